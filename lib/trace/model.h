@@ -1,0 +1,136 @@
+/*
+ * The loaded trace: what is left of it once everything that cannot matter to an analysis is dropped.
+ *
+ * Loading takes two passes over the file. The first finds which addresses are touched by more than one thread and written after the first
+ * fork, and where accesses cut them; the second keeps the accesses of those and all synchronisation. Everything that
+ * needs more of an event than is kept here (ordinal, stack, address) is looked up in a later pass (describe.h).
+ *
+ * Indices, not pointers, name everything: event index (place among the kept events in global order, from 0), thread,
+ * cell, lock, lockset, region, segment, site.
+ */
+#ifndef LIB_TRACE_MODEL_H
+#define LIB_TRACE_MODEL_H
+
+#include "tracefmt/trace.h"
+
+#define MODEL_NONE UINT32_MAX
+
+/* One kept event; 20 bytes. Events are in global order. */
+struct model_event {
+	uint32_t number;  /* rt_event.number */
+	uint32_t segment; /* index: its thread, locks held, region */
+	uint32_t object;  /* accesses: first cell; sync: lock, condition, barrier, ... index; fork, join: thread */
+	uint32_t site;    /* index: position, operation, size */
+	uint32_t pos;     /* place among the kept events of its thread, from 0 */
+};
+
+/* What many events share: operation and position. Interned. */
+struct model_site {
+	uint64_t pc;
+	uint32_t cells; /* accesses: number of consecutive cells from `object` on */
+	uint8_t op;     /* enum rt_op */
+	uint8_t order, flags;
+};
+
+/* A stretch of one thread between two synchronisation events (the event that begins it is in it). */
+struct model_segment {
+	uint32_t thread;
+	uint32_t first;   /* pos of its first event */
+	uint32_t lockset; /* locks held by its accesses, index into locksets */
+	uint32_t region;  /* atomic region, MODEL_NONE: none */
+};
+
+/* Largest piece of memory that no access cuts, for the time between two allocations. */
+struct model_cell {
+	uint64_t addr;
+	uint32_t size;
+	uint32_t first, count; /* its accesses: model.cell_events[first .. first + count), in global order */
+};
+
+enum model_object_kind { OBJECT_LOCK, OBJECT_CONDITION, OBJECT_BARRIER, OBJECT_SEMAPHORE, OBJECT_ONCE, OBJECT_ANNOTATION };
+struct model_object {
+	uint64_t addr;
+	enum model_object_kind kind;
+};
+
+struct model_lock {
+	uint32_t object; /* index into objects */
+	uint32_t shared; /* held as a reader */
+	uint32_t acquire; /* unused in interned locksets */
+};
+/* An interned set of locks held, sorted by object. Set 0 is the empty one. */
+struct model_lockset {
+	const struct model_lock *locks;
+	uint32_t count;
+};
+
+/* One atomic region: events [first, last] of a thread by pos; last is MODEL_NONE while open at the end of the trace. */
+struct model_region {
+	uint32_t thread, first, last;
+};
+
+struct model_thread {
+	const uint32_t *events; /* event indices by pos */
+	uint32_t count;
+	uint32_t fork, join;  /* event indices of its FORK and JOIN in other threads, MODEL_NONE: none */
+	uint32_t parent;      /* thread index, MODEL_NONE: none */
+};
+
+enum model_regions { REGIONS_LOCKS, REGIONS_FUNCTIONS, REGIONS_ANNOTATED };
+
+struct model_options {
+	enum model_regions regions;
+};
+
+struct model {
+	struct rt_trace *trace; /* borrowed */
+	struct model_event *events;
+	uint32_t event_count;
+	struct model_site *sites;
+	uint32_t site_count;
+	struct model_segment *segments;
+	uint32_t segment_count;
+	struct model_cell *cells;
+	uint32_t cell_count;
+	uint32_t *cell_events; /* event indices, cell by cell */
+	struct model_object *objects;
+	uint32_t object_count;
+	struct model_lockset *locksets;
+	uint32_t lockset_count;
+	struct model_region *regions;
+	uint32_t region_count;
+	struct model_thread *threads;
+	uint32_t thread_count;
+	uint64_t dropped; /* accesses that were dropped early */
+	void *memory;     /* the loader's own */
+};
+
+/* Loads a trace (rewinds it first). On RT_OK *out is owned by the caller; the trace must outlive it. */
+enum rt_status model_load(struct rt_trace *trace, const struct model_options *options, struct model **out,
+                          struct rt_error *err);
+void model_free(struct model *m);
+
+static inline unsigned model_op(const struct model *m, uint32_t e)
+{
+	return m->sites[m->events[e].site].op;
+}
+static inline uint32_t model_thread_of(const struct model *m, uint32_t e)
+{
+	return m->segments[m->events[e].segment].thread;
+}
+static inline uint32_t model_lockset_of(const struct model *m, uint32_t e)
+{
+	return m->segments[m->events[e].segment].lockset;
+}
+/* Have the two sets a lock in common that excludes the holders (not both as readers)? */
+int model_locksets_exclude(const struct model *m, uint32_t a, uint32_t b);
+/* Do the accesses conflict: same cell is the caller's business; different threads, at least one write, not both atomic. */
+int model_conflict(const struct model *m, uint32_t e1, uint32_t e2);
+/* The event of e's thread right before it, MODEL_NONE if it is the first. */
+static inline uint32_t model_pred(const struct model *m, uint32_t e)
+{
+	uint32_t pos = m->events[e].pos;
+	return pos ? m->threads[model_thread_of(m, e)].events[pos - 1] : MODEL_NONE;
+}
+
+#endif

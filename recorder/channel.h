@@ -1,0 +1,85 @@
+/*
+ * The channel: shared memory between the recorder (in the program) and the collector (in `racetrace record`).
+ *
+ * One memfd: a header, an array of slots, then one ring a slot. A slot belongs to one live thread of the program; when the thread has
+ * ended and the collector has drained the ring, the slot is free for another. The file is sparse: untouched rings cost nothing.
+ */
+#ifndef RECORDER_CHANNEL_H
+#define RECORDER_CHANNEL_H
+
+#include "tracefmt/record.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define RT_CHANNEL_MAGIC UINT64_C(0x31656361727474ff)
+#define RT_CHANNEL_VERSION 1
+#define RT_CHANNEL_ENV "RACETRACE_CHANNEL" /* "FD:..." ; removed from the environment by the recorder */
+
+#define RT_BLOCK_RECORDS 64u /* each block begins with an EXT that carries the time */
+
+enum rt_slot_state {
+	RT_SLOT_FREE,  /* program may take it */
+	RT_SLOT_LIVE,  /* a thread writes into it */
+	RT_SLOT_ENDED  /* the thread is done; collector drains, then sets FREE */
+};
+
+struct rt_slot {
+	/* The writing thread's own line: what the hot path touches. */
+	_Alignas(64) struct rt_record *cur; /* next record; an address in the program */
+	struct rt_record *limit;            /* end of the block; cur == limit: slow path */
+	uint64_t skipped;                   /* repeats left out since the last record */
+	struct rt_record *ring;             /* the ring's address in the program */
+	struct rt_filter *filter;           /* repeat filter (private memory of the program) */
+	uint64_t filter_epoch;              /* changes with each synchronisation of the thread */
+	uint64_t last_stamp;
+	void *self; /* the recorder's private data of this thread (private memory of the program) */
+
+	/* Written by the program at block boundaries, read by the collector. Counts blocks since the slot was taken. */
+	_Alignas(64) _Atomic uint64_t published; /* blocks [0, published) are complete */
+	_Atomic uint32_t state;                  /* enum rt_slot_state */
+	uint32_t thread;                         /* index of the thread, dense in order of FORK stamps */
+	uint32_t parent;                         /* its parent's index */
+	uint32_t birth;                          /* it is its parent's so-manieth child, from 1 */
+	uint32_t generation;                     /* how often the slot was taken */
+	char label[16];                          /* pthread_setname_np */
+
+	/* Written by the collector. */
+	_Alignas(64) _Atomic uint64_t consumed; /* blocks */
+	_Atomic uint32_t waiting;               /* futex word: the program's thread waits for room */
+};
+
+/* What the program asks of the collector (rt_channel.request), answered by the same number in rt_channel.answer. */
+struct rt_channel {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t slot_count;
+	uint32_t ring_records; /* a power of two, a multiple of RT_BLOCK_RECORDS */
+	uint32_t serial;       /* options for the recorder */
+	int32_t collector_pid;
+	int32_t program_pid; /* set by the recorder when it starts */
+	uint64_t slots_offset, rings_offset, total_bytes;
+
+	/*
+	 * The global clock: a hybrid of time stamp counter and logical clock. A synchronisation event's stamp is
+	 * max(tsc, clock + 1), stored back by compare-and-swap: unique, in the order in which they took effect.
+	 */
+	_Alignas(64) _Atomic uint64_t clock;
+	_Alignas(64) _Atomic uint32_t thread_count; /* next thread index */
+	_Atomic uint32_t started;                   /* recorder is up */
+	_Atomic uint32_t collector_gone;            /* set by whoever finds out; hooks then write to nowhere */
+	_Atomic uint32_t bell;                      /* futex word: rung when a ring is half full, a thread ends, a request is made */
+	_Atomic uint32_t sleeping;                  /* the collector sleeps on bell */
+	_Atomic uint32_t request, answer;           /* futex words: "read my memory map now" (at start, after dlopen, before dlclose) */
+};
+
+static inline struct rt_slot *rt_channel_slot(struct rt_channel *c, uint32_t i)
+{
+	return (struct rt_slot *)(void *)((char *)c + c->slots_offset) + i;
+}
+static inline struct rt_record *rt_channel_ring(struct rt_channel *c, uint32_t i)
+{
+	return (struct rt_record *)(void *)((char *)c + c->rings_offset) + (uint64_t)i * c->ring_records;
+}
+
+#endif

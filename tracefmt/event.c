@@ -1,0 +1,38 @@
+/* Names and groups of the event vocabulary; see event.h. */
+#include "tracefmt/event.h"
+
+#include <string.h>
+
+static const struct {
+	const char *name;
+	enum rt_group group;
+} ops[RT_OP_COUNT] = {
+#define X(name, text, group) {text, RT_GROUP_##group},
+    RT_OPS(X)
+#undef X
+};
+
+const char *rt_op_name(unsigned op)
+{
+	return op < RT_OP_COUNT ? ops[op].name : "unknown";
+}
+
+enum rt_group rt_op_group(unsigned op)
+{
+	return op < RT_OP_COUNT ? ops[op].group : RT_GROUP_RECORD;
+}
+
+const char *rt_group_name(enum rt_group group)
+{
+	static const char *const names[] = {"record", "memory", "atomic", "lock", "condition",  "barrier",    "semaphore",
+	                                    "once",   "thread", "heap",   "code", "annotation", "bookkeeping"};
+	return (unsigned)group < sizeof names / sizeof *names ? names[group] : "unknown";
+}
+
+enum rt_op rt_op_parse(const char *name)
+{
+	for (unsigned op = RT_OP_READ; op < RT_OP_COUNT; op++)
+		if (!strcmp(ops[op].name, name))
+			return (enum rt_op)op;
+	return RT_OP_NONE;
+}

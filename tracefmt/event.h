@@ -1,0 +1,162 @@
+/* The event vocabulary: what a trace can say. Every source (recorder, STD, JSON lines) speaks it, and no other. */
+#ifndef TRACEFMT_EVENT_H
+#define TRACEFMT_EVENT_H
+
+#include <stdint.h>
+
+/*
+ * One line an operation: X(NAME, text name, group). The numbers are part of the file format: append, never reorder.
+ * "object" below is rt_event.addr, "arg" is rt_event.arg.
+ */
+#define RT_OPS(X)                                                                                                      \
+	/* Bookkeeping of records (tracefmt/record.h); never handed out as events. */                                  \
+	X(NONE, "none", RECORD)                                                                                        \
+	X(EXT, "ext", RECORD)                                                                                          \
+	X(VALUE, "value", RECORD)                                                                                      \
+	X(SKIP, "skip", RECORD)                                                                                        \
+	/* Plain accesses. object: address. arg: size in bytes (1 to 16, or a range's length). */                      \
+	X(READ, "read", MEMORY)                                                                                        \
+	X(WRITE, "write", MEMORY)                                                                                      \
+	/* Atomics. object: address, arg: size, order: C11 memory order as in <stdatomic.h>. */                        \
+	X(ATOMIC_LOAD, "atomic-load", ATOMIC)                                                                          \
+	X(ATOMIC_STORE, "atomic-store", ATOMIC)                                                                        \
+	X(ATOMIC_RMW, "atomic-rmw", ATOMIC)                                                                            \
+	X(ATOMIC_CAS, "atomic-cas", ATOMIC)           /* succeeded */                                                  \
+	X(ATOMIC_CAS_FAIL, "atomic-cas-fail", ATOMIC) /* failed: a load with the failure order */                      \
+	X(FENCE, "fence", ATOMIC)                     /* object: 0 */                                                  \
+	/* Locks. object: the lock. Only outermost levels of a recursive lock. Shared: reader locks. */                \
+	X(ACQUIRE, "acquire", LOCK)                                                                                    \
+	X(ACQUIRE_SHARED, "acquire-shared", LOCK)                                                                      \
+	X(RELEASE, "release", LOCK) /* of whichever mode is held */                                                    \
+	/* Conditions. object: the condition, arg: the mutex. WAIT_BEGIN also lets the mutex go and WAIT_END also      \
+	 * takes it again (no RELEASE, ACQUIRE of their own). WAIT_END: RT_F_TIMED if it may return unsignalled. */    \
+	X(WAIT_BEGIN, "wait-begin", CONDITION)                                                                         \
+	X(WAIT_END, "wait-end", CONDITION)                                                                             \
+	X(SIGNAL, "signal", CONDITION)                                                                                 \
+	X(BROADCAST, "broadcast", CONDITION)                                                                           \
+	/* Barrier: object; arg: number of parties on arrival (0: unknown). */                                         \
+	X(BARRIER_ARRIVE, "barrier-arrive", BARRIER)                                                                   \
+	X(BARRIER_LEAVE, "barrier-leave", BARRIER)                                                                     \
+	/* Semaphores. arg of init: the initial value. */                                                              \
+	X(SEM_INIT, "sem-init", SEMAPHORE)                                                                             \
+	X(SEM_POST, "sem-post", SEMAPHORE)                                                                             \
+	X(SEM_WAIT, "sem-wait", SEMAPHORE)                                                                             \
+	/* Once, static-initialisation guards. BEGIN: this thread runs it. END: it ran (by this thread). WAITED:       \
+	 * this thread came later and sees it done. */                                                                 \
+	X(ONCE_BEGIN, "once-begin", ONCE)                                                                              \
+	X(ONCE_END, "once-end", ONCE)                                                                                  \
+	X(ONCE_SEEN, "once-seen", ONCE)                                                                                \
+	/* Threads. object of fork, join, detach: the other thread's index. */                                         \
+	X(FORK, "fork", THREAD)                                                                                        \
+	X(JOIN, "join", THREAD)                                                                                        \
+	X(BEGIN, "begin", THREAD) /* object: stack base, arg: stack size (0: unknown) */                               \
+	X(END, "end", THREAD)                                                                                          \
+	X(DETACH, "detach", THREAD)                                                                                    \
+	/* Heap and address space. object: block, arg: size. REALLOC is FREE then ALLOC. */                            \
+	X(ALLOC, "alloc", HEAP)                                                                                        \
+	X(FREE, "free", HEAP)                                                                                          \
+	X(MAP, "map", HEAP)                                                                                            \
+	X(UNMAP, "unmap", HEAP)                                                                                        \
+	/* Code. ENTER: pc is the call site in the caller. */                                                          \
+	X(ENTER, "enter", CODE)                                                                                        \
+	X(LEAVE, "leave", CODE)                                                                                        \
+	X(MODULE_LOAD, "module-load", CODE)                                                                            \
+	X(MODULE_UNLOAD, "module-unload", CODE)                                                                        \
+	/* Annotations. object: address or 0; REGION: an explicit atomic region. HB_BEFORE(x) happens-before every     \
+	 * later HB_AFTER(x). NEW_MEMORY: object, arg size. */                                                         \
+	X(REGION_BEGIN, "region-begin", ANNOTATION)                                                                    \
+	X(REGION_END, "region-end", ANNOTATION)                                                                        \
+	X(HB_BEFORE, "hb-before", ANNOTATION)                                                                          \
+	X(HB_AFTER, "hb-after", ANNOTATION)                                                                            \
+	X(IGNORE_BEGIN, "ignore-begin", ANNOTATION) /* arg: bit 0 reads, bit 1 writes, bit 2 synchronisation */        \
+	X(IGNORE_END, "ignore-end", ANNOTATION)                                                                        \
+	X(BENIGN, "benign", ANNOTATION)                                                                                \
+	X(NEW_MEMORY, "new-memory", ANNOTATION)                                                                        \
+	/* So many (arg) events of this thread are missing here; object: enum rt_lost. */                              \
+	X(LOST, "lost", BOOKKEEPING)
+
+enum rt_op {
+#define X(name, text, group) RT_OP_##name,
+	RT_OPS(X)
+#undef X
+	RT_OP_COUNT
+};
+
+enum rt_group {
+	RT_GROUP_RECORD,
+	RT_GROUP_MEMORY,
+	RT_GROUP_ATOMIC,
+	RT_GROUP_LOCK,
+	RT_GROUP_CONDITION,
+	RT_GROUP_BARRIER,
+	RT_GROUP_SEMAPHORE,
+	RT_GROUP_ONCE,
+	RT_GROUP_THREAD,
+	RT_GROUP_HEAP,
+	RT_GROUP_CODE,
+	RT_GROUP_ANNOTATION,
+	RT_GROUP_BOOKKEEPING
+};
+
+/* Why events are missing (object of LOST). */
+enum rt_lost { RT_LOST_SIGNAL = 1, /* a signal handler ran inside the recorder */ RT_LOST_COLLECTOR /* it had died */ };
+
+/* rt_event.flags */
+enum {
+	RT_F_VALUE = 1,    /* rt_event.value holds the value read or written */
+	RT_F_VOLATILE = 2, /* a volatile access */
+	RT_F_TIMED = 4,    /* WAIT_END of a timed wait (may return without a signal); timed or try lock */
+	RT_F_TIMEOUT = 8,  /* WAIT_END that did time out: no signal woke it */
+	RT_F_VPTR = 16,    /* access to a C++ object's vtable pointer */
+	RT_F_UNWOKEN = 32, /* reserved: wake-up known to be spurious */
+	RT_F_FREE = 64     /* WRITE that stands for free() of the block */
+};
+
+#define RT_OPERAND_BITS 48
+#define RT_OPERAND_MAX ((UINT64_C(1) << RT_OPERAND_BITS) - 1)
+
+/* One event, decoded. */
+struct rt_event {
+	uint64_t number;  /* place in the trace's global order, from 1; the line number in an STD file */
+	uint64_t ordinal; /* place in its thread, from 1, counting the accesses that were left out as repeats */
+	uint64_t stamp;   /* global clock; comparable between threads. Exact at synchronisation events */
+	uint64_t addr;    /* object, 48 bits */
+	uint64_t arg;     /* second operand: size, mutex, ... */
+	uint64_t pc;      /* source position's key: code address, or index of an STD location */
+	uint64_t value;   /* if RT_F_VALUE */
+	uint32_t thread;  /* index into the trace's thread table; 0 is main */
+	uint8_t op;       /* enum rt_op */
+	uint8_t order;    /* C11 memory order, atomics only */
+	uint8_t flags;
+	uint8_t reserved;
+};
+
+/* Text name of an operation ("acquire"), never NULL; "unknown" for numbers out of range. */
+const char *rt_op_name(unsigned op);
+/* Group of an operation; RT_GROUP_RECORD for numbers out of range. */
+enum rt_group rt_op_group(unsigned op);
+/* Text name of a group ("lock"). */
+const char *rt_group_name(enum rt_group group);
+/* Operation with this text name, RT_OP_NONE if there is none. */
+enum rt_op rt_op_parse(const char *name);
+
+/* Does the operation read or write memory (plain or atomic)? A failed compare-exchange only reads. */
+static inline int rt_op_is_access(unsigned op)
+{
+	return op >= RT_OP_READ && op <= RT_OP_ATOMIC_CAS_FAIL;
+}
+static inline int rt_op_writes(unsigned op)
+{
+	return op == RT_OP_WRITE || op == RT_OP_ATOMIC_STORE || op == RT_OP_ATOMIC_RMW || op == RT_OP_ATOMIC_CAS;
+}
+static inline int rt_op_reads(unsigned op)
+{
+	return op == RT_OP_READ || op == RT_OP_ATOMIC_LOAD || op == RT_OP_ATOMIC_RMW || op == RT_OP_ATOMIC_CAS ||
+	       op == RT_OP_ATOMIC_CAS_FAIL;
+}
+static inline int rt_op_is_atomic(unsigned op)
+{
+	return op >= RT_OP_ATOMIC_LOAD && op <= RT_OP_ATOMIC_CAS_FAIL;
+}
+
+#endif

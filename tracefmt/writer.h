@@ -1,0 +1,79 @@
+/*
+ * Writing trace.zst. Threads' records come in any interleaving; each thread's own are in its order. Used by the collector
+ * (raw records from the rings) and by convert (events).
+ */
+#ifndef TRACEFMT_WRITER_H
+#define TRACEFMT_WRITER_H
+
+#include "tracefmt/error.h"
+#include "tracefmt/record.h"
+#include "tracefmt/trace.h"
+
+struct rt_writer;
+
+struct rt_writer_options {
+	const char *const *command; /* NULL-terminated, or NULL */
+	uint64_t pid;
+	bool exact; /* order is exact */
+	int level;  /* zstd level; 0: the default, 1 */
+};
+
+/* Creates path.part (renamed to path by rt_writer_finish). On RT_OK *out is owned by the caller. */
+enum rt_status rt_writer_create(const char *path, const struct rt_writer_options *options, struct rt_writer **out,
+                                struct rt_error *err);
+
+/* Declares thread `index` (dense, from 0, before its records). name and label are copied; label may be NULL. */
+enum rt_status rt_writer_thread(struct rt_writer *w, uint32_t index, const char *name, uint32_t parent, const char *label,
+                                struct rt_error *err);
+
+/* Appends records of one thread, whole events only (an EXT and its event are never split between calls). */
+enum rt_status rt_writer_records(struct rt_writer *w, uint32_t thread, const struct rt_record *records, size_t n,
+                                 struct rt_error *err);
+/* Says that a thread will write no more: its open chunk is written, its memory given back. */
+enum rt_status rt_writer_thread_end(struct rt_writer *w, uint32_t thread, struct rt_error *err);
+/* Appends one event (for converters); ordinal gaps become skips; number is ignored. */
+enum rt_status rt_writer_event(struct rt_writer *w, const struct rt_event *event, struct rt_error *err);
+
+/* Position of a pc: n frames, innermost first. Copied. Each pc once. */
+enum rt_status rt_writer_position(struct rt_writer *w, uint64_t pc, const struct rt_frame *frames, size_t n,
+                                  struct rt_error *err);
+/* Calls f for every distinct pc that was written, in rising order (for the collector to resolve). Stops at non-zero. */
+int rt_writer_each_pc(struct rt_writer *w, int (*f)(uint64_t pc, void *arg), void *arg);
+
+/* A type, for naming members: of kind base/pointer (0 members), struct/union (members), array (one member: the element, count). */
+struct rt_member {
+	const char *name; /* NULL: array element or anonymous */
+	uint64_t offset;
+	uint32_t type; /* index of its type, RT_NO_TYPE if unknown */
+};
+#define RT_NO_TYPE UINT32_MAX
+struct rt_type {
+	uint64_t size;
+	uint64_t count; /* arrays: number of elements; else 0 */
+	const struct rt_member *members;
+	size_t member_count;
+};
+/* Adds a type; *index is its number. Copied. Members may refer to types that are added later. */
+enum rt_status rt_writer_type(struct rt_writer *w, const struct rt_type *type, uint32_t *index, struct rt_error *err);
+/* A variable with a fixed address. Copied. */
+enum rt_status rt_writer_variable(struct rt_writer *w, const char *name, uint64_t address, uint64_t size, uint32_t type,
+                                  const char *file, uint32_t line, struct rt_error *err);
+/* A name for a synchronisation object (STD locks). */
+enum rt_status rt_writer_object_name(struct rt_writer *w, uint64_t addr, const char *name, struct rt_error *err);
+/* A loaded module: [start, end) of the address space, file offset of start, path. */
+enum rt_status rt_writer_module(struct rt_writer *w, uint64_t start, uint64_t end, uint64_t offset, const char *path,
+                                struct rt_error *err);
+
+struct rt_writer_result {
+	enum rt_exit_kind exit_kind;
+	int exit_value;
+	uint64_t duration_ns;
+	uint64_t events, left_out, bytes; /* filled in by finish */
+};
+
+/* Writes what is left, the metadata and the index, syncs, renames. The writer is freed whatever the outcome. */
+enum rt_status rt_writer_finish(struct rt_writer *w, struct rt_writer_result *result, struct rt_error *err);
+/* Drops the writer and removes path.part. NULL is allowed. */
+void rt_writer_abort(struct rt_writer *w);
+
+#endif
