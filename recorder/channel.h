@@ -1,8 +1,9 @@
 /*
  * The channel: shared memory between the recorder (in the program) and the collector (in `racetrace record`).
  *
- * One memfd: a header, an array of slots, then one ring a slot. A slot belongs to one live thread of the program; when the thread has
- * ended and the collector has drained the ring, the slot is free for another. The file is sparse: untouched rings cost nothing.
+ * One memfd: a header, an array of slots, then one ring a slot. A slot belongs to one live thread of the program; when
+ * the thread has ended and the collector has drained the ring, the slot is free for another. The file is sparse:
+ * untouched rings cost nothing.
  */
 #ifndef RECORDER_CHANNEL_H
 #define RECORDER_CHANNEL_H
@@ -19,9 +20,9 @@
 #define RT_BLOCK_RECORDS 64u /* each block begins with an EXT that carries the time */
 
 enum rt_slot_state {
-	RT_SLOT_FREE,  /* program may take it */
-	RT_SLOT_LIVE,  /* a thread writes into it */
-	RT_SLOT_ENDED  /* the thread is done; collector drains, then sets FREE */
+	RT_SLOT_FREE, /* program may take it */
+	RT_SLOT_LIVE, /* a thread writes into it */
+	RT_SLOT_ENDED /* the thread is done; collector drains, then sets FREE */
 };
 
 struct rt_slot {
@@ -68,9 +69,10 @@ struct rt_channel {
 	_Alignas(64) _Atomic uint32_t thread_count; /* next thread index */
 	_Atomic uint32_t started;                   /* recorder is up */
 	_Atomic uint32_t collector_gone;            /* set by whoever finds out; hooks then write to nowhere */
-	_Atomic uint32_t bell;                      /* futex word: rung when a ring is half full, a thread ends, a request is made */
-	_Atomic uint32_t sleeping;                  /* the collector sleeps on bell */
-	_Atomic uint32_t request, answer;           /* futex words: "read my memory map now" (at start, after dlopen, before dlclose) */
+	_Atomic uint32_t bell;     /* futex word: rung when a ring is half full, a thread ends, a request is made */
+	_Atomic uint32_t sleeping; /* the collector sleeps on bell */
+	_Atomic uint32_t request,
+	    answer; /* futex words: "read my memory map now" (at start, after dlopen, before dlclose) */
 };
 
 static inline struct rt_slot *rt_channel_slot(struct rt_channel *c, uint32_t i)

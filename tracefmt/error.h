@@ -13,7 +13,8 @@ enum rt_status {
 	RT_EUSAGE   /* wrong use by the caller (exit status 2) */
 };
 
-/* A one-line message: lower case, no full stop, what failed first, subjects in single quotes. A zeroed struct is "no error". */
+/* A one-line message: lower case, no full stop, what failed first, subjects in single quotes. A zeroed struct is "no
+ * error". */
 struct rt_error {
 	enum rt_status status;
 	char message[512];

@@ -79,7 +79,7 @@ enum rt_op {
 #define X(name, text, group) RT_OP_##name,
 	RT_OPS(X)
 #undef X
-	RT_OP_COUNT
+	    RT_OP_COUNT
 };
 
 enum rt_group {

@@ -5,8 +5,8 @@
  *   word 1: pc (48 bits) | aux << 48
  *
  * op is an enum rt_op. skip: how many repeated accesses of this thread were left out right before this record.
- * aux, for plain accesses and atomics: size code (low 5 bits: size in bytes 1..16; 0: the size is the preceding EXT's arg),
- * memory order << 5 (3 bits), flags << 8 (rt_event.flags, 8 bits). For other operations: flags << 8.
+ * aux, for plain accesses and atomics: size code (low 5 bits: size in bytes 1..16; 0: the size is the preceding EXT's
+ * arg), memory order << 5 (3 bits), flags << 8 (rt_event.flags, 8 bits). For other operations: flags << 8.
  *
  * Records that are not events themselves:
  *   EXT    word 0 operand: arg of the next event; word 1: stamp, 64 bits. Begins a new run (see below).

@@ -1,8 +1,8 @@
 /*
  * Reading a trace: one handle for every source (trace.zst, RAPID STD, JSON lines), told apart by content.
  *
- * Events come in global order (see event.h). A trace can be read as often as wanted (rt_trace_rewind); each pass streams
- * and holds no more than one decoded chunk per live thread, so reading is bounded by what the file can justify.
+ * Events come in global order (see event.h). A trace can be read as often as wanted (rt_trace_rewind); each pass
+ * streams and holds no more than one decoded chunk per live thread, so reading is bounded by what the file can justify.
  */
 #ifndef TRACEFMT_TRACE_H
 #define TRACEFMT_TRACE_H
@@ -19,16 +19,16 @@ struct rt_trace;
 enum rt_exit_kind { RT_EXIT_UNKNOWN, RT_EXIT_STATUS, RT_EXIT_SIGNAL };
 
 struct rt_thread {
-	const char *name;     /* by birth: "main", "main.1", "main.1.2"; STD: as in the file. Never NULL */
-	const char *label;    /* what the program called it (pthread_setname_np), or NULL */
-	uint32_t parent;      /* index; own index if it has none */
-	uint64_t events;      /* kept events of this thread, code events included */
-	uint64_t left_out;    /* repeats that were left out */
+	const char *name;  /* by birth: "main", "main.1", "main.1.2"; STD: as in the file. Never NULL */
+	const char *label; /* what the program called it (pthread_setname_np), or NULL */
+	uint32_t parent;   /* index; own index if it has none */
+	uint64_t events;   /* kept events of this thread, code events included */
+	uint64_t left_out; /* repeats that were left out */
 };
 
 struct rt_trace_info {
 	const char *path;
-	const char *format;   /* "racetrace", "std", "jsonl" */
+	const char *format;         /* "racetrace", "std", "jsonl" */
 	const char *const *command; /* NULL-terminated; NULL if unknown */
 	enum rt_exit_kind exit_kind;
 	int exit_value;       /* status or signal number */
@@ -40,17 +40,18 @@ struct rt_trace_info {
 	uint64_t file_bytes;
 	uint32_t thread_count;
 	const struct rt_thread *threads;
-	bool exact;           /* order is exact (serial recording, STD); else stamped */
-	bool complete;        /* false: cut short; `incomplete_why` says how */
+	bool exact;                 /* order is exact (serial recording, STD); else stamped */
+	bool complete;              /* false: cut short; `incomplete_why` says how */
 	const char *incomplete_why; /* NULL if complete */
 };
 
-/* One level of a source position: [0] is the innermost inlined function. Strings are owned by the trace, may be NULL. */
+/* One level of a source position: [0] is the innermost inlined function. Strings are owned by the trace, may be NULL.
+ */
 struct rt_frame {
 	const char *function; /* demangled */
 	const char *file;
-	const char *module;   /* file name of the executable or library */
-	const char *text;     /* STD: the third field, verbatim; else NULL */
+	const char *module;    /* file name of the executable or library */
+	const char *text;      /* STD: the third field, verbatim; else NULL */
 	uint32_t line, column; /* 0: unknown */
 	uint64_t pc;
 };
@@ -59,10 +60,10 @@ enum rt_memory_kind { RT_MEMORY_UNKNOWN, RT_MEMORY_GLOBAL, RT_MEMORY_HEAP, RT_ME
 
 /* A named stretch of memory with a fixed address (a global, a static; STD: a variable or lock). */
 struct rt_variable {
-	char name[256];       /* with members and indices: "queue.slot[3].next"; as much as DWARF tells */
-	uint64_t address;     /* of the named member */
-	uint64_t size;        /* of the named member; 0: unknown */
-	const char *file;     /* where it is declared, or NULL */
+	char name[256];   /* with members and indices: "queue.slot[3].next"; as much as DWARF tells */
+	uint64_t address; /* of the named member */
+	uint64_t size;    /* of the named member; 0: unknown */
+	const char *file; /* where it is declared, or NULL */
 	uint32_t line;
 };
 
@@ -81,14 +82,16 @@ void rt_trace_select(struct rt_trace *trace, uint64_t mask);
 /* Starts over: the next rt_trace_read hands out the first event. */
 enum rt_status rt_trace_rewind(struct rt_trace *trace, struct rt_error *err);
 /*
- * Reads up to n next events in global order into events; *got is 0 at the end only. Damage met on the way ends the trace there
- * (info->complete turns false) and is not an error.
+ * Reads up to n next events in global order into events; *got is 0 at the end only. Damage met on the way ends the
+ * trace there (info->complete turns false) and is not an error.
  */
-enum rt_status rt_trace_read(struct rt_trace *trace, struct rt_event *events, size_t n, size_t *got, struct rt_error *err);
+enum rt_status rt_trace_read(struct rt_trace *trace, struct rt_event *events, size_t n, size_t *got,
+                             struct rt_error *err);
 
 /* Frames of a position, innermost first; *count is 0 where nothing is known. Borrowed. */
 const struct rt_frame *rt_trace_frames(const struct rt_trace *trace, uint64_t pc, size_t *count);
-/* Like rt_trace_frames for a return address (the pc of ENTER): the call, not what follows it, is looked up by the recorder already. */
+/* Like rt_trace_frames for a return address (the pc of ENTER): the call, not what follows it, is looked up by the
+ * recorder already. */
 
 /* Names the fixed-address variable that covers addr. False if there is none. */
 bool rt_trace_variable(const struct rt_trace *trace, uint64_t addr, struct rt_variable *out);

@@ -1,6 +1,6 @@
 /*
- * Writing trace.zst. Threads' records come in any interleaving; each thread's own are in its order. Used by the collector
- * (raw records from the rings) and by convert (events).
+ * Writing trace.zst. Threads' records come in any interleaving; each thread's own are in its order. Used by the
+ * collector (raw records from the rings) and by convert (events).
  */
 #ifndef TRACEFMT_WRITER_H
 #define TRACEFMT_WRITER_H
@@ -23,8 +23,8 @@ enum rt_status rt_writer_create(const char *path, const struct rt_writer_options
                                 struct rt_error *err);
 
 /* Declares thread `index` (dense, from 0, before its records). name and label are copied; label may be NULL. */
-enum rt_status rt_writer_thread(struct rt_writer *w, uint32_t index, const char *name, uint32_t parent, const char *label,
-                                struct rt_error *err);
+enum rt_status rt_writer_thread(struct rt_writer *w, uint32_t index, const char *name, uint32_t parent,
+                                const char *label, struct rt_error *err);
 
 /* Appends records of one thread, whole events only (an EXT and its event are never split between calls). */
 enum rt_status rt_writer_records(struct rt_writer *w, uint32_t thread, const struct rt_record *records, size_t n,
@@ -40,7 +40,8 @@ enum rt_status rt_writer_position(struct rt_writer *w, uint64_t pc, const struct
 /* Calls f for every distinct pc that was written, in rising order (for the collector to resolve). Stops at non-zero. */
 int rt_writer_each_pc(struct rt_writer *w, int (*f)(uint64_t pc, void *arg), void *arg);
 
-/* A type, for naming members: of kind base/pointer (0 members), struct/union (members), array (one member: the element, count). */
+/* A type, for naming members: of kind base/pointer (0 members), struct/union (members), array (one member: the element,
+ * count). */
 struct rt_member {
 	const char *name; /* NULL: array element or anonymous */
 	uint64_t offset;

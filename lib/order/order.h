@@ -1,9 +1,10 @@
 /*
  * Orders: which events of a trace are ordered, by which rule. One file an order, one line in orders[] (order.c).
  *
- * Every order answers the same question of a conflicting pair e1 <tr e2 (event indices): unordered? The tables on what each promises
- * are in docs/orders.md. Clock-based orders answer through a horizon: of thread t, the events with pos < horizon(e2, t) are
- * ordered before e2 (for shb: before or at e2's predecessor), so the unordered ones are a window [horizon, ...).
+ * Every order answers the same question of a conflicting pair e1 <tr e2 (event indices): unordered? The tables on what
+ * each promises are in docs/orders.md. Clock-based orders answer through a horizon: of thread t, the events with pos <
+ * horizon(e2, t) are ordered before e2 (for shb: before or at e2's predecessor), so the unordered ones are a window
+ * [horizon, ...).
  */
 #ifndef LIB_ORDER_ORDER_H
 #define LIB_ORDER_ORDER_H

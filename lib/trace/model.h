@@ -1,9 +1,10 @@
 /*
  * The loaded trace: what is left of it once everything that cannot matter to an analysis is dropped.
  *
- * Loading takes two passes over the file. The first finds which addresses are touched by more than one thread and written after the first
- * fork, and where accesses cut them; the second keeps the accesses of those and all synchronisation. Everything that
- * needs more of an event than is kept here (ordinal, stack, address) is looked up in a later pass (describe.h).
+ * Loading takes two passes over the file. The first finds which addresses are touched by more than one thread and
+ * written after the first fork, and where accesses cut them; the second keeps the accesses of those and all
+ * synchronisation. Everything that needs more of an event than is kept here (ordinal, stack, address) is looked up in a
+ * later pass (describe.h).
  *
  * Indices, not pointers, name everything: event index (place among the kept events in global order, from 0), thread,
  * cell, lock, lockset, region, segment, site.
@@ -47,15 +48,22 @@ struct model_cell {
 	uint32_t first, count; /* its accesses: model.cell_events[first .. first + count), in global order */
 };
 
-enum model_object_kind { OBJECT_LOCK, OBJECT_CONDITION, OBJECT_BARRIER, OBJECT_SEMAPHORE, OBJECT_ONCE, OBJECT_ANNOTATION };
+enum model_object_kind {
+	OBJECT_LOCK,
+	OBJECT_CONDITION,
+	OBJECT_BARRIER,
+	OBJECT_SEMAPHORE,
+	OBJECT_ONCE,
+	OBJECT_ANNOTATION
+};
 struct model_object {
 	uint64_t addr;
 	enum model_object_kind kind;
 };
 
 struct model_lock {
-	uint32_t object; /* index into objects */
-	uint32_t shared; /* held as a reader */
+	uint32_t object;  /* index into objects */
+	uint32_t shared;  /* held as a reader */
 	uint32_t acquire; /* unused in interned locksets */
 };
 /* An interned set of locks held, sorted by object. Set 0 is the empty one. */
@@ -72,8 +80,8 @@ struct model_region {
 struct model_thread {
 	const uint32_t *events; /* event indices by pos */
 	uint32_t count;
-	uint32_t fork, join;  /* event indices of its FORK and JOIN in other threads, MODEL_NONE: none */
-	uint32_t parent;      /* thread index, MODEL_NONE: none */
+	uint32_t fork, join; /* event indices of its FORK and JOIN in other threads, MODEL_NONE: none */
+	uint32_t parent;     /* thread index, MODEL_NONE: none */
 };
 
 enum model_regions { REGIONS_LOCKS, REGIONS_FUNCTIONS, REGIONS_ANNOTATED };
@@ -124,7 +132,8 @@ static inline uint32_t model_lockset_of(const struct model *m, uint32_t e)
 }
 /* Have the two sets a lock in common that excludes the holders (not both as readers)? */
 int model_locksets_exclude(const struct model *m, uint32_t a, uint32_t b);
-/* Do the accesses conflict: same cell is the caller's business; different threads, at least one write, not both atomic. */
+/* Do the accesses conflict: same cell is the caller's business; different threads, at least one write, not both atomic.
+ */
 int model_conflict(const struct model *m, uint32_t e1, uint32_t e2);
 /* The event of e's thread right before it, MODEL_NONE if it is the first. */
 static inline uint32_t model_pred(const struct model *m, uint32_t e)

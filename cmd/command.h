@@ -1,0 +1,20 @@
+/* Subcommands: one file each, one line each in commands[] (main.c), which drives dispatch, help and completion. */
+#ifndef CMD_COMMAND_H
+#define CMD_COMMAND_H
+
+#include "tracefmt/error.h"
+
+/* Exit statuses of the tool itself. */
+enum { EXIT_CLEAN = 0, EXIT_FOUND = 1, EXIT_USAGE = 2, EXIT_INPUT = 3 };
+
+/* Each gets argv with argv[0] = "racetrace NAME" and returns an exit status. */
+int cmd_record(int argc, char **argv);
+int cmd_analyze(int argc, char **argv);
+int cmd_info(int argc, char **argv);
+int cmd_dump(int argc, char **argv);
+int cmd_convert(int argc, char **argv);
+
+/* Prints "racetrace: MESSAGE" to standard error; returns the exit status that belongs to the error. */
+int cmd_fail(const struct rt_error *err);
+
+#endif

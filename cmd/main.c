@@ -1,0 +1,72 @@
+/* racetrace: finds the subcommand and calls it. */
+#include "cmd/command.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *summary;
+} commands[] = {
+    {"record", cmd_record, "run a program and record what it does"},
+    {"analyze", cmd_analyze, "say what could have gone wrong in a recorded run"},
+    {"info", cmd_info, "say what is in a trace"},
+    {"dump", cmd_dump, "print a trace's events"},
+    {"convert", cmd_convert, "turn a trace into another format"},
+};
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static void help(FILE *to)
+{
+	fputs("Usage: racetrace COMMAND [OPTION...] [ARGUMENT...]\n\nCommands:\n", to);
+	for (size_t i = 0; i < COMMANDS; i++)
+		fprintf(to, "  %-9s %s\n", commands[i].name, commands[i].summary);
+	fputs("\n'racetrace COMMAND --help' tells more of each.\n", to);
+}
+
+int cmd_fail(const struct rt_error *err)
+{
+	fprintf(stderr, "racetrace: %s\n", err->message);
+	return err->status == RT_EUSAGE ? EXIT_USAGE : EXIT_INPUT;
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+	char name[64];
+	snprintf(name, sizeof name, "racetrace %s", command->name);
+	argv[1] = name;
+	return command->run(argc - 1, argv + 1);
+}
+
+/* What was printed must have arrived: a full disk is an error, a reader that went away is not ours to report. */
+static int flushed(int status)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	if (errno != EPIPE)
+		fprintf(stderr, "racetrace: cannot write to standard output: %s\n", strerror(errno));
+	return status > EXIT_FOUND ? status : EXIT_INPUT;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2) {
+		help(stderr);
+		return EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
+		help(stdout);
+		return flushed(EXIT_CLEAN);
+	}
+	if (!strcmp(argv[1], "--version")) {
+		puts("racetrace " RT_VERSION);
+		return flushed(EXIT_CLEAN);
+	}
+	for (size_t i = 0; i < COMMANDS; i++)
+		if (!strcmp(argv[1], commands[i].name))
+			return flushed(run(&commands[i], argc, argv));
+	fprintf(stderr, "racetrace: '%s' is not a command: see 'racetrace --help'\n", argv[1]);
+	return EXIT_USAGE;
+}

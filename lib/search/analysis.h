@@ -1,0 +1,28 @@
+/* The whole way from a loaded trace to verdicts, as one call: model, orders, searches, provers. */
+#ifndef LIB_SEARCH_ANALYSIS_H
+#define LIB_SEARCH_ANALYSIS_H
+
+#include "lib/search/anomaly.h"
+
+struct analysis_options {
+	uint32_t kinds;  /* bit i: enum anomaly_kind i is searched for; 0: all */
+	uint32_t orders; /* bit i: orders[i] runs; 0: all. What the verdicts need runs in any case */
+	bool every;      /* one anomaly a tuple of events instead of one a tuple of source positions */
+	bool all;        /* refuted ones too */
+	struct model_options model;
+};
+
+struct analysis {
+	struct rt_trace *trace; /* borrowed */
+	struct model *model;
+	struct order_result *order_results[32]; /* by orders[] index; NULL: did not run */
+	struct anomaly_list anomalies;          /* sorted: kind, then verdict and rank, then position; stable */
+	uint64_t summary[ANOMALY_KINDS][VERDICTS];
+};
+
+/* Analyzes a trace. On RT_OK *out is owned by the caller; the trace must outlive it. */
+enum rt_status analysis_run(struct rt_trace *trace, const struct analysis_options *options, struct analysis **out,
+                            struct rt_error *err);
+void analysis_free(struct analysis *a);
+
+#endif

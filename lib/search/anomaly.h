@@ -1,0 +1,57 @@
+/* Anomalies: what the searches find, the provers decide and the reports print. */
+#ifndef LIB_SEARCH_ANOMALY_H
+#define LIB_SEARCH_ANOMALY_H
+
+#include "lib/order/order.h"
+
+enum anomaly_kind { ANOMALY_RACE, ANOMALY_ATOMICITY, ANOMALY_ASV, ANOMALY_DEADLOCK, ANOMALY_PATTERN, ANOMALY_KINDS };
+
+/* From weakest to strongest, so that "at or above" is a comparison. */
+enum verdict { VERDICT_REFUTED, VERDICT_PREDICTED, VERDICT_PROVED, VERDICT_OBSERVED, VERDICTS };
+
+enum witness_kind {
+	WITNESS_NONE,
+	WITNESS_RECORDED,
+	WITNESS_PECAN,
+	WITNESS_SYNCP,
+	WITNESS_CLOSURE,
+	WITNESS_EXHAUSTIVE,
+	WITNESS_KINDS
+};
+
+#define ANOMALY_EVENTS_MAX 16
+
+/* A schedule: the kept events of a witness in their new order, the goal events excluded. */
+struct schedule {
+	uint32_t *events; /* event indices */
+	uint32_t count;
+};
+
+struct anomaly {
+	enum anomaly_kind kind;
+	const char *pattern; /* "w-r"; borrowed from the pattern table */
+	enum verdict verdict;
+	enum witness_kind witness;
+	uint32_t orders_run;       /* bit i: orders[i] was asked about the instance */
+	uint32_t orders_unordered; /* bit i: orders[i] leaves it unordered */
+	uint64_t count;            /* pairs (tuples) of events that share these source positions */
+	uint32_t event_count;
+	uint32_t events[ANOMALY_EVENTS_MAX]; /* event indices of the best instance, in the pattern's order */
+	struct schedule *schedule;           /* owned; NULL: none */
+};
+
+struct anomaly_list {
+	struct anomaly *items;
+	size_t count, capacity;
+};
+
+/* Appends a copy (the schedule changes owner); returns it, or NULL without memory. */
+struct anomaly *anomaly_add(struct anomaly_list *list, const struct anomaly *a);
+void anomaly_list_release(struct anomaly_list *list);
+
+const char *anomaly_kind_name(enum anomaly_kind kind); /* "race" */
+char anomaly_kind_letter(enum anomaly_kind kind);      /* 'R' */
+const char *verdict_name(enum verdict verdict);
+const char *witness_name(enum witness_kind witness); /* NULL for WITNESS_NONE */
+
+#endif

@@ -1,0 +1,23 @@
+/* Runs every suite: each tests/unit/test_NAME.c defines `Suite *NAME_suite(void)`; the Makefile lists them. */
+#include <check.h>
+#include <stdlib.h>
+
+#define X(name) Suite *name##_suite(void);
+SUITES
+#undef X
+
+int main(void)
+{
+	Suite *(*const suites[])(void) = {
+#define X(name) name##_suite,
+	    SUITES
+#undef X
+	};
+	SRunner *runner = srunner_create(suites[0]());
+	for (size_t i = 1; i < sizeof suites / sizeof *suites; i++)
+		srunner_add_suite(runner, suites[i]());
+	srunner_run_all(runner, CK_NORMAL);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
