@@ -10,19 +10,15 @@ static const struct command {
 	int (*run)(int argc, char **argv);
 	const char *summary;
 } commands[] = {
-    {"record", cmd_record, "run a program and record what it does"},
-    {"analyze", cmd_analyze, "say what could have gone wrong in a recorded run"},
-    {"info", cmd_info, "say what is in a trace"},
-    {"dump", cmd_dump, "print a trace's events"},
-    {"convert", cmd_convert, "turn a trace into another format"},
+    /* In the order of use; each with its own --help. */
+    {NULL, NULL, NULL},
 };
-enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static void help(FILE *to)
 {
 	fputs("Usage: racetrace COMMAND [OPTION...] [ARGUMENT...]\n\nCommands:\n", to);
-	for (size_t i = 0; i < COMMANDS; i++)
-		fprintf(to, "  %-9s %s\n", commands[i].name, commands[i].summary);
+	for (const struct command *c = commands; c->name; c++)
+		fprintf(to, "  %-9s %s\n", c->name, c->summary);
 	fputs("\n'racetrace COMMAND --help' tells more of each.\n", to);
 }
 
@@ -64,9 +60,9 @@ int main(int argc, char **argv)
 		puts("racetrace " RT_VERSION);
 		return flushed(EXIT_CLEAN);
 	}
-	for (size_t i = 0; i < COMMANDS; i++)
-		if (!strcmp(argv[1], commands[i].name))
-			return flushed(run(&commands[i], argc, argv));
+	for (const struct command *c = commands; c->name; c++)
+		if (!strcmp(argv[1], c->name))
+			return flushed(run(c, argc, argv));
 	fprintf(stderr, "racetrace: '%s' is not a command: see 'racetrace --help'\n", argv[1]);
 	return EXIT_USAGE;
 }

@@ -1,0 +1,32 @@
+/* Trace sources: one file a format, one line in sources[] (trace.c). The importer's side of trace.h. */
+#ifndef TRACEFMT_SOURCE_H
+#define TRACEFMT_SOURCE_H
+
+#include "tracefmt/trace.h"
+
+/* A source embeds this as its first member. The select mask is kept here; everything else is the source's own. */
+struct rt_trace {
+	const struct rt_source *source;
+	struct rt_trace_info info; /* filled in by open; strings owned by the source, path by trace.c */
+	uint64_t mask;
+};
+
+struct rt_source {
+	const char *name;
+	/* Do the first n bytes of a file look like this format? Asked in the order of the table. */
+	bool (*probe)(const unsigned char *start, size_t n);
+	enum rt_status (*open)(const char *path, struct rt_trace **out, struct rt_error *err);
+	void (*free)(struct rt_trace *trace);
+	enum rt_status (*rewind)(struct rt_trace *trace, struct rt_error *err);
+	enum rt_status (*read)(struct rt_trace *trace, struct rt_event *events, size_t n, size_t *got,
+	                       struct rt_error *err);
+	const struct rt_frame *(*frames)(const struct rt_trace *trace, uint64_t pc, size_t *count);
+	bool (*variable)(const struct rt_trace *trace, uint64_t addr, struct rt_variable *out);
+	const char *(*object_name)(const struct rt_trace *trace, uint64_t addr);
+};
+
+extern const struct rt_source rt_source_file;  /* reader.c: trace.zst */
+extern const struct rt_source rt_source_jsonl; /* jsonl.c */
+extern const struct rt_source rt_source_std;   /* std.c; takes any text, so it is asked last */
+
+#endif

@@ -1,0 +1,96 @@
+/* Opens a trace of any format by its content; see trace.h and source.h. */
+#include "tracefmt/source.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct rt_source *const sources[] = {&rt_source_file, &rt_source_jsonl, &rt_source_std};
+enum { SOURCES = sizeof sources / sizeof *sources, PROBE_BYTES = 4096 };
+
+static enum rt_status read_start(const char *path, unsigned char *start, size_t *n, struct rt_error *err)
+{
+	FILE *f = fopen(path, "rbe");
+	if (!f)
+		return rt_error_set(err, RT_ESYSTEM, "cannot open '%s': %s", path, strerror(errno));
+	*n = fread(start, 1, PROBE_BYTES, f);
+	int failed = ferror(f) ? errno : 0;
+	fclose(f);
+	if (failed)
+		return rt_error_set(err, RT_ESYSTEM, "cannot read '%s': %s", path, strerror(failed));
+	if (*n == 0)
+		return rt_error_set(err, RT_EINPUT, "'%s' is empty: not a trace", path);
+	return RT_OK;
+}
+
+enum rt_status rt_trace_open(const char *path, struct rt_trace **out, struct rt_error *err)
+{
+	unsigned char start[PROBE_BYTES];
+	size_t n;
+	enum rt_status status = read_start(path, start, &n, err);
+	if (status)
+		return status;
+	for (size_t i = 0; i < SOURCES; i++) {
+		if (!sources[i]->probe(start, n))
+			continue;
+		status = sources[i]->open(path, out, err);
+		if (status)
+			return status;
+		(*out)->source = sources[i];
+		(*out)->mask = RT_SELECT_ALL;
+		(*out)->info.format = sources[i]->name;
+		char *copy = strdup(path);
+		if (!copy) {
+			sources[i]->free(*out);
+			return rt_error_set(err, RT_EMEMORY, "no memory to open '%s'", path);
+		}
+		(*out)->info.path = copy;
+		return RT_OK;
+	}
+	return rt_error_set(err, RT_EINPUT, "'%s' is not a trace: neither racetrace's, JSON lines nor STD", path);
+}
+
+void rt_trace_free(struct rt_trace *trace)
+{
+	if (!trace)
+		return;
+	free((char *)(uintptr_t)trace->info.path);
+	trace->source->free(trace);
+}
+
+const struct rt_trace_info *rt_trace_info(const struct rt_trace *trace)
+{
+	return &trace->info;
+}
+
+void rt_trace_select(struct rt_trace *trace, uint64_t mask)
+{
+	trace->mask = mask;
+}
+
+enum rt_status rt_trace_rewind(struct rt_trace *trace, struct rt_error *err)
+{
+	return trace->source->rewind(trace, err);
+}
+
+enum rt_status rt_trace_read(struct rt_trace *trace, struct rt_event *events, size_t n, size_t *got,
+                             struct rt_error *err)
+{
+	return trace->source->read(trace, events, n, got, err);
+}
+
+const struct rt_frame *rt_trace_frames(const struct rt_trace *trace, uint64_t pc, size_t *count)
+{
+	return trace->source->frames(trace, pc, count);
+}
+
+bool rt_trace_variable(const struct rt_trace *trace, uint64_t addr, struct rt_variable *out)
+{
+	return trace->source->variable(trace, addr, out);
+}
+
+const char *rt_trace_object_name(const struct rt_trace *trace, uint64_t addr)
+{
+	return trace->source->object_name(trace, addr);
+}
