@@ -4,6 +4,17 @@
  * One memfd: a header, an array of slots, then one ring a slot. A slot belongs to one live thread of the program; when
  * the thread has ended and the collector has drained the ring, the slot is free for another. The file is sparse:
  * untouched rings cost nothing.
+ *
+ * Who does what, so that a program killed at any instruction loses nothing and nothing is read twice:
+ * - Taking a slot: compare-and-swap FREE to LIVE, fill in thread, parent, birth, generation, label; then ring, limit
+ *   and cur. A free slot has cur, limit and ring NULL and published and consumed 0 (the collector sees to it).
+ * - Publishing: at the end of a block (padded with NONE) published goes up by one, release order. It may run ahead of
+ *   consumed by the whole ring, not more. An EXT, its VALUE and their event never lie in two blocks.
+ * - Ending: pad and publish the last block, write the final label, then state = ENDED, release order; ring the bell.
+ * - Death: the collector also takes [published * RT_BLOCK_RECORDS, cur) of each slot that is not free.
+ * - Ringing: bell += 1, then a (shared) futex wake if sleeping is set. Waiting for room: waiting = 1, look at consumed
+ *   again, futex wait on waiting; the collector moves consumed, then swaps waiting to 0 and wakes if it was 1.
+ * - A request: n = request += 1, ring the bell, futex wait until answer is n or later.
  */
 #ifndef RECORDER_CHANNEL_H
 #define RECORDER_CHANNEL_H
