@@ -6,8 +6,8 @@
  * untouched rings cost nothing.
  *
  * Who does what, so that a program killed at any instruction loses nothing and nothing is read twice:
- * - Taking a slot: compare-and-swap FREE to LIVE, fill in thread, parent, birth, generation, label; then ring, limit
- *   and cur. A free slot has cur, limit and ring NULL and published and consumed 0 (the collector sees to it).
+ * - Taking a slot: the lowest free one; raise slots_used above it; compare-and-swap FREE to LIVE; fill in
+ *   thread, parent, birth, generation, label; then ring, limit and cur. A free slot has cur, limit and ring NULL and published and consumed 0 (the collector sees to it).
  * - Publishing: at the end of a block (padded with NONE) published goes up by one, release order. It may run ahead of
  *   consumed by the whole ring, not more. An EXT, its VALUE and their event never lie in two blocks.
  * - Ending: pad and publish the last block, write the final label, then state = ENDED, release order; ring the bell.
@@ -78,6 +78,7 @@ struct rt_channel {
 	 */
 	_Alignas(64) _Atomic uint64_t clock;
 	_Alignas(64) _Atomic uint32_t thread_count; /* next thread index */
+	_Atomic uint32_t slots_used;                /* slots from here on were never taken */
 	_Atomic uint32_t started;                   /* recorder is up */
 	_Atomic uint32_t collector_gone;            /* set by whoever finds out; hooks then write to nowhere */
 	_Atomic uint32_t bell;     /* futex word: rung when a ring is half full, a thread ends, a request is made */
