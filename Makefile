@@ -31,6 +31,7 @@ SONAMES := libtsan.so.0 libtsan.so.2 libracetrace.so.1
 RECORDERS := $(SONAMES:%=$(BUILD)/lib/racetrace/%)
 
 .PHONY: all clean
+all: ## the program and the recorder
 all: $(BUILD)/bin/racetrace $(RECORDERS)
 
 $(BUILD)/bin/racetrace: $(CMD_OBJ) $(BUILD)/lib/libracetrace.a
@@ -64,11 +65,66 @@ $(BUILD)/pic/%.o: %.S
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(RECORDER_CFLAGS) -c -o $@ $<
 
-.PHONY: unit
-unit: $(BUILD)/tests/unit ## unit tests and golden traces
-	$(BUILD)/tests/unit
+# What Debian calls the things that each target needs.
+BUILD_PACKAGES := gcc g++ make libc6-dev libzstd-dev libjansson-dev libdw-dev libelf-dev libxxhash-dev libiberty-dev uthash-dev
+CHECK_PACKAGES := $(BUILD_PACKAGES) check libsubunit-dev zstd jq bash clang valgrind
+HOUSE_PACKAGES := $(CHECK_PACKAGES) libclang-rt-14-dev clang-format clang-tidy
 
-clean:
-	rm -rf $(BUILD)
+.PHONY: help deps-build deps-check deps-house demo check unit cli e2e san fuzz check-real bench format tidy install
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+deps-build:
+	@sh tests/deps.sh $(BUILD_PACKAGES)
+deps-check:
+	@sh tests/deps.sh $(CHECK_PACKAGES)
+deps-house:
+	@sh tests/deps.sh $(HOUSE_PACKAGES)
+
+demo: deps-build ## install what is missing, build, record a sample, analyze it
+	@$(MAKE) --no-print-directory all
+	@sh tests/demo.sh $(BUILD)
+
+check: deps-check ## the same, then every test
+	@$(MAKE) --no-print-directory all $(BUILD)/tests/unit
+	@bash tests/check.sh $(BUILD)
+
+unit: $(BUILD)/tests/unit ## unit tests, golden traces, oracles
+	$(BUILD)/tests/unit
+cli: all ## tests of the command line
+	bash tests/cli/run.sh $(BUILD)
+e2e: all ## samples: build, record, analyze, compare with what is expected
+	bash tests/e2e/run.sh $(BUILD)
+
+san: deps-house ## unit and command-line tests under AddressSanitizer and UndefinedBehaviorSanitizer
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)-san SAN=address,undefined CFLAGS='-O1 -g' all $(BUILD)-san/tests/unit
+	@bash tests/san.sh $(BUILD)-san
+
+check-real: deps-check all ## record and analyze SQLite and LevelDB (sources from the npm registry)
+	@sh tests/deps.sh $$(command -v npm >/dev/null || echo npm)
+	bash tests/real/run.sh $(BUILD)
+
+bench: deps-check all ## figures: recording against libtsan, analysis from the file
+	@sh tests/deps.sh $$(command -v npm >/dev/null || echo npm)
+	bash tests/bench/run.sh $(BUILD)
+
+SOURCES := $(shell git ls-files '*.c' '*.h' '*.cc' '*.cpp' 2>/dev/null)
+format: deps-house ## is everything as clang-format wants it?
+	clang-format --dry-run --Werror $(filter-out tests/cases/%,$(SOURCES))
+tidy: deps-house ## clang-tidy over the program, and clang's own warnings
+	@bash tests/tidy.sh
+
+DESTDIR ?=
+install: all ## to $(DESTDIR)$(PREFIX)
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/racetrace $(DESTDIR)$(PREFIX)/lib/pkgconfig \
+		$(DESTDIR)$(PREFIX)/share/man/man1
+	install $(BUILD)/bin/racetrace $(DESTDIR)$(PREFIX)/bin/
+	install -m 644 $(RECORDERS) $(DESTDIR)$(PREFIX)/lib/racetrace/
+	install -m 644 docs/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' docs/racetrace.pc.in \
+		>$(DESTDIR)$(PREFIX)/lib/pkgconfig/racetrace.pc
+
+clean: ## remove what was built
+	rm -rf $(BUILD) $(BUILD)-san $(BUILD)-fuzz
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -1,5 +1,6 @@
 /* Runs every suite: each tests/unit/test_NAME.c defines `Suite *NAME_suite(void)`; the Makefile lists them. */
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define X(name) Suite *name##_suite(void);
@@ -18,6 +19,7 @@ int main(void)
 		srunner_add_suite(runner, suites[i]());
 	srunner_run_all(runner, CK_NORMAL);
 	int failed = srunner_ntests_failed(runner);
+	printf("%d passed, %d failed\n", srunner_ntests_run(runner) - failed, failed);
 	srunner_free(runner);
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

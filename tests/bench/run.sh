@@ -1,0 +1,77 @@
+#!/bin/bash
+# Figures, not verdicts: each program plain, under libtsan (its reports off) and under `racetrace record`, then the analysis of
+# the trace. Processor seconds are user + system of all processes, the collector included; medians of RUNS runs, taken in turn.
+#
+# Usage: run.sh BUILD (the folder that holds bin/racetrace); prints the table and leaves it in BUILD/bench/table.txt
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+build=$(cd "$1" && pwd)
+racetrace=$build/bin/racetrace
+RUNS=${RUNS:-5}
+work=$build/bench
+mkdir -p "$work"
+cd "$work"
+export TSAN_OPTIONS=report_bugs=0 LC_ALL=C
+
+# cpu COMMAND...: processor seconds and wall seconds of one run, the run's output thrown away.
+cpu() {
+	local TIMEFORMAT='%U %S %R'
+	{ time "$@" >/dev/null 2>run.err; } 2>&1 | awk '{printf "%.3f %.3f\n", $1 + $2, $3}'
+}
+# A new folder for the databases of each run.
+fresh() {
+	rm -rf db
+	mkdir db
+}
+median() { sort -n | awk '{v[NR] = $1} END {print v[int((NR + 1) / 2)]}'; }
+value() { awk -v a="$1" -v b="$2" 'BEGIN {printf "%.2f", b > 0 ? a / b : 0}'; }
+
+header='%-10s %9s %9s %9s %8s %8s %12s %8s %9s %10s\n'
+row='%-10s %9.3f %9.3f %9.3f %8.2f %8.2f %12d %8.3f %9.3f %10.1f\n'
+
+measure() { # NAME, then the command with %V for "plain" or "tsan"
+	local name=$1
+	shift
+	local plain=("${@//%V/plain}") tsan=("${@//%V/tsan}")
+	: >plain.t; : >tsan.t; : >record.t
+	for _ in $(seq "$RUNS"); do
+		fresh; cpu "${plain[@]}" >>plain.t
+		fresh; cpu "${tsan[@]}" >>tsan.t
+		fresh; cpu "$racetrace" record -o "$name.zst" -- "${tsan[@]}" >>record.t
+	done
+	rm -rf db
+	local p t r events bytes seconds
+	p=$(median <plain.t)
+	t=$(median <tsan.t)
+	r=$(median <record.t)
+	read -r events bytes < <("$racetrace" info --format json "$name.zst" | jq -r '"\(.events) \(.bytes_per_event)"')
+	seconds=$(cpu "$racetrace" analyze --kinds race --orders hybrid,hb --format json --fail-on never "$name.zst" | cut -d' ' -f1)
+	# shellcheck disable=SC2059
+	printf "$row" "$name" "$p" "$t" "$r" "$(value "$r" "$p")" "$(value "$r" "$t")" "$events" "$bytes" "$seconds" \
+		"$(value "$(awk -v e="$events" 'BEGIN {print e / 1e6}')" "$seconds")"
+}
+
+for program in matrix counter queue; do
+	gcc -O2 -g -o "${program}_plain" "$here/programs/$program.c" -lpthread
+	gcc -O2 -g -fsanitize=thread -o "${program}_tsan" "$here/programs/$program.c" -lpthread
+done
+real=
+if bash "$here/../real/build.sh" "$build/real" 2>real.err; then
+	real=$build/real
+else
+	echo "SQLite and LevelDB are left out: $(tail -n 1 real.err)"
+fi
+
+{
+	# shellcheck disable=SC2059
+	printf "$header" program 'plain s' 'libtsan s' 'record s' 'r/plain' 'r/tsan' events 'B/event' 'analyze s' 'Mevents/s'
+	measure matrix ./matrix_%V 400
+	measure counter ./counter_%V 300000
+	measure queue ./queue_%V 150000
+	if [ -n "$real" ]; then
+		measure sqlite "$real/sqlite_%V" db/sqlite 200
+		measure leveldb "$real/leveldb_%V" db/leveldb 20000
+	fi
+} | tee table.txt
+awk 'NR > 1 && $6 > 0 {s += log($6); n++} END {printf "geometric mean of record/libtsan processor time: %.2f\n", exp(s / n)}' \
+	table.txt | tee -a table.txt

@@ -1,0 +1,38 @@
+#!/bin/bash
+# The layers' arrows: cmd -> lib -> tracefmt, recorder/collect -> tracefmt; nothing points upwards.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+fail=0
+
+# may FOLDER ALLOWED...: sources in FOLDER include project headers from ALLOWED folders only.
+may() {
+	local folder=$1 file header top
+	shift
+	while IFS=: read -r file header; do
+		top=${header%%/*}
+		case " $* " in
+		*" $top "*) ;;
+		*)
+			echo "$file includes $header: $folder may include only: $*"
+			fail=1
+			;;
+		esac
+	done < <(grep -rHoP '^\s*#\s*include\s+"\K[^"]+' "$folder" --include='*.[chS]')
+}
+
+may tracefmt tracefmt
+may recorder recorder tracefmt
+may lib lib tracefmt
+may cmd cmd lib recorder tracefmt
+
+# Only cmd/ prints or exits.
+if grep -nE '\b(exit|_exit|abort|printf|puts|perror)\(|\bf(printf|puts)\((stderr|stdout)' \
+	$(find lib tracefmt recorder/collect -name '*.c'); then
+	echo "only cmd/ prints or exits"
+	fail=1
+fi
+[ "$(grep -rlc 'include "tracefmt/' tracefmt | wc -l)" -gt 0 ] || {
+	echo "the search for includes finds nothing: this test is broken"
+	fail=1
+}
+exit $fail
