@@ -1,0 +1,226 @@
+/*
+ * The source for RAPID's STD text format (see docs and std_parse.c for the grammar).
+ *
+ * An event's number is its line. STD knows names, not addresses, so each variable, lock and region gets a made-up
+ * address: variables 8-byte cells of their own in one range, locks and regions in others. A position's pc is the index
+ * of its text, from 1, so equal text is equal position; 0 stands for an empty one.
+ */
+#include "tracefmt/std.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert((int)RT_OP_COUNT <= (int)STD_HAS_VALUE, "an operation fits beside STD_HAS_VALUE");
+
+#define VARIABLES (UINT64_C(1) << 44)
+#define LOCKS (UINT64_C(2) << 44)
+#define REGIONS (UINT64_C(3) << 44)
+enum { CELL = 8 };
+
+static uint64_t address(uint64_t range, uint32_t index)
+{
+	return range + (uint64_t)index * CELL;
+}
+
+/* Index of the range's cell that addr is in, or `count` if it is not in the range. */
+static uint32_t index_in(uint64_t range, uint32_t count, uint64_t addr)
+{
+	return addr >= range && (addr - range) / CELL < count ? (uint32_t)((addr - range) / CELL) : count;
+}
+
+/* Any text may be STD; what is not, is told when the first line is parsed. */
+static bool std_probe(const unsigned char *start, size_t n)
+{
+	return !memchr(start, '\0', n);
+}
+
+static void std_free(struct rt_trace *trace)
+{
+	struct std *std = (struct std *)trace;
+	for (uint32_t i = 0; std->frames && i < std->positions.count; i++)
+		free(std->frames[i]);
+	free(std->frames);
+	free(std->events);
+	free(std->values);
+	free(std->threads);
+	free(std->ordinals);
+	names_release(&std->thread_names);
+	names_release(&std->variables);
+	names_release(&std->locks);
+	names_release(&std->regions);
+	names_release(&std->positions);
+	free(std);
+}
+
+static enum rt_status std_open(const char *path, struct rt_trace **out, struct rt_error *err)
+{
+	struct std *std = calloc(1, sizeof *std);
+	if (!std)
+		return rt_error_set(err, RT_EMEMORY, "no memory to open '%s'", path);
+	std->trace.info.exact = std->trace.info.complete = true;
+	enum rt_status status = std_parse(std, path, err);
+	if (!status && std->positions.count) {
+		std->frames = calloc(std->positions.count, sizeof *std->frames);
+		if (!std->frames)
+			status = rt_error_set(err, RT_EMEMORY, "no memory to open '%s'", path);
+	}
+	if (status) {
+		std_free(&std->trace);
+		return status;
+	}
+	*out = &std->trace;
+	return RT_OK;
+}
+
+static enum rt_status std_rewind(struct rt_trace *trace, struct rt_error *err)
+{
+	(void)err;
+	struct std *std = (struct std *)trace;
+	memset(std->ordinals, 0, trace->info.thread_count * sizeof *std->ordinals);
+	std->next = 0;
+	return RT_OK;
+}
+
+static void expand(const struct std *std, size_t i, struct rt_event *out)
+{
+	const struct std_event *e = &std->events[i];
+	unsigned op = e->what & 0x7f;
+	uint64_t addr, arg = 0;
+	switch (op) {
+	case RT_OP_READ:
+	case RT_OP_WRITE:
+		addr = address(VARIABLES, e->object);
+		arg = CELL;
+		break;
+	case RT_OP_ACQUIRE:
+	case RT_OP_RELEASE:
+		addr = address(LOCKS, e->object);
+		break;
+	case RT_OP_FORK:
+	case RT_OP_JOIN:
+		addr = e->object;
+		break;
+	default:
+		addr = e->object ? address(REGIONS, e->object - 1) : 0;
+	}
+	bool value = e->what & STD_HAS_VALUE;
+	*out = (struct rt_event){
+	    .number = e->number,
+	    .ordinal = std->ordinals[e->what >> 8],
+	    .stamp = e->number,
+	    .addr = addr,
+	    .arg = arg,
+	    .pc = e->position,
+	    .value = value ? std->values[i] : 0,
+	    .thread = e->what >> 8,
+	    .op = (uint8_t)op,
+	    .flags = value ? RT_F_VALUE : 0,
+	};
+}
+
+static enum rt_status std_read(struct rt_trace *trace, struct rt_event *events, size_t n, size_t *got,
+                               struct rt_error *err)
+{
+	(void)err;
+	struct std *std = (struct std *)trace;
+	size_t filled = 0;
+	for (; filled < n && std->next < std->count; std->next++) {
+		uint32_t what = std->events[std->next].what;
+		std->ordinals[what >> 8]++;
+		if (trace->mask >> (what & 0x7f) & 1)
+			expand(std, std->next, &events[filled++]);
+	}
+	*got = filled;
+	return RT_OK;
+}
+
+/* Cuts ":NUMBER" off the end of text[0..*length). 0: there is none. */
+static uint32_t cut_number(const char *text, size_t *length)
+{
+	size_t digits = *length;
+	while (digits && text[digits - 1] >= '0' && text[digits - 1] <= '9')
+		digits--;
+	if (digits == *length || digits < 2 || text[digits - 1] != ':')
+		return 0;
+	uint64_t number = 0;
+	for (size_t i = digits; i < *length && number <= UINT32_MAX; i++)
+		number = number * 10 + (uint64_t)(text[i] - '0');
+	if (number == 0 || number > UINT32_MAX)
+		return 0;
+	*length = digits - 1;
+	return (uint32_t)number;
+}
+
+/* What a location says: NUMBER is a line, FILE:LINE and FILE:LINE:COLUMN are what they look like, the rest a function.
+ */
+static struct rt_frame *parse_location(const char *text, size_t length, uint64_t pc)
+{
+	struct rt_frame *frame = calloc(1, sizeof *frame + length + 1);
+	if (!frame)
+		return NULL;
+	frame->text = text;
+	frame->pc = pc;
+	size_t n = length;
+	uint32_t last = cut_number(text, &n), before = last ? cut_number(text, &n) : 0;
+	if (last) {
+		char *file = (char *)(frame + 1);
+		memcpy(file, text, n);
+		frame->file = file;
+		frame->line = before ? before : last;
+		frame->column = before ? last : 0;
+	} else if (strspn(text, "0123456789") == length) {
+		unsigned long line = length < 10 ? strtoul(text, NULL, 10) : 0;
+		frame->line = (uint32_t)line;
+	} else {
+		frame->function = text;
+	}
+	return frame;
+}
+
+/* Like reading, this is for one thread at a time: what was worked out is kept. */
+static const struct rt_frame *std_frames(const struct rt_trace *trace, uint64_t pc, size_t *count)
+{
+	const struct std *std = (const struct std *)trace;
+	*count = 0;
+	if (pc == 0 || pc > std->positions.count)
+		return NULL;
+	struct rt_frame **frame = &std->frames[pc - 1];
+	const struct names_entry *entry = &std->positions.entries[pc - 1];
+	if (!*frame)
+		*frame = parse_location(entry->text, entry->length, pc);
+	*count = *frame != NULL;
+	return *frame;
+}
+
+static bool std_variable(const struct rt_trace *trace, uint64_t addr, struct rt_variable *out)
+{
+	const struct std *std = (const struct std *)trace;
+	uint32_t index = index_in(VARIABLES, std->variables.count, addr);
+	if (index == std->variables.count)
+		return false;
+	*out = (struct rt_variable){.address = address(VARIABLES, index), .size = CELL};
+	snprintf(out->name, sizeof out->name, "%s", names_text(&std->variables, index));
+	return true;
+}
+
+static const char *std_object_name(const struct rt_trace *trace, uint64_t addr)
+{
+	const struct std *std = (const struct std *)trace;
+	uint32_t lock = index_in(LOCKS, std->locks.count, addr), region = index_in(REGIONS, std->regions.count, addr);
+	if (lock < std->locks.count)
+		return names_text(&std->locks, lock);
+	return region < std->regions.count ? names_text(&std->regions, region) : NULL;
+}
+
+const struct rt_source rt_source_std = {
+    .name = "std",
+    .probe = std_probe,
+    .open = std_open,
+    .free = std_free,
+    .rewind = std_rewind,
+    .read = std_read,
+    .frames = std_frames,
+    .variable = std_variable,
+    .object_name = std_object_name,
+};

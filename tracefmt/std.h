@@ -1,0 +1,32 @@
+/* RAPID's STD text format, inside: what the parser (std_parse.c) builds and the source (std.c) hands out. */
+#ifndef TRACEFMT_STD_H
+#define TRACEFMT_STD_H
+
+#include "tracefmt/names.h"
+#include "tracefmt/source.h"
+
+/* 16 bytes an event (24 where values are recorded), so that ten million lines stay in memory between the passes. */
+struct std_event {
+	uint32_t number;   /* line */
+	uint32_t position; /* pc: 0, or index into positions, from 1 */
+	uint32_t object;   /* index into variables, locks or threads; regions: from 1, 0 is "no name" */
+	uint32_t what;     /* thread << 8 | STD_HAS_VALUE | operation */
+};
+enum { STD_HAS_VALUE = 0x80, STD_THREADS_MAX = 1 << 24 };
+
+struct std {
+	struct rt_trace trace; /* first: this is a source */
+	struct std_event *events;
+	uint64_t *values; /* by event; NULL when the file has none */
+	size_t count, room;
+	struct names thread_names, variables, locks, regions, positions;
+	struct rt_thread *threads; /* by index into thread_names */
+	struct rt_frame **frames;  /* by position, worked out when asked for */
+	uint64_t *ordinals;        /* by thread: where the present pass is */
+	size_t next;
+};
+
+/* Reads path into an empty std. On an error the caller frees what was built so far. */
+enum rt_status std_parse(struct std *std, const char *path, struct rt_error *err);
+
+#endif

@@ -1,0 +1,424 @@
+/*
+ * Parses RAPID's STD text: THREAD|OP(OBJECT)|LOCATION and, optionally, |VALUE; one event a line, in one pass.
+ *
+ * What cannot have happened is refused with its line: a lock taken while another thread holds it or let go by who does
+ * not hold it, a thread that acts before its fork or after its join. One thing is let through: the release of a lock
+ * that nobody has touched so far, which is what a trace cut out of a longer run begins with. Only the outermost acquire
+ * and release of a re-entrant lock are events.
+ */
+#include "tracefmt/lines.h"
+#include "tracefmt/std.h"
+#include "tracefmt/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LONGEST_LINE = 1 << 20, QUOTED = 80 };
+
+struct lock_state {
+	uint32_t owner; /* thread + 1, 0: free */
+	uint32_t depth;
+	uint32_t line; /* of the last acquire, 0: never taken */
+};
+/* Lines, 0: not yet. */
+struct thread_state {
+	uint32_t first, forked, joined;
+};
+
+struct parser {
+	struct std *std;
+	struct lines lines;
+	struct rt_error *err;
+	struct lock_state *locks;
+	uint32_t lock_room;
+	struct thread_state *threads;
+	uint32_t thread_room;
+};
+
+struct field {
+	const char *text;
+	size_t length;
+};
+enum { THREAD, ACTION, LOCATION, VALUE, FIELDS };
+
+static uint32_t line_of(const struct parser *p)
+{
+	return (uint32_t)p->lines.number;
+}
+
+static enum rt_status fail(struct parser *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static enum rt_status fail(struct parser *p, const char *format, ...)
+{
+	char message[384];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(message, sizeof message, format, args);
+	va_end(args);
+	return rt_error_set(p->err, RT_EINPUT, "'%s' line %u: %s", p->lines.path, line_of(p), message);
+}
+
+static enum rt_status no_memory(struct parser *p)
+{
+	return rt_error_set(p->err, RT_EMEMORY, "no memory for line %u of '%s'", line_of(p), p->lines.path);
+}
+
+/* Quotes at most so much of a text from the file. */
+struct quoted {
+	char text[QUOTED];
+};
+static struct quoted quote(struct field f)
+{
+	struct quoted q;
+	rt_text_escape(q.text, sizeof q.text, f.text, f.length);
+	return q;
+}
+static struct quoted quote_thread(const struct parser *p, uint32_t thread)
+{
+	const struct names_entry *name = &p->std->thread_names.entries[thread];
+	return quote((struct field){name->text, name->length});
+}
+
+/* Makes array[index] exist; new elements are zero. */
+static bool reserve(void **array, uint32_t *room, uint32_t index, size_t size)
+{
+	if (index < *room)
+		return true;
+	size_t grown = (size_t)index + index / 2 + 16;
+	char *more = reallocarray(*array, grown, size);
+	if (!more)
+		return false;
+	memset(more + *room * size, 0, (grown - *room) * size);
+	*array = more;
+	*room = (uint32_t)grown;
+	return true;
+}
+
+static enum rt_status intern(struct parser *p, struct names *names, struct field f, uint32_t *index)
+{
+	uint32_t before = names->count;
+	if (!names_intern(names, f.text, f.length, index))
+		return no_memory(p);
+	if (*index == before && memchr(f.text, '\0', f.length))
+		return fail(p, "'%s' has a NUL byte: not a text file", quote(f).text);
+	return RT_OK;
+}
+
+static enum rt_status intern_thread(struct parser *p, struct field f, uint32_t *index)
+{
+	if (f.length == 0)
+		return fail(p, "the thread has no name: an event is THREAD|OP(OBJECT)|LOCATION");
+	enum rt_status status = intern(p, &p->std->thread_names, f, index);
+	if (status)
+		return status;
+	if (*index >= STD_THREADS_MAX)
+		return fail(p, "more than %d threads", STD_THREADS_MAX);
+	return reserve((void **)&p->threads, &p->thread_room, *index, sizeof *p->threads) ? RT_OK : no_memory(p);
+}
+
+/* Cuts the line at its bars. */
+static enum rt_status split(struct parser *p, struct field line, struct field fields[FIELDS])
+{
+	const char *at = line.text, *end = line.text + line.length;
+	unsigned n = 0;
+	for (;; n++) {
+		if (n == FIELDS)
+			return fail(p, "more than %d fields: an event is THREAD|OP(OBJECT)|LOCATION|VALUE", FIELDS);
+		const char *bar = at;
+		while (bar < end && *bar != '|')
+			bar++;
+		fields[n] = (struct field){at, (size_t)(bar - at)};
+		if (bar == end)
+			break;
+		at = bar + 1;
+	}
+	if (n == THREAD)
+		return fail(p, "'%s' is not an STD event: THREAD|OP(OBJECT)|LOCATION", quote(line).text);
+	if (n == ACTION)
+		return fail(p, "'%s' has no location: THREAD|OP(OBJECT)|LOCATION", quote(line).text);
+	for (n++; n < FIELDS; n++)
+		fields[n] = (struct field){NULL, 0};
+	return RT_OK;
+}
+
+/* RAPID's operations; the ignored ones are RT_OP_NONE. */
+static const struct operation {
+	const char *name;
+	uint8_t length, op;
+	bool object; /* must have one */
+} operations[] = {
+    {"r", 1, RT_OP_READ, true},          {"w", 1, RT_OP_WRITE, true},
+    {"acq", 3, RT_OP_ACQUIRE, true},     {"rel", 3, RT_OP_RELEASE, true},
+    {"fork", 4, RT_OP_FORK, true},       {"join", 4, RT_OP_JOIN, true},
+    {"end", 3, RT_OP_REGION_END, false}, {"begin", 5, RT_OP_REGION_BEGIN, false},
+    {"branch", 6, RT_OP_NONE, false},    {"dummy", 5, RT_OP_NONE, false},
+};
+
+/* Tells OP from (OBJECT); the object ends at the field's last character. */
+static enum rt_status parse_action(struct parser *p, struct field f, const struct operation **operation,
+                                   struct field *object)
+{
+	size_t n = 0;
+	while (n < f.length && f.text[n] != '(')
+		n++;
+	*object = (struct field){f.text + n, 0};
+	if (n < f.length) {
+		if (f.text[f.length - 1] != ')')
+			return fail(p, "'%s' has no closing parenthesis", quote(f).text);
+		*object = (struct field){f.text + n + 1, f.length - n - 2};
+	}
+	for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
+		const struct operation *o = &operations[i];
+		if (o->length != n || memcmp(o->name, f.text, n) != 0)
+			continue;
+		*operation = o;
+		if (o->object && object->length == 0)
+			return fail(p, "'%s' says not on what: %s(OBJECT)", quote(f).text, o->name);
+		return RT_OK;
+	}
+	return fail(p, "'%s' is not an STD operation: r w acq rel fork join begin end, or branch, dummy",
+	            quote(f).text);
+}
+
+/* A decimal number, with a sign if it is below 0, or 0x and hexadecimal digits. */
+static enum rt_status parse_value(struct parser *p, struct field f, uint64_t *value)
+{
+	bool minus = f.length && f.text[0] == '-';
+	size_t i = minus;
+	unsigned base = 10;
+	if (f.length > i + 2 && f.text[i] == '0' && (f.text[i + 1] | 32) == 'x') {
+		base = 16;
+		i += 2;
+	}
+	uint64_t v = 0;
+	bool good = i < f.length;
+	for (; good && i < f.length; i++) {
+		unsigned char c = (unsigned char)f.text[i], low = c | 32;
+		unsigned digit = c >= '0' && c <= '9' ? c - 48u : low >= 'a' && low <= 'f' ? low - 'a' + 10u : 16;
+		good = digit < base && v <= (UINT64_MAX - digit) / base;
+		v = v * base + digit;
+	}
+	if (!good)
+		return fail(p, "the value '%s' is not a number of 64 bits", quote(f).text);
+	*value = minus ? -v : v;
+	return RT_OK;
+}
+
+/* Thread rules for who acts. */
+static enum rt_status check_actor(struct parser *p, uint32_t thread)
+{
+	struct thread_state *state = &p->threads[thread];
+	if (state->joined)
+		return fail(p, "thread '%s' goes on after line %u joined it", quote_thread(p, thread).text,
+		            state->joined);
+	if (!state->first)
+		state->first = line_of(p);
+	return RT_OK;
+}
+
+static enum rt_status note_fork(struct parser *p, uint32_t thread, uint32_t child)
+{
+	struct thread_state *state = &p->threads[child];
+	struct quoted name = quote_thread(p, child);
+	if (child == thread)
+		return fail(p, "thread '%s' forks itself", name.text);
+	if (state->forked)
+		return fail(p, "thread '%s' is forked a second time, after line %u", name.text, state->forked);
+	if (state->first || state->joined)
+		return fail(p, "thread '%s' is forked after it acted, in line %u", name.text,
+		            state->first ? state->first : state->joined);
+	state->forked = line_of(p);
+	return RT_OK;
+}
+
+static enum rt_status note_join(struct parser *p, uint32_t thread, uint32_t child)
+{
+	if (child == thread)
+		return fail(p, "thread '%s' joins itself", quote_thread(p, child).text);
+	if (!p->threads[child].joined)
+		p->threads[child].joined = line_of(p);
+	return RT_OK;
+}
+
+/* *outer: is this an outermost acquire or release? */
+static enum rt_status note_lock(struct parser *p, uint32_t thread, uint32_t lock, bool acquire, bool *outer)
+{
+	if (!reserve((void **)&p->locks, &p->lock_room, lock, sizeof *p->locks))
+		return no_memory(p);
+	struct lock_state *state = &p->locks[lock];
+	const struct names_entry *entry = &p->std->locks.entries[lock];
+	struct field name = {entry->text, entry->length};
+	if (state->owner && state->owner != thread + 1)
+		return fail(p, "'%s' cannot %s lock '%s': '%s' holds it since line %u", quote_thread(p, thread).text,
+		            acquire ? "acquire" : "release", quote(name).text, quote_thread(p, state->owner - 1).text,
+		            state->line);
+	if (acquire) {
+		*outer = !state->owner;
+		if (*outer)
+			*state = (struct lock_state){thread + 1, 0, line_of(p)};
+		state->depth++;
+		return RT_OK;
+	}
+	*outer = true;
+	if (!state->owner && state->line)
+		return fail(p, "'%s' releases lock '%s', which it does not hold", quote_thread(p, thread).text,
+		            quote(name).text);
+	if (!state->owner)
+		state->line = line_of(p); /* held from before the trace began; once only */
+	else if (--state->depth)
+		*outer = false;
+	else
+		state->owner = 0;
+	return RT_OK;
+}
+
+/* Interns the object and applies its rules. *keep: is it an event? */
+static enum rt_status parse_object(struct parser *p, unsigned op, uint32_t thread, struct field name, uint32_t *object,
+                                   bool *keep)
+{
+	struct std *std = p->std;
+	enum rt_status status;
+	*object = 0;
+	*keep = true;
+	switch (op) {
+	case RT_OP_READ:
+	case RT_OP_WRITE:
+		return intern(p, &std->variables, name, object);
+	case RT_OP_ACQUIRE:
+	case RT_OP_RELEASE:
+		status = intern(p, &std->locks, name, object);
+		return status ? status : note_lock(p, thread, *object, op == RT_OP_ACQUIRE, keep);
+	case RT_OP_FORK:
+	case RT_OP_JOIN:
+		status = intern_thread(p, name, object);
+		if (status)
+			return status;
+		return op == RT_OP_FORK ? note_fork(p, thread, *object) : note_join(p, thread, *object);
+	default: /* a region, whose name may be missing */
+		if (name.length == 0)
+			return RT_OK;
+		status = intern(p, &std->regions, name, object);
+		++*object;
+		return status;
+	}
+}
+
+static enum rt_status append(struct parser *p, struct std_event event, const uint64_t *value)
+{
+	struct std *std = p->std;
+	if (std->count == std->room) {
+		size_t room = std->room ? std->room + std->room / 2 : 1024;
+		struct std_event *events = reallocarray(std->events, room, sizeof *events);
+		if (!events)
+			return no_memory(p);
+		std->events = events;
+		if (std->values) {
+			uint64_t *values = reallocarray(std->values, room, sizeof *values);
+			if (!values)
+				return no_memory(p);
+			std->values = values;
+		}
+		std->room = room;
+	}
+	if (value && !std->values && !(std->values = calloc(std->room, sizeof *std->values)))
+		return no_memory(p);
+	if (value) {
+		event.what |= STD_HAS_VALUE;
+		std->values[std->count] = *value;
+	}
+	std->events[std->count++] = event;
+	return RT_OK;
+}
+
+static enum rt_status parse_line(struct parser *p, struct field line)
+{
+	struct field fields[FIELDS], name;
+	const struct operation *operation = NULL;
+	struct std_event event = {.number = line_of(p)};
+	uint32_t thread;
+	bool keep;
+	enum rt_status status = split(p, line, fields);
+	if (status || (status = parse_action(p, fields[ACTION], &operation, &name)))
+		return status;
+	if (operation->op == RT_OP_NONE)
+		return RT_OK;
+	if ((status = intern_thread(p, fields[THREAD], &thread)) || (status = check_actor(p, thread)) ||
+	    (status = parse_object(p, operation->op, thread, name, &event.object, &keep)) || !keep)
+		return status;
+	if (fields[LOCATION].length) {
+		status = intern(p, &p->std->positions, fields[LOCATION], &event.position);
+		if (status)
+			return status;
+		event.position++;
+	}
+	event.what = thread << 8 | operation->op;
+	if (!fields[VALUE].length)
+		return append(p, event, NULL);
+	uint64_t value;
+	status = parse_value(p, fields[VALUE], &value);
+	return status ? status : append(p, event, &value);
+}
+
+static enum rt_status parse_lines(struct parser *p)
+{
+	for (;;) {
+		char *text;
+		size_t length;
+		enum rt_status status = lines_next(&p->lines, &text, &length, p->err);
+		if (status)
+			return status;
+		if (!text)
+			break;
+		if (p->lines.number > UINT32_MAX)
+			return rt_error_set(p->err, RT_EINPUT, "'%s' has more than %u lines", p->lines.path,
+			                    UINT32_MAX);
+		if (length == 0 || text[0] == '#')
+			continue;
+		status = parse_line(p, (struct field){text, length});
+		if (status)
+			return status;
+	}
+	if (p->std->count == 0)
+		return rt_error_set(p->err, RT_EINPUT, "'%s' has no event: not a trace", p->lines.path);
+	return RT_OK;
+}
+
+/* The thread table: birth by fork, numbers of events. */
+static enum rt_status count_threads(struct parser *p)
+{
+	struct std *std = p->std;
+	uint32_t n = std->thread_names.count;
+	std->threads = calloc(n, sizeof *std->threads);
+	std->ordinals = calloc(n, sizeof *std->ordinals);
+	if (!std->threads || !std->ordinals)
+		return rt_error_set(p->err, RT_EMEMORY, "no memory to read '%s'", p->lines.path);
+	for (uint32_t i = 0; i < n; i++)
+		std->threads[i] = (struct rt_thread){.name = names_text(&std->thread_names, i), .parent = i};
+	for (size_t i = 0; i < std->count; i++) {
+		uint32_t thread = std->events[i].what >> 8;
+		std->threads[thread].events++;
+		if ((std->events[i].what & 0x7f) == RT_OP_FORK)
+			std->threads[std->events[i].object].parent = thread;
+	}
+	std->trace.info.threads = std->threads;
+	std->trace.info.thread_count = n;
+	return RT_OK;
+}
+
+enum rt_status std_parse(struct std *std, const char *path, struct rt_error *err)
+{
+	struct parser p = {.std = std, .err = err};
+	enum rt_status status = lines_open(&p.lines, path, LONGEST_LINE, err);
+	if (status)
+		return status;
+	status = parse_lines(&p);
+	if (!status)
+		status = count_threads(&p);
+	std->trace.info.file_bytes = p.lines.bytes;
+	std->trace.info.events = std->count;
+	lines_release(&p.lines);
+	free(p.locks);
+	free(p.threads);
+	return status;
+}

@@ -1,0 +1,21 @@
+/* Text from a trace is untrusted: this makes it fit for a terminal, an error message, a text format. */
+#ifndef TRACEFMT_TEXT_H
+#define TRACEFMT_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Length in bytes of the well-formed UTF-8 character that text[0..length) begins with, and the character in *c (which
+ * may be NULL); 0 if it begins with none.
+ */
+size_t rt_text_character(const char *text, size_t length, uint32_t *c);
+
+/*
+ * Writes text[0..length) to out (size bytes, NUL-terminated, size > 0) with what a terminal would act on, or what is
+ * not UTF-8, as \xNN: control characters, DEL, C1, and the characters that turn the writing direction. Cut with "..."
+ * when it does not fit. Returns out.
+ */
+char *rt_text_escape(char *out, size_t size, const char *text, size_t length);
+
+#endif
