@@ -1,0 +1,47 @@
+# Compares a report (the input) with a sample's expectations ($expect, see samples/README.md), whose positions are
+# markers in the comments of its source ($source, a file called $name). Prints one line a difference: "wrong: ..." for
+# what must not be, "unusual: ..." for a verdict that is tolerated but not the usual one. Nothing: all is as expected.
+
+def verdicts: ["none", "refuted", "predicted", "proved", "observed", "confirmed"];
+def rank: . as $v | verdicts | index($v) // error("unknown verdict '\($v)' in the report");
+
+# {"marker": [lines]}
+def markers:
+	[$source | split("\n") | to_entries[] | (.key + 1) as $line | .value | scan("@([A-Za-z0-9_]+)")[0] | {key: ., value: $line}]
+	| group_by(.key) | map({key: .[0].key, value: map(.value)}) | from_entries;
+
+# The order of a race's two events and of a deadlock's acquires is the run's, of all others' the pattern's.
+def positions($kind): if $kind == "race" or $kind == "deadlock" then sort else . end;
+
+def expectations:
+	markers as $at
+	| [$expect | split("\n")[] | sub("#.*"; "") | [scan("[^ \t]+")] | select(length > 0 and .[0] != "kinds")
+	   | . as $words
+	   | ($words[1] // "" | split("/") | map(split(","))) as $allowed
+	   | {text: ($words | join(" ")), kind: $words[0], usual: $allowed[0], tolerated: ($allowed[1] // []), variable: $words[2],
+	      at: ($words[3:] | map(if ($at[.[1:]] // [] | length) == 1 then "\($name):\($at[.[1:]][0])"
+	                            else error("'\(.)' of '\($words | join(" "))' marks no or several lines of \($name)") end)
+	           | positions($words[0]))}
+	   | if .usual + .tolerated - verdicts != [] or (.usual | length) == 0 or (.at | length) < 2
+	     then error("cannot understand '\(.text)'") else . end];
+
+def findings:
+	[.anomalies[] | {id, kind, pattern, verdict, variable: (.variable.name // "?"),
+	                 at: ([.events[].source | "\(.file // "?" | split("/") | last):\(.line // 0)"] as $at | $at), kind_: .kind}
+	 | .at = (.kind as $k | .at | positions($k))];
+
+def matches($e): .kind == $e.kind and .at == $e.at
+	and (.variable as $v | $e.variable | if endswith("*") then .[:-1] as $p | $v | startswith($p) else . == $v end);
+
+def show: "\(.verdict) \(.kind) \(.pattern) on \(.variable) at \(.at | join(" "))";
+
+. as $report | expectations as $expected | findings as $found
+| (if $report.schema != "racetrace.report/1" then "wrong: schema \($report.schema)" else empty end),
+  (if $report.trace.complete != true then "wrong: the trace is not complete" else empty end),
+  ($expected[] as $e
+   | [$found[] | select(matches($e))] as $hits
+   | ([$hits[].verdict] + ["none"] | max_by(rank)) as $best
+   | if $e.usual + $e.tolerated | index($best) | not then "wrong: expected '\($e.text)', found \(if $hits == [] then "nothing" else $hits | map(show) | join("; ") end)"
+     elif $e.usual | index($best) | not then "unusual: \($e.text): \($best)"
+     else empty end),
+  ($found[] as $f | if any($expected[]; . as $e | $f | matches($e)) then empty else "wrong: not expected: \($f | show)" end)

@@ -1,0 +1,147 @@
+#!/bin/bash
+# run.sh BUILD [NAME...]: builds, records and analyzes the samples and the cases (all, or those named), and compares what
+# is found with what is expected: samples/README.md, tests/cases/expected.tsv. Needs bash, gcc and jq; what Clang
+# compiles is tried if there is a Clang.
+#
+# JOBS: programs at a time (default: one a processor). KEEP=FOLDER: leaves binaries, traces and reports there.
+set -u
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+top=$(cd "$here/../.." && pwd)
+TRIES=5 # recordings until every finding had its usual verdict
+
+# compile VARIANT SOURCE OUTPUT
+compile() {
+	local compiler=gcc cflags libs
+	[[ $2 == *.cpp ]] && compiler=g++
+	case $1 in
+	case) $compiler -g -fsanitize=thread "$2" -o "$3" -lpthread ;;
+	gcc-O*) $compiler -g "-${1#gcc-}" -fsanitize=thread "$2" -o "$3" -lpthread ;;
+	clang)
+		read -ra cflags < <("$racetrace" --cflags) && read -ra libs < <("$racetrace" --libs) &&
+			clang -g -O1 "${cflags[@]}" -c "$2" -o "$3.o" && clang "$3.o" -o "$3" "${libs[@]}" -lpthread
+		;;
+	esac
+}
+
+# record_and_analyze FOLDER [OPTION...]: FOLDER/app to FOLDER/report.json; says what went wrong on the way.
+record_and_analyze() {
+	local folder=$1 status strong
+	shift
+	timeout 60 "$racetrace" record -o "$folder/trace.zst" -- "$folder/app" >"$folder/out" 2>"$folder/err"
+	status=$?
+	[ $status = 0 ] || echo "wrong: recorded program ended with status $status: $(tail -n 3 "$folder/err")"
+	timeout 60 "$racetrace" analyze --format json "$@" "$folder/trace.zst" >"$folder/report.json" 2>"$folder/err"
+	status=$?
+	strong=$(jq '[.anomalies[] | select(.verdict == "proved" or .verdict == "observed")] | length > 0 | if . then 1 else 0 end' \
+		"$folder/report.json" 2>/dev/null)
+	[ "$status" = "$strong" ] || echo "wrong: analyze ended with status $status, not '$strong': $(tail -n 3 "$folder/err")"
+}
+
+# check_sample VARIANT SOURCE FOLDER: prints differences; tries again while a verdict is tolerated but unusual.
+check_sample() {
+	local source=$2 folder=$3 expect=${2%.c}.expect kinds differences all= usual= i line
+	kinds=$(sed -n 's/^kinds  *//p' "$expect" | tr -s ' ' ,)
+	compile "$1" "$source" "$folder/app" 2>&1 || { echo "wrong: does not compile"; return; }
+	for ((i = 0; i < TRIES; i++)); do
+		differences=$(
+			record_and_analyze "$folder" --kinds "${kinds:-race}"
+			jq -r -f "$here/compare.jq" --rawfile source "$source" --rawfile expect "$expect" \
+				--arg name "${source##*/}" "$folder/report.json" 2>&1 || echo "wrong: cannot be compared"
+		)
+		if grep -qv '^unusual: ' <<<"${differences:-unusual: }"; then
+			echo "$differences"
+			return
+		fi
+		# A finding whose verdict was unusual in every try so far.
+		differences=$(sed 's/: [a-z]*$//' <<<"$differences")
+		[ $i = 0 ] && usual=$differences || usual=$(grep -Fx "$differences" <<<"$usual")
+		[ -n "$differences" ] && [ -n "$usual" ] || return
+	done
+	echo "$usual (never the usual verdict in $TRIES runs)"
+}
+
+# check_case SOURCE FOLDER EXPECTED
+check_case() {
+	local filter
+	compile case "$1" "$2/app" 2>&1 || { echo "wrong: does not compile"; return; }
+	record_and_analyze "$2"
+	case $3 in
+	race) filter='if any(.anomalies[]; .kind == "race") then empty else "wrong: no race found" end' ;;
+	norace) filter='.anomalies[] | select(.kind == "race" and (.verdict == "observed" or .verdict == "proved"))' ;;
+	nodeadlock) filter='.anomalies[] | select(.kind == "deadlock")' ;;
+	*) filter="\"wrong: unknown expectation '$3'\"" ;;
+	esac
+	jq -r "$filter | if type == \"object\" then \"wrong: \\(.verdict) \\(.kind) on \\(.variable.name) at \" +
+		([.events[].source | \"\\(.file):\\(.line)\"] | join(\" \")) else . end" "$2/report.json" 2>&1 ||
+		echo "wrong: cannot read the report"
+}
+
+# check VARIANT SOURCE [EXPECTED]: one test; leaves its differences in the results.
+check() {
+	local name=${2#"$top"/} folder begin=$EPOCHREALTIME differences
+	name="${name%.*} ($1)"
+	folder=$results/${name//[\/ ()]/_}
+	mkdir "$folder"
+	if [ "$1" = case ]; then
+		differences=$(check_case "$2" "$folder" "$3")
+	else
+		differences=$(check_sample "$1" "$2" "$folder")
+	fi
+	if [ -n "$differences" ]; then
+		printf '%s\n' "not ok: $name" "    ${differences//$'\n'/$'\n'    }" | tee "$folder/result"
+	else
+		echo "ok: $name" >"$folder/result"
+	fi
+	[ -n "${KEEP-}" ] || rm -f "$folder/app" "$folder/app.o" "$folder/trace.zst"
+	[ -z "${VERBOSE-}" ] || echo "$name: $(((${EPOCHREALTIME/./} - ${begin/./}) / 1000)) ms"
+}
+
+if [ "${1-}" = --one ]; then
+	racetrace=$2 results=$3
+	check "${@:4}"
+	exit
+fi
+
+[ $# -ge 1 ] || { echo "usage: run.sh BUILD [NAME...]" >&2; exit 2; }
+racetrace=$(cd "$1" && pwd)/bin/racetrace || exit 2
+shift
+results=${KEEP:-$(mktemp -d)}
+mkdir -p "$results"
+[ -n "${KEEP-}" ] || trap 'rm -rf "$results"' EXIT
+unset TSAN_OPTIONS
+
+# wanted SOURCE: is it among the names given?
+wanted() {
+	local base=${1##*/} name
+	[ ${#names[@]} -gt 0 ] || return 0
+	for name in "${names[@]}"; do
+		[ "$name" = "${base%.*}" ] && return 0
+	done
+	return 1
+}
+names=("$@")
+clang=
+command -v clang >/dev/null && clang=clang
+
+# Every test as three words: variant, source, what is expected of a case.
+tests() {
+	local source program expected what
+	for source in "$top"/samples/*.c; do
+		wanted "$source" && printf '%s\0' gcc-O1 "$source" - gcc-O2 "$source" - ${clang:+clang "$source" -}
+	done
+	for source in "$top"/samples/*/*.c; do
+		wanted "$source" && printf '%s\0' gcc-O1 "$source" -
+	done
+	while IFS=$'\t' read -r program expected what; do
+		[ "$program" = program ] || [ -z "$what" ] || ! wanted "$program" ||
+			printf '%s\0' case "$top/tests/cases/$program" "$expected"
+	done <"$top/tests/cases/expected.tsv"
+}
+
+tests >"$results/tests"
+count=$(($(tr -dc '\0' <"$results/tests" | wc -c) / 3))
+xargs -0 -n 3 -P "${JOBS:-$(nproc)}" bash "${BASH_SOURCE[0]}" --one "$racetrace" "$results" <"$results/tests"
+passed=$(cat "$results"/*/result 2>/dev/null | grep -c '^ok: ')
+failed=$((count - passed))
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ] && [ "$passed" -gt 0 ]
