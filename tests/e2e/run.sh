@@ -39,7 +39,7 @@ record_and_analyze() {
 
 # check_sample VARIANT SOURCE FOLDER: prints differences; tries again while a verdict is tolerated but unusual.
 check_sample() {
-	local source=$2 folder=$3 expect=${2%.c}.expect kinds differences all= usual= i line
+	local source=$2 folder=$3 expect=${2%.c}.expect kinds differences usual="" i
 	kinds=$(sed -n 's/^kinds  *//p' "$expect" | tr -s ' ' ,)
 	compile "$1" "$source" "$folder/app" 2>&1 || { echo "wrong: does not compile"; return; }
 	for ((i = 0; i < TRIES; i++)); do
