@@ -31,16 +31,17 @@
 #define RT_BLOCK_RECORDS 64u /* each block begins with an EXT that carries the time */
 
 enum rt_slot_state {
-	RT_SLOT_FREE, /* program may take it */
-	RT_SLOT_LIVE, /* a thread writes into it */
-	RT_SLOT_ENDED /* the thread is done; collector drains, then sets FREE */
+	RT_SLOT_FREE,  /* program may take it */
+	RT_SLOT_LIVE,  /* a thread writes into it */
+	RT_SLOT_ENDED, /* the thread is done; collector drains, then sets FREE */
+	RT_SLOT_TAKEN  /* a thread is about to be made for it; there is nothing to drain */
 };
 
 struct rt_slot {
 	/* The writing thread's own line: what the hot path touches. */
 	_Alignas(64) struct rt_record *cur; /* next record; an address in the program */
 	struct rt_record *limit;            /* end of the block; cur == limit: slow path */
-	uint64_t skipped;                   /* repeats left out since the last record */
+	uint64_t skipped;                   /* repeats left out since the last record; any number */
 	struct rt_record *ring;             /* the ring's address in the program */
 	struct rt_filter *filter;           /* repeat filter (private memory of the program) */
 	uint64_t filter_epoch;              /* changes with each synchronisation of the thread */
@@ -58,8 +59,18 @@ struct rt_slot {
 
 	/* Written by the collector. */
 	_Alignas(64) _Atomic uint64_t consumed; /* blocks */
-	_Atomic uint32_t waiting;               /* futex word: the program's thread waits for room */
+	_Atomic uint32_t waiting;               /* futex word: 1 while the thread waits for room; see below */
 };
+
+/*
+ * Handing over. The thread publishes a block only when it needs the next one. The collector reads blocks
+ * [consumed, published), then stores consumed; if it then finds waiting != 0, it sets it to 0 and wakes the futex (when
+ * half of the ring is free, say, rather than at once). When the thread has ended or the process has died, the collector
+ * also reads the rest: rt_slot_rest() records at the start of block `published`, and `skipped` repeats behind them.
+ *
+ * Sleeping: the collector sets sleeping, looks at all slots once more, waits on the bell's value of before with a
+ * timeout, and clears sleeping. The program rings only if sleeping is set. Futexes are shared, not private.
+ */
 
 /* What the program asks of the collector (rt_channel.request), answered by the same number in rt_channel.answer. */
 struct rt_channel {
@@ -94,6 +105,14 @@ static inline struct rt_slot *rt_channel_slot(struct rt_channel *c, uint32_t i)
 static inline struct rt_record *rt_channel_ring(struct rt_channel *c, uint32_t i)
 {
 	return (struct rt_record *)(void *)((char *)c + c->rings_offset) + (uint64_t)i * c->ring_records;
+}
+/* Records in the block that is not published yet: 0 to RT_BLOCK_RECORDS. Only for slots that nobody writes any more. */
+static inline uint32_t rt_slot_rest(const struct rt_channel *c, const struct rt_slot *s)
+{
+	uint64_t at = ((uint64_t)(uintptr_t)s->cur - (uint64_t)(uintptr_t)s->ring) / sizeof(struct rt_record);
+	uint64_t rest = (at - s->published * RT_BLOCK_RECORDS) & (c->ring_records - 1);
+
+	return rest <= RT_BLOCK_RECORDS ? (uint32_t)rest : 0;
 }
 
 #endif

@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 #define RT_EXPORT __attribute__((visibility("default")))
-#define RT_CALLER ((uintptr_t)__builtin_return_address(0))
+#define RT_CALLER ((uintptr_t)__builtin_return_address(0) - 1) /* in the call, so that look-ups hit its line */
 #define RT_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 /*

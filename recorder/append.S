@@ -1,0 +1,105 @@
+/*
+ * Appending to the thread's ring. Restartable sequences: until the store at *_commit nothing is in the ring, so when a
+ * signal's handler interrupts one, signal.c moves the interrupted thread back to the sequence's start; it has kept its
+ * arguments. Between the commit and *_end, only `skipped` is left to be set to 0: signal.c does it and goes on at *_end.
+ *
+ * Slot: cur 0, limit 8, skipped 16, last_stamp 48 (checked in emit.c).
+ */
+#ifdef __x86_64__
+	.text
+
+	.macro	function name
+	.globl	\name
+	.hidden	\name
+	.type	\name, @function
+\name:
+	.endm
+
+	.macro	label name
+	.globl	\name
+	.hidden	\name
+\name:
+	.endm
+
+/* rt_append(rdi w0, rsi w1, rdx slot) */
+	.p2align 5
+	function rt_append
+	mov	(%rdx), %rax
+	mov	16(%rdx), %rcx
+	cmp	8(%rdx), %rax
+	je	rt_append_slow
+	cmp	$255, %rcx
+	ja	rt_append_slow
+	shl	$56, %rcx
+	or	%rdi, %rcx
+	mov	%rcx, (%rax)
+	mov	%rsi, 8(%rax)
+	add	$16, %rax
+	label	rt_append_commit
+	mov	%rax, (%rdx)
+	label	rt_append_zero
+	movq	$0, 16(%rdx)
+	label	rt_append_end
+	ret
+	.size	rt_append, .-rt_append
+
+/* rt_append2(rdi w0, rsi w1, rdx slot, rcx x0, r8 x1) */
+	.p2align 5
+	function rt_append2
+	mov	(%rdx), %r10
+	mov	16(%rdx), %r11
+	lea	32(%r10), %rax
+	cmp	8(%rdx), %rax
+	ja	rt_append2_slow
+	cmp	$255, %r11
+	ja	rt_append2_slow
+	shl	$56, %r11
+	or	%rdi, %r11
+	mov	%rcx, (%r10)
+	mov	%r8, 8(%r10)
+	mov	%r11, 16(%r10)
+	mov	%rsi, 24(%r10)
+	label	rt_append2_commit
+	mov	%rax, (%rdx)
+	label	rt_append2_zero
+	movq	$0, 16(%rdx)
+	label	rt_append2_end
+	ret
+	.size	rt_append2, .-rt_append2
+
+/*
+ * rt_append_sync(rdi w0, rsi w1, rdx slot, rcx x0, r8 now, r9 clock)
+ * The stamp is max(now, clock + 1), stored back by compare-and-swap. A restart takes another one: a gap is harmless.
+ */
+	.p2align 5
+	function rt_append_sync
+	mov	(%rdx), %r10
+	mov	16(%rdx), %r11
+	lea	32(%r10), %rax
+	cmp	8(%rdx), %rax
+	ja	rt_append_sync_slow
+	cmp	$255, %r11
+	ja	rt_append_sync_slow
+	shl	$56, %r11
+	or	%rdi, %r11
+	mov	%rcx, (%r10)
+	mov	%r11, 16(%r10)
+	mov	%rsi, 24(%r10)
+	mov	(%r9), %rax
+1:	lea	1(%rax), %r11
+	cmp	%r8, %r11
+	cmovb	%r8, %r11
+	lock cmpxchg %r11, (%r9)
+	jne	1b
+	mov	%r11, 8(%r10)
+	mov	%r11, 48(%rdx)
+	add	$32, %r10
+	label	rt_append_sync_commit
+	mov	%r10, (%rdx)
+	label	rt_append_sync_zero
+	movq	$0, 16(%rdx)
+	label	rt_append_sync_end
+	ret
+	.size	rt_append_sync, .-rt_append_sync
+#endif
+	.section .note.GNU-stack, "", @progbits

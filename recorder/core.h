@@ -1,0 +1,146 @@
+/*
+ * What the recorder's own files share, beyond recorder.h: the thread's private state, the busy section, the append
+ * primitives and the clock.
+ */
+#ifndef RECORDER_CORE_H
+#define RECORDER_CORE_H
+
+#include "recorder/recorder.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+/* Repeat filter: direct-mapped. k0: address | op << 48 | seen twice << 51 | epoch << 52; k1: word 1 of the record. */
+struct rt_filter {
+	uint64_t k0, k1;
+};
+#define RT_FILTER_ENTRIES 1024u
+#define RT_FILTER_TWICE (UINT64_C(1) << 51)
+#define RT_FILTER_EPOCH (UINT64_C(1) << 52)
+
+#define RT_HELD_MAX 32
+
+#ifdef __x86_64__
+#define RT_PAUSE() __builtin_ia32_pause()
+#else
+#define RT_PAUSE() ((void)0)
+#endif
+
+/* What a parent hands to its child; also the private (unshared) memory that goes with a slot. */
+struct rt_birth {
+	struct rt_slot *slot;
+	void *(*start)(void *);
+	int (*start_c11)(void *);
+	void *argument;
+	uint32_t go;       /* futex word: 1 when FORK is in the trace */
+	uint32_t children; /* how many the slot's thread has made */
+	unsigned held_count;
+	struct {
+		uintptr_t lock;
+		unsigned depth;
+	} held[RT_HELD_MAX]; /* annotated recursive locks */
+	_Alignas(64) struct rt_filter filter[RT_FILTER_ENTRIES];
+};
+
+/* Thread-local, at a fixed offset from pthread_self(): see rt_thread_of(). */
+struct rt_thread {
+	unsigned busy;         /* > 0: a handler must wait, see signal.c */
+	unsigned deferred;     /* one does */
+	uint64_t mask;         /* signal mask to put back then */
+	unsigned char *stripe; /* lock held around an atomic operation */
+	struct rt_slot *own;   /* the slot of the thread itself (rt_self may be a fiber's) */
+	struct rt_slot *aside; /* slot put aside while a handler's events are dropped and counted */
+	uint64_t lost;         /* how many were */
+	uint32_t index;        /* number in the trace, if known */
+	bool known;
+};
+extern __thread struct rt_thread rt_thread;
+
+extern struct rt_channel *rt_channel; /* NULL: not recording */
+extern struct rt_slot rt_dead;
+extern uint64_t rt_clock_nowhere;
+extern bool rt_tsc;
+
+/* Slots and threads */
+struct rt_birth *rt_birth_of(struct rt_slot *slot);
+struct rt_slot *rt_slot_take(void);      /* NULL: none to be had, or the collector is gone */
+void rt_slot_open(struct rt_slot *slot); /* writes the first block's time; by the thread that will use it */
+void rt_slot_end(struct rt_slot *slot);  /* to be drained */
+uint32_t rt_slot_announce(struct rt_slot *slot, uintptr_t pc); /* numbers the new thread, emits FORK; returns number */
+void rt_thread_start(void);                                    /* the main thread's slot */
+
+/* Append one record; EXT and event with a given time; EXT and event with an exact stamp. x0: EXT's word 0. */
+void rt_append(uint64_t w0, uint64_t w1, struct rt_slot *slot);
+void rt_append2(uint64_t w0, uint64_t w1, struct rt_slot *slot, uint64_t x0, uint64_t x1);
+void rt_append_sync(uint64_t w0, uint64_t w1, struct rt_slot *slot, uint64_t x0, uint64_t now, void *clock);
+void rt_append_slow(uint64_t w0, uint64_t w1, struct rt_slot *slot);
+void rt_append2_slow(uint64_t w0, uint64_t w1, struct rt_slot *slot, uint64_t x0, uint64_t x1);
+void rt_append_sync_slow(uint64_t w0, uint64_t w1, struct rt_slot *slot, uint64_t x0, uint64_t now, void *clock);
+/* Room for n records (at most 3) in this block, so that what follows does not wait. May wait now. */
+void rt_reserve(struct rt_slot *slot, unsigned n);
+/* rt_emit_sync with a whole aux. */
+void rt_sync(struct rt_slot *slot, unsigned op, uint64_t operand, uint64_t arg, uintptr_t pc, unsigned aux);
+
+/* Starts a new epoch of the repeat filter. */
+void rt_filter_clear(struct rt_slot *slot);
+static inline void rt_new_epoch(struct rt_slot *slot)
+{
+	slot->filter_epoch += RT_FILTER_EPOCH;
+	if (RT_UNLIKELY(slot->filter_epoch == 0))
+		rt_filter_clear(slot);
+}
+
+/* Coarse time: ticks of about 16 to 64 ns. */
+uint64_t rt_now_slow(void);
+static inline uint64_t rt_now(void)
+{
+#ifdef __x86_64__
+	if (rt_tsc)
+		return __builtin_ia32_rdtsc() >> 6;
+#endif
+	return rt_now_slow();
+}
+static inline uint64_t rt_plain_stamp(struct rt_slot *slot)
+{
+	uint64_t now = rt_now();
+
+	if (now > slot->last_stamp)
+		slot->last_stamp = now;
+	return slot->last_stamp;
+}
+
+/*
+ * While a thread is busy, its handlers of asynchronous signals wait: the trampoline in signal.c puts the signal back
+ * and blocks it, rt_busy_end lets it come. Nests.
+ */
+void rt_signal_undefer(void);
+void rt_emit_lost(void);
+static inline void rt_busy_begin(void)
+{
+	rt_thread.busy++;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+static inline void rt_busy_end(void)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (--rt_thread.busy == 0) {
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		if (RT_UNLIKELY(rt_thread.deferred))
+			rt_signal_undefer();
+	}
+}
+
+/* System calls that leave errno alone. */
+long rt_futex_wait(const void *word, uint32_t value, unsigned milliseconds);
+void rt_futex_wake(const void *word, int count);
+void rt_ring_bell(void); /* if the collector sleeps */
+bool rt_collector_alive(void);
+void rt_say(const char *message); /* one line on standard error */
+
+/* Another thread's private state: pthread_t is the thread pointer, and ours lies at a fixed distance from it. */
+static inline struct rt_thread *rt_thread_of(pthread_t thread)
+{
+	return (struct rt_thread *)(void *)((char *)thread + ((char *)&rt_thread - (char *)pthread_self()));
+}
+
+#endif

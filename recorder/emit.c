@@ -1,0 +1,237 @@
+/*
+ * Emitting events: the interface of recorder.h, and the slow ways of append.S: the end of a block, waiting for room,
+ * and dropping what cannot be recorded.
+ */
+#include "recorder/core.h"
+
+_Static_assert(offsetof(struct rt_slot, cur) == 0 && offsetof(struct rt_slot, limit) == 8 &&
+                   offsetof(struct rt_slot, skipped) == 16 && offsetof(struct rt_slot, last_stamp) == 48,
+               "append.S knows these");
+
+static struct rt_filter dead_filter[RT_FILTER_ENTRIES];
+struct rt_slot rt_dead = {.filter = dead_filter};
+__thread struct rt_slot *rt_self = &rt_dead;
+__thread struct rt_thread rt_thread;
+
+bool rt_recording(void)
+{
+	return rt_self->limit != NULL;
+}
+
+void rt_stop_recording(void)
+{
+	rt_self = &rt_dead;
+	rt_thread.own = NULL;
+	rt_thread.aside = NULL;
+}
+
+void rt_filter_clear(struct rt_slot *slot)
+{
+	for (unsigned i = 0; i < RT_FILTER_ENTRIES; i++)
+		*(volatile uint64_t *)&slot->filter[i].k0 = 0;
+}
+
+static void collector_gone(void)
+{
+	if (!atomic_exchange(&rt_channel->collector_gone, 1))
+		rt_say("racetrace: the collector is gone; the program goes on unrecorded");
+	rt_stop_recording();
+}
+
+static uint64_t blocks_pending(const struct rt_slot *s)
+{
+	return atomic_load_explicit(&s->published, memory_order_relaxed) -
+	       atomic_load_explicit(&s->consumed, memory_order_acquire);
+}
+
+/* Waits until the ring has room for one more block. False: the collector is gone. */
+static bool wait_for_room(struct rt_slot *s, uint64_t blocks)
+{
+	for (unsigned spin = 0; blocks_pending(s) >= blocks; spin++) {
+		if (atomic_load_explicit(&rt_channel->collector_gone, memory_order_relaxed))
+			return false;
+		if (spin == 0)
+			rt_ring_bell();
+		atomic_store(&s->waiting, 1);
+		if (blocks_pending(s) >= blocks)
+			rt_futex_wait(&s->waiting, 1, 100);
+		if (blocks_pending(s) >= blocks && !rt_collector_alive())
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Publishes the block, pads it if need be, and opens the next one. The collector finds the end of what was written from
+ * cur and published alone, so whenever the process is killed in here, nothing is read twice and nothing is missed.
+ */
+static bool next_block(struct rt_slot *s)
+{
+	uint64_t blocks = rt_channel->ring_records / RT_BLOCK_RECORDS;
+	uint64_t published = atomic_load_explicit(&s->published, memory_order_relaxed) + 1;
+	struct rt_record *base;
+
+	for (struct rt_record *p = s->cur; p < s->limit; p++)
+		*(volatile uint64_t *)&p->w0 = 0;
+	__atomic_store_n(&s->cur, s->limit, __ATOMIC_RELEASE);
+	atomic_store(&s->published, published);
+	if (blocks_pending(s) >= blocks / 2)
+		rt_ring_bell();
+	if (RT_UNLIKELY(blocks_pending(s) >= blocks) && !wait_for_room(s, blocks)) {
+		collector_gone();
+		return false;
+	}
+	base = s->ring + published % blocks * RT_BLOCK_RECORDS;
+	*base = rt_record_ext(rt_plain_stamp(s), 0);
+	s->limit = base + RT_BLOCK_RECORDS;
+	__atomic_store_n(&s->cur, base + 1, __ATOMIC_RELEASE);
+	return true;
+}
+
+/* Room for n records, with the count of left-out repeats already small. False: the event is to be dropped. */
+static bool make_room(struct rt_slot *s, unsigned n)
+{
+	if (s->limit == NULL) {
+		if (rt_thread.aside)
+			rt_thread.lost++;
+		return false;
+	}
+	if (s->skipped > RT_RECORD_SKIP_MAX)
+		n++;
+	if (s->limit - s->cur < (ptrdiff_t)n && !next_block(s))
+		return false;
+	if (s->skipped > RT_RECORD_SKIP_MAX) {
+		*s->cur = rt_record_make(RT_OP_SKIP, s->skipped, 0, 0, 0);
+		__atomic_store_n(&s->cur, s->cur + 1, __ATOMIC_RELEASE);
+		s->skipped = 0;
+	}
+	return true;
+}
+
+static void commit(struct rt_slot *s, unsigned n)
+{
+	__atomic_store_n(&s->cur, s->cur + n, __ATOMIC_RELEASE);
+	s->skipped = 0;
+}
+
+void rt_reserve(struct rt_slot *s, unsigned n)
+{
+	if (s->limit - s->cur >= (ptrdiff_t)n && s->skipped <= RT_RECORD_SKIP_MAX)
+		return;
+	rt_busy_begin();
+	if (s->limit)
+		make_room(s, n);
+	rt_busy_end();
+}
+
+void rt_append_slow(uint64_t w0, uint64_t w1, struct rt_slot *s)
+{
+	rt_busy_begin();
+	if (make_room(s, 1)) {
+		s->cur->w0 = w0 | s->skipped << 56;
+		s->cur->w1 = w1;
+		commit(s, 1);
+	}
+	rt_busy_end();
+}
+
+void rt_append2_slow(uint64_t w0, uint64_t w1, struct rt_slot *s, uint64_t x0, uint64_t x1)
+{
+	rt_busy_begin();
+	if (make_room(s, 2)) {
+		s->cur[0].w0 = x0;
+		s->cur[0].w1 = x1;
+		s->cur[1].w0 = w0 | s->skipped << 56;
+		s->cur[1].w1 = w1;
+		commit(s, 2);
+	}
+	rt_busy_end();
+}
+
+static uint64_t exact_stamp(_Atomic uint64_t *clock, uint64_t now)
+{
+	uint64_t seen = atomic_load_explicit(clock, memory_order_relaxed), stamp;
+
+	do
+		stamp = now > seen + 1 ? now : seen + 1;
+	while (!atomic_compare_exchange_weak(clock, &seen, stamp));
+	return stamp;
+}
+
+void rt_append_sync_slow(uint64_t w0, uint64_t w1, struct rt_slot *s, uint64_t x0, uint64_t now, void *clock)
+{
+	rt_busy_begin();
+	if (make_room(s, 2)) {
+		s->last_stamp = exact_stamp(clock, now);
+		s->cur[0].w0 = x0;
+		s->cur[0].w1 = s->last_stamp;
+		s->cur[1].w0 = w0 | s->skipped << 56;
+		s->cur[1].w1 = w1;
+		commit(s, 2);
+	}
+	rt_busy_end();
+}
+
+#ifndef __x86_64__
+/* Elsewhere than in append.S a handler waits instead. */
+void rt_append(uint64_t w0, uint64_t w1, struct rt_slot *s)
+{
+	rt_append_slow(w0, w1, s);
+}
+void rt_append2(uint64_t w0, uint64_t w1, struct rt_slot *s, uint64_t x0, uint64_t x1)
+{
+	rt_append2_slow(w0, w1, s, x0, x1);
+}
+void rt_append_sync(uint64_t w0, uint64_t w1, struct rt_slot *s, uint64_t x0, uint64_t now, void *clock)
+{
+	rt_append_sync_slow(w0, w1, s, x0, now, clock);
+}
+#endif
+
+void rt_sync(struct rt_slot *s, unsigned op, uint64_t operand, uint64_t arg, uintptr_t pc, unsigned aux)
+{
+	struct rt_record event = rt_record_make(op, operand, pc, aux, 0);
+	struct rt_record ext = rt_record_ext(0, arg);
+
+	if (RT_UNLIKELY(s->limit == NULL)) {
+		if (rt_thread.aside)
+			rt_thread.lost++;
+		return;
+	}
+	rt_new_epoch(s);
+	rt_append_sync(event.w0, event.w1, s, ext.w0, rt_now(), &rt_channel->clock);
+}
+
+void rt_emit(unsigned op, uint64_t operand, uintptr_t pc, unsigned aux)
+{
+	struct rt_record event = rt_record_make(op, operand, pc, aux, 0);
+
+	rt_append(event.w0, event.w1, rt_self);
+}
+
+void rt_emit_sync(unsigned op, uint64_t operand, uint64_t arg, uintptr_t pc, unsigned flags)
+{
+	rt_sync(rt_self, op, operand, arg, pc, rt_record_aux(0, 0, flags));
+}
+
+void rt_emit_time(void)
+{
+	struct rt_slot *s = rt_self;
+	struct rt_record ext;
+
+	if (s->limit == NULL)
+		return;
+	rt_new_epoch(s);
+	ext = rt_record_ext(rt_plain_stamp(s), 0);
+	rt_append(ext.w0, ext.w1, s);
+}
+
+/* After a handler whose events could not be recorded: says how many they were. */
+void rt_emit_lost(void)
+{
+	uint64_t lost = rt_thread.lost;
+
+	rt_thread.lost = 0;
+	if (lost)
+		rt_emit_sync(RT_OP_LOST, RT_LOST_SIGNAL, lost, 0, 0);
+}

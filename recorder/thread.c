@@ -1,0 +1,362 @@
+/*
+ * Threads: slots, births, ends, joins.
+ *
+ * A new thread waits until its parent has put FORK into the trace, which happens only when the thread could be made: so
+ * nothing is said of threads that could not. END is emitted by the last round of key destructors.
+ */
+#include "recorder/core.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sys/syscall.h>
+#include <threads.h>
+#include <time.h>
+#include <unistd.h>
+
+static pthread_key_t end_key;
+static bool end_key_made;
+static unsigned char fork_lock; /* so that numbers are in the order of FORK stamps */
+
+static void pause_milliseconds(unsigned n)
+{
+	uint32_t word = 0;
+
+	rt_futex_wait(&word, 0, n);
+}
+
+static struct rt_slot *slot_try(void)
+{
+	struct rt_channel *c = rt_channel;
+
+	for (uint32_t i = 0; i < c->slot_count; i++) {
+		struct rt_slot *s = rt_channel_slot(c, i);
+		uint32_t expected = RT_SLOT_FREE;
+
+		if (atomic_load_explicit(&s->state, memory_order_relaxed) == RT_SLOT_FREE &&
+		    atomic_compare_exchange_strong(&s->state, &expected, RT_SLOT_TAKEN))
+			return s;
+	}
+	return NULL;
+}
+
+/* Is any slot about to become free? */
+static bool slot_expected(void)
+{
+	for (uint32_t i = 0; i < rt_channel->slot_count; i++)
+		if (atomic_load_explicit(&rt_channel_slot(rt_channel, i)->state, memory_order_relaxed) != RT_SLOT_LIVE)
+			return true;
+	return false;
+}
+
+struct rt_slot *rt_slot_take(void)
+{
+	struct rt_slot *s = slot_try();
+	static uint32_t said;
+
+	for (unsigned tries = 1; !s; tries++) {
+		if (atomic_load(&rt_channel->collector_gone) || (tries % 100 == 0 && !rt_collector_alive()))
+			return NULL;
+		if (tries > 100 && !slot_expected()) {
+			if (!__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
+				rt_say("racetrace: too many threads at once; some run unrecorded");
+			return NULL;
+		}
+		rt_ring_bell();
+		pause_milliseconds(1);
+		s = slot_try();
+	}
+	s->generation++;
+	s->ring = rt_channel_ring(rt_channel, (uint32_t)(s - rt_channel_slot(rt_channel, 0)));
+	s->cur = s->limit = s->ring;
+	s->skipped = 0;
+	s->last_stamp = 0;
+	s->filter = rt_birth_of(s)->filter;
+	s->label[0] = 0;
+	atomic_store(&s->published, 0);
+	atomic_store(&s->consumed, 0);
+	atomic_store(&s->waiting, 0);
+	rt_birth_of(s)->slot = s;
+	rt_birth_of(s)->children = 0;
+	rt_birth_of(s)->held_count = 0;
+	rt_new_epoch(s);
+	return s;
+}
+
+void rt_slot_open(struct rt_slot *s)
+{
+	*s->ring = rt_record_ext(rt_plain_stamp(s), 0);
+	s->limit = s->ring + RT_BLOCK_RECORDS;
+	__atomic_store_n(&s->cur, s->ring + 1, __ATOMIC_RELEASE);
+}
+
+void rt_slot_end(struct rt_slot *s)
+{
+	s->limit = s->cur;
+	atomic_store(&s->state, RT_SLOT_ENDED);
+	rt_ring_bell();
+}
+
+uint32_t rt_slot_announce(struct rt_slot *s, uintptr_t pc)
+{
+	rt_busy_begin();
+	rt_reserve(rt_self, 2);
+	while (__atomic_exchange_n(&fork_lock, 1, __ATOMIC_ACQUIRE))
+		RT_PAUSE();
+	s->thread = atomic_fetch_add(&rt_channel->thread_count, 1);
+	s->parent = rt_self->thread;
+	s->birth = rt_self->limit ? ++rt_birth_of(rt_self)->children : 0;
+	atomic_store(&s->state, RT_SLOT_LIVE);
+	rt_emit_sync(RT_OP_FORK, s->thread, 0, pc, 0);
+	__atomic_store_n(&fork_lock, 0, __ATOMIC_RELEASE);
+	rt_busy_end();
+	return s->thread;
+}
+
+/* The last of the rounds in which key destructors run. */
+static void end_thread(void *rounds)
+{
+	struct rt_slot *s = rt_thread.own;
+
+	if ((uintptr_t)rounds > 1) {
+		pthread_setspecific(end_key, (void *)((uintptr_t)rounds - 1));
+		return;
+	}
+	if (!s || !s->limit)
+		return;
+	rt_busy_begin();
+	rt_self = s;
+	rt_emit_sync(RT_OP_END, 0, 0, 0, 0);
+	rt_self = &rt_dead;
+	rt_thread.own = NULL;
+	if (s->limit)
+		rt_slot_end(s);
+	rt_busy_end();
+}
+
+/* In the new thread, while its events still go nowhere. */
+static void begin_thread(struct rt_slot *s, uintptr_t pc)
+{
+	pthread_attr_t attributes;
+	void *base = NULL;
+	size_t size = 0;
+
+	if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+		pthread_attr_getstack(&attributes, &base, &size);
+		pthread_attr_destroy(&attributes);
+	}
+	if (end_key_made)
+		pthread_setspecific(end_key, (void *)(uintptr_t)PTHREAD_DESTRUCTOR_ITERATIONS);
+	rt_slot_open(s);
+	rt_thread.own = s;
+	rt_thread.index = s->thread;
+	rt_thread.known = true;
+	rt_self = s;
+	rt_emit_sync(RT_OP_BEGIN, (uintptr_t)base, size, pc, 0);
+}
+
+void rt_thread_start(void)
+{
+	struct rt_slot *s = rt_slot_take();
+
+	if (!s)
+		return;
+	end_key_made = pthread_key_create(&end_key, end_thread) == 0;
+	s->thread = atomic_fetch_add(&rt_channel->thread_count, 1);
+	s->parent = 0;
+	s->birth = 0;
+	atomic_store(&s->state, RT_SLOT_LIVE);
+	begin_thread(s, 0);
+}
+
+static void await_go(struct rt_birth *b)
+{
+	for (int spin = 0; spin < 100; spin++) {
+		if (__atomic_load_n(&b->go, __ATOMIC_ACQUIRE))
+			return;
+		RT_PAUSE();
+	}
+	while (!__atomic_load_n(&b->go, __ATOMIC_ACQUIRE))
+		rt_futex_wait(&b->go, 0, 1000);
+}
+
+static void *run(void *birth)
+{
+	struct rt_birth *b = birth;
+	void *(*routine)(void *) = b->start;
+	void *argument = b->argument;
+
+	await_go(b);
+	begin_thread(b->slot, (uintptr_t)routine);
+	return routine(argument);
+}
+
+static int run_c11(void *birth)
+{
+	struct rt_birth *b = birth;
+	int (*routine)(void *) = b->start_c11;
+	void *argument = b->argument;
+
+	await_go(b);
+	begin_thread(b->slot, (uintptr_t)routine);
+	return routine(argument);
+}
+
+/* A slot for a thread to be; NULL: make it without recording it. Begins a busy section if it returns one. */
+static struct rt_birth *conceive(void)
+{
+	struct rt_slot *s;
+
+	if (!rt_recording())
+		return NULL;
+	rt_busy_begin();
+	s = rt_slot_take();
+	if (!s) {
+		rt_busy_end();
+		return NULL;
+	}
+	rt_birth_of(s)->go = 0;
+	return rt_birth_of(s);
+}
+
+static void deliver(struct rt_birth *b, bool made, const pthread_t *thread, uintptr_t pc)
+{
+	if (made) {
+		struct rt_thread *child = rt_thread_of(*thread);
+
+		child->index = rt_slot_announce(b->slot, pc);
+		child->known = true;
+		__atomic_store_n(&b->go, 1, __ATOMIC_RELEASE);
+		rt_futex_wake(&b->go, 1);
+	} else {
+		atomic_store(&b->slot->state, RT_SLOT_FREE);
+	}
+	rt_busy_end();
+}
+
+RT_INTERPOSE(int, pthread_create, (pthread_t * thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg))
+{
+	struct rt_birth *b = conceive();
+	int result;
+
+	if (!b)
+		return RT_REAL(pthread_create)(thread, attr, start, arg);
+	b->start = start;
+	b->argument = arg;
+	result = RT_REAL(pthread_create)(thread, attr, run, b);
+	deliver(b, result == 0, thread, RT_CALLER);
+	return result;
+}
+
+RT_INTERPOSE(int, thrd_create, (thrd_t * thread, thrd_start_t start, void *arg))
+{
+	struct rt_birth *b = conceive();
+	int result;
+
+	if (!b)
+		return RT_REAL(thrd_create)(thread, start, arg);
+	b->start_c11 = start;
+	b->argument = arg;
+	result = RT_REAL(thrd_create)(thread, run_c11, b);
+	deliver(b, result == thrd_success, thread, RT_CALLER);
+	return result;
+}
+
+/* Who is it? Asked before a join or detach: afterwards its memory is another's. */
+struct who {
+	uint32_t index;
+	bool known;
+};
+static struct who who_is(pthread_t thread)
+{
+	struct who w = {0, false};
+
+	if (thread && rt_recording()) {
+		struct rt_thread *t = rt_thread_of(thread);
+
+		w.index = t->index;
+		w.known = t->known;
+	}
+	return w;
+}
+
+static int joined(int result, struct who w, uintptr_t pc)
+{
+	if (result == 0 && w.known)
+		rt_emit_sync(RT_OP_JOIN, w.index, 0, pc, 0);
+	return result;
+}
+
+RT_INTERPOSE(int, pthread_join, (pthread_t thread, void **value))
+{
+	struct who w = who_is(thread);
+
+	rt_emit_time();
+	return joined(RT_REAL(pthread_join)(thread, value), w, RT_CALLER);
+}
+
+RT_INTERPOSE(int, pthread_tryjoin_np, (pthread_t thread, void **value))
+{
+	struct who w = who_is(thread);
+
+	return joined(RT_REAL(pthread_tryjoin_np)(thread, value), w, RT_CALLER);
+}
+
+RT_INTERPOSE(int, pthread_timedjoin_np, (pthread_t thread, void **value, const struct timespec *until))
+{
+	struct who w = who_is(thread);
+
+	rt_emit_time();
+	return joined(RT_REAL(pthread_timedjoin_np)(thread, value, until), w, RT_CALLER);
+}
+
+RT_INTERPOSE(int, pthread_clockjoin_np, (pthread_t thread, void **value, clockid_t clock, const struct timespec *until))
+{
+	struct who w = who_is(thread);
+
+	rt_emit_time();
+	return joined(RT_REAL(pthread_clockjoin_np)(thread, value, clock, until), w, RT_CALLER);
+}
+
+RT_INTERPOSE(int, thrd_join, (thrd_t thread, int *value))
+{
+	struct who w = who_is(thread);
+
+	rt_emit_time();
+	return joined(RT_REAL(thrd_join)(thread, value), w, RT_CALLER);
+}
+
+static int detached(int result, struct who w, uintptr_t pc)
+{
+	if (result == 0 && w.known)
+		rt_emit_sync(RT_OP_DETACH, w.index, 0, pc, 0);
+	return result;
+}
+
+RT_INTERPOSE(int, pthread_detach, (pthread_t thread))
+{
+	struct who w = who_is(thread);
+
+	return detached(RT_REAL(pthread_detach)(thread), w, RT_CALLER);
+}
+
+RT_INTERPOSE(int, thrd_detach, (thrd_t thread))
+{
+	struct who w = who_is(thread);
+
+	return detached(RT_REAL(thrd_detach)(thread), w, RT_CALLER);
+}
+
+RT_INTERPOSE(int, pthread_setname_np, (pthread_t thread, const char *name))
+{
+	struct who w = who_is(thread);
+	int result = RT_REAL(pthread_setname_np)(thread, name);
+	struct rt_slot *s = w.known ? rt_thread_of(thread)->own : NULL;
+
+	if (result == 0 && s)
+		for (unsigned i = 0; i < sizeof s->label; i++) {
+			s->label[i] = name[i];
+			if (!name[i])
+				break;
+		}
+	return result;
+}
