@@ -6,12 +6,14 @@
  * untouched rings cost nothing.
  *
  * Who does what, so that a program killed at any instruction loses nothing and nothing is read twice:
- * - Taking a slot: the lowest free one; raise slots_used above it; compare-and-swap FREE to LIVE; fill in
- *   thread, parent, birth, generation, label; then ring, limit and cur. A free slot has cur, limit and ring NULL and published and consumed 0 (the collector sees to it).
+ * - Taking a slot: the lowest free one; raise slots_used above it; compare-and-swap FREE to
+ *   TAKEN; fill it in; then, when the thread has been made, number it and set LIVE. A TAKEN slot has no records and no
+ *   thread: leave it alone. A free slot has published and consumed 0 (the collector sees to it).
  * - Publishing: at the end of a block (padded with NONE) published goes up by one, release order. It may run ahead of
  *   consumed by the whole ring, not more. An EXT, its VALUE and their event never lie in two blocks.
  * - Ending: pad and publish the last block, write the final label, then state = ENDED, release order; ring the bell.
- * - Death: the collector also takes [published * RT_BLOCK_RECORDS, cur) of each slot that is not free.
+ * - Death: the collector also takes the rt_slot_rest() records of block `published` of each LIVE or ENDED slot, and
+ * then counts `skipped` more repeats behind them.
  * - Ringing: bell += 1, then a (shared) futex wake if sleeping is set. Waiting for room: waiting = 1, look at consumed
  *   again, futex wait on waiting; the collector moves consumed, then swaps waiting to 0 and wakes if it was 1.
  * - A request: n = request += 1, ring the bell, futex wait until answer is n or later.
@@ -61,16 +63,6 @@ struct rt_slot {
 	_Alignas(64) _Atomic uint64_t consumed; /* blocks */
 	_Atomic uint32_t waiting;               /* futex word: 1 while the thread waits for room; see below */
 };
-
-/*
- * Handing over. The thread publishes a block only when it needs the next one. The collector reads blocks
- * [consumed, published), then stores consumed; if it then finds waiting != 0, it sets it to 0 and wakes the futex (when
- * half of the ring is free, say, rather than at once). When the thread has ended or the process has died, the collector
- * also reads the rest: rt_slot_rest() records at the start of block `published`, and `skipped` repeats behind them.
- *
- * Sleeping: the collector sets sleeping, looks at all slots once more, waits on the bell's value of before with a
- * timeout, and clears sleeping. The program rings only if sleeping is set. Futexes are shared, not private.
- */
 
 /* What the program asks of the collector (rt_channel.request), answered by the same number in rt_channel.answer. */
 struct rt_channel {

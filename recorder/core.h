@@ -63,9 +63,10 @@ extern bool rt_tsc;
 
 /* Slots and threads */
 struct rt_birth *rt_birth_of(struct rt_slot *slot);
-struct rt_slot *rt_slot_take(void);      /* NULL: none to be had, or the collector is gone */
-void rt_slot_open(struct rt_slot *slot); /* writes the first block's time; by the thread that will use it */
-void rt_slot_end(struct rt_slot *slot);  /* to be drained */
+struct rt_slot *rt_slot_take(void);        /* NULL: none to be had, or the collector is gone */
+void rt_slot_open(struct rt_slot *slot);   /* writes the first block's time; by the thread that will use it */
+uint64_t rt_publish(struct rt_slot *slot); /* pads the block, publishes it; returns how many are published */
+void rt_slot_end(struct rt_slot *slot);    /* to be drained */
 uint32_t rt_slot_announce(struct rt_slot *slot, uintptr_t pc); /* numbers the new thread, emits FORK; returns number */
 void rt_thread_start(void);                                    /* the main thread's slot */
 

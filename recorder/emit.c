@@ -61,6 +61,17 @@ static bool wait_for_room(struct rt_slot *s, uint64_t blocks)
 	return true;
 }
 
+uint64_t rt_publish(struct rt_slot *s)
+{
+	uint64_t published = atomic_load_explicit(&s->published, memory_order_relaxed) + 1;
+
+	for (struct rt_record *p = s->cur; p < s->limit; p++)
+		*(volatile uint64_t *)&p->w0 = 0;
+	__atomic_store_n(&s->cur, s->limit, __ATOMIC_RELEASE);
+	atomic_store(&s->published, published);
+	return published;
+}
+
 /*
  * Publishes the block, pads it if need be, and opens the next one. The collector finds the end of what was written from
  * cur and published alone, so whenever the process is killed in here, nothing is read twice and nothing is missed.
@@ -68,13 +79,9 @@ static bool wait_for_room(struct rt_slot *s, uint64_t blocks)
 static bool next_block(struct rt_slot *s)
 {
 	uint64_t blocks = rt_channel->ring_records / RT_BLOCK_RECORDS;
-	uint64_t published = atomic_load_explicit(&s->published, memory_order_relaxed) + 1;
+	uint64_t published = rt_publish(s);
 	struct rt_record *base;
 
-	for (struct rt_record *p = s->cur; p < s->limit; p++)
-		*(volatile uint64_t *)&p->w0 = 0;
-	__atomic_store_n(&s->cur, s->limit, __ATOMIC_RELEASE);
-	atomic_store(&s->published, published);
 	if (blocks_pending(s) >= blocks / 2)
 		rt_ring_bell();
 	if (RT_UNLIKELY(blocks_pending(s) >= blocks) && !wait_for_room(s, blocks)) {

@@ -32,8 +32,13 @@ static struct rt_slot *slot_try(void)
 		struct rt_slot *s = rt_channel_slot(c, i);
 		uint32_t expected = RT_SLOT_FREE;
 
-		if (atomic_load_explicit(&s->state, memory_order_relaxed) == RT_SLOT_FREE &&
-		    atomic_compare_exchange_strong(&s->state, &expected, RT_SLOT_TAKEN))
+		uint32_t used = atomic_load_explicit(&c->slots_used, memory_order_relaxed);
+
+		if (atomic_load_explicit(&s->state, memory_order_relaxed) != RT_SLOT_FREE)
+			continue;
+		while (used <= i && !atomic_compare_exchange_weak(&c->slots_used, &used, i + 1))
+			;
+		if (atomic_compare_exchange_strong(&s->state, &expected, RT_SLOT_TAKEN))
 			return s;
 	}
 	return NULL;
@@ -91,6 +96,7 @@ void rt_slot_open(struct rt_slot *s)
 
 void rt_slot_end(struct rt_slot *s)
 {
+	rt_publish(s);
 	s->limit = s->cur;
 	atomic_store(&s->state, RT_SLOT_ENDED);
 	rt_ring_bell();
