@@ -1,0 +1,32 @@
+/* Two phases with a barrier between them: each thread writes its own cell, then reads its neighbour's. No race. */
+#include <pthread.h>
+#include <stdio.h>
+
+enum { THREADS = 3 };
+
+static pthread_barrier_t barrier;
+int cells[THREADS], sums[THREADS];
+
+static void *worker(void *index)
+{
+	int i = (int)(long)index;
+
+	cells[i] = i; /* @phase1 */
+	pthread_barrier_wait(&barrier);
+	sums[i] = cells[i] + cells[(i + 1) % THREADS]; /* @phase2 */
+	return NULL;
+}
+
+int main(void)
+{
+	pthread_t t[THREADS];
+
+	pthread_barrier_init(&barrier, NULL, THREADS);
+	for (long i = 0; i < THREADS; i++)
+		pthread_create(&t[i], NULL, worker, (void *)i);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(t[i], NULL);
+	pthread_barrier_destroy(&barrier);
+	printf("%d %d %d\n", sums[0], sums[1], sums[2]);
+	return 0;
+}

@@ -1,0 +1,30 @@
+/* The race-free twin of static_buffer.c: each thread has a buffer of its own. */
+#include <pthread.h>
+#include <stddef.h>
+
+static _Thread_local char buffer[2];
+
+/* Like strerror and localtime: the result is in a buffer that the next call writes again. */
+static __attribute__((noinline)) const char *describe(int number)
+{
+	buffer[0] = (char)('0' + number); /* @write */
+	buffer[1] = '\0';                 /* @terminate */
+	return buffer;
+}
+
+static void *worker(void *number)
+{
+	return *describe(*(int *)number) ? number : NULL; /* @read */
+}
+
+int main(void)
+{
+	pthread_t t[2];
+	int numbers[2] = {1, 2};
+
+	for (int i = 0; i < 2; i++)
+		pthread_create(&t[i], NULL, worker, &numbers[i]);
+	for (int i = 0; i < 2; i++)
+		pthread_join(t[i], NULL);
+	return 0;
+}
