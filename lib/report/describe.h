@@ -1,30 +1,63 @@
 /*
  * Everything that a report says of an event and the model does not keep: looked up in one more pass over the trace, for
- * all events asked about at once.
+ * all events asked about at once, and for what they lead to: the allocation of the block that an access falls into, the
+ * acquires of the locks held, the forks of the threads involved.
  */
 #ifndef LIB_REPORT_DESCRIBE_H
 #define LIB_REPORT_DESCRIBE_H
 
-#include "lib/trace/model.h"
+#include "tracefmt/trace.h"
+
+/* Innermost frames kept of one stack. */
+#define DESCRIBE_STACK_MAX 256
+
+struct describe_query {
+	uint64_t number; /* the event's; 0: only the address is asked about */
+	uint64_t addr;   /* an address whose heap block will be wanted (an access's, a lock's); 0: none */
+};
+
+/* A stretch of memory that the program asked for, as it stood at some event. */
+struct memory_block {
+	uint64_t address, size;
+	uint64_t alloc; /* number of its ALLOC or MAP event, described too; 0: no such block */
+	uint64_t freed; /* number of its FREE or UNMAP event, described too; 0: it is live */
+	bool mapped;    /* MAP, not ALLOC */
+};
+
+struct held_lock {
+	uint64_t addr;
+	bool shared;
+	uint64_t acquired;         /* number of the event that took it, described too */
+	struct memory_block block; /* that the lock lies in, if its address was asked about */
+};
 
 struct description {
 	struct rt_event event; /* as read from the trace */
 	uint64_t *stack;       /* pcs: the event's own, then the call sites outwards */
 	size_t stack_count;
-	/* Accesses: the heap block they fall into, if any. */
-	uint64_t block, block_size;
-	uint64_t block_event; /* number of its ALLOC, 0: none */
-	enum rt_memory_kind memory;
+	bool stack_cut;           /* it had more frames than are kept */
+	enum rt_memory_kind kind; /* accesses: of their first byte */
+	uint32_t stack_owner;     /* RT_MEMORY_STACK: the thread whose stack it is */
+	struct memory_block block;
+	struct held_lock *locks; /* held at the event, in the order in which they were taken */
+	size_t lock_count;
+	uint64_t fork; /* number of the FORK of the event's thread, described too; 0: unknown */
 };
 
 struct descriptions;
 
-/* Describes the events with these numbers (any order, repeats allowed), and what they lead to: allocations, forks of
- * their threads. */
-enum rt_status describe(struct rt_trace *trace, const uint64_t *numbers, size_t n, struct descriptions **out,
-                        struct rt_error *err);
-/* The description of one of them; NULL if it was not asked for. */
+/*
+ * Describes the events of the queries (any order, repeats allowed) and what they lead to. One pass over the trace,
+ * which is rewound first and read up to the last event asked about. On RT_OK *out is owned by the caller; it borrows
+ * nothing.
+ */
+enum rt_status describe(struct rt_trace *trace, const struct describe_query *queries, size_t n,
+                        struct descriptions **out, struct rt_error *err);
+/* The description of an event; NULL if it was neither asked for nor led to. */
 const struct description *description_of(const struct descriptions *d, uint64_t number);
+/* Was any stack longer than DESCRIBE_STACK_MAX? */
+bool descriptions_cut(const struct descriptions *d);
+/* NULL is allowed. */
 void descriptions_free(struct descriptions *d);
 
 #endif

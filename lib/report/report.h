@@ -1,23 +1,55 @@
-/* Reports: one file a format, one line in report_formats[]. */
+/*
+ * Reports. report_create gathers what every format says: which anomalies, in which order, under which names, with what
+ * evidence, rank and fingerprint. A format only writes it down: one file a format, one line in report_formats[].
+ */
 #ifndef LIB_REPORT_REPORT_H
 #define LIB_REPORT_REPORT_H
 
+#include "lib/report/describe.h"
+#include "lib/report/rank.h"
 #include "lib/search/analysis.h"
 
 #include <stdio.h>
 
 struct report_options {
 	enum verdict least; /* anomalies below are not listed (VERDICT_PREDICTED unless --all) */
-	bool color;
+	uint32_t orders; /* not 0: list what one of these (bit i: orders[i]) leaves unordered, whatever the verdict */
 };
+
+struct report_entry {
+	const struct anomaly *anomaly; /* borrowed from the analysis */
+	char id[24];                   /* "R1": letter of the kind, number in the report */
+	char fingerprint[17];          /* 16 hexadecimal digits */
+	struct rank rank;
+};
+
+struct report {
+	const struct analysis *analysis; /* borrowed */
+	struct descriptions *descriptions;
+	struct report_entry *entries; /* by kind, then verdict and rank, the worst first */
+	size_t count;
+	uint64_t summary[ANOMALY_KINDS][VERDICTS]; /* unlisted ones included, unless options.orders chose */
+};
+
+/* Gathers the report of an analysis, with one more pass over its trace. On RT_OK *out is owned by the caller; the
+ * analysis must outlive it. */
+enum rt_status report_create(const struct analysis *a, const struct report_options *options, struct report **out,
+                             struct rt_error *err);
+void report_free(struct report *r);
+
+/* What is known of the event with this index into the model; never NULL for events of listed anomalies. */
+const struct description *report_event(const struct report *r, uint32_t e);
 
 struct report_format {
 	const char *name;
-	enum rt_status (*write)(const struct analysis *a, const struct report_options *options, FILE *out,
-	                        struct rt_error *err);
+	/* Writes the report; the caller looks at the stream's error state. color: escape sequences are welcome. */
+	enum rt_status (*write)(const struct report *r, bool color, FILE *out, struct rt_error *err);
 };
 
 extern const struct report_format report_formats[]; /* ends with a NULL name */
 const struct report_format *report_find(const char *name);
+
+/* docs/report.schema.json, NUL-terminated. */
+extern const char report_schema[];
 
 #endif

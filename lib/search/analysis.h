@@ -17,6 +17,7 @@ struct analysis {
 	struct model *model;
 	struct order_result *order_results[32]; /* by orders[] index; NULL: did not run */
 	struct anomaly_list anomalies;          /* sorted: kind, then verdict and rank, then position; stable */
+	uint32_t kinds;                         /* bit i: enum anomaly_kind i was searched for */
 	uint64_t summary[ANOMALY_KINDS][VERDICTS];
 };
 

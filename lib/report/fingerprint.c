@@ -1,0 +1,71 @@
+/* Fingerprints; see fingerprint.h. */
+#define XXH_STATIC_LINKING_ONLY /* the state on the stack */
+#include "lib/report/fingerprint.h"
+
+#include "lib/report/subject.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+static void add_text(XXH3_state_t *state, const char *text)
+{
+	XXH3_64bits_update(state, text ? text : "", text ? strlen(text) + 1 : 1);
+}
+
+static void add_number(XXH3_state_t *state, uint64_t number)
+{
+	unsigned char bytes[8];
+	for (int i = 0; i < 8; i++)
+		bytes[i] = (unsigned char)(number >> (8 * i));
+	XXH3_64bits_update(state, bytes, sizeof bytes);
+}
+
+/* A position as the next build will have it. An STD file has only its location text. */
+static uint64_t event_key(const struct report *r, uint32_t e)
+{
+	XXH3_state_t state;
+	XXH3_64bits_reset(&state);
+	const struct description *d = report_event(r, e);
+	const struct rt_frame *frame = d ? subject_frame(r, d->event.pc) : NULL;
+	add_text(&state, rt_op_name(d ? d->event.op : RT_OP_NONE));
+	if (frame) {
+		add_text(&state, frame->function);
+		add_text(&state, frame->file ? subject_basename(frame->file) : NULL);
+		add_text(&state, frame->text);
+		add_number(&state, frame->column);
+		if (!frame->function && !frame->file)
+			add_text(&state, frame->module ? subject_basename(frame->module) : NULL);
+	}
+	return XXH3_64bits_digest(&state);
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+void fingerprint_of(const struct report *r, const struct anomaly *anomaly, char fingerprint[17])
+{
+	uint64_t keys[ANOMALY_EVENTS_MAX];
+	char name[SUBJECT_NAME_MAX] = "";
+	struct subject subject;
+	XXH3_state_t state;
+	XXH3_64bits_reset(&state);
+	add_text(&state, anomaly_kind_name(anomaly->kind));
+	for (uint32_t i = 0; i < anomaly->event_count; i++)
+		keys[i] = event_key(r, anomaly->events[i]);
+	if (anomaly->kind == ANOMALY_RACE || anomaly->kind == ANOMALY_DEADLOCK)
+		qsort(keys, anomaly->event_count, sizeof *keys, compare_keys);
+	else
+		add_text(&state, anomaly->pattern);
+	/* Blocks and stacks have no name of their own: where they were made may differ for the same two accesses. */
+	if (subject_of(r, anomaly, &subject) && !strcmp(subject.kind, "global"))
+		subject_stable_name(subject.name, name);
+	add_text(&state, name);
+	for (uint32_t i = 0; i < anomaly->event_count; i++)
+		add_number(&state, keys[i]);
+	snprintf(fingerprint, 17, "%016" PRIx64, XXH3_64bits_digest(&state));
+}

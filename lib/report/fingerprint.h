@@ -1,0 +1,15 @@
+/*
+ * Fingerprints: the same bug has the same one in every run and build. Made of the kind, the variable's name and, for
+ * each event, operation, function, file name and column; not of addresses, thread names, event numbers or lines, which
+ * the next run or an edit elsewhere in the file changes. Which of two racing accesses came first is chance too, so
+ * a race's and a deadlock's events count in any order.
+ */
+#ifndef LIB_REPORT_FINGERPRINT_H
+#define LIB_REPORT_FINGERPRINT_H
+
+#include "lib/report/report.h"
+
+/* Writes 16 hexadecimal digits and a NUL. */
+void fingerprint_of(const struct report *r, const struct anomaly *anomaly, char fingerprint[17]);
+
+#endif

@@ -1,0 +1,244 @@
+/*
+ * Ranking; see rank.h. Each rule looks at what the model and the descriptions know and adds to or takes from the
+ * verdict's base. Looks at a bounded number of events around each, so a rank costs the same on every trace.
+ */
+#include "lib/report/rank.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { NEAR = 16, CELL_LOOK = 256, POINTER = sizeof(void *) };
+
+struct judge {
+	const struct analysis *a;
+	const struct model *m;
+	const struct descriptions *d;
+	const struct anomaly *anomaly;
+	struct rank rank;
+};
+
+static void say(struct judge *j, double weight, const char *why)
+{
+	j->rank.value += weight;
+	if (j->rank.why_count < RANK_REASONS_MAX)
+		j->rank.why[j->rank.why_count++] = why;
+}
+
+static const struct description *description(const struct judge *j, uint32_t e)
+{
+	return description_of(j->d, j->m->events[e].number);
+}
+
+static bool is_access(const struct judge *j, uint32_t e)
+{
+	return rt_op_is_access(model_op(j->m, e)) && model_op(j->m, e) != RT_OP_FENCE;
+}
+
+/* Same source line, as far as it is known; else the same code position. */
+static bool same_line(const struct judge *j, uint32_t e1, uint32_t e2)
+{
+	uint64_t pc1 = j->m->sites[j->m->events[e1].site].pc, pc2 = j->m->sites[j->m->events[e2].site].pc;
+	size_t n1 = 0, n2 = 0;
+	const struct rt_frame *f1 = rt_trace_frames(j->a->trace, pc1, &n1);
+	const struct rt_frame *f2 = rt_trace_frames(j->a->trace, pc2, &n2);
+	if (!n1 || !n2 || !f1[0].file || !f2[0].file)
+		return pc1 == pc2;
+	return f1[0].line == f2[0].line && !strcmp(f1[0].file, f2[0].file);
+}
+
+/* The nearest access of e's thread to the cell of e, after (step 1) or before (step -1) it, that writes or reads as
+ * asked; MODEL_NONE if there is none near. */
+static uint32_t neighbour(const struct judge *j, uint32_t e, int step, bool writes)
+{
+	const struct model *m = j->m;
+	const struct model_thread *t = &m->threads[model_thread_of(m, e)];
+	uint32_t pos = m->events[e].pos;
+	for (int i = 0; i < NEAR; i++) {
+		if (step < 0 ? pos == 0 : pos + 1 >= t->count)
+			break;
+		pos = step < 0 ? pos - 1 : pos + 1;
+		uint32_t other = t->events[pos];
+		unsigned op = model_op(m, other);
+		if (is_access(j, other) && m->events[other].object == m->events[e].object &&
+		    (writes ? rt_op_writes(op) : rt_op_reads(op)))
+			return other;
+	}
+	return MODEL_NONE;
+}
+
+/* Does the thread read, decide, then write? A read and a write of one line are an update instead. */
+static void judge_shape(struct judge *j)
+{
+	bool update = false, check = false;
+	for (uint32_t i = 0; i < j->anomaly->event_count; i++) {
+		uint32_t e = j->anomaly->events[i];
+		if (!is_access(j, e) || !rt_op_reads(model_op(j->m, e)) || rt_op_writes(model_op(j->m, e)))
+			continue;
+		uint32_t write = neighbour(j, e, 1, true);
+		if (write == MODEL_NONE)
+			continue;
+		if (same_line(j, e, write))
+			update = true;
+		else
+			check = true;
+	}
+	if (check)
+		say(j, 0.1, "check-then-act: the value read is acted upon by a later write of the same thread");
+	else if (update)
+		say(j, 0.06, "read-modify-write: an update can be lost");
+}
+
+/* Is every access of the cell part of an update on one line (x++), so that nobody looks at the value? */
+static bool only_counted(const struct judge *j, const struct model_cell *cell)
+{
+	uint32_t n = cell->count < CELL_LOOK ? cell->count : CELL_LOOK;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t e = j->m->cell_events[cell->first + i];
+		unsigned op = model_op(j->m, e);
+		if (rt_op_reads(op) && rt_op_writes(op))
+			continue;
+		uint32_t other = rt_op_reads(op) ? neighbour(j, e, 1, true) : neighbour(j, e, -1, false);
+		if (other == MODEL_NONE || !same_line(j, e, other))
+			return false;
+	}
+	return n > 1;
+}
+
+static uint32_t count_writes(const struct judge *j, const struct model_cell *cell)
+{
+	uint32_t n = cell->count < CELL_LOOK ? cell->count : CELL_LOOK, writes = 0;
+	for (uint32_t i = 0; i < n; i++)
+		writes += (uint32_t)rt_op_writes(model_op(j->m, j->m->cell_events[cell->first + i]));
+	return cell->count > CELL_LOOK ? CELL_LOOK : writes;
+}
+
+/* A check without the lock, then the writer's own check under it: double-checked initialisation. */
+static bool double_checked(const struct judge *j, uint32_t read, uint32_t write)
+{
+	const struct model *m = j->m;
+	if (model_lockset_of(m, read) != 0 || model_lockset_of(m, write) == 0)
+		return false;
+	uint32_t second = neighbour(j, write, -1, false);
+	return second != MODEL_NONE && model_lockset_of(m, second) == model_lockset_of(m, write) &&
+	       !same_line(j, second, write);
+}
+
+/* Counted up only, written once, double-checked: rather benign than not. Races only. */
+static void judge_benign(struct judge *j)
+{
+	const struct model *m = j->m;
+	uint32_t e1 = j->anomaly->events[0], e2 = j->anomaly->events[1];
+	uint32_t cell1 = m->events[e1].object, cell2 = m->events[e2].object;
+	const struct model_cell *cell = &m->cells[cell1 > cell2 ? cell1 : cell2];
+	unsigned op1 = model_op(m, e1), op2 = model_op(m, e2);
+	bool one_reads = !rt_op_writes(op1) || !rt_op_writes(op2);
+	if (only_counted(j, cell))
+		say(j, -0.12, "against: only ever updated in place, as a statistics counter is");
+	if (one_reads && cell->size <= 4 && count_writes(j, cell) == 1)
+		say(j, -0.08, "against: a flag that is written once");
+	if (one_reads && double_checked(j, rt_op_writes(op1) ? e2 : e1, rt_op_writes(op1) ? e1 : e2))
+		say(j, -0.05, "against: has the shape of double-checked initialisation");
+}
+
+static bool is_edge_of_life(const char *function)
+{
+	static const char *const names[] = {"_GLOBAL__",
+	                                    "__static_initialization_and_destruction",
+	                                    "__cxx_global_var_init",
+	                                    "__cxa_finalize",
+	                                    "__do_global",
+	                                    "__run_exit_handlers"};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (!strncmp(function, names[i], strlen(names[i])))
+			return true;
+	return !strcmp(function, "exit") || !strcmp(function, "_init") || !strcmp(function, "_fini");
+}
+
+static bool at_edge_of_life(const struct judge *j, const struct description *d)
+{
+	for (size_t i = 0; i < d->stack_count; i++) {
+		size_t n = 0;
+		const struct rt_frame *frames = rt_trace_frames(j->a->trace, d->stack[i], &n);
+		for (size_t k = 0; k < n; k++)
+			if (frames[k].function && is_edge_of_life(frames[k].function))
+				return true;
+	}
+	return false;
+}
+
+static void judge_accesses(struct judge *j)
+{
+	bool freed = false, vptr = false, pointer = false, wide = false, atomic = false, plain = false, edge = false;
+	bool valued = true;
+	uint64_t values[ANOMALY_EVENTS_MAX];
+	for (uint32_t i = 0; i < j->anomaly->event_count; i++) {
+		const struct description *d = description(j, j->anomaly->events[i]);
+		if (!d || !is_access(j, j->anomaly->events[i])) {
+			valued = false;
+			continue;
+		}
+		freed |= (d->event.flags & RT_F_FREE) != 0 || (d->block.freed && d->block.freed < d->event.number);
+		vptr |= (d->event.flags & RT_F_VPTR) != 0;
+		valued &= (d->event.flags & RT_F_VALUE) != 0;
+		values[i] = d->event.value;
+		wide |= d->event.arg > POINTER;
+		/* A value that is an address is a pointer; 2^16 is below every mapping. */
+		pointer |= (d->event.flags & RT_F_VALUE) && d->event.arg == POINTER &&
+		           d->event.value > UINT64_C(1) << 32 && d->event.value <= RT_OPERAND_MAX;
+		atomic |= rt_op_is_atomic(d->event.op) != 0;
+		plain |= rt_op_is_atomic(d->event.op) == 0;
+		edge |= at_edge_of_life(j, d);
+	}
+	if (freed)
+		say(j, 0.2, "one side frees the memory: use after free");
+	if (vptr)
+		say(j, 0.12,
+		    "an object's table of virtual functions changes under its user: construction or destruction");
+	if (pointer)
+		say(j, 0.08, "the value is a pointer");
+	if (wide)
+		say(j, 0.05, "more bytes than one store writes: a reader can see half of an update");
+	if (valued && j->anomaly->event_count == 2 && values[0] != values[1])
+		say(j, 0.06, "the write changes the value");
+	if (atomic && plain)
+		say(j, 0.03, "one side is atomic, the other is not");
+	if (edge)
+		say(j, -0.1, "against: before main or after exit");
+}
+
+static void judge_race(struct judge *j)
+{
+	const struct model *m = j->m;
+	uint32_t e1 = j->anomaly->events[0], e2 = j->anomaly->events[1];
+	if (rt_op_writes(model_op(m, e1)) && rt_op_writes(model_op(m, e2)))
+		say(j, 0.05, "both sides write");
+	bool locked1 = model_lockset_of(m, e1) != 0, locked2 = model_lockset_of(m, e2) != 0;
+	if (locked1 != locked2)
+		say(j, 0.06, "one side holds a lock, the other forgot it");
+	else if (locked1 && locked2)
+		say(j, 0.04, "the two sides hold different locks");
+	judge_benign(j);
+}
+
+struct rank rank_of(const struct analysis *a, const struct descriptions *d, const struct anomaly *anomaly)
+{
+	static const struct {
+		double base;
+		const char *why;
+	} verdicts[VERDICTS] = {
+	    [VERDICT_REFUTED] = {0.05, "no run of these events has it"},
+	    [VERDICT_PREDICTED] = {0.3, "predicted from locks and order alone, without a witness"},
+	    [VERDICT_PROVED] = {0.55, "another run of the same events has it"},
+	    [VERDICT_OBSERVED] = {0.6, "it is in the recorded run itself"},
+	};
+	struct judge j = {.a = a, .m = a->model, .d = d, .anomaly = anomaly};
+	say(&j, verdicts[anomaly->verdict].base, verdicts[anomaly->verdict].why);
+	judge_accesses(&j);
+	if (anomaly->kind == ANOMALY_RACE && anomaly->event_count == 2)
+		judge_race(&j);
+	if (anomaly->kind != ANOMALY_DEADLOCK)
+		judge_shape(&j);
+	double value = round(j.rank.value * 100) / 100;
+	j.rank.value = value < 0.01 ? 0.01 : value > 0.99 ? 0.99 : value;
+	return j.rank;
+}

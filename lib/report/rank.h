@@ -1,0 +1,22 @@
+/*
+ * Likely harm of an anomaly, with the reasons in words: what is harmful and what is rather benign as seen by RacerX
+ * (SOSP 2003, section 5.1 of the survey). A rank orders a list and hides nothing.
+ */
+#ifndef LIB_REPORT_RANK_H
+#define LIB_REPORT_RANK_H
+
+#include "lib/report/describe.h"
+#include "lib/search/analysis.h"
+
+enum { RANK_REASONS_MAX = 12 };
+
+struct rank {
+	double value;                      /* 0 to 1, two decimals */
+	const char *why[RANK_REASONS_MAX]; /* static strings, strongest first where it matters */
+	size_t why_count;
+};
+
+/* Deterministic: a function of the trace and the anomaly alone. */
+struct rank rank_of(const struct analysis *a, const struct descriptions *d, const struct anomaly *anomaly);
+
+#endif

@@ -1,0 +1,185 @@
+/* Gathering a report, and the table of formats; see report.h. */
+#include "lib/report/report.h"
+
+#include "lib/report/fingerprint.h"
+#include "lib/report/formats.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct report_format report_formats[] = {
+    {"text", report_text},
+    {"json", report_json},
+    {NULL, NULL},
+};
+
+const struct report_format *report_find(const char *name)
+{
+	for (const struct report_format *f = report_formats; f->name; f++)
+		if (!strcmp(f->name, name))
+			return f;
+	return NULL;
+}
+
+/* The schema travels in the program: found by the assembler from the root of the sources. */
+__asm__(".section .rodata\n"
+        ".globl report_schema\n"
+        "report_schema:\n"
+        ".incbin \"docs/report.schema.json\"\n"
+        ".byte 0\n"
+        ".previous\n");
+
+static bool listed(const struct anomaly *anomaly, const struct report_options *options)
+{
+	return options->orders ? (anomaly->orders_unordered & options->orders) != 0
+	                       : anomaly->verdict >= options->least;
+}
+
+static bool entries_create(struct report *r, const struct report_options *options)
+{
+	const struct anomaly_list *list = &r->analysis->anomalies;
+	r->entries = calloc(list->count ? list->count : 1, sizeof *r->entries);
+	if (!r->entries)
+		return false;
+	for (size_t i = 0; i < list->count; i++) {
+		const struct anomaly *anomaly = &list->items[i];
+		if (!listed(anomaly, options))
+			continue;
+		r->entries[r->count++].anomaly = anomaly;
+		r->summary[anomaly->kind][anomaly->verdict]++;
+	}
+	if (!options->orders)
+		memcpy(r->summary, r->analysis->summary, sizeof r->summary);
+	return true;
+}
+
+/* Questions for describe(): each event once, with its address and those of the locks that it holds. */
+struct questions {
+	struct describe_query *items;
+	size_t count, capacity;
+	unsigned char *asked; /* by event index */
+	unsigned char *locksets;
+	bool no_memory;
+};
+
+static void ask(struct questions *q, uint64_t number, uint64_t addr)
+{
+	if (q->count == q->capacity) {
+		size_t capacity = q->capacity ? q->capacity * 2 : 256;
+		struct describe_query *items = realloc(q->items, capacity * sizeof *items);
+		if (!items) {
+			q->no_memory = true;
+			return;
+		}
+		q->items = items;
+		q->capacity = capacity;
+	}
+	q->items[q->count++] = (struct describe_query){.number = number, .addr = addr};
+}
+
+static void ask_event(struct questions *q, const struct model *m, uint32_t e)
+{
+	if (e >= m->event_count || q->asked[e])
+		return;
+	q->asked[e] = 1;
+	unsigned op = model_op(m, e);
+	uint32_t object = m->events[e].object;
+	uint64_t addr = 0;
+	if (rt_op_is_access(op) && op != RT_OP_FENCE && object < m->cell_count)
+		addr = m->cells[object].addr;
+	else if (rt_op_group(op) == RT_GROUP_LOCK && object < m->object_count)
+		addr = m->objects[object].addr;
+	ask(q, m->events[e].number, addr);
+	uint32_t lockset = model_lockset_of(m, e);
+	if (lockset >= m->lockset_count || q->locksets[lockset])
+		return;
+	q->locksets[lockset] = 1;
+	for (uint32_t i = 0; i < m->locksets[lockset].count; i++)
+		ask(q, 0, m->objects[m->locksets[lockset].locks[i].object].addr);
+}
+
+static enum rt_status describe_entries(struct report *r, struct rt_error *err)
+{
+	const struct model *m = r->analysis->model;
+	struct questions q = {.asked = calloc((size_t)m->event_count + 1, 1),
+	                      .locksets = calloc((size_t)m->lockset_count + 1, 1)};
+	enum rt_status status = RT_EMEMORY;
+	q.no_memory = !q.asked || !q.locksets;
+	for (size_t i = 0; i < r->count && !q.no_memory; i++)
+		for (uint32_t k = 0; k < r->entries[i].anomaly->event_count; k++)
+			ask_event(&q, m, r->entries[i].anomaly->events[k]);
+	if (q.no_memory)
+		rt_error_set(err, RT_EMEMORY, "no memory for the report");
+	else
+		status = describe(r->analysis->trace, q.items, q.count, &r->descriptions, err);
+	free(q.items);
+	free(q.asked);
+	free(q.locksets);
+	return status;
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+	const struct report_entry *x = a, *y = b;
+	const struct anomaly *p = x->anomaly, *q = y->anomaly;
+	if (p->kind != q->kind)
+		return p->kind < q->kind ? -1 : 1;
+	if (p->verdict != q->verdict)
+		return p->verdict > q->verdict ? -1 : 1;
+	if (x->rank.value < y->rank.value || x->rank.value > y->rank.value)
+		return x->rank.value > y->rank.value ? -1 : 1;
+	for (uint32_t i = 0; i < p->event_count && i < q->event_count; i++)
+		if (p->events[i] != q->events[i])
+			return p->events[i] < q->events[i] ? -1 : 1;
+	if (p->event_count != q->event_count)
+		return p->event_count < q->event_count ? -1 : 1;
+	return strcmp(p->pattern, q->pattern);
+}
+
+static void name_entries(struct report *r)
+{
+	unsigned long numbers[ANOMALY_KINDS] = {0};
+	for (size_t i = 0; i < r->count; i++) {
+		struct report_entry *e = &r->entries[i];
+		e->rank = rank_of(r->analysis, r->descriptions, e->anomaly);
+		fingerprint_of(r, e->anomaly, e->fingerprint);
+	}
+	qsort(r->entries, r->count, sizeof *r->entries, compare_entries);
+	for (size_t i = 0; i < r->count; i++) {
+		struct report_entry *e = &r->entries[i];
+		snprintf(e->id, sizeof e->id, "%c%lu", anomaly_kind_letter(e->anomaly->kind),
+		         ++numbers[e->anomaly->kind]);
+	}
+}
+
+enum rt_status report_create(const struct analysis *a, const struct report_options *options, struct report **out,
+                             struct rt_error *err)
+{
+	struct report *r = calloc(1, sizeof *r);
+	if (!r)
+		return rt_error_set(err, RT_EMEMORY, "no memory for the report");
+	r->analysis = a;
+	enum rt_status status = entries_create(r, options) ? describe_entries(r, err)
+	                                                   : rt_error_set(err, RT_EMEMORY, "no memory for the report");
+	if (status) {
+		report_free(r);
+		return status;
+	}
+	name_entries(r);
+	*out = r;
+	return RT_OK;
+}
+
+void report_free(struct report *r)
+{
+	if (!r)
+		return;
+	descriptions_free(r->descriptions);
+	free(r->entries);
+	free(r);
+}
+
+const struct description *report_event(const struct report *r, uint32_t e)
+{
+	return description_of(r->descriptions, r->analysis->model->events[e].number);
+}

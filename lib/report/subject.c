@@ -1,0 +1,115 @@
+/* Names of variables and locks; see subject.h. */
+#include "lib/report/subject.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *subject_basename(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+const struct rt_frame *subject_frame(const struct report *r, uint64_t pc)
+{
+	size_t n = 0;
+	const struct rt_frame *frames = rt_trace_frames(r->analysis->trace, pc, &n);
+	return n ? &frames[0] : NULL;
+}
+
+/* "heap block from make_queue (queue.c:12) + 16": named by the innermost call that has a source position. */
+static void block_name(const struct report *r, const struct memory_block *block, uint64_t addr,
+                       char name[SUBJECT_NAME_MAX])
+{
+	const char *what = block->mapped ? "mapping" : "heap block";
+	const struct description *alloc = description_of(r->descriptions, block->alloc);
+	const struct rt_frame *frame = NULL;
+	for (size_t i = 0; alloc && i < alloc->stack_count && (!frame || !frame->file); i++) {
+		const struct rt_frame *f = subject_frame(r, alloc->stack[i]);
+		if (f && (f->file || (!frame && f->function)))
+			frame = f;
+	}
+	int used;
+	if (frame && frame->file)
+		used = snprintf(name, SUBJECT_NAME_MAX, "%s from %s (%s:%" PRIu32 ")", what,
+		                frame->function ? frame->function : "?", subject_basename(frame->file), frame->line);
+	else if (frame)
+		used = snprintf(name, SUBJECT_NAME_MAX, "%s from %s", what, frame->function);
+	else
+		used = snprintf(name, SUBJECT_NAME_MAX, "%s of %" PRIu64 " bytes", what, block->size);
+	if (used > 0 && used < SUBJECT_NAME_MAX && addr > block->address)
+		snprintf(name + used, SUBJECT_NAME_MAX - (size_t)used, " + %" PRIu64, addr - block->address);
+}
+
+static void describe_access(const struct report *r, const struct description *d, struct subject *out)
+{
+	struct rt_variable variable;
+	uint64_t addr = d->event.addr;
+	*out = (struct subject){.kind = "unknown", .address = addr, .size = d->event.arg};
+	if (rt_trace_variable(r->analysis->trace, addr, &variable)) {
+		snprintf(out->name, sizeof out->name, "%s", variable.name);
+		out->kind = d->kind == RT_MEMORY_TLS ? "tls" : "global";
+		out->address = variable.address;
+		out->size = variable.size;
+		out->file = variable.file;
+		out->line = variable.line;
+	} else if (d->block.alloc) {
+		out->kind = d->block.mapped ? "mapped" : "heap";
+		out->block = d->block;
+		out->address = d->block.address;
+		out->size = d->block.size;
+		block_name(r, &d->block, addr, out->name);
+	} else if (d->kind == RT_MEMORY_STACK) {
+		out->kind = "stack";
+		out->owner = d->stack_owner;
+		snprintf(out->name, sizeof out->name, "stack of thread %s",
+		         rt_trace_info(r->analysis->trace)->threads[d->stack_owner].name);
+	}
+}
+
+bool subject_of(const struct report *r, const struct anomaly *anomaly, struct subject *out)
+{
+	/* Two accesses of one cell meet at the higher of their first bytes; of two cells, the first is named. */
+	bool one_cell = anomaly->kind == ANOMALY_RACE || anomaly->kind == ANOMALY_ATOMICITY;
+	const struct description *best = NULL;
+	for (uint32_t i = 0; i < anomaly->event_count; i++) {
+		const struct description *d = report_event(r, anomaly->events[i]);
+		if (!d || !rt_op_is_access(d->event.op))
+			continue;
+		if (!best || (one_cell && d->event.addr > best->event.addr))
+			best = d;
+	}
+	if (best)
+		describe_access(r, best, out);
+	return best != NULL;
+}
+
+void subject_object_name(const struct report *r, uint64_t addr, const struct memory_block *block,
+                         char name[SUBJECT_NAME_MAX])
+{
+	const char *given = rt_trace_object_name(r->analysis->trace, addr);
+	struct rt_variable variable;
+	name[0] = '\0';
+	if (given)
+		snprintf(name, SUBJECT_NAME_MAX, "%s", given);
+	else if (rt_trace_variable(r->analysis->trace, addr, &variable))
+		snprintf(name, SUBJECT_NAME_MAX, "%s", variable.name);
+	else if (block && block->alloc)
+		block_name(r, block, addr, name);
+}
+
+void subject_stable_name(const char *name, char stable[SUBJECT_NAME_MAX])
+{
+	size_t n = 0;
+	bool index = false;
+	for (; *name && n + 1 < SUBJECT_NAME_MAX; name++) {
+		if (*name == ']')
+			index = false;
+		if (!index)
+			stable[n++] = *name;
+		if (*name == '[')
+			index = true;
+	}
+	stable[n] = '\0';
+}

@@ -1,0 +1,31 @@
+/* What an anomaly is about, in words: the variable, the locks, the positions. */
+#ifndef LIB_REPORT_SUBJECT_H
+#define LIB_REPORT_SUBJECT_H
+
+#include "lib/report/report.h"
+
+enum { SUBJECT_NAME_MAX = 512 };
+
+struct subject {
+	char name[SUBJECT_NAME_MAX]; /* "" if there is none */
+	const char *kind;            /* "global", "heap", "mapped", "stack", "tls", "unknown" */
+	uint64_t address, size;      /* of the named thing, or of the block; size 0: unknown */
+	struct memory_block block;   /* alloc != 0: the block that it lies in */
+	uint32_t owner;              /* stack: the thread */
+	const char *file;            /* where it is declared, or NULL */
+	uint32_t line;
+};
+
+/* The variable that the anomaly is about: where its accesses meet. False if it is not about memory (a deadlock). */
+bool subject_of(const struct report *r, const struct anomaly *anomaly, struct subject *out);
+/* Name of a lock or another synchronisation object; "" if nothing names it. block: that it lies in, as far as known. */
+void subject_object_name(const struct report *r, uint64_t addr, const struct memory_block *block,
+                         char name[SUBJECT_NAME_MAX]);
+/* The name without what differs from run to run: array indices. */
+void subject_stable_name(const char *name, char stable[SUBJECT_NAME_MAX]);
+/* Last component of a path. */
+const char *subject_basename(const char *path);
+/* Innermost frame of a position, NULL if nothing is known. */
+const struct rt_frame *subject_frame(const struct report *r, uint64_t pc);
+
+#endif

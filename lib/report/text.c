@@ -1,0 +1,367 @@
+/*
+ * The report for people: a headline an anomaly, then each side with its stack and locks, then what is known of the
+ * variable and the threads, and why it matters. Nothing from the trace reaches the terminal unescaped.
+ */
+#include "lib/report/formats.h"
+#include "lib/report/snippet.h"
+#include "lib/report/subject.h"
+#include "lib/report/utf8.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct printer {
+	const struct report *r;
+	const struct rt_trace_info *info;
+	FILE *out;
+	bool color;
+};
+
+enum style { PLAIN, BOLD, RED, YELLOW, DIM };
+
+static void style(const struct printer *p, enum style s)
+{
+	static const char *const sequences[] = {"\033[0m", "\033[1m", "\033[1;31m", "\033[1;33m", "\033[2m"};
+	if (p->color)
+		fputs(sequences[s], p->out);
+}
+
+/* Prints text from the trace. */
+static void put(const struct printer *p, const char *text)
+{
+	char *printable = utf8_printable(text);
+	fputs(printable ? printable : "?", p->out);
+	free(printable);
+}
+
+static void put_styled(const struct printer *p, enum style s, const char *text)
+{
+	style(p, s);
+	put(p, text);
+	style(p, PLAIN);
+}
+
+static void put_thread(const struct printer *p, uint32_t thread)
+{
+	if (thread >= p->info->thread_count) {
+		fputs("unknown", p->out);
+		return;
+	}
+	put_styled(p, BOLD, p->info->threads[thread].name);
+	const char *label = p->info->threads[thread].label;
+	if (label) {
+		fputs(" (", p->out);
+		put(p, label);
+		fputs(")", p->out);
+	}
+}
+
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+/* Positions */
+
+static void put_frame(const struct printer *p, size_t index, int indent, const struct rt_frame *f, bool inlined)
+{
+	fprintf(p->out, "%*s#%zu ", indent, "", index);
+	if (f->text && !f->function && !f->file) {
+		fputs("location ", p->out);
+		put(p, f->text);
+	} else if (f->function) {
+		put_styled(p, BOLD, f->function);
+	} else {
+		fprintf(p->out, "0x%" PRIx64, f->pc);
+	}
+	if (f->file) {
+		fputs(" at ", p->out);
+		put(p, f->file);
+		if (f->line)
+			fprintf(p->out, ":%" PRIu32, f->line);
+		if (f->line && f->column)
+			fprintf(p->out, ":%" PRIu32, f->column);
+	} else if (f->module) {
+		fputs(" in ", p->out);
+		put(p, subject_basename(f->module));
+	}
+	fputs(inlined ? " (inlined)\n" : "\n", p->out);
+}
+
+static void put_snippet(const struct printer *p, int indent, const struct rt_frame *f)
+{
+	char *line = snippet(f->file, f->line);
+	if (!line)
+		return;
+	style(p, DIM);
+	fprintf(p->out, "%*s%" PRIu32 " | ", indent + 3, "", f->line);
+	put(p, line);
+	style(p, PLAIN);
+	fputc('\n', p->out);
+	free(line);
+}
+
+/* The stack, without the outermost calls that nothing is known of (the C library's start of a thread). */
+static void put_stack(const struct printer *p, const struct description *d, int indent, bool source)
+{
+	size_t depth = d ? d->stack_count : 0, index = 0, n = 0;
+	while (depth > 1 && (rt_trace_frames(p->r->analysis->trace, d->stack[depth - 1], &n), n == 0))
+		depth--;
+	for (size_t i = 0; i < depth; i++) {
+		const struct rt_frame *frames = rt_trace_frames(p->r->analysis->trace, d->stack[i], &n);
+		for (size_t k = 0; k < n; k++) {
+			put_frame(p, index++, indent, &frames[k], k + 1 < n);
+			if (source && i == 0 && k == 0)
+				put_snippet(p, indent, &frames[k]);
+		}
+		if (!n)
+			put_frame(p, index++, indent, &(struct rt_frame){.pc = d->stack[i]}, false);
+	}
+	if (d && d->stack_cut)
+		fprintf(p->out, "%*s... and the calls further out\n", indent, "");
+}
+
+/* Events */
+
+static void put_lock_name(const struct printer *p, uint64_t addr, const struct memory_block *block)
+{
+	char name[SUBJECT_NAME_MAX];
+	subject_object_name(p->r, addr, block, name);
+	if (name[0])
+		put_styled(p, BOLD, name);
+	else
+		fprintf(p->out, "the lock at 0x%" PRIx64, addr);
+}
+
+static void put_locks(const struct printer *p, const struct description *d)
+{
+	for (size_t i = 0; i < d->lock_count; i++) {
+		const struct held_lock *lock = &d->locks[i];
+		fputs("    holding ", p->out);
+		put_lock_name(p, lock->addr, &lock->block);
+		fprintf(p->out, "%s, acquired at event %" PRIu64 "\n", lock->shared ? " as a reader" : "",
+		        lock->acquired);
+		put_stack(p, description_of(p->r->descriptions, lock->acquired), 6, false);
+	}
+	if (!d->lock_count && rt_op_is_access(d->event.op))
+		fputs("    holding no lock\n", p->out);
+}
+
+static void put_operation(const struct printer *p, const struct description *d)
+{
+	static const char *const orders_of_memory[] = {"relaxed", "consume", "acquire",
+	                                               "release", "acq_rel", "seq_cst"};
+	if (!rt_op_is_access(d->event.op)) {
+		fprintf(p->out, "%s of ", rt_op_name(d->event.op));
+		put_lock_name(p, d->event.addr, &d->block);
+		return;
+	}
+	fprintf(p->out, "%s%s", d->event.flags & RT_F_VOLATILE ? "volatile " : "", rt_op_name(d->event.op));
+	if (rt_op_is_atomic(d->event.op) && d->event.order < sizeof orders_of_memory / sizeof *orders_of_memory)
+		fprintf(p->out, " (%s)", orders_of_memory[d->event.order]);
+	if (d->event.flags & RT_F_FREE)
+		fputs(" by free()", p->out);
+	fprintf(p->out, " of %" PRIu64 " byte%s", d->event.arg, plural(d->event.arg));
+	if (strcmp(p->info->format, "std") != 0)
+		fprintf(p->out, " at 0x%" PRIx64, d->event.addr);
+	if (d->event.flags & RT_F_VALUE)
+		fprintf(p->out, ", value 0x%" PRIx64, d->event.value);
+}
+
+static void put_event(const struct printer *p, uint32_t e)
+{
+	const struct description *d = report_event(p->r, e);
+	if (!d)
+		return;
+	fputs("  ", p->out);
+	put_operation(p, d);
+	fputs(" by thread ", p->out);
+	put_thread(p, d->event.thread);
+	fprintf(p->out, ", event %" PRIu64 "\n", d->event.number);
+	put_stack(p, d, 4, true);
+	put_locks(p, d);
+}
+
+/* What it is about */
+
+static void put_block_event(const struct printer *p, const char *what, uint64_t event)
+{
+	const struct description *d = event ? description_of(p->r->descriptions, event) : NULL;
+	if (!d)
+		return;
+	fprintf(p->out, "  %s by thread ", what);
+	put_thread(p, d->event.thread);
+	fprintf(p->out, ", event %" PRIu64 "\n", event);
+	put_stack(p, d, 4, false);
+}
+
+static void put_subject(const struct printer *p, const struct subject *s)
+{
+	if (s->block.alloc) {
+		fprintf(p->out, "  %s of %" PRIu64 " byte%s at 0x%" PRIx64 "\n",
+		        s->block.mapped ? "mapping" : "heap block", s->size, plural(s->size), s->address);
+		put_block_event(p, s->block.mapped ? "mapped" : "allocated", s->block.alloc);
+		put_block_event(p, s->block.mapped ? "unmapped" : "freed", s->block.freed);
+	} else if (s->name[0] && strcmp(p->info->format, "std") != 0) {
+		fputs("  ", p->out);
+		put(p, s->name);
+		fprintf(p->out, ": %s, ", s->kind);
+		if (s->size)
+			fprintf(p->out, "%" PRIu64 " byte%s ", s->size, plural(s->size));
+		fprintf(p->out, "at 0x%" PRIx64, s->address);
+		if (s->file) {
+			fputs(", declared at ", p->out);
+			put(p, s->file);
+			fprintf(p->out, ":%" PRIu32, s->line);
+		}
+		fputc('\n', p->out);
+	}
+}
+
+static void put_creations(const struct printer *p, const struct anomaly *anomaly)
+{
+	uint64_t seen[ANOMALY_EVENTS_MAX];
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < anomaly->event_count; i++) {
+		const struct description *d = report_event(p->r, anomaly->events[i]);
+		const struct description *fork = d && d->fork ? description_of(p->r->descriptions, d->fork) : NULL;
+		bool known = !fork;
+		for (uint32_t k = 0; k < n && !known; k++)
+			known = seen[k] == d->fork;
+		if (known)
+			continue;
+		seen[n++] = d->fork;
+		fputs("  thread ", p->out);
+		put_thread(p, d->event.thread);
+		fputs(" was created by ", p->out);
+		put_thread(p, fork->event.thread);
+		fprintf(p->out, ", event %" PRIu64 "\n", d->fork);
+		put_stack(p, fork, 4, false);
+	}
+}
+
+static void put_orders(const struct printer *p, const struct anomaly *anomaly, bool unordered, const char *lead)
+{
+	const char *between = lead;
+	for (int i = 0; i < 32 && orders[i].name; i++) {
+		if (!(anomaly->orders_run >> i & 1) || (anomaly->orders_unordered >> i & 1) != unordered)
+			continue;
+		fprintf(p->out, "%s%s", between, orders[i].name);
+		between = ", ";
+	}
+}
+
+static void put_evidence(const struct printer *p, const struct report_entry *entry)
+{
+	fprintf(p->out, "  rank %.2f: ", entry->rank.value);
+	for (size_t i = 0; i < entry->rank.why_count; i++)
+		fprintf(p->out, "%s%s", i ? "; " : "", entry->rank.why[i]);
+	if (entry->anomaly->orders_run) {
+		fputs("\n  evidence: ", p->out);
+		put_orders(p, entry->anomaly, true, "unordered by ");
+		if ((entry->anomaly->orders_unordered & entry->anomaly->orders_run) != entry->anomaly->orders_run)
+			put_orders(p, entry->anomaly, false,
+			           entry->anomaly->orders_unordered & entry->anomaly->orders_run ? "; ordered by "
+			                                                                         : "ordered by ");
+	}
+	if (entry->anomaly->count > 1)
+		fprintf(p->out, "\n  %" PRIu64 " pairs of events share these positions", entry->anomaly->count);
+	fputs("\n", p->out);
+}
+
+static const char *kind_title(enum anomaly_kind kind)
+{
+	static const char *const titles[ANOMALY_KINDS] = {
+	    "data race", "atomicity violation", "atomic-set serializability violation", "deadlock", "pattern"};
+	return titles[kind];
+}
+
+static void put_anomaly(const struct printer *p, const struct report_entry *entry)
+{
+	static const enum style styles[VERDICTS] = {DIM, YELLOW, RED, RED};
+	const struct anomaly *anomaly = entry->anomaly;
+	struct subject subject;
+	bool about = subject_of(p->r, anomaly, &subject);
+	style(p, BOLD);
+	fprintf(p->out, "%s %s", entry->id, kind_title(anomaly->kind));
+	style(p, PLAIN);
+	fputs(" (", p->out);
+	put(p, anomaly->pattern);
+	fputs("), ", p->out);
+	put_styled(p, styles[anomaly->verdict], verdict_name(anomaly->verdict));
+	if (about && subject.name[0]) {
+		fputs(": ", p->out);
+		put_styled(p, BOLD, subject.name);
+	} else if (about) {
+		fprintf(p->out, ": memory at 0x%" PRIx64, subject.address);
+	}
+	fputc('\n', p->out);
+	for (uint32_t i = 0; i < anomaly->event_count; i++)
+		put_event(p, anomaly->events[i]);
+	if (about)
+		put_subject(p, &subject);
+	put_creations(p, anomaly);
+	put_evidence(p, entry);
+	fputc('\n', p->out);
+}
+
+/* The end */
+
+static void put_summary_line(const struct printer *p, enum anomaly_kind kind)
+{
+	static const char *const plurals[ANOMALY_KINDS] = {"data races", "atomicity violations",
+	                                                   "atomic-set serializability violations", "deadlocks",
+	                                                   "matches of patterns"};
+	const uint64_t *verdicts = p->r->summary[kind];
+	uint64_t total = 0;
+	for (int v = 0; v < VERDICTS; v++)
+		total += verdicts[v];
+	if (!total) {
+		fprintf(p->out, "no %s\n", plurals[kind]);
+		return;
+	}
+	fprintf(p->out, "%s: ", plurals[kind]);
+	const char *between = "";
+	for (int v = VERDICTS; v-- > 0;) {
+		if (!verdicts[v])
+			continue;
+		fprintf(p->out, "%s%" PRIu64 " %s", between, verdicts[v], verdict_name((enum verdict)v));
+		between = ", ";
+	}
+	fputc('\n', p->out);
+}
+
+static void put_trace(const struct printer *p)
+{
+	put(p, p->info->path);
+	fprintf(p->out, ": %" PRIu64 " event%s of %" PRIu32 " thread%s", p->info->events, plural(p->info->events),
+	        p->info->thread_count, plural(p->info->thread_count));
+	if (p->info->left_out)
+		fprintf(p->out, ", %" PRIu64 " repeat%s left out", p->info->left_out, plural(p->info->left_out));
+	fputc('\n', p->out);
+	if (p->info->lost) {
+		put_styled(p, YELLOW, "warning: ");
+		fprintf(p->out, "%" PRIu64 " event%s could not be recorded: what they did is not in this report\n",
+		        p->info->lost, plural(p->info->lost));
+	}
+	if (!p->info->complete) {
+		put_styled(p, YELLOW, "warning: ");
+		fputs("the trace is incomplete: ", p->out);
+		put(p, p->info->incomplete_why ? p->info->incomplete_why : "it was cut short");
+		fputs("; this report is about what is there\n", p->out);
+	}
+}
+
+enum rt_status report_text(const struct report *r, bool color, FILE *out, struct rt_error *err)
+{
+	(void)err;
+	struct printer p = {.r = r, .info = rt_trace_info(r->analysis->trace), .out = out, .color = color};
+	for (size_t i = 0; i < r->count && !ferror(out); i++)
+		put_anomaly(&p, &r->entries[i]);
+	for (int kind = 0; kind < ANOMALY_KINDS; kind++)
+		if (r->analysis->kinds >> kind & 1)
+			put_summary_line(&p, (enum anomaly_kind)kind);
+	put_trace(&p);
+	return RT_OK;
+}
