@@ -51,6 +51,8 @@ $(BUILD)/tests/unit: $(UNIT_OBJ) $(BUILD)/lib/libracetrace.a
 	@mkdir -p $(@D)
 	$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ -lcheck -lsubunit -lrt $(LIBS)
 
+# The schema travels in the program.
+$(BUILD)/obj/lib/report/report.o: docs/report.schema.json
 $(BUILD)/obj/tests/unit/runner.o: ALL_CFLAGS += -DSUITES='$(foreach s,$(SUITES),X($(s)))'
 $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)

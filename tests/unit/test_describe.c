@@ -1,0 +1,278 @@
+/* Descriptions, on traces made of an array of events. */
+#include "lib/report/describe.h"
+#include "tracefmt/source.h"
+
+#include <check.h>
+#include <string.h>
+
+enum { GLOBAL = 0x1000, THREADS = 3 };
+
+struct array_trace {
+	struct rt_trace trace;
+	struct rt_thread threads[THREADS];
+	const struct rt_event *events;
+	size_t count, next;
+};
+
+static enum rt_status array_rewind(struct rt_trace *trace, struct rt_error *err)
+{
+	(void)err;
+	((struct array_trace *)trace)->next = 0;
+	return RT_OK;
+}
+
+static enum rt_status array_read(struct rt_trace *trace, struct rt_event *events, size_t n, size_t *got,
+                                 struct rt_error *err)
+{
+	struct array_trace *t = (struct array_trace *)trace;
+	(void)err;
+	for (*got = 0; *got < n && t->next < t->count; t->next++) {
+		events[*got] = t->events[t->next];
+		events[*got].number = t->next + 1;
+		(*got)++;
+	}
+	return RT_OK;
+}
+
+static const struct rt_frame *array_frames(const struct rt_trace *trace, uint64_t pc, size_t *count)
+{
+	(void)trace;
+	(void)pc;
+	*count = 0;
+	return NULL;
+}
+
+static bool array_variable(const struct rt_trace *trace, uint64_t addr, struct rt_variable *out)
+{
+	(void)trace;
+	*out = (struct rt_variable){.name = "global", .address = GLOBAL, .size = 8};
+	return addr >= GLOBAL && addr < GLOBAL + 8;
+}
+
+static const char *array_name(const struct rt_trace *trace, uint64_t addr)
+{
+	(void)trace;
+	(void)addr;
+	return NULL;
+}
+
+static const struct rt_source array_source = {.name = "array",
+                                              .rewind = array_rewind,
+                                              .read = array_read,
+                                              .frames = array_frames,
+                                              .variable = array_variable,
+                                              .object_name = array_name};
+
+static void array_init(struct array_trace *t, const struct rt_event *events, size_t count)
+{
+	*t = (struct array_trace){.events = events, .count = count};
+	t->trace.source = &array_source;
+	t->trace.info.threads = t->threads;
+	t->trace.info.thread_count = THREADS;
+}
+
+static struct descriptions *ask(struct array_trace *t, const struct describe_query *queries, size_t n)
+{
+	struct descriptions *d = NULL;
+	struct rt_error err = {0};
+	ck_assert_msg(describe(&t->trace, queries, n, &d, &err) == RT_OK, "%s", err.message);
+	return d;
+}
+
+#define EVENT(t, what, object, argument, position)                                                                     \
+	{                                                                                                              \
+		.thread = (t), .op = RT_OP_##what, .addr = (object), .arg = (argument), .pc = (position)               \
+	}
+#define ASK(t, d, events, ...)                                                                                         \
+	const struct describe_query queries[] = {__VA_ARGS__};                                                         \
+	array_init(&(t), events, sizeof events / sizeof *events);                                                      \
+	struct descriptions *d = ask(&(t), queries, sizeof queries / sizeof *queries)
+
+static void stack_is(const struct description *d, const uint64_t *pcs, size_t n)
+{
+	ck_assert_ptr_nonnull(d);
+	ck_assert_uint_eq(d->stack_count, n);
+	for (size_t i = 0; i < n; i++)
+		ck_assert_uint_eq(d->stack[i], pcs[i]);
+}
+#define STACK_IS(d, ...)                                                                                               \
+	stack_is(d, (const uint64_t[]){__VA_ARGS__}, sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
+
+START_TEST(a_stack_is_the_position_and_the_calls_still_open_of_the_same_thread)
+{
+	static const struct rt_event events[] = {
+	    EVENT(0, ENTER, 0, 0, 10), EVENT(1, ENTER, 0, 0, 20), EVENT(0, ENTER, 0, 0, 11), EVENT(0, LEAVE, 0, 0, 0),
+	    EVENT(0, ENTER, 0, 0, 12), EVENT(0, READ, 8, 4, 13),  EVENT(1, READ, 8, 4, 21),
+	};
+	struct array_trace t;
+	ASK(t, d, events, {6, 8}, {7, 8});
+	STACK_IS(description_of(d, 6), 13, 12, 10);
+	STACK_IS(description_of(d, 7), 21, 20);
+	ck_assert_ptr_null(description_of(d, 5));
+	descriptions_free(d);
+}
+END_TEST
+
+START_TEST(leaving_more_calls_than_were_entered_leaves_the_stack_empty)
+{
+	static const struct rt_event events[] = {
+	    EVENT(0, LEAVE, 0, 0, 0),  EVENT(0, ENTER, 0, 0, 10), EVENT(0, LEAVE, 0, 0, 0),  EVENT(0, LEAVE, 0, 0, 0),
+	    EVENT(0, WRITE, 8, 4, 13), EVENT(0, ENTER, 0, 0, 11), EVENT(0, WRITE, 8, 4, 14),
+	};
+	struct array_trace t;
+	ASK(t, d, events, {5, 8}, {7, 8});
+	STACK_IS(description_of(d, 5), 13);
+	STACK_IS(description_of(d, 7), 14, 11);
+	descriptions_free(d);
+}
+END_TEST
+
+START_TEST(a_block_is_described_with_the_stack_that_it_was_allocated_in)
+{
+	static const struct rt_event events[] = {
+	    EVENT(0, ENTER, 0, 0, 10),         EVENT(0, ALLOC, 0x4000, 64, 11), EVENT(0, LEAVE, 0, 0, 0),
+	    EVENT(0, ALLOC, 0x4040, 64, 12),   EVENT(1, READ, 0x4010, 4, 20),   EVENT(0, FREE, 0x4000, 0, 13),
+	    EVENT(1, READ, 0x4010, 4, 21),     EVENT(1, ALLOC, 0x4000, 32, 22), EVENT(0, READ, 0x4010, 4, 23),
+	    EVENT(0, READ, GLOBAL + 4, 4, 24),
+	};
+	struct array_trace t;
+	ASK(t, d, events, {5, 0x4010}, {7, 0x4010}, {9, 0x4010}, {10, GLOBAL + 4});
+	const struct description *live = description_of(d, 5), *freed = description_of(d, 7);
+	ck_assert_int_eq(live->kind, RT_MEMORY_HEAP);
+	ck_assert_uint_eq(live->block.address, 0x4000);
+	ck_assert_uint_eq(live->block.size, 64);
+	ck_assert_uint_eq(live->block.alloc, 2);
+	ck_assert_uint_eq(live->block.freed, 0);
+	STACK_IS(description_of(d, 2), 11, 10);
+	ck_assert_uint_eq(freed->block.alloc, 2);
+	ck_assert_uint_eq(freed->block.freed, 6);
+	STACK_IS(description_of(d, 6), 13);
+	ck_assert_uint_eq(description_of(d, 9)->block.alloc, 8);
+	ck_assert_uint_eq(description_of(d, 9)->block.size, 32);
+	ck_assert_int_eq(description_of(d, 10)->kind, RT_MEMORY_GLOBAL);
+	descriptions_free(d);
+}
+END_TEST
+
+START_TEST(a_mapping_says_something_until_a_heap_block_says_more)
+{
+	static const struct rt_event events[] = {
+	    EVENT(0, MAP, 0x4000, 0x1000, 10), EVENT(0, READ, 0x4010, 4, 11),       EVENT(0, ALLOC, 0x4000, 64, 12),
+	    EVENT(0, READ, 0x4010, 4, 13),     EVENT(0, UNMAP, 0x4000, 0x1000, 14), EVENT(0, MAP, 0x4000, 0x2000, 15),
+	    EVENT(0, FREE, 0x4000, 0, 16),     EVENT(0, MAP, 0x4000, 0x3000, 17),   EVENT(0, READ, 0x4010, 4, 18),
+	};
+	struct array_trace t;
+	ASK(t, d, events, {2, 0x4010}, {4, 0x4010}, {9, 0x4010});
+	ck_assert(description_of(d, 2)->block.mapped);
+	ck_assert_uint_eq(description_of(d, 2)->block.alloc, 1);
+	ck_assert(!description_of(d, 4)->block.mapped);
+	ck_assert_uint_eq(description_of(d, 4)->block.alloc, 3);
+	ck_assert(description_of(d, 9)->block.mapped);
+	ck_assert_uint_eq(description_of(d, 9)->block.size, 0x3000);
+	descriptions_free(d);
+}
+END_TEST
+
+START_TEST(memory_on_a_living_threads_stack_is_known_as_such)
+{
+	static const struct rt_event events[] = {
+	    EVENT(1, BEGIN, 0x8000, 0x1000, 0),
+	    EVENT(0, READ, 0x8ff8, 8, 10),
+	    EVENT(1, END, 0, 0, 0),
+	    EVENT(0, READ, 0x8ff8, 8, 11),
+	};
+	struct array_trace t;
+	ASK(t, d, events, {2, 0x8ff8}, {4, 0x8ff8});
+	ck_assert_int_eq(description_of(d, 2)->kind, RT_MEMORY_STACK);
+	ck_assert_uint_eq(description_of(d, 2)->stack_owner, 1);
+	ck_assert_int_eq(description_of(d, 4)->kind, RT_MEMORY_UNKNOWN);
+	descriptions_free(d);
+}
+END_TEST
+
+START_TEST(locks_held_are_told_with_the_events_that_took_them)
+{
+	static const struct rt_event events[] = {
+	    EVENT(0, ENTER, 0, 0, 10),
+	    EVENT(0, ACQUIRE, 0x100, 0, 11),
+	    EVENT(0, LEAVE, 0, 0, 0),
+	    EVENT(0, ACQUIRE, 0x200, 0, 12),
+	    EVENT(0, ACQUIRE_SHARED, 0x300, 0, 13),
+	    EVENT(0, RELEASE, 0x200, 0, 14),
+	    EVENT(0, READ, 8, 4, 15),
+	    EVENT(0, WAIT_BEGIN, 0x400, 0x100, 16),
+	    EVENT(0, READ, 8, 4, 17),
+	    EVENT(0, WAIT_END, 0x400, 0x100, 18),
+	    EVENT(0, READ, 8, 4, 19),
+	};
+	struct array_trace t;
+	ASK(t, d, events, {7, 8}, {9, 8}, {11, 8}, {5, 0x300});
+	const struct description *held = description_of(d, 7);
+	ck_assert_uint_eq(held->lock_count, 2);
+	ck_assert_uint_eq(held->locks[0].addr, 0x100);
+	ck_assert_uint_eq(held->locks[0].acquired, 2);
+	ck_assert(!held->locks[0].shared);
+	STACK_IS(description_of(d, 2), 11, 10);
+	ck_assert_uint_eq(held->locks[1].addr, 0x300);
+	ck_assert(held->locks[1].shared);
+	ck_assert_uint_eq(description_of(d, 9)->lock_count, 1);
+	ck_assert_uint_eq(description_of(d, 11)->lock_count, 2);
+	ck_assert_uint_eq(description_of(d, 11)->locks[1].acquired, 10);
+	/* What an acquire holds is what was held before it. */
+	ck_assert_uint_eq(description_of(d, 5)->lock_count, 2);
+	ck_assert_uint_eq(description_of(d, 5)->locks[1].addr, 0x200);
+	descriptions_free(d);
+}
+END_TEST
+
+START_TEST(an_event_leads_to_the_creation_of_its_thread)
+{
+	static const struct rt_event events[] = {
+	    EVENT(0, ENTER, 0, 0, 10), EVENT(0, FORK, 1, 0, 11),  EVENT(0, LEAVE, 0, 0, 0),
+	    EVENT(1, WRITE, 8, 4, 20), EVENT(0, WRITE, 8, 4, 12), EVENT(0, FORK, 999, 0, 13),
+	};
+	struct array_trace t;
+	ASK(t, d, events, {4, 8}, {5, 8}, {6, 0});
+	ck_assert_uint_eq(description_of(d, 4)->fork, 2);
+	STACK_IS(description_of(d, 2), 11, 10);
+	ck_assert_uint_eq(description_of(d, 5)->fork, 0);
+	descriptions_free(d);
+}
+END_TEST
+
+START_TEST(a_deep_stack_keeps_its_innermost_calls_and_says_that_it_was_cut)
+{
+	enum { DEPTH = 1000 };
+	static struct rt_event events[DEPTH + 2];
+	for (size_t i = 0; i < DEPTH; i++)
+		events[i] = (struct rt_event)EVENT(0, ENTER, 0, 0, i + 1);
+	events[DEPTH] = (struct rt_event)EVENT(0, READ, 8, 4, 5000);
+	events[DEPTH + 1] = (struct rt_event)EVENT(1, READ, 8, 4, 6000);
+	struct array_trace t;
+	ASK(t, d, events, {DEPTH + 1, 8}, {DEPTH + 2, 8});
+	const struct description *deep = description_of(d, DEPTH + 1);
+	ck_assert_uint_eq(deep->stack_count, DESCRIBE_STACK_MAX);
+	ck_assert(deep->stack_cut);
+	ck_assert_uint_eq(deep->stack[0], 5000);
+	ck_assert_uint_eq(deep->stack[1], DEPTH);
+	ck_assert(descriptions_cut(d));
+	ck_assert(!description_of(d, DEPTH + 2)->stack_cut);
+	descriptions_free(d);
+}
+END_TEST
+
+Suite *describe_suite(void)
+{
+	Suite *s = suite_create("describe");
+	TCase *c = tcase_create("descriptions");
+	tcase_add_test(c, a_stack_is_the_position_and_the_calls_still_open_of_the_same_thread);
+	tcase_add_test(c, leaving_more_calls_than_were_entered_leaves_the_stack_empty);
+	tcase_add_test(c, a_block_is_described_with_the_stack_that_it_was_allocated_in);
+	tcase_add_test(c, a_mapping_says_something_until_a_heap_block_says_more);
+	tcase_add_test(c, memory_on_a_living_threads_stack_is_known_as_such);
+	tcase_add_test(c, locks_held_are_told_with_the_events_that_took_them);
+	tcase_add_test(c, an_event_leads_to_the_creation_of_its_thread);
+	tcase_add_test(c, a_deep_stack_keeps_its_innermost_calls_and_says_that_it_was_cut);
+	suite_add_tcase(s, c);
+	return s;
+}
