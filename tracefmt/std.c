@@ -2,14 +2,18 @@
  * The source for RAPID's STD text format (see docs and std_parse.c for the grammar).
  *
  * An event's number is its line. STD knows names, not addresses, so each variable, lock and region gets a made-up
- * address: variables 8-byte cells of their own in one range, locks and regions in others. A position's pc is the index
- * of its text, from 1, so equal text is equal position; 0 stands for an empty one.
+ * address: variables 8-byte cells of their own in one range, locks and regions in others. A position's pc stands for
+ * its text, so equal text is equal position; 0 is an empty one.
  */
 #include "tracefmt/std.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#define uthash_fatal(message) abort() /* never: HASH_NONFATAL_OOM */
+#define HASH_NONFATAL_OOM 1
+#define uthash_nonfatal_oom(position) ((position)->frame.pc = 0)
+#include <uthash.h>
 
 _Static_assert((int)RT_OP_COUNT <= (int)STD_HAS_VALUE, "an operation fits beside STD_HAS_VALUE");
 
@@ -17,6 +21,12 @@ _Static_assert((int)RT_OP_COUNT <= (int)STD_HAS_VALUE, "an operation fits beside
 #define LOCKS (UINT64_C(2) << 44)
 #define REGIONS (UINT64_C(3) << 44)
 enum { CELL = 8 };
+
+struct std_position {
+	struct rt_frame frame;
+	UT_hash_handle hh;
+	char strings[]; /* the text, the file */
+};
 
 static uint64_t address(uint64_t range, uint32_t index)
 {
@@ -38,9 +48,12 @@ static bool std_probe(const unsigned char *start, size_t n)
 static void std_free(struct rt_trace *trace)
 {
 	struct std *std = (struct std *)trace;
-	for (uint32_t i = 0; std->frames && i < std->positions.count; i++)
-		free(std->frames[i]);
-	free(std->frames);
+	struct std_position *position, *next;
+	HASH_ITER(hh, std->asked, position, next)
+	{
+		HASH_DEL(std->asked, position);
+		free(position);
+	}
 	free(std->events);
 	free(std->values);
 	free(std->threads);
@@ -60,11 +73,6 @@ static enum rt_status std_open(const char *path, struct rt_trace **out, struct r
 		return rt_error_set(err, RT_EMEMORY, "no memory to open '%s'", path);
 	std->trace.info.exact = std->trace.info.complete = true;
 	enum rt_status status = std_parse(std, path, err);
-	if (!status && std->positions.count) {
-		std->frames = calloc(std->positions.count, sizeof *std->frames);
-		if (!std->frames)
-			status = rt_error_set(err, RT_EMEMORY, "no memory to open '%s'", path);
-	}
 	if (status) {
 		std_free(&std->trace);
 		return status;
@@ -154,43 +162,67 @@ static uint32_t cut_number(const char *text, size_t *length)
 
 /* What a location says: NUMBER is a line, FILE:LINE and FILE:LINE:COLUMN are what they look like, the rest a function.
  */
-static struct rt_frame *parse_location(const char *text, size_t length, uint64_t pc)
+static void parse_location(struct std_position *position, size_t length)
 {
-	struct rt_frame *frame = calloc(1, sizeof *frame + length + 1);
-	if (!frame)
-		return NULL;
-	frame->text = text;
-	frame->pc = pc;
+	struct rt_frame *frame = &position->frame;
+	char *file = position->strings + length + 1;
+	frame->text = position->strings;
 	size_t n = length;
-	uint32_t last = cut_number(text, &n), before = last ? cut_number(text, &n) : 0;
+	uint32_t last = cut_number(frame->text, &n), before = last ? cut_number(frame->text, &n) : 0;
 	if (last) {
-		char *file = (char *)(frame + 1);
-		memcpy(file, text, n);
+		memcpy(file, frame->text, n);
+		file[n] = '\0';
 		frame->file = file;
 		frame->line = before ? before : last;
 		frame->column = before ? last : 0;
-	} else if (strspn(text, "0123456789") == length) {
-		unsigned long line = length < 10 ? strtoul(text, NULL, 10) : 0;
-		frame->line = (uint32_t)line;
+	} else if (strspn(frame->text, "0123456789") == length) {
+		frame->line = length < 10 ? (uint32_t)strtoul(frame->text, NULL, 10) : 0;
 	} else {
-		frame->function = text;
+		frame->function = frame->text;
 	}
-	return frame;
+}
+
+static struct std_position *make_position(const struct std *std, uint32_t pc)
+{
+	char number[16];
+	const char *text = number;
+	size_t length;
+	if (pc & STD_LINE) {
+		length = (size_t)snprintf(number, sizeof number, "%u", pc & ~STD_LINE);
+	} else {
+		text = std->positions.entries[pc - 1].text;
+		length = std->positions.entries[pc - 1].length;
+	}
+	struct std_position *position = calloc(1, sizeof *position + 2 * (length + 1));
+	if (!position)
+		return NULL;
+	position->frame.pc = pc;
+	memcpy(position->strings, text, length);
+	parse_location(position, length);
+	return position;
 }
 
 /* Like reading, this is for one thread at a time: what was worked out is kept. */
 static const struct rt_frame *std_frames(const struct rt_trace *trace, uint64_t pc, size_t *count)
 {
-	const struct std *std = (const struct std *)trace;
+	struct std *std = (struct std *)(uintptr_t)trace;
+	struct std_position *position;
 	*count = 0;
-	if (pc == 0 || pc > std->positions.count)
+	if (pc == 0 || pc > UINT32_MAX || (!(pc & STD_LINE) && pc > std->positions.count))
 		return NULL;
-	struct rt_frame **frame = &std->frames[pc - 1];
-	const struct names_entry *entry = &std->positions.entries[pc - 1];
-	if (!*frame)
-		*frame = parse_location(entry->text, entry->length, pc);
-	*count = *frame != NULL;
-	return *frame;
+	HASH_FIND(hh, std->asked, &pc, sizeof pc, position);
+	if (!position) {
+		position = make_position(std, (uint32_t)pc);
+		if (!position)
+			return NULL;
+		HASH_ADD(hh, std->asked, frame.pc, sizeof position->frame.pc, position);
+		if (!position->frame.pc) { /* it could not be added */
+			free(position);
+			return NULL;
+		}
+	}
+	*count = 1;
+	return &position->frame;
 }
 
 static bool std_variable(const struct rt_trace *trace, uint64_t addr, struct rt_variable *out)

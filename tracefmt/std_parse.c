@@ -331,6 +331,37 @@ static enum rt_status append(struct parser *p, struct std_event event, const uin
 	return RT_OK;
 }
 
+/* Is the text a number below STD_LINE just as printf writes it, so that the number is as good as the text? */
+static bool plain_number(struct field f, uint32_t *number)
+{
+	uint32_t n = 0;
+	if (f.length == 0 || f.length > 10 || (f.text[0] == '0' && f.length > 1))
+		return false;
+	for (size_t i = 0; i < f.length; i++) {
+		uint32_t digit = (unsigned char)f.text[i] - (uint32_t)'0';
+		if (digit > 9 || n > (STD_LINE - 1 - digit) / 10)
+			return false;
+		n = n * 10 + digit;
+	}
+	*number = n;
+	return true;
+}
+
+static enum rt_status parse_location(struct parser *p, struct field f, uint32_t *position)
+{
+	*position = 0;
+	if (f.length == 0)
+		return RT_OK;
+	if (plain_number(f, position)) {
+		*position |= STD_LINE;
+		return RT_OK;
+	}
+	enum rt_status status = intern(p, &p->std->positions, f, position);
+	if (!status && ++*position >= STD_LINE)
+		return fail(p, "more than %u different locations", STD_LINE - 1);
+	return status;
+}
+
 static enum rt_status parse_line(struct parser *p, struct field line)
 {
 	struct field fields[FIELDS], name;
@@ -346,12 +377,9 @@ static enum rt_status parse_line(struct parser *p, struct field line)
 	if ((status = intern_thread(p, fields[THREAD], &thread)) || (status = check_actor(p, thread)) ||
 	    (status = parse_object(p, operation->op, thread, name, &event.object, &keep)) || !keep)
 		return status;
-	if (fields[LOCATION].length) {
-		status = intern(p, &p->std->positions, fields[LOCATION], &event.position);
-		if (status)
-			return status;
-		event.position++;
-	}
+	status = parse_location(p, fields[LOCATION], &event.position);
+	if (status)
+		return status;
 	event.what = thread << 8 | operation->op;
 	if (!fields[VALUE].length)
 		return append(p, event, NULL);
