@@ -96,6 +96,7 @@ enum rt_status lines_next(struct lines *lines, char **line, size_t *length, stru
 	}
 	lines->start += n + (newline != NULL);
 	lines->number++;
+	lines->cut = !newline;
 	if (n && (*line)[n - 1] == '\r')
 		n--;
 	*length = n;

@@ -12,6 +12,7 @@ struct lines {
 	const char *path; /* borrowed */
 	int fd;
 	bool ended;
+	bool cut; /* the line handed out last ended with the file, not with a line feed */
 	char *buffer;
 	size_t start, end, room;
 	size_t longest;  /* what a line may have in bytes */

@@ -7,6 +7,8 @@
  */
 #include "tracefmt/std.h"
 
+#include "tracefmt/location.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,45 +145,6 @@ static enum rt_status std_read(struct rt_trace *trace, struct rt_event *events, 
 	return RT_OK;
 }
 
-/* Cuts ":NUMBER" off the end of text[0..*length). 0: there is none. */
-static uint32_t cut_number(const char *text, size_t *length)
-{
-	size_t digits = *length;
-	while (digits && text[digits - 1] >= '0' && text[digits - 1] <= '9')
-		digits--;
-	if (digits == *length || digits < 2 || text[digits - 1] != ':')
-		return 0;
-	uint64_t number = 0;
-	for (size_t i = digits; i < *length && number <= UINT32_MAX; i++)
-		number = number * 10 + (uint64_t)(text[i] - '0');
-	if (number == 0 || number > UINT32_MAX)
-		return 0;
-	*length = digits - 1;
-	return (uint32_t)number;
-}
-
-/* What a location says: NUMBER is a line, FILE:LINE and FILE:LINE:COLUMN are what they look like, the rest a function.
- */
-static void parse_location(struct std_position *position, size_t length)
-{
-	struct rt_frame *frame = &position->frame;
-	char *file = position->strings + length + 1;
-	frame->text = position->strings;
-	size_t n = length;
-	uint32_t last = cut_number(frame->text, &n), before = last ? cut_number(frame->text, &n) : 0;
-	if (last) {
-		memcpy(file, frame->text, n);
-		file[n] = '\0';
-		frame->file = file;
-		frame->line = before ? before : last;
-		frame->column = before ? last : 0;
-	} else if (strspn(frame->text, "0123456789") == length) {
-		frame->line = length < 10 ? (uint32_t)strtoul(frame->text, NULL, 10) : 0;
-	} else {
-		frame->function = frame->text;
-	}
-}
-
 static struct std_position *make_position(const struct std *std, uint32_t pc)
 {
 	char number[16];
@@ -198,7 +161,7 @@ static struct std_position *make_position(const struct std *std, uint32_t pc)
 		return NULL;
 	position->frame.pc = pc;
 	memcpy(position->strings, text, length);
-	parse_location(position, length);
+	rt_location_parse(position->strings, length, position->strings + length + 1, &position->frame);
 	return position;
 }
 

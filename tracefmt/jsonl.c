@@ -1,0 +1,239 @@
+/*
+ * The source for JSON lines (docs/jsonl-format.md). The file is parsed once and its events are kept decoded: parsing
+ * JSON anew in every pass would cost more than the memory does.
+ */
+#include "tracefmt/jsonl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#define HASH_NONFATAL_OOM 1
+#define uthash_nonfatal_oom(element) ((element)->failed = true)
+#include <uthash.h>
+
+const char *const jsonl_flags[8] = {"value", "volatile", "timed", "timeout", "vptr", "unwoken", "free", NULL};
+const char *const jsonl_orders[8] = {"relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst", NULL, NULL};
+
+struct jsonl_position {
+	uint64_t pc;
+	UT_hash_handle hh;
+	bool failed;
+	size_t count;
+	struct rt_frame frames[];
+};
+
+struct jsonl_object {
+	uint64_t address;
+	const char *name;
+	UT_hash_handle hh;
+	bool failed;
+};
+
+/* Deeper nesting of variables than this is not from a program. */
+enum { NESTING = 64 };
+
+bool jsonl_add_position(struct jsonl *j, uint64_t pc, const struct rt_frame *frames, size_t n)
+{
+	struct jsonl_position *position;
+	HASH_FIND(hh, j->positions, &pc, sizeof pc, position);
+	if (position) /* the first one stands */
+		return true;
+	position = calloc(1, sizeof *position + n * sizeof *frames);
+	if (!position)
+		return false;
+	position->pc = pc;
+	position->count = n;
+	memcpy(position->frames, frames, n * sizeof *frames);
+	HASH_ADD(hh, j->positions, pc, sizeof pc, position);
+	if (!position->failed)
+		return true;
+	free(position);
+	return false;
+}
+
+bool jsonl_add_object(struct jsonl *j, uint64_t address, const char *name)
+{
+	struct jsonl_object *object;
+	HASH_FIND(hh, j->objects, &address, sizeof address, object);
+	if (object)
+		return true;
+	object = calloc(1, sizeof *object);
+	if (!object)
+		return false;
+	object->address = address;
+	object->name = name;
+	HASH_ADD(hh, j->objects, address, sizeof address, object);
+	if (!object->failed)
+		return true;
+	free(object);
+	return false;
+}
+
+bool jsonl_add_variable(struct jsonl *j, const struct jsonl_variable *variable, uint32_t *index)
+{
+	if (j->variable_count == UINT32_MAX)
+		return false;
+	if (j->variable_count == j->variable_room) {
+		size_t room = j->variable_room ? j->variable_room * 2 : 64;
+		struct jsonl_variable *variables = reallocarray(j->variables, room, sizeof *variables);
+		if (!variables)
+			return false;
+		j->variables = variables;
+		j->variable_room = room;
+	}
+	*index = (uint32_t)j->variable_count;
+	j->variables[j->variable_count++] = *variable;
+	return true;
+}
+
+static uint64_t end_of(const struct jsonl_variable *v)
+{
+	return v->address + (v->size ? v->size : 1);
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct jsonl_variable *x = a, *y = b;
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	return x->size == y->size ? 0 : x->size > y->size ? -1 : 1;
+}
+
+/* Sorts, and links each variable to the nearest earlier one that reaches beyond its start. */
+void jsonl_sort_variables(struct jsonl *j)
+{
+	if (j->variable_count)
+		qsort(j->variables, j->variable_count, sizeof *j->variables, by_address);
+	for (size_t i = 0; i < j->variable_count; i++) {
+		uint32_t around = (uint32_t)i; /* the one before, from 1 */
+		while (around && end_of(&j->variables[around - 1]) <= j->variables[i].address)
+			around = j->variables[around - 1].around;
+		j->variables[i].around = around;
+	}
+}
+
+/* An object in braces, first of all. */
+static bool jsonl_probe(const unsigned char *start, size_t n)
+{
+	size_t i = 0;
+	while (i < n && (start[i] == ' ' || start[i] == '\t'))
+		i++;
+	return i < n && start[i] == '{' && !memchr(start, '\0', n);
+}
+
+static void jsonl_free(struct rt_trace *trace)
+{
+	struct jsonl *j = (struct jsonl *)trace;
+	struct jsonl_position *position, *next_position;
+	HASH_ITER(hh, j->positions, position, next_position)
+	{
+		HASH_DEL(j->positions, position);
+		free(position);
+	}
+	struct jsonl_object *object, *next_object;
+	HASH_ITER(hh, j->objects, object, next_object)
+	{
+		HASH_DEL(j->objects, object);
+		free(object);
+	}
+	free(j->events);
+	free(j->threads);
+	free(j->ordinals);
+	free(j->named);
+	free(j->variables);
+	free(j->command);
+	names_release(&j->strings);
+	names_release(&j->thread_names);
+	names_release(&j->names);
+	names_release(&j->locations);
+	free(j);
+}
+
+static enum rt_status jsonl_open(const char *path, struct rt_trace **out, struct rt_error *err)
+{
+	struct jsonl *j = calloc(1, sizeof *j);
+	if (!j)
+		return rt_error_set(err, RT_EMEMORY, "no memory to open '%s'", path);
+	enum rt_status status = jsonl_parse(j, path, err);
+	if (status) {
+		jsonl_free(&j->trace);
+		return status;
+	}
+	jsonl_sort_variables(j);
+	*out = &j->trace;
+	return RT_OK;
+}
+
+static enum rt_status jsonl_rewind(struct rt_trace *trace, struct rt_error *err)
+{
+	(void)err;
+	((struct jsonl *)trace)->next = 0;
+	return RT_OK;
+}
+
+static enum rt_status jsonl_read(struct rt_trace *trace, struct rt_event *events, size_t n, size_t *got,
+                                 struct rt_error *err)
+{
+	(void)err;
+	struct jsonl *j = (struct jsonl *)trace;
+	size_t filled = 0;
+	for (; filled < n && j->next < j->count; j->next++)
+		if (trace->mask >> j->events[j->next].op & 1)
+			events[filled++] = j->events[j->next];
+	*got = filled;
+	return RT_OK;
+}
+
+static const struct rt_frame *jsonl_frames(const struct rt_trace *trace, uint64_t pc, size_t *count)
+{
+	const struct jsonl *j = (const struct jsonl *)trace;
+	struct jsonl_position *position;
+	HASH_FIND(hh, j->positions, &pc, sizeof pc, position);
+	*count = position ? position->count : 0;
+	return position ? position->frames : NULL;
+}
+
+/* The innermost variable around addr. */
+static bool jsonl_variable(const struct rt_trace *trace, uint64_t addr, struct rt_variable *out)
+{
+	const struct jsonl *j = (const struct jsonl *)trace;
+	size_t low = 0, high = j->variable_count; /* low: how many begin at addr or before */
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (j->variables[middle].address <= addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (unsigned depth = 0; low && depth < NESTING; depth++) {
+		const struct jsonl_variable *v = &j->variables[low - 1];
+		if (addr < end_of(v)) {
+			*out = (struct rt_variable){
+			    .address = v->address, .size = v->size, .file = v->file, .line = v->line};
+			snprintf(out->name, sizeof out->name, "%s", v->name);
+			return true;
+		}
+		low = v->around;
+	}
+	return false;
+}
+
+static const char *jsonl_object_name(const struct rt_trace *trace, uint64_t addr)
+{
+	const struct jsonl *j = (const struct jsonl *)trace;
+	struct jsonl_object *object;
+	HASH_FIND(hh, j->objects, &addr, sizeof addr, object);
+	return object ? object->name : NULL;
+}
+
+const struct rt_source rt_source_jsonl = {
+    .name = "jsonl",
+    .probe = jsonl_probe,
+    .open = jsonl_open,
+    .free = jsonl_free,
+    .rewind = jsonl_rewind,
+    .read = jsonl_read,
+    .frames = jsonl_frames,
+    .variable = jsonl_variable,
+    .object_name = jsonl_object_name,
+};

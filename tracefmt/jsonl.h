@@ -1,0 +1,69 @@
+/* JSON lines, inside: what reader (jsonl.c, jsonl_parse.c) and writer (jsonl_export.c) have in common. */
+#ifndef TRACEFMT_JSONL_H
+#define TRACEFMT_JSONL_H
+
+#include "tracefmt/names.h"
+#include "tracefmt/source.h"
+
+#define JSONL_SCHEMA "racetrace.events/"
+enum { JSONL_VERSION = 1 };
+
+/* Names of rt_event.flags' bits and of C11 memory orders; NULL: it has none and is written as a number. */
+extern const char *const jsonl_flags[8];
+extern const char *const jsonl_orders[8];
+
+/* Is rt_event.addr a thread's index? */
+static inline bool jsonl_object_is_thread(unsigned op)
+{
+	return op == RT_OP_FORK || op == RT_OP_JOIN || op == RT_OP_DETACH;
+}
+
+/* A variable; sorted by address, then larger ones first. */
+struct jsonl_variable {
+	uint64_t address, size;
+	const char *name, *file;
+	uint32_t line;
+	uint32_t around; /* index of the one it may lie in, from 1; 0: none */
+};
+
+/* What a name that events use stands for. */
+struct jsonl_named {
+	uint64_t address;
+	uint32_t variable; /* index from 1 of the variable made up for it; 0: none */
+	bool declared, object;
+};
+
+struct jsonl_position;
+struct jsonl_object;
+
+struct jsonl {
+	struct rt_trace trace; /* first: this is a source */
+	struct rt_event *events;
+	size_t count, room, next;
+	struct names strings; /* every text of the file that is kept */
+	struct names thread_names;
+	struct rt_thread *threads;
+	uint64_t *ordinals; /* by thread: the last one */
+	uint32_t thread_room;
+	struct names names;
+	struct jsonl_named *named; /* by index into names */
+	uint32_t named_room;
+	struct names locations;
+	struct jsonl_position *positions; /* by pc */
+	struct jsonl_object *objects;     /* by address */
+	struct jsonl_variable *variables;
+	size_t variable_count, variable_room;
+	const char **command;
+};
+
+/* Reads path into an empty struct. On an error the caller frees what was built so far. */
+enum rt_status jsonl_parse(struct jsonl *j, const char *path, struct rt_error *err);
+
+/* Positions and object names. frames are copied, their strings are not. False: no memory. */
+bool jsonl_add_position(struct jsonl *j, uint64_t pc, const struct rt_frame *frames, size_t n);
+bool jsonl_add_object(struct jsonl *j, uint64_t address, const char *name);
+/* Appends a variable; *index is its place until jsonl_sort_variables. */
+bool jsonl_add_variable(struct jsonl *j, const struct jsonl_variable *variable, uint32_t *index);
+void jsonl_sort_variables(struct jsonl *j);
+
+#endif

@@ -1,0 +1,389 @@
+/*
+ * Writes JSON lines (docs/jsonl-format.md). Positions, variables and object names come right before the first event
+ * that needs them, so that neither writer nor a reader of a part has to hold the whole.
+ */
+#include "tracefmt/export.h"
+#include "tracefmt/jsonl.h"
+#include "tracefmt/text.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ASCII alone: nothing in it can act on a terminal. */
+#define STYLE (JSON_COMPACT | JSON_ENSURE_ASCII)
+/* Beyond this, readers that hold numbers as doubles would round: hexadecimal strings instead. */
+#define LARGEST_NUMBER ((UINT64_C(1) << 53) - 1)
+
+struct rt_jsonl_writer {
+	struct rt_trace *trace;
+	FILE *out;
+	char **threads; /* as JSON: name, or index where names are not unique */
+	uint32_t thread_count;
+	struct names positions; /* seen: pc */
+	struct names addresses; /* seen: address */
+	struct names variables; /* seen: name, address, size */
+};
+
+/* Text as JSON; what is not UTF-8 in it becomes \xNN. */
+static json_t *text(const char *s)
+{
+	if (!s)
+		return json_null();
+	json_t *plain = json_string(s);
+	if (plain)
+		return plain;
+	size_t length = strlen(s), room = 4 * length + 1;
+	char *escaped = malloc(room);
+	if (!escaped)
+		return NULL;
+	plain = json_string(rt_text_escape(escaped, room, s, length));
+	free(escaped);
+	return plain;
+}
+
+static json_t *hex(uint64_t number)
+{
+	return json_sprintf("0x%" PRIx64, number);
+}
+
+static json_t *number(uint64_t n)
+{
+	return n <= LARGEST_NUMBER ? json_integer((json_int_t)n) : hex(n);
+}
+
+/* Writes the value and a line feed; releases it. */
+static enum rt_status put(struct rt_jsonl_writer *w, json_t *value, bool failed, struct rt_error *err)
+{
+	if (!failed && value)
+		json_dumpf(value, w->out, STYLE);
+	json_decref(value);
+	if (failed || !value)
+		return rt_error_set(err, RT_EMEMORY, "no memory to write JSON");
+	putc('\n', w->out);
+	return RT_OK;
+}
+
+/* Was key seen before? It counts as seen from now on. */
+static enum rt_status see(struct names *seen, const void *key, size_t size, bool *first, struct rt_error *err)
+{
+	uint32_t before = seen->count, index;
+	if (!names_intern(seen, key, size, &index))
+		return rt_error_set(err, RT_EMEMORY, "no memory to write JSON");
+	*first = index == before;
+	return RT_OK;
+}
+
+/* --- header --- */
+
+static json_t *exit_value(const struct rt_trace_info *info)
+{
+	switch (info->exit_kind) {
+	case RT_EXIT_STATUS:
+		return json_pack("{si}", "status", info->exit_value);
+	case RT_EXIT_SIGNAL:
+		return json_pack("{si}", "signal", info->exit_value);
+	default:
+		return json_null();
+	}
+}
+
+static json_t *command(const struct rt_trace_info *info)
+{
+	json_t *array = json_array();
+	if (!info->command) {
+		json_decref(array);
+		return json_null();
+	}
+	for (size_t i = 0; info->command[i]; i++)
+		if (json_array_append_new(array, text(info->command[i]))) {
+			json_decref(array);
+			return NULL;
+		}
+	return array;
+}
+
+/* How thread i is spoken of: by name where that is enough. */
+static json_t *thread_reference(const struct rt_trace_info *info, bool unique, uint32_t i)
+{
+	return unique ? text(info->threads[i].name) : json_integer(i);
+}
+
+static json_t *threads(const struct rt_trace_info *info, bool unique)
+{
+	json_t *array = json_array();
+	for (uint32_t i = 0; i < info->thread_count; i++) {
+		const struct rt_thread *t = &info->threads[i];
+		json_t *parent = t->parent == i || t->parent >= info->thread_count
+		                     ? json_null()
+		                     : thread_reference(info, unique, t->parent);
+		json_t *value = json_pack("{so,so,so,so}", "name", text(t->name), "label", text(t->label), "parent",
+		                          parent, "left_out", number(t->left_out));
+		if (json_array_append_new(array, value)) {
+			json_decref(array);
+			return NULL;
+		}
+	}
+	return array;
+}
+
+static enum rt_status put_header(struct rt_jsonl_writer *w, bool whole, bool unique, struct rt_error *err)
+{
+	const struct rt_trace_info *info = rt_trace_info(w->trace);
+	char schema[32];
+	snprintf(schema, sizeof schema, JSONL_SCHEMA "%d", JSONL_VERSION);
+	json_t *h = json_object();
+	int failed = json_object_set_new(h, "schema", json_string(schema));
+	failed |= json_object_set_new(h, "tool", json_string("racetrace " RT_VERSION));
+	failed |= json_object_set_new(h, "source", json_string(info->format));
+	failed |= json_object_set_new(h, "command", command(info));
+	failed |= json_object_set_new(h, "exit", exit_value(info));
+	failed |= json_object_set_new(h, "duration_ns", number(info->duration_ns));
+	failed |= json_object_set_new(h, "pid", number(info->pid));
+	failed |= json_object_set_new(h, "order", json_string(info->exact ? "exact" : "stamped"));
+	failed |= json_object_set_new(h, "complete", json_boolean(info->complete));
+	if (!info->complete)
+		failed |= json_object_set_new(h, "incomplete_why", text(info->incomplete_why));
+	if (whole)
+		failed |= json_object_set_new(h, "events", number(info->events));
+	failed |= json_object_set_new(h, "left_out", number(info->left_out));
+	failed |= json_object_set_new(h, "lost", number(info->lost));
+	failed |= json_object_set_new(h, "threads", threads(info, unique));
+	return put(w, h, failed != 0, err);
+}
+
+/* Names as they are written must differ; names with equal JSON are told apart by index. */
+static bool names_unique(const struct rt_trace_info *info, bool *unique)
+{
+	struct names seen = {0};
+	bool good = true;
+	*unique = true;
+	for (uint32_t i = 0; good && *unique && i < info->thread_count; i++) {
+		json_t *name = text(info->threads[i].name);
+		uint32_t index;
+		good = name && names_intern(&seen, json_string_value(name), json_string_length(name), &index);
+		*unique = good && index == i;
+		json_decref(name);
+	}
+	names_release(&seen);
+	return good;
+}
+
+enum rt_status rt_jsonl_create(struct rt_trace *trace, FILE *out, bool whole, struct rt_jsonl_writer **writer,
+                               struct rt_error *err)
+{
+	const struct rt_trace_info *info = rt_trace_info(trace);
+	struct rt_jsonl_writer *w = calloc(1, sizeof *w);
+	bool unique = false, good = w && names_unique(info, &unique);
+	if (good) {
+		w->trace = trace;
+		w->out = out;
+		w->thread_count = info->thread_count;
+		w->threads = calloc(info->thread_count + 1u, sizeof *w->threads);
+		good = w->threads != NULL;
+	}
+	for (uint32_t i = 0; good && i < info->thread_count; i++) {
+		json_t *name = thread_reference(info, unique, i);
+		w->threads[i] = name ? json_dumps(name, STYLE | JSON_ENCODE_ANY) : NULL;
+		json_decref(name);
+		good = w->threads[i] != NULL;
+	}
+	if (!good) {
+		rt_jsonl_free(w);
+		return rt_error_set(err, RT_EMEMORY, "no memory to write JSON");
+	}
+	enum rt_status status = put_header(w, whole, unique, err);
+	if (status)
+		rt_jsonl_free(w);
+	else
+		*writer = w;
+	return status;
+}
+
+void rt_jsonl_free(struct rt_jsonl_writer *w)
+{
+	if (!w)
+		return;
+	for (uint32_t i = 0; w->threads && i < w->thread_count; i++)
+		free(w->threads[i]);
+	free(w->threads);
+	names_release(&w->positions);
+	names_release(&w->addresses);
+	names_release(&w->variables);
+	free(w);
+}
+
+/* --- what an event refers to --- */
+
+static json_t *frame_json(const struct rt_frame *f, uint64_t pc)
+{
+	json_t *value = json_object();
+	int failed = 0;
+	if (f->function)
+		failed |= json_object_set_new(value, "function", text(f->function));
+	if (f->file)
+		failed |= json_object_set_new(value, "file", text(f->file));
+	if (f->line)
+		failed |= json_object_set_new(value, "line", json_integer(f->line));
+	if (f->column)
+		failed |= json_object_set_new(value, "column", json_integer(f->column));
+	if (f->module)
+		failed |= json_object_set_new(value, "module", text(f->module));
+	if (f->text)
+		failed |= json_object_set_new(value, "text", text(f->text));
+	if (f->pc != pc)
+		failed |= json_object_set_new(value, "pc", hex(f->pc));
+	if (!failed)
+		return value;
+	json_decref(value);
+	return NULL;
+}
+
+static enum rt_status put_position(struct rt_jsonl_writer *w, uint64_t pc, struct rt_error *err)
+{
+	bool first = false;
+	size_t n;
+	enum rt_status status = see(&w->positions, &pc, sizeof pc, &first, err);
+	if (status || !first)
+		return status;
+	const struct rt_frame *frames = rt_trace_frames(w->trace, pc, &n);
+	if (n == 0)
+		return RT_OK;
+	json_t *array = json_array();
+	int failed = 0;
+	for (size_t i = 0; i < n; i++)
+		failed |= json_array_append_new(array, frame_json(&frames[i], pc));
+	return put(w, json_pack("{so,so}", "position", hex(pc), "frames", array), failed != 0, err);
+}
+
+static enum rt_status put_variable(struct rt_jsonl_writer *w, const struct rt_variable *v, struct rt_error *err)
+{
+	struct {
+		uint64_t address, size;
+		char name[sizeof v->name];
+	} key = {.address = v->address, .size = v->size};
+	size_t length = strnlen(v->name, sizeof v->name - 1);
+	memcpy(key.name, v->name, length);
+	bool first = false;
+	enum rt_status status = see(&w->variables, &key, offsetof(__typeof__(key), name) + length, &first, err);
+	if (status || !first)
+		return status;
+	json_t *value =
+	    json_pack("{so,so,so}", "variable", text(key.name), "address", hex(v->address), "size", number(v->size));
+	int failed = 0;
+	if (v->file)
+		failed |= json_object_set_new(value, "file", text(v->file));
+	if (v->line)
+		failed |= json_object_set_new(value, "line", json_integer(v->line));
+	return put(w, value, failed != 0, err);
+}
+
+/* The names that the trace has for an address, once. */
+static enum rt_status put_address(struct rt_jsonl_writer *w, uint64_t addr, struct rt_error *err)
+{
+	bool first = false;
+	enum rt_status status = see(&w->addresses, &addr, sizeof addr, &first, err);
+	if (status || !first)
+		return status;
+	struct rt_variable v;
+	if (rt_trace_variable(w->trace, addr, &v) && (status = put_variable(w, &v, err)))
+		return status;
+	const char *name = rt_trace_object_name(w->trace, addr);
+	if (!name)
+		return RT_OK;
+	return put(w, json_pack("{so,so}", "object", text(name), "address", hex(addr)), false, err);
+}
+
+static enum rt_status put_addresses(struct rt_jsonl_writer *w, const struct rt_event *e, struct rt_error *err)
+{
+	enum rt_status status = put_address(w, e->addr, err);
+	if (status)
+		return status;
+	/* What follows an access may be where another access's cell begins. */
+	if (rt_op_is_access(e->op) && e->arg && e->arg <= RT_OPERAND_MAX - e->addr)
+		return put_address(w, e->addr + e->arg, err);
+	return rt_op_group(e->op) == RT_GROUP_CONDITION && e->arg ? put_address(w, e->arg, err) : RT_OK;
+}
+
+/* --- events --- */
+
+static void put_number(FILE *out, const char *key, uint64_t n)
+{
+	fprintf(out, n <= LARGEST_NUMBER ? "\"%s\":%" PRIu64 : "\"%s\":\"0x%" PRIx64 "\"", key, n);
+}
+
+static void put_operands(const struct rt_jsonl_writer *w, const struct rt_event *e)
+{
+	if (jsonl_object_is_thread(e->op) && e->addr < w->thread_count)
+		fprintf(w->out, ",\"object\":%s", w->threads[e->addr]);
+	else
+		fprintf(w->out, ",\"object\":\"0x%" PRIx64 "\"", e->addr);
+	if (rt_op_group(e->op) == RT_GROUP_CONDITION) {
+		fprintf(w->out, ",\"arg\":\"0x%" PRIx64 "\"", e->arg);
+	} else if (e->arg || rt_op_is_access(e->op)) {
+		putc(',', w->out);
+		put_number(w->out, "arg", e->arg);
+	}
+}
+
+static void put_order(FILE *out, const struct rt_event *e)
+{
+	if (!rt_op_is_atomic(e->op) && e->op != RT_OP_FENCE && !e->order)
+		return;
+	if (e->order < 8 && jsonl_orders[e->order])
+		fprintf(out, ",\"order\":\"%s\"", jsonl_orders[e->order]);
+	else
+		fprintf(out, ",\"order\":%u", e->order);
+}
+
+static void put_flags(FILE *out, unsigned flags)
+{
+	const char *between = ",\"flags\":[";
+	flags &= ~(unsigned)RT_F_VALUE;
+	if (!flags)
+		return;
+	for (unsigned bit = 0; bit < 8; bit++) {
+		if (!(flags >> bit & 1))
+			continue;
+		if (jsonl_flags[bit])
+			fprintf(out, "%s\"%s\"", between, jsonl_flags[bit]);
+		else
+			fprintf(out, "%s%u", between, 1u << bit);
+		between = ",";
+	}
+	putc(']', out);
+}
+
+enum rt_status rt_jsonl_event(struct rt_jsonl_writer *w, const struct rt_event *e, struct rt_error *err)
+{
+	enum rt_status status = RT_OK;
+	if (e->pc)
+		status = put_position(w, e->pc, err);
+	if (!status && !jsonl_object_is_thread(e->op) && e->op != RT_OP_LOST)
+		status = put_addresses(w, e, err);
+	if (status)
+		return status;
+	if (e->thread >= w->thread_count)
+		return rt_error_set(err, RT_EINPUT, "event %" PRIu64 " is of a thread that the trace does not name",
+		                    e->number);
+	FILE *out = w->out;
+	putc('{', out);
+	put_number(out, "number", e->number);
+	fprintf(out, ",\"thread\":%s,", w->threads[e->thread]);
+	put_number(out, "ordinal", e->ordinal);
+	putc(',', out);
+	put_number(out, "stamp", e->stamp);
+	fprintf(out, ",\"op\":\"%s\"", rt_op_name(e->op));
+	put_operands(w, e);
+	put_order(out, e);
+	put_flags(out, e->flags);
+	if (e->flags & RT_F_VALUE) {
+		putc(',', out);
+		put_number(out, "value", e->value);
+	}
+	if (e->pc)
+		fprintf(out, ",\"pc\":\"0x%" PRIx64 "\"", e->pc);
+	fputs("}\n", out);
+	return RT_OK;
+}
