@@ -28,12 +28,17 @@ struct model_event {
 /* What many events share: operation and position. Interned. */
 struct model_site {
 	uint64_t pc;
-	uint32_t cells; /* accesses: number of consecutive cells from `object` on */
-	uint8_t op;     /* enum rt_op */
-	uint8_t order, flags;
+	uint32_t cells;       /* accesses: number of consecutive cells from `object` on */
+	uint8_t op;           /* enum rt_op */
+	uint8_t order, flags; /* flags: rt_event.flags without RT_F_VALUE, and MODEL_F_SHARED */
 };
+#define MODEL_F_SHARED 128 /* RELEASE: of a reader's hold */
 
-/* A stretch of one thread between two synchronisation events (the event that begins it is in it). */
+/*
+ * A stretch of one thread between two synchronisation events (the event that begins it is in it). Besides
+ * synchronisation, fences and atomic loads that may acquire begin one: whatever partial order joins a clock at a
+ * synchronisation event can keep its clocks by segment.
+ */
 struct model_segment {
 	uint32_t thread;
 	uint32_t first;   /* pos of its first event */
@@ -77,6 +82,12 @@ struct model_region {
 	uint32_t thread, first, last;
 };
 
+/* The second operand of a synchronisation event. */
+struct model_arg {
+	uint32_t event; /* index; rising */
+	uint32_t value; /* WAIT_BEGIN, WAIT_END: the mutex (object index); SEM_INIT: value; BARRIER_ARRIVE: parties */
+};
+
 struct model_thread {
 	const uint32_t *events; /* event indices by pos */
 	uint32_t count;
@@ -109,8 +120,12 @@ struct model {
 	uint32_t region_count;
 	struct model_thread *threads;
 	uint32_t thread_count;
-	uint64_t dropped; /* accesses that were dropped early */
-	void *memory;     /* the loader's own */
+	uint32_t *sync; /* event indices of all but plain accesses, in global order */
+	uint32_t sync_count;
+	struct model_arg *args;
+	uint32_t arg_count;
+	uint64_t dropped;        /* accesses that were dropped early */
+	uint32_t *thread_events; /* what threads[].events point into */
 };
 
 /* Loads a trace (rewinds it first). On RT_OK *out is owned by the caller; the trace must outlive it. */
@@ -130,6 +145,8 @@ static inline uint32_t model_lockset_of(const struct model *m, uint32_t e)
 {
 	return m->segments[m->events[e].segment].lockset;
 }
+/* Second operand of a synchronisation event (struct model_arg), MODEL_NONE if it has none. */
+uint32_t model_arg(const struct model *m, uint32_t e);
 /* Have the two sets a lock in common that excludes the holders (not both as readers)? */
 int model_locksets_exclude(const struct model *m, uint32_t a, uint32_t b);
 /* Do the accesses conflict: same cell is the caller's business; different threads, at least one write, not both atomic.

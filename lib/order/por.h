@@ -1,0 +1,59 @@
+/*
+ * The partial order relation of PECAN's constraint model, widened to what C programs synchronise with: program order,
+ * fork, join, notify to wait, barriers, semaphores, once, release and acquire of atomics, annotations; not locks. Other
+ * orders build on it: hybrid adds locksets; hb adds lock edges; shb adds hb's and last write to read.
+ */
+#ifndef LIB_ORDER_POR_H
+#define LIB_ORDER_POR_H
+
+#include "lib/order/clock.h"
+#include "lib/trace/model.h"
+
+/* A finished order whose clocks change where segments begin and nowhere else. */
+struct segment_order {
+	const struct model *m; /* borrowed */
+	struct clocks clocks;
+	uint32_t *segments; /* clock of each segment */
+};
+
+/* The partial order relation, with lock edges (release to later acquire) or without. */
+enum rt_status segment_order_compute(const struct model *m, bool locks, struct segment_order *out,
+                                     struct rt_error *err);
+void segment_order_release(struct segment_order *o);
+
+/* Of the thread's events, how many are ordered before e (own thread: up to and with e). */
+static inline uint32_t segment_order_horizon(const struct segment_order *o, uint32_t e, uint32_t thread)
+{
+	uint32_t segment = o->m->events[e].segment;
+	if (o->m->segments[segment].thread == thread)
+		return o->m->events[e].pos + 1;
+	return clock_get(&o->clocks, o->segments[segment], thread);
+}
+/* Is e1 ordered before e2 (or the same)? */
+static inline bool segment_order_before(const struct segment_order *o, uint32_t e1, uint32_t e2)
+{
+	return o->m->events[e1].pos < segment_order_horizon(o, e2, model_thread_of(o->m, e1));
+}
+
+/* For orders that walk the trace themselves: the relation's edges, event by event. */
+struct por;
+
+/* locks: with release to later acquire edges. clocks is borrowed and shared with the caller. NULL without memory. */
+struct por *por_create(const struct model *m, struct clocks *clocks, bool locks);
+void por_free(struct por *p);
+/*
+ * Goes on by one event of model.sync (every one, in order). now is the clock of the event's thread before it, its own
+ * component implied; returns the clock at the event. Whoever raises a thread's clock for reasons of their own passes
+ * the raised one in.
+ */
+uint32_t por_step(struct por *p, uint32_t e, uint32_t now);
+/* The clock that a thread begins with: what its fork hands on (or 0). Right from the fork on. */
+uint32_t por_begin(const struct por *p, uint32_t thread);
+/* False once memory was short: the clocks are wrong. */
+bool por_ok(const struct por *p);
+
+/* The partial order relation that the order "hybrid" is made of. */
+struct order_result;
+const struct segment_order *hybrid_por(const struct order_result *hybrid);
+
+#endif

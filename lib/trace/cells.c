@@ -1,0 +1,271 @@
+/*
+ * Cells. The shadow memory numbers the pieces between the cuts by address; each time that memory becomes new
+ * (allocated, freed, mapped, declared new) and had been used, its pieces get new cells: generations. The cells of one
+ * access are consecutive; an access across a border of generations becomes several events.
+ *
+ * Whether a generation was shared and written is known only at its end, so after pass two the events of those that were
+ * not are taken out again (loader_compact).
+ */
+#include "lib/trace/loader.h"
+#include "lib/trace/vec.h"
+
+enum { TOUCH_SHARED = 1, TOUCH_WRITTEN = 2, TOUCH_OWNER_SHIFT = 2 };
+#define TOUCH_LIVE(w) (((w)&3) == 3)
+
+static void add_cell(void *arg, uint64_t addr, uint32_t size)
+{
+	struct loader *l = arg;
+	struct model *m = l->m;
+	if (!vec_reserve(&m->cells, &l->cell_capacity, (uint64_t)m->cell_count + 1, sizeof *m->cells) ||
+	    !vec_reserve(&l->touch, &l->touch_capacity, (uint64_t)m->cell_count + 1, sizeof *l->touch)) {
+		l->failed = true;
+		return;
+	}
+	m->cells[m->cell_count] = (struct model_cell){addr, size, 0, 0};
+	l->touch[m->cell_count++] = 0;
+}
+
+static bool need_now(struct loader *l)
+{
+	if (l->now)
+		return true;
+	l->now = malloc(((size_t)l->shadow_cell_count + 1) * sizeof *l->now);
+	for (uint32_t i = 0; l->now && i < l->shadow_cell_count; i++)
+		l->now[i] = i;
+	l->failed |= !l->now;
+	return l->now;
+}
+
+void loader_benign(struct loader *l, uint64_t addr, uint64_t size)
+{
+	if (!vec_reserve(&l->benign, &l->benign_capacity, (uint64_t)l->benign_count + 1, sizeof *l->benign)) {
+		l->failed = true;
+		return;
+	}
+	l->benign[l->benign_count++] = (struct span){addr, addr + (size ? size : 1)};
+}
+
+bool loader_cut(struct loader *l)
+{
+	l->shadow_cell_count = shadow_cut(&l->shadow, l->early, add_cell, l);
+	if (l->failed || l->shadow_cell_count == UINT32_MAX)
+		return false;
+	for (uint32_t b = 0; b < l->benign_count; b++) {
+		uint32_t first, last;
+		if (!shadow_cells(&l->shadow, l->benign[b].addr, l->benign[b].end - l->benign[b].addr, &first, &last))
+			continue;
+		if (!need_now(l))
+			return false;
+		for (uint32_t i = first; i <= last; i++)
+			l->now[i] = MODEL_NONE;
+	}
+	return true;
+}
+
+/* May the event make later ones of its thread wait for others'? Then it begins a segment. */
+static bool may_acquire(const struct rt_event *e)
+{
+	enum { RELAXED = 0, RELEASE = 3 };
+	return rt_op_is_atomic(e->op) && e->op != RT_OP_ATOMIC_STORE && e->order != RELAXED && e->order != RELEASE;
+}
+
+static void keep(struct loader *l, const struct rt_event *e, uint32_t first, uint32_t last)
+{
+	uint32_t mark = rt_op_writes(e->op) ? TOUCH_WRITTEN : 0;
+	for (uint32_t c = first; c <= last; c++) {
+		uint32_t owner = l->touch[c] >> TOUCH_OWNER_SHIFT;
+		if (!owner)
+			l->touch[c] = (e->thread + 1) << TOUCH_OWNER_SHIFT | mark;
+		else
+			l->touch[c] |= mark | (owner != e->thread + 1 ? (uint32_t)TOUCH_SHARED : 0);
+		l->m->cells[c].count++;
+	}
+	loader_push(l, e, first, last - first + 1, 0, may_acquire(e));
+}
+
+void loader_access(struct loader *l, const struct rt_event *e)
+{
+	uint32_t first, last;
+	if (!shadow_cells(&l->shadow, e->addr, e->arg, &first, &last)) {
+		l->m->dropped++;
+		return;
+	}
+	if (!l->now) {
+		keep(l, e, first, last);
+		return;
+	}
+	while (first <= last) {
+		uint32_t run = first;
+		while (run < last && l->now[run] != MODEL_NONE && l->now[run + 1] == l->now[run] + 1)
+			run++;
+		if (l->now[first] != MODEL_NONE)
+			keep(l, e, l->now[first], l->now[run]);
+		first = run + 1;
+	}
+}
+
+void loader_renew(struct loader *l, uint64_t addr, uint64_t size)
+{
+	uint32_t first, last;
+	struct model *m = l->m;
+	if (!shadow_cells(&l->shadow, addr, size, &first, &last))
+		return;
+	bool used = false;
+	for (uint32_t i = first; i <= last && !used; i++) {
+		uint32_t cell = l->now ? l->now[i] : i;
+		used = cell != MODEL_NONE && m->cells[cell].count;
+	}
+	if (!used || !need_now(l))
+		return;
+	if ((uint64_t)m->cell_count + (last - first) + 1 >= MODEL_NONE) {
+		l->failed = true;
+		return;
+	}
+	for (uint32_t i = first; i <= last && !l->failed; i++)
+		if (l->now[i] != MODEL_NONE) {
+			struct model_cell was = m->cells[l->now[i]];
+			l->now[i] = m->cell_count;
+			add_cell(l, was.addr, was.size);
+		}
+}
+
+/* Shrinks an access to its live cells (from the first to the last); false if it has none. Marks those in between. */
+static bool trim(struct loader *l, struct model_event *e)
+{
+	struct model_site site = l->m->sites[e->site];
+	uint32_t first = e->object, last = first + site.cells - 1;
+	while (first <= last && !TOUCH_LIVE(l->touch[first]))
+		first++;
+	if (first > last)
+		return false;
+	while (!TOUCH_LIVE(l->touch[last]))
+		last--;
+	if (last - first + 1 == site.cells)
+		return true;
+	site.cells = last - first + 1;
+	e->object = first;
+	e->site = intern_site(&l->intern, &site);
+	return true;
+}
+
+/* Gives each event its new place in its thread; the dead ones get the place of the next live one and no site. */
+static uint32_t place(struct loader *l)
+{
+	struct model *m = l->m;
+	uint32_t live = 0;
+	for (uint32_t i = 0; i < l->thread_count; i++)
+		l->threads[i].pos = 0;
+	for (uint32_t i = 0; i < m->event_count; i++) {
+		struct model_event *e = &m->events[i];
+		struct model_segment *s = &m->segments[e->segment];
+		bool dead = rt_op_is_access(m->sites[e->site].op) && !trim(l, e);
+		e->pos = l->threads[s->thread].pos;
+		if (dead) {
+			e->site = MODEL_NONE;
+			m->dropped++;
+			continue;
+		}
+		/* A segment begins with its first live event. */
+		if (s->first == MODEL_NONE)
+			s->first = e->pos;
+		l->threads[s->thread].pos++;
+		live++;
+	}
+	return live;
+}
+
+static void place_regions(struct model *m)
+{
+	for (uint32_t i = 0; i < m->region_count; i++) {
+		struct model_region *r = &m->regions[i];
+		r->first = r->first < m->event_count ? m->events[r->first].pos : 0;
+		if (r->last == MODEL_NONE)
+			continue;
+		const struct model_event *e = r->last < m->event_count ? &m->events[r->last] : NULL;
+		r->last = !e ? 0 : e->site != MODEL_NONE ? e->pos : e->pos ? e->pos - 1 : 0;
+	}
+}
+
+/* Numbers of the cells that stay: the live ones and what lies between two live ones of one access. */
+static void renumber_cells(struct loader *l)
+{
+	struct model *m = l->m;
+	for (uint32_t c = 0; c < m->cell_count; c++)
+		l->touch[c] = TOUCH_LIVE(l->touch[c]);
+	for (uint32_t i = 0; i < m->event_count; i++) {
+		const struct model_event *e = &m->events[i];
+		if (e->site != MODEL_NONE && rt_op_is_access(m->sites[e->site].op))
+			for (uint32_t c = 1; c + 1 < m->sites[e->site].cells; c++)
+				l->touch[e->object + c] = 1;
+	}
+	uint32_t stay = 0;
+	for (uint32_t c = 0; c < m->cell_count; c++) {
+		if (l->touch[c]) {
+			m->cells[stay] = m->cells[c];
+			m->cells[stay].count = 0;
+		}
+		stay += l->touch[c];
+		l->touch[c] = stay - 1;
+	}
+	m->cell_count = stay;
+}
+
+static void move_events(struct loader *l, uint32_t live)
+{
+	struct model *m = l->m;
+	uint32_t to = 0, arg = 0;
+	for (uint32_t i = 0; i < m->event_count; i++) {
+		struct model_event e = m->events[i];
+		if (e.site == MODEL_NONE)
+			continue;
+		const struct model_site *site = &m->sites[e.site];
+		if (rt_op_is_access(site->op)) {
+			e.object = l->touch[e.object];
+			for (uint32_t c = 0; c < site->cells; c++)
+				m->cells[e.object + c].count++;
+		}
+		while (arg < m->arg_count && m->args[arg].event < i)
+			arg++;
+		if (arg < m->arg_count && m->args[arg].event == i)
+			m->args[arg].event = to;
+		if (site->op == RT_OP_FORK && l->threads[e.object].fork == i)
+			l->threads[e.object].fork = to;
+		if (site->op == RT_OP_JOIN && l->threads[e.object].join == i)
+			l->threads[e.object].join = to;
+		m->events[to++] = e;
+	}
+	m->event_count = live;
+}
+
+bool loader_compact(struct loader *l)
+{
+	struct model *m = l->m;
+	for (uint32_t i = 0; i < m->segment_count; i++)
+		m->segments[i].first = MODEL_NONE;
+	uint32_t live = place(l);
+	place_regions(m);
+	renumber_cells(l);
+	move_events(l, live);
+	return !l->failed && !l->intern.failed;
+}
+
+bool loader_list_cells(struct loader *l)
+{
+	struct model *m = l->m;
+	uint64_t total = 0;
+	for (uint32_t c = 0; c < m->cell_count; c++) {
+		m->cells[c].first = (uint32_t)total;
+		total += m->cells[c].count;
+		m->cells[c].count = 0;
+	}
+	if (total >= MODEL_NONE || !(m->cell_events = malloc((total + 1) * sizeof *m->cell_events)))
+		return false;
+	for (uint32_t i = 0; i < m->event_count; i++) {
+		const struct model_site *site = &m->sites[m->events[i].site];
+		if (!rt_op_is_access(site->op))
+			continue;
+		for (uint32_t c = m->events[i].object; c < m->events[i].object + site->cells; c++)
+			m->cell_events[m->cells[c].first + m->cells[c].count++] = i;
+	}
+	return true;
+}

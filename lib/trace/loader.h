@@ -1,0 +1,81 @@
+/*
+ * The loader's inside, shared by its files: model.c (the passes), threads.c (what a thread holds and which region it is
+ * in), cells.c (cells and their generations). Nobody else includes this.
+ */
+#ifndef LIB_TRACE_LOADER_H
+#define LIB_TRACE_LOADER_H
+
+#include "lib/trace/intern.h"
+#include "lib/trace/shadow.h"
+
+struct held_lock {
+	uint32_t object, shared, depth;
+};
+
+struct loader_thread {
+	uint32_t pos;     /* of the next kept event */
+	uint32_t last;    /* event index of the last kept event */
+	uint32_t segment; /* of that event */
+	bool stale;       /* the next event begins a segment, whatever it is */
+	bool seen, forked;
+	uint32_t fork, join; /* event indices, MODEL_NONE */
+	uint32_t parent;
+	uint32_t ignored[3]; /* depths: reads, writes, synchronisation */
+	struct held_lock *held;
+	uint32_t held_count, held_capacity;
+	uint32_t wait_depth; /* recursion depth of the mutex let go by a wait */
+	uint32_t lockset;
+	uint32_t region;    /* open one, MODEL_NONE */
+	uint32_t annotated; /* depth of REGION_BEGIN */
+	uint32_t *frames;   /* REGIONS_FUNCTIONS: region of each activation, MODEL_NONE while it has no event */
+	uint32_t frame_count, frame_capacity;
+};
+
+struct span {
+	uint64_t addr, end;
+};
+
+struct loader {
+	struct rt_trace *trace;
+	struct model *m;
+	enum model_regions regions;
+	struct shadow shadow;
+	struct intern intern;
+	struct loader_thread *threads;
+	uint32_t thread_count, thread_capacity;
+	uint32_t event_capacity, segment_capacity, region_capacity, arg_capacity, cell_capacity;
+	bool early; /* some thread has no fork: writes before the first fork matter */
+	uint32_t roots;
+	/* cells.c */
+	uint32_t *now;   /* by cell as shadow numbers them: its present generation's cell; NULL: itself */
+	uint32_t *touch; /* by cell: first thread + 1, and TOUCH_ flags */
+	uint32_t touch_capacity;
+	uint32_t shadow_cell_count;
+	struct span *benign; /* declared so by annotations */
+	uint32_t benign_count, benign_capacity;
+	bool failed; /* no memory */
+};
+
+/* Threads. */
+struct loader_thread *loader_thread(struct loader *l, uint32_t index); /* NULL: cannot be (failed is set or not) */
+void loader_ignore(struct loader_thread *t, const struct rt_event *e);
+void loader_release_threads(struct loader *l);
+
+/* model.c: appends a kept event; returns its index. begins: it begins a segment. */
+uint32_t loader_push(struct loader *l, const struct rt_event *e, uint32_t object, uint32_t cells, uint8_t flags,
+                     bool begins);
+void loader_arg(struct loader *l, uint32_t event, uint32_t value);
+/* threads.c: a synchronisation or code event (not an access). */
+void loader_sync(struct loader *l, const struct rt_event *e);
+/* threads.c: region that an event of the thread belongs to, opening the function's if need be. */
+uint32_t loader_region(struct loader *l, uint32_t thread);
+
+/* cells.c */
+bool loader_cut(struct loader *l);                                  /* between the passes */
+void loader_access(struct loader *l, const struct rt_event *e);     /* pass two: keeps it or not */
+void loader_renew(struct loader *l, uint64_t addr, uint64_t size);  /* pass two: new memory */
+void loader_benign(struct loader *l, uint64_t addr, uint64_t size); /* pass one */
+bool loader_compact(struct loader *l);                              /* after pass two */
+bool loader_list_cells(struct loader *l);                           /* after that */
+
+#endif

@@ -1,0 +1,297 @@
+/* Loading a trace in two passes; see model.h and loader.h. */
+#include "lib/trace/model.h"
+
+#include "lib/trace/loader.h"
+#include "lib/trace/vec.h"
+
+#define BIT(op) (UINT64_C(1) << RT_OP_##op)
+#define ACCESSES                                                                                                       \
+	(BIT(READ) | BIT(WRITE) | BIT(ATOMIC_LOAD) | BIT(ATOMIC_STORE) | BIT(ATOMIC_RMW) | BIT(ATOMIC_CAS) |           \
+	 BIT(ATOMIC_CAS_FAIL))
+#define RENEWALS (BIT(BEGIN) | BIT(ALLOC) | BIT(FREE) | BIT(MAP) | BIT(UNMAP) | BIT(NEW_MEMORY))
+#define IGNORES (BIT(IGNORE_BEGIN) | BIT(IGNORE_END))
+#define PASS_ONE (ACCESSES | RENEWALS | IGNORES | BIT(FORK) | BIT(BENIGN))
+/* Pass two needs everything but these, and of these the code events for REGIONS_FUNCTIONS. */
+#define CODE (BIT(ENTER) | BIT(LEAVE))
+#define PASS_TWO ~(CODE | BIT(END) | BIT(DETACH) | BIT(MODULE_LOAD) | BIT(MODULE_UNLOAD) | BIT(BENIGN) | BIT(LOST))
+
+enum { BATCH = 1024 };
+
+_Static_assert(RT_OP_COUNT <= 64, "selection masks have 64 bits");
+
+uint32_t loader_push(struct loader *l, const struct rt_event *e, uint32_t object, uint32_t cells, uint8_t flags,
+                     bool begins)
+{
+	struct model *m = l->m;
+	uint32_t region = loader_region(l, e->thread);
+	struct loader_thread *t = &l->threads[e->thread];
+	if (m->event_count >= MODEL_NONE - 1 || e->number > UINT32_MAX ||
+	    !vec_reserve(&m->events, &l->event_capacity, (uint64_t)m->event_count + 1, sizeof *m->events) ||
+	    !vec_reserve(&m->segments, &l->segment_capacity, (uint64_t)m->segment_count + 1, sizeof *m->segments)) {
+		l->failed = true;
+		return MODEL_NONE;
+	}
+	if (begins || t->stale) {
+		t->segment = m->segment_count;
+		m->segments[m->segment_count++] = (struct model_segment){e->thread, t->pos, t->lockset, region};
+		t->stale = false;
+	}
+	struct model_site site = {e->pc, cells, e->op, e->order, (uint8_t)((e->flags & ~RT_F_VALUE) | flags)};
+	m->events[m->event_count] = (struct model_event){.number = (uint32_t)e->number,
+	                                                 .segment = t->segment,
+	                                                 .object = object,
+	                                                 .site = intern_site(&l->intern, &site),
+	                                                 .pos = t->pos++};
+	t->last = m->event_count;
+	return m->event_count++;
+}
+
+void loader_arg(struct loader *l, uint32_t event, uint32_t value)
+{
+	struct model *m = l->m;
+	if (event == MODEL_NONE)
+		return;
+	if (!vec_reserve(&m->args, &l->arg_capacity, (uint64_t)m->arg_count + 1, sizeof *m->args)) {
+		l->failed = true;
+		return;
+	}
+	m->args[m->arg_count++] = (struct model_arg){event, value};
+}
+
+static bool ignored(const struct loader_thread *t, unsigned op)
+{
+	return (t->ignored[0] && rt_op_reads(op)) || (t->ignored[1] && rt_op_writes(op));
+}
+
+static void pass_one(struct loader *l, const struct rt_event *e)
+{
+	struct loader_thread *t = &l->threads[e->thread];
+	if (!t->seen) {
+		t->seen = true;
+		l->roots += !t->forked;
+	}
+	if (rt_op_is_access(e->op)) {
+		if (!ignored(t, e->op))
+			shadow_touch(&l->shadow, e->addr, e->arg, e->thread, rt_op_writes(e->op));
+		return;
+	}
+	switch (e->op) {
+	case RT_OP_FORK:
+		l->shadow.forked = true;
+		if (e->addr <= SHADOW_THREADS_MAX && (t = loader_thread(l, (uint32_t)e->addr)))
+			t->forked = true;
+		break;
+	case RT_OP_IGNORE_BEGIN:
+	case RT_OP_IGNORE_END:
+		loader_ignore(t, e);
+		break;
+	case RT_OP_BENIGN:
+		loader_benign(l, e->addr, e->arg);
+		break;
+	default: /* renewals */
+		shadow_renew(&l->shadow, e->addr, e->arg);
+	}
+}
+
+static void pass_two(struct loader *l, const struct rt_event *e)
+{
+	if (rt_op_is_access(e->op)) {
+		if (!ignored(&l->threads[e->thread], e->op))
+			loader_access(l, e);
+		return;
+	}
+	switch (e->op) {
+	case RT_OP_IGNORE_BEGIN:
+	case RT_OP_IGNORE_END:
+		loader_ignore(&l->threads[e->thread], e);
+		break;
+	case RT_OP_BEGIN:
+	case RT_OP_ALLOC:
+	case RT_OP_FREE:
+	case RT_OP_MAP:
+	case RT_OP_UNMAP:
+	case RT_OP_NEW_MEMORY:
+		loader_renew(l, e->addr, e->arg);
+		break;
+	default:
+		loader_sync(l, e);
+	}
+}
+
+static enum rt_status no_memory(struct rt_error *err)
+{
+	return rt_error_set(err, RT_EMEMORY, "no memory to load the trace: too many events or too much memory touched");
+}
+
+static enum rt_status run_pass(struct loader *l, uint64_t select,
+                               void (*pass)(struct loader *, const struct rt_event *), struct rt_event *batch,
+                               struct rt_error *err)
+{
+	rt_trace_select(l->trace, select);
+	enum rt_status status = rt_trace_rewind(l->trace, err);
+	for (size_t n; !status;) {
+		status = rt_trace_read(l->trace, batch, BATCH, &n, err);
+		if (status || !n)
+			break;
+		for (size_t i = 0; i < n; i++) {
+			if (batch[i].thread >= l->thread_count && !loader_thread(l, batch[i].thread))
+				return l->failed
+				           ? no_memory(err)
+				           : rt_error_set(err, RT_EINPUT, "more threads than %d", SHADOW_THREADS_MAX);
+			pass(l, &batch[i]);
+		}
+		if (l->failed || l->intern.failed || l->shadow.failed)
+			return no_memory(err);
+	}
+	return status;
+}
+
+static bool list_threads(struct loader *l)
+{
+	struct model *m = l->m;
+	const struct rt_trace_info *info = rt_trace_info(l->trace);
+	m->thread_count = l->thread_count;
+	m->threads = calloc((size_t)m->thread_count + 1, sizeof *m->threads);
+	m->thread_events = malloc(((size_t)m->event_count + 1) * sizeof *m->thread_events);
+	if (!m->threads || !m->thread_events)
+		return false;
+	uint32_t first = 0;
+	for (uint32_t i = 0; i < m->thread_count; i++) {
+		const struct loader_thread *t = &l->threads[i];
+		uint32_t parent = t->parent;
+		if (parent == MODEL_NONE && i < info->thread_count && info->threads[i].parent != i &&
+		    info->threads[i].parent < m->thread_count)
+			parent = info->threads[i].parent;
+		m->threads[i] = (struct model_thread){&m->thread_events[first], t->pos, t->fork, t->join, parent};
+		first += t->pos;
+	}
+	for (uint32_t i = 0; i < m->event_count; i++) {
+		const struct model_thread *t = &m->threads[m->segments[m->events[i].segment].thread];
+		m->thread_events[(size_t)(t->events - m->thread_events) + m->events[i].pos] = i;
+	}
+	return true;
+}
+
+static bool list_sync(struct model *m)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < m->event_count; i++)
+		n += rt_op_group(model_op(m, i)) != RT_GROUP_MEMORY;
+	m->sync = malloc(((size_t)n + 1) * sizeof *m->sync);
+	for (uint32_t i = 0; m->sync && i < m->event_count; i++)
+		if (rt_op_group(model_op(m, i)) != RT_GROUP_MEMORY)
+			m->sync[m->sync_count++] = i;
+	return m->sync;
+}
+
+static enum rt_status load(struct loader *l, struct rt_event *batch, struct rt_error *err)
+{
+	uint32_t threads = rt_trace_info(l->trace)->thread_count;
+	if (!shadow_init(&l->shadow) || !intern_init(&l->intern, l->m) || (threads && !loader_thread(l, threads - 1)))
+		return no_memory(err);
+	enum rt_status status = run_pass(l, PASS_ONE, pass_one, batch, err);
+	if (status)
+		return status;
+	l->early = l->roots > 1;
+	loader_release_threads(l);
+	if ((threads && !loader_thread(l, threads - 1)) || !loader_cut(l))
+		return no_memory(err);
+	status = run_pass(l, l->regions == REGIONS_FUNCTIONS ? PASS_TWO | CODE : PASS_TWO, pass_two, batch, err);
+	if (status)
+		return status;
+	if (!loader_compact(l) || !loader_list_cells(l) || !list_threads(l) || !list_sync(l->m))
+		return no_memory(err);
+	return RT_OK;
+}
+
+enum rt_status model_load(struct rt_trace *trace, const struct model_options *options, struct model **out,
+                          struct rt_error *err)
+{
+	struct loader *l = calloc(1, sizeof *l);
+	struct rt_event *batch = malloc(BATCH * sizeof *batch);
+	struct model *m = calloc(1, sizeof *m);
+	enum rt_status status;
+	*out = NULL;
+	if (!l || !batch || !m) {
+		status = no_memory(err);
+	} else {
+		m->trace = trace;
+		l->trace = trace;
+		l->m = m;
+		l->regions = options->regions;
+		status = load(l, batch, err);
+		rt_trace_select(trace, RT_SELECT_ALL);
+		shadow_release(&l->shadow);
+		intern_release(&l->intern);
+		loader_release_threads(l);
+		free(l->now);
+		free(l->touch);
+		free(l->benign);
+	}
+	free(batch);
+	free(l);
+	if (status)
+		model_free(m);
+	else
+		*out = m;
+	return status;
+}
+
+void model_free(struct model *m)
+{
+	if (!m)
+		return;
+	for (uint32_t i = 0; i < m->lockset_count; i++)
+		free((void *)(uintptr_t)m->locksets[i].locks);
+	free(m->events);
+	free(m->sites);
+	free(m->segments);
+	free(m->cells);
+	free(m->cell_events);
+	free(m->objects);
+	free(m->locksets);
+	free(m->regions);
+	free(m->threads);
+	free(m->thread_events);
+	free(m->sync);
+	free(m->args);
+	free(m);
+}
+
+uint32_t model_arg(const struct model *m, uint32_t e)
+{
+	uint32_t low = 0, high = m->arg_count;
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+		if (m->args[mid].event < e)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < m->arg_count && m->args[low].event == e ? m->args[low].value : MODEL_NONE;
+}
+
+int model_locksets_exclude(const struct model *m, uint32_t a, uint32_t b)
+{
+	const struct model_lockset *x = &m->locksets[a], *y = &m->locksets[b];
+	for (uint32_t i = 0, j = 0; i < x->count && j < y->count;) {
+		if (x->locks[i].object < y->locks[j].object) {
+			i++;
+		} else if (x->locks[i].object > y->locks[j].object) {
+			j++;
+		} else {
+			if (!x->locks[i].shared || !y->locks[j].shared)
+				return 1;
+			i++;
+			j++;
+		}
+	}
+	return 0;
+}
+
+int model_conflict(const struct model *m, uint32_t e1, uint32_t e2)
+{
+	unsigned op1 = model_op(m, e1), op2 = model_op(m, e2);
+	return model_thread_of(m, e1) != model_thread_of(m, e2) && (rt_op_writes(op1) || rt_op_writes(op2)) &&
+	       !(rt_op_is_atomic(op1) && rt_op_is_atomic(op2));
+}

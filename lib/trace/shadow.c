@@ -1,0 +1,357 @@
+/* The loader's shadow memory; see shadow.h. */
+#include "lib/trace/shadow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t slot_of(const struct shadow *s, uint64_t key)
+{
+	return (uint32_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & s->slot_mask;
+}
+
+bool shadow_init(struct shadow *s)
+{
+	memset(s, 0, sizeof *s);
+	s->slot_mask = 1023;
+	s->slots = calloc(s->slot_mask + 1, sizeof *s->slots);
+	s->page_capacity = 256;
+	s->pages = malloc(s->page_capacity * sizeof *s->pages);
+	return s->slots && s->pages;
+}
+
+void shadow_release(struct shadow *s)
+{
+	for (uint32_t i = 0; i < s->page_count; i++) {
+		free(s->pages[i].words);
+		free(s->pages[i].base);
+	}
+	free(s->pages);
+	free(s->slots);
+}
+
+struct shadow_page *shadow_find(const struct shadow *s, uint64_t key)
+{
+	for (uint32_t i = slot_of(s, key); s->slots[i]; i = (i + 1) & s->slot_mask)
+		if (s->pages[s->slots[i] - 1].key == key)
+			return &s->pages[s->slots[i] - 1];
+	return NULL;
+}
+
+static void slot_put(struct shadow *s, uint32_t page)
+{
+	uint32_t i = slot_of(s, s->pages[page].key);
+	while (s->slots[i])
+		i = (i + 1) & s->slot_mask;
+	s->slots[i] = page + 1;
+}
+
+static bool grow_slots(struct shadow *s)
+{
+	uint32_t mask = s->slot_mask * 2 + 1;
+	uint32_t *slots = calloc((size_t)mask + 1, sizeof *slots);
+	if (!slots)
+		return false;
+	free(s->slots);
+	s->slots = slots;
+	s->slot_mask = mask;
+	for (uint32_t p = 0; p < s->page_count; p++)
+		slot_put(s, p);
+	return true;
+}
+
+/* The page with this key, made (all granules untouched) if need be; NULL without memory. */
+static struct shadow_page *page_get(struct shadow *s, uint64_t key)
+{
+	struct shadow_page *page = shadow_find(s, key);
+	if (page)
+		return page;
+	if (s->page_count == SHADOW_PAGES_MAX || (s->page_count * 2 >= s->slot_mask && !grow_slots(s)))
+		goto fail;
+	if (s->page_count == s->page_capacity) {
+		struct shadow_page *pages = realloc(s->pages, 2 * sizeof *pages * s->page_capacity);
+		if (!pages)
+			goto fail;
+		s->pages = pages;
+		s->page_capacity *= 2;
+	}
+	s->pages[s->page_count] = (struct shadow_page){.key = key};
+	slot_put(s, s->page_count);
+	return &s->pages[s->page_count++];
+fail:
+	s->failed = true;
+	return NULL;
+}
+
+static uint32_t *page_words(struct shadow *s, struct shadow_page *page)
+{
+	if (!page->words) {
+		page->words = malloc(SHADOW_GRANULES * sizeof *page->words);
+		if (!page->words) {
+			s->failed = true;
+			return NULL;
+		}
+		for (int i = 0; i < SHADOW_GRANULES; i++)
+			page->words[i] = page->uniform;
+	}
+	return page->words;
+}
+
+uint32_t *shadow_words(struct shadow *s, uint64_t key)
+{
+	struct shadow_page *page = page_get(s, key);
+	uint32_t *words = page ? page_words(s, page) : NULL;
+	if (words) {
+		s->cache[key % SHADOW_CACHE].key = key;
+		s->cache[key % SHADOW_CACHE].words = words;
+	}
+	return words;
+}
+
+static void mark_granule(struct shadow *s, uint64_t granule, uint32_t bits, uint32_t thread)
+{
+	uint32_t *words = shadow_words(s, granule / SHADOW_GRANULES);
+	if (words) {
+		uint32_t *word = &words[granule % SHADOW_GRANULES];
+		*word = shadow_mark(*word, bits, thread);
+	}
+}
+
+/* Granules [from, to) of one page, all touched in full. */
+static void mark_inner(struct shadow *s, uint64_t from, uint64_t to, uint32_t bits, uint32_t thread)
+{
+	struct shadow_page *page = page_get(s, from / SHADOW_GRANULES);
+	if (!page)
+		return;
+	if (!page->words && to - from == SHADOW_GRANULES) {
+		page->uniform = shadow_mark(page->uniform, bits, thread);
+		return;
+	}
+	uint32_t *words = page_words(s, page);
+	for (uint64_t g = from; words && g < to; g++) {
+		uint32_t *word = &words[g % SHADOW_GRANULES];
+		*word = shadow_mark(*word, bits, thread);
+	}
+}
+
+void shadow_touch_range(struct shadow *s, uint64_t addr, uint64_t size, uint32_t thread, bool write)
+{
+	if (size > SHADOW_RANGE_MAX)
+		size = SHADOW_RANGE_MAX;
+	if (!size || addr > UINT64_MAX - size)
+		return;
+	uint32_t bits = write ? (uint32_t)SHADOW_WRITTEN | (s->forked ? (uint32_t)SHADOW_LATE : 0) : 0;
+	uint64_t end = addr + size, first = addr >> 3, last = (end - 1) >> 3;
+	uint32_t begin_cut = 1u << (addr & 7), end_cut = 1u << (((end - 1) & 7) + 1);
+	if (first == last) {
+		mark_granule(s, first, bits | begin_cut | end_cut, thread);
+		return;
+	}
+	mark_granule(s, first, bits | begin_cut, thread);
+	for (uint64_t g = first + 1; g < last && !s->failed;) {
+		uint64_t to = (g / SHADOW_GRANULES + 1) * SHADOW_GRANULES;
+		if (to > last)
+			to = last;
+		mark_inner(s, g, to, bits, thread);
+		g = to;
+	}
+	mark_granule(s, last, bits | end_cut, thread);
+}
+
+static uint32_t renewed(uint32_t word)
+{
+	uint32_t now = word & (SHADOW_CUTS | SHADOW_KEEP | SHADOW_KEEP_EARLY);
+	if ((word & SHADOW_SHARED) && (word & SHADOW_LATE))
+		now |= SHADOW_KEEP;
+	if ((word & SHADOW_SHARED) && (word & SHADOW_WRITTEN))
+		now |= SHADOW_KEEP_EARLY;
+	return now;
+}
+
+/* Only the granules from first to last of one page. */
+static void renew_page(struct shadow_page *page, uint64_t first, uint64_t last)
+{
+	uint64_t start = page->key * SHADOW_GRANULES;
+	uint64_t from = first > start ? first - start : 0;
+	uint64_t to = last < start + SHADOW_GRANULES - 1 ? last - start : SHADOW_GRANULES - 1;
+	if (!page->words) {
+		/* Part of a uniform page: the rest keeps what is known, and too much is known of this part. */
+		if (from == 0 && to == SHADOW_GRANULES - 1)
+			page->uniform = renewed(page->uniform);
+		return;
+	}
+	for (uint64_t i = from; i <= to; i++)
+		page->words[i] = renewed(page->words[i]);
+}
+
+void shadow_renew(struct shadow *s, uint64_t addr, uint64_t size)
+{
+	if (!size || addr > UINT64_MAX - size - 7)
+		return;
+	/* Whole granules only: neighbours in a shared granule keep what is known of them. */
+	uint64_t first = (addr + 7) >> 3, end = (addr + size) >> 3;
+	if (end <= first)
+		return;
+	uint64_t last = end - 1, key = first / SHADOW_GRANULES, last_key = last / SHADOW_GRANULES;
+	if (last_key - key < s->page_count) {
+		for (; key <= last_key; key++) {
+			struct shadow_page *page = shadow_find(s, key);
+			if (page)
+				renew_page(page, first, last);
+		}
+		return;
+	}
+	for (uint32_t i = 0; i < s->page_count; i++)
+		if (s->pages[i].key >= key && s->pages[i].key <= last_key)
+			renew_page(&s->pages[i], first, last);
+}
+
+static bool survives(uint32_t word, bool early)
+{
+	if (word & SHADOW_KEEP || (word & SHADOW_SHARED && word & SHADOW_LATE))
+		return true;
+	return early && (word & SHADOW_KEEP_EARLY || (word & SHADOW_SHARED && word & SHADOW_WRITTEN));
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct shadow_page *x = a, *y = b;
+	return (x->key > y->key) - (x->key < y->key);
+}
+
+/* Cell numbering, as it goes over the granules by rising address. */
+struct cutter {
+	bool early;
+	void (*each)(void *arg, uint64_t addr, uint32_t size);
+	void *arg;
+	uint64_t cells;
+	uint64_t open;  /* where the open cell begins */
+	uint64_t reach; /* where the survivors seen last end; the open cell ends there at the latest */
+	bool is_open;
+};
+
+static void close_cell(struct cutter *c, uint64_t end)
+{
+	/* A cell's size is 32 bits; a longer one is told as the longest. */
+	uint64_t size = end - c->open;
+	c->each(c->arg, c->open, size > UINT32_MAX ? UINT32_MAX : (uint32_t)size);
+	c->is_open = false;
+}
+
+static void open_cell(struct cutter *c, uint64_t addr)
+{
+	if (c->is_open)
+		close_cell(c, addr);
+	c->open = addr;
+	c->is_open = true;
+	c->cells++;
+}
+
+/* One granule; returns its word as pass two reads it: cuts are the beginnings of cells, and bit 8 is not used. */
+static uint32_t cut_granule(struct cutter *c, uint64_t addr, uint32_t word, bool *end_cut)
+{
+	if (!survives(word, c->early)) {
+		*end_cut = false;
+		return 0;
+	}
+	if (c->is_open && c->reach != addr)
+		close_cell(c, c->reach);
+	uint32_t begins = word & 0xff;
+	if (!c->is_open || *end_cut)
+		begins |= 1;
+	for (unsigned i = 0; i < 8; i++)
+		if (begins & 1u << i)
+			open_cell(c, addr + i);
+	c->reach = addr + 8;
+	*end_cut = word & 0x100;
+	return begins | SHADOW_KEEP;
+}
+
+static bool cut_page(struct cutter *c, struct shadow_page *page, bool *end_cut)
+{
+	bool any = false;
+	for (int i = 0; i < SHADOW_GRANULES && page->words && !any; i++)
+		any = survives(page->words[i], c->early);
+	if (!(page->words ? any : survives(page->uniform, c->early))) {
+		free(page->words);
+		page->words = NULL;
+		return true;
+	}
+	if (!page->words) {
+		page->words = malloc(SHADOW_GRANULES * sizeof *page->words);
+		if (!page->words)
+			return false;
+		for (int i = 0; i < SHADOW_GRANULES; i++)
+			page->words[i] = page->uniform;
+	}
+	page->base = malloc(SHADOW_GRANULES * sizeof *page->base);
+	if (!page->base)
+		return false;
+	for (unsigned i = 0; i < SHADOW_GRANULES; i++) {
+		page->base[i] = (uint32_t)c->cells;
+		page->words[i] = cut_granule(c, (page->key << SHADOW_PAGE_SHIFT) + i * 8, page->words[i], end_cut);
+	}
+	return c->cells < UINT32_MAX - SHADOW_GRANULES * 8;
+}
+
+uint32_t shadow_cut(struct shadow *s, bool early, void (*each)(void *arg, uint64_t addr, uint32_t size), void *arg)
+{
+	struct cutter c = {.early = early, .each = each, .arg = arg};
+	qsort(s->pages, s->page_count, sizeof *s->pages, by_key);
+	memset(s->slots, 0, ((size_t)s->slot_mask + 1) * sizeof *s->slots);
+	for (int i = 0; i < SHADOW_CACHE; i++) {
+		s->cache[i].key = UINT64_MAX;
+		s->cache[i].words = NULL;
+	}
+	bool end_cut = false;
+	for (uint32_t i = 0; i < s->page_count; i++)
+		if (!cut_page(&c, &s->pages[i], &end_cut))
+			return UINT32_MAX;
+	if (c.is_open)
+		close_cell(&c, c.reach);
+	/* Pages without survivors are forgotten: in pass two most accesses fail at the lookup. */
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < s->page_count; i++)
+		if (s->pages[i].base)
+			s->pages[kept++] = s->pages[i];
+	s->page_count = kept;
+	for (uint32_t i = 0; i < kept; i++)
+		slot_put(s, i);
+	return (uint32_t)c.cells;
+}
+
+void shadow_cache_fill(struct shadow *s, uint64_t key)
+{
+	const struct shadow_page *page = shadow_find(s, key);
+	s->cache[key % SHADOW_CACHE].key = key;
+	s->cache[key % SHADOW_CACHE].words = page ? page->words : NULL;
+	s->cache[key % SHADOW_CACHE].base = page ? page->base : NULL;
+}
+
+bool shadow_cells_range(const struct shadow *s, uint64_t addr, uint64_t size, uint32_t *first, uint32_t *last)
+{
+	if (size > SHADOW_RANGE_MAX)
+		size = SHADOW_RANGE_MAX;
+	if (!size || addr > UINT64_MAX - size)
+		return false;
+	uint64_t end = addr + size - 1, key = addr >> SHADOW_PAGE_SHIFT, end_key = end >> SHADOW_PAGE_SHIFT;
+	const struct shadow_page *page = shadow_find(s, key);
+	uint64_t k = key, start = addr;
+	while (!page && k < end_key) {
+		page = shadow_find(s, ++k);
+		start = k << SHADOW_PAGE_SHIFT;
+	}
+	if (!page)
+		return false;
+	/* Cells that begin at or before a byte: the last of them covers it if its granule survives. */
+	uint32_t g = start >> 3 & (SHADOW_GRANULES - 1);
+	uint32_t below = page->base[g] + (uint32_t)__builtin_popcount(page->words[g] & ((2u << (start & 7)) - 1));
+	*first = page->words[g] & SHADOW_KEEP ? below - 1 : below;
+	for (k = end_key, page = shadow_find(s, k), start = end; !page; start = (k << SHADOW_PAGE_SHIFT) | 0xfff)
+		page = shadow_find(s, --k);
+	g = start >> 3 & (SHADOW_GRANULES - 1);
+	below = page->base[g] + (uint32_t)__builtin_popcount(page->words[g] & 0xff & ((2u << (start & 7)) - 1));
+	if (below <= *first)
+		return false;
+	*last = below - 1;
+	return true;
+}

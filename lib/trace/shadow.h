@@ -1,0 +1,127 @@
+/*
+ * The loader's shadow memory: what pass one learns of each granule (8 bytes) of the program's memory, in one word, and
+ * where pass two finds the cells of an address.
+ *
+ * Hand-written because every access of a trace goes through it twice; a lookup is one compare with a small cache of
+ * pages for nearly all of them.
+ */
+#ifndef LIB_TRACE_SHADOW_H
+#define LIB_TRACE_SHADOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SHADOW_GRANULES 512 /* a page: 4 KiB of the program's memory */
+#define SHADOW_PAGE_SHIFT 12
+#define SHADOW_THREADS_MAX 262142 /* what the owner's 18 bits can tell apart */
+#define SHADOW_RANGE_MAX (UINT64_C(1) << 32)
+#define SHADOW_PAGES_MAX (1u << 24)
+
+/* A granule's word. Bits 0 to 8: an access begins or ends before this byte (8: at the granule's end). */
+enum {
+	SHADOW_CUTS = 0x1ff,
+	SHADOW_SHARED = 1 << 9,      /* by two threads or more, since it was last new */
+	SHADOW_WRITTEN = 1 << 10,    /* since it was last new */
+	SHADOW_LATE = 1 << 11,       /* written after the first fork */
+	SHADOW_KEEP_EARLY = 1 << 12, /* was shared and written before it became new */
+	SHADOW_KEEP = 1 << 13,       /* was shared and written late before it became new; after pass one: survives */
+	SHADOW_OWNER_SHIFT = 14      /* first thread + 1; 0: nobody yet */
+};
+
+struct shadow_page {
+	uint64_t key;    /* address >> SHADOW_PAGE_SHIFT */
+	uint32_t *words; /* NULL: all granules are like `uniform` */
+	uint32_t *base;  /* pass two: number of cells that begin before the granule; NULL: no granule survives */
+	uint32_t uniform;
+};
+
+enum { SHADOW_CACHE = 512 };
+
+struct shadow {
+	struct shadow_page *pages;
+	uint32_t page_count, page_capacity;
+	uint32_t *slots; /* hash table of page index + 1 */
+	uint32_t slot_mask;
+	bool forked; /* the first fork has been seen */
+	bool failed; /* no memory, or more pages than SHADOW_PAGES_MAX */
+	struct {
+		uint64_t key;
+		uint32_t *words; /* NULL: not looked up yet; pass two: no such page */
+		const uint32_t *base;
+	} cache[SHADOW_CACHE];
+};
+
+bool shadow_init(struct shadow *s);
+void shadow_release(struct shadow *s);
+
+/* Pass one: an access of any size by a thread. */
+void shadow_touch_range(struct shadow *s, uint64_t addr, uint64_t size, uint32_t thread, bool write);
+/* Pass one: [addr, addr + size) is new memory: what was known of its sharing is forgotten. */
+void shadow_renew(struct shadow *s, uint64_t addr, uint64_t size);
+/* The words of a page, made if need be; NULL without memory. */
+uint32_t *shadow_words(struct shadow *s, uint64_t key);
+/* A page that exists, or NULL. */
+struct shadow_page *shadow_find(const struct shadow *s, uint64_t key);
+
+static inline uint32_t shadow_mark(uint32_t word, uint32_t bits, uint32_t thread)
+{
+	uint32_t owner = word >> SHADOW_OWNER_SHIFT;
+	if (owner == thread + 1)
+		return word | bits;
+	return word | bits | (owner ? (uint32_t)SHADOW_SHARED : (thread + 1) << SHADOW_OWNER_SHIFT);
+}
+
+/* Pass one: an access. */
+static inline void shadow_touch(struct shadow *s, uint64_t addr, uint64_t size, uint32_t thread, bool write)
+{
+	unsigned offset = addr & 7;
+	uint64_t key = addr >> SHADOW_PAGE_SHIFT;
+	uint32_t *words = s->cache[key % SHADOW_CACHE].words;
+	if (size - 1 >= 8 - offset || s->cache[key % SHADOW_CACHE].key != key || !words) {
+		shadow_touch_range(s, addr, size, thread, write);
+		return;
+	}
+	uint32_t bits = 1u << offset | 1u << (offset + (unsigned)size);
+	if (write)
+		bits |= (uint32_t)SHADOW_WRITTEN | (s->forked ? (uint32_t)SHADOW_LATE : 0);
+	uint32_t *word = &words[addr >> 3 & (SHADOW_GRANULES - 1)];
+	uint32_t now = shadow_mark(*word, bits, thread);
+	if (now != *word)
+		*word = now;
+}
+
+/*
+ * Between the passes: decides which granules survive and numbers their cells by rising address. early: writes before
+ * the first fork matter too (some thread has no fork that orders it). Returns the number of cells, or UINT32_MAX
+ * without memory. each is called for every cell with its address and size.
+ */
+uint32_t shadow_cut(struct shadow *s, bool early, void (*each)(void *arg, uint64_t addr, uint32_t size), void *arg);
+
+/* Pass two: the cells of an access, [*first, *last]; false if none survives. */
+bool shadow_cells_range(const struct shadow *s, uint64_t addr, uint64_t size, uint32_t *first, uint32_t *last);
+void shadow_cache_fill(struct shadow *s, uint64_t key);
+
+static inline bool shadow_cells(struct shadow *s, uint64_t addr, uint64_t size, uint32_t *first, uint32_t *last)
+{
+	unsigned offset = addr & 7;
+	uint64_t key = addr >> SHADOW_PAGE_SHIFT;
+	if (size - 1 >= 8 - offset)
+		return shadow_cells_range(s, addr, size, first, last);
+	if (s->cache[key % SHADOW_CACHE].key != key)
+		shadow_cache_fill(s, key);
+	const uint32_t *words = s->cache[key % SHADOW_CACHE].words;
+	if (!words)
+		return false;
+	unsigned granule = addr >> 3 & (SHADOW_GRANULES - 1);
+	uint32_t word = words[granule];
+	if (!(word & SHADOW_KEEP))
+		return false;
+	/* Cells that begin at or before a byte; the last of them covers it. */
+	uint32_t base = s->cache[key % SHADOW_CACHE].base[granule] - 1;
+	*first = base + (uint32_t)__builtin_popcount(word & ((2u << offset) - 1));
+	*last = base + (uint32_t)__builtin_popcount(word & ((1u << (offset + (unsigned)size)) - 1));
+	return true;
+}
+
+#endif

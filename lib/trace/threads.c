@@ -1,0 +1,315 @@
+/*
+ * What the loader knows of each thread as it goes: locks held, the atomic region it is in, what it asked to ignore.
+ *
+ * Atomic regions are outermost critical sections, cut at fork, join, wait and notify (PECAN, section 4.1): a cut ends
+ * the region there, and what follows inside the same lock is another. An annotated region is never cut.
+ */
+#include "lib/trace/loader.h"
+#include "lib/trace/vec.h"
+
+struct loader_thread *loader_thread(struct loader *l, uint32_t index)
+{
+	if (index < l->thread_count)
+		return &l->threads[index];
+	if (index > SHADOW_THREADS_MAX)
+		return NULL;
+	if (!vec_reserve(&l->threads, &l->thread_capacity, (uint64_t)index + 1, sizeof *l->threads)) {
+		l->failed = true;
+		return NULL;
+	}
+	for (; l->thread_count <= index; l->thread_count++)
+		l->threads[l->thread_count] = (struct loader_thread){
+		    .stale = true, .fork = MODEL_NONE, .join = MODEL_NONE, .parent = MODEL_NONE, .region = MODEL_NONE};
+	return &l->threads[index];
+}
+
+void loader_release_threads(struct loader *l)
+{
+	for (uint32_t i = 0; i < l->thread_count; i++) {
+		free(l->threads[i].held);
+		free(l->threads[i].frames);
+	}
+	free(l->threads);
+	l->threads = NULL;
+	l->thread_count = l->thread_capacity = 0;
+}
+
+void loader_ignore(struct loader_thread *t, const struct rt_event *e)
+{
+	for (int i = 0; i < 3; i++)
+		if (e->arg & UINT64_C(1) << i) {
+			if (e->op == RT_OP_IGNORE_BEGIN)
+				t->ignored[i]++;
+			else if (t->ignored[i])
+				t->ignored[i]--;
+		}
+}
+
+static struct held_lock *held_find(struct loader_thread *t, uint32_t object)
+{
+	for (uint32_t i = 0; i < t->held_count; i++)
+		if (t->held[i].object == object)
+			return &t->held[i];
+	return NULL;
+}
+
+static void held_changed(struct loader *l, struct loader_thread *t)
+{
+	struct model_lock few[16] = {{0}}, *locks = few;
+	if (t->held_count > 16 && !(locks = malloc(t->held_count * sizeof *locks))) {
+		l->failed = true;
+		return;
+	}
+	for (uint32_t i = 0; i < t->held_count; i++)
+		locks[i] = (struct model_lock){t->held[i].object, t->held[i].shared, 0};
+	t->lockset = intern_lockset(&l->intern, locks, t->held_count);
+	if (locks != few)
+		free(locks);
+}
+
+/* Adds a lock, keeping them sorted by object. */
+static void held_add(struct loader *l, struct loader_thread *t, uint32_t object, uint32_t shared, uint32_t depth)
+{
+	if (!vec_reserve(&t->held, &t->held_capacity, (uint64_t)t->held_count + 1, sizeof *t->held)) {
+		l->failed = true;
+		return;
+	}
+	uint32_t i = t->held_count++;
+	for (; i && t->held[i - 1].object > object; i--)
+		t->held[i] = t->held[i - 1];
+	t->held[i] = (struct held_lock){object, shared, depth};
+	held_changed(l, t);
+}
+
+static void held_remove(struct loader *l, struct loader_thread *t, struct held_lock *lock)
+{
+	t->held_count--;
+	memmove(lock, lock + 1, (size_t)(t->held + t->held_count - lock) * sizeof *lock);
+	held_changed(l, t);
+}
+
+/* Opens a region at the event that comes next. While loading, a region's ends are event indices (see cells.c). */
+static uint32_t region_open(struct loader *l, uint32_t thread)
+{
+	struct model *m = l->m;
+	if (!vec_reserve(&m->regions, &l->region_capacity, (uint64_t)m->region_count + 1, sizeof *m->regions)) {
+		l->failed = true;
+		return MODEL_NONE;
+	}
+	m->regions[m->region_count] = (struct model_region){thread, m->event_count, MODEL_NONE};
+	return m->region_count++;
+}
+
+/* Is the thread where a region should be open, however it came there? */
+static bool in_region(const struct loader *l, const struct loader_thread *t)
+{
+	return l->regions != REGIONS_FUNCTIONS && (t->annotated || (l->regions == REGIONS_LOCKS && t->held_count));
+}
+
+/* Opens or closes a region at the event that comes next. */
+static void region_follow(struct loader *l, uint32_t thread, struct loader_thread *t)
+{
+	if (in_region(l, t) && t->region == MODEL_NONE) {
+		t->region = region_open(l, thread);
+		t->stale = true;
+	} else if (!in_region(l, t) && t->region != MODEL_NONE) {
+		l->m->regions[t->region].last = l->m->event_count;
+		t->region = MODEL_NONE;
+		t->stale = true;
+	}
+}
+
+/* The event that comes next cuts the region: it is the old one's last, and the first of another. */
+static void region_cut(struct loader *l, uint32_t thread, struct loader_thread *t)
+{
+	if (t->region == MODEL_NONE || t->annotated)
+		return;
+	l->m->regions[t->region].last = l->m->event_count;
+	t->region = MODEL_NONE;
+	region_follow(l, thread, t);
+}
+
+uint32_t loader_region(struct loader *l, uint32_t thread)
+{
+	struct loader_thread *t = &l->threads[thread];
+	if (l->regions != REGIONS_FUNCTIONS)
+		return t->region;
+	if (!t->frame_count)
+		return MODEL_NONE;
+	uint32_t *frame = &t->frames[t->frame_count - 1];
+	if (*frame == MODEL_NONE)
+		*frame = region_open(l, thread);
+	return *frame;
+}
+
+static void function_enter(struct loader *l, struct loader_thread *t)
+{
+	if (!vec_reserve(&t->frames, &t->frame_capacity, (uint64_t)t->frame_count + 1, sizeof *t->frames)) {
+		l->failed = true;
+		return;
+	}
+	t->frames[t->frame_count++] = MODEL_NONE;
+	t->stale = true;
+}
+
+static void function_leave(struct loader *l, struct loader_thread *t)
+{
+	if (!t->frame_count)
+		return;
+	uint32_t region = t->frames[--t->frame_count];
+	if (region != MODEL_NONE)
+		l->m->regions[region].last = t->last;
+	t->stale = true;
+}
+
+static void lock_acquire(struct loader *l, struct loader_thread *t, const struct rt_event *e)
+{
+	uint32_t object = intern_object(&l->intern, e->addr, OBJECT_LOCK);
+	struct held_lock *held = held_find(t, object);
+	if (held) {
+		/* An inner level of a recursive lock is no event. */
+		held->depth++;
+		return;
+	}
+	held_add(l, t, object, e->op == RT_OP_ACQUIRE_SHARED, 1);
+	region_follow(l, e->thread, t);
+	loader_push(l, e, object, 0, 0, true);
+}
+
+static void lock_release(struct loader *l, struct loader_thread *t, const struct rt_event *e)
+{
+	uint32_t object = intern_object(&l->intern, e->addr, OBJECT_LOCK);
+	struct held_lock *held = held_find(t, object);
+	if (!held || --held->depth)
+		return;
+	uint8_t flags = held->shared ? MODEL_F_SHARED : 0;
+	held_remove(l, t, held);
+	region_follow(l, e->thread, t);
+	loader_push(l, e, object, 0, flags, true);
+}
+
+static void wait_begin(struct loader *l, struct loader_thread *t, const struct rt_event *e)
+{
+	uint32_t condition = intern_object(&l->intern, e->addr, OBJECT_CONDITION);
+	uint32_t mutex = e->arg ? intern_object(&l->intern, e->arg, OBJECT_LOCK) : MODEL_NONE;
+	struct held_lock *held = held_find(t, mutex);
+	t->wait_depth = held ? held->depth : 1;
+	if (held)
+		held_remove(l, t, held);
+	region_cut(l, e->thread, t);
+	region_follow(l, e->thread, t);
+	loader_arg(l, loader_push(l, e, condition, 0, 0, true), mutex);
+}
+
+static void wait_end(struct loader *l, struct loader_thread *t, const struct rt_event *e)
+{
+	uint32_t condition = intern_object(&l->intern, e->addr, OBJECT_CONDITION);
+	uint32_t mutex = e->arg ? intern_object(&l->intern, e->arg, OBJECT_LOCK) : MODEL_NONE;
+	if (mutex != MODEL_NONE && !held_find(t, mutex))
+		held_add(l, t, mutex, 0, t->wait_depth ? t->wait_depth : 1);
+	t->wait_depth = 0;
+	region_cut(l, e->thread, t);
+	region_follow(l, e->thread, t);
+	loader_arg(l, loader_push(l, e, condition, 0, 0, true), mutex);
+}
+
+static void fork_or_join(struct loader *l, struct loader_thread *t, const struct rt_event *e)
+{
+	if (e->addr > SHADOW_THREADS_MAX || e->addr == e->thread)
+		return;
+	uint32_t other = (uint32_t)e->addr;
+	if (!loader_thread(l, other))
+		return;
+	t = &l->threads[e->thread]; /* the table may have moved */
+	region_cut(l, e->thread, t);
+	uint32_t event = loader_push(l, e, other, 0, 0, true);
+	struct loader_thread *o = &l->threads[other];
+	if (e->op == RT_OP_FORK && o->fork == MODEL_NONE && !o->pos) {
+		o->fork = event;
+		o->parent = e->thread;
+	}
+	if (e->op == RT_OP_JOIN && o->join == MODEL_NONE)
+		o->join = event;
+}
+
+static void object_event(struct loader *l, const struct rt_event *e, enum model_object_kind kind, bool has_arg)
+{
+	uint32_t event = loader_push(l, e, intern_object(&l->intern, e->addr, kind), 0, 0, true);
+	if (has_arg)
+		loader_arg(l, event, e->arg < MODEL_NONE ? (uint32_t)e->arg : MODEL_NONE - 1);
+}
+
+void loader_sync(struct loader *l, const struct rt_event *e)
+{
+	struct loader_thread *t = &l->threads[e->thread];
+	switch (e->op) {
+	case RT_OP_ENTER:
+		function_enter(l, t);
+		return;
+	case RT_OP_LEAVE:
+		function_leave(l, t);
+		return;
+	case RT_OP_REGION_BEGIN:
+		t->annotated++;
+		region_follow(l, e->thread, t);
+		loader_push(l, e, MODEL_NONE, 0, 0, true);
+		return;
+	case RT_OP_REGION_END:
+		if (t->annotated)
+			t->annotated--;
+		region_follow(l, e->thread, t);
+		loader_push(l, e, MODEL_NONE, 0, 0, true);
+		return;
+	default:
+		break;
+	}
+	if (t->ignored[2])
+		return;
+	switch (e->op) {
+	case RT_OP_ACQUIRE:
+	case RT_OP_ACQUIRE_SHARED:
+		lock_acquire(l, t, e);
+		return;
+	case RT_OP_RELEASE:
+		lock_release(l, t, e);
+		return;
+	case RT_OP_WAIT_BEGIN:
+		wait_begin(l, t, e);
+		return;
+	case RT_OP_WAIT_END:
+		wait_end(l, t, e);
+		return;
+	case RT_OP_SIGNAL:
+	case RT_OP_BROADCAST:
+		region_cut(l, e->thread, t);
+		object_event(l, e, OBJECT_CONDITION, false);
+		return;
+	case RT_OP_BARRIER_ARRIVE:
+	case RT_OP_BARRIER_LEAVE:
+		object_event(l, e, OBJECT_BARRIER, e->op == RT_OP_BARRIER_ARRIVE);
+		return;
+	case RT_OP_SEM_INIT:
+	case RT_OP_SEM_POST:
+	case RT_OP_SEM_WAIT:
+		object_event(l, e, OBJECT_SEMAPHORE, e->op == RT_OP_SEM_INIT);
+		return;
+	case RT_OP_ONCE_BEGIN:
+	case RT_OP_ONCE_END:
+	case RT_OP_ONCE_SEEN:
+		object_event(l, e, OBJECT_ONCE, false);
+		return;
+	case RT_OP_HB_BEFORE:
+	case RT_OP_HB_AFTER:
+		object_event(l, e, OBJECT_ANNOTATION, false);
+		return;
+	case RT_OP_FORK:
+	case RT_OP_JOIN:
+		fork_or_join(l, t, e);
+		return;
+	case RT_OP_FENCE:
+		loader_push(l, e, MODEL_NONE, 0, 0, true);
+		return;
+	default:
+		return;
+	}
+}
