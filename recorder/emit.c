@@ -221,6 +221,23 @@ void rt_emit_sync(unsigned op, uint64_t operand, uint64_t arg, uintptr_t pc, uns
 	rt_sync(rt_self, op, operand, arg, pc, rt_record_aux(0, 0, flags));
 }
 
+/* More of a freed block than this is not written: big blocks would cost more than the uses found at their ends. */
+#define FREED_MAX 4096
+
+void rt_emit_free(uint64_t block, size_t size, uintptr_t pc)
+{
+	struct rt_slot *s = rt_self;
+	struct rt_record event = rt_record_make(RT_OP_FREE, block, pc, 0, 0);
+
+	if (size == 0) {
+		rt_emit_sync(RT_OP_FREE, block, 0, pc, 0);
+		return;
+	}
+	rt_reserve(s, 3);
+	rt_sync(s, RT_OP_WRITE, block, size < FREED_MAX ? size : FREED_MAX, pc, rt_record_aux(0, 0, RT_F_FREE));
+	rt_append(event.w0, event.w1, s);
+}
+
 void rt_emit_time(void)
 {
 	struct rt_slot *s = rt_self;

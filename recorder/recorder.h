@@ -30,6 +30,11 @@ void rt_emit_range(unsigned op, const void *addr, size_t size, uintptr_t pc);
  * letting go). Begins a new epoch of the repeat filter. flags: RT_F_*.
  */
 void rt_emit_sync(unsigned op, uint64_t operand, uint64_t arg, uintptr_t pc, unsigned flags);
+/*
+ * free() of a heap block of size bytes, before the real call: a WRITE (RT_F_FREE) of its beginning, so that uses of the
+ * block that are not ordered with this are seen, and FREE, both at one exact stamp.
+ */
+void rt_emit_free(uint64_t block, size_t size, uintptr_t pc);
 /* A time mark around a call that may block (sleep, read, ...): also begins a new epoch of the repeat filter. */
 void rt_emit_time(void);
 

@@ -1,0 +1,19 @@
+/* Barriers. The number of parties is read from where glibc (2.25 and later) keeps it; it does not change after init. */
+#include "recorder/sync.h"
+
+struct glibc_barrier {
+	unsigned in, round, count;
+	int shared;
+	unsigned out;
+};
+_Static_assert(sizeof(struct glibc_barrier) <= sizeof(pthread_barrier_t), "layout of glibc's barrier");
+
+RT_INTERPOSE(int, pthread_barrier_wait, (pthread_barrier_t * barrier))
+{
+	/* The barrier may be destroyed by another party as soon as the real call lets one go, so it is read before. */
+	unsigned parties = ((const struct glibc_barrier *)(const void *)barrier)->count;
+	rt_emit_sync(RT_OP_BARRIER_ARRIVE, (uintptr_t)barrier, parties, RT_PC, 0);
+	int result = RT_REAL(pthread_barrier_wait)(barrier);
+	rt_emit_sync(RT_OP_BARRIER_LEAVE, (uintptr_t)barrier, parties, RT_PC, 0);
+	return result;
+}

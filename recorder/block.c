@@ -1,0 +1,49 @@
+/*
+ * Calls that may block without being synchronisation: a time mark after each, so that what comes after is not taken for
+ * as old as what went before. Those that read or write the caller's memory are in io.c.
+ */
+#include "recorder/sync.h"
+
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/select.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BLOCKS(type, name, parameters, arguments)                                                                      \
+	RT_INTERPOSE(type, name, parameters)                                                                           \
+	{                                                                                                              \
+		type result = RT_REAL(name) arguments;                                                                 \
+		rt_emit_time();                                                                                        \
+		return result;                                                                                         \
+	}
+
+BLOCKS(unsigned, sleep, (unsigned seconds), (seconds))
+BLOCKS(int, usleep, (useconds_t microseconds), (microseconds))
+BLOCKS(int, nanosleep, (const struct timespec *duration, struct timespec *remaining), (duration, remaining))
+BLOCKS(int, clock_nanosleep, (clockid_t clock, int flags, const struct timespec *duration, struct timespec *remaining),
+       (clock, flags, duration, remaining))
+BLOCKS(int, sched_yield, (void), ())
+BLOCKS(int, pause, (void), ())
+BLOCKS(int, sigsuspend, (const sigset_t *set), (set))
+BLOCKS(int, sigwait, (const sigset_t *set, int *number), (set, number))
+BLOCKS(int, sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info))
+BLOCKS(int, sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec *timeout), (set, info, timeout))
+BLOCKS(int, poll, (struct pollfd * fds, nfds_t n, int timeout), (fds, n, timeout))
+BLOCKS(int, ppoll, (struct pollfd * fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask),
+       (fds, n, timeout, mask))
+BLOCKS(int, select, (int n, fd_set *r, fd_set *w, fd_set *e, struct timeval *timeout), (n, r, w, e, timeout))
+BLOCKS(int, pselect, (int n, fd_set *r, fd_set *w, fd_set *e, const struct timespec *timeout, const sigset_t *mask),
+       (n, r, w, e, timeout, mask))
+BLOCKS(pid_t, wait, (int *status), (status))
+BLOCKS(pid_t, waitpid, (pid_t pid, int *status, int options), (pid, status, options))
+BLOCKS(pid_t, wait3, (int *status, int options, struct rusage *usage), (status, options, usage))
+BLOCKS(pid_t, wait4, (pid_t pid, int *status, int options, struct rusage *usage), (pid, status, options, usage))
+BLOCKS(int, waitid, (idtype_t type, id_t id, siginfo_t *info, int options), (type, id, info, options))
+BLOCKS(int, flock, (int fd, int operation), (fd, operation))
+BLOCKS(int, lockf, (int fd, int command, off_t length), (fd, command, length))
+BLOCKS(int, fsync, (int fd), (fd))
+BLOCKS(int, fdatasync, (int fd), (fd))

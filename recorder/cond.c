@@ -1,0 +1,96 @@
+/*
+ * Condition variables. A wait is WAIT_BEGIN (also lets the mutex go), WAIT_END (also takes it again), nothing else. A
+ * cancelled wait ends as well: glibc takes the mutex again before the cleanup handlers run, ours first, because this
+ * frame is the innermost.
+ *
+ * glibc has two sets of these functions; dlsym finds the default one, but in old versions of it the older one, so the
+ * newer is asked for by name.
+ */
+#include "recorder/sync.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+
+static void *real_cond(void **slot, const char *name)
+{
+	void *f = __atomic_load_n(slot, __ATOMIC_RELAXED);
+	if (f)
+		return f;
+	f = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
+	if (!f)
+		return rt_resolve(slot, name);
+	__atomic_store_n(slot, f, __ATOMIC_RELAXED);
+	return f;
+}
+#define REAL_COND(name) ((rt_real_type_##name)real_cond((void **)(void *)&rt_real_##name, #name))
+
+void rt_wait_begin(struct rt_wait *w)
+{
+	w->said = rt_recording() && rt_mutex_lets_go(w->mutex);
+	if (w->said)
+		rt_emit_sync(RT_OP_WAIT_BEGIN, (uintptr_t)w->cond, (uintptr_t)w->mutex, w->pc, 0);
+}
+
+void rt_wait_end(struct rt_wait *w)
+{
+	if (!w->said)
+		return;
+	unsigned flags = w->flags | (w->result == ETIMEDOUT ? RT_F_TIMEOUT : 0u);
+	rt_emit_sync(RT_OP_WAIT_END, (uintptr_t)w->cond, (uintptr_t)w->mutex, w->pc, flags);
+	if (w->result == ENOTRECOVERABLE) /* a robust mutex that was not taken again */
+		rt_emit_sync(RT_OP_RELEASE, (uintptr_t)w->mutex, 0, w->pc, 0);
+}
+
+/* A time that glibc refuses: it returns EINVAL without having waited. */
+static bool valid_time(const struct timespec *t)
+{
+	return t->tv_nsec >= 0 && t->tv_nsec < 1000000000;
+}
+
+RT_INTERPOSE(int, pthread_cond_wait, (pthread_cond_t *restrict cond, pthread_mutex_t *restrict mutex))
+{
+	RT_WAIT(cond, mutex, 0);
+	return wait.result = REAL_COND(pthread_cond_wait)(cond, mutex);
+}
+
+RT_INTERPOSE(int, pthread_cond_timedwait,
+             (pthread_cond_t *restrict cond, pthread_mutex_t *restrict mutex, const struct timespec *restrict until))
+{
+	if (!valid_time(until))
+		return REAL_COND(pthread_cond_timedwait)(cond, mutex, until);
+	RT_WAIT(cond, mutex, RT_F_TIMED);
+	return wait.result = REAL_COND(pthread_cond_timedwait)(cond, mutex, until);
+}
+
+RT_INTERPOSE(int, pthread_cond_clockwait,
+             (pthread_cond_t *restrict cond, pthread_mutex_t *restrict mutex, clockid_t clock,
+              const struct timespec *restrict until))
+{
+	if (!valid_time(until) || (clock != CLOCK_MONOTONIC && clock != CLOCK_REALTIME))
+		return RT_REAL(pthread_cond_clockwait)(cond, mutex, clock, until);
+	RT_WAIT(cond, mutex, RT_F_TIMED);
+	return wait.result = RT_REAL(pthread_cond_clockwait)(cond, mutex, clock, until);
+}
+
+RT_INTERPOSE(int, pthread_cond_signal, (pthread_cond_t * cond))
+{
+	rt_emit_sync(RT_OP_SIGNAL, (uintptr_t)cond, 0, RT_PC, 0);
+	return REAL_COND(pthread_cond_signal)(cond);
+}
+
+RT_INTERPOSE(int, pthread_cond_broadcast, (pthread_cond_t * cond))
+{
+	rt_emit_sync(RT_OP_BROADCAST, (uintptr_t)cond, 0, RT_PC, 0);
+	return REAL_COND(pthread_cond_broadcast)(cond);
+}
+
+/* Not events, but a condition must be made and waited on by the same set of functions. */
+RT_INTERPOSE(int, pthread_cond_init, (pthread_cond_t *restrict cond, const pthread_condattr_t *restrict attr))
+{
+	return REAL_COND(pthread_cond_init)(cond, attr);
+}
+
+RT_INTERPOSE(int, pthread_cond_destroy, (pthread_cond_t * cond))
+{
+	return REAL_COND(pthread_cond_destroy)(cond);
+}

@@ -1,0 +1,545 @@
+/*
+ * Input and output: what the calls read and write of the caller's memory, and the happens-before that goes through
+ * pipes, sockets and event counters inside one program (a thread that reads has seen what was written before). As
+ * everywhere, the data is written before the real call and read after it.
+ *
+ * Each descriptor that can carry data from thread to thread has an object, a small number that is no address: both ends
+ * of a pipe share one, all sockets share one (which end belongs to which is not known here), and files have none.
+ */
+#include "recorder/sync.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#undef fread_unlocked
+#undef fwrite_unlocked
+
+#define FD_MAX 65536
+#define OBJECT_MAX 4096 /* below any address; later pipes share the last one */
+enum { OBJECT_NONE, OBJECT_SOCKETS, OBJECT_FIRST };
+
+static _Atomic uint16_t fd_object[FD_MAX];
+static _Atomic uint32_t object_count = OBJECT_FIRST;
+
+static uint16_t object_of(int fd)
+{
+	return fd >= 0 && fd < FD_MAX ? atomic_load_explicit(&fd_object[fd], memory_order_relaxed) : OBJECT_NONE;
+}
+
+static void set_object(int fd, uint16_t object)
+{
+	if (fd >= 0 && fd < FD_MAX)
+		atomic_store_explicit(&fd_object[fd], object, memory_order_relaxed);
+}
+
+static uint16_t new_object(void)
+{
+	uint32_t n = atomic_load_explicit(&object_count, memory_order_relaxed);
+	while (n < OBJECT_MAX && !atomic_compare_exchange_weak(&object_count, &n, n + 1))
+		;
+	return (uint16_t)n;
+}
+
+/* What this thread did is seen by whoever reads next. */
+static void publishes(int fd, uintptr_t pc)
+{
+	uint16_t object = object_of(fd);
+	if (object)
+		rt_emit_sync(RT_OP_HB_BEFORE, object, 0, pc, 0);
+}
+
+/* Data (or the end of it) came: so did what the writers had done. Also the time mark of a call that may have blocked.
+ */
+static void received(int fd, bool got, uintptr_t pc)
+{
+	uint16_t object = object_of(fd);
+	if (object && got)
+		rt_emit_sync(RT_OP_HB_AFTER, object, 0, pc, 0);
+	else
+		rt_emit_time();
+}
+
+/* The first n bytes of what the vectors describe. */
+static void vectors(unsigned op, const struct iovec *v, int count, size_t n, uintptr_t pc)
+{
+	rt_emit_range(RT_OP_READ, v, (size_t)(count > 0 ? count : 0) * sizeof(*v), pc);
+	for (int i = 0; i < count && n > 0; i++) {
+		size_t part = v[i].iov_len < n ? v[i].iov_len : n;
+		rt_emit_range(op, v[i].iov_base, part, pc);
+		n -= part;
+	}
+}
+
+/* Input. */
+#define RECEIVES(type, name, parameters, arguments)                                                                    \
+	RT_INTERPOSE(type, name, parameters)                                                                           \
+	{                                                                                                              \
+		type n = RT_REAL(name) arguments;                                                                      \
+		received(fd, n >= 0, RT_PC);                                                                           \
+		if (n > 0)                                                                                             \
+			rt_emit_range(RT_OP_WRITE, buffer, (size_t)n < size ? (size_t)n : size, RT_PC);                \
+		return n;                                                                                              \
+	}
+RECEIVES(ssize_t, read, (int fd, void *buffer, size_t size), (fd, buffer, size))
+RECEIVES(ssize_t, pread, (int fd, void *buffer, size_t size, off_t at), (fd, buffer, size, at))
+RECEIVES(ssize_t, pread64, (int fd, void *buffer, size_t size, off64_t at), (fd, buffer, size, at))
+RECEIVES(ssize_t, recv, (int fd, void *buffer, size_t size, int flags), (fd, buffer, size, flags))
+RECEIVES(ssize_t, recvfrom,
+         (int fd, void *restrict buffer, size_t size, int flags, struct sockaddr *restrict from,
+          socklen_t *restrict length),
+         (fd, buffer, size, flags, from, length))
+RECEIVES(ssize_t, __read_chk, (int fd, void *buffer, size_t size, size_t room), (fd, buffer, size, room))
+RECEIVES(ssize_t, __recv_chk, (int fd, void *buffer, size_t size, size_t room, int flags),
+         (fd, buffer, size, room, flags))
+
+#define RECEIVES_VECTORS(name, parameters, arguments)                                                                  \
+	RT_INTERPOSE(ssize_t, name, parameters)                                                                        \
+	{                                                                                                              \
+		ssize_t n = RT_REAL(name) arguments;                                                                   \
+		received(fd, n >= 0, RT_PC);                                                                           \
+		if (n > 0 && rt_recording())                                                                           \
+			vectors(RT_OP_WRITE, v, count, (size_t)n, RT_PC);                                              \
+		return n;                                                                                              \
+	}
+RECEIVES_VECTORS(readv, (int fd, const struct iovec *v, int count), (fd, v, count))
+RECEIVES_VECTORS(preadv, (int fd, const struct iovec *v, int count, off_t at), (fd, v, count, at))
+RECEIVES_VECTORS(preadv64, (int fd, const struct iovec *v, int count, off64_t at), (fd, v, count, at))
+
+RT_INTERPOSE(ssize_t, recvmsg, (int fd, struct msghdr *message, int flags))
+{
+	ssize_t n = RT_REAL(recvmsg)(fd, message, flags);
+	received(fd, n >= 0, RT_PC);
+	if (n > 0 && rt_recording())
+		vectors(RT_OP_WRITE, message->msg_iov, (int)message->msg_iovlen, (size_t)n, RT_PC);
+	return n;
+}
+
+/* Output. */
+#define SENDS(name, parameters, arguments)                                                                             \
+	RT_INTERPOSE(ssize_t, name, parameters)                                                                        \
+	{                                                                                                              \
+		rt_emit_range(RT_OP_READ, buffer, size, RT_PC);                                                        \
+		publishes(fd, RT_PC);                                                                                  \
+		ssize_t n = RT_REAL(name) arguments;                                                                   \
+		rt_emit_time();                                                                                        \
+		return n;                                                                                              \
+	}
+SENDS(write, (int fd, const void *buffer, size_t size), (fd, buffer, size))
+SENDS(pwrite, (int fd, const void *buffer, size_t size, off_t at), (fd, buffer, size, at))
+SENDS(pwrite64, (int fd, const void *buffer, size_t size, off64_t at), (fd, buffer, size, at))
+SENDS(send, (int fd, const void *buffer, size_t size, int flags), (fd, buffer, size, flags))
+SENDS(sendto, (int fd, const void *buffer, size_t size, int flags, const struct sockaddr *to, socklen_t length),
+      (fd, buffer, size, flags, to, length))
+
+#define SENDS_VECTORS(name, parameters, arguments)                                                                     \
+	RT_INTERPOSE(ssize_t, name, parameters)                                                                        \
+	{                                                                                                              \
+		if (rt_recording())                                                                                    \
+			vectors(RT_OP_READ, v, count, SIZE_MAX, RT_PC);                                                \
+		publishes(fd, RT_PC);                                                                                  \
+		ssize_t n = RT_REAL(name) arguments;                                                                   \
+		rt_emit_time();                                                                                        \
+		return n;                                                                                              \
+	}
+SENDS_VECTORS(writev, (int fd, const struct iovec *v, int count), (fd, v, count))
+SENDS_VECTORS(pwritev, (int fd, const struct iovec *v, int count, off_t at), (fd, v, count, at))
+SENDS_VECTORS(pwritev64, (int fd, const struct iovec *v, int count, off64_t at), (fd, v, count, at))
+
+RT_INTERPOSE(ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags))
+{
+	if (rt_recording())
+		vectors(RT_OP_READ, message->msg_iov, (int)message->msg_iovlen, SIZE_MAX, RT_PC);
+	publishes(fd, RT_PC);
+	ssize_t n = RT_REAL(sendmsg)(fd, message, flags);
+	rt_emit_time();
+	return n;
+}
+
+/* Descriptors that come, are copied and go. */
+static int pipe_made(int result, int fds[2], uintptr_t pc)
+{
+	if (result == 0) {
+		uint16_t object = new_object();
+		set_object(fds[0], object);
+		set_object(fds[1], object);
+		rt_emit_range(RT_OP_WRITE, fds, 2 * sizeof(*fds), pc);
+	}
+	return result;
+}
+
+RT_INTERPOSE(int, pipe, (int fds[2]))
+{
+	return pipe_made(RT_REAL(pipe)(fds), fds, RT_PC);
+}
+
+RT_INTERPOSE(int, pipe2, (int fds[2], int flags))
+{
+	return pipe_made(RT_REAL(pipe2)(fds, flags), fds, RT_PC);
+}
+
+RT_INTERPOSE(int, socketpair, (int domain, int type, int protocol, int fds[2]))
+{
+	return pipe_made(RT_REAL(socketpair)(domain, type, protocol, fds), fds, RT_PC);
+}
+
+RT_INTERPOSE(int, eventfd, (unsigned value, int flags))
+{
+	int fd = RT_REAL(eventfd)(value, flags);
+	set_object(fd, fd < 0 ? OBJECT_NONE : new_object());
+	return fd;
+}
+
+RT_INTERPOSE(int, eventfd_read, (int fd, eventfd_t *value))
+{
+	int result = RT_REAL(eventfd_read)(fd, value);
+	received(fd, result == 0, RT_PC);
+	rt_emit_range(RT_OP_WRITE, value, result == 0 ? sizeof(*value) : 0, RT_PC);
+	return result;
+}
+
+RT_INTERPOSE(int, eventfd_write, (int fd, eventfd_t value))
+{
+	publishes(fd, RT_PC);
+	int result = RT_REAL(eventfd_write)(fd, value);
+	rt_emit_time();
+	return result;
+}
+
+RT_INTERPOSE(int, socket, (int domain, int type, int protocol))
+{
+	int fd = RT_REAL(socket)(domain, type, protocol);
+	set_object(fd, OBJECT_SOCKETS);
+	return fd;
+}
+
+RT_INTERPOSE(int, connect, (int fd, const struct sockaddr *to, socklen_t length))
+{
+	publishes(fd, RT_PC);
+	int result = RT_REAL(connect)(fd, to, length);
+	rt_emit_time();
+	return result;
+}
+
+static int accepted(int listener, int fd, uintptr_t pc)
+{
+	set_object(fd, OBJECT_SOCKETS);
+	received(listener, fd >= 0, pc);
+	return fd;
+}
+
+RT_INTERPOSE(int, accept, (int fd, struct sockaddr *restrict from, socklen_t *restrict length))
+{
+	return accepted(fd, RT_REAL(accept)(fd, from, length), RT_PC);
+}
+
+RT_INTERPOSE(int, accept4, (int fd, struct sockaddr *restrict from, socklen_t *restrict length, int flags))
+{
+	return accepted(fd, RT_REAL(accept4)(fd, from, length, flags), RT_PC);
+}
+
+RT_INTERPOSE(int, shutdown, (int fd, int how))
+{
+	publishes(fd, RT_PC);
+	return RT_REAL(shutdown)(fd, how);
+}
+
+/* The reader at the other end sees the end of the data. */
+RT_INTERPOSE(int, close, (int fd))
+{
+	publishes(fd, RT_PC);
+	set_object(fd, OBJECT_NONE);
+	return RT_REAL(close)(fd);
+}
+
+RT_INTERPOSE(int, dup, (int fd))
+{
+	int copy = RT_REAL(dup)(fd);
+	set_object(copy, object_of(fd));
+	return copy;
+}
+
+RT_INTERPOSE(int, dup2, (int fd, int to))
+{
+	int copy = RT_REAL(dup2)(fd, to);
+	if (copy >= 0)
+		set_object(copy, object_of(fd));
+	return copy;
+}
+
+RT_INTERPOSE(int, dup3, (int fd, int to, int flags))
+{
+	int copy = RT_REAL(dup3)(fd, to, flags);
+	if (copy >= 0)
+		set_object(copy, object_of(fd));
+	return copy;
+}
+
+RT_INTERPOSE(int, epoll_create, (int size))
+{
+	int fd = RT_REAL(epoll_create)(size);
+	set_object(fd, fd < 0 ? OBJECT_NONE : new_object());
+	return fd;
+}
+
+RT_INTERPOSE(int, epoll_create1, (int flags))
+{
+	int fd = RT_REAL(epoll_create1)(flags);
+	set_object(fd, fd < 0 ? OBJECT_NONE : new_object());
+	return fd;
+}
+
+/* What was done before a descriptor was added is seen by who gets its events. */
+RT_INTERPOSE(int, epoll_ctl, (int fd, int operation, int of, struct epoll_event *event))
+{
+	publishes(fd, RT_PC);
+	return RT_REAL(epoll_ctl)(fd, operation, of, event);
+}
+
+static int events_came(int fd, const struct epoll_event *events, int n, uintptr_t pc)
+{
+	received(fd, n > 0, pc);
+	if (n > 0)
+		rt_emit_range(RT_OP_WRITE, events, (size_t)n * sizeof(*events), pc);
+	return n;
+}
+
+RT_INTERPOSE(int, epoll_wait, (int fd, struct epoll_event *events, int max, int timeout))
+{
+	return events_came(fd, events, RT_REAL(epoll_wait)(fd, events, max, timeout), RT_PC);
+}
+
+RT_INTERPOSE(int, epoll_pwait, (int fd, struct epoll_event *events, int max, int timeout, const sigset_t *mask))
+{
+	return events_came(fd, events, RT_REAL(epoll_pwait)(fd, events, max, timeout, mask), RT_PC);
+}
+
+/* Streams. Their own buffers are the C library's and are not seen; what passes to and from the caller is. */
+static void stream_sends(FILE *f, const void *p, size_t n, uintptr_t pc)
+{
+	rt_emit_range(RT_OP_READ, p, n, pc);
+	if (rt_recording())
+		publishes(fileno_unlocked(f), pc);
+}
+
+static void stream_received(FILE *f, const void *p, size_t n, uintptr_t pc)
+{
+	int saved = errno;
+	if (rt_recording())
+		received(fileno_unlocked(f), true, pc);
+	rt_emit_range(RT_OP_WRITE, p, n, pc);
+	errno = saved;
+}
+
+#define FREAD(name)                                                                                                    \
+	RT_INTERPOSE(size_t, name, (void *restrict to, size_t size, size_t count, FILE *restrict f))                   \
+	{                                                                                                              \
+		size_t n = RT_REAL(name)(to, size, count, f);                                                          \
+		stream_received(f, to, n *size, RT_PC);                                                                \
+		return n;                                                                                              \
+	}
+FREAD(fread)
+FREAD(fread_unlocked)
+
+#define FWRITE(name)                                                                                                   \
+	RT_INTERPOSE(size_t, name, (const void *restrict from, size_t size, size_t count, FILE *restrict f))           \
+	{                                                                                                              \
+		stream_sends(f, from, size *count, RT_PC);                                                             \
+		return RT_REAL(name)(from, size, count, f);                                                            \
+	}
+FWRITE(fwrite)
+FWRITE(fwrite_unlocked)
+
+static size_t string_bytes(const char *s)
+{
+	size_t n = 0;
+	while (s[n])
+		n++;
+	return n + 1;
+}
+
+RT_INTERPOSE(char *, fgets, (char *restrict to, int size, FILE *restrict f))
+{
+	char *got = RT_REAL(fgets)(to, size, f);
+	if (rt_recording())
+		stream_received(f, to, got ? string_bytes(got) : 0, RT_PC);
+	return got;
+}
+
+RT_INTERPOSE(char *, __fgets_chk, (char *restrict to, size_t room, int size, FILE *restrict f))
+{
+	char *got = RT_REAL(__fgets_chk)(to, room, size, f);
+	if (rt_recording())
+		stream_received(f, to, got ? string_bytes(got) : 0, RT_PC);
+	return got;
+}
+
+RT_INTERPOSE(int, fputs, (const char *restrict s, FILE *restrict f))
+{
+	if (rt_recording())
+		stream_sends(f, s, string_bytes(s), RT_PC);
+	return RT_REAL(fputs)(s, f);
+}
+
+RT_INTERPOSE(int, puts, (const char *s))
+{
+	if (rt_recording())
+		stream_sends(stdout, s, string_bytes(s), RT_PC);
+	return RT_REAL(puts)(s);
+}
+
+static ssize_t line_read(char **line, size_t *size, ssize_t n, FILE *f, uintptr_t pc)
+{
+	if (rt_recording()) {
+		stream_received(f, *line, n >= 0 ? (size_t)n + 1 : 0, pc);
+		rt_emit_range(RT_OP_WRITE, line, sizeof(*line), pc);
+		rt_emit_range(RT_OP_WRITE, size, sizeof(*size), pc);
+	}
+	return n;
+}
+
+RT_INTERPOSE(ssize_t, getline, (char **restrict line, size_t *restrict size, FILE *restrict f))
+{
+	return line_read(line, size, RT_REAL(getline)(line, size, f), f, RT_PC);
+}
+
+RT_INTERPOSE(ssize_t, getdelim, (char **restrict line, size_t *restrict size, int delimiter, FILE *restrict f))
+{
+	return line_read(line, size, RT_REAL(getdelim)(line, size, delimiter, f), f, RT_PC);
+}
+
+RT_INTERPOSE(ssize_t, __getdelim, (char **restrict line, size_t *restrict size, int delimiter, FILE *restrict f))
+{
+	return line_read(line, size, RT_REAL(__getdelim)(line, size, delimiter, f), f, RT_PC);
+}
+
+RT_INTERPOSE(int, fflush, (FILE * f))
+{
+	if (f && rt_recording())
+		publishes(fileno_unlocked(f), RT_PC);
+	return RT_REAL(fflush)(f);
+}
+
+RT_INTERPOSE(int, fclose, (FILE * f))
+{
+	if (rt_recording()) {
+		int fd = fileno_unlocked(f);
+		publishes(fd, RT_PC);
+		set_object(fd, OBJECT_NONE);
+	}
+	return RT_REAL(fclose)(f);
+}
+
+/* A stream is a lock as well, which its holder may take several times. */
+RT_INTERPOSE(void, flockfile, (FILE * f))
+{
+	RT_REAL(flockfile)(f);
+	if (rt_recording() && rt_held_enter(f))
+		rt_emit_sync(RT_OP_ACQUIRE, (uintptr_t)f, 0, RT_PC, 0);
+}
+
+RT_INTERPOSE(int, ftrylockfile, (FILE * f))
+{
+	int result = RT_REAL(ftrylockfile)(f);
+	if (result == 0 && rt_recording() && rt_held_enter(f))
+		rt_emit_sync(RT_OP_ACQUIRE, (uintptr_t)f, 0, RT_PC, RT_F_TIMED);
+	return result;
+}
+
+RT_INTERPOSE(void, funlockfile, (FILE * f))
+{
+	if (rt_recording() && rt_held_leave(f))
+		rt_emit_sync(RT_OP_RELEASE, (uintptr_t)f, 0, RT_PC, 0);
+	RT_REAL(funlockfile)(f);
+}
+
+/* Formatted output into memory. The arguments that it reads are not looked at. */
+static int printed(const char *to, size_t size, int n, uintptr_t pc)
+{
+	if (n >= 0 && size > 0)
+		rt_emit_range(RT_OP_WRITE, to, (size_t)n + 1 < size ? (size_t)n + 1 : size, pc);
+	return n;
+}
+
+RT_INTERPOSE(int, vsnprintf, (char *restrict to, size_t size, const char *restrict format, va_list args))
+{
+	return printed(to, size, RT_REAL(vsnprintf)(to, size, format, args), RT_PC);
+}
+
+RT_INTERPOSE(int, vsprintf, (char *restrict to, const char *restrict format, va_list args))
+{
+	return printed(to, SIZE_MAX, RT_REAL(vsprintf)(to, format, args), RT_PC);
+}
+
+RT_EXPORT int snprintf(char *restrict to, size_t size, const char *restrict format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	int n = printed(to, size, RT_REAL(vsnprintf)(to, size, format, args), RT_PC);
+	va_end(args);
+	return n;
+}
+
+RT_EXPORT int sprintf(char *restrict to, const char *restrict format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	int n = printed(to, SIZE_MAX, RT_REAL(vsprintf)(to, format, args), RT_PC);
+	va_end(args);
+	return n;
+}
+
+RT_INTERPOSE(int, __vsnprintf_chk,
+             (char *restrict to, size_t size, int flag, size_t room, const char *restrict format, va_list args))
+{
+	return printed(to, size, RT_REAL(__vsnprintf_chk)(to, size, flag, room, format, args), RT_PC);
+}
+
+RT_EXPORT int __snprintf_chk(char *restrict to, size_t size, int flag, size_t room, const char *restrict format, ...);
+RT_EXPORT int __snprintf_chk(char *restrict to, size_t size, int flag, size_t room, const char *restrict format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	int n = printed(to, size, RT_REAL(__vsnprintf_chk)(to, size, flag, room, format, args), RT_PC);
+	va_end(args);
+	return n;
+}
+
+RT_INTERPOSE(int, __vsprintf_chk, (char *restrict to, int flag, size_t room, const char *restrict format, va_list args))
+{
+	return printed(to, SIZE_MAX, RT_REAL(__vsprintf_chk)(to, flag, room, format, args), RT_PC);
+}
+
+RT_EXPORT int __sprintf_chk(char *restrict to, int flag, size_t room, const char *restrict format, ...);
+RT_EXPORT int __sprintf_chk(char *restrict to, int flag, size_t room, const char *restrict format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	int n = printed(to, SIZE_MAX, RT_REAL(__vsprintf_chk)(to, flag, room, format, args), RT_PC);
+	va_end(args);
+	return n;
+}
+
+/* What is asked of a file is written to the caller's struct. */
+#define STAT(name, first, type)                                                                                        \
+	RT_INTERPOSE(int, name, (first what, type *restrict to))                                                       \
+	{                                                                                                              \
+		int result = RT_REAL(name)(what, to);                                                                  \
+		rt_emit_range(RT_OP_WRITE, to, result == 0 ? sizeof(*to) : 0, RT_PC);                                  \
+		return result;                                                                                         \
+	}
+STAT(stat, const char *restrict, struct stat)
+STAT(lstat, const char *restrict, struct stat)
+STAT(fstat, int, struct stat)
+STAT(stat64, const char *restrict, struct stat64)
+STAT(lstat64, const char *restrict, struct stat64)
+STAT(fstat64, int, struct stat64)

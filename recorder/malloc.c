@@ -1,0 +1,257 @@
+/*
+ * The heap. ALLOC is stamped after the block was got, FREE before it is given back, because another thread may be
+ * handed the same block at once; realloc is FREE then ALLOC for the same reason. C++'s operators are interposed only to
+ * know where they were called: the real ones run and come here through malloc and free, so that replaced ones still
+ * work.
+ *
+ * Looking up the real functions may itself allocate: such blocks come from a small static arena and are never reused.
+ */
+#include "recorder/sync.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <stdlib.h>
+
+/* Caller of the operator new or delete that this thread is in; 0 if in none. */
+static __thread uintptr_t operator_pc;
+static __thread bool resolving;
+
+#define ALLOC_PC (operator_pc ? operator_pc : RT_PC)
+
+/* The arena. Each block has its size in front. */
+#define ARENA_BYTES 65536
+static _Alignas(16) char arena[ARENA_BYTES];
+static _Atomic size_t arena_used;
+
+static bool in_arena(const void *p)
+{
+	return (uintptr_t)p >= (uintptr_t)arena && (uintptr_t)p < (uintptr_t)arena + ARENA_BYTES;
+}
+
+static size_t *arena_size(void *p)
+{
+	return (size_t *)p - 2;
+}
+
+/* Zeroed memory, NULL if there is no more. */
+static void *arena_alloc(size_t size)
+{
+	if (size > ARENA_BYTES)
+		return NULL;
+	size_t need = ((size + 15) & ~(size_t)15) + 16;
+	size_t at = atomic_fetch_add_explicit(&arena_used, need, memory_order_relaxed);
+	if (at > ARENA_BYTES - need)
+		return NULL;
+	char *p = arena + at + 16;
+	*arena_size(p) = size;
+	return p;
+}
+
+/* Is the real function known, or can it be looked up now? If not, the call came from within the look-up. */
+static bool real_ready(void **slot, const char *name)
+{
+	if (__atomic_load_n(slot, __ATOMIC_RELAXED))
+		return true;
+	if (resolving)
+		return false;
+	resolving = true;
+	void *f = rt_resolve(slot, name);
+	resolving = false;
+	return f != NULL;
+}
+#define READY(name) real_ready((void **)(void *)&rt_real_##name, #name)
+
+static void say_alloc(void *p, size_t size, uintptr_t pc)
+{
+	if (p)
+		rt_emit_sync(RT_OP_ALLOC, (uintptr_t)p, size, pc, 0);
+}
+
+static size_t usable_size(void *p)
+{
+	static size_t (*real)(void *);
+	size_t (*f)(void *) = (size_t(*)(void *))rt_real((void **)(void *)&real, "malloc_usable_size");
+	return f ? f(p) : 0;
+}
+
+static void say_free(void *p, size_t size, uintptr_t pc)
+{
+	rt_emit_free((uintptr_t)p, size, pc);
+}
+
+RT_INTERPOSE(void *, malloc, (size_t size))
+{
+	if (RT_UNLIKELY(!READY(malloc)))
+		return arena_alloc(size);
+	void *p = RT_REAL(malloc)(size);
+	say_alloc(p, size, ALLOC_PC);
+	return p;
+}
+
+void *rt_malloc_at(size_t size, uintptr_t pc)
+{
+	if (RT_UNLIKELY(!READY(malloc)))
+		return arena_alloc(size);
+	void *p = RT_REAL(malloc)(size);
+	say_alloc(p, size, pc);
+	return p;
+}
+
+RT_INTERPOSE(void *, calloc, (size_t count, size_t size))
+{
+	if (RT_UNLIKELY(!READY(calloc)))
+		return size && count > ARENA_BYTES / size ? NULL : arena_alloc(count * size);
+	void *p = RT_REAL(calloc)(count, size);
+	say_alloc(p, count * size, ALLOC_PC);
+	return p;
+}
+
+RT_INTERPOSE(void, free, (void *p))
+{
+	if (!p || RT_UNLIKELY(in_arena(p)))
+		return;
+	if (RT_UNLIKELY(!READY(free)))
+		return;
+	if (rt_recording())
+		say_free(p, usable_size(p), ALLOC_PC);
+	RT_REAL(free)(p);
+}
+
+RT_EXPORT void cfree(void *p);
+RT_EXPORT void cfree(void *p)
+{
+	free(p);
+}
+
+static void *move_from_arena(void *p, size_t size)
+{
+	size_t old = *arena_size(p);
+	char *q = malloc(size);
+	for (size_t i = 0; q && i < old && i < size; i++)
+		q[i] = ((char *)p)[i];
+	return q;
+}
+
+RT_INTERPOSE(void *, realloc, (void *p, size_t size));
+static void *say_realloc(void *p, size_t size, uintptr_t pc)
+{
+	if (!p) {
+		void *q = RT_REAL(realloc)(p, size);
+		say_alloc(q, size, pc);
+		return q;
+	}
+	bool said = rt_recording();
+	size_t old = said ? usable_size(p) : 0;
+	if (said)
+		say_free(p, old, pc);
+	void *q = RT_REAL(realloc)(p, size);
+	if (q)
+		say_alloc(q, size, pc);
+	else if (said && size > 0) /* failed: the old block lives on */
+		say_alloc(p, old, pc);
+	return q;
+}
+
+RT_EXPORT void *realloc(void *p, size_t size)
+{
+	if (p && RT_UNLIKELY(in_arena(p)))
+		return move_from_arena(p, size);
+	if (RT_UNLIKELY(!READY(realloc)))
+		return p ? NULL : arena_alloc(size);
+	return say_realloc(p, size, ALLOC_PC);
+}
+
+RT_EXPORT void *reallocarray(void *p, size_t count, size_t size)
+{
+	size_t bytes;
+	if (__builtin_mul_overflow(count, size, &bytes)) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	if (p && RT_UNLIKELY(in_arena(p)))
+		return move_from_arena(p, bytes);
+	if (RT_UNLIKELY(!READY(realloc)))
+		return p ? NULL : arena_alloc(bytes);
+	return say_realloc(p, bytes, ALLOC_PC);
+}
+
+RT_INTERPOSE(int, posix_memalign, (void **result, size_t alignment, size_t size))
+{
+	int status = RT_REAL(posix_memalign)(result, alignment, size);
+	if (status == 0)
+		say_alloc(*result, size, ALLOC_PC);
+	return status;
+}
+
+RT_INTERPOSE(void *, aligned_alloc, (size_t alignment, size_t size))
+{
+	void *p = RT_REAL(aligned_alloc)(alignment, size);
+	say_alloc(p, size, ALLOC_PC);
+	return p;
+}
+
+RT_INTERPOSE(void *, memalign, (size_t alignment, size_t size))
+{
+	void *p = RT_REAL(memalign)(alignment, size);
+	say_alloc(p, size, ALLOC_PC);
+	return p;
+}
+
+RT_INTERPOSE(void *, valloc, (size_t size))
+{
+	void *p = RT_REAL(valloc)(size);
+	say_alloc(p, size, ALLOC_PC);
+	return p;
+}
+
+RT_INTERPOSE(void *, pvalloc, (size_t size))
+{
+	void *p = RT_REAL(pvalloc)(size);
+	say_alloc(p, size, ALLOC_PC);
+	return p;
+}
+
+/* C++. The names are the mangled operators: m is size_t, t nothrow, a an alignment. */
+static void leave_operator(uintptr_t *outer)
+{
+	operator_pc = *outer;
+}
+#define IN_OPERATOR                                                                                                    \
+	uintptr_t outer __attribute__((cleanup(leave_operator))) = operator_pc;                                        \
+	operator_pc = RT_PC
+
+#define NEW(name, parameters, arguments)                                                                               \
+	RT_INTERPOSE(void *, name, parameters)                                                                         \
+	{                                                                                                              \
+		IN_OPERATOR;                                                                                           \
+		return RT_REAL(name) arguments;                                                                        \
+	}
+#define DELETE(name, parameters, arguments)                                                                            \
+	RT_INTERPOSE(void, name, parameters)                                                                           \
+	{                                                                                                              \
+		IN_OPERATOR;                                                                                           \
+		RT_REAL(name) arguments;                                                                               \
+	}
+
+NEW(_Znwm, (size_t size), (size))
+NEW(_Znam, (size_t size), (size))
+NEW(_ZnwmRKSt9nothrow_t, (size_t size, const void *nothrow), (size, nothrow))
+NEW(_ZnamRKSt9nothrow_t, (size_t size, const void *nothrow), (size, nothrow))
+NEW(_ZnwmSt11align_val_t, (size_t size, size_t alignment), (size, alignment))
+NEW(_ZnamSt11align_val_t, (size_t size, size_t alignment), (size, alignment))
+NEW(_ZnwmSt11align_val_tRKSt9nothrow_t, (size_t size, size_t alignment, const void *nothrow),
+    (size, alignment, nothrow))
+NEW(_ZnamSt11align_val_tRKSt9nothrow_t, (size_t size, size_t alignment, const void *nothrow),
+    (size, alignment, nothrow))
+DELETE(_ZdlPv, (void *p), (p))
+DELETE(_ZdaPv, (void *p), (p))
+DELETE(_ZdlPvm, (void *p, size_t size), (p, size))
+DELETE(_ZdaPvm, (void *p, size_t size), (p, size))
+DELETE(_ZdlPvRKSt9nothrow_t, (void *p, const void *nothrow), (p, nothrow))
+DELETE(_ZdaPvRKSt9nothrow_t, (void *p, const void *nothrow), (p, nothrow))
+DELETE(_ZdlPvSt11align_val_t, (void *p, size_t alignment), (p, alignment))
+DELETE(_ZdaPvSt11align_val_t, (void *p, size_t alignment), (p, alignment))
+DELETE(_ZdlPvmSt11align_val_t, (void *p, size_t size, size_t alignment), (p, size, alignment))
+DELETE(_ZdaPvmSt11align_val_t, (void *p, size_t size, size_t alignment), (p, size, alignment))
+DELETE(_ZdlPvSt11align_val_tRKSt9nothrow_t, (void *p, size_t alignment, const void *nothrow), (p, alignment, nothrow))
+DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t, (void *p, size_t alignment, const void *nothrow), (p, alignment, nothrow))

@@ -1,0 +1,128 @@
+/*
+ * Mutexes and spin locks. Only outermost levels are events, and an unlock that the C library will refuse must not be
+ * reported (the release is stamped before the real call), so this file reads what glibc keeps in a pthread_mutex_t:
+ * kind, count, owner and lock word, which are part of its ABI (static initialisers and robust lists fix them). Only the
+ * thread that holds the mutex acts on count.
+ */
+#include "recorder/sync.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <unistd.h>
+
+/* pthread_mutex_t.__data.__kind: the type is in the low bits. */
+#define KIND_TYPE 3
+#define KIND_ROBUST 16
+#define KIND_PRIO_INHERIT 32
+
+/* The kernel's number of this thread. Asked for once: a forked child is not recorded, so it never gets here. */
+static int my_tid(void)
+{
+	static __thread int tid;
+	if (tid == 0)
+		tid = gettid();
+	return tid;
+}
+
+void rt_mutex_acquired(pthread_mutex_t *m, int result, uintptr_t pc, unsigned flags)
+{
+	if ((result != 0 && result != EOWNERDEAD) || !rt_recording())
+		return;
+	int kind = m->__data.__kind & KIND_TYPE;
+	if (kind == PTHREAD_MUTEX_RECURSIVE_NP && m->__data.__count > 1)
+		return;
+	rt_emit_sync(RT_OP_ACQUIRE, (uintptr_t)m, 0, pc, flags);
+}
+
+/* Follows the checks of glibc's pthread_mutex_unlock, which differ between kinds. */
+bool rt_mutex_lets_go(const pthread_mutex_t *m)
+{
+	int kind = __atomic_load_n(&m->__data.__kind, __ATOMIC_RELAXED);
+	int type = kind & KIND_TYPE;
+	if (kind < 0) /* destroyed */
+		return false;
+	if (kind & (KIND_ROBUST | KIND_PRIO_INHERIT)) {
+		int word = __atomic_load_n(&m->__data.__lock, __ATOMIC_RELAXED);
+		if ((word & FUTEX_TID_MASK) != my_tid())
+			return false;
+	} else if (type == PTHREAD_MUTEX_RECURSIVE_NP || type == PTHREAD_MUTEX_ERRORCHECK_NP) {
+		if (__atomic_load_n(&m->__data.__owner, __ATOMIC_RELAXED) != my_tid())
+			return false;
+	}
+	return type != PTHREAD_MUTEX_RECURSIVE_NP || m->__data.__count == 1;
+}
+
+RT_INTERPOSE(int, pthread_mutex_lock, (pthread_mutex_t * m))
+{
+	int result = RT_REAL(pthread_mutex_lock)(m);
+	rt_mutex_acquired(m, result, RT_PC, 0);
+	return result;
+}
+
+RT_INTERPOSE(int, pthread_mutex_trylock, (pthread_mutex_t * m))
+{
+	int result = RT_REAL(pthread_mutex_trylock)(m);
+	rt_mutex_acquired(m, result, RT_PC, RT_F_TIMED);
+	return result;
+}
+
+RT_INTERPOSE(int, pthread_mutex_timedlock, (pthread_mutex_t *restrict m, const struct timespec *restrict abstime))
+{
+	int result = RT_REAL(pthread_mutex_timedlock)(m, abstime);
+	rt_mutex_acquired(m, result, RT_PC, RT_F_TIMED);
+	return result;
+}
+
+RT_INTERPOSE(int, pthread_mutex_clocklock,
+             (pthread_mutex_t *restrict m, clockid_t clock, const struct timespec *restrict abstime))
+{
+	int result = RT_REAL(pthread_mutex_clocklock)(m, clock, abstime);
+	rt_mutex_acquired(m, result, RT_PC, RT_F_TIMED);
+	return result;
+}
+
+RT_INTERPOSE(int, pthread_mutex_unlock, (pthread_mutex_t * m))
+{
+	if (rt_recording() && rt_mutex_lets_go(m))
+		rt_emit_sync(RT_OP_RELEASE, (uintptr_t)m, 0, RT_PC, 0);
+	return RT_REAL(pthread_mutex_unlock)(m);
+}
+
+/* Names by which old objects call the same functions. */
+RT_EXPORT int __pthread_mutex_lock(pthread_mutex_t *m);
+RT_EXPORT int __pthread_mutex_lock(pthread_mutex_t *m)
+{
+	int result = RT_REAL(pthread_mutex_lock)(m);
+	rt_mutex_acquired(m, result, RT_PC, 0);
+	return result;
+}
+
+RT_EXPORT int __pthread_mutex_unlock(pthread_mutex_t *m);
+RT_EXPORT int __pthread_mutex_unlock(pthread_mutex_t *m)
+{
+	if (rt_recording() && rt_mutex_lets_go(m))
+		rt_emit_sync(RT_OP_RELEASE, (uintptr_t)m, 0, RT_PC, 0);
+	return RT_REAL(pthread_mutex_unlock)(m);
+}
+
+RT_INTERPOSE(int, pthread_spin_lock, (pthread_spinlock_t * lock))
+{
+	int result = RT_REAL(pthread_spin_lock)(lock);
+	if (result == 0)
+		rt_emit_sync(RT_OP_ACQUIRE, (uintptr_t)lock, 0, RT_PC, 0);
+	return result;
+}
+
+RT_INTERPOSE(int, pthread_spin_trylock, (pthread_spinlock_t * lock))
+{
+	int result = RT_REAL(pthread_spin_trylock)(lock);
+	if (result == 0)
+		rt_emit_sync(RT_OP_ACQUIRE, (uintptr_t)lock, 0, RT_PC, RT_F_TIMED);
+	return result;
+}
+
+RT_INTERPOSE(int, pthread_spin_unlock, (pthread_spinlock_t * lock))
+{
+	rt_emit_sync(RT_OP_RELEASE, (uintptr_t)lock, 0, RT_PC, 0);
+	return RT_REAL(pthread_spin_unlock)(lock);
+}

@@ -1,0 +1,60 @@
+/*
+ * What the interposers of synchronisation share: which lock and unlock calls are the outermost ones, and the two halves
+ * of a wait. Nothing here allocates.
+ */
+#ifndef RECORDER_SYNC_H
+#define RECORDER_SYNC_H
+
+#include "recorder/recorder.h"
+
+#include <pthread.h>
+
+/* Where an interposed function was called from: the call instruction, not what follows it. */
+#define RT_PC (RT_CALLER - 1)
+
+/*
+ * A mutex call that takes the lock returned `result`: says ACQUIRE if that means that this thread holds it now and did
+ * not before. EOWNERDEAD counts as taken.
+ */
+void rt_mutex_acquired(pthread_mutex_t *mutex, int result, uintptr_t pc, unsigned flags);
+
+/*
+ * Would unlocking (or waiting with) this mutex now let it go? False for inner levels of a recursive mutex and where the
+ * real function will refuse (EPERM).
+ */
+bool rt_mutex_lets_go(const pthread_mutex_t *mutex);
+
+/*
+ * One wait on a condition. rt_wait_begin says WAIT_BEGIN. rt_wait_end is a cleanup function (the wait may be
+ * cancelled): says WAIT_END; the mutex is held again by then.
+ */
+struct rt_wait {
+	void *cond;
+	pthread_mutex_t *mutex;
+	uintptr_t pc;
+	unsigned flags; /* of WAIT_END */
+	int result;     /* of the real function: 0, ETIMEDOUT, ... */
+	bool said;
+};
+void rt_wait_begin(struct rt_wait *wait);
+void rt_wait_end(struct rt_wait *wait);
+#define RT_WAIT(condition, m, f)                                                                                       \
+	struct rt_wait wait                                                                                            \
+	    __attribute__((cleanup(rt_wait_end))) = {.cond = (condition), .mutex = (m), .pc = RT_PC, .flags = (f)};    \
+	rt_wait_begin(&wait)
+
+/*
+ * Depth of a lock that this thread may hold several times (reader side of an rwlock, FILE). enter: is this the
+ * outermost hold? leave: was it? A thread that holds more than a few dozen such locks at once has every level of the
+ * further ones reported.
+ */
+bool rt_held_enter(const void *lock);
+bool rt_held_leave(const void *lock);
+
+/* Runs real(object, a routine that says ONCE_BEGIN, runs `routine`, says ONCE_END); ONCE_SEEN if it was not called. */
+int rt_once(void *object, void (*routine)(void), int (*real)(void *, void (*)(void)), uintptr_t pc);
+
+/* malloc, recorded as called from pc. */
+void *rt_malloc_at(size_t size, uintptr_t pc);
+
+#endif
