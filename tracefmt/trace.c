@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct rt_source *const sources[] = {&rt_source_jsonl, &rt_source_std};
+static const struct rt_source *const sources[] = {&rt_source_file, &rt_source_jsonl, &rt_source_std};
 enum { SOURCES = sizeof sources / sizeof *sources, PROBE_BYTES = 4096 };
 
 static enum rt_status read_start(const char *path, unsigned char *start, size_t *n, struct rt_error *err)

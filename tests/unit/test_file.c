@@ -1,0 +1,528 @@
+/* trace.zst: what is written reads back; cut or damaged it reads as far as it goes and says so. */
+#include "tracefmt/file.h"
+#include "tracefmt/source.h"
+#include "tracefmt/writer.h"
+
+#include <check.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/racetrace-test-XXXXXX";
+static char path[64], other[64];
+
+static void setup(void)
+{
+	strcpy(folder + sizeof folder - 7, "XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	snprintf(path, sizeof path, "%s/trace.zst", folder);
+	snprintf(other, sizeof other, "%s/other.zst", folder);
+}
+
+static void teardown(void)
+{
+	unlink(path);
+	unlink(other);
+	ck_assert_int_eq(rmdir(folder), 0); /* nothing else was left behind */
+}
+
+static uint64_t next_random(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+static struct rt_writer *create(bool exact)
+{
+	const char *const command[] = {"./app", "an arg", "\xff", NULL};
+	struct rt_writer_options options = {.command = command, .pid = 77, .exact = exact};
+	struct rt_writer *w;
+	struct rt_error err = {0};
+	ck_assert_msg(!rt_writer_create(path, &options, &w, &err), "%s", err.message);
+	return w;
+}
+
+static void finish(struct rt_writer *w)
+{
+	struct rt_writer_result result = {.exit_kind = RT_EXIT_SIGNAL, .exit_value = 9, .duration_ns = 123456};
+	struct rt_error err = {0};
+	ck_assert_msg(!rt_writer_finish(w, &result, &err), "%s", err.message);
+	struct stat st;
+	ck_assert_int_eq(stat(path, &st), 0);
+	ck_assert_uint_eq((uint64_t)st.st_size, result.bytes);
+}
+
+static struct rt_trace *open_trace(const char *name)
+{
+	struct rt_trace *trace;
+	struct rt_error err = {0};
+	ck_assert_msg(!rt_trace_open(name, &trace, &err), "%s", err.message);
+	return trace;
+}
+
+/* All events of a trace, read `step` at a time; the caller frees them. */
+static struct rt_event *read_all(struct rt_trace *trace, size_t step, size_t *count)
+{
+	size_t cap = 64, n = 0, got;
+	struct rt_event *events = malloc(cap * sizeof *events);
+	do {
+		if (cap - n < step)
+			events = realloc(events, (cap = cap * 2 + step) * sizeof *events);
+		if (rt_trace_read(trace, events + n, step, &got, NULL))
+			ck_abort_msg("cannot read");
+		n += got;
+	} while (got);
+	*count = n;
+	return events;
+}
+
+/* Check writes to a pipe at each assertion: one that holds for every event is asserted where it fails alone. */
+static void assert_same_event(const struct rt_event *a, const struct rt_event *b)
+{
+	if (a->thread != b->thread || a->ordinal != b->ordinal || a->stamp != b->stamp || a->addr != b->addr ||
+	    a->arg != b->arg || a->pc != b->pc || a->value != b->value || a->op != b->op || a->order != b->order ||
+	    a->flags != b->flags)
+		ck_abort_msg("event %ju: %s of thread %u is not event %ju: %s of thread %u", (uintmax_t)a->number,
+		             rt_op_name(a->op), a->thread, (uintmax_t)b->number, rt_op_name(b->op), b->thread);
+}
+
+/* Events of several threads in global order, of every kind. */
+static struct rt_event *random_events(size_t n, uint32_t threads, uint64_t seed)
+{
+	struct rt_event *events = calloc(n, sizeof *events);
+	uint64_t *ordinals = calloc(threads, sizeof *ordinals), stamp = 1000;
+	uint32_t thread = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct rt_event *e = &events[i];
+		uint64_t x = next_random(&seed);
+		if (x % 8 == 0) {
+			thread = (uint32_t)(x >> 40) % threads;
+			stamp += 1 + (x >> 32) % 100;
+		}
+		e->thread = thread;
+		e->stamp = stamp;
+		e->number = i + 1;
+		ordinals[thread] += 1 + (x % 64 == 1 ? (x >> 50) : 0);
+		e->ordinal = ordinals[thread];
+		e->op = (uint8_t)(RT_OP_READ + (x >> 8) % (RT_OP_COUNT - RT_OP_READ));
+		e->addr = (x >> 16) % 10 * 4096 + (x & 0xff0);
+		e->pc = 0x400000 + (x >> 12) % 60;
+		e->order = (uint8_t)(e->op > RT_OP_WRITE && e->op <= RT_OP_FENCE ? (x >> 20) % 6 : 0);
+		e->arg = (x >> 24) % 5 ? UINT64_C(1) << (x >> 24) % 5 : next_random(&seed) & RT_OPERAND_MAX;
+		if (x % 32 == 5) {
+			e->flags = RT_F_VALUE;
+			e->value = next_random(&seed);
+		}
+	}
+	free(ordinals);
+	return events;
+}
+
+static void write_events(const struct rt_event *events, size_t n, uint32_t threads)
+{
+	struct rt_writer *w = create(true);
+	for (uint32_t i = 0; i < threads; i++) {
+		char name[32];
+		snprintf(name, sizeof name, "main.%u", i);
+		ck_assert(!rt_writer_thread(w, i, i ? name : "main", 0, i == 1 ? "label" : NULL, NULL));
+	}
+	for (size_t i = 0; i < n; i++)
+		if (rt_writer_event(w, &events[i], NULL))
+			ck_abort_msg("cannot write");
+	finish(w);
+}
+
+START_TEST(events_read_back_as_written)
+{
+	enum { N = 300000, THREADS = 7 };
+	struct rt_event *events = random_events(N, THREADS, 17 + (uint64_t)_i);
+	write_events(events, N, THREADS);
+	struct rt_trace *trace = open_trace(path);
+	const struct rt_trace_info *info = rt_trace_info(trace);
+	ck_assert(info->complete && info->exact);
+	ck_assert_str_eq(info->format, "racetrace");
+	ck_assert_uint_eq(info->events, N);
+	ck_assert_uint_eq(info->pid, 77);
+	ck_assert_uint_eq(info->duration_ns, 123456);
+	ck_assert_int_eq(info->exit_kind, RT_EXIT_SIGNAL);
+	ck_assert_int_eq(info->exit_value, 9);
+	ck_assert_str_eq(info->command[1], "an arg");
+	ck_assert_str_eq(info->command[2], "\xff");
+	ck_assert_ptr_null(info->command[3]);
+	ck_assert_uint_eq(info->thread_count, THREADS);
+	ck_assert_str_eq(info->threads[1].name, "main.1");
+	ck_assert_str_eq(info->threads[1].label, "label");
+	ck_assert_ptr_null(info->threads[2].label);
+	uint64_t per_thread = 0;
+	for (unsigned i = 0; i < THREADS; i++)
+		per_thread += info->threads[i].events;
+	ck_assert_uint_eq(per_thread, N);
+	for (int pass = 0; pass < 2; pass++) {
+		size_t n;
+		struct rt_event *back = read_all(trace, pass ? 1 : 1000, &n);
+		ck_assert_uint_eq(n, N);
+		for (size_t i = 0; i < n; i++) {
+			assert_same_event(&back[i], &events[i]);
+			if (back[i].number != i + 1)
+				ck_abort_msg("event %zu has number %ju", i + 1, (uintmax_t)back[i].number);
+		}
+		free(back);
+		ck_assert(!rt_trace_rewind(trace, NULL));
+	}
+	rt_trace_free(trace);
+	free(events);
+}
+END_TEST
+
+START_TEST(zstd_finds_the_file_in_order)
+{
+	struct rt_event *events = random_events(5000, 3, 3);
+	write_events(events, 5000, 3);
+	char command[256];
+	snprintf(command, sizeof command, "zstd -q -t %s", path);
+	ck_assert_int_eq(system(command), 0);
+	free(events);
+}
+END_TEST
+
+START_TEST(events_that_are_not_selected_keep_their_places)
+{
+	struct rt_event *events = random_events(20000, 4, 5);
+	write_events(events, 20000, 4);
+	struct rt_trace *trace = open_trace(path);
+	uint64_t mask = UINT64_C(1) << RT_OP_READ | UINT64_C(1) << RT_OP_ACQUIRE;
+	rt_trace_select(trace, mask);
+	size_t n, k = 0;
+	struct rt_event *back = read_all(trace, 100, &n);
+	for (size_t i = 0; i < 20000; i++) {
+		if (!(mask >> events[i].op & 1))
+			continue;
+		ck_assert_uint_lt(k, n);
+		ck_assert_uint_eq(back[k].number, i + 1);
+		assert_same_event(&back[k++], &events[i]);
+	}
+	ck_assert_uint_eq(k, n);
+	free(back);
+	rt_trace_free(trace);
+	free(events);
+}
+END_TEST
+
+/* One event a record, so that the stamps alone decide. */
+static void put(struct rt_writer *w, uint32_t thread, uint64_t stamp, uint64_t addr)
+{
+	struct rt_record r[2] = {rt_record_ext(stamp, 0), rt_record_make(RT_OP_READ, addr, 1, 4, 0)};
+	ck_assert(!rt_writer_records(w, thread, stamp ? r : r + 1, stamp ? 2 : 1, NULL));
+}
+
+START_TEST(threads_are_merged_run_by_run_by_their_stamps)
+{
+	struct rt_writer *w = create(false);
+	put(w, 0, 10, 1);
+	put(w, 0, 0, 2); /* the same run */
+	put(w, 0, 30, 5);
+	put(w, 0, 5, 6); /* lower than its predecessor: counts as 30 */
+	put(w, 0, 40, 9);
+	put(w, 1, 20, 4);
+	put(w, 1, 30, 7); /* equal: the lower thread first */
+	put(w, 1, 31, 8);
+	put(w, 2, 10, 3);
+	finish(w);
+	struct rt_trace *trace = open_trace(path);
+	ck_assert(!rt_trace_info(trace)->exact);
+	size_t n;
+	struct rt_event *back = read_all(trace, 4, &n);
+	ck_assert_uint_eq(n, 9);
+	for (size_t i = 0; i < n; i++)
+		ck_assert_uint_eq(back[i].addr, i + 1);
+	ck_assert_uint_eq(back[5].stamp, 30);
+	ck_assert_str_eq(rt_trace_info(trace)->threads[2].name, "thread 2");
+	free(back);
+	rt_trace_free(trace);
+}
+END_TEST
+
+START_TEST(a_trace_without_events_is_whole)
+{
+	finish(create(false));
+	struct rt_trace *trace = open_trace(path);
+	size_t n;
+	struct rt_event *back = read_all(trace, 10, &n);
+	ck_assert_uint_eq(n, 0);
+	ck_assert(rt_trace_info(trace)->complete);
+	free(back);
+	rt_trace_free(trace);
+}
+END_TEST
+
+static size_t read_file(const char *name, uint8_t **data)
+{
+	FILE *f = fopen(name, "rb");
+	ck_assert_ptr_nonnull(f);
+	*data = malloc(1 << 20);
+	size_t n = fread(*data, 1, 1 << 20, f);
+	fclose(f);
+	return n;
+}
+
+static void write_file(const char *name, const uint8_t *data, size_t n)
+{
+	FILE *f = fopen(name, "wb");
+	ck_assert_ptr_nonnull(f);
+	ck_assert_uint_eq(fwrite(data, 1, n, f), n);
+	ck_assert_int_eq(fclose(f), 0);
+}
+
+/* A small file of several chunks: 40 events, each thread ended after every fifth. */
+static struct rt_event *small_file(size_t *n)
+{
+	struct rt_event *events = random_events(*n = 40, 2, 8);
+	for (size_t i = 0; i < *n; i++)
+		events[i].stamp = i + 1; /* one run each, so that what is left has its place */
+	struct rt_writer *w = create(true);
+	struct rt_frame frame = {.function = "f", .file = "f.c", .line = 3, .pc = 0x400000};
+	ck_assert(!rt_writer_thread(w, 0, "main", 0, NULL, NULL));
+	ck_assert(!rt_writer_thread(w, 1, "main.1", 0, NULL, NULL));
+	for (size_t i = 0; i < *n; i++) {
+		ck_assert(!rt_writer_event(w, &events[i], NULL));
+		if (i % 5 == 4)
+			for (uint32_t t = 0; t < 2; t++)
+				ck_assert(!rt_writer_thread_end(w, t, NULL));
+	}
+	ck_assert(!rt_writer_position(w, 0x400000, &frame, 1, NULL));
+	finish(w);
+	return events;
+}
+
+START_TEST(cut_at_any_byte_it_reads_up_to_the_cut_and_says_so)
+{
+	size_t count, most = 0;
+	struct rt_event *events = small_file(&count);
+	uint8_t *data;
+	size_t size = read_file(path, &data);
+	for (size_t cut = 0; cut < size; cut++) {
+		struct rt_trace *trace;
+		struct rt_error err = {0};
+		write_file(other, data, cut);
+		enum rt_status status = rt_trace_open(other, &trace, &err);
+		if (cut < RT_FILE_HEADER_BYTES) {
+			ck_assert_int_eq(status, RT_EINPUT);
+			ck_assert(strstr(err.message, other));
+			continue;
+		}
+		ck_assert_msg(!status, "%zu: %s", cut, err.message);
+		ck_assert(!rt_trace_info(trace)->complete);
+		ck_assert(strstr(rt_trace_info(trace)->incomplete_why, "cut short"));
+		size_t n;
+		struct rt_event *back = read_all(trace, 7, &n);
+		ck_assert_uint_eq(n, rt_trace_info(trace)->events);
+		ck_assert_uint_ge(n, most); /* a longer piece has no less */
+		most = n;
+		for (size_t i = 0; i < n; i++)
+			assert_same_event(&back[i], &events[back[i].stamp - 1]);
+		free(back);
+		rt_trace_free(trace);
+	}
+	ck_assert_uint_eq(most, count);
+	free(data);
+	free(events);
+}
+END_TEST
+
+START_TEST(no_damaged_byte_makes_up_events)
+{
+	size_t count;
+	struct rt_event *events = small_file(&count);
+	uint8_t *data;
+	size_t size = read_file(path, &data), found = 0;
+	for (size_t at = 0; at < size; at++) {
+		struct rt_trace *trace;
+		struct rt_error err = {0};
+		data[at] ^= 0x41;
+		write_file(other, data, size);
+		data[at] ^= 0x41;
+		if (rt_trace_open(other, &trace, &err)) {
+			ck_assert_uint_lt(at, RT_FILE_HEADER_BYTES);
+			continue;
+		}
+		size_t n, frames;
+		struct rt_event *back = read_all(trace, 64, &n);
+		rt_trace_frames(trace, 0x400000, &frames);
+		ck_assert_uint_le(n, count);
+		for (size_t i = 0; i < n; i++)
+			if (back[i].op < RT_OP_COUNT)
+				assert_same_event(&back[i], &events[back[i].stamp - 1]);
+		ck_assert(n == count || !rt_trace_info(trace)->complete);
+		found += !rt_trace_info(trace)->complete;
+		free(back);
+		rt_trace_free(trace);
+	}
+	ck_assert_uint_gt(found, size / 2);
+	free(data);
+	free(events);
+}
+END_TEST
+
+START_TEST(a_newer_major_version_is_refused_by_name)
+{
+	size_t count;
+	free(small_file(&count));
+	uint8_t *data;
+	size_t size = read_file(path, &data);
+	data[24] = RT_FILE_MAJOR + 1;
+	write_file(other, data, size);
+	struct rt_trace *trace;
+	struct rt_error err = {0};
+	ck_assert_int_eq(rt_trace_open(other, &trace, &err), RT_EINPUT);
+	ck_assert(strstr(err.message, other) && strstr(err.message, "version 2.0"));
+	data[24] = RT_FILE_MAJOR;
+	data[28] = RT_FILE_MINOR + 1; /* a newer minor one is read */
+	write_file(other, data, size);
+	trace = open_trace(other);
+	ck_assert(rt_trace_info(trace)->complete);
+	rt_trace_free(trace);
+	free(data);
+}
+END_TEST
+
+START_TEST(symbols_name_positions_members_and_objects)
+{
+	struct rt_writer *w = create(true);
+	const struct rt_frame frames[] = {{.function = "inner", .file = "a.c", .line = 5, .column = 2, .pc = 0x400123},
+	                                  {.function = "outer", .file = "b.c", .line = 9, .pc = 0x400123}};
+	ck_assert(!rt_writer_position(w, 0x400123, frames, 2, NULL));
+	ck_assert(!rt_writer_position(w, 0x400100, frames + 1, 1, NULL));
+	uint32_t number, slot, array, queue, loop;
+	ck_assert(!rt_writer_type(w, &(struct rt_type){.size = 8}, &number, NULL));
+	const struct rt_member slot_members[] = {{"value", 0, number}, {"next", 8, number}};
+	ck_assert(!rt_writer_type(w, &(struct rt_type){16, 0, slot_members, 2}, &slot, NULL));
+	const struct rt_member element = {NULL, 0, slot};
+	ck_assert(!rt_writer_type(w, &(struct rt_type){64, 4, &element, 1}, &array, NULL));
+	const struct rt_member queue_members[] = {{"size", 0, number}, {"slot", 8, array}};
+	ck_assert(!rt_writer_type(w, &(struct rt_type){72, 0, queue_members, 2}, &queue, NULL));
+	const struct rt_member itself = {"self", 0, queue + 1};
+	ck_assert(!rt_writer_type(w, &(struct rt_type){8, 0, &itself, 1}, &loop, NULL));
+	ck_assert(!rt_writer_variable(w, "queue", 0x5000, 72, queue, "q.c", 12, NULL));
+	ck_assert(!rt_writer_variable(w, "flag", 0x4000, 4, RT_NO_TYPE, NULL, 0, NULL));
+	ck_assert(!rt_writer_variable(w, "loop", 0x6000, 8, loop, NULL, 0, NULL));
+	ck_assert(!rt_writer_object_name(w, 7, "L7", NULL));
+	ck_assert(!rt_writer_module(w, 0x400000, 0x500000, 0, "/bin/app", NULL));
+	finish(w);
+
+	struct rt_trace *trace = open_trace(path);
+	size_t n;
+	const struct rt_frame *f = rt_trace_frames(trace, 0x400123, &n);
+	ck_assert_uint_eq(n, 2);
+	ck_assert_str_eq(f[0].function, "inner");
+	ck_assert_uint_eq(f[0].column, 2);
+	ck_assert_str_eq(f[1].file, "b.c");
+	ck_assert_ptr_null(f[1].module);
+	ck_assert_uint_eq(f[1].pc, 0x400123);
+	rt_trace_frames(trace, 0x400124, &n);
+	ck_assert_uint_eq(n, 0);
+	struct rt_variable v;
+	ck_assert(rt_trace_variable(trace, 0x5000 + 8 + 3 * 16 + 8 + 4, &v));
+	ck_assert_str_eq(v.name, "queue.slot[3].next");
+	ck_assert_uint_eq(v.address, 0x5000 + 8 + 3 * 16 + 8);
+	ck_assert_uint_eq(v.size, 8);
+	ck_assert_str_eq(v.file, "q.c");
+	ck_assert_uint_eq(v.line, 12);
+	ck_assert(rt_trace_variable(trace, 0x4003, &v));
+	ck_assert_str_eq(v.name, "flag");
+	ck_assert(!rt_trace_variable(trace, 0x4004, &v));
+	ck_assert(!rt_trace_variable(trace, 0x3fff, &v));
+	ck_assert(rt_trace_variable(trace, 0x6000, &v)); /* a type that contains itself ends somewhere */
+	ck_assert_str_eq(rt_trace_object_name(trace, 7), "L7");
+	ck_assert_ptr_null(rt_trace_object_name(trace, 8));
+	ck_assert(rt_trace_info(trace)->complete);
+	rt_trace_free(trace);
+}
+END_TEST
+
+START_TEST(a_failed_write_is_reported_and_leaves_nothing)
+{
+	struct rlimit old, limit;
+	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &old), 0);
+	limit = (struct rlimit){4096, old.rlim_max};
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	signal(SIGXFSZ, SIG_IGN);
+	struct rt_writer *w = create(false);
+	struct rt_error err = {0};
+	uint64_t seed = 6;
+	enum rt_status status = RT_OK;
+	for (unsigned i = 0; i < 200000 && !status; i++) {
+		struct rt_record r = rt_record_make(RT_OP_READ, next_random(&seed), 1, 4, 0);
+		status = rt_writer_records(w, 0, &r, 1, &err);
+	}
+	ck_assert_int_eq(status, RT_ESYSTEM);
+	ck_assert(strstr(err.message, path));
+	struct rt_writer_result result = {0};
+	ck_assert_int_eq(rt_writer_finish(w, &result, &err), RT_ESYSTEM);
+	ck_assert_int_eq(access(path, F_OK), -1); /* nor is there a part file: teardown sees to that */
+}
+END_TEST
+
+START_TEST(an_unwritable_place_is_named)
+{
+	struct rt_writer_options options = {0};
+	struct rt_writer *w;
+	struct rt_error err = {0};
+	ck_assert_int_eq(rt_writer_create("/nowhere/at/all", &options, &w, &err), RT_ESYSTEM);
+	ck_assert_str_eq(err.message, "cannot write '/nowhere/at/all': No such file or directory");
+	ck_assert_int_eq(rt_writer_create(folder, &options, &w, &err), RT_ESYSTEM);
+	ck_assert(strstr(err.message, "Is a directory"));
+}
+END_TEST
+
+static int remember(uint64_t pc, void *arg)
+{
+	uint64_t *last = arg;
+	if (pc <= *last)
+		ck_abort_msg("not in order");
+	*last = pc;
+	last[1]++;
+	return 0;
+}
+
+START_TEST(each_pc_is_handed_out_once_in_rising_order)
+{
+	struct rt_writer *w = create(false);
+	uint64_t seed = 12, state[2] = {0, 0};
+	for (unsigned i = 0; i < 100000; i++) {
+		struct rt_record r = rt_record_make(RT_OP_READ, 0, 1 + next_random(&seed) % 5000, 4, 0);
+		if (rt_writer_records(w, i / 50000, &r, 1, NULL))
+			ck_abort_msg("cannot write");
+	}
+	ck_assert_int_eq(rt_writer_each_pc(w, remember, state), 0);
+	ck_assert_uint_eq(state[1], 5000);
+	rt_writer_abort(w);
+}
+END_TEST
+
+Suite *file_suite(void)
+{
+	Suite *s = suite_create("file");
+	TCase *c = tcase_create("trace.zst");
+	tcase_add_checked_fixture(c, setup, teardown);
+	tcase_set_timeout(c, 60);
+	tcase_add_loop_test(c, events_read_back_as_written, 0, 2);
+	tcase_add_test(c, zstd_finds_the_file_in_order);
+	tcase_add_test(c, events_that_are_not_selected_keep_their_places);
+	tcase_add_test(c, threads_are_merged_run_by_run_by_their_stamps);
+	tcase_add_test(c, a_trace_without_events_is_whole);
+	tcase_add_test(c, cut_at_any_byte_it_reads_up_to_the_cut_and_says_so);
+	tcase_add_test(c, no_damaged_byte_makes_up_events);
+	tcase_add_test(c, a_newer_major_version_is_refused_by_name);
+	tcase_add_test(c, symbols_name_positions_members_and_objects);
+	tcase_add_test(c, a_failed_write_is_reported_and_leaves_nothing);
+	tcase_add_test(c, an_unwritable_place_is_named);
+	tcase_add_test(c, each_pc_is_handed_out_once_in_rising_order);
+	suite_add_tcase(s, c);
+	return s;
+}

@@ -1,0 +1,218 @@
+/*
+ * A chunk's content: records of one thread, coded by prediction into columns (docs/trace-format.md, "Columns").
+ *
+ * A site is a (pc, aux, op). Each site remembers the two sites that followed it last, and its last operand, stride,
+ * distance to the preceding operand, skip, arg and value. One flag byte an event says which of these predictions hold;
+ * what they miss goes to a column of its own kind. Both sides keep the same tables, so that a hit costs the flag alone,
+ * and flags of loops repeat, which zstd then makes almost free. A chunk starts with empty tables: it is decodable
+ * alone.
+ */
+#ifndef TRACEFMT_COLUMN_H
+#define TRACEFMT_COLUMN_H
+
+#include "tracefmt/bytes.h"
+#include "tracefmt/record.h"
+
+#include <endian.h>
+
+#define RT_CHUNK_RECORDS 65535u /* most records in a chunk, so a site number fits 16 bits */
+
+/* Flag byte of an event. */
+enum {
+	RT_FLAG_SITE = 3,     /* 0, 1: last, last but one successor; 2: number in SITE; 3: new, in DEF */
+	RT_FLAG_OPERAND = 12, /* 0: last + stride; 4: preceding operand + distance; 8: delta in OPERAND; 12: last */
+	RT_FLAG_SKIP = 16,    /* skip differs from the site's last: in SKIP */
+	RT_FLAG_EXT = 32,     /* an EXT record comes first: STAMP, and ARG if it differs */
+	RT_FLAG_VALUE = 64,   /* a VALUE record comes next to the event: VALUE */
+	RT_FLAG_LITERAL = 128 /* not an event: the record's 16 bytes are in LITERAL */
+};
+
+enum rt_column {
+	RT_COLUMN_FLAG,
+	RT_COLUMN_SITE,
+	RT_COLUMN_DEF,
+	RT_COLUMN_OPERAND,
+	RT_COLUMN_SKIP,
+	RT_COLUMN_STAMP,
+	RT_COLUMN_ARG,
+	RT_COLUMN_VALUE,
+	RT_COLUMN_LITERAL,
+	RT_COLUMN_COUNT
+};
+
+/* Most bytes that one record can take in all columns, and that a chunk can. */
+#define RT_RECORD_CODED_MAX 48u
+#define RT_CHUNK_RAW_MAX (RT_CHUNK_RECORDS * RT_RECORD_CODED_MAX + RT_COLUMN_COUNT * RT_VARINT_MAX)
+
+/* A site and its predictions; site 0 stands for the chunk's start. 64 bytes: a cache line. */
+struct rt_site {
+	uint64_t w1; /* pc and aux, as in the record */
+	uint64_t operand, stride, delta, distance, arg, value;
+	uint16_t next[2];
+	uint8_t op, skip;
+};
+#define RT_SITE_START ((struct rt_site){.op = 255}) /* no operation that there is */
+
+/* What a site learns from an event with this operand, prev being that of the event before it. */
+static inline void rt_site_learn(struct rt_site *s, uint64_t operand, uint64_t prev)
+{
+	uint64_t delta = operand - s->operand;
+	s->stride = delta == s->delta ? delta : s->stride;
+	s->delta = delta;
+	s->operand = operand;
+	s->distance = operand - prev;
+}
+
+/* Sign-extends a difference of 48-bit operands. */
+static inline int64_t rt_operand_delta(uint64_t a, uint64_t b)
+{
+	return (int64_t)((a - b) << 16) >> 16;
+}
+
+struct rt_encoder;
+
+/* NULL without memory. */
+struct rt_encoder *rt_encoder_create(void);
+void rt_encoder_free(struct rt_encoder *e);
+/*
+ * Codes records until the chunk is full; returns how many it took (an EXT, VALUE, event group goes whole into one
+ * chunk), 0 when the chunk is full. Groups must not be split between calls. SIZE_MAX: no memory.
+ */
+size_t rt_encoder_add(struct rt_encoder *e, const struct rt_record *records, size_t n);
+
+/* What is in the chunk so far. */
+struct rt_chunk_facts {
+	uint32_t records, events;
+	uint64_t left_out, lost;
+	uint64_t first_stamp, last_stamp; /* in effect at its first and last event */
+	uint64_t base_stamp;              /* what the first STAMP is relative to */
+};
+const struct rt_chunk_facts *rt_encoder_facts(const struct rt_encoder *e);
+/* Calls f for the pc of each site of the chunk; stops when it returns false, and returns that. */
+bool rt_encoder_each_pc(const struct rt_encoder *e, bool (*f)(uint64_t pc, void *arg), void *arg);
+/* Appends the coded chunk to out (check out->failed) and empties the encoder; the stamp in effect stays. */
+void rt_encoder_finish(struct rt_encoder *e, struct rt_bytes *out);
+
+/* Decoding. The coded bytes are borrowed until the next init or release. */
+struct rt_decoder {
+	const uint8_t *flag, *flag_end; /* flags are the fast path: the others are cursors */
+	struct rt_cursor column[RT_COLUMN_COUNT];
+	struct rt_site *sites;
+	uint32_t site_count, site_cap;
+	uint32_t site; /* of the last event */
+	uint64_t operand, pc, stamp;
+};
+
+/* False: not a coded chunk, or no memory (then *memory turns true). The decoder is to be released in any case. */
+bool rt_decoder_init(struct rt_decoder *d, const uint8_t *data, size_t n, uint64_t base_stamp, bool *memory);
+void rt_decoder_release(struct rt_decoder *d);
+/* Decodes everything into records (room for n); false if damaged or more than n. *got: how many came out. */
+bool rt_decoder_records(struct rt_decoder *d, struct rt_record *records, size_t n, size_t *got);
+
+/* One step of decoding, a flag: an event with what came before it, or a literal record (then only w0, w1 are set). */
+struct rt_step {
+	uint64_t w0, w1;
+	uint64_t stamp, arg, value; /* stamp as recorded; arg and value where the flag says so */
+	unsigned flag;
+};
+
+bool rt_decoder_miss(struct rt_decoder *d, unsigned flag, struct rt_site **site);
+
+static inline uint64_t rt_column_varint(struct rt_decoder *d, enum rt_column i)
+{
+	struct rt_cursor *c = &d->column[i];
+	if (__builtin_expect(c->p < c->end && *c->p < 128, 1))
+		return *c->p++;
+	return rt_cursor_varint(c);
+}
+
+/* The stamp of the EXT that the next flag brings, without taking it. Only if that flag has RT_FLAG_EXT. */
+static inline uint64_t rt_decoder_peek_stamp(const struct rt_decoder *d, bool *arg_differs, const uint8_t **after)
+{
+	struct rt_cursor c = d->column[RT_COLUMN_STAMP];
+	uint64_t v = rt_cursor_varint(&c);
+	*arg_differs = v & 1;
+	*after = c.bad ? NULL : c.p;
+	return d->stamp + (uint64_t)rt_unzigzag(v >> 1);
+}
+
+/* Takes the next flag (there must be one); false if the chunk is damaged. */
+static inline __attribute__((always_inline)) bool rt_decoder_next(struct rt_decoder *d, struct rt_step *g)
+{
+	unsigned flag = *d->flag++;
+	g->flag = flag;
+	if (__builtin_expect(flag & RT_FLAG_LITERAL, 0)) {
+		const uint8_t *p = rt_cursor_take(&d->column[RT_COLUMN_LITERAL], 16);
+		if (!p)
+			return false;
+		memcpy(&g->w0, p, 8);
+		memcpy(&g->w1, p + 8, 8);
+		g->w0 = le64toh(g->w0);
+		g->w1 = le64toh(g->w1);
+		if (rt_record_op((struct rt_record){g->w0, g->w1}) == RT_OP_EXT)
+			d->stamp = g->w1;
+		return true;
+	}
+	struct rt_site *from = &d->sites[d->site];
+	struct rt_site *s;
+	if (__builtin_expect((flag & RT_FLAG_SITE) == 0, 1)) {
+		d->site = from->next[0];
+		s = &d->sites[d->site];
+	} else if (!rt_decoder_miss(d, flag, &s)) {
+		return false;
+	}
+	uint64_t operand;
+	switch (flag & RT_FLAG_OPERAND) {
+	case 0:
+		operand = s->operand + s->stride;
+		break;
+	case 4:
+		operand = d->operand + s->distance;
+		break;
+	case 8:
+		operand = s->operand + (uint64_t)rt_unzigzag(rt_column_varint(d, RT_COLUMN_OPERAND));
+		if (d->column[RT_COLUMN_OPERAND].bad)
+			return false;
+		break;
+	default:
+		operand = s->operand;
+	}
+	operand &= RT_OPERAND_MAX;
+	rt_site_learn(s, operand, d->operand);
+	d->operand = operand;
+	if (__builtin_expect(flag & (RT_FLAG_SKIP | RT_FLAG_EXT | RT_FLAG_VALUE), 0)) {
+		if (flag & RT_FLAG_SKIP) {
+			const uint8_t *p = rt_cursor_take(&d->column[RT_COLUMN_SKIP], 1);
+			if (!p)
+				return false;
+			s->skip = *p;
+		}
+		if (flag & RT_FLAG_EXT) {
+			bool arg_differs;
+			const uint8_t *after;
+			d->stamp = rt_decoder_peek_stamp(d, &arg_differs, &after);
+			if (!after)
+				return false;
+			d->column[RT_COLUMN_STAMP].p = after;
+			if (arg_differs) {
+				s->arg = (s->arg + (uint64_t)rt_unzigzag(rt_column_varint(d, RT_COLUMN_ARG))) &
+				         RT_OPERAND_MAX;
+				if (d->column[RT_COLUMN_ARG].bad)
+					return false;
+			}
+		}
+		if (flag & RT_FLAG_VALUE) {
+			s->value += (uint64_t)rt_unzigzag(rt_column_varint(d, RT_COLUMN_VALUE));
+			if (d->column[RT_COLUMN_VALUE].bad)
+				return false;
+		}
+		g->stamp = d->stamp;
+		g->arg = s->arg;
+		g->value = s->value;
+	}
+	g->w0 = operand | (uint64_t)s->op << 48 | (uint64_t)s->skip << 56;
+	g->w1 = s->w1;
+	return true;
+}
+
+#endif

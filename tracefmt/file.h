@@ -1,0 +1,54 @@
+/*
+ * trace.zst as bytes: blocks (docs/trace-format.md). A block is a skippable zstd frame, its header, and mostly a zstd
+ * frame after it, its content. Shared by writer and reader.
+ */
+#ifndef TRACEFMT_FILE_H
+#define TRACEFMT_FILE_H
+
+#include "tracefmt/column.h"
+
+#define RT_FILE_MAJOR 1 /* a reader refuses a newer one */
+#define RT_FILE_MINOR 0 /* block kinds and trailing fields may be added: readers skip what they do not know */
+
+enum rt_block_kind {
+	RT_BLOCK_HEAD = 1, /* process id, order, command */
+	RT_BLOCK_THREADS,  /* declarations of threads; the last one of a thread counts */
+	RT_BLOCK_CHUNK,    /* records of one thread */
+	RT_BLOCK_SYMBOLS,  /* positions, variables, names, modules */
+	RT_BLOCK_END,      /* exit, duration */
+	RT_BLOCK_INDEX     /* the headers of all blocks before it, with their places */
+};
+
+struct rt_block {
+	uint32_t kind;
+	uint32_t thread;   /* CHUNK: whose */
+	uint32_t sequence; /* CHUNK: number of this thread's chunks before it */
+	uint32_t records, events;
+	uint32_t raw;    /* content, decompressed */
+	uint32_t packed; /* zstd frame */
+	uint64_t base_stamp, first_stamp, last_stamp;
+	uint64_t ordinal; /* CHUNK: of the thread's last event before it */
+	uint64_t left_out, lost;
+	uint64_t offset; /* of the skippable frame in the file; not in the header, but in the index */
+};
+
+/* Sizes of the skippable frames, with their own eight bytes. */
+enum { RT_FILE_HEADER_BYTES = 32, RT_BLOCK_HEADER_BYTES = 96, RT_TRAILER_BYTES = 32, RT_INDEX_ENTRY_BYTES = 104 };
+#define RT_SECTION_RAW_MAX (256u << 20) /* content of a block that is not a chunk */
+#define RT_SECTION_RATIO_MAX 4096u      /* and how much larger than its frame it may be, past the first 64 KiB */
+#define RT_THREAD_MAX (1u << 22)
+
+void rt_file_header_put(uint8_t out[RT_FILE_HEADER_BYTES]);
+/* Does it begin like a trace, as far as n goes? The version is not looked at. */
+bool rt_file_header_probe(const uint8_t *data, size_t n);
+/* Versions from a whole header that has been probed. */
+void rt_file_header_version(const uint8_t data[RT_FILE_HEADER_BYTES], unsigned *major, unsigned *minor);
+
+void rt_block_put(uint8_t out[RT_BLOCK_HEADER_BYTES], const struct rt_block *block);
+/* False: not a block header, or its checksum is wrong, or its sizes are out of bounds. offset is left alone. */
+bool rt_block_get(const uint8_t data[RT_BLOCK_HEADER_BYTES], struct rt_block *block);
+
+void rt_trailer_put(uint8_t out[RT_TRAILER_BYTES], uint64_t index_offset);
+bool rt_trailer_get(const uint8_t data[RT_TRAILER_BYTES], uint64_t *index_offset);
+
+#endif

@@ -1,0 +1,380 @@
+/*
+ * Reads trace.zst: merges the threads' chunks into the global order (record.h says what it is: runs by their stamps,
+ * the lower thread first among equals). A heap holds the live threads; the first one's events are decoded straight into
+ * the caller's array for as long as its stamps stay ahead of the second one's. A thread's chunk is in memory only from
+ * when its first stamp is reached to its last event.
+ */
+#include "tracefmt/reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Decoded chunks may take so much at once: some thousand threads with full chunks that hardly compress by columns. */
+#define LIVE_BYTES_MAX (UINT64_C(4) << 30)
+
+static struct rt_reader *reader_of(const struct rt_trace *trace)
+{
+	return (struct rt_reader *)(uintptr_t)trace;
+}
+
+/* Lets go of the stream's chunk. */
+static void unload(struct rt_reader *r, struct rt_stream *s)
+{
+	if (s->loaded)
+		r->live_bytes -= s->raw.cap;
+	s->loaded = false;
+	rt_decoder_release(&s->decoder);
+	rt_bytes_release(&s->raw);
+}
+
+static void file_free(struct rt_trace *trace)
+{
+	struct rt_reader *r = reader_of(trace);
+	for (uint32_t i = 0; i < r->trace.info.thread_count; i++) {
+		if (r->streams)
+			unload(r, &r->streams[i]);
+		free((char *)(uintptr_t)r->threads[i].name);
+		free((char *)(uintptr_t)r->threads[i].label);
+	}
+	for (char **arg = r->command; arg && *arg; arg++)
+		free(*arg);
+	free(r->command);
+	free(r->threads);
+	free(r->streams);
+	free(r->heap);
+	free(r->chunks);
+	rt_symbols_free(r->symbols);
+	rt_bytes_release(&r->packed);
+	ZSTD_freeDCtx(r->zstd);
+	if (r->fd >= 0)
+		close(r->fd);
+	free(r);
+}
+
+static bool before(struct rt_next a, struct rt_next b)
+{
+	return a.stamp != b.stamp ? a.stamp < b.stamp : a.thread < b.thread;
+}
+
+static void sift_down(struct rt_reader *r, uint32_t i)
+{
+	struct rt_next x = r->heap[i];
+	for (uint32_t child; (child = 2 * i + 1) < r->heap_count; i = child) {
+		if (child + 1 < r->heap_count && before(r->heap[child + 1], r->heap[child]))
+			child++;
+		if (!before(r->heap[child], x))
+			break;
+		r->heap[i] = r->heap[child];
+	}
+	r->heap[i] = x;
+}
+
+static enum rt_status file_rewind(struct rt_trace *trace, struct rt_error *err)
+{
+	struct rt_reader *r = reader_of(trace);
+	(void)err;
+	r->heap_count = 0;
+	r->number = 0;
+	r->ended = false;
+	for (uint32_t i = 0; i < r->trace.info.thread_count; i++) {
+		struct rt_stream *s = &r->streams[i];
+		unload(r, s);
+		s->chunk = 0;
+		s->ordinal = 0;
+		s->pending = 0;
+		if (!s->chunk_count)
+			continue;
+		s->stamp = s->chunks[0].first_stamp;
+		r->heap[r->heap_count++] = (struct rt_next){s->stamp, i};
+	}
+	for (uint32_t i = r->heap_count / 2; i-- > 0;)
+		sift_down(r, i);
+	return RT_OK;
+}
+
+static enum rt_status file_open(const char *path, struct rt_trace **out, struct rt_error *err)
+{
+	struct rt_reader *r = calloc(1, sizeof *r);
+	if (!r)
+		return rt_error_set(err, RT_EMEMORY, "no memory to open '%s'", path);
+	struct stat st;
+	enum rt_status status;
+	r->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (r->fd < 0 || fstat(r->fd, &st)) {
+		status = rt_error_set(err, RT_ESYSTEM, "cannot open '%s': %s", path, strerror(errno));
+	} else if (!(r->zstd = ZSTD_createDCtx())) {
+		status = rt_error_set(err, RT_EMEMORY, "no memory to open '%s'", path);
+	} else {
+		r->size = (uint64_t)st.st_size;
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+		ZSTD_DCtx_setParameter(r->zstd, ZSTD_d_experimentalParam3, 1); /* ignore content checksums */
+#endif
+		status = rt_reader_catalog(r, path, err);
+	}
+	if (!status)
+		status = file_rewind(&r->trace, err);
+	if (status) {
+		file_free(&r->trace);
+		return status;
+	}
+	*out = &r->trace;
+	return RT_OK;
+}
+
+/* Loads the stream's next chunk. RT_EINPUT: the trace ends here. */
+static enum rt_status load(struct rt_reader *r, struct rt_stream *s)
+{
+	const struct rt_block *chunk = &s->chunks[s->chunk];
+	bool memory = false;
+	if (chunk->sequence != s->chunk || r->live_bytes + chunk->raw > LIVE_BYTES_MAX)
+		return RT_EINPUT;
+	enum rt_status status = rt_reader_content(r, chunk, &s->raw);
+	if (status)
+		return status;
+	s->loaded = true;
+	r->live_bytes += s->raw.cap;
+	if (!rt_decoder_init(&s->decoder, s->raw.data, s->raw.len, chunk->base_stamp, &memory))
+		return memory ? RT_EMEMORY : RT_EINPUT;
+	s->events = 0;
+	s->ordinal = chunk->ordinal;
+	s->chunk++;
+	return RT_OK;
+}
+
+/* Where a read stands. */
+struct reading {
+	struct rt_event *out, *end;
+	uint64_t mask;
+	struct rt_next limit; /* the second thread's place: stop before a run that comes after it */
+};
+
+enum run_end { RUN_FULL, RUN_BEHIND, RUN_CHUNK_END, RUN_DAMAGED };
+
+/* A literal record is next: takes it, unless it begins a run that comes after the limit. */
+static enum run_end take_literal(struct rt_stream *s, uint32_t thread, struct rt_next limit, bool *taken)
+{
+	struct rt_decoder *d = &s->decoder;
+	struct rt_cursor peek = d->column[RT_COLUMN_LITERAL];
+	const uint8_t *p = rt_cursor_take(&peek, 16);
+	struct rt_step g;
+	if (!p)
+		return RUN_DAMAGED;
+	uint64_t w[2];
+	memcpy(w, p, 16);
+	struct rt_record record = {le64toh(w[0]), le64toh(w[1])};
+	if (rt_record_op(record) == RT_OP_EXT) {
+		uint64_t stamp = record.w1 > s->stamp ? record.w1 : s->stamp;
+		struct rt_next here = {stamp, thread};
+		s->stamp = stamp;
+		*taken = !before(limit, here);
+		if (!*taken)
+			return RUN_BEHIND;
+		s->arg = rt_record_operand(record);
+		s->pending |= RT_FLAG_EXT;
+	} else if (rt_record_op(record) == RT_OP_VALUE) {
+		s->value = record.w1;
+		s->pending |= RT_FLAG_VALUE;
+	} else if (rt_record_op(record) == RT_OP_SKIP) {
+		s->ordinal += rt_record_operand(record);
+	}
+	*taken = true;
+	return rt_decoder_next(d, &g) ? RUN_BEHIND : RUN_DAMAGED;
+}
+
+static inline void put_event(struct rt_event *e, const struct rt_step *g, unsigned op, uint32_t thread)
+{
+	unsigned aux = (unsigned)(g->w1 >> 48);
+	e->addr = g->w0 & RT_OPERAND_MAX;
+	e->pc = g->w1 & RT_OPERAND_MAX;
+	e->arg = aux & 31;
+	e->value = 0;
+	e->thread = thread;
+	e->op = (uint8_t)op;
+	e->order = (aux >> 5) & 7;
+	e->flags = (uint8_t)(aux >> 8);
+	e->reserved = 0;
+}
+
+/* Decodes the loaded chunk's events into the reading until one of the reasons to stop. */
+static enum run_end run_stream(struct rt_reader *r, struct rt_stream *s, uint32_t thread, struct reading *in)
+{
+	struct rt_decoder *d = &s->decoder;
+	struct rt_event *out = in->out;
+	uint64_t number = r->number, ordinal = s->ordinal, stamp = s->stamp;
+	enum run_end result = RUN_CHUNK_END;
+	while (d->flag < d->flag_end) {
+		unsigned flag = *d->flag;
+		if (__builtin_expect(out == in->end, 0)) {
+			result = RUN_FULL;
+			break;
+		}
+		if (__builtin_expect(flag & (RT_FLAG_EXT | RT_FLAG_LITERAL), 0)) {
+			bool taken, differs;
+			const uint8_t *after;
+			if (flag & RT_FLAG_LITERAL) {
+				s->ordinal = ordinal;
+				s->stamp = stamp;
+				result = take_literal(s, thread, in->limit, &taken);
+				ordinal = s->ordinal;
+				stamp = s->stamp;
+				if (result == RUN_DAMAGED || !taken)
+					break;
+				result = RUN_CHUNK_END;
+				continue;
+			}
+			uint64_t next = rt_decoder_peek_stamp(d, &differs, &after);
+			if (next > stamp)
+				stamp = next;
+			struct rt_next here = {stamp, thread};
+			if (before(in->limit, here)) {
+				result = RUN_BEHIND;
+				break;
+			}
+		}
+		struct rt_step g = {.arg = 0, .value = 0};
+		if (__builtin_expect(!rt_decoder_next(d, &g), 0)) {
+			result = RUN_DAMAGED;
+			break;
+		}
+		unsigned op = (unsigned)(g.w0 >> 48) & 255;
+		number++;
+		ordinal += (g.w0 >> 56) + 1;
+		if (!(op < 64 && in->mask >> op & 1)) {
+			s->pending = 0;
+			continue;
+		}
+		if (__builtin_expect(op >= RT_OP_COUNT, 0))
+			continue; /* of a newer minor version */
+		put_event(out, &g, op, thread);
+		out->number = number;
+		out->ordinal = ordinal;
+		out->stamp = stamp;
+		unsigned given = (flag & (RT_FLAG_EXT | RT_FLAG_VALUE)) | s->pending;
+		if (__builtin_expect(given, 0)) {
+			if (!out->arg && given & RT_FLAG_EXT)
+				out->arg = flag & RT_FLAG_EXT ? g.arg : s->arg;
+			if (given & RT_FLAG_VALUE && out->flags & RT_F_VALUE)
+				out->value = flag & RT_FLAG_VALUE ? g.value : s->value;
+			s->pending = 0;
+		}
+		out++;
+	}
+	in->out = out;
+	s->events += (uint32_t)(number - r->number);
+	r->number = number;
+	s->ordinal = ordinal;
+	s->stamp = stamp;
+	return result;
+}
+
+/* The trace ends here, at damage. */
+static void end_damaged(struct rt_reader *r, const struct rt_block *chunk)
+{
+	rt_reader_incomplete(r, "damaged at byte %llu", (unsigned long long)chunk->offset);
+	r->ended = true;
+}
+
+/* One turn of the thread that is first. */
+static enum rt_status advance(struct rt_reader *r, struct reading *in)
+{
+	uint32_t thread = r->heap[0].thread;
+	struct rt_stream *s = &r->streams[thread];
+	in->limit = (struct rt_next){UINT64_MAX, UINT32_MAX};
+	for (uint32_t i = 1; i <= 2 && i < r->heap_count; i++)
+		if (before(r->heap[i], in->limit))
+			in->limit = r->heap[i];
+	if (!s->loaded) {
+		enum rt_status status = load(r, s);
+		if (status == RT_EMEMORY)
+			return status;
+		if (status) {
+			end_damaged(r, &s->chunks[s->chunk]);
+			return RT_OK;
+		}
+	}
+	switch (run_stream(r, s, thread, in)) {
+	case RUN_FULL:
+		return RT_OK;
+	case RUN_BEHIND:
+		break;
+	case RUN_DAMAGED:
+		end_damaged(r, &s->chunks[s->chunk - 1]);
+		return RT_OK;
+	case RUN_CHUNK_END:
+		unload(r, s);
+		if (s->events != s->chunks[s->chunk - 1].events) {
+			end_damaged(r, &s->chunks[s->chunk - 1]);
+			return RT_OK;
+		}
+		if (s->chunk == s->chunk_count)
+			r->heap[0] = r->heap[--r->heap_count];
+		else if (s->chunks[s->chunk].first_stamp > s->stamp)
+			s->stamp = s->chunks[s->chunk].first_stamp;
+	}
+	if (r->heap_count && r->heap[0].thread == thread)
+		r->heap[0].stamp = s->stamp;
+	if (r->heap_count)
+		sift_down(r, 0);
+	return RT_OK;
+}
+
+static enum rt_status file_read(struct rt_trace *trace, struct rt_event *events, size_t n, size_t *got,
+                                struct rt_error *err)
+{
+	struct rt_reader *r = reader_of(trace);
+	struct reading in = {.out = events, .end = events + n, .mask = trace->mask};
+	while (in.out < in.end && r->heap_count && !r->ended) {
+		if (advance(r, &in))
+			return rt_error_set(err, RT_EMEMORY, "no memory to read '%s'", trace->info.path);
+	}
+	*got = (size_t)(in.out - events);
+	return RT_OK;
+}
+
+/* Parses the symbols when they are first asked for; NULL if there are none. */
+static const struct rt_symbols *get_symbols(const struct rt_trace *trace)
+{
+	struct rt_reader *r = reader_of(trace);
+	if (r->symbols_tried || !r->has_symbols)
+		return r->symbols;
+	r->symbols_tried = true;
+	struct rt_bytes raw = {0};
+	if (rt_reader_content(r, &r->symbols_block, &raw) || rt_symbols_parse(raw.data, raw.len, &r->symbols))
+		rt_reader_incomplete(r, "its table of source positions is damaged");
+	rt_bytes_release(&raw);
+	return r->symbols;
+}
+
+static const struct rt_frame *file_frames(const struct rt_trace *trace, uint64_t pc, size_t *count)
+{
+	return rt_symbols_frames(get_symbols(trace), pc, count);
+}
+
+static bool file_variable(const struct rt_trace *trace, uint64_t addr, struct rt_variable *out)
+{
+	return rt_symbols_variable(get_symbols(trace), addr, out);
+}
+
+static const char *file_object_name(const struct rt_trace *trace, uint64_t addr)
+{
+	return rt_symbols_object(get_symbols(trace), addr);
+}
+
+static bool file_probe(const unsigned char *start, size_t n)
+{
+	return rt_file_header_probe(start, n);
+}
+
+_Static_assert(RT_OP_COUNT <= 64, "rt_trace_select has a bit for each operation");
+
+const struct rt_source rt_source_file = {.name = "racetrace",
+                                         .probe = file_probe,
+                                         .open = file_open,
+                                         .free = file_free,
+                                         .rewind = file_rewind,
+                                         .read = file_read,
+                                         .frames = file_frames,
+                                         .variable = file_variable,
+                                         .object_name = file_object_name};

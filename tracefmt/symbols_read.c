@@ -1,0 +1,347 @@
+/* Parses and looks up positions, variables and names; see symbols.h and docs/trace-format.md. */
+#include "tracefmt/symbols.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { DEPTH_MAX = 32, OVERLAP_MAX = 8 };
+
+struct position {
+	uint64_t pc;
+	size_t first, count; /* frames */
+};
+struct type {
+	uint64_t size, count;
+	size_t first, member_count; /* members */
+};
+struct variable {
+	uint64_t address, size;
+	const char *name, *file;
+	uint32_t type, line;
+};
+struct object {
+	uint64_t addr;
+	const char *name;
+};
+
+struct rt_symbols {
+	char *text;
+	const char **strings; /* [0] is NULL */
+	size_t string_count;  /* with [0] */
+	struct position *positions;
+	struct rt_frame *frames;
+	struct type *types;
+	struct rt_member *members;
+	struct variable *variables;
+	struct object *objects;
+	size_t position_count, frame_count, type_count, member_total, variable_count, object_count;
+	size_t frame_cap, member_cap;
+	bool no_memory;
+};
+
+void rt_symbols_free(struct rt_symbols *s)
+{
+	if (!s)
+		return;
+	free(s->text);
+	free(s->strings);
+	free(s->positions);
+	free(s->frames);
+	free(s->types);
+	free(s->members);
+	free(s->variables);
+	free(s->objects);
+	free(s);
+}
+
+/* An array for as many items as the next count says, which take `least` coded bytes each at least. */
+static void *take_array(struct rt_symbols *s, struct rt_cursor *c, size_t least, size_t item, size_t *count)
+{
+	*count = rt_cursor_count(c, least);
+	void *array = calloc(*count + 1, item);
+	if (!array) {
+		c->bad = s->no_memory = true;
+		*count = 0;
+	}
+	return array;
+}
+
+/* Makes room for n more items of an array that grows. */
+static bool grow(struct rt_symbols *s, void **array, size_t *cap, size_t count, size_t n, size_t item)
+{
+	if (*cap - count >= n)
+		return true;
+	size_t more = *cap * 2 > count + n ? *cap * 2 : count + n + 64;
+	void *data = realloc(*array, more * item);
+	if (!data) {
+		s->no_memory = true;
+		return false;
+	}
+	*array = data;
+	*cap = more;
+	return true;
+}
+
+static void parse_strings(struct rt_symbols *s, struct rt_cursor *c)
+{
+	s->text = malloc(rt_cursor_left(c) + 1);
+	s->strings = take_array(s, c, 1, sizeof *s->strings, &s->string_count);
+	if (!s->text || c->bad) {
+		s->no_memory |= !s->text;
+		c->bad = true;
+		return;
+	}
+	char *out = s->text;
+	s->string_count++;
+	for (size_t i = 1; i < s->string_count; i++) {
+		uint64_t n = rt_cursor_varint(c);
+		const uint8_t *p = rt_cursor_take(c, n);
+		if (!p)
+			return;
+		s->strings[i] = out;
+		memcpy(out, p, (size_t)n); /* fits: length byte and bytes were there, NUL takes the length's place */
+		out += n;
+		*out++ = '\0';
+	}
+}
+
+static const char *take_string(const struct rt_symbols *s, struct rt_cursor *c)
+{
+	uint64_t i = rt_cursor_varint(c);
+	if (i >= s->string_count) {
+		c->bad = true;
+		return NULL;
+	}
+	return s->strings[i];
+}
+
+static uint32_t take_u32(struct rt_cursor *c)
+{
+	uint64_t v = rt_cursor_varint(c);
+	return v > UINT32_MAX ? UINT32_MAX : (uint32_t)v;
+}
+
+/* A type's number, stored plus one; which types there are is known later, so whoever uses it checks. */
+static uint32_t take_type(struct rt_cursor *c)
+{
+	uint32_t v = take_u32(c);
+	return v ? v - 1 : RT_NO_TYPE;
+}
+
+static void parse_positions(struct rt_symbols *s, struct rt_cursor *c)
+{
+	uint64_t pc = 0;
+	s->positions = take_array(s, c, 2, sizeof *s->positions, &s->position_count);
+	for (size_t i = 0; i < s->position_count && !c->bad; i++) {
+		pc += rt_cursor_varint(c);
+		size_t n = rt_cursor_count(c, 7);
+		if (!grow(s, (void **)&s->frames, &s->frame_cap, s->frame_count, n, sizeof *s->frames)) {
+			c->bad = true;
+			return;
+		}
+		s->positions[i] = (struct position){pc, s->frame_count, n};
+		for (size_t k = 0; k < n; k++) {
+			struct rt_frame *f = &s->frames[s->frame_count++];
+			f->function = take_string(s, c);
+			f->file = take_string(s, c);
+			f->module = take_string(s, c);
+			f->text = take_string(s, c);
+			f->line = take_u32(c);
+			f->column = take_u32(c);
+			f->pc = pc + (uint64_t)rt_unzigzag(rt_cursor_varint(c));
+		}
+	}
+}
+
+static void parse_types(struct rt_symbols *s, struct rt_cursor *c)
+{
+	s->types = take_array(s, c, 4, sizeof *s->types, &s->type_count);
+	for (size_t i = 0; i < s->type_count && !c->bad; i++) {
+		struct type *t = &s->types[i];
+		rt_cursor_varint(c); /* key: the number */
+		t->size = rt_cursor_varint(c);
+		t->count = rt_cursor_varint(c);
+		t->member_count = rt_cursor_count(c, 3);
+		t->first = s->member_total;
+		if (!grow(s, (void **)&s->members, &s->member_cap, s->member_total, t->member_count,
+		          sizeof *s->members)) {
+			c->bad = true;
+			return;
+		}
+		for (size_t k = 0; k < t->member_count; k++) {
+			struct rt_member *m = &s->members[s->member_total++];
+			m->name = take_string(s, c);
+			m->offset = rt_cursor_varint(c);
+			m->type = take_type(c);
+		}
+	}
+}
+
+static void parse_variables(struct rt_symbols *s, struct rt_cursor *c)
+{
+	uint64_t address = 0;
+	s->variables = take_array(s, c, 6, sizeof *s->variables, &s->variable_count);
+	for (size_t i = 0; i < s->variable_count && !c->bad; i++) {
+		struct variable *v = &s->variables[i];
+		v->address = address += rt_cursor_varint(c);
+		v->name = take_string(s, c);
+		v->size = rt_cursor_varint(c);
+		v->type = take_type(c);
+		v->file = take_string(s, c);
+		v->line = take_u32(c);
+	}
+}
+
+static void parse_objects(struct rt_symbols *s, struct rt_cursor *c)
+{
+	uint64_t addr = 0;
+	s->objects = take_array(s, c, 2, sizeof *s->objects, &s->object_count);
+	for (size_t i = 0; i < s->object_count && !c->bad; i++) {
+		s->objects[i].addr = addr += rt_cursor_varint(c);
+		s->objects[i].name = take_string(s, c);
+	}
+}
+
+enum rt_status rt_symbols_parse(const uint8_t *data, size_t n, struct rt_symbols **out)
+{
+	struct rt_symbols *s = calloc(1, sizeof *s);
+	if (!s)
+		return RT_EMEMORY;
+	struct rt_cursor c = rt_cursor_make(data, n);
+	parse_strings(s, &c);
+	if (!c.bad)
+		parse_positions(s, &c);
+	if (!c.bad)
+		parse_types(s, &c);
+	if (!c.bad)
+		parse_variables(s, &c);
+	if (!c.bad)
+		parse_objects(s, &c);
+	if (c.bad) {
+		enum rt_status status = s->no_memory ? RT_EMEMORY : RT_EINPUT;
+		rt_symbols_free(s);
+		return status;
+	}
+	*out = s;
+	return RT_OK;
+}
+
+/*
+ * Number of items of a sorted array whose key, the item's first field, is at most key. Keys are sums of distances, so a
+ * damaged file can make them wrap round: then lookups miss, nothing worse.
+ */
+static size_t upper_bound(const void *array, size_t count, size_t item, uint64_t key)
+{
+	size_t low = 0, high = count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		uint64_t k;
+		memcpy(&k, (const char *)array + middle * item, sizeof k);
+		if (k <= key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const struct rt_frame *rt_symbols_frames(const struct rt_symbols *s, uint64_t pc, size_t *count)
+{
+	*count = 0;
+	if (!s)
+		return NULL;
+	size_t i = upper_bound(s->positions, s->position_count, sizeof *s->positions, pc);
+	if (!i || s->positions[i - 1].pc != pc || !s->positions[i - 1].count)
+		return NULL;
+	*count = s->positions[i - 1].count;
+	return &s->frames[s->positions[i - 1].first];
+}
+
+const char *rt_symbols_object(const struct rt_symbols *s, uint64_t addr)
+{
+	if (!s)
+		return NULL;
+	size_t i = upper_bound(s->objects, s->object_count, sizeof *s->objects, addr);
+	return i && s->objects[i - 1].addr == addr ? s->objects[i - 1].name : NULL;
+}
+
+static const struct type *get_type(const struct rt_symbols *s, uint32_t type)
+{
+	return type < s->type_count ? &s->types[type] : NULL;
+}
+
+/* The member that covers offset: the last one that begins at or before it and, where its size is known, reaches it. */
+static const struct rt_member *find_member(const struct rt_symbols *s, const struct type *t, uint64_t offset)
+{
+	const struct rt_member *best = NULL;
+	for (size_t i = 0; i < t->member_count; i++) {
+		const struct rt_member *m = &s->members[t->first + i];
+		const struct type *of = get_type(s, m->type);
+		if (m->offset > offset || (of && of->size && offset - m->offset >= of->size))
+			continue;
+		if (!best || m->offset > best->offset)
+			best = m;
+	}
+	return best;
+}
+
+/* Goes down from the variable in *out, of type `type`, to the innermost member at offset. */
+static void name_member(const struct rt_symbols *s, uint32_t type, uint64_t offset, struct rt_variable *out)
+{
+	size_t used = strlen(out->name);
+	const struct type *t;
+	for (unsigned depth = 0; depth < DEPTH_MAX && (t = get_type(s, type)) && t->member_count; depth++) {
+		const struct rt_member *m;
+		const struct type *of;
+		char step[sizeof out->name];
+		uint64_t skipped;
+		step[0] = '\0';
+		if (t->count) {
+			m = &s->members[t->first];
+			of = get_type(s, m->type);
+			if (!of || !of->size || offset / of->size >= t->count)
+				return;
+			skipped = offset / of->size * of->size;
+			snprintf(step, sizeof step, "[%" PRIu64 "]", offset / of->size);
+		} else {
+			m = find_member(s, t, offset);
+			if (!m)
+				return;
+			of = get_type(s, m->type);
+			skipped = m->offset;
+			if (m->name)
+				snprintf(step, sizeof step, ".%s", m->name);
+		}
+		size_t n = strlen(step);
+		if (used + n >= sizeof out->name)
+			return;
+		memcpy(out->name + used, step, n + 1);
+		used += n;
+		out->address += skipped;
+		out->size = of ? of->size : 0;
+		offset -= skipped;
+		type = m->type;
+	}
+}
+
+bool rt_symbols_variable(const struct rt_symbols *s, uint64_t addr, struct rt_variable *out)
+{
+	if (!s)
+		return false;
+	size_t i = upper_bound(s->variables, s->variable_count, sizeof *s->variables, addr);
+	/* Variables hardly overlap: a few steps back find one that is around others. */
+	for (size_t k = 0; i && k < OVERLAP_MAX; k++, i--) {
+		const struct variable *v = &s->variables[i - 1];
+		uint64_t offset = addr - v->address;
+		if (!v->name || offset >= (v->size ? v->size : 1))
+			continue;
+		snprintf(out->name, sizeof out->name, "%s", v->name);
+		out->address = v->address;
+		out->size = v->size;
+		out->file = v->file;
+		out->line = v->line;
+		name_member(s, v->type, offset, out);
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,574 @@
+/* Writes trace.zst; see writer.h and docs/trace-format.md. */
+#include "tracefmt/writer.h"
+
+#include "tracefmt/file.h"
+#include "tracefmt/symbols.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+/* An open chunk is written after so many others, so that a writer that is killed leaves no thread far behind. */
+enum { OPEN_CHUNKS_MAX = 32 };
+
+struct writer_thread {
+	char *name, *label;
+	uint32_t parent, index;
+	bool known, announced; /* declared; the file says so */
+	struct rt_encoder *encoder;
+	uint32_t sequence;                   /* chunks written */
+	uint64_t ordinal;                    /* of the last event in a written chunk */
+	uint64_t next_ordinal;               /* rt_writer_event: of the last event */
+	uint64_t stamp;                      /* rt_writer_event: in effect */
+	uint64_t opened;                     /* chunks that were written when this one began */
+	struct writer_thread *older, *newer; /* open chunks, by age */
+};
+
+/* Set of the pcs that were written: open addressing, 0 is empty. */
+struct pc_set {
+	uint64_t *slots;
+	size_t count, cap;
+};
+
+struct rt_writer {
+	char *path, *part;
+	int fd, level;
+	struct writer_thread **threads;
+	uint32_t thread_count, thread_cap;
+	bool announce; /* some thread is not announced */
+	struct writer_thread *oldest, *newest;
+	uint64_t chunks, offset, events, left_out, lost;
+	struct pc_set pcs;
+	struct rt_symbol_table *symbols;
+	struct rt_bytes raw, packed, index;
+	uint32_t blocks;
+	ZSTD_CCtx *zstd;
+	uint32_t last_thread; /* rt_writer_event: of the last event, and its stamp */
+	uint64_t last_stamp;
+	struct rt_error failure; /* the first one; every call after it repeats it */
+};
+
+static enum rt_status fail(struct rt_writer *w, struct rt_error *err)
+{
+	if (err)
+		*err = w->failure;
+	return w->failure.status;
+}
+
+static enum rt_status fail_memory(struct rt_writer *w, struct rt_error *err)
+{
+	rt_error_set(&w->failure, RT_EMEMORY, "no memory to write '%s'", w->path);
+	return fail(w, err);
+}
+
+static enum rt_status fail_system(struct rt_writer *w, struct rt_error *err)
+{
+	rt_error_set(&w->failure, RT_ESYSTEM, "cannot write '%s': %s", w->path, strerror(errno));
+	return fail(w, err);
+}
+
+static enum rt_status write_all(struct rt_writer *w, const void *data, size_t n, struct rt_error *err)
+{
+	for (const char *p = data; n;) {
+		ssize_t k = write(w->fd, p, n);
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k <= 0)
+			return fail_system(w, err);
+		p += k;
+		n -= (size_t)k;
+		w->offset += (uint64_t)k;
+	}
+	return RT_OK;
+}
+
+/* Writes a block, whose content is w->raw, and empties w->raw. */
+static enum rt_status write_block(struct rt_writer *w, struct rt_block *block, struct rt_error *err)
+{
+	size_t bound = ZSTD_compressBound(w->raw.len);
+	w->packed.len = 0;
+	if (w->raw.failed || !rt_bytes_reserve(&w->packed, RT_BLOCK_HEADER_BYTES + bound))
+		return fail_memory(w, err);
+	if (block->kind != RT_BLOCK_CHUNK && w->raw.len > RT_SECTION_RAW_MAX) {
+		rt_error_set(&w->failure, RT_EINPUT, "cannot write '%s': its tables exceed %u MiB", w->path,
+		             RT_SECTION_RAW_MAX >> 20);
+		return fail(w, err);
+	}
+	size_t n = ZSTD_compress2(w->zstd, w->packed.data + RT_BLOCK_HEADER_BYTES, bound, w->raw.data, w->raw.len);
+	if (ZSTD_isError(n))
+		return fail_memory(w, err);
+	block->raw = (uint32_t)w->raw.len;
+	block->packed = (uint32_t)n;
+	block->offset = w->offset;
+	w->raw.len = 0;
+	rt_block_put(w->packed.data, block);
+	if (block->kind != RT_BLOCK_INDEX) {
+		uint64_t offset = htole64(block->offset);
+		rt_bytes_add(&w->index, &offset, sizeof offset);
+		rt_bytes_add(&w->index, w->packed.data, RT_BLOCK_HEADER_BYTES);
+		w->blocks++;
+	}
+	return write_all(w, w->packed.data, RT_BLOCK_HEADER_BYTES + n, err);
+}
+
+static void put_string(struct rt_bytes *b, const char *s)
+{
+	rt_bytes_varint(b, s ? strlen(s) + 1 : 0);
+	if (s)
+		rt_bytes_add(b, s, strlen(s));
+}
+
+static enum rt_status write_head(struct rt_writer *w, const struct rt_writer_options *options, struct rt_error *err)
+{
+	uint8_t header[RT_FILE_HEADER_BYTES];
+	rt_file_header_put(header);
+	enum rt_status status = write_all(w, header, sizeof header, err);
+	if (status)
+		return status;
+	size_t argc = 0;
+	while (options->command && options->command[argc])
+		argc++;
+	rt_bytes_varint(&w->raw, options->pid);
+	rt_bytes_varint(&w->raw, options->exact);
+	rt_bytes_varint(&w->raw, options->command ? argc + 1 : 0);
+	for (size_t i = 0; i < argc; i++)
+		put_string(&w->raw, options->command[i]);
+	struct rt_block block = {.kind = RT_BLOCK_HEAD};
+	return write_block(w, &block, err);
+}
+
+/* Frees everything; the part file too, unless it was renamed. */
+static void writer_free(struct rt_writer *w, bool keep)
+{
+	if (w->fd >= 0)
+		close(w->fd);
+	if (!keep && w->fd >= 0)
+		unlink(w->part);
+	for (uint32_t i = 0; i < w->thread_count; i++) {
+		struct writer_thread *t = w->threads[i];
+		if (!t)
+			continue;
+		rt_encoder_free(t->encoder);
+		free(t->name);
+		free(t->label);
+		free(t);
+	}
+	free(w->threads);
+	free(w->pcs.slots);
+	rt_symbol_table_free(w->symbols);
+	rt_bytes_release(&w->raw);
+	rt_bytes_release(&w->packed);
+	rt_bytes_release(&w->index);
+	ZSTD_freeCCtx(w->zstd);
+	free(w->path);
+	free(w->part);
+	free(w);
+}
+
+enum rt_status rt_writer_create(const char *path, const struct rt_writer_options *options, struct rt_writer **out,
+                                struct rt_error *err)
+{
+	struct rt_writer *w = calloc(1, sizeof *w);
+	if (!w)
+		return rt_error_set(err, RT_EMEMORY, "no memory to write '%s'", path);
+	w->fd = -1;
+	w->path = strdup(path);
+	w->zstd = ZSTD_createCCtx();
+	w->symbols = rt_symbol_table_create();
+	if (!w->path || asprintf(&w->part, "%s.part", path) < 0 || !w->zstd || !w->symbols) {
+		writer_free(w, false);
+		return rt_error_set(err, RT_EMEMORY, "no memory to write '%s'", path);
+	}
+	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, options->level ? options->level : 1);
+	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_checksumFlag, 1);
+	struct stat st;
+	if (!stat(path, &st) && S_ISDIR(st.st_mode))
+		errno = EISDIR;
+	else
+		w->fd = open(w->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (w->fd < 0) {
+		enum rt_status status = fail_system(w, err);
+		writer_free(w, false);
+		return status;
+	}
+	enum rt_status status = write_head(w, options, err);
+	if (status) {
+		writer_free(w, false);
+		return status;
+	}
+	*out = w;
+	return RT_OK;
+}
+
+void rt_writer_abort(struct rt_writer *w)
+{
+	if (w)
+		writer_free(w, false);
+}
+
+/* The thread's state, made on first use; NULL without memory. */
+static struct writer_thread *get_thread(struct rt_writer *w, uint32_t index)
+{
+	if (index >= RT_THREAD_MAX)
+		return NULL;
+	if (index >= w->thread_cap) {
+		uint32_t cap = w->thread_cap ? w->thread_cap : 64;
+		while (cap <= index)
+			cap *= 2;
+		struct writer_thread **threads = realloc(w->threads, cap * sizeof *threads);
+		if (!threads)
+			return NULL;
+		memset(threads + w->thread_cap, 0, (cap - w->thread_cap) * sizeof *threads);
+		w->threads = threads;
+		w->thread_cap = cap;
+	}
+	if (!w->threads[index]) {
+		struct writer_thread *t = calloc(1, sizeof *t);
+		if (!t)
+			return NULL;
+		t->index = t->parent = index;
+		w->threads[index] = t;
+		if (index >= w->thread_count)
+			w->thread_count = index + 1;
+	}
+	return w->threads[index];
+}
+
+enum rt_status rt_writer_thread(struct rt_writer *w, uint32_t index, const char *name, uint32_t parent,
+                                const char *label, struct rt_error *err)
+{
+	if (w->failure.status)
+		return fail(w, err);
+	struct writer_thread *t = get_thread(w, index);
+	char *name_copy = strdup(name), *label_copy = label ? strdup(label) : NULL;
+	if (!t || !name_copy || (label && !label_copy)) {
+		free(name_copy);
+		free(label_copy);
+		return fail_memory(w, err);
+	}
+	free(t->name);
+	free(t->label);
+	t->name = name_copy;
+	t->label = label_copy;
+	t->parent = parent;
+	t->known = true;
+	t->announced = false;
+	w->announce = true;
+	return RT_OK;
+}
+
+/* Writes the declarations of threads that the file does not have yet. A thread without one is announced by number. */
+static enum rt_status announce_threads(struct rt_writer *w, struct rt_error *err)
+{
+	struct rt_bytes *b = &w->raw;
+	for (uint32_t i = 0; i < w->thread_count; i++) {
+		struct writer_thread *t = w->threads[i];
+		if (!t || t->announced || !t->known)
+			continue;
+		rt_bytes_varint(b, i);
+		rt_bytes_varint(b, t->parent);
+		put_string(b, t->name);
+		put_string(b, t->label);
+		t->announced = true;
+	}
+	w->announce = false;
+	struct rt_block block = {.kind = RT_BLOCK_THREADS};
+	return write_block(w, &block, err);
+}
+
+static uint64_t pc_hash(uint64_t pc)
+{
+	return (pc * UINT64_C(0x9e3779b97f4a7c15)) >> 20;
+}
+
+static bool pc_set_grow(struct pc_set *set)
+{
+	size_t cap = set->cap ? set->cap * 2 : 1024;
+	uint64_t *slots = calloc(cap, sizeof *slots);
+	if (!slots)
+		return false;
+	for (size_t i = 0; i < set->cap; i++) {
+		if (!set->slots[i])
+			continue;
+		size_t h = pc_hash(set->slots[i]) & (cap - 1);
+		while (slots[h])
+			h = (h + 1) & (cap - 1);
+		slots[h] = set->slots[i];
+	}
+	free(set->slots);
+	set->slots = slots;
+	set->cap = cap;
+	return true;
+}
+
+static bool pc_set_add(uint64_t pc, void *arg)
+{
+	struct pc_set *set = arg;
+	if (!pc)
+		return true;
+	if (set->count * 2 >= set->cap && !pc_set_grow(set))
+		return false;
+	size_t h = pc_hash(pc) & (set->cap - 1);
+	while (set->slots[h] && set->slots[h] != pc)
+		h = (h + 1) & (set->cap - 1);
+	set->count += !set->slots[h];
+	set->slots[h] = pc;
+	return true;
+}
+
+static int compare_pcs(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+static void close_chunk(struct rt_writer *w, struct writer_thread *t)
+{
+	*(t->older ? &t->older->newer : &w->oldest) = t->newer;
+	*(t->newer ? &t->newer->older : &w->newest) = t->older;
+	t->older = t->newer = NULL;
+}
+
+static void open_chunk(struct rt_writer *w, struct writer_thread *t)
+{
+	t->opened = w->chunks;
+	t->older = w->newest;
+	*(w->newest ? &w->newest->newer : &w->oldest) = t;
+	w->newest = t;
+}
+
+/* Writes the thread's open chunk, which has records. */
+static enum rt_status write_chunk(struct rt_writer *w, struct writer_thread *t, struct rt_error *err)
+{
+	if (w->announce || !t->known) {
+		enum rt_status status = RT_OK;
+		if (!t->known) {
+			char name[32];
+			snprintf(name, sizeof name, "thread %" PRIu32, t->index);
+			status = rt_writer_thread(w, t->index, name, t->index, NULL, err);
+		}
+		if (!status)
+			status = announce_threads(w, err);
+		if (status)
+			return status;
+	}
+	const struct rt_chunk_facts *f = rt_encoder_facts(t->encoder);
+	struct rt_block block = {.kind = RT_BLOCK_CHUNK,
+	                         .thread = t->index,
+	                         .sequence = t->sequence++,
+	                         .records = f->records,
+	                         .events = f->events,
+	                         .base_stamp = f->base_stamp,
+	                         .first_stamp = f->first_stamp,
+	                         .last_stamp = f->last_stamp,
+	                         .ordinal = t->ordinal,
+	                         .left_out = f->left_out,
+	                         .lost = f->lost};
+	w->events += f->events;
+	w->left_out += f->left_out;
+	w->lost += f->lost;
+	t->ordinal += f->events + f->left_out;
+	if (!rt_encoder_each_pc(t->encoder, pc_set_add, &w->pcs))
+		return fail_memory(w, err);
+	rt_encoder_finish(t->encoder, &w->raw);
+	close_chunk(w, t);
+	w->chunks++;
+	return write_block(w, &block, err);
+}
+
+/* A chunk is full: writes it, and those that have been open for too long. */
+static enum rt_status write_chunks(struct rt_writer *w, struct writer_thread *t, struct rt_error *err)
+{
+	enum rt_status status = write_chunk(w, t, err);
+	while (!status && w->oldest && w->chunks - w->oldest->opened > OPEN_CHUNKS_MAX)
+		status = write_chunk(w, w->oldest, err);
+	return status;
+}
+
+static enum rt_status add_records(struct rt_writer *w, struct writer_thread *t, const struct rt_record *records,
+                                  size_t n, struct rt_error *err)
+{
+	if (!t->encoder && !(t->encoder = rt_encoder_create()))
+		return fail_memory(w, err);
+	while (n) {
+		if (!rt_encoder_facts(t->encoder)->records)
+			open_chunk(w, t);
+		size_t taken = rt_encoder_add(t->encoder, records, n);
+		if (taken == SIZE_MAX)
+			return fail_memory(w, err);
+		records += taken;
+		n -= taken;
+		if (!n)
+			return RT_OK;
+		enum rt_status status = write_chunks(w, t, err);
+		if (status)
+			return status;
+	}
+	return RT_OK;
+}
+
+enum rt_status rt_writer_records(struct rt_writer *w, uint32_t thread, const struct rt_record *records, size_t n,
+                                 struct rt_error *err)
+{
+	if (w->failure.status)
+		return fail(w, err);
+	struct writer_thread *t = get_thread(w, thread);
+	if (!t)
+		return fail_memory(w, err);
+	return add_records(w, t, records, n, err);
+}
+
+enum rt_status rt_writer_thread_end(struct rt_writer *w, uint32_t thread, struct rt_error *err)
+{
+	if (w->failure.status)
+		return fail(w, err);
+	struct writer_thread *t = thread < w->thread_count ? w->threads[thread] : NULL;
+	enum rt_status status = RT_OK;
+	if (t && t->encoder && rt_encoder_facts(t->encoder)->records)
+		status = write_chunk(w, t, err);
+	if (t) {
+		rt_encoder_free(t->encoder);
+		t->encoder = NULL;
+	}
+	return status;
+}
+
+enum rt_status rt_writer_event(struct rt_writer *w, const struct rt_event *event, struct rt_error *err)
+{
+	if (w->failure.status)
+		return fail(w, err);
+	struct writer_thread *t = get_thread(w, event->thread);
+	if (!t)
+		return fail_memory(w, err);
+	/* Events come in global order; a stamp that would not read back in that order is raised as little as needed. */
+	uint64_t stamp = event->stamp > w->last_stamp ? event->stamp : w->last_stamp;
+	if (stamp == w->last_stamp && event->thread < w->last_thread)
+		stamp++;
+	w->last_stamp = stamp;
+	w->last_thread = event->thread;
+
+	struct rt_record r[4];
+	size_t n = 0;
+	bool sized = event->op >= RT_OP_READ && event->op <= RT_OP_FENCE && event->arg >= 1 && event->arg <= 16;
+	uint64_t gap = event->ordinal > t->next_ordinal ? event->ordinal - t->next_ordinal - 1 : 0;
+	t->next_ordinal += gap + 1;
+	unsigned skip = gap <= RT_RECORD_SKIP_MAX ? (unsigned)gap : 0;
+	if (gap != skip)
+		r[n++] = rt_record_make(RT_OP_SKIP, gap, 0, 0, 0);
+	if (stamp != t->stamp || (event->arg && !sized))
+		r[n++] = rt_record_ext(stamp, sized ? 0 : event->arg);
+	t->stamp = stamp;
+	if (event->flags & RT_F_VALUE)
+		r[n++] = (struct rt_record){(uint64_t)RT_OP_VALUE << 48, event->value};
+	unsigned aux = rt_record_aux(sized ? (unsigned)event->arg : 0, event->order, event->flags);
+	r[n++] = rt_record_make(event->op, event->addr, event->pc, aux, skip);
+	return add_records(w, t, r, n, err);
+}
+
+/* Passes a symbol table's outcome on. */
+static enum rt_status symbol_result(struct rt_writer *w, bool ok, struct rt_error *err)
+{
+	if (w->failure.status)
+		return fail(w, err);
+	return ok ? RT_OK : fail_memory(w, err);
+}
+
+enum rt_status rt_writer_position(struct rt_writer *w, uint64_t pc, const struct rt_frame *frames, size_t n,
+                                  struct rt_error *err)
+{
+	return symbol_result(w, rt_symbol_table_position(w->symbols, pc, frames, n), err);
+}
+
+int rt_writer_each_pc(struct rt_writer *w, int (*f)(uint64_t pc, void *arg), void *arg)
+{
+	for (struct writer_thread *t = w->oldest; t; t = t->newer)
+		if (!rt_encoder_each_pc(t->encoder, pc_set_add, &w->pcs))
+			fail_memory(w, NULL);
+	uint64_t *pcs = malloc((w->pcs.count + 1) * sizeof *pcs);
+	if (!pcs) {
+		fail_memory(w, NULL);
+		return 0;
+	}
+	size_t n = 0;
+	for (size_t i = 0; i < w->pcs.cap; i++)
+		if (w->pcs.slots[i])
+			pcs[n++] = w->pcs.slots[i];
+	qsort(pcs, n, sizeof *pcs, compare_pcs);
+	int result = 0;
+	for (size_t i = 0; i < n && !result; i++)
+		result = f(pcs[i], arg);
+	free(pcs);
+	return result;
+}
+
+enum rt_status rt_writer_type(struct rt_writer *w, const struct rt_type *type, uint32_t *index, struct rt_error *err)
+{
+	return symbol_result(w, rt_symbol_table_type(w->symbols, type, index), err);
+}
+
+enum rt_status rt_writer_variable(struct rt_writer *w, const char *name, uint64_t address, uint64_t size, uint32_t type,
+                                  const char *file, uint32_t line, struct rt_error *err)
+{
+	return symbol_result(w, rt_symbol_table_variable(w->symbols, name, address, size, type, file, line), err);
+}
+
+enum rt_status rt_writer_object_name(struct rt_writer *w, uint64_t addr, const char *name, struct rt_error *err)
+{
+	return symbol_result(w, rt_symbol_table_object(w->symbols, addr, name), err);
+}
+
+enum rt_status rt_writer_module(struct rt_writer *w, uint64_t start, uint64_t end, uint64_t offset, const char *path,
+                                struct rt_error *err)
+{
+	return symbol_result(w, rt_symbol_table_module(w->symbols, start, end, offset, path), err);
+}
+
+/* Everything that comes after the last chunk. */
+static enum rt_status write_end(struct rt_writer *w, const struct rt_writer_result *result, struct rt_error *err)
+{
+	if (w->announce && announce_threads(w, err))
+		return w->failure.status;
+	if (!rt_symbol_table_write(w->symbols, &w->raw))
+		return fail_memory(w, err);
+	struct rt_block symbols = {.kind = RT_BLOCK_SYMBOLS};
+	if (write_block(w, &symbols, err))
+		return w->failure.status;
+	rt_bytes_varint(&w->raw, (uint64_t)result->exit_kind);
+	rt_bytes_varint(&w->raw, rt_zigzag(result->exit_value));
+	rt_bytes_varint(&w->raw, result->duration_ns);
+	struct rt_block end = {.kind = RT_BLOCK_END};
+	if (write_block(w, &end, err))
+		return w->failure.status;
+	uint64_t index_offset = w->offset;
+	rt_bytes_add(&w->raw, w->index.data, w->index.len);
+	w->raw.failed |= w->index.failed;
+	struct rt_block index = {.kind = RT_BLOCK_INDEX, .records = w->blocks};
+	if (write_block(w, &index, err))
+		return w->failure.status;
+	uint8_t trailer[RT_TRAILER_BYTES];
+	rt_trailer_put(trailer, index_offset);
+	return write_all(w, trailer, sizeof trailer, err);
+}
+
+enum rt_status rt_writer_finish(struct rt_writer *w, struct rt_writer_result *result, struct rt_error *err)
+{
+	enum rt_status status = w->failure.status ? fail(w, err) : RT_OK;
+	while (!status && w->oldest)
+		status = write_chunk(w, w->oldest, err);
+	if (!status)
+		status = write_end(w, result, err);
+	/* Pipes and devices cannot be synced, and need not be. */
+	if (!status && fsync(w->fd) && errno != EINVAL && errno != EROFS)
+		status = fail_system(w, err);
+	if (!status && rename(w->part, w->path))
+		status = fail_system(w, err);
+	result->events = w->events;
+	result->left_out = w->left_out;
+	result->bytes = w->offset;
+	writer_free(w, !status);
+	return status;
+}
