@@ -27,7 +27,7 @@ static enum rt_status read_start(const char *path, unsigned char *start, size_t 
 enum rt_status rt_trace_open(const char *path, struct rt_trace **out, struct rt_error *err)
 {
 	unsigned char start[PROBE_BYTES];
-	size_t n;
+	size_t n = 0;
 	enum rt_status status = read_start(path, start, &n, err);
 	if (status)
 		return status;
