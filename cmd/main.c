@@ -11,6 +11,7 @@ static const struct command {
 	const char *summary;
 } commands[] = {
     /* In the order of use; each with its own --help. */
+    {"record", cmd_record, "run a program and write its trace"},
     {NULL, NULL, NULL},
 };
 

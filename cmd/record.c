@@ -1,0 +1,260 @@
+/* racetrace record: runs a program and writes its trace. */
+#include "cmd/command.h"
+#include "recorder/channel.h"
+#include "recorder/collect/collect.h"
+#include "recorder/collect/program.h"
+#include "recorder/collect/resolve.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* As env and timeout have it. */
+enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
+
+struct options {
+	const char *output;
+	char **command;
+	uint32_t ring_kib; /* KiB of ring a thread */
+	uint32_t threads;  /* alive at once */
+	bool verbose;
+};
+
+static uint32_t number(struct argp_state *state, const char *what, const char *text, uint32_t min, uint32_t max)
+{
+	char *end;
+	errno = 0;
+	unsigned long long n = strtoull(text, &end, 10);
+	if (errno || *end || end == text || *text == '-' || n < min || n > max)
+		argp_error(state, "%s must be a number from %" PRIu32 " to %" PRIu32 ", not '%s'", what, min, max,
+		           text);
+	return (uint32_t)n;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+	switch (key) {
+	case 'o':
+		o->output = arg;
+		return 0;
+	case 'r':
+		o->ring_kib = number(state, "the size of a ring", arg, 4, 1 << 20);
+		if (o->ring_kib & (o->ring_kib - 1))
+			argp_error(state, "the size of a ring must be a power of two, not '%s'", arg);
+		return 0;
+	case 't':
+		o->threads = number(state, "the number of threads", arg, 1, 1 << 20);
+		return 0;
+	case 'v':
+		o->verbose = true;
+		return 0;
+	case ARGP_KEY_ARGS:
+		o->command = state->argv + state->next;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "which program?");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option option_table[] = {
+    {"output", 'o', "FILE", 0, "Write the trace to FILE (trace.zst)", 0},
+    {"ring-size", 'r', "KIB", 0, "Buffer of each thread in KiB, a power of two (256)", 0},
+    {"threads", 't', "N", 0, "Threads that can be recorded at the same time (4096)", 0},
+    {"verbose", 'v', NULL, 0, "Say what was recorded", 0},
+    {0},
+};
+static const struct argp parser = {
+    .options = option_table,
+    .parser = parse,
+    .args_doc = "[--] PROGRAM [ARGUMENT...]",
+    .doc = "Run a program that was built with -fsanitize=thread and write a trace of it.\v"
+           "The program is found by PATH. Its input, output, arguments, environment, working folder and signals are "
+           "its own; children that it forks are not recorded.\n\n"
+           "The exit status is the program's, and if a signal ends the program, the same signal ends this command. "
+           "Otherwise: 2 wrong use, 3 the program cannot be recorded or the trace cannot be written, 126 the program "
+           "cannot be executed, 127 it is not found.",
+};
+
+/* ---- Where things are ---- */
+
+/* The recorder that stands in for the library with this soname: PREFIX/bin/racetrace, PREFIX/lib/racetrace/SONAME. */
+static enum rt_status find_recorder(const char *soname, char **path, struct rt_error *err)
+{
+	char self[4096];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+	if (n < 0)
+		return rt_error_set(err, RT_ESYSTEM, "cannot read '/proc/self/exe': %s", strerror(errno));
+	self[n] = '\0';
+	for (int up = 0; up < 2 && strrchr(self, '/'); up++)
+		*strrchr(self, '/') = '\0';
+	if (asprintf(path, "%s/lib/racetrace/%s", self, soname) < 0)
+		return rt_error_set(err, RT_EMEMORY, "no memory for a path");
+	if (access(*path, R_OK) != 0)
+		return rt_error_set(err, RT_ESYSTEM, "cannot record a program that is linked with '%s': no '%s'",
+		                    soname, *path);
+	if (strpbrk(*path, ": "))
+		return rt_error_set(err, RT_ESYSTEM,
+		                    "cannot preload '%s': install racetrace in a folder without colon and space",
+		                    *path);
+	return RT_OK;
+}
+
+/* The file is replaced as a whole at the end, which must not happen to a device. */
+static enum rt_status check_output(const char *path, struct rt_error *err)
+{
+	struct stat st;
+	if (stat(path, &st) != 0 || S_ISREG(st.st_mode))
+		return RT_OK;
+	return rt_error_set(err, RT_EUSAGE, "cannot write '%s': it is not a regular file", path);
+}
+
+/* ---- One recording ---- */
+
+struct recording {
+	struct options options;
+	char *program, *soname, *recorder;
+	struct collector *collector;
+	struct rt_writer *writer;
+	struct rt_writer_result result;
+	int status; /* as from waitpid */
+	int reason; /* errno of a program that cannot be executed */
+};
+
+static void program_ended(void *collector)
+{
+	collector_stop(collector);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static enum rt_status prepare(struct recording *r, struct rt_error *err)
+{
+	const struct options *o = &r->options;
+	struct collector_options rings = {.slots = o->threads,
+	                                  .ring_records = o->ring_kib * 1024 / (uint32_t)sizeof(struct rt_record)};
+	enum rt_status status;
+	if ((status = program_find(o->command[0], &r->program, &r->reason, err)) ||
+	    (status = program_inspect(r->program, &r->soname, err)) ||
+	    (status = find_recorder(r->soname, &r->recorder, err)) || (status = check_output(o->output, err)))
+		return status;
+	return collector_create(&rings, &r->collector, err);
+}
+
+static enum rt_status collect(struct recording *r, struct program *program, struct rt_error *err)
+{
+	struct rt_writer_options options = {.command = (const char *const *)r->options.command,
+	                                    .pid = (uint64_t)program->pid};
+	enum rt_status status = rt_writer_create(r->options.output, &options, &r->writer, err);
+	if (!status)
+		status = program_go(program, &r->reason, err);
+	if (r->reason)
+		return rt_error_set(err, RT_ESYSTEM, "cannot execute '%s': %s", r->program, strerror(r->reason));
+	if (status)
+		return status;
+	return collector_run(r->collector, program->pid, r->writer, err);
+}
+
+/* Runs the program to its end, which is known even if the trace is lost. */
+static enum rt_status run(struct recording *r, struct rt_error *err)
+{
+	struct program program = {.ended = program_ended, .arg = r->collector};
+	struct program_start start = {.path = r->program,
+	                              .argv = r->options.command,
+	                              .preload = r->recorder,
+	                              .channel = collector_fd(r->collector)};
+	uint64_t began = now_ns();
+	enum rt_status status = program_prepare(&program, &start, err);
+	if (status)
+		return status;
+	status = collect(r, &program, err);
+	enum rt_status waited = program_wait(&program, &r->status, status ? NULL : err);
+	r->result.duration_ns = now_ns() - began;
+	r->result.exit_kind = WIFSIGNALED(r->status) ? RT_EXIT_SIGNAL : RT_EXIT_STATUS;
+	r->result.exit_value = WIFSIGNALED(r->status) ? WTERMSIG(r->status) : WEXITSTATUS(r->status);
+	return status ? status : waited;
+}
+
+static enum rt_status resolve(struct recording *r, struct rt_error *err)
+{
+	struct resolver *resolver;
+	unsetenv("DEBUGINFOD_URLS"); /* a recording must not wait for the network */
+	enum rt_status status = resolver_create(collector_modules(r->collector), &resolver, err);
+	if (status)
+		return status;
+	status = resolver_write(resolver, r->writer, err);
+	resolver_free(resolver);
+	return status;
+}
+
+static enum rt_status record(struct recording *r, struct rt_error *err)
+{
+	enum rt_status status = prepare(r, err);
+	if (status)
+		return status;
+	status = run(r, err);
+	if (!status && !collector_started(r->collector))
+		status = rt_error_set(err, RT_EINPUT,
+		                      "'%s' did not start the recorder: is it the program itself or what "
+		                      "starts it?",
+		                      r->program);
+	if (!status)
+		status = resolve(r, err);
+	if (status) {
+		rt_writer_abort(r->writer);
+		return status;
+	}
+	return rt_writer_finish(r->writer, &r->result, err);
+}
+
+static void release(struct recording *r)
+{
+	collector_free(r->collector);
+	free(r->program);
+	free(r->soname);
+	free(r->recorder);
+}
+
+/* Why there is no trace; the program's own status if it ended badly itself. */
+static int failed(const struct recording *r, const struct rt_error *err)
+{
+	int status = cmd_fail(err);
+	if (r->reason)
+		return r->reason == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+	return status;
+}
+
+int cmd_record(int argc, char **argv)
+{
+	struct recording r = {.options = {.output = "trace.zst", .ring_kib = 256, .threads = 4096}};
+	struct rt_error err = {0};
+	argp_err_exit_status = EXIT_USAGE;
+	argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &r.options);
+	enum rt_status status = record(&r, &err);
+	int result = status ? failed(&r, &err) : r.result.exit_value;
+	if (!status && r.options.verbose)
+		fprintf(stderr, "racetrace: %s: %" PRIu64 " events, %" PRIu64 " repeats left out, %" PRIu64 " bytes\n",
+		        r.options.output, r.result.events, r.result.left_out, r.result.bytes);
+	release(&r);
+	if (!status && r.result.exit_kind == RT_EXIT_SIGNAL) {
+		fflush(NULL);
+		program_end_like(r.result.exit_value);
+		return 128 + r.result.exit_value;
+	}
+	return result;
+}

@@ -1,0 +1,359 @@
+/*
+ * An index over libdw. libdw's own look-ups (dwarf_addrdie, dwarf_getscopes) need .debug_aranges, which Clang does not
+ * write, and walk a unit's whole tree for each address; here the tree is walked once, and an address costs two binary
+ * searches.
+ */
+#include "recorder/collect/debug.h"
+
+#include <dwarf.h>
+#include <libiberty/demangle.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Nesting that no compiler produces ends the walk. */
+#define DEPTH_MAX 200
+
+/* Room for one more item in a growing array; array: where the pointer to its items is. */
+static bool room(void *array, size_t count, size_t *size, size_t item)
+{
+	void *items;
+	if (count < *size)
+		return true;
+	size_t wanted = *size ? *size * 2 : 16;
+	memcpy(&items, array, sizeof items);
+	items = realloc(items, wanted * item);
+	if (!items)
+		return false;
+	memcpy(array, &items, sizeof items);
+	*size = wanted;
+	return true;
+}
+
+/* ---- Modules ---- */
+
+static const Dwfl_Callbacks callbacks = {
+    .find_elf = dwfl_build_id_find_elf,
+    .find_debuginfo = dwfl_standard_find_debuginfo,
+};
+
+static int by_low(const void *a, const void *b)
+{
+	const struct debug_image *x = a, *y = b;
+	return x->low < y->low ? -1 : x->low > y->low;
+}
+
+enum rt_status debug_open(struct debug *d, const struct modules *modules, struct rt_error *err)
+{
+	d->dwfl = dwfl_begin(&callbacks);
+	d->images = calloc(modules->count + 1, sizeof *d->images);
+	if (!d->dwfl || !d->images)
+		return rt_error_set(err, RT_EMEMORY, "no memory for debug information");
+	dwfl_report_begin(d->dwfl);
+	for (size_t i = 0; i < modules->count; i++) {
+		const struct module *m = &modules->items[i];
+		Dwfl_Module *module = dwfl_report_elf(d->dwfl, m->path, m->path, -1, m->start, false);
+		if (!module)
+			continue;
+		struct debug_image *image = &d->images[d->image_count++];
+		image->module = module;
+		image->path = m->path;
+		image->base = strrchr(m->path, '/') ? strrchr(m->path, '/') + 1 : m->path;
+		dwfl_module_info(module, NULL, &image->low, &image->high, NULL, NULL, NULL, NULL);
+	}
+	dwfl_report_end(d->dwfl, NULL, NULL);
+	qsort(d->images, d->image_count, sizeof *d->images, by_low);
+	return RT_OK;
+}
+
+static void unit_release(struct debug_unit *unit)
+{
+	for (size_t i = 0; i < unit->scope_count; i++)
+		free(unit->scopes[i].name);
+	free(unit->scopes);
+	free(unit->ranges);
+	free(unit->variables);
+}
+
+void debug_release(struct debug *d)
+{
+	for (size_t i = 0; i < d->image_count; i++) {
+		struct debug_image *image = &d->images[i];
+		for (size_t u = 0; u < image->unit_count; u++)
+			unit_release(&image->units[u]);
+		free(image->units);
+		free(image->ranges);
+	}
+	free(d->images);
+	dwfl_end(d->dwfl);
+	*d = (struct debug){0};
+}
+
+struct debug_image *debug_image_at(struct debug *d, Dwarf_Addr address)
+{
+	for (size_t i = 0; i < d->image_count; i++)
+		if (address >= d->images[i].low && address < d->images[i].high)
+			return &d->images[i];
+	return NULL;
+}
+
+/* ---- Ranges ---- */
+
+struct range_list {
+	struct debug_range **items;
+	size_t *count, *size;
+};
+
+/* Code that the linker threw away has its ranges at 0. */
+static bool add_ranges(struct range_list list, Dwarf_Die *die, uint32_t owner)
+{
+	Dwarf_Addr base, low, high;
+	ptrdiff_t offset = 0;
+	while ((offset = dwarf_ranges(die, offset, &base, &low, &high)) > 0) {
+		if (low == 0 || low >= high)
+			continue;
+		if (!room(list.items, *list.count, list.size, sizeof **list.items))
+			return false;
+		(*list.items)[(*list.count)++] = (struct debug_range){low, high, owner};
+	}
+	return true;
+}
+
+/* Outer before inner: owners are numbered so. */
+static int by_place(const void *a, const void *b)
+{
+	const struct debug_range *x = a, *y = b;
+	if (x->low != y->low)
+		return x->low < y->low ? -1 : 1;
+	return x->owner < y->owner ? -1 : x->owner > y->owner;
+}
+
+/* The last range that begins at or below the address, NULL if there is none. */
+static const struct debug_range *last_below(const struct debug_range *ranges, size_t n, Dwarf_Addr address)
+{
+	size_t from = 0, to = n;
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+		if (ranges[middle].low <= address)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from ? &ranges[from - 1] : NULL;
+}
+
+/* ---- Units ---- */
+
+static bool add_unit(struct debug_image *image, Dwarf_Die *die, Dwarf_Die *body)
+{
+	if (!room(&image->units, image->unit_count, &image->unit_size, sizeof *image->units))
+		return false;
+	image->units[image->unit_count] = (struct debug_unit){.die = *die, .body = *body};
+	struct range_list ranges = {&image->ranges, &image->range_count, &image->range_size};
+	return add_ranges(ranges, die, (uint32_t)image->unit_count++);
+}
+
+bool debug_find_units(struct debug_image *image)
+{
+	if (image->looked)
+		return image->unit_count > 0;
+	image->looked = true;
+	Dwarf *dwarf = dwfl_module_getdwarf(image->module, &image->bias);
+	Dwarf_CU *unit = NULL;
+	Dwarf_Die die, split;
+	uint8_t type;
+	while (dwarf && dwarf_get_units(dwarf, unit, &unit, NULL, &type, &die, &split) == 0) {
+		bool has_split = type == DW_UT_skeleton && split.addr;
+		if (type != DW_UT_compile && type != DW_UT_skeleton)
+			continue;
+		if (!add_unit(image, &die, has_split ? &split : &die))
+			break;
+	}
+	if (image->range_count)
+		qsort(image->ranges, image->range_count, sizeof *image->ranges, by_place);
+	return image->unit_count > 0;
+}
+
+struct debug_unit *debug_unit_at(struct debug_image *image, Dwarf_Addr address)
+{
+	if (!debug_find_units(image))
+		return NULL;
+	const struct debug_range *range = last_below(image->ranges, image->range_count, address - image->bias);
+	if (!range || address - image->bias >= range->high)
+		return NULL;
+	struct debug_unit *unit = &image->units[range->owner];
+	return debug_load_unit(unit) ? unit : NULL;
+}
+
+/* A variable with a fixed address has a location of one operation that says it. Thread-local ones have more. */
+static bool fixed_address(Dwarf_Die *die, Dwarf_Addr *address)
+{
+	Dwarf_Attribute location, operand;
+	Dwarf_Block block;
+	Dwarf_Op *ops;
+	size_t n;
+	if (!dwarf_attr(die, DW_AT_location, &location) || dwarf_formblock(&location, &block) != 0 || !block.length)
+		return false;
+	uint8_t first = block.data[0];
+	if (first != DW_OP_addr && first != DW_OP_addrx && first != DW_OP_GNU_addr_index)
+		return false;
+	if (dwarf_getlocation(&location, &ops, &n) != 0 || n != 1)
+		return false;
+	if (first == DW_OP_addr)
+		*address = ops[0].number;
+	else if (dwarf_getlocation_attr(&location, ops, &operand) != 0 || dwarf_formaddr(&operand, address) != 0)
+		return false;
+	return *address != 0;
+}
+
+static bool add_variable(struct debug_unit *unit, Dwarf_Die *die, uint32_t scope)
+{
+	Dwarf_Addr address;
+	if (!fixed_address(die, &address))
+		return true;
+	if (!room(&unit->variables, unit->variable_count, &unit->variable_size, sizeof *unit->variables))
+		return false;
+	unit->variables[unit->variable_count++] = (struct debug_variable){*die, address, scope};
+	return true;
+}
+
+static bool add_scope(struct debug_unit *unit, Dwarf_Die *die, int tag, uint32_t parent, uint32_t *scope)
+{
+	if (!room(&unit->scopes, unit->scope_count, &unit->scope_size, sizeof *unit->scopes))
+		return false;
+	*scope = (uint32_t)unit->scope_count++;
+	unit->scopes[*scope] = (struct debug_scope){.die = *die,
+	                                            .parent = parent,
+	                                            .inlined = tag == DW_TAG_inlined_subroutine,
+	                                            .is_function = tag != DW_TAG_namespace};
+	struct range_list ranges = {&unit->ranges, &unit->range_count, &unit->range_size};
+	return tag == DW_TAG_namespace || add_ranges(ranges, die, *scope);
+}
+
+/* Goes through what lies below a DIE. What has neither code nor variables (types above all) is not entered. */
+static bool walk(struct debug_unit *unit, Dwarf_Die *above, uint32_t scope, unsigned depth)
+{
+	Dwarf_Die die;
+	if (depth > DEPTH_MAX || dwarf_child(above, &die) != 0)
+		return true;
+	do {
+		uint32_t inner = scope;
+		int tag = dwarf_tag(&die);
+		switch (tag) {
+		case DW_TAG_variable:
+			if (!add_variable(unit, &die, scope))
+				return false;
+			break;
+		case DW_TAG_subprogram:
+		case DW_TAG_inlined_subroutine:
+		case DW_TAG_namespace:
+			if (!add_scope(unit, &die, tag, scope, &inner))
+				return false;
+			/* fall through */
+		case DW_TAG_lexical_block:
+		case DW_TAG_try_block:
+		case DW_TAG_catch_block:
+			if (!walk(unit, &die, inner, depth + 1))
+				return false;
+			break;
+		default:
+			break;
+		}
+	} while (dwarf_siblingof(&die, &die) == 0);
+	return true;
+}
+
+bool debug_load_unit(struct debug_unit *unit)
+{
+	if (unit->loaded)
+		return true;
+	unit->loaded = true;
+	bool done = walk(unit, &unit->body, SCOPE_NONE, 0);
+	if (unit->range_count)
+		qsort(unit->ranges, unit->range_count, sizeof *unit->ranges, by_place);
+	return done;
+}
+
+/* ---- Scopes ---- */
+
+static bool scope_covers(const struct debug_unit *unit, uint32_t scope, Dwarf_Addr address)
+{
+	Dwarf_Die die = unit->scopes[scope].die;
+	return unit->scopes[scope].is_function && dwarf_haspc(&die, address) == 1;
+}
+
+/* Scopes nest: the one that began last is the innermost, or lies beside the innermost inside a common outer one. */
+uint32_t debug_scope_at(const struct debug_unit *unit, Dwarf_Addr address)
+{
+	const struct debug_range *range = last_below(unit->ranges, unit->range_count, address);
+	if (!range)
+		return SCOPE_NONE;
+	uint32_t scope = range->owner;
+	if (address < range->high)
+		return scope;
+	while (scope != SCOPE_NONE && !scope_covers(unit, scope, address))
+		scope = unit->scopes[scope].parent;
+	return scope;
+}
+
+uint32_t debug_function_around(const struct debug_unit *unit, uint32_t scope)
+{
+	do
+		scope = unit->scopes[scope].parent;
+	while (scope != SCOPE_NONE && !unit->scopes[scope].is_function);
+	return scope;
+}
+
+/* ---- Names ---- */
+
+char *debug_demangle(const char *symbol)
+{
+	char *name = cplus_demangle(symbol, DMGL_ANSI | DMGL_GNU_V3);
+	return name ? name : strdup(symbol);
+}
+
+static const char *string_attribute(Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute attribute;
+	return dwarf_attr_integrate(die, name, &attribute) ? dwarf_formstring(&attribute) : NULL;
+}
+
+static char *join(const char *outer, const char *inner)
+{
+	char *name;
+	if (!outer)
+		return strdup(inner);
+	return asprintf(&name, "%s::%s", outer, inner) < 0 ? NULL : name;
+}
+
+/* The linker's name says it all; without one, the names of what is around it. */
+static char *full_name(struct debug_unit *unit, Dwarf_Die *die, uint32_t around, const char *unnamed)
+{
+	const char *linkage = string_attribute(die, DW_AT_linkage_name);
+	if (!linkage)
+		linkage = string_attribute(die, DW_AT_MIPS_linkage_name);
+	if (linkage)
+		return debug_demangle(linkage);
+	const char *name = string_attribute(die, DW_AT_name);
+	if (!name)
+		name = unnamed;
+	return name ? join(around == SCOPE_NONE ? NULL : debug_scope_name(unit, around), name) : NULL;
+}
+
+const char *debug_scope_name(struct debug_unit *unit, uint32_t index)
+{
+	struct debug_scope *scope = &unit->scopes[index];
+	uint32_t around = scope->parent;
+	if (scope->name)
+		return scope->name;
+	/* Nested functions and inlined calls are not named after the function that they stand in. */
+	while (scope->is_function && around != SCOPE_NONE && unit->scopes[around].is_function)
+		around = unit->scopes[around].parent;
+	return scope->name = full_name(unit, &scope->die, around, scope->is_function ? NULL : "(anonymous namespace)");
+}
+
+char *debug_variable_name(struct debug_unit *unit, const struct debug_variable *variable)
+{
+	Dwarf_Die die = variable->die;
+	return full_name(unit, &die, variable->scope, NULL);
+}

@@ -1,0 +1,236 @@
+/*
+ * Positions. A pc is a return address of a hook or of a call, so what is looked up is the byte before it: the call.
+ * The line table says where that is; the chain of inlined calls around it says on whose behalf.
+ */
+#include "recorder/collect/resolve.h"
+
+#include "recorder/collect/debug.h"
+#include "recorder/collect/types.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+/* Strings are made once for each string of libdw's (which lives as long as the debug information). */
+struct string {
+	UT_hash_handle hh;
+	const char *from;
+	char *made;
+};
+
+struct resolver {
+	struct debug debug;
+	const struct modules *modules;
+	struct string *files, *functions;
+};
+
+enum rt_status resolver_create(const struct modules *modules, struct resolver **out, struct rt_error *err)
+{
+	struct resolver *r = calloc(1, sizeof *r);
+	if (!r)
+		return rt_error_set(err, RT_EMEMORY, "no memory for source positions");
+	r->modules = modules;
+	enum rt_status status = debug_open(&r->debug, modules, err);
+	if (status)
+		resolver_free(r);
+	else
+		*out = r;
+	return status;
+}
+
+static void free_strings(struct string **table)
+{
+	struct string *s, *next;
+	HASH_ITER(hh, *table, s, next)
+	{
+		HASH_DEL(*table, s);
+		free(s->made);
+		free(s);
+	}
+}
+
+void resolver_free(struct resolver *r)
+{
+	if (!r)
+		return;
+	debug_release(&r->debug);
+	free_strings(&r->files);
+	free_strings(&r->functions);
+	free(r);
+}
+
+/* ---- Names ---- */
+
+/* What make makes of a string, made once; the string itself without memory. */
+static const char *made_once(struct string **table, const char *from, char *(*make)(const char *))
+{
+	struct string *s;
+	HASH_FIND_PTR(*table, &from, s);
+	if (s)
+		return s->made;
+	char *made = make(from);
+	s = made ? malloc(sizeof *s) : NULL;
+	if (!s) {
+		free(made);
+		return from;
+	}
+	s->from = from;
+	s->made = made;
+	HASH_ADD_PTR(*table, from, s);
+	return made;
+}
+
+/* Takes "." and "name/.." out of a path, by its letters alone: the file may be gone, or on another machine. */
+static char *normalize(const char *path)
+{
+	bool absolute = *path == '/';
+	char *result = malloc(strlen(path) + 2), *end = result;
+	size_t kept = 0; /* parts that a ".." may take away */
+	if (!result)
+		return NULL;
+	for (const char *p = path; *p;) {
+		size_t n = strcspn(p, "/");
+		bool up = n == 2 && p[0] == '.' && p[1] == '.';
+		if (up && kept) {
+			while (end > result && *--end != '/')
+				;
+			kept--;
+		} else if (n && !(n == 1 && p[0] == '.') && !(up && absolute)) {
+			if (absolute || end > result)
+				*end++ = '/';
+			end = mempcpy(end, p, n);
+			kept += !up;
+		}
+		p += n + (p[n] == '/');
+	}
+	if (end == result)
+		*end++ = absolute ? '/' : '.';
+	*end = '\0';
+	return result;
+}
+
+static const char *file_name(void *resolver, const char *file)
+{
+	struct resolver *r = resolver;
+	return file ? made_once(&r->files, file, normalize) : NULL;
+}
+
+/* ---- Frames ---- */
+
+static void set_line(struct resolver *r, struct debug_unit *unit, Dwarf_Addr address, struct rt_frame *frame)
+{
+	int line = 0, column = 0;
+	Dwarf_Line *row = dwarf_getsrc_die(&unit->die, address);
+	if (!row)
+		return;
+	dwarf_lineno(row, &line);
+	dwarf_linecol(row, &column);
+	frame->file = file_name(r, dwarf_linesrc(row, NULL, NULL));
+	frame->line = (uint32_t)line;
+	frame->column = (uint32_t)column;
+}
+
+static uint32_t number(Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word value;
+	if (!dwarf_attr(die, name, &attribute) || dwarf_formudata(&attribute, &value) != 0 || value > UINT32_MAX)
+		return 0;
+	return (uint32_t)value;
+}
+
+/* Where an inlined function was called. */
+static void set_call(struct resolver *r, struct debug_unit *unit, Dwarf_Die call, struct rt_frame *frame)
+{
+	Dwarf_Files *files;
+	size_t n;
+	uint32_t file = number(&call, DW_AT_call_file);
+	if (dwarf_getsrcfiles(&unit->body, &files, &n) == 0 && file < n)
+		frame->file = file_name(r, dwarf_filesrc(files, file, NULL, NULL));
+	frame->line = number(&call, DW_AT_call_line);
+	frame->column = number(&call, DW_AT_call_column);
+}
+
+static size_t frames_from_debug(struct resolver *r, struct debug_image *image, uint64_t address,
+                                struct rt_frame frames[RESOLVE_FRAMES_MAX])
+{
+	struct debug_unit *unit = debug_unit_at(image, address);
+	size_t n = 0;
+	if (!unit)
+		return 0;
+	Dwarf_Addr in_file = address - image->bias;
+	uint32_t scope = debug_scope_at(unit, in_file);
+	set_line(r, unit, in_file, &frames[0]);
+	for (n = 1; scope != SCOPE_NONE; n++) {
+		frames[n - 1].function = debug_scope_name(unit, scope);
+		uint32_t around = debug_function_around(unit, scope);
+		if (!unit->scopes[scope].inlined || around == SCOPE_NONE || n == RESOLVE_FRAMES_MAX)
+			break;
+		set_call(r, unit, unit->scopes[scope].die, &frames[n]);
+		scope = around;
+	}
+	return n;
+}
+
+/* The symbol that an address lies in; NULL if it lies in none. */
+static const char *symbol_at(struct resolver *r, const struct debug_image *image, uint64_t address)
+{
+	GElf_Off offset;
+	GElf_Sym symbol;
+	const char *name = dwfl_module_addrinfo(image->module, address, &offset, &symbol, NULL, NULL, NULL);
+	if (!name || (symbol.st_size && offset >= symbol.st_size))
+		return NULL;
+	return made_once(&r->functions, name, debug_demangle);
+}
+
+size_t resolver_frames(struct resolver *r, uint64_t pc, struct rt_frame frames[RESOLVE_FRAMES_MAX])
+{
+	struct debug_image *image = pc ? debug_image_at(&r->debug, pc - 1) : NULL;
+	if (!image)
+		return 0;
+	memset(frames, 0, RESOLVE_FRAMES_MAX * sizeof *frames);
+	size_t n = frames_from_debug(r, image, pc - 1, frames);
+	if (!n)
+		n = 1;
+	if (!frames[n - 1].function)
+		frames[n - 1].function = symbol_at(r, image, pc - 1);
+	for (size_t i = 0; i < n; i++) {
+		frames[i].module = image->base;
+		frames[i].pc = pc;
+	}
+	return n;
+}
+
+/* ---- Writing ---- */
+
+struct writing {
+	struct resolver *resolver;
+	struct rt_writer *writer;
+	enum rt_status status;
+	struct rt_error *err;
+};
+
+static int write_position(uint64_t pc, void *arg)
+{
+	struct writing *w = arg;
+	struct rt_frame frames[RESOLVE_FRAMES_MAX];
+	size_t n = resolver_frames(w->resolver, pc, frames);
+	if (n)
+		w->status = rt_writer_position(w->writer, pc, frames, n, w->err);
+	return w->status != RT_OK;
+}
+
+enum rt_status resolver_write(struct resolver *r, struct rt_writer *w, struct rt_error *err)
+{
+	struct writing writing = {.resolver = r, .writer = w, .err = err};
+	for (size_t i = 0; i < r->modules->count && !writing.status; i++) {
+		const struct module *m = &r->modules->items[i];
+		writing.status = rt_writer_module(w, m->start, m->end, 0, m->path, err);
+	}
+	if (!writing.status)
+		rt_writer_each_pc(w, write_position, &writing);
+	if (!writing.status)
+		writing.status = types_write(&r->debug, file_name, r, w, err);
+	return writing.status;
+}

@@ -1,0 +1,27 @@
+/*
+ * From code addresses to source positions, and which variables lie where: what a trace carries so that it can be read
+ * without the binary. Reads the DWARF and the symbol tables of what the program had loaded, with libdw.
+ */
+#ifndef RECORDER_COLLECT_RESOLVE_H
+#define RECORDER_COLLECT_RESOLVE_H
+
+#include "recorder/collect/maps.h"
+#include "tracefmt/writer.h"
+
+struct resolver;
+
+/* For modules at these addresses (they need not be loaded any more, but their files must exist). */
+enum rt_status resolver_create(const struct modules *modules, struct resolver **out, struct rt_error *err);
+void resolver_free(struct resolver *r);
+
+#define RESOLVE_FRAMES_MAX 32
+/*
+ * Frames of a return address (the call before it is what is looked up), innermost inlined function first; at most
+ * RESOLVE_FRAMES_MAX. 0: it is in no known module. Strings live as long as the resolver.
+ */
+size_t resolver_frames(struct resolver *r, uint64_t pc, struct rt_frame frames[RESOLVE_FRAMES_MAX]);
+
+/* Writes modules, the positions of all pcs that were written, types and variables. */
+enum rt_status resolver_write(struct resolver *r, struct rt_writer *w, struct rt_error *err);
+
+#endif

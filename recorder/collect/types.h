@@ -1,0 +1,12 @@
+/* Variables with a fixed address and their types, from DWARF and, where it has none, from the symbol tables. */
+#ifndef RECORDER_COLLECT_TYPES_H
+#define RECORDER_COLLECT_TYPES_H
+
+#include "recorder/collect/debug.h"
+#include "tracefmt/writer.h"
+
+/* Writes the variables of all images. file_name gives a source file's name as it is to be shown (borrowed). */
+enum rt_status types_write(struct debug *d, const char *(*file_name)(void *arg, const char *file), void *arg,
+                           struct rt_writer *w, struct rt_error *err);
+
+#endif
