@@ -1,5 +1,6 @@
 /* racetrace: finds the subcommand and calls it. */
 #include "cmd/command.h"
+#include "cmd/library.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -20,6 +21,10 @@ static void help(FILE *to)
 	fputs("Usage: racetrace COMMAND [OPTION...] [ARGUMENT...]\n\nCommands:\n", to);
 	for (const struct command *c = commands; c->name; c++)
 		fprintf(to, "  %-9s %s\n", c->name, c->summary);
+	fputs("\nFor programs that Clang builds (GCC's need nothing):\n"
+	      "  --cflags  what to compile with\n"
+	      "  --libs    what to link with\n",
+	      to);
 	fputs("\n'racetrace COMMAND --help' tells more of each.\n", to);
 }
 
@@ -61,6 +66,10 @@ int main(int argc, char **argv)
 		puts("racetrace " RT_VERSION);
 		return flushed(EXIT_CLEAN);
 	}
+	if (!strcmp(argv[1], "--cflags"))
+		return flushed(library_print_cflags());
+	if (!strcmp(argv[1], "--libs"))
+		return flushed(library_print_libs());
 	for (const struct command *c = commands; c->name; c++)
 		if (!strcmp(argv[1], c->name))
 			return flushed(run(c, argc, argv));

@@ -1,5 +1,6 @@
 /* racetrace record: runs a program and writes its trace. */
 #include "cmd/command.h"
+#include "cmd/library.h"
 #include "recorder/channel.h"
 #include "recorder/collect/collect.h"
 #include "recorder/collect/program.h"
@@ -88,17 +89,16 @@ static const struct argp parser = {
 
 /* ---- Where things are ---- */
 
-/* The recorder that stands in for the library with this soname: PREFIX/bin/racetrace, PREFIX/lib/racetrace/SONAME. */
+/* The recorder that stands in for the library with this soname. */
 static enum rt_status find_recorder(const char *soname, char **path, struct rt_error *err)
 {
-	char self[4096];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+	char *folder;
+	enum rt_status status = library_folder(&folder, err);
+	if (status)
+		return status;
+	int n = asprintf(path, "%s/%s", folder, soname);
+	free(folder);
 	if (n < 0)
-		return rt_error_set(err, RT_ESYSTEM, "cannot read '/proc/self/exe': %s", strerror(errno));
-	self[n] = '\0';
-	for (int up = 0; up < 2 && strrchr(self, '/'); up++)
-		*strrchr(self, '/') = '\0';
-	if (asprintf(path, "%s/lib/racetrace/%s", self, soname) < 0)
 		return rt_error_set(err, RT_EMEMORY, "no memory for a path");
 	if (access(*path, R_OK) != 0)
 		return rt_error_set(err, RT_ESYSTEM, "cannot record a program that is linked with '%s': no '%s'",

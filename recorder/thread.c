@@ -192,7 +192,7 @@ static void *run(void *birth)
 	void *argument = b->argument;
 
 	await_go(b);
-	begin_thread(b->slot, (uintptr_t)routine);
+	begin_thread(b->slot, (uintptr_t)routine + 1);
 	return routine(argument);
 }
 
@@ -203,7 +203,7 @@ static int run_c11(void *birth)
 	void *argument = b->argument;
 
 	await_go(b);
-	begin_thread(b->slot, (uintptr_t)routine);
+	begin_thread(b->slot, (uintptr_t)routine + 1);
 	return routine(argument);
 }
 

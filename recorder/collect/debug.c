@@ -306,6 +306,22 @@ uint32_t debug_function_around(const struct debug_unit *unit, uint32_t scope)
 
 /* ---- Names ---- */
 
+/* Counts from 0 since DWARF 5; before, 0 meant none. */
+const char *debug_file(Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Die unit;
+	Dwarf_Half version;
+	Dwarf_Word index;
+	Dwarf_Files *files;
+	size_t n;
+	if (!dwarf_attr_integrate(die, name, &attribute) || dwarf_formudata(&attribute, &index) != 0 ||
+	    dwarf_cu_info(attribute.cu, &version, NULL, &unit, NULL, NULL, NULL, NULL) != 0 ||
+	    (index == 0 && version < 5) || dwarf_getsrcfiles(&unit, &files, &n) != 0 || index >= n)
+		return NULL;
+	return dwarf_filesrc(files, index, NULL, NULL);
+}
+
 char *debug_demangle(const char *symbol)
 {
 	char *name = cplus_demangle(symbol, DMGL_ANSI | DMGL_GNU_V3);

@@ -86,6 +86,8 @@ uint32_t debug_function_around(const struct debug_unit *unit, uint32_t scope);
 const char *debug_scope_name(struct debug_unit *unit, uint32_t scope);
 /* Full name of a variable ("app::count", "worker::calls"), owned by the caller; NULL: it has none, or no memory. */
 char *debug_variable_name(struct debug_unit *unit, const struct debug_variable *variable);
+/* The file that an attribute (DW_AT_call_file, DW_AT_decl_file) of a DIE names; NULL: none. Lives as long as *d. */
+const char *debug_file(Dwarf_Die *die, unsigned attribute);
 /* The name in the source language of a symbol; owned by the caller, NULL only without memory. */
 char *debug_demangle(const char *symbol);
 

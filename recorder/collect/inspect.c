@@ -187,13 +187,13 @@ static bool gains_rights(const char *path, const struct stat *st)
 
 static enum rt_status judge(const char *path, const struct traits *t, struct rt_error *err)
 {
-	if (t->soname)
-		return RT_OK;
 	if (t->runtime)
 		return rt_error_set(err, RT_EINPUT,
-		                    "'%s' has a ThreadSanitizer runtime inside that cannot be replaced: link it with "
-		                    "`racetrace --libs` instead of -fsanitize=thread (Clang) or -static-libtsan (GCC)",
+		                    "'%s' has a runtime of ThreadSanitizer inside: build it with `racetrace --cflags` "
+		                    "and `racetrace --libs` (Clang), or without -static-libtsan (GCC)",
 		                    path);
+	if (t->soname)
+		return RT_OK;
 	if (!t->interpreter)
 		return rt_error_set(err, RT_EINPUT,
 		                    "'%s' is statically linked: link it dynamically, with gcc -fsanitize=thread", path);

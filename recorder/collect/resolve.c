@@ -10,6 +10,7 @@
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
+#define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
 /* Strings are made once for each string of libdw's (which lives as long as the debug information). */
@@ -141,13 +142,9 @@ static uint32_t number(Dwarf_Die *die, unsigned name)
 }
 
 /* Where an inlined function was called. */
-static void set_call(struct resolver *r, struct debug_unit *unit, Dwarf_Die call, struct rt_frame *frame)
+static void set_call(struct resolver *r, Dwarf_Die call, struct rt_frame *frame)
 {
-	Dwarf_Files *files;
-	size_t n;
-	uint32_t file = number(&call, DW_AT_call_file);
-	if (dwarf_getsrcfiles(&unit->body, &files, &n) == 0 && file < n)
-		frame->file = file_name(r, dwarf_filesrc(files, file, NULL, NULL));
+	frame->file = file_name(r, debug_file(&call, DW_AT_call_file));
 	frame->line = number(&call, DW_AT_call_line);
 	frame->column = number(&call, DW_AT_call_column);
 }
@@ -167,7 +164,7 @@ static size_t frames_from_debug(struct resolver *r, struct debug_image *image, u
 		uint32_t around = debug_function_around(unit, scope);
 		if (!unit->scopes[scope].inlined || around == SCOPE_NONE || n == RESOLVE_FRAMES_MAX)
 			break;
-		set_call(r, unit, unit->scopes[scope].die, &frames[n]);
+		set_call(r, unit->scopes[scope].die, &frames[n]);
 		scope = around;
 	}
 	return n;

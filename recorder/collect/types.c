@@ -9,6 +9,7 @@
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
+#define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
 /* No sane type is nested deeper; damaged debug information may be nested without end. */
@@ -290,7 +291,7 @@ static void write_variable(struct context *c, const struct debug_image *image, s
 		dwarf_aggregate_size(&type, &size);
 		index = type_of(c, &type, 0);
 	}
-	const char *file = dwarf_decl_file(&v->die);
+	const char *file = debug_file(&v->die, DW_AT_decl_file);
 	dwarf_decl_line(&v->die, &line);
 	if (!c->status)
 		c->status = rt_writer_variable(c->writer, name, address, size, index,
@@ -357,11 +358,25 @@ static void write_symbols(struct context *c, const struct debug_image *image)
 	}
 }
 
+/* Does the module have calls of the recorder's hooks? Only then does the program's own data lie in it. */
+static bool is_instrumented(const struct debug_image *image)
+{
+	int n = dwfl_module_getsymtab(image->module);
+	for (int i = 0; i < n; i++) {
+		GElf_Sym symbol;
+		const char *name = dwfl_module_getsym(image->module, i, &symbol, NULL);
+		if (name && symbol.st_shndx == SHN_UNDEF && !strncmp(name, "__tsan_", 7))
+			return true;
+	}
+	return false;
+}
+
+/* Going through the debug information of libraries like the C library costs more than all the rest. */
 static void write_image(struct context *c, struct debug_image *image)
 {
+	bool in_full = is_instrumented(image) && debug_find_units(image);
 	c->extent_count = 0;
-	debug_find_units(image);
-	for (size_t u = 0; u < image->unit_count && !c->status; u++) {
+	for (size_t u = 0; in_full && u < image->unit_count && !c->status; u++) {
 		struct debug_unit *unit = &image->units[u];
 		if (!debug_load_unit(unit))
 			no_memory(c);

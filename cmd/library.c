@@ -1,0 +1,44 @@
+/*
+ * Clang links its own runtime into a program (gcc a shared one, whose place the recorder takes). These flags keep it
+ * out, and link the recorder's library instead, which records nothing unless `racetrace record` runs the program.
+ */
+#include "cmd/library.h"
+
+#include "cmd/command.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum rt_status library_folder(char **folder, struct rt_error *err)
+{
+	char self[4096];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+	if (n < 0)
+		return rt_error_set(err, RT_ESYSTEM, "cannot read '/proc/self/exe': %s", strerror(errno));
+	self[n] = '\0';
+	for (int up = 0; up < 2 && strrchr(self, '/'); up++)
+		*strrchr(self, '/') = '\0';
+	if (asprintf(folder, "%s/lib/racetrace", self) < 0)
+		return rt_error_set(err, RT_EMEMORY, "no memory for a path");
+	return RT_OK;
+}
+
+int library_print_cflags(void)
+{
+	puts("-g -fsanitize=thread -fno-sanitize-link-runtime");
+	return EXIT_CLEAN;
+}
+
+int library_print_libs(void)
+{
+	char *folder;
+	struct rt_error err = {0};
+	if (library_folder(&folder, &err))
+		return cmd_fail(&err);
+	printf("-L%s -l:libracetrace.so.1 -Wl,-rpath,%s\n", folder, folder);
+	free(folder);
+	return EXIT_CLEAN;
+}

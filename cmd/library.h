@@ -1,0 +1,15 @@
+/* Where the recorder's library lies, and what Clang must be told to build with it. */
+#ifndef CMD_LIBRARY_H
+#define CMD_LIBRARY_H
+
+#include "tracefmt/error.h"
+
+/* The folder of the recorder's library, PREFIX/lib/racetrace where the program is PREFIX/bin/racetrace; owned by the
+ * caller. */
+enum rt_status library_folder(char **folder, struct rt_error *err);
+
+/* `racetrace --cflags`, `racetrace --libs`: prints them; returns an exit status. */
+int library_print_cflags(void);
+int library_print_libs(void);
+
+#endif
