@@ -13,6 +13,8 @@ static const struct command {
 } commands[] = {
     /* In the order of use; each with its own --help. */
     {"record", cmd_record, "run a program and write its trace"},
+    {"info", cmd_info, "what is in a trace"},
+    {"dump", cmd_dump, "the events of a trace, as text or JSON lines"},
     {NULL, NULL, NULL},
 };
 

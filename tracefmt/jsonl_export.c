@@ -136,7 +136,6 @@ static enum rt_status put_header(struct rt_jsonl_writer *w, bool whole, bool uni
 	json_t *h = json_object();
 	int failed = json_object_set_new(h, "schema", json_string(schema));
 	failed |= json_object_set_new(h, "tool", json_string("racetrace " RT_VERSION));
-	failed |= json_object_set_new(h, "source", json_string(info->format));
 	failed |= json_object_set_new(h, "command", command(info));
 	failed |= json_object_set_new(h, "exit", exit_value(info));
 	failed |= json_object_set_new(h, "duration_ns", number(info->duration_ns));

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#define uthash_fatal(message) abort() /* never: HASH_NONFATAL_OOM */
 #define HASH_NONFATAL_OOM 1
 #define uthash_nonfatal_oom(position) ((position)->frame.pc = 0)
 #include <uthash.h>

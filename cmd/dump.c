@@ -1,0 +1,291 @@
+/* racetrace dump: the events of a trace, one a line, for people or as JSON lines. */
+#include "cmd/command.h"
+#include "cmd/common.h"
+#include "tracefmt/export.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct options {
+	const char *path, *thread, *cell;
+	uint64_t kinds; /* rt_trace_select */
+	uint64_t first, last;
+	bool jsonl;
+};
+
+/* The filter, in the trace's terms. */
+struct filter {
+	const struct rt_trace *trace;
+	uint32_t thread; /* UINT32_MAX: any */
+	const char *name;
+	bool cell;
+	uint64_t address, first, last;
+};
+
+static const struct argp_option option_table[] = {
+    {"format", 'f', "FORMAT", 0, "text (the default) or jsonl", 0},
+    {"thread", 't', "NAME", 0, "Only events of this thread", 0},
+    {"cell", 'c', "ADDRESS|NAME", 0, "Only events on this address (0x...) or on what has this name", 0},
+    {"kind", 'k', "KIND,...", 0, "Only these operations (write) or groups of operations (lock)", 0},
+    {"range", 'r', "FIRST-LAST", 0, "Only events with these numbers", 0},
+    {0},
+};
+
+/* "12-40", "12-", "-40" or "12". */
+static bool parse_range(const char *text, struct options *options)
+{
+	char *end;
+	if (text[strspn(text, "0123456789-")] || !text[strspn(text, "-")])
+		return false;
+	errno = 0;
+	options->first = text[0] == '-' ? 0 : strtoull(text, &end, 10);
+	if (text[0] == '-')
+		end = (char *)(uintptr_t)text;
+	options->last = options->first;
+	if (*end == '-') {
+		text = end + 1;
+		options->last = *text ? strtoull(text, &end, 10) : UINT64_MAX;
+		end = *text ? end : (char *)(uintptr_t)text;
+	}
+	return *end == '\0' && errno == 0 && options->first <= options->last;
+}
+
+static uint64_t parse_kind(const char *name)
+{
+	uint64_t mask = 0;
+	enum rt_op op = rt_op_parse(name);
+	if (op != RT_OP_NONE)
+		mask = UINT64_C(1) << op;
+	for (unsigned i = RT_OP_READ; i < RT_OP_COUNT; i++)
+		if (!strcmp(rt_group_name(rt_op_group(i)), name))
+			mask |= UINT64_C(1) << i;
+	return mask;
+}
+
+static void parse_kinds(struct argp_state *state, char *list, struct options *options)
+{
+	options->kinds = 0;
+	for (char *rest = list, *name; (name = strsep(&rest, ","));) {
+		uint64_t mask = parse_kind(name);
+		if (!mask)
+			argp_error(state,
+			           "'%s' is not a kind of event: an operation (read, acquire, ...) or one of memory "
+			           "atomic lock condition barrier semaphore once thread heap code annotation "
+			           "bookkeeping",
+			           name);
+		options->kinds |= mask;
+	}
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct options *options = state->input;
+	switch (key) {
+	case 'f':
+		if (strcmp(arg, "text") != 0 && strcmp(arg, "jsonl") != 0)
+			argp_error(state, "'%s' is not a format: text or jsonl", arg);
+		options->jsonl = !strcmp(arg, "jsonl");
+		return 0;
+	case 't':
+		options->thread = arg;
+		return 0;
+	case 'c':
+		options->cell = arg;
+		return 0;
+	case 'k':
+		parse_kinds(state, arg, options);
+		return 0;
+	case 'r':
+		if (!parse_range(arg, options))
+			argp_error(state, "'%s' is not a range of event numbers: FIRST-LAST", arg);
+		return 0;
+	case ARGP_KEY_ARG:
+		if (options->path)
+			argp_error(state, "one trace at a time: '%s' is too much", arg);
+		options->path = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!options->path)
+			argp_error(state, "which trace? give its file");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp parser = {
+    .options = option_table,
+    .parser = parse_option,
+    .args_doc = "TRACE",
+    .doc = "Writes the events of a trace in their order, one a line: number, thread, place in the thread, operation, "
+           "object, where in the code.\vTRACE is racetrace's own file, JSON lines or RAPID's STD text; in the latter, "
+           "an event's number is its line. A name that --cell gives also means what lies inside: 'queue' is "
+           "'queue.size', too. Exit status: 0, 2 for wrong use, 3 if the trace cannot be read.",
+};
+
+/* --- filters --- */
+
+static bool find_thread(const struct rt_trace *trace, const char *name, uint32_t *index)
+{
+	const struct rt_trace_info *info = rt_trace_info(trace);
+	for (uint32_t i = 0; i < info->thread_count; i++) {
+		const struct rt_thread *t = &info->threads[i];
+		if (!strcmp(t->name, name) || (t->label && !strcmp(t->label, name))) {
+			*index = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The name, or a member or element of it. */
+static bool is_named(const char *whole, const char *name)
+{
+	size_t length = strlen(name);
+	return !strncmp(whole, name, length) && strchr(".[", whole[length]) != NULL;
+}
+
+static bool address_named(const struct filter *f, uint64_t addr)
+{
+	struct rt_variable v;
+	const char *object = rt_trace_object_name(f->trace, addr);
+	return (object && is_named(object, f->name)) ||
+	       (rt_trace_variable(f->trace, addr, &v) && is_named(v.name, f->name));
+}
+
+static bool touches(const struct filter *f, const struct rt_event *e)
+{
+	enum rt_group group = rt_op_group(e->op);
+	bool thread = group == RT_GROUP_THREAD, mutex = group == RT_GROUP_CONDITION;
+	if (thread || group == RT_GROUP_CODE || group == RT_GROUP_BOOKKEEPING)
+		return false;
+	if (f->name)
+		return address_named(f, e->addr) || (mutex && address_named(f, e->arg));
+	bool sized = rt_op_is_access(e->op) || group == RT_GROUP_HEAP || e->op == RT_OP_NEW_MEMORY;
+	return e->addr == f->address || (mutex && e->arg == f->address) ||
+	       (sized && f->address > e->addr && f->address - e->addr < e->arg);
+}
+
+static bool passes(const struct filter *f, const struct rt_event *e)
+{
+	return (f->thread == UINT32_MAX || e->thread == f->thread) && e->number >= f->first && e->number <= f->last &&
+	       (!f->cell || touches(f, e));
+}
+
+static bool set_filter(struct filter *f, struct rt_trace *trace, const struct options *options)
+{
+	*f = (struct filter){.trace = trace, .thread = UINT32_MAX, .first = options->first, .last = options->last};
+	if (options->thread && !find_thread(trace, options->thread, &f->thread)) {
+		fprintf(stderr, "racetrace: '%s' has no thread '%s': see 'racetrace info'\n", options->path,
+		        options->thread);
+		return false;
+	}
+	if (options->cell) {
+		char *end;
+		f->cell = true;
+		f->address = strtoull(options->cell, &end, 16);
+		if (strncmp(options->cell, "0x", 2) != 0 || *end)
+			f->name = options->cell;
+	}
+	rt_trace_select(trace, options->kinds);
+	return true;
+}
+
+/* --- text --- */
+
+static const char *const orders[] = {"relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst"};
+
+static void print_object(const struct rt_trace *trace, const struct rt_event *e, char *out, size_t size)
+{
+	const struct rt_trace_info *info = rt_trace_info(trace);
+	enum rt_group group = rt_op_group(e->op);
+	bool other = e->op == RT_OP_FORK || e->op == RT_OP_JOIN || e->op == RT_OP_DETACH;
+	if (other && e->addr < info->thread_count)
+		snprintf(out, size, "%s", cmd_text(info->threads[e->addr].name).text);
+	else if (other || e->op == RT_OP_LOST)
+		snprintf(out, size, "%" PRIu64, e->addr);
+	else if (group == RT_GROUP_CONDITION && e->arg)
+		snprintf(out, size, "%s %s", cmd_address(trace, e->addr).text, cmd_address(trace, e->arg).text);
+	else if (e->addr)
+		snprintf(out, size, "%s", cmd_address(trace, e->addr).text);
+	else
+		out[0] = '\0';
+	size_t at = strlen(out);
+	if (e->arg && group != RT_GROUP_CONDITION)
+		at += (size_t)snprintf(out + at, size - at, "%s[%" PRIu64 "]", at ? " " : "", e->arg);
+	if (at < size && e->flags & RT_F_VALUE)
+		at += (size_t)snprintf(out + at, size - at, " =%" PRId64, (int64_t)e->value);
+	if (at < size && (rt_op_is_atomic(e->op) || e->op == RT_OP_FENCE) && e->order < sizeof orders / sizeof *orders)
+		at += (size_t)snprintf(out + at, size - at, "%s%s", at ? " " : "", orders[e->order]);
+	for (unsigned bit = 1; bit < 8; bit++) {
+		static const char *const flags[] = {"",     "volatile", "timed", "timeout",
+		                                    "vptr", "unwoken",  "free",  "0x80"};
+		if (at < size && e->flags >> bit & 1)
+			at += (size_t)snprintf(out + at, size - at, "%s%s", at ? " " : "", flags[bit]);
+	}
+}
+
+static void print_event(const struct rt_trace *trace, const struct rt_event *e)
+{
+	char object[2048];
+	const struct rt_trace_info *info = rt_trace_info(trace);
+	const char *thread = e->thread < info->thread_count ? info->threads[e->thread].name : "?";
+	print_object(trace, e, object, sizeof object);
+	struct cmd_text position = cmd_position(trace, e->pc);
+	printf("%8" PRIu64 " %-10s %7" PRIu64 " %-15s %-28s%s%s\n", e->number, cmd_text(thread).text, e->ordinal,
+	       rt_op_name(e->op), object, position.text[0] ? " " : "", position.text);
+}
+
+static int dump(struct rt_trace *trace, const struct filter *filter, struct rt_jsonl_writer *jsonl)
+{
+	enum { BATCH = 256 };
+	struct rt_event events[BATCH];
+	struct rt_error err = {0};
+	size_t got;
+	for (;;) {
+		if (rt_trace_read(trace, events, BATCH, &got, &err))
+			return cmd_fail(&err);
+		for (size_t i = 0; i < got; i++) {
+			if (events[i].number > filter->last)
+				return EXIT_CLEAN;
+			if (!passes(filter, &events[i]))
+				continue;
+			if (!jsonl)
+				print_event(trace, &events[i]);
+			else if (rt_jsonl_event(jsonl, &events[i], &err))
+				return cmd_fail(&err);
+		}
+		if (!got || ferror(stdout))
+			break;
+	}
+	cmd_warn_incomplete(trace);
+	return EXIT_CLEAN;
+}
+
+int cmd_dump(int argc, char **argv)
+{
+	struct options options = {.kinds = RT_SELECT_ALL, .last = UINT64_MAX};
+	struct rt_trace *trace;
+	struct rt_error err = {0};
+	struct rt_jsonl_writer *jsonl = NULL;
+	struct filter filter;
+	argp_err_exit_status = EXIT_USAGE;
+	argp_parse(&parser, argc, argv, 0, NULL, &options);
+	if (rt_trace_open(options.path, &trace, &err))
+		return cmd_fail(&err);
+	bool whole = options.kinds == RT_SELECT_ALL && !options.thread && !options.cell && options.first <= 1 &&
+	             options.last == UINT64_MAX;
+	int status;
+	if (!set_filter(&filter, trace, &options))
+		status = EXIT_USAGE;
+	else if (options.jsonl && rt_jsonl_create(trace, stdout, whole, &jsonl, &err))
+		status = cmd_fail(&err);
+	else
+		status = dump(trace, &filter, jsonl);
+	rt_jsonl_free(jsonl);
+	rt_trace_free(trace);
+	return status;
+}

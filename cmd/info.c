@@ -1,0 +1,225 @@
+/* racetrace info: what is in a trace. */
+#include "cmd/command.h"
+#include "cmd/common.h"
+
+#include <argp.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct options {
+	const char *path;
+	bool json;
+};
+
+static const struct argp_option option_table[] = {
+    {"format", 'f', "FORMAT", 0, "text (the default) or json", 0},
+    {0},
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct options *options = state->input;
+	switch (key) {
+	case 'f':
+		if (strcmp(arg, "text") != 0 && strcmp(arg, "json") != 0)
+			argp_error(state, "'%s' is not a format: text or json", arg);
+		options->json = !strcmp(arg, "json");
+		return 0;
+	case ARGP_KEY_ARG:
+		if (options->path)
+			argp_error(state, "one trace at a time: '%s' is too much", arg);
+		options->path = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!options->path)
+			argp_error(state, "which trace? give its file");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp parser = {
+    .options = option_table,
+    .parser = parse_option,
+    .args_doc = "TRACE",
+    .doc = "Tells what is in a trace: its threads, how many events of which kind, the program that was recorded and "
+           "how it ended, and whether the trace is whole.\vTRACE is racetrace's own file, JSON lines or RAPID's STD "
+           "text. Exit status: 0, 2 for wrong use, 3 if the trace cannot be read.",
+};
+
+static enum rt_status count_kinds(struct rt_trace *trace, uint64_t kinds[RT_OP_COUNT], struct rt_error *err)
+{
+	enum { BATCH = 1024 };
+	struct rt_event *events = malloc(BATCH * sizeof *events);
+	size_t got;
+	enum rt_status status;
+	if (!events)
+		return rt_error_set(err, RT_EMEMORY, "no memory to read the trace");
+	while (!(status = rt_trace_read(trace, events, BATCH, &got, err)) && got)
+		for (size_t i = 0; i < got; i++)
+			if (events[i].op < RT_OP_COUNT)
+				kinds[events[i].op]++;
+	free(events);
+	return status;
+}
+
+static void count_groups(const uint64_t kinds[RT_OP_COUNT], uint64_t groups[RT_GROUP_BOOKKEEPING + 1])
+{
+	for (unsigned op = 0; op < RT_OP_COUNT; op++)
+		groups[rt_op_group(op)] += kinds[op];
+}
+
+static double bytes_per_event(const struct rt_trace_info *info)
+{
+	return info->events ? (double)info->file_bytes / (double)info->events : 0;
+}
+
+static json_t *json_text(const char *text)
+{
+	json_t *plain = text ? json_string(text) : json_null();
+	return plain ? plain : json_string(cmd_text(text).text);
+}
+
+static json_t *json_number(uint64_t number)
+{
+	return json_integer(number <= INT64_MAX ? (json_int_t)number : INT64_MAX);
+}
+
+static json_t *json_command(const struct rt_trace_info *info)
+{
+	json_t *command = info->command ? json_array() : json_null();
+	for (size_t i = 0; info->command && info->command[i]; i++)
+		json_array_append_new(command, json_text(info->command[i]));
+	return command;
+}
+
+static json_t *json_exit(const struct rt_trace_info *info)
+{
+	if (info->exit_kind == RT_EXIT_UNKNOWN)
+		return json_null();
+	return json_pack("{si}", info->exit_kind == RT_EXIT_STATUS ? "status" : "signal", info->exit_value);
+}
+
+static json_t *json_threads(const struct rt_trace_info *info)
+{
+	json_t *threads = json_array();
+	for (uint32_t i = 0; i < info->thread_count; i++) {
+		const struct rt_thread *t = &info->threads[i];
+		bool born = t->parent != i && t->parent < info->thread_count;
+		json_array_append_new(
+		    threads, json_pack("{so,so,so,so,so}", "name", json_text(t->name), "label", json_text(t->label),
+		                       "parent", json_text(born ? info->threads[t->parent].name : NULL), "events",
+		                       json_number(t->events), "left_out", json_number(t->left_out)));
+	}
+	return threads;
+}
+
+static int print_json(const struct rt_trace_info *info, const uint64_t kinds[RT_OP_COUNT],
+                      const uint64_t groups[RT_GROUP_BOOKKEEPING + 1])
+{
+	json_t *kind_counts = json_object(), *group_counts = json_object();
+	for (unsigned op = 0; op < RT_OP_COUNT; op++)
+		if (kinds[op])
+			json_object_set_new(kind_counts, rt_op_name(op), json_number(kinds[op]));
+	for (unsigned group = 0; group <= RT_GROUP_BOOKKEEPING; group++)
+		if (groups[group])
+			json_object_set_new(group_counts, rt_group_name(group), json_number(groups[group]));
+	json_t *all = json_pack(
+	    "{so,so,so,so,so,so,so,so,so,so,sf,ss,sb,so,ss,so}", "events", json_number(info->events), "left_out",
+	    json_number(info->left_out), "lost", json_number(info->lost), "command", json_command(info), "exit",
+	    json_exit(info), "duration_ns", json_number(info->duration_ns), "threads", json_threads(info), "kinds",
+	    kind_counts, "groups", group_counts, "bytes", json_number(info->file_bytes), "bytes_per_event",
+	    bytes_per_event(info), "order", info->exact ? "exact" : "stamped", "complete", info->complete,
+	    "incomplete_why", json_text(info->complete ? NULL : info->incomplete_why), "format", info->format, "path",
+	    json_text(info->path));
+	if (!all) {
+		fputs("racetrace: no memory to write JSON\n", stderr);
+		return EXIT_INPUT;
+	}
+	json_dumpf(all, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(6));
+	putchar('\n');
+	json_decref(all);
+	return EXIT_CLEAN;
+}
+
+static void print_command(const struct rt_trace_info *info)
+{
+	if (!info->command)
+		return;
+	fputs("command   ", stdout);
+	for (size_t i = 0; info->command[i]; i++)
+		printf(" %s", cmd_text(info->command[i]).text);
+	putchar('\n');
+	if (info->exit_kind == RT_EXIT_STATUS)
+		printf("exit       status %d\n", info->exit_value);
+	else if (info->exit_kind == RT_EXIT_SIGNAL)
+		printf("exit       signal %d (%s)\n", info->exit_value, strsignal(info->exit_value));
+	if (info->duration_ns)
+		printf("duration   %.3f s\n", (double)info->duration_ns * 1e-9);
+}
+
+static void print_threads(const struct rt_trace_info *info)
+{
+	int width = 6;
+	for (uint32_t i = 0; i < info->thread_count; i++) {
+		int length = (int)strlen(cmd_text(info->threads[i].name).text);
+		width = length > width && length <= 40 ? length : width;
+	}
+	printf("\n%-*s  %12s  %12s\n", width, "thread", "events", "left out");
+	for (uint32_t i = 0; i < info->thread_count; i++) {
+		const struct rt_thread *t = &info->threads[i];
+		printf("%-*s  %12" PRIu64 "  %12" PRIu64 "%s%s\n", width, cmd_text(t->name).text, t->events,
+		       t->left_out, t->label ? "  " : "", t->label ? cmd_text(t->label).text : "");
+	}
+}
+
+static void print_text(const struct rt_trace_info *info, const uint64_t kinds[RT_OP_COUNT],
+                       const uint64_t groups[RT_GROUP_BOOKKEEPING + 1])
+{
+	printf("trace      %s (%s)\n", info->path, info->format);
+	print_command(info);
+	printf("events     %" PRIu64 "\n", info->events);
+	if (info->left_out)
+		printf("left out   %" PRIu64 " repeats\n", info->left_out);
+	if (info->lost)
+		printf("lost       %" PRIu64 "\n", info->lost);
+	printf("bytes      %" PRIu64 " (%.2f an event)\n", info->file_bytes, bytes_per_event(info));
+	printf("order      %s\n", info->exact ? "exact" : "stamped");
+	if (info->complete)
+		printf("complete   yes\n");
+	else
+		printf("complete   no: %s\n", info->incomplete_why ? cmd_text(info->incomplete_why).text : "cut short");
+	print_threads(info);
+	printf("\n%-16s  %12s\n", "kind", "events");
+	for (unsigned group = 0; group <= RT_GROUP_BOOKKEEPING; group++)
+		for (unsigned op = 0; groups[group] && op < RT_OP_COUNT; op++)
+			if (kinds[op] && rt_op_group(op) == group)
+				printf("%-16s  %12" PRIu64 "\n", rt_op_name(op), kinds[op]);
+}
+
+int cmd_info(int argc, char **argv)
+{
+	struct options options = {0};
+	struct rt_trace *trace;
+	struct rt_error err = {0};
+	uint64_t kinds[RT_OP_COUNT] = {0}, groups[RT_GROUP_BOOKKEEPING + 1] = {0};
+	argp_err_exit_status = EXIT_USAGE;
+	argp_parse(&parser, argc, argv, 0, NULL, &options);
+	if (rt_trace_open(options.path, &trace, &err))
+		return cmd_fail(&err);
+	int status = EXIT_CLEAN;
+	if (count_kinds(trace, kinds, &err)) {
+		status = cmd_fail(&err);
+	} else {
+		count_groups(kinds, groups);
+		if (options.json)
+			status = print_json(rt_trace_info(trace), kinds, groups);
+		else
+			print_text(rt_trace_info(trace), kinds, groups);
+	}
+	rt_trace_free(trace);
+	return status;
+}
