@@ -1,0 +1,87 @@
+/* Cells for the STD exporter; see std_cells.h. */
+#include "tracefmt/std_cells.h"
+
+#include <stdlib.h>
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+/* Sorts and drops what is there twice, so that a loop over a few cells stays small. */
+static void tidy(struct cells *cells)
+{
+	size_t kept = 0;
+	if (cells->count)
+		qsort(cells->cuts, cells->count, sizeof *cells->cuts, compare);
+	for (size_t i = 0; i < cells->count; i++)
+		if (!kept || cells->cuts[kept - 1] != cells->cuts[i])
+			cells->cuts[kept++] = cells->cuts[i];
+	cells->count = cells->sorted = kept;
+}
+
+bool cells_cut(struct cells *cells, uint64_t address, uint64_t size)
+{
+	if (cells->count + 2 > cells->room) {
+		tidy(cells);
+		if (cells->count * 2 + 2 > cells->room) {
+			size_t room = cells->room ? cells->room * 2 : 1 << 12;
+			uint64_t *cuts = reallocarray(cells->cuts, room, sizeof *cuts);
+			if (!cuts)
+				return false;
+			cells->cuts = cuts;
+			cells->room = room;
+		}
+	}
+	cells->cuts[cells->count++] = address;
+	cells->cuts[cells->count++] = address + size;
+	return true;
+}
+
+bool cells_finish(struct cells *cells)
+{
+	tidy(cells);
+	cells->births = calloc(cells->count + 1, sizeof *cells->births);
+	return cells->births != NULL;
+}
+
+size_t cells_at(const struct cells *cells, uint64_t address)
+{
+	size_t low = 0, high = cells->count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (cells->cuts[middle] < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void add(struct cells *cells, size_t cell, uint32_t by)
+{
+	for (size_t i = cell + 1; i <= cells->count; i += i & -i)
+		cells->births[i] += by;
+}
+
+void cells_renew(struct cells *cells, uint64_t address, uint64_t size)
+{
+	add(cells, cells_at(cells, address), 1);
+	add(cells, cells_at(cells, address + size), UINT32_MAX);
+}
+
+uint32_t cells_generation(const struct cells *cells, size_t cell)
+{
+	uint32_t sum = 0;
+	for (size_t i = cell + 1; i; i -= i & -i)
+		sum += cells->births[i];
+	return sum;
+}
+
+void cells_release(struct cells *cells)
+{
+	free(cells->cuts);
+	free(cells->births);
+	*cells = (struct cells){0};
+}

@@ -1,0 +1,401 @@
+/*
+ * Writes a trace as RAPID's STD text (docs/std-format.md). What STD has no word for is said with what it has, so that
+ * at least the same is ordered and nothing new can race:
+ *
+ * - Accesses become one line for each cell they cover.
+ * - A lock that is ever taken shared becomes one lock of its own and one for each thread that reads: a reader takes its
+ *   thread's, a writer takes all of them. So readers exclude writers and not each other, as they did.
+ * - Atomic operations become accesses in a critical section of the cell's own lock.
+ * - What orders threads otherwise (signal and wait, barriers, semaphores, once, annotations) becomes a message under
+ *   the object's lock: the giving side reads and writes a variable, the taking side reads it. Correct reorderings
+ *   keep who reads from whom, so they keep the order.
+ */
+#include "tracefmt/export.h"
+#include "tracefmt/std_names.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BATCH = 512 };
+
+struct reader {
+	uint64_t lock;
+	uint32_t thread;
+};
+
+struct exporter {
+	struct rt_trace *trace;
+	FILE *out;
+	struct rt_std_losses *losses;
+	struct rt_error *err;
+	struct cells cells;
+	struct std_names names;
+	struct names reader_set; /* of struct reader */
+	struct reader *readers;  /* sorted; a lock's stand together */
+	bool *shared;            /* by reader: holds it now */
+	size_t reader_count;
+	struct ignore {
+		uint32_t reads, writes;
+	} * ignores; /* by thread */
+	char location[2048];
+	bool failed; /* no memory */
+};
+
+static enum rt_status no_memory(struct exporter *x)
+{
+	return rt_error_set(x->err, RT_EMEMORY, "no memory to write STD");
+}
+
+static uint64_t size_of(const struct rt_event *e)
+{
+	return e->arg ? e->arg : 1;
+}
+
+/* --- first pass: cells and readers --- */
+
+static bool collect(struct exporter *x, const struct rt_event *e)
+{
+	uint32_t index;
+	struct reader reader;
+	memset(&reader, 0, sizeof reader);
+	if (rt_op_is_access(e->op))
+		return cells_cut(&x->cells, e->addr, size_of(e));
+	if (e->op != RT_OP_ACQUIRE_SHARED)
+		return true;
+	reader.lock = e->addr;
+	reader.thread = e->thread;
+	return names_intern(&x->reader_set, (const char *)&reader, sizeof reader, &index);
+}
+
+static int compare_readers(const void *a, const void *b)
+{
+	const struct reader *x = a, *y = b;
+	if (x->lock != y->lock)
+		return x->lock < y->lock ? -1 : 1;
+	return x->thread < y->thread ? -1 : x->thread > y->thread;
+}
+
+static bool finish_collecting(struct exporter *x)
+{
+	size_t n = x->reader_set.count;
+	x->readers = calloc(n + 1, sizeof *x->readers);
+	x->shared = calloc(n + 1, sizeof *x->shared);
+	x->ignores = calloc(rt_trace_info(x->trace)->thread_count + 1u, sizeof *x->ignores);
+	if (!x->readers || !x->shared || !x->ignores)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		memcpy(&x->readers[i], names_text(&x->reader_set, (uint32_t)i), sizeof *x->readers);
+	qsort(x->readers, n, sizeof *x->readers, compare_readers);
+	x->reader_count = n;
+	return cells_finish(&x->cells) && std_names_init(&x->names, x->trace) && std_names_cells(&x->names, &x->cells);
+}
+
+/* The first reader of the lock; the lock's other ones follow. */
+static size_t readers_of(const struct exporter *x, uint64_t lock)
+{
+	size_t low = 0, high = x->reader_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (x->readers[middle].lock < lock)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static size_t reader_end(const struct exporter *x, size_t first)
+{
+	size_t end = first;
+	while (end < x->reader_count && x->readers[end].lock == x->readers[first].lock)
+		end++;
+	return end;
+}
+
+/* --- lines --- */
+
+static void set_location(struct exporter *x, uint64_t pc)
+{
+	size_t n, length;
+	const struct rt_frame *f = rt_trace_frames(x->trace, pc, &n);
+	char *out = x->location;
+	out[0] = '\0';
+	if (n && (f->text || !f->file)) {
+		const char *text = f->text ? f->text : f->function;
+		std_name_text(&x->names, out, sizeof x->location, text ? text : "");
+	} else if (n) {
+		std_name_text(&x->names, out, sizeof x->location - 32, f->file);
+		length = strlen(out);
+		if (f->line && f->column)
+			snprintf(out + length, 32, ":%u:%u", f->line, f->column);
+		else if (f->line)
+			snprintf(out + length, 32, ":%u", f->line);
+	}
+	if (!out[0] && pc)
+		snprintf(out, sizeof x->location, "0x%" PRIx64, pc);
+}
+
+/* value may be NULL; object NULL means that there was no memory for its name, "" that it has none. */
+static void line(struct exporter *x, const struct rt_event *e, const char *op, const char *object,
+                 const uint64_t *value)
+{
+	if (!object) {
+		x->failed = true;
+		return;
+	}
+	fputs(std_name_thread(&x->names, e->thread), x->out);
+	putc('|', x->out);
+	fputs(op, x->out);
+	if (object[0]) {
+		putc('(', x->out);
+		fputs(object, x->out);
+		putc(')', x->out);
+	}
+	putc('|', x->out);
+	fputs(x->location, x->out);
+	if (value)
+		fprintf(x->out, "|%" PRId64, (int64_t)*value);
+	putc('\n', x->out);
+}
+
+static void lock_line(struct exporter *x, const struct rt_event *e, const char *op, enum std_lock kind,
+                      uint64_t address, uint32_t thread)
+{
+	line(x, e, op, std_name_lock(&x->names, kind, address, thread), NULL);
+}
+
+/* --- operations --- */
+
+static void access_lines(struct exporter *x, const struct rt_event *e)
+{
+	uint64_t end = e->addr + size_of(e);
+	size_t first = cells_at(&x->cells, e->addr), last = first;
+	bool reads = rt_op_reads(e->op), writes = rt_op_writes(e->op), atomic = rt_op_is_atomic(e->op);
+	while (last < x->cells.count && x->cells.cuts[last] < end)
+		last++;
+	/* A value belongs to one access of one cell. */
+	bool value = e->flags & RT_F_VALUE && last - first == 1 && reads != writes;
+	if (e->flags & RT_F_VALUE && !value)
+		x->losses->values++;
+	for (size_t i = first; atomic && i < last; i++)
+		lock_line(x, e, "acq", STD_ATOMIC, i, 0);
+	for (size_t i = first; i < last && !ferror(x->out); i++) {
+		if (reads)
+			line(x, e, "r", std_name_cell(&x->names, i), value ? &e->value : NULL);
+		if (writes)
+			line(x, e, "w", std_name_cell(&x->names, i), value ? &e->value : NULL);
+	}
+	for (size_t i = last; atomic && i > first; i--)
+		lock_line(x, e, "rel", STD_ATOMIC, i - 1, 0);
+}
+
+static void acquire_lines(struct exporter *x, const struct rt_event *e, uint64_t lock, bool shared)
+{
+	size_t first = readers_of(x, lock), end = reader_end(x, first);
+	bool has_readers = first < x->reader_count && x->readers[first].lock == lock;
+	if (!shared)
+		lock_line(x, e, "acq", STD_LOCK, lock, 0);
+	for (size_t i = first; has_readers && i < end; i++) {
+		if (shared && x->readers[i].thread != e->thread)
+			continue;
+		lock_line(x, e, "acq", STD_READER, lock, x->readers[i].thread);
+		x->shared[i] = shared;
+	}
+}
+
+static void release_lines(struct exporter *x, const struct rt_event *e, uint64_t lock)
+{
+	size_t first = readers_of(x, lock), end = reader_end(x, first);
+	bool has_readers = first < x->reader_count && x->readers[first].lock == lock, shared = false;
+	for (size_t i = end; has_readers && i > first; i--)
+		if (x->readers[i - 1].thread == e->thread && x->shared[i - 1]) {
+			shared = true;
+			x->shared[i - 1] = false;
+			lock_line(x, e, "rel", STD_READER, lock, e->thread);
+		}
+	if (shared)
+		return;
+	for (size_t i = end; has_readers && i > first; i--)
+		lock_line(x, e, "rel", STD_READER, lock, x->readers[i - 1].thread);
+	lock_line(x, e, "rel", STD_LOCK, lock, 0);
+}
+
+/* Hands an order on through the object (gives), or takes it. */
+static void message_lines(struct exporter *x, const struct rt_event *e, bool gives)
+{
+	const char *message = std_name_message(&x->names, e->addr);
+	lock_line(x, e, "acq", STD_ORDER, e->addr, 0);
+	line(x, e, "r", message, NULL);
+	if (gives)
+		line(x, e, "w", message, NULL);
+	lock_line(x, e, "rel", STD_ORDER, e->addr, 0);
+}
+
+static void thread_line(struct exporter *x, const struct rt_event *e, const char *op)
+{
+	if (e->addr < rt_trace_info(x->trace)->thread_count)
+		line(x, e, op, std_name_thread(&x->names, (uint32_t)e->addr), NULL);
+}
+
+static void region_line(struct exporter *x, const struct rt_event *e, const char *op)
+{
+	char name[1024];
+	const char *object = rt_trace_object_name(x->trace, e->addr);
+	std_name_text(&x->names, name, sizeof name, object ? object : "");
+	line(x, e, op, name, NULL);
+}
+
+/* arg: bit 0 reads, bit 1 writes; synchronisation that is to be ignored is kept: it only orders more. */
+static void ignore(struct ignore *i, uint64_t arg, bool begin)
+{
+	uint32_t by = begin ? 1 : UINT32_MAX;
+	if (arg & 1 && (begin || i->reads))
+		i->reads += by;
+	if (arg & 2 && (begin || i->writes))
+		i->writes += by;
+}
+
+/* How STD speaks of an event. */
+enum spoken { SAID, AS_LOCK, LEFT_OUT };
+
+static enum spoken access_event(struct exporter *x, const struct rt_event *e)
+{
+	const struct ignore *i = &x->ignores[e->thread];
+	if ((i->writes && rt_op_writes(e->op)) || (i->reads && !rt_op_writes(e->op)))
+		return LEFT_OUT;
+	access_lines(x, e);
+	return rt_op_is_atomic(e->op) ? AS_LOCK : SAID;
+}
+
+static enum spoken condition_event(struct exporter *x, const struct rt_event *e)
+{
+	switch (e->op) {
+	case RT_OP_WAIT_BEGIN:
+		release_lines(x, e, e->arg);
+		break;
+	case RT_OP_WAIT_END:
+		acquire_lines(x, e, e->arg, false);
+		if (!(e->flags & RT_F_TIMEOUT))
+			message_lines(x, e, false);
+		break;
+	default:
+		message_lines(x, e, true);
+	}
+	return AS_LOCK;
+}
+
+static enum spoken other_event(struct exporter *x, const struct rt_event *e)
+{
+	switch (e->op) {
+	case RT_OP_ACQUIRE:
+		acquire_lines(x, e, e->addr, false);
+		return SAID;
+	case RT_OP_ACQUIRE_SHARED:
+		acquire_lines(x, e, e->addr, true);
+		return AS_LOCK;
+	case RT_OP_RELEASE:
+		release_lines(x, e, e->addr);
+		return SAID;
+	case RT_OP_FORK:
+		thread_line(x, e, "fork");
+		return SAID;
+	case RT_OP_JOIN:
+		thread_line(x, e, "join");
+		return SAID;
+	case RT_OP_REGION_BEGIN:
+		region_line(x, e, "begin");
+		return SAID;
+	case RT_OP_REGION_END:
+		region_line(x, e, "end");
+		return SAID;
+	case RT_OP_BARRIER_ARRIVE:
+	case RT_OP_SEM_INIT:
+	case RT_OP_SEM_POST:
+	case RT_OP_ONCE_END:
+	case RT_OP_HB_BEFORE:
+		message_lines(x, e, true);
+		return AS_LOCK;
+	case RT_OP_BARRIER_LEAVE:
+	case RT_OP_SEM_WAIT:
+	case RT_OP_ONCE_SEEN:
+	case RT_OP_HB_AFTER:
+		message_lines(x, e, false);
+		return AS_LOCK;
+	case RT_OP_ALLOC:
+	case RT_OP_MAP:
+	case RT_OP_NEW_MEMORY:
+	case RT_OP_BEGIN: /* its stack */
+		cells_renew(&x->cells, e->addr, e->arg);
+		return LEFT_OUT;
+	case RT_OP_IGNORE_BEGIN:
+	case RT_OP_IGNORE_END:
+		ignore(&x->ignores[e->thread], e->arg, e->op == RT_OP_IGNORE_BEGIN);
+		return LEFT_OUT;
+	default:
+		return LEFT_OUT;
+	}
+}
+
+static void export_event(struct exporter *x, const struct rt_event *e)
+{
+	set_location(x, e->pc);
+	enum spoken spoken = rt_op_is_access(e->op)                     ? access_event(x, e)
+	                     : rt_op_group(e->op) == RT_GROUP_CONDITION ? condition_event(x, e)
+	                                                                : other_event(x, e);
+	x->losses->as_locks += spoken == AS_LOCK;
+	x->losses->left_out += spoken == LEFT_OUT;
+	if (spoken != SAID && e->op < RT_OP_COUNT)
+		x->losses->ops[e->op]++;
+}
+
+/* One pass over the trace. */
+static enum rt_status pass(struct exporter *x, bool collecting)
+{
+	struct rt_event events[BATCH];
+	uint32_t threads = rt_trace_info(x->trace)->thread_count;
+	size_t got = 0;
+	rt_trace_select(x->trace, RT_SELECT_ALL);
+	enum rt_status status = rt_trace_rewind(x->trace, x->err);
+	while (!status && !x->failed && !ferror(x->out)) {
+		status = rt_trace_read(x->trace, events, BATCH, &got, x->err);
+		if (status || !got)
+			break;
+		for (size_t i = 0; i < got; i++) {
+			if (events[i].thread >= threads)
+				return rt_error_set(x->err, RT_EINPUT,
+				                    "event %" PRIu64 " is of a thread that the trace does not name",
+				                    events[i].number);
+			if (!collecting)
+				export_event(x, &events[i]);
+			else if (!collect(x, &events[i]))
+				x->failed = true;
+		}
+	}
+	return x->failed ? no_memory(x) : status;
+}
+
+enum rt_status rt_export_std(struct rt_trace *trace, FILE *out, struct rt_std_losses *losses, struct rt_error *err)
+{
+	struct exporter *x = calloc(1, sizeof *x);
+	*losses = (struct rt_std_losses){0};
+	if (!x)
+		return rt_error_set(err, RT_EMEMORY, "no memory to write STD");
+	x->trace = trace;
+	x->out = out;
+	x->losses = losses;
+	x->err = err;
+	enum rt_status status = pass(x, true);
+	if (!status && !finish_collecting(x))
+		status = no_memory(x);
+	if (!status)
+		status = pass(x, false);
+	std_names_release(&x->names);
+	cells_release(&x->cells);
+	names_release(&x->reader_set);
+	free(x->readers);
+	free(x->shared);
+	free(x->ignores);
+	free(x);
+	return status;
+}
