@@ -1,9 +1,19 @@
 /* The table of orders; see order.h. */
 #include "lib/order/order.h"
 
+#include "lib/order/builtin.h"
+
 #include <string.h>
 
 const struct order orders[] = {
+    {"hybrid", "no common lock and no path of fork, join, wait, ...: PECAN's model; finds the most", false,
+     hybrid_compute, hybrid_unordered, NULL, hybrid_free},
+    {"lockset", "Eraser: no lock was held at every access since a second thread came", false, lockset_compute,
+     lockset_unordered, NULL, lockset_free},
+    {"hb", "happens-before: what is not ordered by program, fork, join, waits, atomics and locks", false, hb_compute,
+     hb_unordered, hb_horizon, hb_free},
+    {"shb", "schedulable happens-before: hb with an edge from each write to its reads", true, shb_compute,
+     shb_unordered, shb_horizon, shb_free},
     {0},
 };
 

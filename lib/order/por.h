@@ -41,14 +41,12 @@ struct por;
 /* locks: with release to later acquire edges. clocks is borrowed and shared with the caller. NULL without memory. */
 struct por *por_create(const struct model *m, struct clocks *clocks, bool locks);
 void por_free(struct por *p);
-/*
- * Goes on by one event of model.sync (every one, in order). now is the clock of the event's thread before it, its own
- * component implied; returns the clock at the event. Whoever raises a thread's clock for reasons of their own passes
- * the raised one in.
- */
-uint32_t por_step(struct por *p, uint32_t e, uint32_t now);
-/* The clock that a thread begins with: what its fork hands on (or 0). Right from the fork on. */
-uint32_t por_begin(const struct por *p, uint32_t thread);
+/* Goes on by one event of model.sync (every one, in order). Returns the clock of the event. */
+uint32_t por_step(struct por *p, uint32_t e);
+/* Clock of a thread's last event so far; before its first: what its fork handed on. */
+uint32_t por_now(const struct por *p, uint32_t thread);
+/* Raises it, for edges of the caller's own. */
+void por_set_now(struct por *p, uint32_t thread, uint32_t clock);
 /* False once memory was short: the clocks are wrong. */
 bool por_ok(const struct por *p);
 

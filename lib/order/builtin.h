@@ -1,0 +1,19 @@
+/* The functions behind orders[]: each order's are defined in its own file, NAME_compute and so on; see order.h. */
+#ifndef LIB_ORDER_BUILTIN_H
+#define LIB_ORDER_BUILTIN_H
+
+#include "lib/order/order.h"
+
+#define ORDER_FUNCTIONS(name)                                                                                          \
+	enum rt_status name##_compute(const struct model *m, struct order_result **out, struct rt_error *err);         \
+	bool name##_unordered(const struct order_result *r, uint32_t e1, uint32_t e2);                                 \
+	uint32_t name##_horizon(const struct order_result *r, uint32_t e2, uint32_t thread);                           \
+	void name##_free(struct order_result *r);
+
+/* Not every order has horizons; what is not defined must not be named in orders[]. */
+ORDER_FUNCTIONS(hybrid)
+ORDER_FUNCTIONS(lockset)
+ORDER_FUNCTIONS(hb)
+ORDER_FUNCTIONS(shb)
+
+#endif

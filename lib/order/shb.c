@@ -1,0 +1,134 @@
+/*
+ * shb: schedulable happens-before (Mathur, Kini, Viswanathan, OOPSLA 2018): happens-before and an edge from each write
+ * to the reads that saw it. e1 and e2 are unordered when hb leaves them so and e1 is not SHB-before the event that
+ * precedes e2 in its thread; every such pair is a race that a reordering of the trace shows.
+ *
+ * A read's own edge from its writer counts from the event after it on. Most reads know their writer already: one
+ * compare of epochs (FastTrack, PLDI 2009).
+ */
+#include "lib/order/builtin.h"
+#include "lib/order/por.h"
+#include "lib/order/timeline.h"
+
+#include <stdlib.h>
+
+struct order_result {
+	const struct model *m;
+	struct clocks clocks;
+	struct timeline timeline; /* the clock at pos: of what comes before the event there, its own edges left out */
+	struct segment_order hb;  /* only where an access can have edges of its own: acquiring atomics */
+	bool atomics;
+};
+
+void shb_free(struct order_result *r)
+{
+	if (!r)
+		return;
+	clocks_release(&r->clocks);
+	timeline_release(&r->timeline);
+	segment_order_release(&r->hb);
+	free(r);
+}
+
+/* The edges from last writes into a read. */
+static uint32_t read_from(struct order_result *r, const struct stamp *writers, uint32_t e, uint32_t cells, uint32_t now)
+{
+	const struct model_event *event = &r->m->events[e];
+	uint32_t thread = model_thread_of(r->m, e);
+	for (uint32_t c = event->object; c < event->object + cells; c++)
+		if (writers[c].count)
+			now = clock_receive(&r->clocks, now, writers[c], thread);
+	return now;
+}
+
+static void access_event(struct order_result *r, struct stamp *writers, struct por *p, uint32_t e)
+{
+	const struct model_event *event = &r->m->events[e];
+	const struct model_site *site = &r->m->sites[event->site];
+	uint32_t thread = model_thread_of(r->m, e), now = por_now(p, thread);
+	if (rt_op_reads(site->op)) {
+		uint32_t after = read_from(r, writers, e, site->cells, now);
+		if (after != now)
+			por_set_now(p, thread, now = after);
+	}
+	if (rt_op_writes(site->op))
+		for (uint32_t c = event->object; c < event->object + site->cells; c++)
+			writers[c] = (struct stamp){now, thread, event->pos + 1};
+}
+
+static bool walk(struct order_result *r, struct stamp *writers, struct por *p)
+{
+	const struct model *m = r->m;
+	for (uint32_t e = 0, sync = 0; e < m->event_count; e++) {
+		uint32_t thread = model_thread_of(m, e), pos = m->events[e].pos;
+		uint32_t before = por_now(p, thread);
+		bool access = rt_op_is_access(model_op(m, e));
+		if (pos == 0)
+			timeline_add(&r->timeline, thread, 0, before);
+		if (sync < m->sync_count && m->sync[sync] == e) {
+			por_step(p, e);
+			sync++;
+		}
+		if (access)
+			access_event(r, writers, p, e);
+		/* What a synchronisation event comes after counts at it and after it; there is no telling the
+		 * difference, as only accesses are asked about. */
+		if (por_now(p, thread) != before)
+			timeline_add(&r->timeline, thread, pos + 1, por_now(p, thread));
+	}
+	return por_ok(p) && !r->timeline.failed;
+}
+
+static bool has_acquiring_accesses(const struct model *m)
+{
+	for (uint32_t i = 0; i < m->sync_count; i++)
+		if (rt_op_is_access(model_op(m, m->sync[i])))
+			return true;
+	return false;
+}
+
+enum rt_status shb_compute(const struct model *m, struct order_result **out, struct rt_error *err)
+{
+	struct order_result *r = calloc(1, sizeof *r);
+	struct stamp *writers = calloc((size_t)m->cell_count + 1, sizeof *writers);
+	struct por *p = NULL;
+	bool ok =
+	    r && writers && clocks_init(&r->clocks, m->thread_count) && timeline_init(&r->timeline, m->thread_count);
+	if (ok) {
+		r->m = m;
+		p = por_create(m, &r->clocks, true);
+		ok = p && walk(r, writers, p);
+	}
+	por_free(p);
+	free(writers);
+	enum rt_status status = ok ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory to order the trace's events");
+	if (ok && has_acquiring_accesses(m)) {
+		r->atomics = true;
+		status = segment_order_compute(m, true, &r->hb, err);
+	}
+	if (status) {
+		shb_free(r);
+		r = NULL;
+	}
+	*out = r;
+	return status;
+}
+
+uint32_t shb_horizon(const struct order_result *r, uint32_t e2, uint32_t thread)
+{
+	uint32_t own = model_thread_of(r->m, e2), pos = r->m->events[e2].pos;
+	if (own == thread)
+		return pos + 1;
+	uint32_t ordered = clock_get(&r->clocks, timeline_at(&r->timeline, own, pos), thread);
+	if (r->atomics && rt_op_is_atomic(model_op(r->m, e2))) {
+		uint32_t hb = segment_order_horizon(&r->hb, e2, thread);
+		if (hb > ordered)
+			ordered = hb;
+	}
+	return ordered;
+}
+
+bool shb_unordered(const struct order_result *r, uint32_t e1, uint32_t e2)
+{
+	return r->m->events[e1].pos >= shb_horizon(r, e2, model_thread_of(r->m, e1));
+}

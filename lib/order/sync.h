@@ -1,0 +1,81 @@
+/*
+ * The parts of the partial order relation that need a memory of their own: conditions, barriers, semaphores (sync.c)
+ * and atomics (atomics.c). Each function takes the clock of the event's thread before the event and returns it after.
+ */
+#ifndef LIB_ORDER_SYNC_H
+#define LIB_ORDER_SYNC_H
+
+#include "lib/order/clock.h"
+#include "lib/trace/model.h"
+
+struct sync_waiter {
+	uint32_t thread, begin; /* begin: event index */
+	uint32_t signal;        /* event index of what woke it, MODEL_NONE: nothing yet */
+	struct stamp by;
+	bool timed;
+};
+struct sync_condition {
+	struct sync_waiter *waiters; /* longest waiting first */
+	uint32_t count, capacity;
+};
+struct sync_semaphore {
+	struct stamp *posts;
+	uint32_t count, capacity;
+	uint64_t initial, waits;
+};
+struct sync_round {
+	uint32_t clock; /* of all arrivals so far */
+	uint32_t arrived;
+	bool full;
+};
+
+struct sync {
+	const struct model *m;
+	struct clocks *clocks;
+	uint32_t *index; /* by object: index of its condition, semaphore or current round, MODEL_NONE: none yet */
+	struct sync_condition *conditions;
+	uint32_t condition_count, condition_capacity;
+	struct sync_semaphore *semaphores;
+	uint32_t semaphore_count, semaphore_capacity;
+	struct sync_round *rounds;
+	uint32_t round_count, round_capacity;
+	uint32_t *arrived_in; /* by thread: the round it arrived in last */
+	bool failed;
+};
+
+bool sync_init(struct sync *s, const struct model *m, struct clocks *clocks);
+void sync_release(struct sync *s);
+
+/* timed: the wait that begins may end without a signal. */
+void sync_wait_begin(struct sync *s, uint32_t e, bool timed);
+uint32_t sync_wait_end(struct sync *s, uint32_t e, uint32_t now);
+void sync_signal(struct sync *s, uint32_t e, struct stamp by, bool all);
+void sync_arrive(struct sync *s, uint32_t e, struct stamp by);
+uint32_t sync_leave(struct sync *s, uint32_t e, uint32_t now);
+void sync_post(struct sync *s, uint32_t e, struct stamp by);
+uint32_t sync_semaphore(struct sync *s, uint32_t e, uint32_t now); /* SEM_INIT, SEM_WAIT */
+
+/* An atomic's release sequence: what an acquire load that reads from it comes after. */
+struct atomic_cell {
+	uint32_t clock;
+	uint32_t head;   /* thread of the release store that heads it */
+	uint32_t cursor; /* into the cell's accesses: looked at for plain writes so far */
+};
+
+struct atomics {
+	const struct model *m;
+	struct clocks *clocks;
+	struct atomic_cell *cells;
+	uint32_t cell_count, cell_capacity;
+	uint32_t *index;   /* by cell: index into cells + 1; 0: none yet; NULL while there is no atomic */
+	uint32_t *pending; /* by thread: what an acquire fence would come after */
+	uint32_t *fence;   /* by thread: its clock at its last release fence; 0: none */
+	bool failed;
+};
+
+bool atomics_init(struct atomics *a, const struct model *m, struct clocks *clocks);
+void atomics_release(struct atomics *a);
+/* An atomic access or a fence. */
+uint32_t atomics_step(struct atomics *a, uint32_t e, uint32_t now);
+
+#endif

@@ -1,0 +1,307 @@
+/*
+ * Races: the two-event patterns r-w, w-r, w-w of PECAN (section 3) on the accesses of each cell.
+ *
+ * Accesses of a cell that agree in thread, locks held and site are one class. Of two classes that may conflict, the
+ * pairs that no path of the partial order relation orders form, for each e2, a window of e1s: from the first that POR
+ * does not order before e2 to the last before e2 in the trace. Both ends only move forward as e2 does, so a pair of
+ * classes is counted in one sweep, however many pairs of events it stands for.
+ */
+#include "lib/search/search.h"
+#include "lib/trace/vec.h"
+
+#include <uthash.h>
+
+struct class
+{
+	uint32_t thread, lockset, site;
+	bool starts;           /* the cell is its events' first one */
+	uint32_t first, count; /* members: search.members[first .. first + count) */
+};
+
+/* What tells anomalies apart, unless every pair is wanted. */
+struct race_key {
+	uint64_t low, high; /* pcs */
+	const char *pattern;
+};
+
+struct race {
+	struct race_key key;
+	uint64_t count;
+	uint32_t e1, e2; /* best instance so far */
+	int rank;        /* how good it is: RANK_ */
+	UT_hash_handle hh;
+};
+
+enum { RANK_NONE = -1, RANK_HYBRID, RANK_HB, RANK_SHB };
+
+struct search {
+	const struct search_context *context;
+	const struct model *m;
+	struct anomaly_list *list;
+	struct race *races;
+	/* The cell at hand. */
+	struct class *classes;
+	uint32_t class_count, class_capacity;
+	uint32_t *slots; /* hash table of class + 1 */
+	uint32_t slot_mask;
+	uint32_t *class_of, *members; /* by access of the cell */
+	uint32_t access_capacity, member_capacity;
+	bool failed;
+};
+
+enum { EVERY_MAX = 20000000 };
+
+static uint32_t class_hash(const struct class *k)
+{
+	uint64_t h = ((uint64_t)k->thread << 32 | k->site) * UINT64_C(0x9e3779b97f4a7c15);
+	h = (h ^ h >> 29 ^ ((uint64_t)k->lockset << 1 | k->starts)) * UINT64_C(0xbf58476d1ce4e5b9);
+	return (uint32_t)(h >> 32);
+}
+
+static bool class_equal(const struct class *a, const struct class *b)
+{
+	return a->thread == b->thread && a->site == b->site && a->lockset == b->lockset && a->starts == b->starts;
+}
+
+static bool grow_slots(struct search *s)
+{
+	uint32_t mask = s->slot_mask ? s->slot_mask * 2 + 1 : 63;
+	uint32_t *slots = calloc((size_t)mask + 1, sizeof *slots);
+	if (!slots)
+		return false;
+	free(s->slots);
+	s->slots = slots;
+	s->slot_mask = mask;
+	for (uint32_t i = 0; i < s->class_count; i++) {
+		uint32_t at = class_hash(&s->classes[i]) & mask;
+		while (slots[at])
+			at = (at + 1) & mask;
+		slots[at] = i + 1;
+	}
+	return true;
+}
+
+static uint32_t class_index(struct search *s, const struct class *k)
+{
+	uint32_t at = class_hash(k) & s->slot_mask;
+	for (; s->slots[at]; at = (at + 1) & s->slot_mask)
+		if (class_equal(&s->classes[s->slots[at] - 1], k))
+			return s->slots[at] - 1;
+	if (!vec_reserve(&s->classes, &s->class_capacity, (uint64_t)s->class_count + 1, sizeof *s->classes)) {
+		s->failed = true;
+		return 0;
+	}
+	s->classes[s->class_count] = *k;
+	s->slots[at] = ++s->class_count;
+	if (s->class_count * 2 > s->slot_mask)
+		s->failed |= !grow_slots(s);
+	return s->class_count - 1;
+}
+
+static void clear_classes(struct search *s)
+{
+	if (s->class_count * 4 < s->slot_mask) {
+		for (uint32_t i = 0; i < s->class_count; i++) {
+			uint32_t at = class_hash(&s->classes[i]) & s->slot_mask;
+			for (; s->slots[at]; at = (at + 1) & s->slot_mask)
+				s->slots[at] = 0;
+		}
+	} else {
+		memset(s->slots, 0, ((size_t)s->slot_mask + 1) * sizeof *s->slots);
+	}
+	s->class_count = 0;
+}
+
+/* Sorts the cell's accesses into classes, each in trace order. */
+static bool classify(struct search *s, uint32_t cell)
+{
+	const struct model *m = s->m;
+	uint32_t n = m->cells[cell].count;
+	const uint32_t *events = &m->cell_events[m->cells[cell].first];
+	if (!vec_reserve(&s->class_of, &s->access_capacity, n, sizeof *s->class_of) ||
+	    !vec_reserve(&s->members, &s->member_capacity, n, sizeof *s->members))
+		return false;
+	clear_classes(s);
+	uint32_t last_segment = MODEL_NONE, last_site = MODEL_NONE, last = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct model_event *e = &m->events[events[i]];
+		bool starts = e->object == cell;
+		if (e->segment != last_segment || e->site != last_site || s->classes[last].starts != starts) {
+			const struct model_segment *g = &m->segments[e->segment];
+			struct class k = {g->thread, g->lockset, e->site, starts, 0, 0};
+			last = class_index(s, &k);
+			if (s->failed)
+				return false;
+			last_segment = e->segment;
+			last_site = e->site;
+		}
+		s->class_of[i] = last;
+		s->classes[last].count++;
+	}
+	uint32_t first = 0;
+	for (uint32_t i = 0; i < s->class_count; i++) {
+		s->classes[i].first = first;
+		first += s->classes[i].count;
+		s->classes[i].count = 0;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		struct class *k = &s->classes[s->class_of[i]];
+		s->members[k->first + k->count++] = events[i];
+	}
+	return true;
+}
+
+static const char *pattern_of(unsigned op1, unsigned op2)
+{
+	if (!rt_op_writes(op1))
+		return "r-w";
+	return rt_op_writes(op2) ? "w-w" : "w-r";
+}
+
+static int rank_of_pair(const struct search *s, uint32_t e1, uint32_t e2)
+{
+	if (search_unordered(s->context, s->context->shb, e1, e2))
+		return RANK_SHB;
+	return search_unordered(s->context, s->context->hb, e1, e2) ? RANK_HB : RANK_HYBRID;
+}
+
+/* What a sweep over the pairs of two classes found. */
+struct sweep {
+	uint64_t count;
+	uint32_t e1, e2;
+	int rank;
+};
+
+static void add_pair(struct search *s, uint32_t e1, uint32_t e2, uint64_t count, int rank, const char *pattern)
+{
+	struct anomaly a = {.kind = ANOMALY_RACE,
+	                    .pattern = pattern,
+	                    .verdict = rank == RANK_SHB ? VERDICT_OBSERVED : VERDICT_PREDICTED,
+	                    .witness = rank == RANK_SHB ? WITNESS_RECORDED : WITNESS_NONE,
+	                    .count = count,
+	                    .event_count = 2,
+	                    .events = {e1, e2}};
+	if (s->list->count >= EVERY_MAX || !anomaly_add(s->list, &a))
+		s->failed = true;
+}
+
+/*
+ * Pairs of two classes with e1 earlier. A pair that shares several cells is counted at the first of them alone: there
+ * the cell is the first of one of the two events.
+ */
+static struct sweep sweep_classes(struct search *s, const struct class *k1, const struct class *k2, const char *pattern)
+{
+	const uint32_t *m1 = &s->members[k1->first], *m2 = &s->members[k2->first];
+	const struct model *m = s->m;
+	struct sweep found = {.rank = RANK_NONE};
+	uint32_t low = 0, high = 0, segment = MODEL_NONE, horizon = 0;
+	for (uint32_t j = 0; j < k2->count && !s->failed; j++) {
+		uint32_t e2 = m2[j];
+		while (high < k1->count && m1[high] < e2)
+			high++;
+		if (m->events[e2].segment != segment) {
+			segment = m->events[e2].segment;
+			horizon = segment_order_horizon(s->context->por, e2, k1->thread);
+			while (low < k1->count && m->events[m1[low]].pos < horizon)
+				low++;
+			if (low == k1->count)
+				break; /* and so for all later e2 */
+		}
+		if (low >= high)
+			continue;
+		found.count += high - low;
+		if (s->context->every)
+			for (uint32_t i = low; i < high && !s->failed; i++)
+				add_pair(s, m1[i], e2, 1, rank_of_pair(s, m1[i], e2), pattern);
+		else if (found.rank < RANK_SHB) {
+			/* If the latest e1 is ordered, so are the earlier ones. */
+			int rank = rank_of_pair(s, m1[high - 1], e2);
+			if (rank > found.rank) {
+				found.rank = rank;
+				found.e1 = m1[high - 1];
+				found.e2 = e2;
+			}
+		}
+	}
+	return found;
+}
+
+/* Adds what a sweep found to the anomaly of its source positions. */
+static void merge(struct search *s, const struct sweep *found, uint64_t pc1, uint64_t pc2, const char *pattern)
+{
+	struct race_key key;
+	memset(&key, 0, sizeof key);
+	key.low = pc1 < pc2 ? pc1 : pc2;
+	key.high = pc1 < pc2 ? pc2 : pc1;
+	key.pattern = pattern;
+	struct race *race;
+	HASH_FIND(hh, s->races, &key, sizeof key, race);
+	if (!race) {
+		race = calloc(1, sizeof *race);
+		if (!race) {
+			s->failed = true;
+			return;
+		}
+		race->key = key;
+		race->rank = RANK_NONE;
+		HASH_ADD(hh, s->races, key, sizeof race->key, race);
+	}
+	race->count += found->count;
+	if (found->rank > race->rank || (found->rank == race->rank && found->e2 < race->e2)) {
+		race->rank = found->rank;
+		race->e1 = found->e1;
+		race->e2 = found->e2;
+	}
+}
+
+static bool may_race(const struct model *m, const struct class *k1, const struct class *k2)
+{
+	unsigned op1 = m->sites[k1->site].op, op2 = m->sites[k2->site].op;
+	return k1->thread != k2->thread && (k1->starts || k2->starts) && (rt_op_writes(op1) || rt_op_writes(op2)) &&
+	       !(rt_op_is_atomic(op1) && rt_op_is_atomic(op2)) && !model_locksets_exclude(m, k1->lockset, k2->lockset);
+}
+
+static void search_cell(struct search *s)
+{
+	const struct model *m = s->m;
+	for (uint32_t i = 0; i < s->class_count; i++)
+		for (uint32_t j = 0; j < s->class_count && !s->failed; j++) {
+			const struct class *k1 = &s->classes[i], *k2 = &s->classes[j];
+			/* Does any of k1 come before one of k2? */
+			if (s->members[k1->first] > s->members[k2->first + k2->count - 1] || !may_race(m, k1, k2))
+				continue;
+			const struct model_site *site1 = &m->sites[k1->site], *site2 = &m->sites[k2->site];
+			const char *pattern = pattern_of(site1->op, site2->op);
+			struct sweep found = sweep_classes(s, k1, k2, pattern);
+			if (found.count && !s->context->every)
+				merge(s, &found, site1->pc, site2->pc, pattern);
+		}
+}
+
+enum rt_status race_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err)
+{
+	struct search s = {.context = c, .m = c->m, .list = list};
+	s.failed = !grow_slots(&s);
+	for (uint32_t cell = 0; cell < c->m->cell_count && !s.failed; cell++) {
+		if (c->m->cells[cell].count < 2)
+			continue;
+		s.failed = !classify(&s, cell) || s.failed;
+		if (!s.failed)
+			search_cell(&s);
+	}
+	struct race *race, *next;
+	HASH_ITER(hh, s.races, race, next)
+	{
+		add_pair(&s, race->e1, race->e2, race->count, race->rank, race->key.pattern);
+		HASH_DEL(s.races, race);
+		free(race);
+	}
+	free(s.classes);
+	free(s.slots);
+	free(s.class_of);
+	free(s.members);
+	if (s.failed)
+		return rt_error_set(err, RT_EMEMORY, "no memory for all races%s",
+		                    c->every ? " (every pair of them was asked for)" : "");
+	return RT_OK;
+}
