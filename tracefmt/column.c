@@ -79,27 +79,34 @@ static bool sites_reserve(struct rt_encoder *e, uint32_t n)
 	return true;
 }
 
-/* The columns' write positions, in registers during a batch. */
-struct out {
-	uint8_t *p[RT_COLUMN_COUNT];
+/*
+ * What changes with each record during a batch. It is a variable of the loop alone and its address goes nowhere, so
+ * that it stays in registers although bytes are stored all the time.
+ */
+struct state {
+	uint32_t site;
+	uint64_t operand, left_out;
+	uint8_t *flag;
+	uint32_t events;
 };
 
-static void out_varint(struct out *o, enum rt_column i, uint64_t v)
+/* Room was made before the batch. */
+static void put_varint(struct rt_encoder *e, enum rt_column i, uint64_t v)
 {
-	o->p[i] = rt_varint_put(o->p[i], v);
+	struct rt_bytes *b = &e->column[i];
+	b->len = (size_t)(rt_varint_put(b->data + b->len, v) - b->data);
 }
 
-/* The site was not the expected one: finds or makes it. Returns its flag bits; *number is the site. */
-static __attribute__((noinline)) unsigned site_miss(struct rt_encoder *e, struct out *o, struct rt_record r,
-                                                    uint32_t *number)
+/* The site after `last`, whose operand is given, was not the expected one: finds or makes it. Returns its flag bits. */
+static __attribute__((noinline)) unsigned site_miss(struct rt_encoder *e, uint32_t last, uint64_t operand,
+                                                    struct rt_record r)
 {
-	struct rt_site *from = &e->sites[e->site];
+	struct rt_site *from = &e->sites[last];
 	unsigned op = rt_record_op(r);
 	uint16_t second = from->next[1];
 	from->next[1] = from->next[0];
 	if (second && e->sites[second].w1 == r.w1 && e->sites[second].op == op) {
 		from->next[0] = second;
-		*number = second;
 		return 1;
 	}
 	uint32_t mask = e->site_cap * 2 - 1;
@@ -107,40 +114,64 @@ static __attribute__((noinline)) unsigned site_miss(struct rt_encoder *e, struct
 	for (; e->table[h]; h = (h + 1) & mask) {
 		struct rt_site *s = &e->sites[e->table[h]];
 		if (s->w1 == r.w1 && s->op == op) {
-			*number = from->next[0] = e->table[h];
-			out_varint(o, RT_COLUMN_SITE, *number);
+			from->next[0] = e->table[h];
+			put_varint(e, RT_COLUMN_SITE, e->table[h]);
 			return 2;
 		}
 	}
-	*number = e->site_count++;
-	from->next[0] = e->table[h] = (uint16_t)*number;
-	e->sites[*number] = (struct rt_site){.w1 = r.w1, .operand = e->operand, .op = (uint8_t)op};
-	out_varint(o, RT_COLUMN_DEF, rt_zigzag(rt_operand_delta(rt_record_pc(r), e->pc)));
+	uint16_t number = (uint16_t)e->site_count++;
+	from->next[0] = e->table[h] = number;
+	e->sites[number] = (struct rt_site){.w1 = r.w1, .operand = operand, .op = (uint8_t)op};
+	struct rt_bytes *def = &e->column[RT_COLUMN_DEF];
+	put_varint(e, RT_COLUMN_DEF, rt_zigzag(rt_operand_delta(rt_record_pc(r), e->pc)));
+	def->data[def->len++] = (uint8_t)op;
+	put_varint(e, RT_COLUMN_DEF, rt_record_aux_of(r));
 	e->pc = rt_record_pc(r);
-	*o->p[RT_COLUMN_DEF]++ = (uint8_t)op;
-	out_varint(o, RT_COLUMN_DEF, rt_record_aux_of(r));
 	return 3;
 }
 
-/* An event has an EXT in front of it: its stamp and arg. */
-static void put_ext(struct rt_encoder *e, struct out *o, struct rt_record ext, struct rt_site *s)
+static unsigned operand_miss(struct rt_encoder *e, const struct rt_site *s, uint64_t operand, uint64_t prev)
 {
-	uint64_t arg = rt_record_operand(ext);
-	out_varint(o, RT_COLUMN_STAMP, rt_zigzag((int64_t)(ext.w1 - e->stamp)) << 1 | (arg != s->arg));
-	if (arg != s->arg)
-		out_varint(o, RT_COLUMN_ARG, rt_zigzag(rt_operand_delta(arg, s->arg)));
-	s->arg = arg;
-	e->stamp = ext.w1;
-	if (s->op == RT_OP_LOST)
-		e->facts.lost += arg;
+	if (operand == ((prev + s->distance) & RT_OPERAND_MAX))
+		return 4;
+	if (operand == s->operand)
+		return 12;
+	put_varint(e, RT_COLUMN_OPERAND, rt_zigzag(rt_operand_delta(operand, s->operand)));
+	return 8;
 }
 
-static void put_literal(struct rt_encoder *e, struct out *o, struct rt_record r)
+static void put_skip(struct rt_encoder *e, struct rt_site *s, unsigned skip)
+{
+	struct rt_bytes *b = &e->column[RT_COLUMN_SKIP];
+	s->skip = b->data[b->len++] = (uint8_t)skip;
+}
+
+/* What stood before the event: the EXT's stamp and arg, the VALUE's value. */
+static void put_prefix(struct rt_encoder *e, unsigned flag, struct rt_record ext, struct rt_record value,
+                       struct rt_site *s)
+{
+	if (flag & RT_FLAG_EXT) {
+		uint64_t arg = rt_record_operand(ext);
+		put_varint(e, RT_COLUMN_STAMP, rt_zigzag((int64_t)(ext.w1 - e->stamp)) << 1 | (arg != s->arg));
+		if (arg != s->arg)
+			put_varint(e, RT_COLUMN_ARG, rt_zigzag(rt_operand_delta(arg, s->arg)));
+		s->arg = arg;
+		e->stamp = ext.w1;
+		if (s->op == RT_OP_LOST)
+			e->facts.lost += arg;
+	}
+	if (flag & RT_FLAG_VALUE) {
+		put_varint(e, RT_COLUMN_VALUE, rt_zigzag((int64_t)(value.w1 - s->value)));
+		s->value = value.w1;
+	}
+}
+
+static void put_literal(struct rt_encoder *e, struct rt_record r)
 {
 	uint64_t le[2] = {htole64(r.w0), htole64(r.w1)};
-	*o->p[RT_COLUMN_FLAG]++ = RT_FLAG_LITERAL;
-	memcpy(o->p[RT_COLUMN_LITERAL], le, 16);
-	o->p[RT_COLUMN_LITERAL] += 16;
+	struct rt_bytes *b = &e->column[RT_COLUMN_LITERAL];
+	memcpy(b->data + b->len, le, 16);
+	b->len += 16;
 	if (rt_record_op(r) == RT_OP_EXT)
 		e->stamp = r.w1;
 	else if (rt_record_op(r) == RT_OP_SKIP)
@@ -160,7 +191,7 @@ static bool is_plain_ext(const struct rt_encoder *e, struct rt_record r)
 }
 
 /* Takes the records of one event, or one literal; returns how many that were. */
-static inline __attribute__((always_inline)) size_t put_group(struct rt_encoder *e, struct out *o,
+static inline __attribute__((always_inline)) size_t put_group(struct rt_encoder *e, struct state *state,
                                                               const struct rt_record *r, size_t n)
 {
 	struct rt_record ext = {0, 0}, value = {0, 0};
@@ -176,45 +207,36 @@ static inline __attribute__((always_inline)) size_t put_group(struct rt_encoder 
 			flag |= RT_FLAG_VALUE;
 		}
 		if (used == n || !is_event(r[used])) {
-			put_literal(e, o, r[0]);
+			put_literal(e, r[0]);
+			*state->flag++ = RT_FLAG_LITERAL;
 			return 1;
 		}
 	}
 	struct rt_record ev = r[used++];
-	uint32_t number = e->sites[e->site].next[0];
-	if (__builtin_expect(e->sites[number].w1 != ev.w1 || e->sites[number].op != rt_record_op(ev), 0))
-		flag |= site_miss(e, o, ev, &number);
-	struct rt_site *s = &e->sites[number];
-	uint64_t operand = rt_record_operand(ev);
-	if (__builtin_expect(operand != ((s->operand + s->stride) & RT_OPERAND_MAX), 0)) {
-		if (operand == ((e->operand + s->distance) & RT_OPERAND_MAX)) {
-			flag |= 4;
-		} else if (operand == s->operand) {
-			flag |= 12;
-		} else {
-			flag |= 8;
-			out_varint(o, RT_COLUMN_OPERAND, rt_zigzag(rt_operand_delta(operand, s->operand)));
-		}
+	struct rt_site *sites = e->sites;
+	uint32_t number = sites[state->site].next[0];
+	if (__builtin_expect(sites[number].w1 != ev.w1 || sites[number].op != rt_record_op(ev), 0)) {
+		flag |= site_miss(e, state->site, state->operand, ev);
+		number = sites[state->site].next[0];
 	}
-	rt_site_learn(s, operand, e->operand);
-	e->operand = operand;
-	e->site = number;
+	struct rt_site *s = &sites[number];
+	uint64_t operand = rt_record_operand(ev);
+	if (__builtin_expect(operand != ((s->operand + s->stride) & RT_OPERAND_MAX), 0))
+		flag |= operand_miss(e, s, operand, state->operand);
+	rt_site_learn(s, operand, state->operand);
+	state->operand = operand;
+	state->site = number;
 	unsigned skip = rt_record_skip(ev);
 	if (__builtin_expect(skip != s->skip, 0)) {
 		flag |= RT_FLAG_SKIP;
-		s->skip = *o->p[RT_COLUMN_SKIP]++ = (uint8_t)skip;
+		put_skip(e, s, skip);
 	}
-	e->facts.left_out += skip;
-	if (flag & RT_FLAG_EXT)
-		put_ext(e, o, ext, s);
-	if (flag & RT_FLAG_VALUE) {
-		out_varint(o, RT_COLUMN_VALUE, rt_zigzag((int64_t)(value.w1 - s->value)));
-		s->value = value.w1;
-	}
-	if (__builtin_expect(!e->facts.events, 0))
+	state->left_out += skip;
+	if (__builtin_expect(flag & (RT_FLAG_EXT | RT_FLAG_VALUE), 0))
+		put_prefix(e, flag, ext, value, s);
+	if (__builtin_expect(!state->events++, 0))
 		e->facts.first_stamp = e->stamp;
-	e->facts.events++;
-	*o->p[RT_COLUMN_FLAG]++ = (uint8_t)flag;
+	*state->flag++ = (uint8_t)flag;
 	return used;
 }
 
@@ -239,18 +261,23 @@ size_t rt_encoder_add(struct rt_encoder *e, const struct rt_record *records, siz
 	/* A group has up to three records, so two places stay free at the chunk's end. */
 	while (taken < n && e->facts.records + 2 < RT_CHUNK_RECORDS) {
 		size_t room = RT_CHUNK_RECORDS - 2 - e->facts.records, most = room < BATCH ? room : BATCH, used = 0;
-		struct out o;
 		if (!sites_reserve(e, BATCH))
 			return SIZE_MAX;
-		for (unsigned i = 0; i < RT_COLUMN_COUNT; i++) {
+		for (unsigned i = 0; i < RT_COLUMN_COUNT; i++)
 			if (!rt_bytes_reserve(&e->column[i], (size_t)BATCH * column_max[i]))
 				return SIZE_MAX;
-			o.p[i] = e->column[i].data + e->column[i].len;
-		}
+		struct rt_bytes *flags = &e->column[RT_COLUMN_FLAG];
+		struct state state = {.site = e->site,
+		                      .operand = e->operand,
+		                      .flag = flags->data + flags->len,
+		                      .events = e->facts.events};
 		while (used < most && taken + used < n)
-			used += put_group(e, &o, records + taken + used, n - taken - used);
-		for (unsigned i = 0; i < RT_COLUMN_COUNT; i++)
-			e->column[i].len = (size_t)(o.p[i] - e->column[i].data);
+			used += put_group(e, &state, records + taken + used, n - taken - used);
+		e->site = state.site;
+		e->operand = state.operand;
+		flags->len = (size_t)(state.flag - flags->data);
+		e->facts.events = state.events;
+		e->facts.left_out += state.left_out;
 		e->facts.records += (uint32_t)used;
 		taken += used;
 	}
@@ -299,6 +326,7 @@ bool rt_decoder_init(struct rt_decoder *d, const uint8_t *data, size_t n, uint64
 		return false;
 	}
 	d->sites[0] = RT_SITE_START;
+	d->site = d->sites;
 	d->site_count = 1;
 	d->stamp = base_stamp;
 	return true;
@@ -310,7 +338,7 @@ void rt_decoder_release(struct rt_decoder *d)
 	memset(d, 0, sizeof *d);
 }
 
-static bool take_definition(struct rt_decoder *d, uint32_t *number)
+static bool take_definition(struct rt_decoder *d, uint64_t operand)
 {
 	struct rt_cursor *c = &d->column[RT_COLUMN_DEF];
 	uint64_t pc = (d->pc + (uint64_t)rt_unzigzag(rt_cursor_varint(c))) & RT_OPERAND_MAX;
@@ -319,56 +347,104 @@ static bool take_definition(struct rt_decoder *d, uint32_t *number)
 	if (c->bad || d->site_count == d->site_cap || aux > UINT16_MAX || *op < RT_OP_READ)
 		return false;
 	d->pc = pc;
-	*number = d->site_count++;
-	d->sites[*number] = (struct rt_site){.w1 = pc | aux << 48, .operand = d->operand, .op = *op};
+	d->sites[d->site_count++] = (struct rt_site){.w1 = pc | aux << 48, .operand = operand, .op = *op};
 	return true;
 }
 
-bool rt_decoder_miss(struct rt_decoder *d, unsigned flag, struct rt_site **site)
+struct rt_site *rt_decoder_miss(struct rt_decoder *d, unsigned flag, struct rt_step last)
 {
-	struct rt_site *from = &d->sites[d->site];
-	uint32_t number;
+	struct rt_cursor *c = &d->column[RT_COLUMN_SITE];
+	uint64_t number;
 	switch (flag & RT_FLAG_SITE) {
 	case 1:
-		number = from->next[1];
+		number = last.site->next[1];
 		break;
-	case 2: {
-		uint64_t v = rt_column_varint(d, RT_COLUMN_SITE);
-		if (d->column[RT_COLUMN_SITE].bad || v >= d->site_count)
-			return false;
-		number = (uint32_t)v;
+	case 2:
+		number = rt_cursor_varint(c);
+		if (c->bad || number >= d->site_count)
+			return NULL;
 		break;
-	}
 	default:
-		if (!take_definition(d, &number))
-			return false;
+		number = d->site_count;
+		if (!take_definition(d, last.operand))
+			return NULL;
 	}
-	from->next[1] = from->next[0];
-	from->next[0] = (uint16_t)number;
-	d->site = number;
-	*site = &d->sites[number];
+	last.site->next[1] = last.site->next[0];
+	last.site->next[0] = (uint16_t)number;
+	return &d->sites[number];
+}
+
+bool rt_decoder_prefix(struct rt_decoder *d, unsigned flag, struct rt_site *site)
+{
+	struct rt_cursor *c = d->column;
+	if (flag & RT_FLAG_SKIP) {
+		const uint8_t *p = rt_cursor_take(&c[RT_COLUMN_SKIP], 1);
+		if (!p)
+			return false;
+		site->skip = *p;
+	}
+	if (flag & RT_FLAG_EXT) {
+		uint64_t v = rt_cursor_varint(&c[RT_COLUMN_STAMP]);
+		d->stamp += (uint64_t)rt_unzigzag(v >> 1);
+		if (v & 1)
+			site->arg =
+			    (site->arg + (uint64_t)rt_unzigzag(rt_cursor_varint(&c[RT_COLUMN_ARG]))) & RT_OPERAND_MAX;
+	}
+	if (flag & RT_FLAG_VALUE)
+		site->value += (uint64_t)rt_unzigzag(rt_cursor_varint(&c[RT_COLUMN_VALUE]));
+	return !c[RT_COLUMN_STAMP].bad && !c[RT_COLUMN_ARG].bad && !c[RT_COLUMN_VALUE].bad;
+}
+
+bool rt_decoder_peek_literal(const struct rt_decoder *d, struct rt_record *record)
+{
+	struct rt_cursor c = d->column[RT_COLUMN_LITERAL];
+	const uint8_t *p = rt_cursor_take(&c, 16);
+	uint64_t w[2];
+	if (!p)
+		return false;
+	memcpy(w, p, 16);
+	*record = (struct rt_record){le64toh(w[0]), le64toh(w[1])};
 	return true;
+}
+
+void rt_decoder_take_literal(struct rt_decoder *d)
+{
+	struct rt_record record;
+	if (rt_decoder_peek_literal(d, &record) && rt_record_op(record) == RT_OP_EXT)
+		d->stamp = record.w1;
+	rt_cursor_take(&d->column[RT_COLUMN_LITERAL], 16);
+}
+
+/* The record of the event that a step came to. */
+static struct rt_record step_record(struct rt_step step)
+{
+	uint64_t w0 = step.operand | (uint64_t)step.site->op << 48 | (uint64_t)step.site->skip << 56;
+	return (struct rt_record){w0, step.site->w1};
 }
 
 bool rt_decoder_records(struct rt_decoder *d, struct rt_record *records, size_t n, size_t *got)
 {
 	size_t k = 0;
+	struct rt_step step = {d->site, d->operand};
 	while (d->flag < d->flag_end) {
-		struct rt_step g = {0};
-		if (!rt_decoder_next(d, &g))
+		unsigned flag = *d->flag;
+		if (n - k < 3 && n - k < 1u + !!(flag & RT_FLAG_EXT) + !!(flag & RT_FLAG_VALUE))
 			return false;
-		size_t need = 1u + !!(g.flag & RT_FLAG_EXT) + !!(g.flag & RT_FLAG_VALUE);
-		if (g.flag & RT_FLAG_LITERAL)
-			need = 1;
-		if (n - k < need)
-			return false;
-		if (!(g.flag & RT_FLAG_LITERAL)) {
-			if (g.flag & RT_FLAG_EXT)
-				records[k++] = rt_record_ext(g.stamp, g.arg);
-			if (g.flag & RT_FLAG_VALUE)
-				records[k++] = (struct rt_record){(uint64_t)RT_OP_VALUE << 48, g.value};
+		if (flag & RT_FLAG_LITERAL) {
+			if (!rt_decoder_peek_literal(d, &records[k++]))
+				return false;
+			rt_decoder_take_literal(d);
+			d->flag++;
+			continue;
 		}
-		records[k++] = (struct rt_record){g.w0, g.w1};
+		d->flag++;
+		if (!rt_decoder_next(d, flag, d->sites, &step))
+			return false;
+		if (flag & RT_FLAG_EXT)
+			records[k++] = rt_record_ext(d->stamp, step.site->arg);
+		if (flag & RT_FLAG_VALUE)
+			records[k++] = (struct rt_record){(uint64_t)RT_OP_VALUE << 48, step.site->value};
+		records[k++] = step_record(step);
 	}
 	*got = k;
 	return true;

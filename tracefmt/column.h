@@ -99,8 +99,9 @@ struct rt_decoder {
 	struct rt_cursor column[RT_COLUMN_COUNT];
 	struct rt_site *sites;
 	uint32_t site_count, site_cap;
-	uint32_t site; /* of the last event */
-	uint64_t operand, pc, stamp;
+	struct rt_site *site; /* of the last event */
+	uint64_t operand;     /* of the last event */
+	uint64_t pc, stamp;
 };
 
 /* False: not a coded chunk, or no memory (then *memory turns true). The decoder is to be released in any case. */
@@ -109,109 +110,61 @@ void rt_decoder_release(struct rt_decoder *d);
 /* Decodes everything into records (room for n); false if damaged or more than n. *got: how many came out. */
 bool rt_decoder_records(struct rt_decoder *d, struct rt_record *records, size_t n, size_t *got);
 
-/* One step of decoding, a flag: an event with what came before it, or a literal record (then only w0, w1 are set). */
+/*
+ * Decoding step by step, for a loop that keeps what changes with each event in registers. While flag < flag_end: if
+ * *flag has RT_FLAG_LITERAL, rt_decoder_literal, else rt_decoder_next, with the flag moved on by the caller.
+ */
 struct rt_step {
-	uint64_t w0, w1;
-	uint64_t stamp, arg, value; /* stamp as recorded; arg and value where the flag says so */
-	unsigned flag;
+	struct rt_site *site; /* the event's site: op, skip, w1; also arg and value where the flag says so */
+	uint64_t operand;     /* the event's operand */
 };
 
-bool rt_decoder_miss(struct rt_decoder *d, unsigned flag, struct rt_site **site);
-
-static inline uint64_t rt_column_varint(struct rt_decoder *d, enum rt_column i)
-{
-	struct rt_cursor *c = &d->column[i];
-	if (__builtin_expect(c->p < c->end && *c->p < 128, 1))
-		return *c->p++;
-	return rt_cursor_varint(c);
-}
-
-/* The stamp of the EXT that the next flag brings, without taking it. Only if that flag has RT_FLAG_EXT. */
-static inline uint64_t rt_decoder_peek_stamp(const struct rt_decoder *d, bool *arg_differs, const uint8_t **after)
+/* The literal record that is next, without taking it; false if damaged. */
+bool rt_decoder_peek_literal(const struct rt_decoder *d, struct rt_record *record);
+/* Takes that. */
+void rt_decoder_take_literal(struct rt_decoder *d);
+/* The stamp of the EXT that the next event brings, without taking it. Only if its flag has RT_FLAG_EXT. */
+static inline uint64_t rt_decoder_peek_stamp(const struct rt_decoder *d)
 {
 	struct rt_cursor c = d->column[RT_COLUMN_STAMP];
-	uint64_t v = rt_cursor_varint(&c);
-	*arg_differs = v & 1;
-	*after = c.bad ? NULL : c.p;
-	return d->stamp + (uint64_t)rt_unzigzag(v >> 1);
+	return d->stamp + (uint64_t)rt_unzigzag(rt_cursor_varint(&c) >> 1);
 }
 
-/* Takes the next flag (there must be one); false if the chunk is damaged. */
-static inline __attribute__((always_inline)) bool rt_decoder_next(struct rt_decoder *d, struct rt_step *g)
+/* The rare ways of rt_decoder_next: a site that was not expected (NULL if damaged); what stands before the event. */
+struct rt_site *rt_decoder_miss(struct rt_decoder *d, unsigned flag, struct rt_step last);
+bool rt_decoder_prefix(struct rt_decoder *d, unsigned flag, struct rt_site *site);
+
+/* From the last step to that of the event with this flag; false if the chunk is damaged. */
+static inline __attribute__((always_inline)) bool rt_decoder_next(struct rt_decoder *d, unsigned flag,
+                                                                  struct rt_site *sites, struct rt_step *step)
 {
-	unsigned flag = *d->flag++;
-	g->flag = flag;
-	if (__builtin_expect(flag & RT_FLAG_LITERAL, 0)) {
-		const uint8_t *p = rt_cursor_take(&d->column[RT_COLUMN_LITERAL], 16);
-		if (!p)
-			return false;
-		memcpy(&g->w0, p, 8);
-		memcpy(&g->w1, p + 8, 8);
-		g->w0 = le64toh(g->w0);
-		g->w1 = le64toh(g->w1);
-		if (rt_record_op((struct rt_record){g->w0, g->w1}) == RT_OP_EXT)
-			d->stamp = g->w1;
-		return true;
-	}
-	struct rt_site *from = &d->sites[d->site];
 	struct rt_site *s;
 	if (__builtin_expect((flag & RT_FLAG_SITE) == 0, 1)) {
-		d->site = from->next[0];
-		s = &d->sites[d->site];
-	} else if (!rt_decoder_miss(d, flag, &s)) {
-		return false;
+		s = &sites[step->site->next[0]];
+	} else {
+		s = rt_decoder_miss(d, flag, *step);
+		if (!s)
+			return false;
 	}
 	uint64_t operand;
-	switch (flag & RT_FLAG_OPERAND) {
-	case 0:
+	if (__builtin_expect((flag & RT_FLAG_OPERAND) == 0, 1)) {
 		operand = s->operand + s->stride;
-		break;
-	case 4:
-		operand = d->operand + s->distance;
-		break;
-	case 8:
-		operand = s->operand + (uint64_t)rt_unzigzag(rt_column_varint(d, RT_COLUMN_OPERAND));
-		if (d->column[RT_COLUMN_OPERAND].bad)
-			return false;
-		break;
-	default:
+	} else if ((flag & RT_FLAG_OPERAND) == 4) {
+		operand = step->operand + s->distance;
+	} else if ((flag & RT_FLAG_OPERAND) == 12) {
 		operand = s->operand;
+	} else {
+		struct rt_cursor *c = &d->column[RT_COLUMN_OPERAND];
+		operand = s->operand + (uint64_t)rt_unzigzag(rt_cursor_varint(c));
+		if (c->bad)
+			return false;
 	}
 	operand &= RT_OPERAND_MAX;
-	rt_site_learn(s, operand, d->operand);
-	d->operand = operand;
-	if (__builtin_expect(flag & (RT_FLAG_SKIP | RT_FLAG_EXT | RT_FLAG_VALUE), 0)) {
-		if (flag & RT_FLAG_SKIP) {
-			const uint8_t *p = rt_cursor_take(&d->column[RT_COLUMN_SKIP], 1);
-			if (!p)
-				return false;
-			s->skip = *p;
-		}
-		if (flag & RT_FLAG_EXT) {
-			bool arg_differs;
-			const uint8_t *after;
-			d->stamp = rt_decoder_peek_stamp(d, &arg_differs, &after);
-			if (!after)
-				return false;
-			d->column[RT_COLUMN_STAMP].p = after;
-			if (arg_differs) {
-				s->arg = (s->arg + (uint64_t)rt_unzigzag(rt_column_varint(d, RT_COLUMN_ARG))) &
-				         RT_OPERAND_MAX;
-				if (d->column[RT_COLUMN_ARG].bad)
-					return false;
-			}
-		}
-		if (flag & RT_FLAG_VALUE) {
-			s->value += (uint64_t)rt_unzigzag(rt_column_varint(d, RT_COLUMN_VALUE));
-			if (d->column[RT_COLUMN_VALUE].bad)
-				return false;
-		}
-		g->stamp = d->stamp;
-		g->arg = s->arg;
-		g->value = s->value;
-	}
-	g->w0 = operand | (uint64_t)s->op << 48 | (uint64_t)s->skip << 56;
-	g->w1 = s->w1;
+	rt_site_learn(s, operand, step->operand);
+	step->operand = operand;
+	step->site = s;
+	if (__builtin_expect(flag & (RT_FLAG_SKIP | RT_FLAG_EXT | RT_FLAG_VALUE), 0))
+		return rt_decoder_prefix(d, flag, s);
 	return true;
 }
 

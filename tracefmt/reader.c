@@ -152,23 +152,16 @@ struct reading {
 
 enum run_end { RUN_FULL, RUN_BEHIND, RUN_CHUNK_END, RUN_DAMAGED };
 
-/* A literal record is next: takes it, unless it begins a run that comes after the limit. */
+/* A literal record is next: takes it, unless it begins a run that comes after the limit. *taken says which. */
 static enum run_end take_literal(struct rt_stream *s, uint32_t thread, struct rt_next limit, bool *taken)
 {
-	struct rt_decoder *d = &s->decoder;
-	struct rt_cursor peek = d->column[RT_COLUMN_LITERAL];
-	const uint8_t *p = rt_cursor_take(&peek, 16);
-	struct rt_step g;
-	if (!p)
+	struct rt_record record;
+	if (!rt_decoder_peek_literal(&s->decoder, &record))
 		return RUN_DAMAGED;
-	uint64_t w[2];
-	memcpy(w, p, 16);
-	struct rt_record record = {le64toh(w[0]), le64toh(w[1])};
+	*taken = true;
 	if (rt_record_op(record) == RT_OP_EXT) {
-		uint64_t stamp = record.w1 > s->stamp ? record.w1 : s->stamp;
-		struct rt_next here = {stamp, thread};
-		s->stamp = stamp;
-		*taken = !before(limit, here);
+		s->stamp = record.w1 > s->stamp ? record.w1 : s->stamp;
+		*taken = !before(limit, (struct rt_next){s->stamp, thread});
 		if (!*taken)
 			return RUN_BEHIND;
 		s->arg = rt_record_operand(record);
@@ -179,88 +172,95 @@ static enum run_end take_literal(struct rt_stream *s, uint32_t thread, struct rt
 	} else if (rt_record_op(record) == RT_OP_SKIP) {
 		s->ordinal += rt_record_operand(record);
 	}
-	*taken = true;
-	return rt_decoder_next(d, &g) ? RUN_BEHIND : RUN_DAMAGED;
+	rt_decoder_take_literal(&s->decoder);
+	return RUN_BEHIND;
 }
 
-static inline void put_event(struct rt_event *e, const struct rt_step *g, unsigned op, uint32_t thread)
+static inline void put_event(struct rt_event *e, struct rt_step step, uint32_t thread)
 {
-	unsigned aux = (unsigned)(g->w1 >> 48);
-	e->addr = g->w0 & RT_OPERAND_MAX;
-	e->pc = g->w1 & RT_OPERAND_MAX;
+	uint64_t w1 = step.site->w1;
+	unsigned aux = (unsigned)(w1 >> 48);
+	e->addr = step.operand;
+	e->pc = w1 & RT_OPERAND_MAX;
 	e->arg = aux & 31;
 	e->value = 0;
 	e->thread = thread;
-	e->op = (uint8_t)op;
+	e->op = step.site->op;
 	e->order = (aux >> 5) & 7;
 	e->flags = (uint8_t)(aux >> 8);
 	e->reserved = 0;
 }
 
+/* The arg and value that stood before the event, in its own group (flag) or apart (pending). */
+static void put_prefix(struct rt_event *e, const struct rt_stream *s, unsigned flag, const struct rt_site *site)
+{
+	unsigned given = flag | s->pending;
+	if (!e->arg && given & RT_FLAG_EXT)
+		e->arg = flag & RT_FLAG_EXT ? site->arg : s->arg;
+	if (e->flags & RT_F_VALUE && given & RT_FLAG_VALUE)
+		e->value = flag & RT_FLAG_VALUE ? site->value : s->value;
+}
+
 /* Decodes the loaded chunk's events into the reading until one of the reasons to stop. */
 static enum run_end run_stream(struct rt_reader *r, struct rt_stream *s, uint32_t thread, struct reading *in)
 {
+	/* What changes with each event is kept in variables whose address goes nowhere, so in registers. */
 	struct rt_decoder *d = &s->decoder;
-	struct rt_event *out = in->out;
+	struct rt_step step = {d->site, d->operand};
+	struct rt_site *sites = d->sites;
+	struct rt_event *out = in->out, *out_end = in->end;
+	const uint8_t *flag_end = d->flag_end, *at = d->flag;
+	const uint64_t mask = in->mask;
 	uint64_t number = r->number, ordinal = s->ordinal, stamp = s->stamp;
 	enum run_end result = RUN_CHUNK_END;
-	while (d->flag < d->flag_end) {
-		unsigned flag = *d->flag;
-		if (__builtin_expect(out == in->end, 0)) {
+	for (; at < flag_end; at++) {
+		unsigned flag = *at;
+		if (__builtin_expect(out == out_end, 0)) {
 			result = RUN_FULL;
 			break;
 		}
-		if (__builtin_expect(flag & (RT_FLAG_EXT | RT_FLAG_LITERAL), 0)) {
-			bool taken, differs;
-			const uint8_t *after;
-			if (flag & RT_FLAG_LITERAL) {
-				s->ordinal = ordinal;
-				s->stamp = stamp;
-				result = take_literal(s, thread, in->limit, &taken);
-				ordinal = s->ordinal;
-				stamp = s->stamp;
-				if (result == RUN_DAMAGED || !taken)
-					break;
-				result = RUN_CHUNK_END;
-				continue;
-			}
-			uint64_t next = rt_decoder_peek_stamp(d, &differs, &after);
-			if (next > stamp)
-				stamp = next;
-			struct rt_next here = {stamp, thread};
-			if (before(in->limit, here)) {
+		if (__builtin_expect(flag & RT_FLAG_LITERAL, 0)) {
+			bool taken = false;
+			s->ordinal = ordinal;
+			s->stamp = stamp;
+			result = take_literal(s, thread, in->limit, &taken);
+			ordinal = s->ordinal;
+			stamp = s->stamp;
+			if (!taken)
+				break;
+			result = RUN_CHUNK_END;
+			continue;
+		}
+		if (__builtin_expect(flag & RT_FLAG_EXT, 0)) {
+			uint64_t next = rt_decoder_peek_stamp(d);
+			stamp = next > stamp ? next : stamp;
+			if (before(in->limit, (struct rt_next){stamp, thread})) {
 				result = RUN_BEHIND;
 				break;
 			}
 		}
-		struct rt_step g = {.arg = 0, .value = 0};
-		if (__builtin_expect(!rt_decoder_next(d, &g), 0)) {
+		if (__builtin_expect(!rt_decoder_next(d, flag, sites, &step), 0)) {
 			result = RUN_DAMAGED;
 			break;
 		}
-		unsigned op = (unsigned)(g.w0 >> 48) & 255;
+		unsigned op = step.site->op;
 		number++;
-		ordinal += (g.w0 >> 56) + 1;
-		if (!(op < 64 && in->mask >> op & 1)) {
-			s->pending = 0;
-			continue;
+		ordinal += step.site->skip + 1u;
+		/* What a newer minor version has is counted, not handed out. */
+		if (op < RT_OP_COUNT && mask >> op & 1) {
+			put_event(out, step, thread);
+			out->number = number;
+			out->ordinal = ordinal;
+			out->stamp = stamp;
+			if (__builtin_expect((flag & (RT_FLAG_EXT | RT_FLAG_VALUE)) | s->pending, 0))
+				put_prefix(out, s, flag, step.site);
+			out++;
 		}
-		if (__builtin_expect(op >= RT_OP_COUNT, 0))
-			continue; /* of a newer minor version */
-		put_event(out, &g, op, thread);
-		out->number = number;
-		out->ordinal = ordinal;
-		out->stamp = stamp;
-		unsigned given = (flag & (RT_FLAG_EXT | RT_FLAG_VALUE)) | s->pending;
-		if (__builtin_expect(given, 0)) {
-			if (!out->arg && given & RT_FLAG_EXT)
-				out->arg = flag & RT_FLAG_EXT ? g.arg : s->arg;
-			if (given & RT_FLAG_VALUE && out->flags & RT_F_VALUE)
-				out->value = flag & RT_FLAG_VALUE ? g.value : s->value;
-			s->pending = 0;
-		}
-		out++;
+		s->pending = 0;
 	}
+	d->flag = at;
+	d->site = step.site;
+	d->operand = step.operand;
 	in->out = out;
 	s->events += (uint32_t)(number - r->number);
 	r->number = number;
