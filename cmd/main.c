@@ -15,6 +15,7 @@ static const struct command {
     {"record", cmd_record, "run a program and write its trace"},
     {"info", cmd_info, "what is in a trace"},
     {"dump", cmd_dump, "the events of a trace, as text or JSON lines"},
+    {"convert", cmd_convert, "a trace in another format"},
     {NULL, NULL, NULL},
 };
 

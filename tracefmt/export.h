@@ -1,4 +1,4 @@
-/* Writing a trace in the other formats: JSON lines, RAPID's STD. For trace.zst see writer.h. */
+/* Writing a trace in the other formats: JSON lines, RAPID's STD. racetrace's own (writer.h). */
 #ifndef TRACEFMT_EXPORT_H
 #define TRACEFMT_EXPORT_H
 
@@ -32,5 +32,11 @@ struct rt_std_losses {
  * twice. Write errors are left to the caller to find in out (ferror).
  */
 enum rt_status rt_export_std(struct rt_trace *trace, FILE *out, struct rt_std_losses *losses, struct rt_error *err);
+
+/*
+ * Writes the whole trace as racetrace's own file. Events keep thread, order and ordinal; numbers are given anew, from 1
+ * without gaps. That the trace was cut short is not kept: what there is, is whole.
+ */
+enum rt_status rt_export_file(struct rt_trace *trace, const char *path, struct rt_error *err);
 
 #endif

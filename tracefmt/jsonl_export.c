@@ -4,6 +4,7 @@
  */
 #include "tracefmt/export.h"
 #include "tracefmt/jsonl.h"
+#include "tracefmt/refs.h"
 #include "tracefmt/text.h"
 
 #include <inttypes.h>
@@ -21,9 +22,7 @@ struct rt_jsonl_writer {
 	FILE *out;
 	char **threads; /* as JSON: name, or index where names are not unique */
 	uint32_t thread_count;
-	struct names positions; /* seen: pc */
-	struct names addresses; /* seen: address */
-	struct names variables; /* seen: name, address, size */
+	struct refs refs;
 };
 
 /* Text as JSON; what is not UTF-8 in it becomes \xNN. */
@@ -65,15 +64,60 @@ static enum rt_status put(struct rt_jsonl_writer *w, json_t *value, bool failed,
 	return RT_OK;
 }
 
-/* Was key seen before? It counts as seen from now on. */
-static enum rt_status see(struct names *seen, const void *key, size_t size, bool *first, struct rt_error *err)
+/* --- what an event refers to --- */
+
+static json_t *frame_json(const struct rt_frame *f, uint64_t pc)
 {
-	uint32_t before = seen->count, index;
-	if (!names_intern(seen, key, size, &index))
-		return rt_error_set(err, RT_EMEMORY, "no memory to write JSON");
-	*first = index == before;
-	return RT_OK;
+	json_t *value = json_object();
+	int failed = 0;
+	if (f->function)
+		failed |= json_object_set_new(value, "function", text(f->function));
+	if (f->file)
+		failed |= json_object_set_new(value, "file", text(f->file));
+	if (f->line)
+		failed |= json_object_set_new(value, "line", json_integer(f->line));
+	if (f->column)
+		failed |= json_object_set_new(value, "column", json_integer(f->column));
+	if (f->module)
+		failed |= json_object_set_new(value, "module", text(f->module));
+	if (f->text)
+		failed |= json_object_set_new(value, "text", text(f->text));
+	if (f->pc != pc)
+		failed |= json_object_set_new(value, "pc", hex(f->pc));
+	if (!failed)
+		return value;
+	json_decref(value);
+	return NULL;
 }
+
+static enum rt_status put_position(void *arg, uint64_t pc, const struct rt_frame *frames, size_t n,
+                                   struct rt_error *err)
+{
+	json_t *array = json_array();
+	int failed = 0;
+	for (size_t i = 0; i < n; i++)
+		failed |= json_array_append_new(array, frame_json(&frames[i], pc));
+	return put(arg, json_pack("{so,so}", "position", hex(pc), "frames", array), failed != 0, err);
+}
+
+static enum rt_status put_variable(void *arg, const struct rt_variable *v, struct rt_error *err)
+{
+	json_t *value =
+	    json_pack("{so,so,so}", "variable", text(v->name), "address", hex(v->address), "size", number(v->size));
+	int failed = 0;
+	if (v->file)
+		failed |= json_object_set_new(value, "file", text(v->file));
+	if (v->line)
+		failed |= json_object_set_new(value, "line", json_integer(v->line));
+	return put(arg, value, failed != 0, err);
+}
+
+static enum rt_status put_object(void *arg, uint64_t address, const char *name, struct rt_error *err)
+{
+	return put(arg, json_pack("{so,so}", "object", text(name), "address", hex(address)), false, err);
+}
+
+static const struct refs_sink sink = {put_position, put_variable, put_object};
 
 /* --- header --- */
 
@@ -177,6 +221,7 @@ enum rt_status rt_jsonl_create(struct rt_trace *trace, FILE *out, bool whole, st
 	bool unique = false, good = w && names_unique(info, &unique);
 	if (good) {
 		w->trace = trace;
+		refs_init(&w->refs, trace, &sink, w);
 		w->out = out;
 		w->thread_count = info->thread_count;
 		w->threads = calloc(info->thread_count + 1u, sizeof *w->threads);
@@ -207,102 +252,8 @@ void rt_jsonl_free(struct rt_jsonl_writer *w)
 	for (uint32_t i = 0; w->threads && i < w->thread_count; i++)
 		free(w->threads[i]);
 	free(w->threads);
-	names_release(&w->positions);
-	names_release(&w->addresses);
-	names_release(&w->variables);
+	refs_release(&w->refs);
 	free(w);
-}
-
-/* --- what an event refers to --- */
-
-static json_t *frame_json(const struct rt_frame *f, uint64_t pc)
-{
-	json_t *value = json_object();
-	int failed = 0;
-	if (f->function)
-		failed |= json_object_set_new(value, "function", text(f->function));
-	if (f->file)
-		failed |= json_object_set_new(value, "file", text(f->file));
-	if (f->line)
-		failed |= json_object_set_new(value, "line", json_integer(f->line));
-	if (f->column)
-		failed |= json_object_set_new(value, "column", json_integer(f->column));
-	if (f->module)
-		failed |= json_object_set_new(value, "module", text(f->module));
-	if (f->text)
-		failed |= json_object_set_new(value, "text", text(f->text));
-	if (f->pc != pc)
-		failed |= json_object_set_new(value, "pc", hex(f->pc));
-	if (!failed)
-		return value;
-	json_decref(value);
-	return NULL;
-}
-
-static enum rt_status put_position(struct rt_jsonl_writer *w, uint64_t pc, struct rt_error *err)
-{
-	bool first = false;
-	size_t n;
-	enum rt_status status = see(&w->positions, &pc, sizeof pc, &first, err);
-	if (status || !first)
-		return status;
-	const struct rt_frame *frames = rt_trace_frames(w->trace, pc, &n);
-	if (n == 0)
-		return RT_OK;
-	json_t *array = json_array();
-	int failed = 0;
-	for (size_t i = 0; i < n; i++)
-		failed |= json_array_append_new(array, frame_json(&frames[i], pc));
-	return put(w, json_pack("{so,so}", "position", hex(pc), "frames", array), failed != 0, err);
-}
-
-static enum rt_status put_variable(struct rt_jsonl_writer *w, const struct rt_variable *v, struct rt_error *err)
-{
-	struct {
-		uint64_t address, size;
-		char name[sizeof v->name];
-	} key = {.address = v->address, .size = v->size};
-	size_t length = strnlen(v->name, sizeof v->name - 1);
-	memcpy(key.name, v->name, length);
-	bool first = false;
-	enum rt_status status = see(&w->variables, &key, offsetof(__typeof__(key), name) + length, &first, err);
-	if (status || !first)
-		return status;
-	json_t *value =
-	    json_pack("{so,so,so}", "variable", text(key.name), "address", hex(v->address), "size", number(v->size));
-	int failed = 0;
-	if (v->file)
-		failed |= json_object_set_new(value, "file", text(v->file));
-	if (v->line)
-		failed |= json_object_set_new(value, "line", json_integer(v->line));
-	return put(w, value, failed != 0, err);
-}
-
-/* The names that the trace has for an address, once. */
-static enum rt_status put_address(struct rt_jsonl_writer *w, uint64_t addr, struct rt_error *err)
-{
-	bool first = false;
-	enum rt_status status = see(&w->addresses, &addr, sizeof addr, &first, err);
-	if (status || !first)
-		return status;
-	struct rt_variable v;
-	if (rt_trace_variable(w->trace, addr, &v) && (status = put_variable(w, &v, err)))
-		return status;
-	const char *name = rt_trace_object_name(w->trace, addr);
-	if (!name)
-		return RT_OK;
-	return put(w, json_pack("{so,so}", "object", text(name), "address", hex(addr)), false, err);
-}
-
-static enum rt_status put_addresses(struct rt_jsonl_writer *w, const struct rt_event *e, struct rt_error *err)
-{
-	enum rt_status status = put_address(w, e->addr, err);
-	if (status)
-		return status;
-	/* What follows an access may be where another access's cell begins. */
-	if (rt_op_is_access(e->op) && e->arg && e->arg <= RT_OPERAND_MAX - e->addr)
-		return put_address(w, e->addr + e->arg, err);
-	return rt_op_group(e->op) == RT_GROUP_CONDITION && e->arg ? put_address(w, e->arg, err) : RT_OK;
 }
 
 /* --- events --- */
@@ -356,11 +307,7 @@ static void put_flags(FILE *out, unsigned flags)
 
 enum rt_status rt_jsonl_event(struct rt_jsonl_writer *w, const struct rt_event *e, struct rt_error *err)
 {
-	enum rt_status status = RT_OK;
-	if (e->pc)
-		status = put_position(w, e->pc, err);
-	if (!status && !jsonl_object_is_thread(e->op) && e->op != RT_OP_LOST)
-		status = put_addresses(w, e, err);
+	enum rt_status status = refs_event(&w->refs, e, err);
 	if (status)
 		return status;
 	if (e->thread >= w->thread_count)

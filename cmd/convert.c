@@ -1,0 +1,212 @@
+/* racetrace convert: a trace in another format. */
+#include "cmd/command.h"
+#include "cmd/common.h"
+#include "tracefmt/export.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct format {
+	const char *name;
+	const char *suffixes[3];
+	/* Writes to out; NULL: the format is written to a file by name. */
+	enum rt_status (*write)(struct rt_trace *trace, FILE *out, struct rt_error *err);
+};
+
+struct options {
+	const char *path, *output;
+	const struct format *to;
+};
+
+static const struct argp_option option_table[] = {
+    {"to", 't', "FORMAT", 0, "std, jsonl or racetrace; without it, as FILE ends: .std, .jsonl, .zst; else std", 0},
+    {"output", 'o', "FILE", 0, "Write there instead of to standard output", 0},
+    {0},
+};
+
+/* --- the formats --- */
+
+/* One line for all that STD has no word for. */
+static void warn_losses(const struct rt_trace *trace, const struct rt_std_losses *losses)
+{
+	const char *between = ": ";
+	if (!losses->as_locks && !losses->left_out && !losses->values)
+		return;
+	fprintf(stderr,
+	        "racetrace: STD cannot say all of '%s': %" PRIu64 " events became critical sections, %" PRIu64
+	        " were left out",
+	        rt_trace_info(trace)->path, losses->as_locks, losses->left_out);
+	if (losses->values)
+		fprintf(stderr, ", %" PRIu64 " lost their value", losses->values);
+	for (unsigned op = 0; op < RT_OP_COUNT; op++) {
+		if (!losses->ops[op])
+			continue;
+		fprintf(stderr, "%s%s %" PRIu64, between, rt_op_name(op), losses->ops[op]);
+		between = ", ";
+	}
+	putc('\n', stderr);
+}
+
+static enum rt_status write_std(struct rt_trace *trace, FILE *out, struct rt_error *err)
+{
+	struct rt_std_losses losses;
+	enum rt_status status = rt_export_std(trace, out, &losses, err);
+	if (!status)
+		warn_losses(trace, &losses);
+	return status;
+}
+
+static enum rt_status write_jsonl(struct rt_trace *trace, FILE *out, struct rt_error *err)
+{
+	enum { BATCH = 256 };
+	struct rt_event events[BATCH];
+	struct rt_jsonl_writer *writer;
+	size_t got = 0;
+	enum rt_status status = rt_jsonl_create(trace, out, true, &writer, err);
+	if (status)
+		return status;
+	do {
+		status = rt_trace_read(trace, events, BATCH, &got, err);
+		for (size_t i = 0; !status && i < got; i++)
+			status = rt_jsonl_event(writer, &events[i], err);
+	} while (!status && got && !ferror(out));
+	rt_jsonl_free(writer);
+	return status;
+}
+
+static const struct format formats[] = {
+    {"std", {".std", ".stdv"}, write_std},
+    {"jsonl", {".jsonl", ".json"}, write_jsonl},
+    {"racetrace", {".zst"}, NULL},
+};
+enum { FORMATS = sizeof formats / sizeof *formats };
+
+static const struct format *format_by_name(const char *name)
+{
+	for (size_t i = 0; i < FORMATS; i++)
+		if (!strcmp(formats[i].name, name))
+			return &formats[i];
+	return NULL;
+}
+
+static const struct format *format_by_suffix(const char *file)
+{
+	size_t length = file ? strlen(file) : 0;
+	for (size_t i = 0; i < FORMATS; i++)
+		for (const char *const *suffix = formats[i].suffixes; *suffix; suffix++)
+			if (length > strlen(*suffix) && !strcmp(file + length - strlen(*suffix), *suffix))
+				return &formats[i];
+	return &formats[0];
+}
+
+/* --- options --- */
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct options *options = state->input;
+	switch (key) {
+	case 't':
+		options->to = format_by_name(arg);
+		if (!options->to)
+			argp_error(state, "'%s' is not a format: std, jsonl or racetrace", arg);
+		return 0;
+	case 'o':
+		options->output = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (options->path)
+			argp_error(state, "one trace at a time: '%s' is too much", arg);
+		options->path = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!options->path)
+			argp_error(state, "which trace? give its file");
+		if (!options->to)
+			options->to = format_by_suffix(options->output);
+		if (!options->to->write && !options->output)
+			argp_error(state, "racetrace's own format goes to a file: give -o FILE");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp parser = {
+    .options = option_table,
+    .parser = parse_option,
+    .args_doc = "TRACE",
+    .doc = "Writes a trace in another format: RAPID's STD text, JSON lines or racetrace's own.\vTRACE is any of these. "
+           "JSON lines keep everything. STD has words for accesses, locks, fork and join and regions alone; one line "
+           "on standard error counts what had to be said otherwise or was left out. Exit status: 0, 2 for wrong use, "
+           "3 if the trace cannot be read or the output not be written.",
+};
+
+/* --- output --- */
+
+static int fail_output(const char *file, int error)
+{
+	fprintf(stderr, "racetrace: cannot write '%s': %s\n", file, strerror(error));
+	return EXIT_INPUT;
+}
+
+/* Writes beside the file and renames, so that what has its name is whole; devices and pipes are written to directly. */
+static int write_file(struct rt_trace *trace, const struct options *options)
+{
+	struct rt_error err = {0};
+	struct stat st;
+	char *part;
+	bool direct = !stat(options->output, &st) && !S_ISREG(st.st_mode);
+	if (asprintf(&part, "%s%s", options->output, direct ? "" : ".part") < 0)
+		return fail_output(options->output, ENOMEM);
+	FILE *out = fopen(part, "we");
+	if (!out) {
+		int error = errno;
+		free(part);
+		return fail_output(options->output, error);
+	}
+	enum rt_status status = options->to->write(trace, out, &err);
+	int error = 0;
+	if (fflush(out) || ferror(out))
+		error = errno ? errno : EIO;
+	if (fclose(out) && !error)
+		error = errno;
+	if (!status && !error && !direct && rename(part, options->output))
+		error = errno;
+	if ((status || error) && !direct)
+		unlink(part);
+	free(part);
+	if (status)
+		return cmd_fail(&err);
+	return error ? fail_output(options->output, error) : EXIT_CLEAN;
+}
+
+static int convert(struct rt_trace *trace, const struct options *options)
+{
+	struct rt_error err = {0};
+	if (options->output && options->to->write)
+		return write_file(trace, options);
+	enum rt_status status =
+	    options->output ? rt_export_file(trace, options->output, &err) : options->to->write(trace, stdout, &err);
+	return status ? cmd_fail(&err) : EXIT_CLEAN;
+}
+
+int cmd_convert(int argc, char **argv)
+{
+	struct options options = {0};
+	struct rt_trace *trace;
+	struct rt_error err = {0};
+	argp_err_exit_status = EXIT_USAGE;
+	argp_parse(&parser, argc, argv, 0, NULL, &options);
+	if (rt_trace_open(options.path, &trace, &err))
+		return cmd_fail(&err);
+	int status = convert(trace, &options);
+	if (status == EXIT_CLEAN)
+		cmd_warn_incomplete(trace);
+	rt_trace_free(trace);
+	return status;
+}

@@ -1,0 +1,72 @@
+/* Writes a trace of any source as racetrace's own file; see export.h. */
+#include "tracefmt/export.h"
+#include "tracefmt/refs.h"
+#include "tracefmt/writer.h"
+
+enum { BATCH = 512 };
+
+static enum rt_status position(void *arg, uint64_t pc, const struct rt_frame *frames, size_t n, struct rt_error *err)
+{
+	return rt_writer_position(arg, pc, frames, n, err);
+}
+
+static enum rt_status variable(void *arg, const struct rt_variable *v, struct rt_error *err)
+{
+	return rt_writer_variable(arg, v->name, v->address, v->size, RT_NO_TYPE, v->file, v->line, err);
+}
+
+static enum rt_status object(void *arg, uint64_t address, const char *name, struct rt_error *err)
+{
+	return rt_writer_object_name(arg, address, name, err);
+}
+
+static enum rt_status write_threads(const struct rt_trace *trace, struct rt_writer *w, struct rt_error *err)
+{
+	const struct rt_trace_info *info = rt_trace_info(trace);
+	for (uint32_t i = 0; i < info->thread_count; i++) {
+		const struct rt_thread *t = &info->threads[i];
+		enum rt_status status = rt_writer_thread(w, i, t->name, t->parent, t->label, err);
+		if (status)
+			return status;
+	}
+	return RT_OK;
+}
+
+static enum rt_status write_events(struct rt_trace *trace, struct rt_writer *w, struct rt_error *err)
+{
+	static const struct refs_sink sink = {position, variable, object};
+	struct rt_event events[BATCH];
+	struct refs refs;
+	size_t got = 0;
+	refs_init(&refs, trace, &sink, w);
+	rt_trace_select(trace, RT_SELECT_ALL);
+	enum rt_status status = rt_trace_rewind(trace, err);
+	do {
+		if (!status)
+			status = rt_trace_read(trace, events, BATCH, &got, err);
+		for (size_t i = 0; !status && i < got; i++) {
+			status = refs_event(&refs, &events[i], err);
+			if (!status)
+				status = rt_writer_event(w, &events[i], err);
+		}
+	} while (!status && got);
+	refs_release(&refs);
+	return status;
+}
+
+enum rt_status rt_export_file(struct rt_trace *trace, const char *path, struct rt_error *err)
+{
+	const struct rt_trace_info *info = rt_trace_info(trace);
+	struct rt_writer_options options = {.command = info->command, .pid = info->pid, .exact = info->exact};
+	struct rt_writer *w;
+	enum rt_status status = rt_writer_create(path, &options, &w, err);
+	if (status)
+		return status;
+	if ((status = write_threads(trace, w, err)) || (status = write_events(trace, w, err))) {
+		rt_writer_abort(w);
+		return status;
+	}
+	struct rt_writer_result result = {
+	    .exit_kind = info->exit_kind, .exit_value = info->exit_value, .duration_ns = info->duration_ns};
+	return rt_writer_finish(w, &result, err);
+}

@@ -1,0 +1,81 @@
+/* What events refer to; see refs.h. */
+#include "tracefmt/refs.h"
+
+#include <string.h>
+
+void refs_init(struct refs *refs, const struct rt_trace *trace, const struct refs_sink *sink, void *arg)
+{
+	*refs = (struct refs){.trace = trace, .sink = sink, .arg = arg};
+}
+
+void refs_release(struct refs *refs)
+{
+	names_release(&refs->positions);
+	names_release(&refs->addresses);
+	names_release(&refs->variables);
+}
+
+/* Is the key seen for the first time? It counts as seen from now on. */
+static enum rt_status see(struct names *seen, const void *key, size_t size, bool *first, struct rt_error *err)
+{
+	uint32_t before = seen->count, index;
+	if (!names_intern(seen, key, size, &index))
+		return rt_error_set(err, RT_EMEMORY, "no memory for the positions and names of the trace");
+	*first = index == before;
+	return RT_OK;
+}
+
+static enum rt_status see_position(struct refs *refs, uint64_t pc, struct rt_error *err)
+{
+	bool first = false;
+	size_t n;
+	enum rt_status status = see(&refs->positions, &pc, sizeof pc, &first, err);
+	if (status || !first)
+		return status;
+	const struct rt_frame *frames = rt_trace_frames(refs->trace, pc, &n);
+	return n ? refs->sink->position(refs->arg, pc, frames, n, err) : RT_OK;
+}
+
+/* Many addresses lie in one variable. */
+static enum rt_status see_variable(struct refs *refs, const struct rt_variable *v, struct rt_error *err)
+{
+	struct {
+		uint64_t address, size;
+		char name[sizeof v->name];
+	} key = {.address = v->address, .size = v->size};
+	size_t length = strnlen(v->name, sizeof v->name);
+	memcpy(key.name, v->name, length);
+	bool first = false;
+	enum rt_status status = see(&refs->variables, &key, offsetof(__typeof__(key), name) + length, &first, err);
+	return status || !first ? status : refs->sink->variable(refs->arg, v, err);
+}
+
+static enum rt_status see_address(struct refs *refs, uint64_t addr, struct rt_error *err)
+{
+	bool first = false;
+	struct rt_variable v;
+	enum rt_status status = see(&refs->addresses, &addr, sizeof addr, &first, err);
+	if (status || !first)
+		return status;
+	if (rt_trace_variable(refs->trace, addr, &v) && (status = see_variable(refs, &v, err)))
+		return status;
+	const char *name = rt_trace_object_name(refs->trace, addr);
+	return name ? refs->sink->object(refs->arg, addr, name, err) : RT_OK;
+}
+
+/* Does the object of the operation lie in memory? */
+static bool has_address(unsigned op)
+{
+	return op != RT_OP_FORK && op != RT_OP_JOIN && op != RT_OP_DETACH && op != RT_OP_LOST;
+}
+
+enum rt_status refs_event(struct refs *refs, const struct rt_event *e, struct rt_error *err)
+{
+	enum rt_status status = e->pc ? see_position(refs, e->pc, err) : RT_OK;
+	if (status || !has_address(e->op) || (status = see_address(refs, e->addr, err)))
+		return status;
+	/* What follows an access may be where another access's cell begins. */
+	if (rt_op_is_access(e->op) && e->arg && e->arg <= RT_OPERAND_MAX - e->addr)
+		return see_address(refs, e->addr + e->arg, err);
+	return rt_op_group(e->op) == RT_GROUP_CONDITION && e->arg ? see_address(refs, e->arg, err) : RT_OK;
+}

@@ -1,0 +1,32 @@
+/*
+ * What events refer to besides themselves: source positions, variables, names of objects. A trace cannot list them, it
+ * is asked for each; so whoever writes a trace in another form goes through the events and is told of each once, before
+ * the first event that needs it.
+ */
+#ifndef TRACEFMT_REFS_H
+#define TRACEFMT_REFS_H
+
+#include "tracefmt/names.h"
+#include "tracefmt/trace.h"
+
+/* Who is told. A status other than RT_OK ends it. */
+struct refs_sink {
+	enum rt_status (*position)(void *arg, uint64_t pc, const struct rt_frame *frames, size_t n,
+	                           struct rt_error *err);
+	enum rt_status (*variable)(void *arg, const struct rt_variable *variable, struct rt_error *err);
+	enum rt_status (*object)(void *arg, uint64_t address, const char *name, struct rt_error *err);
+};
+
+struct refs {
+	const struct rt_trace *trace;
+	const struct refs_sink *sink;
+	void *arg;
+	struct names positions, addresses, variables; /* seen */
+};
+
+void refs_init(struct refs *refs, const struct rt_trace *trace, const struct refs_sink *sink, void *arg);
+/* Tells what the event is the first to refer to. */
+enum rt_status refs_event(struct refs *refs, const struct rt_event *event, struct rt_error *err);
+void refs_release(struct refs *refs);
+
+#endif
