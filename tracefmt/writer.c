@@ -261,15 +261,26 @@ enum rt_status rt_writer_thread(struct rt_writer *w, uint32_t index, const char 
 	return RT_OK;
 }
 
-/* Writes the declarations of threads that the file does not have yet. A thread without one is announced by number. */
+/*
+ * Writes the declarations of threads that the file does not have yet. In the file threads are dense: one that is not
+ * declared before a later one (its first records come later) has a number for a name until it is.
+ */
 static enum rt_status announce_threads(struct rt_writer *w, struct rt_error *err)
 {
 	struct rt_bytes *b = &w->raw;
 	for (uint32_t i = 0; i < w->thread_count; i++) {
 		struct writer_thread *t = w->threads[i];
-		if (!t || t->announced || !t->known)
+		if (t && t->announced)
 			continue;
 		rt_bytes_varint(b, i);
+		if (!t || !t->known) {
+			char name[32];
+			snprintf(name, sizeof name, "thread %" PRIu32, i);
+			rt_bytes_varint(b, i);
+			put_string(b, name);
+			put_string(b, NULL);
+			continue;
+		}
 		rt_bytes_varint(b, t->parent);
 		put_string(b, t->name);
 		put_string(b, t->label);
