@@ -1,0 +1,297 @@
+/* racetrace analyze: what could have gone wrong in the recorded run. */
+#include "cmd/command.h"
+#include "lib/report/report.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { OPT_EVERY = 256, OPT_ALL, OPT_KINDS, OPT_ORDERS, OPT_ONLY_ORDERS, OPT_FAIL_ON, OPT_REGIONS, OPT_SCHEMA };
+enum { LONG_WORK = 5000000 }; /* events from which on progress is worth a line */
+
+struct settings {
+	struct analysis_options analysis;
+	const struct report_format *format; /* NULL: by what the output is */
+	const char *output;                 /* NULL: standard output */
+	const char *trace;
+	bool only_orders, fail_on_given, schema;
+	int fail_on; /* enum verdict; VERDICTS: never */
+};
+
+static const struct argp_option options[] = {
+    {"format", 'f', "FORMAT", 0, "How to write the report: text or json; text on a terminal, else json", 0},
+    {"output", 'o', "FILE", 0, "Write the report to FILE", 0},
+    {"every", OPT_EVERY, NULL, 0, "List every pair of events, not one for each pair of source positions", 0},
+    {"all", OPT_ALL, NULL, 0, "List refuted anomalies too", 0},
+    {"kinds", OPT_KINDS, "LIST", 0, "Search for these kinds of anomaly only: race,atomicity,asv,deadlock", 0},
+    {"orders", OPT_ORDERS, "LIST", 0, "Ask these orders only, such as hybrid,hb,shb; all if not given", 0},
+    {"only-orders", OPT_ONLY_ORDERS, NULL, 0,
+     "List what one of the --orders leaves unordered, whatever the verdict; anything listed fails unless --fail-on "
+     "says otherwise",
+     0},
+    {"fail-on", OPT_FAIL_ON, "VERDICT", 0,
+     "Exit with status 1 on this verdict or a stronger one: observed, proved (the default), predicted, refuted; or "
+     "never",
+     0},
+    {"regions", OPT_REGIONS, "WHAT", 0,
+     "What is to be atomic: critical sections (locks, the default), functions or annotated regions", 0},
+    {"schema", OPT_SCHEMA, NULL, 0, "Print the JSON Schema of the report and exit", 0},
+    {0}};
+
+static const char doc[] =
+    "Predicts the data races of the run in TRACE, a file of 'racetrace record', JSON lines or RAPID's STD text.\v"
+    "Exit status: 0 if nothing is at or above the verdict of --fail-on, 1 if something is, 2 for wrong use, 3 if TRACE "
+    "cannot be read.";
+
+/* Names in a table, for messages: "a, b, c". */
+typedef const char *name_at(int i);
+
+static const char *kind_at(int i)
+{
+	return i < ANOMALY_KINDS ? anomaly_kind_name((enum anomaly_kind)i) : NULL;
+}
+static const char *order_at(int i)
+{
+	return orders[i].name;
+}
+static const char *format_at(int i)
+{
+	return report_formats[i].name;
+}
+static const char *verdict_at(int i)
+{
+	return i < VERDICTS ? verdict_name((enum verdict)i) : i == VERDICTS ? "never" : NULL;
+}
+static const char *regions_at(int i)
+{
+	static const char *const names[] = {
+	    [REGIONS_LOCKS] = "locks", [REGIONS_FUNCTIONS] = "functions", [REGIONS_ANNOTATED] = "annotated"};
+	return i < 3 ? names[i] : NULL;
+}
+
+/* Place of a name in its table; ends the program with a message that names what there is. */
+static int find(struct argp_state *state, const char *what, const char *name, size_t length, name_at *at)
+{
+	for (int i = 0; at(i); i++)
+		if (strlen(at(i)) == length && !memcmp(at(i), name, length))
+			return i;
+	char known[256] = "";
+	for (int i = 0; at(i); i++)
+		snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "", at(i));
+	argp_error(state, "'%.*s' is not %s: there are %s", (int)length, name, what, known);
+	return -1;
+}
+
+static int find_whole(struct argp_state *state, const char *what, const char *name, name_at *at)
+{
+	return find(state, what, name, strlen(name), at);
+}
+
+/* A comma-separated list of names as a set of bits; never empty. */
+static uint32_t find_list(struct argp_state *state, const char *what, const char *list, name_at *at)
+{
+	uint32_t set = 0;
+	for (;;) {
+		size_t length = strcspn(list, ",");
+		set |= UINT32_C(1) << find(state, what, list, length, at);
+		if (!list[length])
+			return set;
+		list += length + 1;
+	}
+}
+
+static void finish(struct argp_state *state, const struct settings *s)
+{
+	if (s->schema)
+		return;
+	if (!s->trace)
+		argp_error(state, "no trace given: 'racetrace record PROGRAM' writes trace.zst");
+	if (s->only_orders && !s->analysis.orders)
+		argp_error(state, "--only-orders needs --orders");
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct settings *s = state->input;
+	switch (key) {
+	case 'f':
+		s->format = &report_formats[find_whole(state, "a format", arg, format_at)];
+		return 0;
+	case 'o':
+		s->output = arg;
+		return 0;
+	case OPT_EVERY:
+		s->analysis.every = true;
+		return 0;
+	case OPT_ALL:
+		s->analysis.all = true;
+		return 0;
+	case OPT_KINDS:
+		s->analysis.kinds = find_list(state, "a kind", arg, kind_at);
+		return 0;
+	case OPT_ORDERS:
+		s->analysis.orders = find_list(state, "an order", arg, order_at);
+		return 0;
+	case OPT_ONLY_ORDERS:
+		s->only_orders = true;
+		return 0;
+	case OPT_FAIL_ON:
+		s->fail_on = find_whole(state, "a verdict", arg, verdict_at);
+		s->fail_on_given = true;
+		return 0;
+	case OPT_REGIONS:
+		s->analysis.model.regions = (enum model_regions)find_whole(state, "a kind of region", arg, regions_at);
+		return 0;
+	case OPT_SCHEMA:
+		s->schema = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (s->trace)
+			argp_error(state, "one trace at a time: what is '%s'?", arg);
+		s->trace = arg;
+		return 0;
+	case ARGP_KEY_END:
+		finish(state, s);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* The output: standard output, or FILE.part that becomes FILE when it is whole. A device is written to directly. */
+struct output {
+	FILE *file;
+	const char *path;
+	char *part; /* NULL: nothing to rename */
+};
+
+static enum rt_status output_open(struct output *o, const char *path, struct rt_error *err)
+{
+	struct stat st;
+	*o = (struct output){.file = stdout, .path = path};
+	if (!path)
+		return RT_OK;
+	bool direct = stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+	if (!direct && asprintf(&o->part, "%s.part", path) < 0)
+		return rt_error_set(err, RT_EMEMORY, "no memory to write '%s'", path);
+	o->file = fopen(direct ? path : o->part, "we");
+	if (o->file)
+		return RT_OK;
+	int cause = errno;
+	free(o->part);
+	o->part = NULL;
+	return rt_error_set(err, RT_ESYSTEM, "cannot write '%s': %s", path, strerror(cause));
+}
+
+/* Closes the output; what was not written wholly, or after a failure, does not stay. */
+static enum rt_status output_close(struct output *o, enum rt_status status, struct rt_error *err)
+{
+	if (o->file && o->path) {
+		bool failed = ferror(o->file) != 0;
+		failed |= fclose(o->file) != 0;
+		if (!status && !failed && o->part)
+			failed = rename(o->part, o->path) != 0;
+		if (!status && failed)
+			status = rt_error_set(err, RT_ESYSTEM, "cannot write '%s': %s", o->path, strerror(errno));
+		if (status && o->part)
+			unlink(o->part);
+	}
+	free(o->part);
+	return status;
+}
+
+static void progress(const char *doing, uint64_t events)
+{
+	if (events < LONG_WORK || !isatty(STDERR_FILENO))
+		return;
+	if (doing)
+		fprintf(stderr, "\r%s %" PRIu64 " events ...\033[K", doing, events);
+	else
+		fputs("\r\033[K", stderr);
+}
+
+static int exit_status(const struct settings *s, const struct report *r)
+{
+	if (s->only_orders && !s->fail_on_given)
+		return r->count ? EXIT_FOUND : EXIT_CLEAN;
+	for (int kind = 0; kind < ANOMALY_KINDS; kind++)
+		for (int v = s->fail_on; v < VERDICTS; v++)
+			if (r->summary[kind][v])
+				return EXIT_FOUND;
+	return EXIT_CLEAN;
+}
+
+static enum rt_status write_report(const struct settings *s, const struct analysis *a, struct output *o, int *result,
+                                   struct rt_error *err)
+{
+	struct report_options report_options = {.least = s->analysis.all ? VERDICT_REFUTED : VERDICT_PREDICTED,
+	                                        .orders = s->only_orders ? s->analysis.orders : 0};
+	struct report *r;
+	enum rt_status status = report_create(a, &report_options, &r, err);
+	progress(NULL, rt_trace_info(a->trace)->events);
+	if (status)
+		return status;
+	bool terminal = isatty(fileno(o->file));
+	const char *no_color = getenv("NO_COLOR");
+	const struct report_format *format = s->format ? s->format : report_find(terminal ? "text" : "json");
+	status = format->write(r, terminal && !(no_color && *no_color), o->file, err);
+	*result = exit_status(s, r);
+	report_free(r);
+	return status;
+}
+
+/* Kinds that were asked for by name must have been searched for. */
+static enum rt_status check_kinds(const struct settings *s, const struct analysis *a, struct rt_error *err)
+{
+	for (int i = 0; i < ANOMALY_KINDS; i++)
+		if (s->analysis.kinds >> i & 1 && !(a->kinds >> i & 1))
+			return rt_error_set(err, RT_EUSAGE, "cannot search for kind '%s' yet", kind_at(i));
+	return RT_OK;
+}
+
+static enum rt_status run(const struct settings *s, struct output *o, int *result, struct rt_error *err)
+{
+	struct rt_trace *trace;
+	enum rt_status status = rt_trace_open(s->trace, &trace, err);
+	if (status)
+		return status;
+	struct analysis *a;
+	uint64_t events = rt_trace_info(trace)->events;
+	progress("analyzing", events);
+	status = analysis_run(trace, &s->analysis, &a, err);
+	if (!status) {
+		status = check_kinds(s, a, err);
+		progress("describing what was found in", events);
+		if (!status)
+			status = write_report(s, a, o, result, err);
+		analysis_free(a);
+	}
+	progress(NULL, events);
+	rt_trace_free(trace);
+	return status;
+}
+
+int cmd_analyze(int argc, char **argv)
+{
+	static const struct argp argp = {options, parse, "TRACE", doc, NULL, NULL, NULL};
+	struct settings s = {.fail_on = VERDICT_PROVED};
+	struct rt_error err = {0};
+	struct output output;
+	int result = EXIT_CLEAN;
+	argp_err_exit_status = EXIT_USAGE;
+	if (argp_parse(&argp, argc, argv, 0, NULL, &s))
+		return EXIT_USAGE;
+	if (s.schema) {
+		fputs(report_schema, stdout);
+		return EXIT_CLEAN;
+	}
+	enum rt_status status = output_open(&output, s.output, &err);
+	if (!status)
+		status = output_close(&output, run(&s, &output, &result, &err), &err);
+	return status ? cmd_fail(&err) : result;
+}

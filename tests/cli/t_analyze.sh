@@ -1,0 +1,127 @@
+#!/bin/bash
+# t_analyze.sh [BUILD]: options, formats, exit statuses and messages of `racetrace analyze`.
+set -u
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+racetrace=${RACETRACE:-$(cd "${1:-${BUILD:-$top/build}}" && pwd)/bin/racetrace}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+fail=0
+
+# expect STATUS ARGUMENT...: runs analyze, its output in out and err.
+expect() {
+	local want=$1 status
+	shift
+	"$racetrace" analyze "$@" >out 2>err
+	status=$?
+	[ $status = "$want" ] || wrong "analyze $*: status $status, not $want: $(head -n 3 err)"
+}
+wrong() {
+	echo "$*"
+	fail=1
+}
+# says PATTERN: the last error output is one line, or ends argp's way, and says so.
+says() {
+	grep -qE "$1" err || wrong "no '$1' in: $(cat err)"
+}
+# holds FILTER: the last output is JSON for which the filter is true.
+holds() {
+	jq -e "$1" out >/dev/null 2>&1 || wrong "not so: $1"
+}
+
+printf '%s\n' 'T1|w(x)|a.c:1' 'T2|w(x)|b.c:2' >observed.std
+printf '%s\n' 'T1|acq(L)|1' 'T1|w(x)|2' 'T1|rel(L)|3' 'T2|acq(L)|4' 'T2|w(x)|5' 'T2|rel(L)|6' >clean.std
+# Ordered by what the lock's sections leave behind, for hb and shb; hybrid sees no common lock.
+printf '%s\n' 'T1|w(x)|1' 'T1|acq(L)|2' 'T1|rel(L)|3' 'T2|acq(L)|4' 'T2|rel(L)|5' 'T2|w(x)|6' >lock.std
+# One pair of positions, four pairs of events.
+printf '%s\n' 'T1|w(x)|a' 'T1|w(x)|a' 'T2|w(x)|b' 'T2|w(x)|b' >loop.std
+
+# Exit statuses.
+expect 0 clean.std
+holds '.anomalies == [] and .summary.race.observed == 0'
+expect 1 observed.std
+holds '.anomalies | length == 1 and .[0].id == "R1" and .[0].verdict == "observed"'
+expect 1 --fail-on observed observed.std
+expect 0 --fail-on never observed.std
+holds '.anomalies | length == 1'
+expect 1 --fail-on predicted lock.std
+expect 2
+says 'no trace given'
+expect 2 --fail-on sometimes observed.std
+says "'sometimes' is not a verdict: there are .*observed.*never"
+expect 2 --format xml observed.std
+says "'xml' is not a format: there are text, json"
+expect 2 --kinds race,livelock observed.std
+says "'livelock' is not a kind: there are race, "
+expect 2 --orders hb, observed.std
+says "'' is not an order: there are hybrid, "
+expect 2 --only-orders observed.std
+says 'needs --orders'
+expect 2 --no-such-option observed.std
+expect 2 observed.std clean.std
+expect 3 missing.std
+says "^racetrace: cannot open 'missing.std': No such file"
+expect 3 .
+head -c 5000 /dev/zero >zeros
+expect 3 zeros
+[ "$(wc -l <err)" = 1 ] || wrong "more than one line for a file of zeros: $(cat err)"
+: >empty
+expect 3 empty
+says "'empty' is empty"
+
+# Formats: JSON into a pipe or file, text on a terminal, --format always.
+expect 1 --format text observed.std
+grep -q '^R1 data race (w-w), observed: x$' out || wrong "no headline: $(cat out)"
+grep -q '^data races: 1 observed$' out || wrong "no sum: $(cat out)"
+terminal() {
+	script -qec "$racetrace analyze $*" /dev/null </dev/null >out 2>err
+}
+if command -v script >/dev/null; then
+	unset NO_COLOR
+	terminal observed.std
+	grep -q $'\033\\[1mR1 data race' out || wrong "no colored text on a terminal"
+	NO_COLOR=1 terminal observed.std
+	grep -q 'R1 data race (w-w), observed: x' out || wrong "no text on a terminal"
+	grep -q $'\033' out && wrong "colors in spite of NO_COLOR"
+	terminal --format json observed.std
+	tr -d '\r' <out | jq -e .schema >/dev/null || wrong "no JSON on a terminal that asked for it"
+fi
+
+# -o: whole or not at all.
+expect 1 -o report.json observed.std
+[ -s out ] && wrong "-o writes to standard output too"
+jq -e '.anomalies | length == 1' report.json >/dev/null || wrong "-o wrote no report"
+[ -e report.json.part ] && wrong "-o leaves its part"
+expect 3 -o missing/report.json observed.std
+says "cannot write 'missing/report.json'"
+expect 3 -o report2.json missing.std
+[ -e report2.json ] || [ -e report2.json.part ] && wrong "a failed analysis leaves an output"
+expect 1 -o /dev/null observed.std
+[ -c /dev/null ] || wrong "/dev/null is no device any more"
+"$racetrace" analyze observed.std >/dev/full 2>err
+[ $? = 3 ] || wrong "a full disk is not noticed"
+
+# --every, --all, --orders, --only-orders.
+expect 1 loop.std
+holds '.anomalies | length == 1 and .[0].count == 4'
+expect 1 --every loop.std
+holds '.anomalies | length == 4 and ([.[].events | map(.event)] | sort) == [[1, 3], [1, 4], [2, 3], [2, 4]]'
+expect 0 lock.std
+holds '.anomalies[0] | .verdict == "predicted" and .evidence.hybrid == true and .evidence.hb == false'
+expect 0 --orders hb --only-orders lock.std
+holds '.anomalies == []'
+expect 1 --orders hybrid --only-orders lock.std
+holds '.anomalies | length == 1'
+expect 0 --orders hybrid --only-orders --fail-on never lock.std
+expect 1 --orders hb --only-orders --every loop.std
+holds '.anomalies | length == 4'
+
+# The same trace, the same report; the schema; help.
+"$racetrace" analyze --every loop.std >first
+"$racetrace" analyze --every loop.std | cmp -s first - || wrong "two reports of one trace differ"
+expect 0 --schema
+holds '."$id" == "racetrace.report/1"'
+cmp -s out "$top/docs/report.schema.json" || wrong "--schema is not docs/report.schema.json"
+expect 0 --help
+grep -q -- --fail-on out || wrong "--help does not tell of --fail-on"
+exit $fail

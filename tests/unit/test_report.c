@@ -1,0 +1,385 @@
+/* Reports, of traces in RAPID's STD text; every JSON report is checked against the schema. */
+#include "lib/report/report.h"
+#include "lib/report/utf8.h"
+#include "tests/unit/schema.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct fixture {
+	char path[64];
+	struct rt_trace *trace;
+	struct analysis *analysis;
+};
+
+static void load(struct fixture *f, const char *std, const struct analysis_options *options)
+{
+	struct rt_error err = {0};
+	strcpy(f->path, "/tmp/racetrace-test-XXXXXX");
+	int fd = mkstemp(f->path);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq((int)write(fd, std, strlen(std)), (int)strlen(std));
+	close(fd);
+	ck_assert_msg(rt_trace_open(f->path, &f->trace, &err) == RT_OK, "%s", err.message);
+	ck_assert_msg(analysis_run(f->trace, options, &f->analysis, &err) == RT_OK, "%s", err.message);
+}
+
+static void unload(struct fixture *f)
+{
+	analysis_free(f->analysis);
+	rt_trace_free(f->trace);
+	unlink(f->path);
+}
+
+/* The report in one format; the caller frees it. */
+static char *write_report(const struct fixture *f, const char *format, bool color, const struct report_options *options)
+{
+	struct rt_error err = {0};
+	struct report *r;
+	char *text = NULL;
+	size_t size;
+	ck_assert_msg(report_create(f->analysis, options, &r, &err) == RT_OK, "%s", err.message);
+	FILE *out = open_memstream(&text, &size);
+	ck_assert_msg(report_find(format)->write(r, color, out, &err) == RT_OK, "%s", err.message);
+	fclose(out);
+	report_free(r);
+	return text;
+}
+
+static json_t *read_json(const char *text)
+{
+	json_error_t error;
+	json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+	ck_assert_msg(json != NULL, "%s at %d:%d", error.text, error.line, error.column);
+	return json;
+}
+
+/* The report as JSON, checked against the schema. */
+static json_t *report_of(const struct fixture *f, const struct report_options *options)
+{
+	char why[1024], *text = write_report(f, "json", false, options);
+	json_t *json = read_json(text), *schema = read_json(report_schema);
+	ck_assert_msg(schema_check(schema, json, why, sizeof why), "%s", why);
+	json_decref(schema);
+	free(text);
+	return json;
+}
+
+static json_t *get(json_t *json, const char *path)
+{
+	char copy[128], *save, *word;
+	snprintf(copy, sizeof copy, "%s", path);
+	for (word = strtok_r(copy, ".", &save); word; word = strtok_r(NULL, ".", &save)) {
+		json = json_is_array(json) ? json_array_get(json, (size_t)atoi(word)) : json_object_get(json, word);
+		ck_assert_msg(json != NULL, "no %s in %s", word, path);
+	}
+	return json;
+}
+#define STRING(json, path) json_string_value(get(json, path))
+#define NUMBER(json, path) json_integer_value(get(json, path))
+
+static const struct report_options normal = {.least = VERDICT_PREDICTED};
+static const char two_races[] = "T1|w(x)|a.c:10:3\n"
+                                "T1|acq(L)|a.c:11\n"
+                                "T1|r(y)|a.c:12:5\n"
+                                "T1|rel(L)|a.c:13\n"
+                                "T2|w(x)|b.c:20:3\n"
+                                "T2|w(y)|b.c:21:9\n";
+
+START_TEST(a_race_is_reported_with_both_sides)
+{
+	struct fixture f;
+	load(&f, two_races, &(struct analysis_options){0});
+	json_t *json = report_of(&f, &normal);
+	ck_assert_str_eq(STRING(json, "schema"), "racetrace.report/1");
+	ck_assert_str_eq(STRING(json, "trace.path"), f.path);
+	ck_assert_int_eq(NUMBER(json, "trace.events"), 6);
+	ck_assert_uint_eq(json_array_size(get(json, "anomalies")), 2);
+	/* The races are both observed: order and identity come from the rank, whichever it is. */
+	json_t *y = get(json, "anomalies.0");
+	if (strcmp(STRING(y, "variable.name"), "y") != 0)
+		y = get(json, "anomalies.1");
+	ck_assert_str_eq(STRING(y, "variable.name"), "y");
+	ck_assert_str_eq(STRING(y, "kind"), "race");
+	ck_assert_str_eq(STRING(y, "pattern"), "r-w");
+	ck_assert_str_eq(STRING(y, "verdict"), "observed");
+	ck_assert(json_is_true(get(y, "evidence.hb")));
+	ck_assert_str_eq(STRING(y, "evidence.witness"), "recorded");
+	ck_assert_int_eq(NUMBER(y, "events.0.event"), 3);
+	ck_assert_int_eq(NUMBER(y, "events.0.ordinal"), 3);
+	ck_assert_str_eq(STRING(y, "events.0.thread"), "T1");
+	ck_assert_str_eq(STRING(y, "events.0.op"), "read");
+	ck_assert_str_eq(STRING(y, "events.0.source.file"), "a.c");
+	ck_assert_int_eq(NUMBER(y, "events.0.source.line"), 12);
+	ck_assert_int_eq(NUMBER(y, "events.0.source.column"), 5);
+	ck_assert_str_eq(STRING(y, "events.0.locks.0.name"), "L");
+	ck_assert_int_eq(NUMBER(y, "events.0.locks.0.event"), 2);
+	ck_assert_int_eq(NUMBER(y, "events.0.locks.0.acquired.0.line"), 11);
+	ck_assert_str_eq(STRING(y, "events.1.thread"), "T2");
+	ck_assert_int_eq(NUMBER(y, "events.1.event"), 6);
+	ck_assert_int_eq(NUMBER(json, "summary.race.observed"), 2);
+	json_decref(json);
+	unload(&f);
+}
+END_TEST
+
+START_TEST(ids_count_from_the_worst_on)
+{
+	struct fixture f;
+	load(&f, two_races, &(struct analysis_options){0});
+	json_t *json = report_of(&f, &normal);
+	ck_assert_str_eq(STRING(json, "anomalies.0.id"), "R1");
+	ck_assert_str_eq(STRING(json, "anomalies.1.id"), "R2");
+	ck_assert(json_number_value(get(json, "anomalies.0.rank")) >= json_number_value(get(json, "anomalies.1.rank")));
+	json_decref(json);
+	unload(&f);
+}
+END_TEST
+
+/* Fingerprint of the one race of a trace. */
+static void fingerprint(const char *std, char out[17])
+{
+	struct fixture f;
+	load(&f, std, &(struct analysis_options){0});
+	json_t *json = report_of(&f, &normal);
+	ck_assert_uint_eq(json_array_size(get(json, "anomalies")), 1);
+	snprintf(out, 17, "%s", STRING(json, "anomalies.0.fingerprint"));
+	json_decref(json);
+	unload(&f);
+}
+
+START_TEST(a_fingerprint_does_not_depend_on_threads_numbers_or_which_side_came_first)
+{
+	char one[17], other[17], another[17];
+	fingerprint("T1|w(x)|push\nT2|r(x)|pop\n", one);
+	fingerprint("A|w(z)|init\nB|r(x)|pop\nA|w(x)|push\n", other);
+	fingerprint("T1|w(x)|push\nT2|r(x)|peek\n", another);
+	ck_assert_str_eq(one, other);
+	ck_assert_str_ne(one, another);
+	fingerprint("T1|w(y)|push\nT2|r(y)|pop\n", another);
+	ck_assert_str_ne(one, another);
+}
+END_TEST
+
+START_TEST(bytes_that_are_not_utf8_do_not_break_the_report)
+{
+	struct fixture f;
+	load(&f, "T\xff|w(x\xc3)|\xed\xa0\x80\nT2|w(x\xc3)|b\n", &(struct analysis_options){0});
+	json_t *json = report_of(&f, &normal);
+	ck_assert_str_eq(STRING(json, "anomalies.0.variable.name"), "x\xef\xbf\xbd");
+	ck_assert_str_eq(STRING(json, "anomalies.0.events.0.thread"), "T\xef\xbf\xbd");
+	json_decref(json);
+	unload(&f);
+}
+END_TEST
+
+static void assert_harmless(const char *text, bool color)
+{
+	for (const char *s = text; *s;) {
+		uint32_t c;
+		s += utf8_decode(s, &c);
+		/* Our own sequences are ESC [ digits ; m. */
+		if (color && c == 0x1b) {
+			ck_assert(*s == '[');
+			s += 1 + strspn(s + 1, "0123456789;");
+			ck_assert(*s == 'm');
+		} else {
+			ck_assert_msg(c == '\n' || (c >= 0x20 && c < 0x7f) || (c >= 0xa0 && c != 0x202e), "U+%04x", c);
+		}
+	}
+}
+
+START_TEST(nothing_from_a_trace_steers_a_terminal)
+{
+	struct fixture f;
+	load(&f,
+	     "T\033[2J|w(\033]0;title\a)|\033[31m\xc2\x9b\nT2|w(\033]0;title\a)|\xe2\x80\xae\r.c:5\n"
+	     "T2|acq(\033c)|q\nT2|w(y)|p\nT2|rel(\033c)|q\nT3|w(y)|r\n",
+	     &(struct analysis_options){0});
+	char *text = write_report(&f, "text", false, &normal);
+	assert_harmless(text, false);
+	ck_assert_ptr_nonnull(strstr(text, "T\\x1b[2J"));
+	free(text);
+	text = write_report(&f, "text", true, &normal);
+	assert_harmless(text, true);
+	ck_assert_ptr_null(strstr(text, "\033[2J"));
+	free(text);
+	unload(&f);
+}
+END_TEST
+
+START_TEST(the_text_names_both_sides_their_locks_and_the_sum)
+{
+	struct fixture f;
+	load(&f, two_races, &(struct analysis_options){0});
+	char *text = write_report(&f, "text", false, &normal);
+	static const char *const parts[] = {"R1 data race (",
+	                                    "), observed: y\n",
+	                                    "read of 8 bytes by thread T1, event 3\n",
+	                                    "a.c:12:5\n",
+	                                    "holding L, acquired at event 2\n",
+	                                    "holding no lock\n",
+	                                    "unordered by hybrid",
+	                                    "data races: 2 observed\n",
+	                                    ": 6 events of 2 threads\n"};
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		ck_assert_msg(strstr(text, parts[i]) != NULL, "no '%s' in:\n%s", parts[i], text);
+	ck_assert_ptr_null(strchr(text, '\033'));
+	free(text);
+	unload(&f);
+}
+END_TEST
+
+/* The index of the event with this number. */
+static uint32_t event_of(const struct fixture *f, uint32_t number)
+{
+	for (uint32_t e = 0; e < f->analysis->model->event_count; e++)
+		if (f->analysis->model->events[e].number == number)
+			return e;
+	ck_abort_msg("event %u was dropped", number);
+	return 0;
+}
+
+START_TEST(every_kind_of_anomaly_can_be_written)
+{
+	struct fixture f;
+	load(&f,
+	     "T1|acq(L)|1\nT1|acq(M)|2\nT1|r(x)|3\nT1|rel(M)|4\nT1|rel(L)|5\n"
+	     "T2|acq(M)|6\nT2|w(x)|7\nT2|acq(L)|8\nT2|rel(L)|9\nT2|rel(M)|10\nT1|w(x)|11\n",
+	     &(struct analysis_options){0});
+	f.analysis->kinds = (1u << ANOMALY_KINDS) - 1;
+	struct anomaly deadlock = {.kind = ANOMALY_DEADLOCK,
+	                           .pattern = "cycle",
+	                           .verdict = VERDICT_PROVED,
+	                           .witness = WITNESS_SYNCP,
+	                           .count = 1,
+	                           .event_count = 2,
+	                           .events = {event_of(&f, 2), event_of(&f, 8)}};
+	struct anomaly atomicity = {.kind = ANOMALY_ATOMICITY,
+	                            .pattern = "r-w-w",
+	                            .verdict = VERDICT_REFUTED,
+	                            .count = 1,
+	                            .event_count = 3,
+	                            .events = {event_of(&f, 3), event_of(&f, 7), event_of(&f, 11)}};
+	ck_assert_ptr_nonnull(anomaly_add(&f.analysis->anomalies, &deadlock));
+	ck_assert_ptr_nonnull(anomaly_add(&f.analysis->anomalies, &atomicity));
+	json_t *json = report_of(&f, &(struct report_options){.least = VERDICT_REFUTED}), *a;
+	size_t i, deadlocks = 0, atomicities = 0;
+	json_array_foreach(get(json, "anomalies"), i, a)
+	{
+		if (!strcmp(STRING(a, "kind"), "deadlock")) {
+			deadlocks++;
+			ck_assert_str_eq(STRING(a, "id"), "D1");
+			ck_assert(json_is_null(get(a, "variable")));
+			ck_assert_str_eq(STRING(a, "events.0.op"), "acquire");
+			ck_assert_str_eq(STRING(a, "events.0.lock"), "M");
+			ck_assert_str_eq(STRING(a, "events.0.locks.0.name"), "L");
+		} else if (!strcmp(STRING(a, "kind"), "atomicity")) {
+			atomicities++;
+			ck_assert_uint_eq(json_array_size(get(a, "events")), 3);
+			ck_assert_str_eq(STRING(a, "variable.name"), "x");
+		}
+	}
+	ck_assert_uint_eq(deadlocks, 1);
+	ck_assert_uint_eq(atomicities, 1);
+	json_decref(json);
+	/* Below the least verdict nothing is listed. */
+	json = report_of(&f, &normal);
+	json_array_foreach(get(json, "anomalies"), i, a)
+	{
+		ck_assert_str_ne(STRING(a, "kind"), "atomicity");
+	}
+	json_decref(json);
+	char *text = write_report(&f, "text", false, &normal);
+	ck_assert_ptr_nonnull(strstr(text, "D1 deadlock (cycle), proved\n"));
+	ck_assert_ptr_nonnull(strstr(text, "acquire of M by thread T1, event 2\n"));
+	free(text);
+	unload(&f);
+}
+END_TEST
+
+START_TEST(orders_choose_what_is_listed_whatever_the_verdict)
+{
+	struct fixture f;
+	/* Ordered by the lock for happens-before; hybrid sees no common lock. */
+	load(&f, "T1|w(x)|1\nT1|acq(L)|2\nT1|rel(L)|3\nT2|acq(L)|4\nT2|rel(L)|5\nT2|w(x)|6\n",
+	     &(struct analysis_options){.every = true, .all = true});
+	json_t *hb = report_of(&f, &(struct report_options){.orders = 1u << order_find("hb")});
+	json_t *hybrid = report_of(&f, &(struct report_options){.orders = 1u << order_find("hybrid")});
+	ck_assert_uint_eq(json_array_size(get(hb, "anomalies")), 0);
+	ck_assert_uint_eq(json_array_size(get(hybrid, "anomalies")), 1);
+	ck_assert(json_is_false(get(hybrid, "anomalies.0.evidence.hb")));
+	json_decref(hb);
+	json_decref(hybrid);
+	unload(&f);
+}
+END_TEST
+
+START_TEST(the_schema_checker_rejects_what_the_schema_does_not_allow)
+{
+	struct fixture f;
+	char why[1024];
+	load(&f, two_races, &(struct analysis_options){0});
+	json_t *schema = read_json(report_schema), *json = report_of(&f, &normal);
+	json_t *race = get(json, "anomalies.0");
+	json_object_set_new(race, "id", json_string("X1"));
+	ck_assert(!schema_check(schema, json, why, sizeof why));
+	json_object_set_new(race, "id", json_string("R1"));
+	ck_assert(schema_check(schema, json, why, sizeof why));
+	json_object_set_new(get(race, "evidence"), "hb", json_integer(1));
+	ck_assert(!schema_check(schema, json, why, sizeof why));
+	json_object_set_new(get(race, "evidence"), "hb", json_true());
+	json_object_set_new(get(race, "events.0"), "event", json_integer(0));
+	ck_assert(!schema_check(schema, json, why, sizeof why));
+	json_object_set_new(get(race, "events.0"), "event", json_integer(1));
+	json_object_del(race, "verdict");
+	ck_assert(!schema_check(schema, json, why, sizeof why));
+	json_decref(json);
+	json_decref(schema);
+	unload(&f);
+}
+END_TEST
+
+START_TEST(text_is_made_valid_or_printable_character_by_character)
+{
+	static const struct {
+		const char *in, *clean, *printable;
+	} cases[] = {
+	    {"caf\xc3\xa9", "caf\xc3\xa9", "caf\xc3\xa9"},
+	    {"\xc0\x80", "\xef\xbf\xbd\xef\xbf\xbd", "\xef\xbf\xbd\xef\xbf\xbd"},
+	    {"\xf4\x90\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd",
+	     "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
+	    {"a\tb\n", "a\tb\n", "a b\\x0a"},
+	    {"\xe2\x80\xae", "\xe2\x80\xae", "\\u202e"},
+	    {"\xf3\xa0\x80\x81", "\xf3\xa0\x80\x81", "\\U000e0001"},
+	    {"\xe2\x82", "\xef\xbf\xbd\xef\xbf\xbd", "\xef\xbf\xbd\xef\xbf\xbd"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char *clean = utf8_clean(cases[i].in), *printable = utf8_printable(cases[i].in);
+		ck_assert_str_eq(clean, cases[i].clean);
+		ck_assert_str_eq(printable, cases[i].printable);
+		free(clean);
+		free(printable);
+	}
+}
+END_TEST
+
+Suite *report_suite(void)
+{
+	Suite *s = suite_create("report");
+	TCase *c = tcase_create("reports");
+	tcase_add_test(c, a_race_is_reported_with_both_sides);
+	tcase_add_test(c, ids_count_from_the_worst_on);
+	tcase_add_test(c, a_fingerprint_does_not_depend_on_threads_numbers_or_which_side_came_first);
+	tcase_add_test(c, bytes_that_are_not_utf8_do_not_break_the_report);
+	tcase_add_test(c, nothing_from_a_trace_steers_a_terminal);
+	tcase_add_test(c, the_text_names_both_sides_their_locks_and_the_sum);
+	tcase_add_test(c, every_kind_of_anomaly_can_be_written);
+	tcase_add_test(c, orders_choose_what_is_listed_whatever_the_verdict);
+	tcase_add_test(c, the_schema_checker_rejects_what_the_schema_does_not_allow);
+	tcase_add_test(c, text_is_made_valid_or_printable_character_by_character);
+	suite_add_tcase(s, c);
+	return s;
+}
