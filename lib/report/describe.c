@@ -37,6 +37,7 @@ struct saved {
 struct held {
 	uint64_t addr;
 	bool shared;
+	uint32_t depth; /* STD files have inner acquires of a lock held; the recorder leaves them out */
 	struct saved acquired;
 };
 
@@ -276,27 +277,53 @@ static bool stack_owner(const struct pass *p, uint64_t addr, uint32_t *owner)
 	return false;
 }
 
-static void describe_memory(struct pass *p, struct description *d)
+static struct memory_place place_at(struct pass *p, uint64_t addr)
 {
 	struct rt_variable variable;
-	uint64_t addr = d->event.addr;
-	d->block = block_at(p, addr);
+	struct memory_place place = {.addr = addr, .block = block_at(p, addr)};
 	if (rt_trace_variable(p->trace, addr, &variable)) {
-		d->kind = RT_MEMORY_GLOBAL;
-		d->block = (struct memory_block){0};
-	} else if (d->block.alloc && !d->block.mapped) {
-		d->kind = RT_MEMORY_HEAP;
-	} else if (stack_owner(p, addr, &d->stack_owner)) {
-		d->kind = RT_MEMORY_STACK;
-		d->block = (struct memory_block){0};
+		place.kind = RT_MEMORY_GLOBAL;
+		place.block = (struct memory_block){0};
+	} else if (place.block.alloc && !place.block.mapped) {
+		place.kind = RT_MEMORY_HEAP;
+	} else if (stack_owner(p, addr, &place.stack_owner)) {
+		place.kind = RT_MEMORY_STACK;
+		place.block = (struct memory_block){0};
 	}
+	return place;
+}
+
+/* queries: all n of one event, sorted by address. */
+static void describe_places(struct pass *p, const struct describe_query *queries, size_t n, struct description *d)
+{
+	d->places = calloc(n, sizeof *d->places);
+	if (!d->places) {
+		p->no_memory = true;
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (queries[i].addr && (i == 0 || queries[i].addr != queries[i - 1].addr))
+			d->places[d->place_count++] = place_at(p, queries[i].addr);
 }
 
 /* Locks */
 
+static struct held *held_find(struct thread_state *t, uint64_t addr)
+{
+	for (size_t i = t->held_count; i-- > 0;)
+		if (t->held[i].addr == addr)
+			return &t->held[i];
+	return NULL;
+}
+
 static void acquire(struct pass *p, const struct rt_event *event, uint64_t addr, bool shared)
 {
 	struct thread_state *t = &p->threads[event->thread];
+	struct held *h = held_find(t, addr);
+	if (h) {
+		h->depth++;
+		return;
+	}
 	if (t->held_count == t->held_capacity) {
 		size_t capacity = t->held_capacity ? t->held_capacity * 2 : 4;
 		struct held *held = capacity > LOCKS_MAX ? NULL : realloc(t->held, capacity * sizeof *held);
@@ -305,21 +332,20 @@ static void acquire(struct pass *p, const struct rt_event *event, uint64_t addr,
 		t->held = held;
 		t->held_capacity = capacity;
 	}
-	struct held *h = &t->held[t->held_count++];
-	*h = (struct held){.addr = addr, .shared = shared};
+	h = &t->held[t->held_count++];
+	*h = (struct held){.addr = addr, .shared = shared, .depth = 1};
 	saved_set(p, &h->acquired, event);
 }
 
-static void release(struct pass *p, struct thread_state *t, uint64_t addr)
+/* all: whatever the depth, as a wait does. */
+static void release(struct pass *p, struct thread_state *t, uint64_t addr, bool all)
 {
-	for (size_t i = t->held_count; i-- > 0;) {
-		if (t->held[i].addr != addr)
-			continue;
-		saved_release(p, &t->held[i].acquired);
-		memmove(t->held + i, t->held + i + 1, (t->held_count - i - 1) * sizeof *t->held);
-		t->held_count--;
+	struct held *h = held_find(t, addr);
+	if (!h || (--h->depth && !all))
 		return;
-	}
+	saved_release(p, &h->acquired);
+	memmove(h, h + 1, (size_t)(t->held + t->held_count - h - 1) * sizeof *h);
+	t->held_count--;
 }
 
 static void describe_locks(struct pass *p, const struct thread_state *t, struct description *d)
@@ -342,18 +368,15 @@ static void describe_locks(struct pass *p, const struct thread_state *t, struct 
 
 /* The pass */
 
-static void describe_event(struct pass *p, const struct rt_event *event)
+static void describe_event(struct pass *p, const struct rt_event *event, const struct describe_query *queries, size_t n)
 {
 	bool is_new;
 	const struct thread_state *t = &p->threads[event->thread];
 	struct description *d = entry_add(p, event, t->node, &is_new);
-	if (!d)
+	if (!d || !is_new)
 		return;
 	d->fork = saved_use(p, &t->fork);
-	if (rt_op_is_access(event->op) && event->op != RT_OP_FENCE)
-		describe_memory(p, d);
-	else if (rt_op_group(event->op) == RT_GROUP_LOCK)
-		d->block = block_at(p, event->addr);
+	describe_places(p, queries, n, d);
 	describe_locks(p, t, d);
 }
 
@@ -373,10 +396,10 @@ static void follow(struct pass *p, const struct rt_event *event)
 		acquire(p, event, event->addr, event->op == RT_OP_ACQUIRE_SHARED);
 		break;
 	case RT_OP_RELEASE:
-		release(p, t, event->addr);
+		release(p, t, event->addr, false);
 		break;
 	case RT_OP_WAIT_BEGIN:
-		release(p, t, event->arg);
+		release(p, t, event->arg, true);
 		break;
 	case RT_OP_WAIT_END:
 		acquire(p, event, event->arg, false);
@@ -403,7 +426,7 @@ static void follow(struct pass *p, const struct rt_event *event)
 	}
 }
 
-static enum rt_status run(struct pass *p, const uint64_t *numbers, size_t n, struct rt_error *err)
+static enum rt_status run(struct pass *p, const struct describe_query *queries, size_t n, struct rt_error *err)
 {
 	struct rt_event *events = malloc(BATCH * sizeof *events);
 	if (!events)
@@ -416,10 +439,14 @@ static enum rt_status run(struct pass *p, const uint64_t *numbers, size_t n, str
 			const struct rt_event *event = &events[i];
 			if (event->thread >= p->thread_count)
 				continue;
-			while (next < n && numbers[next] < event->number)
+			while (next < n && queries[next].number < event->number)
 				next++;
-			if (next < n && numbers[next] == event->number)
-				describe_event(p, event);
+			size_t end = next;
+			while (end < n && queries[end].number == event->number)
+				end++;
+			if (end > next)
+				describe_event(p, event, queries + next, end - next);
+			next = end;
 			follow(p, event);
 		}
 	}
@@ -429,20 +456,28 @@ static enum rt_status run(struct pass *p, const uint64_t *numbers, size_t n, str
 	return status;
 }
 
-static int compare_numbers(const void *a, const void *b)
+static int compare_queries(const void *a, const void *b)
+{
+	const struct describe_query *x = a, *y = b;
+	if (x->number != y->number)
+		return x->number < y->number ? -1 : 1;
+	return (x->addr > y->addr) - (x->addr < y->addr);
+}
+
+static int compare_addresses(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 	return (x > y) - (x < y);
 }
 
 /* Sorted, each once, without 0. */
-static size_t tidy(uint64_t *numbers, size_t n)
+static size_t tidy(uint64_t *addrs, size_t n)
 {
 	size_t kept = 0;
-	qsort(numbers, n, sizeof *numbers, compare_numbers);
+	qsort(addrs, n, sizeof *addrs, compare_addresses);
 	for (size_t i = 0; i < n; i++)
-		if (numbers[i] && (!kept || numbers[kept - 1] != numbers[i]))
-			numbers[kept++] = numbers[i];
+		if (addrs[i] && (!kept || addrs[kept - 1] != addrs[i]))
+			addrs[kept++] = addrs[i];
 	return kept;
 }
 
@@ -477,26 +512,35 @@ enum rt_status describe(struct rt_trace *trace, const struct describe_query *que
 {
 	struct pass p = {0};
 	enum rt_status status = RT_EMEMORY;
-	uint64_t *numbers = calloc(n ? n : 1, sizeof *numbers);
+	struct describe_query *sorted = calloc(n ? n : 1, sizeof *sorted);
 	uint64_t *addrs = calloc(n ? n : 1, sizeof *addrs);
-	for (size_t i = 0; numbers && addrs && i < n; i++) {
-		numbers[i] = queries[i].number;
+	for (size_t i = 0; sorted && addrs && i < n; i++) {
+		sorted[i] = queries[i];
 		addrs[i] = queries[i].addr;
 	}
-	if (!numbers || !addrs || !pass_init(&p, trace, addrs, tidy(addrs, n))) {
+	if (!sorted || !addrs || !pass_init(&p, trace, addrs, tidy(addrs, n))) {
 		rt_error_set(err, RT_EMEMORY, "no memory to describe events");
 	} else {
+		qsort(sorted, n, sizeof *sorted, compare_queries);
 		rt_trace_select(trace, RT_SELECT_ALL);
-		status = run(&p, numbers, tidy(numbers, n), err);
+		status = run(&p, sorted, n, err);
 	}
 	if (!status) {
 		*out = p.out;
 		p.out = NULL;
 	}
 	pass_release(&p);
-	free(numbers);
+	free(sorted);
 	free(addrs);
 	return status;
+}
+
+const struct memory_place *description_place(const struct description *d, uint64_t addr)
+{
+	for (size_t i = 0; i < d->place_count; i++)
+		if (d->places[i].addr == addr)
+			return &d->places[i];
+	return NULL;
 }
 
 const struct description *description_of(const struct descriptions *d, uint64_t number)
@@ -520,6 +564,7 @@ void descriptions_free(struct descriptions *d)
 	{
 		HASH_DELETE(hh, d->entries, e);
 		free(e->d.stack);
+		free(e->d.places);
 		free(e->d.locks);
 		free(e);
 	}

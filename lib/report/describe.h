@@ -12,8 +12,8 @@
 #define DESCRIBE_STACK_MAX 256
 
 struct describe_query {
-	uint64_t number; /* the event's; 0: only the address is asked about */
-	uint64_t addr;   /* an address whose heap block will be wanted (an access's, a lock's); 0: none */
+	uint64_t number; /* the event's; 0: only the address is asked about, for the locks held that lie there */
+	uint64_t addr;   /* whose memory is to be told as it stands at the event: in an access, of a lock; 0: none */
 };
 
 /* A stretch of memory that the program asked for, as it stood at some event. */
@@ -22,6 +22,14 @@ struct memory_block {
 	uint64_t alloc; /* number of its ALLOC or MAP event, described too; 0: no such block */
 	uint64_t freed; /* number of its FREE or UNMAP event, described too; 0: it is live */
 	bool mapped;    /* MAP, not ALLOC */
+};
+
+/* An address that a query asked about, as it stood at the event. */
+struct memory_place {
+	uint64_t addr;
+	enum rt_memory_kind kind;
+	uint32_t stack_owner; /* RT_MEMORY_STACK: the thread whose stack it is */
+	struct memory_block block;
 };
 
 struct held_lock {
@@ -35,10 +43,9 @@ struct description {
 	struct rt_event event; /* as read from the trace */
 	uint64_t *stack;       /* pcs: the event's own, then the call sites outwards */
 	size_t stack_count;
-	bool stack_cut;           /* it had more frames than are kept */
-	enum rt_memory_kind kind; /* accesses: of their first byte */
-	uint32_t stack_owner;     /* RT_MEMORY_STACK: the thread whose stack it is */
-	struct memory_block block;
+	bool stack_cut; /* it had more frames than are kept */
+	struct memory_place *places;
+	size_t place_count;
 	struct held_lock *locks; /* held at the event, in the order in which they were taken */
 	size_t lock_count;
 	uint64_t fork; /* number of the FORK of the event's thread, described too; 0: unknown */
@@ -55,6 +62,8 @@ enum rt_status describe(struct rt_trace *trace, const struct describe_query *que
                         struct descriptions **out, struct rt_error *err);
 /* The description of an event; NULL if it was neither asked for nor led to. */
 const struct description *description_of(const struct descriptions *d, uint64_t number);
+/* What the queries of an event asked about this address; NULL: nothing. */
+const struct memory_place *description_place(const struct description *d, uint64_t addr);
 /* Was any stack longer than DESCRIBE_STACK_MAX? */
 bool descriptions_cut(const struct descriptions *d);
 /* NULL is allowed. */

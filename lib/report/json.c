@@ -157,7 +157,7 @@ static void set_details(const struct report *r, const struct description *d, jso
 	if (d->event.flags & RT_F_VALUE)
 		set(o, "value", hex(d->event.value));
 	if (rt_op_group(d->event.op) == RT_GROUP_LOCK) {
-		subject_object_name(r, d->event.addr, &d->block, name);
+		subject_object_name(r, d->event.addr, subject_lock_block(d), name);
 		set(o, "lock", text_or_null(name));
 	}
 }

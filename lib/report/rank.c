@@ -4,6 +4,8 @@
  */
 #include "lib/report/rank.h"
 
+#include "lib/report/subject.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -166,43 +168,70 @@ static bool at_edge_of_life(const struct judge *j, const struct description *d)
 	return false;
 }
 
-static void judge_accesses(struct judge *j)
+/* What the anomaly's accesses have about them, taken together. */
+struct facts {
+	bool freed, vptr, pointer, wide, atomic, plain, edge;
+	bool changed; /* two accesses whose values are recorded and differ */
+};
+
+static bool is_pointer(const struct rt_event *event)
 {
-	bool freed = false, vptr = false, pointer = false, wide = false, atomic = false, plain = false, edge = false;
-	bool valued = true;
-	uint64_t values[ANOMALY_EVENTS_MAX];
+	/* Programs are mapped above 4 GiB, unless they are built not to be: then a pointer is not known as one. */
+	return event->flags & RT_F_VALUE && event->arg == POINTER && event->value > UINT32_MAX &&
+	       event->value <= RT_OPERAND_MAX;
+}
+
+static bool is_freed(const struct judge *j)
+{
+	uint32_t last;
+	uint64_t addr;
+	if (!subject_meeting(j->m, j->anomaly, &last, &addr))
+		return false;
+	const struct description *d = description(j, last);
+	const struct memory_place *place = d ? description_place(d, addr) : NULL;
+	return place && place->block.freed;
+}
+
+static struct facts gather(const struct judge *j)
+{
+	struct facts f = {.freed = is_freed(j)};
+	const struct rt_event *valued = NULL;
 	for (uint32_t i = 0; i < j->anomaly->event_count; i++) {
 		const struct description *d = description(j, j->anomaly->events[i]);
-		if (!d || !is_access(j, j->anomaly->events[i])) {
-			valued = false;
+		if (!d || !is_access(j, j->anomaly->events[i]))
 			continue;
+		const struct rt_event *event = &d->event;
+		f.freed |= (event->flags & RT_F_FREE) != 0;
+		f.vptr |= (event->flags & RT_F_VPTR) != 0;
+		f.pointer |= is_pointer(event);
+		f.wide |= event->arg > POINTER;
+		f.atomic |= rt_op_is_atomic(event->op) != 0;
+		f.plain |= rt_op_is_atomic(event->op) == 0;
+		f.edge |= at_edge_of_life(j, d);
+		if (event->flags & RT_F_VALUE) {
+			f.changed |= valued && valued->value != event->value;
+			valued = event;
 		}
-		freed |= (d->event.flags & RT_F_FREE) != 0 || (d->block.freed && d->block.freed < d->event.number);
-		vptr |= (d->event.flags & RT_F_VPTR) != 0;
-		valued &= (d->event.flags & RT_F_VALUE) != 0;
-		values[i] = d->event.value;
-		wide |= d->event.arg > POINTER;
-		/* A value that is an address is a pointer; 2^16 is below every mapping. */
-		pointer |= (d->event.flags & RT_F_VALUE) && d->event.arg == POINTER &&
-		           d->event.value > UINT64_C(1) << 32 && d->event.value <= RT_OPERAND_MAX;
-		atomic |= rt_op_is_atomic(d->event.op) != 0;
-		plain |= rt_op_is_atomic(d->event.op) == 0;
-		edge |= at_edge_of_life(j, d);
 	}
-	if (freed)
+	return f;
+}
+
+static void judge_accesses(struct judge *j)
+{
+	struct facts f = gather(j);
+	if (f.freed)
 		say(j, 0.2, "one side frees the memory: use after free");
-	if (vptr)
-		say(j, 0.12,
-		    "an object's table of virtual functions changes under its user: construction or destruction");
-	if (pointer)
+	if (f.vptr)
+		say(j, 0.12, "the access is to an object's vtable pointer: the object is being made or destroyed");
+	if (f.pointer)
 		say(j, 0.08, "the value is a pointer");
-	if (wide)
+	if (f.wide)
 		say(j, 0.05, "more bytes than one store writes: a reader can see half of an update");
-	if (valued && j->anomaly->event_count == 2 && values[0] != values[1])
+	if (f.changed)
 		say(j, 0.06, "the write changes the value");
-	if (atomic && plain)
+	if (f.atomic && f.plain)
 		say(j, 0.03, "one side is atomic, the other is not");
-	if (edge)
+	if (f.edge)
 		say(j, -0.1, "against: before main or after exit");
 }
 

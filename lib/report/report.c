@@ -3,6 +3,7 @@
 
 #include "lib/report/fingerprint.h"
 #include "lib/report/formats.h"
+#include "lib/report/subject.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,12 +54,13 @@ static bool entries_create(struct report *r, const struct report_options *option
 	return true;
 }
 
-/* Questions for describe(): each event once, with its address and those of the locks that it holds. */
+/* Questions for describe(): each event once, the addresses where anomalies' accesses meet,
+ * and those of the locks held. */
 struct questions {
 	struct describe_query *items;
 	size_t count, capacity;
-	unsigned char *asked; /* by event index */
-	unsigned char *locksets;
+	unsigned char *asked;    /* by event index */
+	unsigned char *locksets; /* by index */
 	bool no_memory;
 };
 
@@ -85,9 +87,7 @@ static void ask_event(struct questions *q, const struct model *m, uint32_t e)
 	unsigned op = model_op(m, e);
 	uint32_t object = m->events[e].object;
 	uint64_t addr = 0;
-	if (rt_op_is_access(op) && op != RT_OP_FENCE && object < m->cell_count)
-		addr = m->cells[object].addr;
-	else if (rt_op_group(op) == RT_GROUP_LOCK && object < m->object_count)
+	if (rt_op_group(op) == RT_GROUP_LOCK && object < m->object_count)
 		addr = m->objects[object].addr;
 	ask(q, m->events[e].number, addr);
 	uint32_t lockset = model_lockset_of(m, e);
@@ -98,6 +98,16 @@ static void ask_event(struct questions *q, const struct model *m, uint32_t e)
 		ask(q, 0, m->objects[m->locksets[lockset].locks[i].object].addr);
 }
 
+static void ask_anomaly(struct questions *q, const struct model *m, const struct anomaly *anomaly)
+{
+	uint32_t e;
+	uint64_t addr;
+	for (uint32_t i = 0; i < anomaly->event_count; i++)
+		ask_event(q, m, anomaly->events[i]);
+	if (subject_meeting(m, anomaly, &e, &addr))
+		ask(q, m->events[e].number, addr);
+}
+
 static enum rt_status describe_entries(struct report *r, struct rt_error *err)
 {
 	const struct model *m = r->analysis->model;
@@ -106,8 +116,7 @@ static enum rt_status describe_entries(struct report *r, struct rt_error *err)
 	enum rt_status status = RT_EMEMORY;
 	q.no_memory = !q.asked || !q.locksets;
 	for (size_t i = 0; i < r->count && !q.no_memory; i++)
-		for (uint32_t k = 0; k < r->entries[i].anomaly->event_count; k++)
-			ask_event(&q, m, r->entries[i].anomaly->events[k]);
+		ask_anomaly(&q, m, r->entries[i].anomaly);
 	if (q.no_memory)
 		rt_error_set(err, RT_EMEMORY, "no memory for the report");
 	else

@@ -42,47 +42,76 @@ static void block_name(const struct report *r, const struct memory_block *block,
 		snprintf(name + used, SUBJECT_NAME_MAX - (size_t)used, " + %" PRIu64, addr - block->address);
 }
 
-static void describe_access(const struct report *r, const struct description *d, struct subject *out)
+static void describe_place(const struct report *r, const struct memory_place *place, struct subject *out)
 {
 	struct rt_variable variable;
-	uint64_t addr = d->event.addr;
-	*out = (struct subject){.kind = "unknown", .address = addr, .size = d->event.arg};
-	if (rt_trace_variable(r->analysis->trace, addr, &variable)) {
+	*out = (struct subject){.kind = "unknown", .address = place->addr};
+	if (rt_trace_variable(r->analysis->trace, place->addr, &variable)) {
 		snprintf(out->name, sizeof out->name, "%s", variable.name);
-		out->kind = d->kind == RT_MEMORY_TLS ? "tls" : "global";
+		out->kind = place->kind == RT_MEMORY_TLS ? "tls" : "global";
 		out->address = variable.address;
 		out->size = variable.size;
 		out->file = variable.file;
 		out->line = variable.line;
-	} else if (d->block.alloc) {
-		out->kind = d->block.mapped ? "mapped" : "heap";
-		out->block = d->block;
-		out->address = d->block.address;
-		out->size = d->block.size;
-		block_name(r, &d->block, addr, out->name);
-	} else if (d->kind == RT_MEMORY_STACK) {
+	} else if (place->block.alloc) {
+		out->kind = place->block.mapped ? "mapped" : "heap";
+		out->block = place->block;
+		out->address = place->block.address;
+		out->size = place->block.size;
+		block_name(r, &place->block, place->addr, out->name);
+	} else if (place->kind == RT_MEMORY_STACK) {
 		out->kind = "stack";
-		out->owner = d->stack_owner;
+		out->owner = place->stack_owner;
 		snprintf(out->name, sizeof out->name, "stack of thread %s",
-		         rt_trace_info(r->analysis->trace)->threads[d->stack_owner].name);
+		         rt_trace_info(r->analysis->trace)->threads[place->stack_owner].name);
 	}
+}
+
+bool subject_meeting(const struct model *m, const struct anomaly *anomaly, uint32_t *e, uint64_t *addr)
+{
+	/* Accesses of consecutive cells that share one share the highest of their first; of two cells, the first
+	 * counts. */
+	bool one_cell = anomaly->kind == ANOMALY_RACE || anomaly->kind == ANOMALY_ATOMICITY;
+	bool found = false;
+	uint32_t cell = 0;
+	for (uint32_t i = 0; i < anomaly->event_count; i++) {
+		uint32_t event = anomaly->events[i];
+		if (!rt_op_is_access(model_op(m, event)) || model_op(m, event) == RT_OP_FENCE)
+			continue;
+		uint32_t first = m->events[event].object;
+		if (!found) {
+			cell = first;
+			*e = event;
+		} else if (one_cell || (first == cell && event > *e)) {
+			cell = first > cell ? first : cell;
+			*e = event > *e ? event : *e;
+		}
+		found = true;
+	}
+	if (!found || cell >= m->cell_count)
+		return false;
+	*addr = m->cells[cell].addr;
+	return true;
 }
 
 bool subject_of(const struct report *r, const struct anomaly *anomaly, struct subject *out)
 {
-	/* Two accesses of one cell meet at the higher of their first bytes; of two cells, the first is named. */
-	bool one_cell = anomaly->kind == ANOMALY_RACE || anomaly->kind == ANOMALY_ATOMICITY;
-	const struct description *best = NULL;
-	for (uint32_t i = 0; i < anomaly->event_count; i++) {
-		const struct description *d = report_event(r, anomaly->events[i]);
-		if (!d || !rt_op_is_access(d->event.op))
-			continue;
-		if (!best || (one_cell && d->event.addr > best->event.addr))
-			best = d;
-	}
-	if (best)
-		describe_access(r, best, out);
-	return best != NULL;
+	uint32_t e;
+	uint64_t addr;
+	if (!subject_meeting(r->analysis->model, anomaly, &e, &addr))
+		return false;
+	const struct description *d = report_event(r, e);
+	const struct memory_place *place = d ? description_place(d, addr) : NULL;
+	if (!place)
+		return false;
+	describe_place(r, place, out);
+	return true;
+}
+
+const struct memory_block *subject_lock_block(const struct description *d)
+{
+	const struct memory_place *place = description_place(d, d->event.addr);
+	return place ? &place->block : NULL;
 }
 
 void subject_object_name(const struct report *r, uint64_t addr, const struct memory_block *block,

@@ -16,8 +16,13 @@ struct subject {
 	uint32_t line;
 };
 
+/* Where the anomaly's accesses meet: address, and the last of its events, at which the memory is looked at. False if it
+ * is not about memory. */
+bool subject_meeting(const struct model *m, const struct anomaly *anomaly, uint32_t *e, uint64_t *addr);
 /* The variable that the anomaly is about: where its accesses meet. False if it is not about memory (a deadlock). */
 bool subject_of(const struct report *r, const struct anomaly *anomaly, struct subject *out);
+/* The block that a described lock event's lock lies in, NULL: not known. */
+const struct memory_block *subject_lock_block(const struct description *d);
 /* Name of a lock or another synchronisation object; "" if nothing names it. block: that it lies in, as far as known. */
 void subject_object_name(const struct report *r, uint64_t addr, const struct memory_block *block,
                          char name[SUBJECT_NAME_MAX]);

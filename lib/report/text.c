@@ -154,7 +154,7 @@ static void put_operation(const struct printer *p, const struct description *d)
 	                                               "release", "acq_rel", "seq_cst"};
 	if (!rt_op_is_access(d->event.op)) {
 		fprintf(p->out, "%s of ", rt_op_name(d->event.op));
-		put_lock_name(p, d->event.addr, &d->block);
+		put_lock_name(p, d->event.addr, subject_lock_block(d));
 		return;
 	}
 	fprintf(p->out, "%s%s", d->event.flags & RT_F_VOLATILE ? "volatile " : "", rt_op_name(d->event.op));

@@ -79,6 +79,15 @@ static struct descriptions *ask(struct array_trace *t, const struct describe_que
 	return d;
 }
 
+/* The one place asked about of an event. */
+static const struct memory_place *place(const struct descriptions *d, uint64_t number)
+{
+	const struct description *description = description_of(d, number);
+	ck_assert_ptr_nonnull(description);
+	ck_assert_uint_eq(description->place_count, 1);
+	return &description->places[0];
+}
+
 #define EVENT(t, what, object, argument, position)                                                                     \
 	{                                                                                                              \
 		.thread = (t), .op = RT_OP_##what, .addr = (object), .arg = (argument), .pc = (position)               \
@@ -137,7 +146,7 @@ START_TEST(a_block_is_described_with_the_stack_that_it_was_allocated_in)
 	};
 	struct array_trace t;
 	ASK(t, d, events, {5, 0x4010}, {7, 0x4010}, {9, 0x4010}, {10, GLOBAL + 4});
-	const struct description *live = description_of(d, 5), *freed = description_of(d, 7);
+	const struct memory_place *live = place(d, 5), *freed = place(d, 7);
 	ck_assert_int_eq(live->kind, RT_MEMORY_HEAP);
 	ck_assert_uint_eq(live->block.address, 0x4000);
 	ck_assert_uint_eq(live->block.size, 64);
@@ -147,9 +156,9 @@ START_TEST(a_block_is_described_with_the_stack_that_it_was_allocated_in)
 	ck_assert_uint_eq(freed->block.alloc, 2);
 	ck_assert_uint_eq(freed->block.freed, 6);
 	STACK_IS(description_of(d, 6), 13);
-	ck_assert_uint_eq(description_of(d, 9)->block.alloc, 8);
-	ck_assert_uint_eq(description_of(d, 9)->block.size, 32);
-	ck_assert_int_eq(description_of(d, 10)->kind, RT_MEMORY_GLOBAL);
+	ck_assert_uint_eq(place(d, 9)->block.alloc, 8);
+	ck_assert_uint_eq(place(d, 9)->block.size, 32);
+	ck_assert_int_eq(place(d, 10)->kind, RT_MEMORY_GLOBAL);
 	descriptions_free(d);
 }
 END_TEST
@@ -163,12 +172,12 @@ START_TEST(a_mapping_says_something_until_a_heap_block_says_more)
 	};
 	struct array_trace t;
 	ASK(t, d, events, {2, 0x4010}, {4, 0x4010}, {9, 0x4010});
-	ck_assert(description_of(d, 2)->block.mapped);
-	ck_assert_uint_eq(description_of(d, 2)->block.alloc, 1);
-	ck_assert(!description_of(d, 4)->block.mapped);
-	ck_assert_uint_eq(description_of(d, 4)->block.alloc, 3);
-	ck_assert(description_of(d, 9)->block.mapped);
-	ck_assert_uint_eq(description_of(d, 9)->block.size, 0x3000);
+	ck_assert(place(d, 2)->block.mapped);
+	ck_assert_uint_eq(place(d, 2)->block.alloc, 1);
+	ck_assert(!place(d, 4)->block.mapped);
+	ck_assert_uint_eq(place(d, 4)->block.alloc, 3);
+	ck_assert(place(d, 9)->block.mapped);
+	ck_assert_uint_eq(place(d, 9)->block.size, 0x3000);
 	descriptions_free(d);
 }
 END_TEST
@@ -183,9 +192,9 @@ START_TEST(memory_on_a_living_threads_stack_is_known_as_such)
 	};
 	struct array_trace t;
 	ASK(t, d, events, {2, 0x8ff8}, {4, 0x8ff8});
-	ck_assert_int_eq(description_of(d, 2)->kind, RT_MEMORY_STACK);
-	ck_assert_uint_eq(description_of(d, 2)->stack_owner, 1);
-	ck_assert_int_eq(description_of(d, 4)->kind, RT_MEMORY_UNKNOWN);
+	ck_assert_int_eq(place(d, 2)->kind, RT_MEMORY_STACK);
+	ck_assert_uint_eq(place(d, 2)->stack_owner, 1);
+	ck_assert_int_eq(place(d, 4)->kind, RT_MEMORY_UNKNOWN);
 	descriptions_free(d);
 }
 END_TEST
@@ -221,6 +230,39 @@ START_TEST(locks_held_are_told_with_the_events_that_took_them)
 	/* What an acquire holds is what was held before it. */
 	ck_assert_uint_eq(description_of(d, 5)->lock_count, 2);
 	ck_assert_uint_eq(description_of(d, 5)->locks[1].addr, 0x200);
+	descriptions_free(d);
+}
+END_TEST
+
+START_TEST(a_lock_taken_again_is_held_until_the_outer_release)
+{
+	static const struct rt_event events[] = {
+	    EVENT(0, ACQUIRE, 0x100, 0, 11), EVENT(0, ACQUIRE, 0x100, 0, 12), EVENT(0, RELEASE, 0x100, 0, 13),
+	    EVENT(0, READ, 8, 4, 14),        EVENT(0, RELEASE, 0x100, 0, 15), EVENT(0, READ, 8, 4, 16),
+	};
+	struct array_trace t;
+	ASK(t, d, events, {4, 8}, {6, 8});
+	ck_assert_uint_eq(description_of(d, 4)->lock_count, 1);
+	ck_assert_uint_eq(description_of(d, 4)->locks[0].acquired, 1);
+	ck_assert_uint_eq(description_of(d, 6)->lock_count, 0);
+	descriptions_free(d);
+}
+END_TEST
+
+START_TEST(one_event_can_be_asked_about_several_addresses)
+{
+	static const struct rt_event events[] = {
+	    EVENT(0, ALLOC, 0x4000, 64, 10),
+	    EVENT(0, ALLOC, 0x4040, 64, 11),
+	    EVENT(0, WRITE, 0x4000, 128, 12),
+	};
+	struct array_trace t;
+	ASK(t, d, events, {3, 0x4048}, {3, 0x4008}, {3, 0x4048}, {0, 0x4010});
+	const struct description *write = description_of(d, 3);
+	ck_assert_uint_eq(write->place_count, 2);
+	ck_assert_uint_eq(description_place(write, 0x4008)->block.alloc, 1);
+	ck_assert_uint_eq(description_place(write, 0x4048)->block.alloc, 2);
+	ck_assert_ptr_null(description_place(write, 0x4010));
 	descriptions_free(d);
 }
 END_TEST
@@ -271,6 +313,8 @@ Suite *describe_suite(void)
 	tcase_add_test(c, a_mapping_says_something_until_a_heap_block_says_more);
 	tcase_add_test(c, memory_on_a_living_threads_stack_is_known_as_such);
 	tcase_add_test(c, locks_held_are_told_with_the_events_that_took_them);
+	tcase_add_test(c, a_lock_taken_again_is_held_until_the_outer_release);
+	tcase_add_test(c, one_event_can_be_asked_about_several_addresses);
 	tcase_add_test(c, an_event_leads_to_the_creation_of_its_thread);
 	tcase_add_test(c, a_deep_stack_keeps_its_innermost_calls_and_says_that_it_was_cut);
 	suite_add_tcase(s, c);
