@@ -63,8 +63,14 @@ struct entry {
 	UT_hash_handle hh;
 };
 
+struct ordinal {
+	uint64_t number, ordinal;
+};
+
 struct descriptions {
 	struct entry *entries;
+	struct ordinal *ordinals; /* of all events asked about, by number */
+	size_t ordinal_count;
 	bool cut;
 };
 
@@ -370,8 +376,13 @@ static void describe_locks(struct pass *p, const struct thread_state *t, struct 
 
 static void describe_event(struct pass *p, const struct rt_event *event, const struct describe_query *queries, size_t n)
 {
-	bool is_new;
+	bool is_new, wanted = false;
 	const struct thread_state *t = &p->threads[event->thread];
+	p->out->ordinals[p->out->ordinal_count++] = (struct ordinal){event->number, event->ordinal};
+	for (size_t i = 0; i < n; i++)
+		wanted |= !queries[i].ordinal;
+	if (!wanted)
+		return;
 	struct description *d = entry_add(p, event, t->node, &is_new);
 	if (!d || !is_new)
 		return;
@@ -481,14 +492,16 @@ static size_t tidy(uint64_t *addrs, size_t n)
 	return kept;
 }
 
-static bool pass_init(struct pass *p, struct rt_trace *trace, const uint64_t *addrs, size_t n)
+static bool pass_init(struct pass *p, struct rt_trace *trace, const uint64_t *addrs, size_t n, size_t queries)
 {
 	*p = (struct pass){.trace = trace, .thread_count = rt_trace_info(trace)->thread_count, .slot_count = n};
 	p->out = calloc(1, sizeof *p->out);
+	if (p->out)
+		p->out->ordinals = calloc(queries ? queries : 1, sizeof *p->out->ordinals);
 	p->threads = calloc(p->thread_count ? p->thread_count : 1, sizeof *p->threads);
 	p->slots = calloc(n ? n : 1, sizeof *p->slots);
 	p->nodes = calloc(STACK_GROW_NODES, sizeof *p->nodes);
-	if (!p->out || !p->threads || !p->slots || !p->nodes)
+	if (!p->out || !p->out->ordinals || !p->threads || !p->slots || !p->nodes)
 		return false;
 	p->node_count = 1; /* ROOT */
 	p->node_capacity = STACK_GROW_NODES;
@@ -518,7 +531,7 @@ enum rt_status describe(struct rt_trace *trace, const struct describe_query *que
 		sorted[i] = queries[i];
 		addrs[i] = queries[i].addr;
 	}
-	if (!sorted || !addrs || !pass_init(&p, trace, addrs, tidy(addrs, n))) {
+	if (!sorted || !addrs || !pass_init(&p, trace, addrs, tidy(addrs, n), n)) {
 		rt_error_set(err, RT_EMEMORY, "no memory to describe events");
 	} else {
 		qsort(sorted, n, sizeof *sorted, compare_queries);
@@ -533,6 +546,20 @@ enum rt_status describe(struct rt_trace *trace, const struct describe_query *que
 	free(sorted);
 	free(addrs);
 	return status;
+}
+
+static int compare_ordinals(const void *a, const void *b)
+{
+	const struct ordinal *x = a, *y = b;
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+uint64_t description_ordinal(const struct descriptions *d, uint64_t number)
+{
+	const struct ordinal key = {.number = number};
+	const struct ordinal *found =
+	    bsearch(&key, d->ordinals, d->ordinal_count, sizeof *d->ordinals, compare_ordinals);
+	return found ? found->ordinal : 0;
 }
 
 const struct memory_place *description_place(const struct description *d, uint64_t addr)
@@ -568,5 +595,6 @@ void descriptions_free(struct descriptions *d)
 		free(e->d.locks);
 		free(e);
 	}
+	free(d->ordinals);
 	free(d);
 }

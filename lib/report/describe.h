@@ -14,6 +14,7 @@
 struct describe_query {
 	uint64_t number; /* the event's; 0: only the address is asked about, for the locks held that lie there */
 	uint64_t addr;   /* whose memory is to be told as it stands at the event: in an access, of a lock; 0: none */
+	bool ordinal;    /* no more than the event's ordinal is wanted (addr is 0): a schedule asks for very many */
 };
 
 /* A stretch of memory that the program asked for, as it stood at some event. */
@@ -62,6 +63,8 @@ enum rt_status describe(struct rt_trace *trace, const struct describe_query *que
                         struct descriptions **out, struct rt_error *err);
 /* The description of an event; NULL if it was neither asked for nor led to. */
 const struct description *description_of(const struct descriptions *d, uint64_t number);
+/* Ordinal of an event that was asked about, 0 if it was not. */
+uint64_t description_ordinal(const struct descriptions *d, uint64_t number);
 /* What the queries of an event asked about this address; NULL: nothing. */
 const struct memory_place *description_place(const struct description *d, uint64_t addr);
 /* Was any stack longer than DESCRIBE_STACK_MAX? */

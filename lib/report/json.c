@@ -3,6 +3,7 @@
  * anomaly, one a line, so that a report of a million pairs needs the memory of one.
  */
 #include "lib/report/formats.h"
+#include "lib/report/steps.h"
 #include "lib/report/subject.h"
 #include "lib/report/utf8.h"
 
@@ -231,6 +232,42 @@ static json_t *evidence_json(const struct anomaly *anomaly)
 	return o;
 }
 
+static json_t *goal_json(const struct report *r, const struct anomaly *anomaly)
+{
+	json_t *goal = json_array();
+	for (uint32_t i = 0; i < anomaly->event_count; i++) {
+		const struct description *d = report_event(r, anomaly->events[i]);
+		json_t *o = d ? json_object() : NULL;
+		set(&o, "thread", text(d ? thread_name(r, d->event.thread) : NULL));
+		set(&o, "ordinal", number(d ? d->event.ordinal : 0));
+		push(&goal, o);
+	}
+	return goal;
+}
+
+static json_t *schedule_json(const struct report *r, const struct anomaly *anomaly)
+{
+	struct steps steps;
+	if (!anomaly->schedule)
+		return json_null();
+	if (!steps_init(&steps, r->analysis->model, r->descriptions, anomaly))
+		return NULL;
+	json_t *array = json_array();
+	for (size_t i = 0; i < steps.count; i++) {
+		json_t *step = json_object();
+		set(&step, "thread", text(thread_name(r, steps.items[i].thread)));
+		set(&step, "from", number(steps.items[i].from));
+		set(&step, "to", number(steps.items[i].to));
+		push(&array, step);
+	}
+	steps_release(&steps);
+	json_t *o = json_object();
+	set(&o, "schema", json_string("racetrace.schedule/1"));
+	set(&o, "steps", array);
+	set(&o, "goal", goal_json(r, anomaly));
+	return o;
+}
+
 static json_t *anomaly_json(const struct report *r, const struct report_entry *entry)
 {
 	const struct anomaly *anomaly = entry->anomaly;
@@ -250,7 +287,7 @@ static json_t *anomaly_json(const struct report *r, const struct report_entry *e
 	set(&o, "count", number(anomaly->count));
 	set(&o, "variable", variable_json(r, anomaly));
 	set(&o, "events", events);
-	set(&o, "schedule", json_null());
+	set(&o, "schedule", schedule_json(r, anomaly));
 	return o;
 }
 

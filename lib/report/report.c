@@ -3,6 +3,7 @@
 
 #include "lib/report/fingerprint.h"
 #include "lib/report/formats.h"
+#include "lib/report/steps.h"
 #include "lib/report/subject.h"
 
 #include <stdlib.h>
@@ -64,7 +65,7 @@ struct questions {
 	bool no_memory;
 };
 
-static void ask(struct questions *q, uint64_t number, uint64_t addr)
+static void ask(struct questions *q, uint64_t number, uint64_t addr, bool ordinal)
 {
 	if (q->count == q->capacity) {
 		size_t capacity = q->capacity ? q->capacity * 2 : 256;
@@ -76,7 +77,7 @@ static void ask(struct questions *q, uint64_t number, uint64_t addr)
 		q->items = items;
 		q->capacity = capacity;
 	}
-	q->items[q->count++] = (struct describe_query){.number = number, .addr = addr};
+	q->items[q->count++] = (struct describe_query){.number = number, .addr = addr, .ordinal = ordinal};
 }
 
 static void ask_event(struct questions *q, const struct model *m, uint32_t e)
@@ -89,13 +90,13 @@ static void ask_event(struct questions *q, const struct model *m, uint32_t e)
 	uint64_t addr = 0;
 	if (rt_op_group(op) == RT_GROUP_LOCK && object < m->object_count)
 		addr = m->objects[object].addr;
-	ask(q, m->events[e].number, addr);
+	ask(q, m->events[e].number, addr, false);
 	uint32_t lockset = model_lockset_of(m, e);
 	if (lockset >= m->lockset_count || q->locksets[lockset])
 		return;
 	q->locksets[lockset] = 1;
 	for (uint32_t i = 0; i < m->locksets[lockset].count; i++)
-		ask(q, 0, m->objects[m->locksets[lockset].locks[i].object].addr);
+		ask(q, 0, m->objects[m->locksets[lockset].locks[i].object].addr, false);
 }
 
 static void ask_anomaly(struct questions *q, const struct model *m, const struct anomaly *anomaly)
@@ -105,7 +106,11 @@ static void ask_anomaly(struct questions *q, const struct model *m, const struct
 	for (uint32_t i = 0; i < anomaly->event_count; i++)
 		ask_event(q, m, anomaly->events[i]);
 	if (subject_meeting(m, anomaly, &e, &addr))
-		ask(q, m->events[e].number, addr);
+		ask(q, m->events[e].number, addr, false);
+	const struct schedule *s = anomaly->schedule;
+	for (uint32_t i = 0; s && i < s->count; i++)
+		if (steps_end_at(m, s, i))
+			ask(q, m->events[s->events[i]].number, 0, true);
 }
 
 static enum rt_status describe_entries(struct report *r, struct rt_error *err)

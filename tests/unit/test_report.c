@@ -300,6 +300,48 @@ START_TEST(every_kind_of_anomaly_can_be_written)
 }
 END_TEST
 
+START_TEST(a_schedule_is_runs_of_ordinals_that_end_right_before_its_goal)
+{
+	struct fixture f;
+	/* z is one thread's own: no event of it is kept, but every ordinal of it must be run. */
+	load(&f, "T1|w(z)|1\nT1|w(x)|2\nT1|w(z)|3\nT2|w(x)|4\nT2|w(y)|5\nT1|w(z)|6\nT1|w(y)|7\n",
+	     &(struct analysis_options){0});
+	struct anomaly *race = NULL;
+	for (size_t i = 0; i < f.analysis->anomalies.count; i++)
+		if (f.analysis->anomalies.items[i].events[0] == event_of(&f, 5))
+			race = &f.analysis->anomalies.items[i];
+	ck_assert_ptr_nonnull(race);
+	struct schedule *schedule = calloc(1, sizeof *schedule);
+	schedule->events = calloc(2, sizeof *schedule->events);
+	schedule->count = 2;
+	schedule->events[0] = event_of(&f, 4);
+	schedule->events[1] = event_of(&f, 2);
+	race->schedule = schedule;
+	json_t *json = report_of(&f, &normal), *a, *found = NULL;
+	size_t i;
+	json_array_foreach(get(json, "anomalies"), i, a)
+	{
+		if (!strcmp(STRING(a, "variable.name"), "y"))
+			found = get(a, "schedule");
+		else
+			ck_assert(json_is_null(get(a, "schedule")));
+	}
+	ck_assert_ptr_nonnull(found);
+	ck_assert_uint_eq(json_array_size(get(found, "steps")), 2);
+	ck_assert_str_eq(STRING(found, "steps.0.thread"), "T2");
+	ck_assert_int_eq(NUMBER(found, "steps.0.from"), 1);
+	ck_assert_int_eq(NUMBER(found, "steps.0.to"), 1);
+	ck_assert_str_eq(STRING(found, "steps.1.thread"), "T1");
+	ck_assert_int_eq(NUMBER(found, "steps.1.from"), 1);
+	ck_assert_int_eq(NUMBER(found, "steps.1.to"), 4);
+	ck_assert_str_eq(STRING(found, "goal.0.thread"), "T2");
+	ck_assert_int_eq(NUMBER(found, "goal.0.ordinal"), 2);
+	ck_assert_int_eq(NUMBER(found, "goal.1.ordinal"), 5);
+	json_decref(json);
+	unload(&f);
+}
+END_TEST
+
 START_TEST(orders_choose_what_is_listed_whatever_the_verdict)
 {
 	struct fixture f;
@@ -377,6 +419,7 @@ Suite *report_suite(void)
 	tcase_add_test(c, nothing_from_a_trace_steers_a_terminal);
 	tcase_add_test(c, the_text_names_both_sides_their_locks_and_the_sum);
 	tcase_add_test(c, every_kind_of_anomaly_can_be_written);
+	tcase_add_test(c, a_schedule_is_runs_of_ordinals_that_end_right_before_its_goal);
 	tcase_add_test(c, orders_choose_what_is_listed_whatever_the_verdict);
 	tcase_add_test(c, the_schema_checker_rejects_what_the_schema_does_not_allow);
 	tcase_add_test(c, text_is_made_valid_or_printable_character_by_character);

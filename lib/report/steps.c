@@ -1,0 +1,75 @@
+/* Schedules by steps; see steps.h. */
+#include "lib/report/steps.h"
+
+#include <stdlib.h>
+
+bool steps_end_at(const struct model *m, const struct schedule *s, uint32_t i)
+{
+	return i + 1 == s->count || model_thread_of(m, s->events[i]) != model_thread_of(m, s->events[i + 1]);
+}
+
+static uint64_t ordinal(const struct model *m, const struct descriptions *d, uint32_t e)
+{
+	return description_ordinal(d, m->events[e].number);
+}
+
+/* Lets a thread run up to and with an ordinal: its last step, if there is one, is lengthened. */
+static void run_up_to(struct steps *steps, uint32_t thread, uint64_t to)
+{
+	for (size_t i = steps->count; i-- > 0;) {
+		if (steps->items[i].thread != thread)
+			continue;
+		if (steps->items[i].to < to)
+			steps->items[i].to = to;
+		return;
+	}
+	if (to)
+		steps->items[steps->count++] = (struct step){.thread = thread, .from = 1, .to = to};
+}
+
+static bool is_run(const struct schedule *s, uint32_t e)
+{
+	for (uint32_t i = s->count; i-- > 0;)
+		if (s->events[i] == e)
+			return true;
+	return false;
+}
+
+bool steps_init(struct steps *steps, const struct model *m, const struct descriptions *d, const struct anomaly *anomaly)
+{
+	const struct schedule *s = anomaly->schedule;
+	size_t count = anomaly->event_count;
+	for (uint32_t i = 0; i < s->count; i++)
+		count += steps_end_at(m, s, i);
+	uint64_t *done = calloc((size_t)m->thread_count + 1, sizeof *done);
+	*steps = (struct steps){.items = calloc(count + 1, sizeof *steps->items)};
+	if (!done || !steps->items) {
+		free(done);
+		steps_release(steps);
+		return false;
+	}
+	for (uint32_t i = 0; i < s->count; i++) {
+		if (!steps_end_at(m, s, i))
+			continue;
+		uint32_t thread = model_thread_of(m, s->events[i]);
+		uint64_t to = ordinal(m, d, s->events[i]);
+		if (to <= done[thread])
+			continue;
+		steps->items[steps->count++] = (struct step){.thread = thread, .from = done[thread] + 1, .to = to};
+		done[thread] = to;
+	}
+	free(done);
+	for (uint32_t i = 0; i < anomaly->event_count; i++) {
+		uint32_t e = anomaly->events[i];
+		uint64_t to = ordinal(m, d, e);
+		if (to && !is_run(s, e))
+			run_up_to(steps, model_thread_of(m, e), to - 1);
+	}
+	return true;
+}
+
+void steps_release(struct steps *steps)
+{
+	free(steps->items);
+	*steps = (struct steps){0};
+}

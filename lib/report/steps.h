@@ -1,0 +1,31 @@
+/*
+ * A schedule as a report writes it (racetrace.schedule/1): runs of one thread's consecutive events, by ordinals, so
+ * that a thread's events that the model left out are in it too.
+ */
+#ifndef LIB_REPORT_STEPS_H
+#define LIB_REPORT_STEPS_H
+
+#include "lib/report/describe.h"
+#include "lib/search/analysis.h"
+
+struct step {
+	uint32_t thread;
+	uint64_t from, to; /* ordinals, both included */
+};
+
+struct steps {
+	struct step *items;
+	size_t count;
+};
+
+/* Is the event at place i of the schedule the last one of a step? The ordinals of these are what steps_init needs. */
+bool steps_end_at(const struct model *m, const struct schedule *s, uint32_t i);
+/*
+ * The steps of an anomaly's schedule. Where the schedule does not run an event of the anomaly itself (a race's, a
+ * deadlock's), the event's thread goes on until it stands right before it. False without memory.
+ */
+bool steps_init(struct steps *steps, const struct model *m, const struct descriptions *d,
+                const struct anomaly *anomaly);
+void steps_release(struct steps *steps);
+
+#endif
