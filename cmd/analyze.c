@@ -230,6 +230,7 @@ static enum rt_status write_report(const struct settings *s, const struct analys
                                    struct rt_error *err)
 {
 	struct report_options report_options = {.least = s->analysis.all ? VERDICT_REFUTED : VERDICT_PREDICTED,
+	                                        .every = s->analysis.every,
 	                                        .orders = s->only_orders ? s->analysis.orders : 0};
 	struct report *r;
 	enum rt_status status = report_create(a, &report_options, &r, err);

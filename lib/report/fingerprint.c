@@ -69,3 +69,38 @@ void fingerprint_of(const struct report *r, const struct anomaly *anomaly, char 
 		add_number(&state, keys[i]);
 	snprintf(fingerprint, 17, "%016" PRIx64, XXH3_64bits_digest(&state));
 }
+
+/* One source position may be several pcs: loops are unrolled, functions cloned and inlined. */
+static uint64_t position_key(const struct report *r, uint32_t e)
+{
+	XXH3_state_t state;
+	XXH3_64bits_reset(&state);
+	const struct model *m = r->analysis->model;
+	uint64_t pc = m->sites[m->events[e].site].pc;
+	const struct rt_frame *frame = subject_frame(r, pc);
+	add_text(&state, rt_op_name(model_op(m, e)));
+	if (frame && frame->file && frame->line) {
+		add_text(&state, frame->file);
+		add_number(&state, frame->line);
+		add_number(&state, frame->column);
+	} else {
+		add_number(&state, pc);
+	}
+	return XXH3_64bits_digest(&state);
+}
+
+uint64_t fingerprint_positions(const struct report *r, const struct anomaly *anomaly)
+{
+	uint64_t keys[ANOMALY_EVENTS_MAX];
+	XXH3_state_t state;
+	XXH3_64bits_reset(&state);
+	for (uint32_t i = 0; i < anomaly->event_count; i++)
+		keys[i] = position_key(r, anomaly->events[i]);
+	if (anomaly->kind == ANOMALY_RACE || anomaly->kind == ANOMALY_DEADLOCK)
+		qsort(keys, anomaly->event_count, sizeof *keys, compare_keys);
+	add_text(&state, anomaly_kind_name(anomaly->kind));
+	add_text(&state, anomaly->pattern);
+	for (uint32_t i = 0; i < anomaly->event_count; i++)
+		add_number(&state, keys[i]);
+	return XXH3_64bits_digest(&state);
+}

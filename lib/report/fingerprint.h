@@ -12,4 +12,7 @@
 /* Writes 16 hexadecimal digits and a NUL. */
 void fingerprint_of(const struct report *r, const struct anomaly *anomaly, char fingerprint[17]);
 
+/* Equal for anomalies of one kind and pattern at the same source positions; of different ones, different. */
+uint64_t fingerprint_positions(const struct report *r, const struct anomaly *anomaly);
+
 #endif

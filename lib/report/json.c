@@ -284,7 +284,7 @@ static json_t *anomaly_json(const struct report *r, const struct report_entry *e
 	set(&o, "evidence", evidence_json(anomaly));
 	set(&o, "rank", json_real(entry->rank.value));
 	set(&o, "why", why);
-	set(&o, "count", number(anomaly->count));
+	set(&o, "count", number(entry->count));
 	set(&o, "variable", variable_json(r, anomaly));
 	set(&o, "events", events);
 	set(&o, "schedule", schedule_json(r, anomaly));

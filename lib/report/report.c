@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <uthash.h>
 
 const struct report_format report_formats[] = {
     {"text", report_text},
@@ -47,7 +48,8 @@ static bool entries_create(struct report *r, const struct report_options *option
 		const struct anomaly *anomaly = &list->items[i];
 		if (!listed(anomaly, options))
 			continue;
-		r->entries[r->count++].anomaly = anomaly;
+		r->entries[r->count].anomaly = anomaly;
+		r->entries[r->count++].count = anomaly->count;
 		r->summary[anomaly->kind][anomaly->verdict]++;
 	}
 	if (!options->orders)
@@ -150,15 +152,53 @@ static int compare_entries(const void *a, const void *b)
 	return strcmp(p->pattern, q->pattern);
 }
 
-static void name_entries(struct report *r)
+static void sort_entries(struct report *r)
 {
-	unsigned long numbers[ANOMALY_KINDS] = {0};
 	for (size_t i = 0; i < r->count; i++) {
 		struct report_entry *e = &r->entries[i];
 		e->rank = rank_of(r->analysis, r->descriptions, e->anomaly);
 		fingerprint_of(r, e->anomaly, e->fingerprint);
 	}
 	qsort(r->entries, r->count, sizeof *r->entries, compare_entries);
+}
+
+struct position {
+	uint64_t key;
+	size_t entry;
+	UT_hash_handle hh;
+};
+
+/* Entries at the same source positions become one, the first. */
+static bool merge_entries(struct report *r)
+{
+	struct position *positions = NULL, *known, *next;
+	struct position *memory = calloc(r->count + 1, sizeof *memory);
+	size_t kept = 0;
+	for (size_t i = 0; memory && i < r->count; i++) {
+		const struct anomaly *anomaly = r->entries[i].anomaly;
+		memory[i].key = fingerprint_positions(r, anomaly);
+		HASH_FIND(hh, positions, &memory[i].key, sizeof memory[i].key, known);
+		if (known) {
+			r->entries[known->entry].count += anomaly->count;
+			r->summary[anomaly->kind][anomaly->verdict]--;
+			continue;
+		}
+		memory[i].entry = kept;
+		HASH_ADD(hh, positions, key, sizeof memory[i].key, &memory[i]);
+		r->entries[kept++] = r->entries[i];
+	}
+	HASH_ITER(hh, positions, known, next)
+	HASH_DELETE(hh, positions, known);
+	bool ok = memory != NULL;
+	free(memory);
+	if (ok)
+		r->count = kept;
+	return ok;
+}
+
+static void name_entries(struct report *r)
+{
+	unsigned long numbers[ANOMALY_KINDS] = {0};
 	for (size_t i = 0; i < r->count; i++) {
 		struct report_entry *e = &r->entries[i];
 		snprintf(e->id, sizeof e->id, "%c%lu", anomaly_kind_letter(e->anomaly->kind),
@@ -175,6 +215,11 @@ enum rt_status report_create(const struct analysis *a, const struct report_optio
 	r->analysis = a;
 	enum rt_status status = entries_create(r, options) ? describe_entries(r, err)
 	                                                   : rt_error_set(err, RT_EMEMORY, "no memory for the report");
+	if (!status) {
+		sort_entries(r);
+		if (!options->every && !merge_entries(r))
+			status = rt_error_set(err, RT_EMEMORY, "no memory for the report");
+	}
 	if (status) {
 		report_free(r);
 		return status;

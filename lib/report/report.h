@@ -18,6 +18,7 @@ struct report_options {
 
 struct report_entry {
 	const struct anomaly *anomaly; /* borrowed from the analysis */
+	uint64_t count;                /* of its positions, over all code that the compiler made of them */
 	char id[24];                   /* "R1": letter of the kind, number in the report */
 	char fingerprint[17];          /* 16 hexadecimal digits */
 	struct rank rank;

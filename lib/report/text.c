@@ -265,8 +265,8 @@ static void put_evidence(const struct printer *p, const struct report_entry *ent
 			           entry->anomaly->orders_unordered & entry->anomaly->orders_run ? "; ordered by "
 			                                                                         : "ordered by ");
 	}
-	if (entry->anomaly->count > 1)
-		fprintf(p->out, "\n  %" PRIu64 " pairs of events share these positions", entry->anomaly->count);
+	if (entry->count > 1)
+		fprintf(p->out, "\n  %" PRIu64 " pairs of events share these positions", entry->count);
 	fputs("\n", p->out);
 }
 
