@@ -13,6 +13,7 @@
 
 struct report_options {
 	enum verdict least; /* anomalies below are not listed (VERDICT_PREDICTED unless --all) */
+	bool every;         /* list anomalies at the same source positions apart */
 	uint32_t orders; /* not 0: list what one of these (bit i: orders[i]) leaves unordered, whatever the verdict */
 };
 

@@ -348,8 +348,8 @@ START_TEST(orders_choose_what_is_listed_whatever_the_verdict)
 	/* Ordered by the lock for happens-before; hybrid sees no common lock. */
 	load(&f, "T1|w(x)|1\nT1|acq(L)|2\nT1|rel(L)|3\nT2|acq(L)|4\nT2|rel(L)|5\nT2|w(x)|6\n",
 	     &(struct analysis_options){.every = true, .all = true});
-	json_t *hb = report_of(&f, &(struct report_options){.orders = 1u << order_find("hb")});
-	json_t *hybrid = report_of(&f, &(struct report_options){.orders = 1u << order_find("hybrid")});
+	json_t *hb = report_of(&f, &(struct report_options){.every = true, .orders = 1u << order_find("hb")});
+	json_t *hybrid = report_of(&f, &(struct report_options){.every = true, .orders = 1u << order_find("hybrid")});
 	ck_assert_uint_eq(json_array_size(get(hb, "anomalies")), 0);
 	ck_assert_uint_eq(json_array_size(get(hybrid, "anomalies")), 1);
 	ck_assert(json_is_false(get(hybrid, "anomalies.0.evidence.hb")));
