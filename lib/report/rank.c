@@ -204,7 +204,7 @@ static struct facts gather(const struct judge *j)
 		f.freed |= (event->flags & RT_F_FREE) != 0;
 		f.vptr |= (event->flags & RT_F_VPTR) != 0;
 		f.pointer |= is_pointer(event);
-		f.wide |= event->arg > POINTER;
+		f.wide |= event->arg > POINTER && !(event->flags & RT_F_FREE);
 		f.atomic |= rt_op_is_atomic(event->op) != 0;
 		f.plain |= rt_op_is_atomic(event->op) == 0;
 		f.edge |= at_edge_of_life(j, d);

@@ -72,11 +72,11 @@ static void put_frame(const struct printer *p, size_t index, int indent, const s
 		put(p, f->text);
 	} else if (f->function) {
 		put_styled(p, BOLD, f->function);
-	} else {
+	} else if (!f->file) {
 		fprintf(p->out, "0x%" PRIx64, f->pc);
 	}
 	if (f->file) {
-		fputs(" at ", p->out);
+		fputs(f->function ? " at " : "", p->out);
 		put(p, f->file);
 		if (f->line)
 			fprintf(p->out, ":%" PRIu32, f->line);
