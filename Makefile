@@ -53,6 +53,8 @@ $(BUILD)/tests/unit: $(UNIT_OBJ) $(BUILD)/lib/libracetrace.a
 
 # The schema travels in the program.
 $(BUILD)/obj/lib/report/report.o: docs/report.schema.json
+# Its table is made of the list of files.
+$(BUILD)/obj/tests/unit/runner.o: $(UNIT_SRC)
 $(BUILD)/obj/tests/unit/runner.o: ALL_CFLAGS += -DSUITES='$(foreach s,$(SUITES),X($(s)))'
 $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)

@@ -249,9 +249,15 @@ static enum rt_status write_report(const struct settings *s, const struct analys
 /* Kinds that were asked for by name must have been searched for. */
 static enum rt_status check_kinds(const struct settings *s, const struct analysis *a, struct rt_error *err)
 {
+	char searched[128] = "";
+	for (int i = 0; i < ANOMALY_KINDS; i++)
+		if (a->kinds >> i & 1)
+			snprintf(searched + strlen(searched), sizeof searched - strlen(searched), "%s%s",
+			         *searched ? ", " : "", kind_at(i));
 	for (int i = 0; i < ANOMALY_KINDS; i++)
 		if (s->analysis.kinds >> i & 1 && !(a->kinds >> i & 1))
-			return rt_error_set(err, RT_EUSAGE, "cannot search for kind '%s' yet", kind_at(i));
+			return rt_error_set(err, RT_EUSAGE, "there is no search for the kind '%s'%s%s", kind_at(i),
+			                    *searched ? ", only for " : "", searched);
 	return RT_OK;
 }
 
