@@ -107,6 +107,25 @@ san: deps-house ## unit and command-line tests under AddressSanitizer and Undefi
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)-san SAN=address,undefined CFLAGS='-O1 -g' all $(BUILD)-san/tests/unit
 	@bash tests/san.sh $(BUILD)-san
 
+# A fuzz target is tests/fuzz/fuzz_NAME.c; corpus_NAME.c, a program that fills the folder that it is given, and the files
+# of the folder seeds_NAME are what it starts from.
+FUZZ_SECONDS ?= 60
+FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_FLAGS := -std=gnu11 -O1 -g -I. -D_GNU_SOURCE -DRT_VERSION='"$(VERSION)"' -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+fuzz: deps-house $(FUZZERS:%=fuzz-%) ## every fuzz target, FUZZ_SECONDS each (60)
+.PRECIOUS: $(BUILD)-fuzz/fuzz_%
+fuzz-%: $(BUILD)-fuzz/fuzz_%
+	@mkdir -p $(BUILD)-fuzz/corpus_$* $(BUILD)-fuzz/seeds_$*
+	@if [ -x $(BUILD)-fuzz/make_$* ]; then $(BUILD)-fuzz/make_$* $(BUILD)-fuzz/seeds_$*; fi
+	$(BUILD)-fuzz/fuzz_$* -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=4096 -print_final_stats=1 \
+		-artifact_prefix=$(BUILD)-fuzz/ $(BUILD)-fuzz/corpus_$* $(BUILD)-fuzz/seeds_$* \
+		$(wildcard tests/fuzz/seeds_$*)
+$(BUILD)-fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(TRACEFMT_SRC) $(wildcard tracefmt/*.h tests/fuzz/corpus_*.c)
+	@mkdir -p $(@D)
+	clang $(FUZZ_FLAGS) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -o $@ $< $(TRACEFMT_SRC) $(LIBS)
+	@if [ -f tests/fuzz/corpus_$*.c ]; then \
+		clang $(FUZZ_FLAGS) -o $(BUILD)-fuzz/make_$* tests/fuzz/corpus_$*.c $(TRACEFMT_SRC) $(LIBS); fi
+
 check-real: deps-check all ## record and analyze SQLite and LevelDB (sources from the npm registry)
 	@sh tests/deps.sh $$(command -v npm >/dev/null || echo npm)
 	bash tests/real/run.sh $(BUILD)
