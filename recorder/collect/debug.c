@@ -6,6 +6,7 @@
 #include "recorder/collect/debug.h"
 
 #include <dwarf.h>
+#include <gelf.h>
 #include <libiberty/demangle.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,9 +33,37 @@ static bool room(void *array, size_t count, size_t *size, size_t item)
 
 /* ---- Modules ---- */
 
+/* Does the module call the recorder's hooks? Only then does the program's own code and data lie in it. */
+static bool is_instrumented(Elf *elf)
+{
+	GElf_Shdr header;
+	GElf_Sym symbol;
+	for (Elf_Scn *scn = NULL; elf && (scn = elf_nextscn(elf, scn));) {
+		if (!gelf_getshdr(scn, &header) || header.sh_type != SHT_DYNSYM)
+			continue;
+		Elf_Data *data = elf_getdata(scn, NULL);
+		for (int i = 0; data && gelf_getsym(data, i, &symbol); i++) {
+			const char *name = elf_strptr(elf, header.sh_link, symbol.st_name);
+			if (name && symbol.st_shndx == SHN_UNDEF && !strncmp(name, "__tsan_", 7))
+				return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * Separate debug files are read for instrumented modules alone. Those of the C library, where they are installed, cost
+ * more than all the rest, and the same program would be described in other words on each machine.
+ */
+static int find_debuginfo(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base, const char *file,
+                          const char *link, GElf_Word crc, char **found)
+{
+	return *data ? dwfl_standard_find_debuginfo(module, data, name, base, file, link, crc, found) : -1;
+}
+
 static const Dwfl_Callbacks callbacks = {
     .find_elf = dwfl_build_id_find_elf,
-    .find_debuginfo = dwfl_standard_find_debuginfo,
+    .find_debuginfo = find_debuginfo,
 };
 
 static int by_low(const void *a, const void *b)
@@ -59,7 +88,11 @@ enum rt_status debug_open(struct debug *d, const struct modules *modules, struct
 		image->module = module;
 		image->path = m->path;
 		image->base = strrchr(m->path, '/') ? strrchr(m->path, '/') + 1 : m->path;
-		dwfl_module_info(module, NULL, &image->low, &image->high, NULL, NULL, NULL, NULL);
+		void **data;
+		GElf_Addr bias;
+		dwfl_module_info(module, &data, &image->low, &image->high, NULL, NULL, NULL, NULL);
+		image->instrumented = is_instrumented(dwfl_module_getelf(module, &bias));
+		*data = image->instrumented ? image->module : NULL;
 	}
 	dwfl_report_end(d->dwfl, NULL, NULL);
 	qsort(d->images, d->image_count, sizeof *d->images, by_low);

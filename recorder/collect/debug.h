@@ -53,7 +53,8 @@ struct debug_image {
 	Dwarf_Addr low, high; /* in the process */
 	Dwarf_Addr bias;      /* address in the process - address in the DWARF */
 	const char *path, *base;
-	bool looked; /* for debug information */
+	bool instrumented; /* calls the recorder's hooks */
+	bool looked;       /* for debug information */
 	struct debug_unit *units;
 	size_t unit_count, unit_size;
 	struct debug_range *ranges; /* of the units, by low */

@@ -358,23 +358,9 @@ static void write_symbols(struct context *c, const struct debug_image *image)
 	}
 }
 
-/* Does the module have calls of the recorder's hooks? Only then does the program's own data lie in it. */
-static bool is_instrumented(const struct debug_image *image)
-{
-	int n = dwfl_module_getsymtab(image->module);
-	for (int i = 0; i < n; i++) {
-		GElf_Sym symbol;
-		const char *name = dwfl_module_getsym(image->module, i, &symbol, NULL);
-		if (name && symbol.st_shndx == SHN_UNDEF && !strncmp(name, "__tsan_", 7))
-			return true;
-	}
-	return false;
-}
-
-/* Going through the debug information of libraries like the C library costs more than all the rest. */
 static void write_image(struct context *c, struct debug_image *image)
 {
-	bool in_full = is_instrumented(image) && debug_find_units(image);
+	bool in_full = image->instrumented && debug_find_units(image);
 	c->extent_count = 0;
 	for (size_t u = 0; in_full && u < image->unit_count && !c->status; u++) {
 		struct debug_unit *unit = &image->units[u];
