@@ -337,10 +337,17 @@ uint32_t debug_function_around(const struct debug_unit *unit, uint32_t scope)
 	return scope;
 }
 
-/* ---- Names ---- */
+/* ---- Lines and files ---- */
+
+static struct debug_file file_in(Dwarf_Die *unit, const char *name)
+{
+	Dwarf_Attribute attribute;
+	const char *folder = dwarf_attr(unit, DW_AT_comp_dir, &attribute) ? dwarf_formstring(&attribute) : NULL;
+	return (struct debug_file){name, folder};
+}
 
 /* Counts from 0 since DWARF 5; before, 0 meant none. */
-const char *debug_file(Dwarf_Die *die, unsigned name)
+struct debug_file debug_file(Dwarf_Die *die, unsigned name)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Die unit;
@@ -349,11 +356,26 @@ const char *debug_file(Dwarf_Die *die, unsigned name)
 	Dwarf_Files *files;
 	size_t n;
 	if (!dwarf_attr_integrate(die, name, &attribute) || dwarf_formudata(&attribute, &index) != 0 ||
-	    dwarf_cu_info(attribute.cu, &version, NULL, &unit, NULL, NULL, NULL, NULL) != 0 ||
-	    (index == 0 && version < 5) || dwarf_getsrcfiles(&unit, &files, &n) != 0 || index >= n)
-		return NULL;
-	return dwarf_filesrc(files, index, NULL, NULL);
+	    !dwarf_cu_die(attribute.cu, &unit, &version, NULL, NULL, NULL, NULL, NULL) || (index == 0 && version < 5) ||
+	    dwarf_getsrcfiles(&unit, &files, &n) != 0 || index >= n)
+		return (struct debug_file){0};
+	return file_in(&unit, dwarf_filesrc(files, index, NULL, NULL));
 }
+
+struct debug_file debug_line(struct debug_unit *unit, Dwarf_Addr address, uint32_t *line, uint32_t *column)
+{
+	int l = 0, c = 0;
+	Dwarf_Line *row = dwarf_getsrc_die(&unit->die, address);
+	if (!row)
+		return (struct debug_file){0};
+	dwarf_lineno(row, &l);
+	dwarf_linecol(row, &c);
+	*line = (uint32_t)l;
+	*column = (uint32_t)c;
+	return file_in(&unit->die, dwarf_linesrc(row, NULL, NULL));
+}
+
+/* ---- Names ---- */
 
 char *debug_demangle(const char *symbol)
 {

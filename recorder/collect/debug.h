@@ -87,8 +87,15 @@ uint32_t debug_function_around(const struct debug_unit *unit, uint32_t scope);
 const char *debug_scope_name(struct debug_unit *unit, uint32_t scope);
 /* Full name of a variable ("app::count", "worker::calls"), owned by the caller; NULL: it has none, or no memory. */
 char *debug_variable_name(struct debug_unit *unit, const struct debug_variable *variable);
-/* The file that an attribute (DW_AT_call_file, DW_AT_decl_file) of a DIE names; NULL: none. Lives as long as *d. */
-const char *debug_file(Dwarf_Die *die, unsigned attribute);
+/* A source file as the compiler called it: a relative name is relative to the folder (which may be NULL). */
+struct debug_file {
+	const char *name, *folder; /* live as long as the debug information; name is NULL if it is unknown */
+};
+/* The file that an attribute (DW_AT_call_file, DW_AT_decl_file) of a DIE names. */
+struct debug_file debug_file(Dwarf_Die *die, unsigned attribute);
+/* The line of the code at an address of the file, from the unit's line table; its file's name is NULL if there is none.
+ */
+struct debug_file debug_line(struct debug_unit *unit, Dwarf_Addr address, uint32_t *line, uint32_t *column);
 /* The name in the source language of a symbol; owned by the caller, NULL only without memory. */
 char *debug_demangle(const char *symbol);
 

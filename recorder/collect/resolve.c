@@ -63,15 +63,17 @@ void resolver_free(struct resolver *r)
 
 /* ---- Names ---- */
 
-/* What make makes of a string, made once; the string itself without memory. */
-static const char *made_once(struct string **table, const char *from, char *(*make)(const char *))
+static const struct string *find(const struct string *table, const char *from)
 {
 	struct string *s;
-	HASH_FIND_PTR(*table, &from, s);
-	if (s)
-		return s->made;
-	char *made = make(from);
-	s = made ? malloc(sizeof *s) : NULL;
+	HASH_FIND_PTR(table, &from, s);
+	return s;
+}
+
+/* Takes made (NULL: no memory); returns it, or without memory what it was made from. */
+static const char *keep(struct string **table, const char *from, char *made)
+{
+	struct string *s = made ? malloc(sizeof *s) : NULL;
 	if (!s) {
 		free(made);
 		return from;
@@ -111,26 +113,34 @@ static char *normalize(const char *path)
 	return result;
 }
 
-static const char *file_name(void *resolver, const char *file)
+static char *absolute(const char *folder, const char *name)
+{
+	char *whole, *result;
+	if (*name == '/' || !folder)
+		return normalize(name);
+	if (asprintf(&whole, "%s/%s", folder, name) < 0)
+		return NULL;
+	result = normalize(whole);
+	free(whole);
+	return result;
+}
+
+static const char *file_name(void *resolver, struct debug_file file)
 {
 	struct resolver *r = resolver;
-	return file ? made_once(&r->files, file, normalize) : NULL;
+	const struct string *known = find(r->files, file.name);
+	if (!file.name || known)
+		return known ? known->made : NULL;
+	return keep(&r->files, file.name, absolute(file.folder, file.name));
+}
+
+static const char *function_name(struct resolver *r, const char *symbol)
+{
+	const struct string *known = find(r->functions, symbol);
+	return known ? known->made : keep(&r->functions, symbol, debug_demangle(symbol));
 }
 
 /* ---- Frames ---- */
-
-static void set_line(struct resolver *r, struct debug_unit *unit, Dwarf_Addr address, struct rt_frame *frame)
-{
-	int line = 0, column = 0;
-	Dwarf_Line *row = dwarf_getsrc_die(&unit->die, address);
-	if (!row)
-		return;
-	dwarf_lineno(row, &line);
-	dwarf_linecol(row, &column);
-	frame->file = file_name(r, dwarf_linesrc(row, NULL, NULL));
-	frame->line = (uint32_t)line;
-	frame->column = (uint32_t)column;
-}
 
 static uint32_t number(Dwarf_Die *die, unsigned name)
 {
@@ -158,7 +168,7 @@ static size_t frames_from_debug(struct resolver *r, struct debug_image *image, u
 		return 0;
 	Dwarf_Addr in_file = address - image->bias;
 	uint32_t scope = debug_scope_at(unit, in_file);
-	set_line(r, unit, in_file, &frames[0]);
+	frames[0].file = file_name(r, debug_line(unit, in_file, &frames[0].line, &frames[0].column));
 	for (n = 1; scope != SCOPE_NONE; n++) {
 		frames[n - 1].function = debug_scope_name(unit, scope);
 		uint32_t around = debug_function_around(unit, scope);
@@ -178,7 +188,7 @@ static const char *symbol_at(struct resolver *r, const struct debug_image *image
 	const char *name = dwfl_module_addrinfo(image->module, address, &offset, &symbol, NULL, NULL, NULL);
 	if (!name || (symbol.st_size && offset >= symbol.st_size))
 		return NULL;
-	return made_once(&r->functions, name, debug_demangle);
+	return function_name(r, name);
 }
 
 size_t resolver_frames(struct resolver *r, uint64_t pc, struct rt_frame frames[RESOLVE_FRAMES_MAX])

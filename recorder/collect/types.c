@@ -31,7 +31,7 @@ struct extent {
 struct context {
 	struct rt_writer *writer;
 	struct entry *by_die, *by_content;
-	const char *(*file_name)(void *arg, const char *file);
+	const char *(*file_name)(void *arg, struct debug_file file);
 	void *arg;
 	struct extent *extents; /* of the variables of an image, for its symbols */
 	size_t extent_count, extent_size;
@@ -291,11 +291,10 @@ static void write_variable(struct context *c, const struct debug_image *image, s
 		dwarf_aggregate_size(&type, &size);
 		index = type_of(c, &type, 0);
 	}
-	const char *file = debug_file(&v->die, DW_AT_decl_file);
+	const char *file = c->file_name(c->arg, debug_file(&v->die, DW_AT_decl_file));
 	dwarf_decl_line(&v->die, &line);
 	if (!c->status)
-		c->status = rt_writer_variable(c->writer, name, address, size, index,
-		                               file ? c->file_name(c->arg, file) : NULL, (uint32_t)line, c->err);
+		c->status = rt_writer_variable(c->writer, name, address, size, index, file, (uint32_t)line, c->err);
 	if (!c->status && !remember(c, address, size))
 		no_memory(c);
 	free(name);
@@ -372,7 +371,7 @@ static void write_image(struct context *c, struct debug_image *image)
 	write_symbols(c, image);
 }
 
-enum rt_status types_write(struct debug *d, const char *(*file_name)(void *arg, const char *file), void *arg,
+enum rt_status types_write(struct debug *d, const char *(*file_name)(void *arg, struct debug_file file), void *arg,
                            struct rt_writer *w, struct rt_error *err)
 {
 	struct context c = {.writer = w, .file_name = file_name, .arg = arg, .err = err};

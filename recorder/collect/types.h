@@ -6,7 +6,7 @@
 #include "tracefmt/writer.h"
 
 /* Writes the variables of all images. file_name gives a source file's name as it is to be shown (borrowed). */
-enum rt_status types_write(struct debug *d, const char *(*file_name)(void *arg, const char *file), void *arg,
+enum rt_status types_write(struct debug *d, const char *(*file_name)(void *arg, struct debug_file file), void *arg,
                            struct rt_writer *w, struct rt_error *err);
 
 #endif
