@@ -46,8 +46,9 @@ struct collector {
 	char **names; /* by thread index; NULL: not declared */
 	size_t names_size;
 	struct modules modules;
-	uint32_t slot_count, ring_blocks; /* not believed from shared memory */
-	uint64_t total_bytes;
+	/* The channel's own fields of these are the program's to destroy. */
+	uint32_t slot_count, ring_blocks;
+	uint64_t slots_offset, rings_offset, total_bytes;
 	int fd;
 	pid_t pid;
 	_Atomic bool stop;
@@ -85,10 +86,10 @@ static uint64_t page_round(uint64_t n)
 
 static enum rt_status channel_create(struct collector *c, const struct collector_options *options, struct rt_error *err)
 {
-	uint64_t slots_offset = page_round(sizeof(struct rt_channel));
-	uint64_t rings_offset = page_round(slots_offset + (uint64_t)options->slots * sizeof(struct rt_slot));
 	uint64_t ring_bytes = (uint64_t)options->ring_records * sizeof(struct rt_record);
-	c->total_bytes = rings_offset + options->slots * ring_bytes;
+	c->slots_offset = page_round(sizeof(struct rt_channel));
+	c->rings_offset = page_round(c->slots_offset + (uint64_t)options->slots * sizeof(struct rt_slot));
+	c->total_bytes = c->rings_offset + options->slots * ring_bytes;
 	enum rt_status status = channel_file(c->total_bytes, &c->fd, err);
 	if (status)
 		return status;
@@ -102,8 +103,8 @@ static enum rt_status channel_create(struct collector *c, const struct collector
 	c->channel->ring_records = options->ring_records;
 	c->channel->serial = options->serial;
 	c->channel->collector_pid = getpid();
-	c->channel->slots_offset = slots_offset;
-	c->channel->rings_offset = rings_offset;
+	c->channel->slots_offset = c->slots_offset;
+	c->channel->rings_offset = c->rings_offset;
 	c->channel->total_bytes = c->total_bytes;
 	return RT_OK;
 }
@@ -174,7 +175,13 @@ static void failed(struct collector *c)
 
 static struct rt_slot *slot_of(const struct collector *c, uint32_t i)
 {
-	return rt_channel_slot(c->channel, i);
+	return (struct rt_slot *)(void *)((char *)c->channel + c->slots_offset) + i;
+}
+
+static const struct rt_record *ring_of(const struct collector *c, uint32_t i)
+{
+	return (struct rt_record *)(void *)((char *)c->channel + c->rings_offset) +
+	       (uint64_t)i * c->ring_blocks * RT_BLOCK_RECORDS;
 }
 
 static uint32_t slots_used(const struct collector *c)
@@ -323,7 +330,7 @@ static void drain(struct collector *c, uint32_t i)
 {
 	struct view *view = &c->views[i];
 	struct rt_slot *slot = slot_of(c, i);
-	const struct rt_record *ring = rt_channel_ring(c->channel, i);
+	const struct rt_record *ring = ring_of(c, i);
 	uint64_t published = atomic_load_explicit(&slot->published, memory_order_acquire);
 	if (published == view->consumed)
 		return;
@@ -382,7 +389,7 @@ static void drain_rest(struct collector *c, uint32_t i)
 {
 	struct rt_slot *slot = slot_of(c, i);
 	struct view *view = &c->views[i];
-	const struct rt_record *ring = rt_channel_ring(c->channel, i);
+	const struct rt_record *ring = ring_of(c, i);
 	uint64_t bytes = (uint64_t)((uintptr_t)slot->cur - (uintptr_t)slot->ring);
 	uint64_t ring_records = (uint64_t)c->ring_blocks * RT_BLOCK_RECORDS;
 	if (atomic_load(&slot->state) != RT_SLOT_LIVE || !slot->ring || view->broken)
