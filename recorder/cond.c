@@ -2,27 +2,10 @@
  * Condition variables. A wait is WAIT_BEGIN (also lets the mutex go), WAIT_END (also takes it again), nothing else. A
  * cancelled wait ends as well: glibc takes the mutex again before the cleanup handlers run, ours first, because this
  * frame is the innermost.
- *
- * glibc has two sets of these functions; dlsym finds the default one, but in old versions of it the older one, so the
- * newer is asked for by name.
  */
 #include "recorder/sync.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-
-static void *real_cond(void **slot, const char *name)
-{
-	void *f = __atomic_load_n(slot, __ATOMIC_RELAXED);
-	if (f)
-		return f;
-	f = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
-	if (!f)
-		return rt_resolve(slot, name);
-	__atomic_store_n(slot, f, __ATOMIC_RELAXED);
-	return f;
-}
-#define REAL_COND(name) ((rt_real_type_##name)real_cond((void **)(void *)&rt_real_##name, #name))
 
 void rt_wait_begin(struct rt_wait *w)
 {
@@ -50,16 +33,16 @@ static bool valid_time(const struct timespec *t)
 RT_INTERPOSE(int, pthread_cond_wait, (pthread_cond_t *restrict cond, pthread_mutex_t *restrict mutex))
 {
 	RT_WAIT(cond, mutex, 0);
-	return wait.result = REAL_COND(pthread_cond_wait)(cond, mutex);
+	return wait.result = RT_REAL(pthread_cond_wait)(cond, mutex);
 }
 
 RT_INTERPOSE(int, pthread_cond_timedwait,
              (pthread_cond_t *restrict cond, pthread_mutex_t *restrict mutex, const struct timespec *restrict until))
 {
 	if (!valid_time(until))
-		return REAL_COND(pthread_cond_timedwait)(cond, mutex, until);
+		return RT_REAL(pthread_cond_timedwait)(cond, mutex, until);
 	RT_WAIT(cond, mutex, RT_F_TIMED);
-	return wait.result = REAL_COND(pthread_cond_timedwait)(cond, mutex, until);
+	return wait.result = RT_REAL(pthread_cond_timedwait)(cond, mutex, until);
 }
 
 RT_INTERPOSE(int, pthread_cond_clockwait,
@@ -75,22 +58,11 @@ RT_INTERPOSE(int, pthread_cond_clockwait,
 RT_INTERPOSE(int, pthread_cond_signal, (pthread_cond_t * cond))
 {
 	rt_emit_sync(RT_OP_SIGNAL, (uintptr_t)cond, 0, RT_PC, 0);
-	return REAL_COND(pthread_cond_signal)(cond);
+	return RT_REAL(pthread_cond_signal)(cond);
 }
 
 RT_INTERPOSE(int, pthread_cond_broadcast, (pthread_cond_t * cond))
 {
 	rt_emit_sync(RT_OP_BROADCAST, (uintptr_t)cond, 0, RT_PC, 0);
-	return REAL_COND(pthread_cond_broadcast)(cond);
-}
-
-/* Not events, but a condition must be made and waited on by the same set of functions. */
-RT_INTERPOSE(int, pthread_cond_init, (pthread_cond_t *restrict cond, const pthread_condattr_t *restrict attr))
-{
-	return REAL_COND(pthread_cond_init)(cond, attr);
-}
-
-RT_INTERPOSE(int, pthread_cond_destroy, (pthread_cond_t * cond))
-{
-	return REAL_COND(pthread_cond_destroy)(cond);
+	return RT_REAL(pthread_cond_broadcast)(cond);
 }

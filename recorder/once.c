@@ -6,6 +6,7 @@
  * This is rare, so the pair that says it (HB_BEFORE, HB_AFTER of the object) is written only once it has happened
  * somewhere in the process.
  */
+#include "recorder/core.h"
 #include "recorder/sync.h"
 
 #include <threads.h>
@@ -103,7 +104,7 @@ RT_INTERPOSE(int, __cxa_guard_acquire, (uint64_t * guard))
 RT_INTERPOSE(void, __cxa_guard_release, (uint64_t * guard))
 {
 	rt_emit_sync(RT_OP_ONCE_END, (uintptr_t)guard, 0, RT_PC, 0);
-	rt_emit_sync(RT_OP_ATOMIC_STORE, (uintptr_t)guard, 1, RT_PC, 0);
+	rt_sync(rt_self, RT_OP_ATOMIC_STORE, (uintptr_t)guard, 0, RT_PC, rt_record_aux(1, __ATOMIC_RELEASE, 0));
 	RT_REAL(__cxa_guard_release)(guard);
 }
 

@@ -51,9 +51,15 @@ bool rt_recording(void);
  *           ...
  *   }
  */
+struct rt_real_entry {
+	void **slot;
+	const char *name;
+};
 #define RT_INTERPOSE(type, name, parameters)                                                                           \
 	typedef type(*rt_real_type_##name) parameters;                                                                 \
 	static rt_real_type_##name rt_real_##name;                                                                     \
+	static struct rt_real_entry rt_real_entry_##name                                                               \
+	    __attribute__((section("rt_reals"), used)) = {(void **)(void *)&rt_real_##name, #name};                    \
 	RT_EXPORT type name parameters
 #define RT_REAL(name) ((rt_real_type_##name)rt_real((void **)(void *)&rt_real_##name, #name))
 void *rt_resolve(void **slot, const char *name);

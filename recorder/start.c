@@ -7,7 +7,6 @@
  */
 #include "recorder/core.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -111,19 +110,6 @@ static bool invariant_tsc(void)
 #else
 	return false;
 #endif
-}
-
-void *rt_resolve(void **slot, const char *name)
-{
-	void *f = dlsym(RTLD_NEXT, name);
-
-	if (!f) {
-		rt_say("racetrace: a function that the program calls is in none of its libraries:");
-		rt_say(name);
-		_exit(127);
-	}
-	__atomic_store_n(slot, f, __ATOMIC_RELAXED);
-	return f;
 }
 
 struct rt_birth *rt_birth_of(struct rt_slot *slot)
