@@ -62,6 +62,10 @@ struct cmd_text cmd_address(const struct rt_trace *trace, uint64_t addr)
 		snprintf(out.text, sizeof out.text, "0x%" PRIx64, addr);
 		return out;
 	}
+	/* What lies inside a mutex is the C library's business: "queue.mutex.__data.__lock" is "queue.mutex". */
+	char *inside = addr == v.address ? strstr(v.name, ".__") : NULL;
+	if (inside)
+		*inside = '\0';
 	out = cmd_text(v.name);
 	if (addr > v.address) {
 		size_t length = strlen(out.text);

@@ -698,8 +698,12 @@ enum rt_status jsonl_parse(struct jsonl *j, const char *path, struct rt_error *e
 	if (status)
 		return status;
 	status = parse_lines(&p);
-	if (!status && j->count == 0)
-		status = rt_error_set(err, RT_EINPUT, "'%s' has no event", path);
+	if (!status && p.lines.number == 0)
+		status = rt_error_set(err, RT_EINPUT, "'%s' has no header", path);
+	if (!status && !info->thread_count) {
+		uint32_t main_thread;
+		status = add_thread(&p, "main", &main_thread);
+	}
 	info->file_bytes = p.lines.bytes;
 	info->events = j->count;
 	info->threads = j->threads;

@@ -33,16 +33,6 @@ void lines_release(struct lines *lines)
 	*lines = (struct lines){.fd = -1};
 }
 
-enum rt_status lines_rewind(struct lines *lines, struct rt_error *err)
-{
-	if (lseek(lines->fd, 0, SEEK_SET) < 0)
-		return rt_error_set(err, RT_ESYSTEM, "cannot read '%s' again: %s", lines->path, strerror(errno));
-	lines->start = lines->end = 0;
-	lines->number = lines->bytes = 0;
-	lines->ended = false;
-	return RT_OK;
-}
-
 /* Reads more behind what is there; makes room first. */
 static enum rt_status fill(struct lines *lines, struct rt_error *err)
 {

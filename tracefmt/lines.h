@@ -24,8 +24,6 @@ struct lines {
 enum rt_status lines_open(struct lines *lines, const char *path, size_t longest, struct rt_error *err);
 /* The next line, without its end; *line is NULL at the end of the file. Valid (and writable) until the next call. */
 enum rt_status lines_next(struct lines *lines, char **line, size_t *length, struct rt_error *err);
-/* Back to the first line. */
-enum rt_status lines_rewind(struct lines *lines, struct rt_error *err);
 void lines_release(struct lines *lines);
 
 #endif

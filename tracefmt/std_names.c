@@ -82,6 +82,10 @@ static void known_name(const struct std_names *names, uint64_t address, bool loc
 	if (object) {
 		std_name_text(names, out, size, object);
 	} else if (rt_trace_variable(names->trace, address, &v)) {
+		/* A lock is not what the C library keeps at its beginning: "queue.mutex.__data.__lock". */
+		char *inside = lock ? strstr(v.name, ".__") : NULL;
+		if (inside)
+			*inside = '\0';
 		std_name_text(names, out, size, v.name);
 		size_t length = strlen(out);
 		if (address != v.address)
