@@ -24,10 +24,10 @@ bool atomics_init(struct atomics *a, const struct model *m, struct clocks *clock
 	memset(a, 0, sizeof *a);
 	a->m = m;
 	a->clocks = clocks;
-	bool any = false;
-	for (uint32_t i = 0; i < m->sync_count && !any; i++)
-		any = rt_op_group(model_op(m, m->sync[i])) == RT_GROUP_ATOMIC;
-	if (!any)
+	uint64_t atomic = 0;
+	for (unsigned op = 0; op < RT_OP_COUNT; op++)
+		atomic |= (uint64_t)(rt_op_group(op) == RT_GROUP_ATOMIC) << op;
+	if (!(m->ops & atomic))
 		return true;
 	a->index = calloc((size_t)m->cell_count + 1, sizeof *a->index);
 	a->pending = calloc((size_t)m->thread_count + 1, sizeof *a->pending);

@@ -26,6 +26,8 @@ struct por {
 static bool find_timed(struct por *p)
 {
 	const struct model *m = p->m;
+	if (!(m->ops >> RT_OP_WAIT_BEGIN & 1))
+		return true;
 	uint32_t *begins = malloc(((size_t)m->thread_count + 1) * sizeof *begins);
 	p->timed = calloc((size_t)m->sync_count + 1, sizeof *p->timed);
 	if (!begins || !p->timed) {

@@ -79,10 +79,11 @@ static bool walk(struct order_result *r, struct stamp *writers, struct por *p)
 	return por_ok(p) && !r->timeline.failed;
 }
 
-static bool has_acquiring_accesses(const struct model *m)
+/* Accesses with edges of their own: atomics. */
+static bool has_atomics(const struct model *m)
 {
-	for (uint32_t i = 0; i < m->sync_count; i++)
-		if (rt_op_is_access(model_op(m, m->sync[i])))
+	for (unsigned op = 0; op < RT_OP_COUNT; op++)
+		if (m->ops >> op & 1 && rt_op_is_atomic(op))
 			return true;
 	return false;
 }
@@ -102,7 +103,7 @@ enum rt_status shb_compute(const struct model *m, struct order_result **out, str
 	por_free(p);
 	free(writers);
 	enum rt_status status = ok ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory to order the trace's events");
-	if (ok && has_acquiring_accesses(m)) {
+	if (ok && has_atomics(m)) {
 		r->atomics = true;
 		status = segment_order_compute(m, true, &r->hb, err);
 	}

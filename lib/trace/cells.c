@@ -237,9 +237,22 @@ static void move_events(struct loader *l, uint32_t live)
 	m->event_count = live;
 }
 
+/* Did every cell that has events turn out shared and written? */
+static bool all_live(const struct loader *l)
+{
+	for (uint32_t c = 0; c < l->m->cell_count; c++)
+		if (l->m->cells[c].count && !TOUCH_LIVE(l->touch[c]))
+			return false;
+	return true;
+}
+
 bool loader_compact(struct loader *l)
 {
 	struct model *m = l->m;
+	if (all_live(l)) {
+		place_regions(m);
+		return true;
+	}
 	for (uint32_t i = 0; i < m->segment_count; i++)
 		m->segments[i].first = MODEL_NONE;
 	uint32_t live = place(l);
@@ -247,25 +260,4 @@ bool loader_compact(struct loader *l)
 	renumber_cells(l);
 	move_events(l, live);
 	return !l->failed && !l->intern.failed;
-}
-
-bool loader_list_cells(struct loader *l)
-{
-	struct model *m = l->m;
-	uint64_t total = 0;
-	for (uint32_t c = 0; c < m->cell_count; c++) {
-		m->cells[c].first = (uint32_t)total;
-		total += m->cells[c].count;
-		m->cells[c].count = 0;
-	}
-	if (total >= MODEL_NONE || !(m->cell_events = malloc((total + 1) * sizeof *m->cell_events)))
-		return false;
-	for (uint32_t i = 0; i < m->event_count; i++) {
-		const struct model_site *site = &m->sites[m->events[i].site];
-		if (!rt_op_is_access(site->op))
-			continue;
-		for (uint32_t c = m->events[i].object; c < m->events[i].object + site->cells; c++)
-			m->cell_events[m->cells[c].first + m->cells[c].count++] = i;
-	}
-	return true;
 }

@@ -76,6 +76,5 @@ void loader_access(struct loader *l, const struct rt_event *e);     /* pass two:
 void loader_renew(struct loader *l, uint64_t addr, uint64_t size);  /* pass two: new memory */
 void loader_benign(struct loader *l, uint64_t addr, uint64_t size); /* pass one */
 bool loader_compact(struct loader *l);                              /* after pass two */
-bool loader_list_cells(struct loader *l);                           /* after that */
 
 #endif

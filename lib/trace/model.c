@@ -23,15 +23,19 @@ uint32_t loader_push(struct loader *l, const struct rt_event *e, uint32_t object
                      bool begins)
 {
 	struct model *m = l->m;
-	uint32_t region = loader_region(l, e->thread);
 	struct loader_thread *t = &l->threads[e->thread];
-	if (m->event_count >= MODEL_NONE - 1 || e->number > UINT32_MAX ||
-	    !vec_reserve(&m->events, &l->event_capacity, (uint64_t)m->event_count + 1, sizeof *m->events) ||
-	    !vec_reserve(&m->segments, &l->segment_capacity, (uint64_t)m->segment_count + 1, sizeof *m->segments)) {
+	uint32_t region = l->regions == REGIONS_FUNCTIONS ? loader_region(l, e->thread) : t->region;
+	if (e->number > UINT32_MAX ||
+	    !vec_reserve(&m->events, &l->event_capacity, (uint64_t)m->event_count + 2, sizeof *m->events)) {
 		l->failed = true;
 		return MODEL_NONE;
 	}
 	if (begins || t->stale) {
+		if (!vec_reserve(&m->segments, &l->segment_capacity, (uint64_t)m->segment_count + 1,
+		                 sizeof *m->segments)) {
+			l->failed = true;
+			return MODEL_NONE;
+		}
 		t->segment = m->segment_count;
 		m->segments[m->segment_count++] = (struct model_segment){e->thread, t->pos, t->lockset, region};
 		t->stale = false;
@@ -58,12 +62,12 @@ void loader_arg(struct loader *l, uint32_t event, uint32_t value)
 	m->args[m->arg_count++] = (struct model_arg){event, value};
 }
 
-static bool ignored(const struct loader_thread *t, unsigned op)
+static inline bool ignored(const struct loader_thread *t, unsigned op)
 {
 	return (t->ignored[0] && rt_op_reads(op)) || (t->ignored[1] && rt_op_writes(op));
 }
 
-static void pass_one(struct loader *l, const struct rt_event *e)
+static inline void pass_one(struct loader *l, const struct rt_event *e)
 {
 	struct loader_thread *t = &l->threads[e->thread];
 	if (!t->seen) {
@@ -93,7 +97,7 @@ static void pass_one(struct loader *l, const struct rt_event *e)
 	}
 }
 
-static void pass_two(struct loader *l, const struct rt_event *e)
+static inline void pass_two(struct loader *l, const struct rt_event *e)
 {
 	if (rt_op_is_access(e->op)) {
 		if (!ignored(&l->threads[e->thread], e->op))
@@ -146,14 +150,15 @@ static enum rt_status run_pass(struct loader *l, uint64_t select,
 	return status;
 }
 
-static bool list_threads(struct loader *l)
+/* Where each thread's and each cell's events go. */
+static bool make_room(struct loader *l)
 {
 	struct model *m = l->m;
 	const struct rt_trace_info *info = rt_trace_info(l->trace);
 	m->thread_count = l->thread_count;
 	m->threads = calloc((size_t)m->thread_count + 1, sizeof *m->threads);
-	m->thread_events = malloc(((size_t)m->event_count + 1) * sizeof *m->thread_events);
-	if (!m->threads || !m->thread_events)
+	uint32_t capacity = 0;
+	if (!m->threads || !vec_reserve(&m->thread_events, &capacity, (uint64_t)m->event_count + 1, 4))
 		return false;
 	uint32_t first = 0;
 	for (uint32_t i = 0; i < m->thread_count; i++) {
@@ -165,23 +170,37 @@ static bool list_threads(struct loader *l)
 		m->threads[i] = (struct model_thread){&m->thread_events[first], t->pos, t->fork, t->join, parent};
 		first += t->pos;
 	}
-	for (uint32_t i = 0; i < m->event_count; i++) {
-		const struct model_thread *t = &m->threads[m->segments[m->events[i].segment].thread];
-		m->thread_events[(size_t)(t->events - m->thread_events) + m->events[i].pos] = i;
+	uint64_t total = 0;
+	for (uint32_t c = 0; c < m->cell_count; c++) {
+		m->cells[c].first = (uint32_t)total;
+		total += m->cells[c].count;
+		m->cells[c].count = 0;
 	}
-	return true;
+	capacity = 0;
+	return total < MODEL_NONE - 1 && vec_reserve(&m->cell_events, &capacity, total + 1, 4);
 }
 
-static bool list_sync(struct model *m)
+bool loader_index(struct loader *l)
 {
-	uint32_t n = 0;
-	for (uint32_t i = 0; i < m->event_count; i++)
-		n += rt_op_group(model_op(m, i)) != RT_GROUP_MEMORY;
-	m->sync = malloc(((size_t)n + 1) * sizeof *m->sync);
-	for (uint32_t i = 0; m->sync && i < m->event_count; i++)
-		if (rt_op_group(model_op(m, i)) != RT_GROUP_MEMORY)
-			m->sync[m->sync_count++] = i;
-	return m->sync;
+	struct model *m = l->m;
+	uint32_t capacity = 0;
+	if (!make_room(l))
+		return false;
+	for (uint32_t i = 0; i < m->event_count; i++) {
+		const struct model_event *e = &m->events[i];
+		const struct model_site *site = &m->sites[e->site];
+		const uint32_t *events = m->threads[m->segments[e->segment].thread].events;
+		m->thread_events[events - m->thread_events + e->pos] = i;
+		for (uint32_t c = e->object; c < e->object + site->cells; c++)
+			m->cell_events[m->cells[c].first + m->cells[c].count++] = i;
+		if (site->op == RT_OP_READ || site->op == RT_OP_WRITE)
+			continue;
+		m->ops |= UINT64_C(1) << site->op;
+		if (!vec_reserve(&m->sync, &capacity, (uint64_t)m->sync_count + 1, sizeof *m->sync))
+			return false;
+		m->sync[m->sync_count++] = i;
+	}
+	return true;
 }
 
 static enum rt_status load(struct loader *l, struct rt_event *batch, struct rt_error *err)
@@ -199,7 +218,7 @@ static enum rt_status load(struct loader *l, struct rt_event *batch, struct rt_e
 	status = run_pass(l, l->regions == REGIONS_FUNCTIONS ? PASS_TWO | CODE : PASS_TWO, pass_two, batch, err);
 	if (status)
 		return status;
-	if (!loader_compact(l) || !loader_list_cells(l) || !list_threads(l) || !list_sync(l->m))
+	if (!loader_compact(l) || !loader_index(l))
 		return no_memory(err);
 	return RT_OK;
 }

@@ -122,6 +122,7 @@ struct model {
 	uint32_t thread_count;
 	uint32_t *sync; /* event indices of all but plain accesses, in global order */
 	uint32_t sync_count;
+	uint64_t ops; /* bit i: an event with operation i was kept */
 	struct model_arg *args;
 	uint32_t arg_count;
 	uint64_t dropped;        /* accesses that were dropped early */

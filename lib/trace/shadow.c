@@ -4,6 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ONES2(n) n, n + 1, n + 1, n + 2
+#define ONES4(n) ONES2(n), ONES2(n + 1), ONES2(n + 1), ONES2(n + 2)
+#define ONES6(n) ONES4(n), ONES4(n + 1), ONES4(n + 1), ONES4(n + 2)
+const uint8_t shadow_ones[256] = {ONES6(0), ONES6(1), ONES6(1), ONES6(2)};
+
 static uint32_t slot_of(const struct shadow *s, uint64_t key)
 {
 	return (uint32_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & s->slot_mask;
@@ -344,12 +349,12 @@ bool shadow_cells_range(const struct shadow *s, uint64_t addr, uint64_t size, ui
 		return false;
 	/* Cells that begin at or before a byte: the last of them covers it if its granule survives. */
 	uint32_t g = start >> 3 & (SHADOW_GRANULES - 1);
-	uint32_t below = page->base[g] + (uint32_t)__builtin_popcount(page->words[g] & ((2u << (start & 7)) - 1));
+	uint32_t below = page->base[g] + shadow_ones[page->words[g] & ((2u << (start & 7)) - 1) & 0xff];
 	*first = page->words[g] & SHADOW_KEEP ? below - 1 : below;
 	for (k = end_key, page = shadow_find(s, k), start = end; !page; start = (k << SHADOW_PAGE_SHIFT) | 0xfff)
 		page = shadow_find(s, --k);
 	g = start >> 3 & (SHADOW_GRANULES - 1);
-	below = page->base[g] + (uint32_t)__builtin_popcount(page->words[g] & 0xff & ((2u << (start & 7)) - 1));
+	below = page->base[g] + shadow_ones[page->words[g] & ((2u << (start & 7)) - 1) & 0xff];
 	if (below <= *first)
 		return false;
 	*last = below - 1;

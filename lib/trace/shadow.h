@@ -64,6 +64,8 @@ uint32_t *shadow_words(struct shadow *s, uint64_t key);
 /* A page that exists, or NULL. */
 struct shadow_page *shadow_find(const struct shadow *s, uint64_t key);
 
+extern const uint8_t shadow_ones[256]; /* number of ones in a byte */
+
 static inline uint32_t shadow_mark(uint32_t word, uint32_t bits, uint32_t thread)
 {
 	uint32_t owner = word >> SHADOW_OWNER_SHIFT;
@@ -119,8 +121,8 @@ static inline bool shadow_cells(struct shadow *s, uint64_t addr, uint64_t size, 
 		return false;
 	/* Cells that begin at or before a byte; the last of them covers it. */
 	uint32_t base = s->cache[key % SHADOW_CACHE].base[granule] - 1;
-	*first = base + (uint32_t)__builtin_popcount(word & ((2u << offset) - 1));
-	*last = base + (uint32_t)__builtin_popcount(word & ((1u << (offset + (unsigned)size)) - 1));
+	*first = base + shadow_ones[word & ((2u << offset) - 1) & 0xff];
+	*last = base + shadow_ones[word & ((1u << (offset + (unsigned)size)) - 1) & 0xff];
 	return true;
 }
 

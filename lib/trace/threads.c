@@ -132,8 +132,6 @@ static void region_cut(struct loader *l, uint32_t thread, struct loader_thread *
 uint32_t loader_region(struct loader *l, uint32_t thread)
 {
 	struct loader_thread *t = &l->threads[thread];
-	if (l->regions != REGIONS_FUNCTIONS)
-		return t->region;
 	if (!t->frame_count)
 		return MODEL_NONE;
 	uint32_t *frame = &t->frames[t->frame_count - 1];
