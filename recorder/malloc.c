@@ -12,7 +12,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 
-/* Caller of the operator new or delete that this thread is in; 0 if in none. */
+/* Caller of the outermost operator new or delete that this thread is in (they call each other); 0 if in none. */
 static __thread uintptr_t operator_pc;
 static __thread bool resolving;
 
@@ -67,11 +67,14 @@ static void say_alloc(void *p, size_t size, uintptr_t pc)
 		rt_emit_sync(RT_OP_ALLOC, (uintptr_t)p, size, pc, 0);
 }
 
+RT_INTERPOSE(size_t, malloc_usable_size, (void *p))
+{
+	return in_arena(p) ? *arena_size(p) : RT_REAL(malloc_usable_size)(p);
+}
+
 static size_t usable_size(void *p)
 {
-	static size_t (*real)(void *);
-	size_t (*f)(void *) = (size_t(*)(void *))rt_real((void **)(void *)&real, "malloc_usable_size");
-	return f ? f(p) : 0;
+	return READY(malloc_usable_size) ? RT_REAL(malloc_usable_size)(p) : 0;
 }
 
 static void say_free(void *p, size_t size, uintptr_t pc)
@@ -218,19 +221,22 @@ static void leave_operator(uintptr_t *outer)
 }
 #define IN_OPERATOR                                                                                                    \
 	uintptr_t outer __attribute__((cleanup(leave_operator))) = operator_pc;                                        \
-	operator_pc = RT_PC
+	if (!outer)                                                                                                    \
+		operator_pc = RT_PC
 
 #define NEW(name, parameters, arguments)                                                                               \
 	RT_INTERPOSE(void *, name, parameters)                                                                         \
 	{                                                                                                              \
+		rt_real_type_##name real = RT_REAL(name);                                                              \
 		IN_OPERATOR;                                                                                           \
-		return RT_REAL(name) arguments;                                                                        \
+		return real arguments;                                                                                 \
 	}
 #define DELETE(name, parameters, arguments)                                                                            \
 	RT_INTERPOSE(void, name, parameters)                                                                           \
 	{                                                                                                              \
+		rt_real_type_##name real = RT_REAL(name);                                                              \
 		IN_OPERATOR;                                                                                           \
-		RT_REAL(name) arguments;                                                                               \
+		real arguments;                                                                                        \
 	}
 
 NEW(_Znwm, (size_t size), (size))

@@ -1,0 +1,37 @@
+#!/bin/bash
+# t_dl.sh [BUILD]: modules that come and go under the recorder: found as without it, seen to be loaded and unloaded, and
+# their source positions known although they are gone at the end.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+build=${1:-${BUILD:-build}}
+racetrace=$build/bin/racetrace
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+fail=0
+mkdir "$tmp/plugins"
+"${CXX:-g++}" -g -O1 -fsanitize=thread -shared -fPIC tests/recorder/dl/plugin.cpp -o "$tmp/plugins/plugin.so" &&
+	"${CC:-gcc}" -g -O1 -D_GNU_SOURCE -fsanitize=thread tests/recorder/dl/program.c -o "$tmp/program" \
+		-Wl,--enable-new-dtags,-rpath,"\$ORIGIN/plugins" || exit 1
+
+"$racetrace" record -o "$tmp/trace" -- "$tmp/program" "$tmp/plugins/plugin.so" || {
+	echo "the program ended with status $?"
+	exit 1
+}
+"$racetrace" dump --format jsonl "$tmp/trace" >"$tmp/events" || exit 1
+
+# is WHAT EXPECTED JQ-PROGRAM
+is() {
+	local got
+	got=$(jq -rs "$3" "$tmp/events")
+	[ "$got" = "$2" ] || { echo "$1: expected '$2', got '$got'"; fail=1; }
+}
+is 'loads' 3 'map(select(.op == "module-load")) | length'
+is 'unloads' 3 'map(select(.op == "module-unload")) | length'
+# Of the plugin's code, by positions that were looked up after it was gone.
+in_plugin='(map(select(.frames and any(.frames[]; .module == "plugin.so" and .function == "plugin_run")) | {(.position): 1}) | add) as $in
+	| map(select(.pc and $in[.pc]))'
+is 'initialised once each time' 3 "$in_plugin"' | map(select(.op == "once-end")) | length'
+is 'the vector is allocated by the plugin' 3 "$in_plugin"' | map(select(.op == "alloc" and .arg == 12)) | length'
+is 'and freed by it' true "$in_plugin"' | (map(select(.op == "alloc" and .arg == 12) | .object)) as $blocks
+	| map(select(.op == "free" and ([.object] | inside($blocks)))) | length >= 3'
+exit $fail

@@ -1,0 +1,33 @@
+/* Finds its plugin in its RUNPATH, by $ORIGIN and by a path; what dlsym could not find is still what dlerror says. */
+#include "../named.h"
+
+#include <dlfcn.h>
+#include <string.h>
+#include <unistd.h>
+
+static void use(const char *name)
+{
+	void *plugin = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+	if (!plugin)
+		fprintf(stderr, "%s\n", dlerror());
+	MUST(plugin);
+	int (*run)(void) = (int (*)(void))dlsym(plugin, "plugin_run");
+	MUST(run && run() == 6);
+	MUST(dlsym(plugin, "no_such_function") == NULL);
+	char copy[512] = "";
+	strncat(copy, "no_such_function", sizeof copy - 1);
+	const char *error = dlerror();
+	MUST(error && strstr(error, copy));
+	MUST(dlclose(plugin) == 0);
+	MUST(dlopen(name, RTLD_NOW | RTLD_NOLOAD) == NULL);
+}
+
+int main(int argc, char **argv)
+{
+	MUST(argc == 2);
+	use("plugin.so");
+	use("$ORIGIN/plugins/plugin.so");
+	use(argv[1]);
+	MUST(dlopen("libracetrace-test-none.so", RTLD_NOW) == NULL && dlerror());
+	return 0;
+}
