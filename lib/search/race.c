@@ -5,6 +5,9 @@
  * pairs that no path of the partial order relation orders form, for each e2, a window of e1s: from the first that POR
  * does not order before e2 to the last before e2 in the trace. Both ends only move forward as e2 does, so a pair of
  * classes is counted in one sweep, however many pairs of events it stands for.
+ *
+ * Classes that differ in nothing but the site are held together in a family, and most pairs of families fall at once:
+ * by a common lock, by trace order, or because POR orders the last of one before the first of the other.
  */
 #include "lib/search/search.h"
 #include "lib/trace/vec.h"
@@ -16,6 +19,15 @@ struct class
 	uint32_t thread, lockset, site;
 	bool starts;           /* the cell is its events' first one */
 	uint32_t first, count; /* members: search.members[first .. first + count) */
+	uint32_t next;         /* class of the same family, MODEL_NONE: the last */
+};
+
+/* Classes that agree in all but the site, and in that do the same kind of access. */
+struct family {
+	uint32_t thread, lockset;
+	bool starts, writes, atomic;
+	uint32_t classes;     /* the first of them */
+	uint32_t first, last; /* its first and last event */
 };
 
 /* What tells anomalies apart, unless every pair is wanted. */
@@ -42,6 +54,8 @@ struct search {
 	/* The cell at hand. */
 	struct class *classes;
 	uint32_t class_count, class_capacity;
+	struct family *families;
+	uint32_t family_count, family_capacity;
 	uint32_t *slots; /* hash table of class + 1 */
 	uint32_t slot_mask;
 	uint32_t *class_of, *members; /* by access of the cell */
@@ -112,6 +126,33 @@ static void clear_classes(struct search *s)
 	s->class_count = 0;
 }
 
+static bool make_families(struct search *s)
+{
+	const struct model *m = s->m;
+	s->family_count = 0;
+	for (uint32_t i = 0; i < s->class_count; i++) {
+		struct class *k = &s->classes[i];
+		unsigned op = m->sites[k->site].op;
+		bool writes = rt_op_writes(op), atomic = rt_op_is_atomic(op);
+		struct family *f = s->families, *end = s->families + s->family_count;
+		while (f < end && (f->thread != k->thread || f->lockset != k->lockset || f->starts != k->starts ||
+		                   f->writes != writes || f->atomic != atomic))
+			f++;
+		uint32_t first = s->members[k->first], last = s->members[k->first + k->count - 1];
+		if (f == end) {
+			if (!vec_reserve(&s->families, &s->family_capacity, (uint64_t)s->family_count + 1, sizeof *f))
+				return false;
+			f = &s->families[s->family_count++];
+			*f = (struct family){k->thread, k->lockset, k->starts, writes, atomic, MODEL_NONE, first, last};
+		}
+		k->next = f->classes;
+		f->classes = i;
+		f->first = first < f->first ? first : f->first;
+		f->last = last > f->last ? last : f->last;
+	}
+	return true;
+}
+
 /* Sorts the cell's accesses into classes, each in trace order. */
 static bool classify(struct search *s, uint32_t cell)
 {
@@ -128,7 +169,7 @@ static bool classify(struct search *s, uint32_t cell)
 		bool starts = e->object == cell;
 		if (e->segment != last_segment || e->site != last_site || s->classes[last].starts != starts) {
 			const struct model_segment *g = &m->segments[e->segment];
-			struct class k = {g->thread, g->lockset, e->site, starts, 0, 0};
+			struct class k = {g->thread, g->lockset, e->site, starts, 0, 0, MODEL_NONE};
 			last = class_index(s, &k);
 			if (s->failed)
 				return false;
@@ -148,7 +189,7 @@ static bool classify(struct search *s, uint32_t cell)
 		struct class *k = &s->classes[s->class_of[i]];
 		s->members[k->first + k->count++] = events[i];
 	}
-	return true;
+	return make_families(s);
 }
 
 static const char *pattern_of(unsigned op1, unsigned op2)
@@ -187,14 +228,15 @@ static void add_pair(struct search *s, uint32_t e1, uint32_t e2, uint64_t count,
 
 /*
  * Pairs of two classes with e1 earlier. A pair that shares several cells is counted at the first of them alone: there
- * the cell is the first of one of the two events.
+ * the cell is the first of one of the two events. Instances are ranked until one is good enough.
  */
-static struct sweep sweep_classes(struct search *s, const struct class *k1, const struct class *k2, const char *pattern)
+static struct sweep sweep_classes(struct search *s, const struct class *k1, const struct class *k2, const char *pattern,
+                                  int enough)
 {
 	const uint32_t *m1 = &s->members[k1->first], *m2 = &s->members[k2->first];
 	const struct model *m = s->m;
 	struct sweep found = {.rank = RANK_NONE};
-	uint32_t low = 0, high = 0, segment = MODEL_NONE, horizon = 0;
+	uint32_t low = 0, high = 0, ranked = 0, segment = MODEL_NONE, horizon = 0;
 	for (uint32_t j = 0; j < k2->count && !s->failed; j++) {
 		uint32_t e2 = m2[j];
 		while (high < k1->count && m1[high] < e2)
@@ -213,8 +255,9 @@ static struct sweep sweep_classes(struct search *s, const struct class *k1, cons
 		if (s->context->every)
 			for (uint32_t i = low; i < high && !s->failed; i++)
 				add_pair(s, m1[i], e2, 1, rank_of_pair(s, m1[i], e2), pattern);
-		else if (found.rank < RANK_SHB) {
-			/* If the latest e1 is ordered, so are the earlier ones. */
+		else if (found.rank < enough && ranked < high) {
+			/* If the latest e1 is ordered, so are the earlier ones; and it stays ordered for later e2. */
+			ranked = high;
 			int rank = rank_of_pair(s, m1[high - 1], e2);
 			if (rank > found.rank) {
 				found.rank = rank;
@@ -226,8 +269,8 @@ static struct sweep sweep_classes(struct search *s, const struct class *k1, cons
 	return found;
 }
 
-/* Adds what a sweep found to the anomaly of its source positions. */
-static void merge(struct search *s, const struct sweep *found, uint64_t pc1, uint64_t pc2, const char *pattern)
+/* The anomaly of these source positions; NULL without memory. */
+static struct race *race_of(struct search *s, uint64_t pc1, uint64_t pc2, const char *pattern)
 {
 	struct race_key key;
 	memset(&key, 0, sizeof key);
@@ -236,16 +279,16 @@ static void merge(struct search *s, const struct sweep *found, uint64_t pc1, uin
 	key.pattern = pattern;
 	struct race *race;
 	HASH_FIND(hh, s->races, &key, sizeof key, race);
-	if (!race) {
-		race = calloc(1, sizeof *race);
-		if (!race) {
-			s->failed = true;
-			return;
-		}
-		race->key = key;
-		race->rank = RANK_NONE;
-		HASH_ADD(hh, s->races, key, sizeof race->key, race);
-	}
+	if (race || !(race = calloc(1, sizeof *race)))
+		return race;
+	race->key = key;
+	race->rank = RANK_NONE;
+	HASH_ADD(hh, s->races, key, sizeof race->key, race);
+	return race;
+}
+
+static void merge(struct race *race, const struct sweep *found)
+{
 	race->count += found->count;
 	if (found->rank > race->rank || (found->rank == race->rank && found->e2 < race->e2)) {
 		race->rank = found->rank;
@@ -254,27 +297,52 @@ static void merge(struct search *s, const struct sweep *found, uint64_t pc1, uin
 	}
 }
 
-static bool may_race(const struct model *m, const struct class *k1, const struct class *k2)
+/* Are all events of the thread up to e1 ordered before e2 and all that follows it? */
+static bool all_ordered(const struct search *s, uint32_t e1, uint32_t e2)
 {
-	unsigned op1 = m->sites[k1->site].op, op2 = m->sites[k2->site].op;
-	return k1->thread != k2->thread && (k1->starts || k2->starts) && (rt_op_writes(op1) || rt_op_writes(op2)) &&
-	       !(rt_op_is_atomic(op1) && rt_op_is_atomic(op2)) && !model_locksets_exclude(m, k1->lockset, k2->lockset);
+	return segment_order_before(s->context->por, e1, e2);
+}
+
+static void search_classes(struct search *s, const struct class *k1, const struct class *k2)
+{
+	const struct model *m = s->m;
+	uint32_t last1 = s->members[k1->first + k1->count - 1];
+	uint32_t first2 = s->members[k2->first], last2 = s->members[k2->first + k2->count - 1];
+	if (s->members[k1->first] > last2 || all_ordered(s, last1, first2))
+		return;
+	const struct model_site *site1 = &m->sites[k1->site], *site2 = &m->sites[k2->site];
+	const char *pattern = pattern_of(site1->op, site2->op);
+	if (s->context->every) {
+		sweep_classes(s, k1, k2, pattern, RANK_NONE);
+		return;
+	}
+	struct sweep found = sweep_classes(s, k1, k2, pattern, RANK_SHB);
+	if (!found.count)
+		return;
+	struct race *race = race_of(s, site1->pc, site2->pc, pattern);
+	if (race)
+		merge(race, &found);
+	else
+		s->failed = true;
+}
+
+static bool may_race(const struct search *s, const struct family *f1, const struct family *f2)
+{
+	return f1->thread != f2->thread && (f1->starts || f2->starts) && (f1->writes || f2->writes) &&
+	       !(f1->atomic && f2->atomic) && f1->first < f2->last &&
+	       !model_locksets_exclude(s->m, f1->lockset, f2->lockset) && !all_ordered(s, f1->last, f2->first);
 }
 
 static void search_cell(struct search *s)
 {
-	const struct model *m = s->m;
-	for (uint32_t i = 0; i < s->class_count; i++)
-		for (uint32_t j = 0; j < s->class_count && !s->failed; j++) {
-			const struct class *k1 = &s->classes[i], *k2 = &s->classes[j];
-			/* Does any of k1 come before one of k2? */
-			if (s->members[k1->first] > s->members[k2->first + k2->count - 1] || !may_race(m, k1, k2))
+	for (uint32_t i = 0; i < s->family_count; i++)
+		for (uint32_t j = 0; j < s->family_count && !s->failed; j++) {
+			if (!may_race(s, &s->families[i], &s->families[j]))
 				continue;
-			const struct model_site *site1 = &m->sites[k1->site], *site2 = &m->sites[k2->site];
-			const char *pattern = pattern_of(site1->op, site2->op);
-			struct sweep found = sweep_classes(s, k1, k2, pattern);
-			if (found.count && !s->context->every)
-				merge(s, &found, site1->pc, site2->pc, pattern);
+			for (uint32_t k1 = s->families[i].classes; k1 != MODEL_NONE; k1 = s->classes[k1].next)
+				for (uint32_t k2 = s->families[j].classes; k2 != MODEL_NONE && !s->failed;
+				     k2 = s->classes[k2].next)
+					search_classes(s, &s->classes[k1], &s->classes[k2]);
 		}
 }
 
@@ -297,6 +365,7 @@ enum rt_status race_search(const struct search_context *c, struct anomaly_list *
 		free(race);
 	}
 	free(s.classes);
+	free(s.families);
 	free(s.slots);
 	free(s.class_of);
 	free(s.members);
