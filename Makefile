@@ -77,7 +77,7 @@ BUILD_PACKAGES := gcc g++ make libc6-dev libzstd-dev libjansson-dev libdw-dev li
 CHECK_PACKAGES := $(BUILD_PACKAGES) check libsubunit-dev zstd jq bash clang valgrind
 HOUSE_PACKAGES := $(CHECK_PACKAGES) libclang-rt-14-dev clang-format clang-tidy
 
-.PHONY: help deps-build deps-check deps-house demo check unit cli e2e san fuzz check-real bench format tidy install
+.PHONY: help deps-build deps-check deps-house demo check unit cli e2e san fuzz check-real bench bench-column format tidy install
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -133,6 +133,12 @@ check-real: deps-check all ## record and analyze SQLite and LevelDB (sources fro
 bench: deps-check all ## figures: recording against libtsan, analysis from the file
 	@sh tests/deps.sh $$(command -v npm >/dev/null || echo npm)
 	bash tests/bench/run.sh $(BUILD)
+
+bench-column: $(BUILD)/tests/bench_column ## figures of the file format alone: coding, writing, reading
+	$(BUILD)/tests/bench_column
+$(BUILD)/tests/bench_column: $(BUILD)/obj/tests/bench/bench_column.o $(BUILD)/lib/libracetrace.a
+	@mkdir -p $(@D)
+	$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 SOURCES := $(shell git ls-files '*.c' '*.h' '*.cc' '*.cpp' 2>/dev/null)
 format: deps-house ## is everything as clang-format wants it?

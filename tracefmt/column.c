@@ -166,18 +166,6 @@ static void put_prefix(struct rt_encoder *e, unsigned flag, struct rt_record ext
 	}
 }
 
-static void put_literal(struct rt_encoder *e, struct rt_record r)
-{
-	uint64_t le[2] = {htole64(r.w0), htole64(r.w1)};
-	struct rt_bytes *b = &e->column[RT_COLUMN_LITERAL];
-	memcpy(b->data + b->len, le, 16);
-	b->len += 16;
-	if (rt_record_op(r) == RT_OP_EXT)
-		e->stamp = r.w1;
-	else if (rt_record_op(r) == RT_OP_SKIP)
-		e->facts.left_out += rt_record_operand(r);
-}
-
 static bool is_event(struct rt_record r)
 {
 	return rt_record_op(r) >= RT_OP_READ;
@@ -188,6 +176,25 @@ static bool is_plain_ext(const struct rt_encoder *e, struct rt_record r)
 {
 	int64_t delta = (int64_t)(r.w1 - e->stamp);
 	return r.w0 >> 48 == RT_OP_EXT && delta < INT64_C(1) << 61 && delta > -(INT64_C(1) << 61);
+}
+
+/* A record that goes without an event; returns its flag. */
+static uint8_t put_literal(struct rt_encoder *e, struct rt_record r)
+{
+	if (is_plain_ext(e, r) && !rt_record_operand(r)) {
+		put_varint(e, RT_COLUMN_STAMP, rt_zigzag((int64_t)(r.w1 - e->stamp)) << 1);
+		e->stamp = r.w1;
+		return RT_FLAG_MARK;
+	}
+	uint64_t le[2] = {htole64(r.w0), htole64(r.w1)};
+	struct rt_bytes *b = &e->column[RT_COLUMN_LITERAL];
+	memcpy(b->data + b->len, le, 16);
+	b->len += 16;
+	if (rt_record_op(r) == RT_OP_EXT)
+		e->stamp = r.w1;
+	else if (rt_record_op(r) == RT_OP_SKIP)
+		e->facts.left_out += rt_record_operand(r);
+	return RT_FLAG_LITERAL;
 }
 
 /* Takes the records of one event, or one literal; returns how many that were. */
@@ -207,8 +214,7 @@ static inline __attribute__((always_inline)) size_t put_group(struct rt_encoder 
 			flag |= RT_FLAG_VALUE;
 		}
 		if (used == n || !is_event(r[used])) {
-			put_literal(e, r[0]);
-			*state->flag++ = RT_FLAG_LITERAL;
+			*state->flag++ = put_literal(e, r[0]);
 			return 1;
 		}
 	}
@@ -395,8 +401,12 @@ bool rt_decoder_prefix(struct rt_decoder *d, unsigned flag, struct rt_site *site
 	return !c[RT_COLUMN_STAMP].bad && !c[RT_COLUMN_ARG].bad && !c[RT_COLUMN_VALUE].bad;
 }
 
-bool rt_decoder_peek_literal(const struct rt_decoder *d, struct rt_record *record)
+bool rt_decoder_peek_literal(const struct rt_decoder *d, unsigned flag, struct rt_record *record)
 {
+	if (flag == RT_FLAG_MARK) {
+		*record = rt_record_ext(rt_decoder_peek_stamp(d), 0);
+		return true;
+	}
 	struct rt_cursor c = d->column[RT_COLUMN_LITERAL];
 	const uint8_t *p = rt_cursor_take(&c, 16);
 	uint64_t w[2];
@@ -407,12 +417,15 @@ bool rt_decoder_peek_literal(const struct rt_decoder *d, struct rt_record *recor
 	return true;
 }
 
-void rt_decoder_take_literal(struct rt_decoder *d)
+void rt_decoder_take_literal(struct rt_decoder *d, unsigned flag)
 {
 	struct rt_record record;
-	if (rt_decoder_peek_literal(d, &record) && rt_record_op(record) == RT_OP_EXT)
+	if (rt_decoder_peek_literal(d, flag, &record) && rt_record_op(record) == RT_OP_EXT)
 		d->stamp = record.w1;
-	rt_cursor_take(&d->column[RT_COLUMN_LITERAL], 16);
+	if (flag == RT_FLAG_MARK)
+		rt_cursor_varint(&d->column[RT_COLUMN_STAMP]);
+	else
+		rt_cursor_take(&d->column[RT_COLUMN_LITERAL], 16);
 }
 
 /* The record of the event that a step came to. */
@@ -431,9 +444,9 @@ bool rt_decoder_records(struct rt_decoder *d, struct rt_record *records, size_t 
 		if (n - k < 3 && n - k < 1u + !!(flag & RT_FLAG_EXT) + !!(flag & RT_FLAG_VALUE))
 			return false;
 		if (flag & RT_FLAG_LITERAL) {
-			if (!rt_decoder_peek_literal(d, &records[k++]))
+			if (!rt_decoder_peek_literal(d, flag, &records[k++]))
 				return false;
-			rt_decoder_take_literal(d);
+			rt_decoder_take_literal(d, flag);
 			d->flag++;
 			continue;
 		}

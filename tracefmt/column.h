@@ -19,12 +19,13 @@
 
 /* Flag byte of an event. */
 enum {
-	RT_FLAG_SITE = 3,     /* 0, 1: last, last but one successor; 2: number in SITE; 3: new, in DEF */
-	RT_FLAG_OPERAND = 12, /* 0: last + stride; 4: preceding operand + distance; 8: delta in OPERAND; 12: last */
-	RT_FLAG_SKIP = 16,    /* skip differs from the site's last: in SKIP */
-	RT_FLAG_EXT = 32,     /* an EXT record comes first: STAMP, and ARG if it differs */
-	RT_FLAG_VALUE = 64,   /* a VALUE record comes next to the event: VALUE */
-	RT_FLAG_LITERAL = 128 /* not an event: the record's 16 bytes are in LITERAL */
+	RT_FLAG_SITE = 3,      /* 0, 1: last, last but one successor; 2: number in SITE; 3: new, in DEF */
+	RT_FLAG_OPERAND = 12,  /* 0: last + stride; 4: preceding operand + distance; 8: delta in OPERAND; 12: last */
+	RT_FLAG_SKIP = 16,     /* skip differs from the site's last: in SKIP */
+	RT_FLAG_EXT = 32,      /* an EXT record comes first: STAMP, and ARG if it differs */
+	RT_FLAG_VALUE = 64,    /* a VALUE record comes next to the event: VALUE */
+	RT_FLAG_LITERAL = 128, /* not an event. This value alone: the record's 16 bytes are in LITERAL */
+	RT_FLAG_MARK = 129     /* likewise; it is an EXT without an arg: its stamp is in STAMP */
 };
 
 enum rt_column {
@@ -119,10 +120,10 @@ struct rt_step {
 	uint64_t operand;     /* the event's operand */
 };
 
-/* The literal record that is next, without taking it; false if damaged. */
-bool rt_decoder_peek_literal(const struct rt_decoder *d, struct rt_record *record);
-/* Takes that. */
-void rt_decoder_take_literal(struct rt_decoder *d);
+/* The record without an event that is next and has this flag, without taking it; false if damaged. */
+bool rt_decoder_peek_literal(const struct rt_decoder *d, unsigned flag, struct rt_record *record);
+/* Takes it. */
+void rt_decoder_take_literal(struct rt_decoder *d, unsigned flag);
 /* The stamp of the EXT that the next event brings, without taking it. Only if its flag has RT_FLAG_EXT. */
 static inline uint64_t rt_decoder_peek_stamp(const struct rt_decoder *d)
 {

@@ -26,6 +26,11 @@ static void unload(struct rt_reader *r, struct rt_stream *s)
 		r->live_bytes -= s->raw.cap;
 	s->loaded = false;
 	rt_decoder_release(&s->decoder);
+	if (s->raw.cap > r->spare.cap) {
+		struct rt_bytes raw = s->raw;
+		s->raw = r->spare;
+		r->spare = raw;
+	}
 	rt_bytes_release(&s->raw);
 }
 
@@ -47,6 +52,7 @@ static void file_free(struct rt_trace *trace)
 	free(r->chunks);
 	rt_symbols_free(r->symbols);
 	rt_bytes_release(&r->packed);
+	rt_bytes_release(&r->spare);
 	ZSTD_freeDCtx(r->zstd);
 	if (r->fd >= 0)
 		close(r->fd);
@@ -130,6 +136,8 @@ static enum rt_status load(struct rt_reader *r, struct rt_stream *s)
 	bool memory = false;
 	if (chunk->sequence != s->chunk || r->live_bytes + chunk->raw > LIVE_BYTES_MAX)
 		return RT_EINPUT;
+	s->raw = r->spare;
+	memset(&r->spare, 0, sizeof r->spare);
 	enum rt_status status = rt_reader_content(r, chunk, &s->raw);
 	if (status)
 		return status;
@@ -153,10 +161,10 @@ struct reading {
 enum run_end { RUN_FULL, RUN_BEHIND, RUN_CHUNK_END, RUN_DAMAGED };
 
 /* A literal record is next: takes it, unless it begins a run that comes after the limit. *taken says which. */
-static enum run_end take_literal(struct rt_stream *s, uint32_t thread, struct rt_next limit, bool *taken)
+static enum run_end take_literal(struct rt_stream *s, unsigned flag, uint32_t thread, struct rt_next limit, bool *taken)
 {
 	struct rt_record record;
-	if (!rt_decoder_peek_literal(&s->decoder, &record))
+	if (!rt_decoder_peek_literal(&s->decoder, flag, &record))
 		return RUN_DAMAGED;
 	*taken = true;
 	if (rt_record_op(record) == RT_OP_EXT) {
@@ -172,7 +180,7 @@ static enum run_end take_literal(struct rt_stream *s, uint32_t thread, struct rt
 	} else if (rt_record_op(record) == RT_OP_SKIP) {
 		s->ordinal += rt_record_operand(record);
 	}
-	rt_decoder_take_literal(&s->decoder);
+	rt_decoder_take_literal(&s->decoder, flag);
 	return RUN_BEHIND;
 }
 
@@ -223,7 +231,7 @@ static enum run_end run_stream(struct rt_reader *r, struct rt_stream *s, uint32_
 			bool taken = false;
 			s->ordinal = ordinal;
 			s->stamp = stamp;
-			result = take_literal(s, thread, in->limit, &taken);
+			result = take_literal(s, flag, thread, in->limit, &taken);
 			ordinal = s->ordinal;
 			stamp = s->stamp;
 			if (!taken)

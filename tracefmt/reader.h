@@ -46,7 +46,7 @@ struct rt_reader {
 	uint64_t number, live_bytes;
 	bool ended;
 	ZSTD_DCtx *zstd;
-	struct rt_bytes packed;
+	struct rt_bytes packed, spare; /* spare: room of a chunk that is done, for the next one */
 	char why[160];
 };
 
