@@ -131,6 +131,8 @@ static inline void rt_busy_end(void)
 	}
 }
 
+void rt_fork_start(void); /* once, at start */
+
 /* System calls that leave errno alone. */
 long rt_futex_wait(const void *word, uint32_t value, unsigned milliseconds);
 void rt_futex_wake(const void *word, int count);

@@ -31,8 +31,9 @@ void rt_filter_clear(struct rt_slot *slot)
 		*(volatile uint64_t *)&slot->filter[i].k0 = 0;
 }
 
-static void collector_gone(void)
+static void collector_gone(struct rt_slot *s)
 {
+	s->cur = s->limit = NULL; /* dead, for whoever still holds the pointer */
 	if (!atomic_exchange(&rt_channel->collector_gone, 1))
 		rt_say("racetrace: the collector is gone; the program goes on unrecorded");
 	rt_stop_recording();
@@ -85,7 +86,7 @@ static bool next_block(struct rt_slot *s)
 	if (blocks_pending(s) >= blocks / 2)
 		rt_ring_bell();
 	if (RT_UNLIKELY(blocks_pending(s) >= blocks) && !wait_for_room(s, blocks)) {
-		collector_gone();
+		collector_gone(s);
 		return false;
 	}
 	base = s->ring + published % blocks * RT_BLOCK_RECORDS;

@@ -1,17 +1,296 @@
-/* Signals. */
+/*
+ * Signals. The program's handlers run through a trampoline, which
+ * - moves a thread that it interrupted inside a restartable sequence of append.S back to the sequence's start;
+ * - lets handlers of asynchronous signals wait while the thread is busy in the recorder: the signal is queued again and
+ *   blocked until rt_busy_end. So no event of a handler is lost, and none comes between a stamp and its record;
+ * - if that cannot be done (a fault inside the recorder, the queue is full), drops the handler's events, counts them
+ * and says so in the trace (LOST). What the program asks back (sigaction's oldact, signal's result) is what it
+ * installed.
+ */
 #include "recorder/core.h"
 
 #include <errno.h>
 #include <sys/syscall.h>
+#include <ucontext.h>
 #include <unistd.h>
+
+#define SIGNALS 65
+#define BIT(sig) (UINT64_C(1) << ((sig)-1))
+#define DEFER_SIGNAL 1u
+#define DEFER_LOST 2u
+
+/* The program's handler of each signal: address | SA_SIGINFO << 62 | SA_RESETHAND << 63. */
+static uint64_t actions[SIGNALS];
+#define ACTION_INFO (UINT64_C(1) << 62)
+#define ACTION_ONCE (UINT64_C(1) << 63)
+#define ACTION_ADDRESS (ACTION_INFO - 1)
+
+static uint64_t interrupting; /* siginterrupt(sig, 1) was asked for */
+
+RT_INTERPOSE(int, sigaction, (int sig, const struct sigaction *act, struct sigaction *old));
+
+static int real_sigaction(int sig, const struct sigaction *act, struct sigaction *old)
+{
+	return RT_REAL(sigaction)(sig, act, old);
+}
 
 void rt_signal_undefer(void)
 {
 	int saved = errno;
 	uint64_t mask = rt_thread.mask;
+	unsigned deferred = rt_thread.deferred;
 
 	rt_thread.deferred = 0;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof mask);
+	if (deferred & DEFER_LOST)
+		rt_emit_lost();
+	if (deferred & DEFER_SIGNAL)
+		syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof mask);
 	errno = saved;
+}
+
+/* Signals that say that the instruction itself failed; they cannot wait. */
+static bool is_fault(int sig, const siginfo_t *info)
+{
+	return info->si_code > 0 &&
+	       (sig == SIGSEGV || sig == SIGBUS || sig == SIGFPE || sig == SIGILL || sig == SIGTRAP || sig == SIGSYS);
+}
+
+static bool defer(int sig, siginfo_t *info, ucontext_t *context)
+{
+	const uint64_t faults = BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGSYS);
+	uint64_t *mask = (uint64_t *)(void *)&context->uc_sigmask;
+
+	if (syscall(SYS_rt_tgsigqueueinfo, getpid(), (pid_t)syscall(SYS_gettid), sig, info) != 0)
+		return false;
+	if (!(rt_thread.deferred & DEFER_SIGNAL)) {
+		rt_thread.mask = *mask;
+		rt_thread.deferred |= DEFER_SIGNAL;
+	}
+	*mask |= ~faults | BIT(sig);
+	return true;
+}
+
+#ifdef __x86_64__
+struct window {
+	const char *start, *commit, *zero, *end;
+};
+#define LABEL(name) extern const char name[] __attribute__((visibility("hidden")));
+#define WINDOW(name)                                                                                                   \
+	LABEL(name##_commit) LABEL(name##_zero) LABEL(name##_end) static const char *name##_start(void)                \
+	{                                                                                                              \
+		return (const char *)(uintptr_t)name;                                                                  \
+	}
+WINDOW(rt_append)
+WINDOW(rt_append2)
+WINDOW(rt_append_sync)
+
+/* The slot is in rdx in all sequences. */
+static bool leave_window(greg_t *reg, const char *start, const char *commit, const char *zero, const char *end)
+{
+	const char *pc = (const char *)reg[REG_RIP];
+
+	if (pc >= start && pc <= commit) {
+		reg[REG_RIP] = (greg_t)start;
+		return true;
+	}
+	if (pc == zero) {
+		((struct rt_slot *)reg[REG_RDX])->skipped = 0;
+		reg[REG_RIP] = (greg_t)end;
+		return true;
+	}
+	return false;
+}
+
+static void leave_windows(ucontext_t *context)
+{
+	greg_t *reg = context->uc_mcontext.gregs;
+
+	(void)(leave_window(reg, rt_append_start(), rt_append_commit, rt_append_zero, rt_append_end) ||
+	       leave_window(reg, rt_append2_start(), rt_append2_commit, rt_append2_zero, rt_append2_end) ||
+	       leave_window(reg, rt_append_sync_start(), rt_append_sync_commit, rt_append_sync_zero,
+	                    rt_append_sync_end));
+}
+#else
+static void leave_windows(ucontext_t *context)
+{
+	(void)context;
+}
+#endif
+
+static void call(uint64_t action, int sig, siginfo_t *info, void *context)
+{
+	uintptr_t address = (uintptr_t)(action & ACTION_ADDRESS);
+
+	rt_new_epoch(rt_self); /* the interrupted hook may be in the middle of the filter */
+	if (action & ACTION_INFO)
+		((void (*)(int, siginfo_t *, void *))address)(sig, info, context);
+	else
+		((void (*)(int))address)(sig);
+	rt_new_epoch(rt_self);
+}
+
+/* The interrupted thread is in the recorder and the signal cannot wait. */
+static void call_while_busy(uint64_t action, int sig, siginfo_t *info, void *context)
+{
+	struct rt_thread *t = &rt_thread;
+	struct rt_slot *self = rt_self, *aside = t->aside;
+	unsigned busy = t->busy;
+
+	t->busy = 0;
+	if (t->stripe) {
+		/* A fault in an atomic operation. Nothing else is under way; the handler may well not come back. */
+		__atomic_store_n(t->stripe, 0, __ATOMIC_RELEASE);
+		t->stripe = NULL;
+		call(action, sig, info, context);
+	} else {
+		t->aside = self;
+		rt_self = &rt_dead;
+		call(action, sig, info, context);
+		rt_self = self;
+		t->aside = aside;
+		if (t->lost)
+			t->deferred |= DEFER_LOST;
+	}
+	t->busy = busy;
+}
+
+static void trampoline(int sig, siginfo_t *info, void *context)
+{
+	uint64_t action = __atomic_load_n(&actions[sig], __ATOMIC_ACQUIRE);
+
+	if (rt_thread.busy && !is_fault(sig, info) && defer(sig, info, context))
+		return;
+	if (action & ACTION_ONCE) {
+		struct sigaction now;
+
+		if (real_sigaction(sig, NULL, &now) == 0 && now.sa_sigaction == trampoline) {
+			now.sa_handler = SIG_DFL;
+			now.sa_flags &= ~SA_SIGINFO;
+			real_sigaction(sig, &now, NULL);
+		}
+	}
+	if (rt_thread.busy) {
+		call_while_busy(action, sig, info, context);
+		return;
+	}
+	leave_windows(context);
+	call(action, sig, info, context);
+}
+
+static bool is_handler(const struct sigaction *act)
+{
+	return act->sa_handler != SIG_DFL && act->sa_handler != SIG_IGN && act->sa_handler != SIG_ERR;
+}
+
+/* What the kernel has, as the program knows it. */
+static void as_installed(struct sigaction *kernel, uint64_t action)
+{
+	if (kernel->sa_sigaction != trampoline)
+		return;
+	kernel->sa_sigaction = (void (*)(int, siginfo_t *, void *))(uintptr_t)(action & ACTION_ADDRESS);
+	if (!(action & ACTION_INFO))
+		kernel->sa_flags &= ~SA_SIGINFO;
+	if (action & ACTION_ONCE)
+		kernel->sa_flags |= (int)SA_RESETHAND;
+}
+
+RT_EXPORT int sigaction(int sig, const struct sigaction *act, struct sigaction *old)
+{
+	struct sigaction mine, was;
+	uint64_t before, mode;
+	int result;
+
+	if (!rt_channel || sig <= 0 || sig >= SIGNALS)
+		return real_sigaction(sig, act, old);
+	before = __atomic_load_n(&actions[sig], __ATOMIC_ACQUIRE);
+	if (act) {
+		mine = *act;
+		if (is_handler(act)) {
+			mode = (mine.sa_flags & SA_SIGINFO ? ACTION_INFO : 0) |
+			       (mine.sa_flags & (int)SA_RESETHAND ? ACTION_ONCE : 0);
+			__atomic_store_n(&actions[sig], (uintptr_t)mine.sa_sigaction | mode, __ATOMIC_RELEASE);
+			mine.sa_sigaction = trampoline;
+			mine.sa_flags = (mine.sa_flags | SA_SIGINFO) & ~(int)SA_RESETHAND;
+		}
+	}
+	result = real_sigaction(sig, act ? &mine : NULL, &was);
+	if (result != 0) {
+		__atomic_store_n(&actions[sig], before, __ATOMIC_RELEASE);
+		return result;
+	}
+	as_installed(&was, before);
+	if (old)
+		*old = was;
+	return 0;
+}
+
+static sighandler_t install(int sig, sighandler_t handler, int flags, uint64_t mask)
+{
+	struct sigaction act, old;
+
+	if (handler == SIG_ERR || sig <= 0 || sig >= SIGNALS) {
+		errno = EINVAL;
+		return SIG_ERR;
+	}
+	sigemptyset(&act.sa_mask);
+	*(uint64_t *)(void *)&act.sa_mask = mask;
+	act.sa_flags = flags;
+	act.sa_handler = handler;
+	return sigaction(sig, &act, &old) == 0 ? old.sa_handler : SIG_ERR;
+}
+
+/* BSD's semantics: stays installed, blocks itself, restarts system calls. */
+static sighandler_t install_bsd(int sig, sighandler_t handler)
+{
+	bool interrupt = sig > 0 && sig < SIGNALS && (__atomic_load_n(&interrupting, __ATOMIC_RELAXED) & BIT(sig));
+
+	return install(sig, handler, interrupt ? 0 : SA_RESTART, sig > 0 && sig < SIGNALS ? BIT(sig) : 0);
+}
+
+#define INSTALLER(name, how)                                                                                           \
+	RT_EXPORT sighandler_t name(int sig, sighandler_t handler);                                                    \
+	RT_EXPORT sighandler_t name(int sig, sighandler_t handler)                                                     \
+	{                                                                                                              \
+		return how;                                                                                            \
+	}
+INSTALLER(signal, install_bsd(sig, handler))
+INSTALLER(bsd_signal, install_bsd(sig, handler))
+INSTALLER(ssignal, install_bsd(sig, handler))
+INSTALLER(sysv_signal, install(sig, handler, (int)SA_RESETHAND | SA_NODEFER, 0))
+INSTALLER(__sysv_signal, install(sig, handler, (int)SA_RESETHAND | SA_NODEFER, 0))
+
+RT_INTERPOSE(int, siginterrupt, (int sig, int on))
+{
+	int result = RT_REAL(siginterrupt)(sig, on);
+
+	if (result == 0 && on)
+		__atomic_or_fetch(&interrupting, BIT(sig), __ATOMIC_RELAXED);
+	else if (result == 0)
+		__atomic_and_fetch(&interrupting, ~BIT(sig), __ATOMIC_RELAXED);
+	return result;
+}
+
+/* System V's sigset: SIG_HOLD blocks; anything else installs and unblocks. */
+RT_EXPORT sighandler_t sigset(int sig, sighandler_t handler)
+{
+	sigset_t one, before;
+	struct sigaction old;
+	sighandler_t was;
+
+	if (sig <= 0 || sig >= SIGNALS) {
+		errno = EINVAL;
+		return SIG_ERR;
+	}
+	sigemptyset(&one);
+	sigaddset(&one, sig);
+	if (handler == SIG_HOLD) {
+		if (pthread_sigmask(SIG_BLOCK, &one, &before) != 0 || sigaction(sig, NULL, &old) != 0)
+			return SIG_ERR;
+		return sigismember(&before, sig) ? SIG_HOLD : old.sa_handler;
+	}
+	was = install(sig, handler, 0, 0);
+	if (was == SIG_ERR || pthread_sigmask(SIG_UNBLOCK, &one, &before) != 0)
+		return SIG_ERR;
+	return sigismember(&before, sig) ? SIG_HOLD : was;
 }

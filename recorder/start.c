@@ -234,6 +234,7 @@ static void start(int argc, char **argv, char **environment)
 		return;
 	}
 	rt_channel->program_pid = (int32_t)getpid();
+	rt_fork_start();
 	rt_thread_start();
 	atomic_store(&rt_channel->started, 1);
 	rt_request_map();

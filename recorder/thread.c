@@ -207,19 +207,16 @@ static int run_c11(void *birth)
 	return routine(argument);
 }
 
-/* A slot for a thread to be; NULL: make it without recording it. Begins a busy section if it returns one. */
+/* A slot for a thread to be; NULL: make it without recording it. */
 static struct rt_birth *conceive(void)
 {
 	struct rt_slot *s;
 
 	if (!rt_recording())
 		return NULL;
-	rt_busy_begin();
 	s = rt_slot_take();
-	if (!s) {
-		rt_busy_end();
+	if (!s)
 		return NULL;
-	}
 	rt_birth_of(s)->go = 0;
 	return rt_birth_of(s);
 }
@@ -236,7 +233,6 @@ static void deliver(struct rt_birth *b, bool made, const pthread_t *thread, uint
 	} else {
 		atomic_store(&b->slot->state, RT_SLOT_FREE);
 	}
-	rt_busy_end();
 }
 
 RT_INTERPOSE(int, pthread_create, (pthread_t * thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg))
