@@ -7,8 +7,7 @@
  * operation itself, for which signal.c lets the stripe go.
  */
 #include "recorder/core.h"
-
-#include <sched.h>
+#include "recorder/syscall.h"
 
 #define STRIPES 1024u
 
@@ -30,7 +29,7 @@ static inline struct rt_slot *lock_stripe(const volatile void *p)
 	for (unsigned spin = 1; __atomic_exchange_n(stripe, 1, __ATOMIC_ACQUIRE); spin++) {
 		RT_PAUSE();
 		if (spin % 128 == 0)
-			sched_yield();
+			RT_SYSCALL(SYS_sched_yield);
 	}
 	rt_thread.stripe = stripe;
 	return s;

@@ -5,10 +5,10 @@
  * vfork is fork here: a child that ran in its parent's memory would write events of its own into its parent's ring.
  */
 #include "recorder/core.h"
+#include "recorder/syscall.h"
 
 #include <errno.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 static void leave_channel(void)
@@ -22,10 +22,10 @@ static void leave_channel(void)
 		return;
 	rt_channel = NULL;
 	size = c->total_bytes;
-	at = syscall(SYS_mmap, c, size, PROT_READ | PROT_WRITE, MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-	             -1, 0L);
-	if (at == -1)
-		syscall(SYS_munmap, c, size);
+	at = RT_SYSCALL(SYS_mmap, c, size, PROT_READ | PROT_WRITE,
+	                MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (at < 0 && at > -4096)
+		RT_SYSCALL(SYS_munmap, c, size);
 }
 
 void rt_fork_start(void)

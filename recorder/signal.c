@@ -8,11 +8,10 @@
  * installed.
  */
 #include "recorder/core.h"
+#include "recorder/syscall.h"
 
 #include <errno.h>
-#include <sys/syscall.h>
 #include <ucontext.h>
-#include <unistd.h>
 
 #define SIGNALS 65
 #define BIT(sig) (UINT64_C(1) << ((sig)-1))
@@ -36,7 +35,6 @@ static int real_sigaction(int sig, const struct sigaction *act, struct sigaction
 
 void rt_signal_undefer(void)
 {
-	int saved = errno;
 	uint64_t mask = rt_thread.mask;
 	unsigned deferred = rt_thread.deferred;
 
@@ -45,8 +43,7 @@ void rt_signal_undefer(void)
 	if (deferred & DEFER_LOST)
 		rt_emit_lost();
 	if (deferred & DEFER_SIGNAL)
-		syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof mask);
-	errno = saved;
+		RT_SYSCALL(SYS_rt_sigprocmask, SIG_SETMASK, &mask, 0, sizeof mask);
 }
 
 /* Signals that say that the instruction itself failed; they cannot wait. */
@@ -61,7 +58,7 @@ static bool defer(int sig, siginfo_t *info, ucontext_t *context)
 	const uint64_t faults = BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGSYS);
 	uint64_t *mask = (uint64_t *)(void *)&context->uc_sigmask;
 
-	if (syscall(SYS_rt_tgsigqueueinfo, getpid(), (pid_t)syscall(SYS_gettid), sig, info) != 0)
+	if (RT_SYSCALL(SYS_rt_tgsigqueueinfo, RT_SYSCALL(SYS_getpid), RT_SYSCALL(SYS_gettid), sig, info) != 0)
 		return false;
 	if (!(rt_thread.deferred & DEFER_SIGNAL)) {
 		rt_thread.mask = *mask;

@@ -6,13 +6,13 @@
  * RACETRACE_CHANNEL is "FD:PRELOAD": the channel's memory file, and LD_PRELOAD as the user had it (empty: not set).
  */
 #include "recorder/core.h"
+#include "recorder/syscall.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 #ifdef __x86_64__
@@ -36,31 +36,20 @@ static size_t length(const char *s)
 
 void rt_say(const char *message)
 {
-	int saved = errno;
-	const char *parts[] = {message, "\n"};
-
-	for (int i = 0; i < 2; i++)
-		if (syscall(SYS_write, STDERR_FILENO, parts[i], length(parts[i])) < 0)
-			break;
-	errno = saved;
+	RT_SYSCALL(SYS_write, STDERR_FILENO, message, length(message));
+	RT_SYSCALL(SYS_write, STDERR_FILENO, "\n", 1);
 }
 
 long rt_futex_wait(const void *word, uint32_t value, unsigned milliseconds)
 {
 	struct timespec timeout = {milliseconds / 1000, (long)(milliseconds % 1000) * 1000000};
-	int saved = errno;
-	long result = syscall(SYS_futex, word, FUTEX_WAIT, value, &timeout, NULL, 0);
 
-	errno = saved;
-	return result;
+	return RT_SYSCALL(SYS_futex, word, FUTEX_WAIT, value, &timeout);
 }
 
 void rt_futex_wake(const void *word, int count)
 {
-	int saved = errno;
-
-	syscall(SYS_futex, word, FUTEX_WAKE, count, NULL, NULL, 0);
-	errno = saved;
+	RT_SYSCALL(SYS_futex, word, FUTEX_WAKE, count);
 }
 
 void rt_ring_bell(void)
@@ -74,21 +63,19 @@ void rt_ring_bell(void)
 /* A zombie answers kill(); its pidfd does not lie. */
 bool rt_collector_alive(void)
 {
-	int saved = errno;
 	pid_t pid = rt_channel->collector_pid;
-	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	int fd = (int)RT_SYSCALL(SYS_pidfd_open, pid);
 	bool alive = true;
 
 	if (fd >= 0) {
 		struct pollfd p = {.fd = fd, .events = POLLIN};
 		struct timespec none = {0, 0};
 
-		alive = syscall(SYS_ppoll, &p, 1, &none, NULL, 0) == 0;
-		syscall(SYS_close, fd);
-	} else if (errno == ESRCH || syscall(SYS_kill, pid, 0) < 0) {
-		alive = errno != ESRCH;
+		alive = RT_SYSCALL(SYS_ppoll, &p, 1, &none) == 0;
+		RT_SYSCALL(SYS_close, fd);
+	} else {
+		alive = fd != -ESRCH && RT_SYSCALL(SYS_kill, pid, 0) != -ESRCH;
 	}
-	errno = saved;
 	return alive;
 }
 
@@ -190,18 +177,22 @@ static bool channel_is_sound(const struct rt_channel *c, uint64_t size)
 	       slots <= size - c->slots_offset && c->rings_offset <= size && rings <= size - c->rings_offset;
 }
 
+static void *map(size_t size, int flags, int fd)
+{
+	long at = RT_SYSCALL(SYS_mmap, 0, size, PROT_READ | PROT_WRITE, flags | MAP_NORESERVE, fd, 0);
+
+	return at < 0 && at > -4096 ? NULL : (void *)at;
+}
+
 static struct rt_channel *map_channel(int fd)
 {
 	struct stat st;
 	struct rt_channel *c = NULL;
 
 	if (fstat(fd, &st) == 0 && st.st_size >= (off_t)sizeof(struct rt_channel))
-		c = (struct rt_channel *)syscall(SYS_mmap, NULL, st.st_size, PROT_READ | PROT_WRITE,
-		                                 MAP_SHARED | MAP_NORESERVE, fd, 0);
-	if (c == MAP_FAILED)
-		c = NULL;
+		c = map((size_t)st.st_size, MAP_SHARED, fd);
 	if (c && !channel_is_sound(c, (uint64_t)st.st_size)) {
-		syscall(SYS_munmap, c, st.st_size);
+		RT_SYSCALL(SYS_munmap, c, st.st_size);
 		c = NULL;
 	}
 	if (c) {
@@ -211,7 +202,7 @@ static struct rt_channel *map_channel(int fd)
 		if (births == MAP_FAILED)
 			c = NULL;
 	}
-	syscall(SYS_close, fd);
+	RT_SYSCALL(SYS_close, fd);
 	return c;
 }
 
@@ -233,7 +224,7 @@ static void start(int argc, char **argv, char **environment)
 		rt_say("racetrace: the recorder does not understand its channel; the program runs unrecorded");
 		return;
 	}
-	rt_channel->program_pid = (int32_t)getpid();
+	rt_channel->program_pid = (int32_t)RT_SYSCALL(SYS_getpid);
 	rt_fork_start();
 	rt_thread_start();
 	atomic_store(&rt_channel->started, 1);

@@ -8,10 +8,8 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <sys/syscall.h>
 #include <threads.h>
 #include <time.h>
-#include <unistd.h>
 
 static pthread_key_t end_key;
 static bool end_key_made;

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -184,6 +185,7 @@ int main(int argc, char **argv)
 {
 	uint32_t ring = 4096, slots = 2048;
 	int option, status, fd;
+	struct rusage usage;
 	bool die = false;
 	pid_t pid;
 
@@ -199,7 +201,7 @@ int main(int argc, char **argv)
 	pid = fork();
 	if (pid == 0)
 		run(fd, argv[optind], argv + optind + 1);
-	while (waitpid(pid, &status, WNOHANG) == 0) {
+	while (wait4(pid, &status, WNOHANG, &usage) == 0) {
 		drain_all(false);
 		if (atomic_load(&channel->request) != atomic_load(&channel->answer)) {
 			atomic_store(&channel->answer, atomic_load(&channel->request));
@@ -220,5 +222,8 @@ int main(int argc, char **argv)
 			printf("%s %lu\n", rt_op_name(i), count[i]);
 	printf("skipped %lu\nrecords %lu\nthreads %u\nlost-events %lu\nrange-bytes %lu\nstatus %d\n", skipped, records,
 	       channel->thread_count, lost, values, WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+	if (getenv("DRAIN_TIMES"))
+		fprintf(stderr, "program: user %ld.%06ld system %ld.%06ld\n", usage.ru_utime.tv_sec,
+		        usage.ru_utime.tv_usec, usage.ru_stime.tv_sec, usage.ru_stime.tv_usec);
 	return 0;
 }

@@ -1,0 +1,48 @@
+/*
+ * System calls of the recorder's own: not through libc, whose functions are interposed, and without touching errno.
+ * The result is the kernel's: negative errno on failure.
+ */
+#ifndef RECORDER_SYSCALL_H
+#define RECORDER_SYSCALL_H
+
+#include <sys/syscall.h>
+
+#ifdef __x86_64__
+static inline long rt_syscall6(long n, long a, long b, long c, long d, long e, long f)
+{
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
+	long result;
+
+	__asm__ volatile("syscall"
+	                 : "=a"(result)
+	                 : "a"(n), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+	                 : "rcx", "r11", "memory");
+	return result;
+}
+#else
+#include "recorder/recorder.h"
+
+#include <errno.h>
+
+static inline long rt_syscall6(long n, long a, long b, long c, long d, long e, long f)
+{
+	static void *real;
+	int saved = errno;
+	long result =
+	    ((long (*)(long, long, long, long, long, long, long))rt_real(&real, "syscall"))(n, a, b, c, d, e, f);
+
+	if (result == -1)
+		result = -errno;
+	errno = saved;
+	return result;
+}
+#endif
+
+#define RT_SYSCALL_(n, a, b, c, d, e, f, ...)                                                                          \
+	rt_syscall6(n, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
+/* RT_SYSCALL(number, up to six arguments) */
+#define RT_SYSCALL(...) RT_SYSCALL_(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
+
+#endif
