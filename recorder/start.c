@@ -196,10 +196,8 @@ static struct rt_channel *map_channel(int fd)
 		c = NULL;
 	}
 	if (c) {
-		births =
-		    (struct rt_birth *)syscall(SYS_mmap, NULL, c->slot_count * sizeof *births, PROT_READ | PROT_WRITE,
-		                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0L);
-		if (births == MAP_FAILED)
+		births = map(c->slot_count * sizeof *births, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+		if (!births)
 			c = NULL;
 	}
 	RT_SYSCALL(SYS_close, fd);
