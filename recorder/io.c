@@ -6,6 +6,9 @@
  * Each descriptor that can carry data from thread to thread has an object, a small number that is no address: both ends
  * of a pipe share one, all sockets share one (which end belongs to which is not known here), and files have none.
  */
+#ifndef __NO_INLINE__
+#define __NO_INLINE__ /* or the C library's headers define some of these themselves */
+#endif
 #include "recorder/sync.h"
 
 #include <errno.h>

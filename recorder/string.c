@@ -5,6 +5,9 @@
  * go through pointers that begin at plain loops. The recorder is built with -fno-builtin, and this file with
  * -fno-tree-loop-distribute-patterns, so that the loops do not become calls of themselves.
  */
+#ifndef __NO_INLINE__
+#define __NO_INLINE__ /* or the C library's headers define some of these themselves */
+#endif
 #include "recorder/sync.h"
 
 #include <dlfcn.h>
