@@ -1,0 +1,35 @@
+/*
+ * The exhaustive prover: searches the reachable states of a trace's correct reorderings for one in which a goal holds
+ * (seed 002: a race is a state in which two conflicting accesses are enabled).
+ *
+ * It is complete: if it ends without a witness and within its budget, there is none. What keeps it small:
+ *  - the relevant part of the trace: what the goal needs (thread order, POR, reads-from), and the releases of the locks
+ *    taken there with what these need in turn. Leaving out everything else turns any witness into a smaller one;
+ *  - persistent sets: an event that can be in nobody's way (a release, a read, a fork, a write that nobody else
+ *    touches) is executed at once, alone;
+ *  - states already seen (thread positions and the last writes that some later read asks for) are not entered again;
+ *  - a write that takes away a value which something needed has still to read is not tried;
+ *  - the events' order in the trace is tried first.
+ */
+#ifndef LIB_WITNESS_SEARCH_H
+#define LIB_WITNESS_SEARCH_H
+
+#include "lib/order/trf.h"
+#include "lib/witness/goal.h"
+
+enum search_answer { SEARCH_FOUND, SEARCH_NONE, SEARCH_GAVE_UP, SEARCH_NO_MEMORY };
+
+struct search;
+
+/* Prepares searching a model. trf and model must outlive it. NULL without memory. */
+struct search *search_create(const struct model *m, const struct trf *trf);
+void search_free(struct search *s);
+
+/*
+ * Looks for a witness of the goal. budget: events that may be executed, those taken back included; *spent tells how
+ * many were. On SEARCH_FOUND *out (from zeroed) holds the schedule, owned by the caller.
+ */
+enum search_answer search_goal(struct search *s, const struct goal *goal, uint64_t budget, struct schedule *out,
+                               uint64_t *spent);
+
+#endif

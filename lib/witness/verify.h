@@ -1,0 +1,68 @@
+/*
+ * The judge: replays a schedule against the definition of a correct reordering, event by event, and says whether it
+ * reaches its goal. It shares nothing with the provers but the trace model: what each read saw, which release ends
+ * which acquire, which signal woke which wait it works out for itself. Linear in the schedule.
+ *
+ * Definition: `../docs/orders.md`, "correct reordering": each thread's events are a prefix of its events in the trace;
+ * a lock is held by one thread at a time, readers share; fork before the child's first event, all the child's events
+ * before the join; every read sees, cell by cell, the write that it saw (or the initial value, if it saw that); untimed
+ * waits end after their signal, barriers are left after all of the round arrived, semaphores do not go below zero,
+ * once-routines end before they are seen done, happens-before annotations are kept. The goal's own events may see
+ * another writer; a thread whose goal event did so runs no further, unless its next event is the goal's next.
+ */
+#ifndef LIB_WITNESS_VERIFY_H
+#define LIB_WITNESS_VERIFY_H
+
+#include "lib/witness/goal.h"
+
+#define VERIFY_FAULTS(X)                                                                                               \
+	X(NONE, "the schedule is a witness")                                                                           \
+	X(NO_EVENT, "there is no such event")                                                                          \
+	X(PROGRAM_ORDER, "the event is not its thread's next")                                                         \
+	X(NOT_BEGUN, "the thread has not been created at this point")                                                  \
+	X(JOIN_EARLY, "the thread that is joined has events left")                                                     \
+	X(LOCK_HELD, "the lock is held by another thread")                                                             \
+	X(LOCK_NOT_HELD, "the lock that is released is not held")                                                      \
+	X(READS_FROM, "the read sees another write than in the trace")                                                 \
+	X(NO_SIGNAL, "the wait ends before its signal")                                                                \
+	X(BARRIER_EARLY, "the barrier is left before all have arrived")                                                \
+	X(SEMAPHORE_ZERO, "the semaphore has nothing to take")                                                         \
+	X(ONCE_EARLY, "the once-routine is seen done before its end")                                                  \
+	X(ANNOTATION, "an annotated happens-before is broken")                                                         \
+	X(FROZEN, "the thread's goal event saw another write: it may not run further")                                 \
+	X(GOAL_MISSED, "the goal is not reached")                                                                      \
+	X(GOAL_NOT_NEXT, "a goal event is not its thread's next")                                                      \
+	X(GOAL_NO_CONFLICT, "the goal's events do not conflict")                                                       \
+	X(GOAL_ORDER, "the goal's events occur in another order")                                                      \
+	X(GOAL_NOT_BLOCKED, "a goal acquire is not blocked by another thread of the goal")
+
+enum verify_fault {
+#define X(name, text) VERIFY_##name,
+	VERIFY_FAULTS(X)
+#undef X
+};
+
+struct verdict_of_judge {
+	enum verify_fault fault;
+	uint32_t step;  /* index in the schedule of the event at fault; the schedule's length for the goal */
+	uint32_t event; /* event at fault, MODEL_NONE if there is none */
+	uint32_t other; /* the event that it clashes with (who holds the lock, the write that is seen), or MODEL_NONE */
+};
+
+struct judge;
+
+/* Prepares judging schedules of a model; one forward pass. NULL without memory. The model must outlive it. */
+struct judge *judge_create(const struct model *m);
+void judge_free(struct judge *j);
+
+/* Judges one schedule; v->fault is VERIFY_NONE exactly when it is a witness for the goal. */
+void judge_verify(struct judge *j, const struct schedule *s, const struct goal *goal, struct verdict_of_judge *v);
+
+/*
+ * Stamped traces: number of reads in the schedule whose writer the trace knows by time stamp only, because some write
+ * to the cell is unordered (hb) with the read or with the write that it saw; up to n of them are stored in reads.
+ * `ordered(arg, e1, e2)` says whether e1 happens-before e2.
+ */
+const char *verify_fault_text(enum verify_fault fault);
+
+#endif
