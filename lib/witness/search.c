@@ -239,7 +239,7 @@ static int compare_waits(const void *a, const void *b)
 static uint32_t signal_between(const struct search *s, uint32_t begin, uint32_t end)
 {
 	const struct model *m = s->m;
-	uint32_t clock = trf_clock(s->trf, end, false), low = 0, high = m->sync_count;
+	uint32_t clock = trf_clock(s->trf, end), low = 0, high = m->sync_count;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 		if (m->sync[middle] > begin)
@@ -361,7 +361,7 @@ static void raise_to(uint32_t *set, const struct search *s, uint32_t clock)
 static void include(uint32_t *set, const struct search *s, uint32_t e)
 {
 	uint32_t thread = model_thread_of(s->m, e);
-	raise_to(set, s, trf_clock(s->trf, e, false));
+	raise_to(set, s, trf_clock(s->trf, e));
 	if (s->m->events[e].pos + 1 > set[thread])
 		set[thread] = s->m->events[e].pos + 1;
 }
@@ -370,19 +370,16 @@ static void include(uint32_t *set, const struct search *s, uint32_t e)
 static void include_before(uint32_t *set, const struct search *s, uint32_t e)
 {
 	uint32_t thread = model_thread_of(s->m, e);
-	raise_to(set, s, trf_clock(s->trf, e, true));
+	raise_to(set, s, trf_clock_before(s->trf, e));
 	if (s->m->events[e].pos > set[thread])
 		set[thread] = s->m->events[e].pos;
 }
 
-/* Is e right behind another goal event in its thread, which may have seen another write then? */
-static bool follows_goal(const struct search *s, uint32_t e)
+/* Is the sequence's event i right behind the one before it in the same thread? That one may have seen another write
+ * then. */
+static bool continues_goal(const struct search *s, uint32_t i)
 {
-	uint32_t pred = model_pred(s->m, e);
-	for (uint32_t i = 0; i < s->goal->count && pred != MODEL_NONE; i++)
-		if (s->goal->events[i] == pred)
-			return true;
-	return false;
+	return i && s->goal->events[i - 1] == model_pred(s->m, s->goal->events[i]);
 }
 
 /* False: the goal needs an event that it excludes. */
@@ -396,7 +393,7 @@ static bool needs(struct search *s)
 		uint32_t e = g->events[i], thread = model_thread_of(m, e);
 		if (g->kind != GOAL_SEQUENCE)
 			s->target[thread] = m->events[e].pos;
-		if (g->kind != GOAL_SEQUENCE || !follows_goal(s, e))
+		if (g->kind != GOAL_SEQUENCE || !continues_goal(s, i))
 			include_before(s->must, s, e);
 		if (g->kind == GOAL_SEQUENCE && m->events[e].pos + 1 > s->must[thread])
 			s->must[thread] = m->events[e].pos + 1;
@@ -415,7 +412,7 @@ static bool needs(struct search *s)
 static bool may_occur(const struct search *s, uint32_t e)
 {
 	const struct goal *g = s->goal;
-	uint32_t clock = trf_clock(s->trf, e, false);
+	uint32_t clock = trf_clock(s->trf, e);
 	uint32_t first = g->kind == GOAL_SEQUENCE ? g->count - 1 : 0;
 	for (uint32_t i = first; i < g->count; i++) {
 		uint32_t x = g->events[i], thread = model_thread_of(s->m, x);
@@ -500,7 +497,7 @@ static bool occurred(const struct search *s, uint32_t e)
 static bool por_allows(const struct search *s, uint32_t e)
 {
 	const struct model *m = s->m;
-	uint32_t own = model_thread_of(m, e), clock = trf_clock(s->trf, e, false);
+	uint32_t own = model_thread_of(m, e), clock = trf_clock(s->trf, e);
 	for (uint32_t t = 0; t < m->thread_count; t++)
 		if (t != own && clock_get(&s->trf->clocks, clock, t) > s->pos[t])
 			return false;
@@ -565,7 +562,7 @@ static bool enabled(const struct search *s, uint32_t e)
 	bool goal = is_goal(s, e), due = goal && s->goal->events[s->reached] == e;
 	if (!m->events[e].pos && fork != MODEL_NONE && !occurred(s, fork))
 		return false;
-	if ((goal || s->frozen[thread]) && !due)
+	if ((goal && !due) || (s->frozen[thread] && !(due && continues_goal(s, s->reached))))
 		return false;
 	if (rt_op_is_access(op)) {
 		if (rt_op_reads(op) && !goal && !reads_right(s, e))

@@ -571,6 +571,13 @@ static bool replay_goal_event(struct replay *r, uint32_t e)
 	return fault(r, VERIFY_GOAL_ORDER, e, r->reached < r->goal->count ? r->goal->events[r->reached] : MODEL_NONE);
 }
 
+/* Is e the goal's next event, right behind the goal's last one in the same thread? */
+static bool continues_goal(const struct replay *r, uint32_t e)
+{
+	return r->reached && r->reached < r->goal->count && r->goal->events[r->reached] == e &&
+	       r->goal->events[r->reached - 1] == model_pred(r->j->m, e);
+}
+
 /* Has the thread's creation occurred? */
 static bool begun(const struct judge *j, uint32_t thread)
 {
@@ -592,7 +599,7 @@ static bool replay_event(struct replay *r, uint32_t e)
 	if (!begun(j, thread))
 		return fault(r, VERIFY_NOT_BEGUN, e, m->threads[thread].fork);
 	bool goal = is_goal(r, e);
-	if (j->frozen[thread] && !(goal && r->reached < r->goal->count && r->goal->events[r->reached] == e))
+	if (j->frozen[thread] && !continues_goal(r, e))
 		return fault(r, VERIFY_FROZEN, e, MODEL_NONE);
 	if (goal && !replay_goal_event(r, e))
 		return false;

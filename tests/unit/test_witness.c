@@ -16,7 +16,7 @@ struct subject {
 	struct trf trf;
 	struct judge *judge;
 	struct search *search;
-	char name[256];
+	char name[512];
 };
 
 static void subject_init(struct subject *s, const char *path)
