@@ -21,10 +21,17 @@ enum witness_kind {
 
 #define ANOMALY_EVENTS_MAX 16
 
-/* A schedule: the kept events of a witness in their new order, the goal events excluded. */
+/*
+ * A schedule: the kept events of a witness in their new order, as runs of one thread's consecutive events. Of a race or
+ * a deadlock the goal events themselves come after it; of a sequence they are in it.
+ */
+struct schedule_step {
+	uint32_t thread, from, to; /* pos of the first and of the last event */
+};
 struct schedule {
-	uint32_t *events; /* event indices */
+	struct schedule_step *steps;
 	uint32_t count;
+	uint64_t events; /* in all steps */
 };
 
 struct anomaly {
@@ -37,7 +44,11 @@ struct anomaly {
 	uint64_t count;            /* pairs (tuples) of events that share these source positions */
 	uint32_t event_count;
 	uint32_t events[ANOMALY_EVENTS_MAX]; /* event indices of the best instance, in the pattern's order */
-	struct schedule *schedule;           /* owned; NULL: none */
+	uint32_t *others;                    /* more instances, event_count each; owned; NULL: none */
+	uint32_t other_count;
+	struct schedule *schedule; /* owned; NULL: none */
+	uint32_t leans;            /* reads in the schedule whose writer is known by time stamp only (stamped traces) */
+	uint32_t lean;             /* the first of them, an event index */
 };
 
 struct anomaly_list {

@@ -14,24 +14,29 @@ struct goal goal_of(const struct anomaly *a)
 	return g;
 }
 
-bool schedule_push(struct schedule *s, uint32_t event)
+bool schedule_push(struct schedule *s, const struct model *m, uint32_t event)
 {
+	uint32_t thread = model_thread_of(m, event), pos = m->events[event].pos;
+	struct schedule_step *last = s->count ? &s->steps[s->count - 1] : NULL;
+	s->events++;
+	if (last && last->thread == thread && last->to + 1 == pos) {
+		last->to = pos;
+		return true;
+	}
 	/* Capacity is a power of two that the count tells. */
 	if (!(s->count & (s->count - 1))) {
 		size_t capacity = s->count ? (size_t)s->count * 2 : 1;
-		uint32_t *events = realloc(s->events, capacity * sizeof *events);
-		if (!events)
+		struct schedule_step *steps = realloc(s->steps, capacity * sizeof *steps);
+		if (!steps)
 			return false;
-		s->events = events;
+		s->steps = steps;
 	}
-	s->events[s->count++] = event;
+	s->steps[s->count++] = (struct schedule_step){thread, pos, pos};
 	return true;
 }
 
-void schedule_free(struct schedule *s)
+void schedule_release(struct schedule *s)
 {
-	if (!s)
-		return;
-	free(s->events);
-	free(s);
+	free(s->steps);
+	*s = (struct schedule){0};
 }

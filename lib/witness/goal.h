@@ -20,8 +20,8 @@ struct goal {
 /* The goal that stands for an anomaly's instance. */
 struct goal goal_of(const struct anomaly *a);
 
-/* Appends an event, growing the schedule; false without memory. */
-bool schedule_push(struct schedule *s, uint32_t event);
-void schedule_free(struct schedule *s);
+/* Appends an event of the model; false without memory. */
+bool schedule_push(struct schedule *s, const struct model *m, uint32_t event);
+void schedule_release(struct schedule *s);
 
 #endif

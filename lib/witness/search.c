@@ -861,7 +861,7 @@ enum search_answer search_goal(struct search *s, const struct goal *goal, uint64
 	count_accesses(s, true);
 	enum search_answer answer = explore(s);
 	for (size_t i = 0; answer == SEARCH_FOUND && i < s->done_count; i++)
-		if (!schedule_push(out, s->done[i].event))
+		if (!schedule_push(out, s->m, s->done[i].event))
 			answer = SEARCH_NO_MEMORY;
 	*spent = s->spent;
 	if (!s->failed)

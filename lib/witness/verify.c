@@ -589,8 +589,6 @@ static bool replay_event(struct replay *r, uint32_t e)
 {
 	struct judge *j = r->j;
 	const struct model *m = j->m;
-	if (e >= m->event_count)
-		return fault(r, VERIFY_NO_EVENT, e, MODEL_NONE);
 	uint32_t thread = model_thread_of(m, e);
 	if (j->next[thread] != m->events[e].pos)
 		return fault(r, VERIFY_PROGRAM_ORDER, e,
@@ -693,8 +691,22 @@ static bool goal_deadlock(struct replay *r)
 static bool goal_sequence(struct replay *r, const struct schedule *s)
 {
 	const struct goal *g = r->goal;
-	return (g->count && r->reached == g->count && s->events[s->count - 1] == g->events[g->count - 1]) ||
+	const struct schedule_step *last = s->count ? &s->steps[s->count - 1] : NULL;
+	uint32_t final = g->count ? g->events[g->count - 1] : MODEL_NONE;
+	return (last && r->reached == g->count && last->thread == model_thread_of(r->j->m, final) &&
+	        last->to == r->j->m->events[final].pos) ||
 	       fault(r, VERIFY_GOAL_MISSED, r->reached < g->count ? g->events[r->reached] : MODEL_NONE, MODEL_NONE);
+}
+
+static bool replay_step(struct replay *r, const struct schedule_step *step)
+{
+	const struct model *m = r->j->m;
+	if (step->thread >= m->thread_count || step->to >= m->threads[step->thread].count || step->from > step->to)
+		return fault(r, VERIFY_NO_EVENT, MODEL_NONE, MODEL_NONE);
+	for (uint32_t pos = step->from; pos <= step->to; pos++, r->v->step++)
+		if (!replay_event(r, m->threads[step->thread].events[pos]))
+			return false;
+	return true;
 }
 
 void judge_verify(struct judge *j, const struct schedule *s, const struct goal *goal, struct verdict_of_judge *v)
@@ -702,8 +714,8 @@ void judge_verify(struct judge *j, const struct schedule *s, const struct goal *
 	struct replay r = {j, goal, v, 0};
 	*v = (struct verdict_of_judge){VERIFY_NONE, 0, MODEL_NONE, MODEL_NONE};
 	judge_reset(j);
-	for (; v->step < s->count; v->step++)
-		if (!replay_event(&r, s->events[v->step]))
+	for (uint32_t i = 0; i < s->count; i++)
+		if (!replay_step(&r, &s->steps[i]))
 			return;
 	switch (goal->kind) {
 	case GOAL_RACE:

@@ -44,7 +44,7 @@ enum verify_fault {
 
 struct verdict_of_judge {
 	enum verify_fault fault;
-	uint32_t step;  /* index in the schedule of the event at fault; the schedule's length for the goal */
+	uint64_t step;  /* so many events were replayed before the fault */
 	uint32_t event; /* event at fault, MODEL_NONE if there is none */
 	uint32_t other; /* the event that it clashes with (who holds the lock, the write that is seen), or MODEL_NONE */
 };
@@ -58,11 +58,6 @@ void judge_free(struct judge *j);
 /* Judges one schedule; v->fault is VERIFY_NONE exactly when it is a witness for the goal. */
 void judge_verify(struct judge *j, const struct schedule *s, const struct goal *goal, struct verdict_of_judge *v);
 
-/*
- * Stamped traces: number of reads in the schedule whose writer the trace knows by time stamp only, because some write
- * to the cell is unordered (hb) with the read or with the write that it saw; up to n of them are stored in reads.
- * `ordered(arg, e1, e2)` says whether e1 happens-before e2.
- */
 const char *verify_fault_text(enum verify_fault fault);
 
 #endif

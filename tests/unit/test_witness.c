@@ -52,9 +52,10 @@ static bool provable(struct subject *s, const struct goal *goal)
 	if (answer == SEARCH_FOUND) {
 		struct verdict_of_judge v;
 		judge_verify(s->judge, &schedule, goal, &v);
-		ck_assert_msg(v.fault == VERIFY_NONE, "%s: step %u: %s", s->name, v.step, verify_fault_text(v.fault));
+		ck_assert_msg(v.fault == VERIFY_NONE, "%s: after %lu events: %s", s->name,
+		              (unsigned long)v.step, verify_fault_text(v.fault));
 	}
-	free(schedule.events);
+	schedule_release(&schedule);
 	return answer == SEARCH_FOUND;
 }
 

@@ -1,0 +1,148 @@
+/* Which reads' writers are certain; see certain.h. Worked out cell by cell, when first asked about. */
+#include "lib/witness/certain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CELL_UNKNOWN, CELL_CERTAIN, CELL_MIXED };
+
+struct certain {
+	const struct model *m;
+	bool exact;
+	struct segment_order hb;
+	uint8_t *cells;     /* by cell: CELL_ */
+	uint8_t *uncertain; /* by entry of cell_events, bits */
+	uint32_t *last;     /* by thread: its last write to the cell at hand, MODEL_NONE */
+	uint32_t *writers;  /* threads that have one */
+};
+
+void certain_free(struct certain *c)
+{
+	if (!c)
+		return;
+	segment_order_release(&c->hb);
+	free(c->cells);
+	free(c->uncertain);
+	free(c->last);
+	free(c->writers);
+	free(c);
+}
+
+struct certain *certain_create(const struct model *m, bool exact, struct rt_error *err)
+{
+	struct certain *c = calloc(1, sizeof *c);
+	if (!c)
+		return NULL;
+	c->m = m;
+	c->exact = exact;
+	if (exact)
+		return c;
+	size_t entries = m->cell_count ? m->cells[m->cell_count - 1].first + m->cells[m->cell_count - 1].count : 0;
+	c->cells = calloc((size_t)m->cell_count + 1, 1);
+	c->uncertain = calloc(entries / 8 + 1, 1);
+	c->last = malloc(((size_t)m->thread_count + 1) * sizeof *c->last);
+	c->writers = malloc(((size_t)m->thread_count + 1) * sizeof *c->writers);
+	if (!c->cells || !c->uncertain || !c->last || !c->writers || segment_order_compute(m, true, &c->hb, err)) {
+		certain_free(c);
+		return NULL;
+	}
+	memset(c->last, 0xff, ((size_t)m->thread_count + 1) * sizeof *c->last);
+	return c;
+}
+
+/* Atomics are stamped together with being carried out: between two of them the order is exact. */
+static bool exact_pair(const struct model *m, uint32_t e1, uint32_t e2)
+{
+	return rt_op_is_atomic(model_op(m, e1)) && rt_op_is_atomic(model_op(m, e2));
+}
+
+/*
+ * One walk over the cell's accesses in trace order, or against it. Forward: is every thread's last write so far before
+ * the write w that the read saw? Backward: does every thread's next write come after the read?
+ */
+static bool clashes(const struct certain *c, uint32_t read, uint32_t w, uint32_t other, bool forward)
+{
+	const struct model *m = c->m;
+	if (other == w || model_thread_of(m, other) == model_thread_of(m, read))
+		return false;
+	if (forward)
+		return w == MODEL_NONE || !(segment_order_before(&c->hb, other, w) || exact_pair(m, other, read));
+	return !(segment_order_before(&c->hb, read, other) || exact_pair(m, read, other));
+}
+
+static void walk(struct certain *c, uint32_t cell, bool forward)
+{
+	const struct model *m = c->m;
+	uint32_t first = m->cells[cell].first, n = m->cells[cell].count, writers = 0, w = MODEL_NONE;
+	for (uint32_t k = 0; k < n; k++) {
+		uint32_t i = forward ? first + k : first + n - 1 - k, e = m->cell_events[i];
+		unsigned op = model_op(m, e);
+		for (uint32_t t = 0; rt_op_reads(op) && t < writers; t++)
+			if (clashes(c, e, w, c->last[c->writers[t]], forward)) {
+				c->uncertain[i / 8] |= (uint8_t)(1 << i % 8);
+				c->cells[cell] = CELL_MIXED;
+				break;
+			}
+		if (!rt_op_writes(op))
+			continue;
+		uint32_t thread = model_thread_of(m, e);
+		if (c->last[thread] == MODEL_NONE)
+			c->writers[writers++] = thread;
+		c->last[thread] = w = e;
+	}
+	while (writers)
+		c->last[c->writers[--writers]] = MODEL_NONE;
+}
+
+static bool uncertain_in(struct certain *c, uint32_t cell, uint32_t e)
+{
+	const struct model *m = c->m;
+	if (c->cells[cell] == CELL_UNKNOWN) {
+		c->cells[cell] = CELL_CERTAIN;
+		walk(c, cell, true);
+		walk(c, cell, false);
+	}
+	if (c->cells[cell] == CELL_CERTAIN)
+		return false;
+	uint32_t low = m->cells[cell].first, high = low + m->cells[cell].count;
+	while (low + 1 < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (m->cell_events[middle] <= e)
+			low = middle;
+		else
+			high = middle;
+	}
+	return c->uncertain[low / 8] >> low % 8 & 1;
+}
+
+static bool is_uncertain(struct certain *c, uint32_t e)
+{
+	const struct model *m = c->m;
+	unsigned op = model_op(m, e);
+	uint32_t end = m->events[e].object + m->sites[m->events[e].site].cells;
+	if (!rt_op_is_access(op) || !rt_op_reads(op))
+		return false;
+	for (uint32_t cell = m->events[e].object; cell < end; cell++)
+		if (uncertain_in(c, cell, e))
+			return true;
+	return false;
+}
+
+uint32_t certain_leans(struct certain *c, const struct schedule *s, const uint32_t *goal, uint32_t goal_count,
+                       uint32_t *first)
+{
+	uint32_t leans = 0;
+	*first = MODEL_NONE;
+	for (uint32_t i = 0; !c->exact && i < s->count; i++)
+		for (uint32_t pos = s->steps[i].from; pos <= s->steps[i].to; pos++) {
+			uint32_t e = c->m->threads[s->steps[i].thread].events[pos];
+			bool own = false;
+			for (uint32_t g = 0; g < goal_count; g++)
+				own |= goal[g] == e;
+			if (own || !is_uncertain(c, e))
+				continue;
+			if (!leans++)
+				*first = e;
+		}
+	return leans;
+}

@@ -1,0 +1,22 @@
+/*
+ * Which reads' writers are certain. In a trace whose order is stamped, which write a read saw is known by time stamp
+ * where it races. A read is certain when the write that it saw is happens-before ordered with every other write to the
+ * cell that could have been seen instead: each of them is before that write or after the read.
+ */
+#ifndef LIB_WITNESS_CERTAIN_H
+#define LIB_WITNESS_CERTAIN_H
+
+#include "lib/order/por.h"
+#include "lib/search/anomaly.h"
+
+struct certain;
+
+/* exact: the trace's order is; then every read is certain. NULL without memory. */
+struct certain *certain_create(const struct model *m, bool exact, struct rt_error *err);
+void certain_free(struct certain *c);
+
+/* Number of reads in the schedule, the goal's own left out, that are not certain; *first is one of them. */
+uint32_t certain_leans(struct certain *c, const struct schedule *s, const uint32_t *goal, uint32_t goal_count,
+                       uint32_t *first);
+
+#endif

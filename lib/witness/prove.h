@@ -1,0 +1,37 @@
+/*
+ * Provers, from cheap to dear: each may raise a predicted anomaly to proved or lower it to refuted. One line a prover
+ * in the table of prove.c. Whatever they build goes to the judge (verify.h), who alone says `proved`.
+ */
+#ifndef LIB_WITNESS_PROVE_H
+#define LIB_WITNESS_PROVE_H
+
+#include "lib/search/anomaly.h"
+
+struct prove_options {
+	uint64_t budget;       /* events that the search may execute for one instance; 0: the default */
+	uint64_t total_budget; /* and for all of them; 0: the default */
+};
+
+struct prove_counts {
+	uint64_t asked, proved, refuted, undecided;
+	uint64_t leaning;  /* have a witness that leans on reads whose writer is not certain */
+	uint64_t rejected; /* witnesses that the judge refused: each is an error of a prover */
+	uint64_t spent;    /* events executed */
+	bool exhausted;    /* the total budget ran out */
+};
+
+struct provers;
+
+/* NULL on failure, err says why. The model must outlive it. exact: the trace's order is. */
+struct provers *provers_create(const struct model *m, bool exact, const struct prove_options *options,
+                               struct rt_error *err);
+void provers_free(struct provers *p);
+
+/*
+ * Decides an anomaly: sets verdict, witness, events (of the instance that was proved) and schedule. One that is
+ * observed keeps its verdict and gets a schedule.
+ */
+enum rt_status provers_decide(struct provers *p, struct anomaly *a, struct rt_error *err);
+const struct prove_counts *provers_counts(const struct provers *p);
+
+#endif
