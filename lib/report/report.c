@@ -111,8 +111,7 @@ static void ask_anomaly(struct questions *q, const struct model *m, const struct
 		ask(q, m->events[e].number, addr, false);
 	const struct schedule *s = anomaly->schedule;
 	for (uint32_t i = 0; s && i < s->count; i++)
-		if (steps_end_at(m, s, i))
-			ask(q, m->events[s->events[i]].number, 0, true);
+		ask(q, m->events[steps_end(m, s, i)].number, 0, true);
 }
 
 static enum rt_status describe_entries(struct report *r, struct rt_error *err)

@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-bool steps_end_at(const struct model *m, const struct schedule *s, uint32_t i)
+uint32_t steps_end(const struct model *m, const struct schedule *s, uint32_t i)
 {
-	return i + 1 == s->count || model_thread_of(m, s->events[i]) != model_thread_of(m, s->events[i + 1]);
+	return m->threads[s->steps[i].thread].events[s->steps[i].to];
 }
 
 static uint64_t ordinal(const struct model *m, const struct descriptions *d, uint32_t e)
@@ -27,20 +27,19 @@ static void run_up_to(struct steps *steps, uint32_t thread, uint64_t to)
 		steps->items[steps->count++] = (struct step){.thread = thread, .from = 1, .to = to};
 }
 
-static bool is_run(const struct schedule *s, uint32_t e)
+static bool is_run(const struct model *m, const struct schedule *s, uint32_t e)
 {
+	uint32_t thread = model_thread_of(m, e), pos = m->events[e].pos;
 	for (uint32_t i = s->count; i-- > 0;)
-		if (s->events[i] == e)
-			return true;
+		if (s->steps[i].thread == thread)
+			return s->steps[i].to >= pos; /* a thread's events are run in order, so its last step tells */
 	return false;
 }
 
 bool steps_init(struct steps *steps, const struct model *m, const struct descriptions *d, const struct anomaly *anomaly)
 {
 	const struct schedule *s = anomaly->schedule;
-	size_t count = anomaly->event_count;
-	for (uint32_t i = 0; i < s->count; i++)
-		count += steps_end_at(m, s, i);
+	size_t count = (size_t)s->count + anomaly->event_count;
 	uint64_t *done = calloc((size_t)m->thread_count + 1, sizeof *done);
 	*steps = (struct steps){.items = calloc(count + 1, sizeof *steps->items)};
 	if (!done || !steps->items) {
@@ -49,10 +48,8 @@ bool steps_init(struct steps *steps, const struct model *m, const struct descrip
 		return false;
 	}
 	for (uint32_t i = 0; i < s->count; i++) {
-		if (!steps_end_at(m, s, i))
-			continue;
-		uint32_t thread = model_thread_of(m, s->events[i]);
-		uint64_t to = ordinal(m, d, s->events[i]);
+		uint32_t thread = s->steps[i].thread;
+		uint64_t to = ordinal(m, d, steps_end(m, s, i));
 		if (to <= done[thread])
 			continue;
 		steps->items[steps->count++] = (struct step){.thread = thread, .from = done[thread] + 1, .to = to};
@@ -62,7 +59,7 @@ bool steps_init(struct steps *steps, const struct model *m, const struct descrip
 	for (uint32_t i = 0; i < anomaly->event_count; i++) {
 		uint32_t e = anomaly->events[i];
 		uint64_t to = ordinal(m, d, e);
-		if (to && !is_run(s, e))
+		if (to && !is_run(m, s, e))
 			run_up_to(steps, model_thread_of(m, e), to - 1);
 	}
 	return true;

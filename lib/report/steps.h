@@ -18,8 +18,8 @@ struct steps {
 	size_t count;
 };
 
-/* Is the event at place i of the schedule the last one of a step? The ordinals of these are what steps_init needs. */
-bool steps_end_at(const struct model *m, const struct schedule *s, uint32_t i);
+/* The event that step i of the schedule ends with. The ordinals of these are what steps_init needs. */
+uint32_t steps_end(const struct model *m, const struct schedule *s, uint32_t i);
 /*
  * The steps of an anomaly's schedule. Where the schedule does not run an event of the anomaly itself (a race's, a
  * deadlock's), the event's thread goes on until it stands right before it. False without memory.

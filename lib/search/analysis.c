@@ -13,17 +13,6 @@ static const struct {
     {ANOMALY_RACE, race_search},
 };
 
-/*
- * Provers, from cheap to dear: each may raise a predicted anomaly's verdict to proved, or lower it to refuted, and sets
- * its witness and schedule. The next is asked only while the verdict is `predicted`.
- */
-struct prover {
-	enum rt_status (*prove)(const struct search_context *c, struct anomaly *a, struct rt_error *err);
-};
-static const struct prover provers[] = {
-    {NULL},
-};
-
 /* Orders that run whatever was asked for: candidates and verdicts come from them. */
 static uint32_t orders_needed(void)
 {
@@ -56,11 +45,24 @@ static void gather_evidence(const struct analysis *a, struct anomaly *anomaly)
 	}
 }
 
-static enum rt_status prove(const struct search_context *c, struct anomaly *anomaly, struct rt_error *err)
+/* Decides what was found, and asks the orders about the instances that the provers settled on. */
+static enum rt_status decide_all(struct analysis *a, const struct analysis_options *options, struct rt_error *err)
 {
+	struct provers *provers = NULL;
 	enum rt_status status = RT_OK;
-	for (int i = 0; !status && provers[i].prove && anomaly->verdict == VERDICT_PREDICTED; i++)
-		status = provers[i].prove(c, anomaly, err);
+	if (!options->unproved && a->anomalies.count &&
+	    !(provers = provers_create(a->model, rt_trace_info(a->trace)->exact, &options->prove, err)))
+		return RT_EMEMORY;
+	for (size_t i = 0; !status && i < a->anomalies.count; i++) {
+		struct anomaly *anomaly = &a->anomalies.items[i];
+		if (provers)
+			status = provers_decide(provers, anomaly, err);
+		gather_evidence(a, anomaly);
+		a->summary[anomaly->kind][anomaly->verdict]++;
+	}
+	if (provers)
+		a->proofs = *provers_counts(provers);
+	provers_free(provers);
 	return status;
 }
 
@@ -98,14 +100,9 @@ static enum rt_status search_all(struct analysis *a, const struct analysis_optio
 		if (status)
 			return status;
 	}
-	for (size_t i = 0; i < a->anomalies.count; i++) {
-		struct anomaly *anomaly = &a->anomalies.items[i];
-		gather_evidence(a, anomaly);
-		enum rt_status status = prove(&c, anomaly, err);
-		if (status)
-			return status;
-		a->summary[anomaly->kind][anomaly->verdict]++;
-	}
+	enum rt_status status = decide_all(a, options, err);
+	if (status)
+		return status;
 	if (a->anomalies.count)
 		qsort(a->anomalies.items, a->anomalies.count, sizeof *a->anomalies.items, by_importance);
 	return RT_OK;

@@ -2,13 +2,15 @@
 #ifndef LIB_SEARCH_ANALYSIS_H
 #define LIB_SEARCH_ANALYSIS_H
 
-#include "lib/search/anomaly.h"
+#include "lib/witness/prove.h"
 
 struct analysis_options {
 	uint32_t kinds;  /* bit i: enum anomaly_kind i is searched for; 0: all */
 	uint32_t orders; /* bit i: orders[i] runs; 0: all. What the verdicts need runs in any case */
 	bool every;      /* one anomaly a tuple of events instead of one a tuple of source positions */
 	bool all;        /* refuted ones too */
+	bool unproved;   /* no prover is asked: what the orders say is all that is wanted */
+	struct prove_options prove;
 	struct model_options model;
 };
 
@@ -19,6 +21,7 @@ struct analysis {
 	struct anomaly_list anomalies;          /* sorted: kind, then verdict and rank, then position; stable */
 	uint32_t kinds;                         /* bit i: enum anomaly_kind i was searched for */
 	uint64_t summary[ANOMALY_KINDS][VERDICTS];
+	struct prove_counts proofs;
 };
 
 /* Analyzes a trace. On RT_OK *out is owned by the caller; the trace must outlive it. */

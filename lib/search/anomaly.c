@@ -19,11 +19,12 @@ struct anomaly *anomaly_add(struct anomaly_list *list, const struct anomaly *a)
 
 void anomaly_list_release(struct anomaly_list *list)
 {
-	for (size_t i = 0; i < list->count; i++)
-		if (list->items[i].schedule) {
-			free(list->items[i].schedule->events);
-			free(list->items[i].schedule);
-		}
+	for (size_t i = 0; i < list->count; i++) {
+		if (list->items[i].schedule)
+			free(list->items[i].schedule->steps);
+		free(list->items[i].schedule);
+		free(list->items[i].others);
+	}
 	free(list->items);
 	*list = (struct anomaly_list){0};
 }

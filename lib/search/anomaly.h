@@ -56,7 +56,7 @@ struct anomaly_list {
 	size_t count, capacity;
 };
 
-/* Appends a copy (the schedule changes owner); returns it, or NULL without memory. */
+/* Appends a copy (the schedule and the instances change owner); returns it, or NULL without memory. */
 struct anomaly *anomaly_add(struct anomaly_list *list, const struct anomaly *a);
 void anomaly_list_release(struct anomaly_list *list);
 

@@ -36,11 +36,19 @@ struct race_key {
 	const char *pattern;
 };
 
+/* Some instances of an anomaly, for the provers: where one cannot happen, another may. */
+enum { INSTANCES_MAX = 32, INSTANCES_PER_SWEEP = 16 };
+struct instances {
+	uint32_t pairs[INSTANCES_MAX][2];
+	uint32_t count;
+};
+
 struct race {
 	struct race_key key;
 	uint64_t count;
 	uint32_t e1, e2; /* best instance so far */
 	int rank;        /* how good it is: RANK_ */
+	struct instances instances;
 	UT_hash_handle hh;
 };
 
@@ -211,9 +219,31 @@ struct sweep {
 	uint64_t count;
 	uint32_t e1, e2;
 	int rank;
+	struct instances instances;
 };
 
-static void add_pair(struct search *s, uint32_t e1, uint32_t e2, uint64_t count, int rank, const char *pattern)
+static void add_instance(struct instances *n, uint32_t most, uint32_t e1, uint32_t e2)
+{
+	if (n->count < most) {
+		n->pairs[n->count][0] = e1;
+		n->pairs[n->count++][1] = e2;
+	}
+}
+
+/* The anomaly's further instances: all that are known but the one that stands for it. */
+static bool give_instances(struct anomaly *a, const struct instances *n)
+{
+	if (n->count < 2)
+		return true;
+	a->others = malloc(n->count * sizeof n->pairs[0]);
+	for (uint32_t i = 0; a->others && i < n->count; i++)
+		if (n->pairs[i][0] != a->events[0] || n->pairs[i][1] != a->events[1])
+			memcpy(a->others + (size_t)2 * a->other_count++, n->pairs[i], sizeof n->pairs[i]);
+	return a->others;
+}
+
+static void add_pair(struct search *s, uint32_t e1, uint32_t e2, uint64_t count, int rank, const char *pattern,
+                     const struct instances *instances)
 {
 	struct anomaly a = {.kind = ANOMALY_RACE,
 	                    .pattern = pattern,
@@ -222,8 +252,10 @@ static void add_pair(struct search *s, uint32_t e1, uint32_t e2, uint64_t count,
 	                    .count = count,
 	                    .event_count = 2,
 	                    .events = {e1, e2}};
-	if (s->list->count >= EVERY_MAX || !anomaly_add(s->list, &a))
+	if ((instances && !give_instances(&a, instances)) || s->list->count >= EVERY_MAX || !anomaly_add(s->list, &a)) {
+		free(a.others);
 		s->failed = true;
+	}
 }
 
 /*
@@ -254,8 +286,10 @@ static struct sweep sweep_classes(struct search *s, const struct class *k1, cons
 		found.count += high - low;
 		if (s->context->every)
 			for (uint32_t i = low; i < high && !s->failed; i++)
-				add_pair(s, m1[i], e2, 1, rank_of_pair(s, m1[i], e2), pattern);
-		else if (found.rank < enough && ranked < high) {
+				add_pair(s, m1[i], e2, 1, rank_of_pair(s, m1[i], e2), pattern, NULL);
+		for (uint32_t i = high; i-- > low && found.instances.count < INSTANCES_PER_SWEEP;)
+			add_instance(&found.instances, INSTANCES_PER_SWEEP, m1[i], e2);
+		if (!s->context->every && found.rank < enough && ranked < high) {
 			/* If the latest e1 is ordered, so are the earlier ones; and it stays ordered for later e2. */
 			ranked = high;
 			int rank = rank_of_pair(s, m1[high - 1], e2);
@@ -290,6 +324,9 @@ static struct race *race_of(struct search *s, uint64_t pc1, uint64_t pc2, const 
 static void merge(struct race *race, const struct sweep *found)
 {
 	race->count += found->count;
+	for (uint32_t i = 0; i < found->instances.count; i++)
+		add_instance(&race->instances, INSTANCES_MAX, found->instances.pairs[i][0],
+		             found->instances.pairs[i][1]);
 	if (found->rank > race->rank || (found->rank == race->rank && found->e2 < race->e2)) {
 		race->rank = found->rank;
 		race->e1 = found->e1;
@@ -360,7 +397,7 @@ enum rt_status race_search(const struct search_context *c, struct anomaly_list *
 	struct race *race, *next;
 	HASH_ITER(hh, s.races, race, next)
 	{
-		add_pair(&s, race->e1, race->e2, race->count, race->rank, race->key.pattern);
+		add_pair(&s, race->e1, race->e2, race->count, race->rank, race->key.pattern, &race->instances);
 		HASH_DEL(s.races, race);
 		free(race);
 	}

@@ -1,6 +1,7 @@
 /* Reports, of traces in RAPID's STD text; every JSON report is checked against the schema. */
 #include "lib/report/report.h"
 #include "lib/report/utf8.h"
+#include "lib/witness/goal.h"
 #include "tests/unit/schema.h"
 
 #include <check.h>
@@ -305,17 +306,15 @@ START_TEST(a_schedule_is_runs_of_ordinals_that_end_right_before_its_goal)
 	struct fixture f;
 	/* z is one thread's own: no event of it is kept, but every ordinal of it must be run. */
 	load(&f, "T1|w(z)|1\nT1|w(x)|2\nT1|w(z)|3\nT2|w(x)|4\nT2|w(y)|5\nT1|w(z)|6\nT1|w(y)|7\n",
-	     &(struct analysis_options){0});
+	     &(struct analysis_options){.unproved = true});
 	struct anomaly *race = NULL;
 	for (size_t i = 0; i < f.analysis->anomalies.count; i++)
 		if (f.analysis->anomalies.items[i].events[0] == event_of(&f, 5))
 			race = &f.analysis->anomalies.items[i];
 	ck_assert_ptr_nonnull(race);
 	struct schedule *schedule = calloc(1, sizeof *schedule);
-	schedule->events = calloc(2, sizeof *schedule->events);
-	schedule->count = 2;
-	schedule->events[0] = event_of(&f, 4);
-	schedule->events[1] = event_of(&f, 2);
+	ck_assert(schedule_push(schedule, f.analysis->model, event_of(&f, 4)));
+	ck_assert(schedule_push(schedule, f.analysis->model, event_of(&f, 2)));
 	race->schedule = schedule;
 	json_t *json = report_of(&f, &normal), *a, *found = NULL;
 	size_t i;
