@@ -18,8 +18,6 @@ struct rt_filter {
 #define RT_FILTER_TWICE (UINT64_C(1) << 51)
 #define RT_FILTER_EPOCH (UINT64_C(1) << 52)
 
-#define RT_HELD_MAX 32
-
 #ifdef __x86_64__
 #define RT_PAUSE() __builtin_ia32_pause()
 #else
@@ -34,11 +32,6 @@ struct rt_birth {
 	void *argument;
 	uint32_t go;       /* futex word: 1 when FORK is in the trace */
 	uint32_t children; /* how many the slot's thread has made */
-	unsigned held_count;
-	struct {
-		uintptr_t lock;
-		unsigned depth;
-	} held[RT_HELD_MAX]; /* annotated recursive locks */
 	_Alignas(64) struct rt_filter filter[RT_FILTER_ENTRIES];
 };
 

@@ -10,7 +10,7 @@
 #include <pthread.h>
 
 /* Where an interposed function was called from: the call instruction, not what follows it. */
-#define RT_PC (RT_CALLER - 1)
+#define RT_PC RT_CALLER
 
 /*
  * A mutex call that takes the lock returned `result`: says ACQUIRE if that means that this thread holds it now and did

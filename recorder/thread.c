@@ -80,7 +80,6 @@ struct rt_slot *rt_slot_take(void)
 	atomic_store(&s->waiting, 0);
 	rt_birth_of(s)->slot = s;
 	rt_birth_of(s)->children = 0;
-	rt_birth_of(s)->held_count = 0;
 	rt_new_epoch(s);
 	return s;
 }
