@@ -2,6 +2,7 @@
 #include "tracefmt/writer.h"
 
 #include "tracefmt/file.h"
+#include "tracefmt/pcs.h"
 #include "tracefmt/symbols.h"
 
 #include <errno.h>
@@ -28,12 +29,6 @@ struct writer_thread {
 	struct writer_thread *older, *newer; /* open chunks, by age */
 };
 
-/* Set of the pcs that were written: open addressing, 0 is empty. */
-struct pc_set {
-	uint64_t *slots;
-	size_t count, cap;
-};
-
 struct rt_writer {
 	char *path, *part;
 	int fd, level;
@@ -42,7 +37,7 @@ struct rt_writer {
 	bool announce; /* some thread is not announced */
 	struct writer_thread *oldest, *newest;
 	uint64_t chunks, offset, events, left_out, lost;
-	struct pc_set pcs;
+	struct rt_pc_set pcs; /* that were written */
 	struct rt_symbol_table *symbols;
 	struct rt_bytes raw, packed, index;
 	uint32_t blocks;
@@ -158,7 +153,7 @@ static void writer_free(struct rt_writer *w, bool keep)
 		free(t);
 	}
 	free(w->threads);
-	free(w->pcs.slots);
+	rt_pc_set_release(&w->pcs);
 	rt_symbol_table_free(w->symbols);
 	rt_bytes_release(&w->raw);
 	rt_bytes_release(&w->packed);
@@ -291,50 +286,9 @@ static enum rt_status announce_threads(struct rt_writer *w, struct rt_error *err
 	return write_block(w, &block, err);
 }
 
-static uint64_t pc_hash(uint64_t pc)
+static bool add_pc(uint64_t pc, void *arg)
 {
-	return (pc * UINT64_C(0x9e3779b97f4a7c15)) >> 20;
-}
-
-static bool pc_set_grow(struct pc_set *set)
-{
-	size_t cap = set->cap ? set->cap * 2 : 1024;
-	uint64_t *slots = calloc(cap, sizeof *slots);
-	if (!slots)
-		return false;
-	for (size_t i = 0; i < set->cap; i++) {
-		if (!set->slots[i])
-			continue;
-		size_t h = pc_hash(set->slots[i]) & (cap - 1);
-		while (slots[h])
-			h = (h + 1) & (cap - 1);
-		slots[h] = set->slots[i];
-	}
-	free(set->slots);
-	set->slots = slots;
-	set->cap = cap;
-	return true;
-}
-
-static bool pc_set_add(uint64_t pc, void *arg)
-{
-	struct pc_set *set = arg;
-	if (!pc)
-		return true;
-	if (set->count * 2 >= set->cap && !pc_set_grow(set))
-		return false;
-	size_t h = pc_hash(pc) & (set->cap - 1);
-	while (set->slots[h] && set->slots[h] != pc)
-		h = (h + 1) & (set->cap - 1);
-	set->count += !set->slots[h];
-	set->slots[h] = pc;
-	return true;
-}
-
-static int compare_pcs(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return x < y ? -1 : x > y;
+	return rt_pc_set_add(arg, pc);
 }
 
 static void close_chunk(struct rt_writer *w, struct writer_thread *t)
@@ -383,7 +337,7 @@ static enum rt_status write_chunk(struct rt_writer *w, struct writer_thread *t, 
 	w->left_out += f->left_out;
 	w->lost += f->lost;
 	t->ordinal += f->events + f->left_out;
-	if (!rt_encoder_each_pc(t->encoder, pc_set_add, &w->pcs))
+	if (!rt_encoder_each_pc(t->encoder, add_pc, &w->pcs))
 		return fail_memory(w, err);
 	rt_encoder_finish(t->encoder, &w->raw);
 	close_chunk(w, t);
@@ -497,18 +451,14 @@ enum rt_status rt_writer_position(struct rt_writer *w, uint64_t pc, const struct
 int rt_writer_each_pc(struct rt_writer *w, int (*f)(uint64_t pc, void *arg), void *arg)
 {
 	for (struct writer_thread *t = w->oldest; t; t = t->newer)
-		if (!rt_encoder_each_pc(t->encoder, pc_set_add, &w->pcs))
+		if (!rt_encoder_each_pc(t->encoder, add_pc, &w->pcs))
 			fail_memory(w, NULL);
-	uint64_t *pcs = malloc((w->pcs.count + 1) * sizeof *pcs);
+	size_t n;
+	uint64_t *pcs = rt_pc_set_sorted(&w->pcs, &n);
 	if (!pcs) {
 		fail_memory(w, NULL);
 		return 0;
 	}
-	size_t n = 0;
-	for (size_t i = 0; i < w->pcs.cap; i++)
-		if (w->pcs.slots[i])
-			pcs[n++] = w->pcs.slots[i];
-	qsort(pcs, n, sizeof *pcs, compare_pcs);
 	int result = 0;
 	for (size_t i = 0; i < n && !result; i++)
 		result = f(pcs[i], arg);

@@ -480,6 +480,27 @@ START_TEST(an_unwritable_place_is_named)
 }
 END_TEST
 
+START_TEST(a_killed_writer_leaves_no_thread_far_behind)
+{
+	enum { RECORDS = 40 * 65536, AT_ONCE = 4096 };
+	static struct rt_record many[AT_ONCE];
+	struct rt_writer *w = create(false);
+	put(w, 0, 1, 42);
+	for (size_t i = 0; i < AT_ONCE; i++)
+		many[i] = rt_record_make(RT_OP_READ, i * 8, 1, 4, 0);
+	for (size_t i = 0; i < RECORDS; i += AT_ONCE)
+		ck_assert(!rt_writer_records(w, 1, many, AT_ONCE, NULL));
+	char part[80];
+	snprintf(part, sizeof part, "%s.part", path);
+	struct rt_trace *trace = open_trace(part);
+	ck_assert(!rt_trace_info(trace)->complete);
+	ck_assert_uint_eq(rt_trace_info(trace)->threads[0].events, 1);
+	ck_assert_uint_ge(rt_trace_info(trace)->threads[1].events, RECORDS - 2 * 65536);
+	rt_trace_free(trace);
+	rt_writer_abort(w);
+}
+END_TEST
+
 static int remember(uint64_t pc, void *arg)
 {
 	uint64_t *last = arg;
@@ -522,6 +543,7 @@ Suite *file_suite(void)
 	tcase_add_test(c, symbols_name_positions_members_and_objects);
 	tcase_add_test(c, a_failed_write_is_reported_and_leaves_nothing);
 	tcase_add_test(c, an_unwritable_place_is_named);
+	tcase_add_test(c, a_killed_writer_leaves_no_thread_far_behind);
 	tcase_add_test(c, each_pc_is_handed_out_once_in_rising_order);
 	suite_add_tcase(s, c);
 	return s;
