@@ -1,0 +1,86 @@
+#!/bin/bash
+# racetrace convert: every format into every other one and back.
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/text.sh"
+
+# Golden traces go round by way of each format; they keep threads, order, operations, locations and values.
+count=0
+for trace in "$top"/tests/golden/{hand/*,atomicity/*,ibm/*,values/*,random/*7}.std*; do
+	case $trace in *reentrant*) continue ;; esac # inner levels are no events
+	count=$((count + 1))
+	sed 's/|$//' "$trace" >want.std
+	run 0 convert "$trace"
+	cmp -s want.std out || wrong "$trace: STD differs"
+	[ $((count % 10)) = 0 ] || continue # a sample for the rest
+	run 0 convert -o a.jsonl "$trace"
+	run 0 convert -o a.zst a.jsonl
+	run 0 convert -o b.jsonl a.zst
+	run 0 convert -o a.std b.jsonl
+	cmp -s want.std a.std || wrong "$trace: STD differs after JSON lines and trace.zst"
+	cmp -s a.jsonl b.jsonl || wrong "$trace: JSON lines differ after trace.zst"
+done
+[ "$count" -gt 80 ] || wrong "only $count golden traces: this test is broken"
+
+# A trace with everything.
+cat >all.jsonl <<'END'
+{"schema":"racetrace.events/1","command":["./a"],"exit":{"status":3},"duration_ns":5,"pid":9,"order":"stamped","threads":["main",{"name":"main.1","label":"w","parent":"main"}]}
+{"variable":"x","address":"0x1000","size":4,"file":"a.c","line":3}
+{"position":"0x400","frames":[{"function":"f","file":"a.c","line":4,"column":2},{"function":"main","module":"a"}]}
+{"op":"begin","object":"0x7000","arg":4096}
+{"op":"write","object":"x","arg":4,"pc":"0x400","value":-1,"flags":["volatile"]}
+{"op":"fork","object":"main.1"}
+{"op":"acquire-shared","object":"0x2000","thread":"main.1"}
+{"op":"atomic-cas","object":"0x1008","arg":8,"thread":"main.1","order":"acq_rel","ordinal":9}
+{"op":"release","object":"0x2000","thread":"main.1"}
+END
+run 0 convert --to jsonl all.jsonl
+cp out one.jsonl
+run 0 convert --to racetrace -o all.zst one.jsonl
+zstd -tq all.zst || wrong 'zstd does not accept the file'
+# The file works out itself what was left out: a gap in the ordinals.
+run 0 convert --to jsonl all.zst
+jq -c 'select(.op)' one.jsonl >want
+jq -c 'select(.op)' out >got
+cmp -s want got || wrong "events differ: $(diff want got)"
+head -n 1 out | jq -e '.exit == {status: 3} and .command == ["./a"] and .pid == 9 and .duration_ns == 5' >jq.log ||
+	wrong 'the header differs'
+run 0 convert all.jsonl
+says '^racetrace: STD cannot say all of .all.jsonl.: 2 events became critical sections, 1 were left out: atomic-cas 1, acquire-shared 1, begin 1$'
+[ "$(wc -l <err)" = 1 ] || wrong 'more than one warning'
+grep -q '^main|w(x)|a.c:4:2|-1$' out || wrong "no write: $(cat out)"
+cp out all.std
+run 0 info -f json all.std
+holds '.threads | length == 2'
+
+# The target goes by the name of the output, --to wins.
+run 0 convert -o c.std all.jsonl
+run 0 info -f json c.std
+holds '.format == "std"'
+run 0 convert --to jsonl -o c.std all.jsonl
+run 0 info -f json c.std
+holds '.format == "jsonl"'
+
+# What goes wrong leaves nothing behind that looks whole.
+run 2 convert
+run 2 convert --to racetrace all.std
+says 'give -o FILE'
+run 2 convert --to xml all.std
+says "'xml' is not a format"
+run 3 convert -o missing/x.std all.std
+one_line
+says "cannot write 'missing/x.std': No such file"
+run 3 convert -o missing/x.zst all.std
+one_line
+run 3 convert missing
+one_line
+printf 'T1|w(x)|1\nT1|foo|2\n' >bad.std
+run 3 convert -o new.jsonl bad.std
+[ ! -e new.jsonl ] && [ ! -e new.jsonl.part ] || wrong 'a failed conversion left a file'
+if [ -w /dev/full ]; then
+	run 3 convert -o /dev/full all.jsonl
+	says "cannot write '/dev/full': No space left"
+fi
+run 0 convert -o /dev/null --to std all.std
+run 0 convert --help
+grep -q 'Usage: racetrace convert' out || wrong 'no usage in --help'
+exit $fail

@@ -1,0 +1,42 @@
+# What the tests of commands on traces share; to be sourced. RACETRACE is the program; the working folder is scratch.
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+RACETRACE=${RACETRACE:-$(cd "${BUILD:-$top/build}" && pwd)/bin/racetrace}
+if [ -z "${SCRATCH:-}" ]; then
+	SCRATCH=$(mktemp -d) || exit 1
+	trap 'rm -rf "$SCRATCH"' EXIT
+	cd "$SCRATCH" || exit 1
+fi
+fail=0
+
+wrong() {
+	echo "$*"
+	fail=1
+}
+# run STATUS ARGUMENT...: runs racetrace, its output in out and err; the status must be STATUS.
+run() {
+	local want=$1 status
+	shift
+	"$RACETRACE" "$@" >out 2>err </dev/null
+	status=$?
+	[ $status = "$want" ] || wrong "racetrace $*: status $status, not $want: $(head -n 3 err)"
+}
+# says PATTERN: the last run's standard error does.
+says() {
+	grep -qE -- "$1" err || wrong "no '$1' in: $(cat err)"
+}
+quiet() {
+	[ ! -s err ] || wrong "standard error is not empty: $(cat err)"
+}
+# prints TEXT: the last run's standard output is exactly this.
+prints() {
+	[ "$(cat out)" = "$1" ] || wrong "not '$1' but: $(cat out)"
+}
+# holds FILTER: the last output is JSON for which jq's filter is true.
+holds() {
+	jq -e "$1" out >/dev/null 2>&1 || wrong "not so: $1"
+}
+# one_line: standard error is one line and the output is empty.
+one_line() {
+	[ "$(wc -l <err)" = 1 ] || wrong "not one line: $(cat err)"
+	[ ! -s out ] || wrong "there is output: $(head -n 3 out)"
+}
