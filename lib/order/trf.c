@@ -15,18 +15,18 @@ static uint32_t read_from(struct trf *t, const struct stamp *writers, uint32_t e
 	return now;
 }
 
-static void access_event(struct trf *t, struct stamp *writers, struct por *p, uint32_t e)
+static void access_event(struct trf *t, struct stamp *writers, struct por *p, uint32_t e, bool free_read)
 {
 	const struct model *m = t->m;
 	uint32_t thread = model_thread_of(m, e), end = m->events[e].object + m->sites[m->events[e].site].cells;
-	if (rt_op_reads(model_op(m, e)))
+	if (rt_op_reads(model_op(m, e)) && !free_read)
 		por_set_now(p, thread, read_from(t, writers, e, por_now(p, thread)));
 	if (rt_op_writes(model_op(m, e)))
 		for (uint32_t cell = m->events[e].object; cell < end; cell++)
 			writers[cell] = (struct stamp){por_now(p, thread), thread, m->events[e].pos + 1};
 }
 
-static bool walk(struct trf *t, struct stamp *writers, struct por *p)
+static bool walk(struct trf *t, struct stamp *writers, struct por *p, const uint8_t *free_reads)
 {
 	const struct model *m = t->m;
 	for (uint32_t e = 0, sync = 0; e < m->event_count; e++) {
@@ -38,14 +38,14 @@ static bool walk(struct trf *t, struct stamp *writers, struct por *p)
 			sync++;
 		}
 		if (rt_op_is_access(model_op(m, e)))
-			access_event(t, writers, p, e);
+			access_event(t, writers, p, e, free_reads && free_reads[e / 8] >> e % 8 & 1);
 		if (por_now(p, thread) != before)
 			timeline_add(&t->timeline, thread, pos + 1, por_now(p, thread));
 	}
 	return por_ok(p) && !t->timeline.failed && !t->clocks.failed;
 }
 
-enum rt_status trf_compute(const struct model *m, struct trf *out, struct rt_error *err)
+enum rt_status trf_compute(const struct model *m, const uint8_t *free_reads, struct trf *out, struct rt_error *err)
 {
 	memset(out, 0, sizeof *out);
 	out->m = m;
@@ -53,7 +53,7 @@ enum rt_status trf_compute(const struct model *m, struct trf *out, struct rt_err
 	bool ok =
 	    writers && clocks_init(&out->clocks, m->thread_count) && timeline_init(&out->timeline, m->thread_count);
 	struct por *p = ok ? por_create(m, &out->clocks, false) : NULL;
-	ok = p && walk(out, writers, p);
+	ok = p && walk(out, writers, p, free_reads);
 	por_free(p);
 	free(writers);
 	if (ok)

@@ -15,7 +15,8 @@ struct trf {
 	struct timeline timeline; /* the clock at pos: of what comes before the event there, its own edges left out */
 };
 
-enum rt_status trf_compute(const struct model *m, struct trf *out, struct rt_error *err);
+/* free_reads: by event index, bits: reads that may see any write (NULL: none). */
+enum rt_status trf_compute(const struct model *m, const uint8_t *free_reads, struct trf *out, struct rt_error *err);
 void trf_release(struct trf *t);
 
 /*

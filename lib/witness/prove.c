@@ -3,6 +3,7 @@
 
 #include "lib/witness/certain.h"
 #include "lib/witness/search.h"
+#include "lib/witness/updates.h"
 #include "lib/witness/verify.h"
 
 #include <stdlib.h>
@@ -17,6 +18,11 @@ struct provers {
 	struct search *search;
 	struct judge *judge;
 	struct certain *certain;
+	/* The same with updates that decide nothing set free (updates.h); made when the first candidate is refuted. */
+	uint8_t *updates;
+	uint32_t update_count;
+	struct trf loose_trf;
+	struct search *loose;
 	struct prove_counts counts;
 };
 
@@ -28,6 +34,10 @@ void provers_free(struct provers *p)
 	judge_free(p->judge);
 	certain_free(p->certain);
 	trf_release(&p->trf);
+	search_free(p->loose);
+	if (p->loose)
+		trf_release(&p->loose_trf);
+	free(p->updates);
 	free(p);
 }
 
@@ -39,11 +49,11 @@ struct provers *provers_create(const struct model *m, bool exact, const struct p
 		p->m = m;
 		p->options.budget = options->budget ? options->budget : BUDGET;
 		p->options.total_budget = options->total_budget ? options->total_budget : TOTAL_BUDGET;
-		if (trf_compute(m, &p->trf, err)) {
+		if (trf_compute(m, NULL, &p->trf, err)) {
 			free(p);
 			return NULL;
 		}
-		p->search = search_create(m, &p->trf);
+		p->search = search_create(m, &p->trf, NULL);
 		p->judge = judge_create(m);
 		p->certain = certain_create(m, exact, err);
 		if (p->search && p->judge && p->certain)
@@ -57,6 +67,38 @@ struct provers *provers_create(const struct model *m, bool exact, const struct p
 const struct prove_counts *provers_counts(const struct provers *p)
 {
 	return &p->counts;
+}
+
+static bool make_loose(struct provers *p, struct rt_error *err)
+{
+	if (p->updates)
+		return true;
+	p->updates = updates_find(p->m, &p->update_count);
+	if (!p->updates || !p->update_count)
+		return p->updates;
+	if (trf_compute(p->m, p->updates, &p->loose_trf, err))
+		return false;
+	p->loose = search_create(p->m, &p->loose_trf, p->updates);
+	if (!p->loose)
+		trf_release(&p->loose_trf);
+	return p->loose;
+}
+
+/* Would what was refuted be possible if updates that decide nothing might see any write? */
+static enum rt_status only_updates_forbid(struct provers *p, const struct goal *goal, bool *possible,
+                                          struct rt_error *err)
+{
+	*possible = false;
+	if (!make_loose(p, err))
+		return rt_error_set(err, RT_EMEMORY, "no memory to search for a witness");
+	if (!p->loose)
+		return RT_OK;
+	struct schedule schedule = {0};
+	uint64_t spent;
+	*possible = search_goal(p->loose, goal, p->options.budget, &schedule, &spent) != SEARCH_NONE;
+	p->counts.spent += spent;
+	schedule_release(&schedule);
+	return RT_OK;
 }
 
 /* A prover builds a schedule for a goal, or says that there is none. */
@@ -118,7 +160,11 @@ static enum rt_status decide_instance(struct provers *p, const struct goal *goal
 		o->schedule = schedule;
 		o->leans = certain_leans(p->certain, &schedule, goal->events, goal->count, &o->lean);
 	}
-	return RT_OK;
+	bool possible = false;
+	enum rt_status status = o->answer == SEARCH_NONE ? only_updates_forbid(p, goal, &possible, err) : RT_OK;
+	if (possible)
+		o->answer = SEARCH_GAVE_UP;
+	return status;
 }
 
 /* Makes the instance with this outcome the anomaly's own. */

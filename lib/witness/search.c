@@ -29,6 +29,7 @@ struct choice {
 struct search {
 	const struct model *m;
 	const struct trf *trf;
+	const uint8_t *free_reads; /* by event, bits; or NULL */
 	/* Of the trace. */
 	uint32_t *before;    /* by entry of cell_events: entry of the last write before, MODEL_NONE: initial */
 	uint32_t *entry;     /* by event: its entry in its first cell */
@@ -296,13 +297,14 @@ void search_free(struct search *s)
 	free(s);
 }
 
-struct search *search_create(const struct model *m, const struct trf *trf)
+struct search *search_create(const struct model *m, const struct trf *trf, const uint8_t *free_reads)
 {
 	struct search *s = calloc(1, sizeof *s);
 	if (!s)
 		return NULL;
 	s->m = m;
 	s->trf = trf;
+	s->free_reads = free_reads;
 	size_t entries = m->cell_count ? m->cells[m->cell_count - 1].first + m->cells[m->cell_count - 1].count : 0;
 	struct {
 		uint32_t **array;
@@ -455,6 +457,13 @@ static bool is_goal(const struct search *s, uint32_t e)
 	return false;
 }
 
+/* Does e read, and must it see what it saw? The goal's own events need not. */
+static bool must_read(const struct search *s, uint32_t e)
+{
+	return rt_op_reads(model_op(s->m, e)) && !is_goal(s, e) &&
+	       !(s->free_reads && s->free_reads[e / 8] >> e % 8 & 1);
+}
+
 /* Counts the relevant accesses, or forgets them. */
 static void count_accesses(struct search *s, bool count)
 {
@@ -465,7 +474,7 @@ static void count_accesses(struct search *s, bool count)
 			const struct model_site *site = &m->sites[m->events[e].site];
 			if (!rt_op_is_access(site->op))
 				continue;
-			bool read = rt_op_reads(site->op) && !is_goal(s, e), write = rt_op_writes(site->op);
+			bool read = must_read(s, e), write = rt_op_writes(site->op);
 			for (uint32_t cell = m->events[e].object; cell < m->events[e].object + site->cells; cell++) {
 				if (!count) {
 					s->left[cell] = s->asked_first[cell] = s->need_first[cell] = 0;
@@ -518,7 +527,7 @@ static bool reads_right(const struct search *s, uint32_t e)
 static bool spoils(const struct search *s, uint32_t e)
 {
 	const struct model *m = s->m;
-	bool reads = rt_op_reads(model_op(m, e)) && !is_goal(s, e);
+	bool reads = must_read(s, e);
 	uint32_t needed = reads && m->events[e].pos < s->must[model_thread_of(m, e)];
 	uint32_t end = m->events[e].object + m->sites[m->events[e].site].cells;
 	for (uint32_t cell = m->events[e].object; cell < end; cell++) {
@@ -565,7 +574,7 @@ static bool enabled(const struct search *s, uint32_t e)
 	if ((goal && !due) || (s->frozen[thread] && !(due && continues_goal(s, s->reached))))
 		return false;
 	if (rt_op_is_access(op)) {
-		if (rt_op_reads(op) && !goal && !reads_right(s, e))
+		if (must_read(s, e) && !reads_right(s, e))
 			return false;
 		return !rt_op_writes(op) || !spoils(s, e);
 	}
@@ -598,7 +607,7 @@ static bool harmless(const struct search *s, uint32_t e)
 		return false;
 	if (rt_op_writes(op)) {
 		uint32_t end = m->events[e].object + m->sites[m->events[e].site].cells;
-		uint32_t own = rt_op_reads(op) ? 1 : 0;
+		uint32_t own = must_read(s, e) ? 1 : 0;
 		for (uint32_t cell = m->events[e].object; cell < end; cell++) {
 			uint32_t last = s->last[cell];
 			if (s->left[cell] > 1 || (last == MODEL_NONE ? s->asked_first[cell] : s->asked[last]) > own)
@@ -633,7 +642,7 @@ static void execute_access(struct search *s, uint32_t e)
 		}
 		s->saved[s->saved_count++] = s->last[cell];
 		hash_last(s, cell);
-		if (rt_op_reads(op) && !goal) {
+		if (must_read(s, e)) {
 			uint32_t w = s->last[cell];
 			(w == MODEL_NONE ? s->asked_first : s->asked)[w == MODEL_NONE ? cell : w]--;
 			(w == MODEL_NONE ? s->need_first : s->need)[w == MODEL_NONE ? cell : w] -= needed;
@@ -650,13 +659,13 @@ static void undo_access(struct search *s, uint32_t e)
 {
 	const struct model *m = s->m;
 	unsigned op = model_op(m, e);
-	bool goal = is_goal(s, e), needed = m->events[e].pos < s->must[model_thread_of(m, e)];
+	bool needed = m->events[e].pos < s->must[model_thread_of(m, e)];
 	for (uint32_t cell = m->events[e].object + m->sites[m->events[e].site].cells; cell-- > m->events[e].object;) {
 		hash_last(s, cell);
 		if (rt_op_writes(op))
 			s->left[cell]++;
 		uint32_t w = s->last[cell] = s->saved[--s->saved_count];
-		if (rt_op_reads(op) && !goal) {
+		if (must_read(s, e)) {
 			(w == MODEL_NONE ? s->asked_first : s->asked)[w == MODEL_NONE ? cell : w]++;
 			(w == MODEL_NONE ? s->need_first : s->need)[w == MODEL_NONE ? cell : w] += needed;
 		}

@@ -21,8 +21,11 @@ enum search_answer { SEARCH_FOUND, SEARCH_NONE, SEARCH_GAVE_UP, SEARCH_NO_MEMORY
 
 struct search;
 
-/* Prepares searching a model. trf and model must outlive it. NULL without memory. */
-struct search *search_create(const struct model *m, const struct trf *trf);
+/*
+ * Prepares searching a model. free_reads (by event index, bits; NULL: none) may see any write; trf must be computed
+ * with the same. All three must outlive it. NULL without memory.
+ */
+struct search *search_create(const struct model *m, const struct trf *trf, const uint8_t *free_reads);
 void search_free(struct search *s);
 
 /*

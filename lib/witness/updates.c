@@ -1,0 +1,83 @@
+/* Updates that decide nothing; see updates.h. */
+#include "lib/witness/updates.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FOLLOWERS = 8 };
+
+/* What followed an update the first time that it was seen, by the site of its read. */
+struct course {
+	uint32_t sites[FOLLOWERS];
+	uint32_t count;
+	bool seen, decides;
+};
+
+/* Are the two positions in one source line of one function? Without positions: the same code address. */
+static bool same_line(const struct model *m, uint64_t a, uint64_t b)
+{
+	size_t n, k;
+	const struct rt_frame *f = rt_trace_frames(m->trace, a, &n), *g = rt_trace_frames(m->trace, b, &k);
+	if (a == b)
+		return true;
+	if (!n || !k || !f->line || f->line != g->line || !f->file || !g->file || strcmp(f->file, g->file))
+		return false;
+	return !f->text || !g->text || !strcmp(f->text, g->text);
+}
+
+/* The write of the update that begins with the read at pos, MODEL_NONE if it is none. */
+static uint32_t update_at(const struct model *m, const struct model_thread *t, uint32_t pos)
+{
+	if (pos + 1 >= t->count)
+		return MODEL_NONE;
+	uint32_t read = t->events[pos], write = t->events[pos + 1];
+	if (model_op(m, read) != RT_OP_READ || model_op(m, write) != RT_OP_WRITE ||
+	    m->events[read].object != m->events[write].object ||
+	    m->sites[m->events[read].site].cells != m->sites[m->events[write].site].cells)
+		return MODEL_NONE;
+	return same_line(m, m->sites[m->events[read].site].pc, m->sites[m->events[write].site].pc) ? write : MODEL_NONE;
+}
+
+/* Compares what follows with what followed before, as far as both go. */
+static void follow(struct course *c, const struct model *m, const struct model_thread *t, uint32_t pos)
+{
+	for (uint32_t i = 0; i < FOLLOWERS && pos + i < t->count; i++) {
+		uint32_t site = m->events[t->events[pos + i]].site;
+		if (i == c->count)
+			c->sites[c->count++] = site;
+		else if (c->sites[i] != site)
+			c->decides = true;
+	}
+	c->seen = true;
+}
+
+uint8_t *updates_find(const struct model *m, uint32_t *count)
+{
+	uint8_t *updates = calloc((size_t)m->event_count / 8 + 1, 1);
+	struct course *courses = calloc((size_t)m->site_count + 1, sizeof *courses);
+	*count = 0;
+	if (!updates || !courses) {
+		free(updates);
+		free(courses);
+		return NULL;
+	}
+	for (int pass = 0; pass < 2; pass++)
+		for (uint32_t i = 0; i < m->thread_count; i++) {
+			const struct model_thread *t = &m->threads[i];
+			for (uint32_t pos = 0; pos < t->count; pos++) {
+				uint32_t e = t->events[pos];
+				struct course *c = &courses[m->events[e].site];
+				if ((pass && (!c->seen || c->decides)) || update_at(m, t, pos) == MODEL_NONE)
+					continue;
+				if (!pass) {
+					follow(c, m, t, pos + 2);
+					continue;
+				}
+				updates[e / 8] |= (uint8_t)(1 << e % 8);
+				++*count;
+			}
+		}
+	free(courses);
+	return updates;
+}
