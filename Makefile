@@ -17,7 +17,7 @@ COLLECT_SRC := $(wildcard recorder/collect/*.c)
 CMD_SRC := $(wildcard cmd/*.c)
 RECORDER_SRC := $(wildcard recorder/*.c recorder/sched/*.c)
 RECORDER_ASM := $(wildcard recorder/*.S)
-UNIT_SRC := $(wildcard tests/unit/*.c)
+UNIT_SRC := $(wildcard tests/unit/*.c tests/oracle/*.c)
 SUITES := $(patsubst tests/unit/test_%.c,%,$(filter tests/unit/test_%.c,$(UNIT_SRC)))
 
 obj = $(patsubst %,$(BUILD)/obj/%.o,$(basename $(1)))

@@ -1,5 +1,5 @@
 /*
- * Synchronises-with edges of atomics by C11 (7.17.3, 7.17.4): a release store heads a release sequence (its thread's
+ * Synchronises-with edges of atomics by C11 (5.1.2.4, 7.17.4): a release store heads a release sequence (its thread's
  * later stores and everybody's read-modify-writes go on with it); an acquire load that reads from the sequence comes
  * after its head; fences stand in for either side. Reads-from is by trace order, which is exact for atomics. A relaxed
  * atomic orders nothing. A plain write to the cell ends the sequence.
@@ -37,6 +37,8 @@ bool atomics_init(struct atomics *a, const struct model *m, struct clocks *clock
 
 void atomics_release(struct atomics *a)
 {
+	for (uint32_t i = 0; i < a->cell_count; i++)
+		free(a->cells[i].heads);
 	free(a->cells);
 	free(a->index);
 	free(a->pending);
@@ -52,7 +54,7 @@ static struct atomic_cell *sequence(struct atomics *a, uint32_t cell, uint32_t e
 			a->failed = true;
 			return NULL;
 		}
-		a->cells[a->cell_count] = (struct atomic_cell){.head = MODEL_NONE};
+		a->cells[a->cell_count] = (struct atomic_cell){0};
 		a->index[cell] = ++a->cell_count;
 	}
 	struct atomic_cell *c = &a->cells[a->index[cell] - 1];
@@ -60,7 +62,7 @@ static struct atomic_cell *sequence(struct atomics *a, uint32_t cell, uint32_t e
 	for (; c->cursor < m->cells[cell].count && accesses[c->cursor] < e; c->cursor++)
 		if (model_op(m, accesses[c->cursor]) == RT_OP_WRITE) {
 			c->clock = 0;
-			c->head = MODEL_NONE;
+			c->head_count = 0;
 		}
 	return c;
 }
@@ -73,21 +75,47 @@ static uint32_t read_from(struct atomics *a, const struct atomic_cell *c, uint32
 	return now;
 }
 
+/* A store ends the sequences that other threads head. */
+static void end_others(struct atomic_cell *c, uint32_t thread)
+{
+	struct atomic_head own = {0, 0};
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < c->head_count; i++)
+		if (c->heads[i].thread == thread) {
+			own = c->heads[i];
+			kept = 1;
+		}
+	if (kept)
+		c->heads[0] = own;
+	c->head_count = kept;
+	c->clock = own.clock;
+}
+
+static void add_head(struct atomics *a, struct atomic_cell *c, uint32_t thread, uint32_t clock)
+{
+	uint32_t i = 0;
+	while (i < c->head_count && c->heads[i].thread != thread)
+		i++;
+	if (i == c->head_count) {
+		if (!vec_reserve(&c->heads, &c->head_capacity, (uint64_t)i + 1, sizeof *c->heads)) {
+			a->failed = true;
+			return;
+		}
+		c->heads[c->head_count++] = (struct atomic_head){thread, 0};
+	}
+	c->heads[i].clock = clock_join(a->clocks, c->heads[i].clock, clock);
+	c->clock = clock_join(a->clocks, c->clock, clock);
+}
+
 /* full: the thread's clock with the event itself. rmw: goes on with whatever sequence there is. */
 static void write_to(struct atomics *a, struct atomic_cell *c, uint32_t thread, unsigned order, uint32_t full, bool rmw)
 {
-	if (!rmw && c->head != thread)
-		c->clock = 0;
-	if (releases(order)) {
-		c->clock = clock_join(a->clocks, c->clock, full);
-		c->head = thread;
-	} else {
-		c->clock = clock_join(a->clocks, c->clock, a->fence[thread]);
-		if (a->fence[thread])
-			c->head = thread;
-		else if (!rmw && c->head != thread)
-			c->head = MODEL_NONE;
-	}
+	if (!rmw)
+		end_others(c, thread);
+	if (releases(order))
+		add_head(a, c, thread, full);
+	else if (a->fence[thread])
+		add_head(a, c, thread, a->fence[thread]);
 }
 
 static uint32_t fence(struct atomics *a, uint32_t e, uint32_t now)

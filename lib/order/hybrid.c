@@ -27,7 +27,7 @@ enum rt_status hybrid_compute(const struct model *m, struct order_result **out, 
 bool hybrid_unordered(const struct order_result *r, uint32_t e1, uint32_t e2)
 {
 	const struct model *m = r->por.m;
-	return !segment_order_before(&r->por, e1, e2) &&
+	return m->events[e1].pos >= segment_order_race_horizon(&r->por, e2, model_thread_of(m, e1)) &&
 	       !model_locksets_exclude(m, model_lockset_of(m, e1), model_lockset_of(m, e2));
 }
 

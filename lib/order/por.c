@@ -239,7 +239,7 @@ enum rt_status segment_order_compute(const struct model *m, bool locks, struct s
 	*out = (struct segment_order){.m = m};
 	bool ok = clocks_init(&out->clocks, m->thread_count);
 	struct por *p = ok ? por_create(m, &out->clocks, locks) : NULL;
-	uint32_t *begin = calloc((size_t)m->thread_count + 1, sizeof *begin);
+	uint32_t *begin = out->begin = calloc((size_t)m->thread_count + 1, sizeof *begin);
 	out->segments = malloc(((size_t)m->segment_count + 1) * sizeof *out->segments);
 	ok = p && begin && out->segments;
 	if (ok) {
@@ -252,7 +252,6 @@ enum rt_status segment_order_compute(const struct model *m, bool locks, struct s
 		}
 		ok = por_ok(p) && fill_gaps(m, out->segments, begin);
 	}
-	free(begin);
 	por_free(p);
 	if (ok)
 		return RT_OK;
@@ -264,5 +263,6 @@ void segment_order_release(struct segment_order *o)
 {
 	clocks_release(&o->clocks);
 	free(o->segments);
+	free(o->begin);
 	*o = (struct segment_order){0};
 }

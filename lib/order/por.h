@@ -14,6 +14,7 @@ struct segment_order {
 	const struct model *m; /* borrowed */
 	struct clocks clocks;
 	uint32_t *segments; /* clock of each segment */
+	uint32_t *begin;    /* by thread: the clock it begins with, from its fork */
 };
 
 /* The partial order relation, with lock edges (release to later acquire) or without. */
@@ -27,6 +28,23 @@ static inline uint32_t segment_order_horizon(const struct segment_order *o, uint
 	uint32_t segment = o->m->events[e].segment;
 	if (o->m->segments[segment].thread == thread)
 		return o->m->events[e].pos + 1;
+	return clock_get(&o->clocks, o->segments[segment], thread);
+}
+/*
+ * The same for an access that may race, another thread's events: an acquiring atomic's own edges are left out, as it
+ * need not read what it read when it is moved to where it races.
+ */
+static inline uint32_t segment_order_race_horizon(const struct segment_order *o, uint32_t e, uint32_t thread)
+{
+	const struct model *m = o->m;
+	const struct model_event *event = &m->events[e];
+	uint32_t segment = event->segment;
+	if (rt_op_is_atomic(m->sites[event->site].op) && m->segments[segment].first == event->pos) {
+		uint32_t own = m->segments[segment].thread;
+		if (!event->pos)
+			return clock_get(&o->clocks, o->begin[own], thread);
+		segment = m->events[m->threads[own].events[event->pos - 1]].segment;
+	}
 	return clock_get(&o->clocks, o->segments[segment], thread);
 }
 /* Is e1 ordered before e2 (or the same)? */

@@ -41,19 +41,21 @@ static uint32_t read_from(struct order_result *r, const struct stamp *writers, u
 	return now;
 }
 
-static void access_event(struct order_result *r, struct stamp *writers, struct por *p, uint32_t e)
+/* One event. An atomic's edge from its last writer comes first: what it releases comes after that too. */
+static void step(struct order_result *r, struct stamp *writers, struct por *p, uint32_t e, bool sync)
 {
 	const struct model_event *event = &r->m->events[e];
 	const struct model_site *site = &r->m->sites[event->site];
-	uint32_t thread = model_thread_of(r->m, e), now = por_now(p, thread);
-	if (rt_op_reads(site->op)) {
-		uint32_t after = read_from(r, writers, e, site->cells, now);
-		if (after != now)
-			por_set_now(p, thread, now = after);
-	}
-	if (rt_op_writes(site->op))
-		for (uint32_t c = event->object; c < event->object + site->cells; c++)
-			writers[c] = (struct stamp){now, thread, event->pos + 1};
+	uint32_t thread = model_thread_of(r->m, e);
+	bool access = rt_op_is_access(site->op);
+	if (access && rt_op_reads(site->op))
+		por_set_now(p, thread, read_from(r, writers, e, site->cells, por_now(p, thread)));
+	if (sync)
+		por_step(p, e);
+	if (!access || !rt_op_writes(site->op))
+		return;
+	for (uint32_t c = event->object; c < event->object + site->cells; c++)
+		writers[c] = (struct stamp){por_now(p, thread), thread, event->pos + 1};
 }
 
 static bool walk(struct order_result *r, struct stamp *writers, struct por *p)
@@ -62,16 +64,12 @@ static bool walk(struct order_result *r, struct stamp *writers, struct por *p)
 	for (uint32_t e = 0, sync = 0; e < m->event_count; e++) {
 		uint32_t thread = model_thread_of(m, e), pos = m->events[e].pos;
 		uint32_t before = por_now(p, thread);
-		bool access = rt_op_is_access(model_op(m, e));
+		bool is_sync = sync < m->sync_count && m->sync[sync] == e;
 		if (pos == 0)
 			timeline_add(&r->timeline, thread, 0, before);
-		if (sync < m->sync_count && m->sync[sync] == e) {
-			por_step(p, e);
-			sync++;
-		}
-		if (access)
-			access_event(r, writers, p, e);
-		/* What a synchronisation event comes after counts at it and after it; there is no telling the
+		step(r, writers, p, e, is_sync);
+		sync += is_sync;
+		/* What a synchronisation event comes after counts from the next event on; there is no telling the
 		 * difference, as only accesses are asked about. */
 		if (por_now(p, thread) != before)
 			timeline_add(&r->timeline, thread, pos + 1, por_now(p, thread));

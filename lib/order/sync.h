@@ -55,10 +55,15 @@ uint32_t sync_leave(struct sync *s, uint32_t e, uint32_t now);
 void sync_post(struct sync *s, uint32_t e, struct stamp by);
 uint32_t sync_semaphore(struct sync *s, uint32_t e, uint32_t now); /* SEM_INIT, SEM_WAIT */
 
-/* An atomic's release sequence: what an acquire load that reads from it comes after. */
+/* A release store (or a store after a release fence) whose release sequence goes on. */
+struct atomic_head {
+	uint32_t thread, clock; /* the heads of one thread are one, with their clocks joined */
+};
+/* What an acquire load that reads from the cell comes after. */
 struct atomic_cell {
-	uint32_t clock;
-	uint32_t head;   /* thread of the release store that heads it */
+	struct atomic_head *heads;
+	uint32_t head_count, head_capacity;
+	uint32_t clock;  /* of all heads */
 	uint32_t cursor; /* into the cell's accesses: looked at for plain writes so far */
 };
 

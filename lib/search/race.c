@@ -275,7 +275,7 @@ static struct sweep sweep_classes(struct search *s, const struct class *k1, cons
 			high++;
 		if (m->events[e2].segment != segment) {
 			segment = m->events[e2].segment;
-			horizon = segment_order_horizon(s->context->por, e2, k1->thread);
+			horizon = segment_order_race_horizon(s->context->por, e2, k1->thread);
 			while (low < k1->count && m->events[m1[low]].pos < horizon)
 				low++;
 			if (low == k1->count)
@@ -337,7 +337,7 @@ static void merge(struct race *race, const struct sweep *found)
 /* Are all events of the thread up to e1 ordered before e2 and all that follows it? */
 static bool all_ordered(const struct search *s, uint32_t e1, uint32_t e2)
 {
-	return segment_order_before(s->context->por, e1, e2);
+	return s->m->events[e1].pos < segment_order_race_horizon(s->context->por, e2, model_thread_of(s->m, e1));
 }
 
 static void search_classes(struct search *s, const struct class *k1, const struct class *k2)
