@@ -52,6 +52,14 @@ cp out all.std
 run 0 info -f json all.std
 holds '.threads | length == 2'
 
+# The examples of the format pages are traces.
+sed -n '/^    {"schema/,/^$/s/^    //p' "$top/docs/jsonl-format.md" >example.jsonl
+run 0 info -f json example.jsonl
+holds '.events == 3 and .kinds == {fork: 1, write: 1, read: 1}'
+sed -n '/^    T1|/s/^    //p' "$top/docs/std-format.md" >example.std
+run 0 info -f json example.std
+holds '.events == 3 and .kinds == {acquire: 1, write: 1, release: 1}'
+
 # The target goes by the name of the output, --to wins.
 run 0 convert -o c.std all.jsonl
 run 0 info -f json c.std
