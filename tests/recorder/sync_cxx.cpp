@@ -28,7 +28,8 @@ struct thrower {
 	}
 };
 
-// Its guard is the word that the constructor's ONCE events speak of; it is not named here.
+// The first byte of its guard is looked at before anything is called, here and by whoever comes later.
+extern char guard __asm__("_ZGVZL7guardedvE6object");
 static int guarded()
 {
 	static thrower object;
@@ -48,6 +49,7 @@ int main()
 {
 	using namespace std::chrono_literals;
 	NAME(m), NAME(recursive), NAME(timed), NAME(shared), NAME(shared_timed), NAME(c), NAME(flag), NAME(broken);
+	NAME(guard);
 
 	// expect main: once-begin flag, once-end flag
 	std::call_once(flag, [] { ready = false; });
@@ -97,11 +99,14 @@ int main()
 	}
 	std::call_once(broken, fail_once);
 
+	// expect main: atomic-load guard=1, hb-after guard, once-begin guard, hb-before guard
 	try {
 		guarded();
 		MUST(false);
 	} catch (int) {
 	}
+	// expect main: atomic-load guard=1, hb-after guard, once-begin guard, once-end guard, atomic-store guard=1
+	// expect main: atomic-load guard=1
 	MUST(guarded() == 2 && guarded() == 2);
 
 	// Big enough to be mapped, so that no other block ever has these addresses.
