@@ -1,19 +1,18 @@
 /*
  * Input and output: what the calls read and write of the caller's memory, and the happens-before that goes through
  * pipes, sockets and event counters inside one program (a thread that reads has seen what was written before). As
- * everywhere, the data is written before the real call and read after it.
- *
- * Each descriptor that can carry data from thread to thread has an object, a small number that is no address: both ends
- * of a pipe share one, all sockets share one (which end belongs to which is not known here), and files have none.
+ * everywhere, the data is written before the real call and read after it. See fd.h.
  */
 #ifndef __NO_INLINE__
 #define __NO_INLINE__ /* or the C library's headers define some of these themselves */
 #endif
+#include "recorder/fd.h"
 #include "recorder/sync.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <mqueue.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,49 +26,12 @@
 #undef fread_unlocked
 #undef fwrite_unlocked
 
-#define FD_MAX 65536
-#define OBJECT_MAX 4096 /* below any address; later pipes share the last one */
-enum { OBJECT_NONE, OBJECT_SOCKETS, OBJECT_FIRST };
-
-static _Atomic uint16_t fd_object[FD_MAX];
-static _Atomic uint32_t object_count = OBJECT_FIRST;
-
-static uint16_t object_of(int fd)
+static size_t string_bytes(const char *s)
 {
-	return fd >= 0 && fd < FD_MAX ? atomic_load_explicit(&fd_object[fd], memory_order_relaxed) : OBJECT_NONE;
-}
-
-static void set_object(int fd, uint16_t object)
-{
-	if (fd >= 0 && fd < FD_MAX)
-		atomic_store_explicit(&fd_object[fd], object, memory_order_relaxed);
-}
-
-static uint16_t new_object(void)
-{
-	uint32_t n = atomic_load_explicit(&object_count, memory_order_relaxed);
-	while (n < OBJECT_MAX && !atomic_compare_exchange_weak(&object_count, &n, n + 1))
-		;
-	return (uint16_t)n;
-}
-
-/* What this thread did is seen by whoever reads next. */
-static void publishes(int fd, uintptr_t pc)
-{
-	uint16_t object = object_of(fd);
-	if (object)
-		rt_emit_sync(RT_OP_HB_BEFORE, object, 0, pc, 0);
-}
-
-/* Data (or the end of it) came: so did what the writers had done. Also the time mark of a call that may have blocked.
- */
-static void received(int fd, bool got, uintptr_t pc)
-{
-	uint16_t object = object_of(fd);
-	if (object && got)
-		rt_emit_sync(RT_OP_HB_AFTER, object, 0, pc, 0);
-	else
-		rt_emit_time();
+	size_t n = 0;
+	while (s[n])
+		n++;
+	return n + 1;
 }
 
 /* The first n bytes of what the vectors describe. */
@@ -88,7 +50,7 @@ static void vectors(unsigned op, const struct iovec *v, int count, size_t n, uin
 	RT_INTERPOSE(type, name, parameters)                                                                           \
 	{                                                                                                              \
 		type n = RT_REAL(name) arguments;                                                                      \
-		received(fd, n >= 0, RT_PC);                                                                           \
+		rt_fd_received(fd, n >= 0, RT_PC);                                                                     \
 		if (n > 0)                                                                                             \
 			rt_emit_range(RT_OP_WRITE, buffer, (size_t)n < size ? (size_t)n : size, RT_PC);                \
 		return n;                                                                                              \
@@ -109,7 +71,7 @@ RECEIVES(ssize_t, __recv_chk, (int fd, void *buffer, size_t size, size_t room, i
 	RT_INTERPOSE(ssize_t, name, parameters)                                                                        \
 	{                                                                                                              \
 		ssize_t n = RT_REAL(name) arguments;                                                                   \
-		received(fd, n >= 0, RT_PC);                                                                           \
+		rt_fd_received(fd, n >= 0, RT_PC);                                                                     \
 		if (n > 0 && rt_recording())                                                                           \
 			vectors(RT_OP_WRITE, v, count, (size_t)n, RT_PC);                                              \
 		return n;                                                                                              \
@@ -121,7 +83,7 @@ RECEIVES_VECTORS(preadv64, (int fd, const struct iovec *v, int count, off64_t at
 RT_INTERPOSE(ssize_t, recvmsg, (int fd, struct msghdr *message, int flags))
 {
 	ssize_t n = RT_REAL(recvmsg)(fd, message, flags);
-	received(fd, n >= 0, RT_PC);
+	rt_fd_received(fd, n >= 0, RT_PC);
 	if (n > 0 && rt_recording())
 		vectors(RT_OP_WRITE, message->msg_iov, (int)message->msg_iovlen, (size_t)n, RT_PC);
 	return n;
@@ -132,7 +94,7 @@ RT_INTERPOSE(ssize_t, recvmsg, (int fd, struct msghdr *message, int flags))
 	RT_INTERPOSE(ssize_t, name, parameters)                                                                        \
 	{                                                                                                              \
 		rt_emit_range(RT_OP_READ, buffer, size, RT_PC);                                                        \
-		publishes(fd, RT_PC);                                                                                  \
+		rt_fd_publishes(fd, NULL, 0, RT_PC);                                                                   \
 		ssize_t n = RT_REAL(name) arguments;                                                                   \
 		rt_emit_time();                                                                                        \
 		return n;                                                                                              \
@@ -141,15 +103,23 @@ SENDS(write, (int fd, const void *buffer, size_t size), (fd, buffer, size))
 SENDS(pwrite, (int fd, const void *buffer, size_t size, off_t at), (fd, buffer, size, at))
 SENDS(pwrite64, (int fd, const void *buffer, size_t size, off64_t at), (fd, buffer, size, at))
 SENDS(send, (int fd, const void *buffer, size_t size, int flags), (fd, buffer, size, flags))
-SENDS(sendto, (int fd, const void *buffer, size_t size, int flags, const struct sockaddr *to, socklen_t length),
-      (fd, buffer, size, flags, to, length))
+
+RT_INTERPOSE(ssize_t, sendto,
+             (int fd, const void *buffer, size_t size, int flags, const struct sockaddr *to, socklen_t length))
+{
+	rt_emit_range(RT_OP_READ, buffer, size, RT_PC);
+	rt_fd_publishes(fd, to, length, RT_PC);
+	ssize_t n = RT_REAL(sendto)(fd, buffer, size, flags, to, length);
+	rt_emit_time();
+	return n;
+}
 
 #define SENDS_VECTORS(name, parameters, arguments)                                                                     \
 	RT_INTERPOSE(ssize_t, name, parameters)                                                                        \
 	{                                                                                                              \
 		if (rt_recording())                                                                                    \
 			vectors(RT_OP_READ, v, count, SIZE_MAX, RT_PC);                                                \
-		publishes(fd, RT_PC);                                                                                  \
+		rt_fd_publishes(fd, NULL, 0, RT_PC);                                                                   \
 		ssize_t n = RT_REAL(name) arguments;                                                                   \
 		rt_emit_time();                                                                                        \
 		return n;                                                                                              \
@@ -162,9 +132,32 @@ RT_INTERPOSE(ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags)
 {
 	if (rt_recording())
 		vectors(RT_OP_READ, message->msg_iov, (int)message->msg_iovlen, SIZE_MAX, RT_PC);
-	publishes(fd, RT_PC);
+	rt_fd_publishes(fd, message->msg_name, message->msg_namelen, RT_PC);
 	ssize_t n = RT_REAL(sendmsg)(fd, message, flags);
 	rt_emit_time();
+	return n;
+}
+
+RT_INTERPOSE(int, sendmmsg, (int fd, struct mmsghdr *messages, unsigned count, int flags))
+{
+	for (unsigned i = 0; i < count && rt_recording(); i++) {
+		const struct msghdr *m = &messages[i].msg_hdr;
+		vectors(RT_OP_READ, m->msg_iov, (int)m->msg_iovlen, SIZE_MAX, RT_PC);
+		rt_fd_publishes(fd, m->msg_name, m->msg_namelen, RT_PC);
+	}
+	int n = RT_REAL(sendmmsg)(fd, messages, count, flags);
+	rt_emit_time();
+	return n;
+}
+
+RT_INTERPOSE(int, recvmmsg, (int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout))
+{
+	int n = RT_REAL(recvmmsg)(fd, messages, count, flags, timeout);
+	rt_fd_received(fd, n > 0, RT_PC);
+	for (int i = 0; i < n && rt_recording(); i++) {
+		const struct msghdr *m = &messages[i].msg_hdr;
+		vectors(RT_OP_WRITE, m->msg_iov, (int)m->msg_iovlen, messages[i].msg_len, RT_PC);
+	}
 	return n;
 }
 
@@ -172,9 +165,7 @@ RT_INTERPOSE(ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags)
 static int pipe_made(int result, int fds[2], uintptr_t pc)
 {
 	if (result == 0) {
-		uint16_t object = new_object();
-		set_object(fds[0], object);
-		set_object(fds[1], object);
+		rt_fd_both_ends(fds);
 		rt_emit_range(RT_OP_WRITE, fds, 2 * sizeof(*fds), pc);
 	}
 	return result;
@@ -198,21 +189,21 @@ RT_INTERPOSE(int, socketpair, (int domain, int type, int protocol, int fds[2]))
 RT_INTERPOSE(int, eventfd, (unsigned value, int flags))
 {
 	int fd = RT_REAL(eventfd)(value, flags);
-	set_object(fd, fd < 0 ? OBJECT_NONE : new_object());
+	rt_fd_own(fd);
 	return fd;
 }
 
 RT_INTERPOSE(int, eventfd_read, (int fd, eventfd_t *value))
 {
 	int result = RT_REAL(eventfd_read)(fd, value);
-	received(fd, result == 0, RT_PC);
+	rt_fd_received(fd, result == 0, RT_PC);
 	rt_emit_range(RT_OP_WRITE, value, result == 0 ? sizeof(*value) : 0, RT_PC);
 	return result;
 }
 
 RT_INTERPOSE(int, eventfd_write, (int fd, eventfd_t value))
 {
-	publishes(fd, RT_PC);
+	rt_fd_publishes(fd, NULL, 0, RT_PC);
 	int result = RT_REAL(eventfd_write)(fd, value);
 	rt_emit_time();
 	return result;
@@ -221,96 +212,110 @@ RT_INTERPOSE(int, eventfd_write, (int fd, eventfd_t value))
 RT_INTERPOSE(int, socket, (int domain, int type, int protocol))
 {
 	int fd = RT_REAL(socket)(domain, type, protocol);
-	set_object(fd, OBJECT_SOCKETS);
+	rt_fd_socket(fd);
 	return fd;
 }
 
 RT_INTERPOSE(int, connect, (int fd, const struct sockaddr *to, socklen_t length))
 {
-	publishes(fd, RT_PC);
+	rt_fd_connects(to, length, RT_PC);
 	int result = RT_REAL(connect)(fd, to, length);
 	rt_emit_time();
 	return result;
 }
 
-static int accepted(int listener, int fd, uintptr_t pc)
-{
-	set_object(fd, OBJECT_SOCKETS);
-	received(listener, fd >= 0, pc);
-	return fd;
-}
-
 RT_INTERPOSE(int, accept, (int fd, struct sockaddr *restrict from, socklen_t *restrict length))
 {
-	return accepted(fd, RT_REAL(accept)(fd, from, length), RT_PC);
+	int connection = RT_REAL(accept)(fd, from, length);
+	rt_fd_accepted(fd, connection, RT_PC);
+	return connection;
 }
 
 RT_INTERPOSE(int, accept4, (int fd, struct sockaddr *restrict from, socklen_t *restrict length, int flags))
 {
-	return accepted(fd, RT_REAL(accept4)(fd, from, length, flags), RT_PC);
+	int connection = RT_REAL(accept4)(fd, from, length, flags);
+	rt_fd_accepted(fd, connection, RT_PC);
+	return connection;
 }
 
 RT_INTERPOSE(int, shutdown, (int fd, int how))
 {
-	publishes(fd, RT_PC);
+	rt_fd_publishes(fd, NULL, 0, RT_PC);
 	return RT_REAL(shutdown)(fd, how);
 }
 
 /* The reader at the other end sees the end of the data. */
 RT_INTERPOSE(int, close, (int fd))
 {
-	publishes(fd, RT_PC);
-	set_object(fd, OBJECT_NONE);
+	rt_fd_publishes(fd, NULL, 0, RT_PC);
+	rt_fd_plain(fd);
 	return RT_REAL(close)(fd);
 }
 
 RT_INTERPOSE(int, dup, (int fd))
 {
 	int copy = RT_REAL(dup)(fd);
-	set_object(copy, object_of(fd));
+	rt_fd_copied(fd, copy);
 	return copy;
 }
 
 RT_INTERPOSE(int, dup2, (int fd, int to))
 {
 	int copy = RT_REAL(dup2)(fd, to);
-	if (copy >= 0)
-		set_object(copy, object_of(fd));
+	rt_fd_copied(fd, copy);
 	return copy;
 }
 
 RT_INTERPOSE(int, dup3, (int fd, int to, int flags))
 {
 	int copy = RT_REAL(dup3)(fd, to, flags);
-	if (copy >= 0)
-		set_object(copy, object_of(fd));
+	rt_fd_copied(fd, copy);
 	return copy;
 }
+
+/* Files carry nothing, whatever had their number before. */
+#define OPENS(name, parameters, arguments, path, flags)                                                                \
+	RT_INTERPOSE(int, name, parameters)                                                                            \
+	{                                                                                                              \
+		va_list args;                                                                                          \
+		va_start(args, flags);                                                                                 \
+		mode_t mode = __OPEN_NEEDS_MODE(flags) ? va_arg(args, mode_t) : 0;                                     \
+		va_end(args);                                                                                          \
+		if (rt_recording())                                                                                    \
+			rt_emit_range(RT_OP_READ, path, string_bytes(path), RT_PC);                                    \
+		int fd = RT_REAL(name) arguments;                                                                      \
+		rt_fd_plain(fd);                                                                                       \
+		return fd;                                                                                             \
+	}
+OPENS(open, (const char *path, int flags, ...), (path, flags, mode), path, flags)
+OPENS(open64, (const char *path, int flags, ...), (path, flags, mode), path, flags)
+OPENS(openat, (int folder, const char *path, int flags, ...), (folder, path, flags, mode), path, flags)
+OPENS(openat64, (int folder, const char *path, int flags, ...), (folder, path, flags, mode), path, flags)
 
 RT_INTERPOSE(int, epoll_create, (int size))
 {
 	int fd = RT_REAL(epoll_create)(size);
-	set_object(fd, fd < 0 ? OBJECT_NONE : new_object());
+	rt_fd_own(fd);
 	return fd;
 }
 
 RT_INTERPOSE(int, epoll_create1, (int flags))
 {
 	int fd = RT_REAL(epoll_create1)(flags);
-	set_object(fd, fd < 0 ? OBJECT_NONE : new_object());
+	rt_fd_own(fd);
 	return fd;
 }
 
 /* What was done before a descriptor was added is seen by who gets its events. */
 RT_INTERPOSE(int, epoll_ctl, (int fd, int operation, int of, struct epoll_event *event))
 {
-	publishes(fd, RT_PC);
+	rt_fd_publishes(fd, NULL, 0, RT_PC);
 	return RT_REAL(epoll_ctl)(fd, operation, of, event);
 }
 
 static int events_came(int fd, const struct epoll_event *events, int n, uintptr_t pc)
 {
-	received(fd, n > 0, pc);
+	rt_fd_received(fd, n > 0, pc);
 	if (n > 0)
 		rt_emit_range(RT_OP_WRITE, events, (size_t)n * sizeof(*events), pc);
 	return n;
@@ -326,19 +331,50 @@ RT_INTERPOSE(int, epoll_pwait, (int fd, struct epoll_event *events, int max, int
 	return events_came(fd, events, RT_REAL(epoll_pwait)(fd, events, max, timeout, mask), RT_PC);
 }
 
+/* Message queues. */
+RT_INTERPOSE(mqd_t, mq_open, (const char *name, int flags, ...))
+{
+	va_list args;
+	va_start(args, flags);
+	mode_t mode = flags & O_CREAT ? va_arg(args, mode_t) : 0;
+	struct mq_attr *attributes = flags & O_CREAT ? va_arg(args, struct mq_attr *) : NULL;
+	va_end(args);
+	mqd_t queue = RT_REAL(mq_open)(name, flags, mode, attributes);
+	rt_fd_queue(queue);
+	return queue;
+}
+
+#define MQ_SENDS(name, parameters, arguments)                                                                          \
+	RT_INTERPOSE(int, name, parameters)                                                                            \
+	{                                                                                                              \
+		rt_emit_range(RT_OP_READ, buffer, size, RT_PC);                                                        \
+		rt_fd_publishes(fd, NULL, 0, RT_PC);                                                                   \
+		int result = RT_REAL(name) arguments;                                                                  \
+		rt_emit_time();                                                                                        \
+		return result;                                                                                         \
+	}
+MQ_SENDS(mq_send, (mqd_t fd, const char *buffer, size_t size, unsigned priority), (fd, buffer, size, priority))
+MQ_SENDS(mq_timedsend, (mqd_t fd, const char *buffer, size_t size, unsigned priority, const struct timespec *until),
+         (fd, buffer, size, priority, until))
+RECEIVES(ssize_t, mq_receive, (mqd_t fd, char *buffer, size_t size, unsigned *priority), (fd, buffer, size, priority))
+RECEIVES(ssize_t, mq_timedreceive,
+         (mqd_t fd, char *restrict buffer, size_t size, unsigned *restrict priority,
+          const struct timespec *restrict until),
+         (fd, buffer, size, priority, until))
+
 /* Streams. Their own buffers are the C library's and are not seen; what passes to and from the caller is. */
 static void stream_sends(FILE *f, const void *p, size_t n, uintptr_t pc)
 {
 	rt_emit_range(RT_OP_READ, p, n, pc);
 	if (rt_recording())
-		publishes(fileno_unlocked(f), pc);
+		rt_fd_publishes(fileno_unlocked(f), NULL, 0, pc);
 }
 
 static void stream_received(FILE *f, const void *p, size_t n, uintptr_t pc)
 {
 	int saved = errno;
 	if (rt_recording())
-		received(fileno_unlocked(f), true, pc);
+		rt_fd_received(fileno_unlocked(f), true, pc);
 	rt_emit_range(RT_OP_WRITE, p, n, pc);
 	errno = saved;
 }
@@ -361,14 +397,6 @@ FREAD(fread_unlocked)
 	}
 FWRITE(fwrite)
 FWRITE(fwrite_unlocked)
-
-static size_t string_bytes(const char *s)
-{
-	size_t n = 0;
-	while (s[n])
-		n++;
-	return n + 1;
-}
 
 RT_INTERPOSE(char *, fgets, (char *restrict to, int size, FILE *restrict f))
 {
@@ -428,7 +456,7 @@ RT_INTERPOSE(ssize_t, __getdelim, (char **restrict line, size_t *restrict size, 
 RT_INTERPOSE(int, fflush, (FILE * f))
 {
 	if (f && rt_recording())
-		publishes(fileno_unlocked(f), RT_PC);
+		rt_fd_publishes(fileno_unlocked(f), NULL, 0, RT_PC);
 	return RT_REAL(fflush)(f);
 }
 
@@ -436,8 +464,8 @@ RT_INTERPOSE(int, fclose, (FILE * f))
 {
 	if (rt_recording()) {
 		int fd = fileno_unlocked(f);
-		publishes(fd, RT_PC);
-		set_object(fd, OBJECT_NONE);
+		rt_fd_publishes(fd, NULL, 0, RT_PC);
+		rt_fd_plain(fd);
 	}
 	return RT_REAL(fclose)(f);
 }

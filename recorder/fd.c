@@ -1,0 +1,202 @@
+/*
+ * Which object stands for a descriptor. Objects are no addresses: small numbers for pipes and the like, numbers with
+ * the highest of 48 bits set for sockets, whose two ends know each other by their addresses:
+ *
+ *   a stream's both ends    the two ports, in either order; the path of a local one's named end
+ *   a listener, connect to  the port or path
+ *   a datagram              the port or path that it is sent to
+ *
+ * Addresses of hosts are left out, because one host has many. Local sockets without any name share one object.
+ */
+#include "recorder/fd.h"
+
+#include "recorder/recorder.h"
+#include "recorder/syscall.h"
+
+#include <netinet/in.h>
+#include <stddef.h>
+#include <sys/un.h>
+
+#define FD_MAX 65536
+#define NUMBER_MAX 4096 /* later pipes share the last one */
+#define SOCKET_BIT (UINT64_C(1) << 47)
+enum { NONE, SOCKET, DATAGRAM, UNNAMED, QUEUES, FIRST_NUMBER };
+
+static _Atomic uint64_t fd_object[FD_MAX];
+static _Atomic uint32_t numbers = FIRST_NUMBER;
+
+static uint64_t get(int fd)
+{
+	return fd >= 0 && fd < FD_MAX ? atomic_load_explicit(&fd_object[fd], memory_order_relaxed) : NONE;
+}
+
+static void set(int fd, uint64_t object)
+{
+	if (fd >= 0 && fd < FD_MAX)
+		atomic_store_explicit(&fd_object[fd], object, memory_order_relaxed);
+}
+
+static uint64_t new_number(void)
+{
+	uint32_t n = atomic_load_explicit(&numbers, memory_order_relaxed);
+	while (n < NUMBER_MAX && !atomic_compare_exchange_weak(&numbers, &n, n + 1))
+		;
+	return n;
+}
+
+void rt_fd_plain(int fd)
+{
+	if (get(fd) != NONE)
+		set(fd, NONE);
+}
+
+void rt_fd_socket(int fd)
+{
+	set(fd, SOCKET);
+}
+
+void rt_fd_own(int fd)
+{
+	if (fd >= 0)
+		set(fd, new_number());
+}
+
+void rt_fd_both_ends(const int fds[2])
+{
+	uint64_t object = new_number();
+	set(fds[0], object);
+	set(fds[1], object);
+}
+
+void rt_fd_queue(int fd)
+{
+	set(fd, QUEUES);
+}
+
+void rt_fd_copied(int from, int to)
+{
+	set(to, get(from));
+}
+
+/* Addresses as keys: a port or a path; 0: has none. */
+static uint64_t mix(uint64_t x)
+{
+	x = (x ^ x >> 31) * UINT64_C(0x7fb5d329728ea185);
+	return (x ^ x >> 27) * UINT64_C(0x81dadef4bc2dd44d);
+}
+
+static uint64_t key_of(const struct sockaddr *a, socklen_t length)
+{
+	if (!a || length < sizeof(sa_family_t))
+		return 0;
+	if (a->sa_family == AF_INET && length >= sizeof(struct sockaddr_in))
+		return ((const struct sockaddr_in *)(const void *)a)->sin_port;
+	if (a->sa_family == AF_INET6 && length >= sizeof(struct sockaddr_in6))
+		return ((const struct sockaddr_in6 *)(const void *)a)->sin6_port;
+	if (a->sa_family != AF_UNIX)
+		return 0;
+	const char *path = ((const struct sockaddr_un *)(const void *)a)->sun_path;
+	size_t n = length - offsetof(struct sockaddr_un, sun_path);
+	uint64_t hash = 0;
+	for (size_t i = 0; i < n && (path[i] || i == 0); i++)
+		hash = mix(hash + (unsigned char)path[i] + 1);
+	return hash;
+}
+
+struct end {
+	struct sockaddr_storage address;
+	socklen_t length;
+};
+
+/* Own (SYS_getsockname) or other (SYS_getpeername) end; its key. */
+static uint64_t end_of(int fd, long call, struct end *end)
+{
+	end->length = sizeof end->address;
+	if (RT_SYSCALL(call, fd, &end->address, &end->length) != 0)
+		end->length = 0;
+	return key_of((const struct sockaddr *)&end->address, end->length);
+}
+
+static uint64_t object_of_name(uint64_t key)
+{
+	return key ? SOCKET_BIT | (mix(key) >> 17) : UNNAMED;
+}
+
+static uint64_t object_of_stream(int fd)
+{
+	struct end own, peer;
+	uint64_t a = end_of(fd, SYS_getsockname, &own), b = end_of(fd, SYS_getpeername, &peer);
+	if (own.length && own.address.ss_family == AF_UNIX)
+		return object_of_name(a ? a : b);
+	if (!a || !b) /* not connected */
+		return NONE;
+	return SOCKET_BIT | ((mix(a) + mix(b)) >> 17);
+}
+
+static bool is_datagram(int fd)
+{
+	int type = SOCK_STREAM;
+	socklen_t length = sizeof type;
+	return RT_SYSCALL(SYS_getsockopt, fd, SOL_SOCKET, SO_TYPE, &type, &length) == 0 && type == SOCK_DGRAM;
+}
+
+/* The object of what goes out (or comes in) through fd. A stream's is looked up once, when it is connected. */
+static uint64_t object_of(int fd, bool out, const struct sockaddr *to, socklen_t length)
+{
+	uint64_t object = get(fd);
+	if (object != SOCKET && object != DATAGRAM)
+		return object;
+	struct end end;
+	if (object == SOCKET && is_datagram(fd))
+		set(fd, object = DATAGRAM);
+	if (object == DATAGRAM) {
+		if (out && to)
+			object = object_of_name(key_of(to, length));
+		else
+			object = object_of_name(end_of(fd, out ? SYS_getpeername : SYS_getsockname, &end));
+	} else {
+		object = object_of_stream(fd);
+		if (object != NONE)
+			set(fd, object);
+	}
+	return object;
+}
+
+void rt_fd_publishes(int fd, const struct sockaddr *to, socklen_t length, uintptr_t pc)
+{
+	if (get(fd) == NONE || !rt_recording())
+		return;
+	uint64_t object = object_of(fd, true, to, length);
+	if (object != NONE)
+		rt_emit_sync(RT_OP_HB_BEFORE, object, 0, pc, 0);
+}
+
+void rt_fd_received(int fd, bool got, uintptr_t pc)
+{
+	if (!rt_recording())
+		return;
+	uint64_t object = got && get(fd) != NONE ? object_of(fd, false, NULL, 0) : NONE;
+	if (object != NONE)
+		rt_emit_sync(RT_OP_HB_AFTER, object, 0, pc, 0);
+	else
+		rt_emit_time();
+}
+
+void rt_fd_connects(const struct sockaddr *to, socklen_t length, uintptr_t pc)
+{
+	if (rt_recording())
+		rt_emit_sync(RT_OP_HB_BEFORE, object_of_name(key_of(to, length)), 0, pc, 0);
+}
+
+void rt_fd_accepted(int listener, int fd, uintptr_t pc)
+{
+	struct end own;
+	if (fd >= 0)
+		set(fd, SOCKET);
+	if (!rt_recording())
+		return;
+	if (fd >= 0)
+		rt_emit_sync(RT_OP_HB_AFTER, object_of_name(end_of(listener, SYS_getsockname, &own)), 0, pc, 0);
+	else
+		rt_emit_time();
+}

@@ -1,0 +1,28 @@
+/*
+ * Happens-before through descriptors: what a thread did before it wrote into a pipe, a socket, an event counter or a
+ * queue is seen by the thread of the same program that reads it. Files carry nothing.
+ */
+#ifndef RECORDER_FD_H
+#define RECORDER_FD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+/* Before data goes out through fd (to: the address that it is sent to, or NULL), or its end is closed. */
+void rt_fd_publishes(int fd, const struct sockaddr *to, socklen_t length, uintptr_t pc);
+/* After a read that may have blocked; got: data or the end of it came. */
+void rt_fd_received(int fd, bool got, uintptr_t pc);
+/* Before a connect; after an accept that returned fd. */
+void rt_fd_connects(const struct sockaddr *to, socklen_t length, uintptr_t pc);
+void rt_fd_accepted(int listener, int fd, uintptr_t pc);
+
+/* What a descriptor that has just come is. Negative ones are ignored. */
+void rt_fd_plain(int fd);
+void rt_fd_socket(int fd);
+void rt_fd_own(int fd);                 /* carries data to whoever reads it, by itself (an event counter) */
+void rt_fd_both_ends(const int fds[2]); /* of a pipe */
+void rt_fd_queue(int fd);               /* POSIX message queue */
+void rt_fd_copied(int from, int to);
+
+#endif
