@@ -33,11 +33,39 @@ static inline enum rt_status memory_read(struct rt_trace *trace, struct rt_event
 	return RT_OK;
 }
 
+static inline const struct rt_frame *memory_frames(const struct rt_trace *trace, uint64_t pc, size_t *count)
+{
+	(void)trace;
+	(void)pc;
+	*count = 0;
+	return NULL;
+}
+
+static inline bool memory_variable(const struct rt_trace *trace, uint64_t addr, struct rt_variable *out)
+{
+	(void)trace;
+	(void)addr;
+	(void)out;
+	return false;
+}
+
+static inline const char *memory_object_name(const struct rt_trace *trace, uint64_t addr)
+{
+	(void)trace;
+	(void)addr;
+	return NULL;
+}
+
 /* Makes *t a trace of these events, of `threads` threads; number them from 1 beforehand. Nothing to free. */
 static inline struct rt_trace *memory_trace(struct memory_trace *t, const struct rt_event *events, size_t count,
                                             uint32_t threads)
 {
-	static const struct rt_source source = {.name = "memory", .rewind = memory_rewind, .read = memory_read};
+	static const struct rt_source source = {.name = "memory",
+	                                        .rewind = memory_rewind,
+	                                        .read = memory_read,
+	                                        .frames = memory_frames,
+	                                        .variable = memory_variable,
+	                                        .object_name = memory_object_name};
 	memset(t, 0, sizeof *t);
 	for (uint32_t i = 0; i < threads && i < MEMORY_THREADS; i++)
 		t->threads[i] = (struct rt_thread){.name = "thread", .parent = i};

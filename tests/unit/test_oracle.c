@@ -28,7 +28,7 @@ static char *text_of(const struct oracle_trace *t)
 static struct analysis *analyze(const struct oracle_trace *t, struct memory_trace *memory, bool every)
 {
 	struct analysis *a = NULL;
-	struct analysis_options options = {.every = every, .all = true, .kinds = 1u << ANOMALY_RACE};
+	struct analysis_options options = {.every = every, .all = true, .unproved = true, .kinds = 1u << ANOMALY_RACE};
 	struct rt_error err = {0};
 	struct rt_trace *trace = memory_trace(memory, t->events, (size_t)t->count, (uint32_t)t->threads);
 	if (analysis_run(trace, &options, &a, &err))
