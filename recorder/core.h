@@ -14,7 +14,7 @@
 struct rt_filter {
 	uint64_t k0, k1;
 };
-#define RT_FILTER_ENTRIES 1024u
+#define RT_FILTER_ENTRIES 4096u
 #define RT_FILTER_TWICE (UINT64_C(1) << 51)
 #define RT_FILTER_EPOCH (UINT64_C(1) << 52)
 
