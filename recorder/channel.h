@@ -48,7 +48,7 @@ struct rt_slot {
 	struct rt_filter *filter;           /* repeat filter (private memory of the program) */
 	uint64_t filter_epoch;              /* changes with each synchronisation of the thread */
 	uint64_t last_stamp;
-	void *self; /* the recorder's private data of this thread (private memory of the program) */
+	uint64_t filter_mask; /* how much of the filter is in use */
 
 	/* Written by the program at block boundaries, read by the collector. Counts blocks since the slot was taken. */
 	_Alignas(64) _Atomic uint64_t published; /* blocks [0, published) are complete */

@@ -14,7 +14,14 @@
 struct rt_filter {
 	uint64_t k0, k1;
 };
-#define RT_FILTER_ENTRIES 4096u
+/*
+ * The table is small, so as to stay in the cache, and large for a thread that has written many records without any
+ * synchronisation: then repeats are far apart and leaving them out pays most. (A matrix product of 300 by 300: 48 of
+ * 108 million accesses left out with 4096 entries, 107 with 131072, in half the time and a fortieth of the file.)
+ */
+#define RT_FILTER_SMALL 4096u
+#define RT_FILTER_LARGE 131072u
+#define RT_FILTER_PATIENCE 64u /* blocks without synchronisation after which the table grows */
 #define RT_FILTER_TWICE (UINT64_C(1) << 51)
 #define RT_FILTER_EPOCH (UINT64_C(1) << 52)
 
@@ -30,9 +37,12 @@ struct rt_birth {
 	void *(*start)(void *);
 	int (*start_c11)(void *);
 	void *argument;
-	uint32_t go;       /* futex word: 1 when FORK is in the trace */
-	uint32_t children; /* how many the slot's thread has made */
-	_Alignas(64) struct rt_filter filter[RT_FILTER_ENTRIES];
+	uint32_t go;           /* futex word: 1 when FORK is in the trace */
+	uint32_t children;     /* how many the slot's thread has made */
+	uint64_t epoch;        /* of the filter, at the last block */
+	uint32_t epoch_blocks; /* blocks since it began */
+	bool large_used;       /* the large part of the filter is not all zeros */
+	_Alignas(64) struct rt_filter filter[RT_FILTER_LARGE];
 };
 
 /* Thread-local, at a fixed offset from pthread_self(): see rt_thread_of(). */
@@ -80,6 +90,7 @@ void rt_filter_clear(struct rt_slot *slot);
 static inline void rt_new_epoch(struct rt_slot *slot)
 {
 	slot->filter_epoch += RT_FILTER_EPOCH;
+	slot->filter_mask = RT_FILTER_SMALL - 1;
 	if (RT_UNLIKELY(slot->filter_epoch == 0))
 		rt_filter_clear(slot);
 }

@@ -8,8 +8,8 @@ _Static_assert(offsetof(struct rt_slot, cur) == 0 && offsetof(struct rt_slot, li
                    offsetof(struct rt_slot, skipped) == 16 && offsetof(struct rt_slot, last_stamp) == 48,
                "append.S knows these");
 
-static struct rt_filter dead_filter[RT_FILTER_ENTRIES];
-struct rt_slot rt_dead = {.filter = dead_filter};
+static struct rt_filter dead_filter[RT_FILTER_SMALL];
+struct rt_slot rt_dead = {.filter = dead_filter, .filter_mask = RT_FILTER_SMALL - 1};
 __thread struct rt_slot *rt_self = &rt_dead;
 __thread struct rt_thread rt_thread;
 
@@ -27,8 +27,27 @@ void rt_stop_recording(void)
 
 void rt_filter_clear(struct rt_slot *slot)
 {
-	for (unsigned i = 0; i < RT_FILTER_ENTRIES; i++)
+	for (unsigned i = 0; i < RT_FILTER_SMALL; i++)
 		*(volatile uint64_t *)&slot->filter[i].k0 = 0;
+	if (slot->limit && rt_birth_of(slot)->large_used) {
+		rt_birth_of(slot)->large_used = false;
+		for (unsigned i = RT_FILTER_SMALL; i < RT_FILTER_LARGE; i++)
+			*(volatile uint64_t *)&slot->filter[i].k0 = 0;
+	}
+}
+
+/* Called once a block. Depends on what the thread itself has done alone. */
+static void grow_filter(struct rt_slot *s)
+{
+	struct rt_birth *b = rt_birth_of(s);
+
+	if (b->epoch != s->filter_epoch) {
+		b->epoch = s->filter_epoch;
+		b->epoch_blocks = 0;
+	} else if (++b->epoch_blocks == RT_FILTER_PATIENCE) {
+		s->filter_mask = RT_FILTER_LARGE - 1;
+		b->large_used = true;
+	}
 }
 
 static void collector_gone(struct rt_slot *s)
@@ -89,6 +108,7 @@ static bool next_block(struct rt_slot *s)
 		collector_gone(s);
 		return false;
 	}
+	grow_filter(s);
 	base = s->ring + published % blocks * RT_BLOCK_RECORDS;
 	*base = rt_record_ext(rt_plain_stamp(s), 0);
 	s->limit = base + RT_BLOCK_RECORDS;

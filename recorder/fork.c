@@ -14,6 +14,7 @@
 static void leave_channel(void)
 {
 	struct rt_channel *c = rt_channel;
+	struct rt_slot *self = rt_self;
 	uint64_t size;
 	long at;
 
@@ -26,6 +27,11 @@ static void leave_channel(void)
 	                MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (at < 0 && at > -4096)
 		RT_SYSCALL(SYS_munmap, c, size);
+	else if (self != &rt_dead) {
+		/* A hook that a handler interrupted, which then forked, goes on with it. */
+		self->filter = rt_dead.filter;
+		self->filter_mask = rt_dead.filter_mask;
+	}
 }
 
 void rt_fork_start(void)

@@ -10,7 +10,7 @@
 static inline bool repeats(struct rt_slot *s, uint64_t w0, uint64_t k1)
 {
 	uint64_t k0 = w0 + s->filter_epoch;
-	struct rt_filter *f = s->filter + (((w0 >> 3) ^ k1 ^ (w0 >> 13)) & (RT_FILTER_ENTRIES - 1));
+	struct rt_filter *f = s->filter + (((w0 >> 3) ^ k1 ^ (w0 >> 13)) & s->filter_mask);
 
 	if (f->k1 == k1) {
 		if (f->k0 == k0 + RT_FILTER_TWICE)

@@ -222,7 +222,7 @@ static void leave_operator(uintptr_t *outer)
 #define IN_OPERATOR                                                                                                    \
 	uintptr_t outer __attribute__((cleanup(leave_operator))) = operator_pc;                                        \
 	if (!outer)                                                                                                    \
-		operator_pc = RT_PC
+	operator_pc = RT_PC
 
 #define NEW(name, parameters, arguments)                                                                               \
 	RT_INTERPOSE(void *, name, parameters)                                                                         \

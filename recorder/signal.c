@@ -133,6 +133,7 @@ static void call_while_busy(uint64_t action, int sig, siginfo_t *info, void *con
 	struct rt_thread *t = &rt_thread;
 	struct rt_slot *self = rt_self, *aside = t->aside;
 	unsigned busy = t->busy;
+	uint64_t repeats = rt_dead.skipped;
 
 	t->busy = 0;
 	if (t->stripe) {
@@ -146,6 +147,7 @@ static void call_while_busy(uint64_t action, int sig, siginfo_t *info, void *con
 		call(action, sig, info, context);
 		rt_self = self;
 		t->aside = aside;
+		t->lost += rt_dead.skipped - repeats;
 		if (t->lost)
 			t->deferred |= DEFER_LOST;
 	}

@@ -197,7 +197,9 @@ static struct rt_channel *map_channel(int fd)
 	}
 	if (c) {
 		births = map(c->slot_count * sizeof *births, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-		if (!births)
+		if (births) /* huge pages would make each thread's private memory 2 MB at once */
+			RT_SYSCALL(SYS_madvise, births, c->slot_count * sizeof *births, MADV_NOHUGEPAGE);
+		else
 			c = NULL;
 	}
 	RT_SYSCALL(SYS_close, fd);

@@ -80,6 +80,8 @@ struct rt_slot *rt_slot_take(void)
 	atomic_store(&s->waiting, 0);
 	rt_birth_of(s)->slot = s;
 	rt_birth_of(s)->children = 0;
+	rt_birth_of(s)->epoch_blocks = 0;
+	s->filter_epoch = rt_birth_of(s)->epoch; /* the table still holds what the slot's last thread saw */
 	rt_new_epoch(s);
 	return s;
 }
@@ -93,6 +95,7 @@ void rt_slot_open(struct rt_slot *s)
 
 void rt_slot_end(struct rt_slot *s)
 {
+	rt_birth_of(s)->epoch = s->filter_epoch;
 	rt_publish(s);
 	s->limit = s->cur;
 	atomic_store(&s->state, RT_SLOT_ENDED);
