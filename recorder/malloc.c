@@ -100,6 +100,11 @@ void *rt_malloc_at(size_t size, uintptr_t pc)
 	return p;
 }
 
+void *rt_malloc_unseen(size_t size)
+{
+	return READY(malloc) ? RT_REAL(malloc)(size) : NULL;
+}
+
 RT_INTERPOSE(void *, calloc, (size_t count, size_t size))
 {
 	if (RT_UNLIKELY(!READY(calloc)))
@@ -117,6 +122,11 @@ RT_INTERPOSE(void, free, (void *p))
 		return;
 	if (rt_recording())
 		say_free(p, usable_size(p), ALLOC_PC);
+	RT_REAL(free)(p);
+}
+
+void rt_free_unseen(void *p)
+{
 	RT_REAL(free)(p);
 }
 

@@ -54,6 +54,9 @@ bool rt_held_leave(const void *lock);
 /* Runs real(object, a routine that says ONCE_BEGIN, runs `routine`, says ONCE_END); ONCE_SEEN if it was not called. */
 int rt_once(void *object, void (*routine)(void), int (*real)(void *, void (*)(void)), uintptr_t pc);
 
+/* The real malloc and free, for the recorder's own. */
+void *rt_malloc_unseen(size_t size);
+void rt_free_unseen(void *p);
 /* malloc, recorded as called from pc. */
 void *rt_malloc_at(size_t size, uintptr_t pc);
 

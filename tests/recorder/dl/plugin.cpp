@@ -1,4 +1,5 @@
-// A plugin in C++ for a program in C: its operators new and delete, its guards and its unloading.
+// A plugin in C++ for a program in C: its operators new and delete, its guards, what it runs at its end.
+#include <cstdlib>
 #include <vector>
 
 struct three {
@@ -9,6 +10,14 @@ struct three {
 };
 
 static int plugin_variable;
+extern "C" {
+int *plugin_ended;
+}
+
+static void at_exit()
+{
+	++*plugin_ended;
+}
 
 extern "C" int plugin_run()
 {
@@ -17,5 +26,6 @@ extern "C" int plugin_run()
 	int n = static_cast<int>(v->size()) + t.x;
 	delete v;
 	plugin_variable = n;
+	atexit(at_exit);
 	return n;
 }

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+static int ended;
+
 static void use(const char *name)
 {
 	void *plugin = dlopen(name, RTLD_NOW | RTLD_LOCAL);
@@ -12,13 +14,17 @@ static void use(const char *name)
 		fprintf(stderr, "%s\n", dlerror());
 	MUST(plugin);
 	int (*run)(void) = (int (*)(void))dlsym(plugin, "plugin_run");
-	MUST(run && run() == 6);
+	int **plugin_ended = (int **)dlsym(plugin, "plugin_ended");
+	MUST(run && plugin_ended);
+	*plugin_ended = &ended;
+	ended = 0;
+	MUST(run() == 6);
 	MUST(dlsym(plugin, "no_such_function") == NULL);
 	char copy[512] = "";
 	strncat(copy, "no_such_function", sizeof copy - 1);
 	const char *error = dlerror();
 	MUST(error && strstr(error, copy));
-	MUST(dlclose(plugin) == 0);
+	MUST(ended == 0 && dlclose(plugin) == 0 && ended == 1);
 	MUST(dlopen(name, RTLD_NOW | RTLD_NOLOAD) == NULL);
 }
 

@@ -1,0 +1,40 @@
+#!/bin/bash
+# t_order.sh [BUILD]: synchronisation events of a crowd of threads stand in an order in which they can have happened.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+racetrace=${1:-${BUILD:-build}}/bin/racetrace
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+"${CC:-gcc}" -g -O1 -D_GNU_SOURCE -fsanitize=thread tests/recorder/order.c -o "$tmp/order" -pthread || exit 1
+"$racetrace" record -o "$tmp/trace" -- "$tmp/order" || { echo "the program ended with status $?"; exit 1; }
+"$racetrace" dump --format jsonl --kind lock,condition,semaphore,barrier,heap "$tmp/trace" |
+	grep '"number"' |
+	sed -E 's/.*"number":([0-9]+),"thread":"([^"]*)".*"op":"([^"]*)","object":"([^"]*)"(,"arg":"?([^",}]*)"?)?.*/\1 \2 \3 \4 \6/' |
+	awk '
+	function wrong(what) { if (wrongs++ < 10) print "event " $1 ": " what ": " $0 }
+	function acquire(lock) { if (lock in holder || readers[lock] > 0) wrong("held by " holder[lock]); holder[lock] = $2 }
+	function release(lock) {
+		if ((lock in holder) && holder[lock] == $2) delete holder[lock]
+		else if (reads[lock, $2] > 0) { reads[lock, $2]--; readers[lock]-- }
+		else wrong("not held")
+	}
+	{ seen[$3]++ }
+	$3 == "acquire" { acquire($4) }
+	$3 == "release" { release($4) }
+	$3 == "acquire-shared" { if ($4 in holder) wrong("held by " holder[$4]); readers[$4]++; reads[$4, $2]++ }
+	$3 == "wait-begin" { release($5) }
+	$3 == "wait-end" { acquire($5) }
+	$3 == "sem-init" { value[$4] = $5 }
+	$3 == "sem-post" { value[$4]++ }
+	$3 == "sem-wait" { if (--value[$4] < 0) wrong("below zero") }
+	$3 == "alloc" { if (live[$4]) wrong("given to two"); live[$4] = 1 }
+	$3 == "free" { if (known[$4] && !live[$4]) wrong("given back twice"); live[$4] = 0; known[$4] = 1 }
+	$3 == "barrier-arrive" { arrived[$4]++ }
+	$3 == "barrier-leave" { left[$4]++; if (left[$4] > int(arrived[$4] / $5) * $5) wrong("left too early") }
+	END {
+		split("acquire release acquire-shared wait-begin wait-end sem-init sem-post sem-wait alloc free " \
+			"barrier-arrive barrier-leave broadcast", all)
+		for (i in all) if (!seen[all[i]]) { print "no " all[i]; wrongs++ }
+		if (seen["sem-wait"] != 8 * 400 || seen["barrier-leave"] != 8 * 8) { print "events are missing"; wrongs++ }
+		exit wrongs > 0
+	}'
