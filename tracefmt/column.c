@@ -5,8 +5,9 @@ enum { BATCH = 256, NO_SITE = 0 };
 
 /* Most bytes that one record adds to a column. */
 static const uint8_t column_max[RT_COLUMN_COUNT] = {
-    [RT_COLUMN_FLAG] = 1,   [RT_COLUMN_SITE] = 3, [RT_COLUMN_DEF] = 11,   [RT_COLUMN_OPERAND] = 7, [RT_COLUMN_SKIP] = 1,
-    [RT_COLUMN_STAMP] = 10, [RT_COLUMN_ARG] = 7,  [RT_COLUMN_VALUE] = 10, [RT_COLUMN_LITERAL] = 16};
+    [RT_COLUMN_FLAG] = 1,    [RT_COLUMN_SITE] = 3,    [RT_COLUMN_DEF] = 11,   [RT_COLUMN_REF] = 1,
+    [RT_COLUMN_OPERAND] = 7, [RT_COLUMN_SKIP] = 1,    [RT_COLUMN_STAMP] = 10, [RT_COLUMN_ARG] = 7,
+    [RT_COLUMN_VALUE] = 10,  [RT_COLUMN_LITERAL] = 16};
 
 struct rt_encoder {
 	struct rt_bytes column[RT_COLUMN_COUNT];
@@ -14,8 +15,10 @@ struct rt_encoder {
 	struct rt_site *sites;
 	uint16_t *table; /* open addressing: site numbers, NO_SITE is empty; twice as many as sites at least */
 	uint32_t site_count, site_cap; /* site_cap: a power of two */
-	uint32_t site;
-	uint64_t operand, pc, stamp;
+	uint32_t from;                 /* the site whose successor the next event is */
+	struct rt_recent recent;
+	struct rt_calls calls;
+	uint64_t pc, stamp;
 };
 
 struct rt_encoder *rt_encoder_create(void)
@@ -42,7 +45,7 @@ const struct rt_chunk_facts *rt_encoder_facts(const struct rt_encoder *e)
 bool rt_encoder_each_pc(const struct rt_encoder *e, bool (*f)(uint64_t pc, void *arg), void *arg)
 {
 	for (uint32_t i = 1; i < e->site_count; i++)
-		if (!f(e->sites[i].w1 & RT_OPERAND_MAX, arg))
+		if (e->sites[i].op != RT_SITE_NONE.op && !f(e->sites[i].w1 & RT_OPERAND_MAX, arg))
 			return false;
 	return true;
 }
@@ -71,6 +74,8 @@ static bool sites_reserve(struct rt_encoder *e, uint32_t n)
 	e->table = table;
 	e->site_cap = cap;
 	for (uint32_t i = 1; i < e->site_count; i++) {
+		if (sites[i].op == RT_SITE_NONE.op)
+			continue;
 		uint32_t h = site_hash(sites[i].w1, sites[i].op) & (cap * 2 - 1);
 		while (table[h])
 			h = (h + 1) & (cap * 2 - 1);
@@ -84,8 +89,9 @@ static bool sites_reserve(struct rt_encoder *e, uint32_t n)
  * that it stays in registers although bytes are stored all the time.
  */
 struct state {
-	uint32_t site;
-	uint64_t operand, left_out;
+	uint32_t from;
+	unsigned at; /* of the recent operands */
+	uint64_t left_out;
 	uint8_t *flag;
 	uint32_t events;
 };
@@ -97,8 +103,8 @@ static void put_varint(struct rt_encoder *e, enum rt_column i, uint64_t v)
 	b->len = (size_t)(rt_varint_put(b->data + b->len, v) - b->data);
 }
 
-/* The site after `last`, whose operand is given, was not the expected one: finds or makes it. Returns its flag bits. */
-static __attribute__((noinline)) unsigned site_miss(struct rt_encoder *e, uint32_t last, uint64_t operand,
+/* The site after `last` was not the expected one: finds or makes it. Returns its flag bits. */
+static __attribute__((noinline)) unsigned site_miss(struct rt_encoder *e, uint32_t last, unsigned at,
                                                     struct rt_record r)
 {
 	struct rt_site *from = &e->sites[last];
@@ -121,7 +127,9 @@ static __attribute__((noinline)) unsigned site_miss(struct rt_encoder *e, uint32
 	}
 	uint16_t number = (uint16_t)e->site_count++;
 	from->next[0] = e->table[h] = number;
-	e->sites[number] = (struct rt_site){.w1 = r.w1, .operand = operand, .op = (uint8_t)op};
+	e->sites[number] = (struct rt_site){.w1 = r.w1, .operand = rt_recent_get(&e->recent, at, 0), .op = (uint8_t)op};
+	if (op == RT_OP_ENTER)
+		e->sites[e->site_count++] = RT_SITE_NONE;
 	struct rt_bytes *def = &e->column[RT_COLUMN_DEF];
 	put_varint(e, RT_COLUMN_DEF, rt_zigzag(rt_operand_delta(rt_record_pc(r), e->pc)));
 	def->data[def->len++] = (uint8_t)op;
@@ -130,13 +138,30 @@ static __attribute__((noinline)) unsigned site_miss(struct rt_encoder *e, uint32
 	return 3;
 }
 
-static unsigned operand_miss(struct rt_encoder *e, const struct rt_site *s, uint64_t operand, uint64_t prev)
+/* The operand is not last + stride: says what it is. */
+static __attribute__((noinline)) unsigned operand_miss(struct rt_encoder *e, struct rt_site *s, unsigned at,
+                                                       uint64_t operand)
 {
-	if (operand == ((prev + s->distance) & RT_OPERAND_MAX))
+	if (operand == ((rt_recent_get(&e->recent, at, s->back) + s->distance) & RT_OPERAND_MAX))
 		return 4;
-	if (operand == s->operand)
+	if (operand == s->operand) {
+		s->distance = operand - rt_recent_get(&e->recent, at, s->back);
 		return 12;
-	put_varint(e, RT_COLUMN_OPERAND, rt_zigzag(rt_operand_delta(operand, s->operand)));
+	}
+	/* The nearest of the site's own last operand and the thread's last ones. */
+	uint64_t nearest = rt_zigzag(rt_operand_delta(operand, s->operand));
+	unsigned ref = RT_REF_OWN;
+	for (unsigned back = 0; back < RT_RECENT; back++) {
+		uint64_t z = rt_zigzag(rt_operand_delta(operand, rt_recent_get(&e->recent, at, back)));
+		ref = z < nearest ? back : ref;
+		nearest = z < nearest ? z : nearest;
+	}
+	if (ref != RT_REF_OWN)
+		s->back = (uint8_t)ref;
+	s->distance = operand - rt_recent_get(&e->recent, at, s->back);
+	struct rt_bytes *b = &e->column[RT_COLUMN_REF];
+	b->data[b->len++] = (uint8_t)ref;
+	put_varint(e, RT_COLUMN_OPERAND, nearest);
 	return 8;
 }
 
@@ -220,18 +245,18 @@ static inline __attribute__((always_inline)) size_t put_group(struct rt_encoder 
 	}
 	struct rt_record ev = r[used++];
 	struct rt_site *sites = e->sites;
-	uint32_t number = sites[state->site].next[0];
+	uint32_t number = sites[state->from].next[0];
 	if (__builtin_expect(sites[number].w1 != ev.w1 || sites[number].op != rt_record_op(ev), 0)) {
-		flag |= site_miss(e, state->site, state->operand, ev);
-		number = sites[state->site].next[0];
+		flag |= site_miss(e, state->from, state->at, ev);
+		number = sites[state->from].next[0];
 	}
 	struct rt_site *s = &sites[number];
 	uint64_t operand = rt_record_operand(ev);
 	if (__builtin_expect(operand != ((s->operand + s->stride) & RT_OPERAND_MAX), 0))
-		flag |= operand_miss(e, s, operand, state->operand);
-	rt_site_learn(s, operand, state->operand);
-	state->operand = operand;
-	state->site = number;
+		flag |= operand_miss(e, s, state->at, operand);
+	rt_site_learn(s, operand);
+	state->at = rt_recent_add(&e->recent, state->at, operand);
+	state->from = rt_calls_next(&e->calls, number, s->op);
 	unsigned skip = rt_record_skip(ev);
 	if (__builtin_expect(skip != s->skip, 0)) {
 		flag |= RT_FLAG_SKIP;
@@ -252,7 +277,7 @@ static bool chunk_begin(struct rt_encoder *e)
 	if (!sites_reserve(e, 1))
 		return false;
 	if (!e->site_count) {
-		e->sites[0] = RT_SITE_START;
+		e->sites[0] = RT_SITE_NONE;
 		e->site_count = 1;
 		e->facts.base_stamp = e->facts.first_stamp = e->stamp;
 	}
@@ -265,22 +290,20 @@ size_t rt_encoder_add(struct rt_encoder *e, const struct rt_record *records, siz
 	if (!chunk_begin(e))
 		return SIZE_MAX;
 	/* A group has up to three records, so two places stay free at the chunk's end. */
-	while (taken < n && e->facts.records + 2 < RT_CHUNK_RECORDS) {
+	while (taken < n && e->facts.records + 2 < RT_CHUNK_RECORDS && e->site_count <= RT_CHUNK_SITES - 2 * BATCH) {
 		size_t room = RT_CHUNK_RECORDS - 2 - e->facts.records, most = room < BATCH ? room : BATCH, used = 0;
-		if (!sites_reserve(e, BATCH))
+		if (!sites_reserve(e, 2 * BATCH))
 			return SIZE_MAX;
 		for (unsigned i = 0; i < RT_COLUMN_COUNT; i++)
 			if (!rt_bytes_reserve(&e->column[i], (size_t)BATCH * column_max[i]))
 				return SIZE_MAX;
 		struct rt_bytes *flags = &e->column[RT_COLUMN_FLAG];
-		struct state state = {.site = e->site,
-		                      .operand = e->operand,
-		                      .flag = flags->data + flags->len,
-		                      .events = e->facts.events};
+		struct state state = {
+		    .from = e->from, .at = e->recent.at, .flag = flags->data + flags->len, .events = e->facts.events};
 		while (used < most && taken + used < n)
 			used += put_group(e, &state, records + taken + used, n - taken - used);
-		e->site = state.site;
-		e->operand = state.operand;
+		e->from = state.from;
+		e->recent.at = state.at;
 		flags->len = (size_t)(state.flag - flags->data);
 		e->facts.events = state.events;
 		e->facts.left_out += state.left_out;
@@ -302,8 +325,10 @@ void rt_encoder_finish(struct rt_encoder *e, struct rt_bytes *out)
 	memset(&e->facts, 0, sizeof e->facts);
 	if (e->table)
 		memset(e->table, 0, sizeof *e->table * 2 * e->site_cap);
-	e->site_count = e->site = 0;
-	e->operand = e->pc = 0;
+	e->site_count = e->from = 0;
+	e->pc = 0;
+	memset(&e->recent, 0, sizeof e->recent);
+	memset(&e->calls, 0, sizeof e->calls);
 }
 
 bool rt_decoder_init(struct rt_decoder *d, const uint8_t *data, size_t n, uint64_t base_stamp, bool *memory)
@@ -323,16 +348,15 @@ bool rt_decoder_init(struct rt_decoder *d, const uint8_t *data, size_t n, uint64
 		return false;
 	d->flag = d->column[RT_COLUMN_FLAG].p;
 	d->flag_end = d->column[RT_COLUMN_FLAG].end;
-	/* A definition takes three bytes at least, and a flag. */
-	uint64_t most = length[RT_COLUMN_DEF] / 3 + 1;
-	d->site_cap = (uint32_t)(most > length[RT_COLUMN_FLAG] + 1 ? length[RT_COLUMN_FLAG] + 1 : most);
+	/* A definition takes three bytes at least, and makes two sites at most. */
+	uint64_t most = length[RT_COLUMN_DEF] / 3 * 2 + 1;
+	d->site_cap = (uint32_t)(most > RT_CHUNK_SITES ? RT_CHUNK_SITES : most);
 	d->sites = malloc(d->site_cap * sizeof *d->sites);
 	if (!d->sites) {
 		*memory = true;
 		return false;
 	}
-	d->sites[0] = RT_SITE_START;
-	d->site = d->sites;
+	d->sites[0] = RT_SITE_NONE;
 	d->site_count = 1;
 	d->stamp = base_stamp;
 	return true;
@@ -344,40 +368,64 @@ void rt_decoder_release(struct rt_decoder *d)
 	memset(d, 0, sizeof *d);
 }
 
-static bool take_definition(struct rt_decoder *d, uint64_t operand)
+static bool take_definition(struct rt_decoder *d, unsigned at)
 {
 	struct rt_cursor *c = &d->column[RT_COLUMN_DEF];
 	uint64_t pc = (d->pc + (uint64_t)rt_unzigzag(rt_cursor_varint(c))) & RT_OPERAND_MAX;
 	const uint8_t *op = rt_cursor_take(c, 1);
 	uint64_t aux = rt_cursor_varint(c);
-	if (c->bad || d->site_count == d->site_cap || aux > UINT16_MAX || *op < RT_OP_READ)
+	if (c->bad || aux > UINT16_MAX || *op < RT_OP_READ || d->site_cap - d->site_count < 1u + (*op == RT_OP_ENTER))
 		return false;
 	d->pc = pc;
-	d->sites[d->site_count++] = (struct rt_site){.w1 = pc | aux << 48, .operand = operand, .op = *op};
+	d->sites[d->site_count++] =
+	    (struct rt_site){.w1 = pc | aux << 48, .operand = rt_recent_get(&d->recent, at, 0), .op = *op};
+	if (*op == RT_OP_ENTER)
+		d->sites[d->site_count++] = RT_SITE_NONE;
 	return true;
 }
 
-struct rt_site *rt_decoder_miss(struct rt_decoder *d, unsigned flag, struct rt_step last)
+bool rt_decoder_miss(struct rt_decoder *d, unsigned flag, struct rt_step last, uint32_t *site)
 {
 	struct rt_cursor *c = &d->column[RT_COLUMN_SITE];
+	uint16_t *next = d->sites[last.from].next;
 	uint64_t number;
 	switch (flag & RT_FLAG_SITE) {
 	case 1:
-		number = last.site->next[1];
+		number = next[1];
 		break;
 	case 2:
 		number = rt_cursor_varint(c);
 		if (c->bad || number >= d->site_count)
-			return NULL;
+			return false;
 		break;
 	default:
 		number = d->site_count;
-		if (!take_definition(d, last.operand))
-			return NULL;
+		if (!take_definition(d, last.at))
+			return false;
 	}
-	last.site->next[1] = last.site->next[0];
-	last.site->next[0] = (uint16_t)number;
-	return &d->sites[number];
+	next[1] = next[0];
+	next[0] = (uint16_t)number;
+	*site = (uint32_t)number;
+	return true;
+}
+
+bool rt_decoder_operand(struct rt_decoder *d, unsigned flag, struct rt_site *site, unsigned at, uint64_t *operand)
+{
+	uint64_t base = site->operand, delta = 0;
+	if ((flag & RT_FLAG_OPERAND) == 8) {
+		struct rt_cursor *c = &d->column[RT_COLUMN_OPERAND];
+		const uint8_t *ref = rt_cursor_take(&d->column[RT_COLUMN_REF], 1);
+		delta = (uint64_t)rt_unzigzag(rt_cursor_varint(c));
+		if (!ref || c->bad || *ref > RT_REF_OWN)
+			return false;
+		if (*ref != RT_REF_OWN) {
+			site->back = *ref;
+			base = rt_recent_get(&d->recent, at, *ref);
+		}
+	}
+	*operand = (base + delta) & RT_OPERAND_MAX;
+	site->distance = *operand - rt_recent_get(&d->recent, at, site->back);
+	return true;
 }
 
 bool rt_decoder_prefix(struct rt_decoder *d, unsigned flag, struct rt_site *site)
@@ -438,7 +486,7 @@ static struct rt_record step_record(struct rt_step step)
 bool rt_decoder_records(struct rt_decoder *d, struct rt_record *records, size_t n, size_t *got)
 {
 	size_t k = 0;
-	struct rt_step step = {d->site, d->operand};
+	struct rt_step step = {.from = d->from, .at = d->recent.at};
 	while (d->flag < d->flag_end) {
 		unsigned flag = *d->flag;
 		if (n - k < 3 && n - k < 1u + !!(flag & RT_FLAG_EXT) + !!(flag & RT_FLAG_VALUE))

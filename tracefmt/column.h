@@ -15,12 +15,13 @@
 
 #include <endian.h>
 
-#define RT_CHUNK_RECORDS 65535u /* most records in a chunk, so a site number fits 16 bits */
+#define RT_CHUNK_RECORDS (1u << 18) /* most records in a chunk */
+#define RT_CHUNK_SITES (1u << 16)   /* most sites in a chunk: numbers have 16 bits */
 
 /* Flag byte of an event. */
 enum {
 	RT_FLAG_SITE = 3,      /* 0, 1: last, last but one successor; 2: number in SITE; 3: new, in DEF */
-	RT_FLAG_OPERAND = 12,  /* 0: last + stride; 4: preceding operand + distance; 8: delta in OPERAND; 12: last */
+	RT_FLAG_OPERAND = 12,  /* 0: last + stride; 4: an earlier operand + distance; 8: in REF, OPERAND; 12: last */
 	RT_FLAG_SKIP = 16,     /* skip differs from the site's last: in SKIP */
 	RT_FLAG_EXT = 32,      /* an EXT record comes first: STAMP, and ARG if it differs */
 	RT_FLAG_VALUE = 64,    /* a VALUE record comes next to the event: VALUE */
@@ -32,6 +33,7 @@ enum rt_column {
 	RT_COLUMN_FLAG,
 	RT_COLUMN_SITE,
 	RT_COLUMN_DEF,
+	RT_COLUMN_REF,
 	RT_COLUMN_OPERAND,
 	RT_COLUMN_SKIP,
 	RT_COLUMN_STAMP,
@@ -45,24 +47,64 @@ enum rt_column {
 #define RT_RECORD_CODED_MAX 48u
 #define RT_CHUNK_RAW_MAX (RT_CHUNK_RECORDS * RT_RECORD_CODED_MAX + RT_COLUMN_COUNT * RT_VARINT_MAX)
 
-/* A site and its predictions; site 0 stands for the chunk's start. 64 bytes: a cache line. */
+/*
+ * A site and its predictions; site 0 stands for the chunk's start. A site of ENTER is followed by one that is no event:
+ * it stands for the return from the call, so that what comes after a LEAVE is predicted from where it leaves to. 64
+ * bytes: a cache line.
+ */
 struct rt_site {
 	uint64_t w1; /* pc and aux, as in the record */
 	uint64_t operand, stride, delta, distance, arg, value;
 	uint16_t next[2];
 	uint8_t op, skip;
+	uint8_t back; /* distance is from the so-manieth last operand: 0 is the last */
 };
-#define RT_SITE_START ((struct rt_site){.op = 255}) /* no operation that there is */
+#define RT_SITE_NONE ((struct rt_site){.op = 255}) /* no operation that there is */
 
-/* What a site learns from an event with this operand, prev being that of the event before it. */
-static inline void rt_site_learn(struct rt_site *s, uint64_t operand, uint64_t prev)
+/* The last operands of the thread that are not 0, and its call stack as far as ENTER and LEAVE in the chunk tell. */
+enum { RT_RECENT = 8, RT_CALLS = 64, RT_REF_OWN = RT_RECENT };
+struct rt_recent {
+	uint64_t operand[RT_RECENT];
+	unsigned at; /* loops keep it in a variable */
+};
+struct rt_calls {
+	uint16_t returns[RT_CALLS]; /* the sites that stand for them */
+	unsigned depth;
+};
+
+static inline uint64_t rt_recent_get(const struct rt_recent *r, unsigned at, unsigned back)
+{
+	return r->operand[(at - 1 - back) % RT_RECENT];
+}
+static inline unsigned rt_recent_add(struct rt_recent *r, unsigned at, uint64_t operand)
+{
+	r->operand[at % RT_RECENT] = operand;
+	return at + (operand != 0);
+}
+
+/* What a site learns from every operand. */
+static inline void rt_site_learn(struct rt_site *s, uint64_t operand)
 {
 	uint64_t delta = operand - s->operand;
 	s->stride = delta == s->delta ? delta : s->stride;
 	s->delta = delta;
 	s->operand = operand;
-	s->distance = operand - prev;
 }
+
+/* After an event at this site: the site whose successor the next event is. */
+static inline uint32_t rt_calls_next(struct rt_calls *c, uint32_t site, unsigned op)
+{
+	if (__builtin_expect(op - RT_OP_ENTER <= 1u, 0)) {
+		if (op == RT_OP_ENTER) {
+			c->returns[c->depth++ % RT_CALLS] = (uint16_t)(site + 1);
+		} else {
+			uint16_t back = c->returns[--c->depth % RT_CALLS];
+			site = back ? back : site;
+		}
+	}
+	return site;
+}
+_Static_assert(RT_OP_LEAVE == RT_OP_ENTER + 1, "rt_calls_next tells them by one comparison");
 
 /* Sign-extends a difference of 48-bit operands. */
 static inline int64_t rt_operand_delta(uint64_t a, uint64_t b)
@@ -100,8 +142,9 @@ struct rt_decoder {
 	struct rt_cursor column[RT_COLUMN_COUNT];
 	struct rt_site *sites;
 	uint32_t site_count, site_cap;
-	struct rt_site *site; /* of the last event */
-	uint64_t operand;     /* of the last event */
+	uint32_t from; /* the site whose successor the next event is */
+	struct rt_recent recent;
+	struct rt_calls calls;
 	uint64_t pc, stamp;
 };
 
@@ -112,12 +155,15 @@ void rt_decoder_release(struct rt_decoder *d);
 bool rt_decoder_records(struct rt_decoder *d, struct rt_record *records, size_t n, size_t *got);
 
 /*
- * Decoding step by step, for a loop that keeps what changes with each event in registers. While flag < flag_end: if
- * *flag has RT_FLAG_LITERAL, rt_decoder_literal, else rt_decoder_next, with the flag moved on by the caller.
+ * Decoding step by step. While flag < flag_end: if *flag has RT_FLAG_LITERAL, rt_decoder_take_literal, else
+ * rt_decoder_next; the caller keeps flag, site and recent operands in variables of its own, so in registers, and moves
+ * flag on.
  */
 struct rt_step {
 	struct rt_site *site; /* the event's site: op, skip, w1; also arg and value where the flag says so */
 	uint64_t operand;     /* the event's operand */
+	uint32_t from;        /* as in the decoder */
+	unsigned at;          /* as in its recent operands */
 };
 
 /* The record without an event that is next and has this flag, without taking it; false if damaged. */
@@ -131,39 +177,40 @@ static inline uint64_t rt_decoder_peek_stamp(const struct rt_decoder *d)
 	return d->stamp + (uint64_t)rt_unzigzag(rt_cursor_varint(&c) >> 1);
 }
 
-/* The rare ways of rt_decoder_next: a site that was not expected (NULL if damaged); what stands before the event. */
-struct rt_site *rt_decoder_miss(struct rt_decoder *d, unsigned flag, struct rt_step last);
+/* The rare ways of rt_decoder_next: a site that was not expected (false if damaged); an operand; a prefix. */
+bool rt_decoder_miss(struct rt_decoder *d, unsigned flag, struct rt_step last, uint32_t *site);
+bool rt_decoder_operand(struct rt_decoder *d, unsigned flag, struct rt_site *site, unsigned at, uint64_t *operand);
 bool rt_decoder_prefix(struct rt_decoder *d, unsigned flag, struct rt_site *site);
 
 /* From the last step to that of the event with this flag; false if the chunk is damaged. */
 static inline __attribute__((always_inline)) bool rt_decoder_next(struct rt_decoder *d, unsigned flag,
                                                                   struct rt_site *sites, struct rt_step *step)
 {
-	struct rt_site *s;
-	if (__builtin_expect((flag & RT_FLAG_SITE) == 0, 1)) {
-		s = &sites[step->site->next[0]];
-	} else {
-		s = rt_decoder_miss(d, flag, *step);
-		if (!s)
+	uint32_t number = sites[step->from].next[0];
+	if (__builtin_expect((flag & RT_FLAG_SITE) != 0, 0)) {
+		uint32_t found;
+		if (!rt_decoder_miss(d, flag, *step, &found))
 			return false;
+		number = found;
 	}
+	struct rt_site *s = &sites[number];
 	uint64_t operand;
 	if (__builtin_expect((flag & RT_FLAG_OPERAND) == 0, 1)) {
 		operand = s->operand + s->stride;
 	} else if ((flag & RT_FLAG_OPERAND) == 4) {
-		operand = step->operand + s->distance;
-	} else if ((flag & RT_FLAG_OPERAND) == 12) {
-		operand = s->operand;
+		operand = rt_recent_get(&d->recent, step->at, s->back) + s->distance;
 	} else {
-		struct rt_cursor *c = &d->column[RT_COLUMN_OPERAND];
-		operand = s->operand + (uint64_t)rt_unzigzag(rt_cursor_varint(c));
-		if (c->bad)
+		uint64_t found;
+		if (!rt_decoder_operand(d, flag, s, step->at, &found))
 			return false;
+		operand = found;
 	}
 	operand &= RT_OPERAND_MAX;
-	rt_site_learn(s, operand, step->operand);
+	rt_site_learn(s, operand);
+	step->at = rt_recent_add(&d->recent, step->at, operand);
 	step->operand = operand;
 	step->site = s;
+	step->from = rt_calls_next(&d->calls, number, s->op);
 	if (__builtin_expect(flag & (RT_FLAG_SKIP | RT_FLAG_EXT | RT_FLAG_VALUE), 0))
 		return rt_decoder_prefix(d, flag, s);
 	return true;

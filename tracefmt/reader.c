@@ -214,7 +214,7 @@ static enum run_end run_stream(struct rt_reader *r, struct rt_stream *s, uint32_
 {
 	/* What changes with each event is kept in variables whose address goes nowhere, so in registers. */
 	struct rt_decoder *d = &s->decoder;
-	struct rt_step step = {d->site, d->operand};
+	struct rt_step step = {.from = d->from, .at = d->recent.at};
 	struct rt_site *sites = d->sites;
 	struct rt_event *out = in->out, *out_end = in->end;
 	const uint8_t *flag_end = d->flag_end, *at = d->flag;
@@ -267,8 +267,8 @@ static enum run_end run_stream(struct rt_reader *r, struct rt_stream *s, uint32_
 		s->pending = 0;
 	}
 	d->flag = at;
-	d->site = step.site;
-	d->operand = step.operand;
+	d->from = step.from;
+	d->recent.at = step.at;
 	in->out = out;
 	s->events += (uint32_t)(number - r->number);
 	r->number = number;

@@ -13,8 +13,11 @@
 #include <unistd.h>
 #include <zstd.h>
 
-/* An open chunk is written after so many others, so that a writer that is killed leaves no thread far behind. */
-enum { OPEN_CHUNKS_MAX = 32 };
+/*
+ * The oldest open chunk is written after so many others, so that a writer that is killed leaves no thread far behind,
+ * and when so many records are in open chunks, so that many threads at once take no more memory than a few.
+ */
+enum { OPEN_CHUNKS_MAX = 16, OPEN_RECORDS_MAX = 8 << 20 };
 
 struct writer_thread {
 	char *name, *label;
@@ -36,6 +39,7 @@ struct rt_writer {
 	uint32_t thread_count, thread_cap;
 	bool announce; /* some thread is not announced */
 	struct writer_thread *oldest, *newest;
+	uint64_t open_records; /* in all open chunks */
 	uint64_t chunks, offset, events, left_out, lost;
 	struct rt_pc_set pcs; /* that were written */
 	struct rt_symbol_table *symbols;
@@ -333,6 +337,7 @@ static enum rt_status write_chunk(struct rt_writer *w, struct writer_thread *t, 
 	                         .ordinal = t->ordinal,
 	                         .left_out = f->left_out,
 	                         .lost = f->lost};
+	w->open_records -= f->records;
 	w->events += f->events;
 	w->left_out += f->left_out;
 	w->lost += f->lost;
@@ -345,11 +350,12 @@ static enum rt_status write_chunk(struct rt_writer *w, struct writer_thread *t, 
 	return write_block(w, &block, err);
 }
 
-/* A chunk is full: writes it, and those that have been open for too long. */
-static enum rt_status write_chunks(struct rt_writer *w, struct writer_thread *t, struct rt_error *err)
+/* Writes chunks that have been open for too long. */
+static enum rt_status write_old_chunks(struct rt_writer *w, struct rt_error *err)
 {
-	enum rt_status status = write_chunk(w, t, err);
-	while (!status && w->oldest && w->chunks - w->oldest->opened > OPEN_CHUNKS_MAX)
+	enum rt_status status = RT_OK;
+	while (!status && w->oldest &&
+	       (w->chunks - w->oldest->opened > OPEN_CHUNKS_MAX || w->open_records > OPEN_RECORDS_MAX))
 		status = write_chunk(w, w->oldest, err);
 	return status;
 }
@@ -367,13 +373,11 @@ static enum rt_status add_records(struct rt_writer *w, struct writer_thread *t, 
 			return fail_memory(w, err);
 		records += taken;
 		n -= taken;
-		if (!n)
-			return RT_OK;
-		enum rt_status status = write_chunks(w, t, err);
-		if (status)
-			return status;
+		w->open_records += taken;
+		if (n && write_chunk(w, t, err))
+			return w->failure.status;
 	}
-	return RT_OK;
+	return write_old_chunks(w, err);
 }
 
 enum rt_status rt_writer_records(struct rt_writer *w, uint32_t thread, const struct rt_record *records, size_t n,

@@ -456,7 +456,7 @@ START_TEST(a_failed_write_is_reported_and_leaves_nothing)
 	struct rt_error err = {0};
 	uint64_t seed = 6;
 	enum rt_status status = RT_OK;
-	for (unsigned i = 0; i < 200000 && !status; i++) {
+	for (unsigned i = 0; i < 4 * RT_CHUNK_RECORDS && !status; i++) {
 		struct rt_record r = rt_record_make(RT_OP_READ, next_random(&seed), 1, 4, 0);
 		status = rt_writer_records(w, 0, &r, 1, &err);
 	}
@@ -482,7 +482,7 @@ END_TEST
 
 START_TEST(a_killed_writer_leaves_no_thread_far_behind)
 {
-	enum { RECORDS = 40 * 65536, AT_ONCE = 4096 };
+	enum { RECORDS = 20 * RT_CHUNK_RECORDS, AT_ONCE = 4096 };
 	static struct rt_record many[AT_ONCE];
 	struct rt_writer *w = create(false);
 	put(w, 0, 1, 42);
@@ -495,7 +495,7 @@ START_TEST(a_killed_writer_leaves_no_thread_far_behind)
 	struct rt_trace *trace = open_trace(part);
 	ck_assert(!rt_trace_info(trace)->complete);
 	ck_assert_uint_eq(rt_trace_info(trace)->threads[0].events, 1);
-	ck_assert_uint_ge(rt_trace_info(trace)->threads[1].events, RECORDS - 2 * 65536);
+	ck_assert_uint_ge(rt_trace_info(trace)->threads[1].events, RECORDS - 2 * RT_CHUNK_RECORDS);
 	rt_trace_free(trace);
 	rt_writer_abort(w);
 }
