@@ -105,7 +105,7 @@ static uint32_t find_list(struct argp_state *state, const char *what, const char
 	}
 }
 
-static void finish(struct argp_state *state, const struct settings *s)
+static void finish(struct argp_state *state, struct settings *s)
 {
 	if (s->schema)
 		return;
@@ -113,6 +113,7 @@ static void finish(struct argp_state *state, const struct settings *s)
 		argp_error(state, "no trace given: 'racetrace record PROGRAM' writes trace.zst");
 	if (s->only_orders && !s->analysis.orders)
 		argp_error(state, "--only-orders needs --orders");
+	s->analysis.unproved = s->only_orders;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)

@@ -222,13 +222,26 @@ static json_t *variable_json(const struct report *r, const struct anomaly *anoma
 	return o;
 }
 
-static json_t *evidence_json(const struct anomaly *anomaly)
+/* The reads whose writers only time stamps tell, in a schedule that is no proof for that reason. */
+static json_t *leans_json(const struct report *r, const struct anomaly *anomaly)
+{
+	const struct model *m = r->analysis->model;
+	json_t *o = json_object();
+	set(&o, "reads", number(anomaly->leans));
+	set(&o, "event", number(m->events[anomaly->lean].number));
+	set(&o, "source", source_json(r, m->sites[m->events[anomaly->lean].site].pc));
+	return o;
+}
+
+static json_t *evidence_json(const struct report *r, const struct anomaly *anomaly)
 {
 	json_t *o = json_object();
 	for (int i = 0; i < 32 && orders[i].name; i++)
 		if (anomaly->orders_run >> i & 1)
 			set(&o, orders[i].name, json_boolean(anomaly->orders_unordered >> i & 1));
 	set(&o, "witness", text(witness_name(anomaly->witness)));
+	if (anomaly->leans)
+		set(&o, "leans", leans_json(r, anomaly));
 	return o;
 }
 
@@ -281,7 +294,7 @@ static json_t *anomaly_json(const struct report *r, const struct report_entry *e
 	set(&o, "kind", json_string(anomaly_kind_name(anomaly->kind)));
 	set(&o, "pattern", text(anomaly->pattern));
 	set(&o, "verdict", json_string(verdict_name(anomaly->verdict)));
-	set(&o, "evidence", evidence_json(anomaly));
+	set(&o, "evidence", evidence_json(r, anomaly));
 	set(&o, "rank", json_real(entry->rank.value));
 	set(&o, "why", why);
 	set(&o, "count", number(entry->count));
@@ -383,12 +396,23 @@ static json_t *tool_json(void)
 	return o;
 }
 
+static json_t *limit_json(uint64_t bound, bool hit)
+{
+	json_t *o = json_object();
+	set(&o, "bound", number(bound));
+	set(&o, "hit", json_boolean(hit));
+	return o;
+}
+
 static json_t *limits_json(const struct report *r)
 {
-	json_t *o = json_object(), *stack = json_object();
-	set(&stack, "bound", json_integer(DESCRIBE_STACK_MAX));
-	set(&stack, "hit", json_boolean(descriptions_cut(r->descriptions)));
-	set(&o, "stack_frames", stack);
+	const struct prove_counts *proofs = &r->analysis->proofs;
+	json_t *o = json_object();
+	set(&o, "stack_frames", limit_json(DESCRIBE_STACK_MAX, descriptions_cut(r->descriptions)));
+	if (proofs->budget) {
+		set(&o, "search_events", limit_json(proofs->budget, proofs->undecided > 0));
+		set(&o, "search_events_total", limit_json(proofs->total_budget, proofs->exhausted));
+	}
 	return o;
 }
 

@@ -61,6 +61,8 @@ static uint32_t neighbour(const struct judge *j, uint32_t e, int step, bool writ
 		pos = step < 0 ? pos - 1 : pos + 1;
 		uint32_t other = t->events[pos];
 		unsigned op = model_op(m, other);
+		if (m->sites[m->events[other].site].flags & RT_F_FREE)
+			continue;
 		if (is_access(j, other) && m->events[other].object == m->events[e].object &&
 		    (writes ? rt_op_writes(op) : rt_op_reads(op)))
 			return other;

@@ -31,9 +31,12 @@ static void block_name(const struct report *r, const struct memory_block *block,
 			frame = f;
 	}
 	int used;
-	if (frame && frame->file)
-		used = snprintf(name, SUBJECT_NAME_MAX, "%s from %s (%s:%" PRIu32 ")", what,
-		                frame->function ? frame->function : "?", subject_basename(frame->file), frame->line);
+	if (frame && frame->file && frame->function)
+		used = snprintf(name, SUBJECT_NAME_MAX, "%s from %s (%s:%" PRIu32 ")", what, frame->function,
+		                subject_basename(frame->file), frame->line);
+	else if (frame && frame->file)
+		used = snprintf(name, SUBJECT_NAME_MAX, "%s from %s:%" PRIu32, what, subject_basename(frame->file),
+		                frame->line);
 	else if (frame)
 		used = snprintf(name, SUBJECT_NAME_MAX, "%s from %s", what, frame->function);
 	else

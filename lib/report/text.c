@@ -4,6 +4,7 @@
  */
 #include "lib/report/formats.h"
 #include "lib/report/snippet.h"
+#include "lib/report/steps.h"
 #include "lib/report/subject.h"
 #include "lib/report/utf8.h"
 
@@ -254,20 +255,46 @@ static void put_orders(const struct printer *p, const struct anomaly *anomaly, b
 
 static void put_evidence(const struct printer *p, const struct report_entry *entry)
 {
+	const struct anomaly *anomaly = entry->anomaly;
 	fprintf(p->out, "  rank %.2f: ", entry->rank.value);
 	for (size_t i = 0; i < entry->rank.why_count; i++)
 		fprintf(p->out, "%s%s", i ? "; " : "", entry->rank.why[i]);
-	if (entry->anomaly->orders_run) {
+	if (anomaly->orders_run) {
+		uint32_t unordered = anomaly->orders_unordered & anomaly->orders_run;
 		fputs("\n  evidence: ", p->out);
-		put_orders(p, entry->anomaly, true, "unordered by ");
-		if ((entry->anomaly->orders_unordered & entry->anomaly->orders_run) != entry->anomaly->orders_run)
-			put_orders(p, entry->anomaly, false,
-			           entry->anomaly->orders_unordered & entry->anomaly->orders_run ? "; ordered by "
-			                                                                         : "ordered by ");
+		put_orders(p, anomaly, true, "unordered by ");
+		if (unordered != anomaly->orders_run)
+			put_orders(p, anomaly, false, unordered ? "; ordered by " : "ordered by ");
 	}
 	if (entry->count > 1)
 		fprintf(p->out, "\n  %" PRIu64 " pairs of events share these positions", entry->count);
 	fputs("\n", p->out);
+}
+
+/* How another run gets there, in turns of threads, if that is short enough to be read. */
+static void put_schedule(const struct printer *p, const struct anomaly *anomaly)
+{
+	enum { STEPS_MAX = 12 };
+	struct steps steps;
+	if (!anomaly->schedule || anomaly->witness == WITNESS_RECORDED ||
+	    !steps_init(&steps, p->r->analysis->model, p->r->descriptions, anomaly))
+		return;
+	const char *witness = witness_name(anomaly->witness);
+	fprintf(p->out, "  schedule (witness: %s): ", witness ? witness : "none");
+	if (steps.count > STEPS_MAX)
+		fprintf(p->out, "%zu turns of threads; the JSON report has them", steps.count);
+	for (size_t i = 0; i < steps.count && steps.count <= STEPS_MAX; i++) {
+		fputs(i ? ", " : "", p->out);
+		put(p, p->info->threads[steps.items[i].thread].name);
+		fprintf(p->out, " %" PRIu64 "-%" PRIu64, steps.items[i].from, steps.items[i].to);
+	}
+	fputs(steps.count ? "\n" : "at once\n", p->out);
+	if (anomaly->leans)
+		fprintf(p->out,
+		        "  it is no proof: of %" PRIu32 " read%s, the first at event %" PRIu32
+		        ", only time stamps tell which write was seen\n",
+		        anomaly->leans, plural(anomaly->leans), p->r->analysis->model->events[anomaly->lean].number);
+	steps_release(&steps);
 }
 
 static const char *kind_title(enum anomaly_kind kind)
@@ -302,6 +329,7 @@ static void put_anomaly(const struct printer *p, const struct report_entry *entr
 	if (about)
 		put_subject(p, &subject);
 	put_creations(p, anomaly);
+	put_schedule(p, anomaly);
 	put_evidence(p, entry);
 	fputc('\n', p->out);
 }

@@ -49,6 +49,8 @@ struct provers *provers_create(const struct model *m, bool exact, const struct p
 		p->m = m;
 		p->options.budget = options->budget ? options->budget : BUDGET;
 		p->options.total_budget = options->total_budget ? options->total_budget : TOTAL_BUDGET;
+		p->counts.budget = p->options.budget;
+		p->counts.total_budget = p->options.total_budget;
 		if (trf_compute(m, NULL, &p->trf, err)) {
 			free(p);
 			return NULL;

@@ -14,10 +14,11 @@ struct prove_options {
 
 struct prove_counts {
 	uint64_t asked, proved, refuted, undecided;
-	uint64_t leaning;  /* have a witness that leans on reads whose writer is not certain */
-	uint64_t rejected; /* witnesses that the judge refused: each is an error of a prover */
-	uint64_t spent;    /* events executed */
-	bool exhausted;    /* the total budget ran out */
+	uint64_t leaning;              /* have a witness that leans on reads whose writer is not certain */
+	uint64_t rejected;             /* witnesses that the judge refused: each is an error of a prover */
+	uint64_t spent;                /* events executed */
+	bool exhausted;                /* the total budget ran out */
+	uint64_t budget, total_budget; /* as applied; 0: no prover was made */
 };
 
 struct provers;

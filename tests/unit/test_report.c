@@ -341,6 +341,84 @@ START_TEST(a_schedule_is_runs_of_ordinals_that_end_right_before_its_goal)
 }
 END_TEST
 
+/* Everything that an STD file cannot say: blocks, stacks, thread creation, flags, an unusual end. */
+static const char rich[] =
+    "{\"schema\":\"racetrace.events/1\",\"threads\":[\"main\",{\"name\":\"main.1\",\"parent\":\"main\","
+    "\"label\":\"wor\\u001bker\"}],\"order\":\"stamped\",\"command\":[\"./app\",\"-v\"],\"exit\":{\"signal\":11},"
+    "\"complete\":false,\"incomplete_why\":\"the disk was full\"}\n"
+    "{\"op\":\"begin\",\"object\":\"0x7000\",\"arg\":4096}\n"
+    "{\"op\":\"enter\",\"location\":\"app.c:50\"}\n"
+    "{\"op\":\"alloc\",\"object\":\"0x4000\",\"arg\":64,\"location\":\"app.c:7:9\"}\n"
+    "{\"op\":\"leave\"}\n"
+    "{\"op\":\"fork\",\"object\":\"main.1\",\"location\":\"app.c:20\"}\n"
+    "{\"op\":\"acquire-shared\",\"object\":\"0x4020\",\"location\":\"app.c:21\"}\n"
+    "{\"op\":\"write\",\"object\":\"0x4010\",\"arg\":4,\"flags\":[\"volatile\"],\"value\":5,\"location\":\"app.c:22\"}"
+    "\n"
+    "{\"op\":\"write\",\"object\":\"0x7100\",\"arg\":8,\"location\":\"app.c:23\"}\n"
+    "{\"op\":\"enter\",\"thread\":\"main.1\",\"location\":\"app.c:60\"}\n"
+    "{\"op\":\"atomic-load\",\"thread\":\"main.1\",\"object\":\"0x4010\",\"arg\":4,\"order\":\"relaxed\",\"location\":"
+    "\"app.c:30\"}\n"
+    "{\"op\":\"read\",\"thread\":\"main.1\",\"object\":\"0x7100\",\"arg\":8,\"location\":\"app.c:31\"}\n"
+    "{\"op\":\"write\",\"thread\":\"main.1\",\"object\":\"0x4000\",\"arg\":64,\"flags\":[\"free\"],\"location\":\"app."
+    "c:32\"}\n"
+    "{\"op\":\"free\",\"thread\":\"main.1\",\"object\":\"0x4000\",\"location\":\"app.c:32\"}\n";
+
+/* The listed anomaly whose second event is at this line. */
+static json_t *anomaly_at(json_t *report, int line)
+{
+	size_t i;
+	json_t *a;
+	json_array_foreach(get(report, "anomalies"), i, a)
+	{
+		if (NUMBER(a, "events.1.source.line") == line)
+			return a;
+	}
+	ck_abort_msg("no anomaly ends at line %d", line);
+	return NULL;
+}
+
+START_TEST(what_a_recorded_trace_knows_is_in_the_report)
+{
+	struct fixture f;
+	load(&f, rich, &(struct analysis_options){.all = true});
+	json_t *json = report_of(&f, &(struct report_options){.least = VERDICT_REFUTED}), *a = anomaly_at(json, 30);
+	ck_assert_str_eq(STRING(json, "trace.order"), "stamped");
+	ck_assert(json_is_false(get(json, "trace.complete")));
+	ck_assert_str_eq(STRING(json, "trace.incomplete_why"), "the disk was full");
+	ck_assert_str_eq(STRING(json, "trace.command.1"), "-v");
+	ck_assert_str_eq(STRING(json, "trace.exit.kind"), "signal");
+	ck_assert_int_eq(NUMBER(json, "trace.exit.value"), 11);
+	ck_assert_str_eq(STRING(json, "trace.threads.1.created.by"), "main");
+	ck_assert_int_eq(NUMBER(json, "trace.threads.1.created.stack.0.line"), 20);
+	ck_assert_str_eq(STRING(a, "variable.kind"), "heap");
+	ck_assert_str_eq(STRING(a, "variable.name"), "heap block from app.c:7 + 16");
+	ck_assert_str_eq(STRING(a, "variable.address"), "0x4000");
+	ck_assert_int_eq(NUMBER(a, "variable.size"), 64);
+	ck_assert_int_eq(NUMBER(a, "variable.allocated.0.line"), 7);
+	ck_assert_int_eq(NUMBER(a, "variable.allocated.1.line"), 50);
+	ck_assert_str_eq(STRING(a, "events.0.locks.0.mode"), "shared");
+	ck_assert_str_eq(STRING(a, "events.0.locks.0.name"), "heap block from app.c:7 + 32");
+	ck_assert_str_eq(STRING(a, "events.0.value"), "0x5");
+	ck_assert(json_is_true(get(a, "events.0.volatile")));
+	ck_assert_str_eq(STRING(a, "events.1.order"), "relaxed");
+	ck_assert_int_eq(NUMBER(a, "events.1.stack.1.line"), 60);
+	ck_assert_str_eq(STRING(anomaly_at(json, 31), "variable.kind"), "stack");
+	ck_assert_str_eq(STRING(anomaly_at(json, 31), "variable.name"), "stack of thread main");
+	ck_assert(json_is_true(get(anomaly_at(json, 32), "events.1.free")));
+	json_decref(json);
+	char *text = write_report(&f, "text", false, &normal);
+	static const char *const parts[] = {
+	    "holding heap block from app.c:7 + 32 as a reader, acquired at event 6", "by thread main.1 (wor\\x1bker)",
+	    "allocated by thread main, event 3\n    #0 app.c:7:9\n    #1 app.c:50\n",
+	    "was created by main, event 5\n    #0 app.c:20\n", "warning: the trace is incomplete: the disk was full;"};
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		ck_assert_msg(strstr(text, parts[i]) != NULL, "no '%s' in:\n%s", parts[i], text);
+	assert_harmless(text, false);
+	free(text);
+	unload(&f);
+}
+END_TEST
+
 START_TEST(orders_choose_what_is_listed_whatever_the_verdict)
 {
 	struct fixture f;
@@ -419,6 +497,7 @@ Suite *report_suite(void)
 	tcase_add_test(c, the_text_names_both_sides_their_locks_and_the_sum);
 	tcase_add_test(c, every_kind_of_anomaly_can_be_written);
 	tcase_add_test(c, a_schedule_is_runs_of_ordinals_that_end_right_before_its_goal);
+	tcase_add_test(c, what_a_recorded_trace_knows_is_in_the_report);
 	tcase_add_test(c, orders_choose_what_is_listed_whatever_the_verdict);
 	tcase_add_test(c, the_schema_checker_rejects_what_the_schema_does_not_allow);
 	tcase_add_test(c, text_is_made_valid_or_printable_character_by_character);
