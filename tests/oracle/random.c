@@ -110,7 +110,9 @@ static void do_condition(struct simulation *s, int thread)
 {
 	struct actor *a = &s->actors[thread];
 	int lock = (int)below(s, LOCK_COUNT);
-	if (a->held[lock] == 'w' && below(s, 2)) {
+	for (int i = 0; i < LOCK_COUNT && a->held[lock] != 'w'; i++)
+		lock = (lock + 1) % LOCK_COUNT;
+	if (a->held[lock] == 'w' && below(s, 3)) {
 		a->held[lock] = 0;
 		a->waits_with = lock + 1;
 		a->woken = false;
@@ -173,6 +175,11 @@ static void do_semaphore(struct simulation *s, int thread)
 	}
 }
 
+static void do_annotation(struct simulation *s, int thread)
+{
+	emit(s, thread, below(s, 2) ? RT_OP_HB_BEFORE : RT_OP_HB_AFTER, MARK, 0);
+}
+
 static void step(struct simulation *s, int thread)
 {
 	struct actor *a = &s->actors[thread];
@@ -189,19 +196,27 @@ static void step(struct simulation *s, int thread)
 		}
 		return;
 	}
-	static void (*const actions[])(struct simulation *, int) = {
-	    do_lock, do_lock, do_fork_or_join, do_condition, do_barrier, do_semaphore, do_once};
-	static const unsigned needs[] = {ORACLE_LOCKS,    ORACLE_READERS,    ORACLE_FORKS, ORACLE_CONDITIONS,
-	                                 ORACLE_BARRIERS, ORACLE_SEMAPHORES, ORACLE_ONCES};
-	unsigned choice = below(s, 16);
-	if (choice < sizeof needs / sizeof *needs && s->features & needs[choice])
-		actions[choice](s, thread);
-	else if (choice == 7 && s->features & ORACLE_ANNOTATIONS)
-		emit(s, thread, below(s, 2) ? RT_OP_HB_BEFORE : RT_OP_HB_AFTER, MARK, 0);
-	else if (choice >= 14 && s->features & (ORACLE_LOCKS | ORACLE_READERS | ORACLE_CONDITIONS))
-		do_lock(s, thread);
-	else
-		do_access(s, thread);
+	static const struct {
+		unsigned needs;
+		void (*act)(struct simulation *, int);
+	} actions[] = {
+	    {ORACLE_LOCKS | ORACLE_READERS | ORACLE_CONDITIONS, do_lock},
+	    {ORACLE_FORKS, do_fork_or_join},
+	    {ORACLE_CONDITIONS, do_condition},
+	    {ORACLE_BARRIERS, do_barrier},
+	    {ORACLE_SEMAPHORES, do_semaphore},
+	    {ORACLE_ONCES, do_once},
+	    {ORACLE_ANNOTATIONS, do_annotation},
+	};
+	unsigned count = sizeof actions / sizeof *actions, choice = below(s, 2 * count);
+	for (unsigned i = 0; choice < count && i < count; i++) {
+		unsigned k = (choice + i) % count;
+		if (s->features & actions[k].needs) {
+			actions[k].act(s, thread);
+			return;
+		}
+	}
+	do_access(s, thread);
 }
 
 void oracle_random(struct oracle_trace *t, uint64_t seed, unsigned features, int length)

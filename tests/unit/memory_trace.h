@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { MEMORY_THREADS = 64 };
+enum { MEMORY_THREADS = 128 };
 
 struct memory_trace {
 	struct rt_trace base;

@@ -1,0 +1,248 @@
+/* Clocks against arrays, and what single rules of the orders say. The orders as a whole: test_oracle.c, test_golden.c.
+ */
+#include "lib/order/clock.h"
+#include "lib/order/timeline.h"
+#include "lib/search/analysis.h"
+#include "tests/unit/memory_trace.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+enum { THREADS = 300, CLOCKS = 40 };
+
+static uint32_t next_random(uint64_t *state)
+{
+	*state = *state * UINT64_C(6364136223846793005) + 1442695040888963407;
+	return (uint32_t)(*state >> 33);
+}
+
+/* Applies random operations to clocks and to plain arrays side by side. */
+static void compare_clocks(uint32_t threads)
+{
+	static uint32_t plain[CLOCKS][THREADS];
+	uint32_t ids[CLOCKS] = {0};
+	uint64_t random = threads;
+	struct clocks c;
+	memset(plain, 0, sizeof plain);
+	ck_assert(clocks_init(&c, threads));
+	for (int step = 0; step < 20000; step++) {
+		uint32_t a = next_random(&random) % CLOCKS, b = next_random(&random) % CLOCKS;
+		uint32_t thread = next_random(&random) % threads, count = next_random(&random) % 1000;
+		if (step % 3) {
+			ids[a] = clock_raise(&c, ids[a], thread, count);
+			if (plain[a][thread] < count)
+				plain[a][thread] = count;
+		} else {
+			ids[a] = clock_join(&c, ids[a], ids[b]);
+			for (uint32_t i = 0; i < threads; i++)
+				if (plain[a][i] < plain[b][i])
+					plain[a][i] = plain[b][i];
+		}
+		if (step % 500 == 0)
+			memset(plain[b], 0, sizeof plain[b]), ids[b] = 0;
+	}
+	ck_assert(!c.failed);
+	for (int i = 0; i < CLOCKS; i++)
+		for (uint32_t t = 0; t < threads; t++)
+			ck_assert_uint_eq(clock_get(&c, ids[i], t), plain[i][t]);
+	clocks_release(&c);
+}
+
+START_TEST(clocks_are_vectors_of_counts)
+{
+	static const uint32_t threads[] = {1, 4, 5, 8, 16, 17, 256, 257, THREADS};
+	compare_clocks(threads[_i]);
+}
+END_TEST
+
+START_TEST(joining_what_is_known_makes_no_clock)
+{
+	struct clocks c;
+	ck_assert(clocks_init(&c, 40));
+	uint32_t a = clock_raise(&c, clock_raise(&c, 0, 3, 5), 39, 7), b = clock_raise(&c, 0, 3, 4);
+	uint32_t made = c.count;
+	ck_assert_uint_eq(clock_join(&c, a, b), a);
+	ck_assert_uint_eq(clock_join(&c, b, a), a);
+	ck_assert_uint_eq(clock_join(&c, 0, a), a);
+	ck_assert_uint_eq(clock_raise(&c, a, 3, 5), a);
+	ck_assert_uint_eq(clock_receive(&c, a, (struct stamp){b, 39, 7}, 0), a);
+	ck_assert_uint_eq(c.count, made);
+	clocks_release(&c);
+}
+END_TEST
+
+START_TEST(a_timeline_tells_the_clock_of_a_place)
+{
+	struct timeline t;
+	ck_assert(timeline_init(&t, 2));
+	timeline_add(&t, 1, 3, 10);
+	timeline_add(&t, 1, 7, 11);
+	timeline_add(&t, 1, 7, 12);
+	timeline_add(&t, 1, 9, 12);
+	ck_assert_uint_eq(timeline_at(&t, 0, 5), 0);
+	ck_assert_uint_eq(timeline_at(&t, 1, 2), 0);
+	ck_assert_uint_eq(timeline_at(&t, 1, 3), 10);
+	ck_assert_uint_eq(timeline_at(&t, 1, 6), 10);
+	ck_assert_uint_eq(timeline_at(&t, 1, 7), 12);
+	ck_assert_uint_eq(t.threads[1].count, 2);
+	timeline_release(&t);
+}
+END_TEST
+
+/* Is the pair of the events with these numbers (places in the array, from 1) unordered? */
+static bool unordered(struct rt_event *events, size_t n, const char *name, uint32_t first, uint32_t second)
+{
+	struct memory_trace memory;
+	struct model *m = NULL;
+	struct order_result *r = NULL;
+	struct model_options options = {.regions = REGIONS_LOCKS};
+	struct rt_error err = {0};
+	const struct order *order = &orders[order_find(name)];
+	uint32_t e1 = MODEL_NONE, e2 = MODEL_NONE;
+	for (size_t i = 0; i < n; i++)
+		events[i].number = i + 1;
+	if (model_load(memory_trace(&memory, events, n, 3), &options, &m, &err) || order->compute(m, &r, &err))
+		ck_abort_msg("%s", err.message);
+	for (uint32_t i = 0; i < m->event_count; i++) {
+		if (m->events[i].number == first)
+			e1 = i;
+		if (m->events[i].number == second)
+			e2 = i;
+	}
+	ck_assert(e1 != MODEL_NONE && e2 != MODEL_NONE);
+	bool is = order->unordered(r, e1, e2);
+	order->free(r);
+	model_free(m);
+	return is;
+}
+
+#define UNORDERED(order, first, second, ...)                                                                           \
+	unordered((struct rt_event[]){__VA_ARGS__},                                                                    \
+	          sizeof((struct rt_event[]){__VA_ARGS__}) / sizeof(struct rt_event), order, first, second)
+#define E(t, name, ...) ((struct rt_event){.thread = (t), .op = RT_OP_##name, .pc = 1, __VA_ARGS__})
+#define READ(t, a) E(t, READ, .addr = (a), .arg = 8)
+#define WRITE(t, a) E(t, WRITE, .addr = (a), .arg = 8)
+#define ACQ(t, l) E(t, ACQUIRE, .addr = (l))
+#define REL(t, l) E(t, RELEASE, .addr = (l))
+#define ATOMIC(t, name, a, o) E(t, ATOMIC_##name, .addr = (a), .arg = 8, .order = (o))
+#define FENCE(t, o) E(t, FENCE, .order = (o))
+enum { X = 0x1000, FLAG = 0x2000, RELAXED = 0, ACQUIRE = 2, RELEASE = 3 };
+
+START_TEST(a_relaxed_atomic_orders_nothing)
+{
+	ck_assert(UNORDERED("hb", 1, 4, WRITE(0, X), ATOMIC(0, STORE, FLAG, RELAXED), ATOMIC(1, LOAD, FLAG, ACQUIRE),
+	                    READ(1, X)));
+	ck_assert(UNORDERED("hb", 1, 4, WRITE(0, X), ATOMIC(0, STORE, FLAG, RELEASE), ATOMIC(1, LOAD, FLAG, RELAXED),
+	                    READ(1, X)));
+	ck_assert(!UNORDERED("hb", 1, 4, WRITE(0, X), ATOMIC(0, STORE, FLAG, RELEASE), ATOMIC(1, LOAD, FLAG, ACQUIRE),
+	                     READ(1, X)));
+}
+END_TEST
+
+START_TEST(fences_stand_in_for_either_side)
+{
+	ck_assert(!UNORDERED("hb", 1, 5, WRITE(0, X), FENCE(0, RELEASE), ATOMIC(0, STORE, FLAG, RELAXED),
+	                     ATOMIC(1, LOAD, FLAG, ACQUIRE), READ(1, X)));
+	ck_assert(!UNORDERED("hb", 1, 5, WRITE(0, X), ATOMIC(0, STORE, FLAG, RELEASE), ATOMIC(1, LOAD, FLAG, RELAXED),
+	                     FENCE(1, ACQUIRE), READ(1, X)));
+	ck_assert(!UNORDERED("hb", 1, 6, WRITE(0, X), FENCE(0, RELEASE), ATOMIC(0, STORE, FLAG, RELAXED),
+	                     ATOMIC(1, LOAD, FLAG, RELAXED), FENCE(1, ACQUIRE), READ(1, X)));
+	ck_assert(UNORDERED("hb", 1, 5, WRITE(0, X), ATOMIC(0, STORE, FLAG, RELAXED), FENCE(0, RELEASE),
+	                    ATOMIC(1, LOAD, FLAG, ACQUIRE), READ(1, X)));
+}
+END_TEST
+
+START_TEST(a_read_modify_write_goes_on_with_a_release_sequence)
+{
+	ck_assert(!UNORDERED("hb", 1, 5, WRITE(0, X), ATOMIC(0, STORE, FLAG, RELEASE), ATOMIC(2, RMW, FLAG, RELAXED),
+	                     ATOMIC(1, LOAD, FLAG, ACQUIRE), READ(1, X)));
+	ck_assert(UNORDERED("hb", 1, 5, WRITE(0, X), ATOMIC(0, STORE, FLAG, RELEASE), ATOMIC(2, STORE, FLAG, RELAXED),
+	                    ATOMIC(1, LOAD, FLAG, ACQUIRE), READ(1, X)));
+}
+END_TEST
+
+#define WAIT(t, timed)                                                                                                 \
+	ACQ(t, 1), E(t, WAIT_BEGIN, .addr = 2, .arg = 1), WRITE(0, X), E(0, SIGNAL, .addr = 2),                        \
+	    E(t, WAIT_END, .addr = 2, .arg = 1, .flags = timed), WRITE(t, X)
+
+START_TEST(a_signal_orders_the_wait_that_it_ends_but_not_a_timed_one)
+{
+	ck_assert(!UNORDERED("hb", 3, 6, WAIT(1, 0)));
+	ck_assert(UNORDERED("hb", 3, 6, WAIT(1, RT_F_TIMED)));
+}
+END_TEST
+
+START_TEST(a_semaphore_used_as_a_lock_orders_its_users)
+{
+	ck_assert(!UNORDERED("hybrid", 3, 6, E(0, SEM_INIT, .addr = 2, .arg = 1), E(0, SEM_WAIT, .addr = 2),
+	                     WRITE(0, X), E(0, SEM_POST, .addr = 2), E(1, SEM_WAIT, .addr = 2), WRITE(1, X)));
+	ck_assert(UNORDERED("hybrid", 3, 6, E(0, SEM_INIT, .addr = 2, .arg = 2), E(0, SEM_WAIT, .addr = 2), WRITE(0, X),
+	                    E(0, SEM_POST, .addr = 2), E(1, SEM_WAIT, .addr = 2), WRITE(1, X)));
+}
+END_TEST
+
+START_TEST(a_common_lock_excludes_only_in_excluding_modes)
+{
+	ck_assert(!UNORDERED("hybrid", 2, 5, ACQ(0, 1), WRITE(0, X), REL(0, 1), ACQ(1, 1), WRITE(1, X), REL(1, 1)));
+	ck_assert(UNORDERED("hybrid", 2, 5, E(0, ACQUIRE_SHARED, .addr = 1), WRITE(0, X), REL(0, 1),
+	                    E(1, ACQUIRE_SHARED, .addr = 1), WRITE(1, X), REL(1, 1)));
+}
+END_TEST
+
+START_TEST(eraser_lets_one_thread_initialise_and_all_read)
+{
+	/* Exclusive, then shared: no complaint without a lock. */
+	ck_assert(!UNORDERED("lockset", 1, 2, WRITE(0, X), READ(1, X), WRITE(2, FLAG), WRITE(1, FLAG)));
+	/* Shared-modified without a lock. */
+	ck_assert(UNORDERED("lockset", 1, 3, WRITE(0, X), READ(1, X), WRITE(1, X)));
+	/* Shared-modified with the same lock ever since. */
+	ck_assert(!UNORDERED("lockset", 1, 3, WRITE(0, X), ACQ(1, 1), WRITE(1, X), REL(1, 1)));
+	/* Two locks, one after the other: figure 3 of the survey. */
+	ck_assert(UNORDERED("lockset", 2, 8, ACQ(0, 1), WRITE(0, X), REL(0, 1), ACQ(1, 1), WRITE(1, X), REL(1, 1),
+	                    ACQ(1, 2), WRITE(1, X), REL(1, 2)));
+	/* A write under a reader's lock is not protected by it. */
+	ck_assert(UNORDERED("lockset", 2, 5, E(0, ACQUIRE_SHARED, .addr = 1), WRITE(0, X), REL(0, 1),
+	                    E(1, ACQUIRE_SHARED, .addr = 1), WRITE(1, X), REL(1, 1)));
+}
+END_TEST
+
+START_TEST(shb_drops_what_follows_from_another_race)
+{
+	/* The read of the flag sees the write: the data behind it is no race of its own. */
+	ck_assert(UNORDERED("hb", 1, 4, WRITE(0, X), WRITE(0, FLAG), READ(1, FLAG), READ(1, X)));
+	ck_assert(!UNORDERED("shb", 1, 4, WRITE(0, X), WRITE(0, FLAG), READ(1, FLAG), READ(1, X)));
+	ck_assert(UNORDERED("shb", 2, 3, WRITE(0, X), WRITE(0, FLAG), READ(1, FLAG), READ(1, X)));
+}
+END_TEST
+
+START_TEST(an_atomic_that_synchronises_may_still_meet_a_plain_access_before_it)
+{
+	/* hb orders the pair by the load's own edge; it need not read that store when it is moved. */
+	ck_assert(
+	    !UNORDERED("hb", 1, 3, WRITE(0, FLAG), ATOMIC(0, STORE, FLAG, RELEASE), ATOMIC(1, LOAD, FLAG, ACQUIRE)));
+	ck_assert(
+	    UNORDERED("hybrid", 1, 3, WRITE(0, FLAG), ATOMIC(0, STORE, FLAG, RELEASE), ATOMIC(1, LOAD, FLAG, ACQUIRE)));
+}
+END_TEST
+
+Suite *order_suite(void)
+{
+	Suite *s = suite_create("order");
+	TCase *c = tcase_create("clocks");
+	tcase_add_loop_test(c, clocks_are_vectors_of_counts, 0, 9);
+	tcase_add_test(c, joining_what_is_known_makes_no_clock);
+	tcase_add_test(c, a_timeline_tells_the_clock_of_a_place);
+	suite_add_tcase(s, c);
+	c = tcase_create("rules");
+	tcase_add_test(c, a_relaxed_atomic_orders_nothing);
+	tcase_add_test(c, fences_stand_in_for_either_side);
+	tcase_add_test(c, a_read_modify_write_goes_on_with_a_release_sequence);
+	tcase_add_test(c, a_signal_orders_the_wait_that_it_ends_but_not_a_timed_one);
+	tcase_add_test(c, a_semaphore_used_as_a_lock_orders_its_users);
+	tcase_add_test(c, a_common_lock_excludes_only_in_excluding_modes);
+	tcase_add_test(c, eraser_lets_one_thread_initialise_and_all_read);
+	tcase_add_test(c, shb_drops_what_follows_from_another_race);
+	tcase_add_test(c, an_atomic_that_synchronises_may_still_meet_a_plain_access_before_it);
+	suite_add_tcase(s, c);
+	return s;
+}
