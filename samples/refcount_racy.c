@@ -14,9 +14,8 @@ struct object {
 
 static void put(struct object *o)
 {
-	o->refs--;        /* @drop */
-	if (o->refs == 0) /* @test */
-		free(o);  /* @free */
+	if (--o->refs == 0) /* @drop */
+		free(o);    /* @free */
 }
 
 static void *user(void *arg)

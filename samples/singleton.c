@@ -24,7 +24,7 @@ static void make(void)
 static struct config *get(void)
 {
 	pthread_once(&once, make);
-	return instance; /* @get */
+	return instance;
 }
 
 static void *user(void *level)

@@ -16,15 +16,16 @@ static int levels[2];
 
 static struct config *get(void)
 {
-	if (!instance) { /* @test */
-		struct config *c = malloc(sizeof(*c));
+	struct config *c = instance; /* @test */
 
+	if (!c) {
+		c = malloc(sizeof(*c));
 		if (!c)
 			abort();
 		c->level = 3; /* @fill */
 		instance = c; /* @set */
 	}
-	return instance; /* @get */
+	return c;
 }
 
 static void *first(void *level)
