@@ -1,6 +1,7 @@
-# Compares a report (the input) with a sample's expectations ($expect, see samples/README.md), whose positions are
-# markers in the comments of its source ($source, a file called $name). Prints one line a difference: "wrong: ..." for
-# what must not be, "unusual: ..." for a verdict that is tolerated but not the usual one. Nothing: all is as expected.
+# Compares a report (the input) and the status that analyze ended with ($status) with what is expected: of a sample the
+# lines of $expect (samples/README.md), whose positions are markers in the comments of the source ($source, a file
+# called $name); of one of tests/cases the word $case. Prints one line a difference: "wrong: ..." for what must not be,
+# "unusual: ..." for a verdict that is tolerated but not the usual one. Nothing: all is as expected.
 
 def verdicts: ["none", "refuted", "predicted", "proved", "observed", "confirmed"];
 def rank: . as $v | verdicts | index($v) // error("unknown verdict '\($v)' in the report");
@@ -26,22 +27,42 @@ def expectations:
 	     then error("cannot understand '\(.text)'") else . end];
 
 def findings:
-	[.anomalies[] | {id, kind, pattern, verdict, variable: (.variable.name // "?"),
-	                 at: ([.events[].source | "\(.file // "?" | split("/") | last):\(.line // 0)"] as $at | $at), kind_: .kind}
-	 | .at = (.kind as $k | .at | positions($k))];
+	[.anomalies[] | . as $a
+	 | {kind, pattern, verdict, variable: (.variable.name // "?"),
+	    at: [.events[].source | "\(.file // "?" | split("/") | last):\(.line // 0)"] | positions($a.kind)}];
 
 def matches($e): .kind == $e.kind and .at == $e.at
 	and (.variable as $v | $e.variable | if endswith("*") then .[:-1] as $p | $v | startswith($p) else . == $v end);
 
 def show: "\(.verdict) \(.kind) \(.pattern) on \(.variable) at \(.at | join(" "))";
 
-. as $report | expectations as $expected | findings as $found
-| (if $report.schema != "racetrace.report/1" then "wrong: schema \($report.schema)" else empty end),
-  (if $report.trace.complete != true then "wrong: the trace is not complete" else empty end),
-  ($expected[] as $e
-   | [$found[] | select(matches($e))] as $hits
-   | ([$hits[].verdict] + ["none"] | max_by(rank)) as $best
-   | if $e.usual + $e.tolerated | index($best) | not then "wrong: expected '\($e.text)', found \(if $hits == [] then "nothing" else $hits | map(show) | join("; ") end)"
-     elif $e.usual | index($best) | not then "unusual: \($e.text): \($best)"
+# What a case of tests/cases says in one word.
+def wrong_for_case:
+	if $case == "race" then if any(.kind == "race") then empty else "wrong: no race found" end
+	elif $case == "norace" then .[] | select(.kind == "race" and (.verdict | rank) > ("predicted" | rank)) | "wrong: \(show)"
+	elif $case == "nodeadlock" then .[] | select(.kind == "deadlock") | "wrong: \(show)"
+	else "wrong: unknown expectation '\($case)'" end;
+
+def wrong_for_sample:
+	. as $found | expectations as $expected
+	| ($expected[] as $e
+	   | [$found[] | select(matches($e))] as $hits
+	   | ([$hits[].verdict] + ["none"] | max_by(rank)) as $best
+	   | if $e.usual + $e.tolerated | index($best) | not
+	     then "wrong: expected '\($e.text)', found \(if $hits == [] then "nothing" else $hits | map(show) | join("; ") end)"
+	     elif $e.usual | index($best) | not then "unusual: \($e.text): \($best)"
+	     else empty end),
+	  ($found[] as $f | if any($expected[]; . as $e | $f | matches($e)) then empty else "wrong: not expected: \($f | show)" end);
+
+findings as $found
+| (if .schema != "racetrace.report/1" then "wrong: schema \(.schema)" else empty end),
+  (if .trace.complete != true then "wrong: the trace is not complete" else empty end),
+  ((if any($found[]; (.verdict | rank) > ("predicted" | rank)) then 1 else 0 end) as $due
+   | if $status != $due then "wrong: analyze ended with status \($status), not \($due)" else empty end),
+  ((reduce $found[] as $f ({}; .[$f.kind][$f.verdict] += 1)) as $counts
+   | .summary as $summary
+   | ($counts | keys[]) as $kind | ($counts[$kind] | keys[]) as $verdict
+   | if $summary[$kind][$verdict] != $counts[$kind][$verdict]
+     then "wrong: the summary counts \($summary[$kind][$verdict]) \($verdict) \($kind), there are \($counts[$kind][$verdict])"
      else empty end),
-  ($found[] as $f | if any($expected[]; . as $e | $f | matches($e)) then empty else "wrong: not expected: \($f | show)" end)
+  ($found | if $case != "" then wrong_for_case else wrong_for_sample end)

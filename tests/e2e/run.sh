@@ -3,7 +3,7 @@
 # is found with what is expected: samples/README.md, tests/cases/expected.tsv. Needs bash, gcc and jq; what Clang
 # compiles is tried if there is a Clang.
 #
-# JOBS: programs at a time (default: one a processor). KEEP=FOLDER: leaves binaries, traces and reports there.
+# JOBS: programs at a time (default: two a processor, as many of them sleep). KEEP=FOLDER: leaves binaries, traces and reports there.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 top=$(cd "$here/../.." && pwd)
@@ -23,72 +23,57 @@ compile() {
 	esac
 }
 
-# record_and_analyze FOLDER [OPTION...]: FOLDER/app to FOLDER/report.json; says what went wrong on the way.
-record_and_analyze() {
-	local folder=$1 status strong
-	shift
+# differences FOLDER SOURCE KINDS EXPECT CASE: records and analyzes FOLDER/app, prints what is not as expected.
+differences() {
+	local folder=$1 status
 	timeout 60 "$racetrace" record -o "$folder/trace.zst" -- "$folder/app" >"$folder/out" 2>"$folder/err"
 	status=$?
 	[ $status = 0 ] || echo "wrong: recorded program ended with status $status: $(tail -n 3 "$folder/err")"
-	timeout 60 "$racetrace" analyze --format json "$@" "$folder/trace.zst" >"$folder/report.json" 2>"$folder/err"
+	timeout 60 "$racetrace" analyze --format json ${3:+--kinds "$3"} "$folder/trace.zst" >"$folder/report.json" 2>"$folder/err"
 	status=$?
-	strong=$(jq '[.anomalies[] | select(.verdict == "proved" or .verdict == "observed")] | length > 0 | if . then 1 else 0 end' \
-		"$folder/report.json" 2>/dev/null)
-	[ "$status" = "$strong" ] || echo "wrong: analyze ended with status $status, not '$strong': $(tail -n 3 "$folder/err")"
+	jq -r -f "$here/compare.jq" --argjson status $status --rawfile source "$2" --arg name "${2##*/}" \
+		--rawfile expect "$4" --arg case "$5" "$folder/report.json" 2>&1 ||
+		echo "wrong: cannot compare the report of analyze, which ended with status $status: $(tail -n 3 "$folder/err")"
 }
 
 # check_sample VARIANT SOURCE FOLDER: prints differences; tries again while a verdict is tolerated but unusual.
 check_sample() {
-	local source=$2 folder=$3 expect=${2%.c}.expect kinds differences usual="" i
+	local source=$2 folder=$3 expect=${2%.c}.expect kinds found usual="" i
 	kinds=$(sed -n 's/^kinds  *//p' "$expect" | tr -s ' ' ,)
 	compile "$1" "$source" "$folder/app" 2>&1 || { echo "wrong: does not compile"; return; }
 	for ((i = 0; i < TRIES; i++)); do
-		differences=$(
-			record_and_analyze "$folder" --kinds "${kinds:-race}"
-			jq -r -f "$here/compare.jq" --rawfile source "$source" --rawfile expect "$expect" \
-				--arg name "${source##*/}" "$folder/report.json" 2>&1 || echo "wrong: cannot be compared"
-		)
-		if grep -qv '^unusual: ' <<<"${differences:-unusual: }"; then
-			echo "$differences"
+		found=$(differences "$folder" "$source" "${kinds:-race}" "$expect" "")
+		if grep -qv '^unusual: ' <<<"${found:-unusual: }"; then
+			echo "$found"
 			return
 		fi
-		# A finding whose verdict was unusual in every try so far.
-		differences=$(sed 's/: [a-z]*$//' <<<"$differences")
-		[ $i = 0 ] && usual=$differences || usual=$(grep -Fx "$differences" <<<"$usual")
-		[ -n "$differences" ] && [ -n "$usual" ] || return
+		# What was unusual in every try so far.
+		found=$(sed 's/: [a-z]*$//' <<<"$found")
+		[ $i = 0 ] && usual=$found || usual=$(grep -Fx "$found" <<<"$usual")
+		[ -n "$found" ] && [ -n "$usual" ] || return
 	done
 	echo "$usual (never the usual verdict in $TRIES runs)"
 }
 
 # check_case SOURCE FOLDER EXPECTED
 check_case() {
-	local filter
 	compile case "$1" "$2/app" 2>&1 || { echo "wrong: does not compile"; return; }
-	record_and_analyze "$2"
-	case $3 in
-	race) filter='if any(.anomalies[]; .kind == "race") then empty else "wrong: no race found" end' ;;
-	norace) filter='.anomalies[] | select(.kind == "race" and (.verdict == "observed" or .verdict == "proved"))' ;;
-	nodeadlock) filter='.anomalies[] | select(.kind == "deadlock")' ;;
-	*) filter="\"wrong: unknown expectation '$3'\"" ;;
-	esac
-	jq -r "$filter | if type == \"object\" then \"wrong: \\(.verdict) \\(.kind) on \\(.variable.name) at \" +
-		([.events[].source | \"\\(.file):\\(.line)\"] | join(\" \")) else . end" "$2/report.json" 2>&1 ||
-		echo "wrong: cannot read the report"
+	differences "$2" "$1" "" /dev/null "$3"
 }
 
 # check VARIANT SOURCE [EXPECTED]: one test; leaves its differences in the results.
 check() {
-	local name=${2#"$top"/} folder begin=$EPOCHREALTIME differences
+	local name=${2#"$top"/} folder begin=$EPOCHREALTIME found
 	name="${name%.*} ($1)"
 	folder=$results/${name//[\/ ()]/_}
 	mkdir "$folder"
 	if [ "$1" = case ]; then
-		differences=$(check_case "$2" "$folder" "$3")
+		found=$(check_case "$2" "$folder" "$3")
 	else
-		differences=$(check_sample "$1" "$2" "$folder")
+		found=$(check_sample "$1" "$2" "$folder")
 	fi
-	if [ -n "$differences" ]; then
-		printf '%s\n' "not ok: $name" "    ${differences//$'\n'/$'\n'    }" | tee "$folder/result"
+	if [ -n "$found" ]; then
+		printf '%s\n' "not ok: $name" "    ${found//$'\n'/$'\n'    }" | tee "$folder/result"
 	else
 		echo "ok: $name" >"$folder/result"
 	fi
@@ -140,7 +125,7 @@ tests() {
 
 tests >"$results/tests"
 count=$(($(tr -dc '\0' <"$results/tests" | wc -c) / 3))
-xargs -0 -n 3 -P "${JOBS:-$(nproc)}" bash "${BASH_SOURCE[0]}" --one "$racetrace" "$results" <"$results/tests"
+xargs -0 -n 3 -P "${JOBS:-$((2 * $(nproc)))}" bash "${BASH_SOURCE[0]}" --one "$racetrace" "$results" <"$results/tests"
 passed=$(cat "$results"/*/result 2>/dev/null | grep -c '^ok: ')
 failed=$((count - passed))
 echo "$passed passed, $failed failed"
