@@ -52,12 +52,46 @@ static void follow(struct course *c, const struct model *m, const struct model_t
 	c->seen = true;
 }
 
+static bool acquires(const struct model_site *site)
+{
+	return site->order != __ATOMIC_RELAXED && site->order != __ATOMIC_RELEASE;
+}
+
+static bool releases(const struct model_site *site)
+{
+	return site->order == __ATOMIC_RELEASE || site->order == __ATOMIC_ACQ_REL || site->order == __ATOMIC_SEQ_CST;
+}
+
+/* Adds the atomic reads that synchronise with nothing; false without memory. */
+static bool add_relaxed(const struct model *m, uint8_t *updates, uint32_t *count)
+{
+	/* By cell: its last atomic write, event index + 1. */
+	uint32_t *writers = calloc((size_t)m->cell_count + 1, sizeof *writers);
+	if (!writers)
+		return false;
+	for (uint32_t e = 0; e < m->event_count; e++) {
+		const struct model_site *site = &m->sites[m->events[e].site];
+		if (!rt_op_is_atomic(site->op) || !site->cells)
+			continue;
+		uint32_t *writer = &writers[m->events[e].object];
+		bool released = *writer && releases(&m->sites[m->events[*writer - 1].site]);
+		if (rt_op_reads(site->op) && (!acquires(site) || (*writer && !released))) {
+			updates[e / 8] |= (uint8_t)(1 << e % 8);
+			++*count;
+		}
+		if (rt_op_writes(site->op))
+			*writer = e + 1;
+	}
+	free(writers);
+	return true;
+}
+
 uint8_t *updates_find(const struct model *m, uint32_t *count)
 {
 	uint8_t *updates = calloc((size_t)m->event_count / 8 + 1, 1);
 	struct course *courses = calloc((size_t)m->site_count + 1, sizeof *courses);
 	*count = 0;
-	if (!updates || !courses) {
+	if (!updates || !courses || !add_relaxed(m, updates, count)) {
 		free(updates);
 		free(courses);
 		return NULL;

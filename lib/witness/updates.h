@@ -5,13 +5,17 @@
  * source line; it decides nothing, as far as the trace shows, if whatever its thread does afterwards is the same each
  * time that it is executed. What only such reads forbid is not refuted: it stays predicted. Nothing is ever proved with
  * them.
+ *
+ * Atomic reads that synchronise with nothing are treated likewise: one that does not acquire, or that saw a write that
+ * does not release, orders nothing in C, so what only its value forbids is a race of the program on another machine.
+ * Where a fence makes it synchronise, the orders have an edge that stays.
  */
 #ifndef LIB_WITNESS_UPDATES_H
 #define LIB_WITNESS_UPDATES_H
 
 #include "lib/trace/model.h"
 
-/* By event index, bits: the reads of such updates. NULL without memory; *count tells how many there are. */
+/* By event index, bits: such reads. NULL without memory; *count tells how many there are. */
 uint8_t *updates_find(const struct model *m, uint32_t *count);
 
 static inline int update_bit(const uint8_t *updates, uint32_t e)

@@ -1,0 +1,81 @@
+/* What refutes and what does not: a message behind a flag, for each way to set and to see the flag. */
+#include "lib/search/analysis.h"
+#include "tests/unit/memory_trace.h"
+
+#include <check.h>
+
+enum { FLAG = 0x1000, MESSAGE = 0x2000 };
+
+/* Thread 1 writes the message, then the flag; thread 2 reads the flag, then the message. -1: no race on the message. */
+static int verdict_on_message(unsigned set, int set_order, unsigned see, int see_order)
+{
+	struct rt_event events[] = {
+	    {.op = RT_OP_FORK, .addr = 1},
+	    {.op = RT_OP_FORK, .addr = 2},
+	    {.op = RT_OP_BEGIN, .thread = 1},
+	    {.op = RT_OP_BEGIN, .thread = 2},
+	    {.op = RT_OP_WRITE, .thread = 1, .addr = MESSAGE, .arg = 4},
+	    {.op = (uint8_t)set, .thread = 1, .addr = FLAG, .arg = 4, .order = (uint8_t)set_order},
+	    {.op = (uint8_t)see, .thread = 2, .addr = FLAG, .arg = 4, .order = (uint8_t)see_order},
+	    {.op = RT_OP_READ, .thread = 2, .addr = MESSAGE, .arg = 4},
+	};
+	enum { COUNT = sizeof events / sizeof *events };
+	for (uint64_t i = 0, ordinals[3] = {0}; i < COUNT; i++) {
+		events[i].number = i + 1;
+		events[i].pc = i + 1;
+		events[i].stamp = i + 1;
+		events[i].ordinal = ++ordinals[events[i].thread];
+	}
+	struct memory_trace memory;
+	struct rt_error err = {0};
+	struct analysis *a;
+	struct analysis_options options = {.all = true};
+	ck_assert_msg(analysis_run(memory_trace(&memory, events, COUNT, 3), &options, &a, &err) == RT_OK, "%s",
+	              err.message);
+	int verdict = -1;
+	for (size_t i = 0; i < a->anomalies.count; i++)
+		if (a->model->events[a->anomalies.items[i].events[0]].number == 5)
+			verdict = a->anomalies.items[i].verdict;
+	analysis_free(a);
+	return verdict;
+}
+
+START_TEST(having_seen_a_plain_flag_refutes)
+{
+	ck_assert_int_eq(verdict_on_message(RT_OP_WRITE, 0, RT_OP_READ, 0), VERDICT_REFUTED);
+}
+END_TEST
+
+START_TEST(having_seen_a_relaxed_flag_does_not_refute)
+{
+	ck_assert_int_eq(verdict_on_message(RT_OP_ATOMIC_STORE, __ATOMIC_RELAXED, RT_OP_ATOMIC_LOAD, __ATOMIC_RELAXED),
+	                 VERDICT_PREDICTED);
+}
+END_TEST
+
+START_TEST(an_acquire_of_a_relaxed_store_does_not_refute)
+{
+	ck_assert_int_eq(verdict_on_message(RT_OP_ATOMIC_STORE, __ATOMIC_RELAXED, RT_OP_ATOMIC_LOAD, __ATOMIC_ACQUIRE),
+	                 VERDICT_PREDICTED);
+}
+END_TEST
+
+START_TEST(an_acquire_of_a_release_orders)
+{
+	ck_assert_int_eq(verdict_on_message(RT_OP_ATOMIC_STORE, __ATOMIC_RELEASE, RT_OP_ATOMIC_LOAD, __ATOMIC_ACQUIRE),
+	                 -1);
+}
+END_TEST
+
+Suite *updates_suite(void);
+Suite *updates_suite(void)
+{
+	Suite *s = suite_create("updates");
+	TCase *c = tcase_create("a message behind a flag");
+	tcase_add_test(c, having_seen_a_plain_flag_refutes);
+	tcase_add_test(c, having_seen_a_relaxed_flag_does_not_refute);
+	tcase_add_test(c, an_acquire_of_a_relaxed_store_does_not_refute);
+	tcase_add_test(c, an_acquire_of_a_release_orders);
+	suite_add_tcase(s, c);
+	return s;
+}
