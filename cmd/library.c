@@ -28,7 +28,9 @@ enum rt_status library_folder(char **folder, struct rt_error *err)
 
 int library_print_cflags(void)
 {
-	puts("-g -fsanitize=thread -fno-sanitize-link-runtime");
+	/* Clang leaves out the read of x++ unless told otherwise; without it, whether x was read is not in the trace.
+	 */
+	puts("-g -fsanitize=thread -fno-sanitize-link-runtime -mllvm -tsan-instrument-read-before-write=1");
 	return EXIT_CLEAN;
 }
 
