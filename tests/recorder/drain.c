@@ -1,8 +1,9 @@
 /*
  * A collector that only counts: runs PROGRAM under the recorder and prints what arrived, one `name count` a line:
- * operations, left-out repeats ("skipped"), records, threads. Checks as it goes what every reader relies on: stamps of
- * synchronisation are unique and rise, blocks begin with a time, EXT and its event stay together, every thread begins
- * once. Usage: drain [-r RING_RECORDS] [-s SLOTS] [-d (die early)] RECORDER PROGRAM ARGS...
+ * operations, left-out repeats ("skipped"), records, threads, the program's status. Checks as it goes what every reader
+ * relies on: stamps of synchronisation are unique, blocks begin with a time, EXT and its event stay together, a thread
+ * begins before its events and ends after them. -d: dies at the first write that it sees, and so leaves the program to
+ * itself. Usage: drain [-r RING_RECORDS] [-s SLOTS] [-d] RECORDER PROGRAM ARGS...
  */
 #include "recorder/channel.h"
 
@@ -23,10 +24,9 @@
 #define THREADS 100000
 
 static struct rt_channel *channel;
-static uint64_t count[RT_OP_COUNT], skipped, records, lost, values;
+static uint64_t count[RT_OP_COUNT], skipped, records, lost, range_bytes;
+static uint64_t two_bytes[RT_OP_COUNT]; /* accesses of two bytes: the tests' own */
 static struct {
-	uint64_t stamp;
-	uint64_t depth, events;
 	bool begun, ended;
 } threads[THREADS];
 static bool stamp_seen_twice;
@@ -71,8 +71,8 @@ static void take(uint32_t thread, const struct rt_record *r, uint32_t n)
 		skipped += rt_record_skip(r[i]);
 		if (op == RT_OP_SKIP)
 			skipped += rt_record_operand(r[i]);
-		if (op == RT_OP_EXT && r[i].w1 > threads[thread].stamp)
-			threads[thread].stamp = r[i].w1;
+		if (op == RT_OP_FREE && i > 0 && rt_record_op(r[i - 1]) == RT_OP_WRITE)
+			continue; /* shares the stamp of the write that stands for it */
 		if (exact(op) && op >= RT_OP_READ) {
 			if (i == 0 || rt_record_op(r[i - 1]) != RT_OP_EXT)
 				fail("event without its stamp");
@@ -81,7 +81,9 @@ static void take(uint32_t thread, const struct rt_record *r, uint32_t n)
 				lost += rt_record_operand(r[i - 1]);
 		}
 		if ((op == RT_OP_READ || op == RT_OP_WRITE) && (rt_record_aux_of(r[i]) & 31) == 0)
-			values += rt_record_operand(r[i - 1]);
+			range_bytes += rt_record_operand(r[i - 1]);
+		if ((op == RT_OP_READ || op == RT_OP_WRITE) && (rt_record_aux_of(r[i]) & 31) == 2)
+			two_bytes[op]++;
 		if (op == RT_OP_BEGIN && threads[thread].begun)
 			fail("second begin");
 		if (op >= RT_OP_READ && op != RT_OP_BEGIN && !threads[thread].begun)
@@ -217,11 +219,13 @@ int main(int argc, char **argv)
 		stamp_seen_twice |= stamps[i] == stamps[i - 1];
 	if (stamp_seen_twice)
 		fail("stamp seen twice");
-	for (unsigned i = 0; i < RT_OP_COUNT; i++)
-		if (count[i])
-			printf("%s %lu\n", rt_op_name(i), count[i]);
-	printf("skipped %lu\nrecords %lu\nthreads %u\nlost-events %lu\nrange-bytes %lu\nstatus %d\n", skipped, records,
-	       channel->thread_count, lost, values, WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+	for (unsigned i = 1; i < RT_OP_COUNT; i++)
+		printf("%s %lu\n", rt_op_name(i), count[i]);
+	printf("read2 %lu\nwrite2 %lu\naccesses %lu\n", two_bytes[RT_OP_READ], two_bytes[RT_OP_WRITE],
+	       count[RT_OP_READ] + count[RT_OP_WRITE] + skipped);
+	printf("skipped %lu\nrecords %lu\nthreads %u\nlost-events %lu\nrange-bytes %lu\n", skipped, records,
+	       channel->thread_count, lost, range_bytes);
+	printf("status %d\n", WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 	if (getenv("DRAIN_TIMES"))
 		fprintf(stderr, "program: user %ld.%06ld system %ld.%06ld\n", usage.ru_utime.tv_sec,
 		        usage.ru_utime.tv_usec, usage.ru_stime.tv_sec, usage.ru_stime.tv_usec);
