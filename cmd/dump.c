@@ -43,12 +43,12 @@ static bool parse_range(const char *text, struct options *options)
 	errno = 0;
 	options->first = text[0] == '-' ? 0 : strtoull(text, &end, 10);
 	if (text[0] == '-')
-		end = (char *)(uintptr_t)text;
+		end = (char *)text;
 	options->last = options->first;
 	if (*end == '-') {
 		text = end + 1;
 		options->last = *text ? strtoull(text, &end, 10) : UINT64_MAX;
-		end = *text ? end : (char *)(uintptr_t)text;
+		end = *text ? end : (char *)text;
 	}
 	return *end == '\0' && errno == 0 && options->first <= options->last;
 }

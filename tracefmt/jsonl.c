@@ -124,16 +124,16 @@ static bool jsonl_probe(const unsigned char *start, size_t n)
 static void jsonl_free(struct rt_trace *trace)
 {
 	struct jsonl *j = (struct jsonl *)trace;
-	struct jsonl_position *position, *next_position;
-	HASH_ITER(hh, j->positions, position, next_position)
-	{
-		HASH_DEL(j->positions, position);
+	struct jsonl_position *position = j->positions, *next_position;
+	HASH_CLEAR(hh, j->positions);
+	for (; position; position = next_position) {
+		next_position = position->hh.next;
 		free(position);
 	}
-	struct jsonl_object *object, *next_object;
-	HASH_ITER(hh, j->objects, object, next_object)
-	{
-		HASH_DEL(j->objects, object);
+	struct jsonl_object *object = j->objects, *next_object;
+	HASH_CLEAR(hh, j->objects);
+	for (; object; object = next_object) {
+		next_object = object->hh.next;
 		free(object);
 	}
 	free(j->events);

@@ -3,15 +3,10 @@
  * ("position"), a variable ("variable") or an object's name ("object" alone). Keys that are not known are passed over,
  * so that fields can be added; what is known must be right, or the line is named and refused.
  */
-#include "tracefmt/jsonl.h"
-#include "tracefmt/lines.h"
+#include "tracefmt/jsonl_parse.h"
 #include "tracefmt/location.h"
-#include "tracefmt/text.h"
 
 #include <inttypes.h>
-#include <jansson.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,317 +18,37 @@ enum { LONGEST_LINE = 64 << 20, FRAMES_MAX = 1024, DEFAULT_SIZE = 8 };
 #define NAMED_MAX (UINT32_C(1) << 27)
 #define LOCATIONS (UINT64_C(1) << 47)
 
-struct parser {
-	struct jsonl *j;
-	struct lines lines;
-	struct rt_error *err;
-	uint64_t declared_events; /* by the header; UINT64_MAX: it does not say */
-	uint32_t declared_threads;
-	bool declared_lost;
-};
-
-static enum rt_status fail(struct parser *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static enum rt_status fail(struct parser *p, const char *format, ...)
-{
-	char message[384];
-	va_list args;
-	va_start(args, format);
-	vsnprintf(message, sizeof message, format, args);
-	va_end(args);
-	return rt_error_set(p->err, RT_EINPUT, "'%s' line %" PRIu64 ": %s", p->lines.path, p->lines.number, message);
-}
-
-static enum rt_status no_memory(struct parser *p)
-{
-	return rt_error_set(p->err, RT_EMEMORY, "no memory for line %" PRIu64 " of '%s'", p->lines.number,
-	                    p->lines.path);
-}
-
-struct quoted {
-	char text[80];
-};
-static struct quoted quote(const char *text)
-{
-	struct quoted q;
-	rt_text_escape(q.text, sizeof q.text, text, strlen(text));
-	return q;
-}
-
-/* NULL and JSON's null are the same: not there. */
-static const json_t *get(const json_t *object, const char *key)
-{
-	const json_t *value = json_object_get(object, key);
-	return json_is_null(value) ? NULL : value;
-}
-
-/* "0x" and up to 16 hexadecimal digits. */
-static bool parse_hex(const char *text, uint64_t *out)
-{
-	size_t n = strlen(text);
-	if (n < 3 || n > 18 || text[0] != '0' || text[1] != 'x' || strspn(text + 2, "0123456789abcdefABCDEF") != n - 2)
-		return false;
-	*out = strtoull(text + 2, NULL, 16);
-	return true;
-}
-
-/* A number from 0 to max, or the same in hexadecimal as a string. *out stays as it is where the key is missing. */
-static enum rt_status get_number(struct parser *p, const json_t *object, const char *key, uint64_t max, uint64_t *out)
-{
-	const json_t *value = get(object, key);
-	uint64_t number;
-	if (!value)
-		return RT_OK;
-	if (json_is_integer(value) && json_integer_value(value) >= 0)
-		number = (uint64_t)json_integer_value(value);
-	else if (!json_is_string(value) || !parse_hex(json_string_value(value), &number))
-		return fail(p, "'%s' is not a number (12 or \"0xc\")", key);
-	if (number > max)
-		return fail(p, "'%s' is larger than %" PRIu64, key, max);
-	*out = number;
-	return RT_OK;
-}
-
-static enum rt_status get_line(struct parser *p, const json_t *object, const char *key, uint32_t *out)
-{
-	uint64_t number = 0;
-	enum rt_status status = get_number(p, object, key, UINT32_MAX, &number);
-	*out = (uint32_t)number;
-	return status;
-}
-
-/* A text, kept for as long as the trace; NULL where the key is missing. */
-static enum rt_status get_text(struct parser *p, const json_t *object, const char *key, const char **out)
-{
-	const json_t *value = get(object, key);
-	uint32_t index;
-	*out = NULL;
-	if (!value)
-		return RT_OK;
-	if (!json_is_string(value))
-		return fail(p, "'%s' is not a string", key);
-	if (!names_intern(&p->j->strings, json_string_value(value), json_string_length(value), &index))
-		return no_memory(p);
-	*out = names_text(&p->j->strings, index);
-	return RT_OK;
-}
-
-/* --- threads --- */
-
-static enum rt_status add_thread(struct parser *p, const char *name, uint32_t *index)
-{
-	struct jsonl *j = p->j;
-	if (!names_intern(&j->thread_names, name, strlen(name), index))
-		return no_memory(p);
-	uint32_t count = j->trace.info.thread_count;
-	if (*index < count)
-		return RT_OK;
-	if (count == j->thread_room) {
-		uint32_t room = count ? count * 2 : 16;
-		struct rt_thread *threads = reallocarray(j->threads, room, sizeof *threads);
-		if (!threads)
-			return no_memory(p);
-		j->threads = threads;
-		uint64_t *ordinals = reallocarray(j->ordinals, room, sizeof *ordinals);
-		if (!ordinals)
-			return no_memory(p);
-		j->ordinals = ordinals;
-		j->thread_room = room;
-	}
-	j->threads[count] = (struct rt_thread){.name = names_text(&j->thread_names, *index), .parent = count};
-	j->ordinals[count] = 0;
-	j->trace.info.thread_count++;
-	return RT_OK;
-}
-
-/* A thread by name (made when it is new) or by index. */
-static enum rt_status parse_thread(struct parser *p, const json_t *value, const char *key, uint32_t *index)
-{
-	if (json_is_string(value))
-		return add_thread(p, json_string_value(value), index);
-	if (!json_is_integer(value))
-		return fail(p, "'%s' is neither a thread's name nor its index", key);
-	json_int_t number = json_integer_value(value);
-	if (number < 0 || number >= p->j->trace.info.thread_count)
-		return fail(p, "thread %" JSON_INTEGER_FORMAT " is not in the header", number);
-	*index = (uint32_t)number;
-	return RT_OK;
-}
-
-static enum rt_status parse_header_thread(struct parser *p, const json_t *value)
-{
-	struct jsonl *j = p->j;
-	const char *name = json_is_string(value) ? json_string_value(value) : json_string_value(get(value, "name"));
-	uint32_t before = j->trace.info.thread_count, index;
-	if (!name)
-		return fail(p, "a thread in the header has no name");
-	enum rt_status status = add_thread(p, name, &index);
-	if (status)
-		return status;
-	if (index < before)
-		return fail(p, "thread '%s' is in the header twice", quote(name).text);
-	if (!json_is_object(value))
-		return RT_OK;
-	struct rt_thread *thread = &j->threads[index];
-	if ((status = get_text(p, value, "label", &thread->label)) ||
-	    (status = get_number(p, value, "left_out", INT64_MAX, &thread->left_out)))
-		return status;
-	j->trace.info.left_out += thread->left_out;
-	return RT_OK;
-}
-
-/* Parents may come after their children, so they are looked at when all threads are known. */
-static enum rt_status parse_parents(struct parser *p, const json_t *threads)
-{
-	size_t i;
-	const json_t *value;
-	json_array_foreach(threads, i, value)
-	{
-		const json_t *parent = json_is_object(value) ? get(value, "parent") : NULL;
-		if (!parent)
-			continue;
-		uint32_t count = p->j->trace.info.thread_count, index;
-		enum rt_status status = parse_thread(p, parent, "parent", &index);
-		if (status)
-			return status;
-		if (index >= count)
-			return fail(p, "the parent '%s' is not among the threads",
-			            quote(json_string_value(parent)).text);
-		p->j->threads[i].parent = index;
-	}
-	return RT_OK;
-}
-
-/* --- header --- */
-
-static enum rt_status parse_exit(struct parser *p, const json_t *exit)
-{
-	struct rt_trace_info *info = &p->j->trace.info;
-	uint64_t value = UINT64_MAX;
-	if (!exit)
-		return RT_OK;
-	enum rt_status status = get_number(p, exit, "status", INT32_MAX, &value);
-	info->exit_kind = RT_EXIT_STATUS;
-	if (!status && value == UINT64_MAX) {
-		status = get_number(p, exit, "signal", INT32_MAX, &value);
-		info->exit_kind = RT_EXIT_SIGNAL;
-	}
-	if (!status && value == UINT64_MAX)
-		return fail(p, "'exit' has neither 'status' nor 'signal'");
-	info->exit_value = (int)value;
-	return status;
-}
-
-static enum rt_status parse_command(struct parser *p, const json_t *command)
-{
-	struct jsonl *j = p->j;
-	size_t i;
-	const json_t *value;
-	if (!command)
-		return RT_OK;
-	if (!json_is_array(command))
-		return fail(p, "'command' is not an array of strings");
-	j->command = calloc(json_array_size(command) + 1, sizeof *j->command);
-	if (!j->command)
-		return no_memory(p);
-	json_array_foreach(command, i, value)
-	{
-		uint32_t index;
-		if (!json_is_string(value))
-			return fail(p, "'command' is not an array of strings");
-		if (!names_intern(&j->strings, json_string_value(value), json_string_length(value), &index))
-			return no_memory(p);
-		j->command[i] = names_text(&j->strings, index);
-	}
-	j->trace.info.command = j->command;
-	return RT_OK;
-}
-
-static enum rt_status parse_schema(struct parser *p, const json_t *header)
-{
-	static const size_t prefix = sizeof JSONL_SCHEMA - 1;
-	const char *schema = json_string_value(get(header, "schema"));
-	if (!schema || strncmp(schema, JSONL_SCHEMA, prefix) != 0)
-		return fail(p, "the first line has no \"schema\": \"" JSONL_SCHEMA "%d\"", JSONL_VERSION);
-	if (strtoul(schema + prefix, NULL, 10) != JSONL_VERSION)
-		return fail(p, "the schema '%s' needs a newer racetrace: this one reads " JSONL_SCHEMA "%d",
-		            quote(schema).text, JSONL_VERSION);
-	return RT_OK;
-}
-
-static enum rt_status parse_threads(struct parser *p, const json_t *threads)
-{
-	size_t i;
-	const json_t *value;
-	if (threads && !json_is_array(threads))
-		return fail(p, "'threads' is not an array");
-	json_array_foreach(threads, i, value)
-	{
-		enum rt_status status = parse_header_thread(p, value);
-		if (status)
-			return status;
-	}
-	p->declared_threads = p->j->trace.info.thread_count;
-	return parse_parents(p, threads);
-}
-
-static enum rt_status parse_header(struct parser *p, const json_t *header)
-{
-	struct rt_trace_info *info = &p->j->trace.info;
-	const char *order = json_string_value(get(header, "order"));
-	enum rt_status status = parse_schema(p, header);
-	if (status)
-		return status;
-	if (order && strcmp(order, "exact") != 0 && strcmp(order, "stamped") != 0)
-		return fail(p, "'order' is neither \"exact\" nor \"stamped\"");
-	info->exact = !order || !strcmp(order, "exact");
-	info->complete = !json_is_false(get(header, "complete"));
-	p->declared_lost = get(header, "lost") != NULL;
-	if ((status = get_text(p, header, "incomplete_why", &info->incomplete_why)) ||
-	    (status = parse_command(p, get(header, "command"))) || (status = parse_exit(p, get(header, "exit"))) ||
-	    (status = get_number(p, header, "duration_ns", UINT64_MAX, &info->duration_ns)) ||
-	    (status = get_number(p, header, "pid", UINT64_MAX, &info->pid)) ||
-	    (status = get_number(p, header, "lost", UINT64_MAX, &info->lost)) ||
-	    (status = get_number(p, header, "events", UINT64_MAX, &p->declared_events)) ||
-	    (status = parse_threads(p, get(header, "threads"))))
-		return status;
-	if (!info->complete && !info->incomplete_why)
-		info->incomplete_why = "the header says so";
-	if (info->complete)
-		info->incomplete_why = NULL;
-	return RT_OK;
-}
-
 /* --- positions, variables, names --- */
 
-static enum rt_status parse_frame(struct parser *p, const json_t *value, uint64_t pc, struct rt_frame *frame)
+static enum rt_status parse_frame(struct jsonl_parser *p, const json_t *value, uint64_t pc, struct rt_frame *frame)
 {
 	enum rt_status status;
 	frame->pc = pc;
 	if (!json_is_object(value))
-		return fail(p, "a frame is not an object");
-	if ((status = get_text(p, value, "function", &frame->function)) ||
-	    (status = get_text(p, value, "file", &frame->file)) ||
-	    (status = get_text(p, value, "module", &frame->module)) ||
-	    (status = get_text(p, value, "text", &frame->text)) ||
-	    (status = get_line(p, value, "line", &frame->line)) ||
-	    (status = get_line(p, value, "column", &frame->column)))
+		return jsonl_fail(p, "a frame is not an object");
+	if ((status = jsonl_text(p, value, "function", &frame->function)) ||
+	    (status = jsonl_text(p, value, "file", &frame->file)) ||
+	    (status = jsonl_text(p, value, "module", &frame->module)) ||
+	    (status = jsonl_text(p, value, "text", &frame->text)) ||
+	    (status = jsonl_line(p, value, "line", &frame->line)) ||
+	    (status = jsonl_line(p, value, "column", &frame->column)))
 		return status;
-	return get_number(p, value, "pc", UINT64_MAX, &frame->pc);
+	return jsonl_number(p, value, "pc", UINT64_MAX, &frame->pc);
 }
 
-static enum rt_status parse_position(struct parser *p, const json_t *object)
+static enum rt_status parse_position(struct jsonl_parser *p, const json_t *object)
 {
-	const json_t *frames = get(object, "frames"), *value;
+	const json_t *frames = jsonl_get(object, "frames"), *value;
 	size_t n = json_array_size(frames), i;
 	uint64_t pc = 0;
-	enum rt_status status = get_number(p, object, "position", RT_OPERAND_MAX, &pc);
+	enum rt_status status = jsonl_number(p, object, "position", RT_OPERAND_MAX, &pc);
 	if (status)
 		return status;
 	if (!json_is_array(frames) || n > FRAMES_MAX)
-		return fail(p, "'frames' is not an array of at most %d frames", FRAMES_MAX);
+		return jsonl_fail(p, "'frames' is not an array of at most %d frames", FRAMES_MAX);
 	struct rt_frame *parsed = calloc(n + 1, sizeof *parsed);
 	if (!parsed)
-		return no_memory(p);
+		return jsonl_no_memory(p);
 	json_array_foreach(frames, i, value)
 	{
 		status = parse_frame(p, value, pc, &parsed[i]);
@@ -341,25 +56,25 @@ static enum rt_status parse_position(struct parser *p, const json_t *object)
 			break;
 	}
 	if (!status && !jsonl_add_position(p->j, pc, parsed, n))
-		status = no_memory(p);
+		status = jsonl_no_memory(p);
 	free(parsed);
 	return status;
 }
 
 /* Makes the entry of a name, or finds it. */
-static enum rt_status name_entry(struct parser *p, const char *name, struct jsonl_named **entry)
+static enum rt_status name_entry(struct jsonl_parser *p, const char *name, struct jsonl_named **entry)
 {
 	struct jsonl *j = p->j;
 	uint32_t index;
 	if (!names_intern(&j->names, name, strlen(name), &index))
-		return no_memory(p);
+		return jsonl_no_memory(p);
 	if (index >= NAMED_MAX)
-		return fail(p, "more than %u names", NAMED_MAX);
+		return jsonl_fail(p, "more than %u names", NAMED_MAX);
 	if (index >= j->named_room) {
 		uint32_t room = index * 2 + 16;
 		struct jsonl_named *named = reallocarray(j->named, room, sizeof *named);
 		if (!named)
-			return no_memory(p);
+			return jsonl_no_memory(p);
 		memset(named + j->named_room, 0, (room - j->named_room) * sizeof *named);
 		j->named = named;
 		j->named_room = room;
@@ -371,7 +86,7 @@ static enum rt_status name_entry(struct parser *p, const char *name, struct json
 }
 
 /* The name stands for the address from here on, unless it has one already. */
-static enum rt_status declare(struct parser *p, const char *name, uint64_t address)
+static enum rt_status declare(struct jsonl_parser *p, const char *name, uint64_t address)
 {
 	struct jsonl_named *entry;
 	enum rt_status status = name_entry(p, name, &entry);
@@ -382,40 +97,40 @@ static enum rt_status declare(struct parser *p, const char *name, uint64_t addre
 	return RT_OK;
 }
 
-static enum rt_status parse_variable(struct parser *p, const json_t *object)
+static enum rt_status parse_variable(struct jsonl_parser *p, const json_t *object)
 {
 	struct jsonl_variable v = {.address = 0};
 	uint32_t index;
 	enum rt_status status;
-	if (!get(object, "address"))
-		return fail(p, "the variable has no address");
-	if ((status = get_text(p, object, "variable", &v.name)) ||
-	    (status = get_number(p, object, "address", RT_OPERAND_MAX, &v.address)) ||
-	    (status = get_number(p, object, "size", RT_OPERAND_MAX, &v.size)) ||
-	    (status = get_text(p, object, "file", &v.file)) || (status = get_line(p, object, "line", &v.line)) ||
+	if (!jsonl_get(object, "address"))
+		return jsonl_fail(p, "the variable has no address");
+	if ((status = jsonl_text(p, object, "variable", &v.name)) ||
+	    (status = jsonl_number(p, object, "address", RT_OPERAND_MAX, &v.address)) ||
+	    (status = jsonl_number(p, object, "size", RT_OPERAND_MAX, &v.size)) ||
+	    (status = jsonl_text(p, object, "file", &v.file)) || (status = jsonl_line(p, object, "line", &v.line)) ||
 	    (status = declare(p, v.name, v.address)))
 		return status;
-	return jsonl_add_variable(p->j, &v, &index) ? RT_OK : no_memory(p);
+	return jsonl_add_variable(p->j, &v, &index) ? RT_OK : jsonl_no_memory(p);
 }
 
-static enum rt_status parse_object_name(struct parser *p, const json_t *object)
+static enum rt_status parse_object_name(struct jsonl_parser *p, const json_t *object)
 {
 	const char *name;
 	uint64_t address = 0;
 	enum rt_status status;
-	if (!get(object, "address"))
-		return fail(p, "the object has no address");
-	if ((status = get_text(p, object, "object", &name)) ||
-	    (status = get_number(p, object, "address", RT_OPERAND_MAX, &address)) ||
+	if (!jsonl_get(object, "address"))
+		return jsonl_fail(p, "the object has no address");
+	if ((status = jsonl_text(p, object, "object", &name)) ||
+	    (status = jsonl_number(p, object, "address", RT_OPERAND_MAX, &address)) ||
 	    (status = declare(p, name, address)))
 		return status;
-	return jsonl_add_object(p->j, address, name) ? RT_OK : no_memory(p);
+	return jsonl_add_object(p->j, address, name) ? RT_OK : jsonl_no_memory(p);
 }
 
 /* --- events --- */
 
 /* The address that a name in an event stands for; memory: so many bytes of it are accessed, 0: it is no memory. */
-static enum rt_status resolve(struct parser *p, const char *name, uint64_t memory, uint64_t *address)
+static enum rt_status resolve(struct jsonl_parser *p, const char *name, uint64_t memory, uint64_t *address)
 {
 	struct jsonl *j = p->j;
 	struct jsonl_named *entry;
@@ -427,12 +142,12 @@ static enum rt_status resolve(struct parser *p, const char *name, uint64_t memor
 		return RT_OK;
 	const char *text = j->names.entries[entry - j->named].text;
 	if (memory > NAMED_ROOM)
-		return fail(p, "'%s' is larger than %u bytes: declare it ({\"variable\": ..., \"address\": ...})",
-		            quote(name).text, (unsigned)NAMED_ROOM);
+		return jsonl_fail(p, "'%s' is larger than %u bytes: declare it ({\"variable\": ..., \"address\": ...})",
+		                  jsonl_quote(name).text, (unsigned)NAMED_ROOM);
 	if (memory && !entry->variable) {
 		struct jsonl_variable v = {.address = *address, .name = text};
 		if (!jsonl_add_variable(j, &v, &entry->variable))
-			return no_memory(p);
+			return jsonl_no_memory(p);
 		entry->variable++;
 	}
 	if (memory && j->variables[entry->variable - 1].size < memory)
@@ -440,19 +155,19 @@ static enum rt_status resolve(struct parser *p, const char *name, uint64_t memor
 	if (!memory && !entry->object) {
 		entry->object = true;
 		if (!jsonl_add_object(j, *address, text))
-			return no_memory(p);
+			return jsonl_no_memory(p);
 	}
 	return RT_OK;
 }
 
 /* object or arg: a number, "0x...", or a name. */
-static enum rt_status get_operand(struct parser *p, const json_t *object, const char *key, uint64_t memory,
+static enum rt_status get_operand(struct jsonl_parser *p, const json_t *object, const char *key, uint64_t memory,
                                   uint64_t *out)
 {
-	const json_t *value = get(object, key);
+	const json_t *value = jsonl_get(object, key);
 	uint64_t hex;
-	if (!json_is_string(value) || parse_hex(json_string_value(value), &hex))
-		return get_number(p, object, key, RT_OPERAND_MAX, out);
+	if (!json_is_string(value) || jsonl_hex(json_string_value(value), &hex))
+		return jsonl_number(p, object, key, RT_OPERAND_MAX, out);
 	return resolve(p, json_string_value(value), memory, out);
 }
 
@@ -462,7 +177,7 @@ static bool is_memory(unsigned op)
 	return rt_op_is_access(op) || group == RT_GROUP_HEAP || op == RT_OP_NEW_MEMORY;
 }
 
-static enum rt_status parse_operands(struct parser *p, const json_t *object, struct rt_event *e)
+static enum rt_status parse_operands(struct jsonl_parser *p, const json_t *object, struct rt_event *e)
 {
 	e->arg = rt_op_is_access(e->op) ? DEFAULT_SIZE : 0;
 	enum rt_status status = get_operand(p, object, "arg", 0, &e->arg);
@@ -472,15 +187,15 @@ static enum rt_status parse_operands(struct parser *p, const json_t *object, str
 		uint64_t memory = !is_memory(e->op) ? 0 : e->arg ? e->arg : 1;
 		return get_operand(p, object, "object", memory, &e->addr);
 	}
-	const json_t *other = get(object, "object");
+	const json_t *other = jsonl_get(object, "object");
 	uint32_t thread;
 	if (!other)
-		return fail(p, "'%s' says not of which thread: it has no \"object\"", rt_op_name(e->op));
+		return jsonl_fail(p, "'%s' says not of which thread: it has no \"object\"", rt_op_name(e->op));
 	/* Hexadecimal: an index that no thread has. */
-	if (json_is_string(other) && parse_hex(json_string_value(other), &e->addr))
-		return get_number(p, object, "object", RT_OPERAND_MAX, &e->addr);
+	if (json_is_string(other) && jsonl_hex(json_string_value(other), &e->addr))
+		return jsonl_number(p, object, "object", RT_OPERAND_MAX, &e->addr);
 	uint32_t before = p->j->trace.info.thread_count;
-	status = parse_thread(p, other, "object", &thread);
+	status = jsonl_thread(p, other, "object", &thread);
 	if (status)
 		return status;
 	e->addr = thread;
@@ -490,14 +205,14 @@ static enum rt_status parse_operands(struct parser *p, const json_t *object, str
 	return RT_OK;
 }
 
-static enum rt_status parse_flags(struct parser *p, const json_t *flags, uint8_t *out)
+static enum rt_status parse_flags(struct jsonl_parser *p, const json_t *flags, uint8_t *out)
 {
 	size_t i;
 	const json_t *value;
 	if (!flags)
 		return RT_OK;
 	if (!json_is_array(flags))
-		return fail(p, "'flags' is not an array");
+		return jsonl_fail(p, "'flags' is not an array");
 	json_array_foreach(flags, i, value)
 	{
 		const char *name = json_string_value(value);
@@ -506,13 +221,13 @@ static enum rt_status parse_flags(struct parser *p, const json_t *flags, uint8_t
 			bit++;
 		json_int_t number = json_integer_value(value);
 		if (name ? bit == 8 : number < 1 || number > 255)
-			return fail(p, "'flags' has an unknown flag");
+			return jsonl_fail(p, "'flags' has an unknown flag");
 		*out |= (uint8_t)(name ? 1u << bit : (unsigned)number);
 	}
 	return RT_OK;
 }
 
-static enum rt_status parse_order(struct parser *p, const json_t *order, struct rt_event *e)
+static enum rt_status parse_order(struct jsonl_parser *p, const json_t *order, struct rt_event *e)
 {
 	const char *name = json_string_value(order);
 	unsigned i = 0;
@@ -527,15 +242,15 @@ static enum rt_status parse_order(struct parser *p, const json_t *order, struct 
 	while (name && i < 8 && (!jsonl_orders[i] || strcmp(jsonl_orders[i], name) != 0))
 		i++;
 	if (i == 8)
-		return fail(p, "'order' is not a memory order (relaxed consume acquire release acq_rel seq_cst)");
+		return jsonl_fail(p, "'order' is not a memory order (relaxed consume acquire release acq_rel seq_cst)");
 	e->order = (uint8_t)i;
 	return RT_OK;
 }
 
 /* value: as a number it may be below 0. */
-static enum rt_status parse_value(struct parser *p, const json_t *object, struct rt_event *e)
+static enum rt_status parse_value(struct jsonl_parser *p, const json_t *object, struct rt_event *e)
 {
-	const json_t *value = get(object, "value");
+	const json_t *value = jsonl_get(object, "value");
 	if (!value)
 		return RT_OK;
 	e->flags |= RT_F_VALUE;
@@ -543,74 +258,74 @@ static enum rt_status parse_value(struct parser *p, const json_t *object, struct
 		e->value = (uint64_t)json_integer_value(value);
 		return RT_OK;
 	}
-	return get_number(p, object, "value", UINT64_MAX, &e->value);
+	return jsonl_number(p, object, "value", UINT64_MAX, &e->value);
 }
 
 /* "pc", a key that a position line explains; or "location", a text as in STD. */
-static enum rt_status parse_where(struct parser *p, const json_t *object, struct rt_event *e)
+static enum rt_status parse_where(struct jsonl_parser *p, const json_t *object, struct rt_event *e)
 {
 	struct jsonl *j = p->j;
 	const char *text;
 	uint32_t before = j->locations.count, index, copy;
-	enum rt_status status = get_text(p, object, "location", &text);
+	enum rt_status status = jsonl_text(p, object, "location", &text);
 	if (status || !text)
-		return status ? status : get_number(p, object, "pc", RT_OPERAND_MAX, &e->pc);
+		return status ? status : jsonl_number(p, object, "pc", RT_OPERAND_MAX, &e->pc);
 	size_t length = strlen(text);
 	if (!names_intern(&j->locations, text, length, &index))
-		return no_memory(p);
+		return jsonl_no_memory(p);
 	e->pc = LOCATIONS + index;
 	if (index < before)
 		return RT_OK;
 	struct rt_frame frame = {.pc = e->pc};
 	char *file = malloc(length + 1);
 	if (!file)
-		return no_memory(p);
+		return jsonl_no_memory(p);
 	rt_location_parse(text, length, file, &frame);
 	bool kept = !frame.file || names_intern(&j->strings, file, strlen(file), &copy);
 	if (frame.file && kept)
 		frame.file = names_text(&j->strings, copy);
 	free(file);
-	return kept && jsonl_add_position(j, e->pc, &frame, 1) ? RT_OK : no_memory(p);
+	return kept && jsonl_add_position(j, e->pc, &frame, 1) ? RT_OK : jsonl_no_memory(p);
 }
 
-static enum rt_status parse_places(struct parser *p, const json_t *object, struct rt_event *e)
+static enum rt_status parse_places(struct jsonl_parser *p, const json_t *object, struct rt_event *e)
 {
 	struct jsonl *j = p->j;
-	const json_t *thread = get(object, "thread");
+	const json_t *thread = jsonl_get(object, "thread");
 	uint64_t last = j->count ? j->events[j->count - 1].number : 0;
 	uint32_t index = 0;
 	enum rt_status status = RT_OK;
 	if (thread)
-		status = parse_thread(p, thread, "thread", &index);
+		status = jsonl_thread(p, thread, "thread", &index);
 	else if (!j->trace.info.thread_count)
-		status = add_thread(p, "main", &index);
+		status = jsonl_add_thread(p, "main", &index);
 	if (status)
 		return status;
 	e->thread = index;
 	e->number = last + 1;
 	e->ordinal = j->ordinals[index] + 1;
-	if ((status = get_number(p, object, "number", UINT64_MAX - 1, &e->number)) ||
-	    (status = get_number(p, object, "ordinal", UINT64_MAX - 1, &e->ordinal)))
+	if ((status = jsonl_number(p, object, "number", UINT64_MAX - 1, &e->number)) ||
+	    (status = jsonl_number(p, object, "ordinal", UINT64_MAX - 1, &e->ordinal)))
 		return status;
 	e->stamp = e->number;
-	if ((status = get_number(p, object, "stamp", UINT64_MAX, &e->stamp)))
+	if ((status = jsonl_number(p, object, "stamp", UINT64_MAX, &e->stamp)))
 		return status;
 	if (e->number <= last)
-		return fail(p, "'number' does not rise: it follows %" PRIu64, last);
+		return jsonl_fail(p, "'number' does not rise: it follows %" PRIu64, last);
 	if (e->ordinal <= j->ordinals[index])
-		return fail(p, "'ordinal' does not rise: thread '%s' was at %" PRIu64,
-		            quote(j->threads[index].name).text, j->ordinals[index]);
+		return jsonl_fail(p, "'ordinal' does not rise: thread '%s' was at %" PRIu64,
+		                  jsonl_quote(j->threads[index].name).text, j->ordinals[index]);
 	return RT_OK;
 }
 
-static enum rt_status append(struct parser *p, const struct rt_event *e)
+static enum rt_status append(struct jsonl_parser *p, const struct rt_event *e)
 {
 	struct jsonl *j = p->j;
 	if (j->count == j->room) {
 		size_t room = j->room ? j->room * 2 : 256;
 		struct rt_event *events = reallocarray(j->events, room, sizeof *events);
 		if (!events)
-			return no_memory(p);
+			return jsonl_no_memory(p);
 		j->events = events;
 		j->room = room;
 	}
@@ -622,16 +337,16 @@ static enum rt_status append(struct parser *p, const struct rt_event *e)
 	return RT_OK;
 }
 
-static enum rt_status parse_event(struct parser *p, const json_t *object)
+static enum rt_status parse_event(struct jsonl_parser *p, const json_t *object)
 {
-	const char *name = json_string_value(get(object, "op"));
+	const char *name = json_string_value(jsonl_get(object, "op"));
 	struct rt_event e = {.op = name ? (uint8_t)rt_op_parse(name) : RT_OP_NONE};
 	enum rt_status status;
 	if (e.op == RT_OP_NONE)
-		return fail(p, "'%s' is not an operation", name ? quote(name).text : "op");
+		return jsonl_fail(p, "'%s' is not an operation", name ? jsonl_quote(name).text : "op");
 	if ((status = parse_places(p, object, &e)) || (status = parse_operands(p, object, &e)) ||
-	    (status = parse_order(p, get(object, "order"), &e)) ||
-	    (status = parse_flags(p, get(object, "flags"), &e.flags)) || (status = parse_value(p, object, &e)) ||
+	    (status = parse_order(p, jsonl_get(object, "order"), &e)) ||
+	    (status = parse_flags(p, jsonl_get(object, "flags"), &e.flags)) || (status = parse_value(p, object, &e)) ||
 	    (status = parse_where(p, object, &e)))
 		return status;
 	return append(p, &e);
@@ -639,21 +354,21 @@ static enum rt_status parse_event(struct parser *p, const json_t *object)
 
 /* --- lines --- */
 
-static enum rt_status parse_object(struct parser *p, const json_t *object)
+static enum rt_status parse_object(struct jsonl_parser *p, const json_t *object)
 {
 	if (!json_is_object(object))
-		return fail(p, "not an object in braces");
+		return jsonl_fail(p, "not an object in braces");
 	if (p->lines.number == 1)
-		return parse_header(p, object);
-	if (get(object, "op"))
+		return jsonl_header(p, object);
+	if (jsonl_get(object, "op"))
 		return parse_event(p, object);
-	if (get(object, "position"))
+	if (jsonl_get(object, "position"))
 		return parse_position(p, object);
-	if (get(object, "variable"))
+	if (jsonl_get(object, "variable"))
 		return parse_variable(p, object);
-	if (get(object, "object"))
+	if (jsonl_get(object, "object"))
 		return parse_object_name(p, object);
-	return fail(p, "neither an event (\"op\") nor a \"position\", \"variable\" or \"object\"");
+	return jsonl_fail(p, "neither an event (\"op\") nor a \"position\", \"variable\" or \"object\"");
 }
 
 static bool blank(const char *text, size_t length)
@@ -663,7 +378,7 @@ static bool blank(const char *text, size_t length)
 	return length == 0;
 }
 
-static enum rt_status parse_lines(struct parser *p)
+static enum rt_status parse_lines(struct jsonl_parser *p)
 {
 	for (;;) {
 		char *text;
@@ -682,7 +397,7 @@ static enum rt_status parse_lines(struct parser *p)
 			return RT_OK;
 		}
 		if (!object)
-			return fail(p, "not JSON: %s", quote(error.text).text);
+			return jsonl_fail(p, "not JSON: %s", jsonl_quote(error.text).text);
 		status = parse_object(p, object);
 		json_decref(object);
 		if (status)
@@ -692,7 +407,7 @@ static enum rt_status parse_lines(struct parser *p)
 
 enum rt_status jsonl_parse(struct jsonl *j, const char *path, struct rt_error *err)
 {
-	struct parser p = {.j = j, .err = err, .declared_events = UINT64_MAX};
+	struct jsonl_parser p = {.j = j, .err = err, .declared_events = UINT64_MAX};
 	struct rt_trace_info *info = &j->trace.info;
 	enum rt_status status = lines_open(&p.lines, path, LONGEST_LINE, err);
 	if (status)
@@ -702,7 +417,7 @@ enum rt_status jsonl_parse(struct jsonl *j, const char *path, struct rt_error *e
 		status = rt_error_set(err, RT_EINPUT, "'%s' has no header", path);
 	if (!status && !info->thread_count) {
 		uint32_t main_thread;
-		status = add_thread(&p, "main", &main_thread);
+		status = jsonl_add_thread(&p, "main", &main_thread);
 	}
 	info->file_bytes = p.lines.bytes;
 	info->events = j->count;

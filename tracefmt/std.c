@@ -49,10 +49,10 @@ static bool std_probe(const unsigned char *start, size_t n)
 static void std_free(struct rt_trace *trace)
 {
 	struct std *std = (struct std *)trace;
-	struct std_position *position, *next;
-	HASH_ITER(hh, std->asked, position, next)
-	{
-		HASH_DEL(std->asked, position);
+	struct std_position *position = std->asked, *next;
+	HASH_CLEAR(hh, std->asked);
+	for (; position; position = next) {
+		next = position->hh.next;
 		free(position);
 	}
 	free(std->events);
@@ -167,7 +167,7 @@ static struct std_position *make_position(const struct std *std, uint32_t pc)
 /* Like reading, this is for one thread at a time: what was worked out is kept. */
 static const struct rt_frame *std_frames(const struct rt_trace *trace, uint64_t pc, size_t *count)
 {
-	struct std *std = (struct std *)(uintptr_t)trace;
+	struct std *std = (struct std *)trace;
 	struct std_position *position;
 	*count = 0;
 	if (pc == 0 || pc > UINT32_MAX || (!(pc & STD_LINE) && pc > std->positions.count))

@@ -10,8 +10,6 @@
 #include "tracefmt/std.h"
 #include "tracefmt/text.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,20 +46,18 @@ static uint32_t line_of(const struct parser *p)
 	return (uint32_t)p->lines.number;
 }
 
-static enum rt_status fail(struct parser *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static enum rt_status fail(struct parser *p, const char *format, ...)
+/* Puts the line in front of the message. */
+static enum rt_status place(struct parser *p)
 {
-	char message[384];
-	va_list args;
-	va_start(args, format);
-	vsnprintf(message, sizeof message, format, args);
-	va_end(args);
-	return rt_error_set(p->err, RT_EINPUT, "'%s' line %u: %s", p->lines.path, line_of(p), message);
+	rt_error_context(p->err, "'%s' line %u", p->lines.path, line_of(p));
+	return RT_EINPUT;
 }
+#define fail(p, ...) (rt_error_set((p)->err, RT_EINPUT, __VA_ARGS__), place(p))
 
 static enum rt_status no_memory(struct parser *p)
 {
-	return rt_error_set(p->err, RT_EMEMORY, "no memory for line %u of '%s'", line_of(p), p->lines.path);
+	rt_error_set(p->err, RT_EMEMORY, "no memory for line %u of '%s'", line_of(p), p->lines.path);
+	return RT_EMEMORY;
 }
 
 /* Quotes at most so much of a text from the file. */

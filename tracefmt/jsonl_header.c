@@ -1,0 +1,149 @@
+/* The first line of JSON lines: what is known of the run; see docs/jsonl-format.md. */
+#include "tracefmt/jsonl_parse.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static enum rt_status parse_header_thread(struct jsonl_parser *p, const json_t *value)
+{
+	struct jsonl *j = p->j;
+	const char *name =
+	    json_is_string(value) ? json_string_value(value) : json_string_value(jsonl_get(value, "name"));
+	uint32_t before = j->trace.info.thread_count, index;
+	if (!name)
+		return jsonl_fail(p, "a thread in the header has no name");
+	enum rt_status status = jsonl_add_thread(p, name, &index);
+	if (status)
+		return status;
+	if (index < before)
+		return jsonl_fail(p, "thread '%s' is in the header twice", jsonl_quote(name).text);
+	if (!json_is_object(value))
+		return RT_OK;
+	struct rt_thread *thread = &j->threads[index];
+	if ((status = jsonl_text(p, value, "label", &thread->label)) ||
+	    (status = jsonl_number(p, value, "left_out", INT64_MAX, &thread->left_out)))
+		return status;
+	j->trace.info.left_out += thread->left_out;
+	return RT_OK;
+}
+
+/* Parents may come after their children, so they are looked at when all threads are known. */
+static enum rt_status parse_parents(struct jsonl_parser *p, const json_t *threads)
+{
+	size_t i;
+	const json_t *value;
+	json_array_foreach(threads, i, value)
+	{
+		const json_t *parent = json_is_object(value) ? jsonl_get(value, "parent") : NULL;
+		if (!parent)
+			continue;
+		uint32_t count = p->j->trace.info.thread_count, index;
+		enum rt_status status = jsonl_thread(p, parent, "parent", &index);
+		if (status)
+			return status;
+		if (index >= count)
+			return jsonl_fail(p, "the parent '%s' is not among the threads",
+			                  jsonl_quote(json_string_value(parent)).text);
+		p->j->threads[i].parent = index;
+	}
+	return RT_OK;
+}
+
+static enum rt_status parse_exit(struct jsonl_parser *p, const json_t *exit)
+{
+	struct rt_trace_info *info = &p->j->trace.info;
+	uint64_t value = UINT64_MAX;
+	if (!exit)
+		return RT_OK;
+	enum rt_status status = jsonl_number(p, exit, "status", INT32_MAX, &value);
+	info->exit_kind = RT_EXIT_STATUS;
+	if (!status && value == UINT64_MAX) {
+		status = jsonl_number(p, exit, "signal", INT32_MAX, &value);
+		info->exit_kind = RT_EXIT_SIGNAL;
+	}
+	if (!status && value == UINT64_MAX)
+		return jsonl_fail(p, "'exit' has neither 'status' nor 'signal'");
+	info->exit_value = (int)value;
+	return status;
+}
+
+static enum rt_status parse_command(struct jsonl_parser *p, const json_t *command)
+{
+	struct jsonl *j = p->j;
+	size_t i;
+	const json_t *value;
+	if (!command)
+		return RT_OK;
+	if (!json_is_array(command))
+		return jsonl_fail(p, "'command' is not an array of strings");
+	j->command = calloc(json_array_size(command) + 1, sizeof *j->command);
+	if (!j->command)
+		return jsonl_no_memory(p);
+	json_array_foreach(command, i, value)
+	{
+		uint32_t index;
+		if (!json_is_string(value))
+			return jsonl_fail(p, "'command' is not an array of strings");
+		if (!names_intern(&j->strings, json_string_value(value), json_string_length(value), &index))
+			return jsonl_no_memory(p);
+		j->command[i] = names_text(&j->strings, index);
+	}
+	j->trace.info.command = j->command;
+	return RT_OK;
+}
+
+static enum rt_status parse_schema(struct jsonl_parser *p, const json_t *header)
+{
+	static const size_t prefix = sizeof JSONL_SCHEMA - 1;
+	const char *schema = json_string_value(jsonl_get(header, "schema"));
+	if (!schema || strncmp(schema, JSONL_SCHEMA, prefix) != 0)
+		return jsonl_fail(p, "the first line has no \"schema\": \"" JSONL_SCHEMA "%d\"", JSONL_VERSION);
+	if (strtoul(schema + prefix, NULL, 10) != JSONL_VERSION)
+		return jsonl_fail(p, "the schema '%s' needs a newer racetrace: this one reads " JSONL_SCHEMA "%d",
+		                  jsonl_quote(schema).text, JSONL_VERSION);
+	return RT_OK;
+}
+
+static enum rt_status parse_threads(struct jsonl_parser *p, const json_t *threads)
+{
+	size_t i;
+	const json_t *value;
+	if (threads && !json_is_array(threads))
+		return jsonl_fail(p, "'threads' is not an array");
+	json_array_foreach(threads, i, value)
+	{
+		enum rt_status status = parse_header_thread(p, value);
+		if (status)
+			return status;
+	}
+	p->declared_threads = p->j->trace.info.thread_count;
+	return parse_parents(p, threads);
+}
+
+enum rt_status jsonl_header(struct jsonl_parser *p, const json_t *header)
+{
+	struct rt_trace_info *info = &p->j->trace.info;
+	const char *order = json_string_value(jsonl_get(header, "order"));
+	enum rt_status status = parse_schema(p, header);
+	if (status)
+		return status;
+	if (order && strcmp(order, "exact") != 0 && strcmp(order, "stamped") != 0)
+		return jsonl_fail(p, "'order' is neither \"exact\" nor \"stamped\"");
+	info->exact = !order || !strcmp(order, "exact");
+	info->complete = !json_is_false(jsonl_get(header, "complete"));
+	p->declared_lost = jsonl_get(header, "lost") != NULL;
+	if ((status = jsonl_text(p, header, "incomplete_why", &info->incomplete_why)) ||
+	    (status = parse_command(p, jsonl_get(header, "command"))) ||
+	    (status = parse_exit(p, jsonl_get(header, "exit"))) ||
+	    (status = jsonl_number(p, header, "duration_ns", UINT64_MAX, &info->duration_ns)) ||
+	    (status = jsonl_number(p, header, "pid", UINT64_MAX, &info->pid)) ||
+	    (status = jsonl_number(p, header, "lost", UINT64_MAX, &info->lost)) ||
+	    (status = jsonl_number(p, header, "events", UINT64_MAX, &p->declared_events)) ||
+	    (status = parse_threads(p, jsonl_get(header, "threads"))))
+		return status;
+	if (!info->complete && !info->incomplete_why)
+		info->incomplete_why = "the header says so";
+	if (info->complete)
+		info->incomplete_why = NULL;
+	return RT_OK;
+}
