@@ -116,6 +116,7 @@ void debug_release(struct debug *d)
 			unit_release(&image->units[u]);
 		free(image->units);
 		free(image->ranges);
+		free(image->symbols);
 	}
 	free(d->images);
 	dwfl_end(d->dwfl);
@@ -181,7 +182,7 @@ static bool add_unit(struct debug_image *image, Dwarf_Die *die, Dwarf_Die *body)
 {
 	if (!room(&image->units, image->unit_count, &image->unit_size, sizeof *image->units))
 		return false;
-	image->units[image->unit_count] = (struct debug_unit){.die = *die, .body = *body};
+	image->units[image->unit_count] = (struct debug_unit){.image = image, .die = *die, .body = *body};
 	struct range_list ranges = {&image->ranges, &image->range_count, &image->range_size};
 	return add_ranges(ranges, die, (uint32_t)image->unit_count++);
 }
@@ -397,12 +398,56 @@ static char *join(const char *outer, const char *inner)
 	return asprintf(&name, "%s::%s", outer, inner) < 0 ? NULL : name;
 }
 
-/* The linker's name says it all; without one, the names of what is around it. */
-static char *full_name(struct debug_unit *unit, Dwarf_Die *die, uint32_t around, const char *unnamed)
+static int by_symbol_address(const void *a, const void *b)
+{
+	const struct debug_symbol *x = a, *y = b;
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+/* libdwfl looks an address up by going through all symbols; that is too slow for each function of a program. */
+static void gather_symbols(struct debug_image *image)
+{
+	int n = dwfl_module_getsymtab(image->module);
+	image->gathered = true;
+	for (int i = 0; i < n; i++) {
+		GElf_Sym symbol;
+		GElf_Addr address;
+		const char *name = dwfl_module_getsym_info(image->module, i, &symbol, &address, NULL, NULL, NULL);
+		if (!name || strncmp(name, "_Z", 2) != 0 || symbol.st_shndx == SHN_UNDEF)
+			continue;
+		if (!room(&image->symbols, image->symbol_count, &image->symbol_size, sizeof *image->symbols))
+			break;
+		image->symbols[image->symbol_count++] = (struct debug_symbol){address, name};
+	}
+	if (image->symbol_count)
+		qsort(image->symbols, image->symbol_count, sizeof *image->symbols, by_symbol_address);
+}
+
+/* The mangled name of what begins at an address of the file, NULL: it has none. */
+static const char *mangled_at(struct debug_image *image, Dwarf_Addr address)
+{
+	struct debug_symbol key = {.address = address + image->bias};
+	if (!image->gathered)
+		gather_symbols(image);
+	const struct debug_symbol *found = image->symbol_count ? bsearch(&key, image->symbols, image->symbol_count,
+	                                                                 sizeof *image->symbols, by_symbol_address)
+	                                                       : NULL;
+	return found ? found->name : NULL;
+}
+
+/*
+ * The linker's name says it all. GCC leaves it out of the DWARF where a name is not visible to other units, but the
+ * symbol of what has an address of its own (0: it has none) still has it. Without one (C, inlined calls): the names of
+ * what is around it.
+ */
+static char *full_name(struct debug_unit *unit, Dwarf_Die *die, Dwarf_Addr address, uint32_t around,
+                       const char *unnamed)
 {
 	const char *linkage = string_attribute(die, DW_AT_linkage_name);
 	if (!linkage)
 		linkage = string_attribute(die, DW_AT_MIPS_linkage_name);
+	if (!linkage && address)
+		linkage = mangled_at(unit->image, address);
 	if (linkage)
 		return debug_demangle(linkage);
 	const char *name = string_attribute(die, DW_AT_name);
@@ -420,11 +465,15 @@ const char *debug_scope_name(struct debug_unit *unit, uint32_t index)
 	/* Nested functions and inlined calls are not named after the function that they stand in. */
 	while (scope->is_function && around != SCOPE_NONE && unit->scopes[around].is_function)
 		around = unit->scopes[around].parent;
-	return scope->name = full_name(unit, &scope->die, around, scope->is_function ? NULL : "(anonymous namespace)");
+	Dwarf_Addr entry = 0;
+	if (scope->is_function && !scope->inlined)
+		dwarf_entrypc(&scope->die, &entry);
+	return scope->name =
+	           full_name(unit, &scope->die, entry, around, scope->is_function ? NULL : "(anonymous namespace)");
 }
 
 char *debug_variable_name(struct debug_unit *unit, const struct debug_variable *variable)
 {
 	Dwarf_Die die = variable->die;
-	return full_name(unit, &die, variable->scope, NULL);
+	return full_name(unit, &die, variable->address, variable->scope, NULL);
 }

@@ -35,7 +35,9 @@ struct debug_variable {
 	uint32_t scope;     /* SCOPE_NONE: the unit */
 };
 
+struct debug_image;
 struct debug_unit {
+	struct debug_image *image;
 	Dwarf_Die die;  /* has lines and ranges */
 	Dwarf_Die body; /* has what is declared: another one than die in split DWARF */
 	bool loaded;
@@ -45,6 +47,12 @@ struct debug_unit {
 	size_t range_count, range_size;
 	struct debug_variable *variables;
 	size_t variable_count, variable_size;
+};
+
+/* A symbol whose name says more than its DIE's: a mangled one. */
+struct debug_symbol {
+	Dwarf_Addr address; /* in the process */
+	const char *name;
 };
 
 /* One module with its debug information, if it has any. */
@@ -59,6 +67,9 @@ struct debug_image {
 	size_t unit_count, unit_size;
 	struct debug_range *ranges; /* of the units, by low */
 	size_t range_count, range_size;
+	struct debug_symbol *symbols; /* by address; gathered when first needed */
+	size_t symbol_count, symbol_size;
+	bool gathered;
 };
 
 struct debug {
