@@ -3,7 +3,7 @@
  * environment as if it had not been there, and opens the main thread's slot. Without a channel it stays a runtime that
  * records nothing.
  *
- * RACETRACE_CHANNEL is "FD:PRELOAD": the channel's memory file, and LD_PRELOAD as the user had it (empty: not set).
+ * RACETRACE_CHANNEL is "FD:PRELOAD": the channel's memory file, and LD_PRELOAD as the user had it ("-": not set).
  */
 #include "recorder/core.h"
 #include "recorder/syscall.h"
@@ -152,7 +152,9 @@ static void restore_environment(char **environment, const char *preload)
 {
 	char **entry = find(environment, "LD_PRELOAD");
 
-	if (entry && *preload && length(preload) <= length(value_of(*entry, "LD_PRELOAD"))) {
+	bool was_set = preload[0] != '-' || preload[1];
+
+	if (entry && was_set && length(preload) <= length(value_of(*entry, "LD_PRELOAD"))) {
 		char *to = value_of(*entry, "LD_PRELOAD");
 
 		do
@@ -219,7 +221,7 @@ static void start(int argc, char **argv, char **environment)
 		fd = fd * 10 + *text - '0';
 	rt_tsc = invariant_tsc();
 	rt_channel = map_channel(fd);
-	restore_environment(environment, *text == ':' ? text + 1 : "");
+	restore_environment(environment, *text == ':' ? text + 1 : "-");
 	if (!rt_channel) {
 		rt_say("racetrace: the recorder does not understand its channel; the program runs unrecorded");
 		return;

@@ -157,7 +157,7 @@ static void run(int fd, const char *recorder, char **argv)
 	const char *preload = getenv("LD_PRELOAD");
 	char buffer[4096];
 
-	snprintf(buffer, sizeof buffer, "%d:%s", fd, preload ? preload : "");
+	snprintf(buffer, sizeof buffer, "%d:%s", fd, preload ? preload : "-");
 	setenv(RT_CHANNEL_ENV, buffer, 1);
 	snprintf(buffer, sizeof buffer, "%s%s%s", recorder, preload ? ":" : "", preload ? preload : "");
 	setenv("LD_PRELOAD", buffer, 1);
