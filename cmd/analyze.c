@@ -1,5 +1,6 @@
 /* racetrace analyze: what could have gone wrong in the recorded run. */
 #include "cmd/command.h"
+#include "cmd/common.h"
 #include "lib/report/report.h"
 
 #include <argp.h>
@@ -239,9 +240,12 @@ static enum rt_status write_report(const struct settings *s, const struct analys
 	if (status)
 		return status;
 	bool terminal = isatty(fileno(o->file));
-	const char *no_color = getenv("NO_COLOR");
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+	bool color = terminal && !(no_color && *no_color) && !(term && !strcmp(term, "dumb"));
 	const struct report_format *format = s->format ? s->format : report_find(terminal ? "text" : "json");
-	status = format->write(r, terminal && !(no_color && *no_color), o->file, err);
+	status = format->write(r, color, o->file, err);
+	if (strcmp(format->name, "text") != 0) /* the text says so itself */
+		cmd_warn_incomplete(a->trace);
 	*result = exit_status(s, r);
 	report_free(r);
 	return status;

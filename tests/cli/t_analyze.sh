@@ -82,6 +82,7 @@ terminal() {
 }
 if command -v script >/dev/null; then
 	unset NO_COLOR
+	export TERM=xterm
 	terminal observed.std
 	grep -q $'\033\\[1mR1 data race' out || wrong "no colored text on a terminal"
 	NO_COLOR=1 terminal observed.std
@@ -90,6 +91,15 @@ if command -v script >/dev/null; then
 	terminal --format json observed.std
 	tr -d '\r' <out | jq -e .schema >/dev/null || wrong "no JSON on a terminal that asked for it"
 fi
+
+# What is there of a trace that was cut short is analyzed, and the report says that it is incomplete.
+printf '%s\n' '{"schema":"racetrace.events/1","events":9}' '{"op":"fork","object":"main.1"}' \
+	'{"op":"write","object":"x"}' '{"op":"write","object":"x","thread":"main.1"}' >cut.jsonl
+expect 1 cut.jsonl
+holds '.trace.complete == false and (.trace.incomplete_why | length > 0) and (.anomalies | length == 1)'
+says "'cut.jsonl' is incomplete"
+expect 1 --format text cut.jsonl
+grep -q '^warning: the trace is incomplete: ' out || wrong "the text does not say that the trace is incomplete"
 
 # -o: whole or not at all.
 expect 1 -o report.json observed.std
