@@ -1,7 +1,7 @@
 /* Coding of a chunk by prediction into columns; see column.h and docs/trace-format.md. */
 #include "tracefmt/column.h"
 
-enum { BATCH = 256, NO_SITE = 0 };
+enum { BATCH = 128 };
 
 /* Most bytes that one record adds to a column. */
 static const uint8_t column_max[RT_COLUMN_COUNT] = {
@@ -13,7 +13,7 @@ struct rt_encoder {
 	struct rt_bytes column[RT_COLUMN_COUNT];
 	struct rt_chunk_facts facts;
 	struct rt_site *sites;
-	uint16_t *table; /* open addressing: site numbers, NO_SITE is empty; twice as many as sites at least */
+	uint16_t *table;               /* open addressing: site numbers, 0 is empty; twice as many as sites at least */
 	uint32_t site_count, site_cap; /* site_cap: a power of two */
 	uint32_t from;                 /* the site whose successor the next event is */
 	struct rt_recent recent;

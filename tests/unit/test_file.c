@@ -480,6 +480,51 @@ START_TEST(an_unwritable_place_is_named)
 }
 END_TEST
 
+START_TEST(a_thousand_threads_at_once_read_back)
+{
+	enum { N = 200000, THREADS = 1000 };
+	struct rt_event *events = random_events(N, THREADS, 23);
+	write_events(events, N, THREADS);
+	struct rt_trace *trace = open_trace(path);
+	size_t n;
+	struct rt_event *back = read_all(trace, 512, &n);
+	ck_assert_uint_eq(n, N);
+	ck_assert_uint_eq(rt_trace_info(trace)->thread_count, THREADS);
+	for (size_t i = 0; i < n; i++)
+		assert_same_event(&back[i], &events[i]);
+	free(back);
+	free(events);
+	rt_trace_free(trace);
+}
+END_TEST
+
+START_TEST(ten_thousand_threads_in_turn_read_back)
+{
+	enum { THREADS = 10000 };
+	struct rt_writer *w = create(false);
+	for (uint32_t i = 0; i < THREADS; i++) {
+		char name[32];
+		snprintf(name, sizeof name, "main.%u", i);
+		if (rt_writer_thread(w, i, i ? name : "main", 0, NULL, NULL))
+			ck_abort_msg("cannot declare");
+		struct rt_record r[2] = {rt_record_ext(i + 1, 0), rt_record_make(RT_OP_READ, i, 1, 4, 0)};
+		if (rt_writer_records(w, i, r, 2, NULL) || (i && rt_writer_thread_end(w, i, NULL)))
+			ck_abort_msg("cannot write");
+	}
+	finish(w);
+	struct rt_trace *trace = open_trace(path);
+	size_t n;
+	struct rt_event *back = read_all(trace, 512, &n);
+	ck_assert_uint_eq(n, THREADS);
+	for (size_t i = 0; i < n; i++)
+		if (back[i].addr != i || back[i].thread != i)
+			ck_abort_msg("event %zu is of thread %u", i, back[i].thread);
+	ck_assert_str_eq(rt_trace_info(trace)->threads[9999].name, "main.9999");
+	free(back);
+	rt_trace_free(trace);
+}
+END_TEST
+
 START_TEST(a_killed_writer_leaves_no_thread_far_behind)
 {
 	enum { RECORDS = 20 * RT_CHUNK_RECORDS, AT_ONCE = 4096 };
@@ -543,6 +588,8 @@ Suite *file_suite(void)
 	tcase_add_test(c, symbols_name_positions_members_and_objects);
 	tcase_add_test(c, a_failed_write_is_reported_and_leaves_nothing);
 	tcase_add_test(c, an_unwritable_place_is_named);
+	tcase_add_test(c, a_thousand_threads_at_once_read_back);
+	tcase_add_test(c, ten_thousand_threads_in_turn_read_back);
 	tcase_add_test(c, a_killed_writer_leaves_no_thread_far_behind);
 	tcase_add_test(c, each_pc_is_handed_out_once_in_rising_order);
 	suite_add_tcase(s, c);
