@@ -43,9 +43,10 @@ $(BUILD)/lib/libracetrace.a: $(LIB_OBJ)
 	@rm -f $@
 	ar rcs $@ $^
 
+# With libm, as libtsan is: a program may have been linked without it because libtsan has some of its functions.
 $(RECORDERS): $(RECORDER_OBJ)
 	@mkdir -p $(@D)
-	$(CC) -shared -Wl,-soname,$(@F) -Wl,-z,now -Wl,-z,initfirst $(LDFLAGS) -o $@ $^ -lpthread -ldl
+	$(CC) -shared -Wl,-soname,$(@F) -Wl,-z,now -Wl,-z,initfirst $(LDFLAGS) -o $@ $^ -lpthread -ldl -Wl,--no-as-needed -lm
 
 $(BUILD)/tests/unit: $(UNIT_OBJ) $(BUILD)/lib/libracetrace.a
 	@mkdir -p $(@D)

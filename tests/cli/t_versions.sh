@@ -7,7 +7,7 @@ build=${1:-${BUILD:-build}}
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 libtsan=$("${CC:-gcc}" -print-file-name=libtsan.so)
-[ -e "$libtsan" ] || { echo "no libtsan to compare with" >&2; exit 77; }
+[ -e "$libtsan" ] || { echo "no libtsan to compare with"; exit 1; }
 libc=$(ldd "$build/bin/racetrace" | awk '$1 ~ /^libc\.so/ { print $3 }')
 
 names() {

@@ -8,6 +8,7 @@
 
 static const char hello[] = "hello world", other[] = "help", set[] = "ow";
 static char a[64], b[64];
+static int count;
 static volatile size_t n;
 static void *volatile found;
 
@@ -59,6 +60,10 @@ static __attribute__((no_sanitize("thread"))) void call_all(void)
 	CALL(snprintf)(b, 64, "%s-%d", "bca", 1);
 	CALL(qsort)(b, 6, 1, by_value);
 
+	// expect main: read hello=12, read other=2, write b=43, write a=3, write count=4, write b=1
+	CALL(snprintf)(b, 64, "%5d%% %s %.2s %-*d %Lf %hhd %zu %ls", 1, hello, other, 3, 7, 1.0L, 'x', (size_t)2, L"w");
+	MUST(CALL(sscanf)("12 abc", "%*d %2s%n%c", a, &count, b) == 2 && count == 5 && *b == 'c');
+
 	// expect main: read hello=12, read hello=3
 	free(CALL(strdup)(hello));
 	free(CALL(strndup)(hello, 3));
@@ -66,7 +71,7 @@ static __attribute__((no_sanitize("thread"))) void call_all(void)
 
 int main(void)
 {
-	NAME(hello), NAME(other), NAME(set), NAME(a), NAME(b);
+	NAME(hello), NAME(other), NAME(set), NAME(a), NAME(b), NAME(count);
 	NAME_AT(a + 4, "a+4"), NAME_AT(a + 8, "a+8");
 	call_all();
 	return 0;
