@@ -117,18 +117,31 @@ const struct memory_block *subject_lock_block(const struct description *d)
 	return place ? &place->block : NULL;
 }
 
+/* What lies inside a mutex is the library's business: "queue.mutex.__data.__lock" is "queue.mutex". Reserved names are
+ * the library's own. */
+static void cut_reserved(char *name)
+{
+	for (char *dot = strchr(name, '.'); dot; dot = strchr(dot + 1, '.'))
+		if (dot[1] == '_' && (dot[2] == '_' || (dot[2] >= 'A' && dot[2] <= 'Z'))) {
+			*dot = '\0';
+			return;
+		}
+}
+
 void subject_object_name(const struct report *r, uint64_t addr, const struct memory_block *block,
                          char name[SUBJECT_NAME_MAX])
 {
 	const char *given = rt_trace_object_name(r->analysis->trace, addr);
 	struct rt_variable variable;
 	name[0] = '\0';
-	if (given)
+	if (given) {
 		snprintf(name, SUBJECT_NAME_MAX, "%s", given);
-	else if (rt_trace_variable(r->analysis->trace, addr, &variable))
+	} else if (rt_trace_variable(r->analysis->trace, addr, &variable)) {
+		cut_reserved(variable.name);
 		snprintf(name, SUBJECT_NAME_MAX, "%s", variable.name);
-	else if (block && block->alloc)
+	} else if (block && block->alloc) {
 		block_name(r, block, addr, name);
+	}
 }
 
 void subject_stable_name(const char *name, char stable[SUBJECT_NAME_MAX])

@@ -130,6 +130,40 @@ expect 0 --orders hybrid --only-orders --fail-on never lock.std
 expect 1 --orders hb --only-orders --every loop.std
 holds '.anomalies | length == 4'
 
+# A recorded program: names, stacks, blocks, creation, and a fingerprint that neither another run nor moved lines change.
+cat >program.c <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+struct { pthread_mutex_t mutex; int size; } queue = {PTHREAD_MUTEX_INITIALIZER, 0};
+static __attribute__((noinline)) void touch(int *block) { *block = 1; }
+static void *worker(void *block) { queue.size = 1; touch(block); return 0; }
+int main(void)
+{
+	pthread_t thread;
+	int *block = calloc(4, sizeof *block);
+	pthread_create(&thread, 0, worker, block + 2);
+	pthread_mutex_lock(&queue.mutex);
+	queue.size = 2;
+	touch(block + 2);
+	pthread_mutex_unlock(&queue.mutex);
+	return pthread_join(thread, 0);
+}
+END
+mkdir moved
+sed 's/^int main/\n\n&/' program.c >moved/program.c
+for program in program moved/program; do
+	gcc -g -fsanitize=thread $program.c -o $program && "$racetrace" record -o $program.zst -- ./$program ||
+		wrong "cannot record $program"
+	expect 1 --fail-on predicted $program.zst
+	holds '[.anomalies[].variable.name | sub(":[0-9]+"; "")] | sort == ["heap block from main (program.c) + 8", "queue.size"]'
+	holds '.anomalies[] | select(.variable.name == "queue.size") | [.events[].locks[].name] == ["queue.mutex"]'
+	holds '.anomalies[] | select(.variable.kind == "heap") | .variable.allocated[0].function == "main" and
+		([.events[].stack | map(.function)[:2]] | sort) == [["touch", "main"], ["touch", "worker"]]'
+	holds '.trace.threads[1] | .created.by == "main" and .created.stack[0].function == "main"'
+	jq -c '[.anomalies[].fingerprint] | sort' out >$program.fingerprints
+done
+cmp program.fingerprints moved/program.fingerprints || wrong "moved lines change fingerprints"
+
 # The same trace, the same report; the schema; help.
 "$racetrace" analyze --every loop.std >first
 "$racetrace" analyze --every loop.std | cmp -s first - || wrong "two reports of one trace differ"
