@@ -80,7 +80,7 @@ void rt_append_sync(uint64_t w0, uint64_t w1, struct rt_slot *slot, uint64_t x0,
 void rt_append_slow(uint64_t w0, uint64_t w1, struct rt_slot *slot);
 void rt_append2_slow(uint64_t w0, uint64_t w1, struct rt_slot *slot, uint64_t x0, uint64_t x1);
 void rt_append_sync_slow(uint64_t w0, uint64_t w1, struct rt_slot *slot, uint64_t x0, uint64_t now, void *clock);
-/* Room for n records (at most 3) in this block, so that what follows does not wait. May wait now. */
+/* Room for n records (at most 4) in this block, so that what follows does not wait. May wait now. */
 void rt_reserve(struct rt_slot *slot, unsigned n);
 /* rt_emit_sync with a whole aux. */
 void rt_sync(struct rt_slot *slot, unsigned op, uint64_t operand, uint64_t arg, uintptr_t pc, unsigned aux);

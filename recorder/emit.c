@@ -242,7 +242,12 @@ void rt_emit_sync(unsigned op, uint64_t operand, uint64_t arg, uintptr_t pc, uns
 	rt_sync(rt_self, op, operand, arg, pc, rt_record_aux(0, 0, flags));
 }
 
-/* More of a freed block than this is not written: big blocks would cost more than the uses found at their ends. */
+/*
+ * FREE says the whole size, with what malloc had rounded up: ALLOC has only what was asked for, so nothing else ends
+ * what is known of the bytes behind it, which may have been another block's.
+ *
+ * More of a freed block than this is not written: big blocks would cost more than the uses found at their ends.
+ */
 #define FREED_MAX 4096
 
 void rt_emit_free(uint64_t block, size_t size, uintptr_t pc)
@@ -254,9 +259,12 @@ void rt_emit_free(uint64_t block, size_t size, uintptr_t pc)
 		rt_emit_sync(RT_OP_FREE, block, 0, pc, 0);
 		return;
 	}
-	rt_reserve(s, 3);
+	rt_reserve(s, 4);
 	rt_sync(s, RT_OP_WRITE, block, size < FREED_MAX ? size : FREED_MAX, pc, rt_record_aux(0, 0, RT_F_FREE));
-	rt_append(event.w0, event.w1, s);
+	if (s->limit) {
+		struct rt_record ext = rt_record_ext(s->last_stamp, size);
+		rt_append2(event.w0, event.w1, s, ext.w0, ext.w1);
+	}
 }
 
 void rt_emit_time(void)

@@ -1,5 +1,5 @@
 #!/bin/bash
-# t_happens_before.sh [BUILD]: threads that are ordered by what they send each other, or by what runs at exit, are not
+# t_happens_before.sh [BUILD]: threads that are ordered by what they send each other, by what runs at exit, or by malloc, are not
 # said to race, and are by nothing else.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -22,4 +22,5 @@ check() {
 
 check fds.c '' unrelated || fail=1
 check exit.cpp destroyed later || fail=1
+check heap.c '' 'heap block from main (heap.c:51) + 2500' || fail=1
 exit $fail
