@@ -16,7 +16,7 @@ expected() {
 }
 
 # recorded NAMES EVENTS: the same, from the program's output and the trace as JSON lines. The thread's life and code are
-# not what these tests are about.
+# not what these tests are about, nor how much malloc rounds up.
 recorded() {
 	jq -rn --rawfile names "$1" '
 		def decimal: if type == "number" then . else (ltrimstr("0x") | explode | reduce .[] as $c (0;
@@ -25,7 +25,7 @@ recorded() {
 		| reduce (inputs | select(.op? and .object? and $name[.object | tostring])) as $e ({};
 			.[$e.thread] += [
 				$e.op + " " + $name[$e.object]
-				+ (if $e.arg and $e.arg != "0x0" then "=" + ($name[$e.arg | tostring] // ($e.arg | decimal | tostring)) else "" end)
+				+ (if $e.op != "free" and $e.arg and $e.arg != "0x0" then "=" + ($name[$e.arg | tostring] // ($e.arg | decimal | tostring)) else "" end)
 				+ ([$e.flags // [] | .[] | select(. != "volatile") | "+" + .] | join(""))])
 		| to_entries[] | .key + ": " + (.value | join(", "))' "$2" | sort
 }
