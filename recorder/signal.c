@@ -177,6 +177,13 @@ static void trampoline(int sig, siginfo_t *info, void *context)
 	call(action, sig, info, context);
 }
 
+/* Not an assignment: the compiler would call memcpy, which is interposed. */
+static void copy(struct sigaction *to, const struct sigaction *from)
+{
+	for (size_t i = 0; i < sizeof *to / sizeof(uint64_t); i++)
+		((volatile uint64_t *)(void *)to)[i] = ((const uint64_t *)(const void *)from)[i];
+}
+
 static bool is_handler(const struct sigaction *act)
 {
 	return act->sa_handler != SIG_DFL && act->sa_handler != SIG_IGN && act->sa_handler != SIG_ERR;
@@ -204,13 +211,13 @@ RT_EXPORT int sigaction(int sig, const struct sigaction *act, struct sigaction *
 		return real_sigaction(sig, act, old);
 	before = __atomic_load_n(&actions[sig], __ATOMIC_ACQUIRE);
 	if (act) {
-		mine = *act;
+		copy(&mine, act);
 		if (is_handler(act)) {
-			mode = (mine.sa_flags & SA_SIGINFO ? ACTION_INFO : 0) |
-			       (mine.sa_flags & (int)SA_RESETHAND ? ACTION_ONCE : 0);
-			__atomic_store_n(&actions[sig], (uintptr_t)mine.sa_sigaction | mode, __ATOMIC_RELEASE);
+			mode = (act->sa_flags & SA_SIGINFO ? ACTION_INFO : 0) |
+			       (act->sa_flags & (int)SA_RESETHAND ? ACTION_ONCE : 0);
+			__atomic_store_n(&actions[sig], (uintptr_t)act->sa_sigaction | mode, __ATOMIC_RELEASE);
 			mine.sa_sigaction = trampoline;
-			mine.sa_flags = (mine.sa_flags | SA_SIGINFO) & ~(int)SA_RESETHAND;
+			mine.sa_flags = (act->sa_flags | SA_SIGINFO) & ~(int)SA_RESETHAND;
 		}
 	}
 	result = real_sigaction(sig, act ? &mine : NULL, &was);
@@ -220,7 +227,7 @@ RT_EXPORT int sigaction(int sig, const struct sigaction *act, struct sigaction *
 	}
 	as_installed(&was, before);
 	if (old)
-		*old = was;
+		copy(old, &was);
 	return 0;
 }
 
