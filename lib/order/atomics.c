@@ -118,36 +118,30 @@ static void write_to(struct atomics *a, struct atomic_cell *c, uint32_t thread, 
 		add_head(a, c, thread, a->fence[thread]);
 }
 
-static uint32_t fence(struct atomics *a, uint32_t e, uint32_t now)
-{
-	uint32_t thread = model_thread_of(a->m, e);
-	unsigned order = a->m->sites[a->m->events[e].site].order;
-	if (acquires(order))
-		now = clock_join(a->clocks, now, a->pending[thread]);
-	if (releases(order))
-		a->fence[thread] = clock_raise(a->clocks, now, thread, a->m->events[e].pos + 1);
-	return now;
-}
-
-uint32_t atomics_step(struct atomics *a, uint32_t e, uint32_t now)
+uint32_t atomics_receive(struct atomics *a, uint32_t e, uint32_t now)
 {
 	const struct model_site *site = &a->m->sites[a->m->events[e].site];
 	uint32_t first = a->m->events[e].object, thread = model_thread_of(a->m, e);
 	if (site->op == RT_OP_FENCE)
-		return fence(a, e, now);
-	if (rt_op_reads(site->op))
-		for (uint32_t i = 0; i < site->cells; i++) {
-			struct atomic_cell *c = sequence(a, first + i, e);
-			if (c)
-				now = read_from(a, c, thread, site->order, now);
-		}
-	if (!rt_op_writes(site->op))
-		return now;
+		return acquires(site->order) ? clock_join(a->clocks, now, a->pending[thread]) : now;
+	for (uint32_t i = 0; i < site->cells && rt_op_reads(site->op); i++) {
+		struct atomic_cell *c = sequence(a, first + i, e);
+		if (c)
+			now = read_from(a, c, thread, site->order, now);
+	}
+	return now;
+}
+
+void atomics_send(struct atomics *a, uint32_t e, uint32_t now)
+{
+	const struct model_site *site = &a->m->sites[a->m->events[e].site];
+	uint32_t first = a->m->events[e].object, thread = model_thread_of(a->m, e);
 	uint32_t full = releases(site->order) ? clock_raise(a->clocks, now, thread, a->m->events[e].pos + 1) : 0;
-	for (uint32_t i = 0; i < site->cells; i++) {
+	if (site->op == RT_OP_FENCE && full)
+		a->fence[thread] = full;
+	for (uint32_t i = 0; i < site->cells && rt_op_writes(site->op); i++) {
 		struct atomic_cell *c = sequence(a, first + i, e);
 		if (c)
 			write_to(a, c, thread, site->order, full, rt_op_reads(site->op));
 	}
-	return now;
 }

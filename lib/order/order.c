@@ -14,6 +14,9 @@ const struct order orders[] = {
      hb_unordered, hb_horizon, hb_free},
     {"shb", "schedulable happens-before: hb with an edge from each write to its reads", true, shb_compute,
      shb_unordered, shb_horizon, shb_free},
+    {"cp", "causally-precedes", false, cp_compute, cp_unordered, cp_horizon, cp_free},
+    {"wcp", "weak-causally-precedes", false, wcp_compute, wcp_unordered, wcp_horizon, wcp_free},
+    {"syncp", "sync-preserving reordering", true, syncp_compute, syncp_unordered, NULL, syncp_free},
     {0},
 };
 

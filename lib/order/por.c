@@ -144,81 +144,93 @@ static uint32_t after_join(struct por *p, uint32_t e, uint32_t now)
 	return clock_raise(p->clocks, clock_join(p->clocks, now, p->now[child]), child, low);
 }
 
-static uint32_t step_condition(struct por *p, uint32_t e, uint32_t now, struct stamp by)
+static uint32_t receive_wait_end(struct por *p, uint32_t e, uint32_t now)
 {
-	uint32_t op = model_op(p->m, e), mutex = model_arg(p->m, e);
-	switch (op) {
-	case RT_OP_WAIT_BEGIN:
-		if (mutex != MODEL_NONE)
-			at_release(p, mutex, false, by);
-		sync_wait_begin(&p->sync, e, p->timed[p->step]);
-		return now;
-	case RT_OP_WAIT_END:
-		if (mutex != MODEL_NONE)
-			now = after_acquire(p, mutex, false, by.thread, now);
-		return sync_wait_end(&p->sync, e, now);
-	default:
-		sync_signal(&p->sync, e, by, op == RT_OP_BROADCAST);
-		return now;
-	}
+	uint32_t mutex = model_arg(p->m, e);
+	if (mutex != MODEL_NONE)
+		now = after_acquire(p, mutex, false, model_thread_of(p->m, e), now);
+	return sync_wait_end(&p->sync, e, now);
 }
 
-static uint32_t step(struct por *p, uint32_t e, uint32_t now)
+uint32_t por_receive(struct por *p, uint32_t e, uint32_t now)
 {
 	const struct model_event *event = &p->m->events[e];
-	const struct model_site *site = &p->m->sites[event->site];
-	uint32_t thread = model_thread_of(p->m, e);
-	struct stamp by = {now, thread, event->pos + 1};
-	switch (site->op) {
+	unsigned op = p->m->sites[event->site].op;
+	switch (op) {
 	case RT_OP_ACQUIRE:
 	case RT_OP_ACQUIRE_SHARED:
-		return after_acquire(p, event->object, site->op == RT_OP_ACQUIRE_SHARED, thread, now);
-	case RT_OP_RELEASE:
-		at_release(p, event->object, site->flags & MODEL_F_SHARED, by);
-		return now;
-	case RT_OP_FORK:
-		at_fork(p, e, by);
-		return now;
+		return after_acquire(p, event->object, op == RT_OP_ACQUIRE_SHARED, model_thread_of(p->m, e), now);
 	case RT_OP_JOIN:
 		return after_join(p, e, now);
-	case RT_OP_WAIT_BEGIN:
 	case RT_OP_WAIT_END:
-	case RT_OP_SIGNAL:
-	case RT_OP_BROADCAST:
-		return step_condition(p, e, now, by);
-	case RT_OP_BARRIER_ARRIVE:
-		sync_arrive(&p->sync, e, by);
-		return now;
+		return receive_wait_end(p, e, now);
 	case RT_OP_BARRIER_LEAVE:
 		return sync_leave(&p->sync, e, now);
-	case RT_OP_SEM_POST:
-		sync_post(&p->sync, e, by);
-		return now;
 	case RT_OP_SEM_INIT:
 	case RT_OP_SEM_WAIT:
 		return sync_semaphore(&p->sync, e, now);
-	case RT_OP_ONCE_END:
-	case RT_OP_HB_BEFORE:
-		add(p, event->object, by);
-		return now;
 	case RT_OP_ONCE_SEEN:
 	case RT_OP_HB_AFTER:
 		return clock_join(p->clocks, now, p->objects[event->object].all);
 	default:
-		return rt_op_group(site->op) == RT_GROUP_ATOMIC ? atomics_step(&p->atomics, e, now) : now;
+		return rt_op_group(op) == RT_GROUP_ATOMIC ? atomics_receive(&p->atomics, e, now) : now;
 	}
+}
+
+static void send_wait_begin(struct por *p, uint32_t e, struct stamp by)
+{
+	uint32_t mutex = model_arg(p->m, e);
+	if (mutex != MODEL_NONE)
+		at_release(p, mutex, false, by);
+	sync_wait_begin(&p->sync, e, p->timed[p->step]);
+}
+
+void por_send(struct por *p, uint32_t e, uint32_t now)
+{
+	const struct model_event *event = &p->m->events[e];
+	const struct model_site *site = &p->m->sites[event->site];
+	struct stamp by = {now, model_thread_of(p->m, e), event->pos + 1};
+	switch (site->op) {
+	case RT_OP_RELEASE:
+		at_release(p, event->object, site->flags & MODEL_F_SHARED, by);
+		break;
+	case RT_OP_FORK:
+		at_fork(p, e, by);
+		break;
+	case RT_OP_WAIT_BEGIN:
+		send_wait_begin(p, e, by);
+		break;
+	case RT_OP_SIGNAL:
+	case RT_OP_BROADCAST:
+		sync_signal(&p->sync, e, by, site->op == RT_OP_BROADCAST);
+		break;
+	case RT_OP_BARRIER_ARRIVE:
+		sync_arrive(&p->sync, e, by);
+		break;
+	case RT_OP_SEM_POST:
+		sync_post(&p->sync, e, by);
+		break;
+	case RT_OP_ONCE_END:
+	case RT_OP_HB_BEFORE:
+		add(p, event->object, by);
+		break;
+	default:
+		if (rt_op_group(site->op) == RT_GROUP_ATOMIC)
+			atomics_send(&p->atomics, e, now);
+	}
+	p->step++;
 }
 
 uint32_t por_step(struct por *p, uint32_t e)
 {
 	uint32_t thread = model_thread_of(p->m, e);
-	p->now[thread] = step(p, e, p->now[thread]);
-	p->step++;
+	p->now[thread] = por_receive(p, e, p->now[thread]);
+	por_send(p, e, p->now[thread]);
 	return p->now[thread];
 }
 
 /* Segments that begin at a plain access: they go on with the clock of their thread's segment before. */
-static bool fill_gaps(const struct model *m, uint32_t *segments, const uint32_t *begin)
+bool segment_order_fill(const struct model *m, uint32_t *segments, const uint32_t *begin)
 {
 	uint32_t *last = malloc(((size_t)m->thread_count + 1) * sizeof *last);
 	if (!last)
@@ -250,7 +262,7 @@ enum rt_status segment_order_compute(const struct model *m, bool locks, struct s
 			if (model_op(m, e) == RT_OP_FORK && m->threads[m->events[e].object].fork == e)
 				begin[m->events[e].object] = por_now(p, m->events[e].object);
 		}
-		ok = por_ok(p) && fill_gaps(m, out->segments, begin);
+		ok = por_ok(p) && segment_order_fill(m, out->segments, begin);
 	}
 	por_free(p);
 	if (ok)

@@ -21,6 +21,8 @@ struct segment_order {
 enum rt_status segment_order_compute(const struct model *m, bool locks, struct segment_order *out,
                                      struct rt_error *err);
 void segment_order_release(struct segment_order *o);
+/* Gives segments without a clock (MODEL_NONE: they begin at a plain access) that of their thread's segment before. */
+bool segment_order_fill(const struct model *m, uint32_t *segments, const uint32_t *begin);
 
 /* Of the thread's events, how many are ordered before e (own thread: up to and with e). */
 static inline uint32_t segment_order_horizon(const struct segment_order *o, uint32_t e, uint32_t thread)
@@ -61,6 +63,13 @@ struct por *por_create(const struct model *m, struct clocks *clocks, bool locks)
 void por_free(struct por *p);
 /* Goes on by one event of model.sync (every one, in order). Returns the clock of the event. */
 uint32_t por_step(struct por *p, uint32_t e);
+/*
+ * The same by halves, for orders that hand on another clock than they keep: first what the event comes after, joined to
+ * now (0: that alone); then what comes after the event, which is given now as its clock. Of each sync event: receive
+ * once, then send once. por_now of a joined thread is what a join receives.
+ */
+uint32_t por_receive(struct por *p, uint32_t e, uint32_t now);
+void por_send(struct por *p, uint32_t e, uint32_t now);
 /* Clock of a thread's last event so far; before its first: what its fork handed on. */
 uint32_t por_now(const struct por *p, uint32_t thread);
 /* Raises it, for edges of the caller's own. */

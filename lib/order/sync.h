@@ -80,7 +80,9 @@ struct atomics {
 
 bool atomics_init(struct atomics *a, const struct model *m, struct clocks *clocks);
 void atomics_release(struct atomics *a);
-/* An atomic access or a fence. */
-uint32_t atomics_step(struct atomics *a, uint32_t e, uint32_t now);
+/* An atomic access or a fence: what it comes after, joined to now; and what comes after it, with the clock it hands on.
+ */
+uint32_t atomics_receive(struct atomics *a, uint32_t e, uint32_t now);
+void atomics_send(struct atomics *a, uint32_t e, uint32_t now);
 
 #endif

@@ -1,0 +1,259 @@
+/*
+ * cp: causally-precedes (Smaragdakis, Evans, Sadowski, Yi, Flanagan, POPL 2012; seed 000 takes it up). Of two critical
+ * sections of one lock, A earlier, rel(A) is CP-before acq(B) when (a) they contain conflicting events, or (b) A
+ * contains x and B contains y with x CP-before y; (c) CP is closed under composition with happens-before on both sides.
+ * Fork, join and the rest of the partial order relation count as CP edges of their own.
+ *
+ * Exact on the whole trace, without windows: for each section B the newest section A that is ordered so before it
+ * (older ones follow). Rule (a) is known from one walk; then forward passes with two clocks a thread, H
+ * (happens-before) and K (CP), raise what rule (b) adds, until nothing changes: a few passes over the synchronisation
+ * events. "x CP-before y" for some x in A, y in B is acq(A) CP-before rel(B).
+ */
+#include "lib/order/builtin.h"
+#include "lib/order/por.h"
+#include "lib/order/sections.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct order_result {
+	struct segment_order cp; /* clocks of what is CP-before each segment */
+};
+
+struct lock_clock {
+	uint32_t h, k;                 /* of the last writer's release and the readers' before it */
+	uint32_t readers_h, readers_k; /* of the readers' releases since */
+};
+
+struct cp {
+	const struct model *m;
+	struct segment_order *out;
+	struct sections sections;
+	uint32_t *before;    /* by section: newest section that rule (a) or (b) orders before it, MODEL_NONE */
+	uint32_t *release_h; /* by section: H at its release, with the release */
+	uint32_t *at_end;    /* by section: K at its release; of open ones, at the thread's last event */
+	uint32_t *h, *k;     /* by thread */
+	struct lock_clock *locks;
+};
+
+static void conflict(void *arg, uint32_t mine, uint32_t earlier)
+{
+	struct cp *c = arg;
+	const struct section *s = c->sections.items;
+	if (s[earlier].release != MODEL_NONE &&
+	    (c->before[mine] == MODEL_NONE || s[c->before[mine]].place < s[earlier].place))
+		c->before[mine] = earlier;
+}
+
+/* Rule (a), for all sections at once. */
+static bool rule_a(struct cp *c)
+{
+	struct section_walk *w = section_walk_create(c->m, &c->sections);
+	bool ok = w;
+	uint32_t section;
+	for (uint32_t e = 0; e < c->m->event_count && ok; e++)
+		ok = section_walk_step(w, e, &section, conflict, c);
+	section_walk_free(w);
+	return ok;
+}
+
+static void take(struct cp *c, uint32_t section)
+{
+	const struct section *s = &c->sections.items[section];
+	const struct lock_clock *l = &c->locks[s->lock];
+	struct clocks *clocks = &c->out->clocks;
+	uint32_t *h = &c->h[s->thread], *k = &c->k[s->thread];
+	*h = clock_join(clocks, *h, l->h);
+	*k = clock_join(clocks, *k, l->k);
+	if (!s->shared) {
+		*h = clock_join(clocks, *h, l->readers_h);
+		*k = clock_join(clocks, *k, l->readers_k);
+	}
+	if (c->before[section] != MODEL_NONE)
+		*k = clock_join(clocks, *k, c->release_h[c->before[section]]);
+}
+
+static void let_go(struct cp *c, uint32_t section)
+{
+	const struct section *s = &c->sections.items[section];
+	struct lock_clock *l = &c->locks[s->lock];
+	struct clocks *clocks = &c->out->clocks;
+	uint32_t h = clock_raise(clocks, c->h[s->thread], s->thread, c->m->events[s->release].pos + 1);
+	uint32_t k = c->k[s->thread];
+	c->release_h[section] = h;
+	c->at_end[section] = k;
+	if (s->shared) {
+		l->readers_h = clock_join(clocks, l->readers_h, h);
+		l->readers_k = clock_join(clocks, l->readers_k, k);
+	} else {
+		/* Its acquire came after all before it, readers and writer. */
+		*l = (struct lock_clock){.h = h, .k = k};
+	}
+}
+
+/* One synchronisation event of a pass. section: the one that it opens or closes. */
+static void step(struct cp *c, struct por *hard, uint32_t e, uint32_t section)
+{
+	const struct model *m = c->m;
+	struct clocks *clocks = &c->out->clocks;
+	uint32_t thread = model_thread_of(m, e);
+	if (!m->events[e].pos)
+		c->h[thread] = c->k[thread] = por_now(hard, thread);
+	uint32_t received = por_receive(hard, e, 0);
+	c->h[thread] = clock_join(clocks, c->h[thread], received);
+	c->k[thread] = clock_join(clocks, c->k[thread], received);
+	if (section != MODEL_NONE && section_lock_taken(m, e) != MODEL_NONE)
+		take(c, section);
+	else if (section != MODEL_NONE)
+		let_go(c, section);
+	por_send(hard, e, c->h[thread]);
+	por_set_now(hard, thread, c->h[thread]);
+	c->out->segments[m->events[e].segment] = c->k[thread];
+	if (model_op(m, e) == RT_OP_FORK && m->threads[m->events[e].object].fork == e) {
+		uint32_t child = m->events[e].object;
+		c->out->begin[child] = c->h[child] = c->k[child] = por_now(hard, child);
+	}
+}
+
+/* One forward pass over the synchronisation events: H and K of all segments. */
+static bool pass(struct cp *c)
+{
+	const struct model *m = c->m;
+	clocks_release(&c->out->clocks);
+	struct por *hard = clocks_init(&c->out->clocks, m->thread_count) ? por_create(m, &c->out->clocks, false) : NULL;
+	if (!hard)
+		return false;
+	memset(c->h, 0, m->thread_count * sizeof *c->h);
+	memset(c->k, 0, m->thread_count * sizeof *c->k);
+	memset(c->locks, 0, m->object_count * sizeof *c->locks);
+	memset(c->out->begin, 0, m->thread_count * sizeof *c->out->begin);
+	memset(c->out->segments, 0xff, m->segment_count * sizeof *c->out->segments);
+	struct section_walk *w = section_walk_create(m, &c->sections);
+	bool ok = w;
+	for (uint32_t i = 0; i < m->sync_count && ok; i++) {
+		uint32_t e = m->sync[i], section = MODEL_NONE;
+		if (!rt_op_is_access(model_op(m, e)))
+			ok = section_walk_step(w, e, &section, NULL, NULL);
+		step(c, hard, e, section);
+	}
+	section_walk_free(w);
+	for (uint32_t i = 0; i < c->sections.count; i++)
+		if (c->sections.items[i].release == MODEL_NONE)
+			c->at_end[i] = c->k[c->sections.items[i].thread];
+	ok = ok && por_ok(hard);
+	por_free(hard);
+	return ok;
+}
+
+/*
+ * The newest section of a group (one lock, one thread) before `mine` whose acquire is CP-before mine's end and which
+ * excludes mine; MODEL_NONE if there is none.
+ */
+static uint32_t newest_before(const struct cp *c, const struct section_group *g, const struct section *mine,
+                              uint32_t known)
+{
+	const struct section *s = c->sections.items;
+	const uint32_t *list = c->sections.sorted + g->first;
+	uint32_t low = 0, high = g->count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		const struct section *x = &s[list[middle]];
+		if (x->place < mine->place && c->m->events[x->acquire].pos < known)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	while (low && (!sections_exclude(&s[list[low - 1]], mine) || s[list[low - 1]].release == MODEL_NONE))
+		low--;
+	return low ? list[low - 1] : MODEL_NONE;
+}
+
+/* Rule (b), for all sections, with the last pass's clocks. True if it orders more than before. */
+static bool rule_b(struct cp *c)
+{
+	const struct section *s = c->sections.items;
+	bool more = false;
+	for (uint32_t i = 0; i < c->sections.count; i++)
+		for (uint32_t g = c->sections.lock_first[s[i].lock]; g < c->sections.lock_first[s[i].lock + 1]; g++) {
+			const struct section_group *group = &c->sections.groups[g];
+			if (group->thread == s[i].thread)
+				continue;
+			uint32_t known = clock_get(&c->out->clocks, c->at_end[i], group->thread);
+			uint32_t found = known ? newest_before(c, group, &s[i], known) : MODEL_NONE;
+			if (found == MODEL_NONE ||
+			    (c->before[i] != MODEL_NONE && s[found].place <= s[c->before[i]].place))
+				continue;
+			c->before[i] = found;
+			more = true;
+		}
+	return more;
+}
+
+static bool compute(struct cp *c)
+{
+	const struct model *m = c->m;
+	if (!sections_init(&c->sections, m))
+		return false;
+	size_t n = (size_t)c->sections.count + 1;
+	c->before = malloc(n * sizeof *c->before);
+	c->release_h = calloc(n, sizeof *c->release_h);
+	c->at_end = calloc(n, sizeof *c->at_end);
+	c->h = calloc((size_t)m->thread_count + 1, sizeof *c->h);
+	c->k = calloc((size_t)m->thread_count + 1, sizeof *c->k);
+	c->locks = calloc((size_t)m->object_count + 1, sizeof *c->locks);
+	c->out->begin = calloc((size_t)m->thread_count + 1, sizeof *c->out->begin);
+	c->out->segments = malloc(((size_t)m->segment_count + 1) * sizeof *c->out->segments);
+	if (!c->before || !c->release_h || !c->at_end || !c->h || !c->k || !c->locks || !c->out->begin ||
+	    !c->out->segments)
+		return false;
+	memset(c->before, 0xff, n * sizeof *c->before);
+	if (!rule_a(c))
+		return false;
+	do {
+		if (!pass(c))
+			return false;
+	} while (rule_b(c));
+	return segment_order_fill(m, c->out->segments, c->out->begin);
+}
+
+enum rt_status cp_compute(const struct model *m, struct order_result **out, struct rt_error *err)
+{
+	struct order_result *r = calloc(1, sizeof *r);
+	struct cp c = {.m = m, .out = r ? &r->cp : NULL};
+	bool ok = r;
+	if (ok) {
+		r->cp.m = m;
+		ok = compute(&c);
+	}
+	sections_release(&c.sections);
+	free(c.before);
+	free(c.release_h);
+	free(c.at_end);
+	free(c.h);
+	free(c.k);
+	free(c.locks);
+	*out = r;
+	if (ok)
+		return RT_OK;
+	cp_free(r);
+	*out = NULL;
+	return rt_error_set(err, RT_EMEMORY, "no memory to order the trace's events");
+}
+
+bool cp_unordered(const struct order_result *r, uint32_t e1, uint32_t e2)
+{
+	return !segment_order_before(&r->cp, e1, e2);
+}
+
+uint32_t cp_horizon(const struct order_result *r, uint32_t e2, uint32_t thread)
+{
+	return segment_order_horizon(&r->cp, e2, thread);
+}
+
+void cp_free(struct order_result *r)
+{
+	if (!r)
+		return;
+	segment_order_release(&r->cp);
+	free(r);
+}

@@ -1,0 +1,13 @@
+/* What the order syncp tells besides unordered: the ideal, which is a witness. */
+#ifndef LIB_ORDER_SYNCP_H
+#define LIB_ORDER_SYNCP_H
+
+#include "lib/order/order.h"
+
+/*
+ * The least sync-preserving ideal that enables both events: by thread, how many of its events are in it. NULL if there
+ * is none. Borrowed; valid until the order is asked anything else.
+ */
+const uint32_t *syncp_ideal(const struct order_result *result, uint32_t e1, uint32_t e2);
+
+#endif

@@ -1,0 +1,207 @@
+/*
+ * wcp: weak-causally-precedes (Kini, Mathur, Viswanathan, PLDI 2017). Of two critical sections of one lock, A earlier:
+ * (a) rel(A) is WCP-before an event of B that conflicts with one of A; (b) rel(A) is WCP-before rel(B) when A contains
+ * x and B contains y with x WCP-before y; (c) composition with happens-before on both sides. Fork, join and the rest of
+ * the partial order relation count as edges of their own, since plain program-order edges would be unsound where a
+ * program forks inside a section.
+ *
+ * One streaming pass with two clocks a thread: H (happens-before) and P (what is WCP-before). The paper's queues are
+ * one history of sections a lock with a cursor a reading thread; only the newest conflicting section of another thread
+ * matters for rule (a). A thread never waits in its own history: consuming its own sections would order too much.
+ */
+#include "lib/order/builtin.h"
+#include "lib/order/por.h"
+#include "lib/order/sections.h"
+#include "lib/order/timeline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct order_result {
+	const struct model *m;
+	struct clocks clocks;
+	struct timeline timeline; /* what is WCP-before the event at pos */
+};
+
+struct lock_clock {
+	uint32_t h, p;
+	uint32_t readers_h, readers_p;
+};
+
+struct wcp {
+	const struct model *m;
+	struct order_result *out;
+	struct sections sections;
+	uint32_t *release_h; /* by section: H at its release, with the release; 0: open */
+	uint32_t *cursor;    /* by group of sections (lock, thread) and mode: place of the next section to look at */
+	uint32_t *group;     /* by section: its group */
+	uint32_t *h, *p;     /* by thread */
+	struct lock_clock *locks;
+};
+
+/* Rule (a): the earlier section's release comes before this access, whose thread's clock it joins. */
+static void conflict(void *arg, uint32_t mine, uint32_t earlier)
+{
+	struct wcp *w = arg;
+	uint32_t thread = w->sections.items[mine].thread;
+	w->p[thread] = clock_join(&w->out->clocks, w->p[thread], w->release_h[earlier]);
+}
+
+static void take(struct wcp *w, uint32_t section)
+{
+	const struct section *s = &w->sections.items[section];
+	const struct lock_clock *l = &w->locks[s->lock];
+	struct clocks *clocks = &w->out->clocks;
+	uint32_t *h = &w->h[s->thread], *p = &w->p[s->thread];
+	*h = clock_join(clocks, *h, l->h);
+	*p = clock_join(clocks, *p, l->p);
+	if (!s->shared) {
+		*h = clock_join(clocks, *h, l->readers_h);
+		*p = clock_join(clocks, *p, l->readers_p);
+	}
+}
+
+/* Rule (b): sections of the lock whose acquire is WCP-before this release, oldest first; so are then their releases. */
+static void rule_b(struct wcp *w, uint32_t section)
+{
+	const struct section *s = w->sections.items, *mine = &s[section];
+	const uint32_t *history = w->sections.by_place + w->sections.place_first[mine->lock];
+	uint32_t *cursor = &w->cursor[2 * w->group[section] + mine->shared], *p = &w->p[mine->thread];
+	for (; *cursor < mine->place; ++*cursor) {
+		uint32_t other = history[*cursor];
+		if (s[other].thread == mine->thread || !sections_exclude(&s[other], mine))
+			continue;
+		if (!w->release_h[other] ||
+		    clock_get(&w->out->clocks, *p, s[other].thread) <= w->m->events[s[other].acquire].pos)
+			return;
+		*p = clock_join(&w->out->clocks, *p, w->release_h[other]);
+	}
+}
+
+static void let_go(struct wcp *w, uint32_t section)
+{
+	const struct section *s = &w->sections.items[section];
+	struct lock_clock *l = &w->locks[s->lock];
+	struct clocks *clocks = &w->out->clocks;
+	rule_b(w, section);
+	uint32_t h = clock_raise(clocks, w->h[s->thread], s->thread, w->m->events[s->release].pos + 1);
+	uint32_t p = w->p[s->thread];
+	w->release_h[section] = h;
+	if (s->shared) {
+		l->readers_h = clock_join(clocks, l->readers_h, h);
+		l->readers_p = clock_join(clocks, l->readers_p, p);
+	} else {
+		*l = (struct lock_clock){.h = h, .p = p};
+	}
+}
+
+static void step_sync(struct wcp *w, struct por *hard, uint32_t e, uint32_t section)
+{
+	const struct model *m = w->m;
+	struct clocks *clocks = &w->out->clocks;
+	uint32_t thread = model_thread_of(m, e), received = por_receive(hard, e, 0);
+	w->h[thread] = clock_join(clocks, w->h[thread], received);
+	w->p[thread] = clock_join(clocks, w->p[thread], received);
+	if (section != MODEL_NONE && section_lock_taken(m, e) != MODEL_NONE)
+		take(w, section);
+	else if (section != MODEL_NONE)
+		let_go(w, section);
+	por_send(hard, e, w->h[thread]);
+	por_set_now(hard, thread, w->h[thread]);
+}
+
+static bool walk(struct wcp *w, struct por *hard, struct section_walk *sections)
+{
+	const struct model *m = w->m;
+	for (uint32_t e = 0, sync = 0; e < m->event_count; e++) {
+		uint32_t thread = model_thread_of(m, e), pos = m->events[e].pos, section;
+		if (!pos)
+			w->h[thread] = w->p[thread] = por_now(hard, thread);
+		uint32_t before = w->p[thread];
+		if (!section_walk_step(sections, e, &section, conflict, w))
+			return false;
+		if (sync < m->sync_count && m->sync[sync] == e) {
+			step_sync(w, hard, e, section);
+			sync++;
+		}
+		if (!pos || w->p[thread] != before)
+			timeline_add(&w->out->timeline, thread, pos, w->p[thread]);
+	}
+	return por_ok(hard) && !w->out->timeline.failed;
+}
+
+static bool number_groups(struct wcp *w)
+{
+	size_t n = (size_t)w->sections.count + 1;
+	w->group = malloc(n * sizeof *w->group);
+	w->cursor = calloc(2 * ((size_t)w->sections.group_count + 1), sizeof *w->cursor);
+	if (!w->group || !w->cursor)
+		return false;
+	for (uint32_t g = 0; g < w->sections.group_count; g++)
+		for (uint32_t i = 0; i < w->sections.groups[g].count; i++)
+			w->group[w->sections.sorted[w->sections.groups[g].first + i]] = g;
+	return true;
+}
+
+static bool compute(struct wcp *w)
+{
+	const struct model *m = w->m;
+	struct order_result *r = w->out;
+	if (!clocks_init(&r->clocks, m->thread_count) || !timeline_init(&r->timeline, m->thread_count) ||
+	    !sections_init(&w->sections, m) || !number_groups(w))
+		return false;
+	w->release_h = calloc((size_t)w->sections.count + 1, sizeof *w->release_h);
+	w->h = calloc((size_t)m->thread_count + 1, sizeof *w->h);
+	w->p = calloc((size_t)m->thread_count + 1, sizeof *w->p);
+	w->locks = calloc((size_t)m->object_count + 1, sizeof *w->locks);
+	struct por *hard = por_create(m, &r->clocks, false);
+	struct section_walk *sections = section_walk_create(m, &w->sections);
+	bool ok = w->release_h && w->h && w->p && w->locks && hard && sections && walk(w, hard, sections);
+	por_free(hard);
+	section_walk_free(sections);
+	return ok;
+}
+
+enum rt_status wcp_compute(const struct model *m, struct order_result **out, struct rt_error *err)
+{
+	struct order_result *r = calloc(1, sizeof *r);
+	struct wcp w = {.m = m, .out = r};
+	bool ok = r;
+	if (ok) {
+		r->m = m;
+		ok = compute(&w);
+	}
+	sections_release(&w.sections);
+	free(w.release_h);
+	free(w.cursor);
+	free(w.group);
+	free(w.h);
+	free(w.p);
+	free(w.locks);
+	*out = r;
+	if (ok)
+		return RT_OK;
+	wcp_free(r);
+	*out = NULL;
+	return rt_error_set(err, RT_EMEMORY, "no memory to order the trace's events");
+}
+
+uint32_t wcp_horizon(const struct order_result *r, uint32_t e2, uint32_t thread)
+{
+	uint32_t own = model_thread_of(r->m, e2), pos = r->m->events[e2].pos;
+	return own == thread ? pos + 1 : clock_get(&r->clocks, timeline_at(&r->timeline, own, pos), thread);
+}
+
+bool wcp_unordered(const struct order_result *r, uint32_t e1, uint32_t e2)
+{
+	return r->m->events[e1].pos >= wcp_horizon(r, e2, model_thread_of(r->m, e1));
+}
+
+void wcp_free(struct order_result *r)
+{
+	if (!r)
+		return;
+	clocks_release(&r->clocks);
+	timeline_release(&r->timeline);
+	free(r);
+}
