@@ -252,8 +252,8 @@ enum rt_status segment_order_compute(const struct model *m, bool locks, struct s
 	bool ok = clocks_init(&out->clocks, m->thread_count);
 	struct por *p = ok ? por_create(m, &out->clocks, locks) : NULL;
 	uint32_t *begin = out->begin = calloc((size_t)m->thread_count + 1, sizeof *begin);
-	out->segments = malloc(((size_t)m->segment_count + 1) * sizeof *out->segments);
-	ok = p && begin && out->segments;
+	uint32_t capacity = 0;
+	ok = p && begin && vec_open(&out->segments, &capacity, (uint64_t)m->segment_count + 1, sizeof *out->segments);
 	if (ok) {
 		memset(out->segments, 0xff, ((size_t)m->segment_count + 1) * sizeof *out->segments);
 		for (uint32_t i = 0; i < m->sync_count; i++) {

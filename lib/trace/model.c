@@ -158,7 +158,7 @@ static bool make_room(struct loader *l)
 	m->thread_count = l->thread_count;
 	m->threads = calloc((size_t)m->thread_count + 1, sizeof *m->threads);
 	uint32_t capacity = 0;
-	if (!m->threads || !vec_reserve(&m->thread_events, &capacity, (uint64_t)m->event_count + 1, 4))
+	if (!m->threads || !vec_open(&m->thread_events, &capacity, (uint64_t)m->event_count + 1, 4))
 		return false;
 	uint32_t first = 0;
 	for (uint32_t i = 0; i < m->thread_count; i++) {
@@ -176,15 +176,14 @@ static bool make_room(struct loader *l)
 		total += m->cells[c].count;
 		m->cells[c].count = 0;
 	}
-	capacity = 0;
-	return total < MODEL_NONE - 1 && vec_reserve(&m->cell_events, &capacity, total + 1, 4);
+	return total < MODEL_NONE - 1 && vec_open(&m->cell_events, &capacity, total + 1, 4);
 }
 
 bool loader_index(struct loader *l)
 {
 	struct model *m = l->m;
 	uint32_t capacity = 0;
-	if (!make_room(l))
+	if (!make_room(l) || !vec_open(&m->sync, &capacity, (uint64_t)m->event_count + 1, sizeof *m->sync))
 		return false;
 	for (uint32_t i = 0; i < m->event_count; i++) {
 		const struct model_event *e = &m->events[i];
@@ -196,11 +195,21 @@ bool loader_index(struct loader *l)
 		if (site->op == RT_OP_READ || site->op == RT_OP_WRITE)
 			continue;
 		m->ops |= UINT64_C(1) << site->op;
-		if (!vec_reserve(&m->sync, &capacity, (uint64_t)m->sync_count + 1, sizeof *m->sync))
-			return false;
 		m->sync[m->sync_count++] = i;
 	}
 	return true;
+}
+
+/* Room for as many events as there can be, if a file of this size can have them; if not, the arrays grow. */
+static void open_events(struct loader *l)
+{
+	enum { EVENTS_A_BYTE = 64 };
+	const struct rt_trace_info *info = rt_trace_info(l->trace);
+	uint64_t most =
+	    info->events / EVENTS_A_BYTE > info->file_bytes ? info->file_bytes * EVENTS_A_BYTE : info->events;
+	vec_open(&l->m->events, &l->event_capacity, most + 16, sizeof *l->m->events);
+	vec_open(&l->m->segments, &l->segment_capacity, most / 2 + 16, sizeof *l->m->segments);
+	vec_open(&l->m->regions, &l->region_capacity, most / 4 + 16, sizeof *l->m->regions);
 }
 
 static enum rt_status load(struct loader *l, struct rt_event *batch, struct rt_error *err)
@@ -215,6 +224,7 @@ static enum rt_status load(struct loader *l, struct rt_event *batch, struct rt_e
 	loader_release_threads(l);
 	if ((threads && !loader_thread(l, threads - 1)) || !loader_cut(l))
 		return no_memory(err);
+	open_events(l);
 	status = run_pass(l, l->regions == REGIONS_FUNCTIONS ? PASS_TWO | CODE : PASS_TWO, pass_two, batch, err);
 	if (status)
 		return status;

@@ -271,29 +271,34 @@ static uint32_t cut_granule(struct cutter *c, uint64_t addr, uint32_t word, bool
 	return begins | SHADOW_KEEP;
 }
 
+/* Does any granule of the page survive? */
+static bool page_survives(const struct shadow_page *page, bool early)
+{
+	if (!page->words)
+		return survives(page->uniform, early);
+	for (int i = 0; i < SHADOW_GRANULES; i++)
+		if (survives(page->words[i], early))
+			return true;
+	return false;
+}
+
+/* A page with survivors. */
 static bool cut_page(struct cutter *c, struct shadow_page *page, bool *end_cut)
 {
-	bool any = false;
-	for (int i = 0; i < SHADOW_GRANULES && page->words && !any; i++)
-		any = survives(page->words[i], c->early);
-	if (!(page->words ? any : survives(page->uniform, c->early))) {
-		free(page->words);
-		page->words = NULL;
-		return true;
-	}
+	uint64_t addr = page->key << SHADOW_PAGE_SHIFT;
 	if (!page->words) {
-		page->words = malloc(SHADOW_GRANULES * sizeof *page->words);
-		if (!page->words)
-			return false;
-		for (int i = 0; i < SHADOW_GRANULES; i++)
-			page->words[i] = page->uniform;
+		/* Nothing cuts it. */
+		cut_granule(c, addr, page->uniform, end_cut);
+		c->reach = addr + (1 << SHADOW_PAGE_SHIFT);
+		page->begun = (uint32_t)c->cells;
+		return c->cells < UINT32_MAX - SHADOW_GRANULES * 8;
 	}
 	page->base = malloc(SHADOW_GRANULES * sizeof *page->base);
 	if (!page->base)
 		return false;
 	for (unsigned i = 0; i < SHADOW_GRANULES; i++) {
 		page->base[i] = (uint32_t)c->cells;
-		page->words[i] = cut_granule(c, (page->key << SHADOW_PAGE_SHIFT) + i * 8, page->words[i], end_cut);
+		page->words[i] = cut_granule(c, addr + i * 8, page->words[i], end_cut);
 	}
 	return c->cells < UINT32_MAX - SHADOW_GRANULES * 8;
 }
@@ -307,18 +312,24 @@ uint32_t shadow_cut(struct shadow *s, bool early, void (*each)(void *arg, uint64
 		s->cache[i].key = UINT64_MAX;
 		s->cache[i].words = NULL;
 	}
-	bool end_cut = false;
-	for (uint32_t i = 0; i < s->page_count; i++)
-		if (!cut_page(&c, &s->pages[i], &end_cut))
-			return UINT32_MAX;
+	/* Pages without survivors are forgotten: in pass two most accesses fail at the lookup. */
+	bool end_cut = false, ok = true;
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < s->page_count; i++) {
+		struct shadow_page *page = &s->pages[i];
+		if (ok && page_survives(page, early)) {
+			ok = cut_page(&c, page, &end_cut);
+			s->pages[kept++] = *page;
+		} else {
+			free(page->words);
+			free(page->base);
+		}
+	}
+	s->page_count = kept;
+	if (!ok)
+		return UINT32_MAX;
 	if (c.is_open)
 		close_cell(&c, c.reach);
-	/* Pages without survivors are forgotten: in pass two most accesses fail at the lookup. */
-	uint32_t kept = 0;
-	for (uint32_t i = 0; i < s->page_count; i++)
-		if (s->pages[i].base)
-			s->pages[kept++] = s->pages[i];
-	s->page_count = kept;
 	for (uint32_t i = 0; i < kept; i++)
 		slot_put(s, i);
 	return (uint32_t)c.cells;
@@ -330,6 +341,18 @@ void shadow_cache_fill(struct shadow *s, uint64_t key)
 	s->cache[key % SHADOW_CACHE].key = key;
 	s->cache[key % SHADOW_CACHE].words = page ? page->words : NULL;
 	s->cache[key % SHADOW_CACHE].base = page ? page->base : NULL;
+	s->cache[key % SHADOW_CACHE].uniform = page && !page->words;
+}
+
+/* Number of cells that begin at or before a byte of the page; *kept: its granule survives, so the last covers it. */
+static uint32_t begun_at(const struct shadow_page *page, uint64_t addr, bool *kept)
+{
+	*kept = true;
+	if (!page->words)
+		return page->begun;
+	uint32_t granule = addr >> 3 & (SHADOW_GRANULES - 1), word = page->words[granule];
+	*kept = word & SHADOW_KEEP;
+	return page->base[granule] + shadow_ones[word & ((2u << (addr & 7)) - 1) & 0xff];
 }
 
 bool shadow_cells_range(const struct shadow *s, uint64_t addr, uint64_t size, uint32_t *first, uint32_t *last)
@@ -340,23 +363,22 @@ bool shadow_cells_range(const struct shadow *s, uint64_t addr, uint64_t size, ui
 		return false;
 	uint64_t end = addr + size - 1, key = addr >> SHADOW_PAGE_SHIFT, end_key = end >> SHADOW_PAGE_SHIFT;
 	const struct shadow_page *page = shadow_find(s, key);
-	uint64_t k = key, start = addr;
-	while (!page && k < end_key) {
-		page = shadow_find(s, ++k);
-		start = k << SHADOW_PAGE_SHIFT;
+	bool kept;
+	while (!page && key < end_key) {
+		page = shadow_find(s, ++key);
+		addr = key << SHADOW_PAGE_SHIFT;
 	}
 	if (!page)
 		return false;
-	/* Cells that begin at or before a byte: the last of them covers it if its granule survives. */
-	uint32_t g = start >> 3 & (SHADOW_GRANULES - 1);
-	uint32_t below = page->base[g] + shadow_ones[page->words[g] & ((2u << (start & 7)) - 1) & 0xff];
-	*first = page->words[g] & SHADOW_KEEP ? below - 1 : below;
-	for (k = end_key, page = shadow_find(s, k), start = end; !page; start = (k << SHADOW_PAGE_SHIFT) | 0xfff)
-		page = shadow_find(s, --k);
-	g = start >> 3 & (SHADOW_GRANULES - 1);
-	below = page->base[g] + shadow_ones[page->words[g] & ((2u << (start & 7)) - 1) & 0xff];
-	if (below <= *first)
+	uint32_t begun = begun_at(page, addr, &kept);
+	*first = kept ? begun - 1 : begun;
+	for (page = shadow_find(s, end_key); !page; page = shadow_find(s, end_key)) {
+		end_key--;
+		end = end_key << SHADOW_PAGE_SHIFT | ((1 << SHADOW_PAGE_SHIFT) - 1);
+	}
+	begun = begun_at(page, end, &kept);
+	if (begun <= *first)
 		return false;
-	*last = below - 1;
+	*last = begun - 1;
 	return true;
 }

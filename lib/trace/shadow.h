@@ -14,8 +14,8 @@
 
 #define SHADOW_GRANULES 512 /* a page: 4 KiB of the program's memory */
 #define SHADOW_PAGE_SHIFT 12
-#define SHADOW_THREADS_MAX 262142 /* what the owner's 18 bits can tell apart */
-#define SHADOW_RANGE_MAX (UINT64_C(1) << 32)
+#define SHADOW_THREADS_MAX 262142            /* what the owner's 18 bits can tell apart */
+#define SHADOW_RANGE_MAX (UINT64_C(1) << 28) /* what is beyond, of one access, is not looked at */
 #define SHADOW_PAGES_MAX (1u << 24)
 
 /* A granule's word. Bits 0 to 8: an access begins or ends before this byte (8: at the granule's end). */
@@ -32,7 +32,8 @@ enum {
 struct shadow_page {
 	uint64_t key;    /* address >> SHADOW_PAGE_SHIFT */
 	uint32_t *words; /* NULL: all granules are like `uniform` */
-	uint32_t *base;  /* pass two: number of cells that begin before the granule; NULL: no granule survives */
+	uint32_t *base;  /* pass two, if there are words: number of cells that begin before the granule */
+	uint32_t begun;  /* pass two, if not: number of cells that begin up to the page's first byte; all survives */
 	uint32_t uniform;
 };
 
@@ -47,8 +48,9 @@ struct shadow {
 	bool failed; /* no memory, or more pages than SHADOW_PAGES_MAX */
 	struct {
 		uint64_t key;
-		uint32_t *words; /* NULL: not looked up yet; pass two: no such page */
+		uint32_t *words; /* NULL: not looked up yet; pass two: none */
 		const uint32_t *base;
+		bool uniform; /* pass two: a page without words */
 	} cache[SHADOW_CACHE];
 };
 
@@ -114,7 +116,7 @@ static inline bool shadow_cells(struct shadow *s, uint64_t addr, uint64_t size, 
 		shadow_cache_fill(s, key);
 	const uint32_t *words = s->cache[key % SHADOW_CACHE].words;
 	if (!words)
-		return false;
+		return s->cache[key % SHADOW_CACHE].uniform && shadow_cells_range(s, addr, size, first, last);
 	unsigned granule = addr >> 3 & (SHADOW_GRANULES - 1);
 	uint32_t word = words[granule];
 	if (!(word & SHADOW_KEEP))

@@ -84,6 +84,33 @@ START_TEST(orders_leave_unordered_what_is_expected_on_the_random_traces)
 }
 END_TEST
 
+START_TEST(hybrid_finds_every_injected_race)
+{
+	FILE *f = fopen("tests/golden/raceinjector/expected.tsv", "r");
+	char name[128], path[256];
+	unsigned n1, n2;
+	int traces = 0;
+	ck_assert_ptr_nonnull(f);
+	ck_assert_int_eq(fscanf(f, "%*[^\n]"), 0);
+	for (; fscanf(f, "%127s %u,%u", name, &n1, &n2) == 3; traces++) {
+		snprintf(path, sizeof path, "tests/golden/raceinjector/%s", name);
+		struct rt_trace *trace = NULL;
+		struct analysis *a = analyze(path, &trace);
+		bool found = false;
+		for (size_t i = 0; i < a->anomalies.count && !found; i++) {
+			const struct anomaly *r = &a->anomalies.items[i];
+			found = a->model->events[r->events[0]].number == (n1 < n2 ? n1 : n2) &&
+			        a->model->events[r->events[1]].number == (n1 < n2 ? n2 : n1);
+		}
+		ck_assert_msg(found, "%s: (%u, %u) is not found", path, n1, n2);
+		analysis_free(a);
+		rt_trace_free(trace);
+	}
+	ck_assert_int_eq(traces, 75);
+	fclose(f);
+}
+END_TEST
+
 Suite *golden_suite(void)
 {
 	Suite *s = suite_create("golden");
@@ -91,6 +118,7 @@ Suite *golden_suite(void)
 	tcase_set_timeout(c, 60);
 	tcase_add_test(c, orders_leave_unordered_what_is_expected_on_the_traces_made_by_hand);
 	tcase_add_test(c, orders_leave_unordered_what_is_expected_on_the_random_traces);
+	tcase_add_test(c, hybrid_finds_every_injected_race);
 	suite_add_tcase(s, c);
 	return s;
 }

@@ -1,5 +1,5 @@
 /* Loading: what is kept, how memory is cut into cells and generations, locks held, regions. */
-#include "lib/trace/model.h"
+#include "lib/search/analysis.h"
 #include "tests/unit/memory_trace.h"
 
 #include <check.h>
@@ -333,6 +333,40 @@ START_TEST(odd_events_do_no_harm)
 }
 END_TEST
 
+START_TEST(no_events_whatever_do_harm)
+{
+	enum { EVENTS = 300 };
+	static struct rt_event events[EVENTS];
+	static const uint64_t sizes[] = {0, 1, 4, 8, 16, 100, 1 << 16, UINT64_MAX};
+	uint64_t random = (uint64_t)_i + 1;
+	for (int round = 0; round < 12; round++) {
+		for (int i = 0; i < EVENTS; i++) {
+			random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
+			uint64_t r = random >> 16;
+			events[i] =
+			    (struct rt_event){.number = (uint64_t)i + 1,
+			                      .addr = r % 97 == 0 ? UINT64_MAX - r % 16 : (r >> 4) % 48,
+			                      .arg = r % 5 ? 1 + (r >> 10) % 8 : sizes[(r >> 10) % 8],
+			                      .pc = (r >> 13) % 4,
+			                      .thread = (uint32_t)(r >> 16) % 5,
+			                      .op = (uint8_t)(RT_OP_READ + (r >> 20) % (RT_OP_COUNT - RT_OP_READ)),
+			                      .order = (uint8_t)((r >> 26) % 8),
+			                      .flags = (uint8_t)(r >> 30)};
+			if (r % 3 == 0)
+				events[i].op = r % 2 ? RT_OP_READ : RT_OP_WRITE;
+		}
+		struct memory_trace memory;
+		struct analysis *a = NULL;
+		struct rt_error err = {0};
+		struct analysis_options options = {.unproved = true, .model.regions = (enum model_regions)(round % 3)};
+		ck_assert_msg(!analysis_run(memory_trace(&memory, events, EVENTS, 5), &options, &a, &err), "%s",
+		              err.message);
+		check_model(a->model);
+		analysis_free(a);
+	}
+}
+END_TEST
+
 Suite *model_suite(void)
 {
 	Suite *s = suite_create("model");
@@ -357,6 +391,7 @@ Suite *model_suite(void)
 	tcase_add_test(c, what_a_thread_ignores_is_not_there);
 	tcase_add_test(c, benign_memory_has_no_cells);
 	tcase_add_test(c, odd_events_do_no_harm);
+	tcase_add_loop_test(c, no_events_whatever_do_harm, 0, 6);
 	suite_add_tcase(s, c);
 	return s;
 }
