@@ -8,6 +8,7 @@
 
 #include <argp.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -239,10 +240,23 @@ static int failed(const struct recording *r, const struct rt_error *err)
 	return status;
 }
 
+/* Where a standard stream is closed, a file that is opened here must not take its place. The program finds it closed.
+ */
+static void fill_standard_streams(void)
+{
+	int fd;
+	do
+		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 int cmd_record(int argc, char **argv)
 {
 	struct recording r = {.options = {.output = "trace.zst", .ring_kib = 256, .threads = 4096}};
 	struct rt_error err = {0};
+	fill_standard_streams();
 	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &r.options);
 	enum rt_status status = record(&r, &err);
@@ -250,6 +264,9 @@ int cmd_record(int argc, char **argv)
 	if (!status && r.options.verbose)
 		fprintf(stderr, "racetrace: %s: %" PRIu64 " events, %" PRIu64 " repeats left out, %" PRIu64 " bytes\n",
 		        r.options.output, r.result.events, r.result.left_out, r.result.bytes);
+	if (!status && collector_broken(r.collector))
+		fprintf(stderr, "racetrace: the program wrote over its records: those of %u threads are lost in part\n",
+		        collector_broken(r.collector));
 	release(&r);
 	if (!status && r.result.exit_kind == RT_EXIT_SIGNAL) {
 		fflush(NULL);

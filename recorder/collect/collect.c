@@ -52,6 +52,7 @@ struct collector {
 	int fd;
 	pid_t pid;
 	_Atomic bool stop;
+	unsigned broken;          /* slots dropped */
 	struct rt_writer *writer; /* NULL once it failed */
 	struct rt_error error;
 };
@@ -160,6 +161,11 @@ bool collector_started(const struct collector *c)
 	return atomic_load(&c->channel->started) != 0;
 }
 
+unsigned collector_broken(const struct collector *c)
+{
+	return c->broken;
+}
+
 const struct modules *collector_modules(const struct collector *c)
 {
 	return &c->modules;
@@ -228,6 +234,24 @@ static char *make_name(const struct collector *c, const struct rt_slot *slot, ui
 	return asprintf(&name, "thread.%u", thread) < 0 ? NULL : name;
 }
 
+static void write_records(struct collector *c, uint32_t thread, const struct rt_record *records, size_t n)
+{
+	if (n && c->writer && rt_writer_records(c->writer, thread, records, n, &c->error))
+		failed(c);
+}
+
+/* The slot makes no sense. The trace says that something is missing, though not how much. */
+static void drop(struct collector *c, struct view *view)
+{
+	struct rt_record lost[] = {rt_record_ext(0, 1), rt_record_make(RT_OP_LOST, RT_LOST_COLLECTOR, 0, 0, 0)};
+	if (view->broken)
+		return;
+	view->broken = true;
+	c->broken++;
+	if (view->declared)
+		write_records(c, view->thread, lost, 2);
+}
+
 static void declare(struct collector *c, uint32_t i, unsigned depth);
 
 /* A child may be seen before its parent, whose slot is then still in use, since only the collector frees slots. */
@@ -266,7 +290,7 @@ static void declare(struct collector *c, uint32_t i, unsigned depth)
 	if (view->declared || view->broken)
 		return;
 	if (thread >= THREADS_MAX || thread_name(c, thread)) {
-		view->broken = true;
+		drop(c, view);
 		return;
 	}
 	if (parent != thread)
@@ -294,12 +318,6 @@ static void relabel(struct collector *c, uint32_t i)
 }
 
 /* ---- Records ---- */
-
-static void write_records(struct collector *c, uint32_t thread, const struct rt_record *records, size_t n)
-{
-	if (n && c->writer && rt_writer_records(c->writer, thread, records, n, &c->error))
-		failed(c);
-}
 
 /* Hands on whole blocks that lie together, each without the padding at its end. */
 static void write_blocks(struct collector *c, uint32_t thread, const struct rt_record *records, size_t blocks)
@@ -336,7 +354,7 @@ static void drain(struct collector *c, uint32_t i)
 		return;
 	declare(c, i, 0);
 	if (published < view->consumed || published - view->consumed > c->ring_blocks)
-		view->broken = true;
+		drop(c, view);
 	if (view->broken) {
 		view->consumed = published; /* its thread must not wait for ever */
 		give_room(slot, published);
@@ -396,11 +414,13 @@ static void drain_rest(struct collector *c, uint32_t i)
 		return;
 	declare(c, i, 0);
 	relabel(c, i);
-	if (bytes > ring_records * sizeof *ring || bytes % sizeof *ring != 0 || !view->declared)
-		return;
+	if (bytes > ring_records * sizeof *ring || bytes % sizeof *ring != 0)
+		drop(c, view);
 	uint64_t first = view->consumed * RT_BLOCK_RECORDS % ring_records;
 	uint64_t n = (bytes / sizeof *ring - first) % ring_records;
 	if (n > RT_BLOCK_RECORDS)
+		drop(c, view);
+	if (view->broken)
 		return;
 	while (n &&
 	       (rt_record_op(ring[first + n - 1]) == RT_OP_EXT || rt_record_op(ring[first + n - 1]) == RT_OP_NONE ||

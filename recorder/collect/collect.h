@@ -34,6 +34,8 @@ void collector_stop(struct collector *c);
 
 /* Did the recorder start in the program? */
 bool collector_started(const struct collector *c);
+/* How many threads' records were dropped because the program had written over what describes them. */
+unsigned collector_broken(const struct collector *c);
 /* What the program had loaded; borrowed. */
 const struct modules *collector_modules(const struct collector *c);
 
