@@ -10,7 +10,8 @@
 static inline bool repeats(struct rt_slot *s, uint64_t w0, uint64_t k1)
 {
 	uint64_t k0 = w0 + s->filter_epoch;
-	/* Neighbours stay neighbours (in the cache); arrays of bytes spread over either size of table, and columns too. */
+	/* Neighbours stay neighbours (in the cache); arrays of bytes spread over either size of table, and columns too.
+	 */
 	uint64_t hash = (w0 >> 3) ^ (w0 >> 13) ^ (w0 & 7) * (1 << 9 | 1 << 14) ^ k1;
 	struct rt_filter *f = s->filter + (hash & s->filter_mask);
 
