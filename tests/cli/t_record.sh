@@ -101,8 +101,8 @@ check 'a recorded program sees what it saw' same A=1
 check 'its own LD_PRELOAD comes back' same LD_PRELOAD=libm.so.6
 check 'an empty LD_PRELOAD stays empty' same LD_PRELOAD=
 check 'ignored signals stay ignored' bash -c "trap '' HUP INT CHLD; $(declare -f same); racetrace=$racetrace; same B=2"
-./shows <&- 2>&- >plain.out
-"$racetrace" record -o t.zst ./shows <&- 2>&- >recorded.out
+env ./shows <&- 2>&- >plain.out
+env "$racetrace" record -o t.zst ./shows <&- 2>&- >recorded.out
 check 'closed streams stay closed' diff plain.out recorded.out
 check 'nothing but the trace goes into the trace' zstd -tq t.zst
 mkdir in && cp ends in/found
