@@ -157,7 +157,7 @@ install: all ## to $(DESTDIR)$(PREFIX)
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' docs/racetrace.pc.in \
 		>$(DESTDIR)$(PREFIX)/lib/pkgconfig/racetrace.pc
 
-# Large made-up traces for timing the analysis by hand: build/bin/gen_trace -h tells how.
+# Large made-up traces for timing the analysis by hand: without arguments it tells how.
 $(BUILD)/bin/gen_trace: $(call obj,tests/bench/gen_trace.c) $(BUILD)/lib/libracetrace.a
 	@mkdir -p $(@D)
 	$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)

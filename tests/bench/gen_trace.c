@@ -183,7 +183,7 @@ int main(int argc, char **argv)
 			g.seed = n;
 			break;
 		default:
-			return 2;
+			g.threads = 0; /* what it takes is told below */
 		}
 	}
 	if (optind + 1 != argc || !g.threads || !g.locks || !g.variables) {
