@@ -46,13 +46,9 @@ static void gather_evidence(const struct analysis *a, struct anomaly *anomaly)
 }
 
 /* Decides what was found, and asks the orders about the instances that the provers settled on. */
-static enum rt_status decide_all(struct analysis *a, const struct analysis_options *options, struct rt_error *err)
+static enum rt_status decide_all(struct analysis *a, struct provers *provers, struct rt_error *err)
 {
-	struct provers *provers = NULL;
 	enum rt_status status = RT_OK;
-	if (!options->unproved && a->anomalies.count &&
-	    !(provers = provers_create(a->model, rt_trace_info(a->trace)->exact, &options->prove, err)))
-		return RT_EMEMORY;
 	for (size_t i = 0; !status && i < a->anomalies.count; i++) {
 		struct anomaly *anomaly = &a->anomalies.items[i];
 		if (provers)
@@ -62,7 +58,6 @@ static enum rt_status decide_all(struct analysis *a, const struct analysis_optio
 	}
 	if (provers)
 		a->proofs = *provers_counts(provers);
-	provers_free(provers);
 	return status;
 }
 
@@ -81,7 +76,8 @@ static int by_importance(const void *x, const void *y)
 	return strcmp(a->pattern, b->pattern);
 }
 
-static enum rt_status search_all(struct analysis *a, const struct analysis_options *options, struct rt_error *err)
+static enum rt_status search_all(struct analysis *a, const struct analysis_options *options, struct provers *provers,
+                                 struct rt_error *err)
 {
 	struct search_context c = {
 	    .m = a->model,
@@ -91,6 +87,7 @@ static enum rt_status search_all(struct analysis *a, const struct analysis_optio
 	    .hb = order_find("hb"),
 	    .shb = order_find("shb"),
 	    .every = options->every,
+	    .needs = provers ? provers_needs(provers) : NULL,
 	};
 	for (size_t i = 0; i < sizeof searches / sizeof *searches; i++) {
 		if (options->kinds && !(options->kinds >> searches[i].kind & 1))
@@ -100,7 +97,7 @@ static enum rt_status search_all(struct analysis *a, const struct analysis_optio
 		if (status)
 			return status;
 	}
-	enum rt_status status = decide_all(a, options, err);
+	enum rt_status status = decide_all(a, provers, err);
 	if (status)
 		return status;
 	if (a->anomalies.count)
@@ -119,8 +116,13 @@ enum rt_status analysis_run(struct rt_trace *trace, const struct analysis_option
 	enum rt_status status = model_load(trace, &options->model, &a->model, err);
 	if (!status)
 		status = run_orders(a, options->orders ? options->orders | orders_needed() : UINT32_MAX, err);
+	struct provers *provers = NULL;
+	if (!status && !options->unproved &&
+	    !(provers = provers_create(a->model, rt_trace_info(trace)->exact, &options->prove, err)))
+		status = RT_EMEMORY;
 	if (!status)
-		status = search_all(a, options, err);
+		status = search_all(a, options, provers, err);
+	provers_free(provers);
 	if (status) {
 		analysis_free(a);
 		return status;

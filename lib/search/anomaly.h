@@ -42,6 +42,7 @@ struct anomaly {
 	uint32_t orders_run;       /* bit i: orders[i] was asked about the instance */
 	uint32_t orders_unordered; /* bit i: orders[i] leaves it unordered */
 	uint64_t count;            /* pairs (tuples) of events that share these source positions */
+	uint64_t ruled_out; /* so many of them need one of their own events to have happened before: never possible */
 	uint32_t event_count;
 	uint32_t events[ANOMALY_EVENTS_MAX]; /* event indices of the best instance, in the pattern's order */
 	uint32_t *others;                    /* more instances, event_count each; owned; NULL: none */

@@ -45,7 +45,7 @@ struct instances {
 
 struct race {
 	struct race_key key;
-	uint64_t count;
+	uint64_t count, ruled_out;
 	uint32_t e1, e2; /* best instance so far */
 	int rank;        /* how good it is: RANK_ */
 	struct instances instances;
@@ -216,7 +216,7 @@ static int rank_of_pair(const struct search *s, uint32_t e1, uint32_t e2)
 
 /* What a sweep over the pairs of two classes found. */
 struct sweep {
-	uint64_t count;
+	uint64_t count, ruled_out;
 	uint32_t e1, e2;
 	int rank;
 	struct instances instances;
@@ -233,7 +233,7 @@ static void add_instance(struct instances *n, uint32_t most, uint32_t e1, uint32
 /* The anomaly's further instances: all that are known but the one that stands for it. */
 static bool give_instances(struct anomaly *a, const struct instances *n)
 {
-	if (n->count < 2)
+	if (!n->count)
 		return true;
 	a->others = malloc(n->count * sizeof n->pairs[0]);
 	for (uint32_t i = 0; a->others && i < n->count; i++)
@@ -243,19 +243,34 @@ static bool give_instances(struct anomaly *a, const struct instances *n)
 }
 
 static void add_pair(struct search *s, uint32_t e1, uint32_t e2, uint64_t count, int rank, const char *pattern,
-                     const struct instances *instances)
+                     const struct race *race)
 {
 	struct anomaly a = {.kind = ANOMALY_RACE,
 	                    .pattern = pattern,
 	                    .verdict = rank == RANK_SHB ? VERDICT_OBSERVED : VERDICT_PREDICTED,
 	                    .witness = rank == RANK_SHB ? WITNESS_RECORDED : WITNESS_NONE,
 	                    .count = count,
+	                    .ruled_out = race ? race->ruled_out : 0,
 	                    .event_count = 2,
 	                    .events = {e1, e2}};
-	if ((instances && !give_instances(&a, instances)) || s->list->count >= EVERY_MAX || !anomaly_add(s->list, &a)) {
+	if ((race && !give_instances(&a, &race->instances)) || s->list->count >= EVERY_MAX ||
+	    !anomaly_add(s->list, &a)) {
 		free(a.others);
 		s->failed = true;
 	}
+}
+
+/* The first member from `from` on that e2 does not need: whatever it needs, so do all later ones of its thread. */
+static uint32_t first_possible(const struct search *s, const struct class *k1, uint32_t e2, uint32_t from)
+{
+	const struct trf *needs = s->context->needs;
+	const uint32_t *m1 = &s->members[k1->first];
+	if (!needs || s->context->every)
+		return from;
+	uint32_t horizon = clock_get(&needs->clocks, trf_clock_before(needs, e2), k1->thread);
+	while (from < k1->count && s->m->events[m1[from]].pos < horizon)
+		from++;
+	return from;
 }
 
 /*
@@ -268,7 +283,7 @@ static struct sweep sweep_classes(struct search *s, const struct class *k1, cons
 	const uint32_t *m1 = &s->members[k1->first], *m2 = &s->members[k2->first];
 	const struct model *m = s->m;
 	struct sweep found = {.rank = RANK_NONE};
-	uint32_t low = 0, high = 0, ranked = 0, segment = MODEL_NONE, horizon = 0;
+	uint32_t low = 0, high = 0, ranked = 0, segment = MODEL_NONE, horizon = 0, possible = 0;
 	for (uint32_t j = 0; j < k2->count && !s->failed; j++) {
 		uint32_t e2 = m2[j];
 		while (high < k1->count && m1[high] < e2)
@@ -287,7 +302,9 @@ static struct sweep sweep_classes(struct search *s, const struct class *k1, cons
 		if (s->context->every)
 			for (uint32_t i = low; i < high && !s->failed; i++)
 				add_pair(s, m1[i], e2, 1, rank_of_pair(s, m1[i], e2), pattern, NULL);
-		for (uint32_t i = high; i-- > low && found.instances.count < INSTANCES_PER_SWEEP;)
+		possible = first_possible(s, k1, e2, possible < low ? low : possible);
+		found.ruled_out += (possible < high ? possible : high) - low;
+		for (uint32_t i = high; i-- > possible && found.instances.count < INSTANCES_PER_SWEEP;)
 			add_instance(&found.instances, INSTANCES_PER_SWEEP, m1[i], e2);
 		if (!s->context->every && found.rank < enough && ranked < high) {
 			/* If the latest e1 is ordered, so are the earlier ones; and it stays ordered for later e2. */
@@ -324,6 +341,7 @@ static struct race *race_of(struct search *s, uint64_t pc1, uint64_t pc2, const 
 static void merge(struct race *race, const struct sweep *found)
 {
 	race->count += found->count;
+	race->ruled_out += found->ruled_out;
 	for (uint32_t i = 0; i < found->instances.count; i++)
 		add_instance(&race->instances, INSTANCES_MAX, found->instances.pairs[i][0],
 		             found->instances.pairs[i][1]);
@@ -397,7 +415,7 @@ enum rt_status race_search(const struct search_context *c, struct anomaly_list *
 	struct race *race, *next;
 	HASH_ITER(hh, s.races, race, next)
 	{
-		add_pair(&s, race->e1, race->e2, race->count, race->rank, race->key.pattern, &race->instances);
+		add_pair(&s, race->e1, race->e2, race->count, race->rank, race->key.pattern, race);
 		HASH_DEL(s.races, race);
 		free(race);
 	}

@@ -2,7 +2,7 @@
 #ifndef LIB_SEARCH_SEARCH_H
 #define LIB_SEARCH_SEARCH_H
 
-#include "lib/order/por.h"
+#include "lib/order/trf.h"
 #include "lib/search/analysis.h"
 
 /* What a search may use. */
@@ -12,6 +12,7 @@ struct search_context {
 	const struct order_result *const *order_results; /* by orders[] index */
 	int hybrid, hb, shb;                             /* orders[] indices */
 	bool every;                                      /* one anomaly a tuple of events */
+	const struct trf *needs; /* what each event needs (provers_needs); NULL: no prover will be asked */
 };
 
 /* Is the conflicting pair e1 <tr e2 unordered by orders[order]? It must have run; hybrid, hb and shb have. */

@@ -18,7 +18,7 @@ struct provers {
 	struct search *search;
 	struct judge *judge;
 	struct certain *certain;
-	/* The same with updates that decide nothing set free (updates.h); made when the first candidate is refuted. */
+	/* The same with updates that decide nothing set free (updates.h); NULL if there are none. */
 	uint8_t *updates;
 	uint32_t update_count;
 	struct trf loose_trf;
@@ -41,40 +41,8 @@ void provers_free(struct provers *p)
 	free(p);
 }
 
-struct provers *provers_create(const struct model *m, bool exact, const struct prove_options *options,
-                               struct rt_error *err)
-{
-	struct provers *p = calloc(1, sizeof *p);
-	if (p) {
-		p->m = m;
-		p->options.budget = options->budget ? options->budget : BUDGET;
-		p->options.total_budget = options->total_budget ? options->total_budget : TOTAL_BUDGET;
-		p->counts.budget = p->options.budget;
-		p->counts.total_budget = p->options.total_budget;
-		if (trf_compute(m, NULL, &p->trf, err)) {
-			free(p);
-			return NULL;
-		}
-		p->search = search_create(m, &p->trf, NULL);
-		p->judge = judge_create(m);
-		p->certain = certain_create(m, exact, err);
-		if (p->search && p->judge && p->certain)
-			return p;
-		provers_free(p);
-	}
-	rt_error_set(err, RT_EMEMORY, "no memory to prove what was found");
-	return NULL;
-}
-
-const struct prove_counts *provers_counts(const struct provers *p)
-{
-	return &p->counts;
-}
-
 static bool make_loose(struct provers *p, struct rt_error *err)
 {
-	if (p->updates)
-		return true;
 	p->updates = updates_find(p->m, &p->update_count);
 	if (!p->updates || !p->update_count)
 		return p->updates;
@@ -86,21 +54,52 @@ static bool make_loose(struct provers *p, struct rt_error *err)
 	return p->loose;
 }
 
-/* Would what was refuted be possible if updates that decide nothing might see any write? */
-static enum rt_status only_updates_forbid(struct provers *p, const struct goal *goal, bool *possible,
-                                          struct rt_error *err)
+struct provers *provers_create(const struct model *m, bool exact, const struct prove_options *options,
+                               struct rt_error *err)
 {
-	*possible = false;
-	if (!make_loose(p, err))
-		return rt_error_set(err, RT_EMEMORY, "no memory to search for a witness");
+	struct provers *p = calloc(1, sizeof *p);
+	if (p && trf_compute(m, NULL, &p->trf, err)) {
+		free(p);
+		return NULL;
+	}
+	if (p) {
+		p->m = m;
+		p->options.budget = options->budget ? options->budget : BUDGET;
+		p->options.total_budget = options->total_budget ? options->total_budget : TOTAL_BUDGET;
+		p->counts.budget = p->options.budget;
+		p->counts.total_budget = p->options.total_budget;
+		p->search = search_create(m, &p->trf, NULL);
+		p->judge = judge_create(m);
+		p->certain = certain_create(m, exact, err);
+		if (p->search && p->judge && p->certain && make_loose(p, err))
+			return p;
+		provers_free(p);
+	}
+	rt_error_set(err, RT_EMEMORY, "no memory to prove what was found");
+	return NULL;
+}
+
+const struct trf *provers_needs(const struct provers *p)
+{
+	return p->loose ? &p->loose_trf : &p->trf;
+}
+
+const struct prove_counts *provers_counts(const struct provers *p)
+{
+	return &p->counts;
+}
+
+/* Might what was refuted be possible if updates that decide nothing could see any write? */
+static bool only_updates_forbid(struct provers *p, const struct goal *goal)
+{
 	if (!p->loose)
-		return RT_OK;
+		return false;
 	struct schedule schedule = {0};
 	uint64_t spent;
-	*possible = search_goal(p->loose, goal, p->options.budget, &schedule, &spent) != SEARCH_NONE;
+	bool possible = search_goal(p->loose, goal, p->options.budget, &schedule, &spent) != SEARCH_NONE;
 	p->counts.spent += spent;
 	schedule_release(&schedule);
-	return RT_OK;
+	return possible;
 }
 
 /* A prover builds a schedule for a goal, or says that there is none. */
@@ -162,11 +161,9 @@ static enum rt_status decide_instance(struct provers *p, const struct goal *goal
 		o->schedule = schedule;
 		o->leans = certain_leans(p->certain, &schedule, goal->events, goal->count, &o->lean);
 	}
-	bool possible = false;
-	enum rt_status status = o->answer == SEARCH_NONE ? only_updates_forbid(p, goal, &possible, err) : RT_OK;
-	if (possible)
+	if (o->answer == SEARCH_NONE && only_updates_forbid(p, goal))
 		o->answer = SEARCH_GAVE_UP;
-	return status;
+	return RT_OK;
 }
 
 /* Makes the instance with this outcome the anomaly's own. */
@@ -199,7 +196,8 @@ static struct goal instance(const struct anomaly *a, uint32_t i)
 
 enum rt_status provers_decide(struct provers *p, struct anomaly *a, struct rt_error *err)
 {
-	bool observed = a->verdict == VERDICT_OBSERVED, all_refuted = a->count <= 1 + (uint64_t)a->other_count;
+	bool observed = a->verdict == VERDICT_OBSERVED,
+	     all_refuted = a->count - a->ruled_out <= 1 + (uint64_t)a->other_count;
 	uint32_t instances = observed ? 1 : 1 + a->other_count;
 	const struct anomaly asked = *a;
 	p->counts.asked += !observed;

@@ -27,6 +27,9 @@ struct provers;
 struct provers *provers_create(const struct model *m, bool exact, const struct prove_options *options,
                                struct rt_error *err);
 void provers_free(struct provers *p);
+/* What each event needs, whatever the reordering; borrowed. A candidate one of whose events needs another is refuted.
+ */
+const struct trf *provers_needs(const struct provers *p);
 
 /*
  * Decides an anomaly: sets verdict, witness, events (of the instance that was proved) and schedule. One that is
