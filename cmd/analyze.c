@@ -45,7 +45,8 @@ static const struct argp_option options[] = {
     {0}};
 
 static const char doc[] =
-    "Predicts the data races of the run in TRACE, a file of 'racetrace record', JSON lines or RAPID's STD text.\v"
+    "Predicts the data races and deadlocks of the run in TRACE, a file of 'racetrace record', JSON lines or RAPID's "
+    "STD text.\v"
     "Exit status: 0 if nothing is at or above the verdict of --fail-on, 1 if something is, 2 for wrong use, 3 if TRACE "
     "cannot be read.";
 

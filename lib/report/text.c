@@ -184,6 +184,29 @@ static void put_event(const struct printer *p, uint32_t e)
 	put_locks(p, d);
 }
 
+/* A deadlock's acquire: who waits for what, and who of the others holds it. */
+static void put_wait(const struct printer *p, const struct anomaly *anomaly, uint32_t i)
+{
+	const struct description *d = report_event(p->r, anomaly->events[i]);
+	const struct description *next = report_event(p->r, anomaly->events[(i + 1) % anomaly->event_count]);
+	if (!d)
+		return;
+	bool again = d->event.op == RT_OP_WAIT_END; /* its mutex is the second operand */
+	fputs("  thread ", p->out);
+	put_thread(p, d->event.thread);
+	fputs(" waits for ", p->out);
+	put_lock_name(p, again ? d->event.arg : d->event.addr, again ? NULL : subject_lock_block(d));
+	fputs(again ? " at the end of a wait" : d->event.op == RT_OP_ACQUIRE_SHARED ? " as a reader" : "", p->out);
+	if (next) {
+		fputs(", which ", p->out);
+		put_thread(p, next->event.thread);
+		fputs(" holds", p->out);
+	}
+	fprintf(p->out, "; event %" PRIu64 "\n", d->event.number);
+	put_stack(p, d, 4, true);
+	put_locks(p, d);
+}
+
 /* What it is about */
 
 static void put_block_event(const struct printer *p, const char *what, uint64_t event)
@@ -267,7 +290,8 @@ static void put_evidence(const struct printer *p, const struct report_entry *ent
 			put_orders(p, anomaly, false, unordered ? "; ordered by " : "ordered by ");
 	}
 	if (entry->count > 1)
-		fprintf(p->out, "\n  %" PRIu64 " pairs of events share these positions", entry->count);
+		fprintf(p->out, "\n  %" PRIu64 " %s of events share these positions", entry->count,
+		        anomaly->event_count == 2 ? "pairs" : "tuples");
 	fputs("\n", p->out);
 }
 
@@ -324,8 +348,12 @@ static void put_anomaly(const struct printer *p, const struct report_entry *entr
 		fprintf(p->out, ": memory at 0x%" PRIx64, subject.address);
 	}
 	fputc('\n', p->out);
-	for (uint32_t i = 0; i < anomaly->event_count; i++)
-		put_event(p, anomaly->events[i]);
+	for (uint32_t i = 0; i < anomaly->event_count; i++) {
+		if (anomaly->kind == ANOMALY_DEADLOCK)
+			put_wait(p, anomaly, i);
+		else
+			put_event(p, anomaly->events[i]);
+	}
 	if (about)
 		put_subject(p, &subject);
 	put_creations(p, anomaly);

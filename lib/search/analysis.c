@@ -11,6 +11,7 @@ static const struct {
 	enum rt_status (*search)(const struct search_context *c, struct anomaly_list *list, struct rt_error *err);
 } searches[] = {
     {ANOMALY_RACE, race_search},
+    {ANOMALY_DEADLOCK, deadlock_search},
 };
 
 /* Orders that run whatever was asked for: candidates and verdicts come from them. */
@@ -31,9 +32,12 @@ static enum rt_status run_orders(struct analysis *a, uint32_t wanted, struct rt_
 	return RT_OK;
 }
 
-/* Orders are asked about pairs: an anomaly of more events is unordered when one of its conflicting pairs is. */
+/* Orders are asked about pairs: an anomaly of more events is unordered when one of its conflicting pairs is. A deadlock
+ * has none: its acquires do not conflict as accesses do. */
 static void gather_evidence(const struct analysis *a, struct anomaly *anomaly)
 {
+	if (anomaly->kind == ANOMALY_DEADLOCK)
+		return;
 	for (int i = 0; orders[i].name; i++) {
 		if (!a->order_results[i])
 			continue;

@@ -751,6 +751,10 @@ static bool at_goal(const struct search *s)
 		uint32_t e = s->goal->events[i], thread = model_thread_of(m, e), fork = m->threads[thread].fork;
 		if (s->pos[thread] != m->events[e].pos || (fork != MODEL_NONE && !occurred(s, fork)))
 			return false;
+		/* Who waits for a signal still does not wait for the mutex yet. */
+		if (model_op(m, e) == RT_OP_WAIT_END && s->signal_of[e] != MODEL_NONE &&
+		    (s->unheard[thread] || !occurred(s, s->signal_of[e])))
+			return false;
 	}
 	return true;
 }

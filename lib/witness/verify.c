@@ -679,6 +679,11 @@ static bool goal_deadlock(struct replay *r)
 	if (!goal_stands_before(r))
 		return false;
 	for (uint32_t i = 0; i < g->count; i++) {
+		uint32_t e = g->events[i], signal = r->j->partner[e];
+		/* Who waits for a signal still does not wait for the mutex yet. */
+		if (model_op(r->j->m, e) == RT_OP_WAIT_END && signal != MODEL_NONE &&
+		    (!occurred(r->j, signal) || r->j->unheard[model_thread_of(r->j->m, e)]))
+			return fault(r, VERIFY_NO_SIGNAL, e, signal);
 		bool blocked = false;
 		for (uint32_t k = 0; k < g->count && !blocked; k++)
 			blocked = blocks(r->j->m, g->events[k], g->events[i]);

@@ -1,0 +1,394 @@
+/*
+ * Deadlocks: cycles of the lock graph, after Goodlock (Havelund, SPIN 2000; Bensalem and Havelund, 2005).
+ *
+ * Acquires that agree in thread, lock wanted, locks held and site are one group. A cycle is a sequence of groups of
+ * different threads in which each wants, in an excluding mode, a lock that the next one holds, and the last one a lock
+ * that the first one holds. No two hold a common lock in excluding modes (a guard: they would never meet). Its
+ * instances are one acquire a group, none of which the partial order relation puts before another: of a group, those
+ * unordered with a given acquire are a window, whose ends only move forward, so that instances are counted without
+ * looking at all tuples. The end of a wait takes its mutex again and so is an acquire of it; an acquire that may give
+ * up (timed, or a try) waits for nobody, but what it got others wait for.
+ *
+ * Cycles are looked for by length, short ones first, up to LENGTH_MAX threads and STEPS_MAX steps a length.
+ */
+#include "lib/search/search.h"
+#include "lib/trace/vec.h"
+
+#include <uthash.h>
+
+enum { LENGTH_MAX = 6, STEPS_MAX = 4000000, TUPLES_MAX = 4000000, EVERY_MAX = 20000000 };
+enum { INSTANCES_MAX = 32, INSTANCES_PER_CYCLE = 16, INSTANCES_PER_EVENT = 2 };
+
+struct group_key {
+	uint32_t thread, lock, held, site;
+};
+
+struct group {
+	struct group_key key;
+	bool shared;           /* wants it as a reader */
+	bool gone;             /* cannot be in a cycle */
+	uint32_t first, count; /* members: search.members[first .. first + count), in trace order */
+	UT_hash_handle hh;
+};
+
+/* What tells deadlocks apart, unless every tuple is wanted: positions, sorted. */
+struct deadlock_key {
+	uint64_t pcs[LENGTH_MAX];
+};
+
+struct deadlock {
+	struct deadlock_key key;
+	uint32_t length, instance_count;
+	uint64_t count;
+	uint32_t instances[INSTANCES_MAX][LENGTH_MAX];
+	UT_hash_handle hh;
+};
+
+struct search {
+	const struct search_context *context;
+	const struct model *m;
+	struct anomaly_list *list;
+	struct group *table, **groups; /* hash table; those that may be in a cycle */
+	uint32_t group_count;
+	uint32_t *members;
+	uint32_t *holders, *holders_first; /* group indices by lock held; by object: where they begin */
+	struct deadlock *deadlocks;
+	uint32_t steps;
+	bool failed;
+	/* The cycle at hand. */
+	struct group *path[LENGTH_MAX];
+	uint32_t length;
+	uint32_t tuple[LENGTH_MAX];
+	struct deadlock *deadlock;
+	uint32_t tuples, instances, event_instances;
+};
+
+/* The lock that an event waits for as long as it takes, MODEL_NONE: none. */
+static uint32_t lock_wanted(const struct model *m, uint32_t e)
+{
+	const struct model_site *site = &m->sites[m->events[e].site];
+	if (site->op == RT_OP_WAIT_END)
+		return model_arg(m, e);
+	if ((site->op != RT_OP_ACQUIRE && site->op != RT_OP_ACQUIRE_SHARED) || site->flags & RT_F_TIMED)
+		return MODEL_NONE;
+	return m->events[e].object;
+}
+
+/* Group of an acquire, found or made if wanted; NULL: it holds nothing or waits for nothing (or no memory). */
+static struct group *group_of(struct search *s, uint32_t e, bool make)
+{
+	const struct model *m = s->m;
+	uint32_t pred = model_pred(m, e), held = pred == MODEL_NONE ? 0 : model_lockset_of(m, pred);
+	if (!m->locksets[held].count)
+		return NULL;
+	struct group_key key = {model_thread_of(m, e), lock_wanted(m, e), held, m->events[e].site};
+	if (key.lock == MODEL_NONE)
+		return NULL;
+	struct group *g;
+	HASH_FIND(hh, s->table, &key, sizeof key, g);
+	if (g || !make)
+		return g;
+	if (!(g = calloc(1, sizeof *g))) {
+		s->failed = true;
+		return NULL;
+	}
+	g->key = key;
+	g->shared = m->sites[key.site].op == RT_OP_ACQUIRE_SHARED;
+	HASH_ADD(hh, s->table, key, sizeof g->key, g);
+	return g;
+}
+
+/* Does a member of the group hold the lock so that who wants it waits? */
+static bool holds_against(const struct search *s, const struct group *g, uint32_t lock, bool shared)
+{
+	const struct model_lockset *held = &s->m->locksets[g->key.held];
+	for (uint32_t i = 0; i < held->count; i++)
+		if (held->locks[i].object == lock)
+			return !(shared && held->locks[i].shared);
+	return false;
+}
+
+/*
+ * Drops the groups that want what none holds, or hold only what none wants, until all that are left have a successor
+ * and a predecessor. Of a program that orders its locks nothing is left.
+ */
+static bool trim(struct search *s)
+{
+	const struct model *m = s->m;
+	uint32_t *wanted = calloc((size_t)m->object_count + 1, sizeof *wanted);
+	uint32_t *held = calloc((size_t)m->object_count + 1, sizeof *held);
+	for (bool more = wanted && held; more;) {
+		more = false;
+		memset(wanted, 0, m->object_count * sizeof *wanted);
+		memset(held, 0, m->object_count * sizeof *held);
+		for (struct group *g = s->table; g; g = g->hh.next) {
+			const struct model_lockset *set = &m->locksets[g->key.held];
+			wanted[g->key.lock] += !g->gone;
+			for (uint32_t i = 0; i < set->count; i++)
+				held[set->locks[i].object] += !g->gone;
+		}
+		for (struct group *g = s->table; g; g = g->hh.next) {
+			const struct model_lockset *set = &m->locksets[g->key.held];
+			bool waited_for = false;
+			for (uint32_t i = 0; i < set->count; i++)
+				waited_for |= wanted[set->locks[i].object] != 0;
+			if (!g->gone && (!waited_for || !held[g->key.lock]))
+				g->gone = more = true;
+		}
+	}
+	bool ok = wanted && held;
+	free(wanted);
+	free(held);
+	return ok;
+}
+
+/* Lists the groups that are left, their members, and who holds what. */
+static bool list_groups(struct search *s)
+{
+	const struct model *m = s->m;
+	uint32_t members = 0, holders = 0;
+	s->groups = malloc(((size_t)HASH_COUNT(s->table) + 1) * sizeof *s->groups);
+	s->holders_first = calloc((size_t)m->object_count + 2, sizeof *s->holders_first);
+	if (!s->groups || !s->holders_first)
+		return false;
+	for (struct group *g = s->table; g; g = g->hh.next) {
+		if (g->gone)
+			continue;
+		s->groups[s->group_count++] = g;
+		g->first = members;
+		members += g->count;
+		g->count = 0;
+		const struct model_lockset *set = &m->locksets[g->key.held];
+		for (uint32_t i = 0; i < set->count; i++, holders++)
+			s->holders_first[set->locks[i].object + 2]++;
+	}
+	s->members = malloc(((size_t)members + 1) * sizeof *s->members);
+	s->holders = malloc(((size_t)holders + 1) * sizeof *s->holders);
+	if (!s->members || !s->holders)
+		return false;
+	for (uint32_t o = 0; o < m->object_count; o++)
+		s->holders_first[o + 2] += s->holders_first[o + 1];
+	for (uint32_t k = 0; k < s->group_count; k++) {
+		const struct model_lockset *set = &m->locksets[s->groups[k]->key.held];
+		for (uint32_t i = 0; i < set->count; i++)
+			s->holders[s->holders_first[set->locks[i].object + 1]++] = k;
+	}
+	for (uint32_t i = 0; s->group_count && i < m->sync_count; i++) {
+		struct group *g = group_of(s, m->sync[i], false);
+		if (g && !g->gone)
+			s->members[g->first + g->count++] = m->sync[i];
+	}
+	return true;
+}
+
+/* Instances of a cycle. */
+
+static int compare_pcs(const void *x, const void *y)
+{
+	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+	return a < b ? -1 : a > b;
+}
+
+/* The anomaly of the cycle's source positions; NULL without memory. */
+static struct deadlock *deadlock_of(struct search *s)
+{
+	struct deadlock_key key = {{0}};
+	for (uint32_t i = 0; i < s->length; i++)
+		key.pcs[i] = s->m->sites[s->path[i]->key.site].pc;
+	qsort(key.pcs, LENGTH_MAX, sizeof *key.pcs, compare_pcs);
+	struct deadlock *d;
+	HASH_FIND(hh, s->deadlocks, &key, sizeof key, d);
+	if (d || !(d = calloc(1, sizeof *d)))
+		return d;
+	d->key = key;
+	d->length = s->length;
+	HASH_ADD(hh, s->deadlocks, key, sizeof d->key, d);
+	return d;
+}
+
+static const char *pattern_of(uint32_t length)
+{
+	static const char *const names[LENGTH_MAX + 1] = {"",        "",        "cycle-2", "cycle-3",
+	                                                  "cycle-4", "cycle-5", "cycle-6"};
+	return names[length];
+}
+
+/* Copies a tuple so that its earliest event comes first; the order of the cycle stays. */
+static void rotate(uint32_t *out, const uint32_t *tuple, uint32_t length)
+{
+	uint32_t first = 0;
+	for (uint32_t i = 1; i < length; i++)
+		if (tuple[i] < tuple[first])
+			first = i;
+	for (uint32_t i = 0; i < length; i++)
+		out[i] = tuple[(first + i) % length];
+}
+
+static void add_anomaly(struct search *s, uint32_t length, uint64_t count, uint32_t (*instances)[LENGTH_MAX],
+                        uint32_t instance_count)
+{
+	struct anomaly a = {.kind = ANOMALY_DEADLOCK,
+	                    .pattern = pattern_of(length),
+	                    .verdict = VERDICT_PREDICTED,
+	                    .count = count,
+	                    .event_count = length};
+	rotate(a.events, instances[0], length);
+	if (instance_count > 1) {
+		a.others = malloc((size_t)(instance_count - 1) * length * sizeof *a.others);
+		for (uint32_t i = 1; a.others && i < instance_count; i++)
+			rotate(a.others + (size_t)a.other_count++ * length, instances[i], length);
+		s->failed |= !a.others;
+	}
+	if (s->failed || s->list->count >= EVERY_MAX || !anomaly_add(s->list, &a)) {
+		free(a.others);
+		s->failed = true;
+	}
+}
+
+/* One whole tuple. False: no more like it, of the same first event, are of interest. */
+static bool add_tuple(struct search *s)
+{
+	struct deadlock *d = s->deadlock;
+	if (s->context->every) {
+		add_anomaly(s, s->length, 1, &s->tuple, 1);
+		return true;
+	}
+	if (d->instance_count == INSTANCES_MAX || s->instances == INSTANCES_PER_CYCLE ||
+	    s->event_instances == INSTANCES_PER_EVENT)
+		return false;
+	memcpy(d->instances[d->instance_count++], s->tuple, sizeof s->tuple);
+	s->instances++;
+	s->event_instances++;
+	return true;
+}
+
+/* The window of the group's members that are unordered with e: its begin, the first that does not come before e; its
+ * end, the first that e comes before. */
+static uint32_t window_end(const struct search *s, const struct group *g, uint32_t e, bool begin)
+{
+	const struct model *m = s->m;
+	uint32_t thread = model_thread_of(m, e), low = g->first, high = g->first + g->count;
+	uint32_t horizon = segment_order_horizon(s->context->por, e, g->key.thread);
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2, f = s->members[middle];
+		bool below = begin ? m->events[f].pos < horizon
+		                   : segment_order_horizon(s->context->por, f, thread) <= m->events[e].pos;
+		if (below)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Chooses the cycle's i-th event and those after it, among those unordered with the ones chosen before. */
+static void choose(struct search *s, uint32_t i)
+{
+	const struct group *g = s->path[i];
+	uint32_t low = g->first, high = g->first + g->count;
+	for (uint32_t k = 0; k < i; k++) {
+		uint32_t begin = window_end(s, g, s->tuple[k], true), end = window_end(s, g, s->tuple[k], false);
+		low = begin > low ? begin : low;
+		high = end < high ? end : high;
+	}
+	bool last = i + 1 == s->length;
+	if (last && low < high)
+		s->deadlock->count += high - low;
+	for (; low < high && s->tuples++ < TUPLES_MAX && !s->failed; low++) {
+		s->tuple[i] = s->members[low];
+		if (!i)
+			s->event_instances = 0;
+		if (!last)
+			choose(s, i + 1);
+		else if (!add_tuple(s))
+			return; /* what is only counted needs no look at each */
+	}
+}
+
+static void add_cycle(struct search *s)
+{
+	s->deadlock = deadlock_of(s);
+	if (!s->deadlock) {
+		s->failed = true;
+		return;
+	}
+	s->tuples = s->instances = 0;
+	choose(s, 0);
+}
+
+/* Cycles. */
+
+/* May the two wait at the same time: different threads, no guard, and not all of one before all of the other? */
+static bool may_meet(const struct search *s, const struct group *a, const struct group *b)
+{
+	const struct segment_order *por = s->context->por;
+	if (a->key.thread == b->key.thread || a->key.lock == b->key.lock ||
+	    model_locksets_exclude(s->m, a->key.held, b->key.held))
+		return false;
+	return !segment_order_before(por, s->members[a->first + a->count - 1], s->members[b->first]) &&
+	       !segment_order_before(por, s->members[b->first + b->count - 1], s->members[a->first]);
+}
+
+/* Extends the path, whose first group has the lowest index, to cycles of the present length. */
+static void extend(struct search *s, uint32_t start, uint32_t depth)
+{
+	const struct group *end = s->path[depth - 1];
+	uint32_t lock = end->key.lock;
+	for (uint32_t i = s->holders_first[lock]; i < s->holders_first[lock + 1] && !s->failed; i++) {
+		struct group *g = s->groups[s->holders[i]];
+		if (s->steps++ >= STEPS_MAX)
+			return;
+		bool fits = s->holders[i] > start && holds_against(s, g, lock, end->shared);
+		for (uint32_t k = 0; k < depth && fits; k++)
+			fits = may_meet(s, s->path[k], g);
+		if (!fits)
+			continue;
+		s->path[depth] = g;
+		if (depth + 1 < s->length)
+			extend(s, start, depth + 1);
+		else if (holds_against(s, s->path[0], g->key.lock, g->shared))
+			add_cycle(s);
+	}
+}
+
+static void report_all(struct search *s)
+{
+	struct deadlock *d, *next;
+	HASH_ITER(hh, s->deadlocks, d, next)
+	{
+		if (d->instance_count && !s->failed)
+			add_anomaly(s, d->length, d->count, d->instances, d->instance_count);
+		HASH_DEL(s->deadlocks, d);
+		free(d);
+	}
+}
+
+enum rt_status deadlock_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err)
+{
+	struct search s = {.context = c, .m = c->m, .list = list};
+	for (uint32_t i = 0; i < c->m->sync_count && !s.failed; i++) {
+		struct group *g = group_of(&s, c->m->sync[i], true);
+		if (g)
+			g->count++;
+	}
+	s.failed = s.failed || !trim(&s) || !list_groups(&s);
+	for (s.length = 2; s.length <= LENGTH_MAX && !s.failed; s.length++) {
+		s.steps = 0;
+		for (uint32_t i = 0; i < s.group_count; i++) {
+			s.path[0] = s.groups[i];
+			extend(&s, i, 1);
+		}
+	}
+	report_all(&s);
+	struct group *g, *next;
+	HASH_ITER(hh, s.table, g, next)
+	{
+		HASH_DEL(s.table, g);
+		free(g);
+	}
+	free(s.groups);
+	free(s.members);
+	free(s.holders);
+	free(s.holders_first);
+	return s.failed ? rt_error_set(err, RT_EMEMORY, "no memory for all deadlocks") : RT_OK;
+}

@@ -1,0 +1,289 @@
+/* Deadlocks: what the search finds and the provers decide, on the golden traces and on small ones. */
+#include "lib/search/analysis.h"
+#include "tests/unit/memory_trace.h"
+
+#include <check.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static struct analysis *analyze(struct rt_trace *trace, bool every)
+{
+	struct rt_error err = {0};
+	struct analysis *a = NULL;
+	struct analysis_options options = {.kinds = 1u << ANOMALY_DEADLOCK, .every = every, .all = true};
+	ck_assert_msg(analysis_run(trace, &options, &a, &err) == RT_OK, "%s", err.message);
+	return a;
+}
+
+/* Are the anomaly's events those of the list, in any order? */
+static bool same_set(const struct model *m, const struct anomaly *d, const json_t *set)
+{
+	size_t i;
+	json_t *number;
+	bool same = json_array_size(set) == d->event_count;
+	json_array_foreach(set, i, number)
+	{
+		bool there = false;
+		for (uint32_t k = 0; k < d->event_count; k++)
+			there |= m->events[d->events[k]].number == json_integer_value(number);
+		same &= there;
+	}
+	return same;
+}
+
+static void check_golden(const char *path, const json_t *expected, size_t *total)
+{
+	struct rt_error err = {0};
+	struct rt_trace *trace;
+	ck_assert_msg(rt_trace_open(path, &trace, &err) == RT_OK, "%s", err.message);
+	struct analysis *a = analyze(trace, true);
+	size_t proved = 0, i;
+	for (size_t k = 0; k < a->anomalies.count; k++) {
+		const struct anomaly *d = &a->anomalies.items[k];
+		ck_assert_msg(d->verdict == VERDICT_PROVED || d->verdict == VERDICT_REFUTED, "%s: undecided", path);
+		json_t *set;
+		bool found = false;
+		json_array_foreach(expected, i, set) found |= same_set(a->model, d, set);
+		ck_assert_msg(found == (d->verdict == VERDICT_PROVED), "%s: (%u, %u) is %s", path,
+		              a->model->events[d->events[0]].number, a->model->events[d->events[1]].number,
+		              verdict_name(d->verdict));
+		proved += found;
+	}
+	ck_assert_msg(proved == json_array_size(expected), "%s: %zu deadlocks of %zu", path, proved,
+	              json_array_size(expected));
+	*total += proved;
+	analysis_free(a);
+	rt_trace_free(trace);
+}
+
+START_TEST(every_deadlock_of_the_golden_traces_is_proved_and_nothing_else)
+{
+	static const char *const folders[] = {"hand", "random"};
+	char path[512], line[1 << 17];
+	size_t total = 0;
+	snprintf(path, sizeof path, "tests/golden/%s/expected.jsonl", folders[_i]);
+	FILE *in = fopen(path, "r");
+	ck_assert_msg(in != NULL, "%s", path);
+	while (fgets(line, sizeof line, in)) {
+		json_t *golden = json_loads(line, 0, NULL);
+		ck_assert_ptr_nonnull(golden);
+		snprintf(path, sizeof path, "tests/golden/%s/%s", folders[_i],
+		         json_string_value(json_object_get(golden, "trace")));
+		check_golden(path, json_object_get(golden, "deadlocks"), &total);
+		json_decref(golden);
+	}
+	fclose(in);
+	ck_assert_uint_gt(total, 0);
+}
+END_TEST
+
+/* Small traces, a line an event: thread, what it does, the object (and a wait's mutex). Lines are source positions. */
+struct step {
+	unsigned thread, op;
+	uint64_t object, arg;
+	uint8_t flags;
+};
+
+enum { A = 1, B, C, D, G, COND, STEPS_MAX = 64 };
+
+struct fixture {
+	struct memory_trace memory;
+	struct rt_event events[STEPS_MAX];
+	struct analysis *a;
+};
+
+/* Positions begin anew with each event of a thread if same_positions; else they are the events' numbers. */
+static void fixture_init(struct fixture *f, const struct step *steps, size_t count, bool same_positions)
+{
+	memset(f, 0, sizeof *f);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t pc = same_positions ? steps[i].object * 64 + steps[i].op : i + 1;
+		f->events[i] = (struct rt_event){.number = i + 1,
+		                                 .addr = steps[i].object,
+		                                 .arg = steps[i].arg,
+		                                 .pc = pc,
+		                                 .thread = steps[i].thread,
+		                                 .op = (uint8_t)steps[i].op,
+		                                 .flags = steps[i].flags};
+	}
+	f->a = analyze(memory_trace(&f->memory, f->events, count, 8), false);
+}
+
+static void fixture_release(struct fixture *f)
+{
+	analysis_free(f->a);
+}
+
+#define ACQ(t, l)                                                                                                      \
+	{                                                                                                              \
+		t, RT_OP_ACQUIRE, l, 0, 0                                                                              \
+	}
+#define TRY(t, l)                                                                                                      \
+	{                                                                                                              \
+		t, RT_OP_ACQUIRE, l, 0, RT_F_TIMED                                                                     \
+	}
+#define SHA(t, l)                                                                                                      \
+	{                                                                                                              \
+		t, RT_OP_ACQUIRE_SHARED, l, 0, 0                                                                       \
+	}
+#define REL(t, l)                                                                                                      \
+	{                                                                                                              \
+		t, RT_OP_RELEASE, l, 0, 0                                                                              \
+	}
+#define NESTED(t, l, k) ACQ(t, l), ACQ(t, k), REL(t, k), REL(t, l)
+
+/* Analyzes the steps; fails unless there are so many deadlocks, and returns the first. */
+#define CHECK_DEADLOCKS(f, n, ...)                                                                                     \
+	do {                                                                                                           \
+		static const struct step steps[] = {__VA_ARGS__};                                                      \
+		fixture_init(f, steps, sizeof steps / sizeof *steps, false);                                           \
+		ck_assert_uint_eq((f)->a->anomalies.count, n);                                                         \
+	} while (0)
+
+static const struct anomaly *first_of(const struct fixture *f)
+{
+	return &f->a->anomalies.items[0];
+}
+
+START_TEST(two_threads_that_lock_in_opposite_orders_may_deadlock)
+{
+	struct fixture f;
+	CHECK_DEADLOCKS(&f, 1, NESTED(0, A, B), NESTED(1, B, A));
+	ck_assert_int_eq(first_of(&f)->verdict, VERDICT_PROVED);
+	ck_assert_str_eq(first_of(&f)->pattern, "cycle-2");
+	ck_assert_uint_eq(f.a->model->events[first_of(&f)->events[0]].number, 2);
+	ck_assert_uint_eq(f.a->model->events[first_of(&f)->events[1]].number, 6);
+	fixture_release(&f);
+}
+END_TEST
+
+START_TEST(a_cycle_of_three_threads_is_one_deadlock)
+{
+	struct fixture f;
+	CHECK_DEADLOCKS(&f, 1, NESTED(0, A, B), NESTED(1, B, C), NESTED(2, C, A));
+	ck_assert_int_eq(first_of(&f)->verdict, VERDICT_PROVED);
+	ck_assert_str_eq(first_of(&f)->pattern, "cycle-3");
+	fixture_release(&f);
+}
+END_TEST
+
+START_TEST(one_thread_alone_does_not_deadlock)
+{
+	struct fixture f;
+	CHECK_DEADLOCKS(&f, 0, NESTED(0, A, B), NESTED(0, B, A), ACQ(1, A), REL(1, A));
+	fixture_release(&f);
+}
+END_TEST
+
+START_TEST(a_guard_lock_prevents_a_deadlock)
+{
+	struct fixture f;
+	CHECK_DEADLOCKS(&f, 0, ACQ(0, G), NESTED(0, A, B), REL(0, G), ACQ(1, G), NESTED(1, B, A), REL(1, G));
+	fixture_release(&f);
+}
+END_TEST
+
+START_TEST(a_guard_held_by_readers_prevents_nothing)
+{
+	struct fixture f;
+	CHECK_DEADLOCKS(&f, 1, SHA(0, G), NESTED(0, A, B), REL(0, G), SHA(1, G), NESTED(1, B, A), REL(1, G));
+	ck_assert_int_eq(first_of(&f)->verdict, VERDICT_PROVED);
+	fixture_release(&f);
+}
+END_TEST
+
+START_TEST(readers_do_not_wait_for_readers)
+{
+	struct fixture f;
+	CHECK_DEADLOCKS(&f, 0, SHA(0, A), ACQ(0, B), REL(0, B), REL(0, A), ACQ(1, B), SHA(1, A), REL(1, A), REL(1, B));
+	fixture_release(&f);
+	CHECK_DEADLOCKS(&f, 1, SHA(0, A), ACQ(0, B), REL(0, B), REL(0, A), ACQ(1, B), ACQ(1, A), REL(1, A), REL(1, B));
+	ck_assert_int_eq(first_of(&f)->verdict, VERDICT_PROVED);
+	fixture_release(&f);
+}
+END_TEST
+
+START_TEST(a_lock_that_is_only_tried_is_not_waited_for)
+{
+	struct fixture f;
+	CHECK_DEADLOCKS(&f, 0, ACQ(0, A), TRY(0, B), REL(0, B), REL(0, A), NESTED(1, B, A));
+	fixture_release(&f);
+	CHECK_DEADLOCKS(&f, 1, TRY(0, A), ACQ(0, B), REL(0, B), REL(0, A), NESTED(1, B, A));
+	fixture_release(&f);
+}
+END_TEST
+
+START_TEST(what_fork_and_join_order_does_not_deadlock)
+{
+	struct fixture f;
+	CHECK_DEADLOCKS(&f, 0, NESTED(0, A, B), {0, RT_OP_FORK, 1, 0, 0}, NESTED(1, B, A), {0, RT_OP_JOIN, 1, 0, 0},
+	                NESTED(0, A, B));
+	fixture_release(&f);
+}
+END_TEST
+
+START_TEST(a_wait_that_ends_takes_its_mutex_again)
+{
+	struct fixture f;
+	/* Either the lock of B or the end of the wait with it may wait for the second thread. */
+	CHECK_DEADLOCKS(&f, 2, ACQ(0, A), ACQ(0, B), {0, RT_OP_WAIT_BEGIN, COND, B, 0}, ACQ(1, B),
+	                {1, RT_OP_SIGNAL, COND, 0, 0}, REL(1, B), {0, RT_OP_WAIT_END, COND, B, 0}, REL(0, B), REL(0, A),
+	                NESTED(1, B, A));
+	ck_assert_uint_eq(f.a->summary[ANOMALY_DEADLOCK][VERDICT_PROVED], 2);
+	ck_assert_uint_eq(f.a->model->events[f.a->anomalies.items[1].events[0]].number, 7);
+	/* To be at the end of the wait, it must have been woken. */
+	const struct schedule *s = f.a->anomalies.items[1].schedule;
+	uint32_t done[2] = {0, 0};
+	for (uint32_t i = 0; i < s->count; i++)
+		done[s->steps[i].thread] = s->steps[i].to + 1;
+	ck_assert_uint_ge(done[1], 2);
+	fixture_release(&f);
+}
+END_TEST
+
+START_TEST(what_a_read_decides_is_refuted)
+{
+	/* The second thread locks the other way round only once it has read what the first wrote at the end. */
+	struct fixture f;
+	CHECK_DEADLOCKS(&f, 1, NESTED(0, A, B), ACQ(0, C), {0, RT_OP_WRITE, 4096, 8, 0}, REL(0, C), ACQ(1, C),
+	                {1, RT_OP_READ, 4096, 8, 0}, REL(1, C), NESTED(1, B, A), ACQ(1, C),
+	                {1, RT_OP_WRITE, 4096, 8, 0}, REL(1, C));
+	ck_assert_int_eq(first_of(&f)->verdict, VERDICT_REFUTED);
+	fixture_release(&f);
+}
+END_TEST
+
+START_TEST(deadlocks_of_the_same_positions_are_counted_together)
+{
+	static const struct step steps[] = {NESTED(0, A, B), NESTED(0, A, B), NESTED(1, B, A),
+	                                    NESTED(1, B, A), NESTED(2, B, A), NESTED(0, A, B)};
+	struct fixture f;
+	fixture_init(&f, steps, sizeof steps / sizeof *steps, true);
+	ck_assert_uint_eq(f.a->anomalies.count, 1);
+	ck_assert_uint_eq(first_of(&f)->count, 9);
+	ck_assert_int_eq(first_of(&f)->verdict, VERDICT_PROVED);
+	fixture_release(&f);
+}
+END_TEST
+
+Suite *deadlock_suite(void)
+{
+	Suite *s = suite_create("deadlock");
+	TCase *c = tcase_create("search");
+	tcase_set_timeout(c, 60);
+	tcase_add_loop_test(c, every_deadlock_of_the_golden_traces_is_proved_and_nothing_else, 0, 2);
+	tcase_add_test(c, two_threads_that_lock_in_opposite_orders_may_deadlock);
+	tcase_add_test(c, a_cycle_of_three_threads_is_one_deadlock);
+	tcase_add_test(c, one_thread_alone_does_not_deadlock);
+	tcase_add_test(c, a_guard_lock_prevents_a_deadlock);
+	tcase_add_test(c, a_guard_held_by_readers_prevents_nothing);
+	tcase_add_test(c, readers_do_not_wait_for_readers);
+	tcase_add_test(c, a_lock_that_is_only_tried_is_not_waited_for);
+	tcase_add_test(c, what_fork_and_join_order_does_not_deadlock);
+	tcase_add_test(c, a_wait_that_ends_takes_its_mutex_again);
+	tcase_add_test(c, what_a_read_decides_is_refuted);
+	tcase_add_test(c, deadlocks_of_the_same_positions_are_counted_together);
+	suite_add_tcase(s, c);
+	return s;
+}
