@@ -1,8 +1,8 @@
 #!/bin/sh
-# demo.sh BUILD: record a sample and say what is wrong with it.
+# demo.sh BUILD: record a sample and say what another run of it could do.
 set -eu
 build=$1
-sample=samples/pecan_fig1
+sample=samples/hidden
 mkdir -p "$build/demo"
 run() {
 	echo "\$ $*"
