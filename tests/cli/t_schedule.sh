@@ -164,18 +164,17 @@ fi
 # Every schedule of every report is valid, whichever way it is asked for; and a report's own words are given back.
 printf '%s\n' 'T1|w(x)|a.c:1' 'T2|w(x)|b.c:2' >two.std
 schedules=0
-for trace in "$top"/tests/golden/hand/*.std "$top"/tests/golden/atomicity/*.std two.std; do
+for trace in "$top"/tests/golden/hand/*.std two.std; do
 	"$racetrace" analyze --format json "$trace" >report.json 2>/dev/null
 	for id in $(jq -r '.anomalies[] | select(.schedule) | .id' report.json); do
 		schedules=$((schedules + 1))
-		expect 0 --verify --anomaly "$id" report.json
-		[ "$(cat out)" = valid ] || wrong "$trace: $id: $(cat out)"
 		expect 0 --anomaly "$id" report.json
-		cp out schedule.json
+		mv out schedule.json
 		jq -e --arg id "$id" --slurpfile s schedule.json '.anomalies[] | select(.id == $id) |
 			.schedule.steps == $s[0].steps and .schedule.goal == $s[0].goal' report.json >/dev/null ||
 			wrong "$trace: $id: printed otherwise than reported"
 		expect 0 --verify --trace "$trace" - <schedule.json
+		[ "$(cat out)" = valid ] || wrong "$trace: $id: $(cat out)"
 	done
 done
 [ $schedules -gt 50 ] || wrong "only $schedules schedules were tried"
