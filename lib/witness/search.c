@@ -1,6 +1,8 @@
 /* The exhaustive prover; see search.h. */
 #include "lib/witness/search.h"
 
+#include "lib/witness/base.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,9 +33,9 @@ struct search {
 	const struct trf *trf;
 	const uint8_t *free_reads; /* by event, bits; or NULL */
 	/* Of the trace. */
-	uint32_t *before;    /* by entry of cell_events: entry of the last write before, MODEL_NONE: initial */
-	uint32_t *entry;     /* by event: its entry in its first cell */
-	uint32_t *closed_by; /* by event: acquiring events: the event that ends the hold, MODEL_NONE */
+	uint32_t *before; /* by entry of cell_events: entry of the last write before, MODEL_NONE: initial */
+	uint32_t *entry;  /* by event: its entry in its first cell */
+	struct base base;
 	uint32_t
 	    *signal_of;     /* by event: WAIT_BEGIN, WAIT_END: the signal that ends the wait, MODEL_NONE: none needed */
 	struct wait *waits; /* untimed waits, by signal */
@@ -41,6 +43,9 @@ struct search {
 	/* Of the goal. */
 	const struct goal *goal;
 	uint32_t *must, *bound; /* by thread: so many events are needed; are relevant */
+	uint32_t *start;        /* by thread: so many are the base, which comes first */
+	uint32_t end;           /* all of the base are events before this one */
+	bool *looked;           /* by cell: is it known whom the base wrote last? */
 	uint32_t *target;       /* by thread: pos to stand at (RACE, DEADLOCK), MODEL_NONE */
 	/* The state. */
 	uint32_t *pos;         /* by thread */
@@ -203,33 +208,6 @@ static void scan_cells(struct search *s)
 	}
 }
 
-/* A thread holds a lock once at most (inner levels are no events), so each acquiring event's hold ends with the next
- * release. */
-static void scan_locks(struct search *s)
-{
-	const struct model *m = s->m;
-	uint32_t *open = malloc((m->object_count + 1) * sizeof *open);
-	if (!open) {
-		s->failed = true;
-		return;
-	}
-	for (uint32_t t = 0; t < m->thread_count; t++) {
-		memset(open, 0xff, (m->object_count + 1) * sizeof *open);
-		for (uint32_t pos = 0; pos < m->threads[t].count; pos++) {
-			uint32_t e = m->threads[t].events[pos];
-			uint32_t lock = lock_let_go(m, e);
-			if (lock != MODEL_NONE && open[lock] != MODEL_NONE) {
-				s->closed_by[open[lock]] = e;
-				open[lock] = MODEL_NONE;
-			}
-			lock = lock_taken(m, e);
-			if (lock != MODEL_NONE)
-				open[lock] = e;
-		}
-	}
-	free(open);
-}
-
 static int compare_waits(const void *a, const void *b)
 {
 	uint32_t x = ((const struct wait *)a)->signal, y = ((const struct wait *)b)->signal;
@@ -288,12 +266,14 @@ void search_free(struct search *s)
 {
 	if (!s)
 		return;
-	void *const parts[] = {s->before, s->entry,       s->closed_by, s->signal_of,  s->waits,      s->unheard,
-	                       s->must,   s->bound,       s->target,    s->pos,        s->last,       s->left,
-	                       s->asked,  s->asked_first, s->need,      s->need_first, s->owner,      s->readers,
-	                       s->frozen, s->done,        s->saved,     s->choices,    s->candidates, s->seen.slots};
+	void *const parts[] = {s->before, s->entry,      s->start,   s->looked,     s->signal_of,
+	                       s->waits,  s->unheard,    s->must,    s->bound,      s->target,
+	                       s->pos,    s->last,       s->left,    s->asked,      s->asked_first,
+	                       s->need,   s->need_first, s->owner,   s->readers,    s->frozen,
+	                       s->done,   s->saved,      s->choices, s->candidates, s->seen.slots};
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		free(parts[i]);
+	base_release(&s->base);
 	free(s);
 }
 
@@ -310,35 +290,26 @@ struct search *search_create(const struct model *m, const struct trf *trf, const
 		uint32_t **array;
 		size_t n;
 	} const parts[] = {
-	    {&s->before, entries},
-	    {&s->entry, m->event_count},
-	    {&s->closed_by, m->event_count},
-	    {&s->signal_of, m->event_count},
-	    {&s->must, m->thread_count},
-	    {&s->bound, m->thread_count},
-	    {&s->target, m->thread_count},
-	    {&s->pos, m->thread_count},
-	    {&s->last, m->cell_count},
-	    {&s->left, m->cell_count},
-	    {&s->asked, entries},
-	    {&s->asked_first, m->cell_count},
-	    {&s->need, entries},
-	    {&s->need_first, m->cell_count},
-	    {&s->owner, m->object_count},
-	    {&s->readers, m->object_count},
+	    {&s->before, entries},         {&s->entry, m->event_count},
+	    {&s->start, m->thread_count},  {&s->signal_of, m->event_count},
+	    {&s->must, m->thread_count},   {&s->bound, m->thread_count},
+	    {&s->target, m->thread_count}, {&s->pos, m->thread_count},
+	    {&s->last, m->cell_count},     {&s->left, m->cell_count},
+	    {&s->asked, entries},          {&s->asked_first, m->cell_count},
+	    {&s->need, entries},           {&s->need_first, m->cell_count},
+	    {&s->owner, m->object_count},  {&s->readers, m->object_count},
 	};
 	s->frozen = calloc(m->thread_count + 1, sizeof *s->frozen);
 	s->unheard = calloc(m->thread_count + 1, sizeof *s->unheard);
-	bool ok = s->frozen && s->unheard;
+	s->looked = calloc((size_t)m->cell_count + 1, sizeof *s->looked);
+	bool ok = base_init(&s->base, m, trf) && s->frozen && s->unheard && s->looked;
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		ok = (*parts[i].array = calloc(parts[i].n + 1, sizeof(uint32_t))) && ok;
 	if (ok) {
-		memset(s->closed_by, 0xff, m->event_count * sizeof *s->closed_by);
 		memset(s->signal_of, 0xff, m->event_count * sizeof *s->signal_of);
 		memset(s->last, 0xff, m->cell_count * sizeof *s->last);
 		memset(s->owner, 0xff, m->object_count * sizeof *s->owner);
 		scan_cells(s);
-		scan_locks(s);
 		scan_waits(s);
 	}
 	if (!ok || s->failed) {
@@ -384,32 +355,6 @@ static bool continues_goal(const struct search *s, uint32_t i)
 	return i && s->goal->events[i - 1] == model_pred(s->m, s->goal->events[i]);
 }
 
-/* False: the goal needs an event that it excludes. */
-static bool needs(struct search *s)
-{
-	const struct model *m = s->m;
-	const struct goal *g = s->goal;
-	memset(s->must, 0, m->thread_count * sizeof *s->must);
-	memset(s->target, 0xff, m->thread_count * sizeof *s->target);
-	for (uint32_t i = 0; i < g->count; i++) {
-		uint32_t e = g->events[i], thread = model_thread_of(m, e);
-		if (g->kind != GOAL_SEQUENCE)
-			s->target[thread] = m->events[e].pos;
-		if (g->kind != GOAL_SEQUENCE || !continues_goal(s, i))
-			include_before(s->must, s, e);
-		if (g->kind == GOAL_SEQUENCE && m->events[e].pos + 1 > s->must[thread])
-			s->must[thread] = m->events[e].pos + 1;
-	}
-	for (uint32_t t = 0; t < m->thread_count; t++)
-		if (s->target[t] != MODEL_NONE && s->must[t] > s->target[t])
-			return false;
-	if (g->kind != GOAL_SEQUENCE)
-		return true;
-	/* The last event of a sequence comes after everything. */
-	uint32_t final = g->events[g->count - 1];
-	return s->must[model_thread_of(m, final)] == m->events[final].pos + 1;
-}
-
 /* May this event occur at all before the goal? */
 static bool may_occur(const struct search *s, uint32_t e)
 {
@@ -426,28 +371,6 @@ static bool may_occur(const struct search *s, uint32_t e)
 	return true;
 }
 
-/* Relevant: what is needed, and the ends of the holds that begin there, as far as they may occur. */
-static void relevant(struct search *s)
-{
-	const struct model *m = s->m;
-	memcpy(s->bound, s->must, m->thread_count * sizeof *s->bound);
-	uint32_t *scanned = s->pos; /* not in use yet */
-	memset(scanned, 0, m->thread_count * sizeof *scanned);
-	for (bool more = true; more;) {
-		more = false;
-		for (uint32_t t = 0; t < m->thread_count; t++)
-			while (scanned[t] < s->bound[t]) {
-				uint32_t release = s->closed_by[m->threads[t].events[scanned[t]++]];
-				if (release == MODEL_NONE || m->events[release].pos < s->bound[t] ||
-				    !may_occur(s, release))
-					continue;
-				include(s->bound, s, release);
-				more = true;
-			}
-	}
-	memset(scanned, 0, m->thread_count * sizeof *scanned);
-}
-
 /* Is e one of a sequence's events? */
 static bool is_goal(const struct search *s, uint32_t e)
 {
@@ -457,6 +380,119 @@ static bool is_goal(const struct search *s, uint32_t e)
 	return false;
 }
 
+/* What the goal's events need themselves. */
+static void needs_of_goal(struct search *s)
+{
+	const struct model *m = s->m;
+	const struct goal *g = s->goal;
+	memset(s->must, 0, m->thread_count * sizeof *s->must);
+	memset(s->target, 0xff, m->thread_count * sizeof *s->target);
+	for (uint32_t i = 0; i < g->count; i++) {
+		uint32_t e = g->events[i], thread = model_thread_of(m, e);
+		if (g->kind != GOAL_SEQUENCE)
+			s->target[thread] = m->events[e].pos;
+		if (g->kind != GOAL_SEQUENCE || !continues_goal(s, i))
+			include_before(s->must, s, e);
+		if (g->kind == GOAL_SEQUENCE && m->events[e].pos + 1 > s->must[thread])
+			s->must[thread] = m->events[e].pos + 1;
+	}
+}
+
+/* Does the goal need no event that it excludes? */
+static bool needs_possible(const struct search *s)
+{
+	const struct goal *g = s->goal;
+	for (uint32_t t = 0; t < s->m->thread_count; t++)
+		if (s->target[t] != MODEL_NONE && s->must[t] > s->target[t])
+			return false;
+	if (g->kind != GOAL_SEQUENCE)
+		return true;
+	/* The last event of a sequence comes after everything. */
+	uint32_t final = g->events[g->count - 1];
+	return s->must[model_thread_of(s->m, final)] == s->m->events[final].pos + 1;
+}
+
+/* Must the needed part contain the end of this section, which is open there: has another thread, in the needed part, a
+ * section that it excludes and that comes after its beginning? */
+static bool must_close(const struct search *s, const struct section *open)
+{
+	const struct sections *all = &s->base.sections;
+	for (uint32_t i = all->lock_first[open->lock]; i < all->lock_first[open->lock + 1]; i++) {
+		const struct section_group *g = &all->groups[i];
+		if (g->thread == open->thread)
+			continue;
+		for (uint32_t n = base_count(&s->base, g, s->must[g->thread]); n; n--) {
+			const struct section *other = &all->items[all->sorted[g->first + n - 1]];
+			if (other->place < open->place)
+				break;
+			if (sections_exclude(other, open) && !is_goal(s, other->acquire) &&
+			    clock_get(&s->trf->clocks, trf_clock(s->trf, other->acquire), open->thread) >
+			        s->m->events[open->acquire].pos)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Adds the ends of a thread's holds that must be needed. *possible: there are such ends. */
+static bool close_needed(struct search *s, uint32_t thread, bool *possible)
+{
+	const struct model_lockset *held = base_held(s->m, thread, s->must[thread]);
+	for (uint32_t i = 0; i < held->count; i++) {
+		const struct section *open = base_section(&s->base, thread, held->locks[i].object, s->must[thread]);
+		if (!open || !must_close(s, open))
+			continue;
+		if (open->release == MODEL_NONE || !may_occur(s, open->release)) {
+			*possible = false;
+			return false;
+		}
+		include(s->must, s, open->release);
+		return true;
+	}
+	return false;
+}
+
+/* What the goal needs. False: it needs an event that it excludes. */
+static bool needs(struct search *s)
+{
+	bool possible = true;
+	needs_of_goal(s);
+	for (bool more = true; more && possible && needs_possible(s);) {
+		more = false;
+		for (uint32_t t = 0; t < s->m->thread_count; t++)
+			more |= close_needed(s, t, &possible);
+	}
+	return possible && needs_possible(s);
+}
+
+/* Adds the ends of the holds that a thread has when its relevant part ends, as far as they may occur. */
+static bool close_holds(struct search *s, uint32_t thread)
+{
+	const struct model *m = s->m;
+	const struct model_lockset *held = base_held(m, thread, s->bound[thread]);
+	bool more = false;
+	for (uint32_t i = 0; i < held->count; i++) {
+		const struct section *open = base_section(&s->base, thread, held->locks[i].object, s->bound[thread]);
+		if (!open || open->release == MODEL_NONE || m->events[open->release].pos < s->bound[thread] ||
+		    !may_occur(s, open->release))
+			continue;
+		include(s->bound, s, open->release);
+		more = true;
+	}
+	return more;
+}
+
+/* Relevant: what is needed, and the ends of the holds that begin there, as far as they may occur. */
+static void relevant(struct search *s)
+{
+	memcpy(s->bound, s->must, s->m->thread_count * sizeof *s->bound);
+	for (bool more = true; more;) {
+		more = false;
+		for (uint32_t t = 0; t < s->m->thread_count; t++)
+			more |= close_holds(s, t);
+	}
+}
+
 /* Does e read, and must it see what it saw? The goal's own events need not. */
 static bool must_read(const struct search *s, uint32_t e)
 {
@@ -464,30 +500,109 @@ static bool must_read(const struct search *s, uint32_t e)
 	       !(s->free_reads && s->free_reads[e / 8] >> e % 8 & 1);
 }
 
-/* Counts the relevant accesses, or forgets them. */
+/* The last write of a cell in the base: its entry, MODEL_NONE if there is none. All of the base is before s->end. */
+static uint32_t last_in_base(const struct search *s, uint32_t cell)
+{
+	const struct model *m = s->m;
+	uint32_t first = m->cells[cell].first, low = first, high = first + m->cells[cell].count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (m->cell_events[middle] < s->end)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	while (low-- > first) {
+		uint32_t e = m->cell_events[low];
+		if (rt_op_writes(model_op(m, e)) && m->events[e].pos < s->start[model_thread_of(m, e)])
+			return low;
+	}
+	return MODEL_NONE;
+}
+
+static void count_cell(struct search *s, uint32_t e, uint32_t cell, bool needed)
+{
+	bool read = must_read(s, e);
+	uint32_t w = s->before[entry_in(s, e, cell)];
+	if (s->end && !s->looked[cell])
+		s->last[cell] = last_in_base(s, cell);
+	s->looked[cell] = true;
+	s->left[cell] += (uint32_t)rt_op_writes(model_op(s->m, e));
+	*(w == MODEL_NONE ? &s->asked_first[cell] : &s->asked[w]) += read;
+	*(w == MODEL_NONE ? &s->need_first[cell] : &s->need[w]) += read && needed;
+}
+
+static void forget_cell(struct search *s, uint32_t e, uint32_t cell)
+{
+	uint32_t w = s->before[entry_in(s, e, cell)];
+	s->left[cell] = s->asked_first[cell] = s->need_first[cell] = 0;
+	s->last[cell] = MODEL_NONE;
+	s->looked[cell] = false;
+	if (w != MODEL_NONE)
+		s->asked[w] = s->need[w] = 0;
+}
+
+/* Counts the relevant accesses behind the base, or forgets them. */
 static void count_accesses(struct search *s, bool count)
 {
 	const struct model *m = s->m;
 	for (uint32_t t = 0; t < m->thread_count; t++)
-		for (uint32_t pos = 0; pos < s->bound[t]; pos++) {
+		for (uint32_t pos = s->start[t]; pos < s->bound[t]; pos++) {
 			uint32_t e = m->threads[t].events[pos];
 			const struct model_site *site = &m->sites[m->events[e].site];
 			if (!rt_op_is_access(site->op))
 				continue;
-			bool read = must_read(s, e), write = rt_op_writes(site->op);
 			for (uint32_t cell = m->events[e].object; cell < m->events[e].object + site->cells; cell++) {
-				if (!count) {
-					s->left[cell] = s->asked_first[cell] = s->need_first[cell] = 0;
-					s->last[cell] = MODEL_NONE;
-				}
-				s->left[cell] += write && count;
-				uint32_t w = s->before[entry_in(s, e, cell)];
-				uint32_t *asked = w == MODEL_NONE ? &s->asked_first[cell] : &s->asked[w];
-				uint32_t *need = w == MODEL_NONE ? &s->need_first[cell] : &s->need[w];
-				*asked = count ? *asked + read : 0;
-				*need = count ? *need + (read && pos < s->must[t]) : 0;
+				if (count)
+					count_cell(s, e, cell, pos < s->must[t]);
+				else
+					forget_cell(s, e, cell);
 			}
 		}
+}
+
+/* Takes the locks that are held at the end of the base, or forgets them. */
+static void hold_locks(struct search *s, bool hold)
+{
+	for (uint32_t t = 0; t < s->m->thread_count; t++) {
+		const struct model_lockset *held = base_held(s->m, t, s->start[t]);
+		for (uint32_t i = 0; i < held->count; i++) {
+			const struct model_lock *lock = &held->locks[i];
+			if (lock->shared)
+				s->readers[lock->object] = hold ? s->readers[lock->object] + 1 : 0;
+			else
+				s->owner[lock->object] = hold ? t : MODEL_NONE;
+		}
+	}
+}
+
+/* Begins behind the base. Costs as much as it looks at. */
+static void begin(struct search *s)
+{
+	const struct model *m = s->m;
+	base_find(&s->base, s->goal, s->must, s->bound, s->start);
+	memcpy(s->pos, s->start, m->thread_count * sizeof *s->pos);
+	s->end = 0;
+	for (uint32_t t = 0; t < m->thread_count; t++) {
+		s->spent += s->bound[t] - s->start[t];
+		if (s->start[t] && m->threads[t].events[s->start[t] - 1] >= s->end)
+			s->end = m->threads[t].events[s->start[t] - 1] + 1;
+	}
+	count_accesses(s, true);
+	hold_locks(s, true);
+}
+
+/* The schedule: the base in the order of the trace, then what was executed. */
+static bool write_schedule(struct search *s, struct schedule *out)
+{
+	const struct model *m = s->m;
+	for (uint32_t e = 0; e < s->end; e++)
+		if (m->events[e].pos < s->start[model_thread_of(m, e)] && !schedule_push(out, m, e))
+			return false;
+	for (size_t i = 0; i < s->done_count; i++)
+		if (!schedule_push(out, m, s->done[i].event))
+			return false;
+	return true;
 }
 
 /* Executing and taking back. */
@@ -849,6 +964,7 @@ static void clear(struct search *s)
 	while (s->done_count)
 		take_back(s);
 	count_accesses(s, false);
+	hold_locks(s, false);
 	s->choice_count = s->candidate_count = s->saved_count = 0;
 	if (s->seen.capacity > 65536) {
 		free(s->seen.slots);
@@ -871,11 +987,10 @@ enum search_answer search_goal(struct search *s, const struct goal *goal, uint64
 	if (!needs(s))
 		return SEARCH_NONE;
 	relevant(s);
-	count_accesses(s, true);
+	begin(s);
 	enum search_answer answer = explore(s);
-	for (size_t i = 0; answer == SEARCH_FOUND && i < s->done_count; i++)
-		if (!schedule_push(out, s->m, s->done[i].event))
-			answer = SEARCH_NO_MEMORY;
+	if (answer == SEARCH_FOUND && !write_schedule(s, out))
+		answer = SEARCH_NO_MEMORY;
 	*spent = s->spent;
 	if (!s->failed)
 		clear(s);

@@ -3,8 +3,11 @@
  * (seed 002: a race is a state in which two conflicting accesses are enabled).
  *
  * It is complete: if it ends without a witness and within its budget, there is none. What keeps it small:
- *  - the relevant part of the trace: what the goal needs (thread order, POR, reads-from), and the releases of the locks
- *    taken there with what these need in turn. Leaving out everything else turns any witness into a smaller one;
+ *  - what the goal needs: thread order, POR, reads-from, and that who holds a lock lets it go before whoever takes it
+ *    after; often that alone shows that there is no witness;
+ *  - the relevant part of the trace: that, and the releases of the locks taken there with what these need in turn.
+ *    Leaving out everything else turns any witness into a smaller one;
+ *  - its base (base.h) is executed first, in the trace's order, and not looked at;
  *  - persistent sets: an event that can be in nobody's way (a release, a read, a fork, a write that nobody else
  *    touches) is executed at once, alone;
  *  - states already seen (thread positions and the last writes that some later read asks for) are not entered again;
@@ -30,7 +33,7 @@ void search_free(struct search *s);
 
 /*
  * Looks for a witness of the goal. budget: events that may be executed, those taken back included; *spent tells how
- * many were. On SEARCH_FOUND *out (from zeroed) holds the schedule, owned by the caller.
+ * many were, with those behind the base that were looked at once. On SEARCH_FOUND *out (from zeroed) holds the schedule, owned by the caller.
  */
 enum search_answer search_goal(struct search *s, const struct goal *goal, uint64_t budget, struct schedule *out,
                                uint64_t *spent);
