@@ -75,7 +75,7 @@ $(BUILD)/pic/%.o: %.S
 
 # What Debian calls the things that each target needs.
 BUILD_PACKAGES := gcc g++ make libc6-dev libzstd-dev libjansson-dev libdw-dev libelf-dev libxxhash-dev libiberty-dev uthash-dev
-CHECK_PACKAGES := $(BUILD_PACKAGES) check libsubunit-dev zstd jq bash clang valgrind
+CHECK_PACKAGES := $(BUILD_PACKAGES) check libsubunit-dev zstd jq bash clang valgrind groff-base pkg-config
 HOUSE_PACKAGES := $(CHECK_PACKAGES) libclang-rt-14-dev clang-format clang-tidy
 
 .PHONY: help deps-build deps-check deps-house demo check unit cli e2e san fuzz check-real bench bench-column format tidy install
@@ -147,20 +147,19 @@ format: deps-house ## is everything as clang-format wants it?
 tidy: deps-house ## clang-tidy over the program, and clang's own warnings
 	@bash tests/tidy.sh
 
+# The program finds the recorder beside itself, in ../lib/racetrace, wherever the tree is moved to.
 DESTDIR ?=
+ROOT = $(DESTDIR)$(PREFIX)
 install: all ## to $(DESTDIR)$(PREFIX)
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/racetrace $(DESTDIR)$(PREFIX)/lib/pkgconfig \
-		$(DESTDIR)$(PREFIX)/share/man/man1
-	install $(BUILD)/bin/racetrace $(DESTDIR)$(PREFIX)/bin/
-	install -m 644 $(RECORDERS) $(DESTDIR)$(PREFIX)/lib/racetrace/
-	install -m 644 docs/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' docs/racetrace.pc.in \
-		>$(DESTDIR)$(PREFIX)/lib/pkgconfig/racetrace.pc
-
-# Large made-up traces for timing the analysis by hand: without arguments it tells how.
-$(BUILD)/bin/gen_trace: $(call obj,tests/bench/gen_trace.c) $(BUILD)/lib/libracetrace.a
-	@mkdir -p $(@D)
-	$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	install -d '$(ROOT)/bin' '$(ROOT)/lib/racetrace' '$(ROOT)/lib/pkgconfig' '$(ROOT)/share/man/man1' \
+		'$(ROOT)/share/man/man5' '$(ROOT)/share/bash-completion/completions'
+	install $(BUILD)/bin/racetrace '$(ROOT)/bin/'
+	install -m 644 $(RECORDERS) '$(ROOT)/lib/racetrace/'
+	for page in $(wildcard docs/*.[15]); do \
+		sed 's|^\(.TH [^ ]* [15]\) "" "racetrace"|\1 "" "racetrace $(VERSION)"|' $$page \
+			>'$(ROOT)'/share/man/man$${page##*.}/$${page##*/} || exit 1; done
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' docs/racetrace.pc.in >'$(ROOT)/lib/pkgconfig/racetrace.pc'
+	install -m 644 docs/racetrace.bash '$(ROOT)/share/bash-completion/completions/racetrace'
 
 clean: ## remove what was built
 	rm -rf $(BUILD) $(BUILD)-san $(BUILD)-fuzz

@@ -12,7 +12,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OPT_EVERY = 256, OPT_ALL, OPT_KINDS, OPT_ORDERS, OPT_ONLY_ORDERS, OPT_FAIL_ON, OPT_REGIONS, OPT_SCHEMA };
+enum {
+	OPT_ANOMALY = 'a',
+	OPT_EVERY = 256,
+	OPT_ALL,
+	OPT_KINDS,
+	OPT_ORDERS,
+	OPT_ONLY_ORDERS,
+	OPT_FAIL_ON,
+	OPT_REGIONS,
+	OPT_SCHEMA
+};
 enum { LONG_WORK = 5000000 }; /* events from which on progress is worth a line */
 
 struct settings {
@@ -20,12 +30,15 @@ struct settings {
 	const struct report_format *format; /* NULL: by what the output is */
 	const char *output;                 /* NULL: standard output */
 	const char *trace;
+	const char *anomaly; /* NULL: all */
 	bool only_orders, fail_on_given, schema;
 	int fail_on; /* enum verdict; VERDICTS: never */
 };
 
 static const struct argp_option options[] = {
-    {"format", 'f', "FORMAT", 0, "How to write the report: text or json; text on a terminal, else json", 0},
+    {"format", 'f', "FORMAT", 0,
+     "How to write the report: text, json, or dot, a graph of one anomaly; text on a terminal, else json", 0},
+    {"anomaly", OPT_ANOMALY, "ID", 0, "List this anomaly only, such as R1", 0},
     {"output", 'o', "FILE", 0, "Write the report to FILE", 0},
     {"every", OPT_EVERY, NULL, 0, "List every pair of events, not one for each pair of source positions", 0},
     {"all", OPT_ALL, NULL, 0, "List refuted anomalies too", 0},
@@ -127,6 +140,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'o':
 		s->output = arg;
+		return 0;
+	case OPT_ANOMALY:
+		s->anomaly = arg;
 		return 0;
 	case OPT_EVERY:
 		s->analysis.every = true;
@@ -234,7 +250,8 @@ static enum rt_status write_report(const struct settings *s, const struct analys
 {
 	struct report_options report_options = {.least = s->analysis.all ? VERDICT_REFUTED : VERDICT_PREDICTED,
 	                                        .every = s->analysis.every,
-	                                        .orders = s->only_orders ? s->analysis.orders : 0};
+	                                        .orders = s->only_orders ? s->analysis.orders : 0,
+	                                        .only = s->anomaly};
 	struct report *r;
 	enum rt_status status = report_create(a, &report_options, &r, err);
 	progress(NULL, rt_trace_info(a->trace)->events);

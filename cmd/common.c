@@ -73,3 +73,47 @@ struct cmd_text cmd_address(const struct rt_trace *trace, uint64_t addr)
 	}
 	return out;
 }
+
+static const char *const memory_orders[] = {"relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst"};
+
+static void print_object(const struct rt_trace *trace, const struct rt_event *e, char *out, size_t size)
+{
+	const struct rt_trace_info *info = rt_trace_info(trace);
+	enum rt_group group = rt_op_group(e->op);
+	bool other = e->op == RT_OP_FORK || e->op == RT_OP_JOIN || e->op == RT_OP_DETACH;
+	if (other && e->addr < info->thread_count)
+		snprintf(out, size, "%s", cmd_text(info->threads[e->addr].name).text);
+	else if (other || e->op == RT_OP_LOST)
+		snprintf(out, size, "%" PRIu64, e->addr);
+	else if (group == RT_GROUP_CONDITION && e->arg)
+		snprintf(out, size, "%s %s", cmd_address(trace, e->addr).text, cmd_address(trace, e->arg).text);
+	else if (e->addr)
+		snprintf(out, size, "%s", cmd_address(trace, e->addr).text);
+	else
+		out[0] = '\0';
+	size_t at = strlen(out);
+	if (e->arg && group != RT_GROUP_CONDITION)
+		at += (size_t)snprintf(out + at, size - at, "%s[%" PRIu64 "]", at ? " " : "", e->arg);
+	if (at < size && e->flags & RT_F_VALUE)
+		at += (size_t)snprintf(out + at, size - at, " =%" PRId64, (int64_t)e->value);
+	if (at < size && (rt_op_is_atomic(e->op) || e->op == RT_OP_FENCE) &&
+	    e->order < sizeof memory_orders / sizeof *memory_orders)
+		at += (size_t)snprintf(out + at, size - at, "%s%s", at ? " " : "", memory_orders[e->order]);
+	for (unsigned bit = 1; bit < 8; bit++) {
+		static const char *const flags[] = {"",     "volatile", "timed", "timeout",
+		                                    "vptr", "unwoken",  "free",  "0x80"};
+		if (at < size && e->flags >> bit & 1)
+			at += (size_t)snprintf(out + at, size - at, "%s%s", at ? " " : "", flags[bit]);
+	}
+}
+
+void cmd_print_event(const struct rt_trace *trace, const struct rt_event *e, const char *end)
+{
+	char object[2048];
+	const struct rt_trace_info *info = rt_trace_info(trace);
+	const char *thread = e->thread < info->thread_count ? info->threads[e->thread].name : "?";
+	print_object(trace, e, object, sizeof object);
+	struct cmd_text position = cmd_position(trace, e->pc);
+	printf("%8" PRIu64 " %-10s %7" PRIu64 " %-15s %-28s%s%s%s\n", e->number, cmd_text(thread).text, e->ordinal,
+	       rt_op_name(e->op), object, position.text[0] ? " " : "", position.text, end);
+}

@@ -21,4 +21,7 @@ struct cmd_text cmd_position(const struct rt_trace *trace, uint64_t pc);
 /* "queue.size", "queue.size+4", a lock's name, or the address in hexadecimal. */
 struct cmd_text cmd_address(const struct rt_trace *trace, uint64_t addr);
 
+/* One event, one line: number, thread, place in it, operation, object, position; then the text `end`. */
+void cmd_print_event(const struct rt_trace *trace, const struct rt_event *e, const char *end);
+
 #endif

@@ -14,6 +14,7 @@ static const struct command {
     /* In the order of use; each with its own --help. */
     {"record", cmd_record, "run a program and write its trace"},
     {"analyze", cmd_analyze, "what could have gone wrong in a recorded run"},
+    {"schedule", cmd_schedule, "the run that shows an anomaly; or judge one"},
     {"info", cmd_info, "what is in a trace"},
     {"dump", cmd_dump, "the events of a trace, as text or JSON lines"},
     {"convert", cmd_convert, "a trace in another format"},

@@ -162,6 +162,15 @@ static void saved_set(struct pass *p, struct saved *s, const struct rt_event *ev
 	*s = (struct saved){.event = *event, .node = node, .used = true};
 }
 
+/* Is it a call in the recorder, which stands between the program and a library that calls it back? */
+static bool in_recorder(const struct pass *p, uint64_t pc)
+{
+	size_t n = 0;
+	const struct rt_frame *frames = rt_trace_frames(p->trace, pc, &n);
+	const char *module = n ? frames[0].module : NULL;
+	return module && (strncmp(module, "libtsan.so.", 11) == 0 || strncmp(module, "libracetrace.so.", 16) == 0);
+}
+
 /* The entry of an event, made if there is none yet: with its stack, without the rest. NULL without memory. */
 static struct description *entry_add(struct pass *p, const struct rt_event *event, uint32_t node, bool *is_new)
 {
@@ -182,13 +191,15 @@ static struct description *entry_add(struct pass *p, const struct rt_event *even
 		return NULL;
 	}
 	stack[0] = event->pc;
+	size_t kept = 1;
 	for (size_t i = 1; i < depth; i++) {
-		stack[i] = p->nodes[node].pc;
+		if (!in_recorder(p, p->nodes[node].pc))
+			stack[kept++] = p->nodes[node].pc;
 		node = p->nodes[node].parent;
 	}
 	e->d.event = *event;
 	e->d.stack = stack;
-	e->d.stack_count = depth;
+	e->d.stack_count = kept;
 	e->d.stack_cut = node != ROOT;
 	p->out->cut |= e->d.stack_cut;
 	HASH_ADD(hh, p->out->entries, d.event.number, sizeof event->number, e);

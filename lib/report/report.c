@@ -13,6 +13,7 @@
 const struct report_format report_formats[] = {
     {"text", report_text},
     {"json", report_json},
+    {"dot", report_dot},
     {NULL, NULL},
 };
 
@@ -205,6 +206,19 @@ static void name_entries(struct report *r)
 	}
 }
 
+/* Drops all entries but the one of that id. */
+static enum rt_status select_entry(struct report *r, const char *id, struct rt_error *err)
+{
+	for (size_t i = 0; i < r->count; i++)
+		if (!strcmp(r->entries[i].id, id)) {
+			r->entries[0] = r->entries[i];
+			r->count = 1;
+			return RT_OK;
+		}
+	return rt_error_set(err, RT_EUSAGE, "there is no anomaly '%s' in '%s'", id,
+	                    rt_trace_info(r->analysis->trace)->path);
+}
+
 enum rt_status report_create(const struct analysis *a, const struct report_options *options, struct report **out,
                              struct rt_error *err)
 {
@@ -219,11 +233,15 @@ enum rt_status report_create(const struct analysis *a, const struct report_optio
 		if (!options->every && !merge_entries(r))
 			status = rt_error_set(err, RT_EMEMORY, "no memory for the report");
 	}
+	if (!status) {
+		name_entries(r);
+		if (options->only)
+			status = select_entry(r, options->only, err);
+	}
 	if (status) {
 		report_free(r);
 		return status;
 	}
-	name_entries(r);
 	*out = r;
 	return RT_OK;
 }

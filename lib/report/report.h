@@ -14,7 +14,8 @@
 struct report_options {
 	enum verdict least; /* anomalies below are not listed (VERDICT_PREDICTED unless --all) */
 	bool every;         /* list anomalies at the same source positions apart */
-	uint32_t orders; /* not 0: list what one of these (bit i: orders[i]) leaves unordered, whatever the verdict */
+	uint32_t orders;  /* not 0: list what one of these (bit i: orders[i]) leaves unordered, whatever the verdict */
+	const char *only; /* id of the one anomaly to list; NULL: all */
 };
 
 struct report_entry {
@@ -34,7 +35,7 @@ struct report {
 };
 
 /* Gathers the report of an analysis, with one more pass over its trace. On RT_OK *out is owned by the caller; the
- * analysis must outlive it. */
+ * analysis must outlive it. RT_EUSAGE: options.only is no anomaly's. */
 enum rt_status report_create(const struct analysis *a, const struct report_options *options, struct report **out,
                              struct rt_error *err);
 void report_free(struct report *r);

@@ -11,6 +11,7 @@ static const struct {
 	enum rt_status (*search)(const struct search_context *c, struct anomaly_list *list, struct rt_error *err);
 } searches[] = {
     {ANOMALY_RACE, race_search},
+    {ANOMALY_ATOMICITY, atomicity_search},
     {ANOMALY_DEADLOCK, deadlock_search},
 };
 

@@ -26,6 +26,7 @@ static inline bool search_unordered(const struct search_context *c, int order, u
  * the witness `recorded`) where the recorded run itself shows it, else `predicted`. The rest is the caller's.
  */
 enum rt_status race_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err);
+enum rt_status atomicity_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err);
 enum rt_status deadlock_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err);
 
 #endif

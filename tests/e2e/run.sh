@@ -11,11 +11,12 @@ TRIES=5 # recordings until every finding had its usual verdict
 
 # compile VARIANT SOURCE OUTPUT
 compile() {
-	local compiler=gcc cflags libs
-	[[ $2 == *.cpp ]] && compiler=g++
+	local compiler=gcc cflags libs more=()
+	[[ $2 == *.cpp ]] && compiler=g++ more+=(-std=c++20)
+	grep -q '^#pragma omp' "$2" && more+=(-fopenmp)
 	case $1 in
-	case) $compiler -g -fsanitize=thread "$2" -o "$3" -lpthread ;;
-	gcc-O*) $compiler -g "-${1#gcc-}" -fsanitize=thread "$2" -o "$3" -lpthread ;;
+	case) $compiler -g -fsanitize=thread "${more[@]}" "$2" -o "$3" -lpthread ;;
+	gcc-O*) $compiler -g "-${1#gcc-}" -fsanitize=thread -Wno-tsan "${more[@]}" "$2" -o "$3" -lpthread ;;
 	clang)
 		read -ra cflags < <("$racetrace" --cflags) && read -ra libs < <("$racetrace" --libs) &&
 			clang -g -O1 "${cflags[@]}" -c "$2" -o "$3.o" && clang "$3.o" -o "$3" "${libs[@]}" -lpthread
@@ -38,7 +39,7 @@ differences() {
 
 # check_sample VARIANT SOURCE FOLDER: prints differences; tries again while a verdict is tolerated but unusual.
 check_sample() {
-	local source=$2 folder=$3 expect=${2%.c}.expect kinds="race" found usual="" i word rest
+	local source=$2 folder=$3 expect=${2%.*}.expect kinds="race" found usual="" i word rest
 	while read -r word rest; do
 		[ "$word" != kinds ] || kinds=${rest// /,}
 	done <"$expect"
@@ -119,7 +120,8 @@ tests() {
 		# What Clang compiles goes the same way from there on: the racy ones are enough.
 		[ -n "$clang" ] && grep -q '^race' "${source%.c}.expect" && printf '%s\0' clang "$source" -
 	done
-	for source in "$top"/samples/*/*.c; do
+	for source in "$top"/samples/*/*.c "$top"/samples/*/*.cpp; do
+		[ -e "$source" ] || continue
 		wanted "$source" && printf '%s\0' gcc-O1 "$source" -
 	done
 	while IFS=$'\t' read -r program expected what; do

@@ -1,0 +1,285 @@
+/* racetrace schedule: prints the schedule of an anomaly, short or event by event, and judges anyone's. */
+#include "cmd/command.h"
+#include "cmd/common.h"
+#include "lib/report/report.h"
+#include "lib/witness/script.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { OPT_VERIFY = 256, OPT_EXPAND };
+
+struct settings {
+	const char *path, *trace, *anomaly;
+	bool verify, expand;
+};
+
+static const struct argp_option options[] = {
+    {"anomaly", 'a', "ID", 0, "The schedule of this anomaly, such as R1", 0},
+    {"expand", OPT_EXPAND, NULL, 0, "List every event of it, one a line", 0},
+    {"trace", 't', "TRACE", 0, "The trace that the schedule is of, if FILE does not tell or it lies elsewhere", 0},
+    {"verify", OPT_VERIFY, NULL, 0, "Judge the schedule: may the events of the trace occur like this?", 0},
+    {0}};
+
+static const char doc[] =
+    "Prints the schedule that shows an anomaly. FILE is a report of 'racetrace analyze' in JSON, a trace, which is "
+    "analyzed first, or a schedule in JSON ('-': of standard input).\vA schedule says how far each thread runs before "
+    "the next one does, and the goal that is then reached: a race (two accesses come next), a sequence of events or a "
+    "deadlock. --verify prints 'valid', or 'not valid' with the event at fault and why. Exit status: 0; 1 if the "
+    "schedule is not valid; 2 for wrong use; 3 if a file cannot be read.";
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct settings *s = state->input;
+	switch (key) {
+	case 'a':
+		s->anomaly = arg;
+		return 0;
+	case 't':
+		s->trace = arg;
+		return 0;
+	case OPT_EXPAND:
+		s->expand = true;
+		return 0;
+	case OPT_VERIFY:
+		s->verify = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (s->path)
+			argp_error(state, "one file at a time: what is '%s'?", arg);
+		s->path = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!s->path)
+			argp_error(state, "whose schedule? give a report, a trace or a schedule");
+		if (s->verify && s->expand)
+			argp_error(state, "--verify or --expand, not both");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* Does the file begin as JSON does, and not as a trace in JSON lines? */
+static bool holds_script(FILE *file)
+{
+	char start[4096];
+	size_t n = fread(start, 1, sizeof start - 1, file), blank;
+	start[n] = '\0';
+	rewind(file);
+	blank = strspn(start, " \t\r\n");
+	return start[blank] == '{' && !strstr(start, "\"racetrace.events/");
+}
+
+/* The schedule of an anomaly that is found by analyzing the trace; through its written form, as everybody's. */
+static enum rt_status schedule_of(const struct report *r, const struct settings *s, struct script **out,
+                                  struct rt_error *err)
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *memory = open_memstream(&text, &length), *again = NULL;
+	enum rt_status status = RT_EMEMORY;
+	if (memory) {
+		status = report_find("json")->write(r, false, memory, err);
+		if (fclose(memory) == 0 && !status && text)
+			again = fmemopen(text, length, "r");
+		else if (!status)
+			status = RT_EMEMORY;
+	}
+	if (again) {
+		status = script_read(again, s->path, s->anomaly, out, err);
+		fclose(again);
+	} else if (status == RT_OK || (err->status == RT_OK && status == RT_EMEMORY)) {
+		status = rt_error_set(err, RT_EMEMORY, "no memory for the report");
+	}
+	free(text);
+	return status;
+}
+
+static enum rt_status analyze(struct rt_trace *trace, const struct settings *s, struct script **out,
+                              struct rt_error *err)
+{
+	struct analysis_options analysis_options = {0};
+	struct report_options report_options = {.least = VERDICT_PREDICTED};
+	struct analysis *a;
+	struct report *r;
+	enum rt_status status = analysis_run(trace, &analysis_options, &a, err);
+	if (status)
+		return status;
+	status = report_create(a, &report_options, &r, err);
+	if (!status) {
+		status = schedule_of(r, s, out, err);
+		report_free(r);
+	}
+	analysis_free(a);
+	return status;
+}
+
+static enum rt_status load(const struct settings *s, struct script **script, struct rt_trace **trace,
+                           struct rt_error *err)
+{
+	bool standard_input = !strcmp(s->path, "-");
+	FILE *file = standard_input ? stdin : fopen(s->path, "re");
+	struct stat st;
+	if (!file || fstat(fileno(file), &st) != 0)
+		return rt_error_set(err, RT_ESYSTEM, "cannot open '%s': %s", s->path, strerror(errno));
+	if (S_ISDIR(st.st_mode)) {
+		fclose(file);
+		return rt_error_set(err, RT_ESYSTEM, "cannot read '%s': %s", s->path, strerror(EISDIR));
+	}
+	if (standard_input || !S_ISREG(st.st_mode) || holds_script(file)) {
+		enum rt_status status =
+		    script_read(file, standard_input ? "standard input" : s->path, s->anomaly, script, err);
+		if (!standard_input)
+			fclose(file);
+		return status;
+	}
+	fclose(file);
+	enum rt_status status = rt_trace_open(s->path, trace, err);
+	return status ? status : analyze(*trace, s, script, err);
+}
+
+/* --- judging --- */
+
+/* An event that is named by its place in its thread, or by its number; and what the trace has of it. */
+struct wanted {
+	struct script_place place;
+	struct rt_event event;
+	bool found;
+};
+
+static void find_events(struct rt_trace *trace, struct wanted *wanted, size_t count)
+{
+	enum { BATCH = 256 };
+	struct rt_event events[BATCH];
+	size_t got = 1;
+	enum rt_status status = rt_trace_rewind(trace, NULL);
+	while (!status && got) {
+		status = rt_trace_read(trace, events, BATCH, &got, NULL);
+		for (size_t i = 0; !status && i < got; i++)
+			for (size_t k = 0; k < count; k++) {
+				const struct script_place *p = &wanted[k].place;
+				if (p->number ? p->number == events[i].number
+				              : p->thread == events[i].thread && p->ordinal == events[i].ordinal) {
+					wanted[k].event = events[i];
+					wanted[k].found = true;
+				}
+			}
+	}
+}
+
+/* "main.1 5 (event 7, write x, app.c:12)" */
+static void print_place(const struct rt_trace *trace, const struct wanted *w)
+{
+	const struct rt_trace_info *info = rt_trace_info(trace);
+	const struct rt_event *e = &w->event;
+	uint32_t thread = w->place.thread;
+	printf("%s %" PRIu64, thread < info->thread_count ? cmd_text(info->threads[thread].name).text : "?",
+	       w->found ? e->ordinal : w->place.ordinal);
+	if (!w->found)
+		return;
+	enum rt_group group = rt_op_group(e->op);
+	printf(" (event %" PRIu64 ", %s", e->number, rt_op_name(e->op));
+	if (group == RT_GROUP_THREAD && e->op != RT_OP_BEGIN && e->addr < info->thread_count)
+		printf(" %s", cmd_text(info->threads[e->addr].name).text);
+	else if (group != RT_GROUP_THREAD && group != RT_GROUP_CODE && e->addr)
+		printf(" %s", cmd_address(trace, e->addr).text);
+	struct cmd_text position = cmd_position(trace, e->pc);
+	printf("%s%s)", position.text[0] ? ", " : "", position.text);
+}
+
+static int print_verdict(struct rt_trace *trace, const struct script_verdict *v)
+{
+	struct wanted wanted[] = {{.place = v->fault ? v->at : v->lean}, {.place = v->other}};
+	bool has[] = {wanted[0].place.thread != UINT32_MAX, wanted[1].place.thread != UINT32_MAX};
+	if (has[0] || has[1])
+		find_events(trace, wanted, 2);
+	if (!v->fault) {
+		fputs("valid", stdout);
+		if (v->leans) {
+			printf(", if %" PRIu32 " reads saw the writes that time stamps tell, the first at ", v->leans);
+			print_place(trace, &wanted[0]);
+		}
+		putchar('\n');
+		return EXIT_CLEAN;
+	}
+	fputs("not valid: ", stdout);
+	if (v->name)
+		printf("thread '%s': ", cmd_text(v->name).text);
+	else if (has[0])
+		print_place(trace, &wanted[0]), fputs(": ", stdout);
+	fputs(verify_fault_text(v->fault), stdout);
+	if (has[1])
+		fputs(": see ", stdout), print_place(trace, &wanted[1]);
+	putchar('\n');
+	return EXIT_FOUND;
+}
+
+static int verify(const struct script *script, struct rt_trace *trace)
+{
+	struct script_verdict v;
+	struct rt_error err = {0};
+	if (script_judge(script, trace, &v, &err))
+		return cmd_fail(&err);
+	cmd_warn_incomplete(trace);
+	return print_verdict(trace, &v);
+}
+
+/* --- printing --- */
+
+static bool print_event(void *context, const struct rt_event *e, bool goal)
+{
+	cmd_print_event(context, e, goal ? "  <- goal" : "");
+	return !ferror(stdout);
+}
+
+static int expand(const struct settings *s, const struct script *script, struct rt_trace *trace)
+{
+	struct rt_error err = {0};
+	if (script_expand(script, trace, print_event, trace, &err)) {
+		rt_error_context(&err, "'%s'", s->path);
+		return cmd_fail(&err);
+	}
+	return EXIT_CLEAN;
+}
+
+static int act(const struct settings *s, const struct script *script, struct rt_trace **trace)
+{
+	struct rt_error err = {0};
+	const char *path = s->trace ? s->trace : script->trace;
+	if (!s->verify && !s->expand) {
+		script_write(script, stdout);
+		return EXIT_CLEAN;
+	}
+	if (!path && !*trace) {
+		rt_error_set(&err, RT_EUSAGE, "of which trace? '%s' does not tell: give it by --trace", s->path);
+		return cmd_fail(&err);
+	}
+	if (s->trace && *trace) {
+		rt_trace_free(*trace);
+		*trace = NULL;
+	}
+	if (!*trace && rt_trace_open(path, trace, &err))
+		return cmd_fail(&err);
+	return s->verify ? verify(script, *trace) : expand(s, script, *trace);
+}
+
+int cmd_schedule(int argc, char **argv)
+{
+	static const struct argp argp = {options, parse, "FILE", doc, NULL, NULL, NULL};
+	struct settings s = {0};
+	struct rt_error err = {0};
+	struct script *script = NULL;
+	struct rt_trace *trace = NULL;
+	argp_err_exit_status = EXIT_USAGE;
+	if (argp_parse(&argp, argc, argv, 0, NULL, &s))
+		return EXIT_USAGE;
+	int status = load(&s, &script, &trace, &err) ? cmd_fail(&err) : act(&s, script, &trace);
+	script_free(script);
+	rt_trace_free(trace);
+	return status;
+}

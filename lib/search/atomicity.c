@@ -1,0 +1,366 @@
+/*
+ * Atomicity violations: e1 and e3, consecutive accesses of one thread to one cell in one atomic region, with another
+ * thread's access e2 in between that no serial order explains (AVIO's patterns). This is PECAN's Algorithm 2 on
+ * classes: e2 may come between e1 and e3 when POR orders it neither before e1 nor after e3, and when somewhere in
+ * between e1's thread holds no lock that excludes e2's.
+ *
+ * Of each cell, the pairs (e1, e3) that agree in thread, locks in between and sites are one class, and so are accesses
+ * that agree in thread, locks and site. For a class of pairs and one of accesses the e2s that fit a pair are a window
+ * whose ends only move forward from pair to pair: counted in one sweep. What POR forces between e1 and e3, as when a
+ * flag hands the work over and back, is meant to be there and is left out of the window.
+ *
+ * Atomic accesses count like plain ones (two in a critical section are as little serializable), updates as writes.
+ */
+#include "lib/search/classes.h"
+#include "lib/search/found.h"
+#include "lib/search/gap.h"
+#include "lib/trace/vec.h"
+
+enum { LOCAL_THREAD, LOCAL_GAP, LOCAL_SITE1, LOCAL_SITE3, LOCAL_AGAIN };
+enum { REMOTE_THREAD, REMOTE_LOCKSET, REMOTE_SITE, REMOTE_AGAIN };
+
+/* Two consecutive accesses of a thread to the cell, in one region. */
+struct pair {
+	uint32_t e1, e3;
+	uint32_t class;
+};
+
+struct search {
+	const struct search_context *context;
+	const struct model *m;
+	const struct segment_order *por;
+	const struct pattern *triples[8]; /* by writes: 4 e1's, 2 e2's, 1 e3's; NULL: serializable or not asked for */
+	bool exact;                       /* the trace's order is; then what it shows occurred */
+	struct gaps gaps;
+	struct found_list found;
+	uint32_t *last, *last_cell; /* by thread: its last access to the cell that last_cell names */
+	/* The cell at hand, and the pairs of the one before. */
+	uint32_t cell;
+	struct pair *pairs, *before;
+	uint32_t pair_count, pair_capacity, before_count, before_capacity, before_cell;
+	struct classes locals, remotes, local_families, remote_families;
+	uint32_t *e1s, *e3s, *e2s; /* members of the classes */
+	uint32_t e1_capacity, e3_capacity, e2_capacity;
+	uint32_t *class_of; /* by access of the cell */
+	uint32_t class_capacity;
+	bool failed;
+};
+
+static bool find_triples(struct search *s)
+{
+	bool any = false;
+	for (const struct pattern *p = patterns; p->name; p++) {
+		if (p->kind != ANOMALY_ATOMICITY || p->asked)
+			continue;
+		unsigned writes = 0;
+		for (int i = 0; i < 3; i++)
+			writes = writes << 1 | (p->accesses[i] == PATTERN_WRITE);
+		s->triples[writes] = p;
+		any = true;
+	}
+	return any;
+}
+
+/* Do the pair's events cover the cell before as well, and are they consecutive there too? */
+static bool seen_before(struct search *s, uint32_t e1, uint32_t e3, uint32_t *at)
+{
+	const struct model *m = s->m;
+	if (m->events[e1].object == s->cell || m->events[e3].object == s->cell || s->before_cell + 1 != s->cell)
+		return false;
+	while (*at < s->before_count && s->before[*at].e3 < e3)
+		++*at;
+	return *at < s->before_count && s->before[*at].e3 == e3 && s->before[*at].e1 == e1;
+}
+
+static void add_pair(struct search *s, uint32_t e1, uint32_t e3, uint32_t *at)
+{
+	const struct model *m = s->m;
+	if (!vec_reserve(&s->pairs, &s->pair_capacity, (uint64_t)s->pair_count + 1, sizeof *s->pairs)) {
+		s->failed = true;
+		return;
+	}
+	uint32_t key[CLASS_KEY] = {[LOCAL_THREAD] = model_thread_of(m, e1),
+	                           [LOCAL_GAP] = gaps_between(&s->gaps, e1, e3),
+	                           [LOCAL_SITE1] = m->events[e1].site,
+	                           [LOCAL_SITE3] = m->events[e3].site,
+	                           [LOCAL_AGAIN] = seen_before(s, e1, e3, at)};
+	uint32_t class = classes_index(&s->locals, key);
+	s->failed |= s->locals.failed || s->gaps.failed;
+	if (s->failed)
+		return;
+	s->locals.items[class].count++;
+	s->pairs[s->pair_count++] = (struct pair){e1, e3, class};
+}
+
+/* Finds the cell's pairs; the list is in the order of e3. */
+static void make_pairs(struct search *s)
+{
+	const struct model *m = s->m;
+	const uint32_t *events = &m->cell_events[m->cells[s->cell].first];
+	uint32_t at = 0;
+	struct pair *before = s->before;
+	uint32_t capacity = s->before_capacity;
+	s->before = s->pairs;
+	s->before_count = s->pair_count;
+	s->before_capacity = s->pair_capacity;
+	s->pairs = before;
+	s->pair_capacity = capacity;
+	s->pair_count = 0;
+	classes_clear(&s->locals);
+	for (uint32_t i = 0; i < m->cells[s->cell].count && !s->failed; i++) {
+		uint32_t e = events[i], region = m->segments[m->events[e].segment].region;
+		uint32_t thread = model_thread_of(m, e);
+		uint32_t last = s->last_cell[thread] == s->cell ? s->last[thread] : MODEL_NONE;
+		if (region != MODEL_NONE && last != MODEL_NONE && m->segments[m->events[last].segment].region == region)
+			add_pair(s, last, e, &at);
+		s->last[thread] = e;
+		s->last_cell[thread] = s->cell;
+	}
+}
+
+static bool group_pairs(struct search *s)
+{
+	if (!vec_reserve(&s->e1s, &s->e1_capacity, s->pair_count, sizeof *s->e1s) ||
+	    !vec_reserve(&s->e3s, &s->e3_capacity, s->pair_count, sizeof *s->e3s))
+		return false;
+	classes_place(&s->locals);
+	for (uint32_t i = 0; i < s->pair_count; i++) {
+		struct class *k = &s->locals.items[s->pairs[i].class];
+		s->e1s[k->first + k->count] = s->pairs[i].e1;
+		s->e3s[k->first + k->count++] = s->pairs[i].e3;
+	}
+	return true;
+}
+
+static bool group_accesses(struct search *s)
+{
+	const struct model *m = s->m;
+	uint32_t n = m->cells[s->cell].count;
+	const uint32_t *events = &m->cell_events[m->cells[s->cell].first];
+	if (!vec_reserve(&s->class_of, &s->class_capacity, n, sizeof *s->class_of) ||
+	    !vec_reserve(&s->e2s, &s->e2_capacity, n, sizeof *s->e2s))
+		return false;
+	classes_clear(&s->remotes);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct model_event *e = &m->events[events[i]];
+		const struct model_segment *g = &m->segments[e->segment];
+		uint32_t key[CLASS_KEY] = {[REMOTE_THREAD] = g->thread,
+		                           [REMOTE_LOCKSET] = g->lockset,
+		                           [REMOTE_SITE] = e->site,
+		                           [REMOTE_AGAIN] = e->object != s->cell};
+		s->class_of[i] = classes_index(&s->remotes, key);
+		if (s->remotes.failed)
+			return false;
+		s->remotes.items[s->class_of[i]].count++;
+	}
+	classes_place(&s->remotes);
+	for (uint32_t i = 0; i < n; i++) {
+		struct class *k = &s->remotes.items[s->class_of[i]];
+		s->e2s[k->first + k->count++] = events[i];
+	}
+	return true;
+}
+
+/* Holds classes that agree in the first two numbers of their keys together in lists, one for each family. */
+static bool make_families(struct classes *classes, struct classes *families)
+{
+	classes_clear(families);
+	for (uint32_t i = 0; i < classes->count; i++) {
+		uint32_t key[CLASS_KEY] = {classes->items[i].key[0], classes->items[i].key[1]};
+		uint32_t f = classes_index(families, key);
+		if (families->failed)
+			return false;
+		classes->items[i].next = families->items[f].next;
+		families->items[f].next = i;
+	}
+	return true;
+}
+
+/* Where in the class of accesses a sweep stands; each only moves forward. */
+struct window {
+	uint32_t low, high;     /* those that POR orders neither before e1 nor after e3 */
+	uint32_t forced, after; /* those that it orders after e1 and before e3 */
+	uint32_t next;          /* the first that comes after e1 in the trace */
+};
+
+static uint32_t window_size(const struct window *w)
+{
+	if (w->low >= w->high)
+		return 0;
+	uint32_t from = w->forced > w->low ? w->forced : w->low, to = w->after < w->high ? w->after : w->high;
+	return w->high - w->low - (from < to ? to - from : 0);
+}
+
+static uint32_t horizon(const struct search *s, uint32_t e, uint32_t thread)
+{
+	return segment_order_race_horizon(s->por, e, thread);
+}
+
+static void move_window(const struct search *s, struct window *w, uint32_t e1, uint32_t e3, const struct class *remote)
+{
+	const struct model *m = s->m;
+	const uint32_t *e2s = &s->e2s[remote->first];
+	uint32_t n = remote->count, thread = model_thread_of(m, e1), other = remote->key[REMOTE_THREAD];
+	uint32_t begin = horizon(s, e1, other), end = horizon(s, e3, other);
+	while (w->low < n && m->events[e2s[w->low]].pos < begin)
+		w->low++;
+	while (w->high < n && horizon(s, e2s[w->high], thread) <= m->events[e3].pos)
+		w->high++;
+	while (w->next < n && e2s[w->next] < e1)
+		w->next++;
+	while (w->forced < n && horizon(s, e2s[w->forced], thread) <= m->events[e1].pos)
+		w->forced++;
+	while (w->after < n && m->events[e2s[w->after]].pos < end)
+		w->after++;
+}
+
+static bool in_window(const struct window *w, uint32_t i)
+{
+	return i >= w->low && i < w->high && !(i >= w->forced && i < w->after);
+}
+
+static void offer(struct search *s, struct found *f, uint32_t e1, uint32_t e2, uint32_t e3)
+{
+	found_offer(f, (uint32_t[]){e1, e2, e3}, s->exact && e1 < e2 && e2 < e3);
+}
+
+/* Offers the accesses of the window that are nearest to the pair in the trace, and the window's ends. */
+static void offer_some(struct search *s, struct found *f, const struct window *w, uint32_t e1, uint32_t e3,
+                       const uint32_t *e2s)
+{
+	const uint32_t at[] = {w->next, w->next - 1, w->after, w->high - 1, w->low};
+	for (size_t i = 0; i < sizeof at / sizeof *at; i++)
+		if (in_window(w, at[i]))
+			offer(s, f, e1, e2s[at[i]], e3);
+}
+
+static void sweep(struct search *s, const struct class *local, const struct class *remote, const struct pattern *p)
+{
+	const uint32_t *e1s = &s->e1s[local->first], *e3s = &s->e3s[local->first], *e2s = &s->e2s[remote->first];
+	struct window w = {0};
+	struct found *f = NULL;
+	bool observed = false;
+	for (uint32_t i = 0; i < local->count && !s->failed && !s->found.failed; i++) {
+		move_window(s, &w, e1s[i], e3s[i], remote);
+		if (w.low == remote->count)
+			break;
+		uint32_t size = window_size(&w);
+		if (!size)
+			continue;
+		if (s->context->every) {
+			for (uint32_t j = w.low; j < w.high; j++)
+				if (in_window(&w, j))
+					found_every(&s->found, p, (uint32_t[]){e1s[i], e2s[j], e3s[i]},
+					            s->exact && e1s[i] < e2s[j] && e2s[j] < e3s[i]);
+			continue;
+		}
+		if (!f && !(f = found_entry(&s->found, p, (uint32_t[]){e1s[i], e2s[w.low], e3s[i]})))
+			return;
+		found_count(f, size);
+		bool occurred = s->exact && in_window(&w, w.next) && e2s[w.next] < e3s[i];
+		if (!(i & (i - 1)) || i + 1 == local->count || !found_full(f) || (occurred && !observed))
+			offer_some(s, f, &w, e1s[i], e3s[i], e2s);
+		observed |= occurred;
+	}
+}
+
+static void search_classes(struct search *s, const struct class *local, const struct class *remote)
+{
+	const struct model *m = s->m;
+	unsigned writes = (rt_op_writes(m->sites[local->key[LOCAL_SITE1]].op) ? 4u : 0) |
+	                  (rt_op_writes(m->sites[remote->key[REMOTE_SITE]].op) ? 2u : 0) |
+	                  (rt_op_writes(m->sites[local->key[LOCAL_SITE3]].op) ? 1u : 0);
+	/* What shares several cells is counted at the first of them alone. */
+	if (s->triples[writes] && !(local->key[LOCAL_AGAIN] && remote->key[REMOTE_AGAIN]))
+		sweep(s, local, remote, s->triples[writes]);
+}
+
+/* Could any access of the cell come in between any of its pairs, as far as locks go? */
+static bool any_admitted(const struct search *s)
+{
+	for (uint32_t i = 0; i < s->local_families.count; i++)
+		for (uint32_t j = 0; j < s->remote_families.count; j++) {
+			const uint32_t *local = s->local_families.items[i].key;
+			const uint32_t *remote = s->remote_families.items[j].key;
+			if (local[LOCAL_THREAD] != remote[REMOTE_THREAD] &&
+			    gaps_admit(&s->gaps, local[LOCAL_GAP], remote[REMOTE_LOCKSET]))
+				return true;
+		}
+	return false;
+}
+
+static void search_families(struct search *s, const struct class *f1, const struct class *f2)
+{
+	if (f1->key[LOCAL_THREAD] == f2->key[REMOTE_THREAD] ||
+	    !gaps_admit(&s->gaps, f1->key[LOCAL_GAP], f2->key[REMOTE_LOCKSET]))
+		return;
+	for (uint32_t i = f1->next; i != UINT32_MAX; i = s->locals.items[i].next)
+		for (uint32_t j = f2->next; j != UINT32_MAX && !s->failed; j = s->remotes.items[j].next)
+			search_classes(s, &s->locals.items[i], &s->remotes.items[j]);
+}
+
+static void search_cell(struct search *s)
+{
+	make_pairs(s);
+	if (s->failed || !s->pair_count)
+		return;
+	if (!group_accesses(s) || !make_families(&s->locals, &s->local_families) ||
+	    !make_families(&s->remotes, &s->remote_families)) {
+		s->failed = true;
+		return;
+	}
+	if (!any_admitted(s))
+		return;
+	s->failed = !group_pairs(s);
+	for (uint32_t i = 0; i < s->local_families.count; i++)
+		for (uint32_t j = 0; j < s->remote_families.count && !s->failed; j++)
+			search_families(s, &s->local_families.items[i], &s->remote_families.items[j]);
+}
+
+static bool prepare(struct search *s)
+{
+	size_t threads = (size_t)s->m->thread_count + 1;
+	s->last = malloc(threads * sizeof *s->last);
+	s->last_cell = malloc(threads * sizeof *s->last_cell);
+	if (!s->last || !s->last_cell || !gaps_init(&s->gaps, s->m))
+		return false;
+	memset(s->last_cell, 0xff, threads * sizeof *s->last_cell);
+	s->before_cell = MODEL_NONE - 1;
+	return true;
+}
+
+static void release(struct search *s)
+{
+	gaps_release(&s->gaps);
+	classes_release(&s->locals);
+	classes_release(&s->remotes);
+	classes_release(&s->local_families);
+	classes_release(&s->remote_families);
+	free(s->last);
+	free(s->last_cell);
+	free(s->pairs);
+	free(s->before);
+	free(s->e1s);
+	free(s->e3s);
+	free(s->e2s);
+	free(s->class_of);
+}
+
+enum rt_status atomicity_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err)
+{
+	struct search s = {.context = c,
+	                   .m = c->m,
+	                   .por = c->por,
+	                   .exact = rt_trace_info(c->m->trace)->exact,
+	                   .found = {.context = c, .list = list}};
+	if (!c->m->region_count || !find_triples(&s))
+		return RT_OK;
+	s.failed = !prepare(&s);
+	for (; s.cell < c->m->cell_count && !s.failed && !s.found.failed; s.cell++) {
+		search_cell(&s);
+		s.before_cell = s.cell;
+	}
+	release(&s);
+	s.found.failed |= s.failed;
+	return found_finish(&s.found, err);
+}

@@ -1,0 +1,33 @@
+/* Classes: things that agree in a few numbers, numbered from 0 in the order in which they come. */
+#ifndef LIB_SEARCH_CLASSES_H
+#define LIB_SEARCH_CLASSES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { CLASS_KEY = 6 };
+
+struct class
+{
+	uint32_t key[CLASS_KEY];
+	uint32_t first, count; /* its members, as the caller keeps them */
+	uint32_t next;         /* the caller's: another class of the same family */
+};
+
+struct classes {
+	struct class *items;
+	uint32_t count, capacity;
+	uint32_t *slots; /* hash table of class + 1 */
+	uint32_t mask;
+	bool failed; /* no memory */
+};
+
+void classes_release(struct classes *c);
+/* Forgets all classes; cheap if there were few. */
+void classes_clear(struct classes *c);
+/* The class with this key, made if there is none (with first, count 0 and next UINT32_MAX). 0 without memory. */
+uint32_t classes_index(struct classes *c, const uint32_t key[CLASS_KEY]);
+/* Gives each class its place among the members, after they were counted, and counts again from 0. */
+void classes_place(struct classes *c);
+
+#endif

@@ -1,0 +1,37 @@
+/* What a search for patterns has found so far: one entry for each pattern at each tuple of source positions. */
+#ifndef LIB_SEARCH_FOUND_H
+#define LIB_SEARCH_FOUND_H
+
+#include "lib/search/pattern.h"
+#include "lib/search/search.h"
+
+/* Instances that are kept of an anomaly, for the provers: where one cannot happen, another may. */
+enum { FOUND_INSTANCES = 12 };
+
+struct found;
+struct found_list {
+	const struct search_context *context; /* borrowed */
+	struct anomaly_list *list;            /* borrowed */
+	struct found *entries;
+	uint64_t unfolded; /* tuples that --every listed */
+	bool failed;       /* no memory, or too many tuples to list */
+};
+
+/* The entry of these events' source positions; NULL without memory, and when every tuple is to be listed. */
+struct found *found_entry(struct found_list *l, const struct pattern *pattern, const uint32_t *events);
+/* Counts tuples of an entry. */
+void found_count(struct found *f, uint64_t tuples);
+/* Has it as many instances as are kept? More may be offered: they take the places of others now and then. */
+bool found_full(const struct found *f);
+/* Offers an instance. observed: the recorded run itself shows it. The same one may be offered again. */
+void found_offer(struct found *f, const uint32_t *events, bool observed);
+/* Lists one tuple as an anomaly of its own. */
+void found_every(struct found_list *l, const struct pattern *pattern, const uint32_t *events, bool observed);
+
+/*
+ * Makes anomalies of the entries and frees them. Those that begin at the same source position do not stand together:
+ * should the provers' budget not do for all, each position's first ones are decided.
+ */
+enum rt_status found_finish(struct found_list *l, struct rt_error *err);
+
+#endif

@@ -1,0 +1,89 @@
+#!/bin/bash
+# t_man.sh [BUILD]: the man pages tell of every command, option and word that the program has, and of no other option.
+set -u
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+racetrace=${RACETRACE:-$(cd "${1:-${BUILD:-$top/build}}" && pwd)/bin/racetrace}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+fail=0
+wrong() {
+	echo "$*"
+	fail=1
+}
+
+# A page as it is read.
+plain() {
+	sed -E 's/\\-/-/g; s/\\f[IRB]//g; s/\\&//g' "$1"
+}
+# Options that a list of --help has: "-o" and "--output".
+options_of_help() {
+	grep -E '^ +-' | grep -oE '^ +(-.,)? *(--[a-z-]+)?' | grep -oE -e '--[a-z-]+|-.' | sort -u
+}
+# Options that a page has: paragraphs that begin with them.
+options_of_page() {
+	plain "$1" | grep -A1 '^\.TP' | grep -E '^\.BR? -' | grep -oE -e '--[a-z-]+|-[a-z?]\b|-\?' | sort -u
+}
+
+commands=$("$racetrace" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
+[ "$(wc -w <<<"$commands")" -ge 6 ] || wrong "--help lists too few commands: $commands"
+for command in $commands; do
+	page=$top/docs/racetrace-$command.1
+	[ -f "$page" ] || {
+		wrong "there is no man page of racetrace $command"
+		continue
+	}
+	plain "$top/docs/racetrace.1" | grep -q "^.BR racetrace-$command (1)" ||
+		wrong "racetrace.1 does not tell of $command"
+	"$racetrace" "$command" --help | options_of_help >options.help
+	options_of_page "$page" >options.page
+	[ -s options.help ] || wrong "$command: no options in --help"
+	diff options.help options.page >difference ||
+		wrong "racetrace-$command.1 and --help differ in options (< help, > page): $(grep '^[<>]' difference)"
+	summary=$("$racetrace" --help | sed -n "s/^  $command  *//p")
+	plain "$page" | grep -qF "racetrace-$command - $summary" || wrong "racetrace-$command.1: not '$summary'"
+done
+for page in "$top"/docs/racetrace-*.1; do
+	command=$(basename "$page" .1)
+	case " $(echo $commands) " in
+	*" ${command#racetrace-} "*) ;;
+	*) wrong "$command.1 is of no command" ;;
+	esac
+done
+"$racetrace" --help | options_of_help >options.help
+for option in $(cat options.help) --help --version; do
+	plain "$top/docs/racetrace.1" | grep -qE -e "^\.B $option\$" || wrong "racetrace.1 does not tell of $option"
+done
+
+# The words that options take: the program lists them when it is given another.
+for option in format kinds orders fail-on regions; do
+	words=$("$racetrace" analyze --$option=? x 2>&1 | sed -n "s/.*'?' is not .*: there are //p" | tr -d ,)
+	[ -n "$words" ] || wrong "analyze --$option lists no words"
+	for word in $words; do
+		plain "$top/docs/racetrace-analyze.1" | grep -E '^\.(BR?|RB) ' | grep -qw -e "$word" ||
+			wrong "racetrace-analyze.1 does not tell of --$option=$word"
+	done
+done
+
+if command -v groff >/dev/null; then
+	for page in "$top"/docs/*.[15]; do
+		groff -man -Tutf8 -ww -z "$page" >warnings 2>&1
+		[ ! -s warnings ] || wrong "$(head -n 5 warnings)"
+	done
+else
+	echo "no groff here: that the pages have no errors is not tested"
+fi
+
+# Completion knows the same.
+. "$top/docs/racetrace.bash"
+complete_words() {
+	COMP_WORDS=("$@")
+	COMP_CWORD=$(($# - 1))
+	_racetrace 2>/dev/null
+	echo "${COMPREPLY[@]}"
+}
+[ "$(complete_words "$racetrace" sche)" = schedule ] || wrong "completion of sche: $(complete_words "$racetrace" sche)"
+[ "$(complete_words "$racetrace" schedule --ver)" = --verify ] || wrong "completion of --ver"
+[ "$(complete_words "$racetrace" analyze --anom)" = --anomaly= ] || wrong "completion of --anom"
+[ "$(complete_words "$racetrace" '' | wc -w)" -ge "$(wc -w <<<"$commands")" ] || wrong "completion of nothing"
+exit $fail
