@@ -78,7 +78,7 @@ BUILD_PACKAGES := gcc g++ make libc6-dev libzstd-dev libjansson-dev libdw-dev li
 CHECK_PACKAGES := $(BUILD_PACKAGES) check libsubunit-dev zstd jq bash clang valgrind groff-base pkg-config
 HOUSE_PACKAGES := $(CHECK_PACKAGES) libclang-rt-14-dev clang-format clang-tidy
 
-.PHONY: help deps-build deps-check deps-house demo check unit cli e2e san fuzz check-real bench bench-column format tidy install
+.PHONY: help deps-build deps-check deps-house demo check unit cli e2e san fuzz check-real bench bench-column bench-orders format tidy install
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -138,6 +138,12 @@ bench: deps-check all ## figures: recording against libtsan, analysis from the f
 bench-column: $(BUILD)/tests/bench_column ## figures of the file format alone: coding, writing, reading
 	$(BUILD)/tests/bench_column
 $(BUILD)/tests/bench_column: $(BUILD)/obj/tests/bench/bench_column.o $(BUILD)/lib/libracetrace.a
+	@mkdir -p $(@D)
+	$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+bench-orders: $(BUILD)/tests/bench_orders $(BUILD)/bin/gen_trace ## figures of each order on made-up traces
+	@bash tests/bench/orders.sh $(BUILD)
+$(BUILD)/tests/bench_orders: $(BUILD)/obj/tests/bench/bench_orders.o $(BUILD)/lib/libracetrace.a
 	@mkdir -p $(@D)
 	$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 

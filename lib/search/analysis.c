@@ -15,22 +15,39 @@ static const struct {
     {ANOMALY_DEADLOCK, deadlock_search},
 };
 
-/* Orders that run whatever was asked for: candidates and verdicts come from them. */
-static uint32_t orders_needed(void)
+const struct order_result *search_order(const struct search_context *c, int order)
 {
-	return 1u << order_find("hybrid") | 1u << order_find("hb") | 1u << order_find("shb");
+	struct search_lazy *lazy = c->lazy;
+	if (!lazy->order_results[order] && !lazy->status)
+		lazy->status = orders[order].compute(c->m, &lazy->order_results[order], &lazy->error);
+	return lazy->order_results[order];
 }
 
-static enum rt_status run_orders(struct analysis *a, uint32_t wanted, struct rt_error *err)
+struct provers *search_provers(const struct search_context *c)
 {
-	for (int i = 0; orders[i].name; i++) {
-		if (!(wanted >> i & 1))
-			continue;
-		enum rt_status status = orders[i].compute(a->model, &a->order_results[i], err);
-		if (status)
-			return status;
+	struct search_lazy *lazy = c->lazy;
+	if (!lazy->provers && lazy->options && !lazy->status) {
+		lazy->provers = provers_create(c->m, rt_trace_info(c->m->trace)->exact, lazy->options, &lazy->error);
+		lazy->status = lazy->provers ? RT_OK : RT_EMEMORY;
 	}
-	return RT_OK;
+	return lazy->provers;
+}
+
+const struct trf *search_needs(const struct search_context *c)
+{
+	const struct provers *p = search_provers(c);
+	return p ? provers_needs(p) : NULL;
+}
+
+/* The orders that were asked for, if there is something to ask them about. What the verdicts needed ran in any case. */
+static void run_orders(const struct search_context *c, uint32_t wanted, const struct anomaly_list *list)
+{
+	bool asked = false;
+	for (size_t i = 0; i < list->count; i++)
+		asked |= list->items[i].kind != ANOMALY_DEADLOCK;
+	for (int i = 0; asked && orders[i].name; i++)
+		if (wanted >> i & 1)
+			search_order(c, i);
 }
 
 /* Orders are asked about pairs: an anomaly of more events is unordered when one of its conflicting pairs is. A deadlock
@@ -51,9 +68,14 @@ static void gather_evidence(const struct analysis *a, struct anomaly *anomaly)
 }
 
 /* Decides what was found, and asks the orders about the instances that the provers settled on. */
-static enum rt_status decide_all(struct analysis *a, struct provers *provers, struct rt_error *err)
+static enum rt_status decide_all(struct analysis *a, const struct search_context *c, struct rt_error *err)
 {
 	enum rt_status status = RT_OK;
+	struct provers *provers = a->anomalies.count ? search_provers(c) : NULL;
+	if (c->lazy->status) {
+		*err = c->lazy->error;
+		return c->lazy->status;
+	}
 	for (size_t i = 0; !status && i < a->anomalies.count; i++) {
 		struct anomaly *anomaly = &a->anomalies.items[i];
 		if (provers)
@@ -81,28 +103,19 @@ static int by_importance(const void *x, const void *y)
 	return strcmp(a->pattern, b->pattern);
 }
 
-static enum rt_status search_all(struct analysis *a, const struct analysis_options *options, struct provers *provers,
-                                 struct rt_error *err)
+static enum rt_status search_all(struct analysis *a, const struct analysis_options *options,
+                                 const struct search_context *c, struct rt_error *err)
 {
-	struct search_context c = {
-	    .m = a->model,
-	    .por = hybrid_por(a->order_results[order_find("hybrid")]),
-	    .order_results = (const struct order_result *const *)a->order_results,
-	    .hybrid = order_find("hybrid"),
-	    .hb = order_find("hb"),
-	    .shb = order_find("shb"),
-	    .every = options->every,
-	    .needs = provers ? provers_needs(provers) : NULL,
-	};
 	for (size_t i = 0; i < sizeof searches / sizeof *searches; i++) {
 		if (options->kinds && !(options->kinds >> searches[i].kind & 1))
 			continue;
 		a->kinds |= 1u << searches[i].kind;
-		enum rt_status status = searches[i].search(&c, &a->anomalies, err);
+		enum rt_status status = searches[i].search(c, &a->anomalies, err);
 		if (status)
 			return status;
 	}
-	enum rt_status status = decide_all(a, provers, err);
+	run_orders(c, options->orders ? options->orders : UINT32_MAX, &a->anomalies);
+	enum rt_status status = decide_all(a, c, err);
 	if (status)
 		return status;
 	if (a->anomalies.count)
@@ -118,16 +131,20 @@ enum rt_status analysis_run(struct rt_trace *trace, const struct analysis_option
 	if (!a)
 		return rt_error_set(err, RT_EMEMORY, "no memory to analyze the trace");
 	a->trace = trace;
+	struct search_lazy lazy = {.order_results = a->order_results,
+	                           .options = options->unproved ? NULL : &options->prove};
+	struct search_context c = {
+	    .lazy = &lazy, .hb = order_find("hb"), .shb = order_find("shb"), .every = options->every};
+	int hybrid = order_find("hybrid");
 	enum rt_status status = model_load(trace, &options->model, &a->model, err);
 	if (!status)
-		status = run_orders(a, options->orders ? options->orders | orders_needed() : UINT32_MAX, err);
-	struct provers *provers = NULL;
-	if (!status && !options->unproved &&
-	    !(provers = provers_create(a->model, rt_trace_info(trace)->exact, &options->prove, err)))
-		status = RT_EMEMORY;
-	if (!status)
-		status = search_all(a, options, provers, err);
-	provers_free(provers);
+		status = orders[hybrid].compute(a->model, &a->order_results[hybrid], err);
+	if (!status) {
+		c.m = a->model;
+		c.por = hybrid_por(a->order_results[hybrid]);
+		status = search_all(a, options, &c, err);
+	}
+	provers_free(lazy.provers);
 	if (status) {
 		analysis_free(a);
 		return status;

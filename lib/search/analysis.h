@@ -17,9 +17,10 @@ struct analysis_options {
 struct analysis {
 	struct rt_trace *trace; /* borrowed */
 	struct model *model;
-	struct order_result *order_results[32]; /* by orders[] index; NULL: did not run */
-	struct anomaly_list anomalies;          /* sorted: kind, then verdict and rank, then position; stable */
-	uint32_t kinds;                         /* bit i: enum anomaly_kind i was searched for */
+	struct order_result
+	    *order_results[32];        /* by orders[] index; NULL: did not run, such as when nothing was found */
+	struct anomaly_list anomalies; /* sorted: kind, then verdict and rank, then position; stable */
+	uint32_t kinds;                /* bit i: enum anomaly_kind i was searched for */
 	uint64_t summary[ANOMALY_KINDS][VERDICTS];
 	struct prove_counts proofs;
 };

@@ -263,9 +263,9 @@ static void add_pair(struct search *s, uint32_t e1, uint32_t e2, uint64_t count,
 /* The first member from `from` on that e2 does not need: whatever it needs, so do all later ones of its thread. */
 static uint32_t first_possible(const struct search *s, const struct class *k1, uint32_t e2, uint32_t from)
 {
-	const struct trf *needs = s->context->needs;
+	const struct trf *needs = s->context->every ? NULL : search_needs(s->context);
 	const uint32_t *m1 = &s->members[k1->first];
-	if (!needs || s->context->every)
+	if (!needs)
 		return from;
 	uint32_t horizon = clock_get(&needs->clocks, trf_clock_before(needs, e2), k1->thread);
 	while (from < k1->count && s->m->events[m1[from]].pos < horizon)

@@ -5,20 +5,39 @@
 #include "lib/order/trf.h"
 #include "lib/search/analysis.h"
 
+/*
+ * What only a candidate asks for, and so is worked out at the first one: on many traces there is none. Failures are
+ * kept in status and error; what was asked for then answers as if nothing were known.
+ */
+struct search_lazy {
+	struct order_result **order_results; /* by orders[] index; NULL: not yet */
+	const struct prove_options *options; /* NULL: no prover will be asked */
+	struct provers *provers;             /* owned by whoever made this */
+	enum rt_status status;
+	struct rt_error error;
+};
+
 /* What a search may use. */
 struct search_context {
 	const struct model *m;
 	const struct segment_order *por;
-	const struct order_result *const *order_results; /* by orders[] index */
-	int hybrid, hb, shb;                             /* orders[] indices */
-	bool every;                                      /* one anomaly a tuple of events */
-	const struct trf *needs; /* what each event needs (provers_needs); NULL: no prover will be asked */
+	struct search_lazy *lazy;
+	int hb, shb; /* orders[] indices */
+	bool every;  /* one anomaly a tuple of events */
 };
 
-/* Is the conflicting pair e1 <tr e2 unordered by orders[order]? It must have run; hybrid, hb and shb have. */
+/* The order's result; NULL on failure. */
+const struct order_result *search_order(const struct search_context *c, int order);
+/* The provers; NULL if none are wanted and on failure. */
+struct provers *search_provers(const struct search_context *c);
+/* What each event needs (provers_needs); NULL: no prover will be asked. */
+const struct trf *search_needs(const struct search_context *c);
+
+/* Is the conflicting pair e1 <tr e2 unordered by orders[order]? */
 static inline bool search_unordered(const struct search_context *c, int order, uint32_t e1, uint32_t e2)
 {
-	return orders[order].unordered(c->order_results[order], e1, e2);
+	const struct order_result *r = c->lazy->order_results[order];
+	return (r || (r = search_order(c, order))) && orders[order].unordered(r, e1, e2);
 }
 
 /*

@@ -24,7 +24,7 @@ fresh() {
 	mkdir db
 }
 median() { sort -n | awk '{v[NR] = $1} END {print v[int((NR + 1) / 2)]}'; }
-value() { awk -v a="$1" -v b="$2" 'BEGIN {printf "%.2f", b > 0 ? a / b : 0}'; }
+value() { awk -v a="$1" -v b="$2" 'BEGIN {printf "%.2f", (b > 0 ? a / b : 0)}'; }
 
 header='%-10s %9s %9s %9s %8s %8s %12s %8s %9s %10s\n'
 row='%-10s %9.3f %9.3f %9.3f %8.2f %8.2f %12d %8.3f %9.3f %10.1f\n'
