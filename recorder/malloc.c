@@ -61,12 +61,6 @@ static bool real_ready(void **slot, const char *name)
 }
 #define READY(name) real_ready((void **)(void *)&rt_real_##name, #name)
 
-static void say_alloc(void *p, size_t size, uintptr_t pc)
-{
-	if (p)
-		rt_emit_sync(RT_OP_ALLOC, (uintptr_t)p, size, pc, 0);
-}
-
 RT_INTERPOSE(size_t, malloc_usable_size, (void *p))
 {
 	return in_arena(p) ? *arena_size(p) : RT_REAL(malloc_usable_size)(p);
@@ -75,6 +69,20 @@ RT_INTERPOSE(size_t, malloc_usable_size, (void *p))
 static size_t usable_size(void *p)
 {
 	return READY(malloc_usable_size) ? RT_REAL(malloc_usable_size)(p) : 0;
+}
+
+/*
+ * A free writes all that the block can hold, so what malloc gave beyond size is new memory too: else the free of the
+ * block's next life would seem to meet that of its last.
+ */
+static void say_alloc(void *p, size_t size, uintptr_t pc)
+{
+	if (!p || !rt_recording())
+		return;
+	rt_emit_sync(RT_OP_ALLOC, (uintptr_t)p, size, pc, 0);
+	size_t whole = (size + 7) & ~(size_t)7, usable = usable_size(p);
+	if (usable > whole)
+		rt_emit_sync(RT_OP_NEW_MEMORY, (uintptr_t)p + whole, usable - whole, pc, 0);
 }
 
 static void say_free(void *p, size_t size, uintptr_t pc)

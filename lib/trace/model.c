@@ -8,14 +8,16 @@
 #define ACCESSES                                                                                                       \
 	(BIT(READ) | BIT(WRITE) | BIT(ATOMIC_LOAD) | BIT(ATOMIC_STORE) | BIT(ATOMIC_RMW) | BIT(ATOMIC_CAS) |           \
 	 BIT(ATOMIC_CAS_FAIL))
-#define RENEWALS (BIT(BEGIN) | BIT(ALLOC) | BIT(FREE) | BIT(MAP) | BIT(UNMAP) | BIT(NEW_MEMORY))
+/* FREE is none: what uses a block after it was freed conflicts with the free, until the memory is handed out again. */
+#define RENEWALS (BIT(BEGIN) | BIT(ALLOC) | BIT(MAP) | BIT(UNMAP) | BIT(NEW_MEMORY))
 #define IGNORES (BIT(IGNORE_BEGIN) | BIT(IGNORE_END))
 #define PASS_ONE (ACCESSES | RENEWALS | IGNORES | BIT(FORK) | BIT(BENIGN))
 /* Pass two needs everything but these, and of these the code events for REGIONS_FUNCTIONS. */
 #define CODE (BIT(ENTER) | BIT(LEAVE))
-#define PASS_TWO ~(CODE | BIT(END) | BIT(DETACH) | BIT(MODULE_LOAD) | BIT(MODULE_UNLOAD) | BIT(BENIGN) | BIT(LOST))
+#define PASS_TWO                                                                                                       \
+	~(CODE | BIT(END) | BIT(FREE) | BIT(DETACH) | BIT(MODULE_LOAD) | BIT(MODULE_UNLOAD) | BIT(BENIGN) | BIT(LOST))
 
-enum { BATCH = 1024 };
+enum { BATCH = 1024, GRANULE = 8 };
 
 _Static_assert(RT_OP_COUNT <= 64, "selection masks have 64 bits");
 
@@ -67,6 +69,13 @@ static inline bool ignored(const struct loader_thread *t, unsigned op)
 	return (t->ignored[0] && rt_op_reads(op)) || (t->ignored[1] && rt_op_writes(op));
 }
 
+/* Bytes that e, a renewal, renews: nobody but the owner of a heap block has what is left of its last granule. */
+static inline uint64_t renewed(const struct rt_event *e)
+{
+	bool pads = e->op == RT_OP_ALLOC && e->addr % GRANULE == 0 && e->arg <= UINT64_MAX - GRANULE;
+	return pads ? (e->arg + GRANULE - 1) / GRANULE * GRANULE : e->arg;
+}
+
 static inline void pass_one(struct loader *l, const struct rt_event *e)
 {
 	struct loader_thread *t = &l->threads[e->thread];
@@ -93,7 +102,7 @@ static inline void pass_one(struct loader *l, const struct rt_event *e)
 		loader_benign(l, e->addr, e->arg);
 		break;
 	default: /* renewals */
-		shadow_renew(&l->shadow, e->addr, e->arg);
+		shadow_renew(&l->shadow, e->addr, renewed(e));
 	}
 }
 
@@ -111,11 +120,10 @@ static inline void pass_two(struct loader *l, const struct rt_event *e)
 		break;
 	case RT_OP_BEGIN:
 	case RT_OP_ALLOC:
-	case RT_OP_FREE:
 	case RT_OP_MAP:
 	case RT_OP_UNMAP:
 	case RT_OP_NEW_MEMORY:
-		loader_renew(l, e->addr, e->arg);
+		loader_renew(l, e->addr, renewed(e));
 		break;
 	default:
 		loader_sync(l, e);

@@ -161,6 +161,18 @@ START_TEST(freed_and_allocated_again_is_other_memory)
 }
 END_TEST
 
+START_TEST(use_after_free_is_use_of_the_freed_memory_until_it_is_allocated)
+{
+	struct model *m =
+	    LOAD(3, E(0, ALLOC, .addr = 0x1000, .arg = 12), WRITE(0, 0x1000, 24), E(0, FREE, .addr = 0x1000, .arg = 24),
+	         READ(1, 0x1008, 4), E(2, ALLOC, .addr = 0x1000, .arg = 12), WRITE(2, 0x1008, 4));
+	check_model(m);
+	ck_assert_uint_eq(m->event_count, 2);
+	ck_assert_uint_eq(kept(m, 6), MODEL_NONE);
+	model_free(m);
+}
+END_TEST
+
 START_TEST(reuse_alone_does_not_make_memory_shared)
 {
 	struct model *m =
@@ -378,6 +390,7 @@ Suite *model_suite(void)
 	tcase_add_test(c, a_long_range_that_nothing_cuts_is_one_cell);
 	tcase_add_test(c, a_range_has_the_cells_of_every_access_in_it);
 	tcase_add_test(c, freed_and_allocated_again_is_other_memory);
+	tcase_add_test(c, use_after_free_is_use_of_the_freed_memory_until_it_is_allocated);
 	tcase_add_test(c, reuse_alone_does_not_make_memory_shared);
 	tcase_add_test(c, the_generation_that_was_not_shared_is_dropped);
 	tcase_add_test(c, a_new_threads_stack_is_new_memory);
