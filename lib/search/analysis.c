@@ -12,6 +12,7 @@ static const struct {
 } searches[] = {
     {ANOMALY_RACE, race_search},
     {ANOMALY_ATOMICITY, atomicity_search},
+    {ANOMALY_ASV, asv_search},
     {ANOMALY_DEADLOCK, deadlock_search},
 };
 

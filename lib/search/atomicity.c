@@ -7,7 +7,8 @@
  * Of each cell, the pairs (e1, e3) that agree in thread, locks in between and sites are one class, and so are accesses
  * that agree in thread, locks and site. For a class of pairs and one of accesses the e2s that fit a pair are a window
  * whose ends only move forward from pair to pair: counted in one sweep. What POR forces between e1 and e3, as when a
- * flag hands the work over and back, is meant to be there and is left out of the window.
+ * flag hands the work over and back, is meant to be there and is left out of the window. Where very many classes meet
+ * at the same sites of a cell not all are combined, and the count is a lower bound.
  *
  * Atomic accesses count like plain ones (two in a critical section are as little serializable), updates as writes.
  */
@@ -16,8 +17,13 @@
 #include "lib/search/gap.h"
 #include "lib/trace/vec.h"
 
-enum { LOCAL_THREAD, LOCAL_GAP, LOCAL_SITE1, LOCAL_SITE3, LOCAL_AGAIN };
-enum { REMOTE_THREAD, REMOTE_LOCKSET, REMOTE_SITE, REMOTE_AGAIN };
+/* Numbers of a class of pairs and of one of accesses; the first three make the family. */
+enum { LOCAL_SITE1, LOCAL_SITE3, LOCAL_AGAIN, LOCAL_GAP, LOCAL_THREAD };
+enum { REMOTE_SITE, REMOTE_AGAIN, REMOTE_UNUSED, REMOTE_LOCKSET, REMOTE_THREAD };
+enum { FAMILY_KEY = 3, LOCKS_KEY = 3 };
+
+/* Once an anomaly has its instances, so many pairs of classes are counted yet; and without any, so many are tried. */
+enum { COUNTED_MAX = 1024, TRIED_MAX = 1 << 20 };
 
 /* Two consecutive accesses of a thread to the cell, in one region. */
 struct pair {
@@ -38,8 +44,10 @@ struct search {
 	uint32_t cell;
 	struct pair *pairs, *before;
 	uint32_t pair_count, pair_capacity, before_count, before_capacity, before_cell;
-	struct classes locals, remotes, local_families, remote_families;
-	uint32_t *e1s, *e3s, *e2s; /* members of the classes */
+	struct classes locals, remotes;
+	struct classes local_families, remote_families; /* of each the classes at the same sites */
+	struct classes local_locks, remote_locks;       /* the different ones */
+	uint32_t *e1s, *e3s, *e2s;                      /* members of the classes */
 	uint32_t e1_capacity, e3_capacity, e2_capacity;
 	uint32_t *class_of; /* by access of the cell */
 	uint32_t class_capacity;
@@ -161,17 +169,21 @@ static bool group_accesses(struct search *s)
 	return true;
 }
 
-/* Holds classes that agree in the first two numbers of their keys together in lists, one for each family. */
-static bool make_families(struct classes *classes, struct classes *families)
+/* Holds the classes of each family together in a list, and gathers the locks of all. */
+static bool make_families(struct classes *classes, struct classes *families, struct classes *locks)
 {
 	classes_clear(families);
+	classes_clear(locks);
 	for (uint32_t i = 0; i < classes->count; i++) {
-		uint32_t key[CLASS_KEY] = {classes->items[i].key[0], classes->items[i].key[1]};
+		uint32_t key[CLASS_KEY] = {0}, lock[CLASS_KEY] = {classes->items[i].key[LOCKS_KEY]};
+		memcpy(key, classes->items[i].key, FAMILY_KEY * sizeof *key);
 		uint32_t f = classes_index(families, key);
-		if (families->failed)
+		classes_index(locks, lock);
+		if (families->failed || locks->failed)
 			return false;
 		classes->items[i].next = families->items[f].next;
 		families->items[f].next = i;
+		families->items[f].count++;
 	}
 	return true;
 }
@@ -234,13 +246,14 @@ static void offer_some(struct search *s, struct found *f, const struct window *w
 			offer(s, f, e1, e2s[at[i]], e3);
 }
 
-static void sweep(struct search *s, const struct class *local, const struct class *remote, const struct pattern *p)
+/* Counts and offers what a class of pairs and one of accesses make; *entry is the anomaly's, once it has one. */
+static void sweep(struct search *s, const struct class *local, const struct class *remote, const struct pattern *p,
+                  struct found **entry)
 {
 	const uint32_t *e1s = &s->e1s[local->first], *e3s = &s->e3s[local->first], *e2s = &s->e2s[remote->first];
 	struct window w = {0};
-	struct found *f = NULL;
 	bool observed = false;
-	for (uint32_t i = 0; i < local->count && !s->failed && !s->found.failed; i++) {
+	for (uint32_t i = 0; i < local->count && !s->found.failed; i++) {
 		move_window(s, &w, e1s[i], e3s[i], remote);
 		if (w.low == remote->count)
 			break;
@@ -254,7 +267,8 @@ static void sweep(struct search *s, const struct class *local, const struct clas
 					            s->exact && e1s[i] < e2s[j] && e2s[j] < e3s[i]);
 			continue;
 		}
-		if (!f && !(f = found_entry(&s->found, p, (uint32_t[]){e1s[i], e2s[w.low], e3s[i]})))
+		struct found *f = *entry;
+		if (!f && !(f = *entry = found_entry(&s->found, p, (uint32_t[]){e1s[i], e2s[w.low], e3s[i]})))
 			return;
 		found_count(f, size);
 		bool occurred = s->exact && in_window(&w, w.next) && e2s[w.next] < e3s[i];
@@ -264,39 +278,43 @@ static void sweep(struct search *s, const struct class *local, const struct clas
 	}
 }
 
-static void search_classes(struct search *s, const struct class *local, const struct class *remote)
+static const struct pattern *triple_at(const struct search *s, const struct class *f1, const struct class *f2)
 {
-	const struct model *m = s->m;
-	unsigned writes = (rt_op_writes(m->sites[local->key[LOCAL_SITE1]].op) ? 4u : 0) |
-	                  (rt_op_writes(m->sites[remote->key[REMOTE_SITE]].op) ? 2u : 0) |
-	                  (rt_op_writes(m->sites[local->key[LOCAL_SITE3]].op) ? 1u : 0);
-	/* What shares several cells is counted at the first of them alone. */
-	if (s->triples[writes] && !(local->key[LOCAL_AGAIN] && remote->key[REMOTE_AGAIN]))
-		sweep(s, local, remote, s->triples[writes]);
+	const struct model_site *sites = s->m->sites;
+	unsigned writes = (rt_op_writes(sites[f1->key[LOCAL_SITE1]].op) ? 4u : 0) |
+	                  (rt_op_writes(sites[f2->key[REMOTE_SITE]].op) ? 2u : 0) |
+	                  (rt_op_writes(sites[f1->key[LOCAL_SITE3]].op) ? 1u : 0);
+	return s->triples[writes];
 }
 
 /* Could any access of the cell come in between any of its pairs, as far as locks go? */
 static bool any_admitted(const struct search *s)
 {
-	for (uint32_t i = 0; i < s->local_families.count; i++)
-		for (uint32_t j = 0; j < s->remote_families.count; j++) {
-			const uint32_t *local = s->local_families.items[i].key;
-			const uint32_t *remote = s->remote_families.items[j].key;
-			if (local[LOCAL_THREAD] != remote[REMOTE_THREAD] &&
-			    gaps_admit(&s->gaps, local[LOCAL_GAP], remote[REMOTE_LOCKSET]))
+	for (uint32_t i = 0; i < s->local_locks.count; i++)
+		for (uint32_t j = 0; j < s->remote_locks.count; j++)
+			if (gaps_admit(&s->gaps, s->local_locks.items[i].key[0], s->remote_locks.items[j].key[0]))
 				return true;
-		}
 	return false;
 }
 
 static void search_families(struct search *s, const struct class *f1, const struct class *f2)
 {
-	if (f1->key[LOCAL_THREAD] == f2->key[REMOTE_THREAD] ||
-	    !gaps_admit(&s->gaps, f1->key[LOCAL_GAP], f2->key[REMOTE_LOCKSET]))
+	const struct pattern *p = triple_at(s, f1, f2);
+	struct found *entry = NULL;
+	uint64_t tried = 0;
+	/* What shares several cells is counted at the first of them alone. */
+	if (!p || (f1->key[LOCAL_AGAIN] && f2->key[REMOTE_AGAIN]))
 		return;
 	for (uint32_t i = f1->next; i != UINT32_MAX; i = s->locals.items[i].next)
-		for (uint32_t j = f2->next; j != UINT32_MAX && !s->failed; j = s->remotes.items[j].next)
-			search_classes(s, &s->locals.items[i], &s->remotes.items[j]);
+		for (uint32_t j = f2->next; j != UINT32_MAX && !s->found.failed; j = s->remotes.items[j].next) {
+			const struct class *local = &s->locals.items[i], *remote = &s->remotes.items[j];
+			bool enough = entry && found_full(entry) && tried > COUNTED_MAX;
+			if (!s->context->every && (enough || tried++ > TRIED_MAX))
+				return;
+			if (local->key[LOCAL_THREAD] != remote->key[REMOTE_THREAD] &&
+			    gaps_admit(&s->gaps, local->key[LOCAL_GAP], remote->key[REMOTE_LOCKSET]))
+				sweep(s, local, remote, p, &entry);
+		}
 }
 
 static void search_cell(struct search *s)
@@ -304,8 +322,8 @@ static void search_cell(struct search *s)
 	make_pairs(s);
 	if (s->failed || !s->pair_count)
 		return;
-	if (!group_accesses(s) || !make_families(&s->locals, &s->local_families) ||
-	    !make_families(&s->remotes, &s->remote_families)) {
+	if (!group_accesses(s) || !make_families(&s->locals, &s->local_families, &s->local_locks) ||
+	    !make_families(&s->remotes, &s->remote_families, &s->remote_locks)) {
 		s->failed = true;
 		return;
 	}
@@ -336,6 +354,8 @@ static void release(struct search *s)
 	classes_release(&s->remotes);
 	classes_release(&s->local_families);
 	classes_release(&s->remote_families);
+	classes_release(&s->local_locks);
+	classes_release(&s->remote_locks);
 	free(s->last);
 	free(s->last_cell);
 	free(s->pairs);

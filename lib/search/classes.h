@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { CLASS_KEY = 6 };
+enum { CLASS_KEY = 8 };
 
 struct class
 {

@@ -46,6 +46,7 @@ static inline bool search_unordered(const struct search_context *c, int order, u
  */
 enum rt_status race_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err);
 enum rt_status atomicity_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err);
+enum rt_status asv_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err);
 enum rt_status deadlock_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err);
 
 #endif

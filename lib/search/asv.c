@@ -1,0 +1,302 @@
+/*
+ * Atomic-set serializability violations: a unit (a, b) of one thread's region and one (c, d) of another's, each going
+ * first on one of two cells. In the patterns' order A is a c d b with c on a's cell, B the same with c on b's cell, and
+ * C is a c b d with c on b's cell: so in all of them c comes between a and b.
+ *
+ * Candidates are what the constraint model of PECAN allows: nothing comes before what POR orders before it, c (and d,
+ * in A and B) comes in between only where no lock held there excludes it, and b likewise between c and d (in C). Of two
+ * classes of units those that POR lets combine are again a window that only moves forward, counted in one sweep.
+ */
+#include "lib/search/found.h"
+#include "lib/search/units.h"
+
+#include <string.h>
+
+enum { ORDER_A, ORDER_B, ORDER_C, ASV_ORDERS };
+enum { KIND_WW, KIND_WR, KIND_RW, KIND_COUNT };
+enum { NESTED_MAX = 256, COUNTED_MAX = 512 };
+
+struct search {
+	const struct search_context *context;
+	const struct model *m;
+	const struct segment_order *por;
+	const struct pattern *patterns[ASV_ORDERS][KIND_COUNT][KIND_COUNT];
+	bool exact;
+	struct units units;
+	struct found_list found;
+};
+
+static void find_patterns(struct search *s)
+{
+	static const uint8_t threads[ASV_ORDERS][4] = {{0, 1, 1, 0}, {0, 1, 1, 0}, {0, 1, 0, 1}};
+	static const uint8_t cells[ASV_ORDERS][4] = {{0, 0, 1, 1}, {0, 1, 0, 1}, {0, 1, 1, 0}};
+	static const uint8_t kinds[KIND_COUNT][2] = {
+	    {PATTERN_WRITE, PATTERN_WRITE}, {PATTERN_WRITE, PATTERN_READ}, {PATTERN_READ, PATTERN_WRITE}};
+	for (int order = 0; order < ASV_ORDERS; order++)
+		for (int i = 0; i < KIND_COUNT * KIND_COUNT; i++) {
+			const uint8_t *on[2] = {kinds[i / KIND_COUNT], kinds[i % KIND_COUNT]};
+			struct pattern p = {.kind = ANOMALY_ASV, .count = 4};
+			for (int k = 0; k < 4; k++) {
+				p.threads[k] = p.regions[k] = threads[order][k];
+				p.cells[k] = cells[order][k];
+				p.accesses[k] = on[p.cells[k]][p.threads[k]];
+			}
+			s->patterns[order][i / KIND_COUNT][i % KIND_COUNT] = pattern_find(&p);
+		}
+}
+
+/* What a unit's access of a cell and another's are, -1: no conflict. */
+static int kind_of(const struct search *s, uint32_t site, uint32_t other)
+{
+	bool writes = rt_op_writes(s->m->sites[site].op), other_writes = rt_op_writes(s->m->sites[other].op);
+	return writes ? (other_writes ? KIND_WW : KIND_WR) : other_writes ? KIND_RW : -1;
+}
+
+static const struct pattern *pattern_of(const struct search *s, int order, const uint32_t *u, const uint32_t *v)
+{
+	int kind1 = kind_of(s, u[UNIT_SITE1], v[order == ORDER_A ? UNIT_SITE1 : UNIT_SITE2]);
+	int kind2 = kind_of(s, u[UNIT_SITE2], v[order == ORDER_A ? UNIT_SITE2 : UNIT_SITE1]);
+	return kind1 < 0 || kind2 < 0 ? NULL : s->patterns[order][kind1][kind2];
+}
+
+static bool admitted(const struct search *s, int order, const uint32_t *u, const uint32_t *v)
+{
+	return u[UNIT_THREAD] != v[UNIT_THREAD] && gaps_admit(&s->units.gaps, u[UNIT_GAP], v[UNIT_LOCKS1]) &&
+	       (order == ORDER_C ? gaps_admit(&s->units.gaps, v[UNIT_GAP], u[UNIT_LOCKS2])
+	                         : gaps_admit(&s->units.gaps, u[UNIT_GAP], v[UNIT_LOCKS2]));
+}
+
+/* Is e of those that POR orders before event f of another thread? */
+static bool before(const struct search *s, uint32_t e, uint32_t f)
+{
+	return s->m->events[e].pos < segment_order_race_horizon(s->por, f, model_thread_of(s->m, e));
+}
+
+/* The conditions that a later unit (c, d) meets rather: neither is forced to come before a, or d before b (in C). */
+static bool late_enough(const struct search *s, int order, const uint32_t *u, const uint32_t *v)
+{
+	return !before(s, v[0], u[0]) && (order != ORDER_C || !before(s, v[1], u[1]));
+}
+
+/* And those that an earlier one does: b is not forced to come before d (c, in C). */
+static bool early_enough(const struct search *s, int order, const uint32_t *u, const uint32_t *v)
+{
+	return !before(s, u[1], v[order == ORDER_C ? 0 : 1]);
+}
+
+/* What POR forces to be in between is meant to be there: from the first c after a, until d (c, in C) is not before b.
+ */
+static bool forced_after(const struct search *s, const uint32_t *u, const uint32_t *v)
+{
+	return before(s, u[0], v[0]);
+}
+static bool forced_before(const struct search *s, int order, const uint32_t *u, const uint32_t *v)
+{
+	return before(s, v[order == ORDER_C ? 0 : 1], u[1]);
+}
+
+/* Two classes of units and the order that they are to be combined in. */
+struct match {
+	const struct pattern *pattern;
+	int order;
+	const struct unit *us, *vs;
+	uint32_t u_count, v_count;
+	struct found *found;
+};
+
+static void offer(struct search *s, struct match *x, const uint32_t *u, const uint32_t *v)
+{
+	uint32_t events[4] = {u[0], v[0], x->order == ORDER_C ? u[1] : v[1], x->order == ORDER_C ? v[1] : u[1]};
+	bool observed = s->exact && events[0] < events[1] && events[1] < events[2] && events[2] < events[3];
+	if (s->context->every)
+		found_every(&s->found, x->pattern, events, observed);
+	else if (x->found || (x->found = found_entry(&s->found, x->pattern, events)) != NULL)
+		found_offer(x->found, events, observed);
+}
+
+static bool fits(const struct search *s, const struct match *x, const uint32_t *u, const uint32_t *v)
+{
+	return late_enough(s, x->order, u, v) && early_enough(s, x->order, u, v) &&
+	       !(forced_after(s, u, v) && forced_before(s, x->order, u, v));
+}
+
+/* Offers two units' first and last ones. */
+static void offer_units(struct search *s, struct match *x, const struct unit *u, const struct unit *v)
+{
+	if (fits(s, x, u->first, v->first))
+		offer(s, x, u->first, v->first);
+	if (s->context->every)
+		return;
+	if ((u->count > 1 || v->count > 1) && fits(s, x, u->last, v->last))
+		offer(s, x, u->last, v->last);
+	if (v->count > 1 && fits(s, x, u->first, v->last))
+		offer(s, x, u->first, v->last);
+}
+
+/* Where in the class of (c, d) a sweep stands, and how many units are before. Each only moves forward. */
+struct cursor {
+	uint32_t at;
+	uint64_t before;
+};
+
+static void step(struct cursor *c, const struct match *x)
+{
+	c->before += x->vs[c->at++].count;
+}
+
+static void sweep(struct search *s, struct match *x)
+{
+	struct cursor low = {0, 0}, high = {0, 0}, forced = {0, 0}, after = {0, 0};
+	uint32_t next = 0;
+	for (uint32_t i = 0; i < x->u_count && !s->found.failed; i++) {
+		const struct unit *u = &x->us[i];
+		while (low.at < x->v_count && !late_enough(s, x->order, u->first, x->vs[low.at].first))
+			step(&low, x);
+		if (low.at == x->v_count)
+			return;
+		while (high.at < x->v_count && early_enough(s, x->order, u->last, x->vs[high.at].first))
+			step(&high, x);
+		while (forced.at < x->v_count && !forced_after(s, u->first, x->vs[forced.at].first))
+			step(&forced, x);
+		while (after.at < x->v_count && forced_before(s, x->order, u->first, x->vs[after.at].first))
+			step(&after, x);
+		while (next < x->v_count && x->vs[next].first[0] < u->first[0])
+			next++;
+		uint64_t from = forced.before > low.before ? forced.before : low.before;
+		uint64_t to = after.before < high.before ? after.before : high.before;
+		uint64_t size = high.before > low.before ? high.before - low.before - (from < to ? to - from : 0) : 0;
+		if (!size)
+			continue;
+		const uint32_t near[] = {next, next - 1, low.at, high.at - 1, after.at};
+		for (size_t k = 0; k < sizeof near / sizeof *near; k++)
+			if (near[k] >= low.at && near[k] < high.at &&
+			    (!x->found || !found_full(x->found) || !(i & (i - 1)) || k < 2))
+				offer_units(s, x, u, &x->vs[near[k]]);
+		if (x->found)
+			found_count(x->found, size * u->count);
+	}
+}
+
+/* Without windows: for every pair of units to be listed, and for units that are nested in one another (recursion). */
+static void try_all(struct search *s, struct match *x)
+{
+	uint32_t u_count = x->u_count, v_count = x->v_count;
+	if (!s->context->every && u_count > NESTED_MAX)
+		u_count = NESTED_MAX;
+	if (!s->context->every && v_count > NESTED_MAX)
+		v_count = NESTED_MAX;
+	for (uint32_t i = 0; i < u_count; i++)
+		for (uint32_t j = 0; j < v_count && !s->found.failed; j++) {
+			const struct unit *u = &x->us[i], *v = &x->vs[j];
+			offer_units(s, x, u, v);
+			if (x->found && fits(s, x, u->first, v->first))
+				found_count(x->found, (uint64_t)u->count * v->count);
+		}
+}
+
+/* Combines two classes at the sites of the match. */
+static void search_classes(struct search *s, struct match *x, const struct class *u, const struct class *v)
+{
+	if (!admitted(s, x->order, u->key, v->key))
+		return;
+	x->us = s->units.items + u->first;
+	x->vs = s->units.items + v->first;
+	x->u_count = u->count;
+	x->v_count = v->count;
+	if (s->context->every || !u->next || !v->next)
+		try_all(s, x);
+	else if (early_enough(s, x->order, x->us[u->count - 1].last, x->vs[0].first) &&
+	         late_enough(s, x->order, x->us[0].first, x->vs[v->count - 1].last))
+		sweep(s, x);
+}
+
+static const struct class *class_at(const struct search *s, uint32_t i)
+{
+	return &s->units.classes.items[s->units.sorted[i]];
+}
+
+/* First class, in order, whose cells are not before these. */
+static uint32_t first_of(const struct search *s, uint32_t cell1, uint32_t cell2)
+{
+	uint32_t low = 0, high = s->units.classes.count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		const uint32_t key[2] = {cell1, cell2};
+		if (memcmp(class_at(s, middle)->key, key, sizeof key) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The classes that agree in the first `numbers` numbers with that at begin; returns where they end. */
+static uint32_t end_of(const struct search *s, uint32_t begin, uint32_t numbers)
+{
+	uint32_t end = begin + 1;
+	while (end < s->units.classes.count &&
+	       !memcmp(class_at(s, begin)->key, class_at(s, end)->key, numbers * sizeof(uint32_t)))
+		end++;
+	return end;
+}
+
+/*
+ * Two groups of classes, each at the same sites of the same cells: all combinations, in such an order that each class
+ * has its turn soon. Once the anomaly has its instances, only so many are counted yet.
+ */
+static void search_groups(struct search *s, int order, uint32_t u, uint32_t u_end, uint32_t v, uint32_t v_end)
+{
+	struct match x = {.pattern = pattern_of(s, order, class_at(s, u)->key, class_at(s, v)->key), .order = order};
+	uint32_t u_count = u_end - u, v_count = v_end - v;
+	uint64_t tried = 0, counted = COUNTED_MAX + (uint64_t)u_count + v_count, most = 16 * counted;
+	if (!x.pattern)
+		return;
+	for (uint32_t turn = 0; turn < v_count; turn++)
+		for (uint32_t i = 0; i < u_count && !s->found.failed; i++) {
+			bool enough = tried > counted && x.found && found_full(x.found);
+			if (!s->context->every && (enough || tried++ > most))
+				return;
+			search_classes(s, &x, class_at(s, u + i), class_at(s, v + (i + turn) % v_count));
+		}
+}
+
+/* Each group of the classes on one pair of cells, as u, with each on the same cells in this order or turned, as u'. */
+static uint32_t search_cells(struct search *s, uint32_t begin)
+{
+	uint32_t end = end_of(s, begin, 2), count = s->units.classes.count;
+	uint32_t cell1 = class_at(s, begin)->key[UNIT_CELL1], cell2 = class_at(s, begin)->key[UNIT_CELL2];
+	uint32_t turned = first_of(s, cell2, cell1), turned_end = turned;
+	if (turned < count && class_at(s, turned)->key[UNIT_CELL1] == cell2 &&
+	    class_at(s, turned)->key[UNIT_CELL2] == cell1)
+		turned_end = end_of(s, turned, 2);
+	for (uint32_t u = begin, u_end; u < end && !s->found.failed; u = u_end) {
+		u_end = end_of(s, u, UNIT_GROUP);
+		for (uint32_t v = begin, v_end; v < end; v = v_end) {
+			v_end = end_of(s, v, UNIT_GROUP);
+			search_groups(s, ORDER_A, u, u_end, v, v_end);
+		}
+		for (uint32_t v = turned, v_end; v < turned_end; v = v_end) {
+			v_end = end_of(s, v, UNIT_GROUP);
+			search_groups(s, ORDER_B, u, u_end, v, v_end);
+			search_groups(s, ORDER_C, u, u_end, v, v_end);
+		}
+	}
+	return end;
+}
+
+enum rt_status asv_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err)
+{
+	struct search s = {.context = c,
+	                   .m = c->m,
+	                   .por = c->por,
+	                   .exact = rt_trace_info(c->m->trace)->exact,
+	                   .found = {.context = c, .list = list}};
+	if (!c->m->region_count)
+		return RT_OK;
+	find_patterns(&s);
+	s.found.failed = !units_find(&s.units, c->m, c->every);
+	for (uint32_t i = 0; !s.found.failed && i < s.units.classes.count;)
+		i = search_cells(&s, i);
+	units_release(&s.units);
+	return found_finish(&s.found, err);
+}
