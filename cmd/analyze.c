@@ -37,7 +37,8 @@ struct settings {
 
 static const struct argp_option options[] = {
     {"format", 'f', "FORMAT", 0,
-     "How to write the report: text, json, or dot, a graph of one anomaly; text on a terminal, else json", 0},
+     "How to write the report: text, json, sarif, html, or dot, a graph of one anomaly; text on a terminal, else json",
+     0},
     {"anomaly", OPT_ANOMALY, "ID", 0, "List this anomaly only, such as R1", 0},
     {"output", 'o', "FILE", 0, "Write the report to FILE", 0},
     {"every", OPT_EVERY, NULL, 0, "List every pair of events, not one for each pair of source positions", 0},

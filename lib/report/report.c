@@ -13,6 +13,8 @@
 const struct report_format report_formats[] = {
     {"text", report_text},
     {"json", report_json},
+    {"sarif", report_sarif},
+    {"html", report_html},
     {"dot", report_dot},
     {NULL, NULL},
 };

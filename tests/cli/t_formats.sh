@@ -1,0 +1,120 @@
+#!/bin/bash
+# t_formats.sh [BUILD]: the reports in SARIF and HTML say what the JSON one says, and nothing in a trace gets out of them.
+set -u
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+racetrace=${RACETRACE:-$(cd "${1:-${BUILD:-$top/build}}" && pwd)/bin/racetrace}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+fail=0
+
+wrong() {
+	echo "$*"
+	fail=1
+}
+# report TRACE: the three reports, which end with one status.
+report() {
+	local status
+	"$racetrace" analyze --all --format json "$1" >json 2>err
+	status=$?
+	[ $status -le 1 ] || wrong "$1: $(cat err)"
+	for format in sarif html; do
+		"$racetrace" analyze --all --format $format "$1" >$format 2>err
+		[ $? = $status ] || wrong "$1: $format: another status: $(cat err)"
+	done
+	check_sarif "$1"
+	check_html "$1"
+}
+# so WHAT FILTER: true of the SARIF ($s) and the JSON ($j) report.
+so() {
+	jq -en --slurpfile ss sarif --slurpfile js json "(\$ss[0].runs[0]) as \$s | \$js[0] as \$j | $2" >/dev/null ||
+		wrong "$trace: not so: $1"
+}
+check_sarif() {
+	trace=$1
+	jq -e '.version == "2.1.0" and (.runs | length == 1)' sarif >/dev/null || wrong "$1: no SARIF"
+	so 'every anomaly is a result' '[$s.results[].properties.id] == [$j.anomalies[].id]'
+	so 'fingerprints are the same' '[$s.results[].fingerprints["racetrace/v1"]] == [$j.anomalies[].fingerprint]'
+	so 'rules are those of the kinds' '$s.tool.driver.rules as $r | [$s.results[] | .ruleId == $r[.ruleIndex].id] | all'
+	so 'ruleId is the kind' '[$s.results[].ruleId] == [$j.anomalies[].kind]'
+	so 'every event is a location' '[$s.results[].locations | length] == [$j.anomalies[].events | length]'
+	so 'lines are the same' '[$s.results[].locations[].physicalLocation.region.startLine] ==
+		[$j.anomalies[].events[].source | select(.file).line // null]
+		or ([$j.anomalies[].events[].source.file] | any(. == null))'
+	so 'files are the same' '[$s.results[].locations[].physicalLocation.artifactLocation.uri | select(.) |
+		split("/")[-1]] == [$j.anomalies[].events[].source.file | select(.) | split("/")[-1] | @uri]'
+	so 'stacks are as deep' '[$s.results[].stacks[].frames | length] == [$j.anomalies[].events[].stack | length]'
+	so 'levels follow verdicts' '[$s.results[].level] == [$j.anomalies[].verdict |
+		{observed: "error", proved: "error", predicted: "warning", refuted: "none"}[.]]'
+	so 'schedules are code flows' '[$s.results[] | has("codeFlows")] == [$j.anomalies[] | .schedule != null]'
+	so 'the order of a flow is total' '[$s.results[].codeFlows // [] | .[] |
+		[.threadFlows[].locations[].executionOrder] | sort == [range(1; length + 1)]] | all'
+	so 'threads keep their order' '[$s.results[].codeFlows // [] | .[].threadFlows[].locations |
+		map(.executionOrder) | . == sort] | all'
+	so 'the events of the anomaly are essential' '[$s.results[] | select(.codeFlows) | .codeFlows[0] |
+		[.threadFlows[].locations[] | select(.importance == "essential")] | length] ==
+		[$j.anomalies[] | select(.schedule) | .events | length]'
+}
+check_html() {
+	local ids
+	ids=$(jq -r '.anomalies[].id' json)
+	for id in $ids; do
+		grep -q "<section id=\"$id\">" html && grep -q "<a href=\"#$id\">" html || wrong "$1: $id is not on the page"
+	done
+	[ "$(grep -c '<table class="schedule">' html)" = "$(jq '[.anomalies[] | select(.schedule)] | length' json)" ] ||
+		wrong "$1: schedules are missing"
+	# As many ends of an element as beginnings, in the right order.
+	grep -oE '</?[a-z][a-z0-9]*( [^<>]*)?/?>' html | grep -v '/>$' | awk '
+		{ closing = sub(/^<\//, ""); sub(/^</, ""); sub(/[ >].*/, "") }
+		closing { if (stack[--depth] != $0) { print "ends wrongly: " $0; exit 1 } next }
+		{ stack[depth++] = $0 }
+		END { if (depth) exit 1 }' || wrong "$1: the page is no tree"
+	grep -oE '<[^<>]*>' html | grep -qiE '^<(script|img|iframe|link|object)| (on[a-z]*|src)=|javascript:' && wrong "$1: the page loads or runs something"
+	grep -oE 'href="[^"]*"' html | grep -v '^href="#[RASDP][0-9]*"$' && wrong "$1: the page leads elsewhere"
+	grep -q "Content-Security-Policy\" content=\"default-src 'none'" html || wrong "$1: no policy"
+	LC_ALL=C grep -q $'[\x01-\x08\x0b-\x1f\x7f]' html && wrong "$1: control characters on the page"
+}
+
+for trace in "$top"/tests/golden/hand/{01,02,28,29,40}*.std "$top"/tests/golden/atomicity/a0[1-5]*.std; do
+	report "$trace"
+done
+
+# Names that want to be markup or to steer a terminal.
+printf '%s\n' '{"schema":"racetrace.events/1"}' '{"op":"fork","object":"main.1"}' \
+	'{"op":"write","object":"<script>alert(1)</script>","location":"\u001b[31m\"/><img src=x onerror=alert(2)>&amp;"}' \
+	'{"op":"write","object":"<script>alert(1)</script>","thread":"main.1","location":"'"'"'--><b>"}' >evil.jsonl
+report evil.jsonl
+[ "$(jq '.anomalies | length' json)" = 1 ] || wrong "evil.jsonl has no race"
+grep -q '&lt;script&gt;alert(1)&lt;/script&gt;' html || wrong "the variable's name is not on the page"
+grep -q '&amp;amp;' html || wrong "an entity is not what it was"
+
+# A recorded program, in a file whose name is no URI; blocks and threads are related places.
+mkdir 'a b'
+cat >'a b/50%é.c' <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+static void *worker(void *block) { *(int *)block = 1; return 0; }
+int main(void)
+{
+	pthread_t thread;
+	int *block = malloc(sizeof *block);
+	pthread_create(&thread, 0, worker, block);
+	*block = 2;
+	return pthread_join(thread, 0);
+}
+END
+gcc -g -fsanitize=thread 'a b/50%é.c' -o program && "$racetrace" record -o program.zst ./program || wrong "cannot record"
+report program.zst
+so 'the URI is one' '$s.results[0].locations[0].physicalLocation.artifactLocation.uri | endswith("/a%20b/50%25%C3%A9.c")'
+so 'places are related' '[$s.results[0].relatedLocations[].message.text] |
+	any(test("allocated")) and any(test("main.1 was created"))'
+grep -q '<pre><span class="dim">[0-9]*</span> .*\*(int \*)block = 1' html || wrong "no source line on the page"
+grep -q '<tr><th>main</th><th>main.1</th></tr>' html || wrong "no columns: $(grep '<th>main' html)"
+
+# Cut short: both say so.
+printf '%s\n' '{"schema":"racetrace.events/1","events":9}' '{"op":"fork","object":"main.1"}' \
+	'{"op":"write","object":"x"}' '{"op":"write","object":"x","thread":"main.1"}' >cut.jsonl
+report cut.jsonl
+so 'a notification' '$s.invocations[0].toolExecutionNotifications | length == 1'
+grep -q 'the trace is incomplete' html || wrong "the page does not say that the trace is incomplete"
+exit $fail
