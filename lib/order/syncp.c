@@ -8,32 +8,43 @@
  * The set (the ideal) is a prefix of each thread. It grows with e1 and e2 along their threads, so a query that comes
  * after one of the same two threads goes on from there. Its events in trace order, then e1 and e2, are the witness.
  * Readers' sections do not close one another.
+ *
+ * Of the sections of one lock and thread (a group) that the ideal has begun only the newest can be open, so that one is
+ * all that the closing of locks looks at. Where the ideal grows by many sections at once, the newest of each group is
+ * searched for instead of walking over all: a query then costs no more for coming late in a long trace.
  */
 #include "lib/order/syncp.h"
 
 #include "lib/order/builtin.h"
 #include "lib/order/sections.h"
 #include "lib/order/trf.h"
-#include "lib/trace/vec.h"
 
-struct unclosed {
-	uint32_t *sections; /* of the lock, in the ideal, whose release is not asked for */
-	uint32_t count, capacity;
-};
+#include <stdlib.h>
+#include <string.h>
 
 struct order_result {
 	const struct model *m;
 	struct trf trf;
 	struct sections sections;
-	uint32_t *of_thread; /* section indices, thread by thread, in order */
-	uint32_t *first;     /* by thread: where its sections begin; one more at the end */
+	uint32_t *of_thread;    /* section indices, thread by thread, in order */
+	uint32_t *first;        /* by thread: where its sections begin; one more at the end */
+	uint32_t *group;        /* by section: its group */
+	uint32_t *thread_group; /* groups, thread by thread */
+	uint32_t *group_first;  /* by thread: where its groups begin; one more at the end */
+	uint32_t
+	    *exclusive; /* by place in sections.sorted: place + 1 of the group's newest writer up to there; 0: none */
 	/* The query under way. */
 	uint32_t *ideal;   /* by thread: so many of its events */
-	uint32_t *scanned; /* by thread: so many of its sections were looked at */
-	struct unclosed *locks;
+	uint32_t *seen;    /* by thread: the ideal when its sections were looked at last */
+	uint32_t *scanned; /* by thread: so many of its sections are begun */
+	uint32_t *begun;   /* by group: so many of its sections are begun */
+	uint32_t *touched; /* groups with some */
+	uint32_t touched_count;
+	uint32_t *dirty; /* locks with sections that were begun since they were closed last */
+	uint32_t dirty_count;
+	bool *is_dirty;
 	uint32_t threads[2], pos[2]; /* of the last query */
 	bool stuck;                  /* the ideal needs a release that never comes */
-	bool failed;                 /* no memory */
 };
 
 static void include_clock(struct order_result *r, uint32_t clock)
@@ -71,58 +82,112 @@ static void close_section(struct order_result *r, uint32_t section)
 		include(r, r->sections.items[section].release);
 }
 
-/* A section's acquire is in the ideal: of it and each other of its lock that it excludes, the earlier one is closed. */
-static void add_section(struct order_result *r, uint32_t section)
+static void begin(struct order_result *r, uint32_t group, uint32_t count)
 {
-	const struct section *s = r->sections.items;
-	struct unclosed *u = &r->locks[s[section].lock];
-	bool closed = false;
-	for (uint32_t i = 0; i < u->count;) {
-		uint32_t other = u->sections[i];
-		if (!sections_exclude(&s[section], &s[other])) {
-			i++;
-		} else if (s[other].place < s[section].place) {
-			u->sections[i] = u->sections[--u->count];
-			close_section(r, other);
-		} else {
-			closed = true;
-			i++;
-		}
+	uint32_t lock = r->sections.groups[group].lock;
+	if (!r->begun[group])
+		r->touched[r->touched_count++] = group;
+	r->begun[group] = count;
+	if (!r->is_dirty[lock]) {
+		r->is_dirty[lock] = true;
+		r->dirty[r->dirty_count++] = lock;
 	}
-	if (closed) {
-		close_section(r, section);
-	} else if (!vec_reserve(&u->sections, &u->capacity, (uint64_t)u->count + 1, sizeof *u->sections)) {
-		r->failed = true;
-	} else {
-		u->sections[u->count++] = section;
+}
+
+/* Of a list of sections of one thread, how many have their acquire among its first `ideal` events; at least `low`. */
+static uint32_t count_begun(const struct order_result *r, const uint32_t *list, uint32_t low, uint32_t count,
+                            uint32_t ideal)
+{
+	uint32_t step = 1, high = low;
+	while (high < count && r->m->events[r->sections.items[list[high]].acquire].pos < ideal) {
+		low = high + 1;
+		high += step;
+		step *= 2;
+	}
+	if (high > count)
+		high = count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (r->m->events[r->sections.items[list[middle]].acquire].pos < ideal)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The sections that the thread's part of the ideal has begun since they were looked at last. */
+static void begin_sections(struct order_result *r, uint32_t thread)
+{
+	enum { SEARCH = 8 }; /* a search in a group costs as much as so many sections on the way */
+	const uint32_t *list = &r->of_thread[r->first[thread]];
+	uint32_t from = r->scanned[thread], ideal = r->ideal[thread];
+	uint32_t to = count_begun(r, list, from, r->first[thread + 1] - r->first[thread], ideal);
+	uint32_t groups = r->group_first[thread + 1] - r->group_first[thread];
+	r->seen[thread] = ideal;
+	r->scanned[thread] = to;
+	if ((to - from) / SEARCH <= groups) {
+		for (uint32_t i = from; i < to; i++)
+			begin(r, r->group[list[i]], r->begun[r->group[list[i]]] + 1);
+		return;
+	}
+	for (uint32_t i = 0; i < groups; i++) {
+		uint32_t g = r->thread_group[r->group_first[thread] + i];
+		const struct section_group *group = &r->sections.groups[g];
+		uint32_t count = count_begun(r, &r->sections.sorted[group->first], r->begun[g], group->count, ideal);
+		if (count != r->begun[g])
+			begin(r, g, count);
+	}
+}
+
+/* Of two sections of the lock that exclude each other, the earlier one is closed. */
+static void close_lock(struct order_result *r, uint32_t lock)
+{
+	const struct sections *s = &r->sections;
+	uint32_t newest = 0, newest_exclusive = 0; /* places + 1 */
+	for (uint32_t g = s->lock_first[lock]; g < s->lock_first[lock + 1]; g++) {
+		if (!r->begun[g])
+			continue;
+		uint32_t at = s->groups[g].first + r->begun[g] - 1, place = s->items[s->sorted[at]].place + 1;
+		newest = place > newest ? place : newest;
+		newest_exclusive = r->exclusive[at] > newest_exclusive ? r->exclusive[at] : newest_exclusive;
+	}
+	for (uint32_t g = s->lock_first[lock]; g < s->lock_first[lock + 1]; g++) {
+		if (!r->begun[g])
+			continue;
+		uint32_t section = s->sorted[s->groups[g].first + r->begun[g] - 1];
+		if ((s->items[section].shared ? newest_exclusive : newest) > s->items[section].place + 1)
+			close_section(r, section);
 	}
 }
 
 /* Closes the ideal. */
 static void saturate(struct order_result *r)
 {
-	const struct section *s = r->sections.items;
-	for (bool more = true; more && !r->stuck && !r->failed;) {
+	for (bool more = true; more && !r->stuck;) {
 		more = false;
 		for (uint32_t t = 0; t < r->m->thread_count; t++)
-			while (r->first[t] + r->scanned[t] < r->first[t + 1]) {
-				uint32_t section = r->of_thread[r->first[t] + r->scanned[t]];
-				if (r->m->events[s[section].acquire].pos >= r->ideal[t])
-					break;
-				r->scanned[t]++;
-				add_section(r, section);
+			if (r->ideal[t] != r->seen[t]) {
+				begin_sections(r, t);
 				more = true;
 			}
+		while (r->dirty_count) {
+			uint32_t lock = r->dirty[--r->dirty_count];
+			r->is_dirty[lock] = false;
+			close_lock(r, lock);
+		}
 	}
 }
 
 static void reset(struct order_result *r)
 {
-	for (uint32_t t = 0; t < r->m->thread_count; t++) {
-		for (uint32_t i = 0; i < r->scanned[t]; i++)
-			r->locks[r->sections.items[r->of_thread[r->first[t] + i]].lock].count = 0;
-		r->scanned[t] = r->ideal[t] = 0;
-	}
+	size_t bytes = r->m->thread_count * sizeof *r->ideal;
+	memset(r->ideal, 0, bytes);
+	memset(r->seen, 0, bytes);
+	memset(r->scanned, 0, bytes);
+	for (uint32_t i = 0; i < r->touched_count; i++)
+		r->begun[r->touched[i]] = 0;
+	r->touched_count = 0;
 	r->stuck = false;
 }
 
@@ -144,7 +209,7 @@ static bool find_ideal(struct order_result *r, uint32_t e1, uint32_t e2)
 	/* What the two events need may contain one of them already. */
 	if (r->ideal[r->threads[0]] <= r->pos[0] && r->ideal[r->threads[1]] <= r->pos[1])
 		saturate(r);
-	return !r->stuck && !r->failed && r->ideal[r->threads[0]] <= r->pos[0] && r->ideal[r->threads[1]] <= r->pos[1];
+	return !r->stuck && r->ideal[r->threads[0]] <= r->pos[0] && r->ideal[r->threads[1]] <= r->pos[1];
 }
 
 bool syncp_unordered(const struct order_result *result, uint32_t e1, uint32_t e2)
@@ -159,19 +224,59 @@ const uint32_t *syncp_ideal(const struct order_result *result, uint32_t e1, uint
 	return syncp_unordered(result, e1, e2) ? result->ideal : NULL;
 }
 
-static bool sort_by_thread(struct order_result *r)
+/* Sections and groups by thread. */
+static void sort_by_thread(struct order_result *r)
 {
+	const struct sections *s = &r->sections;
 	uint32_t threads = r->m->thread_count;
-	for (uint32_t i = 0; i < r->sections.count; i++)
-		r->first[r->sections.items[i].thread + 1]++;
-	for (uint32_t t = 0; t < threads; t++)
+	for (uint32_t i = 0; i < s->count; i++)
+		r->first[s->items[i].thread + 1]++;
+	for (uint32_t g = 0; g < s->group_count; g++)
+		r->group_first[s->groups[g].thread + 1]++;
+	for (uint32_t t = 0; t < threads; t++) {
 		r->first[t + 1] += r->first[t];
-	for (uint32_t i = 0; i < r->sections.count; i++) {
-		uint32_t t = r->sections.items[i].thread;
+		r->group_first[t + 1] += r->group_first[t];
+	}
+	for (uint32_t i = 0; i < s->count; i++) {
+		uint32_t t = s->items[i].thread;
 		r->of_thread[r->first[t] + r->scanned[t]++] = i;
 	}
+	for (uint32_t g = 0; g < s->group_count; g++) {
+		uint32_t t = s->groups[g].thread, exclusive = 0;
+		r->thread_group[r->group_first[t] + r->seen[t]++] = g;
+		for (uint32_t i = s->groups[g].first; i < s->groups[g].first + s->groups[g].count; i++) {
+			const struct section *section = &s->items[s->sorted[i]];
+			r->group[s->sorted[i]] = g;
+			if (!section->shared)
+				exclusive = section->place + 1;
+			r->exclusive[i] = exclusive;
+		}
+	}
 	memset(r->scanned, 0, threads * sizeof *r->scanned);
-	return true;
+	memset(r->seen, 0, threads * sizeof *r->seen);
+}
+
+static bool make_room(struct order_result *r)
+{
+	size_t threads = (size_t)r->m->thread_count + 2, objects = (size_t)r->m->object_count + 1;
+	if (!sections_init(&r->sections, r->m))
+		return false;
+	size_t sections = (size_t)r->sections.count + 1, groups = (size_t)r->sections.group_count + 1;
+	r->ideal = calloc(threads, sizeof *r->ideal);
+	r->seen = calloc(threads, sizeof *r->seen);
+	r->scanned = calloc(threads, sizeof *r->scanned);
+	r->first = calloc(threads, sizeof *r->first);
+	r->group_first = calloc(threads, sizeof *r->group_first);
+	r->of_thread = malloc(sections * sizeof *r->of_thread);
+	r->group = malloc(sections * sizeof *r->group);
+	r->exclusive = malloc(sections * sizeof *r->exclusive);
+	r->thread_group = malloc(groups * sizeof *r->thread_group);
+	r->begun = calloc(groups, sizeof *r->begun);
+	r->touched = malloc(groups * sizeof *r->touched);
+	r->dirty = malloc(objects * sizeof *r->dirty);
+	r->is_dirty = calloc(objects, sizeof *r->is_dirty);
+	return r->ideal && r->seen && r->scanned && r->first && r->group_first && r->of_thread && r->group &&
+	       r->exclusive && r->thread_group && r->begun && r->touched && r->dirty && r->is_dirty;
 }
 
 enum rt_status syncp_compute(const struct model *m, struct order_result **out, struct rt_error *err)
@@ -181,15 +286,10 @@ enum rt_status syncp_compute(const struct model *m, struct order_result **out, s
 		return rt_error_set(err, RT_EMEMORY, "no memory to order the trace's events");
 	r->m = m;
 	r->threads[0] = r->threads[1] = MODEL_NONE;
-	size_t threads = (size_t)m->thread_count + 2;
-	r->ideal = calloc(threads, sizeof *r->ideal);
-	r->scanned = calloc(threads, sizeof *r->scanned);
-	r->first = calloc(threads, sizeof *r->first);
-	r->locks = calloc((size_t)m->object_count + 1, sizeof *r->locks);
-	bool ok = r->ideal && r->scanned && r->first && r->locks && sections_init(&r->sections, m);
-	r->of_thread = ok ? malloc(((size_t)r->sections.count + 1) * sizeof *r->of_thread) : NULL;
-	if (r->of_thread && sort_by_thread(r) && !trf_compute(m, NULL, &r->trf, err))
+	if (make_room(r) && !trf_compute(m, NULL, &r->trf, err)) {
+		sort_by_thread(r);
 		return RT_OK;
+	}
 	syncp_free(r);
 	*out = NULL;
 	return rt_error_set(err, RT_EMEMORY, "no memory to order the trace's events");
@@ -199,13 +299,19 @@ void syncp_free(struct order_result *r)
 {
 	if (!r)
 		return;
-	for (uint32_t i = 0; r->locks && i < r->m->object_count; i++)
-		free(r->locks[i].sections);
-	free(r->locks);
 	free(r->ideal);
+	free(r->seen);
 	free(r->scanned);
 	free(r->first);
+	free(r->group_first);
 	free(r->of_thread);
+	free(r->group);
+	free(r->exclusive);
+	free(r->thread_group);
+	free(r->begun);
+	free(r->touched);
+	free(r->dirty);
+	free(r->is_dirty);
 	sections_release(&r->sections);
 	trf_release(&r->trf);
 	free(r);
