@@ -46,7 +46,7 @@ check() { # NAME, COMMAND...
 	else
 		bad "$name.zst: $(jq -c 'del(.kinds, .groups, .threads)' "$name.info")"
 	fi
-	timeout 300 "$racetrace" analyze --format json "$name.zst" >"$name.json"
+	timeout 600 "$racetrace" analyze --format json "$name.zst" >"$name.json"
 	status=$?
 	[ $status -le 1 ] && ok "$name analyzed: $(jq -c .summary "$name.json")" || bad "$name: analyze ended with status $status"
 	findings "$name.json" >"$name.found"
