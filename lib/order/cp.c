@@ -22,6 +22,7 @@ struct order_result {
 
 struct lock_clock {
 	uint32_t h, k;                 /* of the last writer's release and the readers' before it */
+	uint32_t thread, count;        /* that release */
 	uint32_t readers_h, readers_k; /* of the readers' releases since */
 };
 
@@ -63,14 +64,21 @@ static void take(struct cp *c, uint32_t section)
 	const struct lock_clock *l = &c->locks[s->lock];
 	struct clocks *clocks = &c->out->clocks;
 	uint32_t *h = &c->h[s->thread], *k = &c->k[s->thread];
-	*h = clock_join(clocks, *h, l->h);
-	*k = clock_join(clocks, *k, l->k);
+	/* Whoever happens after the release has its K too. */
+	if (l->h && l->thread != s->thread && clock_get(clocks, *h, l->thread) < l->count) {
+		*h = clock_join(clocks, *h, l->h);
+		*k = clock_join(clocks, *k, l->k);
+	}
 	if (!s->shared) {
 		*h = clock_join(clocks, *h, l->readers_h);
 		*k = clock_join(clocks, *k, l->readers_k);
 	}
-	if (c->before[section] != MODEL_NONE)
-		*k = clock_join(clocks, *k, c->release_h[c->before[section]]);
+	uint32_t before = c->before[section];
+	if (before != MODEL_NONE) {
+		const struct section *b = &c->sections.items[before];
+		if (clock_get(clocks, *k, b->thread) <= c->m->events[b->release].pos)
+			*k = clock_join(clocks, *k, c->release_h[before]);
+	}
 }
 
 static void let_go(struct cp *c, uint32_t section)
@@ -87,7 +95,7 @@ static void let_go(struct cp *c, uint32_t section)
 		l->readers_k = clock_join(clocks, l->readers_k, k);
 	} else {
 		/* Its acquire came after all before it, readers and writer. */
-		*l = (struct lock_clock){.h = h, .k = k};
+		*l = (struct lock_clock){h, k, s->thread, c->m->events[s->release].pos + 1, 0, 0};
 	}
 }
 

@@ -24,7 +24,8 @@ struct order_result {
 };
 
 struct lock_clock {
-	uint32_t h, p;
+	uint32_t h, p;          /* of the last writer's release and the readers' before it */
+	uint32_t thread, count; /* that release */
 	uint32_t readers_h, readers_p;
 };
 
@@ -39,12 +40,21 @@ struct wcp {
 	struct lock_clock *locks;
 };
 
+/* The section's release is before whoever has this clock P, with all that is before it; often that is known already. */
+static uint32_t after_release(struct wcp *w, uint32_t p, uint32_t section)
+{
+	const struct section *s = &w->sections.items[section];
+	if (!w->release_h[section] || clock_get(&w->out->clocks, p, s->thread) > w->m->events[s->release].pos)
+		return p;
+	return clock_join(&w->out->clocks, p, w->release_h[section]);
+}
+
 /* Rule (a): the earlier section's release comes before this access, whose thread's clock it joins. */
 static void conflict(void *arg, uint32_t mine, uint32_t earlier)
 {
 	struct wcp *w = arg;
-	uint32_t thread = w->sections.items[mine].thread;
-	w->p[thread] = clock_join(&w->out->clocks, w->p[thread], w->release_h[earlier]);
+	uint32_t *p = &w->p[w->sections.items[mine].thread];
+	*p = after_release(w, *p, earlier);
 }
 
 static void take(struct wcp *w, uint32_t section)
@@ -53,29 +63,50 @@ static void take(struct wcp *w, uint32_t section)
 	const struct lock_clock *l = &w->locks[s->lock];
 	struct clocks *clocks = &w->out->clocks;
 	uint32_t *h = &w->h[s->thread], *p = &w->p[s->thread];
-	*h = clock_join(clocks, *h, l->h);
-	*p = clock_join(clocks, *p, l->p);
+	/* Whoever happens after the release has its P too. */
+	if (l->h && l->thread != s->thread && clock_get(clocks, *h, l->thread) < l->count) {
+		*h = clock_join(clocks, *h, l->h);
+		*p = clock_join(clocks, *p, l->p);
+	}
 	if (!s->shared) {
 		*h = clock_join(clocks, *h, l->readers_h);
 		*p = clock_join(clocks, *p, l->readers_p);
 	}
 }
 
-/* Rule (b): sections of the lock whose acquire is WCP-before this release, oldest first; so are then their releases. */
+/*
+ * Rule (b): sections of the lock whose acquire is WCP-before this release, oldest first; so are then their releases. A
+ * writer's release comes after those before it, so of several only the last is joined.
+ */
 static void rule_b(struct wcp *w, uint32_t section)
 {
 	const struct section *s = w->sections.items, *mine = &s[section];
 	const uint32_t *history = w->sections.by_place + w->sections.place_first[mine->lock];
 	uint32_t *cursor = &w->cursor[2 * w->group[section] + mine->shared], *p = &w->p[mine->thread];
-	for (; *cursor < mine->place; ++*cursor) {
+	uint32_t last = MODEL_NONE; /* writer's section that is still to be joined */
+	while (*cursor < mine->place) {
 		uint32_t other = history[*cursor];
-		if (s[other].thread == mine->thread || !sections_exclude(&s[other], mine))
+		if (s[other].thread == mine->thread || !sections_exclude(&s[other], mine)) {
+			++*cursor;
 			continue;
-		if (!w->release_h[other] ||
-		    clock_get(&w->out->clocks, *p, s[other].thread) <= w->m->events[s[other].acquire].pos)
-			return;
-		*p = clock_join(&w->out->clocks, *p, w->release_h[other]);
+		}
+		if (!w->release_h[other])
+			break;
+		if (clock_get(&w->out->clocks, *p, s[other].thread) <= w->m->events[s[other].acquire].pos) {
+			if (last == MODEL_NONE)
+				break;
+			*p = after_release(w, *p, last);
+			last = MODEL_NONE;
+			continue;
+		}
+		if (s[other].shared)
+			*p = after_release(w, *p, other);
+		else
+			last = other;
+		++*cursor;
 	}
+	if (last != MODEL_NONE)
+		*p = after_release(w, *p, last);
 }
 
 static void let_go(struct wcp *w, uint32_t section)
@@ -91,7 +122,7 @@ static void let_go(struct wcp *w, uint32_t section)
 		l->readers_h = clock_join(clocks, l->readers_h, h);
 		l->readers_p = clock_join(clocks, l->readers_p, p);
 	} else {
-		*l = (struct lock_clock){.h = h, .p = p};
+		*l = (struct lock_clock){h, p, s->thread, w->m->events[s->release].pos + 1, 0, 0};
 	}
 }
 
