@@ -73,7 +73,10 @@
 	X(BENIGN, "benign", ANNOTATION)                                                                                \
 	X(NEW_MEMORY, "new-memory", ANNOTATION)                                                                        \
 	/* So many (arg) events of this thread are missing here; object: enum rt_lost. */                              \
-	X(LOST, "lost", BOOKKEEPING)
+	X(LOST, "lost", BOOKKEEPING)                                                                                   \
+	/* LONGJMP: the calls that are open are those that were at the thread's last SETJMP of the object. */          \
+	X(SETJMP, "setjmp", CODE)                                                                                      \
+	X(LONGJMP, "longjmp", CODE)
 
 enum rt_op {
 #define X(name, text, group) RT_OP_##name,

@@ -8,6 +8,8 @@
  */
 #include "lib/report/describe.h"
 
+#include "lib/trace/jumps.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <uthash.h>
@@ -44,6 +46,8 @@ struct held {
 struct thread_state {
 	uint32_t node;
 	uint64_t uncounted; /* calls open beyond what the node table holds */
+	uint64_t depth;     /* calls open */
+	struct jumps jumps;
 	struct held *held;
 	size_t held_count, held_capacity;
 	struct saved fork;
@@ -122,15 +126,18 @@ static uint32_t node_create(struct pass *p, uint64_t pc, uint32_t parent)
 static void enter(struct pass *p, struct thread_state *t, uint64_t pc)
 {
 	uint32_t node = t->uncounted ? ROOT : node_create(p, pc, t->node);
+	t->depth++;
 	if (node == ROOT)
 		t->uncounted++;
 	else
 		t->node = node;
 }
 
-/* A LEAVE without its ENTER (the recording began inside the call, or frames were jumped out of) changes nothing. */
+/* A LEAVE without its ENTER (the recording began inside the call) changes nothing. */
 static void leave(struct pass *p, struct thread_state *t)
 {
+	if (t->depth)
+		t->depth--;
 	if (t->uncounted) {
 		t->uncounted--;
 		return;
@@ -413,6 +420,13 @@ static void follow(struct pass *p, const struct rt_event *event)
 	case RT_OP_LEAVE:
 		leave(p, t);
 		break;
+	case RT_OP_SETJMP:
+		p->no_memory |= !jumps_set(&t->jumps, event->addr, t->depth);
+		break;
+	case RT_OP_LONGJMP:
+		for (uint64_t target = jumps_target(&t->jumps, event->addr, t->depth); t->depth > target;)
+			leave(p, t);
+		break;
 	case RT_OP_ACQUIRE:
 	case RT_OP_ACQUIRE_SHARED:
 		acquire(p, event, event->addr, event->op == RT_OP_ACQUIRE_SHARED);
@@ -523,8 +537,10 @@ static bool pass_init(struct pass *p, struct rt_trace *trace, const uint64_t *ad
 
 static void pass_release(struct pass *p)
 {
-	for (uint32_t i = 0; p->threads && i < p->thread_count; i++)
+	for (uint32_t i = 0; p->threads && i < p->thread_count; i++) {
 		free(p->threads[i].held);
+		jumps_release(&p->threads[i].jumps);
+	}
 	free(p->threads);
 	free(p->slots);
 	free(p->nodes);

@@ -6,6 +6,7 @@
 #define LIB_TRACE_LOADER_H
 
 #include "lib/trace/intern.h"
+#include "lib/trace/jumps.h"
 #include "lib/trace/shadow.h"
 
 struct held_lock {
@@ -29,6 +30,7 @@ struct loader_thread {
 	uint32_t annotated; /* depth of REGION_BEGIN */
 	uint32_t *frames;   /* REGIONS_FUNCTIONS: region of each activation, MODEL_NONE while it has no event */
 	uint32_t frame_count, frame_capacity;
+	struct jumps jumps;
 };
 
 struct span {

@@ -13,7 +13,7 @@
 #define IGNORES (BIT(IGNORE_BEGIN) | BIT(IGNORE_END))
 #define PASS_ONE (ACCESSES | RENEWALS | IGNORES | BIT(FORK) | BIT(BENIGN))
 /* Pass two needs everything but these, and of these the code events for REGIONS_FUNCTIONS. */
-#define CODE (BIT(ENTER) | BIT(LEAVE))
+#define CODE (BIT(ENTER) | BIT(LEAVE) | BIT(SETJMP) | BIT(LONGJMP))
 #define PASS_TWO                                                                                                       \
 	~(CODE | BIT(END) | BIT(FREE) | BIT(DETACH) | BIT(MODULE_LOAD) | BIT(MODULE_UNLOAD) | BIT(BENIGN) | BIT(LOST))
 

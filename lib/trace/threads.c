@@ -28,6 +28,7 @@ void loader_release_threads(struct loader *l)
 	for (uint32_t i = 0; i < l->thread_count; i++) {
 		free(l->threads[i].held);
 		free(l->threads[i].frames);
+		jumps_release(&l->threads[i].jumps);
 	}
 	free(l->threads);
 	l->threads = NULL;
@@ -246,6 +247,13 @@ void loader_sync(struct loader *l, const struct rt_event *e)
 		return;
 	case RT_OP_LEAVE:
 		function_leave(l, t);
+		return;
+	case RT_OP_SETJMP:
+		l->failed |= !jumps_set(&t->jumps, e->addr, t->frame_count);
+		return;
+	case RT_OP_LONGJMP:
+		for (uint64_t target = jumps_target(&t->jumps, e->addr, t->frame_count); t->frame_count > target;)
+			function_leave(l, t);
 		return;
 	case RT_OP_REGION_BEGIN:
 		t->annotated++;
