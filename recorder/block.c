@@ -29,9 +29,6 @@ BLOCKS(int, clock_nanosleep, (clockid_t clock, int flags, const struct timespec 
 BLOCKS(int, sched_yield, (void), ())
 BLOCKS(int, pause, (void), ())
 BLOCKS(int, sigsuspend, (const sigset_t *set), (set))
-BLOCKS(int, sigwait, (const sigset_t *set, int *number), (set, number))
-BLOCKS(int, sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info))
-BLOCKS(int, sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec *timeout), (set, info, timeout))
 BLOCKS(int, poll, (struct pollfd * fds, nfds_t n, int timeout), (fds, n, timeout))
 BLOCKS(int, ppoll, (struct pollfd * fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask),
        (fds, n, timeout, mask))

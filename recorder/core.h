@@ -72,6 +72,7 @@ uint64_t rt_publish(struct rt_slot *slot); /* pads the block, publishes it; retu
 void rt_slot_end(struct rt_slot *slot);    /* to be drained */
 uint32_t rt_slot_announce(struct rt_slot *slot, uintptr_t pc); /* numbers the new thread, emits FORK; returns number */
 void rt_thread_start(void);                                    /* the main thread's slot */
+void rt_thread_adopt(uintptr_t pc); /* this thread, which was made unseen, is recorded from now on */
 
 /* Append one record; EXT and event with a given time; EXT and event with an exact stamp. x0: EXT's word 0. */
 void rt_append(uint64_t w0, uint64_t w1, struct rt_slot *slot);

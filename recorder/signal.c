@@ -8,6 +8,7 @@
  * installed.
  */
 #include "recorder/core.h"
+#include "recorder/sync.h"
 #include "recorder/syscall.h"
 
 #include <errno.h>
@@ -120,6 +121,8 @@ static void call(uint64_t action, int sig, siginfo_t *info, void *context)
 	uintptr_t address = (uintptr_t)(action & ACTION_ADDRESS);
 
 	rt_new_epoch(rt_self); /* the interrupted hook may be in the middle of the filter */
+	if (rt_recording())
+		rt_signal_received(sig, address);
 	if (action & ACTION_INFO)
 		((void (*)(int, siginfo_t *, void *))address)(sig, info, context);
 	else
@@ -213,6 +216,7 @@ RT_EXPORT int sigaction(int sig, const struct sigaction *act, struct sigaction *
 	if (act) {
 		copy(&mine, act);
 		if (is_handler(act)) {
+			rt_signal_sent(sig, RT_CALLER);
 			mode = (act->sa_flags & SA_SIGINFO ? ACTION_INFO : 0) |
 			       (act->sa_flags & (int)SA_RESETHAND ? ACTION_ONCE : 0);
 			__atomic_store_n(&actions[sig], (uintptr_t)act->sa_sigaction | mode, __ATOMIC_RELEASE);

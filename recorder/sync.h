@@ -51,6 +51,13 @@ void rt_wait_end(struct rt_wait *wait);
 bool rt_held_enter(const void *lock);
 bool rt_held_leave(const void *lock);
 
+/*
+ * Happens-before by signals (notify.c): before one is sent, or may be from now on (its handler was installed); after
+ * one was taken.
+ */
+void rt_signal_sent(int sig, uintptr_t pc);
+void rt_signal_received(int sig, uintptr_t pc);
+
 /* Runs real(object, a routine that says ONCE_BEGIN, runs `routine`, says ONCE_END); ONCE_SEEN if it was not called. */
 int rt_once(void *object, void (*routine)(void), int (*real)(void *, void (*)(void)), uintptr_t pc);
 

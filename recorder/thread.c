@@ -15,6 +15,10 @@ static pthread_key_t end_key;
 static bool end_key_made;
 static unsigned char fork_lock; /* so that numbers are in the order of FORK stamps */
 
+/* Threads that nobody was seen to make are called main.1000001 and so on: no child is the main thread's millionth. */
+#define ADOPTED 1000000u
+static uint32_t adopted; /* under fork_lock */
+
 static void pause_milliseconds(unsigned n)
 {
 	uint32_t word = 0;
@@ -110,7 +114,7 @@ uint32_t rt_slot_announce(struct rt_slot *s, uintptr_t pc)
 		RT_PAUSE();
 	s->thread = atomic_fetch_add(&rt_channel->thread_count, 1);
 	s->parent = rt_self->thread;
-	s->birth = rt_self->limit ? ++rt_birth_of(rt_self)->children : 0;
+	s->birth = rt_self->limit ? ++rt_birth_of(rt_self)->children : ADOPTED + ++adopted;
 	atomic_store(&s->state, RT_SLOT_LIVE);
 	rt_emit_sync(RT_OP_FORK, s->thread, 0, pc, 0);
 	__atomic_store_n(&fork_lock, 0, __ATOMIC_RELEASE);
@@ -172,6 +176,19 @@ void rt_thread_start(void)
 	s->birth = 0;
 	atomic_store(&s->state, RT_SLOT_LIVE);
 	begin_thread(s, 0);
+}
+
+void rt_thread_adopt(uintptr_t pc)
+{
+	struct rt_slot *s;
+
+	if (!rt_channel || atomic_load(&rt_channel->collector_gone) || rt_thread.own)
+		return;
+	s = rt_slot_take();
+	if (!s)
+		return;
+	rt_slot_announce(s, pc);
+	begin_thread(s, pc);
 }
 
 static void await_go(struct rt_birth *b)

@@ -41,7 +41,7 @@ static void fail(const char *what)
 
 static bool exact(unsigned op)
 {
-	return op > RT_OP_WRITE && op != RT_OP_ENTER && op != RT_OP_LEAVE;
+	return op > RT_OP_WRITE && op != RT_OP_ENTER && op != RT_OP_LEAVE && op != RT_OP_SETJMP && op != RT_OP_LONGJMP;
 }
 
 static void remember(uint64_t stamp)

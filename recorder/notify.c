@@ -1,0 +1,224 @@
+/*
+ * What comes from outside the program's own threads: signals that one thread sends and another takes, timers, the
+ * threads in which the C library calls notification functions, and System V's message queues and semaphores. All are
+ * happens-before: of whatever was sent before what is taken. Their objects are small numbers, where no memory is.
+ */
+#include "recorder/core.h"
+#include "recorder/sync.h"
+
+#include <mqueue.h>
+#include <signal.h>
+#include <sys/msg.h>
+#include <sys/sem.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SIGNALS 65
+enum { SIGNAL_BASE = 8192, TIMERS = SIGNAL_BASE + SIGNALS, QUEUE_BASE = 9216, SEMAPHORE_BASE = 16384 };
+#define QUEUES 4096u
+#define SEMAPHORES 32768u
+
+static _Atomic uint64_t sent; /* signals that any thread has sent or asked for, bit by number */
+static _Atomic bool timed;    /* any timer was set */
+
+static void before(uint64_t object, uintptr_t pc)
+{
+	rt_emit_sync(RT_OP_HB_BEFORE, object, 0, pc, 0);
+}
+static void after(uint64_t object, uintptr_t pc)
+{
+	rt_emit_sync(RT_OP_HB_AFTER, object, 0, pc, 0);
+}
+
+/* Signals */
+
+void rt_signal_sent(int sig, uintptr_t pc)
+{
+	if (sig <= 0 || sig >= SIGNALS || !rt_recording())
+		return;
+	atomic_fetch_or_explicit(&sent, UINT64_C(1) << (sig - 1), memory_order_relaxed);
+	before(SIGNAL_BASE + (uint64_t)sig, pc);
+}
+
+void rt_signal_received(int sig, uintptr_t pc)
+{
+	if (sig <= 0 || sig >= SIGNALS)
+		return;
+	if (atomic_load_explicit(&sent, memory_order_relaxed) >> (sig - 1) & 1)
+		after(SIGNAL_BASE + (uint64_t)sig, pc);
+	if (atomic_load_explicit(&timed, memory_order_relaxed))
+		after(TIMERS, pc);
+}
+
+#define SENDS(name, parameters, arguments)                                                                             \
+	RT_INTERPOSE(int, name, parameters)                                                                            \
+	{                                                                                                              \
+		rt_signal_sent(sig, RT_PC);                                                                            \
+		return RT_REAL(name) arguments;                                                                        \
+	}
+SENDS(kill, (pid_t pid, int sig), (pid, sig))
+SENDS(killpg, (pid_t group, int sig), (group, sig))
+SENDS(raise, (int sig), (sig))
+SENDS(tgkill, (pid_t pid, pid_t tid, int sig), (pid, tid, sig))
+SENDS(pthread_kill, (pthread_t thread, int sig), (thread, sig))
+SENDS(sigqueue, (pid_t pid, int sig, union sigval value), (pid, sig, value))
+SENDS(pthread_sigqueue, (pthread_t thread, int sig, union sigval value), (thread, sig, value))
+
+RT_INTERPOSE(int, sigwait, (const sigset_t *set, int *number))
+{
+	int result = RT_REAL(sigwait)(set, number);
+
+	rt_emit_time();
+	if (result == 0)
+		rt_signal_received(*number, RT_PC);
+	return result;
+}
+#define TAKES(name, parameters, arguments)                                                                             \
+	RT_INTERPOSE(int, name, parameters)                                                                            \
+	{                                                                                                              \
+		int result = RT_REAL(name) arguments;                                                                  \
+		rt_emit_time();                                                                                        \
+		rt_signal_received(result, RT_PC);                                                                     \
+		return result;                                                                                         \
+	}
+TAKES(sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info))
+TAKES(sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec *timeout), (set, info, timeout))
+
+/* Timers: which of them sends what is not kept. */
+
+static void timer_set(uintptr_t pc)
+{
+	if (!rt_recording())
+		return;
+	atomic_store_explicit(&timed, true, memory_order_relaxed);
+	before(TIMERS, pc);
+}
+
+RT_INTERPOSE(unsigned, alarm, (unsigned seconds))
+{
+	timer_set(RT_PC);
+	return RT_REAL(alarm)(seconds);
+}
+RT_INTERPOSE(useconds_t, ualarm, (useconds_t microseconds, useconds_t interval))
+{
+	timer_set(RT_PC);
+	return RT_REAL(ualarm)(microseconds, interval);
+}
+RT_INTERPOSE(int, setitimer, (__itimer_which_t which, const struct itimerval *new, struct itimerval *old))
+{
+	timer_set(RT_PC);
+	return RT_REAL(setitimer)(which, new, old);
+}
+RT_INTERPOSE(int, timer_settime,
+             (timer_t timer, int flags, const struct itimerspec *restrict new, struct itimerspec *restrict old))
+{
+	timer_set(RT_PC);
+	return RT_REAL(timer_settime)(timer, flags, new, old);
+}
+
+/* A function that the C library calls in a thread that it makes for it, unseen. Stays for as long as it may be called.
+ */
+struct notice {
+	void (*function)(union sigval);
+	union sigval value;
+	uintptr_t pc;
+};
+
+static void notified(union sigval value)
+{
+	struct notice *n = value.sival_ptr;
+
+	rt_thread_adopt(n->pc);
+	after(TIMERS, n->pc);
+	n->function(n->value);
+}
+
+/* The program's event, or in `mine` one that runs its function recorded. */
+static struct sigevent *observed(struct sigevent *event, struct sigevent *mine, uintptr_t pc)
+{
+	struct notice *n;
+
+	if (!event || event->sigev_notify != SIGEV_THREAD || !rt_recording())
+		return event;
+	n = rt_malloc_unseen(sizeof *n);
+	if (!n)
+		return event;
+	*n = (struct notice){event->sigev_notify_function, event->sigev_value, pc};
+	mine->sigev_notify = SIGEV_THREAD;
+	mine->sigev_notify_function = notified;
+	mine->sigev_notify_attributes = event->sigev_notify_attributes;
+	mine->sigev_value.sival_ptr = n;
+	return mine;
+}
+
+RT_INTERPOSE(int, timer_create, (clockid_t clock, struct sigevent *restrict event, timer_t *restrict timer))
+{
+	struct sigevent mine = {0};
+
+	timer_set(RT_PC);
+	return RT_REAL(timer_create)(clock, observed(event, &mine, RT_PC), timer);
+}
+RT_INTERPOSE(int, mq_notify, (mqd_t queue, const struct sigevent *event))
+{
+	struct sigevent mine = {0};
+
+	timer_set(RT_PC);
+	return RT_REAL(mq_notify)(queue, observed((struct sigevent *)(uintptr_t)event, &mine, RT_PC));
+}
+
+/* System V's queues and semaphores */
+
+RT_INTERPOSE(int, msgsnd, (int id, const void *message, size_t size, int flags))
+{
+	rt_emit_range(RT_OP_READ, message, size + sizeof(long), RT_PC);
+	before(QUEUE_BASE + (unsigned)id % QUEUES, RT_PC);
+	return RT_REAL(msgsnd)(id, message, size, flags);
+}
+RT_INTERPOSE(ssize_t, msgrcv, (int id, void *message, size_t size, long type, int flags))
+{
+	ssize_t result = RT_REAL(msgrcv)(id, message, size, type, flags);
+
+	rt_emit_time();
+	if (result >= 0) {
+		after(QUEUE_BASE + (unsigned)id % QUEUES, RT_PC);
+		rt_emit_range(RT_OP_WRITE, message, (size_t)result + sizeof(long), RT_PC);
+	}
+	return result;
+}
+
+static uint64_t semaphore(int id, unsigned number)
+{
+	return SEMAPHORE_BASE + ((unsigned)id * 64 + number) % SEMAPHORES;
+}
+static void semaphores_before(int id, const struct sembuf *operations, size_t n, uintptr_t pc)
+{
+	for (size_t i = 0; i < n && rt_recording(); i++)
+		if (operations[i].sem_op > 0)
+			before(semaphore(id, operations[i].sem_num), pc);
+}
+static void semaphores_after(int id, const struct sembuf *operations, size_t n, uintptr_t pc)
+{
+	for (size_t i = 0; i < n && rt_recording(); i++)
+		if (operations[i].sem_op <= 0)
+			after(semaphore(id, operations[i].sem_num), pc);
+}
+
+RT_INTERPOSE(int, semop, (int id, struct sembuf *operations, size_t n))
+{
+	semaphores_before(id, operations, n, RT_PC);
+	int result = RT_REAL(semop)(id, operations, n);
+	rt_emit_time();
+	if (result == 0)
+		semaphores_after(id, operations, n, RT_PC);
+	return result;
+}
+RT_INTERPOSE(int, semtimedop, (int id, struct sembuf *operations, size_t n, const struct timespec *timeout))
+{
+	semaphores_before(id, operations, n, RT_PC);
+	int result = RT_REAL(semtimedop)(id, operations, n, timeout);
+	rt_emit_time();
+	if (result == 0)
+		semaphores_after(id, operations, n, RT_PC);
+	return result;
+}

@@ -1,0 +1,65 @@
+/* Signals: what is written after one was sent, and what a timer's thread writes while the program reads. */
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+int waited, handled, noticed;
+
+static void handler(int sig)
+{
+	(void)sig;
+	handled++; /* @handler */
+}
+
+static void notice(union sigval value)
+{
+	(void)value;
+	noticed++; /* @notice */
+}
+
+static void *waiter(void *set)
+{
+	int sig;
+
+	sigwait(set, &sig);
+	usleep(20000);
+	return waited ? set : NULL; /* @read */
+}
+
+static void *idle(void *unused)
+{
+	usleep(30000);
+	return unused;
+}
+
+int main(void)
+{
+	pthread_t a, b;
+	sigset_t set;
+	struct sigevent event = {.sigev_notify = SIGEV_THREAD, .sigev_notify_function = notice};
+	struct itimerspec soon = {.it_value = {0, 1000000}};
+	timer_t timer;
+
+	signal(SIGUSR2, handler);
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	pthread_create(&a, NULL, waiter, &set);
+	pthread_kill(a, SIGUSR1);
+	waited = 1; /* @write */
+	pthread_create(&b, NULL, idle, NULL);
+	usleep(5000);
+	pthread_kill(b, SIGUSR2);
+	usleep(10000);
+	handled++; /* @main */
+	timer_create(CLOCK_MONOTONIC, &event, &timer);
+	timer_settime(timer, 0, &soon, NULL);
+	usleep(50000);
+	noticed++; /* @too */
+	pthread_join(a, NULL);
+	pthread_join(b, NULL);
+	printf("%d %d %d\n", waited, handled, noticed); /* @printed */
+	return 0;
+}
