@@ -401,46 +401,11 @@ static void search_cell(struct search *s)
 		}
 }
 
-/* Locks held at every access of the cell at hand, by writes as a writer (Eraser's candidates, without its states). */
-struct common {
-	uint32_t locks[8]; /* object indices; a few are enough: what is not among them is not seen to be common */
-	uint32_t count;
-};
-
-static void keep_common(struct common *k, const struct model_lockset *set, bool writes)
-{
-	uint32_t kept = 0;
-	for (uint32_t i = 0; i < k->count; i++)
-		for (uint32_t j = 0; j < set->count; j++)
-			if (set->locks[j].object == k->locks[i]) {
-				if (!writes || !set->locks[j].shared)
-					k->locks[kept++] = k->locks[i];
-				break;
-			}
-	k->count = kept;
-}
-
-/* Does one lock guard every access of the cell? Then no two of them can race; most cells are so. */
+/* Does one lock guard every access of the cell? Then no two of them can race; many cells are so. */
 static bool is_guarded(const struct model *m, uint32_t cell)
 {
-	const uint32_t *events = &m->cell_events[m->cells[cell].first];
-	const struct model_lockset *first = &m->locksets[model_lockset_of(m, events[0])];
-	struct common k = {.count = 0};
-	uint32_t last[2] = {MODEL_NONE, MODEL_NONE}; /* locksets looked at last: of a read, of a write */
-	while (k.count < first->count && k.count < sizeof k.locks / sizeof *k.locks) {
-		k.locks[k.count] = first->locks[k.count].object;
-		k.count++;
-	}
-	for (uint32_t i = 0; i < m->cells[cell].count && k.count; i++) {
-		const struct model_event *e = &m->events[events[i]];
-		bool writes = rt_op_writes(m->sites[e->site].op);
-		uint32_t lockset = m->segments[e->segment].lockset;
-		if (last[writes] == lockset)
-			continue;
-		keep_common(&k, &m->locksets[lockset], writes);
-		last[writes] = lockset;
-	}
-	return k.count;
+	uint32_t lockset = m->cells[cell].lockset;
+	return lockset != MODEL_NONE && model_locksets_exclude(m, lockset, lockset);
 }
 
 enum rt_status race_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err)

@@ -21,7 +21,7 @@ static void add_cell(void *arg, uint64_t addr, uint32_t size)
 		l->failed = true;
 		return;
 	}
-	m->cells[m->cell_count] = (struct model_cell){addr, size, 0, 0};
+	m->cells[m->cell_count] = (struct model_cell){addr, size, 0, 0, MODEL_NONE};
 	l->touch[m->cell_count++] = 0;
 }
 
@@ -71,6 +71,9 @@ static bool may_acquire(const struct rt_event *e)
 
 static void keep(struct loader *l, const struct rt_event *e, uint32_t first, uint32_t last)
 {
+	if (loader_push(l, e, first, last - first + 1, 0, may_acquire(e)) == MODEL_NONE)
+		return;
+	uint32_t lockset = l->m->segments[l->threads[e->thread].segment].lockset;
 	uint32_t mark = rt_op_writes(e->op) ? TOUCH_WRITTEN : 0;
 	for (uint32_t c = first; c <= last; c++) {
 		uint32_t owner = l->touch[c] >> TOUCH_OWNER_SHIFT;
@@ -78,9 +81,10 @@ static void keep(struct loader *l, const struct rt_event *e, uint32_t first, uin
 			l->touch[c] = (e->thread + 1) << TOUCH_OWNER_SHIFT | mark;
 		else
 			l->touch[c] |= mark | (owner != e->thread + 1 ? (uint32_t)TOUCH_SHARED : 0);
-		l->m->cells[c].count++;
+		struct model_cell *cell = &l->m->cells[c];
+		cell->lockset = !cell->count || cell->lockset == lockset ? lockset : MODEL_NONE;
+		cell->count++;
 	}
-	loader_push(l, e, first, last - first + 1, 0, may_acquire(e));
 }
 
 void loader_access(struct loader *l, const struct rt_event *e)

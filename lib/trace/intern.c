@@ -81,7 +81,7 @@ static bool site_equal(const struct model_site *a, const struct model_site *b)
 uint32_t intern_site(struct intern *in, const struct model_site *site)
 {
 	struct model *m = in->m;
-	uint32_t *cached = &in->site_cache[(site->pc ^ site->pc >> 10 ^ site->op) % INTERN_CACHE];
+	uint32_t *cached = &in->site_cache[mix(site->pc, (uint64_t)site->op << 48) >> 32 & (INTERN_CACHE - 1)];
 	if (*cached && site_equal(&m->sites[*cached - 1], site))
 		return *cached - 1;
 	/* The candidate is put behind the others, so that it can be hashed as they are. */

@@ -51,6 +51,7 @@ struct model_cell {
 	uint64_t addr;
 	uint32_t size;
 	uint32_t first, count; /* its accesses: model.cell_events[first .. first + count), in global order */
+	uint32_t lockset;      /* that all of them have; MODEL_NONE: not all have the same */
 };
 
 enum model_object_kind {

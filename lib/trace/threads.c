@@ -56,7 +56,11 @@ static struct held_lock *held_find(struct loader_thread *t, uint32_t object)
 
 static void held_changed(struct loader *l, struct loader_thread *t)
 {
-	struct model_lock few[16] = {{0}}, *locks = few;
+	struct model_lock few[16], *locks = few;
+	if (!t->held_count) {
+		t->lockset = 0;
+		return;
+	}
 	if (t->held_count > 16 && !(locks = malloc(t->held_count * sizeof *locks))) {
 		l->failed = true;
 		return;

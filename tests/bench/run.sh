@@ -1,6 +1,7 @@
 #!/bin/bash
-# Figures, not verdicts: each program plain, under libtsan (its reports off) and under `racetrace record`, then the analysis of
-# the trace. Processor seconds are user + system of all processes, the collector included; medians of RUNS runs, taken in turn.
+# Figures, not verdicts: each program plain, under libtsan (its reports off) and under `racetrace record`, then hybrid and hb
+# over the trace, from the file to the report, without provers. Processor seconds are user + system of all processes, the
+# collector included; medians of RUNS runs, taken in turn.
 #
 # Usage: run.sh BUILD (the folder that holds bin/racetrace); prints the table and leaves it in BUILD/bench/table.txt
 set -eu
@@ -45,7 +46,7 @@ measure() { # NAME, then the command with %V for "plain" or "tsan"
 	t=$(median <tsan.t)
 	r=$(median <record.t)
 	read -r events bytes < <("$racetrace" info --format json "$name.zst" | jq -r '"\(.events) \(.bytes_per_event)"')
-	seconds=$(cpu "$racetrace" analyze --kinds race --orders hybrid,hb --format json --fail-on never "$name.zst" | cut -d' ' -f1)
+	seconds=$(cpu "$racetrace" analyze --kinds race --orders hybrid,hb --only-orders --format json --fail-on never "$name.zst" | cut -d' ' -f1)
 	# shellcheck disable=SC2059
 	printf "$row" "$name" "$p" "$t" "$r" "$(value "$r" "$p")" "$(value "$r" "$t")" "$events" "$bytes" "$seconds" \
 		"$(value "$(awk -v e="$events" 'BEGIN {print e / 1e6}')" "$seconds")"
