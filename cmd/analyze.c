@@ -2,6 +2,7 @@
 #include "cmd/command.h"
 #include "cmd/common.h"
 #include "lib/report/report.h"
+#include "lib/search/pattern_file.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -20,6 +21,7 @@ enum {
 	OPT_ORDERS,
 	OPT_ONLY_ORDERS,
 	OPT_FAIL_ON,
+	OPT_PATTERN,
 	OPT_REGIONS,
 	OPT_SCHEMA
 };
@@ -27,6 +29,7 @@ enum { LONG_WORK = 5000000 }; /* events from which on progress is worth a line *
 
 struct settings {
 	struct analysis_options analysis;
+	struct pattern_list user;
 	const struct report_format *format; /* NULL: by what the output is */
 	const char *output;                 /* NULL: standard output */
 	const char *trace;
@@ -52,6 +55,10 @@ static const struct argp_option options[] = {
     {"fail-on", OPT_FAIL_ON, "VERDICT", 0,
      "Exit with status 1 on this verdict or a stronger one: observed, proved (the default), predicted, refuted; or "
      "never",
+     0},
+    {"pattern", OPT_PATTERN, "FILE", 0,
+     "Search for the patterns of FILE as well, see racetrace-patterns(5); or for the built-in w-w-w, which is off "
+     "otherwise",
      0},
     {"regions", OPT_REGIONS, "WHAT", 0,
      "What is to be atomic: critical sections (locks, the default), functions or annotated regions", 0},
@@ -130,6 +137,23 @@ static void finish(struct argp_state *state, struct settings *s)
 	if (s->only_orders && !s->analysis.orders)
 		argp_error(state, "--only-orders needs --orders");
 	s->analysis.unproved = s->only_orders;
+	s->analysis.user = s->user.items;
+	if (s->user.count && s->analysis.kinds)
+		s->analysis.kinds |= UINT32_C(1) << ANOMALY_PATTERN;
+}
+
+/* The name of a pattern that is off by default, or a file of patterns. */
+static error_t add_pattern(struct argp_state *state, struct settings *s, const char *arg)
+{
+	struct rt_error err = {0};
+	for (int i = 0; patterns[i].name; i++)
+		if (patterns[i].asked && !strcmp(patterns[i].name, arg)) {
+			s->analysis.asked |= UINT64_C(1) << i;
+			return 0;
+		}
+	if (pattern_list_read(&s->user, arg, &err))
+		argp_failure(state, EXIT_USAGE, 0, "%s", err.message);
+	return 0;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -164,6 +188,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		s->fail_on = find_whole(state, "a verdict", arg, verdict_at);
 		s->fail_on_given = true;
 		return 0;
+	case OPT_PATTERN:
+		return add_pattern(state, s, arg);
 	case OPT_REGIONS:
 		s->analysis.model.regions = (enum model_regions)find_whole(state, "a kind of region", arg, regions_at);
 		return 0;
@@ -324,5 +350,6 @@ int cmd_analyze(int argc, char **argv)
 	enum rt_status status = output_open(&output, s.output, &err);
 	if (!status)
 		status = output_close(&output, run(&s, &output, &result, &err), &err);
+	pattern_list_release(&s.user);
 	return status ? cmd_fail(&err) : result;
 }

@@ -10,10 +10,8 @@ static const struct {
 	enum anomaly_kind kind;
 	enum rt_status (*search)(const struct search_context *c, struct anomaly_list *list, struct rt_error *err);
 } searches[] = {
-    {ANOMALY_RACE, race_search},
-    {ANOMALY_ATOMICITY, atomicity_search},
-    {ANOMALY_ASV, asv_search},
-    {ANOMALY_DEADLOCK, deadlock_search},
+    {ANOMALY_RACE, race_search},    {ANOMALY_ATOMICITY, atomicity_search}, {ANOMALY_ASV, asv_search},
+    {ANOMALY_PATTERN, user_search}, {ANOMALY_DEADLOCK, deadlock_search},
 };
 
 const struct order_result *search_order(const struct search_context *c, int order)
@@ -108,7 +106,8 @@ static enum rt_status search_all(struct analysis *a, const struct analysis_optio
                                  const struct search_context *c, struct rt_error *err)
 {
 	for (size_t i = 0; i < sizeof searches / sizeof *searches; i++) {
-		if (options->kinds && !(options->kinds >> searches[i].kind & 1))
+		if ((options->kinds && !(options->kinds >> searches[i].kind & 1)) ||
+		    (searches[i].kind == ANOMALY_PATTERN && !options->user))
 			continue;
 		a->kinds |= 1u << searches[i].kind;
 		enum rt_status status = searches[i].search(c, &a->anomalies, err);
@@ -134,8 +133,12 @@ enum rt_status analysis_run(struct rt_trace *trace, const struct analysis_option
 	a->trace = trace;
 	struct search_lazy lazy = {.order_results = a->order_results,
 	                           .options = options->unproved ? NULL : &options->prove};
-	struct search_context c = {
-	    .lazy = &lazy, .hb = order_find("hb"), .shb = order_find("shb"), .every = options->every};
+	struct search_context c = {.lazy = &lazy,
+	                           .hb = order_find("hb"),
+	                           .shb = order_find("shb"),
+	                           .every = options->every,
+	                           .asked = options->asked,
+	                           .user = options->user};
 	int hybrid = order_find("hybrid");
 	enum rt_status status = model_load(trace, &options->model, &a->model, err);
 	if (!status)

@@ -2,14 +2,17 @@
 #ifndef LIB_SEARCH_ANALYSIS_H
 #define LIB_SEARCH_ANALYSIS_H
 
+#include "lib/search/pattern.h"
 #include "lib/witness/prove.h"
 
 struct analysis_options {
-	uint32_t kinds;  /* bit i: enum anomaly_kind i is searched for; 0: all */
-	uint32_t orders; /* bit i: orders[i] runs; 0: all. What the verdicts need runs in any case */
-	bool every;      /* one anomaly a tuple of events instead of one a tuple of source positions */
-	bool all;        /* refuted ones too */
-	bool unproved;   /* no prover is asked: what the orders say is all that is wanted */
+	uint32_t kinds;             /* bit i: enum anomaly_kind i is searched for; 0: all */
+	uint32_t orders;            /* bit i: orders[i] runs; 0: all. What the verdicts need runs in any case */
+	bool every;                 /* one anomaly a tuple of events instead of one a tuple of source positions */
+	bool all;                   /* refuted ones too */
+	bool unproved;              /* no prover is asked: what the orders say is all that is wanted */
+	uint64_t asked;             /* bit i: patterns[i] is searched for although it is off by default */
+	const struct pattern *user; /* patterns of the user's, ending with a NULL name; borrowed; NULL: none */
 	struct prove_options prove;
 	struct model_options model;
 };

@@ -78,21 +78,24 @@ static bool late_enough(const struct search *s, int order, const uint32_t *u, co
 	return !before(s, v[0], u[0]) && (order != ORDER_C || !before(s, v[1], u[1]));
 }
 
-/* And those that an earlier one does: b is not forced to come before d (c, in C). */
+/*
+ * And those that an earlier one does: b is not forced to come before d (c, in C). Where d comes right after c, it may
+ * follow whatever c sees.
+ */
 static bool early_enough(const struct search *s, int order, const uint32_t *u, const uint32_t *v)
 {
-	return !before(s, u[1], v[order == ORDER_C ? 0 : 1]);
+	bool next = s->m->events[v[1]].pos == s->m->events[v[0]].pos + 1;
+	return !before(s, u[1], v[order == ORDER_C || next ? 0 : 1]);
 }
 
-/* What POR forces to be in between is meant to be there: from the first c after a, until d (c, in C) is not before b.
- */
-static bool forced_after(const struct search *s, const uint32_t *u, const uint32_t *v)
+/* POR forces u to be first on cell 1 and u' on cell 2: then this is meant to be. In A, c and d are on cells 1 and 2. */
+static bool forced_after(const struct search *s, int order, const uint32_t *u, const uint32_t *v)
 {
-	return before(s, u[0], v[0]);
+	return before(s, u[0], v[order == ORDER_A ? 0 : 1]);
 }
 static bool forced_before(const struct search *s, int order, const uint32_t *u, const uint32_t *v)
 {
-	return before(s, v[order == ORDER_C ? 0 : 1], u[1]);
+	return before(s, v[order == ORDER_A ? 1 : 0], u[1]);
 }
 
 /* Two classes of units and the order that they are to be combined in. */
@@ -117,7 +120,7 @@ static void offer(struct search *s, struct match *x, const uint32_t *u, const ui
 static bool fits(const struct search *s, const struct match *x, const uint32_t *u, const uint32_t *v)
 {
 	return late_enough(s, x->order, u, v) && early_enough(s, x->order, u, v) &&
-	       !(forced_after(s, u, v) && forced_before(s, x->order, u, v));
+	       !(forced_after(s, x->order, u, v) && forced_before(s, x->order, u, v));
 }
 
 /* Offers two units' first and last ones. */
@@ -156,7 +159,7 @@ static void sweep(struct search *s, struct match *x)
 			return;
 		while (high.at < x->v_count && early_enough(s, x->order, u->last, x->vs[high.at].first))
 			step(&high, x);
-		while (forced.at < x->v_count && !forced_after(s, u->first, x->vs[forced.at].first))
+		while (forced.at < x->v_count && !forced_after(s, x->order, u->first, x->vs[forced.at].first))
 			step(&forced, x);
 		while (after.at < x->v_count && forced_before(s, x->order, u->first, x->vs[after.at].first))
 			step(&after, x);

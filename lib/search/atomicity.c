@@ -54,19 +54,16 @@ struct search {
 	bool failed;
 };
 
-static bool find_triples(struct search *s)
+static void find_triples(struct search *s)
 {
-	bool any = false;
 	for (const struct pattern *p = patterns; p->name; p++) {
-		if (p->kind != ANOMALY_ATOMICITY || p->asked)
+		if (p->kind != ANOMALY_ATOMICITY || (p->asked && !(s->context->asked >> (p - patterns) & 1)))
 			continue;
 		unsigned writes = 0;
 		for (int i = 0; i < 3; i++)
 			writes = writes << 1 | (p->accesses[i] == PATTERN_WRITE);
 		s->triples[writes] = p;
-		any = true;
 	}
-	return any;
 }
 
 /* Do the pair's events cover the cell before as well, and are they consecutive there too? */
@@ -373,7 +370,8 @@ enum rt_status atomicity_search(const struct search_context *c, struct anomaly_l
 	                   .por = c->por,
 	                   .exact = rt_trace_info(c->m->trace)->exact,
 	                   .found = {.context = c, .list = list}};
-	if (!c->m->region_count || !find_triples(&s))
+	find_triples(&s);
+	if (!c->m->region_count)
 		return RT_OK;
 	s.failed = !prepare(&s);
 	for (; s.cell < c->m->cell_count && !s.failed && !s.found.failed; s.cell++) {

@@ -11,37 +11,19 @@
 
 enum { R = PATTERN_READ, W = PATTERN_WRITE };
 
-#define TRIPLE(name, a, b, c, asked)                                                                                   \
-	{                                                                                                              \
-		name, ANOMALY_ATOMICITY, 3, asked, {0, 1, 0}, {0, 0, 0}, {0, 1, 0},                                    \
-		{                                                                                                      \
-			a, b, c                                                                                        \
-		}                                                                                                      \
-	}
+/* clang-format off */
+#define TRIPLE(n, a, b, c, off) \
+	{.name = n, .kind = ANOMALY_ATOMICITY, .count = 3, .asked = off, \
+	 .threads = {0, 1, 0}, .cells = {0, 0, 0}, .regions = {0, 1, 0}, .accesses = {a, b, c}}
+#define QUADRUPLE(n, t1, t2, t3, t4, c1, c2, c3, c4, a, b, c, d) \
+	{.name = n, .kind = ANOMALY_ASV, .count = 4, .threads = {t1, t2, t3, t4}, .cells = {c1, c2, c3, c4}, \
+	 .regions = {t1, t2, t3, t4}, .accesses = {a, b, c, d}}
 /* u(1) u'(1) u'(2) u(2); u(1) u'(2) u'(1) u(2); u(1) u'(2) u(2) u'(1). u1, v1: what u and u' do on cell 1. */
-#define ASV(u1, v1, u2, v2)                                                                                            \
-	{"asv-A-" #u1 #v1 "-" #u2 #v2,                                                                                 \
-	 ANOMALY_ASV,                                                                                                  \
-	 4,                                                                                                            \
-	 false,                                                                                                        \
-	 {0, 1, 1, 0},                                                                                                 \
-	 {0, 0, 1, 1},                                                                                                 \
-	 {0, 1, 1, 0},                                                                                                 \
-	 {u1, v1, v2, u2}},                                                                                            \
-	    {"asv-B-" #u1 #v1 "-" #u2 #v2,                                                                             \
-	     ANOMALY_ASV,                                                                                              \
-	     4,                                                                                                        \
-	     false,                                                                                                    \
-	     {0, 1, 1, 0},                                                                                             \
-	     {0, 1, 0, 1},                                                                                             \
-	     {0, 1, 1, 0},                                                                                             \
-	     {u1, v2, v1, u2}},                                                                                        \
-	{                                                                                                              \
-		"asv-C-" #u1 #v1 "-" #u2 #v2, ANOMALY_ASV, 4, false, {0, 1, 0, 1}, {0, 1, 1, 0}, {0, 1, 0, 1},         \
-		{                                                                                                      \
-			u1, v2, u2, v1                                                                                 \
-		}                                                                                                      \
-	}
+#define ASV(u1, v1, u2, v2) \
+	QUADRUPLE("asv-A-" #u1 #v1 "-" #u2 #v2, 0, 1, 1, 0, 0, 0, 1, 1, u1, v1, v2, u2), \
+	QUADRUPLE("asv-B-" #u1 #v1 "-" #u2 #v2, 0, 1, 1, 0, 0, 1, 0, 1, u1, v2, v1, u2), \
+	QUADRUPLE("asv-C-" #u1 #v1 "-" #u2 #v2, 0, 1, 0, 1, 0, 1, 1, 0, u1, v2, u2, v1)
+/* clang-format on */
 
 const struct pattern patterns[] = {
     TRIPLE("r-w-r", R, W, R, false),

@@ -20,6 +20,7 @@ struct pattern {
 	/* T, SV, AR and AT, event by event in the pattern's order: numbers from 0, in the order of first use; bits. */
 	uint8_t threads[ANOMALY_EVENTS_MAX], cells[ANOMALY_EVENTS_MAX], regions[ANOMALY_EVENTS_MAX];
 	uint8_t accesses[ANOMALY_EVENTS_MAX];
+	uint16_t any; /* bit i: the region of event i may be any, also one that another event is in */
 };
 
 /* The built-in patterns of atomicity violations and of ASVs; ends with a NULL name. Races are race.c's. */

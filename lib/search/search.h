@@ -22,8 +22,10 @@ struct search_context {
 	const struct model *m;
 	const struct segment_order *por;
 	struct search_lazy *lazy;
-	int hb, shb; /* orders[] indices */
-	bool every;  /* one anomaly a tuple of events */
+	int hb, shb;    /* orders[] indices */
+	bool every;     /* one anomaly a tuple of events */
+	uint64_t asked; /* see analysis_options */
+	const struct pattern *user;
 };
 
 /* The order's result; NULL on failure. */
@@ -46,6 +48,7 @@ static inline bool search_unordered(const struct search_context *c, int order, u
  */
 enum rt_status race_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err);
 enum rt_status atomicity_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err);
+enum rt_status user_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err);
 enum rt_status asv_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err);
 enum rt_status deadlock_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err);
 

@@ -219,34 +219,41 @@ static void add_unit(struct finder *f, const struct recent *a, const struct rece
 	    (struct unit){class, {a->event, b->event}, {a->event, b->event}, {a->epoch, b->epoch}, 1};
 }
 
-/* The place of this cell and site among the recent ones; where there is none, that of the one to be forgotten. */
-static struct recent *recent_place(struct finder *f, uint32_t cell, uint32_t site, bool *found)
+/* The region's last access before with this cell and site, NULL: none. */
+static struct recent *recent_find(struct finder *f, const struct recent *like)
 {
-	*found = true;
-	struct recent *oldest = NULL;
-	for (uint32_t i = 0; i < f->recent_count; i++) {
-		struct recent *r = &f->recent[i];
-		if (r->cell == cell && r->site == site)
-			return r;
-		if (i >= EARLY && (!oldest || r->event < oldest->event))
-			oldest = r;
-	}
-	*found = false;
-	return f->recent_count < EARLY + RECENT ? &f->recent[f->recent_count++] : oldest;
+	for (uint32_t i = 0; i < f->recent_count; i++)
+		if (f->recent[i].cell == like->cell && f->recent[i].site == like->site)
+			return &f->recent[i];
+	return NULL;
 }
 
 /* Makes units of an access and what its region did before, of each kind the nearest that is not in one with its like.
  */
 static void combine(struct finder *f, const struct recent *b)
 {
-	bool found;
-	struct recent *own = recent_place(f, b->cell, b->site, &found);
+	const struct recent *own = recent_find(f, b);
 	for (uint32_t i = 0; i < f->recent_count && !f->failed; i++) {
 		const struct recent *a = &f->recent[i];
-		if (a != own && a->cell != b->cell && a->event != b->event && (!found || a->event > own->event))
+		if (a->cell != b->cell && (!own || a->event >= own->event))
 			add_unit(f, a, b);
 	}
-	*own = *b;
+}
+
+/* Makes it the last access with its cell and site; if need be, in place of the oldest of the later kinds. */
+static void remember(struct finder *f, const struct recent *b)
+{
+	struct recent *place = recent_find(f, b);
+	if (!place && f->recent_count < EARLY + RECENT)
+		place = &f->recent[f->recent_count++];
+	for (uint32_t i = EARLY; !place && i < EARLY + RECENT; i++) {
+		bool oldest = true;
+		for (uint32_t k = EARLY; oldest && k < EARLY + RECENT; k++)
+			oldest = f->recent[i].event <= f->recent[k].event;
+		if (oldest)
+			place = &f->recent[i];
+	}
+	*place = *b;
 }
 
 /* Calls add for each of the contested cells of an access. */
@@ -290,8 +297,10 @@ static bool find_units(struct finder *f)
 		if (f->each)
 			combine_all(f, from, to);
 		else
-			for (const struct access *x = from; to - from > 1 && x < to; x++)
+			for (const struct access *x = from; to - from > 1 && x < to; x++) {
 				each_cell(f, x, combine);
+				each_cell(f, x, remember);
+			}
 	}
 	return !f->failed;
 }

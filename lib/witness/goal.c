@@ -6,7 +6,9 @@
 
 struct goal goal_of(const struct anomaly *a)
 {
-	struct goal g = {.kind = a->kind == ANOMALY_RACE       ? GOAL_RACE
+	/* A user's pattern of two events is a race as well. */
+	bool race = a->kind == ANOMALY_RACE || (a->kind == ANOMALY_PATTERN && a->event_count == 2);
+	struct goal g = {.kind = race                          ? GOAL_RACE
 	                         : a->kind == ANOMALY_DEADLOCK ? GOAL_DEADLOCK
 	                                                       : GOAL_SEQUENCE,
 	                 .count = a->event_count};
