@@ -224,6 +224,21 @@ const uint32_t *syncp_ideal(const struct order_result *result, uint32_t e1, uint
 	return syncp_unordered(result, e1, e2) ? result->ideal : NULL;
 }
 
+const uint32_t *syncp_ideal_of(const struct order_result *result, const uint32_t *events, uint32_t count)
+{
+	struct order_result *r = (struct order_result *)(uintptr_t)result;
+	const struct model *m = r->m;
+	reset(r);
+	r->threads[0] = MODEL_NONE; /* the next query begins anew */
+	for (uint32_t i = 0; i < count; i++)
+		include_before(r, events[i]);
+	saturate(r);
+	bool found = !r->stuck;
+	for (uint32_t i = 0; i < count; i++)
+		found &= r->ideal[model_thread_of(m, events[i])] <= m->events[events[i]].pos;
+	return found ? r->ideal : NULL;
+}
+
 /* Sections and groups by thread. */
 static void sort_by_thread(struct order_result *r)
 {

@@ -26,7 +26,9 @@ struct provers *search_provers(const struct search_context *c)
 {
 	struct search_lazy *lazy = c->lazy;
 	if (!lazy->provers && lazy->options && !lazy->status) {
-		lazy->provers = provers_create(c->m, rt_trace_info(c->m->trace)->exact, lazy->options, &lazy->error);
+		struct prove_context context = {c->m, rt_trace_info(c->m->trace)->exact, c->por,
+		                                &lazy->order_results[order_find("syncp")]};
+		lazy->provers = provers_create(&context, lazy->options, &lazy->error);
 		lazy->status = lazy->provers ? RT_OK : RT_EMEMORY;
 	}
 	return lazy->provers;

@@ -1,7 +1,9 @@
 /* From candidates to verdicts; see prove.h. */
 #include "lib/witness/prove.h"
 
+#include "lib/order/syncp.h"
 #include "lib/witness/certain.h"
+#include "lib/witness/pecan.h"
 #include "lib/witness/search.h"
 #include "lib/witness/updates.h"
 #include "lib/witness/verify.h"
@@ -9,11 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUDGET = 2000000, TOTAL_BUDGET = 400000000 };
+/* PECAN_SHARE: one part in so many of the total budget is for schedules that are as long as the trace. */
+enum { BUDGET = 2000000, TOTAL_BUDGET = 100000000, PECAN_SHARE = 16 };
 
 struct provers {
 	const struct model *m;
+	struct prove_context context;
 	struct prove_options options;
+	uint64_t pecan_spent; /* events in its schedules */
 	struct trf trf;
 	struct search *search;
 	struct judge *judge;
@@ -54,9 +59,10 @@ static bool make_loose(struct provers *p, struct rt_error *err)
 	return p->loose;
 }
 
-struct provers *provers_create(const struct model *m, bool exact, const struct prove_options *options,
+struct provers *provers_create(const struct prove_context *context, const struct prove_options *options,
                                struct rt_error *err)
 {
+	const struct model *m = context->m;
 	struct provers *p = calloc(1, sizeof *p);
 	if (p && trf_compute(m, NULL, &p->trf, err)) {
 		free(p);
@@ -64,13 +70,14 @@ struct provers *provers_create(const struct model *m, bool exact, const struct p
 	}
 	if (p) {
 		p->m = m;
+		p->context = *context;
 		p->options.budget = options->budget ? options->budget : BUDGET;
 		p->options.total_budget = options->total_budget ? options->total_budget : TOTAL_BUDGET;
 		p->counts.budget = p->options.budget;
 		p->counts.total_budget = p->options.total_budget;
 		p->search = search_create(m, &p->trf, NULL);
 		p->judge = judge_create(m);
-		p->certain = certain_create(m, exact, err);
+		p->certain = certain_create(m, context->exact, err);
 		if (p->search && p->judge && p->certain && make_loose(p, err))
 			return p;
 		provers_free(p);
@@ -89,29 +96,80 @@ const struct prove_counts *provers_counts(const struct provers *p)
 	return &p->counts;
 }
 
+/* What a search may spend on one goal; 0: the total budget ran out. */
+static uint64_t budget_left(struct provers *p)
+{
+	uint64_t left = p->counts.spent < p->options.total_budget ? p->options.total_budget - p->counts.spent : 0;
+	p->counts.exhausted |= !left;
+	return left < p->options.budget ? left : p->options.budget;
+}
+
 /* Might what was refuted be possible if updates that decide nothing could see any write? */
 static bool only_updates_forbid(struct provers *p, const struct goal *goal)
 {
-	if (!p->loose)
+	if (!p->loose || search_refutes(p->loose, goal))
 		return false;
+	uint64_t budget = budget_left(p), spent;
+	if (!budget)
+		return true;
 	struct schedule schedule = {0};
-	uint64_t spent;
-	bool possible = search_goal(p->loose, goal, p->options.budget, &schedule, &spent) != SEARCH_NONE;
+	bool possible = search_goal(p->loose, goal, budget, &schedule, &spent) != SEARCH_NONE;
 	p->counts.spent += spent;
 	schedule_release(&schedule);
 	return possible;
 }
 
-/* A prover builds a schedule for a goal, or says that there is none. */
+/*
+ * A prover builds a schedule for a goal, or says that there is none (SEARCH_NONE), or that it does not know
+ * (SEARCH_GAVE_UP).
+ */
+
+/* What the recorded run shows. */
+static enum search_answer recorded(struct provers *p, const struct goal *goal, struct schedule *out)
+{
+	return search_as_recorded(p->search, goal, out) ? SEARCH_FOUND : SEARCH_NO_MEMORY;
+}
+
+/* What the goal needs, closed under the rules of reads-from and locks, may refute it; it builds nothing. */
+static enum search_answer closure(struct provers *p, const struct goal *goal, struct schedule *out)
+{
+	(void)out;
+	return search_refutes(p->search, goal) ? SEARCH_NONE : SEARCH_GAVE_UP;
+}
+
+static enum search_answer pecan(struct provers *p, const struct goal *goal, struct schedule *out)
+{
+	uint64_t length = 0;
+	for (uint32_t i = 0; i < goal->count; i++)
+		length = goal->events[i] >= length ? goal->events[i] + UINT64_C(1) : length;
+	if (length > p->options.budget || p->pecan_spent + length > p->options.total_budget / PECAN_SHARE)
+		return SEARCH_GAVE_UP;
+	p->pecan_spent += length;
+	return pecan_schedule(p->context.por, goal, out) ? SEARCH_FOUND : SEARCH_NO_MEMORY;
+}
+
+/* The sync-preserving ideal, its events in the order of the trace. */
+static enum search_answer syncp(struct provers *p, const struct goal *goal, struct schedule *out)
+{
+	const struct model *m = p->m;
+	if (!*p->context.syncp || goal->kind == GOAL_SEQUENCE)
+		return SEARCH_GAVE_UP;
+	const uint32_t *ideal = syncp_ideal_of(*p->context.syncp, goal->events, goal->count);
+	uint32_t end = 0;
+	for (uint32_t t = 0; ideal && t < m->thread_count; t++)
+		if (ideal[t] && m->threads[t].events[ideal[t] - 1] >= end)
+			end = m->threads[t].events[ideal[t] - 1] + 1;
+	for (uint32_t e = 0; e < end; e++)
+		if (m->events[e].pos < ideal[model_thread_of(m, e)] && !schedule_push(out, m, e))
+			return SEARCH_NO_MEMORY;
+	return ideal ? SEARCH_FOUND : SEARCH_GAVE_UP;
+}
+
 static enum search_answer exhaustive(struct provers *p, const struct goal *goal, struct schedule *out)
 {
-	uint64_t left = p->counts.spent < p->options.total_budget ? p->options.total_budget - p->counts.spent : 0,
-	         spent;
-	uint64_t budget = left < p->options.budget ? left : p->options.budget;
-	if (!left) {
-		p->counts.exhausted = true;
+	uint64_t budget = budget_left(p), spent;
+	if (!budget)
 		return SEARCH_GAVE_UP;
-	}
 	enum search_answer answer = search_goal(p->search, goal, budget, out, &spent);
 	p->counts.spent += spent;
 	return answer;
@@ -120,8 +178,12 @@ static enum search_answer exhaustive(struct provers *p, const struct goal *goal,
 static const struct {
 	enum witness_kind kind;
 	enum search_answer (*build)(struct provers *p, const struct goal *goal, struct schedule *out);
+	bool observed; /* for what the recorded run shows only */
+	bool promises; /* what it builds is a witness; else it may be none */
 } provers[] = {
-    {WITNESS_EXHAUSTIVE, exhaustive},
+    {WITNESS_RECORDED, recorded, true, false},     {WITNESS_CLOSURE, closure, false, true},
+    {WITNESS_PECAN, pecan, false, false},          {WITNESS_SYNCP, syncp, false, true},
+    {WITNESS_EXHAUSTIVE, exhaustive, false, true},
 };
 
 /* What is known of one instance so far. */
@@ -132,34 +194,51 @@ struct outcome {
 	uint32_t leans, lean;
 };
 
-static enum rt_status decide_instance(struct provers *p, const struct goal *goal, struct outcome *o,
+/* Judges what prover i built and keeps it if it is the best so far: it leans on fewest reads. */
+static enum search_answer judge_built(struct provers *p, size_t i, const struct goal *goal, struct schedule *schedule,
+                                      struct outcome *o)
+{
+	struct verdict_of_judge v;
+	judge_verify(p->judge, schedule, goal, &v);
+	p->counts.built[provers[i].kind]++;
+	if (v.fault) {
+		/* A witness that the judge refuses is dropped, counted, and proves nothing either way. */
+		p->counts.refused[provers[i].kind]++;
+		p->counts.rejected += provers[i].promises;
+		return SEARCH_GAVE_UP;
+	}
+	uint32_t lean, leans = certain_leans(p->certain, schedule, goal->events, goal->count, &lean);
+	if (o->answer != SEARCH_FOUND || leans < o->leans) {
+		schedule_release(&o->schedule);
+		o->schedule = *schedule;
+		*schedule = (struct schedule){0};
+		o->kind = provers[i].kind;
+		o->leans = leans;
+		o->lean = lean;
+	}
+	return SEARCH_FOUND;
+}
+
+/* Asks the provers in turn, until one refutes or has a witness that leans on nothing. */
+static enum rt_status decide_instance(struct provers *p, const struct goal *goal, bool observed, struct outcome *o,
                                       struct rt_error *err)
 {
 	memset(o, 0, sizeof *o);
 	o->answer = SEARCH_GAVE_UP;
-	for (size_t i = 0; i < sizeof provers / sizeof *provers && o->answer == SEARCH_GAVE_UP; i++) {
+	for (size_t i = 0; i < sizeof provers / sizeof *provers; i++) {
 		struct schedule schedule = {0};
-		enum search_answer answer = provers[i].build(p, goal, &schedule);
-		if (answer == SEARCH_NO_MEMORY) {
-			schedule_release(&schedule);
-			return rt_error_set(err, RT_EMEMORY, "no memory to search for a witness");
-		}
-		struct verdict_of_judge v = {VERIFY_NONE};
-		if (answer == SEARCH_FOUND)
-			judge_verify(p->judge, &schedule, goal, &v);
-		if (v.fault) {
-			/* A witness that the judge refuses is dropped, counted, and proves nothing either way. */
-			p->counts.rejected++;
-			answer = SEARCH_GAVE_UP;
-		}
-		o->answer = answer;
-		if (answer != SEARCH_FOUND) {
-			schedule_release(&schedule);
+		if (provers[i].observed && !observed)
 			continue;
-		}
-		o->kind = provers[i].kind;
-		o->schedule = schedule;
-		o->leans = certain_leans(p->certain, &schedule, goal->events, goal->count, &o->lean);
+		enum search_answer answer = provers[i].build(p, goal, &schedule);
+		if (answer == SEARCH_FOUND)
+			answer = judge_built(p, i, goal, &schedule, o);
+		schedule_release(&schedule);
+		if (answer == SEARCH_NO_MEMORY)
+			return rt_error_set(err, RT_EMEMORY, "no memory to search for a witness");
+		if (answer != SEARCH_GAVE_UP && o->answer != SEARCH_FOUND)
+			o->answer = answer;
+		if (o->answer == SEARCH_NONE || (o->answer == SEARCH_FOUND && (!o->leans || observed)))
+			break;
 	}
 	if (o->answer == SEARCH_NONE && only_updates_forbid(p, goal))
 		o->answer = SEARCH_GAVE_UP;
@@ -204,7 +283,7 @@ enum rt_status provers_decide(struct provers *p, struct anomaly *a, struct rt_er
 	for (uint32_t i = 0; i < instances && (!i || a->verdict == VERDICT_PREDICTED); i++) {
 		struct goal goal = instance(&asked, i);
 		struct outcome o;
-		enum rt_status status = decide_instance(p, &goal, &o, err);
+		enum rt_status status = decide_instance(p, &goal, observed, &o, err);
 		all_refuted &= o.answer == SEARCH_NONE;
 		/* The first witness that leans on nothing is the one wanted; until then, any. */
 		if (!status && o.answer == SEARCH_FOUND && (!a->schedule || !o.leans))

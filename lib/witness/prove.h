@@ -5,6 +5,7 @@
 #ifndef LIB_WITNESS_PROVE_H
 #define LIB_WITNESS_PROVE_H
 
+#include "lib/order/trf.h"
 #include "lib/search/anomaly.h"
 
 struct prove_options {
@@ -14,17 +15,27 @@ struct prove_options {
 
 struct prove_counts {
 	uint64_t asked, proved, refuted, undecided;
-	uint64_t leaning;              /* have a witness that leans on reads whose writer is not certain */
-	uint64_t rejected;             /* witnesses that the judge refused: each is an error of a prover */
-	uint64_t spent;                /* events executed */
-	bool exhausted;                /* the total budget ran out */
+	uint64_t leaning;                /* have a witness that leans on reads whose writer is not certain */
+	uint64_t built[WITNESS_KINDS];   /* schedules that each prover built, those of what is observed included */
+	uint64_t refused[WITNESS_KINDS]; /* so many of them the judge refused */
+	uint64_t rejected; /* the same of provers that promise witnesses (all but recorded, pecan): errors of theirs */
+	uint64_t spent;    /* events executed */
+	bool exhausted;    /* the total budget ran out */
 	uint64_t budget, total_budget; /* as applied; 0: no prover was made */
+};
+
+/* What the provers work on; all of it is borrowed and must outlive them. */
+struct prove_context {
+	const struct model *m;
+	bool exact;                        /* the trace's order is */
+	const struct segment_order *por;   /* the partial order relation */
+	struct order_result *const *syncp; /* where that order's result will be; while it is NULL it is no prover */
 };
 
 struct provers;
 
-/* NULL on failure, err says why. The model must outlive it. exact: the trace's order is. */
-struct provers *provers_create(const struct model *m, bool exact, const struct prove_options *options,
+/* NULL on failure, err says why. */
+struct provers *provers_create(const struct prove_context *context, const struct prove_options *options,
                                struct rt_error *err);
 void provers_free(struct provers *p);
 /* What each event needs, whatever the reordering; borrowed. A candidate one of whose events needs another is refuted.

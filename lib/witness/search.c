@@ -975,6 +975,26 @@ static void clear(struct search *s)
 	s->seen.count = 0;
 }
 
+bool search_refutes(struct search *s, const struct goal *goal)
+{
+	s->goal = goal;
+	return !needs(s);
+}
+
+bool search_as_recorded(struct search *s, const struct goal *goal, struct schedule *out)
+{
+	const struct model *m = s->m;
+	uint32_t end = 0;
+	s->goal = goal;
+	needs(s);
+	for (uint32_t i = 0; i < goal->count; i++)
+		end = goal->events[i] >= end ? goal->events[i] + 1 : end;
+	for (uint32_t e = 0; e < end; e++)
+		if (m->events[e].pos < s->must[model_thread_of(m, e)] && !schedule_push(out, m, e))
+			return false;
+	return true;
+}
+
 enum search_answer search_goal(struct search *s, const struct goal *goal, uint64_t budget, struct schedule *out,
                                uint64_t *spent)
 {

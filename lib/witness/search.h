@@ -31,9 +31,16 @@ struct search;
 struct search *search_create(const struct model *m, const struct trf *trf, const uint8_t *free_reads);
 void search_free(struct search *s);
 
+/* Is there no witness because of what the goal needs alone? Cheap. */
+bool search_refutes(struct search *s, const struct goal *goal);
+/* What the goal needs, in the order of the trace: if the recorded run shows it, that is a witness. False without
+ * memory. */
+bool search_as_recorded(struct search *s, const struct goal *goal, struct schedule *out);
+
 /*
  * Looks for a witness of the goal. budget: events that may be executed, those taken back included; *spent tells how
- * many were, with those behind the base that were looked at once. On SEARCH_FOUND *out (from zeroed) holds the schedule, owned by the caller.
+ * many were, with those behind the base that were looked at once. On SEARCH_FOUND *out (from zeroed) holds the
+ * schedule, owned by the caller.
  */
 enum search_answer search_goal(struct search *s, const struct goal *goal, uint64_t budget, struct schedule *out,
                                uint64_t *spent);

@@ -1,0 +1,182 @@
+/* The chain of provers: what each of them builds, and that every injected race is proved. */
+#include "lib/search/analysis.h"
+#include "lib/search/search.h"
+#include "lib/witness/pecan.h"
+#include "lib/witness/search.h"
+#include "lib/witness/verify.h"
+#include "tests/oracle/oracle.h"
+#include "tests/unit/memory_trace.h"
+
+#include <check.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static struct analysis *analyze(struct rt_trace *trace, uint32_t kinds, bool every)
+{
+	struct rt_error err = {0};
+	struct analysis *a = NULL;
+	struct analysis_options options = {.kinds = kinds, .every = every, .all = true};
+	ck_assert_msg(analysis_run(trace, &options, &a, &err) == RT_OK, "%s", err.message);
+	return a;
+}
+
+START_TEST(every_injected_race_is_proved_and_no_candidate_left_undecided)
+{
+	FILE *f = fopen("tests/golden/raceinjector/expected.tsv", "r");
+	char name[128], path[256];
+	unsigned n1, n2;
+	int traces = 0;
+	ck_assert_ptr_nonnull(f);
+	ck_assert_int_eq(fscanf(f, "%*[^\n]"), 0);
+	for (; fscanf(f, "%127s %u,%u", name, &n1, &n2) == 3; traces++) {
+		struct rt_trace *trace;
+		struct rt_error err = {0};
+		snprintf(path, sizeof path, "tests/golden/raceinjector/%s", name);
+		ck_assert_msg(rt_trace_open(path, &trace, &err) == RT_OK, "%s", err.message);
+		struct analysis *a = analyze(trace, 1u << ANOMALY_RACE, true);
+		enum verdict verdict = VERDICT_REFUTED;
+		for (size_t i = 0; i < a->anomalies.count; i++) {
+			const struct anomaly *r = &a->anomalies.items[i];
+			if (a->model->events[r->events[0]].number == (n1 < n2 ? n1 : n2) &&
+			    a->model->events[r->events[1]].number == (n1 < n2 ? n2 : n1))
+				verdict = r->verdict;
+		}
+		ck_assert_msg(verdict >= VERDICT_PROVED, "%s: (%u, %u) is %s", path, n1, n2, verdict_name(verdict));
+		ck_assert_uint_eq(a->proofs.undecided, 0);
+		ck_assert_uint_eq(a->proofs.rejected, 0);
+		analysis_free(a);
+		rt_trace_free(trace);
+	}
+	fclose(f);
+	ck_assert_int_eq(traces, 75);
+}
+END_TEST
+
+/* Of the pairs that are predictable, how many does PECAN's schedule show? */
+struct tally {
+	uint64_t predictable, shown, unpredictable;
+};
+
+/* Every candidate pair of the trace: PECAN's schedule before the judge, against the exhaustive search. */
+static void compare_pecan(struct rt_trace *trace, struct tally *tally)
+{
+	struct rt_error err = {0};
+	struct analysis_options options = {.kinds = 1u << ANOMALY_RACE, .every = true, .all = true, .unproved = true};
+	struct analysis *a = NULL;
+	struct trf trf;
+	ck_assert_msg(analysis_run(trace, &options, &a, &err) == RT_OK, "%s", err.message);
+	ck_assert_msg(trf_compute(a->model, NULL, &trf, &err) == RT_OK, "%s", err.message);
+	struct judge *judge = judge_create(a->model);
+	struct search *search = search_create(a->model, &trf, NULL);
+	ck_assert(judge && search);
+	for (size_t i = 0; i < a->anomalies.count; i++) {
+		struct goal goal = goal_of(&a->anomalies.items[i]);
+		struct schedule schedule = {0}, other = {0};
+		struct verdict_of_judge v;
+		uint64_t spent;
+		bool predictable = search_goal(search, &goal, 1000000, &other, &spent) == SEARCH_FOUND;
+		ck_assert(pecan_schedule(hybrid_por(a->order_results[order_find("hybrid")]), &goal, &schedule));
+		judge_verify(judge, &schedule, &goal, &v);
+		ck_assert_msg(v.fault != VERIFY_NONE || predictable, "PECAN shows what the search misses");
+		tally->predictable += predictable;
+		tally->shown += v.fault == VERIFY_NONE;
+		tally->unpredictable += !predictable;
+		schedule_release(&schedule);
+		schedule_release(&other);
+	}
+	judge_free(judge);
+	search_free(search);
+	trf_release(&trf);
+	analysis_free(a);
+}
+
+/* Prints; what it proves is that the schedules are good for something and that the judge is needed. */
+static void say(const char *what, const struct tally *t)
+{
+	printf("PECAN's schedules, %s: of %lu predictable pairs the judge refuses %lu (%.0f %%)\n", what,
+	       (unsigned long)t->predictable, (unsigned long)(t->predictable - t->shown),
+	       100.0 * (double)(t->predictable - t->shown) / (double)t->predictable);
+	ck_assert_uint_gt(t->shown, t->predictable / 3);
+	ck_assert_uint_lt(t->shown, t->predictable);
+}
+
+START_TEST(schedules_of_pecan_are_judged_like_any_other)
+{
+	static const char *const folders[] = {"hand", "random"};
+	struct tally golden = {0};
+	char path[512], line[1 << 17];
+	for (int i = 0; i < 2; i++) {
+		snprintf(path, sizeof path, "tests/golden/%s/expected.jsonl", folders[i]);
+		FILE *in = fopen(path, "r");
+		ck_assert_msg(in != NULL, "%s", path);
+		while (fgets(line, sizeof line, in)) {
+			json_t *entry = json_loads(line, 0, NULL);
+			struct rt_error err = {0};
+			struct rt_trace *trace;
+			snprintf(path, sizeof path, "tests/golden/%s/%s", folders[i],
+			         json_string_value(json_object_get(entry, "trace")));
+			ck_assert_msg(rt_trace_open(path, &trace, &err) == RT_OK, "%s", err.message);
+			compare_pecan(trace, &golden);
+			rt_trace_free(trace);
+			json_decref(entry);
+		}
+		fclose(in);
+	}
+	say("golden traces", &golden);
+}
+END_TEST
+
+START_TEST(schedules_of_pecan_on_random_traces)
+{
+	static struct oracle_trace t;
+	struct tally random = {0};
+	for (uint64_t seed = 1; seed <= 10000; seed++) {
+		struct memory_trace memory;
+		oracle_random(&t, seed * 7, ORACLE_LOCKS | (seed % 2 ? ORACLE_FORKS : 0), 12 + (int)(seed % 24));
+		compare_pecan(memory_trace(&memory, t.events, (size_t)t.count, (uint32_t)t.threads), &random);
+	}
+	say("10,000 random traces", &random);
+}
+END_TEST
+
+/* What the provers decide of random traces with every kind of synchronisation. */
+START_TEST(no_prover_that_promises_a_witness_is_refused)
+{
+	static struct oracle_trace t;
+	struct prove_counts all = {0};
+	for (uint64_t seed = 1; seed <= 3000; seed++) {
+		struct memory_trace memory;
+		oracle_random(&t, seed * 11, seed % 3 ? ORACLE_LOCKS | ORACLE_READERS : 1023, 12 + (int)(seed % 24));
+		struct analysis *a =
+		    analyze(memory_trace(&memory, t.events, (size_t)t.count, (uint32_t)t.threads),
+		            1u << ANOMALY_RACE | 1u << ANOMALY_DEADLOCK | 1u << ANOMALY_ATOMICITY, true);
+		ck_assert_uint_eq(a->proofs.rejected, 0);
+		for (int k = 0; k < WITNESS_KINDS; k++) {
+			all.built[k] += a->proofs.built[k];
+			all.refused[k] += a->proofs.refused[k];
+		}
+		analysis_free(a);
+	}
+	for (int k = WITNESS_RECORDED; k < WITNESS_KINDS; k++)
+		printf("%s: %lu schedules, %lu refused\n", witness_name((enum witness_kind)k),
+		       (unsigned long)all.built[k], (unsigned long)all.refused[k]);
+	ck_assert_uint_gt(all.built[WITNESS_RECORDED], 0);
+	ck_assert_uint_gt(all.built[WITNESS_PECAN], 0);
+	ck_assert_uint_gt(all.built[WITNESS_SYNCP], 0);
+	ck_assert_uint_gt(all.built[WITNESS_EXHAUSTIVE], 0);
+}
+END_TEST
+
+Suite *prove_suite(void)
+{
+	Suite *s = suite_create("prove");
+	TCase *c = tcase_create("provers");
+	tcase_set_timeout(c, 120);
+	tcase_add_test(c, every_injected_race_is_proved_and_no_candidate_left_undecided);
+	tcase_add_test(c, schedules_of_pecan_are_judged_like_any_other);
+	tcase_add_test(c, schedules_of_pecan_on_random_traces);
+	tcase_add_test(c, no_prover_that_promises_a_witness_is_refused);
+	suite_add_tcase(s, c);
+	return s;
+}
