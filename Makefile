@@ -157,7 +157,7 @@ tidy: deps-house ## clang-tidy over the program, and clang's own warnings
 DESTDIR ?=
 ROOT = $(DESTDIR)$(PREFIX)
 install: all ## to $(DESTDIR)$(PREFIX)
-	install -d '$(ROOT)/bin' '$(ROOT)/lib/racetrace' '$(ROOT)/lib/pkgconfig' '$(ROOT)/share/man/man1' \
+	install -d '$(ROOT)/bin' '$(ROOT)/include' '$(ROOT)/lib/racetrace' '$(ROOT)/lib/pkgconfig' '$(ROOT)/share/man/man1' \
 		'$(ROOT)/share/man/man5' '$(ROOT)/share/bash-completion/completions'
 	install $(BUILD)/bin/racetrace '$(ROOT)/bin/'
 	install -m 644 $(RECORDERS) '$(ROOT)/lib/racetrace/'
@@ -165,6 +165,7 @@ install: all ## to $(DESTDIR)$(PREFIX)
 		sed 's|^\(.TH [^ ]* [15]\) "" "racetrace"|\1 "" "racetrace $(VERSION)"|' $$page \
 			>'$(ROOT)'/share/man/man$${page##*.}/$${page##*/} || exit 1; done
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' docs/racetrace.pc.in >'$(ROOT)/lib/pkgconfig/racetrace.pc'
+	install -m 644 recorder/racetrace.h '$(ROOT)/include/'
 	install -m 644 docs/racetrace.bash '$(ROOT)/share/bash-completion/completions/racetrace'
 
 clean: ## remove what was built

@@ -9,6 +9,10 @@
 #define RACETRACE_H
 
 #include <stddef.h>
+#if !defined __PIC__ && !defined __PIE__
+#include <dlfcn.h>
+#pragma weak dlsym
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,11 +33,26 @@ RACETRACE_HOOK(acquired, (const volatile void *lock, int shared))
 RACETRACE_HOOK(released, (const volatile void *lock))
 #undef RACETRACE_HOOK
 
+#if defined __PIC__ || defined __PIE__
 #define RACETRACE_CALL(name, arguments)                                                                                \
 	do {                                                                                                           \
 		if (racetrace_hook_##name)                                                                             \
 			racetrace_hook_##name arguments;                                                               \
 	} while (0)
+#else
+/* The linker of a program at a fixed address makes weak references nothing for good: looked up once instead. */
+#define RACETRACE_CALL(name, arguments)                                                                                \
+	do {                                                                                                           \
+		static void *racetrace_found = &racetrace_found;                                                       \
+		void *racetrace_f = __atomic_load_n(&racetrace_found, __ATOMIC_RELAXED);                               \
+		if (racetrace_f == (void *)&racetrace_found) {                                                         \
+			racetrace_f = dlsym ? dlsym(NULL, "racetrace_hook_" #name) : NULL;                             \
+			__atomic_store_n(&racetrace_found, racetrace_f, __ATOMIC_RELAXED);                             \
+		}                                                                                                      \
+		if (racetrace_f)                                                                                       \
+			((__typeof__(&racetrace_hook_##name))racetrace_f) arguments;                                   \
+	} while (0)
+#endif
 /* Always part of the caller, so that events are where they are written. */
 #define RACETRACE_INLINE static inline __attribute__((always_inline, unused)) void
 

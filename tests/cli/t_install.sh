@@ -26,7 +26,7 @@ records() {
 # A staged tree, as a packager makes it.
 install_to DESTDIR="$work/root" PREFIX=/usr
 prefix="$work/root/usr"
-for file in bin/racetrace lib/racetrace/libtsan.so.2 lib/racetrace/libracetrace.so.1 lib/pkgconfig/racetrace.pc \
+for file in bin/racetrace include/racetrace.h lib/racetrace/libtsan.so.2 lib/racetrace/libracetrace.so.1 lib/pkgconfig/racetrace.pc \
 	share/man/man1/racetrace.1 share/man/man1/racetrace-schedule.1 share/bash-completion/completions/racetrace; do
 	[ -s "$prefix/$file" ] || wrong "$file is not installed"
 done
