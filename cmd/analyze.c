@@ -23,6 +23,7 @@ enum {
 	OPT_FAIL_ON,
 	OPT_PATTERN,
 	OPT_REGIONS,
+	OPT_BUDGET,
 	OPT_SCHEMA
 };
 enum { LONG_WORK = 5000000 }; /* events from which on progress is worth a line */
@@ -62,6 +63,8 @@ static const struct argp_option options[] = {
      0},
     {"regions", OPT_REGIONS, "WHAT", 0,
      "What is to be atomic: critical sections (locks, the default), functions or annotated regions", 0},
+    {"budget", OPT_BUDGET, "N[,TOTAL]", 0,
+     "Let the provers execute N events for one candidate, and TOTAL for all (2000000,100000000)", 0},
     {"schema", OPT_SCHEMA, NULL, 0, "Print the JSON Schema of the report and exit", 0},
     {0}};
 
@@ -128,6 +131,26 @@ static uint32_t find_list(struct argp_state *state, const char *what, const char
 	}
 }
 
+/* "N" or "N,TOTAL". */
+static void parse_budget(struct argp_state *state, struct prove_options *prove, const char *text)
+{
+	uint64_t numbers[2] = {0, 0};
+	const char *at = text;
+	for (int i = 0; i < 2 && (!i || *at == ','); i++) {
+		char *end;
+		errno = 0;
+		at += i; /* the comma */
+		numbers[i] = strtoull(at, &end, 10);
+		if (end == at || *at < '0' || *at > '9' || errno || !numbers[i])
+			argp_error(state, "'%s' is not a budget: N or N,TOTAL, numbers of events", text);
+		at = end;
+	}
+	if (*at)
+		argp_error(state, "'%s' is not a budget: N or N,TOTAL, numbers of events", text);
+	prove->budget = numbers[0];
+	prove->total_budget = numbers[1];
+}
+
 static void finish(struct argp_state *state, struct settings *s)
 {
 	if (s->schema)
@@ -192,6 +215,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return add_pattern(state, s, arg);
 	case OPT_REGIONS:
 		s->analysis.model.regions = (enum model_regions)find_whole(state, "a kind of region", arg, regions_at);
+		return 0;
+	case OPT_BUDGET:
+		parse_budget(state, &s->analysis.prove, arg);
 		return 0;
 	case OPT_SCHEMA:
 		s->schema = true;
