@@ -13,7 +13,8 @@
 #include <thread>
 #include <vector>
 
-int by_thread, by_async, by_promise, by_packaged, by_semaphore, by_latch, by_once, by_wait, by_shared, by_scoped, by_static;
+int by_thread, by_async, by_promise, by_packaged, by_semaphore, by_latch, by_once, by_wait, by_shared, by_scoped,
+    by_static;
 int phases[3], sums[3];
 
 static int &instance()
