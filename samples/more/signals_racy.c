@@ -1,11 +1,13 @@
 /* Signals: what is written after one was sent, and what a timer's thread writes while the program reads. */
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
 int waited, handled, noticed;
+static sem_t begun;
 
 static void handler(int sig)
 {
@@ -30,6 +32,7 @@ static void *waiter(void *set)
 
 static void *idle(void *unused)
 {
+	sem_post(&begun);
 	usleep(30000);
 	return unused;
 }
@@ -49,8 +52,9 @@ int main(void)
 	pthread_create(&a, NULL, waiter, &set);
 	pthread_kill(a, SIGUSR1);
 	waited = 1; /* @write */
+	sem_init(&begun, 0, 0);
 	pthread_create(&b, NULL, idle, NULL);
-	usleep(5000);
+	sem_wait(&begun);
 	pthread_kill(b, SIGUSR2);
 	usleep(10000);
 	handled++; /* @main */
