@@ -1,0 +1,175 @@
+/* The judge: wrong schedules of every kind of fault are refused, each with the right reason. */
+#include "lib/witness/verify.h"
+#include "tests/unit/memory_trace.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+struct step {
+	unsigned thread, op;
+	uint64_t object, arg;
+};
+
+enum { X = 0x1000, Y = 0x2000, L = 1, M, COND, BARRIER, SEM, ONCE, MARK };
+
+#define RD(t, x)                                                                                                       \
+	{                                                                                                              \
+		t, RT_OP_READ, x, 8                                                                                    \
+	}
+#define WR(t, x)                                                                                                       \
+	{                                                                                                              \
+		t, RT_OP_WRITE, x, 8                                                                                   \
+	}
+#define OP(t, op, x)                                                                                                   \
+	{                                                                                                              \
+		t, RT_OP_##op, x, 0                                                                                    \
+	}
+
+/* Events are named by number, from 1; 0 ends a list. A schedule's number that the trace lacks is handed on as it is. */
+struct example {
+	struct step steps[12];
+	unsigned schedule[12];
+	enum goal_kind kind;
+	unsigned goal[4];
+	enum verify_fault fault;
+};
+
+static const struct example examples[] = {
+    {{WR(0, X), WR(1, X)}, {0}, GOAL_RACE, {1, 2}, VERIFY_NONE},
+    {{WR(0, X), WR(1, X)}, {99}, GOAL_RACE, {1, 2}, VERIFY_NO_EVENT},
+    {{WR(0, Y), WR(0, X), WR(1, X), WR(1, Y)}, {2}, GOAL_RACE, {2, 3}, VERIFY_PROGRAM_ORDER},
+    {{OP(0, FORK, 1), WR(0, X), WR(1, X)}, {3}, GOAL_RACE, {2, 3}, VERIFY_NOT_BEGUN},
+    {{OP(0, FORK, 1), WR(0, X), WR(1, X)}, {0}, GOAL_RACE, {1, 3}, VERIFY_NOT_BEGUN},
+    {{OP(0, FORK, 1), WR(1, X), OP(0, JOIN, 1), WR(0, X)}, {1, 3}, GOAL_RACE, {2, 4}, VERIFY_JOIN_EARLY},
+    {{OP(0, ACQUIRE, L), WR(0, X), OP(0, RELEASE, L), OP(1, ACQUIRE, L), WR(1, X), OP(1, RELEASE, L)},
+     {1, 4},
+     GOAL_RACE,
+     {2, 5},
+     VERIFY_LOCK_HELD},
+    {{OP(0, ACQUIRE_SHARED, L), WR(0, X), OP(0, RELEASE, L), OP(1, ACQUIRE, L), WR(1, X), OP(1, RELEASE, L)},
+     {1, 4},
+     GOAL_RACE,
+     {2, 5},
+     VERIFY_LOCK_HELD},
+    {{WR(0, X), RD(1, X), WR(1, Y), WR(0, Y)}, {2}, GOAL_RACE, {3, 4}, VERIFY_READS_FROM},
+    {{OP(0, ACQUIRE, L),
+      {0, RT_OP_WAIT_BEGIN, COND, L},
+      OP(1, SIGNAL, COND),
+      {0, RT_OP_WAIT_END, COND, L},
+      WR(0, X),
+      WR(1, X)},
+     {1, 2, 4},
+     GOAL_RACE,
+     {5, 6},
+     VERIFY_NO_SIGNAL},
+    {{OP(0, ACQUIRE, L),
+      {0, RT_OP_WAIT_BEGIN, COND, L},
+      OP(1, SIGNAL, COND),
+      {0, RT_OP_WAIT_END, COND, L},
+      WR(0, X),
+      WR(1, X)},
+     {3, 1, 2, 4},
+     GOAL_RACE,
+     {5, 6},
+     VERIFY_NO_SIGNAL},
+    {{{0, RT_OP_BARRIER_ARRIVE, BARRIER, 2},
+      {1, RT_OP_BARRIER_ARRIVE, BARRIER, 2},
+      OP(0, BARRIER_LEAVE, BARRIER),
+      OP(1, BARRIER_LEAVE, BARRIER),
+      WR(0, X),
+      WR(1, X)},
+     {1, 3},
+     GOAL_RACE,
+     {5, 6},
+     VERIFY_BARRIER_EARLY},
+    {{OP(0, SEM_INIT, SEM), OP(0, SEM_POST, SEM), OP(1, SEM_WAIT, SEM), WR(1, X), WR(0, X)},
+     {1, 3},
+     GOAL_RACE,
+     {4, 5},
+     VERIFY_SEMAPHORE_ZERO},
+    {{OP(0, ONCE_BEGIN, ONCE), OP(0, ONCE_END, ONCE), OP(1, ONCE_SEEN, ONCE), WR(1, X), WR(0, X)},
+     {1, 3},
+     GOAL_RACE,
+     {4, 5},
+     VERIFY_ONCE_EARLY},
+    {{OP(0, HB_BEFORE, MARK), OP(1, HB_AFTER, MARK), WR(1, X), WR(0, X)}, {2}, GOAL_RACE, {3, 4}, VERIFY_ANNOTATION},
+    {{RD(0, X), RD(0, Y), WR(0, X), WR(1, X), WR(1, Y)}, {4, 1, 2, 3}, GOAL_SEQUENCE, {4, 1, 3}, VERIFY_FROZEN},
+    {{RD(0, X), WR(0, X), WR(1, X)}, {1, 3}, GOAL_SEQUENCE, {1, 3, 2}, VERIFY_GOAL_MISSED},
+    {{RD(0, X), WR(0, X), WR(1, X)}, {1, 3, 2}, GOAL_SEQUENCE, {1, 3, 2}, VERIFY_NONE},
+    {{RD(0, X), WR(0, X), WR(1, X)}, {1, 2, 3}, GOAL_SEQUENCE, {1, 3, 2}, VERIFY_GOAL_ORDER},
+    {{WR(0, Y), WR(0, X), WR(1, X), WR(1, Y)}, {0}, GOAL_RACE, {2, 3}, VERIFY_GOAL_NOT_NEXT},
+    {{RD(0, X), RD(1, X), WR(1, X)}, {0}, GOAL_RACE, {1, 2}, VERIFY_GOAL_NO_CONFLICT},
+    {{OP(0, ACQUIRE, L), OP(0, ACQUIRE, M), OP(0, RELEASE, M), OP(0, RELEASE, L), OP(1, ACQUIRE, M), OP(1, ACQUIRE, L)},
+     {1, 5},
+     GOAL_DEADLOCK,
+     {2, 6},
+     VERIFY_NONE},
+    {{OP(0, ACQUIRE, L), OP(0, ACQUIRE, M), OP(0, RELEASE, M), OP(0, RELEASE, L), OP(1, ACQUIRE, M), OP(1, ACQUIRE, L)},
+     {1},
+     GOAL_DEADLOCK,
+     {2, 5},
+     VERIFY_GOAL_NOT_BLOCKED},
+};
+
+static uint32_t event_of(const struct model *m, unsigned number)
+{
+	for (uint32_t e = 0; e < m->event_count; e++)
+		if (m->events[e].number == number)
+			return e;
+	return MODEL_NONE;
+}
+
+static bool push(struct schedule *s, const struct model *m, unsigned number)
+{
+	uint32_t e = event_of(m, number);
+	if (e != MODEL_NONE)
+		return schedule_push(s, m, e);
+	s->steps = malloc(sizeof *s->steps);
+	s->steps[0] = (struct schedule_step){0, number, number};
+	s->count = 1;
+	return true;
+}
+
+START_TEST(a_schedule_is_judged_by_the_definition)
+{
+	const struct example *x = &examples[_i];
+	struct rt_event events[12] = {{0}};
+	size_t count = 0;
+	for (; count < 12 && x->steps[count].op; count++)
+		events[count] = (struct rt_event){.number = count + 1,
+		                                  .addr = x->steps[count].object,
+		                                  .arg = x->steps[count].arg,
+		                                  .pc = count + 1,
+		                                  .thread = x->steps[count].thread,
+		                                  .op = (uint8_t)x->steps[count].op};
+	struct memory_trace memory;
+	struct model_options options = {REGIONS_LOCKS};
+	struct model *m;
+	struct rt_error err = {0};
+	ck_assert_int_eq(model_load(memory_trace(&memory, events, count, 2), &options, &m, &err), RT_OK);
+	struct schedule s = {0};
+	for (int i = 0; i < 12 && x->schedule[i]; i++)
+		ck_assert(push(&s, m, x->schedule[i]));
+	struct goal goal = {.kind = x->kind};
+	for (; goal.count < 4 && x->goal[goal.count]; goal.count++)
+		goal.events[goal.count] = event_of(m, x->goal[goal.count]);
+	struct judge *judge = judge_create(m);
+	struct verdict_of_judge v;
+	ck_assert_ptr_nonnull(judge);
+	judge_verify(judge, &s, &goal, &v);
+	ck_assert_msg(v.fault == x->fault, "example %d: '%s', not '%s'", _i, verify_fault_text(v.fault),
+	              verify_fault_text(x->fault));
+	schedule_release(&s);
+	judge_free(judge);
+	model_free(m);
+}
+END_TEST
+
+Suite *judge_suite(void)
+{
+	Suite *s = suite_create("judge");
+	TCase *c = tcase_create("faults");
+	tcase_add_loop_test(c, a_schedule_is_judged_by_the_definition, 0, (int)(sizeof examples / sizeof *examples));
+	suite_add_tcase(s, c);
+	return s;
+}
