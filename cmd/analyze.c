@@ -124,7 +124,8 @@ static uint32_t find_list(struct argp_state *state, const char *what, const char
 	uint32_t set = 0;
 	for (;;) {
 		size_t length = strcspn(list, ",");
-		set |= UINT32_C(1) << find(state, what, list, length, at);
+		int bit = find(state, what, list, length, at);
+		set |= bit >= 0 ? UINT32_C(1) << bit : 0; /* a name that is not found does not come back */
 		if (!list[length])
 			return set;
 		list += length + 1;

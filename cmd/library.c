@@ -36,7 +36,7 @@ int library_print_cflags(void)
 
 int library_print_libs(void)
 {
-	char *folder;
+	char *folder = NULL;
 	struct rt_error err = {0};
 	if (library_folder(&folder, &err))
 		return cmd_fail(&err);

@@ -278,7 +278,7 @@ int cmd_schedule(int argc, char **argv)
 	argp_err_exit_status = EXIT_USAGE;
 	if (argp_parse(&argp, argc, argv, 0, NULL, &s))
 		return EXIT_USAGE;
-	int status = load(&s, &script, &trace, &err) ? cmd_fail(&err) : act(&s, script, &trace);
+	int status = load(&s, &script, &trace, &err) || !script ? cmd_fail(&err) : act(&s, script, &trace);
 	script_free(script);
 	rt_trace_free(trace);
 	return status;

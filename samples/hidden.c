@@ -1,6 +1,7 @@
 /*
- * A race that one run hides: the lock's hand-over puts the two accesses of `ready` in order, though it protects neither.
- * ThreadSanitizer and Helgrind say nothing of a run in which `publish` comes first, as here; another run has the race.
+ * A race that one run hides: the lock's hand-over puts the two accesses of `ready` in order, though it protects
+ * neither. ThreadSanitizer and Helgrind say nothing of a run in which `publish` comes first, as here; another run has
+ * the race.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -24,7 +25,7 @@ static void *consume(void *arg)
 	usleep(20000); /* after publish, in this run */
 	pthread_mutex_lock(&lock);
 	pthread_mutex_unlock(&lock);
-	if (ready) /* @consume */
+	if (ready)                         /* @consume */
 		printf("%d jobs\n", jobs); /* @jobs */
 	return arg;
 }

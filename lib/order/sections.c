@@ -221,8 +221,7 @@ static bool rehash(struct section_walk *w, uint32_t capacity)
 		return false;
 	}
 	w->mask = capacity - 1;
-	for (uint32_t i = 0; i < capacity; i++)
-		w->table[i].lock = MODEL_NONE;
+	memset(w->table, 0xff, capacity * sizeof *w->table); /* every lock is MODEL_NONE */
 	for (uint32_t i = 0; i < old_capacity; i++)
 		if (old[i].lock != MODEL_NONE)
 			*lookup(w, old[i].lock, old[i].cell) = old[i];

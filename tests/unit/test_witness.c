@@ -52,8 +52,8 @@ static bool provable(struct subject *s, const struct goal *goal)
 	if (answer == SEARCH_FOUND) {
 		struct verdict_of_judge v;
 		judge_verify(s->judge, &schedule, goal, &v);
-		ck_assert_msg(v.fault == VERIFY_NONE, "%s: after %lu events: %s", s->name,
-		              (unsigned long)v.step, verify_fault_text(v.fault));
+		ck_assert_msg(v.fault == VERIFY_NONE, "%s: after %lu events: %s", s->name, (unsigned long)v.step,
+		              verify_fault_text(v.fault));
 	}
 	schedule_release(&schedule);
 	return answer == SEARCH_FOUND;
