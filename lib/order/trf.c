@@ -15,15 +15,19 @@ static uint32_t read_from(struct trf *t, const struct stamp *writers, uint32_t e
 	return now;
 }
 
-static void access_event(struct trf *t, struct stamp *writers, struct por *p, uint32_t e, bool free_read)
+/* What is handed on from here on, the partial order relation's edges too, comes with what the read needs. */
+static void read_event(struct trf *t, const struct stamp *writers, struct por *p, uint32_t e)
+{
+	uint32_t thread = model_thread_of(t->m, e);
+	por_set_now(p, thread, read_from(t, writers, e, por_now(p, thread)));
+}
+
+static void write_event(struct trf *t, struct stamp *writers, struct por *p, uint32_t e)
 {
 	const struct model *m = t->m;
 	uint32_t thread = model_thread_of(m, e), end = m->events[e].object + m->sites[m->events[e].site].cells;
-	if (rt_op_reads(model_op(m, e)) && !free_read)
-		por_set_now(p, thread, read_from(t, writers, e, por_now(p, thread)));
-	if (rt_op_writes(model_op(m, e)))
-		for (uint32_t cell = m->events[e].object; cell < end; cell++)
-			writers[cell] = (struct stamp){por_now(p, thread), thread, m->events[e].pos + 1};
+	for (uint32_t cell = m->events[e].object; cell < end; cell++)
+		writers[cell] = (struct stamp){por_now(p, thread), thread, m->events[e].pos + 1};
 }
 
 static bool walk(struct trf *t, struct stamp *writers, struct por *p, const uint8_t *free_reads)
@@ -33,12 +37,15 @@ static bool walk(struct trf *t, struct stamp *writers, struct por *p, const uint
 		uint32_t thread = model_thread_of(m, e), pos = m->events[e].pos, before = por_now(p, thread);
 		if (pos == 0)
 			timeline_add(&t->timeline, thread, 0, before);
+		bool free_read = free_reads && free_reads[e / 8] >> e % 8 & 1;
+		if (rt_op_is_access(model_op(m, e)) && rt_op_reads(model_op(m, e)) && !free_read)
+			read_event(t, writers, p, e);
 		if (sync < m->sync_count && m->sync[sync] == e) {
 			por_step(p, e);
 			sync++;
 		}
-		if (rt_op_is_access(model_op(m, e)))
-			access_event(t, writers, p, e, free_reads && free_reads[e / 8] >> e % 8 & 1);
+		if (rt_op_is_access(model_op(m, e)) && rt_op_writes(model_op(m, e)))
+			write_event(t, writers, p, e);
 		if (por_now(p, thread) != before)
 			timeline_add(&t->timeline, thread, pos + 1, por_now(p, thread));
 	}
