@@ -14,6 +14,8 @@ int main(void)
 	    SUITES
 #undef X
 	};
+	/* A limit against hangs alone: the machine may be busy. */
+	setenv("CK_DEFAULT_TIMEOUT", "300", 0);
 	SRunner *runner = srunner_create(suites[0]());
 	for (size_t i = 1; i < sizeof suites / sizeof *suites; i++)
 		srunner_add_suite(runner, suites[i]());
