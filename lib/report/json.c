@@ -358,7 +358,7 @@ static json_t *limits_json(const struct report *r)
 	json_t *o = json_object();
 	set(&o, "stack_frames", limit_json(DESCRIBE_STACK_MAX, descriptions_cut(r->descriptions)));
 	if (proofs->budget) {
-		set(&o, "search_events", limit_json(proofs->budget, proofs->undecided > 0));
+		set(&o, "search_events", limit_json(proofs->budget, proofs->cut));
 		set(&o, "search_events_total", limit_json(proofs->total_budget, proofs->exhausted));
 	}
 	return o;

@@ -172,6 +172,7 @@ static enum search_answer exhaustive(struct provers *p, const struct goal *goal,
 		return SEARCH_GAVE_UP;
 	enum search_answer answer = search_goal(p->search, goal, budget, out, &spent);
 	p->counts.spent += spent;
+	p->counts.cut |= answer == SEARCH_GAVE_UP;
 	return answer;
 }
 

@@ -20,6 +20,7 @@ struct prove_counts {
 	uint64_t refused[WITNESS_KINDS]; /* so many of them the judge refused */
 	uint64_t rejected; /* the same of provers that promise witnesses (all but recorded, pecan): errors of theirs */
 	uint64_t spent;    /* events executed */
+	bool cut;          /* a search gave up at its budget */
 	bool exhausted;    /* the total budget ran out */
 	uint64_t budget, total_budget; /* as applied; 0: no prover was made */
 };
