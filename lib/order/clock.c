@@ -127,8 +127,9 @@ static uint32_t raise_since(struct clocks *c, uint32_t clock, uint32_t thread, u
 		node(c, at)[slot] = child;
 		at = child;
 	}
+	uint32_t last = c->depth == 1 ? thread : thread & 15;
 	if (at)
-		node(c, at)[c->depth == 1 ? thread : thread & 15] = count;
+		node(c, at)[last] = count; /* NOLINT: nodes are never of size 0, see clocks_init */
 	return top;
 }
 
