@@ -409,12 +409,36 @@ static void put_trace(const struct printer *p)
 	}
 }
 
+/*
+ * The findings. What is only predicted can be very much, where provers had no time for all of it: a person is shown the
+ * first of each kind (they are ranked), and told of the rest.
+ */
+enum { PREDICTED_SHOWN = 20 };
+
+static void put_anomalies(const struct printer *p)
+{
+	uint64_t predicted = 0, kept = 0;
+	for (size_t i = 0; i < p->r->count && !ferror(p->out); i++) {
+		const struct anomaly *anomaly = p->r->entries[i].anomaly;
+		if (i && anomaly->kind != p->r->entries[i - 1].anomaly->kind)
+			predicted = 0;
+		predicted += anomaly->verdict == VERDICT_PREDICTED;
+		if (anomaly->verdict == VERDICT_PREDICTED && predicted > PREDICTED_SHOWN)
+			kept++;
+		else
+			put_anomaly(p, &p->r->entries[i]);
+	}
+	if (kept)
+		fprintf(p->out,
+		        "%" PRIu64 " more that are only predicted are not shown here: --format json lists them\n\n",
+		        kept);
+}
+
 enum rt_status report_text(const struct report *r, bool color, FILE *out, struct rt_error *err)
 {
 	(void)err;
 	struct printer p = {.r = r, .info = rt_trace_info(r->analysis->trace), .out = out, .color = color};
-	for (size_t i = 0; i < r->count && !ferror(out); i++)
-		put_anomaly(&p, &r->entries[i]);
+	put_anomalies(&p);
 	for (int kind = 0; kind < ANOMALY_KINDS; kind++)
 		if (r->analysis->kinds >> kind & 1)
 			put_summary_line(&p, (enum anomaly_kind)kind);

@@ -419,6 +419,34 @@ START_TEST(what_a_recorded_trace_knows_is_in_the_report)
 }
 END_TEST
 
+START_TEST(text_shows_the_first_of_what_is_only_predicted_and_counts_the_rest)
+{
+	struct fixture f;
+	char trace[4096] = "", line[64];
+	/* The lock's hand-over orders all 30 pairs of writes, so nothing is observed, and no prover is asked. */
+	for (int i = 0; i < 30; i++) {
+		snprintf(line, sizeof line, "T1|w(x%d)|a%d\n", i, i);
+		strcat(trace, line);
+	}
+	strcat(trace, "T1|acq(l)|1\nT1|rel(l)|2\nT2|acq(l)|3\nT2|rel(l)|4\n");
+	for (int i = 0; i < 30; i++) {
+		snprintf(line, sizeof line, "T2|w(x%d)|b%d\n", i, i);
+		strcat(trace, line);
+	}
+	load(&f, trace, &(struct analysis_options){.unproved = true, .kinds = 1u << ANOMALY_RACE});
+	char *text = write_report(&f, "text", false, &normal);
+	ck_assert_ptr_nonnull(strstr(text, "R20 data race"));
+	ck_assert_ptr_null(strstr(text, "R21 data race"));
+	ck_assert_ptr_nonnull(strstr(text, "10 more that are only predicted are not shown here"));
+	ck_assert_ptr_nonnull(strstr(text, "data races: 30 predicted"));
+	free(text);
+	json_t *json = report_of(&f, &normal);
+	ck_assert_uint_eq(json_array_size(get(json, "anomalies")), 30);
+	json_decref(json);
+	unload(&f);
+}
+END_TEST
+
 START_TEST(orders_choose_what_is_listed_whatever_the_verdict)
 {
 	struct fixture f;
@@ -498,6 +526,7 @@ Suite *report_suite(void)
 	tcase_add_test(c, every_kind_of_anomaly_can_be_written);
 	tcase_add_test(c, a_schedule_is_runs_of_ordinals_that_end_right_before_its_goal);
 	tcase_add_test(c, what_a_recorded_trace_knows_is_in_the_report);
+	tcase_add_test(c, text_shows_the_first_of_what_is_only_predicted_and_counts_the_rest);
 	tcase_add_test(c, orders_choose_what_is_listed_whatever_the_verdict);
 	tcase_add_test(c, the_schema_checker_rejects_what_the_schema_does_not_allow);
 	tcase_add_test(c, text_is_made_valid_or_printable_character_by_character);
