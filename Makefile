@@ -143,6 +143,9 @@ $(BUILD)/tests/bench_column: $(BUILD)/obj/tests/bench/bench_column.o $(BUILD)/li
 
 bench-orders: $(BUILD)/tests/bench_orders $(BUILD)/bin/gen_trace ## figures of each order on made-up traces
 	@bash tests/bench/orders.sh $(BUILD)
+$(BUILD)/bin/gen_trace: $(BUILD)/obj/tests/bench/gen_trace.o $(BUILD)/lib/libracetrace.a
+	@mkdir -p $(@D)
+	$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 $(BUILD)/tests/bench_orders: $(BUILD)/obj/tests/bench/bench_orders.o $(BUILD)/lib/libracetrace.a
 	@mkdir -p $(@D)
 	$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
