@@ -79,7 +79,7 @@ static struct shadow_page *page_get(struct shadow *s, uint64_t key)
 		s->pages = pages;
 		s->page_capacity *= 2;
 	}
-	s->pages[s->page_count] = (struct shadow_page){.key = key};
+	s->pages[s->page_count] = (struct shadow_page){.key = key}; /* NOLINT: room was made above */
 	slot_put(s, s->page_count);
 	return &s->pages[s->page_count++];
 fail:
