@@ -26,7 +26,8 @@ enum rt_status rt_error_context(struct rt_error *err, const char *format, ...)
 	va_start(args, format);
 	int used = vsnprintf(err->message, sizeof err->message, format, args);
 	va_end(args);
-	if (used >= 0 && (size_t)used < sizeof err->message)
-		snprintf(err->message + used, sizeof err->message - (size_t)used, ": %s", cause);
+	if (used >= 0 && (size_t)used < sizeof err->message &&
+	    snprintf(err->message + used, sizeof err->message - (size_t)used, ": %s", cause) < 0)
+		err->message[used] = 0;
 	return err->status;
 }

@@ -76,7 +76,7 @@ static bool find(struct sections *s, const struct model *m, struct open_sections
 		    .release = MODEL_NONE,
 		    .lock = lock,
 		    .thread = thread,
-		    .place = s->place_first[lock + 1]++, /* counts for now */
+		    .place = s->place_first[lock + 1]++, /* counts; sort() makes them places */
 		    .shared = model_op(m, e) == RT_OP_ACQUIRE_SHARED,
 		};
 	}

@@ -66,8 +66,16 @@ static bool clashes(const struct certain *c, uint32_t read, uint32_t w, uint32_t
 	if (other == w || model_thread_of(m, other) == model_thread_of(m, read))
 		return false;
 	if (forward)
-		return w == MODEL_NONE || !(segment_order_before(&c->hb, other, w) || exact_pair(m, other, read));
+		return w == MODEL_NONE || !(segment_order_before(&c->hb, other, w) || exact_pair(m, other, w));
 	return !(segment_order_before(&c->hb, read, other) || exact_pair(m, read, other));
+}
+
+/* Does the read race with the very write that the trace has it see? Then it may have come before it. */
+static bool races_with(const struct certain *c, uint32_t w, uint32_t read)
+{
+	const struct model *m = c->m;
+	return w != MODEL_NONE && model_thread_of(m, w) != model_thread_of(m, read) &&
+	       !segment_order_before(&c->hb, w, read) && !exact_pair(m, w, read);
 }
 
 static void walk(struct certain *c, uint32_t cell, bool forward)
@@ -77,6 +85,10 @@ static void walk(struct certain *c, uint32_t cell, bool forward)
 	for (uint32_t k = 0; k < n; k++) {
 		uint32_t i = forward ? first + k : first + n - 1 - k, e = m->cell_events[i];
 		unsigned op = model_op(m, e);
+		if (forward && rt_op_reads(op) && races_with(c, w, e)) {
+			c->uncertain[i / 8] |= (uint8_t)(1 << i % 8);
+			c->cells[cell] = CELL_MIXED;
+		}
 		for (uint32_t t = 0; rt_op_reads(op) && t < writers; t++)
 			if (clashes(c, e, w, c->last[c->writers[t]], forward)) {
 				c->uncertain[i / 8] |= (uint8_t)(1 << i % 8);

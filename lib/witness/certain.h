@@ -1,7 +1,8 @@
 /*
  * Which reads' writers are certain. In a trace whose order is stamped, which write a read saw is known by time stamp
- * where it races. A read is certain when the write that it saw is happens-before ordered with every other write to the
- * cell that could have been seen instead: each of them is before that write or after the read.
+ * where it races. A read is certain
+ * when the write that it saw happens-before it, and every other write to the cell that could have been seen instead is
+ * before that write or after the read.
  */
 #ifndef LIB_WITNESS_CERTAIN_H
 #define LIB_WITNESS_CERTAIN_H

@@ -1,5 +1,6 @@
 /* Witnesses against the golden traces: whatever is predictable gets one that the judge accepts, whatever is not gets
  * none. */
+#include "lib/witness/certain.h"
 #include "lib/witness/search.h"
 #include "lib/witness/verify.h"
 
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* One golden trace, loaded, with what judges and searches it. */
 struct subject {
@@ -240,12 +242,50 @@ START_TEST(what_is_predictable_is_proved_and_nothing_else)
 }
 END_TEST
 
+/* How many reads of thread T2 are uncertain, if the order of this trace is known by time stamps only. */
+static uint32_t uncertain_reads(const char *text)
+{
+	char path[] = "/tmp/racetrace-witness-XXXXXX";
+	int fd = mkstemp(path);
+	FILE *out = fdopen(fd, "w");
+	ck_assert_ptr_nonnull(out);
+	fputs(text, out);
+	fclose(out);
+	struct subject s;
+	subject_init(&s, path);
+	unlink(path);
+	struct rt_error err = {0};
+	struct certain *c = certain_create(s.m, false, &err);
+	ck_assert_ptr_nonnull(c);
+	struct schedule schedule = {0};
+	for (uint32_t e = 0; e < s.m->event_count; e++)
+		ck_assert(schedule_push(&schedule, s.m, e));
+	uint32_t first, leans = certain_leans(c, &schedule, NULL, 0, &first);
+	schedule_release(&schedule);
+	certain_free(c);
+	subject_release(&s);
+	return leans;
+}
+
+START_TEST(a_read_that_races_with_the_write_it_saw_is_not_certain)
+{
+	ck_assert_uint_eq(uncertain_reads("T1|w(f)|1\nT2|r(f)|2\n"), 1);
+	ck_assert_uint_eq(uncertain_reads("T1|w(f)|1\nT1|acq(l)|2\nT1|rel(l)|3\nT2|acq(l)|4\nT2|r(f)|5\nT2|rel(l)|6\n"),
+	                  0);
+	/* Another write, which nothing orders, might have been seen instead. */
+	ck_assert_uint_eq(uncertain_reads("T3|w(f)|1\nT1|w(f)|2\nT1|acq(l)|3\nT1|rel(l)|4\nT2|acq(l)|5\nT2|r(f)|6\n"
+	                                  "T2|rel(l)|7\n"),
+	                  1);
+}
+END_TEST
+
 Suite *witness_suite(void)
 {
 	Suite *s = suite_create("witness");
 	TCase *c = tcase_create("golden");
 	tcase_set_timeout(c, 300);
 	tcase_add_loop_test(c, what_is_predictable_is_proved_and_nothing_else, 0, 4);
+	tcase_add_test(c, a_read_that_races_with_the_write_it_saw_is_not_certain);
 	suite_add_tcase(s, c);
 	return s;
 }
