@@ -5,16 +5,15 @@
  * Fork, join and the rest of the partial order relation count as CP edges of their own.
  *
  * Exact on the whole trace, without windows: for each section B the newest section A that is ordered so before it
- * (older ones follow). Rule (a) is known from one walk; then forward passes with two clocks a thread, H
- * (happens-before) and K (CP), raise what rule (b) adds, until nothing changes: a few passes over the synchronisation
- * events. "x CP-before y" for some x in A, y in B is acq(A) CP-before rel(B).
+ * (older ones follow; of readers' sections, which do not exclude each other, the newest of each thread). Rule (a) is
+ * known from one walk; then forward passes with two clocks a thread, H (happens-before) and K (CP), raise what rule (b)
+ * adds, until nothing changes: a few passes over the synchronisation events. "x CP-before y" for some x in A, y in B is
+ * acq(A) CP-before rel(B).
  */
 #include "lib/order/builtin.h"
 #include "lib/order/por.h"
 #include "lib/order/sections.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "lib/trace/vec.h"
 
 struct order_result {
 	struct segment_order cp; /* clocks of what is CP-before each segment */
@@ -26,24 +25,64 @@ struct lock_clock {
 	uint32_t readers_h, readers_k; /* of the readers' releases since */
 };
 
+/* A reader's section that is before another section, with the next one of another thread. */
+struct reader {
+	uint32_t section, next; /* next: index + 1, 0: the end */
+};
+
 struct cp {
 	const struct model *m;
 	struct segment_order *out;
 	struct sections sections;
-	uint32_t *before;    /* by section: newest section that rule (a) or (b) orders before it, MODEL_NONE */
+	uint32_t *before;  /* by section: newest writer's section that rule (a) or (b) orders before it, MODEL_NONE */
+	uint32_t *readers; /* by section: the same of readers since, a list: index + 1 in reader_list, 0: none */
+	struct reader *reader_list;
+	uint32_t reader_count, reader_capacity;
+	bool failed;
 	uint32_t *release_h; /* by section: H at its release, with the release */
 	uint32_t *at_end;    /* by section: K at its release; of open ones, at the thread's last event */
 	uint32_t *h, *k;     /* by thread */
 	struct lock_clock *locks;
 };
 
+/* Notes a reader's section before mine; false if it, or a newer one of its thread, is known. */
+static bool order_reader(struct cp *c, uint32_t mine, uint32_t earlier)
+{
+	const struct section *s = c->sections.items;
+	for (uint32_t i = c->readers[mine]; i; i = c->reader_list[i - 1].next) {
+		uint32_t *known = &c->reader_list[i - 1].section;
+		if (s[*known].thread != s[earlier].thread)
+			continue;
+		if (s[*known].place >= s[earlier].place)
+			return false;
+		*known = earlier;
+		return true;
+	}
+	if (!vec_reserve(&c->reader_list, &c->reader_capacity, (uint64_t)c->reader_count + 1, sizeof *c->reader_list)) {
+		c->failed = true;
+		return false;
+	}
+	c->reader_list[c->reader_count] = (struct reader){earlier, c->readers[mine]};
+	c->readers[mine] = ++c->reader_count;
+	return true;
+}
+
+/* Orders a section before mine; false if that is known. What comes before a writer's section follows from that one. */
+static bool order_section(struct cp *c, uint32_t mine, uint32_t earlier)
+{
+	const struct section *s = c->sections.items;
+	uint32_t *before = &c->before[mine];
+	if (s[earlier].release == MODEL_NONE || (*before != MODEL_NONE && s[*before].place >= s[earlier].place))
+		return false;
+	if (s[earlier].shared)
+		return order_reader(c, mine, earlier);
+	*before = earlier;
+	return true;
+}
+
 static void conflict(void *arg, uint32_t mine, uint32_t earlier)
 {
-	struct cp *c = arg;
-	const struct section *s = c->sections.items;
-	if (s[earlier].release != MODEL_NONE &&
-	    (c->before[mine] == MODEL_NONE || s[c->before[mine]].place < s[earlier].place))
-		c->before[mine] = earlier;
+	order_section(arg, mine, earlier);
 }
 
 /* Rule (a), for all sections at once. */
@@ -56,6 +95,16 @@ static bool rule_a(struct cp *c)
 		ok = section_walk_step(w, e, &section, conflict, c);
 	section_walk_free(w);
 	return ok;
+}
+
+/* An earlier section's release is before the acquire at which a thread has this clock K; often that is known already.
+ */
+static uint32_t after_release(struct cp *c, uint32_t k, uint32_t earlier)
+{
+	const struct section *s = &c->sections.items[earlier];
+	if (clock_get(&c->out->clocks, k, s->thread) > c->m->events[s->release].pos)
+		return k;
+	return clock_join(&c->out->clocks, k, c->release_h[earlier]);
 }
 
 static void take(struct cp *c, uint32_t section)
@@ -73,12 +122,10 @@ static void take(struct cp *c, uint32_t section)
 		*h = clock_join(clocks, *h, l->readers_h);
 		*k = clock_join(clocks, *k, l->readers_k);
 	}
-	uint32_t before = c->before[section];
-	if (before != MODEL_NONE) {
-		const struct section *b = &c->sections.items[before];
-		if (clock_get(clocks, *k, b->thread) <= c->m->events[b->release].pos)
-			*k = clock_join(clocks, *k, c->release_h[before]);
-	}
+	if (c->before[section] != MODEL_NONE)
+		*k = after_release(c, *k, c->before[section]);
+	for (uint32_t i = c->readers[section]; i; i = c->reader_list[i - 1].next)
+		*k = after_release(c, *k, c->reader_list[i - 1].section);
 }
 
 static void let_go(struct cp *c, uint32_t section)
@@ -188,11 +235,7 @@ static bool rule_b(struct cp *c)
 				continue;
 			uint32_t known = clock_get(&c->out->clocks, c->at_end[i], group->thread);
 			uint32_t found = known ? newest_before(c, group, &s[i], known) : MODEL_NONE;
-			if (found == MODEL_NONE ||
-			    (c->before[i] != MODEL_NONE && s[found].place <= s[c->before[i]].place))
-				continue;
-			c->before[i] = found;
-			more = true;
+			more |= found != MODEL_NONE && order_section(c, i, found);
 		}
 	return more;
 }
@@ -204,6 +247,7 @@ static bool compute(struct cp *c)
 		return false;
 	size_t n = (size_t)c->sections.count + 1;
 	c->before = malloc(n * sizeof *c->before);
+	c->readers = calloc(n, sizeof *c->readers);
 	c->release_h = calloc(n, sizeof *c->release_h);
 	c->at_end = calloc(n, sizeof *c->at_end);
 	c->h = calloc((size_t)m->thread_count + 1, sizeof *c->h);
@@ -211,17 +255,17 @@ static bool compute(struct cp *c)
 	c->locks = calloc((size_t)m->object_count + 1, sizeof *c->locks);
 	c->out->begin = calloc((size_t)m->thread_count + 1, sizeof *c->out->begin);
 	c->out->segments = malloc(((size_t)m->segment_count + 1) * sizeof *c->out->segments);
-	if (!c->before || !c->release_h || !c->at_end || !c->h || !c->k || !c->locks || !c->out->begin ||
+	if (!c->before || !c->readers || !c->release_h || !c->at_end || !c->h || !c->k || !c->locks || !c->out->begin ||
 	    !c->out->segments)
 		return false;
 	memset(c->before, 0xff, n * sizeof *c->before);
 	if (!rule_a(c))
 		return false;
 	do {
-		if (!pass(c))
+		if (c->failed || !pass(c))
 			return false;
 	} while (rule_b(c));
-	return segment_order_fill(m, c->out->segments, c->out->begin);
+	return !c->failed && segment_order_fill(m, c->out->segments, c->out->begin);
 }
 
 enum rt_status cp_compute(const struct model *m, struct order_result **out, struct rt_error *err)
@@ -235,6 +279,8 @@ enum rt_status cp_compute(const struct model *m, struct order_result **out, stru
 	}
 	sections_release(&c.sections);
 	free(c.before);
+	free(c.readers);
+	free(c.reader_list);
 	free(c.release_h);
 	free(c.at_end);
 	free(c.h);

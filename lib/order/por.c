@@ -166,7 +166,7 @@ uint32_t por_receive(struct por *p, uint32_t e, uint32_t now)
 		return receive_wait_end(p, e, now);
 	case RT_OP_BARRIER_LEAVE:
 		return sync_leave(&p->sync, e, now);
-	case RT_OP_SEM_INIT:
+	case RT_OP_SEM_POST:
 	case RT_OP_SEM_WAIT:
 		return sync_semaphore(&p->sync, e, now);
 	case RT_OP_ONCE_SEEN:
@@ -206,6 +206,9 @@ void por_send(struct por *p, uint32_t e, uint32_t now)
 		break;
 	case RT_OP_BARRIER_ARRIVE:
 		sync_arrive(&p->sync, e, by);
+		break;
+	case RT_OP_SEM_INIT:
+		sync_make_semaphore(&p->sync, e, by);
 		break;
 	case RT_OP_SEM_POST:
 		sync_post(&p->sync, e, by);

@@ -156,6 +156,17 @@ static struct sync_semaphore *semaphore_of(struct sync *s, uint32_t e)
 	return &s->semaphores[*index];
 }
 
+void sync_make_semaphore(struct sync *s, uint32_t e, struct stamp by)
+{
+	struct sync_semaphore *p = semaphore_of(s, e);
+	if (!p)
+		return;
+	p->init = by;
+	p->count = 0;
+	p->waits = 0;
+	p->initial = model_arg(s->m, e);
+}
+
 void sync_post(struct sync *s, uint32_t e, struct stamp by)
 {
 	struct sync_semaphore *p = semaphore_of(s, e);
@@ -171,12 +182,11 @@ uint32_t sync_semaphore(struct sync *s, uint32_t e, uint32_t now)
 	struct sync_semaphore *p = semaphore_of(s, e);
 	if (!p)
 		return now;
-	if (model_op(s->m, e) == RT_OP_SEM_INIT) {
-		p->count = 0;
-		p->waits = 0;
-		p->initial = model_arg(s->m, e);
+	/* There is no using it before it is made. */
+	if (p->init.count)
+		now = clock_receive(s->clocks, now, p->init, model_thread_of(s->m, e));
+	if (model_op(s->m, e) == RT_OP_SEM_POST)
 		return now;
-	}
 	p->waits++;
 	if (p->waits <= p->initial)
 		return now;

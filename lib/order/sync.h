@@ -19,6 +19,7 @@ struct sync_condition {
 	uint32_t count, capacity;
 };
 struct sync_semaphore {
+	struct stamp init; /* what made it, count 0: not in the trace */
 	struct stamp *posts;
 	uint32_t count, capacity;
 	uint64_t initial, waits;
@@ -52,8 +53,9 @@ uint32_t sync_wait_end(struct sync *s, uint32_t e, uint32_t now);
 void sync_signal(struct sync *s, uint32_t e, struct stamp by, bool all);
 void sync_arrive(struct sync *s, uint32_t e, struct stamp by);
 uint32_t sync_leave(struct sync *s, uint32_t e, uint32_t now);
+void sync_make_semaphore(struct sync *s, uint32_t e, struct stamp by);
 void sync_post(struct sync *s, uint32_t e, struct stamp by);
-uint32_t sync_semaphore(struct sync *s, uint32_t e, uint32_t now); /* SEM_INIT, SEM_WAIT */
+uint32_t sync_semaphore(struct sync *s, uint32_t e, uint32_t now); /* SEM_POST, SEM_WAIT */
 
 /* A release store (or a store after a release fence) whose release sequence goes on. */
 struct atomic_head {

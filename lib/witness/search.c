@@ -250,7 +250,8 @@ static void scan_waits(struct search *s)
 		uint32_t e = m->sync[i], thread = model_thread_of(m, e);
 		if (model_op(m, e) == RT_OP_WAIT_BEGIN)
 			begin[thread] = e;
-		if (model_op(m, e) != RT_OP_WAIT_END || (m->sites[m->events[e].site].flags & RT_F_TIMED))
+		if (model_op(m, e) != RT_OP_WAIT_END ||
+		    (m->sites[m->events[e].site].flags & (RT_F_TIMED | RT_F_TIMEOUT | RT_F_UNWOKEN)))
 			continue;
 		uint32_t signal = signal_between(s, begin[thread], e);
 		if (signal == MODEL_NONE)
@@ -704,6 +705,7 @@ static bool enabled(const struct search *s, uint32_t e)
 		return !(s->unheard[thread] && s->signal_of[e] != MODEL_NONE) && por_allows(s, e);
 	case RT_OP_JOIN:
 	case RT_OP_BARRIER_LEAVE:
+	case RT_OP_SEM_POST:
 	case RT_OP_SEM_WAIT:
 	case RT_OP_ONCE_SEEN:
 	case RT_OP_HB_AFTER:

@@ -110,12 +110,27 @@ static void scan_signal(struct judge *j, struct scan *s, uint32_t e, bool all)
 	}
 }
 
+/* A wait that ends without a signal takes one that another, who waits on, was thought to have had. */
+static void scan_take_signal(struct judge *j, struct scan *s, const struct waiter *w)
+{
+	for (uint32_t i = 0; s->signal[w->thread] == MODEL_NONE && i < s->waiting_count; i++) {
+		const struct waiter *other = &s->waiting[i];
+		uint32_t *signal = &s->signal[other->thread];
+		if (j->m->events[other->event].object != j->m->events[w->event].object || *signal == MODEL_NONE ||
+		    *signal < w->event)
+			continue;
+		s->signal[w->thread] = *signal;
+		*signal = MODEL_NONE;
+	}
+}
+
 static void scan_wait_end(struct judge *j, struct scan *s, uint32_t e)
 {
 	uint32_t thread = model_thread_of(j->m, e);
 	for (uint32_t i = 0; i < s->waiting_count; i++) {
 		if (s->waiting[i].thread != thread)
 			continue;
+		scan_take_signal(j, s, &s->waiting[i]);
 		s->waiting_count--;
 		memmove(&s->waiting[i], &s->waiting[i + 1], (s->waiting_count - i) * sizeof *s->waiting);
 		break;
@@ -137,11 +152,11 @@ static uint32_t wait_end_of(const struct model *m, uint32_t begin)
 	return MODEL_NONE;
 }
 
-/* Is the wait one that may end without a signal? */
+/* Is the wait one that may end without a signal? Of one that goes on at the trace's end that is not known. */
 static bool wait_is_timed(const struct model *m, uint32_t begin)
 {
 	uint32_t end = wait_end_of(m, begin);
-	return end == MODEL_NONE || (m->sites[m->events[end].site].flags & RT_F_TIMED);
+	return end != MODEL_NONE && (m->sites[m->events[end].site].flags & (RT_F_TIMED | RT_F_TIMEOUT | RT_F_UNWOKEN));
 }
 
 static void scan_wait_begin(struct judge *j, struct scan *s, uint32_t e)

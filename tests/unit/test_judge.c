@@ -72,6 +72,33 @@ static const struct example examples[] = {
      GOAL_RACE,
      {5, 6},
      VERIFY_NO_SIGNAL},
+    /* Thread 1 waited first, but it was thread 0 that the one signal woke: thread 1 woke by itself. */
+    {{OP(1, ACQUIRE, L),
+      {1, RT_OP_WAIT_BEGIN, COND, L},
+      OP(0, ACQUIRE, M),
+      {0, RT_OP_WAIT_BEGIN, COND, M},
+      WR(2, X),
+      OP(2, SIGNAL, COND),
+      {0, RT_OP_WAIT_END, COND, M},
+      {1, RT_OP_WAIT_END, COND, L},
+      WR(1, X)},
+     {1, 2, 8},
+     GOAL_RACE,
+     {5, 9},
+     VERIFY_NONE},
+    {{OP(1, ACQUIRE, L),
+      {1, RT_OP_WAIT_BEGIN, COND, L},
+      OP(0, ACQUIRE, M),
+      {0, RT_OP_WAIT_BEGIN, COND, M},
+      WR(2, X),
+      OP(2, SIGNAL, COND),
+      {0, RT_OP_WAIT_END, COND, M},
+      {1, RT_OP_WAIT_END, COND, L},
+      WR(0, X)},
+     {3, 4, 7},
+     GOAL_RACE,
+     {5, 9},
+     VERIFY_NO_SIGNAL},
     {{{0, RT_OP_BARRIER_ARRIVE, BARRIER, 2},
       {1, RT_OP_BARRIER_ARRIVE, BARRIER, 2},
       OP(0, BARRIER_LEAVE, BARRIER),
@@ -146,7 +173,7 @@ START_TEST(a_schedule_is_judged_by_the_definition)
 	struct model_options options = {REGIONS_LOCKS};
 	struct model *m;
 	struct rt_error err = {0};
-	ck_assert_int_eq(model_load(memory_trace(&memory, events, count, 2), &options, &m, &err), RT_OK);
+	ck_assert_int_eq(model_load(memory_trace(&memory, events, count, 3), &options, &m, &err), RT_OK);
 	struct schedule s = {0};
 	for (int i = 0; i < 12 && x->schedule[i]; i++)
 		ck_assert(push(&s, m, x->schedule[i]));

@@ -181,6 +181,35 @@ START_TEST(a_semaphore_used_as_a_lock_orders_its_users)
 }
 END_TEST
 
+START_TEST(a_semaphore_is_made_before_it_is_used)
+{
+	ck_assert(!UNORDERED("hb", 1, 4, WRITE(0, X), E(0, SEM_INIT, .addr = 2, .arg = 1), E(1, SEM_WAIT, .addr = 2),
+	                     WRITE(1, X)));
+	ck_assert(!UNORDERED("hb", 1, 4, WRITE(0, X), E(0, SEM_INIT, .addr = 2, .arg = 1), E(1, SEM_POST, .addr = 2),
+	                     WRITE(1, X)));
+}
+END_TEST
+
+START_TEST(a_writer_comes_after_every_reader_that_it_conflicts_with)
+{
+	struct rt_event events[] = {E(0, ACQUIRE_SHARED, .addr = 1),
+	                            WRITE(0, X),
+	                            E(2, ACQUIRE_SHARED, .addr = 1),
+	                            WRITE(2, X),
+	                            REL(0, 1),
+	                            REL(2, 1),
+	                            ACQ(1, 1),
+	                            WRITE(1, X)};
+	size_t n = sizeof events / sizeof *events;
+	static const char *const names[] = {"cp", "wcp"};
+	for (int i = 0; i < 2; i++) {
+		ck_assert(!unordered(events, n, names[i], 2, 8));
+		ck_assert(!unordered(events, n, names[i], 4, 8));
+		ck_assert(unordered(events, n, names[i], 2, 4));
+	}
+}
+END_TEST
+
 START_TEST(a_common_lock_excludes_only_in_excluding_modes)
 {
 	ck_assert(!UNORDERED("hybrid", 2, 5, ACQ(0, 1), WRITE(0, X), REL(0, 1), ACQ(1, 1), WRITE(1, X), REL(1, 1)));
@@ -239,6 +268,8 @@ Suite *order_suite(void)
 	tcase_add_test(c, a_read_modify_write_goes_on_with_a_release_sequence);
 	tcase_add_test(c, a_signal_orders_the_wait_that_it_ends_but_not_a_timed_one);
 	tcase_add_test(c, a_semaphore_used_as_a_lock_orders_its_users);
+	tcase_add_test(c, a_semaphore_is_made_before_it_is_used);
+	tcase_add_test(c, a_writer_comes_after_every_reader_that_it_conflicts_with);
 	tcase_add_test(c, a_common_lock_excludes_only_in_excluding_modes);
 	tcase_add_test(c, eraser_lets_one_thread_initialise_and_all_read);
 	tcase_add_test(c, shb_drops_what_follows_from_another_race);
