@@ -4,7 +4,7 @@
 set -u
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 racetrace=${RACETRACE:-$(cd "${1:-${BUILD:-$top/build}}" && pwd)/bin/racetrace}
-orders='["hybrid", "hb", "shb"]'
+orders='["hybrid", "hb", "shb", "cp", "wcp", "syncp"]'
 fail=0
 
 # reports FOLDER: the reports of all its traces, one JSON text after the other.

@@ -1,6 +1,7 @@
 /*
  * What the analysis should find in a small trace, straight from the definitions and as slow as they are: orders by
- * transitive closure, predictable pairs by trying every reordering. Shares nothing with lib/ but the event vocabulary.
+ * transitive closure and by adding edges until no rule adds one, predictable and sync-preserving pairs by trying every
+ * reordering. Shares nothing with lib/ but the event vocabulary.
  */
 #ifndef TESTS_ORACLE_ORACLE_H
 #define TESTS_ORACLE_ORACLE_H
@@ -24,7 +25,8 @@ struct oracle_trace {
 typedef bool oracle_pairs[ORACLE_EVENTS][ORACLE_EVENTS];
 
 struct oracle {
-	oracle_pairs hybrid, hb, shb, predictable; /* [i][j], i < j: the pair is left unordered, or can be enabled */
+	/* [i][j], i < j: the pair is left unordered; syncp, predictable: it can be enabled. */
+	oracle_pairs hybrid, hb, shb, cp, wcp, syncp, predictable;
 };
 
 /* What a random trace may hold. */
@@ -46,15 +48,52 @@ void oracle_random(struct oracle_trace *t, uint64_t seed, unsigned features, int
 /* Everything above of a trace. */
 void oracle_run(const struct oracle_trace *t, struct oracle *out);
 
-/* Shared by the oracle's files: direct edges of the partial order relation (por) and of locks, [i][j]: i before j. */
+/*
+ * Is this a correct reordering (events' places in the trace, in their new order) after which both e1 and e2 are their
+ * threads' next?
+ */
+bool oracle_accepts(const struct oracle_trace *t, const int *order, int count, int e1, int e2);
+
+/* Shared by the oracle's files. */
+
+/*
+ * Direct edges, [i][j]: i before j. Of threads' own order; of the rest of the partial order relation (por); of locks:
+ * release to later acquire.
+ */
+void oracle_thread_edges(const struct oracle_trace *t, oracle_pairs edges);
 void oracle_por_edges(const struct oracle_trace *t, oracle_pairs edges);
 void oracle_lock_edges(const struct oracle_trace *t, oracle_pairs edges);
-/* The pairs of conflicting accesses that some correct reordering enables both of. */
-void oracle_reorder(const struct oracle_trace *t, oracle_pairs edges, oracle_pairs predictable);
+/* Happens-before, closed, and por's edges give the pairs that cp, or wcp (weak), leaves unordered. */
+void oracle_causal(const struct oracle_trace *t, oracle_pairs por, oracle_pairs hb, bool weak, oracle_pairs unordered);
+/*
+ * The pairs of conflicting accesses that some correct reordering enables both of; of those that keep the order of each
+ * lock's critical sections, or of all.
+ */
+void oracle_reorder(const struct oracle_trace *t, bool keep_sections, oracle_pairs enabled);
 bool oracle_conflict(const struct oracle_trace *t, int i, int j);
 /* Bit mask of the halves that an access touches; 0: not an access. */
 unsigned oracle_halves(const struct rt_event *e);
 /* The last write to a half before event i, -1: none. */
 int oracle_last_write(const struct oracle_trace *t, int half, int i);
+/* A wait's other end: the last WAIT_BEGIN of the thread before the WAIT_END at i. */
+int oracle_wait_begin(const struct oracle_trace *t, int i);
+
+/* Locks: who takes which, and whether both may hold it at a time. */
+static inline bool oracle_releases(const struct rt_event *e)
+{
+	return e->op == RT_OP_RELEASE || e->op == RT_OP_WAIT_BEGIN;
+}
+static inline bool oracle_acquires(const struct rt_event *e)
+{
+	return e->op == RT_OP_ACQUIRE || e->op == RT_OP_ACQUIRE_SHARED || e->op == RT_OP_WAIT_END;
+}
+static inline uint64_t oracle_lock(const struct rt_event *e)
+{
+	return e->op == RT_OP_WAIT_BEGIN || e->op == RT_OP_WAIT_END ? e->arg : e->addr;
+}
+static inline bool oracle_both_read(const struct rt_event *acquire1, const struct rt_event *acquire2)
+{
+	return acquire1->op == RT_OP_ACQUIRE_SHARED && acquire2->op == RT_OP_ACQUIRE_SHARED;
+}
 
 #endif

@@ -26,25 +26,12 @@ int oracle_last_write(const struct oracle_trace *t, int half, int i)
 	return -1;
 }
 
-static bool is_release(const struct rt_event *e)
-{
-	return e->op == RT_OP_RELEASE || e->op == RT_OP_WAIT_BEGIN;
-}
-static bool is_acquire(const struct rt_event *e)
-{
-	return e->op == RT_OP_ACQUIRE || e->op == RT_OP_ACQUIRE_SHARED || e->op == RT_OP_WAIT_END;
-}
-static uint64_t lock_of(const struct rt_event *e)
-{
-	return e->op == RT_OP_WAIT_BEGIN || e->op == RT_OP_WAIT_END ? e->arg : e->addr;
-}
-
 /* The acquire that a release ends. */
 static bool releases_shared(const struct oracle_trace *t, int i)
 {
 	for (int j = i - 1; j >= 0; j--)
-		if (t->events[j].thread == t->events[i].thread && is_acquire(&t->events[j]) &&
-		    lock_of(&t->events[j]) == lock_of(&t->events[i]))
+		if (t->events[j].thread == t->events[i].thread && oracle_acquires(&t->events[j]) &&
+		    oracle_lock(&t->events[j]) == oracle_lock(&t->events[i]))
 			return t->events[j].op == RT_OP_ACQUIRE_SHARED;
 	return false;
 }
@@ -53,24 +40,39 @@ void oracle_lock_edges(const struct oracle_trace *t, oracle_pairs edges)
 {
 	for (int i = 0; i < t->count; i++)
 		for (int j = i + 1; j < t->count; j++)
-			if (is_release(&t->events[i]) && is_acquire(&t->events[j]) &&
-			    lock_of(&t->events[i]) == lock_of(&t->events[j]) &&
+			if (oracle_releases(&t->events[i]) && oracle_acquires(&t->events[j]) &&
+			    oracle_lock(&t->events[i]) == oracle_lock(&t->events[j]) &&
 			    !(releases_shared(t, i) && t->events[j].op == RT_OP_ACQUIRE_SHARED))
 				edges[i][j] = true;
 }
 
-static void hard_edges(const struct oracle_trace *t, oracle_pairs edges)
+void oracle_thread_edges(const struct oracle_trace *t, oracle_pairs edges)
+{
+	for (int i = 0; i < t->count; i++)
+		for (int j = i + 1; j < t->count; j++)
+			edges[i][j] |= t->events[i].thread == t->events[j].thread;
+}
+
+static void plain_edges(const struct oracle_trace *t, oracle_pairs edges)
 {
 	for (int i = 0; i < t->count; i++)
 		for (int j = i + 1; j < t->count; j++) {
 			const struct rt_event *a = &t->events[i], *b = &t->events[j];
-			edges[i][j] |= a->thread == b->thread;
 			edges[i][j] |= a->op == RT_OP_FORK && a->addr == b->thread;
 			edges[i][j] |= b->op == RT_OP_JOIN && b->addr == a->thread;
 			edges[i][j] |= a->op == RT_OP_FORK && b->op == RT_OP_JOIN && a->addr == b->addr;
 			edges[i][j] |= a->addr == b->addr && a->op == RT_OP_ONCE_END && b->op == RT_OP_ONCE_SEEN;
 			edges[i][j] |= a->addr == b->addr && a->op == RT_OP_HB_BEFORE && b->op == RT_OP_HB_AFTER;
 		}
+}
+
+int oracle_wait_begin(const struct oracle_trace *t, int i)
+{
+	uint32_t thread = t->events[i].thread;
+	while (--i >= 0)
+		if (t->events[i].op == RT_OP_WAIT_BEGIN && t->events[i].thread == thread)
+			return i;
+	return -1;
 }
 
 /* Signals to the longest waiting, but never to one that ended before, or to a timed one. */
@@ -132,21 +134,26 @@ static void barrier_edges(const struct oracle_trace *t, oracle_pairs edges)
 	}
 }
 
+/* Within a thread they are its own order. */
 static void semaphore_edges(const struct oracle_trace *t, oracle_pairs edges)
 {
 	for (int j = 0; j < t->count; j++) {
-		if (t->events[j].op != RT_OP_SEM_WAIT)
+		bool post = t->events[j].op == RT_OP_SEM_POST;
+		if (t->events[j].op != RT_OP_SEM_WAIT && !post)
 			continue;
 		int need = 1, initial = 0;
 		for (int i = 0; i < j; i++) {
+			bool other = t->events[i].thread != t->events[j].thread;
 			need += t->events[i].op == RT_OP_SEM_WAIT;
-			if (t->events[i].op == RT_OP_SEM_INIT)
+			if (t->events[i].op == RT_OP_SEM_INIT) {
 				initial = (int)t->events[i].arg;
+				edges[i][j] |= other;
+			}
 		}
 		need -= initial;
-		for (int i = 0; i < j && need > 0; i++)
+		for (int i = 0; i < j && need > 0 && !post; i++)
 			if (t->events[i].op == RT_OP_SEM_POST && --need == 0)
-				edges[i][j] = true;
+				edges[i][j] |= t->events[i].thread != t->events[j].thread;
 	}
 }
 
@@ -208,7 +215,7 @@ static void atomic_edges(const struct oracle_trace *t, oracle_pairs edges)
 
 void oracle_por_edges(const struct oracle_trace *t, oracle_pairs edges)
 {
-	hard_edges(t, edges);
+	plain_edges(t, edges);
 	condition_edges(t, edges);
 	barrier_edges(t, edges);
 	semaphore_edges(t, edges);
@@ -247,11 +254,11 @@ static unsigned locks_at(const struct oracle_trace *t, int i)
 	unsigned held = 0;
 	for (int j = 0; j < i; j++) {
 		const struct rt_event *e = &t->events[j];
-		if (e->thread != t->events[i].thread || !(is_acquire(e) || is_release(e)))
+		if (e->thread != t->events[i].thread || !(oracle_acquires(e) || oracle_releases(e)))
 			continue;
-		unsigned bits = 0x10001u << lock_of(e) % 16;
+		unsigned bits = 0x10001u << oracle_lock(e) % 16;
 		held &= ~bits;
-		if (is_acquire(e))
+		if (oracle_acquires(e))
 			held |= e->op == RT_OP_ACQUIRE_SHARED ? bits : bits & 0xffff;
 	}
 	return held;
@@ -264,10 +271,11 @@ static bool common_lock(unsigned a, unsigned b)
 
 void oracle_run(const struct oracle_trace *t, struct oracle *out)
 {
-	static oracle_pairs por, edges, hb, shb;
-	memset(por, 0, sizeof por);
-	oracle_por_edges(t, por);
-	memcpy(edges, por, sizeof edges);
+	static oracle_pairs direct, por, hb, shb;
+	memset(direct, 0, sizeof direct);
+	oracle_por_edges(t, direct);
+	memcpy(por, direct, sizeof por);
+	oracle_thread_edges(t, por);
 	memcpy(hb, por, sizeof hb);
 	oracle_lock_edges(t, hb);
 	memcpy(shb, hb, sizeof shb);
@@ -293,5 +301,8 @@ void oracle_run(const struct oracle_trace *t, struct oracle *out)
 			out->hb[i][j] = !hb[i][j];
 			out->shb[i][j] = !hb[i][j] && !reaches(shb, i, before);
 		}
-	oracle_reorder(t, edges, out->predictable);
+	oracle_causal(t, direct, hb, false, out->cp);
+	oracle_causal(t, direct, hb, true, out->wcp);
+	oracle_reorder(t, true, out->syncp);
+	oracle_reorder(t, false, out->predictable);
 }

@@ -1,7 +1,9 @@
 /*
  * Every correct reordering of a small trace: prefixes of all threads such that each read sees the write that it saw,
- * locks exclude, and whatever comes before an event by the partial order relation has come. A depth-first search over
- * states (how far each thread is, who wrote each half last).
+ * locks exclude, and whatever comes before an event by the partial order relation has come; a signal wakes only who
+ * waits for it already. A depth-first search over states (how far each thread is, who wrote each half last, whose
+ * signal came too early). Sync-preserving reordering (SyncP, POPL 2021) is the same search, in which no critical
+ * section begins once a later one of its lock, which it excludes, has begun.
  */
 #include "tests/oracle/oracle.h"
 
@@ -10,58 +12,60 @@
 
 enum { STATES = 1 << 16 };
 
+/* Two numbers that are one state's alone. */
+struct key {
+	uint64_t threads, writers;
+};
+
 struct search {
 	const struct oracle_trace *t;
-	bool (*edges)[ORACLE_EVENTS];
-	bool (*predictable)[ORACLE_EVENTS];
+	oracle_pairs edges;
+	bool keep_sections;
+	bool (*enabled)[ORACLE_EVENTS];
 	int of_thread[ORACLE_THREADS][ORACLE_EVENTS], length[ORACLE_THREADS];
 	int writer[ORACLE_EVENTS][ORACLE_HALVES]; /* whom each read sees */
-	uint64_t seen[STATES];                    /* hash set of states + 1 */
+	int signal_of[ORACLE_EVENTS];             /* of a WAIT_BEGIN: the signal that ends the wait, -1: none */
 };
+
+/* A hash set; keys are never zero. Kept from call to call: what was used is cleared. */
+static struct key seen[STATES];
+static unsigned used[STATES], used_count;
 
 struct state {
 	int next[ORACLE_THREADS];
+	bool unheard[ORACLE_THREADS]; /* the signal of the wait that it is in came before the wait began */
 	int last_write[ORACLE_HALVES];
 };
 
-static uint64_t key_of(const struct search *s, const struct state *now)
+static struct key key_of(const struct search *s, const struct state *now)
 {
-	/* Digits of base count + 2; with at most ORACLE_EVENTS events they fit in 64 bits. */
-	uint64_t base = (uint64_t)s->t->count + 2, key = 1;
+	uint64_t base = (uint64_t)s->t->count + 2;
+	struct key key = {1, 1};
 	for (int i = 0; i < s->t->threads; i++)
-		key = key * base + (uint64_t)now->next[i];
+		key.threads = (key.threads * base + (uint64_t)now->next[i]) * 2 + now->unheard[i];
 	for (int i = 0; i < ORACLE_HALVES; i++)
-		key = key * base + (uint64_t)(now->last_write[i] + 1);
+		key.writers = key.writers * base + (uint64_t)(now->last_write[i] + 1);
 	return key;
 }
 
-static bool first_visit(struct search *s, uint64_t key)
+static bool first_visit(struct key key)
 {
-	uint64_t at = key * UINT64_C(0x9e3779b97f4a7c15) >> 48;
-	for (; s->seen[at]; at = (at + 1) % STATES)
-		if (s->seen[at] == key)
+	uint64_t hash = (key.threads * UINT64_C(0x9e3779b97f4a7c15) ^ key.writers) * UINT64_C(0x9e3779b97f4a7c15);
+	unsigned at = (unsigned)(hash >> 48);
+	for (; seen[at].threads; at = (at + 1) % STATES)
+		if (seen[at].threads == key.threads && seen[at].writers == key.writers)
 			return false;
-	s->seen[at] = key;
+	seen[at] = key;
+	used[used_count++] = at;
+	if (used_count == STATES)
+		abort(); /* more states than a small trace has */
 	return true;
 }
 
 static bool done(const struct search *s, const struct state *now, int e)
 {
-	int thread = (int)s->t->events[e].thread;
-	for (int i = 0; i < now->next[thread]; i++)
-		if (s->of_thread[thread][i] == e)
-			return true;
-	return false;
-}
-
-static bool lets_go(const struct rt_event *e, uint64_t lock)
-{
-	return (e->op == RT_OP_RELEASE && e->addr == lock) || (e->op == RT_OP_WAIT_BEGIN && e->arg == lock);
-}
-static bool takes(const struct rt_event *e, uint64_t lock)
-{
-	return ((e->op == RT_OP_ACQUIRE || e->op == RT_OP_ACQUIRE_SHARED) && e->addr == lock) ||
-	       (e->op == RT_OP_WAIT_END && e->arg == lock);
+	int thread = (int)s->t->events[e].thread, next = now->next[thread];
+	return next > 0 && s->of_thread[thread][next - 1] >= e;
 }
 
 /* Could the lock be taken now, by a reader or a writer? */
@@ -71,10 +75,10 @@ static bool lock_free(const struct search *s, const struct state *now, uint64_t 
 		bool held = false, as_reader = false;
 		for (int i = 0; i < now->next[thread]; i++) {
 			const struct rt_event *e = &s->t->events[s->of_thread[thread][i]];
-			if (takes(e, lock)) {
+			if (oracle_acquires(e) && oracle_lock(e) == lock) {
 				held = true;
 				as_reader = e->op == RT_OP_ACQUIRE_SHARED;
-			} else if (lets_go(e, lock)) {
+			} else if (oracle_releases(e) && oracle_lock(e) == lock) {
 				held = false;
 			}
 		}
@@ -84,6 +88,19 @@ static bool lock_free(const struct search *s, const struct state *now, uint64_t 
 	return true;
 }
 
+/* Has a section begun that comes after e's in the trace, of the same lock, not both readers'? */
+static bool later_section(const struct search *s, const struct state *now, int e)
+{
+	const struct rt_event *mine = &s->t->events[e];
+	for (int i = e + 1; i < s->t->count; i++) {
+		const struct rt_event *other = &s->t->events[i];
+		if (oracle_acquires(other) && oracle_lock(other) == oracle_lock(mine) && done(s, now, i) &&
+		    !oracle_both_read(mine, other))
+			return true;
+	}
+	return false;
+}
+
 /* May event e come next, its thread being there? */
 static bool may_run(const struct search *s, const struct state *now, int e)
 {
@@ -91,10 +108,13 @@ static bool may_run(const struct search *s, const struct state *now, int e)
 	for (int i = 0; i < s->t->count; i++)
 		if (s->edges[i][e] && !done(s, now, i))
 			return false;
-	if (event->op == RT_OP_ACQUIRE || event->op == RT_OP_ACQUIRE_SHARED)
-		return lock_free(s, now, event->addr, event->op == RT_OP_ACQUIRE_SHARED);
-	if (event->op == RT_OP_WAIT_END)
-		return lock_free(s, now, event->arg, false);
+	if (oracle_acquires(event)) {
+		if (event->op == RT_OP_WAIT_END && now->unheard[event->thread])
+			return false;
+		if (s->keep_sections && later_section(s, now, e))
+			return false;
+		return lock_free(s, now, oracle_lock(event), event->op == RT_OP_ACQUIRE_SHARED);
+	}
 	for (int half = 0; rt_op_reads(event->op) && half < ORACLE_HALVES; half++)
 		if (oracle_halves(event) >> half & 1 && now->last_write[half] != s->writer[e][half])
 			return false;
@@ -115,19 +135,30 @@ static int next_of(const struct search *s, const struct state *now, int thread)
 	return now->next[thread] < s->length[thread] ? s->of_thread[thread][now->next[thread]] : -1;
 }
 
+static void run(const struct search *s, struct state *now, int e)
+{
+	const struct rt_event *event = &s->t->events[e];
+	now->next[event->thread]++;
+	if (event->op == RT_OP_WAIT_BEGIN)
+		now->unheard[event->thread] = s->signal_of[e] >= 0 && done(s, now, s->signal_of[e]);
+	for (int half = 0; rt_op_writes(event->op) && half < ORACLE_HALVES; half++)
+		if (oracle_halves(event) >> half & 1)
+			now->last_write[half] = e;
+}
+
 static void note_pairs(const struct search *s, const struct state *now)
 {
 	for (int a = 0; a < s->t->threads; a++)
 		for (int b = 0; b < s->t->threads; b++) {
 			int i = next_of(s, now, a), j = next_of(s, now, b);
 			if (i >= 0 && j > i && oracle_conflict(s->t, i, j) && begun(s, now, a) && begun(s, now, b))
-				s->predictable[i][j] = true;
+				s->enabled[i][j] = true;
 		}
 }
 
-static void visit(struct search *s, const struct state *now)
+static void visit(const struct search *s, const struct state *now)
 {
-	if (!first_visit(s, key_of(s, now)))
+	if (!first_visit(key_of(s, now)))
 		return;
 	note_pairs(s, now);
 	for (int thread = 0; thread < s->t->threads; thread++) {
@@ -135,29 +166,55 @@ static void visit(struct search *s, const struct state *now)
 		if (e < 0 || !may_run(s, now, e))
 			continue;
 		struct state after = *now;
-		after.next[thread]++;
-		for (int half = 0; rt_op_writes(s->t->events[e].op) && half < ORACLE_HALVES; half++)
-			if (oracle_halves(&s->t->events[e]) >> half & 1)
-				after.last_write[half] = e;
+		run(s, &after, e);
 		visit(s, &after);
 	}
 }
 
-void oracle_reorder(const struct oracle_trace *t, oracle_pairs edges, oracle_pairs predictable)
+static void prepare(struct search *s, const struct oracle_trace *t, struct state *start)
+{
+	memset(s, 0, sizeof *s);
+	s->t = t;
+	oracle_por_edges(t, s->edges);
+	for (int i = 0; i < t->count; i++)
+		s->signal_of[i] = -1;
+	for (int i = 0; i < t->count; i++) {
+		const struct rt_event *e = &t->events[i];
+		s->of_thread[e->thread][s->length[e->thread]++] = i;
+		for (int half = 0; half < ORACLE_HALVES; half++)
+			s->writer[i][half] = oracle_last_write(t, half, i);
+		for (int k = 0; e->op == RT_OP_WAIT_END && k < i; k++)
+			if (s->edges[k][i] && t->events[k].op != RT_OP_FORK && oracle_wait_begin(t, i) >= 0)
+				s->signal_of[oracle_wait_begin(t, i)] = k;
+	}
+	memset(start, 0, sizeof *start);
+	for (int half = 0; half < ORACLE_HALVES; half++)
+		start->last_write[half] = -1;
+}
+
+void oracle_reorder(const struct oracle_trace *t, bool keep_sections, oracle_pairs enabled)
 {
 	static struct search s;
-	memset(&s, 0, sizeof s);
-	s.t = t;
-	s.edges = edges;
-	s.predictable = predictable;
-	for (int i = 0; i < t->count; i++) {
-		int thread = (int)t->events[i].thread;
-		s.of_thread[thread][s.length[thread]++] = i;
-		for (int half = 0; half < ORACLE_HALVES; half++)
-			s.writer[i][half] = oracle_last_write(t, half, i);
-	}
-	struct state start = {{0}, {0}};
-	for (int half = 0; half < ORACLE_HALVES; half++)
-		start.last_write[half] = -1;
+	struct state start;
+	prepare(&s, t, &start);
+	s.keep_sections = keep_sections;
+	s.enabled = enabled;
+	while (used_count)
+		seen[used[--used_count]] = (struct key){0, 0};
 	visit(&s, &start);
+}
+
+bool oracle_accepts(const struct oracle_trace *t, const int *order, int count, int e1, int e2)
+{
+	static struct search s;
+	struct state now;
+	prepare(&s, t, &now);
+	for (int i = 0; i < count; i++) {
+		if (order[i] != next_of(&s, &now, (int)t->events[order[i]].thread) || !may_run(&s, &now, order[i]))
+			return false;
+		run(&s, &now, order[i]);
+	}
+	int a = (int)t->events[e1].thread, b = (int)t->events[e2].thread;
+	return oracle_conflict(t, e1, e2) && next_of(&s, &now, a) == e1 && next_of(&s, &now, b) == e2 &&
+	       begun(&s, &now, a) && begun(&s, &now, b);
 }

@@ -1,6 +1,6 @@
 /*
- * Golden traces: on each, the sets of pairs that hybrid, hb and shb leave unordered equal the expected ones, pair by
- * pair; see tests/golden/README.md.
+ * Golden traces: on each, the sets of pairs that hybrid, hb, shb, cp, wcp and syncp leave unordered equal the expected
+ * ones, pair by pair; see tests/golden/README.md.
  */
 #include "lib/search/analysis.h"
 
@@ -48,7 +48,7 @@ static void check_order(const struct analysis *a, const char *name, const json_t
 
 static void check_folder(const char *folder, int least)
 {
-	static const char *const names[] = {"hybrid", "hb", "shb"};
+	static const char *const names[] = {"hybrid", "hb", "shb", "cp", "wcp", "syncp"};
 	char path[256], line[1 << 16];
 	snprintf(path, sizeof path, "tests/golden/%s/expected.jsonl", folder);
 	FILE *f = fopen(path, "r");

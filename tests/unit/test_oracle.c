@@ -1,9 +1,10 @@
 /*
  * The analysis against the oracle (tests/oracle): on thousands of small random traces with every kind of
- * synchronisation, hybrid, hb and shb are what the definitions say, and the laws between them and what reorderings
- * enable hold.
+ * synchronisation, each order is what its definition says, the laws between them and what reorderings enable hold, and
+ * so do the verdicts.
  */
 #include "lib/search/analysis.h"
+#include "lib/witness/verify.h"
 #include "tests/oracle/oracle.h"
 #include "tests/unit/memory_trace.h"
 
@@ -35,7 +36,8 @@ static void stretch_threads(struct oracle_trace *t, uint32_t stretch)
 	}
 }
 
-static struct analysis *analyze(const struct oracle_trace *original, struct memory_trace *memory, bool every)
+static struct analysis *analyze(const struct oracle_trace *original, struct memory_trace *memory, bool every,
+                                bool prove)
 {
 	static struct oracle_trace stretched;
 	struct analysis *a = NULL;
@@ -43,7 +45,8 @@ static struct analysis *analyze(const struct oracle_trace *original, struct memo
 	const struct oracle_trace *t = &stretched;
 	stretched = *original;
 	stretch_threads(&stretched, stretch);
-	struct analysis_options options = {.every = every, .all = true, .unproved = true, .kinds = 1u << ANOMALY_RACE};
+	struct analysis_options options = {
+	    .every = every, .all = true, .unproved = !prove, .kinds = 1u << ANOMALY_RACE};
 	struct rt_error err = {0};
 	struct rt_trace *trace = memory_trace(memory, t->events, (size_t)t->count, (uint32_t)t->threads * stretch);
 	if (analysis_run(trace, &options, &a, &err))
@@ -51,31 +54,49 @@ static struct analysis *analyze(const struct oracle_trace *original, struct memo
 	return a;
 }
 
-/* The pairs that the order leaves unordered, found by the analysis; each pair once. */
-static void pairs_of(const struct analysis *a, const char *name, oracle_pairs pairs)
+/* Events of the model as places in the oracle's trace. */
+static int place(const struct model *m, uint32_t e)
 {
-	int order = order_find(name);
-	memset(pairs, 0, sizeof(oracle_pairs));
-	for (size_t i = 0; i < a->anomalies.count; i++) {
-		const struct anomaly *r = &a->anomalies.items[i];
-		uint32_t n1 = a->model->events[r->events[0]].number, n2 = a->model->events[r->events[1]].number;
-		if (!(r->orders_unordered >> order & 1))
-			continue;
-		ck_assert_uint_lt(n1, n2);
-		ck_assert_msg(!pairs[n1 - 1][n2 - 1], "(%u, %u) is there twice", n1, n2);
-		pairs[n1 - 1][n2 - 1] = true;
-	}
+	return (int)m->events[e].number - 1;
 }
 
-static void check_equal(const struct oracle_trace *t, const struct analysis *a, const char *name, oracle_pairs expected)
+/* The pairs that hybrid leaves unordered, found by the analysis; each pair once. */
+static void check_found(const struct oracle_trace *t, const struct analysis *a, oracle_pairs hybrid)
 {
 	static oracle_pairs found;
-	pairs_of(a, name, found);
+	memset(found, 0, sizeof found);
+	for (size_t i = 0; i < a->anomalies.count; i++) {
+		const struct anomaly *r = &a->anomalies.items[i];
+		int e1 = place(a->model, r->events[0]), e2 = place(a->model, r->events[1]);
+		ck_assert_int_lt(e1, e2);
+		ck_assert_msg(!found[e1][e2], "(%d, %d) is there twice", e1 + 1, e2 + 1);
+		found[e1][e2] = true;
+	}
 	for (int i = 0; i < t->count; i++)
 		for (int j = i + 1; j < t->count; j++)
-			if (found[i][j] != expected[i][j])
-				ck_abort_msg("%s %s (%d, %d) of\n%s", name, found[i][j] ? "has" : "misses", i + 1,
+			if (found[i][j] != hybrid[i][j])
+				ck_abort_msg("%s (%d, %d) of\n%s", found[i][j] ? "finds" : "does not find", i + 1,
 				             j + 1, text_of(t));
+}
+
+/* What the order says of every conflicting pair, whether it is a candidate or not. */
+static void check_order(const struct oracle_trace *t, const struct model *m, const char *name, oracle_pairs expected)
+{
+	const struct order *order = &orders[order_find(name)];
+	struct order_result *result;
+	struct rt_error err = {0};
+	ck_assert_msg(order->compute(m, &result, &err) == RT_OK, "%s", err.message);
+	for (uint32_t e1 = 0; e1 < m->event_count; e1++)
+		for (uint32_t e2 = e1 + 1; e2 < m->event_count; e2++) {
+			int i = place(m, e1), j = place(m, e2);
+			if (!oracle_conflict(t, i, j))
+				continue;
+			bool unordered = order->unordered(result, e1, e2);
+			if (unordered != expected[i][j])
+				ck_abort_msg("%s %s (%d, %d) of\n%s", name, unordered ? "has" : "misses", i + 1, j + 1,
+				             text_of(t));
+		}
+	order->free(result);
 }
 
 static void check_within(const struct oracle_trace *t, const char *law, oracle_pairs small, oracle_pairs large)
@@ -90,7 +111,7 @@ static void check_within(const struct oracle_trace *t, const char *law, oracle_p
 static void check_counts(const struct oracle_trace *t, oracle_pairs hybrid)
 {
 	struct memory_trace memory;
-	struct analysis *a = analyze(t, &memory, false);
+	struct analysis *a = analyze(t, &memory, false, false);
 	uint64_t total = 0, counted = 0;
 	for (int i = 0; i < t->count; i++)
 		for (int j = i + 1; j < t->count; j++)
@@ -115,26 +136,102 @@ static void check_counts(const struct oracle_trace *t, oracle_pairs hybrid)
 	analysis_free(a);
 }
 
+static void check_laws(const struct oracle_trace *t, struct oracle *o)
+{
+	check_within(t, "hb within cp", o->hb, o->cp);
+	check_within(t, "cp within wcp", o->cp, o->wcp);
+	check_within(t, "shb within syncp", o->shb, o->syncp);
+	check_within(t, "syncp within predictable", o->syncp, o->predictable);
+	check_within(t, "predictable within hybrid", o->predictable, o->hybrid);
+	check_within(t, "hb within hybrid", o->hb, o->hybrid);
+}
+
+/* An order of events that is being made: what the model leaves out, since nobody else sees it, is put in where it is
+ * due.
+ */
+struct order_of_events {
+	int items[ORACLE_EVENTS], count;
+	bool there[ORACLE_EVENTS];
+};
+
+/* Appends the thread's events before place `end` that are not there yet; before a join what its thread has left. */
+static void append(const struct oracle_trace *t, struct order_of_events *o, uint32_t thread, int end)
+{
+	for (int i = 0; i < end; i++) {
+		const struct rt_event *e = &t->events[i];
+		if (e->thread != thread || o->there[i])
+			continue;
+		if (e->op == RT_OP_JOIN)
+			append(t, o, (uint32_t)e->addr, t->count);
+		o->there[i] = true;
+		o->items[o->count++] = i;
+	}
+}
+
+/* Is the anomaly's schedule a witness, by the oracle? */
+static bool accepted(const struct oracle_trace *t, const struct model *m, const struct anomaly *r)
+{
+	int e1 = place(m, r->events[0]), e2 = place(m, r->events[1]);
+	struct order_of_events o = {.count = 0};
+	for (uint32_t i = 0; i < r->schedule->count; i++) {
+		const struct schedule_step *s = &r->schedule->steps[i];
+		for (uint32_t pos = s->from; pos <= s->to; pos++) {
+			int e = place(m, m->threads[s->thread].events[pos]);
+			append(t, &o, t->events[e].thread, e + 1);
+		}
+	}
+	append(t, &o, t->events[e1].thread, e1);
+	append(t, &o, t->events[e2].thread, e2);
+	return oracle_accepts(t, o.items, o.count, e1, e2);
+}
+
+/* Verdicts are true, and the schedules of what is proved are correct reorderings, by the oracle too. */
+static void check_verdicts(const struct oracle_trace *t, struct oracle *o)
+{
+	struct memory_trace memory;
+	struct analysis *a = analyze(t, &memory, true, true);
+	const struct model *m = a->model;
+	struct judge *judge = judge_create(m);
+	ck_assert_ptr_nonnull(judge);
+	ck_assert_msg(a->proofs.rejected == 0, "the judge refuses what a prover promised in\n%s", text_of(t));
+	for (size_t i = 0; i < a->anomalies.count; i++) {
+		const struct anomaly *r = &a->anomalies.items[i];
+		int e1 = place(m, r->events[0]), e2 = place(m, r->events[1]);
+		bool possible = o->predictable[e1][e2];
+		if (r->verdict >= VERDICT_PROVED ? !possible : r->verdict == VERDICT_REFUTED && possible)
+			ck_abort_msg("(%d, %d) is %s in\n%s", e1 + 1, e2 + 1, verdict_name(r->verdict), text_of(t));
+		if (r->verdict < VERDICT_PROVED)
+			continue;
+		struct goal goal = goal_of(r);
+		struct verdict_of_judge v;
+		judge_verify(judge, r->schedule, &goal, &v);
+		ck_assert_int_eq(v.fault, VERIFY_NONE);
+		if (!accepted(t, m, r))
+			ck_abort_msg("(%d, %d): a wrong witness in\n%s", e1 + 1, e2 + 1, text_of(t));
+	}
+	judge_free(judge);
+	analysis_free(a);
+}
+
 /* Returns how many pairs there were, so that a test that looks at nothing fails. */
 static int check_trace(const struct oracle_trace *t)
 {
 	static struct oracle o;
-	static oracle_pairs syncp;
 	struct memory_trace memory;
 	int pairs = 0;
 	oracle_run(t, &o);
-	struct analysis *a = analyze(t, &memory, true);
-	check_equal(t, a, "hybrid", o.hybrid);
-	check_equal(t, a, "hb", o.hb);
-	check_equal(t, a, "shb", o.shb);
-	pairs_of(a, "syncp", syncp);
+	struct analysis *a = analyze(t, &memory, true, false);
+	check_found(t, a, o.hybrid);
+	check_order(t, a->model, "hybrid", o.hybrid);
+	check_order(t, a->model, "hb", o.hb);
+	check_order(t, a->model, "shb", o.shb);
+	check_order(t, a->model, "cp", o.cp);
+	check_order(t, a->model, "wcp", o.wcp);
+	check_order(t, a->model, "syncp", o.syncp);
 	analysis_free(a);
-	check_within(t, "shb within syncp", o.shb, syncp);
-	check_within(t, "syncp within predictable", syncp, o.predictable);
-	check_within(t, "shb within predictable", o.shb, o.predictable);
-	check_within(t, "predictable within hybrid", o.predictable, o.hybrid);
-	check_within(t, "hb within hybrid", o.hb, o.hybrid);
+	check_laws(t, &o);
 	check_counts(t, o.hybrid);
+	check_verdicts(t, &o);
 	for (int i = 0; i < t->count; i++)
 		for (int j = i + 1; j < t->count; j++)
 			pairs += o.shb[i][j] + o.predictable[i][j] + o.hybrid[i][j];
