@@ -1,0 +1,71 @@
+/*
+ * What the programs of this folder have in common: `PROGRAM [THREADS [ROUNDS]]` runs so many threads, each of which
+ * does its part so many times. Part i goes to threads i, i + parts, ... In a run of one round each thread waits for the
+ * one before to end, so that it is the good run. It waits for a while only, so this orders nothing, and the recorder is
+ * not told of it.
+ */
+#ifndef RUN_H
+#define RUN_H
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+typedef void part(int thread, int round);
+
+struct run_thread {
+	pthread_t id;
+	part *part;
+	int number, rounds;
+};
+
+static int run_ended; /* so many threads */
+
+__attribute__((no_sanitize("thread"))) static void run_end(void)
+{
+	__sync_fetch_and_add(&run_ended, 1);
+}
+
+/* Until so many threads have ended, two seconds at most. */
+__attribute__((no_sanitize("thread"))) static void run_wait(int threads)
+{
+	for (int i = 0; i < 2000 && __sync_fetch_and_add(&run_ended, 0) < threads; i++)
+		usleep(1000);
+}
+
+static void *run_thread(void *arg)
+{
+	struct run_thread *t = arg;
+
+	if (t->rounds == 1)
+		run_wait(t->number);
+	for (int round = 0; round < t->rounds; round++)
+		t->part(t->number, round);
+	run_end();
+	return NULL;
+}
+
+/* Runs the parts, and ends when all threads have. */
+static void run(int argc, char **argv, part *const parts[], int count, int threads)
+{
+	int rounds = argc > 2 ? (int)strtol(argv[2], NULL, 10) : 1;
+	struct run_thread *t;
+
+	if (argc > 1)
+		threads = (int)strtol(argv[1], NULL, 10);
+	if (threads < 1 || rounds < 1 || !(t = calloc((size_t)threads, sizeof *t))) {
+		fputs("how many threads, how many rounds?\n", stderr);
+		exit(1);
+	}
+	for (int i = 0; i < threads; i++)
+		t[i] = (struct run_thread){.part = parts[i % count], .number = i, .rounds = rounds};
+	for (int i = 0; i < threads; i++)
+		if (pthread_create(&t[i].id, NULL, run_thread, &t[i]))
+			exit(1);
+	for (int i = 0; i < threads; i++)
+		pthread_join(t[i].id, NULL);
+	free(t);
+}
+
+#endif
