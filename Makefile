@@ -78,7 +78,7 @@ BUILD_PACKAGES := gcc g++ make libc6-dev libzstd-dev libjansson-dev libdw-dev li
 CHECK_PACKAGES := $(BUILD_PACKAGES) check libsubunit-dev zstd jq bash clang valgrind groff-base pkg-config
 HOUSE_PACKAGES := $(CHECK_PACKAGES) git libclang-rt-14-dev clang-format clang-tidy
 
-.PHONY: help deps-build deps-check deps-house demo check unit cli e2e san fuzz check-real bench bench-column bench-orders format tidy install
+.PHONY: help deps-build deps-check deps-house demo check unit cli e2e san fuzz check-real bench bench-column bench-orders bench-pecan format tidy install
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -149,6 +149,9 @@ $(BUILD)/bin/gen_trace: $(BUILD)/obj/tests/bench/gen_trace.o $(BUILD)/lib/librac
 $(BUILD)/tests/bench_orders: $(BUILD)/obj/tests/bench/bench_orders.o $(BUILD)/lib/libracetrace.a
 	@mkdir -p $(@D)
 	$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+bench-pecan: deps-check all ## PECAN's table for the programs of samples/pecan, run longer
+	@bash tests/bench/pecan.sh $(BUILD)
 
 SOURCES := $(shell git ls-files '*.c' '*.h' '*.cc' '*.cpp' 2>/dev/null)
 format: deps-house ## is everything as clang-format wants it?

@@ -1,6 +1,7 @@
 /* racetrace analyze: what could have gone wrong in the recorded run. */
 #include "cmd/command.h"
 #include "cmd/common.h"
+#include "cmd/stats.h"
 #include "lib/report/report.h"
 #include "lib/search/pattern_file.h"
 
@@ -24,7 +25,8 @@ enum {
 	OPT_PATTERN,
 	OPT_REGIONS,
 	OPT_BUDGET,
-	OPT_SCHEMA
+	OPT_SCHEMA,
+	OPT_STATS
 };
 enum { LONG_WORK = 5000000 }; /* events from which on progress is worth a line */
 
@@ -35,7 +37,7 @@ struct settings {
 	const char *output;                 /* NULL: standard output */
 	const char *trace;
 	const char *anomaly; /* NULL: all */
-	bool only_orders, fail_on_given, schema;
+	bool only_orders, fail_on_given, schema, show_stats;
 	int fail_on; /* enum verdict; VERDICTS: never */
 };
 
@@ -66,6 +68,7 @@ static const struct argp_option options[] = {
     {"budget", OPT_BUDGET, "N[,TOTAL]", 0,
      "Let the provers execute N events for one candidate, and TOTAL for all (2000000,100000000)", 0},
     {"schema", OPT_SCHEMA, NULL, 0, "Print the JSON Schema of the report and exit", 0},
+    {"stats", OPT_STATS, NULL, 0, "Print to standard error how much there was to do and how long each step took", 0},
     {0}};
 
 static const char doc[] =
@@ -223,6 +226,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_SCHEMA:
 		s->schema = true;
 		return 0;
+	case OPT_STATS:
+		s->show_stats = true;
+		return 0;
 	case ARGP_KEY_ARG:
 		if (s->trace)
 			argp_error(state, "one trace at a time: what is '%s'?", arg);
@@ -299,8 +305,8 @@ static int exit_status(const struct settings *s, const struct report *r)
 	return EXIT_CLEAN;
 }
 
-static enum rt_status write_report(const struct settings *s, const struct analysis *a, struct output *o, int *result,
-                                   struct rt_error *err)
+static enum rt_status write_report(const struct settings *s, const struct analysis *a, const struct stats *stats,
+                                   struct output *o, int *result, struct rt_error *err)
 {
 	struct report_options report_options = {.least = s->analysis.all ? VERDICT_REFUTED : VERDICT_PREDICTED,
 	                                        .every = s->analysis.every,
@@ -319,6 +325,8 @@ static enum rt_status write_report(const struct settings *s, const struct analys
 	if (strcmp(format->name, "text") != 0) /* the text says so itself */
 		cmd_warn_incomplete(a->trace);
 	*result = exit_status(s, r);
+	if (s->show_stats && !status)
+		stats_print(stats, r);
 	report_free(r);
 	return status;
 }
@@ -345,14 +353,18 @@ static enum rt_status run(const struct settings *s, struct output *o, int *resul
 	if (status)
 		return status;
 	struct analysis *a;
+	struct stats stats = {0};
+	struct analysis_options analysis = s->analysis;
+	analysis.step = stats_step;
+	analysis.step_arg = &stats;
 	uint64_t events = rt_trace_info(trace)->events;
 	progress("analyzing", events);
-	status = analysis_run(trace, &s->analysis, &a, err);
+	status = analysis_run(trace, &analysis, &a, err);
 	if (!status) {
 		status = check_kinds(s, a, err);
 		progress("describing what was found in", events);
 		if (!status)
-			status = write_report(s, a, o, result, err);
+			status = write_report(s, a, &stats, o, result, err);
 		analysis_free(a);
 	}
 	progress(NULL, events);

@@ -104,9 +104,16 @@ static int by_importance(const void *x, const void *y)
 	return strcmp(a->pattern, b->pattern);
 }
 
+static void begin(const struct analysis_options *options, enum analysis_step step)
+{
+	if (options->step)
+		options->step(step, options->step_arg);
+}
+
 static enum rt_status search_all(struct analysis *a, const struct analysis_options *options,
                                  const struct search_context *c, struct rt_error *err)
 {
+	begin(options, ANALYSIS_SEARCH);
 	for (size_t i = 0; i < sizeof searches / sizeof *searches; i++) {
 		if ((options->kinds && !(options->kinds >> searches[i].kind & 1)) ||
 		    (searches[i].kind == ANOMALY_PATTERN && !options->user))
@@ -116,7 +123,9 @@ static enum rt_status search_all(struct analysis *a, const struct analysis_optio
 		if (status)
 			return status;
 	}
+	begin(options, ANALYSIS_ORDERS);
 	run_orders(c, options->orders ? options->orders : UINT32_MAX, &a->anomalies);
+	begin(options, ANALYSIS_PROVE);
 	enum rt_status status = decide_all(a, c, err);
 	if (status)
 		return status;
@@ -142,6 +151,7 @@ enum rt_status analysis_run(struct rt_trace *trace, const struct analysis_option
 	                           .asked = options->asked,
 	                           .user = options->user};
 	int hybrid = order_find("hybrid");
+	begin(options, ANALYSIS_LOAD);
 	enum rt_status status = model_load(trace, &options->model, &a->model, err);
 	if (!status)
 		status = orders[hybrid].compute(a->model, &a->order_results[hybrid], err);
@@ -150,6 +160,7 @@ enum rt_status analysis_run(struct rt_trace *trace, const struct analysis_option
 		c.por = hybrid_por(a->order_results[hybrid]);
 		status = search_all(a, options, &c, err);
 	}
+	begin(options, ANALYSIS_DONE);
 	provers_free(lazy.provers);
 	if (status) {
 		analysis_free(a);

@@ -5,6 +5,9 @@
 #include "lib/search/pattern.h"
 #include "lib/witness/prove.h"
 
+/* What analysis_run does, in this order; the last is no work. */
+enum analysis_step { ANALYSIS_LOAD, ANALYSIS_SEARCH, ANALYSIS_ORDERS, ANALYSIS_PROVE, ANALYSIS_DONE };
+
 struct analysis_options {
 	uint32_t kinds;             /* bit i: enum anomaly_kind i is searched for; 0: all */
 	uint32_t orders;            /* bit i: orders[i] runs; 0: all. What the verdicts need runs in any case */
@@ -15,6 +18,8 @@ struct analysis_options {
 	const struct pattern *user; /* patterns of the user's, ending with a NULL name; borrowed; NULL: none */
 	struct prove_options prove;
 	struct model_options model;
+	void (*step)(enum analysis_step step, void *arg); /* called as each step begins; NULL: not */
+	void *step_arg;
 };
 
 struct analysis {

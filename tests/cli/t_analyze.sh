@@ -51,6 +51,18 @@ expect 1 --all --fail-on refuted flag.std
 holds '.anomalies | length == 1'
 expect 2
 says 'no trace given'
+# How long it took, beside the report and not in it.
+expect 1 --stats loop.std
+holds '.schema == "racetrace.report/1"'
+for name in events kept cells load-seconds search-seconds orders-seconds prove-seconds report-seconds schedules; do
+	says "^$name [0-9.]+\$"
+done
+says '^events 4$'
+says '^built-recorded 1$'
+cp out with_stats
+expect 1 loop.std
+cmp -s out with_stats || wrong '--stats changes the report'
+[ -s err ] && wrong "without --stats: $(cat err)"
 expect 2 --fail-on sometimes observed.std
 says "'sometimes' is not a verdict: there are .*observed.*never"
 expect 2 --format xml observed.std

@@ -1,0 +1,56 @@
+/* Figures of an analysis; see stats.h. */
+#include "cmd/stats.h"
+
+#include <inttypes.h>
+#include <time.h>
+
+static double processor_seconds(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+void stats_step(enum analysis_step step, void *arg)
+{
+	struct stats *s = arg;
+	double now = processor_seconds();
+	if (step != ANALYSIS_LOAD)
+		s->seconds[s->step] += now - s->begun;
+	s->step = step;
+	s->begun = now;
+}
+
+/* What the provers did. */
+static void print_proofs(const struct stats *s, const struct analysis *a)
+{
+	const struct prove_counts *proofs = &a->proofs;
+	uint64_t schedules = 0;
+	for (size_t i = 0; i < a->anomalies.count; i++)
+		schedules += a->anomalies.items[i].schedule != NULL;
+	fprintf(stderr, "anomalies %zu\nschedules %" PRIu64 "\n", a->anomalies.count, schedules);
+	for (int i = WITNESS_RECORDED; i < WITNESS_KINDS; i++)
+		if (proofs->built[i])
+			fprintf(stderr, "built-%s %" PRIu64 "\nrefused-%s %" PRIu64 "\n",
+			        witness_name((enum witness_kind)i), proofs->built[i],
+			        witness_name((enum witness_kind)i), proofs->refused[i]);
+	if (schedules)
+		fprintf(stderr, "schedule-seconds %.6f\n", s->seconds[ANALYSIS_PROVE] / (double)schedules);
+}
+
+void stats_print(const struct stats *s, const struct report *r)
+{
+	static const char *const names[] = {[ANALYSIS_LOAD] = "load",
+	                                    [ANALYSIS_SEARCH] = "search",
+	                                    [ANALYSIS_ORDERS] = "orders",
+	                                    [ANALYSIS_PROVE] = "prove",
+	                                    [ANALYSIS_DONE] = "report"};
+	const struct analysis *a = r->analysis;
+	struct stats ended = *s;
+	stats_step(ANALYSIS_DONE, &ended);
+	fprintf(stderr, "events %" PRIu64 "\nkept %" PRIu32 "\ncells %" PRIu32 "\n", rt_trace_info(a->trace)->events,
+	        a->model->event_count, a->model->cell_count);
+	for (int i = ANALYSIS_LOAD; i <= ANALYSIS_DONE; i++)
+		fprintf(stderr, "%s-seconds %.6f\n", names[i], ended.seconds[i]);
+	print_proofs(&ended, a);
+}
