@@ -82,22 +82,31 @@ static char *take_string(struct rt_cursor *c)
 	return p ? strndup((const char *)p, (size_t)(n - 1)) : NULL;
 }
 
-static void parse_head(struct rt_reader *r, const struct rt_bytes *raw)
+static void parse_command(struct rt_reader *r, struct rt_cursor *c, uint64_t argc)
 {
-	struct rt_cursor c = rt_cursor_make(raw->data, raw->len);
-	r->trace.info.pid = rt_cursor_varint(&c);
-	r->trace.info.exact = rt_cursor_varint(&c);
-	uint64_t argc = rt_cursor_varint(&c);
-	r->has_head = true;
-	if (c.bad || !argc || r->command || argc - 1 > rt_cursor_left(&c))
-		return;
 	r->command = calloc((size_t)argc, sizeof *r->command);
 	if (!r->command)
 		return;
 	for (size_t i = 0; i < argc - 1; i++)
-		if (!(r->command[i] = take_string(&c)))
+		if (!(r->command[i] = take_string(c)))
 			break;
 	r->trace.info.command = (const char *const *)r->command;
+}
+
+static void parse_head(struct rt_reader *r, const struct rt_bytes *raw)
+{
+	struct rt_cursor c = rt_cursor_make(raw->data, raw->len);
+	bool first = !r->has_head;
+	r->trace.info.pid = rt_cursor_varint(&c);
+	r->trace.info.exact = rt_cursor_varint(&c);
+	uint64_t argc = rt_cursor_varint(&c);
+	r->has_head = true;
+	if (!first || c.bad || (argc && argc - 1 > rt_cursor_left(&c)))
+		return;
+	if (argc)
+		parse_command(r, &c, argc);
+	if (rt_cursor_left(&c))
+		r->trace.info.zeroed = rt_cursor_varint(&c);
 }
 
 static void parse_end(struct rt_reader *r, const struct rt_bytes *raw)

@@ -57,7 +57,8 @@ static enum rt_status write_events(struct rt_trace *trace, struct rt_writer *w, 
 enum rt_status rt_export_file(struct rt_trace *trace, const char *path, struct rt_error *err)
 {
 	const struct rt_trace_info *info = rt_trace_info(trace);
-	struct rt_writer_options options = {.command = info->command, .pid = info->pid, .exact = info->exact};
+	struct rt_writer_options options = {
+	    .command = info->command, .pid = info->pid, .exact = info->exact, .zeroed = info->zeroed};
 	struct rt_writer *w;
 	enum rt_status status = rt_writer_create(path, &options, &w, err);
 	if (status)

@@ -185,6 +185,8 @@ static enum rt_status put_header(struct rt_jsonl_writer *w, bool whole, bool uni
 	failed |= json_object_set_new(h, "duration_ns", number(info->duration_ns));
 	failed |= json_object_set_new(h, "pid", number(info->pid));
 	failed |= json_object_set_new(h, "order", json_string(info->exact ? "exact" : "stamped"));
+	if (info->zeroed)
+		failed |= json_object_set_new(h, "zeroed", json_true());
 	failed |= json_object_set_new(h, "complete", json_boolean(info->complete));
 	if (!info->complete)
 		failed |= json_object_set_new(h, "incomplete_why", text(info->incomplete_why));

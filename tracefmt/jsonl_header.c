@@ -130,6 +130,7 @@ enum rt_status jsonl_header(struct jsonl_parser *p, const json_t *header)
 	if (order && strcmp(order, "exact") != 0 && strcmp(order, "stamped") != 0)
 		return jsonl_fail(p, "'order' is neither \"exact\" nor \"stamped\"");
 	info->exact = !order || !strcmp(order, "exact");
+	info->zeroed = json_is_true(jsonl_get(header, "zeroed"));
 	info->complete = !json_is_false(jsonl_get(header, "complete"));
 	p->declared_lost = jsonl_get(header, "lost") != NULL;
 	if ((status = jsonl_text(p, header, "incomplete_why", &info->incomplete_why)) ||

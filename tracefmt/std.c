@@ -72,7 +72,7 @@ static enum rt_status std_open(const char *path, struct rt_trace **out, struct r
 	struct std *std = calloc(1, sizeof *std);
 	if (!std)
 		return rt_error_set(err, RT_EMEMORY, "no memory to open '%s'", path);
-	std->trace.info.exact = std->trace.info.complete = true;
+	std->trace.info.exact = std->trace.info.complete = std->trace.info.zeroed = true;
 	enum rt_status status = std_parse(std, path, err);
 	if (status) {
 		std_free(&std->trace);

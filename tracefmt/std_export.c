@@ -175,7 +175,9 @@ static void access_lines(struct exporter *x, const struct rt_event *e)
 	while (last < x->cells.count && x->cells.cuts[last] < end)
 		last++;
 	/* A value belongs to one access of one cell. */
-	bool value = e->flags & RT_F_VALUE && last - first == 1 && reads != writes;
+	/* STD has memory begin as 0: a 0 that nothing wrote would be a claim that this trace does not make. */
+	bool zero = e->value == 0 && !rt_trace_info(x->trace)->zeroed;
+	bool value = e->flags & RT_F_VALUE && last - first == 1 && reads != writes && !zero;
 	if (e->flags & RT_F_VALUE && !value)
 		x->losses->values++;
 	for (size_t i = first; atomic && i < last; i++)

@@ -41,6 +41,7 @@ struct rt_trace_info {
 	uint32_t thread_count;
 	const struct rt_thread *threads;
 	bool exact;                 /* order is exact (serial recording, STD); else stamped */
+	bool zeroed;                /* memory that nothing was written to is known to hold 0 (STD) */
 	bool complete;              /* false: cut short; `incomplete_why` says how */
 	const char *incomplete_why; /* NULL if complete */
 };

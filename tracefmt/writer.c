@@ -136,6 +136,8 @@ static enum rt_status write_head(struct rt_writer *w, const struct rt_writer_opt
 	rt_bytes_varint(&w->raw, options->command ? argc + 1 : 0);
 	for (size_t i = 0; i < argc; i++)
 		put_string(&w->raw, options->command[i]);
+	if (options->zeroed)
+		rt_bytes_varint(&w->raw, 1);
 	struct rt_block block = {.kind = RT_BLOCK_HEAD};
 	return write_block(w, &block, err);
 }

@@ -14,8 +14,9 @@ struct rt_writer;
 struct rt_writer_options {
 	const char *const *command; /* NULL-terminated, or NULL */
 	uint64_t pid;
-	bool exact; /* order is exact */
-	int level;  /* zstd level; 0: the default, 1 */
+	bool exact;  /* order is exact */
+	bool zeroed; /* memory begins as 0 */
+	int level;   /* zstd level; 0: the default, 1 */
 };
 
 /* Creates path.part (renamed to path by rt_writer_finish). On RT_OK *out is owned by the caller. */

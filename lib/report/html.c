@@ -316,6 +316,9 @@ static bool put_schedule(const struct page *p, const struct anomaly *anomaly)
 	if (anomaly->leans)
 		fprintf(p->out, " It is no proof: of %" PRIu32 " reads only time stamps tell which write they saw.",
 		        anomaly->leans);
+	if (anomaly->substitutes)
+		fprintf(p->out, " In it %" PRIu32 " %s another write of the value that was seen.", anomaly->substitutes,
+		        anomaly->substitutes == 1 ? "read sees" : "reads see");
 	fputs("</p>\n<table class=\"schedule\">\n<tr>", p->out);
 	for (uint32_t i = 0; i < columns.count; i++) {
 		fputs("<th>", p->out);

@@ -181,6 +181,17 @@ static json_t *leans_json(const struct report *r, const struct anomaly *anomaly)
 	return o;
 }
 
+/* The reads that see another write of the value that they saw. */
+static json_t *values_json(const struct report *r, const struct anomaly *anomaly)
+{
+	const struct model *m = r->analysis->model;
+	json_t *o = json_object();
+	set(&o, "reads", number(anomaly->substitutes));
+	set(&o, "event", number(m->events[anomaly->substitute].number));
+	set(&o, "source", source_json(r, m->sites[m->events[anomaly->substitute].site].pc));
+	return o;
+}
+
 static json_t *evidence_json(const struct report *r, const struct anomaly *anomaly)
 {
 	json_t *o = json_object();
@@ -190,6 +201,8 @@ static json_t *evidence_json(const struct report *r, const struct anomaly *anoma
 	set(&o, "witness", text(witness_name(anomaly->witness)));
 	if (anomaly->leans)
 		set(&o, "leans", leans_json(r, anomaly));
+	if (anomaly->substitutes)
+		set(&o, "values", values_json(r, anomaly));
 	return o;
 }
 

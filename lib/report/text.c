@@ -318,6 +318,12 @@ static void put_schedule(const struct printer *p, const struct anomaly *anomaly)
 		        "  it is no proof: of %" PRIu32 " read%s, the first at event %" PRIu32
 		        ", only time stamps tell which write was seen\n",
 		        anomaly->leans, plural(anomaly->leans), p->r->analysis->model->events[anomaly->lean].number);
+	if (anomaly->substitutes)
+		fprintf(p->out,
+		        "  in it %" PRIu32 " %s another write of the value that was seen, the first at event %" PRIu32
+		        "\n",
+		        anomaly->substitutes, anomaly->substitutes == 1 ? "read sees" : "reads see",
+		        p->r->analysis->model->events[anomaly->substitute].number);
 	steps_release(&steps);
 }
 

@@ -50,6 +50,8 @@ struct anomaly {
 	struct schedule *schedule; /* owned; NULL: none */
 	uint32_t leans;            /* reads in the schedule whose writer is known by time stamp only (stamped traces) */
 	uint32_t lean;             /* the first of them, an event index */
+	uint32_t substitutes;      /* reads in the schedule that see another write of the value that they saw */
+	uint32_t substitute;       /* the first of them, an event index */
 };
 
 struct anomaly_list {

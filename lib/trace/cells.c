@@ -69,10 +69,26 @@ static bool may_acquire(const struct rt_event *e)
 	return rt_op_is_atomic(e->op) && e->op != RT_OP_ATOMIC_STORE && e->order != RELAXED && e->order != RELEASE;
 }
 
+/* Of an update it is not known whether its value is the one before or after. */
+static void keep_value(struct loader *l, const struct rt_event *e, uint32_t event)
+{
+	struct model *m = l->m;
+	if (!e->arg || e->arg > sizeof e->value || (rt_op_reads(e->op) && rt_op_writes(e->op)))
+		return;
+	if (!vec_reserve(&m->values, &l->value_capacity, (uint64_t)m->value_count + 1, sizeof *m->values)) {
+		l->failed = true;
+		return;
+	}
+	m->values[m->value_count++] = (struct model_value){event, (uint8_t)e->addr, (uint8_t)e->arg, e->value};
+}
+
 static void keep(struct loader *l, const struct rt_event *e, uint32_t first, uint32_t last)
 {
-	if (loader_push(l, e, first, last - first + 1, 0, may_acquire(e)) == MODEL_NONE)
+	uint32_t event = loader_push(l, e, first, last - first + 1, 0, may_acquire(e));
+	if (event == MODEL_NONE)
 		return;
+	if (e->flags & RT_F_VALUE)
+		keep_value(l, e, event);
 	uint32_t lockset = l->m->segments[l->threads[e->thread].segment].lockset;
 	uint32_t mark = rt_op_writes(e->op) ? TOUCH_WRITTEN : 0;
 	for (uint32_t c = first; c <= last; c++) {
@@ -217,7 +233,7 @@ static void renumber_cells(struct loader *l)
 static void move_events(struct loader *l, uint32_t live)
 {
 	struct model *m = l->m;
-	uint32_t to = 0, arg = 0;
+	uint32_t to = 0, arg = 0, value = 0, values = 0;
 	for (uint32_t i = 0; i < m->event_count; i++) {
 		struct model_event e = m->events[i];
 		if (e.site == MODEL_NONE)
@@ -232,6 +248,12 @@ static void move_events(struct loader *l, uint32_t live)
 			arg++;
 		if (arg < m->arg_count && m->args[arg].event == i)
 			m->args[arg].event = to;
+		while (value < m->value_count && m->values[value].event < i)
+			value++;
+		if (value < m->value_count && m->values[value].event == i) {
+			m->values[values] = m->values[value++];
+			m->values[values++].event = to;
+		}
 		if (site->op == RT_OP_FORK && l->threads[e.object].fork == i)
 			l->threads[e.object].fork = to;
 		if (site->op == RT_OP_JOIN && l->threads[e.object].join == i)
@@ -239,6 +261,7 @@ static void move_events(struct loader *l, uint32_t live)
 		m->events[to++] = e;
 	}
 	m->event_count = live;
+	m->value_count = values;
 }
 
 /* Did every cell that has events turn out shared and written? */

@@ -292,6 +292,7 @@ void model_free(struct model *m)
 	free(m->thread_events);
 	free(m->sync);
 	free(m->args);
+	free(m->values);
 	free(m);
 }
 
@@ -306,6 +307,26 @@ uint32_t model_arg(const struct model *m, uint32_t e)
 			high = mid;
 	}
 	return low < m->arg_count && m->args[low].event == e ? m->args[low].value : MODEL_NONE;
+}
+
+bool model_value(const struct model *m, uint32_t e, uint32_t cell, uint64_t *bits)
+{
+	uint32_t low = 0, high = m->value_count;
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+		if (m->values[mid].event < e)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low == m->value_count || m->values[low].event != e)
+		return false;
+	const struct model_value *v = &m->values[low];
+	uint32_t size = m->cells[cell].size, skip = (uint8_t)(m->cells[cell].addr - v->at);
+	if (skip + size > v->size)
+		return false;
+	*bits = v->bits >> 8 * skip & (UINT64_MAX >> (64 - 8 * size));
+	return true;
 }
 
 int model_locksets_exclude(const struct model *m, uint32_t a, uint32_t b)

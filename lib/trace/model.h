@@ -89,6 +89,14 @@ struct model_arg {
 	uint32_t value; /* WAIT_BEGIN, WAIT_END: the mutex (object index); SEM_INIT: value; BARRIER_ARRIVE: parties */
 };
 
+/* The value that a load or store of up to 8 bytes read or wrote, where it is recorded. */
+struct model_value {
+	uint32_t event; /* index; rising */
+	uint8_t at;     /* lowest byte of the address of its first byte */
+	uint8_t size;
+	uint64_t bits;
+};
+
 struct model_thread {
 	const uint32_t *events; /* event indices by pos */
 	uint32_t count;
@@ -126,6 +134,8 @@ struct model {
 	uint64_t ops; /* bit i: an event with operation i was kept */
 	struct model_arg *args;
 	uint32_t arg_count;
+	struct model_value *values; /* NULL: the trace has none */
+	uint32_t value_count;
 	uint64_t dropped;        /* accesses that were dropped early */
 	uint32_t *thread_events; /* what threads[].events point into */
 };
@@ -149,6 +159,8 @@ static inline uint32_t model_lockset_of(const struct model *m, uint32_t e)
 }
 /* Second operand of a synchronisation event (struct model_arg), MODEL_NONE if it has none. */
 uint32_t model_arg(const struct model *m, uint32_t e);
+/* The part of an access's value that is in one of its cells. False: it is not recorded. */
+bool model_value(const struct model *m, uint32_t e, uint32_t cell, uint64_t *bits);
 /* Have the two sets a lock in common that excludes the holders (not both as readers)? */
 int model_locksets_exclude(const struct model *m, uint32_t a, uint32_t b);
 /* Do the accesses conflict: same cell is the caller's business; different threads, at least one write, not both atomic.

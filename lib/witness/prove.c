@@ -2,6 +2,7 @@
 #include "lib/witness/prove.h"
 
 #include "lib/order/syncp.h"
+#include "lib/trace/values.h"
 #include "lib/witness/certain.h"
 #include "lib/witness/pecan.h"
 #include "lib/witness/search.h"
@@ -23,7 +24,11 @@ struct provers {
 	struct search *search;
 	struct judge *judge;
 	struct certain *certain;
-	/* The same with updates that decide nothing set free (updates.h); NULL if there are none. */
+	/* The same where reads may see any write of their value (values.h); NULL if none could see another one. */
+	struct values values;
+	struct trf valued_trf;
+	struct search *valued;
+	/* The same, with updates that decide nothing set free besides (updates.h); NULL if there are none. */
 	uint8_t *updates;
 	uint32_t update_count;
 	struct trf loose_trf;
@@ -43,20 +48,43 @@ void provers_free(struct provers *p)
 	if (p->loose)
 		trf_release(&p->loose_trf);
 	free(p->updates);
+	search_free(p->valued);
+	if (p->valued)
+		trf_release(&p->valued_trf);
+	values_release(&p->values);
 	free(p);
 }
 
-static bool make_loose(struct provers *p, struct rt_error *err)
+/* A search in which reads may see any write (free) or any of their value; free_reads has the bits of both. */
+static struct search *make_search(const struct provers *p, const uint8_t *free_reads, const uint8_t *any_write,
+                                  struct trf *trf, struct rt_error *err)
 {
-	p->updates = updates_find(p->m, &p->update_count);
-	if (!p->updates || !p->update_count)
-		return p->updates;
-	if (trf_compute(p->m, p->updates, &p->loose_trf, err))
+	if (trf_compute(p->m, free_reads, trf, err))
+		return NULL;
+	struct search *s = search_create(p->m, trf, any_write, p->values.any ? &p->values : NULL);
+	if (!s)
+		trf_release(trf);
+	return s;
+}
+
+/* The searches that allow more than reads-from does. */
+static bool make_looser(struct provers *p, struct rt_error *err)
+{
+	const struct model *m = p->m;
+	if (m->value_count && !values_init(&p->values, m))
 		return false;
-	p->loose = search_create(p->m, &p->loose_trf, p->updates);
-	if (!p->loose)
-		trf_release(&p->loose_trf);
-	return p->loose;
+	uint8_t *free_reads = p->values.any ? values_free_reads(&p->values, m) : NULL;
+	p->updates = updates_find(m, &p->update_count);
+	bool ok = p->updates && (free_reads || !p->values.any);
+	if (ok && free_reads)
+		ok = (p->valued = make_search(p, free_reads, NULL, &p->valued_trf, err));
+	if (ok && p->update_count) {
+		for (size_t i = 0; free_reads && i <= m->event_count / 8; i++)
+			free_reads[i] |= p->updates[i];
+		ok = (p->loose = make_search(p, free_reads ? free_reads : p->updates, p->updates, &p->loose_trf, err));
+	}
+	free(free_reads);
+	return ok;
 }
 
 struct provers *provers_create(const struct prove_context *context, const struct prove_options *options,
@@ -75,10 +103,10 @@ struct provers *provers_create(const struct prove_context *context, const struct
 		p->options.total_budget = options->total_budget ? options->total_budget : TOTAL_BUDGET;
 		p->counts.budget = p->options.budget;
 		p->counts.total_budget = p->options.total_budget;
-		p->search = search_create(m, &p->trf, NULL);
+		p->search = search_create(m, &p->trf, NULL, NULL);
 		p->judge = judge_create(m);
 		p->certain = certain_create(m, context->exact, err);
-		if (p->search && p->judge && p->certain && make_loose(p, err))
+		if (p->search && p->judge && p->certain && make_looser(p, err))
 			return p;
 		provers_free(p);
 	}
@@ -88,7 +116,7 @@ struct provers *provers_create(const struct prove_context *context, const struct
 
 const struct trf *provers_needs(const struct provers *p)
 {
-	return p->loose ? &p->loose_trf : &p->trf;
+	return p->loose ? &p->loose_trf : p->valued ? &p->valued_trf : &p->trf;
 }
 
 const struct prove_counts *provers_counts(const struct provers *p)
@@ -134,7 +162,7 @@ static enum search_answer recorded(struct provers *p, const struct goal *goal, s
 static enum search_answer closure(struct provers *p, const struct goal *goal, struct schedule *out)
 {
 	(void)out;
-	return search_refutes(p->search, goal) ? SEARCH_NONE : SEARCH_GAVE_UP;
+	return search_refutes(p->valued ? p->valued : p->search, goal) ? SEARCH_NONE : SEARCH_GAVE_UP;
 }
 
 static enum search_answer pecan(struct provers *p, const struct goal *goal, struct schedule *out)
@@ -165,14 +193,24 @@ static enum search_answer syncp(struct provers *p, const struct goal *goal, stru
 	return ideal ? SEARCH_FOUND : SEARCH_GAVE_UP;
 }
 
-static enum search_answer exhaustive(struct provers *p, const struct goal *goal, struct schedule *out)
+static enum search_answer search_with(struct provers *p, struct search *search, const struct goal *goal,
+                                      struct schedule *out)
 {
 	uint64_t budget = budget_left(p), spent;
 	if (!budget)
 		return SEARCH_GAVE_UP;
-	enum search_answer answer = search_goal(p->search, goal, budget, out, &spent);
+	enum search_answer answer = search_goal(search, goal, budget, out, &spent);
 	p->counts.spent += spent;
 	p->counts.cut |= answer == SEARCH_GAVE_UP;
+	return answer;
+}
+
+/* What reads-from forbids, values may allow: only their search can tell that there is no witness. */
+static enum search_answer exhaustive(struct provers *p, const struct goal *goal, struct schedule *out)
+{
+	enum search_answer answer = search_with(p, p->search, goal, out);
+	if (p->valued && (answer == SEARCH_NONE || answer == SEARCH_GAVE_UP))
+		answer = search_with(p, p->valued, goal, out);
 	return answer;
 }
 
@@ -192,7 +230,7 @@ struct outcome {
 	enum search_answer answer;
 	enum witness_kind kind;
 	struct schedule schedule;
-	uint32_t leans, lean;
+	uint32_t leans, lean, substitutes, substitute;
 };
 
 /* Judges what prover i built and keeps it if it is the best so far: it leans on fewest reads. */
@@ -216,6 +254,8 @@ static enum search_answer judge_built(struct provers *p, size_t i, const struct 
 		o->kind = provers[i].kind;
 		o->leans = leans;
 		o->lean = lean;
+		o->substitutes = v.substitutes;
+		o->substitute = v.substitute;
 	}
 	return SEARCH_FOUND;
 }
@@ -256,6 +296,8 @@ static enum rt_status adopt(struct anomaly *a, const struct goal *goal, struct o
 	o->schedule = (struct schedule){0};
 	a->leans = o->leans;
 	a->lean = o->lean;
+	a->substitutes = o->substitutes;
+	a->substitute = o->substitute;
 	memcpy(a->events, goal->events, a->event_count * sizeof *a->events);
 	if (a->verdict == VERDICT_OBSERVED)
 		return RT_OK;

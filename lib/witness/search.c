@@ -31,7 +31,8 @@ struct choice {
 struct search {
 	const struct model *m;
 	const struct trf *trf;
-	const uint8_t *free_reads; /* by event, bits; or NULL */
+	const uint8_t *free_reads;   /* by event, bits; or NULL */
+	const struct values *values; /* or NULL */
 	/* Of the trace. */
 	uint32_t *before; /* by entry of cell_events: entry of the last write before, MODEL_NONE: initial */
 	uint32_t *entry;  /* by event: its entry in its first cell */
@@ -47,6 +48,9 @@ struct search {
 	uint32_t end;           /* all of the base are events before this one */
 	bool *looked;           /* by cell: is it known whom the base wrote last? */
 	uint32_t *target;       /* by thread: pos to stand at (RACE, DEADLOCK), MODEL_NONE */
+	uint32_t *asking,
+	    *asking_first; /* with values, by entry and by cell: last goal that included all writes of it */
+	uint32_t asked_goals;
 	/* The state. */
 	uint32_t *pos;         /* by thread */
 	uint32_t *last;        /* by cell: entry of the last write, MODEL_NONE */
@@ -176,6 +180,17 @@ static uint32_t entry_in(const struct search *s, uint32_t e, uint32_t cell)
 	return low;
 }
 
+/* What the read at this entry must see, and what a write there leaves to be seen. With values, the first write of a
+ * value stands for all. */
+static uint32_t wanted(const struct search *s, uint32_t entry)
+{
+	return s->values ? s->values->saw[entry] : s->before[entry];
+}
+static uint32_t left_by(const struct search *s, uint32_t entry)
+{
+	return s->values ? s->values->like[entry] : entry;
+}
+
 /* The lock that an event takes, or lets go (begins: WAIT_BEGIN counts as a release). MODEL_NONE: none. */
 static uint32_t lock_taken(const struct model *m, uint32_t e)
 {
@@ -267,18 +282,19 @@ void search_free(struct search *s)
 {
 	if (!s)
 		return;
-	void *const parts[] = {s->before, s->entry,      s->start,   s->looked,     s->signal_of,
-	                       s->waits,  s->unheard,    s->must,    s->bound,      s->target,
-	                       s->pos,    s->last,       s->left,    s->asked,      s->asked_first,
-	                       s->need,   s->need_first, s->owner,   s->readers,    s->frozen,
-	                       s->done,   s->saved,      s->choices, s->candidates, s->seen.slots};
+	void *const parts[] = {s->before,     s->entry,  s->start,       s->looked, s->signal_of,  s->waits,
+	                       s->unheard,    s->must,   s->bound,       s->target, s->pos,        s->last,
+	                       s->left,       s->asked,  s->asked_first, s->need,   s->need_first, s->owner,
+	                       s->readers,    s->frozen, s->done,        s->saved,  s->choices,    s->candidates,
+	                       s->seen.slots, s->asking, s->asking_first};
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		free(parts[i]);
 	base_release(&s->base);
 	free(s);
 }
 
-struct search *search_create(const struct model *m, const struct trf *trf, const uint8_t *free_reads)
+struct search *search_create(const struct model *m, const struct trf *trf, const uint8_t *free_reads,
+                             const struct values *values)
 {
 	struct search *s = calloc(1, sizeof *s);
 	if (!s)
@@ -286,19 +302,30 @@ struct search *search_create(const struct model *m, const struct trf *trf, const
 	s->m = m;
 	s->trf = trf;
 	s->free_reads = free_reads;
+	s->values = values;
 	size_t entries = m->cell_count ? m->cells[m->cell_count - 1].first + m->cells[m->cell_count - 1].count : 0;
 	struct {
 		uint32_t **array;
 		size_t n;
 	} const parts[] = {
-	    {&s->before, entries},         {&s->entry, m->event_count},
-	    {&s->start, m->thread_count},  {&s->signal_of, m->event_count},
-	    {&s->must, m->thread_count},   {&s->bound, m->thread_count},
-	    {&s->target, m->thread_count}, {&s->pos, m->thread_count},
-	    {&s->last, m->cell_count},     {&s->left, m->cell_count},
-	    {&s->asked, entries},          {&s->asked_first, m->cell_count},
-	    {&s->need, entries},           {&s->need_first, m->cell_count},
-	    {&s->owner, m->object_count},  {&s->readers, m->object_count},
+	    {&s->before, entries},
+	    {&s->entry, m->event_count},
+	    {&s->start, m->thread_count},
+	    {&s->signal_of, m->event_count},
+	    {&s->must, m->thread_count},
+	    {&s->bound, m->thread_count},
+	    {&s->target, m->thread_count},
+	    {&s->pos, m->thread_count},
+	    {&s->last, m->cell_count},
+	    {&s->left, m->cell_count},
+	    {&s->asked, entries},
+	    {&s->asked_first, m->cell_count},
+	    {&s->need, entries},
+	    {&s->need_first, m->cell_count},
+	    {&s->owner, m->object_count},
+	    {&s->readers, m->object_count},
+	    {&s->asking, values ? entries : 0},
+	    {&s->asking_first, values ? m->cell_count : 0},
 	};
 	s->frozen = calloc(m->thread_count + 1, sizeof *s->frozen);
 	s->unheard = calloc(m->thread_count + 1, sizeof *s->unheard);
@@ -483,22 +510,60 @@ static bool close_holds(struct search *s, uint32_t thread)
 	return more;
 }
 
-/* Relevant: what is needed, and the ends of the holds that begin there, as far as they may occur. */
-static void relevant(struct search *s)
-{
-	memcpy(s->bound, s->must, s->m->thread_count * sizeof *s->bound);
-	for (bool more = true; more;) {
-		more = false;
-		for (uint32_t t = 0; t < s->m->thread_count; t++)
-			more |= close_holds(s, t);
-	}
-}
-
 /* Does e read, and must it see what it saw? The goal's own events need not. */
 static bool must_read(const struct search *s, uint32_t e)
 {
 	return rt_op_reads(model_op(s->m, e)) && !is_goal(s, e) &&
 	       !(s->free_reads && s->free_reads[e / 8] >> e % 8 & 1);
+}
+
+/* Adds the writes that a read of this cell may see, as far as they may occur. */
+static void include_writes(struct search *s, uint32_t cell, uint32_t like)
+{
+	uint32_t *asking = like == MODEL_NONE ? &s->asking_first[cell] : &s->asking[like];
+	if (*asking == s->asked_goals)
+		return;
+	*asking = s->asked_goals;
+	for (uint32_t i = values_first(s->values, cell, like); i != MODEL_NONE; i = s->values->next[i])
+		if (may_occur(s, s->m->cell_events[i]))
+			include(s->bound, s, s->m->cell_events[i]);
+}
+
+/* Adds the writes that may be seen by the thread's relevant reads, from pos on. */
+static void include_seen(struct search *s, uint32_t thread, uint32_t pos)
+{
+	const struct model *m = s->m;
+	for (; pos < s->bound[thread]; pos++) {
+		uint32_t e = m->threads[thread].events[pos];
+		if (!rt_op_is_access(model_op(m, e)) || !must_read(s, e))
+			continue;
+		uint32_t end = m->events[e].object + m->sites[m->events[e].site].cells;
+		for (uint32_t cell = m->events[e].object; cell < end; cell++)
+			include_writes(s, cell, wanted(s, entry_in(s, e, cell)));
+	}
+}
+
+/*
+ * Relevant: what is needed, and the ends of the holds that begin there, as far as they may occur; with values, the
+ * writes that reads of it may see too. Until that is known, start tells how far its reads have been looked at.
+ */
+static void relevant(struct search *s)
+{
+	uint32_t threads = s->m->thread_count;
+	memcpy(s->bound, s->must, threads * sizeof *s->bound);
+	memset(s->start, 0, threads * sizeof *s->start);
+	s->asked_goals++;
+	for (bool more = true; more;) {
+		more = false;
+		for (uint32_t t = 0; t < threads; t++)
+			more |= close_holds(s, t);
+		for (uint32_t t = 0; s->values && t < threads; t++) {
+			uint32_t looked = s->start[t];
+			more |= looked < s->bound[t];
+			s->start[t] = s->bound[t];
+			include_seen(s, t, looked);
+		}
+	}
 }
 
 /* The last write of a cell in the base: its entry, MODEL_NONE if there is none. All of the base is before s->end. */
@@ -524,7 +589,7 @@ static uint32_t last_in_base(const struct search *s, uint32_t cell)
 static void count_cell(struct search *s, uint32_t e, uint32_t cell, bool needed)
 {
 	bool read = must_read(s, e);
-	uint32_t w = s->before[entry_in(s, e, cell)];
+	uint32_t w = wanted(s, entry_in(s, e, cell));
 	if (s->end && !s->looked[cell])
 		s->last[cell] = last_in_base(s, cell);
 	s->looked[cell] = true;
@@ -535,7 +600,7 @@ static void count_cell(struct search *s, uint32_t e, uint32_t cell, bool needed)
 
 static void forget_cell(struct search *s, uint32_t e, uint32_t cell)
 {
-	uint32_t w = s->before[entry_in(s, e, cell)];
+	uint32_t w = wanted(s, entry_in(s, e, cell));
 	s->left[cell] = s->asked_first[cell] = s->need_first[cell] = 0;
 	s->last[cell] = MODEL_NONE;
 	s->looked[cell] = false;
@@ -581,7 +646,11 @@ static void hold_locks(struct search *s, bool hold)
 static void begin(struct search *s)
 {
 	const struct model *m = s->m;
-	base_find(&s->base, s->goal, s->must, s->bound, s->start);
+	/* Where a read may see several writes, the order of the base's writes may matter. */
+	if (s->values)
+		memset(s->start, 0, m->thread_count * sizeof *s->start);
+	else
+		base_find(&s->base, s->goal, s->must, s->bound, s->start);
 	memcpy(s->pos, s->start, m->thread_count * sizeof *s->pos);
 	s->end = 0;
 	for (uint32_t t = 0; t < m->thread_count; t++) {
@@ -629,13 +698,19 @@ static bool por_allows(const struct search *s, uint32_t e)
 	return true;
 }
 
+/* Would e see now what it must? An atomic read stays behind the write that it saw, whatever it sees. */
 static bool reads_right(const struct search *s, uint32_t e)
 {
 	const struct model *m = s->m;
+	bool stays = s->values && rt_op_is_atomic(model_op(m, e));
 	uint32_t end = m->events[e].object + m->sites[m->events[e].site].cells;
-	for (uint32_t cell = m->events[e].object; cell < end; cell++)
-		if (s->last[cell] != s->before[entry_in(s, e, cell)])
+	for (uint32_t cell = m->events[e].object; cell < end; cell++) {
+		uint32_t entry = entry_in(s, e, cell), w = s->before[entry];
+		if (s->last[cell] != wanted(s, entry))
 			return false;
+		if (stays && w != MODEL_NONE && !occurred(s, m->cell_events[w]))
+			return false;
+	}
 	return true;
 }
 
@@ -648,6 +723,8 @@ static bool spoils(const struct search *s, uint32_t e)
 	uint32_t end = m->events[e].object + m->sites[m->events[e].site].cells;
 	for (uint32_t cell = m->events[e].object; cell < end; cell++) {
 		uint32_t last = s->last[cell];
+		if (s->values && values_several(s->values, cell, last))
+			continue;
 		if ((last == MODEL_NONE ? s->need_first[cell] : s->need[last]) > needed)
 			return true;
 	}
@@ -765,7 +842,7 @@ static void execute_access(struct search *s, uint32_t e)
 			(w == MODEL_NONE ? s->need_first : s->need)[w == MODEL_NONE ? cell : w] -= needed;
 		}
 		if (rt_op_writes(op)) {
-			s->last[cell] = entry_in(s, e, cell);
+			s->last[cell] = left_by(s, entry_in(s, e, cell));
 			s->left[cell]--;
 		}
 		hash_last(s, cell);

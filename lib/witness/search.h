@@ -18,6 +18,7 @@
 #define LIB_WITNESS_SEARCH_H
 
 #include "lib/order/trf.h"
+#include "lib/trace/values.h"
 #include "lib/witness/goal.h"
 
 enum search_answer { SEARCH_FOUND, SEARCH_NONE, SEARCH_GAVE_UP, SEARCH_NO_MEMORY };
@@ -25,10 +26,12 @@ enum search_answer { SEARCH_FOUND, SEARCH_NONE, SEARCH_GAVE_UP, SEARCH_NO_MEMORY
 struct search;
 
 /*
- * Prepares searching a model. free_reads (by event index, bits; NULL: none) may see any write; trf must be computed
- * with the same. All three must outlive it. NULL without memory.
+ * Prepares searching a model. free_reads (by event index, bits; NULL: none) may see any write, and with values (NULL:
+ * reads-from decides) reads any write of the value that they saw; trf must be computed with the bits of both. All four
+ * must outlive it. NULL without memory.
  */
-struct search *search_create(const struct model *m, const struct trf *trf, const uint8_t *free_reads);
+struct search *search_create(const struct model *m, const struct trf *trf, const uint8_t *free_reads,
+                             const struct values *values);
 void search_free(struct search *s);
 
 /* Is there no witness because of what the goal needs alone? Cheap. */

@@ -1,6 +1,8 @@
 /* The judge; see verify.h for the definition that it applies. */
 #include "lib/witness/verify.h"
 
+#include "lib/trace/values.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +11,7 @@ struct judge {
 	/* Worked out once from the trace. */
 	uint32_t *before; /* by entry of cell_events: entry of the last write before it in the cell, MODEL_NONE: initial
 	                     value */
+	struct values values; /* with nothing in it if the trace has none */
 	/*
 	 * By event. RELEASE, WAIT_BEGIN: the acquiring event that it ends. WAIT_END: its signal. ONCE_SEEN: the
 	 * ONCE_END. BARRIER_*: the round. HB_AFTER: how many HB_BEFORE of the object come before. MODEL_NONE: nothing.
@@ -345,6 +348,7 @@ void judge_free(struct judge *j)
 	free(j->value);
 	free(j->annotated);
 	free(j->arrived);
+	values_release(&j->values);
 	free(j);
 }
 
@@ -377,7 +381,7 @@ struct judge *judge_create(const struct model *m)
 	}
 	memset(j->partner, 0xff, (m->event_count + 1) * sizeof *j->partner);
 	scan_cells(j);
-	if (!scan_sync(j)) {
+	if (!scan_sync(j) || (m->value_count && !values_init(&j->values, m))) {
 		judge_free(j);
 		return NULL;
 	}
@@ -443,6 +447,18 @@ static uint32_t entry_of(const struct model *m, uint32_t cell, uint32_t e)
 	return low;
 }
 
+/* May the read at this entry see the last write, which it did not see, because its value is the same? An atomic read
+ * stays behind the write that it saw. */
+static bool same_value(const struct judge *j, uint32_t entry, uint32_t last)
+{
+	const struct model *m = j->m;
+	uint32_t saw = j->before[entry];
+	if (!j->values.like || j->values.saw[entry] != (last == MODEL_NONE ? last : j->values.like[last]))
+		return false;
+	return !rt_op_is_atomic(model_op(m, m->cell_events[entry])) || saw == MODEL_NONE ||
+	       occurred(j, m->cell_events[saw]);
+}
+
 /* Reads must see what they saw; writes are seen from now on. */
 static bool replay_access(struct replay *r, uint32_t e)
 {
@@ -450,17 +466,22 @@ static bool replay_access(struct replay *r, uint32_t e)
 	const struct model *m = j->m;
 	uint32_t cell = m->events[e].object, end = cell + m->sites[m->events[e].site].cells;
 	unsigned op = model_op(m, e);
+	bool other = false;
 	for (; cell < end; cell++) {
-		uint32_t entry = entry_of(m, cell, e);
-		if (rt_op_reads(op) && j->last[cell] != j->before[entry]) {
-			if (!is_goal(r, e))
+		uint32_t entry = entry_of(m, cell, e), last = j->last[cell];
+		if (rt_op_reads(op) && last != j->before[entry]) {
+			bool same = same_value(j, entry, last);
+			if (!same && !is_goal(r, e))
 				return fault(r, VERIFY_READS_FROM, e,
-				             j->last[cell] == MODEL_NONE ? MODEL_NONE : m->cell_events[j->last[cell]]);
-			j->frozen[model_thread_of(m, e)] = true;
+				             last == MODEL_NONE ? MODEL_NONE : m->cell_events[last]);
+			j->frozen[model_thread_of(m, e)] |= !same;
+			other |= same;
 		}
 		if (rt_op_writes(op))
 			j->last[cell] = entry;
 	}
+	if (other && !r->v->substitutes++)
+		r->v->substitute = e;
 	return true;
 }
 
@@ -732,7 +753,7 @@ static bool replay_step(struct replay *r, const struct schedule_step *step)
 void judge_verify(struct judge *j, const struct schedule *s, const struct goal *goal, struct verdict_of_judge *v)
 {
 	struct replay r = {j, goal, v, 0};
-	*v = (struct verdict_of_judge){VERIFY_NONE, 0, MODEL_NONE, MODEL_NONE};
+	*v = (struct verdict_of_judge){VERIFY_NONE, 0, MODEL_NONE, MODEL_NONE, 0, MODEL_NONE};
 	judge_reset(j);
 	for (uint32_t i = 0; i < s->count; i++)
 		if (!replay_step(&r, &s->steps[i]))

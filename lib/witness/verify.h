@@ -8,7 +8,9 @@
  * before the join; every read sees, cell by cell, the write that it saw (or the initial value, if it saw that); untimed
  * waits end after their signal, barriers are left after all of the round arrived, semaphores do not go below zero,
  * once-routines end before they are seen done, happens-before annotations are kept. The goal's own events may see
- * another writer; a thread whose goal event did so runs no further, unless its next event is the goal's next.
+ * another writer; a thread whose goal event did so runs no further, unless its next event is the goal's next. Where
+ * values are recorded, a read may also see another write of the value that it saw (lib/trace/values.h); an atomic one
+ * only when the write that it saw has occurred, since whoever synchronises by it comes after that.
  */
 #ifndef LIB_WITNESS_VERIFY_H
 #define LIB_WITNESS_VERIFY_H
@@ -47,6 +49,8 @@ struct verdict_of_judge {
 	uint64_t step;  /* so many events were replayed before the fault */
 	uint32_t event; /* event at fault, MODEL_NONE if there is none */
 	uint32_t other; /* the event that it clashes with (who holds the lock, the write that is seen), or MODEL_NONE */
+	uint32_t substitutes; /* reads that see another write, of the same value */
+	uint32_t substitute;  /* the first of them, MODEL_NONE: there is none */
 };
 
 struct judge;

@@ -21,6 +21,25 @@ for trace in "$top"/tests/golden/{hand/*,atomicity/*,ibm/*,values/*,random/*7}.s
 done
 [ "$count" -gt 80 ] || wrong "only $count golden traces: this test is broken"
 
+# What is predicted by values survives too.
+for trace in "$top"/tests/golden/values/*.stdv; do
+	"$RACETRACE" analyze --every --all -f json "$trace" | jq -c '[.anomalies[] | [.verdict, .evidence.values.event]]' >want
+	run 0 convert -o a.jsonl "$trace"
+	run 0 convert -o a.zst a.jsonl
+	for copy in a.jsonl a.zst; do
+		"$RACETRACE" analyze --every --all -f json $copy |
+			jq -c '[.anomalies[] | [.verdict, .evidence.values.event]]' >got
+		cmp -s want got || wrong "$trace as $copy: $(cat got), not $(cat want)"
+	done
+done
+"$RACETRACE" analyze -f json "$top/tests/golden/values/v03_silent_write.stdv" >report.json
+jq -e '.anomalies[0] | .verdict == "proved" and .evidence.values == {
+	reads: 1, event: 6, source: {file: null, line: 6, column: null, function: null, text: "6"}}' report.json >jq.log ||
+	wrong 'the report does not name the read that sees another write'
+"$RACETRACE" analyze -f text "$top/tests/golden/values/v03_silent_write.stdv" >out
+grep -q 'in it 1 read sees another write of the value that was seen, the first at event 6$' out ||
+	wrong "the text does not: $(cat out)"
+
 # A trace with everything.
 cat >all.jsonl <<'END'
 {"schema":"racetrace.events/1","command":["./a"],"exit":{"status":3},"duration_ns":5,"pid":9,"order":"stamped","threads":["main",{"name":"main.1","label":"w","parent":"main"}]}

@@ -20,6 +20,7 @@ enum { ORACLE_EVENTS = 36, ORACLE_THREADS = 4, ORACLE_HALVES = 8 };
 struct oracle_trace {
 	struct rt_event events[ORACLE_EVENTS];
 	int count, threads;
+	bool zeroed; /* memory is known to begin as 0 */
 };
 
 typedef bool oracle_pairs[ORACLE_EVENTS][ORACLE_EVENTS];
@@ -40,7 +41,8 @@ enum oracle_feature {
 	ORACLE_ONCES = 64,
 	ORACLE_ATOMICS = 128,
 	ORACLE_ANNOTATIONS = 256,
-	ORACLE_HALF_ACCESSES = 512
+	ORACLE_HALF_ACCESSES = 512,
+	ORACLE_VALUES = 1024
 };
 
 /* A random trace that could be of a real run. */
@@ -95,5 +97,7 @@ static inline bool oracle_both_read(const struct rt_event *acquire1, const struc
 {
 	return acquire1->op == RT_OP_ACQUIRE_SHARED && acquire2->op == RT_OP_ACQUIRE_SHARED;
 }
+/* Is it known of two writes (-1: what was there before any) that they left the same value in a half? */
+bool oracle_same_value(const struct oracle_trace *t, int half, int w1, int w2);
 
 #endif

@@ -26,6 +26,36 @@ int oracle_last_write(const struct oracle_trace *t, int half, int i)
 	return -1;
 }
 
+/* What event e's value says of a half. */
+static bool recorded(const struct rt_event *e, int half, uint32_t *value)
+{
+	unsigned first = (unsigned)(e->addr - ORACLE_MEMORY) / 4;
+	bool update = rt_op_reads(e->op) && rt_op_writes(e->op);
+	if (!(e->flags & RT_F_VALUE) || update || !(oracle_halves(e) >> half & 1))
+		return false;
+	*value = (uint32_t)(e->value >> 32 * ((unsigned)half - first));
+	return true;
+}
+
+/* The value that a write left: its own, or the one that somebody read there. */
+static bool left_value(const struct oracle_trace *t, int half, int w, uint32_t *value)
+{
+	if (w >= 0 && recorded(&t->events[w], half, value))
+		return true;
+	for (int i = w + 1; i < t->count; i++)
+		if (rt_op_reads(t->events[i].op) && oracle_last_write(t, half, i) == w &&
+		    recorded(&t->events[i], half, value))
+			return true;
+	*value = 0;
+	return w < 0 && t->zeroed;
+}
+
+bool oracle_same_value(const struct oracle_trace *t, int half, int w1, int w2)
+{
+	uint32_t v1, v2;
+	return left_value(t, half, w1, &v1) && left_value(t, half, w2, &v2) && v1 == v2;
+}
+
 /* The acquire that a release ends. */
 static bool releases_shared(const struct oracle_trace *t, int i)
 {

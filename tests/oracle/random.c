@@ -219,6 +219,28 @@ static void step(struct simulation *s, int thread)
 	do_access(s, thread);
 }
 
+/* Gives most accesses their values; few different ones, so that many are the same. */
+static void give_values(struct simulation *s)
+{
+	uint32_t memory[ORACLE_HALVES];
+	s->t->zeroed = below(s, 2);
+	for (int half = 0; half < ORACLE_HALVES; half++)
+		memory[half] = s->t->zeroed ? 0 : below(s, 2);
+	for (int i = 0; i < s->t->count; i++) {
+		struct rt_event *e = &s->t->events[i];
+		unsigned halves = oracle_halves(e), first = (unsigned)(e->addr - ORACLE_MEMORY) / 4;
+		uint32_t written = below(s, 3);
+		for (int half = 0; half < ORACLE_HALVES; half++) {
+			if (!(halves >> half & 1))
+				continue;
+			if (rt_op_writes(e->op))
+				memory[half] = written;
+			e->value |= (uint64_t)memory[half] << 32 * ((unsigned)half - first);
+		}
+		e->flags |= halves && below(s, 8) ? RT_F_VALUE : 0;
+	}
+}
+
 void oracle_random(struct oracle_trace *t, uint64_t seed, unsigned features, int length)
 {
 	struct simulation s = {.t = t, .random = seed * UINT64_C(0x9e3779b97f4a7c15) + 1, .features = features};
@@ -232,4 +254,6 @@ void oracle_random(struct oracle_trace *t, uint64_t seed, unsigned features, int
 	}
 	for (int tries = 0; t->count < length && tries < 1000; tries++)
 		step(&s, (int)below(&s, (unsigned)t->threads));
+	if (features & ORACLE_VALUES)
+		give_values(&s);
 }

@@ -101,6 +101,17 @@ static bool later_section(const struct search *s, const struct state *now, int e
 	return false;
 }
 
+/* Would read e see what it saw, or the same value? Atomic reads stay behind the write that they saw. */
+static bool sees_right(const struct search *s, const struct state *now, int e, int half)
+{
+	int saw = s->writer[e][half], sees = now->last_write[half];
+	if (saw == sees)
+		return true;
+	if (rt_op_is_atomic(s->t->events[e].op) && saw >= 0 && !done(s, now, saw))
+		return false;
+	return oracle_same_value(s->t, half, saw, sees);
+}
+
 /* May event e come next, its thread being there? */
 static bool may_run(const struct search *s, const struct state *now, int e)
 {
@@ -116,7 +127,7 @@ static bool may_run(const struct search *s, const struct state *now, int e)
 		return lock_free(s, now, oracle_lock(event), event->op == RT_OP_ACQUIRE_SHARED);
 	}
 	for (int half = 0; rt_op_reads(event->op) && half < ORACLE_HALVES; half++)
-		if (oracle_halves(event) >> half & 1 && now->last_write[half] != s->writer[e][half])
+		if (oracle_halves(event) >> half & 1 && !sees_right(s, now, e, half))
 			return false;
 	return true;
 }

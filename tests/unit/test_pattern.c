@@ -343,7 +343,7 @@ static uint64_t check_random(uint64_t seed, unsigned mix, enum anomaly_kind kind
 	struct prover p = {.a = analyze_random(&memory, &t, 1u << kind, true, true)};
 	const struct model *m = p.a->model;
 	ck_assert(trf_compute(m, NULL, &p.trf, &err) == RT_OK);
-	p.search = search_create(m, &p.trf, NULL);
+	p.search = search_create(m, &p.trf, NULL, NULL);
 	ck_assert_ptr_nonnull(p.search);
 	if (kind == ANOMALY_ASV && !(mix & ORACLE_HALF_ACCESSES))
 		try_quadruples(&p);

@@ -262,6 +262,18 @@ START_TEST(an_access_is_one_line_for_each_cell)
 }
 END_TEST
 
+START_TEST(a_value_of_0_stays_only_where_memory_began_so)
+{
+	const char *events = "{\"op\":\"write\",\"object\":\"x\",\"value\":0}\n"
+	                     "{\"op\":\"read\",\"object\":\"x\",\"value\":3}\n";
+	char text[512];
+	snprintf(text, sizeof text, HEADER "%s", events);
+	exports_as(text, "main|w(x)|\nmain|r(x)||3\n");
+	snprintf(text, sizeof text, "{\"schema\":\"racetrace.events/1\",\"zeroed\":true}\n%s", events);
+	exports_as(text, "main|w(x)||0\nmain|r(x)||3\n");
+}
+END_TEST
+
 START_TEST(memory_that_is_allocated_again_is_another_cell)
 {
 	exports_as(HEADER "{\"op\":\"alloc\",\"object\":\"0x1000\",\"arg\":16}\n"
@@ -360,6 +372,7 @@ Suite *std_suite(void)
 	c = tcase_create("export");
 	tcase_add_test(c, std_exports_as_itself);
 	tcase_add_test(c, an_access_is_one_line_for_each_cell);
+	tcase_add_test(c, a_value_of_0_stays_only_where_memory_began_so);
 	tcase_add_test(c, memory_that_is_allocated_again_is_another_cell);
 	tcase_add_test(c, readers_exclude_writers_but_not_each_other);
 	tcase_add_test(c, atomics_and_messages_become_critical_sections);

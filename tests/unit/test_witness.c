@@ -30,7 +30,7 @@ static void subject_init(struct subject *s, const char *path)
 	ck_assert_msg(model_load(s->trace, &options, &s->m, &err) == RT_OK, "%s", err.message);
 	ck_assert_msg(trf_compute(s->m, NULL, &s->trf, &err) == RT_OK, "%s", err.message);
 	s->judge = judge_create(s->m);
-	s->search = search_create(s->m, &s->trf, NULL);
+	s->search = search_create(s->m, &s->trf, NULL, NULL);
 	ck_assert_ptr_nonnull(s->judge);
 	ck_assert_ptr_nonnull(s->search);
 }

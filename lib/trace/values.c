@@ -1,0 +1,133 @@
+/* Which writes of a cell write the same value; see values.h. */
+#include "lib/trace/values.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A cell's write, or what it held before the first. */
+struct written {
+	uint64_t bits;
+	uint32_t entry; /* MODEL_NONE: before the first */
+	enum { VALUE_UNKNOWN, VALUE_KNOWN, VALUE_DOUBTFUL } state;
+};
+
+/* A read of this write saw these bits. */
+static void seen(struct written *w, uint64_t bits, bool exact)
+{
+	if (w->state == VALUE_UNKNOWN && exact) {
+		w->bits = bits;
+		w->state = VALUE_KNOWN;
+	} else if (w->state == VALUE_KNOWN && w->bits != bits) {
+		w->state = VALUE_DOUBTFUL;
+	}
+}
+
+/* Lists what the cell held first and its writes; returns how many. */
+static uint32_t list_writes(const struct model *m, uint32_t cell, struct written *list)
+{
+	const struct rt_trace_info *info = rt_trace_info(m->trace);
+	uint32_t n = 1;
+	list[0] = (struct written){0, MODEL_NONE, VALUE_UNKNOWN};
+	for (uint32_t i = m->cells[cell].first; i < m->cells[cell].first + m->cells[cell].count; i++) {
+		uint32_t e = m->cell_events[i];
+		uint64_t bits = 0;
+		bool known = model_value(m, e, cell, &bits);
+		if (rt_op_reads(model_op(m, e)) && known)
+			seen(&list[n - 1], bits, info->exact);
+		if (rt_op_writes(model_op(m, e)))
+			list[n++] = (struct written){bits, i, known ? VALUE_KNOWN : VALUE_UNKNOWN};
+	}
+	if (list[0].state == VALUE_UNKNOWN && info->zeroed)
+		list[0].state = VALUE_KNOWN;
+	return n;
+}
+
+/* Those whose value is known first, by value, then in the order of the trace. */
+static int compare(const void *a, const void *b)
+{
+	const struct written *x = a, *y = b;
+	if ((x->state == VALUE_KNOWN) != (y->state == VALUE_KNOWN))
+		return x->state == VALUE_KNOWN ? -1 : 1;
+	if (x->bits != y->bits)
+		return x->bits < y->bits ? -1 : 1;
+	return x->entry + 1 < y->entry + 1 ? -1 : x->entry != y->entry; /* MODEL_NONE comes before all */
+}
+
+/* Links the writes of one value. The list is in the order of compare. */
+static void link_writes(struct values *v, uint32_t cell, const struct written *list, uint32_t n)
+{
+	uint32_t like = MODEL_NONE;
+	v->initial[cell] = MODEL_NONE;
+	for (uint32_t i = 0; i < n; i++) {
+		bool same = i && list[i].state == VALUE_KNOWN && list[i - 1].state == VALUE_KNOWN &&
+		            list[i].bits == list[i - 1].bits;
+		like = same ? like : list[i].entry;
+		if (list[i].entry == MODEL_NONE)
+			continue;
+		v->like[list[i].entry] = like;
+		v->next[list[i].entry] = MODEL_NONE;
+		if (same && list[i - 1].entry == MODEL_NONE)
+			v->initial[cell] = list[i].entry;
+		else if (same)
+			v->next[list[i - 1].entry] = list[i].entry;
+	}
+}
+
+static void find_seen(struct values *v, const struct model *m, uint32_t cell)
+{
+	uint32_t last = MODEL_NONE;
+	for (uint32_t i = m->cells[cell].first; i < m->cells[cell].first + m->cells[cell].count; i++) {
+		unsigned op = model_op(m, m->cell_events[i]);
+		v->saw[i] = last;
+		v->any |= rt_op_reads(op) && values_several(v, cell, last);
+		if (rt_op_writes(op))
+			last = v->like[i];
+	}
+}
+
+bool values_init(struct values *v, const struct model *m)
+{
+	size_t entries = 0, most = 0;
+	for (uint32_t c = 0; c < m->cell_count; c++) {
+		entries += m->cells[c].count;
+		most = m->cells[c].count > most ? m->cells[c].count : most;
+	}
+	struct written *list = malloc((most + 1) * sizeof *list);
+	*v = (struct values){malloc((entries + 1) * sizeof *v->like), malloc((entries + 1) * sizeof *v->saw),
+	                     malloc((entries + 1) * sizeof *v->next),
+	                     malloc(((size_t)m->cell_count + 1) * sizeof *v->initial), false};
+	if (!list || !v->like || !v->saw || !v->next || !v->initial) {
+		free(list);
+		values_release(v);
+		return false;
+	}
+	for (uint32_t c = 0; c < m->cell_count; c++) {
+		uint32_t n = list_writes(m, c, list);
+		qsort(list, n, sizeof *list, compare);
+		link_writes(v, c, list, n);
+		find_seen(v, m, c);
+	}
+	free(list);
+	return true;
+}
+
+void values_release(struct values *v)
+{
+	free(v->like);
+	free(v->saw);
+	free(v->next);
+	free(v->initial);
+	*v = (struct values){0};
+}
+
+uint8_t *values_free_reads(const struct values *v, const struct model *m)
+{
+	uint8_t *reads = calloc((size_t)m->event_count / 8 + 1, 1);
+	for (uint32_t c = 0; reads && c < m->cell_count; c++)
+		for (uint32_t i = m->cells[c].first; i < m->cells[c].first + m->cells[c].count; i++) {
+			uint32_t e = m->cell_events[i];
+			if (model_op(m, e) == RT_OP_READ && values_several(v, c, v->saw[i]))
+				reads[e / 8] |= (uint8_t)(1 << e % 8);
+		}
+	return reads;
+}
