@@ -2,14 +2,15 @@
 #include "cmd/command.h"
 #include "cmd/library.h"
 #include "recorder/channel.h"
-#include "recorder/collect/collect.h"
 #include "recorder/collect/program.h"
-#include "recorder/collect/resolve.h"
+#include "recorder/collect/tree.h"
 
 #include <argp.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,12 +21,14 @@
 
 /* As env and timeout have it. */
 enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
+enum { OPTION_NO_CHILDREN = 256 };
 
 struct options {
 	const char *output;
 	char **command;
 	uint32_t ring_kib; /* KiB of ring a thread */
 	uint32_t threads;  /* alive at once */
+	bool only_first;   /* process */
 	bool verbose;
 };
 
@@ -55,6 +58,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 't':
 		o->threads = number(state, "the number of threads", arg, 1, 1 << 20);
 		return 0;
+	case OPTION_NO_CHILDREN:
+		o->only_first = true;
+		return 0;
 	case 'v':
 		o->verbose = true;
 		return 0;
@@ -71,6 +77,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option option_table[] = {
     {"output", 'o', "FILE", 0, "Write the trace to FILE (trace.zst)", 0},
+    {"no-children", OPTION_NO_CHILDREN, NULL, 0, "Record the first process only", 0},
     {"ring-size", 'r', "KIB", 0, "Buffer of each thread in KiB, a power of two (256)", 0},
     {"threads", 't', "N", 0, "Threads that can be recorded at the same time (4096)", 0},
     {"verbose", 'v', NULL, 0, "Say what was recorded", 0},
@@ -82,7 +89,8 @@ static const struct argp parser = {
     .args_doc = "[--] PROGRAM [ARGUMENT...]",
     .doc = "Run a program that was built with -fsanitize=thread and write a trace of it.\v"
            "The program is found by PATH. Its input, output, arguments, environment, working folder and signals are "
-           "its own; children that it forks are not recorded.\n\n"
+           "its own. Each process that it forks, and each instrumented program that it executes, has a trace of its "
+           "own: FILE.PID. The recording lasts until all of them have ended, or until it is interrupted.\n\n"
            "The exit status is the program's, and if a signal ends the program, the same signal ends this command. "
            "Otherwise: 2 wrong use, 3 the program cannot be recorded or the trace cannot be written, 126 the program "
            "cannot be executed, 127 it is not found.",
@@ -91,15 +99,9 @@ static const struct argp parser = {
 /* ---- Where things are ---- */
 
 /* The recorder that stands in for the library with this soname. */
-static enum rt_status find_recorder(const char *soname, char **path, struct rt_error *err)
+static enum rt_status find_recorder(const char *folder, const char *soname, char **path, struct rt_error *err)
 {
-	char *folder;
-	enum rt_status status = library_folder(&folder, err);
-	if (status)
-		return status;
-	int n = asprintf(path, "%s/%s", folder, soname);
-	free(folder);
-	if (n < 0)
+	if (asprintf(path, "%s/%s", folder, soname) < 0)
 		return rt_error_set(err, RT_EMEMORY, "no memory for a path");
 	if (access(*path, R_OK) != 0)
 		return rt_error_set(err, RT_ESYSTEM, "cannot record a program that is linked with '%s': no '%s'",
@@ -125,7 +127,9 @@ static enum rt_status check_output(const char *path, struct rt_error *err)
 struct recording {
 	struct options options;
 	char *program, *soname, *recorder;
-	struct collector *collector;
+	char *folder; /* of the recorders */
+	struct tree *tree;
+	struct collector *collector; /* the first process's, borrowed from the tree */
 	struct rt_writer *writer;
 	struct rt_writer_result result;
 	int status; /* as from waitpid */
@@ -147,14 +151,20 @@ static uint64_t now_ns(void)
 static enum rt_status prepare(struct recording *r, struct rt_error *err)
 {
 	const struct options *o = &r->options;
-	struct collector_options rings = {.slots = o->threads,
-	                                  .ring_records = o->ring_kib * 1024 / (uint32_t)sizeof(struct rt_record)};
 	enum rt_status status;
 	if ((status = program_find(o->command[0], &r->program, &r->reason, err)) ||
-	    (status = program_inspect(r->program, &r->soname, err)) ||
-	    (status = find_recorder(r->soname, &r->recorder, err)) || (status = check_output(o->output, err)))
+	    (status = program_inspect(r->program, &r->soname, err)) || (status = library_folder(&r->folder, err)) ||
+	    (status = find_recorder(r->folder, r->soname, &r->recorder, err)) ||
+	    (status = check_output(o->output, err)))
 		return status;
-	return collector_create(&rings, &r->collector, err);
+	struct tree_options tree = {
+	    .rings = {.slots = o->threads, .ring_records = o->ring_kib * 1024 / (uint32_t)sizeof(struct rt_record)},
+	    .output = o->output,
+	    .folder = o->only_first ? NULL : r->folder};
+	status = tree_create(&tree, &r->tree, err);
+	if (!status)
+		r->collector = tree_first(r->tree);
+	return status;
 }
 
 static enum rt_status collect(struct recording *r, struct program *program, struct rt_error *err)
@@ -162,6 +172,8 @@ static enum rt_status collect(struct recording *r, struct program *program, stru
 	struct rt_writer_options options = {.command = (const char *const *)r->options.command,
 	                                    .pid = (uint64_t)program->pid};
 	enum rt_status status = rt_writer_create(r->options.output, &options, &r->writer, err);
+	if (!status)
+		status = tree_start(r->tree, err);
 	if (!status)
 		status = program_go(program, &r->reason, err);
 	if (r->reason)
@@ -175,32 +187,19 @@ static enum rt_status collect(struct recording *r, struct program *program, stru
 static enum rt_status run(struct recording *r, struct rt_error *err)
 {
 	struct program program = {.ended = program_ended, .arg = r->collector};
-	struct program_start start = {.path = r->program,
-	                              .argv = r->options.command,
-	                              .preload = r->recorder,
-	                              .channel = collector_fd(r->collector)};
+	struct program_start start = {
+	    .path = r->program, .argv = r->options.command, .preload = r->recorder, .channel = tree_fd(r->tree)};
 	uint64_t began = now_ns();
 	enum rt_status status = program_prepare(&program, &start, err);
 	if (status)
 		return status;
+	unsetenv("DEBUGINFOD_URLS"); /* the program has its own; a recording must not wait for the network */
 	status = collect(r, &program, err);
 	enum rt_status waited = program_wait(&program, &r->status, status ? NULL : err);
 	r->result.duration_ns = now_ns() - began;
 	r->result.exit_kind = WIFSIGNALED(r->status) ? RT_EXIT_SIGNAL : RT_EXIT_STATUS;
 	r->result.exit_value = WIFSIGNALED(r->status) ? WTERMSIG(r->status) : WEXITSTATUS(r->status);
 	return status ? status : waited;
-}
-
-static enum rt_status resolve(struct recording *r, struct rt_error *err)
-{
-	struct resolver *resolver;
-	unsetenv("DEBUGINFOD_URLS"); /* a recording must not wait for the network */
-	enum rt_status status = resolver_create(collector_modules(r->collector), &resolver, err);
-	if (status)
-		return status;
-	status = resolver_write(resolver, r->writer, err);
-	resolver_free(resolver);
-	return status;
 }
 
 static enum rt_status record(struct recording *r, struct rt_error *err)
@@ -214,18 +213,86 @@ static enum rt_status record(struct recording *r, struct rt_error *err)
 		                      "'%s' did not start the recorder: is it the program itself or what "
 		                      "starts it?",
 		                      r->program);
-	if (!status)
-		status = resolve(r, err);
 	if (status) {
 		rt_writer_abort(r->writer);
 		return status;
 	}
-	return rt_writer_finish(r->writer, &r->result, err);
+	return tree_finish(r->tree, r->collector, r->writer, &r->result, err);
+}
+
+/* ---- The other processes ---- */
+
+enum { PATIENCE_MS = 2000 }; /* before it is said what is waited for */
+
+static void say_waiting(struct tree *t)
+{
+	pid_t pids[8];
+	size_t n = tree_alive(t, pids, 8);
+	fprintf(stderr, "racetrace: waiting for what the program has left behind: process");
+	for (size_t i = 0; i < n && i < 8; i++)
+		fprintf(stderr, "%s %ld", i ? "," : "", (long)pids[i]);
+	fprintf(stderr, "%s (an interrupt ends the recording)\n", n > 8 ? " and others" : "");
+}
+
+/*
+ * The program's own signals have gone to it; now those that mean an end reach this command, which does not end before
+ * the traces are written.
+ */
+static void wait_for_others(struct tree *t)
+{
+	const struct timespec none = {0, 0};
+	const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+	unsigned waited = 0, step = 50;
+	sigset_t set;
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+		sigaddset(&set, ends[i]);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	while (tree_wait(t, step)) {
+		if (sigtimedwait(&set, NULL, &none) > 0) {
+			tree_abandon(t);
+			break;
+		}
+		waited += step;
+		if (waited == PATIENCE_MS)
+			say_waiting(t);
+	}
+}
+
+struct others {
+	bool verbose, failed;
+};
+
+static void say_counts(const char *path, const struct rt_writer_result *result)
+{
+	fprintf(stderr, "racetrace: %s: %" PRIu64 " events, %" PRIu64 " repeats left out, %" PRIu64 " bytes\n", path,
+	        result->events, result->left_out, result->bytes);
+}
+
+static void say_broken(unsigned threads)
+{
+	if (threads)
+		fprintf(stderr, "racetrace: the program wrote over its records: those of %u threads are lost in part\n",
+		        threads);
+}
+
+static void tell(const struct tree_trace *trace, void *arg)
+{
+	struct others *o = arg;
+	if (trace->error.status) {
+		cmd_fail(&trace->error);
+		o->failed = true;
+		return;
+	}
+	if (trace->path && o->verbose)
+		say_counts(trace->path, &trace->result);
+	say_broken(trace->broken);
 }
 
 static void release(struct recording *r)
 {
-	collector_free(r->collector);
+	tree_free(r->tree);
+	free(r->folder);
 	free(r->program);
 	free(r->soname);
 	free(r->recorder);
@@ -262,11 +329,18 @@ int cmd_record(int argc, char **argv)
 	enum rt_status status = record(&r, &err);
 	int result = status ? failed(&r, &err) : r.result.exit_value;
 	if (!status && r.options.verbose)
-		fprintf(stderr, "racetrace: %s: %" PRIu64 " events, %" PRIu64 " repeats left out, %" PRIu64 " bytes\n",
-		        r.options.output, r.result.events, r.result.left_out, r.result.bytes);
-	if (!status && collector_broken(r.collector))
-		fprintf(stderr, "racetrace: the program wrote over its records: those of %u threads are lost in part\n",
-		        collector_broken(r.collector));
+		say_counts(r.options.output, &r.result);
+	if (!status)
+		say_broken(collector_broken(r.collector));
+	struct others others = {.verbose = r.options.verbose};
+	if (r.tree) {
+		wait_for_others(r.tree);
+		tree_end(r.tree, tell, &others);
+	}
+	if (others.failed && !status) {
+		release(&r);
+		return EXIT_INPUT;
+	}
 	release(&r);
 	if (!status && r.result.exit_kind == RT_EXIT_SIGNAL) {
 		fflush(NULL);

@@ -15,6 +15,13 @@ static struct {
 	_Alignas(64) unsigned char taken;
 } stripes[STRIPES];
 
+/* In a forked child: their holders are not there. */
+void rt_atomics_forked(void)
+{
+	for (unsigned i = 0; i < STRIPES; i++)
+		*(volatile unsigned char *)&stripes[i].taken = 0;
+}
+
 /* Before an operation on p: NULL if it is not recorded. */
 static inline struct rt_slot *lock_stripe(const volatile void *p)
 {

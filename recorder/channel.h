@@ -17,6 +17,11 @@
  * - Ringing: bell += 1, then a (shared) futex wake if sleeping is set. Waiting for room: waiting = 1, look at consumed
  *   again, futex wait on waiting; the collector moves consumed, then swaps waiting to 0 and wakes if it was 1.
  * - A request: n = request += 1, ring the bell, futex wait until answer is n or later.
+ *
+ * The processes of a tree have a channel each, one behind another in the same file: channel i lies at i * total_bytes.
+ * A process that was forked, or that is a program which another one executed, takes the next one (rt_tree). The
+ * collector makes some ahead, sees that one was taken by its `started`, and gives its memory back when the process is
+ * dead; none is taken twice.
  */
 #ifndef RECORDER_CHANNEL_H
 #define RECORDER_CHANNEL_H
@@ -28,7 +33,14 @@
 
 #define RT_CHANNEL_MAGIC UINT64_C(0x31656361727474ff)
 #define RT_CHANNEL_VERSION 1
-#define RT_CHANNEL_ENV "RACETRACE_CHANNEL" /* "FD:..." ; removed from the environment by the recorder */
+/*
+ * Removed from the environment by the recorder. Of the first process "FD:PRELOAD": the file, and LD_PRELOAD as the user
+ * had it ("-": not set). Of what a process of the tree executes "@PID:FD:NONCE:+" or "-": rt_tree's, and whether
+ * LD_LIBRARY_PATH was set behind rt_tree's folder.
+ */
+#define RT_CHANNEL_ENV "RACETRACE_CHANNEL"
+#define RT_CHANNEL_FILE "racetrace" /* the memory file's name */
+#define RT_CHANNEL_LINK "/memfd:" RT_CHANNEL_FILE
 
 #define RT_BLOCK_RECORDS 64u /* each block begins with an EXT that carries the time */
 
@@ -87,8 +99,27 @@ struct rt_channel {
 	_Atomic uint32_t bell;     /* futex word: rung when a ring is half full, a thread ends, a request is made */
 	_Atomic uint32_t sleeping; /* the collector sleeps on bell */
 	_Atomic uint32_t request,
-	    answer; /* futex words: "read my memory map now" (at start, after dlopen, before dlclose) */
+	    answer;                 /* futex words: "read my memory map now" (at start, after dlopen, before dlclose) */
+	_Atomic uint32_t executing; /* the process is about to become another program */
+	uint32_t forked;            /* set by the recorder: the process began by fork, not by exec */
 };
+
+/* What all processes of a tree share: at RT_TREE_OFFSET of the file. All zeros: only the first process is recorded. */
+#define RT_TREE_OFFSET 1024u
+#define RT_FOLDER_SIZE 2048u
+struct rt_tree {
+	uint64_t nonce;                      /* so that nobody takes another recording's file for it */
+	int32_t collector_pid, collector_fd; /* where the file is to be found: /proc/PID/fd/FD */
+	_Atomic uint32_t made, taken;        /* channels; taken may run ahead, and then waits for made */
+	_Atomic uint32_t bell;               /* futex word: rung when a channel was taken, and when it was started */
+	_Atomic uint32_t forking;            /* processes under way that have not started */
+	_Atomic uint32_t over;               /* nobody joins any more */
+	char folder[RT_FOLDER_SIZE]; /* of the recorders, for executed programs to find them; "": those are not recorded
+	                              */
+};
+#define RT_TREE_PAGE 4096u /* channel 0's first page, which all processes map */
+_Static_assert(sizeof(struct rt_channel) <= RT_TREE_OFFSET && RT_TREE_OFFSET + sizeof(struct rt_tree) <= RT_TREE_PAGE,
+               "channel and tree share a page");
 
 static inline struct rt_slot *rt_channel_slot(struct rt_channel *c, uint32_t i)
 {

@@ -45,6 +45,8 @@ struct rt_birth {
 	_Alignas(64) struct rt_filter filter[RT_FILTER_LARGE];
 };
 
+#define RT_HELD_MAX 64u /* locks that a thread holds at once; of further ones a forked child knows nothing */
+
 /* Thread-local, at a fixed offset from pthread_self(): see rt_thread_of(). */
 struct rt_thread {
 	unsigned busy;         /* > 0: a handler must wait, see signal.c */
@@ -56,10 +58,18 @@ struct rt_thread {
 	uint64_t lost;         /* how many were */
 	uint32_t index;        /* number in the trace, if known */
 	bool known;
+	void *stack; /* its lower end, and size: known when BEGIN was written */
+	size_t stack_size;
+	unsigned held_count;
+	struct rt_held {
+		uintptr_t lock, pc;
+		bool shared;
+	} held[RT_HELD_MAX]; /* for a forked child, which holds them from its beginning */
 };
 extern __thread struct rt_thread rt_thread;
 
 extern struct rt_channel *rt_channel; /* NULL: not recording */
+extern struct rt_tree *rt_tree;       /* NULL: never was */
 extern struct rt_slot rt_dead;
 extern uint64_t rt_clock_nowhere;
 extern bool rt_tsc;
@@ -71,7 +81,7 @@ void rt_slot_open(struct rt_slot *slot);   /* writes the first block's time; by 
 uint64_t rt_publish(struct rt_slot *slot); /* pads the block, publishes it; returns how many are published */
 void rt_slot_end(struct rt_slot *slot);    /* to be drained */
 uint32_t rt_slot_announce(struct rt_slot *slot, uintptr_t pc); /* numbers the new thread, emits FORK; returns number */
-void rt_thread_start(void);                                    /* the main thread's slot */
+void rt_thread_start(bool forked);  /* the main thread's slot; a forked child's holds what its thread held */
 void rt_thread_adopt(uintptr_t pc); /* this thread, which was made unseen, is recorded from now on */
 
 /* Append one record; EXT and event with a given time; EXT and event with an exact stamp. x0: EXT's word 0. */
@@ -137,6 +147,18 @@ static inline void rt_busy_end(void)
 }
 
 void rt_fork_start(void); /* once, at start */
+/*
+ * This process takes a channel of its own, in place of the one that is mapped at `where`, and its thread is the main
+ * thread there. Async-signal-safe. False: it is not recorded.
+ */
+bool rt_tree_join(void *where);
+void rt_tree_ring(void);
+char *rt_append_number(char *to, uint64_t n); /* in decimal, without a zero at its end; returns the end */
+/* In a forked child: of all threads only this one is left. */
+void rt_thread_forked(void);
+void rt_atomics_forked(void);
+void rt_sem_forked(void);
+void rt_mutex_forked(void);
 
 /* System calls that leave errno alone. */
 long rt_futex_wait(const void *word, uint32_t value, unsigned milliseconds);

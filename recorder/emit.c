@@ -237,8 +237,27 @@ void rt_emit(unsigned op, uint64_t operand, uintptr_t pc, unsigned aux)
 	rt_append(event.w0, event.w1, rt_self);
 }
 
+static void hold(uintptr_t lock, uintptr_t pc, bool shared)
+{
+	if (rt_thread.held_count < RT_HELD_MAX)
+		rt_thread.held[rt_thread.held_count++] = (struct rt_held){lock, pc, shared};
+}
+
+static void let_go(uintptr_t lock)
+{
+	for (unsigned i = rt_thread.held_count; i-- > 0;)
+		if (rt_thread.held[i].lock == lock) {
+			rt_thread.held[i] = rt_thread.held[--rt_thread.held_count];
+			return;
+		}
+}
+
 void rt_emit_sync(unsigned op, uint64_t operand, uint64_t arg, uintptr_t pc, unsigned flags)
 {
+	if (op == RT_OP_ACQUIRE || op == RT_OP_ACQUIRE_SHARED)
+		hold(operand, pc, op == RT_OP_ACQUIRE_SHARED);
+	else if (op == RT_OP_RELEASE)
+		let_go(operand);
 	rt_sync(rt_self, op, operand, arg, pc, rt_record_aux(0, 0, flags));
 }
 

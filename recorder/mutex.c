@@ -4,6 +4,7 @@
  * kind, count, owner and lock word, which are part of its ABI (static initialisers and robust lists fix them). Only the
  * thread that holds the mutex acts on count.
  */
+#include "recorder/core.h"
 #include "recorder/sync.h"
 
 #include <errno.h>
@@ -15,13 +16,19 @@
 #define KIND_ROBUST 16
 #define KIND_PRIO_INHERIT 32
 
-/* The kernel's number of this thread. Asked for once: a forked child is not recorded, so it never gets here. */
+static __thread int tid;
+
+/* The kernel's number of this thread. Asked for once. */
 static int my_tid(void)
 {
-	static __thread int tid;
 	if (tid == 0)
 		tid = gettid();
 	return tid;
+}
+
+void rt_mutex_forked(void)
+{
+	tid = 0;
 }
 
 void rt_mutex_acquired(pthread_mutex_t *m, int result, uintptr_t pc, unsigned flags)

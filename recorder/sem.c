@@ -1,4 +1,5 @@
 /* POSIX semaphores, unnamed and named. */
+#include "recorder/core.h"
 #include "recorder/sync.h"
 
 #include <fcntl.h>
@@ -26,6 +27,11 @@ static void named_lock(void)
 static void named_unlock(void)
 {
 	atomic_store_explicit(&named.lock, 0, memory_order_release);
+}
+
+void rt_sem_forked(void)
+{
+	named_unlock();
 }
 
 /* Is this the first open of it? */

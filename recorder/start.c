@@ -2,13 +2,13 @@
  * How the recorder comes up in a program: finds the channel that `racetrace record` handed down, leaves the program's
  * environment as if it had not been there, and opens the main thread's slot. Without a channel it stays a runtime that
  * records nothing.
- *
- * RACETRACE_CHANNEL is "FD:PRELOAD": the channel's memory file, and LD_PRELOAD as the user had it ("-": not set).
  */
 #include "recorder/core.h"
 #include "recorder/syscall.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -21,6 +21,7 @@
 #include <linux/futex.h>
 
 struct rt_channel *rt_channel;
+struct rt_tree *rt_tree;
 bool rt_tsc;
 static struct rt_birth *births;
 
@@ -61,9 +62,8 @@ void rt_ring_bell(void)
 }
 
 /* A zombie answers kill(); its pidfd does not lie. */
-bool rt_collector_alive(void)
+static bool is_alive(pid_t pid)
 {
-	pid_t pid = rt_channel->collector_pid;
 	int fd = (int)RT_SYSCALL(SYS_pidfd_open, pid);
 	bool alive = true;
 
@@ -77,6 +77,11 @@ bool rt_collector_alive(void)
 		alive = fd != -ESRCH && RT_SYSCALL(SYS_kill, pid, 0) != -ESRCH;
 	}
 	return alive;
+}
+
+bool rt_collector_alive(void)
+{
+	return is_alive(rt_channel->collector_pid);
 }
 
 uint64_t rt_now_slow(void)
@@ -147,25 +152,42 @@ static void take_out(char **entry)
 		entry[0] = entry[1];
 }
 
-/* Puts the user's LD_PRELOAD back, in place: what `record` put before it made the entry longer, never shorter. */
-static void restore_environment(char **environment, const char *preload)
+/* Gives a variable the value that ends its present one; NULL: takes it away. */
+static void restore(char **environment, const char *name, const char *value)
 {
-	char **entry = find(environment, "LD_PRELOAD");
+	char **entry = find(environment, name);
+	char *to = entry ? value_of(*entry, name) : NULL;
 
+	if (!entry)
+		return;
+	if (!value)
+		take_out(entry);
+	else if (length(value) <= length(to))
+		do
+			*to++ = *value;
+		while (*value++);
+}
+
+/* The user's LD_PRELOAD, in place: what `record` put before it made the entry longer, never shorter. */
+static void restore_preload(char **environment, const char *preload)
+{
 	bool was_set = preload[0] != '-' || preload[1];
 
-	if (entry && was_set && length(preload) <= length(value_of(*entry, "LD_PRELOAD"))) {
-		char *to = value_of(*entry, "LD_PRELOAD");
+	restore(environment, "LD_PRELOAD", was_set ? preload : NULL);
+	restore(environment, RT_CHANNEL_ENV, NULL);
+}
 
-		do
-			*to++ = *preload;
-		while (*preload++);
-	} else if (entry) {
-		take_out(entry);
-	}
-	entry = find(environment, RT_CHANNEL_ENV);
-	if (entry)
-		take_out(entry);
+/* The user's LD_LIBRARY_PATH, which is behind our folder. */
+static void restore_library_path(char **environment, bool was_set)
+{
+	static const char name[] = "LD_LIBRARY_PATH";
+	char **entry = find(environment, name);
+	char *value = entry ? value_of(*entry, name) : NULL;
+
+	while (value && *value && *value != ':')
+		value++;
+	restore(environment, name, !was_set || !value ? NULL : *value ? value + 1 : value);
+	restore(environment, RT_CHANNEL_ENV, NULL);
 }
 
 static bool channel_is_sound(const struct rt_channel *c, uint64_t size)
@@ -179,58 +201,234 @@ static bool channel_is_sound(const struct rt_channel *c, uint64_t size)
 	       slots <= size - c->slots_offset && c->rings_offset <= size && rings <= size - c->rings_offset;
 }
 
-static void *map(size_t size, int flags, int fd)
+/* where: NULL, or what is replaced. */
+static void *map(void *where, size_t size, int flags, int fd, uint64_t offset)
 {
-	long at = RT_SYSCALL(SYS_mmap, 0, size, PROT_READ | PROT_WRITE, flags | MAP_NORESERVE, fd, 0);
+	long at = RT_SYSCALL(SYS_mmap, where, size, PROT_READ | PROT_WRITE,
+	                     flags | MAP_NORESERVE | (where ? MAP_FIXED : 0), fd, offset);
 
 	return at < 0 && at > -4096 ? NULL : (void *)at;
 }
 
-static struct rt_channel *map_channel(int fd)
+/* The private memory that goes with the slots; zeros, also where a forked process has its parent's. */
+static bool map_births(uint32_t slots)
+{
+	births = map(births, slots * sizeof *births, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (births) /* huge pages would make each thread's private memory 2 MB at once */
+		RT_SYSCALL(SYS_madvise, births, slots * sizeof *births, MADV_NOHUGEPAGE);
+	return births != NULL;
+}
+
+static bool map_tree(int fd)
 {
 	struct stat st;
-	struct rt_channel *c = NULL;
+	char *page = NULL;
 
-	if (fstat(fd, &st) == 0 && st.st_size >= (off_t)sizeof(struct rt_channel))
-		c = map((size_t)st.st_size, MAP_SHARED, fd);
-	if (c && !channel_is_sound(c, (uint64_t)st.st_size)) {
-		RT_SYSCALL(SYS_munmap, c, st.st_size);
+	if (fstat(fd, &st) == 0 && st.st_size >= (off_t)RT_TREE_PAGE)
+		page = map(NULL, RT_TREE_PAGE, MAP_SHARED, fd, 0);
+	rt_tree = page ? (struct rt_tree *)(void *)(page + RT_TREE_OFFSET) : NULL;
+	return rt_tree != NULL;
+}
+
+/* All channels of a file are alike, so the first one's header, on the page of the tree, tells the size. */
+static struct rt_channel *map_channel(int fd, uint32_t number, void *where)
+{
+	const struct rt_channel *first = (const struct rt_channel *)(const void *)((char *)rt_tree - RT_TREE_OFFSET);
+	struct stat st;
+	uint64_t size = first->total_bytes;
+	struct rt_channel *c;
+
+	if (fstat(fd, &st) != 0 || size < sizeof *c || (uint64_t)st.st_size / size <= number)
+		return NULL;
+	c = map(where, size, MAP_SHARED, fd, size * number);
+	if (c && !channel_is_sound(c, size)) {
+		if (where)
+			map(where, size, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		else
+			RT_SYSCALL(SYS_munmap, c, size);
 		c = NULL;
 	}
-	if (c) {
-		births = map(c->slot_count * sizeof *births, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-		if (births) /* huge pages would make each thread's private memory 2 MB at once */
-			RT_SYSCALL(SYS_madvise, births, c->slot_count * sizeof *births, MADV_NOHUGEPAGE);
-		else
-			c = NULL;
+	return c && map_births(c->slot_count) ? c : NULL;
+}
+
+/* ---- Joining a tree ---- */
+
+static char *append_text(char *to, const char *text)
+{
+	while (*text)
+		*to++ = *text++;
+	return to;
+}
+
+char *rt_append_number(char *to, uint64_t n)
+{
+	char digits[20];
+	int count = 0;
+
+	do
+		digits[count++] = (char)('0' + n % 10);
+	while (n /= 10);
+	while (count)
+		*to++ = digits[--count];
+	return to;
+}
+
+static bool begins_with(const char *text, const char *start)
+{
+	while (*start && *text == *start)
+		text++, start++;
+	return !*start;
+}
+
+/* Negative errno if it cannot be had. The process may be another one by now, with any file under that number. */
+static int open_file(pid_t collector, unsigned fd)
+{
+	char name[64], target[64];
+	char *end = rt_append_number(append_text(name, "/proc/"), (uint64_t)collector);
+
+	end = rt_append_number(append_text(end, "/fd/"), fd);
+	*end = 0;
+	long n = RT_SYSCALL(SYS_readlink, name, target, sizeof target - 1);
+	if (n < 0)
+		return (int)n;
+	target[n] = 0;
+	if (!begins_with(target, RT_CHANNEL_LINK))
+		return -ENOENT;
+	return (int)RT_SYSCALL(SYS_openat, AT_FDCWD, name, O_RDWR | O_CLOEXEC);
+}
+
+void rt_tree_ring(void)
+{
+	atomic_fetch_add(&rt_tree->bell, 1);
+	rt_futex_wake(&rt_tree->bell, 1);
+}
+
+/* Waits until the collector has made so many channels; it is always some ahead, so this is rare. */
+static bool await_channel(uint32_t number)
+{
+	uint32_t word = 0;
+
+	for (int tries = 0; tries < 5000; tries++) {
+		if (atomic_load(&rt_tree->over))
+			return false;
+		if (atomic_load(&rt_tree->made) > number)
+			return true;
+		if (tries % 100 == 99 && !is_alive(rt_tree->collector_pid))
+			return false;
+		rt_futex_wait(&word, 0, 1);
 	}
+	return false;
+}
+
+/* A channel of its own for this process. NULL: there is none to be had. */
+static struct rt_channel *take_channel(int fd, void *where)
+{
+	uint32_t number;
+
+	if (atomic_load(&rt_tree->over))
+		return NULL;
+	number = atomic_fetch_add(&rt_tree->taken, 1);
+	rt_tree_ring();
+	return await_channel(number) ? map_channel(fd, number, where) : NULL;
+}
+
+static void announce(bool forked)
+{
+	rt_channel->program_pid = (int32_t)RT_SYSCALL(SYS_getpid);
+	rt_channel->forked = forked;
+	rt_thread_start(forked);
+	atomic_store(&rt_channel->started, 1);
+	rt_tree_ring();
+	rt_request_map();
+}
+
+bool rt_tree_join(void *where)
+{
+	int fd;
+	struct rt_channel *c;
+
+	if (!rt_tree || !rt_tree->nonce || atomic_load(&rt_tree->over))
+		return false;
+	fd = open_file(rt_tree->collector_pid, (unsigned)rt_tree->collector_fd);
+	if (fd < 0) {
+		rt_say("racetrace: a process cannot reach the collector; it runs unrecorded");
+		return false;
+	}
+	c = take_channel(fd, where);
 	RT_SYSCALL(SYS_close, fd);
-	return c;
+	rt_channel = c;
+	if (!c)
+		return false;
+	announce(true);
+	return true;
+}
+
+/* ---- Starting ---- */
+
+static uint64_t number(const char **text)
+{
+	uint64_t n = 0;
+
+	for (; **text >= '0' && **text <= '9'; ++*text)
+		n = n * 10 + (uint64_t)(**text - '0');
+	return n;
+}
+
+static void start_first(char **environment, const char *text)
+{
+	int fd = (int)(number(&text) & INT_MAX);
+
+	if (map_tree(fd))
+		rt_channel = map_channel(fd, 0, NULL);
+	RT_SYSCALL(SYS_close, fd);
+	restore_preload(environment, *text == ':' ? text + 1 : "-");
+	if (!rt_channel) {
+		rt_say("racetrace: the recorder does not understand its channel; the program runs unrecorded");
+		return;
+	}
+	rt_fork_start();
+	announce(false);
+}
+
+/* Executed by a process of the tree, or by what one has executed; maybe long after the recording. */
+static void start_executed(char **environment, const char *text)
+{
+	uint64_t word[3]; /* PID, FD, NONCE */
+	int fd;
+
+	for (int i = 0; i < 3; i++) {
+		word[i] = number(&text);
+		text += *text == ':';
+	}
+	fd = open_file((pid_t)(word[0] & INT_MAX), (unsigned)word[1]);
+
+	if (fd == -EACCES || fd == -EPERM)
+		rt_say("racetrace: a process cannot reach the collector; it runs unrecorded");
+	if (fd >= 0) {
+		if (map_tree(fd) && rt_tree->nonce == word[2] && word[2])
+			rt_channel = take_channel(fd, NULL);
+		else
+			rt_tree = NULL;
+		RT_SYSCALL(SYS_close, fd);
+	}
+	restore_library_path(environment, *text == '+');
+	if (rt_channel) {
+		rt_fork_start();
+		announce(false);
+	}
 }
 
 static void start(int argc, char **argv, char **environment)
 {
 	char **entry = find(environment, RT_CHANNEL_ENV);
 	const char *text = entry ? value_of(*entry, RT_CHANNEL_ENV) : NULL;
-	int fd = 0;
 
 	(void)argc, (void)argv;
-	if (!text || *text < '0' || *text > '9')
-		return;
-	for (; *text >= '0' && *text <= '9' && fd < 1 << 20; text++)
-		fd = fd * 10 + *text - '0';
 	rt_tsc = invariant_tsc();
-	rt_channel = map_channel(fd);
-	restore_environment(environment, *text == ':' ? text + 1 : "-");
-	if (!rt_channel) {
-		rt_say("racetrace: the recorder does not understand its channel; the program runs unrecorded");
-		return;
-	}
-	rt_channel->program_pid = (int32_t)RT_SYSCALL(SYS_getpid);
-	rt_fork_start();
-	rt_thread_start();
-	atomic_store(&rt_channel->started, 1);
-	rt_request_map();
+	if (text && *text >= '0' && *text <= '9')
+		start_first(environment, text);
+	else if (text && *text == '@')
+		start_executed(environment, text + 1);
 }
 
 /* The linker runs this library's initialisers before all others (-z initfirst), and passes them what main gets. */

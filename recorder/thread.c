@@ -143,17 +143,21 @@ static void end_thread(void *rounds)
 	rt_busy_end();
 }
 
+static void find_stack(void)
+{
+	pthread_attr_t attributes;
+
+	if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+		return;
+	pthread_attr_getstack(&attributes, &rt_thread.stack, &rt_thread.stack_size);
+	pthread_attr_destroy(&attributes);
+}
+
 /* In the new thread, while its events still go nowhere. */
 static void begin_thread(struct rt_slot *s, uintptr_t pc)
 {
-	pthread_attr_t attributes;
-	void *base = NULL;
-	size_t size = 0;
-
-	if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
-		pthread_attr_getstack(&attributes, &base, &size);
-		pthread_attr_destroy(&attributes);
-	}
+	if (!rt_thread.stack) /* a forked child's is that of the thread that forked */
+		find_stack();
 	if (end_key_made)
 		pthread_setspecific(end_key, (void *)(uintptr_t)PTHREAD_DESTRUCTOR_ITERATIONS);
 	rt_slot_open(s);
@@ -161,21 +165,36 @@ static void begin_thread(struct rt_slot *s, uintptr_t pc)
 	rt_thread.index = s->thread;
 	rt_thread.known = true;
 	rt_self = s;
-	rt_emit_sync(RT_OP_BEGIN, (uintptr_t)base, size, pc, 0);
+	rt_emit_sync(RT_OP_BEGIN, (uintptr_t)rt_thread.stack, rt_thread.stack_size, pc, 0);
 }
 
-void rt_thread_start(void)
+void rt_thread_forked(void)
+{
+	fork_lock = 0;
+	adopted = 0;
+	rt_thread.stripe = NULL;
+	rt_thread.lost = 0;
+	rt_thread.known = false;
+}
+
+void rt_thread_start(bool forked)
 {
 	struct rt_slot *s = rt_slot_take();
 
 	if (!s)
 		return;
-	end_key_made = pthread_key_create(&end_key, end_thread) == 0;
+	if (!end_key_made)
+		end_key_made = pthread_key_create(&end_key, end_thread) == 0;
 	s->thread = atomic_fetch_add(&rt_channel->thread_count, 1);
 	s->parent = 0;
 	s->birth = 0;
 	atomic_store(&s->state, RT_SLOT_LIVE);
 	begin_thread(s, 0);
+	for (unsigned i = 0; forked && i < rt_thread.held_count; i++) {
+		const struct rt_held *h = &rt_thread.held[i];
+
+		rt_sync(s, h->shared ? RT_OP_ACQUIRE_SHARED : RT_OP_ACQUIRE, h->lock, 0, h->pc, 0);
+	}
 }
 
 void rt_thread_adopt(uintptr_t pc)

@@ -12,7 +12,6 @@
 #include <regex.h>
 #include <sched.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -36,11 +35,6 @@ FORWARD(int, glob, (const char *restrict pattern, int flags, int (*failed)(const
 FORWARD(int, glob64,
         (const char *restrict pattern, int flags, int (*failed)(const char *, int), glob64_t *restrict paths),
         (pattern, flags, failed, paths))
-#define SPAWN_PARAMETERS                                                                                               \
-	(pid_t *restrict pid, const char *restrict file, const posix_spawn_file_actions_t *actions,                    \
-	 const posix_spawnattr_t *restrict attributes, char *const *arguments, char *const *environment)
-FORWARD(int, posix_spawn, SPAWN_PARAMETERS, (pid, file, actions, attributes, arguments, environment))
-FORWARD(int, posix_spawnp, SPAWN_PARAMETERS, (pid, file, actions, attributes, arguments, environment))
 FORWARD(double, lgamma, (double x), (x))
 FORWARD(float, lgammaf, (float x), (x))
 FORWARD(long double, lgammal, (long double x), (x))

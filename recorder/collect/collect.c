@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -50,7 +51,10 @@ struct collector {
 	uint32_t slot_count, ring_blocks;
 	uint64_t slots_offset, rings_offset, total_bytes;
 	int fd;
+	bool owns_fd;
+	off_t offset; /* of the channel in the file */
 	pid_t pid;
+	bool replaced;
 	_Atomic bool stop;
 	unsigned broken;          /* slots dropped */
 	struct rt_writer *writer; /* NULL once it failed */
@@ -63,21 +67,20 @@ static void futex_wake(_Atomic uint32_t *word)
 }
 
 /* The file is inherited by the program under a high number, where it shifts none of the program's own. */
-static enum rt_status channel_file(uint64_t bytes, int *fd, struct rt_error *err)
+enum rt_status collector_file(int *fd, struct rt_error *err)
 {
-	int low = memfd_create("racetrace", MFD_CLOEXEC);
+	int low = memfd_create(RT_CHANNEL_FILE, MFD_CLOEXEC);
 	if (low < 0)
 		return rt_error_set(err, RT_ESYSTEM, "cannot make shared memory: %s", strerror(errno));
 	int high = fcntl(low, F_DUPFD_CLOEXEC, 1000);
 	if (high < 0)
 		high = fcntl(low, F_DUPFD_CLOEXEC, 3);
-	int failure = high < 0 || ftruncate(high, (off_t)bytes) != 0 ? errno : 0;
+	int failure = errno;
 	close(low);
 	*fd = high;
-	if (!failure)
+	if (high >= 0)
 		return RT_OK;
-	return rt_error_set(err, RT_ESYSTEM, "cannot make shared memory of %llu bytes: %s", (unsigned long long)bytes,
-	                    strerror(failure));
+	return rt_error_set(err, RT_ESYSTEM, "cannot make shared memory: %s", strerror(failure));
 }
 
 static uint64_t page_round(uint64_t n)
@@ -85,16 +88,18 @@ static uint64_t page_round(uint64_t n)
 	return (n + 4095) & ~UINT64_C(4095);
 }
 
-static enum rt_status channel_create(struct collector *c, const struct collector_options *options, struct rt_error *err)
+static enum rt_status channel_create(struct collector *c, const struct collector_options *options, uint32_t number,
+                                     struct rt_error *err)
 {
 	uint64_t ring_bytes = (uint64_t)options->ring_records * sizeof(struct rt_record);
-	c->slots_offset = page_round(sizeof(struct rt_channel));
+	c->slots_offset = RT_TREE_PAGE;
 	c->rings_offset = page_round(c->slots_offset + (uint64_t)options->slots * sizeof(struct rt_slot));
-	c->total_bytes = c->rings_offset + options->slots * ring_bytes;
-	enum rt_status status = channel_file(c->total_bytes, &c->fd, err);
-	if (status)
-		return status;
-	void *memory = mmap(NULL, c->total_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, c->fd, 0);
+	c->total_bytes = page_round(c->rings_offset + options->slots * ring_bytes);
+	c->offset = (off_t)(number * c->total_bytes);
+	if (ftruncate(c->fd, c->offset + (off_t)c->total_bytes) != 0)
+		return rt_error_set(err, RT_ESYSTEM, "cannot make shared memory of %llu bytes: %s",
+		                    (unsigned long long)c->total_bytes, strerror(errno));
+	void *memory = mmap(NULL, c->total_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, c->fd, c->offset);
 	if (memory == MAP_FAILED)
 		return rt_error_set(err, RT_ESYSTEM, "cannot map shared memory: %s", strerror(errno));
 	c->channel = memory;
@@ -110,7 +115,8 @@ static enum rt_status channel_create(struct collector *c, const struct collector
 	return RT_OK;
 }
 
-enum rt_status collector_create(const struct collector_options *options, struct collector **out, struct rt_error *err)
+enum rt_status collector_create_in(int fd, uint32_t number, const struct collector_options *options,
+                                   struct collector **out, struct rt_error *err)
 {
 	uint32_t n = options->ring_records;
 	if (options->slots == 0 || n < 2 * RT_BLOCK_RECORDS || (n & (n - 1)) != 0)
@@ -124,10 +130,10 @@ enum rt_status collector_create(const struct collector_options *options, struct 
 		return rt_error_set(err, RT_EMEMORY, "no memory for the collector");
 	}
 	c->views = views;
-	c->fd = -1;
+	c->fd = fd;
 	c->slot_count = options->slots;
 	c->ring_blocks = n / RT_BLOCK_RECORDS;
-	enum rt_status status = channel_create(c, options, err);
+	enum rt_status status = channel_create(c, options, number, err);
 	if (status)
 		collector_free(c);
 	else
@@ -135,13 +141,30 @@ enum rt_status collector_create(const struct collector_options *options, struct 
 	return status;
 }
 
+enum rt_status collector_create(const struct collector_options *options, struct collector **out, struct rt_error *err)
+{
+	int fd;
+	enum rt_status status = collector_file(&fd, err);
+	if (status)
+		return status;
+	status = collector_create_in(fd, 0, options, out, err);
+	if (status)
+		close(fd);
+	else
+		(*out)->owns_fd = true;
+	return status;
+}
+
 void collector_free(struct collector *c)
 {
 	if (!c)
 		return;
-	if (c->channel)
+	if (c->channel) {
 		munmap(c->channel, c->total_bytes);
-	if (c->fd >= 0)
+		if (c->offset > 0) /* the first one has what all processes share */
+			fallocate(c->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, c->offset, (off_t)c->total_bytes);
+	}
+	if (c->owns_fd)
 		close(c->fd);
 	for (size_t i = 0; i < c->names_size; i++)
 		free(c->names[i]);
@@ -159,6 +182,40 @@ int collector_fd(const struct collector *c)
 bool collector_started(const struct collector *c)
 {
 	return atomic_load(&c->channel->started) != 0;
+}
+
+pid_t collector_pid(const struct collector *c)
+{
+	return c->channel->program_pid;
+}
+
+bool collector_forked(const struct collector *c)
+{
+	return c->channel->forked != 0;
+}
+
+bool collector_replaced(const struct collector *c)
+{
+	return c->replaced;
+}
+
+size_t collector_threads(const struct collector *c)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < c->names_size; i++)
+		n += c->names[i] != NULL;
+	return n;
+}
+
+void collector_abandon(struct collector *c)
+{
+	atomic_store(&c->channel->collector_gone, 1);
+	collector_stop(c);
+}
+
+struct rt_tree *collector_tree(const struct collector *c)
+{
+	return (struct rt_tree *)(void *)((char *)c->channel + RT_TREE_OFFSET);
 }
 
 unsigned collector_broken(const struct collector *c)
@@ -459,6 +516,38 @@ static bool is_wanted(const struct collector *c)
 	return false;
 }
 
+/* Does the process still have the channel in its memory? If that cannot be known it does. */
+static bool is_mapped(const struct collector *c)
+{
+	struct stat st;
+	char name[64], line[512];
+	bool found = false;
+	snprintf(name, sizeof name, "/proc/%ld/maps", (long)c->pid);
+	FILE *maps = fopen(name, "re");
+	if (!maps || fstat(c->fd, &st) != 0) {
+		if (maps)
+			fclose(maps);
+		return true;
+	}
+	while (!found && fgets(line, sizeof line, maps)) {
+		unsigned long long from, to, at, inode;
+		found = sscanf(line, "%llx-%llx %*s %llx %*s %llu", &from, &to, &at, &inode) == 4 &&
+		        inode == st.st_ino && at == (unsigned long long)c->offset &&
+		        to - from > RT_TREE_PAGE; /* that page is all processes' */
+	}
+	fclose(maps);
+	return found;
+}
+
+/* exec leaves the process alive; one that was dead before anybody looked had not come back from exec. */
+static bool is_over(struct collector *c)
+{
+	bool stop = atomic_load(&c->stop);
+	if (!c->replaced && atomic_load(&c->channel->executing))
+		c->replaced = stop || !is_mapped(c);
+	return c->replaced || stop;
+}
+
 /* The recorder rings only while `sleeping` is set: what it wanted right before that is looked for here. */
 static void sleep_on_bell(struct collector *c)
 {
@@ -475,7 +564,7 @@ enum rt_status collector_run(struct collector *c, pid_t pid, struct rt_writer *w
 	c->pid = pid;
 	c->writer = w;
 	for (;;) {
-		bool stop = atomic_load(&c->stop);
+		bool stop = is_over(c);
 		answer(c);
 		drain_all(c);
 		if (stop)
@@ -492,6 +581,11 @@ enum rt_status collector_run(struct collector *c, pid_t pid, struct rt_writer *w
 void collector_stop(struct collector *c)
 {
 	atomic_store(&c->stop, true);
+	collector_wake(c);
+}
+
+void collector_wake(struct collector *c)
+{
 	atomic_fetch_add(&c->channel->bell, 1);
 	futex_wake(&c->channel->bell);
 }

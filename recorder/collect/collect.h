@@ -9,6 +9,7 @@
 #include "tracefmt/writer.h"
 
 struct collector;
+struct rt_tree;
 
 struct collector_options {
 	uint32_t slots;        /* threads alive at once */
@@ -16,8 +17,16 @@ struct collector_options {
 	uint32_t serial;       /* handed on to the recorder */
 };
 
-/* Makes the channel. On RT_OK *out is owned by the caller. */
+/* Makes the channel, in a file of its own. On RT_OK *out is owned by the caller. */
 enum rt_status collector_create(const struct collector_options *options, struct collector **out, struct rt_error *err);
+/*
+ * Makes the channel with this number in the file, which grows. The file stays the caller's. collector_free gives the
+ * channel's memory back to the system.
+ */
+enum rt_status collector_create_in(int fd, uint32_t number, const struct collector_options *options,
+                                   struct collector **out, struct rt_error *err);
+/* An empty file for channels. *fd is the caller's. */
+enum rt_status collector_file(int *fd, struct rt_error *err);
 void collector_free(struct collector *c);
 
 /* The channel's file, for the program to inherit; closed with the collector. */
@@ -26,14 +35,29 @@ int collector_fd(const struct collector *c);
 /*
  * Drains until collector_stop was called, then what is left, each record once. pid: whose memory map to read when the
  * recorder asks for it. If the writer fails, goes on draining, so that the program is not held up, and returns the
- * writer's error in the end.
+ * writer's error in the end. Also ends when the process has become another program by exec (collector_replaced).
  */
 enum rt_status collector_run(struct collector *c, pid_t pid, struct rt_writer *w, struct rt_error *err);
 /* Lets collector_run come to its end: the program is dead. For any thread or signal handler. */
 void collector_stop(struct collector *c);
 
+/* Lets it look around at once. */
+void collector_wake(struct collector *c);
+
 /* Did the recorder start in the program? */
 bool collector_started(const struct collector *c);
+/* The number of the process in which it did, by its own word. */
+pid_t collector_pid(const struct collector *c);
+/* Did the process begin by fork? Otherwise by exec. */
+bool collector_forked(const struct collector *c);
+/* Has the process become another program? */
+bool collector_replaced(const struct collector *c);
+/* How many threads it had, at least. */
+size_t collector_threads(const struct collector *c);
+/* Lets the process go on unrecorded, without a word. */
+void collector_abandon(struct collector *c);
+/* What all processes share: in the channel with number 0. */
+struct rt_tree *collector_tree(const struct collector *c);
 /* How many threads' records were dropped because the program had written over what describes them. */
 unsigned collector_broken(const struct collector *c);
 /* What the program had loaded; borrowed. */

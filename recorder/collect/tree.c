@@ -1,0 +1,498 @@
+/*
+ * A thread (the doorman) makes channels ahead, and sees who has started in one. Each process then has a thread that
+ * collects, resolves and writes, and another that sleeps until the process is dead.
+ *
+ * What leaves no trace: a forked child that became another program before it had made a thread, because nobody asked
+ * for what lies between fork and exec.
+ */
+#include "recorder/collect/tree.h"
+
+#include "recorder/channel.h"
+#include "recorder/collect/resolve.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define AHEAD 4u              /* channels made before they are wanted */
+#define PROCESSES_MAX 100000u /* in one recording; more run unrecorded */
+#define REPLACED_MS 1000      /* an executed program has so long to start its recorder */
+#define FORKED_NS 2000000000u /* and a forked child, when all others are gone */
+
+struct process {
+	struct tree *tree;
+	struct collector *collector;
+	struct tree_trace trace;
+	char *path;
+	char **command;
+	pthread_t thread;
+	_Atomic bool begun;
+	_Atomic bool settled; /* path is what it will be */
+	_Atomic bool done;
+	bool joined;
+};
+
+struct tree {
+	struct tree_options options;
+	int fd;
+	struct rt_tree *shared;
+	struct process **processes; /* under lock: moves */
+	size_t count;
+	pthread_mutex_t lock;
+	pthread_mutex_t resolving; /* elfutils is not made for threads */
+	pthread_t doorman;
+	bool started;
+	_Atomic bool stop;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void ring(struct tree *t)
+{
+	atomic_fetch_add(&t->shared->bell, 1);
+	syscall(SYS_futex, &t->shared->bell, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
+
+static void sleep_on_bell(struct tree *t, uint32_t seen, unsigned milliseconds)
+{
+	struct timespec timeout = {milliseconds / 1000, (long)(milliseconds % 1000) * 1000000};
+	syscall(SYS_futex, &t->shared->bell, FUTEX_WAIT, seen, &timeout, NULL, 0);
+}
+
+static struct process *process_at(struct tree *t, size_t i)
+{
+	pthread_mutex_lock(&t->lock);
+	struct process *p = i < t->count ? t->processes[i] : NULL;
+	pthread_mutex_unlock(&t->lock);
+	return p;
+}
+
+/* ---- Making channels ---- */
+
+static void process_free(struct process *p)
+{
+	if (!p)
+		return;
+	collector_free(p->collector);
+	for (char **word = p->command; word && *word; word++)
+		free(*word);
+	free(p->command);
+	free(p->path);
+	free(p);
+}
+
+/* One more channel. */
+static enum rt_status extend(struct tree *t, struct rt_error *err)
+{
+	struct process *p = calloc(1, sizeof *p);
+	if (!p)
+		return rt_error_set(err, RT_EMEMORY, "no memory for a process");
+	p->tree = t;
+	enum rt_status status = collector_create_in(t->fd, (uint32_t)t->count, &t->options.rings, &p->collector, err);
+	if (status) {
+		process_free(p);
+		return status;
+	}
+	pthread_mutex_lock(&t->lock);
+	struct process **processes = realloc(t->processes, (t->count + 1) * sizeof(*processes));
+	if (processes) {
+		processes[t->count++] = p;
+		t->processes = processes;
+	}
+	pthread_mutex_unlock(&t->lock);
+	if (processes)
+		return RT_OK;
+	process_free(p);
+	return rt_error_set(err, RT_EMEMORY, "no memory for a process");
+}
+
+enum rt_status tree_create(const struct tree_options *options, struct tree **out, struct rt_error *err)
+{
+	struct tree *t = calloc(1, sizeof *t);
+	if (!t)
+		return rt_error_set(err, RT_EMEMORY, "no memory for the collector");
+	t->options = *options;
+	t->fd = -1;
+	pthread_mutex_init(&t->lock, NULL);
+	pthread_mutex_init(&t->resolving, NULL);
+	enum rt_status status = collector_file(&t->fd, err);
+	if (!status)
+		status = extend(t, err);
+	if (status) {
+		tree_free(t);
+		return status;
+	}
+	t->shared = collector_tree(t->processes[0]->collector);
+	t->shared->made = t->shared->taken = 1;
+	t->shared->collector_pid = getpid();
+	t->shared->collector_fd = t->fd;
+	if (options->folder && strlen(options->folder) < RT_FOLDER_SIZE && !strpbrk(options->folder, ":'")) {
+		memcpy(t->shared->folder, options->folder, strlen(options->folder) + 1);
+		if (getrandom(&t->shared->nonce, sizeof t->shared->nonce, 0) < 0)
+			t->shared->nonce = now_ns();
+		t->shared->nonce |= 1;
+	}
+	*out = t;
+	return RT_OK;
+}
+
+int tree_fd(const struct tree *t)
+{
+	return t->fd;
+}
+
+struct collector *tree_first(const struct tree *t)
+{
+	return t->processes[0]->collector;
+}
+
+/* ---- One process ---- */
+
+/*
+ * A process may leave several traces, one for each program that it was, and numbers are used again. Whether an earlier
+ * one keeps its name is known soon: it has become the program that this is about, or is dead.
+ */
+static unsigned count_namesakes(struct process *p)
+{
+	const struct timespec moment = {0, 1000000};
+	struct tree *t = p->tree;
+	unsigned n = 0;
+	for (size_t i = 1;; i++) {
+		struct process *other = process_at(t, i);
+		if (other == p)
+			return n;
+		if (!atomic_load(&other->begun) || other->trace.pid != p->trace.pid)
+			continue;
+		while (!atomic_load(&other->settled)) {
+			pthread_mutex_lock(&t->lock);
+			if (other->collector)
+				collector_wake(other->collector);
+			pthread_mutex_unlock(&t->lock);
+			nanosleep(&moment, NULL);
+		}
+		n += other->path != NULL;
+	}
+}
+
+/* OUTPUT.PID, OUTPUT.PID.2 and so on. */
+static char *name_for(struct process *p)
+{
+	unsigned before = count_namesakes(p);
+	const char *output = p->tree->options.output;
+	long pid = p->trace.pid;
+	char *name;
+	if (before ? asprintf(&name, "%s.%ld.%u", output, pid, before + 1) < 0
+	           : asprintf(&name, "%s.%ld", output, pid) < 0)
+		return NULL;
+	return name;
+}
+
+/* What it was called with, NULL-terminated; NULL if that cannot be read. */
+static char **command_of(pid_t pid)
+{
+	char name[64], *word = NULL, **command = NULL;
+	size_t size = 0, n = 0;
+	snprintf(name, sizeof name, "/proc/%ld/cmdline", (long)pid);
+	FILE *f = fopen(name, "re");
+	while (f && getdelim(&word, &size, '\0', f) > 0) {
+		char **longer = realloc(command, (n + 2) * sizeof *command);
+		if (!longer)
+			break;
+		command = longer;
+		command[n] = strdup(word);
+		command[++n] = NULL;
+	}
+	free(word);
+	if (f)
+		fclose(f);
+	return command;
+}
+
+/* Sleeps until the process is dead, at most so long. */
+static bool is_dead(int pidfd, int milliseconds)
+{
+	struct pollfd p = {.fd = pidfd, .events = POLLIN};
+	return pidfd < 0 || poll(&p, 1, milliseconds) > 0;
+}
+
+struct watch {
+	struct collector *collector;
+	int pidfd;
+};
+
+static void *watch(void *arg)
+{
+	const struct watch *w = arg;
+	while (!is_dead(w->pidfd, -1))
+		;
+	collector_stop(w->collector);
+	return NULL;
+}
+
+static bool has_successor(struct process *p)
+{
+	for (size_t i = 1;; i++) {
+		struct process *other = process_at(p->tree, i);
+		if (!other)
+			return false;
+		if (other != p && atomic_load(&other->begun) && !atomic_load(&other->done) &&
+		    other->trace.pid == p->trace.pid)
+			return true;
+	}
+}
+
+/* Between exec and the start of the recorder the process is on nobody's list. */
+static void await_successor(struct process *p, int pidfd)
+{
+	for (int i = 0; i < REPLACED_MS / 10 && !atomic_load(&p->tree->stop) && !has_successor(p); i++)
+		if (is_dead(pidfd, 10))
+			return;
+}
+
+enum rt_status tree_finish(struct tree *t, struct collector *c, struct rt_writer *w, struct rt_writer_result *result,
+                           struct rt_error *err)
+{
+	struct resolver *resolver = NULL;
+	pthread_mutex_lock(&t->resolving);
+	enum rt_status status = resolver_create(collector_modules(c), &resolver, err);
+	if (!status)
+		status = resolver_write(resolver, w, err);
+	resolver_free(resolver);
+	pthread_mutex_unlock(&t->resolving);
+	if (!status)
+		return rt_writer_finish(w, result, err);
+	rt_writer_abort(w);
+	return status;
+}
+
+static enum rt_status collect(struct process *p, int pidfd, struct rt_writer *w, struct rt_error *err)
+{
+	struct watch watched = {p->collector, pidfd};
+	pthread_t watcher;
+	if (pthread_create(&watcher, NULL, watch, &watched) != 0) {
+		collector_abandon(p->collector);
+		return rt_error_set(err, RT_ESYSTEM, "cannot make a thread");
+	}
+	enum rt_status status = collector_run(p->collector, p->trace.pid, w, err);
+	pthread_cancel(watcher);
+	pthread_join(watcher, NULL);
+	return status;
+}
+
+static enum rt_status record(struct process *p, int pidfd, struct rt_error *err)
+{
+	struct rt_writer_options options = {.command = (const char *const *)p->command, .pid = (uint64_t)p->trace.pid};
+	struct rt_writer *w;
+	uint64_t began = now_ns();
+	p->path = name_for(p);
+	enum rt_status status = p->path ? rt_writer_create(p->path, &options, &w, err)
+	                                : rt_error_set(err, RT_EMEMORY, "no memory for a path");
+	if (status) {
+		collector_abandon(p->collector);
+		return status;
+	}
+	status = collect(p, pidfd, w, err);
+	p->trace.result.duration_ns = now_ns() - began;
+	p->trace.broken = collector_broken(p->collector);
+	if (!status && collector_forked(p->collector) && collector_replaced(p->collector) &&
+	    collector_threads(p->collector) < 2) {
+		free(p->path);
+		p->path = NULL;
+	}
+	atomic_store(&p->settled, true);
+	if (status || !p->path) {
+		rt_writer_abort(w);
+		return status;
+	}
+	return tree_finish(p->tree, p->collector, w, &p->trace.result, err);
+}
+
+static void *process_run(void *arg)
+{
+	struct process *p = arg;
+	int pidfd = (int)syscall(SYS_pidfd_open, p->trace.pid, 0); /* none: it is dead already */
+	record(p, pidfd, &p->trace.error);
+	atomic_store(&p->settled, true);
+	if (collector_replaced(p->collector))
+		await_successor(p, pidfd);
+	if (pidfd >= 0)
+		close(pidfd);
+	atomic_store(&p->done, true);
+	ring(p->tree);
+	return NULL;
+}
+
+/* ---- The doorman ---- */
+
+static void begin(struct process *p)
+{
+	p->trace.pid = collector_pid(p->collector);
+	p->command = command_of(p->trace.pid);
+	atomic_store(&p->begun, true);
+	if (pthread_create(&p->thread, NULL, process_run, p) == 0)
+		return;
+	collector_abandon(p->collector);
+	rt_error_set(&p->trace.error, RT_ESYSTEM, "cannot make a thread");
+	p->joined = true;
+	atomic_store(&p->settled, true);
+	atomic_store(&p->done, true);
+}
+
+/* The channel's memory goes; what is known of the trace stays. */
+static void reap(struct process *p)
+{
+	if (p->joined)
+		return;
+	pthread_join(p->thread, NULL);
+	p->joined = true;
+	pthread_mutex_lock(&p->tree->lock);
+	collector_free(p->collector);
+	p->collector = NULL;
+	pthread_mutex_unlock(&p->tree->lock);
+}
+
+static void look_around(struct tree *t)
+{
+	struct rt_error ignored;
+	uint32_t taken = atomic_load(&t->shared->taken);
+	while (t->count < PROCESSES_MAX && t->count < (size_t)taken + AHEAD && extend(t, &ignored) == RT_OK)
+		atomic_store(&t->shared->made, (uint32_t)t->count);
+	for (size_t i = 1; i < t->count; i++) {
+		struct process *p = t->processes[i];
+		if (!atomic_load(&p->begun) && collector_started(p->collector))
+			begin(p);
+		if (atomic_load(&p->done))
+			reap(p);
+	}
+}
+
+static void *stand_at_door(void *arg)
+{
+	struct tree *t = arg;
+	for (;;) {
+		uint32_t bell = atomic_load(&t->shared->bell);
+		bool stop = atomic_load(&t->stop);
+		look_around(t);
+		if (stop)
+			return NULL;
+		sleep_on_bell(t, bell, 1000);
+	}
+}
+
+enum rt_status tree_start(struct tree *t, struct rt_error *err)
+{
+	if (!t->shared->nonce)
+		return RT_OK;
+	int failure = pthread_create(&t->doorman, NULL, stand_at_door, t);
+	if (failure)
+		return rt_error_set(err, RT_ESYSTEM, "cannot make a thread: %s", strerror(failure));
+	t->started = true;
+	return RT_OK;
+}
+
+/* ---- The end ---- */
+
+size_t tree_alive(struct tree *t, pid_t *pids, size_t n)
+{
+	size_t alive = 0;
+	for (size_t i = 1;; i++) {
+		struct process *p = process_at(t, i);
+		if (!p)
+			return alive;
+		if (!atomic_load(&p->begun) || atomic_load(&p->done))
+			continue;
+		if (alive < n)
+			pids[alive] = p->trace.pid;
+		alive++;
+	}
+}
+
+/* Is a child on its way? One that was killed there never comes. */
+static bool is_expected(struct tree *t)
+{
+	uint64_t until = now_ns() + FORKED_NS;
+	while (atomic_load(&t->shared->forking) && now_ns() < until) {
+		uint32_t bell = atomic_load(&t->shared->bell);
+		if (tree_alive(t, NULL, 0))
+			return true;
+		sleep_on_bell(t, bell, 10);
+	}
+	return tree_alive(t, NULL, 0) > 0;
+}
+
+bool tree_wait(struct tree *t, unsigned milliseconds)
+{
+	uint32_t bell = atomic_load(&t->shared->bell);
+	if (!t->started || (!tree_alive(t, NULL, 0) && !is_expected(t)))
+		return false;
+	sleep_on_bell(t, bell, milliseconds);
+	return true;
+}
+
+void tree_abandon(struct tree *t)
+{
+	atomic_store(&t->shared->over, 1);
+	pthread_mutex_lock(&t->lock);
+	for (size_t i = 1; i < t->count; i++)
+		if (t->processes[i]->collector)
+			collector_abandon(t->processes[i]->collector);
+	pthread_mutex_unlock(&t->lock);
+}
+
+static void stop(struct tree *t)
+{
+	if (!t->started)
+		return;
+	t->started = false;
+	tree_abandon(t);
+	atomic_store(&t->stop, true);
+	ring(t);
+	pthread_join(t->doorman, NULL);
+	for (size_t i = 1; i < t->count; i++) {
+		struct process *p = t->processes[i];
+		if (p->collector) /* also where nobody has started yet */
+			collector_abandon(p->collector);
+		if (atomic_load(&p->begun))
+			reap(p);
+	}
+}
+
+void tree_end(struct tree *t, void (*f)(const struct tree_trace *trace, void *arg), void *arg)
+{
+	stop(t);
+	for (size_t i = 1; i < t->count; i++) {
+		struct process *p = t->processes[i];
+		p->trace.path = p->path;
+		if (atomic_load(&p->begun))
+			f(&p->trace, arg);
+	}
+}
+
+void tree_free(struct tree *t)
+{
+	if (!t)
+		return;
+	stop(t);
+	for (size_t i = t->count; i-- > 0;) /* the first one has what all share */
+		process_free(t->processes[i]);
+	free(t->processes);
+	if (t->fd >= 0)
+		close(t->fd);
+	pthread_mutex_destroy(&t->lock);
+	pthread_mutex_destroy(&t->resolving);
+	free(t);
+}
