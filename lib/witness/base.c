@@ -45,14 +45,6 @@ const struct section *base_section(const struct base *b, uint32_t thread, uint32
 	return NULL;
 }
 
-static bool is_goal(const struct goal *goal, uint32_t e)
-{
-	for (uint32_t i = 0; i < goal->count; i++)
-		if (goal->events[i] == e)
-			return true;
-	return false;
-}
-
 /* Lowers the base to what the first event behind it in every thread comes after. */
 static bool lower_to_common(const struct base *b, const struct goal *goal, const uint32_t *bound, uint32_t *at)
 {
@@ -63,7 +55,7 @@ static bool lower_to_common(const struct base *b, const struct goal *goal, const
 			continue;
 		uint32_t e = m->threads[t].events[at[t]];
 		/* What a goal's event reads is its own affair. */
-		uint32_t clock = is_goal(goal, e) ? trf_clock_before(b->trf, e) : trf_clock(b->trf, e);
+		uint32_t clock = goal_has(goal, e) ? trf_clock_before(b->trf, e) : trf_clock(b->trf, e);
 		for (uint32_t u = 0; u < m->thread_count; u++) {
 			uint32_t n = u != t && at[u] ? clock_get(&b->trf->clocks, clock, u) : at[u];
 			if (n < at[u]) {

@@ -20,6 +20,26 @@ struct goal {
 /* The goal that stands for an anomaly's instance. */
 struct goal goal_of(const struct anomaly *a);
 
+/* Is e one of the goal's events? */
+static inline bool goal_has(const struct goal *g, uint32_t e)
+{
+	for (uint32_t i = 0; i < g->count; i++)
+		if (g->events[i] == e)
+			return true;
+	return false;
+}
+/* Is e one of those that a witness executes: a sequence's? */
+static inline bool goal_runs(const struct goal *g, uint32_t e)
+{
+	return g->kind == GOAL_SEQUENCE && goal_has(g, e);
+}
+/* Is the goal's event i right behind the one before it in the same thread? That one may have seen another write then.
+ */
+static inline bool goal_continues(const struct goal *g, const struct model *m, uint32_t i)
+{
+	return i && g->events[i - 1] == model_pred(m, g->events[i]);
+}
+
 /* Appends an event of the model; false without memory. */
 bool schedule_push(struct schedule *s, const struct model *m, uint32_t event);
 void schedule_release(struct schedule *s);
