@@ -24,12 +24,26 @@ static void hash_fact(struct space *s, uint64_t kind, uint64_t what, uint64_t va
 	s->hash[1] ^= mix(key ^ UINT64_C(0xd6e8feb86659fd93));
 }
 
+/* Does one of a sequence's events read the cell? It may see any write, but whether its thread may go on depends on
+ * which.
+ */
+static bool goal_reads(const struct space *s, uint32_t cell)
+{
+	const struct model *m = s->m;
+	for (uint32_t i = 0; s->goal->kind == GOAL_SEQUENCE && i < s->goal->count; i++) {
+		const struct model_event *e = &m->events[s->goal->events[i]];
+		if (rt_op_reads(m->sites[e->site].op) && cell - e->object < m->sites[e->site].cells)
+			return true;
+	}
+	return false;
+}
+
 /* The last write of a cell is part of the state only while some read may still ask for it. */
 static void hash_last(struct space *s, uint32_t cell)
 {
 	uint32_t last = s->last[cell];
 	uint32_t asked = last == MODEL_NONE ? s->asked_first[cell] : s->asked[last];
-	if (asked)
+	if (asked || goal_reads(s, cell))
 		hash_fact(s, 2, cell, last);
 }
 

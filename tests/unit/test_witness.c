@@ -242,8 +242,8 @@ START_TEST(what_is_predictable_is_proved_and_nothing_else)
 }
 END_TEST
 
-/* How many reads of thread T2 are uncertain, if the order of this trace is known by time stamps only. */
-static uint32_t uncertain_reads(const char *text)
+/* A subject of these lines of STD. */
+static void subject_of_text(struct subject *s, const char *text)
 {
 	char path[] = "/tmp/racetrace-witness-XXXXXX";
 	int fd = mkstemp(path);
@@ -251,9 +251,27 @@ static uint32_t uncertain_reads(const char *text)
 	ck_assert_ptr_nonnull(out);
 	fputs(text, out);
 	fclose(out);
-	struct subject s;
-	subject_init(&s, path);
+	subject_init(s, path);
 	unlink(path);
+}
+
+/* Only if y is written before 3 does 4 see what it saw and its thread may go on; the search tries 3 first. */
+START_TEST(what_a_goal_event_reads_is_part_of_the_state)
+{
+	struct subject s;
+	subject_of_text(&s, "T1|acq(l)|1\nT2|acq(k)|2\nT1|w(y)|3\nT1|r(y)|4\nT2|w(y)|5\nT2|w(x)|6\nT2|w(y)|7\n"
+	                    "T1|w(x)|8\n");
+	struct goal goal = {GOAL_SEQUENCE, 4, {5, 3, 6, 7}};
+	ck_assert(provable(&s, &goal));
+	subject_release(&s);
+}
+END_TEST
+
+/* How many reads of thread T2 are uncertain, if the order of this trace is known by time stamps only. */
+static uint32_t uncertain_reads(const char *text)
+{
+	struct subject s;
+	subject_of_text(&s, text);
 	struct rt_error err = {0};
 	struct certain *c = certain_create(s.m, false, &err);
 	ck_assert_ptr_nonnull(c);
@@ -285,6 +303,7 @@ Suite *witness_suite(void)
 	TCase *c = tcase_create("golden");
 	tcase_set_timeout(c, 300);
 	tcase_add_loop_test(c, what_is_predictable_is_proved_and_nothing_else, 0, 4);
+	tcase_add_test(c, what_a_goal_event_reads_is_part_of_the_state);
 	tcase_add_test(c, a_read_that_races_with_the_write_it_saw_is_not_certain);
 	suite_add_tcase(s, c);
 	return s;
