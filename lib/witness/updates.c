@@ -11,7 +11,7 @@ enum { FOLLOWERS = 8 };
 struct course {
 	uint32_t sites[FOLLOWERS];
 	uint32_t count;
-	bool seen, decides;
+	bool decides;
 };
 
 /* Are the two positions in one source line of one function? Without positions: the same code address. */
@@ -49,7 +49,15 @@ static void follow(struct course *c, const struct model *m, const struct model_t
 		else if (c->sites[i] != site)
 			c->decides = true;
 	}
-	c->seen = true;
+}
+
+/* Notes what the read at pos is followed by. One that is an update at one time and none at another decides. */
+static void note(struct course *c, const struct model *m, const struct model_thread *t, uint32_t pos)
+{
+	if (update_at(m, t, pos) != MODEL_NONE)
+		follow(c, m, t, pos + 2);
+	else if (pos + 1 < t->count)
+		c->decides = true;
 }
 
 static bool acquires(const struct model_site *site)
@@ -102,12 +110,14 @@ uint8_t *updates_find(const struct model *m, uint32_t *count)
 			for (uint32_t pos = 0; pos < t->count; pos++) {
 				uint32_t e = t->events[pos];
 				struct course *c = &courses[m->events[e].site];
-				if ((pass && (!c->seen || c->decides)) || update_at(m, t, pos) == MODEL_NONE)
+				if (model_op(m, e) != RT_OP_READ)
 					continue;
 				if (!pass) {
-					follow(c, m, t, pos + 2);
+					note(c, m, t, pos);
 					continue;
 				}
+				if (c->decides || update_at(m, t, pos) == MODEL_NONE)
+					continue;
 				updates[e / 8] |= (uint8_t)(1 << e % 8);
 				++*count;
 			}

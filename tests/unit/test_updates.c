@@ -67,6 +67,54 @@ START_TEST(an_acquire_of_a_release_orders)
 }
 END_TEST
 
+/*
+ * Threads 1, 2 and 3 count under a lock; thread 1 writes the message before, thread 3 reads it after. The third one's
+ * write of the count comes from this line.
+ */
+static int verdict_behind_counter(uint64_t last_line)
+{
+	enum { LOCK = 0x10, LINE = 50 };
+	struct rt_event events[20] = {{.op = RT_OP_WRITE, .thread = 1, .addr = MESSAGE, .arg = 4, .pc = 1}};
+	size_t count = 1;
+	for (uint32_t thread = 1; thread <= 3; thread++) {
+		const struct rt_event part[] = {
+		    {.op = RT_OP_ACQUIRE, .thread = thread, .addr = LOCK, .pc = 2},
+		    {.op = RT_OP_READ, .thread = thread, .addr = FLAG, .arg = 4, .pc = LINE},
+		    {.op = RT_OP_WRITE, .thread = thread, .addr = FLAG, .arg = 4, .pc = thread < 3 ? LINE : last_line},
+		    {.op = RT_OP_RELEASE, .thread = thread, .addr = LOCK, .pc = 3},
+		};
+		memcpy(&events[count], part, sizeof part);
+		count += sizeof part / sizeof *part;
+	}
+	events[count++] = (struct rt_event){.op = RT_OP_READ, .thread = 3, .addr = MESSAGE, .arg = 4, .pc = 4};
+	for (uint64_t i = 0, ordinals[4] = {0}; i < count; i++) {
+		events[i].number = events[i].stamp = i + 1;
+		events[i].ordinal = ++ordinals[events[i].thread];
+	}
+	struct memory_trace memory;
+	struct rt_error err = {0};
+	struct analysis *a;
+	struct analysis_options options = {.all = true, .kinds = 1u << ANOMALY_RACE};
+	ck_assert_msg(analysis_run(memory_trace(&memory, events, count, 4), &options, &a, &err) == RT_OK, "%s",
+	              err.message);
+	ck_assert_uint_eq(a->anomalies.count, 1);
+	int verdict = (int)a->anomalies.items[0].verdict;
+	analysis_free(a);
+	return verdict;
+}
+
+START_TEST(counts_that_all_go_on_alike_do_not_refute)
+{
+	ck_assert_int_eq(verdict_behind_counter(50), VERDICT_PREDICTED);
+}
+END_TEST
+
+START_TEST(a_count_after_which_one_thread_does_something_else_refutes)
+{
+	ck_assert_int_eq(verdict_behind_counter(51), VERDICT_REFUTED);
+}
+END_TEST
+
 Suite *updates_suite(void);
 Suite *updates_suite(void)
 {
@@ -76,6 +124,10 @@ Suite *updates_suite(void)
 	tcase_add_test(c, having_seen_a_relaxed_flag_does_not_refute);
 	tcase_add_test(c, an_acquire_of_a_relaxed_store_does_not_refute);
 	tcase_add_test(c, an_acquire_of_a_release_orders);
+	suite_add_tcase(s, c);
+	c = tcase_create("a message behind a counter");
+	tcase_add_test(c, counts_that_all_go_on_alike_do_not_refute);
+	tcase_add_test(c, a_count_after_which_one_thread_does_something_else_refutes);
 	suite_add_tcase(s, c);
 	return s;
 }
