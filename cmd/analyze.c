@@ -25,6 +25,7 @@ enum {
 	OPT_PATTERN,
 	OPT_REGIONS,
 	OPT_BUDGET,
+	OPT_EXHAUSTIVE,
 	OPT_SCHEMA,
 	OPT_STATS
 };
@@ -67,6 +68,10 @@ static const struct argp_option options[] = {
      "What is to be atomic: critical sections (locks, the default), functions or annotated regions", 0},
     {"budget", OPT_BUDGET, "N[,TOTAL]", 0,
      "Let the provers execute N events for one candidate, and TOTAL for all (2000000,100000000)", 0},
+    {"exhaustive", OPT_EXHAUSTIVE, NULL, 0,
+     "Decide all races and deadlocks at once by visiting every state that the trace's events can reach; for small "
+     "traces",
+     0},
     {"schema", OPT_SCHEMA, NULL, 0, "Print the JSON Schema of the report and exit", 0},
     {"stats", OPT_STATS, NULL, 0, "Print to standard error how much there was to do and how long each step took", 0},
     {0}};
@@ -163,6 +168,8 @@ static void finish(struct argp_state *state, struct settings *s)
 		argp_error(state, "no trace given: 'racetrace record PROGRAM' writes trace.zst");
 	if (s->only_orders && !s->analysis.orders)
 		argp_error(state, "--only-orders needs --orders");
+	if (s->only_orders && s->analysis.exhaustive)
+		argp_error(state, "--only-orders asks no prover, --exhaustive is one: give one of them");
 	s->analysis.unproved = s->only_orders;
 	s->analysis.user = s->user.items;
 	if (s->user.count && s->analysis.kinds)
@@ -222,6 +229,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_BUDGET:
 		parse_budget(state, &s->analysis.prove, arg);
+		return 0;
+	case OPT_EXHAUSTIVE:
+		s->analysis.exhaustive = true;
 		return 0;
 	case OPT_SCHEMA:
 		s->schema = true;

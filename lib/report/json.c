@@ -374,6 +374,11 @@ static json_t *limits_json(const struct report *r)
 		set(&o, "search_events", limit_json(proofs->budget, proofs->cut));
 		set(&o, "search_events_total", limit_json(proofs->total_budget, proofs->exhausted));
 	}
+	if (proofs->visited) {
+		json_t *states = limit_json(proofs->state_limit, !proofs->all);
+		set(&states, "visited", number(proofs->states));
+		set(&o, "search_states", states);
+	}
 	return o;
 }
 

@@ -415,6 +415,23 @@ static void put_trace(const struct printer *p)
 	}
 }
 
+/* Of --exhaustive: whether every state was visited. */
+static void put_states(const struct printer *p)
+{
+	const struct prove_counts *proofs = &p->r->analysis->proofs;
+	if (!proofs->visited)
+		return;
+	if (proofs->all) {
+		fprintf(p->out, "every state that matters was visited: %" PRIu64 "\n", proofs->states);
+		return;
+	}
+	put_styled(p, YELLOW, "warning: ");
+	fprintf(p->out,
+	        "gave up visiting states after %" PRIu64 ": what was not met is left to the other provers; --budget "
+	        "allows more\n",
+	        proofs->states);
+}
+
 /*
  * The findings. What is only predicted can be very much, where provers had no time for all of it: a person is shown the
  * first of each kind (they are ranked), and told of the rest.
@@ -448,6 +465,7 @@ enum rt_status report_text(const struct report *r, bool color, FILE *out, struct
 	for (int kind = 0; kind < ANOMALY_KINDS; kind++)
 		if (r->analysis->kinds >> kind & 1)
 			put_summary_line(&p, (enum anomaly_kind)kind);
+	put_states(&p);
 	put_trace(&p);
 	return RT_OK;
 }

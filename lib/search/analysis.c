@@ -69,7 +69,8 @@ static void gather_evidence(const struct analysis *a, struct anomaly *anomaly)
 }
 
 /* Decides what was found, and asks the orders about the instances that the provers settled on. */
-static enum rt_status decide_all(struct analysis *a, const struct search_context *c, struct rt_error *err)
+static enum rt_status decide_all(struct analysis *a, const struct analysis_options *options,
+                                 const struct search_context *c, struct rt_error *err)
 {
 	enum rt_status status = RT_OK;
 	struct provers *provers = a->anomalies.count ? search_provers(c) : NULL;
@@ -77,12 +78,15 @@ static enum rt_status decide_all(struct analysis *a, const struct search_context
 		*err = c->lazy->error;
 		return c->lazy->status;
 	}
+	if (provers && options->exhaustive)
+		status = provers_visit(provers, &a->anomalies, err);
+	for (size_t i = 0; provers && !status && i < a->anomalies.count; i++)
+		status = provers_decide(provers, &a->anomalies.items[i], err);
+	if (!status && options->exhaustive && !options->every)
+		anomaly_list_fold_races(&a->anomalies, a->model);
 	for (size_t i = 0; !status && i < a->anomalies.count; i++) {
-		struct anomaly *anomaly = &a->anomalies.items[i];
-		if (provers)
-			status = provers_decide(provers, anomaly, err);
-		gather_evidence(a, anomaly);
-		a->summary[anomaly->kind][anomaly->verdict]++;
+		gather_evidence(a, &a->anomalies.items[i]);
+		a->summary[a->anomalies.items[i].kind][a->anomalies.items[i].verdict]++;
 	}
 	if (provers)
 		a->proofs = *provers_counts(provers);
@@ -119,14 +123,16 @@ static enum rt_status search_all(struct analysis *a, const struct analysis_optio
 		    (searches[i].kind == ANOMALY_PATTERN && !options->user))
 			continue;
 		a->kinds |= 1u << searches[i].kind;
-		enum rt_status status = searches[i].search(c, &a->anomalies, err);
+		struct search_context own = *c;
+		own.every |= options->exhaustive && searches[i].kind == ANOMALY_RACE;
+		enum rt_status status = searches[i].search(&own, &a->anomalies, err);
 		if (status)
 			return status;
 	}
 	begin(options, ANALYSIS_ORDERS);
 	run_orders(c, options->orders ? options->orders : UINT32_MAX, &a->anomalies);
 	begin(options, ANALYSIS_PROVE);
-	enum rt_status status = decide_all(a, c, err);
+	enum rt_status status = decide_all(a, options, c, err);
 	if (status)
 		return status;
 	if (a->anomalies.count)

@@ -14,6 +14,7 @@ struct analysis_options {
 	bool every;                 /* one anomaly a tuple of events instead of one a tuple of source positions */
 	bool all;                   /* refuted ones too */
 	bool unproved;              /* no prover is asked: what the orders say is all that is wanted */
+	bool exhaustive;            /* every state is visited for all races and deadlocks; see provers_visit */
 	uint64_t asked;             /* bit i: patterns[i] is searched for although it is off by default */
 	const struct pattern *user; /* patterns of the user's, ending with a NULL name; borrowed; NULL: none */
 	struct prove_options prove;

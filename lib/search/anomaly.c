@@ -2,6 +2,7 @@
 #include "lib/search/anomaly.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct anomaly *anomaly_add(struct anomaly_list *list, const struct anomaly *a)
 {
@@ -17,16 +18,74 @@ struct anomaly *anomaly_add(struct anomaly_list *list, const struct anomaly *a)
 	return &list->items[list->count++];
 }
 
+static void release(struct anomaly *a)
+{
+	if (a->schedule)
+		free(a->schedule->steps);
+	free(a->schedule);
+	free(a->others);
+}
+
 void anomaly_list_release(struct anomaly_list *list)
 {
-	for (size_t i = 0; i < list->count; i++) {
-		if (list->items[i].schedule)
-			free(list->items[i].schedule->steps);
-		free(list->items[i].schedule);
-		free(list->items[i].others);
-	}
+	for (size_t i = 0; i < list->count; i++)
+		release(&list->items[i]);
 	free(list->items);
 	*list = (struct anomaly_list){0};
+}
+
+/* The lower (0) or the higher (1) source position of a race. */
+static uint64_t position(const struct model *m, const struct anomaly *race, int which)
+{
+	uint64_t pc1 = m->sites[m->events[race->events[0]].site].pc, pc2 = m->sites[m->events[race->events[1]].site].pc;
+	return (pc1 < pc2) == !which ? pc1 : pc2;
+}
+
+/* 0: both are races and share pattern and source positions. */
+static int compare_places(const struct model *m, const struct anomaly *a, const struct anomaly *b)
+{
+	if (a->kind != b->kind || a->kind != ANOMALY_RACE)
+		return a->kind < b->kind ? -1 : 1;
+	for (int i = 0; i < 2; i++) {
+		uint64_t x = position(m, a, i), y = position(m, b, i);
+		if (x != y)
+			return x < y ? -1 : 1;
+	}
+	return strcmp(a->pattern, b->pattern);
+}
+
+/* By place; those of one place with the strongest verdict first, then in the order of the trace. */
+static int compare_to_fold(const void *x, const void *y, void *model)
+{
+	const struct anomaly *a = x, *b = y;
+	int places = a->kind == b->kind && a->kind != ANOMALY_RACE ? 0 : compare_places(model, a, b);
+	if (places)
+		return places;
+	if (a->verdict != b->verdict)
+		return a->verdict > b->verdict ? -1 : 1;
+	for (uint32_t i = a->event_count; i-- > 0;)
+		if (a->events[i] != b->events[i])
+			return a->events[i] < b->events[i] ? -1 : 1;
+	return 0;
+}
+
+void anomaly_list_fold_races(struct anomaly_list *list, const struct model *m)
+{
+	size_t kept = 0;
+	if (!list->count)
+		return;
+	qsort_r(list->items, list->count, sizeof *list->items, compare_to_fold, (void *)(uintptr_t)m);
+	for (size_t i = 1; i < list->count; i++) {
+		struct anomaly *strongest = &list->items[kept], *a = &list->items[i];
+		if (compare_places(m, strongest, a)) {
+			list->items[++kept] = *a;
+			continue;
+		}
+		strongest->count += a->count;
+		strongest->ruled_out += a->ruled_out;
+		release(a);
+	}
+	list->count = kept + 1;
 }
 
 static const struct {

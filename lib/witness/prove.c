@@ -3,14 +3,13 @@
 
 #include "lib/order/syncp.h"
 #include "lib/trace/values.h"
+#include "lib/trace/vec.h"
 #include "lib/witness/certain.h"
 #include "lib/witness/pecan.h"
 #include "lib/witness/search.h"
+#include "lib/witness/states.h"
 #include "lib/witness/updates.h"
 #include "lib/witness/verify.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 /* PECAN_SHARE: one part in so many of the total budget is for schedules that are as long as the trace. */
 enum { BUDGET = 2000000, TOTAL_BUDGET = 100000000, PECAN_SHARE = 16 };
@@ -33,6 +32,9 @@ struct provers {
 	uint32_t update_count;
 	struct trf loose_trf;
 	struct search *loose;
+	/* What provers_visit was asked about, sorted. */
+	struct states_goal *visited;
+	uint32_t visited_count, visited_capacity;
 	struct prove_counts counts;
 };
 
@@ -48,6 +50,9 @@ void provers_free(struct provers *p)
 	if (p->loose)
 		trf_release(&p->loose_trf);
 	free(p->updates);
+	for (uint32_t i = 0; i < p->visited_count; i++)
+		schedule_release(&p->visited[i].schedule);
+	free(p->visited);
 	search_free(p->valued);
 	if (p->valued)
 		trf_release(&p->valued_trf);
@@ -176,6 +181,37 @@ static enum search_answer pecan(struct provers *p, const struct goal *goal, stru
 	return pecan_schedule(p->context.por, goal, out) ? SEARCH_FOUND : SEARCH_NO_MEMORY;
 }
 
+static int compare_goals(const void *a, const void *b)
+{
+	const struct goal *x = a, *y = b;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	if (x->count != y->count)
+		return x->count < y->count ? -1 : 1;
+	for (uint32_t i = 0; i < x->count; i++)
+		if (x->events[i] != y->events[i])
+			return x->events[i] < y->events[i] ? -1 : 1;
+	return 0;
+}
+
+/* What provers_visit found. */
+static enum search_answer visited(struct provers *p, const struct goal *goal, struct schedule *out)
+{
+	const struct states_goal *g = NULL;
+	if (p->visited_count)
+		g = bsearch(goal, p->visited, p->visited_count, sizeof *p->visited, compare_goals);
+	if (!g)
+		return SEARCH_GAVE_UP;
+	if (!g->met)
+		return p->counts.all ? SEARCH_NONE : SEARCH_GAVE_UP;
+	*out = g->schedule;
+	out->steps = malloc((size_t)out->count * sizeof *out->steps + 1);
+	if (!out->steps)
+		return SEARCH_NO_MEMORY;
+	memcpy(out->steps, g->schedule.steps, out->count * sizeof *out->steps);
+	return SEARCH_FOUND;
+}
+
 /* The sync-preserving ideal, its events in the order of the trace. */
 static enum search_answer syncp(struct provers *p, const struct goal *goal, struct schedule *out)
 {
@@ -220,9 +256,9 @@ static const struct {
 	bool observed; /* for what the recorded run shows only */
 	bool promises; /* what it builds is a witness; else it may be none */
 } provers[] = {
-    {WITNESS_RECORDED, recorded, true, false},     {WITNESS_CLOSURE, closure, false, true},
-    {WITNESS_PECAN, pecan, false, false},          {WITNESS_SYNCP, syncp, false, true},
-    {WITNESS_EXHAUSTIVE, exhaustive, false, true},
+    {WITNESS_RECORDED, recorded, true, false}, {WITNESS_EXHAUSTIVE, visited, false, true},
+    {WITNESS_CLOSURE, closure, false, true},   {WITNESS_PECAN, pecan, false, false},
+    {WITNESS_SYNCP, syncp, false, true},       {WITNESS_EXHAUSTIVE, exhaustive, false, true},
 };
 
 /* What is known of one instance so far. */
@@ -314,6 +350,51 @@ static struct goal instance(const struct anomaly *a, uint32_t i)
 	if (i)
 		memcpy(goal.events, a->others + (size_t)(i - 1) * a->event_count, a->event_count * sizeof *goal.events);
 	return goal;
+}
+
+/* Keeps the goal to be looked for in every state, unless the closure refutes it. */
+static bool keep_goal(struct provers *p, const struct goal *goal)
+{
+	struct schedule none = {0};
+	if (goal->kind == GOAL_SEQUENCE || closure(p, goal, &none) == SEARCH_NONE)
+		return true;
+	if (!vec_reserve(&p->visited, &p->visited_capacity, (uint64_t)p->visited_count + 1, sizeof *p->visited))
+		return false;
+	p->visited[p->visited_count++] = (struct states_goal){.goal = *goal};
+	return true;
+}
+
+/* One visit: reads see what they saw; or, with values, what is like it. */
+static enum search_answer visit(struct provers *p, const struct trf *trf, const struct values *values)
+{
+	struct states_limits limits = {p->options.total_budget, STATES_MAX};
+	struct states_count counts;
+	enum search_answer answer =
+	    states_visit(p->m, trf, NULL, values, &limits, p->visited, p->visited_count, &counts);
+	p->counts.states += counts.states;
+	return answer;
+}
+
+enum rt_status provers_visit(struct provers *p, const struct anomaly_list *list, struct rt_error *err)
+{
+	bool ok = true;
+	for (size_t i = 0; ok && i < list->count; i++) {
+		const struct anomaly *a = &list->items[i];
+		for (uint32_t k = 0; ok && a->verdict == VERDICT_PREDICTED && k <= a->other_count; k++) {
+			struct goal goal = instance(a, k);
+			ok = keep_goal(p, &goal);
+		}
+	}
+	if (ok && p->visited_count)
+		qsort(p->visited, p->visited_count, sizeof *p->visited, compare_goals);
+	enum search_answer answer = ok ? visit(p, &p->trf, NULL) : SEARCH_NO_MEMORY;
+	/* What reads-from forbids, values may allow. */
+	if (p->valued && (answer == SEARCH_NONE || answer == SEARCH_GAVE_UP))
+		answer = visit(p, &p->valued_trf, &p->values);
+	p->counts.visited = true;
+	p->counts.state_limit = STATES_MAX;
+	p->counts.all = answer == SEARCH_FOUND || answer == SEARCH_NONE;
+	return answer == SEARCH_NO_MEMORY ? rt_error_set(err, RT_EMEMORY, "no memory to visit every state") : RT_OK;
 }
 
 enum rt_status provers_decide(struct provers *p, struct anomaly *a, struct rt_error *err)

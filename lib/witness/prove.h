@@ -23,6 +23,9 @@ struct prove_counts {
 	bool cut;          /* a search gave up at its budget */
 	bool exhausted;    /* the total budget ran out */
 	uint64_t budget, total_budget; /* as applied; 0: no prover was made */
+	/* provers_visit: */
+	uint64_t states, state_limit; /* so many were visited; might have been, without more memory */
+	bool visited, all; /* it was asked; every state was visited, or all that it was asked about was met before */
 };
 
 /* What the provers work on; all of it is borrowed and must outlive them. */
@@ -42,6 +45,13 @@ void provers_free(struct provers *p);
 /* What each event needs, whatever the reordering; borrowed. A candidate one of whose events needs another is refuted.
  */
 const struct trf *provers_needs(const struct provers *p);
+
+/*
+ * Visits every state that the trace's correct reorderings reach (states.h), for the races and deadlocks among the
+ * anomalies all at once. provers_decide then knows of each instance what was found. May execute as many events as the
+ * total budget says, beside it; what is left open then is for the other provers.
+ */
+enum rt_status provers_visit(struct provers *p, const struct anomaly_list *list, struct rt_error *err);
 
 /*
  * Decides an anomaly: sets verdict, witness, events (of the instance that was proved) and schedule. One that is

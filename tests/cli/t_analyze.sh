@@ -51,6 +51,24 @@ expect 1 --all --fail-on refuted flag.std
 holds '.anomalies | length == 1'
 expect 2
 says 'no trace given'
+
+# Every state at once.
+expect 1 --exhaustive lock.std
+holds '.anomalies[0] | .verdict == "proved" and .evidence.witness == "exhaustive"'
+holds '.limits.search_states | .hit == false and .visited > 0'
+expect 0 --exhaustive --all flag.std
+holds '.anomalies[0].verdict == "refuted" and .limits.search_states.hit == false'
+expect 1 --exhaustive --budget 1,1 lock.std
+holds '.limits.search_states.hit and .anomalies[0].evidence.witness != "exhaustive"'
+expect 1 --exhaustive --budget 1,1 --format text lock.std
+grep -q '^warning: gave up visiting states' out || wrong "gave up without a word: $(cat out)"
+expect 1 --exhaustive loop.std
+holds '.anomalies | length == 1 and .[0].count == 4'
+expect 1 --exhaustive --every --kinds race loop.std
+holds '.anomalies | length == 4'
+expect 0 --exhaustive --kinds atomicity lock.std
+expect 2 --exhaustive --only-orders --orders hb lock.std
+says 'give one of them'
 # How long it took, beside the report and not in it.
 expect 1 --stats loop.std
 holds '.schema == "racetrace.report/1"'
