@@ -53,16 +53,19 @@ START_TEST(every_injected_race_is_proved_and_no_candidate_left_undecided)
 }
 END_TEST
 
-/* Of the pairs that are predictable, how many does PECAN's schedule show? */
+/* Of the tuples that are predictable, how many does PECAN's schedule show? */
 struct tally {
 	uint64_t predictable, shown, unpredictable;
 };
 
-/* Every candidate pair of the trace: PECAN's schedule before the judge, against the exhaustive search. */
-static void compare_pecan(struct rt_trace *trace, struct tally *tally)
+/* Every candidate of the trace: PECAN's schedule before the judge, against the exhaustive search. */
+static void compare_pecan(struct rt_trace *trace, struct tally tallies[ANOMALY_KINDS])
 {
 	struct rt_error err = {0};
-	struct analysis_options options = {.kinds = 1u << ANOMALY_RACE, .every = true, .all = true, .unproved = true};
+	struct analysis_options options = {.kinds = 1u << ANOMALY_RACE | 1u << ANOMALY_ATOMICITY | 1u << ANOMALY_ASV,
+	                                   .every = true,
+	                                   .all = true,
+	                                   .unproved = true};
 	struct analysis *a = NULL;
 	struct trf trf;
 	ck_assert_msg(analysis_run(trace, &options, &a, &err) == RT_OK, "%s", err.message);
@@ -72,6 +75,7 @@ static void compare_pecan(struct rt_trace *trace, struct tally *tally)
 	ck_assert(judge && search);
 	for (size_t i = 0; i < a->anomalies.count; i++) {
 		struct goal goal = goal_of(&a->anomalies.items[i]);
+		struct tally *tally = &tallies[a->anomalies.items[i].kind];
 		struct schedule schedule = {0}, other = {0};
 		struct verdict_of_judge v;
 		uint64_t spent;
@@ -92,19 +96,23 @@ static void compare_pecan(struct rt_trace *trace, struct tally *tally)
 }
 
 /* Prints; what it proves is that the schedules are good for something and that the judge is needed. */
-static void say(const char *what, const struct tally *t)
+static void say(const char *what, const struct tally tallies[ANOMALY_KINDS])
 {
-	printf("PECAN's schedules, %s: of %lu predictable pairs the judge refuses %lu (%.0f %%)\n", what,
-	       (unsigned long)t->predictable, (unsigned long)(t->predictable - t->shown),
-	       100.0 * (double)(t->predictable - t->shown) / (double)t->predictable);
-	ck_assert_uint_gt(t->shown, t->predictable / 3);
-	ck_assert_uint_lt(t->shown, t->predictable);
+	for (int kind = ANOMALY_RACE; kind <= ANOMALY_ASV; kind++) {
+		const struct tally *t = &tallies[kind];
+		printf("PECAN's schedules, %s, %s: of %lu predictable candidates the judge refuses %lu (%.0f %%)\n",
+		       what, anomaly_kind_name((enum anomaly_kind)kind), (unsigned long)t->predictable,
+		       (unsigned long)(t->predictable - t->shown),
+		       100.0 * (double)(t->predictable - t->shown) / (double)t->predictable);
+		ck_assert_uint_gt(t->shown, t->predictable / 3);
+		ck_assert_uint_lt(t->shown, t->predictable);
+	}
 }
 
 START_TEST(schedules_of_pecan_are_judged_like_any_other)
 {
 	static const char *const folders[] = {"hand", "random"};
-	struct tally golden = {0};
+	struct tally golden[ANOMALY_KINDS] = {0};
 	char path[512], line[1 << 17];
 	for (int i = 0; i < 2; i++) {
 		snprintf(path, sizeof path, "tests/golden/%s/expected.jsonl", folders[i]);
@@ -117,26 +125,26 @@ START_TEST(schedules_of_pecan_are_judged_like_any_other)
 			snprintf(path, sizeof path, "tests/golden/%s/%s", folders[i],
 			         json_string_value(json_object_get(entry, "trace")));
 			ck_assert_msg(rt_trace_open(path, &trace, &err) == RT_OK, "%s", err.message);
-			compare_pecan(trace, &golden);
+			compare_pecan(trace, golden);
 			rt_trace_free(trace);
 			json_decref(entry);
 		}
 		fclose(in);
 	}
-	say("golden traces", &golden);
+	say("golden traces", golden);
 }
 END_TEST
 
 START_TEST(schedules_of_pecan_on_random_traces)
 {
 	static struct oracle_trace t;
-	struct tally random = {0};
+	struct tally random[ANOMALY_KINDS] = {0};
 	for (uint64_t seed = 1; seed <= 10000; seed++) {
 		struct memory_trace memory;
 		oracle_random(&t, seed * 7, ORACLE_LOCKS | (seed % 2 ? ORACLE_FORKS : 0), 12 + (int)(seed % 24));
-		compare_pecan(memory_trace(&memory, t.events, (size_t)t.count, (uint32_t)t.threads), &random);
+		compare_pecan(memory_trace(&memory, t.events, (size_t)t.count, (uint32_t)t.threads), random);
 	}
-	say("10,000 random traces", &random);
+	say("10,000 random traces", random);
 }
 END_TEST
 

@@ -1,6 +1,7 @@
 /* Witnesses against the golden traces: whatever is predictable gets one that the judge accepts, whatever is not gets
  * none. */
 #include "lib/witness/certain.h"
+#include "lib/witness/pecan.h"
 #include "lib/witness/search.h"
 #include "lib/witness/verify.h"
 
@@ -267,6 +268,56 @@ START_TEST(what_a_goal_event_reads_is_part_of_the_state)
 }
 END_TEST
 
+/* What the judge says of PECAN's schedule. */
+static enum verify_fault fault_of_pecan(const char *text, const struct goal *goal)
+{
+	struct subject s;
+	struct segment_order por;
+	struct schedule schedule = {0};
+	struct rt_error err = {0};
+	struct verdict_of_judge v;
+	subject_of_text(&s, text);
+	ck_assert(segment_order_compute(s.m, false, &por, &err) == RT_OK);
+	ck_assert(pecan_schedule(&por, goal, &schedule));
+	judge_verify(s.judge, &schedule, goal, &v);
+	schedule_release(&schedule);
+	segment_order_release(&por);
+	subject_release(&s);
+	return v.fault;
+}
+
+START_TEST(algorithm_4_holds_a_thread_up_where_it_keeps_nobody_out)
+{
+	/* T1 asks under l twice, under o all the time; T2 writes under l in between, whichever comes first. */
+	const char *asks_first =
+	    "T1|acq(o)|1\nT1|acq(l)|2\nT1|r(x)|3\nT1|rel(l)|4\nT1|acq(l)|5\nT1|r(x)|6\nT1|rel(l)|7\n"
+	    "T1|rel(o)|8\nT2|acq(l)|9\nT2|w(x)|10\nT2|rel(l)|11\n";
+	const char *writes_first =
+	    "T2|acq(l)|1\nT2|w(x)|2\nT2|rel(l)|3\nT1|acq(o)|4\nT1|acq(l)|5\nT1|w(x)|6\nT1|rel(l)|7\n"
+	    "T1|acq(l)|8\nT1|r(x)|9\nT1|rel(l)|10\nT1|rel(o)|11\n";
+	ck_assert_int_eq(fault_of_pecan(asks_first, &(struct goal){GOAL_SEQUENCE, 3, {2, 9, 5}}), VERIFY_NONE);
+	ck_assert_int_eq(fault_of_pecan(writes_first, &(struct goal){GOAL_SEQUENCE, 3, {5, 1, 8}}), VERIFY_NONE);
+}
+END_TEST
+
+START_TEST(who_asks_for_a_lock_of_a_held_up_thread_is_left_behind)
+{
+	/* T3 wants o, which T1 holds while T2 writes. */
+	const char *text = "T1|acq(o)|1\nT1|r(x)|2\nT1|r(y)|3\nT1|rel(o)|4\nT3|acq(o)|5\nT3|r(z)|6\nT3|rel(o)|7\n"
+	                   "T2|w(z)|8\nT2|w(x)|9\nT2|w(y)|10\n";
+	ck_assert_int_eq(fault_of_pecan(text, &(struct goal){GOAL_SEQUENCE, 4, {1, 8, 9, 2}}), VERIFY_NONE);
+}
+END_TEST
+
+START_TEST(who_holds_what_the_goal_needs_is_run_on_until_it_lets_it_go)
+{
+	/* T2 stands before its write, T3 in its section, when T1 is to take the lock. */
+	const char *text = "T1|acq(l)|1\nT1|w(x)|2\nT1|rel(l)|3\nT3|acq(l)|4\nT3|r(z)|5\nT2|w(x)|6\nT3|rel(l)|7\n"
+	                   "T2|w(z)|8\n";
+	ck_assert_int_eq(fault_of_pecan(text, &(struct goal){GOAL_RACE, 2, {1, 5}}), VERIFY_NONE);
+}
+END_TEST
+
 /* How many reads of thread T2 are uncertain, if the order of this trace is known by time stamps only. */
 static uint32_t uncertain_reads(const char *text)
 {
@@ -303,6 +354,9 @@ Suite *witness_suite(void)
 	TCase *c = tcase_create("golden");
 	tcase_set_timeout(c, 300);
 	tcase_add_loop_test(c, what_is_predictable_is_proved_and_nothing_else, 0, 4);
+	tcase_add_test(c, algorithm_4_holds_a_thread_up_where_it_keeps_nobody_out);
+	tcase_add_test(c, who_asks_for_a_lock_of_a_held_up_thread_is_left_behind);
+	tcase_add_test(c, who_holds_what_the_goal_needs_is_run_on_until_it_lets_it_go);
 	tcase_add_test(c, what_a_goal_event_reads_is_part_of_the_state);
 	tcase_add_test(c, a_read_that_races_with_the_write_it_saw_is_not_certain);
 	suite_add_tcase(s, c);
