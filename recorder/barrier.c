@@ -12,8 +12,23 @@ RT_INTERPOSE(int, pthread_barrier_wait, (pthread_barrier_t * barrier))
 {
 	/* The barrier may be destroyed by another party as soon as the real call lets one go, so it is read before. */
 	unsigned parties = ((const struct glibc_barrier *)(const void *)barrier)->count;
-	rt_emit_sync(RT_OP_BARRIER_ARRIVE, (uintptr_t)barrier, parties, RT_PC, 0);
+	rt_emit_use(RT_OP_BARRIER_ARRIVE, barrier, parties, RT_PC, 0);
 	int result = RT_REAL(pthread_barrier_wait)(barrier);
 	rt_emit_sync(RT_OP_BARRIER_LEAVE, (uintptr_t)barrier, parties, RT_PC, 0);
 	return result;
+}
+
+RT_INTERPOSE(int, pthread_barrier_init,
+             (pthread_barrier_t *restrict barrier, const pthread_barrierattr_t *restrict attr, unsigned count))
+{
+	int result = RT_REAL(pthread_barrier_init)(barrier, attr, count);
+	if (result == 0)
+		rt_emit_object(barrier, RT_PC);
+	return result;
+}
+
+RT_INTERPOSE(int, pthread_barrier_destroy, (pthread_barrier_t * barrier))
+{
+	rt_emit_object(barrier, RT_PC);
+	return RT_REAL(pthread_barrier_destroy)(barrier);
 }

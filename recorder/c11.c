@@ -40,7 +40,7 @@ RT_INTERPOSE(int, mtx_timedlock, (mtx_t *restrict m, const struct timespec *rest
 RT_INTERPOSE(int, mtx_unlock, (mtx_t * m))
 {
 	if (rt_recording() && rt_mutex_lets_go(as_mutex(m)))
-		rt_emit_sync(RT_OP_RELEASE, (uintptr_t)m, 0, RT_PC, 0);
+		rt_emit_use(RT_OP_RELEASE, m, 0, RT_PC, 0);
 	return RT_REAL(mtx_unlock)(m);
 }
 
@@ -62,13 +62,13 @@ RT_INTERPOSE(int, cnd_timedwait, (cnd_t *restrict cond, mtx_t *restrict m, const
 
 RT_INTERPOSE(int, cnd_signal, (cnd_t * cond))
 {
-	rt_emit_sync(RT_OP_SIGNAL, (uintptr_t)cond, 0, RT_PC, 0);
+	rt_emit_signal(RT_OP_SIGNAL, cond, RT_PC);
 	return RT_REAL(cnd_signal)(cond);
 }
 
 RT_INTERPOSE(int, cnd_broadcast, (cnd_t * cond))
 {
-	rt_emit_sync(RT_OP_BROADCAST, (uintptr_t)cond, 0, RT_PC, 0);
+	rt_emit_signal(RT_OP_BROADCAST, cond, RT_PC);
 	return RT_REAL(cnd_broadcast)(cond);
 }
 
@@ -83,4 +83,32 @@ RT_INTERPOSE(void, thrd_yield, (void))
 {
 	RT_REAL(thrd_yield)();
 	rt_emit_time();
+}
+
+RT_INTERPOSE(int, mtx_init, (mtx_t * m, int type))
+{
+	int result = RT_REAL(mtx_init)(m, type);
+	if (result == thrd_success)
+		rt_emit_object(m, RT_PC);
+	return result;
+}
+
+RT_INTERPOSE(void, mtx_destroy, (mtx_t * m))
+{
+	rt_emit_object(m, RT_PC);
+	RT_REAL(mtx_destroy)(m);
+}
+
+RT_INTERPOSE(int, cnd_init, (cnd_t * cond))
+{
+	int result = RT_REAL(cnd_init)(cond);
+	if (result == thrd_success)
+		rt_emit_object(cond, RT_PC);
+	return result;
+}
+
+RT_INTERPOSE(void, cnd_destroy, (cnd_t * cond))
+{
+	rt_emit_object(cond, RT_PC);
+	RT_REAL(cnd_destroy)(cond);
 }

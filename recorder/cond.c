@@ -7,11 +7,22 @@
 
 #include <errno.h>
 
+/*
+ * A woken thread may be quicker than the call, which touches the condition until it returns; so this is an access
+ * behind the signal, and a thread that destroys the condition as soon as it is woken has to wait for the signaller's
+ * mutex.
+ */
+void rt_emit_signal(unsigned op, const volatile void *cond, uintptr_t pc)
+{
+	rt_emit_sync(op, (uintptr_t)cond, 0, pc, 0);
+	rt_emit(RT_OP_READ, (uintptr_t)cond, pc, rt_record_aux(1, 0, RT_F_OBJECT));
+}
+
 void rt_wait_begin(struct rt_wait *w)
 {
 	w->said = rt_recording() && rt_mutex_lets_go(w->mutex);
 	if (w->said)
-		rt_emit_sync(RT_OP_WAIT_BEGIN, (uintptr_t)w->cond, (uintptr_t)w->mutex, w->pc, 0);
+		rt_emit_use(RT_OP_WAIT_BEGIN, w->cond, (uintptr_t)w->mutex, w->pc, 0);
 }
 
 void rt_wait_end(struct rt_wait *w)
@@ -19,9 +30,9 @@ void rt_wait_end(struct rt_wait *w)
 	if (!w->said)
 		return;
 	unsigned flags = w->flags | (w->result == ETIMEDOUT ? RT_F_TIMEOUT : 0u);
-	rt_emit_sync(RT_OP_WAIT_END, (uintptr_t)w->cond, (uintptr_t)w->mutex, w->pc, flags);
+	rt_emit_use(RT_OP_WAIT_END, w->cond, (uintptr_t)w->mutex, w->pc, flags);
 	if (w->result == ENOTRECOVERABLE) /* a robust mutex that was not taken again */
-		rt_emit_sync(RT_OP_RELEASE, (uintptr_t)w->mutex, 0, w->pc, 0);
+		rt_emit_use(RT_OP_RELEASE, w->mutex, 0, w->pc, 0);
 }
 
 /* A time that glibc refuses: it returns EINVAL without having waited. */
@@ -57,12 +68,26 @@ RT_INTERPOSE(int, pthread_cond_clockwait,
 
 RT_INTERPOSE(int, pthread_cond_signal, (pthread_cond_t * cond))
 {
-	rt_emit_sync(RT_OP_SIGNAL, (uintptr_t)cond, 0, RT_PC, 0);
+	rt_emit_signal(RT_OP_SIGNAL, cond, RT_PC);
 	return RT_REAL(pthread_cond_signal)(cond);
 }
 
 RT_INTERPOSE(int, pthread_cond_broadcast, (pthread_cond_t * cond))
 {
-	rt_emit_sync(RT_OP_BROADCAST, (uintptr_t)cond, 0, RT_PC, 0);
+	rt_emit_signal(RT_OP_BROADCAST, cond, RT_PC);
 	return RT_REAL(pthread_cond_broadcast)(cond);
+}
+
+RT_INTERPOSE(int, pthread_cond_init, (pthread_cond_t *restrict cond, const pthread_condattr_t *restrict attr))
+{
+	int result = RT_REAL(pthread_cond_init)(cond, attr);
+	if (result == 0)
+		rt_emit_object(cond, RT_PC);
+	return result;
+}
+
+RT_INTERPOSE(int, pthread_cond_destroy, (pthread_cond_t * cond))
+{
+	rt_emit_object(cond, RT_PC);
+	return RT_REAL(pthread_cond_destroy)(cond);
 }

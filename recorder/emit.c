@@ -3,6 +3,7 @@
  * and dropping what cannot be recorded.
  */
 #include "recorder/core.h"
+#include "recorder/sync.h"
 
 _Static_assert(offsetof(struct rt_slot, cur) == 0 && offsetof(struct rt_slot, limit) == 8 &&
                    offsetof(struct rt_slot, skipped) == 16 && offsetof(struct rt_slot, last_stamp) == 48,
@@ -284,6 +285,11 @@ void rt_emit_free(uint64_t block, size_t size, uintptr_t pc)
 		struct rt_record ext = rt_record_ext(s->last_stamp, size);
 		rt_append2(event.w0, event.w1, s, ext.w0, ext.w1);
 	}
+}
+
+void rt_emit_object(const volatile void *object, uintptr_t pc)
+{
+	rt_sync(rt_self, RT_OP_WRITE, (uintptr_t)object, 1, pc, rt_record_aux(0, 0, RT_F_OBJECT));
 }
 
 void rt_emit_time(void)

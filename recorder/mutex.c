@@ -6,6 +6,7 @@
  */
 #include "recorder/core.h"
 #include "recorder/sync.h"
+#include "recorder/syscall.h"
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -38,7 +39,7 @@ void rt_mutex_acquired(pthread_mutex_t *m, int result, uintptr_t pc, unsigned fl
 	int kind = m->__data.__kind & KIND_TYPE;
 	if (kind == PTHREAD_MUTEX_RECURSIVE_NP && m->__data.__count > 1)
 		return;
-	rt_emit_sync(RT_OP_ACQUIRE, (uintptr_t)m, 0, pc, flags);
+	rt_emit_use(RT_OP_ACQUIRE, m, 0, pc, flags);
 }
 
 /* Follows the checks of glibc's pthread_mutex_unlock, which differ between kinds. */
@@ -57,6 +58,23 @@ bool rt_mutex_lets_go(const pthread_mutex_t *m)
 			return false;
 	}
 	return type != PTHREAD_MUTEX_RECURSIVE_NP || m->__data.__count == 1;
+}
+
+/* The list of what this thread holds is the kernel's: it goes through it when the thread is no more. */
+void rt_mutex_abandon(uintptr_t pc)
+{
+	enum { MANY = 1024 }; /* more is not believed */
+	struct robust_list_head *head = NULL;
+	size_t size = 0;
+	_Static_assert(offsetof(pthread_mutex_t, __data.__lock) == 0, "the futex is at the mutex's address");
+	if (!rt_recording() || RT_SYSCALL(SYS_get_robust_list, 0, &head, &size) != 0 || !head || size < sizeof *head)
+		return;
+	uintptr_t end = (uintptr_t)&head->list,
+	          at = (uintptr_t)head->list.next & ~(uintptr_t)1; /* 1: inherits priority */
+	for (int i = 0; i < MANY && at && at != end; i++) {
+		rt_emit_use(RT_OP_RELEASE, (void *)(at + (uintptr_t)head->futex_offset), 0, pc, 0);
+		at = (uintptr_t)((const struct robust_list *)at)->next & ~(uintptr_t)1;
+	}
 }
 
 RT_INTERPOSE(int, pthread_mutex_lock, (pthread_mutex_t * m))
@@ -91,7 +109,7 @@ RT_INTERPOSE(int, pthread_mutex_clocklock,
 RT_INTERPOSE(int, pthread_mutex_unlock, (pthread_mutex_t * m))
 {
 	if (rt_recording() && rt_mutex_lets_go(m))
-		rt_emit_sync(RT_OP_RELEASE, (uintptr_t)m, 0, RT_PC, 0);
+		rt_emit_use(RT_OP_RELEASE, m, 0, RT_PC, 0);
 	return RT_REAL(pthread_mutex_unlock)(m);
 }
 
@@ -108,7 +126,7 @@ RT_EXPORT int __pthread_mutex_unlock(pthread_mutex_t *m);
 RT_EXPORT int __pthread_mutex_unlock(pthread_mutex_t *m)
 {
 	if (rt_recording() && rt_mutex_lets_go(m))
-		rt_emit_sync(RT_OP_RELEASE, (uintptr_t)m, 0, RT_PC, 0);
+		rt_emit_use(RT_OP_RELEASE, m, 0, RT_PC, 0);
 	return RT_REAL(pthread_mutex_unlock)(m);
 }
 
@@ -116,7 +134,7 @@ RT_INTERPOSE(int, pthread_spin_lock, (pthread_spinlock_t * lock))
 {
 	int result = RT_REAL(pthread_spin_lock)(lock);
 	if (result == 0)
-		rt_emit_sync(RT_OP_ACQUIRE, (uintptr_t)lock, 0, RT_PC, 0);
+		rt_emit_use(RT_OP_ACQUIRE, lock, 0, RT_PC, 0);
 	return result;
 }
 
@@ -124,12 +142,40 @@ RT_INTERPOSE(int, pthread_spin_trylock, (pthread_spinlock_t * lock))
 {
 	int result = RT_REAL(pthread_spin_trylock)(lock);
 	if (result == 0)
-		rt_emit_sync(RT_OP_ACQUIRE, (uintptr_t)lock, 0, RT_PC, RT_F_TIMED);
+		rt_emit_use(RT_OP_ACQUIRE, lock, 0, RT_PC, RT_F_TIMED);
 	return result;
 }
 
 RT_INTERPOSE(int, pthread_spin_unlock, (pthread_spinlock_t * lock))
 {
-	rt_emit_sync(RT_OP_RELEASE, (uintptr_t)lock, 0, RT_PC, 0);
+	rt_emit_use(RT_OP_RELEASE, lock, 0, RT_PC, 0);
 	return RT_REAL(pthread_spin_unlock)(lock);
+}
+
+RT_INTERPOSE(int, pthread_mutex_init, (pthread_mutex_t * m, const pthread_mutexattr_t *attr))
+{
+	int result = RT_REAL(pthread_mutex_init)(m, attr);
+	if (result == 0)
+		rt_emit_object(m, RT_PC);
+	return result;
+}
+
+RT_INTERPOSE(int, pthread_mutex_destroy, (pthread_mutex_t * m))
+{
+	rt_emit_object(m, RT_PC);
+	return RT_REAL(pthread_mutex_destroy)(m);
+}
+
+RT_INTERPOSE(int, pthread_spin_init, (pthread_spinlock_t * lock, int shared))
+{
+	int result = RT_REAL(pthread_spin_init)(lock, shared);
+	if (result == 0)
+		rt_emit_object(lock, RT_PC);
+	return result;
+}
+
+RT_INTERPOSE(int, pthread_spin_destroy, (pthread_spinlock_t * lock))
+{
+	rt_emit_object(lock, RT_PC);
+	return RT_REAL(pthread_spin_destroy)(lock);
 }

@@ -42,13 +42,13 @@ bool rt_held_leave(const void *lock)
 static void read_locked(pthread_rwlock_t *lock, int result, uintptr_t pc, unsigned flags)
 {
 	if (result == 0 && rt_recording() && rt_held_enter(lock))
-		rt_emit_sync(RT_OP_ACQUIRE_SHARED, (uintptr_t)lock, 0, pc, flags);
+		rt_emit_use(RT_OP_ACQUIRE_SHARED, lock, 0, pc, flags);
 }
 
 static void write_locked(pthread_rwlock_t *lock, int result, uintptr_t pc, unsigned flags)
 {
 	if (result == 0)
-		rt_emit_sync(RT_OP_ACQUIRE, (uintptr_t)lock, 0, pc, flags);
+		rt_emit_use(RT_OP_ACQUIRE, lock, 0, pc, flags);
 }
 
 #define READ_LOCK(name, parameters, arguments, flags)                                                                  \
@@ -80,6 +80,20 @@ WRITE_LOCK(pthread_rwlock_clockwrlock, CLOCK_PARAMETERS, (lock, clock, until), R
 RT_INTERPOSE(int, pthread_rwlock_unlock, (pthread_rwlock_t * lock))
 {
 	if (rt_recording() && rt_held_leave(lock))
-		rt_emit_sync(RT_OP_RELEASE, (uintptr_t)lock, 0, RT_PC, 0);
+		rt_emit_use(RT_OP_RELEASE, lock, 0, RT_PC, 0);
 	return RT_REAL(pthread_rwlock_unlock)(lock);
+}
+
+RT_INTERPOSE(int, pthread_rwlock_init, (pthread_rwlock_t *restrict lock, const pthread_rwlockattr_t *restrict attr))
+{
+	int result = RT_REAL(pthread_rwlock_init)(lock, attr);
+	if (result == 0)
+		rt_emit_object(lock, RT_PC);
+	return result;
+}
+
+RT_INTERPOSE(int, pthread_rwlock_destroy, (pthread_rwlock_t * lock))
+{
+	rt_emit_object(lock, RT_PC);
+	return RT_REAL(pthread_rwlock_destroy)(lock);
 }

@@ -70,15 +70,23 @@ static void named_closed(sem_t *sem)
 static void waited(sem_t *sem, int result, uintptr_t pc, unsigned flags)
 {
 	if (result == 0)
-		rt_emit_sync(RT_OP_SEM_WAIT, (uintptr_t)sem, 0, pc, flags);
+		rt_emit_use(RT_OP_SEM_WAIT, sem, 0, pc, flags);
 }
 
 RT_INTERPOSE(int, sem_init, (sem_t * sem, int shared, unsigned value))
 {
 	int result = RT_REAL(sem_init)(sem, shared, value);
-	if (result == 0)
+	if (result == 0) {
+		rt_emit_object(sem, RT_PC);
 		rt_emit_sync(RT_OP_SEM_INIT, (uintptr_t)sem, value, RT_PC, 0);
+	}
 	return result;
+}
+
+RT_INTERPOSE(int, sem_destroy, (sem_t * sem))
+{
+	rt_emit_object(sem, RT_PC);
+	return RT_REAL(sem_destroy)(sem);
 }
 
 RT_INTERPOSE(sem_t *, sem_open, (const char *name, int flags, ...))
@@ -106,7 +114,7 @@ RT_INTERPOSE(int, sem_post, (sem_t * sem))
 {
 	int now;
 	if (rt_recording() && sem_getvalue(sem, &now) == 0 && now < INT_MAX) /* else it will fail: EOVERFLOW */
-		rt_emit_sync(RT_OP_SEM_POST, (uintptr_t)sem, 0, RT_PC, 0);
+		rt_emit_use(RT_OP_SEM_POST, sem, 0, RT_PC, 0);
 	return RT_REAL(sem_post)(sem);
 }
 

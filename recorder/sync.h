@@ -12,6 +12,14 @@
 /* Where an interposed function was called from: the call instruction, not what follows it. */
 #define RT_PC RT_CALLER
 
+/* A call on a synchronisation object, which also reads its memory: rt_emit_sync. */
+static inline void rt_emit_use(unsigned op, const volatile void *object, uint64_t arg, uintptr_t pc, unsigned flags)
+{
+	rt_emit_sync(op, (uintptr_t)object, arg, pc, flags | RT_F_OBJECT);
+}
+/* Init (after the real call) or destroy (before it) of one: writes its memory. */
+void rt_emit_object(const volatile void *object, uintptr_t pc);
+
 /*
  * A mutex call that takes the lock returned `result`: says ACQUIRE if that means that this thread holds it now and did
  * not before. EOWNERDEAD counts as taken.
@@ -23,6 +31,12 @@ void rt_mutex_acquired(pthread_mutex_t *mutex, int result, uintptr_t pc, unsigne
  * real function will refuse (EPERM).
  */
 bool rt_mutex_lets_go(const pthread_mutex_t *mutex);
+
+/* This thread ends: says RELEASE of the robust mutexes that it holds, because others may take them now. */
+void rt_mutex_abandon(uintptr_t pc);
+
+/* SIGNAL or BROADCAST, and that it uses the condition; before the real call. */
+void rt_emit_signal(unsigned op, const volatile void *cond, uintptr_t pc);
 
 /*
  * One wait on a condition. rt_wait_begin says WAIT_BEGIN. rt_wait_end is a cleanup function (the wait may be

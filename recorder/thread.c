@@ -5,6 +5,7 @@
  * nothing is said of threads that could not. END is emitted by the last round of key destructors.
  */
 #include "recorder/core.h"
+#include "recorder/sync.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -135,6 +136,7 @@ static void end_thread(void *rounds)
 		return;
 	rt_busy_begin();
 	rt_self = s;
+	rt_mutex_abandon(0);
 	rt_emit_sync(RT_OP_END, 0, 0, 0, 0);
 	rt_self = &rt_dead;
 	rt_thread.own = NULL;

@@ -21,8 +21,6 @@
 		return RT_REAL(name) arguments;                                                                        \
 	}
 
-FORWARD(int, pthread_cond_init, (pthread_cond_t *restrict cond, const pthread_condattr_t *restrict attr), (cond, attr))
-FORWARD(int, pthread_cond_destroy, (pthread_cond_t * cond), (cond))
 FORWARD(int, pthread_attr_getaffinity_np, (const pthread_attr_t *attr, size_t size, cpu_set_t *set), (attr, size, set))
 FORWARD(int, sched_getaffinity, (pid_t pid, size_t size, cpu_set_t *set), (pid, size, set))
 FORWARD(char *, realpath, (const char *restrict path, char *restrict resolved), (path, resolved))

@@ -111,8 +111,11 @@ enum {
 	RT_F_TIMED = 4,    /* WAIT_END of a timed wait (may return without a signal); timed or try lock */
 	RT_F_TIMEOUT = 8,  /* WAIT_END that did time out: no signal woke it */
 	RT_F_VPTR = 16,    /* access to a C++ object's vtable pointer */
-	RT_F_UNWOKEN = 32, /* reserved: wake-up known to be spurious */
-	RT_F_FREE = 64     /* WRITE that stands for free() of the block */
+	/* WRITE: init or destroy of a synchronisation object. READ: a call on one. Synchronisation: the call also reads
+	 * its object's memory (WAIT_END: its mutex's), as an atomic would; it must not race with those writes or with
+	 * free(). */
+	RT_F_OBJECT = 32,
+	RT_F_FREE = 64 /* WRITE that stands for free() of the block */
 };
 
 #define RT_OPERAND_BITS 48

@@ -11,7 +11,7 @@
 #define uthash_nonfatal_oom(element) ((element)->failed = true)
 #include <uthash.h>
 
-const char *const jsonl_flags[8] = {"value", "volatile", "timed", "timeout", "vptr", "unwoken", "free", NULL};
+const char *const jsonl_flags[8] = {"value", "volatile", "timed", "timeout", "vptr", "object", "free", NULL};
 const char *const jsonl_orders[8] = {"relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst", NULL, NULL};
 
 struct jsonl_position {

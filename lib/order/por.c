@@ -40,7 +40,7 @@ static bool find_timed(struct por *p)
 		uint32_t thread = model_thread_of(m, m->sync[i]);
 		if (site->op == RT_OP_WAIT_BEGIN)
 			begins[thread] = i;
-		else if (site->op == RT_OP_WAIT_END && site->flags & (RT_F_TIMED | RT_F_TIMEOUT | RT_F_UNWOKEN) &&
+		else if (site->op == RT_OP_WAIT_END && site->flags & (RT_F_TIMED | RT_F_TIMEOUT) &&
 		         begins[thread] != MODEL_NONE)
 			p->timed[begins[thread]] = 1;
 	}

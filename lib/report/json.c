@@ -103,6 +103,8 @@ static void set_details(const struct report *r, const struct description *d, jso
 		set(o, "volatile", json_true());
 	if (d->event.flags & RT_F_FREE)
 		set(o, "free", json_true());
+	if (d->event.flags & RT_F_OBJECT && rt_op_is_access(d->event.op))
+		set(o, "object", json_true());
 	if (d->event.flags & RT_F_VALUE)
 		set(o, "value", hex(d->event.value));
 	if (rt_op_group(d->event.op) == RT_GROUP_LOCK) {

@@ -91,6 +91,8 @@ static void ask_event(struct questions *q, const struct model *m, uint32_t e)
 	uint64_t addr = 0;
 	if (rt_op_group(op) == RT_GROUP_LOCK && object < m->object_count)
 		addr = m->objects[object].addr;
+	if (m->sites[m->events[e].site].flags & RT_F_OBJECT && rt_op_is_access(op))
+		addr = m->cells[object].addr;
 	ask(q, m->events[e].number, addr, false);
 	uint32_t lockset = model_lockset_of(m, e);
 	if (lockset >= m->lockset_count || q->locksets[lockset])

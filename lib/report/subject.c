@@ -97,6 +97,17 @@ bool subject_meeting(const struct model *m, const struct anomaly *anomaly, uint3
 	return true;
 }
 
+/* What lies inside a mutex is the library's business: "queue.mutex.__data.__lock" is "queue.mutex". Reserved names are
+ * the library's own. */
+static void cut_reserved(char *name)
+{
+	for (char *dot = strchr(name, '.'); dot; dot = strchr(dot + 1, '.'))
+		if (dot[1] == '_' && (dot[2] == '_' || (dot[2] >= 'A' && dot[2] <= 'Z'))) {
+			*dot = '\0';
+			return;
+		}
+}
+
 bool subject_of(const struct report *r, const struct anomaly *anomaly, struct subject *out)
 {
 	uint32_t e;
@@ -108,6 +119,8 @@ bool subject_of(const struct report *r, const struct anomaly *anomaly, struct su
 	if (!place)
 		return false;
 	describe_place(r, place, out);
+	if (r->analysis->model->sites[r->analysis->model->events[e].site].flags & RT_F_OBJECT)
+		cut_reserved(out->name);
 	return true;
 }
 
@@ -115,17 +128,6 @@ const struct memory_block *subject_lock_block(const struct description *d)
 {
 	const struct memory_place *place = description_place(d, d->event.addr);
 	return place ? &place->block : NULL;
-}
-
-/* What lies inside a mutex is the library's business: "queue.mutex.__data.__lock" is "queue.mutex". Reserved names are
- * the library's own. */
-static void cut_reserved(char *name)
-{
-	for (char *dot = strchr(name, '.'); dot; dot = strchr(dot + 1, '.'))
-		if (dot[1] == '_' && (dot[2] == '_' || (dot[2] >= 'A' && dot[2] <= 'Z'))) {
-			*dot = '\0';
-			return;
-		}
 }
 
 void subject_object_name(const struct report *r, uint64_t addr, const struct memory_block *block,

@@ -163,6 +163,8 @@ static void put_operation(const struct printer *p, const struct description *d)
 		fprintf(p->out, " (%s)", orders_of_memory[d->event.order]);
 	if (d->event.flags & RT_F_FREE)
 		fputs(" by free()", p->out);
+	if (d->event.flags & RT_F_OBJECT)
+		fputs(rt_op_writes(d->event.op) ? " by init or destroy" : " by a call on it", p->out);
 	fprintf(p->out, " of %" PRIu64 " byte%s", d->event.arg, plural(d->event.arg));
 	if (strcmp(p->info->format, "std") != 0)
 		fprintf(p->out, " at 0x%" PRIx64, d->event.addr);

@@ -9,7 +9,7 @@
 #include "lib/trace/loader.h"
 #include "lib/trace/vec.h"
 
-enum { TOUCH_SHARED = 1, TOUCH_WRITTEN = 2, TOUCH_OWNER_SHIFT = 2 };
+enum { TOUCH_SHARED = 1, TOUCH_WRITTEN = 2, TOUCH_OBJECT = 4, TOUCH_OWNER_SHIFT = 3 };
 #define TOUCH_LIVE(w) (((w)&3) == 3)
 
 static void add_cell(void *arg, uint64_t addr, uint32_t size)
@@ -97,10 +97,17 @@ static void keep(struct loader *l, const struct rt_event *e, uint32_t first, uin
 			l->touch[c] = (e->thread + 1) << TOUCH_OWNER_SHIFT | mark;
 		else
 			l->touch[c] |= mark | (owner != e->thread + 1 ? (uint32_t)TOUCH_SHARED : 0);
+		if (mark && l->touch[c] & TOUCH_OBJECT)
+			loader_object_written(l, c);
 		struct model_cell *cell = &l->m->cells[c];
 		cell->lockset = !cell->count || cell->lockset == lockset ? lockset : MODEL_NONE;
 		cell->count++;
 	}
+}
+
+void loader_object_cell(struct loader *l, uint32_t cell)
+{
+	l->touch[cell] |= TOUCH_OBJECT;
 }
 
 void loader_access(struct loader *l, const struct rt_event *e)
@@ -178,7 +185,7 @@ static uint32_t place(struct loader *l)
 	for (uint32_t i = 0; i < m->event_count; i++) {
 		struct model_event *e = &m->events[i];
 		struct model_segment *s = &m->segments[e->segment];
-		bool dead = rt_op_is_access(m->sites[e->site].op) && !trim(l, e);
+		bool dead = e->site == MODEL_NONE || (rt_op_is_access(m->sites[e->site].op) && !trim(l, e));
 		e->pos = l->threads[s->thread].pos;
 		if (dead) {
 			e->site = MODEL_NONE;
@@ -264,9 +271,11 @@ static void move_events(struct loader *l, uint32_t live)
 	m->value_count = values;
 }
 
-/* Did every cell that has events turn out shared and written? */
+/* Is every event alive, and did every cell that has events turn out shared and written? */
 static bool all_live(const struct loader *l)
 {
+	if (l->thinned)
+		return false;
 	for (uint32_t c = 0; c < l->m->cell_count; c++)
 		if (l->m->cells[c].count && !TOUCH_LIVE(l->touch[c]))
 			return false;

@@ -35,8 +35,9 @@ static bool table_grow(struct intern_table *t, const struct model *m,
 	grown.slots = calloc((size_t)grown.mask + 1, sizeof *grown.slots);
 	if (!grown.slots)
 		return false;
-	for (uint32_t i = 0; i < t->count; i++)
-		table_put(&grown, hash_of(m, i), i);
+	for (uint32_t i = 0; i <= t->mask; i++)
+		if (t->slots[i])
+			table_put(&grown, hash_of(m, t->slots[i] - 1), t->slots[i] - 1);
 	free(t->slots);
 	*t = grown;
 	return true;
@@ -128,6 +129,38 @@ uint32_t intern_object(struct intern *in, uint64_t addr, enum model_object_kind 
 	if (!table_put(&in->objects, hash, index) && !table_grow(&in->objects, m, object_hash))
 		return fail(in);
 	return index;
+}
+
+static uint32_t *object_slot(const struct intern *in, uint64_t addr, enum model_object_kind kind)
+{
+	const struct model *m = in->m;
+	for (uint32_t i = (uint32_t)mix(addr, kind) & in->objects.mask; in->objects.slots[i];
+	     i = (i + 1) & in->objects.mask) {
+		const struct model_object *o = &m->objects[in->objects.slots[i] - 1];
+		if (o->addr == addr && o->kind == kind)
+			return &in->objects.slots[i];
+	}
+	return NULL;
+}
+
+uint32_t intern_object_find(const struct intern *in, uint64_t addr, enum model_object_kind kind)
+{
+	const uint32_t *slot = object_slot(in, addr, kind);
+	return slot ? *slot - 1 : MODEL_NONE;
+}
+
+uint32_t intern_object_anew(struct intern *in, uint64_t addr, enum model_object_kind kind)
+{
+	struct model *m = in->m;
+	uint32_t *slot = object_slot(in, addr, kind);
+	if (!slot)
+		return intern_object(in, addr, kind);
+	if (!vec_reserve(&m->objects, &in->object_capacity, (uint64_t)m->object_count + 1, sizeof *m->objects))
+		return fail(in);
+	m->objects[m->object_count] = (struct model_object){addr, kind};
+	*slot = ++m->object_count;
+	in->object_cache[(addr >> 3 ^ addr >> 13 ^ kind) % INTERN_CACHE] = *slot;
+	return *slot - 1;
 }
 
 static uint64_t locks_hash(const struct model_lock *locks, uint32_t count)

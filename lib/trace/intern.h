@@ -28,6 +28,10 @@ void intern_release(struct intern *in);
 
 uint32_t intern_site(struct intern *in, const struct model_site *site);
 uint32_t intern_object(struct intern *in, uint64_t addr, enum model_object_kind kind);
+/* MODEL_NONE: there is none yet. */
+uint32_t intern_object_find(const struct intern *in, uint64_t addr, enum model_object_kind kind);
+/* Another object than the one that is there, which is not found any more. */
+uint32_t intern_object_anew(struct intern *in, uint64_t addr, enum model_object_kind kind);
 /* locks sorted by object. */
 uint32_t intern_lockset(struct intern *in, const struct model_lock *locks, uint32_t count);
 

@@ -1,6 +1,6 @@
 /*
  * The loader's inside, shared by its files: model.c (the passes), threads.c (what a thread holds and which region it is
- * in), cells.c (cells and their generations). Nobody else includes this.
+ * in), cells.c (cells and their generations), objects.c (synchronisation objects as memory). Nobody else includes this.
  */
 #ifndef LIB_TRACE_LOADER_H
 #define LIB_TRACE_LOADER_H
@@ -37,6 +37,17 @@ struct span {
 	uint64_t addr, end;
 };
 
+/* Locks that one thread took and another released, by address; they outlive a load that has found more of them. */
+enum { HANDED_MAX = 256 };
+struct handed {
+	uint64_t locks[HANDED_MAX];
+	uint32_t count;
+	bool grew;
+};
+
+enum { OBJECT_LINES = 1 << 20 };
+struct objects;
+
 struct loader {
 	struct rt_trace *trace;
 	struct model *m;
@@ -55,7 +66,10 @@ struct loader {
 	uint32_t shadow_cell_count;
 	struct span *benign; /* declared so by annotations */
 	uint32_t benign_count, benign_capacity;
-	bool failed; /* no memory */
+	struct objects *objects; /* objects.c */
+	struct handed *handed;   /* borrowed */
+	bool thinned;            /* some events are dead already: they have no site */
+	bool failed;             /* no memory */
 };
 
 /* Threads. */
@@ -78,5 +92,19 @@ void loader_access(struct loader *l, const struct rt_event *e);     /* pass two:
 void loader_renew(struct loader *l, uint64_t addr, uint64_t size);  /* pass two: new memory */
 void loader_benign(struct loader *l, uint64_t addr, uint64_t size); /* pass one */
 bool loader_compact(struct loader *l);                              /* after pass two */
+void loader_object_cell(struct loader *l, uint32_t cell);           /* tell loader_object_written of its writes */
+
+/* objects.c */
+bool loader_objects_init(struct loader *l);
+void loader_objects_release(struct loader *l);
+void loader_touch_object(struct loader *l, const struct rt_event *e); /* pass one: an event with RT_F_OBJECT */
+void loader_use_object(struct loader *l, const struct rt_event *e);   /* pass two: the same, before its sync event */
+void loader_object_written(struct loader *l, uint32_t cell);
+/* The object that the event is about, of this kind and at this address. */
+uint32_t loader_object(struct loader *l, const struct rt_event *e, uint64_t addr, enum model_object_kind kind);
+/* What lies there is made anew, or its memory is. */
+void loader_new_objects(struct loader *l, uint64_t addr, uint64_t size);
+bool loader_is_handed(const struct loader *l, uint64_t addr);
+void loader_hand_over(struct loader *l, uint64_t addr);
 
 #endif

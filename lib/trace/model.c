@@ -11,7 +11,11 @@
 /* FREE is none: what uses a block after it was freed conflicts with the free, until the memory is handed out again. */
 #define RENEWALS (BIT(BEGIN) | BIT(ALLOC) | BIT(MAP) | BIT(UNMAP) | BIT(NEW_MEMORY))
 #define IGNORES (BIT(IGNORE_BEGIN) | BIT(IGNORE_END))
-#define PASS_ONE (ACCESSES | RENEWALS | IGNORES | BIT(FORK) | BIT(BENIGN))
+/* What may have RT_F_OBJECT. */
+#define OBJECTS                                                                                                        \
+	(BIT(ACQUIRE) | BIT(ACQUIRE_SHARED) | BIT(RELEASE) | BIT(WAIT_BEGIN) | BIT(WAIT_END) | BIT(SIGNAL) |           \
+	 BIT(BROADCAST) | BIT(BARRIER_ARRIVE) | BIT(SEM_POST) | BIT(SEM_WAIT))
+#define PASS_ONE (ACCESSES | RENEWALS | IGNORES | OBJECTS | BIT(FORK) | BIT(BENIGN))
 /* Pass two needs everything but these, and of these the code events for REGIONS_FUNCTIONS. */
 #define CODE (BIT(ENTER) | BIT(LEAVE) | BIT(SETJMP) | BIT(LONGJMP))
 #define PASS_TWO                                                                                                       \
@@ -101,8 +105,16 @@ static inline void pass_one(struct loader *l, const struct rt_event *e)
 	case RT_OP_BENIGN:
 		loader_benign(l, e->addr, e->arg);
 		break;
-	default: /* renewals */
+	case RT_OP_BEGIN:
+	case RT_OP_ALLOC:
+	case RT_OP_MAP:
+	case RT_OP_UNMAP:
+	case RT_OP_NEW_MEMORY:
 		shadow_renew(&l->shadow, e->addr, renewed(e));
+		break;
+	default:
+		if (e->flags & RT_F_OBJECT)
+			loader_touch_object(l, e);
 	}
 }
 
@@ -111,6 +123,8 @@ static inline void pass_two(struct loader *l, const struct rt_event *e)
 	if (rt_op_is_access(e->op)) {
 		if (!ignored(&l->threads[e->thread], e->op))
 			loader_access(l, e);
+		if (e->flags & RT_F_OBJECT && rt_op_writes(e->op))
+			loader_new_objects(l, e->addr, 1);
 		return;
 	}
 	switch (e->op) {
@@ -124,8 +138,11 @@ static inline void pass_two(struct loader *l, const struct rt_event *e)
 	case RT_OP_UNMAP:
 	case RT_OP_NEW_MEMORY:
 		loader_renew(l, e->addr, renewed(e));
+		loader_new_objects(l, e->addr, e->arg);
 		break;
 	default:
+		if (e->flags & RT_F_OBJECT && !ignored(&l->threads[e->thread], RT_OP_ATOMIC_LOAD))
+			loader_use_object(l, e);
 		loader_sync(l, e);
 	}
 }
@@ -241,21 +258,22 @@ static enum rt_status load(struct loader *l, struct rt_event *batch, struct rt_e
 	return RT_OK;
 }
 
-enum rt_status model_load(struct rt_trace *trace, const struct model_options *options, struct model **out,
-                          struct rt_error *err)
+static enum rt_status load_once(struct rt_trace *trace, const struct model_options *options, struct handed *handed,
+                                struct model **out, struct rt_error *err)
 {
 	struct loader *l = calloc(1, sizeof *l);
 	struct rt_event *batch = malloc(BATCH * sizeof *batch);
 	struct model *m = calloc(1, sizeof *m);
 	enum rt_status status;
 	*out = NULL;
-	if (!l || !batch || !m) {
+	if (!l || !batch || !m || !loader_objects_init(l)) {
 		status = no_memory(err);
 	} else {
 		m->trace = trace;
 		l->trace = trace;
 		l->m = m;
 		l->regions = options->regions;
+		l->handed = handed;
 		status = load(l, batch, err);
 		rt_trace_select(trace, RT_SELECT_ALL);
 		shadow_release(&l->shadow);
@@ -264,6 +282,7 @@ enum rt_status model_load(struct rt_trace *trace, const struct model_options *op
 		free(l->now);
 		free(l->touch);
 		free(l->benign);
+		loader_objects_release(l);
 	}
 	free(batch);
 	free(l);
@@ -271,6 +290,21 @@ enum rt_status model_load(struct rt_trace *trace, const struct model_options *op
 		model_free(m);
 	else
 		*out = m;
+	return status;
+}
+
+enum rt_status model_load(struct rt_trace *trace, const struct model_options *options, struct model **out,
+                          struct rt_error *err)
+{
+	enum { TRIES = 4 };
+	struct handed handed = {.count = 0};
+	enum rt_status status = load_once(trace, options, &handed, out, err);
+	/* Another way through the trace may show more of them; the last one stands as it is. */
+	for (int i = 1; !status && handed.grew && i < TRIES; i++) {
+		model_free(*out);
+		handed.grew = false;
+		status = load_once(trace, options, &handed, out, err);
+	}
 	return status;
 }
 

@@ -46,7 +46,7 @@ void loader_ignore(struct loader_thread *t, const struct rt_event *e)
 		}
 }
 
-static struct held_lock *held_find(struct loader_thread *t, uint32_t object)
+static struct held_lock *held_find(const struct loader_thread *t, uint32_t object)
 {
 	for (uint32_t i = 0; i < t->held_count; i++)
 		if (t->held[i].object == object)
@@ -165,9 +165,31 @@ static void function_leave(struct loader *l, struct loader_thread *t)
 	t->stale = true;
 }
 
+/* A lock that is handed over is loaded as a semaphore with one token. */
+static bool handed_over(struct loader *l, const struct rt_event *e, uint64_t lock, bool wait)
+{
+	if (!l->handed->count || !loader_is_handed(l, lock))
+		return false;
+	struct rt_event token = *e;
+	token.op = wait ? RT_OP_SEM_WAIT : RT_OP_SEM_POST;
+	loader_push(l, &token, loader_object(l, e, lock, OBJECT_SEMAPHORE), 0, 0, true);
+	return true;
+}
+
+/* Does a thread hold the lock? Then one that does not and releases it has been handed it. */
+static bool held_by_any(const struct loader *l, uint32_t object)
+{
+	for (uint32_t i = 0; i < l->thread_count; i++)
+		if (held_find(&l->threads[i], object))
+			return true;
+	return false;
+}
+
 static void lock_acquire(struct loader *l, struct loader_thread *t, const struct rt_event *e)
 {
-	uint32_t object = intern_object(&l->intern, e->addr, OBJECT_LOCK);
+	if (handed_over(l, e, e->addr, true))
+		return;
+	uint32_t object = loader_object(l, e, e->addr, OBJECT_LOCK);
 	struct held_lock *held = held_find(t, object);
 	if (held) {
 		/* An inner level of a recursive lock is no event. */
@@ -181,8 +203,12 @@ static void lock_acquire(struct loader *l, struct loader_thread *t, const struct
 
 static void lock_release(struct loader *l, struct loader_thread *t, const struct rt_event *e)
 {
-	uint32_t object = intern_object(&l->intern, e->addr, OBJECT_LOCK);
+	if (handed_over(l, e, e->addr, false))
+		return;
+	uint32_t object = loader_object(l, e, e->addr, OBJECT_LOCK);
 	struct held_lock *held = held_find(t, object);
+	if (!held && e->flags & RT_F_OBJECT && held_by_any(l, object))
+		loader_hand_over(l, e->addr);
 	if (!held || --held->depth)
 		return;
 	uint8_t flags = held->shared ? MODEL_F_SHARED : 0;
@@ -193,8 +219,9 @@ static void lock_release(struct loader *l, struct loader_thread *t, const struct
 
 static void wait_begin(struct loader *l, struct loader_thread *t, const struct rt_event *e)
 {
-	uint32_t condition = intern_object(&l->intern, e->addr, OBJECT_CONDITION);
-	uint32_t mutex = e->arg ? intern_object(&l->intern, e->arg, OBJECT_LOCK) : MODEL_NONE;
+	uint32_t condition = loader_object(l, e, e->addr, OBJECT_CONDITION);
+	bool handed = e->arg && loader_is_handed(l, e->arg);
+	uint32_t mutex = e->arg && !handed ? loader_object(l, e, e->arg, OBJECT_LOCK) : MODEL_NONE;
 	struct held_lock *held = held_find(t, mutex);
 	t->wait_depth = held ? held->depth : 1;
 	if (held)
@@ -202,18 +229,23 @@ static void wait_begin(struct loader *l, struct loader_thread *t, const struct r
 	region_cut(l, e->thread, t);
 	region_follow(l, e->thread, t);
 	loader_arg(l, loader_push(l, e, condition, 0, 0, true), mutex);
+	if (handed)
+		handed_over(l, e, e->arg, false);
 }
 
 static void wait_end(struct loader *l, struct loader_thread *t, const struct rt_event *e)
 {
-	uint32_t condition = intern_object(&l->intern, e->addr, OBJECT_CONDITION);
-	uint32_t mutex = e->arg ? intern_object(&l->intern, e->arg, OBJECT_LOCK) : MODEL_NONE;
+	uint32_t condition = loader_object(l, e, e->addr, OBJECT_CONDITION);
+	bool handed = e->arg && loader_is_handed(l, e->arg);
+	uint32_t mutex = e->arg && !handed ? loader_object(l, e, e->arg, OBJECT_LOCK) : MODEL_NONE;
 	if (mutex != MODEL_NONE && !held_find(t, mutex))
 		held_add(l, t, mutex, 0, t->wait_depth ? t->wait_depth : 1);
 	t->wait_depth = 0;
 	region_cut(l, e->thread, t);
 	region_follow(l, e->thread, t);
 	loader_arg(l, loader_push(l, e, condition, 0, 0, true), mutex);
+	if (handed)
+		handed_over(l, e, e->arg, true);
 }
 
 static void fork_or_join(struct loader *l, struct loader_thread *t, const struct rt_event *e)
@@ -237,7 +269,7 @@ static void fork_or_join(struct loader *l, struct loader_thread *t, const struct
 
 static void object_event(struct loader *l, const struct rt_event *e, enum model_object_kind kind, bool has_arg)
 {
-	uint32_t event = loader_push(l, e, intern_object(&l->intern, e->addr, kind), 0, 0, true);
+	uint32_t event = loader_push(l, e, loader_object(l, e, e->addr, kind), 0, 0, true);
 	if (has_arg)
 		loader_arg(l, event, e->arg < MODEL_NONE ? (uint32_t)e->arg : MODEL_NONE - 1);
 }

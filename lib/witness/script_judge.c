@@ -30,10 +30,11 @@ struct binding {
 	uint32_t *by_name;      /* trace's thread of each name */
 	struct thread *threads; /* by the trace's index */
 	uint32_t thread_count;
-	uint32_t *kept;   /* by step: kept events of its thread up to its end */
-	size_t *next;     /* by step: the thread's next one */
-	size_t usable;    /* steps before this one can be replayed */
-	struct goal goal; /* events: MODEL_NONE where the model has left it out */
+	uint32_t *kept;                         /* by step: kept events of its thread up to its end */
+	size_t *next;                           /* by step: the thread's next one */
+	size_t usable;                          /* steps before this one can be replayed */
+	struct goal goal;                       /* events: MODEL_NONE where the model has left it out */
+	uint32_t goal_last[ANOMALY_EVENTS_MAX]; /* of several that an event became, the last; the goal has the first */
 	struct script_verdict *v;
 	struct schedule schedule;
 };
@@ -79,27 +80,32 @@ static void chain_steps(struct binding *b)
 	}
 }
 
-static void see_goal(struct binding *b, const struct rt_event *e, uint32_t kept)
+/* kept: the first of the model's events that the event became, and their number. */
+static void see_goal(struct binding *b, const struct rt_event *e, uint32_t first, uint32_t kept)
 {
 	const struct script *s = b->s;
-	for (uint32_t i = 0; i < s->goal_count; i++)
-		if (b->by_name[s->goal[i].name] == e->thread && s->goal[i].ordinal == e->ordinal)
-			b->goal.events[i] = kept;
+	for (uint32_t i = 0; kept && i < s->goal_count; i++)
+		if (b->by_name[s->goal[i].name] == e->thread && s->goal[i].ordinal == e->ordinal) {
+			b->goal.events[i] = first;
+			b->goal_last[i] = first + kept - 1;
+		}
 }
 
 static void see_event(struct binding *b, const struct rt_event *e, uint32_t *next)
 {
 	const struct model *m = b->m;
 	struct thread *t = &b->threads[e->thread];
-	bool kept = *next < m->event_count && m->events[*next].number == e->number;
+	uint32_t first = *next, kept = 0;
+	while (*next + kept < m->event_count && m->events[*next + kept].number == e->number)
+		kept++;
 	while (t->step != NO_STEP && b->s->steps[t->step].to < e->ordinal) {
 		b->kept[t->step] = t->kept;
 		t->step = b->next[t->step];
 	}
 	if (t->in_goal)
-		see_goal(b, e, kept ? *next : MODEL_NONE);
+		see_goal(b, e, first, kept);
 	if (kept && e->op == RT_OP_FORK && e->addr < m->thread_count && e->addr < b->thread_count &&
-	    m->threads[e->addr].fork == *next) {
+	    m->threads[e->addr].fork == first) {
 		b->threads[e->addr].fork_thread = e->thread;
 		b->threads[e->addr].fork = e->ordinal;
 	}
@@ -180,7 +186,10 @@ static bool takes_lock(unsigned op)
 	return op == RT_OP_ACQUIRE || op == RT_OP_ACQUIRE_SHARED || op == RT_OP_WAIT_END;
 }
 
-/* Two accesses of different threads are a race, acquires a deadlock, anything else is a sequence. */
+/*
+ * Two accesses of different threads are a race, acquires a deadlock, anything else is a sequence. What is an acquire
+ * and, before that, an access of its lock's memory, is the acquire where it can be.
+ */
 static enum goal_kind goal_kind(const struct binding *b)
 {
 	const struct goal *g = &b->goal;
@@ -188,7 +197,7 @@ static enum goal_kind goal_kind(const struct binding *b)
 	if (b->s->kind_given)
 		return b->s->kind;
 	for (uint32_t i = 0; i < g->count; i++) {
-		acquires &= takes_lock(model_op(b->m, g->events[i]));
+		acquires &= takes_lock(model_op(b->m, b->goal_last[i]));
 		accesses &= rt_op_is_access(model_op(b->m, g->events[i])) != 0;
 	}
 	if (acquires)
@@ -210,6 +219,8 @@ static bool find_goal(struct binding *b)
 			return fault(b, VERIFY_GOAL_NO_CONFLICT, s->goal[i].name, s->goal[i].ordinal);
 	}
 	b->goal.kind = goal_kind(b);
+	if (b->goal.kind == GOAL_DEADLOCK)
+		memcpy(b->goal.events, b->goal_last, sizeof b->goal_last);
 	return true;
 }
 

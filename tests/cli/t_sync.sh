@@ -16,17 +16,18 @@ expected() {
 }
 
 # recorded NAMES EVENTS: the same, from the program's output and the trace as JSON lines. The thread's life and code are
-# not what these tests are about, nor how much malloc rounds up.
+# not what these tests are about, nor how much malloc rounds up, nor that the objects are memory (samples/more/objects.c).
 recorded() {
 	jq -rn --rawfile names "$1" '
 		def decimal: if type == "number" then . else (ltrimstr("0x") | explode | reduce .[] as $c (0;
 			. * 16 + (if $c > 57 then $c - 87 else $c - 48 end))) end;
 		($names | split("\n") | map(select(. != "") | split(" ") | {(.[0]): .[1]}) | add) as $name
-		| reduce (inputs | select(.op? and .object? and $name[.object | tostring])) as $e ({};
+		| reduce (inputs | select(.op? and .object? and $name[.object | tostring])
+			| select((.op == "read" or .op == "write") and (.flags // [] | index("object")) | not)) as $e ({};
 			.[$e.thread] += [
 				$e.op + " " + $name[$e.object]
 				+ (if $e.op != "free" and $e.arg and $e.arg != "0x0" then "=" + ($name[$e.arg | tostring] // ($e.arg | decimal | tostring)) else "" end)
-				+ ([$e.flags // [] | .[] | select(. != "volatile") | "+" + .] | join(""))])
+				+ ([$e.flags // [] | .[] | select(. != "volatile" and . != "object") | "+" + .] | join(""))])
 		| to_entries[] | .key + ": " + (.value | join(", "))' "$2" | sort
 }
 

@@ -46,7 +46,7 @@ static void *attempts(void *unused)
 	return unused;
 }
 
-// expect main.2: acquire robust, acquire robust_recursive
+// expect main.2: acquire robust, acquire robust_recursive, release robust_recursive, release robust
 static void *die_with_locks(void *unused)
 {
 	pthread_mutex_lock(&robust);

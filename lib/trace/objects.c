@@ -1,0 +1,231 @@
+/*
+ * Synchronisation objects as memory. A call on one also reads it, so that init, destroy and free() of a lock in use are
+ * races like any other: an event with RT_F_OBJECT becomes two, an atomic load of the object's first byte and the
+ * synchronisation itself, which have one number. Two such loads never conflict, so of a thread's loads between two
+ * writes of the object the first and the last are enough: a write that is ordered with these is ordered with all.
+ *
+ * A lock that one thread takes and another releases is a semaphore with one token, and is loaded as that. Which locks
+ * those are is known only when it happens, so the trace is then loaded again (loader.handed).
+ *
+ * An object that is made anew at the same address is another one, unless one thread alone has used it so far.
+ */
+#include "lib/trace/loader.h"
+#include "lib/trace/vec.h"
+
+#include <uthash.h>
+
+/* A thread's loads of an object since the object was last written. */
+struct use {
+	uint32_t thread, last; /* the last one's event index */
+	bool several;          /* it is not the first */
+};
+struct object_cell {
+	uint32_t cell;
+	struct use *uses;
+	uint32_t count, capacity;
+	UT_hash_handle hh;
+};
+
+struct objects {
+	struct object_cell *cells;
+	uint32_t *users; /* by object: thread + 1, USERS_SEVERAL; and USERS_STALE: it was made anew since */
+	uint32_t user_capacity, user_count;
+	uint32_t renewals;
+	uint8_t lines[OBJECT_LINES / 8]; /* bits, by hash of address >> LINE_SHIFT: an object may lie there */
+};
+
+#define USERS_STALE (UINT32_C(1) << 31)
+#define USERS_SEVERAL (USERS_STALE - 1)
+enum {
+	LINE_SHIFT = 6,
+	RENEWALS_MAX = 1 << 16, /* of objects; then they stay the same, which hides races rather than inventing any */
+	RENEW_BYTES_MAX = 1 << 16, /* of an allocation that are looked at for old objects */
+	OBJECT_ALIGN = 4,          /* a spin lock's */
+};
+
+static uint64_t object_address(const struct rt_event *e)
+{
+	return e->op == RT_OP_WAIT_END ? e->arg : e->addr;
+}
+
+void loader_touch_object(struct loader *l, const struct rt_event *e)
+{
+	if (!l->threads[e->thread].ignored[0])
+		shadow_touch(&l->shadow, object_address(e), 1, e->thread, false);
+}
+
+bool loader_objects_init(struct loader *l)
+{
+	l->objects = calloc(1, sizeof *l->objects);
+	return l->objects;
+}
+
+void loader_objects_release(struct loader *l)
+{
+	struct object_cell *c, *next;
+	if (!l->objects)
+		return;
+	HASH_ITER(hh, l->objects->cells, c, next)
+	{
+		HASH_DELETE(hh, l->objects->cells, c);
+		free(c->uses);
+		free(c);
+	}
+	free(l->objects->users);
+	free(l->objects);
+}
+
+static struct object_cell *object_cell(struct loader *l, uint32_t cell)
+{
+	struct object_cell *c;
+	HASH_FIND(hh, l->objects->cells, &cell, sizeof cell, c);
+	if (c)
+		return c;
+	c = calloc(1, sizeof *c);
+	if (!c) {
+		l->failed = true;
+		return NULL;
+	}
+	c->cell = cell;
+	HASH_ADD(hh, l->objects->cells, cell, sizeof c->cell, c);
+	return c;
+}
+
+void loader_object_written(struct loader *l, uint32_t cell)
+{
+	struct object_cell *c;
+	HASH_FIND(hh, l->objects->cells, &cell, sizeof cell, c);
+	if (c)
+		c->count = 0;
+}
+
+/* The load is kept; the one before, if it was not the thread's first, is not needed any more. */
+static void thin(struct loader *l, struct object_cell *c, uint32_t thread, uint32_t event)
+{
+	for (uint32_t i = 0; i < c->count; i++) {
+		struct use *use = &c->uses[i];
+		if (use->thread != thread)
+			continue;
+		if (use->several) {
+			l->m->events[use->last].site = MODEL_NONE;
+			l->thinned = true;
+		}
+		use->several = true;
+		use->last = event;
+		return;
+	}
+	if (!vec_reserve(&c->uses, &c->capacity, (uint64_t)c->count + 1, sizeof *c->uses)) {
+		l->failed = true;
+		return;
+	}
+	c->uses[c->count++] = (struct use){thread, event, false};
+}
+
+void loader_use_object(struct loader *l, const struct rt_event *e)
+{
+	enum { RELAXED = 0 };
+	struct rt_event load = *e;
+	uint32_t event = l->m->event_count, cell;
+	load.op = RT_OP_ATOMIC_LOAD;
+	load.order = RELAXED;
+	load.addr = object_address(e);
+	load.arg = 1;
+	load.flags = RT_F_OBJECT;
+	loader_access(l, &load);
+	if (l->m->event_count == event || l->failed)
+		return;
+	cell = l->m->events[event].object;
+	struct object_cell *c = object_cell(l, cell);
+	if (c) {
+		loader_object_cell(l, cell);
+		thin(l, c, e->thread, event);
+	}
+}
+
+/* Generations */
+
+static uint32_t line_of(uint64_t addr)
+{
+	return (uint32_t)((addr >> LINE_SHIFT) * UINT64_C(0x9e3779b97f4a7c15) >> 32) % OBJECT_LINES;
+}
+
+/* The users of an object, made if need be. */
+static uint32_t *users_of(struct loader *l, uint32_t object)
+{
+	struct objects *o = l->objects;
+	if (object >= o->user_count) {
+		if (!vec_reserve(&o->users, &o->user_capacity, (uint64_t)object + 1, sizeof *o->users)) {
+			l->failed = true;
+			return NULL;
+		}
+		memset(o->users + o->user_count, 0, (object + 1 - o->user_count) * sizeof *o->users);
+		o->user_count = object + 1;
+	}
+	return &o->users[object];
+}
+
+uint32_t loader_object(struct loader *l, const struct rt_event *e, uint64_t addr, enum model_object_kind kind)
+{
+	uint32_t object = intern_object(&l->intern, addr, kind), *users = users_of(l, object);
+	uint32_t user = e->thread + 1;
+	if (!users || *users == user || *users == USERS_SEVERAL)
+		return object;
+	if (*users & USERS_STALE && *users != (USERS_STALE | user) && l->objects->renewals < RENEWALS_MAX) {
+		l->objects->renewals++;
+		object = intern_object_anew(&l->intern, addr, kind);
+		users = users_of(l, object);
+		if (!users)
+			return object;
+	}
+	uint32_t before = *users & ~USERS_STALE;
+	*users = !before || before == user ? user : USERS_SEVERAL;
+	uint32_t line = line_of(addr);
+	l->objects->lines[line / 8] |= (uint8_t)(1u << line % 8);
+	return object;
+}
+
+static void stale(struct loader *l, uint64_t addr)
+{
+	static const enum model_object_kind kinds[] = {OBJECT_LOCK, OBJECT_CONDITION, OBJECT_BARRIER, OBJECT_SEMAPHORE};
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		uint32_t object = intern_object_find(&l->intern, addr, kinds[i]);
+		uint32_t *users = object == MODEL_NONE ? NULL : users_of(l, object);
+		if (users && *users)
+			*users |= USERS_STALE;
+	}
+}
+
+void loader_new_objects(struct loader *l, uint64_t addr, uint64_t size)
+{
+	if (addr > RT_OPERAND_MAX) /* no event has such an object */
+		return;
+	uint64_t end = addr + (size < RENEW_BYTES_MAX ? size : RENEW_BYTES_MAX);
+	for (uint64_t at = addr; at < end;) {
+		uint64_t next = ((at >> LINE_SHIFT) + 1) << LINE_SHIFT;
+		uint32_t line = line_of(at);
+		if (l->objects->lines[line / 8] & 1u << line % 8)
+			for (at = (at + OBJECT_ALIGN - 1) & ~(uint64_t)(OBJECT_ALIGN - 1); at < next && at < end;
+			     at += OBJECT_ALIGN)
+				stale(l, at);
+		at = next;
+	}
+}
+
+/* Locks that are handed over */
+
+bool loader_is_handed(const struct loader *l, uint64_t addr)
+{
+	for (uint32_t i = 0; i < l->handed->count; i++)
+		if (l->handed->locks[i] == addr)
+			return true;
+	return false;
+}
+
+void loader_hand_over(struct loader *l, uint64_t addr)
+{
+	struct handed *h = l->handed;
+	if (loader_is_handed(l, addr) || h->count == HANDED_MAX)
+		return;
+	h->locks[h->count++] = addr;
+	h->grew = true;
+}
