@@ -159,7 +159,7 @@ static uint32_t wait_end_of(const struct model *m, uint32_t begin)
 static bool wait_is_timed(const struct model *m, uint32_t begin)
 {
 	uint32_t end = wait_end_of(m, begin);
-	return end != MODEL_NONE && (m->sites[m->events[end].site].flags & (RT_F_TIMED | RT_F_TIMEOUT | RT_F_UNWOKEN));
+	return end != MODEL_NONE && (m->sites[m->events[end].site].flags & (RT_F_TIMED | RT_F_TIMEOUT));
 }
 
 static void scan_wait_begin(struct judge *j, struct scan *s, uint32_t e)

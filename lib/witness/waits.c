@@ -38,7 +38,7 @@ static void scan(struct waits *w, const struct model *m, const struct trf *trf, 
 		if (model_op(m, e) == RT_OP_WAIT_BEGIN)
 			begin[thread] = e;
 		if (model_op(m, e) != RT_OP_WAIT_END || begin[thread] == MODEL_NONE ||
-		    (m->sites[m->events[e].site].flags & (RT_F_TIMED | RT_F_TIMEOUT | RT_F_UNWOKEN)))
+		    (m->sites[m->events[e].site].flags & (RT_F_TIMED | RT_F_TIMEOUT)))
 			continue;
 		uint32_t signal = signal_between(m, trf, begin[thread], e);
 		if (signal == MODEL_NONE)
