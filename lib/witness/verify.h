@@ -3,7 +3,7 @@
  * reaches its goal. It shares nothing with the provers but the trace model: what each read saw, which release ends
  * which acquire, which signal woke which wait it works out for itself. Linear in the schedule.
  *
- * Definition: `../docs/orders.md`, "correct reordering": each thread's events are a prefix of its events in the trace;
+ * Correct reordering: each thread's events are a prefix of its events in the trace;
  * a lock is held by one thread at a time, readers share; fork before the child's first event, all the child's events
  * before the join; every read sees, cell by cell, the write that it saw (or the initial value, if it saw that); untimed
  * waits end after their signal, barriers are left after all of the round arrived, semaphores do not go below zero,
@@ -24,7 +24,6 @@
 	X(NOT_BEGUN, "the thread has not been created at this point")                                                  \
 	X(JOIN_EARLY, "the thread that is joined has events left")                                                     \
 	X(LOCK_HELD, "the lock is held by another thread")                                                             \
-	X(LOCK_NOT_HELD, "the lock that is released is not held")                                                      \
 	X(READS_FROM, "the read sees another write than in the trace")                                                 \
 	X(NO_SIGNAL, "the wait ends before its signal")                                                                \
 	X(BARRIER_EARLY, "the barrier is left before all have arrived")                                                \

@@ -136,6 +136,49 @@ static const struct example examples[] = {
      GOAL_DEADLOCK,
      {2, 5},
      VERIFY_GOAL_NOT_BLOCKED},
+    /* Readers do not block one another, nor does a thread block itself; and nobody waits for a mutex before its signal.
+     */
+    {{OP(0, ACQUIRE_SHARED, L), OP(0, ACQUIRE_SHARED, M), OP(0, RELEASE, M), OP(0, RELEASE, L),
+      OP(1, ACQUIRE_SHARED, M), OP(1, ACQUIRE_SHARED, L)},
+     {1, 5},
+     GOAL_DEADLOCK,
+     {2, 6},
+     VERIFY_GOAL_NOT_BLOCKED},
+    {{OP(0, ACQUIRE, L), OP(0, ACQUIRE, M)}, {1}, GOAL_DEADLOCK, {2}, VERIFY_GOAL_NOT_BLOCKED},
+    {{OP(0, ACQUIRE, M),
+      OP(0, ACQUIRE, L),
+      {0, RT_OP_WAIT_BEGIN, COND, L},
+      OP(2, SIGNAL, COND),
+      {0, RT_OP_WAIT_END, COND, L},
+      OP(0, RELEASE, L),
+      OP(0, RELEASE, M),
+      OP(1, ACQUIRE, L),
+      OP(1, ACQUIRE, M)},
+     {1, 2, 3, 8},
+     GOAL_DEADLOCK,
+     {5, 9},
+     VERIFY_NO_SIGNAL},
+    {{OP(0, ACQUIRE, M),
+      OP(0, ACQUIRE, L),
+      {0, RT_OP_WAIT_BEGIN, COND, L},
+      OP(2, SIGNAL, COND),
+      {0, RT_OP_WAIT_END, COND, L},
+      OP(0, RELEASE, L),
+      OP(0, RELEASE, M),
+      OP(1, ACQUIRE, L),
+      OP(1, ACQUIRE, M)},
+     {1, 2, 3, 4, 8},
+     GOAL_DEADLOCK,
+     {5, 9},
+     VERIFY_NONE},
+    /* A race has two events, in different threads, that do not both synchronise; a sequence ends with its last event.
+     */
+    {{WR(0, X), WR(1, X), WR(2, X)}, {0}, GOAL_RACE, {1, 2, 3}, VERIFY_GOAL_MISSED},
+    {{WR(0, X), WR(1, X)}, {0}, GOAL_RACE, {1}, VERIFY_GOAL_MISSED},
+    {{WR(0, X), WR(0, X), WR(1, X)}, {0}, GOAL_RACE, {1, 1}, VERIFY_GOAL_NO_CONFLICT},
+    {{{0, RT_OP_ATOMIC_STORE, X, 8}, {1, RT_OP_ATOMIC_STORE, X, 8}}, {0}, GOAL_RACE, {1, 2}, VERIFY_GOAL_NO_CONFLICT},
+    {{WR(0, X), WR(1, Y), WR(0, Y), WR(1, X)}, {0}, GOAL_RACE, {1, 2}, VERIFY_GOAL_NO_CONFLICT},
+    {{RD(0, X), WR(0, X), WR(1, X), RD(1, Y), WR(2, Y)}, {1, 3, 2, 4}, GOAL_SEQUENCE, {1, 3, 2}, VERIFY_GOAL_MISSED},
 };
 
 static uint32_t event_of(const struct model *m, unsigned number)
@@ -192,11 +235,28 @@ START_TEST(a_schedule_is_judged_by_the_definition)
 }
 END_TEST
 
+START_TEST(every_reason_to_refuse_has_an_example)
+{
+	static const enum verify_fault faults[] = {
+#define X(name, text) VERIFY_##name,
+	    VERIFY_FAULTS(X)
+#undef X
+	};
+	for (size_t f = 0; f < sizeof faults / sizeof *faults; f++) {
+		bool there = false;
+		for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
+			there |= examples[i].fault == faults[f];
+		ck_assert_msg(there, "there is no example of '%s'", verify_fault_text(faults[f]));
+	}
+}
+END_TEST
+
 Suite *judge_suite(void)
 {
 	Suite *s = suite_create("judge");
 	TCase *c = tcase_create("faults");
 	tcase_add_loop_test(c, a_schedule_is_judged_by_the_definition, 0, (int)(sizeof examples / sizeof *examples));
+	tcase_add_test(c, every_reason_to_refuse_has_an_example);
 	suite_add_tcase(s, c);
 	return s;
 }
