@@ -21,7 +21,7 @@
 
 /* As env and timeout have it. */
 enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
-enum { OPTION_NO_CHILDREN = 256 };
+enum { OPTION_NO_CHILDREN = 256, OPTION_SYNC_ONLY };
 
 struct options {
 	const char *output;
@@ -29,6 +29,7 @@ struct options {
 	uint32_t ring_kib; /* KiB of ring a thread */
 	uint32_t threads;  /* alive at once */
 	bool only_first;   /* process */
+	bool sync_only;    /* the program need not be instrumented; once it was looked at: it is not */
 	bool verbose;
 };
 
@@ -61,6 +62,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPTION_NO_CHILDREN:
 		o->only_first = true;
 		return 0;
+	case OPTION_SYNC_ONLY:
+		o->sync_only = true;
+		return 0;
 	case 'v':
 		o->verbose = true;
 		return 0;
@@ -79,6 +83,8 @@ static const struct argp_option option_table[] = {
     {"output", 'o', "FILE", 0, "Write the trace to FILE (trace.zst)", 0},
     {"no-children", OPTION_NO_CHILDREN, NULL, 0, "Record the first process only", 0},
     {"ring-size", 'r', "KIB", 0, "Buffer of each thread in KiB, a power of two (256)", 0},
+    {"sync-only", OPTION_SYNC_ONLY, NULL, 0,
+     "Record a program that is not instrumented as well: what it synchronises with", 0},
     {"threads", 't', "N", 0, "Threads that can be recorded at the same time (4096)", 0},
     {"verbose", 'v', NULL, 0, "Say what was recorded", 0},
     {0},
@@ -150,17 +156,19 @@ static uint64_t now_ns(void)
 
 static enum rt_status prepare(struct recording *r, struct rt_error *err)
 {
-	const struct options *o = &r->options;
+	struct options *o = &r->options;
 	enum rt_status status;
 	if ((status = program_find(o->command[0], &r->program, &r->reason, err)) ||
-	    (status = program_inspect(r->program, &r->soname, err)) || (status = library_folder(&r->folder, err)) ||
+	    (status = program_inspect(r->program, &r->soname, &o->sync_only, err)) ||
+	    (status = library_folder(&r->folder, err)) ||
 	    (status = find_recorder(r->folder, r->soname, &r->recorder, err)) ||
 	    (status = check_output(o->output, err)))
 		return status;
-	struct tree_options tree = {
-	    .rings = {.slots = o->threads, .ring_records = o->ring_kib * 1024 / (uint32_t)sizeof(struct rt_record)},
-	    .output = o->output,
-	    .folder = o->only_first ? NULL : r->folder};
+	struct tree_options tree = {.rings = {.slots = o->threads,
+	                                      .ring_records = o->ring_kib * 1024 / (uint32_t)sizeof(struct rt_record),
+	                                      .sync_only = o->sync_only},
+	                            .output = o->output,
+	                            .folder = o->only_first ? NULL : r->folder};
 	status = tree_create(&tree, &r->tree, err);
 	if (!status)
 		r->collector = tree_first(r->tree);
@@ -170,7 +178,8 @@ static enum rt_status prepare(struct recording *r, struct rt_error *err)
 static enum rt_status collect(struct recording *r, struct program *program, struct rt_error *err)
 {
 	struct rt_writer_options options = {.command = (const char *const *)r->options.command,
-	                                    .pid = (uint64_t)program->pid};
+	                                    .pid = (uint64_t)program->pid,
+	                                    .sync_only = r->options.sync_only};
 	enum rt_status status = rt_writer_create(r->options.output, &options, &r->writer, err);
 	if (!status)
 		status = tree_start(r->tree, err);

@@ -73,6 +73,7 @@ extern struct rt_tree *rt_tree;       /* NULL: never was */
 extern struct rt_slot rt_dead;
 extern uint64_t rt_clock_nowhere;
 extern bool rt_tsc;
+extern bool rt_sync_only; /* no plain accesses, of which only those of the C library would be seen */
 
 /* Slots and threads */
 struct rt_birth *rt_birth_of(struct rt_slot *slot);

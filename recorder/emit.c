@@ -275,8 +275,8 @@ void rt_emit_free(uint64_t block, size_t size, uintptr_t pc)
 	struct rt_slot *s = rt_self;
 	struct rt_record event = rt_record_make(RT_OP_FREE, block, pc, 0, 0);
 
-	if (size == 0) {
-		rt_emit_sync(RT_OP_FREE, block, 0, pc, 0);
+	if (size == 0 || rt_sync_only) {
+		rt_emit_sync(RT_OP_FREE, block, size, pc, 0);
 		return;
 	}
 	rt_reserve(s, 4);

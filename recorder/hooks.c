@@ -56,7 +56,7 @@ void rt_emit_range(unsigned op, const void *addr, size_t size, uintptr_t pc)
 	struct rt_slot *s = rt_self;
 	struct rt_record event, ext;
 
-	if (size == 0)
+	if (size == 0 || RT_UNLIKELY(rt_sync_only))
 		return;
 	if (size <= 16) {
 		plain_access(op, addr, pc, rt_record_aux((unsigned)size, 0, 0));

@@ -23,6 +23,7 @@
 struct rt_channel *rt_channel;
 struct rt_tree *rt_tree;
 bool rt_tsc;
+bool rt_sync_only;
 static struct rt_birth *births;
 
 /* No libc string functions here: the recorder interposes them. */
@@ -336,6 +337,7 @@ static void announce(bool forked)
 {
 	rt_channel->program_pid = (int32_t)RT_SYSCALL(SYS_getpid);
 	rt_channel->forked = forked;
+	rt_channel->sync_only = rt_sync_only;
 	rt_thread_start(forked);
 	atomic_store(&rt_channel->started, 1);
 	rt_tree_ring();
@@ -386,6 +388,7 @@ static void start_first(char **environment, const char *text)
 		rt_say("racetrace: the recorder does not understand its channel; the program runs unrecorded");
 		return;
 	}
+	rt_sync_only = rt_channel->sync_only;
 	rt_fork_start();
 	announce(false);
 }

@@ -8,7 +8,7 @@
 #include "tracefmt/column.h"
 
 #define RT_FILE_MAJOR 1 /* a reader refuses a newer one */
-#define RT_FILE_MINOR 0 /* block kinds and trailing fields may be added: readers skip what they do not know */
+#define RT_FILE_MINOR 1
 
 enum rt_block_kind {
 	RT_BLOCK_HEAD = 1, /* process id, order, command */

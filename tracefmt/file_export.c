@@ -32,6 +32,16 @@ static enum rt_status write_threads(const struct rt_trace *trace, struct rt_writ
 	return RT_OK;
 }
 
+static enum rt_status write_modules(const struct rt_trace *trace, struct rt_writer *w, struct rt_error *err)
+{
+	size_t n;
+	const struct rt_module *m = rt_trace_modules(trace, &n);
+	enum rt_status status = RT_OK;
+	for (size_t i = 0; i < n && !status; i++)
+		status = rt_writer_module(w, m[i].start, m[i].end, 0, m[i].path, m[i].plain, err);
+	return status;
+}
+
 static enum rt_status write_events(struct rt_trace *trace, struct rt_writer *w, struct rt_error *err)
 {
 	static const struct refs_sink sink = {position, variable, object};
@@ -57,13 +67,17 @@ static enum rt_status write_events(struct rt_trace *trace, struct rt_writer *w, 
 enum rt_status rt_export_file(struct rt_trace *trace, const char *path, struct rt_error *err)
 {
 	const struct rt_trace_info *info = rt_trace_info(trace);
-	struct rt_writer_options options = {
-	    .command = info->command, .pid = info->pid, .exact = info->exact, .zeroed = info->zeroed};
+	struct rt_writer_options options = {.command = info->command,
+	                                    .pid = info->pid,
+	                                    .exact = info->exact,
+	                                    .sync_only = info->sync_only,
+	                                    .zeroed = info->zeroed};
 	struct rt_writer *w;
 	enum rt_status status = rt_writer_create(path, &options, &w, err);
 	if (status)
 		return status;
-	if ((status = write_threads(trace, w, err)) || (status = write_events(trace, w, err))) {
+	if ((status = write_threads(trace, w, err)) || (status = write_events(trace, w, err)) ||
+	    (status = write_modules(trace, w, err))) {
 		rt_writer_abort(w);
 		return status;
 	}

@@ -142,6 +142,7 @@ static void jsonl_free(struct rt_trace *trace)
 	free(j->named);
 	free(j->variables);
 	free(j->command);
+	free(j->modules);
 	names_release(&j->strings);
 	names_release(&j->thread_names);
 	names_release(&j->names);
@@ -218,6 +219,13 @@ static bool jsonl_variable(const struct rt_trace *trace, uint64_t addr, struct r
 	return false;
 }
 
+static const struct rt_module *jsonl_modules(const struct rt_trace *trace, size_t *count)
+{
+	const struct jsonl *j = (const struct jsonl *)trace;
+	*count = j->module_count;
+	return j->modules;
+}
+
 static const char *jsonl_object_name(const struct rt_trace *trace, uint64_t addr)
 {
 	const struct jsonl *j = (const struct jsonl *)trace;
@@ -236,4 +244,5 @@ const struct rt_source rt_source_jsonl = {
     .frames = jsonl_frames,
     .variable = jsonl_variable,
     .object_name = jsonl_object_name,
+    .modules = jsonl_modules,
 };

@@ -54,6 +54,8 @@ struct jsonl {
 	struct jsonl_variable *variables;
 	size_t variable_count, variable_room;
 	const char **command;
+	struct rt_module *modules;
+	size_t module_count;
 };
 
 /* Reads path into an empty struct. On an error the caller frees what was built so far. */

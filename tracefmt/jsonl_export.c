@@ -172,6 +172,22 @@ static json_t *threads(const struct rt_trace_info *info, bool unique)
 	return array;
 }
 
+static json_t *modules(const struct rt_trace *trace)
+{
+	size_t n;
+	const struct rt_module *m = rt_trace_modules(trace, &n);
+	json_t *array = json_array();
+	for (size_t i = 0; i < n; i++) {
+		json_t *value = json_pack("{so,so,so,sb}", "path", text(m[i].path), "start", hex(m[i].start), "end",
+		                          hex(m[i].end), "plain", m[i].plain);
+		if (json_array_append_new(array, value)) {
+			json_decref(array);
+			return NULL;
+		}
+	}
+	return array;
+}
+
 static enum rt_status put_header(struct rt_jsonl_writer *w, bool whole, bool unique, struct rt_error *err)
 {
 	const struct rt_trace_info *info = rt_trace_info(w->trace);
@@ -185,6 +201,8 @@ static enum rt_status put_header(struct rt_jsonl_writer *w, bool whole, bool uni
 	failed |= json_object_set_new(h, "duration_ns", number(info->duration_ns));
 	failed |= json_object_set_new(h, "pid", number(info->pid));
 	failed |= json_object_set_new(h, "order", json_string(info->exact ? "exact" : "stamped"));
+	if (info->sync_only)
+		failed |= json_object_set_new(h, "sync_only", json_true());
 	if (info->zeroed)
 		failed |= json_object_set_new(h, "zeroed", json_true());
 	failed |= json_object_set_new(h, "complete", json_boolean(info->complete));
@@ -195,6 +213,11 @@ static enum rt_status put_header(struct rt_jsonl_writer *w, bool whole, bool uni
 	failed |= json_object_set_new(h, "left_out", number(info->left_out));
 	failed |= json_object_set_new(h, "lost", number(info->lost));
 	failed |= json_object_set_new(h, "threads", threads(info, unique));
+	json_t *loaded = modules(w->trace);
+	if (!loaded || json_array_size(loaded))
+		failed |= json_object_set_new(h, "modules", loaded);
+	else
+		json_decref(loaded);
 	return put(w, h, failed != 0, err);
 }
 

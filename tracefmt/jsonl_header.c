@@ -92,6 +92,48 @@ static enum rt_status parse_command(struct jsonl_parser *p, const json_t *comman
 	return RT_OK;
 }
 
+static int by_start(const void *a, const void *b)
+{
+	uint64_t x = ((const struct rt_module *)a)->start, y = ((const struct rt_module *)b)->start;
+	return x < y ? -1 : x > y;
+}
+
+static enum rt_status parse_module(struct jsonl_parser *p, const json_t *value, struct rt_module *m)
+{
+	enum rt_status status;
+	m->path = "";
+	m->plain = json_is_true(jsonl_get(value, "plain"));
+	if ((status = jsonl_text(p, value, "path", &m->path)) ||
+	    (status = jsonl_number(p, value, "start", UINT64_MAX, &m->start)))
+		return status;
+	return jsonl_number(p, value, "end", UINT64_MAX, &m->end);
+}
+
+static enum rt_status parse_modules(struct jsonl_parser *p, const json_t *modules)
+{
+	struct jsonl *j = p->j;
+	size_t i;
+	const json_t *value;
+	if (!modules)
+		return RT_OK;
+	if (!json_is_array(modules))
+		return jsonl_fail(p, "'modules' is not an array of objects");
+	j->modules = calloc(json_array_size(modules) + 1, sizeof *j->modules);
+	if (!j->modules)
+		return jsonl_no_memory(p);
+	json_array_foreach(modules, i, value)
+	{
+		if (!json_is_object(value))
+			return jsonl_fail(p, "'modules' is not an array of objects");
+		enum rt_status status = parse_module(p, value, &j->modules[j->module_count++]);
+		if (status)
+			return status;
+	}
+	if (j->module_count)
+		qsort(j->modules, j->module_count, sizeof *j->modules, by_start);
+	return RT_OK;
+}
+
 static enum rt_status parse_schema(struct jsonl_parser *p, const json_t *header)
 {
 	static const size_t prefix = sizeof JSONL_SCHEMA - 1;
@@ -131,6 +173,7 @@ enum rt_status jsonl_header(struct jsonl_parser *p, const json_t *header)
 		return jsonl_fail(p, "'order' is neither \"exact\" nor \"stamped\"");
 	info->exact = !order || !strcmp(order, "exact");
 	info->zeroed = json_is_true(jsonl_get(header, "zeroed"));
+	info->sync_only = json_is_true(jsonl_get(header, "sync_only"));
 	info->complete = !json_is_false(jsonl_get(header, "complete"));
 	p->declared_lost = jsonl_get(header, "lost") != NULL;
 	if ((status = jsonl_text(p, header, "incomplete_why", &info->incomplete_why)) ||
@@ -140,7 +183,8 @@ enum rt_status jsonl_header(struct jsonl_parser *p, const json_t *header)
 	    (status = jsonl_number(p, header, "pid", UINT64_MAX, &info->pid)) ||
 	    (status = jsonl_number(p, header, "lost", UINT64_MAX, &info->lost)) ||
 	    (status = jsonl_number(p, header, "events", UINT64_MAX, &p->declared_events)) ||
-	    (status = parse_threads(p, jsonl_get(header, "threads"))))
+	    (status = parse_threads(p, jsonl_get(header, "threads"))) ||
+	    (status = parse_modules(p, jsonl_get(header, "modules"))))
 		return status;
 	if (!info->complete && !info->incomplete_why)
 		info->incomplete_why = "the header says so";

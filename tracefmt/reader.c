@@ -370,6 +370,11 @@ static const char *file_object_name(const struct rt_trace *trace, uint64_t addr)
 	return rt_symbols_object(get_symbols(trace), addr);
 }
 
+static const struct rt_module *file_modules(const struct rt_trace *trace, size_t *count)
+{
+	return rt_symbols_modules(get_symbols(trace), count);
+}
+
 static bool file_probe(const unsigned char *start, size_t n)
 {
 	return rt_file_header_probe(start, n);
@@ -385,4 +390,5 @@ const struct rt_source rt_source_file = {.name = "racetrace",
                                          .read = file_read,
                                          .frames = file_frames,
                                          .variable = file_variable,
-                                         .object_name = file_object_name};
+                                         .object_name = file_object_name,
+                                         .modules = file_modules};

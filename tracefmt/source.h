@@ -23,6 +23,8 @@ struct rt_source {
 	const struct rt_frame *(*frames)(const struct rt_trace *trace, uint64_t pc, size_t *count);
 	bool (*variable)(const struct rt_trace *trace, uint64_t addr, struct rt_variable *out);
 	const char *(*object_name)(const struct rt_trace *trace, uint64_t addr);
+	/* NULL: it knows none. *count is 0 before. */
+	const struct rt_module *(*modules)(const struct rt_trace *trace, size_t *count);
 };
 
 extern const struct rt_source rt_source_file;  /* reader.c: trace.zst */

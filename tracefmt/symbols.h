@@ -21,7 +21,8 @@ bool rt_symbol_table_type(struct rt_symbol_table *t, const struct rt_type *type,
 bool rt_symbol_table_variable(struct rt_symbol_table *t, const char *name, uint64_t address, uint64_t size,
                               uint32_t type, const char *file, uint32_t line);
 bool rt_symbol_table_object(struct rt_symbol_table *t, uint64_t addr, const char *name);
-bool rt_symbol_table_module(struct rt_symbol_table *t, uint64_t start, uint64_t end, uint64_t offset, const char *path);
+bool rt_symbol_table_module(struct rt_symbol_table *t, uint64_t start, uint64_t end, uint64_t offset, const char *path,
+                            bool plain);
 /* Appends the block's content; false without memory. */
 bool rt_symbol_table_write(struct rt_symbol_table *t, struct rt_bytes *out);
 
@@ -35,5 +36,6 @@ void rt_symbols_free(struct rt_symbols *s);
 const struct rt_frame *rt_symbols_frames(const struct rt_symbols *s, uint64_t pc, size_t *count);
 bool rt_symbols_variable(const struct rt_symbols *s, uint64_t addr, struct rt_variable *out);
 const char *rt_symbols_object(const struct rt_symbols *s, uint64_t addr);
+const struct rt_module *rt_symbols_modules(const struct rt_symbols *s, size_t *count);
 
 #endif

@@ -34,6 +34,8 @@ struct rt_symbols {
 	struct rt_member *members;
 	struct variable *variables;
 	struct object *objects;
+	struct rt_module *modules;
+	size_t module_count;
 	size_t position_count, frame_count, type_count, member_total, variable_count, object_count;
 	size_t frame_cap, member_cap;
 	bool no_memory;
@@ -51,6 +53,7 @@ void rt_symbols_free(struct rt_symbols *s)
 	free(s->members);
 	free(s->variables);
 	free(s->objects);
+	free(s->modules);
 	free(s);
 }
 
@@ -202,6 +205,36 @@ static void parse_objects(struct rt_symbols *s, struct rt_cursor *c)
 	}
 }
 
+static void parse_modules(struct rt_symbols *s, struct rt_cursor *c)
+{
+	uint64_t start = 0;
+	s->modules = take_array(s, c, 4, sizeof *s->modules, &s->module_count);
+	for (size_t i = 0; i < s->module_count && !c->bad; i++) {
+		struct rt_module *m = &s->modules[i];
+		m->start = start += rt_cursor_varint(c);
+		m->end = rt_cursor_varint(c);
+		rt_cursor_varint(c); /* file offset */
+		m->path = take_string(s, c);
+		if (!m->path)
+			m->path = "";
+	}
+}
+
+/* A file of format version 1.0 does not have this table. */
+static void parse_plain(struct rt_symbols *s, struct rt_cursor *c)
+{
+	uint64_t start = 0;
+	size_t first = 0, n = rt_cursor_left(c) ? rt_cursor_count(c, 2) : 0;
+	for (; n && !c->bad; n--) {
+		start += rt_cursor_varint(c);
+		const char *path = take_string(s, c);
+		while (first < s->module_count && s->modules[first].start < start)
+			first++;
+		for (size_t i = first; i < s->module_count && s->modules[i].start == start; i++)
+			s->modules[i].plain |= s->modules[i].path == path;
+	}
+}
+
 enum rt_status rt_symbols_parse(const uint8_t *data, size_t n, struct rt_symbols **out)
 {
 	struct rt_symbols *s = calloc(1, sizeof *s);
@@ -217,6 +250,10 @@ enum rt_status rt_symbols_parse(const uint8_t *data, size_t n, struct rt_symbols
 		parse_variables(s, &c);
 	if (!c.bad)
 		parse_objects(s, &c);
+	if (!c.bad)
+		parse_modules(s, &c);
+	if (!c.bad)
+		parse_plain(s, &c);
 	if (c.bad) {
 		enum rt_status status = s->no_memory ? RT_EMEMORY : RT_EINPUT;
 		rt_symbols_free(s);
@@ -263,6 +300,12 @@ const char *rt_symbols_object(const struct rt_symbols *s, uint64_t addr)
 		return NULL;
 	size_t i = upper_bound(s->objects, s->object_count, sizeof *s->objects, addr);
 	return i && s->objects[i - 1].addr == addr ? s->objects[i - 1].name : NULL;
+}
+
+const struct rt_module *rt_symbols_modules(const struct rt_symbols *s, size_t *count)
+{
+	*count = s ? s->module_count : 0;
+	return s ? s->modules : NULL;
 }
 
 static const struct type *get_type(const struct rt_symbols *s, uint32_t type)

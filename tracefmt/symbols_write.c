@@ -27,7 +27,7 @@ struct rt_symbol_table {
 	struct interned *strings;
 	uint32_t string_count;
 	struct rt_bytes text; /* the strings in the order of their numbers: length, bytes */
-	struct table positions, variables, objects, modules, types;
+	struct table positions, variables, objects, modules, types, plain;
 	bool failed;
 };
 
@@ -58,6 +58,7 @@ void rt_symbol_table_free(struct rt_symbol_table *t)
 	table_release(&t->objects);
 	table_release(&t->modules);
 	table_release(&t->types);
+	table_release(&t->plain);
 	free(t);
 }
 
@@ -170,14 +171,19 @@ bool rt_symbol_table_object(struct rt_symbol_table *t, uint64_t addr, const char
 	return entry_end(t, &t->objects);
 }
 
-bool rt_symbol_table_module(struct rt_symbol_table *t, uint64_t start, uint64_t end, uint64_t offset, const char *path)
+bool rt_symbol_table_module(struct rt_symbol_table *t, uint64_t start, uint64_t end, uint64_t offset, const char *path,
+                            bool plain)
 {
 	struct rt_bytes *b = &t->modules.bytes;
 	entry_begin(t, &t->modules, start);
 	rt_bytes_varint(b, end);
 	rt_bytes_varint(b, offset);
 	rt_bytes_varint(b, intern(t, path));
-	return entry_end(t, &t->modules);
+	if (!entry_end(t, &t->modules) || !plain)
+		return !t->failed;
+	entry_begin(t, &t->plain, start);
+	rt_bytes_varint(&t->plain.bytes, intern(t, path));
+	return entry_end(t, &t->plain);
 }
 
 /* By key; what was added first comes first among equals, so that the outcome does not depend on qsort. */
@@ -213,5 +219,6 @@ bool rt_symbol_table_write(struct rt_symbol_table *t, struct rt_bytes *out)
 	table_write(&t->variables, out);
 	table_write(&t->objects, out);
 	table_write(&t->modules, out);
+	table_write(&t->plain, out);
 	return !t->failed && !out->failed;
 }

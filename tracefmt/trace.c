@@ -94,3 +94,9 @@ const char *rt_trace_object_name(const struct rt_trace *trace, uint64_t addr)
 {
 	return trace->source->object_name(trace, addr);
 }
+
+const struct rt_module *rt_trace_modules(const struct rt_trace *trace, size_t *count)
+{
+	*count = 0;
+	return trace->source->modules ? trace->source->modules(trace, count) : NULL;
+}

@@ -41,6 +41,7 @@ struct rt_trace_info {
 	uint32_t thread_count;
 	const struct rt_thread *threads;
 	bool exact;                 /* order is exact (serial recording, STD); else stamped */
+	bool sync_only;             /* of a program that was not instrumented: plain accesses are not in it */
 	bool zeroed;                /* memory that nothing was written to is known to hold 0 (STD) */
 	bool complete;              /* false: cut short; `incomplete_why` says how */
 	const char *incomplete_why; /* NULL if complete */
@@ -66,6 +67,13 @@ struct rt_variable {
 	uint64_t size;    /* of the named member; 0: unknown */
 	const char *file; /* where it is declared, or NULL */
 	uint32_t line;
+};
+
+/* A module that the program had loaded; [start, end) is where. */
+struct rt_module {
+	uint64_t start, end;
+	const char *path;
+	bool plain; /* it has code, and that was not instrumented */
 };
 
 /* Opens path; on RT_OK *out is owned by the caller. Errors name the file, the place and the mend. */
@@ -98,5 +106,7 @@ const struct rt_frame *rt_trace_frames(const struct rt_trace *trace, uint64_t pc
 bool rt_trace_variable(const struct rt_trace *trace, uint64_t addr, struct rt_variable *out);
 /* Name of a synchronisation object where the source has one that is not a variable's (STD locks); NULL otherwise. */
 const char *rt_trace_object_name(const struct rt_trace *trace, uint64_t addr);
+/* The modules, as far as the source knows them, by address. Borrowed, valid until rt_trace_free. */
+const struct rt_module *rt_trace_modules(const struct rt_trace *trace, size_t *count);
 
 #endif

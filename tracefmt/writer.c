@@ -136,7 +136,9 @@ static enum rt_status write_head(struct rt_writer *w, const struct rt_writer_opt
 	rt_bytes_varint(&w->raw, options->command ? argc + 1 : 0);
 	for (size_t i = 0; i < argc; i++)
 		put_string(&w->raw, options->command[i]);
-	if (options->zeroed)
+	if (options->zeroed || options->sync_only)
+		rt_bytes_varint(&w->raw, options->zeroed);
+	if (options->sync_only)
 		rt_bytes_varint(&w->raw, 1);
 	struct rt_block block = {.kind = RT_BLOCK_HEAD};
 	return write_block(w, &block, err);
@@ -489,9 +491,9 @@ enum rt_status rt_writer_object_name(struct rt_writer *w, uint64_t addr, const c
 }
 
 enum rt_status rt_writer_module(struct rt_writer *w, uint64_t start, uint64_t end, uint64_t offset, const char *path,
-                                struct rt_error *err)
+                                bool plain, struct rt_error *err)
 {
-	return symbol_result(w, rt_symbol_table_module(w->symbols, start, end, offset, path), err);
+	return symbol_result(w, rt_symbol_table_module(w->symbols, start, end, offset, path, plain), err);
 }
 
 /* Everything that comes after the last chunk. */

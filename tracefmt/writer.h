@@ -14,9 +14,10 @@ struct rt_writer;
 struct rt_writer_options {
 	const char *const *command; /* NULL-terminated, or NULL */
 	uint64_t pid;
-	bool exact;  /* order is exact */
-	bool zeroed; /* memory begins as 0 */
-	int level;   /* zstd level; 0: the default, 1 */
+	bool exact;     /* order is exact */
+	bool sync_only; /* plain accesses were not recorded */
+	bool zeroed;    /* memory begins as 0 */
+	int level;      /* zstd level; 0: the default, 1 */
 };
 
 /* Creates path.part (renamed to path by rt_writer_finish). On RT_OK *out is owned by the caller. */
@@ -62,9 +63,9 @@ enum rt_status rt_writer_variable(struct rt_writer *w, const char *name, uint64_
                                   const char *file, uint32_t line, struct rt_error *err);
 /* A name for a synchronisation object (STD locks). */
 enum rt_status rt_writer_object_name(struct rt_writer *w, uint64_t addr, const char *name, struct rt_error *err);
-/* A loaded module: [start, end) of the address space, file offset of start, path. */
+/* A loaded module: [start, end) of the address space, file offset of start, path. plain: as in struct rt_module. */
 enum rt_status rt_writer_module(struct rt_writer *w, uint64_t start, uint64_t end, uint64_t offset, const char *path,
-                                struct rt_error *err);
+                                bool plain, struct rt_error *err);
 
 struct rt_writer_result {
 	enum rt_exit_kind exit_kind;

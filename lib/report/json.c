@@ -4,6 +4,7 @@
  */
 #include "lib/report/formats.h"
 #include "lib/report/json_value.h"
+#include "lib/report/modules.h"
 #include "lib/report/steps.h"
 #include "lib/report/subject.h"
 
@@ -332,6 +333,22 @@ static json_t *exit_json(const struct rt_trace_info *info)
 	return o;
 }
 
+static json_t *plain_modules_json(const struct rt_trace *trace)
+{
+	struct plain_modules plain;
+	size_t n;
+	rt_trace_modules(trace, &n);
+	if (!n || !plain_modules_find(trace, &plain))
+		return n ? NULL : json_null();
+	json_t *o = json_object(), *modules = json_array();
+	for (size_t i = 0; i < plain.count; i++)
+		push(&modules, text(plain.paths[i]));
+	set(&o, "modules", modules);
+	set(&o, "system", number(plain.system));
+	plain_modules_release(&plain);
+	return o;
+}
+
 static json_t *trace_json(const struct report *r)
 {
 	const struct rt_trace_info *info = rt_trace_info(r->analysis->trace);
@@ -346,6 +363,9 @@ static json_t *trace_json(const struct report *r)
 	set(&o, "complete", json_boolean(info->complete));
 	if (!info->complete)
 		set(&o, "incomplete_why", text(info->incomplete_why));
+	if (info->sync_only)
+		set(&o, "sync_only", json_true());
+	set(&o, "not_instrumented", plain_modules_json(r->analysis->trace));
 	set(&o, "command", command_json(info));
 	set(&o, "exit", exit_json(info));
 	return o;

@@ -3,6 +3,7 @@
  * variable and the threads, and why it matters. Nothing from the trace reaches the terminal unescaped.
  */
 #include "lib/report/formats.h"
+#include "lib/report/modules.h"
 #include "lib/report/snippet.h"
 #include "lib/report/steps.h"
 #include "lib/report/subject.h"
@@ -434,6 +435,29 @@ static void put_states(const struct printer *p)
 	        proofs->states);
 }
 
+/* What the trace cannot tell of, since it was not instrumented. */
+static void put_modules(const struct printer *p)
+{
+	enum { SHOWN = 8 };
+	struct plain_modules plain;
+	if (!plain_modules_find(p->r->analysis->trace, &plain))
+		return;
+	if (p->info->sync_only)
+		fputs(
+		    "only what the program synchronises with was recorded: no races are looked for, and deadlocks are "
+		    "predicted, not proved\n",
+		    p->out);
+	for (size_t i = 0; i < plain.count && i < SHOWN; i++) {
+		fputs(i ? ", " : "not instrumented: ", p->out);
+		put(p, plain.paths[i]);
+	}
+	if (plain.count > SHOWN)
+		fprintf(p->out, " and %zu more", plain.count - SHOWN);
+	if (plain.count)
+		fputc('\n', p->out);
+	plain_modules_release(&plain);
+}
+
 /*
  * The findings. What is only predicted can be very much, where provers had no time for all of it: a person is shown the
  * first of each kind (they are ranked), and told of the rest.
@@ -469,5 +493,6 @@ enum rt_status report_text(const struct report *r, bool color, FILE *out, struct
 			put_summary_line(&p, (enum anomaly_kind)kind);
 	put_states(&p);
 	put_trace(&p);
+	put_modules(&p);
 	return RT_OK;
 }

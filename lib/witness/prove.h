@@ -32,6 +32,7 @@ struct prove_counts {
 struct prove_context {
 	const struct model *m;
 	bool exact;                        /* the trace's order is */
+	bool sync_only;                    /* its plain accesses are missing: then nothing can be proved */
 	const struct segment_order *por;   /* the partial order relation */
 	struct order_result *const *syncp; /* where that order's result will be; while it is NULL it is no prover */
 };

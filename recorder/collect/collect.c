@@ -108,6 +108,7 @@ static enum rt_status channel_create(struct collector *c, const struct collector
 	c->channel->slot_count = options->slots;
 	c->channel->ring_records = options->ring_records;
 	c->channel->serial = options->serial;
+	c->channel->sync_only = options->sync_only;
 	c->channel->collector_pid = getpid();
 	c->channel->slots_offset = c->slots_offset;
 	c->channel->rings_offset = c->rings_offset;
@@ -192,6 +193,11 @@ pid_t collector_pid(const struct collector *c)
 bool collector_forked(const struct collector *c)
 {
 	return c->channel->forked != 0;
+}
+
+bool collector_sync_only(const struct collector *c)
+{
+	return c->channel->sync_only != 0;
 }
 
 bool collector_replaced(const struct collector *c)

@@ -15,6 +15,7 @@ struct collector_options {
 	uint32_t slots;        /* threads alive at once */
 	uint32_t ring_records; /* records a ring: a power of two, at least two blocks */
 	uint32_t serial;       /* handed on to the recorder */
+	bool sync_only;        /* for the first process: its program is not instrumented */
 };
 
 /* Makes the channel, in a file of its own. On RT_OK *out is owned by the caller. */
@@ -50,6 +51,8 @@ bool collector_started(const struct collector *c);
 pid_t collector_pid(const struct collector *c);
 /* Did the process begin by fork? Otherwise by exec. */
 bool collector_forked(const struct collector *c);
+/* Is its program not instrumented? */
+bool collector_sync_only(const struct collector *c);
 /* Has the process become another program? */
 bool collector_replaced(const struct collector *c);
 /* How many threads it had, at least. */

@@ -148,6 +148,22 @@ static int machine_of(const char *path)
 	return machine;
 }
 
+bool file_is_plain(const char *path)
+{
+	struct traits t = {0};
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	elf_version(EV_CURRENT);
+	Elf *elf = fd < 0 ? NULL : elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	bool is_elf = elf && elf_kind(elf) == ELF_K_ELF;
+	if (is_elf)
+		look(elf, &t);
+	elf_end(elf);
+	if (fd >= 0)
+		close(fd);
+	free(t.soname);
+	return is_elf && !t.calls && !t.runtime;
+}
+
 /* A library of the program may be the instrumented one: asks the dynamic linker, which then runs nothing else. */
 static void look_at_libraries(const char *path, struct traits *t)
 {
@@ -185,8 +201,10 @@ static bool gains_rights(const char *path, const struct stat *st)
 	       (getuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0);
 }
 
-static enum rt_status judge(const char *path, const struct traits *t, struct rt_error *err)
+static enum rt_status judge(const char *path, struct traits *t, bool *sync_only, struct rt_error *err)
 {
+	bool allowed = *sync_only;
+	*sync_only = false;
 	if (t->runtime)
 		return rt_error_set(err, RT_EINPUT,
 		                    "'%s' has a runtime of ThreadSanitizer inside: build it with `racetrace --cflags` "
@@ -195,12 +213,20 @@ static enum rt_status judge(const char *path, const struct traits *t, struct rt_
 	if (t->soname)
 		return RT_OK;
 	if (!t->interpreter)
-		return rt_error_set(err, RT_EINPUT,
-		                    "'%s' is statically linked: link it dynamically, with gcc -fsanitize=thread", path);
-	return rt_error_set(err, RT_EINPUT, "'%s' is not instrumented: build it with gcc -fsanitize=thread", path);
+		return rt_error_set(err, RT_EINPUT, "'%s' is statically linked: link it dynamically%s", path,
+		                    allowed ? "" : ", with gcc -fsanitize=thread");
+	if (allowed) {
+		*sync_only = true;
+		t->soname = strdup(RECORDER_SONAME);
+		return t->soname ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory for a name");
+	}
+	return rt_error_set(err, RT_EINPUT,
+	                    "'%s' is not instrumented: build it with gcc -fsanitize=thread, or record "
+	                    "--sync-only",
+	                    path);
 }
 
-static enum rt_status inspect_elf(const char *path, Elf *elf, struct traits *t, struct rt_error *err)
+static enum rt_status inspect_elf(const char *path, Elf *elf, struct traits *t, bool *sync_only, struct rt_error *err)
 {
 	GElf_Ehdr ehdr;
 	if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &ehdr) ||
@@ -215,10 +241,10 @@ static enum rt_status inspect_elf(const char *path, Elf *elf, struct traits *t, 
 		else
 			look_at_libraries(path, t);
 	}
-	return judge(path, t, err);
+	return judge(path, t, sync_only, err);
 }
 
-static enum rt_status inspect_file(const char *path, int fd, struct traits *t, struct rt_error *err)
+static enum rt_status inspect_file(const char *path, int fd, struct traits *t, bool *sync_only, struct rt_error *err)
 {
 	char magic[2] = "";
 	struct stat st;
@@ -232,18 +258,18 @@ static enum rt_status inspect_file(const char *path, int fd, struct traits *t, s
 		                    "'%s' runs with another user's rights (setuid): record a copy without", path);
 	elf_version(EV_CURRENT);
 	Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-	enum rt_status status = inspect_elf(path, elf, t, err);
+	enum rt_status status = inspect_elf(path, elf, t, sync_only, err);
 	elf_end(elf);
 	return status;
 }
 
-enum rt_status program_inspect(const char *path, char **soname, struct rt_error *err)
+enum rt_status program_inspect(const char *path, char **soname, bool *sync_only, struct rt_error *err)
 {
 	struct traits traits = {0};
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return rt_error_set(err, RT_ESYSTEM, "cannot open '%s': %s", path, strerror(errno));
-	enum rt_status status = inspect_file(path, fd, &traits, err);
+	enum rt_status status = inspect_file(path, fd, &traits, sync_only, err);
 	close(fd);
 	if (status) {
 		free(traits.soname);

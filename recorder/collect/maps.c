@@ -17,6 +17,7 @@ static bool known(const struct modules *m, const struct module *new)
 		if (m->items[i].start == new->start && !strcmp(m->items[i].path, new->path)) {
 			if (m->items[i].end < new->end)
 				m->items[i].end = new->end;
+			m->items[i].code |= new->code;
 			return true;
 		}
 	return false;
@@ -59,19 +60,22 @@ enum rt_status modules_parse(struct modules *m, FILE *maps, struct rt_error *err
 	size_t size = 0;
 	while (!status && getline(&line, &size, maps) > 0) {
 		uint64_t start, end, offset;
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64, &start, &end, &offset) != 3)
+		char rights[8];
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64, &start, &end, rights, &offset) != 4)
 			continue;
+		bool code = strchr(rights, 'x') != NULL;
 		char *path = path_of(line);
 		if (!path)
 			continue;
 		if (open_path && !strcmp(open_path, path) && offset != 0) {
 			open.end = end;
+			open.code |= code;
 			continue;
 		}
 		status = add(m, &open, err);
 		free(open_path);
 		open_path = offset == 0 ? strdup(path) : NULL;
-		open = (struct module){start, end, open_path};
+		open = (struct module){start, end, open_path, code};
 	}
 	if (!status)
 		status = add(m, &open, err);

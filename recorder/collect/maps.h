@@ -4,6 +4,7 @@
 
 #include "tracefmt/error.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
@@ -12,6 +13,7 @@
 struct module {
 	uint64_t start, end;
 	char *path;
+	bool code; /* some of it may be executed */
 };
 
 /* A zeroed struct is empty. Modules are kept once seen: a library that was unloaded still explains its events. */

@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 /*
@@ -17,8 +18,13 @@ enum rt_status program_find(const char *name, char **path, int *reason, struct r
 /*
  * Can it be recorded? It must be an ELF executable for this machine that is linked with GCC's shared libtsan or with
  * libracetrace. On RT_OK *soname is the library that the recorder has to stand in for, owned by the caller.
+ *
+ * *sync_only: is it enough if it is dynamically linked? On RT_OK, whether that is all that it is.
  */
-enum rt_status program_inspect(const char *path, char **soname, struct rt_error *err);
+enum rt_status program_inspect(const char *path, char **soname, bool *sync_only, struct rt_error *err);
+
+/* Is this an ELF file none of whose code was instrumented? False if that cannot be known. */
+bool file_is_plain(const char *path);
 
 struct program_start {
 	const char *path;

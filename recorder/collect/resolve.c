@@ -5,6 +5,7 @@
 #include "recorder/collect/resolve.h"
 
 #include "recorder/collect/debug.h"
+#include "recorder/collect/program.h"
 #include "recorder/collect/types.h"
 
 #include <dwarf.h>
@@ -233,7 +234,8 @@ enum rt_status resolver_write(struct resolver *r, struct rt_writer *w, struct rt
 	struct writing writing = {.resolver = r, .writer = w, .err = err};
 	for (size_t i = 0; i < r->modules->count && !writing.status; i++) {
 		const struct module *m = &r->modules->items[i];
-		writing.status = rt_writer_module(w, m->start, m->end, 0, m->path, err);
+		writing.status =
+		    rt_writer_module(w, m->start, m->end, 0, m->path, m->code && file_is_plain(m->path), err);
 	}
 	if (!writing.status)
 		rt_writer_each_pc(w, write_position, &writing);

@@ -295,7 +295,9 @@ static enum rt_status collect(struct process *p, int pidfd, struct rt_writer *w,
 
 static enum rt_status record(struct process *p, int pidfd, struct rt_error *err)
 {
-	struct rt_writer_options options = {.command = (const char *const *)p->command, .pid = (uint64_t)p->trace.pid};
+	struct rt_writer_options options = {.command = (const char *const *)p->command,
+	                                    .pid = (uint64_t)p->trace.pid,
+	                                    .sync_only = collector_sync_only(p->collector)};
 	struct rt_writer *w;
 	uint64_t began = now_ns();
 	p->path = name_for(p);

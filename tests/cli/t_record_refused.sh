@@ -40,9 +40,11 @@ head -c 100 app >cut && chmod +x cut
 cp app foreign && printf '\xb7' | dd of=foreign bs=1 seek=18 conv=notrunc 2>/dev/null
 : >empty && chmod +x empty
 
-refused 3 "^racetrace: './plain' is not instrumented: build it with gcc -fsanitize=thread$" "$racetrace" record ./plain
+refused 3 "^racetrace: './plain' is not instrumented: build it with gcc -fsanitize=thread, or record --sync-only$" "$racetrace" record ./plain
 refused 3 "^racetrace: '/bin/true' is not instrumented|^racetrace: '/usr/bin/true' is not" "$racetrace" record true
 refused 3 "'./static' is statically linked" "$racetrace" record ./static
+refused 3 "^racetrace: './static' is statically linked: link it dynamically$" "$racetrace" record --sync-only ./static
+refused 3 "'./script' is a script" "$racetrace" record --sync-only ./script
 refused 3 "'./inside' has a runtime of ThreadSanitizer inside.*static-libtsan" "$racetrace" record ./inside
 refused 3 "'./script' is a script" "$racetrace" record ./script
 refused 3 "'./cut' is not an ELF executable|'./cut' is not instrumented|'./cut' is statically" "$racetrace" record ./cut
@@ -67,6 +69,7 @@ fi
 if [ "$(id -u)" = 0 ]; then
 	cp app setuid && chown 65534 setuid && chmod 4755 setuid
 	refused 3 "'./setuid' runs with another user's rights" "$racetrace" record ./setuid
+	refused 3 "'./setuid' runs with another user's rights" "$racetrace" record --sync-only ./setuid
 fi
 
 # A disk that fills up while the program runs: the program still runs to its end.

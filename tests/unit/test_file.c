@@ -380,7 +380,7 @@ START_TEST(a_newer_major_version_is_refused_by_name)
 	struct rt_trace *trace;
 	struct rt_error err = {0};
 	ck_assert_int_eq(rt_trace_open(other, &trace, &err), RT_EINPUT);
-	ck_assert(strstr(err.message, other) && strstr(err.message, "version 2.0"));
+	ck_assert(strstr(err.message, other) && strstr(err.message, "version 2.1"));
 	data[24] = RT_FILE_MAJOR;
 	data[28] = RT_FILE_MINOR + 1; /* a newer minor one is read */
 	write_file(other, data, size);
@@ -412,7 +412,7 @@ START_TEST(symbols_name_positions_members_and_objects)
 	ck_assert(!rt_writer_variable(w, "flag", 0x4000, 4, RT_NO_TYPE, NULL, 0, NULL));
 	ck_assert(!rt_writer_variable(w, "loop", 0x6000, 8, loop, NULL, 0, NULL));
 	ck_assert(!rt_writer_object_name(w, 7, "L7", NULL));
-	ck_assert(!rt_writer_module(w, 0x400000, 0x500000, 0, "/bin/app", NULL));
+	ck_assert(!rt_writer_module(w, 0x400000, 0x500000, 0, "/bin/app", false, NULL));
 	finish(w);
 
 	struct rt_trace *trace = open_trace(path);
