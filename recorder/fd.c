@@ -7,12 +7,17 @@
  *   a datagram              the port or path that it is sent to
  *
  * Addresses of hosts are left out, because one host has many. Local sockets without any name share one object.
+ *
+ * As memory, a descriptor is its place in the table below. One that has been closed and comes again is new; not every
+ * call that makes descriptors is known, so one that is used although it was closed is looked at.
  */
 #include "recorder/fd.h"
 
-#include "recorder/recorder.h"
+#include "recorder/sync.h"
 #include "recorder/syscall.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <stddef.h>
 #include <sys/un.h>
@@ -22,18 +27,63 @@
 #define SOCKET_BIT (UINT64_C(1) << 47)
 enum { NONE, SOCKET, DATAGRAM, UNNAMED, QUEUES, FIRST_NUMBER };
 
-static _Atomic uint64_t fd_object[FD_MAX];
+static _Atomic uint64_t descriptor[FD_MAX];
+static _Atomic bool closed[FD_MAX]; /* and not known to have come again */
 static _Atomic uint32_t numbers = FIRST_NUMBER;
 
 static uint64_t get(int fd)
 {
-	return fd >= 0 && fd < FD_MAX ? atomic_load_explicit(&fd_object[fd], memory_order_relaxed) : NONE;
+	return fd >= 0 && fd < FD_MAX ? atomic_load_explicit(&descriptor[fd], memory_order_relaxed) : NONE;
 }
 
 static void set(int fd, uint64_t object)
 {
 	if (fd >= 0 && fd < FD_MAX)
-		atomic_store_explicit(&fd_object[fd], object, memory_order_relaxed);
+		atomic_store_explicit(&descriptor[fd], object, memory_order_relaxed);
+}
+
+static bool is_closed(int fd)
+{
+	return fd >= 0 && fd < FD_MAX && atomic_load_explicit(&closed[fd], memory_order_relaxed);
+}
+
+/* A descriptor has come. */
+static void come(int fd, uint64_t object)
+{
+	if (is_closed(fd)) {
+		atomic_store_explicit(&closed[fd], false, memory_order_relaxed);
+		if (rt_recording())
+			rt_emit_sync(RT_OP_NEW_MEMORY, (uintptr_t)&descriptor[fd], sizeof descriptor[fd], 0, 0);
+	}
+	if (get(fd) != object)
+		set(fd, object);
+}
+
+/* Is it one to tell of? One that was closed may have come again unseen. */
+static bool is_told(int fd)
+{
+	if (fd < 0 || fd >= FD_MAX || !rt_recording())
+		return false;
+	if (is_closed(fd) && RT_SYSCALL(SYS_fcntl, fd, F_GETFD) != -EBADF)
+		come(fd, NONE);
+	return true;
+}
+
+void rt_fd_uses(int fd, uintptr_t pc)
+{
+	if (is_told(fd))
+		rt_emit(RT_OP_READ, (uintptr_t)&descriptor[fd], pc, rt_record_aux(1, 0, RT_F_OBJECT));
+}
+
+void rt_fd_closes(int fd, uintptr_t pc)
+{
+	if (is_told(fd)) {
+		rt_emit_object(&descriptor[fd], pc);
+		rt_fd_publishes(fd, NULL, 0, pc);
+	}
+	if (fd >= 0 && fd < FD_MAX)
+		atomic_store_explicit(&closed[fd], true, memory_order_relaxed);
+	set(fd, NONE);
 }
 
 static uint64_t new_number(void)
@@ -46,36 +96,35 @@ static uint64_t new_number(void)
 
 void rt_fd_plain(int fd)
 {
-	if (get(fd) != NONE)
-		set(fd, NONE);
+	come(fd, NONE);
 }
 
 void rt_fd_socket(int fd)
 {
-	set(fd, SOCKET);
+	come(fd, SOCKET);
 }
 
 void rt_fd_own(int fd)
 {
 	if (fd >= 0)
-		set(fd, new_number());
+		come(fd, new_number());
 }
 
 void rt_fd_both_ends(const int fds[2])
 {
 	uint64_t object = new_number();
-	set(fds[0], object);
-	set(fds[1], object);
+	come(fds[0], object);
+	come(fds[1], object);
 }
 
 void rt_fd_queue(int fd)
 {
-	set(fd, QUEUES);
+	come(fd, QUEUES);
 }
 
 void rt_fd_copied(int from, int to)
 {
-	set(to, get(from));
+	come(to, get(from));
 }
 
 /* Addresses as keys: a port or a path; 0: has none. */
@@ -191,8 +240,7 @@ void rt_fd_connects(const struct sockaddr *to, socklen_t length, uintptr_t pc)
 void rt_fd_accepted(int listener, int fd, uintptr_t pc)
 {
 	struct end own;
-	if (fd >= 0)
-		set(fd, SOCKET);
+	come(fd, SOCKET);
 	if (!rt_recording())
 		return;
 	if (fd >= 0)

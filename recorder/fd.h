@@ -9,6 +9,13 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
+/*
+ * A descriptor is an object too: before each call that uses it (a read of it), and before it is closed (a write; its end
+ * is published as well).
+ */
+void rt_fd_uses(int fd, uintptr_t pc);
+void rt_fd_closes(int fd, uintptr_t pc);
+
 /* Before data goes out through fd (to: the address that it is sent to, or NULL), or its end is closed. */
 void rt_fd_publishes(int fd, const struct sockaddr *to, socklen_t length, uintptr_t pc);
 /* After a read that may have blocked; got: data or the end of it came. */

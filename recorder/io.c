@@ -49,6 +49,7 @@ static void vectors(unsigned op, const struct iovec *v, int count, size_t n, uin
 #define RECEIVES(type, name, parameters, arguments)                                                                    \
 	RT_INTERPOSE(type, name, parameters)                                                                           \
 	{                                                                                                              \
+		rt_fd_uses(fd, RT_PC);                                                                                 \
 		type n = RT_REAL(name) arguments;                                                                      \
 		rt_fd_received(fd, n >= 0, RT_PC);                                                                     \
 		if (n > 0)                                                                                             \
@@ -70,6 +71,7 @@ RECEIVES(ssize_t, __recv_chk, (int fd, void *buffer, size_t size, size_t room, i
 #define RECEIVES_VECTORS(name, parameters, arguments)                                                                  \
 	RT_INTERPOSE(ssize_t, name, parameters)                                                                        \
 	{                                                                                                              \
+		rt_fd_uses(fd, RT_PC);                                                                                 \
 		ssize_t n = RT_REAL(name) arguments;                                                                   \
 		rt_fd_received(fd, n >= 0, RT_PC);                                                                     \
 		if (n > 0 && rt_recording())                                                                           \
@@ -82,6 +84,7 @@ RECEIVES_VECTORS(preadv64, (int fd, const struct iovec *v, int count, off64_t at
 
 RT_INTERPOSE(ssize_t, recvmsg, (int fd, struct msghdr *message, int flags))
 {
+	rt_fd_uses(fd, RT_PC);
 	ssize_t n = RT_REAL(recvmsg)(fd, message, flags);
 	rt_fd_received(fd, n >= 0, RT_PC);
 	if (n > 0 && rt_recording())
@@ -94,6 +97,7 @@ RT_INTERPOSE(ssize_t, recvmsg, (int fd, struct msghdr *message, int flags))
 	RT_INTERPOSE(ssize_t, name, parameters)                                                                        \
 	{                                                                                                              \
 		rt_emit_range(RT_OP_READ, buffer, size, RT_PC);                                                        \
+		rt_fd_uses(fd, RT_PC);                                                                                 \
 		rt_fd_publishes(fd, NULL, 0, RT_PC);                                                                   \
 		ssize_t n = RT_REAL(name) arguments;                                                                   \
 		rt_emit_time();                                                                                        \
@@ -108,6 +112,7 @@ RT_INTERPOSE(ssize_t, sendto,
              (int fd, const void *buffer, size_t size, int flags, const struct sockaddr *to, socklen_t length))
 {
 	rt_emit_range(RT_OP_READ, buffer, size, RT_PC);
+	rt_fd_uses(fd, RT_PC);
 	rt_fd_publishes(fd, to, length, RT_PC);
 	ssize_t n = RT_REAL(sendto)(fd, buffer, size, flags, to, length);
 	rt_emit_time();
@@ -119,6 +124,7 @@ RT_INTERPOSE(ssize_t, sendto,
 	{                                                                                                              \
 		if (rt_recording())                                                                                    \
 			vectors(RT_OP_READ, v, count, SIZE_MAX, RT_PC);                                                \
+		rt_fd_uses(fd, RT_PC);                                                                                 \
 		rt_fd_publishes(fd, NULL, 0, RT_PC);                                                                   \
 		ssize_t n = RT_REAL(name) arguments;                                                                   \
 		rt_emit_time();                                                                                        \
@@ -132,6 +138,7 @@ RT_INTERPOSE(ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags)
 {
 	if (rt_recording())
 		vectors(RT_OP_READ, message->msg_iov, (int)message->msg_iovlen, SIZE_MAX, RT_PC);
+	rt_fd_uses(fd, RT_PC);
 	rt_fd_publishes(fd, message->msg_name, message->msg_namelen, RT_PC);
 	ssize_t n = RT_REAL(sendmsg)(fd, message, flags);
 	rt_emit_time();
@@ -145,6 +152,7 @@ RT_INTERPOSE(int, sendmmsg, (int fd, struct mmsghdr *messages, unsigned count, i
 		vectors(RT_OP_READ, m->msg_iov, (int)m->msg_iovlen, SIZE_MAX, RT_PC);
 		rt_fd_publishes(fd, m->msg_name, m->msg_namelen, RT_PC);
 	}
+	rt_fd_uses(fd, RT_PC);
 	int n = RT_REAL(sendmmsg)(fd, messages, count, flags);
 	rt_emit_time();
 	return n;
@@ -152,6 +160,7 @@ RT_INTERPOSE(int, sendmmsg, (int fd, struct mmsghdr *messages, unsigned count, i
 
 RT_INTERPOSE(int, recvmmsg, (int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout))
 {
+	rt_fd_uses(fd, RT_PC);
 	int n = RT_REAL(recvmmsg)(fd, messages, count, flags, timeout);
 	rt_fd_received(fd, n > 0, RT_PC);
 	for (int i = 0; i < n && rt_recording(); i++) {
@@ -195,6 +204,7 @@ RT_INTERPOSE(int, eventfd, (unsigned value, int flags))
 
 RT_INTERPOSE(int, eventfd_read, (int fd, eventfd_t *value))
 {
+	rt_fd_uses(fd, RT_PC);
 	int result = RT_REAL(eventfd_read)(fd, value);
 	rt_fd_received(fd, result == 0, RT_PC);
 	rt_emit_range(RT_OP_WRITE, value, result == 0 ? sizeof(*value) : 0, RT_PC);
@@ -203,6 +213,7 @@ RT_INTERPOSE(int, eventfd_read, (int fd, eventfd_t *value))
 
 RT_INTERPOSE(int, eventfd_write, (int fd, eventfd_t value))
 {
+	rt_fd_uses(fd, RT_PC);
 	rt_fd_publishes(fd, NULL, 0, RT_PC);
 	int result = RT_REAL(eventfd_write)(fd, value);
 	rt_emit_time();
@@ -218,6 +229,7 @@ RT_INTERPOSE(int, socket, (int domain, int type, int protocol))
 
 RT_INTERPOSE(int, connect, (int fd, const struct sockaddr *to, socklen_t length))
 {
+	rt_fd_uses(fd, RT_PC);
 	rt_fd_connects(to, length, RT_PC);
 	int result = RT_REAL(connect)(fd, to, length);
 	rt_emit_time();
@@ -226,6 +238,7 @@ RT_INTERPOSE(int, connect, (int fd, const struct sockaddr *to, socklen_t length)
 
 RT_INTERPOSE(int, accept, (int fd, struct sockaddr *restrict from, socklen_t *restrict length))
 {
+	rt_fd_uses(fd, RT_PC);
 	int connection = RT_REAL(accept)(fd, from, length);
 	rt_fd_accepted(fd, connection, RT_PC);
 	return connection;
@@ -233,6 +246,7 @@ RT_INTERPOSE(int, accept, (int fd, struct sockaddr *restrict from, socklen_t *re
 
 RT_INTERPOSE(int, accept4, (int fd, struct sockaddr *restrict from, socklen_t *restrict length, int flags))
 {
+	rt_fd_uses(fd, RT_PC);
 	int connection = RT_REAL(accept4)(fd, from, length, flags);
 	rt_fd_accepted(fd, connection, RT_PC);
 	return connection;
@@ -240,6 +254,7 @@ RT_INTERPOSE(int, accept4, (int fd, struct sockaddr *restrict from, socklen_t *r
 
 RT_INTERPOSE(int, shutdown, (int fd, int how))
 {
+	rt_fd_uses(fd, RT_PC);
 	rt_fd_publishes(fd, NULL, 0, RT_PC);
 	return RT_REAL(shutdown)(fd, how);
 }
@@ -247,20 +262,23 @@ RT_INTERPOSE(int, shutdown, (int fd, int how))
 /* The reader at the other end sees the end of the data. */
 RT_INTERPOSE(int, close, (int fd))
 {
-	rt_fd_publishes(fd, NULL, 0, RT_PC);
-	rt_fd_plain(fd);
+	rt_fd_closes(fd, RT_PC);
 	return RT_REAL(close)(fd);
 }
 
 RT_INTERPOSE(int, dup, (int fd))
 {
+	rt_fd_uses(fd, RT_PC);
 	int copy = RT_REAL(dup)(fd);
 	rt_fd_copied(fd, copy);
 	return copy;
 }
 
+/* What is put in another's place by these is meant to be used as that was: no more than a use of it. */
 RT_INTERPOSE(int, dup2, (int fd, int to))
 {
+	rt_fd_uses(fd, RT_PC);
+	rt_fd_uses(to, RT_PC);
 	int copy = RT_REAL(dup2)(fd, to);
 	rt_fd_copied(fd, copy);
 	return copy;
@@ -268,6 +286,8 @@ RT_INTERPOSE(int, dup2, (int fd, int to))
 
 RT_INTERPOSE(int, dup3, (int fd, int to, int flags))
 {
+	rt_fd_uses(fd, RT_PC);
+	rt_fd_uses(to, RT_PC);
 	int copy = RT_REAL(dup3)(fd, to, flags);
 	rt_fd_copied(fd, copy);
 	return copy;
@@ -309,6 +329,8 @@ RT_INTERPOSE(int, epoll_create1, (int flags))
 /* What was done before a descriptor was added is seen by who gets its events. */
 RT_INTERPOSE(int, epoll_ctl, (int fd, int operation, int of, struct epoll_event *event))
 {
+	rt_fd_uses(of, RT_PC);
+	rt_fd_uses(fd, RT_PC);
 	rt_fd_publishes(fd, NULL, 0, RT_PC);
 	return RT_REAL(epoll_ctl)(fd, operation, of, event);
 }
@@ -323,11 +345,13 @@ static int events_came(int fd, const struct epoll_event *events, int n, uintptr_
 
 RT_INTERPOSE(int, epoll_wait, (int fd, struct epoll_event *events, int max, int timeout))
 {
+	rt_fd_uses(fd, RT_PC);
 	return events_came(fd, events, RT_REAL(epoll_wait)(fd, events, max, timeout), RT_PC);
 }
 
 RT_INTERPOSE(int, epoll_pwait, (int fd, struct epoll_event *events, int max, int timeout, const sigset_t *mask))
 {
+	rt_fd_uses(fd, RT_PC);
 	return events_came(fd, events, RT_REAL(epoll_pwait)(fd, events, max, timeout, mask), RT_PC);
 }
 
@@ -348,6 +372,7 @@ RT_INTERPOSE(mqd_t, mq_open, (const char *name, int flags, ...))
 	RT_INTERPOSE(int, name, parameters)                                                                            \
 	{                                                                                                              \
 		rt_emit_range(RT_OP_READ, buffer, size, RT_PC);                                                        \
+		rt_fd_uses(fd, RT_PC);                                                                                 \
 		rt_fd_publishes(fd, NULL, 0, RT_PC);                                                                   \
 		int result = RT_REAL(name) arguments;                                                                  \
 		rt_emit_time();                                                                                        \
@@ -462,11 +487,8 @@ RT_INTERPOSE(int, fflush, (FILE * f))
 
 RT_INTERPOSE(int, fclose, (FILE * f))
 {
-	if (rt_recording()) {
-		int fd = fileno_unlocked(f);
-		rt_fd_publishes(fd, NULL, 0, RT_PC);
-		rt_fd_plain(fd);
-	}
+	if (rt_recording())
+		rt_fd_closes(fileno_unlocked(f), RT_PC);
 	return RT_REAL(fclose)(f);
 }
 
