@@ -25,7 +25,7 @@
 #define FD_MAX 65536
 #define NUMBER_MAX 4096 /* later pipes share the last one */
 #define SOCKET_BIT (UINT64_C(1) << 47)
-enum { NONE, SOCKET, DATAGRAM, UNNAMED, QUEUES, FIRST_NUMBER };
+enum { NONE, SOCKET, DATAGRAM, UNNAMED, QUEUES, TELLS_SIGNALS, FIRST_NUMBER };
 
 static _Atomic uint64_t descriptor[FD_MAX];
 static _Atomic bool closed[FD_MAX]; /* and not known to have come again */
@@ -120,6 +120,16 @@ void rt_fd_both_ends(const int fds[2])
 void rt_fd_queue(int fd)
 {
 	come(fd, QUEUES);
+}
+
+void rt_fd_signals(int fd)
+{
+	come(fd, TELLS_SIGNALS);
+}
+
+bool rt_fd_tells_signals(int fd)
+{
+	return get(fd) == TELLS_SIGNALS;
 }
 
 void rt_fd_copied(int from, int to)

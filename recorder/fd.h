@@ -10,8 +10,8 @@
 #include <sys/socket.h>
 
 /*
- * A descriptor is an object too: before each call that uses it (a read of it), and before it is closed (a write; its end
- * is published as well).
+ * A descriptor is an object too: before each call that uses it (a read of it), and before it is closed (a write; its
+ * end is published as well).
  */
 void rt_fd_uses(int fd, uintptr_t pc);
 void rt_fd_closes(int fd, uintptr_t pc);
@@ -30,6 +30,8 @@ void rt_fd_socket(int fd);
 void rt_fd_own(int fd);                 /* carries data to whoever reads it, by itself (an event counter) */
 void rt_fd_both_ends(const int fds[2]); /* of a pipe */
 void rt_fd_queue(int fd);               /* POSIX message queue */
+void rt_fd_signals(int fd);             /* tells of signals */
+bool rt_fd_tells_signals(int fd);
 void rt_fd_copied(int from, int to);
 
 #endif

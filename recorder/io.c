@@ -18,8 +18,10 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/timerfd.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -56,7 +58,25 @@ static void vectors(unsigned op, const struct iovec *v, int count, size_t n, uin
 			rt_emit_range(RT_OP_WRITE, buffer, (size_t)n < size ? (size_t)n : size, RT_PC);                \
 		return n;                                                                                              \
 	}
-RECEIVES(ssize_t, read, (int fd, void *buffer, size_t size), (fd, buffer, size))
+/* Signals come this way as well. */
+static void signals_read(const struct signalfd_siginfo *info, size_t n, uintptr_t pc)
+{
+	for (size_t i = 0; i < n / sizeof *info; i++)
+		rt_signal_received((int)info[i].ssi_signo, pc);
+}
+
+RT_INTERPOSE(ssize_t, read, (int fd, void *buffer, size_t size))
+{
+	rt_fd_uses(fd, RT_PC);
+	ssize_t n = RT_REAL(read)(fd, buffer, size);
+	rt_fd_received(fd, n >= 0, RT_PC);
+	if (n > 0 && rt_recording() && rt_fd_tells_signals(fd))
+		signals_read(buffer, (size_t)n, RT_PC);
+	if (n > 0)
+		rt_emit_range(RT_OP_WRITE, buffer, (size_t)n, RT_PC);
+	return n;
+}
+
 RECEIVES(ssize_t, pread, (int fd, void *buffer, size_t size, off_t at), (fd, buffer, size, at))
 RECEIVES(ssize_t, pread64, (int fd, void *buffer, size_t size, off64_t at), (fd, buffer, size, at))
 RECEIVES(ssize_t, recv, (int fd, void *buffer, size_t size, int flags), (fd, buffer, size, flags))
@@ -220,6 +240,28 @@ RT_INTERPOSE(int, eventfd_write, (int fd, eventfd_t value))
 	return result;
 }
 
+RT_INTERPOSE(int, signalfd, (int fd, const sigset_t *set, int flags))
+{
+	int result = RT_REAL(signalfd)(fd, set, flags);
+	if (fd < 0 && result >= 0)
+		rt_fd_signals(result);
+	return result;
+}
+
+RT_INTERPOSE(int, timerfd_create, (int clock, int flags))
+{
+	int fd = RT_REAL(timerfd_create)(clock, flags);
+	rt_fd_own(fd);
+	return fd;
+}
+
+RT_INTERPOSE(int, timerfd_settime, (int fd, int flags, const struct itimerspec *now, struct itimerspec *old))
+{
+	rt_fd_uses(fd, RT_PC);
+	rt_fd_publishes(fd, NULL, 0, RT_PC);
+	return RT_REAL(timerfd_settime)(fd, flags, now, old);
+}
+
 RT_INTERPOSE(int, socket, (int domain, int type, int protocol))
 {
 	int fd = RT_REAL(socket)(domain, type, protocol);
@@ -311,6 +353,26 @@ OPENS(open, (const char *path, int flags, ...), (path, flags, mode), path, flags
 OPENS(open64, (const char *path, int flags, ...), (path, flags, mode), path, flags)
 OPENS(openat, (int folder, const char *path, int flags, ...), (folder, path, flags, mode), path, flags)
 OPENS(openat64, (int folder, const char *path, int flags, ...), (folder, path, flags, mode), path, flags)
+
+#define FOPENS(name)                                                                                                   \
+	RT_INTERPOSE(FILE *, name, (const char *restrict path, const char *restrict mode))                             \
+	{                                                                                                              \
+		if (rt_recording()) {                                                                                  \
+			rt_emit_range(RT_OP_READ, path, string_bytes(path), RT_PC);                                    \
+			rt_emit_range(RT_OP_READ, mode, string_bytes(mode), RT_PC);                                    \
+		}                                                                                                      \
+		FILE *f = RT_REAL(name)(path, mode);                                                                   \
+		rt_fd_plain(f ? fileno_unlocked(f) : -1);                                                              \
+		return f;                                                                                              \
+	}
+FOPENS(fopen)
+FOPENS(fopen64)
+
+/* Only for those who call it by its second name. */
+RT_INTERPOSE(int, fileno, (FILE * f))
+{
+	return RT_REAL(fileno)(f);
+}
 
 RT_INTERPOSE(int, epoll_create, (int size))
 {

@@ -1,4 +1,8 @@
-/* The address space: mmap and its kin, and the same through syscall(). MAP after, UNMAP before the real call. */
+/*
+ * The address space: mmap and its kin, and the same through syscall(). MAP after, UNMAP before the real call. Both
+ * write the memory, so that uses that are not ordered with them are races.
+ */
+#include "recorder/core.h"
 #include "recorder/sync.h"
 
 #include <stdarg.h>
@@ -6,19 +10,35 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* Of more, what lies further is not said to be written: it would cost more than the uses found there. */
+#define WRITTEN_MAX (1 << 20)
+
 static void mapped(void *p, size_t size, uintptr_t pc)
 {
-	if (p != MAP_FAILED)
-		rt_emit_sync(RT_OP_MAP, (uintptr_t)p, size, pc, 0);
+	if (p == MAP_FAILED)
+		return;
+	rt_emit_sync(RT_OP_MAP, (uintptr_t)p, size, pc, 0);
+	rt_emit_range(RT_OP_WRITE, p, size < WRITTEN_MAX ? size : WRITTEN_MAX, pc);
+}
+
+/* What was there is no more: uses that are not ordered with this are seen, as those of a freed block are. */
+static void overwritten(const void *p, size_t size, uintptr_t pc)
+{
+	if (size)
+		rt_sync(rt_self, RT_OP_WRITE, (uintptr_t)p, size < WRITTEN_MAX ? size : WRITTEN_MAX, pc,
+		        rt_record_aux(0, 0, RT_F_FREE));
 }
 
 static void unmapped(const void *p, size_t size, uintptr_t pc)
 {
+	overwritten(p, size, pc);
 	rt_emit_sync(RT_OP_UNMAP, (uintptr_t)p, size, pc, 0);
 }
 
 RT_INTERPOSE(void *, mmap, (void *at, size_t size, int protection, int flags, int fd, off_t offset))
 {
+	if (flags & MAP_FIXED)
+		overwritten(at, size, RT_PC);
 	void *p = RT_REAL(mmap)(at, size, protection, flags, fd, offset);
 	mapped(p, size, RT_PC);
 	return p;
@@ -26,6 +46,8 @@ RT_INTERPOSE(void *, mmap, (void *at, size_t size, int protection, int flags, in
 
 RT_INTERPOSE(void *, mmap64, (void *at, size_t size, int protection, int flags, int fd, off64_t offset))
 {
+	if (flags & MAP_FIXED)
+		overwritten(at, size, RT_PC);
 	void *p = RT_REAL(mmap64)(at, size, protection, flags, fd, offset);
 	mapped(p, size, RT_PC);
 	return p;
@@ -75,6 +97,8 @@ RT_INTERPOSE(long, syscall, (long number, ...))
 	va_end(args);
 	if (number == SYS_munmap)
 		unmapped((void *)a[0], (size_t)a[1], RT_PC);
+	else if (number == SYS_mmap && a[3] & MAP_FIXED)
+		overwritten((void *)a[0], (size_t)a[1], RT_PC);
 	long result = RT_REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 	if (number == SYS_mmap)
 		mapped((void *)result, (size_t)a[1], RT_PC);

@@ -50,12 +50,16 @@ bool rt_recording(void);
  *           int result = RT_REAL(pthread_mutex_lock)(m);
  *           ...
  *   }
+ *
+ * It has a second name, by which functions of the program that replace ThreadSanitizer's call it.
  */
 struct rt_real_entry {
 	void **slot;
 	const char *name;
 };
 #define RT_INTERPOSE(type, name, parameters)                                                                           \
+	__asm__(".globl __interceptor_" #name "\n\t.type __interceptor_" #name ", @function\n\t"                       \
+	        ".set __interceptor_" #name ", " #name);                                                               \
 	typedef type(*rt_real_type_##name) parameters;                                                                 \
 	static rt_real_type_##name rt_real_##name;                                                                     \
 	static struct rt_real_entry rt_real_entry_##name                                                               \

@@ -163,7 +163,7 @@ static void put_operation(const struct printer *p, const struct description *d)
 	if (rt_op_is_atomic(d->event.op) && d->event.order < sizeof orders_of_memory / sizeof *orders_of_memory)
 		fprintf(p->out, " (%s)", orders_of_memory[d->event.order]);
 	if (d->event.flags & RT_F_FREE)
-		fputs(" by free()", p->out);
+		fputs(" by free() or munmap()", p->out);
 	if (d->event.flags & RT_F_OBJECT)
 		fputs(rt_op_writes(d->event.op) ? " by init or destroy" : " by a call on it", p->out);
 	fprintf(p->out, " of %" PRIu64 " byte%s", d->event.arg, plural(d->event.arg));

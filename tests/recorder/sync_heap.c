@@ -54,7 +54,9 @@ int main(void)
 		free(p[i]);
 	free(NULL);
 
-	// expect main: map j=12288, map raw=4096, unmap tail=4096, unmap raw=4096, unmap j=8192
+	// expect main: map j=12288, write j=12288, map raw=4096, write raw=4096
+	// expect main: write tail=4096+free, unmap tail=4096
+	// expect main: write raw=4096+free, unmap raw=4096, write j=8192+free, unmap j=8192
 	char *m = mmap(NULL, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	MUST(m != MAP_FAILED);
 	long raw = syscall(SYS_mmap, NULL, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

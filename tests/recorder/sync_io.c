@@ -54,6 +54,6 @@ int main(void)
 {
 	NAME(fds), NAME(pair), NAME(out), NAME(in);
 	NAME_AT(out + 16, "out+16");
-	NAME_AT(5, "pipe"), NAME_AT(6, "pair-object"), NAME_AT(7, "counter-object");
+	NAME_AT(6, "pipe"), NAME_AT(7, "pair-object"), NAME_AT(8, "counter-object");
 	return exchange();
 }
