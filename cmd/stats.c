@@ -28,7 +28,7 @@ static void print_proofs(const struct stats *s, const struct analysis *a)
 	uint64_t schedules = 0;
 	for (size_t i = 0; i < a->anomalies.count; i++)
 		schedules += a->anomalies.items[i].schedule != NULL;
-	fprintf(stderr, "anomalies %zu\nschedules %" PRIu64 "\n", a->anomalies.count, schedules);
+	fprintf(stderr, "candidates %zu\nschedules %" PRIu64 "\n", a->anomalies.count, schedules);
 	for (int i = WITNESS_RECORDED; i < WITNESS_KINDS; i++)
 		if (proofs->built[i])
 			fprintf(stderr, "built-%s %" PRIu64 "\nrefused-%s %" PRIu64 "\n",
@@ -36,17 +36,17 @@ static void print_proofs(const struct stats *s, const struct analysis *a)
 			        witness_name((enum witness_kind)i), proofs->refused[i]);
 	if (proofs->visited)
 		fprintf(stderr, "states %" PRIu64 "\n", proofs->states);
+	if (a->anomalies.count)
+		fprintf(stderr, "candidate-seconds %.6f\n", s->seconds[ANALYSIS_PROVE] / (double)a->anomalies.count);
 	if (schedules)
 		fprintf(stderr, "schedule-seconds %.6f\n", s->seconds[ANALYSIS_PROVE] / (double)schedules);
 }
 
 void stats_print(const struct stats *s, const struct report *r)
 {
-	static const char *const names[] = {[ANALYSIS_LOAD] = "load",
-	                                    [ANALYSIS_SEARCH] = "search",
-	                                    [ANALYSIS_ORDERS] = "orders",
-	                                    [ANALYSIS_PROVE] = "prove",
-	                                    [ANALYSIS_DONE] = "report"};
+	static const char *const names[] = {
+	    [ANALYSIS_LOAD] = "load",       [ANALYSIS_SEARCH] = "search", [ANALYSIS_ORDERS] = "orders",
+	    [ANALYSIS_PREPARE] = "prepare", [ANALYSIS_PROVE] = "prove",   [ANALYSIS_DONE] = "report"};
 	const struct analysis *a = r->analysis;
 	struct stats ended = *s;
 	stats_step(ANALYSIS_DONE, &ended);

@@ -132,6 +132,9 @@ static enum rt_status search_all(struct analysis *a, const struct analysis_optio
 	}
 	begin(options, ANALYSIS_ORDERS);
 	run_orders(c, options->orders ? options->orders : UINT32_MAX, &a->anomalies);
+	begin(options, ANALYSIS_PREPARE);
+	if (a->anomalies.count)
+		search_provers(c);
 	begin(options, ANALYSIS_PROVE);
 	enum rt_status status = decide_all(a, options, c, err);
 	if (status)

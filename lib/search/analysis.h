@@ -6,7 +6,7 @@
 #include "lib/witness/prove.h"
 
 /* What analysis_run does, in this order; the last is no work. */
-enum analysis_step { ANALYSIS_LOAD, ANALYSIS_SEARCH, ANALYSIS_ORDERS, ANALYSIS_PROVE, ANALYSIS_DONE };
+enum analysis_step { ANALYSIS_LOAD, ANALYSIS_SEARCH, ANALYSIS_ORDERS, ANALYSIS_PREPARE, ANALYSIS_PROVE, ANALYSIS_DONE };
 
 struct analysis_options {
 	uint32_t kinds;             /* bit i: enum anomaly_kind i is searched for; 0: all */

@@ -3,8 +3,9 @@
 # not verdicts.
 #
 # slowdown: processor time of `racetrace record`, its collector included, over that of the same program built without
-# instrumentation; medians of RUNS runs. search: the search for all patterns, processor seconds. ms/sched: building and
-# judging schedules, for each anomaly that got one. proved: of races, atomicity violations (AV) and ASVs those that are
+# instrumentation; medians of RUNS runs. search: the search for all patterns, processor seconds. ms/cand, ms/sched:
+# building and judging schedules, and searching for more where PECAN's is none, divided by all candidates and by those
+# that got a schedule. proved: of races, atomicity violations (AV) and ASVs those that are
 # proved or observed; leaning: those whose schedule is no proof, as a read in it may have seen another write; refuted are
 # not counted as found.
 #
@@ -31,8 +32,10 @@ median() { sort -n | awk '{v[NR] = $1} END {print v[int((NR + 1) / 2)]}'; }
 # stat NAME: of the last analysis.
 stat() { awk -v name="$1" '$1 == name {v = $2} END {print v + 0}' stats; }
 
-header='%-14s %7s %6s %8s %9s %9s %9s %6s %6s %6s %7s %8s\n'
-row='%-14s %7d %6d %8d %9s %9.3f %9.3f %6d %6d %6d %7d %8d\n'
+milliseconds() { awk -v s="$(stat "$1-seconds")" 'BEGIN {print s * 1000}'; }
+
+header='%-14s %7s %6s %8s %9s %9s %9s %9s %6s %6s %6s %7s %8s\n'
+row='%-14s %7d %6d %8d %9s %9.3f %9.1f %9.1f %6d %6d %6d %7d %8d\n'
 
 measure() { # PROGRAM THREADS ROUNDS
 	local program=$1 threads=$2 rounds=$(($3 * SCALE)) slowdown counts
@@ -52,12 +55,12 @@ measure() { # PROGRAM THREADS ROUNDS
 	read -r threads races violations asvs proved leaning <<<"$counts"
 	# shellcheck disable=SC2059
 	printf "$row" "$program" "$threads" "$(stat cells)" "$(stat events)" "$slowdown" "$(stat search-seconds)" \
-		"$(awk -v s="$(stat schedule-seconds)" 'BEGIN {print s * 1000}')" "$races" "$violations" "$asvs" "$proved" "$leaning"
+		"$(milliseconds candidate)" "$(milliseconds schedule)" "$races" "$violations" "$asvs" "$proved" "$leaning"
 }
 
 {
 	# shellcheck disable=SC2059
-	printf "$header" program threads cells events slowdown 'search s' ms/sched races AVs ASVs proved leaning
+	printf "$header" program threads cells events slowdown 'search s' ms/cand ms/sched races AVs ASVs proved leaning
 	measure account 8 8000
 	measure critical 4 20000
 	measure loader 4 12000

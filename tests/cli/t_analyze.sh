@@ -72,7 +72,7 @@ says 'give one of them'
 # How long it took, beside the report and not in it.
 expect 1 --stats loop.std
 holds '.schema == "racetrace.report/1"'
-for name in events kept cells load-seconds search-seconds orders-seconds prove-seconds report-seconds schedules; do
+for name in events kept cells load-seconds search-seconds orders-seconds prepare-seconds prove-seconds report-seconds schedules; do
 	says "^$name [0-9.]+\$"
 done
 says '^events 4$'
