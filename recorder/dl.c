@@ -4,7 +4,13 @@
  * dlopen looks at who called it: a bare name is searched for in the caller's RUNPATH, and $ORIGIN means the caller's
  * folder. Called from here the caller would be the recorder, so where that could matter the search is done first, on
  * the caller's behalf.
+ *
+ * glibc does one of these calls at a time, constructors and destructors included, whichever thread makes it; so one
+ * that finds the module loaded comes after its constructors, and destructors come after all uses by threads that have
+ * closed it. A lock around glibc's own says so. It orders, and is no mere lock: the calls in another order would do
+ * other things.
  */
+#include "recorder/core.h"
 #include "recorder/sync.h"
 
 #include <dlfcn.h>
@@ -141,6 +147,57 @@ static int count_modules(struct dl_phdr_info *info, size_t size, void *loads_and
 	return 1;
 }
 
+static struct {
+	_Atomic uint32_t word; /* futex: 0 free, 1 taken, 2 and somebody may wait */
+	const void *_Atomic owner;
+	unsigned depth;
+} order;
+
+void rt_dl_forked(void)
+{
+	if (order.owner == &rt_thread)
+		return;
+	order.owner = NULL;
+	order.depth = 0;
+	atomic_store(&order.word, 0);
+}
+
+/* A constructor may open another module. */
+static bool enter(void)
+{
+	uint32_t taken = 1, free = 0;
+	if (!rt_recording())
+		return false;
+	if (order.owner != &rt_thread) {
+		while (!atomic_compare_exchange_strong(&order.word, &free, taken)) {
+			if (free == 2 || atomic_exchange(&order.word, 2) != 0)
+				rt_futex_wait(&order.word, 2, 100);
+			else
+				break;
+			taken = 2;
+			free = 0;
+		}
+		order.owner = &rt_thread;
+	}
+	order.depth++;
+	rt_emit_sync(RT_OP_HB_AFTER, (uintptr_t)&order, 0, 0, 0);
+	return true;
+}
+
+/* A cleanup function: what is called there may end the thread. */
+static void leave(const bool *entered)
+{
+	if (!*entered)
+		return;
+	rt_emit_sync(RT_OP_HB_BEFORE, (uintptr_t)&order, 0, 0, 0);
+	if (--order.depth)
+		return;
+	order.owner = NULL;
+	if (atomic_exchange(&order.word, 0) == 2)
+		rt_futex_wake(&order.word, 1);
+}
+#define IN_ORDER bool entered __attribute__((cleanup(leave))) = enter()
+
 static uintptr_t base_of(void *handle)
 {
 	struct link_map *map = NULL;
@@ -153,6 +210,7 @@ RT_EXPORT void *dlopen(const char *file, int flags)
 	unsigned long long before[2], after[2];
 	if (!rt_recording())
 		return RT_REAL(dlopen)(path_for(path, file, RT_PC), flags);
+	IN_ORDER;
 	dl_iterate_phdr(count_modules, before);
 	void *handle = RT_REAL(dlopen)(path_for(path, file, RT_PC), flags);
 	dl_iterate_phdr(count_modules, after);
@@ -169,6 +227,7 @@ RT_EXPORT int dlclose(void *handle)
 	unsigned long long before[2], after[2];
 	if (!rt_recording())
 		return RT_REAL(dlclose)(handle);
+	IN_ORDER;
 	uintptr_t base = base_of(handle);
 	rt_request_map();
 	dl_iterate_phdr(count_modules, before);

@@ -48,6 +48,7 @@ static void forget_threads(void)
 	rt_atomics_forked();
 	rt_mutex_forked();
 	rt_sem_forked();
+	rt_dl_forked();
 	rt_thread_forked();
 }
 

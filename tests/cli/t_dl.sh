@@ -34,4 +34,19 @@ is 'initialised once each time' 3 "$in_plugin"' | map(select(.op == "once-end"))
 is 'the vector is allocated by the plugin' 3 "$in_plugin"' | map(select(.op == "alloc" and .arg == 12)) | length'
 is 'and freed by it' true "$in_plugin"' | (map(select(.op == "alloc" and .arg == 12) | .object)) as $blocks
 	| map(select(.op == "free" and ([.object] | inside($blocks)))) | length >= 3'
+
+# Two threads that load and unload the same plugin: what orders its beginning and end is inside the C library.
+gcc -g -O1 -fsanitize=thread -shared -fPIC tests/process/plugin.c -o "$tmp/uses.so" &&
+	gcc -g -O1 -D_GNU_SOURCE -fsanitize=thread tests/process/plugins.c -o "$tmp/plugins" || exit 1
+line=$(grep -n '@uses' tests/process/plugin.c)
+for kind in racy clean; do
+	"$racetrace" record -o "$tmp/trace" -- "$tmp/plugins" "$tmp/uses.so" $kind || {
+		echo "plugins $kind ended with status $?"
+		fail=1
+	}
+	got=$("$racetrace" analyze --format json "$tmp/trace" |
+		jq -c '[.anomalies[] | select(.kind == "race") | [.verdict, (.events | map(.source.line))]] | unique')
+	[ $kind = clean ] && want='[]' || want="[[\"observed\",[${line%%:*},${line%%:*}]]]"
+	[ "$got" = "$want" ] || { echo "plugins $kind: $got, not $want"; fail=1; }
+done
 exit $fail
