@@ -195,7 +195,8 @@ static void include_seen(struct needs *n, uint32_t thread, uint32_t pos)
 	const struct model *m = n->m;
 	for (; pos < n->bound[thread]; pos++) {
 		uint32_t e = m->threads[thread].events[pos];
-		if (!rt_op_is_access(model_op(m, e)) || !reads_must(n->reads, n->goal, e))
+		/* The goal's own reads too: their threads go on only if they see what they saw. */
+		if (!rt_op_reads(model_op(m, e)) || !(reads_must(n->reads, n->goal, e) || goal_runs(n->goal, e)))
 			continue;
 		uint32_t end = m->events[e].object + m->sites[m->events[e].site].cells;
 		for (uint32_t cell = m->events[e].object; cell < end; cell++)

@@ -18,7 +18,7 @@
  * not states, and a step costs little here. Measured on tests/golden: the 5,791 candidates of raceinjector/ that other
  * provers leave open take 93,949 states and 37,273 such steps in all, those of random/ 1,557 and 525; without the
  * memory 29,636 instead of 4,993 events are executed there, without the persistent sets twice as many states visited.
- * Memory is bounded by the budget: 32 bytes a state, of which there are no more than executed events.
+ * Memory is bounded by the budget: at most 64 bytes a state, of which there are no more than executed events.
  */
 #ifndef LIB_WITNESS_SEARCH_H
 #define LIB_WITNESS_SEARCH_H

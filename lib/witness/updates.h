@@ -3,8 +3,8 @@
  * say which reads the program's course depends on. For a counter (x++) that is too strict: two threads that both count
  * under a lock may do so in either order. An update is a read whose thread next writes the same cells from the same
  * source line; it decides nothing, as far as the trace shows, if whatever its thread does afterwards is the same each
- * time that it is executed, and the write comes each time. What only such reads forbid is not refuted: it stays predicted. Nothing is ever proved with
- * them.
+ * time that it is executed, and the write comes each time. What only such reads forbid is not refuted: it stays
+ * predicted. Nothing is ever proved with them.
  *
  * Atomic reads that synchronise with nothing are treated likewise: one that does not acquire, or that saw a write that
  * does not release, orders nothing in C, so what only its value forbids is a race of the program on another machine.

@@ -56,6 +56,13 @@ void oracle_run(const struct oracle_trace *t, struct oracle *out);
  */
 bool oracle_accepts(const struct oracle_trace *t, const int *order, int count, int e1, int e2);
 
+/*
+ * Is there a correct reordering that executes these events in this order (sequence: they may see other writes; a thread
+ * whose event did so goes on to the next of them only, if that is its next one), or after which they are all their
+ * threads' next (not sequence; who ends a wait has had its signal)?
+ */
+bool oracle_reaches(const struct oracle_trace *t, bool sequence, const int *events, int count);
+
 /* Shared by the oracle's files. */
 
 /*

@@ -22,6 +22,10 @@ struct search {
 	oracle_pairs edges;
 	bool keep_sections;
 	bool (*enabled)[ORACLE_EVENTS];
+	/* What is to be reached, if it is one thing. */
+	bool sequence;
+	const int *goal;
+	int goal_count;
 	int of_thread[ORACLE_THREADS][ORACLE_EVENTS], length[ORACLE_THREADS];
 	int writer[ORACLE_EVENTS][ORACLE_HALVES]; /* whom each read sees */
 	int signal_of[ORACLE_EVENTS];             /* of a WAIT_BEGIN: the signal that ends the wait, -1: none */
@@ -34,15 +38,19 @@ static unsigned used[STATES], used_count;
 struct state {
 	int next[ORACLE_THREADS];
 	bool unheard[ORACLE_THREADS]; /* the signal of the wait that it is in came before the wait began */
+	bool frozen[ORACLE_THREADS];  /* its event of the goal saw another write */
+	int reached;                  /* events of the goal that were executed */
 	int last_write[ORACLE_HALVES];
 };
 
 static struct key key_of(const struct search *s, const struct state *now)
 {
 	uint64_t base = (uint64_t)s->t->count + 2;
-	struct key key = {1, 1};
-	for (int i = 0; i < s->t->threads; i++)
-		key.threads = (key.threads * base + (uint64_t)now->next[i]) * 2 + now->unheard[i];
+	struct key key = {1 + (uint64_t)now->reached, 1};
+	for (int i = 0; i < s->t->threads; i++) {
+		key.threads = key.threads * base + (uint64_t)now->next[i];
+		key.threads = key.threads * 4 + now->unheard[i] + 2 * now->frozen[i];
+	}
 	for (int i = 0; i < ORACLE_HALVES; i++)
 		key.writers = key.writers * base + (uint64_t)(now->last_write[i] + 1);
 	return key;
@@ -112,10 +120,34 @@ static bool sees_right(const struct search *s, const struct state *now, int e, i
 	return oracle_same_value(s->t, half, saw, sees);
 }
 
+static bool begun(const struct search *s, const struct state *now, int thread);
+
+/* Is e the goal's event k? */
+static bool is_goal(const struct search *s, int e, int k)
+{
+	return s->sequence && k < s->goal_count && s->goal[k] == e;
+}
+
+/* May its thread's state let event e come next: goal events come in their order, and nothing after one that saw another
+ * write but the goal's next event right behind it. */
+static bool goal_allows(const struct search *s, const struct state *now, int e)
+{
+	const int thread = (int)s->t->events[e].thread, next = now->next[thread];
+	for (int k = 0; k < s->goal_count; k++)
+		if (is_goal(s, e, k) && k != now->reached)
+			return false;
+	return !now->frozen[thread] || (is_goal(s, e, now->reached) && now->reached && next > 0 &&
+	                                s->of_thread[thread][next - 1] == s->goal[now->reached - 1]);
+}
+
 /* May event e come next, its thread being there? */
 static bool may_run(const struct search *s, const struct state *now, int e)
 {
 	const struct rt_event *event = &s->t->events[e];
+	if (!goal_allows(s, now, e))
+		return false;
+	if (is_goal(s, e, now->reached))
+		return begun(s, now, (int)event->thread);
 	for (int i = 0; i < s->t->count; i++)
 		if (s->edges[i][e] && !done(s, now, i))
 			return false;
@@ -149,6 +181,11 @@ static int next_of(const struct search *s, const struct state *now, int thread)
 static void run(const struct search *s, struct state *now, int e)
 {
 	const struct rt_event *event = &s->t->events[e];
+	bool goal = is_goal(s, e, now->reached);
+	for (int half = 0; goal && rt_op_reads(event->op) && half < ORACLE_HALVES; half++)
+		if (oracle_halves(event) >> half & 1 && !sees_right(s, now, e, half))
+			now->frozen[event->thread] = true;
+	now->reached += goal;
 	now->next[event->thread]++;
 	if (event->op == RT_OP_WAIT_BEGIN)
 		now->unheard[event->thread] = s->signal_of[e] >= 0 && done(s, now, s->signal_of[e]);
@@ -213,6 +250,51 @@ void oracle_reorder(const struct oracle_trace *t, bool keep_sections, oracle_pai
 	while (used_count)
 		seen[used[--used_count]] = (struct key){0, 0};
 	visit(&s, &start);
+}
+
+/* Do all of the goal's threads stand before its events? */
+static bool stands_at_goal(const struct search *s, const struct state *now)
+{
+	for (int k = 0; k < s->goal_count; k++) {
+		const int e = s->goal[k], thread = (int)s->t->events[e].thread;
+		if (next_of(s, now, thread) != e || !begun(s, now, thread) || now->unheard[thread])
+			return false;
+		for (int i = 0; s->t->events[e].op == RT_OP_WAIT_END && i < s->t->count; i++)
+			if (s->edges[i][e] && !done(s, now, i))
+				return false;
+	}
+	return true;
+}
+
+static bool find(const struct search *s, const struct state *now)
+{
+	if (s->sequence ? now->reached == s->goal_count : stands_at_goal(s, now))
+		return true;
+	if (!first_visit(key_of(s, now)))
+		return false;
+	for (int thread = 0; thread < s->t->threads; thread++) {
+		int e = next_of(s, now, thread);
+		if (e < 0 || !may_run(s, now, e))
+			continue;
+		struct state after = *now;
+		run(s, &after, e);
+		if (find(s, &after))
+			return true;
+	}
+	return false;
+}
+
+bool oracle_reaches(const struct oracle_trace *t, bool sequence, const int *events, int count)
+{
+	static struct search s;
+	struct state start;
+	prepare(&s, t, &start);
+	s.sequence = sequence;
+	s.goal = events;
+	s.goal_count = count;
+	while (used_count)
+		seen[used[--used_count]] = (struct key){0, 0};
+	return find(&s, &start);
 }
 
 bool oracle_accepts(const struct oracle_trace *t, const int *order, int count, int e1, int e2)
