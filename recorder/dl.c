@@ -196,7 +196,7 @@ static void leave(const bool *entered)
 	if (atomic_exchange(&order.word, 0) == 2)
 		rt_futex_wake(&order.word, 1);
 }
-#define IN_ORDER bool entered __attribute__((cleanup(leave))) = enter()
+#define IN_ORDER bool entered __attribute__((cleanup(leave), unused)) = enter()
 
 static uintptr_t base_of(void *handle)
 {

@@ -37,10 +37,10 @@ is 'and freed by it' true "$in_plugin"' | (map(select(.op == "alloc" and .arg ==
 
 # Two threads that load and unload the same plugin: what orders its beginning and end is inside the C library.
 gcc -g -O1 -fsanitize=thread -shared -fPIC tests/process/plugin.c -o "$tmp/uses.so" &&
-	gcc -g -O1 -D_GNU_SOURCE -fsanitize=thread tests/process/plugins.c -o "$tmp/plugins" || exit 1
+	gcc -g -O1 -D_GNU_SOURCE -fsanitize=thread tests/process/plugins.c -o "$tmp/users" || exit 1
 line=$(grep -n '@uses' tests/process/plugin.c)
 for kind in racy clean; do
-	"$racetrace" record -o "$tmp/trace" -- "$tmp/plugins" "$tmp/uses.so" $kind || {
+	"$racetrace" record -o "$tmp/trace" -- "$tmp/users" "$tmp/uses.so" $kind || {
 		echo "plugins $kind ended with status $?"
 		fail=1
 	}
