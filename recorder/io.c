@@ -576,18 +576,3 @@ RT_INTERPOSE(void, funlockfile, (FILE * f))
 		rt_emit_sync(RT_OP_RELEASE, (uintptr_t)f, 0, RT_PC, 0);
 	RT_REAL(funlockfile)(f);
 }
-
-/* What is asked of a file is written to the caller's struct. */
-#define STAT(name, first, type)                                                                                        \
-	RT_INTERPOSE(int, name, (first what, type *restrict to))                                                       \
-	{                                                                                                              \
-		int result = RT_REAL(name)(what, to);                                                                  \
-		rt_emit_range(RT_OP_WRITE, to, result == 0 ? sizeof(*to) : 0, RT_PC);                                  \
-		return result;                                                                                         \
-	}
-STAT(stat, const char *restrict, struct stat)
-STAT(lstat, const char *restrict, struct stat)
-STAT(fstat, int, struct stat)
-STAT(stat64, const char *restrict, struct stat64)
-STAT(lstat64, const char *restrict, struct stat64)
-STAT(fstat64, int, struct stat64)

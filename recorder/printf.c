@@ -9,11 +9,20 @@
 #include <stdio.h>
 #include <wchar.h>
 
+static void reads_format(const char *format, uintptr_t pc)
+{
+	size_t n = 0;
+	while (format[n])
+		n++;
+	rt_emit_range(RT_OP_READ, format, n + 1, pc);
+}
+
 /* Before output: what the arguments read; f: where it goes, NULL for memory. */
 static void prints(FILE *f, const char *format, va_list args, uintptr_t pc)
 {
 	if (!rt_recording())
 		return;
+	reads_format(format, pc);
 	rt_printf_accesses(format, args, pc);
 	if (f)
 		rt_fd_publishes(fileno_unlocked(f), NULL, 0, pc);
@@ -40,6 +49,7 @@ static int scanned(FILE *f, const char *s, const char *format, va_list args, int
 			length++;
 		rt_emit_range(RT_OP_READ, s, length + 1, pc);
 	}
+	reads_format(format, pc);
 	rt_scanf_accesses(format, args, n, pc);
 	return n;
 }
