@@ -1,7 +1,7 @@
 /*
  * Verdicts on atomicity violations, ASVs and deadlocks of small random traces with every kind of synchronisation are
- * those of the oracle, which tries every reordering: what one shows is observed or proved, and nothing else is. Races:
- * test_oracle.c.
+ * those of the oracle, which tries every reordering: what one shows is observed or proved, and nothing else is; and the
+ * atomicity violations and deadlocks of two threads that are possible are all found. Races: test_oracle.c.
  */
 #include "lib/search/analysis.h"
 #include "tests/oracle/oracle.h"
@@ -21,6 +21,8 @@ static const unsigned mixes[] = {
     ORACLE_LOCKS | ORACLE_VALUES,
     2047,
 };
+/* With these, and without a cut of the region, what comes between may have to: no violation. */
+enum { ORDERING = ORACLE_BARRIERS | ORACLE_SEMAPHORES | ORACLE_ONCES | ORACLE_ANNOTATIONS | ORACLE_ATOMICS };
 enum { TRACES = 20000, MIXES = sizeof mixes / sizeof *mixes, TUPLES = 60 /* of one trace */ };
 
 /* How many traces a mix; RT_RANDOM_TRACES says otherwise for all. */
@@ -80,10 +82,112 @@ static void check_anomaly(const struct oracle_trace *t, const struct anomaly *x,
 	tally->predicted += x->verdict == VERDICT_PREDICTED;
 }
 
+/* Is the tuple of places (a deadlock's in any order) one of the anomalies? */
+static bool listed(const struct analysis *a, enum anomaly_kind kind, const int *events, uint32_t count)
+{
+	for (size_t i = 0; i < a->anomalies.count; i++) {
+		const struct anomaly *x = &a->anomalies.items[i];
+		uint32_t same = 0;
+		for (uint32_t k = 0; x->kind == kind && x->event_count == count && k < count; k++)
+			for (uint32_t n = 0; n < count; n++)
+				same += x->events[k] == (uint32_t)events[n] && (n == k || kind == ANOMALY_DEADLOCK);
+		if (same == count)
+			return true;
+	}
+	return false;
+}
+
+/* Returns whether it is possible, so that it had to be. */
+static bool must_list(const struct oracle_trace *t, const struct analysis *a, enum anomaly_kind kind, const int *events,
+                      uint32_t count)
+{
+	if (!oracle_reaches(t, kind != ANOMALY_DEADLOCK, events, (int)count))
+		return false;
+	if (listed(a, kind, events, count))
+		return true;
+	say_trace(t);
+	ck_abort_msg("%s not listed: %d %d %d", anomaly_kind_name(kind), events[0] + 1, events[1] + 1,
+	             count > 2 ? events[2] + 1 : 0);
+	return false;
+}
+
+/* By place: the outermost critical section that it is in, cut at fork, join, wait and notify; 0: none. */
+static void find_regions(const struct oracle_trace *t, int *regions)
+{
+	int held[ORACLE_THREADS] = {0}, now[ORACLE_THREADS] = {0}, count = 0;
+	for (int i = 0; i < t->count; i++) {
+		const struct rt_event *e = &t->events[i];
+		int *mine = &held[e->thread], was = *mine;
+		bool cut = e->op == RT_OP_FORK || e->op == RT_OP_JOIN || e->op == RT_OP_WAIT_BEGIN ||
+		           e->op == RT_OP_WAIT_END || e->op == RT_OP_SIGNAL || e->op == RT_OP_BROADCAST;
+		*mine += oracle_acquires(e) - oracle_releases(e);
+		if (*mine && (!was || cut))
+			now[e->thread] = ++count;
+		regions[i] = *mine ? now[e->thread] : 0;
+	}
+}
+
+/* The four unserializable triples of one cell, all of whole variables. Returns how many there had to be. */
+static uint64_t check_triples(const struct oracle_trace *t, const struct analysis *a)
+{
+	uint64_t possible = 0;
+	int regions[ORACLE_EVENTS];
+	find_regions(t, regions);
+	for (int e1 = 0; e1 < t->count; e1++) {
+		const struct rt_event *x = &t->events[e1], *y = NULL;
+		int e3 = e1 + 1;
+		for (; rt_op_is_access(x->op) && regions[e1] && e3 < t->count && !y; e3++)
+			if (t->events[e3].thread == x->thread && oracle_halves(&t->events[e3]) == oracle_halves(x))
+				y = &t->events[e3];
+		e3--;
+		for (int e2 = 0; y && regions[e3] == regions[e1] && e2 < t->count; e2++) {
+			const struct rt_event *z = &t->events[e2];
+			bool w1 = rt_op_writes(x->op), w2 = rt_op_writes(z->op), w3 = rt_op_writes(y->op);
+			if (z->thread != x->thread && oracle_halves(z) == oracle_halves(x) &&
+			    ((!w1 && w2) || (w1 && w2 && !w3) || (w1 && !w2 && w3)))
+				possible += must_list(t, a, ANOMALY_ATOMICITY, (int[]){e1, e2, e3}, 3);
+		}
+	}
+	return possible;
+}
+
+/* Does the thread of event i hold the lock there so that the acquire is kept out? */
+static bool keeps_out(const struct oracle_trace *t, int i, const struct rt_event *acquire)
+{
+	bool held = false, shared = false;
+	for (int k = 0; k < i; k++) {
+		const struct rt_event *e = &t->events[k];
+		if (e->thread != t->events[i].thread || !(oracle_acquires(e) || oracle_releases(e)) ||
+		    oracle_lock(e) != oracle_lock(acquire))
+			continue;
+		held = oracle_acquires(e);
+		shared = e->op == RT_OP_ACQUIRE_SHARED;
+	}
+	return held && !(shared && acquire->op == RT_OP_ACQUIRE_SHARED);
+}
+
+static bool takes_lock(const struct rt_event *e)
+{
+	return e->op == RT_OP_ACQUIRE || e->op == RT_OP_ACQUIRE_SHARED;
+}
+
+/* Two threads, each at an acquire that the other keeps out. */
+static uint64_t check_deadlocks(const struct oracle_trace *t, const struct analysis *a)
+{
+	uint64_t possible = 0;
+	for (int i = 0; i < t->count; i++)
+		for (int j = i + 1; takes_lock(&t->events[i]) && j < t->count; j++)
+			if (takes_lock(&t->events[j]) && t->events[i].thread != t->events[j].thread &&
+			    keeps_out(t, i, &t->events[j]) && keeps_out(t, j, &t->events[i]))
+				possible += must_list(t, a, ANOMALY_DEADLOCK, (int[]){i, j}, 2);
+	return possible;
+}
+
 START_TEST(what_some_reordering_shows_is_proved_and_nothing_else)
 {
 	static struct oracle_trace t, reduced;
 	struct tally tally = {0, 0, 0};
+	uint64_t triples = 0, deadlocks = 0;
 	for (uint64_t seed = 1; seed <= seeds(); seed++) {
 		struct memory_trace memory;
 		struct analysis *a;
@@ -102,10 +206,18 @@ START_TEST(what_some_reordering_shows_is_proved_and_nothing_else)
 		reduce(&t, a->model, &reduced);
 		for (size_t i = 0; i < a->anomalies.count && i < TUPLES; i++)
 			check_anomaly(&reduced, &a->anomalies.items[i], &tally);
+		if (!(mixes[_i] & ORDERING)) {
+			triples += check_triples(&reduced, a);
+			deadlocks += check_deadlocks(&reduced, a);
+		}
 		analysis_free(a);
 	}
 	ck_assert_uint_gt(tally.shown, 0);
 	ck_assert_uint_gt(tally.refuted, 0);
+	if (!(mixes[_i] & ORDERING)) {
+		ck_assert_uint_gt(triples, 0);
+		ck_assert(deadlocks || mixes[_i] != ORACLE_LOCKS);
+	}
 }
 END_TEST
 
