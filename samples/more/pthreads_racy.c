@@ -3,8 +3,10 @@
  * past it; pthreads.c is the same without that.
  */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -204,7 +206,7 @@ static void pass_thrice(void)
 		if (pthread_barrier_wait(&barrier) == PTHREAD_BARRIER_SERIAL_THREAD)
 			usleep(1000);
 }
-static sem_t s1, s2, s3, s4;
+static sem_t s1, s2, s3, s4, *named;
 static pthread_once_t once = PTHREAD_ONCE_INIT, cancelled = PTHREAD_ONCE_INIT;
 static void nothing(void)
 {
@@ -235,6 +237,7 @@ ORDERED(by_semaphore, sem_post(&s1), sem_wait(&s1))                          /* 
 ORDERED(by_trywait, sem_post(&s2), while (sem_trywait(&s2)) usleep(1000))    /* @trywait */
 ORDERED(by_sem_timedwait, sem_post(&s3), sem_timedwait(&s3, REAL))           /* @sem_timedwait */
 ORDERED(by_sem_clockwait, sem_post(&s4), sem_clockwait(&s4, MONO))           /* @sem_clockwait */
+ORDERED(by_named, sem_post(named), sem_wait(named))                          /* @named */
 ORDERED(by_once, pthread_once(&once, nothing), pthread_once(&once, nothing)) /* @once */
 ORDERED(by_cancelled_once, cancel_once(), pthread_once(&cancelled, nothing)) /* @cancelled_once */
 
@@ -309,21 +312,21 @@ static void make(pthread_mutex_t *m, int type, int protocol, int robustness)
 
 int main(void)
 {
-	static void *(*const parts[])(void *) = {by_normal_use,        by_recursive_use,   by_recursive_static_use,
-	                                         by_checking_use,      by_adaptive_use,    by_inheriting_use,
-	                                         by_robust_use,        by_trylock_use,     by_timedlock_use,
-	                                         by_clocklock_use,     by_wrlock_use,      by_trywrlock_use,
-	                                         by_timedwrlock_use,   by_clockwrlock_use, by_upgrade_use,
-	                                         by_spin_use,          by_tryspin_use,     by_rdlock_use,
-	                                         by_tryrdlock_use,     by_timedrdlock_use, by_clockrdlock_use,
-	                                         by_signal_use,        by_broadcast_use,   by_timedwait_use,
-	                                         by_clockwait_use,     by_nobody_use,      by_barrier_use,
-	                                         by_semaphore_use,     by_trywait_use,     by_sem_timedwait_use,
-	                                         by_sem_clockwait_use, by_once_use,        by_cancelled_once_use,
-	                                         by_join_use,          by_small_use,       by_own_stack_use,
-	                                         by_exit_use,          by_cancel_use,      by_tryjoin_use,
-	                                         by_timedjoin_use,     by_clockjoin_use,   by_detached_use,
-	                                         handlers_use};
+	static void *(*const parts[])(void *) = {by_normal_use,         by_recursive_use,   by_recursive_static_use,
+	                                         by_checking_use,       by_adaptive_use,    by_inheriting_use,
+	                                         by_robust_use,         by_trylock_use,     by_timedlock_use,
+	                                         by_clocklock_use,      by_wrlock_use,      by_trywrlock_use,
+	                                         by_timedwrlock_use,    by_clockwrlock_use, by_upgrade_use,
+	                                         by_spin_use,           by_tryspin_use,     by_rdlock_use,
+	                                         by_tryrdlock_use,      by_timedrdlock_use, by_clockrdlock_use,
+	                                         by_signal_use,         by_broadcast_use,   by_timedwait_use,
+	                                         by_clockwait_use,      by_nobody_use,      by_barrier_use,
+	                                         by_semaphore_use,      by_trywait_use,     by_sem_timedwait_use,
+	                                         by_sem_clockwait_use,  by_named_use,       by_once_use,
+	                                         by_cancelled_once_use, by_join_use,        by_small_use,
+	                                         by_own_stack_use,      by_exit_use,        by_cancel_use,
+	                                         by_tryjoin_use,        by_timedjoin_use,   by_clockjoin_use,
+	                                         by_detached_use,       handlers_use};
 	make(&recursive, PTHREAD_MUTEX_RECURSIVE, PTHREAD_PRIO_NONE, PTHREAD_MUTEX_STALLED);
 	make(&checking, PTHREAD_MUTEX_ERRORCHECK, PTHREAD_PRIO_NONE, PTHREAD_MUTEX_STALLED);
 	make(&adaptive, PTHREAD_MUTEX_ADAPTIVE_NP, PTHREAD_PRIO_NONE, PTHREAD_MUTEX_STALLED);
@@ -335,6 +338,11 @@ int main(void)
 	pthread_attr_init(&small), pthread_attr_setstacksize(&small, 1 << 17);
 	pthread_attr_init(&own_stack), pthread_attr_setstack(&own_stack, stack, sizeof stack);
 	pthread_attr_init(&detached), pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+	char name[32];
+	snprintf(name, sizeof name, "/pthreads-%d", (int)getpid());
+	named = sem_open(name, O_CREAT | O_EXCL, 0600, 0);
+	if (named == SEM_FAILED || sem_unlink(name))
+		return 1;
 	pthread_key_create(&key, destroy_key);
 	/* One after the other: what two of them have to do with each other is not the question. */
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
