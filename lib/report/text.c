@@ -429,10 +429,11 @@ static void put_states(const struct printer *p)
 		return;
 	}
 	put_styled(p, YELLOW, "warning: ");
-	fprintf(p->out,
-	        "gave up visiting states after %" PRIu64 ": what was not met is left to the other provers; --budget "
-	        "allows more\n",
-	        proofs->states);
+	if (proofs->states)
+		fprintf(p->out, "gave up visiting states after %" PRIu64, proofs->states);
+	else
+		fputs("too many pairs of events to visit every state", p->out);
+	fputs(": what was not met is left to the other provers\n", p->out);
 }
 
 /* What the trace cannot tell of, since it was not instrumented. */

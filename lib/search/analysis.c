@@ -70,7 +70,7 @@ static void gather_evidence(const struct analysis *a, struct anomaly *anomaly)
 }
 
 /* Decides what was found, and asks the orders about the instances that the provers settled on. */
-static enum rt_status decide_all(struct analysis *a, const struct analysis_options *options,
+static enum rt_status decide_all(struct analysis *a, const struct analysis_options *options, bool visits,
                                  const struct search_context *c, struct rt_error *err)
 {
 	enum rt_status status = RT_OK;
@@ -79,11 +79,11 @@ static enum rt_status decide_all(struct analysis *a, const struct analysis_optio
 		*err = c->lazy->error;
 		return c->lazy->status;
 	}
-	if (provers && options->exhaustive)
+	if (provers && visits)
 		status = provers_visit(provers, &a->anomalies, err);
 	for (size_t i = 0; provers && !status && i < a->anomalies.count; i++)
 		status = provers_decide(provers, &a->anomalies.items[i], err);
-	if (!status && options->exhaustive && !options->every)
+	if (!status && visits && !options->every)
 		anomaly_list_fold_races(&a->anomalies, a->model);
 	for (size_t i = 0; !status && i < a->anomalies.count; i++) {
 		gather_evidence(a, &a->anomalies.items[i]);
@@ -91,6 +91,7 @@ static enum rt_status decide_all(struct analysis *a, const struct analysis_optio
 	}
 	if (provers)
 		a->proofs = *provers_counts(provers);
+	a->proofs.visited |= provers && options->exhaustive;
 	return status;
 }
 
@@ -115,18 +116,38 @@ static void begin(const struct analysis_options *options, enum analysis_step ste
 		options->step(step, options->step_arg);
 }
 
+/*
+ * Races, each pair, to be looked for in every state. If there are too many the search goes the usual way, and no states
+ * are visited: *visits tells.
+ */
+static enum rt_status search_pairs(struct analysis *a, const struct search_context *c, bool *visits,
+                                   struct rt_error *err)
+{
+	enum { PAIRS_MAX = 1000000 };
+	struct search_context own = *c;
+	own.every = true;
+	own.most = c->every ? 0 : PAIRS_MAX;
+	*visits = !race_search(&own, &a->anomalies, err);
+	if (*visits)
+		return RT_OK;
+	anomaly_list_release(&a->anomalies);
+	return race_search(c, &a->anomalies, err);
+}
+
 static enum rt_status search_all(struct analysis *a, const struct analysis_options *options,
                                  const struct search_context *c, struct rt_error *err)
 {
+	bool visits = options->exhaustive;
 	begin(options, ANALYSIS_SEARCH);
 	for (size_t i = 0; i < sizeof searches / sizeof *searches; i++) {
 		if ((options->kinds && !(options->kinds >> searches[i].kind & 1)) ||
 		    (searches[i].kind == ANOMALY_PATTERN && !options->user))
 			continue;
 		a->kinds |= 1u << searches[i].kind;
-		struct search_context own = *c;
-		own.every |= options->exhaustive && searches[i].kind == ANOMALY_RACE;
-		enum rt_status status = searches[i].search(&own, &a->anomalies, err);
+		/* Races come first. */
+		enum rt_status status = options->exhaustive && searches[i].kind == ANOMALY_RACE
+		                            ? search_pairs(a, c, &visits, err)
+		                            : searches[i].search(c, &a->anomalies, err);
 		if (status)
 			return status;
 	}
@@ -136,7 +157,7 @@ static enum rt_status search_all(struct analysis *a, const struct analysis_optio
 	if (a->anomalies.count)
 		search_provers(c);
 	begin(options, ANALYSIS_PROVE);
-	enum rt_status status = decide_all(a, options, c, err);
+	enum rt_status status = decide_all(a, options, visits, c, err);
 	if (status)
 		return status;
 	if (a->anomalies.count)

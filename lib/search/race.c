@@ -253,8 +253,8 @@ static void add_pair(struct search *s, uint32_t e1, uint32_t e2, uint64_t count,
 	                    .ruled_out = race ? race->ruled_out : 0,
 	                    .event_count = 2,
 	                    .events = {e1, e2}};
-	if ((race && !give_instances(&a, &race->instances)) || s->list->count >= EVERY_MAX ||
-	    !anomaly_add(s->list, &a)) {
+	size_t most = s->context->most ? s->context->most : EVERY_MAX;
+	if ((race && !give_instances(&a, &race->instances)) || s->list->count >= most || !anomaly_add(s->list, &a)) {
 		free(a.others);
 		s->failed = true;
 	}

@@ -24,6 +24,7 @@ struct search_context {
 	struct search_lazy *lazy;
 	int hb, shb;    /* orders[] indices */
 	bool every;     /* one anomaly a tuple of events */
+	size_t most;    /* so many races one by one at most; 0: as many as memory may hold */
 	uint64_t asked; /* see analysis_options */
 	const struct pattern *user;
 };

@@ -108,6 +108,7 @@ struct provers *provers_create(const struct prove_context *context, const struct
 		p->options.total_budget = options->total_budget ? options->total_budget : TOTAL_BUDGET;
 		p->counts.budget = p->options.budget;
 		p->counts.total_budget = p->options.total_budget;
+		p->counts.state_limit = STATES_MAX;
 		p->search = search_create(m, &p->trf, NULL, NULL);
 		p->judge = judge_create(m);
 		p->certain = certain_create(m, context->exact, err);
@@ -392,7 +393,6 @@ enum rt_status provers_visit(struct provers *p, const struct anomaly_list *list,
 	if (p->valued && (answer == SEARCH_NONE || answer == SEARCH_GAVE_UP))
 		answer = visit(p, &p->valued_trf, &p->values);
 	p->counts.visited = true;
-	p->counts.state_limit = STATES_MAX;
 	p->counts.all = answer == SEARCH_FOUND || answer == SEARCH_NONE;
 	return answer == SEARCH_NO_MEMORY ? rt_error_set(err, RT_EMEMORY, "no memory to visit every state") : RT_OK;
 }
