@@ -67,6 +67,9 @@ holds '.anomalies | length == 1 and .[0].count == 4'
 expect 1 --exhaustive --every --kinds race loop.std
 holds '.anomalies | length == 4'
 expect 0 --exhaustive --kinds atomicity lock.std
+for i in 1 2; do for _ in {1..1001}; do echo "T$i|w(x)|$i"; done; done >pairs.std
+expect 1 --exhaustive --kinds race pairs.std
+holds '.limits.search_states == {"bound": 16777216, "hit": true, "visited": 0} and .anomalies[0].count == 1002001'
 expect 2 --exhaustive --only-orders --orders hb lock.std
 says 'give one of them'
 # How long it took, beside the report and not in it.
