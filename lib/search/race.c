@@ -36,11 +36,14 @@ struct race_key {
 	const char *pattern;
 };
 
-/* Some instances of an anomaly, for the provers: where one cannot happen, another may. */
-enum { INSTANCES_MAX = 32, INSTANCES_PER_SWEEP = 16 };
+/*
+ * Some instances of an anomaly, for the provers: where one cannot happen, another may. Of calls on locks, more: a loop
+ * that makes and destroys one has an instance a round, and nothing is said of it only if each is refuted.
+ */
+enum { INSTANCES_MAX = 32, INSTANCES_PER_SWEEP = 16, INSTANCES_OF_OBJECTS = 4096 };
 struct instances {
-	uint32_t pairs[INSTANCES_MAX][2];
-	uint32_t count;
+	uint32_t (*pairs)[2];
+	uint32_t count, capacity;
 };
 
 struct race {
@@ -222,12 +225,23 @@ struct sweep {
 	struct instances instances;
 };
 
-static void add_instance(struct instances *n, uint32_t most, uint32_t e1, uint32_t e2)
+static void add_instance(struct search *s, struct instances *n, uint32_t most, uint32_t e1, uint32_t e2)
 {
-	if (n->count < most) {
-		n->pairs[n->count][0] = e1;
-		n->pairs[n->count++][1] = e2;
+	if (n->count >= most)
+		return;
+	if (!vec_reserve(&n->pairs, &n->capacity, (uint64_t)n->count + 1, sizeof *n->pairs)) {
+		s->failed = true;
+		return;
 	}
+	n->pairs[n->count][0] = e1;
+	n->pairs[n->count++][1] = e2;
+}
+
+/* How many instances are kept of races between events of two classes. */
+static uint32_t instances_of(const struct search *s, const struct class *k1, const struct class *k2, uint32_t usual)
+{
+	unsigned flags = s->m->sites[k1->site].flags | s->m->sites[k2->site].flags;
+	return flags & RT_F_OBJECT ? INSTANCES_OF_OBJECTS : usual;
 }
 
 /* The anomaly's further instances: all that are known but the one that stands for it. */
@@ -283,6 +297,7 @@ static struct sweep sweep_classes(struct search *s, const struct class *k1, cons
 	const uint32_t *m1 = &s->members[k1->first], *m2 = &s->members[k2->first];
 	const struct model *m = s->m;
 	struct sweep found = {.rank = RANK_NONE};
+	const uint32_t most = instances_of(s, k1, k2, INSTANCES_PER_SWEEP);
 	uint32_t low = 0, high = 0, ranked = 0, segment = MODEL_NONE, horizon = 0, possible = 0;
 	for (uint32_t j = 0; j < k2->count && !s->failed; j++) {
 		uint32_t e2 = m2[j];
@@ -304,8 +319,8 @@ static struct sweep sweep_classes(struct search *s, const struct class *k1, cons
 				add_pair(s, m1[i], e2, 1, rank_of_pair(s, m1[i], e2), pattern, NULL);
 		possible = first_possible(s, k1, e2, possible < low ? low : possible);
 		found.ruled_out += (possible < high ? possible : high) - low;
-		for (uint32_t i = high; i-- > possible && found.instances.count < INSTANCES_PER_SWEEP;)
-			add_instance(&found.instances, INSTANCES_PER_SWEEP, m1[i], e2);
+		for (uint32_t i = high; i-- > possible && found.instances.count < most && !s->failed;)
+			add_instance(s, &found.instances, most, m1[i], e2);
 		if (!s->context->every && found.rank < enough && ranked < high) {
 			/* If the latest e1 is ordered, so are the earlier ones; and it stays ordered for later e2. */
 			ranked = high;
@@ -338,13 +353,12 @@ static struct race *race_of(struct search *s, uint64_t pc1, uint64_t pc2, const 
 	return race;
 }
 
-static void merge(struct race *race, const struct sweep *found)
+static void merge(struct search *s, struct race *race, const struct sweep *found, uint32_t most)
 {
 	race->count += found->count;
 	race->ruled_out += found->ruled_out;
 	for (uint32_t i = 0; i < found->instances.count; i++)
-		add_instance(&race->instances, INSTANCES_MAX, found->instances.pairs[i][0],
-		             found->instances.pairs[i][1]);
+		add_instance(s, &race->instances, most, found->instances.pairs[i][0], found->instances.pairs[i][1]);
 	if (found->rank > race->rank || (found->rank == race->rank && found->e2 < race->e2)) {
 		race->rank = found->rank;
 		race->e1 = found->e1;
@@ -368,17 +382,15 @@ static void search_classes(struct search *s, const struct class *k1, const struc
 	const struct model_site *site1 = &m->sites[k1->site], *site2 = &m->sites[k2->site];
 	const char *pattern = pattern_of(site1->op, site2->op);
 	if (s->context->every) {
-		sweep_classes(s, k1, k2, pattern, RANK_NONE);
+		free(sweep_classes(s, k1, k2, pattern, RANK_NONE).instances.pairs);
 		return;
 	}
 	struct sweep found = sweep_classes(s, k1, k2, pattern, RANK_SHB);
-	if (!found.count)
-		return;
-	struct race *race = race_of(s, site1->pc, site2->pc, pattern);
+	struct race *race = found.count ? race_of(s, site1->pc, site2->pc, pattern) : NULL;
 	if (race)
-		merge(race, &found);
-	else
-		s->failed = true;
+		merge(s, race, &found, instances_of(s, k1, k2, INSTANCES_MAX));
+	s->failed |= found.count && !race;
+	free(found.instances.pairs);
 }
 
 static bool may_race(const struct search *s, const struct family *f1, const struct family *f2)
@@ -424,6 +436,7 @@ enum rt_status race_search(const struct search_context *c, struct anomaly_list *
 	{
 		add_pair(&s, race->e1, race->e2, race->count, race->rank, race->key.pattern, race);
 		HASH_DEL(s.races, race);
+		free(race->instances.pairs);
 		free(race);
 	}
 	free(s.classes);

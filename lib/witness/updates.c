@@ -79,7 +79,8 @@ static bool add_relaxed(const struct model *m, uint8_t *updates, uint32_t *count
 		return false;
 	for (uint32_t e = 0; e < m->event_count; e++) {
 		const struct model_site *site = &m->sites[m->events[e].site];
-		if (!rt_op_is_atomic(site->op) || !site->cells)
+		/* What a call reads of its lock is no value: before init there is none. */
+		if (!rt_op_is_atomic(site->op) || !site->cells || site->flags & RT_F_OBJECT)
 			continue;
 		uint32_t *writer = &writers[m->events[e].object];
 		bool released = *writer && releases(&m->sites[m->events[*writer - 1].site]);

@@ -154,6 +154,40 @@ PART(again_use)
 	return NULL;
 }
 
+/* Made, used by both and destroyed, again and again. */
+static pthread_mutex_t round_mutex;
+static pthread_cond_t round_cond;
+static sem_t round_begins;
+static int round_done;
+enum { ROUNDS = 50 };
+PART(plays)
+{
+	for (int i = 0; i < ROUNDS; i++) {
+		sem_wait(&round_begins);
+		pthread_mutex_lock(&round_mutex);
+		round_done = 1;
+		pthread_cond_signal(&round_cond);
+		pthread_mutex_unlock(&round_mutex);
+	}
+	return NULL;
+}
+PART(holds)
+{
+	for (int i = 0; i < ROUNDS; i++) {
+		pthread_mutex_init(&round_mutex, NULL);
+		pthread_cond_init(&round_cond, NULL);
+		pthread_mutex_lock(&round_mutex);
+		sem_post(&round_begins);
+		while (!round_done)
+			pthread_cond_wait(&round_cond, &round_mutex);
+		pthread_mutex_unlock(&round_mutex);
+		round_done = 0;
+		pthread_cond_destroy(&round_cond);
+		pthread_mutex_destroy(&round_mutex);
+	}
+	return NULL;
+}
+
 /* A lock is handed over: one takes it, the other lets it go. What they and a third do is ordered by it. */
 static pthread_mutex_t handed = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic int taken;
@@ -221,6 +255,8 @@ int main(void)
 		both(again_use, again_use);
 		pthread_mutex_destroy(&again);
 	}
+	sem_init(&round_begins, 0, 0);
+	both(plays, holds);
 	both(hands, is_handed);
 	both(dies, inherits);
 	return guarded != 6 || passed_on != 3;

@@ -379,6 +379,86 @@ START_TEST(no_events_whatever_do_harm)
 }
 END_TEST
 
+/* Calls on a lock, which read its memory, and a write of that. */
+#define USE(t, name, l) E(t, name, .addr = (l), .flags = RT_F_OBJECT)
+#define MAKE(t, l) E(t, WRITE, .addr = (l), .arg = 1, .flags = RT_F_OBJECT)
+
+static uint32_t loads_of(const struct model *m, uint32_t thread)
+{
+	uint32_t n = 0;
+	for (uint32_t e = 0; e < m->event_count; e++)
+		n += model_op(m, e) == RT_OP_ATOMIC_LOAD && model_thread_of(m, e) == thread;
+	return n;
+}
+
+START_TEST(calls_on_a_lock_read_its_memory_if_somebody_writes_it)
+{
+	struct model *m =
+	    LOAD(2, FORK(0, 1), USE(1, ACQUIRE, 64), USE(1, RELEASE, 64), USE(0, ACQUIRE, 64), USE(0, RELEASE, 64));
+	ck_assert_uint_eq(loads_of(m, 0) + loads_of(m, 1), 0);
+	model_free(m);
+	m = LOAD(2, FORK(0, 1), USE(1, ACQUIRE, 64), USE(1, RELEASE, 64), MAKE(0, 64));
+	check_model(m);
+	ck_assert_uint_eq(loads_of(m, 1), 2);
+	ck_assert_uint_eq(model_op(m, kept(m, 2)), RT_OP_ATOMIC_LOAD);
+	ck_assert_uint_eq(model_op(m, kept(m, 2) + 1), RT_OP_ACQUIRE);
+	model_free(m);
+}
+END_TEST
+
+START_TEST(of_a_threads_calls_on_a_lock_the_first_and_the_last_before_a_write_are_reads)
+{
+	struct model *m = LOAD(2, FORK(0, 1), USE(1, ACQUIRE, 64), USE(1, RELEASE, 64), USE(1, ACQUIRE, 64),
+	                       USE(1, RELEASE, 64), MAKE(0, 64), USE(1, ACQUIRE, 64), USE(1, RELEASE, 64));
+	check_model(m);
+	ck_assert_uint_eq(loads_of(m, 1), 4);
+	ck_assert_uint_eq(model_op(m, kept(m, 2)), RT_OP_ATOMIC_LOAD);
+	ck_assert_uint_eq(model_op(m, kept(m, 3)), RT_OP_RELEASE);
+	ck_assert_uint_eq(model_op(m, kept(m, 4)), RT_OP_ACQUIRE);
+	ck_assert_uint_eq(model_op(m, kept(m, 5)), RT_OP_ATOMIC_LOAD);
+	model_free(m);
+}
+END_TEST
+
+/* The object of an event that, before it, is a load of that object. */
+static uint32_t object_of(const struct model *m, uint32_t number)
+{
+	uint32_t e = kept(m, number);
+	return m->events[model_op(m, e) == RT_OP_ATOMIC_LOAD ? e + 1 : e].object;
+}
+
+START_TEST(a_lock_made_anew_and_used_by_another_thread_is_another_lock)
+{
+	struct model *m = LOAD(2, FORK(0, 1), USE(0, ACQUIRE, 64), USE(0, RELEASE, 64), MAKE(0, 64),
+	                       USE(1, ACQUIRE, 64), USE(1, RELEASE, 64));
+	ck_assert_uint_ne(object_of(m, 3), object_of(m, 6));
+	model_free(m);
+	m = LOAD(2, FORK(0, 1), USE(0, ACQUIRE, 64), USE(0, RELEASE, 64), MAKE(0, 64), USE(0, ACQUIRE, 64),
+	         USE(0, RELEASE, 64));
+	ck_assert_uint_eq(object_of(m, 2), object_of(m, 6));
+	model_free(m);
+	m = LOAD(2, FORK(0, 1), USE(0, ACQUIRE, 64), USE(0, RELEASE, 64), E(0, ALLOC, .addr = 56, .arg = 100),
+	         USE(1, ACQUIRE, 64), USE(1, RELEASE, 64));
+	ck_assert_uint_ne(object_of(m, 2), object_of(m, 5));
+	model_free(m);
+}
+END_TEST
+
+START_TEST(a_lock_released_by_another_thread_than_its_holder_is_a_semaphore)
+{
+	struct model *m = LOAD(2, FORK(0, 1), USE(0, ACQUIRE, 64), USE(1, RELEASE, 64), USE(0, ACQUIRE, 64));
+	check_model(m);
+	ck_assert_uint_eq(model_op(m, kept(m, 2)), RT_OP_SEM_WAIT);
+	ck_assert_uint_eq(model_op(m, kept(m, 3)), RT_OP_SEM_POST);
+	ck_assert_uint_eq(model_op(m, kept(m, 4)), RT_OP_SEM_WAIT);
+	ck_assert_uint_eq(lock_count(m, 2), 0);
+	model_free(m);
+	m = LOAD(2, FORK(0, 1), USE(1, RELEASE, 64), USE(0, ACQUIRE, 64)); /* taken before the trace began */
+	ck_assert_uint_eq(model_op(m, kept(m, 3)), RT_OP_ACQUIRE);
+	model_free(m);
+}
+END_TEST
+
 Suite *model_suite(void)
 {
 	Suite *s = suite_create("model");
@@ -404,6 +484,10 @@ Suite *model_suite(void)
 	tcase_add_test(c, what_a_thread_ignores_is_not_there);
 	tcase_add_test(c, benign_memory_has_no_cells);
 	tcase_add_test(c, odd_events_do_no_harm);
+	tcase_add_test(c, calls_on_a_lock_read_its_memory_if_somebody_writes_it);
+	tcase_add_test(c, of_a_threads_calls_on_a_lock_the_first_and_the_last_before_a_write_are_reads);
+	tcase_add_test(c, a_lock_made_anew_and_used_by_another_thread_is_another_lock);
+	tcase_add_test(c, a_lock_released_by_another_thread_than_its_holder_is_a_semaphore);
 	tcase_add_loop_test(c, no_events_whatever_do_harm, 0, 6);
 	suite_add_tcase(s, c);
 	return s;
