@@ -139,13 +139,13 @@ static uint64_t budget_left(struct provers *p)
 }
 
 /*
- * Is a call on a lock part of it? Who destroys a lock often learns from a counter that the others are done with it;
- * that they could count in another order says nothing then.
+ * Is something given back, or a call on a lock, part of it? Who frees a block or destroys a lock often learns from a
+ * counter that the others are done with it; that they could count in another order says nothing then.
  */
-static bool on_objects(const struct provers *p, const struct goal *goal)
+static bool ends_use(const struct provers *p, const struct goal *goal)
 {
 	for (uint32_t i = 0; i < goal->count; i++)
-		if (p->m->sites[p->m->events[goal->events[i]].site].flags & RT_F_OBJECT)
+		if (p->m->sites[p->m->events[goal->events[i]].site].flags & (RT_F_OBJECT | RT_F_FREE))
 			return true;
 	return false;
 }
@@ -330,7 +330,7 @@ static enum rt_status decide_instance(struct provers *p, const struct goal *goal
 		if (o->answer == SEARCH_NONE || (o->answer == SEARCH_FOUND && (!o->leans || observed)))
 			break;
 	}
-	if (o->answer == SEARCH_NONE && !on_objects(p, goal) && only_updates_forbid(p, goal))
+	if (o->answer == SEARCH_NONE && !ends_use(p, goal) && only_updates_forbid(p, goal))
 		o->answer = SEARCH_GAVE_UP;
 	return RT_OK;
 }

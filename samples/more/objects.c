@@ -44,6 +44,23 @@ PART(tidies)
 	return NULL;
 }
 
+/* The last user of a block, which its count tells, destroys the mutex that guards the count, and frees the block. */
+static struct counted {
+	pthread_mutex_t mutex;
+	int users;
+} * counted;
+PART(gives_up)
+{
+	pthread_mutex_lock(&counted->mutex);
+	int left = --counted->users;
+	pthread_mutex_unlock(&counted->mutex);
+	if (left == 0) {
+		pthread_mutex_destroy(&counted->mutex);
+		free(counted);
+	}
+	return NULL;
+}
+
 /* The waiter destroys all as soon as it is woken, as the signal comes inside the lock. */
 static pthread_mutex_t mutex;
 static pthread_cond_t cond;
@@ -240,6 +257,10 @@ int main(void)
 	pthread_mutex_init(&shared->mutex, NULL);
 	shared->finished = 0;
 	both(finishes, tidies);
+	counted = malloc(sizeof *counted);
+	pthread_mutex_init(&counted->mutex, NULL);
+	counted->users = 2;
+	both(gives_up, gives_up);
 	pthread_mutex_init(&mutex, NULL);
 	pthread_cond_init(&cond, NULL);
 	both(signals, waits);
