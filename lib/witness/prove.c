@@ -32,6 +32,10 @@ struct provers {
 	uint32_t update_count;
 	struct trf loose_trf;
 	struct search *loose;
+	/* The same with the atomic ones of those alone; made when it is asked for. */
+	uint8_t *atomic_updates;
+	struct trf atomic_trf;
+	struct search *atomic;
 	/* What provers_visit was asked about, sorted. */
 	struct states_goal *visited;
 	uint32_t visited_count, visited_capacity;
@@ -50,6 +54,10 @@ void provers_free(struct provers *p)
 	if (p->loose)
 		trf_release(&p->loose_trf);
 	free(p->updates);
+	search_free(p->atomic);
+	if (p->atomic)
+		trf_release(&p->atomic_trf);
+	free(p->atomic_updates);
 	for (uint32_t i = 0; i < p->visited_count; i++)
 		schedule_release(&p->visited[i].schedule);
 	free(p->visited);
@@ -150,16 +158,41 @@ static bool ends_use(const struct provers *p, const struct goal *goal)
 	return false;
 }
 
+/* The search that sets atomic updates free, NULL if there are none; false without memory. */
+static bool atomic_search(struct provers *p, struct search **search)
+{
+	struct rt_error err;
+	uint32_t count = 0;
+	*search = p->atomic;
+	if (p->atomic_updates)
+		return true;
+	p->atomic_updates = updates_find_atomic(p->m, &count);
+	if (!count)
+		return p->atomic_updates;
+	uint8_t *free_reads = p->values.any ? values_free_reads(&p->values, p->m) : NULL;
+	for (size_t i = 0; free_reads && i <= p->m->event_count / 8; i++)
+		free_reads[i] |= p->atomic_updates[i];
+	if (free_reads || !p->values.any)
+		p->atomic = make_search(p, free_reads ? free_reads : p->atomic_updates, p->atomic_updates,
+		                        &p->atomic_trf, &err);
+	free(free_reads);
+	*search = p->atomic;
+	return p->atomic;
+}
+
 /* Might what was refuted be possible if updates that decide nothing could see any write? */
 static bool only_updates_forbid(struct provers *p, const struct goal *goal)
 {
-	if (!p->loose || search_refutes(p->loose, goal))
+	struct search *loose = p->loose;
+	if (loose && ends_use(p, goal) && !atomic_search(p, &loose))
+		return true;
+	if (!loose || search_refutes(loose, goal))
 		return false;
 	uint64_t budget = budget_left(p), spent;
 	if (!budget)
 		return true;
 	struct schedule schedule = {0};
-	bool possible = search_goal(p->loose, goal, budget, &schedule, &spent) != SEARCH_NONE;
+	bool possible = search_goal(loose, goal, budget, &schedule, &spent) != SEARCH_NONE;
 	p->counts.spent += spent;
 	schedule_release(&schedule);
 	return possible;
@@ -330,7 +363,7 @@ static enum rt_status decide_instance(struct provers *p, const struct goal *goal
 		if (o->answer == SEARCH_NONE || (o->answer == SEARCH_FOUND && (!o->leans || observed)))
 			break;
 	}
-	if (o->answer == SEARCH_NONE && !ends_use(p, goal) && only_updates_forbid(p, goal))
+	if (o->answer == SEARCH_NONE && only_updates_forbid(p, goal))
 		o->answer = SEARCH_GAVE_UP;
 	return RT_OK;
 }

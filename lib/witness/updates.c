@@ -95,12 +95,22 @@ static bool add_relaxed(const struct model *m, uint8_t *updates, uint32_t *count
 	return true;
 }
 
-uint8_t *updates_find(const struct model *m, uint32_t *count)
+uint8_t *updates_find_atomic(const struct model *m, uint32_t *count)
 {
 	uint8_t *updates = calloc((size_t)m->event_count / 8 + 1, 1);
-	struct course *courses = calloc((size_t)m->site_count + 1, sizeof *courses);
 	*count = 0;
-	if (!updates || !courses || !add_relaxed(m, updates, count)) {
+	if (!updates || !add_relaxed(m, updates, count)) {
+		free(updates);
+		return NULL;
+	}
+	return updates;
+}
+
+uint8_t *updates_find(const struct model *m, uint32_t *count)
+{
+	uint8_t *updates = updates_find_atomic(m, count);
+	struct course *courses = calloc((size_t)m->site_count + 1, sizeof *courses);
+	if (!updates || !courses) {
 		free(updates);
 		free(courses);
 		return NULL;

@@ -17,6 +17,8 @@
 
 /* By event index, bits: such reads. NULL without memory; *count tells how many there are. */
 uint8_t *updates_find(const struct model *m, uint32_t *count);
+/* The same of the atomic reads alone. */
+uint8_t *updates_find_atomic(const struct model *m, uint32_t *count);
 
 static inline int update_bit(const uint8_t *updates, uint32_t e)
 {
