@@ -98,10 +98,11 @@ PART(uses_map)
 	return NULL;
 }
 
-/* Freed twice; each takes a block again before the C library notices. What they wait for each other with orders
- * nothing. */
+/* Freed twice; each has its own cache of blocks, and takes one again before the C library notices. What they wait for
+ * each other with orders nothing. */
 static char *block;
 static char *volatile kept[2];
+static _Thread_local char *volatile cached;
 static int turn;
 static void wait_for(int mine)
 {
@@ -110,6 +111,7 @@ static void wait_for(int mine)
 }
 PART(frees)
 {
+	free(cached = malloc(200));
 	free(block); /* @free_first */
 	__atomic_store_n(&turn, 1, __ATOMIC_RELAXED);
 	wait_for(2);
@@ -118,6 +120,7 @@ PART(frees)
 }
 PART(frees_again)
 {
+	free(cached = malloc(200));
 	wait_for(1);
 	free(block); /* @free_second */
 	kept[1] = malloc(40);
