@@ -146,17 +146,29 @@ static bool close_needed(struct needs *n, uint32_t thread, bool *possible)
 	return false;
 }
 
-bool needs_find(struct needs *n, const struct goal *goal)
+/* Adds what the needed part needs besides. False: an event that the goal excludes. */
+static bool close_all(struct needs *n)
 {
 	bool possible = true;
-	n->goal = goal;
-	needs_of_goal(n);
 	for (bool more = true; more && possible && needs_possible(n);) {
 		more = false;
 		for (uint32_t t = 0; t < n->m->thread_count; t++)
 			more |= close_needed(n, t, &possible);
 	}
 	return possible && needs_possible(n);
+}
+
+bool needs_find(struct needs *n, const struct goal *goal)
+{
+	n->goal = goal;
+	needs_of_goal(n);
+	return close_all(n);
+}
+
+bool needs_require(struct needs *n, uint32_t e)
+{
+	include(n->must, n, e);
+	return may_occur(n, e) && close_all(n);
 }
 
 /* Adds the ends of the holds that a thread has when its relevant part ends, as far as they may occur. */

@@ -31,6 +31,8 @@ void needs_release(struct needs *n);
 
 /* Finds what the goal needs (must, target). False: it needs an event that it excludes, so there is no witness. */
 bool needs_find(struct needs *n, const struct goal *goal);
+/* After that: adds an event that every witness contains as well, with what it needs. False as before. */
+bool needs_require(struct needs *n, uint32_t e);
 /* After that: finds what is relevant (bound). */
 void needs_relevant(struct needs *n);
 

@@ -3,6 +3,7 @@
 
 #include "lib/order/sections.h"
 #include "lib/trace/vec.h"
+#include "lib/witness/closure.h"
 #include "lib/witness/needs.h"
 #include "lib/witness/space.h"
 
@@ -222,4 +223,13 @@ enum search_answer search_goal(struct search *s, const struct goal *goal, uint64
 	if (!s->space.failed)
 		space_end(&s->space);
 	return answer;
+}
+
+enum search_answer search_closure(struct search *s, const struct goal *goal, uint64_t budget, struct schedule *out,
+                                  uint64_t *spent)
+{
+	*spent = 0;
+	if (s->space.failed)
+		return SEARCH_NO_MEMORY;
+	return closure_goal(&s->needs, &s->space, s->start, goal, budget, out, spent);
 }
