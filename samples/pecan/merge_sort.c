@@ -6,7 +6,7 @@
  * begun than allowed, or threads be lost. The look and the change are meant to be atomic. What is sorted does not race:
  * fork and join order it.
  *
- * In the recorded run there are threads enough, and the looks are far apart.
+ * In the recorded run there are threads enough, and the looks are far apart. `merge_sort [THREADS [ITEMS]]`.
  */
 #include "../../recorder/racetrace.h"
 
