@@ -12,6 +12,7 @@ struct judge {
 	uint32_t *before; /* by entry of cell_events: entry of the last write before it in the cell, MODEL_NONE: initial
 	                     value */
 	struct values values; /* with nothing in it if the trace has none */
+	uint32_t *entry;      /* by event: accesses' entry in the list of their first cell */
 	/*
 	 * By event. RELEASE, WAIT_BEGIN: the acquiring event that it ends. WAIT_END: its signal. ONCE_SEEN: the
 	 * ONCE_END. BARRIER_*: the round. HB_AFTER: how many HB_BEFORE of the object come before. MODEL_NONE: nothing.
@@ -323,6 +324,8 @@ static void scan_cells(struct judge *j)
 		uint32_t last = MODEL_NONE;
 		for (uint32_t i = m->cells[c].first; i < m->cells[c].first + m->cells[c].count; i++) {
 			j->before[i] = last;
+			if (m->events[m->cell_events[i]].object == c)
+				j->entry[m->cell_events[i]] = i;
 			if (rt_op_writes(model_op(m, m->cell_events[i])))
 				last = i;
 		}
@@ -334,6 +337,7 @@ void judge_free(struct judge *j)
 	if (!j)
 		return;
 	free(j->before);
+	free(j->entry);
 	free(j->partner);
 	free(j->round_size);
 	free(j->annotations);
@@ -360,6 +364,7 @@ struct judge *judge_create(const struct model *m)
 	size_t objects = m->object_count + 1, threads = m->thread_count + 1;
 	j->m = m;
 	j->before = malloc((cell_entries(m) + 1) * sizeof *j->before);
+	j->entry = malloc((m->event_count + 1) * sizeof *j->entry);
 	j->partner = malloc((m->event_count + 1) * sizeof *j->partner);
 	j->round_size = calloc(m->sync_count + 1, sizeof *j->round_size);
 	j->annotation_first = calloc(objects + 1, sizeof *j->annotation_first);
@@ -373,9 +378,9 @@ struct judge *judge_create(const struct model *m)
 	j->value = malloc(objects * sizeof *j->value);
 	j->annotated = malloc(objects * sizeof *j->annotated);
 	j->arrived = malloc((m->sync_count + 1) * sizeof *j->arrived);
-	if (!j->before || !j->partner || !j->round_size || !j->annotation_first || !j->initial || !j->next ||
-	    !j->frozen || !j->unheard || !j->last || !j->owner || !j->readers || !j->value || !j->annotated ||
-	    !j->arrived) {
+	if (!j->before || !j->entry || !j->partner || !j->round_size || !j->annotation_first || !j->initial ||
+	    !j->next || !j->frozen || !j->unheard || !j->last || !j->owner || !j->readers || !j->value ||
+	    !j->annotated || !j->arrived) {
 		judge_free(j);
 		return NULL;
 	}
@@ -464,11 +469,11 @@ static bool replay_access(struct replay *r, uint32_t e)
 {
 	struct judge *j = r->j;
 	const struct model *m = j->m;
-	uint32_t cell = m->events[e].object, end = cell + m->sites[m->events[e].site].cells;
+	uint32_t first = m->events[e].object, end = first + m->sites[m->events[e].site].cells;
 	unsigned op = model_op(m, e);
 	bool other = false;
-	for (; cell < end; cell++) {
-		uint32_t entry = entry_of(m, cell, e), last = j->last[cell];
+	for (uint32_t cell = first; cell < end; cell++) {
+		uint32_t entry = cell == first ? j->entry[e] : entry_of(m, cell, e), last = j->last[cell];
 		if (rt_op_reads(op) && last != j->before[entry]) {
 			bool same = same_value(j, entry, last);
 			if (!same && !is_goal(r, e))
