@@ -7,6 +7,7 @@
 #include "lib/witness/certain.h"
 #include "lib/witness/pecan.h"
 #include "lib/witness/search.h"
+#include "lib/witness/shorten.h"
 #include "lib/witness/states.h"
 #include "lib/witness/updates.h"
 #include "lib/witness/verify.h"
@@ -23,6 +24,7 @@ struct provers {
 	struct search *search;
 	struct judge *judge;
 	struct certain *certain;
+	struct shorten *shorten;
 	/* The same where reads may see any write of their value (values.h); NULL if none could see another one. */
 	struct values values;
 	struct trf valued_trf;
@@ -49,6 +51,7 @@ void provers_free(struct provers *p)
 	search_free(p->search);
 	judge_free(p->judge);
 	certain_free(p->certain);
+	shorten_free(p->shorten);
 	trf_release(&p->trf);
 	search_free(p->loose);
 	if (p->loose)
@@ -120,7 +123,8 @@ struct provers *provers_create(const struct prove_context *context, const struct
 		p->search = search_create(m, &p->trf, NULL, NULL);
 		p->judge = judge_create(m);
 		p->certain = certain_create(m, context->exact, err);
-		if (p->search && p->judge && p->certain && make_looser(p, err))
+		p->shorten = shorten_create(m);
+		if (p->search && p->judge && p->certain && p->shorten && make_looser(p, err))
 			return p;
 		provers_free(p);
 	}
@@ -327,6 +331,24 @@ struct outcome {
 	uint32_t leans, lean, substitutes, substitute;
 };
 
+/* Makes a witness shorter, if the judge agrees. */
+static void shorten(struct provers *p, const struct goal *goal, struct schedule *schedule, struct verdict_of_judge *v)
+{
+	struct schedule shorter = {0};
+	struct verdict_of_judge again;
+	if (!shorten_schedule(p->shorten, schedule, goal, &shorter))
+		return;
+	judge_verify(p->judge, &shorter, goal, &again);
+	p->counts.rejected += again.fault != VERIFY_NONE;
+	if (!again.fault) {
+		struct schedule longer = *schedule;
+		*schedule = shorter;
+		shorter = longer;
+		*v = again;
+	}
+	schedule_release(&shorter);
+}
+
 /* Judges what prover i built and keeps it if it is the best so far: it leans on fewest reads. */
 static enum search_answer judge_built(struct provers *p, size_t i, const struct goal *goal, struct schedule *schedule,
                                       struct outcome *o)
@@ -340,6 +362,7 @@ static enum search_answer judge_built(struct provers *p, size_t i, const struct 
 		p->counts.rejected += provers[i].promises;
 		return SEARCH_GAVE_UP;
 	}
+	shorten(p, goal, schedule, &v);
 	uint32_t lean, leans = certain_leans(p->certain, schedule, goal->events, goal->count, &lean);
 	if (o->answer != SEARCH_FOUND || leans < o->leans) {
 		schedule_release(&o->schedule);
