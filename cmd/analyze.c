@@ -67,7 +67,7 @@ static const struct argp_option options[] = {
     {"regions", OPT_REGIONS, "WHAT", 0,
      "What is to be atomic: critical sections (locks, the default), functions or annotated regions", 0},
     {"budget", OPT_BUDGET, "N[,TOTAL]", 0,
-     "Let the provers execute N events for one candidate, and TOTAL for all (2000000,100000000)", 0},
+     "Let the provers execute N events for one candidate, and TOTAL for all (500000,20000000)", 0},
     {"exhaustive", OPT_EXHAUSTIVE, NULL, 0,
      "Decide all races and deadlocks at once by visiting every state that the trace's events can reach; for small "
      "traces",

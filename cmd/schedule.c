@@ -103,8 +103,8 @@ static enum rt_status schedule_of(const struct report *r, const struct settings 
 static enum rt_status analyze(struct rt_trace *trace, const struct settings *s, struct script **out,
                               struct rt_error *err)
 {
-	struct analysis_options analysis_options = {0};
-	struct report_options report_options = {.least = VERDICT_PREDICTED};
+	struct analysis_options analysis_options = {.schedule_steps = s->anomaly ? UINT64_MAX : 0};
+	struct report_options report_options = {.least = VERDICT_PREDICTED, .only = s->anomaly};
 	struct analysis *a;
 	struct report *r;
 	enum rt_status status = analysis_run(trace, &analysis_options, &a, err);

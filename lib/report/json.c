@@ -265,6 +265,8 @@ static json_t *anomaly_json(const struct report *r, const struct report_entry *e
 	set(&o, "variable", variable_json(r, anomaly));
 	set(&o, "events", events);
 	set(&o, "schedule", schedule_json(r, anomaly));
+	if (anomaly->left_out)
+		set(&o, "schedule_left_out", number(anomaly->left_out));
 	return o;
 }
 
@@ -401,6 +403,8 @@ static json_t *limits_json(const struct report *r)
 		set(&states, "visited", number(proofs->states));
 		set(&o, "search_states", states);
 	}
+	if (r->analysis->schedule_bound)
+		set(&o, "schedule_steps", limit_json(r->analysis->schedule_bound, r->analysis->schedules_cut));
 	return o;
 }
 

@@ -102,7 +102,7 @@ static void ask_event(struct questions *q, const struct model *m, uint32_t e)
 		ask(q, 0, m->objects[m->locksets[lockset].locks[i].object].addr, false);
 }
 
-static void ask_anomaly(struct questions *q, const struct model *m, const struct anomaly *anomaly)
+static void ask_anomaly(struct questions *q, const struct model *m, const struct anomaly *anomaly, bool steps)
 {
 	uint32_t e;
 	uint64_t addr;
@@ -110,12 +110,13 @@ static void ask_anomaly(struct questions *q, const struct model *m, const struct
 		ask_event(q, m, anomaly->events[i]);
 	if (subject_meeting(m, anomaly, &e, &addr))
 		ask(q, m->events[e].number, addr, false);
-	const struct schedule *s = anomaly->schedule;
+	const struct schedule *s = steps ? anomaly->schedule : NULL;
 	for (uint32_t i = 0; s && i < s->count; i++)
 		ask(q, m->events[steps_end(m, s, i)].number, 0, true);
 }
 
-static enum rt_status describe_entries(struct report *r, struct rt_error *err)
+/* steps: also the ends of their schedules' steps. */
+static enum rt_status describe_entries(struct report *r, bool steps, struct rt_error *err)
 {
 	const struct model *m = r->analysis->model;
 	struct questions q = {.asked = calloc((size_t)m->event_count + 1, 1),
@@ -123,7 +124,7 @@ static enum rt_status describe_entries(struct report *r, struct rt_error *err)
 	enum rt_status status = RT_EMEMORY;
 	q.no_memory = !q.asked || !q.locksets;
 	for (size_t i = 0; i < r->count && !q.no_memory; i++)
-		ask_anomaly(&q, m, r->entries[i].anomaly);
+		ask_anomaly(&q, m, r->entries[i].anomaly, steps);
 	if (q.no_memory)
 		rt_error_set(err, RT_EMEMORY, "no memory for the report");
 	else
@@ -226,7 +227,7 @@ enum rt_status report_create(const struct analysis *a, const struct report_optio
 	if (!r)
 		return rt_error_set(err, RT_EMEMORY, "no memory for the report");
 	r->analysis = a;
-	enum rt_status status = entries_create(r, options) ? describe_entries(r, err)
+	enum rt_status status = entries_create(r, options) ? describe_entries(r, !options->only, err)
 	                                                   : rt_error_set(err, RT_EMEMORY, "no memory for the report");
 	if (!status) {
 		sort_entries(r);
@@ -237,6 +238,11 @@ enum rt_status report_create(const struct analysis *a, const struct report_optio
 		name_entries(r);
 		if (options->only)
 			status = select_entry(r, options->only, err);
+	}
+	if (!status && options->only) {
+		descriptions_free(r->descriptions);
+		r->descriptions = NULL;
+		status = describe_entries(r, true, err);
 	}
 	if (status) {
 		report_free(r);

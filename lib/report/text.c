@@ -299,10 +299,15 @@ static void put_evidence(const struct printer *p, const struct report_entry *ent
 }
 
 /* How another run gets there, in turns of threads, if that is short enough to be read. */
-static void put_schedule(const struct printer *p, const struct anomaly *anomaly)
+static void put_schedule(const struct printer *p, const struct report_entry *entry)
 {
 	enum { STEPS_MAX = 12 };
+	const struct anomaly *anomaly = entry->anomaly;
 	struct steps steps;
+	if (anomaly->left_out)
+		fprintf(p->out,
+		        "  schedule: %" PRIu32 " turns of threads; 'racetrace schedule --anomaly %s' prints them\n",
+		        anomaly->left_out, entry->id);
 	if (!anomaly->schedule || anomaly->witness == WITNESS_RECORDED ||
 	    !steps_init(&steps, p->r->analysis->model, p->r->descriptions, anomaly))
 		return;
@@ -366,7 +371,7 @@ static void put_anomaly(const struct printer *p, const struct report_entry *entr
 	if (about)
 		put_subject(p, &subject);
 	put_creations(p, anomaly);
-	put_schedule(p, anomaly);
+	put_schedule(p, entry);
 	put_evidence(p, entry);
 	fputc('\n', p->out);
 }

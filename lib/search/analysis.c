@@ -2,6 +2,7 @@
 #include "lib/search/analysis.h"
 
 #include "lib/search/search.h"
+#include "lib/witness/goal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,27 @@ static void gather_evidence(const struct analysis *a, struct anomaly *anomaly)
 	}
 }
 
+/* Leaves out the longest schedules until the rest has no more steps than it may: first those of more than half of that,
+ * then a quarter, and so on. Returns how many steps are left. */
+static uint64_t bound_schedules(struct analysis *a, size_t count)
+{
+	uint64_t total = 0;
+	for (size_t i = 0; i < count; i++)
+		total += a->anomalies.items[i].schedule ? a->anomalies.items[i].schedule->count : 0;
+	for (uint64_t longest = a->schedule_bound; total > a->schedule_bound; longest /= 2)
+		for (size_t i = 0; i < count; i++) {
+			struct anomaly *anomaly = &a->anomalies.items[i];
+			if (!anomaly->schedule || anomaly->schedule->count <= longest)
+				continue;
+			total -= anomaly->left_out = anomaly->schedule->count;
+			a->schedules_cut = true;
+			schedule_release(anomaly->schedule);
+			free(anomaly->schedule);
+			anomaly->schedule = NULL;
+		}
+	return total;
+}
+
 /* Decides what was found, and asks the orders about the instances that the provers settled on. */
 static enum rt_status decide_all(struct analysis *a, const struct analysis_options *options, bool visits,
                                  const struct search_context *c, struct rt_error *err)
@@ -81,8 +103,13 @@ static enum rt_status decide_all(struct analysis *a, const struct analysis_optio
 	}
 	if (provers && visits)
 		status = provers_visit(provers, &a->anomalies, err);
-	for (size_t i = 0; provers && !status && i < a->anomalies.count; i++)
+	uint64_t steps = 0;
+	for (size_t i = 0; provers && !status && i < a->anomalies.count; i++) {
 		status = provers_decide(provers, &a->anomalies.items[i], err);
+		steps += a->anomalies.items[i].schedule ? a->anomalies.items[i].schedule->count : 0;
+		if (steps / 2 > a->schedule_bound || (steps > a->schedule_bound && i + 1 == a->anomalies.count))
+			steps = bound_schedules(a, i + 1);
+	}
 	if (!status && visits && !options->every)
 		anomaly_list_fold_races(&a->anomalies, a->model);
 	for (size_t i = 0; !status && i < a->anomalies.count; i++) {
@@ -173,6 +200,7 @@ enum rt_status analysis_run(struct rt_trace *trace, const struct analysis_option
 	if (!a)
 		return rt_error_set(err, RT_EMEMORY, "no memory to analyze the trace");
 	a->trace = trace;
+	a->schedule_bound = options->schedule_steps ? options->schedule_steps : SCHEDULE_STEPS;
 	struct search_lazy lazy = {.order_results = a->order_results,
 	                           .options = options->unproved ? NULL : &options->prove};
 	struct search_context c = {.lazy = &lazy,

@@ -8,6 +8,9 @@
 /* What analysis_run does, in this order; the last is no work. */
 enum analysis_step { ANALYSIS_LOAD, ANALYSIS_SEARCH, ANALYSIS_ORDERS, ANALYSIS_PREPARE, ANALYSIS_PROVE, ANALYSIS_DONE };
 
+/* Of a report of that many steps a tenth of a gigabyte is schedules. */
+enum { SCHEDULE_STEPS = 1000000 };
+
 struct analysis_options {
 	uint32_t kinds;             /* bit i: enum anomaly_kind i is searched for; 0: all */
 	uint32_t orders;            /* bit i: orders[i] runs; 0: all. What the verdicts need runs in any case */
@@ -17,6 +20,7 @@ struct analysis_options {
 	bool exhaustive;            /* every state is visited for all races and deadlocks; see provers_visit */
 	uint64_t asked;             /* bit i: patterns[i] is searched for although it is off by default */
 	const struct pattern *user; /* patterns of the user's, ending with a NULL name; borrowed; NULL: none */
+	uint64_t schedule_steps; /* so many are kept of all schedules together, the shorter ones; 0: SCHEDULE_STEPS */
 	struct prove_options prove;
 	struct model_options model;
 	void (*step)(enum analysis_step step, void *arg); /* called as each step begins; NULL: not */
@@ -32,6 +36,8 @@ struct analysis {
 	uint32_t kinds;                /* bit i: enum anomaly_kind i was searched for */
 	uint64_t summary[ANOMALY_KINDS][VERDICTS];
 	struct prove_counts proofs;
+	uint64_t schedule_bound; /* steps of schedules that were kept at most */
+	bool schedules_cut;      /* some were left out */
 };
 
 /* Analyzes a trace. On RT_OK *out is owned by the caller; the trace must outlive it. */

@@ -13,13 +13,15 @@
 #include "lib/witness/verify.h"
 
 /* PECAN_SHARE: one part in so many of the total budget is for schedules that are as long as the trace. */
-enum { MANY = 32, BUDGET = 2000000, TOTAL_BUDGET = 100000000, PECAN_SHARE = 16 };
+enum { MANY = 32, BUDGET = 500000, TOTAL_BUDGET = 20000000, PECAN_SHARE = 4 };
 
 struct provers {
 	const struct model *m;
 	struct prove_context context;
 	struct prove_options options;
-	uint64_t pecan_spent; /* events in its schedules */
+	uint64_t pecan_spent;  /* events in its schedules */
+	uint64_t spent_before; /* counts.spent when the candidate's turn came */
+	bool more_instances;   /* the candidate has, behind the one that is looked at */
 	struct trf trf;
 	struct search *search;
 	struct judge *judge;
@@ -142,12 +144,20 @@ const struct prove_counts *provers_counts(const struct provers *p)
 	return &p->counts;
 }
 
-/* What a search may spend on one goal; 0: the total budget ran out. */
+/*
+ * What a search may spend on one goal; 0: the budget ran out. While a candidate has more instances, one of them may
+ * have half of what is left to it.
+ */
 static uint64_t budget_left(struct provers *p)
 {
 	uint64_t left = p->counts.spent < p->options.total_budget ? p->options.total_budget - p->counts.spent : 0;
+	uint64_t spent = p->counts.spent - p->spent_before;
+	uint64_t own = spent < p->options.budget ? p->options.budget - spent : 0;
+	if (p->more_instances)
+		own /= 2;
 	p->counts.exhausted |= !left;
-	return left < p->options.budget ? left : p->options.budget;
+	p->counts.cut |= !own;
+	return left < own ? left : own;
 }
 
 /*
@@ -487,11 +497,13 @@ enum rt_status provers_decide(struct provers *p, struct anomaly *a, struct rt_er
 	/* What orders the threads may be what was not recorded. */
 	if (p->context.sync_only && !observed)
 		return RT_OK;
+	p->spent_before = p->counts.spent;
 	/* Many are asked about only to refute them all. */
 	for (uint32_t i = 0; i < instances && (!i || a->verdict == VERDICT_PREDICTED) && (i <= MANY || all_refuted);
 	     i++) {
 		struct goal goal = instance(&asked, i);
 		struct outcome o;
+		p->more_instances = i + 1 < instances;
 		enum rt_status status = decide_instance(p, &goal, observed, &o, err);
 		all_refuted &= o.answer == SEARCH_NONE;
 		/* The first witness that leans on nothing is the one wanted; until then, any. */

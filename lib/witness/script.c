@@ -162,6 +162,10 @@ static enum rt_status read_anomaly(struct reader *r, const json_t *report, const
 	if (!id && with != 1)
 		return rt_error_set(r->err, RT_EUSAGE, "'%s' has %zu anomalies with a schedule: say which by --anomaly",
 		                    r->path, with);
+	if (json_is_integer(json_object_get(found, "schedule_left_out")))
+		return rt_error_set(r->err, RT_EUSAGE,
+		                    "'%s' has left out the schedule of '%s', it is too long: give the trace", r->path,
+		                    id);
 	if (!json_is_object(json_object_get(found, "schedule")))
 		return rt_error_set(r->err, RT_EUSAGE, "'%s' has no schedule: it is not proved", id);
 	enum rt_status status = read_schedule(r, json_object_get(found, "schedule"));
