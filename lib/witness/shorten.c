@@ -186,12 +186,15 @@ static uint32_t lock_of(const struct model *m, uint32_t e, bool *acquire)
 	return op == RT_OP_WAIT_BEGIN || op == RT_OP_WAIT_END ? model_arg(m, e) : MODEL_NONE;
 }
 
-/* A join needs all that its thread has done so far in the schedule. */
+/* A join needs its thread to have been created, and all that it has done so far in the schedule. */
 static bool depend_join(struct shorten *s, uint32_t place, uint32_t child)
 {
-	if (child >= s->m->thread_count || !s->next[child])
+	const struct model *m = s->m;
+	if (child >= m->thread_count)
 		return true;
-	return depend(s, place, s->places[s->offset[child] + s->next[child] - 1], NEEDS);
+	if (s->next[child])
+		return depend(s, place, s->places[s->offset[child] + s->next[child] - 1], NEEDS);
+	return m->threads[child].fork == MODEL_NONE || depend(s, place, place_of(s, m->threads[child].fork), NEEDS);
 }
 
 static bool depend_sync(struct shorten *s, uint32_t place)
@@ -323,11 +326,29 @@ static bool keep(struct shorten *s)
 	return true;
 }
 
-/* What the goal asks of a thread: how many of its events. */
+/* What the goal asks of the thread of an event: how many of its events. */
 static struct turn root(const struct shorten *s, const struct goal *goal, uint32_t i)
 {
 	uint32_t e = goal->events[i];
 	return (struct turn){model_thread_of(s->m, e), s->m->events[e].pos + (goal->kind == GOAL_SEQUENCE)};
+}
+
+/* And of the thread that creates it, should the event be its first one. */
+static struct turn creation(const struct shorten *s, const struct goal *goal, uint32_t i)
+{
+	const struct model *m = s->m;
+	uint32_t fork = m->threads[model_thread_of(m, goal->events[i])].fork;
+	return fork == MODEL_NONE ? (struct turn){0, 0}
+	                          : (struct turn){model_thread_of(m, fork), m->events[fork].pos + 1};
+}
+
+/* Does a goal ask for more than where its threads stand? A wait that is to block on its mutex has had its signal. */
+static bool asks_more(const struct shorten *s, const struct goal *goal)
+{
+	for (uint32_t i = 0; i < goal->count; i++)
+		if (model_op(s->m, goal->events[i]) == RT_OP_WAIT_END)
+			return true;
+	return false;
 }
 
 /* The first thing that the event at place must come after and that has not occurred; MODEL_NONE: nothing. */
@@ -336,7 +357,7 @@ static uint32_t blocked_by(const struct shorten *s, uint32_t place)
 	const struct model *m = s->m;
 	for (uint32_t i = s->first[place]; i < s->first[place + 1]; i++) {
 		uint32_t on = s->events[s->depends[i] & ~NEEDS], thread = model_thread_of(m, on);
-		if (m->events[on].pos >= s->next[thread] && m->events[on].pos < s->kept[thread])
+		if (m->events[on].pos >= s->next[thread])
 			return on;
 	}
 	return MODEL_NONE;
@@ -368,28 +389,46 @@ static bool run(struct shorten *s, struct turn turn, struct schedule *out)
 	return true;
 }
 
-static bool write_shorter(struct shorten *s, const struct goal *goal, struct schedule *out)
+/* The part of the witness that the goal needs. */
+static bool write_needed(struct shorten *s, const struct goal *goal, struct schedule *out)
 {
-	memset(s->kept, 0, s->m->thread_count * sizeof *s->kept);
-	memset(s->next, 0, s->m->thread_count * sizeof *s->next);
+	const struct model *m = s->m;
+	memset(s->kept, 0, m->thread_count * sizeof *s->kept);
 	for (uint32_t i = 0; i < goal->count; i++) {
-		struct turn r = root(s, goal, i);
-		if (!want(s, r.thread, r.to) || !keep(s))
+		struct turn r = root(s, goal, i), c = creation(s, goal, i);
+		if (!want(s, r.thread, r.to) || !want(s, c.thread, c.to) || !keep(s))
 			return false;
 	}
-	/* A sequence ends with its last event. */
+	for (uint32_t i = 0; i < s->count; i++)
+		if (m->events[s->events[i]].pos < s->kept[model_thread_of(m, s->events[i])] &&
+		    !schedule_push(out, m, s->events[i]))
+			return false;
+	return true;
+}
+
+/* The same in few turns. A sequence ends with its last event. */
+static bool write_turns(struct shorten *s, const struct goal *goal, struct schedule *out)
+{
+	memset(s->next, 0, s->m->thread_count * sizeof *s->next);
 	for (uint32_t i = goal->kind == GOAL_SEQUENCE ? goal->count - 1 : 0; i < goal->count; i++)
-		if (!run(s, root(s, goal, i), out))
+		if (!run(s, creation(s, goal, i), out) || !run(s, root(s, goal, i), out))
 			return false;
 	return true;
 }
 
 bool shorten_schedule(struct shorten *s, const struct schedule *witness, const struct goal *goal, struct schedule *out)
 {
-	if (!witness->events || witness->events > SHORTEN_MAX || !goal->count)
+	if (!witness->events || witness->events > SHORTEN_MAX || !goal->count || asks_more(s, goal))
 		return false;
-	bool ok = read_witness(s, witness, goal) && write_shorter(s, goal, out);
+	struct schedule needed = {0};
+	bool ok = read_witness(s, witness, goal) && write_needed(s, goal, &needed);
 	forget_witness(s);
+	if (ok) {
+		/* Again, as now each event depends on the latest that is kept. */
+		ok = read_witness(s, &needed, goal) && write_turns(s, goal, out);
+		forget_witness(s);
+	}
+	schedule_release(&needed);
 	if (ok && out->events <= witness->events && out->count <= witness->count &&
 	    (out->events < witness->events || out->count < witness->count))
 		return true;

@@ -12,7 +12,7 @@ struct judge {
 	uint32_t *before; /* by entry of cell_events: entry of the last write before it in the cell, MODEL_NONE: initial
 	                     value */
 	struct values values; /* with nothing in it if the trace has none */
-	uint32_t *entry;      /* by event: accesses' entry in the list of their first cell */
+	uint32_t *saw; /* by event: accesses' last write before them in their first cell: event index or MODEL_NONE */
 	/*
 	 * By event. RELEASE, WAIT_BEGIN: the acquiring event that it ends. WAIT_END: its signal. ONCE_SEEN: the
 	 * ONCE_END. BARRIER_*: the round. HB_AFTER: how many HB_BEFORE of the object come before. MODEL_NONE: nothing.
@@ -27,7 +27,7 @@ struct judge {
 	uint32_t *next;      /* by thread: pos of its next event */
 	bool *frozen;        /* by thread */
 	bool *unheard;       /* by thread: the signal of the wait that it is in came before the wait began */
-	uint32_t *last;      /* by cell: entry of the last write, MODEL_NONE: initial value */
+	uint32_t *last;      /* by cell: the last write, an event index, MODEL_NONE: initial value */
 	uint32_t *owner;     /* by object: acquiring event that holds it exclusively, MODEL_NONE */
 	uint32_t *readers;   /* by object: number of shared holders */
 	int64_t *value;      /* by object: semaphores */
@@ -325,7 +325,7 @@ static void scan_cells(struct judge *j)
 		for (uint32_t i = m->cells[c].first; i < m->cells[c].first + m->cells[c].count; i++) {
 			j->before[i] = last;
 			if (m->events[m->cell_events[i]].object == c)
-				j->entry[m->cell_events[i]] = i;
+				j->saw[m->cell_events[i]] = last == MODEL_NONE ? last : m->cell_events[last];
 			if (rt_op_writes(model_op(m, m->cell_events[i])))
 				last = i;
 		}
@@ -337,7 +337,7 @@ void judge_free(struct judge *j)
 	if (!j)
 		return;
 	free(j->before);
-	free(j->entry);
+	free(j->saw);
 	free(j->partner);
 	free(j->round_size);
 	free(j->annotations);
@@ -364,7 +364,7 @@ struct judge *judge_create(const struct model *m)
 	size_t objects = m->object_count + 1, threads = m->thread_count + 1;
 	j->m = m;
 	j->before = malloc((cell_entries(m) + 1) * sizeof *j->before);
-	j->entry = malloc((m->event_count + 1) * sizeof *j->entry);
+	j->saw = malloc((m->event_count + 1) * sizeof *j->saw);
 	j->partner = malloc((m->event_count + 1) * sizeof *j->partner);
 	j->round_size = calloc(m->sync_count + 1, sizeof *j->round_size);
 	j->annotation_first = calloc(objects + 1, sizeof *j->annotation_first);
@@ -378,9 +378,9 @@ struct judge *judge_create(const struct model *m)
 	j->value = malloc(objects * sizeof *j->value);
 	j->annotated = malloc(objects * sizeof *j->annotated);
 	j->arrived = malloc((m->sync_count + 1) * sizeof *j->arrived);
-	if (!j->before || !j->entry || !j->partner || !j->round_size || !j->annotation_first || !j->initial ||
-	    !j->next || !j->frozen || !j->unheard || !j->last || !j->owner || !j->readers || !j->value ||
-	    !j->annotated || !j->arrived) {
+	if (!j->before || !j->saw || !j->partner || !j->round_size || !j->annotation_first || !j->initial || !j->next ||
+	    !j->frozen || !j->unheard || !j->last || !j->owner || !j->readers || !j->value || !j->annotated ||
+	    !j->arrived) {
 		judge_free(j);
 		return NULL;
 	}
@@ -432,9 +432,9 @@ static bool occurred(const struct judge *j, uint32_t e)
 /* Is e a goal event of a sequence? */
 static bool is_goal(const struct replay *r, uint32_t e)
 {
-	for (uint32_t i = 0; i < r->goal->count; i++)
+	for (uint32_t i = 0; i < r->goal->count && r->goal->kind == GOAL_SEQUENCE; i++)
 		if (r->goal->events[i] == e)
-			return r->goal->kind == GOAL_SEQUENCE;
+			return true;
 	return false;
 }
 
@@ -452,38 +452,48 @@ static uint32_t entry_of(const struct model *m, uint32_t cell, uint32_t e)
 	return low;
 }
 
-/* May the read at this entry see the last write, which it did not see, because its value is the same? An atomic read
- * stays behind the write that it saw. */
-static bool same_value(const struct judge *j, uint32_t entry, uint32_t last)
+/* The write that a read saw in one of its cells, an event index; MODEL_NONE: the initial value. */
+static uint32_t saw_in(const struct judge *j, uint32_t cell, uint32_t e)
 {
 	const struct model *m = j->m;
-	uint32_t saw = j->before[entry];
-	if (!j->values.like || j->values.saw[entry] != (last == MODEL_NONE ? last : j->values.like[last]))
+	if (cell == m->events[e].object)
+		return j->saw[e];
+	uint32_t before = j->before[entry_of(m, cell, e)];
+	return before == MODEL_NONE ? before : m->cell_events[before];
+}
+
+/* May a read see the last write, which it did not see, because its value is the same? An atomic read stays behind the
+ * write that it saw. */
+static bool same_value(const struct judge *j, uint32_t cell, uint32_t e, uint32_t last)
+{
+	const struct model *m = j->m;
+	if (!j->values.like)
 		return false;
-	return !rt_op_is_atomic(model_op(m, m->cell_events[entry])) || saw == MODEL_NONE ||
-	       occurred(j, m->cell_events[saw]);
+	uint32_t saw = saw_in(j, cell, e), like = last == MODEL_NONE ? last : j->values.like[entry_of(m, cell, last)];
+	if (j->values.saw[entry_of(m, cell, e)] != like)
+		return false;
+	return !rt_op_is_atomic(model_op(m, e)) || saw == MODEL_NONE || occurred(j, saw);
 }
 
 /* Reads must see what they saw; writes are seen from now on. */
-static bool replay_access(struct replay *r, uint32_t e)
+static bool replay_access(struct replay *r, uint32_t e, uint32_t thread)
 {
 	struct judge *j = r->j;
 	const struct model *m = j->m;
-	uint32_t first = m->events[e].object, end = first + m->sites[m->events[e].site].cells;
-	unsigned op = model_op(m, e);
-	bool other = false;
-	for (uint32_t cell = first; cell < end; cell++) {
-		uint32_t entry = cell == first ? j->entry[e] : entry_of(m, cell, e), last = j->last[cell];
-		if (rt_op_reads(op) && last != j->before[entry]) {
-			bool same = same_value(j, entry, last);
+	const struct model_site *site = &m->sites[m->events[e].site];
+	uint32_t cell = m->events[e].object, end = cell + site->cells;
+	bool other = false, reads = rt_op_reads(site->op), writes = rt_op_writes(site->op);
+	for (; cell < end; cell++) {
+		uint32_t last = j->last[cell];
+		if (reads && last != saw_in(j, cell, e)) {
+			bool same = same_value(j, cell, e, last);
 			if (!same && !is_goal(r, e))
-				return fault(r, VERIFY_READS_FROM, e,
-				             last == MODEL_NONE ? MODEL_NONE : m->cell_events[last]);
-			j->frozen[model_thread_of(m, e)] |= !same;
+				return fault(r, VERIFY_READS_FROM, e, last);
+			j->frozen[thread] |= !same;
 			other |= same;
 		}
-		if (rt_op_writes(op))
-			j->last[cell] = entry;
+		if (writes)
+			j->last[cell] = e;
 	}
 	if (other && !r->v->substitutes++)
 		r->v->substitute = e;
@@ -624,24 +634,15 @@ static bool begun(const struct judge *j, uint32_t thread)
 	return fork == MODEL_NONE || occurred(j, fork);
 }
 
-static bool replay_event(struct replay *r, uint32_t e)
+static bool replay_event(struct replay *r, uint32_t e, uint32_t thread)
 {
 	struct judge *j = r->j;
 	const struct model *m = j->m;
-	uint32_t thread = model_thread_of(m, e);
-	if (j->next[thread] != m->events[e].pos)
-		return fault(r, VERIFY_PROGRAM_ORDER, e,
-		             j->next[thread] < m->threads[thread].count ? m->threads[thread].events[j->next[thread]]
-		                                                        : MODEL_NONE);
-	if (!begun(j, thread))
-		return fault(r, VERIFY_NOT_BEGUN, e, m->threads[thread].fork);
-	bool goal = is_goal(r, e);
 	if (j->frozen[thread] && !continues_goal(r, e))
 		return fault(r, VERIFY_FROZEN, e, MODEL_NONE);
-	if (goal && !replay_goal_event(r, e))
+	if (is_goal(r, e) && !replay_goal_event(r, e))
 		return false;
-	unsigned op = model_op(m, e);
-	if (!(rt_op_is_access(op) ? replay_access(r, e) : replay_sync(r, e)))
+	if (!(rt_op_is_access(model_op(m, e)) ? replay_access(r, e, thread) : replay_sync(r, e)))
 		return false;
 	j->next[thread]++;
 	return true;
@@ -742,13 +743,22 @@ static bool goal_sequence(struct replay *r, const struct schedule *s)
 	       fault(r, VERIFY_GOAL_MISSED, r->reached < g->count ? g->events[r->reached] : MODEL_NONE, MODEL_NONE);
 }
 
+/* A run of one thread's events; they are its next ones, and it has begun. */
 static bool replay_step(struct replay *r, const struct schedule_step *step)
 {
-	const struct model *m = r->j->m;
-	if (step->thread >= m->thread_count || step->to >= m->threads[step->thread].count || step->from > step->to)
+	const struct judge *j = r->j;
+	const struct model *m = j->m;
+	uint32_t thread = step->thread;
+	if (thread >= m->thread_count || step->to >= m->threads[thread].count || step->from > step->to)
 		return fault(r, VERIFY_NO_EVENT, MODEL_NONE, MODEL_NONE);
+	const uint32_t *events = m->threads[thread].events;
+	if (j->next[thread] != step->from)
+		return fault(r, VERIFY_PROGRAM_ORDER, events[step->from],
+		             j->next[thread] < m->threads[thread].count ? events[j->next[thread]] : MODEL_NONE);
+	if (!begun(j, thread))
+		return fault(r, VERIFY_NOT_BEGUN, events[step->from], m->threads[thread].fork);
 	for (uint32_t pos = step->from; pos <= step->to; pos++, r->v->step++)
-		if (!replay_event(r, m->threads[step->thread].events[pos]))
+		if (!replay_event(r, events[pos], thread))
 			return false;
 	return true;
 }
