@@ -377,6 +377,31 @@ static json_t *anomaly_at(json_t *report, int line)
 	return NULL;
 }
 
+START_TEST(what_all_schedules_together_are_too_long_for_is_left_out_and_said)
+{
+	struct fixture f;
+	/* The race on x has no steps before it, the one on y has two. */
+	load(&f, two_races, &(struct analysis_options){.schedule_steps = 1});
+	json_t *json = report_of(&f, &normal);
+	ck_assert(json_is_true(get(json, "limits.schedule_steps.hit")));
+	int left_out = 0;
+	for (size_t i = 0; i < 2; i++) {
+		json_t *a = json_array_get(get(json, "anomalies"), i);
+		ck_assert_str_eq(STRING(a, "verdict"), "observed");
+		bool y = !strcmp(STRING(a, "variable.name"), "y");
+		ck_assert_int_eq(json_is_null(get(a, "schedule")), y);
+		ck_assert_int_eq(json_object_get(a, "schedule_left_out") != NULL, y);
+		left_out += y ? (int)NUMBER(a, "schedule_left_out") : 0;
+	}
+	ck_assert_int_eq(left_out, 2);
+	char *text = write_report(&f, "text", false, &normal);
+	ck_assert_ptr_nonnull(strstr(text, "2 turns of threads; 'racetrace schedule --anomaly R"));
+	free(text);
+	json_decref(json);
+	unload(&f);
+}
+END_TEST
+
 START_TEST(what_a_recorded_trace_knows_is_in_the_report)
 {
 	struct fixture f;
@@ -525,6 +550,7 @@ Suite *report_suite(void)
 	tcase_add_test(c, the_text_names_both_sides_their_locks_and_the_sum);
 	tcase_add_test(c, every_kind_of_anomaly_can_be_written);
 	tcase_add_test(c, a_schedule_is_runs_of_ordinals_that_end_right_before_its_goal);
+	tcase_add_test(c, what_all_schedules_together_are_too_long_for_is_left_out_and_said);
 	tcase_add_test(c, what_a_recorded_trace_knows_is_in_the_report);
 	tcase_add_test(c, text_shows_the_first_of_what_is_only_predicted_and_counts_the_rest);
 	tcase_add_test(c, orders_choose_what_is_listed_whatever_the_verdict);
