@@ -281,7 +281,7 @@ Suite *oracle_suite(void)
 {
 	Suite *s = suite_create("oracle");
 	TCase *c = tcase_create("random traces");
-	tcase_set_timeout(c, 120);
+	tcase_set_timeout(c, 600);
 	tcase_add_loop_test(c, orders_are_what_their_definitions_say_and_the_laws_hold, 0,
 	                    (int)(sizeof mixes / sizeof *mixes));
 	suite_add_tcase(s, c);

@@ -358,7 +358,7 @@ Suite *states_suite(void)
 {
 	Suite *s = suite_create("states");
 	TCase *c = tcase_create("states");
-	tcase_set_timeout(c, 120);
+	tcase_set_timeout(c, 600);
 	tcase_add_test(c, the_states_meet_what_is_predictable_and_nothing_else);
 	tcase_add_test(c, analyze_exhaustive_decides_every_pair);
 	tcase_add_test(c, races_of_the_same_source_positions_are_one_anomaly_all_the_same);

@@ -225,7 +225,7 @@ Suite *verdicts_suite(void)
 {
 	Suite *s = suite_create("verdicts");
 	TCase *c = tcase_create("random traces");
-	tcase_set_timeout(c, 120);
+	tcase_set_timeout(c, 600);
 	tcase_add_loop_test(c, what_some_reordering_shows_is_proved_and_nothing_else, 0, MIXES);
 	suite_add_tcase(s, c);
 	return s;
