@@ -245,7 +245,7 @@ START_TEST(what_is_shown_is_what_is_predictable_with_values_and_without)
 				more += with.predictable[i][j] && !without.predictable[i][j];
 			}
 	}
-	ck_assert_int_gt(more, 0);
+	ck_assert(wanted || more > 0); /* so few traces may have been asked for that there is none */
 	ck_assert_int_ge(valued.others, more);
 	ck_assert_int_gt(valued.refuted, 0);
 	ck_assert_int_gt(bare.refuted, valued.refuted);
