@@ -11,6 +11,7 @@
 #include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -213,6 +214,23 @@ RT_INTERPOSE(int, gethostname, (char *to, size_t size))
 {
 	int result = RT_REAL(gethostname)(to, size);
 	if (result == 0)
+		writes_string(to, RT_PC);
+	return result;
+}
+
+/* GNU's takes the caller's memory only for what has no text of its own. */
+RT_INTERPOSE(char *, strerror_r, (int error, char *to, size_t size))
+{
+	char *text = RT_REAL(strerror_r)(error, to, size);
+	if (text == to)
+		writes_string(to, RT_PC);
+	return text;
+}
+
+RT_INTERPOSE(int, __xpg_strerror_r, (int error, char *to, size_t size))
+{
+	int result = RT_REAL(__xpg_strerror_r)(error, to, size);
+	if (size)
 		writes_string(to, RT_PC);
 	return result;
 }

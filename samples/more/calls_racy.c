@@ -92,6 +92,7 @@ PASSED(to_localtime, USE(localtime_r(&(time_t){0}, (struct tm *)p)))       /* @l
 PASSED(to_gmtime, USE(gmtime_r(&(time_t){0}, (struct tm *)p)))             /* @gmtime */
 PASSED(to_strftime, USE(strftime(p, SIZE, "%H:%M", &(struct tm){0})))      /* @strftime */
 PASSED(to_clock, USE(clock_gettime(CLOCK_REALTIME, (struct timespec *)p))) /* @clock */
+PASSED(to_strerror, USE(strerror_r(-1, p, SIZE)))                          /* @strerror */
 PASSED(to_time, USE(time((time_t *)p)))                                    /* @time */
 
 /* Streams */
@@ -131,18 +132,17 @@ PASSED(of_bsearch, USE(bsearch("x", p, 8, 1, compare))) /* @bsearch */
 int main(void)
 {
 	static void *(*const parts[])(void *) = {
-	    of_strlen_use,      of_strnlen_use,     of_strcpy_use,    to_strcpy_use,  of_stpcpy_use,
-	    of_strncpy_use,     of_strcat_use,      of_strncat_use,   of_strcmp_use,  of_strncmp_use,
-	    of_strcasecmp_use,  of_strchr_use,      of_strrchr_use,   of_strstr_use,  of_strspn_use,
-	    of_strpbrk_use,     of_strdup_use,      of_strtok_use,    of_memcpy_use,  to_memcpy_use,
-	    of_memmove_use,     of_memset_use,      of_memcmp_use,    of_memchr_use,  of_memmem_use,
-	    of_strtol_use,      of_strtod_use,      to_localtime_use, to_gmtime_use,  to_strftime_use,
-	    to_clock_use,       to_time_use,        of_printf_use,    to_sprintf_use, of_format_use,
-	    of_fprintf_use,     of_sscanf_use,      to_sscanf_use,    of_fputs_use,   of_fwrite_use,
-	    to_fread_use,       to_fgets_use,       of_fopen_use,     of_write_use,   to_read_use,
-	    of_send_use,        to_recv_use,        of_writev_use,    to_readv_use,   to_stat_use,
-	    of_stat_use,        of_open_use,        of_access_use,    of_unlink_use,  to_getcwd_use,
-	    to_getsockname_use, of_getaddrinfo_use, of_inet_pton_use, of_qsort_use,   of_bsearch_use};
+	    of_strlen_use,  of_strnlen_use,  of_strcpy_use,      to_strcpy_use,      of_stpcpy_use,     of_strncpy_use,
+	    of_strcat_use,  of_strncat_use,  of_strcmp_use,      of_strncmp_use,     of_strcasecmp_use, of_strchr_use,
+	    of_strrchr_use, of_strstr_use,   of_strspn_use,      of_strpbrk_use,     of_strdup_use,     of_strtok_use,
+	    of_memcpy_use,  to_memcpy_use,   of_memmove_use,     of_memset_use,      of_memcmp_use,     of_memchr_use,
+	    of_memmem_use,  of_strtol_use,   of_strtod_use,      to_localtime_use,   to_gmtime_use,     to_strftime_use,
+	    to_clock_use,   to_strerror_use, to_time_use,        of_printf_use,      to_sprintf_use,    of_format_use,
+	    of_fprintf_use, of_sscanf_use,   to_sscanf_use,      of_fputs_use,       of_fwrite_use,     to_fread_use,
+	    to_fgets_use,   of_fopen_use,    of_write_use,       to_read_use,        of_send_use,       to_recv_use,
+	    of_writev_use,  to_readv_use,    to_stat_use,        of_stat_use,        of_open_use,       of_access_use,
+	    of_unlink_use,  to_getcwd_use,   to_getsockname_use, of_getaddrinfo_use, of_inet_pton_use,  of_qsort_use,
+	    of_bsearch_use};
 	if (pipe(fds) || socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) || !(file = tmpfile()))
 		return 1;
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
