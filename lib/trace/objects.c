@@ -158,8 +158,8 @@ static uint32_t *users_of(struct loader *l, uint32_t object)
 			l->failed = true;
 			return NULL;
 		}
-		memset(o->users + o->user_count, 0, (object + 1 - o->user_count) * sizeof *o->users);
-		o->user_count = object + 1;
+		for (; o->user_count <= object; o->user_count++)
+			o->users[o->user_count] = 0;
 	}
 	return &o->users[object];
 }
