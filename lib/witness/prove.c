@@ -12,8 +12,9 @@
 #include "lib/witness/updates.h"
 #include "lib/witness/verify.h"
 
-/* PECAN_SHARE: one part in so many of the total budget is for schedules that are as long as the trace. */
-enum { MANY = 32, BUDGET = 500000, TOTAL_BUDGET = 20000000, PECAN_SHARE = 4 };
+/* MANY instances are looked at in any case. PECAN_TIMES: its schedules are as long as the trace, but an event of them
+ * costs less than one of a search, so they may have so many times the total budget. */
+enum { MANY = 32, BUDGET = 500000, TOTAL_BUDGET = 20000000, PECAN_TIMES = 2 };
 
 struct provers {
 	const struct model *m;
@@ -235,7 +236,7 @@ static enum search_answer pecan(struct provers *p, const struct goal *goal, stru
 	uint64_t length = 0;
 	for (uint32_t i = 0; i < goal->count; i++)
 		length = goal->events[i] >= length ? goal->events[i] + UINT64_C(1) : length;
-	if (length > p->options.budget || p->pecan_spent + length > p->options.total_budget / PECAN_SHARE)
+	if (p->pecan_spent + length > p->options.total_budget * PECAN_TIMES)
 		return SEARCH_GAVE_UP;
 	p->pecan_spent += length;
 	return pecan_schedule(p->context.por, goal, out) ? SEARCH_FOUND : SEARCH_NO_MEMORY;
@@ -326,11 +327,12 @@ static const struct {
 	enum search_answer (*build)(struct provers *p, const struct goal *goal, struct schedule *out);
 	bool observed; /* for what the recorded run shows only */
 	bool promises; /* what it builds is a witness; else it may be none */
+	bool dear;     /* asked when the others have been about every instance */
 } provers[] = {
-    {WITNESS_RECORDED, recorded, true, false},     {WITNESS_EXHAUSTIVE, visited, false, true},
-    {WITNESS_CLOSURE, needed, false, true},        {WITNESS_PECAN, pecan, false, false},
-    {WITNESS_SYNCP, syncp, false, true},           {WITNESS_CLOSURE, closure, false, true},
-    {WITNESS_EXHAUSTIVE, exhaustive, false, true},
+    {WITNESS_RECORDED, recorded, true, false, false},    {WITNESS_EXHAUSTIVE, visited, false, true, false},
+    {WITNESS_CLOSURE, needed, false, true, false},       {WITNESS_PECAN, pecan, false, false, false},
+    {WITNESS_SYNCP, syncp, false, true, false},          {WITNESS_CLOSURE, closure, false, true, false},
+    {WITNESS_EXHAUSTIVE, exhaustive, false, true, true},
 };
 
 /* What is known of one instance so far. */
@@ -387,15 +389,18 @@ static enum search_answer judge_built(struct provers *p, size_t i, const struct 
 	return SEARCH_FOUND;
 }
 
+/* Which provers are asked. */
+enum asked { CHEAP = 1, DEAR = 2 };
+
 /* Asks the provers in turn, until one refutes or has a witness that leans on nothing. */
-static enum rt_status decide_instance(struct provers *p, const struct goal *goal, bool observed, struct outcome *o,
-                                      struct rt_error *err)
+static enum rt_status decide_instance(struct provers *p, const struct goal *goal, bool observed, unsigned asked,
+                                      struct outcome *o, struct rt_error *err)
 {
 	memset(o, 0, sizeof *o);
 	o->answer = SEARCH_GAVE_UP;
 	for (size_t i = 0; i < sizeof provers / sizeof *provers; i++) {
 		struct schedule schedule = {0};
-		if (provers[i].observed && !observed)
+		if ((provers[i].observed && !observed) || !(asked & (provers[i].dear ? DEAR : CHEAP)))
 			continue;
 		enum search_answer answer = provers[i].build(p, goal, &schedule);
 		if (answer == SEARCH_FOUND)
@@ -487,35 +492,67 @@ enum rt_status provers_visit(struct provers *p, const struct anomaly_list *list,
 	return answer == SEARCH_NO_MEMORY ? rt_error_set(err, RT_EMEMORY, "no memory to visit every state") : RT_OK;
 }
 
+/* The candidate at hand. */
+struct candidate {
+	struct anomaly *anomaly;
+	struct anomaly asked; /* as it came */
+	uint32_t instances;
+	bool refuted[MANY + 1]; /* by instance, as far as is known */
+	bool all_refuted;       /* so far, and all of them are known */
+};
+
+static enum rt_status ask(struct provers *p, struct candidate *c, uint32_t i, unsigned asked, struct rt_error *err)
+{
+	struct anomaly *a = c->anomaly;
+	struct goal goal = instance(&c->asked, i);
+	struct outcome o;
+	p->more_instances = i + 1 < c->instances;
+	enum rt_status status = decide_instance(p, &goal, a->verdict == VERDICT_OBSERVED, asked, &o, err);
+	/* The first witness that leans on nothing is the one wanted; until then, any. */
+	if (!status && o.answer == SEARCH_FOUND && (!a->schedule || !o.leans))
+		status = adopt(a, &goal, &o, err);
+	if (i <= MANY)
+		c->refuted[i] |= o.answer == SEARCH_NONE;
+	else
+		c->all_refuted &= o.answer == SEARCH_NONE;
+	schedule_release(&o.schedule);
+	return status;
+}
+
+/* First the cheap provers about all instances, then the dear one about those that are open. There may be many, which
+ * are asked about only to refute them all. */
+static enum rt_status decide(struct provers *p, struct candidate *c, struct rt_error *err)
+{
+	struct anomaly *a = c->anomaly;
+	enum rt_status status = RT_OK;
+	for (uint32_t i = 0; !status && i < c->instances && i <= MANY && (!i || a->verdict == VERDICT_PREDICTED); i++)
+		status = ask(p, c, i, CHEAP, err);
+	for (uint32_t i = 0; !status && i < c->instances && (!i || a->verdict == VERDICT_PREDICTED); i++) {
+		if (i <= MANY ? c->refuted[i] : !c->all_refuted)
+			continue;
+		if (i <= MANY && (a->verdict == VERDICT_PREDICTED || !a->schedule))
+			status = ask(p, c, i, DEAR, err);
+		else if (i > MANY)
+			status = ask(p, c, i, CHEAP | DEAR, err);
+		c->all_refuted &= i > MANY || c->refuted[i];
+	}
+	return status;
+}
+
 enum rt_status provers_decide(struct provers *p, struct anomaly *a, struct rt_error *err)
 {
-	bool observed = a->verdict == VERDICT_OBSERVED,
-	     all_refuted = a->count - a->ruled_out <= 1 + (uint64_t)a->other_count;
-	uint32_t instances = observed ? 1 : 1 + a->other_count;
-	const struct anomaly asked = *a;
+	bool observed = a->verdict == VERDICT_OBSERVED, few = a->count - a->ruled_out <= 1 + (uint64_t)a->other_count;
+	struct candidate c = {
+	    .anomaly = a, .asked = *a, .instances = observed ? 1 : 1 + a->other_count, .all_refuted = few};
 	p->counts.asked += !observed;
 	/* What orders the threads may be what was not recorded. */
 	if (p->context.sync_only && !observed)
 		return RT_OK;
 	p->spent_before = p->counts.spent;
-	/* Many are asked about only to refute them all. */
-	for (uint32_t i = 0; i < instances && (!i || a->verdict == VERDICT_PREDICTED) && (i <= MANY || all_refuted);
-	     i++) {
-		struct goal goal = instance(&asked, i);
-		struct outcome o;
-		p->more_instances = i + 1 < instances;
-		enum rt_status status = decide_instance(p, &goal, observed, &o, err);
-		all_refuted &= o.answer == SEARCH_NONE;
-		/* The first witness that leans on nothing is the one wanted; until then, any. */
-		if (!status && o.answer == SEARCH_FOUND && (!a->schedule || !o.leans))
-			status = adopt(a, &goal, &o, err);
-		schedule_release(&o.schedule);
-		if (status)
-			return status;
-	}
-	if (observed)
-		return RT_OK;
-	if (all_refuted)
+	enum rt_status status = decide(p, &c, err);
+	if (status || observed)
+		return status;
+	if (c.all_refuted && a->verdict == VERDICT_PREDICTED && !a->schedule)
 		a->verdict = VERDICT_REFUTED;
 	p->counts.proved += a->verdict == VERDICT_PROVED;
 	p->counts.refuted += a->verdict == VERDICT_REFUTED;
