@@ -213,6 +213,38 @@ static void check_verdicts(const struct oracle_trace *t, struct oracle *o)
 	analysis_free(a);
 }
 
+/* Is some pair of these source positions predictable? */
+static bool some_predictable(const struct oracle_trace *t, const struct oracle *o, const struct anomaly *r,
+                             uint64_t pc1, uint64_t pc2)
+{
+	for (int i = 0; i < t->count; i++)
+		for (int j = i + 1; j < t->count; j++) {
+			const struct rt_event *e1 = &t->events[i], *e2 = &t->events[j];
+			if (o->predictable[i][j] && (rt_op_writes(e1->op) ? 'w' : 'r') == r->pattern[0] &&
+			    (rt_op_writes(e2->op) ? 'w' : 'r') == r->pattern[2] &&
+			    ((e1->pc == pc1 && e2->pc == pc2) || (e1->pc == pc2 && e2->pc == pc1)))
+				return true;
+		}
+	return false;
+}
+
+/* What stands for many pairs is shown when one of them is possible, and refuted only when none is. */
+static void check_folded_verdicts(const struct oracle_trace *t, const struct oracle *o)
+{
+	struct memory_trace memory;
+	struct analysis *a = analyze(t, &memory, false, true);
+	for (size_t i = 0; i < a->anomalies.count; i++) {
+		const struct anomaly *r = &a->anomalies.items[i];
+		int e1 = place(a->model, r->events[0]), e2 = place(a->model, r->events[1]);
+		bool shown = r->verdict >= VERDICT_PROVED,
+		     possible = some_predictable(t, o, r, t->events[e1].pc, t->events[e2].pc);
+		if (shown != possible || (shown && !o->predictable[e1][e2]))
+			ck_abort_msg("(%d, %d) and %d more are %s, but that is wrong of\n%s", e1 + 1, e2 + 1,
+			             (int)r->count - 1, verdict_name(r->verdict), text_of(t));
+	}
+	analysis_free(a);
+}
+
 /* Returns how many pairs there were, so that a test that looks at nothing fails. */
 static int check_trace(const struct oracle_trace *t)
 {
@@ -232,6 +264,7 @@ static int check_trace(const struct oracle_trace *t)
 	check_laws(t, &o);
 	check_counts(t, o.hybrid);
 	check_verdicts(t, &o);
+	check_folded_verdicts(t, &o);
 	for (int i = 0; i < t->count; i++)
 		for (int j = i + 1; j < t->count; j++)
 			pairs += o.shb[i][j] + o.predictable[i][j] + o.hybrid[i][j];
