@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -232,12 +233,14 @@ static bool is_dead(int pidfd, int milliseconds)
 struct watch {
 	struct collector *collector;
 	int pidfd;
+	int enough; /* readable when nobody wants to know any more */
 };
 
 static void *watch(void *arg)
 {
 	const struct watch *w = arg;
-	while (!is_dead(w->pidfd, -1))
+	struct pollfd p[] = {{.fd = w->enough, .events = POLLIN}, {.fd = w->pidfd, .events = POLLIN}};
+	while (w->pidfd >= 0 && poll(p, 2, -1) <= 0)
 		;
 	collector_stop(w->collector);
 	return NULL;
@@ -281,15 +284,18 @@ enum rt_status tree_finish(struct tree *t, struct collector *c, struct rt_writer
 
 static enum rt_status collect(struct process *p, int pidfd, struct rt_writer *w, struct rt_error *err)
 {
-	struct watch watched = {p->collector, pidfd};
+	struct watch watched = {p->collector, pidfd, eventfd(0, EFD_CLOEXEC)};
 	pthread_t watcher;
-	if (pthread_create(&watcher, NULL, watch, &watched) != 0) {
+	if (watched.enough < 0 || pthread_create(&watcher, NULL, watch, &watched) != 0) {
 		collector_abandon(p->collector);
-		return rt_error_set(err, RT_ESYSTEM, "cannot make a thread");
+		if (watched.enough >= 0)
+			close(watched.enough);
+		return rt_error_set(err, RT_ESYSTEM, "cannot watch process %ld", (long)p->trace.pid);
 	}
 	enum rt_status status = collector_run(p->collector, p->trace.pid, w, err);
-	pthread_cancel(watcher);
+	eventfd_write(watched.enough, 1);
 	pthread_join(watcher, NULL);
+	close(watched.enough);
 	return status;
 }
 
