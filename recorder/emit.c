@@ -217,6 +217,12 @@ void rt_append_sync(uint64_t w0, uint64_t w1, struct rt_slot *s, uint64_t x0, ui
 }
 #endif
 
+/* Accesses by the C library are not recorded where those of the program cannot be. */
+static inline bool is_unwanted(unsigned op)
+{
+	return RT_UNLIKELY(rt_sync_only) && (op == RT_OP_READ || op == RT_OP_WRITE);
+}
+
 void rt_sync(struct rt_slot *s, unsigned op, uint64_t operand, uint64_t arg, uintptr_t pc, unsigned aux)
 {
 	struct rt_record event = rt_record_make(op, operand, pc, aux, 0);
@@ -227,6 +233,8 @@ void rt_sync(struct rt_slot *s, unsigned op, uint64_t operand, uint64_t arg, uin
 			rt_thread.lost++;
 		return;
 	}
+	if (is_unwanted(op))
+		return;
 	rt_new_epoch(s);
 	rt_append_sync(event.w0, event.w1, s, ext.w0, rt_now(), &rt_channel->clock);
 }
@@ -235,7 +243,8 @@ void rt_emit(unsigned op, uint64_t operand, uintptr_t pc, unsigned aux)
 {
 	struct rt_record event = rt_record_make(op, operand, pc, aux, 0);
 
-	rt_append(event.w0, event.w1, rt_self);
+	if (!is_unwanted(op))
+		rt_append(event.w0, event.w1, rt_self);
 }
 
 static void hold(uintptr_t lock, uintptr_t pc, bool shared)
