@@ -16,6 +16,7 @@
 
 enum {
 	OPT_ANOMALY = 'a',
+	OPT_JOBS = 'j',
 	OPT_EVERY = 256,
 	OPT_ALL,
 	OPT_KINDS,
@@ -68,6 +69,7 @@ static const struct argp_option options[] = {
      "What is to be atomic: critical sections (locks, the default), functions or annotated regions", 0},
     {"budget", OPT_BUDGET, "N[,TOTAL]", 0,
      "Let the provers execute N events for one candidate, and TOTAL for all (500000,20000000)", 0},
+    {"jobs", OPT_JOBS, "N", 0, "Let N processes decide what was found (1); what they say does not depend on N", 0},
     {"exhaustive", OPT_EXHAUSTIVE, NULL, 0,
      "Decide all races and deadlocks at once by visiting every state that the trace's events can reach; for small "
      "traces",
@@ -141,6 +143,16 @@ static uint32_t find_list(struct argp_state *state, const char *what, const char
 }
 
 /* "N" or "N,TOTAL". */
+static uint32_t parse_jobs(struct argp_state *state, const char *text)
+{
+	enum { JOBS_MAX = 1024 };
+	char *end;
+	unsigned long n = strtoul(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end || !n || n > JOBS_MAX)
+		argp_error(state, "'%s' is not a number of jobs: 1 to %d", text, JOBS_MAX);
+	return (uint32_t)n;
+}
+
 static void parse_budget(struct argp_state *state, struct prove_options *prove, const char *text)
 {
 	uint64_t numbers[2] = {0, 0};
@@ -229,6 +241,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_BUDGET:
 		parse_budget(state, &s->analysis.prove, arg);
+		return 0;
+	case OPT_JOBS:
+		s->analysis.jobs = parse_jobs(state, arg);
 		return 0;
 	case OPT_EXHAUSTIVE:
 		s->analysis.exhaustive = true;

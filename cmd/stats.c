@@ -2,13 +2,22 @@
 #include "cmd/stats.h"
 
 #include <inttypes.h>
+#include <sys/resource.h>
 #include <time.h>
 
+static double seconds_of(struct timeval t)
+{
+	return (double)t.tv_sec + (double)t.tv_usec * 1e-6;
+}
+
+/* With those of processes that have ended: --jobs. */
 static double processor_seconds(void)
 {
+	struct rusage ended;
 	struct timespec t;
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+	getrusage(RUSAGE_CHILDREN, &ended);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9 + seconds_of(ended.ru_utime) + seconds_of(ended.ru_stime);
 }
 
 void stats_step(enum analysis_step step, void *arg)
@@ -27,7 +36,7 @@ static void print_proofs(const struct stats *s, const struct analysis *a)
 	const struct prove_counts *proofs = &a->proofs;
 	uint64_t schedules = 0;
 	for (size_t i = 0; i < a->anomalies.count; i++)
-		schedules += a->anomalies.items[i].schedule != NULL;
+		schedules += a->anomalies.items[i].schedule || a->anomalies.items[i].left_out;
 	fprintf(stderr, "candidates %zu\nschedules %" PRIu64 "\n", a->anomalies.count, schedules);
 	for (int i = WITNESS_RECORDED; i < WITNESS_KINDS; i++)
 		if (proofs->built[i])

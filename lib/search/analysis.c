@@ -3,6 +3,7 @@
 
 #include "lib/search/search.h"
 #include "lib/witness/goal.h"
+#include "lib/witness/jobs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -104,12 +105,17 @@ static enum rt_status decide_all(struct analysis *a, const struct analysis_optio
 	if (provers && visits)
 		status = provers_visit(provers, &a->anomalies, err);
 	uint64_t steps = 0;
+	struct jobs *jobs = provers && !status && options->jobs > 1 && a->anomalies.count > 1
+	                        ? jobs_start(provers, &a->anomalies, options->jobs)
+	                        : NULL;
 	for (size_t i = 0; provers && !status && i < a->anomalies.count; i++) {
-		status = provers_decide(provers, &a->anomalies.items[i], err);
+		if (!jobs || !jobs_take(jobs, &a->anomalies.items[i]))
+			status = provers_decide(provers, &a->anomalies.items[i], err);
 		steps += a->anomalies.items[i].schedule ? a->anomalies.items[i].schedule->count : 0;
 		if (steps / 2 > a->schedule_bound || (steps > a->schedule_bound && i + 1 == a->anomalies.count))
 			steps = bound_schedules(a, i + 1);
 	}
+	jobs_end(jobs);
 	if (!status && visits && !options->every)
 		anomaly_list_fold_races(&a->anomalies, a->model);
 	for (size_t i = 0; !status && i < a->anomalies.count; i++) {

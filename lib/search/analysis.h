@@ -21,6 +21,7 @@ struct analysis_options {
 	uint64_t asked;             /* bit i: patterns[i] is searched for although it is off by default */
 	const struct pattern *user; /* patterns of the user's, ending with a NULL name; borrowed; NULL: none */
 	uint64_t schedule_steps; /* so many are kept of all schedules together, the shorter ones; 0: SCHEDULE_STEPS */
+	uint32_t jobs;           /* so many processes decide what was found; 0, 1: this one */
 	struct prove_options prove;
 	struct model_options model;
 	void (*step)(enum analysis_step step, void *arg); /* called as each step begins; NULL: not */

@@ -20,7 +20,6 @@ struct provers {
 	const struct model *m;
 	struct prove_context context;
 	struct prove_options options;
-	uint64_t pecan_spent;  /* events in its schedules */
 	uint64_t spent_before; /* counts.spent when the candidate's turn came */
 	bool more_instances;   /* the candidate has, behind the one that is looked at */
 	struct trf trf;
@@ -145,6 +144,35 @@ const struct prove_counts *provers_counts(const struct provers *p)
 	return &p->counts;
 }
 
+static uint64_t pecan_limit(const struct provers *p)
+{
+	return p->options.total_budget * PECAN_TIMES;
+}
+
+bool provers_add(struct provers *p, const struct prove_counts *before, const struct prove_counts *after)
+{
+	struct prove_counts *c = &p->counts;
+	uint64_t spent = after->spent - before->spent, pecan = after->pecan_spent - before->pecan_spent;
+	if ((spent && c->spent + p->options.budget > p->options.total_budget) ||
+	    (pecan && c->pecan_spent + pecan > pecan_limit(p)))
+		return false;
+	c->asked += after->asked - before->asked;
+	c->proved += after->proved - before->proved;
+	c->refuted += after->refuted - before->refuted;
+	c->undecided += after->undecided - before->undecided;
+	c->leaning += after->leaning - before->leaning;
+	for (int i = 0; i < WITNESS_KINDS; i++) {
+		c->built[i] += after->built[i] - before->built[i];
+		c->refused[i] += after->refused[i] - before->refused[i];
+	}
+	c->rejected += after->rejected - before->rejected;
+	c->spent += spent;
+	c->pecan_spent += pecan;
+	c->cut |= after->cut;
+	c->exhausted |= after->exhausted;
+	return true;
+}
+
 /*
  * What a search may spend on one goal; 0: the budget ran out. While a candidate has more instances, one of them may
  * have half of what is left to it.
@@ -236,9 +264,9 @@ static enum search_answer pecan(struct provers *p, const struct goal *goal, stru
 	uint64_t length = 0;
 	for (uint32_t i = 0; i < goal->count; i++)
 		length = goal->events[i] >= length ? goal->events[i] + UINT64_C(1) : length;
-	if (p->pecan_spent + length > p->options.total_budget * PECAN_TIMES)
+	if (p->counts.pecan_spent + length > pecan_limit(p))
 		return SEARCH_GAVE_UP;
-	p->pecan_spent += length;
+	p->counts.pecan_spent += length;
 	return pecan_schedule(p->context.por, goal, out) ? SEARCH_FOUND : SEARCH_NO_MEMORY;
 }
 

@@ -20,8 +20,9 @@ struct prove_counts {
 	uint64_t refused[WITNESS_KINDS]; /* so many of them the judge refused */
 	uint64_t rejected; /* the same of provers that promise witnesses (all but recorded, pecan): errors of theirs */
 	uint64_t spent;    /* events executed */
-	bool cut;          /* a search gave up at its budget */
-	bool exhausted;    /* the total budget ran out */
+	uint64_t pecan_spent;          /* events in PECAN's schedules */
+	bool cut;                      /* a search gave up at its budget */
+	bool exhausted;                /* the total budget ran out */
 	uint64_t budget, total_budget; /* as applied; 0: no prover was made */
 	/* provers_visit: */
 	uint64_t states, state_limit; /* so many were visited; might have been, without more memory */
@@ -60,5 +61,11 @@ enum rt_status provers_visit(struct provers *p, const struct anomaly_list *list,
  */
 enum rt_status provers_decide(struct provers *p, struct anomaly *a, struct rt_error *err);
 const struct prove_counts *provers_counts(const struct provers *p);
+/*
+ * Counts what a copy of these provers did about one anomaly, the next one in order: its counts before and after. False,
+ * and nothing is counted, if these provers might have come to another verdict, as less of the total budget is left
+ * here.
+ */
+bool provers_add(struct provers *p, const struct prove_counts *before, const struct prove_counts *after);
 
 #endif

@@ -200,6 +200,21 @@ cmp program.fingerprints moved/program.fingerprints || wrong "moved lines change
 # The same trace, the same report; the schema; help.
 "$racetrace" analyze --every loop.std >first
 "$racetrace" analyze --every loop.std | cmp -s first - || wrong "two reports of one trace differ"
+
+# However many processes decide, they say the same: with budgets that last, and with ones that run out on the way.
+for budget in 500000 300,2000; do
+	for jobs in 1 2 5; do
+		expect 1 --fail-on refuted --every --all --jobs $jobs --budget $budget \
+			"$top/tests/golden/raceinjector/hb_missed_arraylist_108.std"
+		mv out jobs.$jobs
+	done
+	decided=$(jq '.anomalies | length' jobs.1)
+	[ "$decided" -gt 20 ] || wrong "there is nothing for several jobs to do: $decided"
+	cmp jobs.1 jobs.2 && cmp jobs.1 jobs.5 || wrong "verdicts depend on --jobs, with --budget $budget"
+done
+expect 2 --jobs 0 loop.std
+says "'0' is not a number of jobs: 1 to 1024"
+
 expect 0 --schema
 holds '."$id" == "racetrace.report/1"'
 cmp -s out "$top/docs/report.schema.json" || wrong "--schema is not docs/report.schema.json"
