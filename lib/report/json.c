@@ -394,6 +394,8 @@ static json_t *limits_json(const struct report *r)
 	const struct prove_counts *proofs = &r->analysis->proofs;
 	json_t *o = json_object();
 	set(&o, "stack_frames", limit_json(DESCRIBE_STACK_MAX, descriptions_cut(r->descriptions)));
+	set(&o, "region_accesses", limit_json(SEARCH_REGION, r->analysis->limits.regions));
+	set(&o, "combinations", limit_json(SEARCH_COMBINATIONS, r->analysis->limits.combinations));
 	if (proofs->budget) {
 		set(&o, "search_events", limit_json(proofs->budget, proofs->cut));
 		set(&o, "search_events_total", limit_json(proofs->total_budget, proofs->exhausted));

@@ -208,6 +208,7 @@ enum rt_status analysis_run(struct rt_trace *trace, const struct analysis_option
 	a->trace = trace;
 	a->schedule_bound = options->schedule_steps ? options->schedule_steps : SCHEDULE_STEPS;
 	struct search_lazy lazy = {.order_results = a->order_results,
+	                           .limits = &a->limits,
 	                           .options = options->unproved ? NULL : &options->prove};
 	struct search_context c = {.lazy = &lazy,
 	                           .hb = order_find("hb"),

@@ -28,6 +28,14 @@ struct analysis_options {
 	void *step_arg;
 };
 
+/* What the searches left out since there was too much of it. */
+struct search_limits {
+	bool regions;      /* a region had more accesses, by cell and source position, than are combined for ASVs */
+	bool combinations; /* nothing was found among as many combinations as are tried, and there were more */
+};
+/* The bounds of these. */
+enum { SEARCH_REGION = 64, SEARCH_COMBINATIONS = 8192 };
+
 struct analysis {
 	struct rt_trace *trace; /* borrowed */
 	struct model *model;
@@ -36,6 +44,7 @@ struct analysis {
 	struct anomaly_list anomalies; /* sorted: kind, then verdict and rank, then position; stable */
 	uint32_t kinds;                /* bit i: enum anomaly_kind i was searched for */
 	uint64_t summary[ANOMALY_KINDS][VERDICTS];
+	struct search_limits limits;
 	struct prove_counts proofs;
 	uint64_t schedule_bound; /* steps of schedules that were kept at most */
 	bool schedules_cut;      /* some were left out */

@@ -257,8 +257,10 @@ static void search_groups(struct search *s, int order, uint32_t u, uint32_t u_en
 	for (uint32_t turn = 0; turn < v_count; turn++)
 		for (uint32_t i = 0; i < u_count && !s->found.failed; i++) {
 			bool enough = tried > counted && x.found && found_full(x.found);
-			if (!s->context->every && (enough || tried++ > most))
+			if (!s->context->every && (enough || tried++ > most)) {
+				s->context->lazy->limits->combinations |= !x.found;
 				return;
+			}
 			search_classes(s, &x, class_at(s, u + i), class_at(s, v + (i + turn) % v_count));
 		}
 }
@@ -298,6 +300,7 @@ enum rt_status asv_search(const struct search_context *c, struct anomaly_list *l
 		return RT_OK;
 	find_patterns(&s);
 	s.found.failed = !units_find(&s.units, c->m, c->every);
+	c->lazy->limits->regions |= s.units.cut;
 	for (uint32_t i = 0; !s.found.failed && i < s.units.classes.count;)
 		i = search_cells(&s, i);
 	units_release(&s.units);

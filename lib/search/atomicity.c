@@ -306,8 +306,10 @@ static void search_families(struct search *s, const struct class *f1, const stru
 		for (uint32_t j = f2->next; j != UINT32_MAX && !s->found.failed; j = s->remotes.items[j].next) {
 			const struct class *local = &s->locals.items[i], *remote = &s->remotes.items[j];
 			bool enough = entry && found_full(entry) && tried > COUNTED_MAX;
-			if (!s->context->every && (enough || tried++ > TRIED_MAX))
+			if (!s->context->every && (enough || tried++ > TRIED_MAX)) {
+				s->context->lazy->limits->combinations |= !entry;
 				return;
+			}
 			if (local->key[LOCAL_THREAD] != remote->key[REMOTE_THREAD] &&
 			    gaps_admit(&s->gaps, local->key[LOCAL_GAP], remote->key[REMOTE_LOCKSET]))
 				sweep(s, local, remote, p, &entry);

@@ -4,7 +4,7 @@
 #include "lib/trace/vec.h"
 
 /* Of a region, the first EARLY and the latest RECENT different (cell, site)s are combined with what comes. */
-enum { EARLY = 16, RECENT = 48, CELLS_OF_ACCESS = 16 };
+enum { EARLY = 16, RECENT = UNITS_REGION - EARLY, CELLS_OF_ACCESS = 16 };
 
 enum { FAMILY_THREAD, FAMILY_CORE, FAMILY_WRITES };
 
@@ -246,6 +246,7 @@ static void remember(struct finder *f, const struct recent *b)
 	struct recent *place = recent_find(f, b);
 	if (!place && f->recent_count < EARLY + RECENT)
 		place = &f->recent[f->recent_count++];
+	f->out->cut |= !place;
 	for (uint32_t i = EARLY; !place && i < EARLY + RECENT; i++) {
 		bool oldest = true;
 		for (uint32_t k = EARLY; oldest && k < EARLY + RECENT; k++)

@@ -402,6 +402,37 @@ START_TEST(what_all_schedules_together_are_too_long_for_is_left_out_and_said)
 }
 END_TEST
 
+/* One region of so many variables, another thread's accesses of all of them. Does the report say that it is too large?
+ */
+static bool says_that_regions_were_cut(unsigned variables)
+{
+	struct fixture f;
+	char *std;
+	size_t size;
+	FILE *out = open_memstream(&std, &size);
+	for (unsigned t = 1; t <= 2; t++) {
+		fprintf(out, "T%u|acq(L%u)|a.c:1\n", t, t);
+		for (unsigned i = 0; i < variables; i++)
+			fprintf(out, "T%u|w(x%u)|a.c:%u\n", t, i, t * 1000 + i);
+		fprintf(out, "T%u|rel(L%u)|a.c:2\n", t, t);
+	}
+	fclose(out);
+	load(&f, std, &(struct analysis_options){.kinds = 1u << ANOMALY_ASV, .unproved = true});
+	json_t *json = report_of(&f, &normal);
+	bool hit = json_is_true(get(json, "limits.region_accesses.hit"));
+	json_decref(json);
+	unload(&f);
+	free(std);
+	return hit;
+}
+
+START_TEST(a_region_that_is_too_large_for_all_its_pairs_is_said)
+{
+	ck_assert(!says_that_regions_were_cut(SEARCH_REGION - 1));
+	ck_assert(says_that_regions_were_cut(SEARCH_REGION + 1));
+}
+END_TEST
+
 START_TEST(what_a_recorded_trace_knows_is_in_the_report)
 {
 	struct fixture f;
@@ -551,6 +582,7 @@ Suite *report_suite(void)
 	tcase_add_test(c, every_kind_of_anomaly_can_be_written);
 	tcase_add_test(c, a_schedule_is_runs_of_ordinals_that_end_right_before_its_goal);
 	tcase_add_test(c, what_all_schedules_together_are_too_long_for_is_left_out_and_said);
+	tcase_add_test(c, a_region_that_is_too_large_for_all_its_pairs_is_said);
 	tcase_add_test(c, what_a_recorded_trace_knows_is_in_the_report);
 	tcase_add_test(c, text_shows_the_first_of_what_is_only_predicted_and_counts_the_rest);
 	tcase_add_test(c, orders_choose_what_is_listed_whatever_the_verdict);
