@@ -26,6 +26,7 @@ enum {
 	OPT_PATTERN,
 	OPT_REGIONS,
 	OPT_BUDGET,
+	OPT_GUESS,
 	OPT_EXHAUSTIVE,
 	OPT_SCHEMA,
 	OPT_STATS
@@ -69,6 +70,8 @@ static const struct argp_option options[] = {
      "What is to be atomic: critical sections (locks, the default), functions or annotated regions", 0},
     {"budget", OPT_BUDGET, "N[,TOTAL]", 0,
      "Let the provers execute N events for one candidate, and TOTAL for all (500000,20000000)", 0},
+    {"guess", OPT_GUESS, NULL, 0, "Give what is only predicted the schedule that PECAN makes, though it is not valid",
+     0},
     {"jobs", OPT_JOBS, "N", 0, "Let N processes decide what was found (1); what they say does not depend on N", 0},
     {"exhaustive", OPT_EXHAUSTIVE, NULL, 0,
      "Decide all races and deadlocks at once by visiting every state that the trace's events can reach; for small "
@@ -241,6 +244,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_BUDGET:
 		parse_budget(state, &s->analysis.prove, arg);
+		return 0;
+	case OPT_GUESS:
+		s->analysis.prove.guess = true;
 		return 0;
 	case OPT_JOBS:
 		s->analysis.jobs = parse_jobs(state, arg);

@@ -313,6 +313,8 @@ static bool put_schedule(const struct page *p, const struct anomaly *anomaly)
 	      p->out);
 	if (first)
 		fprintf(p->out, " The first %zu turns are left out.", first);
+	if (anomaly->guess)
+		fprintf(p->out, " It is a guess (PECAN's) and no proof: %s.", anomaly->guess);
 	if (anomaly->leans)
 		fprintf(p->out, " It is no proof: of %" PRIu32 " reads only time stamps tell which write they saw.",
 		        anomaly->leans);

@@ -204,6 +204,8 @@ static json_t *evidence_json(const struct report *r, const struct anomaly *anoma
 	set(&o, "witness", text(witness_name(anomaly->witness)));
 	if (anomaly->leans)
 		set(&o, "leans", leans_json(r, anomaly));
+	if (anomaly->guess)
+		set(&o, "guess", json_string(anomaly->guess));
 	if (anomaly->substitutes)
 		set(&o, "values", values_json(r, anomaly));
 	return o;

@@ -221,6 +221,7 @@ static json_t *code_flow(const struct report *r, const struct anomaly *anomaly)
 	json_t *o = json_object();
 	set(&o, "message",
 	    message(first            ? "a schedule that shows it; its first steps are left out"
+	            : anomaly->guess ? "a guess at a schedule that shows it, and no proof"
 	            : anomaly->leans ? "a schedule that shows it, if time stamps tell which writes were seen"
 	                             : "a schedule that shows it"));
 	set(&o, "threadFlows", f.list);

@@ -321,6 +321,8 @@ static void put_schedule(const struct printer *p, const struct report_entry *ent
 		fprintf(p->out, " %" PRIu64 "-%" PRIu64, steps.items[i].from, steps.items[i].to);
 	}
 	fputs(steps.count ? "\n" : "at once\n", p->out);
+	if (anomaly->guess)
+		fprintf(p->out, "  it is a guess (PECAN's) and no proof: %s\n", anomaly->guess);
 	if (anomaly->leans)
 		fprintf(p->out,
 		        "  it is no proof: of %" PRIu32 " read%s, the first at event %" PRIu32

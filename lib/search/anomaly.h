@@ -49,6 +49,7 @@ struct anomaly {
 	uint32_t other_count;
 	struct schedule *schedule; /* owned; NULL: none, or left out */
 	uint32_t left_out;         /* steps of the schedule that was left out, since all together were too long; or 0 */
+	const char *guess;         /* not NULL: the schedule is PECAN's, and why the judge refuses it; borrowed */
 	uint32_t leans;            /* reads in the schedule whose writer is known by time stamp only (stamped traces) */
 	uint32_t lean;             /* the first of them, an event index */
 	uint32_t substitutes;      /* reads in the schedule that see another write of the value that they saw */

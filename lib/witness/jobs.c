@@ -15,6 +15,7 @@ struct found {
 	enum witness_kind witness;
 	uint32_t events[ANOMALY_EVENTS_MAX];
 	uint32_t leans, lean, substitutes, substitute;
+	const char *guess; /* a text of the program, which is the same in its copies */
 	bool scheduled;
 	uint32_t steps;
 	uint64_t schedule_events;
@@ -82,6 +83,7 @@ static void work(struct provers *p, const struct anomaly_list *list, uint32_t k,
 		f.lean = a->lean;
 		f.substitutes = a->substitutes;
 		f.substitute = a->substitute;
+		f.guess = a->guess;
 		if (a->schedule) {
 			f.scheduled = true;
 			f.steps = a->schedule->count;
@@ -189,5 +191,6 @@ bool jobs_take(struct jobs *j, struct anomaly *a)
 	a->lean = f.lean;
 	a->substitutes = f.substitutes;
 	a->substitute = f.substitute;
+	a->guess = f.guess;
 	return true;
 }

@@ -118,6 +118,7 @@ struct provers *provers_create(const struct prove_context *context, const struct
 		p->m = m;
 		p->context = *context;
 		p->options.budget = options->budget ? options->budget : BUDGET;
+		p->options.guess = options->guess;
 		p->options.total_budget = options->total_budget ? options->total_budget : TOTAL_BUDGET;
 		p->counts.budget = p->options.budget;
 		p->counts.total_budget = p->options.total_budget;
@@ -567,6 +568,32 @@ static enum rt_status decide(struct provers *p, struct candidate *c, struct rt_e
 	return status;
 }
 
+/* PECAN's schedule for what stays predicted, and what is wrong with it. */
+static enum rt_status guess(struct provers *p, struct anomaly *a, struct rt_error *err)
+{
+	struct goal goal = goal_of(a);
+	struct outcome o = {.answer = SEARCH_FOUND, .kind = WITNESS_PECAN};
+	struct verdict_of_judge v;
+	if (!pecan_schedule(p->context.por, &goal, &o.schedule)) {
+		schedule_release(&o.schedule);
+		return rt_error_set(err, RT_EMEMORY, "no memory for a schedule");
+	}
+	judge_verify(p->judge, &o.schedule, &goal, &v);
+	o.leans = certain_leans(p->certain, &o.schedule, goal.events, goal.count, &o.lean);
+	o.substitutes = v.substitutes;
+	o.substitute = v.substitute;
+	/* It may be right, if there was no budget left to ask PECAN's prover. */
+	if (!v.fault)
+		return adopt(a, &goal, &o, err);
+	a->guess = verify_fault_text(v.fault);
+	if (!(a->schedule = calloc(1, sizeof *a->schedule))) {
+		schedule_release(&o.schedule);
+		return rt_error_set(err, RT_EMEMORY, "no memory for a schedule");
+	}
+	*a->schedule = o.schedule;
+	return RT_OK;
+}
+
 enum rt_status provers_decide(struct provers *p, struct anomaly *a, struct rt_error *err)
 {
 	bool observed = a->verdict == VERDICT_OBSERVED, few = a->count - a->ruled_out <= 1 + (uint64_t)a->other_count;
@@ -582,9 +609,11 @@ enum rt_status provers_decide(struct provers *p, struct anomaly *a, struct rt_er
 		return status;
 	if (c.all_refuted && a->verdict == VERDICT_PREDICTED && !a->schedule)
 		a->verdict = VERDICT_REFUTED;
+	if (p->options.guess && a->verdict == VERDICT_PREDICTED && !a->schedule && (status = guess(p, a, err)))
+		return status;
 	p->counts.proved += a->verdict == VERDICT_PROVED;
 	p->counts.refuted += a->verdict == VERDICT_REFUTED;
-	p->counts.undecided += a->verdict == VERDICT_PREDICTED && !a->schedule;
-	p->counts.leaning += a->verdict == VERDICT_PREDICTED && a->schedule;
+	p->counts.undecided += a->verdict == VERDICT_PREDICTED && (!a->schedule || a->guess);
+	p->counts.leaning += a->verdict == VERDICT_PREDICTED && a->schedule && !a->guess;
 	return RT_OK;
 }

@@ -201,6 +201,18 @@ cmp program.fingerprints moved/program.fingerprints || wrong "moved lines change
 "$racetrace" analyze --every loop.std >first
 "$racetrace" analyze --every loop.std | cmp -s first - || wrong "two reports of one trace differ"
 
+# What is only predicted has no schedule; with --guess PECAN's, and what is wrong with it.
+guesses="--all --every --kinds asv --budget 1 $top/tests/golden/ibm/bubblesort.std"
+expect 1 --fail-on predicted $guesses
+holds '[.anomalies[] | select(.verdict == "predicted")] | length > 0 and all(.[]; .schedule == null and .evidence.guess == null)'
+expect 1 --fail-on predicted --guess $guesses
+holds '[.anomalies[] | select(.verdict == "predicted")] | length > 0 and
+	all(.[]; (.schedule.steps | length > 0) and (.evidence.guess | length > 0) and .evidence.witness == null)'
+holds 'all(.anomalies[]; .verdict == "predicted" or .evidence.guess == null)'
+id=$(jq -r '[.anomalies[] | select(.evidence.guess)][0].id' out)
+"$racetrace" schedule --verify --anomaly "$id" out >judged && wrong "a guess is valid"
+grep -q "not valid" judged || wrong "no reason against a guess: $(cat judged)"
+
 # However many processes decide, they say the same: with budgets that last, and with ones that run out on the way.
 for budget in 500000 300,2000; do
 	for jobs in 1 2 5; do
