@@ -477,11 +477,11 @@ static struct goal instance(const struct anomaly *a, uint32_t i)
 	return goal;
 }
 
-/* Keeps the goal to be looked for in every state, unless the closure refutes it. */
+/* Keeps the goal to be looked for in every state, unless what it needs refutes it. */
 static bool keep_goal(struct provers *p, const struct goal *goal)
 {
 	struct schedule none = {0};
-	if (goal->kind == GOAL_SEQUENCE || closure(p, goal, &none) == SEARCH_NONE)
+	if (goal->kind == GOAL_SEQUENCE || needed(p, goal, &none) == SEARCH_NONE)
 		return true;
 	if (!vec_reserve(&p->visited, &p->visited_capacity, (uint64_t)p->visited_count + 1, sizeof *p->visited))
 		return false;
