@@ -120,6 +120,8 @@ struct provers *provers_create(const struct prove_context *context, const struct
 		p->options.budget = options->budget ? options->budget : BUDGET;
 		p->options.guess = options->guess;
 		p->options.total_budget = options->total_budget ? options->total_budget : TOTAL_BUDGET;
+		if (p->options.budget > p->options.total_budget)
+			p->options.budget = p->options.total_budget;
 		p->counts.budget = p->options.budget;
 		p->counts.total_budget = p->options.total_budget;
 		p->counts.state_limit = STATES_MAX;
@@ -154,8 +156,11 @@ bool provers_add(struct provers *p, const struct prove_counts *before, const str
 {
 	struct prove_counts *c = &p->counts;
 	uint64_t spent = after->spent - before->spent, pecan = after->pecan_spent - before->pecan_spent;
-	if ((spent && c->spent + p->options.budget > p->options.total_budget) ||
-	    (pecan && c->pecan_spent + pecan > pecan_limit(p)))
+	uint64_t total = p->options.total_budget;
+	bool spent_other = c->exhausted ? spent : after->exhausted || (spent && c->spent + p->options.budget > total);
+	bool pecan_other =
+	    c->pecan_exhausted ? pecan : after->pecan_exhausted || c->pecan_spent + pecan > pecan_limit(p);
+	if (spent_other || pecan_other)
 		return false;
 	c->asked += after->asked - before->asked;
 	c->proved += after->proved - before->proved;
@@ -170,7 +175,6 @@ bool provers_add(struct provers *p, const struct prove_counts *before, const str
 	c->spent += spent;
 	c->pecan_spent += pecan;
 	c->cut |= after->cut;
-	c->exhausted |= after->exhausted;
 	return true;
 }
 
@@ -185,9 +189,10 @@ static uint64_t budget_left(struct provers *p)
 	uint64_t own = spent < p->options.budget ? p->options.budget - spent : 0;
 	if (p->more_instances)
 		own /= 2;
-	p->counts.exhausted |= !left;
+	/* Once and for all, so that what is asked later does not depend on what it would have cost. */
+	p->counts.exhausted |= left < own;
 	p->counts.cut |= !own;
-	return left < own ? left : own;
+	return p->counts.exhausted ? 0 : own;
 }
 
 /*
@@ -265,7 +270,8 @@ static enum search_answer pecan(struct provers *p, const struct goal *goal, stru
 	uint64_t length = 0;
 	for (uint32_t i = 0; i < goal->count; i++)
 		length = goal->events[i] >= length ? goal->events[i] + UINT64_C(1) : length;
-	if (p->counts.pecan_spent + length > pecan_limit(p))
+	p->counts.pecan_exhausted |= p->counts.pecan_spent + length > pecan_limit(p);
+	if (p->counts.pecan_exhausted)
 		return SEARCH_GAVE_UP;
 	p->counts.pecan_spent += length;
 	return pecan_schedule(p->context.por, goal, out) ? SEARCH_FOUND : SEARCH_NO_MEMORY;

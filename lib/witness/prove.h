@@ -24,6 +24,7 @@ struct prove_counts {
 	uint64_t pecan_spent;          /* events in PECAN's schedules */
 	bool cut;                      /* a search gave up at its budget */
 	bool exhausted;                /* the total budget ran out */
+	bool pecan_exhausted;          /* and so did PECAN's part */
 	uint64_t budget, total_budget; /* as applied; 0: no prover was made */
 	/* provers_visit: */
 	uint64_t states, state_limit; /* so many were visited; might have been, without more memory */
