@@ -40,6 +40,7 @@ struct settings {
 	const char *output;                 /* NULL: standard output */
 	const char *trace;
 	const char *anomaly; /* NULL: all */
+	bool all;            /* refuted ones too */
 	bool only_orders, fail_on_given, schema, show_stats;
 	int fail_on; /* enum verdict; VERDICTS: never */
 };
@@ -146,16 +147,6 @@ static uint32_t find_list(struct argp_state *state, const char *what, const char
 }
 
 /* "N" or "N,TOTAL". */
-static uint32_t parse_jobs(struct argp_state *state, const char *text)
-{
-	enum { JOBS_MAX = 1024 };
-	char *end;
-	unsigned long n = strtoul(text, &end, 10);
-	if (*text < '0' || *text > '9' || *end || !n || n > JOBS_MAX)
-		argp_error(state, "'%s' is not a number of jobs: 1 to %d", text, JOBS_MAX);
-	return (uint32_t)n;
-}
-
 static void parse_budget(struct argp_state *state, struct prove_options *prove, const char *text)
 {
 	uint64_t numbers[2] = {0, 0};
@@ -222,7 +213,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		s->analysis.every = true;
 		return 0;
 	case OPT_ALL:
-		s->analysis.all = true;
+		s->all = true;
 		return 0;
 	case OPT_KINDS:
 		s->analysis.kinds = find_list(state, "a kind", arg, kind_at);
@@ -249,7 +240,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		s->analysis.prove.guess = true;
 		return 0;
 	case OPT_JOBS:
-		s->analysis.jobs = parse_jobs(state, arg);
+		s->analysis.jobs = cmd_number(state, "the number of jobs", arg, 1, 1024);
 		return 0;
 	case OPT_EXHAUSTIVE:
 		s->analysis.exhaustive = true;
@@ -339,7 +330,7 @@ static int exit_status(const struct settings *s, const struct report *r)
 static enum rt_status write_report(const struct settings *s, const struct analysis *a, const struct stats *stats,
                                    struct output *o, int *result, struct rt_error *err)
 {
-	struct report_options report_options = {.least = s->analysis.all ? VERDICT_REFUTED : VERDICT_PREDICTED,
+	struct report_options report_options = {.least = s->all ? VERDICT_REFUTED : VERDICT_PREDICTED,
 	                                        .every = s->analysis.every,
 	                                        .orders = s->only_orders ? s->analysis.orders : 0,
 	                                        .only = s->anomaly};

@@ -4,6 +4,8 @@
 
 #include "tracefmt/error.h"
 
+#include <stdint.h>
+
 /* Exit statuses of the tool itself. */
 enum { EXIT_CLEAN = 0, EXIT_FOUND = 1, EXIT_USAGE = 2, EXIT_INPUT = 3 };
 
@@ -17,5 +19,9 @@ int cmd_convert(int argc, char **argv);
 
 /* Prints "racetrace: MESSAGE" to standard error; returns the exit status that belongs to the error. */
 int cmd_fail(const struct rt_error *err);
+
+struct argp_state;
+/* An option's argument as a number; what it says when that is wrong ends the program. what: "the number of threads". */
+uint32_t cmd_number(struct argp_state *state, const char *what, const char *text, uint32_t min, uint32_t max);
 
 #endif

@@ -2,8 +2,11 @@
 #include "cmd/command.h"
 #include "cmd/library.h"
 
+#include <argp.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct command {
@@ -37,6 +40,17 @@ int cmd_fail(const struct rt_error *err)
 {
 	fprintf(stderr, "racetrace: %s\n", err->message);
 	return err->status == RT_EUSAGE ? EXIT_USAGE : EXIT_INPUT;
+}
+
+uint32_t cmd_number(struct argp_state *state, const char *what, const char *text, uint32_t min, uint32_t max)
+{
+	char *end;
+	errno = 0;
+	unsigned long long n = strtoull(text, &end, 10);
+	if (errno || *end || end == text || *text == '-' || n < min || n > max)
+		argp_error(state, "%s must be a number from %" PRIu32 " to %" PRIu32 ", not '%s'", what, min, max,
+		           text);
+	return (uint32_t)n;
 }
 
 static int run(const struct command *command, int argc, char **argv)

@@ -33,17 +33,6 @@ struct options {
 	bool verbose;
 };
 
-static uint32_t number(struct argp_state *state, const char *what, const char *text, uint32_t min, uint32_t max)
-{
-	char *end;
-	errno = 0;
-	unsigned long long n = strtoull(text, &end, 10);
-	if (errno || *end || end == text || *text == '-' || n < min || n > max)
-		argp_error(state, "%s must be a number from %" PRIu32 " to %" PRIu32 ", not '%s'", what, min, max,
-		           text);
-	return (uint32_t)n;
-}
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
@@ -52,12 +41,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->output = arg;
 		return 0;
 	case 'r':
-		o->ring_kib = number(state, "the size of a ring", arg, 4, 1 << 20);
+		o->ring_kib = cmd_number(state, "the size of a ring", arg, 4, 1 << 20);
 		if (o->ring_kib & (o->ring_kib - 1))
 			argp_error(state, "the size of a ring must be a power of two, not '%s'", arg);
 		return 0;
 	case 't':
-		o->threads = number(state, "the number of threads", arg, 1, 1 << 20);
+		o->threads = cmd_number(state, "the number of threads", arg, 1, 1 << 20);
 		return 0;
 	case OPTION_NO_CHILDREN:
 		o->only_first = true;

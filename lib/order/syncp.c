@@ -219,12 +219,7 @@ bool syncp_unordered(const struct order_result *result, uint32_t e1, uint32_t e2
 	return find_ideal(r, e1, e2);
 }
 
-const uint32_t *syncp_ideal(const struct order_result *result, uint32_t e1, uint32_t e2)
-{
-	return syncp_unordered(result, e1, e2) ? result->ideal : NULL;
-}
-
-const uint32_t *syncp_ideal_of(const struct order_result *result, const uint32_t *events, uint32_t count)
+const uint32_t *syncp_ideal(const struct order_result *result, const uint32_t *events, uint32_t count)
 {
 	struct order_result *r = (struct order_result *)(uintptr_t)result;
 	const struct model *m = r->m;

@@ -306,7 +306,8 @@ static void put_schedule(const struct printer *p, const struct report_entry *ent
 	struct steps steps;
 	if (anomaly->left_out)
 		fprintf(p->out,
-		        "  schedule: %" PRIu32 " turns of threads; 'racetrace schedule --anomaly %s' prints them\n",
+		        "  schedule: %" PRIu32
+		        " turns of threads; 'racetrace schedule --anomaly %s TRACE' prints them\n",
 		        anomaly->left_out, entry->id);
 	if (!anomaly->schedule || anomaly->witness == WITNESS_RECORDED ||
 	    !steps_init(&steps, p->r->analysis->model, p->r->descriptions, anomaly))

@@ -15,7 +15,6 @@ struct analysis_options {
 	uint32_t kinds;             /* bit i: enum anomaly_kind i is searched for; 0: all */
 	uint32_t orders;            /* bit i: orders[i] runs; 0: all. What the verdicts need runs in any case */
 	bool every;                 /* one anomaly a tuple of events instead of one a tuple of source positions */
-	bool all;                   /* refuted ones too */
 	bool unproved;              /* no prover is asked: what the orders say is all that is wanted */
 	bool exhaustive;            /* every state is visited for all races and deadlocks; see provers_visit */
 	uint64_t asked;             /* bit i: patterns[i] is searched for although it is off by default */
@@ -33,7 +32,7 @@ struct search_limits {
 	bool regions;      /* a region had more accesses, by cell and source position, than are combined for ASVs */
 	bool combinations; /* nothing was found among as many combinations as are tried, and there were more */
 };
-/* The bounds of these. */
+/* The bounds of these: of the accesses of a region; of what is tried, at least. */
 enum { SEARCH_REGION = 64, SEARCH_COMBINATIONS = 8192 };
 
 struct analysis {

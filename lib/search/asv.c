@@ -251,7 +251,8 @@ static void search_groups(struct search *s, int order, uint32_t u, uint32_t u_en
 {
 	struct match x = {.pattern = pattern_of(s, order, class_at(s, u)->key, class_at(s, v)->key), .order = order};
 	uint32_t u_count = u_end - u, v_count = v_end - v;
-	uint64_t tried = 0, counted = COUNTED_MAX + (uint64_t)u_count + v_count, most = 16 * counted;
+	uint64_t tried = 0, sides = (uint64_t)u_count + v_count;
+	uint64_t counted = COUNTED_MAX + sides, most = SEARCH_COMBINATIONS + 16 * sides;
 	if (!x.pattern)
 		return;
 	for (uint32_t turn = 0; turn < v_count; turn++)

@@ -23,7 +23,7 @@ enum { REMOTE_SITE, REMOTE_AGAIN, REMOTE_UNUSED, REMOTE_LOCKSET, REMOTE_THREAD }
 enum { FAMILY_KEY = 3, LOCKS_KEY = 3 };
 
 /* Once an anomaly has its instances, so many pairs of classes are counted yet; and without any, so many are tried. */
-enum { COUNTED_MAX = 1024, TRIED_MAX = 1 << 20 };
+enum { COUNTED_MAX = 1024, TRIED_MAX = 128 * SEARCH_COMBINATIONS };
 
 /* Two consecutive accesses of a thread to the cell, in one region. */
 struct pair {

@@ -95,7 +95,7 @@ static bool make_edges(struct ptg *g)
 static bool make_kinds(struct ptg *g)
 {
 	const struct model *m = g->m;
-	uint32_t entries = m->cell_count ? m->cells[m->cell_count - 1].first + m->cells[m->cell_count - 1].count : 0;
+	uint32_t entries = model_entries(m);
 	g->kinds = malloc(((size_t)entries + 1) * sizeof *g->kinds);
 	g->reads = calloc((size_t)m->cell_count + 1, sizeof *g->reads);
 	if (!g->kinds || !g->reads)

@@ -1,10 +1,11 @@
 /* Units of work on two cells; see units.h. */
 #include "lib/search/units.h"
 
+#include "lib/search/analysis.h"
 #include "lib/trace/vec.h"
 
 /* Of a region, the first EARLY and the latest RECENT different (cell, site)s are combined with what comes. */
-enum { EARLY = 16, RECENT = UNITS_REGION - EARLY, CELLS_OF_ACCESS = 16 };
+enum { EARLY = 16, RECENT = SEARCH_REGION - EARLY, CELLS_OF_ACCESS = 16 };
 
 enum { FAMILY_THREAD, FAMILY_CORE, FAMILY_WRITES };
 

@@ -6,12 +6,8 @@
 #ifndef LIB_SEARCH_UNITS_H
 #define LIB_SEARCH_UNITS_H
 
-#include "lib/search/analysis.h"
 #include "lib/search/classes.h"
 #include "lib/search/gap.h"
-
-/* So many different (cell, site)s of one region are combined with what comes in it. */
-enum { UNITS_REGION = SEARCH_REGION };
 
 /* Numbers of a class of units: cells, sites, thread, locks held in between and at either. */
 enum { UNIT_CELL1, UNIT_CELL2, UNIT_SITE1, UNIT_SITE2, UNIT_THREAD, UNIT_GAP, UNIT_LOCKS1, UNIT_LOCKS2 };
@@ -34,7 +30,7 @@ struct units {
 	struct unit *items;     /* class by class, in the order of their first events */
 	uint32_t count;
 	struct gaps gaps;
-	bool cut; /* a region had more than UNITS_REGION */
+	bool cut; /* a region had more (cell, site)s than SEARCH_REGION */
 };
 
 /*

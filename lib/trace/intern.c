@@ -107,30 +107,6 @@ static uint64_t object_hash(const struct model *m, uint32_t i)
 	return mix(m->objects[i].addr, m->objects[i].kind);
 }
 
-uint32_t intern_object(struct intern *in, uint64_t addr, enum model_object_kind kind)
-{
-	struct model *m = in->m;
-	uint32_t *cached = &in->object_cache[(addr >> 3 ^ addr >> 13 ^ kind) % INTERN_CACHE];
-	if (*cached && m->objects[*cached - 1].addr == addr && m->objects[*cached - 1].kind == kind)
-		return *cached - 1;
-	if (!vec_reserve(&m->objects, &in->object_capacity, (uint64_t)m->object_count + 1, sizeof *m->objects))
-		return fail(in);
-	m->objects[m->object_count] = (struct model_object){addr, kind};
-	uint64_t hash = object_hash(m, m->object_count);
-	for (uint32_t i = (uint32_t)hash & in->objects.mask; in->objects.slots[i]; i = (i + 1) & in->objects.mask) {
-		const struct model_object *o = &m->objects[in->objects.slots[i] - 1];
-		if (o->addr == addr && o->kind == kind) {
-			*cached = in->objects.slots[i];
-			return *cached - 1;
-		}
-	}
-	uint32_t index = m->object_count++;
-	*cached = index + 1;
-	if (!table_put(&in->objects, hash, index) && !table_grow(&in->objects, m, object_hash))
-		return fail(in);
-	return index;
-}
-
 static uint32_t *object_slot(const struct intern *in, uint64_t addr, enum model_object_kind kind)
 {
 	const struct model *m = in->m;
@@ -141,6 +117,31 @@ static uint32_t *object_slot(const struct intern *in, uint64_t addr, enum model_
 			return &in->objects.slots[i];
 	}
 	return NULL;
+}
+
+static uint32_t *object_cached(struct intern *in, uint64_t addr, enum model_object_kind kind)
+{
+	return &in->object_cache[(addr >> 3 ^ addr >> 13 ^ kind) % INTERN_CACHE];
+}
+
+uint32_t intern_object(struct intern *in, uint64_t addr, enum model_object_kind kind)
+{
+	struct model *m = in->m;
+	uint32_t *cached = object_cached(in, addr, kind), *slot;
+	if (*cached && m->objects[*cached - 1].addr == addr && m->objects[*cached - 1].kind == kind)
+		return *cached - 1;
+	if ((slot = object_slot(in, addr, kind))) {
+		*cached = *slot;
+		return *slot - 1;
+	}
+	if (!vec_reserve(&m->objects, &in->object_capacity, (uint64_t)m->object_count + 1, sizeof *m->objects))
+		return fail(in);
+	uint32_t index = m->object_count++;
+	m->objects[index] = (struct model_object){addr, kind};
+	*cached = index + 1;
+	if (!table_put(&in->objects, object_hash(m, index), index) && !table_grow(&in->objects, m, object_hash))
+		return fail(in);
+	return index;
 }
 
 uint32_t intern_object_find(const struct intern *in, uint64_t addr, enum model_object_kind kind)
@@ -159,7 +160,7 @@ uint32_t intern_object_anew(struct intern *in, uint64_t addr, enum model_object_
 		return fail(in);
 	m->objects[m->object_count] = (struct model_object){addr, kind};
 	*slot = ++m->object_count;
-	in->object_cache[(addr >> 3 ^ addr >> 13 ^ kind) % INTERN_CACHE] = *slot;
+	*object_cached(in, addr, kind) = *slot;
 	return *slot - 1;
 }
 

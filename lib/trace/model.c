@@ -343,6 +343,19 @@ uint32_t model_arg(const struct model *m, uint32_t e)
 	return low < m->arg_count && m->args[low].event == e ? m->args[low].value : MODEL_NONE;
 }
 
+uint32_t model_entry(const struct model *m, uint32_t cell, uint32_t e)
+{
+	uint32_t low = m->cells[cell].first, high = low + m->cells[cell].count;
+	while (low + 1 < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (m->cell_events[middle] <= e)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 bool model_value(const struct model *m, uint32_t e, uint32_t cell, uint64_t *bits)
 {
 	uint32_t low = 0, high = m->value_count;

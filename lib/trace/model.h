@@ -166,6 +166,13 @@ int model_locksets_exclude(const struct model *m, uint32_t a, uint32_t b);
 /* Do the accesses conflict: same cell is the caller's business; different threads, at least one write, not both atomic.
  */
 int model_conflict(const struct model *m, uint32_t e1, uint32_t e2);
+/* Length of cell_events. */
+static inline uint32_t model_entries(const struct model *m)
+{
+	return m->cell_count ? m->cells[m->cell_count - 1].first + m->cells[m->cell_count - 1].count : 0;
+}
+/* Entry of an access in the list of a cell that it touches: an index into cell_events. */
+uint32_t model_entry(const struct model *m, uint32_t cell, uint32_t e);
 /* The event of e's thread right before it, MODEL_NONE if it is the first. */
 static inline uint32_t model_pred(const struct model *m, uint32_t e)
 {

@@ -87,11 +87,9 @@ static void find_seen(struct values *v, const struct model *m, uint32_t cell)
 
 bool values_init(struct values *v, const struct model *m)
 {
-	size_t entries = 0, most = 0;
-	for (uint32_t c = 0; c < m->cell_count; c++) {
-		entries += m->cells[c].count;
+	size_t entries = model_entries(m), most = 0;
+	for (uint32_t c = 0; c < m->cell_count; c++)
 		most = m->cells[c].count > most ? m->cells[c].count : most;
-	}
 	struct written *list = malloc((most + 1) * sizeof *list);
 	*v = (struct values){malloc((entries + 1) * sizeof *v->like), malloc((entries + 1) * sizeof *v->saw),
 	                     malloc((entries + 1) * sizeof *v->next),

@@ -37,7 +37,7 @@ struct certain *certain_create(const struct model *m, bool exact, struct rt_erro
 	c->exact = exact;
 	if (exact)
 		return c;
-	size_t entries = m->cell_count ? m->cells[m->cell_count - 1].first + m->cells[m->cell_count - 1].count : 0;
+	size_t entries = model_entries(m);
 	c->cells = calloc((size_t)m->cell_count + 1, 1);
 	c->uncertain = calloc(entries / 8 + 1, 1);
 	c->last = malloc(((size_t)m->thread_count + 1) * sizeof *c->last);
@@ -116,15 +116,8 @@ static bool uncertain_in(struct certain *c, uint32_t cell, uint32_t e)
 	}
 	if (c->cells[cell] == CELL_CERTAIN)
 		return false;
-	uint32_t low = m->cells[cell].first, high = low + m->cells[cell].count;
-	while (low + 1 < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (m->cell_events[middle] <= e)
-			low = middle;
-		else
-			high = middle;
-	}
-	return c->uncertain[low / 8] >> low % 8 & 1;
+	uint32_t entry = model_entry(m, cell, e);
+	return c->uncertain[entry / 8] >> entry % 8 & 1;
 }
 
 static bool is_uncertain(struct certain *c, uint32_t e)

@@ -73,23 +73,12 @@ static uint32_t choose(const struct closure *c, uint32_t first)
 	return best;
 }
 
-static bool at_goal(const struct closure *c)
-{
-	const struct goal *g = c->goal;
-	if (g->kind == GOAL_SEQUENCE)
-		return c->space->reached == g->count;
-	for (uint32_t i = 0; i < g->count; i++)
-		if (!space_stands_before(c->space, g->events[i]))
-			return false;
-	return true;
-}
-
 static enum search_answer linearise(struct closure *c, const uint32_t *to, uint32_t first, struct schedule *out)
 {
 	uint32_t e;
 	bool reached = false;
 	space_begin(c->space, c->goal, to, to, c->start);
-	while (!c->space->failed && !(reached = at_goal(c)) && (e = choose(c, first)) != MODEL_NONE)
+	while (!c->space->failed && !(reached = space_meets(c->space, c->goal)) && (e = choose(c, first)) != MODEL_NONE)
 		space_execute(c->space, e);
 	c->spent += c->space->spent;
 	bool failed = c->space->failed || (reached && !space_schedule(c->space, out));

@@ -8,7 +8,7 @@ bool needs_init(struct needs *n, const struct base *base, const struct reads *re
 {
 	const struct model *m = base->m;
 	size_t threads = (size_t)m->thread_count + 1;
-	size_t entries = m->cell_count ? m->cells[m->cell_count - 1].first + m->cells[m->cell_count - 1].count : 0;
+	size_t entries = model_entries(m);
 	*n = (struct needs){.m = m, .trf = base->trf, .base = base, .reads = reads};
 	n->must = calloc(threads, sizeof *n->must);
 	n->bound = calloc(threads, sizeof *n->bound);

@@ -1,6 +1,8 @@
 /* PECAN's schedules; see pecan.h. */
 #include "lib/witness/pecan.h"
 
+#include "lib/order/sections.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,41 +113,19 @@ static void hold_up_others(struct pecan *p)
 			p->cuts[p->held_up++] = outermost_lock(p->m, g->events[i]);
 }
 
-/* The lock that an event takes or, if it lets one go, that one; MODEL_NONE: neither. */
-static uint32_t lock_of(const struct model *m, uint32_t e)
-{
-	switch (model_op(m, e)) {
-	case RT_OP_ACQUIRE:
-	case RT_OP_ACQUIRE_SHARED:
-	case RT_OP_RELEASE:
-		return m->events[e].object;
-	case RT_OP_WAIT_BEGIN:
-	case RT_OP_WAIT_END:
-		return model_arg(m, e);
-	default:
-		return MODEL_NONE;
-	}
-}
-
-static bool releases(const struct model *m, uint32_t e)
-{
-	return model_op(m, e) == RT_OP_RELEASE || model_op(m, e) == RT_OP_WAIT_BEGIN;
-}
-
 /* Takes or lets go the event's lock; false if another thread has it. */
 static bool move_lock(struct pecan *p, uint32_t e)
 {
 	const struct model *m = p->m;
-	uint32_t lock = lock_of(m, e), owner = model_thread_of(m, e) + 1;
+	uint32_t lock = section_lock_taken(m, e), let_go = section_lock_let_go(m, e), owner = model_thread_of(m, e) + 1;
+	if (let_go != MODEL_NONE) {
+		if (p->holder[let_go] == owner)
+			p->holder[let_go] = 0;
+		else
+			p->readers[let_go] -= p->readers[let_go] ? 1 : 0;
+	}
 	if (lock == MODEL_NONE)
 		return true;
-	if (releases(m, e)) {
-		if (p->holder[lock] == owner)
-			p->holder[lock] = 0;
-		else
-			p->readers[lock] -= p->readers[lock] ? 1 : 0;
-		return true;
-	}
 	bool shared = model_op(m, e) == RT_OP_ACQUIRE_SHARED;
 	if (p->holder[lock] || (!shared && p->readers[lock]))
 		return false;
@@ -234,8 +214,8 @@ static void make_way(struct pecan *p, uint32_t e, uint32_t part)
 	uint32_t thread = model_thread_of(m, e), end = m->events[e].pos;
 	memset(p->needed, FREE, m->object_count);
 	for (uint32_t pos = p->done[thread]; pos < end; pos++) {
-		uint32_t step = m->threads[thread].events[pos], lock = lock_of(m, step);
-		if (lock == MODEL_NONE || releases(m, step))
+		uint32_t step = m->threads[thread].events[pos], lock = section_lock_taken(m, step);
+		if (lock == MODEL_NONE)
 			continue;
 		uint8_t mode = model_op(m, step) == RT_OP_ACQUIRE_SHARED ? SHARED : EXCLUSIVE;
 		p->needed[lock] = mode > p->needed[lock] ? mode : p->needed[lock];

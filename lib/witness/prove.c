@@ -314,7 +314,7 @@ static enum search_answer syncp(struct provers *p, const struct goal *goal, stru
 	const struct model *m = p->m;
 	if (!*p->context.syncp || goal->kind == GOAL_SEQUENCE)
 		return SEARCH_GAVE_UP;
-	const uint32_t *ideal = syncp_ideal_of(*p->context.syncp, goal->events, goal->count);
+	const uint32_t *ideal = syncp_ideal(*p->context.syncp, goal->events, goal->count);
 	uint32_t end = 0;
 	for (uint32_t t = 0; ideal && t < m->thread_count; t++)
 		if (ideal[t] && m->threads[t].events[ideal[t] - 1] >= end)

@@ -9,7 +9,7 @@
 #include "lib/search/anomaly.h"
 
 struct prove_options {
-	uint64_t budget;       /* events that the search may execute for one instance; 0: the default */
+	uint64_t budget;       /* events that searches may execute for one candidate; 0: the default */
 	uint64_t total_budget; /* and for all of them; 0: the default */
 	bool guess;            /* what stays predicted gets PECAN's schedule, though it is no witness */
 };

@@ -21,7 +21,7 @@ static void scan_cells(struct reads *r)
 
 bool reads_init(struct reads *r, const struct model *m, const uint8_t *free_reads, const struct values *values)
 {
-	size_t entries = m->cell_count ? m->cells[m->cell_count - 1].first + m->cells[m->cell_count - 1].count : 0;
+	size_t entries = model_entries(m);
 	*r = (struct reads){.m = m, .free_reads = free_reads, .values = values};
 	r->before = calloc(entries + 1, sizeof *r->before);
 	r->entry = calloc((size_t)m->event_count + 1, sizeof *r->entry);
@@ -40,15 +40,5 @@ void reads_release(struct reads *r)
 uint32_t reads_entry(const struct reads *r, uint32_t e, uint32_t cell)
 {
 	const struct model *m = r->m;
-	if (cell == m->events[e].object)
-		return r->entry[e];
-	uint32_t low = m->cells[cell].first, high = low + m->cells[cell].count;
-	while (low + 1 < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (m->cell_events[middle] <= e)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	return cell == m->events[e].object ? r->entry[e] : model_entry(m, cell, e);
 }

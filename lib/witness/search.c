@@ -2,16 +2,13 @@
 #include "lib/witness/search.h"
 
 #include "lib/order/sections.h"
-#include "lib/trace/vec.h"
+#include "lib/witness/choices.h"
 #include "lib/witness/closure.h"
 #include "lib/witness/needs.h"
 #include "lib/witness/space.h"
 
-/* A state in which more than one thread may go on: the threads still to be tried. */
-struct choice {
-	uint32_t depth;            /* executed events when it was made */
-	uint32_t first, next, end; /* in candidates */
-};
+#include <stdlib.h>
+#include <string.h>
 
 struct search {
 	const struct model *m;
@@ -20,10 +17,7 @@ struct search {
 	struct needs needs;
 	struct space space;
 	uint32_t *start; /* by thread: so many are the base, which comes first */
-	struct choice *choices;
-	uint32_t choice_count, choice_capacity;
-	uint32_t *candidates;
-	uint32_t candidate_count, candidate_capacity;
+	struct choices choices;
 	uint64_t budget;
 };
 
@@ -36,8 +30,7 @@ void search_free(struct search *s)
 	base_release(&s->base);
 	reads_release(&s->reads);
 	free(s->start);
-	free(s->choices);
-	free(s->candidates);
+	choices_release(&s->choices);
 	free(s);
 }
 
@@ -81,23 +74,12 @@ static bool harmless(const struct search *s, uint32_t e)
 	       op != RT_OP_SEM_INIT;
 }
 
-static bool at_goal(const struct search *s)
-{
-	const struct goal *goal = s->space.goal;
-	if (goal->kind == GOAL_SEQUENCE)
-		return s->space.reached == goal->count;
-	for (uint32_t i = 0; i < goal->count; i++)
-		if (!space_stands_before(&s->space, goal->events[i]))
-			return false;
-	return true;
-}
-
 /* Executes whatever is harmless, as long as there is some. True at the goal. */
 static bool run_harmless(struct search *s)
 {
 	uint32_t idle = 0;
 	/* A sequence ends with its last event; with values, that may make others possible. */
-	if (at_goal(s))
+	if (space_meets(&s->space, s->space.goal))
 		return true;
 	for (uint32_t t = 0; idle < s->m->thread_count; t = t + 1 < s->m->thread_count ? t + 1 : 0, idle++) {
 		for (;;) {
@@ -110,55 +92,49 @@ static bool run_harmless(struct search *s)
 				return false;
 		}
 	}
-	return at_goal(s);
+	return space_meets(&s->space, s->space.goal);
 }
 
-/* Lists the threads that may go on, those with needed events first, then in the order of the trace. */
-static bool push_choice(struct search *s)
+/* Is e to be tried before other: is it needed and other not, else earlier in the trace? */
+static bool goes_first(const struct search *s, uint32_t e, uint32_t other)
 {
 	const struct model *m = s->m;
-	struct choice c = {s->space.done_count, s->candidate_count, 0, 0};
-	for (uint32_t t = 0; t < m->thread_count; t++) {
+	bool needed = m->events[e].pos < s->needs.must[model_thread_of(m, e)];
+	bool other_needed = m->events[other].pos < s->needs.must[model_thread_of(m, other)];
+	return needed != other_needed ? needed : e < other;
+}
+
+/* Makes a choice of the events that may come next, in the order in which they are to be tried. */
+static bool push_choice(struct search *s)
+{
+	struct choices *c = &s->choices;
+	uint32_t first = c->candidate_count;
+	if (!choices_push(c, s->space.done_count))
+		return false;
+	for (uint32_t t = 0; t < s->m->thread_count; t++) {
 		uint32_t e = space_next(&s->space, t);
 		if (e == MODEL_NONE || !space_enabled(&s->space, e))
 			continue;
-		if (!vec_reserve(&s->candidates, &s->candidate_capacity, (uint64_t)s->candidate_count + 1,
-		                 sizeof *s->candidates))
+		if (!choices_add(c, e))
 			return false;
-		uint32_t i = s->candidate_count++;
-		bool needed = s->space.pos[t] < s->needs.must[t];
-		for (; i > c.first; i--) {
-			uint32_t other = s->candidates[i - 1];
-			bool other_needed = m->events[other].pos < s->needs.must[model_thread_of(m, other)];
-			if (other_needed > needed || (other_needed == needed && other < e))
-				break;
-			s->candidates[i] = other;
-		}
-		s->candidates[i] = e;
+		uint32_t i = c->candidate_count - 1;
+		for (; i > first && goes_first(s, e, c->candidates[i - 1]); i--)
+			c->candidates[i] = c->candidates[i - 1];
+		c->candidates[i] = e;
 	}
-	c.next = c.first;
-	c.end = s->candidate_count;
-	if (!vec_reserve(&s->choices, &s->choice_capacity, (uint64_t)s->choice_count + 1, sizeof *s->choices))
-		return false;
-	s->choices[s->choice_count++] = c;
 	return true;
 }
 
 /* Takes the next way at the newest choice that has one left; false: there is none anywhere. */
 static bool next_way(struct search *s)
 {
-	while (s->choice_count) {
-		struct choice *c = &s->choices[s->choice_count - 1];
-		while (s->space.done_count > c->depth)
-			space_take_back(&s->space);
-		if (c->next < c->end) {
-			space_execute(&s->space, s->candidates[c->next++]);
-			return true;
-		}
-		s->candidate_count = c->first;
-		s->choice_count--;
-	}
-	return false;
+	uint32_t depth, e;
+	if (!choices_next(&s->choices, &depth, &e))
+		return false;
+	while (s->space.done_count > depth)
+		space_take_back(&s->space);
+	space_execute(&s->space, e);
+	return true;
 }
 
 static enum search_answer explore(struct search *s)
@@ -219,7 +195,7 @@ enum search_answer search_goal(struct search *s, const struct goal *goal, uint64
 	if (answer == SEARCH_FOUND && !space_schedule(&s->space, out))
 		answer = SEARCH_NO_MEMORY;
 	*spent = s->space.spent;
-	s->choice_count = s->candidate_count = 0;
+	choices_clear(&s->choices);
 	if (!s->space.failed)
 		space_end(&s->space);
 	return answer;

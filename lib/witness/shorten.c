@@ -1,6 +1,7 @@
 /* Shorter witnesses; see shorten.h. Places are places in the given schedule, from 0. */
 #include "lib/witness/shorten.h"
 
+#include "lib/order/sections.h"
 #include "lib/trace/vec.h"
 
 #include <string.h>
@@ -176,16 +177,6 @@ static bool depend_object(struct shorten *s, uint32_t place, uint32_t object)
 	return ok;
 }
 
-/* The lock that an event takes or lets go, MODEL_NONE: none. */
-static uint32_t lock_of(const struct model *m, uint32_t e, bool *acquire)
-{
-	unsigned op = model_op(m, e);
-	*acquire = op == RT_OP_ACQUIRE || op == RT_OP_ACQUIRE_SHARED || op == RT_OP_WAIT_END;
-	if (*acquire ? op != RT_OP_WAIT_END : op == RT_OP_RELEASE)
-		return m->events[e].object;
-	return op == RT_OP_WAIT_BEGIN || op == RT_OP_WAIT_END ? model_arg(m, e) : MODEL_NONE;
-}
-
 /* A join needs its thread to have been created, and all that it has done so far in the schedule. */
 static bool depend_join(struct shorten *s, uint32_t place, uint32_t child)
 {
@@ -201,9 +192,9 @@ static bool depend_sync(struct shorten *s, uint32_t place)
 {
 	const struct model *m = s->m;
 	uint32_t e = s->events[place], object = m->events[e].object;
-	bool acquire;
-	uint32_t lock = lock_of(m, e, &acquire);
-	if (lock < m->object_count && !depend_lock(s, place, lock, acquire))
+	uint32_t taken = section_lock_taken(m, e), let_go = section_lock_let_go(m, e);
+	if ((taken != MODEL_NONE && !depend_lock(s, place, taken, true)) ||
+	    (let_go != MODEL_NONE && !depend_lock(s, place, let_go, false)))
 		return false;
 	switch (rt_op_group(model_op(m, e))) {
 	case RT_GROUP_THREAD:
@@ -263,10 +254,11 @@ static void forget_witness(struct shorten *s)
 	const struct model *m = s->m;
 	for (uint32_t i = 0; i < s->count; i++) {
 		uint32_t e = s->events[i], object = m->events[e].object;
-		bool acquire;
-		uint32_t lock = lock_of(m, e, &acquire);
-		if (lock < m->object_count)
-			s->last[lock] = s->latest[lock] = MODEL_NONE;
+		uint32_t taken = section_lock_taken(m, e), let_go = section_lock_let_go(m, e);
+		if (taken != MODEL_NONE)
+			s->last[taken] = s->latest[taken] = MODEL_NONE;
+		if (let_go != MODEL_NONE)
+			s->last[let_go] = MODEL_NONE;
 		if (!rt_op_is_access(model_op(m, e))) {
 			if (object < m->object_count)
 				s->last[object] = MODEL_NONE;
@@ -297,9 +289,8 @@ static bool want_place(struct shorten *s, uint32_t place)
 /* Of two sections of a lock that are kept, the earlier one is kept to its end. */
 static bool want_release(struct shorten *s, uint32_t place)
 {
-	bool acquire;
-	uint32_t lock = lock_of(s->m, s->events[place], &acquire);
-	if (!acquire || lock >= s->m->object_count)
+	uint32_t lock = section_lock_taken(s->m, s->events[place]);
+	if (lock == MODEL_NONE)
 		return true;
 	uint32_t latest = s->latest[lock];
 	if (latest == MODEL_NONE || latest < place)

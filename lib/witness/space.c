@@ -54,7 +54,7 @@ bool space_init(struct space *s, const struct reads *reads, const struct trf *tr
 	s->m = m;
 	s->trf = trf;
 	s->reads = reads;
-	size_t entries = m->cell_count ? m->cells[m->cell_count - 1].first + m->cells[m->cell_count - 1].count : 0;
+	size_t entries = model_entries(m);
 	struct {
 		uint32_t **array;
 		size_t n;
@@ -330,6 +330,16 @@ bool space_stands_before(const struct space *s, uint32_t e)
 	/* Who waits for a signal still does not wait for the mutex yet. */
 	return model_op(m, e) != RT_OP_WAIT_END || s->waits.signal_of[e] == MODEL_NONE ||
 	       (!s->unheard[thread] && space_occurred(s, s->waits.signal_of[e]));
+}
+
+bool space_meets(const struct space *s, const struct goal *goal)
+{
+	if (goal->kind == GOAL_SEQUENCE)
+		return s->reached == goal->count;
+	for (uint32_t i = 0; i < goal->count; i++)
+		if (!space_stands_before(s, goal->events[i]))
+			return false;
+	return true;
 }
 
 static void execute_access(struct space *s, uint32_t e)

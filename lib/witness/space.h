@@ -81,6 +81,8 @@ bool space_enabled(const struct space *s, uint32_t e);
 bool space_writes_alone(const struct space *s, uint32_t e);
 /* Does the thread stand before e, and has it begun; and if e ends a wait, has it heard its signal? */
 bool space_stands_before(const struct space *s, uint32_t e);
+/* Does the goal hold now? Of a sequence: was it executed to its end? It must be what is searched for then. */
+bool space_meets(const struct space *s, const struct goal *goal);
 void space_execute(struct space *s, uint32_t e);
 void space_take_back(struct space *s);
 /* Adds the present state to those seen; false if it was there, and without memory (failed). */

@@ -1,19 +1,15 @@
 /* Every state at once; see states.h. */
 #include "lib/witness/states.h"
 
-#include "lib/trace/vec.h"
 #include "lib/witness/base.h"
+#include "lib/witness/choices.h"
 #include "lib/witness/space.h"
+
+#include <stdlib.h>
 
 /* One of the goals that contain an event. */
 struct link {
 	uint32_t goal, next; /* next: index + 1, 0: the end */
-};
-
-/* A state from which several threads may go on: the events still to be tried. */
-struct choice {
-	uint32_t depth;            /* executed events when it was made */
-	uint32_t first, next, end; /* in candidates */
 };
 
 struct visit {
@@ -28,10 +24,7 @@ struct visit {
 	uint32_t *passed; /* by goal: so many of its events were executed; open goals only */
 	struct link *link_list;
 	uint32_t open, alive; /* goals that are not met; those that still can be from here, as far as is told */
-	struct choice *choices;
-	uint32_t choice_count, choice_capacity;
-	uint32_t *candidates;
-	uint32_t candidate_count, candidate_capacity;
+	struct choices choices;
 	struct states_limits limits;
 };
 
@@ -45,8 +38,7 @@ static void visit_release(struct visit *v)
 	free(v->links);
 	free(v->passed);
 	free(v->link_list);
-	free(v->choices);
-	free(v->candidates);
+	choices_release(&v->choices);
 }
 
 static bool visit_init(struct visit *v, const struct model *m, const struct trf *trf, uint32_t count)
@@ -165,14 +157,6 @@ static bool run_harmless(struct visit *v)
 	return true;
 }
 
-static bool is_met(const struct visit *v, const struct goal *g)
-{
-	for (uint32_t i = 0; i < g->count; i++)
-		if (!space_stands_before(&v->space, g->events[i]))
-			return false;
-	return true;
-}
-
 /* Looks which open goals this state meets. */
 static void note(struct visit *v)
 {
@@ -180,7 +164,7 @@ static void note(struct visit *v)
 		uint32_t e = space_next(&v->space, t);
 		for (uint32_t i = e != MODEL_NONE && visible(v, e) ? v->links[e] : 0; i; i = v->link_list[i - 1].next) {
 			struct states_goal *g = &v->goals[v->link_list[i - 1].goal];
-			if (g->met || !is_met(v, &g->goal))
+			if (g->met || !space_meets(&v->space, &g->goal))
 				continue;
 			g->met = true;
 			v->open--;
@@ -190,41 +174,28 @@ static void note(struct visit *v)
 	}
 }
 
-/* Lists the events that may come next. */
+/* Makes a choice of the events that may come next. */
 static bool push_choice(struct visit *v)
 {
-	struct choice c = {v->space.done_count, v->candidate_count, v->candidate_count, 0};
-	for (uint32_t t = 0; t < v->m->thread_count; t++) {
+	bool ok = choices_push(&v->choices, v->space.done_count);
+	for (uint32_t t = 0; ok && t < v->m->thread_count; t++) {
 		uint32_t e = space_next(&v->space, t);
-		if (e == MODEL_NONE || !space_enabled(&v->space, e))
-			continue;
-		if (!vec_reserve(&v->candidates, &v->candidate_capacity, (uint64_t)v->candidate_count + 1,
-		                 sizeof *v->candidates))
-			return false;
-		v->candidates[v->candidate_count++] = e;
+		if (e != MODEL_NONE && space_enabled(&v->space, e))
+			ok = choices_add(&v->choices, e);
 	}
-	c.end = v->candidate_count;
-	if (!vec_reserve(&v->choices, &v->choice_capacity, (uint64_t)v->choice_count + 1, sizeof *v->choices))
-		return false;
-	v->choices[v->choice_count++] = c;
-	return true;
+	return ok;
 }
 
 /* Takes the next way at the newest choice that has one left; false: there is none anywhere. */
 static bool next_way(struct visit *v)
 {
-	while (v->choice_count) {
-		struct choice *c = &v->choices[v->choice_count - 1];
-		while (v->space.done_count > c->depth)
-			take_back(v);
-		if (c->next < c->end) {
-			execute(v, v->candidates[c->next++]);
-			return true;
-		}
-		v->candidate_count = c->first;
-		v->choice_count--;
-	}
-	return false;
+	uint32_t depth, e;
+	if (!choices_next(&v->choices, &depth, &e))
+		return false;
+	while (v->space.done_count > depth)
+		take_back(v);
+	execute(v, e);
+	return true;
 }
 
 static enum search_answer explore(struct visit *v)

@@ -312,11 +312,6 @@ static bool scan_sync(struct judge *j)
 	return ok;
 }
 
-static uint32_t cell_entries(const struct model *m)
-{
-	return m->cell_count ? m->cells[m->cell_count - 1].first + m->cells[m->cell_count - 1].count : 0;
-}
-
 static void scan_cells(struct judge *j)
 {
 	const struct model *m = j->m;
@@ -363,7 +358,7 @@ struct judge *judge_create(const struct model *m)
 		return NULL;
 	size_t objects = m->object_count + 1, threads = m->thread_count + 1;
 	j->m = m;
-	j->before = malloc((cell_entries(m) + 1) * sizeof *j->before);
+	j->before = malloc(((size_t)model_entries(m) + 1) * sizeof *j->before);
 	j->saw = malloc((m->event_count + 1) * sizeof *j->saw);
 	j->partner = malloc((m->event_count + 1) * sizeof *j->partner);
 	j->round_size = calloc(m->sync_count + 1, sizeof *j->round_size);
@@ -438,27 +433,13 @@ static bool is_goal(const struct replay *r, uint32_t e)
 	return false;
 }
 
-/* Entry of event e in the list of a cell that it accesses: the list is sorted by event. */
-static uint32_t entry_of(const struct model *m, uint32_t cell, uint32_t e)
-{
-	uint32_t low = m->cells[cell].first, high = low + m->cells[cell].count;
-	while (low + 1 < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (m->cell_events[middle] <= e)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* The write that a read saw in one of its cells, an event index; MODEL_NONE: the initial value. */
 static uint32_t saw_in(const struct judge *j, uint32_t cell, uint32_t e)
 {
 	const struct model *m = j->m;
 	if (cell == m->events[e].object)
 		return j->saw[e];
-	uint32_t before = j->before[entry_of(m, cell, e)];
+	uint32_t before = j->before[model_entry(m, cell, e)];
 	return before == MODEL_NONE ? before : m->cell_events[before];
 }
 
@@ -469,8 +450,9 @@ static bool same_value(const struct judge *j, uint32_t cell, uint32_t e, uint32_
 	const struct model *m = j->m;
 	if (!j->values.like)
 		return false;
-	uint32_t saw = saw_in(j, cell, e), like = last == MODEL_NONE ? last : j->values.like[entry_of(m, cell, last)];
-	if (j->values.saw[entry_of(m, cell, e)] != like)
+	uint32_t saw = saw_in(j, cell, e),
+	         like = last == MODEL_NONE ? last : j->values.like[model_entry(m, cell, last)];
+	if (j->values.saw[model_entry(m, cell, e)] != like)
 		return false;
 	return !rt_op_is_atomic(model_op(m, e)) || saw == MODEL_NONE || occurred(j, saw);
 }

@@ -11,7 +11,7 @@ static struct analysis *analyze(struct rt_trace *trace, bool every)
 {
 	struct rt_error err = {0};
 	struct analysis *a = NULL;
-	struct analysis_options options = {.kinds = 1u << ANOMALY_DEADLOCK, .every = every, .all = true};
+	struct analysis_options options = {.kinds = 1u << ANOMALY_DEADLOCK, .every = every};
 	ck_assert_msg(analysis_run(trace, &options, &a, &err) == RT_OK, "%s", err.message);
 	return a;
 }

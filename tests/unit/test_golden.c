@@ -14,7 +14,7 @@ static struct analysis *analyze(const char *path, struct rt_trace **trace)
 {
 	struct rt_error err = {0};
 	struct analysis *a = NULL;
-	struct analysis_options options = {.every = true, .all = true, .unproved = true};
+	struct analysis_options options = {.every = true, .unproved = true};
 	if (rt_trace_open(path, trace, &err) || analysis_run(*trace, &options, &a, &err))
 		ck_abort_msg("%s", err.message);
 	return a;

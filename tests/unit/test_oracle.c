@@ -45,8 +45,7 @@ static struct analysis *analyze(const struct oracle_trace *original, struct memo
 	const struct oracle_trace *t = &stretched;
 	stretched = *original;
 	stretch_threads(&stretched, stretch);
-	struct analysis_options options = {
-	    .every = every, .all = true, .unproved = !prove, .kinds = 1u << ANOMALY_RACE};
+	struct analysis_options options = {.every = every, .unproved = !prove, .kinds = 1u << ANOMALY_RACE};
 	struct rt_error err = {0};
 	struct rt_trace *trace = memory_trace(memory, t->events, (size_t)t->count, (uint32_t)t->threads * stretch);
 	if (analysis_run(trace, &options, &a, &err))

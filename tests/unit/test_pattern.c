@@ -65,7 +65,7 @@ static struct tally each_trace(const char *folder, enum anomaly_kind kind, const
                                const struct pattern *user)
 {
 	struct tally tally = {0, 0, 0};
-	const struct analysis_options options = {.kinds = 1u << kind, .every = true, .all = true, .user = user};
+	const struct analysis_options options = {.kinds = 1u << kind, .every = true, .user = user};
 	char path[512], line[1 << 17];
 	snprintf(path, sizeof path, "tests/golden/%s/expected.jsonl", folder);
 	FILE *in = fopen(path, "r");
@@ -183,8 +183,7 @@ END_TEST
 static struct analysis *analyze_random(struct memory_trace *memory, const struct oracle_trace *t, uint32_t kind,
                                        bool every, bool unproved)
 {
-	const struct analysis_options options = {
-	    .kinds = kind, .every = every, .all = true, .unproved = unproved, .orders = 1};
+	const struct analysis_options options = {.kinds = kind, .every = every, .unproved = unproved, .orders = 1};
 	struct rt_error err = {0};
 	struct analysis *a;
 	struct rt_trace *trace = memory_trace(memory, t->events, (size_t)t->count, (uint32_t)t->threads);

@@ -16,7 +16,7 @@ static struct analysis *analyze(struct rt_trace *trace, uint32_t kinds, bool eve
 {
 	struct rt_error err = {0};
 	struct analysis *a = NULL;
-	struct analysis_options options = {.kinds = kinds, .every = every, .all = true};
+	struct analysis_options options = {.kinds = kinds, .every = every};
 	ck_assert_msg(analysis_run(trace, &options, &a, &err) == RT_OK, "%s", err.message);
 	return a;
 }
@@ -67,10 +67,8 @@ struct tally {
 static void compare_pecan(struct rt_trace *trace, struct tally tallies[ANOMALY_KINDS])
 {
 	struct rt_error err = {0};
-	struct analysis_options options = {.kinds = 1u << ANOMALY_RACE | 1u << ANOMALY_ATOMICITY | 1u << ANOMALY_ASV,
-	                                   .every = true,
-	                                   .all = true,
-	                                   .unproved = true};
+	struct analysis_options options = {
+	    .kinds = 1u << ANOMALY_RACE | 1u << ANOMALY_ATOMICITY | 1u << ANOMALY_ASV, .every = true, .unproved = true};
 	struct analysis *a = NULL;
 	struct trf trf;
 	ck_assert_msg(analysis_run(trace, &options, &a, &err) == RT_OK, "%s", err.message);

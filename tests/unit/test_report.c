@@ -436,7 +436,7 @@ END_TEST
 START_TEST(what_a_recorded_trace_knows_is_in_the_report)
 {
 	struct fixture f;
-	load(&f, rich, &(struct analysis_options){.all = true});
+	load(&f, rich, &(struct analysis_options){0});
 	json_t *json = report_of(&f, &(struct report_options){.least = VERDICT_REFUTED}), *a = anomaly_at(json, 30);
 	ck_assert_str_eq(STRING(json, "trace.order"), "stamped");
 	ck_assert(json_is_false(get(json, "trace.complete")));
@@ -508,7 +508,7 @@ START_TEST(orders_choose_what_is_listed_whatever_the_verdict)
 	struct fixture f;
 	/* Ordered by the lock for happens-before; hybrid sees no common lock. */
 	load(&f, "T1|w(x)|1\nT1|acq(L)|2\nT1|rel(L)|3\nT2|acq(L)|4\nT2|rel(L)|5\nT2|w(x)|6\n",
-	     &(struct analysis_options){.every = true, .all = true});
+	     &(struct analysis_options){.every = true});
 	json_t *hb = report_of(&f, &(struct report_options){.every = true, .orders = 1u << order_find("hb")});
 	json_t *hybrid = report_of(&f, &(struct report_options){.every = true, .orders = 1u << order_find("hybrid")});
 	ck_assert_uint_eq(json_array_size(get(hb, "anomalies")), 0);

@@ -174,7 +174,7 @@ static struct analysis *analyze(struct rt_trace *trace, bool every, bool exhaust
 {
 	struct rt_error err = {0};
 	struct analysis *a = NULL;
-	struct analysis_options options = {.every = every, .all = true, .exhaustive = exhaustive};
+	struct analysis_options options = {.every = every, .exhaustive = exhaustive};
 	ck_assert_msg(analysis_run(trace, &options, &a, &err) == RT_OK, "%s", err.message);
 	return a;
 }
@@ -184,8 +184,7 @@ static struct analysis *analyze_races(struct rt_trace *trace, bool exhaustive)
 {
 	struct rt_error err = {0};
 	struct analysis *a = NULL;
-	struct analysis_options options = {
-	    .every = true, .all = true, .kinds = 1u << ANOMALY_RACE, .exhaustive = exhaustive};
+	struct analysis_options options = {.every = true, .kinds = 1u << ANOMALY_RACE, .exhaustive = exhaustive};
 	ck_assert_msg(analysis_run(trace, &options, &a, &err) == RT_OK, "%s", err.message);
 	return a;
 }

@@ -29,7 +29,7 @@ static int verdict_on_message(unsigned set, int set_order, unsigned see, int see
 	struct memory_trace memory;
 	struct rt_error err = {0};
 	struct analysis *a;
-	struct analysis_options options = {.all = true};
+	struct analysis_options options = {0};
 	ck_assert_msg(analysis_run(memory_trace(&memory, events, COUNT, 3), &options, &a, &err) == RT_OK, "%s",
 	              err.message);
 	int verdict = -1;
@@ -94,7 +94,7 @@ static int verdict_behind_counter(uint64_t last_line)
 	struct memory_trace memory;
 	struct rt_error err = {0};
 	struct analysis *a;
-	struct analysis_options options = {.all = true, .kinds = 1u << ANOMALY_RACE};
+	struct analysis_options options = {.kinds = 1u << ANOMALY_RACE};
 	ck_assert_msg(analysis_run(memory_trace(&memory, events, count, 4), &options, &a, &err) == RT_OK, "%s",
 	              err.message);
 	ck_assert_uint_eq(a->anomalies.count, 1);

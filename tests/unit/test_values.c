@@ -16,7 +16,7 @@ static struct analysis *analyze(struct rt_trace *trace)
 {
 	struct rt_error err = {0};
 	struct analysis *a = NULL;
-	struct analysis_options options = {.every = true, .all = true, .kinds = 1u << ANOMALY_RACE};
+	struct analysis_options options = {.every = true, .kinds = 1u << ANOMALY_RACE};
 	if (analysis_run(trace, &options, &a, &err))
 		ck_abort_msg("%s", err.message);
 	return a;

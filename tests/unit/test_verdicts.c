@@ -192,10 +192,8 @@ START_TEST(what_some_reordering_shows_is_proved_and_nothing_else)
 		struct memory_trace memory;
 		struct analysis *a;
 		struct rt_error err = {0};
-		struct analysis_options options = {.every = true,
-		                                   .all = true,
-		                                   .kinds = 1u << ANOMALY_ATOMICITY | 1u << ANOMALY_ASV |
-		                                            1u << ANOMALY_DEADLOCK};
+		struct analysis_options options = {
+		    .every = true, .kinds = 1u << ANOMALY_ATOMICITY | 1u << ANOMALY_ASV | 1u << ANOMALY_DEADLOCK};
 		oracle_random(&t, seed * 77 + (uint64_t)_i * 1000003, mixes[_i], 10 + (int)(seed % 16));
 		struct rt_trace *trace = memory_trace(&memory, t.events, (size_t)t.count, (uint32_t)t.threads);
 		trace->info.zeroed = t.zeroed;
