@@ -72,24 +72,40 @@ static void gather_evidence(const struct analysis *a, struct anomaly *anomaly)
 }
 
 /* Leaves out the longest schedules until the rest has no more steps than it may: first those of more than half of that,
- * then a quarter, and so on. Returns how many steps are left. */
-static uint64_t bound_schedules(struct analysis *a, size_t count)
+ * then a quarter, and so on. steps: of all, then of the rest. */
+static void bound_schedules(struct analysis *a, uint64_t *steps)
 {
-	uint64_t total = 0;
-	for (size_t i = 0; i < count; i++)
-		total += a->anomalies.items[i].schedule ? a->anomalies.items[i].schedule->count : 0;
-	for (uint64_t longest = a->schedule_bound; total > a->schedule_bound; longest /= 2)
-		for (size_t i = 0; i < count; i++) {
+	for (uint64_t longest = a->schedule_bound; *steps > a->schedule_bound; longest /= 2)
+		for (size_t i = 0; i < a->anomalies.count; i++) {
 			struct anomaly *anomaly = &a->anomalies.items[i];
 			if (!anomaly->schedule || anomaly->schedule->count <= longest)
 				continue;
-			total -= anomaly->left_out = anomaly->schedule->count;
+			*steps -= anomaly->left_out = anomaly->schedule->count;
 			a->schedules_cut = true;
 			schedule_release(anomaly->schedule);
 			free(anomaly->schedule);
 			anomaly->schedule = NULL;
 		}
-	return total;
+}
+
+/* Decides each anomaly, here or in processes beside this one. */
+static enum rt_status prove_all(struct analysis *a, uint32_t jobs, struct provers *provers, struct rt_error *err)
+{
+	struct anomaly_list *list = &a->anomalies;
+	struct jobs *others = jobs > 1 && list->count > 1 ? jobs_start(provers, list, jobs) : NULL;
+	enum rt_status status = RT_OK;
+	uint64_t steps = 0;
+	for (size_t i = 0; !status && i < list->count; i++) {
+		if (!others || !jobs_take(others, &list->items[i]))
+			status = provers_decide(provers, &list->items[i], err);
+		steps += list->items[i].schedule ? list->items[i].schedule->count : 0;
+		/* Not each time: half of what is too much goes at once. */
+		if (steps / 2 > a->schedule_bound)
+			bound_schedules(a, &steps);
+	}
+	bound_schedules(a, &steps);
+	jobs_end(others);
+	return status;
 }
 
 /* Decides what was found, and asks the orders about the instances that the provers settled on. */
@@ -104,18 +120,8 @@ static enum rt_status decide_all(struct analysis *a, const struct analysis_optio
 	}
 	if (provers && visits)
 		status = provers_visit(provers, &a->anomalies, err);
-	uint64_t steps = 0;
-	struct jobs *jobs = provers && !status && options->jobs > 1 && a->anomalies.count > 1
-	                        ? jobs_start(provers, &a->anomalies, options->jobs)
-	                        : NULL;
-	for (size_t i = 0; provers && !status && i < a->anomalies.count; i++) {
-		if (!jobs || !jobs_take(jobs, &a->anomalies.items[i]))
-			status = provers_decide(provers, &a->anomalies.items[i], err);
-		steps += a->anomalies.items[i].schedule ? a->anomalies.items[i].schedule->count : 0;
-		if (steps / 2 > a->schedule_bound || (steps > a->schedule_bound && i + 1 == a->anomalies.count))
-			steps = bound_schedules(a, i + 1);
-	}
-	jobs_end(jobs);
+	if (provers && !status)
+		status = prove_all(a, options->jobs, provers, err);
 	if (!status && visits && !options->every)
 		anomaly_list_fold_races(&a->anomalies, a->model);
 	for (size_t i = 0; !status && i < a->anomalies.count; i++) {

@@ -38,12 +38,12 @@ struct span {
 };
 
 /* Locks that one thread took and another released, by address; they outlive a load that has found more of them. */
-enum { HANDED_MAX = 256 };
+struct handed_lock;
 struct handed {
-	uint64_t locks[HANDED_MAX];
-	uint32_t count;
+	struct handed_lock *locks;
 	bool grew;
 };
+void handed_release(struct handed *h);
 
 enum { OBJECT_LINES = 1 << 20 };
 struct objects;

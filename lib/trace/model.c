@@ -297,7 +297,7 @@ enum rt_status model_load(struct rt_trace *trace, const struct model_options *op
                           struct rt_error *err)
 {
 	enum { TRIES = 4 };
-	struct handed handed = {.count = 0};
+	struct handed handed = {.locks = NULL};
 	enum rt_status status = load_once(trace, options, &handed, out, err);
 	/* Another way through the trace may show more of them; the last one stands as it is. */
 	for (int i = 1; !status && handed.grew && i < TRIES; i++) {
@@ -305,6 +305,7 @@ enum rt_status model_load(struct rt_trace *trace, const struct model_options *op
 		handed.grew = false;
 		status = load_once(trace, options, &handed, out, err);
 	}
+	handed_release(&handed);
 	return status;
 }
 

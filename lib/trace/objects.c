@@ -213,19 +213,39 @@ void loader_new_objects(struct loader *l, uint64_t addr, uint64_t size)
 
 /* Locks that are handed over */
 
+struct handed_lock {
+	uint64_t addr;
+	UT_hash_handle hh;
+};
+
+void handed_release(struct handed *h)
+{
+	struct handed_lock *lock, *next;
+	HASH_ITER(hh, h->locks, lock, next)
+	{
+		HASH_DELETE(hh, h->locks, lock);
+		free(lock);
+	}
+}
+
 bool loader_is_handed(const struct loader *l, uint64_t addr)
 {
-	for (uint32_t i = 0; i < l->handed->count; i++)
-		if (l->handed->locks[i] == addr)
-			return true;
-	return false;
+	struct handed_lock *lock = NULL;
+	if (l->handed->locks)
+		HASH_FIND(hh, l->handed->locks, &addr, sizeof addr, lock);
+	return lock;
 }
 
 void loader_hand_over(struct loader *l, uint64_t addr)
 {
-	struct handed *h = l->handed;
-	if (loader_is_handed(l, addr) || h->count == HANDED_MAX)
+	if (loader_is_handed(l, addr))
 		return;
-	h->locks[h->count++] = addr;
-	h->grew = true;
+	struct handed_lock *lock = calloc(1, sizeof *lock);
+	if (!lock) {
+		l->failed = true;
+		return;
+	}
+	lock->addr = addr;
+	HASH_ADD(hh, l->handed->locks, addr, sizeof lock->addr, lock);
+	l->handed->grew = true;
 }

@@ -168,7 +168,7 @@ static void function_leave(struct loader *l, struct loader_thread *t)
 /* A lock that is handed over is loaded as a semaphore with one token. */
 static bool handed_over(struct loader *l, const struct rt_event *e, uint64_t lock, bool wait)
 {
-	if (!l->handed->count || !loader_is_handed(l, lock))
+	if (!loader_is_handed(l, lock))
 		return false;
 	struct rt_event token = *e;
 	token.op = wait ? RT_OP_SEM_WAIT : RT_OP_SEM_POST;

@@ -2,19 +2,17 @@
 #include "lib/witness/prove.h"
 
 #include "lib/order/syncp.h"
-#include "lib/trace/values.h"
 #include "lib/trace/vec.h"
 #include "lib/witness/certain.h"
 #include "lib/witness/pecan.h"
-#include "lib/witness/search.h"
+#include "lib/witness/searches.h"
 #include "lib/witness/shorten.h"
 #include "lib/witness/states.h"
-#include "lib/witness/updates.h"
 #include "lib/witness/verify.h"
 
 /* MANY instances are looked at in any case. PECAN_TIMES: its schedules are as long as the trace, but an event of them
  * costs less than one of a search, so they may have so many times the total budget. */
-enum { MANY = 32, BUDGET = 500000, TOTAL_BUDGET = 20000000, PECAN_TIMES = 2 };
+enum { MANY = 33, BUDGET = 500000, TOTAL_BUDGET = 20000000, PECAN_TIMES = 2 };
 
 struct provers {
 	const struct model *m;
@@ -22,24 +20,10 @@ struct provers {
 	struct prove_options options;
 	uint64_t spent_before; /* counts.spent when the candidate's turn came */
 	bool more_instances;   /* the candidate has, behind the one that is looked at */
-	struct trf trf;
-	struct search *search;
+	struct searches searches;
 	struct judge *judge;
 	struct certain *certain;
 	struct shorten *shorten;
-	/* The same where reads may see any write of their value (values.h); NULL if none could see another one. */
-	struct values values;
-	struct trf valued_trf;
-	struct search *valued;
-	/* The same, with updates that decide nothing set free besides (updates.h); NULL if there are none. */
-	uint8_t *updates;
-	uint32_t update_count;
-	struct trf loose_trf;
-	struct search *loose;
-	/* The same with the atomic ones of those alone; made when it is asked for. */
-	uint8_t *atomic_updates;
-	struct trf atomic_trf;
-	struct search *atomic;
 	/* What provers_visit was asked about, sorted. */
 	struct states_goal *visited;
 	uint32_t visited_count, visited_capacity;
@@ -50,59 +34,14 @@ void provers_free(struct provers *p)
 {
 	if (!p)
 		return;
-	search_free(p->search);
+	searches_release(&p->searches);
 	judge_free(p->judge);
 	certain_free(p->certain);
 	shorten_free(p->shorten);
-	trf_release(&p->trf);
-	search_free(p->loose);
-	if (p->loose)
-		trf_release(&p->loose_trf);
-	free(p->updates);
-	search_free(p->atomic);
-	if (p->atomic)
-		trf_release(&p->atomic_trf);
-	free(p->atomic_updates);
 	for (uint32_t i = 0; i < p->visited_count; i++)
 		schedule_release(&p->visited[i].schedule);
 	free(p->visited);
-	search_free(p->valued);
-	if (p->valued)
-		trf_release(&p->valued_trf);
-	values_release(&p->values);
 	free(p);
-}
-
-/* A search in which reads may see any write (free) or any of their value; free_reads has the bits of both. */
-static struct search *make_search(const struct provers *p, const uint8_t *free_reads, const uint8_t *any_write,
-                                  struct trf *trf, struct rt_error *err)
-{
-	if (trf_compute(p->m, free_reads, trf, err))
-		return NULL;
-	struct search *s = search_create(p->m, trf, any_write, p->values.any ? &p->values : NULL);
-	if (!s)
-		trf_release(trf);
-	return s;
-}
-
-/* The searches that allow more than reads-from does. */
-static bool make_looser(struct provers *p, struct rt_error *err)
-{
-	const struct model *m = p->m;
-	if (m->value_count && !values_init(&p->values, m))
-		return false;
-	uint8_t *free_reads = p->values.any ? values_free_reads(&p->values, m) : NULL;
-	p->updates = updates_find(m, &p->update_count);
-	bool ok = p->updates && (free_reads || !p->values.any);
-	if (ok && free_reads)
-		ok = (p->valued = make_search(p, free_reads, NULL, &p->valued_trf, err));
-	if (ok && p->update_count) {
-		for (size_t i = 0; free_reads && i <= m->event_count / 8; i++)
-			free_reads[i] |= p->updates[i];
-		ok = (p->loose = make_search(p, free_reads ? free_reads : p->updates, p->updates, &p->loose_trf, err));
-	}
-	free(free_reads);
-	return ok;
 }
 
 struct provers *provers_create(const struct prove_context *context, const struct prove_options *options,
@@ -110,10 +49,6 @@ struct provers *provers_create(const struct prove_context *context, const struct
 {
 	const struct model *m = context->m;
 	struct provers *p = calloc(1, sizeof *p);
-	if (p && trf_compute(m, NULL, &p->trf, err)) {
-		free(p);
-		return NULL;
-	}
 	if (p) {
 		p->m = m;
 		p->context = *context;
@@ -125,11 +60,10 @@ struct provers *provers_create(const struct prove_context *context, const struct
 		p->counts.budget = p->options.budget;
 		p->counts.total_budget = p->options.total_budget;
 		p->counts.state_limit = STATES_MAX;
-		p->search = search_create(m, &p->trf, NULL, NULL);
 		p->judge = judge_create(m);
 		p->certain = certain_create(m, context->exact, err);
 		p->shorten = shorten_create(m);
-		if (p->search && p->judge && p->certain && p->shorten && make_looser(p, err))
+		if (p->judge && p->certain && p->shorten && searches_init(&p->searches, m, err))
 			return p;
 		provers_free(p);
 	}
@@ -139,7 +73,7 @@ struct provers *provers_create(const struct prove_context *context, const struct
 
 const struct trf *provers_needs(const struct provers *p)
 {
-	return p->loose ? &p->loose_trf : p->valued ? &p->valued_trf : &p->trf;
+	return searches_needs(&p->searches);
 }
 
 const struct prove_counts *provers_counts(const struct provers *p)
@@ -195,45 +129,11 @@ static uint64_t budget_left(struct provers *p)
 	return p->counts.exhausted ? 0 : own;
 }
 
-/*
- * Is something given back, or a call on a lock, part of it? Who frees a block or destroys a lock often learns from a
- * counter that the others are done with it; that they could count in another order says nothing then.
- */
-static bool ends_use(const struct provers *p, const struct goal *goal)
-{
-	for (uint32_t i = 0; i < goal->count; i++)
-		if (p->m->sites[p->m->events[goal->events[i]].site].flags & (RT_F_OBJECT | RT_F_FREE))
-			return true;
-	return false;
-}
-
-/* The search that sets atomic updates free, NULL if there are none; false without memory. */
-static bool atomic_search(struct provers *p, struct search **search)
-{
-	struct rt_error err;
-	uint32_t count = 0;
-	*search = p->atomic;
-	if (p->atomic_updates)
-		return true;
-	p->atomic_updates = updates_find_atomic(p->m, &count);
-	if (!count)
-		return p->atomic_updates;
-	uint8_t *free_reads = p->values.any ? values_free_reads(&p->values, p->m) : NULL;
-	for (size_t i = 0; free_reads && i <= p->m->event_count / 8; i++)
-		free_reads[i] |= p->atomic_updates[i];
-	if (free_reads || !p->values.any)
-		p->atomic = make_search(p, free_reads ? free_reads : p->atomic_updates, p->atomic_updates,
-		                        &p->atomic_trf, &err);
-	free(free_reads);
-	*search = p->atomic;
-	return p->atomic;
-}
-
 /* Might what was refuted be possible if updates that decide nothing could see any write? */
 static bool only_updates_forbid(struct provers *p, const struct goal *goal)
 {
-	struct search *loose = p->loose;
-	if (loose && ends_use(p, goal) && !atomic_search(p, &loose))
+	struct search *loose;
+	if (!searches_loosest(&p->searches, goal, &loose))
 		return true;
 	if (!loose || search_refutes(loose, goal))
 		return false;
@@ -255,14 +155,15 @@ static bool only_updates_forbid(struct provers *p, const struct goal *goal)
 /* What the recorded run shows. */
 static enum search_answer recorded(struct provers *p, const struct goal *goal, struct schedule *out)
 {
-	return search_as_recorded(p->search, goal, out) ? SEARCH_FOUND : SEARCH_NO_MEMORY;
+	return search_as_recorded(p->searches.strict.search, goal, out) ? SEARCH_FOUND : SEARCH_NO_MEMORY;
 }
 
 /* What the goal needs, closed under the rules of reads-from and locks, may refute it; it builds nothing. */
 static enum search_answer needed(struct provers *p, const struct goal *goal, struct schedule *out)
 {
 	(void)out;
-	return search_refutes(p->valued ? p->valued : p->search, goal) ? SEARCH_NONE : SEARCH_GAVE_UP;
+	struct search *valued = p->searches.valued.search;
+	return search_refutes(valued ? valued : p->searches.strict.search, goal) ? SEARCH_NONE : SEARCH_GAVE_UP;
 }
 
 static enum search_answer pecan(struct provers *p, const struct goal *goal, struct schedule *out)
@@ -343,17 +244,18 @@ static enum search_answer closure(struct provers *p, const struct goal *goal, st
 	uint64_t budget = budget_left(p), spent;
 	if (!budget)
 		return SEARCH_GAVE_UP;
-	enum search_answer answer = search_closure(p->search, goal, budget, out, &spent);
+	enum search_answer answer = search_closure(p->searches.strict.search, goal, budget, out, &spent);
 	p->counts.spent += spent;
-	return answer == SEARCH_NONE && p->valued ? SEARCH_GAVE_UP : answer;
+	return answer == SEARCH_NONE && p->searches.valued.search ? SEARCH_GAVE_UP : answer;
 }
 
 /* What reads-from forbids, values may allow: only their search can tell that there is no witness. */
 static enum search_answer exhaustive(struct provers *p, const struct goal *goal, struct schedule *out)
 {
-	enum search_answer answer = search_with(p, p->search, goal, out);
-	if (p->valued && (answer == SEARCH_NONE || answer == SEARCH_GAVE_UP))
-		answer = search_with(p, p->valued, goal, out);
+	struct search *valued = p->searches.valued.search;
+	enum search_answer answer = search_with(p, p->searches.strict.search, goal, out);
+	if (valued && (answer == SEARCH_NONE || answer == SEARCH_GAVE_UP))
+		answer = search_with(p, valued, goal, out);
 	return answer;
 }
 
@@ -518,10 +420,10 @@ enum rt_status provers_visit(struct provers *p, const struct anomaly_list *list,
 	}
 	if (ok && p->visited_count)
 		qsort(p->visited, p->visited_count, sizeof *p->visited, compare_goals);
-	enum search_answer answer = ok ? visit(p, &p->trf, NULL) : SEARCH_NO_MEMORY;
+	enum search_answer answer = ok ? visit(p, &p->searches.strict.trf, NULL) : SEARCH_NO_MEMORY;
 	/* What reads-from forbids, values may allow. */
-	if (p->valued && (answer == SEARCH_NONE || answer == SEARCH_GAVE_UP))
-		answer = visit(p, &p->valued_trf, &p->values);
+	if (p->searches.valued.search && (answer == SEARCH_NONE || answer == SEARCH_GAVE_UP))
+		answer = visit(p, &p->searches.valued.trf, &p->searches.values);
 	p->counts.visited = true;
 	p->counts.all = answer == SEARCH_FOUND || answer == SEARCH_NONE;
 	return answer == SEARCH_NO_MEMORY ? rt_error_set(err, RT_EMEMORY, "no memory to visit every state") : RT_OK;
@@ -532,11 +434,16 @@ struct candidate {
 	struct anomaly *anomaly;
 	struct anomaly asked; /* as it came */
 	uint32_t instances;
-	bool refuted[MANY + 1]; /* by instance, as far as is known */
-	bool all_refuted;       /* so far, and all of them are known */
 };
 
-static enum rt_status ask(struct provers *p, struct candidate *c, uint32_t i, unsigned asked, struct rt_error *err)
+static bool is_open(const struct candidate *c)
+{
+	return c->anomaly->verdict == VERDICT_PREDICTED || !c->anomaly->schedule;
+}
+
+/* Asks about one instance. *refuted: so it is. */
+static enum rt_status ask(struct provers *p, struct candidate *c, uint32_t i, unsigned asked, bool *refuted,
+                          struct rt_error *err)
 {
 	struct anomaly *a = c->anomaly;
 	struct goal goal = instance(&c->asked, i);
@@ -546,31 +453,30 @@ static enum rt_status ask(struct provers *p, struct candidate *c, uint32_t i, un
 	/* The first witness that leans on nothing is the one wanted; until then, any. */
 	if (!status && o.answer == SEARCH_FOUND && (!a->schedule || !o.leans))
 		status = adopt(a, &goal, &o, err);
-	if (i <= MANY)
-		c->refuted[i] |= o.answer == SEARCH_NONE;
-	else
-		c->all_refuted &= o.answer == SEARCH_NONE;
+	*refuted = o.answer == SEARCH_NONE;
 	schedule_release(&o.schedule);
 	return status;
 }
 
-/* First the cheap provers about all instances, then the dear one about those that are open. There may be many, which
- * are asked about only to refute them all. */
-static enum rt_status decide(struct provers *p, struct candidate *c, struct rt_error *err)
+/*
+ * First the cheap provers about MANY instances, then the dear one about those of them that are open. If there are more,
+ * these are asked about only to refute them all. *refuted: all are, and no others are known of.
+ */
+static enum rt_status decide(struct provers *p, struct candidate *c, bool *refuted, struct rt_error *err)
 {
-	struct anomaly *a = c->anomaly;
+	bool each[MANY] = {false};
+	uint32_t many = c->instances < MANY ? c->instances : MANY;
 	enum rt_status status = RT_OK;
-	for (uint32_t i = 0; !status && i < c->instances && i <= MANY && (!i || a->verdict == VERDICT_PREDICTED); i++)
-		status = ask(p, c, i, CHEAP, err);
-	for (uint32_t i = 0; !status && i < c->instances && (!i || a->verdict == VERDICT_PREDICTED); i++) {
-		if (i <= MANY ? c->refuted[i] : !c->all_refuted)
-			continue;
-		if (i <= MANY && (a->verdict == VERDICT_PREDICTED || !a->schedule))
-			status = ask(p, c, i, DEAR, err);
-		else if (i > MANY)
-			status = ask(p, c, i, CHEAP | DEAR, err);
-		c->all_refuted &= i > MANY || c->refuted[i];
+	*refuted = c->asked.count - c->asked.ruled_out <= c->instances;
+	for (uint32_t i = 0; i < many && is_open(c) && !status; i++)
+		status = ask(p, c, i, CHEAP, &each[i], err);
+	for (uint32_t i = 0; i < many && is_open(c) && !status; i++) {
+		if (!each[i])
+			status = ask(p, c, i, DEAR, &each[i], err);
+		*refuted &= each[i];
 	}
+	for (uint32_t i = many; i < c->instances && is_open(c) && *refuted && !status; i++)
+		status = ask(p, c, i, CHEAP | DEAR, refuted, err);
 	return status;
 }
 
@@ -578,42 +484,40 @@ static enum rt_status decide(struct provers *p, struct candidate *c, struct rt_e
 static enum rt_status guess(struct provers *p, struct anomaly *a, struct rt_error *err)
 {
 	struct goal goal = goal_of(a);
-	struct outcome o = {.answer = SEARCH_FOUND, .kind = WITNESS_PECAN};
+	struct outcome o = {.kind = WITNESS_PECAN};
 	struct verdict_of_judge v;
 	if (!pecan_schedule(p->context.por, &goal, &o.schedule)) {
 		schedule_release(&o.schedule);
 		return rt_error_set(err, RT_EMEMORY, "no memory for a schedule");
 	}
 	judge_verify(p->judge, &o.schedule, &goal, &v);
-	o.leans = certain_leans(p->certain, &o.schedule, goal.events, goal.count, &o.lean);
+	/* It may be right, if PECAN's prover had no budget left. A schedule that is not leans on everything. */
+	o.leans = v.fault ? 1 : certain_leans(p->certain, &o.schedule, goal.events, goal.count, &o.lean);
 	o.substitutes = v.substitutes;
 	o.substitute = v.substitute;
-	/* It may be right, if there was no budget left to ask PECAN's prover. */
-	if (!v.fault)
-		return adopt(a, &goal, &o, err);
-	a->guess = verify_fault_text(v.fault);
-	if (!(a->schedule = calloc(1, sizeof *a->schedule))) {
-		schedule_release(&o.schedule);
-		return rt_error_set(err, RT_EMEMORY, "no memory for a schedule");
+	enum rt_status status = adopt(a, &goal, &o, err);
+	schedule_release(&o.schedule);
+	if (!status && v.fault) {
+		a->guess = verify_fault_text(v.fault);
+		a->witness = WITNESS_NONE;
+		a->leans = a->substitutes = 0;
 	}
-	*a->schedule = o.schedule;
-	return RT_OK;
+	return status;
 }
 
 enum rt_status provers_decide(struct provers *p, struct anomaly *a, struct rt_error *err)
 {
-	bool observed = a->verdict == VERDICT_OBSERVED, few = a->count - a->ruled_out <= 1 + (uint64_t)a->other_count;
-	struct candidate c = {
-	    .anomaly = a, .asked = *a, .instances = observed ? 1 : 1 + a->other_count, .all_refuted = few};
+	bool observed = a->verdict == VERDICT_OBSERVED, refuted;
+	struct candidate c = {.anomaly = a, .asked = *a, .instances = observed ? 1 : 1 + a->other_count};
 	p->counts.asked += !observed;
 	/* What orders the threads may be what was not recorded. */
 	if (p->context.sync_only && !observed)
 		return RT_OK;
 	p->spent_before = p->counts.spent;
-	enum rt_status status = decide(p, &c, err);
+	enum rt_status status = decide(p, &c, &refuted, err);
 	if (status || observed)
 		return status;
-	if (c.all_refuted && a->verdict == VERDICT_PREDICTED && !a->schedule)
+	if (refuted && is_open(&c) && !a->schedule)
 		a->verdict = VERDICT_REFUTED;
 	if (p->options.guess && a->verdict == VERDICT_PREDICTED && !a->schedule && (status = guess(p, a, err)))
 		return status;

@@ -1,0 +1,45 @@
+/*
+ * The judge's inside, shared by its files: judge_scan.c (what the trace says), verify.c (replaying a schedule). Nobody
+ * else includes this: least of all a prover.
+ */
+#ifndef LIB_WITNESS_JUDGE_H
+#define LIB_WITNESS_JUDGE_H
+
+#include "lib/trace/values.h"
+#include "lib/witness/verify.h"
+
+struct judge {
+	const struct model *m;
+	/* Worked out once from the trace. */
+	uint32_t *before; /* by entry of cell_events: entry of the last write before it in the cell, MODEL_NONE: initial
+	                     value */
+	struct values values; /* with nothing in it if the trace has none */
+	uint32_t *saw; /* by event: accesses' last write before them in their first cell: event index or MODEL_NONE */
+	/*
+	 * By event. RELEASE, WAIT_BEGIN: the acquiring event that it ends. WAIT_END: its signal. ONCE_SEEN: the
+	 * ONCE_END. BARRIER_*: the round. HB_AFTER: how many HB_BEFORE of the object come before. MODEL_NONE: nothing.
+	 */
+	uint32_t *partner;
+	uint32_t *round_size;
+	uint32_t round_count;
+	uint32_t *annotations;      /* HB_BEFORE events, object by object */
+	uint32_t *annotation_first; /* by object: where its own begin */
+	int64_t *initial;           /* by object: least value that a semaphore must have begun with */
+	/* Replay. */
+	uint32_t *next;      /* by thread: pos of its next event */
+	bool *frozen;        /* by thread */
+	bool *unheard;       /* by thread: the signal of the wait that it is in came before the wait began */
+	uint32_t *last;      /* by cell: the last write, an event index, MODEL_NONE: initial value */
+	uint32_t *owner;     /* by object: acquiring event that holds it exclusively, MODEL_NONE */
+	uint32_t *readers;   /* by object: number of shared holders */
+	int64_t *value;      /* by object: semaphores */
+	uint32_t *annotated; /* by object: so many of its HB_BEFORE, in trace order, have occurred */
+	uint32_t *arrived;   /* by round */
+};
+
+/* Fills in what is worked out once from the trace: all but the arrays of the replay. False without memory. */
+bool judge_scan(struct judge *j);
+/* The WAIT_END of the wait that begins here, MODEL_NONE if the trace ends before. */
+uint32_t judge_wait_end(const struct model *m, uint32_t begin);
+
+#endif
