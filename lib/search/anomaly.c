@@ -41,11 +41,8 @@ static uint64_t position(const struct model *m, const struct anomaly *race, int 
 	return (pc1 < pc2) == !which ? pc1 : pc2;
 }
 
-/* 0: both are races and share pattern and source positions. */
 static int compare_places(const struct model *m, const struct anomaly *a, const struct anomaly *b)
 {
-	if (a->kind != b->kind || a->kind != ANOMALY_RACE)
-		return a->kind < b->kind ? -1 : 1;
 	for (int i = 0; i < 2; i++) {
 		uint64_t x = position(m, a, i), y = position(m, b, i);
 		if (x != y)
@@ -55,10 +52,10 @@ static int compare_places(const struct model *m, const struct anomaly *a, const 
 }
 
 /* By place; those of one place with the strongest verdict first, then in the order of the trace. */
-static int compare_to_fold(const void *x, const void *y, void *model)
+static int compare_races(const void *x, const void *y, void *model)
 {
 	const struct anomaly *a = x, *b = y;
-	int places = a->kind == b->kind && a->kind != ANOMALY_RACE ? 0 : compare_places(model, a, b);
+	int places = compare_places(model, a, b);
 	if (places)
 		return places;
 	if (a->verdict != b->verdict)
@@ -71,11 +68,13 @@ static int compare_to_fold(const void *x, const void *y, void *model)
 
 void anomaly_list_fold_races(struct anomaly_list *list, const struct model *m)
 {
-	size_t kept = 0;
-	if (!list->count)
+	size_t races = 0, kept = 0;
+	while (races < list->count && list->items[races].kind == ANOMALY_RACE)
+		races++;
+	if (!races)
 		return;
-	qsort_r(list->items, list->count, sizeof *list->items, compare_to_fold, (void *)(uintptr_t)m);
-	for (size_t i = 1; i < list->count; i++) {
+	qsort_r(list->items, races, sizeof *list->items, compare_races, (void *)(uintptr_t)m);
+	for (size_t i = 1; i < races; i++) {
 		struct anomaly *strongest = &list->items[kept], *a = &list->items[i];
 		if (compare_places(m, strongest, a)) {
 			list->items[++kept] = *a;
@@ -85,7 +84,8 @@ void anomaly_list_fold_races(struct anomaly_list *list, const struct model *m)
 		strongest->ruled_out += a->ruled_out;
 		release(a);
 	}
-	list->count = kept + 1;
+	memmove(&list->items[kept + 1], &list->items[races], (list->count - races) * sizeof *list->items);
+	list->count -= races - kept - 1;
 }
 
 static const struct {

@@ -64,7 +64,8 @@ struct anomaly_list {
 /* Appends a copy (the schedule and the instances change owner); returns it, or NULL without memory. */
 struct anomaly *anomaly_add(struct anomaly_list *list, const struct anomaly *a);
 void anomaly_list_release(struct anomaly_list *list);
-/* Makes one anomaly of the races that share pattern and source positions: the strongest stands for all. */
+/* Makes one anomaly of the races that share pattern and source positions: the strongest stands for all. Races come
+ * first in the list. */
 void anomaly_list_fold_races(struct anomaly_list *list, const struct model *m);
 
 const char *anomaly_kind_name(enum anomaly_kind kind); /* "race" */

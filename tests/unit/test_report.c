@@ -433,6 +433,36 @@ START_TEST(a_region_that_is_too_large_for_all_its_pairs_is_said)
 }
 END_TEST
 
+/* So many threads, one after another, each with a region on x and y: no two can be combined, however many there are. */
+static bool says_that_combinations_were_cut(unsigned threads)
+{
+	struct fixture f;
+	char *std;
+	size_t size;
+	FILE *out = open_memstream(&std, &size);
+	for (unsigned t = 1; t <= threads; t++)
+		fprintf(out,
+		        "T0|fork(T%u)|a.c:1\nT%u|acq(L%u)|a.c:2\nT%u|w(x)|a.c:3\nT%u|w(y)|a.c:4\nT%u|rel(L%u)|a.c:5\n"
+		        "T0|join(T%u)|a.c:6\n",
+		        t, t, t, t, t, t, t, t);
+	fclose(out);
+	load(&f, std, &(struct analysis_options){.kinds = 1u << ANOMALY_ASV, .unproved = true});
+	json_t *json = report_of(&f, &normal);
+	bool hit = json_is_true(get(json, "limits.combinations.hit"));
+	ck_assert_uint_eq(json_array_size(get(json, "anomalies")), 0);
+	json_decref(json);
+	unload(&f);
+	free(std);
+	return hit;
+}
+
+START_TEST(giving_up_on_too_many_combinations_is_said)
+{
+	ck_assert(!says_that_combinations_were_cut(80)); /* 80 * 80 are fewer than SEARCH_COMBINATIONS */
+	ck_assert(says_that_combinations_were_cut(200));
+}
+END_TEST
+
 START_TEST(what_a_recorded_trace_knows_is_in_the_report)
 {
 	struct fixture f;
@@ -583,6 +613,7 @@ Suite *report_suite(void)
 	tcase_add_test(c, a_schedule_is_runs_of_ordinals_that_end_right_before_its_goal);
 	tcase_add_test(c, what_all_schedules_together_are_too_long_for_is_left_out_and_said);
 	tcase_add_test(c, a_region_that_is_too_large_for_all_its_pairs_is_said);
+	tcase_add_test(c, giving_up_on_too_many_combinations_is_said);
 	tcase_add_test(c, what_a_recorded_trace_knows_is_in_the_report);
 	tcase_add_test(c, text_shows_the_first_of_what_is_only_predicted_and_counts_the_rest);
 	tcase_add_test(c, orders_choose_what_is_listed_whatever_the_verdict);
