@@ -225,7 +225,7 @@ for budget in 500000 300,2000; do
 	cmp jobs.1 jobs.2 && cmp jobs.1 jobs.5 || wrong "verdicts depend on --jobs, with --budget $budget"
 done
 expect 2 --jobs 0 loop.std
-says "'0' is not a number of jobs: 1 to 1024"
+says "the number of jobs must be a number from 1 to 1024, not '0'"
 
 expect 0 --schema
 holds '."$id" == "racetrace.report/1"'
