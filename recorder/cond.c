@@ -15,7 +15,7 @@
 void rt_emit_signal(unsigned op, const volatile void *cond, uintptr_t pc)
 {
 	rt_emit_sync(op, (uintptr_t)cond, 0, pc, 0);
-	rt_emit(RT_OP_READ, (uintptr_t)cond, pc, rt_record_aux(1, 0, RT_F_OBJECT));
+	rt_emit_object_read(cond, pc);
 }
 
 void rt_wait_begin(struct rt_wait *w)

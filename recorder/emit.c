@@ -217,12 +217,6 @@ void rt_append_sync(uint64_t w0, uint64_t w1, struct rt_slot *s, uint64_t x0, ui
 }
 #endif
 
-/* Accesses by the C library are not recorded where those of the program cannot be. */
-static inline bool is_unwanted(unsigned op)
-{
-	return RT_UNLIKELY(rt_sync_only) && (op == RT_OP_READ || op == RT_OP_WRITE);
-}
-
 void rt_sync(struct rt_slot *s, unsigned op, uint64_t operand, uint64_t arg, uintptr_t pc, unsigned aux)
 {
 	struct rt_record event = rt_record_make(op, operand, pc, aux, 0);
@@ -233,8 +227,6 @@ void rt_sync(struct rt_slot *s, unsigned op, uint64_t operand, uint64_t arg, uin
 			rt_thread.lost++;
 		return;
 	}
-	if (is_unwanted(op))
-		return;
 	rt_new_epoch(s);
 	rt_append_sync(event.w0, event.w1, s, ext.w0, rt_now(), &rt_channel->clock);
 }
@@ -243,8 +235,7 @@ void rt_emit(unsigned op, uint64_t operand, uintptr_t pc, unsigned aux)
 {
 	struct rt_record event = rt_record_make(op, operand, pc, aux, 0);
 
-	if (!is_unwanted(op))
-		rt_append(event.w0, event.w1, rt_self);
+	rt_append(event.w0, event.w1, rt_self);
 }
 
 static void hold(uintptr_t lock, uintptr_t pc, bool shared)
@@ -271,6 +262,23 @@ void rt_emit_sync(unsigned op, uint64_t operand, uint64_t arg, uintptr_t pc, uns
 	rt_sync(rt_self, op, operand, arg, pc, rt_record_aux(0, 0, flags));
 }
 
+void rt_emit_write(uintptr_t p, size_t size, uintptr_t pc, unsigned flags)
+{
+	if (!rt_sync_only)
+		rt_sync(rt_self, RT_OP_WRITE, p, size, pc, rt_record_aux(0, 0, flags));
+}
+
+void rt_emit_object(const volatile void *object, uintptr_t pc)
+{
+	rt_emit_write((uintptr_t)object, 1, pc, RT_F_OBJECT);
+}
+
+void rt_emit_object_read(const volatile void *object, uintptr_t pc)
+{
+	if (!rt_sync_only)
+		rt_emit(RT_OP_READ, (uintptr_t)object, pc, rt_record_aux(1, 0, RT_F_OBJECT));
+}
+
 /*
  * FREE says the whole size, with what malloc had rounded up: ALLOC has only what was asked for, so nothing else ends
  * what is known of the bytes behind it, which may have been another block's.
@@ -289,16 +297,11 @@ void rt_emit_free(uint64_t block, size_t size, uintptr_t pc)
 		return;
 	}
 	rt_reserve(s, 4);
-	rt_sync(s, RT_OP_WRITE, block, size < FREED_MAX ? size : FREED_MAX, pc, rt_record_aux(0, 0, RT_F_FREE));
+	rt_emit_write(block, size < FREED_MAX ? size : FREED_MAX, pc, RT_F_FREE);
 	if (s->limit) {
 		struct rt_record ext = rt_record_ext(s->last_stamp, size);
 		rt_append2(event.w0, event.w1, s, ext.w0, ext.w1);
 	}
-}
-
-void rt_emit_object(const volatile void *object, uintptr_t pc)
-{
-	rt_sync(rt_self, RT_OP_WRITE, (uintptr_t)object, 1, pc, rt_record_aux(0, 0, RT_F_OBJECT));
 }
 
 void rt_emit_time(void)

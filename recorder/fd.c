@@ -72,7 +72,7 @@ static bool is_told(int fd)
 void rt_fd_uses(int fd, uintptr_t pc)
 {
 	if (is_told(fd))
-		rt_emit(RT_OP_READ, (uintptr_t)&descriptor[fd], pc, rt_record_aux(1, 0, RT_F_OBJECT));
+		rt_emit_object_read(&descriptor[fd], pc);
 }
 
 void rt_fd_closes(int fd, uintptr_t pc)

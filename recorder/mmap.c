@@ -2,7 +2,6 @@
  * The address space: mmap and its kin, and the same through syscall(). MAP after, UNMAP before the real call. Both
  * write the memory, so that uses that are not ordered with them are races.
  */
-#include "recorder/core.h"
 #include "recorder/sync.h"
 
 #include <stdarg.h>
@@ -25,8 +24,7 @@ static void mapped(void *p, size_t size, uintptr_t pc)
 static void overwritten(const void *p, size_t size, uintptr_t pc)
 {
 	if (size)
-		rt_sync(rt_self, RT_OP_WRITE, (uintptr_t)p, size < WRITTEN_MAX ? size : WRITTEN_MAX, pc,
-		        rt_record_aux(0, 0, RT_F_FREE));
+		rt_emit_write((uintptr_t)p, size < WRITTEN_MAX ? size : WRITTEN_MAX, pc, RT_F_FREE);
 }
 
 static void unmapped(const void *p, size_t size, uintptr_t pc)

@@ -17,8 +17,14 @@ static inline void rt_emit_use(unsigned op, const volatile void *object, uint64_
 {
 	rt_emit_sync(op, (uintptr_t)object, arg, pc, flags | RT_F_OBJECT);
 }
-/* Init (after the real call) or destroy (before it) of one: writes its memory. */
+/*
+ * Accesses that go with what is called, not with the program's own code; they are not recorded where those are not
+ * (rt_sync_only). A WRITE with an exact stamp; init (after the real call) or destroy (before it) of a synchronisation
+ * object, which writes its memory; a call on one that is no synchronisation event itself, or an access behind one.
+ */
+void rt_emit_write(uintptr_t p, size_t size, uintptr_t pc, unsigned flags);
 void rt_emit_object(const volatile void *object, uintptr_t pc);
+void rt_emit_object_read(const volatile void *object, uintptr_t pc);
 
 /*
  * A mutex call that takes the lock returned `result`: says ACQUIRE if that means that this thread holds it now and did
