@@ -60,11 +60,14 @@ struct rt_real_entry {
 #define RT_INTERPOSE(type, name, parameters)                                                                           \
 	__asm__(".globl __interceptor_" #name "\n\t.type __interceptor_" #name ", @function\n\t"                       \
 	        ".set __interceptor_" #name ", " #name);                                                               \
+	RT_NEXT(type, name, parameters);                                                                               \
+	RT_EXPORT type name parameters
+/* For RT_REAL(name) in a file that does not interpose it. */
+#define RT_NEXT(type, name, parameters)                                                                                \
 	typedef type(*rt_real_type_##name) parameters;                                                                 \
 	static rt_real_type_##name rt_real_##name;                                                                     \
 	static struct rt_real_entry rt_real_entry_##name                                                               \
-	    __attribute__((section("rt_reals"), used)) = {(void **)(void *)&rt_real_##name, #name};                    \
-	RT_EXPORT type name parameters
+	    __attribute__((section("rt_reals"), used)) = {(void **)(void *)&rt_real_##name, #name}
 #define RT_REAL(name) ((rt_real_type_##name)rt_real((void **)(void *)&rt_real_##name, #name))
 void *rt_resolve(void **slot, const char *name);
 static inline void *rt_real(void **slot, const char *name)
