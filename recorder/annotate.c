@@ -158,8 +158,8 @@ HOOK(void, __tsan_set_fiber_name, (void *fiber, const char *name))
 {
 	struct rt_slot *s = fiber;
 
-	for (unsigned i = 0; s != &rt_dead && i < sizeof s->label - 1 && (s->label[i] = name[i]) != 0; i++)
-		;
+	if (s != &rt_dead)
+		rt_slot_label(s, name);
 }
 
 /* Accesses of a library's objects, told by address only. */

@@ -81,6 +81,7 @@ struct rt_slot *rt_slot_take(void);        /* NULL: none to be had, or the colle
 void rt_slot_open(struct rt_slot *slot);   /* writes the first block's time; by the thread that will use it */
 uint64_t rt_publish(struct rt_slot *slot); /* pads the block, publishes it; returns how many are published */
 void rt_slot_end(struct rt_slot *slot);    /* to be drained */
+void rt_slot_label(struct rt_slot *slot, const char *name);    /* names its thread in the trace */
 uint32_t rt_slot_announce(struct rt_slot *slot, uintptr_t pc); /* numbers the new thread, emits FORK; returns number */
 void rt_thread_start(bool forked);  /* the main thread's slot; a forked child's holds what its thread held */
 void rt_thread_adopt(uintptr_t pc); /* this thread, which was made unseen, is recorded from now on */
@@ -153,8 +154,6 @@ void rt_fork_start(void); /* once, at start */
  * thread there. Async-signal-safe. False: it is not recorded.
  */
 bool rt_tree_join(void *where);
-void rt_tree_ring(void);
-char *rt_append_number(char *to, uint64_t n); /* in decimal, without a zero at its end; returns the end */
 /* In a forked child: of all threads only this one is left. */
 void rt_thread_forked(void);
 void rt_atomics_forked(void);

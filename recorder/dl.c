@@ -12,6 +12,7 @@
  */
 #include "recorder/core.h"
 #include "recorder/sync.h"
+#include "recorder/text.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -38,14 +39,6 @@ static bool has_search_path(const struct link_map *map)
 	return false;
 }
 
-static size_t length(const char *s)
-{
-	size_t n = 0;
-	while (s[n])
-		n++;
-	return n;
-}
-
 static bool contains(const char *s, char c)
 {
 	for (; *s; s++)
@@ -57,7 +50,7 @@ static bool contains(const char *s, char c)
 /* Writes "a/b", or "ab" without the slash; false if it is too long. */
 static bool join(char out[PATH_MAX], const char *a, size_t a_length, const char *slash, const char *b)
 {
-	size_t n = 0, b_length = length(b);
+	size_t n = 0, b_length = rt_length(b);
 	if (a_length + b_length + 2 > PATH_MAX)
 		return false;
 	for (size_t i = 0; i < a_length; i++)
@@ -87,7 +80,7 @@ static bool expand_origin(char out[PATH_MAX], const char *file, uintptr_t pc)
 			self[got > 0 ? got : 0] = 0;
 			name = self;
 		}
-		size_t folder = length(name);
+		size_t folder = rt_length(name);
 		while (folder > 0 && name[folder - 1] != '/')
 			folder--;
 		return folder > 0 && join(out, name, folder - 1, "/", file + n);
@@ -122,7 +115,7 @@ static bool search(char out[PATH_MAX], const char *file, uintptr_t pc)
 		return false;
 	const Dl_serpath *folder = path.head.dls_serpath;
 	for (unsigned i = 0; i < path.head.dls_cnt; i++)
-		if (join(out, folder[i].dls_name, length(folder[i].dls_name), "/", file) && access(out, R_OK) == 0)
+		if (join(out, folder[i].dls_name, rt_length(folder[i].dls_name), "/", file) && access(out, R_OK) == 0)
 			return true;
 	return false;
 }

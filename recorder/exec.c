@@ -8,6 +8,7 @@
 #include "recorder/core.h"
 #include "recorder/sync.h"
 #include "recorder/syscall.h"
+#include "recorder/text.h"
 
 #include <alloca.h>
 #include <errno.h>
@@ -42,31 +43,6 @@ static bool acquire(struct block *b, size_t size)
 	return b->start != NULL;
 }
 
-static size_t length(const char *s)
-{
-	size_t n = 0;
-
-	while (s[n])
-		n++;
-	return n;
-}
-
-static char *append(char *to, const char *text)
-{
-	while ((*to = *text++))
-		to++;
-	return to;
-}
-
-/* The value in an entry "NAME=value", or NULL. */
-static const char *value_of(const char *entry, const char *name)
-{
-	while (*name)
-		if (*entry++ != *name++)
-			return NULL;
-	return *entry == '=' ? entry + 1 : NULL;
-}
-
 static bool is_followed(void)
 {
 	return rt_tree && rt_tree->folder[0] && !atomic_load(&rt_tree->over);
@@ -75,11 +51,11 @@ static bool is_followed(void)
 /* What start.c reads. */
 static char *append_channel(char *to, bool was_set)
 {
-	to = append(to, "@");
+	to = rt_append_text(to, "@");
 	to = rt_append_number(to, (uint64_t)rt_tree->collector_pid);
-	to = rt_append_number(append(to, ":"), (uint64_t)rt_tree->collector_fd);
-	to = rt_append_number(append(to, ":"), rt_tree->nonce);
-	return append(to, was_set ? ":+" : ":-");
+	to = rt_append_number(rt_append_text(to, ":"), (uint64_t)rt_tree->collector_fd);
+	to = rt_append_number(rt_append_text(to, ":"), rt_tree->nonce);
+	return rt_append_text(to, was_set ? ":+" : ":-");
 }
 #define CHANNEL_SIZE 100u
 
@@ -94,21 +70,21 @@ static char **added(char *const *environment, struct block *b)
 		return (char **)(uintptr_t)environment;
 	for (; environment && environment[count]; count++)
 		if (!path)
-			path = value_of(environment[count], LIBRARY_PATH);
+			path = rt_value_of(environment[count], LIBRARY_PATH);
 	if (!acquire(b, (count + 3) * sizeof *environment + CHANNEL_SIZE + sizeof LIBRARY_PATH + RT_FOLDER_SIZE + 2 +
-	                    (path ? length(path) : 0)))
+	                    (path ? rt_length(path) : 0)))
 		return (char **)(uintptr_t)environment;
 	char **result = (char **)(void *)b->start;
 	char *text = b->start + (count + 3) * sizeof *result;
 	for (size_t i = 0; i < count; i++)
-		if (!value_of(environment[i], LIBRARY_PATH) && !value_of(environment[i], RT_CHANNEL_ENV))
+		if (!rt_value_of(environment[i], LIBRARY_PATH) && !rt_value_of(environment[i], RT_CHANNEL_ENV))
 			result[n++] = environment[i];
 	result[n++] = text;
-	text = append_channel(append(text, RT_CHANNEL_ENV "="), path != NULL) + 1;
+	text = append_channel(rt_append_text(text, RT_CHANNEL_ENV "="), path != NULL) + 1;
 	result[n++] = text;
-	text = append(append(text, LIBRARY_PATH "="), rt_tree->folder);
+	text = rt_append_text(rt_append_text(text, LIBRARY_PATH "="), rt_tree->folder);
 	if (path && *path)
-		append(append(text, ":"), path);
+		rt_append_text(rt_append_text(text, ":"), path);
 	result[n] = NULL;
 	return result;
 }
@@ -224,15 +200,15 @@ static const char *told(const char *command, struct block *b)
 	char *end;
 
 	*b = (struct block){0};
-	if (!command || !is_followed() || length(command) > COMMAND_MAX ||
-	    !acquire(b, length(command) + RT_FOLDER_SIZE + CHANNEL_SIZE + 200))
+	if (!command || !is_followed() || rt_length(command) > COMMAND_MAX ||
+	    !acquire(b, rt_length(command) + RT_FOLDER_SIZE + CHANNEL_SIZE + 200))
 		return command;
-	while (e && *e && !value_of(*e, LIBRARY_PATH))
+	while (e && *e && !rt_value_of(*e, LIBRARY_PATH))
 		e++;
-	end = append_channel(append(b->start, "export " RT_CHANNEL_ENV "="), e && *e);
-	end = append(append(end, " " LIBRARY_PATH "='"), rt_tree->folder);
-	end = append(end, "'\"${" LIBRARY_PATH ":+:$" LIBRARY_PATH "}\"; ");
-	append(end, command);
+	end = append_channel(rt_append_text(b->start, "export " RT_CHANNEL_ENV "="), e && *e);
+	end = rt_append_text(rt_append_text(end, " " LIBRARY_PATH "='"), rt_tree->folder);
+	end = rt_append_text(end, "'\"${" LIBRARY_PATH ":+:$" LIBRARY_PATH "}\"; ");
+	rt_append_text(end, command);
 	return b->start;
 }
 

@@ -8,6 +8,7 @@
 #endif
 #include "recorder/fd.h"
 #include "recorder/sync.h"
+#include "recorder/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,14 +28,6 @@
 
 #undef fread_unlocked
 #undef fwrite_unlocked
-
-static size_t string_bytes(const char *s)
-{
-	size_t n = 0;
-	while (s[n])
-		n++;
-	return n + 1;
-}
 
 /* The first n bytes of what the vectors describe. */
 static void vectors(unsigned op, const struct iovec *v, int count, size_t n, uintptr_t pc)
@@ -343,8 +336,7 @@ RT_INTERPOSE(int, dup3, (int fd, int to, int flags))
 		va_start(args, flags);                                                                                 \
 		mode_t mode = __OPEN_NEEDS_MODE(flags) ? va_arg(args, mode_t) : 0;                                     \
 		va_end(args);                                                                                          \
-		if (rt_recording())                                                                                    \
-			rt_emit_range(RT_OP_READ, path, string_bytes(path), RT_PC);                                    \
+		rt_emit_string(RT_OP_READ, path, RT_PC);                                                               \
 		int fd = RT_REAL(name) arguments;                                                                      \
 		rt_fd_plain(fd);                                                                                       \
 		return fd;                                                                                             \
@@ -357,10 +349,8 @@ OPENS(openat64, (int folder, const char *path, int flags, ...), (folder, path, f
 #define FOPENS(name)                                                                                                   \
 	RT_INTERPOSE(FILE *, name, (const char *restrict path, const char *restrict mode))                             \
 	{                                                                                                              \
-		if (rt_recording()) {                                                                                  \
-			rt_emit_range(RT_OP_READ, path, string_bytes(path), RT_PC);                                    \
-			rt_emit_range(RT_OP_READ, mode, string_bytes(mode), RT_PC);                                    \
-		}                                                                                                      \
+		rt_emit_string(RT_OP_READ, path, RT_PC);                                                               \
+		rt_emit_string(RT_OP_READ, mode, RT_PC);                                                               \
 		FILE *f = RT_REAL(name)(path, mode);                                                                   \
 		rt_fd_plain(f ? fileno_unlocked(f) : -1);                                                              \
 		return f;                                                                                              \
@@ -489,7 +479,7 @@ RT_INTERPOSE(char *, fgets, (char *restrict to, int size, FILE *restrict f))
 {
 	char *got = RT_REAL(fgets)(to, size, f);
 	if (rt_recording())
-		stream_received(f, to, got ? string_bytes(got) : 0, RT_PC);
+		stream_received(f, to, got ? rt_length(got) + 1 : 0, RT_PC);
 	return got;
 }
 
@@ -497,21 +487,21 @@ RT_INTERPOSE(char *, __fgets_chk, (char *restrict to, size_t room, int size, FIL
 {
 	char *got = RT_REAL(__fgets_chk)(to, room, size, f);
 	if (rt_recording())
-		stream_received(f, to, got ? string_bytes(got) : 0, RT_PC);
+		stream_received(f, to, got ? rt_length(got) + 1 : 0, RT_PC);
 	return got;
 }
 
 RT_INTERPOSE(int, fputs, (const char *restrict s, FILE *restrict f))
 {
 	if (rt_recording())
-		stream_sends(f, s, string_bytes(s), RT_PC);
+		stream_sends(f, s, rt_length(s) + 1, RT_PC);
 	return RT_REAL(fputs)(s, f);
 }
 
 RT_INTERPOSE(int, puts, (const char *s))
 {
 	if (rt_recording())
-		stream_sends(stdout, s, string_bytes(s), RT_PC);
+		stream_sends(stdout, s, rt_length(s) + 1, RT_PC);
 	return RT_REAL(puts)(s);
 }
 

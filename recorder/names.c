@@ -22,26 +22,6 @@
 #include <time.h>
 #include <unistd.h>
 
-static void reads_string(const char *s, uintptr_t pc)
-{
-	size_t n = 0;
-	if (!s || !rt_recording())
-		return;
-	while (s[n])
-		n++;
-	rt_emit_range(RT_OP_READ, s, n + 1, pc);
-}
-
-static void writes_string(const char *s, uintptr_t pc)
-{
-	size_t n = 0;
-	if (!s || !rt_recording())
-		return;
-	while (s[n])
-		n++;
-	rt_emit_range(RT_OP_WRITE, s, n + 1, pc);
-}
-
 static void writes(const void *p, size_t size, uintptr_t pc)
 {
 	if (p)
@@ -52,14 +32,14 @@ static void writes(const void *p, size_t size, uintptr_t pc)
 #define NAMED(type, name, parameters, arguments, s)                                                                    \
 	RT_INTERPOSE(type, name, parameters)                                                                           \
 	{                                                                                                              \
-		reads_string(s, RT_PC);                                                                                \
+		rt_emit_string(RT_OP_READ, s, RT_PC);                                                                  \
 		return RT_REAL(name) arguments;                                                                        \
 	}
 #define NAMED_TWICE(name, parameters, arguments, s1, s2)                                                               \
 	RT_INTERPOSE(int, name, parameters)                                                                            \
 	{                                                                                                              \
-		reads_string(s1, RT_PC);                                                                               \
-		reads_string(s2, RT_PC);                                                                               \
+		rt_emit_string(RT_OP_READ, s1, RT_PC);                                                                 \
+		rt_emit_string(RT_OP_READ, s2, RT_PC);                                                                 \
 		return RT_REAL(name) arguments;                                                                        \
 	}
 NAMED(int, access, (const char *path, int mode), (path, mode), path)
@@ -82,7 +62,7 @@ NAMED_TWICE(symlink, (const char *old, const char *new), (old, new), old, new)
 #define STAT(name, type)                                                                                               \
 	RT_INTERPOSE(int, name, (const char *restrict path, type *restrict to))                                        \
 	{                                                                                                              \
-		reads_string(path, RT_PC);                                                                             \
+		rt_emit_string(RT_OP_READ, path, RT_PC);                                                               \
 		int result = RT_REAL(name)(path, to);                                                                  \
 		writes(to, result == 0 ? sizeof *to : 0, RT_PC);                                                       \
 		return result;                                                                                         \
@@ -105,7 +85,7 @@ FSTAT(fstat64, struct stat64)
 
 RT_INTERPOSE(ssize_t, readlink, (const char *restrict path, char *restrict to, size_t size))
 {
-	reads_string(path, RT_PC);
+	rt_emit_string(RT_OP_READ, path, RT_PC);
 	ssize_t n = RT_REAL(readlink)(path, to, size);
 	writes(to, n > 0 ? (size_t)n : 0, RT_PC);
 	return n;
@@ -115,7 +95,7 @@ RT_INTERPOSE(char *, getcwd, (char *to, size_t size))
 {
 	char *got = RT_REAL(getcwd)(to, size);
 	if (to && got)
-		writes_string(to, RT_PC);
+		rt_emit_string(RT_OP_WRITE, to, RT_PC);
 	return got;
 }
 
@@ -124,14 +104,14 @@ RT_INTERPOSE(int, mkstemp, (char *pattern))
 {
 	int fd = RT_REAL(mkstemp)(pattern);
 	rt_fd_plain(fd);
-	writes_string(pattern, RT_PC);
+	rt_emit_string(RT_OP_WRITE, pattern, RT_PC);
 	return fd;
 }
 
 RT_INTERPOSE(char *, mkdtemp, (char *pattern))
 {
 	char *made = RT_REAL(mkdtemp)(pattern);
-	writes_string(made, RT_PC);
+	rt_emit_string(RT_OP_WRITE, made, RT_PC);
 	return made;
 }
 
@@ -140,8 +120,8 @@ RT_INTERPOSE(int, getaddrinfo,
              (const char *restrict host, const char *restrict service, const struct addrinfo *restrict hints,
               struct addrinfo **restrict to))
 {
-	reads_string(host, RT_PC);
-	reads_string(service, RT_PC);
+	rt_emit_string(RT_OP_READ, host, RT_PC);
+	rt_emit_string(RT_OP_READ, service, RT_PC);
 	if (hints)
 		rt_emit_range(RT_OP_READ, hints, sizeof *hints, RT_PC);
 	int result = RT_REAL(getaddrinfo)(host, service, hints, to);
@@ -151,7 +131,7 @@ RT_INTERPOSE(int, getaddrinfo,
 
 RT_INTERPOSE(int, inet_pton, (int family, const char *restrict text, void *restrict to))
 {
-	reads_string(text, RT_PC);
+	rt_emit_string(RT_OP_READ, text, RT_PC);
 	int result = RT_REAL(inet_pton)(family, text, to);
 	writes(to, result != 1 ? 0 : family == AF_INET6 ? sizeof(struct in6_addr) : sizeof(struct in_addr), RT_PC);
 	return result;
@@ -160,7 +140,7 @@ RT_INTERPOSE(int, inet_pton, (int family, const char *restrict text, void *restr
 RT_INTERPOSE(const char *, inet_ntop, (int family, const void *restrict from, char *restrict to, socklen_t size))
 {
 	const char *text = RT_REAL(inet_ntop)(family, from, to, size);
-	writes_string(text, RT_PC);
+	rt_emit_string(RT_OP_WRITE, text, RT_PC);
 	return text;
 }
 
@@ -214,7 +194,7 @@ RT_INTERPOSE(int, gethostname, (char *to, size_t size))
 {
 	int result = RT_REAL(gethostname)(to, size);
 	if (result == 0)
-		writes_string(to, RT_PC);
+		rt_emit_string(RT_OP_WRITE, to, RT_PC);
 	return result;
 }
 
@@ -223,7 +203,7 @@ RT_INTERPOSE(char *, strerror_r, (int error, char *to, size_t size))
 {
 	char *text = RT_REAL(strerror_r)(error, to, size);
 	if (text == to)
-		writes_string(to, RT_PC);
+		rt_emit_string(RT_OP_WRITE, to, RT_PC);
 	return text;
 }
 
@@ -231,14 +211,14 @@ RT_INTERPOSE(int, __xpg_strerror_r, (int error, char *to, size_t size))
 {
 	int result = RT_REAL(__xpg_strerror_r)(error, to, size);
 	if (size)
-		writes_string(to, RT_PC);
+		rt_emit_string(RT_OP_WRITE, to, RT_PC);
 	return result;
 }
 
 RT_INTERPOSE(size_t, strftime,
              (char *restrict to, size_t size, const char *restrict format, const struct tm *restrict from))
 {
-	reads_string(format, RT_PC);
+	rt_emit_string(RT_OP_READ, format, RT_PC);
 	rt_emit_range(RT_OP_READ, from, sizeof *from, RT_PC);
 	size_t n = RT_REAL(strftime)(to, size, format, from);
 	writes(to, n ? n + 1 : 0, RT_PC);

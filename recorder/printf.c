@@ -9,20 +9,12 @@
 #include <stdio.h>
 #include <wchar.h>
 
-static void reads_format(const char *format, uintptr_t pc)
-{
-	size_t n = 0;
-	while (format[n])
-		n++;
-	rt_emit_range(RT_OP_READ, format, n + 1, pc);
-}
-
 /* Before output: what the arguments read; f: where it goes, NULL for memory. */
 static void prints(FILE *f, const char *format, va_list args, uintptr_t pc)
 {
 	if (!rt_recording())
 		return;
-	reads_format(format, pc);
+	rt_emit_string(RT_OP_READ, format, pc);
 	rt_printf_accesses(format, args, pc);
 	if (f)
 		rt_fd_publishes(fileno_unlocked(f), NULL, 0, pc);
@@ -43,13 +35,8 @@ static int scanned(FILE *f, const char *s, const char *format, va_list args, int
 		return n;
 	if (f)
 		rt_fd_received(fileno_unlocked(f), n >= 0, pc);
-	if (s) {
-		size_t length = 0;
-		while (s[length])
-			length++;
-		rt_emit_range(RT_OP_READ, s, length + 1, pc);
-	}
-	reads_format(format, pc);
+	rt_emit_string(RT_OP_READ, s, pc);
+	rt_emit_string(RT_OP_READ, format, pc);
 	rt_scanf_accesses(format, args, n, pc);
 	return n;
 }

@@ -1,5 +1,5 @@
 /* The recorder's side of racetrace.h. */
-#include "recorder/recorder.h"
+#include "recorder/core.h"
 
 #define HOOK(name, parameters)                                                                                         \
 	RT_EXPORT void racetrace_hook_##name parameters;                                                               \
@@ -40,13 +40,8 @@ HOOK(new_memory, (const volatile void *p, size_t size))
 /* The trace's name of the thread only: the kernel's is the program's own business. */
 HOOK(thread_name, (const char *name))
 {
-	if (!rt_recording())
-		return;
-	for (unsigned i = 0; i < sizeof rt_self->label - 1; i++) {
-		rt_self->label[i] = name[i];
-		if (!name[i])
-			break;
-	}
+	if (rt_recording())
+		rt_slot_label(rt_self, name);
 }
 HOOK(acquired, (const volatile void *lock, int shared))
 {

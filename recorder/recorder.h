@@ -25,6 +25,8 @@ extern __thread struct rt_slot *rt_self;
 void rt_emit(unsigned op, uint64_t operand, uintptr_t pc, unsigned aux);
 /* A range access: READ or WRITE of size bytes; nothing if size is 0. Goes through the repeat filter. */
 void rt_emit_range(unsigned op, const void *addr, size_t size, uintptr_t pc);
+/* The same of a string with its end, as long as it is now; nothing if it is NULL. */
+void rt_emit_string(unsigned op, const char *s, uintptr_t pc);
 /*
  * A synchronisation event: takes an exact stamp now, so call it while the lock is held (acquire: after; release: before
  * letting go). Begins a new epoch of the repeat filter. flags: RT_F_*.

@@ -5,6 +5,7 @@
  */
 #include "recorder/core.h"
 #include "recorder/syscall.h"
+#include "recorder/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,19 +27,9 @@ bool rt_tsc;
 bool rt_sync_only;
 static struct rt_birth *births;
 
-/* No libc string functions here: the recorder interposes them. */
-static size_t length(const char *s)
-{
-	size_t n = 0;
-
-	while (s[n])
-		n++;
-	return n;
-}
-
 void rt_say(const char *message)
 {
-	RT_SYSCALL(SYS_write, STDERR_FILENO, message, length(message));
+	RT_SYSCALL(SYS_write, STDERR_FILENO, message, rt_length(message));
 	RT_SYSCALL(SYS_write, STDERR_FILENO, "\n", 1);
 }
 
@@ -132,19 +123,10 @@ void rt_request_map(void)
 	}
 }
 
-/* The value of NAME in an environment entry "NAME=value", or NULL. */
-static char *value_of(char *entry, const char *name)
-{
-	while (*name)
-		if (*entry++ != *name++)
-			return NULL;
-	return *entry == '=' ? entry + 1 : NULL;
-}
-
 static char **find(char **environment, const char *name)
 {
 	for (; environment && *environment; environment++)
-		if (value_of(*environment, name))
+		if (rt_value_of(*environment, name))
 			return environment;
 	return NULL;
 }
@@ -159,16 +141,14 @@ static void take_out(char **entry)
 static void restore(char **environment, const char *name, const char *value)
 {
 	char **entry = find(environment, name);
-	char *to = entry ? value_of(*entry, name) : NULL;
+	char *to = entry ? rt_value_of(*entry, name) : NULL;
 
 	if (!entry)
 		return;
 	if (!value)
 		take_out(entry);
-	else if (length(value) <= length(to))
-		do
-			*to++ = *value;
-		while (*value++);
+	else if (rt_length(value) <= rt_length(to))
+		rt_append_text(to, value);
 }
 
 /* The user's LD_PRELOAD, in place: what `record` put before it made the entry longer, never shorter. */
@@ -185,7 +165,7 @@ static void restore_library_path(char **environment, bool was_set)
 {
 	static const char name[] = "LD_LIBRARY_PATH";
 	char **entry = find(environment, name);
-	char *value = entry ? value_of(*entry, name) : NULL;
+	char *value = entry ? rt_value_of(*entry, name) : NULL;
 
 	while (value && *value && *value != ':')
 		value++;
@@ -256,26 +236,6 @@ static struct rt_channel *map_channel(int fd, uint32_t number, void *where)
 
 /* ---- Joining a tree ---- */
 
-static char *append_text(char *to, const char *text)
-{
-	while (*text)
-		*to++ = *text++;
-	return to;
-}
-
-char *rt_append_number(char *to, uint64_t n)
-{
-	char digits[20];
-	int count = 0;
-
-	do
-		digits[count++] = (char)('0' + n % 10);
-	while (n /= 10);
-	while (count)
-		*to++ = digits[--count];
-	return to;
-}
-
 static bool begins_with(const char *text, const char *start)
 {
 	while (*start && *text == *start)
@@ -287,10 +247,9 @@ static bool begins_with(const char *text, const char *start)
 static int open_file(pid_t collector, unsigned fd)
 {
 	char name[64], target[64];
-	char *end = rt_append_number(append_text(name, "/proc/"), (uint64_t)collector);
+	char *end = rt_append_number(rt_append_text(name, "/proc/"), (uint64_t)collector);
 
-	end = rt_append_number(append_text(end, "/fd/"), fd);
-	*end = 0;
+	rt_append_number(rt_append_text(end, "/fd/"), fd);
 	long n = RT_SYSCALL(SYS_readlink, name, target, sizeof target - 1);
 	if (n < 0)
 		return (int)n;
@@ -300,7 +259,7 @@ static int open_file(pid_t collector, unsigned fd)
 	return (int)RT_SYSCALL(SYS_openat, AT_FDCWD, name, O_RDWR | O_CLOEXEC);
 }
 
-void rt_tree_ring(void)
+static void ring_doorman(void)
 {
 	atomic_fetch_add(&rt_tree->bell, 1);
 	rt_futex_wake(&rt_tree->bell, 1);
@@ -331,7 +290,7 @@ static struct rt_channel *take_channel(int fd, void *where)
 	if (atomic_load(&rt_tree->over))
 		return NULL;
 	number = atomic_fetch_add(&rt_tree->taken, 1);
-	rt_tree_ring();
+	ring_doorman();
 	return await_channel(number) ? map_channel(fd, number, where) : NULL;
 }
 
@@ -342,7 +301,7 @@ static void announce(bool forked)
 	rt_channel->sync_only = rt_sync_only;
 	rt_thread_start(forked);
 	atomic_store(&rt_channel->started, 1);
-	rt_tree_ring();
+	ring_doorman();
 	rt_request_map();
 }
 
@@ -426,7 +385,7 @@ static void start_executed(char **environment, const char *text)
 static void start(int argc, char **argv, char **environment)
 {
 	char **entry = find(environment, RT_CHANNEL_ENV);
-	const char *text = entry ? value_of(*entry, RT_CHANNEL_ENV) : NULL;
+	const char *text = entry ? rt_value_of(*entry, RT_CHANNEL_ENV) : NULL;
 
 	(void)argc, (void)argv;
 	rt_tsc = invariant_tsc();

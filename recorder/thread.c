@@ -107,6 +107,12 @@ void rt_slot_end(struct rt_slot *s)
 	rt_ring_bell();
 }
 
+void rt_slot_label(struct rt_slot *s, const char *name)
+{
+	for (unsigned i = 0; i < sizeof s->label - 1 && (s->label[i] = name[i]) != 0; i++)
+		;
+}
+
 uint32_t rt_slot_announce(struct rt_slot *s, uintptr_t pc)
 {
 	rt_busy_begin();
@@ -393,10 +399,6 @@ RT_INTERPOSE(int, pthread_setname_np, (pthread_t thread, const char *name))
 	struct rt_slot *s = w.known ? rt_thread_of(thread)->own : NULL;
 
 	if (result == 0 && s)
-		for (unsigned i = 0; i < sizeof s->label; i++) {
-			s->label[i] = name[i];
-			if (!name[i])
-				break;
-		}
+		rt_slot_label(s, name);
 	return result;
 }
