@@ -26,14 +26,20 @@
 #define NUMBER_MAX 4096 /* later pipes share the last one */
 #define SOCKET_BIT (UINT64_C(1) << 47)
 enum { NONE, SOCKET, DATAGRAM, UNNAMED, QUEUES, TELLS_SIGNALS, FIRST_NUMBER };
+#define CLOSED UINT64_MAX /* and not known to have come again */
 
 static _Atomic uint64_t descriptor[FD_MAX];
-static _Atomic bool closed[FD_MAX]; /* and not known to have come again */
 static _Atomic uint32_t numbers = FIRST_NUMBER;
+
+static uint64_t state_of(int fd)
+{
+	return fd >= 0 && fd < FD_MAX ? atomic_load_explicit(&descriptor[fd], memory_order_relaxed) : NONE;
+}
 
 static uint64_t get(int fd)
 {
-	return fd >= 0 && fd < FD_MAX ? atomic_load_explicit(&descriptor[fd], memory_order_relaxed) : NONE;
+	uint64_t object = state_of(fd);
+	return object == CLOSED ? NONE : object;
 }
 
 static void set(int fd, uint64_t object)
@@ -42,20 +48,13 @@ static void set(int fd, uint64_t object)
 		atomic_store_explicit(&descriptor[fd], object, memory_order_relaxed);
 }
 
-static bool is_closed(int fd)
-{
-	return fd >= 0 && fd < FD_MAX && atomic_load_explicit(&closed[fd], memory_order_relaxed);
-}
-
 /* A descriptor has come. */
 static void come(int fd, uint64_t object)
 {
-	if (is_closed(fd)) {
-		atomic_store_explicit(&closed[fd], false, memory_order_relaxed);
-		if (rt_recording())
-			rt_emit_sync(RT_OP_NEW_MEMORY, (uintptr_t)&descriptor[fd], sizeof descriptor[fd], 0, 0);
-	}
-	if (get(fd) != object)
+	uint64_t before = state_of(fd);
+	if (before == CLOSED && rt_recording())
+		rt_emit_sync(RT_OP_NEW_MEMORY, (uintptr_t)&descriptor[fd], sizeof descriptor[fd], 0, 0);
+	if (before != object)
 		set(fd, object);
 }
 
@@ -64,7 +63,7 @@ static bool is_told(int fd)
 {
 	if (fd < 0 || fd >= FD_MAX || !rt_recording())
 		return false;
-	if (is_closed(fd) && RT_SYSCALL(SYS_fcntl, fd, F_GETFD) != -EBADF)
+	if (state_of(fd) == CLOSED && RT_SYSCALL(SYS_fcntl, fd, F_GETFD) != -EBADF)
 		come(fd, NONE);
 	return true;
 }
@@ -81,9 +80,7 @@ void rt_fd_closes(int fd, uintptr_t pc)
 		rt_emit_object(&descriptor[fd], pc);
 		rt_fd_publishes(fd, NULL, 0, pc);
 	}
-	if (fd >= 0 && fd < FD_MAX)
-		atomic_store_explicit(&closed[fd], true, memory_order_relaxed);
-	set(fd, NONE);
+	set(fd, CLOSED);
 }
 
 static uint64_t new_number(void)
@@ -199,6 +196,14 @@ static bool is_datagram(int fd)
 	return RT_SYSCALL(SYS_getsockopt, fd, SOL_SOCKET, SO_TYPE, &type, &length) == 0 && type == SOCK_DGRAM;
 }
 
+/* What a socket is, unless it has been closed meanwhile. */
+static void learn(int fd, uint64_t object)
+{
+	uint64_t before = SOCKET;
+	atomic_compare_exchange_strong_explicit(&descriptor[fd], &before, object, memory_order_relaxed,
+	                                        memory_order_relaxed);
+}
+
 /* The object of what goes out (or comes in) through fd. A stream's is looked up once, when it is connected. */
 static uint64_t object_of(int fd, bool out, const struct sockaddr *to, socklen_t length)
 {
@@ -207,7 +212,7 @@ static uint64_t object_of(int fd, bool out, const struct sockaddr *to, socklen_t
 		return object;
 	struct end end;
 	if (object == SOCKET && is_datagram(fd))
-		set(fd, object = DATAGRAM);
+		learn(fd, object = DATAGRAM);
 	if (object == DATAGRAM) {
 		if (out && to)
 			object = object_of_name(key_of(to, length));
@@ -216,7 +221,7 @@ static uint64_t object_of(int fd, bool out, const struct sockaddr *to, socklen_t
 	} else {
 		object = object_of_stream(fd);
 		if (object != NONE)
-			set(fd, object);
+			learn(fd, object);
 	}
 	return object;
 }
