@@ -158,18 +158,13 @@ void rt_dl_forked(void)
 /* A constructor may open another module. */
 static bool enter(void)
 {
-	uint32_t taken = 1, free = 0;
+	uint32_t free = 0;
 	if (!rt_recording())
 		return false;
 	if (order.owner != &rt_thread) {
-		while (!atomic_compare_exchange_strong(&order.word, &free, taken)) {
-			if (free == 2 || atomic_exchange(&order.word, 2) != 0)
+		if (!atomic_compare_exchange_strong(&order.word, &free, 1))
+			while (atomic_exchange(&order.word, 2) != 0)
 				rt_futex_wait(&order.word, 2, 100);
-			else
-				break;
-			taken = 2;
-			free = 0;
-		}
 		order.owner = &rt_thread;
 	}
 	order.depth++;
