@@ -51,7 +51,6 @@ struct collector {
 	uint32_t slot_count, ring_blocks;
 	uint64_t slots_offset, rings_offset, total_bytes;
 	int fd;
-	bool owns_fd;
 	off_t offset; /* of the channel in the file */
 	pid_t pid;
 	bool replaced;
@@ -116,8 +115,8 @@ static enum rt_status channel_create(struct collector *c, const struct collector
 	return RT_OK;
 }
 
-enum rt_status collector_create_in(int fd, uint32_t number, const struct collector_options *options,
-                                   struct collector **out, struct rt_error *err)
+enum rt_status collector_create(int fd, uint32_t number, const struct collector_options *options,
+                                struct collector **out, struct rt_error *err)
 {
 	uint32_t n = options->ring_records;
 	if (options->slots == 0 || n < 2 * RT_BLOCK_RECORDS || (n & (n - 1)) != 0)
@@ -142,20 +141,6 @@ enum rt_status collector_create_in(int fd, uint32_t number, const struct collect
 	return status;
 }
 
-enum rt_status collector_create(const struct collector_options *options, struct collector **out, struct rt_error *err)
-{
-	int fd;
-	enum rt_status status = collector_file(&fd, err);
-	if (status)
-		return status;
-	status = collector_create_in(fd, 0, options, out, err);
-	if (status)
-		close(fd);
-	else
-		(*out)->owns_fd = true;
-	return status;
-}
-
 void collector_free(struct collector *c)
 {
 	if (!c)
@@ -165,19 +150,12 @@ void collector_free(struct collector *c)
 		if (c->offset > 0) /* the first one has what all processes share */
 			fallocate(c->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, c->offset, (off_t)c->total_bytes);
 	}
-	if (c->owns_fd)
-		close(c->fd);
 	for (size_t i = 0; i < c->names_size; i++)
 		free(c->names[i]);
 	free(c->names);
 	free(c->views);
 	modules_release(&c->modules);
 	free(c);
-}
-
-int collector_fd(const struct collector *c)
-{
-	return c->fd;
 }
 
 bool collector_started(const struct collector *c)

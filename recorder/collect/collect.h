@@ -18,20 +18,15 @@ struct collector_options {
 	bool sync_only;        /* for the first process: its program is not instrumented */
 };
 
-/* Makes the channel, in a file of its own. On RT_OK *out is owned by the caller. */
-enum rt_status collector_create(const struct collector_options *options, struct collector **out, struct rt_error *err);
-/*
- * Makes the channel with this number in the file, which grows. The file stays the caller's. collector_free gives the
- * channel's memory back to the system.
- */
-enum rt_status collector_create_in(int fd, uint32_t number, const struct collector_options *options,
-                                   struct collector **out, struct rt_error *err);
-/* An empty file for channels. *fd is the caller's. */
+/* An empty file for channels, for the program to inherit. *fd is the caller's. */
 enum rt_status collector_file(int *fd, struct rt_error *err);
+/*
+ * Makes the channel with this number in the file, which grows and stays the caller's. On RT_OK *out is owned by the
+ * caller. collector_free gives the channel's memory back to the system, but that of number 0.
+ */
+enum rt_status collector_create(int fd, uint32_t number, const struct collector_options *options,
+                                struct collector **out, struct rt_error *err);
 void collector_free(struct collector *c);
-
-/* The channel's file, for the program to inherit; closed with the collector. */
-int collector_fd(const struct collector *c);
 
 /*
  * Drains until collector_stop was called, then what is left, each record once. pid: whose memory map to read when the

@@ -103,7 +103,7 @@ static enum rt_status extend(struct tree *t, struct rt_error *err)
 	if (!p)
 		return rt_error_set(err, RT_EMEMORY, "no memory for a process");
 	p->tree = t;
-	enum rt_status status = collector_create_in(t->fd, (uint32_t)t->count, &t->options.rings, &p->collector, err);
+	enum rt_status status = collector_create(t->fd, (uint32_t)t->count, &t->options.rings, &p->collector, err);
 	if (status) {
 		process_free(p);
 		return status;

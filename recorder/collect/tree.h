@@ -31,7 +31,7 @@ bool tree_wait(struct tree *t, unsigned milliseconds);
 /* Lets all of them go on unrecorded. Their traces are as they were until now. */
 void tree_abandon(struct tree *t);
 
-/* One process's trace, for tree_each. */
+/* One process's trace, for tree_end. */
 struct tree_trace {
 	const char *path; /* NULL: it has left none, on purpose */
 	pid_t pid;

@@ -102,6 +102,7 @@ static void end(struct rt_slot *s)
 /* ---- The collector's side ---- */
 
 static struct collector *collector;
+static int channels; /* the file */
 static char folder[64], path[96];
 static struct rt_error error;
 static enum rt_status outcome;
@@ -109,9 +110,9 @@ static enum rt_status outcome;
 static void setup(void)
 {
 	struct collector_options options = {.slots = SLOTS, .ring_records = BLOCKS * RT_BLOCK_RECORDS};
-	ck_assert_int_eq(collector_create(&options, &collector, &error), RT_OK);
-	channel = mmap(NULL, (size_t)lseek(collector_fd(collector), 0, SEEK_END), PROT_READ | PROT_WRITE, MAP_SHARED,
-	               collector_fd(collector), 0);
+	ck_assert_int_eq(collector_file(&channels, &error), RT_OK);
+	ck_assert_int_eq(collector_create(channels, 0, &options, &collector, &error), RT_OK);
+	channel = mmap(NULL, (size_t)lseek(channels, 0, SEEK_END), PROT_READ | PROT_WRITE, MAP_SHARED, channels, 0);
 	ck_assert_ptr_ne(channel, MAP_FAILED);
 	strcpy(folder, "/tmp/test-collect-XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(folder));
@@ -123,6 +124,7 @@ static void teardown(void)
 	unlink(path);
 	rmdir(folder);
 	collector_free(collector);
+	close(channels);
 }
 
 static void *stop_at_end(void *pid)
@@ -407,7 +409,7 @@ START_TEST(test_a_ring_that_is_no_power_of_two_is_refused)
 {
 	struct collector_options options = {.slots = 1, .ring_records = 3 * RT_BLOCK_RECORDS};
 	struct collector *c;
-	ck_assert_int_eq(collector_create(&options, &c, &error), RT_EUSAGE);
+	ck_assert_int_eq(collector_create(channels, 1, &options, &c, &error), RT_EUSAGE);
 }
 END_TEST
 
