@@ -1,7 +1,7 @@
 /*
  * plain KIND: a program to be recorded without having been instrumented (record --sync-only). Two threads take two
  * locks, with KIND "racy" in either order, with mutexes and with C11's; a third pair of threads hands a buffer over
- * by atomics and one of its own system calls, none of which the recorder sees.
+ * by atomics, which the recorder does not see.
  */
 #include <pthread.h>
 #include <semaphore.h>
