@@ -99,7 +99,9 @@ PART(uses_map)
 }
 
 /* Freed twice; each has its own cache of blocks, and takes one again before the C library notices. What they wait for
- * each other with orders nothing. */
+ * each other with orders nothing. Of a size that the caches have no other blocks of, which would get into two of them:
+ * whoever asks the C library for a thread's stack leaves it some of 32 bytes. */
+enum { FREED_TWICE = 600 };
 static char *block;
 static char *volatile kept[2];
 static _Thread_local char *volatile cached;
@@ -115,7 +117,7 @@ PART(frees)
 	free(block); /* @free_first */
 	__atomic_store_n(&turn, 1, __ATOMIC_RELAXED);
 	wait_for(2);
-	kept[0] = malloc(40);
+	kept[0] = malloc(FREED_TWICE);
 	return NULL;
 }
 PART(frees_again)
@@ -123,7 +125,7 @@ PART(frees_again)
 	free(cached = malloc(200));
 	wait_for(1);
 	free(block); /* @free_second */
-	kept[1] = malloc(40);
+	kept[1] = malloc(FREED_TWICE);
 	__atomic_store_n(&turn, 2, __ATOMIC_RELAXED);
 	return NULL;
 }
@@ -155,7 +157,7 @@ int main(void)
 	old = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	both(looks_at_old, maps_over);
 	both(maps, uses_map);
-	block = malloc(40);
+	block = malloc(FREED_TWICE);
 	both(frees, frees_again);
 	block = calloc(40, 1);
 	both(holds_on, grows);
