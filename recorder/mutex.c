@@ -60,7 +60,16 @@ bool rt_mutex_lets_go(const pthread_mutex_t *m)
 	return type != PTHREAD_MUTEX_RECURSIVE_NP || m->__data.__count == 1;
 }
 
-/* The list of what this thread holds is the kernel's: it goes through it when the thread is no more. */
+/* The kernel reads what is to be blocked or let come before it looks at how, which it does not know. */
+static bool is_readable(uintptr_t p)
+{
+	return RT_SYSCALL(SYS_rt_sigprocmask, ~0L, p, NULL, sizeof(uint64_t)) != -EFAULT;
+}
+
+/*
+ * The list of what this thread holds is the kernel's: it goes through it when the thread is no more, as far as the
+ * memory is there.
+ */
 void rt_mutex_abandon(uintptr_t pc)
 {
 	enum { MANY = 1024 }; /* more is not believed */
@@ -71,7 +80,7 @@ void rt_mutex_abandon(uintptr_t pc)
 		return;
 	uintptr_t end = (uintptr_t)&head->list,
 	          at = (uintptr_t)head->list.next & ~(uintptr_t)1; /* 1: inherits priority */
-	for (int i = 0; i < MANY && at && at != end; i++) {
+	for (int i = 0; i < MANY && at && at != end && is_readable(at); i++) {
 		rt_emit_use(RT_OP_RELEASE, (void *)(at + (uintptr_t)head->futex_offset), 0, pc, 0);
 		at = (uintptr_t)((const struct robust_list *)at)->next & ~(uintptr_t)1;
 	}

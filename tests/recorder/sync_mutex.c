@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <time.h>
 
 static pthread_mutex_t plain = PTHREAD_MUTEX_INITIALIZER, recursive, checking, robust, robust_recursive, inheriting;
@@ -69,6 +70,19 @@ static void *unlock_for_other(void *unused)
 	return unused;
 }
 
+/* What it held is gone before it ends. */
+// expect main.4: map gone=4096, write gone=4096, acquire gone, write gone=4096+free, unmap gone=4096
+static void *lose_lock(void *unused)
+{
+	pthread_mutex_t *gone = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	MUST((void *)gone != MAP_FAILED);
+	NAME_AT(gone, "gone");
+	make(gone, PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_ROBUST, PTHREAD_PRIO_NONE);
+	pthread_mutex_lock(gone);
+	MUST(munmap(gone, 4096) == 0);
+	return unused;
+}
+
 int main(void)
 {
 	struct timespec realtime = soon(CLOCK_REALTIME), monotonic = soon(CLOCK_MONOTONIC);
@@ -130,5 +144,6 @@ int main(void)
 	MUST(pthread_mutex_unlock(&plain) == 0);
 	MUST(pthread_spin_trylock(&spin) == 0);
 	pthread_spin_unlock(&spin);
+	in_thread(lose_lock);
 	return 0;
 }
