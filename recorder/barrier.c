@@ -18,17 +18,7 @@ RT_INTERPOSE(int, pthread_barrier_wait, (pthread_barrier_t * barrier))
 	return result;
 }
 
-RT_INTERPOSE(int, pthread_barrier_init,
-             (pthread_barrier_t *restrict barrier, const pthread_barrierattr_t *restrict attr, unsigned count))
-{
-	int result = RT_REAL(pthread_barrier_init)(barrier, attr, count);
-	if (result == 0)
-		rt_emit_object(barrier, RT_PC);
-	return result;
-}
-
-RT_INTERPOSE(int, pthread_barrier_destroy, (pthread_barrier_t * barrier))
-{
-	rt_emit_object(barrier, RT_PC);
-	return RT_REAL(pthread_barrier_destroy)(barrier);
-}
+RT_INIT(pthread_barrier_init,
+        (pthread_barrier_t *restrict barrier, const pthread_barrierattr_t *restrict attr, unsigned count),
+        (barrier, attr, count), barrier)
+RT_DESTROY(int, pthread_barrier_destroy, (pthread_barrier_t * barrier), barrier)

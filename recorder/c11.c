@@ -85,30 +85,8 @@ RT_INTERPOSE(void, thrd_yield, (void))
 	rt_emit_time();
 }
 
-RT_INTERPOSE(int, mtx_init, (mtx_t * m, int type))
-{
-	int result = RT_REAL(mtx_init)(m, type);
-	if (result == thrd_success)
-		rt_emit_object(m, RT_PC);
-	return result;
-}
+RT_INIT(mtx_init, (mtx_t * m, int type), (m, type), m)
 
-RT_INTERPOSE(void, mtx_destroy, (mtx_t * m))
-{
-	rt_emit_object(m, RT_PC);
-	RT_REAL(mtx_destroy)(m);
-}
-
-RT_INTERPOSE(int, cnd_init, (cnd_t * cond))
-{
-	int result = RT_REAL(cnd_init)(cond);
-	if (result == thrd_success)
-		rt_emit_object(cond, RT_PC);
-	return result;
-}
-
-RT_INTERPOSE(void, cnd_destroy, (cnd_t * cond))
-{
-	rt_emit_object(cond, RT_PC);
-	RT_REAL(cnd_destroy)(cond);
-}
+RT_DESTROY(void, mtx_destroy, (mtx_t * m), m)
+RT_INIT(cnd_init, (cnd_t * cond), (cond), cond)
+RT_DESTROY(void, cnd_destroy, (cnd_t * cond), cond)

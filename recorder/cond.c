@@ -78,16 +78,5 @@ RT_INTERPOSE(int, pthread_cond_broadcast, (pthread_cond_t * cond))
 	return RT_REAL(pthread_cond_broadcast)(cond);
 }
 
-RT_INTERPOSE(int, pthread_cond_init, (pthread_cond_t *restrict cond, const pthread_condattr_t *restrict attr))
-{
-	int result = RT_REAL(pthread_cond_init)(cond, attr);
-	if (result == 0)
-		rt_emit_object(cond, RT_PC);
-	return result;
-}
-
-RT_INTERPOSE(int, pthread_cond_destroy, (pthread_cond_t * cond))
-{
-	rt_emit_object(cond, RT_PC);
-	return RT_REAL(pthread_cond_destroy)(cond);
-}
+RT_INIT(pthread_cond_init, (pthread_cond_t *restrict cond, const pthread_condattr_t *restrict attr), (cond, attr), cond)
+RT_DESTROY(int, pthread_cond_destroy, (pthread_cond_t * cond), cond)

@@ -161,30 +161,8 @@ RT_INTERPOSE(int, pthread_spin_unlock, (pthread_spinlock_t * lock))
 	return RT_REAL(pthread_spin_unlock)(lock);
 }
 
-RT_INTERPOSE(int, pthread_mutex_init, (pthread_mutex_t * m, const pthread_mutexattr_t *attr))
-{
-	int result = RT_REAL(pthread_mutex_init)(m, attr);
-	if (result == 0)
-		rt_emit_object(m, RT_PC);
-	return result;
-}
+RT_INIT(pthread_mutex_init, (pthread_mutex_t * m, const pthread_mutexattr_t *attr), (m, attr), m)
 
-RT_INTERPOSE(int, pthread_mutex_destroy, (pthread_mutex_t * m))
-{
-	rt_emit_object(m, RT_PC);
-	return RT_REAL(pthread_mutex_destroy)(m);
-}
-
-RT_INTERPOSE(int, pthread_spin_init, (pthread_spinlock_t * lock, int shared))
-{
-	int result = RT_REAL(pthread_spin_init)(lock, shared);
-	if (result == 0)
-		rt_emit_object(lock, RT_PC);
-	return result;
-}
-
-RT_INTERPOSE(int, pthread_spin_destroy, (pthread_spinlock_t * lock))
-{
-	rt_emit_object(lock, RT_PC);
-	return RT_REAL(pthread_spin_destroy)(lock);
-}
+RT_DESTROY(int, pthread_mutex_destroy, (pthread_mutex_t * m), m)
+RT_INIT(pthread_spin_init, (pthread_spinlock_t * lock, int shared), (lock, shared), lock)
+RT_DESTROY(int, pthread_spin_destroy, (pthread_spinlock_t * lock), lock)

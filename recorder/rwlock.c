@@ -84,16 +84,6 @@ RT_INTERPOSE(int, pthread_rwlock_unlock, (pthread_rwlock_t * lock))
 	return RT_REAL(pthread_rwlock_unlock)(lock);
 }
 
-RT_INTERPOSE(int, pthread_rwlock_init, (pthread_rwlock_t *restrict lock, const pthread_rwlockattr_t *restrict attr))
-{
-	int result = RT_REAL(pthread_rwlock_init)(lock, attr);
-	if (result == 0)
-		rt_emit_object(lock, RT_PC);
-	return result;
-}
-
-RT_INTERPOSE(int, pthread_rwlock_destroy, (pthread_rwlock_t * lock))
-{
-	rt_emit_object(lock, RT_PC);
-	return RT_REAL(pthread_rwlock_destroy)(lock);
-}
+RT_INIT(pthread_rwlock_init, (pthread_rwlock_t *restrict lock, const pthread_rwlockattr_t *restrict attr), (lock, attr),
+        lock)
+RT_DESTROY(int, pthread_rwlock_destroy, (pthread_rwlock_t * lock), lock)

@@ -83,11 +83,7 @@ RT_INTERPOSE(int, sem_init, (sem_t * sem, int shared, unsigned value))
 	return result;
 }
 
-RT_INTERPOSE(int, sem_destroy, (sem_t * sem))
-{
-	rt_emit_object(sem, RT_PC);
-	return RT_REAL(sem_destroy)(sem);
-}
+RT_DESTROY(int, sem_destroy, (sem_t * sem), sem)
 
 RT_INTERPOSE(sem_t *, sem_open, (const char *name, int flags, ...))
 {

@@ -25,6 +25,21 @@ static inline void rt_emit_use(unsigned op, const volatile void *object, uint64_
 void rt_emit_write(uintptr_t p, size_t size, uintptr_t pc, unsigned flags);
 void rt_emit_object(const volatile void *object, uintptr_t pc);
 void rt_emit_object_read(const volatile void *object, uintptr_t pc);
+/* The whole of a function that makes an object, or ends one, and that says no more. */
+#define RT_INIT(name, parameters, arguments, object)                                                                   \
+	RT_INTERPOSE(int, name, parameters)                                                                            \
+	{                                                                                                              \
+		int result = RT_REAL(name) arguments;                                                                  \
+		if (result == 0)                                                                                       \
+			rt_emit_object(object, RT_PC);                                                                 \
+		return result;                                                                                         \
+	}
+#define RT_DESTROY(type, name, parameters, object)                                                                     \
+	RT_INTERPOSE(type, name, parameters)                                                                           \
+	{                                                                                                              \
+		rt_emit_object(object, RT_PC);                                                                         \
+		return RT_REAL(name)(object);                                                                          \
+	}
 
 /*
  * A mutex call that takes the lock returned `result`: says ACQUIRE if that means that this thread holds it now and did
