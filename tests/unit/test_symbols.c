@@ -1,0 +1,79 @@
+/* The block of symbols: modules, and what blocks of older versions do not have. Else: test_file.c, test_resolve.c. */
+#include "tracefmt/symbols.h"
+
+#include <check.h>
+
+/* A block with two modules at one place, one after the other, and one below; which of them are plain. */
+static struct rt_bytes modules_block(bool below, bool first, bool second)
+{
+	struct rt_symbol_table *t = rt_symbol_table_create();
+	struct rt_bytes block = {0};
+	ck_assert_ptr_nonnull(t);
+	ck_assert(rt_symbol_table_module(t, 0x7000, 0x8000, 0, "/lib/first.so", first));
+	ck_assert(rt_symbol_table_module(t, 0x7000, 0x9000, 0, "/lib/second.so", second));
+	ck_assert(rt_symbol_table_module(t, 0x4000, 0x5000, 0, "/bin/app", below));
+	ck_assert(rt_symbol_table_write(t, &block));
+	rt_symbol_table_free(t);
+	return block;
+}
+
+static void assert_modules(const uint8_t *data, size_t size, bool below, bool first, bool second)
+{
+	struct rt_symbols *s;
+	size_t n;
+	ck_assert_int_eq(rt_symbols_parse(data, size, &s), RT_OK);
+	const struct rt_module *m = rt_symbols_modules(s, &n);
+	ck_assert_uint_eq(n, 3);
+	ck_assert_str_eq(m[0].path, "/bin/app");
+	ck_assert_uint_eq(m[0].start, 0x4000);
+	ck_assert_uint_eq(m[0].end, 0x5000);
+	ck_assert_str_eq(m[1].path, "/lib/first.so");
+	ck_assert_uint_eq(m[1].end, 0x8000);
+	ck_assert_str_eq(m[2].path, "/lib/second.so");
+	ck_assert_uint_eq(m[2].start, 0x7000);
+	ck_assert_uint_eq(m[2].end, 0x9000);
+	ck_assert_int_eq(m[0].plain, below);
+	ck_assert_int_eq(m[1].plain, first);
+	ck_assert_int_eq(m[2].plain, second);
+	rt_symbols_free(s);
+}
+
+START_TEST(modules_read_back_by_address_and_which_are_plain)
+{
+	bool below = _i & 1, first = _i & 2, second = _i & 4;
+	struct rt_bytes block = modules_block(below, first, second);
+	assert_modules(block.data, block.len, below, first, second);
+	rt_bytes_release(&block);
+}
+END_TEST
+
+START_TEST(a_block_of_version_1_0_ends_before_the_plain_modules)
+{
+	struct rt_bytes block = modules_block(false, false, false);
+	assert_modules(block.data, block.len - 1, false, false, false); /* without the count of them */
+	rt_bytes_release(&block);
+}
+END_TEST
+
+START_TEST(a_block_that_is_cut_in_a_table_is_refused)
+{
+	struct rt_bytes block = modules_block(true, true, true), none = modules_block(false, false, false);
+	struct rt_symbols *s;
+	for (size_t n = 0; n < block.len; n++)
+		if (n != none.len - 1) /* where the table of plain modules would begin */
+			ck_assert_int_eq(rt_symbols_parse(block.data, n, &s), RT_EINPUT);
+	rt_bytes_release(&block);
+	rt_bytes_release(&none);
+}
+END_TEST
+
+Suite *symbols_suite(void)
+{
+	Suite *s = suite_create("symbols");
+	TCase *c = tcase_create("modules");
+	tcase_add_loop_test(c, modules_read_back_by_address_and_which_are_plain, 0, 8);
+	tcase_add_test(c, a_block_of_version_1_0_ends_before_the_plain_modules);
+	tcase_add_test(c, a_block_that_is_cut_in_a_table_is_refused);
+	suite_add_tcase(s, c);
+	return s;
+}
