@@ -12,9 +12,11 @@
  */
 #include "recorder/core.h"
 #include "recorder/sync.h"
+#include "recorder/syscall.h"
 #include "recorder/text.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <link.h>
 #include <unistd.h>
@@ -76,7 +78,7 @@ static bool expand_origin(char out[PATH_MAX], const char *file, uintptr_t pc)
 		char self[PATH_MAX];
 		const char *name = map ? map->l_name : "";
 		if (map && !*name) { /* the program itself */
-			ssize_t got = readlink("/proc/self/exe", self, sizeof self - 1);
+			long got = RT_SYSCALL(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", self, sizeof self - 1);
 			self[got > 0 ? got : 0] = 0;
 			name = self;
 		}
@@ -115,7 +117,8 @@ static bool search(char out[PATH_MAX], const char *file, uintptr_t pc)
 		return false;
 	const Dl_serpath *folder = path.head.dls_serpath;
 	for (unsigned i = 0; i < path.head.dls_cnt; i++)
-		if (join(out, folder[i].dls_name, rt_length(folder[i].dls_name), "/", file) && access(out, R_OK) == 0)
+		if (join(out, folder[i].dls_name, rt_length(folder[i].dls_name), "/", file) &&
+		    RT_SYSCALL(SYS_faccessat, AT_FDCWD, out, R_OK) == 0)
 			return true;
 	return false;
 }

@@ -13,7 +13,6 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #ifdef __x86_64__
@@ -202,12 +201,17 @@ static bool map_births(uint32_t slots)
 	return births != NULL;
 }
 
+/* Negative if it has none. */
+static long file_size(int fd)
+{
+	return RT_SYSCALL(SYS_lseek, fd, 0, SEEK_END);
+}
+
 static bool map_tree(int fd)
 {
-	struct stat st;
 	char *page = NULL;
 
-	if (fstat(fd, &st) == 0 && st.st_size >= (off_t)RT_TREE_PAGE)
+	if (file_size(fd) >= (long)RT_TREE_PAGE)
 		page = map(NULL, RT_TREE_PAGE, MAP_SHARED, fd, 0);
 	rt_tree = page ? (struct rt_tree *)(void *)(page + RT_TREE_OFFSET) : NULL;
 	return rt_tree != NULL;
@@ -217,11 +221,11 @@ static bool map_tree(int fd)
 static struct rt_channel *map_channel(int fd, uint32_t number, void *where)
 {
 	const struct rt_channel *first = (const struct rt_channel *)(const void *)((char *)rt_tree - RT_TREE_OFFSET);
-	struct stat st;
 	uint64_t size = first->total_bytes;
+	long total = file_size(fd);
 	struct rt_channel *c;
 
-	if (fstat(fd, &st) != 0 || size < sizeof *c || (uint64_t)st.st_size / size <= number)
+	if (total < 0 || size < sizeof *c || (uint64_t)total / size <= number)
 		return NULL;
 	c = map(where, size, MAP_SHARED, fd, size * number);
 	if (c && !channel_is_sound(c, size)) {
@@ -250,7 +254,7 @@ static int open_file(pid_t collector, unsigned fd)
 	char *end = rt_append_number(rt_append_text(name, "/proc/"), (uint64_t)collector);
 
 	rt_append_number(rt_append_text(end, "/fd/"), fd);
-	long n = RT_SYSCALL(SYS_readlink, name, target, sizeof target - 1);
+	long n = RT_SYSCALL(SYS_readlinkat, AT_FDCWD, name, target, sizeof target - 1);
 	if (n < 0)
 		return (int)n;
 	target[n] = 0;

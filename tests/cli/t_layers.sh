@@ -1,5 +1,5 @@
 #!/bin/bash
-# The layers' arrows: cmd -> lib -> tracefmt, recorder/collect -> tracefmt; nothing points upwards.
+# t_layers.sh [BUILD]: the layers' arrows: cmd -> lib -> tracefmt, recorder/collect -> tracefmt; nothing points upwards.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 fail=0
@@ -33,6 +33,20 @@ if grep -nE '\b(exit|_exit|abort|printf|puts|perror)\(|\bf(printf|puts)\((stderr
 fi
 [ "$(grep -rlc 'include "tracefmt/' tracefmt | wc -l)" -gt 0 ] || {
 	echo "the search for includes finds nothing: this test is broken"
+	fail=1
+}
+
+# What the recorder does itself is none of the program's events: no file of it calls what another one interposes.
+objects=("${1:-${BUILD:-build}}"/pic/recorder/*.o)
+interposed() {
+	nm --defined-only "${objects[@]}" | sed -n 's/.* __interceptor_//p' | sort -u
+}
+if nm -u "${objects[@]}" | awk 'NF == 2 { print $2 }' | sort -u | comm -12 - <(interposed) | grep .; then
+	echo "the recorder calls these, which it interposes"
+	fail=1
+fi
+[ "$(interposed | wc -l)" -gt 0 ] || {
+	echo "the search for what is interposed finds nothing: this test is broken"
 	fail=1
 }
 exit $fail
