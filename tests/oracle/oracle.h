@@ -42,7 +42,8 @@ enum oracle_feature {
 	ORACLE_ATOMICS = 128,
 	ORACLE_ANNOTATIONS = 256,
 	ORACLE_HALF_ACCESSES = 512,
-	ORACLE_VALUES = 1024
+	ORACLE_VALUES = 1024,
+	ORACLE_ALL = 2047
 };
 
 /* A random trace that could be of a real run. */
@@ -84,6 +85,8 @@ bool oracle_conflict(const struct oracle_trace *t, int i, int j);
 unsigned oracle_halves(const struct rt_event *e);
 /* The last write to a half before event i, -1: none. */
 int oracle_last_write(const struct oracle_trace *t, int half, int i);
+/* Is it known of two writes (-1: what was there before any) that they left the same value in a half? */
+bool oracle_same_value(const struct oracle_trace *t, int half, int w1, int w2);
 /* A wait's other end: the last WAIT_BEGIN of the thread before the WAIT_END at i. */
 int oracle_wait_begin(const struct oracle_trace *t, int i);
 
@@ -104,7 +107,5 @@ static inline bool oracle_both_read(const struct rt_event *acquire1, const struc
 {
 	return acquire1->op == RT_OP_ACQUIRE_SHARED && acquire2->op == RT_OP_ACQUIRE_SHARED;
 }
-/* Is it known of two writes (-1: what was there before any) that they left the same value in a half? */
-bool oracle_same_value(const struct oracle_trace *t, int half, int w1, int w2);
 
 #endif

@@ -1,11 +1,7 @@
 /* Deadlocks: what the search finds and the provers decide, on the golden traces and on small ones. */
 #include "lib/search/analysis.h"
+#include "tests/unit/golden.h"
 #include "tests/unit/memory_trace.h"
-
-#include <check.h>
-#include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 static struct analysis *analyze(struct rt_trace *trace, bool every)
 {
@@ -32,11 +28,9 @@ static bool same_set(const struct model *m, const struct anomaly *d, const json_
 	return same;
 }
 
-static void check_golden(const char *path, const json_t *expected, size_t *total)
+static void check_golden(struct rt_trace *trace, const json_t *golden, const char *path, void *total)
 {
-	struct rt_error err = {0};
-	struct rt_trace *trace;
-	ck_assert_msg(rt_trace_open(path, &trace, &err) == RT_OK, "%s", err.message);
+	const json_t *expected = json_object_get(golden, "deadlocks");
 	struct analysis *a = analyze(trace, true);
 	size_t proved = 0, i;
 	for (size_t k = 0; k < a->anomalies.count; k++) {
@@ -52,28 +46,15 @@ static void check_golden(const char *path, const json_t *expected, size_t *total
 	}
 	ck_assert_msg(proved == json_array_size(expected), "%s: %zu deadlocks of %zu", path, proved,
 	              json_array_size(expected));
-	*total += proved;
+	*(size_t *)total += proved;
 	analysis_free(a);
-	rt_trace_free(trace);
 }
 
 START_TEST(every_deadlock_of_the_golden_traces_is_proved_and_nothing_else)
 {
 	static const char *const folders[] = {"hand", "random"};
-	char path[512], line[1 << 17];
 	size_t total = 0;
-	snprintf(path, sizeof path, "tests/golden/%s/expected.jsonl", folders[_i]);
-	FILE *in = fopen(path, "r");
-	ck_assert_msg(in != NULL, "%s", path);
-	while (fgets(line, sizeof line, in)) {
-		json_t *golden = json_loads(line, 0, NULL);
-		ck_assert_ptr_nonnull(golden);
-		snprintf(path, sizeof path, "tests/golden/%s/%s", folders[_i],
-		         json_string_value(json_object_get(golden, "trace")));
-		check_golden(path, json_object_get(golden, "deadlocks"), &total);
-		json_decref(golden);
-	}
-	fclose(in);
+	golden_each(folders[_i], check_golden, &total);
 	ck_assert_uint_gt(total, 0);
 }
 END_TEST

@@ -3,30 +3,15 @@
  * ones, pair by pair; see tests/golden/README.md.
  */
 #include "lib/search/analysis.h"
+#include "tests/unit/golden.h"
 
-#include <check.h>
-#include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-static struct analysis *analyze(const char *path, struct rt_trace **trace)
+static struct analysis *analyze(struct rt_trace *trace)
 {
 	struct rt_error err = {0};
 	struct analysis *a = NULL;
 	struct analysis_options options = {.every = true, .unproved = true};
-	if (rt_trace_open(path, trace, &err) || analysis_run(*trace, &options, &a, &err))
-		ck_abort_msg("%s", err.message);
+	ck_assert_msg(analysis_run(trace, &options, &a, &err) == RT_OK, "%s", err.message);
 	return a;
-}
-
-static bool expected_has(const json_t *pairs, uint32_t n1, uint32_t n2)
-{
-	size_t i;
-	json_t *pair;
-	json_array_foreach(pairs, i, pair) if (json_integer_value(json_array_get(pair, 0)) == n1 &&
-	                                       json_integer_value(json_array_get(pair, 1)) == n2) return true;
-	return false;
 }
 
 static void check_order(const struct analysis *a, const char *name, const json_t *pairs, const char *path)
@@ -38,76 +23,53 @@ static void check_order(const struct analysis *a, const char *name, const json_t
 		const struct anomaly *r = &a->anomalies.items[i];
 		if (r->kind != ANOMALY_RACE || !(r->orders_unordered >> order & 1))
 			continue;
-		uint32_t n1 = a->model->events[r->events[0]].number, n2 = a->model->events[r->events[1]].number;
-		ck_assert_msg(expected_has(pairs, n1, n2), "%s: %s has (%u, %u)", path, name, n1, n2);
+		ck_assert_msg(golden_has(pairs, a->model, r->events, 2), "%s: %s has (%u, %u)", path, name,
+		              a->model->events[r->events[0]].number, a->model->events[r->events[1]].number);
 		found++;
 	}
 	ck_assert_msg(found == json_array_size(pairs), "%s: %s has %zu of %zu pairs", path, name, found,
 	              json_array_size(pairs));
 }
 
-static void check_folder(const char *folder, int least)
+static void check_trace(struct rt_trace *trace, const json_t *golden, const char *path, void *data)
 {
 	static const char *const names[] = {"hybrid", "hb", "shb", "cp", "wcp", "syncp"};
-	char path[256], line[1 << 16];
-	snprintf(path, sizeof path, "tests/golden/%s/expected.jsonl", folder);
-	FILE *f = fopen(path, "r");
-	ck_assert_msg(f != NULL, "cannot open %s: the tests run from the repository's top", path);
-	int traces = 0;
-	while (fgets(line, sizeof line, f)) {
-		json_t *expected = json_loads(line, 0, NULL);
-		ck_assert_ptr_nonnull(expected);
-		snprintf(path, sizeof path, "tests/golden/%s/%s", folder,
-		         json_string_value(json_object_get(expected, "trace")));
-		struct rt_trace *trace = NULL;
-		struct analysis *a = analyze(path, &trace);
-		for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-			check_order(a, names[i], json_object_get(expected, names[i]), path);
-		analysis_free(a);
-		rt_trace_free(trace);
-		json_decref(expected);
-		traces++;
-	}
-	fclose(f);
-	ck_assert_int_ge(traces, least);
+	struct analysis *a = analyze(trace);
+	(void)data;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		check_order(a, names[i], json_object_get(golden, names[i]), path);
+	analysis_free(a);
 }
 
 START_TEST(orders_leave_unordered_what_is_expected_on_the_traces_made_by_hand)
 {
-	check_folder("hand", 54);
+	ck_assert_int_ge(golden_each("hand", check_trace, NULL), 54);
 }
 END_TEST
 
 START_TEST(orders_leave_unordered_what_is_expected_on_the_random_traces)
 {
-	check_folder("random", 200);
+	ck_assert_int_ge(golden_each("random", check_trace, NULL), 200);
 }
 END_TEST
 
+static void check_injected(struct rt_trace *trace, const uint32_t numbers[2], const char *path, void *data)
+{
+	struct analysis *a = analyze(trace);
+	bool found = false;
+	(void)data;
+	for (size_t i = 0; i < a->anomalies.count && !found; i++) {
+		const struct anomaly *r = &a->anomalies.items[i];
+		found = a->model->events[r->events[0]].number == numbers[0] &&
+		        a->model->events[r->events[1]].number == numbers[1];
+	}
+	ck_assert_msg(found, "%s: (%u, %u) is not found", path, numbers[0], numbers[1]);
+	analysis_free(a);
+}
+
 START_TEST(hybrid_finds_every_injected_race)
 {
-	FILE *f = fopen("tests/golden/raceinjector/expected.tsv", "r");
-	char name[128], path[256];
-	unsigned n1, n2;
-	int traces = 0;
-	ck_assert_ptr_nonnull(f);
-	ck_assert_int_eq(fscanf(f, "%*[^\n]"), 0);
-	for (; fscanf(f, "%127s %u,%u", name, &n1, &n2) == 3; traces++) {
-		snprintf(path, sizeof path, "tests/golden/raceinjector/%s", name);
-		struct rt_trace *trace = NULL;
-		struct analysis *a = analyze(path, &trace);
-		bool found = false;
-		for (size_t i = 0; i < a->anomalies.count && !found; i++) {
-			const struct anomaly *r = &a->anomalies.items[i];
-			found = a->model->events[r->events[0]].number == (n1 < n2 ? n1 : n2) &&
-			        a->model->events[r->events[1]].number == (n1 < n2 ? n2 : n1);
-		}
-		ck_assert_msg(found, "%s: (%u, %u) is not found", path, n1, n2);
-		analysis_free(a);
-		rt_trace_free(trace);
-	}
-	ck_assert_int_eq(traces, 75);
-	fclose(f);
+	golden_injected(check_injected, NULL);
 }
 END_TEST
 

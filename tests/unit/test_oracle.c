@@ -5,26 +5,9 @@
  */
 #include "lib/search/analysis.h"
 #include "lib/witness/verify.h"
-#include "tests/oracle/oracle.h"
-#include "tests/unit/memory_trace.h"
+#include "tests/unit/random_trace.h"
 
 #include <check.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-static char *text_of(const struct oracle_trace *t)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-	for (int i = 0; i < t->count; i++) {
-		const struct rt_event *e = &t->events[i];
-		fprintf(out, "%d: T%u %s %llx %llu order %u flags %u\n", i + 1, e->thread, rt_op_name(e->op),
-		        (unsigned long long)e->addr, (unsigned long long)e->arg, e->order, e->flags);
-	}
-	fclose(out);
-	return text;
-}
 
 /* Spreads the threads over `stretch` times as many indices: with more than 16, clocks are trees. */
 static void stretch_threads(struct oracle_trace *t, uint32_t stretch)
@@ -75,7 +58,7 @@ static void check_found(const struct oracle_trace *t, const struct analysis *a, 
 		for (int j = i + 1; j < t->count; j++)
 			if (found[i][j] != hybrid[i][j])
 				ck_abort_msg("%s (%d, %d) of\n%s", found[i][j] ? "finds" : "does not find", i + 1,
-				             j + 1, text_of(t));
+				             j + 1, random_text(t));
 }
 
 /* What the order says of every conflicting pair, whether it is a candidate or not. */
@@ -93,7 +76,7 @@ static void check_order(const struct oracle_trace *t, const struct model *m, con
 			bool unordered = order->unordered(result, e1, e2);
 			if (unordered != expected[i][j])
 				ck_abort_msg("%s %s (%d, %d) of\n%s", name, unordered ? "has" : "misses", i + 1, j + 1,
-				             text_of(t));
+				             random_text(t));
 		}
 	order->free(result);
 }
@@ -103,7 +86,7 @@ static void check_within(const struct oracle_trace *t, const char *law, oracle_p
 	for (int i = 0; i < t->count; i++)
 		for (int j = i + 1; j < t->count; j++)
 			if (small[i][j] && !large[i][j])
-				ck_abort_msg("not %s: (%d, %d) of\n%s", law, i + 1, j + 1, text_of(t));
+				ck_abort_msg("not %s: (%d, %d) of\n%s", law, i + 1, j + 1, random_text(t));
 }
 
 /* Pairs by source positions and pattern: the counts of the anomalies that are not `every` pair. */
@@ -128,7 +111,7 @@ static void check_counts(const struct oracle_trace *t, oracle_pairs hybrid)
 			}
 		if (count != r->count)
 			ck_abort_msg("%s at %d and %d: %d pairs, not %d, of\n%s", r->pattern, (int)pc1, (int)pc2,
-			             (int)r->count, (int)count, text_of(t));
+			             (int)r->count, (int)count, random_text(t));
 		counted += r->count;
 	}
 	ck_assert_uint_eq(counted, total);
@@ -192,13 +175,13 @@ static void check_verdicts(const struct oracle_trace *t, struct oracle *o)
 	const struct model *m = a->model;
 	struct judge *judge = judge_create(m);
 	ck_assert_ptr_nonnull(judge);
-	ck_assert_msg(a->proofs.rejected == 0, "the judge refuses what a prover promised in\n%s", text_of(t));
+	ck_assert_msg(a->proofs.rejected == 0, "the judge refuses what a prover promised in\n%s", random_text(t));
 	for (size_t i = 0; i < a->anomalies.count; i++) {
 		const struct anomaly *r = &a->anomalies.items[i];
 		int e1 = place(m, r->events[0]), e2 = place(m, r->events[1]);
 		bool possible = o->predictable[e1][e2];
 		if (r->verdict >= VERDICT_PROVED ? !possible : r->verdict == VERDICT_REFUTED && possible)
-			ck_abort_msg("(%d, %d) is %s in\n%s", e1 + 1, e2 + 1, verdict_name(r->verdict), text_of(t));
+			ck_abort_msg("(%d, %d) is %s in\n%s", e1 + 1, e2 + 1, verdict_name(r->verdict), random_text(t));
 		if (r->verdict < VERDICT_PROVED)
 			continue;
 		struct goal goal = goal_of(r);
@@ -206,7 +189,7 @@ static void check_verdicts(const struct oracle_trace *t, struct oracle *o)
 		judge_verify(judge, r->schedule, &goal, &v);
 		ck_assert_int_eq(v.fault, VERIFY_NONE);
 		if (!accepted(t, m, r))
-			ck_abort_msg("(%d, %d): a wrong witness in\n%s", e1 + 1, e2 + 1, text_of(t));
+			ck_abort_msg("(%d, %d): a wrong witness in\n%s", e1 + 1, e2 + 1, random_text(t));
 	}
 	judge_free(judge);
 	analysis_free(a);
@@ -239,7 +222,7 @@ static void check_folded_verdicts(const struct oracle_trace *t, const struct ora
 		     possible = some_predictable(t, o, r, t->events[e1].pc, t->events[e2].pc);
 		if (shown != possible || (shown && !o->predictable[e1][e2]))
 			ck_abort_msg("(%d, %d) and %d more are %s, but that is wrong of\n%s", e1 + 1, e2 + 1,
-			             (int)r->count - 1, verdict_name(r->verdict), text_of(t));
+			             (int)r->count - 1, verdict_name(r->verdict), random_text(t));
 	}
 	analysis_free(a);
 }
@@ -285,23 +268,15 @@ static const unsigned mixes[] = {
     ORACLE_ATOMICS | ORACLE_HALF_ACCESSES,
     ORACLE_ATOMICS | ORACLE_LOCKS | ORACLE_FORKS,
     ORACLE_HALF_ACCESSES | ORACLE_LOCKS | ORACLE_FORKS,
-    1023,
+    ORACLE_ALL & ~ORACLE_VALUES,
 };
 enum { TRACES = 20000, MIXES = sizeof mixes / sizeof *mixes };
-
-/* How many traces in all; RT_RANDOM_TRACES says otherwise. */
-static uint64_t seeds(void)
-{
-	const char *wanted = getenv("RT_RANDOM_TRACES");
-	uint64_t traces = wanted ? strtoull(wanted, NULL, 10) : TRACES;
-	return traces / MIXES + 1;
-}
 
 START_TEST(orders_are_what_their_definitions_say_and_the_laws_hold)
 {
 	static struct oracle_trace t;
 	int pairs = 0;
-	for (uint64_t seed = 1; seed <= seeds(); seed++) {
+	for (uint64_t seed = 1; seed <= random_seeds(TRACES, MIXES); seed++) {
 		oracle_random(&t, seed * 100 + (uint64_t)_i, mixes[_i], 8 + (int)(seed % 24));
 		pairs += check_trace(&t);
 	}
@@ -314,8 +289,7 @@ Suite *oracle_suite(void)
 	Suite *s = suite_create("oracle");
 	TCase *c = tcase_create("random traces");
 	tcase_set_timeout(c, 600);
-	tcase_add_loop_test(c, orders_are_what_their_definitions_say_and_the_laws_hold, 0,
-	                    (int)(sizeof mixes / sizeof *mixes));
+	tcase_add_loop_test(c, orders_are_what_their_definitions_say_and_the_laws_hold, 0, MIXES);
 	suite_add_tcase(s, c);
 	return s;
 }

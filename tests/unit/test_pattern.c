@@ -2,27 +2,13 @@
 #include "lib/order/por.h"
 #include "lib/search/analysis.h"
 #include "lib/search/pattern_file.h"
-#include "lib/witness/search.h"
-#include "tests/oracle/oracle.h"
-#include "tests/unit/memory_trace.h"
-
-#include <check.h>
-#include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tests/unit/golden.h"
+#include "tests/unit/random_trace.h"
+#include "tests/unit/subject.h"
 
 struct tally {
 	uint64_t found, expected, candidates;
 };
-
-static bool same(const struct analysis *a, const struct anomaly *x, const json_t *tuple)
-{
-	bool equal = json_array_size(tuple) == x->event_count;
-	for (uint32_t i = 0; equal && i < x->event_count; i++)
-		equal = json_integer_value(json_array_get(tuple, i)) == a->model->events[x->events[i]].number;
-	return equal;
-}
 
 /* Every tuple of the list is found once, as real; every real one that is found is on the list. */
 static void compare(const struct analysis *a, enum anomaly_kind kind, const json_t *list, const char *name,
@@ -34,16 +20,11 @@ static void compare(const struct analysis *a, enum anomaly_kind kind, const json
 		if (x->kind != kind)
 			continue;
 		tally->candidates++;
-		size_t k, matches = 0;
-		json_t *tuple;
-		json_array_foreach(list, k, tuple)
-		{
-			matches += same(a, x, tuple);
-		}
-		ck_assert_msg(matches == (x->verdict >= VERDICT_PROVED), "%s: %s of %u %u %u is %s", name, x->pattern,
+		bool expected = golden_has(list, a->model, x->events, x->event_count);
+		ck_assert_msg(expected == (x->verdict >= VERDICT_PROVED), "%s: %s of %u %u %u is %s", name, x->pattern,
 		              a->model->events[x->events[0]].number, a->model->events[x->events[1]].number,
 		              a->model->events[x->events[2]].number, verdict_name(x->verdict));
-		real += matches;
+		real += expected;
 	}
 	ck_assert_msg(real == json_array_size(list), "%s: %lu of %zu", name, (unsigned long)real,
 	              json_array_size(list));
@@ -51,50 +32,40 @@ static void compare(const struct analysis *a, enum anomaly_kind kind, const json
 	tally->expected += json_array_size(list);
 }
 
-static struct analysis *analyze(const char *path, const struct analysis_options *options, struct rt_trace **trace)
+/* What to look for in a golden trace, and the name of the list of what there is. */
+struct wanted {
+	struct analysis_options options;
+	enum anomaly_kind kind;
+	const char *list;
+	struct tally tally;
+};
+
+static void check_golden(struct rt_trace *trace, const json_t *golden, const char *path, void *data)
 {
+	struct wanted *w = data;
 	struct rt_error err = {0};
 	struct analysis *a = NULL;
-	ck_assert_msg(rt_trace_open(path, trace, &err) == RT_OK, "%s", err.message);
-	ck_assert_msg(analysis_run(*trace, options, &a, &err) == RT_OK, "%s: %s", path, err.message);
-	return a;
+	ck_assert_msg(analysis_run(trace, &w->options, &a, &err) == RT_OK, "%s: %s", path, err.message);
+	compare(a, w->kind, json_object_get(golden, w->list), path, &w->tally);
+	analysis_free(a);
 }
 
-/* Every golden trace of a folder: the anomalies of a kind are those of the golden list. */
-static struct tally each_trace(const char *folder, enum anomaly_kind kind, const char *golden_list,
-                               const struct pattern *user)
+/* Every golden trace: the anomalies of a kind are those of the golden list. */
+static struct tally check_all_golden(enum anomaly_kind kind, const char *list, const struct pattern *user)
 {
-	struct tally tally = {0, 0, 0};
-	const struct analysis_options options = {.kinds = 1u << kind, .every = true, .user = user};
-	char path[512], line[1 << 17];
-	snprintf(path, sizeof path, "tests/golden/%s/expected.jsonl", folder);
-	FILE *in = fopen(path, "r");
-	ck_assert_msg(in != NULL, "%s", path);
-	while (fgets(line, sizeof line, in)) {
-		json_t *golden = json_loads(line, 0, NULL);
-		ck_assert_ptr_nonnull(golden);
-		snprintf(path, sizeof path, "tests/golden/%s/%s", folder,
-		         json_string_value(json_object_get(golden, "trace")));
-		struct rt_trace *trace;
-		struct analysis *a = analyze(path, &options, &trace);
-		compare(a, kind, json_object_get(golden, golden_list), path, &tally);
-		analysis_free(a);
-		rt_trace_free(trace);
-		json_decref(golden);
-	}
-	fclose(in);
-	return tally;
+	struct wanted w = {.options = {.kinds = 1u << kind, .every = true, .user = user}, .kind = kind, .list = list};
+	golden_each("hand", check_golden, &w);
+	golden_each("random", check_golden, &w);
+	ck_assert_uint_gt(w.tally.expected, 0);
+	return w.tally;
 }
 
 static const enum anomaly_kind kinds[] = {ANOMALY_ATOMICITY, ANOMALY_ASV};
 
 START_TEST(what_can_happen_is_found_and_real_and_nothing_else)
 {
-	const char *list = anomaly_kind_name(kinds[_i]);
-	struct tally hand = each_trace("hand", kinds[_i], list, NULL),
-	             random = each_trace("random", kinds[_i], list, NULL);
-	ck_assert_uint_gt(hand.expected + random.expected, 0);
-	ck_assert_uint_gt(hand.candidates + random.candidates, hand.found + random.found);
+	struct tally tally = check_all_golden(kinds[_i], anomaly_kind_name(kinds[_i]), NULL);
+	ck_assert_uint_gt(tally.candidates, tally.found);
 }
 END_TEST
 
@@ -133,9 +104,7 @@ START_TEST(asv_patterns_written_by_a_user_find_what_the_built_in_ones_do)
 	ck_assert_msg(pattern_list_parse(&list, text, size, "text", &err) == RT_OK, "%s", err.message);
 	ck_assert_uint_eq(list.count, 27);
 	free(text);
-	struct tally hand = each_trace("hand", ANOMALY_PATTERN, "asv", list.items),
-	             random = each_trace("random", ANOMALY_PATTERN, "asv", list.items);
-	ck_assert_uint_gt(hand.expected + random.expected, 0);
+	check_all_golden(ANOMALY_PATTERN, "asv", list.items);
 	pattern_list_release(&list);
 }
 END_TEST
@@ -186,14 +155,9 @@ static struct analysis *analyze_random(struct memory_trace *memory, const struct
 	const struct analysis_options options = {.kinds = kind, .every = every, .unproved = unproved, .orders = 1};
 	struct rt_error err = {0};
 	struct analysis *a;
-	struct rt_trace *trace = memory_trace(memory, t->events, (size_t)t->count, (uint32_t)t->threads);
+	struct rt_trace *trace = random_trace(memory, t);
 	ck_assert_msg(analysis_run(trace, &options, &a, &err) == RT_OK, "%s", err.message);
 	return a;
-}
-
-static uint32_t region_of(const struct model *m, uint32_t e)
-{
-	return m->segments[m->events[e].segment].region;
 }
 
 static bool covers(const struct model *m, uint32_t e, uint32_t cell)
@@ -250,11 +214,11 @@ static void try_triples(struct prover *p, uint32_t cell)
 	const struct model *m = p->a->model;
 	for (uint32_t e3 = 0; e3 < m->event_count; e3++) {
 		uint32_t e1 = e3;
-		if (!covers(m, e3, cell) || region_of(m, e3) == MODEL_NONE)
+		if (!covers(m, e3, cell) || subject_region(m, e3) == MODEL_NONE)
 			continue;
 		while (e1-- > 0 && !(covers(m, e1, cell) && model_thread_of(m, e1) == model_thread_of(m, e3))) {
 		}
-		if (e1 == MODEL_NONE || region_of(m, e1) != region_of(m, e3))
+		if (e1 == MODEL_NONE || subject_region(m, e1) != subject_region(m, e3))
 			continue;
 		bool w1 = rt_op_writes(model_op(m, e1)), w3 = rt_op_writes(model_op(m, e3));
 		for (uint32_t e2 = 0; e2 < m->event_count; e2++) {
@@ -270,14 +234,6 @@ static void try_triples(struct prover *p, uint32_t cell)
 static bool conflict(const struct model *m, uint32_t a, uint32_t b)
 {
 	return rt_op_writes(model_op(m, a)) || rt_op_writes(model_op(m, b));
-}
-
-/* Two accesses of one region, of different cells. */
-static bool unit(const struct model *m, uint32_t a, uint32_t b)
-{
-	return a < b && rt_op_is_access(model_op(m, a)) && rt_op_is_access(model_op(m, b)) &&
-	       region_of(m, a) != MODEL_NONE && region_of(m, a) == region_of(m, b) &&
-	       m->events[a].object != m->events[b].object;
 }
 
 static void try_quadruple(struct prover *p, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
@@ -299,18 +255,16 @@ static void try_quadruples(struct prover *p)
 	const struct model *m = p->a->model;
 	for (uint32_t a = 0; a < m->event_count; a++)
 		for (uint32_t b = a + 1; b < m->event_count; b++)
-			for (uint32_t c = 0; unit(m, a, b) && c < m->event_count; c++)
+			for (uint32_t c = 0; subject_unit(m, a, b) && c < m->event_count; c++)
 				for (uint32_t d = c + 1; d < m->event_count; d++)
-					if (unit(m, c, d) && model_thread_of(m, a) != model_thread_of(m, c))
+					if (subject_unit(m, c, d) && model_thread_of(m, a) != model_thread_of(m, c))
 						try_quadruple(p, a, b, c, d);
 }
 
 /* What is at the same positions is counted as often as it is listed when everything is. */
 static void check_counts(const struct analysis *each, const struct analysis *a, bool exact)
 {
-	uint64_t listed_count = 0, counted = 0;
-	for (size_t i = 0; i < each->anomalies.count; i++)
-		listed_count++;
+	uint64_t listed_count = each->anomalies.count, counted = 0;
 	for (size_t i = 0; i < a->anomalies.count; i++)
 		counted += a->anomalies.items[i].count;
 	if (exact)

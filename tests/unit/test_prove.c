@@ -4,13 +4,8 @@
 #include "lib/witness/pecan.h"
 #include "lib/witness/search.h"
 #include "lib/witness/verify.h"
-#include "tests/oracle/oracle.h"
-#include "tests/unit/memory_trace.h"
-
-#include <check.h>
-#include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "tests/unit/golden.h"
+#include "tests/unit/random_trace.h"
 
 static struct analysis *analyze(struct rt_trace *trace, uint32_t kinds, bool every)
 {
@@ -21,40 +16,37 @@ static struct analysis *analyze(struct rt_trace *trace, uint32_t kinds, bool eve
 	return a;
 }
 
+struct injected {
+	int proved_by[WITNESS_KINDS], refuted;
+};
+
+static void check_injected(struct rt_trace *trace, const uint32_t numbers[2], const char *path, void *data)
+{
+	struct injected *sum = data;
+	struct analysis *a = analyze(trace, 1u << ANOMALY_RACE, true);
+	enum verdict verdict = VERDICT_REFUTED;
+	for (size_t i = 0; i < a->anomalies.count; i++) {
+		const struct anomaly *r = &a->anomalies.items[i];
+		sum->proved_by[r->witness]++;
+		sum->refuted += r->verdict == VERDICT_REFUTED;
+		if (a->model->events[r->events[0]].number == numbers[0] &&
+		    a->model->events[r->events[1]].number == numbers[1])
+			verdict = r->verdict;
+	}
+	ck_assert_msg(verdict >= VERDICT_PROVED, "%s: (%u, %u) is %s", path, numbers[0], numbers[1],
+	              verdict_name(verdict));
+	ck_assert_uint_eq(a->proofs.undecided, 0);
+	ck_assert_uint_eq(a->proofs.rejected, 0);
+	analysis_free(a);
+}
+
 START_TEST(every_injected_race_is_proved_and_no_candidate_left_undecided)
 {
-	FILE *f = fopen("tests/golden/raceinjector/expected.tsv", "r");
-	char name[128], path[256];
-	unsigned n1, n2;
-	int traces = 0, proved_by[WITNESS_KINDS] = {0}, refuted = 0;
-	ck_assert_ptr_nonnull(f);
-	ck_assert_int_eq(fscanf(f, "%*[^\n]"), 0);
-	for (; fscanf(f, "%127s %u,%u", name, &n1, &n2) == 3; traces++) {
-		struct rt_trace *trace;
-		struct rt_error err = {0};
-		snprintf(path, sizeof path, "tests/golden/raceinjector/%s", name);
-		ck_assert_msg(rt_trace_open(path, &trace, &err) == RT_OK, "%s", err.message);
-		struct analysis *a = analyze(trace, 1u << ANOMALY_RACE, true);
-		enum verdict verdict = VERDICT_REFUTED;
-		for (size_t i = 0; i < a->anomalies.count; i++) {
-			const struct anomaly *r = &a->anomalies.items[i];
-			proved_by[r->witness]++;
-			refuted += r->verdict == VERDICT_REFUTED;
-			if (a->model->events[r->events[0]].number == (n1 < n2 ? n1 : n2) &&
-			    a->model->events[r->events[1]].number == (n1 < n2 ? n2 : n1))
-				verdict = r->verdict;
-		}
-		ck_assert_msg(verdict >= VERDICT_PROVED, "%s: (%u, %u) is %s", path, n1, n2, verdict_name(verdict));
-		ck_assert_uint_eq(a->proofs.undecided, 0);
-		ck_assert_uint_eq(a->proofs.rejected, 0);
-		analysis_free(a);
-		rt_trace_free(trace);
-	}
-	fclose(f);
-	ck_assert_int_eq(traces, 75);
+	struct injected sum = {0};
+	golden_injected(check_injected, &sum);
 	for (int k = WITNESS_RECORDED; k < WITNESS_KINDS; k++)
-		printf("raceinjector: %d pairs proved by %s\n", proved_by[k], witness_name((enum witness_kind)k));
-	printf("raceinjector: %d pairs refuted\n", refuted);
+		printf("raceinjector: %d pairs proved by %s\n", sum.proved_by[k], witness_name((enum witness_kind)k));
+	printf("raceinjector: %d pairs refuted\n", sum.refuted);
 }
 END_TEST
 
@@ -112,28 +104,18 @@ static void say(const char *what, const struct tally tallies[ANOMALY_KINDS])
 	}
 }
 
+static void compare_golden(struct rt_trace *trace, const json_t *golden, const char *path, void *tallies)
+{
+	(void)golden;
+	(void)path;
+	compare_pecan(trace, tallies);
+}
+
 START_TEST(schedules_of_pecan_are_judged_like_any_other)
 {
-	static const char *const folders[] = {"hand", "random"};
 	struct tally golden[ANOMALY_KINDS] = {0};
-	char path[512], line[1 << 17];
-	for (int i = 0; i < 2; i++) {
-		snprintf(path, sizeof path, "tests/golden/%s/expected.jsonl", folders[i]);
-		FILE *in = fopen(path, "r");
-		ck_assert_msg(in != NULL, "%s", path);
-		while (fgets(line, sizeof line, in)) {
-			json_t *entry = json_loads(line, 0, NULL);
-			struct rt_error err = {0};
-			struct rt_trace *trace;
-			snprintf(path, sizeof path, "tests/golden/%s/%s", folders[i],
-			         json_string_value(json_object_get(entry, "trace")));
-			ck_assert_msg(rt_trace_open(path, &trace, &err) == RT_OK, "%s", err.message);
-			compare_pecan(trace, golden);
-			rt_trace_free(trace);
-			json_decref(entry);
-		}
-		fclose(in);
-	}
+	golden_each("hand", compare_golden, golden);
+	golden_each("random", compare_golden, golden);
 	say("golden traces", golden);
 }
 END_TEST
@@ -145,7 +127,7 @@ START_TEST(schedules_of_pecan_on_random_traces)
 	for (uint64_t seed = 1; seed <= 10000; seed++) {
 		struct memory_trace memory;
 		oracle_random(&t, seed * 7, ORACLE_LOCKS | (seed % 2 ? ORACLE_FORKS : 0), 12 + (int)(seed % 24));
-		compare_pecan(memory_trace(&memory, t.events, (size_t)t.count, (uint32_t)t.threads), random);
+		compare_pecan(random_trace(&memory, &t), random);
 	}
 	say("10,000 random traces", random);
 }
@@ -158,9 +140,10 @@ START_TEST(no_prover_that_promises_a_witness_is_refused)
 	struct prove_counts all = {0};
 	for (uint64_t seed = 1; seed <= 3000; seed++) {
 		struct memory_trace memory;
-		oracle_random(&t, seed * 11, seed % 3 ? ORACLE_LOCKS | ORACLE_READERS : 1023, 12 + (int)(seed % 24));
+		oracle_random(&t, seed * 11, seed % 3 ? ORACLE_LOCKS | ORACLE_READERS : ORACLE_ALL & ~ORACLE_VALUES,
+		              12 + (int)(seed % 24));
 		struct analysis *a =
-		    analyze(memory_trace(&memory, t.events, (size_t)t.count, (uint32_t)t.threads),
+		    analyze(random_trace(&memory, &t),
 		            1u << ANOMALY_RACE | 1u << ANOMALY_DEADLOCK | 1u << ANOMALY_ATOMICITY, true);
 		ck_assert_uint_eq(a->proofs.rejected, 0);
 		for (int k = 0; k < WITNESS_KINDS; k++) {

@@ -4,13 +4,8 @@
  */
 #include "lib/search/analysis.h"
 #include "lib/trace/values.h"
-#include "tests/oracle/oracle.h"
-#include "tests/unit/memory_trace.h"
+#include "tests/unit/random_trace.h"
 #include "tests/unit/scratch.h"
-
-#include <check.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 static struct analysis *analyze(struct rt_trace *trace)
 {
@@ -169,21 +164,6 @@ START_TEST(an_atomic_read_stays_behind_the_write_that_it_saw)
 }
 END_TEST
 
-static char *text_of(const struct oracle_trace *t)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-	for (int i = 0; i < t->count; i++) {
-		const struct rt_event *e = &t->events[i];
-		fprintf(out, "%d: T%u %s %llx %llu order %u flags %u value %llx\n", i + 1, e->thread, rt_op_name(e->op),
-		        (unsigned long long)e->addr, (unsigned long long)e->arg, e->order, e->flags,
-		        (unsigned long long)e->value);
-	}
-	fclose(out);
-	return text;
-}
-
 struct tally {
 	int shown, refuted, undecided, others;
 };
@@ -192,16 +172,14 @@ struct tally {
 static void check_random(const struct oracle_trace *t, oracle_pairs predictable, struct tally *tally)
 {
 	struct memory_trace memory;
-	struct rt_trace *trace = memory_trace(&memory, t->events, (size_t)t->count, (uint32_t)t->threads);
-	memory.base.info.zeroed = t->zeroed;
-	struct analysis *a = analyze(trace);
+	struct analysis *a = analyze(random_trace(&memory, t));
 	for (int i = 0; i < t->count; i++)
 		for (int j = i + 1; j < t->count; j++) {
 			const struct anomaly *r = race_of(a, (uint32_t)i + 1, (uint32_t)j + 1);
 			if (shown(r) != predictable[i][j])
-				ck_abort_msg("(%d, %d) is %s but %spredictable in, zeroed %d,\n%s", i + 1, j + 1,
+				ck_abort_msg("(%d, %d) is %s but %spredictable in\n%s", i + 1, j + 1,
 				             r ? verdict_name(r->verdict) : "no candidate",
-				             predictable[i][j] ? "" : "not ", t->zeroed, text_of(t));
+				             predictable[i][j] ? "" : "not ", random_text(t));
 			tally->shown += shown(r);
 			tally->refuted += r && r->verdict == VERDICT_REFUTED;
 			tally->undecided += r && r->verdict == VERDICT_PREDICTED;
@@ -219,30 +197,35 @@ static const unsigned mixes[] = {
     ORACLE_VALUES | ORACLE_LOCKS | ORACLE_CONDITIONS,
     ORACLE_VALUES | ORACLE_ATOMICS | ORACLE_HALF_ACCESSES,
     ORACLE_VALUES | ORACLE_ATOMICS | ORACLE_LOCKS | ORACLE_FORKS,
-    2047,
+    ORACLE_ALL,
 };
 enum { TRACES = 8000, MIXES = sizeof mixes / sizeof *mixes };
+
+static void find_predictable(const struct oracle_trace *t, oracle_pairs predictable)
+{
+	memset(predictable, 0, sizeof(oracle_pairs));
+	oracle_reorder(t, false, predictable);
+}
 
 START_TEST(what_is_shown_is_what_is_predictable_with_values_and_without)
 {
 	static struct oracle_trace t;
-	static struct oracle with, without;
+	static oracle_pairs with, without;
 	struct tally valued = {0}, bare = {0};
 	const char *wanted = getenv("RT_RANDOM_TRACES");
-	uint64_t seeds = (wanted ? strtoull(wanted, NULL, 10) : TRACES) / MIXES + 1;
 	int more = 0;
-	for (uint64_t seed = 1; seed <= seeds; seed++) {
+	for (uint64_t seed = 1; seed <= random_seeds(TRACES, MIXES); seed++) {
 		oracle_random(&t, seed * 100 + (uint64_t)_i, mixes[_i], 8 + (int)(seed % 20));
-		oracle_run(&t, &with);
-		check_random(&t, with.predictable, &valued);
+		find_predictable(&t, with);
+		check_random(&t, with, &valued);
 		for (int i = 0; i < t.count; i++)
 			t.events[i].flags &= (uint8_t)~RT_F_VALUE;
-		oracle_run(&t, &without);
-		check_random(&t, without.predictable, &bare);
+		find_predictable(&t, without);
+		check_random(&t, without, &bare);
 		for (int i = 0; i < t.count; i++)
 			for (int j = i + 1; j < t.count; j++) {
-				ck_assert(with.predictable[i][j] || !without.predictable[i][j]);
-				more += with.predictable[i][j] && !without.predictable[i][j];
+				ck_assert(with[i][j] || !without[i][j]);
+				more += with[i][j] && !without[i][j];
 			}
 	}
 	ck_assert(wanted || more > 0); /* so few traces may have been asked for that there is none */
@@ -255,7 +238,6 @@ START_TEST(what_is_shown_is_what_is_predictable_with_values_and_without)
 }
 END_TEST
 
-Suite *values_suite(void);
 Suite *values_suite(void)
 {
 	Suite *s = suite_create("values");

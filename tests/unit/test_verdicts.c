@@ -4,12 +4,9 @@
  * atomicity violations and deadlocks of two threads that are possible are all found. Races: test_oracle.c.
  */
 #include "lib/search/analysis.h"
-#include "tests/oracle/oracle.h"
-#include "tests/unit/memory_trace.h"
+#include "tests/unit/random_trace.h"
 
 #include <check.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 static const unsigned mixes[] = {
     ORACLE_LOCKS,
@@ -19,37 +16,11 @@ static const unsigned mixes[] = {
     ORACLE_LOCKS | ORACLE_BARRIERS | ORACLE_SEMAPHORES | ORACLE_ONCES | ORACLE_ANNOTATIONS,
     ORACLE_LOCKS | ORACLE_ATOMICS | ORACLE_HALF_ACCESSES,
     ORACLE_LOCKS | ORACLE_VALUES,
-    2047,
+    ORACLE_ALL,
 };
 /* With these, and without a cut of the region, what comes between may have to: no violation. */
 enum { ORDERING = ORACLE_BARRIERS | ORACLE_SEMAPHORES | ORACLE_ONCES | ORACLE_ANNOTATIONS | ORACLE_ATOMICS };
 enum { TRACES = 20000, MIXES = sizeof mixes / sizeof *mixes, TUPLES = 60 /* of one trace */ };
-
-/* How many traces a mix; RT_RANDOM_TRACES says otherwise for all. */
-static uint64_t seeds(void)
-{
-	const char *wanted = getenv("RT_RANDOM_TRACES");
-	return (wanted ? strtoull(wanted, NULL, 10) : TRACES) / MIXES + 1;
-}
-
-static void say_trace(const struct oracle_trace *t)
-{
-	for (int i = 0; i < t->count; i++) {
-		const struct rt_event *e = &t->events[i];
-		fprintf(stderr, "%d: T%u %s %llx %llu order %u flags %u value %llx\n", i + 1, e->thread,
-		        rt_op_name(e->op), (unsigned long long)e->addr, (unsigned long long)e->arg, e->order, e->flags,
-		        (unsigned long long)e->value);
-	}
-}
-
-static void say(const struct oracle_trace *t, const struct anomaly *a, const int *events)
-{
-	say_trace(t);
-	fprintf(stderr, "%s %s %s:", anomaly_kind_name(a->kind), a->pattern, verdict_name(a->verdict));
-	for (uint32_t i = 0; i < a->event_count; i++)
-		fprintf(stderr, " %d", events[i] + 1);
-	fputc('\n', stderr);
-}
 
 /*
  * The trace without the events that the model leaves out, since nobody else sees what they do: a thread's next event is
@@ -75,8 +46,10 @@ static void check_anomaly(const struct oracle_trace *t, const struct anomaly *x,
 	bool possible = oracle_reaches(t, x->kind != ANOMALY_DEADLOCK, events, (int)x->event_count);
 	bool shown = x->verdict >= VERDICT_PROVED;
 	if (shown != possible)
-		say(t, x, events);
-	ck_assert_msg(shown == possible, "what is %s is %spossible", verdict_name(x->verdict), possible ? "" : "im");
+		ck_abort_msg("%s %s %d %d %d %d is %s but %spossible in\n%s", anomaly_kind_name(x->kind), x->pattern,
+		             events[0] + 1, events[1] + 1, x->event_count > 2 ? events[2] + 1 : 0,
+		             x->event_count > 3 ? events[3] + 1 : 0, verdict_name(x->verdict), possible ? "" : "im",
+		             random_text(t));
 	tally->shown += shown;
 	tally->refuted += x->verdict == VERDICT_REFUTED;
 	tally->predicted += x->verdict == VERDICT_PREDICTED;
@@ -103,12 +76,10 @@ static bool must_list(const struct oracle_trace *t, const struct analysis *a, en
 {
 	if (!oracle_reaches(t, kind != ANOMALY_DEADLOCK, events, (int)count))
 		return false;
-	if (listed(a, kind, events, count))
-		return true;
-	say_trace(t);
-	ck_abort_msg("%s not listed: %d %d %d", anomaly_kind_name(kind), events[0] + 1, events[1] + 1,
-	             count > 2 ? events[2] + 1 : 0);
-	return false;
+	if (!listed(a, kind, events, count))
+		ck_abort_msg("%s not listed: %d %d %d in\n%s", anomaly_kind_name(kind), events[0] + 1, events[1] + 1,
+		             count > 2 ? events[2] + 1 : 0, random_text(t));
+	return true;
 }
 
 /* By place: the outermost critical section that it is in, cut at fork, join, wait and notify; 0: none. */
@@ -188,19 +159,15 @@ START_TEST(what_some_reordering_shows_is_proved_and_nothing_else)
 	static struct oracle_trace t, reduced;
 	struct tally tally = {0, 0, 0};
 	uint64_t triples = 0, deadlocks = 0;
-	for (uint64_t seed = 1; seed <= seeds(); seed++) {
+	for (uint64_t seed = 1; seed <= random_seeds(TRACES, MIXES); seed++) {
 		struct memory_trace memory;
 		struct analysis *a;
 		struct rt_error err = {0};
 		struct analysis_options options = {
 		    .every = true, .kinds = 1u << ANOMALY_ATOMICITY | 1u << ANOMALY_ASV | 1u << ANOMALY_DEADLOCK};
 		oracle_random(&t, seed * 77 + (uint64_t)_i * 1000003, mixes[_i], 10 + (int)(seed % 16));
-		struct rt_trace *trace = memory_trace(&memory, t.events, (size_t)t.count, (uint32_t)t.threads);
-		trace->info.zeroed = t.zeroed;
-		ck_assert_msg(analysis_run(trace, &options, &a, &err) == RT_OK, "%s", err.message);
-		if (a->proofs.rejected)
-			say_trace(&t);
-		ck_assert_msg(!a->proofs.rejected, "the judge refuses what a prover promised");
+		ck_assert_msg(analysis_run(random_trace(&memory, &t), &options, &a, &err) == RT_OK, "%s", err.message);
+		ck_assert_msg(!a->proofs.rejected, "the judge refuses what a prover promised in\n%s", random_text(&t));
 		reduce(&t, a->model, &reduced);
 		for (size_t i = 0; i < a->anomalies.count && i < TUPLES; i++)
 			check_anomaly(&reduced, &a->anomalies.items[i], &tally);

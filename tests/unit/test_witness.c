@@ -2,48 +2,9 @@
  * none. */
 #include "lib/witness/certain.h"
 #include "lib/witness/pecan.h"
-#include "lib/witness/search.h"
-#include "lib/witness/verify.h"
-
-#include <check.h>
-#include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-/* One golden trace, loaded, with what judges and searches it. */
-struct subject {
-	struct rt_trace *trace;
-	struct model *m;
-	struct trf trf;
-	struct judge *judge;
-	struct search *search;
-	char name[512];
-};
-
-static void subject_init(struct subject *s, const char *path)
-{
-	struct rt_error err = {0};
-	snprintf(s->name, sizeof s->name, "%s", path);
-	ck_assert_msg(rt_trace_open(path, &s->trace, &err) == RT_OK, "%s", err.message);
-	struct model_options options = {REGIONS_LOCKS};
-	ck_assert_msg(model_load(s->trace, &options, &s->m, &err) == RT_OK, "%s", err.message);
-	ck_assert_msg(trf_compute(s->m, NULL, &s->trf, &err) == RT_OK, "%s", err.message);
-	s->judge = judge_create(s->m);
-	s->search = search_create(s->m, &s->trf, NULL, NULL);
-	ck_assert_ptr_nonnull(s->judge);
-	ck_assert_ptr_nonnull(s->search);
-}
-
-static void subject_release(struct subject *s)
-{
-	search_free(s->search);
-	judge_free(s->judge);
-	trf_release(&s->trf);
-	model_free(s->m);
-	rt_trace_free(s->trace);
-}
+#include "tests/unit/golden.h"
+#include "tests/unit/scratch.h"
+#include "tests/unit/subject.h"
 
 /* Has the goal a witness? Both the search and the judge must agree. */
 static bool provable(struct subject *s, const struct goal *goal)
@@ -55,63 +16,40 @@ static bool provable(struct subject *s, const struct goal *goal)
 	if (answer == SEARCH_FOUND) {
 		struct verdict_of_judge v;
 		judge_verify(s->judge, &schedule, goal, &v);
-		ck_assert_msg(v.fault == VERIFY_NONE, "%s: after %lu events: %s", s->name, (unsigned long)v.step,
+		ck_assert_msg(v.fault == VERIFY_NONE, "after %lu events: %s", (unsigned long)v.step,
 		              verify_fault_text(v.fault));
 	}
 	schedule_release(&schedule);
 	return answer == SEARCH_FOUND;
 }
 
-/* Is the tuple of event numbers on the golden list? Deadlocks are sets: their numbers are sorted. */
-static bool expected(const json_t *list, const struct model *m, const struct goal *goal)
-{
-	size_t i;
-	json_t *tuple;
-	json_array_foreach(list, i, tuple)
-	{
-		bool same = json_array_size(tuple) == goal->count;
-		for (size_t k = 0; same && k < goal->count; k++)
-			same = json_integer_value(json_array_get(tuple, k)) == m->events[goal->events[k]].number;
-		if (same)
-			return true;
-	}
-	return false;
-}
-
-struct tally {
+/* What a golden trace has of one kind of tuple, and how many there were in all of them. */
+struct golden {
+	const struct kind *kind;
+	const char *path;
+	const json_t *list;
 	uint64_t tuples, predictable;
 };
 
-static void compare(struct subject *s, const struct goal *goal, const json_t *list, struct tally *tally)
+static void compare(struct subject *s, const struct goal *goal, struct golden *golden)
 {
 	bool proved = provable(s, goal);
-	tally->tuples++;
-	tally->predictable += proved;
-	ck_assert_msg(proved == expected(list, s->m, goal), "%s: %s (%u %u %u %u) kind %d", s->name,
+	golden->tuples++;
+	golden->predictable += proved;
+	ck_assert_msg(proved == golden_has(golden->list, s->m, goal->events, goal->count),
+	              "%s: %s (%u %u %u %u) kind %d", golden->path,
 	              proved ? "proved but not predictable" : "predictable but refuted",
 	              s->m->events[goal->events[0]].number, s->m->events[goal->events[1]].number,
 	              goal->count > 2 ? s->m->events[goal->events[2]].number : 0,
 	              goal->count > 3 ? s->m->events[goal->events[3]].number : 0, (int)goal->kind);
 }
 
-static bool conflict(const struct model *m, uint32_t a, uint32_t b)
-{
-	return rt_op_is_access(model_op(m, a)) && rt_op_is_access(model_op(m, b)) &&
-	       m->events[a].object == m->events[b].object && model_conflict(m, a, b);
-}
-
-static void races(struct subject *s, const json_t *golden, struct tally *tally)
+static void races(struct subject *s, struct golden *golden)
 {
 	for (uint32_t a = 0; a < s->m->event_count; a++)
 		for (uint32_t b = a + 1; b < s->m->event_count; b++)
-			if (conflict(s->m, a, b))
-				compare(s, &(struct goal){GOAL_RACE, 2, {a, b}}, json_object_get(golden, "predictable"),
-				        tally);
-}
-
-static uint32_t region_of(const struct model *m, uint32_t e)
-{
-	return m->segments[m->events[e].segment].region;
+			if (subject_conflict(s->m, a, b))
+				compare(s, &(struct goal){GOAL_RACE, 2, {a, b}}, golden);
 }
 
 /* The next access of e's thread to e's cell, in the same region; MODEL_NONE if there is none. */
@@ -121,7 +59,7 @@ static uint32_t next_access(const struct model *m, uint32_t e)
 	for (uint32_t pos = m->events[e].pos + 1; pos < t->count; pos++) {
 		uint32_t n = t->events[pos];
 		if (rt_op_is_access(model_op(m, n)) && m->events[n].object == m->events[e].object)
-			return region_of(m, n) == region_of(m, e) ? n : MODEL_NONE;
+			return subject_region(m, n) == subject_region(m, e) ? n : MODEL_NONE;
 	}
 	return MODEL_NONE;
 }
@@ -133,127 +71,86 @@ static bool unserializable(const struct model *m, uint32_t e1, uint32_t e2, uint
 	return !strcmp(pattern, "rwr") || !strcmp(pattern, "wwr") || !strcmp(pattern, "wrw") || !strcmp(pattern, "rww");
 }
 
-static void violations(struct subject *s, const json_t *golden, struct tally *tally)
+static void violations(struct subject *s, struct golden *golden)
 {
 	const struct model *m = s->m;
 	for (uint32_t e1 = 0; e1 < m->event_count; e1++) {
-		uint32_t e3 = rt_op_is_access(model_op(m, e1)) && region_of(m, e1) != MODEL_NONE ? next_access(m, e1)
-		                                                                                 : MODEL_NONE;
+		bool inside = rt_op_is_access(model_op(m, e1)) && subject_region(m, e1) != MODEL_NONE;
+		uint32_t e3 = inside ? next_access(m, e1) : MODEL_NONE;
 		for (uint32_t e2 = 0; e3 != MODEL_NONE && e2 < m->event_count; e2++)
 			if (rt_op_is_access(model_op(m, e2)) && m->events[e2].object == m->events[e1].object &&
 			    model_thread_of(m, e2) != model_thread_of(m, e1) && unserializable(m, e1, e2, e3))
-				compare(s, &(struct goal){GOAL_SEQUENCE, 3, {e1, e2, e3}},
-				        json_object_get(golden, "atomicity"), tally);
+				compare(s, &(struct goal){GOAL_SEQUENCE, 3, {e1, e2, e3}}, golden);
 	}
-}
-
-/* Two accesses of one region, in program order, to different cells. */
-static bool unit(const struct model *m, uint32_t a, uint32_t b)
-{
-	return rt_op_is_access(model_op(m, a)) && rt_op_is_access(model_op(m, b)) && region_of(m, a) != MODEL_NONE &&
-	       region_of(m, a) == region_of(m, b) && m->events[a].object != m->events[b].object && a < b;
 }
 
 /* Units (a, b) and (c, d): all the interleavings in which each goes first on one cell (asv-patterns.md). */
-static void asv_units(struct subject *s, uint32_t a, uint32_t b, uint32_t c, uint32_t d, const json_t *list,
-                      struct tally *tally)
+static void asv_units(struct subject *s, uint32_t a, uint32_t b, uint32_t c, uint32_t d, struct golden *golden)
 {
 	const struct model *m = s->m;
-	if (conflict(m, a, c) && conflict(m, b, d)) {
+	if (subject_conflict(m, a, c) && subject_conflict(m, b, d)) {
 		/* u: cell 1 then 2; u' the same way: A */
-		compare(s, &(struct goal){GOAL_SEQUENCE, 4, {a, c, d, b}}, list, tally);
+		compare(s, &(struct goal){GOAL_SEQUENCE, 4, {a, c, d, b}}, golden);
 	}
-	if (conflict(m, a, d) && conflict(m, b, c)) {
+	if (subject_conflict(m, a, d) && subject_conflict(m, b, c)) {
 		/* u: cell 1 then 2; u': 2 then 1: B and C */
-		compare(s, &(struct goal){GOAL_SEQUENCE, 4, {a, c, d, b}}, list, tally);
-		compare(s, &(struct goal){GOAL_SEQUENCE, 4, {a, c, b, d}}, list, tally);
+		compare(s, &(struct goal){GOAL_SEQUENCE, 4, {a, c, d, b}}, golden);
+		compare(s, &(struct goal){GOAL_SEQUENCE, 4, {a, c, b, d}}, golden);
 	}
 }
 
-static void asvs(struct subject *s, const json_t *golden, struct tally *tally)
+static void asvs(struct subject *s, struct golden *golden)
 {
 	const struct model *m = s->m;
 	for (uint32_t a = 0; a < m->event_count; a++)
 		for (uint32_t b = a + 1; b < m->event_count; b++)
-			for (uint32_t c = 0; unit(m, a, b) && c < m->event_count; c++)
+			for (uint32_t c = 0; subject_unit(m, a, b) && c < m->event_count; c++)
 				for (uint32_t d = c + 1; d < m->event_count; d++)
-					if (unit(m, c, d) && model_thread_of(m, a) != model_thread_of(m, c))
-						asv_units(s, a, b, c, d, json_object_get(golden, "asv"), tally);
-}
-
-static bool acquires(const struct model *m, uint32_t e)
-{
-	return model_op(m, e) == RT_OP_ACQUIRE;
-}
-
-static bool holds(const struct model *m, uint32_t before, uint32_t lock)
-{
-	uint32_t pred = model_pred(m, before);
-	const struct model_lockset *set = &m->locksets[pred == MODEL_NONE ? 0 : model_lockset_of(m, pred)];
-	for (uint32_t i = 0; i < set->count; i++)
-		if (set->locks[i].object == lock)
-			return true;
-	return false;
+					if (subject_unit(m, c, d) && model_thread_of(m, a) != model_thread_of(m, c))
+						asv_units(s, a, b, c, d, golden);
 }
 
 /* All sets of acquires, one a thread, in which each wants what another one's thread holds. */
-static void deadlocks(struct subject *s, const json_t *golden, struct tally *tally)
+static void deadlocks(struct subject *s, struct golden *golden)
 {
-	const struct model *m = s->m;
-	for (uint32_t a = 0; a < m->event_count; a++)
-		for (uint32_t b = a + 1; acquires(m, a) && b < m->event_count; b++) {
-			if (!acquires(m, b) || model_thread_of(m, a) == model_thread_of(m, b))
-				continue;
-			if (holds(m, a, m->events[b].object) && holds(m, b, m->events[a].object))
-				compare(s, &(struct goal){GOAL_DEADLOCK, 2, {a, b}},
-				        json_object_get(golden, "deadlocks"), tally);
-		}
+	for (uint32_t a = 0; a < s->m->event_count; a++)
+		for (uint32_t b = a + 1; b < s->m->event_count; b++)
+			if (subject_deadlock(s->m, a, b))
+				compare(s, &(struct goal){GOAL_DEADLOCK, 2, {a, b}}, golden);
 }
 
-/* Runs every golden trace of a folder through one of the above. */
-static struct tally each_trace(const char *folder, void (*f)(struct subject *, const json_t *, struct tally *))
-{
-	struct tally tally = {0, 0};
-	char path[512], line[1 << 17];
-	snprintf(path, sizeof path, "tests/golden/%s/expected.jsonl", folder);
-	FILE *in = fopen(path, "r");
-	ck_assert_msg(in != NULL, "%s", path);
-	while (fgets(line, sizeof line, in)) {
-		json_t *golden = json_loads(line, 0, NULL);
-		ck_assert_ptr_nonnull(golden);
-		snprintf(path, sizeof path, "tests/golden/%s/%s", folder,
-		         json_string_value(json_object_get(golden, "trace")));
-		struct subject s;
-		subject_init(&s, path);
-		f(&s, golden, &tally);
-		subject_release(&s);
-		json_decref(golden);
-	}
-	fclose(in);
-	return tally;
-}
+static const struct kind {
+	const char *list;
+	void (*compare_all)(struct subject *s, struct golden *golden);
+} kinds[] = {{"predictable", races}, {"atomicity", violations}, {"asv", asvs}, {"deadlocks", deadlocks}};
 
-static void (*const kinds[])(struct subject *, const json_t *, struct tally *) = {races, violations, asvs, deadlocks};
+static void check_golden(struct rt_trace *trace, const json_t *entry, const char *path, void *data)
+{
+	struct golden *golden = data;
+	struct subject s;
+	golden->path = path;
+	golden->list = json_object_get(entry, golden->kind->list);
+	subject_init(&s, trace);
+	golden->kind->compare_all(&s, golden);
+	subject_release(&s);
+}
 
 START_TEST(what_is_predictable_is_proved_and_nothing_else)
 {
-	struct tally hand = each_trace("hand", kinds[_i]), random = each_trace("random", kinds[_i]);
-	ck_assert_uint_gt(hand.tuples + random.tuples, 0);
-	ck_assert_uint_gt(hand.predictable + random.predictable, 0);
+	struct golden golden = {.kind = &kinds[_i]};
+	golden_each("hand", check_golden, &golden);
+	golden_each("random", check_golden, &golden);
+	ck_assert_uint_gt(golden.tuples, 0);
+	ck_assert_uint_gt(golden.predictable, 0);
 }
 END_TEST
 
 /* A subject of these lines of STD. */
 static void subject_of_text(struct subject *s, const char *text)
 {
-	char path[] = "/tmp/racetrace-witness-XXXXXX";
-	int fd = mkstemp(path);
-	FILE *out = fdopen(fd, "w");
-	ck_assert_ptr_nonnull(out);
-	fputs(text, out);
-	fclose(out);
-	subject_init(s, path);
-	unlink(path);
+	struct rt_trace *trace = scratch_trace(text);
+	subject_init(s, trace);
+	s->own = trace;
 }
 
 /* Only if y is written before 3 does 4 see what it saw and its thread may go on; the search tries 3 first. */
