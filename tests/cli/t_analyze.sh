@@ -1,32 +1,12 @@
 #!/bin/bash
 # t_analyze.sh [BUILD]: options, formats, exit statuses and messages of `racetrace analyze`.
 set -u
-top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-racetrace=${RACETRACE:-$(cd "${1:-${BUILD:-$top/build}}" && pwd)/bin/racetrace}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-fail=0
+. "$(dirname "${BASH_SOURCE[0]}")/text.sh"
+racetrace=$RACETRACE
 
-# expect STATUS ARGUMENT...: runs analyze, its output in out and err.
+# expect STATUS ARGUMENT...: runs analyze.
 expect() {
-	local want=$1 status
-	shift
-	"$racetrace" analyze "$@" >out 2>err
-	status=$?
-	[ $status = "$want" ] || wrong "analyze $*: status $status, not $want: $(head -n 3 err)"
-}
-wrong() {
-	echo "$*"
-	fail=1
-}
-# says PATTERN: the last error output is one line, or ends argp's way, and says so.
-says() {
-	grep -qE "$1" err || wrong "no '$1' in: $(cat err)"
-}
-# holds FILTER: the last output is JSON for which the filter is true.
-holds() {
-	jq -e "$1" out >/dev/null 2>&1 || wrong "not so: $1"
+	run "$1" analyze "${@:2}"
 }
 
 printf '%s\n' 'T1|w(x)|a.c:1' 'T2|w(x)|b.c:2' >observed.std

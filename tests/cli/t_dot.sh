@@ -1,17 +1,9 @@
 #!/bin/bash
 # t_dot.sh [BUILD]: `analyze --format dot` draws one anomaly's surroundings, in a form that Graphviz takes.
 set -u
-top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-racetrace=${RACETRACE:-$(cd "${1:-${BUILD:-$top/build}}" && pwd)/bin/racetrace}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-fail=0
+. "$(dirname "${BASH_SOURCE[0]}")/text.sh"
+racetrace=$RACETRACE
 
-wrong() {
-	echo "$*"
-	fail=1
-}
 # drawn FILE: Graphviz takes it.
 drawn() {
 	command -v dot >/dev/null || return 0

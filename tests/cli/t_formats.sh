@@ -1,17 +1,9 @@
 #!/bin/bash
 # t_formats.sh [BUILD]: the reports in SARIF and HTML say what the JSON one says, and nothing in a trace gets out of them.
 set -u
-top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-racetrace=${RACETRACE:-$(cd "${1:-${BUILD:-$top/build}}" && pwd)/bin/racetrace}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-fail=0
+. "$(dirname "${BASH_SOURCE[0]}")/text.sh"
+racetrace=$RACETRACE
 
-wrong() {
-	echo "$*"
-	fail=1
-}
 # report TRACE: the three reports, which end with one status.
 report() {
 	local status

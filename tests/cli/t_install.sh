@@ -1,16 +1,9 @@
 #!/bin/bash
 # t_install.sh [BUILD]: what `make install` lays down works from where it lies, for GCC's programs and for Clang's.
 set -u
-top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-build=$(cd "${1:-${BUILD:-$top/build}}" && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-fail=0
-wrong() {
-	echo "$*"
-	fail=1
-}
+. "$(dirname "${BASH_SOURCE[0]}")/text.sh"
+build=${RACETRACE%/bin/racetrace}
+work=$PWD
 install_to() {
 	env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -C "$top" BUILD="$build" "$@" install >log 2>&1 ||
 		wrong "make $* install: $(tail -n 5 log)"

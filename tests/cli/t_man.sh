@@ -1,16 +1,8 @@
 #!/bin/bash
 # t_man.sh [BUILD]: the man pages tell of every command, option and word that the program has, and of no other option.
 set -u
-top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-racetrace=${RACETRACE:-$(cd "${1:-${BUILD:-$top/build}}" && pwd)/bin/racetrace}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-fail=0
-wrong() {
-	echo "$*"
-	fail=1
-}
+. "$(dirname "${BASH_SOURCE[0]}")/text.sh"
+racetrace=$RACETRACE
 
 # A page as it is read.
 plain() {

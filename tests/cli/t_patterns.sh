@@ -1,14 +1,11 @@
 #!/bin/bash
 # t_patterns.sh [BUILD]: --pattern, the examples of racetrace-patterns(5), and --regions with the searches that ask for them.
 set -u
-top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-racetrace=${RACETRACE:-$(cd "${1:-${BUILD:-$top/build}}" && pwd)/bin/racetrace}
-fail=0
+. "$(dirname "${BASH_SOURCE[0]}")/text.sh"
+racetrace=$RACETRACE
 
 check() { # WHAT GOT WANTED
-	[ "$2" = "$3" ] && return
-	echo "$1: '$2' is not '$3'"
-	fail=1
+	[ "$2" = "$3" ] || wrong "$1: '$2' is not '$3'"
 }
 # found TRACE OPTION...: pattern, verdict and events of what is found.
 found() {

@@ -2,17 +2,11 @@
 # t_process.sh BUILD: each process of a tree gets its own trace, in which its own races are found; in the race-free twin
 # there is none. The programs are those of tests/process.
 set -u
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-build=${1:-${BUILD:?}}
-racetrace=$build/bin/racetrace
-fail=0
-wrong() {
-	echo "$*"
-	fail=1
-}
+. "$(dirname "${BASH_SOURCE[0]}")/text.sh"
+racetrace=$RACETRACE
 
-gcc -D_GNU_SOURCE -g -O1 -fsanitize=thread "$here/tests/process/tree.c" -o tree -pthread || exit 1
-line=$(grep -n '@count' "$here/tests/process/tree.c")
+gcc -D_GNU_SOURCE -g -O1 -fsanitize=thread "$top/tests/process/tree.c" -o tree -pthread || exit 1
+line=$(grep -n '@count' "$top/tests/process/tree.c")
 line=${line%%:*}
 
 # races TRACE: how many races with a proof there are at the line that counts, and how many anomalies elsewhere.
@@ -89,7 +83,7 @@ for way in fork exec spawn daemon; do
 done
 
 # ---- What an executed program sees ----
-cat >shows.c <<'XXX'
+cat >shows.c <<'END'
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,7 +105,7 @@ int main(int argc, char **argv)
 			puts(*e);
 	return 0;
 }
-XXX
+END
 gcc -g -fsanitize=thread shows.c -o shows || exit 1
 for path in - '' /nowhere /nowhere:/else; do
 	for way in system exec alone missing; do
@@ -128,7 +122,7 @@ for path in - '' /nowhere /nowhere:/else; do
 done
 
 # ---- Waiting ----
-cat >stays.c <<'XXX'
+cat >stays.c <<'END'
 #include <stdio.h>
 #include <unistd.h>
 int main(void)
@@ -141,7 +135,7 @@ int main(void)
 	}
 	return 5;
 }
-XXX
+END
 gcc -g -fsanitize=thread stays.c -o stays && mkfifo fifo || exit 1
 rm -f t.zst*
 "$racetrace" record -o t.zst ./stays 2>err &

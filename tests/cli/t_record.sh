@@ -14,7 +14,7 @@ check() { # WHAT, then a command that must succeed
 	}
 }
 
-cat >shows.c <<'EOF'
+cat >shows.c <<'END'
 #include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
@@ -45,8 +45,8 @@ int main(int argc, char **argv)
 	fputs("to standard error\n", stderr);
 	return 0;
 }
-EOF
-cat >ends.c <<'EOF'
+END
+cat >ends.c <<'END'
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,7 +88,7 @@ int main(int argc, char **argv)
 	}
 	return 0;
 }
-EOF
+END
 gcc -g -w -fsanitize=thread shows.c -o shows && gcc -g -w -fsanitize=thread ends.c -o ends || exit 1
 
 # ---- What it sees ----

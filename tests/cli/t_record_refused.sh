@@ -19,7 +19,7 @@ refused() {
 	[ -z "$(find . -name '*.zst*')" ] || { echo "$*: left $(find . -name '*.zst*')"; fail=1; rm -f ./*.zst*; }
 }
 
-cat >app.c <<'EOF'
+cat >app.c <<'END'
 #include <stdio.h>
 #include <stdlib.h>
 int cells[1 << 20];
@@ -31,7 +31,7 @@ int main(int argc, char **argv)
 	puts("done");
 	return 5;
 }
-EOF
+END
 gcc -g -fsanitize=thread app.c -o app && gcc app.c -o plain && gcc -static app.c -o static &&
 	gcc -fsanitize=thread -static-libtsan app.c -o inside || exit 1
 cp app not-executable && chmod -x not-executable
@@ -74,12 +74,12 @@ fi
 
 # A disk that fills up while the program runs: the program still runs to its end.
 mkdir small
-cat >on-small-disk <<EOF
+cat >on-small-disk <<END
 mount -t tmpfs -o size=64k none small || exit 99
 '$racetrace' record -o small/t.zst ./app 3000000
 echo "status \$?"
 ls -A small
-EOF
+END
 unshare -rm sh on-small-disk >out 2>err
 if [ $? = 99 ] || ! grep -q status out; then
 	echo "a full disk is not tried: $(cat err)"

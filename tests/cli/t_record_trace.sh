@@ -15,7 +15,7 @@ check() { # WHAT, then a command that must succeed
 }
 
 # ---- Every event ----
-cat >counted.c <<'EOF'
+cat >counted.c <<'END'
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -38,7 +38,7 @@ int main(int argc, char **argv)
 		_exit(3);
 	return 0;
 }
-EOF
+END
 gcc -g -O1 -fsanitize=thread counted.c -o counted || exit 1
 writes() {
 	"$racetrace" dump --format jsonl t.zst | grep '"op":"write"' | grep -c '"thread":"main\.'
@@ -51,7 +51,7 @@ done
 check '_exit loses nothing' test "$(writes)" = 80000
 
 # ---- Threads that are more than the slots ----
-cat >turns.c <<'EOF'
+cat >turns.c <<'END'
 #include <pthread.h>
 static int shared;
 static void *once(void *arg)
@@ -68,13 +68,13 @@ int main(void)
 	}
 	return 0;
 }
-EOF
+END
 gcc -g -fsanitize=thread turns.c -o turns || exit 1
 "$racetrace" record --threads 3 -o t.zst ./turns
 check 'threads in turn share few slots' test "$("$racetrace" info --format json t.zst | jq -c '[.threads[].name] | [length, .[0], .[50]]')" = '[51,"main","main.50"]'
 
 # ---- Names ----
-cat >names.cc <<'EOF'
+cat >names.cc <<'END'
 #include <thread>
 namespace app {
 template <class T> struct Queue {
@@ -124,20 +124,20 @@ int main()
 	});
 	t.join();
 }
-EOF
+END
 named() { # COMPILER...
 	"$@" -g names.cc -o names || return 1
 	"$racetrace" record -o t.zst ./names || return 1
 	"$racetrace" dump --thread main.1 --kind write t.zst >found
 	while read -r line; do
 		grep -qE "$line" found || { echo "no '$line' in:"; cat found; return 1; }
-	done <<'EOF'
+	done <<'END'
 app::queue\.nodes\[1\]\.next \[4\] .*/names.cc:13:.* app::Queue<long>::push$
 app::Queue<long>::made \[4\] .*/names.cc:42:
 app::\(anonymous namespace\)::hidden \[4\] .*/names.cc:22:.* app::\(anonymous namespace\)::Local::visit$
 app::derived\.id \[4\] .*/names.cc:44:
 seen \[4\] .*/names.cc:46:
-EOF
+END
 }
 inlined() { # is there a position whose frames are these functions?
 	"$racetrace" dump --format jsonl t.zst | grep '"position"' | jq -r '[.frames[].function // "?"] | join(" < ")' | grep -qE "$1"
@@ -169,7 +169,7 @@ check 'without debug information functions have the names of their symbols' grep
 check 'without debug information variables have the names of their symbols' grep -q 'app::derived' <("$racetrace" dump t.zst)
 
 # ---- The collector is killed ----
-cat >goes_on.c <<'EOF'
+cat >goes_on.c <<'END'
 #include <stdio.h>
 volatile int cells[1 << 16];
 int main(void)
@@ -182,7 +182,7 @@ int main(void)
 	puts("at its end");
 	return 0;
 }
-EOF
+END
 gcc -g -fsanitize=thread goes_on.c -o goes_on && mkfifo in out || exit 1
 "$racetrace" record -o lost.zst ./goes_on <in >out 2>err &
 exec 3>in 4<out

@@ -1,18 +1,10 @@
 #!/bin/bash
 # t_schedule.sh [BUILD]: `racetrace schedule` prints an anomaly's schedule, unfolds it, and judges right and wrong ones.
 set -u
-top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-racetrace=${RACETRACE:-$(cd "${1:-${BUILD:-$top/build}}" && pwd)/bin/racetrace}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-fail=0
+. "$(dirname "${BASH_SOURCE[0]}")/text.sh"
+racetrace=$RACETRACE
 
-wrong() {
-	echo "$*"
-	fail=1
-}
-# expect STATUS ARGUMENT...: runs schedule, its output in out and err.
+# expect STATUS ARGUMENT...: runs schedule with the input as it is, its output in out and err.
 expect() {
 	local want=$1 status
 	shift

@@ -8,7 +8,7 @@ racetrace=$build/bin/racetrace
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 
-cat >"$tmp/program.cpp" <<'EOF'
+cat >"$tmp/program.cpp" <<'END'
 #include <csetjmp>
 #include <csignal>
 #include <pthread.h>
@@ -80,14 +80,14 @@ int main()
 	touch_team();
 	return 3;
 }
-EOF
+END
 "${CXX:-g++}" -g -O1 -fsanitize=thread -fopenmp "$tmp/program.cpp" -o "$tmp/program" -pthread || exit 1
 "$racetrace" record -o "$tmp/trace" -- "$tmp/program"
 [ $? = 3 ] || { echo "the program ended otherwise than by itself"; exit 1; }
 "$racetrace" analyze --format json "$tmp/trace" >"$tmp/report"
 jq -r '[.anomalies[] | select(.variable.kind == "global") | .events[].stack
 	| map(.function // empty | sub("[(.].*"; "")) | join(" ")] | unique[]' "$tmp/report" >"$tmp/got"
-diff - "$tmp/got" <<'EOF'
+diff - "$tmp/got" <<'END'
 touch_jumped nested all main
 touch_jumped nested all thread
 touch_raised interrupted all main
@@ -95,4 +95,4 @@ touch_raised interrupted all thread
 touch_team main main
 touch_thrown caught all main
 touch_thrown caught all thread
-EOF
+END

@@ -2,17 +2,11 @@
 # t_sync_only.sh BUILD: programs, or parts of them, that are not instrumented: what they synchronise with is recorded, no
 # alarm is false, and the report names the modules of which it knows no more.
 set -u
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-build=${1:-${BUILD:?}}
-racetrace=$build/bin/racetrace
-fail=0
-wrong() {
-	echo "$*"
-	fail=1
-}
+. "$(dirname "${BASH_SOURCE[0]}")/text.sh"
+racetrace=$RACETRACE
 
 # ---- A plain program ----
-gcc -D_GNU_SOURCE -g -O1 "$here/tests/process/plain.c" -o plain -pthread || exit 1
+gcc -D_GNU_SOURCE -g -O1 "$top/tests/process/plain.c" -o plain -pthread || exit 1
 for kind in racy clean; do
 	./plain $kind >want
 	"$racetrace" record --sync-only -o t.zst ./plain $kind >out 2>err
@@ -31,8 +25,8 @@ done
 "$racetrace" analyze --fail-on predicted --format json t.zst >report.json
 [ $? = 1 ] || wrong 'no deadlock is predicted'
 # Those of C11's mutexes are ordered by the threads' ends.
-jq -e '[.anomalies[].events | map(.source.line) | sort] == [[$a, $b]]' --argjson a "$(grep -n '@forwards' "$here/tests/process/plain.c" | cut -d: -f1)" \
-	--argjson b "$(grep -n '@backwards' "$here/tests/process/plain.c" | cut -d: -f1)" report.json >/dev/null ||
+jq -e '[.anomalies[].events | map(.source.line) | sort] == [[$a, $b]]' --argjson a "$(grep -n '@forwards' "$top/tests/process/plain.c" | cut -d: -f1)" \
+	--argjson b "$(grep -n '@backwards' "$top/tests/process/plain.c" | cut -d: -f1)" report.json >/dev/null ||
 	wrong "not that deadlock: $(jq -c '[.anomalies[].events | map(.source.line)]' report.json)"
 "$racetrace" analyze --format text t.zst >out
 grep -q '^only what the program synchronises with was recorded' out && grep -q "^not instrumented: $PWD/plain$" out ||
@@ -46,11 +40,11 @@ jq -c '.trace | [.sync_only, .not_instrumented]' report.json | diff - back && di
 	wrong 'what was not instrumented is lost by conversion'
 
 # An instrumented program is recorded in full, whatever is asked for; any other of the system's as it is.
-gcc -D_GNU_SOURCE -g -O1 -fsanitize=thread "$here/tests/process/plain.c" -o instrumented -pthread || exit 1
+gcc -D_GNU_SOURCE -g -O1 -fsanitize=thread "$top/tests/process/plain.c" -o instrumented -pthread || exit 1
 "$racetrace" record --sync-only -o t.zst ./instrumented clean >out
 "$racetrace" analyze --format json t.zst | jq -e '.trace | .sync_only == null and .not_instrumented.modules == []' >/dev/null ||
 	wrong 'an instrumented program is not recorded in full'
-for program in "sort --parallel=4 $here/tests/cli/t_sync_only.sh" 'xz -T2 -1 -c /bin/bash' "sh -c 'echo a; sh -c \"exit 3\"'"; do
+for program in "sort --parallel=4 $top/tests/cli/t_sync_only.sh" 'xz -T2 -1 -c /bin/bash' "sh -c 'echo a; sh -c \"exit 3\"'"; do
 	command -v "${program%% *}" >/dev/null || continue
 	sh -c "$program" >want
 	status=$?
@@ -61,7 +55,7 @@ for program in "sort --parallel=4 $here/tests/cli/t_sync_only.sh" 'xz -T2 -1 -c 
 done
 
 # ---- A mixed program ----
-cat >library.c <<'XXX'
+cat >library.c <<'END'
 #include <pthread.h>
 #include <string.h>
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -82,8 +76,8 @@ void with_lock(void (*f)(void))
 	f();
 	pthread_mutex_unlock(&lock);
 }
-XXX
-cat >mixed.c <<'XXX'
+END
+cat >mixed.c <<'END'
 #include <pthread.h>
 #include <string.h>
 void add(long n);
@@ -113,7 +107,7 @@ int main(int argc, char **argv)
 		pthread_join(t[i], NULL);
 	return guarded;
 }
-XXX
+END
 gcc -g -fPIC -shared library.c -o libplain.so && gcc -g -fPIC -shared -fsanitize=thread library.c -o libseen.so &&
 	gcc -g -fsanitize=thread mixed.c ./libplain.so -o mixed && gcc -g -fsanitize=thread mixed.c ./libseen.so -o seen || exit 1
 for kind in racy clean; do

@@ -30,7 +30,7 @@ missing=$(comm -12 <(nm --defined-only "$("${CC:-gcc}" -print-file-name=libc_non
 missing=$(comm -23 <(printf '%s\n' $missing) <(names "$libc"))
 [ -z "$missing" ] || { echo "a program cannot start that calls:" $missing; fail=1; }
 
-cat >"$tmp/program.c" <<'EOF'
+cat >"$tmp/program.c" <<'END'
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ int main(void)
 	pthread_mutex_lock(&m);
 	return memcmp(&c, &old, sizeof c) || !path || strcmp(path, "/") || !pthread_cond_timedwait(&c, &m, &past);
 }
-EOF
+END
 "${CC:-gcc}" -g -fsanitize=thread "$tmp/program.c" -o "$tmp/program" -pthread || exit 1
 "$build/bin/racetrace" record -o "$tmp/trace" -- "$tmp/program" || { echo "the program got old versions"; fail=1; }
 exit $fail

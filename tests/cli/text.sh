@@ -1,6 +1,6 @@
-# What the tests of commands on traces share; to be sourced. RACETRACE is the program; the working folder is scratch.
+# What tests share; to be sourced: `. text.sh`, the test's own first argument being BUILD, if any. RACETRACE is the program; the working folder is scratch.
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-RACETRACE=${RACETRACE:-$(cd "${BUILD:-$top/build}" && pwd)/bin/racetrace}
+RACETRACE=${RACETRACE:-$(cd "${1:-${BUILD:-$top/build}}" && pwd)/bin/racetrace}
 if [ -z "${SCRATCH:-}" ]; then
 	SCRATCH=$(mktemp -d) || exit 1
 	trap 'rm -rf "$SCRATCH"' EXIT
