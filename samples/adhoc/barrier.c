@@ -6,11 +6,15 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#ifndef SHARED
+#define SHARED volatile /* barrier_atomic.c: _Atomic */
+#endif
+
 enum { THREADS = 3 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int arrived;
-static volatile int round_number;
+static SHARED int round_number;
 static int slots[THREADS];
 
 static void barrier(void)

@@ -7,11 +7,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#ifndef SHARED
+#define SHARED volatile /* hazard_pointer_atomic.c: _Atomic */
+#endif
+
 struct node {
 	int value;
 };
 
-static struct node *volatile head, *volatile hazard;
+static struct node *SHARED head, *SHARED hazard;
 
 static struct node *make(int value)
 {

@@ -6,8 +6,13 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static volatile unsigned sequence;
-static int low, high;
+#ifndef SHARED
+#define SHARED volatile /* sequence_lock_atomic.c: _Atomic, the data's too */
+#define DATA
+#endif
+
+static SHARED unsigned sequence;
+static DATA int low, high;
 
 static void *write_both(void *arg)
 {

@@ -7,8 +7,12 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#ifndef SHARED
+#define SHARED volatile /* spin_flag_atomic.c: _Atomic */
+#endif
+
 static int data[2];
-static volatile int ready;
+static SHARED int ready;
 
 static void *produce(void *arg)
 {

@@ -11,6 +11,10 @@
  */
 #include "run.h"
 
+#ifndef RACE_FREE
+#define RACE_FREE 0 /* account_fixed.c: 1 */
+#endif
+
 enum { ACCOUNTS = 4 };
 
 struct account {
@@ -29,10 +33,16 @@ static long total;
 
 static void transfer(struct account *from, struct account *to, long amount)
 {
-	pthread_mutex_lock(&from->lock);
+	struct account *first = RACE_FREE && to < from ? to : from, *second = first == from ? to : from;
+
+	pthread_mutex_lock(&first->lock);
+	if (RACE_FREE)
+		pthread_mutex_lock(&second->lock);
 	from->balance -= amount; /* @pay */
 	to->balance += amount;   /* @receive */
-	pthread_mutex_unlock(&from->lock);
+	if (RACE_FREE)
+		pthread_mutex_unlock(&second->lock);
+	pthread_mutex_unlock(&first->lock);
 }
 
 static void forth(int thread, int round)
@@ -61,9 +71,13 @@ static void audit(int thread, int round)
 	(void)thread;
 	(void)round;
 	pthread_mutex_lock(&audit_lock);
+	for (int i = 2; RACE_FREE && i < ACCOUNTS; i++)
+		pthread_mutex_lock(&accounts[i].lock);
 	total = 0;
 	for (int i = 2; i < ACCOUNTS; i++)
 		total += accounts[i].balance; /* @count */
+	for (int i = ACCOUNTS; RACE_FREE && i-- > 2;)
+		pthread_mutex_unlock(&accounts[i].lock);
 	pthread_mutex_unlock(&audit_lock);
 }
 
