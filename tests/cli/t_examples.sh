@@ -1,0 +1,64 @@
+#!/bin/bash
+# t_examples.sh [BUILD]: the README's example prints what the README says, its make targets are there, and every command
+# that the man pages and docs/ give as an example works.
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/text.sh"
+mkdir build bin && ln -s "$(dirname "$RACETRACE")" build/bin && ln -s "$top/samples" samples || exit 1
+
+# ---- The README ----
+# The block of its first section, and without what differs from run to run: addresses, places, callers in the C library,
+# and which thread's events have which numbers.
+sed -n '/^## An example/,/^## Commands/s/^    //p' "$top/README.md" >readme
+[ "$(grep -c '^\$ ' readme)" = 3 ] || wrong "the README has not three commands: $(cat readme)"
+same() {
+	sed -E '/^$/d; / in libc\.so/d; s/0x[0-9a-f]+/ADDRESS/g; s/event [0-9]+$/event N/; s|/[^ ]*/samples/|samples/|g' "$1"
+}
+example() {
+	local line
+	while read -r line; do
+		echo "\$ $line"
+		bash -c "$line" 2>&1
+	done < <(sed -n 's/^\$ //p' readme)
+}
+# Sometimes the other thread is first.
+for _ in 1 2 3 4 5; do
+	example >shown
+	diff <(same readme) <(same shown) >differences && break
+done
+[ ! -s differences ] || wrong "the example prints something else: $(cat differences)"
+make --no-print-directory -C "$top" help >targets
+for target in $(sed -n 's/^    make \([a-z-]*\) .*/\1/p' "$top/README.md" "$top/samples/README.md"); do
+	grep -q "^  $target " targets || wrong "there is no 'make $target'"
+done
+
+# ---- Man pages and docs/ ----
+# With the sample as the program app, and what else the examples name.
+cp samples/hidden.c app.c
+printf '#!/bin/sh\nexec cat\n' >bin/less
+command -v dot >/dev/null || cp bin/less bin/dot
+chmod +x bin/*
+ln -s "$RACETRACE" bin/racetrace
+export PATH=$PWD/bin:$PATH
+gcc -g samples/hidden.c -o plain && gcc -g -fsanitize=thread samples/hidden.c -o app || exit 1
+# Has what the examples of dump ask for.
+gcc -g -fsanitize=thread samples/bounded_queue_racy.c -o queue && racetrace record -o queue.zst ./queue >/dev/null || exit 1
+commands=0
+for page in "$top"/docs/racetrace{,-record,-analyze,-schedule,-convert,-dump}.1 "$top"/docs/report-format.md; do
+	racetrace record ./app >/dev/null || wrong "$page: no trace"
+	[[ $page != *dump.1 ]] || cp queue.zst trace.zst
+	while read -r line; do
+		commands=$((commands + 1))
+		line=${line//\/usr\/bin\/app/.\/plain}
+		bash -o pipefail -c "${line//\/tmp\//}" >out 2>err
+		status=$?
+		# analyze says by 1 that something is found.
+		[ $status = 0 ] || { [ $status = 1 ] && [[ $line == *analyze* ]]; } ||
+			wrong "${page##*/}: '$line' ended with $status: $(cat err)"
+	done < <(sed -E 's/\\-/-/g; s/^    //' "$page" | grep -E '^(racetrace (record|analyze|schedule|convert|dump) [^[]*|gcc .*|clang .*|for .*done)$')
+done
+racetrace record ./app >/dev/null
+sed -n '/^\.SH SCHEDULES/,/^\.EE/p' "$top/docs/racetrace-schedule.1" | grep -v '^\.' >schedule.json
+run 0 schedule --verify schedule.json --trace trace.zst
+prints valid
+[ $commands -ge 20 ] || wrong "only $commands examples: this test is broken"
+exit $fail
