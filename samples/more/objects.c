@@ -2,23 +2,12 @@
  * Locks and the like made and destroyed as it should be: before others know of them, and by who knows that the others
  * are done. Some of that knowledge comes from the object itself. And locks that change hands.
  */
+#include "both.h"
+
 #include <errno.h>
-#include <pthread.h>
 #include <semaphore.h>
 #include <stdlib.h>
 #include <threads.h>
-#include <unistd.h>
-
-static void both(void *(*first)(void *), void *(*second)(void *))
-{
-	pthread_t a, b;
-	pthread_create(&a, NULL, first, NULL);
-	pthread_create(&b, NULL, second, NULL);
-	pthread_join(a, NULL);
-	pthread_join(b, NULL);
-}
-#define LATER usleep(20000)
-#define PART(name) static void *name(void *unused __attribute__((unused)))
 
 /* Who sees that the other is done destroys the mutex that told it, and frees what it lies in. */
 static struct shared {

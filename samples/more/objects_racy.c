@@ -2,24 +2,12 @@
  * Locks and the like are memory: they are made and destroyed while others use them, as only sleeps keep the threads
  * apart. And a lock that its owner does not let go protects nothing.
  */
+#include "both.h"
+
 #include <malloc.h>
-#include <pthread.h>
 #include <semaphore.h>
 #include <stdlib.h>
 #include <threads.h>
-#include <unistd.h>
-
-/* Two threads; the second sleeps first. */
-static void both(void *(*first)(void *), void *(*second)(void *))
-{
-	pthread_t a, b;
-	pthread_create(&a, NULL, first, NULL);
-	pthread_create(&b, NULL, second, NULL);
-	pthread_join(a, NULL);
-	pthread_join(b, NULL);
-}
-#define LATER usleep(20000)
-#define PART(name) static void *name(void *unused __attribute__((unused)))
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 PART(mutex_use)

@@ -4,9 +4,10 @@
  * come again.
  */
 #define _GNU_SOURCE
+#include "both.h"
+
 #include <aio.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,17 +15,6 @@
 #include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
-#include <unistd.h>
-
-static void both(void *(*first)(void *), void *(*second)(void *))
-{
-	pthread_t a, b;
-	pthread_create(&a, NULL, first, NULL);
-	pthread_create(&b, NULL, second, NULL);
-	pthread_join(a, NULL);
-	pthread_join(b, NULL);
-}
-#define PART(name) static void *name(void *unused __attribute__((unused)))
 
 /* The reader closes both ends. */
 static int fds[2];

@@ -1,21 +1,9 @@
 /* Descriptors, mappings and heap blocks that one thread gives back while another uses them, or gives back as well. */
+#include "both.h"
+
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <unistd.h>
-
-/* Two threads; the second sleeps first. */
-static void both(void *(*first)(void *), void *(*second)(void *))
-{
-	pthread_t a, b;
-	pthread_create(&a, NULL, first, NULL);
-	pthread_create(&b, NULL, second, NULL);
-	pthread_join(a, NULL);
-	pthread_join(b, NULL);
-}
-#define LATER usleep(20000)
-#define PART(name) static void *name(void *unused __attribute__((unused)))
 
 static int fds[2];
 PART(writes)

@@ -186,7 +186,6 @@ START_TEST(solid_edges_join_thread_communication_events_alone)
 }
 END_TEST
 
-Suite *ptg_suite(void);
 Suite *ptg_suite(void)
 {
 	Suite *s = suite_create("ptg");

@@ -81,7 +81,6 @@ START_TEST(what_the_goal_does_not_need_is_left_out_and_threads_run_as_far_as_the
 }
 END_TEST
 
-Suite *shorten_suite(void);
 Suite *shorten_suite(void)
 {
 	Suite *s = suite_create("shorten");

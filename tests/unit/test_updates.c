@@ -4,7 +4,24 @@
 
 #include <check.h>
 
-enum { FLAG = 0x1000, MESSAGE = 0x2000 };
+enum { FLAG = 0x1000, MESSAGE = 0x2000, THREADS = 4 };
+
+/* Analyzes these events, which it numbers; where there is no source position, each has its own. kinds: 0 for all. */
+static struct analysis *analyze(struct rt_event *events, size_t count, uint32_t threads, uint32_t kinds)
+{
+	static struct memory_trace memory;
+	struct rt_error err = {0};
+	struct analysis *a = NULL;
+	struct analysis_options options = {.kinds = kinds};
+	for (uint64_t i = 0, ordinals[THREADS] = {0}; i < count; i++) {
+		events[i].number = events[i].stamp = i + 1;
+		events[i].pc = events[i].pc ? events[i].pc : i + 1;
+		events[i].ordinal = ++ordinals[events[i].thread];
+	}
+	ck_assert_msg(analysis_run(memory_trace(&memory, events, count, threads), &options, &a, &err) == RT_OK, "%s",
+	              err.message);
+	return a;
+}
 
 /* Thread 1 writes the message, then the flag; thread 2 reads the flag, then the message. -1: no race on the message. */
 static int verdict_on_message(unsigned set, int set_order, unsigned see, int see_order)
@@ -20,18 +37,7 @@ static int verdict_on_message(unsigned set, int set_order, unsigned see, int see
 	    {.op = RT_OP_READ, .thread = 2, .addr = MESSAGE, .arg = 4},
 	};
 	enum { COUNT = sizeof events / sizeof *events };
-	for (uint64_t i = 0, ordinals[3] = {0}; i < COUNT; i++) {
-		events[i].number = i + 1;
-		events[i].pc = i + 1;
-		events[i].stamp = i + 1;
-		events[i].ordinal = ++ordinals[events[i].thread];
-	}
-	struct memory_trace memory;
-	struct rt_error err = {0};
-	struct analysis *a;
-	struct analysis_options options = {0};
-	ck_assert_msg(analysis_run(memory_trace(&memory, events, COUNT, 3), &options, &a, &err) == RT_OK, "%s",
-	              err.message);
+	struct analysis *a = analyze(events, COUNT, 3, 0);
 	int verdict = -1;
 	for (size_t i = 0; i < a->anomalies.count; i++)
 		if (a->model->events[a->anomalies.items[i].events[0]].number == 5)
@@ -87,16 +93,7 @@ static int verdict_behind_counter(uint64_t last_line)
 		count += sizeof part / sizeof *part;
 	}
 	events[count++] = (struct rt_event){.op = RT_OP_READ, .thread = 3, .addr = MESSAGE, .arg = 4, .pc = 4};
-	for (uint64_t i = 0, ordinals[4] = {0}; i < count; i++) {
-		events[i].number = events[i].stamp = i + 1;
-		events[i].ordinal = ++ordinals[events[i].thread];
-	}
-	struct memory_trace memory;
-	struct rt_error err = {0};
-	struct analysis *a;
-	struct analysis_options options = {.kinds = 1u << ANOMALY_RACE};
-	ck_assert_msg(analysis_run(memory_trace(&memory, events, count, 4), &options, &a, &err) == RT_OK, "%s",
-	              err.message);
+	struct analysis *a = analyze(events, count, 4, 1u << ANOMALY_RACE);
 	ck_assert_uint_eq(a->anomalies.count, 1);
 	int verdict = (int)a->anomalies.items[0].verdict;
 	analysis_free(a);
@@ -115,7 +112,6 @@ START_TEST(a_count_after_which_one_thread_does_something_else_refutes)
 }
 END_TEST
 
-Suite *updates_suite(void);
 Suite *updates_suite(void)
 {
 	Suite *s = suite_create("updates");
