@@ -12,6 +12,7 @@
 # Usage: pecan.sh BUILD; SCALE=N runs so many times as long. Prints the table and leaves it in BUILD/bench/pecan.txt
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
+. "$here/figures.sh"
 build=$(cd "$1" && pwd)
 racetrace=$build/bin/racetrace
 sources=$here/../../samples/pecan
@@ -21,13 +22,6 @@ work=$build/bench/pecan
 mkdir -p "$work"
 cd "$work"
 export LC_ALL=C
-
-# cpu COMMAND...: processor seconds of one run, its output thrown away.
-cpu() {
-	local TIMEFORMAT='%U %S'
-	{ time "$@" >/dev/null 2>run.err; } 2>&1 | awk '{printf "%.3f\n", $1 + $2}'
-}
-median() { sort -n | awk '{v[NR] = $1} END {print v[int((NR + 1) / 2)]}'; }
 
 # stat NAME: of the last analysis.
 stat() { awk -v name="$1" '$1 == name {v = $2} END {print v + 0}' stats; }

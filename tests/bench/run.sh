@@ -6,6 +6,7 @@
 # Usage: run.sh BUILD (the folder that holds bin/racetrace); prints the table and leaves it in BUILD/bench/table.txt
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
+. "$here/figures.sh"
 build=$(cd "$1" && pwd)
 racetrace=$build/bin/racetrace
 RUNS=${RUNS:-5}
@@ -14,17 +15,11 @@ mkdir -p "$work"
 cd "$work"
 export TSAN_OPTIONS=report_bugs=0 LC_ALL=C
 
-# cpu COMMAND...: processor seconds and wall seconds of one run, the run's output thrown away.
-cpu() {
-	local TIMEFORMAT='%U %S %R'
-	{ time "$@" >/dev/null 2>run.err; } 2>&1 | awk '{printf "%.3f %.3f\n", $1 + $2, $3}'
-}
 # A new folder for the databases of each run.
 fresh() {
 	rm -rf db
 	mkdir db
 }
-median() { sort -n | awk '{v[NR] = $1} END {print v[int((NR + 1) / 2)]}'; }
 value() { awk -v a="$1" -v b="$2" 'BEGIN {printf "%.2f", (b > 0 ? a / b : 0)}'; }
 
 header='%-10s %9s %9s %9s %8s %8s %12s %8s %9s %10s\n'
