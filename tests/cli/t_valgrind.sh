@@ -9,19 +9,17 @@ command -v valgrind >/dev/null || {
 	echo "valgrind is not installed: not tested"
 	exit 0
 }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-gcc -g -O1 -fsanitize=thread "$here/../../samples/bounded_queue.c" -o "$work/app" -lpthread || exit 1
-expected=$("$work/app") || exit 1
-got=$(LD_LIBRARY_PATH=$library valgrind -q --error-exitcode=99 "$work/app" 2>"$work/errors")
+gcc -g -O1 -fsanitize=thread "$here/../../samples/bounded_queue.c" -o ./app -lpthread || exit 1
+expected=$(./app) || exit 1
+got=$(LD_LIBRARY_PATH=$library valgrind -q --error-exitcode=99 ./app 2>errors)
 status=$?
-if [ "$status" != 0 ] || [ "$got" != "$expected" ] || [ -s "$work/errors" ]; then
+if [ "$status" != 0 ] || [ "$got" != "$expected" ] || [ -s errors ]; then
 	echo "status $status, output '$got' instead of '$expected'"
-	head -40 "$work/errors"
+	head -40 errors
 	exit 1
 fi
 # That it was the recorder and not GCC's runtime, which Valgrind cannot run at all.
-LD_LIBRARY_PATH=$library ldd "$work/app" | grep -q "$library/libtsan" || {
+LD_LIBRARY_PATH=$library ldd ./app | grep -q "$library/libtsan" || {
 	echo "the program does not find the recorder"
 	exit 1
 }
