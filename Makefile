@@ -118,7 +118,7 @@ fuzz: deps-house $(FUZZERS:%=fuzz-%) ## every fuzz target, FUZZ_SECONDS each (60
 fuzz-%: $(BUILD)-fuzz/fuzz_%
 	@mkdir -p $(BUILD)-fuzz/corpus_$* $(BUILD)-fuzz/seeds_$*
 	@if [ -x $(BUILD)-fuzz/make_$* ]; then $(BUILD)-fuzz/make_$* $(BUILD)-fuzz/seeds_$*; fi
-	$(BUILD)-fuzz/fuzz_$* -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=4096 -print_final_stats=1 \
+	$(BUILD)-fuzz/fuzz_$* -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=4096 -verbosity=0 -print_final_stats=1 \
 		-artifact_prefix=$(BUILD)-fuzz/ $(BUILD)-fuzz/corpus_$* $(BUILD)-fuzz/seeds_$* \
 		$(wildcard tests/fuzz/seeds_$*)
 $(BUILD)-fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(TRACEFMT_SRC) $(wildcard tracefmt/*.h tests/fuzz/corpus_*.c)

@@ -8,7 +8,7 @@ failed=0
 for suite in "$1/tests/unit" "bash tests/cli/run.sh $1"; do
 	log=$($suite 2>&1)
 	status=$?
-	echo "$log" | tail -n 40
+	echo "$log"
 	read -r p f < <(grep -E '^[0-9]+ passed, [0-9]+ failed' <<<"$log" | tail -n 1 | sed -E 's/ passed,| failed//g')
 	if [ "$status" -ne 0 ] && [ "${f:-0}" = 0 ]; then f=1; fi
 	passed=$((passed + ${p:-0}))
