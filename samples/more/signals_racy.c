@@ -9,16 +9,26 @@
 int waited, handled, noticed;
 static sem_t begun;
 
+/* How many handlers began, and whether the last ended: without order, so that what they write races. */
+static int began, ended;
+#define ADD_ONE(count) __atomic_fetch_add(&(count), 1, __ATOMIC_RELAXED)
+#define WAIT_FOR(count, value)                                                                                         \
+	while (__atomic_load_n(&(count), __ATOMIC_RELAXED) < (value))                                                  \
+	usleep(1000)
+
 static void handler(int sig)
 {
 	(void)sig;
+	ADD_ONE(began);
 	handled++; /* @handler */
 }
 
 static void notice(union sigval value)
 {
 	(void)value;
+	ADD_ONE(began);
 	noticed++; /* @notice */
+	ADD_ONE(ended);
 }
 
 static void *waiter(void *set)
@@ -33,7 +43,7 @@ static void *waiter(void *set)
 static void *idle(void *unused)
 {
 	sem_post(&begun);
-	usleep(30000);
+	WAIT_FOR(began, 1);
 	return unused;
 }
 
@@ -56,14 +66,15 @@ int main(void)
 	pthread_create(&b, NULL, idle, NULL);
 	sem_wait(&begun);
 	pthread_kill(b, SIGUSR2);
-	usleep(10000);
+	WAIT_FOR(began, 1);
 	handled++; /* @main */
 	timer_create(CLOCK_MONOTONIC, &event, &timer);
 	timer_settime(timer, 0, &soon, NULL);
-	usleep(50000);
+	WAIT_FOR(began, 2);
 	noticed++; /* @too */
 	pthread_join(a, NULL);
 	pthread_join(b, NULL);
 	printf("%d %d %d\n", waited, handled, noticed); /* @printed */
+	WAIT_FOR(ended, 1);
 	return 0;
 }
