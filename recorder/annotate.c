@@ -298,9 +298,15 @@ HOOK(double, ValgrindSlowdown, (void))
 /* Java's heap and monitors. */
 NOTHING(__tsan_java_init, (uintptr_t heap UNUSED, uintptr_t size UNUSED))
 ZERO(int, __tsan_java_fini, (void))
+/* What a runtime's collector hands out and moves, it hands over in ways of its own: new memory, and nobody's. */
+static void java_block(uintptr_t p, uintptr_t size, uintptr_t pc)
+{
+	rt_emit_sync(RT_OP_ALLOC, p, size, pc, 0);
+	rt_emit_sync(RT_OP_NEW_MEMORY, p, size, pc, 0);
+}
 HOOK(void, __tsan_java_alloc, (uintptr_t p, uintptr_t size))
 {
-	rt_emit_sync(RT_OP_ALLOC, p, size, RT_CALLER, 0);
+	java_block(p, size, RT_CALLER);
 }
 HOOK(void, __tsan_java_free, (uintptr_t p, uintptr_t size))
 {
@@ -309,7 +315,7 @@ HOOK(void, __tsan_java_free, (uintptr_t p, uintptr_t size))
 HOOK(void, __tsan_java_move, (uintptr_t from, uintptr_t to, uintptr_t size))
 {
 	rt_emit_sync(RT_OP_FREE, from, size, RT_CALLER, 0);
-	rt_emit_sync(RT_OP_ALLOC, to, size, RT_CALLER, 0);
+	java_block(to, size, RT_CALLER);
 }
 ZERO(uintptr_t, __tsan_java_find, (uintptr_t * from UNUSED, uintptr_t to UNUSED))
 NOTHING(__tsan_java_finalize, (void))

@@ -52,6 +52,12 @@ struct description {
 	uint64_t fork; /* number of the FORK of the event's thread, described too; 0: unknown */
 };
 
+/* Is the event of so many bytes (arg) of memory (addr): an access, or the allocation that a race is with? */
+static inline bool description_has_size(const struct description *d)
+{
+	return rt_op_is_access(d->event.op) || d->event.op == RT_OP_ALLOC;
+}
+
 struct descriptions;
 
 /*

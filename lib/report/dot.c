@@ -176,6 +176,8 @@ static void put_object(const struct drawing *d, uint32_t e, FILE *out)
 		put_address(d, m->cells[object].addr, out);
 	else if (op == RT_OP_FORK || op == RT_OP_JOIN)
 		put_text(thread_name(d, object), out);
+	else if (op == RT_OP_ALLOC)
+		put_text("of a block", out);
 	else if (!rt_op_is_access(op) && object < m->object_count)
 		put_address(d, m->objects[object].addr, out);
 }

@@ -145,7 +145,7 @@ static void put_lock(const struct page *p, uint64_t addr, const struct memory_bl
 static void put_operation(const struct page *p, const struct description *d)
 {
 	fputs(rt_op_name(d->event.op), p->out);
-	if (rt_op_is_access(d->event.op)) {
+	if (description_has_size(d)) {
 		fprintf(p->out, " of %" PRIu64 " bytes", d->event.arg);
 		return;
 	}

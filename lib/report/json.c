@@ -122,13 +122,12 @@ static json_t *event_json(const struct report *r, uint32_t e)
 		json_decref(o);
 		return NULL;
 	}
-	bool access = rt_op_is_access(d->event.op) && d->event.op != RT_OP_FENCE;
 	set(&o, "event", number(d->event.number));
 	set(&o, "thread", text(thread_name(r, d->event.thread)));
 	set(&o, "ordinal", number(d->event.ordinal));
 	set(&o, "op", json_string(rt_op_name(d->event.op)));
 	set(&o, "address", hex(d->event.addr));
-	set(&o, "size", access ? number(d->event.arg) : json_null());
+	set(&o, "size", description_has_size(d) ? number(d->event.arg) : json_null());
 	set_details(r, d, &o);
 	set(&o, "locks", locks_json(r, d));
 	set(&o, "source", source_json(r, d->event.pc));

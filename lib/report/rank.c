@@ -240,6 +240,11 @@ static void judge_accesses(struct judge *j)
 static void judge_race(struct judge *j)
 {
 	const struct model *m = j->m;
+	if (anomaly_is_birth(m, j->anomaly)) {
+		say(j, 0.1,
+		    "nothing makes the allocation happen before the use: the pointer came without synchronisation");
+		return;
+	}
 	uint32_t e1 = j->anomaly->events[0], e2 = j->anomaly->events[1];
 	if (rt_op_writes(model_op(m, e1)) && rt_op_writes(model_op(m, e2)))
 		say(j, 0.05, "both sides write");

@@ -130,7 +130,7 @@ static void say_event(const struct report *r, const struct description *d, char 
 {
 	char name[SUBJECT_NAME_MAX] = "";
 	const char *thread = thread_name(r, d->event.thread);
-	if (rt_op_is_access(d->event.op)) {
+	if (description_has_size(d)) {
 		snprintf(out, size, "%s of %" PRIu64 " bytes by thread %.100s, event %" PRIu64, rt_op_name(d->event.op),
 		         d->event.arg, thread, d->event.number);
 		return;

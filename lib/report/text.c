@@ -154,12 +154,13 @@ static void put_operation(const struct printer *p, const struct description *d)
 {
 	static const char *const orders_of_memory[] = {"relaxed", "consume", "acquire",
 	                                               "release", "acq_rel", "seq_cst"};
-	if (!rt_op_is_access(d->event.op)) {
+	if (!description_has_size(d)) {
 		fprintf(p->out, "%s of ", rt_op_name(d->event.op));
 		put_lock_name(p, d->event.addr, subject_lock_block(d));
 		return;
 	}
-	fprintf(p->out, "%s%s", d->event.flags & RT_F_VOLATILE ? "volatile " : "", rt_op_name(d->event.op));
+	fprintf(p->out, "%s%s", d->event.flags & RT_F_VOLATILE ? "volatile " : "",
+	        d->event.op == RT_OP_ALLOC ? "allocation" : rt_op_name(d->event.op));
 	if (rt_op_is_atomic(d->event.op) && d->event.order < sizeof orders_of_memory / sizeof *orders_of_memory)
 		fprintf(p->out, " (%s)", orders_of_memory[d->event.order]);
 	if (d->event.flags & RT_F_FREE)
@@ -223,12 +224,14 @@ static void put_block_event(const struct printer *p, const char *what, uint64_t 
 	put_stack(p, d, 4, false);
 }
 
-static void put_subject(const struct printer *p, const struct subject *s)
+/* told: how the block was allocated has been said. */
+static void put_subject(const struct printer *p, const struct subject *s, bool told)
 {
 	if (s->block.alloc) {
 		fprintf(p->out, "  %s of %" PRIu64 " byte%s at 0x%" PRIx64 "\n",
 		        s->block.mapped ? "mapping" : "heap block", s->size, plural(s->size), s->address);
-		put_block_event(p, s->block.mapped ? "mapped" : "allocated", s->block.alloc);
+		if (!told)
+			put_block_event(p, s->block.mapped ? "mapped" : "allocated", s->block.alloc);
 		put_block_event(p, s->block.mapped ? "unmapped" : "freed", s->block.freed);
 	} else if (s->name[0] && strcmp(p->info->format, "std") != 0) {
 		fputs("  ", p->out);
@@ -372,7 +375,7 @@ static void put_anomaly(const struct printer *p, const struct report_entry *entr
 			put_event(p, anomaly->events[i]);
 	}
 	if (about)
-		put_subject(p, &subject);
+		put_subject(p, &subject, anomaly_is_birth(p->r->analysis->model, anomaly));
 	put_creations(p, anomaly);
 	put_schedule(p, entry);
 	put_evidence(p, entry);

@@ -60,8 +60,10 @@ static void gather_evidence(const struct analysis *a, struct anomaly *anomaly)
 {
 	if (anomaly->kind == ANOMALY_DEADLOCK)
 		return;
+	bool birth = anomaly_is_birth(a->model, anomaly);
 	for (int i = 0; orders[i].name; i++) {
-		if (!a->order_results[i])
+		/* An allocation is no access: only what looks at positions alone has an answer. */
+		if (!a->order_results[i] || (birth && i != order_find("hybrid") && i != order_find("hb")))
 			continue;
 		anomaly->orders_run |= 1u << i;
 		uint32_t e1 = anomaly->events[0], e2 = anomaly->events[1];

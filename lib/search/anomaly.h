@@ -56,6 +56,12 @@ struct anomaly {
 	uint32_t substitute;       /* the first of them, an event index */
 };
 
+/* Is it a race with the allocation of a block? Its first event is the ALLOC, and no access. */
+static inline bool anomaly_is_birth(const struct model *m, const struct anomaly *a)
+{
+	return a->kind == ANOMALY_RACE && model_op(m, a->events[0]) == RT_OP_ALLOC;
+}
+
 struct anomaly_list {
 	struct anomaly *items;
 	size_t count, capacity;

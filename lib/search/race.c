@@ -447,5 +447,5 @@ enum rt_status race_search(const struct search_context *c, struct anomaly_list *
 	if (s.failed)
 		return rt_error_set(err, RT_EMEMORY, "no memory for all races%s",
 		                    c->every ? " (every pair of them was asked for)" : "");
-	return RT_OK;
+	return birth_search(c, list, err);
 }

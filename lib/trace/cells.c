@@ -87,6 +87,8 @@ static void keep(struct loader *l, const struct rt_event *e, uint32_t first, uin
 	uint32_t event = loader_push(l, e, first, last - first + 1, 0, may_acquire(e));
 	if (event == MODEL_NONE)
 		return;
+	if (e->number >= l->births.next_use)
+		births_keep_use(l, e, event);
 	if (e->flags & RT_F_VALUE)
 		keep_value(l, e, event);
 	uint32_t lockset = l->m->segments[l->threads[e->thread].segment].lockset;
@@ -179,13 +181,16 @@ static bool trim(struct loader *l, struct model_event *e)
 static uint32_t place(struct loader *l)
 {
 	struct model *m = l->m;
-	uint32_t live = 0;
+	uint32_t live = 0, birth = 0;
 	for (uint32_t i = 0; i < l->thread_count; i++)
 		l->threads[i].pos = 0;
 	for (uint32_t i = 0; i < m->event_count; i++) {
 		struct model_event *e = &m->events[i];
 		struct model_segment *s = &m->segments[e->segment];
 		bool dead = e->site == MODEL_NONE || (rt_op_is_access(m->sites[e->site].op) && !trim(l, e));
+		while (birth < m->birth_count && m->births[birth].use < i)
+			birth++;
+		dead &= birth == m->birth_count || m->births[birth].use != i;
 		e->pos = l->threads[s->thread].pos;
 		if (dead) {
 			e->site = MODEL_NONE;
@@ -213,7 +218,7 @@ static void place_regions(struct model *m)
 	}
 }
 
-/* Numbers of the cells that stay: the live ones and what lies between two live ones of one access. */
+/* Numbers of the cells that stay: the live ones, what lies between two live ones of one access, those of births. */
 static void renumber_cells(struct loader *l)
 {
 	struct model *m = l->m;
@@ -224,6 +229,11 @@ static void renumber_cells(struct loader *l)
 		if (e->site != MODEL_NONE && rt_op_is_access(m->sites[e->site].op))
 			for (uint32_t c = 1; c + 1 < m->sites[e->site].cells; c++)
 				l->touch[e->object + c] = 1;
+	}
+	for (uint32_t i = 0; i < m->birth_count; i++) {
+		const struct model_event *e = &m->events[m->births[i].use];
+		for (uint32_t c = 0; c < m->sites[e->site].cells; c++)
+			l->touch[e->object + c] = 1;
 	}
 	uint32_t stay = 0;
 	for (uint32_t c = 0; c < m->cell_count; c++) {
@@ -240,7 +250,7 @@ static void renumber_cells(struct loader *l)
 static void move_events(struct loader *l, uint32_t live)
 {
 	struct model *m = l->m;
-	uint32_t to = 0, arg = 0, value = 0, values = 0;
+	uint32_t to = 0, arg = 0, value = 0, values = 0, birth = 0;
 	for (uint32_t i = 0; i < m->event_count; i++) {
 		struct model_event e = m->events[i];
 		if (e.site == MODEL_NONE)
@@ -261,6 +271,12 @@ static void move_events(struct loader *l, uint32_t live)
 			m->values[values] = m->values[value++];
 			m->values[values++].event = to;
 		}
+		while (birth < m->birth_count && m->births[birth].use < i)
+			birth++;
+		if (birth < m->birth_count && m->births[birth].use == i)
+			m->births[birth].use = to;
+		if (site->op == RT_OP_ALLOC)
+			births_move_alloc(l, i, to);
 		if (site->op == RT_OP_FORK && l->threads[e.object].fork == i)
 			l->threads[e.object].fork = to;
 		if (site->op == RT_OP_JOIN && l->threads[e.object].join == i)

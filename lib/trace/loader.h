@@ -1,6 +1,7 @@
 /*
  * The loader's inside, shared by its files: model.c (the passes), threads.c (what a thread holds and which region it is
- * in), cells.c (cells and their generations), objects.c (synchronisation objects as memory). Nobody else includes this.
+ * in), cells.c (cells and their generations), objects.c (synchronisation objects as memory), births.c (blocks
+ * used by another thread than allocated them). Nobody else includes this.
  */
 #ifndef LIB_TRACE_LOADER_H
 #define LIB_TRACE_LOADER_H
@@ -48,6 +49,23 @@ void handed_release(struct handed *h);
 enum { OBJECT_LINES = 1 << 20 };
 struct objects;
 
+/* births.c */
+struct birth_block;
+struct birth_use;
+struct birth_alloc;
+struct birth_meeting;
+struct births {
+	uint64_t number; /* of the access at hand, pass one; 0: it is none that counts */
+	struct birth_block *blocks;
+	struct birth_use *uses; /* by number of the use */
+	struct birth_meeting *meetings;
+	struct birth_alloc *allocs; /* after pass one: the ALLOCs of the uses, each once, by number */
+	uint32_t block_count, use_count, meeting_count, alloc_count;
+	uint32_t block_capacity, use_capacity, meeting_capacity;
+	uint32_t use, alloc; /* pass two: the next ones to come */
+	uint64_t next_use;   /* number of that use, UINT64_MAX: there are no more */
+};
+
 struct loader {
 	struct rt_trace *trace;
 	struct model *m;
@@ -67,9 +85,10 @@ struct loader {
 	struct span *benign; /* declared so by annotations */
 	uint32_t benign_count, benign_capacity;
 	struct objects *objects; /* objects.c */
-	struct handed *handed;   /* borrowed */
-	bool thinned;            /* some events are dead already: they have no site */
-	bool failed;             /* no memory */
+	struct births births;
+	struct handed *handed; /* borrowed */
+	bool thinned;          /* some events are dead already: they have no site */
+	bool failed;           /* no memory */
 };
 
 /* Threads. */
@@ -93,6 +112,17 @@ void loader_renew(struct loader *l, uint64_t addr, uint64_t size);  /* pass two:
 void loader_benign(struct loader *l, uint64_t addr, uint64_t size); /* pass one */
 bool loader_compact(struct loader *l);                              /* after pass two */
 void loader_object_cell(struct loader *l, uint32_t cell);           /* tell loader_object_written of its writes */
+
+/* births.c */
+void births_init(struct loader *l);
+void births_release(struct loader *l);
+void births_alloc(struct loader *l, const struct rt_event *e, uint64_t size);     /* pass one */
+bool births_sort(struct loader *l);                                               /* between the passes */
+void births_keep_alloc(struct loader *l, const struct rt_event *e);               /* pass two */
+void births_keep_use(struct loader *l, const struct rt_event *e, uint32_t event); /* pass two: from next_use on */
+void births_move_alloc(struct loader *l, uint32_t from, uint32_t to);             /* an ALLOC's event index changes */
+bool births_settle(struct loader *l); /* after pass two: model.births, with indices into allocs */
+void births_finish(struct loader *l); /* at the end: with event indices */
 
 /* objects.c */
 bool loader_objects_init(struct loader *l);

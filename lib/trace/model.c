@@ -87,6 +87,8 @@ static inline void pass_one(struct loader *l, const struct rt_event *e)
 		t->seen = true;
 		l->roots += !t->forked;
 	}
+	/* What is given back needs no look at it; a call on an object shows none. */
+	l->births.number = rt_op_is_access(e->op) && !(e->flags & RT_F_FREE) ? e->number : 0;
 	if (rt_op_is_access(e->op)) {
 		if (!ignored(t, e->op))
 			shadow_touch(&l->shadow, e->addr, e->arg, e->thread, rt_op_writes(e->op));
@@ -110,7 +112,10 @@ static inline void pass_one(struct loader *l, const struct rt_event *e)
 	case RT_OP_MAP:
 	case RT_OP_UNMAP:
 	case RT_OP_NEW_MEMORY:
-		shadow_renew(&l->shadow, e->addr, renewed(e));
+		if (e->op == RT_OP_ALLOC && l->shadow.forked && !t->ignored[1])
+			births_alloc(l, e, renewed(e));
+		else
+			shadow_renew(&l->shadow, e->addr, renewed(e));
 		break;
 	default:
 		if (e->flags & RT_F_OBJECT)
@@ -139,6 +144,8 @@ static inline void pass_two(struct loader *l, const struct rt_event *e)
 	case RT_OP_NEW_MEMORY:
 		loader_renew(l, e->addr, renewed(e));
 		loader_new_objects(l, e->addr, e->arg);
+		if (e->op == RT_OP_ALLOC)
+			births_keep_alloc(l, e);
 		break;
 	default:
 		if (e->flags & RT_F_OBJECT && !ignored(&l->threads[e->thread], RT_OP_ATOMIC_LOAD))
@@ -242,19 +249,21 @@ static enum rt_status load(struct loader *l, struct rt_event *batch, struct rt_e
 	uint32_t threads = rt_trace_info(l->trace)->thread_count;
 	if (!shadow_init(&l->shadow) || !intern_init(&l->intern, l->m) || (threads && !loader_thread(l, threads - 1)))
 		return no_memory(err);
+	births_init(l);
 	enum rt_status status = run_pass(l, PASS_ONE, pass_one, batch, err);
 	if (status)
 		return status;
 	l->early = l->roots > 1;
 	loader_release_threads(l);
-	if ((threads && !loader_thread(l, threads - 1)) || !loader_cut(l))
+	if ((threads && !loader_thread(l, threads - 1)) || !loader_cut(l) || !births_sort(l))
 		return no_memory(err);
 	open_events(l);
 	status = run_pass(l, l->regions == REGIONS_FUNCTIONS ? PASS_TWO | CODE : PASS_TWO, pass_two, batch, err);
 	if (status)
 		return status;
-	if (!loader_compact(l) || !loader_index(l))
+	if (!births_settle(l) || !loader_compact(l) || !loader_index(l))
 		return no_memory(err);
+	births_finish(l);
 	return RT_OK;
 }
 
@@ -283,6 +292,7 @@ static enum rt_status load_once(struct rt_trace *trace, const struct model_optio
 		free(l->touch);
 		free(l->benign);
 		loader_objects_release(l);
+		births_release(l);
 	}
 	free(batch);
 	free(l);
@@ -328,6 +338,7 @@ void model_free(struct model *m)
 	free(m->sync);
 	free(m->args);
 	free(m->values);
+	free(m->births);
 	free(m);
 }
 

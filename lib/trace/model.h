@@ -97,6 +97,18 @@ struct model_value {
 	uint64_t bits;
 };
 
+/*
+ * A block that another thread than the one that allocated it uses, in memory that nobody has used before. The
+ * allocation is no access: it comes before every use in each run, and all that is to be asked is whether anything
+ * makes it visible to the user.
+ */
+struct model_birth {
+	uint32_t alloc; /* event index of the ALLOC */
+	uint32_t use;   /* event index; the thread's first such access of the block; rising */
+	uint32_t
+	    meets; /* number of the user's first access that conflicts with one of the other's in the block; 0: none */
+};
+
 struct model_thread {
 	const uint32_t *events; /* event indices by pos */
 	uint32_t count;
@@ -136,6 +148,8 @@ struct model {
 	uint32_t arg_count;
 	struct model_value *values; /* NULL: the trace has none */
 	uint32_t value_count;
+	struct model_birth *births;
+	uint32_t birth_count;
 	uint64_t dropped;        /* accesses that were dropped early */
 	uint32_t *thread_events; /* what threads[].events point into */
 };

@@ -29,6 +29,7 @@ void shadow_release(struct shadow *s)
 	for (uint32_t i = 0; i < s->page_count; i++) {
 		free(s->pages[i].words);
 		free(s->pages[i].base);
+		free(s->pages[i].blocks);
 	}
 	free(s->pages);
 	free(s->slots);
@@ -112,13 +113,40 @@ uint32_t *shadow_words(struct shadow *s, uint64_t key)
 	return words;
 }
 
+static uint32_t block_of(const struct shadow_page *page, uint64_t granule)
+{
+	return page->blocks ? page->blocks[granule % SHADOW_GRANULES] : page->block;
+}
+
+uint32_t shadow_block(const struct shadow *s, uint64_t addr)
+{
+	const struct shadow_page *page = shadow_find(s, addr >> SHADOW_PAGE_SHIFT);
+	return page ? block_of(page, addr >> 3) : 0;
+}
+
+uint32_t shadow_meet(struct shadow *s, uint64_t granule, uint32_t was, uint32_t now, uint32_t thread)
+{
+	uint32_t block = s->met ? shadow_block(s, granule << 3) : 0, owner = was >> SHADOW_OWNER_SHIFT;
+	bool born = shadow_is_born(was), written = now & SHADOW_WRITTEN;
+	bool keep = block && s->met(s->met_arg, block, granule << 3, owner - 1, thread, born, written);
+	if (!born)
+		return now;
+	/* The first access makes the granule its thread's, as if it had been new. */
+	now &= ~((uint32_t)SHADOW_SHARED | UINT32_MAX << SHADOW_OWNER_SHIFT | (written ? 0 : (uint32_t)SHADOW_LATE));
+	return now | (thread + 1) << SHADOW_OWNER_SHIFT | (keep ? (uint32_t)SHADOW_KEEP : 0);
+}
+
+static void mark_word(struct shadow *s, uint32_t *word, uint64_t granule, uint32_t bits, uint32_t thread)
+{
+	uint32_t now = shadow_mark(*word, bits, thread);
+	*word = now & ~*word & SHADOW_SHARED ? shadow_meet(s, granule, *word, now, thread) : now;
+}
+
 static void mark_granule(struct shadow *s, uint64_t granule, uint32_t bits, uint32_t thread)
 {
 	uint32_t *words = shadow_words(s, granule / SHADOW_GRANULES);
-	if (words) {
-		uint32_t *word = &words[granule % SHADOW_GRANULES];
-		*word = shadow_mark(*word, bits, thread);
-	}
+	if (words)
+		mark_word(s, &words[granule % SHADOW_GRANULES], granule, bits, thread);
 }
 
 /* Granules [from, to) of one page, all touched in full. */
@@ -128,14 +156,12 @@ static void mark_inner(struct shadow *s, uint64_t from, uint64_t to, uint32_t bi
 	if (!page)
 		return;
 	if (!page->words && to - from == SHADOW_GRANULES) {
-		page->uniform = shadow_mark(page->uniform, bits, thread);
+		mark_word(s, &page->uniform, from, bits, thread);
 		return;
 	}
 	uint32_t *words = page_words(s, page);
-	for (uint64_t g = from; words && g < to; g++) {
-		uint32_t *word = &words[g % SHADOW_GRANULES];
-		*word = shadow_mark(*word, bits, thread);
-	}
+	for (uint64_t g = from; words && g < to; g++)
+		mark_word(s, &words[g % SHADOW_GRANULES], g, bits, thread);
 }
 
 void shadow_touch_range(struct shadow *s, uint64_t addr, uint64_t size, uint32_t thread, bool write)
@@ -173,41 +199,103 @@ static uint32_t renewed(uint32_t word)
 }
 
 /* Only the granules from first to last of one page. */
-static void renew_page(struct shadow_page *page, uint64_t first, uint64_t last)
+static void renew_page(struct shadow *s, struct shadow_page *page, uint64_t first, uint64_t last)
 {
 	uint64_t start = page->key * SHADOW_GRANULES;
 	uint64_t from = first > start ? first - start : 0;
 	uint64_t to = last < start + SHADOW_GRANULES - 1 ? last - start : SHADOW_GRANULES - 1;
-	if (!page->words) {
+	bool whole = from == 0 && to == SHADOW_GRANULES - 1;
+	if (!page->words && (whole || !shadow_is_born(page->uniform))) {
 		/* Part of a uniform page: the rest keeps what is known, and too much is known of this part. */
-		if (from == 0 && to == SHADOW_GRANULES - 1)
+		if (whole)
 			page->uniform = renewed(page->uniform);
 		return;
 	}
-	for (uint64_t i = from; i <= to; i++)
-		page->words[i] = renewed(page->words[i]);
+	uint32_t *words = page_words(s, page);
+	for (uint64_t i = from; words && i <= to; i++)
+		words[i] = renewed(words[i]);
+}
+
+/* Whole granules only: neighbours in a shared granule keep what is known of them. False: there are none. */
+static bool whole_granules(uint64_t addr, uint64_t size, uint64_t *first, uint64_t *last)
+{
+	if (!size || addr > UINT64_MAX - size - 7)
+		return false;
+	uint64_t end = (addr + size) >> 3;
+	*first = (addr + 7) >> 3;
+	*last = end - 1;
+	return *first < end;
 }
 
 void shadow_renew(struct shadow *s, uint64_t addr, uint64_t size)
 {
-	if (!size || addr > UINT64_MAX - size - 7)
+	uint64_t first, last;
+	if (!whole_granules(addr, size, &first, &last))
 		return;
-	/* Whole granules only: neighbours in a shared granule keep what is known of them. */
-	uint64_t first = (addr + 7) >> 3, end = (addr + size) >> 3;
-	if (end <= first)
-		return;
-	uint64_t last = end - 1, key = first / SHADOW_GRANULES, last_key = last / SHADOW_GRANULES;
+	uint64_t key = first / SHADOW_GRANULES, last_key = last / SHADOW_GRANULES;
 	if (last_key - key < s->page_count) {
 		for (; key <= last_key; key++) {
 			struct shadow_page *page = shadow_find(s, key);
 			if (page)
-				renew_page(page, first, last);
+				renew_page(s, page, first, last);
 		}
 		return;
 	}
 	for (uint32_t i = 0; i < s->page_count; i++)
 		if (s->pages[i].key >= key && s->pages[i].key <= last_key)
-			renew_page(&s->pages[i], first, last);
+			renew_page(s, &s->pages[i], first, last);
+}
+
+/* Part of the page is another block than the rest. */
+static uint32_t *page_blocks(struct shadow *s, struct shadow_page *page)
+{
+	if (!page->blocks) {
+		page->blocks = malloc(SHADOW_GRANULES * sizeof *page->blocks);
+		s->failed |= !page->blocks;
+		for (int i = 0; page->blocks && i < SHADOW_GRANULES; i++)
+			page->blocks[i] = page->block;
+	}
+	return page->blocks;
+}
+
+/* Granules [from, to) of one page. */
+static void bear_page(struct shadow *s, struct shadow_page *page, uint64_t from, uint64_t to, uint32_t born,
+                      uint32_t block)
+{
+	bool whole = to - from == SHADOW_GRANULES;
+	if (whole) {
+		free(page->blocks);
+		page->blocks = NULL;
+		page->block = block;
+	}
+	if (whole && !page->words) {
+		page->uniform = renewed(page->uniform) | born;
+		return;
+	}
+	uint32_t *words = page_words(s, page), *blocks = whole ? NULL : page_blocks(s, page);
+	for (uint64_t g = from; words && !s->failed && g < to; g++) {
+		uint32_t *word = &words[g % SHADOW_GRANULES];
+		*word = renewed(*word) | born;
+		if (blocks)
+			blocks[g % SHADOW_GRANULES] = block;
+	}
+}
+
+void shadow_bear(struct shadow *s, uint64_t addr, uint64_t size, uint32_t thread, uint32_t block)
+{
+	enum { PAGES = 1 << 22 }; /* memory that is never touched must not cost all there is */
+	uint64_t first, last;
+	if (!whole_granules(addr, size, &first, &last))
+		return;
+	uint32_t born = (uint32_t)SHADOW_LATE | (thread + 1) << SHADOW_OWNER_SHIFT;
+	for (uint64_t g = first; g <= last && !s->failed;) {
+		uint64_t end = (g / SHADOW_GRANULES + 1) * SHADOW_GRANULES, to = end <= last ? end : last + 1;
+		uint64_t key = g / SHADOW_GRANULES;
+		struct shadow_page *page = s->page_count < PAGES ? page_get(s, key) : shadow_find(s, key);
+		if (page)
+			bear_page(s, page, g, to, born, block);
+		g = to;
+	}
 }
 
 static bool survives(uint32_t word, bool early)
@@ -317,6 +405,8 @@ uint32_t shadow_cut(struct shadow *s, bool early, void (*each)(void *arg, uint64
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < s->page_count; i++) {
 		struct shadow_page *page = &s->pages[i];
+		free(page->blocks);
+		page->blocks = NULL;
 		if (ok && page_survives(page, early)) {
 			ok = cut_page(&c, page, &end_cut);
 			s->pages[kept++] = *page;

@@ -29,12 +29,21 @@ enum {
 	SHADOW_OWNER_SHIFT = 14      /* first thread + 1; 0: nobody yet */
 };
 
+/* Allocated by its owner after the first fork, and nobody has touched it since: LATE alone says so. */
+static inline bool shadow_is_born(uint32_t word)
+{
+	return (word & (SHADOW_LATE | SHADOW_WRITTEN)) == SHADOW_LATE;
+}
+
 struct shadow_page {
 	uint64_t key;    /* address >> SHADOW_PAGE_SHIFT */
 	uint32_t *words; /* NULL: all granules are like `uniform` */
 	uint32_t *base;  /* pass two, if there are words: number of cells that begin before the granule */
 	uint32_t begun;  /* pass two, if not: number of cells that begin up to the page's first byte; all survives */
 	uint32_t uniform;
+	uint32_t
+	    *blocks;    /* pass one: by granule, the block that was allocated there last; NULL: all are like `block` */
+	uint32_t block; /* as the caller numbers them; 0: none */
 };
 
 enum { SHADOW_CACHE = 512 };
@@ -46,6 +55,12 @@ struct shadow {
 	uint32_t slot_mask;
 	bool forked; /* the first fork has been seen */
 	bool failed; /* no memory, or more pages than SHADOW_PAGES_MAX */
+	/*
+	 * Pass one: a second thread touches a granule of a block for the first time since it was allocated; born:
+	 * nobody had yet, not even the thread that allocated it (owner). True: the granule is to survive for this.
+	 */
+	bool (*met)(void *arg, uint32_t block, uint64_t addr, uint32_t owner, uint32_t thread, bool born, bool written);
+	void *met_arg;
 	struct {
 		uint64_t key;
 		uint32_t *words; /* NULL: not looked up yet; pass two: none */
@@ -61,6 +76,12 @@ void shadow_release(struct shadow *s);
 void shadow_touch_range(struct shadow *s, uint64_t addr, uint64_t size, uint32_t thread, bool write);
 /* Pass one: [addr, addr + size) is new memory: what was known of its sharing is forgotten. */
 void shadow_renew(struct shadow *s, uint64_t addr, uint64_t size);
+/* Pass one: the same, and a thread allocated it as this block. */
+void shadow_bear(struct shadow *s, uint64_t addr, uint64_t size, uint32_t thread, uint32_t block);
+/* Pass one: the block that was allocated last at the address, 0: none. */
+uint32_t shadow_block(const struct shadow *s, uint64_t addr);
+/* Pass one: what becomes of a word `was` that an access makes `now`, shared. */
+uint32_t shadow_meet(struct shadow *s, uint64_t granule, uint32_t was, uint32_t now, uint32_t thread);
 /* The words of a page, made if need be; NULL without memory. */
 uint32_t *shadow_words(struct shadow *s, uint64_t key);
 /* A page that exists, or NULL. */
@@ -71,8 +92,10 @@ extern const uint8_t shadow_ones[256]; /* number of ones in a byte */
 static inline uint32_t shadow_mark(uint32_t word, uint32_t bits, uint32_t thread)
 {
 	uint32_t owner = word >> SHADOW_OWNER_SHIFT;
-	if (owner == thread + 1)
-		return word | bits;
+	if (owner == thread + 1) {
+		word |= bits;
+		return shadow_is_born(word) ? word & ~(uint32_t)SHADOW_LATE : word;
+	}
 	return word | bits | (owner ? (uint32_t)SHADOW_SHARED : (thread + 1) << SHADOW_OWNER_SHIFT);
 }
 
@@ -91,8 +114,11 @@ static inline void shadow_touch(struct shadow *s, uint64_t addr, uint64_t size, 
 		bits |= (uint32_t)SHADOW_WRITTEN | (s->forked ? (uint32_t)SHADOW_LATE : 0);
 	uint32_t *word = &words[addr >> 3 & (SHADOW_GRANULES - 1)];
 	uint32_t now = shadow_mark(*word, bits, thread);
-	if (now != *word)
-		*word = now;
+	if (now == *word)
+		return;
+	if (now & ~*word & SHADOW_SHARED)
+		now = shadow_meet(s, addr >> 3, *word, now, thread);
+	*word = now;
 }
 
 /*

@@ -413,6 +413,8 @@ enum rt_status provers_visit(struct provers *p, const struct anomaly_list *list,
 	bool ok = true;
 	for (size_t i = 0; ok && i < list->count; i++) {
 		const struct anomaly *a = &list->items[i];
+		if (anomaly_is_birth(p->m, a))
+			continue;
 		for (uint32_t k = 0; ok && a->verdict == VERDICT_PREDICTED && k <= a->other_count; k++) {
 			struct goal goal = instance(a, k);
 			ok = keep_goal(p, &goal);
@@ -509,6 +511,8 @@ enum rt_status provers_decide(struct provers *p, struct anomaly *a, struct rt_er
 {
 	bool observed = a->verdict == VERDICT_OBSERVED, refuted;
 	struct candidate c = {.anomaly = a, .asked = *a, .instances = observed ? 1 : 1 + a->other_count};
+	if (anomaly_is_birth(p->m, a))
+		return RT_OK;
 	p->counts.asked += !observed;
 	/* What orders the threads may be what was not recorded. */
 	if (p->context.sync_only && !observed)

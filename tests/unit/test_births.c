@@ -1,0 +1,234 @@
+/* Blocks that another thread uses than allocated them: which first uses are kept, and which are races. */
+#include "lib/search/analysis.h"
+#include "tests/unit/memory_trace.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+#define E(t, name, at, ...) ((struct rt_event){.thread = (t), .op = RT_OP_##name, .pc = (at), __VA_ARGS__})
+#define READ(t, a) E(t, READ, 100 + (t), .addr = (a), .arg = 8)
+#define WRITE(t, a) E(t, WRITE, 200 + (t), .addr = (a), .arg = 8)
+#define ALLOC(t, a, n) E(t, ALLOC, 300 + (t), .addr = (a), .arg = (n))
+#define FREE(t, a, n)                                                                                                  \
+	E(t, WRITE, 400 + (t), .addr = (a), .arg = (n), .flags = RT_F_FREE),                                           \
+	    E(t, FREE, 400 + (t), .addr = (a), .arg = (n))
+#define ACQ(t, l) E(t, ACQUIRE, 500, .addr = (l))
+#define REL(t, l) E(t, RELEASE, 500, .addr = (l))
+#define STORE(t, a, o) E(t, ATOMIC_STORE, 600, .addr = (a), .arg = 8, .order = (o))
+#define LOAD(t, a, o) E(t, ATOMIC_LOAD, 700, .addr = (a), .arg = 8, .order = (o))
+/* Threads 1 and 2. */
+#define FORKS E(0, FORK, 1, .addr = 1), E(0, FORK, 2, .addr = 2)
+
+enum { BLOCK = 0x10000, SLOT = 0x900000, RELAXED = 0, ACQUIRES = 2, RELEASES = 3 };
+
+static struct memory_trace memory;
+
+static struct rt_trace *trace_of(struct rt_event *events, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		events[i].number = i + 1;
+	return memory_trace(&memory, events, n, 4);
+}
+
+static struct model *load(struct rt_event *events, size_t n)
+{
+	struct model *m = NULL;
+	struct rt_error err = {0};
+	struct model_options options = {.regions = REGIONS_LOCKS};
+	if (model_load(trace_of(events, n), &options, &m, &err))
+		ck_abort_msg("%s", err.message);
+	return m;
+}
+
+static struct analysis *analyze(struct rt_event *events, size_t n)
+{
+	struct analysis *a = NULL;
+	struct rt_error err = {0};
+	struct analysis_options options = {.kinds = 1u << ANOMALY_RACE};
+	if (analysis_run(trace_of(events, n), &options, &a, &err))
+		ck_abort_msg("%s", err.message);
+	return a;
+}
+
+#define COUNT(...) (sizeof((struct rt_event[]){__VA_ARGS__}) / sizeof(struct rt_event))
+#define MODEL(...) load((struct rt_event[]){__VA_ARGS__}, COUNT(__VA_ARGS__))
+#define RACES(...) races(analyze((struct rt_event[]){__VA_ARGS__}, COUNT(__VA_ARGS__)))
+
+/* Number of races with an allocation; whatever they are, they are predicted and have no schedule. */
+static size_t races(struct analysis *a)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < a->anomalies.count; i++) {
+		const struct anomaly *x = &a->anomalies.items[i];
+		if (!anomaly_is_birth(a->model, x))
+			continue;
+		ck_assert_int_eq(x->verdict, VERDICT_PREDICTED);
+		ck_assert_ptr_null(x->schedule);
+		n++;
+	}
+	analysis_free(a);
+	return n;
+}
+
+/* Is use number i of the model the event with this number, and its allocation that one? */
+static void check_birth(const struct model *m, uint32_t i, uint32_t alloc, uint32_t use)
+{
+	ck_assert_uint_lt(i, m->birth_count);
+	ck_assert_uint_eq(m->events[m->births[i].alloc].number, alloc);
+	ck_assert_uint_eq(m->events[m->births[i].use].number, use);
+	ck_assert_uint_eq(model_op(m, m->births[i].alloc), RT_OP_ALLOC);
+}
+
+START_TEST(the_first_use_of_each_other_thread_is_kept_and_nothing_else_of_the_block)
+{
+	struct model *m = MODEL(FORKS, ALLOC(1, BLOCK, 64), ALLOC(1, BLOCK + 128, 64), WRITE(2, BLOCK + 8),
+	                        WRITE(2, BLOCK + 8), WRITE(2, BLOCK + 16), READ(0, BLOCK + 32), READ(2, BLOCK + 128));
+	ck_assert_uint_eq(m->birth_count, 3);
+	check_birth(m, 0, 3, 5);
+	check_birth(m, 1, 3, 8);
+	check_birth(m, 2, 4, 9);
+	ck_assert_uint_eq(m->event_count, 7); /* two forks, two allocations, three uses */
+	ck_assert_uint_eq(m->cell_count, 3);
+	for (uint32_t i = 0; i < m->birth_count; i++)
+		ck_assert_uint_eq(m->cells[m->events[m->births[i].use].object].count, 1);
+	model_free(m);
+}
+END_TEST
+
+START_TEST(what_the_owner_touches_first_is_its_to_race_for)
+{
+	struct model *m = MODEL(FORKS, ALLOC(1, BLOCK, 64), WRITE(1, BLOCK), READ(1, BLOCK + 8), READ(2, BLOCK),
+	                        WRITE(2, BLOCK + 8), WRITE(2, BLOCK + 16));
+	ck_assert_uint_eq(m->birth_count, 0);
+	ck_assert_uint_ne(m->event_count, 2);
+	model_free(m);
+	/* What the owner has read is not forgotten for it. */
+	m = MODEL(FORKS, ALLOC(1, BLOCK, 64), READ(1, BLOCK), WRITE(2, BLOCK));
+	ck_assert_uint_eq(m->event_count, 4);
+	ck_assert_uint_eq(m->cells[0].count, 2);
+	model_free(m);
+}
+END_TEST
+
+START_TEST(only_the_block_that_is_there_now_counts)
+{
+	struct model *m;
+	m = MODEL(FORKS, ALLOC(1, BLOCK, 64), FREE(1, BLOCK, 64), ALLOC(2, BLOCK, 64), WRITE(2, BLOCK));
+	ck_assert_uint_eq(m->birth_count, 0);
+	model_free(m);
+	m = MODEL(FORKS, ALLOC(2, BLOCK, 64), FREE(2, BLOCK, 64), ALLOC(1, BLOCK, 64), WRITE(2, BLOCK));
+	check_birth(m, 0, 6, 7);
+	model_free(m);
+	m = MODEL(FORKS, ALLOC(2, BLOCK, 64), FREE(2, BLOCK, 64), ALLOC(1, BLOCK + 16, 16), WRITE(2, BLOCK + 16));
+	check_birth(m, 0, 6, 7);
+	model_free(m);
+	/* To give it back is no use. */
+	m = MODEL(FORKS, ALLOC(1, BLOCK, 64), FREE(2, BLOCK, 64));
+	ck_assert_uint_eq(m->birth_count, 0);
+	model_free(m);
+}
+END_TEST
+
+START_TEST(nothing_is_kept_of_memory_that_is_handed_over_otherwise)
+{
+	struct model *m;
+	m = MODEL(ALLOC(0, BLOCK, 64), FORKS, WRITE(2, BLOCK));
+	ck_assert_uint_eq(m->birth_count, 0);
+	model_free(m);
+	m = MODEL(FORKS, ALLOC(1, BLOCK, 1 << 16), E(2, NEW_MEMORY, 1, .addr = BLOCK + 4096 + 64, .arg = 64),
+	          WRITE(2, BLOCK + 4096 + 64), E(2, BEGIN, 1, .addr = BLOCK + 8192, .arg = 4096),
+	          WRITE(2, BLOCK + 8192));
+	ck_assert_uint_eq(m->birth_count, 0);
+	model_free(m);
+	m = MODEL(FORKS, ALLOC(1, BLOCK, 64), E(2, IGNORE_BEGIN, 1, .arg = 2), WRITE(2, BLOCK));
+	ck_assert_uint_eq(m->birth_count, 0);
+	model_free(m);
+	m = MODEL(FORKS, E(1, IGNORE_BEGIN, 1, .arg = 2), ALLOC(1, BLOCK, 64), WRITE(2, BLOCK));
+	ck_assert_uint_eq(m->birth_count, 0);
+	model_free(m);
+}
+END_TEST
+
+START_TEST(a_large_block_costs_no_more_cells_than_a_small_one)
+{
+	struct model *m = MODEL(FORKS, ALLOC(1, BLOCK, 100 << 20), WRITE(2, BLOCK + (512 << 10)), WRITE(2, BLOCK),
+	                        E(0, READ, 1, .addr = BLOCK, .arg = 100 << 20));
+	ck_assert_uint_eq(m->birth_count, 2);
+	check_birth(m, 0, 3, 4);
+	check_birth(m, 1, 3, 6);
+	ck_assert_uint_lt(m->cell_count, 8);
+	model_free(m);
+}
+END_TEST
+
+START_TEST(indices_stay_right_when_other_events_are_dropped)
+{
+	/* Cells that seem shared until their generations end, before and between. */
+	struct model *m =
+	    MODEL(FORKS, WRITE(1, 0x800), WRITE(2, 0x800), E(0, NEW_MEMORY, 1, .addr = 0x800, .arg = 8),
+	          WRITE(1, 0x800), WRITE(1, 0x800), ALLOC(1, BLOCK, 64), WRITE(1, 0x800), WRITE(2, BLOCK + 8),
+	          WRITE(1, 0x800), ALLOC(2, BLOCK + 128, 64), WRITE(1, 0x800), WRITE(1, BLOCK + 128));
+	ck_assert_uint_eq(m->birth_count, 2);
+	check_birth(m, 0, 8, 10);
+	check_birth(m, 1, 12, 14);
+	ck_assert_uint_eq(m->event_count, 8);
+	model_free(m);
+}
+END_TEST
+
+START_TEST(a_block_that_a_relaxed_atomic_hands_over_is_a_race)
+{
+	ck_assert_uint_eq(
+	    RACES(FORKS, ALLOC(1, BLOCK, 64), STORE(1, SLOT, RELAXED), LOAD(2, SLOT, RELAXED), WRITE(2, BLOCK)), 1);
+	/* One pair of source positions is one of them, however many blocks there are. */
+	ck_assert_uint_eq(RACES(FORKS, ALLOC(1, BLOCK, 64), STORE(1, SLOT, RELAXED), LOAD(2, SLOT, RELAXED),
+	                        WRITE(2, BLOCK), ALLOC(1, BLOCK + 128, 64), STORE(1, SLOT, RELAXED),
+	                        LOAD(2, SLOT, RELAXED), WRITE(2, BLOCK + 128)),
+	                  1);
+}
+END_TEST
+
+START_TEST(a_block_that_is_handed_over_in_order_is_none)
+{
+	ck_assert_uint_eq(
+	    RACES(FORKS, ALLOC(1, BLOCK, 64), STORE(1, SLOT, RELEASES), LOAD(2, SLOT, ACQUIRES), WRITE(2, BLOCK)), 0);
+	/* Through a lock, though it is not known what for. */
+	ck_assert_uint_eq(
+	    RACES(FORKS, ALLOC(1, BLOCK, 64), ACQ(1, 1), REL(1, 1), ACQ(2, 1), REL(2, 1), WRITE(2, BLOCK)), 0);
+	ck_assert_uint_eq(RACES(FORKS, ALLOC(1, BLOCK, 64), E(1, FORK, 1, .addr = 3), WRITE(3, BLOCK)), 0);
+}
+END_TEST
+
+START_TEST(what_follows_from_another_race_is_not_said)
+{
+	/* The pointer's own race. */
+	ck_assert_uint_eq(RACES(FORKS, ALLOC(1, BLOCK, 64), WRITE(1, SLOT), READ(2, SLOT), WRITE(2, BLOCK)), 0);
+	/* What the owner has written is used after something else. */
+	ck_assert_uint_eq(RACES(FORKS, ALLOC(1, BLOCK, 64), WRITE(1, BLOCK + 8), STORE(1, SLOT, RELAXED),
+	                        LOAD(2, SLOT, RELAXED), WRITE(2, BLOCK), READ(2, BLOCK + 8)),
+	                  0);
+	/* But where that comes when the allocation has been seen, it is no race. */
+	ck_assert_uint_eq(RACES(FORKS, ALLOC(1, BLOCK, 64), WRITE(1, BLOCK + 8), STORE(1, SLOT, RELAXED), ACQ(1, 1),
+	                        REL(1, 1), LOAD(2, SLOT, RELAXED), WRITE(2, BLOCK), ACQ(2, 1), REL(2, 1),
+	                        READ(2, BLOCK + 8)),
+	                  1);
+}
+END_TEST
+
+Suite *births_suite(void)
+{
+	Suite *suite = suite_create("births");
+	TCase *model = tcase_create("model"), *search = tcase_create("search");
+	tcase_add_test(model, the_first_use_of_each_other_thread_is_kept_and_nothing_else_of_the_block);
+	tcase_add_test(model, what_the_owner_touches_first_is_its_to_race_for);
+	tcase_add_test(model, only_the_block_that_is_there_now_counts);
+	tcase_add_test(model, nothing_is_kept_of_memory_that_is_handed_over_otherwise);
+	tcase_add_test(model, a_large_block_costs_no_more_cells_than_a_small_one);
+	tcase_add_test(model, indices_stay_right_when_other_events_are_dropped);
+	tcase_add_test(search, a_block_that_a_relaxed_atomic_hands_over_is_a_race);
+	tcase_add_test(search, a_block_that_is_handed_over_in_order_is_none);
+	tcase_add_test(search, what_follows_from_another_race_is_not_said);
+	suite_add_tcase(suite, model);
+	suite_add_tcase(suite, search);
+	return suite;
+}
