@@ -70,7 +70,7 @@ static const struct argp_option options[] = {
     {"regions", OPT_REGIONS, "WHAT", 0,
      "What is to be atomic: critical sections (locks, the default), functions or annotated regions", 0},
     {"budget", OPT_BUDGET, "N[,TOTAL]", 0,
-     "Let the provers execute N events for one candidate, and TOTAL for all (500000,20000000)", 0},
+     "Let the provers execute N events for one candidate, and TOTAL for all (500000,50000000)", 0},
     {"guess", OPT_GUESS, NULL, 0, "Give what is only predicted the schedule that PECAN makes, though it is not valid",
      0},
     {"jobs", OPT_JOBS, "N", 0, "Let N processes decide what was found (1); what they say does not depend on N", 0},

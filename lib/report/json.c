@@ -399,7 +399,8 @@ static json_t *limits_json(const struct report *r)
 	set(&o, "combinations", limit_json(SEARCH_COMBINATIONS, r->analysis->limits.combinations));
 	if (proofs->budget) {
 		set(&o, "search_events", limit_json(proofs->budget, proofs->cut));
-		set(&o, "search_events_total", limit_json(proofs->total_budget, proofs->exhausted));
+		set(&o, "search_events_total",
+		    limit_json(proofs->total_budget, proofs->exhausted || proofs->precede_exhausted));
 	}
 	if (proofs->visited) {
 		json_t *states = limit_json(proofs->state_limit, !proofs->all);

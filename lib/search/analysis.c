@@ -123,6 +123,8 @@ static enum rt_status decide_all(struct analysis *a, const struct analysis_optio
 	if (provers && visits)
 		status = provers_visit(provers, &a->anomalies, err);
 	if (provers && !status)
+		status = provers_precede(provers, &a->anomalies, err);
+	if (provers && !status)
 		status = prove_all(a, options->jobs, provers, err);
 	if (!status && visits && !options->every)
 		anomaly_list_fold_races(&a->anomalies, a->model);

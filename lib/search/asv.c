@@ -114,7 +114,7 @@ static void offer(struct search *s, struct match *x, const uint32_t *u, const ui
 	if (s->context->every)
 		found_every(&s->found, x->pattern, events, observed);
 	else if (x->found || (x->found = found_entry(&s->found, x->pattern, events)) != NULL)
-		found_offer(x->found, events, observed);
+		found_offer(&s->found, x->found, events, observed);
 }
 
 static bool fits(const struct search *s, const struct match *x, const uint32_t *u, const uint32_t *v)
@@ -175,6 +175,12 @@ static void sweep(struct search *s, struct match *x)
 			if (near[k] >= low.at && near[k] < high.at &&
 			    (!x->found || !found_full(x->found) || !(i & (i - 1)) || k < 2))
 				offer_units(s, x, u, &x->vs[near[k]]);
+		/* All of them, as long as all may be kept. */
+		for (uint32_t k = low.at; k < high.at && x->found && !found_full(x->found); k++) {
+			offer_units(s, x, u, &x->vs[k]);
+			if (u->count > 1 || x->vs[k].count > 1)
+				found_partial(x->found);
+		}
 		if (x->found)
 			found_count(x->found, size * u->count);
 	}
@@ -184,16 +190,23 @@ static void sweep(struct search *s, struct match *x)
 static void try_all(struct search *s, struct match *x)
 {
 	uint32_t u_count = x->u_count, v_count = x->v_count;
-	if (!s->context->every && u_count > NESTED_MAX)
+	bool cut = false;
+	if (!s->context->every && u_count > NESTED_MAX) {
 		u_count = NESTED_MAX;
-	if (!s->context->every && v_count > NESTED_MAX)
+		cut = true;
+	}
+	if (!s->context->every && v_count > NESTED_MAX) {
 		v_count = NESTED_MAX;
+		cut = true;
+	}
 	for (uint32_t i = 0; i < u_count; i++)
 		for (uint32_t j = 0; j < v_count && !s->found.failed; j++) {
 			const struct unit *u = &x->us[i], *v = &x->vs[j];
 			offer_units(s, x, u, v);
 			if (x->found && fits(s, x, u->first, v->first))
 				found_count(x->found, (uint64_t)u->count * v->count);
+			if (x->found && (cut || u->count > 1 || v->count > 1))
+				found_partial(x->found);
 		}
 }
 
@@ -260,6 +273,8 @@ static void search_groups(struct search *s, int order, uint32_t u, uint32_t u_en
 			bool enough = tried > counted && x.found && found_full(x.found);
 			if (!s->context->every && (enough || tried++ > most)) {
 				s->context->lazy->limits->combinations |= !x.found;
+				if (x.found)
+					found_partial(x.found);
 				return;
 			}
 			search_classes(s, &x, class_at(s, u + i), class_at(s, v + (i + turn) % v_count));

@@ -230,10 +230,11 @@ static bool in_window(const struct window *w, uint32_t i)
 
 static void offer(struct search *s, struct found *f, uint32_t e1, uint32_t e2, uint32_t e3)
 {
-	found_offer(f, (uint32_t[]){e1, e2, e3}, s->exact && e1 < e2 && e2 < e3);
+	found_offer(&s->found, f, (uint32_t[]){e1, e2, e3}, s->exact && e1 < e2 && e2 < e3);
 }
 
-/* Offers the accesses of the window that are nearest to the pair in the trace, and the window's ends. */
+/* Offers the accesses of the window that are nearest to the pair in the trace, and the window's ends; then all of them,
+ * as long as all may be kept. */
 static void offer_some(struct search *s, struct found *f, const struct window *w, uint32_t e1, uint32_t e3,
                        const uint32_t *e2s)
 {
@@ -241,6 +242,9 @@ static void offer_some(struct search *s, struct found *f, const struct window *w
 	for (size_t i = 0; i < sizeof at / sizeof *at; i++)
 		if (in_window(w, at[i]))
 			offer(s, f, e1, e2s[at[i]], e3);
+	for (uint32_t i = w->low; i < w->high && !found_full(f); i++)
+		if (in_window(w, i))
+			offer(s, f, e1, e2s[i], e3);
 }
 
 /* Counts and offers what a class of pairs and one of accesses make; *entry is the anomaly's, once it has one. */
@@ -308,6 +312,8 @@ static void search_families(struct search *s, const struct class *f1, const stru
 			bool enough = entry && found_full(entry) && tried > COUNTED_MAX;
 			if (!s->context->every && (enough || tried++ > TRIED_MAX)) {
 				s->context->lazy->limits->combinations |= !entry;
+				if (entry)
+					found_partial(entry);
 				return;
 			}
 			if (local->key[LOCAL_THREAD] != remote->key[REMOTE_THREAD] &&

@@ -1,10 +1,11 @@
 /* Anomalies by source positions; see found.h. */
 #include "lib/search/found.h"
 
+#include "lib/trace/vec.h"
+
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <uthash.h>
+#include <xxhash.h>
 
 enum { EVERY_MAX = 5000000 };
 
@@ -16,9 +17,15 @@ struct found_key {
 struct found {
 	uint64_t count, offered;
 	bool observed;       /* instance 0 is one that occurred */
+	bool partial;        /* not every tuple was offered */
 	uint32_t kept;       /* instances */
 	uint32_t turn;       /* how many entries before it begin at the same position */
 	uint32_t *instances; /* pattern->count events each */
+	uint32_t capacity;   /* in events */
+	/* What was kept when it was offered, for its being offered again: hashes. One that two have loses an instance,
+	 * and then fewer are kept than there are, which is no harm. */
+	uint64_t *seen;
+	uint32_t seen_size; /* a power of two; or 0 */
 	UT_hash_handle hh;
 	struct found_key key;
 };
@@ -41,10 +48,6 @@ struct found *found_entry(struct found_list *l, const struct pattern *pattern, c
 	if (f)
 		return f;
 	f = calloc(1, sizeof *f);
-	if (f && !(f->instances = calloc((size_t)FOUND_INSTANCES * pattern->count, sizeof *f->instances))) {
-		free(f);
-		f = NULL;
-	}
 	if (!f) {
 		l->failed = true;
 		return NULL;
@@ -57,6 +60,11 @@ struct found *found_entry(struct found_list *l, const struct pattern *pattern, c
 void found_count(struct found *f, uint64_t tuples)
 {
 	f->count += tuples;
+}
+
+void found_partial(struct found *f)
+{
+	f->partial = true;
 }
 
 bool found_full(const struct found *f)
@@ -74,12 +82,56 @@ static uint32_t place_for(struct found *f)
 	return h && h < FOUND_INSTANCES ? (uint32_t)h : FOUND_INSTANCES;
 }
 
-void found_offer(struct found *f, const uint32_t *events, bool observed)
+/* Where in the table the hash is, or would be. */
+static uint64_t *seen_at(const struct found *f, uint64_t hash)
+{
+	uint32_t i = (uint32_t)hash & (f->seen_size - 1);
+	while (f->seen[i] && f->seen[i] != hash)
+		i = (i + 1) & (f->seen_size - 1);
+	return &f->seen[i];
+}
+
+/* Makes room for one more in the table. */
+static bool grow_seen(struct found *f)
+{
+	struct found grown = {.seen_size = f->seen_size ? 2 * f->seen_size : 16};
+	if (2 * (f->kept + 1) <= f->seen_size)
+		return true;
+	grown.seen = calloc(grown.seen_size, sizeof *grown.seen);
+	if (!grown.seen)
+		return false;
+	for (uint32_t i = 0; i < f->seen_size; i++)
+		if (f->seen[i])
+			*seen_at(&grown, f->seen[i]) = f->seen[i];
+	free(f->seen);
+	f->seen = grown.seen;
+	f->seen_size = grown.seen_size;
+	return true;
+}
+
+/* Is it not kept yet? Then there is room for it. When all are kept that may be, what comes is not told from what came
+ * after that: it is more than is kept in any case. */
+static bool is_new(struct found_list *l, struct found *f, const uint32_t *events)
 {
 	uint32_t n = f->key.pattern->count;
-	for (uint32_t i = 0; i < f->kept; i++)
-		if (!memcmp(f->instances + (size_t)i * n, events, n * sizeof *events))
-			return;
+	if (!found_full(f) &&
+	    (!grow_seen(f) || !vec_reserve(&f->instances, &f->capacity, ((uint64_t)f->kept + 1) * n, sizeof *events))) {
+		l->failed = true;
+		return false;
+	}
+	uint64_t hash = XXH3_64bits(events, n * sizeof *events) | 1, *at = seen_at(f, hash);
+	if (*at)
+		return false;
+	if (!found_full(f))
+		*at = hash;
+	return true;
+}
+
+void found_offer(struct found_list *l, struct found *f, const uint32_t *events, bool observed)
+{
+	uint32_t n = f->key.pattern->count;
+	if (!is_new(l, f, events))
+		return;
 	f->offered++;
 	uint32_t place = observed && !f->observed && f->kept == FOUND_INSTANCES ? FOUND_INSTANCES - 1 : place_for(f);
 	if (place == FOUND_INSTANCES)
@@ -149,7 +201,9 @@ static int by_turn(const struct found *a, const struct found *b)
 
 static bool add(struct found_list *l, const struct found *f)
 {
-	struct anomaly a = anomaly_of(f->key.pattern, f->instances, f->count, f->observed);
+	/* Those that share several cells were counted at each of these. */
+	uint64_t count = f->partial || found_full(f) ? f->count : f->kept;
+	struct anomaly a = anomaly_of(f->key.pattern, f->instances, count, f->observed);
 	if (f->kept > 1) {
 		size_t size = (size_t)(f->kept - 1) * a.event_count * sizeof *a.others;
 		if (!(a.others = malloc(size)))
@@ -175,6 +229,7 @@ enum rt_status found_finish(struct found_list *l, struct rt_error *err)
 			l->failed = !add(l, f);
 		HASH_DEL(l->entries, f);
 		free(f->instances);
+		free(f->seen);
 		free(f);
 	}
 	if (l->failed && l->unfolded > EVERY_MAX)

@@ -5,8 +5,9 @@
 #include "lib/search/pattern.h"
 #include "lib/search/search.h"
 
-/* Instances that are kept of an anomaly, for the provers: where one cannot happen, another may. */
-enum { FOUND_INSTANCES = 12 };
+/* Instances that are kept of an anomaly, for the provers: where one cannot happen, another may; and it is refuted only
+ * if all of them are. */
+enum { FOUND_INSTANCES = 2000 };
 
 struct found;
 struct found_list {
@@ -21,10 +22,12 @@ struct found_list {
 struct found *found_entry(struct found_list *l, const struct pattern *pattern, const uint32_t *events);
 /* Counts tuples of an entry. */
 void found_count(struct found *f, uint64_t tuples);
+/* Not all of its tuples are offered, or looked for. */
+void found_partial(struct found *f);
 /* Has it as many instances as are kept? More may be offered: they take the places of others now and then. */
 bool found_full(const struct found *f);
 /* Offers an instance. observed: the recorded run itself shows it. The same one may be offered again. */
-void found_offer(struct found *f, const uint32_t *events, bool observed);
+void found_offer(struct found_list *l, struct found *f, const uint32_t *events, bool observed);
 /* Lists one tuple as an anomaly of its own. */
 void found_every(struct found_list *l, const struct pattern *pattern, const uint32_t *events, bool observed);
 

@@ -5,6 +5,7 @@
 #include "lib/trace/vec.h"
 
 /* Of a region, the first EARLY and the latest RECENT different (cell, site)s are combined with what comes. */
+enum { SINGLE = 64 };
 enum { EARLY = 16, RECENT = SEARCH_REGION - EARLY, CELLS_OF_ACCESS = 16 };
 
 enum { FAMILY_THREAD, FAMILY_CORE, FAMILY_WRITES };
@@ -203,7 +204,7 @@ static void add_unit(struct finder *f, const struct recent *a, const struct rece
 	}
 	struct class *k = &out->classes.items[class];
 	struct unit *last = k->count ? &out->items[f->last_unit[class]] : NULL;
-	if (last && !f->each && last->epochs[0] == a->epoch && last->epochs[1] == b->epoch &&
+	if (last && !f->each && k->count > SINGLE && last->epochs[0] == a->epoch && last->epochs[1] == b->epoch &&
 	    last->last[0] <= a->event && last->last[1] < b->event) {
 		last->last[0] = a->event;
 		last->last[1] = b->event;

@@ -129,7 +129,7 @@ static void match_race(struct search *s)
 	struct found *f = found_entry(&s->found, s->p, s->events);
 	if (f) {
 		found_count(f, 1);
-		found_offer(f, s->events, observed);
+		found_offer(&s->found, f, s->events, observed);
 	}
 }
 
@@ -151,7 +151,7 @@ static void match(struct search *s)
 	struct found *f = found_entry(&s->found, s->p, s->events);
 	if (f) {
 		found_count(f, 1);
-		found_offer(f, s->events, observed);
+		found_offer(&s->found, f, s->events, observed);
 	}
 }
 

@@ -134,3 +134,13 @@ enum search_answer closure_goal(struct needs *needs, struct space *space, uint32
 	*spent = c.spent;
 	return answer;
 }
+
+bool closure_refutes(struct needs *needs, struct space *space, uint32_t *start, const struct goal *goal,
+                     uint64_t budget, uint64_t *spent)
+{
+	struct closure c = {.needs = needs, .space = space, .start = start, .goal = goal, .budget = budget};
+	enum search_answer answer = saturate_needs(&c);
+	saturation_release(&c.order);
+	*spent = c.spent;
+	return answer == SEARCH_NONE;
+}

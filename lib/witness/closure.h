@@ -17,5 +17,8 @@
 /* Looks for a witness of the goal, like search_goal. start: room for a number by thread. */
 enum search_answer closure_goal(struct needs *needs, struct space *space, uint32_t *start, const struct goal *goal,
                                 uint64_t budget, struct schedule *out, uint64_t *spent);
+/* The first half of it: does the order of what the goal needs have a cycle, so that it has no witness? */
+bool closure_refutes(struct needs *needs, struct space *space, uint32_t *start, const struct goal *goal,
+                     uint64_t budget, uint64_t *spent);
 
 #endif

@@ -5,6 +5,7 @@
 #include "lib/trace/vec.h"
 #include "lib/witness/certain.h"
 #include "lib/witness/pecan.h"
+#include "lib/witness/precede.h"
 #include "lib/witness/searches.h"
 #include "lib/witness/shorten.h"
 #include "lib/witness/states.h"
@@ -12,7 +13,7 @@
 
 /* MANY instances are looked at in any case. PECAN_TIMES: its schedules are as long as the trace, but an event of them
  * costs less than one of a search, so they may have so many times the total budget. */
-enum { MANY = 33, BUDGET = 500000, TOTAL_BUDGET = 20000000, PECAN_TIMES = 2 };
+enum { MANY = 33, BUDGET = 500000, TOTAL_BUDGET = 50000000, PECAN_TIMES = 2, PRECEDE_TIMES = 4 };
 
 struct provers {
 	const struct model *m;
@@ -24,6 +25,7 @@ struct provers {
 	struct judge *judge;
 	struct certain *certain;
 	struct shorten *shorten;
+	struct precede precede;
 	/* What provers_visit was asked about, sorted. */
 	struct states_goal *visited;
 	uint32_t visited_count, visited_capacity;
@@ -38,6 +40,7 @@ void provers_free(struct provers *p)
 	judge_free(p->judge);
 	certain_free(p->certain);
 	shorten_free(p->shorten);
+	precede_release(&p->precede);
 	for (uint32_t i = 0; i < p->visited_count; i++)
 		schedule_release(&p->visited[i].schedule);
 	free(p->visited);
@@ -60,6 +63,7 @@ struct provers *provers_create(const struct prove_context *context, const struct
 		p->counts.budget = p->options.budget;
 		p->counts.total_budget = p->options.total_budget;
 		p->counts.state_limit = STATES_MAX;
+		p->precede.m = m;
 		p->judge = judge_create(m);
 		p->certain = certain_create(m, context->exact, err);
 		p->shorten = shorten_create(m);
@@ -129,22 +133,46 @@ static uint64_t budget_left(struct provers *p)
 	return p->counts.exhausted ? 0 : own;
 }
 
+/* Saturates and linearises. A cycle by reads-from does not refute where values may allow it. */
+static enum search_answer close_with(struct provers *p, struct search *search, const struct goal *goal,
+                                     struct schedule *out)
+{
+	uint64_t budget = budget_left(p), spent;
+	if (!budget)
+		return SEARCH_GAVE_UP;
+	enum search_answer answer = search_closure(search, goal, budget, out, &spent);
+	p->counts.spent += spent;
+	return answer == SEARCH_NONE && p->searches.values.any ? SEARCH_GAVE_UP : answer;
+}
+
+static enum search_answer search_with(struct provers *p, struct search *search, const struct goal *goal,
+                                      struct schedule *out)
+{
+	uint64_t budget = budget_left(p), spent;
+	if (!budget)
+		return SEARCH_GAVE_UP;
+	enum search_answer answer = search_goal(search, goal, budget, out, &spent);
+	p->counts.spent += spent;
+	p->counts.cut |= answer == SEARCH_GAVE_UP;
+	return answer;
+}
+
 /* Might what was refuted be possible if updates that decide nothing could see any write? */
 static bool only_updates_forbid(struct provers *p, const struct goal *goal)
 {
 	struct search *loose;
+	if (precede_refutes(&p->precede, goal))
+		return false;
 	if (!searches_loosest(&p->searches, goal, &loose))
 		return true;
 	if (!loose || search_refutes(loose, goal))
 		return false;
-	uint64_t budget = budget_left(p), spent;
-	if (!budget)
-		return true;
 	struct schedule schedule = {0};
-	bool possible = search_goal(loose, goal, budget, &schedule, &spent) != SEARCH_NONE;
-	p->counts.spent += spent;
+	enum search_answer answer = close_with(p, loose, goal, &schedule);
+	if (answer == SEARCH_GAVE_UP)
+		answer = search_with(p, loose, goal, &schedule);
 	schedule_release(&schedule);
-	return possible;
+	return answer != SEARCH_NONE;
 }
 
 /*
@@ -164,6 +192,13 @@ static enum search_answer needed(struct provers *p, const struct goal *goal, str
 	(void)out;
 	struct search *valued = p->searches.valued.search;
 	return search_refutes(valued ? valued : p->searches.strict.search, goal) ? SEARCH_NONE : SEARCH_GAVE_UP;
+}
+
+/* What provers_precede found of pairs of its events. */
+static enum search_answer preceded(struct provers *p, const struct goal *goal, struct schedule *out)
+{
+	(void)out;
+	return precede_refutes(&p->precede, goal) ? SEARCH_NONE : SEARCH_GAVE_UP;
 }
 
 static enum search_answer pecan(struct provers *p, const struct goal *goal, struct schedule *out)
@@ -226,27 +261,9 @@ static enum search_answer syncp(struct provers *p, const struct goal *goal, stru
 	return ideal ? SEARCH_FOUND : SEARCH_GAVE_UP;
 }
 
-static enum search_answer search_with(struct provers *p, struct search *search, const struct goal *goal,
-                                      struct schedule *out)
-{
-	uint64_t budget = budget_left(p), spent;
-	if (!budget)
-		return SEARCH_GAVE_UP;
-	enum search_answer answer = search_goal(search, goal, budget, out, &spent);
-	p->counts.spent += spent;
-	p->counts.cut |= answer == SEARCH_GAVE_UP;
-	return answer;
-}
-
-/* Saturated and linearised. A cycle by reads-from does not refute where values may allow it. */
 static enum search_answer closure(struct provers *p, const struct goal *goal, struct schedule *out)
 {
-	uint64_t budget = budget_left(p), spent;
-	if (!budget)
-		return SEARCH_GAVE_UP;
-	enum search_answer answer = search_closure(p->searches.strict.search, goal, budget, out, &spent);
-	p->counts.spent += spent;
-	return answer == SEARCH_NONE && p->searches.valued.search ? SEARCH_GAVE_UP : answer;
+	return close_with(p, p->searches.strict.search, goal, out);
 }
 
 /* What reads-from forbids, values may allow: only their search can tell that there is no witness. */
@@ -266,10 +283,10 @@ static const struct {
 	bool promises; /* what it builds is a witness; else it may be none */
 	bool dear;     /* asked when the others have been about every instance */
 } provers[] = {
-    {WITNESS_RECORDED, recorded, true, false, false},    {WITNESS_EXHAUSTIVE, visited, false, true, false},
-    {WITNESS_CLOSURE, needed, false, true, false},       {WITNESS_PECAN, pecan, false, false, false},
-    {WITNESS_SYNCP, syncp, false, true, false},          {WITNESS_CLOSURE, closure, false, true, false},
-    {WITNESS_EXHAUSTIVE, exhaustive, false, true, true},
+    {WITNESS_RECORDED, recorded, true, false, false}, {WITNESS_EXHAUSTIVE, visited, false, true, false},
+    {WITNESS_CLOSURE, needed, false, true, false},    {WITNESS_CLOSURE, preceded, false, true, false},
+    {WITNESS_PECAN, pecan, false, false, false},      {WITNESS_SYNCP, syncp, false, true, false},
+    {WITNESS_CLOSURE, closure, false, true, false},   {WITNESS_EXHAUSTIVE, exhaustive, false, true, true},
 };
 
 /* What is known of one instance so far. */
@@ -429,6 +446,24 @@ enum rt_status provers_visit(struct provers *p, const struct anomaly_list *list,
 	p->counts.visited = true;
 	p->counts.all = answer == SEARCH_FOUND || answer == SEARCH_NONE;
 	return answer == SEARCH_NO_MEMORY ? rt_error_set(err, RT_EMEMORY, "no memory to visit every state") : RT_OK;
+}
+
+enum rt_status provers_precede(struct provers *p, const struct anomaly_list *list, struct rt_error *err)
+{
+	if (p->context.sync_only || p->searches.values.any)
+		return RT_OK;
+	for (size_t i = 0; i < list->count; i++) {
+		const struct anomaly *a = &list->items[i];
+		for (uint32_t k = 0; a->verdict == VERDICT_PREDICTED && k <= a->other_count; k++) {
+			struct goal goal = instance(a, k);
+			if (!precede_ask(&p->precede, &goal))
+				return rt_error_set(err, RT_EMEMORY, "no memory to look for what comes first");
+		}
+	}
+	struct search *search = p->searches.loose.search ? p->searches.loose.search : p->searches.strict.search;
+	uint64_t total = p->options.total_budget * PRECEDE_TIMES;
+	p->counts.precede_exhausted = precede_find(&p->precede, search, p->options.budget, total) >= total;
+	return RT_OK;
 }
 
 /* The candidate at hand. */

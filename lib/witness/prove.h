@@ -25,6 +25,7 @@ struct prove_counts {
 	bool cut;                      /* a search gave up at its budget */
 	bool exhausted;                /* the total budget ran out */
 	bool pecan_exhausted;          /* and so did PECAN's part */
+	bool precede_exhausted;        /* and that of provers_precede */
 	uint64_t budget, total_budget; /* as applied; 0: no prover was made */
 	/* provers_visit: */
 	uint64_t states, state_limit; /* so many were visited; might have been, without more memory */
@@ -56,6 +57,9 @@ const struct trf *provers_needs(const struct provers *p);
  * total budget says, beside it; what is left open then is for the other provers.
  */
 enum rt_status provers_visit(struct provers *p, const struct anomaly_list *list, struct rt_error *err);
+
+/* Finds for the pairs of all sequences at once which event may come before which (precede.h), to refute by. */
+enum rt_status provers_precede(struct provers *p, const struct anomaly_list *list, struct rt_error *err);
 
 /*
  * Decides an anomaly: sets verdict, witness, events (of the instance that was proved) and schedule. One that is

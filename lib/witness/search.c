@@ -209,3 +209,9 @@ enum search_answer search_closure(struct search *s, const struct goal *goal, uin
 		return SEARCH_NO_MEMORY;
 	return closure_goal(&s->needs, &s->space, s->start, goal, budget, out, spent);
 }
+
+bool search_contradicts(struct search *s, const struct goal *goal, uint64_t budget, uint64_t *spent)
+{
+	*spent = 0;
+	return !s->space.failed && closure_refutes(&s->needs, &s->space, s->start, goal, budget, spent);
+}

@@ -62,5 +62,8 @@ enum search_answer search_goal(struct search *s, const struct goal *goal, uint64
  */
 enum search_answer search_closure(struct search *s, const struct goal *goal, uint64_t budget, struct schedule *out,
                                   uint64_t *spent);
+/* Does closure's order of what the goal needs have a cycle, so that there is no witness? It builds none. Not with
+ * values. False, too, without memory. */
+bool search_contradicts(struct search *s, const struct goal *goal, uint64_t budget, uint64_t *spent);
 
 #endif

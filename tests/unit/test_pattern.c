@@ -387,6 +387,66 @@ START_TEST(a_hot_loop_is_one_anomaly_with_all_its_tuples_counted)
 }
 END_TEST
 
+static struct analysis *analyze_kind(struct rt_event *events, size_t n, enum anomaly_kind kind, bool unproved)
+{
+	const struct analysis_options options = {.kinds = 1u << kind, .unproved = unproved};
+	static struct memory_trace memory;
+	struct rt_error err = {0};
+	struct analysis *a;
+	for (uint64_t i = 0, ordinals[2] = {0}; i < n; i++) {
+		events[i].number = i + 1;
+		events[i].ordinal = ++ordinals[events[i].thread];
+	}
+	ck_assert_msg(analysis_run(memory_trace(&memory, events, n, 2), &options, &a, &err) == RT_OK, "%s",
+	              err.message);
+	return a;
+}
+
+/* A thread's regions, many of them, then a flag that another one has seen when it writes: too late for all of them. */
+START_TEST(what_each_of_many_tuples_cannot_be_is_refuted)
+{
+	enum { MANY = 300 };
+	static struct rt_event events[MANY * 4 + 3];
+	size_t n = 0;
+	for (uint64_t i = 0; i < MANY; i++) {
+		events[n++] = (struct rt_event){.op = RT_OP_ACQUIRE, .addr = 0x100, .pc = 1};
+		events[n++] = (struct rt_event){.op = RT_OP_READ, .addr = 0x1000, .arg = 8, .pc = 2};
+		events[n++] = (struct rt_event){.op = RT_OP_WRITE, .addr = 0x1000, .arg = 8, .pc = 3};
+		events[n++] = (struct rt_event){.op = RT_OP_RELEASE, .addr = 0x100, .pc = 4};
+	}
+	events[n++] = (struct rt_event){.op = RT_OP_WRITE, .addr = 0x2000, .arg = 8, .pc = 5};
+	events[n++] = (struct rt_event){.op = RT_OP_READ, .addr = 0x2000, .arg = 8, .thread = 1, .pc = 6};
+	events[n++] = (struct rt_event){.op = RT_OP_WRITE, .addr = 0x1000, .arg = 8, .thread = 1, .pc = 7};
+	struct analysis *a = analyze_kind(events, n, ANOMALY_ATOMICITY, false);
+	ck_assert_uint_eq(a->anomalies.count, 1);
+	ck_assert_uint_eq(a->anomalies.items[0].count, MANY);
+	ck_assert_int_eq(a->anomalies.items[0].verdict, VERDICT_REFUTED);
+	analysis_free(a);
+}
+END_TEST
+
+/* Two regions that each copy one block of two cells, and one of a single cell. */
+START_TEST(a_tuple_that_shares_several_cells_counts_once)
+{
+	struct rt_event events[] = {
+	    {.op = RT_OP_WRITE, .addr = 0x1008, .arg = 8, .pc = 1},
+	    {.op = RT_OP_ACQUIRE, .addr = 0x100, .pc = 2},
+	    {.op = RT_OP_WRITE, .addr = 0x1000, .arg = 16, .pc = 3},
+	    {.op = RT_OP_WRITE, .addr = 0x2000, .arg = 8, .pc = 4},
+	    {.op = RT_OP_RELEASE, .addr = 0x100, .pc = 5},
+	    {.op = RT_OP_ACQUIRE, .addr = 0x101, .thread = 1, .pc = 6},
+	    {.op = RT_OP_READ, .addr = 0x1000, .arg = 16, .thread = 1, .pc = 7},
+	    {.op = RT_OP_READ, .addr = 0x2000, .arg = 8, .thread = 1, .pc = 8},
+	    {.op = RT_OP_RELEASE, .addr = 0x101, .thread = 1, .pc = 9},
+	};
+	struct analysis *a = analyze_kind(events, sizeof events / sizeof *events, ANOMALY_ASV, true);
+	ck_assert_uint_gt(a->anomalies.count, 0);
+	for (size_t i = 0; i < a->anomalies.count; i++)
+		ck_assert_uint_eq(a->anomalies.items[i].count, 1);
+	analysis_free(a);
+}
+END_TEST
+
 Suite *pattern_suite(void)
 {
 	Suite *s = suite_create("pattern");
@@ -397,6 +457,8 @@ Suite *pattern_suite(void)
 	suite_add_tcase(s, c);
 	c = tcase_create("search");
 	tcase_add_loop_test(c, what_is_atomic_is_what_regions_say, 0, 3);
+	tcase_add_test(c, what_each_of_many_tuples_cannot_be_is_refuted);
+	tcase_add_test(c, a_tuple_that_shares_several_cells_counts_once);
 	tcase_add_test(c, a_hot_loop_is_one_anomaly_with_all_its_tuples_counted);
 	suite_add_tcase(s, c);
 	c = tcase_create("language");
