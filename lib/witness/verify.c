@@ -25,15 +25,7 @@ void judge_free(struct judge *j)
 	free(j->annotations);
 	free(j->annotation_first);
 	free(j->initial);
-	free(j->next);
-	free(j->frozen);
-	free(j->unheard);
-	free(j->last);
-	free(j->owner);
-	free(j->readers);
-	free(j->value);
-	free(j->annotated);
-	free(j->arrived);
+	judge_state_release(j);
 	values_release(&j->values);
 	free(j);
 }
@@ -43,7 +35,7 @@ struct judge *judge_create(const struct model *m)
 	struct judge *j = calloc(1, sizeof *j);
 	if (!j)
 		return NULL;
-	size_t objects = m->object_count + 1, threads = m->thread_count + 1;
+	size_t objects = m->object_count + 1;
 	j->m = m;
 	j->before = malloc(((size_t)model_entries(m) + 1) * sizeof *j->before);
 	j->saw = malloc((m->event_count + 1) * sizeof *j->saw);
@@ -51,23 +43,12 @@ struct judge *judge_create(const struct model *m)
 	j->round_size = calloc(m->sync_count + 1, sizeof *j->round_size);
 	j->annotation_first = calloc(objects + 1, sizeof *j->annotation_first);
 	j->initial = calloc(objects, sizeof *j->initial);
-	j->next = malloc(threads * sizeof *j->next);
-	j->frozen = malloc(threads * sizeof *j->frozen);
-	j->unheard = malloc(threads * sizeof *j->unheard);
-	j->last = malloc((m->cell_count + 1) * sizeof *j->last);
-	j->owner = malloc(objects * sizeof *j->owner);
-	j->readers = malloc(objects * sizeof *j->readers);
-	j->value = malloc(objects * sizeof *j->value);
-	j->annotated = malloc(objects * sizeof *j->annotated);
-	j->arrived = malloc((m->sync_count + 1) * sizeof *j->arrived);
-	if (!j->before || !j->saw || !j->partner || !j->round_size || !j->annotation_first || !j->initial || !j->next ||
-	    !j->frozen || !j->unheard || !j->last || !j->owner || !j->readers || !j->value || !j->annotated ||
-	    !j->arrived) {
+	if (!j->before || !j->saw || !j->partner || !j->round_size || !j->annotation_first || !j->initial) {
 		judge_free(j);
 		return NULL;
 	}
 	memset(j->partner, 0xff, (m->event_count + 1) * sizeof *j->partner);
-	if (!judge_scan(j) || (m->value_count && !values_init(&j->values, m))) {
+	if (!judge_scan(j) || !judge_state_init(j) || (m->value_count && !values_init(&j->values, m))) {
 		judge_free(j);
 		return NULL;
 	}
@@ -87,20 +68,6 @@ static bool fault(struct replay *r, enum verify_fault fault, uint32_t event, uin
 	r->v->event = event;
 	r->v->other = other;
 	return false;
-}
-
-static void judge_reset(struct judge *j)
-{
-	size_t objects = j->m->object_count;
-	memset(j->next, 0, j->m->thread_count * sizeof *j->next);
-	memset(j->frozen, 0, j->m->thread_count * sizeof *j->frozen);
-	memset(j->unheard, 0, j->m->thread_count * sizeof *j->unheard);
-	memset(j->last, 0xff, j->m->cell_count * sizeof *j->last);
-	memset(j->owner, 0xff, objects * sizeof *j->owner);
-	memset(j->readers, 0, objects * sizeof *j->readers);
-	memcpy(j->value, j->initial, objects * sizeof *j->value);
-	memset(j->annotated, 0, objects * sizeof *j->annotated);
-	memset(j->arrived, 0, j->round_count * sizeof *j->arrived);
 }
 
 static bool occurred(const struct judge *j, uint32_t e)
@@ -429,12 +396,41 @@ static bool replay_step(struct replay *r, const struct schedule_step *step)
 	return true;
 }
 
+/* The goal's first event in the trace: what comes before does not depend on the goal. */
+static uint32_t goal_first(const struct goal *g)
+{
+	uint32_t first = MODEL_NONE;
+	for (uint32_t i = 0; i < g->count; i++)
+		first = g->events[i] < first ? g->events[i] : first;
+	return first;
+}
+
+/* The trace's own events from one on, in its own order; they must be next. */
+static bool replay_recorded(struct replay *r, uint32_t at, uint32_t end)
+{
+	struct judge *j = r->j;
+	uint32_t goal = goal_first(r->goal);
+	for (; at < end; at++, r->v->step++) {
+		uint32_t thread = model_thread_of(j->m, at);
+		if (at == j->checkpoint_next && at <= goal && !r->v->substitutes)
+			judge_keep(j);
+		if (!begun(j, thread))
+			return fault(r, VERIFY_NOT_BEGUN, at, j->m->threads[thread].fork);
+		if (!replay_event(r, at, thread))
+			return false;
+	}
+	return true;
+}
+
 void judge_verify(struct judge *j, const struct schedule *s, const struct goal *goal, struct verdict_of_judge *v)
 {
 	struct replay r = {j, goal, v, 0};
-	*v = (struct verdict_of_judge){VERIFY_NONE, 0, MODEL_NONE, MODEL_NONE, 0, MODEL_NONE};
-	judge_reset(j);
-	for (uint32_t i = 0; i < s->count; i++)
+	uint32_t events, steps = judge_prefix(j, s, &events), first = goal_first(goal);
+	uint32_t at = judge_restore(j, events < first ? events : first);
+	*v = (struct verdict_of_judge){VERIFY_NONE, at, MODEL_NONE, MODEL_NONE, 0, MODEL_NONE};
+	if (!replay_recorded(&r, at, events))
+		return;
+	for (uint32_t i = steps; i < s->count; i++)
 		if (!replay_step(&r, &s->steps[i]))
 			return;
 	switch (goal->kind) {

@@ -1,7 +1,8 @@
 /*
  * The judge: replays a schedule against the definition of a correct reordering, event by event, and says whether it
  * reaches its goal. It shares nothing with the provers but the trace model: what each read saw, which release ends
- * which acquire, which signal woke which wait it works out for itself. Linear in the schedule.
+ * which acquire, which signal woke which wait it works out for itself. Linear in the schedule; where a schedule begins
+ * with the trace's own events in their order, it goes on from the state that it has kept of these.
  *
  * Correct reordering: each thread's events are a prefix of its events in the trace;
  * a lock is held by one thread at a time, readers share; fork before the child's first event, all the child's events
