@@ -215,12 +215,17 @@ bool loader_index(struct loader *l)
 {
 	struct model *m = l->m;
 	uint32_t capacity = 0;
-	if (!make_room(l) || !vec_open(&m->sync, &capacity, (uint64_t)m->event_count + 1, sizeof *m->sync))
+	if (!make_room(l) || !vec_open(&m->sync, &capacity, (uint64_t)m->event_count + 1, sizeof *m->sync) ||
+	    !vec_open(&m->turns, &capacity, (uint64_t)m->event_count + 1, sizeof *m->turns))
 		return false;
+	uint32_t thread = MODEL_NONE;
 	for (uint32_t i = 0; i < m->event_count; i++) {
 		const struct model_event *e = &m->events[i];
 		const struct model_site *site = &m->sites[e->site];
-		const uint32_t *events = m->threads[m->segments[e->segment].thread].events;
+		if (m->segments[e->segment].thread != thread)
+			m->turns[m->turn_count++] = (struct model_turn){i, m->segments[e->segment].thread};
+		thread = m->segments[e->segment].thread;
+		const uint32_t *events = m->threads[thread].events;
 		m->thread_events[events - m->thread_events + e->pos] = i;
 		for (uint32_t c = e->object; c < e->object + site->cells; c++)
 			m->cell_events[m->cells[c].first + m->cells[c].count++] = i;
@@ -336,6 +341,7 @@ void model_free(struct model *m)
 	free(m->threads);
 	free(m->thread_events);
 	free(m->sync);
+	free(m->turns);
 	free(m->args);
 	free(m->values);
 	free(m->births);

@@ -109,6 +109,12 @@ struct model_birth {
 	    meets; /* number of the user's first access that conflicts with one of the other's in the block; 0: none */
 };
 
+/* Events of one thread that follow one another in the trace, up to the first one of the next turn. */
+struct model_turn {
+	uint32_t first; /* event index */
+	uint32_t thread;
+};
+
 struct model_thread {
 	const uint32_t *events; /* event indices by pos */
 	uint32_t count;
@@ -143,6 +149,8 @@ struct model {
 	uint32_t thread_count;
 	uint32_t *sync; /* event indices of all but plain accesses, in global order */
 	uint32_t sync_count;
+	struct model_turn *turns; /* all of the trace's */
+	uint32_t turn_count;
 	uint64_t ops; /* bit i: an event with operation i was kept */
 	struct model_arg *args;
 	uint32_t arg_count;

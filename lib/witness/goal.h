@@ -42,6 +42,9 @@ static inline bool goal_continues(const struct goal *g, const struct model *m, u
 
 /* Appends an event of the model; false without memory. */
 bool schedule_push(struct schedule *s, const struct model *m, uint32_t event);
+/* Appends, in the order of the trace, those of the first count[t] events of each thread t that come before the event
+ * `end`. Takes time for the turns of the trace's threads, not for their events. False without memory. */
+bool schedule_push_recorded(struct schedule *s, const struct model *m, const uint32_t *count, uint32_t end);
 void schedule_release(struct schedule *s);
 
 #endif

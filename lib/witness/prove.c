@@ -247,18 +247,12 @@ static enum search_answer visited(struct provers *p, const struct goal *goal, st
 /* The sync-preserving ideal, its events in the order of the trace. */
 static enum search_answer syncp(struct provers *p, const struct goal *goal, struct schedule *out)
 {
-	const struct model *m = p->m;
 	if (!*p->context.syncp || goal->kind == GOAL_SEQUENCE)
 		return SEARCH_GAVE_UP;
 	const uint32_t *ideal = syncp_ideal(*p->context.syncp, goal->events, goal->count);
-	uint32_t end = 0;
-	for (uint32_t t = 0; ideal && t < m->thread_count; t++)
-		if (ideal[t] && m->threads[t].events[ideal[t] - 1] >= end)
-			end = m->threads[t].events[ideal[t] - 1] + 1;
-	for (uint32_t e = 0; e < end; e++)
-		if (m->events[e].pos < ideal[model_thread_of(m, e)] && !schedule_push(out, m, e))
-			return SEARCH_NO_MEMORY;
-	return ideal ? SEARCH_FOUND : SEARCH_GAVE_UP;
+	if (!ideal)
+		return SEARCH_GAVE_UP;
+	return schedule_push_recorded(out, p->m, ideal, p->m->event_count) ? SEARCH_FOUND : SEARCH_NO_MEMORY;
 }
 
 static enum search_answer closure(struct provers *p, const struct goal *goal, struct schedule *out)

@@ -164,15 +164,11 @@ bool search_refutes(struct search *s, const struct goal *goal)
 
 bool search_as_recorded(struct search *s, const struct goal *goal, struct schedule *out)
 {
-	const struct model *m = s->m;
 	uint32_t end = 0;
 	needs_find(&s->needs, goal);
 	for (uint32_t i = 0; i < goal->count; i++)
 		end = goal->events[i] >= end ? goal->events[i] + 1 : end;
-	for (uint32_t e = 0; e < end; e++)
-		if (m->events[e].pos < s->needs.must[model_thread_of(m, e)] && !schedule_push(out, m, e))
-			return false;
-	return true;
+	return schedule_push_recorded(out, s->m, s->needs.must, end);
 }
 
 enum search_answer search_goal(struct search *s, const struct goal *goal, uint64_t budget, struct schedule *out,

@@ -201,9 +201,8 @@ void space_end(struct space *s)
 bool space_schedule(const struct space *s, struct schedule *out)
 {
 	const struct model *m = s->m;
-	for (uint32_t e = 0; e < s->end; e++)
-		if (m->events[e].pos < s->start[model_thread_of(m, e)] && !schedule_push(out, m, e))
-			return false;
+	if (!schedule_push_recorded(out, m, s->start, s->end))
+		return false;
 	for (size_t i = 0; i < s->done_count; i++)
 		if (!schedule_push(out, m, s->done[i].event))
 			return false;

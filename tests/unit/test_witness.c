@@ -3,6 +3,7 @@
 #include "lib/witness/certain.h"
 #include "lib/witness/pecan.h"
 #include "tests/unit/golden.h"
+#include "tests/unit/random_trace.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/subject.h"
 
@@ -233,6 +234,34 @@ static uint32_t uncertain_reads(const char *text)
 	return leans;
 }
 
+START_TEST(threads_first_events_are_scheduled_in_the_order_of_the_trace)
+{
+	static struct oracle_trace t;
+	for (uint64_t seed = 1; seed <= 300; seed++) {
+		struct memory_trace memory;
+		struct subject s;
+		struct schedule turns = {0}, events = {0};
+		uint32_t count[ORACLE_THREADS];
+		oracle_random(&t, seed, ORACLE_LOCKS | ORACLE_FORKS, 36);
+		subject_init(&s, random_trace(&memory, &t));
+		for (uint32_t i = 0; i < s.m->thread_count; i++)
+			count[i] = (uint32_t)(seed * (i + 7) % (s.m->threads[i].count + 1));
+		uint32_t end = seed % 2 ? s.m->event_count : (uint32_t)(seed % (s.m->event_count + 1));
+		for (uint32_t e = 0; e < end; e++)
+			if (s.m->events[e].pos < count[model_thread_of(s.m, e)])
+				ck_assert(schedule_push(&events, s.m, e));
+		ck_assert(schedule_push_recorded(&turns, s.m, count, end));
+		ck_assert_uint_eq(turns.events, events.events);
+		ck_assert_uint_eq(turns.count, events.count);
+		for (uint32_t i = 0; i < turns.count; i++)
+			ck_assert(!memcmp(&turns.steps[i], &events.steps[i], sizeof *turns.steps));
+		schedule_release(&turns);
+		schedule_release(&events);
+		subject_release(&s);
+	}
+}
+END_TEST
+
 START_TEST(a_read_that_races_with_the_write_it_saw_is_not_certain)
 {
 	ck_assert_uint_eq(uncertain_reads("T1|w(f)|1\nT2|r(f)|2\n"), 1);
@@ -255,6 +284,7 @@ Suite *witness_suite(void)
 	tcase_add_test(c, who_asks_for_a_lock_of_a_held_up_thread_is_left_behind);
 	tcase_add_test(c, who_holds_what_the_goal_needs_is_run_on_until_it_lets_it_go);
 	tcase_add_test(c, what_a_goal_event_reads_is_part_of_the_state);
+	tcase_add_test(c, threads_first_events_are_scheduled_in_the_order_of_the_trace);
 	tcase_add_test(c, a_read_that_races_with_the_write_it_saw_is_not_certain);
 	suite_add_tcase(s, c);
 	return s;
