@@ -173,10 +173,10 @@ static void sweep(struct search *s, struct match *x)
 		const uint32_t near[] = {next, next - 1, low.at, high.at - 1, after.at};
 		for (size_t k = 0; k < sizeof near / sizeof *near; k++)
 			if (near[k] >= low.at && near[k] < high.at &&
-			    (!x->found || !found_full(x->found) || !(i & (i - 1)) || k < 2))
+			    (!x->found || !found_full(&s->found, x->found) || !(i & (i - 1)) || k < 2))
 				offer_units(s, x, u, &x->vs[near[k]]);
 		/* All of them, as long as all may be kept. */
-		for (uint32_t k = low.at; k < high.at && x->found && !found_full(x->found); k++) {
+		for (uint32_t k = low.at; k < high.at && x->found && !found_full(&s->found, x->found); k++) {
 			offer_units(s, x, u, &x->vs[k]);
 			if (u->count > 1 || x->vs[k].count > 1)
 				found_partial(x->found);
@@ -270,7 +270,7 @@ static void search_groups(struct search *s, int order, uint32_t u, uint32_t u_en
 		return;
 	for (uint32_t turn = 0; turn < v_count; turn++)
 		for (uint32_t i = 0; i < u_count && !s->found.failed; i++) {
-			bool enough = tried > counted && x.found && found_full(x.found);
+			bool enough = tried > counted && x.found && found_full(&s->found, x.found);
 			if (!s->context->every && (enough || tried++ > most)) {
 				s->context->lazy->limits->combinations |= !x.found;
 				if (x.found)

@@ -242,7 +242,7 @@ static void offer_some(struct search *s, struct found *f, const struct window *w
 	for (size_t i = 0; i < sizeof at / sizeof *at; i++)
 		if (in_window(w, at[i]))
 			offer(s, f, e1, e2s[at[i]], e3);
-	for (uint32_t i = w->low; i < w->high && !found_full(f); i++)
+	for (uint32_t i = w->low; i < w->high && !found_full(&s->found, f); i++)
 		if (in_window(w, i))
 			offer(s, f, e1, e2s[i], e3);
 }
@@ -273,7 +273,7 @@ static void sweep(struct search *s, const struct class *local, const struct clas
 			return;
 		found_count(f, size);
 		bool occurred = s->exact && in_window(&w, w.next) && e2s[w.next] < e3s[i];
-		if (!(i & (i - 1)) || i + 1 == local->count || !found_full(f) || (occurred && !observed))
+		if (!(i & (i - 1)) || i + 1 == local->count || !found_full(&s->found, f) || (occurred && !observed))
 			offer_some(s, f, &w, e1s[i], e3s[i], e2s);
 		observed |= occurred;
 	}
@@ -309,7 +309,7 @@ static void search_families(struct search *s, const struct class *f1, const stru
 	for (uint32_t i = f1->next; i != UINT32_MAX; i = s->locals.items[i].next)
 		for (uint32_t j = f2->next; j != UINT32_MAX && !s->found.failed; j = s->remotes.items[j].next) {
 			const struct class *local = &s->locals.items[i], *remote = &s->remotes.items[j];
-			bool enough = entry && found_full(entry) && tried > COUNTED_MAX;
+			bool enough = entry && found_full(&s->found, entry) && tried > COUNTED_MAX;
 			if (!s->context->every && (enough || tried++ > TRIED_MAX)) {
 				s->context->lazy->limits->combinations |= !entry;
 				if (entry)

@@ -67,19 +67,22 @@ void found_partial(struct found *f)
 	f->partial = true;
 }
 
-bool found_full(const struct found *f)
+bool found_full(const struct found_list *l, const struct found *f)
 {
-	return f->kept == FOUND_INSTANCES;
+	return f->kept >= (l->kept < FOUND_ALL ? FOUND_INSTANCES : FOUND_FEW);
 }
 
-static uint32_t place_for(struct found *f)
+/* The instance's place, f->kept: none. */
+static uint32_t place_for(struct found_list *l, struct found *f)
 {
-	if (f->kept < FOUND_INSTANCES)
+	if (!found_full(l, f)) {
+		l->kept++;
 		return f->kept++;
+	}
 	/* Each instance that was offered has about the same chance to stay; the first does anyway. */
 	uint64_t h = f->offered * UINT64_C(0x9e3779b97f4a7c15);
 	h = (h ^ h >> 31) % f->offered;
-	return h && h < FOUND_INSTANCES ? (uint32_t)h : FOUND_INSTANCES;
+	return h && h < f->kept ? (uint32_t)h : f->kept;
 }
 
 /* Where in the table the hash is, or would be. */
@@ -114,7 +117,7 @@ static bool grow_seen(struct found *f)
 static bool is_new(struct found_list *l, struct found *f, const uint32_t *events)
 {
 	uint32_t n = f->key.pattern->count;
-	if (!found_full(f) &&
+	if (!found_full(l, f) &&
 	    (!grow_seen(f) || !vec_reserve(&f->instances, &f->capacity, ((uint64_t)f->kept + 1) * n, sizeof *events))) {
 		l->failed = true;
 		return false;
@@ -122,7 +125,7 @@ static bool is_new(struct found_list *l, struct found *f, const uint32_t *events
 	uint64_t hash = XXH3_64bits(events, n * sizeof *events) | 1, *at = seen_at(f, hash);
 	if (*at)
 		return false;
-	if (!found_full(f))
+	if (!found_full(l, f))
 		*at = hash;
 	return true;
 }
@@ -133,8 +136,8 @@ void found_offer(struct found_list *l, struct found *f, const uint32_t *events, 
 	if (!is_new(l, f, events))
 		return;
 	f->offered++;
-	uint32_t place = observed && !f->observed && f->kept == FOUND_INSTANCES ? FOUND_INSTANCES - 1 : place_for(f);
-	if (place == FOUND_INSTANCES)
+	uint32_t place = observed && !f->observed && found_full(l, f) ? f->kept - 1 : place_for(l, f);
+	if (place == f->kept)
 		return;
 	uint32_t *to = f->instances + (size_t)place * n;
 	if (observed && !f->observed) {
@@ -202,7 +205,7 @@ static int by_turn(const struct found *a, const struct found *b)
 static bool add(struct found_list *l, const struct found *f)
 {
 	/* Those that share several cells were counted at each of these. */
-	uint64_t count = f->partial || found_full(f) ? f->count : f->kept;
+	uint64_t count = f->partial || found_full(l, f) ? f->count : f->kept;
 	struct anomaly a = anomaly_of(f->key.pattern, f->instances, count, f->observed);
 	if (f->kept > 1) {
 		size_t size = (size_t)(f->kept - 1) * a.event_count * sizeof *a.others;

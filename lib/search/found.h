@@ -5,15 +5,18 @@
 #include "lib/search/pattern.h"
 #include "lib/search/search.h"
 
-/* Instances that are kept of an anomaly, for the provers: where one cannot happen, another may; and it is refuted only
- * if all of them are. */
-enum { FOUND_INSTANCES = 2000 };
+/*
+ * Instances that are kept of an anomaly, for the provers: where one cannot happen, another may; and it is refuted only
+ * if all of them are. Once there are FOUND_ALL of all anomalies, FOUND_FEW of each that has no more yet.
+ */
+enum { FOUND_INSTANCES = 4000, FOUND_FEW = 12, FOUND_ALL = 1 << 22 };
 
 struct found;
 struct found_list {
 	const struct search_context *context; /* borrowed */
 	struct anomaly_list *list;            /* borrowed */
 	struct found *entries;
+	uint32_t kept;     /* instances of all entries */
 	uint64_t unfolded; /* tuples that --every listed */
 	bool failed;       /* no memory, or too many tuples to list */
 };
@@ -25,7 +28,7 @@ void found_count(struct found *f, uint64_t tuples);
 /* Not all of its tuples are offered, or looked for. */
 void found_partial(struct found *f);
 /* Has it as many instances as are kept? More may be offered: they take the places of others now and then. */
-bool found_full(const struct found *f);
+bool found_full(const struct found_list *l, const struct found *f);
 /* Offers an instance. observed: the recorded run itself shows it. The same one may be offered again. */
 void found_offer(struct found_list *l, struct found *f, const uint32_t *events, bool observed);
 /* Lists one tuple as an anomaly of its own. */
