@@ -4,6 +4,7 @@
  * from the trace is escaped.
  */
 #include "lib/report/formats.h"
+#include "lib/report/pieces.h"
 #include "lib/report/snippet.h"
 #include "lib/report/steps.h"
 #include "lib/report/subject.h"
@@ -21,6 +22,9 @@ enum {
 struct page {
 	const struct report *r;
 	const struct rt_trace_info *info;
+	struct snippets *snippets;
+	struct pieces *frames, *sources; /* elements of stacks, without and with their source lines */
+	bool *no_memory;
 	FILE *out;
 };
 
@@ -100,7 +104,7 @@ static void put_position(const struct page *p, const struct rt_frame *f)
 
 static void put_snippet(const struct page *p, const struct rt_frame *f)
 {
-	char *line = snippet(f->file, f->line);
+	char *line = snippet(p->snippets, f->file, f->line);
 	if (!line)
 		return;
 	fprintf(p->out, "<pre><span class=\"dim\">%" PRIu32 "</span> ", f->line);
@@ -109,22 +113,41 @@ static void put_snippet(const struct page *p, const struct rt_frame *f)
 	free(line);
 }
 
+static void put_frames(const struct page *p, uint64_t pc, bool source)
+{
+	size_t n = 0;
+	const struct rt_frame nothing = {.pc = pc}, *known = rt_trace_frames(p->r->analysis->trace, pc, &n);
+	for (size_t k = 0; k < (n ? n : 1); k++) {
+		const struct rt_frame *f = n ? &known[k] : &nothing;
+		fputs("<li>", p->out);
+		put_position(p, f);
+		if (source)
+			put_snippet(p, f);
+		fputs("</li>\n", p->out);
+	}
+}
+
+static void make_frames(FILE *out, uint64_t pc, const void *arg)
+{
+	struct page p = *(const struct page *)arg;
+	p.out = out;
+	put_frames(&p, pc, false);
+}
+
+static void make_sources(FILE *out, uint64_t pc, const void *arg)
+{
+	struct page p = *(const struct page *)arg;
+	p.out = out;
+	put_frames(&p, pc, true);
+}
+
 static void put_stack(const struct page *p, const struct description *d, bool source)
 {
 	fputs("<ol class=\"stack\" start=\"0\">\n", p->out);
-	for (size_t i = 0; d && i < d->stack_count; i++) {
-		size_t n = 0;
-		const struct rt_frame nothing = {.pc = d->stack[i]},
-		                      *known = rt_trace_frames(p->r->analysis->trace, d->stack[i], &n);
-		for (size_t k = 0; k < (n ? n : 1); k++) {
-			const struct rt_frame *f = n ? &known[k] : &nothing;
-			fputs("<li>", p->out);
-			put_position(p, f);
-			if (source)
-				put_snippet(p, f);
-			fputs("</li>\n", p->out);
-		}
-	}
+	for (size_t i = 0; d && i < d->stack_count; i++)
+		if (!pieces_write(source ? p->sources : p->frames, d->stack[i], source ? make_sources : make_frames, p,
+		                  p->out))
+			*p->no_memory = true;
 	fputs("</ol>\n", p->out);
 	if (d && d->stack_cut)
 		fputs("<p class=\"dim\">and the calls further out</p>\n", p->out);
@@ -422,18 +445,36 @@ static void put_head(const struct page *p)
 	}
 }
 
+static bool put_page(const struct page *p)
+{
+	put_head(p);
+	if (p->r->count)
+		put_list(p);
+	else
+		fputs("<p>nothing was found</p>\n", p->out);
+	bool ok = true;
+	for (size_t i = 0; ok && i < p->r->count && !ferror(p->out); i++)
+		ok = put_anomaly(p, &p->r->entries[i]) && !*p->no_memory;
+	fputs("</body>\n</html>\n", p->out);
+	return ok;
+}
+
 enum rt_status report_html(const struct report *r, bool color, FILE *out, struct rt_error *err)
 {
-	const struct page p = {.r = r, .info = rt_trace_info(r->analysis->trace), .out = out};
+	struct snippets snippets = {0};
+	struct pieces frames = {0}, sources = {0};
+	bool no_memory = false;
+	const struct page p = {.r = r,
+	                       .info = rt_trace_info(r->analysis->trace),
+	                       .snippets = &snippets,
+	                       .frames = &frames,
+	                       .sources = &sources,
+	                       .no_memory = &no_memory,
+	                       .out = out};
 	(void)color;
-	put_head(&p);
-	if (r->count)
-		put_list(&p);
-	else
-		fputs("<p>nothing was found</p>\n", out);
-	bool ok = true;
-	for (size_t i = 0; ok && i < r->count && !ferror(out); i++)
-		ok = put_anomaly(&p, &r->entries[i]);
-	fputs("</body>\n</html>\n", out);
+	bool ok = put_page(&p);
+	snippets_release(&snippets);
+	pieces_release(&frames);
+	pieces_release(&sources);
 	return ok ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory for the report");
 }

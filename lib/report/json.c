@@ -1,285 +1,326 @@
 /*
- * The JSON report, schema racetrace.report/1 (docs/report.schema.json). Written member by member and anomaly by
- * anomaly, one a line, so that a report of a million pairs needs the memory of one.
+ * The JSON report, schema racetrace.report/1 (docs/report.schema.json). Written as it comes, member by member and
+ * anomaly by anomaly, one a line, so that a report of a million pairs needs no memory of its own.
  */
 #include "lib/report/formats.h"
-#include "lib/report/json_value.h"
+#include "lib/report/json_writer.h"
 #include "lib/report/modules.h"
+#include "lib/report/pieces.h"
 #include "lib/report/steps.h"
 #include "lib/report/subject.h"
 
-#include <inttypes.h>
-#include <jansson.h>
 #include <stdlib.h>
 
-static const char *thread_name(const struct report *r, uint32_t thread)
+struct writing {
+	struct json_writer w;
+	const struct report *r;
+	const struct rt_trace_info *info;
+	struct pieces frames; /* elements of stacks */
+};
+
+static const char *thread_name(const struct writing *j, uint32_t thread)
 {
-	const struct rt_trace_info *info = rt_trace_info(r->analysis->trace);
-	return thread < info->thread_count ? info->threads[thread].name : "unknown";
+	return thread < j->info->thread_count ? j->info->threads[thread].name : "unknown";
 }
 
 /* Positions */
 
-static json_t *frame_json(const struct rt_frame *f, bool with_pc)
+static void put_frame(struct json_writer *w, const struct rt_frame *f, bool with_pc)
 {
-	json_t *o = json_object();
-	set(&o, "function", text(f->function));
-	set(&o, "file", text(f->file));
-	set(&o, "line", number_or_null(f->line));
-	set(&o, "column", number_or_null(f->column));
+	jw_object(w, NULL);
+	jw_text(w, "function", f->function);
+	jw_text(w, "file", f->file);
+	jw_number_or_null(w, "line", f->line);
+	jw_number_or_null(w, "column", f->column);
 	if (f->text)
-		set(&o, "text", text(f->text));
+		jw_text(w, "text", f->text);
 	if (f->module)
-		set(&o, "module", text(f->module));
+		jw_text(w, "module", f->module);
 	if (with_pc)
-		set(&o, "pc", hex(f->pc));
-	return o;
+		jw_hex(w, "pc", f->pc);
+	jw_object_end(w);
 }
 
-static json_t *source_json(const struct report *r, uint64_t pc)
+/* The frames of a program counter, inlined ones included, as elements of a stack. */
+static void make_frames(FILE *out, uint64_t pc, const void *trace)
 {
-	const struct rt_frame *known = subject_frame(r, pc), nothing = {0};
+	struct json_writer w = {.out = out};
+	size_t n = 0;
+	const struct rt_frame *frames = rt_trace_frames(trace, pc, &n);
+	for (size_t k = 0; k < n; k++)
+		put_frame(&w, &frames[k], !frames[k].text);
+	if (!n)
+		put_frame(&w, &(struct rt_frame){.pc = pc}, true);
+}
+
+static void put_source(struct writing *j, const char *key, uint64_t pc)
+{
+	const struct rt_frame *known = subject_frame(j->r, pc), nothing = {0};
 	const struct rt_frame *f = known ? known : &nothing;
-	json_t *o = json_object();
-	set(&o, "file", text(f->file));
-	set(&o, "line", number_or_null(f->line));
-	set(&o, "column", number_or_null(f->column));
-	set(&o, "function", text(f->function));
+	jw_object(&j->w, key);
+	jw_text(&j->w, "file", f->file);
+	jw_number_or_null(&j->w, "line", f->line);
+	jw_number_or_null(&j->w, "column", f->column);
+	jw_text(&j->w, "function", f->function);
 	if (f->text)
-		set(&o, "text", text(f->text));
-	return o;
+		jw_text(&j->w, "text", f->text);
+	jw_object_end(&j->w);
 }
 
-/* A stack, inlined frames included; of an event that was not described, an empty one. */
-static json_t *stack_json(const struct report *r, const struct description *d)
+/* A stack; of an event that was not described, an empty one. */
+static void put_stack(struct writing *j, const char *key, const struct description *d)
 {
-	json_t *array = json_array();
+	jw_array(&j->w, key);
 	for (size_t i = 0; d && i < d->stack_count; i++) {
-		size_t n = 0;
-		const struct rt_frame *frames = rt_trace_frames(r->analysis->trace, d->stack[i], &n);
-		for (size_t k = 0; k < n; k++)
-			push(&array, frame_json(&frames[k], !frames[k].text));
-		if (!n)
-			push(&array, frame_json(&(struct rt_frame){.pc = d->stack[i]}, true));
+		jw_value(&j->w, NULL);
+		if (!pieces_write(&j->frames, d->stack[i], make_frames, j->r->analysis->trace, j->w.out))
+			j->w.failed = true;
 	}
-	return array;
+	jw_array_end(&j->w);
 }
 
-static json_t *stack_of(const struct report *r, uint64_t event)
+static void put_stack_of(struct writing *j, const char *key, uint64_t event)
 {
-	return stack_json(r, event ? description_of(r->descriptions, event) : NULL);
+	put_stack(j, key, event ? description_of(j->r->descriptions, event) : NULL);
 }
 
 /* Events */
 
-static json_t *lock_json(const struct report *r, const struct held_lock *lock)
+static void put_lock(struct writing *j, const struct held_lock *lock)
 {
 	char name[SUBJECT_NAME_MAX];
-	json_t *o = json_object();
-	subject_object_name(r, lock->addr, &lock->block, name);
-	set(&o, "name", text_or_null(name));
-	set(&o, "address", hex(lock->addr));
-	set(&o, "mode", json_string(lock->shared ? "shared" : "exclusive"));
-	set(&o, "event", number(lock->acquired));
-	set(&o, "acquired", stack_of(r, lock->acquired));
-	return o;
+	struct json_writer *w = &j->w;
+	subject_object_name(j->r, lock->addr, &lock->block, name);
+	jw_object(w, NULL);
+	jw_text_or_null(w, "name", name);
+	jw_hex(w, "address", lock->addr);
+	jw_text(w, "mode", lock->shared ? "shared" : "exclusive");
+	jw_number(w, "event", lock->acquired);
+	put_stack_of(j, "acquired", lock->acquired);
+	jw_object_end(w);
 }
 
-static json_t *locks_json(const struct report *r, const struct description *d)
+static void put_locks(struct writing *j, const char *key, const struct description *d)
 {
-	json_t *array = json_array();
+	jw_array(&j->w, key);
 	for (size_t i = 0; i < d->lock_count; i++)
-		push(&array, lock_json(r, &d->locks[i]));
-	return array;
+		put_lock(j, &d->locks[i]);
+	jw_array_end(&j->w);
 }
 
-static void set_details(const struct report *r, const struct description *d, json_t **o)
+static void put_details(struct writing *j, const struct description *d)
 {
 	static const char *const orders_of_memory[] = {"relaxed", "consume", "acquire",
 	                                               "release", "acq_rel", "seq_cst"};
 	char name[SUBJECT_NAME_MAX];
+	struct json_writer *w = &j->w;
 	if (rt_op_is_atomic(d->event.op) && d->event.order < sizeof orders_of_memory / sizeof *orders_of_memory)
-		set(o, "order", json_string(orders_of_memory[d->event.order]));
+		jw_text(w, "order", orders_of_memory[d->event.order]);
 	if (d->event.flags & RT_F_VOLATILE)
-		set(o, "volatile", json_true());
+		jw_bool(w, "volatile", true);
 	if (d->event.flags & RT_F_FREE)
-		set(o, "free", json_true());
+		jw_bool(w, "free", true);
 	if (d->event.flags & RT_F_OBJECT && rt_op_is_access(d->event.op))
-		set(o, "object", json_true());
+		jw_bool(w, "object", true);
 	if (d->event.flags & RT_F_VALUE)
-		set(o, "value", hex(d->event.value));
+		jw_hex(w, "value", d->event.value);
 	if (rt_op_group(d->event.op) == RT_GROUP_LOCK) {
-		subject_object_name(r, d->event.addr, subject_lock_block(d), name);
-		set(o, "lock", text_or_null(name));
+		subject_object_name(j->r, d->event.addr, subject_lock_block(d), name);
+		jw_text_or_null(w, "lock", name);
 	}
 }
 
-static json_t *event_json(const struct report *r, uint32_t e)
+static void put_event(struct writing *j, uint32_t e)
 {
-	const struct description *d = report_event(r, e);
-	json_t *o = json_object();
+	const struct description *d = report_event(j->r, e);
+	struct json_writer *w = &j->w;
 	if (!d) { /* the trace changed between two passes */
-		json_decref(o);
-		return NULL;
+		w->failed = true;
+		return;
 	}
-	set(&o, "event", number(d->event.number));
-	set(&o, "thread", text(thread_name(r, d->event.thread)));
-	set(&o, "ordinal", number(d->event.ordinal));
-	set(&o, "op", json_string(rt_op_name(d->event.op)));
-	set(&o, "address", hex(d->event.addr));
-	set(&o, "size", description_has_size(d) ? number(d->event.arg) : json_null());
-	set_details(r, d, &o);
-	set(&o, "locks", locks_json(r, d));
-	set(&o, "source", source_json(r, d->event.pc));
-	set(&o, "stack", stack_json(r, d));
-	return o;
+	jw_object(w, NULL);
+	jw_number(w, "event", d->event.number);
+	jw_text(w, "thread", thread_name(j, d->event.thread));
+	jw_number(w, "ordinal", d->event.ordinal);
+	jw_text(w, "op", rt_op_name(d->event.op));
+	jw_hex(w, "address", d->event.addr);
+	if (description_has_size(d))
+		jw_number(w, "size", d->event.arg);
+	else
+		jw_null(w, "size");
+	put_details(j, d);
+	put_locks(j, "locks", d);
+	put_source(j, "source", d->event.pc);
+	put_stack(j, "stack", d);
+	jw_object_end(w);
 }
 
 /* Anomalies */
 
-static json_t *block_event_json(const struct report *r, uint64_t event)
+static void put_block_event(struct writing *j, const char *key, uint64_t event)
 {
-	const struct description *d = description_of(r->descriptions, event);
-	json_t *o = json_object();
-	set(&o, "event", number(event));
-	set(&o, "thread", text(d ? thread_name(r, d->event.thread) : NULL));
-	set(&o, "stack", stack_json(r, d));
-	return o;
+	const struct description *d = description_of(j->r->descriptions, event);
+	struct json_writer *w = &j->w;
+	jw_object(w, key);
+	jw_number(w, "event", event);
+	jw_text(w, "thread", d ? thread_name(j, d->event.thread) : NULL);
+	put_stack(j, "stack", d);
+	jw_object_end(w);
 }
 
-static json_t *variable_json(const struct report *r, const struct anomaly *anomaly)
+static void put_declared(struct json_writer *w, const char *key, const struct subject *s)
+{
+	if (!s->file) {
+		jw_null(w, key);
+		return;
+	}
+	jw_object(w, key);
+	jw_text(w, "file", s->file);
+	jw_number_or_null(w, "line", s->line);
+	jw_object_end(w);
+}
+
+static void put_variable(struct writing *j, const char *key, const struct anomaly *anomaly)
 {
 	struct subject s;
-	if (!subject_of(r, anomaly, &s))
-		return json_null();
-	json_t *o = json_object();
-	set(&o, "name", text_or_null(s.name));
-	set(&o, "kind", json_string(s.kind));
-	set(&o, "address", hex(s.address));
-	set(&o, "size", number_or_null(s.size));
-	set(&o, "allocated", stack_of(r, s.block.alloc));
-	if (s.block.alloc)
-		set(&o, "allocation", block_event_json(r, s.block.alloc));
-	if (s.block.freed)
-		set(&o, "freed", block_event_json(r, s.block.freed));
-	json_t *declared = json_null();
-	if (s.file) {
-		declared = json_object();
-		set(&declared, "file", text(s.file));
-		set(&declared, "line", number_or_null(s.line));
+	struct json_writer *w = &j->w;
+	if (!subject_of(j->r, anomaly, &s)) {
+		jw_null(w, key);
+		return;
 	}
-	set(&o, "declared", declared);
-	return o;
+	jw_object(w, key);
+	jw_text_or_null(w, "name", s.name);
+	jw_text(w, "kind", s.kind);
+	jw_hex(w, "address", s.address);
+	jw_number_or_null(w, "size", s.size);
+	put_stack_of(j, "allocated", s.block.alloc);
+	if (s.block.alloc)
+		put_block_event(j, "allocation", s.block.alloc);
+	if (s.block.freed)
+		put_block_event(j, "freed", s.block.freed);
+	put_declared(w, "declared", &s);
+	jw_object_end(w);
 }
 
-/* The reads whose writers only time stamps tell, in a schedule that is no proof for that reason. */
-static json_t *leans_json(const struct report *r, const struct anomaly *anomaly)
+/* Reads that a schedule that proves nothing, or not all, depends on: how many, and the first. */
+static void put_reads(struct writing *j, const char *key, uint32_t count, uint32_t first)
 {
-	const struct model *m = r->analysis->model;
-	json_t *o = json_object();
-	set(&o, "reads", number(anomaly->leans));
-	set(&o, "event", number(m->events[anomaly->lean].number));
-	set(&o, "source", source_json(r, m->sites[m->events[anomaly->lean].site].pc));
-	return o;
+	const struct model *m = j->r->analysis->model;
+	struct json_writer *w = &j->w;
+	jw_object(w, key);
+	jw_number(w, "reads", count);
+	jw_number(w, "event", m->events[first].number);
+	put_source(j, "source", m->sites[m->events[first].site].pc);
+	jw_object_end(w);
 }
 
-/* The reads that see another write of the value that they saw. */
-static json_t *values_json(const struct report *r, const struct anomaly *anomaly)
+static void put_evidence(struct writing *j, const char *key, const struct anomaly *anomaly)
 {
-	const struct model *m = r->analysis->model;
-	json_t *o = json_object();
-	set(&o, "reads", number(anomaly->substitutes));
-	set(&o, "event", number(m->events[anomaly->substitute].number));
-	set(&o, "source", source_json(r, m->sites[m->events[anomaly->substitute].site].pc));
-	return o;
-}
-
-static json_t *evidence_json(const struct report *r, const struct anomaly *anomaly)
-{
-	json_t *o = json_object();
+	struct json_writer *w = &j->w;
+	jw_object(w, key);
 	for (int i = 0; i < 32 && orders[i].name; i++)
 		if (anomaly->orders_run >> i & 1)
-			set(&o, orders[i].name, json_boolean(anomaly->orders_unordered >> i & 1));
-	set(&o, "witness", text(witness_name(anomaly->witness)));
-	if (anomaly->leans)
-		set(&o, "leans", leans_json(r, anomaly));
+			jw_bool(w, orders[i].name, anomaly->orders_unordered >> i & 1);
+	jw_text(w, "witness", witness_name(anomaly->witness));
+	if (anomaly->leans) /* whose writers only time stamps tell: the schedule is no proof for that reason */
+		put_reads(j, "leans", anomaly->leans, anomaly->lean);
 	if (anomaly->guess)
-		set(&o, "guess", json_string(anomaly->guess));
-	if (anomaly->substitutes)
-		set(&o, "values", values_json(r, anomaly));
-	return o;
+		jw_text(w, "guess", anomaly->guess);
+	if (anomaly->substitutes) /* that see another write of the value that they saw */
+		put_reads(j, "values", anomaly->substitutes, anomaly->substitute);
+	jw_object_end(w);
 }
 
-static json_t *goal_json(const struct report *r, const struct anomaly *anomaly)
+static void put_goal(struct writing *j, const char *key, const struct anomaly *anomaly)
 {
-	json_t *goal = json_array();
+	struct json_writer *w = &j->w;
+	jw_array(w, key);
 	for (uint32_t i = 0; i < anomaly->event_count; i++) {
-		const struct description *d = report_event(r, anomaly->events[i]);
-		json_t *o = d ? json_object() : NULL;
-		set(&o, "thread", text(d ? thread_name(r, d->event.thread) : NULL));
-		set(&o, "ordinal", number(d ? d->event.ordinal : 0));
-		push(&goal, o);
+		const struct description *d = report_event(j->r, anomaly->events[i]);
+		if (!d) {
+			w->failed = true;
+			return;
+		}
+		jw_object(w, NULL);
+		jw_text(w, "thread", thread_name(j, d->event.thread));
+		jw_number(w, "ordinal", d->event.ordinal);
+		jw_object_end(w);
 	}
-	return goal;
+	jw_array_end(w);
 }
 
-static json_t *schedule_json(const struct report *r, const struct anomaly *anomaly)
+static void put_steps(struct writing *j, const char *key, const struct steps *steps)
+{
+	struct json_writer *w = &j->w;
+	jw_array(w, key);
+	for (size_t i = 0; i < steps->count; i++) {
+		jw_object(w, NULL);
+		jw_text(w, "thread", thread_name(j, steps->items[i].thread));
+		jw_number(w, "from", steps->items[i].from);
+		jw_number(w, "to", steps->items[i].to);
+		jw_object_end(w);
+	}
+	jw_array_end(w);
+}
+
+static void put_schedule(struct writing *j, const char *key, const struct anomaly *anomaly)
 {
 	struct steps steps;
-	if (!anomaly->schedule)
-		return json_null();
-	if (!steps_init(&steps, r->analysis->model, r->descriptions, anomaly))
-		return NULL;
-	json_t *array = json_array();
-	for (size_t i = 0; i < steps.count; i++) {
-		json_t *step = json_object();
-		set(&step, "thread", text(thread_name(r, steps.items[i].thread)));
-		set(&step, "from", number(steps.items[i].from));
-		set(&step, "to", number(steps.items[i].to));
-		push(&array, step);
+	struct json_writer *w = &j->w;
+	if (!anomaly->schedule) {
+		jw_null(w, key);
+		return;
 	}
+	if (!steps_init(&steps, j->r->analysis->model, j->r->descriptions, anomaly)) {
+		w->failed = true;
+		return;
+	}
+	jw_object(w, key);
+	jw_text(w, "schema", "racetrace.schedule/1");
+	put_steps(j, "steps", &steps);
+	put_goal(j, "goal", anomaly);
+	jw_object_end(w);
 	steps_release(&steps);
-	json_t *o = json_object();
-	set(&o, "schema", json_string("racetrace.schedule/1"));
-	set(&o, "steps", array);
-	set(&o, "goal", goal_json(r, anomaly));
-	return o;
 }
 
-static json_t *anomaly_json(const struct report *r, const struct report_entry *entry)
+static void put_anomaly(struct writing *j, const struct report_entry *entry)
 {
 	const struct anomaly *anomaly = entry->anomaly;
-	json_t *o = json_object(), *why = json_array(), *events = json_array();
+	struct json_writer *w = &j->w;
+	jw_object(w, NULL);
+	jw_text(w, "id", entry->id);
+	jw_text(w, "fingerprint", entry->fingerprint);
+	jw_text(w, "kind", anomaly_kind_name(anomaly->kind));
+	jw_text(w, "pattern", anomaly->pattern);
+	jw_text(w, "verdict", verdict_name(anomaly->verdict));
+	put_evidence(j, "evidence", anomaly);
+	jw_real(w, "rank", entry->rank.value);
+	jw_array(w, "why");
 	for (size_t i = 0; i < entry->rank.why_count; i++)
-		push(&why, json_string(entry->rank.why[i]));
+		jw_text(w, NULL, entry->rank.why[i]);
+	jw_array_end(w);
+	jw_number(w, "count", entry->count);
+	put_variable(j, "variable", anomaly);
+	jw_array(w, "events");
 	for (uint32_t i = 0; i < anomaly->event_count; i++)
-		push(&events, event_json(r, anomaly->events[i]));
-	set(&o, "id", json_string(entry->id));
-	set(&o, "fingerprint", json_string(entry->fingerprint));
-	set(&o, "kind", json_string(anomaly_kind_name(anomaly->kind)));
-	set(&o, "pattern", text(anomaly->pattern));
-	set(&o, "verdict", json_string(verdict_name(anomaly->verdict)));
-	set(&o, "evidence", evidence_json(r, anomaly));
-	set(&o, "rank", json_real(entry->rank.value));
-	set(&o, "why", why);
-	set(&o, "count", number(entry->count));
-	set(&o, "variable", variable_json(r, anomaly));
-	set(&o, "events", events);
-	set(&o, "schedule", schedule_json(r, anomaly));
+		put_event(j, anomaly->events[i]);
+	jw_array_end(w);
+	put_schedule(j, "schedule", anomaly);
 	if (anomaly->left_out)
-		set(&o, "schedule_left_out", number(anomaly->left_out));
-	return o;
+		jw_number(w, "schedule_left_out", anomaly->left_out);
+	jw_object_end(w);
 }
 
 /* The head */
 
-static json_t *creation_json(const struct report *r, const struct description *fork)
+static void put_creation(struct writing *j, const char *key, const struct description *fork)
 {
-	json_t *o = json_object();
-	set(&o, "by", text(thread_name(r, fork->event.thread)));
-	set(&o, "event", number(fork->event.number));
-	set(&o, "stack", stack_json(r, fork));
-	return o;
+	struct json_writer *w = &j->w;
+	jw_object(w, key);
+	jw_text(w, "by", thread_name(j, fork->event.thread));
+	jw_number(w, "event", fork->event.number);
+	put_stack(j, "stack", fork);
+	jw_object_end(w);
 }
 
 /* Descriptions of the forks of threads that listed anomalies involve, by thread; NULL without memory. */
@@ -297,149 +338,181 @@ static const struct description **forks_create(const struct report *r, uint32_t 
 	return forks;
 }
 
-static json_t *threads_json(const struct report *r, const struct rt_trace_info *info)
+static void put_threads(struct writing *j, const char *key)
 {
-	const struct description **forks = forks_create(r, info->thread_count);
-	json_t *array = forks ? json_array() : NULL;
-	for (uint32_t i = 0; array && i < info->thread_count; i++) {
-		const struct rt_thread *t = &info->threads[i];
-		json_t *o = json_object();
-		set(&o, "name", text(t->name));
+	const struct description **forks = forks_create(j->r, j->info->thread_count);
+	struct json_writer *w = &j->w;
+	w->failed |= !forks;
+	jw_array(w, key);
+	for (uint32_t i = 0; forks && i < j->info->thread_count; i++) {
+		const struct rt_thread *t = &j->info->threads[i];
+		jw_object(w, NULL);
+		jw_text(w, "name", t->name);
 		if (t->label)
-			set(&o, "label", text(t->label));
-		set(&o, "events", number(t->events));
+			jw_text(w, "label", t->label);
+		jw_number(w, "events", t->events);
 		if (forks[i])
-			set(&o, "created", creation_json(r, forks[i]));
-		push(&array, o);
+			put_creation(j, "created", forks[i]);
+		jw_object_end(w);
 	}
+	jw_array_end(w);
 	free(forks);
-	return array;
 }
 
-static json_t *command_json(const struct rt_trace_info *info)
+static void put_command(struct json_writer *w, const char *key, const struct rt_trace_info *info)
 {
-	if (!info->command)
-		return json_null();
-	json_t *array = json_array();
+	if (!info->command) {
+		jw_null(w, key);
+		return;
+	}
+	jw_array(w, key);
 	for (const char *const *word = info->command; *word; word++)
-		push(&array, text(*word));
-	return array;
+		jw_text(w, NULL, *word);
+	jw_array_end(w);
 }
 
-static json_t *exit_json(const struct rt_trace_info *info)
+static void put_exit(struct json_writer *w, const char *key, const struct rt_trace_info *info)
 {
-	if (info->exit_kind == RT_EXIT_UNKNOWN)
-		return json_null();
-	json_t *o = json_object();
-	set(&o, "kind", json_string(info->exit_kind == RT_EXIT_SIGNAL ? "signal" : "status"));
-	set(&o, "value", json_integer(info->exit_value));
-	return o;
+	if (info->exit_kind == RT_EXIT_UNKNOWN) {
+		jw_null(w, key);
+		return;
+	}
+	jw_object(w, key);
+	jw_text(w, "kind", info->exit_kind == RT_EXIT_SIGNAL ? "signal" : "status");
+	jw_integer(w, "value", info->exit_value);
+	jw_object_end(w);
 }
 
-static json_t *plain_modules_json(const struct rt_trace *trace)
+static void put_plain_modules(struct json_writer *w, const char *key, const struct rt_trace *trace)
 {
 	struct plain_modules plain;
 	size_t n;
 	rt_trace_modules(trace, &n);
-	if (!n || !plain_modules_find(trace, &plain))
-		return n ? NULL : json_null();
-	json_t *o = json_object(), *modules = json_array();
+	if (!n || !plain_modules_find(trace, &plain)) {
+		w->failed |= n != 0;
+		jw_null(w, key);
+		return;
+	}
+	jw_object(w, key);
+	jw_array(w, "modules");
 	for (size_t i = 0; i < plain.count; i++)
-		push(&modules, text(plain.paths[i]));
-	set(&o, "modules", modules);
-	set(&o, "system", number(plain.system));
+		jw_text(w, NULL, plain.paths[i]);
+	jw_array_end(w);
+	jw_number(w, "system", plain.system);
+	jw_object_end(w);
 	plain_modules_release(&plain);
-	return o;
 }
 
-static json_t *trace_json(const struct report *r)
+static void put_trace(struct writing *j)
 {
-	const struct rt_trace_info *info = rt_trace_info(r->analysis->trace);
-	json_t *o = json_object();
-	set(&o, "path", text(info->path));
-	set(&o, "format", text(info->format));
-	set(&o, "events", number(info->events));
-	set(&o, "left_out", number(info->left_out));
-	set(&o, "lost", number(info->lost));
-	set(&o, "threads", threads_json(r, info));
-	set(&o, "order", json_string(info->exact ? "exact" : "stamped"));
-	set(&o, "complete", json_boolean(info->complete));
+	const struct rt_trace_info *info = j->info;
+	struct json_writer *w = &j->w;
+	jw_object(w, NULL);
+	jw_text(w, "path", info->path);
+	jw_text(w, "format", info->format);
+	jw_number(w, "events", info->events);
+	jw_number(w, "left_out", info->left_out);
+	jw_number(w, "lost", info->lost);
+	put_threads(j, "threads");
+	jw_text(w, "order", info->exact ? "exact" : "stamped");
+	jw_bool(w, "complete", info->complete);
 	if (!info->complete)
-		set(&o, "incomplete_why", text(info->incomplete_why));
+		jw_text(w, "incomplete_why", info->incomplete_why);
 	if (info->sync_only)
-		set(&o, "sync_only", json_true());
-	set(&o, "not_instrumented", plain_modules_json(r->analysis->trace));
-	set(&o, "command", command_json(info));
-	set(&o, "exit", exit_json(info));
-	return o;
+		jw_bool(w, "sync_only", true);
+	put_plain_modules(w, "not_instrumented", j->r->analysis->trace);
+	put_command(w, "command", info);
+	put_exit(w, "exit", info);
+	jw_object_end(w);
 }
 
-static json_t *tool_json(void)
+static void put_tool(struct json_writer *w)
 {
-	json_t *o = json_object();
-	set(&o, "name", json_string("racetrace"));
-	set(&o, "version", json_string(RT_VERSION));
-	return o;
+	jw_object(w, NULL);
+	jw_text(w, "name", "racetrace");
+	jw_text(w, "version", RT_VERSION);
+	jw_object_end(w);
 }
 
-static json_t *limit_json(uint64_t bound, bool hit)
+static void put_limit(struct json_writer *w, const char *key, uint64_t bound, bool hit)
 {
-	json_t *o = json_object();
-	set(&o, "bound", number(bound));
-	set(&o, "hit", json_boolean(hit));
-	return o;
+	jw_object(w, key);
+	jw_number(w, "bound", bound);
+	jw_bool(w, "hit", hit);
+	jw_object_end(w);
 }
 
-static json_t *limits_json(const struct report *r)
+static void put_limits(struct json_writer *w, const struct report *r)
 {
 	const struct prove_counts *proofs = &r->analysis->proofs;
-	json_t *o = json_object();
-	set(&o, "stack_frames", limit_json(DESCRIBE_STACK_MAX, descriptions_cut(r->descriptions)));
-	set(&o, "region_accesses", limit_json(SEARCH_REGION, r->analysis->limits.regions));
-	set(&o, "combinations", limit_json(SEARCH_COMBINATIONS, r->analysis->limits.combinations));
+	jw_object(w, NULL);
+	put_limit(w, "stack_frames", DESCRIBE_STACK_MAX, descriptions_cut(r->descriptions));
+	put_limit(w, "region_accesses", SEARCH_REGION, r->analysis->limits.regions);
+	put_limit(w, "combinations", SEARCH_COMBINATIONS, r->analysis->limits.combinations);
 	if (proofs->budget) {
-		set(&o, "search_events", limit_json(proofs->budget, proofs->cut));
-		set(&o, "search_events_total",
-		    limit_json(proofs->total_budget, proofs->exhausted || proofs->precede_exhausted));
+		put_limit(w, "search_events", proofs->budget, proofs->cut);
+		put_limit(w, "search_events_total", proofs->total_budget,
+		          proofs->exhausted || proofs->precede_exhausted);
 	}
 	if (proofs->visited) {
-		json_t *states = limit_json(proofs->state_limit, !proofs->all);
-		set(&states, "visited", number(proofs->states));
-		set(&o, "search_states", states);
+		jw_object(w, "search_states");
+		jw_number(w, "bound", proofs->state_limit);
+		jw_bool(w, "hit", !proofs->all);
+		jw_number(w, "visited", proofs->states);
+		jw_object_end(w);
 	}
 	if (r->analysis->schedule_bound)
-		set(&o, "schedule_steps", limit_json(r->analysis->schedule_bound, r->analysis->schedules_cut));
-	return o;
+		put_limit(w, "schedule_steps", r->analysis->schedule_bound, r->analysis->schedules_cut);
+	jw_object_end(w);
 }
 
 /* By kind that was searched for, then verdict. */
-static json_t *summary_json(const struct report *r)
+static void put_summary(struct json_writer *w, const struct report *r)
 {
-	json_t *o = json_object();
+	jw_object(w, NULL);
 	for (int kind = 0; kind < ANOMALY_KINDS; kind++) {
 		if (!(r->analysis->kinds >> kind & 1))
 			continue;
-		json_t *verdicts = json_object();
+		jw_object(w, anomaly_kind_name((enum anomaly_kind)kind));
 		for (int v = VERDICTS; v-- > 0;)
-			set(&verdicts, verdict_name((enum verdict)v), number(r->summary[kind][v]));
-		set(&o, anomaly_kind_name((enum anomaly_kind)kind), verdicts);
+			jw_number(w, verdict_name((enum verdict)v), r->summary[kind][v]);
+		jw_object_end(w);
 	}
-	return o;
+	jw_object_end(w);
+}
+
+/* Members of the report are on lines of their own, as its anomalies are. */
+static void next_line(struct writing *j, const char *text)
+{
+	fputs(text, j->w.out);
+	j->w.more = false;
+}
+
+static void put_head(struct writing *j)
+{
+	next_line(j, "{\n\"schema\": \"racetrace.report/1\",\n\"tool\": ");
+	put_tool(&j->w);
+	next_line(j, ",\n\"trace\": ");
+	put_trace(j);
+	next_line(j, ",\n\"limits\": ");
+	put_limits(&j->w, j->r);
+	next_line(j, ",\n\"summary\": ");
+	put_summary(&j->w, j->r);
+	next_line(j, ",\n\"anomalies\": [");
 }
 
 enum rt_status report_json(const struct report *r, bool color, FILE *out, struct rt_error *err)
 {
+	struct writing j = {.w = {.out = out}, .r = r, .info = rt_trace_info(r->analysis->trace)};
 	(void)color;
-	fputs("{\n", out);
-	bool ok = member(out, "schema", json_string("racetrace.report/1"), ",\n") &&
-	          member(out, "tool", tool_json(), ",\n") && member(out, "trace", trace_json(r), ",\n") &&
-	          member(out, "limits", limits_json(r), ",\n") && member(out, "summary", summary_json(r), ",\n");
-	fputs("\"anomalies\": [", out);
-	for (size_t i = 0; ok && i < r->count && !ferror(out); i++) {
-		fputs(i ? ",\n" : "\n", out);
-		ok = member(out, NULL, anomaly_json(r, &r->entries[i]), "");
+	put_head(&j);
+	for (size_t i = 0; i < r->count && !j.w.failed && !ferror(out); i++) {
+		next_line(&j, i ? ",\n" : "\n");
+		put_anomaly(&j, &r->entries[i]);
 	}
 	fputs(r->count ? "\n]\n}\n" : "]\n}\n", out);
-	return ok ? RT_OK
-	          : rt_error_set(err, RT_EMEMORY, "no memory for the report, or the trace changed while it was read");
+	pieces_release(&j.frames);
+	return j.w.failed
+	           ? rt_error_set(err, RT_EMEMORY, "no memory for the report, or the trace changed while it was read")
+	           : RT_OK;
 }

@@ -3,10 +3,12 @@
  * events as locations, their call stacks, and the schedule as a code flow with a thread flow a thread.
  */
 #include "lib/report/formats.h"
-#include "lib/report/json_value.h"
+#include "lib/report/json_writer.h"
+#include "lib/report/pieces.h"
 #include "lib/report/subject.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <string.h>
 
 enum { STEPS_MAX = 100 }; /* last steps of a schedule that are written; the JSON report has all */
@@ -24,6 +26,12 @@ static const struct {
     [ANOMALY_PATTERN] = {"Pattern", "The events match a pattern of the user's."},
 };
 
+struct writing {
+	struct json_writer w;
+	const struct report *r;
+	struct pieces frames; /* elements of stacks */
+};
+
 static const char *thread_name(const struct report *r, uint32_t thread)
 {
 	const struct rt_trace_info *info = rt_trace_info(r->analysis->trace);
@@ -31,98 +39,102 @@ static const char *thread_name(const struct report *r, uint32_t thread)
 }
 
 /* {"text": ...} */
-static json_t *message(const char *s)
+static void put_message(struct json_writer *w, const char *key, const char *s)
 {
-	json_t *o = json_object();
-	set(&o, "text", text(s));
-	return o;
+	jw_object(w, key);
+	jw_text(w, "text", s);
+	jw_object_end(w);
 }
 
 /* A path as a URI: absolute ones are of the scheme file, others relative. */
-static json_t *uri(const char *path)
+static void put_uri(struct json_writer *w, const char *key, const char *path)
 {
-	static const char digits[] = "0123456789ABCDEF";
-	size_t length = strlen(path), at = 0;
-	char *out = malloc(length * 3 + 8);
-	if (!out)
-		return NULL;
-	if (*path == '/')
-		at = (size_t)sprintf(out, "file://");
-	for (size_t i = 0; i < length; i++) {
-		unsigned char c = (unsigned char)path[i];
-		if (c < 0x80 && (isalnum(c) || strchr("-._~/", c))) {
-			out[at++] = (char)c;
-			continue;
-		}
-		out[at++] = '%';
-		out[at++] = digits[c >> 4];
-		out[at++] = digits[c & 15];
-	}
-	json_t *result = json_stringn(out, at);
-	free(out);
-	return result;
+	jw_value(w, key);
+	fputs(*path == '/' ? "\"file://" : "\"", w->out);
+	for (const char *c = path; *c; c++)
+		if (isascii(*c) && (isalnum(*c) || strchr("-._~/", *c)))
+			putc(*c, w->out);
+		else
+			fprintf(w->out, "%%%02X", (unsigned char)*c);
+	putc('"', w->out);
 }
 
 /* Locations */
 
-static json_t *location(const struct rt_frame *f, json_t *said)
+static void put_physical(struct json_writer *w, const char *key, const struct rt_frame *f)
 {
-	json_t *o = json_object();
-	if (f->file) {
-		json_t *physical = json_object(), *artifact = json_object(), *region = json_object();
-		set(&artifact, "uri", uri(f->file));
-		set(&physical, "artifactLocation", artifact);
-		if (f->line) {
-			set(&region, "startLine", number(f->line));
-			if (f->column)
-				set(&region, "startColumn", number(f->column));
-			set(&physical, "region", region);
-		} else {
-			json_decref(region);
-		}
-		set(&o, "physicalLocation", physical);
+	jw_object(w, key);
+	jw_object(w, "artifactLocation");
+	put_uri(w, "uri", f->file);
+	jw_object_end(w);
+	if (f->line) {
+		jw_object(w, "region");
+		jw_number(w, "startLine", f->line);
+		if (f->column)
+			jw_number(w, "startColumn", f->column);
+		jw_object_end(w);
 	}
+	jw_object_end(w);
+}
+
+/* said: what there is to say of it, or NULL. */
+static void put_location(struct json_writer *w, const char *key, const struct rt_frame *f, const char *said)
+{
 	char address[24];
+	jw_object(w, key);
+	if (f->file)
+		put_physical(w, "physicalLocation", f);
 	snprintf(address, sizeof address, "0x%" PRIx64, f->pc);
 	const char *name = f->function ? f->function : f->text ? f->text : f->file ? NULL : address;
 	if (name) {
-		json_t *logical = json_object(), *list = json_array();
-		set(&logical, "fullyQualifiedName", text(name));
+		jw_array(w, "logicalLocations");
+		jw_object(w, NULL);
+		jw_text(w, "fullyQualifiedName", name);
 		if (f->function)
-			set(&logical, "kind", json_string("function"));
-		push(&list, logical);
-		set(&o, "logicalLocations", list);
+			jw_text(w, "kind", "function");
+		jw_object_end(w);
+		jw_array_end(w);
 	}
 	if (said)
-		set(&o, "message", said);
-	return o;
+		put_message(w, "message", said);
+	jw_object_end(w);
 }
 
-static json_t *location_of_pc(const struct report *r, uint64_t pc, json_t *said)
+static void put_location_of_pc(struct writing *s, const char *key, uint64_t pc, const char *said)
 {
-	const struct rt_frame *f = subject_frame(r, pc), nothing = {.pc = pc};
-	return location(f ? f : &nothing, said);
+	const struct rt_frame *f = subject_frame(s->r, pc), nothing = {.pc = pc};
+	put_location(&s->w, key, f ? f : &nothing, said);
 }
 
-static json_t *stack(const struct report *r, const struct description *d, const char *said)
+/* The frames of a program counter, inlined ones included, as elements of a stack. */
+static void make_frames(FILE *out, uint64_t pc, const void *trace)
 {
-	json_t *o = json_object(), *frames = json_array();
-	for (size_t i = 0; i < d->stack_count; i++) {
-		size_t n = 0;
-		const struct rt_frame nothing = {.pc = d->stack[i]},
-		                      *known = rt_trace_frames(r->analysis->trace, d->stack[i], &n);
-		for (size_t k = 0; k < (n ? n : 1); k++) {
-			const struct rt_frame *f = n ? &known[k] : &nothing;
-			json_t *frame = json_object();
-			set(&frame, "location", location(f, NULL));
-			if (f->module)
-				set(&frame, "module", text(f->module));
-			push(&frames, frame);
-		}
+	struct json_writer w = {.out = out};
+	size_t n = 0;
+	const struct rt_frame nothing = {.pc = pc}, *known = rt_trace_frames(trace, pc, &n);
+	for (size_t k = 0; k < (n ? n : 1); k++) {
+		const struct rt_frame *f = n ? &known[k] : &nothing;
+		jw_object(&w, NULL);
+		put_location(&w, "location", f, NULL);
+		if (f->module)
+			jw_text(&w, "module", f->module);
+		jw_object_end(&w);
 	}
-	set(&o, "message", message(said));
-	set(&o, "frames", frames);
-	return o;
+}
+
+static void put_stack(struct writing *s, const char *key, const struct description *d, const char *said)
+{
+	struct json_writer *w = &s->w;
+	jw_object(w, key);
+	put_message(w, "message", said);
+	jw_array(w, "frames");
+	for (size_t i = 0; i < d->stack_count; i++) {
+		jw_value(w, NULL);
+		if (!pieces_write(&s->frames, d->stack[i], make_frames, s->r->analysis->trace, w->out))
+			w->failed = true;
+	}
+	jw_array_end(w);
+	jw_object_end(w);
 }
 
 /* What an event does, in words: "write of 4 bytes by main.1 (event 7)". */
@@ -142,90 +154,112 @@ static void say_event(const struct report *r, const struct description *d, char 
 
 /* Schedules */
 
-/* Thread flows by thread, in the order in which the threads come up. */
-struct flows {
-	const struct report *r;
-	json_t *list; /* of threadFlow */
-	uint32_t threads[STEPS_MAX + ANOMALY_EVENTS_MAX];
-	uint64_t order;
+/* What is shown of a schedule, in its order: where turns of threads end, and the anomaly's events. */
+struct flow_step {
+	uint32_t event, thread;
+	bool goal;
 };
 
-static void add_step(struct flows *f, uint32_t thread, json_t *where, bool goal)
-{
-	json_t *step = json_object(), *flow = NULL;
-	set(&step, "location", where);
-	set(&step, "executionOrder", number(++f->order));
-	set(&step, "importance", json_string(goal ? "essential" : "important"));
-	size_t n = json_array_size(f->list);
-	for (size_t i = 0; i < n && !flow; i++)
-		if (f->threads[i] == thread)
-			flow = json_array_get(f->list, i);
-	if (!flow && f->list && n < sizeof f->threads / sizeof *f->threads) {
-		json_t *fresh = json_object();
-		set(&fresh, "id", text(thread_name(f->r, thread)));
-		set(&fresh, "locations", json_array());
-		push(&f->list, fresh);
-		f->threads[n] = thread;
-		flow = f->list ? json_array_get(f->list, n) : NULL;
-	}
-	if (!step || !flow || json_array_append_new(json_object_get(flow, "locations"), step) != 0) {
-		json_decref(f->list);
-		f->list = NULL;
-	}
-}
+struct flows {
+	const struct model *m;
+	const struct anomaly *anomaly;
+	struct flow_step steps[STEPS_MAX + ANOMALY_EVENTS_MAX];
+	size_t count;
+};
 
-static void add_goal(struct flows *f, uint32_t e)
+static void add_step(struct flows *f, uint32_t e, bool goal)
 {
-	char said[400];
-	const struct description *d = report_event(f->r, e);
-	if (!d)
-		return;
-	say_event(f->r, d, said, sizeof said);
-	add_step(f, d->event.thread, location_of_pc(f->r, d->event.pc, message(said)), true);
+	if (f->count < sizeof f->steps / sizeof *f->steps)
+		f->steps[f->count++] = (struct flow_step){.event = e, .thread = model_thread_of(f->m, e), .goal = goal};
 }
 
 /* Where a step ends, and before that the anomaly's events that it runs. */
-static void add_turn(struct flows *f, const struct anomaly *anomaly, const struct schedule_step *step, bool *run)
+static void add_turn(struct flows *f, const struct schedule_step *step, bool *run)
 {
-	char said[400];
-	const struct model *m = f->r->analysis->model;
-	uint32_t end = m->threads[step->thread].events[step->to];
+	uint32_t end = f->m->threads[step->thread].events[step->to];
 	bool at_end = false;
-	for (uint32_t i = 0; i < anomaly->event_count && f->list; i++) {
-		uint32_t e = anomaly->events[i], pos = m->events[e].pos;
-		if (model_thread_of(m, e) != step->thread || pos < step->from || pos > step->to)
+	for (uint32_t i = 0; i < f->anomaly->event_count; i++) {
+		uint32_t e = f->anomaly->events[i], pos = f->m->events[e].pos;
+		if (model_thread_of(f->m, e) != step->thread || pos < step->from || pos > step->to)
 			continue;
 		run[i] = true;
 		at_end |= e == end;
-		add_goal(f, e);
+		add_step(f, e, true);
 	}
-	if (at_end || !f->list)
-		return;
-	snprintf(said, sizeof said, "thread %.100s runs up to its event %" PRIu64, thread_name(f->r, step->thread),
-	         description_ordinal(f->r->descriptions, m->events[end].number));
-	add_step(f, step->thread, location_of_pc(f->r, m->sites[m->events[end].site].pc, message(said)), false);
+	if (!at_end)
+		add_step(f, end, false);
 }
 
-/* The schedule as a code flow: what each thread runs up to, in turns, and the anomaly's own events. */
-static json_t *code_flow(const struct report *r, const struct anomaly *anomaly)
+static void flows_init(struct flows *f, const struct model *m, const struct anomaly *anomaly)
 {
 	const struct schedule *s = anomaly->schedule;
-	struct flows f = {.r = r, .list = json_array()};
 	bool run[ANOMALY_EVENTS_MAX] = {false};
-	uint32_t first = s->count > STEPS_MAX ? s->count - STEPS_MAX : 0;
-	for (uint32_t i = first; i < s->count && f.list; i++)
-		add_turn(&f, anomaly, &s->steps[i], run);
-	for (uint32_t i = 0; i < anomaly->event_count && f.list; i++)
+	*f = (struct flows){.m = m, .anomaly = anomaly};
+	for (uint32_t i = s->count > STEPS_MAX ? s->count - STEPS_MAX : 0; i < s->count; i++)
+		add_turn(f, &s->steps[i], run);
+	for (uint32_t i = 0; i < anomaly->event_count; i++)
 		if (!run[i])
-			add_goal(&f, anomaly->events[i]);
-	json_t *o = json_object();
-	set(&o, "message",
-	    message(first            ? "a schedule that shows it; its first steps are left out"
-	            : anomaly->guess ? "a guess at a schedule that shows it, and no proof"
+			add_step(f, anomaly->events[i], true);
+}
+
+static void put_step(struct writing *s, const struct flow_step *step, size_t order)
+{
+	char said[400];
+	const struct model *m = s->r->analysis->model;
+	const struct description *d = step->goal ? report_event(s->r, step->event) : NULL;
+	if (d)
+		say_event(s->r, d, said, sizeof said);
+	else
+		snprintf(said, sizeof said, "thread %.100s runs up to its event %" PRIu64,
+		         thread_name(s->r, step->thread),
+		         description_ordinal(s->r->descriptions, m->events[step->event].number));
+	jw_object(&s->w, NULL);
+	put_location_of_pc(s, "location", d ? d->event.pc : m->sites[m->events[step->event].site].pc, said);
+	jw_number(&s->w, "executionOrder", order);
+	jw_text(&s->w, "importance", step->goal ? "essential" : "important");
+	jw_object_end(&s->w);
+}
+
+/* The steps of the thread of one of them, which is its first. */
+static void put_thread_flow(struct writing *s, const struct flows *f, size_t first)
+{
+	uint32_t thread = f->steps[first].thread;
+	jw_object(&s->w, NULL);
+	jw_text(&s->w, "id", thread_name(s->r, thread));
+	jw_array(&s->w, "locations");
+	for (size_t i = first; i < f->count; i++)
+		if (f->steps[i].thread == thread)
+			put_step(s, &f->steps[i], i + 1);
+	jw_array_end(&s->w);
+	jw_object_end(&s->w);
+}
+
+static bool has_step(const struct flows *f, size_t n, uint32_t thread)
+{
+	for (size_t i = 0; i < n; i++)
+		if (f->steps[i].thread == thread)
+			return true;
+	return false;
+}
+
+/* The schedule as a code flow: what each thread runs up to, in turns, and the anomaly's own events. Thread flows are in
+ * the order in which the threads come up. */
+static void put_code_flow(struct writing *s, const struct anomaly *anomaly)
+{
+	struct flows f;
+	flows_init(&f, s->r->analysis->model, anomaly);
+	jw_object(&s->w, NULL);
+	put_message(&s->w, "message",
+	            anomaly->schedule->count > STEPS_MAX ? "a schedule that shows it; its first steps are left out"
+	            : anomaly->guess                     ? "a guess at a schedule that shows it, and no proof"
 	            : anomaly->leans ? "a schedule that shows it, if time stamps tell which writes were seen"
-	                             : "a schedule that shows it"));
-	set(&o, "threadFlows", f.list);
-	return o;
+	                             : "a schedule that shows it");
+	jw_array(&s->w, "threadFlows");
+	for (size_t i = 0; i < f.count; i++)
+		if (!has_step(&f, i, f.steps[i].thread))
+			put_thread_flow(s, &f, i);
+	jw_array_end(&s->w);
+	jw_object_end(&s->w);
 }
 
 /* Results */
@@ -239,139 +273,172 @@ static const char *level(enum verdict verdict)
 	return levels[verdict];
 }
 
-static json_t *result_message(const struct report *r, const struct anomaly *anomaly)
+static void put_result_message(struct writing *s, const char *key, const struct anomaly *anomaly)
 {
 	char said[1024];
 	struct subject subject;
 	int at = snprintf(said, sizeof said, "%s %s (%s)", verdict_name(anomaly->verdict),
 	                  anomaly_kind_name(anomaly->kind), anomaly->pattern);
-	if (subject_of(r, anomaly, &subject) && *subject.name && at > 0)
+	if (subject_of(s->r, anomaly, &subject) && *subject.name && at > 0)
 		snprintf(said + at, sizeof said - (size_t)at, " on %.500s", subject.name);
-	return message(said);
+	put_message(&s->w, key, said);
 }
 
-static json_t *properties(const struct report_entry *entry)
+static void put_properties(struct json_writer *w, const char *key, const struct report_entry *entry)
 {
 	const struct anomaly *anomaly = entry->anomaly;
-	json_t *o = json_object(), *unordered = json_array();
+	jw_object(w, key);
+	jw_text(w, "id", entry->id);
+	jw_text(w, "verdict", verdict_name(anomaly->verdict));
+	jw_text(w, "pattern", anomaly->pattern);
+	jw_array(w, "unorderedBy");
 	for (int i = 0; i < 32 && orders[i].name; i++)
 		if (anomaly->orders_run >> i & anomaly->orders_unordered >> i & 1)
-			push(&unordered, json_string(orders[i].name));
-	set(&o, "id", json_string(entry->id));
-	set(&o, "verdict", json_string(verdict_name(anomaly->verdict)));
-	set(&o, "pattern", text(anomaly->pattern));
-	set(&o, "unorderedBy", unordered);
-	set(&o, "witness", text(witness_name(anomaly->witness)));
-	return o;
+			jw_text(w, NULL, orders[i].name);
+	jw_array_end(w);
+	jw_text(w, "witness", witness_name(anomaly->witness));
+	jw_object_end(w);
 }
 
 /* Where the memory was asked for, and where the threads were created. */
-static json_t *related(const struct report *r, const struct anomaly *anomaly)
+static void put_related(struct writing *s, const char *key, const struct anomaly *anomaly)
 {
 	char said[300];
 	struct subject subject;
-	json_t *list = json_array();
-	if (subject_of(r, anomaly, &subject) && subject.block.alloc) {
-		const struct description *d = description_of(r->descriptions, subject.block.alloc);
+	jw_array(&s->w, key);
+	if (subject_of(s->r, anomaly, &subject) && subject.block.alloc) {
+		const struct description *d = description_of(s->r->descriptions, subject.block.alloc);
 		if (d)
-			push(&list, location_of_pc(r, d->event.pc, message("the memory was allocated here")));
+			put_location_of_pc(s, NULL, d->event.pc, "the memory was allocated here");
 	}
 	for (uint32_t i = 0; i < anomaly->event_count; i++) {
-		const struct description *d = report_event(r, anomaly->events[i]),
-		                         *fork = d && d->fork ? description_of(r->descriptions, d->fork) : NULL;
+		const struct description *d = report_event(s->r, anomaly->events[i]),
+		                         *fork = d && d->fork ? description_of(s->r->descriptions, d->fork) : NULL;
 		if (!fork)
 			continue;
-		snprintf(said, sizeof said, "thread %.200s was created here", thread_name(r, d->event.thread));
-		push(&list, location_of_pc(r, fork->event.pc, message(said)));
+		snprintf(said, sizeof said, "thread %.200s was created here", thread_name(s->r, d->event.thread));
+		put_location_of_pc(s, NULL, fork->event.pc, said);
 	}
-	return list;
+	jw_array_end(&s->w);
 }
 
-static json_t *result(const struct report *r, const struct report_entry *entry)
+/* Where the anomaly's events are, alone or with their stacks. */
+static void put_events(struct writing *s, const char *key, const struct anomaly *anomaly, bool stacks)
 {
 	char said[400];
-	const struct anomaly *anomaly = entry->anomaly;
-	json_t *o = json_object(), *locations = json_array(), *stacks = json_array(), *prints = json_object();
+	jw_array(&s->w, key);
 	for (uint32_t i = 0; i < anomaly->event_count; i++) {
-		const struct description *d = report_event(r, anomaly->events[i]);
+		const struct description *d = report_event(s->r, anomaly->events[i]);
 		if (!d)
 			continue;
-		say_event(r, d, said, sizeof said);
-		push(&locations, location_of_pc(r, d->event.pc, message(said)));
-		push(&stacks, stack(r, d, said));
+		say_event(s->r, d, said, sizeof said);
+		if (stacks)
+			put_stack(s, NULL, d, said);
+		else
+			put_location_of_pc(s, NULL, d->event.pc, said);
 	}
-	set(&prints, "racetrace/v1", json_string(entry->fingerprint));
-	set(&o, "ruleId", json_string(anomaly_kind_name(anomaly->kind)));
-	set(&o, "ruleIndex", json_integer(anomaly->kind));
-	set(&o, "kind", json_string(anomaly->verdict == VERDICT_REFUTED ? "pass" : "fail"));
-	set(&o, "level", json_string(level(anomaly->verdict)));
-	set(&o, "message", result_message(r, anomaly));
-	set(&o, "locations", locations);
-	set(&o, "relatedLocations", related(r, anomaly));
-	set(&o, "stacks", stacks);
+	jw_array_end(&s->w);
+}
+
+static void put_fingerprint(struct json_writer *w, const char *key, const struct report_entry *entry)
+{
+	jw_object(w, key);
+	jw_text(w, "racetrace/v1", entry->fingerprint);
+	jw_object_end(w);
+}
+
+static void put_result(struct writing *s, const struct report_entry *entry)
+{
+	const struct anomaly *anomaly = entry->anomaly;
+	struct json_writer *w = &s->w;
+	jw_object(w, NULL);
+	jw_text(w, "ruleId", anomaly_kind_name(anomaly->kind));
+	jw_number(w, "ruleIndex", anomaly->kind);
+	jw_text(w, "kind", anomaly->verdict == VERDICT_REFUTED ? "pass" : "fail");
+	jw_text(w, "level", level(anomaly->verdict));
+	put_result_message(s, "message", anomaly);
+	put_events(s, "locations", anomaly, false);
+	put_related(s, "relatedLocations", anomaly);
+	put_events(s, "stacks", anomaly, true);
 	if (anomaly->schedule) {
-		json_t *flows = json_array();
-		push(&flows, code_flow(r, anomaly));
-		set(&o, "codeFlows", flows);
+		jw_array(w, "codeFlows");
+		put_code_flow(s, anomaly);
+		jw_array_end(w);
 	}
-	set(&o, "partialFingerprints", json_incref(prints));
-	set(&o, "fingerprints", prints);
-	set(&o, "occurrenceCount", number(entry->count));
-	set(&o, "rank", json_real(entry->rank.value * 100));
-	set(&o, "properties", properties(entry));
-	return o;
+	put_fingerprint(w, "partialFingerprints", entry);
+	put_fingerprint(w, "fingerprints", entry);
+	jw_number(w, "occurrenceCount", entry->count);
+	jw_real(w, "rank", entry->rank.value * 100);
+	put_properties(w, "properties", entry);
+	jw_object_end(w);
 }
 
 /* The run */
 
-static json_t *tool(void)
+static void put_tool(struct json_writer *w)
 {
-	json_t *o = json_object(), *driver = json_object(), *list = json_array();
+	jw_object(w, NULL);
+	jw_object(w, "driver");
+	jw_text(w, "name", "racetrace");
+	jw_text(w, "version", RT_VERSION);
+	jw_array(w, "rules");
 	for (int i = 0; i < ANOMALY_KINDS; i++) {
-		json_t *rule = json_object();
-		set(&rule, "id", json_string(anomaly_kind_name((enum anomaly_kind)i)));
-		set(&rule, "name", json_string(rules[i].name));
-		set(&rule, "shortDescription", message(rules[i].text));
-		push(&list, rule);
+		jw_object(w, NULL);
+		jw_text(w, "id", anomaly_kind_name((enum anomaly_kind)i));
+		jw_text(w, "name", rules[i].name);
+		put_message(w, "shortDescription", rules[i].text);
+		jw_object_end(w);
 	}
-	set(&driver, "name", json_string("racetrace"));
-	set(&driver, "version", json_string(RT_VERSION));
-	set(&driver, "rules", list);
-	set(&o, "driver", driver);
-	return o;
+	jw_array_end(w);
+	jw_object_end(w);
+	jw_object_end(w);
 }
 
 /* One invocation, that of the analysis; a trace that was cut short is worth a notification. */
-static json_t *invocations(const struct report *r)
+static void put_invocations(struct json_writer *w, const struct rt_trace_info *info)
 {
-	const struct rt_trace_info *info = rt_trace_info(r->analysis->trace);
-	json_t *list = json_array(), *o = json_object(), *notes = json_array();
+	jw_array(w, NULL);
+	jw_object(w, NULL);
+	jw_bool(w, "executionSuccessful", true);
+	jw_array(w, "toolExecutionNotifications");
 	if (!info->complete) {
-		json_t *note = json_object();
-		set(&note, "level", json_string("warning"));
-		set(&note, "message", message(info->incomplete_why ? info->incomplete_why : "the trace is incomplete"));
-		push(&notes, note);
+		jw_object(w, NULL);
+		jw_text(w, "level", "warning");
+		put_message(w, "message", info->incomplete_why ? info->incomplete_why : "the trace is incomplete");
+		jw_object_end(w);
 	}
-	set(&o, "executionSuccessful", json_true());
-	set(&o, "toolExecutionNotifications", notes);
-	push(&list, o);
-	return list;
+	jw_array_end(w);
+	jw_object_end(w);
+	jw_array_end(w);
+}
+
+/* Members of the log and of its run are on lines of their own, as results are. */
+static void next_line(struct writing *s, const char *text)
+{
+	fputs(text, s->w.out);
+	s->w.more = false;
+}
+
+static void put_head(struct writing *s)
+{
+	next_line(s, "{\n\"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\",\n\"version\": "
+	             "\"2.1.0\",\n\"runs\": [{\n\"tool\": ");
+	put_tool(&s->w);
+	next_line(s, ",\n\"invocations\": ");
+	put_invocations(&s->w, rt_trace_info(s->r->analysis->trace));
+	next_line(s, ",\n\"columnKind\": \"unicodeCodePoints\",\n\"results\": [");
 }
 
 enum rt_status report_sarif(const struct report *r, bool color, FILE *out, struct rt_error *err)
 {
+	struct writing s = {.w = {.out = out}, .r = r};
 	(void)color;
-	fputs("{\n\"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\",\n\"version\": \"2.1.0\",\n\"runs\": "
-	      "[{\n",
-	      out);
-	bool ok = member(out, "tool", tool(), ",\n") && member(out, "invocations", invocations(r), ",\n") &&
-	          member(out, "columnKind", json_string("unicodeCodePoints"), ",\n");
-	fputs("\"results\": [", out);
-	for (size_t i = 0; ok && i < r->count && !ferror(out); i++) {
-		fputs(i ? ",\n" : "\n", out);
-		ok = member(out, NULL, result(r, &r->entries[i]), "");
+	put_head(&s);
+	for (size_t i = 0; i < r->count && !s.w.failed && !ferror(out); i++) {
+		next_line(&s, i ? ",\n" : "\n");
+		put_result(&s, &r->entries[i]);
 	}
 	fputs(r->count ? "\n]\n}]\n}\n" : "]\n}]\n}\n", out);
-	return ok ? RT_OK
-	          : rt_error_set(err, RT_EMEMORY, "no memory for the report, or the trace changed while it was read");
+	pieces_release(&s.frames);
+	return s.w.failed ? rt_error_set(err, RT_EMEMORY, "no memory for the report") : RT_OK;
 }

@@ -1,14 +1,26 @@
 /* Source lines; see snippet.h. */
 #include "lib/report/snippet.h"
 
+#include "lib/trace/vec.h"
+
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <uthash.h>
 
-enum { WIDTH = 100, FILE_MAX = 16 << 20 };
+enum { WIDTH = 100, FILE_MAX = 16 << 20, STRIDE = 64 };
+
+/* Where every STRIDE-th line of a file begins, from its first on. */
+struct snippet_file {
+	char *name;
+	long *offsets;
+	uint32_t count; /* 0: it cannot be read */
+	UT_hash_handle hh;
+};
 
 static FILE *open_regular(const char *file)
 {
@@ -33,19 +45,72 @@ static char *trimmed(char *text)
 	return n ? strndup(text, n) : NULL;
 }
 
-char *snippet(const char *file, uint32_t line)
+static void find_lines(struct snippet_file *file)
 {
-	FILE *f = file && line ? open_regular(file) : NULL;
+	FILE *f = open_regular(file->name);
+	char *text = NULL;
+	size_t size = 0;
+	uint32_t capacity = 0, line = 0;
+	for (long at = 0; f && at >= 0; line++) {
+		if (line % STRIDE == 0) {
+			if (!vec_reserve(&file->offsets, &capacity, (uint64_t)file->count + 1, sizeof *file->offsets))
+				break;
+			file->offsets[file->count++] = at;
+		}
+		ssize_t n = getline(&text, &size, f);
+		at = n < 0 ? -1 : at + n;
+	}
+	free(text);
+	if (f)
+		fclose(f);
+}
+
+static struct snippet_file *file_create(const char *name)
+{
+	struct snippet_file *file = calloc(1, sizeof *file);
+	if (file && (file->name = strdup(name)) != NULL) {
+		find_lines(file);
+		return file;
+	}
+	free(file);
+	return NULL;
+}
+
+static const struct snippet_file *find_file(struct snippets *s, const char *name)
+{
+	struct snippet_file *file;
+	HASH_FIND_STR(s->files, name, file);
+	if (!file && (file = file_create(name)) != NULL)
+		HASH_ADD_KEYPTR(hh, s->files, file->name, strlen(file->name), file);
+	return file;
+}
+
+char *snippet(struct snippets *s, const char *file, uint32_t line)
+{
+	const struct snippet_file *known = file && line-- ? find_file(s, file) : NULL;
+	FILE *f = known && line / STRIDE < known->count ? open_regular(file) : NULL;
 	if (!f)
 		return NULL;
 	char *text = NULL, *result = NULL;
-	size_t capacity = 0;
-	uint32_t at = 0;
-	while (at < line && getline(&text, &capacity, f) >= 0)
-		at++;
-	if (at == line)
+	size_t size = 0;
+	bool read = fseek(f, known->offsets[line / STRIDE], SEEK_SET) == 0;
+	for (uint32_t i = 0; i <= line % STRIDE && read; i++)
+		read = getline(&text, &size, f) >= 0;
+	if (read)
 		result = trimmed(text);
 	free(text);
 	fclose(f);
 	return result;
+}
+
+void snippets_release(struct snippets *s)
+{
+	struct snippet_file *file, *next;
+	HASH_ITER(hh, s->files, file, next)
+	{
+		HASH_DELETE(hh, s->files, file);
+		free(file->name);
+		free(file->offsets);
+		free(file);
+	}
 }

@@ -16,6 +16,7 @@
 struct printer {
 	const struct report *r;
 	const struct rt_trace_info *info;
+	struct snippets *snippets;
 	FILE *out;
 	bool color;
 };
@@ -93,7 +94,7 @@ static void put_frame(const struct printer *p, size_t index, int indent, const s
 
 static void put_snippet(const struct printer *p, int indent, const struct rt_frame *f)
 {
-	char *line = snippet(f->file, f->line);
+	char *line = snippet(p->snippets, f->file, f->line);
 	if (!line)
 		return;
 	style(p, DIM);
@@ -498,8 +499,11 @@ static void put_anomalies(const struct printer *p)
 enum rt_status report_text(const struct report *r, bool color, FILE *out, struct rt_error *err)
 {
 	(void)err;
-	struct printer p = {.r = r, .info = rt_trace_info(r->analysis->trace), .out = out, .color = color};
+	struct snippets snippets = {0};
+	struct printer p = {
+	    .r = r, .info = rt_trace_info(r->analysis->trace), .snippets = &snippets, .out = out, .color = color};
 	put_anomalies(&p);
+	snippets_release(&snippets);
 	for (int kind = 0; kind < ANOMALY_KINDS; kind++)
 		if (r->analysis->kinds >> kind & 1)
 			put_summary_line(&p, (enum anomaly_kind)kind);

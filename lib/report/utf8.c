@@ -6,14 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REPLACEMENT = 0xfffd };
-
 size_t utf8_decode(const char *s, uint32_t *character)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
 	const unsigned char *u = (const unsigned char *)s;
 	size_t n = u[0] < 0x80 ? 1 : u[0] >> 5 == 6 ? 2 : u[0] >> 4 == 14 ? 3 : u[0] >> 3 == 30 ? 4 : 0;
-	*character = REPLACEMENT;
+	*character = UTF8_REPLACEMENT;
 	if (n == 0)
 		return 1;
 	uint32_t c = n == 1 ? u[0] : u[0] & (0x7fu >> n);
@@ -36,7 +34,7 @@ static bool steers(uint32_t c)
 	       (c >= 0xe0000 && c <= 0xe007f);
 }
 
-static char *copy(const char *s, bool printable)
+char *utf8_printable(const char *s)
 {
 	char *out = malloc(strlen(s) * 10 + 1), *to = out; /* the longest replacement of a byte: \U000e0001 */
 	if (!out)
@@ -44,11 +42,11 @@ static char *copy(const char *s, bool printable)
 	while (*s) {
 		uint32_t c;
 		size_t n = utf8_decode(s, &c);
-		if (printable && c == '\t')
+		if (c == '\t')
 			*to++ = ' ';
-		else if (printable && steers(c))
+		else if (steers(c))
 			to += sprintf(to, c < 0x100 ? "\\x%02x" : c < 0x10000 ? "\\u%04x" : "\\U%08x", c);
-		else if (c == REPLACEMENT)
+		else if (c == UTF8_REPLACEMENT)
 			to = stpcpy(to, "\xef\xbf\xbd");
 		else
 			to = mempcpy(to, s, n);
@@ -56,14 +54,4 @@ static char *copy(const char *s, bool printable)
 	}
 	*to = '\0';
 	return out;
-}
-
-char *utf8_clean(const char *s)
-{
-	return copy(s, false);
-}
-
-char *utf8_printable(const char *s)
-{
-	return copy(s, true);
 }

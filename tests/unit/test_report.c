@@ -575,30 +575,6 @@ START_TEST(the_schema_checker_rejects_what_the_schema_does_not_allow)
 }
 END_TEST
 
-START_TEST(text_is_made_valid_or_printable_character_by_character)
-{
-	static const struct {
-		const char *in, *clean, *printable;
-	} cases[] = {
-	    {"caf\xc3\xa9", "caf\xc3\xa9", "caf\xc3\xa9"},
-	    {"\xc0\x80", "\xef\xbf\xbd\xef\xbf\xbd", "\xef\xbf\xbd\xef\xbf\xbd"},
-	    {"\xf4\x90\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd",
-	     "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
-	    {"a\tb\n", "a\tb\n", "a b\\x0a"},
-	    {"\xe2\x80\xae", "\xe2\x80\xae", "\\u202e"},
-	    {"\xf3\xa0\x80\x81", "\xf3\xa0\x80\x81", "\\U000e0001"},
-	    {"\xe2\x82", "\xef\xbf\xbd\xef\xbf\xbd", "\xef\xbf\xbd\xef\xbf\xbd"},
-	};
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		char *clean = utf8_clean(cases[i].in), *printable = utf8_printable(cases[i].in);
-		ck_assert_str_eq(clean, cases[i].clean);
-		ck_assert_str_eq(printable, cases[i].printable);
-		free(clean);
-		free(printable);
-	}
-}
-END_TEST
-
 Suite *report_suite(void)
 {
 	Suite *s = suite_create("report");
@@ -618,7 +594,6 @@ Suite *report_suite(void)
 	tcase_add_test(c, text_shows_the_first_of_what_is_only_predicted_and_counts_the_rest);
 	tcase_add_test(c, orders_choose_what_is_listed_whatever_the_verdict);
 	tcase_add_test(c, the_schema_checker_rejects_what_the_schema_does_not_allow);
-	tcase_add_test(c, text_is_made_valid_or_printable_character_by_character);
 	suite_add_tcase(s, c);
 	return s;
 }
