@@ -94,12 +94,12 @@ static void begin(struct order_result *r, uint32_t group, uint32_t count)
 	}
 }
 
-/* Of a list of sections of one thread, how many have their acquire among its first `ideal` events; at least `low`. */
+/* Of a list of sections of one thread, how many have their acquire before its event `end`; at least `low`. */
 static uint32_t count_begun(const struct order_result *r, const uint32_t *list, uint32_t low, uint32_t count,
-                            uint32_t ideal)
+                            uint32_t end)
 {
 	uint32_t step = 1, high = low;
-	while (high < count && r->m->events[r->sections.items[list[high]].acquire].pos < ideal) {
+	while (high < count && r->sections.items[list[high]].acquire < end) {
 		low = high + 1;
 		high += step;
 		step *= 2;
@@ -108,7 +108,7 @@ static uint32_t count_begun(const struct order_result *r, const uint32_t *list, 
 		high = count;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		if (r->m->events[r->sections.items[list[middle]].acquire].pos < ideal)
+		if (r->sections.items[list[middle]].acquire < end)
 			low = middle + 1;
 		else
 			high = middle;
@@ -121,10 +121,10 @@ static void begin_sections(struct order_result *r, uint32_t thread)
 {
 	enum { SEARCH = 8 }; /* a search in a group costs as much as so many sections on the way */
 	const uint32_t *list = &r->of_thread[r->first[thread]];
-	uint32_t from = r->scanned[thread], ideal = r->ideal[thread];
-	uint32_t to = count_begun(r, list, from, r->first[thread + 1] - r->first[thread], ideal);
+	uint32_t from = r->scanned[thread], end = model_next(r->m, thread, r->ideal[thread]);
+	uint32_t to = count_begun(r, list, from, r->first[thread + 1] - r->first[thread], end);
 	uint32_t groups = r->group_first[thread + 1] - r->group_first[thread];
-	r->seen[thread] = ideal;
+	r->seen[thread] = r->ideal[thread];
 	r->scanned[thread] = to;
 	if ((to - from) / SEARCH <= groups) {
 		for (uint32_t i = from; i < to; i++)
@@ -134,7 +134,7 @@ static void begin_sections(struct order_result *r, uint32_t thread)
 	for (uint32_t i = 0; i < groups; i++) {
 		uint32_t g = r->thread_group[r->group_first[thread] + i];
 		const struct section_group *group = &r->sections.groups[g];
-		uint32_t count = count_begun(r, &r->sections.sorted[group->first], r->begun[g], group->count, ideal);
+		uint32_t count = count_begun(r, &r->sections.sorted[group->first], r->begun[g], group->count, end);
 		if (count != r->begun[g])
 			begin(r, g, count);
 	}

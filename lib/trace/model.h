@@ -188,6 +188,12 @@ int model_locksets_exclude(const struct model *m, uint32_t a, uint32_t b);
 /* Do the accesses conflict: same cell is the caller's business; different threads, at least one write, not both atomic.
  */
 int model_conflict(const struct model *m, uint32_t e1, uint32_t e2);
+/* The event that the thread executes when it has executed so many, MODEL_NONE if that was its last one. Its events
+ * before that one are those of lower index. */
+static inline uint32_t model_next(const struct model *m, uint32_t thread, uint32_t executed)
+{
+	return executed < m->threads[thread].count ? m->threads[thread].events[executed] : MODEL_NONE;
+}
 /* Length of cell_events. */
 static inline uint32_t model_entries(const struct model *m)
 {

@@ -22,10 +22,10 @@ void base_release(struct base *b)
 uint32_t base_count(const struct base *b, const struct section_group *g, uint32_t pos)
 {
 	const struct sections *s = &b->sections;
-	uint32_t low = g->first, high = g->first + g->count;
+	uint32_t low = g->first, high = g->first + g->count, next = model_next(b->m, g->thread, pos);
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		if (b->m->events[s->items[s->sorted[middle]].acquire].pos < pos)
+		if (s->items[s->sorted[middle]].acquire < next)
 			low = middle + 1;
 		else
 			high = middle;
