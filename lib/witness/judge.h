@@ -12,12 +12,12 @@ struct judge {
 	const struct model *m;
 	/* Worked out once from the trace. */
 	uint32_t *before; /* by entry of cell_events: entry of the last write before it in the cell, MODEL_NONE: initial
-	                     value */
+	                     value. NULL if no access has more than one cell */
 	struct values values; /* with nothing in it if the trace has none */
-	uint32_t *saw; /* by event: accesses' last write before them in their first cell: event index or MODEL_NONE */
 	/*
-	 * By event. RELEASE, WAIT_BEGIN: the acquiring event that it ends. WAIT_END: its signal. ONCE_SEEN: the
-	 * ONCE_END. BARRIER_*: the round. HB_AFTER: how many HB_BEFORE of the object come before. MODEL_NONE: nothing.
+	 * By event. Accesses: their first cell's last write before them. RELEASE, WAIT_BEGIN: the acquiring event that
+	 * it ends. WAIT_END: its signal. ONCE_SEEN: the ONCE_END. BARRIER_*: the round. HB_AFTER: how many HB_BEFORE of
+	 * the object come before. MODEL_NONE: nothing.
 	 */
 	uint32_t *partner;
 	uint32_t *round_size;

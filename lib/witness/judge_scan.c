@@ -267,23 +267,31 @@ static bool scan_sync(struct judge *j)
 	return ok;
 }
 
-static void scan_cells(struct judge *j)
+/* Which write each access comes after, in each of its cells. */
+static bool scan_cells(struct judge *j)
 {
 	const struct model *m = j->m;
+	bool several = false;
+	for (uint32_t i = 0; i < m->site_count; i++)
+		several |= m->sites[i].cells > 1;
+	if (several && !(j->before = malloc(((size_t)model_entries(m) + 1) * sizeof *j->before)))
+		return false;
 	for (uint32_t c = 0; c < m->cell_count; c++) {
 		uint32_t last = MODEL_NONE;
 		for (uint32_t i = m->cells[c].first; i < m->cells[c].first + m->cells[c].count; i++) {
-			j->before[i] = last;
-			if (m->events[m->cell_events[i]].object == c)
-				j->saw[m->cell_events[i]] = last == MODEL_NONE ? last : m->cell_events[last];
-			if (rt_op_writes(model_op(m, m->cell_events[i])))
+			uint32_t e = m->cell_events[i];
+			if (several)
+				j->before[i] = last;
+			if (m->events[e].object == c)
+				j->partner[e] = last == MODEL_NONE ? last : m->cell_events[last];
+			if (rt_op_writes(model_op(m, e)))
 				last = i;
 		}
 	}
+	return true;
 }
 
 bool judge_scan(struct judge *j)
 {
-	scan_cells(j);
-	return scan_sync(j);
+	return scan_cells(j) && scan_sync(j);
 }

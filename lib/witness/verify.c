@@ -19,7 +19,6 @@ void judge_free(struct judge *j)
 	if (!j)
 		return;
 	free(j->before);
-	free(j->saw);
 	free(j->partner);
 	free(j->round_size);
 	free(j->annotations);
@@ -37,13 +36,11 @@ struct judge *judge_create(const struct model *m)
 		return NULL;
 	size_t objects = m->object_count + 1;
 	j->m = m;
-	j->before = malloc(((size_t)model_entries(m) + 1) * sizeof *j->before);
-	j->saw = malloc((m->event_count + 1) * sizeof *j->saw);
 	j->partner = malloc((m->event_count + 1) * sizeof *j->partner);
 	j->round_size = calloc(m->sync_count + 1, sizeof *j->round_size);
 	j->annotation_first = calloc(objects + 1, sizeof *j->annotation_first);
 	j->initial = calloc(objects, sizeof *j->initial);
-	if (!j->before || !j->saw || !j->partner || !j->round_size || !j->annotation_first || !j->initial) {
+	if (!j->partner || !j->round_size || !j->annotation_first || !j->initial) {
 		judge_free(j);
 		return NULL;
 	}
@@ -89,7 +86,7 @@ static uint32_t saw_in(const struct judge *j, uint32_t cell, uint32_t e)
 {
 	const struct model *m = j->m;
 	if (cell == m->events[e].object)
-		return j->saw[e];
+		return j->partner[e];
 	uint32_t before = j->before[model_entry(m, cell, e)];
 	return before == MODEL_NONE ? before : m->cell_events[before];
 }
