@@ -38,12 +38,17 @@ static bool goal_reads(const struct space *s, uint32_t cell)
 	return false;
 }
 
+/* Who is still to read what a write of the cell leaves, or the initial value. */
+static struct space_readers *readers_of(const struct space *s, uint32_t cell, uint32_t write)
+{
+	return write == MODEL_NONE ? &s->cells[cell].initial : &s->writes[write];
+}
+
 /* The last write of a cell is part of the state only while some read may still ask for it. */
 static void hash_last(struct space *s, uint32_t cell)
 {
-	uint32_t last = s->last[cell];
-	uint32_t asked = last == MODEL_NONE ? s->asked_first[cell] : s->asked[last];
-	if (asked || goal_reads(s, cell))
+	uint32_t last = s->cells[cell].last;
+	if (readers_of(s, cell, last)->asked || goal_reads(s, cell))
 		hash_fact(s, 2, cell, last);
 }
 
@@ -54,34 +59,33 @@ bool space_init(struct space *s, const struct reads *reads, const struct trf *tr
 	s->m = m;
 	s->trf = trf;
 	s->reads = reads;
-	size_t entries = model_entries(m);
 	struct {
 		uint32_t **array;
 		size_t n;
 	} const parts[] = {
-	    {&s->pos, m->thread_count},       {&s->last, m->cell_count},
-	    {&s->left, m->cell_count},        {&s->asked, entries},
-	    {&s->asked_first, m->cell_count}, {&s->need, entries},
-	    {&s->need_first, m->cell_count},  {&s->owner, m->object_count},
+	    {&s->pos, m->thread_count},
+	    {&s->owner, m->object_count},
 	    {&s->readers, m->object_count},
 	};
 	s->frozen = calloc((size_t)m->thread_count + 1, sizeof *s->frozen);
 	s->unheard = calloc((size_t)m->thread_count + 1, sizeof *s->unheard);
-	s->looked = calloc((size_t)m->cell_count + 1, sizeof *s->looked);
-	bool ok = waits_init(&s->waits, m, trf) && s->frozen && s->unheard && s->looked;
+	s->cells = calloc((size_t)m->cell_count + 1, sizeof *s->cells);
+	s->writes = calloc((size_t)model_entries(m) + 1, sizeof *s->writes);
+	bool ok = waits_init(&s->waits, m, trf) && s->frozen && s->unheard && s->cells && s->writes;
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		ok = (*parts[i].array = calloc(parts[i].n + 1, sizeof(uint32_t))) && ok;
 	if (!ok)
 		return false;
-	memset(s->last, 0xff, m->cell_count * sizeof *s->last);
+	for (uint32_t c = 0; c < m->cell_count; c++)
+		s->cells[c].last = MODEL_NONE;
 	memset(s->owner, 0xff, m->object_count * sizeof *s->owner);
 	return true;
 }
 
 void space_release(struct space *s)
 {
-	void *const parts[] = {s->looked,     s->pos,   s->last,    s->left,   s->asked,   s->asked_first, s->need,
-	                       s->need_first, s->owner, s->readers, s->frozen, s->unheard, s->done,        s->saved};
+	void *const parts[] = {s->pos,    s->cells,   s->writes, s->owner, s->readers,
+	                       s->frozen, s->unheard, s->done,   s->saved};
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		free(parts[i]);
 	waits_release(&s->waits);
@@ -112,24 +116,24 @@ static uint32_t last_in_base(const struct space *s, uint32_t cell)
 
 static void count_cell(struct space *s, uint32_t e, uint32_t cell, bool needed)
 {
-	bool read = reads_must(s->reads, s->goal, e);
-	uint32_t w = reads_wanted(s->reads, reads_entry(s->reads, e, cell));
-	if (s->end && !s->looked[cell])
-		s->last[cell] = last_in_base(s, cell);
-	s->looked[cell] = true;
-	s->left[cell] += (uint32_t)rt_op_writes(model_op(s->m, e));
-	*(w == MODEL_NONE ? &s->asked_first[cell] : &s->asked[w]) += read;
-	*(w == MODEL_NONE ? &s->need_first[cell] : &s->need[w]) += read && needed;
+	struct space_cell *c = &s->cells[cell];
+	if (s->end && !c->looked)
+		c->last = last_in_base(s, cell);
+	c->looked = true;
+	c->left += (uint32_t)rt_op_writes(model_op(s->m, e));
+	if (reads_must(s->reads, s->goal, e)) {
+		struct space_readers *r = readers_of(s, cell, reads_wanted(s->reads, reads_entry(s->reads, e, cell)));
+		r->asked++;
+		r->needed += needed;
+	}
 }
 
 static void forget_cell(struct space *s, uint32_t e, uint32_t cell)
 {
-	uint32_t w = reads_wanted(s->reads, reads_entry(s->reads, e, cell));
-	s->left[cell] = s->asked_first[cell] = s->need_first[cell] = 0;
-	s->last[cell] = MODEL_NONE;
-	s->looked[cell] = false;
-	if (w != MODEL_NONE)
-		s->asked[w] = s->need[w] = 0;
+	if (reads_must(s->reads, s->goal, e))
+		*readers_of(s, cell, reads_wanted(s->reads, reads_entry(s->reads, e, cell))) =
+		    (struct space_readers){0, 0};
+	s->cells[cell] = (struct space_cell){.last = MODEL_NONE};
 }
 
 /* Counts the relevant accesses behind the base, or forgets them. */
@@ -230,7 +234,7 @@ static bool reads_right(const struct space *s, uint32_t e)
 	uint32_t end = m->events[e].object + m->sites[m->events[e].site].cells;
 	for (uint32_t cell = m->events[e].object; cell < end; cell++) {
 		uint32_t entry = reads_entry(s->reads, e, cell), w = s->reads->before[entry];
-		if (s->last[cell] != reads_wanted(s->reads, entry))
+		if (s->cells[cell].last != reads_wanted(s->reads, entry))
 			return false;
 		if (stays && w != MODEL_NONE && !space_occurred(s, m->cell_events[w]))
 			return false;
@@ -246,10 +250,10 @@ static bool spoils(const struct space *s, uint32_t e)
 	uint32_t needed = reads && m->events[e].pos < s->must[model_thread_of(m, e)];
 	uint32_t end = m->events[e].object + m->sites[m->events[e].site].cells;
 	for (uint32_t cell = m->events[e].object; cell < end; cell++) {
-		uint32_t last = s->last[cell];
+		uint32_t last = s->cells[cell].last;
 		if (s->reads->values && values_several(s->reads->values, cell, last))
 			continue;
-		if ((last == MODEL_NONE ? s->need_first[cell] : s->need[last]) > needed)
+		if (readers_of(s, cell, last)->needed > needed)
 			return true;
 	}
 	return false;
@@ -313,8 +317,8 @@ bool space_writes_alone(const struct space *s, uint32_t e)
 	uint32_t end = m->events[e].object + m->sites[m->events[e].site].cells;
 	uint32_t own = reads_must(s->reads, s->goal, e) ? 1 : 0;
 	for (uint32_t cell = m->events[e].object; cell < end; cell++) {
-		uint32_t last = s->last[cell];
-		if (s->left[cell] > 1 || (last == MODEL_NONE ? s->asked_first[cell] : s->asked[last]) > own)
+		uint32_t last = s->cells[cell].last;
+		if (s->cells[cell].left > 1 || readers_of(s, cell, last)->asked > own)
 			return false;
 	}
 	return true;
@@ -356,16 +360,16 @@ static void execute_access(struct space *s, uint32_t e)
 			s->failed = true;
 			return;
 		}
-		s->saved[s->saved_count++] = s->last[cell];
+		s->saved[s->saved_count++] = s->cells[cell].last;
 		hash_last(s, cell);
 		if (reads_must(s->reads, s->goal, e)) {
-			uint32_t w = s->last[cell];
-			(w == MODEL_NONE ? s->asked_first : s->asked)[w == MODEL_NONE ? cell : w]--;
-			(w == MODEL_NONE ? s->need_first : s->need)[w == MODEL_NONE ? cell : w] -= needed;
+			struct space_readers *r = readers_of(s, cell, s->cells[cell].last);
+			r->asked--;
+			r->needed -= needed;
 		}
 		if (rt_op_writes(op)) {
-			s->last[cell] = reads_left_by(s->reads, reads_entry(s->reads, e, cell));
-			s->left[cell]--;
+			s->cells[cell].last = reads_left_by(s->reads, reads_entry(s->reads, e, cell));
+			s->cells[cell].left--;
 		}
 		hash_last(s, cell);
 	}
@@ -379,11 +383,12 @@ static void undo_access(struct space *s, uint32_t e)
 	for (uint32_t cell = m->events[e].object + m->sites[m->events[e].site].cells; cell-- > m->events[e].object;) {
 		hash_last(s, cell);
 		if (rt_op_writes(op))
-			s->left[cell]++;
-		uint32_t w = s->last[cell] = s->saved[--s->saved_count];
+			s->cells[cell].left++;
+		s->cells[cell].last = s->saved[--s->saved_count];
 		if (reads_must(s->reads, s->goal, e)) {
-			(w == MODEL_NONE ? s->asked_first : s->asked)[w == MODEL_NONE ? cell : w]++;
-			(w == MODEL_NONE ? s->need_first : s->need)[w == MODEL_NONE ? cell : w] += needed;
+			struct space_readers *r = readers_of(s, cell, s->cells[cell].last);
+			r->asked++;
+			r->needed += needed;
 		}
 		hash_last(s, cell);
 	}

@@ -19,6 +19,20 @@ struct space_undo {
 	bool frozen, unheard; /* were its thread's */
 };
 
+/* Relevant reads, not yet executed, that must see what some write leaves, or the initial value. */
+struct space_readers {
+	uint32_t asked;
+	uint32_t needed; /* so many of them */
+};
+
+/* One cell's part of the state. */
+struct space_cell {
+	uint32_t last; /* what the last write left to be seen (reads.h) */
+	uint32_t left; /* relevant writes not yet executed */
+	struct space_readers initial;
+	bool looked; /* is it known what the base wrote last? */
+};
+
 struct space {
 	const struct model *m;
 	const struct trf *trf;
@@ -29,19 +43,14 @@ struct space {
 	const uint32_t *must, *bound; /* by thread: so many events are needed; are relevant: no others are executed */
 	const uint32_t *start;        /* by thread: so many are executed to begin with, in the order of the trace */
 	uint32_t end;                 /* all of these are events before this one */
-	bool *looked;                 /* by cell: is it known whom they wrote last? */
 	/* The state. */
-	uint32_t *pos;         /* by thread */
-	uint32_t *last;        /* by cell: what the last write left to be seen (reads.h) */
-	uint32_t *left;        /* by cell: relevant writes not yet executed */
-	uint32_t *asked;       /* by entry: relevant reads, not yet executed, that must see what this write leaves */
-	uint32_t *asked_first; /* by cell: the same of the initial value */
-	uint32_t *need;        /* by entry: needed ones among them */
-	uint32_t *need_first;
-	uint32_t *owner, *readers; /* by object */
-	bool *frozen;              /* by thread: its goal event saw another write */
-	bool *unheard;             /* by thread: the signal of its wait came before the wait began */
-	uint32_t reached;          /* SEQUENCE: goal events executed */
+	uint32_t *pos; /* by thread */
+	struct space_cell *cells;
+	struct space_readers *writes; /* by entry of cell_events */
+	uint32_t *owner, *readers;    /* by object */
+	bool *frozen;                 /* by thread: its goal event saw another write */
+	bool *unheard;                /* by thread: the signal of its wait came before the wait began */
+	uint32_t reached;             /* SEQUENCE: goal events executed */
 	uint64_t hash[2];
 	/* What was executed, in order. */
 	struct space_undo *done;
