@@ -186,11 +186,16 @@ enum search_answer search_goal(struct search *s, const struct goal *goal, uint64
 		memset(s->start, 0, s->m->thread_count * sizeof *s->start);
 	else
 		base_find(&s->base, goal, s->needs.must, s->needs.bound, s->start);
-	space_begin(&s->space, goal, s->needs.must, s->needs.bound, s->start);
-	enum search_answer answer = explore(s);
+	/* Looking at all that is behind the base once may cost more than the budget allows. */
+	uint64_t window = 0;
+	for (uint32_t t = 0; t < s->m->thread_count; t++)
+		window += s->needs.bound[t] - s->start[t];
+	bool looks = window <= budget;
+	space_begin(&s->space, goal, s->needs.must, looks ? s->needs.bound : s->start, s->start);
+	enum search_answer answer = looks ? explore(s) : space_meets(&s->space, goal) ? SEARCH_FOUND : SEARCH_GAVE_UP;
 	if (answer == SEARCH_FOUND && !space_schedule(&s->space, out))
 		answer = SEARCH_NO_MEMORY;
-	*spent = s->space.spent;
+	*spent = looks ? s->space.spent : window;
 	choices_clear(&s->choices);
 	if (!s->space.failed)
 		space_end(&s->space);
