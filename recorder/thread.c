@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <link.h>
 #include <threads.h>
 #include <time.h>
 
@@ -161,6 +162,28 @@ static void find_stack(void)
 	pthread_attr_destroy(&attributes);
 }
 
+/* Bytes of thread-local memory below the thread pointer: what the modules that came with the program have there. */
+static size_t tls_size;
+
+static uintptr_t thread_pointer(void)
+{
+	uintptr_t p;
+	__asm__("mov %%fs:0, %0" : "=r"(p));
+	return p;
+}
+
+static int measure_tls(struct dl_phdr_info *module, size_t size, void *unused)
+{
+	/* Of modules that are loaded later, it is where it was allocated. */
+	enum { STATIC_MAX = 1 << 20 };
+	uintptr_t begin = (uintptr_t)module->dlpi_tls_data, end = thread_pointer();
+
+	(void)size, (void)unused;
+	if (begin && begin < end && end - begin < STATIC_MAX && end - begin > tls_size)
+		tls_size = end - begin;
+	return 0;
+}
+
 /* In the new thread, while its events still go nowhere. */
 static void begin_thread(struct rt_slot *s, uintptr_t pc)
 {
@@ -174,6 +197,8 @@ static void begin_thread(struct rt_slot *s, uintptr_t pc)
 	rt_thread.known = true;
 	rt_self = s;
 	rt_emit_sync(RT_OP_BEGIN, (uintptr_t)rt_thread.stack, rt_thread.stack_size, pc, 0);
+	if (tls_size)
+		rt_emit_sync(RT_OP_TLS, thread_pointer() - tls_size, tls_size, pc, 0);
 }
 
 void rt_thread_forked(void)
@@ -193,6 +218,8 @@ void rt_thread_start(bool forked)
 		return;
 	if (!end_key_made)
 		end_key_made = pthread_key_create(&end_key, end_thread) == 0;
+	if (!tls_size)
+		dl_iterate_phdr(measure_tls, NULL);
 	s->thread = atomic_fetch_add(&rt_channel->thread_count, 1);
 	s->parent = 0;
 	s->birth = 0;

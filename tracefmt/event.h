@@ -76,7 +76,9 @@
 	X(LOST, "lost", BOOKKEEPING)                                                                                   \
 	/* LONGJMP: the calls that are open are those that were at the thread's last SETJMP of the object. */          \
 	X(SETJMP, "setjmp", CODE)                                                                                      \
-	X(LONGJMP, "longjmp", CODE)
+	X(LONGJMP, "longjmp", CODE)                                                                                    \
+	/* Where the thread's thread-local memory begins, arg: its size. The thread pointer is at its end. */          \
+	X(TLS, "tls", THREAD)
 
 enum rt_op {
 #define X(name, text, group) RT_OP_##name,

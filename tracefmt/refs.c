@@ -13,6 +13,7 @@ void refs_release(struct refs *refs)
 	names_release(&refs->positions);
 	names_release(&refs->addresses);
 	names_release(&refs->variables);
+	names_release(&refs->locals);
 }
 
 /* Is the key seen for the first time? It counts as seen from now on. */
@@ -50,6 +51,20 @@ static enum rt_status see_variable(struct refs *refs, const struct rt_variable *
 	return status || !first ? status : refs->sink->variable(refs->arg, v, err);
 }
 
+/* Thread-local variables that lie there for some thread. */
+static enum rt_status see_local(struct refs *refs, uint64_t addr, struct rt_error *err)
+{
+	enum rt_status status = RT_OK;
+	struct rt_variable v;
+	for (uint32_t i = 0; i < refs->locals.count && !status; i++) {
+		struct refs_locals l;
+		memcpy(&l, names_text(&refs->locals, i), sizeof l);
+		if (addr >= l.begin && addr < l.end && rt_trace_variable(refs->trace, RT_TLS_END - (l.end - addr), &v))
+			status = see_variable(refs, &v, err);
+	}
+	return status;
+}
+
 static enum rt_status see_address(struct refs *refs, uint64_t addr, struct rt_error *err)
 {
 	bool first = false;
@@ -57,7 +72,8 @@ static enum rt_status see_address(struct refs *refs, uint64_t addr, struct rt_er
 	enum rt_status status = see(&refs->addresses, &addr, sizeof addr, &first, err);
 	if (status || !first)
 		return status;
-	if (rt_trace_variable(refs->trace, addr, &v) && (status = see_variable(refs, &v, err)))
+	if ((rt_trace_variable(refs->trace, addr, &v) && (status = see_variable(refs, &v, err))) ||
+	    (status = see_local(refs, addr, err)))
 		return status;
 	const char *name = rt_trace_object_name(refs->trace, addr);
 	return name ? refs->sink->object(refs->arg, addr, name, err) : RT_OK;
@@ -72,6 +88,11 @@ static bool has_address(unsigned op)
 enum rt_status refs_event(struct refs *refs, const struct rt_event *e, struct rt_error *err)
 {
 	enum rt_status status = e->pc ? see_position(refs, e->pc, err) : RT_OK;
+	if (!status && e->op == RT_OP_TLS) {
+		const struct refs_locals l = {e->addr, e->addr + e->arg};
+		bool first;
+		return see(&refs->locals, &l, sizeof l, &first, err);
+	}
 	if (status || !has_address(e->op) || (status = see_address(refs, e->addr, err)))
 		return status;
 	/* What follows an access may be where another access's cell begins. */

@@ -17,11 +17,17 @@ struct refs_sink {
 	enum rt_status (*object)(void *arg, uint64_t address, const char *name, struct rt_error *err);
 };
 
+/* The thread-local memory of a thread, or of several that had the same one after the other. */
+struct refs_locals {
+	uint64_t begin, end;
+};
+
 struct refs {
 	const struct rt_trace *trace;
 	const struct refs_sink *sink;
 	void *arg;
 	struct names positions, addresses, variables; /* seen */
+	struct names locals;                          /* struct refs_locals */
 };
 
 void refs_init(struct refs *refs, const struct rt_trace *trace, const struct refs_sink *sink, void *arg);

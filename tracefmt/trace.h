@@ -69,6 +69,12 @@ struct rt_variable {
 	uint32_t line;
 };
 
+/*
+ * A thread-local variable lies as far below this as it does below the end of a thread's thread-local memory
+ * (RT_OP_TLS): one variable, and one address, for all threads, where no memory of a program is.
+ */
+#define RT_TLS_END (RT_OPERAND_MAX + 1)
+
 /* A module that the program had loaded; [start, end) is where. */
 struct rt_module {
 	uint64_t start, end;

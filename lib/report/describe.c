@@ -52,6 +52,7 @@ struct thread_state {
 	size_t held_count, held_capacity;
 	struct saved fork;
 	uint64_t stack_base, stack_size; /* of a thread that is alive; 0: unknown */
+	uint64_t tls_base, tls_size;
 };
 
 /* One address asked about: the blocks that it lies in now, heap inside mapping. */
@@ -301,6 +302,20 @@ static bool stack_owner(const struct pass *p, uint64_t addr, uint32_t *owner)
 	return false;
 }
 
+/* Most threads have theirs inside their stack's mapping. */
+static bool is_thread_local(const struct pass *p, struct memory_place *place)
+{
+	for (uint32_t i = 0; i < p->thread_count; i++) {
+		const struct thread_state *t = &p->threads[i];
+		if (place->addr >= t->tls_base && place->addr - t->tls_base < t->tls_size) {
+			place->owner = i;
+			place->tls_end = t->tls_base + t->tls_size;
+			return true;
+		}
+	}
+	return false;
+}
+
 static struct memory_place place_at(struct pass *p, uint64_t addr)
 {
 	struct rt_variable variable;
@@ -308,9 +323,12 @@ static struct memory_place place_at(struct pass *p, uint64_t addr)
 	if (rt_trace_variable(p->trace, addr, &variable)) {
 		place.kind = RT_MEMORY_GLOBAL;
 		place.block = (struct memory_block){0};
+	} else if (is_thread_local(p, &place)) {
+		place.kind = RT_MEMORY_TLS;
+		place.block = (struct memory_block){0};
 	} else if (place.block.alloc && !place.block.mapped) {
 		place.kind = RT_MEMORY_HEAP;
-	} else if (stack_owner(p, addr, &place.stack_owner)) {
+	} else if (stack_owner(p, addr, &place.owner)) {
 		place.kind = RT_MEMORY_STACK;
 		place.block = (struct memory_block){0};
 	}
@@ -448,8 +466,12 @@ static void follow(struct pass *p, const struct rt_event *event)
 		t->stack_base = event->addr;
 		t->stack_size = event->arg;
 		break;
+	case RT_OP_TLS:
+		t->tls_base = event->addr;
+		t->tls_size = event->arg;
+		break;
 	case RT_OP_END:
-		t->stack_size = 0;
+		t->stack_size = t->tls_size = 0;
 		break;
 	case RT_OP_ALLOC:
 	case RT_OP_FREE:

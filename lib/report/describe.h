@@ -29,7 +29,8 @@ struct memory_block {
 struct memory_place {
 	uint64_t addr;
 	enum rt_memory_kind kind;
-	uint32_t stack_owner; /* RT_MEMORY_STACK: the thread whose stack it is */
+	uint32_t owner;   /* RT_MEMORY_STACK, RT_MEMORY_TLS: the thread whose it is */
+	uint64_t tls_end; /* RT_MEMORY_TLS: where RT_TLS_END stands for, in this thread */
 	struct memory_block block;
 };
 

@@ -45,17 +45,40 @@ static void block_name(const struct report *r, const struct memory_block *block,
 		snprintf(name + used, SUBJECT_NAME_MAX - (size_t)used, " + %" PRIu64, addr - block->address);
 }
 
+static void name_declared(const struct rt_variable *variable, struct subject *out)
+{
+	out->size = variable->size;
+	out->file = variable->file;
+	out->line = variable->line;
+}
+
+/* "errors of thread main.1": of one name, each thread has another variable. */
+static void describe_local(const struct report *r, const struct memory_place *place, struct subject *out)
+{
+	const char *thread = rt_trace_info(r->analysis->trace)->threads[place->owner].name;
+	struct rt_variable variable;
+	out->kind = "tls";
+	out->owner = place->owner;
+	if (rt_trace_variable(r->analysis->trace, RT_TLS_END - (place->tls_end - place->addr), &variable)) {
+		snprintf(out->name, sizeof out->name, "%s of thread %s", variable.name, thread);
+		out->address = place->tls_end - (RT_TLS_END - variable.address);
+		name_declared(&variable, out);
+	} else {
+		snprintf(out->name, sizeof out->name, "thread-local memory of thread %s", thread);
+	}
+}
+
 static void describe_place(const struct report *r, const struct memory_place *place, struct subject *out)
 {
 	struct rt_variable variable;
 	*out = (struct subject){.kind = "unknown", .address = place->addr};
-	if (rt_trace_variable(r->analysis->trace, place->addr, &variable)) {
+	if (place->kind == RT_MEMORY_TLS) {
+		describe_local(r, place, out);
+	} else if (rt_trace_variable(r->analysis->trace, place->addr, &variable)) {
 		snprintf(out->name, sizeof out->name, "%s", variable.name);
-		out->kind = place->kind == RT_MEMORY_TLS ? "tls" : "global";
+		out->kind = "global";
+		name_declared(&variable, out);
 		out->address = variable.address;
-		out->size = variable.size;
-		out->file = variable.file;
-		out->line = variable.line;
 	} else if (place->block.alloc) {
 		out->kind = place->block.mapped ? "mapped" : "heap";
 		out->block = place->block;
@@ -64,9 +87,9 @@ static void describe_place(const struct report *r, const struct memory_place *pl
 		block_name(r, &place->block, place->addr, out->name);
 	} else if (place->kind == RT_MEMORY_STACK) {
 		out->kind = "stack";
-		out->owner = place->stack_owner;
+		out->owner = place->owner;
 		snprintf(out->name, sizeof out->name, "stack of thread %s",
-		         rt_trace_info(r->analysis->trace)->threads[place->stack_owner].name);
+		         rt_trace_info(r->analysis->trace)->threads[place->owner].name);
 	}
 }
 

@@ -237,7 +237,7 @@ static void put_subject(const struct printer *p, const struct subject *s, bool t
 	} else if (s->name[0] && strcmp(p->info->format, "std") != 0) {
 		fputs("  ", p->out);
 		put(p, s->name);
-		fprintf(p->out, ": %s, ", s->kind);
+		fprintf(p->out, ": %s, ", strcmp(s->kind, "tls") ? s->kind : "thread-local");
 		if (s->size)
 			fprintf(p->out, "%" PRIu64 " byte%s ", s->size, plural(s->size));
 		fprintf(p->out, "at 0x%" PRIx64, s->address);

@@ -19,7 +19,8 @@
 /* Pass two needs everything but these, and of these the code events for REGIONS_FUNCTIONS. */
 #define CODE (BIT(ENTER) | BIT(LEAVE) | BIT(SETJMP) | BIT(LONGJMP))
 #define PASS_TWO                                                                                                       \
-	~(CODE | BIT(END) | BIT(FREE) | BIT(DETACH) | BIT(MODULE_LOAD) | BIT(MODULE_UNLOAD) | BIT(BENIGN) | BIT(LOST))
+	~(CODE | BIT(END) | BIT(TLS) | BIT(FREE) | BIT(DETACH) | BIT(MODULE_LOAD) | BIT(MODULE_UNLOAD) | BIT(BENIGN) | \
+	  BIT(LOST))
 
 enum { BATCH = 1024, GRANULE = 8 };
 

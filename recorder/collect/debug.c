@@ -219,7 +219,32 @@ struct debug_unit *debug_unit_at(struct debug_image *image, Dwarf_Addr address)
 	return debug_load_unit(unit) ? unit : NULL;
 }
 
-/* A variable with a fixed address has a location of one operation that says it. Thread-local ones have more. */
+/* A thread-local variable's location: its place, and an operation that makes it an address. */
+static bool local_address(Dwarf_Attribute *location, const Dwarf_Op *ops, size_t n, Dwarf_Addr *address)
+{
+	Dwarf_Attribute operand;
+	if (n != 2 || (ops[1].atom != DW_OP_GNU_push_tls_address && ops[1].atom != DW_OP_form_tls_address))
+		return false;
+	switch (ops[0].atom) {
+	case DW_OP_const4u:
+	case DW_OP_const8u:
+	case DW_OP_addr:
+		*address = ops[0].number;
+		return true;
+	default: /* a split unit's are in a table */
+		return dwarf_getlocation_attr(location, ops, &operand) == 0 && dwarf_formaddr(&operand, address) == 0;
+	}
+}
+
+/* The location of a variable as operations; false if it is none that is the same everywhere. */
+static bool location_of(Dwarf_Die *die, Dwarf_Attribute *location, Dwarf_Op **ops, size_t *n)
+{
+	Dwarf_Block block;
+	return dwarf_attr(die, DW_AT_location, location) && dwarf_formblock(location, &block) == 0 && block.length &&
+	       dwarf_getlocation(location, ops, n) == 0;
+}
+
+/* A variable with a fixed address has a location of one operation that says it. */
 static bool fixed_address(Dwarf_Die *die, Dwarf_Addr *address)
 {
 	Dwarf_Attribute location, operand;
@@ -242,12 +267,19 @@ static bool fixed_address(Dwarf_Die *die, Dwarf_Addr *address)
 
 static bool add_variable(struct debug_unit *unit, Dwarf_Die *die, uint32_t scope)
 {
+	Dwarf_Attribute location;
 	Dwarf_Addr address;
-	if (!fixed_address(die, &address))
-		return true;
+	Dwarf_Op *ops;
+	size_t n;
+	bool local = false;
+	if (!fixed_address(die, &address)) {
+		local = location_of(die, &location, &ops, &n) && local_address(&location, ops, n, &address);
+		if (!local)
+			return true;
+	}
 	if (!room(&unit->variables, unit->variable_count, &unit->variable_size, sizeof *unit->variables))
 		return false;
-	unit->variables[unit->variable_count++] = (struct debug_variable){*die, address, scope};
+	unit->variables[unit->variable_count++] = (struct debug_variable){*die, address, scope, local};
 	return true;
 }
 
@@ -306,6 +338,27 @@ bool debug_load_unit(struct debug_unit *unit)
 	if (unit->range_count)
 		qsort(unit->ranges, unit->range_count, sizeof *unit->ranges, by_place);
 	return done;
+}
+
+/* As the System V ABI for AMD64 lays it out: the program's own comes right below the thread pointer. */
+uint64_t debug_tls_distance(const struct debug_image *image)
+{
+	GElf_Addr bias;
+	GElf_Phdr p;
+	size_t count = 0;
+	uint64_t distance = 0;
+	bool program = false;
+	Elf *elf = dwfl_module_getelf(image->module, &bias);
+	if (!elf || elf_getphdrnum(elf, &count) != 0)
+		return 0;
+	for (size_t i = 0; i < count && gelf_getphdr(elf, (int)i, &p); i++) {
+		program |= p.p_type == PT_INTERP;
+		if (p.p_type != PT_TLS || p.p_memsz > UINT32_MAX || p.p_align > UINT32_MAX)
+			continue;
+		uint64_t align = p.p_align ? p.p_align : 1, first = -p.p_vaddr % align;
+		distance = (p.p_memsz - first + align - 1) / align * align + first;
+	}
+	return program ? distance : 0;
 }
 
 /* ---- Scopes ---- */
@@ -435,19 +488,33 @@ static const char *mangled_at(struct debug_image *image, Dwarf_Addr address)
 	return found ? found->name : NULL;
 }
 
+/* The same of a thread-local variable, by its place in the module's part. There are few. */
+static const char *mangled_local(const struct debug_image *image, Dwarf_Addr place)
+{
+	int n = dwfl_module_getsymtab(image->module);
+	for (int i = 0; i < n; i++) {
+		GElf_Sym symbol;
+		GElf_Addr address;
+		const char *name = dwfl_module_getsym_info(image->module, i, &symbol, &address, NULL, NULL, NULL);
+		if (name && !strncmp(name, "_Z", 2) && GELF_ST_TYPE(symbol.st_info) == STT_TLS &&
+		    symbol.st_shndx != SHN_UNDEF && symbol.st_value == place)
+			return name;
+	}
+	return NULL;
+}
+
 /*
  * The linker's name says it all. GCC leaves it out of the DWARF where a name is not visible to other units, but the
- * symbol of what has an address of its own (0: it has none) still has it. Without one (C, inlined calls): the names of
- * what is around it.
+ * symbol (NULL: it has none) still has it. Without one (C, inlined calls): the names of what is around it.
  */
-static char *full_name(struct debug_unit *unit, Dwarf_Die *die, Dwarf_Addr address, uint32_t around,
+static char *full_name(struct debug_unit *unit, Dwarf_Die *die, const char *symbol, uint32_t around,
                        const char *unnamed)
 {
 	const char *linkage = string_attribute(die, DW_AT_linkage_name);
 	if (!linkage)
 		linkage = string_attribute(die, DW_AT_MIPS_linkage_name);
-	if (!linkage && address)
-		linkage = mangled_at(unit->image, address);
+	if (!linkage)
+		linkage = symbol;
 	if (linkage)
 		return debug_demangle(linkage);
 	const char *name = string_attribute(die, DW_AT_name);
@@ -468,12 +535,14 @@ const char *debug_scope_name(struct debug_unit *unit, uint32_t index)
 	Dwarf_Addr entry = 0;
 	if (scope->is_function && !scope->inlined)
 		dwarf_entrypc(&scope->die, &entry);
-	return scope->name =
-	           full_name(unit, &scope->die, entry, around, scope->is_function ? NULL : "(anonymous namespace)");
+	return scope->name = full_name(unit, &scope->die, entry ? mangled_at(unit->image, entry) : NULL, around,
+	                               scope->is_function ? NULL : "(anonymous namespace)");
 }
 
 char *debug_variable_name(struct debug_unit *unit, const struct debug_variable *variable)
 {
 	Dwarf_Die die = variable->die;
-	return full_name(unit, &die, variable->address, variable->scope, NULL);
+	const char *symbol = variable->is_local ? mangled_local(unit->image, variable->address)
+	                                        : mangled_at(unit->image, variable->address);
+	return full_name(unit, &die, symbol, variable->scope, NULL);
 }

@@ -31,8 +31,9 @@ struct debug_range {
 
 struct debug_variable {
 	Dwarf_Die die;
-	Dwarf_Addr address; /* in the file */
+	Dwarf_Addr address; /* in the file; thread-local: in the module's part of a thread's memory */
 	uint32_t scope;     /* SCOPE_NONE: the unit */
+	bool is_local;
 };
 
 struct debug_image;
@@ -90,6 +91,11 @@ struct debug_unit *debug_unit_at(struct debug_image *image, Dwarf_Addr address);
 bool debug_find_units(struct debug_image *image);
 /* Goes through a unit, once. False: no memory. */
 bool debug_load_unit(struct debug_unit *unit);
+/*
+ * How far below the thread pointer the module's thread-local memory begins, if that is the same in all threads for what
+ * can be told from the file: of the program itself. 0: it is not, or there is none.
+ */
+uint64_t debug_tls_distance(const struct debug_image *image);
 /* The innermost scope that covers an address of the file; SCOPE_NONE if none does. */
 uint32_t debug_scope_at(const struct debug_unit *unit, Dwarf_Addr address);
 /* The function around a scope (itself not counted), SCOPE_NONE if none is. */

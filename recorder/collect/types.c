@@ -281,12 +281,15 @@ static void write_variable(struct context *c, const struct debug_image *image, s
 	Dwarf_Word size = 0;
 	uint32_t index = RT_NO_TYPE;
 	int line = 0;
-	uint64_t address = v->address + image->bias;
-	char *name = debug_variable_name(unit, v);
-	if (!name || address < image->low || address >= image->high) {
-		free(name);
-		return;
+	uint64_t address = v->address + image->bias, distance = v->is_local ? debug_tls_distance(image) : 0;
+	bool known = address >= image->low && address < image->high;
+	if (v->is_local) {
+		known = v->address < distance;
+		address = RT_TLS_END - (distance - v->address);
 	}
+	char *name = known ? debug_variable_name(unit, v) : NULL;
+	if (!name)
+		return;
 	if (peeled_type(&v->die, &type)) {
 		dwarf_aggregate_size(&type, &size);
 		index = type_of(c, &type, 0);
@@ -338,6 +341,7 @@ static bool in_writable_section(Elf *elf, GElf_Word index)
 static void write_symbols(struct context *c, const struct debug_image *image)
 {
 	int n = dwfl_module_getsymtab(image->module);
+	uint64_t distance = debug_tls_distance(image);
 	if (c->extent_count)
 		qsort(c->extents, c->extent_count, sizeof *c->extents, by_address);
 	for (int i = 0; i < n && !c->status; i++) {
@@ -346,8 +350,12 @@ static void write_symbols(struct context *c, const struct debug_image *image)
 		GElf_Word section;
 		Elf *elf;
 		const char *name = dwfl_module_getsym_info(image->module, i, &symbol, &address, &section, &elf, NULL);
-		if (!name || !*name || GELF_ST_TYPE(symbol.st_info) != STT_OBJECT || !symbol.st_size ||
-		    !in_writable_section(elf, section) || has_variable(c, address))
+		if (name && GELF_ST_TYPE(symbol.st_info) == STT_TLS && symbol.st_value < distance)
+			address = RT_TLS_END - (distance - symbol.st_value);
+		else if (GELF_ST_TYPE(symbol.st_info) != STT_OBJECT)
+			continue;
+		if (!name || !*name || !symbol.st_size || !in_writable_section(elf, section) ||
+		    has_variable(c, address))
 			continue;
 		char *shown = debug_demangle(name);
 		if (shown)

@@ -110,4 +110,34 @@ fi
 run 0 convert -o /dev/null --to std all.std
 run 0 convert --help
 grep -q 'Usage: racetrace convert' out || wrong 'no usage in --help'
+
+# Thread-local variables keep their names on the way.
+cat >local.c <<'END'
+#include <pthread.h>
+static _Thread_local struct {
+	int calls, errors[4];
+} mine;
+static int *shared;
+static void *user(void *arg)
+{
+	shared[1] = 2;
+	return arg;
+}
+int main(void)
+{
+	pthread_t t;
+	shared = mine.errors;
+	pthread_create(&t, 0, user, 0);
+	shared[1] = 1;
+	return pthread_join(t, 0);
+}
+END
+gcc -g -fsanitize=thread local.c -o local -lpthread && "$RACETRACE" record -o local.zst -- ./local || exit 1
+run 0 convert -o local.jsonl local.zst
+run 0 convert -o back.zst local.jsonl
+for copy in local.zst local.jsonl back.zst; do
+	"$RACETRACE" analyze --kinds race -f json $copy |
+		jq -e '[.anomalies[].variable | [.name, .kind, .declared.line]] == [["mine.errors[1] of thread main", "tls", 4]]' >jq.log ||
+		wrong "$copy: thread-local variable: $("$RACETRACE" analyze --kinds race -f json $copy | jq -c '[.anomalies[].variable]')"
+done
 exit $fail

@@ -193,8 +193,33 @@ START_TEST(memory_on_a_living_threads_stack_is_known_as_such)
 	struct array_trace t;
 	ASK(t, d, events, {2, 0x8ff8, false}, {4, 0x8ff8, false});
 	ck_assert_int_eq(place(d, 2)->kind, RT_MEMORY_STACK);
-	ck_assert_uint_eq(place(d, 2)->stack_owner, 1);
+	ck_assert_uint_eq(place(d, 2)->owner, 1);
 	ck_assert_int_eq(place(d, 4)->kind, RT_MEMORY_UNKNOWN);
+	descriptions_free(d);
+}
+END_TEST
+
+START_TEST(thread_local_memory_is_no_stack_and_no_block_though_it_lies_in_one)
+{
+	static const struct rt_event events[] = {
+	    EVENT(0, ALLOC, 0x8000, 0x1000, 9),
+	    EVENT(1, BEGIN, 0x8000, 0x1000, 0),
+	    EVENT(1, TLS, 0x8f00, 0x40, 0),
+	    EVENT(0, READ, 0x8f00, 8, 10),
+	    EVENT(0, READ, 0x8f38, 8, 10),
+	    EVENT(0, READ, 0x8f40, 8, 10),
+	    EVENT(1, END, 0, 0, 0),
+	    EVENT(0, READ, 0x8f38, 8, 11),
+	};
+	struct array_trace t;
+	ASK(t, d, events, {4, 0x8f00, false}, {5, 0x8f38, false}, {6, 0x8f40, false}, {8, 0x8f38, false});
+	ck_assert_int_eq(place(d, 4)->kind, RT_MEMORY_TLS);
+	ck_assert_int_eq(place(d, 5)->kind, RT_MEMORY_TLS);
+	ck_assert_uint_eq(place(d, 5)->owner, 1);
+	ck_assert_uint_eq(place(d, 5)->tls_end, 0x8f40);
+	ck_assert_uint_eq(place(d, 5)->block.alloc, 0);
+	ck_assert_int_eq(place(d, 6)->kind, RT_MEMORY_HEAP);
+	ck_assert_int_eq(place(d, 8)->kind, RT_MEMORY_HEAP);
 	descriptions_free(d);
 }
 END_TEST
@@ -330,6 +355,7 @@ Suite *describe_suite(void)
 	tcase_add_test(c, a_block_is_described_with_the_stack_that_it_was_allocated_in);
 	tcase_add_test(c, a_mapping_says_something_until_a_heap_block_says_more);
 	tcase_add_test(c, memory_on_a_living_threads_stack_is_known_as_such);
+	tcase_add_test(c, thread_local_memory_is_no_stack_and_no_block_though_it_lies_in_one);
 	tcase_add_test(c, locks_held_are_told_with_the_events_that_took_them);
 	tcase_add_test(c, a_lock_taken_again_is_held_until_the_outer_release);
 	tcase_add_test(c, one_event_can_be_asked_about_several_addresses);
