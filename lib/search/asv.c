@@ -228,7 +228,7 @@ static void search_classes(struct search *s, struct match *x, const struct class
 
 static const struct class *class_at(const struct search *s, uint32_t i)
 {
-	return &s->units.classes.items[s->units.sorted[i]];
+	return &s->units.classes.items[i];
 }
 
 /* First class, in order, whose cells are not before these. */

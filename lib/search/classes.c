@@ -3,6 +3,12 @@
 
 #include "lib/trace/vec.h"
 
+/* With the hash, which tells most classes apart without a look at them. */
+struct class_slot {
+	uint32_t class; /* + 1; 0: free */
+	uint32_t hash;
+};
+
 void classes_release(struct classes *c)
 {
 	free(c->items);
@@ -21,18 +27,20 @@ static uint32_t hash(const uint32_t key[CLASS_KEY])
 static bool grow(struct classes *c)
 {
 	uint32_t mask = c->mask ? c->mask * 2 + 1 : 63;
-	uint32_t *slots = calloc((size_t)mask + 1, sizeof *slots);
+	struct class_slot *slots = calloc((size_t)mask + 1, sizeof *slots);
 	if (!slots)
 		return false;
+	for (uint32_t i = 0; c->slots && i <= c->mask; i++) {
+		if (!c->slots[i].class)
+			continue;
+		uint32_t at = c->slots[i].hash & mask;
+		while (slots[at].class)
+			at = (at + 1) & mask;
+		slots[at] = c->slots[i];
+	}
 	free(c->slots);
 	c->slots = slots;
 	c->mask = mask;
-	for (uint32_t i = 0; i < c->count; i++) {
-		uint32_t at = hash(c->items[i].key) & mask;
-		while (slots[at])
-			at = (at + 1) & mask;
-		slots[at] = i + 1;
-	}
 	return true;
 }
 
@@ -41,8 +49,8 @@ void classes_clear(struct classes *c)
 	if (c->count * 4 < c->mask) {
 		for (uint32_t i = 0; i < c->count; i++) {
 			uint32_t at = hash(c->items[i].key) & c->mask;
-			for (; c->slots[at]; at = (at + 1) & c->mask)
-				c->slots[at] = 0;
+			for (; c->slots[at].class; at = (at + 1) & c->mask)
+				c->slots[at] = (struct class_slot){0};
 		}
 	} else if (c->slots) {
 		memset(c->slots, 0, ((size_t)c->mask + 1) * sizeof *c->slots);
@@ -56,10 +64,10 @@ uint32_t classes_index(struct classes *c, const uint32_t key[CLASS_KEY])
 		c->failed = true;
 		return 0;
 	}
-	uint32_t at = hash(key) & c->mask;
-	for (; c->slots[at]; at = (at + 1) & c->mask)
-		if (!memcmp(c->items[c->slots[at] - 1].key, key, sizeof c->items->key))
-			return c->slots[at] - 1;
+	uint32_t h = hash(key), at = h & c->mask;
+	for (; c->slots[at].class; at = (at + 1) & c->mask)
+		if (c->slots[at].hash == h && !memcmp(c->items[c->slots[at].class - 1].key, key, sizeof c->items->key))
+			return c->slots[at].class - 1;
 	if (!vec_reserve(&c->items, &c->capacity, (uint64_t)c->count + 1, sizeof *c->items)) {
 		c->failed = true;
 		return 0;
@@ -68,7 +76,7 @@ uint32_t classes_index(struct classes *c, const uint32_t key[CLASS_KEY])
 	memcpy(k->key, key, sizeof k->key);
 	k->first = k->count = 0;
 	k->next = UINT32_MAX;
-	c->slots[at] = ++c->count;
+	c->slots[at] = (struct class_slot){++c->count, h};
 	return c->count - 1;
 }
 

@@ -17,7 +17,7 @@ struct class
 struct classes {
 	struct class *items;
 	uint32_t count, capacity;
-	uint32_t *slots; /* hash table of class + 1 */
+	struct class_slot *slots; /* hash table */
 	uint32_t mask;
 	bool failed; /* no memory */
 };

@@ -18,16 +18,17 @@ enum { UNIT_GROUP = 4 }; /* numbers that agree in a group */
  * POR sees no difference between them, so the first and the last stand for all.
  */
 struct unit {
-	uint32_t class;
+	uint32_t class;             /* its place before the classes were sorted */
 	uint32_t first[2], last[2]; /* their two events, in program order */
 	uint32_t epochs[2];
 	uint32_t count;
 };
 
 struct units {
-	struct classes classes; /* next: 1 if the units follow one another, 0 if some are nested (recursion) */
-	uint32_t *sorted;       /* classes, sorted by their numbers */
-	struct unit *items;     /* class by class, in the order of their first events */
+	/* Sorted by their numbers, as memcmp does. next: 1 if the units follow one another, 0 if some are nested
+	 * (recursion). */
+	struct classes classes;
+	struct unit *items; /* class by class, in the order of their first events */
 	uint32_t count;
 	struct gaps gaps;
 	bool cut; /* a region had more (cell, site)s than SEARCH_REGION */
