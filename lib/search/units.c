@@ -7,8 +7,9 @@
 #include <assert.h>
 #include <endian.h>
 
-/* Of a region, the first EARLY and the latest RECENT different (cell, site)s are combined with what comes. */
+/* So many units of a class are each its own: few tuples can be looked at one by one. */
 enum { SINGLE = 64 };
+/* Of a region, the first EARLY and the latest RECENT different (cell, site)s are combined with what comes. */
 enum { EARLY = 16, RECENT = SEARCH_REGION - EARLY, CELLS_OF_ACCESS = 16 };
 
 enum { FAMILY_THREAD, FAMILY_CORE, FAMILY_WRITES };

@@ -14,8 +14,8 @@ enum { UNIT_CELL1, UNIT_CELL2, UNIT_SITE1, UNIT_SITE2, UNIT_THREAD, UNIT_GAP, UN
 enum { UNIT_GROUP = 4 }; /* numbers that agree in a group */
 
 /*
- * Units of one class in one POR epoch, that is: between two synchronisation events of their thread other than locks.
- * POR sees no difference between them, so the first and the last stand for all.
+ * A unit; or where a class has many, units of one POR epoch, that is: between two synchronisation events of their
+ * thread other than locks. POR sees no difference between them, so the first and the last stand for all.
  */
 struct unit {
 	uint32_t class;             /* its place before the classes were sorted */
