@@ -43,6 +43,7 @@ struct anomaly {
 	uint32_t orders_unordered; /* bit i: orders[i] leaves it unordered */
 	uint64_t count;            /* pairs (tuples) of events that share these source positions */
 	uint64_t ruled_out; /* so many of them need one of their own events to have happened before: never possible */
+	bool partial;       /* there may be others at these source positions, neither counted nor kept */
 	uint32_t event_count;
 	uint32_t events[ANOMALY_EVENTS_MAX]; /* event indices of the best instance, in the pattern's order */
 	uint32_t *others;                    /* more instances, event_count each; owned; NULL: none */

@@ -273,8 +273,7 @@ static void search_groups(struct search *s, int order, uint32_t u, uint32_t u_en
 			bool enough = tried > counted && x.found && found_full(&s->found, x.found);
 			if (!s->context->every && (enough || tried++ > most)) {
 				s->context->lazy->limits->combinations |= !x.found;
-				if (x.found)
-					found_partial(x.found);
+				found_cut(&s->found, class_at(s, u)->key[UNIT_SITE1], MODEL_NONE);
 				return;
 			}
 			search_classes(s, &x, class_at(s, u + i), class_at(s, v + (i + turn) % v_count));

@@ -312,8 +312,7 @@ static void search_families(struct search *s, const struct class *f1, const stru
 			bool enough = entry && found_full(&s->found, entry) && tried > COUNTED_MAX;
 			if (!s->context->every && (enough || tried++ > TRIED_MAX)) {
 				s->context->lazy->limits->combinations |= !entry;
-				if (entry)
-					found_partial(entry);
+				found_cut(&s->found, f1->key[LOCAL_SITE1], MODEL_NONE);
 				return;
 			}
 			if (local->key[LOCAL_THREAD] != remote->key[REMOTE_THREAD] &&

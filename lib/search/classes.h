@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { CLASS_KEY = 8 };
+enum { CLASS_KEY = 9 };
 
 struct class
 {

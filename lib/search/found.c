@@ -67,6 +67,60 @@ void found_partial(struct found *f)
 	f->partial = true;
 }
 
+/* Source positions that found_cut was told. */
+struct found_cut {
+	uint64_t pcs[2];
+	UT_hash_handle hh;
+};
+#define ANY_PC UINT64_MAX
+
+static const struct found_cut *find_cut(const struct found_list *l, uint64_t first, uint64_t second)
+{
+	uint64_t pcs[2] = {first, second};
+	struct found_cut *c;
+	HASH_FIND(hh, l->cuts, pcs, sizeof pcs, c);
+	return c;
+}
+
+void found_cut(struct found_list *l, uint32_t first, uint32_t second)
+{
+	const struct model *m = l->context->m;
+	uint64_t pcs[2] = {m->sites[first].pc, second == MODEL_NONE ? ANY_PC : m->sites[second].pc};
+	if (find_cut(l, pcs[0], pcs[1]))
+		return;
+	struct found_cut *c = calloc(1, sizeof *c);
+	if (!c) {
+		l->failed = true;
+		return;
+	}
+	memcpy(c->pcs, pcs, sizeof pcs);
+	HASH_ADD(hh, l->cuts, pcs, sizeof c->pcs, c);
+}
+
+static void free_cuts(struct found_list *l)
+{
+	struct found_cut *c, *next;
+	HASH_ITER(hh, l->cuts, c, next)
+	{
+		HASH_DEL(l->cuts, c);
+		free(c);
+	}
+}
+
+/* Is some of what has the entry's source positions left out? */
+static bool is_cut(const struct found_list *l, const struct found *f)
+{
+	const struct pattern *p = f->key.pattern;
+	for (uint32_t i = 0; i < p->count && l->cuts; i++) {
+		if (find_cut(l, f->key.pcs[i], ANY_PC))
+			return true;
+		for (uint32_t k = i + 1; k < p->count; k++)
+			if (p->threads[k] == p->threads[i] && find_cut(l, f->key.pcs[i], f->key.pcs[k]))
+				return true;
+	}
+	return false;
+}
+
 bool found_full(const struct found_list *l, const struct found *f)
 {
 	return f->kept >= (l->kept < FOUND_ALL ? FOUND_INSTANCES : FOUND_FEW);
@@ -204,9 +258,11 @@ static int by_turn(const struct found *a, const struct found *b)
 
 static bool add(struct found_list *l, const struct found *f)
 {
+	bool partial = f->partial || is_cut(l, f);
 	/* Those that share several cells were counted at each of these. */
-	uint64_t count = f->partial || found_full(l, f) ? f->count : f->kept;
+	uint64_t count = partial || found_full(l, f) ? f->count : f->kept;
 	struct anomaly a = anomaly_of(f->key.pattern, f->instances, count, f->observed);
+	a.partial = partial;
 	if (f->kept > 1) {
 		size_t size = (size_t)(f->kept - 1) * a.event_count * sizeof *a.others;
 		if (!(a.others = malloc(size)))
@@ -235,6 +291,7 @@ enum rt_status found_finish(struct found_list *l, struct rt_error *err)
 		free(f->seen);
 		free(f);
 	}
+	free_cuts(l);
 	if (l->failed && l->unfolded > EVERY_MAX)
 		return rt_error_set(err, RT_EMEMORY, "more than %d tuples of events to list one by one", EVERY_MAX);
 	return l->failed ? rt_error_set(err, RT_EMEMORY, "no memory for all anomalies") : RT_OK;

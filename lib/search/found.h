@@ -12,11 +12,13 @@
 enum { FOUND_INSTANCES = 4000, FOUND_FEW = 12, FOUND_ALL = 1 << 22 };
 
 struct found;
+struct found_cut;
 struct found_list {
 	const struct search_context *context; /* borrowed */
 	struct anomaly_list *list;            /* borrowed */
 	struct found *entries;
-	uint32_t kept;     /* instances of all entries */
+	uint32_t kept; /* instances of all entries */
+	struct found_cut *cuts;
 	uint64_t unfolded; /* tuples that --every listed */
 	bool failed;       /* no memory, or too many tuples to list */
 };
@@ -27,6 +29,8 @@ struct found *found_entry(struct found_list *l, const struct pattern *pattern, c
 void found_count(struct found *f, uint64_t tuples);
 /* Not all of its tuples are offered, or looked for. */
 void found_partial(struct found *f);
+/* The same of every entry with accesses of one thread at these sites, in this order; second: MODEL_NONE for any. */
+void found_cut(struct found_list *l, uint32_t first, uint32_t second);
 /* Has it as many instances as are kept? More may be offered: they take the places of others now and then. */
 bool found_full(const struct found_list *l, const struct found *f);
 /* Offers an instance. observed: the recorded run itself shows it. The same one may be offered again. */

@@ -34,12 +34,14 @@ struct pair {
 /* The last access of the region at hand with this cell and site. */
 struct recent {
 	uint32_t cell, site, event, epoch;
+	bool again; /* not the region's first */
 };
 
 struct finder {
 	const struct model *m;
 	struct units *out;
 	bool each, failed;
+	bool left_out;      /* not all pairs of the region at hand were combined */
 	uint32_t *core;     /* by region: a lockset held from its first to its last access, and that all through */
 	uint8_t *contested; /* by event, bits */
 	uint8_t *contested_cells; /* by cell, bits */
@@ -248,7 +250,7 @@ static bool is_met(const struct finder *f, const struct recent *a, const struct 
 }
 
 /* Adds a unit, or counts it with the last one of its class. While pairs are noted, only that is done. */
-static void add_unit(struct finder *f, const struct recent *a, const struct recent *b)
+static void add_unit(struct finder *f, const struct recent *a, const struct recent *b, bool far)
 {
 	const struct model *m = f->m;
 	struct units *out = f->out;
@@ -265,7 +267,8 @@ static void add_unit(struct finder *f, const struct recent *a, const struct rece
 	                           [UNIT_SITE1] = a->site,
 	                           [UNIT_SITE2] = b->site,
 	                           [UNIT_LOCKS1] = model_lockset_of(m, a->event),
-	                           [UNIT_LOCKS2] = model_lockset_of(m, b->event)};
+	                           [UNIT_LOCKS2] = model_lockset_of(m, b->event),
+	                           [UNIT_FAR] = far};
 	uint32_t class = classes_index(&out->classes, key);
 	if (out->classes.failed || out->gaps.failed ||
 	    !vec_reserve(&f->last_unit, &f->last_capacity, out->classes.count, sizeof *f->last_unit)) {
@@ -307,8 +310,12 @@ static void combine(struct finder *f, const struct recent *b)
 	const struct recent *own = recent_find(f, b);
 	for (uint32_t i = 0; i < f->recent_count && !f->failed; i++) {
 		const struct recent *a = &f->recent[i];
-		if (a->cell != b->cell && (!own || a->event >= own->event))
-			add_unit(f, a, b);
+		bool near = !own || a->event >= own->event;
+		if (a->cell == b->cell)
+			continue;
+		if (near)
+			add_unit(f, a, b, false);
+		f->left_out |= !near || a->again;
 	}
 }
 
@@ -316,9 +323,10 @@ static void combine(struct finder *f, const struct recent *b)
 static void remember(struct finder *f, const struct recent *b)
 {
 	struct recent *place = recent_find(f, b);
+	bool again = place;
 	if (!place && f->recent_count < EARLY + RECENT)
 		place = &f->recent[f->recent_count++];
-	f->out->cut |= !place;
+	f->left_out |= !place;
 	for (uint32_t i = EARLY; !place && i < EARLY + RECENT; i++) {
 		bool oldest = true;
 		for (uint32_t k = EARLY; oldest && k < EARLY + RECENT; k++)
@@ -327,6 +335,7 @@ static void remember(struct finder *f, const struct recent *b)
 			place = &f->recent[i];
 	}
 	*place = *b;
+	place->again = again;
 }
 
 /* Calls add for each of the contested cells of an access. */
@@ -335,30 +344,52 @@ static void each_cell(struct finder *f, const struct access *x, void (*add)(stru
 	const struct model *m = f->m;
 	const struct model_event *e = &m->events[x->event];
 	uint32_t cells = m->sites[e->site].cells;
-	for (uint32_t i = 0, n = 0; i < cells && n < CELLS_OF_ACCESS && !f->failed; i++)
+	for (uint32_t i = 0, n = 0; i < cells && !f->failed; i++)
 		if (bit(f->contested_cells, e->object + i)) {
-			n++;
-			add(f, &(struct recent){e->object + i, e->site, x->event, x->epoch});
+			if (n++ == CELLS_OF_ACCESS) {
+				f->out->cut = true;
+				break;
+			}
+			add(f, &(struct recent){e->object + i, e->site, x->event, x->epoch, false});
+		}
+}
+
+/* Is an access like one of the two, in its cell and at its site, between them? */
+static bool is_far(const struct model *m, const struct access *x, const struct access *y, const struct recent *a,
+                   const struct recent *b)
+{
+	for (const struct access *z = x + 1; z < y; z++) {
+		const struct model_event *e = &m->events[z->event];
+		uint32_t end = e->object + m->sites[e->site].cells;
+		if ((e->site == a->site && a->cell >= e->object && a->cell < end) ||
+		    (e->site == b->site && b->cell >= e->object && b->cell < end))
+			return true;
+	}
+	return false;
+}
+
+/* Makes units of two accesses: all, or those that are far. */
+static void combine_two(struct finder *f, const struct access *x, const struct access *y)
+{
+	const struct model *m = f->m;
+	const struct model_event *e1 = &m->events[x->event], *e2 = &m->events[y->event];
+	uint32_t n1 = m->sites[e1->site].cells, n2 = m->sites[e2->site].cells;
+	for (uint32_t i = 0; i < n1; i++)
+		for (uint32_t j = 0; j < n2 && !f->failed; j++) {
+			struct recent a = {e1->object + i, e1->site, x->event, x->epoch, false},
+			              b = {e2->object + j, e2->site, y->event, y->epoch, false};
+			if (a.cell != b.cell && bit(f->contested_cells, a.cell) && bit(f->contested_cells, b.cell) &&
+			    (f->each || is_far(m, x, y, &a, &b)))
+				add_unit(f, &a, &b, !f->each);
 		}
 }
 
 /* Every pair of accesses of a region. */
 static void combine_all(struct finder *f, const struct access *from, const struct access *to)
 {
-	const struct model *m = f->m;
 	for (const struct access *y = from; y < to; y++)
-		for (const struct access *x = from; x < y && !f->failed; x++) {
-			const struct model_event *e1 = &m->events[x->event], *e2 = &m->events[y->event];
-			uint32_t n1 = m->sites[e1->site].cells, n2 = m->sites[e2->site].cells;
-			for (uint32_t i = 0; i < n1; i++)
-				for (uint32_t j = 0; j < n2 && !f->failed; j++) {
-					struct recent a = {e1->object + i, e1->site, x->event, x->epoch},
-					              b = {e2->object + j, e2->site, y->event, y->epoch};
-					if (a.cell != b.cell && bit(f->contested_cells, a.cell) &&
-					    bit(f->contested_cells, b.cell))
-						add_unit(f, &a, &b);
-				}
-		}
+		for (const struct access *x = from; x < y && !f->failed; x++)
+			combine_two(f, x, y);
 }
 
 static void each_region(struct finder *f)
@@ -367,13 +398,15 @@ static void each_region(struct finder *f)
 		const struct access *from = &f->accesses[f->region_first[r]],
 		                    *to = &f->accesses[f->region_first[r + 1]];
 		f->recent_count = 0;
-		if (f->each)
+		f->left_out = f->each;
+		for (const struct access *x = from; !f->each && to - from > 1 && x < to; x++) {
+			each_cell(f, x, combine);
+			each_cell(f, x, remember);
+		}
+		if (f->left_out && (f->each || to - from <= SEARCH_REGION))
 			combine_all(f, from, to);
 		else
-			for (const struct access *x = from; to - from > 1 && x < to; x++) {
-				each_cell(f, x, combine);
-				each_cell(f, x, remember);
-			}
+			f->out->cut |= f->left_out;
 	}
 }
 

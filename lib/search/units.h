@@ -9,8 +9,9 @@
 #include "lib/search/classes.h"
 #include "lib/search/gap.h"
 
-/* Numbers of a class of units: cells, sites, thread, locks held in between and at either. */
-enum { UNIT_CELL1, UNIT_CELL2, UNIT_SITE1, UNIT_SITE2, UNIT_THREAD, UNIT_GAP, UNIT_LOCKS1, UNIT_LOCKS2 };
+/* Numbers of a class of units: cells, sites, thread, locks held in between and at either, whether another access like
+ * one of the two is between them. */
+enum { UNIT_CELL1, UNIT_CELL2, UNIT_SITE1, UNIT_SITE2, UNIT_THREAD, UNIT_GAP, UNIT_LOCKS1, UNIT_LOCKS2, UNIT_FAR };
 enum { UNIT_GROUP = 4 }; /* numbers that agree in a group */
 
 /*
@@ -31,13 +32,13 @@ struct units {
 	struct unit *items; /* class by class, in the order of their first events */
 	uint32_t count;
 	struct gaps gaps;
-	bool cut; /* a region had more (cell, site)s than SEARCH_REGION */
+	bool cut; /* a region had more accesses than SEARCH_REGION, and not all pairs of them are units */
 };
 
 /*
- * Finds them. each: every pair of accesses of a region, one a unit. Otherwise of those that agree in cells and sites
- * the nearest to one another, and of regions with very many cells not all pairs: counts are lower bounds. False without
- * memory. To be released in any case.
+ * Finds them. each: every pair of accesses of a region, one a unit. Otherwise that of a region with few accesses; in a
+ * larger one of those that agree in cells and sites the nearest to one another, and with very many cells not all of
+ * these. False without memory. To be released in any case.
  */
 bool units_find(struct units *u, const struct model *m, bool each);
 void units_release(struct units *u);

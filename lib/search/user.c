@@ -170,7 +170,12 @@ static bool tried_enough(struct search *s, uint32_t level, uint32_t e)
 	                           level ? m->segments[segment].region : m->segments[segment].region != MODEL_NONE};
 	uint32_t class = classes_index(&s->tried[level], key);
 	s->found.failed |= s->tried[level].failed;
-	return s->found.failed || s->tried[level].items[class].count++ >= NEAREST;
+	if (s->found.failed)
+		return true;
+	bool enough = s->tried[level].items[class].count++ >= NEAREST;
+	if (enough)
+		found_cut(&s->found, m->events[e].site, MODEL_NONE);
+	return enough;
 }
 
 static void bind(struct search *s);
@@ -242,6 +247,8 @@ static void try_list(struct search *s, uint32_t place, const uint32_t *list, uin
 		if (down && !out_of_budget(s))
 			try_event(s, place, list[--down]);
 	}
+	if (out_of_budget(s))
+		found_cut(&s->found, s->m->events[s->events[s->order[0]]].site, MODEL_NONE);
 }
 
 /* Events of the region that f is in. */

@@ -498,7 +498,7 @@ static enum rt_status decide(struct provers *p, struct candidate *c, bool *refut
 	bool each[MANY] = {false};
 	uint32_t many = c->instances < MANY ? c->instances : MANY;
 	enum rt_status status = RT_OK;
-	*refuted = c->asked.count - c->asked.ruled_out <= c->instances;
+	*refuted = !c->asked.partial && c->asked.count - c->asked.ruled_out <= c->instances;
 	for (uint32_t i = 0; i < many && is_open(c) && !status; i++)
 		status = ask(p, c, i, CHEAP, &each[i], err);
 	for (uint32_t i = 0; i < many && is_open(c) && !status; i++) {

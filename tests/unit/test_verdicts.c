@@ -186,12 +186,67 @@ START_TEST(what_some_reordering_shows_is_proved_and_nothing_else)
 }
 END_TEST
 
+static uint64_t pc_of(const struct analysis *a, const struct anomaly *x, uint32_t i)
+{
+	return a->model->sites[a->model->events[x->events[i]].site].pc;
+}
+
+/* The strongest verdict on a tuple, of those listed one by one, at the source positions of this anomaly. */
+static enum verdict strongest(const struct analysis *every, const struct analysis *a, const struct anomaly *x)
+{
+	enum verdict best = VERDICT_REFUTED;
+	for (size_t i = 0; i < every->anomalies.count; i++) {
+		const struct anomaly *y = &every->anomalies.items[i];
+		uint32_t same = 0;
+		for (uint32_t k = 0; k < x->event_count && y->pattern == x->pattern; k++)
+			same += pc_of(every, y, k) == pc_of(a, x, k);
+		if (same == x->event_count && y->verdict > best)
+			best = y->verdict;
+	}
+	return best;
+}
+
+/* Many instances share their source positions here. */
+START_TEST(what_is_refuted_at_source_positions_is_refuted_of_each_tuple)
+{
+	static struct oracle_trace t;
+	uint64_t refuted = 0, shown = 0;
+	for (uint64_t seed = 1; seed <= random_seeds(TRACES / 2, MIXES); seed++) {
+		struct memory_trace memory;
+		struct analysis *every, *folded;
+		struct rt_error err = {0};
+		struct analysis_options options = {.kinds = 1u << ANOMALY_ATOMICITY | 1u << ANOMALY_ASV, .orders = 1};
+		oracle_random(&t, seed * 77 + (uint64_t)_i * 1000003, mixes[_i], 12 + (int)(seed % 20));
+		ck_assert_msg(analysis_run(random_trace(&memory, &t), &options, &folded, &err) == RT_OK, "%s",
+		              err.message);
+		options.every = true;
+		ck_assert_msg(analysis_run(random_trace(&memory, &t), &options, &every, &err) == RT_OK, "%s",
+		              err.message);
+		for (size_t i = 0; i < folded->anomalies.count; i++) {
+			const struct anomaly *x = &folded->anomalies.items[i];
+			enum verdict best = strongest(every, folded, x);
+			if (x->verdict == VERDICT_REFUTED && best != VERDICT_REFUTED)
+				ck_abort_msg("%s %s %u %u %u is %s, but %s in\n%s", anomaly_kind_name(x->kind),
+				             x->pattern, x->events[0] + 1, x->events[1] + 1, x->events[2] + 1,
+				             verdict_name(x->verdict), verdict_name(best), random_text(&t));
+			refuted += x->verdict == VERDICT_REFUTED;
+			shown += x->verdict >= VERDICT_PROVED;
+		}
+		analysis_free(every);
+		analysis_free(folded);
+	}
+	ck_assert_uint_gt(refuted, 0);
+	ck_assert_uint_gt(shown, 0);
+}
+END_TEST
+
 Suite *verdicts_suite(void)
 {
 	Suite *s = suite_create("verdicts");
 	TCase *c = tcase_create("random traces");
 	tcase_set_timeout(c, 600);
 	tcase_add_loop_test(c, what_some_reordering_shows_is_proved_and_nothing_else, 0, MIXES);
+	tcase_add_loop_test(c, what_is_refuted_at_source_positions_is_refuted_of_each_tuple, 0, MIXES);
 	suite_add_tcase(s, c);
 	return s;
 }
