@@ -56,7 +56,7 @@ struct description {
 /* Is the event of so many bytes (arg) of memory (addr): an access, or the allocation that a race is with? */
 static inline bool description_has_size(const struct description *d)
 {
-	return rt_op_is_access(d->event.op) || d->event.op == RT_OP_ALLOC;
+	return (rt_op_is_access(d->event.op) && d->event.op != RT_OP_FENCE) || d->event.op == RT_OP_ALLOC;
 }
 
 struct descriptions;
