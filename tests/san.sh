@@ -3,6 +3,8 @@
 # UndefinedBehaviorSanitizer (the recorder itself lives in other programs and is not instrumented).
 set -u
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:verify_asan_link_order=0 UBSAN_OPTIONS=print_stacktrace=1
+# All of them are looked at without the sanitizers.
+export RT_RANDOM_TRACES=${RT_RANDOM_TRACES:-4000}
 passed=0
 failed=0
 bash tests/cli/run.sh "$1" >"$1/cli.log" 2>&1 &
