@@ -9,7 +9,7 @@
  * Instances that are kept of an anomaly, for the provers: where one cannot happen, another may; and it is refuted only
  * if all of them are. Once there are FOUND_ALL of all anomalies, FOUND_FEW of each that has no more yet.
  */
-enum { FOUND_INSTANCES = 4000, FOUND_FEW = 12, FOUND_ALL = 1 << 22 };
+enum { FOUND_INSTANCES = 2000, FOUND_FEW = 12, FOUND_ALL = 1 << 23 };
 
 struct found;
 struct found_cut;
