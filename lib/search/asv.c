@@ -190,24 +190,21 @@ static void sweep(struct search *s, struct match *x)
 static void try_all(struct search *s, struct match *x)
 {
 	uint32_t u_count = x->u_count, v_count = x->v_count;
-	bool cut = false;
-	if (!s->context->every && u_count > NESTED_MAX) {
+	if (!s->context->every && u_count > NESTED_MAX)
 		u_count = NESTED_MAX;
-		cut = true;
-	}
-	if (!s->context->every && v_count > NESTED_MAX) {
+	if (!s->context->every && v_count > NESTED_MAX)
 		v_count = NESTED_MAX;
-		cut = true;
-	}
+	bool left_out = u_count < x->u_count || v_count < x->v_count;
 	for (uint32_t i = 0; i < u_count; i++)
 		for (uint32_t j = 0; j < v_count && !s->found.failed; j++) {
 			const struct unit *u = &x->us[i], *v = &x->vs[j];
 			offer_units(s, x, u, v);
 			if (x->found && fits(s, x, u->first, v->first))
 				found_count(x->found, (uint64_t)u->count * v->count);
-			if (x->found && (cut || u->count > 1 || v->count > 1))
-				found_partial(x->found);
+			left_out |= u->count > 1 || v->count > 1;
 		}
+	if (x->found && left_out)
+		found_partial(x->found);
 }
 
 /* Combines two classes at the sites of the match. */
@@ -270,10 +267,13 @@ static void search_groups(struct search *s, int order, uint32_t u, uint32_t u_en
 		return;
 	for (uint32_t turn = 0; turn < v_count; turn++)
 		for (uint32_t i = 0; i < u_count && !s->found.failed; i++) {
-			bool enough = tried > counted && x.found && found_full(&s->found, x.found);
-			if (!s->context->every && (enough || tried++ > most)) {
+			if (!s->context->every && tried > counted && x.found && found_full(&s->found, x.found)) {
+				found_partial(x.found);
+				return;
+			}
+			if (!s->context->every && tried++ > most) {
 				s->context->lazy->limits->combinations |= !x.found;
-				found_cut(&s->found, class_at(s, u)->key[UNIT_SITE1], MODEL_NONE);
+				found_cut(&s->found, class_at(s, u)->key[UNIT_SITE1]);
 				return;
 			}
 			search_classes(s, &x, class_at(s, u + i), class_at(s, v + (i + turn) % v_count));

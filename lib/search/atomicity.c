@@ -309,10 +309,13 @@ static void search_families(struct search *s, const struct class *f1, const stru
 	for (uint32_t i = f1->next; i != UINT32_MAX; i = s->locals.items[i].next)
 		for (uint32_t j = f2->next; j != UINT32_MAX && !s->found.failed; j = s->remotes.items[j].next) {
 			const struct class *local = &s->locals.items[i], *remote = &s->remotes.items[j];
-			bool enough = entry && found_full(&s->found, entry) && tried > COUNTED_MAX;
-			if (!s->context->every && (enough || tried++ > TRIED_MAX)) {
+			if (!s->context->every && tried > COUNTED_MAX && entry && found_full(&s->found, entry)) {
+				found_partial(entry);
+				return;
+			}
+			if (!s->context->every && tried++ > TRIED_MAX) {
 				s->context->lazy->limits->combinations |= !entry;
-				found_cut(&s->found, f1->key[LOCAL_SITE1], MODEL_NONE);
+				found_cut(&s->found, f1->key[LOCAL_SITE1]);
 				return;
 			}
 			if (local->key[LOCAL_THREAD] != remote->key[REMOTE_THREAD] &&

@@ -67,34 +67,31 @@ void found_partial(struct found *f)
 	f->partial = true;
 }
 
-/* Source positions that found_cut was told. */
+/* A source position that found_cut was told of. */
 struct found_cut {
-	uint64_t pcs[2];
+	uint64_t pc;
 	UT_hash_handle hh;
 };
-#define ANY_PC UINT64_MAX
 
-static const struct found_cut *find_cut(const struct found_list *l, uint64_t first, uint64_t second)
+static const struct found_cut *find_cut(const struct found_list *l, uint64_t pc)
 {
-	uint64_t pcs[2] = {first, second};
 	struct found_cut *c;
-	HASH_FIND(hh, l->cuts, pcs, sizeof pcs, c);
+	HASH_FIND(hh, l->cuts, &pc, sizeof pc, c);
 	return c;
 }
 
-void found_cut(struct found_list *l, uint32_t first, uint32_t second)
+void found_cut(struct found_list *l, uint32_t site)
 {
-	const struct model *m = l->context->m;
-	uint64_t pcs[2] = {m->sites[first].pc, second == MODEL_NONE ? ANY_PC : m->sites[second].pc};
-	if (find_cut(l, pcs[0], pcs[1]))
+	uint64_t pc = l->context->m->sites[site].pc;
+	if (find_cut(l, pc))
 		return;
 	struct found_cut *c = calloc(1, sizeof *c);
 	if (!c) {
 		l->failed = true;
 		return;
 	}
-	memcpy(c->pcs, pcs, sizeof pcs);
-	HASH_ADD(hh, l->cuts, pcs, sizeof c->pcs, c);
+	c->pc = pc;
+	HASH_ADD(hh, l->cuts, pc, sizeof c->pc, c);
 }
 
 static void free_cuts(struct found_list *l)
@@ -110,14 +107,9 @@ static void free_cuts(struct found_list *l)
 /* Is some of what has the entry's source positions left out? */
 static bool is_cut(const struct found_list *l, const struct found *f)
 {
-	const struct pattern *p = f->key.pattern;
-	for (uint32_t i = 0; i < p->count && l->cuts; i++) {
-		if (find_cut(l, f->key.pcs[i], ANY_PC))
+	for (uint32_t i = 0; i < f->key.pattern->count; i++)
+		if (find_cut(l, f->key.pcs[i]))
 			return true;
-		for (uint32_t k = i + 1; k < p->count; k++)
-			if (p->threads[k] == p->threads[i] && find_cut(l, f->key.pcs[i], f->key.pcs[k]))
-				return true;
-	}
 	return false;
 }
 
@@ -127,9 +119,9 @@ bool found_full(const struct found_list *l, const struct found *f)
 }
 
 /* The instance's place, f->kept: none. */
-static uint32_t place_for(struct found_list *l, struct found *f)
+static uint32_t place_for(struct found_list *l, struct found *f, bool full)
 {
-	if (!found_full(l, f)) {
+	if (!full) {
 		l->kept++;
 		return f->kept++;
 	}
@@ -168,10 +160,10 @@ static bool grow_seen(struct found *f)
 
 /* Is it not kept yet? Then there is room for it. When all are kept that may be, what comes is not told from what came
  * after that: it is more than is kept in any case. */
-static bool is_new(struct found_list *l, struct found *f, const uint32_t *events)
+static bool is_new(struct found_list *l, struct found *f, const uint32_t *events, bool full)
 {
 	uint32_t n = f->key.pattern->count;
-	if (!found_full(l, f) &&
+	if (!full &&
 	    (!grow_seen(f) || !vec_reserve(&f->instances, &f->capacity, ((uint64_t)f->kept + 1) * n, sizeof *events))) {
 		l->failed = true;
 		return false;
@@ -179,7 +171,7 @@ static bool is_new(struct found_list *l, struct found *f, const uint32_t *events
 	uint64_t hash = XXH3_64bits(events, n * sizeof *events) | 1, *at = seen_at(f, hash);
 	if (*at)
 		return false;
-	if (!found_full(l, f))
+	if (!full)
 		*at = hash;
 	return true;
 }
@@ -187,10 +179,11 @@ static bool is_new(struct found_list *l, struct found *f, const uint32_t *events
 void found_offer(struct found_list *l, struct found *f, const uint32_t *events, bool observed)
 {
 	uint32_t n = f->key.pattern->count;
-	if (!is_new(l, f, events))
+	bool full = found_full(l, f);
+	if (!is_new(l, f, events, full))
 		return;
 	f->offered++;
-	uint32_t place = observed && !f->observed && found_full(l, f) ? f->kept - 1 : place_for(l, f);
+	uint32_t place = observed && !f->observed && full ? f->kept - 1 : place_for(l, f, full);
 	if (place == f->kept)
 		return;
 	uint32_t *to = f->instances + (size_t)place * n;

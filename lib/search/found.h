@@ -29,8 +29,8 @@ struct found *found_entry(struct found_list *l, const struct pattern *pattern, c
 void found_count(struct found *f, uint64_t tuples);
 /* Not all of its tuples are offered, or looked for. */
 void found_partial(struct found *f);
-/* The same of every entry with accesses of one thread at these sites, in this order; second: MODEL_NONE for any. */
-void found_cut(struct found_list *l, uint32_t first, uint32_t second);
+/* The same of every entry with an access at this site. */
+void found_cut(struct found_list *l, uint32_t site);
 /* Has it as many instances as are kept? More may be offered: they take the places of others now and then. */
 bool found_full(const struct found_list *l, const struct found *f);
 /* Offers an instance. observed: the recorded run itself shows it. The same one may be offered again. */

@@ -174,7 +174,7 @@ static bool tried_enough(struct search *s, uint32_t level, uint32_t e)
 		return true;
 	bool enough = s->tried[level].items[class].count++ >= NEAREST;
 	if (enough)
-		found_cut(&s->found, m->events[e].site, MODEL_NONE);
+		found_cut(&s->found, m->events[e].site);
 	return enough;
 }
 
@@ -248,7 +248,7 @@ static void try_list(struct search *s, uint32_t place, const uint32_t *list, uin
 			try_event(s, place, list[--down]);
 	}
 	if (out_of_budget(s))
-		found_cut(&s->found, s->m->events[s->events[s->order[0]]].site, MODEL_NONE);
+		found_cut(&s->found, s->m->events[s->events[s->order[0]]].site);
 }
 
 /* Events of the region that f is in. */

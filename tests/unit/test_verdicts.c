@@ -4,6 +4,7 @@
  * atomicity violations and deadlocks of two threads that are possible are all found. Races: test_oracle.c.
  */
 #include "lib/search/analysis.h"
+#include "lib/search/pattern_file.h"
 #include "tests/unit/random_trace.h"
 
 #include <check.h>
@@ -206,16 +207,25 @@ static enum verdict strongest(const struct analysis *every, const struct analysi
 	return best;
 }
 
+/* One that is no built-in one: other accesses may come between a and c. */
+static const char mine[] =
+    "pattern mine\nE = a - b - c\nT = t - u - t\nSV = s - s - s\nAR = x - y - x\nAT = r - w - r\n";
+
 /* Many instances share their source positions here. */
 START_TEST(what_is_refuted_at_source_positions_is_refuted_of_each_tuple)
 {
 	static struct oracle_trace t;
 	uint64_t refuted = 0, shown = 0;
+	struct pattern_list user = {0};
+	struct rt_error err = {0};
+	ck_assert_msg(!pattern_list_parse(&user, mine, sizeof mine - 1, "mine", &err), "%s", err.message);
 	for (uint64_t seed = 1; seed <= random_seeds(TRACES / 2, MIXES); seed++) {
 		struct memory_trace memory;
 		struct analysis *every, *folded;
-		struct rt_error err = {0};
-		struct analysis_options options = {.kinds = 1u << ANOMALY_ATOMICITY | 1u << ANOMALY_ASV, .orders = 1};
+		struct analysis_options options = {.kinds = 1u << ANOMALY_ATOMICITY | 1u << ANOMALY_ASV |
+		                                            1u << ANOMALY_PATTERN,
+		                                   .orders = 1,
+		                                   .user = user.items};
 		oracle_random(&t, seed * 77 + (uint64_t)_i * 1000003, mixes[_i], 12 + (int)(seed % 20));
 		ck_assert_msg(analysis_run(random_trace(&memory, &t), &options, &folded, &err) == RT_OK, "%s",
 		              err.message);
@@ -235,6 +245,7 @@ START_TEST(what_is_refuted_at_source_positions_is_refuted_of_each_tuple)
 		analysis_free(every);
 		analysis_free(folded);
 	}
+	pattern_list_release(&user);
 	ck_assert_uint_gt(refuted, 0);
 	ck_assert_uint_gt(shown, 0);
 }
