@@ -16,11 +16,13 @@ def positions($kind): if $kind == "race" or $kind == "deadlock" then sort else .
 
 def expectations:
 	markers as $at
-	| [$expect | split("\n")[] | sub("#.*"; "") | [scan("[^ \t]+")] | select(length > 0 and .[0] != "kinds")
+	| [$expect | split("\n")[] | sub("#.*"; "") | [scan("[^ \t]+")]
+	   | select(length > 0 and (.[0] | IN("kinds", "args", "status") | not))
 	   | . as $words
 	   | ($words[1] // "" | split("/") | map(split(","))) as $allowed
 	   | {text: ($words | join(" ")), kind: $words[0], usual: $allowed[0], tolerated: ($allowed[1] // []), variable: $words[2],
-	      at: ($words[3:] | map(if ($at[.[1:]] // [] | length) == 1 then "\($name):\($at[.[1:]][0])"
+	      at: ($words[3:] | map(if test("^:[0-9]+$") then "\($name)\(.)"
+	                            elif ($at[.[1:]] // [] | length) == 1 then "\($name):\($at[.[1:]][0])"
 	                            else error("'\(.)' of '\($words | join(" "))' marks no or several lines of \($name)") end)
 	           | positions($words[0]))}
 	   | if .usual + .tolerated - verdicts != [] or (.usual | length) == 0 or (.at | length) < 2

@@ -24,14 +24,21 @@ compile() {
 	esac
 }
 
+# setting EXPECT WORD: what the line of the expectations that begins with the word says behind it.
+setting() {
+	sed -n "s/^$2 //p" "$1"
+}
+
 # differences FOLDER SOURCE KINDS EXPECT CASE: records and analyzes FOLDER/app, prints what is not as expected.
 differences() {
-	local folder=$1 status all=()
+	local folder=$1 status due args all=()
 	# What is expected to be refuted has to be listed.
 	grep -q '^[a-z]* [a-z,]*refuted' "$4" && all=(--all)
-	timeout 60 "$racetrace" record -o "$folder/trace.zst" -- "$folder/app" >"$folder/out" 2>"$folder/err"
+	read -ra args < <(setting "$4" args)
+	due=$(setting "$4" status)
+	timeout 60 "$racetrace" record -o "$folder/trace.zst" -- "$folder/app" "${args[@]}" >"$folder/out" 2>"$folder/err"
 	status=$?
-	[ $status = 0 ] || echo "wrong: recorded program ended with status $status: $(tail -n 3 "$folder/err")"
+	[ $status = "${due:-0}" ] || echo "wrong: recorded program ended with status $status: $(tail -n 3 "$folder/err")"
 	timeout 60 "$racetrace" analyze --format json "${all[@]}" ${3:+--kinds "$3"} "$folder/trace.zst" >"$folder/report.json" 2>"$folder/err"
 	status=$?
 	jq -r -f "$here/compare.jq" --argjson status $status --rawfile source "$2" --arg name "${2##*/}" \
@@ -39,12 +46,12 @@ differences() {
 		echo "wrong: cannot compare the report of analyze, which ended with status $status: $(tail -n 3 "$folder/err")"
 }
 
-# check_sample VARIANT SOURCE FOLDER: prints differences; tries again while a verdict is tolerated but unusual.
+# check_sample VARIANT SOURCE FOLDER EXPECT: prints differences; tries again while a verdict is tolerated but unusual.
 check_sample() {
-	local source=$2 folder=$3 expect=${2%.*}.expect kinds="race" found usual="" i word rest
-	while read -r word rest; do
-		[ "$word" != kinds ] || kinds=${rest// /,}
-	done <"$expect"
+	local source=$2 folder=$3 expect=$4 kinds found usual="" i
+	kinds=$(setting "$expect" kinds)
+	kinds=${kinds:-race}
+	kinds=${kinds// /,}
 	compile "$1" "$source" "$folder/app" 2>&1 || { echo "wrong: does not compile"; return; }
 	for ((i = 0; i < TRIES; i++)); do
 		found=$(differences "$folder" "$source" "$kinds" "$expect" "")
@@ -67,16 +74,18 @@ check_case() {
 	differences "$2" "$1" "" /dev/null "$3"
 }
 
-# check VARIANT SOURCE [EXPECTED]: one test; leaves its differences in the results.
+# check VARIANT SOURCE EXPECTED: one test; leaves its differences in the results. What is expected is a file of
+# expectations, or of a case one word.
 check() {
 	local name=${2#"$top"/} folder begin=$EPOCHREALTIME found
+	[[ $3 == *.expect ]] && name=${3#"$top"/}
 	name="${name%.*} ($1)"
 	folder=$results/${name//[\/ ()]/_}
 	mkdir "$folder"
-	if [ "$1" = case ]; then
-		found=$(check_case "$2" "$folder" "$3")
+	if [[ $3 == *.expect ]]; then
+		found=$(check_sample "$1" "$2" "$folder" "$3")
 	else
-		found=$(check_sample "$1" "$2" "$folder")
+		found=$(check_case "$2" "$folder" "$3")
 	fi
 	if [ -n "$found" ]; then
 		printf '%s\n' "not ok: $name" "    ${found//$'\n'/$'\n'    }" | tee "$folder/result"
@@ -115,20 +124,26 @@ command -v clang >/dev/null && clang=clang
 
 # Every test as three words: variant, source, what is expected of a case.
 tests() {
-	local source program expected what
+	local source program expected expect what
 	for source in "$top"/samples/*.c; do
 		wanted "$source" || continue
-		printf '%s\0' gcc-O1 "$source" - gcc-O2 "$source" -
+		expect=${source%.c}.expect
+		printf '%s\0' gcc-O1 "$source" "$expect" gcc-O2 "$source" "$expect"
 		# What Clang compiles goes the same way from there on: the racy ones are enough.
-		[ -n "$clang" ] && grep -q '^race' "${source%.c}.expect" && printf '%s\0' clang "$source" -
+		[ -n "$clang" ] && grep -q '^race' "$expect" && printf '%s\0' clang "$source" "$expect"
 	done
 	for source in "$top"/samples/*/*.c "$top"/samples/*/*.cpp; do
 		[ -e "$source" ] || continue
-		wanted "$source" && printf '%s\0' gcc-O1 "$source" -
+		wanted "$source" && printf '%s\0' gcc-O1 "$source" "${source%.*}.expect"
 	done
 	while IFS=$'\t' read -r program expected what; do
-		[ "$program" = program ] || [ -z "$what" ] || ! wanted "$program" ||
-			printf '%s\0' case "$top/tests/cases/$program" "$expected"
+		[ "$program" = program ] || [ -z "$what" ] || ! wanted "$program" && continue
+		source=$top/tests/cases/$program
+		[ "$expected" = exact ] || printf '%s\0' case "$source" "$expected"
+		# Without a file of expectations, one that does not exist is a test that fails.
+		[ "$expected" != exact ] || for expect in "${source%.*}".*expect; do
+			printf '%s\0' case "$source" "$expect"
+		done
 	done <"$top/tests/cases/expected.tsv"
 }
 
