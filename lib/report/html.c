@@ -370,6 +370,24 @@ static void put_name(const struct page *p, const struct anomaly *anomaly, struct
 		fprintf(p->out, "memory at 0x%" PRIx64, subject->address);
 }
 
+/* Why it is only predicted. */
+static void put_reasons(const struct page *p, const struct anomaly *anomaly)
+{
+	char text[REASON_TEXT_MAX];
+	if (anomaly->verdict != VERDICT_PREDICTED || !anomaly->reasons.set)
+		return;
+	const char *between = "<p>Only predicted: ";
+	for (int i = 0; i < REASONS; i++) {
+		if (!reasons_has(&anomaly->reasons, (enum reason)i))
+			continue;
+		fputs(between, p->out);
+		reason_text(&anomaly->reasons, (enum reason)i, text);
+		put(p, text);
+		between = "; ";
+	}
+	fputs(".</p>\n", p->out);
+}
+
 static bool put_anomaly(const struct page *p, const struct report_entry *entry)
 {
 	struct subject subject;
@@ -385,6 +403,7 @@ static bool put_anomaly(const struct page *p, const struct report_entry *entry)
 		put_subject(p, &subject);
 	for (uint32_t i = 0; i < anomaly->event_count; i++)
 		put_event(p, anomaly->events[i]);
+	put_reasons(p, anomaly);
 	bool ok = put_schedule(p, anomaly);
 	fprintf(p->out, "<p>rank %.2f:", entry->rank.value);
 	for (size_t i = 0; i < entry->rank.why_count; i++)

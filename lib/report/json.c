@@ -231,6 +231,30 @@ static void put_evidence(struct writing *j, const char *key, const struct anomal
 	jw_object_end(w);
 }
 
+/* Why it is only predicted. */
+static void put_reasons(struct writing *j, const char *key, const struct reasons *reasons)
+{
+	char text[REASON_TEXT_MAX];
+	struct json_writer *w = &j->w;
+	jw_array(w, key);
+	for (int i = 0; i < REASONS; i++) {
+		if (!reasons_has(reasons, (enum reason)i))
+			continue;
+		jw_object(w, NULL);
+		jw_text(w, "reason", reason_name((enum reason)i));
+		if (reasons->details[i])
+			jw_text(w, "detail", reasons->details[i]);
+		if (i == REASON_INSTANCES) {
+			jw_number(w, "looked_at", reasons->looked);
+			jw_number(w, "instances", reasons->instances);
+		}
+		reason_text(reasons, (enum reason)i, text);
+		jw_text(w, "text", text);
+		jw_object_end(w);
+	}
+	jw_array_end(w);
+}
+
 static void put_goal(struct writing *j, const char *key, const struct anomaly *anomaly)
 {
 	struct json_writer *w = &j->w;
@@ -293,6 +317,8 @@ static void put_anomaly(struct writing *j, const struct report_entry *entry)
 	jw_text(w, "kind", anomaly_kind_name(anomaly->kind));
 	jw_text(w, "pattern", anomaly->pattern);
 	jw_text(w, "verdict", verdict_name(anomaly->verdict));
+	if (anomaly->verdict == VERDICT_PREDICTED)
+		put_reasons(j, "reasons", &anomaly->reasons);
 	put_evidence(j, "evidence", anomaly);
 	jw_real(w, "rank", entry->rank.value);
 	jw_array(w, "why");

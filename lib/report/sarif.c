@@ -291,6 +291,16 @@ static void put_properties(struct json_writer *w, const char *key, const struct 
 	jw_text(w, "id", entry->id);
 	jw_text(w, "verdict", verdict_name(anomaly->verdict));
 	jw_text(w, "pattern", anomaly->pattern);
+	if (anomaly->verdict == VERDICT_PREDICTED) {
+		char text[REASON_TEXT_MAX];
+		jw_array(w, "reasons");
+		for (int i = 0; i < REASONS; i++)
+			if (reasons_has(&anomaly->reasons, (enum reason)i)) {
+				reason_text(&anomaly->reasons, (enum reason)i, text);
+				jw_text(w, NULL, text);
+			}
+		jw_array_end(w);
+	}
 	jw_array(w, "unorderedBy");
 	for (int i = 0; i < 32 && orders[i].name; i++)
 		if (anomaly->orders_run >> i & anomaly->orders_unordered >> i & 1)

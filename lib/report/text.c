@@ -302,6 +302,24 @@ static void put_evidence(const struct printer *p, const struct report_entry *ent
 	fputs("\n", p->out);
 }
 
+/* Why it is only predicted. */
+static void put_reasons(const struct printer *p, const struct anomaly *anomaly)
+{
+	char text[REASON_TEXT_MAX];
+	if (anomaly->verdict != VERDICT_PREDICTED || !anomaly->reasons.set)
+		return;
+	const char *between = "  only predicted: ";
+	for (int i = 0; i < REASONS; i++) {
+		if (!reasons_has(&anomaly->reasons, (enum reason)i))
+			continue;
+		fputs(between, p->out);
+		reason_text(&anomaly->reasons, (enum reason)i, text);
+		put(p, text);
+		between = "; ";
+	}
+	fputc('\n', p->out);
+}
+
 /* How another run gets there, in turns of threads, if that is short enough to be read. */
 static void put_schedule(const struct printer *p, const struct report_entry *entry)
 {
@@ -378,6 +396,7 @@ static void put_anomaly(const struct printer *p, const struct report_entry *entr
 	if (about)
 		put_subject(p, &subject, anomaly_is_birth(p->r->analysis->model, anomaly));
 	put_creations(p, anomaly);
+	put_reasons(p, anomaly);
 	put_schedule(p, entry);
 	put_evidence(p, entry);
 	fputc('\n', p->out);

@@ -18,6 +18,16 @@ struct anomaly *anomaly_add(struct anomaly_list *list, const struct anomaly *a)
 	return &list->items[list->count++];
 }
 
+void anomaly_cap(struct anomaly *a, enum reason reason, const char *detail)
+{
+	reasons_add(&a->reasons, reason);
+	a->reasons.capped = true;
+	if (detail)
+		a->reasons.details[reason] = detail;
+	if (a->verdict > VERDICT_PREDICTED)
+		a->verdict = VERDICT_PREDICTED;
+}
+
 static void release(struct anomaly *a)
 {
 	if (a->schedule)

@@ -3,6 +3,7 @@
 #define LIB_SEARCH_ANOMALY_H
 
 #include "lib/order/order.h"
+#include "lib/search/reason.h"
 
 enum anomaly_kind { ANOMALY_RACE, ANOMALY_ATOMICITY, ANOMALY_ASV, ANOMALY_DEADLOCK, ANOMALY_PATTERN, ANOMALY_KINDS };
 
@@ -55,7 +56,15 @@ struct anomaly {
 	uint32_t lean;             /* the first of them, an event index */
 	uint32_t substitutes;      /* reads in the schedule that see another write of the value that they saw */
 	uint32_t substitute;       /* the first of them, an event index */
+	struct reasons reasons;    /* why it is only predicted; of no meaning for other verdicts */
 };
+
+/*
+ * Holds an anomaly to `predicted` at most, and notes why. May be called before the provers decide, which then keep to
+ * it, and after they have; not by them. A refuted one stays refuted. detail: what the reason's text names, borrowed: it
+ * must live as long as the anomaly; or NULL.
+ */
+void anomaly_cap(struct anomaly *a, enum reason reason, const char *detail);
 
 /* Is it a race with the allocation of a block? Its first event is the ALLOC, and no access. */
 static inline bool anomaly_is_birth(const struct model *m, const struct anomaly *a)

@@ -15,7 +15,8 @@ struct found {
 	enum witness_kind witness;
 	uint32_t events[ANOMALY_EVENTS_MAX];
 	uint32_t leans, lean, substitutes, substitute;
-	const char *guess; /* a text of the program, which is the same in its copies */
+	struct reasons reasons; /* their details are texts that were known before the copies were made */
+	const char *guess;      /* a text of the program, which is the same in its copies */
 	bool scheduled;
 	uint32_t steps;
 	uint64_t schedule_events;
@@ -84,6 +85,7 @@ static void work(struct provers *p, const struct anomaly_list *list, uint32_t k,
 		f.substitutes = a->substitutes;
 		f.substitute = a->substitute;
 		f.guess = a->guess;
+		f.reasons = a->reasons;
 		if (a->schedule) {
 			f.scheduled = true;
 			f.steps = a->schedule->count;
@@ -192,5 +194,6 @@ bool jobs_take(struct jobs *j, struct anomaly *a)
 	a->substitutes = f.substitutes;
 	a->substitute = f.substitute;
 	a->guess = f.guess;
+	a->reasons = f.reasons;
 	return true;
 }

@@ -382,7 +382,9 @@ static enum rt_status adopt(struct anomaly *a, const struct goal *goal, struct o
 	if (a->verdict == VERDICT_OBSERVED)
 		return RT_OK;
 	a->witness = o->kind;
-	if (!o->leans)
+	if (o->leans)
+		reasons_add(&a->reasons, REASON_RACY_READ);
+	if (!o->leans && !a->reasons.capped)
 		a->verdict = VERDICT_PROVED;
 	return RT_OK;
 }

@@ -89,6 +89,39 @@ static const char two_races[] = "T1|w(x)|a.c:10:3\n"
                                 "T2|w(x)|b.c:20:3\n"
                                 "T2|w(y)|b.c:21:9\n";
 
+START_TEST(what_is_held_to_predicted_says_why)
+{
+	struct fixture f;
+	load(&f, two_races, &(struct analysis_options){0});
+	struct anomaly *a = &f.analysis->anomalies.items[0];
+	anomaly_cap(a, REASON_HIDDEN_ATOMIC, "fetch_and_\x1binc");
+	anomaly_cap(a, REASON_PLAIN_MODULE, "libplain.so");
+	anomaly_cap(a, REASON_UNRECORDED_THREAD, NULL);
+	ck_assert_int_eq(a->verdict, VERDICT_PREDICTED);
+	json_t *json = report_of(&f, &normal);
+	json_t *held = get(json, "anomalies.1"); /* behind the one that is still observed */
+	ck_assert_str_eq(STRING(held, "verdict"), "predicted");
+	ck_assert_uint_eq(json_array_size(get(held, "reasons")), 3);
+	ck_assert_str_eq(STRING(held, "reasons.0.reason"), "unrecorded-thread");
+	ck_assert_ptr_null(json_object_get(get(held, "reasons.0"), "detail"));
+	ck_assert_str_eq(STRING(held, "reasons.1.detail"), "fetch_and_\x1binc");
+	ck_assert_str_eq(STRING(held, "reasons.2.text"),
+	                 "may be ordered inside libplain.so, which is not instrumented");
+	ck_assert_ptr_null(json_object_get(get(json, "anomalies.0"), "reasons"));
+	json_decref(json);
+	char *text = write_report(&f, "text", false, &normal);
+	ck_assert_ptr_nonnull(strstr(text, "  only predicted: may be ordered by a thread that was not recorded; "
+	                                   "may be ordered by the atomic instruction in fetch_and_"));
+	ck_assert_ptr_null(strchr(text, 0x1b));
+	free(text);
+	text = write_report(&f, "html", false, &normal);
+	ck_assert_ptr_nonnull(strstr(text, "<p>Only predicted: may be ordered"));
+	ck_assert_ptr_null(strchr(text, 0x1b));
+	free(text);
+	unload(&f);
+}
+END_TEST
+
 START_TEST(a_race_is_reported_with_both_sides)
 {
 	struct fixture f;
@@ -579,6 +612,7 @@ Suite *report_suite(void)
 {
 	Suite *s = suite_create("report");
 	TCase *c = tcase_create("reports");
+	tcase_add_test(c, what_is_held_to_predicted_says_why);
 	tcase_add_test(c, a_race_is_reported_with_both_sides);
 	tcase_add_test(c, ids_count_from_the_worst_on);
 	tcase_add_test(c, a_fingerprint_does_not_depend_on_threads_numbers_or_which_side_came_first);
