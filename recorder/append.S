@@ -69,7 +69,8 @@
 
 /*
  * rt_append_sync(rdi w0, rsi w1, rdx slot, rcx x0, r8 now, r9 clock)
- * The stamp is max(now, clock + 1), stored back by compare-and-swap. A restart takes another one: a gap is harmless.
+ * The stamp is max(now, last_stamp, clock + 1), stored back by compare-and-swap. A restart takes another one: a gap is
+ * harmless. last_stamp: exact_stamp in emit.c says why.
  */
 	.p2align 5
 	function rt_append_sync
@@ -85,6 +86,9 @@
 	mov	%rcx, (%r10)
 	mov	%r11, 16(%r10)
 	mov	%rsi, 24(%r10)
+	mov	48(%rdx), %rax
+	cmp	%r8, %rax
+	cmova	%rax, %r8
 	mov	(%r9), %rax
 1:	lea	1(%rax), %r11
 	cmp	%r8, %r11

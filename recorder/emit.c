@@ -177,10 +177,17 @@ void rt_append2_slow(uint64_t w0, uint64_t w1, struct rt_slot *s, uint64_t x0, u
 	rt_busy_end();
 }
 
-static uint64_t exact_stamp(_Atomic uint64_t *clock, uint64_t now)
+/*
+ * Not below the slot's last stamp, which may be later than `now`: a handler ran or the thread waited for room since, or
+ * it moved to a processor whose counter is behind. Readers would take a lower stamp for the last one, whereas the
+ * clock, and so what is stamped after this in other threads, would be behind it.
+ */
+static uint64_t exact_stamp(_Atomic uint64_t *clock, uint64_t last, uint64_t now)
 {
 	uint64_t seen = atomic_load_explicit(clock, memory_order_relaxed), stamp;
 
+	if (now < last)
+		now = last;
 	do
 		stamp = now > seen + 1 ? now : seen + 1;
 	while (!atomic_compare_exchange_weak(clock, &seen, stamp));
@@ -191,7 +198,7 @@ void rt_append_sync_slow(uint64_t w0, uint64_t w1, struct rt_slot *s, uint64_t x
 {
 	rt_busy_begin();
 	if (make_room(s, 2)) {
-		s->last_stamp = exact_stamp(clock, now);
+		s->last_stamp = exact_stamp(clock, s->last_stamp, now);
 		s->cur[0].w0 = x0;
 		s->cur[0].w1 = s->last_stamp;
 		s->cur[1].w0 = w0 | s->skipped << 56;

@@ -37,4 +37,19 @@ trap 'rm -rf "$tmp"' EXIT
 		for (i in all) if (!seen[all[i]]) { print "no " all[i]; wrongs++ }
 		if (seen["sem-wait"] != 8 * 400 || seen["barrier-leave"] != 8 * 8) { print "events are missing"; wrongs++ }
 		exit wrongs > 0
-	}'
+	}' || exit 1
+
+# Under load, with small rings, so that threads wait for room: the order of what a mutex orders is that which the program
+# saw. The number of writes of c before the last look at it is the c that was printed.
+"${CC:-gcc}" -g -O1 -fsanitize=thread tests/cases/cond_wake_order.c -o "$tmp/wake" -pthread || exit 1
+for ((i = 0; i < $(nproc); i++)); do
+	while :; do :; done &
+	load+=("$!")
+done
+trap 'kill "${load[@]}" 2>/dev/null; rm -rf "$tmp"' EXIT
+for ((i = 0; i < 200; i++)); do
+	printed=$("$racetrace" record -r 4 -o "$tmp/trace" -- "$tmp/wake") || exit 1
+	recorded=$("$racetrace" dump "$tmp/trace" |
+		awk '$5 == "c" && $4 == "write" { n++ } $5 == "c" && $4 == "read" && $2 == "main" { seen = n } END { print seen + 0 }')
+	[ "$printed" = "$recorded" ] || { echo "run $i: $printed printed, $recorded in the trace"; exit 1; }
+done

@@ -1,9 +1,10 @@
 /*
  * A collector that only counts: runs PROGRAM under the recorder and prints what arrived, one `name count` a line:
  * operations, left-out repeats ("skipped"), records, threads, the program's status. Checks as it goes what every reader
- * relies on: stamps of synchronisation are unique, blocks begin with a time, EXT and its event stay together, a thread
- * begins before its events and ends after them. -d: dies at the first write that it sees, and so leaves the program to
- * itself. Usage: drain [-r RING_RECORDS] [-s SLOTS] [-d] RECORDER PROGRAM ARGS...
+ * relies on: stamps of synchronisation are unique and not below what the thread has stamped before, blocks begin with a
+ * time, EXT and its event stay together, a thread begins before its events and ends after them. -d: dies at the first
+ * write that it sees, and so leaves the program to itself. Usage: drain [-r RING_RECORDS] [-s SLOTS] [-d] RECORDER
+ * PROGRAM ARGS...
  */
 #include "recorder/channel.h"
 
@@ -28,6 +29,7 @@ static uint64_t count[RT_OP_COUNT], skipped, records, lost, range_bytes;
 static uint64_t two_bytes[RT_OP_COUNT]; /* accesses of two bytes: the tests' own */
 static struct {
 	bool begun, ended;
+	uint64_t stamp; /* highest so far */
 } threads[THREADS];
 static bool stamp_seen_twice;
 static uint64_t *stamps;
@@ -53,6 +55,15 @@ static void remember(uint64_t stamp)
 	stamps[stamp_count++] = stamp;
 }
 
+/* A plain one may be low: it counts as the last one. An exact one is what other threads' are ordered by. */
+static void see_stamp(uint32_t thread, uint64_t stamp, bool is_exact)
+{
+	if (is_exact && stamp < threads[thread].stamp)
+		fail("exact stamp below the last one");
+	if (stamp > threads[thread].stamp)
+		threads[thread].stamp = stamp;
+}
+
 static void take(uint32_t thread, const struct rt_record *r, uint32_t n)
 {
 	if (thread >= THREADS)
@@ -68,6 +79,8 @@ static void take(uint32_t thread, const struct rt_record *r, uint32_t n)
 		count[op]++;
 		if (op == RT_OP_NONE)
 			continue;
+		if (op == RT_OP_EXT)
+			see_stamp(thread, r[i].w1, i + 1 < n && exact(rt_record_op(r[i + 1])));
 		skipped += rt_record_skip(r[i]);
 		if (op == RT_OP_SKIP)
 			skipped += rt_record_operand(r[i]);
