@@ -1,6 +1,7 @@
 /* racetrace analyze: what could have gone wrong in the recorded run. */
 #include "cmd/command.h"
 #include "cmd/common.h"
+#include "cmd/output.h"
 #include "cmd/stats.h"
 #include "lib/report/report.h"
 #include "lib/search/pattern_file.h"
@@ -11,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -264,48 +264,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* The output: standard output, or FILE.part that becomes FILE when it is whole. A device is written to directly. */
-struct output {
-	FILE *file;
-	const char *path;
-	char *part; /* NULL: nothing to rename */
-};
-
-static enum rt_status output_open(struct output *o, const char *path, struct rt_error *err)
-{
-	struct stat st;
-	*o = (struct output){.file = stdout, .path = path};
-	if (!path)
-		return RT_OK;
-	bool direct = stat(path, &st) == 0 && !S_ISREG(st.st_mode);
-	if (!direct && asprintf(&o->part, "%s.part", path) < 0)
-		return rt_error_set(err, RT_EMEMORY, "no memory to write '%s'", path);
-	o->file = fopen(direct ? path : o->part, "we");
-	if (o->file)
-		return RT_OK;
-	int cause = errno;
-	free(o->part);
-	o->part = NULL;
-	return rt_error_set(err, RT_ESYSTEM, "cannot write '%s': %s", path, strerror(cause));
-}
-
-/* Closes the output; what was not written wholly, or after a failure, does not stay. */
-static enum rt_status output_close(struct output *o, enum rt_status status, struct rt_error *err)
-{
-	if (o->file && o->path) {
-		bool failed = ferror(o->file) != 0;
-		failed |= fclose(o->file) != 0;
-		if (!status && !failed && o->part)
-			failed = rename(o->part, o->path) != 0;
-		if (!status && failed)
-			status = rt_error_set(err, RT_ESYSTEM, "cannot write '%s': %s", o->path, strerror(errno));
-		if (status && o->part)
-			unlink(o->part);
-	}
-	free(o->part);
-	return status;
-}
-
 static void progress(const char *doing, uint64_t events)
 {
 	if (events < LONG_WORK || !isatty(STDERR_FILENO))
@@ -328,7 +286,7 @@ static int exit_status(const struct settings *s, const struct report *r)
 }
 
 static enum rt_status write_report(const struct settings *s, const struct analysis *a, const struct stats *stats,
-                                   struct output *o, int *result, struct rt_error *err)
+                                   struct cmd_output *o, int *result, struct rt_error *err)
 {
 	struct report_options report_options = {.least = s->all ? VERDICT_REFUTED : VERDICT_PREDICTED,
 	                                        .every = s->analysis.every,
@@ -368,7 +326,7 @@ static enum rt_status check_kinds(const struct settings *s, const struct analysi
 	return RT_OK;
 }
 
-static enum rt_status run(const struct settings *s, struct output *o, int *result, struct rt_error *err)
+static enum rt_status run(const struct settings *s, struct cmd_output *o, int *result, struct rt_error *err)
 {
 	struct rt_trace *trace;
 	enum rt_status status = rt_trace_open(s->trace, &trace, err);
@@ -399,7 +357,7 @@ int cmd_analyze(int argc, char **argv)
 	static const struct argp argp = {options, parse, "TRACE", doc, NULL, NULL, NULL};
 	struct settings s = {.fail_on = VERDICT_PROVED};
 	struct rt_error err = {0};
-	struct output output;
+	struct cmd_output output;
 	int result = EXIT_CLEAN;
 	argp_err_exit_status = EXIT_USAGE;
 	if (argp_parse(&argp, argc, argv, 0, NULL, &s))
@@ -408,9 +366,9 @@ int cmd_analyze(int argc, char **argv)
 		fputs(report_schema, stdout);
 		return EXIT_CLEAN;
 	}
-	enum rt_status status = output_open(&output, s.output, &err);
+	enum rt_status status = cmd_output_open(&output, s.output, &err);
 	if (!status)
-		status = output_close(&output, run(&s, &output, &result, &err), &err);
+		status = cmd_output_close(&output, run(&s, &output, &result, &err), &err);
 	pattern_list_release(&s.user);
 	return status ? cmd_fail(&err) : result;
 }

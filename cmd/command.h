@@ -17,7 +17,8 @@ int cmd_info(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_convert(int argc, char **argv);
 
-/* Prints "racetrace: MESSAGE" to standard error; returns the exit status that belongs to the error. */
+/* Prints "racetrace: MESSAGE" to standard error, unless the user has read it; returns the exit status that belongs to
+ * the error. */
 int cmd_fail(const struct rt_error *err);
 
 struct argp_state;

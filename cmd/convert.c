@@ -1,15 +1,13 @@
 /* racetrace convert: a trace in another format. */
 #include "cmd/command.h"
 #include "cmd/common.h"
+#include "cmd/output.h"
 #include "tracefmt/export.h"
 
 #include <argp.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 struct format {
 	const char *name;
@@ -148,51 +146,13 @@ static const struct argp parser = {
 
 /* --- output --- */
 
-static int fail_output(const char *file, int error)
+static enum rt_status convert(struct rt_trace *trace, const struct options *options, struct rt_error *err)
 {
-	fprintf(stderr, "racetrace: cannot write '%s': %s\n", file, strerror(error));
-	return EXIT_INPUT;
-}
-
-/* Writes beside the file and renames, so that what has its name is whole; devices and pipes are written to directly. */
-static int write_file(struct rt_trace *trace, const struct options *options)
-{
-	struct rt_error err = {0};
-	struct stat st;
-	char *part;
-	bool direct = !stat(options->output, &st) && !S_ISREG(st.st_mode);
-	if (asprintf(&part, "%s%s", options->output, direct ? "" : ".part") < 0)
-		return fail_output(options->output, ENOMEM);
-	FILE *out = fopen(part, "we");
-	if (!out) {
-		int error = errno;
-		free(part);
-		return fail_output(options->output, error);
-	}
-	enum rt_status status = options->to->write(trace, out, &err);
-	int error = 0;
-	if (fflush(out) || ferror(out))
-		error = errno ? errno : EIO;
-	if (fclose(out) && !error)
-		error = errno;
-	if (!status && !error && !direct && rename(part, options->output))
-		error = errno;
-	if ((status || error) && !direct)
-		unlink(part);
-	free(part);
-	if (status)
-		return cmd_fail(&err);
-	return error ? fail_output(options->output, error) : EXIT_CLEAN;
-}
-
-static int convert(struct rt_trace *trace, const struct options *options)
-{
-	struct rt_error err = {0};
-	if (options->output && options->to->write)
-		return write_file(trace, options);
-	enum rt_status status =
-	    options->output ? rt_export_file(trace, options->output, &err) : options->to->write(trace, stdout, &err);
-	return status ? cmd_fail(&err) : EXIT_CLEAN;
+	struct cmd_output out;
+	if (!options->to->write)
+		return rt_export_file(trace, options->output, err);
+	enum rt_status status = cmd_output_open(&out, options->output, err);
+	return status ? status : cmd_output_close(&out, options->to->write(trace, out.file, err), err);
 }
 
 int cmd_convert(int argc, char **argv)
@@ -204,7 +164,7 @@ int cmd_convert(int argc, char **argv)
 	argp_parse(&parser, argc, argv, 0, NULL, &options);
 	if (rt_trace_open(options.path, &trace, &err))
 		return cmd_fail(&err);
-	int status = convert(trace, &options);
+	int status = convert(trace, &options, &err) ? cmd_fail(&err) : EXIT_CLEAN;
 	if (status == EXIT_CLEAN)
 		cmd_warn_incomplete(trace);
 	rt_trace_free(trace);

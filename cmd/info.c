@@ -128,13 +128,13 @@ static int print_json(const struct rt_trace_info *info, const uint64_t kinds[RT_
 		if (groups[group])
 			json_object_set_new(group_counts, rt_group_name(group), json_number(groups[group]));
 	json_t *all = json_pack(
-	    "{so,so,so,so,so,so,so,so,so,so,sf,ss,sb,so,ss,so}", "events", json_number(info->events), "left_out",
+	    "{so,so,so,so,so,so,so,so,so,so,so,sf,ss,sb,so,ss,so}", "events", json_number(info->events), "left_out",
 	    json_number(info->left_out), "lost", json_number(info->lost), "command", json_command(info), "exit",
-	    json_exit(info), "duration_ns", json_number(info->duration_ns), "threads", json_threads(info), "kinds",
-	    kind_counts, "groups", group_counts, "bytes", json_number(info->file_bytes), "bytes_per_event",
-	    bytes_per_event(info), "order", info->exact ? "exact" : "stamped", "complete", info->complete,
-	    "incomplete_why", json_text(info->complete ? NULL : info->incomplete_why), "format", info->format, "path",
-	    json_text(info->path));
+	    json_exit(info), "pid", json_number(info->pid), "duration_ns", json_number(info->duration_ns), "threads",
+	    json_threads(info), "kinds", kind_counts, "groups", group_counts, "bytes", json_number(info->file_bytes),
+	    "bytes_per_event", bytes_per_event(info), "order", info->exact ? "exact" : "stamped", "complete",
+	    info->complete, "incomplete_why", json_text(info->complete ? NULL : info->incomplete_why), "format",
+	    info->format, "path", json_text(info->path));
 	if (!all) {
 		fputs("racetrace: no memory to write JSON\n", stderr);
 		return EXIT_INPUT;

@@ -38,7 +38,8 @@ static void help(FILE *to)
 
 int cmd_fail(const struct rt_error *err)
 {
-	fprintf(stderr, "racetrace: %s\n", err->message);
+	if (!err->told)
+		fprintf(stderr, "racetrace: %s\n", err->message);
 	return err->status == RT_EUSAGE ? EXIT_USAGE : EXIT_INPUT;
 }
 

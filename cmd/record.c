@@ -2,6 +2,7 @@
 #include "cmd/command.h"
 #include "cmd/library.h"
 #include "recorder/channel.h"
+#include "recorder/collect/name.h"
 #include "recorder/collect/program.h"
 #include "recorder/collect/tree.h"
 
@@ -69,7 +70,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option option_table[] = {
-    {"output", 'o', "FILE", 0, "Write the trace to FILE (trace.zst)", 0},
+    {"output", 'o', "FILE", 0,
+     "Write the trace to FILE (trace.zst); in it %p is the process, %n the program, %t the time, %q{VAR} a variable",
+     0},
     {"no-children", OPTION_NO_CHILDREN, NULL, 0, "Record the first process only", 0},
     {"ring-size", 'r', "KIB", 0, "Buffer of each thread in KiB, a power of two (256)", 0},
     {"sync-only", OPTION_SYNC_ONLY, NULL, 0,
@@ -85,9 +88,10 @@ static const struct argp parser = {
     .doc = "Run a program that was built with -fsanitize=thread and write a trace of it.\v"
            "The program is found by PATH. Its input, output, arguments, environment, working folder and signals are "
            "its own. Each process that it forks, and each instrumented program that it executes, has a trace of its "
-           "own: FILE.PID. The recording lasts until all of them have ended, or until it is interrupted.\n\n"
+           "own: FILE.PID. While another recording writes FILE, the name gets a number. The recording lasts until all "
+           "of them have ended, or until it is interrupted.\n\n"
            "The exit status is the program's, and if a signal ends the program, the same signal ends this command. "
-           "Otherwise: 2 wrong use, 3 the program cannot be recorded or the trace cannot be written, 126 the program "
+           "Otherwise: 2 wrong use, 3 the program cannot be recorded or the trace cannot be created, 126 the program "
            "cannot be executed, 127 it is not found.",
 };
 
@@ -108,27 +112,20 @@ static enum rt_status find_recorder(const char *folder, const char *soname, char
 	return RT_OK;
 }
 
-/* The file is replaced as a whole at the end, which must not happen to a device. */
-static enum rt_status check_output(const char *path, struct rt_error *err)
-{
-	struct stat st;
-	if (stat(path, &st) != 0 || S_ISREG(st.st_mode))
-		return RT_OK;
-	return rt_error_set(err, RT_EUSAGE, "cannot write '%s': it is not a regular file", path);
-}
-
 /* ---- One recording ---- */
 
 struct recording {
 	struct options options;
 	char *program, *soname, *recorder;
 	char *folder; /* of the recorders */
+	char *path;   /* of the trace */
 	struct tree *tree;
 	struct collector *collector; /* the first process's, borrowed from the tree */
 	struct rt_writer *writer;
 	struct rt_writer_result result;
 	int status; /* as from waitpid */
 	int reason; /* errno of a program that cannot be executed */
+	bool ran;   /* the program did, to its end, and it was recorded */
 };
 
 static void program_ended(void *collector)
@@ -143,6 +140,13 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+/* A trace cannot be written any further: that is said at once, as the program may run for long. */
+static void tell_error(struct rt_error *error)
+{
+	cmd_fail(error);
+	error->told = true;
+}
+
 static enum rt_status prepare(struct recording *r, struct rt_error *err)
 {
 	struct options *o = &r->options;
@@ -150,12 +154,12 @@ static enum rt_status prepare(struct recording *r, struct rt_error *err)
 	if ((status = program_find(o->command[0], &r->program, &r->reason, err)) ||
 	    (status = program_inspect(r->program, &r->soname, &o->sync_only, err)) ||
 	    (status = library_folder(&r->folder, err)) ||
-	    (status = find_recorder(r->folder, r->soname, &r->recorder, err)) ||
-	    (status = check_output(o->output, err)))
+	    (status = find_recorder(r->folder, r->soname, &r->recorder, err)))
 		return status;
 	struct tree_options tree = {.rings = {.slots = o->threads,
 	                                      .ring_records = o->ring_kib * 1024 / (uint32_t)sizeof(struct rt_record),
-	                                      .sync_only = o->sync_only},
+	                                      .sync_only = o->sync_only,
+	                                      .tell = tell_error},
 	                            .output = o->output,
 	                            .folder = o->only_first ? NULL : r->folder};
 	status = tree_create(&tree, &r->tree, err);
@@ -164,14 +168,33 @@ static enum rt_status prepare(struct recording *r, struct rt_error *err)
 	return status;
 }
 
+/* The name is known when the process is. */
+static enum rt_status create_trace(struct recording *r, pid_t pid, const struct rt_writer_options *options,
+                                   struct rt_error *err)
+{
+	char *name;
+	enum rt_status status = name_expand(r->options.output, pid, r->options.command[0], &name, err);
+	if (status || (status = rt_writer_create(name, options, &r->writer, err))) {
+		free(name);
+		return status;
+	}
+	if (strcmp(name, rt_writer_path(r->writer)) != 0)
+		fprintf(stderr, "racetrace: another process writes '%s': the trace is '%s'\n", name,
+		        rt_writer_path(r->writer));
+	free(name);
+	r->path = strdup(rt_writer_path(r->writer));
+	return r->path ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory for a path");
+}
+
 static enum rt_status collect(struct recording *r, struct program *program, struct rt_error *err)
 {
 	struct rt_writer_options options = {.command = (const char *const *)r->options.command,
 	                                    .pid = (uint64_t)program->pid,
-	                                    .sync_only = r->options.sync_only};
-	enum rt_status status = rt_writer_create(r->options.output, &options, &r->writer, err);
+	                                    .sync_only = r->options.sync_only,
+	                                    .recording = true};
+	enum rt_status status = create_trace(r, program->pid, &options, err);
 	if (!status)
-		status = tree_start(r->tree, err);
+		status = tree_start(r->tree, r->path, err);
 	if (!status)
 		status = program_go(program, &r->reason, err);
 	if (r->reason)
@@ -197,6 +220,7 @@ static enum rt_status run(struct recording *r, struct rt_error *err)
 	r->result.duration_ns = now_ns() - began;
 	r->result.exit_kind = WIFSIGNALED(r->status) ? RT_EXIT_SIGNAL : RT_EXIT_STATUS;
 	r->result.exit_value = WIFSIGNALED(r->status) ? WTERMSIG(r->status) : WEXITSTATUS(r->status);
+	r->ran = r->path && !waited && collector_started(r->collector);
 	return status ? status : waited;
 }
 
@@ -257,10 +281,6 @@ static void wait_for_others(struct tree *t)
 	}
 }
 
-struct others {
-	bool verbose, failed;
-};
-
 static void say_counts(const char *path, const struct rt_writer_result *result)
 {
 	fprintf(stderr, "racetrace: %s: %" PRIu64 " events, %" PRIu64 " repeats left out, %" PRIu64 " bytes\n", path,
@@ -276,10 +296,9 @@ static void say_broken(unsigned threads)
 
 static void tell(const struct tree_trace *trace, void *arg)
 {
-	struct others *o = arg;
+	const struct options *o = arg;
 	if (trace->error.status) {
 		cmd_fail(&trace->error);
-		o->failed = true;
 		return;
 	}
 	if (trace->path && o->verbose)
@@ -291,18 +310,26 @@ static void release(struct recording *r)
 {
 	tree_free(r->tree);
 	free(r->folder);
+	free(r->path);
 	free(r->program);
 	free(r->soname);
 	free(r->recorder);
 }
 
-/* Why there is no trace; the program's own status if it ended badly itself. */
+/* Says why there is no whole trace. A program that was recorded has its own status all the same. */
 static int failed(const struct recording *r, const struct rt_error *err)
 {
 	int status = cmd_fail(err);
 	if (r->reason)
 		return r->reason == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
-	return status;
+	return r->ran ? r->result.exit_value : status;
+}
+
+/* On a terminal the next command is said too. */
+static void say_trace(const struct recording *r)
+{
+	if (isatty(STDERR_FILENO))
+		fprintf(stderr, "racetrace: the trace is '%s'; next: racetrace analyze %s\n", r->path, r->path);
 }
 
 /* Where a standard stream is closed, a file that is opened here must not take its place. The program finds it closed.
@@ -327,20 +354,17 @@ int cmd_record(int argc, char **argv)
 	enum rt_status status = record(&r, &err);
 	int result = status ? failed(&r, &err) : r.result.exit_value;
 	if (!status && r.options.verbose)
-		say_counts(r.options.output, &r.result);
+		say_counts(r.path, &r.result);
 	if (!status)
 		say_broken(collector_broken(r.collector));
-	struct others others = {.verbose = r.options.verbose};
 	if (r.tree) {
 		wait_for_others(r.tree);
-		tree_end(r.tree, tell, &others);
+		tree_end(r.tree, tell, &r.options);
 	}
-	if (others.failed && !status) {
-		release(&r);
-		return EXIT_INPUT;
-	}
+	if (!status)
+		say_trace(&r);
 	release(&r);
-	if (!status && r.result.exit_kind == RT_EXIT_SIGNAL) {
+	if (r.ran && r.result.exit_kind == RT_EXIT_SIGNAL) {
 		fflush(NULL);
 		program_end_like(r.result.exit_value);
 		return 128 + r.result.exit_value;

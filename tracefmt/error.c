@@ -12,6 +12,7 @@ enum rt_status rt_error_set(struct rt_error *err, enum rt_status status, const c
 		vsnprintf(err->message, sizeof err->message, format, args);
 		va_end(args);
 		err->status = status;
+		err->told = false;
 	}
 	return status;
 }

@@ -2,6 +2,7 @@
 #ifndef TRACEFMT_ERROR_H
 #define TRACEFMT_ERROR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* How a call ended. RT_OK is 0, so `if (status)` reads as "failed". */
@@ -17,6 +18,7 @@ enum rt_status {
  * error". */
 struct rt_error {
 	enum rt_status status;
+	bool told; /* the user has read it already */
 	char message[512];
 };
 

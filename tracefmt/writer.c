@@ -2,6 +2,7 @@
 #include "tracefmt/writer.h"
 
 #include "tracefmt/file.h"
+#include "tracefmt/output.h"
 #include "tracefmt/pcs.h"
 #include "tracefmt/symbols.h"
 
@@ -33,14 +34,16 @@ struct writer_thread {
 };
 
 struct rt_writer {
-	char *path, *part;
-	int fd, level;
+	struct rt_output output;
+	bool recording;
+	int level;
 	struct writer_thread **threads;
 	uint32_t thread_count, thread_cap;
 	bool announce; /* some thread is not announced */
 	struct writer_thread *oldest, *newest;
 	uint64_t open_records; /* in all open chunks */
 	uint64_t chunks, offset, events, left_out, lost;
+	uint64_t whole;       /* where the last whole block ends */
 	struct rt_pc_set pcs; /* that were written */
 	struct rt_symbol_table *symbols;
 	struct rt_bytes raw, packed, index;
@@ -60,20 +63,25 @@ static enum rt_status fail(struct rt_writer *w, struct rt_error *err)
 
 static enum rt_status fail_memory(struct rt_writer *w, struct rt_error *err)
 {
-	rt_error_set(&w->failure, RT_EMEMORY, "no memory to write '%s'", w->path);
+	rt_error_set(&w->failure, RT_EMEMORY, "no memory to write '%s'", w->output.path);
 	return fail(w, err);
 }
 
 static enum rt_status fail_system(struct rt_writer *w, struct rt_error *err)
 {
-	rt_error_set(&w->failure, RT_ESYSTEM, "cannot write '%s': %s", w->path, strerror(errno));
+	const char *stays = "";
+	int error = errno;
+	/* What is there is a trace that was cut short. */
+	if (w->recording && w->chunks && ftruncate(w->output.fd, (off_t)w->whole) == 0 && rt_output_name(&w->output))
+		stays = "; what was written before stays there";
+	rt_error_set(&w->failure, RT_ESYSTEM, "cannot write '%s': %s%s", w->output.path, strerror(error), stays);
 	return fail(w, err);
 }
 
 static enum rt_status write_all(struct rt_writer *w, const void *data, size_t n, struct rt_error *err)
 {
 	for (const char *p = data; n;) {
-		ssize_t k = write(w->fd, p, n);
+		ssize_t k = write(w->output.fd, p, n);
 		if (k < 0 && errno == EINTR)
 			continue;
 		if (k <= 0)
@@ -93,7 +101,7 @@ static enum rt_status write_block(struct rt_writer *w, struct rt_block *block, s
 	if (w->raw.failed || !rt_bytes_reserve(&w->packed, RT_BLOCK_HEADER_BYTES + bound))
 		return fail_memory(w, err);
 	if (block->kind != RT_BLOCK_CHUNK && w->raw.len > RT_SECTION_RAW_MAX) {
-		rt_error_set(&w->failure, RT_EINPUT, "cannot write '%s': its tables exceed %u MiB", w->path,
+		rt_error_set(&w->failure, RT_EINPUT, "cannot write '%s': its tables exceed %u MiB", w->output.path,
 		             RT_SECTION_RAW_MAX >> 20);
 		return fail(w, err);
 	}
@@ -111,7 +119,10 @@ static enum rt_status write_block(struct rt_writer *w, struct rt_block *block, s
 		rt_bytes_add(&w->index, w->packed.data, RT_BLOCK_HEADER_BYTES);
 		w->blocks++;
 	}
-	return write_all(w, w->packed.data, RT_BLOCK_HEADER_BYTES + n, err);
+	enum rt_status status = write_all(w, w->packed.data, RT_BLOCK_HEADER_BYTES + n, err);
+	if (!status)
+		w->whole = w->offset;
+	return status;
 }
 
 static void put_string(struct rt_bytes *b, const char *s)
@@ -144,13 +155,10 @@ static enum rt_status write_head(struct rt_writer *w, const struct rt_writer_opt
 	return write_block(w, &block, err);
 }
 
-/* Frees everything; the part file too, unless it was renamed. */
-static void writer_free(struct rt_writer *w, bool keep)
+/* Frees everything; the file too, unless it has its name. */
+static void writer_free(struct rt_writer *w)
 {
-	if (w->fd >= 0)
-		close(w->fd);
-	if (!keep && w->fd >= 0)
-		unlink(w->part);
+	rt_output_discard(&w->output);
 	for (uint32_t i = 0; i < w->thread_count; i++) {
 		struct writer_thread *t = w->threads[i];
 		if (!t)
@@ -167,8 +175,6 @@ static void writer_free(struct rt_writer *w, bool keep)
 	rt_bytes_release(&w->packed);
 	rt_bytes_release(&w->index);
 	ZSTD_freeCCtx(w->zstd);
-	free(w->path);
-	free(w->part);
 	free(w);
 }
 
@@ -178,39 +184,39 @@ enum rt_status rt_writer_create(const char *path, const struct rt_writer_options
 	struct rt_writer *w = calloc(1, sizeof *w);
 	if (!w)
 		return rt_error_set(err, RT_EMEMORY, "no memory to write '%s'", path);
-	w->fd = -1;
-	w->path = strdup(path);
+	enum rt_status status =
+	    rt_output_create(&w->output, path, options->recording ? RT_OUTPUT_LONG : RT_OUTPUT_FILE, err);
+	if (status) {
+		free(w);
+		return status;
+	}
+	w->recording = options->recording;
 	w->zstd = ZSTD_createCCtx();
 	w->symbols = rt_symbol_table_create();
-	if (!w->path || asprintf(&w->part, "%s.part", path) < 0 || !w->zstd || !w->symbols) {
-		writer_free(w, false);
+	if (!w->zstd || !w->symbols) {
+		writer_free(w);
 		return rt_error_set(err, RT_EMEMORY, "no memory to write '%s'", path);
 	}
 	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, options->level ? options->level : 1);
 	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_checksumFlag, 1);
-	struct stat st;
-	if (!stat(path, &st) && S_ISDIR(st.st_mode))
-		errno = EISDIR;
-	else
-		w->fd = open(w->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (w->fd < 0) {
-		enum rt_status status = fail_system(w, err);
-		writer_free(w, false);
-		return status;
-	}
-	enum rt_status status = write_head(w, options, err);
+	status = write_head(w, options, err);
 	if (status) {
-		writer_free(w, false);
+		writer_free(w);
 		return status;
 	}
 	*out = w;
 	return RT_OK;
 }
 
+const char *rt_writer_path(const struct rt_writer *w)
+{
+	return w->output.path;
+}
+
 void rt_writer_abort(struct rt_writer *w)
 {
 	if (w)
-		writer_free(w, false);
+		writer_free(w);
 }
 
 /* The thread's state, made on first use; NULL without memory. */
@@ -530,14 +536,14 @@ enum rt_status rt_writer_finish(struct rt_writer *w, struct rt_writer_result *re
 		status = write_chunk(w, w->oldest, err);
 	if (!status)
 		status = write_end(w, result, err);
-	/* Pipes and devices cannot be synced, and need not be. */
-	if (!status && fsync(w->fd) && errno != EINVAL && errno != EROFS)
-		status = fail_system(w, err);
-	if (!status && rename(w->part, w->path))
-		status = fail_system(w, err);
 	result->events = w->events;
 	result->left_out = w->left_out;
 	result->bytes = w->offset;
-	writer_free(w, !status);
+	/* Where data is written late a full disk shows only here. */
+	if (!status && w->recording && fsync(w->output.fd))
+		status = fail_system(w, err);
+	if (!status)
+		status = rt_output_commit(&w->output, err);
+	writer_free(w);
 	return status;
 }

@@ -17,10 +17,12 @@ struct rt_writer_options {
 	bool exact;     /* order is exact */
 	bool sync_only; /* plain accesses were not recorded */
 	bool zeroed;    /* memory begins as 0 */
+	bool recording; /* a long run: RT_OUTPUT_LONG */
 	int level;      /* zstd level; 0: the default, 1 */
 };
 
-/* Creates path.part (renamed to path by rt_writer_finish). On RT_OK *out is owned by the caller. */
+/* Creates the file (output.h), which has its name when rt_writer_finish has ended it. On RT_OK *out is owned by the
+ * caller. */
 enum rt_status rt_writer_create(const char *path, const struct rt_writer_options *options, struct rt_writer **out,
                                 struct rt_error *err);
 
@@ -76,7 +78,13 @@ struct rt_writer_result {
 
 /* Writes what is left, the metadata and the index, syncs, renames. The writer is freed whatever the outcome. */
 enum rt_status rt_writer_finish(struct rt_writer *w, struct rt_writer_result *result, struct rt_error *err);
-/* Drops the writer and removes path.part. NULL is allowed. */
+/*
+ * Drops the writer and removes the file. If the file could not be written any further (a full disk), what was written
+ * stays under the file's name and can be read. NULL is allowed.
+ */
 void rt_writer_abort(struct rt_writer *w);
+
+/* The file's name, for the writer's life: as given, or with a number (RT_OUTPUT_LONG). */
+const char *rt_writer_path(const struct rt_writer *w);
 
 #endif

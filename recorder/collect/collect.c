@@ -50,6 +50,7 @@ struct collector {
 	/* The channel's own fields of these are the program's to destroy. */
 	uint32_t slot_count, ring_blocks;
 	uint64_t slots_offset, rings_offset, total_bytes;
+	void (*tell)(struct rt_error *error);
 	int fd;
 	off_t offset; /* of the channel in the file */
 	pid_t pid;
@@ -131,6 +132,7 @@ enum rt_status collector_create(int fd, uint32_t number, const struct collector_
 	}
 	c->views = views;
 	c->fd = fd;
+	c->tell = options->tell;
 	c->slot_count = options->slots;
 	c->ring_blocks = n / RT_BLOCK_RECORDS;
 	enum rt_status status = channel_create(c, options, number, err);
@@ -215,6 +217,8 @@ const struct modules *collector_modules(const struct collector *c)
 /* The first failure is kept; the writer is not used any more. */
 static void failed(struct collector *c)
 {
+	if (c->writer && c->tell)
+		c->tell(&c->error);
 	c->writer = NULL;
 }
 

@@ -16,6 +16,9 @@ struct collector_options {
 	uint32_t ring_records; /* records a ring: a power of two, at least two blocks */
 	uint32_t serial;       /* handed on to the recorder */
 	bool sync_only;        /* for the first process: its program is not instrumented */
+	/* Called, by any thread, as soon as a trace cannot be written any further: the error becomes told. NULL: not.
+	 */
+	void (*tell)(struct rt_error *error);
 };
 
 /* An empty file for channels, for the program to inherit. *fd is the caller's. */

@@ -8,6 +8,7 @@
 #include "recorder/collect/tree.h"
 
 #include "recorder/channel.h"
+#include "recorder/collect/name.h"
 #include "recorder/collect/resolve.h"
 
 #include <errno.h>
@@ -44,6 +45,7 @@ struct process {
 
 struct tree {
 	struct tree_options options;
+	char *first; /* the first process's trace */
 	int fd;
 	struct rt_tree *shared;
 	struct process **processes; /* under lock: moves */
@@ -189,17 +191,27 @@ static unsigned count_namesakes(struct process *p)
 	}
 }
 
-/* OUTPUT.PID, OUTPUT.PID.2 and so on. */
-static char *name_for(struct process *p)
+/* FIRST.PID or what the pattern says, then the same with .2 and so on. */
+static enum rt_status name_for(struct process *p, char **name, struct rt_error *err)
 {
 	unsigned before = count_namesakes(p);
-	const char *output = p->tree->options.output;
-	long pid = p->trace.pid;
-	char *name;
-	if (before ? asprintf(&name, "%s.%ld.%u", output, pid, before + 1) < 0
-	           : asprintf(&name, "%s.%ld", output, pid) < 0)
-		return NULL;
-	return name;
+	const char *output = p->tree->options.output, *program = p->command ? p->command[0] : "program";
+	char *base = NULL;
+	enum rt_status status = RT_OK;
+	if (name_has_process(output))
+		status = name_expand(output, p->trace.pid, program, &base, err);
+	else if (asprintf(&base, "%s.%ld", p->tree->first, (long)p->trace.pid) < 0)
+		status = rt_error_set(err, RT_EMEMORY, "no memory for a path");
+	if (status || !before) {
+		*name = status ? NULL : base;
+		return status;
+	}
+	if (asprintf(name, "%s.%u", base, before + 1) < 0) {
+		*name = NULL;
+		status = rt_error_set(err, RT_EMEMORY, "no memory for a path");
+	}
+	free(base);
+	return status;
 }
 
 /* What it was called with, NULL-terminated; NULL if that cannot be read. */
@@ -303,12 +315,17 @@ static enum rt_status record(struct process *p, int pidfd, struct rt_error *err)
 {
 	struct rt_writer_options options = {.command = (const char *const *)p->command,
 	                                    .pid = (uint64_t)p->trace.pid,
-	                                    .sync_only = collector_sync_only(p->collector)};
+	                                    .sync_only = collector_sync_only(p->collector),
+	                                    .recording = true};
 	struct rt_writer *w;
 	uint64_t began = now_ns();
-	p->path = name_for(p);
-	enum rt_status status = p->path ? rt_writer_create(p->path, &options, &w, err)
-	                                : rt_error_set(err, RT_EMEMORY, "no memory for a path");
+	enum rt_status status = name_for(p, &p->path, err);
+	if (!status)
+		status = rt_writer_create(p->path, &options, &w, err);
+	if (!status && strcmp(p->path, rt_writer_path(w)) != 0) {
+		free(p->path);
+		p->path = strdup(rt_writer_path(w));
+	}
 	if (status) {
 		collector_abandon(p->collector);
 		return status;
@@ -401,10 +418,13 @@ static void *stand_at_door(void *arg)
 	}
 }
 
-enum rt_status tree_start(struct tree *t, struct rt_error *err)
+enum rt_status tree_start(struct tree *t, const char *first, struct rt_error *err)
 {
 	if (!t->shared->nonce)
 		return RT_OK;
+	t->first = strdup(first);
+	if (!t->first)
+		return rt_error_set(err, RT_EMEMORY, "no memory for a path");
 	int failure = pthread_create(&t->doorman, NULL, stand_at_door, t);
 	if (failure)
 		return rt_error_set(err, RT_ESYSTEM, "cannot make a thread: %s", strerror(failure));
@@ -498,6 +518,7 @@ void tree_free(struct tree *t)
 	for (size_t i = t->count; i-- > 0;) /* the first one has what all share */
 		process_free(t->processes[i]);
 	free(t->processes);
+	free(t->first);
 	if (t->fd >= 0)
 		close(t->fd);
 	pthread_mutex_destroy(&t->lock);

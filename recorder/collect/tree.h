@@ -11,7 +11,7 @@ struct tree;
 
 struct tree_options {
 	struct collector_options rings;
-	const char *output; /* of the first process; others' traces are OUTPUT.PID, then OUTPUT.PID.2 and so on */
+	const char *output; /* names traces: name.h */
 	const char *folder; /* where the recorders are; NULL: only the first process is recorded */
 };
 
@@ -21,8 +21,9 @@ enum rt_status tree_create(const struct tree_options *options, struct tree **out
 int tree_fd(const struct tree *t);
 /* The first process's; borrowed. */
 struct collector *tree_first(const struct tree *t);
-/* From here on processes may join. */
-enum rt_status tree_start(struct tree *t, struct rt_error *err);
+/* From here on processes may join. first: the first process's trace; others' are FIRST.PID unless the name says %p, and
+ * the second of one process has .2 at its end. */
+enum rt_status tree_start(struct tree *t, const char *first, struct rt_error *err);
 
 /* The processes that are still recorded, at most n, besides the first; returns how many there are. */
 size_t tree_alive(struct tree *t, pid_t *pids, size_t n);

@@ -72,20 +72,23 @@ if [ "$(id -u)" = 0 ]; then
 	refused 3 "'./setuid' runs with another user's rights" "$racetrace" record --sync-only ./setuid
 fi
 
-# A disk that fills up while the program runs: the program still runs to its end.
+# A disk that fills up while the program runs: that is said at once, the program still runs to its end with its own status,
+# and what was written can be read.
 mkdir small
 cat >on-small-disk <<END
 mount -t tmpfs -o size=64k none small || exit 99
 '$racetrace' record -o small/t.zst ./app 3000000
 echo "status \$?"
 ls -A small
+'$racetrace' info small/t.zst
 END
 unshare -rm sh on-small-disk >out 2>err
 if [ $? = 99 ] || ! grep -q status out; then
 	echo "a full disk is not tried: $(cat err)"
 else
-	printf 'done\nstatus 3\n' | diff - out || fail=1
-	grep -qxE "racetrace: cannot write 'small/t.zst(.part)?': No space left on device" err || { cat err; fail=1; }
+	printf 'done\nstatus 5\nt.zst\n' | diff - <(head -n 3 out) || fail=1
+	grep -qE '^complete +no' out || { cat out; fail=1; }
+	grep -qx "racetrace: cannot write 'small/t.zst': No space left on device; what was written before stays there" err || { cat err; fail=1; }
 fi
 
 # A trace that was there stays what it was until the new one is whole.

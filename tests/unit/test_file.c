@@ -462,26 +462,50 @@ START_TEST(symbols_name_positions_members_and_objects)
 }
 END_TEST
 
-START_TEST(a_failed_write_is_reported_and_leaves_nothing)
+/* Writes records that hardly compress to a file of at most `size` bytes, until that fails. */
+static void fill(struct rt_writer *w, rlim_t size, struct rt_error *err)
 {
-	struct rlimit old, limit;
-	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &old), 0);
-	limit = (struct rlimit){4096, old.rlim_max};
-	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
-	signal(SIGXFSZ, SIG_IGN);
-	struct rt_writer *w = create(false);
-	struct rt_error err = {0};
+	struct rlimit limit;
 	uint64_t seed = 6;
 	enum rt_status status = RT_OK;
+	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	limit.rlim_cur = size;
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	signal(SIGXFSZ, SIG_IGN);
 	for (unsigned i = 0; i < 4 * RT_CHUNK_RECORDS && !status; i++) {
 		struct rt_record r = rt_record_make(RT_OP_READ, next_random(&seed), 1, 4, 0);
-		status = rt_writer_records(w, 0, &r, 1, &err);
+		status = rt_writer_records(w, 0, &r, 1, err);
 	}
 	ck_assert_int_eq(status, RT_ESYSTEM);
+}
+
+START_TEST(a_failed_write_is_reported_and_leaves_nothing)
+{
+	struct rt_writer *w = create(false);
+	struct rt_error err = {0};
+	fill(w, 4096, &err);
 	ck_assert(strstr(err.message, path));
 	struct rt_writer_result result = {0};
 	ck_assert_int_eq(rt_writer_finish(w, &result, &err), RT_ESYSTEM);
 	ck_assert_int_eq(access(path, F_OK), -1); /* nor is there a part file: teardown sees to that */
+}
+END_TEST
+
+START_TEST(a_recording_that_cannot_be_written_further_keeps_what_is_whole)
+{
+	struct rt_writer_options options = {.recording = true};
+	struct rt_writer *w;
+	struct rt_error err = {0};
+	ck_assert(!rt_writer_create(path, &options, &w, NULL));
+	ck_assert(!rt_writer_thread(w, 0, "main", 0, NULL, NULL));
+	fill(w, 5 << 20, &err);
+	ck_assert(strstr(err.message, "; what was written before stays there"));
+	struct rt_trace *trace = open_trace(path);
+	ck_assert(!rt_trace_info(trace)->complete);
+	ck_assert_uint_gt(rt_trace_info(trace)->threads[0].events, 0);
+	rt_trace_free(trace);
+	rt_writer_abort(w);
+	ck_assert_int_eq(access(path, R_OK), 0);
 }
 END_TEST
 
@@ -492,8 +516,8 @@ START_TEST(an_unwritable_place_is_named)
 	struct rt_error err = {0};
 	ck_assert_int_eq(rt_writer_create("/nowhere/at/all", &options, &w, &err), RT_ESYSTEM);
 	ck_assert_str_eq(err.message, "cannot write '/nowhere/at/all': No such file or directory");
-	ck_assert_int_eq(rt_writer_create(folder, &options, &w, &err), RT_ESYSTEM);
-	ck_assert(strstr(err.message, "Is a directory"));
+	ck_assert_int_eq(rt_writer_create(folder, &options, &w, &err), RT_EUSAGE);
+	ck_assert(strstr(err.message, "it is not a regular file"));
 }
 END_TEST
 
@@ -546,7 +570,10 @@ START_TEST(a_killed_writer_leaves_no_thread_far_behind)
 {
 	enum { RECORDS = 20 * RT_CHUNK_RECORDS, AT_ONCE = 4096 };
 	static struct rt_record many[AT_ONCE];
-	struct rt_writer *w = create(false);
+	struct rt_writer_options options = {.recording = true};
+	struct rt_writer *w;
+	ck_assert(!rt_writer_create(path, &options, &w, NULL));
+	ck_assert(!rt_writer_thread(w, 0, "main", 0, NULL, NULL) && !rt_writer_thread(w, 1, "main.1", 0, NULL, NULL));
 	put(w, 0, 1, 42);
 	for (size_t i = 0; i < AT_ONCE; i++)
 		many[i] = rt_record_make(RT_OP_READ, i * 8, 1, 4, 0);
@@ -605,6 +632,7 @@ Suite *file_suite(void)
 	tcase_add_test(c, a_newer_major_version_is_refused_by_name);
 	tcase_add_test(c, symbols_name_positions_members_and_objects);
 	tcase_add_test(c, a_failed_write_is_reported_and_leaves_nothing);
+	tcase_add_test(c, a_recording_that_cannot_be_written_further_keeps_what_is_whole);
 	tcase_add_test(c, an_unwritable_place_is_named);
 	tcase_add_test(c, a_thousand_threads_at_once_read_back);
 	tcase_add_test(c, ten_thousand_threads_in_turn_read_back);

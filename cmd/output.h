@@ -1,0 +1,20 @@
+/* Where a command's result goes: standard output, or a file that has its name when it is whole. */
+#ifndef CMD_OUTPUT_H
+#define CMD_OUTPUT_H
+
+#include "tracefmt/output.h"
+
+#include <stdio.h>
+
+struct cmd_output {
+	FILE *file;          /* to write to */
+	struct rt_output to; /* behind it, unless that is standard output */
+};
+
+/* path: NULL is standard output. On RT_OK the output is ended by cmd_output_close. */
+enum rt_status cmd_output_open(struct cmd_output *o, const char *path, struct rt_error *err);
+
+/* Ends the output: a file stays only if status, how writing it went, is RT_OK. Returns how all of it went. */
+enum rt_status cmd_output_close(struct cmd_output *o, enum rt_status status, struct rt_error *err);
+
+#endif
