@@ -135,6 +135,8 @@ static int print_json(const struct rt_trace_info *info, const uint64_t kinds[RT_
 	    "bytes_per_event", bytes_per_event(info), "order", info->exact ? "exact" : "stamped", "complete",
 	    info->complete, "incomplete_why", json_text(info->complete ? NULL : info->incomplete_why), "format",
 	    info->format, "path", json_text(info->path));
+	if (all && info->vary)
+		json_object_set_new(all, "vary", json_number(info->vary));
 	if (!all) {
 		fputs("racetrace: no memory to write JSON\n", stderr);
 		return EXIT_INPUT;
@@ -188,6 +190,8 @@ static void print_text(const struct rt_trace_info *info, const uint64_t kinds[RT
 		printf("lost       %" PRIu64 "\n", info->lost);
 	printf("bytes      %" PRIu64 " (%.2f an event)\n", info->file_bytes, bytes_per_event(info));
 	printf("order      %s\n", info->exact ? "exact" : "stamped");
+	if (info->vary)
+		printf("vary       %" PRIu32 "\n", info->vary);
 	if (info->complete)
 		printf("complete   yes\n");
 	else

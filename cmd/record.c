@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -22,17 +23,28 @@
 
 /* As env and timeout have it. */
 enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
-enum { OPTION_NO_CHILDREN = 256, OPTION_SYNC_ONLY };
+enum { OPTION_NO_CHILDREN = 256, OPTION_SYNC_ONLY, OPTION_EXIT_SLEEP, OPTION_VARY };
 
 struct options {
 	const char *output;
 	char **command;
 	uint32_t ring_kib; /* KiB of ring a thread */
 	uint32_t threads;  /* alive at once */
-	bool only_first;   /* process */
-	bool sync_only;    /* the program need not be instrumented; once it was looked at: it is not */
+	uint32_t exit_sleep_ms;
+	uint32_t vary;   /* seed; 0: not */
+	bool only_first; /* process */
+	bool sync_only;  /* the program need not be instrumented; once it was looked at: it is not */
 	bool verbose;
 };
+
+static uint32_t random_seed(void)
+{
+	uint32_t seed = 0;
+	while (!seed)
+		if (getrandom(&seed, sizeof seed, 0) < 0)
+			seed = (uint32_t)getpid();
+	return seed;
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -48,6 +60,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 't':
 		o->threads = cmd_number(state, "the number of threads", arg, 1, 1 << 20);
+		return 0;
+	case OPTION_EXIT_SLEEP:
+		o->exit_sleep_ms = cmd_number(state, "the time to sleep at exit", arg, 0, INT32_MAX);
+		return 0;
+	case OPTION_VARY:
+		o->vary = arg ? cmd_number(state, "a seed", arg, 1, UINT32_MAX) : random_seed();
 		return 0;
 	case OPTION_NO_CHILDREN:
 		o->only_first = true;
@@ -73,11 +91,15 @@ static const struct argp_option option_table[] = {
     {"output", 'o', "FILE", 0,
      "Write the trace to FILE (trace.zst); in it %p is the process, %n the program, %t the time, %q{VAR} a variable",
      0},
+    {"exit-sleep", OPTION_EXIT_SLEEP, "MS", 0,
+     "Where main returns or exit() is called, let the other threads go on for at most MS milliseconds (1000)", 0},
     {"no-children", OPTION_NO_CHILDREN, NULL, 0, "Record the first process only", 0},
     {"ring-size", 'r', "KIB", 0, "Buffer of each thread in KiB, a power of two (256)", 0},
     {"sync-only", OPTION_SYNC_ONLY, NULL, 0,
      "Record a program that is not instrumented as well: what it synchronises with", 0},
     {"threads", 't', "N", 0, "Threads that can be recorded at the same time (4096)", 0},
+    {"vary", OPTION_VARY, "SEED", OPTION_ARG_OPTIONAL,
+     "Make it another run: new threads start first, or late, by SEED (a random one)", 0},
     {"verbose", 'v', NULL, 0, "Say what was recorded", 0},
     {0},
 };
@@ -159,7 +181,9 @@ static enum rt_status prepare(struct recording *r, struct rt_error *err)
 	struct tree_options tree = {.rings = {.slots = o->threads,
 	                                      .ring_records = o->ring_kib * 1024 / (uint32_t)sizeof(struct rt_record),
 	                                      .sync_only = o->sync_only,
-	                                      .tell = tell_error},
+	                                      .tell = tell_error,
+	                                      .exit_sleep_ms = o->exit_sleep_ms,
+	                                      .vary = o->vary},
 	                            .output = o->output,
 	                            .folder = o->only_first ? NULL : r->folder};
 	status = tree_create(&tree, &r->tree, err);
@@ -191,7 +215,8 @@ static enum rt_status collect(struct recording *r, struct program *program, stru
 	struct rt_writer_options options = {.command = (const char *const *)r->options.command,
 	                                    .pid = (uint64_t)program->pid,
 	                                    .sync_only = r->options.sync_only,
-	                                    .recording = true};
+	                                    .recording = true,
+	                                    .vary = r->options.vary};
 	enum rt_status status = create_trace(r, program->pid, &options, err);
 	if (!status)
 		status = tree_start(r->tree, r->path, err);
@@ -346,7 +371,8 @@ static void fill_standard_streams(void)
 
 int cmd_record(int argc, char **argv)
 {
-	struct recording r = {.options = {.output = "trace.zst", .ring_kib = 256, .threads = 4096}};
+	struct recording r = {
+	    .options = {.output = "trace.zst", .ring_kib = 256, .threads = 4096, .exit_sleep_ms = 1000}};
 	struct rt_error err = {0};
 	fill_standard_streams();
 	argp_err_exit_status = EXIT_USAGE;

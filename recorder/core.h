@@ -39,6 +39,7 @@ struct rt_birth {
 	void *argument;
 	uint32_t go;           /* futex word: 1 when FORK is in the trace */
 	uint32_t children;     /* how many the slot's thread has made */
+	uint64_t name;         /* of its thread, hashed: where it was born */
 	uint64_t epoch;        /* of the filter, at the last block */
 	uint32_t epoch_blocks; /* blocks since it began */
 	bool large_used;       /* the large part of the filter is not all zeros */
@@ -147,6 +148,12 @@ static inline void rt_busy_end(void)
 			rt_signal_undefer();
 	}
 }
+
+/* --vary: another order of what threads do when they begin. */
+void rt_vary_name(struct rt_birth *child, uint64_t parent, uint32_t birth);
+enum rt_vary { RT_VARY_NONE, RT_VARY_PARENT, RT_VARY_CHILD, RT_VARY_CHOICES };
+unsigned rt_vary_us(const struct rt_slot *child, enum rt_vary who); /* how long that one is to wait, if at all */
+void rt_pause_us(unsigned microseconds);                            /* not at all for 0 */
 
 void rt_fork_start(void); /* once, at start */
 /*

@@ -21,13 +21,6 @@ static unsigned char fork_lock; /* so that numbers are in the order of FORK stam
 #define ADOPTED 1000000u
 static uint32_t adopted; /* under fork_lock */
 
-static void pause_milliseconds(unsigned n)
-{
-	uint32_t word = 0;
-
-	rt_futex_wait(&word, 0, n);
-}
-
 static struct rt_slot *slot_try(void)
 {
 	struct rt_channel *c = rt_channel;
@@ -71,7 +64,7 @@ struct rt_slot *rt_slot_take(void)
 			return NULL;
 		}
 		rt_ring_bell();
-		pause_milliseconds(1);
+		rt_pause_us(1000);
 		s = slot_try();
 	}
 	s->generation++;
@@ -123,6 +116,7 @@ uint32_t rt_slot_announce(struct rt_slot *s, uintptr_t pc)
 	s->thread = atomic_fetch_add(&rt_channel->thread_count, 1);
 	s->parent = rt_self->thread;
 	s->birth = rt_self->limit ? ++rt_birth_of(rt_self)->children : ADOPTED + ++adopted;
+	rt_vary_name(rt_birth_of(s), rt_self->limit ? rt_birth_of(rt_self)->name : 0, s->birth);
 	atomic_store(&s->state, RT_SLOT_LIVE);
 	rt_emit_sync(RT_OP_FORK, s->thread, 0, pc, 0);
 	__atomic_store_n(&fork_lock, 0, __ATOMIC_RELEASE);
@@ -223,6 +217,7 @@ void rt_thread_start(bool forked)
 	s->thread = atomic_fetch_add(&rt_channel->thread_count, 1);
 	s->parent = 0;
 	s->birth = 0;
+	rt_birth_of(s)->name = 0;
 	atomic_store(&s->state, RT_SLOT_LIVE);
 	begin_thread(s, 0);
 	for (unsigned i = 0; forked && i < rt_thread.held_count; i++) {
@@ -263,6 +258,7 @@ static void *run(void *birth)
 	void *argument = b->argument;
 
 	await_go(b);
+	rt_pause_us(rt_vary_us(b->slot, RT_VARY_CHILD));
 	begin_thread(b->slot, (uintptr_t)routine + 1);
 	return routine(argument);
 }
@@ -274,6 +270,7 @@ static int run_c11(void *birth)
 	void *argument = b->argument;
 
 	await_go(b);
+	rt_pause_us(rt_vary_us(b->slot, RT_VARY_CHILD));
 	begin_thread(b->slot, (uintptr_t)routine + 1);
 	return routine(argument);
 }
@@ -299,8 +296,10 @@ static void deliver(struct rt_birth *b, bool made, const pthread_t *thread, uint
 
 		child->index = rt_slot_announce(b->slot, pc);
 		child->known = true;
+		unsigned pause = rt_vary_us(b->slot, RT_VARY_PARENT); /* from then on the slot may be another's */
 		__atomic_store_n(&b->go, 1, __ATOMIC_RELEASE);
 		rt_futex_wake(&b->go, 1);
+		rt_pause_us(pause);
 	} else {
 		atomic_store(&b->slot->state, RT_SLOT_FREE);
 	}

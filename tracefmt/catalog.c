@@ -109,6 +109,8 @@ static void parse_head(struct rt_reader *r, const struct rt_bytes *raw)
 		r->trace.info.zeroed = rt_cursor_varint(&c);
 	if (rt_cursor_left(&c))
 		r->trace.info.sync_only = rt_cursor_varint(&c);
+	if (rt_cursor_left(&c))
+		r->trace.info.vary = (uint32_t)rt_cursor_varint(&c);
 }
 
 static void parse_end(struct rt_reader *r, const struct rt_bytes *raw)

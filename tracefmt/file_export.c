@@ -71,7 +71,8 @@ enum rt_status rt_export_file(struct rt_trace *trace, const char *path, struct r
 	                                    .pid = info->pid,
 	                                    .exact = info->exact,
 	                                    .sync_only = info->sync_only,
-	                                    .zeroed = info->zeroed};
+	                                    .zeroed = info->zeroed,
+	                                    .vary = info->vary};
 	struct rt_writer *w;
 	enum rt_status status = rt_writer_create(path, &options, &w, err);
 	if (status)

@@ -203,6 +203,8 @@ static enum rt_status put_header(struct rt_jsonl_writer *w, bool whole, bool uni
 	failed |= json_object_set_new(h, "order", json_string(info->exact ? "exact" : "stamped"));
 	if (info->sync_only)
 		failed |= json_object_set_new(h, "sync_only", json_true());
+	if (info->vary)
+		failed |= json_object_set_new(h, "vary", number(info->vary));
 	if (info->zeroed)
 		failed |= json_object_set_new(h, "zeroed", json_true());
 	failed |= json_object_set_new(h, "complete", json_boolean(info->complete));

@@ -182,6 +182,7 @@ enum rt_status jsonl_header(struct jsonl_parser *p, const json_t *header)
 	    (status = jsonl_number(p, header, "duration_ns", UINT64_MAX, &info->duration_ns)) ||
 	    (status = jsonl_number(p, header, "pid", UINT64_MAX, &info->pid)) ||
 	    (status = jsonl_number(p, header, "lost", UINT64_MAX, &info->lost)) ||
+	    (status = jsonl_line(p, header, "vary", &info->vary)) ||
 	    (status = jsonl_number(p, header, "events", UINT64_MAX, &p->declared_events)) ||
 	    (status = parse_threads(p, jsonl_get(header, "threads"))) ||
 	    (status = parse_modules(p, jsonl_get(header, "modules"))))

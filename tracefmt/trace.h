@@ -43,6 +43,7 @@ struct rt_trace_info {
 	bool exact;                 /* order is exact (serial recording, STD); else stamped */
 	bool sync_only;             /* of a program that was not instrumented: plain accesses are not in it */
 	bool zeroed;                /* memory that nothing was written to is known to hold 0 (STD) */
+	uint32_t vary;              /* seed by which the recorder delayed new threads; 0: it did not */
 	bool complete;              /* false: cut short; `incomplete_why` says how */
 	const char *incomplete_why; /* NULL if complete */
 };

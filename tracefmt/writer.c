@@ -147,10 +147,13 @@ static enum rt_status write_head(struct rt_writer *w, const struct rt_writer_opt
 	rt_bytes_varint(&w->raw, options->command ? argc + 1 : 0);
 	for (size_t i = 0; i < argc; i++)
 		put_string(&w->raw, options->command[i]);
-	if (options->zeroed || options->sync_only)
+	/* Each stands behind those before it, and is left out where it and all behind it are 0. */
+	if (options->zeroed || options->sync_only || options->vary)
 		rt_bytes_varint(&w->raw, options->zeroed);
-	if (options->sync_only)
-		rt_bytes_varint(&w->raw, 1);
+	if (options->sync_only || options->vary)
+		rt_bytes_varint(&w->raw, options->sync_only);
+	if (options->vary)
+		rt_bytes_varint(&w->raw, options->vary);
 	struct rt_block block = {.kind = RT_BLOCK_HEAD};
 	return write_block(w, &block, err);
 }

@@ -14,8 +14,9 @@ struct rt_tree;
 struct collector_options {
 	uint32_t slots;        /* threads alive at once */
 	uint32_t ring_records; /* records a ring: a power of two, at least two blocks */
-	uint32_t serial;       /* handed on to the recorder */
-	bool sync_only;        /* for the first process: its program is not instrumented */
+	uint32_t serial;       /* handed on to the recorder, as are: */
+	uint32_t exit_sleep_ms, vary;
+	bool sync_only; /* for the first process: its program is not instrumented */
 	/* Called, by any thread, as soon as a trace cannot be written any further: the error becomes told. NULL: not.
 	 */
 	void (*tell)(struct rt_error *error);

@@ -316,7 +316,8 @@ static enum rt_status record(struct process *p, int pidfd, struct rt_error *err)
 	struct rt_writer_options options = {.command = (const char *const *)p->command,
 	                                    .pid = (uint64_t)p->trace.pid,
 	                                    .sync_only = collector_sync_only(p->collector),
-	                                    .recording = true};
+	                                    .recording = true,
+	                                    .vary = p->tree->options.rings.vary};
 	struct rt_writer *w;
 	uint64_t began = now_ns();
 	enum rt_status status = name_for(p, &p->path, err);

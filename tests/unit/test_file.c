@@ -371,7 +371,7 @@ END_TEST
 
 START_TEST(what_is_known_of_all_memory_reads_back)
 {
-	struct rt_writer_options options = {.zeroed = _i & 1, .sync_only = _i & 2};
+	struct rt_writer_options options = {.zeroed = _i & 1, .sync_only = _i & 2, .vary = _i & 4 ? UINT32_MAX : 0};
 	const char *const command[] = {"./app", NULL};
 	struct rt_writer *w;
 	options.command = _i & 4 ? command : NULL;
@@ -381,6 +381,7 @@ START_TEST(what_is_known_of_all_memory_reads_back)
 	const struct rt_trace_info *info = rt_trace_info(trace);
 	ck_assert_int_eq(info->zeroed, options.zeroed);
 	ck_assert_int_eq(info->sync_only, options.sync_only);
+	ck_assert_uint_eq(info->vary, options.vary);
 	ck_assert_int_eq(info->command != NULL, options.command != NULL);
 	rt_trace_free(trace);
 }

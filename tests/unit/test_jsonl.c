@@ -96,6 +96,7 @@ static void make(struct made *m)
 	                                       .pid = 4711,
 	                                       .left_out = 3 + (UINT64_C(1) << 50),
 	                                       .lost = 5,
+	                                       .vary = UINT32_MAX,
 	                                       .thread_count = 3,
 	                                       .threads = made_threads,
 	                                       .complete = false,
@@ -193,6 +194,7 @@ START_TEST(what_is_known_of_the_run_survives)
 	ck_assert_uint_eq(a->events, b->events);
 	ck_assert_uint_eq(a->left_out, b->left_out);
 	ck_assert_uint_eq(a->lost, b->lost);
+	ck_assert_uint_eq(a->vary, b->vary);
 	ck_assert(!b->exact && !b->complete);
 	same_text(a->incomplete_why, b->incomplete_why);
 	ck_assert_uint_eq(b->thread_count, 3);
