@@ -1,6 +1,7 @@
 /* racetrace analyze: what could have gone wrong in the recorded run. */
 #include "cmd/command.h"
 #include "cmd/common.h"
+#include "cmd/messages.h"
 #include "cmd/output.h"
 #include "cmd/stats.h"
 #include "lib/report/report.h"
@@ -268,10 +269,9 @@ static void progress(const char *doing, uint64_t events)
 {
 	if (events < LONG_WORK || !isatty(STDERR_FILENO))
 		return;
-	if (doing)
-		fprintf(stderr, "\r%s %" PRIu64 " events ...\033[K", doing, events);
-	else
-		fputs("\r\033[K", stderr);
+	char text[80];
+	snprintf(text, sizeof text, "%s %" PRIu64 " events ...", doing ? doing : "", events);
+	messages_progress(doing ? text : NULL);
 }
 
 static int exit_status(const struct settings *s, const struct report *r)

@@ -181,7 +181,7 @@ static void print_threads(const struct rt_trace_info *info)
 static void print_text(const struct rt_trace_info *info, const uint64_t kinds[RT_OP_COUNT],
                        const uint64_t groups[RT_GROUP_BOOKKEEPING + 1])
 {
-	printf("trace      %s (%s)\n", info->path, info->format);
+	printf("trace      %s (%s)\n", cmd_text(info->path).text, info->format);
 	print_command(info);
 	printf("events     %" PRIu64 "\n", info->events);
 	if (info->left_out)

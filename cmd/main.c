@@ -1,6 +1,7 @@
 /* racetrace: finds the subcommand and calls it. */
 #include "cmd/command.h"
 #include "cmd/library.h"
+#include "cmd/messages.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -74,6 +75,7 @@ static int flushed(int status)
 
 int main(int argc, char **argv)
 {
+	messages_init();
 	if (argc < 2) {
 		help(stderr);
 		return EXIT_USAGE;

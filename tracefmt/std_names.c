@@ -1,6 +1,8 @@
 /* Names for the STD exporter; see std_names.h. */
 #include "tracefmt/std_names.h"
 
+#include "tracefmt/text.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,15 +10,28 @@
 
 enum { NAME_ROOM = 1024 };
 
-/* Copies text without what would end a field; where the source is not STD, also without what RAPID splits at. */
+/* True if the character would end a field; where the source is not STD, also if RAPID splits at it or a terminal acts
+ * on it. */
+static bool is_unfit(const struct std_names *names, uint32_t c)
+{
+	return c == '|' || c == '\n' || c == '\r' || (!names->verbatim && (rt_text_steers(c) || c == '(' || c == ')'));
+}
+
+/* Copies text, each character that is unfit as one '_'. */
 void std_name_text(const struct std_names *names, char *out, size_t size, const char *text)
 {
 	size_t at = 0;
-	for (; *text && at + 1 < size; text++) {
-		unsigned char c = (unsigned char)*text;
-		bool unfit =
-		    c == '|' || c == '\n' || c == '\r' || (!names->verbatim && (c < ' ' || c == '(' || c == ')'));
-		out[at++] = unfit ? '_' : *text;
+	while (*text) {
+		uint32_t c;
+		size_t n = rt_text_character(text, strnlen(text, 4), &c), take = n ? n : 1;
+		bool unfit = n ? is_unfit(names, c) : !names->verbatim;
+		if (at + take >= size)
+			break;
+		if (unfit)
+			out[at++] = '_';
+		else
+			at += (size_t)((char *)mempcpy(out + at, text, take) - (out + at));
+		text += take;
 	}
 	out[at] = '\0';
 }

@@ -27,10 +27,11 @@ size_t rt_text_character(const char *text, size_t length, uint32_t *c)
 	return n;
 }
 
-static bool harmless(uint32_t c)
+bool rt_text_steers(uint32_t c)
 {
-	return c >= 0x20 && !(c >= 0x7f && c <= 0x9f) && c != 0x200e && c != 0x200f && !(c >= 0x2028 && c <= 0x202e) &&
-	       !(c >= 0x2066 && c <= 0x2069);
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0xad || c == 0x61c || (c >= 0x200b && c <= 0x200f) ||
+	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff ||
+	       (c >= 0xe0000 && c <= 0xe007f);
 }
 
 char *rt_text_escape(char *out, size_t size, const char *text, size_t length)
@@ -40,7 +41,7 @@ char *rt_text_escape(char *out, size_t size, const char *text, size_t length)
 	for (size_t i = 0; i < length;) {
 		uint32_t c;
 		size_t n = rt_text_character(text + i, length - i, &c);
-		bool plain = n && harmless(c);
+		bool plain = n && !rt_text_steers(c);
 		size_t take = n ? n : 1, need = plain ? n : 4 * take;
 		if (at + need >= size) {
 			snprintf(out + fits, size - fits, "%s", more);

@@ -2,6 +2,7 @@
 #ifndef TRACEFMT_TEXT_H
 #define TRACEFMT_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,10 +12,13 @@
  */
 size_t rt_text_character(const char *text, size_t length, uint32_t *c);
 
+/* True if a terminal or a page acts on the character: control characters of both sets, line separators, and what turns
+ * or hides the direction of writing. */
+bool rt_text_steers(uint32_t c);
+
 /*
- * Writes text[0..length) to out (size bytes, NUL-terminated, size > 0) with what a terminal would act on, or what is
- * not UTF-8, as \xNN: control characters, DEL, C1, and the characters that turn the writing direction. Cut with "..."
- * when it does not fit. Returns out.
+ * Writes text[0..length) to out (size bytes, NUL-terminated, size > 0) with characters that steer, and what is not
+ * UTF-8, as \xNN. Cut with "..." when it does not fit. Returns out.
  */
 char *rt_text_escape(char *out, size_t size, const char *text, size_t length);
 

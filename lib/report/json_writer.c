@@ -2,6 +2,7 @@
 #include "lib/report/json_writer.h"
 
 #include "lib/report/utf8.h"
+#include "tracefmt/text.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -60,7 +61,7 @@ void jw_array_end(struct json_writer *w)
 static size_t plain_length(const char *s)
 {
 	size_t n = 0;
-	while ((unsigned char)s[n] >= 0x20 && (unsigned char)s[n] < 0x80 && s[n] != '"' && s[n] != '\\')
+	while ((unsigned char)s[n] >= 0x20 && (unsigned char)s[n] < 0x7f && s[n] != '"' && s[n] != '\\')
 		n++;
 	return n;
 }
@@ -71,10 +72,14 @@ static size_t put_special(struct json_writer *w, const char *s)
 	static const char letters[][2] = {{'"', '"'},  {'\\', '\\'}, {'\b', 'b'}, {'\f', 'f'},
 	                                  {'\n', 'n'}, {'\r', 'r'},  {'\t', 't'}};
 	uint32_t c;
-	if ((unsigned char)*s >= 0x80) {
+	if ((unsigned char)*s >= 0x7f) {
 		size_t n = utf8_decode(s, &c);
 		if (c == UTF8_REPLACEMENT)
 			put(w, "\xef\xbf\xbd");
+		else if (rt_text_steers(c) && c > 0xffff)
+			fprintf(w->out, "\\u%04X\\u%04X", 0xd7c0 + (c >> 10), 0xdc00 + (c & 0x3ff));
+		else if (rt_text_steers(c))
+			fprintf(w->out, "\\u%04X", c);
 		else
 			fwrite_unlocked(s, 1, n, w->out);
 		return n;

@@ -1,0 +1,63 @@
+/* Standard error; see messages.h. */
+#include "cmd/messages.h"
+
+#include "tracefmt/text.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Writes everything, or as much as can be written: there is nowhere to say that it cannot. */
+static void put(const char *text, size_t n)
+{
+	while (n) {
+		ssize_t k = write(STDERR_FILENO, text, n);
+		if (k <= 0)
+			return;
+		text += k;
+		n -= (size_t)k;
+	}
+}
+
+static ssize_t write_escaped(void *cookie, const char *text, size_t size)
+{
+	(void)cookie;
+	size_t plain = 0; /* bytes before text[i] that are as they are, not yet written */
+	for (size_t i = 0; i < size;) {
+		uint32_t c;
+		size_t n = rt_text_character(text + i, size - i, &c);
+		if (n && (c == '\n' || c == '\t' || !rt_text_steers(c))) {
+			i += n;
+			plain += n;
+			continue;
+		}
+		put(text + i - plain, plain);
+		plain = 0;
+		for (size_t end = i + (n ? n : 1); i < end; i++) {
+			char escape[8];
+			put(escape, (size_t)snprintf(escape, sizeof escape, "\\x%02x", (unsigned char)text[i]));
+		}
+	}
+	put(text + size - plain, plain);
+	return (ssize_t)size;
+}
+
+void messages_init(void)
+{
+	FILE *escaped = fopencookie(NULL, "w", (cookie_io_functions_t){.write = write_escaped});
+	if (!escaped)
+		return;
+	setvbuf(escaped, NULL, _IOLBF, BUFSIZ);
+	stderr = escaped;
+}
+
+void messages_progress(const char *text)
+{
+	static const char begin[] = "\r", end[] = "\033[K";
+	fflush(stderr);
+	put(begin, sizeof begin - 1);
+	put(text ? text : "", text ? strlen(text) : 0);
+	put(end, sizeof end - 1);
+}
