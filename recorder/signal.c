@@ -3,6 +3,8 @@
  * - moves a thread that it interrupted inside a restartable sequence of append.S back to the sequence's start;
  * - lets handlers of asynchronous signals wait while the thread is busy in the recorder: the signal is queued again and
  *   blocked until rt_busy_end. So no event of a handler is lost, and none comes between a stamp and its record;
+ * - takes back the access that faulted, because its hook ran before it; and repeats it if the handler lets it be tried
+ *   again;
  * - if that cannot be done (a fault inside the recorder, the queue is full), drops the handler's events, counts them
  * and says so in the trace (LOST). What the program asks back (sigaction's oldact, signal's result) is what it
  * installed.
@@ -116,6 +118,79 @@ static void leave_windows(ucontext_t *context)
 }
 #endif
 
+/* ---- Accesses that fault ---- */
+
+static uintptr_t pc_of(const ucontext_t *context)
+{
+#ifdef __x86_64__
+	return (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+#else
+	return (uintptr_t)context;
+#endif
+}
+
+/* One that was taken back: its record, and the size that stands before it if it is a range's (else 0). */
+struct taken {
+	struct rt_record record;
+	uint64_t range;
+};
+
+/* Is it what faulted? Of an address that no page can have the kernel does not tell which; the code is near the hook. */
+static bool has_faulted(const struct taken *t, const siginfo_t *info, uintptr_t pc)
+{
+	enum { NEAR = 64 };
+	uint64_t from = rt_record_operand(t->record), at = (uintptr_t)info->si_addr;
+	uint64_t size = t->range ? t->range : rt_record_aux_of(t->record) & 31;
+
+	if (info->si_code == SI_KERNEL)
+		return pc - (t->record.w1 & RT_OPERAND_MAX) < NEAR;
+	return at >= from && at - from < size;
+}
+
+/*
+ * The access that faulted is the thread's last one. Its record, in a block that is still the thread's own, becomes a
+ * FAULT. A hook that stands for two accesses has made two records, as has one of a copy. Returns how many were taken.
+ */
+static unsigned take_back(int sig, const siginfo_t *info, const ucontext_t *context, struct taken taken[2])
+{
+	const struct rt_slot *s = rt_self;
+	unsigned n = 0, seen = 0;
+
+	/* Where the last access was left out as a repeat, what stands last is another, which took place. */
+	if ((sig != SIGSEGV && sig != SIGBUS) || !is_fault(sig, info) || !s->limit || s->skipped)
+		return 0;
+	for (struct rt_record *r = s->cur - 1; r > s->limit - RT_BLOCK_RECORDS && seen < 2; r--) {
+		unsigned op = rt_record_op(*r), aux = rt_record_aux_of(*r);
+		bool ranged = (aux & 31) == 0;
+
+		if ((op != RT_OP_READ && op != RT_OP_WRITE) || aux >> 8 & (RT_F_OBJECT | RT_F_FREE))
+			break;
+		taken[n] = (struct taken){*r, ranged ? rt_record_operand(r[-1]) : 0};
+		if (has_faulted(&taken[n], info, pc_of(context))) {
+			__atomic_store_n(&r->w0, (r->w0 & ~(UINT64_C(255) << 48)) | (uint64_t)RT_OP_FAULT << 48,
+			                 __ATOMIC_RELEASE);
+			n++;
+		}
+		seen++;
+		r -= ranged;
+	}
+	return n;
+}
+
+/* The handler has returned to the same instruction: now the accesses will take place. */
+static void put_back(const struct taken *taken, unsigned n)
+{
+	while (n-- > 0) {
+		uint64_t w0 = taken[n].record.w0 & ~(UINT64_C(255) << 56);
+		struct rt_record ext = rt_record_ext(rt_self->last_stamp, taken[n].range);
+
+		if (taken[n].range)
+			rt_append2(w0, taken[n].record.w1, rt_self, ext.w0, ext.w1);
+		else
+			rt_append(w0, taken[n].record.w1, rt_self);
+	}
+}
+
 static void call(uint64_t action, int sig, siginfo_t *info, void *context)
 {
 	uintptr_t address = (uintptr_t)(action & ACTION_ADDRESS);
@@ -176,8 +251,13 @@ static void trampoline(int sig, siginfo_t *info, void *context)
 		call_while_busy(action, sig, info, context);
 		return;
 	}
+	struct taken taken[2];
+	uintptr_t pc = pc_of(context);
+	unsigned n = take_back(sig, info, context, taken);
 	leave_windows(context);
 	call(action, sig, info, context);
+	if (n && pc == pc_of(context))
+		put_back(taken, n);
 }
 
 /* Not an assignment: the compiler would call memcpy, which is interposed. */

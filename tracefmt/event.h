@@ -78,7 +78,9 @@
 	X(SETJMP, "setjmp", CODE)                                                                                      \
 	X(LONGJMP, "longjmp", CODE)                                                                                    \
 	/* Where the thread's thread-local memory begins, arg: its size. The thread pointer is at its end. */          \
-	X(TLS, "tls", THREAD)
+	X(TLS, "tls", THREAD)                                                                                          \
+	/* An access as of READ or WRITE that faulted and so did not take place. */                                    \
+	X(FAULT, "fault", MEMORY)
 
 enum rt_op {
 #define X(name, text, group) RT_OP_##name,

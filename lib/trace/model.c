@@ -20,7 +20,7 @@
 #define CODE (BIT(ENTER) | BIT(LEAVE) | BIT(SETJMP) | BIT(LONGJMP))
 #define PASS_TWO                                                                                                       \
 	~(CODE | BIT(END) | BIT(TLS) | BIT(FREE) | BIT(DETACH) | BIT(MODULE_LOAD) | BIT(MODULE_UNLOAD) | BIT(BENIGN) | \
-	  BIT(LOST))
+	  BIT(LOST) | BIT(FAULT))
 
 enum { BATCH = 1024, GRANULE = 8 };
 

@@ -43,7 +43,8 @@ static void fail(const char *what)
 
 static bool exact(unsigned op)
 {
-	return op > RT_OP_WRITE && op != RT_OP_ENTER && op != RT_OP_LEAVE && op != RT_OP_SETJMP && op != RT_OP_LONGJMP;
+	return op > RT_OP_WRITE && op != RT_OP_ENTER && op != RT_OP_LEAVE && op != RT_OP_SETJMP &&
+	       op != RT_OP_LONGJMP && op != RT_OP_FAULT;
 }
 
 static void remember(uint64_t stamp)
