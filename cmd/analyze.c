@@ -20,6 +20,7 @@ enum {
 	OPT_JOBS = 'j',
 	OPT_EVERY = 256,
 	OPT_ALL,
+	OPT_ALLOW_INCOMPLETE,
 	OPT_KINDS,
 	OPT_ORDERS,
 	OPT_ONLY_ORDERS,
@@ -41,7 +42,8 @@ struct settings {
 	const char *output;                 /* NULL: standard output */
 	const char *trace;
 	const char *anomaly; /* NULL: all */
-	bool all;            /* refuted ones too */
+	bool allow_incomplete;
+	bool all; /* refuted ones too */
 	bool only_orders, fail_on_given, schema, show_stats;
 	int fail_on; /* enum verdict; VERDICTS: never */
 };
@@ -54,6 +56,8 @@ static const struct argp_option options[] = {
     {"output", 'o', "FILE", 0, "Write the report to FILE", 0},
     {"every", OPT_EVERY, NULL, 0, "List every pair of events, not one for each pair of source positions", 0},
     {"all", OPT_ALL, NULL, 0, "List refuted anomalies too", 0},
+    {"allow-incomplete", OPT_ALLOW_INCOMPLETE, NULL, 0,
+     "Exit with status 0, not 4, if nothing is found in a trace that was cut short or has no events", 0},
     {"kinds", OPT_KINDS, "LIST", 0, "Search for these kinds of anomaly only: race,atomicity,asv,deadlock", 0},
     {"orders", OPT_ORDERS, "LIST", 0, "Ask these orders only, such as hybrid,hb,shb; all if not given", 0},
     {"only-orders", OPT_ONLY_ORDERS, NULL, 0,
@@ -87,7 +91,7 @@ static const char doc[] =
     "Predicts the data races and deadlocks of the run in TRACE, a file of 'racetrace record', JSON lines or RAPID's "
     "STD text.\v"
     "Exit status: 0 if nothing is at or above the verdict of --fail-on, 1 if something is, 2 for wrong use, 3 if TRACE "
-    "cannot be read.";
+    "cannot be read, 4 if nothing is but the trace was cut short or has no events.";
 
 /* Names in a table, for messages: "a, b, c". */
 typedef const char *name_at(int i);
@@ -213,6 +217,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_EVERY:
 		s->analysis.every = true;
 		return 0;
+	case OPT_ALLOW_INCOMPLETE:
+		s->allow_incomplete = true;
+		return 0;
 	case OPT_ALL:
 		s->all = true;
 		return 0;
@@ -305,6 +312,8 @@ static enum rt_status write_report(const struct settings *s, const struct analys
 	if (strcmp(format->name, "text") != 0) /* the text says so itself */
 		cmd_warn_incomplete(a->trace);
 	*result = exit_status(s, r);
+	if (*result == EXIT_CLEAN && r->incomplete && !s->allow_incomplete)
+		*result = EXIT_INCOMPLETE;
 	if (s->show_stats && !status)
 		stats_print(stats, r);
 	report_free(r);

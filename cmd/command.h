@@ -7,7 +7,8 @@
 #include <stdint.h>
 
 /* Exit statuses of the tool itself. */
-enum { EXIT_CLEAN = 0, EXIT_FOUND = 1, EXIT_USAGE = 2, EXIT_INPUT = 3 };
+/* EXIT_INCOMPLETE: nothing was found, in a trace that is not whole. */
+enum { EXIT_CLEAN = 0, EXIT_FOUND = 1, EXIT_USAGE = 2, EXIT_INPUT = 3, EXIT_INCOMPLETE = 4 };
 
 /* Each gets argv with argv[0] = "racetrace NAME" and returns an exit status. */
 int cmd_record(int argc, char **argv);

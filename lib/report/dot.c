@@ -272,6 +272,11 @@ static void put_edges(const struct drawing *d, FILE *out)
 static void put_graph(const struct drawing *d, const struct report_entry *entry, FILE *out)
 {
 	struct subject subject;
+	if (d->r->incomplete) {
+		fputs("// the trace is incomplete: ", out);
+		put_text(d->r->incomplete, out);
+		fputs("\n", out);
+	}
 	fputs("digraph ", out);
 	fprintf(out, "%s {\n\tlabel=\"%s %s (", entry->id, entry->id, anomaly_kind_name(d->anomaly->kind));
 	put_text(d->anomaly->pattern, out);

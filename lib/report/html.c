@@ -444,7 +444,13 @@ static void put_head(const struct page *p)
 	      "'unsafe-inline'\"/>\n<title>racetrace: ",
 	      p->out);
 	put(p, p->info->path);
-	fprintf(p->out, "</title>\n<style>%s</style>\n</head>\n<body>\n<h1>racetrace: ", style);
+	fprintf(p->out, "</title>\n<style>%s</style>\n</head>\n<body>\n", style);
+	if (p->r->incomplete) {
+		fputs("<p class=\"predicted\">the trace is incomplete: ", p->out);
+		put(p, p->r->incomplete);
+		fputs("</p>\n", p->out);
+	}
+	fputs("<h1>racetrace: ", p->out);
 	put(p, p->info->path);
 	fprintf(p->out, "</h1>\n<p>%" PRIu64 " events of %" PRIu32 " threads, order %s", p->info->events,
 	        p->info->thread_count, p->info->exact ? "exact" : "by time stamp");
@@ -457,11 +463,6 @@ static void put_head(const struct page *p)
 		fputs("</code>", p->out);
 	}
 	fputs("</p>\n", p->out);
-	if (!p->info->complete) {
-		fputs("<p class=\"predicted\">the trace is incomplete: ", p->out);
-		put(p, p->info->incomplete_why ? p->info->incomplete_why : "it was cut short");
-		fputs("</p>\n", p->out);
-	}
 }
 
 static bool put_page(const struct page *p)

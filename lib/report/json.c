@@ -516,7 +516,13 @@ static void next_line(struct writing *j, const char *text)
 
 static void put_head(struct writing *j)
 {
-	next_line(j, "{\n\"schema\": \"racetrace.report/1\",\n\"tool\": ");
+	next_line(j, "{");
+	if (j->r->incomplete) {
+		next_line(j, "\"incomplete\": ");
+		jw_text(&j->w, NULL, j->r->incomplete);
+		next_line(j, ",");
+	}
+	next_line(j, "\n\"schema\": \"racetrace.report/1\",\n\"tool\": ");
 	put_tool(&j->w);
 	next_line(j, ",\n\"trace\": ");
 	put_trace(j);

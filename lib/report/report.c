@@ -220,6 +220,13 @@ static enum rt_status select_entry(struct report *r, const char *id, struct rt_e
 	                    rt_trace_info(r->analysis->trace)->path);
 }
 
+static const char *why_incomplete(const struct rt_trace_info *info)
+{
+	if (!info->complete)
+		return info->incomplete_why ? info->incomplete_why : "it was cut short";
+	return info->events ? NULL : "it has no events";
+}
+
 enum rt_status report_create(const struct analysis *a, const struct report_options *options, struct report **out,
                              struct rt_error *err)
 {
@@ -227,6 +234,7 @@ enum rt_status report_create(const struct analysis *a, const struct report_optio
 	if (!r)
 		return rt_error_set(err, RT_EMEMORY, "no memory for the report");
 	r->analysis = a;
+	r->incomplete = why_incomplete(rt_trace_info(a->trace));
 	enum rt_status status = entries_create(r, options) ? describe_entries(r, !options->only, err)
 	                                                   : rt_error_set(err, RT_EMEMORY, "no memory for the report");
 	if (!status) {

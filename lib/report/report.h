@@ -31,6 +31,7 @@ struct report {
 	struct descriptions *descriptions;
 	struct report_entry *entries; /* by kind, then verdict and rank, the worst first */
 	size_t count;
+	const char *incomplete; /* why the trace is no clean bill, whatever was found; NULL: it is whole */
 	uint64_t summary[ANOMALY_KINDS][VERDICTS]; /* unlisted ones included, unless options.orders chose */
 };
 

@@ -405,16 +405,16 @@ static void put_tool(struct json_writer *w)
 }
 
 /* One invocation, that of the analysis; a trace that was cut short is worth a notification. */
-static void put_invocations(struct json_writer *w, const struct rt_trace_info *info)
+static void put_invocations(struct json_writer *w, const char *incomplete)
 {
 	jw_array(w, NULL);
 	jw_object(w, NULL);
-	jw_bool(w, "executionSuccessful", true);
+	jw_bool(w, "executionSuccessful", !incomplete);
 	jw_array(w, "toolExecutionNotifications");
-	if (!info->complete) {
+	if (incomplete) {
 		jw_object(w, NULL);
 		jw_text(w, "level", "warning");
-		put_message(w, "message", info->incomplete_why ? info->incomplete_why : "the trace is incomplete");
+		put_message(w, "message", incomplete);
 		jw_object_end(w);
 	}
 	jw_array_end(w);
@@ -435,7 +435,7 @@ static void put_head(struct writing *s)
 	             "\"2.1.0\",\n\"runs\": [{\n\"tool\": ");
 	put_tool(&s->w);
 	next_line(s, ",\n\"invocations\": ");
-	put_invocations(&s->w, rt_trace_info(s->r->analysis->trace));
+	put_invocations(&s->w, s->r->incomplete);
 	next_line(s, ",\n\"columnKind\": \"unicodeCodePoints\",\n\"results\": [");
 }
 

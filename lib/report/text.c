@@ -441,12 +441,17 @@ static void put_trace(const struct printer *p)
 		fprintf(p->out, "%" PRIu64 " event%s could not be recorded: what they did is not in this report\n",
 		        p->info->lost, plural(p->info->lost));
 	}
-	if (!p->info->complete) {
-		put_styled(p, YELLOW, "warning: ");
-		fputs("the trace is incomplete: ", p->out);
-		put(p, p->info->incomplete_why ? p->info->incomplete_why : "it was cut short");
-		fputs("; this report is about what is there\n", p->out);
-	}
+}
+
+/* The first line: nothing below it is a clean bill. */
+static void put_incomplete(const struct printer *p)
+{
+	if (!p->r->incomplete)
+		return;
+	put_styled(p, YELLOW, "warning: ");
+	fputs("the trace is incomplete: ", p->out);
+	put(p, p->r->incomplete);
+	fputs("; this report is about what is there\n", p->out);
 }
 
 /* Of --exhaustive: whether every state was visited. */
@@ -521,6 +526,7 @@ enum rt_status report_text(const struct report *r, bool color, FILE *out, struct
 	struct snippets snippets = {0};
 	struct printer p = {
 	    .r = r, .info = rt_trace_info(r->analysis->trace), .snippets = &snippets, .out = out, .color = color};
+	put_incomplete(&p);
 	put_anomalies(&p);
 	snippets_release(&snippets);
 	for (int kind = 0; kind < ANOMALY_KINDS; kind++)

@@ -212,4 +212,27 @@ holds '."$id" == "racetrace.report/1"'
 cmp -s out "$top/docs/report.schema.json" || wrong "--schema is not docs/report.schema.json"
 expect 0 --help
 grep -q -- --fail-on out || wrong "--help does not tell of --fail-on"
+# ---- A damaged or empty trace is no clean bill ----
+"$racetrace" convert -t jsonl clean.std | head -n 1 >empty.jsonl
+"$racetrace" convert -t racetrace -o whole.zst clean.std || wrong 'convert'
+head -c "$(($(stat -c %s whole.zst) - 30))" whole.zst >cut.zst
+"$racetrace" convert -t racetrace -o racy.zst observed.std || wrong 'convert'
+head -c "$(($(stat -c %s racy.zst) - 30))" racy.zst >cutracy.zst
+for trace in empty.jsonl cut.zst; do
+	expect 4 $trace
+	expect 0 --allow-incomplete $trace
+	"$racetrace" analyze --format text $trace 2>/dev/null | head -n 1 | grep -q '^warning: the trace is incomplete: ' ||
+		wrong "text does not begin with what $trace lacks"
+	"$racetrace" analyze --format json $trace 2>/dev/null | head -n 1 | grep -q '"incomplete": "..*",$' ||
+		wrong "JSON does not begin with what $trace lacks"
+	"$racetrace" analyze --format json $trace 2>/dev/null | jq -e '.incomplete' >/dev/null || wrong "JSON of $trace"
+	"$racetrace" analyze --format html $trace 2>/dev/null | grep -A 1 '^<body>' | grep -q 'the trace is incomplete' ||
+		wrong "HTML does not begin with what $trace lacks"
+	"$racetrace" analyze --format sarif $trace 2>/dev/null | jq -e '.runs[0].invocations[0].executionSuccessful | not' >/dev/null ||
+		wrong "SARIF of $trace is successful"
+done
+expect 1 cutracy.zst
+expect 1 --allow-incomplete cutracy.zst
+"$racetrace" analyze --format dot --anomaly R1 cutracy.zst 2>/dev/null | head -n 1 | grep -q '^// the trace is incomplete: ' ||
+	wrong 'dot does not begin with what the trace lacks'
 exit $fail
