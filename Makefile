@@ -9,7 +9,7 @@ WARN := -Wall -Wextra -Wshadow -Wconversion
 CFLAGS ?= -O2 -g
 ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(WARN) -I. -D_GNU_SOURCE -DRT_VERSION='"$(VERSION)"' -MMD -MP
 SAN_FLAGS = $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
-LIBS := -lzstd -ljansson -ldw -lelf -lxxhash -liberty -lpthread -lm
+LIBS := -lzstd -ljansson -ldw -lelf -lxxhash -liberty -lcapstone -lpthread -lm
 
 TRACEFMT_SRC := $(wildcard tracefmt/*.c)
 LIB_SRC := $(wildcard lib/*/*.c)
@@ -74,7 +74,7 @@ $(BUILD)/pic/%.o: %.S
 	$(CC) $(ALL_CFLAGS) $(RECORDER_CFLAGS) -c -o $@ $<
 
 # What Debian calls the things that each target needs.
-BUILD_PACKAGES := gcc g++ make libc6-dev libzstd-dev libjansson-dev libdw-dev libelf-dev libxxhash-dev libiberty-dev uthash-dev
+BUILD_PACKAGES := gcc g++ make libc6-dev libzstd-dev libjansson-dev libdw-dev libelf-dev libxxhash-dev libiberty-dev libcapstone-dev uthash-dev
 CHECK_PACKAGES := $(BUILD_PACKAGES) check libsubunit-dev zstd jq bash clang valgrind groff-base pkg-config
 HOUSE_PACKAGES := $(CHECK_PACKAGES) git libclang-rt-14-dev clang-format clang-tidy
 

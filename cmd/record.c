@@ -306,6 +306,17 @@ static void wait_for_others(struct tree *t)
 	}
 }
 
+/* Their order is not in the trace: the analysis says at most `predicted` of what they may order. */
+static void say_atomics(const struct collector *c)
+{
+	const char *names = c ? collector_hidden_atomics(c) : NULL;
+	if (names)
+		fprintf(stderr,
+		        "racetrace: the atomic instructions in %s are not recorded: say what they order with "
+		        "racetrace_happens_before and racetrace_happens_after (racetrace.h)\n",
+		        names);
+}
+
 static void say_counts(const char *path, const struct rt_writer_result *result)
 {
 	fprintf(stderr, "racetrace: %s: %" PRIu64 " events, %" PRIu64 " repeats left out, %" PRIu64 " bytes\n", path,
@@ -383,6 +394,8 @@ int cmd_record(int argc, char **argv)
 		say_counts(r.path, &r.result);
 	if (!status)
 		say_broken(collector_broken(r.collector));
+	if (!status)
+		say_atomics(r.collector);
 	if (r.tree) {
 		wait_for_others(r.tree);
 		tree_end(r.tree, tell, &r.options);

@@ -39,6 +39,9 @@ static enum rt_status write_modules(const struct rt_trace *trace, struct rt_writ
 	enum rt_status status = RT_OK;
 	for (size_t i = 0; i < n && !status; i++)
 		status = rt_writer_module(w, m[i].start, m[i].end, 0, m[i].path, m[i].plain, err);
+	const struct rt_hidden_atomic *a = rt_trace_hidden_atomics(trace, &n);
+	for (size_t i = 0; i < n && !status; i++)
+		status = rt_writer_hidden_atomic(w, &a[i], err);
 	return status;
 }
 

@@ -143,6 +143,7 @@ static void jsonl_free(struct rt_trace *trace)
 	free(j->variables);
 	free(j->command);
 	free(j->modules);
+	free(j->atomics);
 	names_release(&j->strings);
 	names_release(&j->thread_names);
 	names_release(&j->names);
@@ -226,6 +227,13 @@ static const struct rt_module *jsonl_modules(const struct rt_trace *trace, size_
 	return j->modules;
 }
 
+static const struct rt_hidden_atomic *jsonl_hidden_atomics(const struct rt_trace *trace, size_t *count)
+{
+	const struct jsonl *j = (const struct jsonl *)trace;
+	*count = j->atomic_count;
+	return j->atomics;
+}
+
 static const char *jsonl_object_name(const struct rt_trace *trace, uint64_t addr)
 {
 	const struct jsonl *j = (const struct jsonl *)trace;
@@ -245,4 +253,5 @@ const struct rt_source rt_source_jsonl = {
     .variable = jsonl_variable,
     .object_name = jsonl_object_name,
     .modules = jsonl_modules,
+    .hidden_atomics = jsonl_hidden_atomics,
 };

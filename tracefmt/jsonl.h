@@ -56,6 +56,8 @@ struct jsonl {
 	const char **command;
 	struct rt_module *modules;
 	size_t module_count;
+	struct rt_hidden_atomic *atomics;
+	size_t atomic_count;
 };
 
 /* Reads path into an empty struct. On an error the caller frees what was built so far. */

@@ -188,6 +188,32 @@ static json_t *modules(const struct rt_trace *trace)
 	return array;
 }
 
+static json_t *hidden_atomics(const struct rt_trace *trace)
+{
+	size_t n;
+	const struct rt_hidden_atomic *a = rt_trace_hidden_atomics(trace, &n);
+	json_t *array = json_array();
+	for (size_t i = 0; i < n; i++) {
+		json_t *value = json_pack("{so,so,so,so,so,so,sb}", "function", text(a[i].function), "module",
+		                          text(a[i].module), "start", hex(a[i].start), "end", hex(a[i].end), "from",
+		                          hex(a[i].from), "until", hex(a[i].until), "may_lock", a[i].may_lock);
+		if (json_array_append_new(array, value)) {
+			json_decref(array);
+			return NULL;
+		}
+	}
+	return array;
+}
+
+/* Puts what need not be there: an array without items says nothing. */
+static int put_array(json_t *header, const char *name, json_t *array)
+{
+	if (!array || json_array_size(array))
+		return json_object_set_new(header, name, array);
+	json_decref(array);
+	return 0;
+}
+
 static enum rt_status put_header(struct rt_jsonl_writer *w, bool whole, bool unique, struct rt_error *err)
 {
 	const struct rt_trace_info *info = rt_trace_info(w->trace);
@@ -215,11 +241,8 @@ static enum rt_status put_header(struct rt_jsonl_writer *w, bool whole, bool uni
 	failed |= json_object_set_new(h, "left_out", number(info->left_out));
 	failed |= json_object_set_new(h, "lost", number(info->lost));
 	failed |= json_object_set_new(h, "threads", threads(info, unique));
-	json_t *loaded = modules(w->trace);
-	if (!loaded || json_array_size(loaded))
-		failed |= json_object_set_new(h, "modules", loaded);
-	else
-		json_decref(loaded);
+	failed |= put_array(h, "modules", modules(w->trace));
+	failed |= put_array(h, "hidden_atomics", hidden_atomics(w->trace));
 	return put(w, h, failed != 0, err);
 }
 

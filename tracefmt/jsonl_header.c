@@ -134,6 +134,52 @@ static enum rt_status parse_modules(struct jsonl_parser *p, const json_t *module
 	return RT_OK;
 }
 
+static int by_atomic(const void *a, const void *b)
+{
+	const struct rt_hidden_atomic *x = a, *y = b;
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static enum rt_status parse_atomic(struct jsonl_parser *p, const json_t *value, struct rt_hidden_atomic *a)
+{
+	enum rt_status status;
+	if ((status = jsonl_number(p, value, "start", UINT64_MAX, &a->start)))
+		return status;
+	a->end = a->from = a->until = a->start;
+	a->may_lock = json_is_true(jsonl_get(value, "may_lock"));
+	if ((status = jsonl_number(p, value, "end", UINT64_MAX, &a->end)) ||
+	    (status = jsonl_number(p, value, "from", UINT64_MAX, &a->from)) ||
+	    (status = jsonl_number(p, value, "until", UINT64_MAX, &a->until)) ||
+	    (status = jsonl_text(p, value, "function", &a->function)))
+		return status;
+	return jsonl_text(p, value, "module", &a->module);
+}
+
+static enum rt_status parse_atomics(struct jsonl_parser *p, const json_t *atomics)
+{
+	struct jsonl *j = p->j;
+	size_t i;
+	const json_t *value;
+	if (!atomics)
+		return RT_OK;
+	if (!json_is_array(atomics))
+		return jsonl_fail(p, "'hidden_atomics' is not an array of objects");
+	j->atomics = calloc(json_array_size(atomics) + 1, sizeof *j->atomics);
+	if (!j->atomics)
+		return jsonl_no_memory(p);
+	json_array_foreach(atomics, i, value)
+	{
+		if (!json_is_object(value))
+			return jsonl_fail(p, "'hidden_atomics' is not an array of objects");
+		enum rt_status status = parse_atomic(p, value, &j->atomics[j->atomic_count++]);
+		if (status)
+			return status;
+	}
+	if (j->atomic_count)
+		qsort(j->atomics, j->atomic_count, sizeof *j->atomics, by_atomic);
+	return RT_OK;
+}
+
 static enum rt_status parse_schema(struct jsonl_parser *p, const json_t *header)
 {
 	static const size_t prefix = sizeof JSONL_SCHEMA - 1;
@@ -185,7 +231,8 @@ enum rt_status jsonl_header(struct jsonl_parser *p, const json_t *header)
 	    (status = jsonl_line(p, header, "vary", &info->vary)) ||
 	    (status = jsonl_number(p, header, "events", UINT64_MAX, &p->declared_events)) ||
 	    (status = parse_threads(p, jsonl_get(header, "threads"))) ||
-	    (status = parse_modules(p, jsonl_get(header, "modules"))))
+	    (status = parse_modules(p, jsonl_get(header, "modules"))) ||
+	    (status = parse_atomics(p, jsonl_get(header, "hidden_atomics"))))
 		return status;
 	if (!info->complete && !info->incomplete_why)
 		info->incomplete_why = "the header says so";

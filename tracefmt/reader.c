@@ -375,6 +375,11 @@ static const struct rt_module *file_modules(const struct rt_trace *trace, size_t
 	return rt_symbols_modules(get_symbols(trace), count);
 }
 
+static const struct rt_hidden_atomic *file_hidden_atomics(const struct rt_trace *trace, size_t *count)
+{
+	return rt_symbols_hidden_atomics(get_symbols(trace), count);
+}
+
 static bool file_probe(const unsigned char *start, size_t n)
 {
 	return rt_file_header_probe(start, n);
@@ -391,4 +396,5 @@ const struct rt_source rt_source_file = {.name = "racetrace",
                                          .frames = file_frames,
                                          .variable = file_variable,
                                          .object_name = file_object_name,
-                                         .modules = file_modules};
+                                         .modules = file_modules,
+                                         .hidden_atomics = file_hidden_atomics};

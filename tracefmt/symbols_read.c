@@ -36,6 +36,8 @@ struct rt_symbols {
 	struct object *objects;
 	struct rt_module *modules;
 	size_t module_count;
+	struct rt_hidden_atomic *atomics;
+	size_t atomic_count;
 	size_t position_count, frame_count, type_count, member_total, variable_count, object_count;
 	size_t frame_cap, member_cap;
 	bool no_memory;
@@ -54,6 +56,7 @@ void rt_symbols_free(struct rt_symbols *s)
 	free(s->variables);
 	free(s->objects);
 	free(s->modules);
+	free(s->atomics);
 	free(s);
 }
 
@@ -235,6 +238,25 @@ static void parse_plain(struct rt_symbols *s, struct rt_cursor *c)
 	}
 }
 
+/* Not before version 1.2. */
+static void parse_atomics(struct rt_symbols *s, struct rt_cursor *c)
+{
+	uint64_t start = 0;
+	if (!rt_cursor_left(c))
+		return;
+	s->atomics = take_array(s, c, 7, sizeof *s->atomics, &s->atomic_count);
+	for (size_t i = 0; i < s->atomic_count && !c->bad; i++) {
+		struct rt_hidden_atomic *a = &s->atomics[i];
+		a->start = start += rt_cursor_varint(c);
+		a->end = start + rt_cursor_varint(c);
+		a->from = start + rt_cursor_varint(c);
+		a->until = start + rt_cursor_varint(c);
+		a->function = take_string(s, c);
+		a->module = take_string(s, c);
+		a->may_lock = rt_cursor_varint(c) & 1;
+	}
+}
+
 enum rt_status rt_symbols_parse(const uint8_t *data, size_t n, struct rt_symbols **out)
 {
 	struct rt_symbols *s = calloc(1, sizeof *s);
@@ -254,6 +276,8 @@ enum rt_status rt_symbols_parse(const uint8_t *data, size_t n, struct rt_symbols
 		parse_modules(s, &c);
 	if (!c.bad)
 		parse_plain(s, &c);
+	if (!c.bad)
+		parse_atomics(s, &c);
 	if (c.bad) {
 		enum rt_status status = s->no_memory ? RT_EMEMORY : RT_EINPUT;
 		rt_symbols_free(s);
@@ -306,6 +330,12 @@ const struct rt_module *rt_symbols_modules(const struct rt_symbols *s, size_t *c
 {
 	*count = s ? s->module_count : 0;
 	return s ? s->modules : NULL;
+}
+
+const struct rt_hidden_atomic *rt_symbols_hidden_atomics(const struct rt_symbols *s, size_t *count)
+{
+	*count = s ? s->atomic_count : 0;
+	return s ? s->atomics : NULL;
 }
 
 static const struct type *get_type(const struct rt_symbols *s, uint32_t type)

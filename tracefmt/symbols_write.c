@@ -27,7 +27,7 @@ struct rt_symbol_table {
 	struct interned *strings;
 	uint32_t string_count;
 	struct rt_bytes text; /* the strings in the order of their numbers: length, bytes */
-	struct table positions, variables, objects, modules, types, plain;
+	struct table positions, variables, objects, modules, types, plain, atomics;
 	bool failed;
 };
 
@@ -59,6 +59,7 @@ void rt_symbol_table_free(struct rt_symbol_table *t)
 	table_release(&t->modules);
 	table_release(&t->types);
 	table_release(&t->plain);
+	table_release(&t->atomics);
 	free(t);
 }
 
@@ -186,6 +187,19 @@ bool rt_symbol_table_module(struct rt_symbol_table *t, uint64_t start, uint64_t 
 	return entry_end(t, &t->plain);
 }
 
+bool rt_symbol_table_hidden_atomic(struct rt_symbol_table *t, const struct rt_hidden_atomic *a)
+{
+	struct rt_bytes *b = &t->atomics.bytes;
+	entry_begin(t, &t->atomics, a->start);
+	rt_bytes_varint(b, a->end - a->start);
+	rt_bytes_varint(b, a->from - a->start);
+	rt_bytes_varint(b, a->until - a->start);
+	rt_bytes_varint(b, intern(t, a->function));
+	rt_bytes_varint(b, intern(t, a->module));
+	rt_bytes_varint(b, a->may_lock);
+	return entry_end(t, &t->atomics);
+}
+
 /* By key; what was added first comes first among equals, so that the outcome does not depend on qsort. */
 static int compare_entries(const void *a, const void *b)
 {
@@ -220,5 +234,6 @@ bool rt_symbol_table_write(struct rt_symbol_table *t, struct rt_bytes *out)
 	table_write(&t->objects, out);
 	table_write(&t->modules, out);
 	table_write(&t->plain, out);
+	table_write(&t->atomics, out);
 	return !t->failed && !out->failed;
 }

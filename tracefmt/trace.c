@@ -100,3 +100,9 @@ const struct rt_module *rt_trace_modules(const struct rt_trace *trace, size_t *c
 	*count = 0;
 	return trace->source->modules ? trace->source->modules(trace, count) : NULL;
 }
+
+const struct rt_hidden_atomic *rt_trace_hidden_atomics(const struct rt_trace *trace, size_t *count)
+{
+	*count = 0;
+	return trace->source->hidden_atomics ? trace->source->hidden_atomics(trace, count) : NULL;
+}

@@ -83,6 +83,18 @@ struct rt_module {
 	bool plain; /* it has code, and that was not instrumented */
 };
 
+/*
+ * A function of an instrumented module that has an atomic instruction which is no event: of inline assembly, or of code
+ * without hooks. The instruction is executed after an event of the same activation whose pc is below `from` at the
+ * earliest, and before one whose pc is at least `until` at the latest. If end is start, it is a call: an ENTER with
+ * this pc enters such a function.
+ */
+struct rt_hidden_atomic {
+	uint64_t start, end, from, until;
+	const char *function, *module; /* where the instruction is; NULL: unknown */
+	bool may_lock;                 /* it may take a lock, which a plain store then releases */
+};
+
 /* Opens path; on RT_OK *out is owned by the caller. Errors name the file, the place and the mend. */
 enum rt_status rt_trace_open(const char *path, struct rt_trace **out, struct rt_error *err);
 /* Frees it; NULL is allowed. */
@@ -115,5 +127,7 @@ bool rt_trace_variable(const struct rt_trace *trace, uint64_t addr, struct rt_va
 const char *rt_trace_object_name(const struct rt_trace *trace, uint64_t addr);
 /* The modules, as far as the source knows them, by address. Borrowed, valid until rt_trace_free. */
 const struct rt_module *rt_trace_modules(const struct rt_trace *trace, size_t *count);
+/* The same of atomic instructions that are no events. */
+const struct rt_hidden_atomic *rt_trace_hidden_atomics(const struct rt_trace *trace, size_t *count);
 
 #endif

@@ -505,6 +505,11 @@ enum rt_status rt_writer_module(struct rt_writer *w, uint64_t start, uint64_t en
 	return symbol_result(w, rt_symbol_table_module(w->symbols, start, end, offset, path, plain), err);
 }
 
+enum rt_status rt_writer_hidden_atomic(struct rt_writer *w, const struct rt_hidden_atomic *a, struct rt_error *err)
+{
+	return symbol_result(w, rt_symbol_table_hidden_atomic(w->symbols, a), err);
+}
+
 /* Everything that comes after the last chunk. */
 static enum rt_status write_end(struct rt_writer *w, const struct rt_writer_result *result, struct rt_error *err)
 {

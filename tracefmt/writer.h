@@ -66,6 +66,8 @@ enum rt_status rt_writer_variable(struct rt_writer *w, const char *name, uint64_
                                   const char *file, uint32_t line, struct rt_error *err);
 /* A name for a synchronisation object (STD locks). */
 enum rt_status rt_writer_object_name(struct rt_writer *w, uint64_t addr, const char *name, struct rt_error *err);
+/* A function with an atomic instruction that is no event. */
+enum rt_status rt_writer_hidden_atomic(struct rt_writer *w, const struct rt_hidden_atomic *a, struct rt_error *err);
 /* A loaded module: [start, end) of the address space, file offset of start, path. plain: as in struct rt_module. */
 enum rt_status rt_writer_module(struct rt_writer *w, uint64_t start, uint64_t end, uint64_t offset, const char *path,
                                 bool plain, struct rt_error *err);

@@ -57,6 +57,7 @@ struct collector {
 	bool replaced;
 	_Atomic bool stop;
 	unsigned broken;          /* slots dropped */
+	char *hidden_atomics;     /* NULL: none */
 	struct rt_writer *writer; /* NULL once it failed */
 	struct rt_error error;
 };
@@ -159,6 +160,7 @@ void collector_free(struct collector *c)
 	free(c->names);
 	free(c->views);
 	modules_release(&c->modules);
+	free(c->hidden_atomics);
 	free(c);
 }
 
@@ -209,6 +211,17 @@ struct rt_tree *collector_tree(const struct collector *c)
 unsigned collector_broken(const struct collector *c)
 {
 	return c->broken;
+}
+
+const char *collector_hidden_atomics(const struct collector *c)
+{
+	return c->hidden_atomics;
+}
+
+void collector_name_hidden_atomics(struct collector *c, const char *names)
+{
+	free(c->hidden_atomics);
+	c->hidden_atomics = names ? strdup(names) : NULL;
 }
 
 const struct modules *collector_modules(const struct collector *c)

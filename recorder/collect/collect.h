@@ -62,6 +62,9 @@ void collector_abandon(struct collector *c);
 struct rt_tree *collector_tree(const struct collector *c);
 /* How many threads' records were dropped because the program had written over what describes them. */
 unsigned collector_broken(const struct collector *c);
+/* Functions with atomic instructions that are no events, as resolver_hidden_atomics names them; NULL: none. */
+const char *collector_hidden_atomics(const struct collector *c);
+void collector_name_hidden_atomics(struct collector *c, const char *names);
 /* What the program had loaded; borrowed. */
 const struct modules *collector_modules(const struct collector *c);
 

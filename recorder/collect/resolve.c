@@ -5,6 +5,7 @@
 #include "recorder/collect/resolve.h"
 
 #include "recorder/collect/debug.h"
+#include "recorder/collect/hidden.h"
 #include "recorder/collect/program.h"
 #include "recorder/collect/types.h"
 
@@ -25,6 +26,7 @@ struct resolver {
 	struct debug debug;
 	const struct modules *modules;
 	struct string *files, *functions;
+	char *hidden; /* names of functions */
 };
 
 enum rt_status resolver_create(const struct modules *modules, struct resolver **out, struct rt_error *err)
@@ -59,6 +61,7 @@ void resolver_free(struct resolver *r)
 	debug_release(&r->debug);
 	free_strings(&r->files);
 	free_strings(&r->functions);
+	free(r->hidden);
 	free(r);
 }
 
@@ -229,6 +232,62 @@ static int write_position(uint64_t pc, void *arg)
 	return w->status != RT_OK;
 }
 
+/* ---- Atomic instructions ---- */
+
+enum { NAMES_SHOWN = 5 };
+
+/* What the source calls the function that has the instruction, even where it is inlined into another. */
+static const char *atomic_name(struct resolver *r, const struct hidden_atomic *a)
+{
+	struct rt_frame frames[RESOLVE_FRAMES_MAX];
+	size_t n = resolver_frames(r, a->at + 1, frames);
+	if (n && frames[0].function)
+		return frames[0].function;
+	return a->function ? function_name(r, a->function) : NULL;
+}
+
+/* Appends ", name" unless it is there already. */
+static bool add_name(char **list, const char *name)
+{
+	char *longer;
+	if (asprintf(&longer, "%s%s%s", *list ? *list : "", *list ? ", " : "", name) < 0)
+		return false;
+	free(*list);
+	*list = longer;
+	return true;
+}
+
+static enum rt_status write_atomics(struct resolver *r, struct rt_writer *w, struct rt_error *err)
+{
+	const char *shown[NAMES_SHOWN];
+	size_t names = 0;
+	struct hidden_atomics a = {0};
+	enum rt_status status = hidden_atomics_find(&a, &r->debug, err);
+	for (size_t i = 0; i < a.count && !status; i++) {
+		const struct hidden_atomic *item = &a.items[i];
+		struct rt_hidden_atomic hidden = {.start = item->start,
+		                                  .end = item->end,
+		                                  .from = item->from,
+		                                  .until = item->until,
+		                                  .function = atomic_name(r, item),
+		                                  .module = item->image->base,
+		                                  .may_lock = item->may_lock};
+		status = rt_writer_hidden_atomic(w, &hidden, err);
+		size_t k = 0;
+		while (hidden.function && k < names && strcmp(shown[k], hidden.function) != 0)
+			k++;
+		if (hidden.function && k == names && names < NAMES_SHOWN && add_name(&r->hidden, hidden.function))
+			shown[names++] = hidden.function;
+	}
+	hidden_atomics_release(&a);
+	return status;
+}
+
+const char *resolver_hidden_atomics(const struct resolver *r)
+{
+	return r->hidden;
+}
+
 enum rt_status resolver_write(struct resolver *r, struct rt_writer *w, struct rt_error *err)
 {
 	struct writing writing = {.resolver = r, .writer = w, .err = err};
@@ -237,6 +296,8 @@ enum rt_status resolver_write(struct resolver *r, struct rt_writer *w, struct rt
 		writing.status =
 		    rt_writer_module(w, m->start, m->end, 0, m->path, m->code && file_is_plain(m->path), err);
 	}
+	if (!writing.status)
+		writing.status = write_atomics(r, w, err);
 	if (!writing.status)
 		rt_writer_each_pc(w, write_position, &writing);
 	if (!writing.status)

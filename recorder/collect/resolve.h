@@ -21,7 +21,12 @@ void resolver_free(struct resolver *r);
  */
 size_t resolver_frames(struct resolver *r, uint64_t pc, struct rt_frame frames[RESOLVE_FRAMES_MAX]);
 
-/* Writes modules, the positions of all pcs that were written, types and variables. */
+/* Names of the functions with atomic instructions that are no events, such as "f, g and 3 more"; NULL: there are none.
+ * Known once resolver_write was called; borrowed. */
+const char *resolver_hidden_atomics(const struct resolver *r);
+
+/* Writes modules, atomic instructions that are no events, the positions of all pcs that were written, types and
+ * variables. */
 enum rt_status resolver_write(struct resolver *r, struct rt_writer *w, struct rt_error *err);
 
 #endif

@@ -286,6 +286,8 @@ enum rt_status tree_finish(struct tree *t, struct collector *c, struct rt_writer
 	enum rt_status status = resolver_create(collector_modules(c), &resolver, err);
 	if (!status)
 		status = resolver_write(resolver, w, err);
+	if (!status)
+		collector_name_hidden_atomics(c, resolver_hidden_atomics(resolver));
 	resolver_free(resolver);
 	pthread_mutex_unlock(&t->resolving);
 	if (!status)

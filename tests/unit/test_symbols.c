@@ -50,7 +50,8 @@ END_TEST
 START_TEST(a_block_of_version_1_0_ends_before_the_plain_modules)
 {
 	struct rt_bytes block = modules_block(false, false, false);
-	assert_modules(block.data, block.len - 1, false, false, false); /* without the count of them */
+	assert_modules(block.data, block.len - 2, false, false,
+	               false); /* without the count of them, and what follows */
 	rt_bytes_release(&block);
 }
 END_TEST
@@ -60,10 +61,45 @@ START_TEST(a_block_that_is_cut_in_a_table_is_refused)
 	struct rt_bytes block = modules_block(true, true, true), none = modules_block(false, false, false);
 	struct rt_symbols *s;
 	for (size_t n = 0; n < block.len; n++)
-		if (n != none.len - 1) /* where the table of plain modules would begin */
+		if (n != none.len - 2 && n != block.len - 1) /* where later versions' tables would begin */
 			ck_assert_int_eq(rt_symbols_parse(block.data, n, &s), RT_EINPUT);
 	rt_bytes_release(&block);
 	rt_bytes_release(&none);
+}
+END_TEST
+
+START_TEST(hidden_atomics_read_back_by_address)
+{
+	static const struct rt_hidden_atomic given[] = {{0x4100, 0x4180, 0x4120, 0x4130, "fetch", "app", true},
+	                                                {0x4050, 0x4050, 0x4050, 0x4050, NULL, NULL, false}};
+	struct rt_symbol_table *t = rt_symbol_table_create();
+	struct rt_bytes block = {0};
+	struct rt_symbols *s;
+	size_t n;
+	ck_assert(rt_symbol_table_hidden_atomic(t, &given[0]) && rt_symbol_table_hidden_atomic(t, &given[1]));
+	ck_assert(rt_symbol_table_write(t, &block));
+	rt_symbol_table_free(t);
+	ck_assert_int_eq(rt_symbols_parse(block.data, block.len, &s), RT_OK);
+	const struct rt_hidden_atomic *a = rt_symbols_hidden_atomics(s, &n);
+	ck_assert_uint_eq(n, 2);
+	ck_assert_uint_eq(a[0].start, 0x4050);
+	ck_assert_uint_eq(a[0].end, 0x4050);
+	ck_assert_ptr_null(a[0].function);
+	ck_assert_uint_eq(a[1].start, 0x4100);
+	ck_assert_uint_eq(a[1].end, 0x4180);
+	ck_assert_uint_eq(a[1].from, 0x4120);
+	ck_assert_uint_eq(a[1].until, 0x4130);
+	ck_assert_str_eq(a[1].function, "fetch");
+	ck_assert_str_eq(a[1].module, "app");
+	ck_assert(a[1].may_lock && !a[0].may_lock);
+	rt_symbols_free(s);
+	for (size_t k = 7; k < block.len; k++) /* cut in the table */
+		if (rt_symbols_parse(block.data, k, &s) == RT_OK) {
+			rt_symbols_hidden_atomics(s, &n);
+			ck_assert_uint_eq(n, 0);
+			rt_symbols_free(s);
+		}
+	rt_bytes_release(&block);
 }
 END_TEST
 
@@ -74,6 +110,7 @@ Suite *symbols_suite(void)
 	tcase_add_loop_test(c, modules_read_back_by_address_and_which_are_plain, 0, 8);
 	tcase_add_test(c, a_block_of_version_1_0_ends_before_the_plain_modules);
 	tcase_add_test(c, a_block_that_is_cut_in_a_table_is_refused);
+	tcase_add_test(c, hidden_atomics_read_back_by_address);
 	suite_add_tcase(s, c);
 	return s;
 }
