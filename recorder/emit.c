@@ -290,9 +290,8 @@ void rt_emit_object_read(const volatile void *object, uintptr_t pc)
  * FREE says the whole size, with what malloc had rounded up: ALLOC has only what was asked for, so nothing else ends
  * what is known of the bytes behind it, which may have been another block's.
  *
- * More of a freed block than this is not written: big blocks would cost more than the uses found at their ends.
+ * More of a freed block than RT_FREED_MAX is not written: big blocks would cost more than the uses found at their ends.
  */
-#define FREED_MAX 4096
 
 void rt_emit_free(uint64_t block, size_t size, uintptr_t pc)
 {
@@ -304,7 +303,7 @@ void rt_emit_free(uint64_t block, size_t size, uintptr_t pc)
 		return;
 	}
 	rt_reserve(s, 4);
-	rt_emit_write(block, size < FREED_MAX ? size : FREED_MAX, pc, RT_F_FREE);
+	rt_emit_write(block, size < RT_FREED_MAX ? size : RT_FREED_MAX, pc, RT_F_FREE);
 	if (s->limit) {
 		struct rt_record ext = rt_record_ext(s->last_stamp, size);
 		rt_append2(event.w0, event.w1, s, ext.w0, ext.w1);

@@ -1,8 +1,8 @@
 /*
  * The heap. ALLOC is stamped after the block was got, FREE before it is given back, because another thread may be
- * handed the same block at once; realloc is FREE then ALLOC for the same reason. C++'s operators are interposed only to
- * know where they were called: the real ones run and come here through malloc and free, so that replaced ones still
- * work.
+ * handed the same block at once; realloc is FREE then ALLOC for the same reason, then a WRITE of what it keeps. C++'s
+ * operators are interposed only to know where they were called: the real ones run and come here through malloc and
+ * free, so that replaced ones still work.
  *
  * Looking up the real functions may itself allocate: such blocks come from a small static arena and are never reused.
  */
@@ -154,11 +154,23 @@ static void *move_from_arena(void *p, size_t size)
 }
 
 RT_INTERPOSE(void *, realloc, (void *p, size_t size));
+/*
+ * The block that comes out is a new one even where it has the old one's address, and realloc writes what it keeps: so
+ * a use of it, or of the old block, that is not ordered with this call is seen, wherever the pointer came from.
+ */
+static void say_kept(void *q, size_t old, size_t size, uintptr_t pc)
+{
+	size_t kept = old < size ? old : size;
+
+	rt_emit_range(RT_OP_WRITE, q, kept < RT_FREED_MAX ? kept : RT_FREED_MAX, pc);
+}
+
 static void *say_realloc(void *p, size_t size, uintptr_t pc)
 {
-	if (!p) {
+	if (!p || size > PTRDIFF_MAX) { /* the latter fails, and the block is not touched */
 		void *q = RT_REAL(realloc)(p, size);
-		say_alloc(q, size, pc);
+		if (!p)
+			say_alloc(q, size, pc);
 		return q;
 	}
 	bool said = rt_recording();
@@ -166,10 +178,13 @@ static void *say_realloc(void *p, size_t size, uintptr_t pc)
 	if (said)
 		say_free(p, old, pc);
 	void *q = RT_REAL(realloc)(p, size);
-	if (q)
+	if (q) {
 		say_alloc(q, size, pc);
-	else if (said && size > 0) /* failed: the old block lives on */
+		if (said)
+			say_kept(q, old, size, pc);
+	} else if (said && size > 0) { /* failed: the old block lives on */
 		say_alloc(p, old, pc);
+	}
 	return q;
 }
 

@@ -37,6 +37,7 @@ void rt_emit_sync(unsigned op, uint64_t operand, uint64_t arg, uintptr_t pc, uns
  * block that are not ordered with this are seen, and FREE, both at one exact stamp.
  */
 void rt_emit_free(uint64_t block, size_t size, uintptr_t pc);
+#define RT_FREED_MAX 4096 /* bytes of a block's beginning that are written; so also for realloc */
 /* A time mark around a call that may block (sleep, read, ...): also begins a new epoch of the repeat filter. */
 void rt_emit_time(void);
 

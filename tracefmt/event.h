@@ -52,7 +52,7 @@
 	X(BEGIN, "begin", THREAD) /* object: stack base, arg: stack size (0: unknown) */                               \
 	X(END, "end", THREAD)                                                                                          \
 	X(DETACH, "detach", THREAD)                                                                                    \
-	/* Heap and address space. object: block, arg: size. REALLOC is FREE then ALLOC. */                            \
+	/* Heap and address space. object: block, arg: size. REALLOC is FREE, ALLOC, then a WRITE of what is kept. */  \
 	X(ALLOC, "alloc", HEAP)                                                                                        \
 	X(FREE, "free", HEAP)                                                                                          \
 	X(MAP, "map", HEAP)                                                                                            \

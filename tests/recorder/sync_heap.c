@@ -43,7 +43,7 @@ int main(void)
 	// expect main: write a=4096+free, free a, alloc a=1003504
 	MUST(realloc(p[0], many) == NULL && errno == ENOMEM);
 	MUST(reallocarray(p[0], many, 3) == NULL && errno == ENOMEM);
-	// expect main: write a=4096+free, free a, alloc a=500000
+	// expect main: write a=4096+free, free a, alloc a=500000, write a=4096
 	MUST(realloc(p[0], BIG / 2) == p[0]);
 
 	// expect main: write a=4096+free, free a
