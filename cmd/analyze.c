@@ -36,6 +36,7 @@ enum {
 enum { LONG_WORK = 5000000 }; /* events from which on progress is worth a line */
 
 struct settings {
+	struct rt_trace_options input;
 	struct analysis_options analysis;
 	struct pattern_list user;
 	const struct report_format *format; /* NULL: by what the output is */
@@ -205,6 +206,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct settings *s = state->input;
 	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &s->input;
+		return 0;
 	case 'f':
 		s->format = &report_formats[find_whole(state, "a format", arg, format_at)];
 		return 0;
@@ -338,7 +342,7 @@ static enum rt_status check_kinds(const struct settings *s, const struct analysi
 static enum rt_status run(const struct settings *s, struct cmd_output *o, int *result, struct rt_error *err)
 {
 	struct rt_trace *trace;
-	enum rt_status status = rt_trace_open(s->trace, &trace, err);
+	enum rt_status status = cmd_open_trace(s->trace, &s->input, &trace, err);
 	if (status)
 		return status;
 	struct analysis *a;
@@ -363,7 +367,8 @@ static enum rt_status run(const struct settings *s, struct cmd_output *o, int *r
 
 int cmd_analyze(int argc, char **argv)
 {
-	static const struct argp argp = {options, parse, "TRACE", doc, NULL, NULL, NULL};
+	static const struct argp_child children[] = {{&cmd_trace_argp, 0, NULL, 0}, {0}};
+	static const struct argp argp = {options, parse, "TRACE", doc, children, NULL, NULL};
 	struct settings s = {.fail_on = VERDICT_PROVED};
 	struct rt_error err = {0};
 	struct cmd_output output;

@@ -13,6 +13,53 @@ struct cmd_text cmd_text(const char *text)
 	return out;
 }
 
+enum { OPT_STRICT = 512, OPT_SKIP_UNKNOWN };
+
+static const struct argp_option trace_options[] = {
+    {"strict", OPT_STRICT, NULL, 0, "Refuse an STD trace that has what would be a warning", 10},
+    {"skip-unknown", OPT_SKIP_UNKNOWN, NULL, 0, "Leave out the lines of an STD trace whose operation is not known", 10},
+    {0}};
+
+static error_t parse_trace_option(int key, char *arg, struct argp_state *state)
+{
+	struct rt_trace_options *options = state->input;
+	(void)arg;
+	switch (key) {
+	case OPT_STRICT:
+		options->strict = true;
+		return 0;
+	case OPT_SKIP_UNKNOWN:
+		options->skip_unknown = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp cmd_trace_argp = {.options = trace_options, .parser = parse_trace_option};
+
+void cmd_warn(const struct rt_trace *trace)
+{
+	const struct rt_trace_info *info = rt_trace_info(trace);
+	for (uint32_t i = 0; i < info->warning_count; i++) {
+		const struct rt_warning *w = &info->warnings[i];
+		fprintf(stderr, "racetrace: warning: '%s' line %" PRIu64 ": %s", cmd_text(info->path).text, w->line,
+		        w->text);
+		if (w->count > 1)
+			fprintf(stderr, " (and %" PRIu64 " more such events)", w->count - 1);
+		putc('\n', stderr);
+	}
+}
+
+enum rt_status cmd_open_trace(const char *path, const struct rt_trace_options *options, struct rt_trace **out,
+                              struct rt_error *err)
+{
+	enum rt_status status = rt_trace_open_as(path, options, out, err);
+	if (!status)
+		cmd_warn(*out);
+	return status;
+}
+
 void cmd_warn_incomplete(const struct rt_trace *trace)
 {
 	const struct rt_trace_info *info = rt_trace_info(trace);

@@ -4,7 +4,17 @@
 
 #include "tracefmt/trace.h"
 
+#include <argp.h>
 #include <stdio.h>
+
+/* The options that say how a trace is read; its input is a struct rt_trace_options. */
+extern const struct argp cmd_trace_argp;
+
+/* Opens a trace, prints its warnings to standard error. */
+enum rt_status cmd_open_trace(const char *path, const struct rt_trace_options *options, struct rt_trace **out,
+                              struct rt_error *err);
+/* Prints the warnings of a trace that was opened otherwise. */
+void cmd_warn(const struct rt_trace *trace);
 
 /* What is printed of a name or a path from a trace: a terminal can be sent it, and longer ones end in "...". */
 struct cmd_text {

@@ -17,6 +17,7 @@ struct format {
 };
 
 struct options {
+	struct rt_trace_options trace;
 	const char *path, *output;
 	const struct format *to;
 };
@@ -108,6 +109,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *options = state->input;
 	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &options->trace;
+		return 0;
 	case 't':
 		options->to = format_by_name(arg);
 		if (!options->to)
@@ -134,7 +138,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
+static const struct argp_child children[] = {{&cmd_trace_argp, 0, NULL, 0}, {0}};
+
 static const struct argp parser = {
+    .children = children,
     .options = option_table,
     .parser = parse_option,
     .args_doc = "TRACE",
@@ -162,7 +169,7 @@ int cmd_convert(int argc, char **argv)
 	struct rt_error err = {0};
 	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&parser, argc, argv, 0, NULL, &options);
-	if (rt_trace_open(options.path, &trace, &err))
+	if (cmd_open_trace(options.path, &options.trace, &trace, &err))
 		return cmd_fail(&err);
 	int status = convert(trace, &options, &err) ? cmd_fail(&err) : EXIT_CLEAN;
 	if (status == EXIT_CLEAN)

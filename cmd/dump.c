@@ -10,6 +10,7 @@
 #include <string.h>
 
 struct options {
+	struct rt_trace_options trace;
 	const char *path, *thread, *cell;
 	uint64_t kinds; /* rt_trace_select */
 	uint64_t first, last;
@@ -84,6 +85,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *options = state->input;
 	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &options->trace;
+		return 0;
 	case 'f':
 		if (strcmp(arg, "text") != 0 && strcmp(arg, "jsonl") != 0)
 			argp_error(state, "'%s' is not a format: text or jsonl", arg);
@@ -116,7 +120,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
+static const struct argp_child children[] = {{&cmd_trace_argp, 0, NULL, 0}, {0}};
+
 static const struct argp parser = {
+    .children = children,
     .options = option_table,
     .parser = parse_option,
     .args_doc = "TRACE",
@@ -229,7 +236,7 @@ int cmd_dump(int argc, char **argv)
 	struct filter filter;
 	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&parser, argc, argv, 0, NULL, &options);
-	if (rt_trace_open(options.path, &trace, &err))
+	if (cmd_open_trace(options.path, &options.trace, &trace, &err))
 		return cmd_fail(&err);
 	bool whole = options.kinds == RT_SELECT_ALL && !options.thread && !options.cell && options.first <= 1 &&
 	             options.last == UINT64_MAX;

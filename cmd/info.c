@@ -9,6 +9,7 @@
 #include <string.h>
 
 struct options {
+	struct rt_trace_options trace;
 	const char *path;
 	bool json;
 };
@@ -22,6 +23,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *options = state->input;
 	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &options->trace;
+		return 0;
 	case 'f':
 		if (strcmp(arg, "text") != 0 && strcmp(arg, "json") != 0)
 			argp_error(state, "'%s' is not a format: text or json", arg);
@@ -41,7 +45,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
+static const struct argp_child children[] = {{&cmd_trace_argp, 0, NULL, 0}, {0}};
+
 static const struct argp parser = {
+    .children = children,
     .options = option_table,
     .parser = parse_option,
     .args_doc = "TRACE",
@@ -117,6 +124,18 @@ static json_t *json_threads(const struct rt_trace_info *info)
 	return threads;
 }
 
+static json_t *json_warnings(const struct rt_trace_info *info)
+{
+	json_t *warnings = json_array();
+	for (uint32_t i = 0; i < info->warning_count; i++) {
+		const struct rt_warning *w = &info->warnings[i];
+		json_array_append_new(warnings,
+		                      json_pack("{ss,so,so,so}", "kind", w->kind, "count", json_number(w->count),
+		                                "first", json_number(w->line), "text", json_text(w->text)));
+	}
+	return warnings;
+}
+
 static int print_json(const struct rt_trace_info *info, const uint64_t kinds[RT_OP_COUNT],
                       const uint64_t groups[RT_GROUP_BOOKKEEPING + 1])
 {
@@ -137,6 +156,8 @@ static int print_json(const struct rt_trace_info *info, const uint64_t kinds[RT_
 	    info->format, "path", json_text(info->path));
 	if (all && info->vary)
 		json_object_set_new(all, "vary", json_number(info->vary));
+	if (all && info->warning_count)
+		json_object_set_new(all, "warnings", json_warnings(info));
 	if (!all) {
 		fputs("racetrace: no memory to write JSON\n", stderr);
 		return EXIT_INPUT;
@@ -212,7 +233,7 @@ int cmd_info(int argc, char **argv)
 	uint64_t kinds[RT_OP_COUNT] = {0}, groups[RT_GROUP_BOOKKEEPING + 1] = {0};
 	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&parser, argc, argv, 0, NULL, &options);
-	if (rt_trace_open(options.path, &trace, &err))
+	if (cmd_open_trace(options.path, &options.trace, &trace, &err))
 		return cmd_fail(&err);
 	int status = EXIT_CLEAN;
 	if (count_kinds(trace, kinds, &err)) {

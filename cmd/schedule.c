@@ -3,17 +3,20 @@
 #include "cmd/common.h"
 #include "lib/report/report.h"
 #include "lib/witness/script.h"
+#include "tracefmt/input.h"
 
 #include <argp.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 enum { OPT_VERIFY = 256, OPT_EXPAND };
 
 struct settings {
+	struct rt_trace_options input;
 	const char *path, *trace, *anomaly;
 	bool verify, expand;
 };
@@ -27,7 +30,7 @@ static const struct argp_option options[] = {
 
 static const char doc[] =
     "Prints the schedule that shows an anomaly. FILE is a report of 'racetrace analyze' in JSON, a trace, which is "
-    "analyzed first, or a schedule in JSON ('-': of standard input).\vA schedule says how far each thread runs before "
+    "analyzed first, or a schedule in JSON ('-': standard input).\vA schedule says how far each thread runs before "
     "the next one does, and the goal that is then reached: a race (two accesses come next), a sequence of events or a "
     "deadlock. --verify prints 'valid', or 'not valid' with the event at fault and why. Exit status: 0; 1 if the "
     "schedule is not valid; 2 for wrong use; 3 if a file cannot be read.";
@@ -36,6 +39,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct settings *s = state->input;
 	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &s->input;
+		return 0;
 	case 'a':
 		s->anomaly = arg;
 		return 0;
@@ -122,25 +128,31 @@ static enum rt_status analyze(struct rt_trace *trace, const struct settings *s, 
 static enum rt_status load(const struct settings *s, struct script **script, struct rt_trace **trace,
                            struct rt_error *err)
 {
-	bool standard_input = !strcmp(s->path, "-");
-	FILE *file = standard_input ? stdin : fopen(s->path, "re");
-	struct stat st;
-	if (!file || fstat(fileno(file), &st) != 0)
-		return rt_error_set(err, RT_ESYSTEM, "cannot open '%s': %s", s->path, strerror(errno));
-	if (S_ISDIR(st.st_mode)) {
-		fclose(file);
-		return rt_error_set(err, RT_ESYSTEM, "cannot read '%s': %s", s->path, strerror(EISDIR));
+	int fd = -1;
+	enum rt_status status = rt_input_open(s->path, &fd, err);
+	FILE *file = status ? NULL : fdopen(fd, "r");
+	if (!status && !file) {
+		status = rt_error_set(err, RT_ESYSTEM, "cannot open '%s': %s", s->path, strerror(errno));
+		close(fd);
 	}
-	if (standard_input || !S_ISREG(st.st_mode) || holds_script(file)) {
-		enum rt_status status =
-		    script_read(file, standard_input ? "standard input" : s->path, s->anomaly, script, err);
-		if (!standard_input)
-			fclose(file);
+	if (status)
 		return status;
+	if (holds_script(file)) {
+		status = script_read(file, !strcmp(s->path, "-") ? "standard input" : s->path, s->anomaly, script, err);
+	} else {
+		/* The stream has read ahead; the trace is read from the beginning, where holds_script left it. */
+		int again = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+		if (again < 0 || fflush(file) || lseek(again, 0, SEEK_SET))
+			status = rt_error_set(err, RT_ESYSTEM, "cannot read '%s': %s", s->path, strerror(errno));
+		else
+			status = rt_trace_open_input(again, s->path, &s->input, trace, err);
+		if (!status) {
+			cmd_warn(*trace);
+			status = analyze(*trace, s, script, err);
+		}
 	}
 	fclose(file);
-	enum rt_status status = rt_trace_open(s->path, trace, err);
-	return status ? status : analyze(*trace, s, script, err);
+	return status;
 }
 
 /* --- judging --- */
@@ -250,7 +262,9 @@ static int expand(const struct settings *s, const struct script *script, struct 
 static int act(const struct settings *s, const struct script *script, struct rt_trace **trace)
 {
 	struct rt_error err = {0};
-	const char *path = s->trace ? s->trace : script->trace;
+	/* "-": what was standard input when the report was made. */
+	const char *known = script->trace && strcmp(script->trace, "-") != 0 ? script->trace : NULL,
+	           *path = s->trace ? s->trace : known;
 	if (!s->verify && !s->expand) {
 		script_write(script, stdout);
 		return EXIT_CLEAN;
@@ -263,14 +277,15 @@ static int act(const struct settings *s, const struct script *script, struct rt_
 		rt_trace_free(*trace);
 		*trace = NULL;
 	}
-	if (!*trace && rt_trace_open(path, trace, &err))
+	if (!*trace && cmd_open_trace(path, &s->input, trace, &err))
 		return cmd_fail(&err);
 	return s->verify ? verify(script, *trace) : expand(s, script, *trace);
 }
 
 int cmd_schedule(int argc, char **argv)
 {
-	static const struct argp argp = {options, parse, "FILE", doc, NULL, NULL, NULL};
+	static const struct argp_child children[] = {{&cmd_trace_argp, 0, NULL, 0}, {0}};
+	static const struct argp argp = {options, parse, "FILE", doc, children, NULL, NULL};
 	struct settings s = {0};
 	struct rt_error err = {0};
 	struct script *script = NULL;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #define HASH_NONFATAL_OOM 1
 #define uthash_nonfatal_oom(element) ((element)->failed = true)
 #include <uthash.h>
@@ -151,12 +152,16 @@ static void jsonl_free(struct rt_trace *trace)
 	free(j);
 }
 
-static enum rt_status jsonl_open(const char *path, struct rt_trace **out, struct rt_error *err)
+static enum rt_status jsonl_open(int fd, const char *path, const struct rt_trace_options *options,
+                                 struct rt_trace **out, struct rt_error *err)
 {
+	(void)options;
 	struct jsonl *j = calloc(1, sizeof *j);
-	if (!j)
+	if (!j) {
+		close(fd);
 		return rt_error_set(err, RT_EMEMORY, "no memory to open '%s'", path);
-	enum rt_status status = jsonl_parse(j, path, err);
+	}
+	enum rt_status status = jsonl_parse(j, fd, path, err);
 	if (status) {
 		jsonl_free(&j->trace);
 		return status;

@@ -60,8 +60,8 @@ struct jsonl {
 	size_t atomic_count;
 };
 
-/* Reads path into an empty struct. On an error the caller frees what was built so far. */
-enum rt_status jsonl_parse(struct jsonl *j, const char *path, struct rt_error *err);
+/* Reads fd, which it takes, into an empty struct. On an error the caller frees what was built so far. */
+enum rt_status jsonl_parse(struct jsonl *j, int fd, const char *path, struct rt_error *err);
 
 /* Positions and object names. frames are copied, their strings are not. False: no memory. */
 bool jsonl_add_position(struct jsonl *j, uint64_t pc, const struct rt_frame *frames, size_t n);

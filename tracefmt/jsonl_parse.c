@@ -405,11 +405,11 @@ static enum rt_status parse_lines(struct jsonl_parser *p)
 	}
 }
 
-enum rt_status jsonl_parse(struct jsonl *j, const char *path, struct rt_error *err)
+enum rt_status jsonl_parse(struct jsonl *j, int fd, const char *path, struct rt_error *err)
 {
 	struct jsonl_parser p = {.j = j, .err = err, .declared_events = UINT64_MAX};
 	struct rt_trace_info *info = &j->trace.info;
-	enum rt_status status = lines_open(&p.lines, path, LONGEST_LINE, err);
+	enum rt_status status = lines_init(&p.lines, fd, path, LONGEST_LINE, err);
 	if (status)
 		return status;
 	status = parse_lines(&p);

@@ -2,27 +2,21 @@
 #include "tracefmt/lines.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { FIRST_ROOM = 128 << 10 };
 
-enum rt_status lines_open(struct lines *lines, const char *path, size_t longest, struct rt_error *err)
+enum rt_status lines_init(struct lines *lines, int fd, const char *path, size_t longest, struct rt_error *err)
 {
-	*lines = (struct lines){.path = path, .fd = -1, .longest = longest};
+	*lines = (struct lines){.path = path, .fd = fd, .longest = longest};
 	lines->buffer = malloc(FIRST_ROOM);
-	if (!lines->buffer)
-		return rt_error_set(err, RT_EMEMORY, "no memory to read '%s'", path);
 	lines->room = FIRST_ROOM;
-	lines->fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (lines->fd < 0) {
-		rt_error_set(err, RT_ESYSTEM, "cannot open '%s': %s", path, strerror(errno));
-		lines_release(lines);
-		return RT_ESYSTEM;
-	}
-	return RT_OK;
+	if (lines->buffer)
+		return RT_OK;
+	lines_release(lines);
+	return rt_error_set(err, RT_EMEMORY, "no memory to read '%s'", path);
 }
 
 void lines_release(struct lines *lines)

@@ -20,8 +20,8 @@ struct lines {
 	uint64_t bytes;  /* read so far */
 };
 
-/* Opens path. On RT_OK, lines_release is due. */
-enum rt_status lines_open(struct lines *lines, const char *path, size_t longest, struct rt_error *err);
+/* Takes fd, whatever it returns; path is for messages. On RT_OK, lines_release is due. */
+enum rt_status lines_init(struct lines *lines, int fd, const char *path, size_t longest, struct rt_error *err);
 /* The next line, without its end; *line is NULL at the end of the file. Valid (and writable) until the next call. */
 enum rt_status lines_next(struct lines *lines, char **line, size_t *length, struct rt_error *err);
 void lines_release(struct lines *lines);

@@ -7,7 +7,6 @@
 #include "tracefmt/reader.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -100,15 +99,19 @@ static enum rt_status file_rewind(struct rt_trace *trace, struct rt_error *err)
 	return RT_OK;
 }
 
-static enum rt_status file_open(const char *path, struct rt_trace **out, struct rt_error *err)
+static enum rt_status file_open(int fd, const char *path, const struct rt_trace_options *options, struct rt_trace **out,
+                                struct rt_error *err)
 {
+	(void)options;
 	struct rt_reader *r = calloc(1, sizeof *r);
-	if (!r)
+	if (!r) {
+		close(fd);
 		return rt_error_set(err, RT_EMEMORY, "no memory to open '%s'", path);
+	}
 	struct stat st;
 	enum rt_status status;
-	r->fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (r->fd < 0 || fstat(r->fd, &st)) {
+	r->fd = fd;
+	if (fstat(r->fd, &st)) {
 		status = rt_error_set(err, RT_ESYSTEM, "cannot open '%s': %s", path, strerror(errno));
 	} else if (!(r->zstd = ZSTD_createDCtx())) {
 		status = rt_error_set(err, RT_EMEMORY, "no memory to open '%s'", path);

@@ -15,7 +15,9 @@ struct rt_source {
 	const char *name;
 	/* Do the first n bytes of a file look like this format? Asked in the order of the table. */
 	bool (*probe)(const unsigned char *start, size_t n);
-	enum rt_status (*open)(const char *path, struct rt_trace **out, struct rt_error *err);
+	/* Takes fd, an input that stands at its beginning, whatever it returns. path is for messages. */
+	enum rt_status (*open)(int fd, const char *path, const struct rt_trace_options *options, struct rt_trace **out,
+	                       struct rt_error *err);
 	void (*free)(struct rt_trace *trace);
 	enum rt_status (*rewind)(struct rt_trace *trace, struct rt_error *err);
 	enum rt_status (*read)(struct rt_trace *trace, struct rt_event *events, size_t n, size_t *got,

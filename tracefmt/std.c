@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #define HASH_NONFATAL_OOM 1
 #define uthash_nonfatal_oom(position) ((position)->frame.pc = 0)
 #include <uthash.h>
@@ -67,13 +68,16 @@ static void std_free(struct rt_trace *trace)
 	free(std);
 }
 
-static enum rt_status std_open(const char *path, struct rt_trace **out, struct rt_error *err)
+static enum rt_status std_open(int fd, const char *path, const struct rt_trace_options *options, struct rt_trace **out,
+                               struct rt_error *err)
 {
 	struct std *std = calloc(1, sizeof *std);
-	if (!std)
+	if (!std) {
+		close(fd);
 		return rt_error_set(err, RT_EMEMORY, "no memory to open '%s'", path);
+	}
 	std->trace.info.exact = std->trace.info.complete = std->trace.info.zeroed = true;
-	enum rt_status status = std_parse(std, path, err);
+	enum rt_status status = std_parse(std, fd, path, options, err);
 	if (status) {
 		std_free(&std->trace);
 		return status;

@@ -17,6 +17,8 @@ enum { STD_HAS_VALUE = 0x80, STD_THREADS_MAX = 1 << 24 };
  * misses. */
 #define STD_LINE (UINT32_C(1) << 31)
 
+enum std_warning { STD_FORKED_AGAIN, STD_STRAY_RELEASE, STD_UNKNOWN, STD_WARNINGS };
+
 struct std_position;
 
 struct std {
@@ -29,9 +31,11 @@ struct std {
 	struct std_position *asked; /* positions whose frame was asked for, by pc */
 	uint64_t *ordinals;         /* by thread: where the present pass is */
 	size_t next;
+	struct rt_warning warnings[STD_WARNINGS];
 };
 
-/* Reads path into an empty std. On an error the caller frees what was built so far. */
-enum rt_status std_parse(struct std *std, const char *path, struct rt_error *err);
+/* Reads fd, which it takes, into an empty std. On an error the caller frees what was built so far. */
+enum rt_status std_parse(struct std *std, int fd, const char *path, const struct rt_trace_options *options,
+                         struct rt_error *err);
 
 #endif

@@ -1,15 +1,18 @@
 /*
  * Parses RAPID's STD text: THREAD|OP(OBJECT)|LOCATION and, optionally, |VALUE; one event a line, in one pass.
  *
- * What cannot have happened is refused with its line: a lock taken while another thread holds it or let go by who does
- * not hold it, a thread that acts before its fork or after its join. One thing is let through: the release of a lock
- * that nobody has touched so far, which is what a trace cut out of a longer run begins with. Only the outermost acquire
- * and release of a re-entrant lock are events.
+ * What cannot have happened is refused with its line: a lock taken while another thread holds it, a thread that acts
+ * after its join. What public corpora contain is read with a warning unless the reader is strict: the release of a lock
+ * by a thread that does not hold it, the fork of a thread that has begun or ended. The release of a lock that nobody
+ * has touched so far is what a trace cut out of a longer run begins with. Only the outermost acquire and release of a
+ * re-entrant lock are events.
  */
 #include "tracefmt/lines.h"
 #include "tracefmt/std.h"
 #include "tracefmt/text.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,16 +22,20 @@ struct lock_state {
 	uint32_t owner; /* thread + 1, 0: free */
 	uint32_t depth;
 	uint32_t line; /* of the last acquire, 0: never taken */
+	bool stray;    /* another thread has released it since */
 };
 /* Lines, 0: not yet. */
 struct thread_state {
 	uint32_t first, forked, joined;
+	bool acted;
 };
 
 struct parser {
 	struct std *std;
 	struct lines lines;
 	struct rt_error *err;
+	const struct rt_trace_options *options;
+	bool numbered; /* a fork or join has named a thread by a number alone */
 	struct lock_state *locks;
 	uint32_t lock_room;
 	struct thread_state *threads;
@@ -76,6 +83,23 @@ static struct quoted quote_thread(const struct parser *p, uint32_t thread)
 	return quote((struct field){name->text, name->length});
 }
 
+/* Counts what should not be there; the text is the first one's. */
+__attribute__((format(printf, 3, 4))) static void warn(struct parser *p, enum std_warning kind, const char *format, ...)
+{
+	static const char *const kinds[] = {[STD_FORKED_AGAIN] = "forked-again",
+	                                    [STD_STRAY_RELEASE] = "stray-release",
+	                                    [STD_UNKNOWN] = "unknown-operation"};
+	struct rt_warning *w = &p->std->warnings[kind];
+	if (w->count++)
+		return;
+	w->kind = kinds[kind];
+	w->line = line_of(p);
+	va_list args;
+	va_start(args, format);
+	vsnprintf(w->text, sizeof w->text, format, args);
+	va_end(args);
+}
+
 /* Makes array[index] exist; new elements are zero. */
 static bool reserve(void **array, uint32_t *room, uint32_t index, size_t size)
 {
@@ -99,6 +123,45 @@ static enum rt_status intern(struct parser *p, struct names *names, struct field
 	if (*index == before && memchr(f.text, '\0', f.length))
 		return fail(p, "'%s' has a NUL byte: not a text file", quote(f).text);
 	return RT_OK;
+}
+
+static bool is_number(struct field f)
+{
+	for (size_t i = 0; i < f.length; i++)
+		if (f.text[i] < '0' || f.text[i] > '9')
+			return false;
+	return f.length;
+}
+
+/* The name of the thread that acts. One that a fork has called by its number alone is that thread. */
+static struct field actor_name(const struct parser *p, struct field f)
+{
+	uint32_t index;
+	struct field number = {f.text + 1, f.length - 1};
+	if (!p->numbered || f.length < 2 || f.text[0] != 'T' || !is_number(number) ||
+	    names_find(&p->std->thread_names, f.text, f.length, &index) ||
+	    !names_find(&p->std->thread_names, number.text, number.length, &index) || p->threads[index].acted)
+		return f;
+	return number;
+}
+
+/* A thread that fork or join names. Its number will do where threads are T<number>; text has room for that name. */
+static struct field other_name(struct parser *p, struct field f, uint32_t actor, char *text, size_t room)
+{
+	uint32_t index;
+	const struct names_entry *name = &p->std->thread_names.entries[actor];
+	struct field longer = {text, f.length + 1}, number = {name->text + 1, name->length ? name->length - 1 : 0};
+	if (p->options->strict || longer.length > room || !is_number(f))
+		return f;
+	text[0] = 'T';
+	memcpy(text + 1, f.text, f.length);
+	if (names_find(&p->std->thread_names, longer.text, longer.length, &index))
+		return longer;
+	bool known = names_find(&p->std->thread_names, f.text, f.length, &index);
+	if (!known && name->text[0] == 'T' && is_number(number))
+		return longer;
+	p->numbered = true;
+	return f;
 }
 
 static enum rt_status intern_thread(struct parser *p, struct field f, uint32_t *index)
@@ -151,6 +214,8 @@ static const struct operation {
     {"branch", 6, RT_OP_NONE, false},    {"dummy", 5, RT_OP_NONE, false},
 };
 
+static const struct operation ignored_operation = {"", 0, RT_OP_NONE, false};
+
 /* Tells OP from (OBJECT); the object ends at the field's last character. */
 static enum rt_status parse_action(struct parser *p, struct field f, const struct operation **operation,
                                    struct field *object)
@@ -159,7 +224,10 @@ static enum rt_status parse_action(struct parser *p, struct field f, const struc
 	while (n < f.length && f.text[n] != '(')
 		n++;
 	*object = (struct field){f.text + n, 0};
-	if (n < f.length) {
+	bool known = false;
+	for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
+		known |= operations[i].length == n && !memcmp(operations[i].name, f.text, n);
+	if (n < f.length && (known || !p->options->skip_unknown)) {
 		if (f.text[f.length - 1] != ')')
 			return fail(p, "'%s' has no closing parenthesis", quote(f).text);
 		*object = (struct field){f.text + n + 1, f.length - n - 2};
@@ -173,8 +241,14 @@ static enum rt_status parse_action(struct parser *p, struct field f, const struc
 			return fail(p, "'%s' says not on what: %s(OBJECT)", quote(f).text, o->name);
 		return RT_OK;
 	}
-	return fail(p, "'%s' is not an STD operation: r w acq rel fork join begin end, or branch, dummy",
-	            quote(f).text);
+	if (!p->options->skip_unknown)
+		return fail(p,
+		            "'%s' is not an STD operation: r w acq rel fork join begin end, or branch, dummy; "
+		            "--skip-unknown leaves others out",
+		            quote(f).text);
+	warn(p, STD_UNKNOWN, "'%s' is not an STD operation and is left out", quote(f).text);
+	*operation = &ignored_operation;
+	return RT_OK;
 }
 
 /* A decimal number, with a sign if it is below 0, or 0x and hexadecimal digits. */
@@ -210,6 +284,7 @@ static enum rt_status check_actor(struct parser *p, uint32_t thread)
 		            state->joined);
 	if (!state->first)
 		state->first = line_of(p);
+	state->acted = true;
 	return RT_OK;
 }
 
@@ -219,12 +294,18 @@ static enum rt_status note_fork(struct parser *p, uint32_t thread, uint32_t chil
 	struct quoted name = quote_thread(p, child);
 	if (child == thread)
 		return fail(p, "thread '%s' forks itself", name.text);
-	if (state->forked)
+	uint32_t first = state->first ? state->first : state->joined;
+	if (p->options->strict && state->forked)
 		return fail(p, "thread '%s' is forked a second time, after line %u", name.text, state->forked);
-	if (state->first || state->joined)
-		return fail(p, "thread '%s' is forked after it acted, in line %u", name.text,
-		            state->first ? state->first : state->joined);
+	if (p->options->strict && first)
+		return fail(p, "thread '%s' is forked after it acted, in line %u", name.text, first);
+	if (state->forked)
+		warn(p, STD_FORKED_AGAIN, "thread '%s' is forked a second time, after line %u", name.text,
+		     state->forked);
+	else if (first)
+		warn(p, STD_FORKED_AGAIN, "thread '%s' is forked after it acted, in line %u", name.text, first);
 	state->forked = line_of(p);
+	state->joined = 0;
 	return RT_OK;
 }
 
@@ -245,27 +326,35 @@ static enum rt_status note_lock(struct parser *p, uint32_t thread, uint32_t lock
 	struct lock_state *state = &p->locks[lock];
 	const struct names_entry *entry = &p->std->locks.entries[lock];
 	struct field name = {entry->text, entry->length};
-	if (state->owner && state->owner != thread + 1)
+	bool other = state->owner && state->owner != thread + 1, strict = p->options->strict;
+	if (other && (strict || (acquire && !state->stray)))
 		return fail(p, "'%s' cannot %s lock '%s': '%s' holds it since line %u", quote_thread(p, thread).text,
 		            acquire ? "acquire" : "release", quote(name).text, quote_thread(p, state->owner - 1).text,
 		            state->line);
 	if (acquire) {
-		*outer = !state->owner;
+		/* A hold that another thread has released is over when the lock is taken again. */
+		*outer = !state->owner || state->stray;
 		if (*outer)
-			*state = (struct lock_state){thread + 1, 0, line_of(p)};
+			*state = (struct lock_state){thread + 1, 0, line_of(p), false};
 		state->depth++;
 		return RT_OK;
 	}
 	*outer = true;
-	if (!state->owner && state->line)
+	if (!state->owner && state->line && strict)
 		return fail(p, "'%s' releases lock '%s', which it does not hold", quote_thread(p, thread).text,
 		            quote(name).text);
+	if (other || (!state->owner && state->line)) {
+		state->stray |= other;
+		warn(p, STD_STRAY_RELEASE, "'%s' releases lock '%s', which it does not hold: that is no release",
+		     quote_thread(p, thread).text, quote(name).text);
+		return RT_OK;
+	}
 	if (!state->owner)
 		state->line = line_of(p); /* held from before the trace began; once only */
 	else if (--state->depth)
 		*outer = false;
 	else
-		state->owner = 0;
+		*state = (struct lock_state){.line = state->line};
 	return RT_OK;
 }
 
@@ -275,6 +364,7 @@ static enum rt_status parse_object(struct parser *p, unsigned op, uint32_t threa
 {
 	struct std *std = p->std;
 	enum rt_status status;
+	char longer[32];
 	*object = 0;
 	*keep = true;
 	switch (op) {
@@ -287,7 +377,7 @@ static enum rt_status parse_object(struct parser *p, unsigned op, uint32_t threa
 		return status ? status : note_lock(p, thread, *object, op == RT_OP_ACQUIRE, keep);
 	case RT_OP_FORK:
 	case RT_OP_JOIN:
-		status = intern_thread(p, name, object);
+		status = intern_thread(p, other_name(p, name, thread, longer, sizeof longer), object);
 		if (status)
 			return status;
 		return op == RT_OP_FORK ? note_fork(p, thread, *object) : note_join(p, thread, *object);
@@ -370,7 +460,7 @@ static enum rt_status parse_line(struct parser *p, struct field line)
 		return status;
 	if (operation->op == RT_OP_NONE)
 		return RT_OK;
-	if ((status = intern_thread(p, fields[THREAD], &thread)) || (status = check_actor(p, thread)) ||
+	if ((status = intern_thread(p, actor_name(p, fields[THREAD]), &thread)) || (status = check_actor(p, thread)) ||
 	    (status = parse_object(p, operation->op, thread, name, &event.object, &keep)) || !keep)
 		return status;
 	status = parse_location(p, fields[LOCATION], &event.position);
@@ -382,6 +472,16 @@ static enum rt_status parse_line(struct parser *p, struct field line)
 	uint64_t value;
 	status = parse_value(p, fields[VALUE], &value);
 	return status ? status : append(p, event, &value);
+}
+
+/* Takes white space off the end, and the byte order mark that some editors put at a file's beginning. */
+static char *trim(char *text, size_t *length, bool first)
+{
+	while (*length && strchr(" \t\r\f\v", text[*length - 1]) && text[*length - 1])
+		--*length;
+	bool marked = first && *length >= 3 && !memcmp(text, "\xef\xbb\xbf", 3);
+	*length -= marked ? 3 : 0;
+	return marked ? text + 3 : text;
 }
 
 static enum rt_status parse_lines(struct parser *p)
@@ -397,6 +497,8 @@ static enum rt_status parse_lines(struct parser *p)
 		if (p->lines.number > UINT32_MAX)
 			return rt_error_set(p->err, RT_EINPUT, "'%s' has more than %u lines", p->lines.path,
 			                    UINT32_MAX);
+		if (!p->options->strict)
+			text = trim(text, &length, p->lines.number == 1);
 		if (length == 0 || text[0] == '#')
 			continue;
 		status = parse_line(p, (struct field){text, length});
@@ -406,6 +508,14 @@ static enum rt_status parse_lines(struct parser *p)
 	if (p->std->count == 0)
 		return rt_error_set(p->err, RT_EINPUT, "'%s' has no event: not a trace", p->lines.path);
 	return RT_OK;
+}
+
+/* A thread's parent is who forks it first, unless it has acted before. */
+static void note_birth(struct std *std, uint32_t parent, uint32_t child)
+{
+	struct rt_thread *t = &std->threads[child];
+	if (!t->events && t->parent == child)
+		t->parent = parent;
 }
 
 /* The thread table: birth by fork, numbers of events. */
@@ -423,17 +533,29 @@ static enum rt_status count_threads(struct parser *p)
 		uint32_t thread = std->events[i].what >> 8;
 		std->threads[thread].events++;
 		if ((std->events[i].what & 0x7f) == RT_OP_FORK)
-			std->threads[std->events[i].object].parent = thread;
+			note_birth(std, thread, std->events[i].object);
 	}
 	std->trace.info.threads = std->threads;
 	std->trace.info.thread_count = n;
 	return RT_OK;
 }
 
-enum rt_status std_parse(struct std *std, const char *path, struct rt_error *err)
+/* Moves the warnings that there are to the front. */
+static void list_warnings(struct std *std)
 {
-	struct parser p = {.std = std, .err = err};
-	enum rt_status status = lines_open(&p.lines, path, LONGEST_LINE, err);
+	uint32_t n = 0;
+	for (int i = 0; i < STD_WARNINGS; i++)
+		if (std->warnings[i].count)
+			std->warnings[n++] = std->warnings[i];
+	std->trace.info.warnings = std->warnings;
+	std->trace.info.warning_count = n;
+}
+
+enum rt_status std_parse(struct std *std, int fd, const char *path, const struct rt_trace_options *options,
+                         struct rt_error *err)
+{
+	struct parser p = {.std = std, .err = err, .options = options};
+	enum rt_status status = lines_init(&p.lines, fd, path, LONGEST_LINE, err);
 	if (status)
 		return status;
 	status = parse_lines(&p);
@@ -441,6 +563,7 @@ enum rt_status std_parse(struct std *std, const char *path, struct rt_error *err
 		status = count_threads(&p);
 	std->trace.info.file_bytes = p.lines.bytes;
 	std->trace.info.events = std->count;
+	list_warnings(std);
 	lines_release(&p.lines);
 	free(p.locks);
 	free(p.threads);

@@ -1,40 +1,26 @@
 /* Opens a trace of any format by its content; see trace.h and source.h. */
+#include "tracefmt/input.h"
 #include "tracefmt/source.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct rt_source *const sources[] = {&rt_source_file, &rt_source_jsonl, &rt_source_std};
 enum { SOURCES = sizeof sources / sizeof *sources, PROBE_BYTES = 4096 };
 
-static enum rt_status read_start(const char *path, unsigned char *start, size_t *n, struct rt_error *err)
-{
-	FILE *f = fopen(path, "rbe");
-	if (!f)
-		return rt_error_set(err, RT_ESYSTEM, "cannot open '%s': %s", path, strerror(errno));
-	*n = fread(start, 1, PROBE_BYTES, f);
-	int failed = ferror(f) ? errno : 0;
-	fclose(f);
-	if (failed)
-		return rt_error_set(err, RT_ESYSTEM, "cannot read '%s': %s", path, strerror(failed));
-	if (*n == 0)
-		return rt_error_set(err, RT_EINPUT, "'%s' is empty: not a trace", path);
-	return RT_OK;
-}
-
-enum rt_status rt_trace_open(const char *path, struct rt_trace **out, struct rt_error *err)
+enum rt_status rt_trace_open_input(int fd, const char *path, const struct rt_trace_options *options,
+                                   struct rt_trace **out, struct rt_error *err)
 {
 	unsigned char start[PROBE_BYTES];
 	size_t n = 0;
-	enum rt_status status = read_start(path, start, &n, err);
-	if (status)
-		return status;
-	for (size_t i = 0; i < SOURCES; i++) {
+	enum rt_status status = rt_input_start(fd, path, start, sizeof start, &n, err);
+	if (!status && n == 0)
+		status = rt_error_set(err, RT_EINPUT, "'%s' is empty: not a trace", path);
+	for (size_t i = 0; i < SOURCES && !status; i++) {
 		if (!sources[i]->probe(start, n))
 			continue;
-		status = sources[i]->open(path, out, err);
+		status = sources[i]->open(fd, path, options, out, err);
 		if (status)
 			return status;
 		(*out)->source = sources[i];
@@ -48,7 +34,23 @@ enum rt_status rt_trace_open(const char *path, struct rt_trace **out, struct rt_
 		(*out)->info.path = copy;
 		return RT_OK;
 	}
-	return rt_error_set(err, RT_EINPUT, "'%s' is not a trace: neither racetrace's, JSON lines nor STD", path);
+	close(fd);
+	return status
+	           ? status
+	           : rt_error_set(err, RT_EINPUT, "'%s' is not a trace: neither racetrace's, JSON lines nor STD", path);
+}
+
+enum rt_status rt_trace_open_as(const char *path, const struct rt_trace_options *options, struct rt_trace **out,
+                                struct rt_error *err)
+{
+	int fd = -1;
+	enum rt_status status = rt_input_open(path, &fd, err);
+	return status ? status : rt_trace_open_input(fd, path, options, out, err);
+}
+
+enum rt_status rt_trace_open(const char *path, struct rt_trace **out, struct rt_error *err)
+{
+	return rt_trace_open_as(path, &(struct rt_trace_options){0}, out, err);
 }
 
 void rt_trace_free(struct rt_trace *trace)

@@ -26,6 +26,14 @@ struct rt_thread {
 	uint64_t left_out; /* repeats that were left out */
 };
 
+/* Something that a trace should not have, and that could be read all the same. One for each kind of it. */
+struct rt_warning {
+	const char *kind; /* "forked-again", "stray-release", "unknown-operation" */
+	uint64_t count;   /* of events */
+	uint64_t line;    /* of the first */
+	char text[256];   /* about the first; printable */
+};
+
 struct rt_trace_info {
 	const char *path;
 	const char *format;         /* "racetrace", "std", "jsonl" */
@@ -46,6 +54,8 @@ struct rt_trace_info {
 	uint32_t vary;              /* seed by which the recorder delayed new threads; 0: it did not */
 	bool complete;              /* false: cut short; `incomplete_why` says how */
 	const char *incomplete_why; /* NULL if complete */
+	const struct rt_warning *warnings;
+	uint32_t warning_count;
 };
 
 /* One level of a source position: [0] is the innermost inlined function. Strings are owned by the trace, may be NULL.
@@ -95,8 +105,22 @@ struct rt_hidden_atomic {
 	bool may_lock;                 /* it may take a lock, which a plain store then releases */
 };
 
-/* Opens path; on RT_OK *out is owned by the caller. Errors name the file, the place and the mend. */
+/* How a trace of text is read. */
+struct rt_trace_options {
+	bool strict;       /* STD: refuse what would be a warning */
+	bool skip_unknown; /* STD: lines with operations that are none of STD's are left out, with a warning */
+};
+
+/*
+ * Opens path, "-" is standard input; a pipe is copied first (input.h). On RT_OK *out is owned by the caller. Errors
+ * name the file, the place and how to fix it. rt_trace_open takes all options as false.
+ */
 enum rt_status rt_trace_open(const char *path, struct rt_trace **out, struct rt_error *err);
+enum rt_status rt_trace_open_as(const char *path, const struct rt_trace_options *options, struct rt_trace **out,
+                                struct rt_error *err);
+/* The same for what rt_input_open has opened; takes fd, whatever it returns. path is for messages and reports. */
+enum rt_status rt_trace_open_input(int fd, const char *path, const struct rt_trace_options *options,
+                                   struct rt_trace **out, struct rt_error *err);
 /* Frees it; NULL is allowed. */
 void rt_trace_free(struct rt_trace *trace);
 

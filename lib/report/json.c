@@ -429,6 +429,20 @@ static void put_plain_modules(struct json_writer *w, const char *key, const stru
 	plain_modules_release(&plain);
 }
 
+static void put_warnings(struct json_writer *w, const struct rt_trace_info *info)
+{
+	jw_array(w, "warnings");
+	for (uint32_t i = 0; i < info->warning_count; i++) {
+		jw_object(w, NULL);
+		jw_text(w, "kind", info->warnings[i].kind);
+		jw_number(w, "count", info->warnings[i].count);
+		jw_number(w, "first", info->warnings[i].line);
+		jw_text(w, "text", info->warnings[i].text);
+		jw_object_end(w);
+	}
+	jw_array_end(w);
+}
+
 static void put_trace(struct writing *j)
 {
 	const struct rt_trace_info *info = j->info;
@@ -444,6 +458,8 @@ static void put_trace(struct writing *j)
 	jw_bool(w, "complete", info->complete);
 	if (!info->complete)
 		jw_text(w, "incomplete_why", info->incomplete_why);
+	if (info->warning_count)
+		put_warnings(w, info);
 	if (info->sync_only)
 		jw_bool(w, "sync_only", true);
 	put_plain_modules(w, "not_instrumented", j->r->analysis->trace);

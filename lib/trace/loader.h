@@ -22,6 +22,7 @@ struct loader_thread {
 	bool seen, forked;
 	uint32_t fork, join; /* event indices, MODEL_NONE */
 	uint32_t parent;
+	bool forked_again;   /* after it began; the next event comes after that fork */
 	uint32_t ignored[3]; /* depths: reads, writes, synchronisation */
 	struct held_lock *held;
 	uint32_t held_count, held_capacity;
@@ -102,6 +103,8 @@ uint32_t loader_push(struct loader *l, const struct rt_event *e, uint32_t object
 void loader_arg(struct loader *l, uint32_t event, uint32_t value);
 /* threads.c: a synchronisation or code event (not an access). */
 void loader_sync(struct loader *l, const struct rt_event *e);
+/* threads.c: before an event of a thread that was forked after it began. */
+void loader_forked_again(struct loader *l, const struct rt_event *e);
 /* threads.c: region that an event of the thread belongs to, opening the function's if need be. */
 uint32_t loader_region(struct loader *l, uint32_t thread);
 

@@ -126,6 +126,8 @@ static inline void pass_one(struct loader *l, const struct rt_event *e)
 
 static inline void pass_two(struct loader *l, const struct rt_event *e)
 {
+	if (l->threads[e->thread].forked_again)
+		loader_forked_again(l, e);
 	if (rt_op_is_access(e->op)) {
 		if (!ignored(&l->threads[e->thread], e->op))
 			loader_access(l, e);

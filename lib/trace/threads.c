@@ -248,6 +248,31 @@ static void wait_end(struct loader *l, struct loader_thread *t, const struct rt_
 		handed_over(l, e, e->arg, true);
 }
 
+/* The annotation object that stands for the later forks of a thread: no event's object has such an address. */
+static uint32_t later_forks(struct loader *l, const struct rt_event *e, uint32_t thread)
+{
+	return loader_object(l, e, RT_TLS_END + 1 + thread, OBJECT_ANNOTATION);
+}
+
+/* A thread is created once. What a trace calls a later fork of it still comes before what it does next. */
+static void fork_again(struct loader *l, const struct rt_event *e, uint32_t thread)
+{
+	struct rt_event before = *e;
+	before.op = RT_OP_HB_BEFORE;
+	l->threads[thread].forked_again = true;
+	loader_push(l, &before, later_forks(l, e, thread), 0, 0, true);
+}
+
+void loader_forked_again(struct loader *l, const struct rt_event *e)
+{
+	struct rt_event after = *e;
+	after.op = RT_OP_HB_AFTER;
+	after.flags = 0;
+	after.order = 0;
+	l->threads[e->thread].forked_again = false;
+	loader_push(l, &after, later_forks(l, e, e->thread), 0, 0, true);
+}
+
 static void fork_or_join(struct loader *l, struct loader_thread *t, const struct rt_event *e)
 {
 	if (e->addr > SHADOW_THREADS_MAX || e->addr == e->thread)
@@ -257,9 +282,13 @@ static void fork_or_join(struct loader *l, struct loader_thread *t, const struct
 		return;
 	t = &l->threads[e->thread]; /* the table may have moved */
 	region_cut(l, e->thread, t);
-	uint32_t event = loader_push(l, e, other, 0, 0, true);
 	struct loader_thread *o = &l->threads[other];
-	if (e->op == RT_OP_FORK && o->fork == MODEL_NONE && !o->pos) {
+	if (e->op == RT_OP_FORK && (o->fork != MODEL_NONE || o->pos)) {
+		fork_again(l, e, other);
+		return;
+	}
+	uint32_t event = loader_push(l, e, other, 0, 0, true);
+	if (e->op == RT_OP_FORK) {
 		o->fork = event;
 		o->parent = e->thread;
 	}

@@ -145,14 +145,16 @@ START_TEST(selection_leaves_numbers_and_ordinals_alone)
 }
 END_TEST
 
+static const struct rt_trace_options strictly = {.strict = true};
+
 START_TEST(a_cut_trace_may_begin_inside_a_critical_section)
 {
 	struct rt_trace *trace = scratch_trace("T|w(a)|1\nT|rel(L)|2\nT|acq(L)|3\nT|rel(L)|4\n");
 	struct rt_event e[ROOM];
 	ck_assert_uint_eq(scratch_events(trace, e, ROOM), 4);
 	rt_trace_free(trace);
-	scratch_refused("T|acq(L)|1\nT|rel(L)|2\nT|rel(L)|3\n",
-	                "line 3: 'T' releases lock 'L', which it does not hold");
+	scratch_refused_as("T|acq(L)|1\nT|rel(L)|2\nT|rel(L)|3\n", &strictly,
+	                   "line 3: 'T' releases lock 'L', which it does not hold");
 }
 END_TEST
 
@@ -170,9 +172,6 @@ static const struct {
     {"T|r(x)|1|abc\n", "the value 'abc' is not a number"},
     {"T|r(x)|1|99999999999999999999\n", "not a number of 64 bits"},
     {"A|acq(L)|1\nB|acq(L)|2\n", "line 2: 'B' cannot acquire lock 'L': 'A' holds it since line 1"},
-    {"A|acq(L)|1\nB|rel(L)|2\n", "line 2: 'B' cannot release lock 'L': 'A' holds it since line 1"},
-    {"B|r(x)|1\nA|fork(B)|2\n", "line 2: thread 'B' is forked after it acted, in line 1"},
-    {"A|fork(B)|1\nA|fork(B)|2\n", "line 2: thread 'B' is forked a second time, after line 1"},
     {"A|fork(B)|1\nA|join(B)|2\nB|r(x)|3\n", "line 3: thread 'B' goes on after line 2 joined it"},
     {"A|fork(A)|1\n", "thread 'A' forks itself"},
     {"A|join(A)|1\n", "thread 'A' joins itself"},
@@ -184,6 +183,96 @@ static const struct {
 START_TEST(what_is_wrong_is_refused_with_its_line)
 {
 	scratch_refused(wrong[_i].text, wrong[_i].message);
+	scratch_refused_as(wrong[_i].text, &strictly, wrong[_i].message);
+}
+END_TEST
+
+/* The warning's kind, line and text; what --strict says. */
+static const struct {
+	const char *text, *kind;
+	uint64_t line, count;
+	const char *warning, *refusal;
+} doubtful[] = {
+    {"A|acq(L)|1\nB|rel(L)|2\nA|rel(L)|3\n", "stray-release", 2, 1, "'B' releases lock 'L', which it does not hold",
+     "line 2: 'B' cannot release lock 'L': 'A' holds it since line 1"},
+    {"A|acq(L)|1\nB|rel(L)|2\nC|acq(L)|3\nA|rel(L)|4\nC|rel(L)|5\n", "stray-release", 2, 2,
+     "'B' releases lock 'L', which it does not hold", "line 2: 'B' cannot release lock 'L'"},
+    {"B|r(x)|1\nA|fork(B)|2\n", "forked-again", 2, 1, "thread 'B' is forked after it acted, in line 1",
+     "line 2: thread 'B' is forked after it acted, in line 1"},
+    {"A|fork(B)|1\nA|fork(B)|2\nB|r(x)|3\nC|fork(B)|4\n", "forked-again", 2, 2,
+     "thread 'B' is forked a second time, after line 1", "line 2: thread 'B' is forked a second time, after line 1"},
+    {"A|fork(B)|1\nB|r(x)|2\nA|join(B)|3\nA|fork(B)|4\nB|r(x)|5\nA|join(B)|6\n", "forked-again", 4, 1,
+     "thread 'B' is forked a second time, after line 1", "line 4: thread 'B' is forked a second time, after line 1"},
+};
+
+START_TEST(what_public_traces_contain_is_a_warning_unless_strict)
+{
+	struct rt_trace *trace = scratch_trace(doubtful[_i].text);
+	const struct rt_trace_info *info = rt_trace_info(trace);
+	ck_assert_uint_eq(info->warning_count, 1);
+	ck_assert_str_eq(info->warnings->kind, doubtful[_i].kind);
+	ck_assert_uint_eq(info->warnings->line, doubtful[_i].line);
+	ck_assert_uint_eq(info->warnings->count, doubtful[_i].count);
+	ck_assert_msg(strstr(info->warnings->text, doubtful[_i].warning) != NULL, "%s", info->warnings->text);
+	rt_trace_free(trace);
+	scratch_refused_as(doubtful[_i].text, &strictly, doubtful[_i].refusal);
+}
+END_TEST
+
+START_TEST(a_number_is_the_thread_that_has_it)
+{
+	static const char *const texts[] = {
+	    "T1|fork(7)|1\nT7|r(x)|2\nT1|join(7)|3\n", "main|fork(7)|1\nT7|r(x)|2\nmain|join(7)|3\n",
+	    "main|fork(7)|1\nT7|r(x)|2\nmain|join(T7)|3\n", "main|fork(T7)|1\nT7|r(x)|2\nmain|join(7)|3\n"};
+	struct rt_trace *trace = scratch_trace(texts[_i]);
+	struct rt_event e[ROOM];
+	ck_assert_uint_eq(scratch_events(trace, e, ROOM), 3);
+	ck_assert_uint_eq(rt_trace_info(trace)->thread_count, _i == 2 ? 3 : 2);
+	ck_assert_uint_eq(e[0].addr, e[1].thread);
+	if (_i != 2)
+		ck_assert_uint_eq(e[2].addr, e[1].thread);
+	rt_trace_free(trace);
+}
+END_TEST
+
+START_TEST(a_number_that_is_a_threads_name_is_that_thread)
+{
+	struct rt_trace *trace = scratch_trace("0|fork(7)|1\n7|r(x)|2\nT7|r(x)|3\n0|join(7)|4\n");
+	struct rt_event e[ROOM];
+	ck_assert_uint_eq(scratch_events(trace, e, ROOM), 4);
+	ck_assert_uint_eq(e[0].addr, e[1].thread);
+	ck_assert_uint_ne(e[1].thread, e[2].thread);
+	rt_trace_free(trace);
+	scratch_refused_as("T1|fork(7)|1\nT7|r(x)|2\nT1|join(T1)|3\n", &strictly, "joins itself");
+}
+END_TEST
+
+START_TEST(blank_lines_and_windows_ends_are_skipped)
+{
+	struct rt_trace *trace = scratch_trace("\xef\xbb\xbfT|w(x)|1\r\n \t\r\n\r\nT|r(x)|2  \r\nT|branch|\r\n");
+	struct rt_event e[ROOM];
+	size_t n;
+	ck_assert_uint_eq(scratch_events(trace, e, ROOM), 2);
+	ck_assert_uint_eq(e[1].number, 4);
+	ck_assert_str_eq(rt_trace_frames(trace, e[1].pc, &n)->text, "2");
+	ck_assert_str_eq(rt_trace_info(trace)->threads[0].name, "T");
+	rt_trace_free(trace);
+}
+END_TEST
+
+START_TEST(unknown_operations_are_left_out_when_asked)
+{
+	static const struct rt_trace_options skip = {.skip_unknown = true};
+	static const char text[] = "T|enter(f|1\nT|w(x)|2\nT|notify(c)|3\n";
+	struct rt_trace *trace;
+	struct rt_error err;
+	struct rt_event e[ROOM];
+	ck_assert_int_eq(scratch_open_as(text, strlen(text), &skip, &trace, &err), RT_OK);
+	ck_assert_uint_eq(scratch_events(trace, e, ROOM), 1);
+	ck_assert_str_eq(rt_trace_info(trace)->warnings->kind, "unknown-operation");
+	ck_assert_uint_eq(rt_trace_info(trace)->warnings->count, 2);
+	rt_trace_free(trace);
+	scratch_refused("T|w(x)|2\nT|notify(c)|3\n", "--skip-unknown");
 }
 END_TEST
 
@@ -365,6 +454,12 @@ Suite *std_suite(void)
 	tcase_add_test(c, selection_leaves_numbers_and_ordinals_alone);
 	tcase_add_test(c, a_cut_trace_may_begin_inside_a_critical_section);
 	tcase_add_loop_test(c, what_is_wrong_is_refused_with_its_line, 0, sizeof wrong / sizeof *wrong);
+	tcase_add_loop_test(c, what_public_traces_contain_is_a_warning_unless_strict, 0,
+	                    sizeof doubtful / sizeof *doubtful);
+	tcase_add_loop_test(c, a_number_is_the_thread_that_has_it, 0, 4);
+	tcase_add_test(c, a_number_that_is_a_threads_name_is_that_thread);
+	tcase_add_test(c, blank_lines_and_windows_ends_are_skipped);
+	tcase_add_test(c, unknown_operations_are_left_out_when_asked);
 	tcase_add_test(c, a_line_without_end_is_refused_in_bounded_memory);
 	tcase_add_test(c, a_nul_byte_behind_the_beginning_is_refused);
 	tcase_add_test(c, many_names_stay_apart);

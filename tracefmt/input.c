@@ -1,0 +1,117 @@
+/* Opens files, standard input and pipes alike; see input.h. */
+#include "tracefmt/input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BUFFER = 1 << 16 };
+
+static enum rt_status cannot(const char *what, const char *path, int cause, struct rt_error *err)
+{
+	return rt_error_set(err, RT_ESYSTEM, "cannot %s '%s': %s", what, path, strerror(cause));
+}
+
+/* An unnamed file. -1 and errno: there cannot be one. */
+static int open_unnamed(void)
+{
+	const char *set = getenv("TMPDIR"), *folder = set && *set ? set : "/tmp";
+	int fd = open(folder, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
+		return fd;
+	/* A file system without unnamed files. */
+	static const char name[] = "/racetrace.XXXXXX";
+	char *path = malloc(strlen(folder) + sizeof name);
+	if (!path)
+		return -1;
+	strcpy(path, folder);
+	strcat(path, name);
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(path);
+	free(path);
+	return fd;
+}
+
+static bool write_all(int fd, const char *data, size_t n)
+{
+	while (n) {
+		ssize_t k = write(fd, data, n);
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k <= 0)
+			return false;
+		data += k;
+		n -= (size_t)k;
+	}
+	return true;
+}
+
+/* Copies all that comes from one file to another. */
+static enum rt_status copy(int from, int to, const char *path, struct rt_error *err)
+{
+	char *buffer = malloc(BUFFER);
+	if (!buffer)
+		return rt_error_set(err, RT_EMEMORY, "no memory to read '%s'", path);
+	enum rt_status status = RT_OK;
+	while (!status) {
+		ssize_t n = read(from, buffer, BUFFER);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			status = cannot("read", path, errno, err);
+		else if (n == 0)
+			break;
+		else if (!write_all(to, buffer, (size_t)n))
+			status = rt_error_set(err, RT_ESYSTEM,
+			                      "cannot keep a copy of '%s': %s: set TMPDIR to a larger place", path,
+			                      strerror(errno));
+	}
+	free(buffer);
+	return status;
+}
+
+enum rt_status rt_input_open(const char *path, int *out, struct rt_error *err)
+{
+	struct stat st;
+	int fd = strcmp(path, "-") != 0 ? open(path, O_RDONLY | O_CLOEXEC) : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+	if (fd < 0)
+		return cannot("open", path, errno, err);
+	if (fstat(fd, &st) || S_ISDIR(st.st_mode)) {
+		int cause = S_ISDIR(st.st_mode) ? EISDIR : errno;
+		close(fd);
+		return cannot("read", path, cause, err);
+	}
+	/* A file that standard input stands in the middle of is read as a pipe would be: from there on. */
+	if (S_ISREG(st.st_mode) && lseek(fd, 0, SEEK_CUR) == 0) {
+		*out = fd;
+		return RT_OK;
+	}
+	int kept = open_unnamed();
+	enum rt_status status =
+	    kept < 0 ? cannot("make a temporary file for", path, errno, err) : copy(fd, kept, path, err);
+	close(fd);
+	if (!status && lseek(kept, 0, SEEK_SET) != 0)
+		status = cannot("read", path, errno, err);
+	if (!status)
+		*out = kept;
+	else if (kept >= 0)
+		close(kept);
+	return status;
+}
+
+enum rt_status rt_input_start(int fd, const char *path, void *start, size_t n, size_t *got, struct rt_error *err)
+{
+	ssize_t k;
+	do
+		k = pread(fd, start, n, 0);
+	while (k < 0 && errno == EINTR);
+	if (k < 0)
+		return cannot("read", path, errno, err);
+	*got = (size_t)k;
+	return RT_OK;
+}
