@@ -44,7 +44,7 @@ struct settings {
 	const char *trace;
 	const char *anomaly; /* NULL: all */
 	bool allow_incomplete;
-	bool all; /* refuted ones too */
+	bool all; /* conditional and refuted ones too */
 	bool only_orders, fail_on_given, schema, show_stats;
 	int fail_on; /* enum verdict; VERDICTS: never */
 };
@@ -56,7 +56,7 @@ static const struct argp_option options[] = {
     {"anomaly", OPT_ANOMALY, "ID", 0, "List this anomaly only, such as R1", 0},
     {"output", 'o', "FILE", 0, "Write the report to FILE", 0},
     {"every", OPT_EVERY, NULL, 0, "List every pair of events, not one for each pair of source positions", 0},
-    {"all", OPT_ALL, NULL, 0, "List refuted anomalies too", 0},
+    {"all", OPT_ALL, NULL, 0, "List conditional and refuted anomalies too", 0},
     {"allow-incomplete", OPT_ALLOW_INCOMPLETE, NULL, 0,
      "Exit with status 0, not 4, if nothing is found in a trace that was cut short or has no events", 0},
     {"kinds", OPT_KINDS, "LIST", 0, "Search for these kinds of anomaly only: race,atomicity,asv,deadlock", 0},
@@ -66,8 +66,8 @@ static const struct argp_option options[] = {
      "says otherwise",
      0},
     {"fail-on", OPT_FAIL_ON, "VERDICT", 0,
-     "Exit with status 1 on this verdict or a stronger one: observed, proved (the default), predicted, refuted; or "
-     "never",
+     "Exit with status 1 on this verdict or a stronger one: observed, proved (the default), predicted, conditional, "
+     "refuted; or never",
      0},
     {"pattern", OPT_PATTERN, "FILE", 0,
      "Search for the patterns of FILE as well, see racetrace-patterns(5); or for the built-in w-w-w, which is off "

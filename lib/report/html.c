@@ -35,7 +35,8 @@ static const char style[] =
     "vertical-align:top}th{background:#f4f4f4}"
     "ol.stack{margin:.3em 0;padding-left:2.5em;font-family:monospace;font-size:13px}"
     "pre{margin:.1em 0;padding:.2em .5em;background:#f4f4f4;overflow-x:auto}"
-    ".observed,.proved{color:#b00020;font-weight:bold}.predicted{color:#9a6700;font-weight:bold}.refuted{color:#777}"
+    ".observed,.proved{color:#b00020;font-weight:bold}.predicted{color:#9a6700;font-weight:bold}.conditional,.refuted{"
+    "color:#777}"
     "td.goal{background:#ffd0d0;font-weight:bold}.dim{color:#777}"
     "@media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}th,pre{background:#282828}"
     "td,th{border-color:#444}td.goal{background:#702020}.observed,.proved{color:#ff7b7b}.predicted{color:#e3b341}}";
@@ -388,6 +389,26 @@ static void put_reasons(const struct page *p, const struct anomaly *anomaly)
 	fputs(".</p>\n", p->out);
 }
 
+/* The reads that would have to see another write. */
+static void put_needs(const struct page *p, const struct anomaly *anomaly)
+{
+	const struct model *m = p->r->analysis->model;
+	if (!anomaly->need_count)
+		return;
+	fprintf(p->out, "<p>Needs %" PRIu32 " %s to see another write than %s saw.</p>\n<ul>\n", anomaly->need_total,
+	        anomaly->need_total == 1 ? "read" : "reads", anomaly->need_total == 1 ? "it" : "they");
+	for (uint32_t i = 0; i < anomaly->need_count; i++) {
+		const struct model_event *e = &m->events[anomaly->needs[i]];
+		const struct rt_frame *f = subject_frame(p->r, m->sites[e->site].pc);
+		fputs("<li>", p->out);
+		put_position(p, f ? f : &(struct rt_frame){.pc = m->sites[e->site].pc});
+		fputs(", thread ", p->out);
+		put_thread(p, model_thread_of(m, anomaly->needs[i]));
+		fprintf(p->out, ", event %" PRIu32 "</li>\n", e->number);
+	}
+	fputs("</ul>\n", p->out);
+}
+
 static bool put_anomaly(const struct page *p, const struct report_entry *entry)
 {
 	struct subject subject;
@@ -404,6 +425,7 @@ static bool put_anomaly(const struct page *p, const struct report_entry *entry)
 	for (uint32_t i = 0; i < anomaly->event_count; i++)
 		put_event(p, anomaly->events[i]);
 	put_reasons(p, anomaly);
+	put_needs(p, anomaly);
 	bool ok = put_schedule(p, anomaly);
 	fprintf(p->out, "<p>rank %.2f:", entry->rank.value);
 	for (size_t i = 0; i < entry->rank.why_count; i++)

@@ -255,6 +255,23 @@ static void put_reasons(struct writing *j, const char *key, const struct reasons
 	jw_array_end(w);
 }
 
+/* The reads that would have to see another write than they saw. */
+static void put_needs(struct writing *j, const char *key, const struct anomaly *anomaly)
+{
+	const struct model *m = j->r->analysis->model;
+	struct json_writer *w = &j->w;
+	jw_array(w, key);
+	for (uint32_t i = 0; i < anomaly->need_count; i++) {
+		const struct model_event *e = &m->events[anomaly->needs[i]];
+		jw_object(w, NULL);
+		jw_number(w, "event", e->number);
+		jw_text(w, "thread", thread_name(j, model_thread_of(m, anomaly->needs[i])));
+		put_source(j, "source", m->sites[e->site].pc);
+		jw_object_end(w);
+	}
+	jw_array_end(w);
+}
+
 static void put_goal(struct writing *j, const char *key, const struct anomaly *anomaly)
 {
 	struct json_writer *w = &j->w;
@@ -319,6 +336,10 @@ static void put_anomaly(struct writing *j, const struct report_entry *entry)
 	jw_text(w, "verdict", verdict_name(anomaly->verdict));
 	if (anomaly->verdict == VERDICT_PREDICTED)
 		put_reasons(j, "reasons", &anomaly->reasons);
+	if (anomaly->verdict == VERDICT_CONDITIONAL) {
+		put_needs(j, "needs", anomaly);
+		jw_number(w, "needs_count", anomaly->need_total);
+	}
 	put_evidence(j, "evidence", anomaly);
 	jw_real(w, "rank", entry->rank.value);
 	jw_array(w, "why");

@@ -263,6 +263,7 @@ struct rank rank_of(const struct analysis *a, const struct descriptions *d, cons
 		const char *why;
 	} verdicts[VERDICTS] = {
 	    [VERDICT_REFUTED] = {0.05, "no run of these events has it"},
+	    [VERDICT_CONDITIONAL] = {0.15, "it needs reads to see other writes than they saw"},
 	    [VERDICT_PREDICTED] = {0.3, "predicted from locks and order alone, without a witness"},
 	    [VERDICT_PROVED] = {0.55, "another run of the same events has it"},
 	    [VERDICT_OBSERVED] = {0.6, "it is in the recorded run itself"},

@@ -252,6 +252,7 @@ static void put_code_flow(struct writing *s, const struct anomaly *anomaly)
 	put_message(&s->w, "message",
 	            anomaly->schedule->count > STEPS_MAX ? "a schedule that shows it; its first steps are left out"
 	            : anomaly->guess                     ? "a guess at a schedule that shows it, and no proof"
+	            : anomaly->need_count                ? "what shows it if reads see other writes than they saw"
 	            : anomaly->leans ? "a schedule that shows it, if time stamps tell which writes were seen"
 	                             : "a schedule that shows it");
 	jw_array(&s->w, "threadFlows");
@@ -267,10 +268,17 @@ static void put_code_flow(struct writing *s, const struct anomaly *anomaly)
 static const char *level(enum verdict verdict)
 {
 	static const char *const levels[VERDICTS] = {[VERDICT_REFUTED] = "none",
+	                                             [VERDICT_CONDITIONAL] = "none",
 	                                             [VERDICT_PREDICTED] = "warning",
 	                                             [VERDICT_PROVED] = "error",
 	                                             [VERDICT_OBSERVED] = "error"};
 	return levels[verdict];
+}
+
+/* A level other than "none" goes with "fail" alone. */
+static const char *kind(enum verdict verdict)
+{
+	return verdict == VERDICT_REFUTED ? "pass" : verdict == VERDICT_CONDITIONAL ? "review" : "fail";
 }
 
 static void put_result_message(struct writing *s, const char *key, const struct anomaly *anomaly)
@@ -364,7 +372,7 @@ static void put_result(struct writing *s, const struct report_entry *entry)
 	jw_object(w, NULL);
 	jw_text(w, "ruleId", anomaly_kind_name(anomaly->kind));
 	jw_number(w, "ruleIndex", anomaly->kind);
-	jw_text(w, "kind", anomaly->verdict == VERDICT_REFUTED ? "pass" : "fail");
+	jw_text(w, "kind", kind(anomaly->verdict));
 	jw_text(w, "level", level(anomaly->verdict));
 	put_result_message(s, "message", anomaly);
 	put_events(s, "locations", anomaly, false);

@@ -320,6 +320,26 @@ static void put_reasons(const struct printer *p, const struct anomaly *anomaly)
 	fputc('\n', p->out);
 }
 
+/* The reads that would have to see another write. */
+static void put_needs(const struct printer *p, const struct anomaly *anomaly)
+{
+	const struct model *m = p->r->analysis->model;
+	if (!anomaly->need_count)
+		return;
+	fprintf(p->out, "  needs %" PRIu32 " read%s to see another write than %s saw:\n", anomaly->need_total,
+	        plural(anomaly->need_total), anomaly->need_total == 1 ? "it" : "they");
+	for (uint32_t i = 0; i < anomaly->need_count; i++) {
+		const struct model_event *e = &m->events[anomaly->needs[i]];
+		const struct rt_frame *f = subject_frame(p->r, m->sites[e->site].pc);
+		fputs("    by thread ", p->out);
+		put_thread(p, model_thread_of(m, anomaly->needs[i]));
+		fprintf(p->out, ", event %" PRIu32 "\n", e->number);
+		put_frame(p, 0, 4, f ? f : &(struct rt_frame){.pc = m->sites[e->site].pc}, false);
+	}
+	if (anomaly->need_count < anomaly->need_total)
+		fprintf(p->out, "    and %" PRIu32 " more\n", anomaly->need_total - anomaly->need_count);
+}
+
 /* How another run gets there, in turns of threads, if that is short enough to be read. */
 static void put_schedule(const struct printer *p, const struct report_entry *entry)
 {
@@ -346,6 +366,8 @@ static void put_schedule(const struct printer *p, const struct report_entry *ent
 	fputs(steps.count ? "\n" : "at once\n", p->out);
 	if (anomaly->guess)
 		fprintf(p->out, "  it is a guess (PECAN's) and no proof: %s\n", anomaly->guess);
+	if (anomaly->need_count)
+		fputs("  it is no proof: in it the reads above see other writes than they saw\n", p->out);
 	if (anomaly->leans)
 		fprintf(p->out,
 		        "  it is no proof: of %" PRIu32 " read%s, the first at event %" PRIu32
@@ -369,7 +391,7 @@ static const char *kind_title(enum anomaly_kind kind)
 
 static void put_anomaly(const struct printer *p, const struct report_entry *entry)
 {
-	static const enum style styles[VERDICTS] = {DIM, YELLOW, RED, RED};
+	static const enum style styles[VERDICTS] = {DIM, DIM, YELLOW, RED, RED};
 	const struct anomaly *anomaly = entry->anomaly;
 	struct subject subject;
 	bool about = subject_of(p->r, anomaly, &subject);
@@ -397,6 +419,7 @@ static void put_anomaly(const struct printer *p, const struct report_entry *entr
 		put_subject(p, &subject, anomaly_is_birth(p->r->analysis->model, anomaly));
 	put_creations(p, anomaly);
 	put_reasons(p, anomaly);
+	put_needs(p, anomaly);
 	put_schedule(p, entry);
 	put_evidence(p, entry);
 	fputc('\n', p->out);
@@ -426,6 +449,19 @@ static void put_summary_line(const struct printer *p, enum anomaly_kind kind)
 		between = ", ";
 	}
 	fputc('\n', p->out);
+}
+
+/* What was counted above and is not listed. */
+static void put_hidden(const struct printer *p)
+{
+	uint64_t counted = 0, listed = 0;
+	for (int kind = 0; kind < ANOMALY_KINDS; kind++)
+		for (int v = 0; v < VERDICT_PREDICTED; v++)
+			counted += p->r->summary[kind][v];
+	for (size_t i = 0; i < p->r->count; i++)
+		listed += p->r->entries[i].anomaly->verdict < VERDICT_PREDICTED;
+	if (counted && !listed)
+		fputs("not listed: what is conditional or refuted; --all lists it\n", p->out);
 }
 
 static void put_trace(const struct printer *p)
@@ -532,6 +568,7 @@ enum rt_status report_text(const struct report *r, bool color, FILE *out, struct
 	for (int kind = 0; kind < ANOMALY_KINDS; kind++)
 		if (r->analysis->kinds >> kind & 1)
 			put_summary_line(&p, (enum anomaly_kind)kind);
+	put_hidden(&p);
 	put_states(&p);
 	put_trace(&p);
 	put_modules(&p);

@@ -1,6 +1,7 @@
 /* From a trace to verdicts; see analysis.h. */
 #include "lib/search/analysis.h"
 
+#include "lib/order/relaxed.h"
 #include "lib/search/search.h"
 #include "lib/witness/goal.h"
 #include "lib/witness/jobs.h"
@@ -41,6 +42,23 @@ const struct trf *search_needs(const struct search_context *c)
 {
 	const struct provers *p = search_provers(c);
 	return p ? provers_needs(p) : NULL;
+}
+
+const struct trf *search_unforced(const struct search_context *c)
+{
+	struct search_lazy *lazy = c->lazy;
+	if (lazy->unforced || lazy->status)
+		return lazy->unforced;
+	uint8_t *reads = relaxed_reads(c->m);
+	struct trf *trf = calloc(1, sizeof *trf);
+	if (reads && trf && !trf_compute(c->m, reads, trf, &lazy->error)) {
+		lazy->unforced = trf;
+	} else {
+		lazy->status = rt_error_set(&lazy->error, RT_EMEMORY, "no memory to work out what each event needs");
+		free(trf);
+	}
+	free(reads);
+	return lazy->unforced;
 }
 
 /* The orders that were asked for, if there is something to ask them about. What the verdicts needed ran in any case. */
@@ -238,6 +256,9 @@ enum rt_status analysis_run(struct rt_trace *trace, const struct analysis_option
 	}
 	begin(options, ANALYSIS_DONE);
 	provers_free(lazy.provers);
+	if (lazy.unforced)
+		trf_release(lazy.unforced);
+	free(lazy.unforced);
 	if (status) {
 		analysis_free(a);
 		return status;

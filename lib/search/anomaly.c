@@ -34,6 +34,7 @@ static void release(struct anomaly *a)
 		free(a->schedule->steps);
 	free(a->schedule);
 	free(a->others);
+	free(a->needs);
 }
 
 void anomaly_list_release(struct anomaly_list *list)
@@ -118,7 +119,7 @@ char anomaly_kind_letter(enum anomaly_kind kind)
 
 const char *verdict_name(enum verdict verdict)
 {
-	static const char *const names[VERDICTS] = {"refuted", "predicted", "proved", "observed"};
+	static const char *const names[VERDICTS] = {"refuted", "conditional", "predicted", "proved", "observed"};
 	return names[verdict];
 }
 

@@ -8,7 +8,7 @@
 enum anomaly_kind { ANOMALY_RACE, ANOMALY_ATOMICITY, ANOMALY_ASV, ANOMALY_DEADLOCK, ANOMALY_PATTERN, ANOMALY_KINDS };
 
 /* From weakest to strongest, so that "at or above" is a comparison. */
-enum verdict { VERDICT_REFUTED, VERDICT_PREDICTED, VERDICT_PROVED, VERDICT_OBSERVED, VERDICTS };
+enum verdict { VERDICT_REFUTED, VERDICT_CONDITIONAL, VERDICT_PREDICTED, VERDICT_PROVED, VERDICT_OBSERVED, VERDICTS };
 
 enum witness_kind {
 	WITNESS_NONE,
@@ -21,6 +21,7 @@ enum witness_kind {
 };
 
 #define ANOMALY_EVENTS_MAX 16
+#define ANOMALY_NEEDS_MAX 64
 
 /*
  * A schedule: the kept events of a witness in their new order, as runs of one thread's consecutive events. Of a race or
@@ -56,7 +57,9 @@ struct anomaly {
 	uint32_t lean;             /* the first of them, an event index */
 	uint32_t substitutes;      /* reads in the schedule that see another write of the value that they saw */
 	uint32_t substitute;       /* the first of them, an event index */
-	struct reasons reasons;    /* why it is only predicted; of no meaning for other verdicts */
+	uint32_t *needs;           /* conditional: reads that see another write in the schedule than they saw; owned */
+	uint32_t need_count, need_total; /* kept, at most ANOMALY_NEEDS_MAX; of so many */
+	struct reasons reasons;          /* why it is only predicted; of no meaning for other verdicts */
 };
 
 /*

@@ -43,7 +43,7 @@ static uint32_t event_of(const struct model *m, uint32_t number)
 /* Would the use be impossible without the allocation even if what synchronises with nothing is reordered? */
 static bool is_needed(const struct search_context *c, uint32_t alloc, uint32_t use)
 {
-	const struct trf *needs = search_needs(c);
+	const struct trf *needs = search_unforced(c);
 	return needs && c->m->events[alloc].pos <
 	                    clock_get(&needs->clocks, trf_clock_before(needs, use), model_thread_of(c->m, alloc));
 }

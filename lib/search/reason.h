@@ -12,6 +12,8 @@ enum reason {
 	REASON_RACY_READ,         /* the schedule depends on a read whose writer only time stamps tell */
 	REASON_VALUES,            /* other writes of the values that reads saw may allow it */
 	REASON_WINDOW,            /* more events lie between its own than are looked at */
+	REASON_SYNC_ONLY,         /* the program was not instrumented */
+	REASON_ALLOCATION,        /* the use comes after the allocation in every run */
 	REASON_UNRECORDED_THREAD, /* a thread that was not recorded may order it */
 	REASON_HIDDEN_ATOMIC,     /* so may an atomic instruction of a function, the detail */
 	REASON_PLAIN_MODULE,      /* and what a module does that is not instrumented, the detail */

@@ -13,6 +13,7 @@ struct search_lazy {
 	struct order_result **order_results; /* by orders[] index; NULL: not yet */
 	const struct prove_options *options; /* NULL: no prover will be asked */
 	struct provers *provers;             /* owned by whoever made this */
+	struct trf *unforced;                /* the same: of search_unforced */
 	struct search_limits *limits;        /* borrowed */
 	enum rt_status status;
 	struct rt_error error;
@@ -36,6 +37,9 @@ const struct order_result *search_order(const struct search_context *c, int orde
 struct provers *search_provers(const struct search_context *c);
 /* What each event needs (provers_needs); NULL: no prover will be asked. */
 const struct trf *search_needs(const struct search_context *c);
+
+/* What each event needs, but for what atomic reads saw that synchronise with nothing; NULL on failure. */
+const struct trf *search_unforced(const struct search_context *c);
 
 /* Is the conflicting pair e1 <tr e2 unordered by orders[order]? */
 static inline bool search_unordered(const struct search_context *c, int order, uint32_t e1, uint32_t e2)

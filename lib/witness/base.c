@@ -104,6 +104,19 @@ static bool lower_to_locks(const struct base *b, uint32_t *at)
 	return changed;
 }
 
+bool base_keeps_locks(const struct base *b, const uint32_t *at)
+{
+	for (uint32_t t = 0; t < b->m->thread_count; t++) {
+		const struct model_lockset *held = base_held(b->m, t, at[t]);
+		for (uint32_t i = 0; i < held->count; i++) {
+			const struct section *open = base_section(b, t, held->locks[i].object, at[t]);
+			if (open && taken_later(b, open, at))
+				return false;
+		}
+	}
+	return true;
+}
+
 void base_find(const struct base *b, const struct goal *goal, const uint32_t *must, const uint32_t *bound, uint32_t *at)
 {
 	const struct model *m = b->m;

@@ -29,6 +29,10 @@ void base_release(struct base *b);
 void base_find(const struct base *b, const struct goal *goal, const uint32_t *must, const uint32_t *bound,
                uint32_t *at);
 
+/* Is each lock that is held when the threads have executed so many events taken by no other thread after, within these?
+ */
+bool base_keeps_locks(const struct base *b, const uint32_t *at);
+
 /* How many sections of a group, one lock's and thread's, begin before pos. */
 uint32_t base_count(const struct base *b, const struct section_group *g, uint32_t pos);
 /* The section of the thread on the lock that begins last before pos; NULL if there is none. */

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What a process sends of each anomaly; the schedule's steps follow. */
+/* What a process sends of each anomaly; the schedule's steps and the needs follow. */
 struct found {
 	enum verdict verdict;
 	enum witness_kind witness;
@@ -18,7 +18,7 @@ struct found {
 	struct reasons reasons; /* their details are texts that were known before the copies were made */
 	const char *guess;      /* a text of the program, which is the same in its copies */
 	bool scheduled;
-	uint32_t steps;
+	uint32_t steps, needs, need_total; /* their number */
 	uint64_t schedule_events;
 	struct prove_counts before, after;
 };
@@ -91,8 +91,11 @@ static void work(struct provers *p, const struct anomaly_list *list, uint32_t k,
 			f.steps = a->schedule->count;
 			f.schedule_events = a->schedule->events;
 		}
+		f.needs = a->need_count;
+		f.need_total = a->need_total;
 		if (!send_all(fd, &f, sizeof f) ||
-		    (f.steps && !send_all(fd, a->schedule->steps, f.steps * sizeof *a->schedule->steps)))
+		    (f.steps && !send_all(fd, a->schedule->steps, f.steps * sizeof *a->schedule->steps)) ||
+		    !send_all(fd, a->needs, f.needs * sizeof *a->needs))
 			return;
 		if (a->schedule)
 			schedule_release(a->schedule);
@@ -163,10 +166,32 @@ static bool take_schedule(struct anomaly *a, const struct found *f, int fd)
 	return true;
 }
 
+static bool take_needs(struct anomaly *a, const struct found *f, int fd)
+{
+	a->need_count = f->needs;
+	a->need_total = f->need_total;
+	a->needs = f->needs ? malloc(f->needs * sizeof *a->needs) : NULL;
+	return !f->needs || (a->needs && receive_all(fd, a->needs, f->needs * sizeof *a->needs));
+}
+
+/* Forgets what was taken. */
+static void drop(struct anomaly *a)
+{
+	if (a->schedule)
+		schedule_release(a->schedule);
+	free(a->schedule);
+	free(a->needs);
+	a->schedule = NULL;
+	a->needs = NULL;
+	a->need_count = a->need_total = 0;
+}
+
 static bool receive(struct job *job, struct anomaly *a, struct found *f)
 {
-	if (job->pipe >= 0 && receive_all(job->pipe, f, sizeof *f) && (!f->scheduled || take_schedule(a, f, job->pipe)))
+	if (job->pipe >= 0 && receive_all(job->pipe, f, sizeof *f) &&
+	    (!f->scheduled || take_schedule(a, f, job->pipe)) && take_needs(a, f, job->pipe))
 		return true;
+	drop(a);
 	/* It ended early: the rest of its part is done here. */
 	if (job->pipe >= 0)
 		close(job->pipe);
@@ -180,10 +205,7 @@ bool jobs_take(struct jobs *j, struct anomaly *a)
 	if (!receive(&j->items[j->next++ % j->count], a, &f))
 		return false;
 	if (!provers_add(j->provers, &f.before, &f.after)) {
-		if (a->schedule)
-			schedule_release(a->schedule);
-		free(a->schedule);
-		a->schedule = NULL;
+		drop(a);
 		return false;
 	}
 	a->verdict = f.verdict;

@@ -4,9 +4,9 @@
 #include "lib/order/syncp.h"
 #include "lib/trace/vec.h"
 #include "lib/witness/certain.h"
+#include "lib/witness/conditional.h"
 #include "lib/witness/pecan.h"
 #include "lib/witness/precede.h"
-#include "lib/witness/searches.h"
 #include "lib/witness/shorten.h"
 #include "lib/witness/states.h"
 #include "lib/witness/verify.h"
@@ -14,15 +14,19 @@
 /* MANY instances are looked at in any case. PECAN_TIMES: its schedules are as long as the trace, but an event of them
  * costs less than one of a search, so they may have so many times the total budget. */
 enum { MANY = 33, BUDGET = 500000, TOTAL_BUDGET = 50000000, PECAN_TIMES = 2, PRECEDE_TIMES = 4 };
+/* What reads would have to see is asked of so many instances, if it is more than one. */
+enum { CONDITIONAL_TRIES = 8 };
 
 struct provers {
 	const struct model *m;
 	struct prove_context context;
 	struct prove_options options;
-	uint64_t spent_before; /* counts.spent when the candidate's turn came */
-	bool more_instances;   /* the candidate has, behind the one that is looked at */
+	uint64_t spent_before;  /* counts.spent when the candidate's turn came */
+	bool more_instances;    /* the candidate has, behind the one that is looked at */
+	struct reasons reasons; /* why it stays open, so far */
 	struct searches searches;
 	struct judge *judge;
+	struct conditional conditional;
 	struct certain *certain;
 	struct shorten *shorten;
 	struct precede precede;
@@ -37,6 +41,7 @@ void provers_free(struct provers *p)
 	if (!p)
 		return;
 	searches_release(&p->searches);
+	conditional_release(&p->conditional);
 	judge_free(p->judge);
 	certain_free(p->certain);
 	shorten_free(p->shorten);
@@ -67,6 +72,7 @@ struct provers *provers_create(const struct prove_context *context, const struct
 		p->judge = judge_create(m);
 		p->certain = certain_create(m, context->exact, err);
 		p->shorten = shorten_create(m);
+		p->conditional = (struct conditional){.searches = &p->searches, .por = context->por, .judge = p->judge};
 		if (p->judge && p->certain && p->shorten && searches_init(&p->searches, m, err))
 			return p;
 		provers_free(p);
@@ -85,7 +91,8 @@ const struct prove_counts *provers_counts(const struct provers *p)
 	return &p->counts;
 }
 
-static uint64_t pecan_limit(const struct provers *p)
+/* Of PECAN's schedules, and of those in which reads are free. */
+static uint64_t linear_limit(const struct provers *p)
 {
 	return p->options.total_budget * PECAN_TIMES;
 }
@@ -97,8 +104,10 @@ bool provers_add(struct provers *p, const struct prove_counts *before, const str
 	uint64_t total = p->options.total_budget;
 	bool spent_other = c->exhausted ? spent : after->exhausted || (spent && c->spent + p->options.budget > total);
 	bool pecan_other =
-	    c->pecan_exhausted ? pecan : after->pecan_exhausted || c->pecan_spent + pecan > pecan_limit(p);
-	if (spent_other || pecan_other)
+	    c->pecan_exhausted ? pecan : after->pecan_exhausted || c->pecan_spent + pecan > linear_limit(p);
+	uint64_t freed = after->free_spent - before->free_spent;
+	bool free_other = freed && c->free_spent + freed > linear_limit(p);
+	if (spent_other || pecan_other || free_other)
 		return false;
 	c->asked += after->asked - before->asked;
 	c->proved += after->proved - before->proved;
@@ -112,6 +121,8 @@ bool provers_add(struct provers *p, const struct prove_counts *before, const str
 	c->rejected += after->rejected - before->rejected;
 	c->spent += spent;
 	c->pecan_spent += pecan;
+	c->free_spent += freed;
+	c->conditional += after->conditional - before->conditional;
 	c->cut |= after->cut;
 	return true;
 }
@@ -130,6 +141,8 @@ static uint64_t budget_left(struct provers *p)
 	/* Once and for all, so that what is asked later does not depend on what it would have cost. */
 	p->counts.exhausted |= left < own;
 	p->counts.cut |= !own;
+	if (p->counts.exhausted || !own)
+		reasons_add(&p->reasons, REASON_BUDGET);
 	return p->counts.exhausted ? 0 : own;
 }
 
@@ -153,26 +166,11 @@ static enum search_answer search_with(struct provers *p, struct search *search, 
 		return SEARCH_GAVE_UP;
 	enum search_answer answer = search_goal(search, goal, budget, out, &spent);
 	p->counts.spent += spent;
-	p->counts.cut |= answer == SEARCH_GAVE_UP;
+	if (answer == SEARCH_GAVE_UP) {
+		p->counts.cut |= true;
+		reasons_add(&p->reasons, spent > budget + 1 ? REASON_WINDOW : REASON_BUDGET);
+	}
 	return answer;
-}
-
-/* Might what was refuted be possible if updates that decide nothing could see any write? */
-static bool only_updates_forbid(struct provers *p, const struct goal *goal)
-{
-	struct search *loose;
-	if (precede_refutes(&p->precede, goal))
-		return false;
-	if (!searches_loosest(&p->searches, goal, &loose))
-		return true;
-	if (!loose || search_refutes(loose, goal))
-		return false;
-	struct schedule schedule = {0};
-	enum search_answer answer = close_with(p, loose, goal, &schedule);
-	if (answer == SEARCH_GAVE_UP)
-		answer = search_with(p, loose, goal, &schedule);
-	schedule_release(&schedule);
-	return answer != SEARCH_NONE;
 }
 
 /*
@@ -206,7 +204,7 @@ static enum search_answer pecan(struct provers *p, const struct goal *goal, stru
 	uint64_t length = 0;
 	for (uint32_t i = 0; i < goal->count; i++)
 		length = goal->events[i] >= length ? goal->events[i] + UINT64_C(1) : length;
-	p->counts.pecan_exhausted |= p->counts.pecan_spent + length > pecan_limit(p);
+	p->counts.pecan_exhausted |= p->counts.pecan_spent + length > linear_limit(p);
 	if (p->counts.pecan_exhausted)
 		return SEARCH_GAVE_UP;
 	p->counts.pecan_spent += length;
@@ -265,8 +263,11 @@ static enum search_answer exhaustive(struct provers *p, const struct goal *goal,
 {
 	struct search *valued = p->searches.valued.search;
 	enum search_answer answer = search_with(p, p->searches.strict.search, goal, out);
-	if (valued && (answer == SEARCH_NONE || answer == SEARCH_GAVE_UP))
+	bool none = answer == SEARCH_NONE;
+	if (valued && (none || answer == SEARCH_GAVE_UP))
 		answer = search_with(p, valued, goal, out);
+	if (none && answer == SEARCH_GAVE_UP)
+		reasons_add(&p->reasons, REASON_VALUES);
 	return answer;
 }
 
@@ -361,8 +362,6 @@ static enum rt_status decide_instance(struct provers *p, const struct goal *goal
 		if (o->answer == SEARCH_NONE || (o->answer == SEARCH_FOUND && (!o->leans || observed)))
 			break;
 	}
-	if (o->answer == SEARCH_NONE && only_updates_forbid(p, goal))
-		o->answer = SEARCH_GAVE_UP;
 	return RT_OK;
 }
 
@@ -415,8 +414,7 @@ static enum search_answer visit(struct provers *p, const struct trf *trf, const 
 {
 	struct states_limits limits = {p->options.total_budget, STATES_MAX};
 	struct states_count counts;
-	enum search_answer answer =
-	    states_visit(p->m, trf, NULL, values, &limits, p->visited, p->visited_count, &counts);
+	enum search_answer answer = states_visit(p->m, trf, values, &limits, p->visited, p->visited_count, &counts);
 	p->counts.states += counts.states;
 	return answer;
 }
@@ -456,9 +454,8 @@ enum rt_status provers_precede(struct provers *p, const struct anomaly_list *lis
 				return rt_error_set(err, RT_EMEMORY, "no memory to look for what comes first");
 		}
 	}
-	struct search *search = p->searches.loose.search ? p->searches.loose.search : p->searches.strict.search;
-	uint64_t total = p->options.total_budget * PRECEDE_TIMES;
-	p->counts.precede_exhausted = precede_find(&p->precede, search, p->options.budget, total) >= total;
+	uint64_t total = p->options.total_budget * PRECEDE_TIMES, budget = p->options.budget;
+	p->counts.precede_exhausted = precede_find(&p->precede, p->searches.strict.search, budget, total) >= total;
 	return RT_OK;
 }
 
@@ -467,6 +464,7 @@ struct candidate {
 	struct anomaly *anomaly;
 	struct anomaly asked; /* as it came */
 	uint32_t instances;
+	uint32_t looked; /* instances that provers were asked about */
 };
 
 static bool is_open(const struct candidate *c)
@@ -491,6 +489,26 @@ static enum rt_status ask(struct provers *p, struct candidate *c, uint32_t i, un
 	return status;
 }
 
+/* Does e2 of a race need e1 itself? The search for races has told such pairs apart (anomaly.ruled_out). */
+static bool is_ruled_out(const struct provers *p, const struct goal *goal)
+{
+	const struct trf *needs = searches_needs(&p->searches);
+	uint32_t e1 = goal->events[0], e2 = goal->events[1];
+	return goal->kind == GOAL_RACE &&
+	       p->m->events[e1].pos < clock_get(&needs->clocks, trf_clock_before(needs, e2), model_thread_of(p->m, e1));
+}
+
+/* Are all its tuples among the instances, but for those that were ruled out? */
+static bool is_whole(const struct provers *p, const struct candidate *c)
+{
+	uint64_t known = c->instances;
+	for (uint32_t i = 0; c->asked.ruled_out && i < c->instances; i++) {
+		struct goal goal = instance(&c->asked, i);
+		known -= is_ruled_out(p, &goal);
+	}
+	return !c->asked.partial && c->asked.count - c->asked.ruled_out <= known;
+}
+
 /*
  * First the cheap provers about MANY instances, then the dear one about those of them that are open. If there are more,
  * these are asked about only to refute them all. *refuted: all are, and no others are known of.
@@ -500,17 +518,94 @@ static enum rt_status decide(struct provers *p, struct candidate *c, bool *refut
 	bool each[MANY] = {false};
 	uint32_t many = c->instances < MANY ? c->instances : MANY;
 	enum rt_status status = RT_OK;
-	*refuted = !c->asked.partial && c->asked.count - c->asked.ruled_out <= c->instances;
-	for (uint32_t i = 0; i < many && is_open(c) && !status; i++)
-		status = ask(p, c, i, CHEAP, &each[i], err);
+	*refuted = is_whole(p, c);
+	for (; c->looked < many && is_open(c) && !status; c->looked++)
+		status = ask(p, c, c->looked, CHEAP, &each[c->looked], err);
 	for (uint32_t i = 0; i < many && is_open(c) && !status; i++) {
 		if (!each[i])
 			status = ask(p, c, i, DEAR, &each[i], err);
 		*refuted &= each[i];
 	}
-	for (uint32_t i = many; i < c->instances && is_open(c) && *refuted && !status; i++)
-		status = ask(p, c, i, CHEAP | DEAR, refuted, err);
+	for (; c->looked < c->instances && is_open(c) && *refuted && !status; c->looked++)
+		status = ask(p, c, c->looked, CHEAP | DEAR, refuted, err);
 	return status;
+}
+
+/* Keeps what shows the instance with other reads, if these are fewer than those kept. */
+static enum rt_status adopt_conditional(struct provers *p, struct anomaly *a, const struct goal *goal,
+                                        struct schedule *schedule, struct rt_error *err)
+{
+	const struct judge_reads *reads = &p->conditional.reads;
+	const uint32_t count = reads->count < ANOMALY_NEEDS_MAX ? reads->count : ANOMALY_NEEDS_MAX;
+	if (a->need_count && reads->count >= a->need_total)
+		return RT_OK;
+	uint32_t *needs = malloc(((size_t)count + 1) * sizeof *needs);
+	if (!needs || (!a->schedule && !(a->schedule = calloc(1, sizeof *a->schedule)))) {
+		free(needs);
+		return rt_error_set(err, RT_EMEMORY, "no memory for a schedule");
+	}
+	memcpy(needs, reads->events, count * sizeof *needs);
+	free(a->needs);
+	a->needs = needs;
+	a->need_count = count;
+	a->need_total = reads->count;
+	memcpy(a->events, goal->events, a->event_count * sizeof *a->events);
+	schedule_release(a->schedule);
+	*a->schedule = *schedule;
+	*schedule = (struct schedule){0};
+	return RT_OK;
+}
+
+/*
+ * What has no witness is possible if reads see other writes, or refuted. Asks about one instance after the other until
+ * that is known; of the first ones the one with fewest reads is kept.
+ */
+static enum rt_status decide_conditional(struct provers *p, struct candidate *c, struct rt_error *err)
+{
+	struct anomaly *a = c->anomaly;
+	bool refuted = !a->partial && a->count <= c->instances;
+	enum rt_status status = RT_OK;
+	for (uint32_t i = 0; i < c->instances && !status; i++) {
+		struct goal goal = instance(&c->asked, i);
+		struct schedule schedule = {0};
+		uint64_t spent;
+		if (a->need_total == 1 || (a->need_count && i >= CONDITIONAL_TRIES))
+			break;
+		enum search_answer answer =
+		    conditional_goal(&p->conditional, &goal, budget_left(p), linear_limit(p), &schedule, &spent);
+		p->counts.spent += spent;
+		p->counts.free_spent = p->conditional.spent;
+		if (answer == SEARCH_NO_MEMORY)
+			status = rt_error_set(err, RT_EMEMORY, "no memory to search for a witness");
+		else if (answer == SEARCH_FOUND && !p->conditional.reads.count)
+			p->counts.rejected++; /* a witness after all */
+		else if (answer == SEARCH_FOUND)
+			status = adopt_conditional(p, a, &goal, &schedule, err);
+		refuted &= answer == SEARCH_NONE;
+		schedule_release(&schedule);
+	}
+	if (a->need_count)
+		a->verdict = VERDICT_CONDITIONAL;
+	else if (refuted)
+		a->verdict = VERDICT_REFUTED;
+	else
+		reasons_add(&p->reasons, REASON_BUDGET);
+	return status;
+}
+
+/* Why it stays predicted, as far as the provers know. */
+static void give_reasons(const struct provers *p, const struct candidate *c)
+{
+	struct anomaly *a = c->anomaly;
+	uint64_t possible = c->asked.count - c->asked.ruled_out;
+	a->reasons.set |= p->reasons.set;
+	if (c->looked < possible) {
+		reasons_add(&a->reasons, REASON_INSTANCES);
+		a->reasons.looked = c->looked;
+		a->reasons.instances = possible;
+	}
+	if (a->partial)
+		reasons_add(&a->reasons, REASON_WINDOW);
 }
 
 /* PECAN's schedule for what stays predicted, and what is wrong with it. */
@@ -542,22 +637,30 @@ enum rt_status provers_decide(struct provers *p, struct anomaly *a, struct rt_er
 {
 	bool observed = a->verdict == VERDICT_OBSERVED, refuted;
 	struct candidate c = {.anomaly = a, .asked = *a, .instances = observed ? 1 : 1 + a->other_count};
-	if (anomaly_is_birth(p->m, a))
+	if (anomaly_is_birth(p->m, a)) {
+		reasons_add(&a->reasons, REASON_ALLOCATION);
 		return RT_OK;
+	}
 	p->counts.asked += !observed;
 	/* What orders the threads may be what was not recorded. */
-	if (p->context.sync_only && !observed)
+	if (p->context.sync_only && !observed) {
+		reasons_add(&a->reasons, REASON_SYNC_ONLY);
 		return RT_OK;
+	}
 	p->spent_before = p->counts.spent;
+	p->reasons.set = 0;
 	enum rt_status status = decide(p, &c, &refuted, err);
+	if (!status && !observed && refuted && is_open(&c) && !a->schedule)
+		status = decide_conditional(p, &c, err);
 	if (status || observed)
 		return status;
-	if (refuted && is_open(&c) && !a->schedule)
-		a->verdict = VERDICT_REFUTED;
+	if (a->verdict == VERDICT_PREDICTED)
+		give_reasons(p, &c);
 	if (p->options.guess && a->verdict == VERDICT_PREDICTED && !a->schedule && (status = guess(p, a, err)))
 		return status;
 	p->counts.proved += a->verdict == VERDICT_PROVED;
 	p->counts.refuted += a->verdict == VERDICT_REFUTED;
+	p->counts.conditional += a->verdict == VERDICT_CONDITIONAL;
 	p->counts.undecided += a->verdict == VERDICT_PREDICTED && (!a->schedule || a->guess);
 	p->counts.leaning += a->verdict == VERDICT_PREDICTED && a->schedule && !a->guess;
 	return RT_OK;

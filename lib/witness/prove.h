@@ -1,6 +1,7 @@
 /*
- * Provers, from cheap to dear: each may raise a predicted anomaly to proved or lower it to refuted. One line a prover
- * in the table of prove.c. Whatever they build goes to the judge (verify.h), who alone says `proved`.
+ * Provers, from cheap to dear: each may raise a predicted anomaly to proved or find that it has no witness. One line a
+ * prover in the table of prove.c. Whatever they build goes to the judge (verify.h), who alone says `proved`. What has
+ * no witness is asked once more with reads that may see any write: then it is conditional, or refuted.
  */
 #ifndef LIB_WITNESS_PROVE_H
 #define LIB_WITNESS_PROVE_H
@@ -15,13 +16,14 @@ struct prove_options {
 };
 
 struct prove_counts {
-	uint64_t asked, proved, refuted, undecided;
+	uint64_t asked, proved, refuted, conditional, undecided;
 	uint64_t leaning;                /* have a witness that leans on reads whose writer is not certain */
 	uint64_t built[WITNESS_KINDS];   /* schedules that each prover built, those of what is observed included */
 	uint64_t refused[WITNESS_KINDS]; /* so many of them the judge refused */
 	uint64_t rejected; /* the same of provers that promise witnesses (all but recorded, pecan): errors of theirs */
 	uint64_t spent;    /* events executed */
 	uint64_t pecan_spent;          /* events in PECAN's schedules */
+	uint64_t free_spent;           /* and in those in which reads see other writes */
 	bool cut;                      /* a search gave up at its budget */
 	bool exhausted;                /* the total budget ran out */
 	bool pecan_exhausted;          /* and so did PECAN's part */
@@ -47,8 +49,8 @@ struct provers;
 struct provers *provers_create(const struct prove_context *context, const struct prove_options *options,
                                struct rt_error *err);
 void provers_free(struct provers *p);
-/* What each event needs, whatever the reordering; borrowed. A candidate one of whose events needs another is refuted.
- */
+/* What each event needs, whatever the reordering; borrowed. A candidate one of whose events needs another has no
+ * witness. */
 const struct trf *provers_needs(const struct provers *p);
 
 /*
@@ -58,7 +60,8 @@ const struct trf *provers_needs(const struct provers *p);
  */
 enum rt_status provers_visit(struct provers *p, const struct anomaly_list *list, struct rt_error *err);
 
-/* Finds for the pairs of all sequences at once which event may come before which (precede.h), to refute by. */
+/* Finds for the pairs of all sequences at once which event may come before which (precede.h): what asks for another
+ * order has no witness. */
 enum rt_status provers_precede(struct provers *p, const struct anomaly_list *list, struct rt_error *err);
 
 /*

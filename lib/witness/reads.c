@@ -19,10 +19,10 @@ static void scan_cells(struct reads *r)
 	}
 }
 
-bool reads_init(struct reads *r, const struct model *m, const uint8_t *free_reads, const struct values *values)
+bool reads_init(struct reads *r, const struct model *m, bool free, const struct values *values)
 {
 	size_t entries = model_entries(m);
-	*r = (struct reads){.m = m, .free_reads = free_reads, .values = values};
+	*r = (struct reads){.m = m, .free = free, .values = values};
 	r->before = calloc(entries + 1, sizeof *r->before);
 	r->entry = calloc((size_t)m->event_count + 1, sizeof *r->entry);
 	if (!r->before || !r->entry)

@@ -1,4 +1,4 @@
-/* What reads must see: the write that they saw, or with values any write of the value that they saw. */
+/* What reads must see: the write that they saw, or with values any write of the value that they saw, or nothing. */
 #ifndef LIB_WITNESS_READS_H
 #define LIB_WITNESS_READS_H
 
@@ -6,15 +6,15 @@
 #include "lib/witness/goal.h"
 
 struct reads {
-	const struct model *m;       /* borrowed, like the next two */
-	const uint8_t *free_reads;   /* by event, bits: may see any write; or NULL */
+	const struct model *m;       /* borrowed, like values */
+	bool free;                   /* reads may see any write; atomic ones still synchronise as they did */
 	const struct values *values; /* or NULL: reads-from decides */
 	uint32_t *before;            /* by entry of cell_events: entry of the last write before, MODEL_NONE: initial */
 	uint32_t *entry;             /* by event: its entry in its first cell */
 };
 
 /* False without memory. */
-bool reads_init(struct reads *r, const struct model *m, const uint8_t *free_reads, const struct values *values);
+bool reads_init(struct reads *r, const struct model *m, bool free, const struct values *values);
 void reads_release(struct reads *r);
 
 /* Entry of an access in a cell that it touches. */
@@ -33,8 +33,7 @@ static inline uint32_t reads_left_by(const struct reads *r, uint32_t entry)
 /* Does e read, and must it see what it saw? The goal's own events need not. */
 static inline bool reads_must(const struct reads *r, const struct goal *goal, uint32_t e)
 {
-	return rt_op_reads(model_op(r->m, e)) && !goal_runs(goal, e) &&
-	       !(r->free_reads && r->free_reads[e / 8] >> e % 8 & 1);
+	return !r->free && rt_op_reads(model_op(r->m, e)) && !goal_runs(goal, e);
 }
 
 #endif

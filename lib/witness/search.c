@@ -4,6 +4,7 @@
 #include "lib/order/sections.h"
 #include "lib/witness/choices.h"
 #include "lib/witness/closure.h"
+#include "lib/witness/in_order.h"
 #include "lib/witness/needs.h"
 #include "lib/witness/space.h"
 
@@ -34,15 +35,14 @@ void search_free(struct search *s)
 	free(s);
 }
 
-struct search *search_create(const struct model *m, const struct trf *trf, const uint8_t *free_reads,
-                             const struct values *values)
+struct search *search_create(const struct model *m, const struct trf *trf, bool free, const struct values *values)
 {
 	struct search *s = calloc(1, sizeof *s);
 	if (!s)
 		return NULL;
 	s->m = m;
 	s->start = calloc((size_t)m->thread_count + 1, sizeof *s->start);
-	if (s->start && reads_init(&s->reads, m, free_reads, values) && space_init(&s->space, &s->reads, trf) &&
+	if (s->start && reads_init(&s->reads, m, free, values) && space_init(&s->space, &s->reads, trf) &&
 	    base_init(&s->base, m, trf) && needs_init(&s->needs, &s->base, &s->reads))
 		return s;
 	search_free(s);
@@ -62,7 +62,7 @@ static bool harmless(const struct search *s, uint32_t e)
 			return false;
 		/* A goal read of the cell may want to come first. */
 		uint32_t end = m->events[e].object + m->sites[m->events[e].site].cells;
-		for (uint32_t i = 0; goal->kind == GOAL_SEQUENCE && i < goal->count; i++) {
+		for (uint32_t i = 0; !s->reads.free && goal->kind == GOAL_SEQUENCE && i < goal->count; i++) {
 			uint32_t g = goal->events[i];
 			if (m->events[g].object < end &&
 			    m->events[e].object < m->events[g].object + m->sites[m->events[g].site].cells)
@@ -160,6 +160,13 @@ static enum search_answer explore(struct search *s)
 bool search_refutes(struct search *s, const struct goal *goal)
 {
 	return !needs_find(&s->needs, goal);
+}
+
+enum search_answer search_in_order(struct search *s, const struct goal *goal, const struct trf *sees, uint64_t budget,
+                                   struct schedule *out, uint64_t *spent)
+{
+	*spent = 0;
+	return in_order_goal(&s->needs, s->start, goal, sees, budget, out, spent);
 }
 
 bool search_as_recorded(struct search *s, const struct goal *goal, struct schedule *out)

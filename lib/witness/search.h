@@ -33,16 +33,17 @@ enum search_answer { SEARCH_FOUND, SEARCH_NONE, SEARCH_GAVE_UP, SEARCH_NO_MEMORY
 struct search;
 
 /*
- * Prepares searching a model. free_reads (by event index, bits; NULL: none) may see any write, and with values (NULL:
- * reads-from decides) reads any write of the value that they saw; trf must be computed with the bits of both. All four
- * must outlive it. NULL without memory.
+ * Prepares searching a model. Reads see the write that they saw; free: any write; with values (NULL: none) any write of
+ * the value that they saw. trf must be computed with those reads. All three must outlive it. NULL without memory.
  */
-struct search *search_create(const struct model *m, const struct trf *trf, const uint8_t *free_reads,
-                             const struct values *values);
+struct search *search_create(const struct model *m, const struct trf *trf, bool free, const struct values *values);
 void search_free(struct search *s);
 
 /* Is there no witness because of what the goal needs alone? Cheap. */
 bool search_refutes(struct search *s, const struct goal *goal);
+/* What in_order.h says, with what this search knows; its reads must be free. */
+enum search_answer search_in_order(struct search *s, const struct goal *goal, const struct trf *sees, uint64_t budget,
+                                   struct schedule *out, uint64_t *spent);
 /* What the goal needs, in the order of the trace: if the recorded run shows it, that is a witness. False without
  * memory. */
 bool search_as_recorded(struct search *s, const struct goal *goal, struct schedule *out);

@@ -30,7 +30,7 @@ static void hash_fact(struct space *s, uint64_t kind, uint64_t what, uint64_t va
 static bool goal_reads(const struct space *s, uint32_t cell)
 {
 	const struct model *m = s->m;
-	for (uint32_t i = 0; s->goal->kind == GOAL_SEQUENCE && i < s->goal->count; i++) {
+	for (uint32_t i = 0; !s->reads->free && s->goal->kind == GOAL_SEQUENCE && i < s->goal->count; i++) {
 		const struct model_event *e = &m->events[s->goal->events[i]];
 		if (rt_op_reads(m->sites[e->site].op) && cell - e->object < m->sites[e->site].cells)
 			return true;
@@ -288,6 +288,9 @@ bool space_enabled(const struct space *s, uint32_t e)
 	if (rt_op_is_access(op)) {
 		if (reads_must(s->reads, s->goal, e) && !reads_right(s, e))
 			return false;
+		/* Where reads-from does not, the partial order relation alone keeps what synchronises in order. */
+		if (s->reads->free && !goal && rt_op_is_atomic(op) && !por_allows(s, e))
+			return false;
 		return !rt_op_writes(op) || !spoils(s, e);
 	}
 	uint32_t lock = section_lock_taken(m, e);
@@ -306,6 +309,8 @@ bool space_enabled(const struct space *s, uint32_t e)
 	case RT_OP_ONCE_SEEN:
 	case RT_OP_HB_AFTER:
 		return por_allows(s, e);
+	case RT_OP_FENCE:
+		return !s->reads->free || por_allows(s, e);
 	default:
 		return true;
 	}
@@ -316,7 +321,7 @@ bool space_writes_alone(const struct space *s, uint32_t e)
 	const struct model *m = s->m;
 	uint32_t end = m->events[e].object + m->sites[m->events[e].site].cells;
 	uint32_t own = reads_must(s->reads, s->goal, e) ? 1 : 0;
-	for (uint32_t cell = m->events[e].object; cell < end; cell++) {
+	for (uint32_t cell = m->events[e].object; !s->reads->free && cell < end; cell++) {
 		uint32_t last = s->cells[cell].last;
 		if (s->cells[cell].left > 1 || readers_of(s, cell, last)->asked > own)
 			return false;
@@ -351,7 +356,7 @@ static void execute_access(struct space *s, uint32_t e)
 	unsigned op = model_op(m, e);
 	uint32_t thread = model_thread_of(m, e), end = m->events[e].object + m->sites[m->events[e].site].cells;
 	bool goal = goal_runs(s->goal, e), needed = m->events[e].pos < s->must[thread];
-	if (goal && rt_op_reads(op) && !reads_right(s, e)) {
+	if (goal && rt_op_reads(op) && (s->reads->free ? !por_allows(s, e) : !reads_right(s, e))) {
 		s->frozen[thread] = true;
 		hash_fact(s, 3, thread, 1);
 	}

@@ -48,7 +48,8 @@ struct space {
 	struct space_cell *cells;
 	struct space_readers *writes; /* by entry of cell_events */
 	uint32_t *owner, *readers;    /* by object */
-	bool *frozen;                 /* by thread: its goal event saw another write */
+	bool *frozen;                 /* by thread: its goal event saw another write (reads that are free: did not
+	                                 synchronise) */
 	bool *unheard;                /* by thread: the signal of its wait came before the wait began */
 	uint32_t reached;             /* SEQUENCE: goal events executed */
 	uint64_t hash[2];

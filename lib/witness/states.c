@@ -219,15 +219,15 @@ static enum search_answer explore(struct visit *v)
 	return SEARCH_FOUND;
 }
 
-enum search_answer states_visit(const struct model *m, const struct trf *trf, const uint8_t *free_reads,
-                                const struct values *values, const struct states_limits *limits,
-                                struct states_goal *goals, uint32_t count, struct states_count *counts)
+enum search_answer states_visit(const struct model *m, const struct trf *trf, const struct values *values,
+                                const struct states_limits *limits, struct states_goal *goals, uint32_t count,
+                                struct states_count *counts)
 {
 	struct visit v = {.goals = goals, .limits = *limits};
 	enum search_answer answer = SEARCH_NO_MEMORY;
 	if (v.limits.states > STATES_MAX)
 		v.limits.states = STATES_MAX;
-	if (reads_init(&v.reads, m, free_reads, values) && visit_init(&v, m, trf, count)) {
+	if (reads_init(&v.reads, m, false, values) && visit_init(&v, m, trf, count)) {
 		open_goals(&v, count);
 		space_begin(&v.space, &v.no_goal, v.none, v.all, v.none);
 		v.space.spent = 0;

@@ -46,11 +46,11 @@ struct states_count {
 
 /*
  * Visits the states until every goal is met (SEARCH_FOUND) or there are no more of them (SEARCH_NONE: what was not met
- * has no witness), or until the limits are reached (SEARCH_GAVE_UP: of what was not met nothing is known). free_reads,
- * values, trf: as for search_create.
+ * has no witness), or until the limits are reached (SEARCH_GAVE_UP: of what was not met nothing is known). values,
+ * trf: as for search_create; no reads are free.
  */
-enum search_answer states_visit(const struct model *m, const struct trf *trf, const uint8_t *free_reads,
-                                const struct values *values, const struct states_limits *limits,
-                                struct states_goal *goals, uint32_t count, struct states_count *counts);
+enum search_answer states_visit(const struct model *m, const struct trf *trf, const struct values *values,
+                                const struct states_limits *limits, struct states_goal *goals, uint32_t count,
+                                struct states_count *counts);
 
 #endif

@@ -1,6 +1,8 @@
 /* The judge; see verify.h for the definition that it applies. */
 #include "lib/witness/judge.h"
 
+#include "lib/trace/vec.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,6 +59,9 @@ struct replay {
 	const struct goal *goal;
 	struct verdict_of_judge *v;
 	uint32_t reached; /* SEQUENCE: so many goal events have occurred */
+	/* Reads may see any write: those that do; NULL: they may not. */
+	struct judge_reads *others;
+	uint32_t pending; /* bit i: the goal's event i did, and its thread has not run on */
 };
 
 static bool fault(struct replay *r, enum verify_fault fault, uint32_t event, uint32_t other)
@@ -105,6 +110,64 @@ static bool same_value(const struct judge *j, uint32_t cell, uint32_t e, uint32_
 	return !rt_op_is_atomic(model_op(m, e)) || saw == MODEL_NONE || occurred(j, saw);
 }
 
+/* Reads that may see any write. */
+
+static void add_other(struct replay *r, uint32_t e)
+{
+	struct judge_reads *o = r->others;
+	if (!vec_reserve(&o->events, &o->capacity, (uint64_t)o->count + 1, sizeof *o->events)) {
+		o->failed = true;
+		return;
+	}
+	o->events[o->count++] = e;
+}
+
+static bool acquires(unsigned order)
+{
+	return order != __ATOMIC_RELAXED && order != __ATOMIC_RELEASE;
+}
+
+static bool releases(unsigned order)
+{
+	return order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST;
+}
+
+/* Did the read synchronise with the write that it saw in this cell, which has not occurred? */
+static bool synchronises_early(const struct judge *j, uint32_t cell, uint32_t e)
+{
+	const struct model *m = j->m;
+	uint32_t saw = saw_in(j, cell, e);
+	return saw != MODEL_NONE && rt_op_is_atomic(model_op(m, e)) && rt_op_is_atomic(model_op(m, saw)) &&
+	       acquires(m->sites[m->events[e].site].order) && releases(m->sites[m->events[saw].site].order) &&
+	       !occurred(j, saw);
+}
+
+/* The read e sees another write in one of its cells. */
+static bool see_other(struct replay *r, uint32_t cell, uint32_t e, uint32_t thread)
+{
+	bool early = synchronises_early(r->j, cell, e);
+	if (!is_goal(r, e)) {
+		if (early)
+			return fault(r, VERIFY_READS_FROM, e, saw_in(r->j, cell, e));
+		if (!r->others->count || r->others->events[r->others->count - 1] != e)
+			add_other(r, e);
+		return true;
+	}
+	r->j->frozen[thread] |= early;
+	r->pending |= UINT32_C(1) << (r->reached - 1);
+	return true;
+}
+
+/* A thread runs on behind events of the goal: what these saw matters. */
+static void run_on(struct replay *r, uint32_t thread)
+{
+	for (uint32_t i = 0; i < r->reached; i++)
+		if (r->pending >> i & 1 && model_thread_of(r->j->m, r->goal->events[i]) == thread) {
+			add_other(r, r->goal->events[i]);
+			r->pending &= ~(UINT32_C(1) << i);
+		}
+}
+
 /* Reads must see what they saw; writes are seen from now on. */
 static bool replay_access(struct replay *r, uint32_t e, uint32_t thread)
 {
@@ -117,9 +180,12 @@ static bool replay_access(struct replay *r, uint32_t e, uint32_t thread)
 		uint32_t last = j->last[cell];
 		if (reads && last != saw_in(j, cell, e)) {
 			bool same = same_value(j, cell, e, last);
-			if (!same && !is_goal(r, e))
+			if (r->others && !same && !see_other(r, cell, e, thread))
+				return false;
+			if (!r->others && !same && !is_goal(r, e))
 				return fault(r, VERIFY_READS_FROM, e, last);
-			j->frozen[thread] |= !same;
+			if (!r->others)
+				j->frozen[thread] |= !same;
 			other |= same;
 		}
 		if (writes)
@@ -270,6 +336,8 @@ static bool replay_event(struct replay *r, uint32_t e, uint32_t thread)
 	const struct model *m = j->m;
 	if (j->frozen[thread] && !continues_goal(r, e))
 		return fault(r, VERIFY_FROZEN, e, MODEL_NONE);
+	if (r->pending && !continues_goal(r, e))
+		run_on(r, thread);
 	if (is_goal(r, e) && !replay_goal_event(r, e))
 		return false;
 	if (!(rt_op_is_access(model_op(m, e)) ? replay_access(r, e, thread) : replay_sync(r, e)))
@@ -419,9 +487,10 @@ static bool replay_recorded(struct replay *r, uint32_t at, uint32_t end)
 	return true;
 }
 
-void judge_verify(struct judge *j, const struct schedule *s, const struct goal *goal, struct verdict_of_judge *v)
+static void verify(struct judge *j, const struct schedule *s, const struct goal *goal, struct verdict_of_judge *v,
+                   struct judge_reads *others)
 {
-	struct replay r = {j, goal, v, 0};
+	struct replay r = {.j = j, .goal = goal, .v = v, .others = others};
 	uint32_t events, steps = judge_prefix(j, s, &events), first = goal_first(goal);
 	uint32_t at = judge_restore(j, events < first ? events : first);
 	*v = (struct verdict_of_judge){VERIFY_NONE, at, MODEL_NONE, MODEL_NONE, 0, MODEL_NONE};
@@ -441,4 +510,16 @@ void judge_verify(struct judge *j, const struct schedule *s, const struct goal *
 		goal_sequence(&r, s);
 		break;
 	}
+}
+
+void judge_verify(struct judge *j, const struct schedule *s, const struct goal *goal, struct verdict_of_judge *v)
+{
+	verify(j, s, goal, v, NULL);
+}
+
+void judge_verify_free(struct judge *j, const struct schedule *s, const struct goal *goal, struct verdict_of_judge *v,
+                       struct judge_reads *others)
+{
+	others->count = 0;
+	verify(j, s, goal, v, others);
 }

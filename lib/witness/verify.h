@@ -62,6 +62,20 @@ void judge_free(struct judge *j);
 /* Judges one schedule; v->fault is VERIFY_NONE exactly when it is a witness for the goal. */
 void judge_verify(struct judge *j, const struct schedule *s, const struct goal *goal, struct verdict_of_judge *v);
 
+/*
+ * The same for what would be a witness if reads saw other writes: each read may see any write, but an acquiring atomic
+ * comes after the releasing one that it saw. *others gets the reads that must be let do so, in the schedule's order:
+ * those that see another write, of another value, than in the trace, the goal's own where their threads run on. Owned
+ * by the caller, from zeroed.
+ */
+struct judge_reads {
+	uint32_t *events;
+	uint32_t count, capacity;
+	bool failed; /* no memory: some are missing */
+};
+void judge_verify_free(struct judge *j, const struct schedule *s, const struct goal *goal, struct verdict_of_judge *v,
+                       struct judge_reads *others);
+
 const char *verify_fault_text(enum verify_fault fault);
 
 #endif

@@ -27,8 +27,14 @@ expect 1 --fail-on observed observed.std
 expect 0 --fail-on never observed.std
 holds '.anomalies | length == 1'
 expect 0 flag.std
-expect 1 --all --fail-on refuted flag.std
-holds '.anomalies | length == 1'
+expect 1 --all --fail-on conditional flag.std
+holds '.anomalies | length == 1 and .[0].verdict == "conditional"'
+holds '.anomalies[0] | .needs_count == 1 and (.needs | length == 1) and .schedule != null'
+expect 0 --all --fail-on predicted flag.std
+expect 0 flag.std
+holds '.anomalies == [] and .summary.race.conditional == 1'
+expect 0 --format text flag.std
+grep -q "^data races: 1 conditional$" out && grep -q -e "--all lists" out || wrong "what is hidden is not said: $(cat out)"
 expect 2
 says 'no trace given'
 
@@ -37,7 +43,7 @@ expect 1 --exhaustive lock.std
 holds '.anomalies[0] | .verdict == "proved" and .evidence.witness == "exhaustive"'
 holds '.limits.search_states | .hit == false and .visited > 0'
 expect 0 --exhaustive --all flag.std
-holds '.anomalies[0].verdict == "refuted" and .limits.search_states.hit == false'
+holds '.anomalies[0].verdict == "conditional" and .limits.search_states.hit == false'
 expect 1 --exhaustive --budget 1,1 lock.std
 holds '.limits.search_states.hit and .anomalies[0].evidence.witness != "exhaustive"'
 expect 1 --exhaustive --budget 1,1 --format text lock.std

@@ -37,7 +37,7 @@ check_sarif() {
 		split("/")[-1]] == [$j.anomalies[].events[].source.file | select(.) | split("/")[-1] | @uri]'
 	so 'stacks are as deep' '[$s.results[].stacks[].frames | length] == [$j.anomalies[].events[].stack | length]'
 	so 'levels follow verdicts' '[$s.results[].level] == [$j.anomalies[].verdict |
-		{observed: "error", proved: "error", predicted: "warning", refuted: "none"}[.]]'
+		{observed: "error", proved: "error", predicted: "warning", conditional: "none", refuted: "none"}[.]]'
 	so 'schedules are code flows' '[$s.results[] | has("codeFlows")] == [$j.anomalies[] | .schedule != null]'
 	so 'the order of a flow is total' '[$s.results[].codeFlows // [] | .[] |
 		[.threadFlows[].locations[].executionOrder] | sort == [range(1; length + 1)]] | all'

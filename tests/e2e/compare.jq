@@ -3,7 +3,7 @@
 # called $name); of one of tests/cases the word $case. Prints one line a difference: "wrong: ..." for what must not be,
 # "unusual: ..." for a verdict that is tolerated but not the usual one. Nothing: all is as expected.
 
-def verdicts: ["none", "refuted", "predicted", "proved", "observed", "confirmed"];
+def verdicts: ["none", "refuted", "conditional", "predicted", "proved", "observed", "confirmed"];
 def rank: . as $v | verdicts | index($v) // error("unknown verdict '\($v)' in the report");
 
 # {"marker": [lines]}

@@ -32,8 +32,8 @@ setting() {
 # differences FOLDER SOURCE KINDS EXPECT CASE: records and analyzes FOLDER/app, prints what is not as expected.
 differences() {
 	local folder=$1 status due args all=()
-	# What is expected to be refuted has to be listed.
-	grep -q '^[a-z]* [a-z,]*refuted' "$4" && all=(--all)
+	# What is expected to be conditional or refuted has to be listed.
+	grep -qE '^[a-z]* [a-z,]*(conditional|refuted)' "$4" && all=(--all)
 	read -ra args < <(setting "$4" args)
 	due=$(setting "$4" status)
 	timeout 60 "$racetrace" record -o "$folder/trace.zst" -- "$folder/app" "${args[@]}" >"$folder/out" 2>"$folder/err"

@@ -64,6 +64,12 @@ bool oracle_accepts(const struct oracle_trace *t, const int *order, int count, i
  */
 bool oracle_reaches(const struct oracle_trace *t, bool sequence, const int *events, int count);
 
+/*
+ * The same if reads may see any write: those of them that are set, by place; NULL: all. What atomics synchronise with
+ * in the trace still comes before them; a thread whose event of the sequence comes before that runs no further.
+ */
+bool oracle_reaches_free(const struct oracle_trace *t, bool sequence, const int *events, int count, const bool *free);
+
 /* Shared by the oracle's files. */
 
 /*

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STATES = 1 << 16 };
+enum { STATES = 1 << 18 };
 
 /* Two numbers that are one state's alone. */
 struct key {
@@ -26,6 +26,7 @@ struct search {
 	bool sequence;
 	const int *goal;
 	int goal_count;
+	bool all_free, free[ORACLE_EVENTS]; /* reads that may see any write */
 	int of_thread[ORACLE_THREADS][ORACLE_EVENTS], length[ORACLE_THREADS];
 	int writer[ORACLE_EVENTS][ORACLE_HALVES]; /* whom each read sees */
 	int signal_of[ORACLE_EVENTS];             /* of a WAIT_BEGIN: the signal that ends the wait, -1: none */
@@ -51,7 +52,7 @@ static struct key key_of(const struct search *s, const struct state *now)
 		key.threads = key.threads * base + (uint64_t)now->next[i];
 		key.threads = key.threads * 4 + now->unheard[i] + 2 * now->frozen[i];
 	}
-	for (int i = 0; i < ORACLE_HALVES; i++)
+	for (int i = 0; !s->all_free && i < ORACLE_HALVES; i++)
 		key.writers = key.writers * base + (uint64_t)(now->last_write[i] + 1);
 	return key;
 }
@@ -59,7 +60,7 @@ static struct key key_of(const struct search *s, const struct state *now)
 static bool first_visit(struct key key)
 {
 	uint64_t hash = (key.threads * UINT64_C(0x9e3779b97f4a7c15) ^ key.writers) * UINT64_C(0x9e3779b97f4a7c15);
-	unsigned at = (unsigned)(hash >> 48);
+	unsigned at = (unsigned)(hash >> 40) % STATES;
 	for (; seen[at].threads; at = (at + 1) % STATES)
 		if (seen[at].threads == key.threads && seen[at].writers == key.writers)
 			return false;
@@ -113,7 +114,7 @@ static bool later_section(const struct search *s, const struct state *now, int e
 static bool sees_right(const struct search *s, const struct state *now, int e, int half)
 {
 	int saw = s->writer[e][half], sees = now->last_write[half];
-	if (saw == sees)
+	if (saw == sees || s->free[e])
 		return true;
 	if (rt_op_is_atomic(s->t->events[e].op) && saw >= 0 && !done(s, now, saw))
 		return false;
@@ -184,6 +185,9 @@ static void run(const struct search *s, struct state *now, int e)
 	bool goal = is_goal(s, e, now->reached);
 	for (int half = 0; goal && rt_op_reads(event->op) && half < ORACLE_HALVES; half++)
 		if (oracle_halves(event) >> half & 1 && !sees_right(s, now, e, half))
+			now->frozen[event->thread] = true;
+	for (int i = 0; goal && s->free[e] && i < s->t->count; i++)
+		if (s->edges[i][e] && !done(s, now, i))
 			now->frozen[event->thread] = true;
 	now->reached += goal;
 	now->next[event->thread]++;
@@ -284,17 +288,31 @@ static bool find(const struct search *s, const struct state *now)
 	return false;
 }
 
-bool oracle_reaches(const struct oracle_trace *t, bool sequence, const int *events, int count)
+static bool reaches(const struct oracle_trace *t, bool sequence, const int *events, int count, bool all,
+                    const bool *free)
 {
 	static struct search s;
 	struct state start;
 	prepare(&s, t, &start);
+	s.all_free = all;
+	for (int i = 0; i < t->count; i++)
+		s.free[i] = (all || (free && free[i])) && rt_op_reads(t->events[i].op);
 	s.sequence = sequence;
 	s.goal = events;
 	s.goal_count = count;
 	while (used_count)
 		seen[used[--used_count]] = (struct key){0, 0};
 	return find(&s, &start);
+}
+
+bool oracle_reaches(const struct oracle_trace *t, bool sequence, const int *events, int count)
+{
+	return reaches(t, sequence, events, count, false, NULL);
+}
+
+bool oracle_reaches_free(const struct oracle_trace *t, bool sequence, const int *events, int count, const bool *free)
+{
+	return reaches(t, sequence, events, count, !free, free);
 }
 
 bool oracle_accepts(const struct oracle_trace *t, const int *order, int count, int e1, int e2)

@@ -24,7 +24,7 @@ static inline void subject_init(struct subject *s, struct rt_trace *trace)
 	ck_assert_msg(model_load(trace, &options, &s->m, &err) == RT_OK, "%s", err.message);
 	ck_assert_msg(trf_compute(s->m, NULL, &s->trf, &err) == RT_OK, "%s", err.message);
 	s->judge = judge_create(s->m);
-	s->search = search_create(s->m, &s->trf, NULL, NULL);
+	s->search = search_create(s->m, &s->trf, false, NULL);
 	ck_assert(s->judge && s->search);
 }
 

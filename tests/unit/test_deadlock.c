@@ -35,7 +35,7 @@ static void check_golden(struct rt_trace *trace, const json_t *golden, const cha
 	size_t proved = 0, i;
 	for (size_t k = 0; k < a->anomalies.count; k++) {
 		const struct anomaly *d = &a->anomalies.items[k];
-		ck_assert_msg(d->verdict == VERDICT_PROVED || d->verdict == VERDICT_REFUTED, "%s: undecided", path);
+		ck_assert_msg(d->verdict != VERDICT_PREDICTED, "%s: undecided", path);
 		json_t *set;
 		bool found = false;
 		json_array_foreach(expected, i, set) found |= same_set(a->model, d, set);
@@ -223,14 +223,14 @@ START_TEST(a_wait_that_ends_takes_its_mutex_again)
 }
 END_TEST
 
-START_TEST(what_a_read_decides_is_refuted)
+START_TEST(what_a_read_decides_is_conditional)
 {
 	/* The second thread locks the other way round only once it has read what the first wrote at the end. */
 	struct fixture f;
 	CHECK_DEADLOCKS(&f, 1, NESTED(0, A, B), ACQ(0, C), {0, RT_OP_WRITE, 4096, 8, 0}, REL(0, C), ACQ(1, C),
 	                {1, RT_OP_READ, 4096, 8, 0}, REL(1, C), NESTED(1, B, A), ACQ(1, C),
 	                {1, RT_OP_WRITE, 4096, 8, 0}, REL(1, C));
-	ck_assert_int_eq(first_of(&f)->verdict, VERDICT_REFUTED);
+	ck_assert_int_eq(first_of(&f)->verdict, VERDICT_CONDITIONAL);
 	fixture_release(&f);
 }
 END_TEST
@@ -263,7 +263,7 @@ Suite *deadlock_suite(void)
 	tcase_add_test(c, a_lock_that_is_only_tried_is_not_waited_for);
 	tcase_add_test(c, what_fork_and_join_order_does_not_deadlock);
 	tcase_add_test(c, a_wait_that_ends_takes_its_mutex_again);
-	tcase_add_test(c, what_a_read_decides_is_refuted);
+	tcase_add_test(c, what_a_read_decides_is_conditional);
 	tcase_add_test(c, deadlocks_of_the_same_positions_are_counted_together);
 	suite_add_tcase(s, c);
 	return s;

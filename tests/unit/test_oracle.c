@@ -167,6 +167,20 @@ static bool accepted(const struct oracle_trace *t, const struct model *m, const 
 	return oracle_accepts(t, o.items, o.count, e1, e2);
 }
 
+/* What is refuted is impossible whatever reads see; what is conditional is possible if its needs, and no others, do. */
+static void check_conditional(const struct oracle_trace *t, const struct model *m, const struct anomaly *r)
+{
+	int events[] = {place(m, r->events[0]), place(m, r->events[1])};
+	bool free[ORACLE_EVENTS] = {false};
+	for (uint32_t i = 0; i < r->need_count; i++)
+		free[place(m, r->needs[i])] = true;
+	ck_assert_uint_eq(r->need_count, r->need_total);
+	bool conditional = r->verdict == VERDICT_CONDITIONAL;
+	if (conditional != oracle_reaches_free(t, false, events, 2, conditional ? free : NULL))
+		ck_abort_msg("(%d, %d) is %s in\n%s", events[0] + 1, events[1] + 1, verdict_name(r->verdict),
+		             random_text(t));
+}
+
 /* Verdicts are true, and the schedules of what is proved are correct reorderings, by the oracle too. */
 static void check_verdicts(const struct oracle_trace *t, struct oracle *o)
 {
@@ -180,8 +194,11 @@ static void check_verdicts(const struct oracle_trace *t, struct oracle *o)
 		const struct anomaly *r = &a->anomalies.items[i];
 		int e1 = place(m, r->events[0]), e2 = place(m, r->events[1]);
 		bool possible = o->predictable[e1][e2];
-		if (r->verdict >= VERDICT_PROVED ? !possible : r->verdict == VERDICT_REFUTED && possible)
+		if (r->verdict >= VERDICT_PROVED ? !possible : r->verdict <= VERDICT_CONDITIONAL && possible)
 			ck_abort_msg("(%d, %d) is %s in\n%s", e1 + 1, e2 + 1, verdict_name(r->verdict), random_text(t));
+		if (r->verdict <= VERDICT_CONDITIONAL)
+			check_conditional(t, m, r);
+		ck_assert_msg(r->verdict != VERDICT_PREDICTED || r->reasons.set, "predicted, and nothing says why");
 		if (r->verdict < VERDICT_PROVED)
 			continue;
 		struct goal goal = goal_of(r);

@@ -66,7 +66,7 @@ static void compare_pecan(struct rt_trace *trace, struct tally tallies[ANOMALY_K
 	ck_assert_msg(analysis_run(trace, &options, &a, &err) == RT_OK, "%s", err.message);
 	ck_assert_msg(trf_compute(a->model, NULL, &trf, &err) == RT_OK, "%s", err.message);
 	struct judge *judge = judge_create(a->model);
-	struct search *search = search_create(a->model, &trf, NULL, NULL);
+	struct search *search = search_create(a->model, &trf, false, NULL);
 	ck_assert(judge && search);
 	for (size_t i = 0; i < a->anomalies.count; i++) {
 		struct goal goal = goal_of(&a->anomalies.items[i]);

@@ -36,7 +36,7 @@ static void reduce(const struct oracle_trace *t, const struct model *m, struct o
 }
 
 struct tally {
-	uint64_t shown, refuted, predicted;
+	uint64_t shown, conditional, refuted, predicted;
 };
 
 static void check_anomaly(const struct oracle_trace *t, const struct anomaly *x, struct tally *tally)
@@ -51,7 +51,17 @@ static void check_anomaly(const struct oracle_trace *t, const struct anomaly *x,
 		             events[0] + 1, events[1] + 1, x->event_count > 2 ? events[2] + 1 : 0,
 		             x->event_count > 3 ? events[3] + 1 : 0, verdict_name(x->verdict), possible ? "" : "im",
 		             random_text(t));
+	bool free[ORACLE_EVENTS] = {false}, conditional = x->verdict == VERDICT_CONDITIONAL;
+	for (uint32_t i = 0; i < x->need_count; i++)
+		free[x->needs[i]] = true;
+	if (x->verdict <= VERDICT_CONDITIONAL &&
+	    conditional != oracle_reaches_free(t, x->kind != ANOMALY_DEADLOCK, events, (int)x->event_count,
+	                                       conditional ? free : NULL))
+		ck_abort_msg("%s %s %d %d %d %d is %s in\n%s", anomaly_kind_name(x->kind), x->pattern, events[0] + 1,
+		             events[1] + 1, x->event_count > 2 ? events[2] + 1 : 0,
+		             x->event_count > 3 ? events[3] + 1 : 0, verdict_name(x->verdict), random_text(t));
 	tally->shown += shown;
+	tally->conditional += conditional;
 	tally->refuted += x->verdict == VERDICT_REFUTED;
 	tally->predicted += x->verdict == VERDICT_PREDICTED;
 }
@@ -158,7 +168,7 @@ static uint64_t check_deadlocks(const struct oracle_trace *t, const struct analy
 START_TEST(what_some_reordering_shows_is_proved_and_nothing_else)
 {
 	static struct oracle_trace t, reduced;
-	struct tally tally = {0, 0, 0};
+	struct tally tally = {0};
 	uint64_t triples = 0, deadlocks = 0;
 	for (uint64_t seed = 1; seed <= random_seeds(TRACES, MIXES); seed++) {
 		struct memory_trace memory;
@@ -179,7 +189,10 @@ START_TEST(what_some_reordering_shows_is_proved_and_nothing_else)
 		analysis_free(a);
 	}
 	ck_assert_uint_gt(tally.shown, 0);
-	ck_assert_uint_gt(tally.refuted, 0);
+	ck_assert_uint_gt(tally.conditional, 0);
+	printf("verdicts, mix %d: %lu shown, %lu conditional, %lu refuted, %lu predicted\n", _i,
+	       (unsigned long)tally.shown, (unsigned long)tally.conditional, (unsigned long)tally.refuted,
+	       (unsigned long)tally.predicted);
 	if (!(mixes[_i] & ORDERING)) {
 		ck_assert_uint_gt(triples, 0);
 		ck_assert(deadlocks || mixes[_i] != ORACLE_LOCKS);
@@ -235,11 +248,11 @@ START_TEST(what_is_refuted_at_source_positions_is_refuted_of_each_tuple)
 		for (size_t i = 0; i < folded->anomalies.count; i++) {
 			const struct anomaly *x = &folded->anomalies.items[i];
 			enum verdict best = strongest(every, folded, x);
-			if (x->verdict == VERDICT_REFUTED && best != VERDICT_REFUTED)
+			if (x->verdict <= VERDICT_CONDITIONAL && best > x->verdict)
 				ck_abort_msg("%s %s %u %u %u is %s, but %s in\n%s", anomaly_kind_name(x->kind),
 				             x->pattern, x->events[0] + 1, x->events[1] + 1, x->events[2] + 1,
 				             verdict_name(x->verdict), verdict_name(best), random_text(&t));
-			refuted += x->verdict == VERDICT_REFUTED;
+			refuted += x->verdict <= VERDICT_CONDITIONAL;
 			shown += x->verdict >= VERDICT_PROVED;
 		}
 		analysis_free(every);
