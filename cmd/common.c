@@ -127,7 +127,7 @@ static void print_object(const struct rt_trace *trace, const struct rt_event *e,
 {
 	const struct rt_trace_info *info = rt_trace_info(trace);
 	enum rt_group group = rt_op_group(e->op);
-	bool other = e->op == RT_OP_FORK || e->op == RT_OP_JOIN || e->op == RT_OP_DETACH;
+	bool other = rt_event_is_of_thread(e);
 	if (other && e->addr < info->thread_count)
 		snprintf(out, size, "%s", cmd_text(info->threads[e->addr].name).text);
 	else if (other || e->op == RT_OP_LOST)
@@ -139,7 +139,9 @@ static void print_object(const struct rt_trace *trace, const struct rt_event *e,
 	else
 		out[0] = '\0';
 	size_t at = strlen(out);
-	if (e->arg && group != RT_GROUP_CONDITION)
+	if (group == RT_GROUP_BLOCKING)
+		at += (size_t)snprintf(out + at, size - at, "%sfor %s", at ? " " : "", rt_op_name((unsigned)e->arg));
+	else if (e->arg && group != RT_GROUP_CONDITION)
 		at += (size_t)snprintf(out + at, size - at, "%s[%" PRIu64 "]", at ? " " : "", e->arg);
 	if (at < size && e->flags & RT_F_VALUE)
 		at += (size_t)snprintf(out + at, size - at, " =%" PRId64, (int64_t)e->value);

@@ -73,7 +73,7 @@ static enum rt_status count_kinds(struct rt_trace *trace, uint64_t kinds[RT_OP_C
 	return status;
 }
 
-static void count_groups(const uint64_t kinds[RT_OP_COUNT], uint64_t groups[RT_GROUP_BOOKKEEPING + 1])
+static void count_groups(const uint64_t kinds[RT_OP_COUNT], uint64_t groups[RT_GROUP_COUNT])
 {
 	for (unsigned op = 0; op < RT_OP_COUNT; op++)
 		groups[rt_op_group(op)] += kinds[op];
@@ -137,13 +137,13 @@ static json_t *json_warnings(const struct rt_trace_info *info)
 }
 
 static int print_json(const struct rt_trace_info *info, const uint64_t kinds[RT_OP_COUNT],
-                      const uint64_t groups[RT_GROUP_BOOKKEEPING + 1])
+                      const uint64_t groups[RT_GROUP_COUNT])
 {
 	json_t *kind_counts = json_object(), *group_counts = json_object();
 	for (unsigned op = 0; op < RT_OP_COUNT; op++)
 		if (kinds[op])
 			json_object_set_new(kind_counts, rt_op_name(op), json_number(kinds[op]));
-	for (unsigned group = 0; group <= RT_GROUP_BOOKKEEPING; group++)
+	for (unsigned group = 0; group < RT_GROUP_COUNT; group++)
 		if (groups[group])
 			json_object_set_new(group_counts, rt_group_name(group), json_number(groups[group]));
 	json_t *all = json_pack(
@@ -200,7 +200,7 @@ static void print_threads(const struct rt_trace_info *info)
 }
 
 static void print_text(const struct rt_trace_info *info, const uint64_t kinds[RT_OP_COUNT],
-                       const uint64_t groups[RT_GROUP_BOOKKEEPING + 1])
+                       const uint64_t groups[RT_GROUP_COUNT])
 {
 	printf("trace      %s (%s)\n", cmd_text(info->path).text, info->format);
 	print_command(info);
@@ -219,7 +219,7 @@ static void print_text(const struct rt_trace_info *info, const uint64_t kinds[RT
 		printf("complete   no: %s\n", info->incomplete_why ? cmd_text(info->incomplete_why).text : "cut short");
 	print_threads(info);
 	printf("\n%-16s  %12s\n", "kind", "events");
-	for (unsigned group = 0; group <= RT_GROUP_BOOKKEEPING; group++)
+	for (unsigned group = 0; group < RT_GROUP_COUNT; group++)
 		for (unsigned op = 0; groups[group] && op < RT_OP_COUNT; op++)
 			if (kinds[op] && rt_op_group(op) == group)
 				printf("%-16s  %12" PRIu64 "\n", rt_op_name(op), kinds[op]);
@@ -230,7 +230,7 @@ int cmd_info(int argc, char **argv)
 	struct options options = {0};
 	struct rt_trace *trace;
 	struct rt_error err = {0};
-	uint64_t kinds[RT_OP_COUNT] = {0}, groups[RT_GROUP_BOOKKEEPING + 1] = {0};
+	uint64_t kinds[RT_OP_COUNT] = {0}, groups[RT_GROUP_COUNT] = {0};
 	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&parser, argc, argv, 0, NULL, &options);
 	if (cmd_open_trace(options.path, &options.trace, &trace, &err))

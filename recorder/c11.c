@@ -3,6 +3,7 @@
  * nothing can be interposed; so they are interposed themselves. thrd_create and what goes with it is in thread.c,
  * call_once in once.c.
  */
+#include "recorder/blocking.h"
 #include "recorder/sync.h"
 
 #include <errno.h>
@@ -22,19 +23,44 @@ static int locked(mtx_t *m, int result, uintptr_t pc, unsigned flags)
 	return result;
 }
 
-RT_INTERPOSE(int, mtx_lock, (mtx_t * m))
+/* Results as errors of POSIX, and back. */
+static int as_error(int result)
 {
-	return locked(m, RT_REAL(mtx_lock)(m), RT_PC, 0);
+	return result == thrd_success    ? 0
+	       : result == thrd_busy     ? EBUSY
+	       : result == thrd_timedout ? ETIMEDOUT
+	       : result == thrd_nomem    ? ENOMEM
+	                                 : EINVAL;
+}
+static int as_result(int error)
+{
+	return error == 0           ? thrd_success
+	       : error == EBUSY     ? thrd_busy
+	       : error == ETIMEDOUT ? thrd_timedout
+	       : error == ENOMEM    ? thrd_nomem
+	                            : thrd_error;
 }
 
 RT_INTERPOSE(int, mtx_trylock, (mtx_t * m))
 {
-	return locked(m, RT_REAL(mtx_trylock)(m), RT_PC, RT_F_TIMED);
+	int result = RT_REAL(mtx_trylock)(m);
+	if (result == thrd_busy)
+		rt_try_failed(RT_OP_ACQUIRE, m, RT_PC);
+	return locked(m, result, RT_PC, RT_F_TIMED);
+}
+
+#define LOCK(m, flags, call)                                                                                           \
+	as_result(RT_BLOCKING_UNLESS(as_error(RT_REAL(mtx_trylock)(m)), EBUSY, RT_OP_ACQUIRE, m, flags, RT_PC,         \
+	                             as_error(call)))
+
+RT_INTERPOSE(int, mtx_lock, (mtx_t * m))
+{
+	return locked(m, LOCK(m, 0, RT_REAL(mtx_lock)(m)), RT_PC, 0);
 }
 
 RT_INTERPOSE(int, mtx_timedlock, (mtx_t *restrict m, const struct timespec *restrict until))
 {
-	return locked(m, RT_REAL(mtx_timedlock)(m, until), RT_PC, RT_F_TIMED);
+	return locked(m, LOCK(m, RT_F_TIMED, RT_REAL(mtx_timedlock)(m, until)), RT_PC, RT_F_TIMED);
 }
 
 RT_INTERPOSE(int, mtx_unlock, (mtx_t * m))
@@ -47,7 +73,7 @@ RT_INTERPOSE(int, mtx_unlock, (mtx_t * m))
 RT_INTERPOSE(int, cnd_wait, (cnd_t * cond, mtx_t *m))
 {
 	RT_WAIT(cond, as_mutex(m), 0);
-	return RT_REAL(cnd_wait)(cond, m);
+	return as_result(RT_WAIT_CALL(cond, 0, as_error(RT_REAL(cnd_wait)(cond, m))));
 }
 
 RT_INTERPOSE(int, cnd_timedwait, (cnd_t *restrict cond, mtx_t *restrict m, const struct timespec *restrict until))
@@ -55,9 +81,8 @@ RT_INTERPOSE(int, cnd_timedwait, (cnd_t *restrict cond, mtx_t *restrict m, const
 	if (until->tv_nsec < 0 || until->tv_nsec >= 1000000000) /* refused without a wait */
 		return RT_REAL(cnd_timedwait)(cond, m, until);
 	RT_WAIT(cond, as_mutex(m), RT_F_TIMED);
-	int result = RT_REAL(cnd_timedwait)(cond, m, until);
-	wait.result = result == thrd_timedout ? ETIMEDOUT : 0;
-	return result;
+	wait.result = RT_WAIT_CALL(cond, RT_F_TIMED, as_error(RT_REAL(cnd_timedwait)(cond, m, until)));
+	return as_result(wait.result);
 }
 
 RT_INTERPOSE(int, cnd_signal, (cnd_t * cond))

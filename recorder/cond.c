@@ -18,6 +18,12 @@ void rt_emit_signal(unsigned op, const volatile void *cond, uintptr_t pc)
 	rt_emit_object_read(cond, pc);
 }
 
+/* glibc (2.25 and later) keeps it in the lowest bit; it does not change after init. */
+unsigned rt_condition_is_shared(const void *cond)
+{
+	return ((const pthread_cond_t *)cond)->__data.__wrefs & 1 ? RT_F_TIMED : 0;
+}
+
 void rt_wait_begin(struct rt_wait *w)
 {
 	w->said = rt_recording() && rt_mutex_lets_go(w->mutex);
@@ -44,7 +50,7 @@ static bool valid_time(const struct timespec *t)
 RT_INTERPOSE(int, pthread_cond_wait, (pthread_cond_t *restrict cond, pthread_mutex_t *restrict mutex))
 {
 	RT_WAIT(cond, mutex, 0);
-	return wait.result = RT_REAL(pthread_cond_wait)(cond, mutex);
+	return wait.result = RT_WAIT_CALL(cond, 0, RT_REAL(pthread_cond_wait)(cond, mutex));
 }
 
 RT_INTERPOSE(int, pthread_cond_timedwait,
@@ -53,7 +59,7 @@ RT_INTERPOSE(int, pthread_cond_timedwait,
 	if (!valid_time(until))
 		return RT_REAL(pthread_cond_timedwait)(cond, mutex, until);
 	RT_WAIT(cond, mutex, RT_F_TIMED);
-	return wait.result = RT_REAL(pthread_cond_timedwait)(cond, mutex, until);
+	return wait.result = RT_WAIT_CALL(cond, RT_F_TIMED, RT_REAL(pthread_cond_timedwait)(cond, mutex, until));
 }
 
 RT_INTERPOSE(int, pthread_cond_clockwait,
@@ -63,7 +69,7 @@ RT_INTERPOSE(int, pthread_cond_clockwait,
 	if (!valid_time(until) || (clock != CLOCK_MONOTONIC && clock != CLOCK_REALTIME))
 		return RT_REAL(pthread_cond_clockwait)(cond, mutex, clock, until);
 	RT_WAIT(cond, mutex, RT_F_TIMED);
-	return wait.result = RT_REAL(pthread_cond_clockwait)(cond, mutex, clock, until);
+	return wait.result = RT_WAIT_CALL(cond, RT_F_TIMED, RT_REAL(pthread_cond_clockwait)(cond, mutex, clock, until));
 }
 
 RT_INTERPOSE(int, pthread_cond_signal, (pthread_cond_t * cond))

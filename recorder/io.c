@@ -545,19 +545,22 @@ RT_INTERPOSE(int, fclose, (FILE * f))
 }
 
 /* A stream is a lock as well, which its holder may take several times. */
-RT_INTERPOSE(void, flockfile, (FILE * f))
-{
-	RT_REAL(flockfile)(f);
-	if (rt_recording() && rt_held_enter(f))
-		rt_emit_sync(RT_OP_ACQUIRE, (uintptr_t)f, 0, RT_PC, 0);
-}
-
 RT_INTERPOSE(int, ftrylockfile, (FILE * f))
 {
 	int result = RT_REAL(ftrylockfile)(f);
 	if (result == 0 && rt_recording() && rt_held_enter(f))
 		rt_emit_sync(RT_OP_ACQUIRE, (uintptr_t)f, 0, RT_PC, RT_F_TIMED);
+	if (result != 0)
+		rt_try_failed(RT_OP_ACQUIRE, f, RT_PC);
 	return result;
+}
+
+RT_INTERPOSE(void, flockfile, (FILE * f))
+{
+	RT_BLOCKING_UNLESS(RT_REAL(ftrylockfile)(f) ? EBUSY : 0, EBUSY, RT_OP_ACQUIRE, f, 0, RT_PC,
+	                   (RT_REAL(flockfile)(f), 0));
+	if (rt_recording() && rt_held_enter(f))
+		rt_emit_sync(RT_OP_ACQUIRE, (uintptr_t)f, 0, RT_PC, 0);
 }
 
 RT_INTERPOSE(void, funlockfile, (FILE * f))

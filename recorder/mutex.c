@@ -4,6 +4,7 @@
  * kind, count, owner and lock word, which are part of its ABI (static initialisers and robust lists fix them). Only the
  * thread that holds the mutex acts on count.
  */
+#include "recorder/blocking.h"
 #include "recorder/core.h"
 #include "recorder/sync.h"
 #include "recorder/syscall.h"
@@ -86,23 +87,28 @@ void rt_mutex_abandon(uintptr_t pc)
 	}
 }
 
-RT_INTERPOSE(int, pthread_mutex_lock, (pthread_mutex_t * m))
-{
-	int result = RT_REAL(pthread_mutex_lock)(m);
-	rt_mutex_acquired(m, result, RT_PC, 0);
-	return result;
-}
-
 RT_INTERPOSE(int, pthread_mutex_trylock, (pthread_mutex_t * m))
 {
 	int result = RT_REAL(pthread_mutex_trylock)(m);
+	if (RT_UNLIKELY(result == EBUSY))
+		rt_try_failed(RT_OP_ACQUIRE, m, RT_PC);
 	rt_mutex_acquired(m, result, RT_PC, RT_F_TIMED);
+	return result;
+}
+
+#define MUTEX_LOCK(m, flags, call)                                                                                     \
+	RT_BLOCKING_UNLESS(RT_REAL(pthread_mutex_trylock)(m), EBUSY, RT_OP_ACQUIRE, m, flags, RT_PC, call)
+
+RT_INTERPOSE(int, pthread_mutex_lock, (pthread_mutex_t * m))
+{
+	int result = MUTEX_LOCK(m, 0, RT_REAL(pthread_mutex_lock)(m));
+	rt_mutex_acquired(m, result, RT_PC, 0);
 	return result;
 }
 
 RT_INTERPOSE(int, pthread_mutex_timedlock, (pthread_mutex_t *restrict m, const struct timespec *restrict abstime))
 {
-	int result = RT_REAL(pthread_mutex_timedlock)(m, abstime);
+	int result = MUTEX_LOCK(m, RT_F_TIMED, RT_REAL(pthread_mutex_timedlock)(m, abstime));
 	rt_mutex_acquired(m, result, RT_PC, RT_F_TIMED);
 	return result;
 }
@@ -110,7 +116,7 @@ RT_INTERPOSE(int, pthread_mutex_timedlock, (pthread_mutex_t *restrict m, const s
 RT_INTERPOSE(int, pthread_mutex_clocklock,
              (pthread_mutex_t *restrict m, clockid_t clock, const struct timespec *restrict abstime))
 {
-	int result = RT_REAL(pthread_mutex_clocklock)(m, clock, abstime);
+	int result = MUTEX_LOCK(m, RT_F_TIMED, RT_REAL(pthread_mutex_clocklock)(m, clock, abstime));
 	rt_mutex_acquired(m, result, RT_PC, RT_F_TIMED);
 	return result;
 }
@@ -126,7 +132,7 @@ RT_INTERPOSE(int, pthread_mutex_unlock, (pthread_mutex_t * m))
 RT_EXPORT int __pthread_mutex_lock(pthread_mutex_t *m);
 RT_EXPORT int __pthread_mutex_lock(pthread_mutex_t *m)
 {
-	int result = RT_REAL(pthread_mutex_lock)(m);
+	int result = MUTEX_LOCK(m, 0, RT_REAL(pthread_mutex_lock)(m));
 	rt_mutex_acquired(m, result, RT_PC, 0);
 	return result;
 }
@@ -139,19 +145,22 @@ RT_EXPORT int __pthread_mutex_unlock(pthread_mutex_t *m)
 	return RT_REAL(pthread_mutex_unlock)(m);
 }
 
-RT_INTERPOSE(int, pthread_spin_lock, (pthread_spinlock_t * lock))
-{
-	int result = RT_REAL(pthread_spin_lock)(lock);
-	if (result == 0)
-		rt_emit_use(RT_OP_ACQUIRE, lock, 0, RT_PC, 0);
-	return result;
-}
-
 RT_INTERPOSE(int, pthread_spin_trylock, (pthread_spinlock_t * lock))
 {
 	int result = RT_REAL(pthread_spin_trylock)(lock);
 	if (result == 0)
 		rt_emit_use(RT_OP_ACQUIRE, lock, 0, RT_PC, RT_F_TIMED);
+	else
+		rt_try_failed(RT_OP_ACQUIRE, lock, RT_PC);
+	return result;
+}
+
+RT_INTERPOSE(int, pthread_spin_lock, (pthread_spinlock_t * lock))
+{
+	int result = RT_BLOCKING_UNLESS(RT_REAL(pthread_spin_trylock)(lock), EBUSY, RT_OP_ACQUIRE, lock, 0, RT_PC,
+	                                RT_REAL(pthread_spin_lock)(lock));
+	if (result == 0)
+		rt_emit_use(RT_OP_ACQUIRE, lock, 0, RT_PC, 0);
 	return result;
 }
 

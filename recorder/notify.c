@@ -14,8 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SIGNALS 65
-enum { SIGNAL_BASE = 8192, TIMERS = SIGNAL_BASE + SIGNALS, QUEUE_BASE = 9216, SEMAPHORE_BASE = 16384 };
+#define SIGNALS ((int)RT_SIGNAL_OBJECTS)
+enum { SIGNAL_BASE = RT_SIGNAL_OBJECT, TIMERS = SIGNAL_BASE + SIGNALS, QUEUE_BASE = 9216, SEMAPHORE_BASE = 16384 };
 #define QUEUES 4096u
 #define SEMAPHORES 32768u
 
@@ -144,6 +144,7 @@ static struct sigevent *observed(struct sigevent *event, struct sigevent *mine, 
 	n = rt_malloc_unseen(sizeof *n);
 	if (!n)
 		return event;
+	before(SIGNAL_BASE, pc);
 	*n = (struct notice){event->sigev_notify_function, event->sigev_value, pc};
 	mine->sigev_notify = SIGEV_THREAD;
 	mine->sigev_notify_function = notified;

@@ -6,6 +6,7 @@
  * This is rare, so the pair that says it (HB_BEFORE, HB_AFTER of the object) is written only once it has happened
  * somewhere in the process.
  */
+#include "recorder/blocking.h"
 #include "recorder/core.h"
 #include "recorder/sync.h"
 
@@ -57,12 +58,19 @@ static void leave(struct once_call *call)
 	innermost = call->outer;
 }
 
+/* glibc's once flags are an int, of which this bit says that it ran. */
+static bool is_done(void *object)
+{
+	return __atomic_load_n((int *)object, __ATOMIC_ACQUIRE) & 2;
+}
+
 int rt_once(void *object, void (*routine)(void), int (*real)(void *, void (*)(void)), uintptr_t pc)
 {
 	struct once_call call
 	    __attribute__((cleanup(leave))) = {.object = object, .routine = routine, .pc = pc, .outer = innermost};
 	innermost = &call;
-	int result = real(object, run_routine);
+	int result = is_done(object) ? real(object, run_routine)
+	                             : RT_BLOCKING(RT_OP_ONCE_SEEN, object, 0, pc, real(object, run_routine));
 	if (result == 0 && !call.began)
 		rt_emit_sync(RT_OP_ONCE_SEEN, (uintptr_t)object, 0, pc, 0);
 	return result;
@@ -98,7 +106,9 @@ static int real_call_once(void *object, void (*routine)(void))
  */
 RT_INTERPOSE(int, __cxa_guard_acquire, (uint64_t * guard))
 {
-	int mine = RT_REAL(__cxa_guard_acquire)(guard);
+	int mine = 0;
+	if (__atomic_load_n((char *)guard, __ATOMIC_ACQUIRE) == 0)
+		RT_BLOCKING(RT_OP_ONCE_SEEN, guard, 0, RT_PC, (mine = RT_REAL(__cxa_guard_acquire)(guard), 0));
 	if (mine)
 		say_begin(guard, RT_PC);
 	else

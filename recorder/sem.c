@@ -1,4 +1,5 @@
 /* POSIX semaphores, unnamed and named. */
+#include "recorder/blocking.h"
 #include "recorder/core.h"
 #include "recorder/sync.h"
 
@@ -114,30 +115,50 @@ RT_INTERPOSE(int, sem_post, (sem_t * sem))
 	return RT_REAL(sem_post)(sem);
 }
 
-RT_INTERPOSE(int, sem_wait, (sem_t * sem))
-{
-	int result = RT_REAL(sem_wait)(sem);
-	waited(sem, result, RT_PC, 0);
-	return result;
-}
-
 RT_INTERPOSE(int, sem_trywait, (sem_t * sem))
 {
 	int result = RT_REAL(sem_trywait)(sem);
+	if (result != 0 && errno == EAGAIN)
+		rt_try_failed(RT_OP_SEM_WAIT, sem, RT_PC);
 	waited(sem, result, RT_PC, RT_F_TIMED);
 	return result;
 }
 
-RT_INTERPOSE(int, sem_timedwait, (sem_t *restrict sem, const struct timespec *restrict until))
+/* How glibc begins a sem_t: may another process post? */
+struct glibc_semaphore {
+#if __SIZEOF_POINTER__ == 8
+	uint64_t data;
+#else
+	unsigned value;
+#endif
+	int shared;
+};
+
+static unsigned is_shared(const sem_t *sem)
 {
-	int result = RT_REAL(sem_timedwait)(sem, until);
-	waited(sem, result, RT_PC, RT_F_TIMED);
-	return result;
+	return ((const struct glibc_semaphore *)(const void *)sem)->shared ? RT_F_TIMED : 0;
 }
 
-RT_INTERPOSE(int, sem_clockwait, (sem_t *restrict sem, clockid_t clock, const struct timespec *restrict until))
+/* 0: it was taken at once, as the real functions begin, which act upon a cancellation first. Leaves errno alone. */
+static int take(sem_t *sem)
 {
-	int result = RT_REAL(sem_clockwait)(sem, clock, until);
-	waited(sem, result, RT_PC, RT_F_TIMED);
-	return result;
+	int saved = errno;
+	pthread_testcancel();
+	if (RT_REAL(sem_trywait)(sem) == 0)
+		return 0;
+	errno = saved;
+	return EAGAIN;
 }
+
+#define SEM_WAIT(name, parameters, arguments, flags)                                                                   \
+	RT_INTERPOSE(int, name, parameters)                                                                            \
+	{                                                                                                              \
+		int result = RT_BLOCKING_UNLESS(take(sem), EAGAIN, RT_OP_SEM_WAIT, sem, (flags) | is_shared(sem),      \
+		                                RT_PC, RT_REAL(name) arguments);                                       \
+		waited(sem, result, RT_PC, flags);                                                                     \
+		return result;                                                                                         \
+	}
+SEM_WAIT(sem_wait, (sem_t * sem), (sem), 0)
+SEM_WAIT(sem_timedwait, (sem_t *restrict sem, const struct timespec *restrict until), (sem, until), RT_F_TIMED)
+SEM_WAIT(sem_clockwait, (sem_t *restrict sem, clockid_t clock, const struct timespec *restrict until),
+         (sem, clock, until), RT_F_TIMED)

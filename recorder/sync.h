@@ -5,6 +5,7 @@
 #ifndef RECORDER_SYNC_H
 #define RECORDER_SYNC_H
 
+#include "recorder/blocking.h"
 #include "recorder/recorder.h"
 
 #include <pthread.h>
@@ -71,8 +72,12 @@ struct rt_wait {
 	int result;     /* of the real function: 0, ETIMEDOUT, ... */
 	bool said;
 };
+unsigned rt_condition_is_shared(const void *cond); /* RT_F_TIMED: another process may signal it; else 0 */
 void rt_wait_begin(struct rt_wait *wait);
 void rt_wait_end(struct rt_wait *wait);
+/* The wait itself: `call` is an int expression, as of RT_BLOCKING. WAIT_END follows whatever it is. */
+#define RT_WAIT_CALL(condition, f, call)                                                                               \
+	RT_BLOCKING(RT_OP_WAIT_END, condition, (f) | rt_condition_is_shared(condition), RT_PC, call)
 #define RT_WAIT(condition, m, f)                                                                                       \
 	struct rt_wait wait                                                                                            \
 	    __attribute__((cleanup(rt_wait_end))) = {.cond = (condition), .mutex = (m), .pc = RT_PC, .flags = (f)};    \

@@ -4,6 +4,7 @@
  * A new thread waits until its parent has put FORK into the trace, which happens only when the thread could be made: so
  * nothing is said of threads that could not. END is emitted by the last round of key destructors.
  */
+#include "recorder/blocking.h"
 #include "recorder/core.h"
 #include "recorder/sync.h"
 
@@ -358,43 +359,48 @@ static int joined(int result, struct who w, uintptr_t pc)
 	return result;
 }
 
+static uintptr_t waited_for(struct who w)
+{
+	return w.known ? w.index : RT_BLOCKING_UNKNOWN;
+}
+#define JOIN(flags, call) RT_BLOCKING(RT_OP_JOIN, waited_for(w), flags, RT_CALLER, call)
+
 RT_INTERPOSE(int, pthread_join, (pthread_t thread, void **value))
 {
 	struct who w = who_is(thread);
 
-	rt_emit_time();
-	return joined(RT_REAL(pthread_join)(thread, value), w, RT_CALLER);
+	return joined(JOIN(0, RT_REAL(pthread_join)(thread, value)), w, RT_CALLER);
 }
 
 RT_INTERPOSE(int, pthread_tryjoin_np, (pthread_t thread, void **value))
 {
 	struct who w = who_is(thread);
 
-	return joined(RT_REAL(pthread_tryjoin_np)(thread, value), w, RT_CALLER);
+	int result = RT_REAL(pthread_tryjoin_np)(thread, value);
+	if (result == EBUSY)
+		rt_try_failed(RT_OP_JOIN, (void *)waited_for(w), RT_CALLER);
+	return joined(result, w, RT_CALLER);
 }
 
 RT_INTERPOSE(int, pthread_timedjoin_np, (pthread_t thread, void **value, const struct timespec *until))
 {
 	struct who w = who_is(thread);
 
-	rt_emit_time();
-	return joined(RT_REAL(pthread_timedjoin_np)(thread, value, until), w, RT_CALLER);
+	return joined(JOIN(RT_F_TIMED, RT_REAL(pthread_timedjoin_np)(thread, value, until)), w, RT_CALLER);
 }
 
 RT_INTERPOSE(int, pthread_clockjoin_np, (pthread_t thread, void **value, clockid_t clock, const struct timespec *until))
 {
 	struct who w = who_is(thread);
 
-	rt_emit_time();
-	return joined(RT_REAL(pthread_clockjoin_np)(thread, value, clock, until), w, RT_CALLER);
+	return joined(JOIN(RT_F_TIMED, RT_REAL(pthread_clockjoin_np)(thread, value, clock, until)), w, RT_CALLER);
 }
 
 RT_INTERPOSE(int, thrd_join, (thrd_t thread, int *value))
 {
 	struct who w = who_is(thread);
 
-	rt_emit_time();
-	return joined(RT_REAL(thrd_join)(thread, value), w, RT_CALLER);
+	return joined(JOIN(0, RT_REAL(thrd_join)(thread, value)), w, RT_CALLER);
 }
 
 static int detached(int result, struct who w, uintptr_t pc)

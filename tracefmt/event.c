@@ -24,9 +24,9 @@ enum rt_group rt_op_group(unsigned op)
 
 const char *rt_group_name(enum rt_group group)
 {
-	static const char *const names[] = {"record",  "memory",     "atomic",     "lock",   "condition",
-	                                    "barrier", "semaphore",  "once",       "thread", "heap",
-	                                    "code",    "annotation", "bookkeeping"};
+	static const char *const names[] = {"record",  "memory",     "atomic",      "lock",    "condition",
+	                                    "barrier", "semaphore",  "once",        "thread",  "heap",
+	                                    "code",    "annotation", "bookkeeping", "blocking"};
 	return (unsigned)group < sizeof names / sizeof *names ? names[group] : "unknown";
 }
 

@@ -80,7 +80,14 @@
 	/* Where the thread's thread-local memory begins, arg: its size. The thread pointer is at its end. */          \
 	X(TLS, "tls", THREAD)                                                                                          \
 	/* An access as of READ or WRITE that faulted and so did not take place. */                                    \
-	X(FAULT, "fault", MEMORY)
+	X(FAULT, "fault", MEMORY)                                                                                      \
+	/* arg: the operation that the thread waits to do to the object: ACQUIRE, ACQUIRE_SHARED, WAIT_END,            \
+	 * BARRIER_LEAVE, SEM_WAIT, ONCE_SEEN or JOIN. BLOCK: it waits from here until it does it (ONCE_BEGIN also     \
+	 * does), or until UNBLOCK: it has not (RT_F_TIMEOUT: in time). RT_F_TIMED: others than this process's threads \
+	 * may end the wait: a time, another process. TRY_FAILED: it would have had to wait, and did not. */           \
+	X(BLOCK, "block", BLOCKING)                                                                                    \
+	X(UNBLOCK, "unblock", BLOCKING)                                                                                \
+	X(TRY_FAILED, "try-failed", BLOCKING)
 
 enum rt_op {
 #define X(name, text, group) RT_OP_##name,
@@ -102,7 +109,9 @@ enum rt_group {
 	RT_GROUP_HEAP,
 	RT_GROUP_CODE,
 	RT_GROUP_ANNOTATION,
-	RT_GROUP_BOOKKEEPING
+	RT_GROUP_BOOKKEEPING,
+	RT_GROUP_BLOCKING,
+	RT_GROUP_COUNT
 };
 
 /* Why events are missing (object of LOST). */
@@ -121,6 +130,13 @@ enum {
 	RT_F_OBJECT = 32,
 	RT_F_FREE = 64 /* WRITE that stands for free() of the block */
 };
+
+/*
+ * Objects of HB_BEFORE and HB_AFTER where no memory is: RT_SIGNAL_OBJECT + number, a signal that was sent or whose
+ * handler was installed, and that was taken; with number 0, a function that the C library calls in a thread of its own.
+ */
+#define RT_SIGNAL_OBJECT 8192u
+#define RT_SIGNAL_OBJECTS 65u
 
 #define RT_OPERAND_BITS 48
 #define RT_OPERAND_MAX ((UINT64_C(1) << RT_OPERAND_BITS) - 1)
@@ -149,6 +165,13 @@ enum rt_group rt_op_group(unsigned op);
 const char *rt_group_name(enum rt_group group);
 /* Operation with this text name, RT_OP_NONE if there is none. */
 enum rt_op rt_op_parse(const char *name);
+
+/* Is the event's object a thread's index? */
+static inline int rt_event_is_of_thread(const struct rt_event *e)
+{
+	return e->op == RT_OP_FORK || e->op == RT_OP_JOIN || e->op == RT_OP_DETACH ||
+	       ((e->op == RT_OP_BLOCK || e->op == RT_OP_UNBLOCK || e->op == RT_OP_TRY_FAILED) && e->arg == RT_OP_JOIN);
+}
 
 /* Does the operation read or write memory (plain or atomic)? A failed compare-exchange only reads. */
 static inline int rt_op_is_access(unsigned op)

@@ -12,12 +12,6 @@ enum { JSONL_VERSION = 1 };
 extern const char *const jsonl_flags[8];
 extern const char *const jsonl_orders[8];
 
-/* Is rt_event.addr a thread's index? */
-static inline bool jsonl_object_is_thread(unsigned op)
-{
-	return op == RT_OP_FORK || op == RT_OP_JOIN || op == RT_OP_DETACH;
-}
-
 /* A variable; sorted by address, then larger ones first. */
 struct jsonl_variable {
 	uint64_t address, size;

@@ -315,11 +315,13 @@ static void put_number(FILE *out, const char *key, uint64_t n)
 
 static void put_operands(const struct rt_jsonl_writer *w, const struct rt_event *e)
 {
-	if (jsonl_object_is_thread(e->op) && e->addr < w->thread_count)
+	if (rt_event_is_of_thread(e) && e->addr < w->thread_count)
 		fprintf(w->out, ",\"object\":%s", w->threads[e->addr]);
 	else
 		fprintf(w->out, ",\"object\":\"0x%" PRIx64 "\"", e->addr);
-	if (rt_op_group(e->op) == RT_GROUP_CONDITION) {
+	if (rt_op_group(e->op) == RT_GROUP_BLOCKING && e->arg >= RT_OP_READ && e->arg < RT_OP_COUNT) {
+		fprintf(w->out, ",\"for\":\"%s\"", rt_op_name((unsigned)e->arg));
+	} else if (rt_op_group(e->op) == RT_GROUP_CONDITION) {
 		fprintf(w->out, ",\"arg\":\"0x%" PRIx64 "\"", e->arg);
 	} else if (e->arg || rt_op_is_access(e->op)) {
 		putc(',', w->out);

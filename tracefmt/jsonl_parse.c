@@ -177,13 +177,26 @@ static bool is_memory(unsigned op)
 	return rt_op_is_access(op) || group == RT_GROUP_HEAP || op == RT_OP_NEW_MEMORY;
 }
 
+/* "for", which operation is waited for. */
+static enum rt_status parse_operation(struct jsonl_parser *p, const json_t *object, struct rt_event *e)
+{
+	const json_t *value = jsonl_get(object, "for");
+	const char *name = json_string_value(value);
+	if (!value)
+		return RT_OK;
+	e->arg = name ? rt_op_parse(name) : RT_OP_NONE;
+	return e->arg == RT_OP_NONE ? jsonl_fail(p, "'for' is not an operation's name") : RT_OK;
+}
+
 static enum rt_status parse_operands(struct jsonl_parser *p, const json_t *object, struct rt_event *e)
 {
 	e->arg = rt_op_is_access(e->op) ? DEFAULT_SIZE : 0;
 	enum rt_status status = get_operand(p, object, "arg", 0, &e->arg);
 	if (status)
 		return status;
-	if (!jsonl_object_is_thread(e->op)) {
+	if (rt_op_group(e->op) == RT_GROUP_BLOCKING && (status = parse_operation(p, object, e)))
+		return status;
+	if (!rt_event_is_of_thread(e)) {
 		uint64_t memory = !is_memory(e->op) ? 0 : e->arg ? e->arg : 1;
 		return get_operand(p, object, "object", memory, &e->addr);
 	}

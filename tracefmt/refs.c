@@ -79,10 +79,10 @@ static enum rt_status see_address(struct refs *refs, uint64_t addr, struct rt_er
 	return name ? refs->sink->object(refs->arg, addr, name, err) : RT_OK;
 }
 
-/* Does the object of the operation lie in memory? */
-static bool has_address(unsigned op)
+/* Does the object of the event lie in memory? */
+static bool has_address(const struct rt_event *e)
 {
-	return op != RT_OP_FORK && op != RT_OP_JOIN && op != RT_OP_DETACH && op != RT_OP_LOST;
+	return !rt_event_is_of_thread(e) && e->op != RT_OP_LOST;
 }
 
 enum rt_status refs_event(struct refs *refs, const struct rt_event *e, struct rt_error *err)
@@ -93,7 +93,7 @@ enum rt_status refs_event(struct refs *refs, const struct rt_event *e, struct rt
 		bool first;
 		return see(&refs->locals, &l, sizeof l, &first, err);
 	}
-	if (status || !has_address(e->op) || (status = see_address(refs, e->addr, err)))
+	if (status || !has_address(e) || (status = see_address(refs, e->addr, err)))
 		return status;
 	/* What follows an access may be where another access's cell begins. */
 	if (rt_op_is_access(e->op) && e->arg && e->arg <= RT_OPERAND_MAX - e->addr)

@@ -23,6 +23,7 @@ recorded() {
 			. * 16 + (if $c > 57 then $c - 87 else $c - 48 end))) end;
 		($names | split("\n") | map(select(. != "") | split(" ") | {(.[0]): .[1]}) | add) as $name
 		| reduce (inputs | select(.op? and .object? and $name[.object | tostring])
+			| select(.op | IN("block", "unblock", "try-failed") | not)
 			| select((.op == "read" or .op == "write") and (.flags // [] | index("object")) | not)) as $e ({};
 			.[$e.thread] += [
 				$e.op + " " + $name[$e.object]

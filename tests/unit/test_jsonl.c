@@ -229,7 +229,7 @@ START_TEST(positions_and_names_survive)
 			ck_assert_uint_eq(a[k].column, b[k].column);
 			ck_assert_uint_eq(a[k].pc, b[k].pc);
 		}
-		if (e->op == RT_OP_FORK || e->op == RT_OP_JOIN || e->op == RT_OP_DETACH || e->op == RT_OP_LOST)
+		if (rt_event_is_of_thread(e) || e->op == RT_OP_LOST)
 			continue;
 		same_text(made_object_name(&made.trace, e->addr), rt_trace_object_name(back, e->addr));
 		ck_assert_int_eq(made_variable(&made.trace, e->addr, &v), rt_trace_variable(back, e->addr, &w));
