@@ -21,6 +21,7 @@ enum {
 	OPT_EVERY = 256,
 	OPT_ALL,
 	OPT_ALLOW_INCOMPLETE,
+	OPT_SOURCE_ROOT,
 	OPT_KINDS,
 	OPT_ORDERS,
 	OPT_ONLY_ORDERS,
@@ -43,6 +44,7 @@ struct settings {
 	const char *output;                 /* NULL: standard output */
 	const char *trace;
 	const char *anomaly; /* NULL: all */
+	const char *source_root;
 	bool allow_incomplete;
 	bool all; /* conditional and refuted ones too */
 	bool only_orders, fail_on_given, schema, show_stats;
@@ -85,6 +87,8 @@ static const struct argp_option options[] = {
      "traces",
      0},
     {"schema", OPT_SCHEMA, NULL, 0, "Print the JSON Schema of the report and exit", 0},
+    {"source-root", OPT_SOURCE_ROOT, "DIR", 0,
+     "Show source lines of files below DIR too; without it, of files that are still as the recording saw them", 0},
     {"stats", OPT_STATS, NULL, 0, "Print to standard error how much there was to do and how long each step took", 0},
     {0}};
 
@@ -221,6 +225,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_EVERY:
 		s->analysis.every = true;
 		return 0;
+	case OPT_SOURCE_ROOT:
+		s->source_root = arg;
+		return 0;
 	case OPT_ALLOW_INCOMPLETE:
 		s->allow_incomplete = true;
 		return 0;
@@ -302,6 +309,7 @@ static enum rt_status write_report(const struct settings *s, const struct analys
 	struct report_options report_options = {.least = s->all ? VERDICT_REFUTED : VERDICT_PREDICTED,
 	                                        .every = s->analysis.every,
 	                                        .orders = s->only_orders ? s->analysis.orders : 0,
+	                                        .source_root = s->source_root,
 	                                        .only = s->anomaly};
 	struct report *r;
 	enum rt_status status = report_create(a, &report_options, &r, err);

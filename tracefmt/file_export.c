@@ -45,6 +45,16 @@ static enum rt_status write_modules(const struct rt_trace *trace, struct rt_writ
 	return status;
 }
 
+static enum rt_status write_text_files(const struct rt_trace *trace, struct rt_writer *w, struct rt_error *err)
+{
+	size_t n;
+	const struct rt_text_file *f = rt_trace_text_files(trace, &n);
+	enum rt_status status = RT_OK;
+	for (size_t i = 0; i < n && !status; i++)
+		status = rt_writer_text_file(w, f[i].path, f[i].digest, err);
+	return status;
+}
+
 static enum rt_status write_events(struct rt_trace *trace, struct rt_writer *w, struct rt_error *err)
 {
 	static const struct refs_sink sink = {position, variable, object};
@@ -81,7 +91,7 @@ enum rt_status rt_export_file(struct rt_trace *trace, const char *path, struct r
 	if (status)
 		return status;
 	if ((status = write_threads(trace, w, err)) || (status = write_events(trace, w, err)) ||
-	    (status = write_modules(trace, w, err))) {
+	    (status = write_modules(trace, w, err)) || (status = write_text_files(trace, w, err))) {
 		rt_writer_abort(w);
 		return status;
 	}

@@ -144,6 +144,7 @@ static void jsonl_free(struct rt_trace *trace)
 	free(j->variables);
 	free(j->command);
 	free(j->modules);
+	free(j->text_files);
 	free(j->atomics);
 	names_release(&j->strings);
 	names_release(&j->thread_names);
@@ -239,6 +240,13 @@ static const struct rt_hidden_atomic *jsonl_hidden_atomics(const struct rt_trace
 	return j->atomics;
 }
 
+static const struct rt_text_file *jsonl_text_files(const struct rt_trace *trace, size_t *count)
+{
+	const struct jsonl *j = (const struct jsonl *)trace;
+	*count = j->text_file_count;
+	return j->text_files;
+}
+
 static const char *jsonl_object_name(const struct rt_trace *trace, uint64_t addr)
 {
 	const struct jsonl *j = (const struct jsonl *)trace;
@@ -258,5 +266,6 @@ const struct rt_source rt_source_jsonl = {
     .variable = jsonl_variable,
     .object_name = jsonl_object_name,
     .modules = jsonl_modules,
+    .text_files = jsonl_text_files,
     .hidden_atomics = jsonl_hidden_atomics,
 };

@@ -50,6 +50,8 @@ struct jsonl {
 	const char **command;
 	struct rt_module *modules;
 	size_t module_count;
+	struct rt_text_file *text_files;
+	size_t text_file_count;
 	struct rt_hidden_atomic *atomics;
 	size_t atomic_count;
 };

@@ -205,6 +205,21 @@ static json_t *hidden_atomics(const struct rt_trace *trace)
 	return array;
 }
 
+static json_t *text_files(const struct rt_trace *trace)
+{
+	size_t n;
+	const struct rt_text_file *f = rt_trace_text_files(trace, &n);
+	json_t *array = json_array();
+	for (size_t i = 0; i < n; i++) {
+		json_t *value = json_pack("{so,so}", "path", text(f[i].path), "digest", hex(f[i].digest));
+		if (json_array_append_new(array, value)) {
+			json_decref(array);
+			return NULL;
+		}
+	}
+	return array;
+}
+
 /* Puts what need not be there: an array without items says nothing. */
 static int put_array(json_t *header, const char *name, json_t *array)
 {
@@ -242,6 +257,7 @@ static enum rt_status put_header(struct rt_jsonl_writer *w, bool whole, bool uni
 	failed |= json_object_set_new(h, "lost", number(info->lost));
 	failed |= json_object_set_new(h, "threads", threads(info, unique));
 	failed |= put_array(h, "modules", modules(w->trace));
+	failed |= put_array(h, "source_files", text_files(w->trace));
 	failed |= put_array(h, "hidden_atomics", hidden_atomics(w->trace));
 	return put(w, h, failed != 0, err);
 }

@@ -180,6 +180,32 @@ static enum rt_status parse_atomics(struct jsonl_parser *p, const json_t *atomic
 	return RT_OK;
 }
 
+static enum rt_status parse_text_files(struct jsonl_parser *p, const json_t *files)
+{
+	struct jsonl *j = p->j;
+	size_t i;
+	const json_t *value;
+	if (!files)
+		return RT_OK;
+	if (!json_is_array(files))
+		return jsonl_fail(p, "'source_files' is not an array of objects");
+	j->text_files = calloc(json_array_size(files) + 1, sizeof *j->text_files);
+	if (!j->text_files)
+		return jsonl_no_memory(p);
+	json_array_foreach(files, i, value)
+	{
+		struct rt_text_file *f = &j->text_files[j->text_file_count++];
+		enum rt_status status;
+		f->path = "";
+		if (!json_is_object(value))
+			return jsonl_fail(p, "'source_files' is not an array of objects");
+		if ((status = jsonl_text(p, value, "path", &f->path)) ||
+		    (status = jsonl_number(p, value, "digest", UINT64_MAX, &f->digest)))
+			return status;
+	}
+	return RT_OK;
+}
+
 static enum rt_status parse_schema(struct jsonl_parser *p, const json_t *header)
 {
 	static const size_t prefix = sizeof JSONL_SCHEMA - 1;
@@ -232,6 +258,7 @@ enum rt_status jsonl_header(struct jsonl_parser *p, const json_t *header)
 	    (status = jsonl_number(p, header, "events", UINT64_MAX, &p->declared_events)) ||
 	    (status = parse_threads(p, jsonl_get(header, "threads"))) ||
 	    (status = parse_modules(p, jsonl_get(header, "modules"))) ||
+	    (status = parse_text_files(p, jsonl_get(header, "source_files"))) ||
 	    (status = parse_atomics(p, jsonl_get(header, "hidden_atomics"))))
 		return status;
 	if (!info->complete && !info->incomplete_why)

@@ -383,6 +383,11 @@ static const struct rt_hidden_atomic *file_hidden_atomics(const struct rt_trace 
 	return rt_symbols_hidden_atomics(get_symbols(trace), count);
 }
 
+static const struct rt_text_file *file_text_files(const struct rt_trace *trace, size_t *count)
+{
+	return rt_symbols_text_files(get_symbols(trace), count);
+}
+
 static bool file_probe(const unsigned char *start, size_t n)
 {
 	return rt_file_header_probe(start, n);
@@ -400,4 +405,5 @@ const struct rt_source rt_source_file = {.name = "racetrace",
                                          .variable = file_variable,
                                          .object_name = file_object_name,
                                          .modules = file_modules,
+                                         .text_files = file_text_files,
                                          .hidden_atomics = file_hidden_atomics};

@@ -25,8 +25,9 @@ struct rt_source {
 	const struct rt_frame *(*frames)(const struct rt_trace *trace, uint64_t pc, size_t *count);
 	bool (*variable)(const struct rt_trace *trace, uint64_t addr, struct rt_variable *out);
 	const char *(*object_name)(const struct rt_trace *trace, uint64_t addr);
-	/* NULL: it knows none. (Both.) *count is 0 before. */
+	/* NULL: it knows none. (All three.) *count is 0 before. */
 	const struct rt_module *(*modules)(const struct rt_trace *trace, size_t *count);
+	const struct rt_text_file *(*text_files)(const struct rt_trace *trace, size_t *count);
 	const struct rt_hidden_atomic *(*hidden_atomics)(const struct rt_trace *trace, size_t *count);
 };
 

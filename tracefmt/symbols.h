@@ -24,6 +24,7 @@ bool rt_symbol_table_object(struct rt_symbol_table *t, uint64_t addr, const char
 bool rt_symbol_table_module(struct rt_symbol_table *t, uint64_t start, uint64_t end, uint64_t offset, const char *path,
                             bool plain);
 bool rt_symbol_table_hidden_atomic(struct rt_symbol_table *t, const struct rt_hidden_atomic *a);
+bool rt_symbol_table_text_file(struct rt_symbol_table *t, const char *path, uint64_t digest);
 /* Appends the block's content; false without memory. */
 bool rt_symbol_table_write(struct rt_symbol_table *t, struct rt_bytes *out);
 
@@ -38,6 +39,7 @@ const struct rt_frame *rt_symbols_frames(const struct rt_symbols *s, uint64_t pc
 bool rt_symbols_variable(const struct rt_symbols *s, uint64_t addr, struct rt_variable *out);
 const char *rt_symbols_object(const struct rt_symbols *s, uint64_t addr);
 const struct rt_module *rt_symbols_modules(const struct rt_symbols *s, size_t *count);
+const struct rt_text_file *rt_symbols_text_files(const struct rt_symbols *s, size_t *count);
 const struct rt_hidden_atomic *rt_symbols_hidden_atomics(const struct rt_symbols *s, size_t *count);
 
 #endif

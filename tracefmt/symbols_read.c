@@ -35,6 +35,8 @@ struct rt_symbols {
 	struct variable *variables;
 	struct object *objects;
 	struct rt_module *modules;
+	struct rt_text_file *text_files;
+	size_t text_file_count;
 	size_t module_count;
 	struct rt_hidden_atomic *atomics;
 	size_t atomic_count;
@@ -56,6 +58,7 @@ void rt_symbols_free(struct rt_symbols *s)
 	free(s->variables);
 	free(s->objects);
 	free(s->modules);
+	free(s->text_files);
 	free(s->atomics);
 	free(s);
 }
@@ -257,6 +260,21 @@ static void parse_atomics(struct rt_symbols *s, struct rt_cursor *c)
 	}
 }
 
+/* May be missing. */
+static void parse_text_files(struct rt_symbols *s, struct rt_cursor *c)
+{
+	if (!rt_cursor_left(c))
+		return;
+	s->text_files = take_array(s, c, 3, sizeof *s->text_files, &s->text_file_count);
+	for (size_t i = 0; i < s->text_file_count && !c->bad; i++) {
+		rt_cursor_varint(c); /* number */
+		s->text_files[i].path = take_string(s, c);
+		s->text_files[i].digest = rt_cursor_varint(c);
+		if (!s->text_files[i].path)
+			s->text_files[i].path = "";
+	}
+}
+
 enum rt_status rt_symbols_parse(const uint8_t *data, size_t n, struct rt_symbols **out)
 {
 	struct rt_symbols *s = calloc(1, sizeof *s);
@@ -278,6 +296,8 @@ enum rt_status rt_symbols_parse(const uint8_t *data, size_t n, struct rt_symbols
 		parse_plain(s, &c);
 	if (!c.bad)
 		parse_atomics(s, &c);
+	if (!c.bad)
+		parse_text_files(s, &c);
 	if (c.bad) {
 		enum rt_status status = s->no_memory ? RT_EMEMORY : RT_EINPUT;
 		rt_symbols_free(s);
@@ -324,6 +344,12 @@ const char *rt_symbols_object(const struct rt_symbols *s, uint64_t addr)
 		return NULL;
 	size_t i = upper_bound(s->objects, s->object_count, sizeof *s->objects, addr);
 	return i && s->objects[i - 1].addr == addr ? s->objects[i - 1].name : NULL;
+}
+
+const struct rt_text_file *rt_symbols_text_files(const struct rt_symbols *s, size_t *count)
+{
+	*count = s ? s->text_file_count : 0;
+	return s ? s->text_files : NULL;
 }
 
 const struct rt_module *rt_symbols_modules(const struct rt_symbols *s, size_t *count)

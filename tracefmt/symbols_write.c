@@ -27,7 +27,7 @@ struct rt_symbol_table {
 	struct interned *strings;
 	uint32_t string_count;
 	struct rt_bytes text; /* the strings in the order of their numbers: length, bytes */
-	struct table positions, variables, objects, modules, types, plain, atomics;
+	struct table positions, variables, objects, modules, types, plain, atomics, text_files;
 	bool failed;
 };
 
@@ -59,6 +59,7 @@ void rt_symbol_table_free(struct rt_symbol_table *t)
 	table_release(&t->modules);
 	table_release(&t->types);
 	table_release(&t->plain);
+	table_release(&t->text_files);
 	table_release(&t->atomics);
 	free(t);
 }
@@ -200,6 +201,14 @@ bool rt_symbol_table_hidden_atomic(struct rt_symbol_table *t, const struct rt_hi
 	return entry_end(t, &t->atomics);
 }
 
+bool rt_symbol_table_text_file(struct rt_symbol_table *t, const char *path, uint64_t digest)
+{
+	entry_begin(t, &t->text_files, t->text_files.count);
+	rt_bytes_varint(&t->text_files.bytes, intern(t, path));
+	rt_bytes_varint(&t->text_files.bytes, digest);
+	return entry_end(t, &t->text_files);
+}
+
 /* By key; what was added first comes first among equals, so that the outcome does not depend on qsort. */
 static int compare_entries(const void *a, const void *b)
 {
@@ -235,5 +244,6 @@ bool rt_symbol_table_write(struct rt_symbol_table *t, struct rt_bytes *out)
 	table_write(&t->modules, out);
 	table_write(&t->plain, out);
 	table_write(&t->atomics, out);
+	table_write(&t->text_files, out);
 	return !t->failed && !out->failed;
 }

@@ -2,9 +2,12 @@
 #include "tracefmt/input.h"
 #include "tracefmt/source.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 static const struct rt_source *const sources[] = {&rt_source_file, &rt_source_jsonl, &rt_source_std};
 enum { SOURCES = sizeof sources / sizeof *sources, PROBE_BYTES = 4096 };
@@ -95,6 +98,28 @@ bool rt_trace_variable(const struct rt_trace *trace, uint64_t addr, struct rt_va
 const char *rt_trace_object_name(const struct rt_trace *trace, uint64_t addr)
 {
 	return trace->source->object_name(trace, addr);
+}
+
+const struct rt_text_file *rt_trace_text_files(const struct rt_trace *trace, size_t *count)
+{
+	*count = 0;
+	return trace->source->text_files ? trace->source->text_files(trace, count) : NULL;
+}
+
+bool rt_text_file_digest(const char *path, uint64_t *digest)
+{
+	enum { LENGTH_MAX = 16 << 20 };
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	bool good = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= LENGTH_MAX;
+	char *text = good ? malloc((size_t)st.st_size + 1) : NULL;
+	good = text && read(fd, text, (size_t)st.st_size) == st.st_size;
+	if (good)
+		*digest = XXH64(text, (size_t)st.st_size, 0);
+	free(text);
+	if (fd >= 0)
+		close(fd);
+	return good;
 }
 
 const struct rt_module *rt_trace_modules(const struct rt_trace *trace, size_t *count)

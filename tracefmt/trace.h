@@ -151,6 +151,16 @@ bool rt_trace_variable(const struct rt_trace *trace, uint64_t addr, struct rt_va
 const char *rt_trace_object_name(const struct rt_trace *trace, uint64_t addr);
 /* The modules, as far as the source knows them, by address. Borrowed, valid until rt_trace_free. */
 const struct rt_module *rt_trace_modules(const struct rt_trace *trace, size_t *count);
+
+/* A source file as it was when the run was recorded. */
+struct rt_text_file {
+	const char *path;
+	uint64_t digest; /* rt_text_file_digest */
+};
+/* The source files that positions are in and that could be read. Borrowed, valid until rt_trace_free. */
+const struct rt_text_file *rt_trace_text_files(const struct rt_trace *trace, size_t *count);
+/* XXH64, seed 0, of a regular file of at most 16 MiB. False: it is no such file, or cannot be read. */
+bool rt_text_file_digest(const char *path, uint64_t *digest);
 /* The same of atomic instructions that are no events. */
 const struct rt_hidden_atomic *rt_trace_hidden_atomics(const struct rt_trace *trace, size_t *count);
 

@@ -510,6 +510,11 @@ enum rt_status rt_writer_hidden_atomic(struct rt_writer *w, const struct rt_hidd
 	return symbol_result(w, rt_symbol_table_hidden_atomic(w->symbols, a), err);
 }
 
+enum rt_status rt_writer_text_file(struct rt_writer *w, const char *path, uint64_t digest, struct rt_error *err)
+{
+	return symbol_result(w, rt_symbol_table_text_file(w->symbols, path, digest), err);
+}
+
 /* Everything that comes after the last chunk. */
 static enum rt_status write_end(struct rt_writer *w, const struct rt_writer_result *result, struct rt_error *err)
 {

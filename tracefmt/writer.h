@@ -72,6 +72,9 @@ enum rt_status rt_writer_hidden_atomic(struct rt_writer *w, const struct rt_hidd
 enum rt_status rt_writer_module(struct rt_writer *w, uint64_t start, uint64_t end, uint64_t offset, const char *path,
                                 bool plain, struct rt_error *err);
 
+/* A source file that positions are in. Copied. */
+enum rt_status rt_writer_text_file(struct rt_writer *w, const char *path, uint64_t digest, struct rt_error *err);
+
 struct rt_writer_result {
 	enum rt_exit_kind exit_kind;
 	int exit_value;

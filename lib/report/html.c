@@ -503,7 +503,7 @@ static bool put_page(const struct page *p)
 
 enum rt_status report_html(const struct report *r, bool color, FILE *out, struct rt_error *err)
 {
-	struct snippets snippets = {0};
+	struct snippets snippets = {.trace = r->analysis->trace, .root = r->source_root};
 	struct pieces frames = {0}, sources = {0};
 	bool no_memory = false;
 	const struct page p = {.r = r,

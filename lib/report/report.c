@@ -6,6 +6,7 @@
 #include "lib/report/steps.h"
 #include "lib/report/subject.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uthash.h>
@@ -234,6 +235,12 @@ enum rt_status report_create(const struct analysis *a, const struct report_optio
 	if (!r)
 		return rt_error_set(err, RT_EMEMORY, "no memory for the report");
 	r->analysis = a;
+	if (options->source_root && !(r->source_root = realpath(options->source_root, NULL))) {
+		enum rt_status status = rt_error_set(err, RT_EUSAGE, "cannot open the folder '%s': %s",
+		                                     options->source_root, strerror(errno));
+		report_free(r);
+		return status;
+	}
 	r->incomplete = why_incomplete(rt_trace_info(a->trace));
 	enum rt_status status = entries_create(r, options) ? describe_entries(r, !options->only, err)
 	                                                   : rt_error_set(err, RT_EMEMORY, "no memory for the report");
@@ -266,6 +273,7 @@ void report_free(struct report *r)
 		return;
 	descriptions_free(r->descriptions);
 	free(r->entries);
+	free(r->source_root);
 	free(r);
 }
 

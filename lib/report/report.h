@@ -14,8 +14,9 @@
 struct report_options {
 	enum verdict least; /* anomalies below are not listed (VERDICT_PREDICTED unless --all) */
 	bool every;         /* list anomalies at the same source positions apart */
-	uint32_t orders;  /* not 0: list what one of these (bit i: orders[i]) leaves unordered, whatever the verdict */
-	const char *only; /* id of the one anomaly to list; NULL: all */
+	uint32_t orders; /* not 0: list what one of these (bit i: orders[i]) leaves unordered, whatever the verdict */
+	const char *source_root; /* source lines may come from below this folder, whatever the trace says; NULL: none */
+	const char *only;        /* id of the one anomaly to list; NULL: all */
 };
 
 struct report_entry {
@@ -28,6 +29,7 @@ struct report_entry {
 
 struct report {
 	const struct analysis *analysis; /* borrowed */
+	char *source_root;               /* without links; NULL: none */
 	struct descriptions *descriptions;
 	struct report_entry *entries; /* by kind, then verdict and rank, the worst first */
 	size_t count;

@@ -16,7 +16,8 @@ enum { WIDTH = 100, FILE_MAX = 16 << 20, STRIDE = 64 };
 
 /* Where every STRIDE-th line of a file begins, from its first on. */
 struct snippet_file {
-	char *name;
+	char *name; /* as traces have it */
+	char *path; /* of what is opened; NULL: nothing */
 	long *offsets;
 	uint32_t count; /* 0: it cannot be read */
 	UT_hash_handle hh;
@@ -45,9 +46,36 @@ static char *trimmed(char *text)
 	return n ? strndup(text, n) : NULL;
 }
 
+/* The path of the file below the root; NULL: it is not there. The caller frees it. */
+static char *below_root(const char *root, const char *name)
+{
+	char *joined = NULL;
+	size_t n = strlen(root);
+	if (*name != '/' && asprintf(&joined, "%s/%s", root, name) < 0)
+		return NULL;
+	char *path = realpath(joined ? joined : name, NULL);
+	free(joined);
+	if (path && strncmp(path, root, n) == 0 && (path[n] == '/' || root[n - 1] == '/'))
+		return path;
+	free(path);
+	return NULL;
+}
+
+/* True if the file is what it was when the trace was recorded. */
+static bool is_as_recorded(const struct rt_trace *trace, const char *name)
+{
+	size_t n;
+	uint64_t digest;
+	const struct rt_text_file *files = rt_trace_text_files(trace, &n);
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(files[i].path, name))
+			return rt_text_file_digest(name, &digest) && digest == files[i].digest;
+	return false;
+}
+
 static void find_lines(struct snippet_file *file)
 {
-	FILE *f = open_regular(file->name);
+	FILE *f = file->path ? open_regular(file->path) : NULL;
 	char *text = NULL;
 	size_t size = 0;
 	uint32_t capacity = 0, line = 0;
@@ -65,10 +93,14 @@ static void find_lines(struct snippet_file *file)
 		fclose(f);
 }
 
-static struct snippet_file *file_create(const char *name)
+static struct snippet_file *file_create(const struct snippets *s, const char *name)
 {
 	struct snippet_file *file = calloc(1, sizeof *file);
 	if (file && (file->name = strdup(name)) != NULL) {
+		if (s->root)
+			file->path = below_root(s->root, name);
+		if (!file->path && s->trace && is_as_recorded(s->trace, name))
+			file->path = strdup(name);
 		find_lines(file);
 		return file;
 	}
@@ -80,7 +112,7 @@ static const struct snippet_file *find_file(struct snippets *s, const char *name
 {
 	struct snippet_file *file;
 	HASH_FIND_STR(s->files, name, file);
-	if (!file && (file = file_create(name)) != NULL)
+	if (!file && (file = file_create(s, name)) != NULL)
 		HASH_ADD_KEYPTR(hh, s->files, file->name, strlen(file->name), file);
 	return file;
 }
@@ -88,7 +120,7 @@ static const struct snippet_file *find_file(struct snippets *s, const char *name
 char *snippet(struct snippets *s, const char *file, uint32_t line)
 {
 	const struct snippet_file *known = file && line-- ? find_file(s, file) : NULL;
-	FILE *f = known && line / STRIDE < known->count ? open_regular(file) : NULL;
+	FILE *f = known && line / STRIDE < known->count ? open_regular(known->path) : NULL;
 	if (!f)
 		return NULL;
 	char *text = NULL, *result = NULL;
@@ -110,6 +142,7 @@ void snippets_release(struct snippets *s)
 	{
 		HASH_DELETE(hh, s->files, file);
 		free(file->name);
+		free(file->path);
 		free(file->offsets);
 		free(file);
 	}

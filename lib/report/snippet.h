@@ -1,17 +1,23 @@
-/* Lines of the recorded program's source, as far as this machine has it. */
+/*
+ * Lines of the recorded program's source, as far as this machine has it. Names of files come from traces, which anybody
+ * may have written: a file is opened only if it is as the recording saw it, by the digest in the trace, or if it is
+ * below a folder that the user gave.
+ */
 #ifndef LIB_REPORT_SNIPPET_H
 #define LIB_REPORT_SNIPPET_H
 
-#include <stdint.h>
+#include "tracefmt/trace.h"
 
 /* What is known of the files looked into, so that a line of a long file is not searched for from its start. */
 struct snippets {
-	struct snippet_file *files; /* NULL: none yet */
+	const struct rt_trace *trace; /* borrowed; NULL: none */
+	const char *root;             /* --source-root, an absolute path without links; NULL: none. Borrowed */
+	struct snippet_file *files;   /* NULL: none yet */
 };
 
 /*
  * Line `line` (from 1) of file, without its end and without the blanks that it begins with, cut to a length that fits a
- * screen. The caller frees it; NULL if it cannot be read. The name comes from a trace: only regular files are opened.
+ * screen. The caller frees it; NULL if it cannot or may not be read.
  */
 char *snippet(struct snippets *s, const char *file, uint32_t line);
 void snippets_release(struct snippets *s);

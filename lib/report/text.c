@@ -559,7 +559,7 @@ static void put_anomalies(const struct printer *p)
 enum rt_status report_text(const struct report *r, bool color, FILE *out, struct rt_error *err)
 {
 	(void)err;
-	struct snippets snippets = {0};
+	struct snippets snippets = {.trace = r->analysis->trace, .root = r->source_root};
 	struct printer p = {
 	    .r = r, .info = rt_trace_info(r->analysis->trace), .snippets = &snippets, .out = out, .color = color};
 	put_incomplete(&p);

@@ -217,10 +217,21 @@ size_t resolver_frames(struct resolver *r, uint64_t pc, struct rt_frame frames[R
 
 struct writing {
 	struct resolver *resolver;
+	struct string *files; /* that frames are in; by their names, which live as long as the resolver */
 	struct rt_writer *writer;
 	enum rt_status status;
 	struct rt_error *err;
 };
+
+/* Says once of each file what is in it now, so that its lines can be shown later if they are still the same. */
+static enum rt_status write_text_file(struct writing *w, const char *file)
+{
+	uint64_t digest;
+	if (!file || find(w->files, file))
+		return RT_OK;
+	keep(&w->files, file, strdup(""));
+	return rt_text_file_digest(file, &digest) ? rt_writer_text_file(w->writer, file, digest, w->err) : RT_OK;
+}
 
 static int write_position(uint64_t pc, void *arg)
 {
@@ -229,6 +240,8 @@ static int write_position(uint64_t pc, void *arg)
 	size_t n = resolver_frames(w->resolver, pc, frames);
 	if (n)
 		w->status = rt_writer_position(w->writer, pc, frames, n, w->err);
+	for (size_t i = 0; i < n && !w->status; i++)
+		w->status = write_text_file(w, frames[i].file);
 	return w->status != RT_OK;
 }
 
@@ -302,5 +315,6 @@ enum rt_status resolver_write(struct resolver *r, struct rt_writer *w, struct rt
 		rt_writer_each_pc(w, write_position, &writing);
 	if (!writing.status)
 		writing.status = types_write(&r->debug, file_name, r, w, err);
+	free_strings(&writing.files);
 	return writing.status;
 }
