@@ -12,6 +12,8 @@
 
 struct held_lock {
 	uint32_t object, shared, depth;
+	uint64_t number; /* of the acquiring event */
+	uint64_t stray;  /* number of the first release of it by another thread; 0: none */
 };
 
 struct loader_thread {
@@ -39,10 +41,15 @@ struct span {
 	uint64_t addr, end;
 };
 
-/* Locks that one thread took and another released, by address; they outlive a load that has found more of them. */
-struct handed_lock;
+/* Holds that one thread began and another ended (objects.c); they outlive a load that has found more of them. */
+enum handed_part {
+	HANDED_LOCK,    /* the address of a lock that has such holds */
+	HANDED_ACQUIRE, /* the number of the event that begins one */
+	HANDED_RELEASE  /* and of the one that ends it */
+};
+struct handed_entry;
 struct handed {
-	struct handed_lock *locks;
+	struct handed_entry *entries;
 	bool grew;
 };
 void handed_release(struct handed *h);
@@ -88,6 +95,7 @@ struct loader {
 	struct objects *objects; /* objects.c */
 	struct births births;
 	struct handed *handed; /* borrowed */
+	uint32_t strays;       /* holds that another thread has released, and their own thread has not */
 	bool thinned;          /* some events are dead already: they have no site */
 	bool failed;           /* no memory */
 };
@@ -137,7 +145,8 @@ void loader_object_written(struct loader *l, uint32_t cell);
 uint32_t loader_object(struct loader *l, const struct rt_event *e, uint64_t addr, enum model_object_kind kind);
 /* What lies there is made anew, or its memory is. */
 void loader_new_objects(struct loader *l, uint64_t addr, uint64_t size);
-bool loader_is_handed(const struct loader *l, uint64_t addr);
-void loader_hand_over(struct loader *l, uint64_t addr);
+bool loader_is_handed(const struct loader *l, enum handed_part part, uint64_t what);
+/* A hold of the lock at addr was begun and ended by these two events. */
+void loader_hand_over(struct loader *l, uint64_t addr, uint64_t acquire, uint64_t release);
 
 #endif

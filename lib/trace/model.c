@@ -315,7 +315,7 @@ enum rt_status model_load(struct rt_trace *trace, const struct model_options *op
                           struct rt_error *err)
 {
 	enum { TRIES = 4 };
-	struct handed handed = {.locks = NULL};
+	struct handed handed = {.entries = NULL};
 	enum rt_status status = load_once(trace, options, &handed, out, err);
 	/* Another way through the trace may show more of them; the last one stands as it is. */
 	for (int i = 1; !status && handed.grew && i < TRIES; i++) {

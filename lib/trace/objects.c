@@ -4,8 +4,10 @@
  * synchronisation itself, which have one number. Two such loads never conflict, so of a thread's loads between two
  * writes of the object the first and the last are enough: a write that is ordered with these is ordered with all.
  *
- * A lock that one thread takes and another releases is a semaphore with one token, and is loaded as that. Which locks
- * those are is known only when it happens, so the trace is then loaded again (loader.handed).
+ * A release by a thread that does not hold the lock is none, unless another thread takes the lock although its holder
+ * has not released it: then the hold was handed over. Such a hold protects nothing (its lock is in no lockset) but
+ * keeps its place: sections before it stay before it, and what takes the lock later comes after the release
+ * (threads.c). Which holds those are is known only when it happens, so the trace is then loaded again (loader.handed).
  *
  * An object that is made anew at the same address is another one, unless one thread alone has used it so far.
  */
@@ -211,41 +213,54 @@ void loader_new_objects(struct loader *l, uint64_t addr, uint64_t size)
 	}
 }
 
-/* Locks that are handed over */
+/* Holds that are handed over */
 
-struct handed_lock {
-	uint64_t addr;
+struct handed_entry {
+	uint64_t key;
 	UT_hash_handle hh;
 };
 
+static uint64_t handed_key(enum handed_part part, uint64_t what)
+{
+	return what << 2 | part;
+}
+
 void handed_release(struct handed *h)
 {
-	struct handed_lock *lock, *next;
-	HASH_ITER(hh, h->locks, lock, next)
+	struct handed_entry *entry, *next;
+	HASH_ITER(hh, h->entries, entry, next)
 	{
-		HASH_DELETE(hh, h->locks, lock);
-		free(lock);
+		HASH_DELETE(hh, h->entries, entry);
+		free(entry);
 	}
 }
 
-bool loader_is_handed(const struct loader *l, uint64_t addr)
+bool loader_is_handed(const struct loader *l, enum handed_part part, uint64_t what)
 {
-	struct handed_lock *lock = NULL;
-	if (l->handed->locks)
-		HASH_FIND(hh, l->handed->locks, &addr, sizeof addr, lock);
-	return lock;
+	struct handed_entry *entry = NULL;
+	uint64_t key = handed_key(part, what);
+	if (l->handed->entries)
+		HASH_FIND(hh, l->handed->entries, &key, sizeof key, entry);
+	return entry;
 }
 
-void loader_hand_over(struct loader *l, uint64_t addr)
+static void handed_add(struct loader *l, enum handed_part part, uint64_t what)
 {
-	if (loader_is_handed(l, addr))
+	if (loader_is_handed(l, part, what))
 		return;
-	struct handed_lock *lock = calloc(1, sizeof *lock);
-	if (!lock) {
+	struct handed_entry *entry = calloc(1, sizeof *entry);
+	if (!entry) {
 		l->failed = true;
 		return;
 	}
-	lock->addr = addr;
-	HASH_ADD(hh, l->handed->locks, addr, sizeof lock->addr, lock);
+	entry->key = handed_key(part, what);
+	HASH_ADD(hh, l->handed->entries, key, sizeof entry->key, entry);
 	l->handed->grew = true;
+}
+
+void loader_hand_over(struct loader *l, uint64_t addr, uint64_t acquire, uint64_t release)
+{
+	handed_add(l, HANDED_LOCK, addr);
+	handed_add(l, HANDED_ACQUIRE, acquire);
+	handed_add(l, HANDED_RELEASE, release);
 }

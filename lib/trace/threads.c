@@ -73,22 +73,23 @@ static void held_changed(struct loader *l, struct loader_thread *t)
 }
 
 /* Adds a lock, keeping them sorted by object. */
-static void held_add(struct loader *l, struct loader_thread *t, uint32_t object, uint32_t shared, uint32_t depth)
+static void held_add(struct loader *l, struct loader_thread *t, struct held_lock lock)
 {
 	if (!vec_reserve(&t->held, &t->held_capacity, (uint64_t)t->held_count + 1, sizeof *t->held)) {
 		l->failed = true;
 		return;
 	}
 	uint32_t i = t->held_count++;
-	for (; i && t->held[i - 1].object > object; i--)
+	for (; i && t->held[i - 1].object > lock.object; i--)
 		t->held[i] = t->held[i - 1];
-	t->held[i] = (struct held_lock){object, shared, depth};
+	t->held[i] = lock;
 	held_changed(l, t);
 }
 
 static void held_remove(struct loader *l, struct loader_thread *t, struct held_lock *lock)
 {
 	t->held_count--;
+	l->strays -= lock->stray != 0;
 	memmove(lock, lock + 1, (size_t)(t->held + t->held_count - lock) * sizeof *lock);
 	held_changed(l, t);
 }
@@ -165,87 +166,140 @@ static void function_leave(struct loader *l, struct loader_thread *t)
 	t->stale = true;
 }
 
-/* A lock that is handed over is loaded as a semaphore with one token. */
-static bool handed_over(struct loader *l, const struct rt_event *e, uint64_t lock, bool wait)
+/*
+ * Locks with holds that were handed over. Two annotations keep such a hold's place: GIVEN, from the releases that hand
+ * over to all later acquires; KEPT, from the other releases to the acquires whose hold is handed over.
+ */
+enum handed_order { ORDER_GIVEN, ORDER_KEPT };
+
+static void handed_push(struct loader *l, const struct rt_event *e, uint64_t lock, enum handed_order order, bool after)
 {
-	if (!loader_is_handed(l, lock))
+	/* Beyond all addresses and the objects of later forks. */
+	uint64_t addr = (UINT64_C(1) << 56) + 2 * lock + order;
+	struct rt_event annotation = *e;
+	annotation.op = after ? RT_OP_HB_AFTER : RT_OP_HB_BEFORE;
+	annotation.flags = 0;
+	loader_push(l, &annotation, loader_object(l, e, addr, OBJECT_ANNOTATION), 0, 0, true);
+}
+
+/* Before the lock is taken. True: the hold that begins is handed over. */
+static bool handed_acquire(struct loader *l, const struct rt_event *e, uint64_t lock)
+{
+	if (!loader_is_handed(l, HANDED_LOCK, lock))
 		return false;
-	struct rt_event token = *e;
-	token.op = wait ? RT_OP_SEM_WAIT : RT_OP_SEM_POST;
-	loader_push(l, &token, loader_object(l, e, lock, OBJECT_SEMAPHORE), 0, 0, true);
+	handed_push(l, e, lock, ORDER_GIVEN, true);
+	if (!loader_is_handed(l, HANDED_ACQUIRE, e->number))
+		return false;
+	handed_push(l, e, lock, ORDER_KEPT, true);
 	return true;
 }
 
-/* Does a thread hold the lock? Then one that does not and releases it has been handed it. */
-static bool held_by_any(const struct loader *l, uint32_t object)
+/* After the thread has released its own hold. */
+static void handed_released(struct loader *l, const struct rt_event *e, uint64_t lock)
 {
-	for (uint32_t i = 0; i < l->thread_count; i++)
-		if (held_find(&l->threads[i], object))
-			return true;
-	return false;
+	if (loader_is_handed(l, HANDED_LOCK, lock))
+		handed_push(l, e, lock, ORDER_KEPT, false);
+}
+
+/* The thread releases what it does not hold. If another one holds it, what comes next tells whether that hold is over.
+ */
+static void stray_release(struct loader *l, uint64_t number, uint32_t object)
+{
+	for (uint32_t i = 0; i < l->thread_count; i++) {
+		struct held_lock *held = held_find(&l->threads[i], object);
+		if (!held || held->stray)
+			continue;
+		held->stray = number;
+		l->strays++;
+		return;
+	}
+}
+
+/* The lock is taken: holds of it that would exclude that are over, if another thread has released them. */
+static void end_strays(struct loader *l, uint64_t lock, uint32_t object, bool shared)
+{
+	for (uint32_t i = 0; l->strays && i < l->thread_count; i++) {
+		struct loader_thread *t = &l->threads[i];
+		struct held_lock *held = held_find(t, object);
+		if (!held || !held->stray || (held->shared && shared))
+			continue;
+		loader_hand_over(l, lock, held->number, held->stray);
+		held_remove(l, t, held);
+		region_follow(l, i, t);
+	}
 }
 
 static void lock_acquire(struct loader *l, struct loader_thread *t, const struct rt_event *e)
 {
-	if (handed_over(l, e, e->addr, true))
-		return;
 	uint32_t object = loader_object(l, e, e->addr, OBJECT_LOCK);
+	bool shared = e->op == RT_OP_ACQUIRE_SHARED;
+	end_strays(l, e->addr, object, shared);
 	struct held_lock *held = held_find(t, object);
 	if (held) {
 		/* An inner level of a recursive lock is no event. */
 		held->depth++;
 		return;
 	}
-	held_add(l, t, object, e->op == RT_OP_ACQUIRE_SHARED, 1);
+	if (handed_acquire(l, e, e->addr)) {
+		struct rt_event release = *e;
+		release.op = RT_OP_RELEASE;
+		loader_push(l, e, object, 0, 0, true);
+		loader_push(l, &release, object, 0, shared ? MODEL_F_SHARED : 0, true);
+		return;
+	}
+	held_add(l, t, (struct held_lock){object, shared, 1, e->number, 0});
 	region_follow(l, e->thread, t);
 	loader_push(l, e, object, 0, 0, true);
 }
 
 static void lock_release(struct loader *l, struct loader_thread *t, const struct rt_event *e)
 {
-	if (handed_over(l, e, e->addr, false))
-		return;
 	uint32_t object = loader_object(l, e, e->addr, OBJECT_LOCK);
 	struct held_lock *held = held_find(t, object);
-	if (!held && e->flags & RT_F_OBJECT && held_by_any(l, object))
-		loader_hand_over(l, e->addr);
+	if (!held && loader_is_handed(l, HANDED_RELEASE, e->number))
+		handed_push(l, e, e->addr, ORDER_GIVEN, false);
+	else if (!held)
+		stray_release(l, e->number, object);
 	if (!held || --held->depth)
 		return;
 	uint8_t flags = held->shared ? MODEL_F_SHARED : 0;
 	held_remove(l, t, held);
 	region_follow(l, e->thread, t);
 	loader_push(l, e, object, 0, flags, true);
+	handed_released(l, e, e->addr);
 }
 
 static void wait_begin(struct loader *l, struct loader_thread *t, const struct rt_event *e)
 {
 	uint32_t condition = loader_object(l, e, e->addr, OBJECT_CONDITION);
-	bool handed = e->arg && loader_is_handed(l, e->arg);
-	uint32_t mutex = e->arg && !handed ? loader_object(l, e, e->arg, OBJECT_LOCK) : MODEL_NONE;
+	uint32_t mutex = e->arg ? loader_object(l, e, e->arg, OBJECT_LOCK) : MODEL_NONE;
 	struct held_lock *held = held_find(t, mutex);
 	t->wait_depth = held ? held->depth : 1;
 	if (held)
 		held_remove(l, t, held);
+	else if (e->arg && loader_is_handed(l, HANDED_LOCK, e->arg))
+		mutex = MODEL_NONE;
 	region_cut(l, e->thread, t);
 	region_follow(l, e->thread, t);
 	loader_arg(l, loader_push(l, e, condition, 0, 0, true), mutex);
-	if (handed)
-		handed_over(l, e, e->arg, false);
+	if (held)
+		handed_released(l, e, e->arg);
 }
 
 static void wait_end(struct loader *l, struct loader_thread *t, const struct rt_event *e)
 {
 	uint32_t condition = loader_object(l, e, e->addr, OBJECT_CONDITION);
-	bool handed = e->arg && loader_is_handed(l, e->arg);
-	uint32_t mutex = e->arg && !handed ? loader_object(l, e, e->arg, OBJECT_LOCK) : MODEL_NONE;
+	uint32_t mutex = e->arg ? loader_object(l, e, e->arg, OBJECT_LOCK) : MODEL_NONE;
+	if (mutex != MODEL_NONE)
+		end_strays(l, e->arg, mutex, false);
+	if (mutex != MODEL_NONE && handed_acquire(l, e, e->arg))
+		mutex = MODEL_NONE;
 	if (mutex != MODEL_NONE && !held_find(t, mutex))
-		held_add(l, t, mutex, 0, t->wait_depth ? t->wait_depth : 1);
+		held_add(l, t, (struct held_lock){mutex, 0, t->wait_depth ? t->wait_depth : 1, e->number, 0});
 	t->wait_depth = 0;
 	region_cut(l, e->thread, t);
 	region_follow(l, e->thread, t);
 	loader_arg(l, loader_push(l, e, condition, 0, 0, true), mutex);
-	if (handed)
-		handed_over(l, e, e->arg, true);
 }
 
 /* The annotation object that stands for the later forks of a thread: no event's object has such an address. */

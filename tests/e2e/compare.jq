@@ -28,10 +28,14 @@ def expectations:
 	   | if .usual + .tolerated - verdicts != [] or (.usual | length) == 0 or (.at | length) < 2
 	     then error("cannot understand '\(.text)'") else . end];
 
+# Where an event is: its innermost frame in the program's own source, if it has one.
+def place: first(.stack[]? | select((.file // "" | split("/") | last) == $name)) // .source;
+
 def findings:
 	[.anomalies[] | . as $a
-	 | {kind, pattern, verdict, variable: (.variable.name // "?"),
-	    at: [.events[].source | "\(.file // "?" | split("/") | last):\(.line // 0)"] | positions($a.kind)}];
+	 | {kind, pattern, verdict,
+	    variable: (if .kind == "deadlock" then [.events[].lock] | sort | join(",") else .variable.name // "?" end),
+	    at: [.events[] | place | "\(.file // "?" | split("/") | last):\(.line // 0)"] | positions($a.kind)}];
 
 def matches($e): .kind == $e.kind and .at == $e.at
 	and (.variable as $v | $e.variable | if endswith("*") then .[:-1] as $p | $v | startswith($p) else . == $v end);

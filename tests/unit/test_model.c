@@ -444,17 +444,43 @@ START_TEST(a_lock_made_anew_and_used_by_another_thread_is_another_lock)
 }
 END_TEST
 
-START_TEST(a_lock_released_by_another_thread_than_its_holder_is_a_semaphore)
+/* The number of events kept with this number and operation. */
+static uint32_t kept_as(const struct model *m, uint32_t number, unsigned op)
 {
-	struct model *m = LOAD(2, FORK(0, 1), USE(0, ACQUIRE, 64), USE(1, RELEASE, 64), USE(0, ACQUIRE, 64));
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < m->event_count; i++)
+		n += m->events[i].number == number && model_op(m, i) == op;
+	return n;
+}
+
+START_TEST(a_hold_that_another_thread_ends_protects_nothing_and_comes_before_the_next)
+{
+	struct model *m = LOAD(2, FORK(0, 1), ACQ(0, 64), REL(1, 64), ACQ(0, 64), WRITE(0, 80, 4), REL(0, 64));
 	check_model(m);
-	ck_assert_uint_eq(model_op(m, kept(m, 2)), RT_OP_SEM_WAIT);
-	ck_assert_uint_eq(model_op(m, kept(m, 3)), RT_OP_SEM_POST);
-	ck_assert_uint_eq(model_op(m, kept(m, 4)), RT_OP_SEM_WAIT);
+	ck_assert_uint_eq(kept_as(m, 2, RT_OP_ACQUIRE), 1);
+	ck_assert_uint_eq(kept_as(m, 2, RT_OP_RELEASE), 1);
 	ck_assert_uint_eq(lock_count(m, 2), 0);
+	ck_assert_uint_eq(kept_as(m, 3, RT_OP_HB_BEFORE), 1);
+	ck_assert_uint_eq(kept_as(m, 3, RT_OP_RELEASE), 0);
+	ck_assert_uint_eq(kept_as(m, 4, RT_OP_HB_AFTER), 1);
+	ck_assert_uint_eq(kept_as(m, 4, RT_OP_ACQUIRE), 1);
+	ck_assert_uint_eq(kept_as(m, 6, RT_OP_RELEASE), 1);
 	model_free(m);
-	m = LOAD(2, FORK(0, 1), USE(1, RELEASE, 64), USE(0, ACQUIRE, 64)); /* taken before the trace began */
+}
+END_TEST
+
+START_TEST(a_release_without_a_hold_is_none)
+{
+	struct model *m =
+	    LOAD(2, FORK(0, 1), USE(1, RELEASE, 64), USE(0, ACQUIRE, 64)); /* taken before the trace began */
 	ck_assert_uint_eq(model_op(m, kept(m, 3)), RT_OP_ACQUIRE);
+	model_free(m);
+	m = LOAD(2, FORK(0, 1), ACQ(0, 64), REL(1, 64), WRITE(0, 80, 4), REL(0, 64), ACQ(1, 64), WRITE(1, 80, 4),
+	         REL(1, 64));
+	check_model(m);
+	ck_assert_uint_eq(kept(m, 3), MODEL_NONE);
+	ck_assert_uint_eq(lock_count(m, 4), 1);
+	ck_assert_uint_eq(kept_as(m, 5, RT_OP_RELEASE), 1);
 	model_free(m);
 }
 END_TEST
@@ -487,7 +513,8 @@ Suite *model_suite(void)
 	tcase_add_test(c, calls_on_a_lock_read_its_memory_if_somebody_writes_it);
 	tcase_add_test(c, of_a_threads_calls_on_a_lock_the_first_and_the_last_before_a_write_are_reads);
 	tcase_add_test(c, a_lock_made_anew_and_used_by_another_thread_is_another_lock);
-	tcase_add_test(c, a_lock_released_by_another_thread_than_its_holder_is_a_semaphore);
+	tcase_add_test(c, a_hold_that_another_thread_ends_protects_nothing_and_comes_before_the_next);
+	tcase_add_test(c, a_release_without_a_hold_is_none);
 	tcase_add_loop_test(c, no_events_whatever_do_harm, 0, 6);
 	suite_add_tcase(s, c);
 	return s;
