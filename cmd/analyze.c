@@ -28,6 +28,7 @@ enum {
 	OPT_FAIL_ON,
 	OPT_PATTERN,
 	OPT_REGIONS,
+	OPT_MODEL,
 	OPT_BUDGET,
 	OPT_GUESS,
 	OPT_EXHAUSTIVE,
@@ -77,6 +78,10 @@ static const struct argp_option options[] = {
      0},
     {"regions", OPT_REGIONS, "WHAT", 0,
      "What is to be atomic: critical sections (locks, the default), functions or annotated regions", 0},
+    {"model", OPT_MODEL, "MODEL", 0,
+     "What is observed: c11, what the happens-before of C and C++ leaves unordered in the recorded run; or sc, what "
+     "every sequentially consistent reading of it does; the trace's own if not given",
+     0},
     {"budget", OPT_BUDGET, "N[,TOTAL]", 0,
      "Let the provers execute N events for one candidate, and TOTAL for all (500000,50000000)", 0},
     {"guess", OPT_GUESS, NULL, 0, "Give what is only predicted the schedule that PECAN makes, though it is not valid",
@@ -122,6 +127,11 @@ static const char *regions_at(int i)
 	static const char *const names[] = {
 	    [REGIONS_LOCKS] = "locks", [REGIONS_FUNCTIONS] = "functions", [REGIONS_ANNOTATED] = "annotated"};
 	return i < 3 ? names[i] : NULL;
+}
+
+static const char *model_at(int i)
+{
+	return i < RT_MODELS ? rt_model_name((enum rt_memory_model)i) : NULL;
 }
 
 /* Place of a name in its table; ends the program with a message that names what there is. */
@@ -251,6 +261,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return add_pattern(state, s, arg);
 	case OPT_REGIONS:
 		s->analysis.model.regions = (enum model_regions)find_whole(state, "a kind of region", arg, regions_at);
+		return 0;
+	case OPT_MODEL:
+		s->analysis.memory_model = (enum rt_memory_model)find_whole(state, "a model", arg, model_at);
+		s->analysis.set_memory_model = true;
 		return 0;
 	case OPT_BUDGET:
 		parse_budget(state, &s->analysis.prove, arg);

@@ -158,6 +158,8 @@ static int print_json(const struct rt_trace_info *info, const uint64_t kinds[RT_
 		json_object_set_new(all, "vary", json_number(info->vary));
 	if (all && info->warning_count)
 		json_object_set_new(all, "warnings", json_warnings(info));
+	if (all)
+		json_object_set_new(all, "model", json_string(rt_model_name(info->model)));
 	if (!all) {
 		fputs("racetrace: no memory to write JSON\n", stderr);
 		return EXIT_INPUT;
@@ -211,6 +213,7 @@ static void print_text(const struct rt_trace_info *info, const uint64_t kinds[RT
 		printf("lost       %" PRIu64 "\n", info->lost);
 	printf("bytes      %" PRIu64 " (%.2f an event)\n", info->file_bytes, bytes_per_event(info));
 	printf("order      %s\n", info->exact ? "exact" : "stamped");
+	printf("model      %s\n", rt_model_name(info->model));
 	if (info->vary)
 		printf("vary       %" PRIu32 "\n", info->vary);
 	if (info->complete)

@@ -83,6 +83,7 @@ enum rt_status rt_export_file(struct rt_trace *trace, const char *path, struct r
 	struct rt_writer_options options = {.command = info->command,
 	                                    .pid = info->pid,
 	                                    .exact = info->exact,
+	                                    .model = info->model,
 	                                    .sync_only = info->sync_only,
 	                                    .zeroed = info->zeroed,
 	                                    .vary = info->vary};

@@ -242,6 +242,8 @@ static enum rt_status put_header(struct rt_jsonl_writer *w, bool whole, bool uni
 	failed |= json_object_set_new(h, "duration_ns", number(info->duration_ns));
 	failed |= json_object_set_new(h, "pid", number(info->pid));
 	failed |= json_object_set_new(h, "order", json_string(info->exact ? "exact" : "stamped"));
+	if (info->model != RT_MODEL_SC)
+		failed |= json_object_set_new(h, "model", json_string(rt_model_name(info->model)));
 	if (info->sync_only)
 		failed |= json_object_set_new(h, "sync_only", json_true());
 	if (info->vary)

@@ -234,6 +234,19 @@ static enum rt_status parse_threads(struct jsonl_parser *p, const json_t *thread
 	return parse_parents(p, threads);
 }
 
+/* Without the key: sequentially consistent, as what is written by hand or of another tool. */
+static enum rt_status parse_model(struct jsonl_parser *p, const json_t *model)
+{
+	const char *name = json_string_value(model);
+	p->j->trace.info.model = RT_MODEL_SC;
+	for (int i = 0; i < RT_MODELS; i++)
+		if (name && !strcmp(name, rt_model_name((enum rt_memory_model)i))) {
+			p->j->trace.info.model = (enum rt_memory_model)i;
+			return RT_OK;
+		}
+	return model ? jsonl_fail(p, "'model' is neither \"c11\" nor \"sc\"") : RT_OK;
+}
+
 enum rt_status jsonl_header(struct jsonl_parser *p, const json_t *header)
 {
 	struct rt_trace_info *info = &p->j->trace.info;
@@ -249,6 +262,7 @@ enum rt_status jsonl_header(struct jsonl_parser *p, const json_t *header)
 	info->complete = !json_is_false(jsonl_get(header, "complete"));
 	p->declared_lost = jsonl_get(header, "lost") != NULL;
 	if ((status = jsonl_text(p, header, "incomplete_why", &info->incomplete_why)) ||
+	    (status = parse_model(p, jsonl_get(header, "model"))) ||
 	    (status = parse_command(p, jsonl_get(header, "command"))) ||
 	    (status = parse_exit(p, jsonl_get(header, "exit"))) ||
 	    (status = jsonl_number(p, header, "duration_ns", UINT64_MAX, &info->duration_ns)) ||

@@ -76,6 +76,7 @@ static enum rt_status std_open(int fd, const char *path, const struct rt_trace_o
 		close(fd);
 		return rt_error_set(err, RT_EMEMORY, "no memory to open '%s'", path);
 	}
+	std->trace.info.model = RT_MODEL_SC;
 	std->trace.info.exact = std->trace.info.complete = std->trace.info.zeroed = true;
 	enum rt_status status = std_parse(std, fd, path, options, err);
 	if (status) {

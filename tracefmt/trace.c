@@ -56,6 +56,11 @@ enum rt_status rt_trace_open(const char *path, struct rt_trace **out, struct rt_
 	return rt_trace_open_as(path, &(struct rt_trace_options){0}, out, err);
 }
 
+const char *rt_model_name(enum rt_memory_model model)
+{
+	return model == RT_MODEL_C11 ? "c11" : "sc";
+}
+
 void rt_trace_free(struct rt_trace *trace)
 {
 	if (!trace)

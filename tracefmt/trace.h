@@ -18,6 +18,9 @@ struct rt_trace;
 /* Why the recorded program ended. */
 enum rt_exit_kind { RT_EXIT_UNKNOWN, RT_EXIT_STATUS, RT_EXIT_SIGNAL };
 
+/* What a data race is by: the happens-before of C11 and C++11, or sequential consistency. */
+enum rt_memory_model { RT_MODEL_C11, RT_MODEL_SC, RT_MODELS };
+
 struct rt_thread {
 	const char *name;  /* by birth: "main", "main.1", "main.1.2"; STD: as in the file. Never NULL */
 	const char *label; /* what the program called it (pthread_setname_np), or NULL */
@@ -49,6 +52,7 @@ struct rt_trace_info {
 	uint32_t thread_count;
 	const struct rt_thread *threads;
 	bool exact;                 /* order is exact (serial recording, STD); else stamped */
+	enum rt_memory_model model; /* C11 of a recorded program, SC of STD */
 	bool sync_only;             /* of a program that was not instrumented: plain accesses are not in it */
 	bool zeroed;                /* memory that nothing was written to is known to hold 0 (STD) */
 	uint32_t vary;              /* seed by which the recorder delayed new threads; 0: it did not */
@@ -121,6 +125,9 @@ enum rt_status rt_trace_open_as(const char *path, const struct rt_trace_options 
 /* The same for what rt_input_open has opened; takes fd, whatever it returns. path is for messages and reports. */
 enum rt_status rt_trace_open_input(int fd, const char *path, const struct rt_trace_options *options,
                                    struct rt_trace **out, struct rt_error *err);
+/* "c11"; also how JSON lines and --model spell it. */
+const char *rt_model_name(enum rt_memory_model model);
+
 /* Frees it; NULL is allowed. */
 void rt_trace_free(struct rt_trace *trace);
 

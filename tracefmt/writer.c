@@ -148,12 +148,14 @@ static enum rt_status write_head(struct rt_writer *w, const struct rt_writer_opt
 	for (size_t i = 0; i < argc; i++)
 		put_string(&w->raw, options->command[i]);
 	/* Each stands behind those before it, and is left out where it and all behind it are 0. */
-	if (options->zeroed || options->sync_only || options->vary)
+	if (options->zeroed || options->sync_only || options->vary || options->model)
 		rt_bytes_varint(&w->raw, options->zeroed);
-	if (options->sync_only || options->vary)
+	if (options->sync_only || options->vary || options->model)
 		rt_bytes_varint(&w->raw, options->sync_only);
-	if (options->vary)
+	if (options->vary || options->model)
 		rt_bytes_varint(&w->raw, options->vary);
+	if (options->model)
+		rt_bytes_varint(&w->raw, options->model);
 	struct rt_block block = {.kind = RT_BLOCK_HEAD};
 	return write_block(w, &block, err);
 }

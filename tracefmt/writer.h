@@ -14,12 +14,13 @@ struct rt_writer;
 struct rt_writer_options {
 	const char *const *command; /* NULL-terminated, or NULL */
 	uint64_t pid;
-	bool exact;     /* order is exact */
-	bool sync_only; /* plain accesses were not recorded */
-	bool zeroed;    /* memory begins as 0 */
-	bool recording; /* a long run: RT_OUTPUT_LONG */
-	uint32_t vary;  /* seed by which threads were delayed; 0: they were not */
-	int level;      /* zstd level; 0: the default, 1 */
+	bool exact;                 /* order is exact */
+	enum rt_memory_model model; /* C11 of what is recorded */
+	bool sync_only;             /* plain accesses were not recorded */
+	bool zeroed;                /* memory begins as 0 */
+	bool recording;             /* a long run: RT_OUTPUT_LONG */
+	uint32_t vary;              /* seed by which threads were delayed; 0: they were not */
+	int level;                  /* zstd level; 0: the default, 1 */
 };
 
 /* Creates the file (output.h), which has its name when rt_writer_finish has ended it. On RT_OK *out is owned by the

@@ -476,6 +476,7 @@ static void put_trace(struct writing *j)
 	jw_number(w, "lost", info->lost);
 	put_threads(j, "threads");
 	jw_text(w, "order", info->exact ? "exact" : "stamped");
+	jw_text(w, "model", rt_model_name(j->r->analysis->memory_model));
 	jw_bool(w, "complete", info->complete);
 	if (!info->complete)
 		jw_text(w, "incomplete_why", info->incomplete_why);

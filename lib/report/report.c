@@ -144,6 +144,8 @@ static int compare_entries(const void *a, const void *b)
 		return p->kind < q->kind ? -1 : 1;
 	if (p->verdict != q->verdict)
 		return p->verdict > q->verdict ? -1 : 1;
+	if (p->follows != q->follows)
+		return p->follows ? 1 : -1;
 	if (x->rank.value < y->rank.value || x->rank.value > y->rank.value)
 		return x->rank.value > y->rank.value ? -1 : 1;
 	for (uint32_t i = 0; i < p->event_count && i < q->event_count; i++)

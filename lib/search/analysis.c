@@ -235,12 +235,14 @@ enum rt_status analysis_run(struct rt_trace *trace, const struct analysis_option
 		return rt_error_set(err, RT_EMEMORY, "no memory to analyze the trace");
 	a->trace = trace;
 	a->schedule_bound = options->schedule_steps ? options->schedule_steps : SCHEDULE_STEPS;
+	a->memory_model = options->set_memory_model ? options->memory_model : rt_trace_info(trace)->model;
 	struct search_lazy lazy = {.order_results = a->order_results,
 	                           .limits = &a->limits,
 	                           .options = options->unproved ? NULL : &options->prove};
 	struct search_context c = {.lazy = &lazy,
 	                           .hb = order_find("hb"),
 	                           .shb = order_find("shb"),
+	                           .c11 = a->memory_model == RT_MODEL_C11,
 	                           .every = options->every,
 	                           .asked = options->asked,
 	                           .user = options->user};

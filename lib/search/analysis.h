@@ -23,6 +23,8 @@ struct analysis_options {
 	uint32_t jobs;           /* so many processes decide what was found; 0, 1: this one */
 	struct prove_options prove;
 	struct model_options model;
+	bool set_memory_model; /* by memory_model, whatever the trace says */
+	enum rt_memory_model memory_model;
 	void (*step)(enum analysis_step step, void *arg); /* called as each step begins; NULL: not */
 	void *step_arg;
 };
@@ -42,6 +44,7 @@ struct analysis {
 	    *order_results[32];        /* by orders[] index; NULL: did not run, such as when nothing was found */
 	struct anomaly_list anomalies; /* sorted: kind, then verdict and rank, then position; stable */
 	uint32_t kinds;                /* bit i: enum anomaly_kind i was searched for */
+	enum rt_memory_model memory_model;
 	uint64_t summary[ANOMALY_KINDS][VERDICTS];
 	struct search_limits limits;
 	struct prove_counts proofs;

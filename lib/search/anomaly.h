@@ -41,6 +41,7 @@ struct anomaly {
 	const char *pattern; /* "w-r"; borrowed from the pattern table */
 	enum verdict verdict;
 	enum witness_kind witness;
+	bool follows;              /* observed, and shb orders it: another race or a relaxed atomic does */
 	uint32_t orders_run;       /* bit i: orders[i] was asked about the instance */
 	uint32_t orders_unordered; /* bit i: orders[i] leaves it unordered */
 	uint64_t count;            /* pairs (tuples) of events that share these source positions */

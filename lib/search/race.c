@@ -259,10 +259,13 @@ static bool give_instances(struct anomaly *a, const struct instances *n)
 static void add_pair(struct search *s, uint32_t e1, uint32_t e2, uint64_t count, int rank, const char *pattern,
                      const struct race *race)
 {
+	/* By the standards of C and C++ happens-before alone says what a data race is. */
+	bool observed = rank == RANK_SHB || (rank == RANK_HB && s->context->c11);
 	struct anomaly a = {.kind = ANOMALY_RACE,
 	                    .pattern = pattern,
-	                    .verdict = rank == RANK_SHB ? VERDICT_OBSERVED : VERDICT_PREDICTED,
-	                    .witness = rank == RANK_SHB ? WITNESS_RECORDED : WITNESS_NONE,
+	                    .verdict = observed ? VERDICT_OBSERVED : VERDICT_PREDICTED,
+	                    .witness = observed ? WITNESS_RECORDED : WITNESS_NONE,
+	                    .follows = observed && rank == RANK_HB,
 	                    .count = count,
 	                    .ruled_out = race ? race->ruled_out : 0,
 	                    .event_count = 2,

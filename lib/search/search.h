@@ -25,6 +25,7 @@ struct search_context {
 	const struct segment_order *por;
 	struct search_lazy *lazy;
 	int hb, shb;    /* orders[] indices */
+	bool c11;       /* happens-before alone says what is observed */
 	bool every;     /* one anomaly a tuple of events */
 	size_t most;    /* so many races one by one at most; 0: as many as memory may hold */
 	uint64_t asked; /* see analysis_options */

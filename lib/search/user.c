@@ -121,7 +121,8 @@ static void match_race(struct search *s)
 	if (!model_conflict(s->m, e1, e2) || before(s, low, 0, high) ||
 	    model_locksets_exclude(s->m, model_lockset_of(s->m, e1), model_lockset_of(s->m, e2)))
 		return;
-	bool observed = search_unordered(s->context, s->context->shb, low, high);
+	int order = s->context->c11 ? s->context->hb : s->context->shb;
+	bool observed = search_unordered(s->context, order, low, high);
 	if (s->context->every) {
 		found_every(&s->found, s->p, s->events, observed);
 		return;

@@ -480,7 +480,10 @@ static enum rt_status ask(struct provers *p, struct candidate *c, uint32_t i, un
 	struct goal goal = instance(&c->asked, i);
 	struct outcome o;
 	p->more_instances = i + 1 < c->instances;
-	enum rt_status status = decide_instance(p, &goal, a->verdict == VERDICT_OBSERVED, asked, &o, err);
+	/* What follows from another race is in the recorded run, and yet that is no schedule with its events side by
+	 * side. */
+	bool recorded = a->verdict == VERDICT_OBSERVED && !a->follows;
+	enum rt_status status = decide_instance(p, &goal, recorded, asked, &o, err);
 	/* The first witness that leans on nothing is the one wanted; until then, any. */
 	if (!status && o.answer == SEARCH_FOUND && (!a->schedule || !o.leans))
 		status = adopt(a, &goal, &o, err);

@@ -107,7 +107,7 @@ struct base {
 struct derived final : base {
 	~derived() override
 	{
-		sink = 1;
+		sink = 1; // @sunk
 	}
 	long kind() override
 	{

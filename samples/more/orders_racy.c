@@ -88,7 +88,7 @@ static int told(atomic_int *flag)
 {
 	return RACE_FREE ? LOAD(acquire) : plain; /* @told */
 }
-PUBLISHED(by_volatile, say(flag), told(flag))
+PUBLISHED(by_volatile, say(flag), told(flag)) /* @by_volatile */
 static atomic_int mixed;
 static void *mixed_use(void *second)
 {

@@ -77,6 +77,7 @@ static inline struct rt_trace *memory_trace(struct memory_trace *t, const struct
 	                                      .thread_count = threads,
 	                                      .threads = t->threads,
 	                                      .exact = true,
+	                                      .model = RT_MODEL_SC,
 	                                      .complete = true};
 	t->events = events;
 	t->count = count;

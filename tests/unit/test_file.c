@@ -371,7 +371,10 @@ END_TEST
 
 START_TEST(what_is_known_of_all_memory_reads_back)
 {
-	struct rt_writer_options options = {.zeroed = _i & 1, .sync_only = _i & 2, .vary = _i & 4 ? UINT32_MAX : 0};
+	struct rt_writer_options options = {.zeroed = _i & 1,
+	                                    .sync_only = _i & 2,
+	                                    .vary = _i & 4 ? UINT32_MAX : 0,
+	                                    .model = _i & 8 ? RT_MODEL_SC : RT_MODEL_C11};
 	const char *const command[] = {"./app", NULL};
 	struct rt_writer *w;
 	options.command = _i & 4 ? command : NULL;
@@ -382,6 +385,7 @@ START_TEST(what_is_known_of_all_memory_reads_back)
 	ck_assert_int_eq(info->zeroed, options.zeroed);
 	ck_assert_int_eq(info->sync_only, options.sync_only);
 	ck_assert_uint_eq(info->vary, options.vary);
+	ck_assert_int_eq(info->model, options.model);
 	ck_assert_int_eq(info->command != NULL, options.command != NULL);
 	rt_trace_free(trace);
 }
@@ -629,7 +633,7 @@ Suite *file_suite(void)
 	tcase_add_test(c, a_trace_without_events_is_whole);
 	tcase_add_test(c, cut_at_any_byte_it_reads_up_to_the_cut_and_says_so);
 	tcase_add_test(c, no_damaged_byte_makes_up_events);
-	tcase_add_loop_test(c, what_is_known_of_all_memory_reads_back, 0, 8);
+	tcase_add_loop_test(c, what_is_known_of_all_memory_reads_back, 0, 16);
 	tcase_add_test(c, a_newer_major_version_is_refused_by_name);
 	tcase_add_test(c, symbols_name_positions_members_and_objects);
 	tcase_add_test(c, a_failed_write_is_reported_and_leaves_nothing);

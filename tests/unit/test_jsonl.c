@@ -97,6 +97,7 @@ static void make(struct made *m)
 	                                       .left_out = 3 + (UINT64_C(1) << 50),
 	                                       .lost = 5,
 	                                       .vary = UINT32_MAX,
+	                                       .model = RT_MODEL_C11,
 	                                       .thread_count = 3,
 	                                       .threads = made_threads,
 	                                       .complete = false,
@@ -195,6 +196,7 @@ START_TEST(what_is_known_of_the_run_survives)
 	ck_assert_uint_eq(a->left_out, b->left_out);
 	ck_assert_uint_eq(a->lost, b->lost);
 	ck_assert_uint_eq(a->vary, b->vary);
+	ck_assert_int_eq(a->model, b->model);
 	ck_assert(!b->exact && !b->complete);
 	same_text(a->incomplete_why, b->incomplete_why);
 	ck_assert_uint_eq(b->thread_count, 3);
@@ -277,6 +279,7 @@ START_TEST(what_a_hand_leaves_out_has_defaults)
 	ck_assert_uint_eq(scratch_events(trace, e, ROOM), 4);
 	const struct rt_trace_info *info = rt_trace_info(trace);
 	ck_assert(info->exact && info->complete);
+	ck_assert_int_eq(info->model, RT_MODEL_SC);
 	ck_assert_uint_eq(info->thread_count, 2);
 	ck_assert_str_eq(info->threads[0].name, "main");
 	ck_assert_str_eq(info->threads[1].name, "child");

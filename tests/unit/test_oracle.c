@@ -19,6 +19,9 @@ static void stretch_threads(struct oracle_trace *t, uint32_t stretch)
 	}
 }
 
+static enum rt_memory_model model = RT_MODEL_SC; /* of what is analyzed */
+static uint64_t follow;                          /* races observed that shb orders */
+
 static struct analysis *analyze(const struct oracle_trace *original, struct memory_trace *memory, bool every,
                                 bool prove)
 {
@@ -31,6 +34,7 @@ static struct analysis *analyze(const struct oracle_trace *original, struct memo
 	struct analysis_options options = {.every = every, .unproved = !prove, .kinds = 1u << ANOMALY_RACE};
 	struct rt_error err = {0};
 	struct rt_trace *trace = memory_trace(memory, t->events, (size_t)t->count, (uint32_t)t->threads * stretch);
+	trace->info.model = model;
 	if (analysis_run(trace, &options, &a, &err))
 		ck_abort_msg("%s", err.message);
 	return a;
@@ -212,6 +216,27 @@ static void check_verdicts(const struct oracle_trace *t, struct oracle *o)
 	analysis_free(a);
 }
 
+/* By the language's model what is observed is what happens-before leaves unordered, proved or not. */
+static uint64_t check_observed(const struct oracle_trace *t, struct oracle *o)
+{
+	struct memory_trace memory;
+	uint64_t following = 0;
+	model = RT_MODEL_C11;
+	struct analysis *a = analyze(t, &memory, true, true);
+	model = RT_MODEL_SC;
+	for (size_t i = 0; i < a->anomalies.count; i++) {
+		const struct anomaly *r = &a->anomalies.items[i];
+		int e1 = place(a->model, r->events[0]), e2 = place(a->model, r->events[1]);
+		if ((r->verdict == VERDICT_OBSERVED) != o->hb[e1][e2])
+			ck_abort_msg("(%d, %d) is %s in\n%s", e1 + 1, e2 + 1, verdict_name(r->verdict), random_text(t));
+		if (r->schedule && !accepted(t, a->model, r))
+			ck_abort_msg("(%d, %d): a wrong witness in\n%s", e1 + 1, e2 + 1, random_text(t));
+		following += r->verdict == VERDICT_OBSERVED && !o->shb[e1][e2];
+	}
+	analysis_free(a);
+	return following;
+}
+
 /* Is some pair of these source positions predictable? */
 static bool some_predictable(const struct oracle_trace *t, const struct oracle *o, const struct anomaly *r,
                              uint64_t pc1, uint64_t pc2)
@@ -264,6 +289,7 @@ static int check_trace(const struct oracle_trace *t)
 	check_counts(t, o.hybrid);
 	check_verdicts(t, &o);
 	check_folded_verdicts(t, &o);
+	follow += check_observed(t, &o);
 	for (int i = 0; i < t->count; i++)
 		for (int j = i + 1; j < t->count; j++)
 			pairs += o.shb[i][j] + o.predictable[i][j] + o.hybrid[i][j];
@@ -298,6 +324,7 @@ START_TEST(orders_are_what_their_definitions_say_and_the_laws_hold)
 		pairs += check_trace(&t);
 	}
 	ck_assert_int_gt(pairs, 0);
+	ck_assert_uint_gt(follow, 0);
 }
 END_TEST
 

@@ -100,6 +100,7 @@ START_TEST(threads_are_numbered_as_they_are_met_and_born_by_fork)
 	ck_assert_uint_eq(info->threads[0].events, 3);
 	ck_assert_uint_eq(info->threads[1].events, 0);
 	ck_assert(info->exact && info->complete);
+	ck_assert_int_eq(info->model, RT_MODEL_SC);
 	rt_trace_free(trace);
 }
 END_TEST
