@@ -144,6 +144,7 @@ static enum rt_status decide_all(struct analysis *a, const struct analysis_optio
 		status = provers_precede(provers, &a->anomalies, err);
 	if (provers && !status)
 		status = prove_all(a, options->jobs, provers, err);
+	hidden_cap(c->hidden, c, &a->anomalies);
 	if (!status && visits && !options->every)
 		anomaly_list_fold_races(&a->anomalies, a->model);
 	for (size_t i = 0; !status && i < a->anomalies.count; i++) {
@@ -247,6 +248,7 @@ enum rt_status analysis_run(struct rt_trace *trace, const struct analysis_option
 	                           .asked = options->asked,
 	                           .user = options->user};
 	int hybrid = order_find("hybrid");
+	struct hidden *hidden = NULL;
 	begin(options, ANALYSIS_LOAD);
 	enum rt_status status = model_load(trace, &options->model, &a->model, err);
 	if (!status)
@@ -254,6 +256,10 @@ enum rt_status analysis_run(struct rt_trace *trace, const struct analysis_option
 	if (!status) {
 		c.m = a->model;
 		c.por = hybrid_por(a->order_results[hybrid]);
+		status = hidden_load(a->model, &hidden, err);
+		c.hidden = hidden;
+	}
+	if (!status) {
 		status = search_all(a, options, &c, err);
 	}
 	begin(options, ANALYSIS_DONE);
@@ -261,6 +267,7 @@ enum rt_status analysis_run(struct rt_trace *trace, const struct analysis_option
 	if (lazy.unforced)
 		trf_release(lazy.unforced);
 	free(lazy.unforced);
+	hidden_free(hidden);
 	if (status) {
 		analysis_free(a);
 		return status;

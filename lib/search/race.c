@@ -212,6 +212,8 @@ static const char *pattern_of(unsigned op1, unsigned op2)
 
 static int rank_of_pair(const struct search *s, uint32_t e1, uint32_t e2)
 {
+	if (hidden_between(s->context->hidden, s->context, e1, e2))
+		return RANK_HYBRID;
 	if (search_unordered(s->context, s->context->shb, e1, e2))
 		return RANK_SHB;
 	return search_unordered(s->context, s->context->hb, e1, e2) ? RANK_HB : RANK_HYBRID;

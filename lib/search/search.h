@@ -4,6 +4,7 @@
 
 #include "lib/order/trf.h"
 #include "lib/search/analysis.h"
+#include "lib/search/hidden.h"
 
 /*
  * What only a candidate asks for, and so is worked out at the first one: on many traces there is none. Failures are
@@ -30,6 +31,7 @@ struct search_context {
 	size_t most;    /* so many races one by one at most; 0: as many as memory may hold */
 	uint64_t asked; /* see analysis_options */
 	const struct pattern *user;
+	const struct hidden *hidden; /* NULL: the trace has none */
 };
 
 /* The order's result; NULL on failure. */

@@ -274,6 +274,7 @@ static enum rt_status write_atomics(struct resolver *r, struct rt_writer *w, str
 {
 	const char *shown[NAMES_SHOWN];
 	size_t names = 0;
+	bool more = false;
 	struct hidden_atomics a = {0};
 	enum rt_status status = hidden_atomics_find(&a, &r->debug, err);
 	for (size_t i = 0; i < a.count && !status; i++) {
@@ -286,12 +287,17 @@ static enum rt_status write_atomics(struct resolver *r, struct rt_writer *w, str
 		                                  .module = item->image->base,
 		                                  .may_lock = item->may_lock};
 		status = rt_writer_hidden_atomic(w, &hidden, err);
+		const char *name = hidden.function ? hidden.function : hidden.module;
 		size_t k = 0;
-		while (hidden.function && k < names && strcmp(shown[k], hidden.function) != 0)
+		while (k < names && strcmp(shown[k], name) != 0)
 			k++;
-		if (hidden.function && k == names && names < NAMES_SHOWN && add_name(&r->hidden, hidden.function))
-			shown[names++] = hidden.function;
+		if (k == NAMES_SHOWN)
+			more = true;
+		else if (k == names && add_name(&r->hidden, name))
+			shown[names++] = name;
 	}
+	if (more)
+		add_name(&r->hidden, "...");
 	hidden_atomics_release(&a);
 	return status;
 }

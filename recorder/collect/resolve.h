@@ -21,7 +21,7 @@ void resolver_free(struct resolver *r);
  */
 size_t resolver_frames(struct resolver *r, uint64_t pc, struct rt_frame frames[RESOLVE_FRAMES_MAX]);
 
-/* Names of the functions with atomic instructions that are no events, such as "f, g and 3 more"; NULL: there are none.
+/* Names of the functions with atomic instructions that are no events, such as "f, g, ..."; NULL: there are none.
  * Known once resolver_write was called; borrowed. */
 const char *resolver_hidden_atomics(const struct resolver *r);
 

@@ -1,0 +1,438 @@
+/*
+ * A passage is the stretch of a thread's events in which the instruction was executed, once or more: from the ENTER of
+ * its function, or the last event before it, to the first event after it, or the LEAVE. It may release what came before
+ * its end, and acquire before all that comes after its beginning.
+ *
+ * e1 may be ordered before e2 if a passage P1 that ends after e1, in e1's thread or in one that e1 happens before, may
+ * come before a passage P2 of another thread that begins before e2, or before what happens before e2. That it may not
+ * is known only if P2 happens before P1. A function that may take a lock releases it by a plain store at any time
+ * later: then P1 does not end.
+ */
+#include "lib/search/hidden.h"
+
+#include "lib/order/por.h"
+#include "lib/search/search.h"
+#include "lib/trace/jumps.h"
+#include "lib/trace/vec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct passage {
+	uint64_t open, close; /* event numbers; close is UINT64_MAX where the trace ends inside */
+	uint32_t atomic;      /* index */
+};
+
+/* An activation of a function. */
+struct frame {
+	uint64_t last;   /* its last event, or the ENTER */
+	uint64_t open;   /* of the passage */
+	uint32_t atomic; /* MODEL_NONE: it is in none */
+	bool early;      /* its last event came before the instruction, if it is in one */
+	bool done;       /* after it */
+};
+
+struct hidden_thread {
+	struct passage *passages; /* one after the other */
+	struct frame *frames;     /* while the trace is read; the first is what is outside of all functions */
+	uint32_t count, capacity, frame_count, frame_capacity;
+	uint32_t next;        /* pos of the next kept event */
+	uint32_t settled;     /* that, when the last passage ended */
+	uint64_t lock_open;   /* of the first passage that may take a lock, UINT64_MAX: there is none */
+	uint32_t lock_atomic; /* its atomic */
+	struct jumps jumps;
+};
+
+struct hidden {
+	const struct model *m;
+	const struct rt_hidden_atomic *atomics; /* by start */
+	size_t atomic_count;
+	struct hidden_thread *threads; /* of the model */
+	bool failed;
+};
+
+/* ---- Passages ---- */
+
+/*
+ * Frames close inner ones first, so the new one may have the last ones in it. It is joined to the last one as well if
+ * no kept event is between: then nothing can tell the two apart.
+ */
+static void add_passage(struct hidden *h, struct hidden_thread *t, const struct frame *f, uint64_t close)
+{
+	struct passage new = {f->open, close, f->atomic};
+	if (h->atomics[f->atomic].may_lock && f->open < t->lock_open) {
+		t->lock_open = f->open;
+		t->lock_atomic = f->atomic;
+	}
+	if (t->count && t->settled == t->next && t->passages[t->count - 1].open < new.open)
+		new.open = t->passages[t->count - 1].open;
+	while (t->count && t->passages[t->count - 1].close >= new.open) {
+		t->count--;
+		new.open = t->passages[t->count].open < new.open ? t->passages[t->count].open : new.open;
+	}
+	if (!vec_reserve(&t->passages, &t->capacity, (uint64_t)t->count + 1, sizeof *t->passages)) {
+		h->failed = true;
+		return;
+	}
+	t->passages[t->count++] = new;
+	t->settled = t->next;
+}
+
+static void close_frame(struct hidden *h, struct hidden_thread *t, struct frame *f, uint64_t number)
+{
+	if (f->atomic != MODEL_NONE)
+		add_passage(h, t, f, number);
+	f->atomic = MODEL_NONE;
+}
+
+static bool is_call(const struct rt_hidden_atomic *a)
+{
+	return a->end == a->start;
+}
+
+/* The last one that begins at the pc or before; MODEL_NONE: there is none. */
+static uint32_t last_from(const struct hidden *h, uint64_t pc)
+{
+	size_t low = 0, high = h->atomic_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (h->atomics[middle].start <= pc)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? (uint32_t)low - 1 : MODEL_NONE;
+}
+
+/* The function whose code has the pc. Calls are in its code as well, or in that of others. */
+static uint32_t code_of(const struct hidden *h, uint64_t pc)
+{
+	uint32_t i = last_from(h, pc);
+	while (i != MODEL_NONE && is_call(&h->atomics[i]))
+		i = i ? i - 1 : MODEL_NONE;
+	return i != MODEL_NONE && pc < h->atomics[i].end ? i : MODEL_NONE;
+}
+
+static uint32_t call_from(const struct hidden *h, uint64_t pc)
+{
+	uint32_t i = last_from(h, pc);
+	return i != MODEL_NONE && h->atomics[i].start == pc && is_call(&h->atomics[i]) ? i : MODEL_NONE;
+}
+
+static void push_frame(struct hidden *h, struct hidden_thread *t, uint64_t number, uint32_t atomic)
+{
+	if (!vec_reserve(&t->frames, &t->frame_capacity, (uint64_t)t->frame_count + 1, sizeof *t->frames)) {
+		h->failed = true;
+		return;
+	}
+	t->frames[t->frame_count++] = (struct frame){.last = number, .open = number, .atomic = atomic};
+}
+
+static void pop_frame(struct hidden *h, struct hidden_thread *t, uint64_t number)
+{
+	if (t->frame_count < 2)
+		return;
+	close_frame(h, t, &t->frames[--t->frame_count], number);
+	struct frame *caller = &t->frames[t->frame_count - 1];
+	caller->last = number;
+	if (caller->early)
+		caller->open = number;
+}
+
+/* An event of the innermost activation. */
+static void note(struct hidden *h, struct hidden_thread *t, const struct rt_event *e)
+{
+	struct frame *f = &t->frames[t->frame_count - 1];
+	uint32_t i = code_of(h, e->pc);
+	if (i != MODEL_NONE) {
+		const struct rt_hidden_atomic *a = &h->atomics[i];
+		if (f->atomic != MODEL_NONE && f->atomic != i && !is_call(&h->atomics[f->atomic]))
+			close_frame(h, t, f, e->number);
+		if (f->atomic == MODEL_NONE && !(f->done && e->pc >= a->until))
+			f->open = f->last;
+		if (f->atomic != MODEL_NONE || !(f->done && e->pc >= a->until))
+			f->atomic = i;
+		f->early = e->pc < a->from;
+		if (f->early)
+			f->open = e->number;
+		f->done = e->pc >= a->until;
+		if (f->done)
+			close_frame(h, t, f, e->number);
+	}
+	f->last = e->number;
+}
+
+static void take(struct hidden *h, const struct rt_event *e)
+{
+	struct hidden_thread *t = &h->threads[e->thread];
+	const struct model_thread *kept = &h->m->threads[e->thread];
+	while (t->next < kept->count && h->m->events[kept->events[t->next]].number < e->number)
+		t->next++;
+	if (!t->frame_count) {
+		t->lock_open = UINT64_MAX;
+		push_frame(h, t, e->number, MODEL_NONE);
+	}
+	if (h->failed)
+		return;
+	switch (e->op) {
+	case RT_OP_ENTER:
+		note(h, t, e);
+		push_frame(h, t, e->number, call_from(h, e->pc));
+		return;
+	case RT_OP_LEAVE:
+		pop_frame(h, t, e->number);
+		return;
+	case RT_OP_SETJMP:
+		h->failed |= !jumps_set(&t->jumps, e->addr, t->frame_count);
+		return;
+	case RT_OP_LONGJMP:
+		for (uint64_t target = jumps_target(&t->jumps, e->addr, t->frame_count);
+		     t->frame_count > 1 && t->frame_count > target;)
+			pop_frame(h, t, e->number);
+		return;
+	case RT_OP_BEGIN:
+	case RT_OP_TLS:
+	case RT_OP_END: /* their pc is where the thread begins */
+		return;
+	default:
+		note(h, t, e);
+	}
+}
+
+static enum rt_status read_trace(struct hidden *h, struct rt_error *err)
+{
+	enum { BATCH = 1024 };
+	struct rt_trace *trace = h->m->trace;
+	struct rt_event *batch = malloc(BATCH * sizeof *batch);
+	size_t got = 1;
+	enum rt_status status = batch ? rt_trace_rewind(trace, err) : RT_OK;
+	h->failed |= !batch;
+	while (!status && got && !h->failed) {
+		status = rt_trace_read(trace, batch, BATCH, &got, err);
+		for (size_t i = 0; !status && i < got && !h->failed; i++)
+			if (batch[i].thread < h->m->thread_count)
+				take(h, &batch[i]);
+	}
+	free(batch);
+	for (uint32_t i = 0; i < h->m->thread_count && !h->failed; i++) {
+		struct hidden_thread *t = &h->threads[i];
+		for (; t->frame_count; t->frame_count--)
+			close_frame(h, t, &t->frames[t->frame_count - 1], UINT64_MAX);
+		free(t->frames);
+		t->frames = NULL;
+		jumps_release(&t->jumps);
+	}
+	return status;
+}
+
+enum rt_status hidden_load(const struct model *m, struct hidden **out, struct rt_error *err)
+{
+	size_t n;
+	const struct rt_hidden_atomic *atomics = rt_trace_hidden_atomics(m->trace, &n);
+	*out = NULL;
+	if (!n || n >= MODEL_NONE)
+		return RT_OK;
+	struct hidden *h = calloc(1, sizeof *h);
+	if (!h)
+		return rt_error_set(err, RT_EMEMORY, "no memory for the passages of hidden atomics");
+	*h = (struct hidden){.m = m, .atomics = atomics, .atomic_count = n};
+	h->threads = calloc((size_t)m->thread_count + 1, sizeof *h->threads);
+	h->failed = !h->threads;
+	enum rt_status status = h->failed ? RT_OK : read_trace(h, err);
+	if (!status && h->failed)
+		status = rt_error_set(err, RT_EMEMORY, "no memory for the passages of hidden atomics");
+	if (status)
+		hidden_free(h);
+	else
+		*out = h;
+	return status;
+}
+
+void hidden_free(struct hidden *h)
+{
+	if (!h)
+		return;
+	for (uint32_t i = 0; h->threads && i < h->m->thread_count; i++) {
+		free(h->threads[i].passages);
+		free(h->threads[i].frames);
+		jumps_release(&h->threads[i].jumps);
+	}
+	free(h->threads);
+	free(h);
+}
+
+/* ---- Between two events ---- */
+
+/* A moment at which a passage may release or acquire, by event number. */
+struct moment {
+	uint64_t number;
+	uint32_t thread, atomic;
+};
+
+struct query {
+	const struct hidden *h;
+	const struct segment_order *por;
+	const struct order *hb;
+	const struct order_result *order;
+};
+
+static uint64_t number_of(const struct query *q, uint32_t e)
+{
+	return q->h->m->events[e].number;
+}
+
+/* From where on all of a thread happens after e: an event number; UINT64_MAX: from nowhere on. */
+static uint64_t after(const struct query *q, uint32_t e, uint32_t thread)
+{
+	const struct model *m = q->h->m;
+	uint32_t own = model_thread_of(m, e), low = 0, high = m->threads[thread].count;
+	if (thread == own)
+		return number_of(q, e);
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (q->hb->horizon(q->order, m->threads[thread].events[middle], own) > m->events[e].pos)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	if (!low) /* its fork does: so does all of it */
+		return m->threads[thread].count ? 0 : UINT64_MAX;
+	return low < m->threads[thread].count ? number_of(q, m->threads[thread].events[low]) : UINT64_MAX;
+}
+
+/* Up to where all of a thread happens before e: an event number; 0: nothing does. */
+static uint64_t before(const struct query *q, uint32_t e, uint32_t thread)
+{
+	const struct model *m = q->h->m;
+	if (thread == model_thread_of(m, e))
+		return number_of(q, e);
+	uint32_t horizon = q->hb->horizon(q->order, e, thread);
+	return horizon ? number_of(q, m->threads[thread].events[horizon - 1]) : 0;
+}
+
+/* Number of the thread's passages that end at the number or before. */
+static uint32_t ended(const struct hidden_thread *t, uint64_t number)
+{
+	uint32_t low = 0, high = t->count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (t->passages[middle].close <= number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The first moment at which the thread may release what e did. */
+static bool find_release(const struct query *q, uint32_t e, uint32_t thread, struct moment *out)
+{
+	const struct hidden_thread *t = &q->h->threads[thread];
+	uint64_t from = t->count ? after(q, e, thread) : UINT64_MAX;
+	if (from == UINT64_MAX)
+		return false;
+	uint32_t i = ended(t, from);
+	*out = (struct moment){UINT64_MAX, thread, MODEL_NONE};
+	if (i < t->count)
+		*out = (struct moment){t->passages[i].open, thread, t->passages[i].atomic};
+	if (t->lock_open < out->number)
+		*out = (struct moment){t->lock_open, thread, t->lock_atomic};
+	if (out->number < from)
+		out->number = from;
+	return out->atomic != MODEL_NONE;
+}
+
+/* The last moment at which the thread may acquire before e. */
+static bool find_acquire(const struct query *q, uint32_t e, uint32_t thread, struct moment *out)
+{
+	const struct hidden_thread *t = &q->h->threads[thread];
+	uint64_t until = t->count ? before(q, e, thread) : 0;
+	uint32_t i = until ? ended(t, until) : 0;
+	/* What ends later may have begun. */
+	if (until && i < t->count && t->passages[i].open < until) {
+		*out = (struct moment){until, thread, t->passages[i].atomic};
+		return true;
+	}
+	if (!i)
+		return false;
+	*out = (struct moment){t->passages[i - 1].close, thread, t->passages[i - 1].atomic};
+	return true;
+}
+
+/* First kept event of a thread with this number or a higher one: its pos. */
+static uint32_t kept_from(const struct model *m, uint32_t thread, uint64_t number)
+{
+	uint32_t low = 0, high = m->threads[thread].count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (m->events[m->threads[thread].events[middle]].number < number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Is it known, in every run of these events, that all that `last` may be comes before all that `first` may be? */
+static bool surely_before(const struct query *q, const struct moment *last, const struct moment *first)
+{
+	const struct model *m = q->h->m;
+	uint32_t x = kept_from(m, last->thread, last->number);
+	uint32_t y = kept_from(m, first->thread, first->number + 1);
+	if (!y) /* as much as its fork */
+		return x < clock_get(&q->por->clocks, q->por->begin[first->thread], last->thread);
+	return x < segment_order_horizon(q->por, m->threads[first->thread].events[y - 1], last->thread);
+}
+
+static const char *name_of(const struct hidden *h, uint32_t atomic)
+{
+	const char *name = h->atomics[atomic].function;
+	return name ? name : "";
+}
+
+static const char *may_order(const struct query *q, uint32_t e1, uint32_t e2)
+{
+	const struct hidden *h = q->h;
+	uint32_t t1 = model_thread_of(h->m, e1), t2 = model_thread_of(h->m, e2);
+	for (uint32_t u = 0; u < h->m->thread_count; u++) {
+		struct moment release, acquire;
+		if (u == t2 || !find_release(q, e1, u, &release))
+			continue;
+		for (uint32_t v = 0; v < h->m->thread_count; v++)
+			if (v != u && v != t1 && find_acquire(q, e2, v, &acquire) &&
+			    !surely_before(q, &acquire, &release))
+				return name_of(h, release.atomic);
+	}
+	return NULL;
+}
+
+const char *hidden_between(const struct hidden *h, const struct search_context *c, uint32_t e1, uint32_t e2)
+{
+	struct query q = {.h = h, .por = c->por, .hb = &orders[c->hb]};
+	if (!h || !(q.order = search_order(c, c->hb)))
+		return NULL;
+	const char *name = may_order(&q, e1, e2);
+	return name ? name : may_order(&q, e2, e1);
+}
+
+/* The function that may order two of the anomaly's events, or NULL. */
+static const char *hidden_in(const struct hidden *h, const struct search_context *c, const struct anomaly *a)
+{
+	for (uint32_t i = 0; i < a->event_count; i++)
+		for (uint32_t k = i + 1; k < a->event_count; k++) {
+			bool same = model_thread_of(c->m, a->events[i]) == model_thread_of(c->m, a->events[k]);
+			const char *name = same ? NULL : hidden_between(h, c, a->events[i], a->events[k]);
+			if (name)
+				return name;
+		}
+	return NULL;
+}
+
+void hidden_cap(const struct hidden *h, const struct search_context *c, struct anomaly_list *list)
+{
+	for (size_t i = 0; h && i < list->count; i++) {
+		const char *name = hidden_in(h, c, &list->items[i]);
+		if (name)
+			anomaly_cap(&list->items[i], REASON_HIDDEN_ATOMIC, *name ? name : NULL);
+	}
+}
