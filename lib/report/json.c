@@ -336,7 +336,7 @@ static void put_anomaly(struct writing *j, const struct report_entry *entry)
 	jw_text(w, "verdict", verdict_name(anomaly->verdict));
 	if (anomaly->verdict == VERDICT_PREDICTED)
 		put_reasons(j, "reasons", &anomaly->reasons);
-	if (anomaly->verdict == VERDICT_CONDITIONAL) {
+	if (anomaly->need_count) {
 		put_needs(j, "needs", anomaly);
 		jw_number(w, "needs_count", anomaly->need_total);
 	}

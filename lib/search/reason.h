@@ -11,6 +11,7 @@ enum reason {
 	REASON_INSTANCES,         /* not every instance was looked at */
 	REASON_RACY_READ,         /* the schedule depends on a read whose writer only time stamps tell */
 	REASON_VALUES,            /* other writes of the values that reads saw may allow it */
+	REASON_UPDATES,           /* updates that decide nothing would have to see other writes */
 	REASON_WINDOW,            /* more events lie between its own than are looked at */
 	REASON_SYNC_ONLY,         /* the program was not instrumented */
 	REASON_ALLOCATION,        /* the use comes after the allocation in every run */

@@ -9,6 +9,7 @@
 #include "lib/witness/precede.h"
 #include "lib/witness/shorten.h"
 #include "lib/witness/states.h"
+#include "lib/witness/updates.h"
 #include "lib/witness/verify.h"
 
 /* MANY instances are looked at in any case. PECAN_TIMES: its schedules are as long as the trace, but an event of them
@@ -27,6 +28,7 @@ struct provers {
 	struct searches searches;
 	struct judge *judge;
 	struct conditional conditional;
+	uint8_t *updates; /* worked out when they are first asked for */
 	struct certain *certain;
 	struct shorten *shorten;
 	struct precede precede;
@@ -42,6 +44,7 @@ void provers_free(struct provers *p)
 		return;
 	searches_release(&p->searches);
 	conditional_release(&p->conditional);
+	free(p->updates);
 	judge_free(p->judge);
 	certain_free(p->certain);
 	shorten_free(p->shorten);
@@ -534,13 +537,13 @@ static enum rt_status decide(struct provers *p, struct candidate *c, bool *refut
 	return status;
 }
 
-/* Keeps what shows the instance with other reads, if these are fewer than those kept. */
-static enum rt_status adopt_conditional(struct provers *p, struct anomaly *a, const struct goal *goal,
+/* Keeps what shows the instance with other reads, if these are fewer than those kept, or updates. */
+static enum rt_status adopt_conditional(struct provers *p, struct anomaly *a, const struct goal *goal, bool updates,
                                         struct schedule *schedule, struct rt_error *err)
 {
 	const struct judge_reads *reads = &p->conditional.reads;
 	const uint32_t count = reads->count < ANOMALY_NEEDS_MAX ? reads->count : ANOMALY_NEEDS_MAX;
-	if (a->need_count && reads->count >= a->need_total)
+	if (a->need_count && reads->count >= a->need_total && !updates)
 		return RT_OK;
 	uint32_t *needs = malloc(((size_t)count + 1) * sizeof *needs);
 	if (!needs || (!a->schedule && !(a->schedule = calloc(1, sizeof *a->schedule)))) {
@@ -559,20 +562,31 @@ static enum rt_status adopt_conditional(struct provers *p, struct anomaly *a, co
 	return RT_OK;
 }
 
+/* Does the schedule that was found need updates alone to see another write? */
+static enum rt_status only_updates(struct provers *p, const struct goal *goal, bool *only, struct rt_error *err)
+{
+	const struct judge_reads *reads = &p->conditional.reads;
+	if (!p->updates && !(p->updates = updates_find(p->m)))
+		return rt_error_set(err, RT_EMEMORY, "no memory to search for a witness");
+	*only = updates_are_all(p->updates, p->m, goal, reads->events, reads->count);
+	return RT_OK;
+}
+
 /*
  * What has no witness is possible if reads see other writes, or refuted. Asks about one instance after the other until
- * that is known; of the first ones the one with fewest reads is kept.
+ * that is known; of the first ones the one with fewest reads is kept. If these are updates that decide nothing it stays
+ * predicted.
  */
 static enum rt_status decide_conditional(struct provers *p, struct candidate *c, struct rt_error *err)
 {
 	struct anomaly *a = c->anomaly;
-	bool refuted = !a->partial && a->count <= c->instances;
+	bool refuted = !a->partial && a->count <= c->instances, updates = false;
 	enum rt_status status = RT_OK;
-	for (uint32_t i = 0; i < c->instances && !status; i++) {
+	for (uint32_t i = 0; i < c->instances && !status && !updates; i++) {
 		struct goal goal = instance(&c->asked, i);
 		struct schedule schedule = {0};
 		uint64_t spent;
-		if (a->need_total == 1 || (a->need_count && i >= CONDITIONAL_TRIES))
+		if (a->need_count && i >= CONDITIONAL_TRIES)
 			break;
 		enum search_answer answer =
 		    conditional_goal(&p->conditional, &goal, budget_left(p), linear_limit(p), &schedule, &spent);
@@ -582,12 +596,14 @@ static enum rt_status decide_conditional(struct provers *p, struct candidate *c,
 			status = rt_error_set(err, RT_EMEMORY, "no memory to search for a witness");
 		else if (answer == SEARCH_FOUND && !p->conditional.reads.count)
 			p->counts.rejected++; /* a witness after all */
-		else if (answer == SEARCH_FOUND)
-			status = adopt_conditional(p, a, &goal, &schedule, err);
+		else if (answer == SEARCH_FOUND && !(status = only_updates(p, &goal, &updates, err)))
+			status = adopt_conditional(p, a, &goal, updates, &schedule, err);
 		refuted &= answer == SEARCH_NONE;
 		schedule_release(&schedule);
 	}
-	if (a->need_count)
+	if (updates)
+		reasons_add(&p->reasons, REASON_UPDATES);
+	else if (a->need_count)
 		a->verdict = VERDICT_CONDITIONAL;
 	else if (refuted)
 		a->verdict = VERDICT_REFUTED;
