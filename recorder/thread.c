@@ -61,7 +61,8 @@ struct rt_slot *rt_slot_take(void)
 			return NULL;
 		if (tries > 100 && !slot_expected()) {
 			if (!__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
-				rt_say("racetrace: too many threads at once; some run unrecorded");
+				rt_say(
+				    "racetrace: too many threads at once: some run unrecorded, see record --threads");
 			return NULL;
 		}
 		rt_ring_bell();
@@ -235,8 +236,10 @@ void rt_thread_adopt(uintptr_t pc)
 	if (!rt_channel || atomic_load(&rt_channel->collector_gone) || rt_thread.own)
 		return;
 	s = rt_slot_take();
-	if (!s)
+	if (!s) {
+		atomic_fetch_add(&rt_channel->unseen, 1);
 		return;
+	}
 	rt_slot_announce(s, pc);
 	begin_thread(s, pc);
 }
@@ -276,16 +279,21 @@ static int run_c11(void *birth)
 	return routine(argument);
 }
 
-/* A slot for a thread to be; NULL: make it without recording it. */
-static struct rt_birth *conceive(void)
+/*
+ * A slot for a thread to be; NULL: make it without recording it. That is said before it is made, because what it does
+ * comes after.
+ */
+static struct rt_birth *conceive(uintptr_t pc)
 {
 	struct rt_slot *s;
 
 	if (!rt_recording())
 		return NULL;
 	s = rt_slot_take();
-	if (!s)
+	if (!s) {
+		rt_emit_sync(RT_OP_LOST, RT_LOST_THREAD, 1, pc, 0);
 		return NULL;
+	}
 	rt_birth_of(s)->go = 0;
 	return rt_birth_of(s);
 }
@@ -308,7 +316,7 @@ static void deliver(struct rt_birth *b, bool made, const pthread_t *thread, uint
 
 RT_INTERPOSE(int, pthread_create, (pthread_t * thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg))
 {
-	struct rt_birth *b = conceive();
+	struct rt_birth *b = conceive(RT_CALLER);
 	int result;
 
 	if (!b)
@@ -322,7 +330,7 @@ RT_INTERPOSE(int, pthread_create, (pthread_t * thread, const pthread_attr_t *att
 
 RT_INTERPOSE(int, thrd_create, (thrd_t * thread, thrd_start_t start, void *arg))
 {
-	struct rt_birth *b = conceive();
+	struct rt_birth *b = conceive(RT_CALLER);
 	int result;
 
 	if (!b)
@@ -356,6 +364,8 @@ static int joined(int result, struct who w, uintptr_t pc)
 {
 	if (result == 0 && w.known)
 		rt_emit_sync(RT_OP_JOIN, w.index, 0, pc, 0);
+	else if (result == 0)
+		rt_emit_sync(RT_OP_LOST, RT_LOST_THREAD, 0, pc, 0);
 	return result;
 }
 

@@ -12,7 +12,8 @@
 
 void rt_reader_incomplete(struct rt_reader *r, const char *format, ...)
 {
-	if (!r->trace.info.complete)
+	/* The first damage is said; events that were lost in recording only as long as there is none. */
+	if (!r->trace.info.complete && strcmp(r->why, RT_LOST_WHY) != 0)
 		return;
 	va_list args;
 	va_start(args, format);
@@ -356,5 +357,7 @@ enum rt_status rt_reader_catalog(struct rt_reader *r, const char *path, struct r
 	rt_bytes_release(&raw);
 	if (status || !make_streams(r))
 		return rt_error_set(err, RT_EMEMORY, "no memory to open '%s'", path);
+	if (r->trace.info.lost)
+		rt_reader_incomplete(r, RT_LOST_WHY);
 	return RT_OK;
 }

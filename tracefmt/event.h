@@ -115,7 +115,12 @@ enum rt_group {
 };
 
 /* Why events are missing (object of LOST). */
-enum rt_lost { RT_LOST_SIGNAL = 1, /* a signal handler ran inside the recorder */ RT_LOST_COLLECTOR /* it had died */ };
+enum rt_lost {
+	RT_LOST_SIGNAL = 1, /* a signal handler ran inside the recorder */
+	RT_LOST_COLLECTOR,  /* the collector could not read on */
+	RT_LOST_THREAD,     /* a thread that is not recorded is made here (arg: 1), or joined (0) */
+	RT_LOST_UNSEEN      /* there were so many threads that are not recorded and that nobody was seen to make */
+};
 
 /* rt_event.flags */
 enum {

@@ -439,6 +439,10 @@ enum rt_status jsonl_parse(struct jsonl *j, int fd, const char *path, struct rt_
 		info->complete = false;
 		info->incomplete_why = "it has fewer events than its header says";
 	}
+	if (info->complete && info->lost) {
+		info->complete = false;
+		info->incomplete_why = RT_LOST_WHY;
+	}
 	lines_release(&p.lines);
 	return status;
 }

@@ -58,6 +58,7 @@ struct rt_trace_info {
 	uint32_t vary;              /* seed by which the recorder delayed new threads; 0: it did not */
 	bool complete;              /* false: cut short; `incomplete_why` says how */
 	const char *incomplete_why; /* NULL if complete */
+#define RT_LOST_WHY "not all could be recorded, as its 'lost' events say"
 	const struct rt_warning *warnings;
 	uint32_t warning_count;
 };

@@ -3,6 +3,7 @@
 
 #include "lib/order/relaxed.h"
 #include "lib/search/search.h"
+#include "lib/search/unrecorded.h"
 #include "lib/witness/goal.h"
 #include "lib/witness/jobs.h"
 
@@ -148,6 +149,7 @@ static enum rt_status decide_all(struct analysis *a, const struct analysis_optio
 	if (!status && visits && !options->every)
 		anomaly_list_fold_races(&a->anomalies, a->model);
 	for (size_t i = 0; !status && i < a->anomalies.count; i++) {
+		unrecorded_cap(a->model, &a->anomalies.items[i]);
 		gather_evidence(a, &a->anomalies.items[i]);
 		a->summary[a->anomalies.items[i].kind][a->anomalies.items[i].verdict]++;
 	}

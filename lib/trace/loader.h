@@ -83,6 +83,7 @@ struct loader {
 	struct loader_thread *threads;
 	uint32_t thread_count, thread_capacity;
 	uint32_t event_capacity, segment_capacity, region_capacity, arg_capacity, cell_capacity, value_capacity;
+	bool lossy; /* pass one: there is a LOST event */
 	bool early; /* some thread has no fork: writes before the first fork matter */
 	uint32_t roots;
 	/* cells.c */

@@ -15,12 +15,15 @@
 #define OBJECTS                                                                                                        \
 	(BIT(ACQUIRE) | BIT(ACQUIRE_SHARED) | BIT(RELEASE) | BIT(WAIT_BEGIN) | BIT(WAIT_END) | BIT(SIGNAL) |           \
 	 BIT(BROADCAST) | BIT(BARRIER_ARRIVE) | BIT(SEM_POST) | BIT(SEM_WAIT))
-#define PASS_ONE (ACCESSES | RENEWALS | IGNORES | OBJECTS | BIT(FORK) | BIT(BENIGN))
+#define PASS_ONE (ACCESSES | RENEWALS | IGNORES | OBJECTS | BIT(FORK) | BIT(BENIGN) | BIT(LOST))
 /* Pass two needs everything but these, and of these the code events for REGIONS_FUNCTIONS. */
 #define CODE (BIT(ENTER) | BIT(LEAVE) | BIT(SETJMP) | BIT(LONGJMP))
 #define PASS_TWO                                                                                                       \
 	~(CODE | BIT(END) | BIT(TLS) | BIT(FREE) | BIT(DETACH) | BIT(MODULE_LOAD) | BIT(MODULE_UNLOAD) | BIT(BENIGN) | \
 	  BIT(LOST) | BIT(FAULT))
+
+/* And these, if something is missing. */
+#define LOSSES (BIT(LOST) | BIT(END) | BIT(DETACH) | BIT(TLS))
 
 enum { BATCH = 1024, GRANULE = 8 };
 
@@ -108,6 +111,9 @@ static inline void pass_one(struct loader *l, const struct rt_event *e)
 	case RT_OP_BENIGN:
 		loader_benign(l, e->addr, e->arg);
 		break;
+	case RT_OP_LOST:
+		l->lossy = true;
+		break;
 	case RT_OP_BEGIN:
 	case RT_OP_ALLOC:
 	case RT_OP_MAP:
@@ -128,6 +134,8 @@ static inline void pass_two(struct loader *l, const struct rt_event *e)
 {
 	if (l->threads[e->thread].forked_again)
 		loader_forked_again(l, e);
+	if (l->lossy && losses_need(e->op))
+		l->failed |= !losses_add(&l->m->losses, e);
 	if (rt_op_is_access(e->op)) {
 		if (!ignored(&l->threads[e->thread], e->op))
 			loader_access(l, e);
@@ -266,9 +274,11 @@ static enum rt_status load(struct loader *l, struct rt_event *batch, struct rt_e
 	if ((threads && !loader_thread(l, threads - 1)) || !loader_cut(l) || !births_sort(l))
 		return no_memory(err);
 	open_events(l);
-	status = run_pass(l, l->regions == REGIONS_FUNCTIONS ? PASS_TWO | CODE : PASS_TWO, pass_two, batch, err);
+	uint64_t more = (l->regions == REGIONS_FUNCTIONS ? CODE : 0) | (l->lossy ? LOSSES : 0);
+	status = run_pass(l, PASS_TWO | more, pass_two, batch, err);
 	if (status)
 		return status;
+	losses_sort(&l->m->losses);
 	if (!births_settle(l) || !loader_compact(l) || !loader_index(l))
 		return no_memory(err);
 	births_finish(l);
@@ -348,6 +358,7 @@ void model_free(struct model *m)
 	free(m->args);
 	free(m->values);
 	free(m->births);
+	losses_release(&m->losses);
 	free(m);
 }
 

@@ -12,6 +12,7 @@
 #ifndef LIB_TRACE_MODEL_H
 #define LIB_TRACE_MODEL_H
 
+#include "lib/trace/losses.h"
 #include "tracefmt/trace.h"
 
 #define MODEL_NONE UINT32_MAX
@@ -158,6 +159,7 @@ struct model {
 	uint32_t value_count;
 	struct model_birth *births;
 	uint32_t birth_count;
+	struct losses losses;    /* what the trace lacks */
 	uint64_t dropped;        /* accesses that were dropped early */
 	uint32_t *thread_events; /* what threads[].events point into */
 };

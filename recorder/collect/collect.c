@@ -562,6 +562,15 @@ static void sleep_on_bell(struct collector *c)
 	atomic_store(&c->channel->sleeping, 0);
 }
 
+/* Which no thread could say. */
+static void tell_unseen(struct collector *c)
+{
+	uint32_t n = atomic_load(&c->channel->unseen);
+	struct rt_record lost[] = {rt_record_ext(0, n), rt_record_make(RT_OP_LOST, RT_LOST_UNSEEN, 0, 0, 0)};
+	if (n && thread_name(c, 0))
+		write_records(c, 0, lost, 2);
+}
+
 enum rt_status collector_run(struct collector *c, pid_t pid, struct rt_writer *w, struct rt_error *err)
 {
 	c->pid = pid;
@@ -576,6 +585,7 @@ enum rt_status collector_run(struct collector *c, pid_t pid, struct rt_writer *w
 	}
 	for (uint32_t i = 0; i < slots_used(c); i++)
 		drain_rest(c, i);
+	tell_unseen(c);
 	if (c->error.status && err)
 		*err = c->error;
 	return c->error.status;

@@ -1,0 +1,100 @@
+/* What a trace lacks; see losses.h. */
+#include "lib/trace/losses.h"
+
+#include "lib/trace/vec.h"
+
+bool losses_need(unsigned op)
+{
+	switch (rt_op_group(op)) {
+	case RT_GROUP_RECORD:
+	case RT_GROUP_MEMORY:
+	case RT_GROUP_HEAP:
+	case RT_GROUP_CODE:
+	case RT_GROUP_BLOCKING: /* what ends the wait is an event of its own */
+		return false;
+	default:
+		return true;
+	}
+}
+
+bool losses_add(struct losses *l, const struct rt_event *e)
+{
+	if (!vec_reserve(&l->marks, &l->mark_capacity, (uint64_t)l->mark_count + 1, sizeof *l->marks) ||
+	    !vec_reserve(&l->items, &l->capacity, (uint64_t)l->count + 1, sizeof *l->items))
+		return false;
+	uint32_t number = (uint32_t)e->number;
+	l->marks[l->mark_count++] = (struct losses_mark){e->thread, number};
+	/* Of threads whose creation nobody saw it is not known since when they have been there. */
+	if (e->op == RT_OP_LOST && e->addr == RT_LOST_UNSEEN)
+		number = 0;
+	if (e->op == RT_OP_LOST)
+		l->items[l->count++] = (struct loss){number, e->thread, e->addr != RT_LOST_SIGNAL};
+	return true;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct loss *x = a, *y = b;
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+static int by_thread(const void *a, const void *b)
+{
+	const struct losses_mark *x = a, *y = b;
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+void losses_sort(struct losses *l)
+{
+	if (l->count)
+		qsort(l->items, l->count, sizeof *l->items, by_number);
+	if (l->mark_count)
+		qsort(l->marks, l->mark_count, sizeof *l->marks, by_thread);
+}
+
+void losses_release(struct losses *l)
+{
+	free(l->items);
+	free(l->marks);
+	*l = (struct losses){0};
+}
+
+/* Number of marks that are before this one. */
+static uint32_t marks_before(const struct losses *l, struct losses_mark mark)
+{
+	uint32_t low = 0, high = l->mark_count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (by_thread(&l->marks[middle], &mark) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+bool losses_may_order(const struct losses *l, uint32_t thread1, uint32_t number1, uint32_t thread2, uint32_t number2)
+{
+	uint32_t after = marks_before(l, (struct losses_mark){thread1, number1 + 1});
+	uint32_t before = marks_before(l, (struct losses_mark){thread2, number2});
+	bool sends = after < l->mark_count && l->marks[after].thread == thread1;
+	bool receives = before > 0 && l->marks[before - 1].thread == thread2;
+	uint32_t sent = sends ? l->marks[after].number : UINT32_MAX;
+	uint32_t received = receives ? l->marks[before - 1].number : 0;
+	for (uint32_t i = 0; i < l->count && l->items[i].number < number2; i++) {
+		const struct loss *loss = &l->items[i];
+		if (loss->lasts) {
+			if (sends && receives && sent < received && loss->number <= received)
+				return true;
+			continue;
+		}
+		/* The thread that lacks events here may have done anything with them, at this one point. */
+		bool reaches = loss->thread == thread1 ? number1 < loss->number : sends && sent < loss->number;
+		bool leaves = loss->thread == thread2 || (receives && loss->number < received);
+		if (reaches && leaves)
+			return true;
+	}
+	return false;
+}

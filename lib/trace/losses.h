@@ -1,0 +1,46 @@
+/*
+ * What a trace lacks, as its LOST events say: threads that were not recorded, or parts of them. What is missing may
+ * have synchronised with whatever is recorded. So of two events that happens-before leaves unordered, this tells
+ * whether something that is missing may have ordered them: the earlier one's thread has synchronised after it, with
+ * whatever; then the later one's thread has before it; and what is missing was there in time.
+ */
+#ifndef LIB_TRACE_LOSSES_H
+#define LIB_TRACE_LOSSES_H
+
+#include "tracefmt/event.h"
+
+#include <stdbool.h>
+
+struct loss {
+	uint32_t number, thread; /* of the LOST event */
+	bool lasts;              /* a thread is missing from here on; else some events of this one are, here */
+};
+struct losses_mark {
+	uint32_t thread, number; /* of an event by which the thread may have synchronised */
+};
+
+/* All zero: nothing is missing. */
+struct losses {
+	struct loss *items; /* in the trace's order */
+	uint32_t count, capacity;
+	struct losses_mark *marks; /* by thread, then number */
+	uint32_t mark_count, mark_capacity;
+};
+
+/* True if events of this operation are to be told to losses_add. */
+bool losses_need(unsigned op);
+/* The next event of the trace. False without memory. */
+bool losses_add(struct losses *l, const struct rt_event *e);
+/* All have been added. */
+void losses_sort(struct losses *l);
+void losses_release(struct losses *l);
+
+/* May what is missing order two events, by thread and number, number1 < number2? */
+bool losses_may_order(const struct losses *l, uint32_t thread1, uint32_t number1, uint32_t thread2, uint32_t number2);
+/* Is anything missing before the event with this number? */
+static inline bool losses_before(const struct losses *l, uint32_t number)
+{
+	return l->count && l->items[0].number < number;
+}
+
+#endif
