@@ -513,6 +513,7 @@ static void put_limits(struct json_writer *w, const struct report *r)
 	put_limit(w, "stack_frames", DESCRIBE_STACK_MAX, descriptions_cut(r->descriptions));
 	put_limit(w, "region_accesses", SEARCH_REGION, r->analysis->limits.regions);
 	put_limit(w, "combinations", SEARCH_COMBINATIONS, r->analysis->limits.combinations);
+	put_limit(w, "races_of_cell", SEARCH_RACES, r->analysis->limits.races);
 	if (proofs->budget) {
 		put_limit(w, "search_events", proofs->budget, proofs->cut);
 		put_limit(w, "search_events_total", proofs->total_budget,

@@ -33,9 +33,10 @@ struct analysis_options {
 struct search_limits {
 	bool regions;      /* a region had more accesses, by cell and source position, than are combined for ASVs */
 	bool combinations; /* nothing was found among as many combinations as are tried, and there were more */
+	bool races;        /* accesses of one cell race at more pairs of source positions than are listed */
 };
-/* The bounds of these: of the accesses of a region; of what is tried, at least. */
-enum { SEARCH_REGION = 64, SEARCH_COMBINATIONS = 8192 };
+/* The bounds of these: of the accesses of a region; of what is tried, at least; of pairs of positions of a cell. */
+enum { SEARCH_REGION = 64, SEARCH_COMBINATIONS = 8192, SEARCH_RACES = 1000 };
 
 struct analysis {
 	struct rt_trace *trace; /* borrowed */

@@ -8,6 +8,10 @@
  *
  * Classes that differ in nothing but the site are held together in a family, and most pairs of families fall at once:
  * by a common lock, by trace order, or because POR orders the last of one before the first of the other.
+ *
+ * A cell with many classes may have a race at nearly each pair of source positions. Then SEARCH_RACES of them are
+ * enough: first those of accesses that are next to each other in the cell, which are likely to be seen in the recorded
+ * run; then some of each two families, spread over their classes.
  */
 #include "lib/search/search.h"
 #include "lib/trace/vec.h"
@@ -49,6 +53,7 @@ struct instances {
 struct race {
 	struct race_key key;
 	uint64_t count, ruled_out;
+	bool partial;    /* not all pairs of events at these positions were looked at */
 	uint32_t e1, e2; /* best instance so far */
 	int rank;        /* how good it is: RANK_ */
 	struct instances instances;
@@ -71,8 +76,21 @@ struct search {
 	uint32_t slot_mask;
 	uint32_t *class_of, *members; /* by access of the cell */
 	uint32_t access_capacity, member_capacity;
+	/* If it has many classes: */
+	bool bounded;
+	uint32_t left;   /* so many more races are wanted of it */
+	uint32_t sweeps; /* and so many pairs of classes are looked at for them */
+	uint64_t *done;  /* hash set of pairs of classes */
+	uint64_t done_mask, done_count;
+	struct race **touched; /* the cell's races, some more than once */
+	uint32_t touched_count, touched_capacity;
+	uint32_t *arrays[2]; /* classes of the two families at hand */
+	uint32_t array_capacities[2];
 	bool failed;
 };
+
+/* More classes are many; of those so many pairs are looked at. */
+enum { CLASSES_FEW = 64, SWEEPS_MAX = 1 << 22 };
 
 enum { EVERY_MAX = 20000000 };
 
@@ -270,6 +288,7 @@ static void add_pair(struct search *s, uint32_t e1, uint32_t e2, uint64_t count,
 	                    .follows = observed && rank == RANK_HB,
 	                    .count = count,
 	                    .ruled_out = race ? race->ruled_out : 0,
+	                    .partial = race && race->partial,
 	                    .event_count = 2,
 	                    .events = {e1, e2}};
 	size_t most = s->context->most ? s->context->most : EVERY_MAX;
@@ -354,6 +373,7 @@ static struct race *race_of(struct search *s, uint64_t pc1, uint64_t pc2, const 
 		return race;
 	race->key = key;
 	race->rank = RANK_NONE;
+	s->left -= s->bounded;
 	HASH_ADD(hh, s->races, key, sizeof race->key, race);
 	return race;
 }
@@ -377,6 +397,14 @@ static bool all_ordered(const struct search *s, uint32_t e1, uint32_t e2)
 	return s->m->events[e1].pos < segment_order_race_horizon(s->context->por, e2, model_thread_of(s->m, e1));
 }
 
+static void touch(struct search *s, struct race *race)
+{
+	if (!vec_reserve(&s->touched, &s->touched_capacity, (uint64_t)s->touched_count + 1, sizeof *s->touched))
+		s->failed = true;
+	else
+		s->touched[s->touched_count++] = race;
+}
+
 static void search_classes(struct search *s, const struct class *k1, const struct class *k2)
 {
 	const struct model *m = s->m;
@@ -394,6 +422,8 @@ static void search_classes(struct search *s, const struct class *k1, const struc
 	struct race *race = found.count ? race_of(s, site1->pc, site2->pc, pattern) : NULL;
 	if (race)
 		merge(s, race, &found, instances_of(s, k1, k2, INSTANCES_MAX));
+	if (race && s->bounded)
+		touch(s, race);
 	s->failed |= found.count && !race;
 	free(found.instances.pairs);
 }
@@ -405,8 +435,141 @@ static bool may_race(const struct search *s, const struct family *f1, const stru
 	       !model_locksets_exclude(s->m, f1->lockset, f2->lockset) && !all_ordered(s, f1->last, f2->first);
 }
 
-static void search_cell(struct search *s)
+/* Where a pair of different classes is in the set, or would be. */
+static uint64_t *done_slot(const struct search *s, uint64_t key)
 {
+	uint64_t at = (key * UINT64_C(0x9e3779b97f4a7c15)) >> 32;
+	while (s->done[at & s->done_mask] && s->done[at & s->done_mask] != key)
+		at++;
+	return &s->done[at & s->done_mask];
+}
+
+static bool grow_done(struct search *s)
+{
+	enum { FIRST = 1 << 14 };
+	uint64_t *old = s->done, size = old ? (s->done_mask + 1) * 2 : FIRST;
+	uint64_t *grown = calloc(size, sizeof *grown);
+	if (!grown)
+		return false;
+	uint64_t count = old ? s->done_mask + 1 : 0;
+	s->done = grown;
+	s->done_mask = size - 1;
+	for (uint64_t i = 0; i < count; i++)
+		if (old[i])
+			*done_slot(s, old[i]) = old[i];
+	free(old);
+	return true;
+}
+
+/* Looks at a pair of classes, once. False: it is enough. */
+static bool search_once(struct search *s, uint32_t k1, uint32_t k2)
+{
+	uint64_t key = (uint64_t)k1 << 32 | k2, *slot = done_slot(s, key);
+	if (*slot)
+		return true;
+	*slot = key;
+	if (++s->done_count * 2 > s->done_mask && !grow_done(s))
+		s->failed = true;
+	search_classes(s, &s->classes[k1], &s->classes[k2]);
+	s->sweeps--;
+	return s->left && s->sweeps && !s->failed;
+}
+
+static bool may_race_in(const struct search *s, const struct class *k1, const struct class *k2)
+{
+	unsigned op1 = s->m->sites[k1->site].op, op2 = s->m->sites[k2->site].op;
+	return k1->thread != k2->thread && (k1->starts || k2->starts) && (rt_op_writes(op1) || rt_op_writes(op2)) &&
+	       !(rt_op_is_atomic(op1) && rt_op_is_atomic(op2)) &&
+	       !model_locksets_exclude(s->m, k1->lockset, k2->lockset);
+}
+
+/* Accesses that follow each other in the cell, or with one between them: a read and a write of each are often one
+ * update. */
+static bool search_neighbours(struct search *s, uint32_t count)
+{
+	enum { NEAR = 3 };
+	for (uint32_t i = 1; i < count; i++)
+		for (uint32_t j = i < NEAR ? 0 : i - NEAR; j < i; j++)
+			if (may_race_in(s, &s->classes[s->class_of[j]], &s->classes[s->class_of[i]]) &&
+			    !search_once(s, s->class_of[j], s->class_of[i]))
+				return false;
+	return true;
+}
+
+/* The classes of a family as an array. */
+static uint32_t list_classes(struct search *s, const struct family *f, int which)
+{
+	uint32_t n = 0;
+	for (uint32_t k = f->classes; k != MODEL_NONE; k = s->classes[k].next) {
+		if (!vec_reserve(&s->arrays[which], &s->array_capacities[which], (uint64_t)n + 1,
+		                 sizeof *s->arrays[which])) {
+			s->failed = true;
+			return 0;
+		}
+		s->arrays[which][n++] = k;
+	}
+	return n;
+}
+
+/* Some pairs of two families, at most so many new races. False: it is enough of the cell. */
+static bool search_families(struct search *s, const struct family *f1, const struct family *f2, uint32_t most)
+{
+	uint32_t n1 = list_classes(s, f1, 0), n2 = list_classes(s, f2, 1);
+	uint32_t until = s->left > most ? s->left - most : 0;
+	for (uint32_t apart = 0; apart < n2; apart++)
+		for (uint32_t i = 0; i < n1 && s->left > until; i++)
+			if (!search_once(s, s->arrays[0][i], s->arrays[1][(i + apart) % n2]))
+				return false;
+	return !s->failed;
+}
+
+/* Pairs of all families; fair: the same number of new races of each two. False: it is enough of the cell. */
+static bool search_spread(struct search *s, bool fair)
+{
+	uint32_t pairs = 0;
+	for (int pass = 0; pass < 2; pass++)
+		for (uint32_t i = 0; i < s->family_count; i++)
+			for (uint32_t j = 0; j < s->family_count; j++) {
+				if (!may_race(s, &s->families[i], &s->families[j]))
+					continue;
+				if (pass == 0)
+					pairs++;
+				else if (!search_families(s, &s->families[i], &s->families[j],
+				                          fair ? s->left / pairs-- + 1 : s->left))
+					return false;
+			}
+	return true;
+}
+
+/* A cell of many classes: as many races as are listed of one. */
+static void search_some(struct search *s, uint32_t count)
+{
+	if (!s->done && !grow_done(s)) {
+		s->failed = true;
+		return;
+	}
+	memset(s->done, 0, (s->done_mask + 1) * sizeof *s->done);
+	s->done_count = 0;
+	s->bounded = true;
+	s->left = SEARCH_RACES;
+	s->sweeps = SWEEPS_MAX;
+	s->touched_count = 0;
+	/* Fairly first; then the rest, as far as there is room for it. */
+	bool all = search_neighbours(s, count) && search_spread(s, true) && search_spread(s, false);
+	s->bounded = false;
+	if (all)
+		return;
+	s->context->lazy->limits->races = true;
+	for (uint32_t i = 0; i < s->touched_count; i++)
+		s->touched[i]->partial = true;
+}
+
+static void search_cell(struct search *s, uint32_t count)
+{
+	if (s->class_count > CLASSES_FEW && !s->context->every) {
+		search_some(s, count);
+		return;
+	}
 	for (uint32_t i = 0; i < s->family_count; i++)
 		for (uint32_t j = 0; j < s->family_count && !s->failed; j++) {
 			if (!may_race(s, &s->families[i], &s->families[j]))
@@ -434,7 +597,7 @@ enum rt_status race_search(const struct search_context *c, struct anomaly_list *
 			continue;
 		s.failed = !classify(&s, cell) || s.failed;
 		if (!s.failed)
-			search_cell(&s);
+			search_cell(&s, c->m->cells[cell].count);
 	}
 	struct race *race, *next;
 	HASH_ITER(hh, s.races, race, next)
@@ -449,6 +612,10 @@ enum rt_status race_search(const struct search_context *c, struct anomaly_list *
 	free(s.slots);
 	free(s.class_of);
 	free(s.members);
+	free(s.done);
+	free(s.touched);
+	free(s.arrays[0]);
+	free(s.arrays[1]);
 	if (s.failed)
 		return rt_error_set(err, RT_EMEMORY, "no memory for all races%s",
 		                    c->every ? " (every pair of them was asked for)" : "");
