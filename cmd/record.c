@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -229,6 +230,17 @@ static enum rt_status collect(struct recording *r, struct program *program, stru
 	return collector_run(r->collector, program->pid, r->writer, err);
 }
 
+/* A process more of the program is some descriptors more here. The program, which is on its way, keeps its own limit.
+ */
+static void raise_descriptors(void)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 /* Runs the program to its end, which is known even if the trace is lost. */
 static enum rt_status run(struct recording *r, struct rt_error *err)
 {
@@ -239,6 +251,7 @@ static enum rt_status run(struct recording *r, struct rt_error *err)
 	enum rt_status status = program_prepare(&program, &start, err);
 	if (status)
 		return status;
+	raise_descriptors();
 	unsetenv("DEBUGINFOD_URLS"); /* the program has its own; a recording must not wait for the network */
 	status = collect(r, &program, err);
 	enum rt_status waited = program_wait(&program, &r->status, status ? NULL : err);

@@ -150,11 +150,8 @@ void collector_free(struct collector *c)
 {
 	if (!c)
 		return;
-	if (c->channel) {
+	if (c->channel)
 		munmap(c->channel, c->total_bytes);
-		if (c->offset > 0) /* the first one has what all processes share */
-			fallocate(c->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, c->offset, (off_t)c->total_bytes);
-	}
 	for (size_t i = 0; i < c->names_size; i++)
 		free(c->names[i]);
 	free(c->names);
@@ -162,6 +159,12 @@ void collector_free(struct collector *c)
 	modules_release(&c->modules);
 	free(c->hidden_atomics);
 	free(c);
+}
+
+void collector_reclaim(struct collector *c)
+{
+	if (c->offset > 0) /* the first one has what all processes share */
+		fallocate(c->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, c->offset, (off_t)c->total_bytes);
 }
 
 bool collector_started(const struct collector *c)

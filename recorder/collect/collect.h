@@ -26,11 +26,17 @@ struct collector_options {
 enum rt_status collector_file(int *fd, struct rt_error *err);
 /*
  * Makes the channel with this number in the file, which grows and stays the caller's. On RT_OK *out is owned by the
- * caller. collector_free gives the channel's memory back to the system, but that of number 0.
+ * caller.
  */
 enum rt_status collector_create(int fd, uint32_t number, const struct collector_options *options,
                                 struct collector **out, struct rt_error *err);
 void collector_free(struct collector *c);
+/*
+ * Gives the channel's memory back to the system, but that of number 0. Only for a channel that no process uses: none
+ * ever did, or it is dead, or has become another program. What a process still maps would turn to zeros under its
+ * hooks.
+ */
+void collector_reclaim(struct collector *c);
 
 /*
  * Drains until collector_stop was called, then what is left, each record once. pid: whose memory map to read when the

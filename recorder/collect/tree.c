@@ -41,6 +41,7 @@ struct process {
 	_Atomic bool settled; /* path is what it will be */
 	_Atomic bool done;
 	bool joined;
+	bool over; /* dead or another program, when it was done: nobody uses the channel any more */
 };
 
 struct tree {
@@ -296,15 +297,26 @@ enum rt_status tree_finish(struct tree *t, struct collector *c, struct rt_writer
 	return status;
 }
 
+/* It goes on unrecorded. */
+static void lose(struct process *p)
+{
+	int cause = errno;
+	collector_abandon(p->collector);
+	rt_error_set(&p->trace.error, RT_ESYSTEM, "cannot record process %ld any further: %s", (long)p->trace.pid,
+	             strerror(cause));
+}
+
 static enum rt_status collect(struct process *p, int pidfd, struct rt_writer *w, struct rt_error *err)
 {
 	struct watch watched = {p->collector, pidfd, eventfd(0, EFD_CLOEXEC)};
 	pthread_t watcher;
-	if (watched.enough < 0 || pthread_create(&watcher, NULL, watch, &watched) != 0) {
-		collector_abandon(p->collector);
+	int failure = watched.enough < 0 ? errno : pthread_create(&watcher, NULL, watch, &watched);
+	if (failure) {
+		errno = failure;
+		lose(p);
 		if (watched.enough >= 0)
 			close(watched.enough);
-		return rt_error_set(err, RT_ESYSTEM, "cannot watch process %ld", (long)p->trace.pid);
+		return p->trace.error.status;
 	}
 	enum rt_status status = collector_run(p->collector, p->trace.pid, w, err);
 	eventfd_write(watched.enough, 1);
@@ -352,11 +364,18 @@ static enum rt_status record(struct process *p, int pidfd, struct rt_error *err)
 static void *process_run(void *arg)
 {
 	struct process *p = arg;
-	int pidfd = (int)syscall(SYS_pidfd_open, p->trace.pid, 0); /* none: it is dead already */
-	record(p, pidfd, &p->trace.error);
+	int pidfd = (int)syscall(SYS_pidfd_open, p->trace.pid, 0); /* ESRCH: it is dead already */
+	bool watched = pidfd >= 0 || errno == ESRCH;
+	if (watched)
+		record(p, pidfd, &p->trace.error);
+	else
+		lose(p);
+	if (p->trace.error.status && p->tree->options.rings.tell && !p->trace.error.told)
+		p->tree->options.rings.tell(&p->trace.error);
 	atomic_store(&p->settled, true);
 	if (collector_replaced(p->collector))
 		await_successor(p, pidfd);
+	p->over = collector_replaced(p->collector) || (watched && is_dead(pidfd, 0));
 	if (pidfd >= 0)
 		close(pidfd);
 	atomic_store(&p->done, true);
@@ -371,16 +390,16 @@ static void begin(struct process *p)
 	p->trace.pid = collector_pid(p->collector);
 	p->command = command_of(p->trace.pid);
 	atomic_store(&p->begun, true);
-	if (pthread_create(&p->thread, NULL, process_run, p) == 0)
+	errno = pthread_create(&p->thread, NULL, process_run, p);
+	if (!errno)
 		return;
-	collector_abandon(p->collector);
-	rt_error_set(&p->trace.error, RT_ESYSTEM, "cannot make a thread");
+	lose(p);
 	p->joined = true;
 	atomic_store(&p->settled, true);
 	atomic_store(&p->done, true);
 }
 
-/* The channel's memory goes; what is known of the trace stays. */
+/* The channel goes; what is known of the trace stays. */
 static void reap(struct process *p)
 {
 	if (p->joined)
@@ -388,6 +407,8 @@ static void reap(struct process *p)
 	pthread_join(p->thread, NULL);
 	p->joined = true;
 	pthread_mutex_lock(&p->tree->lock);
+	if (p->over)
+		collector_reclaim(p->collector);
 	collector_free(p->collector);
 	p->collector = NULL;
 	pthread_mutex_unlock(&p->tree->lock);

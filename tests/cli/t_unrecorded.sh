@@ -1,0 +1,59 @@
+#!/bin/bash
+# t_unrecorded.sh BUILD: a process that can no longer be recorded goes on as if nothing were; why is said once.
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/text.sh"
+racetrace=$RACETRACE
+gcc -g -O1 -fsanitize=thread "$top/tests/process/unrecorded.c" -o app -pthread || exit 1
+
+# goes_on SAID TIMES: the program has gone on, with its own status; what is said matches, so many times, and nothing else is.
+goes_on() {
+	[ $status = 5 ] && [ "$(cat out)" = fine ] || wrong "$way: status $status: $(cat out)"
+	[ "$(grep -cE "$1" err)" = "$2" ] && [ "$(wc -l <err)" = "$2" ] || wrong "$way: it says: $(cat err)"
+}
+
+way='a folder that moved'
+mkdir folder
+"$racetrace" record -o folder/t.zst ./app 3 folder moved >out 2>err
+status=$?
+goes_on "^racetrace: cannot write 'folder/t.zst.[0-9]*': No such file or directory$" 3
+zstd -tq moved/t.zst || wrong "$way: the first trace: $(ls moved)"
+
+way='a name that is too long'
+long=$(printf 'n%.0s' $(seq 249))
+"$racetrace" record -o "$long" ./app 3 >out 2>err
+status=$?
+goes_on "^racetrace: cannot write '$long.[0-9]*': File name too long$" 3
+zstd -tq -- "$long" || wrong "$way: the first trace"
+rm -f n*
+
+for limit in 24 64; do
+	way="ulimit -n $limit"
+	(ulimit -n $limit && exec "$racetrace" record -o t.zst ./app 12 >out 2>err)
+	status=$?
+	[ $status = 5 ] && [ "$(cat out)" = fine ] || wrong "$way: status $status: $(cat out)"
+	# Each process has a trace, or it is said once why not.
+	for said in $(sed -n 's/.*process \([0-9]*\) .*/\1/p; s/.*t\.zst\.\([0-9]*\).*/\1/p' err); do
+		[ "$(grep -c "[. ]$said[': ]" err)" = 1 ] || wrong "$way: it is said again of $said: $(cat err)"
+	done
+	[ $(($(wc -l <err) + $(ls t.zst.[0-9]* 2>/dev/null | grep -vc part))) -ge 12 ] || wrong "$way: not all are accounted for: $(cat err; ls)"
+	rm -f t.zst*
+done
+
+# A quiet process that is left behind when the recording is interrupted.
+way='a quiet daemon'
+for _ in 1 2 3; do
+	rm -f awake err
+	"$racetrace" record -o t.zst ./app quiet awake 2>err &
+	recorder=$!
+	until grep -qs waiting err; do sleep 0.05; done
+	kill -TERM $recorder
+	wait $recorder || wrong "$way: the recording's status is $?"
+	: >awake
+	for _ in $(seq 300); do
+		[ ! -s awake ] || break
+		sleep 0.1
+	done
+	[ "$(cat awake)" = fine ] || wrong "$way: it has not gone on: $(cat awake)"
+	rm -f t.zst*
+done
+exit $fail
