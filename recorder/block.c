@@ -1,6 +1,6 @@
 /*
  * Calls that may block without being synchronisation: a time mark after each, so that what comes after is not taken for
- * as old as what went before. Those that read or write the caller's memory are in io.c.
+ * as old as what went before. Those that read or write the caller's memory are in io.c and calls_*.c.
  */
 #include "recorder/sync.h"
 
@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/select.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -35,11 +34,6 @@ BLOCKS(int, ppoll, (struct pollfd * fds, nfds_t n, const struct timespec *timeou
 BLOCKS(int, select, (int n, fd_set *r, fd_set *w, fd_set *e, struct timeval *timeout), (n, r, w, e, timeout))
 BLOCKS(int, pselect, (int n, fd_set *r, fd_set *w, fd_set *e, const struct timespec *timeout, const sigset_t *mask),
        (n, r, w, e, timeout, mask))
-BLOCKS(pid_t, wait, (int *status), (status))
-BLOCKS(pid_t, waitpid, (pid_t pid, int *status, int options), (pid, status, options))
-BLOCKS(pid_t, wait3, (int *status, int options, struct rusage *usage), (status, options, usage))
-BLOCKS(pid_t, wait4, (pid_t pid, int *status, int options, struct rusage *usage), (pid, status, options, usage))
-BLOCKS(int, waitid, (idtype_t type, id_t id, siginfo_t *info, int options), (type, id, info, options))
 BLOCKS(int, flock, (int fd, int operation), (fd, operation))
 BLOCKS(int, lockf, (int fd, int command, off_t length), (fd, command, length))
 BLOCKS(int, fsync, (int fd), (fd))

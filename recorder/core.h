@@ -167,6 +167,7 @@ void rt_atomics_forked(void);
 void rt_sem_forked(void);
 void rt_mutex_forked(void);
 void rt_dl_forked(void);
+void rt_calls_forked(void);
 
 /* System calls that leave errno alone. */
 long rt_futex_wait(const void *word, uint32_t value, unsigned milliseconds);

@@ -49,6 +49,7 @@ static void forget_threads(void)
 	rt_mutex_forked();
 	rt_sem_forked();
 	rt_dl_forked();
+	rt_calls_forked();
 	rt_thread_forked();
 }
 

@@ -27,6 +27,7 @@ void rt_emit(unsigned op, uint64_t operand, uintptr_t pc, unsigned aux);
 void rt_emit_range(unsigned op, const void *addr, size_t size, uintptr_t pc);
 /* The same of a string with its end, as long as it is now; nothing if it is NULL. */
 void rt_emit_string(unsigned op, const char *s, uintptr_t pc);
+void rt_emit_wide(unsigned op, const wchar_t *s, uintptr_t pc);
 /*
  * A synchronisation event: takes an exact stamp now, so call it while the lock is held (acquire: after; release: before
  * letting go). Begins a new epoch of the repeat filter. flags: RT_F_*.

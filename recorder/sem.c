@@ -1,7 +1,7 @@
 /* POSIX semaphores, unnamed and named. */
 #include "recorder/blocking.h"
+#include "recorder/call.h"
 #include "recorder/core.h"
-#include "recorder/sync.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -68,6 +68,10 @@ static void named_closed(sem_t *sem)
 	named_unlock();
 }
 
+CALL(int, sem_getvalue, (sem_t *restrict sem, int *restrict to), (sem, to), rt_emit_object_read(sem, pc),
+     if (r == 0) OUT(to))
+CALL(int, sem_unlink, (const char *name), (name), STR(name), )
+
 static void waited(sem_t *sem, int result, uintptr_t pc, unsigned flags)
 {
 	if (result == 0)
@@ -95,7 +99,7 @@ RT_INTERPOSE(sem_t *, sem_open, (const char *name, int flags, ...))
 	va_end(args);
 	sem_t *sem = RT_REAL(sem_open)(name, flags, mode, value);
 	int now;
-	if (sem != SEM_FAILED && rt_recording() && named_opened(sem) && sem_getvalue(sem, &now) == 0)
+	if (sem != SEM_FAILED && rt_recording() && named_opened(sem) && RT_REAL(sem_getvalue)(sem, &now) == 0)
 		rt_emit_sync(RT_OP_SEM_INIT, (uintptr_t)sem, (unsigned)now, RT_PC, 0);
 	return sem;
 }
@@ -110,7 +114,7 @@ RT_INTERPOSE(int, sem_close, (sem_t * sem))
 RT_INTERPOSE(int, sem_post, (sem_t * sem))
 {
 	int now;
-	if (rt_recording() && sem_getvalue(sem, &now) == 0 && now < INT_MAX) /* else it will fail: EOVERFLOW */
+	if (rt_recording() && RT_REAL(sem_getvalue)(sem, &now) == 0 && now < INT_MAX) /* else it will fail: EOVERFLOW */
 		rt_emit_use(RT_OP_SEM_POST, sem, 0, RT_PC, 0);
 	return RT_REAL(sem_post)(sem);
 }

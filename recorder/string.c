@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 #include <wchar.h>
 
 #undef memcpy
@@ -241,13 +240,6 @@ RT_INTERPOSE(char *, stpcpy, (char *restrict to, const char *restrict from))
 	if (rt_recording())
 		copies(to, from, string_bytes(from), RT_PC);
 	return RT_REAL(stpcpy)(to, from);
-}
-
-RT_INTERPOSE(wchar_t *, wcscpy, (wchar_t *restrict to, const wchar_t *restrict from))
-{
-	if (rt_recording())
-		copies(to, from, (RT_REAL(wcslen)(from) + 1) * sizeof(*to), RT_PC);
-	return RT_REAL(wcscpy)(to, from);
 }
 
 static void pads(char *to, const char *from, size_t n, uintptr_t pc)
@@ -480,12 +472,12 @@ RT_INTERPOSE(char *, strpbrk, (const char *s, const char *set))
 }
 
 /* strtok_r ends the token where it stopped reading, if that was not the string's end. */
-RT_INTERPOSE(char *, strtok_r, (char *restrict s, const char *restrict set, char **restrict save))
+RT_INTERPOSE(char *, strtok_r, (char *restrict s, const char *restrict set, char **restrict save));
+static char *next_token(char *s, const char *set, char **save, uintptr_t pc)
 {
 	const char *start = s ? s : *save;
 	char *token = RT_REAL(strtok_r)(s, set, save);
 	if (rt_recording() && start) {
-		uintptr_t pc = RT_PC;
 		char *stop = *save;
 		READS(set, string_bytes(set));
 		bool cut = token && stop > token && stop[-1] == 0;
@@ -493,6 +485,22 @@ RT_INTERPOSE(char *, strtok_r, (char *restrict s, const char *restrict set, char
 		WRITES(stop - 1, cut);
 	}
 	return token;
+}
+
+RT_EXPORT char *strtok_r(char *restrict s, const char *restrict set, char **restrict save)
+{
+	return next_token(s, set, save, RT_PC);
+}
+
+/* The same with one place for all threads. */
+static char *strtok_position;
+RT_EXPORT char *strtok(char *restrict s, const char *restrict set)
+{
+	uintptr_t pc = RT_PC;
+	if (!s)
+		READS(&strtok_position, sizeof strtok_position);
+	WRITES(&strtok_position, sizeof strtok_position);
+	return next_token(s, set, &strtok_position, pc);
 }
 
 RT_INTERPOSE(char *, strsep, (char **restrict at, const char *restrict set))
@@ -569,25 +577,4 @@ RT_INTERPOSE(void, qsort_r,
 {
 	copies(base, base, n * size, RT_PC);
 	RT_REAL(qsort_r)(base, n, size, compare, arg);
-}
-
-/* Times. */
-RT_INTERPOSE(struct tm *, localtime_r, (const time_t *restrict t, struct tm *restrict tm))
-{
-	if (rt_recording()) {
-		uintptr_t pc = RT_PC;
-		READS(t, sizeof(*t));
-		WRITES(tm, sizeof(*tm));
-	}
-	return RT_REAL(localtime_r)(t, tm);
-}
-
-RT_INTERPOSE(struct tm *, gmtime_r, (const time_t *restrict t, struct tm *restrict tm))
-{
-	if (rt_recording()) {
-		uintptr_t pc = RT_PC;
-		READS(t, sizeof(*t));
-		WRITES(tm, sizeof(*tm));
-	}
-	return RT_REAL(gmtime_r)(t, tm);
 }

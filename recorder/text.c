@@ -46,3 +46,14 @@ void rt_emit_string(unsigned op, const char *s, uintptr_t pc)
 	if (s && rt_recording())
 		rt_emit_range(op, s, rt_length(s) + 1, pc);
 }
+
+void rt_emit_wide(unsigned op, const wchar_t *s, uintptr_t pc)
+{
+	size_t n = 0;
+
+	if (!s || !rt_recording())
+		return;
+	while (s[n])
+		n++;
+	rt_emit_range(op, s, (n + 1) * sizeof *s, pc);
+}

@@ -148,14 +148,18 @@ static void end_thread(void *rounds)
 	rt_busy_end();
 }
 
+/* Those of the library: ours are recorded. */
+RT_NEXT(int, pthread_getattr_np, (pthread_t thread, pthread_attr_t *to));
+RT_NEXT(int, pthread_attr_getstack, (const pthread_attr_t *from, void **stack, size_t *size));
+RT_NEXT(int, pthread_attr_destroy, (pthread_attr_t * attributes));
 static void find_stack(void)
 {
 	pthread_attr_t attributes;
 
-	if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+	if (RT_REAL(pthread_getattr_np)(pthread_self(), &attributes) != 0)
 		return;
-	pthread_attr_getstack(&attributes, &rt_thread.stack, &rt_thread.stack_size);
-	pthread_attr_destroy(&attributes);
+	RT_REAL(pthread_attr_getstack)(&attributes, &rt_thread.stack, &rt_thread.stack_size);
+	RT_REAL(pthread_attr_destroy)(&attributes);
 }
 
 /* Bytes of thread-local memory below the thread pointer: what the modules that came with the program have there. */

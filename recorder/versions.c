@@ -7,13 +7,8 @@
  */
 #include "recorder/sync.h"
 
-#include <glob.h>
 #include <math.h>
-#include <regex.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #define FORWARD(type, name, parameters, arguments)                                                                     \
 	RT_INTERPOSE(type, name, parameters)                                                                           \
@@ -21,18 +16,7 @@
 		return RT_REAL(name) arguments;                                                                        \
 	}
 
-FORWARD(int, pthread_attr_getaffinity_np, (const pthread_attr_t *attr, size_t size, cpu_set_t *set), (attr, size, set))
-FORWARD(int, sched_getaffinity, (pid_t pid, size_t size, cpu_set_t *set), (pid, size, set))
-FORWARD(char *, realpath, (const char *restrict path, char *restrict resolved), (path, resolved))
 FORWARD(FILE *, fmemopen, (void *buffer, size_t size, const char *mode), (buffer, size, mode))
-FORWARD(int, regexec,
-        (const regex_t *restrict regex, const char *restrict text, size_t n, regmatch_t matches[restrict n], int flags),
-        (regex, text, n, matches, flags))
-FORWARD(int, glob, (const char *restrict pattern, int flags, int (*failed)(const char *, int), glob_t *restrict paths),
-        (pattern, flags, failed, paths))
-FORWARD(int, glob64,
-        (const char *restrict pattern, int flags, int (*failed)(const char *, int), glob64_t *restrict paths),
-        (pattern, flags, failed, paths))
 FORWARD(double, lgamma, (double x), (x))
 FORWARD(float, lgammaf, (float x), (x))
 FORWARD(long double, lgammal, (long double x), (x))
