@@ -48,6 +48,51 @@ static bool is_needed(const struct search_context *c, uint32_t alloc, uint32_t u
 	                    clock_get(&needs->clocks, trf_clock_before(needs, use), model_thread_of(c->m, alloc));
 }
 
+/* Does the access conflict with one of the thread in this cell? */
+static bool conflicts_in(const struct model *m, uint32_t e, uint32_t thread, uint32_t cell)
+{
+	for (uint32_t i = m->cells[cell].first; i < m->cells[cell].first + m->cells[cell].count; i++)
+		if (model_thread_of(m, m->cell_events[i]) == thread && model_conflict(m, e, m->cell_events[i]))
+			return true;
+	return false;
+}
+
+static bool conflicts_with(const struct model *m, uint32_t e, uint32_t thread)
+{
+	if (!rt_op_is_access(model_op(m, e)))
+		return true; /* a call on an object */
+	for (uint32_t c = m->events[e].object; c < m->events[e].object + m->sites[m->events[e].site].cells; c++)
+		if (conflicts_in(m, e, thread, c))
+			return true;
+	return false;
+}
+
+/*
+ * Do the two race in what surrounds the use, up to the next multiples of 8? The loader does not tell apart who meets
+ * whom there. Cells that lie together in memory for the same time are neighbours.
+ */
+static bool races_around(const struct search_context *c, const struct model_birth *b)
+{
+	enum { GRANULE = 8 };
+	const struct model *m = c->m;
+	uint32_t owner = model_thread_of(m, b->alloc), user = model_thread_of(m, b->use);
+	uint32_t first = m->events[b->use].object, last = first + m->sites[m->events[b->use].site].cells - 1;
+	while (first > 0 && m->cells[first - 1].addr / GRANULE == m->cells[first].addr / GRANULE &&
+	       m->cells[first - 1].addr < m->cells[first].addr)
+		first--;
+	while (last + 1 < m->cell_count && m->cells[last + 1].addr / GRANULE == m->cells[last].addr / GRANULE &&
+	       m->cells[last + 1].addr > m->cells[last].addr)
+		last++;
+	for (uint32_t cell = first; cell <= last; cell++)
+		for (uint32_t i = m->cells[cell].first; i < m->cells[cell].first + m->cells[cell].count; i++) {
+			uint32_t e = m->cell_events[i];
+			if (model_thread_of(m, e) == user && conflicts_in(m, e, owner, cell) &&
+			    search_unordered(c, c->hb, b->alloc, e))
+				return true;
+		}
+	return false;
+}
+
 static bool is_race(const struct search_context *c, const struct model_birth *b)
 {
 	const struct model *m = c->m;
@@ -56,7 +101,10 @@ static bool is_race(const struct search_context *c, const struct model_birth *b)
 		return false;
 	/* What the owner did there comes after the allocation: if this is unordered with the meeting, so is that. */
 	uint32_t meets = b->meets ? event_of(m, b->meets) : MODEL_NONE;
-	return meets == MODEL_NONE || !search_unordered(c, c->hb, b->alloc, meets);
+	if (races_around(c, b))
+		return false;
+	return meets == MODEL_NONE || !conflicts_with(m, meets, model_thread_of(m, b->alloc)) ||
+	       !search_unordered(c, c->hb, b->alloc, meets);
 }
 
 static bool add(const struct search_context *c, struct birth **births, const struct model_birth *b,

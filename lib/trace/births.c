@@ -6,6 +6,10 @@
  *
  * Where the owner was first, its own access stands for the allocation: what the two conflict over is found as any race
  * is. A later access of the owner is one such too, so of each birth the first such meeting is kept in mind.
+ *
+ * Granules are of 8 bytes, and the other thread may use bytes of one that the owner has not touched. So where it comes
+ * to a granule that the owner was first in, it is left open which of the two that is until the cells are known, which
+ * are exact.
  */
 #include "lib/trace/loader.h"
 #include "lib/trace/vec.h"
@@ -15,20 +19,23 @@ struct birth_block {
 	uint64_t addr, end;
 	uint64_t number; /* of its ALLOC */
 	uint32_t owner;
-	uint64_t users, met; /* threads (modulo 64) that have made a birth of it, and that have met its owner */
+	/* Threads (modulo 64) that have made a birth of it; that have met its owner, or so it seems. */
+	uint64_t users, met;
 };
 
 struct birth_use {
 	uint64_t alloc, use; /* numbers */
-	uint32_t thread;
-	uint32_t meets; /* number; 0: none */
-	uint32_t event; /* pass two: index; MODEL_NONE: it was not kept */
-	uint32_t place; /* in allocs */
+	uint32_t thread, owner;
+	bool open, kept; /* open: it may be a meeting instead. kept: it is a birth */
+	uint32_t meets;  /* number; 0: none */
+	uint32_t event;  /* pass two: index; MODEL_NONE: it was not kept */
+	uint32_t place;  /* in allocs */
 };
 
 struct birth_alloc {
 	uint64_t number;
 	uint32_t event; /* as above */
+	bool wanted;    /* it has a birth */
 };
 
 /* A thread that has used the block before meets its owner in it. */
@@ -75,7 +82,7 @@ void births_alloc(struct loader *l, const struct rt_event *e, uint64_t size)
 	shadow_bear(&l->shadow, e->addr, size < BLOCK_MAX ? size : BLOCK_MAX, e->thread, id);
 }
 
-static bool add_use(struct loader *l, const struct birth_block *block, uint32_t thread)
+static bool add_use(struct loader *l, const struct birth_block *block, uint32_t thread, bool open)
 {
 	struct births *b = &l->births;
 	if (b->use_count && b->uses[b->use_count - 1].use == b->number)
@@ -84,7 +91,12 @@ static bool add_use(struct loader *l, const struct birth_block *block, uint32_t 
 		l->failed = true;
 		return false;
 	}
-	b->uses[b->use_count++] = (struct birth_use){block->number, b->number, thread, 0, MODEL_NONE, 0};
+	b->uses[b->use_count++] = (struct birth_use){.alloc = block->number,
+	                                             .use = b->number,
+	                                             .thread = thread,
+	                                             .owner = block->owner,
+	                                             .open = open,
+	                                             .event = MODEL_NONE};
 	return true;
 }
 
@@ -105,15 +117,17 @@ static bool met(void *arg, uint32_t id, uint64_t addr, uint32_t owner, uint32_t 
 	if (!l->births.number || addr < block->addr || addr >= block->end)
 		return false;
 	if (born) {
-		if ((block->users | block->met) & bit)
+		if (block->users & bit)
 			return false;
 		block->users |= bit;
-		return add_use(l, block, thread);
+		return add_use(l, block, thread, false);
 	}
 	if (owner == block->owner && written && !(block->met & bit)) {
 		block->met |= bit;
 		if (block->users & bit)
 			add_meeting(l, block, thread);
+		else
+			add_use(l, block, thread, true);
 	}
 	return false;
 }
@@ -143,7 +157,7 @@ bool births_sort(struct loader *l)
 	if (!b->allocs)
 		return false;
 	for (uint32_t i = 0; i < b->use_count; i++)
-		b->allocs[i] = (struct birth_alloc){b->uses[i].alloc, MODEL_NONE};
+		b->allocs[i] = (struct birth_alloc){.number = b->uses[i].alloc, .event = MODEL_NONE};
 	qsort(b->allocs, b->use_count, sizeof *b->allocs, by_alloc);
 	for (uint32_t i = 0; i < b->use_count; i++)
 		if (!i || b->allocs[i].number != b->allocs[b->alloc_count - 1].number)
@@ -184,17 +198,90 @@ void births_keep_use(struct loader *l, const struct rt_event *e, uint32_t event)
 	b->next_use = b->use < b->use_count ? b->uses[b->use].use : UINT64_MAX;
 }
 
+enum { NEITHER, MEETING, BIRTH };
+
+/* What an open use is, by its cells: one that the owner was first in, or one that it is first in itself. */
+static int kind_of(const struct loader *l, const struct birth_use *u)
+{
+	const struct model *m = l->m;
+	if (u->event == MODEL_NONE)
+		return NEITHER;
+	if (!u->open)
+		return BIRTH;
+	const struct model_event *e = &m->events[u->event];
+	int kind = NEITHER;
+	for (uint32_t c = e->object; c < e->object + m->sites[e->site].cells; c++) {
+		uint32_t first = loader_first_thread(l, c);
+		if (first == u->owner)
+			return MEETING;
+		if (first == u->thread)
+			kind = BIRTH;
+	}
+	return kind;
+}
+
+static int by_user(const void *a, const void *b)
+{
+	const struct birth_use *x = *(struct birth_use *const *)a, *y = *(struct birth_use *const *)b;
+	if (x->alloc != y->alloc)
+		return x->alloc < y->alloc ? -1 : 1;
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	return (x->use > y->use) - (x->use < y->use);
+}
+
+/* Of each thread and block the first birth is kept, if no meeting comes before it. False without memory. */
+static bool choose(struct loader *l)
+{
+	const struct births *b = &l->births;
+	struct birth_use **sorted = malloc(b->use_count * sizeof(*sorted));
+	if (!sorted)
+		return false;
+	for (uint32_t i = 0; i < b->use_count; i++)
+		sorted[i] = &b->uses[i];
+	qsort(sorted, b->use_count, sizeof(*sorted), by_user);
+	bool settled = false;
+	for (uint32_t i = 0; i < b->use_count; i++) {
+		struct birth_use *u = sorted[i];
+		if (!i || sorted[i - 1]->alloc != u->alloc || sorted[i - 1]->thread != u->thread)
+			settled = false;
+		int kind = settled ? NEITHER : kind_of(l, u);
+		u->kept = kind == BIRTH;
+		settled |= kind != NEITHER;
+	}
+	free(sorted);
+	return true;
+}
+
+/* Allocations that turned out to have no birth are as good as not kept. */
+static void drop_allocs(struct loader *l)
+{
+	const struct births *b = &l->births;
+	for (uint32_t i = 0; i < b->alloc_count; i++)
+		if (b->allocs[i].event != MODEL_NONE && !b->allocs[i].wanted) {
+			l->m->events[b->allocs[i].event].site = MODEL_NONE;
+			b->allocs[i].event = MODEL_NONE;
+			l->thinned = true;
+		}
+}
+
 bool births_settle(struct loader *l)
 {
 	const struct births *b = &l->births;
 	struct model *m = l->m;
 	if (!b->use_count)
 		return true;
+	if (!choose(l))
+		return false;
 	m->births = malloc(b->use_count * sizeof *m->births);
-	for (uint32_t i = 0; m->births && i < b->use_count; i++)
-		if (b->uses[i].event != MODEL_NONE && b->allocs[b->uses[i].place].event != MODEL_NONE)
-			m->births[m->birth_count++] =
-			    (struct model_birth){b->uses[i].place, b->uses[i].event, b->uses[i].meets};
+	for (uint32_t i = 0; m->births && i < b->use_count; i++) {
+		const struct birth_use *u = &b->uses[i];
+		if (!u->kept || b->allocs[u->place].event == MODEL_NONE)
+			continue;
+		b->allocs[u->place].wanted = true;
+		m->births[m->birth_count++] = (struct model_birth){u->place, u->event, u->meets};
+	}
+	drop_allocs(l);
 	l->births.alloc = 0;
 	return m->births;
 }

@@ -158,6 +158,11 @@ void loader_renew(struct loader *l, uint64_t addr, uint64_t size)
 		}
 }
 
+uint32_t loader_first_thread(const struct loader *l, uint32_t cell)
+{
+	return (l->touch[cell] >> TOUCH_OWNER_SHIFT) - 1;
+}
+
 /* Shrinks an access to its live cells (from the first to the last); false if it has none. Marks those in between. */
 static bool trim(struct loader *l, struct model_event *e)
 {

@@ -118,12 +118,13 @@ void loader_forked_again(struct loader *l, const struct rt_event *e);
 uint32_t loader_region(struct loader *l, uint32_t thread);
 
 /* cells.c */
-bool loader_cut(struct loader *l);                                  /* between the passes */
-void loader_access(struct loader *l, const struct rt_event *e);     /* pass two: keeps it or not */
-void loader_renew(struct loader *l, uint64_t addr, uint64_t size);  /* pass two: new memory */
-void loader_benign(struct loader *l, uint64_t addr, uint64_t size); /* pass one */
-bool loader_compact(struct loader *l);                              /* after pass two */
-void loader_object_cell(struct loader *l, uint32_t cell);           /* tell loader_object_written of its writes */
+bool loader_cut(struct loader *l);                                   /* between the passes */
+void loader_access(struct loader *l, const struct rt_event *e);      /* pass two: keeps it or not */
+void loader_renew(struct loader *l, uint64_t addr, uint64_t size);   /* pass two: new memory */
+void loader_benign(struct loader *l, uint64_t addr, uint64_t size);  /* pass one */
+bool loader_compact(struct loader *l);                               /* after pass two */
+uint32_t loader_first_thread(const struct loader *l, uint32_t cell); /* the same: that has touched it */
+void loader_object_cell(struct loader *l, uint32_t cell);            /* tell loader_object_written of its writes */
 
 /* births.c */
 void births_init(struct loader *l);

@@ -8,6 +8,7 @@
 #define E(t, name, at, ...) ((struct rt_event){.thread = (t), .op = RT_OP_##name, .pc = (at), __VA_ARGS__})
 #define READ(t, a) E(t, READ, 100 + (t), .addr = (a), .arg = 8)
 #define WRITE(t, a) E(t, WRITE, 200 + (t), .addr = (a), .arg = 8)
+#define PART(t, name, from, n) E(t, name, 800 + (t), .addr = BLOCK + (from), .arg = (n))
 #define ALLOC(t, a, n) E(t, ALLOC, 300 + (t), .addr = (a), .arg = (n))
 #define FREE(t, a, n)                                                                                                  \
 	E(t, WRITE, 400 + (t), .addr = (a), .arg = (n), .flags = RT_F_FREE),                                           \
@@ -107,6 +108,38 @@ START_TEST(what_the_owner_touches_first_is_its_to_race_for)
 	ck_assert_uint_eq(m->event_count, 4);
 	ck_assert_uint_eq(m->cells[0].count, 2);
 	model_free(m);
+}
+END_TEST
+
+START_TEST(bytes_that_the_owner_has_not_touched_are_used_first_by_another)
+{
+	/* All in one granule. */
+	struct model *m = MODEL(FORKS, ALLOC(1, BLOCK, 8), PART(1, WRITE, 0, 3), PART(2, WRITE, 4, 4));
+	ck_assert_uint_eq(m->birth_count, 1);
+	check_birth(m, 0, 3, 5);
+	model_free(m);
+	/* And on into the next; of each thread the first counts. */
+	m = MODEL(FORKS, ALLOC(1, BLOCK, 64), PART(1, WRITE, 0, 25), PART(2, WRITE, 25, 1), PART(2, WRITE, 40, 1),
+	          PART(0, READ, 48, 8));
+	ck_assert_uint_eq(m->birth_count, 2);
+	check_birth(m, 0, 3, 5);
+	check_birth(m, 1, 3, 7);
+	model_free(m);
+	/* One byte in common: theirs to race for. */
+	m = MODEL(FORKS, ALLOC(1, BLOCK, 8), PART(1, WRITE, 0, 5), PART(2, WRITE, 4, 4));
+	ck_assert_uint_eq(m->birth_count, 0);
+	model_free(m);
+	ck_assert_uint_eq(RACES(FORKS, ALLOC(1, BLOCK, 8), PART(1, WRITE, 0, 3), PART(2, WRITE, 4, 4)), 1);
+	ck_assert_uint_eq(RACES(FORKS, ALLOC(1, BLOCK, 8), PART(1, WRITE, 0, 3), ACQ(1, SLOT), REL(1, SLOT),
+	                        ACQ(2, SLOT), PART(2, WRITE, 4, 4)),
+	                  0);
+	/* They race in it as well, which says it all. */
+	ck_assert_uint_eq(
+	    RACES(FORKS, ALLOC(1, BLOCK, 8), PART(1, WRITE, 0, 4), PART(2, WRITE, 4, 4), PART(2, READ, 0, 4)), 0);
+	/* The same memory again: what was touched in its last life does not count. */
+	ck_assert_uint_eq(RACES(FORKS, ALLOC(1, BLOCK, 8), PART(1, WRITE, 0, 8), FREE(1, BLOCK, 8), ALLOC(1, BLOCK, 8),
+	                        PART(1, WRITE, 0, 3), PART(2, WRITE, 4, 4)),
+	                  1);
 }
 END_TEST
 
@@ -221,6 +254,7 @@ Suite *births_suite(void)
 	TCase *model = tcase_create("model"), *search = tcase_create("search");
 	tcase_add_test(model, the_first_use_of_each_other_thread_is_kept_and_nothing_else_of_the_block);
 	tcase_add_test(model, what_the_owner_touches_first_is_its_to_race_for);
+	tcase_add_test(model, bytes_that_the_owner_has_not_touched_are_used_first_by_another);
 	tcase_add_test(model, only_the_block_that_is_there_now_counts);
 	tcase_add_test(model, nothing_is_kept_of_memory_that_is_handed_over_otherwise);
 	tcase_add_test(model, a_large_block_costs_no_more_cells_than_a_small_one);
