@@ -2,6 +2,7 @@
 #include "lib/search/analysis.h"
 
 #include "lib/order/relaxed.h"
+#include "lib/search/guards.h"
 #include "lib/search/search.h"
 #include "lib/search/unrecorded.h"
 #include "lib/witness/goal.h"
@@ -217,6 +218,8 @@ static enum rt_status search_all(struct analysis *a, const struct analysis_optio
 	}
 	begin(options, ANALYSIS_ORDERS);
 	run_orders(c, options->orders ? options->orders : UINT32_MAX, &a->anomalies);
+	if (!guards_cap(a->model, a->memory_model == RT_MODEL_C11, &a->anomalies))
+		return rt_error_set(err, RT_EMEMORY, "no memory for what guards the variables of anomalies");
 	begin(options, ANALYSIS_PREPARE);
 	if (a->anomalies.count)
 		search_provers(c);

@@ -18,6 +18,7 @@ enum reason {
 	REASON_UNRECORDED_THREAD, /* a thread that was not recorded may order it */
 	REASON_HIDDEN_ATOMIC,     /* so may an atomic instruction of a function, the detail */
 	REASON_PLAIN_MODULE,      /* and what a module does that is not instrumented, the detail */
+	REASON_UNGUARDED,         /* the lock of its critical section does not guard the variable */
 	REASONS
 };
 

@@ -1,0 +1,18 @@
+/*
+ * Critical sections that are no unit of work on a variable: a lock that is held for another reason, such as for a
+ * thread's whole life, says nothing of what is done under it.
+ */
+#ifndef LIB_SEARCH_GUARDS_H
+#define LIB_SEARCH_GUARDS_H
+
+#include "lib/search/anomaly.h"
+
+/*
+ * Holds atomicity violations and ASVs to `predicted` in which a critical section is no unit of work (REASON_UNGUARDED):
+ * no other thread ever holds one of its locks at an access of the variables, and either these are accessed by atomic
+ * operations alone, or one hold is nearly all that the thread does: it has many events or, in a program's trace,
+ * outlasts the creation of a thread. False without memory.
+ */
+bool guards_cap(const struct model *m, bool program, struct anomaly_list *list);
+
+#endif

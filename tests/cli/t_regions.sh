@@ -1,0 +1,43 @@
+#!/bin/bash
+# A lock that is held for nearly all of a thread's life, and that no other thread holds at an access of the variable, makes
+# no unit of work: nothing above predicted. The same of variables that are accessed by atomic operations alone.
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/text.sh"
+
+# turns N: main's critical section, N reads of x by line; then what is written by T: the rest of the arguments.
+turns() {
+	local n=$1
+	shift
+	printf '%s\n' 'main|fork(T)|1' 'main|acq(G)|2'
+	for ((i = 0; i < n; i++)); do echo "main|r(x)|3"; done
+	printf '%s\n' 'main|rel(G)|4' "$@"
+}
+verdicts='[.anomalies[] | select(.kind == "atomicity") | .verdict]'
+reasons='[.anomalies[] | select(.kind == "atomicity") | .reasons[]?.reason]'
+analyze() {
+	"$RACETRACE" analyze --kinds atomicity --format json --fail-on never "$1" >out 2>err || wrong "$(cat err)"
+	holds "$2"
+}
+turns 40 'T|w(x)|5' >long.std
+analyze long.std "($verdicts) == [\"predicted\"] and ($reasons | index(\"unguarded\"))"
+turns 40 'T|acq(G)|6' 'T|r(x)|7' 'T|rel(G)|8' 'T|w(x)|5' >guarded.std
+analyze guarded.std "($verdicts) == [\"proved\"]"
+turns 4 'T|w(x)|5' >short.std
+analyze short.std "($verdicts) == [\"proved\"]"
+# Half of the thread's life is not all of it.
+{ turns 40 'T|w(x)|5'; for ((i = 0; i < 40; i++)); do echo 'main|r(x)|9'; done; } >half.std
+analyze half.std "($verdicts) == [\"proved\"]"
+
+for op in atomic-load read; do
+	{
+		echo '{"schema":"racetrace.events/1"}'
+		echo '{"op":"fork","thread":"main","object":"T"}'
+		echo '{"op":"acquire","thread":"main","object":"G"}'
+		for line in 1 2; do echo "{\"op\":\"$op\",\"thread\":\"main\",\"object\":\"x\",\"location\":\"a.c:$line\"}"; done
+		echo '{"op":"release","thread":"main","object":"G"}'
+		echo '{"op":"atomic-store","thread":"T","object":"x","location":"a.c:3"}'
+	} >$op.jsonl
+done
+analyze atomic-load.jsonl "($verdicts) == [\"predicted\"] and ($reasons | index(\"unguarded\"))"
+analyze read.jsonl "($verdicts) == [\"proved\"]"
+exit $fail
