@@ -156,6 +156,11 @@ unsigned rt_vary_us(const struct rt_slot *child, enum rt_vary who); /* how long 
 void rt_pause_us(unsigned microseconds);                            /* not at all for 0 */
 
 void rt_fork_start(void); /* once, at start */
+/* Around a call that forks. pid: what it returned, 0 in the child. */
+void rt_fork_begin(void);
+void rt_fork_end(pid_t pid);
+/* Before syscall(number, a): says what it makes, if it does. True: rt_fork_end comes after it. */
+bool rt_clone_begins(long number, const long a[6], uintptr_t pc);
 /*
  * This process takes a channel of its own, in place of the one that is mapped at `where`, and its thread is the main
  * thread there. Async-signal-safe. False: it is not recorded.

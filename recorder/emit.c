@@ -120,11 +120,8 @@ static bool next_block(struct rt_slot *s)
 /* Room for n records, with the count of left-out repeats already small. False: the event is to be dropped. */
 static bool make_room(struct rt_slot *s, unsigned n)
 {
-	if (s->limit == NULL) {
-		if (rt_thread.aside)
-			rt_thread.lost++;
+	if (s->limit == NULL)
 		return false;
-	}
 	if (s->skipped > RT_RECORD_SKIP_MAX)
 		n++;
 	if (s->limit - s->cur < (ptrdiff_t)n && !next_block(s))
@@ -153,8 +150,20 @@ void rt_reserve(struct rt_slot *s, unsigned n)
 	rt_busy_end();
 }
 
+/* Nothing is recorded. Leaves `busy` alone, which two threads may share then (clone.c). */
+static bool is_dropped(const struct rt_slot *s)
+{
+	if (s->limit)
+		return false;
+	if (rt_thread.aside)
+		rt_thread.lost++;
+	return true;
+}
+
 void rt_append_slow(uint64_t w0, uint64_t w1, struct rt_slot *s)
 {
+	if (is_dropped(s))
+		return;
 	rt_busy_begin();
 	if (make_room(s, 1)) {
 		s->cur->w0 = w0 | s->skipped << 56;
@@ -166,6 +175,8 @@ void rt_append_slow(uint64_t w0, uint64_t w1, struct rt_slot *s)
 
 void rt_append2_slow(uint64_t w0, uint64_t w1, struct rt_slot *s, uint64_t x0, uint64_t x1)
 {
+	if (is_dropped(s))
+		return;
 	rt_busy_begin();
 	if (make_room(s, 2)) {
 		s->cur[0].w0 = x0;
@@ -196,6 +207,8 @@ static uint64_t exact_stamp(_Atomic uint64_t *clock, uint64_t last, uint64_t now
 
 void rt_append_sync_slow(uint64_t w0, uint64_t w1, struct rt_slot *s, uint64_t x0, uint64_t now, void *clock)
 {
+	if (is_dropped(s))
+		return;
 	rt_busy_begin();
 	if (make_room(s, 2)) {
 		s->last_stamp = exact_stamp(clock, s->last_stamp, now);
@@ -229,11 +242,8 @@ void rt_sync(struct rt_slot *s, unsigned op, uint64_t operand, uint64_t arg, uin
 	struct rt_record event = rt_record_make(op, operand, pc, aux, 0);
 	struct rt_record ext = rt_record_ext(0, arg);
 
-	if (RT_UNLIKELY(s->limit == NULL)) {
-		if (rt_thread.aside)
-			rt_thread.lost++;
+	if (RT_UNLIKELY(is_dropped(s)))
 		return;
-	}
 	rt_new_epoch(s);
 	rt_append_sync(event.w0, event.w1, s, ext.w0, rt_now(), &rt_channel->clock);
 }
@@ -247,7 +257,7 @@ void rt_emit(unsigned op, uint64_t operand, uintptr_t pc, unsigned aux)
 
 static void hold(uintptr_t lock, uintptr_t pc, bool shared)
 {
-	if (rt_thread.held_count < RT_HELD_MAX)
+	if (rt_recording() && rt_thread.held_count < RT_HELD_MAX)
 		rt_thread.held[rt_thread.held_count++] = (struct rt_held){lock, pc, shared};
 }
 

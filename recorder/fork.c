@@ -90,20 +90,32 @@ void rt_fork_start(void)
 static pid_t fork_with(pid_t (*real)(void), bool runs_handlers)
 {
 	pid_t pid;
-	int saved;
 
-	rt_busy_begin();
-	if (!runs_handlers)
-		before_fork();
+	if (runs_handlers) /* before_fork is one */
+		rt_busy_begin();
+	else
+		rt_fork_begin();
 	pid = real();
-	saved = errno;
+	rt_fork_end(pid);
+	return pid;
+}
+
+void rt_fork_begin(void)
+{
+	rt_busy_begin();
+	before_fork();
+}
+
+void rt_fork_end(pid_t pid)
+{
+	int saved = errno;
+
 	if (pid == 0)
 		in_child();
 	else if (pid < 0 && rt_channel)
 		atomic_fetch_sub(&rt_tree->forking, 1);
 	rt_busy_end();
 	errno = saved;
-	return pid;
 }
 
 RT_INTERPOSE(pid_t, fork, (void))

@@ -2,6 +2,7 @@
  * The address space: mmap and its kin, and the same through syscall(). MAP after, UNMAP before the real call. Both
  * write the memory, so that uses that are not ordered with them are races.
  */
+#include "recorder/core.h"
 #include "recorder/sync.h"
 
 #include <stdarg.h>
@@ -93,11 +94,14 @@ RT_INTERPOSE(long, syscall, (long number, ...))
 	for (int i = 0; i < 6; i++)
 		a[i] = va_arg(args, long);
 	va_end(args);
+	bool forks = rt_clone_begins(number, a, RT_PC);
 	if (number == SYS_munmap)
 		unmapped((void *)a[0], (size_t)a[1], RT_PC);
 	else if (number == SYS_mmap && a[3] & MAP_FIXED)
 		overwritten((void *)a[0], (size_t)a[1], RT_PC);
 	long result = RT_REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+	if (forks)
+		rt_fork_end((pid_t)result);
 	if (number == SYS_mmap)
 		mapped((void *)result, (size_t)a[1], RT_PC);
 	else if (number == SYS_munmap && result != 0)

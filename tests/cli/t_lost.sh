@@ -8,7 +8,7 @@ tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 cd "$tmp" || exit 1
 fail=0
-"${CC:-gcc}" -g -O1 -fsanitize=thread "$top/tests/recorder/lost.c" -o lost -pthread || exit 1
+"${CC:-gcc}" -g -O1 -D_GNU_SOURCE -fsanitize=thread "$top/tests/recorder/lost.c" -o lost -pthread || exit 1
 
 # verdicts TRACE: "variable verdict reasons" of each race.
 verdicts() {
@@ -27,13 +27,30 @@ check() {
 check pthread
 grep -q '^complete *yes' info || { echo "nothing is lost: $(cat info)"; fail=1; }
 [ "$(verdicts t.zst)" = "together observed " ] || { echo "all recorded: $(verdicts t.zst)"; fail=1; }
-for how in pthread; do
-	check $how -t 2
-	grep -q '^complete *no' info || { echo "$how: $(cat info)"; fail=1; }
-	grep -q '"op":"lost","object":"0x3"' t.jsonl || { echo "$how: no lost event"; fail=1; }
-	for trace in t.zst t.jsonl back.zst; do
-		[ "$(verdicts $trace)" = "handed predicted unrecorded-thread
-together observed " ] || { echo "$how, $trace: $(verdicts $trace)"; fail=1; }
-	done
+
+check pthread -t 2
+grep -q '^complete *no' info || { echo "-t 2: $(cat info)"; fail=1; }
+grep -q '"op":"lost","object":"0x3"' t.jsonl || { echo "-t 2: no lost event"; fail=1; }
+for trace in t.zst t.jsonl back.zst; do
+	[ "$(verdicts $trace)" = "handed predicted unrecorded-thread
+together observed " ] || { echo "-t 2, $trace: $(verdicts $trace)"; fail=1; }
+done
+
+# A thread that shares its maker's thread-local memory: neither is recorded until it has returned.
+for _ in 1 2 3; do
+	check clone
+	grep -q '^complete *no' info || { echo "clone: $(cat info)"; fail=1; }
+	[ "$(grep -c '"op":"lost","object":"0x3"' t.jsonl)" -ge 2 ] || { echo "clone: no lost events"; fail=1; }
+	"$racetrace" dump t.zst 2>/dev/null | grep -q ' main .* write *last' || { echo "main is not recorded again"; fail=1; }
+	verdicts t.zst | grep -v predicted && fail=1
+done
+
+# Processes that clone() and syscall() make have traces of their own.
+for how in fork syscall; do
+	rm -f t.zst.*
+	check $how
+	grep -q '^complete *yes' info || { echo "$how: $(cat info)"; fail=1; }
+	"$racetrace" dump t.zst.* | grep -q 'read *handed' || { echo "$how: the child is not recorded"; fail=1; }
+	"$racetrace" dump t.zst | grep -q 'write *last' || { echo "$how: the parent is not recorded on"; fail=1; }
 done
 exit $fail
