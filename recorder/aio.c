@@ -30,7 +30,7 @@ static void taken(const struct aiocb *c, ssize_t n, uintptr_t pc)
 {
 	if (c->aio_lio_opcode != LIO_READ || !rt_recording())
 		return;
-	rt_fd_received(c->aio_fildes, n >= 0, pc);
+	rt_fd_read(c->aio_fildes, n, pc);
 	if (n > 0)
 		rt_emit_range(RT_OP_WRITE, (const void *)c->aio_buf, (size_t)n, pc);
 }

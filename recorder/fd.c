@@ -8,8 +8,12 @@
  *
  * Addresses of hosts are left out, because one host has many. Local sockets without any name share one object.
  *
- * As memory, a descriptor is its place in the table below. One that has been closed and comes again is new; not every
- * call that makes descriptors is known, so one that is used although it was closed is looked at.
+ * A file, a named pipe and what else came unseen is looked at when it is used first: its device and inode stand for
+ * it, so that all descriptors of one file are one object. Devices carry nothing.
+ *
+ * As memory, a descriptor is its place in the table below. One that has been closed and comes again is new, and comes
+ * after the close, since the kernel gives no number out twice; not every call that makes descriptors is known, so one
+ * that is used although it was closed is looked at.
  */
 #include "recorder/fd.h"
 
@@ -20,15 +24,18 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <stddef.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 
 #define FD_MAX 65536
 #define NUMBER_MAX 4096 /* later pipes share the last one */
 #define SOCKET_BIT (UINT64_C(1) << 47)
-enum { NONE, SOCKET, DATAGRAM, UNNAMED, QUEUES, TELLS_SIGNALS, FIRST_NUMBER };
-#define CLOSED UINT64_MAX /* and not known to have come again */
+enum { UNKNOWN, NONE, SOCKET, DATAGRAM, UNNAMED, QUEUES, TELLS_SIGNALS, FIRST_NUMBER };
+#define FILE_BIT (UINT64_C(1) << 48) /* of the table's entries, not of objects: data is there to stay */
+#define CLOSED UINT64_MAX            /* and not known to have come again */
 
 static _Atomic uint64_t descriptor[FD_MAX];
+static char number[FD_MAX]; /* never touched: the object of a number, which is closed before it is given out again */
 static _Atomic uint32_t numbers = FIRST_NUMBER;
 
 static uint64_t state_of(int fd)
@@ -39,7 +46,7 @@ static uint64_t state_of(int fd)
 static uint64_t get(int fd)
 {
 	uint64_t object = state_of(fd);
-	return object == CLOSED ? NONE : object;
+	return object == CLOSED ? UNKNOWN : object;
 }
 
 static void set(int fd, uint64_t object)
@@ -52,8 +59,10 @@ static void set(int fd, uint64_t object)
 static void come(int fd, uint64_t object)
 {
 	uint64_t before = state_of(fd);
-	if (before == CLOSED && rt_recording())
+	if (before == CLOSED && rt_recording()) {
+		rt_emit_sync(RT_OP_HB_AFTER, (uintptr_t)&number[fd], 0, 0, 0);
 		rt_emit_sync(RT_OP_NEW_MEMORY, (uintptr_t)&descriptor[fd], sizeof descriptor[fd], 0, 0);
+	}
 	if (before != object)
 		set(fd, object);
 }
@@ -64,7 +73,7 @@ static bool is_told(int fd)
 	if (fd < 0 || fd >= FD_MAX || !rt_recording())
 		return false;
 	if (state_of(fd) == CLOSED && RT_SYSCALL(SYS_fcntl, fd, F_GETFD) != -EBADF)
-		come(fd, NONE);
+		come(fd, UNKNOWN);
 	return true;
 }
 
@@ -72,15 +81,6 @@ void rt_fd_uses(int fd, uintptr_t pc)
 {
 	if (is_told(fd))
 		rt_emit_object_read(&descriptor[fd], pc);
-}
-
-void rt_fd_closes(int fd, uintptr_t pc)
-{
-	if (is_told(fd)) {
-		rt_emit_object(&descriptor[fd], pc);
-		rt_fd_publishes(fd, NULL, 0, pc);
-	}
-	set(fd, CLOSED);
 }
 
 static uint64_t new_number(void)
@@ -93,7 +93,7 @@ static uint64_t new_number(void)
 
 void rt_fd_plain(int fd)
 {
-	come(fd, NONE);
+	come(fd, UNKNOWN);
 }
 
 void rt_fd_socket(int fd)
@@ -196,23 +196,49 @@ static bool is_datagram(int fd)
 	return RT_SYSCALL(SYS_getsockopt, fd, SOL_SOCKET, SO_TYPE, &type, &length) == 0 && type == SOCK_DGRAM;
 }
 
-/* What a socket is, unless it has been closed meanwhile. */
-static void learn(int fd, uint64_t object)
+/* What a descriptor is, unless it has been closed meanwhile. */
+static uint64_t learn(int fd, uint64_t before, uint64_t object)
 {
-	uint64_t before = SOCKET;
 	atomic_compare_exchange_strong_explicit(&descriptor[fd], &before, object, memory_order_relaxed,
 	                                        memory_order_relaxed);
+	return object;
+}
+
+/* What came unseen, or is shared by its inode. */
+static uint64_t look(int fd)
+{
+	struct stat is;
+	if (RT_SYSCALL(SYS_newfstatat, fd, "", &is, AT_EMPTY_PATH) != 0)
+		return NONE;
+	if (S_ISSOCK(is.st_mode))
+		return learn(fd, UNKNOWN, SOCKET);
+	uint64_t object = SOCKET_BIT | mix(mix(is.st_dev) + is.st_ino) >> 17;
+	if (S_ISREG(is.st_mode))
+		return learn(fd, UNKNOWN, FILE_BIT | object);
+	return learn(fd, UNKNOWN, S_ISFIFO(is.st_mode) ? object : NONE);
+}
+
+static uint64_t state_now(int fd)
+{
+	uint64_t state = get(fd);
+	return state == UNKNOWN && fd >= 0 && fd < FD_MAX ? look(fd) : state;
+}
+
+/* Neither its end nor its close says anything of who writes it. */
+static bool is_file(int fd)
+{
+	return state_now(fd) & FILE_BIT;
 }
 
 /* The object of what goes out (or comes in) through fd. A stream's is looked up once, when it is connected. */
 static uint64_t object_of(int fd, bool out, const struct sockaddr *to, socklen_t length)
 {
-	uint64_t object = get(fd);
+	uint64_t object = state_now(fd);
 	if (object != SOCKET && object != DATAGRAM)
-		return object;
+		return object & ~FILE_BIT;
 	struct end end;
 	if (object == SOCKET && is_datagram(fd))
-		learn(fd, object = DATAGRAM);
+		object = learn(fd, SOCKET, DATAGRAM);
 	if (object == DATAGRAM) {
 		if (out && to)
 			object = object_of_name(key_of(to, length));
@@ -221,29 +247,45 @@ static uint64_t object_of(int fd, bool out, const struct sockaddr *to, socklen_t
 	} else {
 		object = object_of_stream(fd);
 		if (object != NONE)
-			learn(fd, object);
+			learn(fd, SOCKET, object);
 	}
 	return object;
 }
 
 void rt_fd_publishes(int fd, const struct sockaddr *to, socklen_t length, uintptr_t pc)
 {
-	if (get(fd) == NONE || !rt_recording())
+	if (!rt_recording())
 		return;
 	uint64_t object = object_of(fd, true, to, length);
 	if (object != NONE)
 		rt_emit_sync(RT_OP_HB_BEFORE, object, 0, pc, 0);
 }
 
+void rt_fd_closes(int fd, uintptr_t pc)
+{
+	if (is_told(fd)) {
+		rt_emit_object(&descriptor[fd], pc);
+		if (!is_file(fd))
+			rt_fd_publishes(fd, NULL, 0, pc);
+		rt_emit_sync(RT_OP_HB_BEFORE, (uintptr_t)&number[fd], 0, pc, 0);
+	}
+	set(fd, CLOSED);
+}
+
 void rt_fd_received(int fd, bool got, uintptr_t pc)
 {
 	if (!rt_recording())
 		return;
-	uint64_t object = got && get(fd) != NONE ? object_of(fd, false, NULL, 0) : NONE;
+	uint64_t object = got ? object_of(fd, false, NULL, 0) : NONE;
 	if (object != NONE)
 		rt_emit_sync(RT_OP_HB_AFTER, object, 0, pc, 0);
 	else
 		rt_emit_time();
+}
+
+void rt_fd_read(int fd, ssize_t n, uintptr_t pc)
+{
+	rt_fd_received(fd, n > 0 || (n == 0 && rt_recording() && !is_file(fd)), pc);
 }
 
 void rt_fd_connects(const struct sockaddr *to, socklen_t length, uintptr_t pc)

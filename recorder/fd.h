@@ -1,6 +1,7 @@
 /*
  * Happens-before through descriptors: what a thread did before it wrote into a pipe, a socket, an event counter or a
- * queue is seen by the thread of the same program that reads it. Files carry nothing.
+ * queue is seen by the thread of the same program that reads it; also what it wrote into a file, whose descriptors are
+ * one by its inode.
  */
 #ifndef RECORDER_FD_H
 #define RECORDER_FD_H
@@ -8,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/socket.h>
+#include <sys/types.h>
 
 /*
  * A descriptor is an object too: before each call that uses it (a read of it), and before it is closed (a write; its
@@ -20,12 +22,13 @@ void rt_fd_closes(int fd, uintptr_t pc);
 void rt_fd_publishes(int fd, const struct sockaddr *to, socklen_t length, uintptr_t pc);
 /* After a read that may have blocked; got: data or the end of it came. */
 void rt_fd_received(int fd, bool got, uintptr_t pc);
+void rt_fd_read(int fd, ssize_t n, uintptr_t pc); /* the same by a read's result */
 /* Before a connect; after an accept that returned fd. */
 void rt_fd_connects(const struct sockaddr *to, socklen_t length, uintptr_t pc);
 void rt_fd_accepted(int listener, int fd, uintptr_t pc);
 
 /* What a descriptor that has just come is. Negative ones are ignored. */
-void rt_fd_plain(int fd);
+void rt_fd_plain(int fd); /* a file, or what is not known better */
 void rt_fd_socket(int fd);
 void rt_fd_own(int fd);                 /* carries data to whoever reads it, by itself (an event counter) */
 void rt_fd_both_ends(const int fds[2]); /* of a pipe */

@@ -46,7 +46,7 @@ static void vectors(unsigned op, const struct iovec *v, int count, size_t n, uin
 	{                                                                                                              \
 		rt_fd_uses(fd, RT_PC);                                                                                 \
 		type n = RT_REAL(name) arguments;                                                                      \
-		rt_fd_received(fd, n >= 0, RT_PC);                                                                     \
+		rt_fd_read(fd, n, RT_PC);                                                                              \
 		if (n > 0)                                                                                             \
 			rt_emit_range(RT_OP_WRITE, buffer, (size_t)n < size ? (size_t)n : size, RT_PC);                \
 		return n;                                                                                              \
@@ -62,7 +62,7 @@ RT_INTERPOSE(ssize_t, read, (int fd, void *buffer, size_t size))
 {
 	rt_fd_uses(fd, RT_PC);
 	ssize_t n = RT_REAL(read)(fd, buffer, size);
-	rt_fd_received(fd, n >= 0, RT_PC);
+	rt_fd_read(fd, n, RT_PC);
 	if (n > 0 && rt_recording() && rt_fd_tells_signals(fd))
 		signals_read(buffer, (size_t)n, RT_PC);
 	if (n > 0)
@@ -86,7 +86,7 @@ RECEIVES(ssize_t, __recv_chk, (int fd, void *buffer, size_t size, size_t room, i
 	{                                                                                                              \
 		rt_fd_uses(fd, RT_PC);                                                                                 \
 		ssize_t n = RT_REAL(name) arguments;                                                                   \
-		rt_fd_received(fd, n >= 0, RT_PC);                                                                     \
+		rt_fd_read(fd, n, RT_PC);                                                                              \
 		if (n > 0 && rt_recording())                                                                           \
 			vectors(RT_OP_WRITE, v, count, (size_t)n, RT_PC);                                              \
 		return n;                                                                                              \
@@ -99,7 +99,7 @@ RT_INTERPOSE(ssize_t, recvmsg, (int fd, struct msghdr *message, int flags))
 {
 	rt_fd_uses(fd, RT_PC);
 	ssize_t n = RT_REAL(recvmsg)(fd, message, flags);
-	rt_fd_received(fd, n >= 0, RT_PC);
+	rt_fd_read(fd, n, RT_PC);
 	if (n > 0 && rt_recording())
 		vectors(RT_OP_WRITE, message->msg_iov, (int)message->msg_iovlen, (size_t)n, RT_PC);
 	return n;
