@@ -8,6 +8,9 @@
 #include <xxhash.h>
 
 enum { EVERY_MAX = 5000000 };
+/* Of an entry's tuples that are ruled out the first are kept. SEEN_MAX of all its tuples are told apart from those
+ * offered again; after OFFERS_MAX of them no more than some are asked for. */
+enum { RULED_OUT_KEPT = 8, SEEN_MAX = 1 << 13, OFFERS_MAX = 1 << 20 };
 
 struct found_key {
 	const struct pattern *pattern;
@@ -16,6 +19,9 @@ struct found_key {
 
 struct found {
 	uint64_t count, offered;
+	uint64_t ruled_out;  /* tuples that were offered and are */
+	bool uncounted;      /* too many to tell apart: some may have been counted again */
+	uint32_t *excluded;  /* the first RULED_OUT_KEPT of them, like instances */
 	bool observed;       /* instance 0 is one that occurred */
 	bool partial;        /* not every tuple was offered */
 	uint32_t kept;       /* instances */
@@ -113,9 +119,14 @@ static bool is_cut(const struct found_list *l, const struct found *f)
 	return false;
 }
 
-bool found_full(const struct found_list *l, const struct found *f)
+static bool no_room(const struct found_list *l, const struct found *f)
 {
 	return f->kept >= (l->kept < FOUND_ALL ? FOUND_INSTANCES : FOUND_FEW);
+}
+
+bool found_full(const struct found_list *l, const struct found *f)
+{
+	return no_room(l, f) || f->offered + f->ruled_out > OFFERS_MAX;
 }
 
 /* The instance's place, f->kept: none. */
@@ -144,7 +155,7 @@ static uint64_t *seen_at(const struct found *f, uint64_t hash)
 static bool grow_seen(struct found *f)
 {
 	struct found grown = {.seen_size = f->seen_size ? 2 * f->seen_size : 16};
-	if (2 * (f->kept + 1) <= f->seen_size)
+	if (2 * (f->kept + f->ruled_out + 1) <= f->seen_size)
 		return true;
 	grown.seen = calloc(grown.seen_size, sizeof *grown.seen);
 	if (!grown.seen)
@@ -163,25 +174,70 @@ static bool grow_seen(struct found *f)
 static bool is_new(struct found_list *l, struct found *f, const uint32_t *events, bool full)
 {
 	uint32_t n = f->key.pattern->count;
-	if (!full &&
-	    (!grow_seen(f) || !vec_reserve(&f->instances, &f->capacity, ((uint64_t)f->kept + 1) * n, sizeof *events))) {
+	f->uncounted |= f->kept + f->ruled_out >= SEEN_MAX || l->excluded >= FOUND_ALL;
+	bool told = !full && !f->uncounted;
+	if ((told && !grow_seen(f)) ||
+	    (!full && !vec_reserve(&f->instances, &f->capacity, ((uint64_t)f->kept + 1) * n, sizeof *events))) {
 		l->failed = true;
 		return false;
 	}
+	if (!f->seen_size)
+		return true;
 	uint64_t hash = XXH3_64bits(events, n * sizeof *events) | 1, *at = seen_at(f, hash);
 	if (*at)
 		return false;
-	if (!full)
+	if (told)
 		*at = hash;
 	return true;
+}
+
+/* Is the goal's event i right behind the one before it in its thread, which may have seen another write then? */
+static bool continues(const struct model *m, const uint32_t *events, uint32_t i)
+{
+	return i && events[i - 1] == model_pred(m, events[i]);
+}
+
+/* Does one of the events need one that is to come after it? Then no correct reordering has the tuple. */
+static bool is_ruled_out(const struct found_list *l, const struct pattern *p, const uint32_t *events)
+{
+	const struct model *m = l->context->m;
+	const struct trf *needs = search_needs(l->context);
+	/* Of two events neither comes first. */
+	for (uint32_t i = 0; needs && p->count > 2 && i < p->count; i++) {
+		if (continues(m, events, i))
+			continue;
+		uint32_t clock = trf_clock_before(needs, events[i]), own = model_thread_of(m, events[i]);
+		for (uint32_t k = i + 1; k < p->count; k++) {
+			uint32_t thread = model_thread_of(m, events[k]);
+			if (thread != own && clock_get(&needs->clocks, clock, thread) > m->events[events[k]].pos)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Counts a tuple that is ruled out, and keeps it if it is one of the first. */
+static void exclude(struct found_list *l, struct found *f, const uint32_t *events)
+{
+	size_t size = f->key.pattern->count * sizeof *events;
+	if (!f->excluded && !(f->excluded = malloc(RULED_OUT_KEPT * size)))
+		l->failed = true;
+	else if (f->ruled_out < RULED_OUT_KEPT)
+		memcpy(f->excluded + f->ruled_out * f->key.pattern->count, events, size);
+	f->ruled_out++;
+	l->excluded++;
 }
 
 void found_offer(struct found_list *l, struct found *f, const uint32_t *events, bool observed)
 {
 	uint32_t n = f->key.pattern->count;
-	bool full = found_full(l, f);
+	bool full = no_room(l, f);
 	if (!is_new(l, f, events, full))
 		return;
+	if (!observed && is_ruled_out(l, f->key.pattern, events)) {
+		exclude(l, f, events);
+		return;
+	}
 	f->offered++;
 	uint32_t place = observed && !f->observed && full ? f->kept - 1 : place_for(l, f, full);
 	if (place == f->kept)
@@ -251,17 +307,24 @@ static int by_turn(const struct found *a, const struct found *b)
 
 static bool add(struct found_list *l, const struct found *f)
 {
-	bool partial = f->partial || is_cut(l, f);
+	const uint32_t n = f->key.pattern->count;
+	bool partial = f->partial || is_cut(l, f), all = !partial && !found_full(l, f);
 	/* Those that share several cells were counted at each of these. */
-	uint64_t count = partial || found_full(l, f) ? f->count : f->kept;
-	struct anomaly a = anomaly_of(f->key.pattern, f->instances, count, f->observed);
+	uint64_t count = all && !f->uncounted ? f->kept + f->ruled_out : f->count;
+	uint32_t excluded = f->ruled_out < RULED_OUT_KEPT ? (uint32_t)f->ruled_out : RULED_OUT_KEPT;
+	struct anomaly a = anomaly_of(f->key.pattern, f->kept ? f->instances : f->excluded, count, f->observed);
 	a.partial = partial;
-	if (f->kept > 1) {
-		size_t size = (size_t)(f->kept - 1) * a.event_count * sizeof *a.others;
-		if (!(a.others = malloc(size)))
+	a.ruled_out = all ? count - f->kept : 0;
+	if (f->kept + excluded > 1) {
+		if (!(a.others = malloc((size_t)(f->kept + excluded) * n * sizeof *a.others)))
 			return false;
-		memcpy(a.others, f->instances + a.event_count, size);
-		a.other_count = f->kept - 1;
+		if (f->kept)
+			memcpy(a.others, f->instances, (size_t)f->kept * n * sizeof *a.others);
+		if (excluded)
+			memcpy(a.others + (size_t)f->kept * n, f->excluded, (size_t)excluded * n * sizeof *a.others);
+		/* The first one is the anomaly's own. */
+		a.other_count = f->kept + excluded - 1;
+		memmove(a.others, a.others + n, (size_t)a.other_count * n * sizeof *a.others);
 	}
 	if (anomaly_add(l->list, &a))
 		return true;
@@ -277,11 +340,12 @@ enum rt_status found_finish(struct found_list *l, struct rt_error *err)
 	struct found *f, *next;
 	HASH_ITER(hh, l->entries, f, next)
 	{
-		if (!l->failed && f->kept)
+		if (!l->failed && (f->kept || f->ruled_out))
 			l->failed = !add(l, f);
 		HASH_DEL(l->entries, f);
 		free(f->instances);
 		free(f->seen);
+		free(f->excluded);
 		free(f);
 	}
 	free_cuts(l);

@@ -17,7 +17,8 @@ struct found_list {
 	const struct search_context *context; /* borrowed */
 	struct anomaly_list *list;            /* borrowed */
 	struct found *entries;
-	uint32_t kept; /* instances of all entries */
+	uint32_t kept;     /* instances of all entries */
+	uint64_t excluded; /* tuples of all that were ruled out */
 	struct found_cut *cuts;
 	uint64_t unfolded; /* tuples that --every listed */
 	bool failed;       /* no memory, or too many tuples to list */
@@ -31,9 +32,11 @@ void found_count(struct found *f, uint64_t tuples);
 void found_partial(struct found *f);
 /* The same of every entry with an access at this site. */
 void found_cut(struct found_list *l, uint32_t site);
-/* Has it as many instances as are kept? More may be offered: they take the places of others now and then. */
+/* Has it as many instances as are kept, or were as many offered as are looked at? More may be offered, such as are
+ * likely to be possible or spread over the trace: they may take the places of others. */
 bool found_full(const struct found_list *l, const struct found *f);
-/* Offers an instance. observed: the recorded run itself shows it. The same one may be offered again. */
+/* Offers an instance. observed: the recorded run itself shows it. The same one may be offered again. One of whose
+ * events one needs another that is to come after it is ruled out: counted, but for a few not kept. */
 void found_offer(struct found_list *l, struct found *f, const uint32_t *events, bool observed);
 /* Lists one tuple as an anomaly of its own. */
 void found_every(struct found_list *l, const struct pattern *pattern, const uint32_t *events, bool observed);

@@ -48,6 +48,7 @@ enum { INSTANCES_MAX = 32, INSTANCES_PER_SWEEP = 16, INSTANCES_OF_OBJECTS = 4096
 struct instances {
 	uint32_t (*pairs)[2];
 	uint32_t count, capacity;
+	uint64_t offered;
 };
 
 struct race {
@@ -245,10 +246,20 @@ struct sweep {
 	struct instances instances;
 };
 
+/* Keeps a pair. When there are as many as are kept, each that comes may take the place of one in their second half, so
+ * that these are spread over the trace; the first half is what came first. */
 static void add_instance(struct search *s, struct instances *n, uint32_t most, uint32_t e1, uint32_t e2)
 {
-	if (n->count >= most)
+	n->offered++;
+	if (n->count >= most) {
+		uint64_t h = n->offered * UINT64_C(0x9e3779b97f4a7c15);
+		h = (h ^ h >> 31) % n->offered;
+		if (h >= most / 2 && h < most) {
+			n->pairs[h][0] = e1;
+			n->pairs[h][1] = e2;
+		}
 		return;
+	}
 	if (!vec_reserve(&n->pairs, &n->capacity, (uint64_t)n->count + 1, sizeof *n->pairs)) {
 		s->failed = true;
 		return;
@@ -343,8 +354,11 @@ static struct sweep sweep_classes(struct search *s, const struct class *k1, cons
 				add_pair(s, m1[i], e2, 1, rank_of_pair(s, m1[i], e2), pattern, NULL);
 		possible = first_possible(s, k1, e2, possible < low ? low : possible);
 		found.ruled_out += (possible < high ? possible : high) - low;
-		for (uint32_t i = high; i-- > possible && found.instances.count < most && !s->failed;)
+		for (uint32_t i = high; i-- > possible && !s->failed;) {
 			add_instance(s, &found.instances, most, m1[i], e2);
+			if (found.instances.count == most)
+				break; /* one of each e2 is enough then */
+		}
 		if (!s->context->every && found.rank < enough && ranked < high) {
 			/* If the latest e1 is ordered, so are the earlier ones; and it stays ordered for later e2. */
 			ranked = high;

@@ -462,6 +462,23 @@ enum rt_status provers_precede(struct provers *p, const struct anomaly_list *lis
 	return RT_OK;
 }
 
+/*
+ * Of many instances the first MANY are looked at: half of them are the first ones, which are near the threads' starts;
+ * the others are spread over all.
+ */
+static void spread(struct anomaly *a)
+{
+	const uint32_t n = a->event_count, half = MANY / 2;
+	for (uint32_t i = half; i < MANY && a->other_count > MANY; i++) {
+		uint32_t to = half + (uint32_t)((uint64_t)(i - half) * (a->other_count - half) / (MANY - half));
+		for (uint32_t k = 0; k < n; k++) {
+			uint32_t other = a->others[(size_t)i * n + k];
+			a->others[(size_t)i * n + k] = a->others[(size_t)to * n + k];
+			a->others[(size_t)to * n + k] = other;
+		}
+	}
+}
+
 /* The candidate at hand. */
 struct candidate {
 	struct anomaly *anomaly;
@@ -495,24 +512,36 @@ static enum rt_status ask(struct provers *p, struct candidate *c, uint32_t i, un
 	return status;
 }
 
-/* Does e2 of a race need e1 itself? The search for races has told such pairs apart (anomaly.ruled_out). */
+/* Does one of its events need another one that is to come after it, or beside it? The searches have told such instances
+ * apart (anomaly.ruled_out). */
 static bool is_ruled_out(const struct provers *p, const struct goal *goal)
 {
 	const struct trf *needs = searches_needs(&p->searches);
-	uint32_t e1 = goal->events[0], e2 = goal->events[1];
-	return goal->kind == GOAL_RACE &&
-	       p->m->events[e1].pos < clock_get(&needs->clocks, trf_clock_before(needs, e2), model_thread_of(p->m, e1));
+	const struct model *m = p->m;
+	for (uint32_t i = 0; i < goal->count; i++) {
+		if (goal->kind == GOAL_SEQUENCE && goal_continues(goal, m, i))
+			continue;
+		uint32_t clock = trf_clock_before(needs, goal->events[i]), own = model_thread_of(m, goal->events[i]);
+		for (uint32_t k = goal->kind == GOAL_SEQUENCE ? i + 1 : 0; k < goal->count; k++) {
+			uint32_t thread = model_thread_of(m, goal->events[k]);
+			if (thread != own && clock_get(&needs->clocks, clock, thread) > m->events[goal->events[k]].pos)
+				return true;
+		}
+	}
+	return false;
 }
 
 /* Are all its tuples among the instances, but for those that were ruled out? */
 static bool is_whole(const struct provers *p, const struct candidate *c)
 {
 	uint64_t known = c->instances;
+	if (c->asked.partial || c->asked.count - c->asked.ruled_out > known)
+		return false;
 	for (uint32_t i = 0; c->asked.ruled_out && i < c->instances; i++) {
 		struct goal goal = instance(&c->asked, i);
 		known -= is_ruled_out(p, &goal);
 	}
-	return !c->asked.partial && c->asked.count - c->asked.ruled_out <= known;
+	return c->asked.count - c->asked.ruled_out <= known;
 }
 
 /*
@@ -655,6 +684,7 @@ static enum rt_status guess(struct provers *p, struct anomaly *a, struct rt_erro
 enum rt_status provers_decide(struct provers *p, struct anomaly *a, struct rt_error *err)
 {
 	bool observed = a->verdict == VERDICT_OBSERVED, refuted;
+	spread(a);
 	struct candidate c = {.anomaly = a, .asked = *a, .instances = observed ? 1 : 1 + a->other_count};
 	if (anomaly_is_birth(p->m, a)) {
 		reasons_add(&a->reasons, REASON_ALLOCATION);
