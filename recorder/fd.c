@@ -252,6 +252,11 @@ static uint64_t object_of(int fd, bool out, const struct sockaddr *to, socklen_t
 	return object;
 }
 
+bool rt_fd_carries(int fd)
+{
+	return get(fd) != NONE;
+}
+
 void rt_fd_publishes(int fd, const struct sockaddr *to, socklen_t length, uintptr_t pc)
 {
 	if (!rt_recording())

@@ -18,6 +18,8 @@
 void rt_fd_uses(int fd, uintptr_t pc);
 void rt_fd_closes(int fd, uintptr_t pc);
 
+/* True if anything goes through fd: else the next two do nothing, the second but a time mark. */
+bool rt_fd_carries(int fd);
 /* Before data goes out through fd (to: the address that it is sent to, or NULL), or its end is closed. */
 void rt_fd_publishes(int fd, const struct sockaddr *to, socklen_t length, uintptr_t pc);
 /* After a read that may have blocked; got: data or the end of it came. */

@@ -1,22 +1,17 @@
 /*
  * Input and output: what the calls read and write of the caller's memory, and the happens-before that goes through
  * pipes, sockets and event counters inside one program (a thread that reads has seen what was written before). As
- * everywhere, the data is written before the real call and read after it. See fd.h.
+ * everywhere, the data is written before the real call and read after it. See fd.h; streams are in stdio.c.
  */
 #ifndef __NO_INLINE__
 #define __NO_INLINE__ /* or the C library's headers define some of these themselves */
 #endif
 #include "recorder/fd.h"
 #include "recorder/sync.h"
-#include "recorder/text.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <mqueue.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
@@ -25,9 +20,6 @@
 #include <sys/timerfd.h>
 #include <sys/uio.h>
 #include <unistd.h>
-
-#undef fread_unlocked
-#undef fwrite_unlocked
 
 /* The first n bytes of what the vectors describe. */
 static void vectors(unsigned op, const struct iovec *v, int count, size_t n, uintptr_t pc)
@@ -346,24 +338,6 @@ OPENS(open64, (const char *path, int flags, ...), (path, flags, mode), path, fla
 OPENS(openat, (int folder, const char *path, int flags, ...), (folder, path, flags, mode), path, flags)
 OPENS(openat64, (int folder, const char *path, int flags, ...), (folder, path, flags, mode), path, flags)
 
-#define FOPENS(name)                                                                                                   \
-	RT_INTERPOSE(FILE *, name, (const char *restrict path, const char *restrict mode))                             \
-	{                                                                                                              \
-		rt_emit_string(RT_OP_READ, path, RT_PC);                                                               \
-		rt_emit_string(RT_OP_READ, mode, RT_PC);                                                               \
-		FILE *f = RT_REAL(name)(path, mode);                                                                   \
-		rt_fd_plain(f ? fileno_unlocked(f) : -1);                                                              \
-		return f;                                                                                              \
-	}
-FOPENS(fopen)
-FOPENS(fopen64)
-
-/* Only for those who call it by its second name. */
-RT_INTERPOSE(int, fileno, (FILE * f))
-{
-	return RT_REAL(fileno)(f);
-}
-
 RT_INTERPOSE(int, epoll_create, (int size))
 {
 	int fd = RT_REAL(epoll_create)(size);
@@ -438,134 +412,3 @@ RECEIVES(ssize_t, mq_timedreceive,
          (mqd_t fd, char *restrict buffer, size_t size, unsigned *restrict priority,
           const struct timespec *restrict until),
          (fd, buffer, size, priority, until))
-
-/* Streams. Their own buffers are the C library's and are not seen; what passes to and from the caller is. */
-static void stream_sends(FILE *f, const void *p, size_t n, uintptr_t pc)
-{
-	rt_emit_range(RT_OP_READ, p, n, pc);
-	if (rt_recording())
-		rt_fd_publishes(fileno_unlocked(f), NULL, 0, pc);
-}
-
-static void stream_received(FILE *f, const void *p, size_t n, uintptr_t pc)
-{
-	int saved = errno;
-	if (rt_recording())
-		rt_fd_received(fileno_unlocked(f), true, pc);
-	rt_emit_range(RT_OP_WRITE, p, n, pc);
-	errno = saved;
-}
-
-#define FREAD(name)                                                                                                    \
-	RT_INTERPOSE(size_t, name, (void *restrict to, size_t size, size_t count, FILE *restrict f))                   \
-	{                                                                                                              \
-		size_t n = RT_REAL(name)(to, size, count, f);                                                          \
-		stream_received(f, to, n *size, RT_PC);                                                                \
-		return n;                                                                                              \
-	}
-FREAD(fread)
-FREAD(fread_unlocked)
-
-#define FWRITE(name)                                                                                                   \
-	RT_INTERPOSE(size_t, name, (const void *restrict from, size_t size, size_t count, FILE *restrict f))           \
-	{                                                                                                              \
-		stream_sends(f, from, size *count, RT_PC);                                                             \
-		return RT_REAL(name)(from, size, count, f);                                                            \
-	}
-FWRITE(fwrite)
-FWRITE(fwrite_unlocked)
-
-RT_INTERPOSE(char *, fgets, (char *restrict to, int size, FILE *restrict f))
-{
-	char *got = RT_REAL(fgets)(to, size, f);
-	if (rt_recording())
-		stream_received(f, to, got ? rt_length(got) + 1 : 0, RT_PC);
-	return got;
-}
-
-RT_INTERPOSE(char *, __fgets_chk, (char *restrict to, size_t room, int size, FILE *restrict f))
-{
-	char *got = RT_REAL(__fgets_chk)(to, room, size, f);
-	if (rt_recording())
-		stream_received(f, to, got ? rt_length(got) + 1 : 0, RT_PC);
-	return got;
-}
-
-RT_INTERPOSE(int, fputs, (const char *restrict s, FILE *restrict f))
-{
-	if (rt_recording())
-		stream_sends(f, s, rt_length(s) + 1, RT_PC);
-	return RT_REAL(fputs)(s, f);
-}
-
-RT_INTERPOSE(int, puts, (const char *s))
-{
-	if (rt_recording())
-		stream_sends(stdout, s, rt_length(s) + 1, RT_PC);
-	return RT_REAL(puts)(s);
-}
-
-static ssize_t line_read(char **line, size_t *size, ssize_t n, FILE *f, uintptr_t pc)
-{
-	if (rt_recording()) {
-		stream_received(f, *line, n >= 0 ? (size_t)n + 1 : 0, pc);
-		rt_emit_range(RT_OP_WRITE, line, sizeof(*line), pc);
-		rt_emit_range(RT_OP_WRITE, size, sizeof(*size), pc);
-	}
-	return n;
-}
-
-RT_INTERPOSE(ssize_t, getline, (char **restrict line, size_t *restrict size, FILE *restrict f))
-{
-	return line_read(line, size, RT_REAL(getline)(line, size, f), f, RT_PC);
-}
-
-RT_INTERPOSE(ssize_t, getdelim, (char **restrict line, size_t *restrict size, int delimiter, FILE *restrict f))
-{
-	return line_read(line, size, RT_REAL(getdelim)(line, size, delimiter, f), f, RT_PC);
-}
-
-RT_INTERPOSE(ssize_t, __getdelim, (char **restrict line, size_t *restrict size, int delimiter, FILE *restrict f))
-{
-	return line_read(line, size, RT_REAL(__getdelim)(line, size, delimiter, f), f, RT_PC);
-}
-
-RT_INTERPOSE(int, fflush, (FILE * f))
-{
-	if (f && rt_recording())
-		rt_fd_publishes(fileno_unlocked(f), NULL, 0, RT_PC);
-	return RT_REAL(fflush)(f);
-}
-
-RT_INTERPOSE(int, fclose, (FILE * f))
-{
-	if (rt_recording())
-		rt_fd_closes(fileno_unlocked(f), RT_PC);
-	return RT_REAL(fclose)(f);
-}
-
-/* A stream is a lock as well, which its holder may take several times. */
-RT_INTERPOSE(int, ftrylockfile, (FILE * f))
-{
-	int result = RT_REAL(ftrylockfile)(f);
-	if (result == 0 && rt_recording() && rt_held_enter(f))
-		rt_emit_sync(RT_OP_ACQUIRE, (uintptr_t)f, 0, RT_PC, RT_F_TIMED);
-	if (result != 0)
-		rt_try_failed(RT_OP_ACQUIRE, f, RT_PC);
-	return result;
-}
-
-RT_INTERPOSE(void, flockfile, (FILE * f))
-{
-	RT_BLOCKING_UNLESS(RT_REAL(ftrylockfile)(f) ? EBUSY : 0, EBUSY, RT_OP_ACQUIRE, f, 0, RT_PC,
-	                   (RT_REAL(flockfile)(f), 0));
-	if (rt_recording() && rt_held_enter(f))
-		rt_emit_sync(RT_OP_ACQUIRE, (uintptr_t)f, 0, RT_PC, 0);
-}
-
-RT_INTERPOSE(void, funlockfile, (FILE * f))
-{
-	if (rt_recording() && rt_held_leave(f))
-		rt_emit_sync(RT_OP_RELEASE, (uintptr_t)f, 0, RT_PC, 0);
-	RT_REAL(funlockfile)(f);
-}

@@ -1,12 +1,15 @@
-/* Formatted output and input: streams and strings. */
+/* Formatted output: streams and strings. Input is in scanf.c. */
 #ifndef __NO_INLINE__
 #define __NO_INLINE__ /* or the C library's headers define some of these themselves */
 #endif
 #include "recorder/fd.h"
 #include "recorder/format.h"
-#include "recorder/sync.h"
+#include "recorder/formats.h"
+#include "recorder/stream.h"
 
+#include <err.h>
 #include <stdio.h>
+#include <syslog.h>
 #include <wchar.h>
 
 /* Before output: what the arguments read; f: where it goes, NULL for memory. */
@@ -17,7 +20,7 @@ static void prints(FILE *f, const char *format, va_list args, uintptr_t pc)
 	rt_emit_string(RT_OP_READ, format, pc);
 	rt_printf_accesses(format, args, pc);
 	if (f)
-		rt_fd_publishes(fileno_unlocked(f), NULL, 0, pc);
+		rt_stream_sends(f, pc);
 }
 
 /* After output into memory of `size` bytes. */
@@ -27,53 +30,6 @@ static int printed(const char *to, size_t size, int n, uintptr_t pc)
 		rt_emit_range(RT_OP_WRITE, to, (size_t)n + 1 < size ? (size_t)n + 1 : size, pc);
 	return n;
 }
-
-/* After input: from a stream, or (NULL) from the string s. */
-static int scanned(FILE *f, const char *s, const char *format, va_list args, int n, uintptr_t pc)
-{
-	if (!rt_recording())
-		return n;
-	if (f)
-		rt_fd_received(fileno_unlocked(f), n >= 0, pc);
-	rt_emit_string(RT_OP_READ, s, pc);
-	rt_emit_string(RT_OP_READ, format, pc);
-	rt_scanf_accesses(format, args, n, pc);
-	return n;
-}
-
-/*
- * Each function exists with a va_list, which is what is really called, and with `...`. FORMATS(v-name, name,
- * parameters before that, arguments, what to do before and after the call).
- */
-#define FORMATS(vname, name, parameters, arguments, before, after)                                                     \
-	RT_INTERPOSE(int, vname, (PARAMETERS parameters, va_list args))                                                \
-	{                                                                                                              \
-		uintptr_t pc = RT_PC;                                                                                  \
-		va_list copy;                                                                                          \
-		va_copy(copy, args);                                                                                   \
-		before;                                                                                                \
-		int n = RT_REAL(vname)(ARGUMENTS arguments, args);                                                     \
-		after;                                                                                                 \
-		va_end(copy);                                                                                          \
-		return n;                                                                                              \
-	}                                                                                                              \
-	RT_EXPORT int name(PARAMETERS parameters, ...);                                                                \
-	RT_EXPORT int name(PARAMETERS parameters, ...)                                                                 \
-	{                                                                                                              \
-		uintptr_t pc = RT_PC;                                                                                  \
-		va_list args, copy;                                                                                    \
-		va_start(args, ARGUMENTS_LAST arguments);                                                              \
-		va_copy(copy, args);                                                                                   \
-		before;                                                                                                \
-		int n = RT_REAL(vname)(ARGUMENTS arguments, args);                                                     \
-		after;                                                                                                 \
-		va_end(copy);                                                                                          \
-		va_end(args);                                                                                          \
-		return n;                                                                                              \
-	}
-#define PARAMETERS(...) __VA_ARGS__
-#define ARGUMENTS(...) __VA_ARGS__
-#define ARGUMENTS_LAST(...) format
 
 FORMATS(vprintf, printf, (const char *restrict format), (format), prints(stdout, format, copy, pc), )
 FORMATS(vfprintf, fprintf, (FILE *restrict f, const char *restrict format), (f, format), prints(f, format, copy, pc), )
@@ -102,10 +58,52 @@ FORMATS(__vsnprintf_chk, __snprintf_chk,
         (char *restrict to, size_t size, int flag, size_t room, const char *restrict format),
         (to, size, flag, room, format), prints(NULL, format, copy, pc), printed(to, size, n, pc))
 
-/* Input, by the names that C99 and later programs call (the headers put them in the place of the plain ones). */
-FORMATS(__isoc99_vscanf, __isoc99_scanf, (const char *restrict format), (format), ,
-        scanned(stdin, NULL, format, copy, n, pc))
-FORMATS(__isoc99_vfscanf, __isoc99_fscanf, (FILE *restrict f, const char *restrict format), (f, format), ,
-        scanned(f, NULL, format, copy, n, pc))
-FORMATS(__isoc99_vsscanf, __isoc99_sscanf, (const char *restrict s, const char *restrict format), (s, format), ,
-        scanned(NULL, s, format, copy, n, pc))
+/* Wide ones. Results of swprintf are counted in characters. */
+static void wide_prints(FILE *f, const wchar_t *format, va_list args, uintptr_t pc)
+{
+	char narrow[RT_FORMAT_MAX];
+	if (!rt_recording())
+		return;
+	rt_emit_wide(RT_OP_READ, format, pc);
+	rt_printf_accesses(rt_narrow(format, narrow, sizeof narrow), args, pc);
+	if (f)
+		rt_stream_sends(f, pc);
+}
+static void wide_printed(const wchar_t *to, int n, uintptr_t pc)
+{
+	if (n >= 0)
+		rt_emit_range(RT_OP_WRITE, to, ((size_t)n + 1) * sizeof *to, pc);
+}
+FORMATS(vwprintf, wprintf, (const wchar_t *restrict format), (format), wide_prints(stdout, format, copy, pc), )
+FORMATS(vfwprintf, fwprintf, (FILE *restrict f, const wchar_t *restrict format), (f, format),
+        wide_prints(f, format, copy, pc), )
+FORMATS(vswprintf, swprintf, (wchar_t *restrict to, size_t size, const wchar_t *restrict format), (to, size, format),
+        wide_prints(NULL, format, copy, pc), wide_printed(to, n, pc))
+FORMATS(__vwprintf_chk, __wprintf_chk, (int flag, const wchar_t *restrict format), (flag, format),
+        wide_prints(stdout, format, copy, pc), )
+FORMATS(__vfwprintf_chk, __fwprintf_chk, (FILE *restrict f, int flag, const wchar_t *restrict format),
+        (f, flag, format), wide_prints(f, format, copy, pc), )
+FORMATS(__vswprintf_chk, __swprintf_chk,
+        (wchar_t *restrict to, size_t size, int flag, size_t room, const wchar_t *restrict format),
+        (to, size, flag, room, format), wide_prints(NULL, format, copy, pc), wide_printed(to, n, pc))
+
+/* Messages: to standard error, and to the system's log. */
+#define MESSAGES(vname, name, parameters, arguments, f)                                                                \
+	RT_INTERPOSE(void, vname, (PARAMETERS parameters, va_list args))                                               \
+	{                                                                                                              \
+		if (format)                                                                                            \
+			prints(f, format, args, RT_PC);                                                                \
+		RT_REAL(vname)(ARGUMENTS arguments, args);                                                             \
+	}                                                                                                              \
+	RT_EXPORT void name(PARAMETERS parameters, ...)                                                                \
+	{                                                                                                              \
+		va_list args;                                                                                          \
+		va_start(args, format);                                                                                \
+		if (format)                                                                                            \
+			prints(f, format, args, RT_PC);                                                                \
+		RT_REAL(vname)(ARGUMENTS arguments, args);                                                             \
+		va_end(args);                                                                                          \
+	}
+MESSAGES(vwarn, warn, (const char *format), (format), stderr)
+MESSAGES(vwarnx, warnx, (const char *format), (format), stderr)
+MESSAGES(vsyslog, syslog, (int priority, const char *format), (priority, format), NULL)

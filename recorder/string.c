@@ -548,6 +548,15 @@ STRTO_INTEGER(unsigned long long, strtoull)
 		reads_number(s, stop, RT_PC);                                                                          \
 		return n;                                                                                              \
 	}
+/* As programs of C23 call them. */
+#define STRTO_C23(type, name)                                                                                          \
+	RT_EXPORT type name(const char *restrict s, char **restrict end, int base);                                    \
+	STRTO_INTEGER(type, name)
+STRTO_C23(long, __isoc23_strtol)
+STRTO_C23(unsigned long, __isoc23_strtoul)
+STRTO_C23(long long, __isoc23_strtoll)
+STRTO_C23(unsigned long long, __isoc23_strtoull)
+
 STRTO_FLOAT(double, strtod)
 STRTO_FLOAT(float, strtof)
 STRTO_FLOAT(long double, strtold)

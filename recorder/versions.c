@@ -8,7 +8,6 @@
 #include "recorder/sync.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #define FORWARD(type, name, parameters, arguments)                                                                     \
 	RT_INTERPOSE(type, name, parameters)                                                                           \
@@ -16,7 +15,6 @@
 		return RT_REAL(name) arguments;                                                                        \
 	}
 
-FORWARD(FILE *, fmemopen, (void *buffer, size_t size, const char *mode), (buffer, size, mode))
 FORWARD(double, lgamma, (double x), (x))
 FORWARD(float, lgammaf, (float x), (x))
 FORWARD(long double, lgammal, (long double x), (x))
