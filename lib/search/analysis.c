@@ -151,6 +151,7 @@ static enum rt_status decide_all(struct analysis *a, const struct analysis_optio
 		anomaly_list_fold_races(&a->anomalies, a->model);
 	for (size_t i = 0; !status && i < a->anomalies.count; i++) {
 		unrecorded_cap(a->model, &a->anomalies.items[i]);
+		check_act_settle(a->model, &a->anomalies.items[i]);
 		gather_evidence(a, &a->anomalies.items[i]);
 		a->summary[a->anomalies.items[i].kind][a->anomalies.items[i].verdict]++;
 	}

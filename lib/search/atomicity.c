@@ -390,5 +390,6 @@ enum rt_status atomicity_search(const struct search_context *c, struct anomaly_l
 	}
 	release(&s);
 	s.found.failed |= s.failed;
-	return found_finish(&s.found, err);
+	enum rt_status status = found_finish(&s.found, err);
+	return status ? status : check_act_search(c, list, err);
 }

@@ -19,6 +19,7 @@ enum reason {
 	REASON_HIDDEN_ATOMIC,     /* so may an atomic instruction of a function, the detail */
 	REASON_PLAIN_MODULE,      /* and what a module does that is not instrumented, the detail */
 	REASON_UNGUARDED,         /* the lock of its critical section does not guard the variable */
+	REASON_CHECKS,            /* checks of the same variable would have to see other writes */
 	REASONS
 };
 

@@ -58,6 +58,9 @@ static inline bool search_unordered(const struct search_context *c, int order, u
 enum rt_status race_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err);
 enum rt_status birth_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err);
 enum rt_status atomicity_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err);
+enum rt_status check_act_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err);
+/* After the provers have decided one that check_act_search found; leaves others alone. */
+void check_act_settle(const struct model *m, struct anomaly *a);
 enum rt_status user_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err);
 enum rt_status asv_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err);
 enum rt_status deadlock_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err);

@@ -1,0 +1,450 @@
+/*
+ * Check-then-act over two critical sections: one call of a function reads a cell in one critical section and writes it
+ * in the next one of the same lock, and another thread's section of that lock writes it in between. Each access is
+ * guarded, so there is no race, and each section is atomic; the call is not.
+ *
+ * Locks are given back to let others in, so most such pairs are meant. Said is therefore only what looks like a check
+ * and its act: the lock guards the cell (all accesses hold it, from when a second thread came); the first section
+ * writes nothing; the second writes the cell, without looking at it again first (an update, x -= n, reads and writes at
+ * one line); no other section of the lock is in between, and no wait; and both are in one call that the program's own
+ * source makes.
+ */
+#include "lib/search/classes.h"
+#include "lib/search/found.h"
+#include "lib/search/gap.h"
+#include "lib/trace/jumps.h"
+#include "lib/trace/vec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A section that reads more cells is no check; instances of two positions; of all; other threads' writes of each. */
+enum { READS_MAX = 16, ALIKE_MAX = 64, CANDIDATES_MAX = 4096, WRITES_MAX = 32 };
+
+static const struct pattern check_act = {.name = "check-w-act",
+                                         .kind = ANOMALY_ATOMICITY,
+                                         .count = 3,
+                                         .threads = {0, 1, 0},
+                                         .cells = {0, 0, 0},
+                                         .regions = {0, 1, 2},
+                                         .accesses = {PATTERN_READ, PATTERN_WRITE, PATTERN_READ | PATTERN_WRITE}};
+
+struct seen {
+	uint32_t cell, read, again; /* again: read once more in the next section; MODEL_NONE: not */
+	bool done;                  /* the next section has written it */
+};
+struct section {
+	bool exists, writes, many;
+	uint32_t epoch, count;
+	struct seen seen[READS_MAX];
+};
+/* A thread's sections of a lock: the last one, and the one before. */
+struct track {
+	struct section before, now;
+};
+
+struct candidate {
+	uint32_t e1, e3, cell, thread;
+	uint32_t depth;  /* calls that were open all the way */
+	uint64_t *sites; /* positions of the calls that are open at e1, and e1's own; NULL: not yet, or no more */
+	uint32_t open;
+	bool one_call; /* both are in one call that the program's own source makes */
+};
+
+struct search {
+	const struct search_context *context;
+	const struct model *m;
+	struct found_list found;
+	struct classes keys; /* thread, lock: number of the track */
+	struct track *tracks;
+	uint32_t track_capacity;
+	uint32_t *epochs; /* by thread: counts what it may wait at */
+	struct candidate *candidates;
+	uint32_t count, capacity;
+	struct classes alike;   /* sites: number of candidates */
+	struct classes guarded; /* cell, lock: 1 + the answer */
+	bool failed;
+};
+
+/* --- candidates --- */
+
+static struct track *track_of(struct search *s, uint32_t thread, uint32_t lock)
+{
+	uint32_t before = s->keys.count, i = classes_index(&s->keys, (uint32_t[CLASS_KEY]){thread, lock});
+	if (s->keys.failed || !vec_reserve(&s->tracks, &s->track_capacity, (uint64_t)i + 1, sizeof *s->tracks)) {
+		s->failed = true;
+		return NULL;
+	}
+	if (i == before)
+		memset(&s->tracks[i], 0, sizeof s->tracks[i]);
+	return &s->tracks[i];
+}
+
+static bool same_line(const struct search *s, uint32_t e1, uint32_t e2)
+{
+	uint64_t pc1 = s->m->sites[s->m->events[e1].site].pc, pc2 = s->m->sites[s->m->events[e2].site].pc;
+	size_t n1, n2;
+	const struct rt_frame *f1 = rt_trace_frames(s->m->trace, pc1, &n1),
+	                      *f2 = rt_trace_frames(s->m->trace, pc2, &n2);
+	return n1 && n2 && f1->line && f1->line == f2->line && f1->file && f2->file && !strcmp(f1->file, f2->file);
+}
+
+/* Does every access of the cell hold the lock, from when a second thread came? */
+static bool is_guarded(struct search *s, uint32_t cell, uint32_t lock)
+{
+	const struct model *m = s->m;
+	uint32_t i = classes_index(&s->guarded, (uint32_t[CLASS_KEY]){cell, lock});
+	if (s->guarded.failed) {
+		s->failed = true;
+		return false;
+	}
+	uint32_t *answer = &s->guarded.items[i].count;
+	if (*answer)
+		return *answer - 1;
+	const uint32_t *events = &m->cell_events[m->cells[cell].first];
+	bool shared = false, all = true;
+	for (uint32_t k = 0; k < m->cells[cell].count && all; k++) {
+		const struct model_lockset *set = &m->locksets[model_lockset_of(m, events[k])];
+		shared |= model_thread_of(m, events[k]) != model_thread_of(m, events[0]);
+		bool holds = false;
+		for (uint32_t l = 0; l < set->count; l++)
+			holds |= set->locks[l].object == lock;
+		all = holds || !shared;
+	}
+	*answer = all && shared ? 2 : 1;
+	return all && shared;
+}
+
+static void add_candidate(struct search *s, uint32_t e1, uint32_t e3, uint32_t cell, uint32_t lock)
+{
+	const struct model *m = s->m;
+	if (s->count >= CANDIDATES_MAX || !is_guarded(s, cell, lock))
+		return;
+	uint32_t like = classes_index(&s->alike, (uint32_t[CLASS_KEY]){m->events[e1].site, m->events[e3].site});
+	if (s->alike.failed ||
+	    !vec_reserve(&s->candidates, &s->capacity, (uint64_t)s->count + 1, sizeof *s->candidates)) {
+		s->failed = true;
+		return;
+	}
+	if (s->alike.items[like].count++ < ALIKE_MAX)
+		s->candidates[s->count++] = (struct candidate){e1, e3, cell, model_thread_of(m, e1), 0, NULL, 0, false};
+}
+
+static struct seen *seen_find(struct section *section, uint32_t cell)
+{
+	for (uint32_t i = 0; i < section->count; i++)
+		if (section->seen[i].cell == cell)
+			return &section->seen[i];
+	return NULL;
+}
+
+static void at_read(struct track *t, uint32_t e, uint32_t cell)
+{
+	struct seen *before = seen_find(&t->before, cell), *now = seen_find(&t->now, cell);
+	if (before && before->again == MODEL_NONE)
+		before->again = e;
+	if (now)
+		now->read = e;
+	else if (t->now.count < READS_MAX)
+		t->now.seen[t->now.count++] = (struct seen){cell, e, MODEL_NONE, false};
+	else
+		t->now.many = true;
+}
+
+static void at_write(struct search *s, struct track *t, uint32_t e, uint32_t cell, uint32_t lock)
+{
+	t->now.writes = true;
+	struct section *before = &t->before;
+	struct seen *check = before->exists && !before->writes && !before->many && before->epoch == t->now.epoch
+	                         ? seen_find(before, cell)
+	                         : NULL;
+	if (!check || check->done)
+		return;
+	check->done = true;
+	/* An update acts from its read on. */
+	if (check->again == MODEL_NONE)
+		add_candidate(s, check->read, e, cell, lock);
+	else if (same_line(s, check->again, e))
+		add_candidate(s, check->read, check->again, cell, lock);
+}
+
+static void at_access(struct search *s, uint32_t e, unsigned op)
+{
+	const struct model *m = s->m;
+	const struct model_lockset *held = &m->locksets[model_lockset_of(m, e)];
+	for (uint32_t i = 0; i < held->count && !s->failed; i++) {
+		if (held->locks[i].shared)
+			continue;
+		struct track *t = track_of(s, model_thread_of(m, e), held->locks[i].object);
+		if (!t)
+			return;
+		if (rt_op_writes(op))
+			at_write(s, t, e, m->events[e].object, held->locks[i].object);
+		else
+			at_read(t, e, m->events[e].object);
+	}
+}
+
+static void find_candidates(struct search *s)
+{
+	const struct model *m = s->m;
+	for (uint32_t e = 0; e < m->event_count && !s->failed; e++) {
+		unsigned op = model_op(m, e);
+		uint32_t thread = model_thread_of(m, e);
+		struct track *t;
+		if (rt_op_is_access(op)) {
+			if (model_lockset_of(m, e))
+				at_access(s, e, op);
+		} else if (op == RT_OP_ACQUIRE) {
+			if (!(t = track_of(s, thread, m->events[e].object)))
+				return;
+			t->before = t->now;
+			t->now = (struct section){.exists = true, .epoch = s->epochs[thread]};
+		} else if (op != RT_OP_RELEASE && op != RT_OP_ACQUIRE_SHARED && op != RT_OP_FENCE) {
+			s->epochs[thread]++;
+		}
+	}
+}
+
+/* --- calls --- */
+
+struct calls {
+	uint64_t *sites; /* return sites of the open calls, outermost first */
+	uint32_t depth, capacity;
+	struct jumps jumps;
+};
+
+static bool is_own(const struct rt_frame *f)
+{
+	return f->file && strncmp(f->file, "/usr/", 5) != 0;
+}
+
+/* Does the program's own source make the call at this position? */
+static bool is_own_call(const struct search *s, uint64_t site)
+{
+	size_t n;
+	const struct rt_frame *f = rt_trace_frames(s->m->trace, site, &n);
+	return n && is_own(f);
+}
+
+static bool same_place(const struct rt_frame *f1, const struct rt_frame *f2)
+{
+	return f1->line && f1->line == f2->line && f1->column == f2->column && f1->file && f2->file &&
+	       !strcmp(f1->file, f2->file);
+}
+
+/* Are two positions of one activation in one inlined call that the program's own source makes? */
+static bool in_one_inlined_call(const struct search *s, uint64_t pc1, uint64_t pc2)
+{
+	size_t n1, n2;
+	const struct rt_frame *f1 = rt_trace_frames(s->m->trace, pc1, &n1),
+	                      *f2 = rt_trace_frames(s->m->trace, pc2, &n2);
+	while (n1 > 1 && n2 > 1 && same_place(&f1[n1 - 1], &f2[n2 - 1])) {
+		if (is_own(&f1[n1 - 1]))
+			return true;
+		n1--;
+		n2--;
+	}
+	return false;
+}
+
+static bool begin_candidate(const struct search *s, const struct calls *calls, struct candidate *c)
+{
+	c->depth = c->open = calls->depth;
+	c->sites = malloc(((size_t)calls->depth + 1) * sizeof *c->sites);
+	if (!c->sites)
+		return false;
+	if (calls->depth)
+		memcpy(c->sites, calls->sites, calls->depth * sizeof *c->sites);
+	c->sites[c->open] = s->m->sites[s->m->events[c->e1].site].pc;
+	return true;
+}
+
+/* What comes is past the candidate's end: is there a call that was open all the way? */
+static void end_candidate(const struct search *s, const struct calls *calls, struct candidate *c)
+{
+	const struct model *m = s->m;
+	uint64_t own = m->sites[m->events[c->e3].site].pc;
+	uint64_t at = c->depth < calls->depth ? calls->sites[c->depth] : own;
+	c->one_call =
+	    (c->depth && is_own_call(s, c->sites[c->depth - 1])) || in_one_inlined_call(s, c->sites[c->depth], at);
+	free(c->sites);
+	c->sites = NULL;
+}
+
+static bool step_calls(struct calls *calls, const struct rt_event *e)
+{
+	switch (e->op) {
+	case RT_OP_ENTER:
+		if (!vec_reserve(&calls->sites, &calls->capacity, (uint64_t)calls->depth + 1, sizeof *calls->sites))
+			return false;
+		calls->sites[calls->depth++] = e->pc;
+		return true;
+	case RT_OP_LEAVE:
+		calls->depth -= calls->depth > 0;
+		return true;
+	case RT_OP_SETJMP:
+		return jumps_set(&calls->jumps, e->addr, calls->depth);
+	case RT_OP_LONGJMP:
+		calls->depth = (uint32_t)jumps_target(&calls->jumps, e->addr, calls->depth);
+		return true;
+	default:
+		return true;
+	}
+}
+
+/* Candidates that are under way. */
+struct walk {
+	struct calls *calls; /* by thread */
+	uint32_t *active;    /* candidates, any order */
+	uint32_t count, next;
+};
+
+/* Before an event of this number: begins and ends candidates. */
+static void move_to(struct search *s, struct walk *w, uint64_t number)
+{
+	const struct model *m = s->m;
+	for (; w->next < s->count && m->events[s->candidates[w->next].e1].number < number; w->next++) {
+		struct candidate *c = &s->candidates[w->next];
+		s->failed |= !begin_candidate(s, &w->calls[c->thread], c);
+		w->active[w->count++] = w->next;
+	}
+	for (uint32_t i = 0; i < w->count;) {
+		struct candidate *c = &s->candidates[w->active[i]];
+		if (m->events[c->e3].number < number && !s->failed) {
+			end_candidate(s, &w->calls[c->thread], c);
+			w->active[i] = w->active[--w->count];
+		} else {
+			i++;
+		}
+	}
+}
+
+static enum rt_status walk_calls(struct search *s, struct walk *w, struct rt_error *err)
+{
+	enum { BATCH = 1024 };
+	struct rt_event batch[BATCH];
+	struct rt_trace *trace = s->m->trace;
+	size_t n = 0;
+	rt_trace_select(trace, UINT64_C(1) << RT_OP_ENTER | UINT64_C(1) << RT_OP_LEAVE | UINT64_C(1) << RT_OP_SETJMP |
+	                           UINT64_C(1) << RT_OP_LONGJMP);
+	enum rt_status status = rt_trace_rewind(trace, err);
+	while (!status && !s->failed && (w->next < s->count || w->count)) {
+		status = rt_trace_read(trace, batch, BATCH, &n, err);
+		if (status || !n)
+			break;
+		for (size_t i = 0; i < n; i++) {
+			if (batch[i].thread >= s->m->thread_count)
+				continue;
+			move_to(s, w, batch[i].number);
+			struct calls *calls = &w->calls[batch[i].thread];
+			if (!step_calls(calls, &batch[i]))
+				return rt_error_set(err, RT_EMEMORY, "no memory for the calls of the trace");
+			for (uint32_t k = 0; k < w->count; k++) {
+				struct candidate *c = &s->candidates[w->active[k]];
+				if (c->thread == batch[i].thread && calls->depth < c->depth)
+					c->depth = calls->depth;
+			}
+		}
+	}
+	if (!status)
+		move_to(s, w, UINT64_MAX);
+	return status;
+}
+
+static int by_first(const void *x, const void *y)
+{
+	const struct candidate *a = x, *b = y;
+	return a->e1 < b->e1 ? -1 : a->e1 > b->e1;
+}
+
+/* Which candidates are in one call of a function? */
+static enum rt_status find_calls(struct search *s, struct rt_error *err)
+{
+	qsort(s->candidates, s->count, sizeof *s->candidates, by_first);
+	struct walk w = {.calls = calloc((size_t)s->m->thread_count + 1, sizeof *w.calls),
+	                 .active = malloc(((size_t)s->count + 1) * sizeof *w.active)};
+	enum rt_status status = RT_EMEMORY;
+	if (w.calls && w.active)
+		status = walk_calls(s, &w, err);
+	else
+		rt_error_set(err, RT_EMEMORY, "no memory for the calls of the trace");
+	rt_trace_select(s->m->trace, RT_SELECT_ALL);
+	for (uint32_t i = 0; w.calls && i < s->m->thread_count; i++) {
+		free(w.calls[i].sites);
+		jumps_release(&w.calls[i].jumps);
+	}
+	free(w.calls);
+	free(w.active);
+	return status;
+}
+
+/* --- the other thread's write --- */
+
+static void offer_writes(struct search *s, const struct candidate *c)
+{
+	const struct model *m = s->m;
+	const struct segment_order *por = s->context->por;
+	bool exact = rt_trace_info(m->trace)->exact;
+	uint32_t offered = 0;
+	for (uint32_t i = 0; i < m->cells[c->cell].count && offered < WRITES_MAX && !s->found.failed; i++) {
+		uint32_t e2 = m->cell_events[m->cells[c->cell].first + i], other = model_thread_of(m, e2);
+		if (other == c->thread || !rt_op_writes(model_op(m, e2)) ||
+		    m->events[e2].pos < segment_order_race_horizon(por, c->e1, other) ||
+		    m->events[c->e3].pos < segment_order_race_horizon(por, e2, c->thread))
+			continue;
+		uint32_t events[] = {c->e1, e2, c->e3};
+		bool observed = exact && c->e1 < e2 && e2 < c->e3;
+		offered++;
+		if (s->context->every) {
+			found_every(&s->found, &check_act, events, observed);
+			continue;
+		}
+		struct found *f = found_entry(&s->found, &check_act, events);
+		if (!f)
+			return;
+		found_count(f, 1);
+		found_offer(&s->found, f, events, observed);
+	}
+}
+
+/*
+ * Where another thread makes the same call after this one in the trace, its own check saw what this one's act wrote,
+ * and would see another write. That a check sees another value of what it checks is no condition.
+ */
+void check_act_settle(const struct model *m, struct anomaly *a)
+{
+	if (a->pattern != check_act.name || a->verdict != VERDICT_CONDITIONAL || a->need_count < a->need_total)
+		return;
+	for (uint32_t i = 0; i < a->need_count; i++)
+		if (m->events[a->needs[i]].object != m->events[a->events[0]].object)
+			return;
+	a->verdict = VERDICT_PREDICTED;
+	reasons_add(&a->reasons, REASON_CHECKS);
+}
+
+enum rt_status check_act_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err)
+{
+	struct search s = {.context = c, .m = c->m, .found = {.context = c, .list = list}};
+	enum rt_status status = RT_OK;
+	s.epochs = calloc((size_t)c->m->thread_count + 1, sizeof *s.epochs);
+	s.failed = !s.epochs;
+	if (!s.failed)
+		find_candidates(&s);
+	if (!s.failed && s.count)
+		status = find_calls(&s, err);
+	for (uint32_t i = 0; i < s.count && !s.failed && !status; i++)
+		if (s.candidates[i].one_call)
+			offer_writes(&s, &s.candidates[i]);
+	classes_release(&s.keys);
+	classes_release(&s.alike);
+	classes_release(&s.guarded);
+	free(s.tracks);
+	free(s.epochs);
+	for (uint32_t i = 0; i < s.count; i++)
+		free(s.candidates[i].sites);
+	free(s.candidates);
+	s.found.failed |= s.failed;
+	enum rt_status finished = found_finish(&s.found, err);
+	return status ? status : finished;
+}
