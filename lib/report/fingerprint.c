@@ -70,22 +70,49 @@ void fingerprint_of(const struct report *r, const struct anomaly *anomaly, char 
 	snprintf(fingerprint, 17, "%016" PRIx64, XXH3_64bits_digest(&state));
 }
 
+static void add_place(XXH3_state_t *state, const struct report *r, uint32_t e)
+{
+	const struct model *m = r->analysis->model;
+	uint64_t pc = m->sites[m->events[e].site].pc;
+	const struct rt_frame *frame = subject_frame(r, pc);
+	if (frame && frame->file && frame->line) {
+		add_text(state, frame->file);
+		add_number(state, frame->line);
+		add_number(state, frame->column);
+	} else {
+		add_number(state, pc);
+	}
+}
+
 /* One source position may be several pcs: loops are unrolled, functions cloned and inlined. */
 static uint64_t position_key(const struct report *r, uint32_t e)
 {
 	XXH3_state_t state;
 	XXH3_64bits_reset(&state);
-	const struct model *m = r->analysis->model;
-	uint64_t pc = m->sites[m->events[e].site].pc;
-	const struct rt_frame *frame = subject_frame(r, pc);
-	add_text(&state, rt_op_name(model_op(m, e)));
-	if (frame && frame->file && frame->line) {
-		add_text(&state, frame->file);
-		add_number(&state, frame->line);
-		add_number(&state, frame->column);
-	} else {
-		add_number(&state, pc);
-	}
+	add_text(&state, rt_op_name(model_op(r->analysis->model, e)));
+	add_place(&state, r, e);
+	return XXH3_64bits_digest(&state);
+}
+
+/* The same, whatever is done there. */
+static uint64_t place_key(const struct report *r, uint32_t e)
+{
+	XXH3_state_t state;
+	XXH3_64bits_reset(&state);
+	add_place(&state, r, e);
+	return XXH3_64bits_digest(&state);
+}
+
+uint64_t fingerprint_places(const struct report *r, const struct anomaly *race)
+{
+	uint64_t keys[2];
+	XXH3_state_t state;
+	XXH3_64bits_reset(&state);
+	for (uint32_t i = 0; i < 2; i++)
+		keys[i] = place_key(r, race->events[i]);
+	qsort(keys, 2, sizeof *keys, compare_keys);
+	add_number(&state, keys[0]);
+	add_number(&state, keys[1]);
 	return XXH3_64bits_digest(&state);
 }
 

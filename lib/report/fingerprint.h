@@ -15,4 +15,7 @@ void fingerprint_of(const struct report *r, const struct anomaly *anomaly, char 
 /* Equal for anomalies of one kind and pattern at the same source positions; of different ones, different. */
 uint64_t fingerprint_positions(const struct report *r, const struct anomaly *anomaly);
 
+/* The same of races, whatever their pattern: equal if it is the same two positions. */
+uint64_t fingerprint_places(const struct report *r, const struct anomaly *race);
+
 #endif

@@ -3,6 +3,7 @@
  * drawn as a table with a column a thread. Nothing is loaded and nothing runs: there are no scripts. Whatever comes
  * from the trace is escaped.
  */
+#include "lib/report/follows.h"
 #include "lib/report/formats.h"
 #include "lib/report/pieces.h"
 #include "lib/report/snippet.h"
@@ -409,6 +410,25 @@ static void put_needs(const struct page *p, const struct anomaly *anomaly)
 	fputs("</ul>\n", p->out);
 }
 
+/* What it follows from. */
+static void put_follows(const struct page *p, const struct anomaly *anomaly)
+{
+	char text[FOLLOWS_TEXT_MAX];
+	for (uint32_t i = 0; i < anomaly->cause_count; i++) {
+		const struct cause *cause = follows_cause(p->r, anomaly, i);
+		const char *id = follows_id(p->r, anomaly, i);
+		if (*id)
+			fprintf(p->out, "<p>Follows <a href=\"#%s\">%s</a>: nothing else orders its events.</p>\n", id,
+			        id);
+		if (cause->anomaly != MODEL_NONE)
+			continue;
+		follows_text(p->r, cause, text);
+		fputs("<p>Follows: ", p->out);
+		put(p, text);
+		fputs(".</p>\n", p->out);
+	}
+}
+
 static bool put_anomaly(const struct page *p, const struct report_entry *entry)
 {
 	struct subject subject;
@@ -425,6 +445,7 @@ static bool put_anomaly(const struct page *p, const struct report_entry *entry)
 	for (uint32_t i = 0; i < anomaly->event_count; i++)
 		put_event(p, anomaly->events[i]);
 	put_reasons(p, anomaly);
+	put_follows(p, anomaly);
 	put_needs(p, anomaly);
 	bool ok = put_schedule(p, anomaly);
 	fprintf(p->out, "<p>rank %.2f:", entry->rank.value);

@@ -2,6 +2,7 @@
  * The JSON report, schema racetrace.report/1 (docs/report.schema.json). Written as it comes, member by member and
  * anomaly by anomaly, one a line, so that a report of a million pairs needs no memory of its own.
  */
+#include "lib/report/follows.h"
 #include "lib/report/formats.h"
 #include "lib/report/json_writer.h"
 #include "lib/report/modules.h"
@@ -324,6 +325,37 @@ static void put_schedule(struct writing *j, const char *key, const struct anomal
 	steps_release(&steps);
 }
 
+/* What it follows from: races by id, relaxed atomics with their write and read. */
+static void put_follows(struct writing *j, const char *key, const struct anomaly *anomaly)
+{
+	char text[FOLLOWS_TEXT_MAX];
+	struct json_writer *w = &j->w;
+	jw_object(w, key);
+	jw_array(w, "races");
+	for (uint32_t i = 0; i < anomaly->cause_count; i++)
+		if (*follows_id(j->r, anomaly, i))
+			jw_text(w, NULL, follows_id(j->r, anomaly, i));
+	jw_array_end(w);
+	jw_array(w, "atomics");
+	for (uint32_t i = 0; i < anomaly->cause_count; i++) {
+		const struct cause *cause = follows_cause(j->r, anomaly, i);
+		const struct anomaly pair = follows_pair(cause);
+		if (cause->anomaly != MODEL_NONE)
+			continue;
+		jw_object(w, NULL);
+		follows_text(j->r, cause, text);
+		jw_text(w, "text", text);
+		put_variable(j, "variable", &pair);
+		jw_array(w, "events");
+		put_event(j, cause->write);
+		put_event(j, cause->read);
+		jw_array_end(w);
+		jw_object_end(w);
+	}
+	jw_array_end(w);
+	jw_object_end(w);
+}
+
 static void put_anomaly(struct writing *j, const struct report_entry *entry)
 {
 	const struct anomaly *anomaly = entry->anomaly;
@@ -340,6 +372,8 @@ static void put_anomaly(struct writing *j, const struct report_entry *entry)
 		put_needs(j, "needs", anomaly);
 		jw_number(w, "needs_count", anomaly->need_total);
 	}
+	if (anomaly->follows)
+		put_follows(j, "follows", anomaly);
 	put_evidence(j, "evidence", anomaly);
 	jw_real(w, "rank", entry->rank.value);
 	jw_array(w, "why");
@@ -526,6 +560,8 @@ static void put_limits(struct json_writer *w, const struct report *r)
 		jw_number(w, "visited", proofs->states);
 		jw_object_end(w);
 	}
+	if (r->analysis->memory_model == RT_MODEL_C11)
+		put_limit(w, "follows", FOLLOW_WORK, r->analysis->causes.cut);
 	if (r->analysis->schedule_bound)
 		put_limit(w, "schedule_steps", r->analysis->schedule_bound, r->analysis->schedules_cut);
 	jw_object_end(w);

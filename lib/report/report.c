@@ -2,6 +2,7 @@
 #include "lib/report/report.h"
 
 #include "lib/report/fingerprint.h"
+#include "lib/report/follows.h"
 #include "lib/report/formats.h"
 #include "lib/report/steps.h"
 #include "lib/report/subject.h"
@@ -116,6 +117,17 @@ static void ask_anomaly(struct questions *q, const struct model *m, const struct
 		ask(q, m->events[steps_end(m, s, i)].number, 0, true);
 }
 
+/* The write and the read of each relaxed atomic that it follows from. */
+static void ask_causes(struct questions *q, const struct report *r, const struct anomaly *anomaly)
+{
+	for (uint32_t i = 0; i < anomaly->cause_count; i++) {
+		const struct cause *cause = follows_cause(r, anomaly, i);
+		const struct anomaly pair = follows_pair(cause);
+		if (cause->anomaly == MODEL_NONE)
+			ask_anomaly(q, r->analysis->model, &pair, false);
+	}
+}
+
 /* steps: also the ends of their schedules' steps. */
 static enum rt_status describe_entries(struct report *r, bool steps, struct rt_error *err)
 {
@@ -124,8 +136,10 @@ static enum rt_status describe_entries(struct report *r, bool steps, struct rt_e
 	                      .locksets = calloc((size_t)m->lockset_count + 1, 1)};
 	enum rt_status status = RT_EMEMORY;
 	q.no_memory = !q.asked || !q.locksets;
-	for (size_t i = 0; i < r->count && !q.no_memory; i++)
+	for (size_t i = 0; i < r->count && !q.no_memory; i++) {
 		ask_anomaly(&q, m, r->entries[i].anomaly, steps);
+		ask_causes(&q, r, r->entries[i].anomaly);
+	}
 	if (q.no_memory)
 		rt_error_set(err, RT_EMEMORY, "no memory for the report");
 	else
@@ -210,6 +224,37 @@ static void name_entries(struct report *r)
 	}
 }
 
+/* Gives the causes the ids of the entries at their positions: the first one's, as patterns differ (w-r and r-w). */
+static bool name_causes(struct report *r)
+{
+	const struct analysis *a = r->analysis;
+	struct position *positions = NULL, *known, *next;
+	struct position *memory = calloc(r->count + 1, sizeof *memory);
+	r->cause_ids = calloc((size_t)a->causes.count + 1, sizeof *r->cause_ids);
+	bool ok = memory && r->cause_ids;
+	for (size_t i = 0; ok && a->causes.count && i < r->count; i++) {
+		if (r->entries[i].anomaly->kind != ANOMALY_RACE || r->entries[i].anomaly->follows)
+			continue;
+		memory[i].key = fingerprint_places(r, r->entries[i].anomaly);
+		memory[i].entry = i;
+		HASH_FIND(hh, positions, &memory[i].key, sizeof memory[i].key, known);
+		if (!known)
+			HASH_ADD(hh, positions, key, sizeof memory[i].key, &memory[i]);
+	}
+	for (uint32_t i = 0; ok && i < a->causes.count; i++) {
+		if (a->causes.items[i].anomaly == MODEL_NONE)
+			continue;
+		uint64_t key = fingerprint_places(r, &a->anomalies.items[a->causes.items[i].anomaly]);
+		HASH_FIND(hh, positions, &key, sizeof key, known);
+		if (known)
+			memcpy(r->cause_ids[i], r->entries[known->entry].id, sizeof r->cause_ids[i]);
+	}
+	HASH_ITER(hh, positions, known, next)
+	HASH_DELETE(hh, positions, known);
+	free(memory);
+	return ok;
+}
+
 /* Drops all entries but the one of that id. */
 static enum rt_status select_entry(struct report *r, const char *id, struct rt_error *err)
 {
@@ -253,7 +298,9 @@ enum rt_status report_create(const struct analysis *a, const struct report_optio
 	}
 	if (!status) {
 		name_entries(r);
-		if (options->only)
+		if (!name_causes(r))
+			status = rt_error_set(err, RT_EMEMORY, "no memory for the report");
+		else if (options->only)
 			status = select_entry(r, options->only, err);
 	}
 	if (!status && options->only) {
@@ -275,6 +322,7 @@ void report_free(struct report *r)
 		return;
 	descriptions_free(r->descriptions);
 	free(r->entries);
+	free(r->cause_ids);
 	free(r->source_root);
 	free(r);
 }

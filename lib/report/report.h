@@ -34,6 +34,7 @@ struct report {
 	struct report_entry *entries; /* by kind, then verdict and rank, the worst first */
 	size_t count;
 	const char *incomplete; /* why the trace is no clean bill, whatever was found; NULL: it is whole */
+	char (*cause_ids)[24];  /* by cause of the analysis: id of the race, "": not listed, or a relaxed atomic */
 	uint64_t summary[ANOMALY_KINDS][VERDICTS]; /* unlisted ones included, unless options.orders chose */
 };
 

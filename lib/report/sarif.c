@@ -2,6 +2,7 @@
  * The report as SARIF 2.1.0 (OASIS), which code hosts and editors show beside the source: one result an anomaly, its
  * events as locations, their call stacks, and the schedule as a code flow with a thread flow a thread.
  */
+#include "lib/report/follows.h"
 #include "lib/report/formats.h"
 #include "lib/report/json_writer.h"
 #include "lib/report/pieces.h"
@@ -288,12 +289,32 @@ static void put_result_message(struct writing *s, const char *key, const struct 
 	int at = snprintf(said, sizeof said, "%s %s (%s)", verdict_name(anomaly->verdict),
 	                  anomaly_kind_name(anomaly->kind), anomaly->pattern);
 	if (subject_of(s->r, anomaly, &subject) && *subject.name && at > 0)
-		snprintf(said + at, sizeof said - (size_t)at, " on %.500s", subject.name);
+		at += snprintf(said + at, sizeof said - (size_t)at, " on %.500s", subject.name);
+	if (*follows_under(s->r, anomaly) && at > 0)
+		snprintf(said + at, sizeof said - (size_t)at, ", follows %s", follows_under(s->r, anomaly));
 	put_message(&s->w, key, said);
 }
 
-static void put_properties(struct json_writer *w, const char *key, const struct report_entry *entry)
+/* What it follows from: ids of races, sentences on relaxed atomics. */
+static void put_follows(struct writing *s, const char *key, const struct anomaly *anomaly)
 {
+	char text[FOLLOWS_TEXT_MAX];
+	jw_array(&s->w, key);
+	for (uint32_t i = 0; i < anomaly->cause_count; i++) {
+		const struct cause *cause = follows_cause(s->r, anomaly, i);
+		if (*follows_id(s->r, anomaly, i))
+			jw_text(&s->w, NULL, follows_id(s->r, anomaly, i));
+		if (cause->anomaly != MODEL_NONE)
+			continue;
+		follows_text(s->r, cause, text);
+		jw_text(&s->w, NULL, text);
+	}
+	jw_array_end(&s->w);
+}
+
+static void put_properties(struct writing *s, const char *key, const struct report_entry *entry)
+{
+	struct json_writer *w = &s->w;
 	const struct anomaly *anomaly = entry->anomaly;
 	jw_object(w, key);
 	jw_text(w, "id", entry->id);
@@ -309,6 +330,8 @@ static void put_properties(struct json_writer *w, const char *key, const struct 
 			}
 		jw_array_end(w);
 	}
+	if (anomaly->follows)
+		put_follows(s, "follows", anomaly);
 	jw_array(w, "unorderedBy");
 	for (int i = 0; i < 32 && orders[i].name; i++)
 		if (anomaly->orders_run >> i & anomaly->orders_unordered >> i & 1)
@@ -387,7 +410,7 @@ static void put_result(struct writing *s, const struct report_entry *entry)
 	put_fingerprint(w, "fingerprints", entry);
 	jw_number(w, "occurrenceCount", entry->count);
 	jw_real(w, "rank", entry->rank.value * 100);
-	put_properties(w, "properties", entry);
+	put_properties(s, "properties", entry);
 	jw_object_end(w);
 }
 

@@ -2,6 +2,7 @@
  * The report for people: a headline an anomaly, then each side with its stack and locks, then what is known of the
  * variable and the threads, and why it matters. Nothing from the trace reaches the terminal unescaped.
  */
+#include "lib/report/follows.h"
 #include "lib/report/formats.h"
 #include "lib/report/modules.h"
 #include "lib/report/snippet.h"
@@ -340,6 +341,79 @@ static void put_needs(const struct printer *p, const struct anomaly *anomaly)
 		fprintf(p->out, "    and %" PRIu32 " more\n", anomaly->need_total - anomaly->need_count);
 }
 
+static void put_place(const struct printer *p, uint64_t pc)
+{
+	const struct rt_frame *f = subject_frame(p->r, pc);
+	if (f && f->file) {
+		put(p, f->file);
+		fprintf(p->out, ":%" PRIu32, f->line);
+	} else if (f && (f->text || f->function)) {
+		put(p, f->text ? f->text : f->function);
+	} else {
+		fprintf(p->out, "0x%" PRIx64, pc);
+	}
+}
+
+static void put_places(const struct printer *p, uint32_t e1, uint32_t e2)
+{
+	const struct model *m = p->r->analysis->model;
+	put_place(p, m->sites[m->events[e1].site].pc);
+	fputs(" and ", p->out);
+	put_place(p, m->sites[m->events[e2].site].pc);
+}
+
+/* What it follows from. */
+static void put_follows(const struct printer *p, const struct anomaly *anomaly)
+{
+	char text[FOLLOWS_TEXT_MAX];
+	for (uint32_t i = 0; i < anomaly->cause_count; i++) {
+		const struct cause *cause = follows_cause(p->r, anomaly, i);
+		const char *id = follows_id(p->r, anomaly, i);
+		if (*id)
+			fprintf(p->out, "  follows %s: nothing else orders its events\n", id);
+		if (cause->anomaly != MODEL_NONE)
+			continue;
+		follows_text(p->r, cause, text);
+		fputs("  follows: ", p->out);
+		put(p, text);
+		fputs("; ", p->out);
+		put_places(p, cause->write, cause->read);
+		fputc('\n', p->out);
+	}
+}
+
+/* How many are shown of what follows from a race. */
+enum { FOLLOWERS_SHOWN = 20 };
+
+/* What follows from it, in short. */
+static void put_followers(const struct printer *p, const struct report_entry *entry)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < p->r->count; i++)
+		count += !strcmp(follows_under(p->r, p->r->entries[i].anomaly), entry->id);
+	if (!count)
+		return;
+	fprintf(p->out, "  %zu race%s from it alone, which is all that orders %s events:\n", count,
+	        count == 1 ? " follows" : "s follow", count == 1 ? "its" : "their");
+	for (size_t i = 0, shown = 0; i < p->r->count && shown < FOLLOWERS_SHOWN; i++) {
+		const struct anomaly *anomaly = p->r->entries[i].anomaly;
+		struct subject subject;
+		if (strcmp(follows_under(p->r, anomaly), entry->id) != 0)
+			continue;
+		shown++;
+		fprintf(p->out, "    %s (%s) ", p->r->entries[i].id, anomaly->pattern);
+		if (subject_of(p->r, anomaly, &subject) && *subject.name) {
+			put_styled(p, BOLD, subject.name);
+			fputs(": ", p->out);
+		}
+		put_places(p, anomaly->events[0], anomaly->events[1]);
+		fputc('\n', p->out);
+	}
+	if (count > FOLLOWERS_SHOWN)
+		fprintf(p->out, "    and %zu more; 'racetrace analyze --anomaly ID' shows one\n",
+		        count - FOLLOWERS_SHOWN);
+}
+
 /* How another run gets there, in turns of threads, if that is short enough to be read. */
 static void put_schedule(const struct printer *p, const struct report_entry *entry)
 {
@@ -420,8 +494,11 @@ static void put_anomaly(const struct printer *p, const struct report_entry *entr
 	put_creations(p, anomaly);
 	put_reasons(p, anomaly);
 	put_needs(p, anomaly);
+	put_follows(p, anomaly);
 	put_schedule(p, entry);
 	put_evidence(p, entry);
+	if (!anomaly->follows && p->r->analysis->causes.count)
+		put_followers(p, entry);
 	fputc('\n', p->out);
 }
 
@@ -544,6 +621,9 @@ static void put_anomalies(const struct printer *p)
 		const struct anomaly *anomaly = p->r->entries[i].anomaly;
 		if (i && anomaly->kind != p->r->entries[i - 1].anomaly->kind)
 			predicted = 0;
+		/* What follows from a race is listed under it. */
+		if (*follows_under(p->r, anomaly) && p->r->count > 1)
+			continue;
 		predicted += anomaly->verdict == VERDICT_PREDICTED;
 		if (anomaly->verdict == VERDICT_PREDICTED && predicted > PREDICTED_SHOWN)
 			kept++;

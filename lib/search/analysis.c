@@ -200,6 +200,14 @@ static enum rt_status search_pairs(struct analysis *a, const struct search_conte
 	return race_search(c, &a->anomalies, err);
 }
 
+/* By the language's model: what the observed races follow from. */
+static enum rt_status find_causes(struct analysis *a, const struct search_context *c, struct rt_error *err)
+{
+	const struct order_result *hb = a->order_results[c->hb];
+	/* Without hb no race was observed. */
+	return hb ? follow_find(a->model, hb, rt_trace_info(a->trace)->exact, &a->anomalies, &a->causes, err) : RT_OK;
+}
+
 static enum rt_status search_all(struct analysis *a, const struct analysis_options *options,
                                  const struct search_context *c, struct rt_error *err)
 {
@@ -230,7 +238,7 @@ static enum rt_status search_all(struct analysis *a, const struct analysis_optio
 		return status;
 	if (a->anomalies.count)
 		qsort(a->anomalies.items, a->anomalies.count, sizeof *a->anomalies.items, by_importance);
-	return RT_OK;
+	return c->c11 ? find_causes(a, c, err) : RT_OK;
 }
 
 enum rt_status analysis_run(struct rt_trace *trace, const struct analysis_options *options, struct analysis **out,
@@ -287,6 +295,7 @@ void analysis_free(struct analysis *a)
 	if (!a)
 		return;
 	anomaly_list_release(&a->anomalies);
+	causes_release(&a->causes);
 	for (int i = 0; orders[i].name; i++)
 		orders[i].free(a->order_results[i]);
 	model_free(a->model);

@@ -2,6 +2,7 @@
 #ifndef LIB_SEARCH_ANALYSIS_H
 #define LIB_SEARCH_ANALYSIS_H
 
+#include "lib/search/follow.h"
 #include "lib/search/pattern.h"
 #include "lib/witness/prove.h"
 
@@ -43,6 +44,7 @@ struct analysis {
 	struct model *model;
 	struct order_result
 	    *order_results[32];        /* by orders[] index; NULL: did not run, such as when nothing was found */
+	struct causes causes;          /* what observed races follow from */
 	struct anomaly_list anomalies; /* sorted: kind, then verdict and rank, then position; stable */
 	uint32_t kinds;                /* bit i: enum anomaly_kind i was searched for */
 	enum rt_memory_model memory_model;

@@ -41,7 +41,9 @@ struct anomaly {
 	const char *pattern; /* "w-r"; borrowed from the pattern table */
 	enum verdict verdict;
 	enum witness_kind witness;
-	bool follows;              /* observed, and shb orders it: another race or a relaxed atomic does */
+	bool follows;           /* observed, and another race or a relaxed atomic alone orders it */
+	const uint32_t *causes; /* which: indices into analysis.causes; borrowed */
+	uint32_t cause_count;
 	uint32_t orders_run;       /* bit i: orders[i] was asked about the instance */
 	uint32_t orders_unordered; /* bit i: orders[i] leaves it unordered */
 	uint64_t count;            /* pairs (tuples) of events that share these source positions */

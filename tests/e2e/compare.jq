@@ -19,9 +19,11 @@ def expectations:
 	| [$expect | split("\n")[] | sub("#.*"; "") | [scan("[^ \t]+")]
 	   | select(length > 0 and (.[0] | IN("kinds", "args", "status") | not))
 	   | . as $words
+	   | ($words | index("follows")) as $behind
 	   | ($words[1] // "" | split("/") | map(split(","))) as $allowed
 	   | {text: ($words | join(" ")), kind: $words[0], usual: $allowed[0], tolerated: ($allowed[1] // []), variable: $words[2],
-	      at: ($words[3:] | map(if test("^:[0-9]+$") then "\($name)\(.)"
+	      follows: (if $behind then $words[$behind + 1:] else null end),
+	      at: ($words[3:$behind // length] | map(if test("^:[0-9]+$") then "\($name)\(.)"
 	                            elif ($at[.[1:]] // [] | length) == 1 then "\($name):\($at[.[1:]][0])"
 	                            else error("'\(.)' of '\($words | join(" "))' marks no or several lines of \($name)") end)
 	           | positions($words[0]))}
@@ -32,8 +34,10 @@ def expectations:
 def place: first(.stack[]? | select((.file // "" | split("/") | last) == $name)) // .source;
 
 def findings:
-	[.anomalies[] | . as $a
+	(.anomalies | map({key: .id, value: .variable.name}) | from_entries) as $names
+	| [.anomalies[] | . as $a
 	 | {kind, pattern, verdict,
+	    follows: [.follows // empty | (.races[] | $names[.]), .atomics[].variable.name] | unique,
 	    variable: (if .kind == "deadlock" then [.events[].lock] | sort | join(",") else .variable.name // "?" end),
 	    at: [.events[] | place | "\(.file // "?" | split("/") | last):\(.line // 0)"] | positions($a.kind)}];
 
@@ -56,6 +60,8 @@ def wrong_for_sample:
 	   | ([$hits[].verdict] + ["none"] | max_by(rank)) as $best
 	   | if $e.usual + $e.tolerated | index($best) | not
 	     then "wrong: expected '\($e.text)', found \(if $hits == [] then "nothing" else $hits | map(show) | join("; ") end)"
+	     elif $e.follows and any($hits[]; .verdict == "observed" and .follows != $e.follows)
+	     then "wrong: expected '\($e.text)', found that it follows \($hits | map(.follows | join(",")) | join("; "))"
 	     elif $e.usual | index($best) | not then "unusual: \($e.text): \($best)"
 	     else empty end),
 	  ($found[] as $f | if any($expected[]; . as $e | $f | matches($e)) then empty else "wrong: not expected: \($f | show)" end);

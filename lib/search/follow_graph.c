@@ -1,0 +1,411 @@
+/* The graph of what reads may have seen; see follow_graph.h. */
+#include "lib/search/follow_graph.h"
+
+#include "lib/order/builtin.h"
+#include "lib/trace/vec.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+struct follow_labels {
+	struct follow_label key;
+	uint32_t number;
+	UT_hash_handle hh;
+};
+
+bool follow_graph_init(struct follow_graph *g, const struct model *m, const struct order_result *hb, bool exact,
+                       uint64_t bound)
+{
+	size_t threads = (size_t)m->thread_count + 1;
+	*g = (struct follow_graph){.m = m, .hb = hb, .exact = exact, .bound = bound};
+	g->of_thread = calloc(threads + 1, sizeof *g->of_thread);
+	g->arrived = malloc(threads * sizeof *g->arrived);
+	g->known = malloc(threads * sizeof *g->known);
+	g->begins = malloc(((size_t)m->segment_count + 1) * sizeof *g->begins);
+	g->ends = malloc(((size_t)m->segment_count + 1) * sizeof *g->ends);
+	g->failed = !g->of_thread || !g->arrived || !g->known || !g->begins || !g->ends;
+	return !g->failed;
+}
+
+void follow_graph_release(struct follow_graph *g)
+{
+	struct follow_labels *label, *next;
+	HASH_ITER(hh, g->labels, label, next)
+	{
+		HASH_DEL(g->labels, label);
+		free(label);
+	}
+	free(g->off);
+	free(g->edges);
+	free(g->lists);
+	free(g->of_thread);
+	free(g->begins);
+	free(g->ends);
+	free(g->nodes);
+	free(g->arrived);
+	free(g->known);
+	*g = (struct follow_graph){0};
+}
+
+uint32_t follow_label(struct follow_graph *g, uint64_t pc1, uint64_t pc2, bool relaxed, bool make)
+{
+	struct follow_label key = {pc1 < pc2 ? pc1 : pc2, pc1 < pc2 ? pc2 : pc1, relaxed};
+	struct follow_labels *label;
+	g->work++;
+	HASH_FIND(hh, g->labels, &key, sizeof key, label);
+	if (label)
+		return label->number;
+	if (!make)
+		return MODEL_NONE;
+	if (!(label = calloc(1, sizeof *label))) {
+		g->failed = true;
+		return MODEL_NONE;
+	}
+	label->key = key;
+	label->number = g->label_count++;
+	HASH_ADD(hh, g->labels, key, sizeof label->key, label);
+	return label->number;
+}
+
+/* Events of the thread that happen before e. */
+static uint32_t horizon(struct follow_graph *g, uint32_t e, uint32_t thread)
+{
+	g->work++;
+	return hb_horizon(g->hb, e, thread);
+}
+
+static bool happens_before(struct follow_graph *g, uint32_t e1, uint32_t e2)
+{
+	return g->m->events[e1].pos < horizon(g, e2, model_thread_of(g->m, e1));
+}
+
+static uint32_t event_at(const struct follow_graph *g, uint32_t thread, uint32_t pos)
+{
+	return g->m->threads[thread].events[pos];
+}
+
+/* ---- Edges ---- */
+
+/* A write whose value a read may see: not what stands for free() or for a call on a lock. */
+static bool hands_on(const struct model *m, uint32_t e)
+{
+	return rt_op_writes(model_op(m, e)) && !(m->sites[m->events[e].site].flags & (RT_F_FREE | RT_F_OBJECT));
+}
+
+static bool takes(const struct model *m, uint32_t e)
+{
+	return rt_op_reads(model_op(m, e)) && !(m->sites[m->events[e].site].flags & RT_F_OBJECT);
+}
+
+static bool both_atomic(const struct model *m, uint32_t e1, uint32_t e2)
+{
+	return rt_op_is_atomic(model_op(m, e1)) && rt_op_is_atomic(model_op(m, e2));
+}
+
+static void add_edge(struct follow_graph *g, uint32_t label, uint32_t write, uint32_t read)
+{
+	const struct model *m = g->m;
+	if (!vec_reserve(&g->edges, &g->edge_capacity, (uint64_t)g->edge_count + 1, sizeof *g->edges)) {
+		g->failed = true;
+		return;
+	}
+	g->edges[g->edge_count++] = (struct follow_edge){label, model_thread_of(m, write), model_thread_of(m, read),
+	                                                 m->events[write].pos, m->events[read].pos};
+}
+
+/* A read saw this write, by the order of the trace. */
+static void saw(struct follow_graph *g, uint32_t write, uint32_t read)
+{
+	const struct model *m = g->m;
+	bool relaxed = both_atomic(m, write, read);
+	if (model_thread_of(m, write) == model_thread_of(m, read) || (!relaxed && !g->exact) ||
+	    happens_before(g, write, read))
+		return;
+	uint32_t label =
+	    follow_label(g, m->sites[m->events[write].site].pc, m->sites[m->events[read].site].pc, relaxed, relaxed);
+	if (label != MODEL_NONE)
+		add_edge(g, label, write, read);
+}
+
+/* The edges of a cell from each read's last write. */
+static void add_seen(struct follow_graph *g, const struct model_cell *cell)
+{
+	uint32_t write = MODEL_NONE;
+	for (uint32_t i = 0; i < cell->count && !follow_spent(g); i++) {
+		uint32_t e = g->m->cell_events[cell->first + i];
+		if (write != MODEL_NONE && takes(g->m, e))
+			saw(g, write, e);
+		if (rt_op_writes(model_op(g->m, e)))
+			write = hands_on(g->m, e) ? e : MODEL_NONE;
+	}
+}
+
+/* A cell's accesses of one thread at one site: entries of `order`, by event. */
+struct accesses {
+	uint32_t thread, site, first, count;
+};
+
+static int by_class(const void *x, const void *y, void *model)
+{
+	const struct model *m = model;
+	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+	uint32_t ta = model_thread_of(m, a), tb = model_thread_of(m, b);
+	if (ta != tb)
+		return ta < tb ? -1 : 1;
+	if (m->events[a].site != m->events[b].site)
+		return m->events[a].site < m->events[b].site ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+/*
+ * May the read have taken place after what comes right before the write, by the order of synchronisation, which is
+ * exact? Once it may, so may the thread's later ones.
+ */
+static bool not_over(const struct follow_graph *g, uint32_t write, uint32_t read)
+{
+	return g->ends[g->m->events[read].segment] > g->begins[g->m->events[write].segment];
+}
+
+/* Edges from each of the writes to the first of the reads that may have seen it: to the later ones thread order leads.
+ */
+static void add_possible(struct follow_graph *g, const uint32_t *writes, uint32_t write_count, const uint32_t *reads,
+                         uint32_t read_count, uint32_t label)
+{
+	const struct model *m = g->m;
+	uint32_t v = model_thread_of(m, reads[0]);
+	for (uint32_t i = 0; i < write_count && !follow_spent(g); i++) {
+		uint32_t low = 0, high = read_count, before = horizon(g, writes[i], v);
+		while (low < high) {
+			uint32_t middle = low + (high - low) / 2;
+			if (m->events[reads[middle]].pos >= before && not_over(g, writes[i], reads[middle]))
+				high = middle;
+			else
+				low = middle + 1;
+		}
+		if (low < read_count && !happens_before(g, writes[i], reads[low]))
+			add_edge(g, label, writes[i], reads[low]);
+	}
+}
+
+static void add_pairs(struct follow_graph *g, const uint32_t *order, const struct accesses *w, const struct accesses *r)
+{
+	const struct model *m = g->m;
+	uint32_t write = order[w->first], read = order[r->first];
+	g->work++;
+	if (w->thread == r->thread || !hands_on(m, write) || !takes(m, read) || both_atomic(m, write, read))
+		return;
+	uint32_t label = follow_label(g, m->sites[w->site].pc, m->sites[r->site].pc, false, false);
+	if (label != MODEL_NONE)
+		add_possible(g, &order[w->first], w->count, &order[r->first], r->count, label);
+}
+
+/* The edges of a cell from each write to what may have seen it. */
+static void add_racing(struct follow_graph *g, const struct model_cell *cell)
+{
+	const struct model *m = g->m;
+	uint32_t *order = malloc(((size_t)cell->count + 1) * sizeof *order), count = 0;
+	struct accesses *classes = malloc(((size_t)cell->count + 1) * sizeof *classes);
+	g->failed |= !order || !classes;
+	if (!g->failed) {
+		memcpy(order, &m->cell_events[cell->first], cell->count * sizeof *order);
+		qsort_r(order, cell->count, sizeof *order, by_class, (void *)(uintptr_t)m);
+		for (uint32_t i = 0; i < cell->count; i++) {
+			uint32_t thread = model_thread_of(m, order[i]), site = m->events[order[i]].site;
+			if (!count || classes[count - 1].thread != thread || classes[count - 1].site != site)
+				classes[count++] = (struct accesses){thread, site, i, 0};
+			classes[count - 1].count++;
+		}
+		g->work += cell->count;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		for (uint32_t k = 0; k < count && !follow_spent(g); k++)
+			add_pairs(g, order, &classes[i], &classes[k]);
+	free(order);
+	free(classes);
+}
+
+static bool is_sync(const struct model *m, uint32_t e)
+{
+	return !rt_op_is_access(model_op(m, e)) || rt_op_is_atomic(model_op(m, e));
+}
+
+/* A thread's synchronisation around each of its segments; its own begin and end are not known more exactly than that.
+ */
+static void find_bounds(struct follow_graph *g)
+{
+	const struct model *m = g->m;
+	uint32_t *last = g->known; /* by thread */
+	for (uint32_t t = 0; t < m->thread_count; t++)
+		last[t] = m->threads[t].fork == MODEL_NONE ? 0 : m->threads[t].fork;
+	for (uint32_t i = 0; i < m->segment_count; i++) {
+		uint32_t t = m->segments[i].thread, first = event_at(g, t, m->segments[i].first);
+		g->begins[i] = last[t] = is_sync(m, first) ? first : last[t];
+	}
+	for (uint32_t t = 0; t < m->thread_count; t++)
+		last[t] = m->threads[t].join;
+	for (uint32_t i = m->segment_count; i-- > 0;) {
+		uint32_t t = m->segments[i].thread, first = event_at(g, t, m->segments[i].first);
+		g->ends[i] = last[t];
+		last[t] = is_sync(m, first) ? first : last[t];
+	}
+}
+
+static int compare_edges(const void *x, const void *y)
+{
+	const struct follow_edge *a = x, *b = y;
+	const uint32_t p[] = {a->u, a->v, a->label, a->w, a->r}, q[] = {b->u, b->v, b->label, b->w, b->r};
+	for (int i = 0; i < 5; i++)
+		if (p[i] != q[i])
+			return p[i] < q[i] ? -1 : 1;
+	return 0;
+}
+
+static bool same_list(const struct follow_edge *a, const struct follow_edge *b)
+{
+	return a->u == b->u && a->v == b->v && a->label == b->label;
+}
+
+/* Leaves out an edge where a later write of its list leads to a read as early. */
+static void thin_edges(struct follow_graph *g)
+{
+	uint32_t kept = g->edge_count;
+	for (uint32_t i = g->edge_count; i-- > 0;) {
+		const struct follow_edge *e = &g->edges[i];
+		if (kept < g->edge_count && same_list(e, &g->edges[kept]) && e->r >= g->edges[kept].r)
+			continue;
+		g->edges[--kept] = *e;
+	}
+	g->edge_count -= kept;
+	memmove(g->edges, g->edges + kept, g->edge_count * sizeof *g->edges);
+}
+
+static bool make_lists(struct follow_graph *g)
+{
+	uint32_t t = 0;
+	if (g->edge_count)
+		qsort(g->edges, g->edge_count, sizeof *g->edges, compare_edges);
+	thin_edges(g);
+	g->off = calloc((size_t)g->label_count + 1, sizeof *g->off);
+	g->lists = malloc(((size_t)g->edge_count + 1) * sizeof *g->lists);
+	if (!g->off || !g->lists)
+		return false;
+	for (uint32_t i = 0; i < g->edge_count; i++) {
+		const struct follow_edge *e = &g->edges[i];
+		if (!i || !same_list(e, e - 1))
+			g->lists[g->list_count++] = (struct follow_edges){e->label, e->u, e->v, e, 0};
+		g->lists[g->list_count - 1].count++;
+	}
+	for (uint32_t i = 0; t <= g->m->thread_count; t++) {
+		while (i < g->list_count && g->lists[i].u < t)
+			i++;
+		g->of_thread[t] = i;
+	}
+	return true;
+}
+
+void follow_graph_build(struct follow_graph *g)
+{
+	const struct model *m = g->m;
+	if (!g->exact)
+		find_bounds(g);
+	for (uint32_t i = 0; i < m->cell_count && !follow_spent(g); i++) {
+		add_seen(g, &m->cells[i]);
+		if (!g->exact && g->label_count)
+			add_racing(g, &m->cells[i]);
+	}
+	if (!g->failed)
+		g->failed = !make_lists(g);
+}
+
+/* ---- Questions ---- */
+
+/* The first event of thread u that comes after the one at pos of thread v; MODEL_NONE: there is none. */
+static uint32_t first_after(struct follow_graph *g, uint32_t u, uint32_t v, uint32_t pos)
+{
+	uint32_t low = 0, high = g->m->threads[u].count;
+	if (u == v)
+		return pos;
+	if (!high || horizon(g, event_at(g, u, high - 1), v) <= pos)
+		return MODEL_NONE;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (horizon(g, event_at(g, u, middle), v) > pos)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+static void arrive(struct follow_graph *g, struct follow_node node)
+{
+	if (node.pos >= g->arrived[node.thread])
+		return;
+	if (!vec_reserve(&g->nodes, &g->node_capacity, (uint64_t)g->node_count + 1, sizeof *g->nodes)) {
+		g->failed = true;
+		return;
+	}
+	g->arrived[node.thread] = node.pos;
+	g->nodes[g->node_count++] = node;
+}
+
+/* Follows the edges of thread u from its write at pos on. */
+static void follow_edges(struct follow_graph *g, uint32_t u, uint32_t pos, uint32_t parent)
+{
+	for (uint32_t i = g->of_thread[u]; i < g->of_thread[u + 1]; i++) {
+		const struct follow_edges *l = &g->lists[i];
+		uint32_t low = 0, high = l->count;
+		g->work++;
+		if (g->off[l->label])
+			continue;
+		while (low < high) {
+			uint32_t middle = low + (high - low) / 2;
+			if (l->edges[middle].w >= pos)
+				high = middle;
+			else
+				low = middle + 1;
+		}
+		if (low < l->count)
+			arrive(g, (struct follow_node){l->v, l->edges[low].r, l->label, event_at(g, u, l->edges[low].w),
+			                               parent});
+	}
+}
+
+/* What e comes right after in its thread, or the fork of that; MODEL_NONE: nothing. What e itself reads does not order
+ * it.
+ */
+static uint32_t pred_of(const struct follow_graph *g, uint32_t e)
+{
+	uint32_t before = model_pred(g->m, e);
+	return before == MODEL_NONE ? g->m->threads[model_thread_of(g->m, e)].fork : before;
+}
+
+uint32_t follow_reaches(struct follow_graph *g, uint32_t e1, uint32_t e2)
+{
+	size_t threads = g->m->thread_count;
+	uint32_t goal = pred_of(g, e2);
+	if (goal == MODEL_NONE)
+		return MODEL_NONE;
+	memset(g->arrived, 0xff, threads * sizeof *g->arrived);
+	memset(g->known, 0xff, threads * sizeof *g->known);
+	g->node_count = 0;
+	arrive(g, (struct follow_node){model_thread_of(g->m, e1), g->m->events[e1].pos, MODEL_NONE, MODEL_NONE, 0});
+	for (uint32_t i = 0; i < g->node_count && !follow_spent(g); i++) {
+		struct follow_node node = g->nodes[i];
+		if (i && node.pos < horizon(g, goal, node.thread))
+			return i;
+		if (node.pos > g->arrived[node.thread])
+			continue; /* an earlier one of its thread was reached since */
+		for (uint32_t u = 0; u < threads; u++) {
+			if (g->of_thread[u] == g->of_thread[u + 1])
+				continue;
+			uint32_t pos = first_after(g, u, node.thread, node.pos);
+			if (pos >= g->known[u])
+				continue;
+			g->known[u] = pos;
+			follow_edges(g, u, pos, i);
+		}
+	}
+	return MODEL_NONE;
+}
