@@ -24,7 +24,7 @@
 
 /* As env and timeout have it. */
 enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
-enum { OPTION_NO_CHILDREN = 256, OPTION_SYNC_ONLY, OPTION_EXIT_SLEEP, OPTION_VARY };
+enum { OPTION_NO_CHILDREN = 256, OPTION_SYNC_ONLY, OPTION_EXIT_SLEEP, OPTION_VARY, OPTION_PRELOAD };
 
 struct options {
 	const char *output;
@@ -35,6 +35,7 @@ struct options {
 	uint32_t vary;   /* seed; 0: not */
 	bool only_first; /* process */
 	bool sync_only;  /* the program need not be instrumented; once it was looked at: it is not */
+	bool preload;    /* the program need not be instrumented: a library that it loads is */
 	bool verbose;
 };
 
@@ -71,6 +72,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPTION_NO_CHILDREN:
 		o->only_first = true;
 		return 0;
+	case OPTION_PRELOAD:
+		o->preload = true;
+		return 0;
 	case OPTION_SYNC_ONLY:
 		o->sync_only = true;
 		return 0;
@@ -95,6 +99,8 @@ static const struct argp_option option_table[] = {
     {"exit-sleep", OPTION_EXIT_SLEEP, "MS", 0,
      "Where main returns or exit() is called, let the other threads go on for at most MS milliseconds (1000)", 0},
     {"no-children", OPTION_NO_CHILDREN, NULL, 0, "Record the first process only", 0},
+    {"preload", OPTION_PRELOAD, NULL, 0,
+     "Record a program that is not instrumented as well: the instrumented libraries that it loads", 0},
     {"ring-size", 'r', "KIB", 0, "Buffer of each thread in KiB, a power of two (256)", 0},
     {"sync-only", OPTION_SYNC_ONLY, NULL, 0,
      "Record a program that is not instrumented as well: what it synchronises with", 0},
@@ -170,12 +176,25 @@ static void tell_error(struct rt_error *error)
 	error->told = true;
 }
 
+/* How the program is to be recorded. With --preload, a library among the arguments tells what it is linked with. */
+static enum rt_status inspect(struct recording *r, struct rt_error *err)
+{
+	struct options *o = &r->options;
+	bool host = o->preload || o->sync_only;
+	enum rt_status status = program_inspect(r->program, &r->soname, &host, err);
+	o->sync_only &= host && !o->preload;
+	if (status || !host || !o->preload)
+		return status;
+	free(r->soname);
+	r->soname = library_runtime(o->command + 1);
+	return r->soname ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory for a name");
+}
+
 static enum rt_status prepare(struct recording *r, struct rt_error *err)
 {
 	struct options *o = &r->options;
 	enum rt_status status;
-	if ((status = program_find(o->command[0], &r->program, &r->reason, err)) ||
-	    (status = program_inspect(r->program, &r->soname, &o->sync_only, err)) ||
+	if ((status = program_find(o->command[0], &r->program, &r->reason, err)) || (status = inspect(r, err)) ||
 	    (status = library_folder(&r->folder, err)) ||
 	    (status = find_recorder(r->folder, r->soname, &r->recorder, err)))
 		return status;

@@ -1,26 +1,10 @@
 /* Sorts out what a user would miss from what is never instrumented; see modules.h. */
 #include "lib/report/modules.h"
 
-#include "lib/report/subject.h"
+#include "lib/trace/modules.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* By how the name begins; what goes on is a version. */
-static const char *const system_names[] = {
-    "ld-linux",   "ld-musl", "ld.so",     "libc.",        "libc-",    "libm.",        "libm-",    "libmvec",
-    "libpthread", "libdl.",  "libdl-",    "librt.",       "librt-",   "libutil.",     "libutil-", "libresolv",
-    "libnsl",     "libanl",  "libnss_",   "libthread_db", "libgcc_s", "libstdc++",    "libc++",   "libunwind",
-    "libgomp",    "libomp",  "libatomic", "libquadmath",  "libtsan.", "libracetrace."};
-
-static bool is_system(const char *path)
-{
-	const char *name = subject_basename(path);
-	for (size_t i = 0; i < sizeof system_names / sizeof *system_names; i++)
-		if (!strncmp(name, system_names[i], strlen(system_names[i])))
-			return true;
-	return false;
-}
 
 static int by_name(const void *a, const void *b)
 {
@@ -50,7 +34,7 @@ bool plain_modules_find(const struct rt_trace *trace, struct plain_modules *out)
 	qsort(out->paths, plain, sizeof *out->paths, by_name);
 	plain = drop_repeats(out->paths, plain);
 	for (size_t i = 0; i < plain; i++)
-		if (is_system(out->paths[i]))
+		if (module_is_system(out->paths[i]))
 			out->system++;
 		else
 			out->paths[out->count++] = out->paths[i];

@@ -3,6 +3,7 @@
 
 #include "lib/order/relaxed.h"
 #include "lib/search/guards.h"
+#include "lib/search/plain.h"
 #include "lib/search/search.h"
 #include "lib/search/unrecorded.h"
 #include "lib/witness/goal.h"
@@ -147,6 +148,7 @@ static enum rt_status decide_all(struct analysis *a, const struct analysis_optio
 	if (provers && !status)
 		status = prove_all(a, options->jobs, provers, err);
 	hidden_cap(c->hidden, c, &a->anomalies);
+	plain_cap(a->model, &a->anomalies);
 	if (!status && visits && !options->every)
 		anomaly_list_fold_races(&a->anomalies, a->model);
 	for (size_t i = 0; !status && i < a->anomalies.count; i++) {

@@ -21,6 +21,7 @@
 
 #define RECORDER_SONAME "libracetrace.so.1"
 #define TSAN_PREFIX "libtsan.so."
+#define TSAN_SONAME TSAN_PREFIX "2" /* since GCC 11 */
 
 /* ---- Finding ---- */
 
@@ -148,18 +149,36 @@ static int machine_of(const char *path)
 	return machine;
 }
 
-bool file_is_plain(const char *path)
+/* Looks at a file, unless it is no ELF file. */
+static bool look_at_file(const char *path, struct traits *t)
 {
-	struct traits t = {0};
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	elf_version(EV_CURRENT);
 	Elf *elf = fd < 0 ? NULL : elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	bool is_elf = elf && elf_kind(elf) == ELF_K_ELF;
 	if (is_elf)
-		look(elf, &t);
+		look(elf, t);
 	elf_end(elf);
 	if (fd >= 0)
 		close(fd);
+	return is_elf;
+}
+
+char *library_runtime(char *const *names)
+{
+	for (; *names; names++) {
+		struct traits t = {0};
+		look_at_file(*names, &t);
+		if (t.soname)
+			return t.soname;
+	}
+	return strdup(TSAN_SONAME);
+}
+
+bool file_is_plain(const char *path)
+{
+	struct traits t = {0};
+	bool is_elf = look_at_file(path, &t);
 	free(t.soname);
 	return is_elf && !t.calls && !t.runtime;
 }
@@ -221,8 +240,8 @@ static enum rt_status judge(const char *path, struct traits *t, bool *sync_only,
 		return t->soname ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory for a name");
 	}
 	return rt_error_set(err, RT_EINPUT,
-	                    "'%s' is not instrumented: build it with gcc -fsanitize=thread, or record "
-	                    "--sync-only",
+	                    "'%s' is not instrumented: build it with gcc -fsanitize=thread, record "
+	                    "--preload if it loads a library that is, or record --sync-only",
 	                    path);
 }
 

@@ -23,6 +23,12 @@ enum rt_status program_find(const char *name, char **path, int *reason, struct r
  */
 enum rt_status program_inspect(const char *path, char **soname, bool *sync_only, struct rt_error *err);
 
+/*
+ * The runtime that the first of these files which is an instrumented library is linked with; what GCC links now if none
+ * is. Owned by the caller; NULL: no memory. names: as argv, they need not be files.
+ */
+char *library_runtime(char *const *names);
+
 /* Is this an ELF file none of whose code was instrumented? False if that cannot be known. */
 bool file_is_plain(const char *path);
 

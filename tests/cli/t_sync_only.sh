@@ -123,4 +123,70 @@ for kind in racy clean; do
 			wrong "$program: not instrumented: $(jq -c .trace.not_instrumented report.json)"
 	done
 done
+
+# ---- Blocks whose references a plain library counts ----
+cat >objects.c <<'END'
+#include <stdlib.h>
+struct object {
+	int references, data;
+};
+struct object *object_new(int references)
+{
+	struct object *o = malloc(sizeof *o);
+	o->references = references;
+	return o;
+}
+void object_drop(struct object *o)
+{
+	if (__atomic_sub_fetch(&o->references, 1, __ATOMIC_ACQ_REL) == 0)
+		free(o);
+}
+END
+cat >shared.c <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+struct object {
+	int references, data;
+} *object_new(int references);
+void object_drop(struct object *o);
+int seen;
+static int racy;
+static void *first(void *o)
+{
+	seen = ((struct object *)o)->data; /* @use */
+	if (!racy)
+		object_drop(o);
+	return NULL;
+}
+static void *last(void *o)
+{
+	usleep(20000);
+	if (racy)
+		free(o); /* @free */
+	else
+		object_drop(o);
+	return NULL;
+}
+int main(int argc, char **argv)
+{
+	pthread_t t[2];
+	struct object *o = object_new(2);
+	racy = argc > 1;
+	o->data = 7;
+	pthread_create(&t[0], NULL, first, o);
+	pthread_create(&t[1], NULL, last, o);
+	pthread_join(t[0], NULL);
+	pthread_join(t[1], NULL);
+	return 0;
+}
+END
+gcc -g -fPIC -shared objects.c -o libobjects.so && gcc -g -fsanitize=thread shared.c ./libobjects.so -o shared || exit 1
+"$racetrace" record -o t.zst ./shared || wrong 'shared: cannot be recorded'
+"$racetrace" analyze --format json t.zst >report.json || wrong 'shared: a library counts the references'
+jq -e '[.anomalies[] | [.verdict, .reasons[].reason, .reasons[].detail]] == [["predicted", "plain-module", "libobjects.so"]]' report.json >/dev/null ||
+	wrong "shared: $(jq -c '[.anomalies[] | [.verdict, .reasons]]' report.json)"
+"$racetrace" record -o t.zst ./shared racy || wrong 'shared racy: cannot be recorded'
+"$racetrace" analyze --format json t.zst >report.json
+jq -e '[.anomalies[].verdict] == ["observed"]' report.json >/dev/null || wrong "shared racy: $(jq -c '[.anomalies[] | [.verdict, .reasons]]' report.json)"
 exit $fail

@@ -1,0 +1,36 @@
+/* Which loaded modules come with the system; see modules.h. */
+#include "lib/trace/modules.h"
+
+#include <string.h>
+
+const char *module_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+/* By how the name begins; what goes on is a version. */
+static const char *const system_names[] = {
+    "ld-linux",   "ld-musl", "ld.so",     "libc.",        "libc-",    "libm.",        "libm-",    "libmvec",
+    "libpthread", "libdl.",  "libdl-",    "librt.",       "librt-",   "libutil.",     "libutil-", "libresolv",
+    "libnsl",     "libanl",  "libnss_",   "libthread_db", "libgcc_s", "libstdc++",    "libc++",   "libunwind",
+    "libgomp",    "libomp",  "libatomic", "libquadmath",  "libtsan.", "libracetrace."};
+
+bool module_is_system(const char *path)
+{
+	const char *name = module_name(path);
+	for (size_t i = 0; i < sizeof system_names / sizeof *system_names; i++)
+		if (!strncmp(name, system_names[i], strlen(system_names[i])))
+			return true;
+	return false;
+}
+
+const struct rt_module *module_at(const struct rt_trace *trace, uint64_t pc)
+{
+	size_t n;
+	const struct rt_module *m = rt_trace_modules(trace, &n);
+	for (size_t i = n; i-- > 0;)
+		if (pc >= m[i].start && pc < m[i].end)
+			return &m[i];
+	return NULL;
+}
