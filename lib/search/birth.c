@@ -48,21 +48,28 @@ static bool is_needed(const struct search_context *c, uint32_t alloc, uint32_t u
 	                    clock_get(&needs->clocks, trf_clock_before(needs, use), model_thread_of(c->m, alloc));
 }
 
-/* Does the access conflict with one of the thread in this cell? */
-static bool conflicts_in(const struct model *m, uint32_t e, uint32_t thread, uint32_t cell)
+/* Does the access race with one of the thread in this cell? */
+static bool races_in(const struct search_context *c, uint32_t e, uint32_t thread, uint32_t cell)
 {
-	for (uint32_t i = m->cells[cell].first; i < m->cells[cell].first + m->cells[cell].count; i++)
-		if (model_thread_of(m, m->cell_events[i]) == thread && model_conflict(m, e, m->cell_events[i]))
+	const struct model *m = c->m;
+	for (uint32_t i = m->cells[cell].first; i < m->cells[cell].first + m->cells[cell].count; i++) {
+		uint32_t other = m->cell_events[i];
+		if (model_thread_of(m, other) == thread && model_conflict(m, e, other) &&
+		    search_unordered(c, c->hb, e < other ? e : other, e < other ? other : e))
 			return true;
+	}
 	return false;
 }
 
-static bool conflicts_with(const struct model *m, uint32_t e, uint32_t thread)
+/* The same in any of its cells. */
+static bool races_with(const struct search_context *c, uint32_t e, uint32_t thread)
 {
+	const struct model *m = c->m;
 	if (!rt_op_is_access(model_op(m, e)))
 		return true; /* a call on an object */
-	for (uint32_t c = m->events[e].object; c < m->events[e].object + m->sites[m->events[e].site].cells; c++)
-		if (conflicts_in(m, e, thread, c))
+	for (uint32_t cell = m->events[e].object; cell < m->events[e].object + m->sites[m->events[e].site].cells;
+	     cell++)
+		if (races_in(c, e, thread, cell))
 			return true;
 	return false;
 }
@@ -86,8 +93,7 @@ static bool races_around(const struct search_context *c, const struct model_birt
 	for (uint32_t cell = first; cell <= last; cell++)
 		for (uint32_t i = m->cells[cell].first; i < m->cells[cell].first + m->cells[cell].count; i++) {
 			uint32_t e = m->cell_events[i];
-			if (model_thread_of(m, e) == user && conflicts_in(m, e, owner, cell) &&
-			    search_unordered(c, c->hb, b->alloc, e))
+			if (model_thread_of(m, e) == user && races_in(c, e, owner, cell))
 				return true;
 		}
 	return false;
@@ -103,7 +109,7 @@ static bool is_race(const struct search_context *c, const struct model_birth *b)
 	uint32_t meets = b->meets ? event_of(m, b->meets) : MODEL_NONE;
 	if (races_around(c, b))
 		return false;
-	return meets == MODEL_NONE || !conflicts_with(m, meets, model_thread_of(m, b->alloc)) ||
+	return meets == MODEL_NONE || !races_with(c, meets, model_thread_of(m, b->alloc)) ||
 	       !search_unordered(c, c->hb, b->alloc, meets);
 }
 

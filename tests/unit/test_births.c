@@ -136,6 +136,10 @@ START_TEST(bytes_that_the_owner_has_not_touched_are_used_first_by_another)
 	/* They race in it as well, which says it all. */
 	ck_assert_uint_eq(
 	    RACES(FORKS, ALLOC(1, BLOCK, 8), PART(1, WRITE, 0, 4), PART(2, WRITE, 4, 4), PART(2, READ, 0, 4)), 0);
+	/* What the owner does there after they have met in order is no race. */
+	ck_assert_uint_eq(RACES(FORKS, ALLOC(1, BLOCK, 8), PART(2, WRITE, 0, 8), E(2, END, 2), E(1, JOIN, 2, .addr = 2),
+	                        FREE(1, BLOCK, 8)),
+	                  1);
 	/* The same memory again: what was touched in its last life does not count. */
 	ck_assert_uint_eq(RACES(FORKS, ALLOC(1, BLOCK, 8), PART(1, WRITE, 0, 8), FREE(1, BLOCK, 8), ALLOC(1, BLOCK, 8),
 	                        PART(1, WRITE, 0, 3), PART(2, WRITE, 4, 4)),
