@@ -5,6 +5,7 @@
 #include "lib/report/follows.h"
 #include "lib/report/formats.h"
 #include "lib/report/json_writer.h"
+#include "lib/report/limits.h"
 #include "lib/report/modules.h"
 #include "lib/report/pieces.h"
 #include "lib/report/steps.h"
@@ -543,16 +544,11 @@ static void put_limit(struct json_writer *w, const char *key, uint64_t bound, bo
 static void put_limits(struct json_writer *w, const struct report *r)
 {
 	const struct prove_counts *proofs = &r->analysis->proofs;
+	struct report_limit limits[REPORT_LIMITS_MAX];
+	size_t n = report_limits(r, limits);
 	jw_object(w, NULL);
-	put_limit(w, "stack_frames", DESCRIBE_STACK_MAX, descriptions_cut(r->descriptions));
-	put_limit(w, "region_accesses", SEARCH_REGION, r->analysis->limits.regions);
-	put_limit(w, "combinations", SEARCH_COMBINATIONS, r->analysis->limits.combinations);
-	put_limit(w, "races_of_cell", SEARCH_RACES, r->analysis->limits.races);
-	if (proofs->budget) {
-		put_limit(w, "search_events", proofs->budget, proofs->cut);
-		put_limit(w, "search_events_total", proofs->total_budget,
-		          proofs->exhausted || proofs->precede_exhausted);
-	}
+	for (size_t i = 0; i < n; i++)
+		put_limit(w, limits[i].name, limits[i].bound, limits[i].hit);
 	if (proofs->visited) {
 		jw_object(w, "search_states");
 		jw_number(w, "bound", proofs->state_limit);
@@ -560,10 +556,6 @@ static void put_limits(struct json_writer *w, const struct report *r)
 		jw_number(w, "visited", proofs->states);
 		jw_object_end(w);
 	}
-	if (r->analysis->memory_model == RT_MODEL_C11)
-		put_limit(w, "follows", FOLLOW_WORK, r->analysis->causes.cut);
-	if (r->analysis->schedule_bound)
-		put_limit(w, "schedule_steps", r->analysis->schedule_bound, r->analysis->schedules_cut);
 	jw_object_end(w);
 }
 

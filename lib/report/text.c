@@ -4,6 +4,7 @@
  */
 #include "lib/report/follows.h"
 #include "lib/report/formats.h"
+#include "lib/report/limits.h"
 #include "lib/report/modules.h"
 #include "lib/report/snippet.h"
 #include "lib/report/steps.h"
@@ -528,6 +529,22 @@ static void put_summary_line(const struct printer *p, enum anomaly_kind kind)
 	fputc('\n', p->out);
 }
 
+/* The bounds that were hit: with more, more might be found or decided. */
+static void put_limits(const struct printer *p)
+{
+	struct report_limit limits[REPORT_LIMITS_MAX];
+	size_t n = report_limits(p->r, limits);
+	const char *between = "limits hit: ";
+	for (size_t i = 0; i < n; i++) {
+		if (!limits[i].hit)
+			continue;
+		fprintf(p->out, "%s%" PRIu64 " %s", between, limits[i].bound, limits[i].what);
+		between = ", ";
+	}
+	if (*between == ',')
+		fputc('\n', p->out);
+}
+
 /* What was counted above and is not listed. */
 static void put_hidden(const struct printer *p)
 {
@@ -649,6 +666,7 @@ enum rt_status report_text(const struct report *r, bool color, FILE *out, struct
 		if (r->analysis->kinds >> kind & 1)
 			put_summary_line(&p, (enum anomaly_kind)kind);
 	put_hidden(&p);
+	put_limits(&p);
 	put_states(&p);
 	put_trace(&p);
 	put_modules(&p);

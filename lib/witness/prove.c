@@ -55,6 +55,12 @@ void provers_free(struct provers *p)
 	free(p);
 }
 
+/* Of PECAN's schedules, and of those in which reads are free. */
+static uint64_t linear_limit(const struct provers *p)
+{
+	return p->options.total_budget * PECAN_TIMES;
+}
+
 struct provers *provers_create(const struct prove_context *context, const struct prove_options *options,
                                struct rt_error *err)
 {
@@ -71,6 +77,8 @@ struct provers *provers_create(const struct prove_context *context, const struct
 		p->counts.budget = p->options.budget;
 		p->counts.total_budget = p->options.total_budget;
 		p->counts.state_limit = STATES_MAX;
+		p->counts.linear_limit = linear_limit(p);
+		p->counts.instances = MANY;
 		p->precede.m = m;
 		p->judge = judge_create(m);
 		p->certain = certain_create(m, context->exact, err);
@@ -92,12 +100,6 @@ const struct trf *provers_needs(const struct provers *p)
 const struct prove_counts *provers_counts(const struct provers *p)
 {
 	return &p->counts;
-}
-
-/* Of PECAN's schedules, and of those in which reads are free. */
-static uint64_t linear_limit(const struct provers *p)
-{
-	return p->options.total_budget * PECAN_TIMES;
 }
 
 bool provers_add(struct provers *p, const struct prove_counts *before, const struct prove_counts *after)
@@ -127,6 +129,8 @@ bool provers_add(struct provers *p, const struct prove_counts *before, const str
 	c->free_spent += freed;
 	c->conditional += after->conditional - before->conditional;
 	c->cut |= after->cut;
+	c->free_exhausted |= after->free_exhausted;
+	c->instances_cut |= after->instances_cut;
 	return true;
 }
 
@@ -621,6 +625,7 @@ static enum rt_status decide_conditional(struct provers *p, struct candidate *c,
 		    conditional_goal(&p->conditional, &goal, budget_left(p), linear_limit(p), &schedule, &spent);
 		p->counts.spent += spent;
 		p->counts.free_spent = p->conditional.spent;
+		p->counts.free_exhausted |= p->conditional.spent >= linear_limit(p);
 		if (answer == SEARCH_NO_MEMORY)
 			status = rt_error_set(err, RT_EMEMORY, "no memory to search for a witness");
 		else if (answer == SEARCH_FOUND && !p->conditional.reads.count)
@@ -642,13 +647,14 @@ static enum rt_status decide_conditional(struct provers *p, struct candidate *c,
 }
 
 /* Why it stays predicted, as far as the provers know. */
-static void give_reasons(const struct provers *p, const struct candidate *c)
+static void give_reasons(struct provers *p, const struct candidate *c)
 {
 	struct anomaly *a = c->anomaly;
 	uint64_t possible = c->asked.count - c->asked.ruled_out;
 	a->reasons.set |= p->reasons.set;
 	if (c->looked < possible) {
 		reasons_add(&a->reasons, REASON_INSTANCES);
+		p->counts.instances_cut = true;
 		a->reasons.looked = c->looked;
 		a->reasons.instances = possible;
 	}

@@ -27,8 +27,12 @@ struct prove_counts {
 	bool cut;                      /* a search gave up at its budget */
 	bool exhausted;                /* the total budget ran out */
 	bool pecan_exhausted;          /* and so did PECAN's part */
+	bool free_exhausted;           /* and that of schedules in which reads see other writes */
+	bool instances_cut;            /* of some anomaly not all instances were looked at */
 	bool precede_exhausted;        /* and that of provers_precede */
 	uint64_t budget, total_budget; /* as applied; 0: no prover was made */
+	uint64_t linear_limit;         /* events in PECAN's schedules, and in those of free reads */
+	uint32_t instances;            /* looked at in any case */
 	/* provers_visit: */
 	uint64_t states, state_limit; /* so many were visited; might have been, without more memory */
 	bool visited, all; /* it was asked; every state was visited, or all that it was asked about was met before */

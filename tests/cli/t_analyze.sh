@@ -46,6 +46,20 @@ expect 0 --exhaustive --all flag.std
 holds '.anomalies[0].verdict == "conditional" and .limits.search_states.hit == false'
 expect 1 --exhaustive --budget 1,1 lock.std
 holds '.limits.search_states.hit and .anomalies[0].evidence.witness != "exhaustive"'
+cat >searched.std <<'END'
+T1|acq(L)|1
+T1|w(x)|2
+T1|rel(L)|3
+T2|acq(L)|4
+T2|rel(L)|5
+T2|w(x)|6
+END
+expect 0 --budget 1,1 --kinds race searched.std
+holds '.limits.search_events.hit or .limits.search_events_total.hit'
+holds '.anomalies[0] | .verdict == "predicted" and ([.reasons[].reason] | index("budget") != null)'
+expect 0 --budget 1,1 --kinds race --format text searched.std
+grep -q '^limits hit: 1 events executed' out || wrong "the limit is not said: $(cat out)"
+grep -q '^  only predicted: the search gave up at its budget' out || wrong "no reason: $(cat out)"
 expect 1 --exhaustive --budget 1,1 --format text lock.std
 grep -q '^warning: gave up visiting states' out || wrong "gave up without a word: $(cat out)"
 expect 1 --exhaustive loop.std

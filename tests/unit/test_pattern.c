@@ -402,6 +402,34 @@ static struct analysis *analyze_kind(struct rt_event *events, size_t n, enum ano
 	return a;
 }
 
+/* Two threads hand each other the turn, but once the second one writes without having seen that it is its turn. */
+START_TEST(one_possible_tuple_of_very_many_is_found)
+{
+	enum { ROUNDS = 700, ONCE = 500 };
+	static struct rt_event events[ROUNDS * 9];
+	size_t n = 0;
+	for (uint64_t i = 0; i < ROUNDS; i++) {
+		events[n++] = (struct rt_event){.op = RT_OP_READ, .addr = 0x3000, .arg = 8, .pc = 1};
+		events[n++] = (struct rt_event){.op = RT_OP_ACQUIRE, .addr = 0x100, .pc = 2};
+		events[n++] = (struct rt_event){.op = RT_OP_READ, .addr = 0x1000, .arg = 8, .pc = 3};
+		events[n++] = (struct rt_event){.op = RT_OP_READ, .addr = 0x1000, .arg = 8, .pc = 4};
+		events[n++] = (struct rt_event){.op = RT_OP_RELEASE, .addr = 0x100, .pc = 5};
+		events[n++] = (struct rt_event){.op = RT_OP_WRITE, .addr = 0x2000, .arg = 8, .pc = 6};
+		if (i != ONCE)
+			events[n++] =
+			    (struct rt_event){.op = RT_OP_READ, .addr = 0x2000, .arg = 8, .thread = 1, .pc = 7};
+		events[n++] = (struct rt_event){.op = RT_OP_WRITE, .addr = 0x1000, .arg = 8, .thread = 1, .pc = 8};
+		events[n++] = (struct rt_event){.op = RT_OP_WRITE, .addr = 0x3000, .arg = 8, .thread = 1, .pc = 9};
+	}
+	struct analysis *a = analyze_kind(events, n, ANOMALY_ATOMICITY, false);
+	ck_assert_uint_eq(a->anomalies.count, 1);
+	ck_assert_uint_eq(a->anomalies.items[0].count, ROUNDS * ROUNDS);
+	ck_assert_int_eq(a->anomalies.items[0].verdict, VERDICT_PROVED);
+	ck_assert(!a->proofs.instances_cut);
+	analysis_free(a);
+}
+END_TEST
+
 /* A thread's regions, many of them, then a flag that another one has seen when it writes: too late for all of them. */
 START_TEST(what_each_of_many_tuples_cannot_be_for_one_read_is_conditional)
 {
@@ -458,6 +486,7 @@ Suite *pattern_suite(void)
 	suite_add_tcase(s, c);
 	c = tcase_create("search");
 	tcase_add_loop_test(c, what_is_atomic_is_what_regions_say, 0, 3);
+	tcase_add_test(c, one_possible_tuple_of_very_many_is_found);
 	tcase_add_test(c, what_each_of_many_tuples_cannot_be_for_one_read_is_conditional);
 	tcase_add_test(c, a_tuple_that_shares_several_cells_counts_once);
 	tcase_add_test(c, a_hot_loop_is_one_anomaly_with_all_its_tuples_counted);
