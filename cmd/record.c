@@ -104,7 +104,7 @@ static const struct argp_option option_table[] = {
     {"ring-size", 'r', "KIB", 0, "Buffer of each thread in KiB, a power of two (256)", 0},
     {"sync-only", OPTION_SYNC_ONLY, NULL, 0,
      "Record a program that is not instrumented as well: what it synchronises with", 0},
-    {"threads", 't', "N", 0, "Threads that can be recorded at the same time (4096)", 0},
+    {"threads", 't', "N", 0, "Threads that can be recorded at the same time (32768)", 0},
     {"vary", OPTION_VARY, "SEED", OPTION_ARG_OPTIONAL,
      "Make it another run: new threads start first, or late, by SEED (a random one)", 0},
     {"verbose", 'v', NULL, 0, "Say what was recorded", 0},
@@ -415,7 +415,7 @@ static void fill_standard_streams(void)
 int cmd_record(int argc, char **argv)
 {
 	struct recording r = {
-	    .options = {.output = "trace.zst", .ring_kib = 256, .threads = 4096, .exit_sleep_ms = 1000}};
+	    .options = {.output = "trace.zst", .ring_kib = 256, .threads = 32768, .exit_sleep_ms = 1000}};
 	struct rt_error err = {0};
 	fill_standard_streams();
 	argp_err_exit_status = EXIT_USAGE;

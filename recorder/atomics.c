@@ -188,6 +188,24 @@ static quad quad_rmw(enum quad_op op, volatile quad *p, quad v)
 OPERATIONS(128, quad, QUAD_LOAD, QUAD_STORE, QUAD_RMW, QUAD_CAS)
 #endif
 
+int rt_atomic_drop(int *count, uintptr_t pc)
+{
+	struct rt_slot *s = lock_stripe(count);
+	int was = __atomic_fetch_sub(count, 1, __ATOMIC_SEQ_CST);
+	unlock_stripe(s, RT_OP_ATOMIC_RMW, count, pc, sizeof *count, __ATOMIC_RELEASE);
+	return was;
+}
+
+void rt_atomic_will_store(void *p, unsigned size, uintptr_t pc)
+{
+	rt_sync(rt_self, RT_OP_ATOMIC_STORE, (uintptr_t)p, 0, pc, rt_record_aux(size, __ATOMIC_RELEASE, 0));
+}
+
+void rt_atomic_acquired(void *p, unsigned size, uintptr_t pc)
+{
+	rt_sync(rt_self, RT_OP_ATOMIC_LOAD, (uintptr_t)p, 0, pc, rt_record_aux(size, __ATOMIC_ACQUIRE, 0));
+}
+
 DEFINE(void, __tsan_atomic_thread_fence, (int order))
 {
 	struct rt_slot *s = rt_self;

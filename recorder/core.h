@@ -169,6 +169,11 @@ bool rt_tree_join(void *where);
 /* In a forked child: of all threads only this one is left. */
 void rt_thread_forked(void);
 void rt_atomics_forked(void);
+/* What the C++ library does inside: an atomic decrement that releases, and returns what it was; an atomic store of the
+ * program's that is carried out after this, and a load, done. */
+int rt_atomic_drop(int *count, uintptr_t pc);
+void rt_atomic_will_store(void *p, unsigned size, uintptr_t pc);
+void rt_atomic_acquired(void *p, unsigned size, uintptr_t pc);
 void rt_sem_forked(void);
 void rt_mutex_forked(void);
 void rt_dl_forked(void);

@@ -252,6 +252,19 @@ static void leave_operator(uintptr_t *outer)
 {
 	operator_pc = *outer;
 }
+uintptr_t rt_heap_called_from(uintptr_t pc)
+{
+	uintptr_t outer = operator_pc;
+	if (!outer)
+		operator_pc = pc;
+	return outer;
+}
+
+void rt_heap_called(uintptr_t outer)
+{
+	operator_pc = outer;
+}
+
 #define IN_OPERATOR                                                                                                    \
 	uintptr_t outer __attribute__((cleanup(leave_operator))) = operator_pc;                                        \
 	if (!outer)                                                                                                    \

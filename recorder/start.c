@@ -196,8 +196,10 @@ static void *map(void *where, size_t size, int flags, int fd, uint64_t offset)
 static bool map_births(uint32_t slots)
 {
 	births = map(births, slots * sizeof *births, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (births) /* huge pages would make each thread's private memory 2 MB at once */
+	if (births) { /* huge pages would make each thread's private memory 2 MB at once */
 		RT_SYSCALL(SYS_madvise, births, slots * sizeof *births, MADV_NOHUGEPAGE);
+		RT_SYSCALL(SYS_madvise, births, slots * sizeof *births, MADV_DONTDUMP);
+	}
 	return births != NULL;
 }
 
@@ -228,6 +230,8 @@ static struct rt_channel *map_channel(int fd, uint32_t number, void *where)
 	if (total < 0 || size < sizeof *c || (uint64_t)total / size <= number)
 		return NULL;
 	c = map(where, size, MAP_SHARED, fd, size * number);
+	if (c) /* a program that dumps core would have all of it, and first allocate it */
+		RT_SYSCALL(SYS_madvise, c, size, MADV_DONTDUMP);
 	if (c && !channel_is_sound(c, size)) {
 		if (where)
 			map(where, size, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -104,6 +104,10 @@ int rt_once(void *object, void (*routine)(void), int (*real)(void *, void (*)(vo
 /* The real malloc and free, for the recorder's own. */
 void *rt_malloc_unseen(size_t size);
 void rt_free_unseen(void *p);
+/* Until rt_heap_called, the thread's calls of the heap are recorded as called from pc, or from where an outer one says,
+ * which is returned. */
+uintptr_t rt_heap_called_from(uintptr_t pc);
+void rt_heap_called(uintptr_t outer);
 /* malloc, recorded as called from pc. */
 void *rt_malloc_at(size_t size, uintptr_t pc);
 

@@ -55,11 +55,14 @@ struct rt_slot *rt_slot_take(void)
 {
 	struct rt_slot *s = slot_try();
 	static uint32_t said;
+	/* A thread may be about to end. Once that has been waited for in vain, not so long: each new thread would be.
+	 */
+	unsigned patience = __atomic_load_n(&said, __ATOMIC_RELAXED) ? 2 : 100;
 
 	for (unsigned tries = 1; !s; tries++) {
 		if (atomic_load(&rt_channel->collector_gone) || (tries % 100 == 0 && !rt_collector_alive()))
 			return NULL;
-		if (tries > 100 && !slot_expected()) {
+		if (tries > patience && !slot_expected()) {
 			if (!__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
 				rt_say(
 				    "racetrace: too many threads at once: some run unrecorded, see record --threads");

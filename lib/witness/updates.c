@@ -102,7 +102,7 @@ bool updates_are_all(const uint8_t *updates, const struct model *m, const struct
                      uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
-		if (!(updates[reads[i] / 8] >> reads[i] % 8 & 1))
+		if (goal_has(goal, reads[i]) || !(updates[reads[i] / 8] >> reads[i] % 8 & 1))
 			return false;
 	return count && !ends_use(m, goal);
 }

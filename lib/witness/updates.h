@@ -12,7 +12,7 @@
 
 /* By event index, bits: such reads. NULL without memory. */
 uint8_t *updates_find(const struct model *m);
-/* Are all these reads such updates, and does the goal not depend on what they count? */
+/* Are all these reads such updates, none of them the goal's own, and does the goal not depend on what they count? */
 bool updates_are_all(const uint8_t *updates, const struct model *m, const struct goal *goal, const uint32_t *reads,
                      uint32_t count);
 

@@ -5,8 +5,8 @@ set -u
 . "$(dirname "${BASH_SOURCE[0]}")/text.sh"
 racetrace=$RACETRACE
 gcc -g -O1 "$top/tests/process/host.c" -o host -ldl -pthread &&
-	gcc -g -O1 -fsanitize=thread -fPIC -shared "$top/tests/process/plugin.c" -o libplugin.so || exit 1
-line=$(grep -n '@count' "$top/tests/process/plugin.c" | cut -d: -f1)
+	gcc -g -O1 -fsanitize=thread -fPIC -shared "$top/tests/process/hosted.c" -o libplugin.so || exit 1
+line=$(grep -n '@count' "$top/tests/process/hosted.c" | cut -d: -f1)
 
 "$racetrace" record ./host ./libplugin.so clean >out 2>err
 [ $? = 3 ] && grep -q 'record --preload if it loads a library that is' err && [ ! -s out ] || wrong "not refused: $(cat err)"

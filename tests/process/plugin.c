@@ -1,37 +1,35 @@
-/* A library that is instrumented, in a program that is not: its threads and its host's count, with a lock or not. */
+/* A plugin with a constructor, a destructor, thread-local data and a count of its uses; see plugins.c. */
 #include <pthread.h>
-#include <string.h>
+#include <stdlib.h>
 
-int counter;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int uses;
+static char *table;
+static __thread int own[100];
 
-void count(int racy)
+__attribute__((constructor)) static void begin(void)
 {
+	table = malloc(100);
+	for (int i = 0; i < 100; i++)
+		table[i] = (char)i;
+	uses = 0;
+}
+
+__attribute__((destructor)) static void end(void)
+{
+	for (int i = 0; i < 100; i++)
+		table[i] = (char)uses;
+	free(table);
+}
+
+void use(int racy);
+void use(int racy)
+{
+	for (int i = 0; i < 100; i++)
+		own[i] += table[i];
 	if (!racy)
 		pthread_mutex_lock(&lock);
-	counter++; /* @count */
+	uses++; /* @uses */
 	if (!racy)
 		pthread_mutex_unlock(&lock);
-}
-
-static void *work(void *racy)
-{
-	for (int i = 0; i < 10; i++)
-		count(racy != NULL);
-	return NULL;
-}
-
-int run(int racy)
-{
-	pthread_t t[2];
-	for (int i = 0; i < 2; i++)
-		pthread_create(&t[i], NULL, work, racy ? &counter : NULL);
-	for (int i = 0; i < 2; i++)
-		pthread_join(t[i], NULL);
-	if (racy)
-		return 2;
-	pthread_mutex_lock(&lock);
-	int counted = counter;
-	pthread_mutex_unlock(&lock);
-	return counted;
 }
