@@ -64,7 +64,7 @@ $(BUILD)/obj/%.o: %.c
 # The recorder lives in other people's programs: no sanitizer, no errno games, thread-local data at fixed offsets.
 RECORDER_CFLAGS := -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-stack-protector -fno-builtin -fomit-frame-pointer
 # Exceptions and cancellation pass through these; string.c's plain loops must stay what they are.
-$(addprefix $(BUILD)/pic/recorder/,cxx.o cond.o once.o c11.o malloc.o dl.o sem.o thread.o barrier.o): RECORDER_CFLAGS += -fexceptions
+$(addprefix $(BUILD)/pic/recorder/,cxx.o cond.o once.o c11.o malloc.o dl.o sem.o thread.o barrier.o stdio.o calls_files.o): RECORDER_CFLAGS += -fexceptions
 $(BUILD)/pic/recorder/string.o: RECORDER_CFLAGS += $(if $(findstring clang,$(CC)),,-fno-tree-loop-distribute-patterns)
 $(BUILD)/pic/%.o: %.c
 	@mkdir -p $(@D)

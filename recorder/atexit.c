@@ -59,6 +59,35 @@ RT_EXPORT int atexit(void (*function)(void))
 	return at_exit((void (*)(void *))(void *)function, NULL, base_of((const void *)RT_PC), RT_PC);
 }
 
+/* The older kind: the function is given the status too. */
+RT_INTERPOSE(int, on_exit, (void (*function)(int, void *), void *argument));
+struct on_exit_call {
+	void (*function)(int, void *);
+	void *argument;
+	uintptr_t pc;
+};
+
+static void run_with_status(int status, void *argument)
+{
+	struct on_exit_call call = *(struct on_exit_call *)argument;
+	rt_emit_sync(RT_OP_HB_AFTER, (uintptr_t)argument, 0, call.pc, 0);
+	rt_free_unseen(argument);
+	call.function(status, call.argument);
+}
+
+RT_EXPORT int on_exit(void (*function)(int, void *), void *argument)
+{
+	struct on_exit_call *call = rt_recording() ? rt_malloc_unseen(sizeof *call) : NULL;
+	if (!call)
+		return RT_REAL(on_exit)(function, argument);
+	*call = (struct on_exit_call){function, argument, RT_PC};
+	rt_emit_sync(RT_OP_HB_BEFORE, (uintptr_t)call, 0, RT_PC, 0);
+	int result = RT_REAL(on_exit)(run_with_status, call);
+	if (result != 0)
+		rt_free_unseen(call);
+	return result;
+}
+
 RT_EXPORT void __cxa_finalize(void *module)
 {
 	void *base = base_of(module);

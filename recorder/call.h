@@ -50,7 +50,7 @@
 #define OUT_WSTR(s) rt_emit_wide(RT_OP_WRITE, s, pc)
 /* Static objects: what the next call of such a function finds, or writes again. */
 #define USES(object) IN(&(object))
-#define CHANGES(object) (IN(&(object)), OUT(&(object)))
+#define CHANGES(object) OUT(&(object))
 /* The result is an object of the C library's, which the next call writes again; RESULT_STR: a string. */
 #define RESULT OUT(r)
 #define RESULT_STR OUT_STR(r)
@@ -59,6 +59,15 @@
 	if (condition) {                                                                                               \
 		__VA_ARGS__;                                                                                           \
 	}
+/*
+ * What the function allocates and frees is recorded as called from the caller. For files that are built with
+ * -fexceptions.
+ */
+#define HEAP uintptr_t rt_heap_outer __attribute__((cleanup(rt_call_heap_end))) = rt_heap_called_from(pc)
+static inline void rt_call_heap_end(uintptr_t *outer)
+{
+	rt_heap_called(*outer);
+}
 /* May block: what comes after is later. */
 #define BLOCKS rt_emit_time()
 

@@ -126,9 +126,10 @@ CALL(char *, tempnam, (const char *folder, const char *prefix), (folder, prefix)
      USES(environ), )
 
 /* Folders: what readdir returns is written again by the next one of the same folder. */
-CALL(DIR *, opendir, (const char *path), (path), STR(path), )
-CALL(struct dirent *, readdir, (DIR * folder), (folder), , if (r) OUT_N(r, r->d_reclen))
-CALL(struct dirent64 *, readdir64, (DIR * folder), (folder), , if (r) OUT_N(r, r->d_reclen))
+CALL(DIR *, opendir, (const char *path), (path), STR(path); HEAP, )
+CALL(struct dirent *, readdir, (DIR * folder), (folder), IN_N(folder, 1), if (r) OUT_N(r, r->d_reclen))
+CALL(struct dirent64 *, readdir64, (DIR * folder), (folder), IN_N(folder, 1), if (r) OUT_N(r, r->d_reclen))
+CALL(int, closedir, (DIR * folder), (folder), OUT_N(folder, 1); HEAP, )
 CALL(int, readdir_r, (DIR *restrict folder, struct dirent *restrict entry, struct dirent **restrict to),
      (folder, entry, to), , WHEN(r == 0, OUT(to); if (*to) OUT_N(entry, entry->d_reclen)))
 CALL(int, readdir64_r, (DIR *restrict folder, struct dirent64 *restrict entry, struct dirent64 **restrict to),

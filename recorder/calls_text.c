@@ -146,6 +146,8 @@ CALL(size_t, wcsxfrm, (wchar_t *restrict to, const wchar_t *restrict s, size_t n
      if (r < n) OUT_N(to, (r + 1) * sizeof *to))
 CALL(size_t, wcsxfrm_l, (wchar_t *restrict to, const wchar_t *restrict s, size_t n, locale_t l), (to, s, n, l), WSTR(s),
      if (r < n) OUT_N(to, (r + 1) * sizeof *to))
+ALIAS(__strxfrm_l, strxfrm_l);
+ALIAS(__wcsxfrm_l, wcsxfrm_l);
 CALL(int, strcoll_l, (const char *a, const char *b, locale_t l), (a, b, l), STR(a); STR(b), )
 CALL(int, wcscoll, (const wchar_t *a, const wchar_t *b), (a, b), WSTR(a); WSTR(b), )
 CALL(int, wcscoll_l, (const wchar_t *a, const wchar_t *b, locale_t l), (a, b, l), WSTR(a); WSTR(b), )
@@ -194,6 +196,9 @@ CALL(char *, basename, (const char *path), (path), STR(path), )
 
 CALL(int, _obstack_begin, (struct obstack * o, int size, int alignment, void *(*get)(long), void (*put)(void *)),
      (o, size, alignment, get, put), , OUT(o))
+CALL(int, _obstack_begin_1,
+     (struct obstack * o, int size, int alignment, void *(*get)(void *, long), void (*put)(void *, void *), void *arg),
+     (o, size, alignment, get, put, arg), , OUT(o))
 CALL_VOID(_obstack_newchunk, (struct obstack * o, int n), (o, n), INOUT(o), )
 CALL_VOID(swab, (const void *restrict from, void *restrict to, ssize_t n), (from, to, n), ,
           if (n > 1)(IN_N(from, n & ~1), OUT_N(to, n & ~1)))

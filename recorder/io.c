@@ -14,6 +14,7 @@
 #include <stdarg.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/inotify.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -293,6 +294,22 @@ RT_INTERPOSE(int, close, (int fd))
 	return RT_REAL(close)(fd);
 }
 
+/* By the C library's own name. */
+__asm__(".globl __close\n\t.type __close, @function\n\t.set __close, close");
+
+RT_INTERPOSE(int, bind, (int fd, const struct sockaddr *to, socklen_t length))
+{
+	rt_fd_uses(fd, RT_PC);
+	rt_emit_range(RT_OP_READ, to, to ? length : 0, RT_PC);
+	return RT_REAL(bind)(fd, to, length);
+}
+
+RT_INTERPOSE(int, listen, (int fd, int pending))
+{
+	rt_fd_uses(fd, RT_PC);
+	return RT_REAL(listen)(fd, pending);
+}
+
 RT_INTERPOSE(int, dup, (int fd))
 {
 	rt_fd_uses(fd, RT_PC);
@@ -337,6 +354,35 @@ OPENS(open, (const char *path, int flags, ...), (path, flags, mode), path, flags
 OPENS(open64, (const char *path, int flags, ...), (path, flags, mode), path, flags)
 OPENS(openat, (int folder, const char *path, int flags, ...), (folder, path, flags, mode), path, flags)
 OPENS(openat64, (int folder, const char *path, int flags, ...), (folder, path, flags, mode), path, flags)
+
+#define CREATES(name)                                                                                                  \
+	RT_INTERPOSE(int, name, (const char *path, mode_t mode))                                                       \
+	{                                                                                                              \
+		rt_emit_string(RT_OP_READ, path, RT_PC);                                                               \
+		int fd = RT_REAL(name)(path, mode);                                                                    \
+		rt_fd_plain(fd);                                                                                       \
+		return fd;                                                                                             \
+	}
+CREATES(creat)
+CREATES(creat64)
+
+RT_INTERPOSE(int, open_by_handle_at, (int folder, struct file_handle *handle, int flags))
+{
+	rt_emit_range(RT_OP_READ, handle, sizeof *handle, RT_PC);
+	int fd = RT_REAL(open_by_handle_at)(folder, handle, flags);
+	rt_fd_plain(fd);
+	return fd;
+}
+
+#define INOTIFY(name, parameters, arguments)                                                                           \
+	RT_INTERPOSE(int, name, parameters)                                                                            \
+	{                                                                                                              \
+		int fd = RT_REAL(name) arguments;                                                                      \
+		rt_fd_plain(fd);                                                                                       \
+		return fd;                                                                                             \
+	}
+INOTIFY(inotify_init, (void), ())
+INOTIFY(inotify_init1, (int flags), (flags))
 
 RT_INTERPOSE(int, epoll_create, (int size))
 {

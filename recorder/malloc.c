@@ -232,6 +232,7 @@ RT_INTERPOSE(void *, memalign, (size_t alignment, size_t size))
 	say_alloc(p, size, ALLOC_PC);
 	return p;
 }
+__asm__(".globl __libc_memalign\n\t.type __libc_memalign, @function\n\t.set __libc_memalign, memalign");
 
 RT_INTERPOSE(void *, valloc, (size_t size))
 {

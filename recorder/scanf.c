@@ -12,7 +12,7 @@ extern FILE *stdin;
 /* After input: from a stream, or (NULL) from the string s. */
 static void scanned(const FILE *f, const char *s, const char *format, va_list args, int n, uintptr_t pc)
 {
-	rt_stream_received(f, true, n >= 0, pc);
+	rt_stream_received(f, RT_STREAM_DESCRIPTOR, n >= 0, pc);
 	rt_emit_string(RT_OP_READ, s, pc);
 	rt_emit_string(RT_OP_READ, format, pc);
 	if (rt_recording())
@@ -21,8 +21,9 @@ static void scanned(const FILE *f, const char *s, const char *format, va_list ar
 
 #define FORMAT const char *restrict format
 #define SCANS(prefix)                                                                                                  \
-	FORMATS(prefix##vscanf, prefix##scanf, (FORMAT), (format), , scanned(stdin, NULL, format, copy, n, pc))        \
-	FORMATS(prefix##vfscanf, prefix##fscanf, (FILE *restrict f, FORMAT), (f, format), ,                            \
+	FORMATS(prefix##vscanf, prefix##scanf, (FORMAT), (format), rt_stream_asks(stdin),                              \
+	        scanned(stdin, NULL, format, copy, n, pc))                                                             \
+	FORMATS(prefix##vfscanf, prefix##fscanf, (FILE *restrict f, FORMAT), (f, format), rt_stream_asks(f),           \
 	        scanned(f, NULL, format, copy, n, pc))                                                                 \
 	FORMATS(prefix##vsscanf, prefix##sscanf, (const char *restrict s, FORMAT), (s, format), ,                      \
 	        scanned(NULL, s, format, copy, n, pc))
@@ -33,7 +34,7 @@ SCANS(__isoc23_)
 static void wide_scanned(const FILE *f, const wchar_t *s, const wchar_t *format, va_list args, int n, uintptr_t pc)
 {
 	char narrow[RT_FORMAT_MAX];
-	rt_stream_received(f, true, n >= 0, pc);
+	rt_stream_received(f, RT_STREAM_DESCRIPTOR, n >= 0, pc);
 	rt_emit_wide(RT_OP_READ, s, pc);
 	rt_emit_wide(RT_OP_READ, format, pc);
 	if (rt_recording())
@@ -42,9 +43,9 @@ static void wide_scanned(const FILE *f, const wchar_t *s, const wchar_t *format,
 
 #define WIDE_FORMAT const wchar_t *restrict format
 #define WIDE_SCANS(prefix)                                                                                             \
-	FORMATS(prefix##vwscanf, prefix##wscanf, (WIDE_FORMAT), (format), ,                                            \
+	FORMATS(prefix##vwscanf, prefix##wscanf, (WIDE_FORMAT), (format), rt_stream_asks(stdin),                       \
 	        wide_scanned(stdin, NULL, format, copy, n, pc))                                                        \
-	FORMATS(prefix##vfwscanf, prefix##fwscanf, (FILE *restrict f, WIDE_FORMAT), (f, format), ,                     \
+	FORMATS(prefix##vfwscanf, prefix##fwscanf, (FILE *restrict f, WIDE_FORMAT), (f, format), rt_stream_asks(f),    \
 	        wide_scanned(f, NULL, format, copy, n, pc))                                                            \
 	FORMATS(prefix##vswscanf, prefix##swscanf, (const wchar_t *restrict s, WIDE_FORMAT), (s, format), ,            \
 	        wide_scanned(NULL, s, format, copy, n, pc))

@@ -4,6 +4,7 @@
  */
 #include "recorder/blocking.h"
 #include "recorder/call.h"
+#include "recorder/core.h"
 #include "recorder/fd.h"
 #include "recorder/stream.h"
 
@@ -27,49 +28,84 @@ void rt_stream_sends(const FILE *f, uintptr_t pc)
 	rt_fd_publishes(f->_fileno, NULL, 0, pc);
 }
 
-bool rt_stream_waits(const FILE *f)
+/*
+ * Who filled a stream's buffer, by a hash of both: while that thread takes from it alone, it is behind what it has read
+ * already. 0: several take from it. Written before the real call, looked at again after it, so that whoever comes in
+ * between is noticed.
+ */
+#define FILLERS 64
+static uint64_t fillers[FILLERS];
+
+static uint64_t *filler_of(const FILE *f)
 {
-	return f->_IO_read_ptr >= f->_IO_read_end;
+	return &fillers[((uintptr_t)f >> 4) % FILLERS];
 }
 
-void rt_stream_received(const FILE *f, bool waited, bool ok, uintptr_t pc)
+static uint64_t this_thread(const FILE *f)
+{
+	return ((uintptr_t)f >> 4) * UINT64_C(0x9e3779b97f4a7c15) + rt_self->thread + 1;
+}
+
+enum rt_stream_source rt_stream_asks(const FILE *f)
+{
+	if (rt_recording())
+		__atomic_store_n(filler_of(f), this_thread(f), __ATOMIC_SEQ_CST);
+	return RT_STREAM_DESCRIPTOR;
+}
+
+enum rt_stream_source rt_stream_asks_byte(const FILE *f)
+{
+	if (!rt_recording())
+		return RT_STREAM_BUFFER;
+	bool empty = f->_IO_read_ptr >= f->_IO_read_end;
+	uint64_t me = this_thread(f), *filler = filler_of(f);
+	if (!empty && __atomic_load_n(filler, __ATOMIC_SEQ_CST) == me)
+		return RT_STREAM_OWN_BUFFER;
+	__atomic_store_n(filler, empty ? me : 0, __ATOMIC_SEQ_CST);
+	return empty ? RT_STREAM_DESCRIPTOR : RT_STREAM_BUFFER;
+}
+
+void rt_stream_received(const FILE *f, enum rt_stream_source from, bool ok, uintptr_t pc)
 {
 	if (!f || !rt_recording())
 		return;
 	IN_N(f, 1);
+	if (from == RT_STREAM_OWN_BUFFER && __atomic_load_n(filler_of(f), __ATOMIC_SEQ_CST) == this_thread(f))
+		return;
 	if (rt_fd_carries(f->_fileno))
-		rt_fd_received(f->_fileno, ok || f->_flags & _IO_EOF_SEEN, pc);
-	else if (waited)
+		rt_fd_read(f->_fileno, ok ? 1 : f->_flags & _IO_EOF_SEEN ? 0 : -1, pc);
+	else if (from == RT_STREAM_DESCRIPTOR)
 		rt_emit_time();
 }
 
 #define SENDS(f) rt_stream_sends(f, pc)
-#define ASKS(f) const bool waited = rt_stream_waits(f)
-#define RECEIVES(f, ok) rt_stream_received(f, waited, ok, pc)
+#define ASKS(f) const enum rt_stream_source from = rt_stream_asks(f)
+#define ASKS_BYTE(f) const enum rt_stream_source from = rt_stream_asks_byte(f)
+#define RECEIVES(f, ok) rt_stream_received(f, from, ok, pc)
 #define STREAM(f) rt_stream_uses(f, pc)
 #define TAKEN(f) OUT(&(f)->_IO_read_ptr)
 #define PUT(f) OUT(&(f)->_IO_write_ptr)
 
-/* Characters: a stream of one's choice, or of the program. Several names call the same. */
-#define GETS(type, name, eof) CALL(type, name, (FILE * f), (f), ASKS(f), RECEIVES(f, r != eof))
-#define GETS_UNLOCKED(type, name, eof) CALL(type, name, (FILE * f), (f), ASKS(f); TAKEN(f), RECEIVES(f, r != eof))
-#define GETS_STDIN(type, name, eof) CALL(type, name, (void), (), ASKS(stdin), RECEIVES(stdin, r != eof))
+/* Characters: a stream of one's choice, or of the program. A wide one may take several bytes. */
+#define GETS(type, name, asks, eof) CALL(type, name, (FILE * f), (f), asks(f), RECEIVES(f, r != eof))
+#define GETS_UNLOCKED(type, name, asks, eof) CALL(type, name, (FILE * f), (f), asks(f); TAKEN(f), RECEIVES(f, r != eof))
+#define GETS_STDIN(type, name, asks, eof) CALL(type, name, (void), (), asks(stdin), RECEIVES(stdin, r != eof))
 #define PUTS(result, name, type) CALL(result, name, (type c, FILE * f), (c, f), SENDS(f), )
 #define PUTS_UNLOCKED(result, name, type) CALL(result, name, (type c, FILE * f), (c, f), SENDS(f); PUT(f), )
 #define PUTS_STDOUT(result, name, type) CALL(result, name, (type c), (c), SENDS(stdout), )
 
-GETS(int, fgetc, EOF)
-GETS(int, getc, EOF)
-GETS(int, getw, EOF)
-GETS_UNLOCKED(int, fgetc_unlocked, EOF)
-GETS_UNLOCKED(int, getc_unlocked, EOF)
-GETS_STDIN(int, getchar, EOF)
-CALL(int, getchar_unlocked, (void), (), ASKS(stdin); TAKEN(stdin), RECEIVES(stdin, r != EOF))
-GETS(wint_t, fgetwc, WEOF)
-GETS(wint_t, getwc, WEOF)
-GETS_UNLOCKED(wint_t, fgetwc_unlocked, WEOF)
-GETS_UNLOCKED(wint_t, getwc_unlocked, WEOF)
-GETS_STDIN(wint_t, getwchar, WEOF)
+GETS(int, fgetc, ASKS_BYTE, EOF)
+GETS(int, getc, ASKS_BYTE, EOF)
+GETS(int, getw, ASKS, EOF)
+GETS_UNLOCKED(int, fgetc_unlocked, ASKS_BYTE, EOF)
+GETS_UNLOCKED(int, getc_unlocked, ASKS_BYTE, EOF)
+GETS_STDIN(int, getchar, ASKS_BYTE, EOF)
+CALL(int, getchar_unlocked, (void), (), ASKS_BYTE(stdin); TAKEN(stdin), RECEIVES(stdin, r != EOF))
+GETS(wint_t, fgetwc, ASKS, WEOF)
+GETS(wint_t, getwc, ASKS, WEOF)
+GETS_UNLOCKED(wint_t, fgetwc_unlocked, ASKS, WEOF)
+GETS_UNLOCKED(wint_t, getwc_unlocked, ASKS, WEOF)
+GETS_STDIN(wint_t, getwchar, ASKS, WEOF)
 CALL(wint_t, getwchar_unlocked, (void), (), ASKS(stdin); TAKEN(stdin), RECEIVES(stdin, r != WEOF))
 ALIAS(_IO_getc, getc);
 CALL(int, ungetc, (int c, FILE *f), (c, f), STREAM(f), )
@@ -93,7 +129,7 @@ ALIAS(_IO_putc, putc);
 /* What the inlined ones call when the buffer is empty, or full. */
 #define UNDERFLOW(type, name, eof)                                                                                     \
 	RT_EXPORT type name(FILE *f);                                                                                  \
-	GETS(type, name, eof)
+	GETS(type, name, ASKS, eof)
 #define OVERFLOW(type, name, character)                                                                                \
 	RT_EXPORT type name(FILE *f, character c);                                                                     \
 	CALL(type, name, (FILE * f, character c), (f, c), SENDS(f), )
@@ -124,10 +160,11 @@ CALL(char *, gets, (char *to), (to), ASKS(stdin), RECEIVES(stdin, r); OUT_STR(r)
 	WHEN(r >= 0, OUT_N(*line, r + 1)) OUT(line);                                                                   \
 	OUT(size)
 #define INTO char **restrict line, size_t *restrict size
-CALL(ssize_t, getline, (INTO, FILE *restrict f), (line, size, f), ASKS(f); IN(line); IN(size), LINE_READ)
-CALL(ssize_t, getdelim, (INTO, int end, FILE *restrict f), (line, size, end, f), ASKS(f); IN(line); IN(size), LINE_READ)
-CALL(ssize_t, __getdelim, (INTO, int end, FILE *restrict f), (line, size, end, f), ASKS(f); IN(line);
-     IN(size), LINE_READ)
+CALL(ssize_t, getline, (INTO, FILE *restrict f), (line, size, f), ASKS(f); IN(line); IN(size); HEAP, LINE_READ)
+CALL(ssize_t, getdelim, (INTO, int end, FILE *restrict f), (line, size, end, f), ASKS(f); IN(line); IN(size);
+     HEAP, LINE_READ)
+CALL(ssize_t, __getdelim, (INTO, int end, FILE *restrict f), (line, size, end, f), ASKS(f); IN(line); IN(size);
+     HEAP, LINE_READ)
 
 CALL(int, fputs, (const char *restrict s, FILE *restrict f), (s, f), STR(s); SENDS(f), )
 CALL(int, fputs_unlocked, (const char *restrict s, FILE *restrict f), (s, f), STR(s); SENDS(f); PUT(f), )
@@ -191,11 +228,11 @@ static void closes(const FILE *f, uintptr_t pc)
 {
 	if (!rt_recording())
 		return;
-	IN_N(f, 1);
+	OUT_N(f, 1);
 	rt_fd_closes(f->_fileno, pc);
 }
-CALL(int, fclose, (FILE * f), (f), closes(f, pc); flushes_memory(f, true, pc), )
-CALL(int, pclose, (FILE * f), (f), closes(f, pc), BLOCKS)
+CALL(int, fclose, (FILE * f), (f), closes(f, pc); flushes_memory(f, true, pc); HEAP, )
+CALL(int, pclose, (FILE * f), (f), closes(f, pc); HEAP, BLOCKS)
 
 /* Positions, which also flush; states */
 CALL(int, fseek, (FILE * f, long at, int how), (f, at, how), SENDS(f), )
@@ -226,24 +263,25 @@ CALL_VOID(setlinebuf, (FILE * f), (f), SENDS(f), )
 
 /* Opening: files carry nothing, whatever had their number before. */
 #define OPENS(name)                                                                                                    \
-	CALL(FILE *, name, (const char *restrict path, const char *restrict mode), (path, mode), STR(path);            \
-	     STR(mode), rt_fd_plain(r ? r->_fileno : -1))
+	CALL(FILE *, name, (const char *restrict path, const char *restrict mode), (path, mode), STR(path); STR(mode); \
+	     HEAP, rt_fd_plain(r ? r->_fileno : -1))
 #define OPENS_AGAIN(name)                                                                                              \
 	CALL(FILE *, name, (const char *restrict path, const char *restrict mode, FILE *restrict f), (path, mode, f),  \
 	     STR(path);                                                                                                \
-	     STR(mode); closes(f, pc), rt_fd_plain(r ? r->_fileno : -1))
+	     STR(mode); closes(f, pc); HEAP, rt_fd_plain(r ? r->_fileno : -1))
 OPENS(fopen)
 OPENS(fopen64)
 OPENS_AGAIN(freopen)
 OPENS_AGAIN(freopen64)
-CALL(FILE *, tmpfile, (void), (), , rt_fd_plain(r ? r->_fileno : -1))
-CALL(FILE *, tmpfile64, (void), (), , rt_fd_plain(r ? r->_fileno : -1))
-CALL(FILE *, fdopen, (int fd, const char *mode), (fd, mode), rt_fd_uses(fd, pc); STR(mode), )
-CALL(FILE *, fmemopen, (void *memory, size_t size, const char *mode), (memory, size, mode), STR(mode), )
+CALL(FILE *, tmpfile, (void), (), HEAP, rt_fd_plain(r ? r->_fileno : -1))
+CALL(FILE *, tmpfile64, (void), (), HEAP, rt_fd_plain(r ? r->_fileno : -1))
+CALL(FILE *, fdopen, (int fd, const char *mode), (fd, mode), rt_fd_uses(fd, pc); STR(mode); HEAP, )
+CALL(FILE *, fmemopen, (void *memory, size_t size, const char *mode), (memory, size, mode), STR(mode); HEAP, )
 CALL(FILE *, fopencookie, (void *restrict cookie, const char *restrict mode, cookie_io_functions_t functions),
-     (cookie, mode, functions), STR(mode), )
-CALL(FILE *, open_memstream, (char **text, size_t *size), (text, size), , opened_memory(r, text, size))
-CALL(FILE *, open_wmemstream, (wchar_t * *text, size_t *size), (text, size), , opened_memory(r, text, size))
+     (cookie, mode, functions), STR(mode);
+     HEAP, )
+CALL(FILE *, open_memstream, (char **text, size_t *size), (text, size), HEAP, opened_memory(r, text, size))
+CALL(FILE *, open_wmemstream, (wchar_t * *text, size_t *size), (text, size), HEAP, opened_memory(r, text, size))
 
 /* A stream is a lock as well, which its holder may take several times. */
 RT_INTERPOSE(int, ftrylockfile, (FILE * f))

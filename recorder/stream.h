@@ -15,8 +15,14 @@ struct _IO_FILE; /* FILE, without the names that its header gives to other funct
 void rt_stream_uses(const struct _IO_FILE *f, uintptr_t pc);
 /* Before output. */
 void rt_stream_sends(const struct _IO_FILE *f, uintptr_t pc);
-/* Before input: will it have to wait for its buffer to be filled? After it: ok, data or the end of it came. */
-bool rt_stream_waits(const struct _IO_FILE *f);
-void rt_stream_received(const struct _IO_FILE *f, bool waited, bool ok, uintptr_t pc);
+/* Before input, and before input of one byte: where will it come from? After it: ok, data came. */
+enum rt_stream_source {
+	RT_STREAM_DESCRIPTOR, /* may wait */
+	RT_STREAM_BUFFER,     /* which another thread may have filled */
+	RT_STREAM_OWN_BUFFER  /* which this thread filled, and has taken from alone since */
+};
+enum rt_stream_source rt_stream_asks(const struct _IO_FILE *f);
+enum rt_stream_source rt_stream_asks_byte(const struct _IO_FILE *f);
+void rt_stream_received(const struct _IO_FILE *f, enum rt_stream_source from, bool ok, uintptr_t pc);
 
 #endif

@@ -102,6 +102,13 @@ RT_EXPORT void bzero(void *to, size_t n)
 	real_memset(to, 0, n);
 }
 
+RT_EXPORT void __bzero(void *to, size_t n);
+RT_EXPORT void __bzero(void *to, size_t n)
+{
+	rt_emit_range(RT_OP_WRITE, to, n, RT_PC);
+	real_memset(to, 0, n);
+}
+
 RT_EXPORT void bcopy(const void *from, void *to, size_t n)
 {
 	copies(to, from, n, RT_PC);

@@ -1,0 +1,3 @@
+/* stdio_racy.c without the races. */
+#define RACE_FREE 1
+#include "stdio_racy.c"
