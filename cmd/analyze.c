@@ -62,7 +62,7 @@ static const struct argp_option options[] = {
     {"all", OPT_ALL, NULL, 0, "List conditional and refuted anomalies too", 0},
     {"allow-incomplete", OPT_ALLOW_INCOMPLETE, NULL, 0,
      "Exit with status 0, not 4, if nothing is found in a trace that was cut short or has no events", 0},
-    {"kinds", OPT_KINDS, "LIST", 0, "Search for these kinds of anomaly only: race,atomicity,asv,deadlock", 0},
+    {"kinds", OPT_KINDS, "LIST", 0, "Search for these kinds of anomaly only: race,atomicity,asv,deadlock,hang", 0},
     {"orders", OPT_ORDERS, "LIST", 0, "Ask these orders only, such as hybrid,hb,shb; all if not given", 0},
     {"only-orders", OPT_ONLY_ORDERS, NULL, 0,
      "List what one of the --orders leaves unordered, whatever the verdict; anything listed fails unless --fail-on "

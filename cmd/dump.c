@@ -75,7 +75,7 @@ static void parse_kinds(struct argp_state *state, char *list, struct options *op
 			argp_error(state,
 			           "'%s' is not a kind of event: an operation (read, acquire, ...) or one of memory "
 			           "atomic lock condition barrier semaphore once thread heap code annotation "
-			           "bookkeeping",
+			           "bookkeeping blocking",
 			           name);
 		options->kinds |= mask;
 	}

@@ -57,7 +57,7 @@ void fingerprint_of(const struct report *r, const struct anomaly *anomaly, char 
 	add_text(&state, anomaly_kind_name(anomaly->kind));
 	for (uint32_t i = 0; i < anomaly->event_count; i++)
 		keys[i] = event_key(r, anomaly->events[i]);
-	if (anomaly->kind == ANOMALY_RACE || anomaly->kind == ANOMALY_DEADLOCK)
+	if (anomaly->kind == ANOMALY_RACE || anomaly_is_of_waits(anomaly))
 		qsort(keys, anomaly->event_count, sizeof *keys, compare_keys);
 	else
 		add_text(&state, anomaly->pattern);
@@ -123,7 +123,7 @@ uint64_t fingerprint_positions(const struct report *r, const struct anomaly *ano
 	XXH3_64bits_reset(&state);
 	for (uint32_t i = 0; i < anomaly->event_count; i++)
 		keys[i] = position_key(r, anomaly->events[i]);
-	if (anomaly->kind == ANOMALY_RACE || anomaly->kind == ANOMALY_DEADLOCK)
+	if (anomaly->kind == ANOMALY_RACE || anomaly_is_of_waits(anomaly))
 		qsort(keys, anomaly->event_count, sizeof *keys, compare_keys);
 	add_text(&state, anomaly_kind_name(anomaly->kind));
 	add_text(&state, anomaly->pattern);

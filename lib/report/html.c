@@ -10,6 +10,7 @@
 #include "lib/report/steps.h"
 #include "lib/report/subject.h"
 #include "lib/report/utf8.h"
+#include "lib/report/waiting.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -77,7 +78,7 @@ static void put_thread(const struct page *p, uint32_t thread)
 static const char *kind_title(enum anomaly_kind kind)
 {
 	static const char *const titles[ANOMALY_KINDS] = {
-	    "data race", "atomicity violation", "atomic-set serializability violation", "deadlock", "pattern"};
+	    "data race", "atomicity violation", "atomic-set serializability violation", "deadlock", "hang", "pattern"};
 	return titles[kind];
 }
 
@@ -197,9 +198,18 @@ static void put_event(const struct page *p, uint32_t e)
 	if (!d)
 		return;
 	fputs("<h3>", p->out);
-	put_operation(p, d);
-	fputs(" by thread ", p->out);
-	put_thread(p, d->event.thread);
+	if (d->event.op == RT_OP_BLOCK) {
+		char text[WAITING_TEXT_MAX];
+		waiting_text(p->r, d, text);
+		fputs("thread ", p->out);
+		put_thread(p, d->event.thread);
+		putc(' ', p->out);
+		put(p, text);
+	} else {
+		put_operation(p, d);
+		fputs(" by thread ", p->out);
+		put_thread(p, d->event.thread);
+	}
 	fprintf(p->out, ", event %" PRIu64 "</h3>\n", d->event.number);
 	put_stack(p, d, true);
 	put_locks(p, d);
@@ -444,6 +454,8 @@ static bool put_anomaly(const struct page *p, const struct report_entry *entry)
 		put_subject(p, &subject);
 	for (uint32_t i = 0; i < anomaly->event_count; i++)
 		put_event(p, anomaly->events[i]);
+	for (uint32_t i = 0; i < anomaly->wait_count; i++)
+		put_event(p, anomaly->waits[i]);
 	put_reasons(p, anomaly);
 	put_follows(p, anomaly);
 	put_needs(p, anomaly);

@@ -10,6 +10,7 @@
 #include "lib/report/pieces.h"
 #include "lib/report/steps.h"
 #include "lib/report/subject.h"
+#include "lib/report/waiting.h"
 
 #include <stdlib.h>
 
@@ -110,6 +111,25 @@ static void put_locks(struct writing *j, const char *key, const struct descripti
 	jw_array_end(&j->w);
 }
 
+/* What a thread that is stuck waits for. */
+static void put_waits_for(struct writing *j, const char *key, const struct description *d)
+{
+	char text[WAITING_TEXT_MAX];
+	struct json_writer *w = &j->w;
+	jw_object(w, key);
+	jw_text(w, "operation", rt_op_name((unsigned)d->event.arg));
+	if (d->event.arg == RT_OP_JOIN) {
+		jw_text(w, "thread",
+		        d->event.addr < j->info->thread_count ? thread_name(j, (uint32_t)d->event.addr) : NULL);
+	} else {
+		waiting_object(j->r, d, text);
+		jw_text_or_null(w, "object", text);
+	}
+	waiting_text(j->r, d, text);
+	jw_text(w, "text", text);
+	jw_object_end(w);
+}
+
 static void put_details(struct writing *j, const struct description *d)
 {
 	static const char *const orders_of_memory[] = {"relaxed", "consume", "acquire",
@@ -126,7 +146,11 @@ static void put_details(struct writing *j, const struct description *d)
 		jw_bool(w, "object", true);
 	if (d->event.flags & RT_F_VALUE)
 		jw_hex(w, "value", d->event.value);
-	if (rt_op_group(d->event.op) == RT_GROUP_LOCK) {
+	if (d->event.op == RT_OP_BLOCK)
+		put_waits_for(j, "waits_for", d);
+	bool waits =
+	    d->event.op == RT_OP_BLOCK && (d->event.arg == RT_OP_ACQUIRE || d->event.arg == RT_OP_ACQUIRE_SHARED);
+	if (rt_op_group(d->event.op) == RT_GROUP_LOCK || waits) {
 		subject_object_name(j->r, d->event.addr, subject_lock_block(d), name);
 		jw_text_or_null(w, "lock", name);
 	}
@@ -387,6 +411,12 @@ static void put_anomaly(struct writing *j, const struct report_entry *entry)
 	for (uint32_t i = 0; i < anomaly->event_count; i++)
 		put_event(j, anomaly->events[i]);
 	jw_array_end(w);
+	if (anomaly->wait_count) {
+		jw_array(w, "stuck");
+		for (uint32_t i = 0; i < anomaly->wait_count; i++)
+			put_event(j, anomaly->waits[i]);
+		jw_array_end(w);
+	}
 	put_schedule(j, "schedule", anomaly);
 	if (anomaly->left_out)
 		jw_number(w, "schedule_left_out", anomaly->left_out);

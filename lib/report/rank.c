@@ -273,7 +273,7 @@ struct rank rank_of(const struct analysis *a, const struct descriptions *d, cons
 	judge_accesses(&j);
 	if (anomaly->kind == ANOMALY_RACE && anomaly->event_count == 2)
 		judge_race(&j);
-	if (anomaly->kind != ANOMALY_DEADLOCK)
+	if (!anomaly_is_of_waits(anomaly))
 		judge_shape(&j);
 	double value = round(j.rank.value * 100) / 100;
 	j.rank.value = value < 0.01 ? 0.01 : value > 0.99 ? 0.99 : value;

@@ -91,7 +91,8 @@ static void ask_event(struct questions *q, const struct model *m, uint32_t e)
 	unsigned op = model_op(m, e);
 	uint32_t object = m->events[e].object;
 	uint64_t addr = 0;
-	if (rt_op_group(op) == RT_GROUP_LOCK && object < m->object_count)
+	bool waits = op == RT_OP_BLOCK && model_arg(m, e) != RT_OP_JOIN;
+	if ((rt_op_group(op) == RT_GROUP_LOCK || waits) && object < m->object_count)
 		addr = m->objects[object].addr;
 	if (m->sites[m->events[e].site].flags & RT_F_OBJECT && rt_op_is_access(op))
 		addr = m->cells[object].addr;
@@ -110,6 +111,8 @@ static void ask_anomaly(struct questions *q, const struct model *m, const struct
 	uint64_t addr;
 	for (uint32_t i = 0; i < anomaly->event_count; i++)
 		ask_event(q, m, anomaly->events[i]);
+	for (uint32_t i = 0; i < anomaly->wait_count; i++)
+		ask_event(q, m, anomaly->waits[i]);
 	if (subject_meeting(m, anomaly, &e, &addr))
 		ask(q, m->events[e].number, addr, false);
 	const struct schedule *s = steps ? anomaly->schedule : NULL;

@@ -7,6 +7,7 @@
 #include "lib/report/json_writer.h"
 #include "lib/report/pieces.h"
 #include "lib/report/subject.h"
+#include "lib/report/waiting.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -23,7 +24,8 @@ static const struct {
     [ANOMALY_ASV] = {"AtomicSetSerializabilityViolation",
                      "Accesses of several variables of one atomic region interleave with another thread's as in no "
                      "serial execution."},
-    [ANOMALY_DEADLOCK] = {"Deadlock", "Threads wait for locks that the others of them hold."},
+    [ANOMALY_DEADLOCK] = {"Deadlock", "Threads wait for locks that the others of them hold, or for one another's end."},
+    [ANOMALY_HANG] = {"Hang", "Threads wait for what no thread that could still run would give them."},
     [ANOMALY_PATTERN] = {"Pattern", "The events match a pattern of the user's."},
 };
 
@@ -146,6 +148,12 @@ static void say_event(const struct report *r, const struct description *d, char 
 	if (description_has_size(d)) {
 		snprintf(out, size, "%s of %" PRIu64 " bytes by thread %.100s, event %" PRIu64, rt_op_name(d->event.op),
 		         d->event.arg, thread, d->event.number);
+		return;
+	}
+	if (d->event.op == RT_OP_BLOCK) {
+		char waits[WAITING_TEXT_MAX];
+		waiting_text(r, d, waits);
+		snprintf(out, size, "thread %.100s %.200s, event %" PRIu64, thread, waits, d->event.number);
 		return;
 	}
 	subject_object_name(r, d->event.addr, subject_lock_block(d), name);
@@ -368,8 +376,9 @@ static void put_events(struct writing *s, const char *key, const struct anomaly 
 {
 	char said[400];
 	jw_array(&s->w, key);
-	for (uint32_t i = 0; i < anomaly->event_count; i++) {
-		const struct description *d = report_event(s->r, anomaly->events[i]);
+	for (uint32_t i = 0; i < anomaly->event_count + anomaly->wait_count; i++) {
+		uint32_t e = i < anomaly->event_count ? anomaly->events[i] : anomaly->waits[i - anomaly->event_count];
+		const struct description *d = report_event(s->r, e);
 		if (!d)
 			continue;
 		say_event(s->r, d, said, sizeof said);

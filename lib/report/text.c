@@ -10,6 +10,7 @@
 #include "lib/report/steps.h"
 #include "lib/report/subject.h"
 #include "lib/report/utf8.h"
+#include "lib/report/waiting.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -212,6 +213,40 @@ static void put_wait(const struct printer *p, const struct anomaly *anomaly, uin
 	fprintf(p->out, "; event %" PRIu64 "\n", d->event.number);
 	put_stack(p, d, 4, true);
 	put_locks(p, d);
+}
+
+/* A thread that is stuck: what it waits for and, in a ring, for which thread. */
+static void put_stuck(const struct printer *p, uint32_t e, const struct description *next)
+{
+	char text[WAITING_TEXT_MAX];
+	const struct description *d = report_event(p->r, e);
+	if (!d)
+		return;
+	waiting_text(p->r, d, text);
+	fputs("  thread ", p->out);
+	put_thread(p, d->event.thread);
+	fputc(' ', p->out);
+	put(p, text);
+	if (next && waiting_by(d)[0]) {
+		fputs(", which ", p->out);
+		put_thread(p, next->event.thread);
+		fprintf(p->out, " %s", waiting_by(d));
+	}
+	fprintf(p->out, "; event %" PRIu64 "\n", d->event.number);
+	put_stack(p, d, 4, true);
+	put_locks(p, d);
+}
+
+static void put_stuck_threads(const struct printer *p, const struct anomaly *anomaly)
+{
+	bool ring = anomaly->kind == ANOMALY_DEADLOCK;
+	for (uint32_t i = 0; i < anomaly->event_count; i++)
+		put_stuck(p, anomaly->events[i],
+		          ring ? report_event(p->r, anomaly->events[(i + 1) % anomaly->event_count]) : NULL);
+	if (ring && anomaly->wait_count)
+		fputs("  and so these can never go on:\n", p->out);
+	for (uint32_t i = 0; i < anomaly->wait_count; i++)
+		put_stuck(p, anomaly->waits[i], NULL);
 }
 
 /* What it is about */
@@ -460,7 +495,7 @@ static void put_schedule(const struct printer *p, const struct report_entry *ent
 static const char *kind_title(enum anomaly_kind kind)
 {
 	static const char *const titles[ANOMALY_KINDS] = {
-	    "data race", "atomicity violation", "atomic-set serializability violation", "deadlock", "pattern"};
+	    "data race", "atomicity violation", "atomic-set serializability violation", "deadlock", "hang", "pattern"};
 	return titles[kind];
 }
 
@@ -484,7 +519,10 @@ static void put_anomaly(const struct printer *p, const struct report_entry *entr
 		fprintf(p->out, ": memory at 0x%" PRIx64, subject.address);
 	}
 	fputc('\n', p->out);
-	for (uint32_t i = 0; i < anomaly->event_count; i++) {
+	bool stuck = anomaly_is_stuck(p->r->analysis->model, anomaly);
+	if (stuck)
+		put_stuck_threads(p, anomaly);
+	for (uint32_t i = 0; i < anomaly->event_count && !stuck; i++) {
 		if (anomaly->kind == ANOMALY_DEADLOCK)
 			put_wait(p, anomaly, i);
 		else
@@ -507,15 +545,16 @@ static void put_anomaly(const struct printer *p, const struct report_entry *entr
 
 static void put_summary_line(const struct printer *p, enum anomaly_kind kind)
 {
-	static const char *const plurals[ANOMALY_KINDS] = {"data races", "atomicity violations",
-	                                                   "atomic-set serializability violations", "deadlocks",
-	                                                   "matches of patterns"};
+	static const char *const plurals[ANOMALY_KINDS] = {
+	    "data races", "atomicity violations", "atomic-set serializability violations", "deadlocks",
+	    "hangs",      "matches of patterns"};
 	const uint64_t *verdicts = p->r->summary[kind];
 	uint64_t total = 0;
 	for (int v = 0; v < VERDICTS; v++)
 		total += verdicts[v];
 	if (!total) {
-		fprintf(p->out, "no %s\n", plurals[kind]);
+		if (kind != ANOMALY_HANG)
+			fprintf(p->out, "no %s\n", plurals[kind]);
 		return;
 	}
 	fprintf(p->out, "%s: ", plurals[kind]);

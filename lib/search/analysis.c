@@ -17,7 +17,7 @@ static const struct {
 	enum rt_status (*search)(const struct search_context *c, struct anomaly_list *list, struct rt_error *err);
 } searches[] = {
     {ANOMALY_RACE, race_search},    {ANOMALY_ATOMICITY, atomicity_search}, {ANOMALY_ASV, asv_search},
-    {ANOMALY_PATTERN, user_search}, {ANOMALY_DEADLOCK, deadlock_search},
+    {ANOMALY_PATTERN, user_search}, {ANOMALY_DEADLOCK, deadlock_search},   {ANOMALY_HANG, hang_search},
 };
 
 const struct order_result *search_order(const struct search_context *c, int order)
@@ -69,7 +69,7 @@ static void run_orders(const struct search_context *c, uint32_t wanted, const st
 {
 	bool asked = false;
 	for (size_t i = 0; i < list->count; i++)
-		asked |= list->items[i].kind != ANOMALY_DEADLOCK;
+		asked |= !anomaly_is_of_waits(&list->items[i]);
 	for (int i = 0; asked && orders[i].name; i++)
 		if (wanted >> i & 1)
 			search_order(c, i);
@@ -79,7 +79,7 @@ static void run_orders(const struct search_context *c, uint32_t wanted, const st
  * has none: its acquires do not conflict as accesses do. */
 static void gather_evidence(const struct analysis *a, struct anomaly *anomaly)
 {
-	if (anomaly->kind == ANOMALY_DEADLOCK)
+	if (anomaly_is_of_waits(anomaly))
 		return;
 	bool birth = anomaly_is_birth(a->model, anomaly);
 	for (int i = 0; orders[i].name; i++) {

@@ -34,6 +34,7 @@ static void release(struct anomaly *a)
 		free(a->schedule->steps);
 	free(a->schedule);
 	free(a->others);
+	free(a->waits);
 	free(a->needs);
 }
 
@@ -103,8 +104,9 @@ static const struct {
 	const char *name;
 	char letter;
 } kinds[ANOMALY_KINDS] = {
-    [ANOMALY_RACE] = {"race", 'R'},         [ANOMALY_ATOMICITY] = {"atomicity", 'A'}, [ANOMALY_ASV] = {"asv", 'S'},
-    [ANOMALY_DEADLOCK] = {"deadlock", 'D'}, [ANOMALY_PATTERN] = {"pattern", 'P'},
+    [ANOMALY_RACE] = {"race", 'R'}, [ANOMALY_ATOMICITY] = {"atomicity", 'A'},
+    [ANOMALY_ASV] = {"asv", 'S'},   [ANOMALY_DEADLOCK] = {"deadlock", 'D'},
+    [ANOMALY_HANG] = {"hang", 'H'}, [ANOMALY_PATTERN] = {"pattern", 'P'},
 };
 
 const char *anomaly_kind_name(enum anomaly_kind kind)

@@ -5,7 +5,15 @@
 #include "lib/order/order.h"
 #include "lib/search/reason.h"
 
-enum anomaly_kind { ANOMALY_RACE, ANOMALY_ATOMICITY, ANOMALY_ASV, ANOMALY_DEADLOCK, ANOMALY_PATTERN, ANOMALY_KINDS };
+enum anomaly_kind {
+	ANOMALY_RACE,
+	ANOMALY_ATOMICITY,
+	ANOMALY_ASV,
+	ANOMALY_DEADLOCK,
+	ANOMALY_HANG,
+	ANOMALY_PATTERN,
+	ANOMALY_KINDS
+};
 
 /* From weakest to strongest, so that "at or above" is a comparison. */
 enum verdict { VERDICT_REFUTED, VERDICT_CONDITIONAL, VERDICT_PREDICTED, VERDICT_PROVED, VERDICT_OBSERVED, VERDICTS };
@@ -53,6 +61,8 @@ struct anomaly {
 	uint32_t events[ANOMALY_EVENTS_MAX]; /* event indices of the best instance, in the pattern's order */
 	uint32_t *others;                    /* more instances, event_count each; owned; NULL: none */
 	uint32_t other_count;
+	uint32_t *waits; /* of an observed deadlock, a hang: the BLOCK of each further thread that is stuck; owned */
+	uint32_t wait_count;
 	struct schedule *schedule; /* owned; NULL: none, or left out */
 	uint32_t left_out;         /* steps of the schedule that was left out, since all together were too long; or 0 */
 	const char *guess;         /* not NULL: the schedule is PECAN's, and why the judge refuses it; borrowed */
@@ -76,6 +86,18 @@ void anomaly_cap(struct anomaly *a, enum reason reason, const char *detail);
 static inline bool anomaly_is_birth(const struct model *m, const struct anomaly *a)
 {
 	return a->kind == ANOMALY_RACE && model_op(m, a->events[0]) == RT_OP_ALLOC;
+}
+
+/* Are its events not accesses, but what threads wait for? */
+static inline bool anomaly_is_of_waits(const struct anomaly *a)
+{
+	return a->kind == ANOMALY_DEADLOCK || a->kind == ANOMALY_HANG;
+}
+
+/* Is it about the threads that are stuck when the trace ends? Its events are their BLOCKs. */
+static inline bool anomaly_is_stuck(const struct model *m, const struct anomaly *a)
+{
+	return anomaly_is_of_waits(a) && model_op(m, a->events[0]) == RT_OP_BLOCK;
 }
 
 struct anomaly_list {

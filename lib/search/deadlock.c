@@ -9,9 +9,12 @@
  * looking at all tuples. The end of a wait takes its mutex again and so is an acquire of it; an acquire that may give
  * up (timed, or a try) waits for nobody, but what it got others wait for.
  *
+ * Threads that do wait for one another when the trace ends (stuck.h) are observed.
+ *
  * Cycles are looked for by length, short ones first, up to LENGTH_MAX threads and STEPS_MAX steps a length.
  */
 #include "lib/search/search.h"
+#include "lib/search/stuck.h"
 #include "lib/trace/vec.h"
 
 #include <uthash.h>
@@ -54,6 +57,7 @@ struct search {
 	uint32_t *holders, *holders_first; /* group indices by lock held; by object: where they begin */
 	struct deadlock *deadlocks;
 	uint32_t steps;
+	size_t begin, observed_end; /* of the list: those that the trace itself shows */
 	bool failed;
 	/* The cycle at hand. */
 	struct group *path[LENGTH_MAX];
@@ -351,12 +355,31 @@ static void extend(struct search *s, uint32_t start, uint32_t depth)
 	}
 }
 
+/* Has one been observed at the same source positions? Then that is said, and no more. */
+static bool is_observed(const struct search *s, const struct deadlock *d)
+{
+	for (size_t i = s->begin; i < s->observed_end; i++) {
+		struct anomaly *a = &s->list->items[i];
+		struct deadlock_key key = {{0}};
+		if (a->event_count > LENGTH_MAX)
+			continue;
+		for (uint32_t k = 0; k < a->event_count; k++)
+			key.pcs[k] = s->m->sites[s->m->events[a->events[k]].site].pc;
+		qsort(key.pcs, LENGTH_MAX, sizeof *key.pcs, compare_pcs);
+		if (memcmp(&key, &d->key, sizeof key) == 0) {
+			a->count += d->count;
+			return true;
+		}
+	}
+	return false;
+}
+
 static void report_all(struct search *s)
 {
 	struct deadlock *d, *next;
 	HASH_ITER(hh, s->deadlocks, d, next)
 	{
-		if (d->instance_count && !s->failed)
+		if (d->instance_count && !s->failed && !is_observed(s, d))
 			add_anomaly(s, d->length, d->count, d->instances, d->instance_count);
 		HASH_DEL(s->deadlocks, d);
 		free(d);
@@ -365,7 +388,9 @@ static void report_all(struct search *s)
 
 enum rt_status deadlock_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err)
 {
-	struct search s = {.context = c, .m = c->m, .list = list};
+	struct search s = {.context = c, .m = c->m, .list = list, .begin = list->count};
+	s.failed = !stuck_report(c->m, true, list);
+	s.observed_end = list->count;
 	for (uint32_t i = 0; i < c->m->sync_count && !s.failed; i++) {
 		struct group *g = group_of(&s, c->m->sync[i], true);
 		if (g)

@@ -63,6 +63,7 @@ enum rt_status check_act_search(const struct search_context *c, struct anomaly_l
 void check_act_settle(const struct model *m, struct anomaly *a);
 enum rt_status user_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err);
 enum rt_status asv_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err);
+enum rt_status hang_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err);
 enum rt_status deadlock_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err);
 
 #endif

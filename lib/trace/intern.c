@@ -137,7 +137,7 @@ uint32_t intern_object(struct intern *in, uint64_t addr, enum model_object_kind 
 	if (!vec_reserve(&m->objects, &in->object_capacity, (uint64_t)m->object_count + 1, sizeof *m->objects))
 		return fail(in);
 	uint32_t index = m->object_count++;
-	m->objects[index] = (struct model_object){addr, kind};
+	m->objects[index] = (struct model_object){addr, kind, false};
 	*cached = index + 1;
 	if (!table_put(&in->objects, object_hash(m, index), index) && !table_grow(&in->objects, m, object_hash))
 		return fail(in);
@@ -158,7 +158,7 @@ uint32_t intern_object_anew(struct intern *in, uint64_t addr, enum model_object_
 		return intern_object(in, addr, kind);
 	if (!vec_reserve(&m->objects, &in->object_capacity, (uint64_t)m->object_count + 1, sizeof *m->objects))
 		return fail(in);
-	m->objects[m->object_count] = (struct model_object){addr, kind};
+	m->objects[m->object_count] = (struct model_object){addr, kind, false};
 	*slot = ++m->object_count;
 	*object_cached(in, addr, kind) = *slot;
 	return *slot - 1;

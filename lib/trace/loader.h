@@ -1,7 +1,7 @@
 /*
  * The loader's inside, shared by its files: model.c (the passes), threads.c (what a thread holds and which region it is
- * in), cells.c (cells and their generations), objects.c (synchronisation objects as memory), births.c (blocks
- * used by another thread than allocated them). Nobody else includes this.
+ * in), blocked.c (what threads wait for at the end), cells.c (cells and their generations), objects.c (synchronisation
+ * objects as memory), births.c (blocks used by another thread than allocated them). Nobody else includes this.
  */
 #ifndef LIB_TRACE_LOADER_H
 #define LIB_TRACE_LOADER_H
@@ -14,6 +14,18 @@ struct held_lock {
 	uint32_t object, shared, depth;
 	uint64_t number; /* of the acquiring event */
 	uint64_t stray;  /* number of the first release of it by another thread; 0: none */
+};
+
+/* A wait that has not ended. */
+struct blocked {
+	uint64_t addr, number;
+	uint8_t op;
+};
+
+/* How a thread was when the trace ended. */
+struct thread_end {
+	uint64_t block; /* number of the BLOCK that it waits at; 0: it does not wait */
+	bool ended, lost;
 };
 
 struct loader_thread {
@@ -35,6 +47,9 @@ struct loader_thread {
 	uint32_t *frames;   /* REGIONS_FUNCTIONS: region of each activation, MODEL_NONE while it has no event */
 	uint32_t frame_count, frame_capacity;
 	struct jumps jumps;
+	struct blocked *blocked; /* pass one: the innermost wait last */
+	uint32_t blocked_count, blocked_capacity;
+	bool ended, lost; /* pass one */
 };
 
 struct span {
@@ -95,6 +110,8 @@ struct loader {
 	uint32_t benign_count, benign_capacity;
 	struct objects *objects; /* objects.c */
 	struct births births;
+	struct thread_end *ends; /* by thread, after pass one */
+	uint32_t end_count;
 	struct handed *handed; /* borrowed */
 	uint32_t strays;       /* holds that another thread has released, and their own thread has not */
 	bool thinned;          /* some events are dead already: they have no site */
@@ -125,6 +142,11 @@ void loader_benign(struct loader *l, uint64_t addr, uint64_t size);  /* pass one
 bool loader_compact(struct loader *l);                               /* after pass two */
 uint32_t loader_first_thread(const struct loader *l, uint32_t cell); /* the same: that has touched it */
 void loader_object_cell(struct loader *l, uint32_t cell);            /* tell loader_object_written of its writes */
+
+/* blocked.c */
+void blocked_event(struct loader *l, const struct rt_event *e);         /* pass one: whatever is no access */
+bool blocked_keep(struct loader *l);                                    /* between the passes */
+bool blocked_is_last(const struct loader *l, const struct rt_event *e); /* pass two: is this BLOCK to be kept? */
 
 /* births.c */
 void births_init(struct loader *l);

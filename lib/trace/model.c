@@ -15,7 +15,11 @@
 #define OBJECTS                                                                                                        \
 	(BIT(ACQUIRE) | BIT(ACQUIRE_SHARED) | BIT(RELEASE) | BIT(WAIT_BEGIN) | BIT(WAIT_END) | BIT(SIGNAL) |           \
 	 BIT(BROADCAST) | BIT(BARRIER_ARRIVE) | BIT(SEM_POST) | BIT(SEM_WAIT))
-#define PASS_ONE (ACCESSES | RENEWALS | IGNORES | OBJECTS | BIT(FORK) | BIT(BENIGN) | BIT(LOST))
+/* What tells which wait a thread is in. */
+#define WAITS                                                                                                          \
+	(BIT(BLOCK) | BIT(UNBLOCK) | BIT(BARRIER_LEAVE) | BIT(ONCE_BEGIN) | BIT(ONCE_SEEN) | BIT(JOIN) | BIT(END) |    \
+	 BIT(LONGJMP) | BIT(LOST))
+#define PASS_ONE (ACCESSES | RENEWALS | IGNORES | OBJECTS | WAITS | BIT(FORK) | BIT(BENIGN))
 /* Pass two needs everything but these, and of these the code events for REGIONS_FUNCTIONS. */
 #define CODE (BIT(ENTER) | BIT(LEAVE) | BIT(SETJMP) | BIT(LONGJMP))
 #define PASS_TWO                                                                                                       \
@@ -98,6 +102,7 @@ static inline void pass_one(struct loader *l, const struct rt_event *e)
 			shadow_touch(&l->shadow, e->addr, e->arg, e->thread, rt_op_writes(e->op));
 		return;
 	}
+	blocked_event(l, e);
 	switch (e->op) {
 	case RT_OP_FORK:
 		l->shadow.forked = true;
@@ -210,7 +215,9 @@ static bool make_room(struct loader *l)
 		if (parent == MODEL_NONE && i < info->thread_count && info->threads[i].parent != i &&
 		    info->threads[i].parent < m->thread_count)
 			parent = info->threads[i].parent;
-		m->threads[i] = (struct model_thread){&m->thread_events[first], t->pos, t->fork, t->join, parent};
+		struct thread_end none = {0}, end = i < l->end_count ? l->ends[i] : none;
+		m->threads[i] = (struct model_thread){
+		    &m->thread_events[first], t->pos, t->fork, t->join, parent, MODEL_NONE, end.ended, end.lost};
 		first += t->pos;
 	}
 	uint64_t total = 0;
@@ -222,8 +229,18 @@ static bool make_room(struct loader *l)
 	return total < MODEL_NONE - 1 && vec_open(&m->cell_events, &capacity, total + 1, 4);
 }
 
+/* Locks that have been released by another thread than holds them, and not been taken since. */
+static void mark_strays(struct loader *l)
+{
+	for (uint32_t i = 0; i < l->thread_count; i++)
+		for (uint32_t k = 0; k < l->threads[i].held_count; k++)
+			if (l->threads[i].held[k].stray)
+				l->m->objects[l->threads[i].held[k].object].stray = true;
+}
+
 bool loader_index(struct loader *l)
 {
+	mark_strays(l);
 	struct model *m = l->m;
 	uint32_t capacity = 0;
 	if (!make_room(l) || !vec_open(&m->sync, &capacity, (uint64_t)m->event_count + 1, sizeof *m->sync) ||
@@ -242,6 +259,8 @@ bool loader_index(struct loader *l)
 			m->cell_events[m->cells[c].first + m->cells[c].count++] = i;
 		if (site->op == RT_OP_READ || site->op == RT_OP_WRITE)
 			continue;
+		if (site->op == RT_OP_BLOCK)
+			m->threads[thread].block = i;
 		m->ops |= UINT64_C(1) << site->op;
 		m->sync[m->sync_count++] = i;
 	}
@@ -270,6 +289,8 @@ static enum rt_status load(struct loader *l, struct rt_event *batch, struct rt_e
 	if (status)
 		return status;
 	l->early = l->roots > 1;
+	if (!blocked_keep(l))
+		return no_memory(err);
 	loader_release_threads(l);
 	if ((threads && !loader_thread(l, threads - 1)) || !loader_cut(l) || !births_sort(l))
 		return no_memory(err);
@@ -309,6 +330,7 @@ static enum rt_status load_once(struct rt_trace *trace, const struct model_optio
 		free(l->now);
 		free(l->touch);
 		free(l->benign);
+		free(l->ends);
 		loader_objects_release(l);
 		births_release(l);
 	}

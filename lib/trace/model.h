@@ -21,7 +21,8 @@
 struct model_event {
 	uint32_t number;  /* rt_event.number */
 	uint32_t segment; /* index: its thread, locks held, region */
-	uint32_t object;  /* accesses: first cell; sync: lock, condition, barrier, ... index; fork, join: thread */
+	uint32_t object;  /* accesses: first cell; sync: lock, condition, barrier, ... index; fork, join (BLOCK for it):
+	                     thread */
 	uint32_t site;    /* index: position, operation, size */
 	uint32_t pos;     /* place among the kept events of its thread, from 0 */
 };
@@ -66,6 +67,7 @@ enum model_object_kind {
 struct model_object {
 	uint64_t addr;
 	enum model_object_kind kind;
+	bool stray; /* OBJECT_LOCK: when the trace ends, a thread that does not hold it has released it */
 };
 
 struct model_lock {
@@ -87,7 +89,8 @@ struct model_region {
 /* The second operand of a synchronisation event. */
 struct model_arg {
 	uint32_t event; /* index; rising */
-	uint32_t value; /* WAIT_BEGIN, WAIT_END: the mutex (object index); SEM_INIT: value; BARRIER_ARRIVE: parties */
+	uint32_t value; /* WAIT_BEGIN, WAIT_END: the mutex (object index); SEM_INIT: value; BARRIER_ARRIVE: parties;
+	                 * BLOCK: the operation */
 };
 
 /* The value that a load or store of up to 8 bytes read or wrote, where it is recorded. */
@@ -121,6 +124,9 @@ struct model_thread {
 	uint32_t count;
 	uint32_t fork, join; /* event indices of its FORK and JOIN in other threads, MODEL_NONE: none */
 	uint32_t parent;     /* thread index, MODEL_NONE: none */
+	uint32_t block;      /* event index of the BLOCK that it waits at when the trace ends, MODEL_NONE: none */
+	bool ended;          /* it has an END */
+	bool lost;           /* events of it are missing */
 };
 
 enum model_regions { REGIONS_LOCKS, REGIONS_FUNCTIONS, REGIONS_ANNOTATED };

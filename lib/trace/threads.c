@@ -28,6 +28,7 @@ void loader_release_threads(struct loader *l)
 	for (uint32_t i = 0; i < l->thread_count; i++) {
 		free(l->threads[i].held);
 		free(l->threads[i].frames);
+		free(l->threads[i].blocked);
 		jumps_release(&l->threads[i].jumps);
 	}
 	free(l->threads);
@@ -357,6 +358,39 @@ static void object_event(struct loader *l, const struct rt_event *e, enum model_
 		loader_arg(l, event, e->arg < MODEL_NONE ? (uint32_t)e->arg : MODEL_NONE - 1);
 }
 
+/* The wait that the thread is in when the trace ends; its arg is the operation. */
+static void block(struct loader *l, const struct rt_event *e)
+{
+	uint32_t object, op = (uint32_t)e->arg;
+	switch (e->arg) {
+	case RT_OP_ACQUIRE:
+	case RT_OP_ACQUIRE_SHARED:
+		/* Any thread may release it. */
+		if (loader_is_handed(l, HANDED_LOCK, e->addr))
+			return;
+		object = loader_object(l, e, e->addr, OBJECT_LOCK);
+		break;
+	case RT_OP_WAIT_END:
+		object = loader_object(l, e, e->addr, OBJECT_CONDITION);
+		break;
+	case RT_OP_BARRIER_LEAVE:
+		object = loader_object(l, e, e->addr, OBJECT_BARRIER);
+		break;
+	case RT_OP_SEM_WAIT:
+		object = loader_object(l, e, e->addr, OBJECT_SEMAPHORE);
+		break;
+	case RT_OP_ONCE_SEEN:
+		object = loader_object(l, e, e->addr, OBJECT_ONCE);
+		break;
+	case RT_OP_JOIN:
+		object = e->addr < MODEL_NONE ? (uint32_t)e->addr : MODEL_NONE;
+		break;
+	default:
+		return;
+	}
+	loader_arg(l, loader_push(l, e, object, 0, 0, true), op);
+}
+
 void loader_sync(struct loader *l, const struct rt_event *e)
 {
 	struct loader_thread *t = &l->threads[e->thread];
@@ -430,6 +464,10 @@ void loader_sync(struct loader *l, const struct rt_event *e)
 	case RT_OP_FORK:
 	case RT_OP_JOIN:
 		fork_or_join(l, t, e);
+		return;
+	case RT_OP_BLOCK:
+		if (blocked_is_last(l, e))
+			block(l, e);
 		return;
 	case RT_OP_FENCE:
 		loader_push(l, e, MODEL_NONE, 0, 0, true);

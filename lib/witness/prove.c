@@ -291,6 +291,8 @@ static const struct {
     {WITNESS_CLOSURE, closure, false, true, false},   {WITNESS_EXHAUSTIVE, exhaustive, false, true, true},
 };
 
+enum { RECORDED }; /* index of the first */
+
 /* What is known of one instance so far. */
 struct outcome {
 	enum search_answer answer;
@@ -687,6 +689,33 @@ static enum rt_status guess(struct provers *p, struct anomaly *a, struct rt_erro
 	return status;
 }
 
+static bool judge_knows_waits(const struct model *m, const struct goal *goal)
+{
+	for (uint32_t i = 0; i < goal->count; i++) {
+		uint32_t op = model_arg(m, goal->events[i]);
+		if (op != RT_OP_ACQUIRE && op != RT_OP_ACQUIRE_SHARED)
+			return false;
+	}
+	return goal->count > 1;
+}
+
+/* What the trace ends with. The recorded run is its schedule, where the judge knows what the threads wait for. */
+static enum rt_status decide_stuck(struct provers *p, struct anomaly *a, struct rt_error *err)
+{
+	struct goal goal = goal_of(a);
+	struct schedule schedule = {0};
+	struct outcome o = {.answer = SEARCH_GAVE_UP};
+	if (a->kind != ANOMALY_DEADLOCK || !judge_knows_waits(p->m, &goal))
+		return RT_OK;
+	enum search_answer answer = recorded(p, &goal, &schedule);
+	if (answer == SEARCH_FOUND)
+		answer = judge_built(p, RECORDED, &goal, &schedule, &o);
+	schedule_release(&schedule);
+	if (answer == SEARCH_NO_MEMORY)
+		return rt_error_set(err, RT_EMEMORY, "no memory for a schedule");
+	return answer == SEARCH_FOUND ? adopt(a, &goal, &o, err) : RT_OK;
+}
+
 enum rt_status provers_decide(struct provers *p, struct anomaly *a, struct rt_error *err)
 {
 	bool observed = a->verdict == VERDICT_OBSERVED, refuted;
@@ -696,6 +725,8 @@ enum rt_status provers_decide(struct provers *p, struct anomaly *a, struct rt_er
 		reasons_add(&a->reasons, REASON_ALLOCATION);
 		return RT_OK;
 	}
+	if (anomaly_is_stuck(p->m, a))
+		return decide_stuck(p, a, err);
 	p->counts.asked += !observed;
 	/* What orders the threads may be what was not recorded. */
 	if (p->context.sync_only && !observed) {

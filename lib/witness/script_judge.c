@@ -183,7 +183,7 @@ static bool make_schedule(struct binding *b)
 
 static bool takes_lock(unsigned op)
 {
-	return op == RT_OP_ACQUIRE || op == RT_OP_ACQUIRE_SHARED || op == RT_OP_WAIT_END;
+	return op == RT_OP_ACQUIRE || op == RT_OP_ACQUIRE_SHARED || op == RT_OP_WAIT_END || op == RT_OP_BLOCK;
 }
 
 /*

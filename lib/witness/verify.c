@@ -393,9 +393,17 @@ static uint32_t lock_wanted(const struct model *m, uint32_t e)
 		return m->events[e].object;
 	case RT_OP_WAIT_END:
 		return model_arg(m, e);
+	case RT_OP_BLOCK:
+		return model_arg(m, e) == RT_OP_ACQUIRE || model_arg(m, e) == RT_OP_ACQUIRE_SHARED ? m->events[e].object
+		                                                                                   : MODEL_NONE;
 	default:
 		return MODEL_NONE;
 	}
+}
+
+static bool wants_shared(const struct model *m, uint32_t e)
+{
+	return (model_op(m, e) == RT_OP_BLOCK ? model_arg(m, e) : model_op(m, e)) == RT_OP_ACQUIRE_SHARED;
 }
 
 /* Does the thread that stands before `at` hold the lock so that `want` is blocked? */
@@ -407,7 +415,7 @@ static bool blocks(const struct model *m, uint32_t at, uint32_t want)
 	const struct model_lockset *held = &m->locksets[model_lockset_of(m, pred)];
 	for (uint32_t i = 0; i < held->count; i++)
 		if (held->locks[i].object == lock)
-			return !held->locks[i].shared || model_op(m, want) != RT_OP_ACQUIRE_SHARED;
+			return !held->locks[i].shared || !wants_shared(m, want);
 	return false;
 }
 

@@ -12,7 +12,7 @@ def markers:
 	| group_by(.key) | map({key: .[0].key, value: map(.value)}) | from_entries;
 
 # The order of a race's two events and of a deadlock's acquires is the run's, of all others' the pattern's.
-def positions($kind): if $kind == "race" or $kind == "deadlock" then sort else . end;
+def positions($kind): if $kind == "race" or $kind == "deadlock" or $kind == "hang" then sort else . end;
 
 def expectations:
 	markers as $at
@@ -27,7 +27,7 @@ def expectations:
 	                            elif ($at[.[1:]] // [] | length) == 1 then "\($name):\($at[.[1:]][0])"
 	                            else error("'\(.)' of '\($words | join(" "))' marks no or several lines of \($name)") end)
 	           | positions($words[0]))}
-	   | if .usual + .tolerated - verdicts != [] or (.usual | length) == 0 or (.at | length) < 2
+	   | if .usual + .tolerated - verdicts != [] or (.usual | length) == 0 or (.at | length) < (if .kind == "deadlock" or .kind == "hang" then 1 else 2 end)
 	     then error("cannot understand '\(.text)'") else . end];
 
 # Where an event is: its innermost frame in the program's own source, if it has one.
@@ -38,7 +38,7 @@ def findings:
 	| [.anomalies[] | . as $a
 	 | {kind, pattern, verdict,
 	    follows: [.follows // empty | (.races[] | $names[.]), .atomics[].variable.name] | unique,
-	    variable: (if .kind == "deadlock" then [.events[].lock] | sort | join(",") else .variable.name // "?" end),
+	    variable: (if .kind == "deadlock" or .kind == "hang" then [.events[] | .lock // .waits_for.object // .waits_for.thread] | sort | join(",") else .variable.name // "?" end),
 	    at: [.events[] | place | "\(.file // "?" | split("/") | last):\(.line // 0)"] | positions($a.kind)}];
 
 def matches($e): .kind == $e.kind and .at == $e.at

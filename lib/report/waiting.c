@@ -1,0 +1,61 @@
+/* What a thread waits for; see waiting.h. */
+#include "lib/report/waiting.h"
+
+#include "lib/report/subject.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+void waiting_object(const struct report *r, const struct description *d, char name[WAITING_TEXT_MAX])
+{
+	char object[SUBJECT_NAME_MAX];
+	subject_object_name(r, d->event.addr, subject_lock_block(d), object);
+	snprintf(name, WAITING_TEXT_MAX, "%.600s", object);
+}
+
+/* What stands before the name. */
+static const char *lead(unsigned op)
+{
+	switch (op) {
+	case RT_OP_WAIT_END:
+		return "waits for a signal of";
+	case RT_OP_SEM_WAIT:
+		return "waits for a post of";
+	case RT_OP_BARRIER_LEAVE:
+		return "waits at the barrier";
+	case RT_OP_ONCE_SEEN:
+		return "waits for the routine of";
+	default:
+		return "waits for";
+	}
+}
+
+void waiting_text(const struct report *r, const struct description *d, char text[WAITING_TEXT_MAX])
+{
+	char name[WAITING_TEXT_MAX];
+	const struct rt_trace_info *info = rt_trace_info(r->analysis->trace);
+	if (d->event.arg == RT_OP_JOIN) {
+		snprintf(text, WAITING_TEXT_MAX, "waits for the end of thread %.200s",
+		         d->event.addr < info->thread_count ? info->threads[d->event.addr].name : "unknown");
+		return;
+	}
+	waiting_object(r, d, name);
+	if (!name[0])
+		snprintf(name, sizeof name, "0x%" PRIx64, d->event.addr);
+	snprintf(text, WAITING_TEXT_MAX, "%s %.600s%s", lead((unsigned)d->event.arg), name,
+	         d->event.arg == RT_OP_ACQUIRE_SHARED ? " as a reader" : "");
+}
+
+const char *waiting_by(const struct description *d)
+{
+	switch (d->event.arg) {
+	case RT_OP_JOIN:
+		return "";
+	case RT_OP_ONCE_SEEN:
+		return "runs";
+	case RT_OP_ACQUIRE_SHARED:
+		return "holds or waits for";
+	default:
+		return "holds";
+	}
+}

@@ -1,0 +1,17 @@
+/* What a thread waits for when the trace ends, in words that all formats use. */
+#ifndef LIB_REPORT_WAITING_H
+#define LIB_REPORT_WAITING_H
+
+#include "lib/report/report.h"
+
+enum { WAITING_TEXT_MAX = 700 };
+
+/* "waits for a signal of queue.filled", of the description of a BLOCK. */
+void waiting_text(const struct report *r, const struct description *d, char text[WAITING_TEXT_MAX]);
+/* What the thread that it waits for does with it, in a ring: "holds", "runs"; "" where that is the thread itself
+ * (join). */
+const char *waiting_by(const struct description *d);
+/* Name of the object waited for, empty if it has none. */
+void waiting_object(const struct report *r, const struct description *d, char name[WAITING_TEXT_MAX]);
+
+#endif

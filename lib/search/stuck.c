@@ -1,0 +1,499 @@
+/* Threads that can never go on; see stuck.h. */
+#include "lib/search/stuck.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct finding {
+	const struct model *m;
+	uint32_t threads;
+	bool *goes; /* by thread: it may go on, by itself or as another one may */
+	bool any;   /* some thread may, or something outside of the recorded threads */
+	/* Of each thread that is stuck, which others it waits for: needs[first[t] .. first[t + 1]). */
+	uint32_t *needs, *first;
+	uint32_t *length; /* by thread: of the shortest ring that it is in, 0: none */
+	uint32_t *group;  /* by thread: its group's index + 1; 0: none yet */
+	uint32_t *queue, *from;
+};
+
+static uint32_t block_of(const struct finding *f, uint32_t thread)
+{
+	return f->m->threads[thread].block;
+}
+
+static bool has_ended(const struct finding *f, uint32_t thread)
+{
+	return f->m->threads[thread].ended || f->m->threads[thread].join != MODEL_NONE;
+}
+
+/* What the thread waits to do; RT_OP_NONE: it does not wait. */
+static unsigned waits_to(const struct finding *f, uint32_t thread)
+{
+	return block_of(f, thread) == MODEL_NONE ? RT_OP_NONE : model_arg(f->m, block_of(f, thread));
+}
+
+static uint32_t object_of(const struct finding *f, uint32_t thread)
+{
+	return f->m->events[block_of(f, thread)].object;
+}
+
+/* How the thread holds the lock: 0, not; 1, as a reader; 2, alone. */
+static int holds(const struct finding *f, uint32_t thread, uint32_t lock)
+{
+	const struct model_thread *t = &f->m->threads[thread];
+	if (!t->count)
+		return 0;
+	const struct model_lockset *held = &f->m->locksets[model_lockset_of(f->m, t->events[t->count - 1])];
+	for (uint32_t i = 0; i < held->count; i++)
+		if (held->locks[i].object == lock)
+			return held->locks[i].shared ? 1 : 2;
+	return 0;
+}
+
+/* The thread's last event with the operation on the object, MODEL_NONE: there is none. */
+static uint32_t last_with(const struct finding *f, uint32_t thread, unsigned op, uint32_t object)
+{
+	const struct model *m = f->m;
+	for (uint32_t pos = m->threads[thread].count; pos-- > 0;) {
+		uint32_t e = m->threads[thread].events[pos];
+		if (model_op(m, e) == op && m->events[e].object == object)
+			return e;
+	}
+	return MODEL_NONE;
+}
+
+/* The WAIT_BEGIN of the thread's wait for a condition, which is right before its BLOCK; MODEL_NONE: it is not. */
+static uint32_t wait_begin(const struct finding *f, uint32_t thread)
+{
+	uint32_t begin = model_pred(f->m, block_of(f, thread));
+	return begin != MODEL_NONE && model_op(f->m, begin) == RT_OP_WAIT_BEGIN &&
+	               f->m->events[begin].object == object_of(f, thread)
+	           ? begin
+	           : MODEL_NONE;
+}
+
+/* The mutex that a wait for a condition takes again, MODEL_NONE: not known. */
+static uint32_t mutex_of(const struct finding *f, uint32_t thread)
+{
+	uint32_t begin = wait_begin(f, thread);
+	return begin == MODEL_NONE ? MODEL_NONE : model_arg(f->m, begin);
+}
+
+/*
+ * A reader that writers keep out which wait themselves, though readers have the lock now: only if it is certain that a
+ * reader had it when this one came, for else it was a writer that has left since. What holds by the time of the
+ * thread's event before its BLOCK did.
+ */
+static bool is_behind_writers(const struct finding *f, uint32_t thread, uint32_t lock)
+{
+	const struct model *m = f->m;
+	uint32_t before = model_pred(m, block_of(f, thread));
+	bool had = false;
+	for (uint32_t t = 0; t < f->threads && before != MODEL_NONE; t++) {
+		had |= holds(f, t, lock) == 1 && last_with(f, t, RT_OP_ACQUIRE_SHARED, lock) <= before;
+		/* A writer that may give up lets readers in. */
+		if (f->goes[t] && waits_to(f, t) == RT_OP_ACQUIRE && object_of(f, t) == lock)
+			return false;
+	}
+	return had;
+}
+
+/* Does thread wait for the other to give the lock back, or to have had it? */
+static bool lock_needs(const struct finding *f, uint32_t thread, uint32_t lock, bool shared, uint32_t other)
+{
+	int held = holds(f, other, lock);
+	if (held == 2 || (held == 1 && !shared))
+		return true;
+	return shared && other != thread && waits_to(f, other) == RT_OP_ACQUIRE && object_of(f, other) == lock &&
+	       is_behind_writers(f, thread, lock);
+}
+
+/* The lock that the thread needs in any case, MODEL_NONE: none. */
+static uint32_t lock_of(const struct finding *f, uint32_t thread)
+{
+	switch (waits_to(f, thread)) {
+	case RT_OP_ACQUIRE:
+	case RT_OP_ACQUIRE_SHARED:
+		return object_of(f, thread);
+	case RT_OP_WAIT_END:
+		return mutex_of(f, thread);
+	default:
+		return MODEL_NONE;
+	}
+}
+
+/* Has the thread begun the routine of the once flag and not left it? */
+static bool runs_once(const struct finding *f, uint32_t thread, uint32_t once)
+{
+	const struct model *m = f->m;
+	uint32_t begin = last_with(f, thread, RT_OP_ONCE_BEGIN, once), end = last_with(f, thread, RT_OP_ONCE_END, once);
+	if (begin == MODEL_NONE || (end != MODEL_NONE && end > begin))
+		return false;
+	/* It was left by an exception or a cancellation: HB_BEFORE of the same address. */
+	for (uint32_t pos = m->events[begin].pos + 1; pos < m->threads[thread].count; pos++) {
+		uint32_t e = m->threads[thread].events[pos];
+		if (model_op(m, e) == RT_OP_HB_BEFORE && m->objects[m->events[e].object].addr == m->objects[once].addr)
+			return false;
+	}
+	return true;
+}
+
+/* Does the thread need the other one to go on, whatever else happens? */
+static bool needs(const struct finding *f, uint32_t thread, uint32_t other)
+{
+	uint32_t lock = lock_of(f, thread);
+	unsigned op = waits_to(f, thread);
+	if (lock != MODEL_NONE)
+		return lock_needs(f, thread, lock, op == RT_OP_ACQUIRE_SHARED, other);
+	if (op == RT_OP_JOIN)
+		return object_of(f, thread) == other;
+	return op == RT_OP_ONCE_SEEN && runs_once(f, other, object_of(f, thread));
+}
+
+/* May a signal for the waiting thread be under way? One that was sent before it waited may reach it still, if its
+ * sender has done nothing since that would show that the call is over. */
+static bool may_be_signalled(const struct finding *f, uint32_t thread)
+{
+	const struct model *m = f->m;
+	uint32_t condition = object_of(f, thread), begin = wait_begin(f, thread);
+	for (uint32_t i = m->sync_count; i-- > 0;) {
+		uint32_t e = m->sync[i], sender = model_thread_of(m, e), next = m->events[e].pos + 1;
+		unsigned op = model_op(m, e);
+		if ((op != RT_OP_SIGNAL && op != RT_OP_BROADCAST) || m->events[e].object != condition)
+			continue;
+		if (e > begin)
+			return true;
+		/* The call's own look at the condition comes before it is made. */
+		while (next < m->threads[sender].count &&
+		       m->sites[m->events[m->threads[sender].events[next]].site].flags & RT_F_OBJECT &&
+		       rt_op_is_access(model_op(m, m->threads[sender].events[next])))
+			next++;
+		if (!has_ended(f, sender) &&
+		    (next >= m->threads[sender].count || m->threads[sender].events[next] > begin))
+			return true;
+	}
+	return false;
+}
+
+/* Have all parties of the barrier's round come? Unknown numbers of parties: they may. */
+static bool is_full(const struct model *m, uint32_t barrier)
+{
+	uint64_t arrived = 0;
+	uint32_t parties = 0;
+	for (uint32_t i = 0; i < m->sync_count; i++)
+		if (model_op(m, m->sync[i]) == RT_OP_BARRIER_ARRIVE && m->events[m->sync[i]].object == barrier) {
+			parties = model_arg(m, m->sync[i]);
+			arrived++;
+		}
+	return !parties || parties == MODEL_NONE || arrived % parties == 0;
+}
+
+/* May the semaphore have a token? One that nobody was seen to make may. */
+static bool has_token(const struct model *m, uint32_t semaphore)
+{
+	bool made = false;
+	int64_t tokens = 0;
+	for (uint32_t i = 0; i < m->sync_count; i++) {
+		uint32_t e = m->sync[i];
+		if (m->events[e].object != semaphore)
+			continue;
+		switch (model_op(m, e)) {
+		case RT_OP_SEM_INIT:
+			made = true;
+			tokens = model_arg(m, e);
+			break;
+		case RT_OP_SEM_POST:
+			tokens++;
+			break;
+		case RT_OP_SEM_WAIT:
+			tokens--;
+			break;
+		default:
+			break;
+		}
+	}
+	return !made || tokens > 0;
+}
+
+/* Of a thread that waits, has what it waits for come, or may it come from where any thread that goes on can give it? */
+static bool may_be_given(const struct finding *f, uint32_t thread)
+{
+	switch (waits_to(f, thread)) {
+	case RT_OP_WAIT_END:
+		return f->any || mutex_of(f, thread) == MODEL_NONE || may_be_signalled(f, thread);
+	case RT_OP_BARRIER_LEAVE:
+		return f->any || is_full(f->m, object_of(f, thread));
+	case RT_OP_SEM_WAIT:
+		return f->any || has_token(f->m, object_of(f, thread));
+	default:
+		return true; /* for whom it waits, needs() says */
+	}
+}
+
+/* Can the thread, which waits, go on once those go that can? */
+static bool may_go(const struct finding *f, uint32_t thread)
+{
+	unsigned op = waits_to(f, thread);
+	bool known = op == RT_OP_WAIT_END || op == RT_OP_BARRIER_LEAVE || op == RT_OP_SEM_WAIT;
+	uint32_t lock = lock_of(f, thread);
+	if (f->m->sites[f->m->events[block_of(f, thread)].site].flags & RT_F_TIMED ||
+	    (lock != MODEL_NONE && f->m->objects[lock].stray))
+		return true;
+	for (uint32_t other = 0; other < f->threads; other++) {
+		if (!needs(f, thread, other))
+			continue;
+		known = true;
+		if (op == RT_OP_JOIN ? !has_ended(f, other) && !f->goes[other] : !f->goes[other])
+			return false;
+	}
+	return !known || may_be_given(f, thread);
+}
+
+/*
+ * May anything happen that is no recorded thread's doing? Handlers of signals and functions that the C library calls by
+ * itself may give what a thread waits for. Those of faults run only where some thread runs.
+ *
+ * A handler that ended the program by its first call will do nothing more.
+ */
+static bool others_may_act(const struct model *m)
+{
+	const struct rt_trace_info *info = rt_trace_info(m->trace);
+	const uint64_t faults = UINT64_C(1) << SIGSEGV | UINT64_C(1) << SIGBUS | UINT64_C(1) << SIGFPE |
+	                        UINT64_C(1) << SIGILL | UINT64_C(1) << SIGTRAP | UINT64_C(1) << SIGSYS |
+	                        UINT64_C(1) << SIGABRT;
+	uint32_t handlers = 0, taken = 0;
+	if (m->losses.count)
+		return true;
+	for (uint32_t o = 0; o < m->object_count; o++) {
+		uint64_t number = m->objects[o].addr - RT_SIGNAL_OBJECT;
+		if (m->objects[o].kind != OBJECT_ANNOTATION || m->objects[o].addr < RT_SIGNAL_OBJECT ||
+		    number >= RT_SIGNAL_OBJECTS || (number < 64 && faults >> number & 1))
+			continue;
+		handlers++;
+		for (uint32_t i = 0; i < m->sync_count; i++)
+			if (m->events[m->sync[i]].object == o && model_op(m, m->sync[i]) == RT_OP_HB_AFTER) {
+				uint32_t block = m->threads[model_thread_of(m, m->sync[i])].block;
+				taken += block != MODEL_NONE && block < m->sync[i] ? 1 : 2;
+			}
+	}
+	/* Whoever ended it with a status did that in a handler, or was not recorded. */
+	bool ended_it = handlers == 1 && taken == 1;
+	if (info->exit_kind == RT_EXIT_STATUS)
+		return !ended_it;
+	return handlers && !(ended_it && info->exit_kind == RT_EXIT_SIGNAL && info->exit_value == SIGABRT);
+}
+
+/* Which threads may go on, to the greatest set of those that cannot. */
+static void find_who_goes(struct finding *f)
+{
+	f->any = others_may_act(f->m);
+	for (uint32_t t = 0; t < f->threads; t++) {
+		f->goes[t] = f->m->threads[t].lost || (!has_ended(f, t) && block_of(f, t) == MODEL_NONE);
+		f->any |= f->goes[t];
+	}
+	for (bool more = true; more;) {
+		more = false;
+		for (uint32_t t = 0; t < f->threads; t++)
+			if (!f->goes[t] && block_of(f, t) != MODEL_NONE && !has_ended(f, t) && may_go(f, t))
+				f->goes[t] = f->any = more = true;
+	}
+}
+
+static bool is_stuck(const struct finding *f, uint32_t thread)
+{
+	return !f->goes[thread] && !has_ended(f, thread) && block_of(f, thread) != MODEL_NONE;
+}
+
+/* The threads that each one that is stuck waits for, those that go on left out: they are not why. */
+static bool find_needs(struct finding *f)
+{
+	uint64_t count = 0, room = 64;
+	if (!(f->needs = malloc(room * sizeof *f->needs)))
+		return false;
+	for (uint32_t t = 0; t < f->threads; t++) {
+		f->first[t] = (uint32_t)count;
+		for (uint32_t other = 0; other < f->threads && is_stuck(f, t); other++) {
+			if (!is_stuck(f, other) || !needs(f, t, other))
+				continue;
+			if (count == room) {
+				uint32_t *more = realloc(f->needs, (room *= 2) * sizeof *more);
+				if (!more)
+					return false;
+				f->needs = more;
+			}
+			f->needs[count++] = other;
+		}
+	}
+	f->first[f->threads] = (uint32_t)count;
+	return count < UINT32_MAX;
+}
+
+/* Breadth first from a thread. from[]: which one led to it, + 1; the thread itself only if a ring does. Returns how
+ * many were met, in queue. */
+static uint32_t walk(struct finding *f, uint32_t thread)
+{
+	uint32_t count = 0;
+	memset(f->from, 0, f->threads * sizeof *f->from);
+	for (uint32_t next = 0, t = thread;; t = f->queue[next++]) {
+		for (uint32_t i = f->first[t]; i < f->first[t + 1]; i++)
+			if (!f->from[f->needs[i]]) {
+				f->from[f->needs[i]] = t + 1;
+				f->queue[count++] = f->needs[i];
+			}
+		if (next == count)
+			return count;
+	}
+}
+
+static uint32_t ring_length(struct finding *f, uint32_t thread)
+{
+	uint32_t length = 1;
+	walk(f, thread);
+	if (!f->from[thread])
+		return 0;
+	for (uint32_t t = f->from[thread] - 1; t != thread; t = f->from[t] - 1)
+		length++;
+	return length;
+}
+
+/* A group with room for all threads that are in none yet. */
+static struct stuck_group *add_group(struct finding *f, struct stuck *out)
+{
+	struct stuck_group *more = realloc(out->groups, ((size_t)out->count + 1) * sizeof *more);
+	if (!more)
+		return NULL;
+	out->groups = more;
+	struct stuck_group *g = &more[out->count];
+	*g = (struct stuck_group){.waits = malloc(((size_t)f->threads + 1) * sizeof *g->waits)};
+	if (!g->waits)
+		return NULL;
+	out->count++;
+	return g;
+}
+
+static void join_group(struct finding *f, struct stuck *out, uint32_t index, uint32_t thread)
+{
+	struct stuck_group *g = &out->groups[index];
+	g->waits[g->count++] = block_of(f, thread);
+	f->group[thread] = index + 1;
+}
+
+/* The ring through the thread, its earliest event first. */
+static bool add_ring(struct finding *f, struct stuck *out, uint32_t thread)
+{
+	struct stuck_group *g = add_group(f, out);
+	if (!g)
+		return false;
+	uint32_t length = f->length[thread];
+	walk(f, thread);
+	for (uint32_t i = length, t = thread; i-- > 0; t = f->from[t] - 1)
+		f->queue[(i + 1) % length] = t;
+	g->cycle = length;
+	for (uint32_t i = 0; i < length; i++)
+		join_group(f, out, out->count - 1, f->queue[i]);
+	return true;
+}
+
+/* The group that the thread waits for, directly or not; 0: none. */
+static uint32_t group_ahead(struct finding *f, uint32_t thread)
+{
+	uint32_t count = walk(f, thread);
+	for (uint32_t i = 0; i < count; i++)
+		if (f->group[f->queue[i]])
+			return f->group[f->queue[i]];
+	return 0;
+}
+
+/* Of the rings that no group has a thread of, or leads to one, the shortest, then earliest; the thread that begins it.
+ */
+static uint32_t next_ring(struct finding *f)
+{
+	uint32_t best = MODEL_NONE;
+	for (uint32_t t = 0; t < f->threads; t++) {
+		if (!f->length[t] || f->group[t] || group_ahead(f, t))
+			continue;
+		if (best == MODEL_NONE || f->length[t] < f->length[best] ||
+		    (f->length[t] == f->length[best] && block_of(f, t) < block_of(f, best)))
+			best = t;
+	}
+	return best;
+}
+
+static bool is_empty(const struct finding *f)
+{
+	for (uint32_t t = 0; t < f->threads; t++)
+		if (is_stuck(f, t))
+			return false;
+	return true;
+}
+
+static bool group_all(struct finding *f, struct stuck *out)
+{
+	if (is_empty(f))
+		return true;
+	if (!find_needs(f))
+		return false;
+	for (uint32_t t = 0; t < f->threads; t++)
+		f->length[t] = ring_length(f, t);
+	for (uint32_t t; (t = next_ring(f)) != MODEL_NONE;)
+		if (!add_ring(f, out, t))
+			return false;
+	uint32_t rings = out->count;
+	for (uint32_t t = 0; t < f->threads; t++) {
+		uint32_t ahead = f->group[t] || !is_stuck(f, t) ? 0 : group_ahead(f, t);
+		if (ahead && ahead <= rings)
+			join_group(f, out, ahead - 1, t);
+	}
+	/* The rest waits for what nobody can give: first who waits for no thread, then who waits for those. */
+	for (int behind = 0; behind < 2; behind++)
+		for (uint32_t t = 0; t < f->threads; t++) {
+			if (f->group[t] || !is_stuck(f, t) || (!behind && f->first[t] != f->first[t + 1]))
+				continue;
+			if (out->count == rings && !add_group(f, out))
+				return false;
+			join_group(f, out, rings, t);
+		}
+	return true;
+}
+
+bool stuck_find(const struct model *m, struct stuck *out)
+{
+	size_t room = (size_t)m->thread_count + 2;
+	*out = (struct stuck){0};
+	/* A trace that was cut short may have gone on. Threads that were not recorded give nobody else's lock back. */
+	const struct rt_trace_info *info = rt_trace_info(m->trace);
+	if (!(m->ops >> RT_OP_BLOCK & 1) || (!info->complete && strcmp(info->incomplete_why, RT_LOST_WHY) != 0))
+		return true;
+	struct finding f = {.m = m,
+	                    .threads = m->thread_count,
+	                    .goes = calloc(room, sizeof *f.goes),
+	                    .first = calloc(room, sizeof *f.first),
+	                    .length = calloc(room, sizeof *f.length),
+	                    .group = calloc(room, sizeof *f.group),
+	                    .queue = calloc(room, sizeof *f.queue),
+	                    .from = calloc(room, sizeof *f.from)};
+	bool ok = f.goes && f.first && f.length && f.group && f.queue && f.from;
+	if (ok) {
+		find_who_goes(&f);
+		ok = group_all(&f, out);
+	}
+	free(f.goes);
+	free(f.needs);
+	free(f.first);
+	free(f.length);
+	free(f.group);
+	free(f.queue);
+	free(f.from);
+	if (!ok)
+		stuck_release(out);
+	return ok;
+}
+
+void stuck_release(struct stuck *s)
+{
+	for (uint32_t i = 0; i < s->count; i++)
+		free(s->groups[i].waits);
+	free(s->groups);
+	*s = (struct stuck){0};
+}
