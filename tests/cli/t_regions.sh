@@ -40,4 +40,39 @@ for op in atomic-load read; do
 done
 analyze atomic-load.jsonl "($verdicts) == [\"predicted\"] and ($reasons | index(\"unguarded\"))"
 analyze read.jsonl "($verdicts) == [\"proved\"]"
+
+# A check and its act in two critical sections: LINES are T's, one word an event: OP,OBJECT,LOCATION; another thread writes x.
+check() {
+	local expected=$1 op object where
+	shift
+	{
+		echo '{"schema":"racetrace.events/1"}'
+		echo '{"op":"fork","thread":"main","object":"T"}'
+		for event in "$@"; do
+			IFS=, read -r op object where <<<"$event"
+			echo "{\"op\":\"$op\",\"thread\":\"T\"${object:+,\"object\":\"$object\"},\"location\":\"${where:-a.c:1}\"}"
+		done
+		for event in ${MAIN:-acquire,L write,x write,y release,L}; do
+			IFS=, read -r op object <<<"$event"
+			echo "{\"op\":\"$op\",\"thread\":\"main\",\"object\":\"$object\",\"location\":\"a.c:99\"}"
+		done
+	} >check.jsonl
+	"$RACETRACE" analyze --kinds atomicity --format json --fail-on never check.jsonl >out 2>err || wrong "$(cat err)"
+	[ "$(jq -c '[.anomalies[] | .pattern, .verdict]' out)" = "$expected" ] || wrong "$*: not $expected: $(jq -c '[.anomalies[] | .pattern, .verdict]' out)"
+}
+found='["check-w-act","proved"]'
+look="acquire,L read,x,a.c:5 release,L"
+call="enter,,a.c:3"
+check "$found" $call $look acquire,L write,x release,L leave
+check "$found" $call enter $look leave enter acquire,L read,x,a.c:7 write,x,a.c:7 release,L leave leave
+# Not in one call; in one that no source of the program makes.
+check '[]' $call $look leave $call acquire,L write,x release,L leave
+check '[]' $look acquire,L write,x release,L
+check '[]' enter,,/usr/include/x.h:3 $look acquire,L write,x release,L leave
+# Looked at again; with another section in between; the first one writes; the lock does not guard; a wait in between.
+check '[]' $call $look acquire,L read,x,a.c:7 write,x,a.c:8 release,L leave
+check '[]' $call $look acquire,L release,L acquire,L write,x release,L leave
+check '[]' $call acquire,L read,x write,y release,L acquire,L write,x release,L leave
+MAIN='write,x' check '[]' $call $look acquire,L write,x release,L leave
+check '[]' $call $look sem-post,s acquire,L write,x release,L leave
 exit $fail
