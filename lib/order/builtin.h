@@ -13,6 +13,8 @@
 /* Not every order has horizons; what is not defined must not be named in orders[]. */
 ORDER_FUNCTIONS(hybrid)
 ORDER_FUNCTIONS(lockset)
+enum rt_status lockset0_compute(const struct model *m, struct order_result **out, struct rt_error *err);
+uint32_t lockset_warned_at(const struct order_result *r, uint32_t cell);
 ORDER_FUNCTIONS(hb)
 ORDER_FUNCTIONS(shb)
 ORDER_FUNCTIONS(cp)

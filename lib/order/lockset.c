@@ -3,6 +3,11 @@
  * (one thread) to shared (read by another) or shared-modified (written by another); its candidate locks are those held
  * at every access since it left exclusive. A pair is unordered when, by its second access, the cell is shared-modified
  * and no candidate is left. For a write only locks held as a writer count.
+ *
+ * lockset0: the refinement alone, without the states (the survey's figure 3): a cell's candidates are the locks held at
+ * its every access, of whichever thread.
+ *
+ * A cell that is accessed by atomic operations alone needs no lock.
  */
 #include "lib/order/builtin.h"
 #include "lib/trace/vec.h"
@@ -49,7 +54,7 @@ static void intersect(struct candidates *c, const struct model_lockset *set, boo
 	c->count = kept;
 }
 
-static uint32_t run_cell(const struct model *m, const struct model_cell *cell, struct candidates *c)
+static uint32_t run_states(const struct model *m, const struct model_cell *cell, struct candidates *c)
 {
 	const uint32_t *events = &m->cell_events[cell->first];
 	bool exclusive = true, modified = false;
@@ -71,6 +76,30 @@ static uint32_t run_cell(const struct model *m, const struct model_cell *cell, s
 	return MODEL_NONE;
 }
 
+static uint32_t run_plainly(const struct model *m, const struct model_cell *cell, struct candidates *c)
+{
+	const uint32_t *events = &m->cell_events[cell->first];
+	for (uint32_t i = 0; i < cell->count; i++) {
+		bool writes = rt_op_writes(model_op(m, events[i]));
+		const struct model_lockset *held = &m->locksets[model_lockset_of(m, events[i])];
+		if (i == 0)
+			start_with(c, held, writes);
+		else
+			intersect(c, held, writes);
+		if (!c->count)
+			return events[i];
+	}
+	return MODEL_NONE;
+}
+
+static bool all_atomic(const struct model *m, const struct model_cell *cell)
+{
+	for (uint32_t i = 0; i < cell->count; i++)
+		if (!rt_op_is_atomic(model_op(m, m->cell_events[cell->first + i])))
+			return false;
+	return true;
+}
+
 void lockset_free(struct order_result *r)
 {
 	if (!r)
@@ -79,7 +108,9 @@ void lockset_free(struct order_result *r)
 	free(r);
 }
 
-enum rt_status lockset_compute(const struct model *m, struct order_result **out, struct rt_error *err)
+typedef uint32_t run_cell(const struct model *m, const struct model_cell *cell, struct candidates *c);
+
+static enum rt_status compute(const struct model *m, run_cell *run, struct order_result **out, struct rt_error *err)
 {
 	struct order_result *r = calloc(1, sizeof *r);
 	struct candidates c = {0};
@@ -87,7 +118,7 @@ enum rt_status lockset_compute(const struct model *m, struct order_result **out,
 	if (r && (r->failed_at = malloc(((size_t)m->cell_count + 1) * sizeof *r->failed_at))) {
 		r->m = m;
 		for (uint32_t i = 0; i < m->cell_count; i++)
-			r->failed_at[i] = run_cell(m, &m->cells[i], &c);
+			r->failed_at[i] = all_atomic(m, &m->cells[i]) ? MODEL_NONE : run(m, &m->cells[i], &c);
 		free(c.locks);
 		if (!c.failed)
 			return RT_OK;
@@ -95,6 +126,21 @@ enum rt_status lockset_compute(const struct model *m, struct order_result **out,
 	lockset_free(r);
 	*out = NULL;
 	return rt_error_set(err, RT_EMEMORY, "no memory for the locks of the trace's cells");
+}
+
+enum rt_status lockset_compute(const struct model *m, struct order_result **out, struct rt_error *err)
+{
+	return compute(m, run_states, out, err);
+}
+
+enum rt_status lockset0_compute(const struct model *m, struct order_result **out, struct rt_error *err)
+{
+	return compute(m, run_plainly, out, err);
+}
+
+uint32_t lockset_warned_at(const struct order_result *r, uint32_t cell)
+{
+	return r->failed_at[cell];
 }
 
 bool lockset_unordered(const struct order_result *r, uint32_t e1, uint32_t e2)

@@ -5,19 +5,38 @@
 
 #include <string.h>
 
+#define FUNCTIONS(name) .compute = name##_compute, .unordered = name##_unordered, .free = name##_free
+#define HORIZON(name) .horizon = name##_horizon
+
 const struct order orders[] = {
-    {"hybrid", "no common lock and no path of fork, join, wait, ...: PECAN's model; finds the most", false,
-     hybrid_compute, hybrid_unordered, NULL, hybrid_free},
-    {"lockset", "Eraser: no lock was held at every access since a second thread came", false, lockset_compute,
-     lockset_unordered, NULL, lockset_free},
-    {"hb", "happens-before: what is not ordered by program, fork, join, waits, atomics and locks", false, hb_compute,
-     hb_unordered, hb_horizon, hb_free},
-    {"shb", "schedulable happens-before: hb with an edge from each write to its reads", true, shb_compute,
-     shb_unordered, shb_horizon, shb_free},
-    {"cp", "causally-precedes", false, cp_compute, cp_unordered, cp_horizon, cp_free},
-    {"wcp", "weak-causally-precedes", false, wcp_compute, wcp_unordered, wcp_horizon, wcp_free},
-    {"syncp", "sync-preserving reordering", true, syncp_compute, syncp_unordered, NULL, syncp_free},
-    {0},
+    {.name = "hybrid",
+     .summary = "no common lock and no path of fork, join, wait, ...: PECAN's model; finds the most",
+     FUNCTIONS(hybrid)},
+    {.name = "lockset",
+     .summary = "Eraser: no lock was held at every access since a second thread came",
+     FUNCTIONS(lockset),
+     .warned_at = lockset_warned_at},
+    {.name = "lockset0",
+     .summary = "the lockset refinement without Eraser's states: no lock was held at every access",
+     .compute = lockset0_compute,
+     .unordered = lockset_unordered,
+     .free = lockset_free,
+     .warned_at = lockset_warned_at,
+     .asked = true,
+     .all = true},
+    {.name = "hb",
+     .summary = "happens-before: what is not ordered by program, fork, join, waits, atomics and locks",
+     FUNCTIONS(hb),
+     HORIZON(hb)},
+    {.name = "shb",
+     .summary = "schedulable happens-before: hb with an edge from each write to its reads",
+     .sound = true,
+     FUNCTIONS(shb),
+     HORIZON(shb)},
+    {.name = "cp", .summary = "causally-precedes", FUNCTIONS(cp), HORIZON(cp)},
+    {.name = "wcp", .summary = "weak-causally-precedes", FUNCTIONS(wcp), HORIZON(wcp)},
+    {.name = "syncp", .summary = "sync-preserving reordering", .sound = true, FUNCTIONS(syncp)},
+    {.name = NULL},
 };
 
 int order_find(const char *name)

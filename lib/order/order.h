@@ -26,6 +26,11 @@ struct order {
 	/* See above; NULL: this order has no horizons. Monotone in e2 along its thread. */
 	uint32_t (*horizon)(const struct order_result *r, uint32_t e2, uint32_t thread);
 	void (*free)(struct order_result *r);
+	/* Of an order that warns of cells (Eraser): the access at which it does, MODEL_NONE: at none. NULL: it is of
+	 * pairs alone. */
+	uint32_t (*warned_at)(const struct order_result *r, uint32_t cell);
+	bool asked; /* computed only when it is asked for by name */
+	bool all;   /* it warns of cells that one thread alone accesses, too */
 };
 
 /* All orders, in the order of the report's evidence; ends with a NULL name. */

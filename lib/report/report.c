@@ -33,9 +33,19 @@ __asm__(".section .rodata\n"
         ".byte 0\n"
         ".previous\n");
 
+/* Of an order that warns of cells, what it warns of is listed, not the pairs in these cells. */
+static uint32_t listing_orders(const struct anomaly *anomaly, uint32_t wanted)
+{
+	int own = order_find(anomaly->pattern);
+	for (int i = 0; orders[i].name; i++)
+		if (orders[i].warned_at && i != own)
+			wanted &= ~(UINT32_C(1) << i);
+	return wanted;
+}
+
 static bool listed(const struct anomaly *anomaly, const struct report_options *options)
 {
-	return options->orders ? (anomaly->orders_unordered & options->orders) != 0
+	return options->orders ? (anomaly->orders_unordered & listing_orders(anomaly, options->orders)) != 0
 	                       : anomaly->verdict >= options->least;
 }
 

@@ -81,6 +81,11 @@ static void gather_evidence(const struct analysis *a, struct anomaly *anomaly)
 {
 	if (anomaly_is_of_waits(anomaly))
 		return;
+	int own = order_find(anomaly->pattern);
+	if (own >= 0) { /* what the order warns of is no pair */
+		anomaly->orders_run = anomaly->orders_unordered = 1u << own;
+		return;
+	}
 	bool birth = anomaly_is_birth(a->model, anomaly);
 	for (int i = 0; orders[i].name; i++) {
 		/* An allocation is no access: only what looks at positions alone has an answer. */
@@ -210,6 +215,27 @@ static enum rt_status find_causes(struct analysis *a, const struct search_contex
 	return hb ? follow_find(a->model, hb, rt_trace_info(a->trace)->exact, &a->anomalies, &a->causes, err) : RT_OK;
 }
 
+static uint32_t usual_orders(void)
+{
+	uint32_t usual = 0;
+	for (int i = 0; orders[i].name; i++)
+		usual |= orders[i].asked ? 0 : UINT32_C(1) << i;
+	return usual;
+}
+
+/* What the orders that are to be listed alone warn of by themselves. */
+static enum rt_status search_warnings(struct analysis *a, const struct analysis_options *options,
+                                      const struct search_context *c, struct rt_error *err)
+{
+	enum rt_status status = RT_OK;
+	if (!options->unproved || !(a->kinds >> ANOMALY_RACE & 1))
+		return RT_OK;
+	for (int i = 0; orders[i].name && !status; i++)
+		if (options->orders >> i & 1 && orders[i].warned_at)
+			status = warning_search(c, i, &a->anomalies, err);
+	return status;
+}
+
 static enum rt_status search_all(struct analysis *a, const struct analysis_options *options,
                                  const struct search_context *c, struct rt_error *err)
 {
@@ -228,7 +254,10 @@ static enum rt_status search_all(struct analysis *a, const struct analysis_optio
 			return status;
 	}
 	begin(options, ANALYSIS_ORDERS);
-	run_orders(c, options->orders ? options->orders : UINT32_MAX, &a->anomalies);
+	enum rt_status warned = search_warnings(a, options, c, err);
+	if (warned)
+		return warned;
+	run_orders(c, options->orders ? options->orders : usual_orders(), &a->anomalies);
 	if (!guards_cap(a->model, a->memory_model == RT_MODEL_C11, &a->anomalies))
 		return rt_error_set(err, RT_EMEMORY, "no memory for what guards the variables of anomalies");
 	begin(options, ANALYSIS_PREPARE);
@@ -265,8 +294,11 @@ enum rt_status analysis_run(struct rt_trace *trace, const struct analysis_option
 	                           .user = options->user};
 	int hybrid = order_find("hybrid");
 	struct hidden *hidden = NULL;
+	struct model_options model = options->model;
+	for (int i = 0; orders[i].name; i++)
+		model.all_cells |= options->unproved && options->orders >> i & 1 && orders[i].all;
 	begin(options, ANALYSIS_LOAD);
-	enum rt_status status = model_load(trace, &options->model, &a->model, err);
+	enum rt_status status = model_load(trace, &model, &a->model, err);
 	if (!status)
 		status = orders[hybrid].compute(a->model, &a->order_results[hybrid], err);
 	if (!status) {

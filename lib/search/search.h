@@ -61,6 +61,9 @@ enum rt_status atomicity_search(const struct search_context *c, struct anomaly_l
 enum rt_status check_act_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err);
 /* After the provers have decided one that check_act_search found; leaves others alone. */
 void check_act_settle(const struct model *m, struct anomaly *a);
+/* What the order warns of (orders[].warned_at), as races whose pattern is the order's name. */
+enum rt_status warning_search(const struct search_context *c, int order, struct anomaly_list *list,
+                              struct rt_error *err);
 enum rt_status user_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err);
 enum rt_status asv_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err);
 enum rt_status hang_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err);

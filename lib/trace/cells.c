@@ -47,7 +47,8 @@ void loader_benign(struct loader *l, uint64_t addr, uint64_t size)
 
 bool loader_cut(struct loader *l)
 {
-	l->shadow_cell_count = shadow_cut(&l->shadow, l->early, add_cell, l);
+	enum shadow_which which = l->all ? SHADOW_ALL : l->early ? SHADOW_EARLY : SHADOW_LATER;
+	l->shadow_cell_count = shadow_cut(&l->shadow, which, add_cell, l);
 	if (l->failed || l->shadow_cell_count == UINT32_MAX)
 		return false;
 	for (uint32_t b = 0; b < l->benign_count; b++) {
@@ -99,6 +100,7 @@ static void keep(struct loader *l, const struct rt_event *e, uint32_t first, uin
 			l->touch[c] = (e->thread + 1) << TOUCH_OWNER_SHIFT | mark;
 		else
 			l->touch[c] |= mark | (owner != e->thread + 1 ? (uint32_t)TOUCH_SHARED : 0);
+		l->touch[c] |= l->all ? TOUCH_SHARED | TOUCH_WRITTEN : 0;
 		if (mark && l->touch[c] & TOUCH_OBJECT)
 			loader_object_written(l, c);
 		struct model_cell *cell = &l->m->cells[c];

@@ -99,6 +99,7 @@ struct loader {
 	uint32_t thread_count, thread_capacity;
 	uint32_t event_capacity, segment_capacity, region_capacity, arg_capacity, cell_capacity, value_capacity;
 	bool lossy; /* pass one: there is a LOST event */
+	bool all;   /* cells of one thread, and that nobody writes, are kept too */
 	bool early; /* some thread has no fork: writes before the first fork matter */
 	uint32_t roots;
 	/* cells.c */

@@ -321,6 +321,7 @@ static enum rt_status load_once(struct rt_trace *trace, const struct model_optio
 		l->trace = trace;
 		l->m = m;
 		l->regions = options->regions;
+		l->all = options->all_cells;
 		l->handed = handed;
 		status = load(l, batch, err);
 		rt_trace_select(trace, RT_SELECT_ALL);

@@ -133,6 +133,7 @@ enum model_regions { REGIONS_LOCKS, REGIONS_FUNCTIONS, REGIONS_ANNOTATED };
 
 struct model_options {
 	enum model_regions regions;
+	bool all_cells; /* also those that one thread alone accesses, or nobody writes */
 };
 
 struct model {

@@ -298,11 +298,13 @@ void shadow_bear(struct shadow *s, uint64_t addr, uint64_t size, uint32_t thread
 	}
 }
 
-static bool survives(uint32_t word, bool early)
+static bool survives(uint32_t word, enum shadow_which which)
 {
+	if (which == SHADOW_ALL)
+		return word & SHADOW_CUTS;
 	if (word & SHADOW_KEEP || (word & SHADOW_SHARED && word & SHADOW_LATE))
 		return true;
-	return early && (word & SHADOW_KEEP_EARLY || (word & SHADOW_SHARED && word & SHADOW_WRITTEN));
+	return which == SHADOW_EARLY && (word & SHADOW_KEEP_EARLY || (word & SHADOW_SHARED && word & SHADOW_WRITTEN));
 }
 
 static int by_key(const void *a, const void *b)
@@ -313,7 +315,7 @@ static int by_key(const void *a, const void *b)
 
 /* Cell numbering, as it goes over the granules by rising address. */
 struct cutter {
-	bool early;
+	enum shadow_which which;
 	void (*each)(void *arg, uint64_t addr, uint32_t size);
 	void *arg;
 	uint64_t cells;
@@ -342,7 +344,7 @@ static void open_cell(struct cutter *c, uint64_t addr)
 /* One granule; returns its word as pass two reads it: cuts are the beginnings of cells, and bit 8 is not used. */
 static uint32_t cut_granule(struct cutter *c, uint64_t addr, uint32_t word, bool *end_cut)
 {
-	if (!survives(word, c->early)) {
+	if (!survives(word, c->which)) {
 		*end_cut = false;
 		return 0;
 	}
@@ -360,12 +362,12 @@ static uint32_t cut_granule(struct cutter *c, uint64_t addr, uint32_t word, bool
 }
 
 /* Does any granule of the page survive? */
-static bool page_survives(const struct shadow_page *page, bool early)
+static bool page_survives(const struct shadow_page *page, enum shadow_which which)
 {
 	if (!page->words)
-		return survives(page->uniform, early);
+		return survives(page->uniform, which);
 	for (int i = 0; i < SHADOW_GRANULES; i++)
-		if (survives(page->words[i], early))
+		if (survives(page->words[i], which))
 			return true;
 	return false;
 }
@@ -391,9 +393,10 @@ static bool cut_page(struct cutter *c, struct shadow_page *page, bool *end_cut)
 	return c->cells < UINT32_MAX - SHADOW_GRANULES * 8;
 }
 
-uint32_t shadow_cut(struct shadow *s, bool early, void (*each)(void *arg, uint64_t addr, uint32_t size), void *arg)
+uint32_t shadow_cut(struct shadow *s, enum shadow_which which, void (*each)(void *arg, uint64_t addr, uint32_t size),
+                    void *arg)
 {
-	struct cutter c = {.early = early, .each = each, .arg = arg};
+	struct cutter c = {.which = which, .each = each, .arg = arg};
 	qsort(s->pages, s->page_count, sizeof *s->pages, by_key);
 	memset(s->slots, 0, ((size_t)s->slot_mask + 1) * sizeof *s->slots);
 	for (int i = 0; i < SHADOW_CACHE; i++) {
@@ -407,7 +410,7 @@ uint32_t shadow_cut(struct shadow *s, bool early, void (*each)(void *arg, uint64
 		struct shadow_page *page = &s->pages[i];
 		free(page->blocks);
 		page->blocks = NULL;
-		if (ok && page_survives(page, early)) {
+		if (ok && page_survives(page, which)) {
 			ok = cut_page(&c, page, &end_cut);
 			s->pages[kept++] = *page;
 		} else {

@@ -69,6 +69,10 @@ struct shadow {
 	} cache[SHADOW_CACHE];
 };
 
+/* Which granules survive: shared ones that are written after the first fork; early: before it, too (some thread has no
+ * fork that orders it); or all that are accessed. */
+enum shadow_which { SHADOW_LATER, SHADOW_EARLY, SHADOW_ALL };
+
 bool shadow_init(struct shadow *s);
 void shadow_release(struct shadow *s);
 
@@ -122,11 +126,11 @@ static inline void shadow_touch(struct shadow *s, uint64_t addr, uint64_t size, 
 }
 
 /*
- * Between the passes: decides which granules survive and numbers their cells by rising address. early: writes before
- * the first fork matter too (some thread has no fork that orders it). Returns the number of cells, or UINT32_MAX
- * without memory. each is called for every cell with its address and size.
+ * Between the passes: decides which granules survive and numbers their cells by rising address. Returns the number of
+ * cells, or UINT32_MAX without memory. each is called for every cell with its address and size.
  */
-uint32_t shadow_cut(struct shadow *s, bool early, void (*each)(void *arg, uint64_t addr, uint32_t size), void *arg);
+uint32_t shadow_cut(struct shadow *s, enum shadow_which which, void (*each)(void *arg, uint64_t addr, uint32_t size),
+                    void *arg);
 
 /* Pass two: the cells of an access, [*first, *last]; false if none survives. */
 bool shadow_cells_range(const struct shadow *s, uint64_t addr, uint64_t size, uint32_t *first, uint32_t *last);
