@@ -317,6 +317,22 @@ static int exit_status(const struct settings *s, const struct report *r)
 	return EXIT_CLEAN;
 }
 
+/* If CP or WCP was asked for by name, what their promise depends on. */
+static void warn_nesting(const struct settings *s, const struct analysis *a)
+{
+	const struct nesting *n = &a->nesting;
+	uint32_t promising = 0;
+	for (int i = 0; orders[i].name; i++)
+		promising |= orders[i].promises ? UINT32_C(1) << i : 0;
+	if (n->count && s->analysis.orders & promising)
+		fprintf(stderr,
+		        "racetrace: warning: locks are not well nested: event %" PRIu32
+		        " releases the lock of event %" PRIu32 " while that of event %" PRIu32 " is held (%" PRIu64
+		        " such releases): the first pair of cp and wcp need not be a race\n",
+		        a->model->events[n->release].number, a->model->events[n->outer].number,
+		        a->model->events[n->inner].number, n->count);
+}
+
 static enum rt_status write_report(const struct settings *s, const struct analysis *a, const struct stats *stats,
                                    struct cmd_output *o, int *result, struct rt_error *err)
 {
@@ -326,6 +342,7 @@ static enum rt_status write_report(const struct settings *s, const struct analys
 	                                        .source_root = s->source_root,
 	                                        .only = s->anomaly};
 	struct report *r;
+	warn_nesting(s, a);
 	enum rt_status status = report_create(a, &report_options, &r, err);
 	progress(NULL, rt_trace_info(a->trace)->events);
 	if (status)

@@ -33,8 +33,8 @@ const struct order orders[] = {
      .sound = true,
      FUNCTIONS(shb),
      HORIZON(shb)},
-    {.name = "cp", .summary = "causally-precedes", FUNCTIONS(cp), HORIZON(cp)},
-    {.name = "wcp", .summary = "weak-causally-precedes", FUNCTIONS(wcp), HORIZON(wcp)},
+    {.name = "cp", .summary = "causally-precedes", .promises = true, FUNCTIONS(cp), HORIZON(cp)},
+    {.name = "wcp", .summary = "weak-causally-precedes", .promises = true, FUNCTIONS(wcp), HORIZON(wcp)},
     {.name = "syncp", .summary = "sync-preserving reordering", .sound = true, FUNCTIONS(syncp)},
     {.name = NULL},
 };

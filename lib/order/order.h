@@ -29,8 +29,9 @@ struct order {
 	/* Of an order that warns of cells (Eraser): the access at which it does, MODEL_NONE: at none. NULL: it is of
 	 * pairs alone. */
 	uint32_t (*warned_at)(const struct order_result *r, uint32_t cell);
-	bool asked; /* computed only when it is asked for by name */
-	bool all;   /* it warns of cells that one thread alone accesses, too */
+	bool promises; /* of the first pair that it leaves unordered: it is real, or there is a deadlock (cp, wcp) */
+	bool asked;    /* computed only when it is asked for by name */
+	bool all;      /* it warns of cells that one thread alone accesses, too */
 };
 
 /* All orders, in the order of the report's evidence; ends with a NULL name. */

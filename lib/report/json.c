@@ -247,6 +247,15 @@ static void put_evidence(struct writing *j, const char *key, const struct anomal
 	for (int i = 0; i < 32 && orders[i].name; i++)
 		if (anomaly->orders_run >> i & 1)
 			jw_bool(w, orders[i].name, anomaly->orders_unordered >> i & 1);
+	if (report_is_hidden(anomaly))
+		jw_bool(w, "hidden", true);
+	if (anomaly->first_of) {
+		jw_array(w, "first");
+		for (int i = 0; orders[i].name; i++)
+			if (anomaly->first_of >> i & 1)
+				jw_text(w, NULL, orders[i].name);
+		jw_array_end(w);
+	}
 	jw_text(w, "witness", witness_name(anomaly->witness));
 	if (anomaly->leans) /* whose writers only time stamps tell: the schedule is no proof for that reason */
 		put_reads(j, "leans", anomaly->leans, anomaly->lean);
@@ -604,6 +613,31 @@ static void put_summary(struct json_writer *w, const struct report *r)
 	jw_object_end(w);
 }
 
+/* The first pairs of the orders that promise something of them, and what the promise depends on. */
+static void put_promises(struct json_writer *w, const struct report *r)
+{
+	const struct analysis *a = r->analysis;
+	const struct model *m = a->model;
+	jw_object(w, NULL);
+	for (int i = 0; orders[i].name; i++) {
+		if (!(a->first_known >> i & 1) || a->first[i].e2 == MODEL_NONE)
+			continue;
+		jw_array(w, orders[i].name);
+		jw_number(w, NULL, m->events[a->first[i].e1].number);
+		jw_number(w, NULL, m->events[a->first[i].e2].number);
+		jw_array_end(w);
+	}
+	if (a->nesting.count) {
+		jw_object(w, "not_nested");
+		jw_number(w, "count", a->nesting.count);
+		jw_number(w, "outer", m->events[a->nesting.outer].number);
+		jw_number(w, "inner", m->events[a->nesting.inner].number);
+		jw_number(w, "release", m->events[a->nesting.release].number);
+		jw_object_end(w);
+	}
+	jw_object_end(w);
+}
+
 /* Members of the report are on lines of their own, as its anomalies are. */
 static void next_line(struct writing *j, const char *text)
 {
@@ -627,6 +661,10 @@ static void put_head(struct writing *j)
 	put_limits(&j->w, j->r);
 	next_line(j, ",\n\"summary\": ");
 	put_summary(&j->w, j->r);
+	if (j->r->analysis->first_known) {
+		next_line(j, ",\n\"promises\": ");
+		put_promises(&j->w, j->r);
+	}
 	next_line(j, ",\n\"anomalies\": [");
 }
 

@@ -33,6 +33,14 @@ __asm__(".section .rodata\n"
         ".byte 0\n"
         ".previous\n");
 
+bool report_is_hidden(const struct anomaly *anomaly)
+{
+	uint32_t hb = UINT32_C(1) << order_find("hb"), hybrid = UINT32_C(1) << order_find("hybrid"),
+	         cp = UINT32_C(1) << order_find("cp");
+	return anomaly->kind == ANOMALY_RACE && anomaly->orders_run & hb && !(anomaly->orders_unordered & hb) &&
+	       anomaly->orders_unordered & (hybrid | cp);
+}
+
 /* Of an order that warns of cells, what it warns of is listed, not the pairs in these cells. */
 static uint32_t listing_orders(const struct anomaly *anomaly, uint32_t wanted)
 {

@@ -47,6 +47,9 @@ void report_free(struct report *r);
 /* What is known of the event with this index into the model; never NULL for events of listed anomalies. */
 const struct description *report_event(const struct report *r, uint32_t e);
 
+/* Is it a race that the order of the run hides: happens-before orders it, hybrid or CP does not? */
+bool report_is_hidden(const struct anomaly *anomaly);
+
 struct report_format {
 	const char *name;
 	/* Writes the report; the caller looks at the stream's error state. color: escape sequences are welcome. */

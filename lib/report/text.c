@@ -333,6 +333,12 @@ static void put_evidence(const struct printer *p, const struct report_entry *ent
 		if (unordered != anomaly->orders_run)
 			put_orders(p, anomaly, false, unordered ? "; ordered by " : "ordered by ");
 	}
+	const char *between = "; the first pair of ";
+	for (int i = 0; orders[i].name; i++)
+		if (anomaly->first_of >> i & 1) {
+			fprintf(p->out, "%s%s", between, orders[i].name);
+			between = ", ";
+		}
 	if (entry->count > 1)
 		fprintf(p->out, "\n  %" PRIu64 " %s of events share these positions", entry->count,
 		        anomaly->event_count == 2 ? "pairs" : "tuples");

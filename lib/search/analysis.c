@@ -136,6 +136,41 @@ static enum rt_status prove_all(struct analysis *a, uint32_t jobs, struct prover
 	return status;
 }
 
+/* Is the pair at the anomaly's positions? every: it is the anomaly's own. */
+static bool is_at(const struct model *m, const struct anomaly *a, const struct promise *p, bool every)
+{
+	const uint32_t *e = a->events;
+	if (every)
+		return (e[0] == p->e1 && e[1] == p->e2) || (e[0] == p->e2 && e[1] == p->e1);
+	uint64_t x = m->sites[m->events[e[0]].site].pc, y = m->sites[m->events[e[1]].site].pc;
+	uint64_t x1 = m->sites[m->events[p->e1].site].pc, x2 = m->sites[m->events[p->e2].site].pc;
+	bool same = x == x1 && y == x2, turned = x == x2 && y == x1;
+	return (same || turned) && rt_op_writes(model_op(m, e[0])) == rt_op_writes(model_op(m, p->e1)) &&
+	       rt_op_writes(model_op(m, e[1])) == rt_op_writes(model_op(m, p->e2));
+}
+
+/* The first pairs of the orders that promise something of them; where no race was found there are none. */
+static enum rt_status find_promises(struct analysis *a, bool every, struct rt_error *err)
+{
+	bool races = false, ok = true;
+	for (size_t i = 0; i < a->anomalies.count; i++)
+		races |= a->anomalies.items[i].kind == ANOMALY_RACE;
+	for (int i = 0; orders[i].name && races && ok; i++) {
+		if (!orders[i].promises || !a->order_results[i])
+			continue;
+		ok = promise_find(a->model, &orders[i], a->order_results[i], &a->first[i]) &&
+		     (a->first_known || nesting_find(a->model, &a->nesting));
+		a->first_known |= 1u << i;
+		for (size_t k = 0; ok && a->first[i].e2 != MODEL_NONE && k < a->anomalies.count; k++) {
+			struct anomaly *anomaly = &a->anomalies.items[k];
+			if (anomaly->kind == ANOMALY_RACE && order_find(anomaly->pattern) < 0 &&
+			    !anomaly_is_birth(a->model, anomaly) && is_at(a->model, anomaly, &a->first[i], every))
+				anomaly->first_of |= 1u << i;
+		}
+	}
+	return ok ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory to find the first pairs of the orders");
+}
+
 /* Decides what was found, and asks the orders about the instances that the provers settled on. */
 static enum rt_status decide_all(struct analysis *a, const struct analysis_options *options, bool visits,
                                  const struct search_context *c, struct rt_error *err)
@@ -265,6 +300,8 @@ static enum rt_status search_all(struct analysis *a, const struct analysis_optio
 		search_provers(c);
 	begin(options, ANALYSIS_PROVE);
 	enum rt_status status = decide_all(a, options, visits, c, err);
+	if (!status)
+		status = find_promises(a, options->every, err);
 	if (status)
 		return status;
 	if (a->anomalies.count)

@@ -4,6 +4,7 @@
 
 #include "lib/search/follow.h"
 #include "lib/search/pattern.h"
+#include "lib/search/promise.h"
 #include "lib/witness/prove.h"
 
 /* What analysis_run does, in this order; the last is no work. */
@@ -50,6 +51,9 @@ struct analysis {
 	enum rt_memory_model memory_model;
 	uint64_t summary[ANOMALY_KINDS][VERDICTS];
 	struct search_limits limits;
+	struct promise first[32]; /* by orders[] index, of those that promise something of it and were asked */
+	uint32_t first_known;     /* bit i: first[i] is worked out */
+	struct nesting nesting;   /* if any of first is */
 	struct prove_counts proofs;
 	uint64_t schedule_bound; /* steps of schedules that were kept at most */
 	bool schedules_cut;      /* some were left out */

@@ -54,6 +54,7 @@ struct anomaly {
 	uint32_t cause_count;
 	uint32_t orders_run;       /* bit i: orders[i] was asked about the instance */
 	uint32_t orders_unordered; /* bit i: orders[i] leaves it unordered */
+	uint32_t first_of;         /* bit i: the first pair that orders[i] leaves unordered is one of these positions */
 	uint64_t count;            /* pairs (tuples) of events that share these source positions */
 	uint64_t ruled_out; /* so many of them need one of their own events to have happened before: never possible */
 	bool partial;       /* there may be others at these source positions, neither counted nor kept */
