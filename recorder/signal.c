@@ -21,11 +21,12 @@
 #define DEFER_SIGNAL 1u
 #define DEFER_LOST 2u
 
-/* The program's handler of each signal: address | SA_SIGINFO << 62 | SA_RESETHAND << 63. */
+/* The program's handler of each signal: address | SA_NODEFER << 61 | SA_SIGINFO << 62 | SA_RESETHAND << 63. */
 static uint64_t actions[SIGNALS];
+#define ACTION_NODEFER (UINT64_C(1) << 61)
 #define ACTION_INFO (UINT64_C(1) << 62)
 #define ACTION_ONCE (UINT64_C(1) << 63)
-#define ACTION_ADDRESS (ACTION_INFO - 1)
+#define ACTION_ADDRESS (ACTION_NODEFER - 1)
 
 static uint64_t interrupting; /* siginterrupt(sig, 1) was asked for */
 
@@ -63,10 +64,12 @@ static bool defer(int sig, siginfo_t *info, ucontext_t *context)
 
 	if (RT_SYSCALL(SYS_rt_tgsigqueueinfo, RT_SYSCALL(SYS_getpid), RT_SYSCALL(SYS_gettid), sig, info) != 0)
 		return false;
-	if (!(rt_thread.deferred & DEFER_SIGNAL)) {
+	if (!(rt_thread.deferred & DEFER_SIGNAL))
 		rt_thread.mask = *mask;
-		rt_thread.deferred |= DEFER_SIGNAL;
-	}
+	else
+		rt_thread.mask &=
+		    *mask; /* the signal before has interrupted this one's trampoline, where this one was masked */
+	rt_thread.deferred |= DEFER_SIGNAL;
 	*mask |= ~faults | BIT(sig);
 	return true;
 }
@@ -194,7 +197,11 @@ static void put_back(const struct taken *taken, unsigned n)
 static void call(uint64_t action, int sig, siginfo_t *info, void *context)
 {
 	uintptr_t address = (uintptr_t)(action & ACTION_ADDRESS);
+	uint64_t itself = BIT(sig);
 
+	/* The kernel has masked it, for the trampoline must not be interrupted by what it puts off. */
+	if (action & ACTION_NODEFER)
+		RT_SYSCALL(SYS_rt_sigprocmask, SIG_UNBLOCK, &itself, 0, sizeof itself);
 	rt_new_epoch(rt_self); /* the interrupted hook may be in the middle of the filter */
 	if (rt_recording())
 		rt_signal_received(sig, address);
@@ -267,6 +274,11 @@ static void copy(struct sigaction *to, const struct sigaction *from)
 		((volatile uint64_t *)(void *)to)[i] = ((const uint64_t *)(const void *)from)[i];
 }
 
+static bool has(const sigset_t *set, int sig)
+{
+	return *(const volatile uint64_t *)(const void *)set & BIT(sig);
+}
+
 static bool is_handler(const struct sigaction *act)
 {
 	return act->sa_handler != SIG_DFL && act->sa_handler != SIG_IGN && act->sa_handler != SIG_ERR;
@@ -282,6 +294,8 @@ static void as_installed(struct sigaction *kernel, uint64_t action)
 		kernel->sa_flags &= ~SA_SIGINFO;
 	if (action & ACTION_ONCE)
 		kernel->sa_flags |= (int)SA_RESETHAND;
+	if (action & ACTION_NODEFER)
+		kernel->sa_flags |= SA_NODEFER;
 }
 
 RT_EXPORT int sigaction(int sig, const struct sigaction *act, struct sigaction *old)
@@ -298,10 +312,13 @@ RT_EXPORT int sigaction(int sig, const struct sigaction *act, struct sigaction *
 		if (is_handler(act)) {
 			rt_signal_sent(sig, RT_CALLER);
 			mode = (act->sa_flags & SA_SIGINFO ? ACTION_INFO : 0) |
-			       (act->sa_flags & (int)SA_RESETHAND ? ACTION_ONCE : 0);
+			       (act->sa_flags & (int)SA_RESETHAND ? ACTION_ONCE : 0) |
+			       (act->sa_flags & SA_NODEFER && !has(&act->sa_mask, sig) ? ACTION_NODEFER : 0);
 			__atomic_store_n(&actions[sig], (uintptr_t)act->sa_sigaction | mode, __ATOMIC_RELEASE);
 			mine.sa_sigaction = trampoline;
 			mine.sa_flags = (act->sa_flags | SA_SIGINFO) & ~(int)SA_RESETHAND;
+			if (mode & ACTION_NODEFER)
+				mine.sa_flags &= ~SA_NODEFER;
 		}
 	}
 	result = real_sigaction(sig, act ? &mine : NULL, &was);
