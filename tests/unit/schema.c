@@ -139,6 +139,13 @@ static bool check_min_items(struct checker *c, json_t *schema, json_t *word, jso
 	       fail(c, "has too few", "items");
 }
 
+static bool check_max_items(struct checker *c, json_t *schema, json_t *word, json_t *value)
+{
+	(void)schema;
+	return !json_is_array(value) || (json_int_t)json_array_size(value) <= json_integer_value(word) ||
+	       fail(c, "has too many", "items");
+}
+
 static bool check_minimum(struct checker *c, json_t *schema, json_t *word, json_t *value)
 {
 	(void)schema;
@@ -195,6 +202,8 @@ static bool check(struct checker *c, json_t *schema, json_t *value)
 	    {"additionalProperties", check_additional},
 	    {"items", check_items},
 	    {"minItems", check_min_items},
+	    {"maxItems", check_max_items},
+	    {"maxItems", check_max_items},
 	    {"minimum", check_minimum},
 	    {"maximum", check_maximum},
 	    {"pattern", check_pattern},
