@@ -23,9 +23,28 @@ struct found {
 	bool called; /* its callers were looked for */
 };
 
+/* What looks like a call of one. */
+struct call {
+	uint64_t address;
+	size_t length;
+	size_t cause; /* index of the function that is called */
+	bool real;    /* it is an instruction */
+};
+
+/* The atomic functions by name, for calls of other modules. */
+struct name {
+	const char *name;
+	size_t found;
+};
+
 struct search {
 	struct debug *debug;
 	struct code *codes; /* by image */
+	size_t **found_of;  /* by image and function: its index, plus 1; 0: it is none */
+	struct name *names; /* sorted; of the functions whose callers are being looked for */
+	size_t name_count;
+	struct call *calls; /* in the function at hand, by address */
+	size_t call_count, call_size;
 	csh capstone;
 	cs_insn *insn;
 	struct found *found;
@@ -122,6 +141,7 @@ struct flow {
 	uint64_t first, last; /* of the atomic instructions: start of the first, end of the last; 0: there is none */
 	struct jump *jumps;   /* backward ones */
 	size_t count, size;
+	size_t cause; /* the first called one, SIZE_MAX: none is */
 	bool hooked;
 	bool may_lock;
 	bool annotated; /* it says itself what it orders */
@@ -199,25 +219,41 @@ static void add_atomic(struct flow *f, const cs_insn *insn)
 	f->last = insn->address + insn->size;
 }
 
-/* Disassembles a function. call: the address of a call in it that counts as atomic, 0: none. */
-static struct flow read_function(struct search *s, const struct code *code, const struct code_function *function,
-                                 uint64_t call)
+static void add_call(struct search *s, struct flow *f, struct call *call)
 {
-	struct flow f = {0};
+	const struct found *cause = &s->found[call->cause];
+	call->real = true;
+	if (cause->hooked)
+		return;
+	if (f->cause == SIZE_MAX)
+		f->cause = call->cause;
+	f->may_lock |= cause->may_lock;
+	add_atomic(f, s->insn);
+}
+
+/* Disassembles a function. s->calls: in it; those of functions without hooks count as atomic. */
+static struct flow read_function(struct search *s, const struct code *code, const struct code_function *function)
+{
+	struct flow f = {.cause = SIZE_MAX};
 	size_t n;
 	uint64_t address = function->start;
 	const uint8_t *p = code_at(code, address, &n);
 	cs_insn fence = {0};
 	bool clock = false;
+	size_t next = 0;
 	n = function->end - function->start < n ? function->end - function->start : n;
 	while (cs_disasm_iter(s->capstone, &p, &n, &address, s->insn)) {
 		/* A load fence beside a reading of the clock is there for that alone. */
 		if (fence.size && !reads_clock(s->insn))
 			add_atomic(&f, &fence);
 		fence.size = 0;
+		while (next < s->call_count && s->calls[next].address < s->insn->address)
+			next++;
+		if (next < s->call_count && s->calls[next].address == s->insn->address)
+			add_call(s, &f, &s->calls[next]);
 		if (s->insn->id == X86_INS_LFENCE && !clock)
 			fence = *s->insn;
-		else if (s->insn->address == call || (is_atomic(s->insn) && s->insn->id != X86_INS_LFENCE))
+		else if (is_atomic(s->insn) && s->insn->id != X86_INS_LFENCE)
 			add_atomic(&f, s->insn);
 		clock = reads_clock(s->insn);
 		f.may_lock |= s->insn->id == X86_INS_PAUSE;
@@ -276,10 +312,8 @@ static size_t whole_function(const struct code *code, size_t function)
 
 static struct found *find(struct search *s, size_t image, size_t function)
 {
-	for (size_t i = 0; i < s->count; i++)
-		if (s->found[i].image == image && s->found[i].function == function)
-			return &s->found[i];
-	return NULL;
+	size_t i = s->found_of[image][function];
+	return i ? &s->found[i - 1] : NULL;
 }
 
 static void add_found(struct search *s, const struct found *found)
@@ -301,42 +335,51 @@ static void add_found(struct search *s, const struct found *found)
 		s->size = size;
 	}
 	s->found[s->count++] = *found;
+	s->found_of[found->image][found->function] = s->count;
 }
 
-/*
- * Looks at a function with suspicious bytes, or (cause) with what looks like a call of an unhooked atomic function.
- */
-static void look(struct search *s, size_t image, size_t function, uint64_t call, const struct found *cause)
+/* An instruction of f.cold's: f may go there from anywhere, and come back. */
+static void add_whole(struct search *s, const struct found *cold, size_t function)
+{
+	const struct code *code = &s->codes[cold->image];
+	struct found whole = *cold;
+	s->call_count = 0;
+	struct flow f = read_function(s, code, &code->functions[function]);
+	whole.function = function;
+	whole.from = code->functions[function].start;
+	whole.until = code->functions[function].end;
+	whole.hooked = f.hooked;
+	free(f.jumps);
+	add_found(s, &whole);
+}
+
+/* Looks at a function that may have an atomic instruction, or one of s->calls. True if it says what it orders. */
+static bool look(struct search *s, size_t image, size_t function)
 {
 	const struct code *code = &s->codes[image];
 	const struct code_function *here = &code->functions[function];
-	struct flow f = read_function(s, code, here, call);
-	struct found found = {
-	    .image = image, .function = function, .origin = image, .hooked = f.hooked, .may_lock = f.may_lock};
-	bool innocent = f.annotated || (!f.hooked && is_runtime(here->name));
-	if (f.first && !innocent && (!cause || (f.first <= call && call < f.last))) {
+	struct flow f = read_function(s, code, here);
+	struct found found = {.image = image,
+	                      .function = function,
+	                      .at = f.first,
+	                      .origin = image,
+	                      .name = here->name,
+	                      .hooked = f.hooked,
+	                      .may_lock = f.may_lock};
+	if (f.first && !f.annotated && (f.hooked || !is_runtime(here->name))) {
 		size_t whole = whole_function(code, function);
 		find_window(&f, here, &found.from, &found.until);
-		found.at = f.first;
-		found.name = here->name;
-		if (cause) {
-			found.at = cause->at;
-			found.origin = cause->origin;
-			found.name = cause->name;
-			found.may_lock |= cause->may_lock;
+		if (f.cause != SIZE_MAX) {
+			found.at = s->found[f.cause].at;
+			found.origin = s->found[f.cause].origin;
+			found.name = s->found[f.cause].name;
 		}
 		add_found(s, &found);
-		if (whole != function) { /* and so is all of the rest, as it may go there from anywhere */
-			struct flow rest = read_function(s, code, &code->functions[whole], 0);
-			found.function = whole;
-			found.from = code->functions[whole].start;
-			found.until = code->functions[whole].end;
-			found.hooked = rest.hooked;
-			free(rest.jumps);
-			add_found(s, &found);
-		}
+		if (whole != function)
+			add_whole(s, &found, whole);
 	}
 	free(f.jumps);
+	return f.annotated;
 }
 
 /* ---- All functions ---- */
@@ -349,7 +392,7 @@ static void look_at_image(struct search *s, size_t image)
 		const uint8_t *p = code_at(code, code->functions[i].start, &n);
 		for (size_t k = 0; p && k < length && k < n; k++)
 			if (may_be_atomic(p + k, n - k)) {
-				look(s, image, i, 0, NULL);
+				look(s, image, i);
 				break;
 			}
 	}
@@ -370,51 +413,72 @@ static void add_out(struct search *s, const struct hidden_atomic *item)
 	a->items[a->count++] = *item;
 }
 
-/* Is there a call at the address, in a function that does not itself say what it orders? */
-static bool is_call(struct search *s, const struct code *code, size_t function, uint64_t address)
+/* Index of the function that is called, if its callers are being looked for; SIZE_MAX: it is none. */
+static size_t called(const struct search *s, size_t image, const struct code_target *t)
 {
-	struct flow f = read_function(s, code, &code->functions[function], address);
-	free(f.jumps);
-	return !f.annotated && f.first && f.first <= address && address < f.last;
-}
-
-static const struct found *called(const struct search *s, size_t image, const struct code_target *t, size_t last)
-{
-	for (size_t i = 0; i < last; i++) {
-		const struct found *f = &s->found[i];
-		const struct code_function *to = &s->codes[f->image].functions[f->function];
-		if (f->called)
-			continue;
-		if (t->name ? to->name && !strcmp(to->name, t->name) : f->image == image && to->start == t->address)
-			return f;
+	size_t low = 0, high = s->name_count, function, found;
+	if (t->name) {
+		while (low < high) {
+			size_t middle = low + (high - low) / 2;
+			int order = strcmp(s->names[middle].name, t->name);
+			if (!order)
+				return s->names[middle].found;
+			if (order < 0)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		return SIZE_MAX;
 	}
-	return NULL;
+	function = code_function_at(&s->codes[image], t->address);
+	if (function == SIZE_MAX || s->codes[image].functions[function].start != t->address)
+		return SIZE_MAX;
+	found = s->found_of[image][function];
+	return found && !s->found[found - 1].called ? found - 1 : SIZE_MAX;
 }
 
-static void look_at_call(struct search *s, size_t image, uint64_t address, size_t length, const struct found *to)
+/* The calls of one function are known. */
+static void look_at_function(struct search *s, size_t image, size_t function)
 {
-	struct found cause = *to; /* the table may move */
-	const struct code *code = &s->codes[image];
-	size_t function = code_function_at(code, address);
-	if (function == SIZE_MAX)
-		return;
-	if (!cause.hooked)
-		look(s, image, function, address, &cause);
-	else if (is_call(s, code, function, address))
-		add_out(s, &(struct hidden_atomic){.start = address + length - 1,
-		                                   .end = address + length - 1,
-		                                   .from = address + length - 1,
-		                                   .until = address + length - 1,
-		                                   .at = cause.at,
-		                                   .may_lock = cause.may_lock,
-		                                   .function = cause.name,
-		                                   .image = &s->debug->images[cause.origin]});
+	size_t n = s->call_count;
+	if (!n || function == SIZE_MAX || look(s, image, function))
+		n = 0;
+	for (size_t i = 0; i < n && !s->failed; i++) {
+		const struct call *call = &s->calls[i];
+		const struct found *to = &s->found[call->cause];
+		uint64_t pc = call->address + call->length - 1;
+		if (call->real && to->hooked)
+			add_out(s, &(struct hidden_atomic){.start = pc,
+			                                   .end = pc,
+			                                   .from = pc,
+			                                   .until = pc,
+			                                   .at = to->at,
+			                                   .may_lock = to->may_lock,
+			                                   .function = to->name,
+			                                   .image = &s->debug->images[to->origin]});
+	}
+	s->call_count = 0;
 }
 
-/* Calls of the first `last` found functions, but for those whose callers are known. */
-static void look_at_calls(struct search *s, size_t image, size_t last)
+static void note_call(struct search *s, uint64_t address, size_t length, size_t cause)
+{
+	if (s->call_count == s->call_size) {
+		size_t size = s->call_size ? s->call_size * 2 : 16;
+		struct call *calls = realloc(s->calls, size * sizeof *calls);
+		s->failed |= !calls;
+		if (!calls)
+			return;
+		s->calls = calls;
+		s->call_size = size;
+	}
+	s->calls[s->call_count++] = (struct call){address, length, cause, false};
+}
+
+/* Functions are gone through in the order of their addresses. */
+static void look_at_calls(struct search *s, size_t image)
 {
 	const struct code *code = &s->codes[image];
+	size_t function = SIZE_MAX;
 	for (size_t i = 0; i < code->section_count; i++) {
 		const struct code_section *section = &code->sections[i];
 		for (size_t k = 0; k + 6 <= section->size && !s->failed; k++) {
@@ -425,26 +489,71 @@ static void look_at_calls(struct search *s, size_t image, size_t last)
 				continue;
 			if (!code_target(code, section->start + k, p, length, &t))
 				continue;
-			const struct found *to = called(s, image, &t, last);
-			if (to)
-				look_at_call(s, image, section->start + k, length, to);
+			size_t to = called(s, image, &t);
+			if (to == SIZE_MAX)
+				continue;
+			size_t here = code_function_at(code, section->start + k);
+			if (here != function) {
+				look_at_function(s, image, function);
+				function = here;
+			}
+			note_call(s, section->start + k, length, to);
 		}
+		look_at_function(s, image, function);
+		function = SIZE_MAX;
+	}
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct name *)a)->name, ((const struct name *)b)->name);
+}
+
+/* Makes the table of names of the first `last` found functions, but for those whose callers are known. */
+static void name_called(struct search *s, size_t last)
+{
+	struct name *names = realloc(s->names, (last + 1) * sizeof *names);
+	s->name_count = 0;
+	s->failed |= !names;
+	if (!names)
+		return;
+	s->names = names;
+	for (size_t i = 0; i < last; i++) {
+		const struct found *f = &s->found[i];
+		const char *name = s->codes[f->image].functions[f->function].name;
+		if (!f->called && name)
+			names[s->name_count++] = (struct name){name, i};
+	}
+	if (s->name_count)
+		qsort(names, s->name_count, sizeof *names, by_name);
+}
+
+/* Callers of callers, if these have no hooks either, and so on. */
+static void find_callers(struct search *s)
+{
+	size_t first = 0;
+	while (first < s->count && !s->failed) {
+		size_t last = s->count;
+		name_called(s, last);
+		for (size_t i = 0; i < s->debug->image_count && !s->failed; i++)
+			look_at_calls(s, i);
+		for (size_t i = 0; i < last; i++)
+			s->found[i].called = true;
+		first = last;
 	}
 }
 
 static void find_all(struct search *s)
 {
-	size_t images = s->debug->image_count, last;
-	for (size_t i = 0; i < images && !s->failed; i++)
-		if (s->debug->images[i].instrumented && code_open(&s->codes[i], &s->debug->images[i]))
+	for (size_t i = 0; i < s->debug->image_count && !s->failed; i++) {
+		if (!s->debug->images[i].instrumented || !code_open(&s->codes[i], &s->debug->images[i]))
+			continue;
+		s->found_of[i] = calloc(s->codes[i].function_count + 1, sizeof **s->found_of);
+		s->failed |= !s->found_of[i];
+		if (!s->failed)
 			look_at_image(s, i);
-	do {
-		last = s->count;
-		for (size_t i = 0; i < images && last && !s->failed; i++)
-			look_at_calls(s, i, last);
-		for (size_t i = 0; i < last; i++)
-			s->found[i].called = true;
-	} while (last < s->count && !s->failed);
+	}
+	find_callers(s);
 	for (size_t i = 0; i < s->count && !s->failed; i++) {
 		const struct found *f = &s->found[i];
 		const struct code_function *function = &s->codes[f->image].functions[f->function];
@@ -462,8 +571,10 @@ static void find_all(struct search *s)
 enum rt_status hidden_atomics_find(struct hidden_atomics *a, struct debug *d, struct rt_error *err)
 {
 	struct search s = {.debug = d, .out = a, .codes = calloc(d->image_count + 1, sizeof *s.codes)};
-	if (!s.codes || cs_open(CS_ARCH_X86, CS_MODE_64, &s.capstone) != CS_ERR_OK) {
+	s.found_of = calloc(d->image_count + 1, sizeof *s.found_of);
+	if (!s.codes || !s.found_of || cs_open(CS_ARCH_X86, CS_MODE_64, &s.capstone) != CS_ERR_OK) {
 		free(s.codes);
+		free(s.found_of);
 		return rt_error_set(err, RT_EMEMORY, "no memory to look for atomic instructions");
 	}
 	cs_option(s.capstone, CS_OPT_SKIPDATA, CS_OPT_ON);
@@ -471,12 +582,17 @@ enum rt_status hidden_atomics_find(struct hidden_atomics *a, struct debug *d, st
 	s.failed = !s.insn;
 	if (!s.failed)
 		find_all(&s);
-	for (size_t i = 0; i < d->image_count; i++)
+	for (size_t i = 0; i < d->image_count; i++) {
 		code_release(&s.codes[i]);
+		free(s.found_of[i]);
+	}
 	if (s.insn)
 		cs_free(s.insn, 1);
 	cs_close(&s.capstone);
 	free(s.codes);
+	free(s.found_of);
+	free(s.names);
+	free(s.calls);
 	free(s.found);
 	return s.failed ? rt_error_set(err, RT_EMEMORY, "no memory to look for atomic instructions") : RT_OK;
 }
