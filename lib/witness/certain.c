@@ -13,7 +13,9 @@ struct certain {
 	uint8_t *cells;     /* by cell: CELL_ */
 	uint8_t *uncertain; /* by entry of cell_events, bits */
 	uint32_t *last;     /* by thread: its last write to the cell at hand, MODEL_NONE */
+	uint32_t *before;   /* by thread: its last one that is before the read at hand, MODEL_NONE */
 	uint32_t *writers;  /* threads that have one */
+	uint32_t writer_count;
 };
 
 void certain_free(struct certain *c)
@@ -24,6 +26,7 @@ void certain_free(struct certain *c)
 	free(c->cells);
 	free(c->uncertain);
 	free(c->last);
+	free(c->before);
 	free(c->writers);
 	free(c);
 }
@@ -41,12 +44,15 @@ struct certain *certain_create(const struct model *m, bool exact, struct rt_erro
 	c->cells = calloc((size_t)m->cell_count + 1, 1);
 	c->uncertain = calloc(entries / 8 + 1, 1);
 	c->last = malloc(((size_t)m->thread_count + 1) * sizeof *c->last);
+	c->before = malloc(((size_t)m->thread_count + 1) * sizeof *c->before);
 	c->writers = malloc(((size_t)m->thread_count + 1) * sizeof *c->writers);
-	if (!c->cells || !c->uncertain || !c->last || !c->writers || segment_order_compute(m, true, &c->hb, err)) {
+	if (!c->cells || !c->uncertain || !c->last || !c->before || !c->writers ||
+	    segment_order_compute(m, true, &c->hb, err)) {
 		certain_free(c);
 		return NULL;
 	}
 	memset(c->last, 0xff, ((size_t)m->thread_count + 1) * sizeof *c->last);
+	memset(c->before, 0xff, ((size_t)m->thread_count + 1) * sizeof *c->before);
 	return c;
 }
 
@@ -63,7 +69,7 @@ static bool exact_pair(const struct model *m, uint32_t e1, uint32_t e2)
 static bool clashes(const struct certain *c, uint32_t read, uint32_t w, uint32_t other, bool forward)
 {
 	const struct model *m = c->m;
-	if (other == w || model_thread_of(m, other) == model_thread_of(m, read))
+	if ((forward && other == w) || model_thread_of(m, other) == model_thread_of(m, read))
 		return false;
 	if (forward)
 		return w == MODEL_NONE || !(segment_order_before(&c->hb, other, w) || exact_pair(m, other, w));
@@ -131,6 +137,61 @@ static bool is_uncertain(struct certain *c, uint32_t e)
 		if (uncertain_in(c, cell, e))
 			return true;
 	return false;
+}
+
+/* Gathers by thread the last write of the cell that the read may have seen, and the last one that is before it. */
+static void gather(struct certain *c, uint32_t cell, uint32_t read)
+{
+	const struct model *m = c->m;
+	for (uint32_t i = m->cells[cell].first; i < m->cells[cell].first + m->cells[cell].count; i++) {
+		uint32_t w = m->cell_events[i], thread = model_thread_of(m, w);
+		if (!rt_op_writes(model_op(m, w)) || w == read || segment_order_before(&c->hb, read, w))
+			continue;
+		if (c->last[thread] == MODEL_NONE)
+			c->writers[c->writer_count++] = thread;
+		c->last[thread] = w;
+		if (segment_order_before(&c->hb, w, read))
+			c->before[thread] = w;
+	}
+}
+
+/* Was the write certainly covered by another one before the read? */
+static bool is_covered(const struct certain *c, uint32_t w, uint32_t read)
+{
+	for (uint32_t i = 0; segment_order_before(&c->hb, w, read) && i < c->writer_count; i++) {
+		uint32_t other = c->before[c->writers[i]];
+		if (other != MODEL_NONE && other != w && segment_order_before(&c->hb, w, other))
+			return true;
+	}
+	return false;
+}
+
+/* Hands f the writes of one cell. */
+static bool writers_in(struct certain *c, uint32_t cell, uint32_t e, bool (*f)(void *arg, uint32_t write), void *arg)
+{
+	bool ok = true;
+	gather(c, cell, e);
+	for (uint32_t i = 0; ok && i < c->writer_count; i++) {
+		uint32_t w = c->last[c->writers[i]];
+		ok = is_covered(c, w, e) || f(arg, w);
+	}
+	while (c->writer_count) {
+		uint32_t thread = c->writers[--c->writer_count];
+		c->last[thread] = c->before[thread] = MODEL_NONE;
+	}
+	return ok;
+}
+
+bool certain_writers(struct certain *c, uint32_t e, uint64_t most, bool (*f)(void *arg, uint32_t write), void *arg)
+{
+	const struct model *m = c->m;
+	uint32_t end = m->events[e].object + m->sites[m->events[e].site].cells;
+	if (c->exact || !is_uncertain(c, e))
+		return true;
+	for (uint32_t cell = m->events[e].object; cell < end; cell++)
+		if (m->cells[cell].count > most || !writers_in(c, cell, e, f, arg))
+			return false;
+	return true;
 }
 
 uint32_t certain_leans(struct certain *c, const struct schedule *s, const uint32_t *goal, uint32_t goal_count,

@@ -20,4 +20,11 @@ void certain_free(struct certain *c);
 uint32_t certain_leans(struct certain *c, const struct schedule *s, const uint32_t *goal, uint32_t goal_count,
                        uint32_t *first);
 
+/*
+ * Hands f the writes that the event, if it is a read whose writer is not certain, may have seen: of each thread the
+ * last one that neither comes after the read nor was covered before it. Those before it of the same thread are not
+ * named. False if f says so, and where more than `most` accesses would be looked at.
+ */
+bool certain_writers(struct certain *c, uint32_t e, uint64_t most, bool (*f)(void *arg, uint32_t write), void *arg);
+
 #endif

@@ -55,7 +55,7 @@ void provers_free(struct provers *p)
 	free(p);
 }
 
-/* Of PECAN's schedules, and of those in which reads are free. */
+/* Of PECAN's schedules and sure ones, and of those in which reads are free. */
 static uint64_t linear_limit(const struct provers *p)
 {
 	return p->options.total_budget * PECAN_TIMES;
@@ -260,6 +260,19 @@ static enum search_answer syncp(struct provers *p, const struct goal *goal, stru
 	return schedule_push_recorded(out, p->m, ideal, p->m->event_count) ? SEARCH_FOUND : SEARCH_NO_MEMORY;
 }
 
+/* A witness whichever write the racy reads saw. */
+static enum search_answer sure(struct provers *p, const struct goal *goal, struct schedule *out)
+{
+	uint64_t spent, limit = linear_limit(p);
+	if (p->context.exact || p->counts.pecan_exhausted)
+		return SEARCH_GAVE_UP;
+	enum search_answer answer =
+	    search_sure(p->searches.strict.search, p->certain, goal, limit - p->counts.pecan_spent, out, &spent);
+	p->counts.pecan_spent += spent < limit - p->counts.pecan_spent ? spent : limit - p->counts.pecan_spent;
+	p->counts.pecan_exhausted |= p->counts.pecan_spent == limit;
+	return answer;
+}
+
 static enum search_answer closure(struct provers *p, const struct goal *goal, struct schedule *out)
 {
 	return close_with(p, p->searches.strict.search, goal, out);
@@ -284,11 +297,17 @@ static const struct {
 	bool observed; /* for what the recorded run shows only */
 	bool promises; /* what it builds is a witness; else it may be none */
 	bool dear;     /* asked when the others have been about every instance */
+	bool sure;     /* there is one whichever write the racy reads saw */
 } provers[] = {
-    {WITNESS_RECORDED, recorded, true, false, false}, {WITNESS_EXHAUSTIVE, visited, false, true, false},
-    {WITNESS_CLOSURE, needed, false, true, false},    {WITNESS_CLOSURE, preceded, false, true, false},
-    {WITNESS_PECAN, pecan, false, false, false},      {WITNESS_SYNCP, syncp, false, true, false},
-    {WITNESS_CLOSURE, closure, false, true, false},   {WITNESS_EXHAUSTIVE, exhaustive, false, true, true},
+    {WITNESS_RECORDED, recorded, .observed = true},
+    {WITNESS_EXHAUSTIVE, visited, .promises = true},
+    {WITNESS_CLOSURE, needed, .promises = true},
+    {WITNESS_CLOSURE, preceded, .promises = true},
+    {WITNESS_PECAN, pecan, .promises = false},
+    {WITNESS_SYNCP, syncp, .promises = true},
+    {WITNESS_SYNCP, sure, .promises = true, .sure = true},
+    {WITNESS_CLOSURE, closure, .promises = true},
+    {WITNESS_EXHAUSTIVE, exhaustive, .promises = true, .dear = true},
 };
 
 enum { RECORDED }; /* index of the first */
@@ -332,8 +351,11 @@ static enum search_answer judge_built(struct provers *p, size_t i, const struct 
 		p->counts.rejected += provers[i].promises;
 		return SEARCH_GAVE_UP;
 	}
-	shorten(p, goal, schedule, &v);
-	uint32_t lean, leans = certain_leans(p->certain, schedule, goal->events, goal->count, &lean);
+	uint32_t lean = MODEL_NONE, leans = 0;
+	if (!provers[i].sure) {
+		shorten(p, goal, schedule, &v);
+		leans = certain_leans(p->certain, schedule, goal->events, goal->count, &lean);
+	}
 	if (o->answer != SEARCH_FOUND || leans < o->leans) {
 		schedule_release(&o->schedule);
 		o->schedule = *schedule;

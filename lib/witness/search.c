@@ -7,6 +7,7 @@
 #include "lib/witness/in_order.h"
 #include "lib/witness/needs.h"
 #include "lib/witness/space.h"
+#include "lib/witness/sure.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -160,6 +161,13 @@ static enum search_answer explore(struct search *s)
 bool search_refutes(struct search *s, const struct goal *goal)
 {
 	return !needs_find(&s->needs, goal);
+}
+
+enum search_answer search_sure(struct search *s, struct certain *certain, const struct goal *goal, uint64_t budget,
+                               struct schedule *out, uint64_t *spent)
+{
+	*spent = 0;
+	return sure_goal(&s->needs, certain, goal, budget, out, spent);
 }
 
 enum search_answer search_in_order(struct search *s, const struct goal *goal, const struct trf *sees, uint64_t budget,

@@ -41,6 +41,10 @@ void search_free(struct search *s);
 
 /* Is there no witness because of what the goal needs alone? Cheap. */
 bool search_refutes(struct search *s, const struct goal *goal);
+struct certain;
+/* What sure.h says, with what this search knows; its reads must see what they saw. */
+enum search_answer search_sure(struct search *s, struct certain *certain, const struct goal *goal, uint64_t budget,
+                               struct schedule *out, uint64_t *spent);
 /* What in_order.h says, with what this search knows; its reads must be free. */
 enum search_answer search_in_order(struct search *s, const struct goal *goal, const struct trf *sees, uint64_t budget,
                                    struct schedule *out, uint64_t *spent);
