@@ -123,4 +123,35 @@ $build -O1 clean.c -o clean || exit 1
 [ ! -s err ] || wrong "clean: $(cat err)"
 "$racetrace" analyze --format json t.zst >report.json
 [ "$(verdicts report.json)" = '["observed"]' ] || [ "$(verdicts report.json)" = '["observed","predicted"]' ] || wrong "clean: $(verdicts report.json)"
+
+# ---- Where a passage begins and ends, by hand ----
+# judged VERDICT WHAT MAY_LOCK EVENT...: two threads; an event is THREAD:OP:PC[:OBJECT].
+judged() {
+	local want=$1 what=$2 lock=$3 event got
+	shift 3
+	{
+		echo '{"schema":"racetrace.events/1","order":"stamped","threads":["main",{"name":"a","parent":"main"},{"name":"b","parent":"main"}],'\
+			'"hidden_atomics":[{"function":"f","start":"0x100","end":"0x200","from":"0x140","until":"0x150","may_lock":'"$lock"'},'\
+			'{"function":"f","start":"0x500","end":"0x500","from":"0x500","until":"0x500","may_lock":'"$lock"'}]}' | tr -d '\n'
+		echo
+		echo '{"op":"fork","thread":"main","object":"a"}'
+		echo '{"op":"fork","thread":"main","object":"b"}'
+		for event in "$@"; do
+			IFS=: read -r thread op pc object <<<"$event"
+			echo '{"op":"'"$op"'","thread":"'"$thread"'","pc":"'"$pc"'"'"${object:+,\"object\":\"$object\"}"'}'
+		done
+	} >hand.jsonl
+	"$racetrace" analyze --format json --fail-on observed hand.jsonl >report.json
+	got=$(jq -c '[.anomalies[] | select(.kind == "race") | .verdict]' report.json)
+	[ "$got" = "[\"$want\"]" ] || wrong "$what: $got, not $want: $(cat hand.jsonl)"
+}
+judged predicted 'through f between the two' false a:enter:0x40 a:write:0x120:0x9000 a:leave:0x0 b:enter:0x40 b:write:0x180:0x9000 b:leave:0x0
+judged predicted 'in a function with no event of its own' false a:write:0x40:0x9000 a:enter:0x500 a:leave:0x0 b:enter:0x500 b:leave:0x0 b:write:0x44:0x9000
+judged observed 'after f' false a:enter:0x40 a:write:0x150:0x9000 a:leave:0x0 b:enter:0x40 b:write:0x180:0x9000 b:leave:0x0
+judged predicted 'after f, which may have locked' true a:enter:0x40 a:write:0x150:0x9000 a:leave:0x0 b:enter:0x40 b:write:0x180:0x9000 b:leave:0x0
+judged observed 'one thread alone' true a:enter:0x500 a:leave:0x0 a:write:0x40:0x9000 a:enter:0x500 a:leave:0x0 b:write:0x44:0x9000
+judged predicted 'the other way round' false b:write:0x44:0x9000 b:enter:0x500 b:leave:0x0 a:enter:0x500 a:leave:0x0 a:write:0x40:0x9000
+judged predicted 'f has not returned' false a:enter:0x40 a:write:0x120:0x9000 b:enter:0x40 b:write:0x180:0x9000
+judged observed 'before f in both' false a:write:0x40:0x9000 b:write:0x44:0x9000 a:enter:0x500 a:leave:0x0 b:enter:0x500 b:leave:0x0
+judged observed 'another function from where it is called' false a:write:0x40:0x9000 a:enter:0x300 a:leave:0x0 b:enter:0x300 b:leave:0x0 b:write:0x44:0x9000
 exit $fail
