@@ -1,9 +1,10 @@
 /*
  * Calls that may block without being synchronisation: a time mark after each, so that what comes after is not taken for
- * as old as what went before. Those that read or write the caller's memory are in io.c and calls_*.c.
+ * as old as what went before. Others that read or write the caller's memory are in io.c, stdio.c and calls_*.c.
  */
-#include "recorder/sync.h"
+#include "recorder/call.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -12,29 +13,48 @@
 #include <time.h>
 #include <unistd.h>
 
-#define BLOCKS(type, name, parameters, arguments)                                                                      \
-	RT_INTERPOSE(type, name, parameters)                                                                           \
-	{                                                                                                              \
-		type result = RT_REAL(name) arguments;                                                                 \
-		rt_emit_time();                                                                                        \
-		return result;                                                                                         \
-	}
+CALL(unsigned, sleep, (unsigned seconds), (seconds), , BLOCKS)
+CALL(int, usleep, (useconds_t microseconds), (microseconds), , BLOCKS)
+CALL(int, nanosleep, (const struct timespec *duration, struct timespec *rest), (duration, rest), IN(duration), BLOCKS;
+     if (r == -1 && errno == EINTR) OUT(rest))
+CALL(int, clock_nanosleep, (clockid_t clock, int flags, const struct timespec *duration, struct timespec *rest),
+     (clock, flags, duration, rest), IN(duration), BLOCKS;
+     if (r == EINTR && !(flags & TIMER_ABSTIME)) OUT(rest))
+CALL(int, sched_yield, (void), (), , BLOCKS)
+CALL(int, pause, (void), (), , BLOCKS)
+CALL(int, sigsuspend, (const sigset_t *set), (set), IN(set), BLOCKS)
+CALL(int, flock, (int fd, int operation), (fd, operation), , BLOCKS)
+CALL(int, lockf, (int fd, int command, off_t length), (fd, command, length), , BLOCKS)
+CALL(int, fsync, (int fd), (fd), , BLOCKS)
+CALL(int, fdatasync, (int fd), (fd), , BLOCKS)
 
-BLOCKS(unsigned, sleep, (unsigned seconds), (seconds))
-BLOCKS(int, usleep, (useconds_t microseconds), (microseconds))
-BLOCKS(int, nanosleep, (const struct timespec *duration, struct timespec *remaining), (duration, remaining))
-BLOCKS(int, clock_nanosleep, (clockid_t clock, int flags, const struct timespec *duration, struct timespec *remaining),
-       (clock, flags, duration, remaining))
-BLOCKS(int, sched_yield, (void), ())
-BLOCKS(int, pause, (void), ())
-BLOCKS(int, sigsuspend, (const sigset_t *set), (set))
-BLOCKS(int, poll, (struct pollfd * fds, nfds_t n, int timeout), (fds, n, timeout))
-BLOCKS(int, ppoll, (struct pollfd * fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask),
-       (fds, n, timeout, mask))
-BLOCKS(int, select, (int n, fd_set *r, fd_set *w, fd_set *e, struct timeval *timeout), (n, r, w, e, timeout))
-BLOCKS(int, pselect, (int n, fd_set *r, fd_set *w, fd_set *e, const struct timespec *timeout, const sigset_t *mask),
-       (n, r, w, e, timeout, mask))
-BLOCKS(int, flock, (int fd, int operation), (fd, operation))
-BLOCKS(int, lockf, (int fd, int command, off_t length), (fd, command, length))
-BLOCKS(int, fsync, (int fd), (fd))
-BLOCKS(int, fdatasync, (int fd), (fd))
+/* What is waited for is read, what came is written. */
+static void polls(unsigned op, const struct pollfd *fds, nfds_t n, uintptr_t pc)
+{
+	for (nfds_t i = 0; i < n && rt_recording(); i++)
+		if (op == RT_OP_READ)
+			IN_N(&fds[i], offsetof(struct pollfd, revents));
+		else
+			OUT(&fds[i].revents);
+}
+CALL(int, poll, (struct pollfd * fds, nfds_t n, int timeout), (fds, n, timeout), polls(RT_OP_READ, fds, n, pc), BLOCKS;
+     if (r >= 0) polls(RT_OP_WRITE, fds, n, pc))
+CALL(int, ppoll, (struct pollfd * fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask),
+     (fds, n, timeout, mask), polls(RT_OP_READ, fds, n, pc);
+     IN(timeout); IN(mask), BLOCKS; if (r >= 0) polls(RT_OP_WRITE, fds, n, pc))
+/* Bytes of a set that are looked at: whole words. */
+static size_t set_size(int n)
+{
+	return n > 0 ? ((size_t)n + NFDBITS - 1) / NFDBITS * sizeof(fd_mask) : 0;
+}
+#define SETS(access)                                                                                                   \
+	access(read, set_size(n));                                                                                     \
+	access(written, set_size(n));                                                                                  \
+	access(failed, set_size(n))
+CALL(int, select, (int n, fd_set *read, fd_set *written, fd_set *failed, struct timeval *timeout),
+     (n, read, written, failed, timeout), SETS(IN_N);
+     IN(timeout), BLOCKS; WHEN(r >= 0, SETS(OUT_N); OUT(timeout)))
+CALL(int, pselect,
+     (int n, fd_set *read, fd_set *written, fd_set *failed, const struct timespec *timeout, const sigset_t *mask),
+     (n, read, written, failed, timeout, mask), SETS(IN_N);
+     IN(timeout); IN(mask), BLOCKS; WHEN(r >= 0, SETS(OUT_N)))

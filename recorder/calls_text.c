@@ -3,6 +3,7 @@
  * printf.c. mbtowc's kind keep the state of a conversion that the caller does not give them.
  */
 #include "recorder/call.h"
+#include "recorder/text.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -68,11 +69,7 @@ NUMBER(long double, strtold_l, char, (const char *restrict s, char **restrict en
 /* Between narrow and wide characters */
 static char mbtowc_state, wctomb_state, mblen_state, mbrlen_state, mbrtowc_state, wcrtomb_state, mbsrtowcs_state,
     wcsrtombs_state;
-#define STATE(object)                                                                                                  \
-	if (state)                                                                                                     \
-		INOUT(state);                                                                                          \
-	else                                                                                                           \
-		CHANGES(object)
+#define STATE(object) (void)(state ? INOUT(state) : CHANGES(object))
 /* Bytes that were read of at most n, from what the function returned. */
 static size_t bytes_read(size_t r, size_t n)
 {
@@ -113,7 +110,10 @@ CALL(size_t, wcstombs, (char *restrict to, const wchar_t *restrict s, size_t n),
 /* A pointer to what is read, which is moved unless the result is not wanted: to NULL at the end. */
 #define CONVERTS(object)                                                                                               \
 	IN(s);                                                                                                         \
-	STATE(object);                                                                                                 \
+	if (to)                                                                                                        \
+		STATE(object);                                                                                         \
+	else                                                                                                           \
+		IN(state);                                                                                             \
 	const __typeof__(**s) *from = *s
 #define CONVERTED(to, n)                                                                                               \
 	WHEN(to &&*s &&r != (size_t)-1, IN_N(from, (size_t)(*s - from) * sizeof *from))                                \
@@ -129,13 +129,16 @@ CALL(size_t, wcsnrtombs,
      (char *restrict to, const wchar_t **restrict s, size_t max, size_t n, mbstate_t *restrict state),
      (to, s, max, n, state), CONVERTS(wcsrtombs_state), CONVERTED(to, n))
 
+/* A conversion has a state that its user must lock. */
+#define NO_CONVERSION ((iconv_t)-1)
 CALL(iconv_t, iconv_open, (const char *to, const char *from), (to, from), STR(to); STR(from), )
 #define MOVED(at, left, from, access) WHEN(from, access(from, *at - from); OUT(at); OUT(left))
+CALL(int, iconv_close, (iconv_t conversion), (conversion), WHEN(conversion != NO_CONVERSION, OUT_N(conversion, 1)), )
 CALL(size_t, iconv,
      (iconv_t conversion, char **restrict in, size_t *restrict in_left, char **restrict out, size_t *restrict out_left),
      (conversion, in, in_left, out, out_left), const char *from = in ? *in : NULL;
-     const char *to = out ? *out : NULL; IN(in); IN(in_left); IN(out);
-     IN(out_left), MOVED(in, in_left, from, IN_N) MOVED(out, out_left, to, OUT_N))
+     const char *to = out ? *out : NULL; WHEN(conversion != NO_CONVERSION, OUT_N(conversion, 1)) IN(in); IN(in_left);
+     IN(out); IN(out_left), MOVED(in, in_left, from, IN_N) MOVED(out, out_left, to, OUT_N))
 
 /* Orders of strings, by the locale */
 CALL(size_t, strxfrm, (char *restrict to, const char *restrict s, size_t n), (to, s, n), STR(s),
@@ -190,7 +193,7 @@ CALL(int, wordexp, (const char *restrict s, wordexp_t *restrict to, int flags), 
 CALL_VOID(wordfree, (wordexp_t * words), (words), INOUT(words), )
 
 /* Paths: dirname cuts what it is given. */
-CALL(char *, dirname, (char *path), (path), STR(path), if (r == path) OUT_STR(r))
+CALL(char *, dirname, (char *path), (path), STR(path), if (r == path) OUT_N(path + rt_length(path), 1))
 CALL(char *, __xpg_basename, (char *path), (path), STR(path), )
 CALL(char *, basename, (const char *path), (path), STR(path), )
 

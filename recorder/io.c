@@ -66,10 +66,6 @@ RT_INTERPOSE(ssize_t, read, (int fd, void *buffer, size_t size))
 RECEIVES(ssize_t, pread, (int fd, void *buffer, size_t size, off_t at), (fd, buffer, size, at))
 RECEIVES(ssize_t, pread64, (int fd, void *buffer, size_t size, off64_t at), (fd, buffer, size, at))
 RECEIVES(ssize_t, recv, (int fd, void *buffer, size_t size, int flags), (fd, buffer, size, flags))
-RECEIVES(ssize_t, recvfrom,
-         (int fd, void *restrict buffer, size_t size, int flags, struct sockaddr *restrict from,
-          socklen_t *restrict length),
-         (fd, buffer, size, flags, from, length))
 RECEIVES(ssize_t, __read_chk, (int fd, void *buffer, size_t size, size_t room), (fd, buffer, size, room))
 RECEIVES(ssize_t, __recv_chk, (int fd, void *buffer, size_t size, size_t room, int flags),
          (fd, buffer, size, room, flags))
@@ -87,6 +83,30 @@ RECEIVES(ssize_t, __recv_chk, (int fd, void *buffer, size_t size, size_t room, i
 RECEIVES_VECTORS(readv, (int fd, const struct iovec *v, int count), (fd, v, count))
 RECEIVES_VECTORS(preadv, (int fd, const struct iovec *v, int count, off_t at), (fd, v, count, at))
 RECEIVES_VECTORS(preadv64, (int fd, const struct iovec *v, int count, off64_t at), (fd, v, count, at))
+
+/* The address of who sent, or connected: as much of it as there was room for. */
+static void address_told(const struct sockaddr *to, socklen_t room, const socklen_t *length, uintptr_t pc)
+{
+	if (!to || !length)
+		return;
+	rt_emit_range(RT_OP_WRITE, to, *length < room ? *length : room, pc);
+	rt_emit_range(RT_OP_WRITE, length, sizeof *length, pc);
+}
+
+RT_INTERPOSE(ssize_t, recvfrom,
+             (int fd, void *restrict buffer, size_t size, int flags, struct sockaddr *restrict from,
+              socklen_t *restrict length))
+{
+	socklen_t room = from && length ? *length : 0;
+	rt_fd_uses(fd, RT_PC);
+	ssize_t n = RT_REAL(recvfrom)(fd, buffer, size, flags, from, length);
+	rt_fd_read(fd, n, RT_PC);
+	if (n > 0)
+		rt_emit_range(RT_OP_WRITE, buffer, (size_t)n < size ? (size_t)n : size, RT_PC);
+	if (n >= 0)
+		address_told(from, room, length, RT_PC);
+	return n;
+}
 
 RT_INTERPOSE(ssize_t, recvmsg, (int fd, struct msghdr *message, int flags))
 {
@@ -266,17 +286,23 @@ RT_INTERPOSE(int, connect, (int fd, const struct sockaddr *to, socklen_t length)
 
 RT_INTERPOSE(int, accept, (int fd, struct sockaddr *restrict from, socklen_t *restrict length))
 {
+	socklen_t room = from && length ? *length : 0;
 	rt_fd_uses(fd, RT_PC);
 	int connection = RT_REAL(accept)(fd, from, length);
 	rt_fd_accepted(fd, connection, RT_PC);
+	if (connection >= 0)
+		address_told(from, room, length, RT_PC);
 	return connection;
 }
 
 RT_INTERPOSE(int, accept4, (int fd, struct sockaddr *restrict from, socklen_t *restrict length, int flags))
 {
+	socklen_t room = from && length ? *length : 0;
 	rt_fd_uses(fd, RT_PC);
 	int connection = RT_REAL(accept4)(fd, from, length, flags);
 	rt_fd_accepted(fd, connection, RT_PC);
+	if (connection >= 0)
+		address_told(from, room, length, RT_PC);
 	return connection;
 }
 

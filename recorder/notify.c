@@ -3,6 +3,7 @@
  * threads in which the C library calls notification functions, and System V's message queues and semaphores. All are
  * happens-before: of whatever was sent before what is taken. Their objects are small numbers, where no memory is.
  */
+#include "recorder/call.h"
 #include "recorder/core.h"
 #include "recorder/sync.h"
 
@@ -65,25 +66,13 @@ SENDS(pthread_kill, (pthread_t thread, int sig), (thread, sig))
 SENDS(sigqueue, (pid_t pid, int sig, union sigval value), (pid, sig, value))
 SENDS(pthread_sigqueue, (pthread_t thread, int sig, union sigval value), (thread, sig, value))
 
-RT_INTERPOSE(int, sigwait, (const sigset_t *set, int *number))
-{
-	int result = RT_REAL(sigwait)(set, number);
-
-	rt_emit_time();
-	if (result == 0)
-		rt_signal_received(*number, RT_PC);
-	return result;
-}
-#define TAKES(name, parameters, arguments)                                                                             \
-	RT_INTERPOSE(int, name, parameters)                                                                            \
-	{                                                                                                              \
-		int result = RT_REAL(name) arguments;                                                                  \
-		rt_emit_time();                                                                                        \
-		rt_signal_received(result, RT_PC);                                                                     \
-		return result;                                                                                         \
-	}
-TAKES(sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info))
-TAKES(sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec *timeout), (set, info, timeout))
+CALL(int, sigwait, (const sigset_t *set, int *number), (set, number), IN(set), BLOCKS;
+     WHEN(r == 0, rt_signal_received(*number, pc); OUT(number)))
+CALL(int, sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info), IN(set), BLOCKS; rt_signal_received(r, pc);
+     if (r > 0) OUT(info))
+CALL(int, sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec *timeout), (set, info, timeout),
+     IN(set);
+     IN(timeout), BLOCKS; rt_signal_received(r, pc); if (r > 0) OUT(info))
 
 /* Timers: which of them sends what is not kept. */
 
@@ -105,17 +94,13 @@ RT_INTERPOSE(useconds_t, ualarm, (useconds_t microseconds, useconds_t interval))
 	timer_set(RT_PC);
 	return RT_REAL(ualarm)(microseconds, interval);
 }
-RT_INTERPOSE(int, setitimer, (__itimer_which_t which, const struct itimerval *new, struct itimerval *old))
-{
-	timer_set(RT_PC);
-	return RT_REAL(setitimer)(which, new, old);
-}
-RT_INTERPOSE(int, timer_settime,
-             (timer_t timer, int flags, const struct itimerspec *restrict new, struct itimerspec *restrict old))
-{
-	timer_set(RT_PC);
-	return RT_REAL(timer_settime)(timer, flags, new, old);
-}
+CALL(int, setitimer, (__itimer_which_t which, const struct itimerval *new, struct itimerval *old), (which, new, old),
+     timer_set(pc);
+     IN(new), if (r == 0) OUT(old))
+CALL(int, timer_settime,
+     (timer_t timer, int flags, const struct itimerspec *restrict new, struct itimerspec *restrict old),
+     (timer, flags, new, old), timer_set(pc);
+     IN(new), if (r == 0) OUT(old))
 
 /* A function that the C library calls in a thread that it makes for it, unseen. Stays for as long as it may be called.
  */

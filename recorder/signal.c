@@ -298,7 +298,7 @@ static void as_installed(struct sigaction *kernel, uint64_t action)
 		kernel->sa_flags |= SA_NODEFER;
 }
 
-RT_EXPORT int sigaction(int sig, const struct sigaction *act, struct sigaction *old)
+static int change_action(int sig, const struct sigaction *act, struct sigaction *old, uintptr_t pc)
 {
 	struct sigaction mine, was;
 	uint64_t before, mode;
@@ -310,7 +310,7 @@ RT_EXPORT int sigaction(int sig, const struct sigaction *act, struct sigaction *
 	if (act) {
 		copy(&mine, act);
 		if (is_handler(act)) {
-			rt_signal_sent(sig, RT_CALLER);
+			rt_signal_sent(sig, pc);
 			mode = (act->sa_flags & SA_SIGINFO ? ACTION_INFO : 0) |
 			       (act->sa_flags & (int)SA_RESETHAND ? ACTION_ONCE : 0) |
 			       (act->sa_flags & SA_NODEFER && !has(&act->sa_mask, sig) ? ACTION_NODEFER : 0);
@@ -332,7 +332,19 @@ RT_EXPORT int sigaction(int sig, const struct sigaction *act, struct sigaction *
 	return 0;
 }
 
-static sighandler_t install(int sig, sighandler_t handler, int flags, uint64_t mask)
+RT_EXPORT int sigaction(int sig, const struct sigaction *act, struct sigaction *old)
+{
+	int result;
+
+	if (act)
+		rt_emit_range(RT_OP_READ, act, sizeof *act, RT_CALLER);
+	result = change_action(sig, act, old, RT_CALLER);
+	if (result == 0 && old)
+		rt_emit_range(RT_OP_WRITE, old, sizeof *old, RT_CALLER);
+	return result;
+}
+
+static sighandler_t install(int sig, sighandler_t handler, int flags, uint64_t mask, uintptr_t pc)
 {
 	struct sigaction act, old;
 
@@ -344,15 +356,15 @@ static sighandler_t install(int sig, sighandler_t handler, int flags, uint64_t m
 		((volatile uint64_t *)(void *)&act.sa_mask)[i] = i == 0 ? mask : 0;
 	act.sa_flags = flags;
 	act.sa_handler = handler;
-	return sigaction(sig, &act, &old) == 0 ? old.sa_handler : SIG_ERR;
+	return change_action(sig, &act, &old, pc) == 0 ? old.sa_handler : SIG_ERR;
 }
 
 /* BSD's semantics: stays installed, blocks itself, restarts system calls. */
-static sighandler_t install_bsd(int sig, sighandler_t handler)
+static sighandler_t install_bsd(int sig, sighandler_t handler, uintptr_t pc)
 {
 	bool interrupt = sig > 0 && sig < SIGNALS && (__atomic_load_n(&interrupting, __ATOMIC_RELAXED) & BIT(sig));
 
-	return install(sig, handler, interrupt ? 0 : SA_RESTART, sig > 0 && sig < SIGNALS ? BIT(sig) : 0);
+	return install(sig, handler, interrupt ? 0 : SA_RESTART, sig > 0 && sig < SIGNALS ? BIT(sig) : 0, pc);
 }
 
 #define INSTALLER(name, how)                                                                                           \
@@ -361,11 +373,11 @@ static sighandler_t install_bsd(int sig, sighandler_t handler)
 	{                                                                                                              \
 		return how;                                                                                            \
 	}
-INSTALLER(signal, install_bsd(sig, handler))
-INSTALLER(bsd_signal, install_bsd(sig, handler))
-INSTALLER(ssignal, install_bsd(sig, handler))
-INSTALLER(sysv_signal, install(sig, handler, (int)SA_RESETHAND | SA_NODEFER, 0))
-INSTALLER(__sysv_signal, install(sig, handler, (int)SA_RESETHAND | SA_NODEFER, 0))
+INSTALLER(signal, install_bsd(sig, handler, RT_CALLER))
+INSTALLER(bsd_signal, install_bsd(sig, handler, RT_CALLER))
+INSTALLER(ssignal, install_bsd(sig, handler, RT_CALLER))
+INSTALLER(sysv_signal, install(sig, handler, (int)SA_RESETHAND | SA_NODEFER, 0, RT_CALLER))
+INSTALLER(__sysv_signal, install(sig, handler, (int)SA_RESETHAND | SA_NODEFER, 0, RT_CALLER))
 
 RT_INTERPOSE(int, siginterrupt, (int sig, int on))
 {
@@ -391,11 +403,11 @@ RT_EXPORT sighandler_t sigset(int sig, sighandler_t handler)
 	}
 	if (handler == SIG_HOLD) {
 		if (RT_SYSCALL(SYS_rt_sigprocmask, SIG_BLOCK, &one, &before, sizeof one) != 0 ||
-		    sigaction(sig, NULL, &old) != 0)
+		    change_action(sig, NULL, &old, RT_CALLER) != 0)
 			return SIG_ERR;
 		return before & one ? SIG_HOLD : old.sa_handler;
 	}
-	was = install(sig, handler, 0, 0);
+	was = install(sig, handler, 0, 0, RT_CALLER);
 	if (was == SIG_ERR || RT_SYSCALL(SYS_rt_sigprocmask, SIG_UNBLOCK, &one, &before, sizeof one) != 0)
 		return SIG_ERR;
 	return before & one ? SIG_HOLD : was;

@@ -226,13 +226,17 @@ CALL(int, fflush, (FILE * f), (f), flushes(f, pc), flushes_memory(f, false, pc))
 CALL(int, fflush_unlocked, (FILE * f), (f), flushes(f, pc); if (f) PUT(f), flushes_memory(f, false, pc))
 static void closes(const FILE *f, uintptr_t pc)
 {
-	if (!rt_recording())
-		return;
-	OUT_N(f, 1);
-	rt_fd_closes(f->_fileno, pc);
+	if (rt_recording())
+		rt_fd_closes(f->_fileno, pc);
 }
-CALL(int, fclose, (FILE * f), (f), closes(f, pc); flushes_memory(f, true, pc); HEAP, )
-CALL(int, pclose, (FILE * f), (f), closes(f, pc); HEAP, BLOCKS)
+/* No stream is there any more, whereas freopen leaves it locked until it is another's. */
+static void ends(const FILE *f, uintptr_t pc)
+{
+	OUT_N(f, 1);
+	closes(f, pc);
+}
+CALL(int, fclose, (FILE * f), (f), ends(f, pc); flushes_memory(f, true, pc); HEAP, )
+CALL(int, pclose, (FILE * f), (f), ends(f, pc); HEAP, BLOCKS)
 
 /* Positions, which also flush; states */
 CALL(int, fseek, (FILE * f, long at, int how), (f, at, how), SENDS(f), )
@@ -268,7 +272,7 @@ CALL_VOID(setlinebuf, (FILE * f), (f), SENDS(f), )
 #define OPENS_AGAIN(name)                                                                                              \
 	CALL(FILE *, name, (const char *restrict path, const char *restrict mode, FILE *restrict f), (path, mode, f),  \
 	     STR(path);                                                                                                \
-	     STR(mode); closes(f, pc); HEAP, rt_fd_plain(r ? r->_fileno : -1))
+	     STR(mode); STREAM(f); closes(f, pc); HEAP, rt_fd_plain(r ? r->_fileno : -1))
 OPENS(fopen)
 OPENS(fopen64)
 OPENS_AGAIN(freopen)

@@ -12,6 +12,7 @@
 #include <iconv.h>
 #include <math.h>
 #include <netdb.h>
+#include <poll.h>
 #include <pwd.h>
 #include <regex.h>
 #include <sched.h>
@@ -22,8 +23,10 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
+#include <sys/select.h>
 #include <sys/statfs.h>
 #include <sys/sysinfo.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <time.h>
@@ -97,6 +100,11 @@ PASSED(by_sigemptyset, sigemptyset(p))                                          
 PASSED(of_sigismember, USE(sigismember(p, SIGINT)))                                                /* @sigismember */
 PASSED(by_pthread_sigmask, USE(pthread_sigmask(SIG_BLOCK, NULL, p)))                               /* @sigmask */
 PASSED(by_sigpending, USE(sigpending(p)))                                                          /* @sigpending */
+PASSED(by_sigaction, USE(sigaction(SIGUSR2, NULL, p)))                                             /* @sigaction */
+PASSED(of_sigtimedwait, USE(sigtimedwait(p, NULL, &(struct timespec){0})))                         /* @sigtimedwait */
+PASSED(by_setitimer, USE(setitimer(ITIMER_VIRTUAL, &(struct itimerval){0}, p)))                    /* @setitimer */
+PASSED(by_poll, USE(poll(p, 1, 0)))                                                                /* @poll */
+PASSED(by_select, USE(select(1, p, NULL, NULL, &(struct timeval){0})))                             /* @select */
 PASSED(by_waitpid, USE(waitpid(fork() ?: (_exit(3), 0), p, 0)))                                    /* @waitpid */
 PASSED(by_readlinkat, USE(readlinkat(AT_FDCWD, "/proc/self/exe", p, SIZE)))                        /* @readlinkat */
 PASSED(by_realpath, USE(realpath("/", p) != NULL))                                                 /* @realpath */
@@ -118,51 +126,31 @@ int main(void)
 	{                                                                                                              \
 		name##_first, name##_second                                                                            \
 	}
-	static void *(*const parts[][2])(void *) = {BOTH(by_frexp),
-	                                            BOTH(by_modf),
-	                                            BOTH(by_remquo),
-	                                            BOTH(by_sincos),
-	                                            BOTH(by_lgamma_r),
-	                                            BOTH(by_rand_r),
-	                                            BOTH(by_erand48),
-	                                            BOTH(by_initstate_r),
-	                                            BOTH(by_mbstowcs),
-	                                            BOTH(of_mbstowcs),
-	                                            BOTH(by_wcstombs),
-	                                            BOTH(by_mbrtowc),
-	                                            BOTH(by_wcrtomb),
-	                                            BOTH(by_wcscpy),
-	                                            BOTH(by_wcscat),
-	                                            BOTH(by_swprintf),
-	                                            BOTH(by_wmemset),
-	                                            BOTH(of_regexec),
-	                                            BOTH(by_regcomp),
-	                                            BOTH(of_iconv_open),
-	                                            BOTH(of_wcstol),
-	                                            BOTH(of_getenv),
-	                                            BOTH(by_strptime),
-	                                            BOTH(by_asctime_r),
-	                                            BOTH(of_inet_aton),
-	                                            BOTH(by_inet_aton),
-	                                            BOTH(by_getnameinfo),
-	                                            BOTH(by_getpwnam_r),
-	                                            BOTH(by_sigemptyset),
-	                                            BOTH(of_sigismember),
-	                                            BOTH(by_pthread_sigmask),
-	                                            BOTH(by_sigpending),
-	                                            BOTH(by_waitpid),
-	                                            BOTH(by_readlinkat),
-	                                            BOTH(by_realpath),
-	                                            BOTH(by_getrandom),
-	                                            BOTH(by_sysinfo),
-	                                            BOTH(by_statfs),
-	                                            BOTH(by_getrusage),
-	                                            BOTH(by_getrlimit),
-	                                            BOTH(by_sched_getaffinity),
-	                                            BOTH(by_mincore),
-	                                            BOTH(by_getresuid),
-	                                            BOTH(by_setcancelstate),
-	                                            BOTH(by_getattr),
+	static void *(*const parts[][2])(void *) = {BOTH(by_frexp),           BOTH(by_modf),
+	                                            BOTH(by_remquo),          BOTH(by_sincos),
+	                                            BOTH(by_lgamma_r),        BOTH(by_rand_r),
+	                                            BOTH(by_erand48),         BOTH(by_initstate_r),
+	                                            BOTH(by_mbstowcs),        BOTH(of_mbstowcs),
+	                                            BOTH(by_wcstombs),        BOTH(by_mbrtowc),
+	                                            BOTH(by_wcrtomb),         BOTH(by_wcscpy),
+	                                            BOTH(by_wcscat),          BOTH(by_swprintf),
+	                                            BOTH(by_wmemset),         BOTH(of_regexec),
+	                                            BOTH(by_regcomp),         BOTH(of_iconv_open),
+	                                            BOTH(of_wcstol),          BOTH(of_getenv),
+	                                            BOTH(by_strptime),        BOTH(by_asctime_r),
+	                                            BOTH(of_inet_aton),       BOTH(by_inet_aton),
+	                                            BOTH(by_getnameinfo),     BOTH(by_getpwnam_r),
+	                                            BOTH(by_sigemptyset),     BOTH(of_sigismember),
+	                                            BOTH(by_pthread_sigmask), BOTH(by_sigpending),
+	                                            BOTH(by_sigaction),       BOTH(of_sigtimedwait),
+	                                            BOTH(by_setitimer),       BOTH(by_poll),
+	                                            BOTH(by_select),          BOTH(by_waitpid),
+	                                            BOTH(by_readlinkat),      BOTH(by_realpath),
+	                                            BOTH(by_getrandom),       BOTH(by_sysinfo),
+	                                            BOTH(by_statfs),          BOTH(by_getrusage),
+	                                            BOTH(by_getrlimit),       BOTH(by_sched_getaffinity),
+	                                            BOTH(by_mincore),         BOTH(by_getresuid),
+	                                            BOTH(by_setcancelstate),  BOTH(by_getattr),
 	                                            BOTH(by_getname)};
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		both(parts[i][0], parts[i][1]);

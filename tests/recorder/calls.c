@@ -294,6 +294,7 @@ static void texts(void)
 	size_t left = 3, room = SIZE;
 	T(iconv, N(iconv(conversion, &in, &left, &to, &room)); N(left); N(room); M(a, 6);
 	  N(iconv(conversion, NULL, NULL, NULL, NULL)));
+	T(iconv_close, N(iconv_close(conversion)));
 	T(strxfrm, N(strxfrm(a, "abc", SIZE)); S(a); N(strxfrm(NULL, "abc", 0)));
 	T(wcsxfrm, N(wcsxfrm(w, L"abc", SIZE)); W(w));
 	T(wcscoll, N(wcscoll(L"a", L"b") < 0));
