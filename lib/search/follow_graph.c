@@ -277,7 +277,8 @@ static void thin_edges(struct follow_graph *g)
 		g->edges[--kept] = *e;
 	}
 	g->edge_count -= kept;
-	memmove(g->edges, g->edges + kept, g->edge_count * sizeof *g->edges);
+	if (g->edge_count)
+		memmove(g->edges, g->edges + kept, g->edge_count * sizeof *g->edges);
 }
 
 static bool make_lists(struct follow_graph *g)
