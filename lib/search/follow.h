@@ -23,7 +23,7 @@ struct causes {
 };
 
 /* Work that is done at most, in comparisons of clocks. */
-#define FOLLOW_WORK UINT64_C(100000000)
+#define FOLLOW_WORK UINT64_C(50000000)
 
 /*
  * Sets `causes` of the observed races in the list, and `follows`: whether there are any. hb: that order's result. The

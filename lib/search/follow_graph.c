@@ -24,7 +24,8 @@ bool follow_graph_init(struct follow_graph *g, const struct model *m, const stru
 	g->known = malloc(threads * sizeof *g->known);
 	g->begins = malloc(((size_t)m->segment_count + 1) * sizeof *g->begins);
 	g->ends = malloc(((size_t)m->segment_count + 1) * sizeof *g->ends);
-	g->failed = !g->of_thread || !g->arrived || !g->known || !g->begins || !g->ends;
+	g->next_turn = malloc(((size_t)m->turn_count + 1) * sizeof *g->next_turn);
+	g->failed = !g->of_thread || !g->arrived || !g->known || !g->begins || !g->ends || !g->next_turn;
 	return !g->failed;
 }
 
@@ -42,6 +43,7 @@ void follow_graph_release(struct follow_graph *g)
 	free(g->of_thread);
 	free(g->begins);
 	free(g->ends);
+	free(g->next_turn);
 	free(g->nodes);
 	free(g->arrived);
 	free(g->known);
@@ -114,12 +116,12 @@ static void add_edge(struct follow_graph *g, uint32_t label, uint32_t write, uin
 	                                                 m->events[write].pos, m->events[read].pos};
 }
 
-/* A read saw this write, by the order of the trace. */
-static void saw(struct follow_graph *g, uint32_t write, uint32_t read)
+/* A read saw this write, by the order of the trace. plain: which of plain accesses is known by it too. */
+static void saw(struct follow_graph *g, uint32_t write, uint32_t read, bool plain)
 {
 	const struct model *m = g->m;
 	bool relaxed = both_atomic(m, write, read);
-	if (model_thread_of(m, write) == model_thread_of(m, read) || (!relaxed && !g->exact) ||
+	if (model_thread_of(m, write) == model_thread_of(m, read) || (!relaxed && !plain) ||
 	    happens_before(g, write, read))
 		return;
 	uint32_t label =
@@ -129,27 +131,33 @@ static void saw(struct follow_graph *g, uint32_t write, uint32_t read)
 }
 
 /* The edges of a cell from each read's last write. */
-static void add_seen(struct follow_graph *g, const struct model_cell *cell)
+static void add_seen(struct follow_graph *g, const struct model_cell *cell, bool plain)
 {
 	uint32_t write = MODEL_NONE;
 	for (uint32_t i = 0; i < cell->count && !follow_spent(g); i++) {
 		uint32_t e = g->m->cell_events[cell->first + i];
 		if (write != MODEL_NONE && takes(g->m, e))
-			saw(g, write, e);
+			saw(g, write, e, plain);
 		if (rt_op_writes(model_op(g->m, e)))
 			write = hands_on(g->m, e) ? e : MODEL_NONE;
 	}
 }
 
-/* A cell's accesses of one thread at one site: entries of `order`, by event. */
+/* An access took place behind the event `begin` and before the event `end`. */
+struct access {
+	uint32_t event, begin, end;
+};
+/* A cell's accesses of one thread at one site. */
 struct accesses {
-	uint32_t thread, site, first, count;
+	uint32_t thread, site;
+	const struct access *items;
+	uint32_t count;
 };
 
 static int by_class(const void *x, const void *y, void *model)
 {
 	const struct model *m = model;
-	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+	uint32_t a = ((const struct access *)x)->event, b = ((const struct access *)y)->event;
 	uint32_t ta = model_thread_of(m, a), tb = model_thread_of(m, b);
 	if (ta != tb)
 		return ta < tb ? -1 : 1;
@@ -158,70 +166,99 @@ static int by_class(const void *x, const void *y, void *model)
 	return a < b ? -1 : a > b;
 }
 
-/*
- * May the read have taken place after what comes right before the write, by the order of synchronisation, which is
- * exact? Once it may, so may the thread's later ones.
+/* By synchronisation, whose order is exact, and by turns: a turn's time stamp is none of a later time than its events.
  */
-static bool not_over(const struct follow_graph *g, uint32_t write, uint32_t read)
-{
-	return g->ends[g->m->events[read].segment] > g->begins[g->m->events[write].segment];
-}
-
-/* Edges from each of the writes to the first of the reads that may have seen it: to the later ones thread order leads.
- */
-static void add_possible(struct follow_graph *g, const uint32_t *writes, uint32_t write_count, const uint32_t *reads,
-                         uint32_t read_count, uint32_t label)
+static struct access access_at(const struct follow_graph *g, uint32_t e)
 {
 	const struct model *m = g->m;
-	uint32_t v = model_thread_of(m, reads[0]);
-	for (uint32_t i = 0; i < write_count && !follow_spent(g); i++) {
-		uint32_t low = 0, high = read_count, before = horizon(g, writes[i], v);
+	uint32_t segment = m->events[e].segment, low = 0, high = m->turn_count;
+	struct access a = {e, g->begins[segment], g->ends[segment]};
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+		if (m->turns[middle].first <= e)
+			low = middle;
+		else
+			high = middle;
+	}
+	if (m->turns[low].first > a.begin)
+		a.begin = m->turns[low].first;
+	if (g->next_turn[low] < a.end)
+		a.end = g->next_turn[low];
+	return a;
+}
+
+/*
+ * Edges from each of the writes to the first of the reads that may have seen it, which neither happened before nor was
+ * over: to the later ones thread order leads.
+ */
+static void add_possible(struct follow_graph *g, const struct accesses *w, const struct accesses *r, uint32_t label)
+{
+	const struct model *m = g->m;
+	for (uint32_t i = 0; i < w->count && !follow_spent(g); i++) {
+		uint32_t write = w->items[i].event, before = horizon(g, write, r->thread), low = 0, high = r->count;
 		while (low < high) {
 			uint32_t middle = low + (high - low) / 2;
-			if (m->events[reads[middle]].pos >= before && not_over(g, writes[i], reads[middle]))
+			const struct access *read = &r->items[middle];
+			if (m->events[read->event].pos >= before && read->end > w->items[i].begin)
 				high = middle;
 			else
 				low = middle + 1;
 		}
-		if (low < read_count && !happens_before(g, writes[i], reads[low]))
-			add_edge(g, label, writes[i], reads[low]);
+		if (low < r->count && !happens_before(g, write, r->items[low].event))
+			add_edge(g, label, write, r->items[low].event);
 	}
 }
 
-static void add_pairs(struct follow_graph *g, const uint32_t *order, const struct accesses *w, const struct accesses *r)
+static void add_pairs(struct follow_graph *g, const struct accesses *w, const struct accesses *r)
 {
 	const struct model *m = g->m;
-	uint32_t write = order[w->first], read = order[r->first];
+	uint32_t write = w->items->event, read = r->items->event;
 	g->work++;
 	if (w->thread == r->thread || !hands_on(m, write) || !takes(m, read) || both_atomic(m, write, read))
 		return;
 	uint32_t label = follow_label(g, m->sites[w->site].pc, m->sites[r->site].pc, false, false);
 	if (label != MODEL_NONE)
-		add_possible(g, &order[w->first], w->count, &order[r->first], r->count, label);
+		add_possible(g, w, r, label);
 }
 
-/* The edges of a cell from each write to what may have seen it. */
-static void add_racing(struct follow_graph *g, const struct model_cell *cell)
+/* Sorts a cell's accesses into classes; returns how many. */
+static uint32_t classify(struct follow_graph *g, const struct model_cell *cell, struct access *items,
+                         struct accesses *classes)
 {
 	const struct model *m = g->m;
-	uint32_t *order = malloc(((size_t)cell->count + 1) * sizeof *order), count = 0;
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < cell->count; i++)
+		items[i] = access_at(g, m->cell_events[cell->first + i]);
+	qsort_r(items, cell->count, sizeof *items, by_class, (void *)(uintptr_t)m);
+	for (uint32_t i = 0; i < cell->count; i++) {
+		uint32_t thread = model_thread_of(m, items[i].event), site = m->events[items[i].event].site;
+		if (!count || classes[count - 1].thread != thread || classes[count - 1].site != site)
+			classes[count++] = (struct accesses){thread, site, &items[i], 0};
+		classes[count - 1].count++;
+	}
+	return count;
+}
+
+/*
+ * The edges of a cell from each write to what may have seen it. Of a cell with very many classes of accesses only those
+ * by the order of the trace.
+ */
+static void add_racing(struct follow_graph *g, const struct model_cell *cell)
+{
+	enum { PAIRS_EACH = 64, PAIRS = 4096 }; /* pairs of classes: an access, and beside that */
+	struct access *items = malloc(((size_t)cell->count + 1) * sizeof *items);
 	struct accesses *classes = malloc(((size_t)cell->count + 1) * sizeof *classes);
-	g->failed |= !order || !classes;
-	if (!g->failed) {
-		memcpy(order, &m->cell_events[cell->first], cell->count * sizeof *order);
-		qsort_r(order, cell->count, sizeof *order, by_class, (void *)(uintptr_t)m);
-		for (uint32_t i = 0; i < cell->count; i++) {
-			uint32_t thread = model_thread_of(m, order[i]), site = m->events[order[i]].site;
-			if (!count || classes[count - 1].thread != thread || classes[count - 1].site != site)
-				classes[count++] = (struct accesses){thread, site, i, 0};
-			classes[count - 1].count++;
-		}
-		g->work += cell->count;
+	g->failed |= !items || !classes;
+	uint32_t count = g->failed ? 0 : classify(g, cell, items, classes);
+	g->work += cell->count;
+	if ((uint64_t)count * count > (uint64_t)PAIRS_EACH * cell->count + PAIRS) {
+		add_seen(g, cell, true);
+		count = 0;
 	}
 	for (uint32_t i = 0; i < count; i++)
 		for (uint32_t k = 0; k < count && !follow_spent(g); k++)
-			add_pairs(g, order, &classes[i], &classes[k]);
-	free(order);
+			add_pairs(g, &classes[i], &classes[k]);
+	free(items);
 	free(classes);
 }
 
@@ -248,6 +285,12 @@ static void find_bounds(struct follow_graph *g)
 		uint32_t t = m->segments[i].thread, first = event_at(g, t, m->segments[i].first);
 		g->ends[i] = last[t];
 		last[t] = is_sync(m, first) ? first : last[t];
+	}
+	for (uint32_t t = 0; t < m->thread_count; t++)
+		last[t] = MODEL_NONE;
+	for (uint32_t i = m->turn_count; i-- > 0;) {
+		g->next_turn[i] = last[m->turns[i].thread];
+		last[m->turns[i].thread] = m->turns[i].first;
 	}
 }
 
@@ -311,7 +354,7 @@ void follow_graph_build(struct follow_graph *g)
 	if (!g->exact)
 		find_bounds(g);
 	for (uint32_t i = 0; i < m->cell_count && !follow_spent(g); i++) {
-		add_seen(g, &m->cells[i]);
+		add_seen(g, &m->cells[i], g->exact);
 		if (!g->exact && g->label_count)
 			add_racing(g, &m->cells[i]);
 	}

@@ -2,7 +2,7 @@
  * The graph that follow.c asks: happens-before, with an edge from each write to the racing reads that may have seen it,
  * and to the reads of a relaxed atomic that did. In a trace of exact order a read saw the last write before it (SHB,
  * OOPSLA 2018). In a stamped one a plain read may have seen any write that it races with, whichever stands first,
- * unless synchronisation shows that the read was over before.
+ * unless synchronisation or the stamps of whole turns show that the read was over before.
  *
  * A question costs nothing by the length of the trace: by thread order the earliest event of each thread that is
  * reached is all there is to know, and what an edge leads to is found by binary search.
@@ -51,6 +51,7 @@ struct follow_graph {
 	uint32_t list_count;
 	uint32_t *of_thread;     /* by thread: the first list with it as u */
 	uint32_t *begins, *ends; /* by segment: event indices of the synchronisation before and behind it */
+	uint32_t *next_turn;     /* by turn: the first event of its thread's next one */
 	/* Of the last question. */
 	struct follow_node *nodes;
 	uint32_t node_count, node_capacity;
