@@ -387,6 +387,26 @@ START_TEST(a_handler_may_give_what_threads_wait_for)
 }
 END_TEST
 
+#define AT(line) ",\"location\":\"" line "\""
+#define NESTED(thread, first, second, at)                                                                              \
+	E("acquire", thread, first, "")                                                                                \
+	E("acquire", thread, second, AT(at)) E("release", thread, second, "") E("release", thread, first, "")
+
+START_TEST(what_is_observed_is_not_predicted_as_well)
+{
+	struct analysis *a =
+	    analyze(HEAD "}\n" NESTED("main", "x", "y", "1") NESTED("b", "y", "x", "2") E("acquire", "main", "x", "")
+	                E("acquire", "b", "y", "") E("block", "main", "y", FOR("acquire") AT("1"))
+	                    E("block", "b", "x", FOR("acquire") AT("2")));
+	struct rt_trace *trace = a->trace;
+	ck_assert_uint_eq(a->anomalies.count, 1);
+	ck_assert_int_eq(a->anomalies.items[0].verdict, VERDICT_OBSERVED);
+	ck_assert_uint_eq(a->anomalies.items[0].count, 2);
+	analysis_free(a);
+	rt_trace_free(trace);
+}
+END_TEST
+
 START_TEST(a_ring_of_locks_has_the_run_as_its_schedule)
 {
 	struct analysis *a = analyze(HEAD "}\n" RING);
@@ -411,6 +431,7 @@ Suite *stuck_suite(void)
 	tcase_add_test(c, what_ends_a_wait_ends_it);
 	tcase_add_test(c, what_a_stray_release_gave_back_nobody_waits_for);
 	tcase_add_test(c, a_handler_may_give_what_threads_wait_for);
+	tcase_add_test(c, what_is_observed_is_not_predicted_as_well);
 	tcase_add_test(c, a_ring_of_locks_has_the_run_as_its_schedule);
 	suite_add_tcase(s, c);
 	return s;
