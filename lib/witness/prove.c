@@ -715,10 +715,10 @@ static bool judge_knows_waits(const struct model *m, const struct goal *goal)
 {
 	for (uint32_t i = 0; i < goal->count; i++) {
 		uint32_t op = model_arg(m, goal->events[i]);
-		if (op != RT_OP_ACQUIRE && op != RT_OP_ACQUIRE_SHARED)
+		if (op != RT_OP_ACQUIRE && op != RT_OP_ACQUIRE_SHARED && op != RT_OP_JOIN && op != RT_OP_ONCE_SEEN)
 			return false;
 	}
-	return goal->count > 1;
+	return true;
 }
 
 /* What the trace ends with. The recorded run is its schedule, where the judge knows what the threads wait for. */

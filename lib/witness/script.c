@@ -167,7 +167,8 @@ static enum rt_status read_anomaly(struct reader *r, const json_t *report, const
 		                    "'%s' has left out the schedule of '%s', it is too long: give the trace", r->path,
 		                    id);
 	if (!json_is_object(json_object_get(found, "schedule")))
-		return rt_error_set(r->err, RT_EUSAGE, "'%s' has no schedule: it is not proved, or is what the trace ends with", id);
+		return rt_error_set(r->err, RT_EUSAGE,
+		                    "'%s' has no schedule: it is not proved, or is what the trace ends with", id);
 	enum rt_status status = read_schedule(r, json_object_get(found, "schedule"));
 	const char *kind = json_string_value(json_object_get(found, "kind"));
 	if (!status && kind && !r->s->kind_given) {

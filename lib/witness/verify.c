@@ -406,11 +406,25 @@ static bool wants_shared(const struct model *m, uint32_t e)
 	return (model_op(m, e) == RT_OP_BLOCK ? model_arg(m, e) : model_op(m, e)) == RT_OP_ACQUIRE_SHARED;
 }
 
-/* Does the thread that stands before `at` hold the lock so that `want` is blocked? */
+/* Is the thread that stands before `at` in the routine of the once flag? */
+static bool runs_once(const struct model *m, uint32_t at, uint32_t once)
+{
+	for (uint32_t e = model_pred(m, at); e != MODEL_NONE; e = model_pred(m, e))
+		if (m->events[e].object == once && rt_op_group(model_op(m, e)) == RT_GROUP_ONCE)
+			return model_op(m, e) == RT_OP_ONCE_BEGIN;
+	return false;
+}
+
+/* Does the thread that stands before `at` have what `want` waits for? Only a BLOCK waits for its own thread. */
 static bool blocks(const struct model *m, uint32_t at, uint32_t want)
 {
 	uint32_t pred = model_pred(m, at), lock = lock_wanted(m, want);
-	if (pred == MODEL_NONE || lock == MODEL_NONE || model_thread_of(m, at) == model_thread_of(m, want))
+	bool waits = model_op(m, want) == RT_OP_BLOCK;
+	if (waits && model_arg(m, want) == RT_OP_JOIN)
+		return m->events[want].object == model_thread_of(m, at);
+	if (waits && model_arg(m, want) == RT_OP_ONCE_SEEN)
+		return runs_once(m, at, m->events[want].object);
+	if (pred == MODEL_NONE || lock == MODEL_NONE || (!waits && model_thread_of(m, at) == model_thread_of(m, want)))
 		return false;
 	const struct model_lockset *held = &m->locksets[model_lockset_of(m, pred)];
 	for (uint32_t i = 0; i < held->count; i++)
@@ -436,7 +450,8 @@ static bool goal_deadlock(struct replay *r)
 		if (!blocked)
 			return fault(r, VERIFY_GOAL_NOT_BLOCKED, g->events[i], MODEL_NONE);
 	}
-	return g->count > 1 || fault(r, VERIFY_GOAL_MISSED, MODEL_NONE, MODEL_NONE);
+	bool alone = g->count == 1 && model_op(r->j->m, g->events[0]) == RT_OP_BLOCK;
+	return alone || g->count > 1 || fault(r, VERIFY_GOAL_MISSED, MODEL_NONE, MODEL_NONE);
 }
 
 static bool goal_sequence(struct replay *r, const struct schedule *s)

@@ -133,6 +133,8 @@ done
 "$racetrace" analyze --format sarif "$tmp/stuck-signal.zst" | jq -e '.runs[0].results[0] | .ruleId == "hang" and .level == "error"' >/dev/null ||
 	{ echo "sarif: no hang"; fail=1; }
 # Its schedule is the run, which the judge accepts.
-"$racetrace" analyze --format json "$tmp/stuck-ring3.zst" >"$tmp/report" 
-"$racetrace" schedule --verify --anomaly D1 "$tmp/report" | grep -qx valid || { echo "the schedule is not valid"; fail=1; }
+for mode in ring3 self upgrade once join-ring hold-and-join main; do
+	"$racetrace" schedule --verify --anomaly D1 "$tmp/stuck-$mode.json" | grep -qx valid ||
+		{ echo "$mode: the schedule is not valid"; fail=1; }
+done
 exit $fail
