@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -24,12 +25,9 @@ static int open_unnamed(void)
 	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
 		return fd;
 	/* A file system without unnamed files. */
-	static const char name[] = "/racetrace.XXXXXX";
-	char *path = malloc(strlen(folder) + sizeof name);
-	if (!path)
+	char *path;
+	if (asprintf(&path, "%s/racetrace.XXXXXX", folder) < 0)
 		return -1;
-	strcpy(path, folder);
-	strcat(path, name);
 	fd = mkostemp(path, O_CLOEXEC);
 	if (fd >= 0)
 		unlink(path);

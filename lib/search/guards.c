@@ -105,10 +105,13 @@ static bool is_idle(struct guards *g, const uint32_t *events, uint32_t count, ui
 		/* One event alone, or an annotated region: nothing is said of locks. */
 		if (region == MODEL_NONE || m->segments[m->events[events[i]].segment].region != region)
 			return false;
-		atomic &= is_atomic(g, m->events[events[i]].object);
-		for (uint32_t k = 0; k < locks->count; k++)
-			if (is_guarded(g, m->events[events[i]].object, thread, locks->locks[k].object))
-				return false;
+		const struct model_event *e = &m->events[events[i]];
+		for (uint32_t cell = e->object; cell < e->object + m->sites[e->site].cells; cell++) {
+			atomic &= is_atomic(g, cell);
+			for (uint32_t k = 0; k < locks->count; k++)
+				if (is_guarded(g, cell, thread, locks->locks[k].object))
+					return false;
+		}
 	}
 	for (uint32_t k = 0; k < locks->count; k++)
 		idle |= atomic || is_lifelong(g, first, locks->locks[k].object);
