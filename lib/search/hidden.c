@@ -43,11 +43,18 @@ struct hidden_thread {
 	struct jumps jumps;
 };
 
+/* A moment at which a passage may release or acquire, by event number. */
+struct moment {
+	uint64_t number;
+	uint32_t thread, atomic;
+};
+
 struct hidden {
 	const struct model *m;
 	const struct rt_hidden_atomic *atomics; /* by start */
 	size_t atomic_count;
 	struct hidden_thread *threads; /* of the model */
+	struct moment *releases;       /* room for one a thread */
 	bool failed;
 };
 
@@ -237,7 +244,8 @@ enum rt_status hidden_load(const struct model *m, struct hidden **out, struct rt
 		return rt_error_set(err, RT_EMEMORY, "no memory for the passages of hidden atomics");
 	*h = (struct hidden){.m = m, .atomics = atomics, .atomic_count = n};
 	h->threads = calloc((size_t)m->thread_count + 1, sizeof *h->threads);
-	h->failed = !h->threads;
+	h->releases = calloc((size_t)m->thread_count + 1, sizeof *h->releases);
+	h->failed = !h->threads || !h->releases;
 	enum rt_status status = h->failed ? RT_OK : read_trace(h, err);
 	if (!status && h->failed)
 		status = rt_error_set(err, RT_EMEMORY, "no memory for the passages of hidden atomics");
@@ -258,16 +266,11 @@ void hidden_free(struct hidden *h)
 		jumps_release(&h->threads[i].jumps);
 	}
 	free(h->threads);
+	free(h->releases);
 	free(h);
 }
 
 /* ---- Between two events ---- */
-
-/* A moment at which a passage may release or acquire, by event number. */
-struct moment {
-	uint64_t number;
-	uint32_t thread, atomic;
-};
 
 struct query {
 	const struct hidden *h;
@@ -393,15 +396,16 @@ static const char *name_of(const struct hidden *h, uint32_t atomic)
 static const char *may_order(const struct query *q, uint32_t e1, uint32_t e2)
 {
 	const struct hidden *h = q->h;
-	uint32_t t1 = model_thread_of(h->m, e1), t2 = model_thread_of(h->m, e2);
-	for (uint32_t u = 0; u < h->m->thread_count; u++) {
-		struct moment release, acquire;
-		if (u == t2 || !find_release(q, e1, u, &release))
+	uint32_t t1 = model_thread_of(h->m, e1), t2 = model_thread_of(h->m, e2), n = 0;
+	struct moment *release = h->releases, acquire;
+	for (uint32_t u = 0; u < h->m->thread_count; u++)
+		n += u != t2 && find_release(q, e1, u, &release[n]);
+	for (uint32_t v = 0; n && v < h->m->thread_count; v++) {
+		if (v == t1 || !find_acquire(q, e2, v, &acquire))
 			continue;
-		for (uint32_t v = 0; v < h->m->thread_count; v++)
-			if (v != u && v != t1 && find_acquire(q, e2, v, &acquire) &&
-			    !surely_before(q, &acquire, &release))
-				return name_of(h, release.atomic);
+		for (uint32_t i = 0; i < n; i++)
+			if (release[i].thread != v && !surely_before(q, &acquire, &release[i]))
+				return name_of(h, release[i].atomic);
 	}
 	return NULL;
 }
