@@ -7,11 +7,19 @@
 
 #include <aio.h>
 
+/* Will the C library call a function in a thread of its own when it is done? */
+static void calls_back(const struct sigevent *event, uintptr_t pc)
+{
+	if (event && event->sigev_notify == SIGEV_THREAD && rt_recording())
+		rt_emit_sync(RT_OP_HB_BEFORE, RT_SIGNAL_OBJECT, 0, pc, 0);
+}
+
 static void asked(const struct aiocb *c, bool out, uintptr_t pc)
 {
 	if (!rt_recording())
 		return;
 	rt_fd_uses(c->aio_fildes, pc);
+	calls_back(&c->aio_sigevent, pc);
 	if (!out)
 		return;
 	rt_emit_range(RT_OP_READ, (const void *)c->aio_buf, c->aio_nbytes, pc);
@@ -50,6 +58,7 @@ static void taken(const struct aiocb *c, ssize_t n, uintptr_t pc)
 	             (int mode, struct aiocb##suffix *const list[], int n, struct sigevent *when_done))                \
 	{                                                                                                              \
 		list_asked((struct aiocb *const *)list, n, RT_PC);                                                     \
+		calls_back(when_done, RT_PC);                                                                          \
 		int result = RT_REAL(lio_listio##suffix)(mode, list, n, when_done);                                    \
 		rt_emit_time();                                                                                        \
 		return result;                                                                                         \

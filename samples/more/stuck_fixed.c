@@ -108,6 +108,22 @@ static void post(int sig)
 	sem_post(&sem);
 }
 
+/* A timer's function will post, in a thread of the C library's. */
+static void function(union sigval value)
+{
+	sem_post(value.sival_ptr);
+}
+static void set_timer(void)
+{
+	timer_t timer;
+	struct sigevent event = {.sigev_notify = SIGEV_THREAD};
+	struct itimerspec later = {.it_value = {.tv_sec = 100}};
+	event.sigev_notify_function = function;
+	event.sigev_value.sival_ptr = &sem;
+	if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 || timer_settime(timer, 0, &later, NULL) != 0)
+		abort();
+}
+
 /* A reader may read again while a writer waits, of a lock that prefers readers. */
 static void *read_again(void *second)
 {
@@ -142,7 +158,7 @@ static const struct mode {
 } modes[] = {
     {"try", try, 1},           {"timed", timed, 1},       {"long-timed", long_timed, 1}, {"poll", poll_wait, 1},
     {"sleep", wait_signal, 1}, {"handler", wait_post, 1}, {"shared", wait_post, 1},      {"read-again", read_again, 1},
-    {"pool", wait_post, 0},    {"leave", leave, 1},
+    {"pool", wait_post, 0},    {"timer", wait_post, 1},   {"leave", leave, 1},
 };
 
 int main(int argc, char **argv)
@@ -158,6 +174,8 @@ int main(int argc, char **argv)
 	sem_init(&sem, !strcmp(mode->name, "shared"), 0);
 	if (!strcmp(mode->name, "handler"))
 		signal(SIGUSR1, post);
+	if (!strcmp(mode->name, "timer"))
+		set_timer();
 	alarm(1);
 	pthread_create(&t[0], NULL, mode->routine, NULL);
 	pthread_create(&t[1], NULL, mode->routine, &t);

@@ -101,7 +101,7 @@ hang() { # PATTERN MARKER...
 	for mode in try timed poll read-again pool leave; do
 		check stuck_fixed 0 0 "" $mode &
 	done
-	for mode in long-timed sleep handler shared; do
+	for mode in long-timed sleep handler shared timer; do
 		check stuck_fixed 142 0 "" $mode &
 	done
 	wait_all
