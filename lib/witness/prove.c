@@ -620,12 +620,13 @@ static enum rt_status adopt_conditional(struct provers *p, struct anomaly *a, co
 }
 
 /* Does the schedule that was found need updates alone to see another write? */
-static enum rt_status only_updates(struct provers *p, const struct goal *goal, bool *only, struct rt_error *err)
+static enum rt_status only_updates(struct provers *p, const struct goal *goal, const struct schedule *schedule,
+                                   bool *only, struct rt_error *err)
 {
 	const struct judge_reads *reads = &p->conditional.reads;
 	if (!p->updates && !(p->updates = updates_find(p->m)))
 		return rt_error_set(err, RT_EMEMORY, "no memory to search for a witness");
-	*only = updates_are_all(p->updates, p->m, goal, reads->events, reads->count);
+	*only = updates_are_all(p->updates, p->m, goal, schedule, reads->events, reads->count);
 	return RT_OK;
 }
 
@@ -654,7 +655,7 @@ static enum rt_status decide_conditional(struct provers *p, struct candidate *c,
 			status = rt_error_set(err, RT_EMEMORY, "no memory to search for a witness");
 		else if (answer == SEARCH_FOUND && !p->conditional.reads.count)
 			p->counts.rejected++; /* a witness after all */
-		else if (answer == SEARCH_FOUND && !(status = only_updates(p, &goal, &updates, err)))
+		else if (answer == SEARCH_FOUND && !(status = only_updates(p, &goal, &schedule, &updates, err)))
 			status = adopt_conditional(p, a, &goal, updates, &schedule, err);
 		refuted &= answer == SEARCH_NONE;
 		schedule_release(&schedule);

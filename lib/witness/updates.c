@@ -98,11 +98,40 @@ static bool ends_use(const struct model *m, const struct goal *goal)
 	return false;
 }
 
-bool updates_are_all(const uint8_t *updates, const struct model *m, const struct goal *goal, const uint32_t *reads,
-                     uint32_t count)
+static bool is_update(const uint8_t *updates, uint32_t e)
 {
+	return updates[e / 8] >> e % 8 & 1;
+}
+
+static bool share_cell(const struct model *m, uint32_t e1, uint32_t e2)
+{
+	uint32_t first1 = m->events[e1].object, first2 = m->events[e2].object;
+	return first1 < first2 + m->sites[m->events[e2].site].cells &&
+	       first2 < first1 + m->sites[m->events[e1].site].cells;
+}
+
+/* Is what one of the updates counts read in the schedule by something else, which may decide by it? */
+static bool is_looked_at(const uint8_t *updates, const struct model *m, const struct schedule *s, const uint32_t *reads,
+                         uint32_t count)
+{
+	for (uint32_t i = 0; i < s->count; i++)
+		for (uint32_t pos = s->steps[i].from; pos <= s->steps[i].to; pos++) {
+			uint32_t e = m->threads[s->steps[i].thread].events[pos];
+			if (!rt_op_is_access(model_op(m, e)) || !rt_op_reads(model_op(m, e)) || is_update(updates, e))
+				continue;
+			for (uint32_t k = 0; k < count; k++)
+				if (share_cell(m, e, reads[k]))
+					return true;
+		}
+	return false;
+}
+
+bool updates_are_all(const uint8_t *updates, const struct model *m, const struct goal *goal, const struct schedule *s,
+                     const uint32_t *reads, uint32_t count)
+{
+	enum { FEW = 64 };
 	for (uint32_t i = 0; i < count; i++)
-		if (goal_has(goal, reads[i]) || !(updates[reads[i] / 8] >> reads[i] % 8 & 1))
+		if (count > FEW || goal_has(goal, reads[i]) || !is_update(updates, reads[i]))
 			return false;
-	return count && !ends_use(m, goal);
+	return count && !ends_use(m, goal) && !is_looked_at(updates, m, s, reads, count);
 }

@@ -12,8 +12,9 @@
 
 /* By event index, bits: such reads. NULL without memory. */
 uint8_t *updates_find(const struct model *m);
-/* Are all these reads such updates, none of them the goal's own, and does the goal not depend on what they count? */
-bool updates_are_all(const uint8_t *updates, const struct model *m, const struct goal *goal, const uint32_t *reads,
-                     uint32_t count);
+/* Are all these reads such updates, and few, none of them the goal's own, and does the goal not depend on what they
+ * count, and the schedule read it nowhere else? */
+bool updates_are_all(const uint8_t *updates, const struct model *m, const struct goal *goal, const struct schedule *s,
+                     const uint32_t *reads, uint32_t count);
 
 #endif
