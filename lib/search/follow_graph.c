@@ -267,6 +267,15 @@ static bool is_sync(const struct model *m, uint32_t e)
 	return !rt_op_is_access(model_op(m, e)) || rt_op_is_atomic(model_op(m, e));
 }
 
+/* The synchronisation that a segment begins with; otherwise, as where all of its events were dropped. */
+static uint32_t sync_first(const struct follow_graph *g, uint32_t segment, uint32_t otherwise)
+{
+	const struct model *m = g->m;
+	uint32_t t = m->segments[segment].thread, pos = m->segments[segment].first;
+	uint32_t first = pos < m->threads[t].count ? event_at(g, t, pos) : MODEL_NONE;
+	return first != MODEL_NONE && is_sync(m, first) ? first : otherwise;
+}
+
 /* A thread's synchronisation around each of its segments; its own begin and end are not known more exactly than that.
  */
 static void find_bounds(struct follow_graph *g)
@@ -276,15 +285,15 @@ static void find_bounds(struct follow_graph *g)
 	for (uint32_t t = 0; t < m->thread_count; t++)
 		last[t] = m->threads[t].fork == MODEL_NONE ? 0 : m->threads[t].fork;
 	for (uint32_t i = 0; i < m->segment_count; i++) {
-		uint32_t t = m->segments[i].thread, first = event_at(g, t, m->segments[i].first);
-		g->begins[i] = last[t] = is_sync(m, first) ? first : last[t];
+		uint32_t t = m->segments[i].thread;
+		g->begins[i] = last[t] = sync_first(g, i, last[t]);
 	}
 	for (uint32_t t = 0; t < m->thread_count; t++)
 		last[t] = m->threads[t].join;
 	for (uint32_t i = m->segment_count; i-- > 0;) {
-		uint32_t t = m->segments[i].thread, first = event_at(g, t, m->segments[i].first);
+		uint32_t t = m->segments[i].thread;
 		g->ends[i] = last[t];
-		last[t] = is_sync(m, first) ? first : last[t];
+		last[t] = sync_first(g, i, last[t]);
 	}
 	for (uint32_t t = 0; t < m->thread_count; t++)
 		last[t] = MODEL_NONE;
