@@ -286,7 +286,7 @@ int main(int argc, char **argv)
 		signal(SIGALRM, leave);
 	if (!strcmp(mode->name, "signal"))
 		pthread_cond_signal(&cond);
-	alarm(1);
+	alarm(2);
 	for (int i = 0; i < count; i++)
 		start(i && mode->second ? mode->second : mode->routine, i);
 	if (!strcmp(mode->name, "kept")) {
@@ -297,7 +297,7 @@ int main(int argc, char **argv)
 		/* Another process, which has nothing to do with what they wait for. */
 		pid_t parent = getpid();
 		if (fork() == 0) {
-			usleep(500000);
+			usleep(1000000);
 			kill(parent, SIGKILL);
 			_exit(0);
 		}
