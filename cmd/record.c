@@ -2,6 +2,7 @@
 #include "cmd/command.h"
 #include "cmd/library.h"
 #include "recorder/channel.h"
+#include "recorder/collect/limits.h"
 #include "recorder/collect/name.h"
 #include "recorder/collect/program.h"
 #include "recorder/collect/tree.h"
@@ -198,7 +199,10 @@ static enum rt_status prepare(struct recording *r, struct rt_error *err)
 	    (status = library_folder(&r->folder, err)) ||
 	    (status = find_recorder(r->folder, r->soname, &r->recorder, err)))
 		return status;
-	struct tree_options tree = {.rings = {.slots = o->threads,
+	uint32_t threads = limit_threads(o->threads, o->ring_kib * UINT64_C(1024));
+	if (threads < o->threads)
+		fprintf(stderr, "racetrace: ulimit leaves room to record %" PRIu32 " threads at once\n", threads);
+	struct tree_options tree = {.rings = {.slots = threads,
 	                                      .ring_records = o->ring_kib * 1024 / (uint32_t)sizeof(struct rt_record),
 	                                      .sync_only = o->sync_only,
 	                                      .tell = tell_error,
@@ -290,8 +294,8 @@ static enum rt_status record(struct recording *r, struct rt_error *err)
 	if (!status && !collector_started(r->collector))
 		status = rt_error_set(err, RT_EINPUT,
 		                      "'%s' did not start the recorder: is it the program itself or what "
-		                      "starts it?",
-		                      r->program);
+		                      "starts it, and had it the memory?%s",
+		                      r->program, limit_behind(ENOMEM));
 	if (status) {
 		rt_writer_abort(r->writer);
 		return status;

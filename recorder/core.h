@@ -43,6 +43,7 @@ struct rt_birth {
 	uint64_t epoch;        /* of the filter, at the last block */
 	uint32_t epoch_blocks; /* blocks since it began */
 	bool large_used;       /* the large part of the filter is not all zeros */
+	bool large_open;       /* and may be used */
 	_Alignas(64) struct rt_filter filter[RT_FILTER_LARGE];
 };
 
@@ -78,6 +79,8 @@ extern bool rt_sync_only; /* no plain accesses, of which only those of the C lib
 
 /* Slots and threads */
 struct rt_birth *rt_birth_of(struct rt_slot *slot);
+/* Makes the slot's private memory usable, with the filter's large part or without. False: there is no more memory. */
+bool rt_birth_open(struct rt_slot *slot, bool large);
 struct rt_slot *rt_slot_take(void);        /* NULL: none to be had, or the collector is gone */
 void rt_slot_open(struct rt_slot *slot);   /* writes the first block's time; by the thread that will use it */
 uint64_t rt_publish(struct rt_slot *slot); /* pads the block, publishes it; returns how many are published */

@@ -102,6 +102,15 @@ struct rt_birth *rt_birth_of(struct rt_slot *slot)
 	return births + (slot - rt_channel_slot(rt_channel, 0));
 }
 
+bool rt_birth_open(struct rt_slot *slot, bool large)
+{
+	struct rt_birth *b = rt_birth_of(slot);
+	uintptr_t from = (uintptr_t)b & ~(uintptr_t)4095;
+	uintptr_t to = ((uintptr_t)(b->filter + (large ? RT_FILTER_LARGE : RT_FILTER_SMALL)) + 4095) & ~(uintptr_t)4095;
+
+	return RT_SYSCALL(SYS_mprotect, from, to - from, PROT_READ | PROT_WRITE) == 0;
+}
+
 void rt_request_map(void)
 {
 	struct rt_channel *c = rt_channel;
@@ -184,18 +193,21 @@ static bool channel_is_sound(const struct rt_channel *c, uint64_t size)
 }
 
 /* where: NULL, or what is replaced. */
-static void *map(void *where, size_t size, int flags, int fd, uint64_t offset)
+static void *map(void *where, size_t size, int protection, int flags, int fd, uint64_t offset)
 {
-	long at = RT_SYSCALL(SYS_mmap, where, size, PROT_READ | PROT_WRITE,
-	                     flags | MAP_NORESERVE | (where ? MAP_FIXED : 0), fd, offset);
+	long at =
+	    RT_SYSCALL(SYS_mmap, where, size, protection, flags | MAP_NORESERVE | (where ? MAP_FIXED : 0), fd, offset);
 
 	return at < 0 && at > -4096 ? NULL : (void *)at;
 }
 
-/* The private memory that goes with the slots; zeros, also where a forked process has its parent's. */
+/*
+ * The private memory that goes with the slots; zeros, also where a forked process has its parent's. It is address space
+ * alone, which no limit on data and no strict accounting of memory counts, until rt_birth_open.
+ */
 static bool map_births(uint32_t slots)
 {
-	births = map(births, slots * sizeof *births, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	births = map(births, slots * sizeof *births, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (births) { /* huge pages would make each thread's private memory 2 MB at once */
 		RT_SYSCALL(SYS_madvise, births, slots * sizeof *births, MADV_NOHUGEPAGE);
 		RT_SYSCALL(SYS_madvise, births, slots * sizeof *births, MADV_DONTDUMP);
@@ -214,7 +226,7 @@ static bool map_tree(int fd)
 	char *page = NULL;
 
 	if (file_size(fd) >= (long)RT_TREE_PAGE)
-		page = map(NULL, RT_TREE_PAGE, MAP_SHARED, fd, 0);
+		page = map(NULL, RT_TREE_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	rt_tree = page ? (struct rt_tree *)(void *)(page + RT_TREE_OFFSET) : NULL;
 	return rt_tree != NULL;
 }
@@ -229,12 +241,12 @@ static struct rt_channel *map_channel(int fd, uint32_t number, void *where)
 
 	if (total < 0 || size < sizeof *c || (uint64_t)total / size <= number)
 		return NULL;
-	c = map(where, size, MAP_SHARED, fd, size * number);
+	c = map(where, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, size * number);
 	if (c) /* a program that dumps core would have all of it, and first allocate it */
 		RT_SYSCALL(SYS_madvise, c, size, MADV_DONTDUMP);
 	if (c && !channel_is_sound(c, size)) {
 		if (where)
-			map(where, size, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			map(where, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		else
 			RT_SYSCALL(SYS_munmap, c, size);
 		c = NULL;

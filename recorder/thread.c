@@ -72,6 +72,12 @@ struct rt_slot *rt_slot_take(void)
 		rt_pause_us(1000);
 		s = slot_try();
 	}
+	if (!s->generation && !rt_birth_open(s, false)) {
+		atomic_store(&s->state, RT_SLOT_FREE);
+		if (!__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
+			rt_say("racetrace: no memory to record another thread; some run unrecorded");
+		return NULL;
+	}
 	s->generation++;
 	s->ring = rt_channel_ring(rt_channel, (uint32_t)(s - rt_channel_slot(rt_channel, 0)));
 	s->cur = s->limit = s->ring;

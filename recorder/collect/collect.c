@@ -8,6 +8,7 @@
 #include "recorder/collect/collect.h"
 
 #include "recorder/channel.h"
+#include "recorder/collect/limits.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -72,7 +73,8 @@ enum rt_status collector_file(int *fd, struct rt_error *err)
 {
 	int low = memfd_create(RT_CHANNEL_FILE, MFD_CLOEXEC);
 	if (low < 0)
-		return rt_error_set(err, RT_ESYSTEM, "cannot make shared memory: %s", strerror(errno));
+		return rt_error_set(err, RT_ESYSTEM, "cannot make shared memory: %s%s", strerror(errno),
+		                    limit_behind(errno));
 	int high = fcntl(low, F_DUPFD_CLOEXEC, 1000);
 	if (high < 0)
 		high = fcntl(low, F_DUPFD_CLOEXEC, 3);
@@ -81,7 +83,8 @@ enum rt_status collector_file(int *fd, struct rt_error *err)
 	*fd = high;
 	if (high >= 0)
 		return RT_OK;
-	return rt_error_set(err, RT_ESYSTEM, "cannot make shared memory: %s", strerror(failure));
+	return rt_error_set(err, RT_ESYSTEM, "cannot make shared memory: %s%s", strerror(failure),
+	                    limit_behind(failure));
 }
 
 static uint64_t page_round(uint64_t n)
@@ -97,12 +100,15 @@ static enum rt_status channel_create(struct collector *c, const struct collector
 	c->rings_offset = page_round(c->slots_offset + (uint64_t)options->slots * sizeof(struct rt_slot));
 	c->total_bytes = page_round(c->rings_offset + options->slots * ring_bytes);
 	c->offset = (off_t)(number * c->total_bytes);
-	if (ftruncate(c->fd, c->offset + (off_t)c->total_bytes) != 0)
-		return rt_error_set(err, RT_ESYSTEM, "cannot make shared memory of %llu bytes: %s",
-		                    (unsigned long long)c->total_bytes, strerror(errno));
+	errno = EFBIG;
+	if (!limit_allows_file((uint64_t)c->offset + c->total_bytes) ||
+	    ftruncate(c->fd, c->offset + (off_t)c->total_bytes) != 0)
+		return rt_error_set(err, RT_ESYSTEM, "cannot make shared memory of %llu bytes: %s%s",
+		                    (unsigned long long)c->total_bytes, strerror(errno), limit_behind(errno));
 	void *memory = mmap(NULL, c->total_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, c->fd, c->offset);
 	if (memory == MAP_FAILED)
-		return rt_error_set(err, RT_ESYSTEM, "cannot map shared memory: %s", strerror(errno));
+		return rt_error_set(err, RT_ESYSTEM, "cannot map shared memory: %s%s", strerror(errno),
+		                    limit_behind(errno));
 	c->channel = memory;
 	c->channel->magic = RT_CHANNEL_MAGIC;
 	c->channel->version = RT_CHANNEL_VERSION;

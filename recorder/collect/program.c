@@ -5,6 +5,8 @@
 #include "recorder/collect/program.h"
 
 #include "recorder/channel.h"
+#include "recorder/collect/limits.h"
+#include "recorder/collect/thread.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -113,11 +115,12 @@ static enum rt_status spawn(struct program *p, const struct program_start *start
 {
 	int gate[2], report[2];
 	if (pipe2(gate, O_CLOEXEC) != 0)
-		return rt_error_set(err, RT_ESYSTEM, "cannot make a pipe: %s", strerror(errno));
+		return rt_error_set(err, RT_ESYSTEM, "cannot make a pipe: %s%s", strerror(errno), limit_behind(errno));
 	if (pipe2(report, O_CLOEXEC) != 0) {
 		int failure = errno;
 		close_pipe(gate);
-		return rt_error_set(err, RT_ESYSTEM, "cannot make a pipe: %s", strerror(failure));
+		return rt_error_set(err, RT_ESYSTEM, "cannot make a pipe: %s%s", strerror(failure),
+		                    limit_behind(failure));
 	}
 	p->pid = fork();
 	if (p->pid == 0) {
@@ -129,7 +132,7 @@ static enum rt_status spawn(struct program *p, const struct program_start *start
 	close(report[1]);
 	p->gate = gate[1];
 	p->report = report[0];
-	if (!failure && (failure = pthread_create(&p->keeper, NULL, keep, p)) != 0) {
+	if (!failure && (failure = thread_create(&p->keeper, THREAD_WAITS, keep, p)) != 0) {
 		kill(p->pid, SIGKILL);
 		waitpid(p->pid, NULL, 0);
 	}
@@ -137,7 +140,7 @@ static enum rt_status spawn(struct program *p, const struct program_start *start
 		return RT_OK;
 	close(p->gate);
 	close(p->report);
-	return rt_error_set(err, RT_ESYSTEM, "cannot make a process: %s", strerror(failure));
+	return rt_error_set(err, RT_ESYSTEM, "cannot make a process: %s%s", strerror(failure), limit_behind(failure));
 }
 
 enum rt_status program_prepare(struct program *p, const struct program_start *start, struct rt_error *err)

@@ -8,8 +8,10 @@
 #include "recorder/collect/tree.h"
 
 #include "recorder/channel.h"
+#include "recorder/collect/limits.h"
 #include "recorder/collect/name.h"
 #include "recorder/collect/resolve.h"
+#include "recorder/collect/thread.h"
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -56,6 +58,7 @@ struct tree {
 	pthread_t doorman;
 	bool started;
 	_Atomic bool stop;
+	bool full; /* no more channels can be made */
 };
 
 static uint64_t now_ns(void)
@@ -279,8 +282,8 @@ static void await_successor(struct process *p, int pidfd)
 			return;
 }
 
-enum rt_status tree_finish(struct tree *t, struct collector *c, struct rt_writer *w, struct rt_writer_result *result,
-                           struct rt_error *err)
+static enum rt_status finish(struct tree *t, struct collector *c, struct rt_writer *w, struct rt_writer_result *result,
+                             struct rt_error *err)
 {
 	struct resolver *resolver = NULL;
 	pthread_mutex_lock(&t->resolving);
@@ -297,20 +300,48 @@ enum rt_status tree_finish(struct tree *t, struct collector *c, struct rt_writer
 	return status;
 }
 
+struct finishing {
+	struct tree *tree;
+	struct collector *collector;
+	struct rt_writer *writer;
+	struct rt_writer_result *result;
+	struct rt_error *err;
+	enum rt_status status;
+};
+
+static void *finish_there(void *arg)
+{
+	struct finishing *f = arg;
+	f->status = finish(f->tree, f->collector, f->writer, f->result, f->err);
+	return NULL;
+}
+
+/* On a stack of its own, as the caller's may be small. */
+enum rt_status tree_finish(struct tree *t, struct collector *c, struct rt_writer *w, struct rt_writer_result *result,
+                           struct rt_error *err)
+{
+	struct finishing f = {t, c, w, result, err, RT_OK};
+	pthread_t thread;
+	if (thread_create(&thread, THREAD_RESOLVES, finish_there, &f) != 0)
+		return finish(t, c, w, result, err);
+	pthread_join(thread, NULL);
+	return f.status;
+}
+
 /* It goes on unrecorded. */
 static void lose(struct process *p)
 {
 	int cause = errno;
 	collector_abandon(p->collector);
-	rt_error_set(&p->trace.error, RT_ESYSTEM, "cannot record process %ld any further: %s", (long)p->trace.pid,
-	             strerror(cause));
+	rt_error_set(&p->trace.error, RT_ESYSTEM, "cannot record process %ld any further: %s%s", (long)p->trace.pid,
+	             strerror(cause), limit_behind(cause));
 }
 
 static enum rt_status collect(struct process *p, int pidfd, struct rt_writer *w, struct rt_error *err)
 {
 	struct watch watched = {p->collector, pidfd, eventfd(0, EFD_CLOEXEC)};
 	pthread_t watcher;
-	int failure = watched.enough < 0 ? errno : pthread_create(&watcher, NULL, watch, &watched);
+	int failure = watched.enough < 0 ? errno : thread_create(&watcher, THREAD_WAITS, watch, &watched);
 	if (failure) {
 		errno = failure;
 		lose(p);
@@ -358,7 +389,7 @@ static enum rt_status record(struct process *p, int pidfd, struct rt_error *err)
 		rt_writer_abort(w);
 		return status;
 	}
-	return tree_finish(p->tree, p->collector, w, &p->trace.result, err);
+	return finish(p->tree, p->collector, w, &p->trace.result, err);
 }
 
 static void *process_run(void *arg)
@@ -390,7 +421,7 @@ static void begin(struct process *p)
 	p->trace.pid = collector_pid(p->collector);
 	p->command = command_of(p->trace.pid);
 	atomic_store(&p->begun, true);
-	errno = pthread_create(&p->thread, NULL, process_run, p);
+	errno = thread_create(&p->thread, THREAD_RESOLVES, process_run, p);
 	if (!errno)
 		return;
 	lose(p);
@@ -414,12 +445,29 @@ static void reap(struct process *p)
 	pthread_mutex_unlock(&p->tree->lock);
 }
 
+/* No more channels can be made: the processes that come when those that there are have been taken run unrecorded. */
+static void fill_up(struct tree *t, struct rt_error *error)
+{
+	rt_error_context(error, "cannot record more than %zu processes at once", t->count);
+	if (t->options.rings.tell)
+		t->options.rings.tell(error);
+}
+
 static void look_around(struct tree *t)
 {
-	struct rt_error ignored;
 	uint32_t taken = atomic_load(&t->shared->taken);
-	while (t->count < PROCESSES_MAX && t->count < (size_t)taken + AHEAD && extend(t, &ignored) == RT_OK)
-		atomic_store(&t->shared->made, (uint32_t)t->count);
+	while (!t->full && t->count < (size_t)taken + AHEAD) {
+		struct rt_error error = {0};
+		t->full = t->count >= PROCESSES_MAX
+		              ? rt_error_set(&error, RT_ESYSTEM, "%u processes were recorded", PROCESSES_MAX)
+		              : extend(t, &error);
+		if (!t->full)
+			atomic_store(&t->shared->made, (uint32_t)t->count);
+		else
+			fill_up(t, &error);
+	}
+	if (t->full && taken > t->count)
+		atomic_store(&t->shared->over, 1); /* no process waits for a channel */
 	for (size_t i = 1; i < t->count; i++) {
 		struct process *p = t->processes[i];
 		if (!atomic_load(&p->begun) && collector_started(p->collector))
@@ -449,9 +497,10 @@ enum rt_status tree_start(struct tree *t, const char *first, struct rt_error *er
 	t->first = strdup(first);
 	if (!t->first)
 		return rt_error_set(err, RT_EMEMORY, "no memory for a path");
-	int failure = pthread_create(&t->doorman, NULL, stand_at_door, t);
+	int failure = thread_create(&t->doorman, THREAD_WAITS, stand_at_door, t);
 	if (failure)
-		return rt_error_set(err, RT_ESYSTEM, "cannot make a thread: %s", strerror(failure));
+		return rt_error_set(err, RT_ESYSTEM, "cannot make a thread: %s%s", strerror(failure),
+		                    limit_behind(failure));
 	t->started = true;
 	return RT_OK;
 }

@@ -1,0 +1,49 @@
+#!/bin/bash
+# t_limits.sh BUILD: under a limit of the shell (ulimit) a recording works, or one line names the limit. The program's own
+# output and status are as ever wherever it ran.
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/text.sh"
+racetrace=$RACETRACE
+gcc -g -fsanitize=thread "$top/samples/thread_pool.c" -o app -pthread || exit 1
+./app >want || exit 1
+
+# under LIMIT...: records under these limits.
+under() {
+	rm -f t.zst*
+	(exec >out 2>err && ulimit "$@" && exec timeout 60 "$racetrace" record -o t.zst ./app)
+	status=$?
+}
+works() {
+	under "$@"
+	[ $status = 0 ] && cmp -s out want || wrong "ulimit $*: status $status: $(cat err)"
+	zstd -tq t.zst || wrong "ulimit $*: no whole trace"
+	! grep -v '^racetrace: ulimit leaves room to record [0-9]* threads at once$' err || wrong "ulimit $*: it says more"
+	"$racetrace" info --format json t.zst | jq -e '.complete and (.threads | length > 2)' >/dev/null ||
+		wrong "ulimit $*: the trace is not whole"
+}
+refuses() {
+	under "${@:2}"
+	[ $status = 3 ] && grep -q "$1" err && [ ! -e t.zst ] || wrong "ulimit ${*:2}: status $status: $(cat err)"
+	grep -v '^racetrace: ulimit leaves room' err | wc -l | grep -qx 1 || wrong "ulimit ${*:2}: not one line: $(cat err)"
+}
+works -s 64
+works -c 0
+works -l 0
+works -f 1000000
+works -v 1000000
+works -v 3000000
+works -d 60000
+works -n 20
+refuses '(ulimit -f)$' -f 4
+refuses '(ulimit -f)$' -f 100
+for n in 4 5 6 7; do
+	refuses '(ulimit -n)$' -n $n
+done
+refuses '(ulimit -d)$' -d 2000
+
+# Other commands meet the size of a file as an error of write, not as a signal.
+"$racetrace" record -o t.zst ./app >out || wrong 'record'
+(ulimit -f 1 && exec "$racetrace" convert -t jsonl -o big.jsonl t.zst 2>err)
+[ $? = 3 ] && grep -qx "racetrace: cannot write 'big.jsonl': File too large" err && [ ! -e big.jsonl ] ||
+	wrong "convert beyond ulimit -f: $(cat err)"
+exit $fail
