@@ -52,4 +52,15 @@ sed '1s/"model": *"c11"/"model": "tso"/' t.jsonl >bad.jsonl
 [ $? = 3 ] && grep -q "bad.jsonl.*'model' is neither" err || wrong "a wrong model: $(cat err)"
 "$racetrace" analyze --model tso trace.zst 2>err >/dev/null
 [ $? = 2 ] && grep -q "'tso' is not a model: there are c11, sc" err || wrong "a wrong --model: $(cat err)"
+
+# An atomic operation that begins a stretch of its thread and is on memory of that thread alone is dropped.
+cat >dropped.jsonl <<'EOF'
+{"schema":"racetrace.events/1","order":"stamped","threads":["main",{"name":"a","parent":"main"}]}
+{"op":"read","thread":"main","object":"0x9000","pc":16}
+{"op":"atomic-rmw","thread":"main","object":"0x8000","arg":4,"order":"acq_rel","pc":32}
+{"op":"atomic-rmw","thread":"a","object":"0x8004","arg":4,"order":"acq_rel","pc":48}
+{"op":"write","thread":"a","object":"0x9000","pc":64}
+EOF
+run 1 analyze --format json --kinds race --model c11 dropped.jsonl
+holds '[.anomalies[].verdict] == ["observed"]'
 exit $fail
