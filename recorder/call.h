@@ -63,7 +63,7 @@
  * What the function allocates and frees is recorded as called from the caller. For files that are built with
  * -fexceptions.
  */
-#define HEAP uintptr_t rt_heap_outer __attribute__((cleanup(rt_call_heap_end))) = rt_heap_called_from(pc)
+#define HEAP uintptr_t rt_heap_outer __attribute__((cleanup(rt_call_heap_end), unused)) = rt_heap_called_from(pc)
 static inline void rt_call_heap_end(uintptr_t *outer)
 {
 	rt_heap_called(*outer);

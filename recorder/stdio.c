@@ -2,8 +2,9 @@
  * Streams: see stream.h. A stream locks itself in each call, but for the unlocked ones, which write its position like
  * the macros that compilers inline; a program's own holds of that lock are events. Formats are in printf.c.
  */
+#include "recorder/call.h" /* before all others */
+
 #include "recorder/blocking.h"
-#include "recorder/call.h"
 #include "recorder/core.h"
 #include "recorder/fd.h"
 #include "recorder/stream.h"
