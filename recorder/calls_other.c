@@ -1,6 +1,5 @@
 /* What is left: call stacks, devices, other processes, programs' options. */
 #include "recorder/call.h"
-#include "recorder/fd.h"
 
 #include <execinfo.h>
 #include <getopt.h>
@@ -9,7 +8,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 CALL(int, backtrace, (void **to, int n), (to, n), , if (r > 0) OUT_N(to, (size_t)r * sizeof *to))
@@ -17,7 +15,6 @@ CALL(char **, backtrace_symbols, (void *const *from, int n), (from, n),
      if (n > 0) IN_N(from, (size_t)n * sizeof *from), )
 CALL_VOID(backtrace_symbols_fd, (void *const *from, int n, int fd), (from, n, fd),
           if (n > 0) IN_N(from, (size_t)n * sizeof *from), )
-CALL(int, timerfd_gettime, (int fd, struct itimerspec *to), (fd, to), rt_fd_uses(fd, pc), if (r == 0) OUT(to))
 CALL(char *, get_current_dir_name, (void), (), USES(environ), )
 
 RT_EXPORT int capget(cap_user_header_t header, cap_user_data_t to);

@@ -22,20 +22,25 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <netinet/in.h>
 #include <stddef.h>
+#include <sys/epoll.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 
 #define FD_MAX 65536
 #define NUMBER_MAX 4096 /* later pipes share the last one */
 #define SOCKET_BIT (UINT64_C(1) << 47)
-enum { UNKNOWN, NONE, SOCKET, DATAGRAM, UNNAMED, QUEUES, TELLS_SIGNALS, FIRST_NUMBER };
+enum { UNKNOWN, NONE, SOCKET, DATAGRAM, UNNAMED, TELLS_SIGNALS, TELLS_OF_FILES, ANONYMOUS, FIRST_NUMBER };
 #define FILE_BIT (UINT64_C(1) << 48) /* of the table's entries, not of objects: data is there to stay */
 #define CLOSED UINT64_MAX            /* and not known to have come again */
 
 static _Atomic uint64_t descriptor[FD_MAX];
 static char number[FD_MAX]; /* never touched: the object of a number, which is closed before it is given out again */
+static _Atomic uint32_t description[FD_MAX]; /* what its copies share; 0: came unseen */
+static _Atomic uint32_t descriptions;
+static _Atomic int highest; /* descriptor that was seen */
 static _Atomic uint32_t numbers = FIRST_NUMBER;
 
 static uint64_t state_of(int fd)
@@ -65,6 +70,17 @@ static void come(int fd, uint64_t object)
 	}
 	if (before != object)
 		set(fd, object);
+	if (fd >= 0 && fd < FD_MAX)
+		description[fd] = atomic_fetch_add_explicit(&descriptions, 1, memory_order_relaxed) + FD_MAX;
+	int most = atomic_load_explicit(&highest, memory_order_relaxed);
+	while (fd > most && fd < FD_MAX && !atomic_compare_exchange_weak(&highest, &most, fd))
+		;
+}
+
+/* Of one that came unseen its number is as good. */
+uint32_t rt_fd_description(int fd)
+{
+	return fd >= 0 && fd < FD_MAX && description[fd] ? description[fd] : (uint32_t)fd;
 }
 
 /* Is it one to tell of? One that was closed may have come again unseen. */
@@ -114,9 +130,17 @@ void rt_fd_both_ends(const int fds[2])
 	come(fds[1], object);
 }
 
-void rt_fd_queue(int fd)
+static _Atomic bool files_watched;
+void rt_fd_watches_files(int fd)
 {
-	come(fd, QUEUES);
+	atomic_store_explicit(&files_watched, true, memory_order_relaxed);
+	come(fd, TELLS_OF_FILES);
+}
+
+void rt_fd_files_change(uintptr_t pc)
+{
+	if (atomic_load_explicit(&files_watched, memory_order_relaxed) && rt_recording())
+		rt_emit_sync(RT_OP_HB_BEFORE, TELLS_OF_FILES, 0, pc, 0);
 }
 
 void rt_fd_signals(int fd)
@@ -132,6 +156,8 @@ bool rt_fd_tells_signals(int fd)
 void rt_fd_copied(int from, int to)
 {
 	come(to, get(from));
+	if (from >= 0 && from < FD_MAX && to >= 0 && to < FD_MAX)
+		description[to] = rt_fd_description(from);
 }
 
 /* Addresses as keys: a port or a path; 0: has none. */
@@ -215,6 +241,8 @@ static uint64_t look(int fd)
 	uint64_t object = SOCKET_BIT | mix(mix(is.st_dev) + is.st_ino) >> 17;
 	if (S_ISREG(is.st_mode))
 		return learn(fd, UNKNOWN, FILE_BIT | object);
+	if ((is.st_mode & S_IFMT) == 0) /* all of these are one inode */
+		return learn(fd, UNKNOWN, ANONYMOUS);
 	return learn(fd, UNKNOWN, S_ISFIFO(is.st_mode) ? object : NONE);
 }
 
@@ -264,17 +292,78 @@ void rt_fd_publishes(int fd, const struct sockaddr *to, socklen_t length, uintpt
 	uint64_t object = object_of(fd, true, to, length);
 	if (object != NONE)
 		rt_emit_sync(RT_OP_HB_BEFORE, object, 0, pc, 0);
+	if (is_file(fd))
+		rt_fd_files_change(pc);
+}
+
+/*
+ * Data that passes from one object to another inside the kernel: it may come out before the call that passes it on has
+ * returned, so who reads the second has seen from now on what goes into the first.
+ */
+#define PASSES_MAX 64u
+static struct {
+	_Atomic uint64_t from, to;
+} passes[PASSES_MAX];
+static _Atomic uint32_t pass_count;
+
+void rt_fd_passes(int from, int to, uintptr_t pc)
+{
+	rt_fd_publishes(to, NULL, 0, pc);
+	if (!rt_recording())
+		return;
+	uint64_t in = object_of(from, false, NULL, 0), out = object_of(to, true, NULL, 0);
+	uint32_t n = atomic_load(&pass_count), i = 0;
+	while (i < n && i < PASSES_MAX && (atomic_load(&passes[i].from) != in || atomic_load(&passes[i].to) != out))
+		i++;
+	if (in == NONE || out == NONE || in == out || i < n || (i = atomic_fetch_add(&pass_count, 1)) >= PASSES_MAX)
+		return;
+	atomic_store(&passes[i].from, in);
+	atomic_store(&passes[i].to, out);
+}
+
+static void after(uint64_t object, unsigned depth, uintptr_t pc)
+{
+	enum { CHAIN_MAX = 4 };
+	rt_emit_sync(RT_OP_HB_AFTER, object, 0, pc, 0);
+	uint32_t n = atomic_load_explicit(&pass_count, memory_order_relaxed);
+	for (uint32_t i = 0; i < n && i < PASSES_MAX && depth < CHAIN_MAX; i++)
+		if (atomic_load(&passes[i].to) == object)
+			after(atomic_load(&passes[i].from), depth + 1, pc);
 }
 
 void rt_fd_closes(int fd, uintptr_t pc)
 {
 	if (is_told(fd)) {
 		rt_emit_object(&descriptor[fd], pc);
-		if (!is_file(fd))
+		rt_file_unlocking(fd, pc);
+		if (is_file(fd))
+			rt_fd_files_change(pc);
+		else
 			rt_fd_publishes(fd, NULL, 0, pc);
 		rt_emit_sync(RT_OP_HB_BEFORE, (uintptr_t)&number[fd], 0, pc, 0);
 	}
 	set(fd, CLOSED);
+}
+
+void rt_fd_close_range(unsigned first, unsigned last, int flags, uintptr_t pc)
+{
+	unsigned most = (unsigned)atomic_load_explicit(&highest, memory_order_relaxed);
+	if ((unsigned)flags & CLOSE_RANGE_CLOEXEC)
+		return;
+	for (unsigned fd = first; fd <= last && fd <= most; fd++)
+		if (state_of((int)fd) != CLOSED && RT_SYSCALL(SYS_fcntl, fd, F_GETFD) >= 0)
+			rt_fd_closes((int)fd, pc);
+}
+
+bool rt_fd_is_written(int fd)
+{
+	long flags = RT_SYSCALL(SYS_fcntl, fd, F_GETFL);
+	return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
+}
+
+uint64_t rt_fd_file(int fd)
+{
+	return state_now(fd) & ~FILE_BIT;
 }
 
 void rt_fd_received(int fd, bool got, uintptr_t pc)
@@ -283,7 +372,7 @@ void rt_fd_received(int fd, bool got, uintptr_t pc)
 		return;
 	uint64_t object = got ? object_of(fd, false, NULL, 0) : NONE;
 	if (object != NONE)
-		rt_emit_sync(RT_OP_HB_AFTER, object, 0, pc, 0);
+		after(object, 0, pc);
 	else
 		rt_emit_time();
 }
@@ -309,4 +398,34 @@ void rt_fd_accepted(int listener, int fd, uintptr_t pc)
 		rt_emit_sync(RT_OP_HB_AFTER, object_of_name(end_of(listener, SYS_getsockname, &own)), 0, pc, 0);
 	else
 		rt_emit_time();
+}
+
+/* Which descriptor an event is of: known by the data that the program gave with it; lost where two have the same place.
+ */
+static _Atomic uint64_t watched_data[FD_MAX];
+static _Atomic int watched_by[FD_MAX], watched_place[FD_MAX]; /* descriptors + 1 */
+
+static _Atomic int *place_of(int epoll, uint64_t data)
+{
+	return &watched_place[mix(mix(data + 1) + (unsigned)epoll) % FD_MAX];
+}
+
+void rt_fd_watched(int epoll, int operation, int fd, const struct epoll_event *event)
+{
+	if (fd < 0 || fd >= FD_MAX || !rt_recording())
+		return;
+	if (operation == EPOLL_CTL_DEL || !event) {
+		atomic_store(&watched_by[fd], 0);
+		return;
+	}
+	atomic_store(&watched_data[fd], event->data.u64);
+	atomic_store(&watched_by[fd], epoll + 1);
+	atomic_store(place_of(epoll, event->data.u64), fd + 1);
+}
+
+void rt_fd_event(int epoll, uint64_t data, uintptr_t pc)
+{
+	int fd = atomic_load(place_of(epoll, data)) - 1;
+	if (fd >= 0 && atomic_load(&watched_by[fd]) == epoll + 1 && atomic_load(&watched_data[fd]) == data)
+		rt_fd_received(fd, true, pc);
 }

@@ -1,19 +1,19 @@
 /*
- * The address space: mmap and its kin, and the same through syscall(). MAP after, UNMAP before the real call. Both
- * write the memory, so that uses that are not ordered with them are races.
+ * The address space: what the calls that map and unmap say (kernel_calls.h). MAP after, UNMAP before the real call.
+ * Both write the memory, so that uses that are not ordered with them are races.
  */
-#include "recorder/core.h"
-#include "recorder/sync.h"
+#include "recorder/kernel.h"
 
-#include <stdarg.h>
+#include "recorder/syscall.h"
+
+#include <stdatomic.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include <sys/shm.h>
 
 /* Of more, what lies further is not said to be written: it would cost more than the uses found there. */
 #define WRITTEN_MAX (1 << 20)
 
-static void mapped(void *p, size_t size, uintptr_t pc)
+void rt_map_begins(void *p, size_t size, uintptr_t pc)
 {
 	if (p == MAP_FAILED)
 		return;
@@ -22,91 +22,79 @@ static void mapped(void *p, size_t size, uintptr_t pc)
 }
 
 /* What was there is no more: uses that are not ordered with this are seen, as those of a freed block are. */
-static void overwritten(const void *p, size_t size, uintptr_t pc)
+void rt_map_over(const void *p, size_t size, uintptr_t pc)
 {
 	if (size)
 		rt_emit_write((uintptr_t)p, size < WRITTEN_MAX ? size : WRITTEN_MAX, pc, RT_F_FREE);
 }
 
-static void unmapped(const void *p, size_t size, uintptr_t pc)
+void rt_map_ends(const void *p, size_t size, uintptr_t pc)
 {
-	overwritten(p, size, pc);
+	rt_map_over(p, size, pc);
 	rt_emit_sync(RT_OP_UNMAP, (uintptr_t)p, size, pc, 0);
 }
 
-RT_INTERPOSE(void *, mmap, (void *at, size_t size, int protection, int flags, int fd, off_t offset))
+void rt_map_moves(void *at, size_t old_size, size_t size, int flags, uintptr_t pc)
 {
-	if (flags & MAP_FIXED)
-		overwritten(at, size, RT_PC);
-	void *p = RT_REAL(mmap)(at, size, protection, flags, fd, offset);
-	mapped(p, size, RT_PC);
-	return p;
-}
-
-RT_INTERPOSE(void *, mmap64, (void *at, size_t size, int protection, int flags, int fd, off64_t offset))
-{
-	if (flags & MAP_FIXED)
-		overwritten(at, size, RT_PC);
-	void *p = RT_REAL(mmap64)(at, size, protection, flags, fd, offset);
-	mapped(p, size, RT_PC);
-	return p;
-}
-
-RT_INTERPOSE(int, munmap, (void *at, size_t size))
-{
-	unmapped(at, size, RT_PC);
-	int result = RT_REAL(munmap)(at, size);
-	if (result != 0)
-		mapped(at, size, RT_PC);
-	return result;
-}
-
-/* A mapping that may move is said to go and to come again; one that may not only changes its length. */
-RT_INTERPOSE(void *, mremap, (void *at, size_t old_size, size_t size, int flags, ...))
-{
-	va_list args;
-	va_start(args, flags);
-	void *new_at = flags & MREMAP_FIXED ? va_arg(args, void *) : NULL;
-	va_end(args);
-	bool moves = flags & MREMAP_MAYMOVE;
-	if (moves)
-		unmapped(at, old_size, RT_PC);
+	if (flags & MREMAP_MAYMOVE)
+		rt_map_ends(at, old_size, pc);
 	else if (size < old_size)
-		unmapped((char *)at + size, old_size - size, RT_PC);
-	void *p = RT_REAL(mremap)(at, old_size, size, flags, new_at);
+		rt_map_ends((char *)at + size, old_size - size, pc);
+}
+
+void rt_map_moved(void *p, void *at, size_t old_size, size_t size, int flags, uintptr_t pc)
+{
+	bool moves = flags & MREMAP_MAYMOVE;
 	if (p == MAP_FAILED) {
 		if (moves)
-			mapped(at, old_size, RT_PC);
+			rt_map_begins(at, old_size, pc);
 	} else if (moves) {
-		mapped(p, size, RT_PC);
+		rt_map_begins(p, size, pc);
 	} else if (size > old_size) {
-		mapped((char *)p + old_size, size - old_size, RT_PC);
+		rt_map_begins((char *)p + old_size, size - old_size, pc);
 	}
-	return p;
 }
 
-/* All calls have at most six arguments, and passing more than the caller gave is harmless. */
-RT_INTERPOSE(long, syscall, (long number, ...))
+void rt_map_break(uintptr_t before, uintptr_t after, uintptr_t pc)
 {
-	long a[6];
-	va_list args;
-	va_start(args, number);
-	for (int i = 0; i < 6; i++)
-		a[i] = va_arg(args, long);
-	va_end(args);
-	bool forks = rt_clone_begins(number, a, RT_PC);
-	if (number == SYS_munmap)
-		unmapped((void *)a[0], (size_t)a[1], RT_PC);
-	else if (number == SYS_mmap && a[3] & MAP_FIXED)
-		overwritten((void *)a[0], (size_t)a[1], RT_PC);
-	long result = RT_REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-	if (forks)
-		rt_fork_end((pid_t)result);
-	if (number == SYS_mmap)
-		mapped((void *)result, (size_t)a[1], RT_PC);
-	else if (number == SYS_munmap && result != 0)
-		mapped((void *)a[0], (size_t)a[1], RT_PC);
-	else if (number == SYS_futex)
-		rt_emit_time();
-	return result;
+	if (after > before)
+		rt_map_begins((void *)before, after - before, pc);
+	else
+		rt_map_ends((const void *)after, before - after, pc);
+}
+
+/* ---- Shared memory of System V: how large what is attached is, which the call that detaches it does not say ---- */
+
+#define ATTACHED_MAX 256u
+static struct {
+	_Atomic uintptr_t at; /* 0: free; 1: being filled in */
+	size_t size;
+} attached[ATTACHED_MAX];
+
+void rt_map_attached(int id, void *p, uintptr_t pc)
+{
+	struct shmid_ds segment;
+	if (p == MAP_FAILED || !rt_recording() || RT_SYSCALL(SYS_shmctl, id, IPC_STAT, &segment) != 0)
+		return;
+	rt_map_begins(p, segment.shm_segsz, pc);
+	for (unsigned i = 0; i < ATTACHED_MAX; i++) {
+		uintptr_t none = 0;
+		if (atomic_compare_exchange_strong(&attached[i].at, &none, 1)) {
+			attached[i].size = segment.shm_segsz;
+			atomic_store(&attached[i].at, (uintptr_t)p);
+			return;
+		}
+	}
+}
+
+void rt_map_detaches(const void *p, uintptr_t pc)
+{
+	for (unsigned i = 0; i < ATTACHED_MAX; i++) {
+		uintptr_t at = (uintptr_t)p;
+		if (at > 1 && atomic_load(&attached[i].at) == at) {
+			rt_map_ends(p, attached[i].size, pc);
+			atomic_compare_exchange_strong(&attached[i].at, &at, 0);
+			return;
+		}
+	}
 }

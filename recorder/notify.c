@@ -1,11 +1,11 @@
 /*
  * What comes from outside the program's own threads: signals that one thread sends and another takes, timers, the
- * threads in which the C library calls notification functions, and System V's message queues and semaphores. All are
- * happens-before: of whatever was sent before what is taken. Their objects are small numbers, where no memory is.
+ * threads in which the C library calls notification functions, and System V's message queues and semaphores (whose
+ * calls are in kernel_calls.h). All are happens-before: of whatever was sent before what is taken. Their objects are
+ * small numbers, where no memory is.
  */
-#include "recorder/call.h"
 #include "recorder/core.h"
-#include "recorder/sync.h"
+#include "recorder/kernel.h"
 
 #include <mqueue.h>
 #include <signal.h>
@@ -18,7 +18,7 @@
 #define SIGNALS ((int)RT_SIGNAL_OBJECTS)
 enum { SIGNAL_BASE = RT_SIGNAL_OBJECT, TIMERS = SIGNAL_BASE + SIGNALS, QUEUE_BASE = 9216, SEMAPHORE_BASE = 16384 };
 #define QUEUES 4096u
-#define SEMAPHORES 32768u
+#define SEMAPHORES 16384u
 
 static _Atomic uint64_t sent; /* signals that any thread has sent or asked for, bit by number */
 static _Atomic bool timed;    /* any timer was set */
@@ -52,19 +52,19 @@ void rt_signal_received(int sig, uintptr_t pc)
 		after(TIMERS, pc);
 }
 
-#define SENDS(name, parameters, arguments)                                                                             \
+#define SENDS_SIGNAL(name, parameters, arguments)                                                                      \
 	RT_INTERPOSE(int, name, parameters)                                                                            \
 	{                                                                                                              \
 		rt_signal_sent(sig, RT_PC);                                                                            \
 		return RT_REAL(name) arguments;                                                                        \
 	}
-SENDS(kill, (pid_t pid, int sig), (pid, sig))
-SENDS(killpg, (pid_t group, int sig), (group, sig))
-SENDS(raise, (int sig), (sig))
-SENDS(tgkill, (pid_t pid, pid_t tid, int sig), (pid, tid, sig))
-SENDS(pthread_kill, (pthread_t thread, int sig), (thread, sig))
-SENDS(sigqueue, (pid_t pid, int sig, union sigval value), (pid, sig, value))
-SENDS(pthread_sigqueue, (pthread_t thread, int sig, union sigval value), (thread, sig, value))
+SENDS_SIGNAL(kill, (pid_t pid, int sig), (pid, sig))
+SENDS_SIGNAL(killpg, (pid_t group, int sig), (group, sig))
+SENDS_SIGNAL(raise, (int sig), (sig))
+SENDS_SIGNAL(tgkill, (pid_t pid, pid_t tid, int sig), (pid, tid, sig))
+SENDS_SIGNAL(pthread_kill, (pthread_t thread, int sig), (thread, sig))
+SENDS_SIGNAL(sigqueue, (pid_t pid, int sig, union sigval value), (pid, sig, value))
+SENDS_SIGNAL(pthread_sigqueue, (pthread_t thread, int sig, union sigval value), (thread, sig, value))
 
 CALL(int, sigwait, (const sigset_t *set, int *number), (set, number), IN(set), BLOCKS;
      WHEN(r == 0, rt_signal_received(*number, pc); OUT(number)))
@@ -76,7 +76,7 @@ CALL(int, sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct time
 
 /* Timers: which of them sends what is not kept. */
 
-static void timer_set(uintptr_t pc)
+void rt_timer_set(uintptr_t pc)
 {
 	if (!rt_recording())
 		return;
@@ -86,20 +86,20 @@ static void timer_set(uintptr_t pc)
 
 RT_INTERPOSE(unsigned, alarm, (unsigned seconds))
 {
-	timer_set(RT_PC);
+	rt_timer_set(RT_PC);
 	return RT_REAL(alarm)(seconds);
 }
 RT_INTERPOSE(useconds_t, ualarm, (useconds_t microseconds, useconds_t interval))
 {
-	timer_set(RT_PC);
+	rt_timer_set(RT_PC);
 	return RT_REAL(ualarm)(microseconds, interval);
 }
 CALL(int, setitimer, (__itimer_which_t which, const struct itimerval *new, struct itimerval *old), (which, new, old),
-     timer_set(pc);
+     rt_timer_set(pc);
      IN(new), if (r == 0) OUT(old))
 CALL(int, timer_settime,
      (timer_t timer, int flags, const struct itimerspec *restrict new, struct itimerspec *restrict old),
-     (timer, flags, new, old), timer_set(pc);
+     (timer, flags, new, old), rt_timer_set(pc);
      IN(new), if (r == 0) OUT(old))
 
 /* A function that the C library calls in a thread that it makes for it, unseen. Stays for as long as it may be called.
@@ -142,69 +142,52 @@ RT_INTERPOSE(int, timer_create, (clockid_t clock, struct sigevent *restrict even
 {
 	struct sigevent mine = {0};
 
-	timer_set(RT_PC);
+	rt_timer_set(RT_PC);
 	return RT_REAL(timer_create)(clock, observed(event, &mine, RT_PC), timer);
 }
 RT_INTERPOSE(int, mq_notify, (mqd_t queue, const struct sigevent *event))
 {
 	struct sigevent mine = {0};
 
-	timer_set(RT_PC);
+	rt_timer_set(RT_PC);
 	return RT_REAL(mq_notify)(queue, observed((struct sigevent *)(uintptr_t)event, &mine, RT_PC));
 }
 
 /* System V's queues and semaphores */
 
-RT_INTERPOSE(int, msgsnd, (int id, const void *message, size_t size, int flags))
+uint64_t rt_message_queue(int id)
 {
-	rt_emit_range(RT_OP_READ, message, size + sizeof(long), RT_PC);
-	before(QUEUE_BASE + (unsigned)id % QUEUES, RT_PC);
-	return RT_REAL(msgsnd)(id, message, size, flags);
-}
-RT_INTERPOSE(ssize_t, msgrcv, (int id, void *message, size_t size, long type, int flags))
-{
-	ssize_t result = RT_REAL(msgrcv)(id, message, size, type, flags);
-
-	rt_emit_time();
-	if (result >= 0) {
-		after(QUEUE_BASE + (unsigned)id % QUEUES, RT_PC);
-		rt_emit_range(RT_OP_WRITE, message, (size_t)result + sizeof(long), RT_PC);
-	}
-	return result;
+	return QUEUE_BASE + (unsigned)id % QUEUES;
 }
 
-static uint64_t semaphore(int id, unsigned number)
+/* Two objects each: what waits for more comes after what adds, what waits for zero after what takes. */
+static uint64_t semaphore(int id, unsigned n, bool zero)
 {
-	return SEMAPHORE_BASE + ((unsigned)id * 64 + number) % SEMAPHORES;
+	return SEMAPHORE_BASE + ((unsigned)id * 64 + n) % SEMAPHORES * 2 + zero;
 }
-static void semaphores_before(int id, const struct sembuf *operations, size_t n, uintptr_t pc)
+
+void rt_semaphores_before(int id, const struct sembuf *operations, size_t n, uintptr_t pc)
 {
 	for (size_t i = 0; i < n && rt_recording(); i++)
-		if (operations[i].sem_op > 0)
-			before(semaphore(id, operations[i].sem_num), pc);
+		if (operations[i].sem_op)
+			before(semaphore(id, operations[i].sem_num, operations[i].sem_op < 0), pc);
 }
-static void semaphores_after(int id, const struct sembuf *operations, size_t n, uintptr_t pc)
+
+void rt_semaphores_after(int id, const struct sembuf *operations, size_t n, uintptr_t pc)
 {
 	for (size_t i = 0; i < n && rt_recording(); i++)
 		if (operations[i].sem_op <= 0)
-			after(semaphore(id, operations[i].sem_num), pc);
+			after(semaphore(id, operations[i].sem_num, operations[i].sem_op == 0), pc);
 }
 
-RT_INTERPOSE(int, semop, (int id, struct sembuf *operations, size_t n))
+/* To what, and of SETALL which, is not looked at. */
+void rt_semaphores_set(int id, int number, bool all, uintptr_t pc)
 {
-	semaphores_before(id, operations, n, RT_PC);
-	int result = RT_REAL(semop)(id, operations, n);
-	rt_emit_time();
-	if (result == 0)
-		semaphores_after(id, operations, n, RT_PC);
-	return result;
-}
-RT_INTERPOSE(int, semtimedop, (int id, struct sembuf *operations, size_t n, const struct timespec *timeout))
-{
-	semaphores_before(id, operations, n, RT_PC);
-	int result = RT_REAL(semtimedop)(id, operations, n, timeout);
-	rt_emit_time();
-	if (result == 0)
-		semaphores_after(id, operations, n, RT_PC);
-	return result;
+	enum { MANY = 64 };
+	if (!rt_recording())
+		return;
+	for (unsigned i = all ? 0 : (unsigned)number; i < (all ? MANY : (unsigned)number + 1); i++) {
+		before(semaphore(id, i, false), pc);
+		before(semaphore(id, i, true), pc);
+	}
 }

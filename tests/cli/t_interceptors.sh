@@ -21,7 +21,6 @@ _exit abort: end the process; nothing of the caller's memory, and what a hook ha
 bsearch: reads nothing itself; the comparison function is the program's
 dl_iterate_phdr: the callback is the program's; the list is the linker's and locked by it
 setgrent endgrent setpwent endpwent: move a position that the C library locks
-ioctl: what it reads and writes is each driver's
 mcheck mcheck_pedantic mprobe: heap checks of the C library, without memory of the caller's
 mlock munlock mlockall munlockall: name memory, do not read or write it
 mprotect: names memory, does not read or write it

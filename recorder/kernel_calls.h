@@ -1,0 +1,341 @@
+/* The kernel's calls: see kernel.h. Included twice, once for each thing that is made from it: no guard. */
+
+/* Input */
+KERNEL(ssize_t, read, SYS_read, 3, (int, fd, void *, buffer, size_t, size), FD(fd), RECEIVES(fd, buffer, size))
+LIBRARY(ssize_t, __read_chk, 4, (int, fd, void *, buffer, size_t, size, size_t, room), FD(fd),
+        RECEIVES(fd, buffer, size))
+KERNEL(ssize_t, pread64, SYS_pread64, 4, (int, fd, void *, buffer, size_t, size, off64_t, at), FD(fd),
+       RECEIVES(fd, buffer, size))
+LIBRARY(ssize_t, pread, 4, (int, fd, void *, buffer, size_t, size, off_t, at), FD(fd), RECEIVES(fd, buffer, size))
+LIBRARY(ssize_t, __pread_chk, 5, (int, fd, void *, buffer, size_t, size, off_t, at, size_t, room), FD(fd),
+        RECEIVES(fd, buffer, size))
+LIBRARY(ssize_t, __pread64_chk, 5, (int, fd, void *, buffer, size_t, size, off64_t, at, size_t, room), FD(fd),
+        RECEIVES(fd, buffer, size))
+LIBRARY(ssize_t, recv, 4, (int, fd, void *, buffer, size_t, size, int, flags), FD(fd), RECEIVES(fd, buffer, size))
+LIBRARY(ssize_t, __recv_chk, 5, (int, fd, void *, buffer, size_t, size, size_t, room, int, flags), FD(fd),
+        RECEIVES(fd, buffer, size))
+KERNEL(ssize_t, recvfrom, SYS_recvfrom, 6,
+       (int, fd, void *, buffer, size_t, size, int, flags, struct sockaddr *, from, socklen_t *, length),
+       socklen_t room = room_of(from, length, pc);
+       FD(fd), RECEIVES(fd, buffer, size); if (r >= 0) OUT_ADDRESS(from, length))
+LIBRARY(ssize_t, __recvfrom_chk, 7,
+        (int, fd, void *, buffer, size_t, size, size_t, chk, int, flags, struct sockaddr *, from, socklen_t *, length),
+        socklen_t room = room_of(from, length, pc);
+        FD(fd), RECEIVES(fd, buffer, size); if (r >= 0) OUT_ADDRESS(from, length))
+KERNEL(ssize_t, readv, SYS_readv, 3, (int, fd, const struct iovec *, v, int, count), FD(fd),
+       RECEIVES_VECTORS(fd, v, count))
+LIBRARY(ssize_t, preadv, 4, (int, fd, const struct iovec *, v, int, count, off_t, at), FD(fd),
+        RECEIVES_VECTORS(fd, v, count))
+LIBRARY(ssize_t, preadv64, 4, (int, fd, const struct iovec *, v, int, count, off64_t, at), FD(fd),
+        RECEIVES_VECTORS(fd, v, count))
+LIBRARY(ssize_t, preadv2, 5, (int, fd, const struct iovec *, v, int, count, off_t, at, int, flags), FD(fd),
+        RECEIVES_VECTORS(fd, v, count))
+LIBRARY(ssize_t, preadv64v2, 5, (int, fd, const struct iovec *, v, int, count, off64_t, at, int, flags), FD(fd),
+        RECEIVES_VECTORS(fd, v, count))
+NUMBER(ssize_t, SYS_preadv, 3, (int, fd, const struct iovec *, v, int, count), FD(fd), RECEIVES_VECTORS(fd, v, count))
+NUMBER(ssize_t, SYS_preadv2, 3, (int, fd, const struct iovec *, v, int, count), FD(fd), RECEIVES_VECTORS(fd, v, count))
+KERNEL(ssize_t, recvmsg, SYS_recvmsg, 3, (int, fd, struct msghdr *, message, int, flags),
+       socklen_t room = message->msg_namelen;
+       FD(fd), rt_fd_read(fd, r, pc); if (r >= 0) message_came(message, (size_t)r, room, pc))
+KERNEL(int, recvmmsg, SYS_recvmmsg, 5,
+       (int, fd, struct mmsghdr *, messages, unsigned, count, int, flags, struct timespec *, timeout), FD(fd);
+       IN(timeout), messages_came(fd, messages, r, pc))
+
+/* Output: what goes out is read and published before the call. */
+KERNEL(ssize_t, write, SYS_write, 3, (int, fd, const void *, buffer, size_t, size), IN_N(buffer, size); FD(fd);
+       SENDS(fd), BLOCKS)
+KERNEL(ssize_t, pwrite64, SYS_pwrite64, 4, (int, fd, const void *, buffer, size_t, size, off64_t, at),
+       IN_N(buffer, size);
+       FD(fd); SENDS(fd), BLOCKS)
+LIBRARY(ssize_t, pwrite, 4, (int, fd, const void *, buffer, size_t, size, off_t, at), IN_N(buffer, size); FD(fd);
+        SENDS(fd), BLOCKS)
+LIBRARY(ssize_t, send, 4, (int, fd, const void *, buffer, size_t, size, int, flags), IN_N(buffer, size); FD(fd);
+        SENDS(fd), BLOCKS)
+KERNEL(ssize_t, sendto, SYS_sendto, 6,
+       (int, fd, const void *, buffer, size_t, size, int, flags, const struct sockaddr *, to, socklen_t, length),
+       IN_N(buffer, size);
+       IN_N(to, length); FD(fd); rt_fd_publishes(fd, to, length, pc), BLOCKS)
+KERNEL(ssize_t, writev, SYS_writev, 3, (int, fd, const struct iovec *, v, int, count), IN_VECTORS(v, count); FD(fd);
+       SENDS(fd), BLOCKS)
+LIBRARY(ssize_t, pwritev, 4, (int, fd, const struct iovec *, v, int, count, off_t, at), IN_VECTORS(v, count); FD(fd);
+        SENDS(fd), BLOCKS)
+LIBRARY(ssize_t, pwritev64, 4, (int, fd, const struct iovec *, v, int, count, off64_t, at), IN_VECTORS(v, count);
+        FD(fd); SENDS(fd), BLOCKS)
+LIBRARY(ssize_t, pwritev2, 5, (int, fd, const struct iovec *, v, int, count, off_t, at, int, flags),
+        IN_VECTORS(v, count);
+        FD(fd); SENDS(fd), BLOCKS)
+LIBRARY(ssize_t, pwritev64v2, 5, (int, fd, const struct iovec *, v, int, count, off64_t, at, int, flags),
+        IN_VECTORS(v, count);
+        FD(fd); SENDS(fd), BLOCKS)
+NUMBER(ssize_t, SYS_pwritev, 3, (int, fd, const struct iovec *, v, int, count), IN_VECTORS(v, count); FD(fd);
+       SENDS(fd), BLOCKS)
+NUMBER(ssize_t, SYS_pwritev2, 3, (int, fd, const struct iovec *, v, int, count), IN_VECTORS(v, count); FD(fd);
+       SENDS(fd), BLOCKS)
+KERNEL(ssize_t, sendmsg, SYS_sendmsg, 3, (int, fd, const struct msghdr *, message, int, flags), FD(fd);
+       message_goes(fd, message, pc), BLOCKS)
+KERNEL(int, sendmmsg, SYS_sendmmsg, 4, (int, fd, struct mmsghdr *, messages, unsigned, count, int, flags), FD(fd);
+       messages_go(fd, messages, count, pc), BLOCKS; messages_went(messages, r, pc))
+
+/* From one descriptor to another: who reads the one has seen what came in by the other. */
+KERNEL(ssize_t, splice, SYS_splice, 6,
+       (int, from, off64_t *, from_at, int, to, off64_t *, to_at, size_t, size, unsigned, flags), INOUT(from_at);
+       INOUT(to_at); FD(from); FD(to); rt_fd_passes(from, to, pc), rt_fd_read(from, r, pc))
+KERNEL(ssize_t, tee, SYS_tee, 4, (int, from, int, to, size_t, size, unsigned, flags), FD(from); FD(to);
+       rt_fd_passes(from, to, pc), rt_fd_read(from, r, pc))
+KERNEL(ssize_t, sendfile64, SYS_sendfile, 4, (int, to, int, from, off64_t *, at, size_t, size), INOUT(at); FD(from);
+       FD(to); rt_fd_passes(from, to, pc), rt_fd_read(from, r, pc))
+LIBRARY(ssize_t, sendfile, 4, (int, to, int, from, off_t *, at, size_t, size), INOUT(at); FD(from); FD(to);
+        rt_fd_passes(from, to, pc), rt_fd_read(from, r, pc))
+KERNEL(ssize_t, copy_file_range, SYS_copy_file_range, 6,
+       (int, from, off64_t *, from_at, int, to, off64_t *, to_at, size_t, size, unsigned, flags), INOUT(from_at);
+       INOUT(to_at); FD(from); FD(to); rt_fd_passes(from, to, pc), rt_fd_read(from, r, pc))
+KERNEL(ssize_t, vmsplice, SYS_vmsplice, 4, (int, fd, const struct iovec *, v, size_t, count, unsigned, flags),
+       bool goes_in = rt_fd_is_written(fd);
+       FD(fd); WHEN(goes_in, IN_VECTORS(v, count); SENDS(fd)), WHEN(!goes_in, RECEIVES_VECTORS(fd, v, count)); BLOCKS)
+
+/* Pairs of descriptors, and those with something of their own behind them */
+KERNEL(int, pipe, SYS_pipe, 1, (int *, fds), , WHEN(r == 0, rt_fd_both_ends(fds); OUT_N(fds, 8)))
+KERNEL(int, pipe2, SYS_pipe2, 2, (int *, fds, int, flags), , WHEN(r == 0, rt_fd_both_ends(fds); OUT_N(fds, 8)))
+KERNEL(int, socketpair, SYS_socketpair, 4, (int, domain, int, type, int, protocol, int *, fds), ,
+       WHEN(r == 0, rt_fd_both_ends(fds); OUT_N(fds, 8)))
+LIBRARY(int, eventfd, 2, (unsigned, value, int, flags), , rt_fd_own(r))
+NUMBER(int, SYS_eventfd, 1, (unsigned, value), , rt_fd_own(r))
+NUMBER(int, SYS_eventfd2, 2, (unsigned, value, int, flags), , rt_fd_own(r))
+LIBRARY(int, eventfd_read, 2, (int, fd, eventfd_t *, value), FD(fd), rt_fd_received(fd, r == 0, pc);
+        if (r == 0) OUT(value))
+LIBRARY(int, eventfd_write, 2, (int, fd, eventfd_t, value), FD(fd); SENDS(fd), BLOCKS)
+LIBRARY(int, signalfd, 3, (int, fd, const sigset_t *, set, int, flags), IN(set), if (fd < 0) rt_fd_signals(r))
+NUMBER(int, SYS_signalfd, 2, (int, fd, const void *, set), , if (fd < 0) rt_fd_signals(r))
+NUMBER(int, SYS_signalfd4, 2, (int, fd, const void *, set), , if (fd < 0) rt_fd_signals(r))
+KERNEL(int, timerfd_create, SYS_timerfd_create, 2, (int, clock, int, flags), , rt_fd_own(r))
+KERNEL(int, timerfd_settime, SYS_timerfd_settime, 4,
+       (int, fd, int, flags, const struct itimerspec *, now, struct itimerspec *, old), IN(now);
+       FD(fd); SENDS(fd), if (r == 0) OUT(old))
+KERNEL(int, timerfd_gettime, SYS_timerfd_gettime, 2, (int, fd, struct itimerspec *, to), FD(fd), if (r == 0) OUT(to))
+LIBRARY(int, inotify_init, 0, (), , rt_fd_watches_files(r))
+NUMBER(int, SYS_inotify_init, 0, (), , rt_fd_watches_files(r))
+KERNEL(int, inotify_init1, SYS_inotify_init1, 1, (int, flags), , rt_fd_watches_files(r))
+KERNEL(int, inotify_add_watch, SYS_inotify_add_watch, 3, (int, fd, const char *, path, uint32_t, mask), STR(path);
+       FD(fd); SENDS(fd), )
+KERNEL(int, inotify_rm_watch, SYS_inotify_rm_watch, 2, (int, fd, int, watch), FD(fd); SENDS(fd), )
+KERNEL(int, memfd_create, SYS_memfd_create, 2, (const char *, name, unsigned, flags), STR(name), rt_fd_plain(r))
+LIBRARY(int, pidfd_open, 2, (pid_t, pid, unsigned, flags), , rt_fd_plain(r))
+NUMBER(int, SYS_pidfd_open, 2, (pid_t, pid, unsigned, flags), , rt_fd_plain(r))
+NUMBER(int, SYS_pidfd_getfd, 3, (int, fd, int, other, unsigned, flags), FD(fd), rt_fd_plain(r))
+LIBRARY(int, pidfd_getfd, 3, (int, fd, int, other, unsigned, flags), FD(fd), rt_fd_plain(r))
+LIBRARY(int, pidfd_send_signal, 4, (int, fd, int, sig, siginfo_t *, info, unsigned, flags), FD(fd); IN(info);
+        rt_signal_sent(sig, pc), )
+NUMBER(int, SYS_pidfd_send_signal, 3, (int, fd, int, sig, siginfo_t *, info), FD(fd); IN(info);
+       rt_signal_sent(sig, pc), )
+
+/* Sockets */
+KERNEL(int, socket, SYS_socket, 3, (int, domain, int, type, int, protocol), , rt_fd_socket(r))
+KERNEL(int, bind, SYS_bind, 3, (int, fd, const struct sockaddr *, to, socklen_t, length), FD(fd); IN_N(to, length), )
+KERNEL(int, listen, SYS_listen, 2, (int, fd, int, pending), FD(fd), )
+KERNEL(int, connect, SYS_connect, 3, (int, fd, const struct sockaddr *, to, socklen_t, length), IN_N(to, length);
+       FD(fd); rt_fd_connects(to, length, pc), BLOCKS)
+KERNEL(int, accept, SYS_accept, 3, (int, fd, struct sockaddr *, from, socklen_t *, length),
+       socklen_t room = room_of(from, length, pc);
+       FD(fd), rt_fd_accepted(fd, r, pc); if (r >= 0) OUT_ADDRESS(from, length))
+KERNEL(int, accept4, SYS_accept4, 4, (int, fd, struct sockaddr *, from, socklen_t *, length, int, flags),
+       socklen_t room = room_of(from, length, pc);
+       FD(fd), rt_fd_accepted(fd, r, pc); if (r >= 0) OUT_ADDRESS(from, length))
+KERNEL(int, shutdown, SYS_shutdown, 2, (int, fd, int, how), FD(fd); SENDS(fd), )
+
+/* Descriptors that come, are copied and go. What dup2 puts in another's place is used as that was: it is no close. */
+VARIADIC(int, open, SYS_open, 3, (const char *, path, int, flags, mode_t, mode), STR(path);
+         FILES_CHANGE, rt_fd_plain(r))
+VARIADIC(int, openat, SYS_openat, 4, (int, folder, const char *, path, int, flags, mode_t, mode), STR(path);
+         FILES_CHANGE, rt_fd_plain(r))
+VARIADIC(int, open64, NONE_1, 3, (const char *, path, int, flags, mode_t, mode), STR(path);
+         FILES_CHANGE, rt_fd_plain(r))
+VARIADIC(int, openat64, NONE_2, 4, (int, folder, const char *, path, int, flags, mode_t, mode), STR(path);
+         FILES_CHANGE, rt_fd_plain(r))
+KERNEL(int, creat, SYS_creat, 2, (const char *, path, mode_t, mode), STR(path); FILES_CHANGE, rt_fd_plain(r))
+LIBRARY(int, creat64, 2, (const char *, path, mode_t, mode), STR(path); FILES_CHANGE, rt_fd_plain(r))
+NUMBER(int, SYS_openat2, 2, (int, folder, const char *, path), STR(path); FILES_CHANGE, rt_fd_plain(r))
+KERNEL(int, open_by_handle_at, SYS_open_by_handle_at, 3, (int, folder, struct file_handle *, handle, int, flags),
+       IN(handle), rt_fd_plain(r))
+KERNEL(int, close, SYS_close, 1, (int, fd), rt_fd_closes(fd, pc), )
+LIBRARY(int, close_range, 3, (unsigned, first, unsigned, last, int, flags), rt_fd_close_range(first, last, flags, pc), )
+NUMBER(int, SYS_close_range, 3, (unsigned, first, unsigned, last, int, flags),
+       rt_fd_close_range(first, last, flags, pc), )
+KERNEL(int, dup, SYS_dup, 1, (int, fd), FD(fd), rt_fd_copied(fd, r))
+KERNEL(int, dup2, SYS_dup2, 2, (int, fd, int, to), FD(fd); FD(to), rt_fd_copied(fd, r))
+KERNEL(int, dup3, SYS_dup3, 3, (int, fd, int, to, int, flags), FD(fd); FD(to), rt_fd_copied(fd, r))
+VARIADIC(int, fcntl, SYS_fcntl, 3, (int, fd, int, command, long, argument), FD(fd);
+         control_begins(fd, command, argument, pc), controlled(fd, command, argument, r, pc))
+VARIADIC(int, fcntl64, NONE_3, 3, (int, fd, int, command, long, argument), FD(fd);
+         control_begins(fd, command, argument, pc), controlled(fd, command, argument, r, pc))
+KERNEL(int, flock, SYS_flock, 2, (int, fd, int, operation), FD(fd); rt_file_locking(fd, pc), BLOCKS;
+       if (r == 0) rt_file_locked(fd, operation, pc))
+VARIADIC(int, ioctl, SYS_ioctl, 3, (int, fd, unsigned long, request, void *, argument), FD(fd);
+         if (request == FIONBIO || request == FIOASYNC) IN_N(argument, sizeof(int)),
+         if (r >= 0) io_controlled(fd, request, argument, pc))
+
+/* Readiness: what makes a descriptor readable comes before the call that says so. */
+KERNEL(int, poll, SYS_poll, 3, (struct pollfd *, fds, nfds_t, n, int, timeout), polls(fds, n, pc), BLOCKS;
+       polled(fds, n, r, pc))
+LIBRARY(int, __poll_chk, 4, (struct pollfd *, fds, nfds_t, n, int, timeout, size_t, room), polls(fds, n, pc), BLOCKS;
+        polled(fds, n, r, pc))
+KERNEL(int, ppoll, SYS_ppoll, 4,
+       (struct pollfd *, fds, nfds_t, n, const struct timespec *, timeout, const sigset_t *, mask), polls(fds, n, pc);
+       IN(timeout), BLOCKS; polled(fds, n, r, pc))
+KERNEL(int, select, SYS_select, 5, (int, n, fd_set *, in, fd_set *, out, fd_set *, other, struct timeval *, timeout),
+       selects(n, in, out, other, pc);
+       IN(timeout), BLOCKS; selected(n, in, out, other, r, pc))
+LIBRARY(int, pselect, 6,
+        (int, n, fd_set *, in, fd_set *, out, fd_set *, other, const struct timespec *, timeout, const sigset_t *,
+         mask),
+        selects(n, in, out, other, pc);
+        IN(timeout), BLOCKS; selected(n, in, out, other, r, pc))
+NUMBER(int, SYS_pselect6, 5, (int, n, fd_set *, in, fd_set *, out, fd_set *, other, struct timespec *, timeout),
+       selects(n, in, out, other, pc);
+       IN(timeout), BLOCKS; selected(n, in, out, other, r, pc))
+KERNEL(int, epoll_create, SYS_epoll_create, 1, (int, size), , rt_fd_own(r))
+KERNEL(int, epoll_create1, SYS_epoll_create1, 1, (int, flags), , rt_fd_own(r))
+KERNEL(int, epoll_ctl, SYS_epoll_ctl, 4, (int, fd, int, operation, int, of, struct epoll_event *, event),
+       if (operation != EPOLL_CTL_DEL) IN(event);
+       FD(of); FD(fd); SENDS(fd); rt_fd_watched(fd, operation, of, event), )
+KERNEL(int, epoll_wait, SYS_epoll_wait, 4, (int, fd, struct epoll_event *, events, int, most, int, timeout), FD(fd),
+       events_came(fd, events, r, pc))
+KERNEL(int, epoll_pwait, SYS_epoll_pwait, 5,
+       (int, fd, struct epoll_event *, events, int, most, int, timeout, const sigset_t *, mask), FD(fd),
+       events_came(fd, events, r, pc))
+KERNEL(int, epoll_pwait2, SYS_epoll_pwait2, 5,
+       (int, fd, struct epoll_event *, events, int, most, const struct timespec *, timeout, const sigset_t *, mask),
+       FD(fd);
+       IN(timeout), events_came(fd, events, r, pc))
+
+/* POSIX message queues: descriptors */
+VARIADIC(mqd_t, mq_open, SYS_mq_open, 4, (const char *, name, int, flags, mode_t, mode, struct mq_attr *, attributes),
+         STR(name), rt_fd_plain(r))
+LIBRARY(int, mq_close, 1, (mqd_t, fd), rt_fd_closes(fd, pc), )
+LIBRARY(int, mq_unlink, 1, (const char *, name), STR(name), )
+LIBRARY(int, mq_send, 4, (mqd_t, fd, const char *, buffer, size_t, size, unsigned, priority), IN_N(buffer, size);
+        FD(fd); SENDS(fd), BLOCKS)
+KERNEL(int, mq_timedsend, SYS_mq_timedsend, 5,
+       (mqd_t, fd, const char *, buffer, size_t, size, unsigned, priority, const struct timespec *, until),
+       IN_N(buffer, size);
+       IN(until); FD(fd); SENDS(fd), BLOCKS)
+LIBRARY(ssize_t, mq_receive, 4, (mqd_t, fd, char *, buffer, size_t, size, unsigned *, priority), FD(fd), QUEUE_RECEIVES)
+KERNEL(ssize_t, mq_timedreceive, SYS_mq_timedreceive, 5,
+       (mqd_t, fd, char *, buffer, size_t, size, unsigned *, priority, const struct timespec *, until), FD(fd);
+       IN(until), QUEUE_RECEIVES)
+LIBRARY(int, mq_getattr, 2, (mqd_t, fd, struct mq_attr *, to), FD(fd),
+        WHEN(r == 0, if (to->mq_curmsgs > 0) rt_fd_received(fd, true, pc); OUT(to)))
+LIBRARY(int, mq_setattr, 3, (mqd_t, fd, const struct mq_attr *, from, struct mq_attr *, old), FD(fd);
+        IN(from), if (r == 0) OUT(old))
+
+/* System V: message queues, semaphores, shared memory */
+KERNEL(int, msgsnd, SYS_msgsnd, 4, (int, id, const void *, message, size_t, size, int, flags),
+       IN_N(message, size + sizeof(long));
+       BEFORE(rt_message_queue(id)), BLOCKS)
+KERNEL(ssize_t, msgrcv, SYS_msgrcv, 5, (int, id, void *, message, size_t, size, long, type, int, flags), , BLOCKS;
+       WHEN(r >= 0, AFTER(rt_message_queue(id)); OUT_N(message, (size_t)r + sizeof(long))))
+KERNEL(int, semop, SYS_semop, 3, (int, id, struct sembuf *, operations, size_t, n), IN_N(operations, n * 6);
+       rt_semaphores_before(id, operations, n, pc), BLOCKS; if (r == 0) rt_semaphores_after(id, operations, n, pc))
+KERNEL(int, semtimedop, SYS_semtimedop, 4,
+       (int, id, struct sembuf *, operations, size_t, n, const struct timespec *, timeout), IN_N(operations, n * 6);
+       IN(timeout); rt_semaphores_before(id, operations, n, pc), BLOCKS;
+       if (r == 0) rt_semaphores_after(id, operations, n, pc))
+VARIADIC(int, semctl, SYS_semctl, 4, (int, id, int, number, int, command, long, argument),
+         if (command == SETVAL || command == SETALL) rt_semaphores_set(id, number, command == SETALL, pc), )
+KERNEL(void *, shmat, SYS_shmat, 3, (int, id, const void *, at, int, flags), , rt_map_attached(id, r, pc))
+KERNEL(int, shmdt, SYS_shmdt, 1, (const void *, at), rt_map_detaches(at, pc), )
+
+/* The address space */
+KERNEL(void *, mmap, SYS_mmap, 6, (void *, at, size_t, size, int, protection, int, flags, int, fd, off_t, offset),
+       if (flags & MAP_FIXED) rt_map_over(at, size, pc), rt_map_begins(r, size, pc))
+LIBRARY(void *, mmap64, 6, (void *, at, size_t, size, int, protection, int, flags, int, fd, off64_t, offset),
+        if (flags & MAP_FIXED) rt_map_over(at, size, pc), rt_map_begins(r, size, pc))
+KERNEL(int, munmap, SYS_munmap, 2, (void *, at, size_t, size), rt_map_ends(at, size, pc),
+       if (r != 0) rt_map_begins(at, size, pc))
+VARIADIC(void *, mremap, SYS_mremap, 5, (void *, at, size_t, old_size, size_t, size, int, flags, void *, new_at),
+         if (flags & MREMAP_FIXED) rt_map_over(new_at, size, pc);
+         rt_map_moves(at, old_size, size, flags, pc), rt_map_moved(r, at, old_size, size, flags, pc))
+LIBRARY(void *, sbrk, 1, (intptr_t, by), uintptr_t before = break_now();
+        if (by < 0) rt_map_break(before, before + (uintptr_t)by, pc), if (by > 0) break_moved(before, pc))
+LIBRARY(int, brk, 1, (void *, to), uintptr_t before = break_now();
+        if ((uintptr_t)to < before) rt_map_break(before, (uintptr_t)to, pc), break_moved(before, pc))
+NUMBER(void *, SYS_brk, 1, (void *, to), uintptr_t before = break_now();
+       if (to && (uintptr_t)to < before) rt_map_break(before, (uintptr_t)to, pc), break_moved(before, pc))
+
+/* Signals and timers by number; their functions are in notify.c. */
+NUMBER(int, SYS_kill, 2, (pid_t, pid, int, sig), rt_signal_sent(sig, pc), )
+NUMBER(int, SYS_tkill, 2, (pid_t, tid, int, sig), rt_signal_sent(sig, pc), )
+NUMBER(int, SYS_tgkill, 3, (pid_t, pid, pid_t, tid, int, sig), rt_signal_sent(sig, pc), )
+NUMBER(int, SYS_rt_sigqueueinfo, 3, (pid_t, pid, int, sig, const siginfo_t *, info), IN(info);
+       rt_signal_sent(sig, pc), )
+NUMBER(int, SYS_rt_tgsigqueueinfo, 4, (pid_t, pid, pid_t, tid, int, sig, const siginfo_t *, info), IN(info);
+       rt_signal_sent(sig, pc), )
+NUMBER(int, SYS_rt_sigtimedwait, 3, (const void *, set, siginfo_t *, info, const struct timespec *, timeout),
+       IN(timeout), BLOCKS;
+       if (r > 0) OUT(info); rt_signal_received(r, pc))
+NUMBER(unsigned, SYS_alarm, 1, (unsigned, seconds), rt_timer_set(pc), )
+NUMBER(int, SYS_setitimer, 3, (int, which, const struct itimerval *, now, struct itimerval *, old), IN(now);
+       rt_timer_set(pc), if (r == 0) OUT(old))
+NUMBER(int, SYS_timer_settime, 4, (long, timer, int, flags, const struct itimerspec *, now, struct itimerspec *, old),
+       IN(now);
+       rt_timer_set(pc), if (r == 0) OUT(old))
+
+/* Calls by number whose functions are in calls_*.c and block.c. */
+NUMBER(int, SYS_futex, 6,
+       (uint32_t *, word, int, operation, uint32_t, value, const struct timespec *, timeout, uint32_t *, other,
+        uint32_t, third),
+       futex_begins(word, operation, other, pc), futex_done(word, operation, other, r, pc))
+NUMBER(int, SYS_nanosleep, 2, (const struct timespec *, time, struct timespec *, rest), IN(time), BLOCKS)
+NUMBER(int, SYS_clock_nanosleep, 3, (int, clock, int, flags, const struct timespec *, time), IN(time), BLOCKS)
+NUMBER(int, SYS_pause, 0, (), , BLOCKS)
+NUMBER(pid_t, SYS_wait4, 4, (pid_t, pid, int *, status, int, options, struct rusage *, usage), , BLOCKS;
+       WHEN(r > 0, OUT(status); OUT(usage)))
+NUMBER(int, SYS_waitid, 5, (int, type, int, id, siginfo_t *, info, int, options, struct rusage *, usage), , BLOCKS;
+       WHEN(r == 0, OUT(info); OUT(usage)))
+NUMBER(ssize_t, SYS_getrandom, 2, (void *, to, size_t, size), , if (r > 0) OUT_N(to, r))
+NUMBER(int, SYS_clock_gettime, 2, (int, clock, struct timespec *, to), , if (r == 0) OUT(to))
+NUMBER(int, SYS_gettimeofday, 2, (struct timeval *, to, struct timezone *, zone), , WHEN(r == 0, OUT(to); OUT(zone)))
+NUMBER(int, SYS_uname, 1, (struct utsname *, to), , if (r == 0) OUT(to))
+NUMBER(int, SYS_sysinfo, 1, (struct sysinfo *, to), , if (r == 0) OUT(to))
+NUMBER(int, SYS_getrusage, 2, (int, of, struct rusage *, to), , if (r == 0) OUT(to))
+NUMBER(long, SYS_times, 1, (struct tms *, to), , if (r != -1) OUT(to))
+NUMBER(long, SYS_getcwd, 2, (char *, to, size_t, size), , if (r > 0) OUT_N(to, r))
+NUMBER(ssize_t, SYS_readlink, 3, (const char *, path, char *, to, size_t, size), STR(path), if (r > 0) OUT_N(to, r))
+NUMBER(ssize_t, SYS_readlinkat, 4, (int, folder, const char *, path, char *, to, size_t, size), STR(path),
+       if (r > 0) OUT_N(to, r))
+NUMBER(ssize_t, SYS_getdents64, 3, (int, fd, void *, to, size_t, size), FD(fd), if (r > 0) OUT_N(to, r))
+NUMBER(int, SYS_stat, 2, (const char *, path, struct stat *, to), STR(path), if (r == 0) OUT(to))
+NUMBER(int, SYS_lstat, 2, (const char *, path, struct stat *, to), STR(path), if (r == 0) OUT(to))
+NUMBER(int, SYS_fstat, 2, (int, fd, struct stat *, to), FD(fd), if (r == 0) OUT(to))
+NUMBER(int, SYS_newfstatat, 3, (int, folder, const char *, path, struct stat *, to), STR(path), if (r == 0) OUT(to))
+NUMBER(int, SYS_statx, 5, (int, folder, const char *, path, int, flags, unsigned, mask, struct statx *, to), STR(path),
+       if (r == 0) OUT(to))
+NUMBER(int, SYS_prlimit64, 4, (pid_t, pid, int, which, const struct rlimit *, now, struct rlimit *, old), IN(now),
+       if (r == 0) OUT(old))
+NUMBER(int, SYS_sched_getaffinity, 3, (pid_t, pid, size_t, size, void *, to), , if (r > 0) OUT_N(to, r))
+NUMBER(int, SYS_unlink, 1, (const char *, path), STR(path); FILES_CHANGE, )
+NUMBER(int, SYS_unlinkat, 2, (int, folder, const char *, path), STR(path); FILES_CHANGE, )
+NUMBER(int, SYS_rename, 2, (const char *, old, const char *, now), STR(old); STR(now); FILES_CHANGE, )
+NUMBER(int, SYS_renameat, 4, (int, folder, const char *, old, int, other, const char *, now), STR(old); STR(now);
+       FILES_CHANGE, )
+NUMBER(int, SYS_renameat2, 4, (int, folder, const char *, old, int, other, const char *, now), STR(old); STR(now);
+       FILES_CHANGE, )
+NUMBER(int, SYS_mkdir, 1, (const char *, path), STR(path); FILES_CHANGE, )
+NUMBER(int, SYS_mkdirat, 2, (int, folder, const char *, path), STR(path); FILES_CHANGE, )
+NUMBER(int, SYS_fsync, 1, (int, fd), FD(fd), BLOCKS)
+
+/* Rings and queues that the kernel works on by itself: what they order is not seen. */
+NUMBER(int, SYS_io_uring_setup, 2, (unsigned, entries, void *, parameters), , if (r >= 0) NOT_UNDERSTOOD)
+NUMBER(int, SYS_io_uring_enter, 4, (int, fd, unsigned, submit, unsigned, complete, unsigned, flags), NOT_UNDERSTOOD,
+       NOT_UNDERSTOOD)
+NUMBER(int, SYS_io_setup, 2, (unsigned, events, void *, context), , if (r >= 0) NOT_UNDERSTOOD)
+NUMBER(int, SYS_io_submit, 3, (long, context, long, n, void *, list), NOT_UNDERSTOOD, )
+NUMBER(int, SYS_io_getevents, 5, (long, context, long, least, long, most, void *, events, void *, timeout), ,
+       NOT_UNDERSTOOD)
+LIBRARY(int, io_uring_queue_init, 3, (unsigned, entries, void *, ring, unsigned, flags), , if (r >= 0) NOT_UNDERSTOOD)
+LIBRARY(int, io_uring_queue_init_params, 3, (unsigned, entries, void *, ring, void *, parameters), ,
+        if (r >= 0) NOT_UNDERSTOOD)
+LIBRARY(int, io_uring_queue_init_mem, 5,
+        (unsigned, entries, void *, ring, void *, parameters, void *, memory, size_t, size), ,
+        if (r >= 0) NOT_UNDERSTOOD)
+LIBRARY(int, io_uring_submit, 1, (void *, ring), NOT_UNDERSTOOD, )
+LIBRARY(int, io_uring_submit_and_wait, 2, (void *, ring, unsigned, n), NOT_UNDERSTOOD, NOT_UNDERSTOOD)
