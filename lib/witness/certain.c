@@ -194,6 +194,18 @@ bool certain_writers(struct certain *c, uint32_t e, uint64_t most, bool (*f)(voi
 	return true;
 }
 
+/* Does the thread run on in the schedule behind the goal's event i, other than with the goal's next event? What that
+ * read saw may matter then. */
+static bool runs_on(const struct model *m, const struct schedule *s, const uint32_t *goal, uint32_t count, uint32_t i)
+{
+	uint32_t thread = model_thread_of(m, goal[i]), pos = m->events[goal[i]].pos;
+	for (uint32_t k = s->count; k-- > 0;)
+		if (s->steps[k].thread == thread)
+			return s->steps[k].to > pos &&
+			       !(i + 1 < count && model_pred(m, goal[i + 1]) == goal[i] && s->steps[k].to == pos + 1);
+	return false;
+}
+
 uint32_t certain_leans(struct certain *c, const struct schedule *s, const uint32_t *goal, uint32_t goal_count,
                        uint32_t *first)
 {
@@ -204,7 +216,7 @@ uint32_t certain_leans(struct certain *c, const struct schedule *s, const uint32
 			uint32_t e = c->m->threads[s->steps[i].thread].events[pos];
 			bool own = false;
 			for (uint32_t g = 0; g < goal_count; g++)
-				own |= goal[g] == e;
+				own |= goal[g] == e && !runs_on(c->m, s, goal, goal_count, g);
 			if (own || !is_uncertain(c, e))
 				continue;
 			if (!leans++)
