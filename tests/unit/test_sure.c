@@ -62,7 +62,7 @@ static void check_proved(const struct oracle_trace *t, const struct model *m, co
 	for (int k = 0; k < ORDERS; k++) {
 		reorder(t, random, &other, places);
 		for (uint32_t i = 0; i < r->event_count; i++)
-			events[i] = places[m->events[r->events[i]].number - 1];
+			events[i] = places[r->events[i]];
 		bool sequence = r->kind != ANOMALY_RACE && r->kind != ANOMALY_DEADLOCK;
 		if (!oracle_reaches(&other, sequence, events, (int)r->event_count))
 			ck_abort_msg("%s %s (%u, %u, ...) is proved in\n%sbut not if it really was\n%s",
@@ -73,14 +73,15 @@ static void check_proved(const struct oracle_trace *t, const struct model *m, co
 
 START_TEST(what_is_proved_holds_for_each_real_order)
 {
-	static struct oracle_trace t;
+	static struct oracle_trace t, reduced;
 	uint64_t random = 88172645463325252u + (uint64_t)_i, proved = 0, sure = 0;
 	for (uint64_t seed = 1; seed <= random_seeds(TRACES, MIXES); seed++) {
 		struct memory_trace memory;
 		struct analysis *a;
 		struct rt_error err = {0};
-		struct analysis_options options = {
-		    .every = true, .kinds = 1u << ANOMALY_RACE | 1u << ANOMALY_DEADLOCK | 1u << ANOMALY_ATOMICITY};
+		struct analysis_options options = {.every = true,
+		                                   .kinds = 1u << ANOMALY_RACE | 1u << ANOMALY_DEADLOCK |
+		                                            1u << ANOMALY_ATOMICITY | 1u << ANOMALY_ASV};
 		oracle_random(&t, seed * 31 + (uint64_t)_i * 1000003, mixes[_i], 10 + (int)(seed % 20));
 		struct rt_trace *trace = random_trace(&memory, &t);
 		trace->info.exact = false;
@@ -88,6 +89,11 @@ START_TEST(what_is_proved_holds_for_each_real_order)
 		struct certain *certain = certain_create(a->model, false, &err);
 		ck_assert_ptr_nonnull(certain);
 		ck_assert_uint_eq(a->proofs.rejected, 0);
+		/* A thread's next event is its next one that somebody else may see: the model has no others. */
+		reduced = t;
+		for (uint32_t e = 0; e < a->model->event_count; e++)
+			reduced.events[e] = t.events[a->model->events[e].number - 1];
+		reduced.count = (int)a->model->event_count;
 		for (size_t i = 0; i < a->anomalies.count; i++) {
 			const struct anomaly *r = &a->anomalies.items[i];
 			uint32_t first;
@@ -95,7 +101,7 @@ START_TEST(what_is_proved_holds_for_each_real_order)
 				continue;
 			proved++;
 			sure += certain_leans(certain, r->schedule, r->events, r->event_count, &first) > 0;
-			check_proved(&t, a->model, r, &random);
+			check_proved(&reduced, a->model, r, &random);
 		}
 		certain_free(certain);
 		analysis_free(a);
