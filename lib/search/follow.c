@@ -8,6 +8,7 @@
  */
 #include "lib/search/follow.h"
 
+#include "lib/order/builtin.h"
 #include "lib/search/follow_graph.h"
 #include "lib/trace/vec.h"
 
@@ -80,8 +81,8 @@ static bool make_groups(struct finder *f)
 {
 	size_t count = f->list->count;
 	bool some = false;
-	f->next = malloc((count + 1) * sizeof *f->next);
-	f->groups = malloc((count + 1) * sizeof *f->groups);
+	f->next = calloc(count + 1, sizeof *f->next);
+	f->groups = calloc(count + 1, sizeof *f->groups);
 	f->no_memory = !f->next || !f->groups;
 	/* From the last one on, so that the first of a group is its first. */
 	for (size_t i = count; !f->no_memory && i-- > 0;) {
@@ -106,9 +107,23 @@ static uint32_t ordered(struct finder *f, uint32_t e1, uint32_t e2)
 	return node == MODEL_NONE && !f->graph.exact ? follow_reaches(&f->graph, e2, e1) : node;
 }
 
+/* Of the other instances that are kept, those that happens-before leaves unordered. */
+static bool others_ordered(struct finder *f, const struct anomaly *a, uint32_t *asked)
+{
+	for (uint32_t i = 0; i < a->other_count && *asked < INSTANCES; i++) {
+		uint32_t e1 = a->others[(size_t)2 * i], e2 = a->others[(size_t)2 * i + 1];
+		if (!hb_unordered(f->graph.hb, e1, e2))
+			continue;
+		++*asked;
+		if (ordered(f, e1, e2) == MODEL_NONE)
+			return false;
+	}
+	return true;
+}
+
 /*
- * Is every instance of the group ordered that is looked at? Of an exact trace that is the first one, where SHB has
- * looked at all.
+ * Is every instance of the group ordered that is looked at? Of an exact trace that is the first one, as SHB has looked
+ * at all.
  */
 static bool all_ordered(struct finder *f, const struct group *g)
 {
@@ -117,13 +132,11 @@ static bool all_ordered(struct finder *f, const struct group *g)
 		return false;
 	if (ordered(f, g->e1, g->e2) == MODEL_NONE)
 		return false;
-	for (uint32_t i = g->first; !f->graph.exact && i != MODEL_NONE; i = f->next[i]) {
+	for (uint32_t i = g->first; !f->graph.exact && i != MODEL_NONE && asked < INSTANCES; i = f->next[i]) {
 		const struct anomaly *a = &f->list->items[i];
-		if (asked++ > INSTANCES)
-			break;
-		if (ordered(f, a->events[0], a->events[1]) == MODEL_NONE)
+		asked++;
+		if (ordered(f, a->events[0], a->events[1]) == MODEL_NONE || !others_ordered(f, a, &asked))
 			return false;
-		/* Others may be ordered by happens-before: those are no data races. */
 	}
 	return true;
 }
@@ -225,8 +238,7 @@ static void name_cut(struct finder *f, struct group *g)
 	struct follow_node path[NAMED_MAX], cut[NAMED_MAX];
 	bool *off = f->graph.off;
 	uint32_t count = 0, node;
-	while (count < NAMED_MAX && (node = ordered(f, g->e1, g->e2)) != MODEL_NONE) {
-		edges_of(f, node, path);
+	while (count < NAMED_MAX && (node = ordered(f, g->e1, g->e2)) != MODEL_NONE && edges_of(f, node, path)) {
 		off[path[0].label] = true;
 		cut[count++] = path[0];
 	}
