@@ -45,7 +45,7 @@
 #define AFTER(object) rt_emit_sync(RT_OP_HB_AFTER, object, 0, pc, 0)
 /* A file is made, renamed or removed: some descriptor may tell of it. */
 #define FILES_CHANGE rt_fd_files_change(pc)
-#define NOT_UNDERSTOOD rt_emit_sync(RT_OP_LOST, RT_LOST_CALL, 0, pc, 0)
+#define NOT_UNDERSTOOD rt_emit_sync(RT_OP_LOST, RT_LOST_CALL, 1, pc, 0)
 #define QUEUE_RECEIVES                                                                                                 \
 	rt_fd_received(fd, r >= 0, pc);                                                                                \
 	WHEN(r >= 0, OUT_N(buffer, r); OUT(priority))
