@@ -26,7 +26,7 @@ void rt_atomics_forked(void)
 static inline struct rt_slot *lock_stripe(const volatile void *p)
 {
 	struct rt_slot *s = rt_self;
-	uintptr_t granule = (uintptr_t)p >> 4; /* operations that overlap have the same one */
+	uintptr_t granule = rt_place((uintptr_t)p) >> 4; /* operations that overlap have the same one */
 	unsigned char *stripe = &stripes[(granule ^ granule >> 10) & (STRIPES - 1)].taken;
 
 	if (s->limit == NULL)
@@ -49,7 +49,7 @@ static inline void unlock_stripe(struct rt_slot *s, unsigned op, const volatile 
 
 	if (!s)
 		return;
-	rt_sync(s, op, (uintptr_t)p, 0, pc, rt_record_aux(size, (unsigned)order, 0));
+	rt_sync(s, op, rt_place((uintptr_t)p), 0, pc, rt_record_aux(size, (unsigned)order, 0));
 	rt_thread.stripe = NULL;
 	if (stripe)
 		__atomic_store_n(stripe, 0, __ATOMIC_RELEASE);

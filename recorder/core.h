@@ -112,6 +112,14 @@ static inline void rt_new_epoch(struct rt_slot *slot)
 		rt_filter_clear(slot);
 }
 
+/* A part of a file is mapped at two addresses; then: the address by which what synchronises at p is known. */
+extern _Atomic bool rt_map_twice;
+uintptr_t rt_map_first(uintptr_t p);
+static inline uintptr_t rt_place(uintptr_t p)
+{
+	return RT_UNLIKELY(__atomic_load_n(&rt_map_twice, __ATOMIC_RELAXED)) ? rt_map_first(p) : p;
+}
+
 /* Coarse time: ticks of about 16 to 64 ns. */
 uint64_t rt_now_slow(void);
 static inline uint64_t rt_now(void)

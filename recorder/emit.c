@@ -275,6 +275,10 @@ static void let_go(uintptr_t lock)
 
 void rt_emit_sync(unsigned op, uint64_t operand, uint64_t arg, uintptr_t pc, unsigned flags)
 {
+	if (op != RT_OP_MAP && op != RT_OP_UNMAP && op != RT_OP_NEW_MEMORY) {
+		operand = rt_place(operand);
+		arg = op == RT_OP_WAIT_BEGIN || op == RT_OP_WAIT_END ? rt_place(arg) : arg;
+	}
 	if (op == RT_OP_ACQUIRE || op == RT_OP_ACQUIRE_SHARED)
 		hold(operand, pc, op == RT_OP_ACQUIRE_SHARED);
 	else if (op == RT_OP_RELEASE)

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
+#include <sys/stat.h>
 
 /* Of more, what lies further is not said to be written: it would cost more than the uses found there. */
 #define WRITTEN_MAX (1 << 20)
@@ -28,8 +29,12 @@ void rt_map_over(const void *p, size_t size, uintptr_t pc)
 		rt_emit_write((uintptr_t)p, size < WRITTEN_MAX ? size : WRITTEN_MAX, pc, RT_F_FREE);
 }
 
+static void forget(uintptr_t at, size_t size);
+static void is_shared(void *p, size_t size, uint64_t device, uint64_t inode, uint64_t offset);
+
 void rt_map_ends(const void *p, size_t size, uintptr_t pc)
 {
+	forget((uintptr_t)p, size);
 	rt_map_over(p, size, pc);
 	rt_emit_sync(RT_OP_UNMAP, (uintptr_t)p, size, pc, 0);
 }
@@ -77,6 +82,7 @@ void rt_map_attached(int id, void *p, uintptr_t pc)
 	if (p == MAP_FAILED || !rt_recording() || RT_SYSCALL(SYS_shmctl, id, IPC_STAT, &segment) != 0)
 		return;
 	rt_map_begins(p, segment.shm_segsz, pc);
+	is_shared(p, segment.shm_segsz, UINT64_MAX, (uint64_t)id, 0);
 	for (unsigned i = 0; i < ATTACHED_MAX; i++) {
 		uintptr_t none = 0;
 		if (atomic_compare_exchange_strong(&attached[i].at, &none, 1)) {
@@ -97,4 +103,70 @@ void rt_map_detaches(const void *p, uintptr_t pc)
 			return;
 		}
 	}
+}
+
+/* ---- One part of a file at two addresses: what synchronises there is known by the first ---- */
+
+#define SHARED_MAX 256u
+static struct shared {
+	_Atomic uintptr_t at;  /* 0: free; 1: being filled in */
+	uintptr_t size, first; /* first: where this part was mapped first */
+	uint64_t device, inode, offset;
+} shared[SHARED_MAX];
+_Atomic bool rt_map_twice;
+
+static uintptr_t first_of(const struct shared *s)
+{
+	for (unsigned i = 0; i < SHARED_MAX; i++) {
+		const struct shared *o = &shared[i];
+		if (atomic_load(&o->at) > 1 && o != s && o->device == s->device && o->inode == s->inode &&
+		    o->offset < s->offset + s->size && s->offset < o->offset + o->size)
+			return o->first + (s->offset - o->offset);
+	}
+	return 0;
+}
+
+static void is_shared(void *p, size_t size, uint64_t device, uint64_t inode, uint64_t offset)
+{
+	for (unsigned i = 0; i < SHARED_MAX; i++) {
+		uintptr_t none = 0;
+		if (!atomic_compare_exchange_strong(&shared[i].at, &none, 1))
+			continue;
+		shared[i].size = size;
+		shared[i].device = device;
+		shared[i].inode = inode;
+		shared[i].offset = offset;
+		uintptr_t first = first_of(&shared[i]);
+		shared[i].first = first ? first : (uintptr_t)p;
+		atomic_store(&shared[i].at, (uintptr_t)p);
+		if (first)
+			atomic_store(&rt_map_twice, true);
+		return;
+	}
+}
+
+void rt_map_is_file(void *p, size_t size, int flags, int fd, uint64_t offset)
+{
+	struct stat is;
+	if (p != MAP_FAILED && flags & MAP_SHARED && !(flags & MAP_ANONYMOUS) && fd >= 0 &&
+	    RT_SYSCALL(SYS_fstat, fd, &is) == 0)
+		is_shared(p, size, is.st_dev, is.st_ino, offset);
+}
+
+/* Whole mappings alone: of what is left of one, the addresses stay known. */
+static void forget(uintptr_t at, size_t size)
+{
+	for (unsigned i = 0; i < SHARED_MAX; i++)
+		if (at > 1 && atomic_load(&shared[i].at) == at && shared[i].size <= size)
+			atomic_store(&shared[i].at, 0);
+}
+
+uintptr_t rt_map_first(uintptr_t p)
+{
+	for (unsigned i = 0; i < SHARED_MAX; i++) {
+		uintptr_t at = atomic_load_explicit(&shared[i].at, memory_order_acquire);
+		if (at > 1 && p >= at && p < at + shared[i].size)
+			return shared[i].first + (p - at);
+	}
+	return p;
 }

@@ -16,6 +16,7 @@
 #include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/sem.h>
 #include <sys/sendfile.h>
 #include <sys/syscall.h>
@@ -229,6 +230,21 @@ PART(reads_raw)
 	return NULL;
 }
 
+/* One page at two addresses */
+static int twice, *page[2];
+PART(stores)
+{
+	GIVES(twice, __atomic_store_n(page[0], 1, __ATOMIC_RELEASE)); /* @twice_gives */
+	return NULL;
+}
+PART(loads)
+{
+	while (!__atomic_load_n(page[1], __ATOMIC_ACQUIRE))
+		usleep(1000);
+	twice++; /* @twice_takes */
+	return NULL;
+}
+
 int main(void)
 {
 	files[0] = mkstemp(path);
@@ -243,6 +259,11 @@ int main(void)
 	own = eventfd(0, 0);
 	both(counts_again, waits);
 	close(own);
+	int memory = memfd_create("page", 0);
+	must(ftruncate(memory, 4096) == 0);
+	for (int i = 0; i < 2; i++)
+		page[i] = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
+	both(stores, loads);
 	both(leaves, asks);
 	both(locks, locks_too);
 	both(locks_part, locks_part_too);
