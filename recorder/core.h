@@ -43,8 +43,8 @@ struct rt_birth {
 	uint64_t epoch;        /* of the filter, at the last block */
 	uint32_t epoch_blocks; /* blocks since it began */
 	bool large_used;       /* the large part of the filter is not all zeros */
-	bool large_open;       /* and may be used */
-	_Alignas(64) struct rt_filter filter[RT_FILTER_LARGE];
+	bool large_open;       /* the filter is the large one, from then on */
+	_Alignas(64) struct rt_filter filter[RT_FILTER_SMALL];
 };
 
 #define RT_HELD_MAX 64u /* locks that a thread holds at once; of further ones a forked child knows nothing */
@@ -79,8 +79,10 @@ extern bool rt_sync_only; /* no plain accesses, of which only those of the C lib
 
 /* Slots and threads */
 struct rt_birth *rt_birth_of(struct rt_slot *slot);
-/* Makes the slot's private memory usable, with the filter's large part or without. False: there is no more memory. */
-bool rt_birth_open(struct rt_slot *slot, bool large);
+/* Makes the slot's private memory usable. False: there is no more memory. */
+bool rt_birth_open(struct rt_slot *slot);
+/* The slot's large filter, of RT_FILTER_LARGE. NULL: there is no memory for it. */
+struct rt_filter *rt_large_filter(struct rt_slot *slot);
 struct rt_slot *rt_slot_take(void);        /* NULL: none to be had, or the collector is gone */
 void rt_slot_open(struct rt_slot *slot);   /* writes the first block's time; by the thread that will use it */
 uint64_t rt_publish(struct rt_slot *slot); /* pads the block, publishes it; returns how many are published */

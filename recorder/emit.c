@@ -46,9 +46,12 @@ static void grow_filter(struct rt_slot *s)
 		b->epoch = s->filter_epoch;
 		b->epoch_blocks = 0;
 	} else if (++b->epoch_blocks == RT_FILTER_PATIENCE) {
-		b->large_open = b->large_open || rt_birth_open(s, true);
-		if (!b->large_open)
+		struct rt_filter *large = b->large_open ? s->filter : rt_large_filter(s);
+
+		if (!large)
 			return;
+		s->filter = large;
+		b->large_open = true;
 		s->filter_mask = RT_FILTER_LARGE - 1;
 		b->large_used = true;
 	}

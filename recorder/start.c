@@ -25,6 +25,7 @@ struct rt_tree *rt_tree;
 bool rt_tsc;
 bool rt_sync_only;
 static struct rt_birth *births;
+static struct rt_filter (*larges)[RT_FILTER_LARGE];
 
 void rt_say(const char *message)
 {
@@ -102,13 +103,23 @@ struct rt_birth *rt_birth_of(struct rt_slot *slot)
 	return births + (slot - rt_channel_slot(rt_channel, 0));
 }
 
-bool rt_birth_open(struct rt_slot *slot, bool large)
+static bool open_memory(const void *from, size_t size)
 {
-	struct rt_birth *b = rt_birth_of(slot);
-	uintptr_t from = (uintptr_t)b & ~(uintptr_t)4095;
-	uintptr_t to = ((uintptr_t)(b->filter + (large ? RT_FILTER_LARGE : RT_FILTER_SMALL)) + 4095) & ~(uintptr_t)4095;
+	uintptr_t start = (uintptr_t)from & ~(uintptr_t)4095, end = ((uintptr_t)from + size + 4095) & ~(uintptr_t)4095;
 
-	return RT_SYSCALL(SYS_mprotect, from, to - from, PROT_READ | PROT_WRITE) == 0;
+	return RT_SYSCALL(SYS_mprotect, start, end - start, PROT_READ | PROT_WRITE) == 0;
+}
+
+bool rt_birth_open(struct rt_slot *slot)
+{
+	return open_memory(rt_birth_of(slot), sizeof(struct rt_birth));
+}
+
+struct rt_filter *rt_large_filter(struct rt_slot *slot)
+{
+	struct rt_filter *filter = larges[slot - rt_channel_slot(rt_channel, 0)];
+
+	return open_memory(filter, sizeof *larges) ? filter : NULL;
 }
 
 void rt_request_map(void)
@@ -205,14 +216,23 @@ static void *map(void *where, size_t size, int protection, int flags, int fd, ui
  * The private memory that goes with the slots; zeros, also where a forked process has its parent's. It is address space
  * alone, which no limit on data and no strict accounting of memory counts, until rt_birth_open.
  */
+static void *map_private(void *where, size_t size)
+{
+	void *memory = map(where, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory) { /* huge pages would make each thread's private memory 2 MB at once */
+		RT_SYSCALL(SYS_madvise, memory, size, MADV_NOHUGEPAGE);
+		RT_SYSCALL(SYS_madvise, memory, size, MADV_DONTDUMP);
+	}
+	return memory;
+}
+
+/* What is open lies together, as there may not be so many mappings. */
 static bool map_births(uint32_t slots)
 {
-	births = map(births, slots * sizeof *births, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (births) { /* huge pages would make each thread's private memory 2 MB at once */
-		RT_SYSCALL(SYS_madvise, births, slots * sizeof *births, MADV_NOHUGEPAGE);
-		RT_SYSCALL(SYS_madvise, births, slots * sizeof *births, MADV_DONTDUMP);
-	}
-	return births != NULL;
+	births = map_private(births, slots * sizeof *births);
+	larges = map_private(larges, slots * sizeof *larges);
+	return births && larges;
 }
 
 /* Negative if it has none. */

@@ -72,7 +72,7 @@ struct rt_slot *rt_slot_take(void)
 		rt_pause_us(1000);
 		s = slot_try();
 	}
-	if (!s->generation && !rt_birth_open(s, false)) {
+	if (!s->generation && !rt_birth_open(s)) {
 		atomic_store(&s->state, RT_SLOT_FREE);
 		if (!__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
 			rt_say("racetrace: no memory to record another thread; some run unrecorded");
@@ -83,7 +83,7 @@ struct rt_slot *rt_slot_take(void)
 	s->cur = s->limit = s->ring;
 	s->skipped = 0;
 	s->last_stamp = 0;
-	s->filter = rt_birth_of(s)->filter;
+	s->filter = rt_birth_of(s)->large_open ? rt_large_filter(s) : rt_birth_of(s)->filter;
 	s->label[0] = 0;
 	atomic_store(&s->published, 0);
 	atomic_store(&s->consumed, 0);
