@@ -37,7 +37,11 @@ fi
 }
 
 # What the recorder does itself is none of the program's events: no file of it calls what another one interposes.
-objects=("${1:-${BUILD:-build}}"/pic/recorder/*.o)
+objects=() # not those whose source is gone
+for object in "${1:-${BUILD:-build}}"/pic/recorder/*.o; do
+	name=recorder/$(basename "$object" .o)
+	[ ! -e "$name.c" ] && [ ! -e "$name.S" ] || objects+=("$object")
+done
 interposed() {
 	nm --defined-only "${objects[@]}" | sed -n 's/.* __interceptor_//p' | sort -u
 }
