@@ -115,7 +115,7 @@ static inline void rt_new_epoch(struct rt_slot *slot)
 }
 
 /* A part of a file is mapped at two addresses; then: the address by which what synchronises at p is known. */
-extern _Atomic bool rt_map_twice;
+extern bool rt_map_twice;
 uintptr_t rt_map_first(uintptr_t p);
 static inline uintptr_t rt_place(uintptr_t p)
 {

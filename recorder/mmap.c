@@ -4,6 +4,7 @@
  */
 #include "recorder/kernel.h"
 
+#include "recorder/core.h"
 #include "recorder/syscall.h"
 
 #include <stdatomic.h>
@@ -113,7 +114,7 @@ static struct shared {
 	uintptr_t size, first; /* first: where this part was mapped first */
 	uint64_t device, inode, offset;
 } shared[SHARED_MAX];
-_Atomic bool rt_map_twice;
+bool rt_map_twice;
 
 static uintptr_t first_of(const struct shared *s)
 {
@@ -140,7 +141,7 @@ static void is_shared(void *p, size_t size, uint64_t device, uint64_t inode, uin
 		shared[i].first = first ? first : (uintptr_t)p;
 		atomic_store(&shared[i].at, (uintptr_t)p);
 		if (first)
-			atomic_store(&rt_map_twice, true);
+			__atomic_store_n(&rt_map_twice, true, __ATOMIC_RELEASE);
 		return;
 	}
 }
