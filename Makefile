@@ -30,27 +30,31 @@ RECORDER_OBJ := $(patsubst %,$(BUILD)/pic/%.o,$(basename $(RECORDER_SRC) $(RECOR
 SONAMES := libtsan.so.0 libtsan.so.2 libracetrace.so.1
 RECORDERS := $(SONAMES:%=$(BUILD)/lib/racetrace/%)
 
+# $(call say,WHAT,ON) COMMAND: runs the command, which is printed in a few words; V=1 prints the whole.
+V ?=
+say = $(if $(V),,@printf '  %-4s %s\n' '$(1)' '$(2)' &&)
+
 .PHONY: all clean
 all: ## the program and the recorder
 all: $(BUILD)/bin/racetrace $(RECORDERS)
 
 $(BUILD)/bin/racetrace: $(CMD_OBJ) $(BUILD)/lib/libracetrace.a
 	@mkdir -p $(@D)
-	$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,LD,$@) $(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(BUILD)/lib/libracetrace.a: $(LIB_OBJ)
 	@mkdir -p $(@D)
 	@rm -f $@
-	ar rcs $@ $^
+	$(call say,AR,$@) ar rcs $@ $^
 
 # With libm, as libtsan is: a program may have been linked without it because libtsan has some of its functions.
 $(RECORDERS): $(RECORDER_OBJ)
 	@mkdir -p $(@D)
-	$(CC) -shared -Wl,-soname,$(@F) -Wl,-z,now -Wl,-z,initfirst $(LDFLAGS) -o $@ $^ -lpthread -ldl -Wl,--no-as-needed -lm
+	$(call say,LD,$@) $(CC) -shared -Wl,-soname,$(@F) -Wl,-z,now -Wl,-z,initfirst $(LDFLAGS) -o $@ $^ -lpthread -ldl -Wl,--no-as-needed -lm
 
 $(BUILD)/tests/unit: $(UNIT_OBJ) $(BUILD)/lib/libracetrace.a
 	@mkdir -p $(@D)
-	$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ -lcheck -lsubunit -lrt $(LIBS)
+	$(call say,LD,$@) $(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ -lcheck -lsubunit -lrt $(LIBS)
 
 # The schema travels in the program.
 $(BUILD)/obj/lib/report/report.o: docs/report.schema.json
@@ -59,7 +63,7 @@ $(BUILD)/obj/tests/unit/runner.o: $(UNIT_SRC)
 $(BUILD)/obj/tests/unit/runner.o: ALL_CFLAGS += -DSUITES='$(foreach s,$(SUITES),X($(s)))'
 $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(SAN_FLAGS) -c -o $@ $<
+	$(call say,CC,$<) $(CC) $(ALL_CFLAGS) $(SAN_FLAGS) -c -o $@ $<
 
 # The recorder lives in other people's programs: no sanitizer, no errno games, thread-local data at fixed offsets.
 RECORDER_CFLAGS := -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-stack-protector -fno-builtin -fomit-frame-pointer
@@ -68,10 +72,10 @@ $(addprefix $(BUILD)/pic/recorder/,cxx.o cond.o once.o c11.o malloc.o dl.o sem.o
 $(BUILD)/pic/recorder/string.o: RECORDER_CFLAGS += $(if $(findstring clang,$(CC)),,-fno-tree-loop-distribute-patterns)
 $(BUILD)/pic/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(RECORDER_CFLAGS) -c -o $@ $<
+	$(call say,CC,$<) $(CC) $(ALL_CFLAGS) $(RECORDER_CFLAGS) -c -o $@ $<
 $(BUILD)/pic/%.o: %.S
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(RECORDER_CFLAGS) -c -o $@ $<
+	$(call say,CC,$<) $(CC) $(ALL_CFLAGS) $(RECORDER_CFLAGS) -c -o $@ $<
 
 # What Debian calls the things that each target needs.
 BUILD_PACKAGES := gcc g++ make libc6-dev libzstd-dev libjansson-dev libdw-dev libelf-dev libxxhash-dev libiberty-dev libcapstone-dev uthash-dev
@@ -139,16 +143,16 @@ bench-column: $(BUILD)/tests/bench_column ## figures of the file format alone: c
 	$(BUILD)/tests/bench_column
 $(BUILD)/tests/bench_column: $(BUILD)/obj/tests/bench/bench_column.o $(BUILD)/lib/libracetrace.a
 	@mkdir -p $(@D)
-	$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,LD,$@) $(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 bench-orders: $(BUILD)/tests/bench_orders $(BUILD)/bin/gen_trace ## figures of each order on made-up traces
 	@bash tests/bench/orders.sh $(BUILD)
 $(BUILD)/bin/gen_trace: $(BUILD)/obj/tests/bench/gen_trace.o $(BUILD)/lib/libracetrace.a
 	@mkdir -p $(@D)
-	$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,LD,$@) $(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 $(BUILD)/tests/bench_orders: $(BUILD)/obj/tests/bench/bench_orders.o $(BUILD)/lib/libracetrace.a
 	@mkdir -p $(@D)
-	$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,LD,$@) $(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 bench-pecan: deps-check all ## PECAN's table for the programs of samples/pecan, run longer
 	@bash tests/bench/pecan.sh $(BUILD)

@@ -1,10 +1,17 @@
 #!/bin/bash
-# check.sh BUILD: every test that `make check` stands for, and one closing line for all of them.
+# check.sh BUILD: every test that `make check` stands for: each suite's time, at the end what failed, and one closing line for
+# all of them.
 set -u
 build=$1
 passed=0
 failed=0
 log=$build/check.log
+: >"$build/check.failures"
+
+# The lines that name failures in the log, and what follows them.
+failures() {
+	grep -E -A 12 '^not ok|: failed$|:[FE]:|ERROR:|runtime error' "$log" | head -n 100 | grep . || tail -n 20 "$log"
+}
 
 # suite NAME COMMAND...: the command's own closing line is "N passed, N failed"; without one it counts as one failure.
 suite() {
@@ -21,6 +28,8 @@ suite() {
 		echo "$name: ended with status $status" >&2
 		f=$((f + 1))
 	fi
+	echo "== $name: $((SECONDS - begin)) s"
+	[ "$f" = 0 ] || { echo "== $name: what failed" && failures; } >>"$build/check.failures"
 	passed=$((passed + p))
 	failed=$((failed + f))
 }
@@ -28,5 +37,6 @@ suite() {
 suite 'unit tests and golden traces' "$build/tests/unit"
 suite 'command line' bash tests/cli/run.sh "$build"
 suite 'samples, end to end' bash tests/e2e/run.sh "$build"
+cat "$build/check.failures"
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ]

@@ -18,8 +18,10 @@ failed=0
 for t in "$here"/t_*.sh; do
 	name=$(basename "$t" .sh)
 	mkdir "$scratch/$name"
+	begin=$SECONDS
 	if (cd "$scratch/$name" && bash "$t" "$BUILD") >"$scratch/$name.log" 2>&1; then
 		passed=$((passed + 1))
+		echo "$name: ok ($((SECONDS - begin)) s)"
 	else
 		failed=$((failed + 1))
 		echo "$name: failed"

@@ -98,6 +98,8 @@ check() {
 if [ "${1-}" = --one ]; then
 	racetrace=$2 results=$3
 	check "${@:4}"
+	done=$(find "$results" -mindepth 2 -name result | wc -l)
+	[ $((done % 50)) != 0 ] || echo "$done of $(($(tr -dc '\0' <"$results/tests" | wc -c) / 3))"
 	exit
 fi
 
