@@ -213,6 +213,11 @@ enum rt_status rt_writer_create(const char *path, const struct rt_writer_options
 	return RT_OK;
 }
 
+uint32_t rt_writer_threads(const struct rt_writer *w)
+{
+	return w->thread_count;
+}
+
 const char *rt_writer_path(const struct rt_writer *w)
 {
 	return w->output.path;

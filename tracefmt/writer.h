@@ -91,6 +91,8 @@ enum rt_status rt_writer_finish(struct rt_writer *w, struct rt_writer_result *re
  */
 void rt_writer_abort(struct rt_writer *w);
 
+/* Number of threads that were declared. */
+uint32_t rt_writer_threads(const struct rt_writer *w);
 /* The file's name, for the writer's life: as given, or with a number (RT_OUTPUT_LONG). */
 const char *rt_writer_path(const struct rt_writer *w);
 

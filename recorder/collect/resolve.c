@@ -315,7 +315,8 @@ enum rt_status resolver_write(struct resolver *r, struct rt_writer *w, struct rt
 		writing.status =
 		    rt_writer_module(w, m->start, m->end, 0, m->path, m->code && file_is_plain(m->path), err);
 	}
-	if (!writing.status)
+	/* One thread is in order with itself. */
+	if (!writing.status && rt_writer_threads(w) > 1)
 		writing.status = write_atomics(r, w, err);
 	if (!writing.status)
 		rt_writer_each_pc(w, write_position, &writing);
