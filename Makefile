@@ -117,19 +117,32 @@ san: deps-house ## unit and command-line tests under AddressSanitizer and Undefi
 FUZZ_SECONDS ?= 60
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_FLAGS := -std=gnu11 -O1 -g -I. -D_GNU_SOURCE -DRT_VERSION='"$(VERSION)"' -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+FUZZ_SAN := address,undefined -fno-sanitize-recover=undefined
+# fuzz_whole starts from the others' traces, and from those that have all kinds of anomalies.
+FUZZ_SEEDS_whole := tests/fuzz/seeds_jsonl tests/fuzz/seeds_std tests/golden/hand tests/golden/values
 fuzz: deps-house $(FUZZERS:%=fuzz-%) ## every fuzz target, FUZZ_SECONDS each (60)
-.PRECIOUS: $(BUILD)-fuzz/fuzz_%
+.PRECIOUS: $(BUILD)-fuzz/fuzz_% $(BUILD)-fuzz/%.o
 fuzz-%: $(BUILD)-fuzz/fuzz_%
 	@mkdir -p $(BUILD)-fuzz/corpus_$* $(BUILD)-fuzz/seeds_$*
 	@if [ -x $(BUILD)-fuzz/make_$* ]; then $(BUILD)-fuzz/make_$* $(BUILD)-fuzz/seeds_$*; fi
 	$(BUILD)-fuzz/fuzz_$* -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=4096 -verbosity=0 -print_final_stats=1 \
 		-artifact_prefix=$(BUILD)-fuzz/ $(BUILD)-fuzz/corpus_$* $(BUILD)-fuzz/seeds_$* \
-		$(wildcard tests/fuzz/seeds_$*)
-$(BUILD)-fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(TRACEFMT_SRC) $(wildcard tracefmt/*.h tests/fuzz/corpus_*.c)
+		$(wildcard tests/fuzz/seeds_$*) $(FUZZ_SEEDS_$*)
+$(BUILD)-fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(BUILD)-fuzz/libracetrace.a $(wildcard tests/fuzz/*.h tests/fuzz/corpus_*.c)
 	@mkdir -p $(@D)
-	clang $(FUZZ_FLAGS) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -o $@ $< $(TRACEFMT_SRC) $(LIBS)
+	clang $(FUZZ_FLAGS) -fsanitize=fuzzer,$(FUZZ_SAN) -o $@ $< $(BUILD)-fuzz/libracetrace.a $(LIBS)
 	@if [ -f tests/fuzz/corpus_$*.c ]; then \
-		clang $(FUZZ_FLAGS) -o $(BUILD)-fuzz/make_$* tests/fuzz/corpus_$*.c $(TRACEFMT_SRC) $(LIBS); fi
+		clang $(FUZZ_FLAGS) -fsanitize=$(FUZZ_SAN) -o $(BUILD)-fuzz/make_$* tests/fuzz/corpus_$*.c $(BUILD)-fuzz/libracetrace.a \
+			$(LIBS); fi
+$(BUILD)-fuzz/libracetrace.a: $(patsubst %.c,$(BUILD)-fuzz/%.o,$(TRACEFMT_SRC) $(LIB_SRC))
+	@rm -f $@
+	ar rcs $@ $^
+# Of empty arrays lib computes NULL + 0, which every compiler takes for NULL.
+$(BUILD)-fuzz/lib/%.o: FUZZ_SAN += -fno-sanitize=pointer-overflow
+$(BUILD)-fuzz/lib/report/report.o: docs/report.schema.json
+$(BUILD)-fuzz/%.o: %.c
+	@mkdir -p $(@D)
+	clang $(FUZZ_FLAGS) -MMD -MP -fsanitize=fuzzer-no-link,$(FUZZ_SAN) -c -o $@ $<
 
 check-real: deps-check all ## record and analyze SQLite and LevelDB (sources from the npm registry)
 	@sh tests/deps.sh $$(command -v npm >/dev/null || echo npm)
@@ -181,4 +194,4 @@ install: all ## to $(DESTDIR)$(PREFIX)
 clean: ## remove what was built
 	rm -rf $(BUILD) $(BUILD)-san $(BUILD)-fuzz
 
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) $(BUILD)-fuzz -name '*.d' 2>/dev/null)

@@ -36,12 +36,18 @@ static bool is_run(const struct model *m, const struct schedule *s, uint32_t e)
 	return false;
 }
 
-/* What one event of the trace is in the model (a lock's memory is read, then it is taken) may not all have run yet. */
+/* What one event of the trace is in the model (a lock's memory is read, then it is taken) may not all have run yet.
+ * What others wait for may as well come early: a release has run before the annotation that goes with it. */
 static bool run_in_part(const struct model *m, uint32_t e)
 {
 	const struct model_thread *t = &m->threads[model_thread_of(m, e)];
-	uint32_t next = m->events[e].pos + 1;
-	return next < t->count && m->events[t->events[next]].number == m->events[e].number;
+	for (uint32_t next = m->events[e].pos + 1; next < t->count; next++) {
+		if (m->events[t->events[next]].number != m->events[e].number)
+			return false;
+		if (model_op(m, t->events[next]) != RT_OP_HB_BEFORE)
+			return true;
+	}
+	return false;
 }
 
 bool steps_init(struct steps *steps, const struct model *m, const struct descriptions *d, const struct anomaly *anomaly)

@@ -232,6 +232,25 @@ done
 # Bad input: one line, the right status.
 expect 2
 expect 2 report.json report.json
+# A release of a hold that was handed over is two events to the analysis; its schedule may go on between them.
+cat >handed.std <<'END'
+T2|acq(L)|1
+T1|rel(L)|2
+T1|acq(L)|3
+T1|w(z)|4
+T1|w(x)|5
+T1|rel(L)|6
+T2|r(z)|7
+T3|acq(L)|8
+T3|rel(L)|9
+T3|w(x)|10
+END
+"$racetrace" analyze --kinds race --format json handed.std -o handed.json 2>/dev/null
+id=$(jq -r '.anomalies[] | select(.verdict == "proved" and .pattern == "w-w") | .id' handed.json)
+[ -n "$id" ] || wrong 'the race behind a handed-over hold is not proved'
+"$racetrace" schedule --verify --anomaly "$id" --trace handed.std handed.json >out 2>err
+[ "$(cat out)" = valid ] || wrong "the schedule of $id: $(cat out)"
+
 expect 2 --verify --expand report.json
 expect 2 --anomaly R99 report.json
 says "there is no anomaly 'R99'"
