@@ -1,5 +1,6 @@
 /* What is left: call stacks, devices, other processes, programs' options. */
 #include "recorder/call.h"
+#include "recorder/sandbox.h"
 
 #include <execinfo.h>
 #include <getopt.h>
@@ -8,6 +9,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 CALL(int, backtrace, (void **to, int n), (to, n), , if (r > 0) OUT_N(to, (size_t)r * sizeof *to))
@@ -48,7 +50,9 @@ RT_INTERPOSE(int, prctl, (int what, ...))
 	va_end(args);
 	if (what == PR_SET_NAME)
 		STR((const char *)a);
+	struct rt_sandboxing sandbox = rt_sandbox_begin(SYS_prctl, (unsigned long[]){(unsigned long)what, a, b, c});
 	int r = RT_REAL(prctl)(what, a, b, c, d);
+	rt_sandbox_end(&sandbox, r < 0);
 	if (r == 0 && what == PR_GET_NAME)
 		OUT_STR((const char *)a);
 	return r;

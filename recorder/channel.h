@@ -118,6 +118,7 @@ struct rt_tree {
 	_Atomic uint32_t bell;               /* futex word: rung when a channel was taken, and when it was started */
 	_Atomic uint32_t forking;            /* processes under way that have not started */
 	_Atomic uint32_t over;               /* nobody joins any more */
+	_Atomic uint32_t beat;               /* goes up each half second while the collector lives and is not stopped */
 	char folder[RT_FOLDER_SIZE]; /* of the recorders, for executed programs to find them; "": those are not recorded
 	                              */
 };

@@ -37,9 +37,11 @@ struct rt_birth {
 	void *(*start)(void *);
 	int (*start_c11)(void *);
 	void *argument;
-	uint32_t go;           /* futex word: 1 when FORK is in the trace */
-	uint32_t children;     /* how many the slot's thread has made */
-	uint64_t name;         /* of its thread, hashed: where it was born */
+	uint32_t go;                      /* futex word: 1 when FORK is in the trace */
+	uint32_t children;                /* how many the slot's thread has made */
+	uint64_t name;                    /* of its thread, hashed: where it was born */
+	const struct rt_sandbox *sandbox; /* of the thread that makes it, as is: */
+	bool timeless;
 	uint64_t epoch;        /* of the filter, at the last block */
 	uint32_t epoch_blocks; /* blocks since it began */
 	bool large_used;       /* the large part of the filter is not all zeros */
@@ -51,16 +53,20 @@ struct rt_birth {
 
 /* Thread-local, at a fixed offset from pthread_self(): see rt_thread_of(). */
 struct rt_thread {
-	unsigned busy;         /* > 0: a handler must wait, see signal.c */
-	unsigned deferred;     /* one does */
-	uint64_t mask;         /* signal mask to put back then */
-	unsigned char *stripe; /* lock held around an atomic operation */
-	struct rt_slot *own;   /* the slot of the thread itself (rt_self may be a fiber's) */
-	struct rt_slot *aside; /* slot put aside while a handler's events are dropped and counted */
-	uint64_t lost;         /* how many were */
-	uint32_t index;        /* number in the trace, if known */
+	unsigned busy;                    /* > 0: a handler must wait, see signal.c */
+	unsigned deferred;                /* one does */
+	uint64_t mask;                    /* signal mask to put back then */
+	unsigned char *stripe;            /* lock held around an atomic operation */
+	struct rt_slot *own;              /* the slot of the thread itself (rt_self may be a fiber's) */
+	struct rt_slot *aside;            /* slot put aside while a handler's events are dropped and counted */
+	uint64_t lost;                    /* how many were */
+	const struct rt_sandbox *sandbox; /* its seccomp filters; sandbox.c */
+	uint32_t index;                   /* number in the trace, if known */
 	bool known;
-	void *stack; /* its lower end, and size: known when BEGIN was written */
+	bool timeless; /* must not look at any clock */
+	bool made;     /* by pthread_create or thrd_create */
+	bool forking;  /* in a call that forks: what comes out of it may be the child */
+	void *stack;   /* its lower end, and size: known when BEGIN was written */
 	size_t stack_size;
 	unsigned held_count;
 	struct rt_held {
@@ -124,6 +130,8 @@ static inline uintptr_t rt_place(uintptr_t p)
 
 /* Coarse time: ticks of about 16 to 64 ns. */
 uint64_t rt_now_slow(void);
+uint64_t rt_milliseconds(void); /* without a system call */
+void rt_time_forbidden(void); /* the thread would be killed for reading the time stamp counter, and its children too */
 static inline uint64_t rt_now(void)
 {
 #ifdef __x86_64__
@@ -168,7 +176,8 @@ enum rt_vary { RT_VARY_NONE, RT_VARY_PARENT, RT_VARY_CHILD, RT_VARY_CHOICES };
 unsigned rt_vary_us(const struct rt_slot *child, enum rt_vary who); /* how long that one is to wait, if at all */
 void rt_pause_us(unsigned microseconds);                            /* not at all for 0 */
 
-void rt_fork_start(void); /* once, at start */
+void rt_fork_start(void); /* once, at start; as is: */
+void rt_mutex_start(void);
 /* Around a call that forks. pid: what it returned, 0 in the child. */
 void rt_fork_begin(void);
 void rt_fork_end(pid_t pid);
@@ -192,12 +201,15 @@ void rt_mutex_forked(void);
 void rt_dl_forked(void);
 void rt_calls_forked(void);
 
+/* Can so many bytes be read? False also where a sandbox does not let that be known. Leaves errno alone. */
+bool rt_readable(const void *p, size_t size);
 /* System calls that leave errno alone. */
 long rt_futex_wait(const void *word, uint32_t value, unsigned milliseconds);
 void rt_futex_wake(const void *word, int count);
 void rt_ring_bell(void); /* if the collector sleeps */
+/* Is it, or has it been silent for too long? Asked again and again, a moment between. */
 bool rt_collector_alive(void);
-void rt_say(const char *message); /* one line on standard error */
+void rt_say(const char *message); /* one line on standard error as it was at the start */
 
 /* Another thread's private state: pthread_t is the thread pointer, and ours lies at a fixed distance from it. */
 static inline struct rt_thread *rt_thread_of(pthread_t thread)

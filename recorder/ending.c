@@ -142,14 +142,6 @@ static bool others_live(void)
 	return false;
 }
 
-static uint64_t milliseconds(void)
-{
-	struct timespec t;
-
-	RT_SYSCALL(SYS_clock_gettime, CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 /* The process is about to end: waits as the file's comment says. Once a process. */
 static void await_others(void)
 {
@@ -159,10 +151,12 @@ static void await_others(void)
 
 	if (!c || !c->exit_sleep_ms || atomic_exchange(&process, (uint32_t)c->program_pid) == (uint32_t)c->program_pid)
 		return;
-	uint64_t end = milliseconds() + c->exit_sleep_ms;
+	if (!RT_SANDBOX_ALLOWS(SYS_nanosleep))
+		return;
+	uint64_t end = rt_milliseconds() + c->exit_sleep_ms;
 	unsigned quiet = 0;
 	rt_emit_time();
-	while (others_live() && quiet < QUIET_STEPS && !atomic_load(&c->collector_gone) && milliseconds() < end) {
+	while (others_live() && quiet < QUIET_STEPS && !atomic_load(&c->collector_gone) && rt_milliseconds() < end) {
 		rt_pause_us(STEP_MS * 1000);
 		quiet = others_wait() ? quiet + 1 : 0;
 	}

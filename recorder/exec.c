@@ -43,9 +43,10 @@ static bool acquire(struct block *b, size_t size)
 	return b->start != NULL;
 }
 
+/* A program that is executed in a sandbox knows nothing of what it must not call. */
 static bool is_followed(void)
 {
-	return rt_tree && rt_tree->folder[0] && !atomic_load(&rt_tree->over);
+	return !rt_sandboxed && rt_tree && rt_tree->folder[0] && !atomic_load(&rt_tree->over);
 }
 
 /* What start.c reads. */

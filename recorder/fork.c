@@ -60,8 +60,9 @@ static void in_child(void)
 	struct rt_slot *self = rt_self;
 	bool had_slot;
 
-	if (!c || c->program_pid == (int32_t)RT_SYSCALL(SYS_getpid))
+	if (!c || !rt_thread.forking)
 		return;
+	rt_thread.forking = false;
 	rt_busy_begin();
 	forget_threads();
 	had_slot = leave_channel(c);
@@ -76,14 +77,21 @@ static void in_child(void)
 /* The recording is not over while a child is on its way. */
 static void before_fork(void)
 {
-	if (rt_channel)
-		atomic_fetch_add(&rt_tree->forking, 1);
+	if (!rt_channel)
+		return;
+	rt_thread.forking = true;
+	atomic_fetch_add(&rt_tree->forking, 1);
+}
+
+static void in_parent(void)
+{
+	rt_thread.forking = false;
 }
 
 void rt_fork_start(void)
 {
 	/* For forks that go round the functions below (daemon, forkpty); runs before the program's own handlers. */
-	pthread_atfork(before_fork, NULL, in_child);
+	pthread_atfork(before_fork, in_parent, in_child);
 }
 
 /* Busy, so that no handler runs in the child before it has left the channel. */
@@ -114,6 +122,8 @@ void rt_fork_end(pid_t pid)
 		in_child();
 	else if (pid < 0 && rt_channel)
 		atomic_fetch_sub(&rt_tree->forking, 1);
+	if (pid != 0)
+		in_parent();
 	rt_busy_end();
 	errno = saved;
 }

@@ -5,6 +5,7 @@
 #include "recorder/kernel.h"
 
 #include "recorder/core.h"
+#include "recorder/sandbox.h"
 #include "recorder/syscall.h"
 
 #include <asm-generic/ioctls.h>
@@ -422,10 +423,13 @@ RT_INTERPOSE(long, syscall, (long wanted, ...))
 	bool forks = rt_clone_begins(wanted, given, pc);
 	switch (wanted) {
 #include "recorder/kernel_calls.h"
-	default:
+	default: {
+		struct rt_sandboxing sandbox = rt_sandbox_begin(wanted, (const unsigned long *)given);
 		result = RT_REAL(syscall)(wanted, given[0], given[1], given[2], given[3], given[4], given[5]);
+		rt_sandbox_end(&sandbox, result < 0);
 		if (forks)
 			rt_fork_end((pid_t)result);
 		return result;
+	}
 	}
 }

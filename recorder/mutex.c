@@ -20,12 +20,27 @@
 
 static __thread int tid;
 
+/* Where the C library keeps it, from the thread pointer; 0: unknown. */
+static size_t tid_place;
+
 /* The kernel's number of this thread. Asked for once. */
 static int my_tid(void)
 {
-	if (tid == 0)
-		tid = gettid();
+	if (tid == 0 && RT_SANDBOX_ALLOWS(SYS_gettid))
+		tid = (int)RT_SYSCALL(SYS_gettid);
+	else if (tid == 0 && tid_place)
+		return *(const int *)(const void *)((const char *)pthread_self() + tid_place);
 	return tid;
+}
+
+void rt_mutex_start(void)
+{
+	enum { FROM = 128, TO = 1536 }; /* bytes of struct pthread; the number is at 720 of glibc 2.36's */
+	const int *words = (const int *)(const void *)pthread_self();
+
+	for (size_t i = FROM / sizeof *words; i < TO / sizeof *words && !tid_place; i++)
+		if (words[i] == my_tid())
+			tid_place = i * sizeof *words;
 }
 
 void rt_mutex_forked(void)
@@ -61,12 +76,6 @@ bool rt_mutex_lets_go(const pthread_mutex_t *m)
 	return type != PTHREAD_MUTEX_RECURSIVE_NP || m->__data.__count == 1;
 }
 
-/* The kernel reads what is to be blocked or let come before it looks at how, which it does not know. */
-static bool is_readable(uintptr_t p)
-{
-	return RT_SYSCALL(SYS_rt_sigprocmask, ~0L, p, NULL, sizeof(uint64_t)) != -EFAULT;
-}
-
 /*
  * The list of what this thread holds is the kernel's: it goes through it when the thread is no more, as far as the
  * memory is there.
@@ -81,7 +90,7 @@ void rt_mutex_abandon(uintptr_t pc)
 		return;
 	uintptr_t end = (uintptr_t)&head->list,
 	          at = (uintptr_t)head->list.next & ~(uintptr_t)1; /* 1: inherits priority */
-	for (int i = 0; i < MANY && at && at != end && is_readable(at); i++) {
+	for (int i = 0; i < MANY && at && at != end && rt_readable((const void *)at, sizeof(struct robust_list)); i++) {
 		rt_emit_use(RT_OP_RELEASE, (void *)(at + (uintptr_t)head->futex_offset), 0, pc, 0);
 		at = (uintptr_t)((const struct robust_list *)at)->next & ~(uintptr_t)1;
 	}

@@ -245,7 +245,7 @@ static void trampoline(int sig, siginfo_t *info, void *context)
 
 	if (rt_thread.busy && !is_fault(sig, info) && defer(sig, info, context))
 		return;
-	if (action & ACTION_ONCE) {
+	if (action & ACTION_ONCE && RT_SANDBOX_ALLOWS(SYS_rt_sigaction, sig, 0, 0, sizeof(uint64_t))) {
 		struct sigaction now;
 
 		if (real_sigaction(sig, NULL, &now) == 0 && now.sa_sigaction == trampoline) {

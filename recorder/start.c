@@ -13,6 +13,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #ifdef __x86_64__
@@ -27,16 +28,52 @@ bool rt_sync_only;
 static struct rt_birth *births;
 static struct rt_filter (*larges)[RT_FILTER_LARGE];
 
+/* Standard error as it was at the start. The program may open a file of its own under that number. */
+static uint64_t error_device, error_inode; /* 0: closed */
+
+static bool identify(int fd, uint64_t *device, uint64_t *inode)
+{
+	struct stat st;
+
+	if (RT_SYSCALL(SYS_newfstatat, fd, "", &st, AT_EMPTY_PATH) != 0)
+		return false;
+	*device = st.st_dev;
+	*inode = st.st_ino;
+	return true;
+}
+
 void rt_say(const char *message)
 {
+	uint64_t device, inode;
+
+	if (!error_inode || !identify(STDERR_FILENO, &device, &inode) || device != error_device || inode != error_inode)
+		return;
 	RT_SYSCALL(SYS_write, STDERR_FILENO, message, rt_length(message));
 	RT_SYSCALL(SYS_write, STDERR_FILENO, "\n", 1);
+}
+
+/*
+ * Where a sandbox forbids to sleep, the thread waits as long by itself. Whoever changes the word need not wake then;
+ * who cannot wake is not needed either, for nobody sleeps without a limit.
+ */
+static long spin(const void *word, uint32_t value, unsigned milliseconds)
+{
+	enum { PAUSES_PER_MS = 20000 }; /* of 40 to 140 cycles each */
+
+	for (uint64_t n = (uint64_t)milliseconds * PAUSES_PER_MS; n > 0; n--) {
+		if (__atomic_load_n((const uint32_t *)word, __ATOMIC_ACQUIRE) != value)
+			return 0;
+		RT_PAUSE();
+	}
+	return -ETIMEDOUT;
 }
 
 long rt_futex_wait(const void *word, uint32_t value, unsigned milliseconds)
 {
 	struct timespec timeout = {milliseconds / 1000, (long)(milliseconds % 1000) * 1000000};
 
+	if (!RT_SANDBOX_ALLOWS(SYS_futex, word, FUTEX_WAIT, value, &timeout))
+		return spin(word, value, milliseconds);
 	return RT_SYSCALL(SYS_futex, word, FUTEX_WAIT, value, &timeout);
 }
 
@@ -71,19 +108,66 @@ static bool is_alive(pid_t pid)
 	return alive;
 }
 
+/*
+ * The collector's number may mean another process here, or none (a PID namespace), may not be asked for (a sandbox),
+ * and a process that is stopped is alive. So what counts is its heart, which beats each half second: one that is dead
+ * by its number too has only a moment to show that it is not. Time is counted in questions as well, for where the whole
+ * job was stopped both go on together.
+ */
 bool rt_collector_alive(void)
 {
-	return is_alive(rt_channel->collector_pid);
+	enum { DEAD_MS = 1500, SILENT_MS = 10000, QUESTIONS = 12, QUESTION_MS = 100 };
+	static _Atomic uint32_t beat, questions;
+	static _Atomic uint64_t since;
+	uint32_t now = atomic_load(&rt_tree->beat);
+	uint64_t ms = rt_milliseconds(), silent;
+
+	if (atomic_exchange(&beat, now) != now || (ms && !atomic_load(&since))) {
+		atomic_store(&since, ms);
+		atomic_store(&questions, 0);
+		return true;
+	}
+	silent = ms ? ms - atomic_load(&since) : atomic_load(&questions) * QUESTION_MS;
+	if (atomic_fetch_add(&questions, 1) < QUESTIONS || silent < DEAD_MS)
+		return true;
+	return silent < SILENT_MS && is_alive(rt_channel ? rt_channel->collector_pid : rt_tree->collector_pid);
 }
 
 /* No system call where the kernel has the time in the process's own memory. */
 RT_NEXT(int, clock_gettime, (clockid_t clock, struct timespec *to));
+static bool has_tsc;
 uint64_t rt_now_slow(void)
 {
 	struct timespec t;
 
+	if (RT_UNLIKELY(rt_thread.timeless)) /* the last one that anybody has seen has to do */
+		return rt_channel ? atomic_load(&rt_channel->clock) : 0;
+#ifdef __x86_64__
+	if (has_tsc)
+		return __builtin_ia32_rdtsc() >> 6;
+#endif
 	RT_REAL(clock_gettime)(CLOCK_MONOTONIC, &t); /* ours is recorded */
 	return ((uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec) >> 5;
+}
+
+void rt_time_forbidden(void)
+{
+	rt_tsc = false; /* all threads go the slow way, where it is seen which one this is */
+	rt_thread.timeless = true;
+}
+
+/* In a sandbox, which may forbid the system call behind clock_gettime, about so much. 0: there is no time. */
+uint64_t rt_milliseconds(void)
+{
+	if (rt_thread.timeless)
+		return 0;
+#ifdef __x86_64__
+	if (rt_sandboxed)
+		return __builtin_ia32_rdtsc() >> 21; /* of 2.1 GHz */
+#endif
+	struct timespec t;
+	RT_REAL(clock_gettime)(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
 /* The time stamp counter is the same on all processors and runs on while they sleep. */
@@ -251,17 +335,43 @@ static bool map_tree(int fd)
 	return rt_tree != NULL;
 }
 
-/* All channels of a file are alike, so the first one's header, on the page of the tree, tells the size. */
+/*
+ * A part of the file that the page of the tree is from, without the file: in a changed root, as another user or without
+ * /proc it cannot be opened. A mapping that is remapped from length 0 is doubled, and may be longer than it was.
+ */
+static void *map_by_tree(void *where, uint64_t size, uint64_t offset)
+{
+	char *page = (char *)rt_tree - RT_TREE_OFFSET;
+	long whole, part;
+
+	if (offset > UINT64_MAX / 2 - size)
+		return NULL;
+	whole = RT_SYSCALL(SYS_mremap, page, 0, offset + size, MREMAP_MAYMOVE);
+	if (whole < 0 && whole > -4096)
+		return NULL;
+	if (!where)
+		where = map(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	part = where ? RT_SYSCALL(SYS_mremap, whole + (long)offset, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, where)
+	             : -ENOMEM;
+	RT_SYSCALL(SYS_munmap, whole, part < 0 && part > -4096 ? offset + size : offset);
+	return part < 0 && part > -4096 ? NULL : (void *)part;
+}
+
+/*
+ * All channels of a file are alike, so the first one's header, on the page of the tree, tells the size. fd: negative if
+ * the file cannot be opened.
+ */
 static struct rt_channel *map_channel(int fd, uint32_t number, void *where)
 {
 	const struct rt_channel *first = (const struct rt_channel *)(const void *)((char *)rt_tree - RT_TREE_OFFSET);
 	uint64_t size = first->total_bytes;
-	long total = file_size(fd);
+	long total = fd < 0 ? LONG_MAX : file_size(fd);
 	struct rt_channel *c;
 
 	if (total < 0 || size < sizeof *c || (uint64_t)total / size <= number)
 		return NULL;
-	c = map(where, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, size * number);
+	c = fd < 0 ? map_by_tree(where, size, size * number)
+	           : map(where, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, size * number);
 	if (c) /* a program that dumps core would have all of it, and first allocate it */
 		RT_SYSCALL(SYS_madvise, c, size, MADV_DONTDUMP);
 	if (c && !channel_is_sound(c, size)) {
@@ -315,7 +425,7 @@ static bool await_channel(uint32_t number)
 			return false;
 		if (atomic_load(&rt_tree->made) > number)
 			return true;
-		if (tries % 100 == 99 && !is_alive(rt_tree->collector_pid))
+		if (tries % 100 == 99 && !rt_collector_alive())
 			return false;
 		rt_futex_wait(&word, 0, 1);
 	}
@@ -353,15 +463,15 @@ bool rt_tree_join(void *where)
 	if (!rt_tree || !rt_tree->nonce || atomic_load(&rt_tree->over))
 		return false;
 	fd = open_file(rt_tree->collector_pid, (unsigned)rt_tree->collector_fd);
-	if (fd < 0) {
-		rt_say("racetrace: a process cannot reach the collector; it runs unrecorded");
+	c = take_channel(fd, where);
+	if (fd >= 0)
+		RT_SYSCALL(SYS_close, fd);
+	rt_channel = c;
+	if (!c) {
+		if (fd < 0)
+			rt_say("racetrace: a process cannot reach the collector; it runs unrecorded");
 		return false;
 	}
-	c = take_channel(fd, where);
-	RT_SYSCALL(SYS_close, fd);
-	rt_channel = c;
-	if (!c)
-		return false;
 	announce(true);
 	return true;
 }
@@ -391,6 +501,7 @@ static void start_first(char **environment, const char *text)
 	}
 	rt_sync_only = rt_channel->sync_only;
 	rt_fork_start();
+	rt_mutex_start();
 	announce(false);
 }
 
@@ -418,6 +529,7 @@ static void start_executed(char **environment, const char *text)
 	restore_library_path(environment, *text == '+');
 	if (rt_channel) {
 		rt_fork_start();
+		rt_mutex_start();
 		announce(false);
 	}
 }
@@ -428,7 +540,8 @@ static void start(int argc, char **argv, char **environment)
 	const char *text = entry ? rt_value_of(*entry, RT_CHANNEL_ENV) : NULL;
 
 	(void)argc, (void)argv;
-	rt_tsc = invariant_tsc();
+	identify(STDERR_FILENO, &error_device, &error_inode);
+	rt_tsc = has_tsc = invariant_tsc();
 	if (text && *text >= '0' && *text <= '9')
 		start_first(environment, text);
 	else if (text && *text == '@')

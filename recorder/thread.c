@@ -7,6 +7,7 @@
 #include "recorder/blocking.h"
 #include "recorder/core.h"
 #include "recorder/sync.h"
+#include "recorder/syscall.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -165,6 +166,10 @@ static void find_stack(void)
 {
 	pthread_attr_t attributes;
 
+	/* The library asks which processors the thread may use, too, and of the main thread reads where its memory is.
+	 */
+	if (rt_sandboxed && (!rt_thread.made || !RT_SANDBOX_ALLOWS(SYS_sched_getaffinity)))
+		return;
 	if (RT_REAL(pthread_getattr_np)(pthread_self(), &attributes) != 0)
 		return;
 	RT_REAL(pthread_attr_getstack)(&attributes, &rt_thread.stack, &rt_thread.stack_size);
@@ -274,6 +279,9 @@ static void *run(void *birth)
 	void *(*routine)(void *) = b->start;
 	void *argument = b->argument;
 
+	rt_thread.sandbox = b->sandbox;
+	rt_thread.timeless = b->timeless;
+	rt_thread.made = true;
 	await_go(b);
 	rt_pause_us(rt_vary_us(b->slot, RT_VARY_CHILD));
 	begin_thread(b->slot, (uintptr_t)routine + 1);
@@ -286,6 +294,9 @@ static int run_c11(void *birth)
 	int (*routine)(void *) = b->start_c11;
 	void *argument = b->argument;
 
+	rt_thread.sandbox = b->sandbox;
+	rt_thread.timeless = b->timeless;
+	rt_thread.made = true;
 	await_go(b);
 	rt_pause_us(rt_vary_us(b->slot, RT_VARY_CHILD));
 	begin_thread(b->slot, (uintptr_t)routine + 1);
@@ -308,6 +319,8 @@ static struct rt_birth *conceive(uintptr_t pc)
 		return NULL;
 	}
 	rt_birth_of(s)->go = 0;
+	rt_birth_of(s)->sandbox = rt_thread.sandbox;
+	rt_birth_of(s)->timeless = rt_thread.timeless;
 	return rt_birth_of(s);
 }
 

@@ -8,6 +8,7 @@
 #include "recorder/collect/collect.h"
 
 #include "recorder/channel.h"
+#include "recorder/collect/find.h"
 #include "recorder/collect/limits.h"
 
 #include <errno.h>
@@ -53,6 +54,7 @@ struct collector {
 	uint64_t slots_offset, rings_offset, total_bytes;
 	void (*tell)(struct rt_error *error);
 	int fd;
+	ino_t inode;
 	off_t offset; /* of the channel in the file */
 	pid_t pid;
 	bool replaced;
@@ -109,6 +111,8 @@ static enum rt_status channel_create(struct collector *c, const struct collector
 	if (memory == MAP_FAILED)
 		return rt_error_set(err, RT_ESYSTEM, "cannot map shared memory: %s%s", strerror(errno),
 		                    limit_behind(errno));
+	struct stat st;
+	c->inode = fstat(c->fd, &st) == 0 ? st.st_ino : 0;
 	c->channel = memory;
 	c->channel->magic = RT_CHANNEL_MAGIC;
 	c->channel->version = RT_CHANNEL_VERSION;
@@ -178,9 +182,15 @@ bool collector_started(const struct collector *c)
 	return atomic_load(&c->channel->started) != 0;
 }
 
-pid_t collector_pid(const struct collector *c)
+pid_t collector_told(const struct collector *c)
 {
 	return c->channel->program_pid;
+}
+
+pid_t collector_find(const struct collector *c)
+{
+	pid_t told = c->channel->program_pid, found = process_find(told, &(struct mapping){c->inode, c->offset});
+	return !found && atomic_load(&c->channel->executing) ? told : found;
 }
 
 bool collector_forked(const struct collector *c)
@@ -531,24 +541,8 @@ static bool is_wanted(const struct collector *c)
 /* Does the process still have the channel in its memory? If that cannot be known it does. */
 static bool is_mapped(const struct collector *c)
 {
-	struct stat st;
-	char name[64], line[512];
-	bool found = false;
-	snprintf(name, sizeof name, "/proc/%ld/maps", (long)c->pid);
-	FILE *maps = fopen(name, "re");
-	if (!maps || fstat(c->fd, &st) != 0) {
-		if (maps)
-			fclose(maps);
-		return true;
-	}
-	while (!found && fgets(line, sizeof line, maps)) {
-		unsigned long long from, to, at, inode;
-		found = sscanf(line, "%llx-%llx %*s %llx %*s %llu", &from, &to, &at, &inode) == 4 &&
-		        inode == st.st_ino && at == (unsigned long long)c->offset &&
-		        to - from > RT_TREE_PAGE; /* that page is all processes' */
-	}
-	fclose(maps);
-	return found;
+	bool known;
+	return process_maps(c->pid, &(struct mapping){c->inode, c->offset}, &known) || !known;
 }
 
 /* exec leaves the process alive; one that was dead before anybody looked had not come back from exec. */

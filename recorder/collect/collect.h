@@ -52,8 +52,10 @@ void collector_wake(struct collector *c);
 
 /* Did the recorder start in the program? */
 bool collector_started(const struct collector *c);
-/* The number of the process in which it did, by its own word. */
-pid_t collector_pid(const struct collector *c);
+/* The number of the process in which it did, by its own word, which is one of its own PID namespace. */
+pid_t collector_told(const struct collector *c);
+/* The same here; 0: no process has the channel, so it is dead. */
+pid_t collector_find(const struct collector *c);
 /* Did the process begin by fork? Otherwise by exec. */
 bool collector_forked(const struct collector *c);
 /* Is its program not instrumented? */

@@ -31,6 +31,7 @@
 #define PROCESSES_MAX 100000u /* in one recording; more run unrecorded */
 #define REPLACED_MS 1000      /* an executed program has so long to start its recorder */
 #define FORKED_NS 2000000000u /* and a forked child, when all others are gone */
+#define BEAT_MS 500           /* rt_tree.beat */
 
 struct process {
 	struct tree *tree;
@@ -43,6 +44,7 @@ struct process {
 	_Atomic bool settled; /* path is what it will be */
 	_Atomic bool done;
 	bool joined;
+	bool gone; /* no process had its channel any more when it was looked for */
 	bool over; /* dead or another program, when it was done: nobody uses the channel any more */
 };
 
@@ -58,7 +60,8 @@ struct tree {
 	pthread_t doorman;
 	bool started;
 	_Atomic bool stop;
-	bool full; /* no more channels can be made */
+	_Atomic bool namespaces; /* some process has another number for itself than it has here */
+	bool full;               /* no more channels can be made */
 };
 
 static uint64_t now_ns(void)
@@ -397,6 +400,11 @@ static void *process_run(void *arg)
 	struct process *p = arg;
 	int pidfd = (int)syscall(SYS_pidfd_open, p->trace.pid, 0); /* ESRCH: it is dead already */
 	bool watched = pidfd >= 0 || errno == ESRCH;
+	bool another = p->gone && ((pidfd >= 0 && !is_dead(pidfd, 0)) || p->tree->namespaces);
+	if (another && pidfd >= 0) { /* it has the number now, or has it here */
+		close(pidfd);
+		pidfd = -1;
+	}
 	if (watched)
 		record(p, pidfd, &p->trace.error);
 	else
@@ -406,7 +414,7 @@ static void *process_run(void *arg)
 	atomic_store(&p->settled, true);
 	if (collector_replaced(p->collector))
 		await_successor(p, pidfd);
-	p->over = collector_replaced(p->collector) || (watched && is_dead(pidfd, 0));
+	p->over = collector_replaced(p->collector) || (watched && !another && is_dead(pidfd, 0));
 	if (pidfd >= 0)
 		close(pidfd);
 	atomic_store(&p->done, true);
@@ -418,7 +426,11 @@ static void *process_run(void *arg)
 
 static void begin(struct process *p)
 {
-	p->trace.pid = collector_pid(p->collector);
+	pid_t told = collector_told(p->collector), found = collector_find(p->collector);
+	p->trace.pid = found ? found : told;
+	p->gone = !found;
+	if (found && found != told)
+		atomic_store(&p->tree->namespaces, true);
 	p->command = command_of(p->trace.pid);
 	atomic_store(&p->begun, true);
 	errno = thread_create(&p->thread, THREAD_RESOLVES, process_run, p);
@@ -483,17 +495,17 @@ static void *stand_at_door(void *arg)
 	for (;;) {
 		uint32_t bell = atomic_load(&t->shared->bell);
 		bool stop = atomic_load(&t->stop);
-		look_around(t);
+		atomic_fetch_add(&t->shared->beat, 1);
+		if (t->shared->nonce)
+			look_around(t);
 		if (stop)
 			return NULL;
-		sleep_on_bell(t, bell, 1000);
+		sleep_on_bell(t, bell, BEAT_MS);
 	}
 }
 
 enum rt_status tree_start(struct tree *t, const char *first, struct rt_error *err)
 {
-	if (!t->shared->nonce)
-		return RT_OK;
 	t->first = strdup(first);
 	if (!t->first)
 		return rt_error_set(err, RT_EMEMORY, "no memory for a path");
@@ -538,7 +550,7 @@ static bool is_expected(struct tree *t)
 bool tree_wait(struct tree *t, unsigned milliseconds)
 {
 	uint32_t bell = atomic_load(&t->shared->bell);
-	if (!t->started || (!tree_alive(t, NULL, 0) && !is_expected(t)))
+	if (!t->started || !t->shared->nonce || (!tree_alive(t, NULL, 0) && !is_expected(t)))
 		return false;
 	sleep_on_bell(t, bell, milliseconds);
 	return true;

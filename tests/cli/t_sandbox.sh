@@ -1,0 +1,38 @@
+#!/bin/bash
+# t_sandbox.sh BUILD: programs that confine themselves, by seccomp, namespaces, another root or user, run to their own
+# end, and nothing of what they did is missing.
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/text.sh"
+racetrace=$RACETRACE
+gcc -g -O1 -D_GNU_SOURCE -fsanitize=thread "$top/tests/process/sandbox.c" -o app -pthread || exit 1
+chmod 755 .
+
+# recorded HOW: with small rings, so that threads have to wait for room. False: not on this machine.
+recorded() {
+	way=$1
+	rm -rf t.zst* root
+	timeout 60 "$racetrace" record -r 16 -o t.zst -- ./app "$1" >out 2>err
+	status=$?
+	[ $status = 77 ] && { echo "skipped: $way"; return 1; }
+	[ $status = 5 ] && [ ! -s err ] || wrong "$way: status $status: $(cat err)"
+	return 0
+}
+
+# cells TRACE: how many writes of the cells are in it.
+cells() { "$racetrace" dump "$1" 2>/dev/null | grep -c ' write .*cells'; }
+
+for how in closed strict denied; do
+	recorded $how || continue
+	[ "$(cells t.zst)" = 90000 ] || wrong "$way: $(cells t.zst) writes of 90000"
+	[ $how = denied ] || "$racetrace" info t.zst | grep -q '^complete *yes' || wrong "$way: $("$racetrace" info t.zst)"
+done
+
+for how in none namespace root nobody undumpable filter; do
+	recorded $how || continue
+	n=0
+	for trace in t.zst t.zst.*; do
+		n=$((n + $(cells "$trace")))
+	done
+	[ "$(ls t.zst*)" != t.zst ] && [ $n = 90000 ] || wrong "$way: $n writes of 90000: $(ls)"
+done
+[ "$fail" = 0 ]
