@@ -352,6 +352,8 @@ static enum rt_status write_report(const struct settings *s, const struct analys
 	bool color = terminal && !(no_color && *no_color) && !(term && !strcmp(term, "dumb"));
 	const struct report_format *format = s->format ? s->format : report_find(terminal ? "text" : "json");
 	status = format->write(r, color, o->file, err);
+	if (!status)
+		status = rt_trace_memory(a->trace, err);
 	if (strcmp(format->name, "text") != 0) /* the text says so itself */
 		cmd_warn_incomplete(a->trace);
 	*result = exit_status(s, r);
@@ -412,9 +414,7 @@ int cmd_analyze(int argc, char **argv)
 	struct rt_error err = {0};
 	struct cmd_output output;
 	int result = EXIT_CLEAN;
-	argp_err_exit_status = EXIT_USAGE;
-	if (argp_parse(&argp, argc, argv, 0, NULL, &s))
-		return EXIT_USAGE;
+	cmd_parse(&argp, argc, argv, 0, &s);
 	if (s.schema) {
 		fputs(report_schema, stdout);
 		return EXIT_CLEAN;

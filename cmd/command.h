@@ -22,7 +22,10 @@ int cmd_convert(int argc, char **argv);
  * the error. */
 int cmd_fail(const struct rt_error *err);
 
+struct argp;
 struct argp_state;
+/* Reads the options; wrong ones end the program. */
+void cmd_parse(const struct argp *argp, int argc, char **argv, unsigned flags, void *options);
 /* An option's argument as a number; what it says when that is wrong ends the program. what: "the number of threads". */
 uint32_t cmd_number(struct argp_state *state, const char *what, const char *text, uint32_t min, uint32_t max);
 

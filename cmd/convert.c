@@ -56,6 +56,8 @@ static enum rt_status write_std(struct rt_trace *trace, FILE *out, struct rt_err
 	struct rt_std_losses losses;
 	enum rt_status status = rt_export_std(trace, out, &losses, err);
 	if (!status)
+		status = rt_trace_memory(trace, err);
+	if (!status)
 		warn_losses(trace, &losses);
 	return status;
 }
@@ -159,7 +161,10 @@ static enum rt_status convert(struct rt_trace *trace, const struct options *opti
 	if (!options->to->write)
 		return rt_export_file(trace, options->output, err);
 	enum rt_status status = cmd_output_open(&out, options->output, err);
-	return status ? status : cmd_output_close(&out, options->to->write(trace, out.file, err), err);
+	if (status)
+		return status;
+	status = options->to->write(trace, out.file, err);
+	return cmd_output_close(&out, status ? status : rt_trace_memory(trace, err), err);
 }
 
 int cmd_convert(int argc, char **argv)
@@ -167,8 +172,7 @@ int cmd_convert(int argc, char **argv)
 	struct options options = {0};
 	struct rt_trace *trace;
 	struct rt_error err = {0};
-	argp_err_exit_status = EXIT_USAGE;
-	argp_parse(&parser, argc, argv, 0, NULL, &options);
+	cmd_parse(&parser, argc, argv, 0, &options);
 	if (cmd_open_trace(options.path, &options.trace, &trace, &err))
 		return cmd_fail(&err);
 	int status = convert(trace, &options, &err) ? cmd_fail(&err) : EXIT_CLEAN;

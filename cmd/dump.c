@@ -223,6 +223,8 @@ static int dump(struct rt_trace *trace, const struct filter *filter, struct rt_j
 		if (!got || ferror(stdout))
 			break;
 	}
+	if (rt_trace_memory(trace, &err))
+		return cmd_fail(&err);
 	cmd_warn_incomplete(trace);
 	return EXIT_CLEAN;
 }
@@ -234,8 +236,7 @@ int cmd_dump(int argc, char **argv)
 	struct rt_error err = {0};
 	struct rt_jsonl_writer *jsonl = NULL;
 	struct filter filter;
-	argp_err_exit_status = EXIT_USAGE;
-	argp_parse(&parser, argc, argv, 0, NULL, &options);
+	cmd_parse(&parser, argc, argv, 0, &options);
 	if (cmd_open_trace(options.path, &options.trace, &trace, &err))
 		return cmd_fail(&err);
 	bool whole = options.kinds == RT_SELECT_ALL && !options.thread && !options.cell && options.first <= 1 &&

@@ -1,6 +1,7 @@
 /* racetrace info: what is in a trace. */
 #include "cmd/command.h"
 #include "cmd/common.h"
+#include "tracefmt/json_memory.h"
 
 #include <argp.h>
 #include <inttypes.h>
@@ -139,6 +140,7 @@ static json_t *json_warnings(const struct rt_trace_info *info)
 static int print_json(const struct rt_trace_info *info, const uint64_t kinds[RT_OP_COUNT],
                       const uint64_t groups[RT_GROUP_COUNT])
 {
+	rt_json_memory_watch();
 	json_t *kind_counts = json_object(), *group_counts = json_object();
 	for (unsigned op = 0; op < RT_OP_COUNT; op++)
 		if (kinds[op])
@@ -160,14 +162,15 @@ static int print_json(const struct rt_trace_info *info, const uint64_t kinds[RT_
 		json_object_set_new(all, "warnings", json_warnings(info));
 	if (all)
 		json_object_set_new(all, "model", json_string(rt_model_name(info->model)));
-	if (!all) {
+	char *text = all ? json_dumps(all, JSON_INDENT(2) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(6)) : NULL;
+	bool whole = text && !rt_json_memory_failed();
+	if (whole)
+		puts(text);
+	else
 		fputs("racetrace: no memory to write JSON\n", stderr);
-		return EXIT_INPUT;
-	}
-	json_dumpf(all, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(6));
-	putchar('\n');
+	free(text);
 	json_decref(all);
-	return EXIT_CLEAN;
+	return whole ? EXIT_CLEAN : EXIT_INPUT;
 }
 
 static void print_command(const struct rt_trace_info *info)
@@ -234,8 +237,7 @@ int cmd_info(int argc, char **argv)
 	struct rt_trace *trace;
 	struct rt_error err = {0};
 	uint64_t kinds[RT_OP_COUNT] = {0}, groups[RT_GROUP_COUNT] = {0};
-	argp_err_exit_status = EXIT_USAGE;
-	argp_parse(&parser, argc, argv, 0, NULL, &options);
+	cmd_parse(&parser, argc, argv, 0, &options);
 	if (cmd_open_trace(options.path, &options.trace, &trace, &err))
 		return cmd_fail(&err);
 	int status = EXIT_CLEAN;

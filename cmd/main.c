@@ -45,6 +45,15 @@ int cmd_fail(const struct rt_error *err)
 	return err->status == RT_EUSAGE ? EXIT_USAGE : EXIT_INPUT;
 }
 
+void cmd_parse(const struct argp *argp, int argc, char **argv, unsigned flags, void *options)
+{
+	argp_err_exit_status = EXIT_USAGE;
+	if (!argp_parse(argp, argc, argv, flags, NULL, options))
+		return;
+	fputs("racetrace: no memory to read the options\n", stderr);
+	exit(EXIT_INPUT);
+}
+
 uint32_t cmd_number(struct argp_state *state, const char *what, const char *text, uint32_t min, uint32_t max)
 {
 	char *end;

@@ -422,8 +422,7 @@ int cmd_record(int argc, char **argv)
 	    .options = {.output = "trace.zst", .ring_kib = 256, .threads = 32768, .exit_sleep_ms = 1000}};
 	struct rt_error err = {0};
 	fill_standard_streams();
-	argp_err_exit_status = EXIT_USAGE;
-	argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &r.options);
+	cmd_parse(&parser, argc, argv, ARGP_IN_ORDER, &r.options);
 	enum rt_status status = record(&r, &err);
 	int result = status ? failed(&r, &err) : r.result.exit_value;
 	if (!status && r.options.verbose)

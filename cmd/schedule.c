@@ -4,6 +4,7 @@
 #include "lib/report/report.h"
 #include "lib/witness/script.h"
 #include "tracefmt/input.h"
+#include "tracefmt/memory_file.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -85,14 +86,13 @@ static bool holds_script(FILE *file)
 static enum rt_status schedule_of(const struct report *r, const struct settings *s, struct script **out,
                                   struct rt_error *err)
 {
-	char *text = NULL;
-	size_t length = 0;
-	FILE *memory = open_memstream(&text, &length), *again = NULL;
+	struct rt_bytes text = {0};
+	FILE *memory = rt_memory_file(&text), *again = NULL;
 	enum rt_status status = RT_EMEMORY;
 	if (memory) {
 		status = report_find("json")->write(r, false, memory, err);
-		if (fclose(memory) == 0 && !status && text)
-			again = fmemopen(text, length, "r");
+		if (fclose(memory) == 0 && !status)
+			again = fmemopen(text.data, text.len, "r");
 		else if (!status)
 			status = RT_EMEMORY;
 	}
@@ -102,7 +102,7 @@ static enum rt_status schedule_of(const struct report *r, const struct settings 
 	} else if (status == RT_OK || (err->status == RT_OK && status == RT_EMEMORY)) {
 		status = rt_error_set(err, RT_EMEMORY, "no memory for the report");
 	}
-	free(text);
+	rt_bytes_release(&text);
 	return status;
 }
 
@@ -266,8 +266,10 @@ static int act(const struct settings *s, const struct script *script, struct rt_
 	const char *known = script->trace && strcmp(script->trace, "-") != 0 ? script->trace : NULL,
 	           *path = s->trace ? s->trace : known;
 	if (!s->verify && !s->expand) {
-		script_write(script, stdout);
-		return EXIT_CLEAN;
+		if (script_write(script, stdout))
+			return EXIT_CLEAN;
+		rt_error_set(&err, RT_EMEMORY, "no memory to write the schedule");
+		return cmd_fail(&err);
 	}
 	if (!path && !*trace) {
 		rt_error_set(&err, RT_EUSAGE, "of which trace? '%s' does not tell: give it by --trace", s->path);
@@ -290,9 +292,7 @@ int cmd_schedule(int argc, char **argv)
 	struct rt_error err = {0};
 	struct script *script = NULL;
 	struct rt_trace *trace = NULL;
-	argp_err_exit_status = EXIT_USAGE;
-	if (argp_parse(&argp, argc, argv, 0, NULL, &s))
-		return EXIT_USAGE;
+	cmd_parse(&argp, argc, argv, 0, &s);
 	int status = load(&s, &script, &trace, &err) || !script ? cmd_fail(&err) : act(&s, script, &trace);
 	script_free(script);
 	rt_trace_free(trace);

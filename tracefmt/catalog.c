@@ -76,20 +76,24 @@ enum rt_status rt_reader_content(struct rt_reader *r, const struct rt_block *blo
 }
 
 /* A string of the file: length plus one, bytes; 0 is NULL. The copy is the caller's. */
-static char *take_string(struct rt_cursor *c)
+static char *take_string(struct rt_reader *r, struct rt_cursor *c)
 {
 	uint64_t n = rt_cursor_varint(c);
 	const uint8_t *p = n ? rt_cursor_take(c, n - 1) : NULL;
-	return p ? strndup((const char *)p, (size_t)(n - 1)) : NULL;
+	char *string = p ? strndup((const char *)p, (size_t)(n - 1)) : NULL;
+	r->no_memory |= p && !string;
+	return string;
 }
 
 static void parse_command(struct rt_reader *r, struct rt_cursor *c, uint64_t argc)
 {
 	r->command = calloc((size_t)argc, sizeof *r->command);
-	if (!r->command)
+	if (!r->command) {
+		r->no_memory = true;
 		return;
+	}
 	for (size_t i = 0; i < argc - 1; i++)
-		if (!(r->command[i] = take_string(c)))
+		if (!(r->command[i] = take_string(r, c)))
 			break;
 	r->trace.info.command = (const char *const *)r->command;
 }
@@ -138,8 +142,10 @@ static bool threads_reserve(struct rt_reader *r, uint32_t index)
 	while (cap <= index)
 		cap *= 2;
 	struct rt_thread *threads = realloc(r->threads, cap * sizeof *threads);
-	if (!threads)
+	if (!threads) {
+		r->no_memory = true;
 		return false;
+	}
 	memset(threads + r->index_threads, 0, (cap - r->index_threads) * sizeof *threads);
 	r->threads = threads;
 	r->index_threads = cap;
@@ -151,13 +157,13 @@ static enum rt_status parse_threads(struct rt_reader *r, const struct rt_bytes *
 	struct rt_cursor c = rt_cursor_make(raw->data, raw->len);
 	while (rt_cursor_left(&c)) {
 		uint64_t index = rt_cursor_varint(&c), parent = rt_cursor_varint(&c);
-		char *name = take_string(&c), *label = take_string(&c);
+		char *name = take_string(r, &c), *label = take_string(r, &c);
 		/* Threads are dense: one that is not known yet is the next one. */
 		if (c.bad || !name || index > r->trace.info.thread_count || index >= RT_THREAD_MAX ||
 		    parent >= RT_THREAD_MAX || !threads_reserve(r, (uint32_t)index)) {
 			free(name);
 			free(label);
-			return RT_EINPUT;
+			return r->no_memory ? RT_EMEMORY : RT_EINPUT;
 		}
 		struct rt_thread *t = &r->threads[index];
 		free((char *)(uintptr_t)t->name);
@@ -233,7 +239,11 @@ static bool read_index(struct rt_reader *r, struct rt_bytes *index)
 		return false;
 	uint64_t end = r->size - RT_TRAILER_BYTES;
 	if (!rt_reader_bytes(r, end, trailer, sizeof trailer) || !rt_trailer_get(trailer, &offset) ||
-	    !read_header(r, offset, end, &block) || block.kind != RT_BLOCK_INDEX || rt_reader_content(r, &block, index))
+	    !read_header(r, offset, end, &block) || block.kind != RT_BLOCK_INDEX)
+		return false;
+	enum rt_status status = rt_reader_content(r, &block, index);
+	r->no_memory |= status == RT_EMEMORY;
+	if (status)
 		return false;
 	if (index->len % RT_INDEX_ENTRY_BYTES || block.records != index->len / RT_INDEX_ENTRY_BYTES)
 		return false;
@@ -352,10 +362,13 @@ enum rt_status rt_reader_catalog(struct rt_reader *r, const char *path, struct r
 		return status;
 	r->trace.info.complete = true;
 	r->trace.info.file_bytes = r->size;
-	status = read_index(r, &index) ? use_index(r, &index, &raw) : walk(r, &raw);
+	if (read_index(r, &index))
+		status = use_index(r, &index, &raw);
+	else if (!r->no_memory)
+		status = walk(r, &raw);
 	rt_bytes_release(&index);
 	rt_bytes_release(&raw);
-	if (status || !make_streams(r))
+	if (status || r->no_memory || !make_streams(r))
 		return rt_error_set(err, RT_EMEMORY, "no memory to open '%s'", path);
 	if (r->trace.info.lost)
 		rt_reader_incomplete(r, RT_LOST_WHY);

@@ -92,7 +92,8 @@ enum rt_status rt_export_file(struct rt_trace *trace, const char *path, struct r
 	if (status)
 		return status;
 	if ((status = write_threads(trace, w, err)) || (status = write_events(trace, w, err)) ||
-	    (status = write_modules(trace, w, err)) || (status = write_text_files(trace, w, err))) {
+	    (status = write_modules(trace, w, err)) || (status = write_text_files(trace, w, err)) ||
+	    (status = rt_trace_memory(trace, err))) {
 		rt_writer_abort(w);
 		return status;
 	}

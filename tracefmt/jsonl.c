@@ -4,13 +4,12 @@
  */
 #include "tracefmt/jsonl.h"
 
+#include "tracefmt/hash.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#define HASH_NONFATAL_OOM 1
-#define uthash_nonfatal_oom(element) ((element)->failed = true)
-#include <uthash.h>
 
 const char *const jsonl_flags[8] = {"value", "volatile", "timed", "timeout", "vptr", "object", "free", NULL};
 const char *const jsonl_orders[8] = {"relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst", NULL, NULL};
@@ -18,7 +17,6 @@ const char *const jsonl_orders[8] = {"relaxed", "consume", "acquire", "release",
 struct jsonl_position {
 	uint64_t pc;
 	UT_hash_handle hh;
-	bool failed;
 	size_t count;
 	struct rt_frame frames[];
 };
@@ -27,7 +25,6 @@ struct jsonl_object {
 	uint64_t address;
 	const char *name;
 	UT_hash_handle hh;
-	bool failed;
 };
 
 /* Deeper nesting of variables than this is not from a program. */
@@ -46,7 +43,7 @@ bool jsonl_add_position(struct jsonl *j, uint64_t pc, const struct rt_frame *fra
 	position->count = n;
 	memcpy(position->frames, frames, n * sizeof *frames);
 	HASH_ADD(hh, j->positions, pc, sizeof pc, position);
-	if (!position->failed)
+	if (HASH_ADDED(position))
 		return true;
 	free(position);
 	return false;
@@ -64,7 +61,7 @@ bool jsonl_add_object(struct jsonl *j, uint64_t address, const char *name)
 	object->address = address;
 	object->name = name;
 	HASH_ADD(hh, j->objects, address, sizeof address, object);
-	if (!object->failed)
+	if (HASH_ADDED(object))
 		return true;
 	free(object);
 	return false;

@@ -3,6 +3,7 @@
  * that needs them, so that neither writer nor a reader of a part has to hold the whole.
  */
 #include "tracefmt/export.h"
+#include "tracefmt/json_memory.h"
 #include "tracefmt/jsonl.h"
 #include "tracefmt/refs.h"
 #include "tracefmt/text.h"
@@ -55,10 +56,10 @@ static json_t *number(uint64_t n)
 /* Writes the value and a line feed; releases it. */
 static enum rt_status put(struct rt_jsonl_writer *w, json_t *value, bool failed, struct rt_error *err)
 {
-	if (!failed && value)
-		json_dumpf(value, w->out, STYLE);
+	failed =
+	    failed || !value || rt_json_memory_failed() || (json_dumpf(value, w->out, STYLE) != 0 && !ferror(w->out));
 	json_decref(value);
-	if (failed || !value)
+	if (failed)
 		return rt_error_set(err, RT_EMEMORY, "no memory to write JSON");
 	putc('\n', w->out);
 	return RT_OK;
@@ -286,6 +287,7 @@ enum rt_status rt_jsonl_create(struct rt_trace *trace, FILE *out, bool whole, st
 {
 	const struct rt_trace_info *info = rt_trace_info(trace);
 	struct rt_jsonl_writer *w = calloc(1, sizeof *w);
+	rt_json_memory_watch();
 	bool unique = false, good = w && names_unique(info, &unique);
 	if (good) {
 		w->trace = trace;

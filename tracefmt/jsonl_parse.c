@@ -4,6 +4,7 @@
  * so that fields can be added; what is known must be right, or the line is named and refused.
  */
 #include "tracefmt/jsonl_parse.h"
+#include "tracefmt/json_memory.h"
 #include "tracefmt/location.h"
 
 #include <inttypes.h>
@@ -402,7 +403,12 @@ static enum rt_status parse_lines(struct jsonl_parser *p)
 		if (blank(text, length) && p->lines.number > 1)
 			continue;
 		json_error_t error;
+		rt_json_memory_watch();
 		json_t *object = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
+		if (rt_json_memory_failed()) {
+			json_decref(object);
+			return rt_error_set(p->err, RT_EMEMORY, "no memory to read '%s'", p->lines.path);
+		}
 		/* A last line without its end is where the writer was stopped. */
 		if (!object && p->lines.cut && p->lines.number > 1) {
 			p->j->trace.info.complete = false;

@@ -352,7 +352,12 @@ static const struct rt_symbols *get_symbols(const struct rt_trace *trace)
 		return r->symbols;
 	r->symbols_tried = true;
 	struct rt_bytes raw = {0};
-	if (rt_reader_content(r, &r->symbols_block, &raw) || rt_symbols_parse(raw.data, raw.len, &r->symbols))
+	enum rt_status status = rt_reader_content(r, &r->symbols_block, &raw);
+	if (!status)
+		status = rt_symbols_parse(raw.data, raw.len, &r->symbols);
+	if (status == RT_EMEMORY)
+		r->trace.info.no_memory = true;
+	else if (status)
 		rt_reader_incomplete(r, "its table of source positions is damaged");
 	rt_bytes_release(&raw);
 	return r->symbols;

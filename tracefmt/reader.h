@@ -37,6 +37,7 @@ struct rt_reader {
 	struct rt_block *chunks; /* by thread, in order */
 	size_t chunk_count, chunk_cap;
 	struct rt_block symbols_block;
+	bool no_memory; /* while the file was opened */
 	bool has_symbols, has_head;
 	struct rt_symbols *symbols; /* parsed when first asked for */
 	bool symbols_tried;

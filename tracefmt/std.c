@@ -7,15 +7,13 @@
  */
 #include "tracefmt/std.h"
 
+#include "tracefmt/hash.h"
 #include "tracefmt/location.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#define HASH_NONFATAL_OOM 1
-#define uthash_nonfatal_oom(position) ((position)->frame.pc = 0)
-#include <uthash.h>
 
 _Static_assert((int)RT_OP_COUNT <= (int)STD_HAS_VALUE, "an operation fits beside STD_HAS_VALUE");
 
@@ -180,11 +178,14 @@ static const struct rt_frame *std_frames(const struct rt_trace *trace, uint64_t 
 	HASH_FIND(hh, std->asked, &pc, sizeof pc, position);
 	if (!position) {
 		position = make_position(std, (uint32_t)pc);
-		if (!position)
+		if (!position) {
+			std->trace.info.no_memory = true;
 			return NULL;
+		}
 		HASH_ADD(hh, std->asked, frame.pc, sizeof position->frame.pc, position);
-		if (!position->frame.pc) { /* it could not be added */
+		if (!HASH_ADDED(position)) {
 			free(position);
+			std->trace.info.no_memory = true;
 			return NULL;
 		}
 	}

@@ -125,23 +125,27 @@ const char *std_name_cell(struct std_names *names, size_t cell)
 	return names_text(&names->variables, entry->name - 1);
 }
 
+#define NO_NAME UINT32_MAX
+
 /* The index of an object's entry in object_names; *new: it has no name yet. False: no memory. */
 static bool object_entry(struct std_names *names, uint64_t kind, uint64_t address, uint64_t thread, uint32_t *index,
                          bool *new)
 {
 	const uint64_t key[] = {kind, address, thread};
-	uint32_t before = names->objects.count;
 	if (!names_intern(&names->objects, (const char *)key, sizeof key, index))
 		return false;
-	*new = *index == before;
-	if (*index < names->object_room)
+	if (*index < names->object_room) {
+		*new = names->object_names[*index] == NO_NAME;
 		return true;
+	}
 	uint32_t room = *index * 2 + 16;
 	uint32_t *grown = reallocarray(names->object_names, room, sizeof *grown);
 	if (!grown)
 		return false;
+	memset(grown + names->object_room, 0xff, (room - names->object_room) * sizeof *grown);
 	names->object_names = grown;
 	names->object_room = room;
+	*new = true;
 	return true;
 }
 

@@ -1,9 +1,9 @@
 /* Gathers and stores positions, variables, names and modules; see symbols.h and docs/trace-format.md. */
-#define HASH_NONFATAL_OOM 1
 #include "tracefmt/symbols.h"
 
+#include "tracefmt/hash.h"
+
 #include <stdlib.h>
-#include <uthash.h>
 
 /* A string that was given a number; 0 is NULL. */
 struct interned {
@@ -82,7 +82,7 @@ static uint32_t intern(struct rt_symbol_table *t, const char *text)
 	memcpy(s->text, text, n);
 	s->number = ++t->string_count;
 	HASH_ADD_KEYPTR(hh, t->strings, s->text, n, s);
-	if (!s->hh.tbl) {
+	if (!HASH_ADDED(s)) {
 		free(s);
 		t->failed = true;
 		return 0;

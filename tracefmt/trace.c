@@ -32,6 +32,7 @@ enum rt_status rt_trace_open_input(int fd, const char *path, const struct rt_tra
 		char *copy = strdup(path);
 		if (!copy) {
 			sources[i]->free(*out);
+			*out = NULL;
 			return rt_error_set(err, RT_EMEMORY, "no memory to open '%s'", path);
 		}
 		(*out)->info.path = copy;
@@ -72,6 +73,13 @@ void rt_trace_free(struct rt_trace *trace)
 const struct rt_trace_info *rt_trace_info(const struct rt_trace *trace)
 {
 	return &trace->info;
+}
+
+enum rt_status rt_trace_memory(const struct rt_trace *trace, struct rt_error *err)
+{
+	return trace->info.no_memory
+	           ? rt_error_set(err, RT_EMEMORY, "no memory for the source positions of '%s'", trace->info.path)
+	           : RT_OK;
 }
 
 void rt_trace_select(struct rt_trace *trace, uint64_t mask)

@@ -58,6 +58,7 @@ struct rt_trace_info {
 	uint32_t vary;              /* seed by which the recorder delayed new threads; 0: it did not */
 	bool complete;              /* false: cut short; `incomplete_why` says how */
 	const char *incomplete_why; /* NULL if complete */
+	bool no_memory;             /* positions and names that were asked for are missing for lack of it */
 #define RT_LOST_WHY "not all could be recorded, as its 'lost' events say"
 	const struct rt_warning *warnings;
 	uint32_t warning_count;
@@ -134,6 +135,10 @@ void rt_trace_free(struct rt_trace *trace);
 
 /* Facts about the trace; borrowed, valid until rt_trace_free. */
 const struct rt_trace_info *rt_trace_info(const struct rt_trace *trace);
+
+/* RT_EMEMORY and a message if info.no_memory. To be asked when positions and names have been: they have no error of
+ * their own. */
+enum rt_status rt_trace_memory(const struct rt_trace *trace, struct rt_error *err);
 
 /* Lets rt_trace_read leave out operations whose bit (1 << op) is not in mask. They keep their number and ordinal. */
 void rt_trace_select(struct rt_trace *trace, uint64_t mask);

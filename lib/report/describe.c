@@ -9,10 +9,10 @@
 #include "lib/report/describe.h"
 
 #include "lib/trace/jumps.h"
+#include "tracefmt/hash.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 enum {
 	BATCH = 4096,
@@ -211,7 +211,12 @@ static struct description *entry_add(struct pass *p, const struct rt_event *even
 	e->d.stack_cut = node != ROOT;
 	p->out->cut |= e->d.stack_cut;
 	HASH_ADD(hh, p->out->entries, d.event.number, sizeof event->number, e);
-	return &e->d;
+	if (HASH_ADDED(e))
+		return &e->d;
+	free(stack);
+	free(e);
+	p->no_memory = true;
+	return NULL;
 }
 
 /* Describes a saved event that somebody needs; returns its number, 0: there is none. */

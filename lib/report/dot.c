@@ -137,19 +137,20 @@ static void choose(struct drawing *d)
 
 /* --- how --- */
 
+static void put_character(char c, FILE *out)
+{
+	if (c == '"' || c == '\\')
+		putc('\\', out);
+	if (c == '&') /* nor for an HTML entity */
+		fputs("&amp;", out);
+	else
+		putc(c, out);
+}
+
 /* Inside a quoted string. What Graphviz would take for an escape is none; a terminal that is shown it neither. */
 static void put_text(const char *text, FILE *out)
 {
-	char *clean = utf8_printable(text);
-	for (const char *c = clean ? clean : "?"; *c; c++) {
-		if (*c == '"' || *c == '\\')
-			putc('\\', out);
-		if (*c == '&') /* nor for an HTML entity */
-			fputs("&amp;", out);
-		else
-			putc(*c, out);
-	}
-	free(clean);
+	utf8_print(text, put_character, out);
 }
 
 static void put_address(const struct drawing *d, uint64_t addr, FILE *out)

@@ -43,31 +43,33 @@ static const char style[] =
     "@media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}th,pre{background:#282828}"
     "td,th{border-color:#444}td.goal{background:#702020}.observed,.proved{color:#ff7b7b}.predicted{color:#e3b341}}";
 
+static void put_character(char c, FILE *out)
+{
+	switch (c) {
+	case '&':
+		fputs("&amp;", out);
+		break;
+	case '<':
+		fputs("&lt;", out);
+		break;
+	case '>':
+		fputs("&gt;", out);
+		break;
+	case '"':
+		fputs("&quot;", out);
+		break;
+	case '\'':
+		fputs("&#39;", out);
+		break;
+	default:
+		putc(c, out);
+	}
+}
+
 /* Text from the trace, as text and inside of quotes. */
 static void put(const struct page *p, const char *text)
 {
-	char *printable = utf8_printable(text);
-	for (const char *c = printable ? printable : "?"; *c; c++)
-		switch (*c) {
-		case '&':
-			fputs("&amp;", p->out);
-			break;
-		case '<':
-			fputs("&lt;", p->out);
-			break;
-		case '>':
-			fputs("&gt;", p->out);
-			break;
-		case '"':
-			fputs("&quot;", p->out);
-			break;
-		case '\'':
-			fputs("&#39;", p->out);
-			break;
-		default:
-			putc(*c, p->out);
-		}
-	free(printable);
+	utf8_print(text, put_character, p->out);
 }
 
 static void put_thread(const struct page *p, uint32_t thread)
@@ -547,7 +549,7 @@ enum rt_status report_html(const struct report *r, bool color, FILE *out, struct
 	                       .no_memory = &no_memory,
 	                       .out = out};
 	(void)color;
-	bool ok = put_page(&p);
+	bool ok = put_page(&p) && !snippets.no_memory;
 	snippets_release(&snippets);
 	pieces_release(&frames);
 	pieces_release(&sources);

@@ -1,20 +1,21 @@
 /* Pieces of a report made once; see pieces.h. */
 #include "lib/report/pieces.h"
 
+#include "tracefmt/hash.h"
+#include "tracefmt/memory_file.h"
+
 #include <stdlib.h>
-#include <uthash.h>
 
 struct piece {
 	uint64_t pc;
-	char *text;
-	size_t length;
+	struct rt_bytes text;
 	UT_hash_handle hh;
 };
 
 static struct piece *piece_create(uint64_t pc, pieces_make *make, const void *arg)
 {
 	struct piece *piece = calloc(1, sizeof *piece);
-	FILE *out = piece ? open_memstream(&piece->text, &piece->length) : NULL;
+	FILE *out = piece ? rt_memory_file(&piece->text) : NULL;
 	if (out) {
 		piece->pc = pc;
 		make(out, pc, arg);
@@ -22,7 +23,7 @@ static struct piece *piece_create(uint64_t pc, pieces_make *make, const void *ar
 		failed |= fclose(out) != 0;
 		if (!failed)
 			return piece;
-		free(piece->text);
+		rt_bytes_release(&piece->text);
 	}
 	free(piece);
 	return NULL;
@@ -37,8 +38,13 @@ bool pieces_write(struct pieces *p, uint64_t pc, pieces_make *make, const void *
 		if (!piece)
 			return false;
 		HASH_ADD(hh, p->all, pc, sizeof piece->pc, piece);
+		if (!HASH_ADDED(piece)) {
+			rt_bytes_release(&piece->text);
+			free(piece);
+			return false;
+		}
 	}
-	fwrite_unlocked(piece->text, 1, piece->length, out);
+	fwrite_unlocked(piece->text.data, 1, piece->text.len, out);
 	return true;
 }
 
@@ -48,7 +54,7 @@ void pieces_release(struct pieces *p)
 	HASH_ITER(hh, p->all, piece, next)
 	{
 		HASH_DELETE(hh, p->all, piece);
-		free(piece->text);
+		rt_bytes_release(&piece->text);
 		free(piece);
 	}
 }

@@ -6,11 +6,11 @@
 #include "lib/report/formats.h"
 #include "lib/report/steps.h"
 #include "lib/report/subject.h"
+#include "tracefmt/hash.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 const struct report_format report_formats[] = {
     {"text", report_text}, {"json", report_json}, {"sarif", report_sarif},
@@ -213,7 +213,8 @@ static bool merge_entries(struct report *r)
 	struct position *positions = NULL, *known, *next;
 	struct position *memory = calloc(r->count + 1, sizeof *memory);
 	size_t kept = 0;
-	for (size_t i = 0; memory && i < r->count; i++) {
+	bool ok = memory != NULL;
+	for (size_t i = 0; ok && i < r->count; i++) {
 		const struct anomaly *anomaly = r->entries[i].anomaly;
 		memory[i].key = fingerprint_positions(r, anomaly);
 		HASH_FIND(hh, positions, &memory[i].key, sizeof memory[i].key, known);
@@ -224,11 +225,11 @@ static bool merge_entries(struct report *r)
 		}
 		memory[i].entry = kept;
 		HASH_ADD(hh, positions, key, sizeof memory[i].key, &memory[i]);
+		ok = HASH_ADDED(&memory[i]);
 		r->entries[kept++] = r->entries[i];
 	}
 	HASH_ITER(hh, positions, known, next)
 	HASH_DELETE(hh, positions, known);
-	bool ok = memory != NULL;
 	free(memory);
 	if (ok)
 		r->count = kept;
@@ -259,8 +260,10 @@ static bool name_causes(struct report *r)
 		memory[i].key = fingerprint_places(r, r->entries[i].anomaly);
 		memory[i].entry = i;
 		HASH_FIND(hh, positions, &memory[i].key, sizeof memory[i].key, known);
-		if (!known)
-			HASH_ADD(hh, positions, key, sizeof memory[i].key, &memory[i]);
+		if (known)
+			continue;
+		HASH_ADD(hh, positions, key, sizeof memory[i].key, &memory[i]);
+		ok = HASH_ADDED(&memory[i]);
 	}
 	for (uint32_t i = 0; ok && i < a->causes.count; i++) {
 		if (a->causes.items[i].anomaly == MODEL_NONE)
@@ -329,6 +332,8 @@ enum rt_status report_create(const struct analysis *a, const struct report_optio
 		r->descriptions = NULL;
 		status = describe_entries(r, true, err);
 	}
+	if (!status)
+		status = rt_trace_memory(a->trace, err);
 	if (status) {
 		report_free(r);
 		return status;

@@ -2,7 +2,9 @@
 #include "lib/report/snippet.h"
 
 #include "lib/trace/vec.h"
+#include "tracefmt/hash.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -10,7 +12,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <uthash.h>
 
 enum { WIDTH = 100, FILE_MAX = 16 << 20, STRIDE = 64 };
 
@@ -23,19 +24,31 @@ struct snippet_file {
 	UT_hash_handle hh;
 };
 
-static FILE *open_regular(const char *file)
+static void file_free(struct snippet_file *file)
+{
+	free(file->name);
+	free(file->path);
+	free(file->offsets);
+	free(file);
+}
+
+static FILE *open_regular(struct snippets *s, const char *file)
 {
 	struct stat st;
 	int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return NULL;
+	errno = 0;
 	FILE *f = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= FILE_MAX ? fdopen(fd, "r") : NULL;
-	if (!f)
+	if (!f) {
+		s->no_memory |= errno == ENOMEM;
 		close(fd);
+	}
 	return f;
 }
 
-static char *trimmed(char *text)
+/* NULL: nothing is left, or there is no memory. */
+static char *trimmed(struct snippets *s, char *text)
 {
 	text += strspn(text, " \t");
 	size_t n = strcspn(text, "\r\n");
@@ -43,17 +56,24 @@ static char *trimmed(char *text)
 		n = WIDTH;
 	while (n && (text[n - 1] == ' ' || text[n - 1] == '\t'))
 		n--;
-	return n ? strndup(text, n) : NULL;
+	char *line = n ? strndup(text, n) : NULL;
+	s->no_memory |= n && !line;
+	return line;
 }
 
 /* The path of the file below the root; NULL: it is not there. The caller frees it. */
-static char *below_root(const char *root, const char *name)
+static char *below_root(struct snippets *s, const char *name)
 {
+	const char *root = s->root;
 	char *joined = NULL;
 	size_t n = strlen(root);
-	if (*name != '/' && asprintf(&joined, "%s/%s", root, name) < 0)
+	if (*name != '/' && asprintf(&joined, "%s/%s", root, name) < 0) {
+		s->no_memory = true;
 		return NULL;
+	}
+	errno = 0;
 	char *path = realpath(joined ? joined : name, NULL);
+	s->no_memory |= !path && errno == ENOMEM;
 	free(joined);
 	if (path && strncmp(path, root, n) == 0 && (path[n] == '/' || root[n - 1] == '/'))
 		return path;
@@ -62,30 +82,38 @@ static char *below_root(const char *root, const char *name)
 }
 
 /* True if the file is what it was when the trace was recorded. */
-static bool is_as_recorded(const struct rt_trace *trace, const char *name)
+static bool is_as_recorded(struct snippets *s, const char *name)
 {
 	size_t n;
 	uint64_t digest;
-	const struct rt_text_file *files = rt_trace_text_files(trace, &n);
+	const struct rt_text_file *files = rt_trace_text_files(s->trace, &n);
 	for (size_t i = 0; i < n; i++)
-		if (!strcmp(files[i].path, name))
-			return rt_text_file_digest(name, &digest) && digest == files[i].digest;
+		if (!strcmp(files[i].path, name)) {
+			errno = 0;
+			bool known = rt_text_file_digest(name, &digest);
+			s->no_memory |= !known && errno == ENOMEM;
+			return known && digest == files[i].digest;
+		}
 	return false;
 }
 
-static void find_lines(struct snippet_file *file)
+static void find_lines(struct snippets *s, struct snippet_file *file)
 {
-	FILE *f = file->path ? open_regular(file->path) : NULL;
+	FILE *f = file->path ? open_regular(s, file->path) : NULL;
 	char *text = NULL;
 	size_t size = 0;
 	uint32_t capacity = 0, line = 0;
+	errno = 0;
 	for (long at = 0; f && at >= 0; line++) {
 		if (line % STRIDE == 0) {
-			if (!vec_reserve(&file->offsets, &capacity, (uint64_t)file->count + 1, sizeof *file->offsets))
+			if (!vec_reserve(&file->offsets, &capacity, (uint64_t)file->count + 1, sizeof *file->offsets)) {
+				s->no_memory = true;
 				break;
+			}
 			file->offsets[file->count++] = at;
 		}
 		ssize_t n = getline(&text, &size, f);
+		s->no_memory |= n < 0 && errno == ENOMEM;
 		at = n < 0 ? -1 : at + n;
 	}
 	free(text);
@@ -93,18 +121,21 @@ static void find_lines(struct snippet_file *file)
 		fclose(f);
 }
 
-static struct snippet_file *file_create(const struct snippets *s, const char *name)
+static struct snippet_file *file_create(struct snippets *s, const char *name)
 {
 	struct snippet_file *file = calloc(1, sizeof *file);
 	if (file && (file->name = strdup(name)) != NULL) {
 		if (s->root)
-			file->path = below_root(s->root, name);
-		if (!file->path && s->trace && is_as_recorded(s->trace, name))
+			file->path = below_root(s, name);
+		if (!file->path && s->trace && is_as_recorded(s, name)) {
 			file->path = strdup(name);
-		find_lines(file);
+			s->no_memory |= !file->path;
+		}
+		find_lines(s, file);
 		return file;
 	}
 	free(file);
+	s->no_memory = true;
 	return NULL;
 }
 
@@ -114,22 +145,29 @@ static const struct snippet_file *find_file(struct snippets *s, const char *name
 	HASH_FIND_STR(s->files, name, file);
 	if (!file && (file = file_create(s, name)) != NULL)
 		HASH_ADD_KEYPTR(hh, s->files, file->name, strlen(file->name), file);
-	return file;
+	if (!file || HASH_ADDED(file))
+		return file;
+	file_free(file);
+	s->no_memory = true;
+	return NULL;
 }
 
 char *snippet(struct snippets *s, const char *file, uint32_t line)
 {
 	const struct snippet_file *known = file && line-- ? find_file(s, file) : NULL;
-	FILE *f = known && line / STRIDE < known->count ? open_regular(known->path) : NULL;
+	FILE *f = known && line / STRIDE < known->count ? open_regular(s, known->path) : NULL;
 	if (!f)
 		return NULL;
 	char *text = NULL, *result = NULL;
 	size_t size = 0;
+	errno = 0;
 	bool read = fseek(f, known->offsets[line / STRIDE], SEEK_SET) == 0;
-	for (uint32_t i = 0; i <= line % STRIDE && read; i++)
+	for (uint32_t i = 0; i <= line % STRIDE && read; i++) {
 		read = getline(&text, &size, f) >= 0;
+		s->no_memory |= !read && errno == ENOMEM;
+	}
 	if (read)
-		result = trimmed(text);
+		result = trimmed(s, text);
 	free(text);
 	fclose(f);
 	return result;
@@ -141,9 +179,6 @@ void snippets_release(struct snippets *s)
 	HASH_ITER(hh, s->files, file, next)
 	{
 		HASH_DELETE(hh, s->files, file);
-		free(file->name);
-		free(file->path);
-		free(file->offsets);
-		free(file);
+		file_free(file);
 	}
 }

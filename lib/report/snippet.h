@@ -13,6 +13,7 @@ struct snippets {
 	const struct rt_trace *trace; /* borrowed; NULL: none */
 	const char *root;             /* --source-root, an absolute path without links; NULL: none. Borrowed */
 	struct snippet_file *files;   /* NULL: none yet */
+	bool no_memory;               /* lines are missing for lack of it */
 };
 
 /*

@@ -20,6 +20,7 @@ struct printer {
 	const struct report *r;
 	const struct rt_trace_info *info;
 	struct snippets *snippets;
+	bool *no_memory;
 	FILE *out;
 	bool color;
 };
@@ -33,12 +34,15 @@ static void style(const struct printer *p, enum style s)
 		fputs(sequences[s], p->out);
 }
 
+static void put_character(char c, FILE *out)
+{
+	putc(c, out);
+}
+
 /* Prints text from the trace. */
 static void put(const struct printer *p, const char *text)
 {
-	char *printable = utf8_printable(text);
-	fputs(printable ? printable : "?", p->out);
-	free(printable);
+	utf8_print(text, put_character, p->out);
 }
 
 static void put_styled(const struct printer *p, enum style s, const char *text)
@@ -467,9 +471,12 @@ static void put_schedule(const struct printer *p, const struct report_entry *ent
 		        "  schedule: %" PRIu32
 		        " turns of threads; 'racetrace schedule --anomaly %s TRACE' prints them\n",
 		        anomaly->left_out, entry->id);
-	if (!anomaly->schedule || anomaly->witness == WITNESS_RECORDED ||
-	    !steps_init(&steps, p->r->analysis->model, p->r->descriptions, anomaly))
+	if (!anomaly->schedule || anomaly->witness == WITNESS_RECORDED)
 		return;
+	if (!steps_init(&steps, p->r->analysis->model, p->r->descriptions, anomaly)) {
+		*p->no_memory = true;
+		return;
+	}
 	const char *witness = witness_name(anomaly->witness);
 	fprintf(p->out, "  schedule (witness: %s): ", witness ? witness : "none");
 	if (steps.count > STEPS_MAX)
@@ -700,10 +707,14 @@ static void put_anomalies(const struct printer *p)
 
 enum rt_status report_text(const struct report *r, bool color, FILE *out, struct rt_error *err)
 {
-	(void)err;
 	struct snippets snippets = {.trace = r->analysis->trace, .root = r->source_root};
-	struct printer p = {
-	    .r = r, .info = rt_trace_info(r->analysis->trace), .snippets = &snippets, .out = out, .color = color};
+	bool no_memory = false;
+	struct printer p = {.no_memory = &no_memory,
+	                    .r = r,
+	                    .info = rt_trace_info(r->analysis->trace),
+	                    .snippets = &snippets,
+	                    .out = out,
+	                    .color = color};
 	put_incomplete(&p);
 	put_anomalies(&p);
 	snippets_release(&snippets);
@@ -715,5 +726,5 @@ enum rt_status report_text(const struct report *r, bool color, FILE *out, struct
 	put_states(&p);
 	put_trace(&p);
 	put_modules(&p);
-	return RT_OK;
+	return no_memory || snippets.no_memory ? rt_error_set(err, RT_EMEMORY, "no memory for the report") : RT_OK;
 }

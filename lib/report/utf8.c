@@ -4,7 +4,6 @@
 #include "tracefmt/text.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 size_t utf8_decode(const char *s, uint32_t *character)
@@ -16,24 +15,31 @@ size_t utf8_decode(const char *s, uint32_t *character)
 	return 1;
 }
 
-char *utf8_printable(const char *s)
+/* The longest replacement of a character, with its end: \U000e0001. */
+enum { REPLACEMENT_MAX = 11 };
+
+void utf8_print(const char *s, utf8_put *put, FILE *out)
 {
-	char *out = malloc(strlen(s) * 10 + 1), *to = out; /* the longest replacement of a byte: \U000e0001 */
-	if (!out)
-		return NULL;
 	while (*s) {
+		char replacement[REPLACEMENT_MAX];
+		const char *put_this = replacement;
 		uint32_t c;
-		size_t n = utf8_decode(s, &c);
+		size_t n = utf8_decode(s, &c), length;
 		if (c == '\t')
-			*to++ = ' ';
+			strcpy(replacement, " ");
 		else if (rt_text_steers(c))
-			to += sprintf(to, c < 0x100 ? "\\x%02x" : c < 0x10000 ? "\\u%04x" : "\\U%08x", c);
+			snprintf(replacement, sizeof replacement,
+			         c < 0x100     ? "\\x%02x"
+			         : c < 0x10000 ? "\\u%04x"
+			                       : "\\U%08x",
+			         c);
 		else if (c == UTF8_REPLACEMENT)
-			to = stpcpy(to, "\xef\xbf\xbd");
+			strcpy(replacement, "\xef\xbf\xbd");
 		else
-			to = mempcpy(to, s, n);
+			put_this = s;
+		length = put_this == s ? n : strlen(replacement);
+		for (size_t i = 0; i < length; i++)
+			put(put_this[i], out);
 		s += n;
 	}
-	*to = '\0';
-	return out;
 }

@@ -235,9 +235,10 @@ static enum rt_status search_pairs(struct analysis *a, const struct search_conte
 	struct search_context own = *c;
 	own.every = true;
 	own.most = c->every ? 0 : PAIRS_MAX;
-	*visits = !race_search(&own, &a->anomalies, err);
-	if (*visits)
-		return RT_OK;
+	enum rt_status status = race_search(&own, &a->anomalies, err);
+	*visits = !status;
+	if (!status || !own.most || a->anomalies.count < own.most)
+		return status;
 	anomaly_list_release(&a->anomalies);
 	return race_search(c, &a->anomalies, err);
 }

@@ -10,10 +10,10 @@
 #include "lib/search/search.h"
 
 #include "lib/order/por.h"
+#include "tracefmt/hash.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 struct birth_key {
 	uint64_t alloc, use; /* pcs */
@@ -141,7 +141,10 @@ static bool add(const struct search_context *c, struct birth **births, const str
 	known->key = key;
 	known->anomaly = a;
 	HASH_ADD(hh, *births, key, sizeof known->key, known);
-	return true;
+	if (HASH_ADDED(known))
+		return true;
+	free(known);
+	return false;
 }
 
 enum rt_status birth_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err)

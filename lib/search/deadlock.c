@@ -16,8 +16,7 @@
 #include "lib/search/search.h"
 #include "lib/search/stuck.h"
 #include "lib/trace/vec.h"
-
-#include <uthash.h>
+#include "tracefmt/hash.h"
 
 enum { LENGTH_MAX = 6, STEPS_MAX = 4000000, TUPLES_MAX = 4000000, EVERY_MAX = 20000000 };
 enum { INSTANCES_MAX = 32, INSTANCES_PER_CYCLE = 16, INSTANCES_PER_EVENT = 2 };
@@ -99,7 +98,11 @@ static struct group *group_of(struct search *s, uint32_t e, bool make)
 	g->key = key;
 	g->shared = m->sites[key.site].op == RT_OP_ACQUIRE_SHARED;
 	HASH_ADD(hh, s->table, key, sizeof g->key, g);
-	return g;
+	if (HASH_ADDED(g))
+		return g;
+	free(g);
+	s->failed = true;
+	return NULL;
 }
 
 /* Does a member of the group hold the lock so that who wants it waits? */
@@ -207,7 +210,10 @@ static struct deadlock *deadlock_of(struct search *s)
 	d->key = key;
 	d->length = s->length;
 	HASH_ADD(hh, s->deadlocks, key, sizeof d->key, d);
-	return d;
+	if (HASH_ADDED(d))
+		return d;
+	free(d);
+	return NULL;
 }
 
 static const char *pattern_of(uint32_t length)

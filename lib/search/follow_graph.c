@@ -3,10 +3,10 @@
 
 #include "lib/order/builtin.h"
 #include "lib/trace/vec.h"
+#include "tracefmt/hash.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 struct follow_labels {
 	struct follow_label key;
@@ -65,8 +65,14 @@ uint32_t follow_label(struct follow_graph *g, uint64_t pc1, uint64_t pc2, bool r
 		return MODEL_NONE;
 	}
 	label->key = key;
-	label->number = g->label_count++;
+	label->number = g->label_count;
 	HASH_ADD(hh, g->labels, key, sizeof label->key, label);
+	if (!HASH_ADDED(label)) {
+		free(label);
+		g->failed = true;
+		return MODEL_NONE;
+	}
+	g->label_count++;
 	return label->number;
 }
 

@@ -2,9 +2,9 @@
 #include "lib/search/found.h"
 
 #include "lib/trace/vec.h"
+#include "tracefmt/hash.h"
 
 #include <inttypes.h>
-#include <uthash.h>
 #include <xxhash.h>
 
 enum { EVERY_MAX = 5000000 };
@@ -60,7 +60,11 @@ struct found *found_entry(struct found_list *l, const struct pattern *pattern, c
 	}
 	f->key = key;
 	HASH_ADD_KEYPTR(hh, l->entries, &f->key, key_size(pattern), f);
-	return f;
+	if (HASH_ADDED(f))
+		return f;
+	free(f);
+	l->failed = true;
+	return NULL;
 }
 
 void found_count(struct found *f, uint64_t tuples)
@@ -98,6 +102,10 @@ void found_cut(struct found_list *l, uint32_t site)
 	}
 	c->pc = pc;
 	HASH_ADD(hh, l->cuts, pc, sizeof c->pc, c);
+	if (HASH_ADDED(c))
+		return;
+	free(c);
+	l->failed = true;
 }
 
 static void free_cuts(struct found_list *l)
@@ -287,6 +295,10 @@ static bool take_turns(struct found_list *l)
 		if (!t && (t = calloc(1, sizeof *t)) != NULL) {
 			t->pc = f->key.pcs[0];
 			HASH_ADD(hh, turns, pc, sizeof t->pc, t);
+			if (!HASH_ADDED(t)) {
+				free(t);
+				t = NULL;
+			}
 		}
 		if (t)
 			f->turn = t->count++;

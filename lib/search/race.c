@@ -15,8 +15,7 @@
  */
 #include "lib/search/search.h"
 #include "lib/trace/vec.h"
-
-#include <uthash.h>
+#include "tracefmt/hash.h"
 
 struct class
 {
@@ -389,7 +388,10 @@ static struct race *race_of(struct search *s, uint64_t pc1, uint64_t pc2, const 
 	race->rank = RANK_NONE;
 	s->left -= s->bounded;
 	HASH_ADD(hh, s->races, key, sizeof race->key, race);
-	return race;
+	if (HASH_ADDED(race))
+		return race;
+	free(race);
+	return NULL;
 }
 
 static void merge(struct search *s, struct race *race, const struct sweep *found, uint32_t most)

@@ -13,8 +13,7 @@
  */
 #include "lib/trace/loader.h"
 #include "lib/trace/vec.h"
-
-#include <uthash.h>
+#include "tracefmt/hash.h"
 
 /* A thread's loads of an object since the object was last written. */
 struct use {
@@ -90,7 +89,11 @@ static struct object_cell *object_cell(struct loader *l, uint32_t cell)
 	}
 	c->cell = cell;
 	HASH_ADD(hh, l->objects->cells, cell, sizeof c->cell, c);
-	return c;
+	if (HASH_ADDED(c))
+		return c;
+	free(c);
+	l->failed = true;
+	return NULL;
 }
 
 void loader_object_written(struct loader *l, uint32_t cell)
@@ -255,6 +258,11 @@ static void handed_add(struct loader *l, enum handed_part part, uint64_t what)
 	}
 	entry->key = handed_key(part, what);
 	HASH_ADD(hh, l->handed->entries, key, sizeof entry->key, entry);
+	if (!HASH_ADDED(entry)) {
+		free(entry);
+		l->failed = true;
+		return;
+	}
 	l->handed->grew = true;
 }
 

@@ -320,13 +320,14 @@ struct outcome {
 	uint32_t leans, lean, substitutes, substitute;
 };
 
-/* Makes a witness shorter, if the judge agrees. */
-static void shorten(struct provers *p, const struct goal *goal, struct schedule *schedule, struct verdict_of_judge *v)
+/* Makes a witness shorter, if the judge agrees. False without memory. */
+static bool shorten(struct provers *p, const struct goal *goal, struct schedule *schedule, struct verdict_of_judge *v)
 {
 	struct schedule shorter = {0};
 	struct verdict_of_judge again;
-	if (!shorten_schedule(p->shorten, schedule, goal, &shorter))
-		return;
+	enum search_answer answer = shorten_schedule(p->shorten, schedule, goal, &shorter);
+	if (answer != SEARCH_FOUND)
+		return answer != SEARCH_NO_MEMORY;
 	judge_verify(p->judge, &shorter, goal, &again);
 	p->counts.rejected += again.fault != VERIFY_NONE;
 	if (!again.fault) {
@@ -336,6 +337,7 @@ static void shorten(struct provers *p, const struct goal *goal, struct schedule 
 		*v = again;
 	}
 	schedule_release(&shorter);
+	return true;
 }
 
 /* Judges what prover i built and keeps it if it is the best so far: it leans on fewest reads. */
@@ -353,7 +355,8 @@ static enum search_answer judge_built(struct provers *p, size_t i, const struct 
 	}
 	uint32_t lean = MODEL_NONE, leans = 0;
 	if (!provers[i].sure) {
-		shorten(p, goal, schedule, &v);
+		if (!shorten(p, goal, schedule, &v))
+			return SEARCH_NO_MEMORY;
 		leans = certain_leans(p->certain, schedule, goal->events, goal->count, &lean);
 	}
 	if (o->answer != SEARCH_FOUND || leans < o->leans) {

@@ -1,6 +1,8 @@
 /* Reading and writing schedules; see script.h. */
 #include "lib/witness/script.h"
 
+#include "tracefmt/hash.h"
+#include "tracefmt/json_memory.h"
 #include "tracefmt/text.h"
 
 #include <errno.h>
@@ -8,7 +10,6 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 static const char *const kinds[] = {[GOAL_RACE] = "race", [GOAL_SEQUENCE] = "sequence", [GOAL_DEADLOCK] = "deadlock"};
 
@@ -58,7 +59,10 @@ static uint32_t name_index(struct reader *r, const char *text)
 	*n = (struct name){.text = text, .index = s->name_count};
 	s->names[s->name_count++] = copy;
 	HASH_ADD_KEYPTR(hh, r->names, n->text, strlen(n->text), n);
-	return n->index;
+	if (HASH_ADDED(n))
+		return n->index;
+	free(n);
+	return UINT32_MAX;
 }
 
 /* The member that is a place in a thread, from 1; 0 if it is not. */
@@ -204,11 +208,15 @@ static json_t *read_json(struct reader *r, FILE *file)
 {
 	json_error_t error;
 	struct input in = {.file = file, .left = SCRIPT_FILE_MAX};
+	rt_json_memory_watch();
 	json_t *json = json_load_callback(read_part, &in, JSON_REJECT_DUPLICATES, &error);
 	char text[sizeof error.text * 2];
-	if (json)
+	if (json && !rt_json_memory_failed())
 		return json;
-	if (in.too_long)
+	json_decref(json);
+	if (rt_json_memory_failed())
+		no_memory(r);
+	else if (in.too_long)
 		rt_error_set(r->err, RT_EINPUT, "'%s' is too long: at most 1 GiB are read", r->path);
 	else if (ferror(file))
 		rt_error_set(r->err, RT_ESYSTEM, "cannot read '%s': %s", r->path, strerror(errno));
@@ -262,32 +270,34 @@ void script_free(struct script *s)
 	free(s);
 }
 
-static void write_name(const struct script *s, uint32_t name, FILE *out)
+static bool write_name(const struct script *s, uint32_t name, FILE *out)
 {
 	json_t *text = json_string(s->names[name]);
-	if (text)
-		json_dumpf(text, out, JSON_ENCODE_ANY);
+	bool ok = text && (json_dumpf(text, out, JSON_ENCODE_ANY) == 0 || ferror(out));
 	json_decref(text);
+	return ok;
 }
 
-void script_write(const struct script *s, FILE *out)
+bool script_write(const struct script *s, FILE *out)
 {
+	bool ok = true;
 	fputs("{\n\"schema\": \"racetrace.schedule/1\",\n", out);
 	if (s->kind_given)
 		fprintf(out, "\"kind\": \"%s\",\n", kinds[s->kind]);
 	fputs("\"steps\": [", out);
 	for (size_t i = 0; i < s->step_count; i++) {
 		fputs(i ? ",\n  {\"thread\": " : "\n  {\"thread\": ", out);
-		write_name(s, s->steps[i].name, out);
+		ok = write_name(s, s->steps[i].name, out) && ok;
 		fprintf(out, ", \"from\": %" PRIu64 ", \"to\": %" PRIu64 "}", s->steps[i].from, s->steps[i].to);
 	}
 	fputs("\n],\n\"goal\": [", out);
 	for (uint32_t i = 0; i < s->goal_count; i++) {
 		fputs(i ? ",\n  {\"thread\": " : "\n  {\"thread\": ", out);
-		write_name(s, s->goal[i].name, out);
+		ok = write_name(s, s->goal[i].name, out) && ok;
 		fprintf(out, ", \"ordinal\": %" PRIu64 "}", s->goal[i].ordinal);
 	}
 	fputs("\n]\n}\n", out);
+	return ok;
 }
 
 /* A thread of the trace, by name. */
@@ -307,12 +317,14 @@ uint32_t *script_threads(const struct script *s, const struct rt_trace *trace)
 		free(table);
 		return NULL;
 	}
-	for (uint32_t i = 0; i < info->thread_count; i++) {
+	bool ok = true;
+	for (uint32_t i = 0; i < info->thread_count && ok; i++) {
 		HASH_FIND_STR(names, info->threads[i].name, found);
 		if (found)
 			continue;
 		table[i] = (struct thread_name){.text = info->threads[i].name, .index = i};
 		HASH_ADD_KEYPTR(hh, names, table[i].text, strlen(table[i].text), &table[i]);
+		ok = HASH_ADDED(&table[i]);
 	}
 	for (uint32_t i = 0; i < s->name_count; i++) {
 		HASH_FIND_STR(names, s->names[i], found);
@@ -320,5 +332,8 @@ uint32_t *script_threads(const struct script *s, const struct rt_trace *trace)
 	}
 	HASH_CLEAR(hh, names);
 	free(table);
-	return threads;
+	if (ok)
+		return threads;
+	free(threads);
+	return NULL;
 }

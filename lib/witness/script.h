@@ -41,8 +41,8 @@ enum rt_status script_read(FILE *file, const char *path, const char *anomaly, st
                            struct rt_error *err);
 /* NULL is allowed. */
 void script_free(struct script *s);
-/* Writes it as JSON, one step a line; the caller looks at the stream's error state. */
-void script_write(const struct script *s, FILE *out);
+/* Writes it as JSON, one step a line; the caller looks at the stream's error state. False without memory. */
+bool script_write(const struct script *s, FILE *out);
 
 /* Where a schedule fails: an event, as far as it is known. */
 struct script_place {

@@ -407,10 +407,11 @@ static bool write_turns(struct shorten *s, const struct goal *goal, struct sched
 	return true;
 }
 
-bool shorten_schedule(struct shorten *s, const struct schedule *witness, const struct goal *goal, struct schedule *out)
+enum search_answer shorten_schedule(struct shorten *s, const struct schedule *witness, const struct goal *goal,
+                                    struct schedule *out)
 {
 	if (!witness->events || witness->events > SHORTEN_MAX || !goal->count || asks_more(s, goal))
-		return false;
+		return SEARCH_GAVE_UP;
 	struct schedule needed = {0};
 	bool ok = read_witness(s, witness, goal) && write_needed(s, goal, &needed);
 	forget_witness(s);
@@ -422,7 +423,7 @@ bool shorten_schedule(struct shorten *s, const struct schedule *witness, const s
 	schedule_release(&needed);
 	if (ok && out->events <= witness->events && out->count <= witness->count &&
 	    (out->events < witness->events || out->count < witness->count))
-		return true;
+		return SEARCH_FOUND;
 	schedule_release(out);
-	return false;
+	return ok ? SEARCH_GAVE_UP : SEARCH_NO_MEMORY;
 }

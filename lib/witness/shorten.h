@@ -12,6 +12,7 @@
 #define LIB_WITNESS_SHORTEN_H
 
 #include "lib/witness/goal.h"
+#include "lib/witness/search.h"
 
 /* Schedules of more events are left as they are: nobody reads them, and it would take as long as building them. */
 enum { SHORTEN_MAX = 1 << 17 };
@@ -24,8 +25,9 @@ void shorten_free(struct shorten *s);
 
 /*
  * A schedule that reaches the goal with no more events than the given witness of it has, in no more turns; *out (from
- * zeroed) is the caller's. False without memory, and if there is nothing to gain: then *out is empty.
+ * zeroed) is the caller's. SEARCH_GAVE_UP if there is nothing to gain, or SEARCH_NO_MEMORY: then *out is empty.
  */
-bool shorten_schedule(struct shorten *s, const struct schedule *witness, const struct goal *goal, struct schedule *out);
+enum search_answer shorten_schedule(struct shorten *s, const struct schedule *witness, const struct goal *goal,
+                                    struct schedule *out);
 
 #endif

@@ -1,6 +1,8 @@
 /* Names of traces; see name.h. */
 #include "recorder/collect/name.h"
 
+#include "tracefmt/memory_file.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,8 +63,8 @@ static const char *put_sequence(FILE *out, const char *p, pid_t pid, const char 
 
 enum rt_status name_expand(const char *pattern, pid_t pid, const char *program, char **name, struct rt_error *err)
 {
-	size_t size;
-	FILE *out = open_memstream(name, &size);
+	struct rt_bytes bytes = {0};
+	FILE *out = rt_memory_file(&bytes);
 	const char *p = pattern;
 	if (!out)
 		return rt_error_set(err, RT_EMEMORY, "no memory for a path");
@@ -72,7 +74,10 @@ enum rt_status name_expand(const char *pattern, pid_t pid, const char *program, 
 		else
 			putc(*p++, out);
 	}
-	if (fclose(out) == 0 && p)
+	bool whole = putc('\0', out) != EOF;
+	whole = fclose(out) == 0 && whole;
+	*name = (char *)bytes.data;
+	if (whole && p)
 		return RT_OK;
 	free(*name);
 	*name = NULL;

@@ -8,12 +8,11 @@
 #include "recorder/collect/hidden.h"
 #include "recorder/collect/program.h"
 #include "recorder/collect/types.h"
+#include "tracefmt/hash.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
 
 /* Strings are made once for each string of libdw's (which lives as long as the debug information). */
 struct string {
@@ -85,7 +84,11 @@ static const char *keep(struct string **table, const char *from, char *made)
 	s->from = from;
 	s->made = made;
 	HASH_ADD_PTR(*table, from, s);
-	return made;
+	if (HASH_ADDED(s))
+		return made;
+	free(made);
+	free(s);
+	return from;
 }
 
 /* Takes "." and "name/.." out of a path, by its letters alone: the file may be gone, or on another machine. */

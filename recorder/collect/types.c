@@ -5,12 +5,13 @@
  */
 #include "recorder/collect/types.h"
 
+#include "tracefmt/hash.h"
+#include "tracefmt/memory_file.h"
+
 #include <dwarf.h>
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
 
 /* No sane type is nested deeper; damaged debug information may be nested without end. */
 #define NESTING_MAX 40
@@ -64,6 +65,10 @@ static void add(struct context *c, struct entry **table, const void *key, size_t
 	e->key_size = size;
 	memcpy(e->key, key, size);
 	HASH_ADD_KEYPTR(hh, *table, e->key, (unsigned)size, e);
+	if (HASH_ADDED(e))
+		return;
+	free(e);
+	no_memory(c);
 }
 
 static void free_table(struct entry **table)
@@ -79,8 +84,8 @@ static void free_table(struct entry **table)
 /* The content of a type as bytes. */
 static char *content(const struct rt_type *type, size_t *size)
 {
-	char *bytes = NULL;
-	FILE *out = open_memstream(&bytes, size);
+	struct rt_bytes bytes = {0};
+	FILE *out = rt_memory_file(&bytes);
 	if (!out)
 		return NULL;
 	fwrite(&type->size, sizeof type->size, 1, out);
@@ -91,9 +96,11 @@ static char *content(const struct rt_type *type, size_t *size)
 		fwrite(&m->type, sizeof m->type, 1, out);
 		fwrite(m->name ? m->name : "", 1, m->name ? strlen(m->name) + 1 : 1, out);
 	}
-	if (fclose(out) == 0)
-		return bytes;
-	free(bytes);
+	if (fclose(out) == 0) {
+		*size = bytes.len;
+		return (char *)bytes.data;
+	}
+	rt_bytes_release(&bytes);
 	return NULL;
 }
 

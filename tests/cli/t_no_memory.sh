@@ -1,0 +1,63 @@
+#!/bin/bash
+# t_no_memory.sh [BUILD]: one allocation fails (tests/faults/allocations.c), each place that allocates in turn: what is
+# printed is the same as ever, or there is status 3, one line that says so, and no file. A fifth of the places; with
+# RT_FAULTS=all each.
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/text.sh"
+export ASAN_OPTIONS=${ASAN_OPTIONS:-}:verify_asan_link_order=0:allocator_may_return_null=1
+
+"${CC:-gcc}" -O1 -g -D_GNU_SOURCE -fPIC -shared "$top/tests/faults/allocations.c" -o allocations.so -ldl || exit 1
+gcc -g -O1 -fsanitize=thread "$top/tests/faults/program.c" -o program -pthread || exit 1
+"$RACETRACE" record -o t.zst -- ./program || [ $? = 7 ] || exit 1
+"$RACETRACE" dump --format jsonl t.zst >t.jsonl || exit 1
+"$RACETRACE" convert -t std -o t.std t.zst 2>/dev/null || exit 1
+
+# each OPTION...: racetrace with them; its output goes to the file "written" where it has -o.
+places=0
+told=0
+each() {
+	local want got n begin=$((RANDOM % 5))
+	rm -f written
+	"$RACETRACE" "$@" >want.out 2>want.err
+	want=$?
+	[ ! -e written ] || mv written want.written
+	LD_PRELOAD=$PWD/allocations.so RT_FAULT_LIST=1 "$RACETRACE" "$@" 2>&1 >/dev/null | awk '/^allocation / { print $2 }' >numbers
+	rm -f written
+	[ -s numbers ] || wrong "$*: it allocates nothing"
+	[ "${RT_FAULTS:-}" = all ] || awk -v begin="$begin" 'NR % 5 == begin' numbers >some && [ -s some ] && mv some numbers
+	while read -r n; do
+		places=$((places + 1))
+		timeout 60 env LD_PRELOAD="$PWD/allocations.so" RT_FAULT_AT="$n" "$RACETRACE" "$@" >got.out 2>got.err </dev/null
+		got=$?
+		if [ $got = 3 ] && [ "$(wc -l <got.err)" = 1 ] && grep -qE '^racetrace: .*(no memory|Cannot allocate memory)' got.err &&
+			[ ! -e written ]; then
+			told=$((told + 1))
+			continue
+		fi
+		if [ $got = $want ] && cmp -s want.out got.out && cmp -s want.err got.err && { [ ! -e written ] || cmp -s written want.written; }; then
+			rm -f written
+			continue
+		fi
+		wrong "racetrace $*: allocation $n: status $got: $(head -c 2000 got.err)"
+		rm -f written
+	done <numbers
+	[ -z "$(find . -name '*.part')" ] || wrong "racetrace $*: there are temporary files: $(find . -name '*.part')"
+}
+
+for format in json text sarif html; do
+	each analyze --all --format $format -o written t.zst
+done
+each analyze --anomaly R1 --format dot t.zst
+each analyze --all --format json t.std
+each analyze --all --format json t.jsonl
+each analyze --exhaustive --format json t.std
+each schedule --anomaly R1 t.zst
+each info --format json t.jsonl
+each info t.zst
+each dump --format text t.zst
+each dump --format jsonl t.zst
+each convert -t std -o written t.zst
+each convert -t jsonl t.std
+each convert -t racetrace -o written t.jsonl
+[ "$told" -gt 800 ] || wrong "only $told of $places allocations were missed"
+exit $fail
