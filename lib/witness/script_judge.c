@@ -324,7 +324,7 @@ enum rt_status script_judge(const struct script *s, struct rt_trace *trace, stru
                             struct rt_error *err)
 {
 	struct binding b = {.s = s, .trace = trace, .v = out};
-	struct model_options options = {REGIONS_LOCKS};
+	struct model_options options = {.regions = REGIONS_LOCKS};
 	*out = (struct script_verdict){
 	    .at = {.thread = UINT32_MAX}, .other = {.thread = UINT32_MAX}, .lean = {.thread = UINT32_MAX}};
 	enum rt_status status = model_load(trace, &options, &b.m, err);

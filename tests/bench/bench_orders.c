@@ -73,7 +73,7 @@ static void bench(const char *path)
 {
 	struct rt_error err = {0};
 	struct rt_trace *trace;
-	struct model_options options = {REGIONS_LOCKS};
+	struct model_options options = {.regions = REGIONS_LOCKS};
 	struct model *m;
 	double start = now();
 	if (rt_trace_open(path, &trace, &err) || model_load(trace, &options, &m, &err))

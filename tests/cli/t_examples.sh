@@ -26,6 +26,14 @@ for _ in 1 2 3 4 5; do
 	diff <(same readme) <(same shown) >differences && break
 done
 [ ! -s differences ] || wrong "the example prints something else: $(cat differences)"
+# What the text below the example says of its schedule: how many events of each thread run, and which one each goal is.
+said=$(sed -n '/^The schedule counts/,/^$/p' "$top/README.md" | tr '\n' ' ')
+schedule=$(sed -n 's/^ *schedule (witness: [a-z]*): //p' readme)
+while read -r thread number; do
+	[[ $said =~ \`"$thread"\`\ (runs\ )?its\ first\ $number[,.] ]] || wrong "README: $thread's first $number events: $said"
+	[[ $thread = main || $said =~ event\ $((number + 1))\ of\ \`"$thread"\` ]] || wrong "README: $thread's event $((number + 1)): $said"
+done < <(sed 's/, /\n/g' <<<"$schedule" | sed -E 's/ 1-/ /')
+[ "$(sed 's/, /\n/g' <<<"$schedule" | wc -l)" = 3 ] || wrong "README: a schedule of three steps: $schedule"
 make --no-print-directory -C "$top" help >targets
 for target in $(sed -n 's/^    make \([a-z-]*\) .*/\1/p' "$top/README.md" "$top/samples/README.md"); do
 	grep -q "^  $target " targets || wrong "there is no 'make $target'"
@@ -40,6 +48,16 @@ chmod +x bin/*
 ln -s "$RACETRACE" bin/racetrace
 export PATH=$PWD/bin:$PATH
 gcc -g samples/hidden.c -o plain && gcc -g -fsanitize=thread samples/hidden.c -o app || exit 1
+# Stands in for an interpreter: what is called python3 may be a script, which record refuses, or not be there.
+cat >host.c <<'END'
+#include <dlfcn.h>
+
+int main(int argc, char **argv)
+{
+	return argc != 3 || !dlopen(argv[2], RTLD_NOW);
+}
+END
+gcc -g host.c -o bin/python3 && gcc -g -fPIC -shared -fsanitize=thread samples/hidden.c -o libapp.so || exit 1
 # Has what the examples of dump ask for.
 gcc -g -fsanitize=thread samples/bounded_queue_racy.c -o queue && racetrace record -o queue.zst ./queue >/dev/null || exit 1
 commands=0

@@ -19,7 +19,7 @@ struct subject {
 static inline void subject_init(struct subject *s, struct rt_trace *trace)
 {
 	struct rt_error err = {0};
-	struct model_options options = {REGIONS_LOCKS};
+	struct model_options options = {.regions = REGIONS_LOCKS};
 	s->own = NULL;
 	ck_assert_msg(model_load(trace, &options, &s->m, &err) == RT_OK, "%s", err.message);
 	ck_assert_msg(trf_compute(s->m, NULL, &s->trf, &err) == RT_OK, "%s", err.message);

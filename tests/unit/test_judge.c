@@ -213,7 +213,7 @@ START_TEST(a_schedule_is_judged_by_the_definition)
 		                                  .thread = x->steps[count].thread,
 		                                  .op = (uint8_t)x->steps[count].op};
 	struct memory_trace memory;
-	struct model_options options = {REGIONS_LOCKS};
+	struct model_options options = {.regions = REGIONS_LOCKS};
 	struct model *m;
 	struct rt_error err = {0};
 	ck_assert_int_eq(model_load(memory_trace(&memory, events, count, 3), &options, &m, &err), RT_OK);

@@ -32,7 +32,7 @@ struct judged {
 
 static void begin(struct judged *j, const struct oracle_trace *t, uint32_t interval)
 {
-	struct model_options options = {REGIONS_LOCKS};
+	struct model_options options = {.regions = REGIONS_LOCKS};
 	struct rt_error err = {0};
 	ck_assert_msg(!model_load(random_trace(&j->memory, t), &options, &j->m, &err), "%s", err.message);
 	j->plain = judge_create(j->m);

@@ -15,7 +15,7 @@ static void subject_init(struct subject *s, struct rt_trace *trace)
 {
 	struct rt_error err = {0};
 	s->trace = trace;
-	struct model_options options = {REGIONS_LOCKS};
+	struct model_options options = {.regions = REGIONS_LOCKS};
 	ck_assert_msg(model_load(trace, &options, &s->m, &err) == RT_OK, "%s", err.message);
 	ck_assert_msg(segment_order_compute(s->m, false, &s->por, &err) == RT_OK, "%s", err.message);
 	s->g = ptg_create(s->m, &s->por);

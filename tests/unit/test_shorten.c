@@ -30,7 +30,7 @@ static struct model *load(struct memory_trace *memory, struct rt_event *list)
 		                            .thread = events[i].thread,
 		                            .op = (uint8_t)events[i].op};
 	}
-	struct model_options options = {REGIONS_LOCKS};
+	struct model_options options = {.regions = REGIONS_LOCKS};
 	ck_assert_int_eq(model_load(memory_trace(memory, list, COUNT, 3), &options, &m, &err), RT_OK);
 	ck_assert_uint_eq(m->event_count, COUNT);
 	return m;
