@@ -32,9 +32,13 @@ void rt_try_failed(unsigned op, const volatile void *object, uintptr_t pc)
 		return;
 	}
 	struct rt_record event = rt_record_make(RT_OP_TRY_FAILED, (uintptr_t)object, pc, 0, 0);
+	/* Nothing with a later time comes in between: neither a handler's events nor the begin of a block. */
+	rt_busy_begin();
+	rt_reserve(s, 2);
 	struct rt_record ext = rt_record_ext(rt_plain_stamp(s), op);
 	rt_append2(event.w0, event.w1, s, ext.w0, ext.w1);
 	last_try.object = (uintptr_t)object;
 	last_try.pc = pc;
 	last_try.end = s->cur;
+	rt_busy_end();
 }

@@ -322,12 +322,14 @@ void rt_emit_free(uint64_t block, size_t size, uintptr_t pc)
 		rt_emit_sync(RT_OP_FREE, block, size, pc, 0);
 		return;
 	}
+	rt_busy_begin(); /* no handler's events come between the two */
 	rt_reserve(s, 4);
 	rt_emit_write(block, size < RT_FREED_MAX ? size : RT_FREED_MAX, pc, RT_F_FREE);
 	if (s->limit) {
 		struct rt_record ext = rt_record_ext(s->last_stamp, size);
 		rt_append2(event.w0, event.w1, s, ext.w0, ext.w1);
 	}
+	rt_busy_end();
 }
 
 void rt_emit_time(void)

@@ -55,6 +55,7 @@ counts 0 "-r 1024" core_storm 300000
 counts 0 "-r 1024" core_threads once 1000
 counts 0 "-r 256 -s 16" core_threads turn 10000
 counts 0 "" core_endings
+counts 0 "-r 256" core_tries
 counts 0 "" core_fork
 counts 0 "" core_sigaction
 counts 0 "" core_handlers 5000
