@@ -23,6 +23,12 @@ size_t report_limits(const struct report *r, struct report_limit limits[REPORT_L
 	add(limits, &n,
 	    (struct report_limit){"races_of_cell", "pairs of positions that race on one cell", SEARCH_RACES,
 	                          a->limits.races});
+	add(limits, &n,
+	    (struct report_limit){"anomalies", "anomalies of one kind that are kept", SEARCH_ANOMALIES,
+	                          a->limits.anomalies});
+	add(limits, &n,
+	    (struct report_limit){"access_pairs", "pairs of groups of accesses that are compared for races",
+	                          SEARCH_PAIRS, a->limits.pairs});
 	if (p->budget) {
 		add(limits, &n,
 		    (struct report_limit){"search_events", "events executed for one anomaly", p->budget, p->cut});

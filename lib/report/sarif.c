@@ -444,18 +444,32 @@ static void put_tool(struct json_writer *w)
 	jw_object_end(w);
 }
 
-/* One invocation, that of the analysis; a trace that was cut short is worth a notification. */
-static void put_invocations(struct json_writer *w, const char *incomplete)
+/* So many results of a run code hosts take. */
+enum { RESULTS_MAX = 25000 };
+
+static void put_notification(struct json_writer *w, const char *text)
+{
+	jw_object(w, NULL);
+	jw_text(w, "level", "warning");
+	put_message(w, "message", text);
+	jw_object_end(w);
+}
+
+/* One invocation, that of the analysis; a trace that was cut short, and results that are left out, are worth a
+ * notification each. */
+static void put_invocations(struct json_writer *w, const char *incomplete, size_t results)
 {
 	jw_array(w, NULL);
 	jw_object(w, NULL);
 	jw_bool(w, "executionSuccessful", !incomplete);
 	jw_array(w, "toolExecutionNotifications");
-	if (incomplete) {
-		jw_object(w, NULL);
-		jw_text(w, "level", "warning");
-		put_message(w, "message", incomplete);
-		jw_object_end(w);
+	if (incomplete)
+		put_notification(w, incomplete);
+	if (results > RESULTS_MAX) {
+		char text[128];
+		snprintf(text, sizeof text, "%zu of %zu results are left out: as many as code hosts take are listed",
+		         results - RESULTS_MAX, results);
+		put_notification(w, text);
 	}
 	jw_array_end(w);
 	jw_object_end(w);
@@ -475,7 +489,7 @@ static void put_head(struct writing *s)
 	             "\"2.1.0\",\n\"runs\": [{\n\"tool\": ");
 	put_tool(&s->w);
 	next_line(s, ",\n\"invocations\": ");
-	put_invocations(&s->w, s->r->incomplete);
+	put_invocations(&s->w, s->r->incomplete, s->r->count);
 	next_line(s, ",\n\"columnKind\": \"unicodeCodePoints\",\n\"results\": [");
 }
 
@@ -484,7 +498,7 @@ enum rt_status report_sarif(const struct report *r, bool color, FILE *out, struc
 	struct writing s = {.w = {.out = out}, .r = r};
 	(void)color;
 	put_head(&s);
-	for (size_t i = 0; i < r->count && !s.w.failed && !ferror(out); i++) {
+	for (size_t i = 0; i < r->count && i < RESULTS_MAX && !s.w.failed && !ferror(out); i++) {
 		next_line(&s, i ? ",\n" : "\n");
 		put_result(&s, &r->entries[i]);
 	}

@@ -53,6 +53,10 @@ struct found *found_entry(struct found_list *l, const struct pattern *pattern, c
 	HASH_FIND(hh, l->entries, &key, key_size(pattern), f);
 	if (f)
 		return f;
+	if (HASH_COUNT(l->entries) >= SEARCH_ANOMALIES) {
+		l->context->lazy->limits->anomalies = true;
+		return NULL;
+	}
 	f = calloc(1, sizeof *f);
 	if (!f) {
 		l->failed = true;

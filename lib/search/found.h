@@ -24,7 +24,8 @@ struct found_list {
 	bool failed;       /* no memory, or too many tuples to list */
 };
 
-/* The entry of these events' source positions; NULL without memory, and when every tuple is to be listed. */
+/* The entry of these events' source positions; NULL without memory, and if there are SEARCH_ANOMALIES
+ * already, which is noted among the limits. */
 struct found *found_entry(struct found_list *l, const struct pattern *pattern, const uint32_t *events);
 /* Counts tuples of an entry. */
 void found_count(struct found *f, uint64_t tuples);

@@ -11,7 +11,8 @@
  *
  * A cell with many classes may have a race at nearly each pair of source positions. Then SEARCH_RACES of them are
  * enough: first those of accesses that are next to each other in the cell, which are likely to be seen in the recorded
- * run; then some of each two families, spread over their classes.
+ * run; then some of each two families, spread over their classes. How many pairs of families and classes are looked at
+ * for them is bounded as well: half of what is left of SEARCH_PAIRS, and PAIRS_AN_ACCESS in any case.
  */
 #include "lib/search/search.h"
 #include "lib/trace/vec.h"
@@ -74,13 +75,17 @@ struct search {
 	uint32_t family_count, family_capacity;
 	uint32_t *slots; /* hash table of class + 1 */
 	uint32_t slot_mask;
+	uint32_t *family_slots; /* the same of families */
+	uint32_t family_slot_capacity;
 	uint32_t *class_of, *members; /* by access of the cell */
 	uint32_t access_capacity, member_capacity;
 	/* If it has many classes: */
 	bool bounded;
-	uint32_t left;   /* so many more races are wanted of it */
-	uint32_t sweeps; /* and so many pairs of classes are looked at for them */
-	uint64_t *done;  /* hash set of pairs of classes */
+	uint32_t left;      /* so many more races are wanted of it */
+	uint32_t sweeps;    /* and so many pairs of classes are swept for them */
+	uint64_t pairs;     /* and so many of families and classes are looked at */
+	uint64_t all_pairs; /* those left for all cells */
+	uint64_t *done;     /* hash set of pairs of classes */
 	uint64_t done_mask, done_count;
 	struct race **touched; /* the cell's races, some more than once */
 	uint32_t touched_count, touched_capacity;
@@ -89,8 +94,8 @@ struct search {
 	bool failed;
 };
 
-/* More classes are many; of those so many pairs are looked at. */
-enum { CLASSES_FEW = 64, SWEEPS_MAX = 1 << 22 };
+/* More classes are many; of those so many pairs are swept. */
+enum { CLASSES_FEW = 64, SWEEPS_MAX = 1 << 21, PAIRS_AN_ACCESS = 64 };
 
 enum { EVERY_MAX = 20000000 };
 
@@ -155,25 +160,44 @@ static void clear_classes(struct search *s)
 	s->class_count = 0;
 }
 
+/* The family of a class: where it is in the hash table of families, or would be. */
+static uint32_t *family_slot(const struct search *s, const struct family *k, uint32_t mask)
+{
+	uint64_t h = ((uint64_t)k->thread << 32 | k->lockset) * UINT64_C(0x9e3779b97f4a7c15);
+	uint32_t at = (uint32_t)(h >> 32) + (uint32_t)(k->starts + 2 * k->writes + 4 * k->atomic);
+	for (; s->family_slots[at & mask]; at++) {
+		const struct family *f = &s->families[s->family_slots[at & mask] - 1];
+		if (f->thread == k->thread && f->lockset == k->lockset && f->starts == k->starts &&
+		    f->writes == k->writes && f->atomic == k->atomic)
+			break;
+	}
+	return &s->family_slots[at & mask];
+}
+
 static bool make_families(struct search *s)
 {
 	const struct model *m = s->m;
+	uint32_t mask = 15;
+	while (mask < 2 * (uint64_t)s->class_count && mask < UINT32_MAX / 2)
+		mask = 2 * mask + 1;
+	if (!vec_reserve(&s->family_slots, &s->family_slot_capacity, (uint64_t)mask + 1, sizeof *s->family_slots))
+		return false;
+	memset(s->family_slots, 0, ((size_t)mask + 1) * sizeof *s->family_slots);
 	s->family_count = 0;
 	for (uint32_t i = 0; i < s->class_count; i++) {
 		struct class *k = &s->classes[i];
 		unsigned op = m->sites[k->site].op;
-		bool writes = rt_op_writes(op), atomic = rt_op_is_atomic(op);
-		struct family *f = s->families, *end = s->families + s->family_count;
-		while (f < end && (f->thread != k->thread || f->lockset != k->lockset || f->starts != k->starts ||
-		                   f->writes != writes || f->atomic != atomic))
-			f++;
 		uint32_t first = s->members[k->first], last = s->members[k->first + k->count - 1];
-		if (f == end) {
-			if (!vec_reserve(&s->families, &s->family_capacity, (uint64_t)s->family_count + 1, sizeof *f))
+		struct family own = {k->thread,           k->lockset, k->starts, rt_op_writes(op),
+		                     rt_op_is_atomic(op), MODEL_NONE, first,     last};
+		uint32_t *slot = family_slot(s, &own, mask);
+		if (!*slot) {
+			if (!vec_reserve(&s->families, &s->family_capacity, (uint64_t)s->family_count + 1, sizeof own))
 				return false;
-			f = &s->families[s->family_count++];
-			*f = (struct family){k->thread, k->lockset, k->starts, writes, atomic, MODEL_NONE, first, last};
+			s->families[s->family_count++] = own;
+			*slot = s->family_count;
 		}
+		struct family *f = &s->families[*slot - 1];
 		k->next = f->classes;
 		f->classes = i;
 		f->first = first < f->first ? first : f->first;
@@ -372,16 +396,23 @@ static struct sweep sweep_classes(struct search *s, const struct class *k1, cons
 	return found;
 }
 
+static struct race *find_race(const struct search *s, uint64_t pc1, uint64_t pc2, const char *pattern,
+                              struct race_key *key)
+{
+	memset(key, 0, sizeof *key);
+	key->low = pc1 < pc2 ? pc1 : pc2;
+	key->high = pc1 < pc2 ? pc2 : pc1;
+	key->pattern = pattern;
+	struct race *race;
+	HASH_FIND(hh, s->races, key, sizeof *key, race);
+	return race;
+}
+
 /* The anomaly of these source positions; NULL without memory. */
 static struct race *race_of(struct search *s, uint64_t pc1, uint64_t pc2, const char *pattern)
 {
 	struct race_key key;
-	memset(&key, 0, sizeof key);
-	key.low = pc1 < pc2 ? pc1 : pc2;
-	key.high = pc1 < pc2 ? pc2 : pc1;
-	key.pattern = pattern;
-	struct race *race;
-	HASH_FIND(hh, s->races, &key, sizeof key, race);
+	struct race *race = find_race(s, pc1, pc2, pattern, &key);
 	if (race || !(race = calloc(1, sizeof *race)))
 		return race;
 	race->key = key;
@@ -421,6 +452,25 @@ static void touch(struct search *s, struct race *race)
 		s->touched[s->touched_count++] = race;
 }
 
+/* The anomaly of the two classes' source positions; NULL: there is none yet. */
+static struct race *known_race(const struct search *s, const struct class *k1, const struct class *k2)
+{
+	const struct model_site *site1 = &s->m->sites[k1->site], *site2 = &s->m->sites[k2->site];
+	struct race_key key;
+	return find_race(s, site1->pc, site2->pc, pattern_of(site1->op, site2->op), &key);
+}
+
+/* Would the pair of classes add nothing to what is known but to the number of instances? */
+static bool is_settled(const struct search *s, const struct class *k1, const struct class *k2)
+{
+	struct race *race = known_race(s, k1, k2);
+	bool settled =
+	    race && race->rank == RANK_SHB && race->instances.count >= instances_of(s, k1, k2, INSTANCES_MAX);
+	if (settled)
+		race->partial = true;
+	return settled;
+}
+
 static void search_classes(struct search *s, const struct class *k1, const struct class *k2)
 {
 	const struct model *m = s->m;
@@ -435,12 +485,17 @@ static void search_classes(struct search *s, const struct class *k1, const struc
 		return;
 	}
 	struct sweep found = sweep_classes(s, k1, k2, pattern, RANK_SHB);
-	struct race *race = found.count ? race_of(s, site1->pc, site2->pc, pattern) : NULL;
+	bool room = HASH_COUNT(s->races) < SEARCH_ANOMALIES;
+	struct race *race = NULL;
+	if (found.count && (room || known_race(s, k1, k2)))
+		race = race_of(s, site1->pc, site2->pc, pattern);
+	else if (found.count)
+		s->context->lazy->limits->anomalies = true;
 	if (race)
 		merge(s, race, &found, instances_of(s, k1, k2, INSTANCES_MAX));
 	if (race && s->bounded)
 		touch(s, race);
-	s->failed |= found.count && !race;
+	s->failed |= found.count && room && !race;
 	free(found.instances.pairs);
 }
 
@@ -477,9 +532,22 @@ static bool grow_done(struct search *s)
 	return true;
 }
 
+/* One more pair is looked at. False: no more are. */
+static bool look(struct search *s)
+{
+	if (!s->pairs)
+		return false;
+	s->pairs--;
+	return true;
+}
+
 /* Looks at a pair of classes, once. False: it is enough. */
 static bool search_once(struct search *s, uint32_t k1, uint32_t k2)
 {
+	if (!look(s))
+		return false;
+	if (is_settled(s, &s->classes[k1], &s->classes[k2]))
+		return true;
 	uint64_t key = (uint64_t)k1 << 32 | k2, *slot = done_slot(s, key);
 	if (*slot)
 		return true;
@@ -542,19 +610,24 @@ static bool search_families(struct search *s, const struct family *f1, const str
 /* Pairs of all families; fair: the same number of new races of each two. False: it is enough of the cell. */
 static bool search_spread(struct search *s, bool fair)
 {
-	uint32_t pairs = 0;
+	uint32_t n = s->family_count, pairs = 0;
+	/* Counted first; of so many that not all can be looked at, those that are not far apart. */
+	uint64_t most = s->pairs / 4 / n;
+	uint32_t reach = most < n ? (uint32_t)most : n;
 	for (int pass = 0; pass < 2; pass++)
-		for (uint32_t i = 0; i < s->family_count; i++)
-			for (uint32_t j = 0; j < s->family_count; j++) {
-				if (!may_race(s, &s->families[i], &s->families[j]))
+		for (uint32_t apart = 0; apart < reach; apart++)
+			for (uint32_t i = 0; i < n; i++) {
+				const struct family *f1 = &s->families[i], *f2 = &s->families[(i + apart) % n];
+				if (!look(s))
+					return false;
+				if (!may_race(s, f1, f2))
 					continue;
 				if (pass == 0)
 					pairs++;
-				else if (!search_families(s, &s->families[i], &s->families[j],
-				                          fair ? s->left / pairs-- + 1 : s->left))
+				else if (!search_families(s, f1, f2, fair ? s->left / pairs-- + 1 : s->left))
 					return false;
 			}
-	return true;
+	return reach == n;
 }
 
 /* A cell of many classes: as many races as are listed of one. */
@@ -569,13 +642,20 @@ static void search_some(struct search *s, uint32_t count)
 	s->bounded = true;
 	s->left = SEARCH_RACES;
 	s->sweeps = SWEEPS_MAX;
+	uint64_t least = (uint64_t)PAIRS_AN_ACCESS * count, given = s->all_pairs / 2 > least ? s->all_pairs / 2 : least;
+	s->pairs = given;
 	s->touched_count = 0;
 	/* Fairly first; then the rest, as far as there is room for it. */
 	bool all = search_neighbours(s, count) && search_spread(s, true) && search_spread(s, false);
 	s->bounded = false;
+	given -= s->pairs;
+	s->all_pairs -= given < s->all_pairs ? given : s->all_pairs;
 	if (all)
 		return;
-	s->context->lazy->limits->races = true;
+	if (s->left)
+		s->context->lazy->limits->pairs = true;
+	else
+		s->context->lazy->limits->races = true;
 	for (uint32_t i = 0; i < s->touched_count; i++)
 		s->touched[i]->partial = true;
 }
@@ -606,7 +686,7 @@ static bool is_guarded(const struct model *m, uint32_t cell)
 
 enum rt_status race_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err)
 {
-	struct search s = {.context = c, .m = c->m, .list = list};
+	struct search s = {.context = c, .m = c->m, .list = list, .all_pairs = SEARCH_PAIRS};
 	s.failed = !grow_slots(&s);
 	for (uint32_t cell = 0; cell < c->m->cell_count && !s.failed; cell++) {
 		if (c->m->cells[cell].count < 2 || is_guarded(c->m, cell))
@@ -626,6 +706,7 @@ enum rt_status race_search(const struct search_context *c, struct anomaly_list *
 	free(s.classes);
 	free(s.families);
 	free(s.slots);
+	free(s.family_slots);
 	free(s.class_of);
 	free(s.members);
 	free(s.done);

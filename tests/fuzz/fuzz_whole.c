@@ -13,7 +13,7 @@
 #include <xxhash.h>
 
 /* Larger inputs are slow, and tell nothing that smaller ones do not. */
-enum { LINES_MAX = 300, THREADS_MAX = 64, CELLS_MAX = 1 << 16 };
+enum { LINES_MAX = 300, THREADS_MAX = 64, CELLS_MAX = 1 << 16, LISTED_MAX = 200 };
 
 static void fail(const char *what)
 {
@@ -99,6 +99,7 @@ static bool analyze(struct rt_trace *trace, const struct analysis_options *optio
 	if (a->proofs.rejected)
 		fail("a prover's schedule was refused");
 	memcpy(summary, a->summary, sizeof a->summary);
+	report &= a->anomalies.count <= LISTED_MAX;
 	if (report && !report_create(a, &report_options, &r, &err)) {
 		use_report(trace, r);
 		report_free(r);

@@ -1,0 +1,38 @@
+#!/bin/bash
+# What a trace costs to read and to analyze is bounded by its size, however hostile it is: each of these is small, and
+# would take minutes or gigabytes if something grew with the square of what is in it. Time is told by processor time,
+# with much to spare; memory by what may be had.
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/text.sh"
+# (A sanitizer's shadow memory is larger than any limit, and its program is slow.)
+san=
+grep -q __asan_init "$RACETRACE" && san=yes
+
+# bounded STATUS MEGABYTES ARGUMENT...: the program's address space and processor time are limited.
+bounded() {
+	local want=$1 megabytes=$2
+	shift 2
+	(
+		[ -n "$san" ] || ulimit -v $((megabytes * 1024))
+		[ -n "$san" ] || ulimit -t 60
+		run "$want" "$@"
+		exit $fail
+	) || fail=1
+}
+
+# Threads that one thread makes, each writing one cell at one position: every two of them race.
+awk 'BEGIN { n = 50000; for (i = 1; i <= n; i++) print "T0|fork(T" i ")|1"; for (i = 1; i <= n; i++) print "T" i "|w(x)|2" }' >forks.std
+bounded 1 1000 analyze --format json forks.std
+holds '.summary.race.observed == 1 and .limits.access_pairs.hit'
+# The same at positions of their own.
+awk 'BEGIN { n = 20000; for (i = 1; i <= n; i++) print "T0|fork(T" i ")|1"; for (i = 1; i <= n; i++) print "T" i "|w(x)|" i + 1 }' >places.std
+bounded 1 1000 analyze --kinds race --format json places.std
+holds '.summary.race.observed == 1000 and .limits.races_of_cell.hit'
+# Many cells of many positions. No prover is asked: there is nothing of interest in the proofs of so many.
+awk 'BEGIN { for (x = 0; x < 26; x++) for (i = 1; i <= 500; i++) print "T" i % 2 "|w(x" x ")|" 500 * x + i }' >cells.std
+bounded 1 1000 analyze --kinds race --orders hb --only-orders --format json cells.std
+holds '(.anomalies | length) == 25000 and .limits.anomalies == {bound: 25000, hit: true}'
+# Threads that end before the next one begins cost what they do.
+awk 'BEGIN { for (i = 1; i <= 18000; i++) { print "T0|fork(T" i ")|1"; for (j = 0; j < 15; j++) print "T" i "|w(x" j ")|3"; print "T0|join(T" i ")|2" } }' >short.std
+bounded 0 1500 analyze --format json short.std
+exit $fail
