@@ -105,8 +105,17 @@ RT_INTERPOSE(int, pthread_mutex_trylock, (pthread_mutex_t * m))
 	return result;
 }
 
-#define MUTEX_LOCK(m, flags, call)                                                                                     \
-	RT_BLOCKING_UNLESS(RT_REAL(pthread_mutex_trylock)(m), EBUSY, RT_OP_ACQUIRE, m, flags, RT_PC, call)
+/*
+ * glibc's pthread_mutex_trylock leaves a robust mutex that it finds not recoverable locked for ever, which
+ * pthread_mutex_lock does not (2.36: of the two the former asks for the wrong owner). So of robust ones no try is made.
+ */
+static int mutex_try(pthread_mutex_t *m)
+{
+	return __atomic_load_n(&m->__data.__kind, __ATOMIC_RELAXED) & KIND_ROBUST ? EBUSY
+	                                                                          : RT_REAL(pthread_mutex_trylock)(m);
+}
+
+#define MUTEX_LOCK(m, flags, call) RT_BLOCKING_UNLESS(mutex_try(m), EBUSY, RT_OP_ACQUIRE, m, flags, RT_PC, call)
 
 RT_INTERPOSE(int, pthread_mutex_lock, (pthread_mutex_t * m))
 {

@@ -56,6 +56,14 @@ static void *die_with_locks(void *unused)
 	return unused;
 }
 
+/* expect main.3, main.4: nothing. Each call says so and none keeps it, though a lock is tried before it is waited for.
+ */
+static void *not_recoverable(void *unused)
+{
+	MUST(pthread_mutex_lock(&robust_recursive) == ENOTRECOVERABLE);
+	return unused;
+}
+
 static void in_thread(void *(*routine)(void *))
 {
 	pthread_t t;
@@ -63,7 +71,7 @@ static void in_thread(void *(*routine)(void *))
 	MUST(pthread_join(t, NULL) == 0);
 }
 
-// expect main.3: release plain
+// expect main.5: release plain
 static void *unlock_for_other(void *unused)
 {
 	MUST(pthread_mutex_unlock(&plain) == 0);
@@ -71,7 +79,7 @@ static void *unlock_for_other(void *unused)
 }
 
 /* What it held is gone before it ends. */
-// expect main.4: map gone=4096, write gone=4096, acquire gone, write gone=4096+free, unmap gone=4096
+// expect main.6: map gone=4096, write gone=4096, acquire gone, write gone=4096+free, unmap gone=4096
 static void *lose_lock(void *unused)
 {
 	pthread_mutex_t *gone = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -137,6 +145,8 @@ int main(void)
 	MUST(pthread_mutex_unlock(&robust_recursive) == 0);
 	MUST(pthread_mutex_lock(&robust_recursive) == ENOTRECOVERABLE);
 	MUST(pthread_mutex_unlock(&robust_recursive) == EPERM);
+	in_thread(not_recoverable);
+	in_thread(not_recoverable);
 
 	// expect main: acquire plain+timed, release plain, acquire spin+timed, release spin
 	in_thread(unlock_for_other);
