@@ -1,6 +1,7 @@
 /* What the commands on traces have in common; see common.h. */
 #include "cmd/common.h"
 
+#include "recorder/collect/late.h"
 #include "tracefmt/text.h"
 
 #include <inttypes.h>
@@ -55,9 +56,15 @@ enum rt_status cmd_open_trace(const char *path, const struct rt_trace_options *o
                               struct rt_error *err)
 {
 	enum rt_status status = rt_trace_open_as(path, options, out, err);
-	if (!status)
-		cmd_warn(*out);
-	return status;
+	if (status)
+		return status;
+	status = late_resolve(*out, err);
+	if (status) {
+		rt_trace_free(*out);
+		return status;
+	}
+	cmd_warn(*out);
+	return RT_OK;
 }
 
 void cmd_warn_incomplete(const struct rt_trace *trace)

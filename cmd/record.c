@@ -281,7 +281,7 @@ static enum rt_status run(struct recording *r, struct rt_error *err)
 	r->result.duration_ns = now_ns() - began;
 	r->result.exit_kind = WIFSIGNALED(r->status) ? RT_EXIT_SIGNAL : RT_EXIT_STATUS;
 	r->result.exit_value = WIFSIGNALED(r->status) ? WTERMSIG(r->status) : WEXITSTATUS(r->status);
-	r->ran = r->path && !waited && collector_started(r->collector);
+	r->ran = r->path && !waited && (collector_started(r->collector) || WIFSIGNALED(r->status));
 	return status ? status : waited;
 }
 
@@ -291,6 +291,12 @@ static enum rt_status record(struct recording *r, struct rt_error *err)
 	if (status)
 		return status;
 	status = run(r, err);
+	if (!status && !collector_started(r->collector) && WIFSIGNALED(r->status))
+		status =
+		    rt_error_set(err, RT_EINPUT,
+		                 "'%s' died of signal %d (%s) before the recorder started: in the dynamic linker, a "
+		                 "resolver of an indirect function (ifunc) or its .preinit_array",
+		                 r->program, WTERMSIG(r->status), strsignal(WTERMSIG(r->status)));
 	if (!status && !collector_started(r->collector))
 		status = rt_error_set(err, RT_EINPUT,
 		                      "'%s' did not start the recorder: is it the program itself or what "

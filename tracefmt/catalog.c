@@ -177,6 +177,27 @@ static enum rt_status parse_threads(struct rt_reader *r, const struct rt_bytes *
 	return RT_OK;
 }
 
+static enum rt_status parse_loaded(struct rt_reader *r, const struct rt_bytes *raw)
+{
+	struct rt_cursor c = rt_cursor_make(raw->data, raw->len);
+	while (rt_cursor_left(&c)) {
+		uint64_t start = rt_cursor_varint(&c), size = rt_cursor_varint(&c);
+		char *path = take_string(r, &c), *build_id = take_string(r, &c);
+		struct rt_loaded *longer = NULL;
+		bool good = !c.bad && path && size <= UINT64_MAX - start;
+		if (good)
+			longer = realloc(r->loaded, (r->loaded_count + 1) * sizeof *longer);
+		if (!longer) {
+			free(path);
+			free(build_id);
+			return good ? RT_EMEMORY : RT_EINPUT;
+		}
+		r->loaded = longer;
+		longer[r->loaded_count++] = (struct rt_loaded){start, start + size, path, build_id};
+	}
+	return RT_OK;
+}
+
 static enum rt_status add_chunk(struct rt_reader *r, const struct rt_block *block)
 {
 	struct rt_trace_info *info = &r->trace.info;
@@ -213,12 +234,15 @@ static enum rt_status add_block(struct rt_reader *r, const struct rt_block *bloc
 		return RT_OK;
 	case RT_BLOCK_HEAD:
 	case RT_BLOCK_THREADS:
+	case RT_BLOCK_LOADED:
 	case RT_BLOCK_END:
 		status = rt_reader_content(r, block, raw);
 		if (status)
 			return status;
 		if (block->kind == RT_BLOCK_THREADS)
 			return parse_threads(r, raw);
+		if (block->kind == RT_BLOCK_LOADED)
+			return parse_loaded(r, raw);
 		if (block->kind == RT_BLOCK_HEAD)
 			parse_head(r, raw);
 		else

@@ -8,7 +8,7 @@
 #include "tracefmt/column.h"
 
 #define RT_FILE_MAJOR 1 /* a reader refuses a newer one */
-#define RT_FILE_MINOR 2
+#define RT_FILE_MINOR 3
 
 enum rt_block_kind {
 	RT_BLOCK_HEAD = 1, /* process id, order, command */
@@ -16,7 +16,8 @@ enum rt_block_kind {
 	RT_BLOCK_CHUNK,    /* records of one thread */
 	RT_BLOCK_SYMBOLS,  /* positions, variables, names, modules */
 	RT_BLOCK_END,      /* exit, duration */
-	RT_BLOCK_INDEX     /* the headers of all blocks before it, with their places */
+	RT_BLOCK_INDEX,    /* the headers of all blocks before it, with their places */
+	RT_BLOCK_LOADED    /* modules that the program has loaded so far, while it runs */
 };
 
 struct rt_block {

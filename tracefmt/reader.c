@@ -45,6 +45,11 @@ static void file_free(struct rt_trace *trace)
 	for (char **arg = r->command; arg && *arg; arg++)
 		free(*arg);
 	free(r->command);
+	for (size_t i = 0; i < r->loaded_count; i++) {
+		free((char *)(uintptr_t)r->loaded[i].path);
+		free((char *)(uintptr_t)r->loaded[i].build_id);
+	}
+	free(r->loaded);
 	free(r->threads);
 	free(r->streams);
 	free(r->heap);
@@ -393,6 +398,22 @@ static const struct rt_text_file *file_text_files(const struct rt_trace *trace, 
 	return rt_symbols_text_files(get_symbols(trace), count);
 }
 
+static const struct rt_loaded *file_loaded(const struct rt_trace *trace, size_t *count)
+{
+	const struct rt_reader *r = reader_of(trace);
+	*count = r->has_symbols || r->symbols ? 0 : r->loaded_count;
+	return r->loaded;
+}
+
+static enum rt_status file_set_symbols(struct rt_trace *trace, const uint8_t *data, size_t n, struct rt_error *err)
+{
+	struct rt_reader *r = reader_of(trace);
+	if (r->has_symbols || r->symbols)
+		return RT_OK;
+	enum rt_status status = rt_symbols_parse(data, n, &r->symbols);
+	return status ? rt_error_set(err, status, "cannot keep the positions of '%s'", trace->info.path) : RT_OK;
+}
+
 static bool file_probe(const unsigned char *start, size_t n)
 {
 	return rt_file_header_probe(start, n);
@@ -411,4 +432,6 @@ const struct rt_source rt_source_file = {.name = "racetrace",
                                          .object_name = file_object_name,
                                          .modules = file_modules,
                                          .text_files = file_text_files,
-                                         .hidden_atomics = file_hidden_atomics};
+                                         .hidden_atomics = file_hidden_atomics,
+                                         .loaded = file_loaded,
+                                         .set_symbols = file_set_symbols};

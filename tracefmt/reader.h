@@ -39,6 +39,8 @@ struct rt_reader {
 	struct rt_block symbols_block;
 	bool no_memory; /* while the file was opened */
 	bool has_symbols, has_head;
+	struct rt_loaded *loaded; /* modules that were written while the program ran */
+	size_t loaded_count;
 	struct rt_symbols *symbols; /* parsed when first asked for */
 	bool symbols_tried;
 	struct rt_stream *streams;

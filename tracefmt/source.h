@@ -29,6 +29,9 @@ struct rt_source {
 	const struct rt_module *(*modules)(const struct rt_trace *trace, size_t *count);
 	const struct rt_text_file *(*text_files)(const struct rt_trace *trace, size_t *count);
 	const struct rt_hidden_atomic *(*hidden_atomics)(const struct rt_trace *trace, size_t *count);
+	/* NULL: it has none. (Both.) What is given to the second is copied. */
+	const struct rt_loaded *(*loaded)(const struct rt_trace *trace, size_t *count);
+	enum rt_status (*set_symbols)(struct rt_trace *trace, const uint8_t *data, size_t n, struct rt_error *err);
 };
 
 extern const struct rt_source rt_source_file;  /* reader.c: trace.zst */

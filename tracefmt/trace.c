@@ -141,6 +141,12 @@ const struct rt_module *rt_trace_modules(const struct rt_trace *trace, size_t *c
 	return trace->source->modules ? trace->source->modules(trace, count) : NULL;
 }
 
+const struct rt_loaded *rt_trace_loaded(const struct rt_trace *trace, size_t *count)
+{
+	*count = 0;
+	return trace->source->loaded ? trace->source->loaded(trace, count) : NULL;
+}
+
 const struct rt_hidden_atomic *rt_trace_hidden_atomics(const struct rt_trace *trace, size_t *count)
 {
 	*count = 0;

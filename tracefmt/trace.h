@@ -99,6 +99,12 @@ struct rt_module {
 	bool plain; /* it has code, and that was not instrumented */
 };
 
+/* A module as the recorder saw it loaded, of a trace that was cut short before the modules proper were written. */
+struct rt_loaded {
+	uint64_t start, end;
+	const char *path, *build_id; /* build_id: in hexadecimal; NULL: none */
+};
+
 /*
  * A function of an instrumented module that has an atomic instruction which is no event: of inline assembly, or of code
  * without hooks. The instruction is executed after an event of the same activation whose pc is below `from` at the
@@ -164,6 +170,12 @@ bool rt_trace_variable(const struct rt_trace *trace, uint64_t addr, struct rt_va
 const char *rt_trace_object_name(const struct rt_trace *trace, uint64_t addr);
 /* The modules, as far as the source knows them, by address. Borrowed, valid until rt_trace_free. */
 const struct rt_module *rt_trace_modules(const struct rt_trace *trace, size_t *count);
+
+/*
+ * What positions of a trace that was cut short can still be resolved by; none if the trace has its positions. Borrowed,
+ * valid until rt_trace_free.
+ */
+const struct rt_loaded *rt_trace_loaded(const struct rt_trace *trace, size_t *count);
 
 /* A source file as it was when the run was recorded. */
 struct rt_text_file {

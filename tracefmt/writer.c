@@ -4,6 +4,7 @@
 #include "tracefmt/file.h"
 #include "tracefmt/output.h"
 #include "tracefmt/pcs.h"
+#include "tracefmt/source.h"
 #include "tracefmt/symbols.h"
 
 #include <errno.h>
@@ -63,7 +64,7 @@ static enum rt_status fail(struct rt_writer *w, struct rt_error *err)
 
 static enum rt_status fail_memory(struct rt_writer *w, struct rt_error *err)
 {
-	rt_error_set(&w->failure, RT_EMEMORY, "no memory to write '%s'", w->output.path);
+	rt_error_set(&w->failure, RT_EMEMORY, "no memory to write '%s'", w->output.path ? w->output.path : "symbols");
 	return fail(w, err);
 }
 
@@ -188,9 +189,11 @@ enum rt_status rt_writer_create(const char *path, const struct rt_writer_options
 {
 	struct rt_writer *w = calloc(1, sizeof *w);
 	if (!w)
-		return rt_error_set(err, RT_EMEMORY, "no memory to write '%s'", path);
-	enum rt_status status =
-	    rt_output_create(&w->output, path, options->recording ? RT_OUTPUT_LONG : RT_OUTPUT_FILE, err);
+		return rt_error_set(err, RT_EMEMORY, "no memory to write '%s'", path ? path : "symbols");
+	enum rt_status status = RT_OK;
+	w->output = (struct rt_output){.fd = -1, .folder = -1};
+	if (path)
+		status = rt_output_create(&w->output, path, options->recording ? RT_OUTPUT_LONG : RT_OUTPUT_FILE, err);
 	if (status) {
 		free(w);
 		return status;
@@ -200,7 +203,11 @@ enum rt_status rt_writer_create(const char *path, const struct rt_writer_options
 	w->symbols = rt_symbol_table_create();
 	if (!w->zstd || !w->symbols) {
 		writer_free(w);
-		return rt_error_set(err, RT_EMEMORY, "no memory to write '%s'", path);
+		return rt_error_set(err, RT_EMEMORY, "no memory to write '%s'", path ? path : "symbols");
+	}
+	if (!path) {
+		*out = w;
+		return RT_OK;
 	}
 	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, options->level ? options->level : 1);
 	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_checksumFlag, 1);
@@ -426,6 +433,26 @@ enum rt_status rt_writer_thread_end(struct rt_writer *w, uint32_t thread, struct
 	return status;
 }
 
+enum rt_status rt_writer_flush(struct rt_writer *w, struct rt_error *err)
+{
+	enum rt_status status = w->failure.status ? fail(w, err) : RT_OK;
+	while (!status && w->oldest)
+		status = write_chunk(w, w->oldest, err);
+	return status;
+}
+
+enum rt_status rt_writer_loaded(struct rt_writer *w, const struct rt_loaded *module, struct rt_error *err)
+{
+	if (w->failure.status)
+		return fail(w, err);
+	rt_bytes_varint(&w->raw, module->start);
+	rt_bytes_varint(&w->raw, module->end - module->start);
+	put_string(&w->raw, module->path);
+	put_string(&w->raw, module->build_id);
+	struct rt_block block = {.kind = RT_BLOCK_LOADED};
+	return write_block(w, &block, err);
+}
+
 enum rt_status rt_writer_event(struct rt_writer *w, const struct rt_event *event, struct rt_error *err)
 {
 	if (w->failure.status)
@@ -464,6 +491,21 @@ static enum rt_status symbol_result(struct rt_writer *w, bool ok, struct rt_erro
 	if (w->failure.status)
 		return fail(w, err);
 	return ok ? RT_OK : fail_memory(w, err);
+}
+
+enum rt_status rt_writer_pc(struct rt_writer *w, uint64_t pc, struct rt_error *err)
+{
+	return symbol_result(w, rt_pc_set_add(&w->pcs, pc), err);
+}
+
+enum rt_status rt_writer_symbols(struct rt_writer *w, struct rt_trace *trace, struct rt_error *err)
+{
+	if (w->failure.status)
+		return fail(w, err);
+	w->raw.len = 0;
+	if (!rt_symbol_table_write(w->symbols, &w->raw) || w->raw.failed)
+		return fail_memory(w, err);
+	return trace->source->set_symbols ? trace->source->set_symbols(trace, w->raw.data, w->raw.len, err) : RT_OK;
 }
 
 enum rt_status rt_writer_position(struct rt_writer *w, uint64_t pc, const struct rt_frame *frames, size_t n,
@@ -551,9 +593,7 @@ static enum rt_status write_end(struct rt_writer *w, const struct rt_writer_resu
 
 enum rt_status rt_writer_finish(struct rt_writer *w, struct rt_writer_result *result, struct rt_error *err)
 {
-	enum rt_status status = w->failure.status ? fail(w, err) : RT_OK;
-	while (!status && w->oldest)
-		status = write_chunk(w, w->oldest, err);
+	enum rt_status status = rt_writer_flush(w, err);
 	if (!status)
 		status = write_end(w, result, err);
 	result->events = w->events;

@@ -24,7 +24,7 @@ struct rt_writer_options {
 };
 
 /* Creates the file (output.h), which has its name when rt_writer_finish has ended it. On RT_OK *out is owned by the
- * caller. */
+ * caller. path NULL: there is no file, for rt_writer_symbols alone. */
 enum rt_status rt_writer_create(const char *path, const struct rt_writer_options *options, struct rt_writer **out,
                                 struct rt_error *err);
 
@@ -37,9 +37,18 @@ enum rt_status rt_writer_records(struct rt_writer *w, uint32_t thread, const str
                                  struct rt_error *err);
 /* Says that a thread will write no more: its open chunk is written, its memory given back. */
 enum rt_status rt_writer_thread_end(struct rt_writer *w, uint32_t thread, struct rt_error *err);
+/* Writes what is there so far, so that it outlives a writer that is killed. */
+enum rt_status rt_writer_flush(struct rt_writer *w, struct rt_error *err);
+/*
+ * Says, at once, that a module is loaded, so that positions can be resolved even if the writer is killed. build_id: in
+ * hexadecimal; NULL: it has none.
+ */
+enum rt_status rt_writer_loaded(struct rt_writer *w, const struct rt_loaded *module, struct rt_error *err);
 /* Appends one event (for converters); ordinal gaps become skips; number is ignored. */
 enum rt_status rt_writer_event(struct rt_writer *w, const struct rt_event *event, struct rt_error *err);
 
+/* Says that there is an event at a pc, for rt_writer_each_pc; those of events that are written are known. */
+enum rt_status rt_writer_pc(struct rt_writer *w, uint64_t pc, struct rt_error *err);
 /* Position of a pc: n frames, innermost first. Copied. Each pc once. */
 enum rt_status rt_writer_position(struct rt_writer *w, uint64_t pc, const struct rt_frame *frames, size_t n,
                                   struct rt_error *err);
@@ -75,6 +84,9 @@ enum rt_status rt_writer_module(struct rt_writer *w, uint64_t start, uint64_t en
 
 /* A source file that positions are in. Copied. */
 enum rt_status rt_writer_text_file(struct rt_writer *w, const char *path, uint64_t digest, struct rt_error *err);
+
+/* Gives a trace that was cut short the positions, variables and so on that were written here. */
+enum rt_status rt_writer_symbols(struct rt_writer *w, struct rt_trace *trace, struct rt_error *err);
 
 struct rt_writer_result {
 	enum rt_exit_kind exit_kind;

@@ -9,6 +9,7 @@
 
 #include "recorder/channel.h"
 #include "recorder/collect/find.h"
+#include "recorder/collect/late.h"
 #include "recorder/collect/limits.h"
 
 #include <errno.h>
@@ -29,6 +30,8 @@
 #define BATCH_BLOCKS 64u
 /* Longest sleep, if a ring of the bell should get lost with a dying thread. */
 #define SLEEP_NS 100000000
+/* What the writer has is in the file at least so often: so much is lost if this process is killed, with a sleep. */
+#define FLUSH_NS 800000000
 /* More threads than this in one run are not believed. */
 #define THREADS_MAX (1u << 24)
 
@@ -49,6 +52,8 @@ struct collector {
 	char **names; /* by thread index; NULL: not declared */
 	size_t names_size;
 	struct modules modules;
+	size_t modules_told; /* the file has so many of them */
+	uint64_t flushed;    /* ns */
 	/* The channel's own fields of these are the program's to destroy. */
 	uint32_t slot_count, ring_blocks;
 	uint64_t slots_offset, rings_offset, total_bytes;
@@ -319,16 +324,22 @@ static void write_records(struct collector *c, uint32_t thread, const struct rt_
 		failed(c);
 }
 
-/* The slot makes no sense. The trace says that something is missing, though not how much. */
-static void drop(struct collector *c, struct view *view)
+/* The trace says that something of the thread is missing from here on, though not how much. */
+static void tell_lost(struct collector *c, const struct view *view)
 {
 	struct rt_record lost[] = {rt_record_ext(0, 1), rt_record_make(RT_OP_LOST, RT_LOST_COLLECTOR, 0, 0, 0)};
+	if (view->declared)
+		write_records(c, view->thread, lost, 2);
+}
+
+/* The slot makes no sense. */
+static void drop(struct collector *c, struct view *view)
+{
 	if (view->broken)
 		return;
 	view->broken = true;
 	c->broken++;
-	if (view->declared)
-		write_records(c, view->thread, lost, 2);
+	tell_lost(c, view);
 }
 
 static void declare(struct collector *c, uint32_t i, unsigned depth);
@@ -493,6 +504,10 @@ static void drain_rest(struct collector *c, uint32_t i)
 		return;
 	declare(c, i, 0);
 	relabel(c, i);
+	if (!slot->cur) { /* it has given up, as this process was stopped for too long */
+		tell_lost(c, view);
+		return;
+	}
 	if (bytes > ring_records * sizeof *ring || bytes % sizeof *ring != 0)
 		drop(c, view);
 	uint64_t first = view->consumed * RT_BLOCK_RECORDS % ring_records;
@@ -522,6 +537,30 @@ static void answer(struct collector *c)
 	modules_read(&c->modules, c->pid, &ignored); /* the program may have died meanwhile */
 	atomic_store(&c->channel->answer, request);
 	futex_wake(&c->channel->answer);
+}
+
+static void tell_loaded(struct collector *c)
+{
+	while (c->writer && c->modules_told < c->modules.count) {
+		const struct module *m = &c->modules.items[c->modules_told++];
+		char *build_id = build_id_of(m->path);
+		struct rt_loaded loaded = {m->start, m->end, m->path, build_id};
+		if (rt_writer_loaded(c->writer, &loaded, &c->error))
+			failed(c);
+		free(build_id);
+	}
+}
+
+static void flush(struct collector *c)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	uint64_t now = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	if (!c->writer || now - c->flushed < FLUSH_NS)
+		return;
+	if (c->flushed && rt_writer_flush(c->writer, &c->error))
+		failed(c);
+	c->flushed = now;
 }
 
 /* Is there something that the recorder would ring for? */
@@ -581,7 +620,9 @@ enum rt_status collector_run(struct collector *c, pid_t pid, struct rt_writer *w
 	for (;;) {
 		bool stop = is_over(c);
 		answer(c);
+		tell_loaded(c);
 		drain_all(c);
+		flush(c);
 		if (stop)
 			break;
 		sleep_on_bell(c);

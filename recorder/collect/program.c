@@ -18,15 +18,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Forwarded; those of the terminal (SIGINT, SIGQUIT) reach the whole group and are only kept from ending us. */
-static const int forwarded[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+/* Forwarded, unless the terminal (the kernel) sent it: then it has reached the whole group. */
+static const int forwarded[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 
 static void kept_signals(sigset_t *set)
 {
 	sigemptyset(set);
 	sigaddset(set, SIGCHLD);
-	sigaddset(set, SIGINT);
-	sigaddset(set, SIGQUIT);
 	sigaddset(set, SIGPIPE);
 	sigaddset(set, SIGXFSZ); /* the trace meets its size limit as an error of write */
 	for (size_t i = 0; i < sizeof forwarded / sizeof *forwarded; i++)
@@ -55,7 +53,8 @@ static void *keep(void *arg)
 	while (!is_dead(p->pid)) {
 		siginfo_t info;
 		int signal = sigwaitinfo(&set, &info);
-		if (signal > 0 && is_forwarded(signal))
+		bool sent = info.si_code == SI_USER || info.si_code == SI_QUEUE || info.si_code == SI_TKILL;
+		if (signal > 0 && is_forwarded(signal) && sent)
 			kill(p->pid, signal);
 	}
 	p->ended(p->arg);

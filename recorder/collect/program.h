@@ -54,8 +54,8 @@ struct program {
 /*
  * Makes the process, which waits: so its number is known before it runs. It has the caller's standard streams, signal
  * dispositions, working folder and environment; what brings the recorder in (LD_PRELOAD, RT_CHANNEL_ENV) is taken out
- * again by the recorder. From here on signals that other processes send to the caller (SIGTERM, SIGHUP, SIGUSR1,
- * SIGUSR2) go to the program; those of the terminal reach it anyway.
+ * again by the recorder. From here on signals that other processes send to the caller (SIGINT, SIGQUIT, SIGTERM,
+ * SIGHUP, SIGUSR1, SIGUSR2) go to the program; those of the terminal reach it anyway.
  */
 enum rt_status program_prepare(struct program *p, const struct program_start *start, struct rt_error *err);
 /* Lets it run. *reason: errno if it could not be executed, else 0. program_wait must follow in any case. */

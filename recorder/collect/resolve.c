@@ -222,6 +222,7 @@ struct writing {
 	struct resolver *resolver;
 	struct string *files; /* that frames are in; by their names, which live as long as the resolver */
 	struct rt_writer *writer;
+	bool late; /* nothing is known of files as they were */
 	enum rt_status status;
 	struct rt_error *err;
 };
@@ -230,7 +231,7 @@ struct writing {
 static enum rt_status write_text_file(struct writing *w, const char *file)
 {
 	uint64_t digest;
-	if (!file || find(w->files, file))
+	if (w->late || !file || find(w->files, file))
 		return RT_OK;
 	keep(&w->files, file, strdup(""));
 	return rt_text_file_digest(file, &digest) ? rt_writer_text_file(w->writer, file, digest, w->err) : RT_OK;
@@ -310,9 +311,9 @@ const char *resolver_hidden_atomics(const struct resolver *r)
 	return r->hidden;
 }
 
-enum rt_status resolver_write(struct resolver *r, struct rt_writer *w, struct rt_error *err)
+enum rt_status resolver_write(struct resolver *r, struct rt_writer *w, bool late, struct rt_error *err)
 {
-	struct writing writing = {.resolver = r, .writer = w, .err = err};
+	struct writing writing = {.resolver = r, .writer = w, .late = late, .err = err};
 	for (size_t i = 0; i < r->modules->count && !writing.status; i++) {
 		const struct module *m = &r->modules->items[i];
 		writing.status =

@@ -26,7 +26,7 @@ size_t resolver_frames(struct resolver *r, uint64_t pc, struct rt_frame frames[R
 const char *resolver_hidden_atomics(const struct resolver *r);
 
 /* Writes modules, atomic instructions that are no events, the positions of all pcs that were written, types and
- * variables. */
-enum rt_status resolver_write(struct resolver *r, struct rt_writer *w, struct rt_error *err);
+ * variables. late: long after the run, so nothing is known of the source files as they were. */
+enum rt_status resolver_write(struct resolver *r, struct rt_writer *w, bool late, struct rt_error *err);
 
 #endif

@@ -292,7 +292,7 @@ static enum rt_status finish(struct tree *t, struct collector *c, struct rt_writ
 	pthread_mutex_lock(&t->resolving);
 	enum rt_status status = resolver_create(collector_modules(c), &resolver, err);
 	if (!status)
-		status = resolver_write(resolver, w, err);
+		status = resolver_write(resolver, w, false, err);
 	if (!status)
 		collector_name_hidden_atomics(c, resolver_hidden_atomics(resolver));
 	resolver_free(resolver);

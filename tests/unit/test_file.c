@@ -405,7 +405,7 @@ START_TEST(a_newer_major_version_is_refused_by_name)
 	struct rt_trace *trace;
 	struct rt_error err = {0};
 	ck_assert_int_eq(rt_trace_open(other, &trace, &err), RT_EINPUT);
-	ck_assert(strstr(err.message, other) && strstr(err.message, "version 2.2"));
+	ck_assert(strstr(err.message, other) && strstr(err.message, "version 2.3"));
 	data[24] = RT_FILE_MAJOR;
 	data[28] = RT_FILE_MINOR + 1; /* a newer minor one is read */
 	write_file(other, data, size);
@@ -598,6 +598,56 @@ START_TEST(a_killed_writer_leaves_no_thread_far_behind)
 }
 END_TEST
 
+START_TEST(a_flushed_writer_leaves_all_and_its_modules)
+{
+	struct rt_writer_options options = {.recording = true};
+	const struct rt_loaded modules[] = {{0x1000, 0x3000, "/app", "00ff"}, {0x8000, 0x9000, "/lib.so", NULL}};
+	struct rt_writer *w;
+	char part[80];
+	size_t n;
+	ck_assert(!rt_writer_create(path, &options, &w, NULL));
+	for (uint32_t i = 0; i < 3; i++) {
+		put(w, i, i + 1, 42);
+		if (i < 2)
+			ck_assert(!rt_writer_loaded(w, &modules[i], NULL));
+		ck_assert(!rt_writer_flush(w, NULL) && !rt_writer_flush(w, NULL));
+		put(w, 0, 10 + i, 43);
+	}
+	snprintf(part, sizeof part, "%s.part", path);
+	struct rt_trace *trace = open_trace(part);
+	ck_assert(!rt_trace_info(trace)->complete);
+	ck_assert_uint_eq(rt_trace_info(trace)->events, 5); /* the last one is not flushed */
+	const struct rt_loaded *back = rt_trace_loaded(trace, &n);
+	ck_assert_uint_eq(n, 2);
+	for (size_t i = 0; i < n; i++) {
+		ck_assert_str_eq(back[i].path, modules[i].path);
+		ck_assert(back[i].start == modules[i].start && back[i].end == modules[i].end);
+	}
+	ck_assert_str_eq(back[0].build_id, "00ff");
+	ck_assert_ptr_null(back[1].build_id);
+	/* What is resolved later is as if it had been written. */
+	struct rt_writer *symbols;
+	struct rt_frame frame = {.function = "f", .file = "f.c", .line = 7, .pc = 1};
+	ck_assert(!rt_writer_create(NULL, &options, &symbols, NULL));
+	ck_assert(!rt_writer_position(symbols, 1, &frame, 1, NULL) && !rt_writer_symbols(symbols, trace, NULL));
+	rt_writer_abort(symbols);
+	const struct rt_frame *found = rt_trace_frames(trace, 1, &n);
+	ck_assert_uint_eq(n, 1);
+	ck_assert_uint_eq(found->line, 7);
+	rt_trace_loaded(trace, &n);
+	ck_assert_uint_eq(n, 0);
+	rt_trace_free(trace);
+	/* A whole trace has its own positions. */
+	struct rt_writer_result result = {0};
+	ck_assert(!rt_writer_finish(w, &result, NULL));
+	trace = open_trace(path);
+	ck_assert(rt_trace_info(trace)->complete && rt_trace_info(trace)->events == 6);
+	rt_trace_loaded(trace, &n);
+	ck_assert_uint_eq(n, 0);
+	rt_trace_free(trace);
+}
+END_TEST
+
 static int remember(uint64_t pc, void *arg)
 {
 	uint64_t *last = arg;
@@ -645,6 +695,7 @@ Suite *file_suite(void)
 	tcase_add_test(c, a_thousand_threads_at_once_read_back);
 	tcase_add_test(c, ten_thousand_threads_in_turn_read_back);
 	tcase_add_test(c, a_killed_writer_leaves_no_thread_far_behind);
+	tcase_add_test(c, a_flushed_writer_leaves_all_and_its_modules);
 	tcase_add_test(c, each_pc_is_handed_out_once_in_rising_order);
 	suite_add_tcase(s, c);
 	return s;

@@ -158,7 +158,7 @@ static struct rt_trace *written_trace(void)
 	ck_assert_ptr_nonnull(mkdtemp(folder));
 	snprintf(path, sizeof path, "%s/t.zst", folder);
 	ck_assert_int_eq(rt_writer_create(path, &options, &w, &error), RT_OK);
-	ck_assert_msg(resolver_write(resolver, w, &error) == RT_OK, "%s", error.message);
+	ck_assert_msg(resolver_write(resolver, w, false, &error) == RT_OK, "%s", error.message);
 	ck_assert_int_eq(rt_writer_finish(w, &result, &error), RT_OK);
 	ck_assert_int_eq(rt_trace_open(path, &trace, &error), RT_OK);
 	unlink(path);
