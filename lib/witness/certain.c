@@ -64,12 +64,13 @@ static bool exact_pair(const struct model *m, uint32_t e1, uint32_t e2)
 
 /*
  * One walk over the cell's accesses in trace order, or against it. Forward: is every thread's last write so far before
- * the write w that the read saw? Backward: does every thread's next write come after the read?
+ * the write w that the read saw? The reading thread's own one as well: another thread's may have come before it.
+ * Backward: does every other thread's next write come after the read?
  */
 static bool clashes(const struct certain *c, uint32_t read, uint32_t w, uint32_t other, bool forward)
 {
 	const struct model *m = c->m;
-	if ((forward && other == w) || model_thread_of(m, other) == model_thread_of(m, read))
+	if (forward ? other == w : model_thread_of(m, other) == model_thread_of(m, read))
 		return false;
 	if (forward)
 		return w == MODEL_NONE || !(segment_order_before(&c->hb, other, w) || exact_pair(m, other, w));

@@ -113,12 +113,50 @@ START_TEST(what_is_proved_holds_for_each_real_order)
 }
 END_TEST
 
+static bool count_writer(void *count, uint32_t write)
+{
+	(void)write;
+	++*(int *)count;
+	return true;
+}
+
+/* The read comes after both writes, but of these either may have been the last. */
+START_TEST(a_read_may_have_seen_its_own_thread_where_the_other_write_races_with_that)
+{
+	static const struct rt_event events[] = {
+	    {.number = 1, .op = RT_OP_FORK, .thread = 0, .addr = 1},
+	    {.number = 2, .op = RT_OP_WRITE, .thread = 0, .addr = ORACLE_MEMORY, .arg = 8, .pc = 1},
+	    {.number = 3, .op = RT_OP_ACQUIRE, .thread = 1, .addr = 0x100},
+	    {.number = 4, .op = RT_OP_WRITE, .thread = 1, .addr = ORACLE_MEMORY, .arg = 8, .pc = 2},
+	    {.number = 5, .op = RT_OP_RELEASE, .thread = 1, .addr = 0x100},
+	    {.number = 6, .op = RT_OP_ACQUIRE, .thread = 0, .addr = 0x100},
+	    {.number = 7, .op = RT_OP_READ, .thread = 0, .addr = ORACLE_MEMORY, .arg = 8, .pc = 3},
+	};
+	struct memory_trace memory;
+	struct analysis *a;
+	struct rt_error err = {0};
+	struct rt_trace *trace = memory_trace(&memory, events, sizeof events / sizeof *events, 2);
+	trace->info.exact = false;
+	ck_assert_msg(analysis_run(trace, &(struct analysis_options){0}, &a, &err) == RT_OK, "%s", err.message);
+	struct certain *certain = certain_create(a->model, false, &err);
+	ck_assert_ptr_nonnull(certain);
+	uint32_t read = a->model->event_count - 1;
+	int writers = 0;
+	ck_assert_uint_eq(a->model->events[read].number, 7);
+	ck_assert(certain_writers(certain, read, 100, count_writer, &writers));
+	ck_assert_int_eq(writers, 2);
+	certain_free(certain);
+	analysis_free(a);
+}
+END_TEST
+
 Suite *sure_suite(void)
 {
 	Suite *s = suite_create("sure");
 	TCase *c = tcase_create("random traces");
 	tcase_set_timeout(c, 300);
 	tcase_add_loop_test(c, what_is_proved_holds_for_each_real_order, 0, MIXES);
+	tcase_add_test(c, a_read_may_have_seen_its_own_thread_where_the_other_write_races_with_that);
 	suite_add_tcase(s, c);
 	return s;
 }
