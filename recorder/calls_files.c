@@ -17,32 +17,42 @@
 #include <unistd.h>
 #include <utime.h>
 
-#define PATH(name, parameters, arguments) CALL(int, name, parameters, arguments, STR(path), )
-PATH(access, (const char *path, int mode), (path, mode))
-PATH(euidaccess, (const char *path, int mode), (path, mode))
-PATH(eaccess, (const char *path, int mode), (path, mode))
-PATH(faccessat, (int folder, const char *path, int mode, int flags), (folder, path, mode, flags))
-PATH(unlink, (const char *path), (path))
-PATH(unlinkat, (int folder, const char *path, int flags), (folder, path, flags))
-PATH(remove, (const char *path), (path))
-PATH(rmdir, (const char *path), (path))
-PATH(mkdir, (const char *path, mode_t mode), (path, mode))
-PATH(mkdirat, (int folder, const char *path, mode_t mode), (folder, path, mode))
-PATH(mkfifo, (const char *path, mode_t mode), (path, mode))
-PATH(mkfifoat, (int folder, const char *path, mode_t mode), (folder, path, mode))
-PATH(mknod, (const char *path, mode_t mode, dev_t device), (path, mode, device))
-PATH(mknodat, (int folder, const char *path, mode_t mode, dev_t device), (folder, path, mode, device))
-PATH(chdir, (const char *path), (path))
-PATH(chroot, (const char *path), (path))
-PATH(chmod, (const char *path, mode_t mode), (path, mode))
-PATH(fchmodat, (int folder, const char *path, mode_t mode, int flags), (folder, path, mode, flags))
-PATH(chown, (const char *path, uid_t user, gid_t group), (path, user, group))
-PATH(lchown, (const char *path, uid_t user, gid_t group), (path, user, group))
-PATH(fchownat, (int folder, const char *path, uid_t user, gid_t group, int flags), (folder, path, user, group, flags))
-PATH(truncate, (const char *path, off_t size), (path, size))
-PATH(truncate64, (const char *path, off64_t size), (path, size))
+/* What files there are, and of what kind: found by name, or changed. */
+#define SEES(name, parameters, arguments) CALL(int, name, parameters, arguments, STR(path), rt_name_seen(path, pc))
+#define CHANGES_FILE(name, parameters, arguments)                                                                      \
+	CALL(int, name, parameters, arguments, STR(path); rt_name_changes(path, pc), rt_name_seen(path, pc))
+#define SEEN(is)                                                                                                       \
+	rt_name_seen(path, pc);                                                                                        \
+	if (r == 0 && S_ISREG((is)->st_mode))                                                                          \
+	rt_fd_file_seen((is)->st_dev, (is)->st_ino, pc)
+SEES(access, (const char *path, int mode), (path, mode))
+SEES(euidaccess, (const char *path, int mode), (path, mode))
+SEES(eaccess, (const char *path, int mode), (path, mode))
+SEES(faccessat, (int folder, const char *path, int mode, int flags), (folder, path, mode, flags))
+CHANGES_FILE(unlink, (const char *path), (path))
+CHANGES_FILE(unlinkat, (int folder, const char *path, int flags), (folder, path, flags))
+CHANGES_FILE(remove, (const char *path), (path))
+CHANGES_FILE(rmdir, (const char *path), (path))
+CHANGES_FILE(mkdir, (const char *path, mode_t mode), (path, mode))
+CHANGES_FILE(mkdirat, (int folder, const char *path, mode_t mode), (folder, path, mode))
+CHANGES_FILE(mkfifo, (const char *path, mode_t mode), (path, mode))
+CHANGES_FILE(mkfifoat, (int folder, const char *path, mode_t mode), (folder, path, mode))
+CHANGES_FILE(mknod, (const char *path, mode_t mode, dev_t device), (path, mode, device))
+CHANGES_FILE(mknodat, (int folder, const char *path, mode_t mode, dev_t device), (folder, path, mode, device))
+SEES(chdir, (const char *path), (path))
+SEES(chroot, (const char *path), (path))
+CHANGES_FILE(chmod, (const char *path, mode_t mode), (path, mode))
+CHANGES_FILE(fchmodat, (int folder, const char *path, mode_t mode, int flags), (folder, path, mode, flags))
+CHANGES_FILE(chown, (const char *path, uid_t user, gid_t group), (path, user, group))
+CHANGES_FILE(lchown, (const char *path, uid_t user, gid_t group), (path, user, group))
+CHANGES_FILE(fchownat, (int folder, const char *path, uid_t user, gid_t group, int flags),
+             (folder, path, user, group, flags))
+CHANGES_FILE(truncate, (const char *path, off_t size), (path, size))
+CHANGES_FILE(truncate64, (const char *path, off64_t size), (path, size))
 CALL(long, pathconf, (const char *path, int name), (path, name), STR(path), )
-#define PATHS(name, parameters, arguments) CALL(int, name, parameters, arguments, STR(old); STR(new), )
+#define PATHS(name, parameters, arguments)                                                                             \
+	CALL(int, name, parameters, arguments, STR(old); STR(new); rt_name_changes(old, pc);                           \
+	     rt_name_changes(new, pc), rt_name_seen(new, pc))
 PATHS(rename, (const char *old, const char *new), (old, new))
 PATHS(renameat, (int folder, const char *old, int other, const char *new), (folder, old, other, new))
 PATHS(renameat2, (int folder, const char *old, int other, const char *new, unsigned flags),
@@ -53,35 +63,45 @@ PATHS(symlink, (const char *old, const char *new), (old, new))
 PATHS(symlinkat, (const char *old, int folder, const char *new), (old, folder, new))
 
 #define STAT(name, type)                                                                                               \
+	CALL(int, name, (const char *restrict path, type *restrict to), (path, to), STR(path), SEEN(to);               \
+	     if (r == 0) OUT(to))
+#define FSTAT(name, type)                                                                                              \
+	CALL(int, name, (int fd, type *restrict to), (fd, to), , rt_fd_looked(fd, r, pc); if (r == 0) OUT(to))
+#define STATFS(name, type)                                                                                             \
 	CALL(int, name, (const char *restrict path, type *restrict to), (path, to), STR(path), if (r == 0) OUT(to))
-#define FSTAT(name, type) CALL(int, name, (int fd, type *restrict to), (fd, to), , if (r == 0) OUT(to))
+#define FSTATFS(name, type) CALL(int, name, (int fd, type *restrict to), (fd, to), , if (r == 0) OUT(to))
 STAT(stat, struct stat)
 STAT(lstat, struct stat)
 STAT(stat64, struct stat64)
 STAT(lstat64, struct stat64)
-STAT(statfs, struct statfs)
-STAT(statfs64, struct statfs64)
-STAT(statvfs, struct statvfs)
-STAT(statvfs64, struct statvfs64)
+STATFS(statfs, struct statfs)
+STATFS(statfs64, struct statfs64)
+STATFS(statvfs, struct statvfs)
+STATFS(statvfs64, struct statvfs64)
 FSTAT(fstat, struct stat)
 FSTAT(fstat64, struct stat64)
-FSTAT(fstatfs, struct statfs)
-FSTAT(fstatfs64, struct statfs64)
-FSTAT(fstatvfs, struct statvfs)
-FSTAT(fstatvfs64, struct statvfs64)
+FSTATFS(fstatfs, struct statfs)
+FSTATFS(fstatfs64, struct statfs64)
+FSTATFS(fstatvfs, struct statvfs)
+FSTATFS(fstatvfs64, struct statvfs64)
 CALL(int, fstatat, (int folder, const char *restrict path, struct stat *restrict to, int flags),
-     (folder, path, to, flags), STR(path), if (r == 0) OUT(to))
+     (folder, path, to, flags), STR(path), SEEN(to);
+     if (r == 0) OUT(to))
 CALL(int, fstatat64, (int folder, const char *restrict path, struct stat64 *restrict to, int flags),
-     (folder, path, to, flags), STR(path), if (r == 0) OUT(to))
+     (folder, path, to, flags), STR(path), SEEN(to);
+     if (r == 0) OUT(to))
 CALL(int, statx, (int folder, const char *restrict path, int flags, unsigned mask, struct statx *restrict to),
-     (folder, path, flags, mask, to), STR(path), if (r == 0) OUT(to))
+     (folder, path, flags, mask, to), STR(path), rt_name_seen(path, pc);
+     if (r == 0) OUT(to))
 /* What programs that were built with an older library call for these. */
 #define OLD_STAT(name, type)                                                                                           \
 	RT_EXPORT int name(int version, const char *path, type *to);                                                   \
-	CALL(int, name, (int version, const char *path, type *to), (version, path, to), STR(path), if (r == 0) OUT(to))
+	CALL(int, name, (int version, const char *path, type *to), (version, path, to), STR(path), SEEN(to);           \
+	     if (r == 0) OUT(to))
 #define OLD_FSTAT(name, type)                                                                                          \
 	RT_EXPORT int name(int version, int fd, type *to);                                                             \
-	CALL(int, name, (int version, int fd, type *to), (version, fd, to), , if (r == 0) OUT(to))
+	CALL(int, name, (int version, int fd, type *to), (version, fd, to), , rt_fd_looked(fd, r, pc);                 \
+	     if (r == 0) OUT(to))
 OLD_STAT(__xstat, struct stat)
 OLD_STAT(__lxstat, struct stat)
 OLD_STAT(__xstat64, struct stat64)
@@ -98,14 +118,15 @@ CALL(char *, realpath, (const char *restrict path, char *restrict to), (path, to
 CALL(char *, canonicalize_file_name, (const char *path), (path), STR(path), )
 CALL(char *, getcwd, (char *to, size_t size), (to, size), , if (r) OUT_STR(to))
 CALL(char *, getwd, (char *to), (to), , if (r) OUT_STR(to))
-CALL(int, utime, (const char *path, const struct utimbuf *times), (path, times), STR(path); IN(times), )
+CALL(int, utime, (const char *path, const struct utimbuf *times), (path, times), STR(path); IN(times);
+     rt_name_changes(path, pc), )
 CALL(int, utimes, (const char *path, const struct timeval times[2]), (path, times), STR(path);
-     IN_N(times, 2 * sizeof *times), )
+     IN_N(times, 2 * sizeof *times); rt_name_changes(path, pc), )
 CALL(int, futimes, (int fd, const struct timeval times[2]), (fd, times), IN_N(times, 2 * sizeof *times), )
 CALL(int, futimens, (int fd, const struct timespec times[2]), (fd, times), IN_N(times, 2 * sizeof *times), )
 CALL(int, utimensat, (int folder, const char *path, const struct timespec times[2], int flags),
      (folder, path, times, flags), STR(path);
-     IN_N(times, 2 * sizeof *times), )
+     IN_N(times, 2 * sizeof *times); rt_name_changes(path, pc), )
 
 /* A name is made up in the caller's memory; tmpnam's in static memory if the caller has none. */
 #define MAKES(name, parameters, arguments)                                                                             \
@@ -126,7 +147,7 @@ CALL(char *, tempnam, (const char *folder, const char *prefix), (folder, prefix)
      USES(environ), )
 
 /* Folders: what readdir returns is written again by the next one of the same folder. */
-CALL(DIR *, opendir, (const char *path), (path), STR(path); HEAP, )
+CALL(DIR *, opendir, (const char *path), (path), STR(path); HEAP, rt_name_seen(path, pc))
 CALL(struct dirent *, readdir, (DIR * folder), (folder), IN_N(folder, 1), if (r) OUT_N(r, r->d_reclen))
 CALL(struct dirent64 *, readdir64, (DIR * folder), (folder), IN_N(folder, 1), if (r) OUT_N(r, r->d_reclen))
 CALL(int, closedir, (DIR * folder), (folder), OUT_N(folder, 1); HEAP, )

@@ -2,6 +2,7 @@
  * environment. */
 #include "recorder/call.h"
 #include "recorder/core.h"
+#include "recorder/fd.h"
 #include "recorder/syscall.h"
 
 #include <grp.h>
@@ -25,14 +26,15 @@
 #include <unistd.h>
 
 /* Children */
-CALL(pid_t, wait, (int *status), (status), , BLOCKS; if (r > 0) OUT(status))
-CALL(pid_t, waitpid, (pid_t pid, int *status, int options), (pid, status, options), , BLOCKS; if (r > 0) OUT(status))
+CALL(pid_t, wait, (int *status), (status), , BLOCKS; WHEN(r > 0, rt_child_ended(pc); OUT(status)))
+CALL(pid_t, waitpid, (pid_t pid, int *status, int options), (pid, status, options), , BLOCKS;
+     WHEN(r > 0, rt_child_ended(pc); OUT(status)))
 CALL(pid_t, wait3, (int *status, int options, struct rusage *usage), (status, options, usage), , BLOCKS;
-     WHEN(r > 0, OUT(status); OUT(usage)))
+     WHEN(r > 0, rt_child_ended(pc); OUT(status); OUT(usage)))
 CALL(pid_t, wait4, (pid_t pid, int *status, int options, struct rusage *usage), (pid, status, options, usage), , BLOCKS;
-     WHEN(r > 0, OUT(status); OUT(usage)))
+     WHEN(r > 0, rt_child_ended(pc); OUT(status); OUT(usage)))
 CALL(int, waitid, (idtype_t type, id_t id, siginfo_t *info, int options), (type, id, info, options), , BLOCKS;
-     if (r == 0) OUT(info))
+     WHEN(r == 0, rt_child_ended(pc); OUT(info)))
 
 /* Sets of signals, and what is done with them */
 CALL(int, sigemptyset, (sigset_t * set), (set), , OUT(set))
@@ -47,7 +49,7 @@ CALL(int, sigprocmask, (int how, const sigset_t *restrict set, sigset_t *restric
      if (r == 0) OUT(old))
 CALL(int, pthread_sigmask, (int how, const sigset_t *restrict set, sigset_t *restrict old), (how, set, old), IN(set),
      if (r == 0) OUT(old))
-CALL(int, sigpending, (sigset_t * set), (set), , if (r == 0) OUT(set))
+CALL(int, sigpending, (sigset_t * set), (set), , WHEN(r == 0, rt_signals_seen(pc); OUT(set)))
 CALL(int, sigaltstack, (const stack_t *restrict stack, stack_t *restrict old), (stack, old), IN(stack),
      if (r == 0) OUT(old))
 

@@ -6,6 +6,7 @@
  * exec may be called in the child of a process with many threads, so nothing here allocates or locks.
  */
 #include "recorder/core.h"
+#include "recorder/fd.h"
 #include "recorder/sync.h"
 #include "recorder/syscall.h"
 #include "recorder/text.h"
@@ -182,6 +183,7 @@ RT_EXPORT int execle(const char *path, const char *argument, ...)
 	{                                                                                                              \
 		struct block memory;                                                                                   \
 		char **with = added(environment, &memory);                                                             \
+		rt_fd_forks();                                                                                         \
 		int result = RT_REAL(name)(pid, file, actions, attributes, arguments, with);                           \
 		release(&memory);                                                                                      \
 		return result;                                                                                         \

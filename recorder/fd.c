@@ -1,15 +1,17 @@
 /*
- * Which object stands for a descriptor. Objects are no addresses: small numbers for pipes and the like, numbers with
- * the highest of 48 bits set for sockets, whose two ends know each other by their addresses:
+ * Which object stands for a descriptor. Objects are no addresses: small numbers for pairs of sockets, event counters
+ * and the like, numbers with the highest of 48 bits set for sockets, whose two ends know each other by their addresses:
  *
  *   a stream's both ends    the two ports, in either order; the path of a local one's named end
  *   a listener, connect to  the port or path
  *   a datagram              the port or path that it is sent to
  *
- * Addresses of hosts are left out, because one host has many. Local sockets without any name share one object.
+ * Addresses of hosts are left out, because one host has many. Local sockets without any name share one object, as do
+ * those of families that are not known.
  *
- * A file, a named pipe and what else came unseen is looked at when it is used first: its device and inode stand for
- * it, so that all descriptors of one file are one object. Devices carry nothing.
+ * A file, a pipe and what else came unseen is looked at when it is used first: its device and inode stand for it, so
+ * that all descriptors of one file are one object, by whatever way they came. What has no inode of its own is compared
+ * with the descriptors that are known. A pseudoterminal is two objects, one each way; other devices carry nothing.
  *
  * As memory, a descriptor is its place in the table below. One that has been closed and comes again is new, and comes
  * after the close, since the kernel gives no number out twice; not every call that makes descriptors is known, so one
@@ -23,18 +25,25 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <linux/kcmp.h>
 #include <netinet/in.h>
 #include <stddef.h>
-#include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/un.h>
 
 #define FD_MAX 65536
 #define NUMBER_MAX 4096 /* later pipes share the last one */
 #define SOCKET_BIT (UINT64_C(1) << 47)
-enum { UNKNOWN, NONE, SOCKET, DATAGRAM, UNNAMED, TELLS_SIGNALS, TELLS_OF_FILES, ANONYMOUS, FIRST_NUMBER };
-#define FILE_BIT (UINT64_C(1) << 48) /* of the table's entries, not of objects: data is there to stay */
-#define CLOSED UINT64_MAX            /* and not known to have come again */
+enum { UNKNOWN, NONE, SOCKET, DATAGRAM, UNNAMED, TELLS_SIGNALS, TELLS_OF_FILES, CHILDREN, ANONYMOUS, FIRST_NUMBER };
+/* Of the table's entries, not of objects: data is there to stay; the two sides of a terminal; tells of others */
+#define FILE_BIT (UINT64_C(1) << 48)
+#define MASTER_BIT (UINT64_C(1) << 49)
+#define SLAVE_BIT (UINT64_C(1) << 50)
+#define EPOLL_BIT (UINT64_C(1) << 51)
+#define ENTRY_BITS (FILE_BIT | MASTER_BIT | SLAVE_BIT | EPOLL_BIT)
+#define CLOSED UINT64_MAX /* and not known to have come again */
 
 static _Atomic uint64_t descriptor[FD_MAX];
 static char number[FD_MAX]; /* never touched: the object of a number, which is closed before it is given out again */
@@ -42,6 +51,8 @@ static _Atomic uint32_t description[FD_MAX]; /* what its copies share; 0: came u
 static _Atomic uint32_t descriptions;
 static _Atomic int highest; /* descriptor that was seen */
 static _Atomic uint32_t numbers = FIRST_NUMBER;
+static _Atomic bool has_children;  /* which end when something has come to them */
+static _Atomic bool files_watched; /* any descriptor tells of files */
 
 static uint64_t state_of(int fd)
 {
@@ -93,10 +104,14 @@ static bool is_told(int fd)
 	return true;
 }
 
+static bool is_file(int fd);
 void rt_fd_uses(int fd, uintptr_t pc)
 {
-	if (is_told(fd))
-		rt_emit_object_read(&descriptor[fd], pc);
+	if (!is_told(fd))
+		return;
+	rt_emit_object_read(&descriptor[fd], pc);
+	if (atomic_load_explicit(&files_watched, memory_order_relaxed) && is_file(fd))
+		rt_fd_files_change(pc);
 }
 
 static uint64_t new_number(void)
@@ -123,6 +138,12 @@ void rt_fd_own(int fd)
 		come(fd, new_number());
 }
 
+void rt_fd_epoll(int fd)
+{
+	if (fd >= 0)
+		come(fd, new_number() | EPOLL_BIT);
+}
+
 void rt_fd_both_ends(const int fds[2])
 {
 	uint64_t object = new_number();
@@ -130,7 +151,6 @@ void rt_fd_both_ends(const int fds[2])
 	come(fds[1], object);
 }
 
-static _Atomic bool files_watched;
 void rt_fd_watches_files(int fd)
 {
 	atomic_store_explicit(&files_watched, true, memory_order_relaxed);
@@ -204,12 +224,19 @@ static uint64_t object_of_name(uint64_t key)
 	return key ? SOCKET_BIT | (mix(key) >> 17) : UNNAMED;
 }
 
+static uint64_t object_of_inode(uint64_t device, uint64_t inode)
+{
+	return SOCKET_BIT | mix(mix(device) + inode) >> 17;
+}
+
 static uint64_t object_of_stream(int fd)
 {
 	struct end own, peer;
 	uint64_t a = end_of(fd, SYS_getsockname, &own), b = end_of(fd, SYS_getpeername, &peer);
 	if (own.length && own.address.ss_family == AF_UNIX)
 		return object_of_name(a ? a : b);
+	if (own.length && own.address.ss_family != AF_INET && own.address.ss_family != AF_INET6)
+		return UNNAMED;
 	if (!a || !b) /* not connected */
 		return NONE;
 	return SOCKET_BIT | ((mix(a) + mix(b)) >> 17);
@@ -219,7 +246,8 @@ static bool is_datagram(int fd)
 {
 	int type = SOCK_STREAM;
 	socklen_t length = sizeof type;
-	return RT_SYSCALL(SYS_getsockopt, fd, SOL_SOCKET, SO_TYPE, &type, &length) == 0 && type == SOCK_DGRAM;
+	return RT_SYSCALL(SYS_getsockopt, fd, SOL_SOCKET, SO_TYPE, &type, &length) == 0 && type != SOCK_STREAM &&
+	       type != SOCK_SEQPACKET;
 }
 
 /* What a descriptor is, unless it has been closed meanwhile. */
@@ -230,6 +258,42 @@ static uint64_t learn(int fd, uint64_t before, uint64_t object)
 	return object;
 }
 
+/* The object of a known descriptor that is a copy of this one, else `otherwise`. */
+static uint64_t object_of_copy(int fd, uint64_t otherwise)
+{
+	long process = RT_SYSCALL(SYS_getpid);
+	int most = atomic_load_explicit(&highest, memory_order_relaxed);
+	for (int other = 0; other <= most; other++) {
+		uint64_t object = get(other);
+		if (other != fd && (object & ~EPOLL_BIT) >= FIRST_NUMBER && (object & ~EPOLL_BIT) <= NUMBER_MAX &&
+		    RT_SYSCALL(SYS_kcmp, process, process, KCMP_FILE, fd, other) == 0)
+			return object;
+	}
+	return otherwise;
+}
+
+/* What goes to a terminal's slave, and plus one what comes from there. */
+static uint64_t terminal(unsigned index)
+{
+	return SOCKET_BIT | (mix(index + 1) >> 17 & ~UINT64_C(1));
+}
+
+static void passes_between(uint64_t from, uint64_t to);
+static _Atomic bool terminals; /* the program is the other side of any */
+
+static uint64_t look_at_device(int fd, const struct stat *is)
+{
+	enum { SLAVES = 136, SLAVES_END = 144 };
+	unsigned index;
+	if (major(is->st_rdev) >= SLAVES && major(is->st_rdev) < SLAVES_END)
+		return learn(fd, UNKNOWN, SLAVE_BIT | terminal(minor(is->st_rdev)));
+	if (!S_ISCHR(is->st_mode) || RT_SYSCALL(SYS_ioctl, fd, TIOCGPTN, &index) != 0)
+		return learn(fd, UNKNOWN, NONE);
+	atomic_store(&terminals, true);
+	passes_between(terminal(index), terminal(index) + 1); /* an echo */
+	return learn(fd, UNKNOWN, MASTER_BIT | terminal(index));
+}
+
 /* What came unseen, or is shared by its inode. */
 static uint64_t look(int fd)
 {
@@ -237,13 +301,14 @@ static uint64_t look(int fd)
 	if (RT_SYSCALL(SYS_newfstatat, fd, "", &is, AT_EMPTY_PATH) != 0)
 		return NONE;
 	if (S_ISSOCK(is.st_mode))
-		return learn(fd, UNKNOWN, SOCKET);
-	uint64_t object = SOCKET_BIT | mix(mix(is.st_dev) + is.st_ino) >> 17;
+		return learn(fd, UNKNOWN, object_of_copy(fd, SOCKET));
 	if (S_ISREG(is.st_mode))
-		return learn(fd, UNKNOWN, FILE_BIT | object);
+		return learn(fd, UNKNOWN, FILE_BIT | object_of_inode(is.st_dev, is.st_ino));
 	if ((is.st_mode & S_IFMT) == 0) /* all of these are one inode */
-		return learn(fd, UNKNOWN, ANONYMOUS);
-	return learn(fd, UNKNOWN, S_ISFIFO(is.st_mode) ? object : NONE);
+		return learn(fd, UNKNOWN, object_of_copy(fd, ANONYMOUS));
+	if (S_ISFIFO(is.st_mode))
+		return learn(fd, UNKNOWN, object_of_inode(is.st_dev, is.st_ino));
+	return look_at_device(fd, &is);
 }
 
 static uint64_t state_now(int fd)
@@ -262,8 +327,10 @@ static bool is_file(int fd)
 static uint64_t object_of(int fd, bool out, const struct sockaddr *to, socklen_t length)
 {
 	uint64_t object = state_now(fd);
+	if (object & (MASTER_BIT | SLAVE_BIT) && object != CLOSED)
+		return atomic_load(&terminals) ? (object & ~ENTRY_BITS) + (out == !(object & MASTER_BIT)) : NONE;
 	if (object != SOCKET && object != DATAGRAM)
-		return object & ~FILE_BIT;
+		return object & ~ENTRY_BITS;
 	struct end end;
 	if (object == SOCKET && is_datagram(fd))
 		object = learn(fd, SOCKET, DATAGRAM);
@@ -294,6 +361,20 @@ void rt_fd_publishes(int fd, const struct sockaddr *to, socklen_t length, uintpt
 		rt_emit_sync(RT_OP_HB_BEFORE, object, 0, pc, 0);
 	if (is_file(fd))
 		rt_fd_files_change(pc);
+	else if (object != NONE && atomic_load_explicit(&has_children, memory_order_relaxed))
+		rt_emit_sync(RT_OP_HB_BEFORE, CHILDREN, 0, pc, 0);
+}
+
+void rt_fd_forks(void)
+{
+	atomic_store_explicit(&has_children, true, memory_order_relaxed);
+}
+
+void rt_child_ended(uintptr_t pc)
+{
+	rt_signals_seen(pc);
+	if (atomic_load_explicit(&has_children, memory_order_relaxed) && rt_recording())
+		rt_emit_sync(RT_OP_HB_AFTER, CHILDREN, 0, pc, 0);
 }
 
 /*
@@ -306,12 +387,8 @@ static struct {
 } passes[PASSES_MAX];
 static _Atomic uint32_t pass_count;
 
-void rt_fd_passes(int from, int to, uintptr_t pc)
+static void passes_between(uint64_t in, uint64_t out)
 {
-	rt_fd_publishes(to, NULL, 0, pc);
-	if (!rt_recording())
-		return;
-	uint64_t in = object_of(from, false, NULL, 0), out = object_of(to, true, NULL, 0);
 	uint32_t n = atomic_load(&pass_count), i = 0;
 	while (i < n && i < PASSES_MAX && (atomic_load(&passes[i].from) != in || atomic_load(&passes[i].to) != out))
 		i++;
@@ -321,14 +398,56 @@ void rt_fd_passes(int from, int to, uintptr_t pc)
 	atomic_store(&passes[i].to, out);
 }
 
-static void after(uint64_t object, unsigned depth, uintptr_t pc)
+void rt_fd_passes(int from, int to, uintptr_t pc)
+{
+	rt_fd_publishes(to, NULL, 0, pc);
+	if (rt_recording())
+		passes_between(object_of(from, false, NULL, 0), object_of(to, true, NULL, 0));
+}
+
+/*
+ * A descriptor is sent to somebody who may have it under another number when this one is closed. What has no inode to
+ * be known by is then one with all of its kind.
+ */
+void rt_fd_sent(int fd)
+{
+	struct stat is;
+	uint64_t object = state_now(fd) & ~ENTRY_BITS;
+	if (!rt_recording() || object < FIRST_NUMBER || object > NUMBER_MAX ||
+	    RT_SYSCALL(SYS_newfstatat, fd, "", &is, AT_EMPTY_PATH) != 0)
+		return;
+	uint64_t other = S_ISSOCK(is.st_mode) ? UNNAMED : ANONYMOUS;
+	passes_between(object, other);
+	passes_between(other, object);
+}
+
+/* Of this process, or not: what it is a copy of is compared. */
+void rt_fd_taken_from(int other, int fd)
+{
+	long process = RT_SYSCALL(SYS_getpid);
+	if (fd >= 0 && RT_SYSCALL(SYS_kcmp, process, process, KCMP_FILE, fd, other) == 0)
+		rt_fd_copied(other, fd);
+	else
+		rt_fd_plain(fd);
+}
+
+/* came: by which object, or NONE. */
+static void after(uint64_t object, uint64_t came, unsigned depth, uintptr_t pc)
 {
 	enum { CHAIN_MAX = 4 };
 	rt_emit_sync(RT_OP_HB_AFTER, object, 0, pc, 0);
 	uint32_t n = atomic_load_explicit(&pass_count, memory_order_relaxed);
-	for (uint32_t i = 0; i < n && i < PASSES_MAX && depth < CHAIN_MAX; i++)
-		if (atomic_load(&passes[i].to) == object)
-			after(atomic_load(&passes[i].from), depth + 1, pc);
+	for (uint32_t i = 0; i < n && i < PASSES_MAX && depth < CHAIN_MAX; i++) {
+		uint64_t from = atomic_load(&passes[i].from);
+		if (atomic_load(&passes[i].to) == object && from != came)
+			after(from, object, depth + 1, pc);
+	}
+}
+
+void rt_fd_ends(int fd, uintptr_t pc)
+{
+	if (rt_recording() && !is_file(fd))
+		rt_fd_publishes(fd, NULL, 0, pc);
 }
 
 void rt_fd_closes(int fd, uintptr_t pc)
@@ -338,8 +457,7 @@ void rt_fd_closes(int fd, uintptr_t pc)
 		rt_file_unlocking(fd, pc);
 		if (is_file(fd))
 			rt_fd_files_change(pc);
-		else
-			rt_fd_publishes(fd, NULL, 0, pc);
+		rt_fd_ends(fd, pc);
 		rt_emit_sync(RT_OP_HB_BEFORE, (uintptr_t)&number[fd], 0, pc, 0);
 	}
 	set(fd, CLOSED);
@@ -363,7 +481,7 @@ bool rt_fd_is_written(int fd)
 
 uint64_t rt_fd_file(int fd)
 {
-	return state_now(fd) & ~FILE_BIT;
+	return state_now(fd) & ~ENTRY_BITS;
 }
 
 void rt_fd_received(int fd, bool got, uintptr_t pc)
@@ -372,14 +490,95 @@ void rt_fd_received(int fd, bool got, uintptr_t pc)
 		return;
 	uint64_t object = got ? object_of(fd, false, NULL, 0) : NONE;
 	if (object != NONE)
-		after(object, 0, pc);
+		after(object, NONE, 0, pc);
 	else
 		rt_emit_time();
 }
 
 void rt_fd_read(int fd, ssize_t n, uintptr_t pc)
 {
-	rt_fd_received(fd, n > 0 || (n == 0 && rt_recording() && !is_file(fd)), pc);
+	if (n < 0)
+		rt_fd_written(fd, n, pc);
+	else
+		rt_fd_received(fd, n > 0 || (rt_recording() && !is_file(fd)), pc);
+}
+
+/* That the other end is gone is seen by those who write as well. */
+void rt_fd_written(int fd, ssize_t n, uintptr_t pc)
+{
+	rt_fd_received(fd, n < 0 && (errno == EPIPE || errno == ECONNRESET), pc);
+}
+
+void rt_fd_connected(int fd)
+{
+	if (rt_recording())
+		object_of(fd, true, NULL, 0);
+}
+
+uint64_t rt_fd_epoll_of(int fd)
+{
+	uint64_t state = state_now(fd);
+	return state == ANONYMOUS || (state & EPOLL_BIT && state != CLOSED) ? state & ~ENTRY_BITS : 0;
+}
+
+void rt_fd_file_seen(uint64_t device, uint64_t inode, uintptr_t pc)
+{
+	if (rt_recording())
+		rt_emit_sync(RT_OP_HB_AFTER, object_of_inode(device, inode), 0, pc, 0);
+}
+
+void rt_fd_looked(int fd, int result, uintptr_t pc)
+{
+	if (result == 0 && rt_recording() && is_file(fd))
+		rt_fd_received(fd, true, pc);
+}
+
+/* Names of files, by their last parts: one file has many paths. */
+enum name_use { IS_CHANGED, IS_OPENED };
+static uint64_t object_of_path(const char *path, enum name_use use)
+{
+	uint64_t hash = use, last = use;
+	for (size_t i = 0; path[i]; i++) {
+		hash = path[i] == '/' ? use : mix(hash + (unsigned char)path[i] + 2);
+		last = hash == use ? last : hash; /* a slash at the end is none */
+	}
+	return SOCKET_BIT | mix(last) >> 17;
+}
+
+void rt_name_changes(const char *path, uintptr_t pc)
+{
+	rt_fd_files_change(pc);
+	if (path && rt_recording())
+		rt_emit_sync(RT_OP_HB_BEFORE, object_of_path(path, IS_CHANGED), 0, pc, 0);
+}
+
+void rt_name_seen(const char *path, uintptr_t pc)
+{
+	if (path && rt_recording())
+		rt_emit_sync(RT_OP_HB_AFTER, object_of_path(path, IS_CHANGED), 0, pc, 0);
+}
+
+void rt_name_opens(const char *path, int flags, uintptr_t pc)
+{
+	if (flags & (O_CREAT | O_TRUNC))
+		rt_name_changes(path, pc);
+	else
+		rt_fd_files_change(pc);
+	if (path && rt_recording())
+		rt_emit_sync(RT_OP_HB_BEFORE, object_of_path(path, IS_OPENED), 0, pc, 0);
+}
+
+void rt_name_opened(const char *path, int fd, uintptr_t pc)
+{
+	struct stat is;
+	rt_fd_plain(fd);
+	rt_name_seen(path, pc);
+	if (fd < 0 || !path || !rt_recording() || RT_SYSCALL(SYS_newfstatat, fd, "", &is, AT_EMPTY_PATH) != 0)
+		return;
+	if (S_ISFIFO(is.st_mode))
+		rt_emit_sync(RT_OP_HB_AFTER, object_of_path(path, IS_OPENED), 0, pc, 0);
+	if (S_ISCHR(is.st_mode))
+		look_at_device(fd, &is);
 }
 
 void rt_fd_connects(const struct sockaddr *to, socklen_t length, uintptr_t pc)
@@ -398,34 +597,6 @@ void rt_fd_accepted(int listener, int fd, uintptr_t pc)
 		rt_emit_sync(RT_OP_HB_AFTER, object_of_name(end_of(listener, SYS_getsockname, &own)), 0, pc, 0);
 	else
 		rt_emit_time();
-}
-
-/* Which descriptor an event is of: known by the data that the program gave with it; lost where two have the same place.
- */
-static _Atomic uint64_t watched_data[FD_MAX];
-static _Atomic int watched_by[FD_MAX], watched_place[FD_MAX]; /* descriptors + 1 */
-
-static _Atomic int *place_of(int epoll, uint64_t data)
-{
-	return &watched_place[mix(mix(data + 1) + (unsigned)epoll) % FD_MAX];
-}
-
-void rt_fd_watched(int epoll, int operation, int fd, const struct epoll_event *event)
-{
-	if (fd < 0 || fd >= FD_MAX || !rt_recording())
-		return;
-	if (operation == EPOLL_CTL_DEL || !event) {
-		atomic_store(&watched_by[fd], 0);
-		return;
-	}
-	atomic_store(&watched_data[fd], event->data.u64);
-	atomic_store(&watched_by[fd], epoll + 1);
-	atomic_store(place_of(epoll, event->data.u64), fd + 1);
-}
-
-void rt_fd_event(int epoll, uint64_t data, uintptr_t pc)
-{
-	int fd = atomic_load(place_of(epoll, data)) - 1;
-	if (fd >= 0 && atomic_load(&watched_by[fd]) == epoll + 1 && atomic_load(&watched_data[fd]) == data)
-		rt_fd_received(fd, true, pc);
+	if (fd >= 0)
+		rt_fd_connected(fd); /* while the other end is there */
 }

@@ -24,21 +24,32 @@ bool rt_fd_carries(int fd);
 void rt_fd_publishes(int fd, const struct sockaddr *to, socklen_t length, uintptr_t pc);
 /* After a read that may have blocked; got: data or the end of it came. */
 void rt_fd_received(int fd, bool got, uintptr_t pc);
-void rt_fd_read(int fd, ssize_t n, uintptr_t pc); /* the same by a read's result */
+void rt_fd_read(int fd, ssize_t n, uintptr_t pc);    /* the same by a read's result */
+void rt_fd_written(int fd, ssize_t n, uintptr_t pc); /* by a write's */
+/* Before a descriptor gives way to another that gets its number: nothing more comes from its end. */
+void rt_fd_ends(int fd, uintptr_t pc);
 /* Before a connect; after an accept that returned fd. */
 void rt_fd_connects(const struct sockaddr *to, socklen_t length, uintptr_t pc);
 void rt_fd_accepted(int listener, int fd, uintptr_t pc);
+void rt_fd_connected(int fd); /* the other end can be asked for now */
 
 /* What a descriptor that has just come is. Negative ones are ignored. */
 void rt_fd_plain(int fd); /* a file, or what is not known better */
 void rt_fd_socket(int fd);
 void rt_fd_own(int fd);                 /* carries data to whoever reads it, by itself (an event counter) */
-void rt_fd_both_ends(const int fds[2]); /* of a pipe */
+void rt_fd_epoll(int fd);               /* the same; tells of others */
+void rt_fd_both_ends(const int fds[2]); /* of a pair of sockets */
 void rt_fd_watches_files(int fd);
 void rt_fd_signals(int fd); /* tells of signals */
 bool rt_fd_tells_signals(int fd);
 void rt_fd_copied(int from, int to);
+void rt_fd_sent(int fd);                  /* before a copy of it is sent */
+void rt_fd_taken_from(int other, int fd); /* fd: a copy of some process's descriptor `other` */
 void rt_fd_close_range(unsigned first, unsigned last, int flags, uintptr_t pc);
+
+/* Before a process is made, which may have descriptors of this one; after one has ended. */
+void rt_fd_forks(void);
+void rt_child_ended(uintptr_t pc);
 
 /* Before a file is made, renamed, removed or changed: some descriptor may tell of it. */
 void rt_fd_files_change(uintptr_t pc);
@@ -49,10 +60,29 @@ bool rt_fd_is_written(int fd);
 /* The object of a file's inode; an open description's number, which copies of a descriptor share. */
 uint64_t rt_fd_file(int fd);
 uint32_t rt_fd_description(int fd);
-/* Before a descriptor is to be watched for events, or no longer; after one that has something to read was told of. */
+/* After what is told of a file was looked at: its size, its times. */
+void rt_fd_file_seen(uint64_t device, uint64_t inode, uintptr_t pc);
+void rt_fd_looked(int fd, int result, uintptr_t pc);
+
+/*
+ * Names of files: before one is made, removed or changed; after it was found, or found to be missing. Around an open,
+ * which makes the descriptor known; who opens a named pipe waits for the other side.
+ */
+void rt_name_changes(const char *path, uintptr_t pc);
+void rt_name_seen(const char *path, uintptr_t pc);
+void rt_name_opens(const char *path, int flags, uintptr_t pc);
+void rt_name_opened(const char *path, int fd, uintptr_t pc);
+
+/*
+ * Which descriptors are watched for events (watch.c): before one is to be, after one that has something to read was
+ * told of; the same after fd itself was told to have something, which may be others' events or signals.
+ */
 struct epoll_event;
 void rt_fd_watched(int epoll, int operation, int fd, const struct epoll_event *event);
 void rt_fd_event(int epoll, uint64_t data, uintptr_t pc);
+void rt_fd_told(int fd, uintptr_t pc);
+uint64_t rt_fd_epoll_of(int fd); /* its object if it tells of others, or 0 */
+
 /* Before a descriptor is closed: the locks of files that it holds end (file_lock.c). */
 void rt_file_unlocking(int fd, uintptr_t pc);
 

@@ -10,6 +10,7 @@
  * calls nothing that allocates or locks.
  */
 #include "recorder/core.h"
+#include "recorder/fd.h"
 #include "recorder/syscall.h"
 
 #include <errno.h>
@@ -77,6 +78,7 @@ static void in_child(void)
 /* The recording is not over while a child is on its way. */
 static void before_fork(void)
 {
+	rt_fd_forks();
 	if (!rt_channel)
 		return;
 	rt_thread.forking = true;

@@ -15,8 +15,11 @@
 #include <linux/stat.h>
 #include <mqueue.h>
 #include <poll.h>
+#include <pty.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
@@ -30,7 +33,9 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/sysinfo.h>
+#include <sys/sysmacros.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
 #include <sys/times.h>
@@ -39,13 +44,17 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include <utime.h>
 
 /* ---- What the table's words say ---- */
 
 #define BEFORE(object) rt_emit_sync(RT_OP_HB_BEFORE, object, 0, pc, 0)
 #define AFTER(object) rt_emit_sync(RT_OP_HB_AFTER, object, 0, pc, 0)
-/* A file is made, renamed or removed: some descriptor may tell of it. */
-#define FILES_CHANGE rt_fd_files_change(pc)
+/* After a look at a regular file. */
+#define FILE_SEEN(is) WHEN(S_ISREG((is)->st_mode), rt_fd_file_seen((is)->st_dev, (is)->st_ino, pc))
+#define FILE_SEEN_X(is)                                                                                                \
+	WHEN(S_ISREG((is)->stx_mode),                                                                                  \
+	     rt_fd_file_seen(makedev((is)->stx_dev_major, (is)->stx_dev_minor), (is)->stx_ino, pc))
 #define NOT_UNDERSTOOD rt_emit_sync(RT_OP_LOST, RT_LOST_CALL, 1, pc, 0)
 #define QUEUE_RECEIVES                                                                                                 \
 	rt_fd_received(fd, r >= 0, pc);                                                                                \
@@ -93,11 +102,27 @@ static void address_came(const void *to, const socklen_t *length, socklen_t room
 	OUT_N(to, *length < room ? *length : room);
 }
 
+/* Those that are sent along with a message */
+static void descriptors_of(const struct msghdr *m, void (*each)(int))
+{
+	struct msghdr own = *m;
+	if (!m->msg_control)
+		return;
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(&own); c; c = CMSG_NXTHDR(&own, c))
+		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && c->cmsg_len > CMSG_LEN(0))
+			for (size_t i = 0; i < (c->cmsg_len - CMSG_LEN(0)) / sizeof(int); i++) {
+				int fd;
+				memcpy(&fd, CMSG_DATA(c) + i * sizeof fd, sizeof fd);
+				each(fd);
+			}
+}
+
 static void message_came(const struct msghdr *m, size_t n, socklen_t room, uintptr_t pc)
 {
 	vectors(RT_OP_WRITE, m->msg_iov, m->msg_iovlen, n, pc);
 	if (m->msg_name)
 		address_came(m->msg_name, &m->msg_namelen, room, pc);
+	descriptors_of(m, rt_fd_plain);
 	OUT_N(m->msg_control, m->msg_control ? m->msg_controllen : 0);
 }
 
@@ -117,6 +142,7 @@ static void message_goes(int fd, const struct msghdr *m, uintptr_t pc)
 	vectors(RT_OP_READ, m->msg_iov, m->msg_iovlen, SIZE_MAX, pc);
 	IN_N(m->msg_name, m->msg_name ? m->msg_namelen : 0);
 	IN_N(m->msg_control, m->msg_control ? m->msg_controllen : 0);
+	descriptors_of(m, rt_fd_sent);
 	rt_fd_publishes(fd, m->msg_name, m->msg_namelen, pc);
 }
 
@@ -149,6 +175,9 @@ static void control_begins(int fd, int command, long argument, uintptr_t pc)
 		IN(part);
 		rt_part_locking(fd, part, pc);
 		break;
+	case F_SETFL:
+		rt_fd_publishes(fd, NULL, 0, pc);
+		break;
 	}
 }
 
@@ -165,6 +194,9 @@ static void controlled(int fd, int command, long argument, int r, uintptr_t pc)
 	case F_GETLK:
 	case F_OFD_GETLK:
 		OUT(part);
+		break;
+	case F_GETFL:
+		rt_fd_received(fd, true, pc);
 		break;
 	case F_SETLKW: /* excludes other processes alone */
 		rt_emit_time();
@@ -183,7 +215,7 @@ static void io_controlled(int fd, unsigned long request, const void *argument, u
 	switch (request) {
 	case FIONREAD:
 		if (*(const int *)argument > 0)
-			rt_fd_received(fd, true, pc);
+			rt_fd_told(fd, pc);
 		OUT_N(argument, sizeof(int));
 		break;
 	case TIOCOUTQ:
@@ -212,7 +244,7 @@ static void polled(const struct pollfd *fds, nfds_t n, int r, uintptr_t pc)
 	for (nfds_t i = 0; i < n && r >= 0 && rt_recording(); i++) {
 		OUT(&fds[i].revents);
 		if (fds[i].fd >= 0 && fds[i].revents & READABLE)
-			rt_fd_received(fds[i].fd, true, pc);
+			rt_fd_told(fds[i].fd, pc);
 	}
 }
 
@@ -246,7 +278,7 @@ static void selected(int n, const fd_set *in, const fd_set *out, const fd_set *o
 	OUT_N(other, set_size(n));
 	for (int fd = 0; fd < n && rt_recording(); fd++)
 		if (is_in(in, fd))
-			rt_fd_received(fd, true, pc);
+			rt_fd_told(fd, pc);
 }
 
 static void events_came(int fd, const struct epoll_event *events, int n, uintptr_t pc)
@@ -407,6 +439,18 @@ enum {
 	SYS_unlink,
 	SYS_rename,
 	SYS_mkdir,
+	SYS_rmdir,
+	SYS_mknod,
+	SYS_link,
+	SYS_symlink,
+	SYS_access,
+	SYS_chmod,
+	SYS_chown,
+	SYS_lchown,
+	SYS_utime,
+	SYS_utimes,
+	SYS_futimesat,
+	SYS_time,
 #endif
 };
 

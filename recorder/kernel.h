@@ -57,6 +57,10 @@
 /* Descriptors: is used; data goes out; r bytes have come in, of which the buffer holds at most size. */
 #define FD(fd) rt_fd_uses(fd, pc)
 #define SENDS(fd) rt_fd_publishes(fd, NULL, 0, pc)
+#define SENT(fd)                                                                                                       \
+	BLOCKS;                                                                                                        \
+	if (r < 0)                                                                                                     \
+	rt_fd_written(fd, r, pc)
 #define RECEIVES(fd, buffer, size) received(fd, buffer, r, size, pc)
 #define RECEIVES_VECTORS(fd, v, count)                                                                                 \
 	rt_fd_read(fd, r, pc);                                                                                         \
@@ -92,7 +96,8 @@ struct sembuf;
 void rt_semaphores_before(int id, const struct sembuf *operations, size_t n, uintptr_t pc);
 void rt_semaphores_after(int id, const struct sembuf *operations, size_t n, uintptr_t pc);
 void rt_semaphores_set(int id, int number, bool all, uintptr_t pc);
-uint64_t rt_message_queue(int id); /* its object */
+void rt_semaphores_seen(int id, int number, bool all, uintptr_t pc); /* after a look at them */
+uint64_t rt_message_queue(int id);                                   /* its object */
 void rt_timer_set(uintptr_t pc);
 
 #endif

@@ -43,38 +43,38 @@ KERNEL(int, recvmmsg, SYS_recvmmsg, 5,
 
 /* Output: what goes out is read and published before the call. */
 KERNEL(ssize_t, write, SYS_write, 3, (int, fd, const void *, buffer, size_t, size), IN_N(buffer, size); FD(fd);
-       SENDS(fd), BLOCKS)
+       SENDS(fd), SENT(fd))
 KERNEL(ssize_t, pwrite64, SYS_pwrite64, 4, (int, fd, const void *, buffer, size_t, size, off64_t, at),
        IN_N(buffer, size);
-       FD(fd); SENDS(fd), BLOCKS)
+       FD(fd); SENDS(fd), SENT(fd))
 LIBRARY(ssize_t, pwrite, 4, (int, fd, const void *, buffer, size_t, size, off_t, at), IN_N(buffer, size); FD(fd);
-        SENDS(fd), BLOCKS)
+        SENDS(fd), SENT(fd))
 LIBRARY(ssize_t, send, 4, (int, fd, const void *, buffer, size_t, size, int, flags), IN_N(buffer, size); FD(fd);
-        SENDS(fd), BLOCKS)
+        SENDS(fd), SENT(fd))
 KERNEL(ssize_t, sendto, SYS_sendto, 6,
        (int, fd, const void *, buffer, size_t, size, int, flags, const struct sockaddr *, to, socklen_t, length),
        IN_N(buffer, size);
-       IN_N(to, length); FD(fd); rt_fd_publishes(fd, to, length, pc), BLOCKS)
+       IN_N(to, length); FD(fd); rt_fd_publishes(fd, to, length, pc), SENT(fd))
 KERNEL(ssize_t, writev, SYS_writev, 3, (int, fd, const struct iovec *, v, int, count), IN_VECTORS(v, count); FD(fd);
-       SENDS(fd), BLOCKS)
+       SENDS(fd), SENT(fd))
 LIBRARY(ssize_t, pwritev, 4, (int, fd, const struct iovec *, v, int, count, off_t, at), IN_VECTORS(v, count); FD(fd);
-        SENDS(fd), BLOCKS)
+        SENDS(fd), SENT(fd))
 LIBRARY(ssize_t, pwritev64, 4, (int, fd, const struct iovec *, v, int, count, off64_t, at), IN_VECTORS(v, count);
-        FD(fd); SENDS(fd), BLOCKS)
+        FD(fd); SENDS(fd), SENT(fd))
 LIBRARY(ssize_t, pwritev2, 5, (int, fd, const struct iovec *, v, int, count, off_t, at, int, flags),
         IN_VECTORS(v, count);
-        FD(fd); SENDS(fd), BLOCKS)
+        FD(fd); SENDS(fd), SENT(fd))
 LIBRARY(ssize_t, pwritev64v2, 5, (int, fd, const struct iovec *, v, int, count, off64_t, at, int, flags),
         IN_VECTORS(v, count);
-        FD(fd); SENDS(fd), BLOCKS)
+        FD(fd); SENDS(fd), SENT(fd))
 NUMBER(ssize_t, SYS_pwritev, 3, (int, fd, const struct iovec *, v, int, count), IN_VECTORS(v, count); FD(fd);
-       SENDS(fd), BLOCKS)
+       SENDS(fd), SENT(fd))
 NUMBER(ssize_t, SYS_pwritev2, 3, (int, fd, const struct iovec *, v, int, count), IN_VECTORS(v, count); FD(fd);
-       SENDS(fd), BLOCKS)
+       SENDS(fd), SENT(fd))
 KERNEL(ssize_t, sendmsg, SYS_sendmsg, 3, (int, fd, const struct msghdr *, message, int, flags), FD(fd);
-       message_goes(fd, message, pc), BLOCKS)
+       message_goes(fd, message, pc), SENT(fd))
 KERNEL(int, sendmmsg, SYS_sendmmsg, 4, (int, fd, struct mmsghdr *, messages, unsigned, count, int, flags), FD(fd);
-       messages_go(fd, messages, count, pc), BLOCKS; messages_went(messages, r, pc))
+       messages_go(fd, messages, count, pc), SENT(fd); messages_went(messages, r, pc))
 
 /* From one descriptor to another: who reads the one has seen what came in by the other. */
 KERNEL(ssize_t, splice, SYS_splice, 6,
@@ -94,8 +94,9 @@ KERNEL(ssize_t, vmsplice, SYS_vmsplice, 4, (int, fd, const struct iovec *, v, si
        FD(fd); WHEN(goes_in, IN_VECTORS(v, count); SENDS(fd)), WHEN(!goes_in, RECEIVES_VECTORS(fd, v, count)); BLOCKS)
 
 /* Pairs of descriptors, and those with something of their own behind them */
-KERNEL(int, pipe, SYS_pipe, 1, (int *, fds), , WHEN(r == 0, rt_fd_both_ends(fds); OUT_N(fds, 8)))
-KERNEL(int, pipe2, SYS_pipe2, 2, (int *, fds, int, flags), , WHEN(r == 0, rt_fd_both_ends(fds); OUT_N(fds, 8)))
+KERNEL(int, pipe, SYS_pipe, 1, (int *, fds), , WHEN(r == 0, rt_fd_plain(fds[0]); rt_fd_plain(fds[1]); OUT_N(fds, 8)))
+KERNEL(int, pipe2, SYS_pipe2, 2, (int *, fds, int, flags), ,
+       WHEN(r == 0, rt_fd_plain(fds[0]); rt_fd_plain(fds[1]); OUT_N(fds, 8)))
 KERNEL(int, socketpair, SYS_socketpair, 4, (int, domain, int, type, int, protocol, int *, fds), ,
        WHEN(r == 0, rt_fd_both_ends(fds); OUT_N(fds, 8)))
 LIBRARY(int, eventfd, 2, (unsigned, value, int, flags), , rt_fd_own(r))
@@ -111,7 +112,8 @@ KERNEL(int, timerfd_create, SYS_timerfd_create, 2, (int, clock, int, flags), , r
 KERNEL(int, timerfd_settime, SYS_timerfd_settime, 4,
        (int, fd, int, flags, const struct itimerspec *, now, struct itimerspec *, old), IN(now);
        FD(fd); SENDS(fd), if (r == 0) OUT(old))
-KERNEL(int, timerfd_gettime, SYS_timerfd_gettime, 2, (int, fd, struct itimerspec *, to), FD(fd), if (r == 0) OUT(to))
+KERNEL(int, timerfd_gettime, SYS_timerfd_gettime, 2, (int, fd, struct itimerspec *, to), FD(fd),
+       WHEN(r == 0, rt_fd_received(fd, true, pc); OUT(to)))
 LIBRARY(int, inotify_init, 0, (), , rt_fd_watches_files(r))
 NUMBER(int, SYS_inotify_init, 0, (), , rt_fd_watches_files(r))
 KERNEL(int, inotify_init1, SYS_inotify_init1, 1, (int, flags), , rt_fd_watches_files(r))
@@ -119,21 +121,29 @@ KERNEL(int, inotify_add_watch, SYS_inotify_add_watch, 3, (int, fd, const char *,
        FD(fd); SENDS(fd), )
 KERNEL(int, inotify_rm_watch, SYS_inotify_rm_watch, 2, (int, fd, int, watch), FD(fd); SENDS(fd), )
 KERNEL(int, memfd_create, SYS_memfd_create, 2, (const char *, name, unsigned, flags), STR(name), rt_fd_plain(r))
-LIBRARY(int, pidfd_open, 2, (pid_t, pid, unsigned, flags), , rt_fd_plain(r))
-NUMBER(int, SYS_pidfd_open, 2, (pid_t, pid, unsigned, flags), , rt_fd_plain(r))
-NUMBER(int, SYS_pidfd_getfd, 3, (int, fd, int, other, unsigned, flags), FD(fd), rt_fd_plain(r))
-LIBRARY(int, pidfd_getfd, 3, (int, fd, int, other, unsigned, flags), FD(fd), rt_fd_plain(r))
+LIBRARY(int, pidfd_open, 2, (pid_t, pid, unsigned, flags), , rt_fd_signals(r))
+NUMBER(int, SYS_pidfd_open, 2, (pid_t, pid, unsigned, flags), , rt_fd_signals(r))
+NUMBER(int, SYS_pidfd_getfd, 3, (int, fd, int, other, unsigned, flags), FD(fd), rt_fd_taken_from(other, r))
+LIBRARY(int, pidfd_getfd, 3, (int, fd, int, other, unsigned, flags), FD(fd), rt_fd_taken_from(other, r))
 LIBRARY(int, pidfd_send_signal, 4, (int, fd, int, sig, siginfo_t *, info, unsigned, flags), FD(fd); IN(info);
         rt_signal_sent(sig, pc), )
 NUMBER(int, SYS_pidfd_send_signal, 3, (int, fd, int, sig, siginfo_t *, info), FD(fd); IN(info);
        rt_signal_sent(sig, pc), )
+
+/* Terminals: their master's side is to be known before anybody uses the other. */
+LIBRARY(int, posix_openpt, 1, (int, flags), , rt_fd_plain(r); rt_fd_connected(r))
+LIBRARY(int, getpt, 0, (), , rt_fd_plain(r); rt_fd_connected(r))
+LIBRARY(int, openpty, 5,
+        (int *, master, int *, slave, char *, name, const struct termios *, how, const struct winsize *, size), IN(how);
+        IN(size),
+        WHEN(r == 0, rt_fd_plain(*master); rt_fd_connected(*master); rt_fd_plain(*slave); OUT(master); OUT(slave)))
 
 /* Sockets */
 KERNEL(int, socket, SYS_socket, 3, (int, domain, int, type, int, protocol), , rt_fd_socket(r))
 KERNEL(int, bind, SYS_bind, 3, (int, fd, const struct sockaddr *, to, socklen_t, length), FD(fd); IN_N(to, length), )
 KERNEL(int, listen, SYS_listen, 2, (int, fd, int, pending), FD(fd), )
 KERNEL(int, connect, SYS_connect, 3, (int, fd, const struct sockaddr *, to, socklen_t, length), IN_N(to, length);
-       FD(fd); rt_fd_connects(to, length, pc), BLOCKS)
+       FD(fd); rt_fd_connects(to, length, pc), BLOCKS; if (r == 0) rt_fd_connected(fd))
 KERNEL(int, accept, SYS_accept, 3, (int, fd, struct sockaddr *, from, socklen_t *, length),
        socklen_t room = room_of(from, length, pc);
        FD(fd), rt_fd_accepted(fd, r, pc); if (r >= 0) OUT_ADDRESS(from, length))
@@ -144,16 +154,19 @@ KERNEL(int, shutdown, SYS_shutdown, 2, (int, fd, int, how), FD(fd); SENDS(fd), )
 
 /* Descriptors that come, are copied and go. What dup2 puts in another's place is used as that was: it is no close. */
 VARIADIC(int, open, SYS_open, 3, (const char *, path, int, flags, mode_t, mode), STR(path);
-         FILES_CHANGE, rt_fd_plain(r))
+         rt_name_opens(path, flags, pc), rt_name_opened(path, r, pc))
 VARIADIC(int, openat, SYS_openat, 4, (int, folder, const char *, path, int, flags, mode_t, mode), STR(path);
-         FILES_CHANGE, rt_fd_plain(r))
+         rt_name_opens(path, flags, pc), rt_name_opened(path, r, pc))
 VARIADIC(int, open64, NONE_1, 3, (const char *, path, int, flags, mode_t, mode), STR(path);
-         FILES_CHANGE, rt_fd_plain(r))
+         rt_name_opens(path, flags, pc), rt_name_opened(path, r, pc))
 VARIADIC(int, openat64, NONE_2, 4, (int, folder, const char *, path, int, flags, mode_t, mode), STR(path);
-         FILES_CHANGE, rt_fd_plain(r))
-KERNEL(int, creat, SYS_creat, 2, (const char *, path, mode_t, mode), STR(path); FILES_CHANGE, rt_fd_plain(r))
-LIBRARY(int, creat64, 2, (const char *, path, mode_t, mode), STR(path); FILES_CHANGE, rt_fd_plain(r))
-NUMBER(int, SYS_openat2, 2, (int, folder, const char *, path), STR(path); FILES_CHANGE, rt_fd_plain(r))
+         rt_name_opens(path, flags, pc), rt_name_opened(path, r, pc))
+KERNEL(int, creat, SYS_creat, 2, (const char *, path, mode_t, mode), STR(path);
+       rt_name_opens(path, O_CREAT, pc), rt_name_opened(path, r, pc))
+LIBRARY(int, creat64, 2, (const char *, path, mode_t, mode), STR(path);
+        rt_name_opens(path, O_CREAT, pc), rt_name_opened(path, r, pc))
+NUMBER(int, SYS_openat2, 2, (int, folder, const char *, path), STR(path);
+       rt_name_opens(path, O_CREAT, pc), rt_name_opened(path, r, pc))
 KERNEL(int, open_by_handle_at, SYS_open_by_handle_at, 3, (int, folder, struct file_handle *, handle, int, flags),
        IN(handle), rt_fd_plain(r))
 KERNEL(int, close, SYS_close, 1, (int, fd), rt_fd_closes(fd, pc), )
@@ -161,8 +174,8 @@ LIBRARY(int, close_range, 3, (unsigned, first, unsigned, last, int, flags), rt_f
 NUMBER(int, SYS_close_range, 3, (unsigned, first, unsigned, last, int, flags),
        rt_fd_close_range(first, last, flags, pc), )
 KERNEL(int, dup, SYS_dup, 1, (int, fd), FD(fd), rt_fd_copied(fd, r))
-KERNEL(int, dup2, SYS_dup2, 2, (int, fd, int, to), FD(fd); FD(to), rt_fd_copied(fd, r))
-KERNEL(int, dup3, SYS_dup3, 3, (int, fd, int, to, int, flags), FD(fd); FD(to), rt_fd_copied(fd, r))
+KERNEL(int, dup2, SYS_dup2, 2, (int, fd, int, to), FD(fd); FD(to); rt_fd_ends(to, pc), rt_fd_copied(fd, r))
+KERNEL(int, dup3, SYS_dup3, 3, (int, fd, int, to, int, flags), FD(fd); FD(to); rt_fd_ends(to, pc), rt_fd_copied(fd, r))
 VARIADIC(int, fcntl, SYS_fcntl, 3, (int, fd, int, command, long, argument), FD(fd);
          control_begins(fd, command, argument, pc), controlled(fd, command, argument, r, pc))
 VARIADIC(int, fcntl64, NONE_3, 3, (int, fd, int, command, long, argument), FD(fd);
@@ -192,8 +205,8 @@ LIBRARY(int, pselect, 6,
 NUMBER(int, SYS_pselect6, 5, (int, n, fd_set *, in, fd_set *, out, fd_set *, other, struct timespec *, timeout),
        selects(n, in, out, other, pc);
        IN(timeout), BLOCKS; selected(n, in, out, other, r, pc))
-KERNEL(int, epoll_create, SYS_epoll_create, 1, (int, size), , rt_fd_own(r))
-KERNEL(int, epoll_create1, SYS_epoll_create1, 1, (int, flags), , rt_fd_own(r))
+KERNEL(int, epoll_create, SYS_epoll_create, 1, (int, size), , rt_fd_epoll(r))
+KERNEL(int, epoll_create1, SYS_epoll_create1, 1, (int, flags), , rt_fd_epoll(r))
 KERNEL(int, epoll_ctl, SYS_epoll_ctl, 4, (int, fd, int, operation, int, of, struct epoll_event *, event),
        if (operation != EPOLL_CTL_DEL) IN(event);
        FD(of); FD(fd); SENDS(fd); rt_fd_watched(fd, operation, of, event), )
@@ -240,7 +253,8 @@ KERNEL(int, semtimedop, SYS_semtimedop, 4,
        IN(timeout); rt_semaphores_before(id, operations, n, pc), BLOCKS;
        if (r == 0) rt_semaphores_after(id, operations, n, pc))
 VARIADIC(int, semctl, SYS_semctl, 4, (int, id, int, number, int, command, long, argument),
-         if (command == SETVAL || command == SETALL) rt_semaphores_set(id, number, command == SETALL, pc), )
+         if (command == SETVAL || command == SETALL) rt_semaphores_set(id, number, command == SETALL, pc),
+         if (command == GETVAL || command == GETALL) rt_semaphores_seen(id, number, command == GETALL, pc))
 KERNEL(void *, shmat, SYS_shmat, 3, (int, id, const void *, at, int, flags), , rt_map_attached(id, r, pc))
 KERNEL(int, shmdt, SYS_shmdt, 1, (const void *, at), rt_map_detaches(at, pc), )
 
@@ -290,9 +304,9 @@ NUMBER(int, SYS_nanosleep, 2, (const struct timespec *, time, struct timespec *,
 NUMBER(int, SYS_clock_nanosleep, 3, (int, clock, int, flags, const struct timespec *, time), IN(time), BLOCKS)
 NUMBER(int, SYS_pause, 0, (), , BLOCKS)
 NUMBER(pid_t, SYS_wait4, 4, (pid_t, pid, int *, status, int, options, struct rusage *, usage), , BLOCKS;
-       WHEN(r > 0, OUT(status); OUT(usage)))
+       WHEN(r > 0, rt_child_ended(pc); OUT(status); OUT(usage)))
 NUMBER(int, SYS_waitid, 5, (int, type, int, id, siginfo_t *, info, int, options, struct rusage *, usage), , BLOCKS;
-       WHEN(r == 0, OUT(info); OUT(usage)))
+       WHEN(r == 0, rt_child_ended(pc); OUT(info); OUT(usage)))
 NUMBER(ssize_t, SYS_getrandom, 2, (void *, to, size_t, size), , if (r > 0) OUT_N(to, r))
 NUMBER(int, SYS_clock_gettime, 2, (int, clock, struct timespec *, to), , if (r == 0) OUT(to))
 NUMBER(int, SYS_gettimeofday, 2, (struct timeval *, to, struct timezone *, zone), , WHEN(r == 0, OUT(to); OUT(zone)))
@@ -305,25 +319,158 @@ NUMBER(ssize_t, SYS_readlink, 3, (const char *, path, char *, to, size_t, size),
 NUMBER(ssize_t, SYS_readlinkat, 4, (int, folder, const char *, path, char *, to, size_t, size), STR(path),
        if (r > 0) OUT_N(to, r))
 NUMBER(ssize_t, SYS_getdents64, 3, (int, fd, void *, to, size_t, size), FD(fd), if (r > 0) OUT_N(to, r))
-NUMBER(int, SYS_stat, 2, (const char *, path, struct stat *, to), STR(path), if (r == 0) OUT(to))
-NUMBER(int, SYS_lstat, 2, (const char *, path, struct stat *, to), STR(path), if (r == 0) OUT(to))
-NUMBER(int, SYS_fstat, 2, (int, fd, struct stat *, to), FD(fd), if (r == 0) OUT(to))
-NUMBER(int, SYS_newfstatat, 3, (int, folder, const char *, path, struct stat *, to), STR(path), if (r == 0) OUT(to))
+NUMBER(int, SYS_stat, 2, (const char *, path, struct stat *, to), STR(path), rt_name_seen(path, pc);
+       WHEN(r == 0, FILE_SEEN(to); OUT(to)))
+NUMBER(int, SYS_lstat, 2, (const char *, path, struct stat *, to), STR(path), rt_name_seen(path, pc);
+       WHEN(r == 0, FILE_SEEN(to); OUT(to)))
+NUMBER(int, SYS_fstat, 2, (int, fd, struct stat *, to), FD(fd), WHEN(r == 0, FILE_SEEN(to); OUT(to)))
+NUMBER(int, SYS_newfstatat, 3, (int, folder, const char *, path, struct stat *, to), STR(path), rt_name_seen(path, pc);
+       WHEN(r == 0, FILE_SEEN(to); OUT(to)))
 NUMBER(int, SYS_statx, 5, (int, folder, const char *, path, int, flags, unsigned, mask, struct statx *, to), STR(path),
-       if (r == 0) OUT(to))
+       rt_name_seen(path, pc);
+       WHEN(r == 0, FILE_SEEN_X(to); OUT(to)))
 NUMBER(int, SYS_prlimit64, 4, (pid_t, pid, int, which, const struct rlimit *, now, struct rlimit *, old), IN(now),
        if (r == 0) OUT(old))
 NUMBER(int, SYS_sched_getaffinity, 3, (pid_t, pid, size_t, size, void *, to), , if (r > 0) OUT_N(to, r))
-NUMBER(int, SYS_unlink, 1, (const char *, path), STR(path); FILES_CHANGE, )
-NUMBER(int, SYS_unlinkat, 2, (int, folder, const char *, path), STR(path); FILES_CHANGE, )
-NUMBER(int, SYS_rename, 2, (const char *, old, const char *, now), STR(old); STR(now); FILES_CHANGE, )
+NUMBER(int, SYS_unlink, 1, (const char *, path), STR(path); rt_name_changes(path, pc), rt_name_seen(path, pc))
+NUMBER(int, SYS_unlinkat, 2, (int, folder, const char *, path), STR(path);
+       rt_name_changes(path, pc), rt_name_seen(path, pc))
+NUMBER(int, SYS_rename, 2, (const char *, old, const char *, now), STR(old); STR(now); rt_name_changes(old, pc);
+       rt_name_changes(now, pc), rt_name_seen(now, pc))
 NUMBER(int, SYS_renameat, 4, (int, folder, const char *, old, int, other, const char *, now), STR(old); STR(now);
-       FILES_CHANGE, )
+       rt_name_changes(old, pc); rt_name_changes(now, pc), rt_name_seen(now, pc))
 NUMBER(int, SYS_renameat2, 4, (int, folder, const char *, old, int, other, const char *, now), STR(old); STR(now);
-       FILES_CHANGE, )
-NUMBER(int, SYS_mkdir, 1, (const char *, path), STR(path); FILES_CHANGE, )
-NUMBER(int, SYS_mkdirat, 2, (int, folder, const char *, path), STR(path); FILES_CHANGE, )
+       rt_name_changes(old, pc); rt_name_changes(now, pc), rt_name_seen(now, pc))
+NUMBER(int, SYS_mkdir, 1, (const char *, path), STR(path); rt_name_changes(path, pc), rt_name_seen(path, pc))
+NUMBER(int, SYS_mkdirat, 2, (int, folder, const char *, path), STR(path);
+       rt_name_changes(path, pc), rt_name_seen(path, pc))
+NUMBER(int, SYS_rmdir, 1, (const char *, path), STR(path); rt_name_changes(path, pc), rt_name_seen(path, pc))
+NUMBER(int, SYS_mknod, 1, (const char *, path), STR(path); rt_name_changes(path, pc), rt_name_seen(path, pc))
+NUMBER(int, SYS_mknodat, 2, (int, folder, const char *, path), STR(path);
+       rt_name_changes(path, pc), rt_name_seen(path, pc))
+NUMBER(int, SYS_link, 2, (const char *, old, const char *, now), STR(old); STR(now);
+       rt_name_changes(now, pc), rt_name_seen(now, pc))
+NUMBER(int, SYS_linkat, 4, (int, folder, const char *, old, int, other, const char *, now), STR(old); STR(now);
+       rt_name_changes(now, pc), rt_name_seen(now, pc))
+NUMBER(int, SYS_symlink, 2, (const char *, old, const char *, now), STR(old); STR(now);
+       rt_name_changes(now, pc), rt_name_seen(now, pc))
+NUMBER(int, SYS_symlinkat, 3, (const char *, old, int, folder, const char *, now), STR(old); STR(now);
+       rt_name_changes(now, pc), rt_name_seen(now, pc))
+NUMBER(int, SYS_access, 1, (const char *, path), STR(path), rt_name_seen(path, pc))
+NUMBER(int, SYS_faccessat, 2, (int, folder, const char *, path), STR(path), rt_name_seen(path, pc))
+NUMBER(int, SYS_faccessat2, 2, (int, folder, const char *, path), STR(path), rt_name_seen(path, pc))
+NUMBER(int, SYS_chdir, 1, (const char *, path), STR(path), rt_name_seen(path, pc))
+NUMBER(int, SYS_chroot, 1, (const char *, path), STR(path), rt_name_seen(path, pc))
+NUMBER(int, SYS_chmod, 1, (const char *, path), STR(path); rt_name_changes(path, pc), )
+NUMBER(int, SYS_fchmodat, 2, (int, folder, const char *, path), STR(path); rt_name_changes(path, pc), )
+NUMBER(int, SYS_chown, 1, (const char *, path), STR(path); rt_name_changes(path, pc), )
+NUMBER(int, SYS_lchown, 1, (const char *, path), STR(path); rt_name_changes(path, pc), )
+NUMBER(int, SYS_fchownat, 2, (int, folder, const char *, path), STR(path); rt_name_changes(path, pc), )
+NUMBER(int, SYS_truncate, 1, (const char *, path), STR(path); rt_name_changes(path, pc), )
+NUMBER(int, SYS_utime, 2, (const char *, path, const struct utimbuf *, times), STR(path); IN(times);
+       rt_name_changes(path, pc), )
+NUMBER(int, SYS_utimes, 2, (const char *, path, const struct timeval *, times), STR(path);
+       IN_N(times, 2 * sizeof *times); rt_name_changes(path, pc), )
+NUMBER(int, SYS_futimesat, 3, (int, folder, const char *, path, const struct timeval *, times), STR(path);
+       IN_N(times, 2 * sizeof *times); rt_name_changes(path, pc), )
+NUMBER(int, SYS_utimensat, 3, (int, folder, const char *, path, const struct timespec *, times), STR(path);
+       IN_N(times, 2 * sizeof *times); rt_name_changes(path, pc), )
+NUMBER(int, SYS_statfs, 2, (const char *, path, struct statfs *, to), STR(path), if (r == 0) OUT(to))
+NUMBER(int, SYS_fstatfs, 2, (int, fd, struct statfs *, to), FD(fd), if (r == 0) OUT(to))
+KERNEL(int, ftruncate, SYS_ftruncate, 2, (int, fd, off_t, size), FD(fd); SENDS(fd), )
+LIBRARY(int, ftruncate64, 2, (int, fd, off64_t, size), FD(fd); SENDS(fd), )
+KERNEL(int, fallocate, SYS_fallocate, 4, (int, fd, int, mode, off_t, at, off_t, size), FD(fd); SENDS(fd), BLOCKS)
+LIBRARY(int, fallocate64, 4, (int, fd, int, mode, off64_t, at, off64_t, size), FD(fd); SENDS(fd), BLOCKS)
+LIBRARY(int, posix_fallocate, 3, (int, fd, off_t, at, off_t, size), FD(fd); SENDS(fd), BLOCKS)
+LIBRARY(int, posix_fallocate64, 3, (int, fd, off64_t, at, off64_t, size), FD(fd); SENDS(fd), BLOCKS)
+KERNEL(int, fchmod, SYS_fchmod, 2, (int, fd, mode_t, mode), FD(fd); SENDS(fd), )
+KERNEL(int, fchown, SYS_fchown, 3, (int, fd, uid_t, user, gid_t, group), FD(fd); SENDS(fd), )
+KERNEL(off_t, lseek, SYS_lseek, 3, (int, fd, off_t, by, int, from), FD(fd),
+       if (r >= 0 && from >= SEEK_END) rt_fd_received(fd, true, pc))
+LIBRARY(off64_t, lseek64, 3, (int, fd, off64_t, by, int, from), FD(fd),
+        if (r >= 0 && from >= SEEK_END) rt_fd_received(fd, true, pc))
 NUMBER(int, SYS_fsync, 1, (int, fd), FD(fd), BLOCKS)
+NUMBER(int, SYS_fdatasync, 1, (int, fd), FD(fd), BLOCKS)
+
+/* Extended attributes */
+NUMBER(ssize_t, SYS_getxattr, 4, (const char *, path, const char *, name, void *, to, size_t, size), STR(path);
+       STR(name), if (r > 0 && size) OUT_N(to, r))
+NUMBER(ssize_t, SYS_lgetxattr, 4, (const char *, path, const char *, name, void *, to, size_t, size), STR(path);
+       STR(name), if (r > 0 && size) OUT_N(to, r))
+NUMBER(ssize_t, SYS_fgetxattr, 4, (int, fd, const char *, name, void *, to, size_t, size), FD(fd);
+       STR(name), if (r > 0 && size) OUT_N(to, r))
+NUMBER(ssize_t, SYS_listxattr, 3, (const char *, path, char *, to, size_t, size), STR(path),
+       if (r > 0 && size) OUT_N(to, r))
+NUMBER(ssize_t, SYS_llistxattr, 3, (const char *, path, char *, to, size_t, size), STR(path),
+       if (r > 0 && size) OUT_N(to, r))
+NUMBER(ssize_t, SYS_flistxattr, 3, (int, fd, char *, to, size_t, size), FD(fd), if (r > 0 && size) OUT_N(to, r))
+NUMBER(int, SYS_setxattr, 4, (const char *, path, const char *, name, const void *, from, size_t, size), STR(path);
+       STR(name); IN_N(from, size); rt_name_changes(path, pc), )
+NUMBER(int, SYS_lsetxattr, 4, (const char *, path, const char *, name, const void *, from, size_t, size), STR(path);
+       STR(name); IN_N(from, size); rt_name_changes(path, pc), )
+NUMBER(int, SYS_fsetxattr, 4, (int, fd, const char *, name, const void *, from, size_t, size), FD(fd); STR(name);
+       IN_N(from, size); SENDS(fd), )
+NUMBER(int, SYS_removexattr, 2, (const char *, path, const char *, name), STR(path); STR(name);
+       rt_name_changes(path, pc), )
+NUMBER(int, SYS_lremovexattr, 2, (const char *, path, const char *, name), STR(path); STR(name);
+       rt_name_changes(path, pc), )
+NUMBER(int, SYS_fremovexattr, 2, (int, fd, const char *, name), FD(fd); STR(name); SENDS(fd), )
+NUMBER(int, SYS_name_to_handle_at, 4, (int, folder, const char *, path, struct file_handle *, to, int *, mount),
+       STR(path);
+       IN_N(to, sizeof(unsigned)), WHEN(r == 0, OUT_N(to, 8 + to->handle_bytes); OUT(mount)))
+
+/* Other memory, by process */
+NUMBER(ssize_t, SYS_process_vm_readv, 5,
+       (pid_t, pid, const struct iovec *, v, size_t, count, const struct iovec *, other, size_t, n),
+       IN_N(other, n * sizeof *other), if (r > 0) vectors(RT_OP_WRITE, v, count, (size_t)r, pc))
+NUMBER(ssize_t, SYS_process_vm_writev, 5,
+       (pid_t, pid, const struct iovec *, v, size_t, count, const struct iovec *, other, size_t, n),
+       IN_N(other, n * sizeof *other);
+       IN_VECTORS(v, count), )
+
+/* What the system tells and is told */
+NUMBER(int, SYS_getrlimit, 2, (int, which, struct rlimit *, to), , if (r == 0) OUT(to))
+NUMBER(int, SYS_setrlimit, 2, (int, which, const struct rlimit *, from), IN(from), )
+NUMBER(int, SYS_clock_getres, 2, (int, clock, struct timespec *, to), , if (r == 0) OUT(to))
+NUMBER(int, SYS_clock_settime, 2, (int, clock, const struct timespec *, from), IN(from), )
+NUMBER(int, SYS_settimeofday, 2, (const struct timeval *, from, const struct timezone *, zone), IN(from); IN(zone), )
+NUMBER(int, SYS_time, 1, (time_t *, to), , if (r != -1) OUT(to))
+NUMBER(int, SYS_getitimer, 2, (int, which, struct itimerval *, to), , if (r == 0) OUT(to))
+NUMBER(int, SYS_timer_gettime, 2, (long, timer, struct itimerspec *, to), , if (r == 0) OUT(to))
+NUMBER(int, SYS_sched_setaffinity, 3, (pid_t, pid, size_t, size, const void *, from), IN_N(from, size), )
+NUMBER(int, SYS_sched_setparam, 2, (pid_t, pid, const struct sched_param *, from), IN(from), )
+NUMBER(int, SYS_sched_getparam, 2, (pid_t, pid, struct sched_param *, to), , if (r == 0) OUT(to))
+NUMBER(int, SYS_sched_setscheduler, 3, (pid_t, pid, int, policy, const struct sched_param *, from), IN(from), )
+NUMBER(int, SYS_sched_rr_get_interval, 2, (pid_t, pid, struct timespec *, to), , if (r == 0) OUT(to))
+NUMBER(int, SYS_rt_sigpending, 2, (void *, to, size_t, size), , WHEN(r == 0, rt_signals_seen(pc); OUT_N(to, size)))
+NUMBER(int, SYS_rt_sigsuspend, 2, (const void *, set, size_t, size), IN_N(set, size), BLOCKS)
+NUMBER(int, SYS_getresuid, 3, (uid_t *, one, uid_t *, two, uid_t *, three), ,
+       WHEN(r == 0, OUT(one); OUT(two); OUT(three)))
+NUMBER(int, SYS_getresgid, 3, (gid_t *, one, gid_t *, two, gid_t *, three), ,
+       WHEN(r == 0, OUT(one); OUT(two); OUT(three)))
+NUMBER(int, SYS_getgroups, 2, (int, n, gid_t *, to), , if (r > 0 && n) OUT_N(to, (size_t)r * sizeof *to))
+NUMBER(int, SYS_setgroups, 2, (size_t, n, const gid_t *, from), IN_N(from, n * sizeof *from), )
+NUMBER(int, SYS_getcpu, 2, (unsigned *, one, unsigned *, two), , WHEN(r == 0, OUT(one); OUT(two)))
+NUMBER(int, SYS_sethostname, 2, (const char *, from, size_t, size), IN_N(from, size), )
+NUMBER(int, SYS_getsockname, 3, (int, fd, void *, to, socklen_t *, length), socklen_t room = room_of(to, length, pc);
+       FD(fd), if (r == 0) OUT_ADDRESS(to, length))
+NUMBER(int, SYS_getpeername, 3, (int, fd, void *, to, socklen_t *, length), socklen_t room = room_of(to, length, pc);
+       FD(fd), if (r == 0) OUT_ADDRESS(to, length))
+NUMBER(int, SYS_getsockopt, 5, (int, fd, int, level, int, option, void *, to, socklen_t *, length),
+       socklen_t room = room_of(to, length, pc);
+       FD(fd), if (r == 0) OUT_ADDRESS(to, length))
+NUMBER(int, SYS_setsockopt, 5, (int, fd, int, level, int, option, const void *, from, socklen_t, length),
+       IN_N(from, length);
+       FD(fd), )
+KERNEL(int, msgctl, SYS_msgctl, 3, (int, id, int, command, struct msqid_ds *, data), if (command == IPC_SET) IN(data),
+       WHEN(r >= 0 && command == IPC_STAT, AFTER(rt_message_queue(id)); OUT(data)))
+NUMBER(int, SYS_shmctl, 3, (int, id, int, command, struct shmid_ds *, data), if (command == IPC_SET) IN(data),
+       if (r >= 0 && command == IPC_STAT) OUT(data))
+NUMBER(int, SYS_mq_unlink, 1, (const char *, path), STR(path), )
+NUMBER(int, SYS_mq_getsetattr, 3, (mqd_t, fd, const struct mq_attr *, from, struct mq_attr *, old), FD(fd);
+       IN(from), WHEN(r == 0 && old, if (old->mq_curmsgs > 0) rt_fd_received(fd, true, pc); OUT(old)))
+NUMBER(int, SYS_mincore, 3, (void *, at, size_t, size, unsigned char *, to), ,
+       if (r == 0) OUT_N(to, (size + 4095) / 4096))
 
 /* Rings and queues that the kernel works on by itself: what they order is not seen. */
 NUMBER(int, SYS_io_uring_setup, 2, (unsigned, entries, void *, parameters), , if (r >= 0) NOT_UNDERSTOOD)

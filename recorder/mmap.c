@@ -32,18 +32,25 @@ void rt_map_over(const void *p, size_t size, uintptr_t pc)
 
 static void forget(uintptr_t at, size_t size);
 static void is_shared(void *p, size_t size, uint64_t device, uint64_t inode, uint64_t offset);
+static void is_shared_too(void *p, size_t size, uintptr_t of, size_t old_size);
 
-void rt_map_ends(const void *p, size_t size, uintptr_t pc)
+static void ends(const void *p, size_t size, uintptr_t pc)
 {
-	forget((uintptr_t)p, size);
 	rt_map_over(p, size, pc);
 	rt_emit_sync(RT_OP_UNMAP, (uintptr_t)p, size, pc, 0);
 }
 
+void rt_map_ends(const void *p, size_t size, uintptr_t pc)
+{
+	forget((uintptr_t)p, size);
+	ends(p, size, pc);
+}
+
+/* Of size 0: it stays, and what comes is the same memory once more. */
 void rt_map_moves(void *at, size_t old_size, size_t size, int flags, uintptr_t pc)
 {
-	if (flags & MREMAP_MAYMOVE)
-		rt_map_ends(at, old_size, pc);
+	if (flags & MREMAP_MAYMOVE && old_size)
+		ends(at, old_size, pc);
 	else if (size < old_size)
 		rt_map_ends((char *)at + size, old_size - size, pc);
 }
@@ -52,10 +59,11 @@ void rt_map_moved(void *p, void *at, size_t old_size, size_t size, int flags, ui
 {
 	bool moves = flags & MREMAP_MAYMOVE;
 	if (p == MAP_FAILED) {
-		if (moves)
+		if (moves && old_size)
 			rt_map_begins(at, old_size, pc);
 	} else if (moves) {
 		rt_map_begins(p, size, pc);
+		is_shared_too(p, size, (uintptr_t)at, old_size);
 	} else if (size > old_size) {
 		rt_map_begins((char *)p + old_size, size - old_size, pc);
 	}
@@ -160,6 +168,26 @@ static void forget(uintptr_t at, size_t size)
 	for (unsigned i = 0; i < SHARED_MAX; i++)
 		if (at > 1 && atomic_load(&shared[i].at) == at && shared[i].size <= size)
 			atomic_store(&shared[i].at, 0);
+}
+
+/* p: where `of` has moved to, or what of size 0 is there once more, without a file perhaps. */
+static void is_shared_too(void *p, size_t size, uintptr_t of, size_t old_size)
+{
+	enum { NO_FILE = -2 };
+	for (unsigned i = 0; i < SHARED_MAX; i++) {
+		uintptr_t at = atomic_load(&shared[i].at);
+		if (at <= 1 || of < at || of >= at + shared[i].size)
+			continue;
+		struct shared was = shared[i];
+		if (old_size)
+			forget(of, old_size);
+		is_shared(p, size, was.device, was.inode, was.offset + (of - at));
+		return;
+	}
+	if (old_size)
+		return;
+	is_shared((void *)of, size, (uint64_t)NO_FILE, of, 0);
+	is_shared(p, size, (uint64_t)NO_FILE, of, 0);
 }
 
 uintptr_t rt_map_first(uintptr_t p)

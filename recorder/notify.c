@@ -19,6 +19,7 @@
 enum { SIGNAL_BASE = RT_SIGNAL_OBJECT, TIMERS = SIGNAL_BASE + SIGNALS, QUEUE_BASE = 9216, SEMAPHORE_BASE = 16384 };
 #define QUEUES 4096u
 #define SEMAPHORES 16384u
+#define SET_MAX 64u /* semaphores of a set that are told apart */
 
 static _Atomic uint64_t sent; /* signals that any thread has sent or asked for, bit by number */
 static _Atomic bool timed;    /* any timer was set */
@@ -50,6 +51,15 @@ void rt_signal_received(int sig, uintptr_t pc)
 		after(SIGNAL_BASE + (uint64_t)sig, pc);
 	if (atomic_load_explicit(&timed, memory_order_relaxed))
 		after(TIMERS, pc);
+}
+
+/* That some are pending was seen, or that a child has ended, which any may have ended. */
+void rt_signals_seen(uintptr_t pc)
+{
+	uint64_t any = rt_recording() ? atomic_load_explicit(&sent, memory_order_relaxed) : 0;
+	for (int sig = 1; any >> (sig - 1) && sig < SIGNALS; sig++)
+		if (any >> (sig - 1) & 1)
+			rt_signal_received(sig, pc);
 }
 
 #define SENDS_SIGNAL(name, parameters, arguments)                                                                      \
@@ -107,6 +117,7 @@ CALL(int, timer_settime,
 struct notice {
 	void (*function)(union sigval);
 	union sigval value;
+	int queue; /* of messages; -1: a timer's */
 	uintptr_t pc;
 };
 
@@ -116,11 +127,13 @@ static void notified(union sigval value)
 
 	rt_thread_adopt(n->pc);
 	after(TIMERS, n->pc);
+	if (n->queue >= 0)
+		rt_fd_received(n->queue, true, n->pc);
 	n->function(n->value);
 }
 
 /* The program's event, or in `mine` one that runs its function recorded. */
-static struct sigevent *observed(struct sigevent *event, struct sigevent *mine, uintptr_t pc)
+static struct sigevent *observed(struct sigevent *event, struct sigevent *mine, int queue, uintptr_t pc)
 {
 	struct notice *n;
 
@@ -130,7 +143,7 @@ static struct sigevent *observed(struct sigevent *event, struct sigevent *mine, 
 	if (!n)
 		return event;
 	before(SIGNAL_BASE, pc);
-	*n = (struct notice){event->sigev_notify_function, event->sigev_value, pc};
+	*n = (struct notice){event->sigev_notify_function, event->sigev_value, queue, pc};
 	mine->sigev_notify = SIGEV_THREAD;
 	mine->sigev_notify_function = notified;
 	mine->sigev_notify_attributes = event->sigev_notify_attributes;
@@ -143,14 +156,14 @@ RT_INTERPOSE(int, timer_create, (clockid_t clock, struct sigevent *restrict even
 	struct sigevent mine = {0};
 
 	rt_timer_set(RT_PC);
-	return RT_REAL(timer_create)(clock, observed(event, &mine, RT_PC), timer);
+	return RT_REAL(timer_create)(clock, observed(event, &mine, -1, RT_PC), timer);
 }
 RT_INTERPOSE(int, mq_notify, (mqd_t queue, const struct sigevent *event))
 {
 	struct sigevent mine = {0};
 
 	rt_timer_set(RT_PC);
-	return RT_REAL(mq_notify)(queue, observed((struct sigevent *)(uintptr_t)event, &mine, RT_PC));
+	return RT_REAL(mq_notify)(queue, observed((struct sigevent *)(uintptr_t)event, &mine, queue, RT_PC));
 }
 
 /* System V's queues and semaphores */
@@ -180,13 +193,21 @@ void rt_semaphores_after(int id, const struct sembuf *operations, size_t n, uint
 			after(semaphore(id, operations[i].sem_num, operations[i].sem_op == 0), pc);
 }
 
+void rt_semaphores_seen(int id, int number, bool all, uintptr_t pc)
+{
+	for (unsigned i = all ? 0 : (unsigned)number; i < (all ? SET_MAX : (unsigned)number + 1) && rt_recording();
+	     i++) {
+		after(semaphore(id, i, false), pc);
+		after(semaphore(id, i, true), pc);
+	}
+}
+
 /* To what, and of SETALL which, is not looked at. */
 void rt_semaphores_set(int id, int number, bool all, uintptr_t pc)
 {
-	enum { MANY = 64 };
 	if (!rt_recording())
 		return;
-	for (unsigned i = all ? 0 : (unsigned)number; i < (all ? MANY : (unsigned)number + 1); i++) {
+	for (unsigned i = all ? 0 : (unsigned)number; i < (all ? SET_MAX : (unsigned)number + 1); i++) {
 		before(semaphore(id, i, false), pc);
 		before(semaphore(id, i, true), pc);
 	}

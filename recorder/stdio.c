@@ -9,6 +9,7 @@
 #include "recorder/fd.h"
 #include "recorder/stream.h"
 
+#include <fcntl.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <wchar.h>
@@ -269,11 +270,12 @@ CALL_VOID(setlinebuf, (FILE * f), (f), SENDS(f), )
 /* Opening: files carry nothing, whatever had their number before. */
 #define OPENS(name)                                                                                                    \
 	CALL(FILE *, name, (const char *restrict path, const char *restrict mode), (path, mode), STR(path); STR(mode); \
-	     HEAP, rt_fd_plain(r ? r->_fileno : -1))
+	     rt_name_opens(path, *mode == 'r' ? 0 : O_CREAT, pc); HEAP, rt_name_opened(path, r ? r->_fileno : -1, pc))
 #define OPENS_AGAIN(name)                                                                                              \
 	CALL(FILE *, name, (const char *restrict path, const char *restrict mode, FILE *restrict f), (path, mode, f),  \
 	     STR(path);                                                                                                \
-	     STR(mode); STREAM(f); closes(f, pc); HEAP, rt_fd_plain(r ? r->_fileno : -1))
+	     STR(mode); STREAM(f); closes(f, pc); rt_name_opens(path, *mode == 'r' ? 0 : O_CREAT, pc);                 \
+	     HEAP, rt_name_opened(path, r ? r->_fileno : -1, pc))
 OPENS(fopen)
 OPENS(fopen64)
 OPENS_AGAIN(freopen)

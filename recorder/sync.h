@@ -97,6 +97,7 @@ bool rt_held_leave(const void *lock);
  */
 void rt_signal_sent(int sig, uintptr_t pc);
 void rt_signal_received(int sig, uintptr_t pc);
+void rt_signals_seen(uintptr_t pc); /* after a look at what is pending, and after a child has ended */
 
 /* Runs real(object, a routine that says ONCE_BEGIN, runs `routine`, says ONCE_END); ONCE_SEEN if it was not called. */
 int rt_once(void *object, void (*routine)(void), int (*real)(void *, void (*)(void)), uintptr_t pc);
