@@ -294,8 +294,8 @@ static enum rt_status record(struct recording *r, struct rt_error *err)
 	if (!status && !collector_started(r->collector) && WIFSIGNALED(r->status))
 		status =
 		    rt_error_set(err, RT_EINPUT,
-		                 "'%s' died of signal %d (%s) before the recorder started: in the dynamic linker, a "
-		                 "resolver of an indirect function (ifunc) or its .preinit_array",
+		                 "'%s' died of signal %d (%s) before the recorder started: in the dynamic linker, or "
+		                 "a resolver of an indirect function (ifunc)",
 		                 r->program, WTERMSIG(r->status), strsignal(WTERMSIG(r->status)));
 	if (!status && !collector_started(r->collector))
 		status = rt_error_set(err, RT_EINPUT,

@@ -53,7 +53,9 @@ static inline void unlock_stripe(struct rt_slot *s, unsigned op, const volatile 
 	rt_thread.stripe = NULL;
 	if (stripe)
 		__atomic_store_n(stripe, 0, __ATOMIC_RELEASE);
+	rt_thread.whole = true; /* a thread that is cancelled now has lost nothing */
 	rt_busy_end();
+	rt_thread.whole = false;
 }
 
 #define DEFINE(type, name, parameters)                                                                                 \

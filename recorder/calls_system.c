@@ -214,8 +214,6 @@ GETS(pthread_barrierattr_getpshared, pthread_barrierattr_t, int)
 SETS(pthread_barrierattr_setpshared, pthread_barrierattr_t, int)
 
 /* Threads */
-CALL(int, pthread_setcancelstate, (int state, int *old), (state, old), , if (r == 0) OUT(old))
-CALL(int, pthread_setcanceltype, (int type, int *old), (type, old), , if (r == 0) OUT(old))
 CALL(int, pthread_getschedparam, (pthread_t thread, int *policy, struct sched_param *to), (thread, policy, to), ,
      WHEN(r == 0, OUT(policy); OUT(to)))
 CALL(int, pthread_setschedparam, (pthread_t thread, int policy, const struct sched_param *from), (thread, policy, from),

@@ -63,10 +63,12 @@ struct rt_thread {
 	const struct rt_sandbox *sandbox; /* its seccomp filters; sandbox.c */
 	uint32_t index;                   /* number in the trace, if known */
 	bool known;
-	bool timeless; /* must not look at any clock */
-	bool made;     /* by pthread_create or thrd_create */
-	bool forking;  /* in a call that forks: what comes out of it may be the child */
-	void *stack;   /* its lower end, and size: known when BEGIN was written */
+	bool asynchronous, uncancelable; /* as pthread_setcanceltype and -state have it; cancel.c */
+	bool whole;                      /* what it has done in the recorder is done, and recorded */
+	bool timeless;                   /* must not look at any clock */
+	bool made;                       /* by pthread_create or thrd_create */
+	bool forking;                    /* in a call that forks: what comes out of it may be the child */
+	void *stack;                     /* its lower end, and size: known when BEGIN was written */
 	size_t stack_size;
 	unsigned held_count;
 	struct rt_held {
@@ -154,6 +156,9 @@ static inline uint64_t rt_plain_stamp(struct rt_slot *slot)
  * and blocks it, rt_busy_end lets it come. Nests.
  */
 void rt_signal_undefer(void);
+void rt_signal_defer_cancel(void); /* the thread is cancelled when it is not busy any more */
+void rt_cancel_again(void);
+void rt_leave_windows(void *context); /* of a thread that a signal interrupted; see append.S */
 void rt_emit_lost(void);
 static inline void rt_busy_begin(void)
 {

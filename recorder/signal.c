@@ -20,6 +20,7 @@
 #define BIT(sig) (UINT64_C(1) << ((sig)-1))
 #define DEFER_SIGNAL 1u
 #define DEFER_LOST 2u
+#define DEFER_CANCEL 4u
 
 /* The program's handler of each signal: address | SA_NODEFER << 61 | SA_SIGINFO << 62 | SA_RESETHAND << 63. */
 static uint64_t actions[SIGNALS];
@@ -48,6 +49,13 @@ void rt_signal_undefer(void)
 		rt_emit_lost();
 	if (deferred & DEFER_SIGNAL)
 		RT_SYSCALL(SYS_rt_sigprocmask, SIG_SETMASK, &mask, 0, sizeof mask);
+	if (deferred & DEFER_CANCEL)
+		rt_cancel_again();
+}
+
+void rt_signal_defer_cancel(void)
+{
+	rt_thread.deferred |= DEFER_CANCEL;
 }
 
 /* Signals that say that the instruction itself failed; they cannot wait. */
@@ -105,9 +113,9 @@ static bool leave_window(greg_t *reg, const char *start, const char *commit, con
 	return false;
 }
 
-static void leave_windows(ucontext_t *context)
+void rt_leave_windows(void *context)
 {
-	greg_t *reg = context->uc_mcontext.gregs;
+	greg_t *reg = ((ucontext_t *)context)->uc_mcontext.gregs;
 
 	(void)(leave_window(reg, rt_append_start(), rt_append_commit, rt_append_zero, rt_append_end) ||
 	       leave_window(reg, rt_append2_start(), rt_append2_commit, rt_append2_zero, rt_append2_end) ||
@@ -115,7 +123,7 @@ static void leave_windows(ucontext_t *context)
 	                    rt_append_sync_end));
 }
 #else
-static void leave_windows(ucontext_t *context)
+void rt_leave_windows(void *context)
 {
 	(void)context;
 }
@@ -261,7 +269,7 @@ static void trampoline(int sig, siginfo_t *info, void *context)
 	struct taken taken[2];
 	uintptr_t pc = pc_of(context);
 	unsigned n = take_back(sig, info, context, taken);
-	leave_windows(context);
+	rt_leave_windows(context);
 	call(action, sig, info, context);
 	if (n && pc == pc_of(context))
 		put_back(taken, n);

@@ -59,6 +59,8 @@ counts 0 "-r 256" core_tries
 counts 0 "" core_fork
 counts 0 "" core_sigaction
 counts 0 "" core_handlers 5000
+counts 0 "" core_cancel 2000
+counts 0 "-r 256" core_cancel 300
 counts 0 "-r 1024" core_atomics
 counts 0 "" core_repeats
 
