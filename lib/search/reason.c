@@ -21,6 +21,9 @@ static const struct {
     [REASON_ALLOCATION] = {"allocation", "no other run shows it: the use comes after the allocation in each", NULL,
                            NULL},
     [REASON_UNRECORDED_THREAD] = {"unrecorded-thread", "may be ordered by a thread that was not recorded", NULL, NULL},
+    [REASON_UNKNOWN_CALL] =
+        {"unknown-call", "may be ordered by what the kernel does by itself (io_uring, asynchronous input and output)",
+         NULL, NULL},
     [REASON_HIDDEN_ATOMIC] = {"hidden-atomic", "may be ordered by an atomic instruction that was not recorded",
                               "may be ordered by the atomic instruction in ", ""},
     [REASON_PLAIN_MODULE] = {"plain-module", "may be ordered inside a module that is not instrumented",

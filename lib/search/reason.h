@@ -16,6 +16,7 @@ enum reason {
 	REASON_SYNC_ONLY,         /* the program was not instrumented */
 	REASON_ALLOCATION,        /* the use comes after the allocation in every run */
 	REASON_UNRECORDED_THREAD, /* a thread that was not recorded may order it */
+	REASON_UNKNOWN_CALL,      /* a call whose orders are not understood may */
 	REASON_HIDDEN_ATOMIC,     /* so may an atomic instruction of a function, the detail */
 	REASON_PLAIN_MODULE,      /* and what a module does that is not instrumented, the detail */
 	REASON_UNGUARDED,         /* the lock of its critical section does not guard the variable */

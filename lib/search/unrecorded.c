@@ -45,6 +45,10 @@ static bool is_doubtful(const struct model *m, const struct anomaly *a)
 
 void unrecorded_cap(const struct model *m, struct anomaly *a)
 {
-	if (m->losses.count && a->verdict > VERDICT_PREDICTED && is_doubtful(m, a))
+	if (!m->losses.count || a->verdict <= VERDICT_PREDICTED || !is_doubtful(m, a))
+		return;
+	if (m->losses.calls)
+		anomaly_cap(a, REASON_UNKNOWN_CALL, NULL);
+	if (m->losses.threads)
 		anomaly_cap(a, REASON_UNRECORDED_THREAD, NULL);
 }

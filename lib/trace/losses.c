@@ -27,8 +27,11 @@ bool losses_add(struct losses *l, const struct rt_event *e)
 	/* Of threads whose creation nobody saw it is not known since when they have been there. */
 	if (e->op == RT_OP_LOST && e->addr == RT_LOST_UNSEEN)
 		number = 0;
-	if (e->op == RT_OP_LOST)
+	if (e->op == RT_OP_LOST) {
+		l->calls |= e->addr == RT_LOST_CALL;
+		l->threads |= e->addr != RT_LOST_CALL;
 		l->items[l->count++] = (struct loss){number, e->thread, e->addr != RT_LOST_SIGNAL};
+	}
 	return true;
 }
 
