@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Forwarded, unless the terminal (the kernel) sent it: then it has reached the whole group. */
@@ -49,12 +50,15 @@ static void *keep(void *arg)
 {
 	struct program *p = arg;
 	sigset_t set;
+	/* Should it once not be known whether the program is dead, it is asked again. */
+	const struct timespec moment = {1, 0};
 	kept_signals(&set);
 	while (!is_dead(p->pid)) {
 		siginfo_t info;
-		int signal = sigwaitinfo(&set, &info);
-		bool sent = info.si_code == SI_USER || info.si_code == SI_QUEUE || info.si_code == SI_TKILL;
-		if (signal > 0 && is_forwarded(signal) && sent)
+		int signal = sigtimedwait(&set, &info, &moment);
+		bool sent =
+		    signal > 0 && (info.si_code == SI_USER || info.si_code == SI_QUEUE || info.si_code == SI_TKILL);
+		if (sent && is_forwarded(signal))
 			kill(p->pid, signal);
 	}
 	p->ended(p->arg);

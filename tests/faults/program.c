@@ -1,7 +1,8 @@
 /*
  * A small program that has something of each kind to record and to find: a race, a check and act, an inverted pair of
- * locks, a waiting thread, an atomic, allocations, and a child process. Ends with status 7.
+ * locks, a waiting thread, an atomic, allocations, and a child process. Makes the file that it is given, if any, and ends with status 7.
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -59,8 +60,11 @@ static void *second(void *unused)
 	return unused;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	if (argc > 1)
+		close(creat(argv[1], 0666));
+
 	pthread_t a, b;
 	int status = 0;
 

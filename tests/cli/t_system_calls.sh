@@ -1,0 +1,52 @@
+#!/bin/bash
+# t_system_calls.sh [BUILD]: one system call of `record` fails (tests/faults/calls.c), each in turn: the program has its
+# own status, or has not run and that of `record` says so; at most one line is said, one if anything is missing; there is
+# no crash, no waiting, no temporary file. A fifth of the calls; with RT_FAULTS=all each.
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/text.sh"
+gcc -O1 -g -D_GNU_SOURCE "$top/tests/faults/calls.c" -o calls || exit 1
+gcc -g -O1 -fsanitize=thread "$top/tests/faults/program.c" -o program -pthread || exit 1
+if grep -q __asan_init "$RACETRACE"; then # which makes calls of its own, and does not work when traced
+	exit 0
+fi
+mkdir run
+"$PWD/calls" "$RACETRACE" record -o run/t.zst -- ./program run/ran 3>list
+[ $? = 7 ] || wrong "traced, the status is not the program's"
+grep -q '^failed' list && wrong "a call has failed without being asked to"
+count=$(wc -l <list)
+[ "$count" -gt 200 ] || wrong "only $count calls"
+
+# check N: the N-th call fails.
+missed=0
+check() {
+	local status trace
+	rm -rf run
+	mkdir run
+	timeout -s KILL 60 ./calls -n "$1" "$RACETRACE" record -o run/t.zst -- ./program run/ran 3>list 2>err >out </dev/null
+	status=$?
+	grep -q '^failed' list || { missed=$((missed + 1)); return; } # fewer calls this time
+	trace="call $1, $(cat list), status $status, $(head -n 3 err)"
+	if [ -e run/ran ]; then
+		[ $status = 7 ] || wrong "not the program's status: $trace"
+	else
+		[[ $status = 3 || $status = 126 || $status = 127 ]] || wrong "the program has not run: $trace"
+		[ -s err ] || wrong "nothing is said: $trace"
+	fi
+	[ "$(wc -l <err)" -le 1 ] || wrong "more than one line: $trace"
+	[ ! -s err ] || grep -q '^racetrace: ' err || wrong "not the usual form: $trace"
+	if [ -e run/t.zst ]; then
+		"$RACETRACE" info run/t.zst >out 2>&1 || wrong "unreadable: $trace"
+		[ -s err ] || grep -q '^complete *yes' out || wrong "incomplete in silence: $trace"
+	elif [ ! -s err ]; then
+		wrong "no trace, in silence: $trace"
+	fi
+	[ -z "$(find run -name '*.part')" ] || wrong "a temporary file is left: $trace"
+}
+
+step=5
+[ "${RT_FAULTS:-}" != all ] || step=1
+for n in $(seq $((1 + RANDOM % step)) "$step" "$count"); do
+	check "$n"
+done
+[ "$missed" -lt $((count / step / 4)) ] || wrong "$missed calls did not come"
+exit $fail
