@@ -82,7 +82,7 @@ BUILD_PACKAGES := gcc g++ make libc6-dev libzstd-dev libjansson-dev libdw-dev li
 CHECK_PACKAGES := $(BUILD_PACKAGES) check libsubunit-dev zstd jq bash clang valgrind groff-base pkg-config
 HOUSE_PACKAGES := $(CHECK_PACKAGES) git libclang-rt-14-dev clang-format clang-tidy
 
-.PHONY: help deps-build deps-check deps-house demo check unit cli e2e san fuzz check-real bench bench-column bench-orders bench-pecan format tidy install
+.PHONY: help deps-build deps-check deps-house demo check unit cli e2e faults san fuzz check-real bench bench-column bench-orders bench-pecan format tidy install
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -107,6 +107,9 @@ cli: all ## tests of the command line
 	bash tests/cli/run.sh $(BUILD)
 e2e: all ## samples: build, record, analyze, compare with what is expected
 	bash tests/e2e/run.sh $(BUILD)
+
+faults: all ## every allocation of the program and every system call of `record` fails once; the command-line tests take a fifth
+	RT_FAULTS=all bash tests/cli/run.sh $(BUILD) no_memory system_calls
 
 san: deps-house ## unit and command-line tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)-san SAN=address,undefined CFLAGS='-O1 -g' all $(BUILD)-san/tests/unit

@@ -1,5 +1,5 @@
 #!/bin/bash
-# run.sh [BUILD]: runs every tests/cli/t_*.sh, each with RACETRACE (the program), BUILD and a scratch folder of its own as
+# run.sh [BUILD [NAME...]]: runs every tests/cli/t_*.sh, or those named, each with RACETRACE (the program), BUILD and a scratch folder of its own as
 # working folder. A test passes if it exits with 0; what a failed one wrote is shown.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -15,7 +15,9 @@ scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 passed=0
 failed=0
-for t in "$here"/t_*.sh; do
+tests=("$here"/t_*.sh)
+[ $# -lt 2 ] || tests=("${@:2}") tests=("${tests[@]/#/$here/t_}") tests=("${tests[@]/%/.sh}")
+for t in "${tests[@]}"; do
 	name=$(basename "$t" .sh)
 	mkdir "$scratch/$name"
 	begin=$SECONDS
