@@ -5,6 +5,9 @@
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/text.sh"
 export ASAN_OPTIONS=${ASAN_OPTIONS:-}:verify_asan_link_order=0:allocator_may_return_null=1
+# What the loader keeps of a library that is loaded at run time.
+echo 'leak:dl_open_worker' >suppressions
+export LSAN_OPTIONS=${LSAN_OPTIONS:-}:suppressions=$PWD/suppressions:print_suppressions=0
 
 "${CC:-gcc}" -O1 -g -D_GNU_SOURCE -fPIC -shared "$top/tests/faults/allocations.c" -o allocations.so -ldl || exit 1
 gcc -g -O1 -fsanitize=thread "$top/tests/faults/program.c" -o program -pthread || exit 1
