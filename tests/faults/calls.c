@@ -61,7 +61,8 @@ static bool is_sure(const struct user_regs_struct *r)
 {
 	switch ((long)r->orig_rax) {
 	case SYS_futex: /* but waiting can be interrupted */
-		return ((int)r->rsi & FUTEX_CMD_MASK) != FUTEX_WAIT && ((int)r->rsi & FUTEX_CMD_MASK) != FUTEX_WAIT_BITSET;
+		return ((int)r->rsi & FUTEX_CMD_MASK) != FUTEX_WAIT &&
+		       ((int)r->rsi & FUTEX_CMD_MASK) != FUTEX_WAIT_BITSET;
 	case SYS_brk:
 	case SYS_exit:
 	case SYS_exit_group:

@@ -1,6 +1,7 @@
 /*
  * A small program that has something of each kind to record and to find: a race, a check and act, an inverted pair of
- * locks, a waiting thread, an atomic, allocations, and a child process. Makes the file that it is given, if any, and ends with status 7.
+ * locks, a waiting thread, an atomic, allocations, and a child process. Makes the file that it is given, if any, and
+ * ends with status 7.
  */
 #include <fcntl.h>
 #include <pthread.h>
