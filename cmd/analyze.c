@@ -1,6 +1,7 @@
 /* racetrace analyze: what could have gone wrong in the recorded run. */
 #include "cmd/command.h"
 #include "cmd/common.h"
+#include "cmd/memory.h"
 #include "cmd/messages.h"
 #include "cmd/output.h"
 #include "cmd/stats.h"
@@ -46,6 +47,7 @@ struct settings {
 	const char *trace;
 	const char *anomaly; /* NULL: all */
 	const char *source_root;
+	uint64_t max_memory; /* 0: by what is free */
 	bool allow_incomplete;
 	bool all; /* conditional and refuted ones too */
 	bool only_orders, fail_on_given, schema, show_stats;
@@ -222,6 +224,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &s->input;
+		state->child_inputs[1] = &s->max_memory;
 		return 0;
 	case 'f':
 		s->format = &report_formats[find_whole(state, "a format", arg, format_at)];
@@ -384,6 +387,8 @@ static enum rt_status run(const struct settings *s, struct cmd_output *o, int *r
 {
 	struct rt_trace *trace;
 	enum rt_status status = cmd_open_trace(s->trace, &s->input, &trace, err);
+	if (!status && (status = cmd_check_memory(trace, s->max_memory, err)))
+		rt_trace_free(trace);
 	if (status)
 		return status;
 	struct analysis *a;
@@ -408,7 +413,8 @@ static enum rt_status run(const struct settings *s, struct cmd_output *o, int *r
 
 int cmd_analyze(int argc, char **argv)
 {
-	static const struct argp_child children[] = {{&cmd_trace_argp, 0, NULL, 0}, {0}};
+	static const struct argp_child children[] = {
+	    {&cmd_trace_argp, 0, NULL, 0}, {&cmd_memory_argp, 0, NULL, 0}, {0}};
 	static const struct argp argp = {options, parse, "TRACE", doc, children, NULL, NULL};
 	struct settings s = {.fail_on = VERDICT_PROVED};
 	struct rt_error err = {0};

@@ -1,6 +1,7 @@
 /* racetrace schedule: prints the schedule of an anomaly, short or event by event, and judges anyone's. */
 #include "cmd/command.h"
 #include "cmd/common.h"
+#include "cmd/memory.h"
 #include "lib/report/report.h"
 #include "lib/witness/script.h"
 #include "tracefmt/input.h"
@@ -19,6 +20,7 @@ enum { OPT_VERIFY = 256, OPT_EXPAND };
 struct settings {
 	struct rt_trace_options input;
 	const char *path, *trace, *anomaly;
+	uint64_t max_memory; /* 0: by what is free */
 	bool verify, expand;
 };
 
@@ -42,6 +44,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &s->input;
+		state->child_inputs[1] = &s->max_memory;
 		return 0;
 	case 'a':
 		s->anomaly = arg;
@@ -148,7 +151,9 @@ static enum rt_status load(const struct settings *s, struct script **script, str
 			status = rt_trace_open_input(again, s->path, &s->input, trace, err);
 		if (!status) {
 			cmd_warn(*trace);
-			status = analyze(*trace, s, script, err);
+			status = cmd_check_memory(*trace, s->max_memory, err);
+			if (!status)
+				status = analyze(*trace, s, script, err);
 		}
 	}
 	fclose(file);
@@ -286,7 +291,8 @@ static int act(const struct settings *s, const struct script *script, struct rt_
 
 int cmd_schedule(int argc, char **argv)
 {
-	static const struct argp_child children[] = {{&cmd_trace_argp, 0, NULL, 0}, {0}};
+	static const struct argp_child children[] = {
+	    {&cmd_trace_argp, 0, NULL, 0}, {&cmd_memory_argp, 0, NULL, 0}, {0}};
 	static const struct argp argp = {options, parse, "FILE", doc, children, NULL, NULL};
 	struct settings s = {0};
 	struct rt_error err = {0};

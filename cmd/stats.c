@@ -64,4 +64,8 @@ void stats_print(const struct stats *s, const struct report *r)
 	for (int i = ANALYSIS_LOAD; i <= ANALYSIS_DONE; i++)
 		fprintf(stderr, "%s-seconds %.6f\n", names[i], ended.seconds[i]);
 	print_proofs(&ended, a);
+	struct rusage used;
+	getrusage(RUSAGE_SELF, &used);
+	fprintf(stderr, "memory-bytes %" PRIu64 "\nmemory-estimate %" PRIu64 "\n", (uint64_t)used.ru_maxrss * 1024,
+	        analysis_memory(rt_trace_info(a->trace)));
 }

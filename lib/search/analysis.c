@@ -362,6 +362,16 @@ enum rt_status analysis_run(struct rt_trace *trace, const struct analysis_option
 	return RT_OK;
 }
 
+uint64_t analysis_memory(const struct rt_trace_info *info)
+{
+	/* Measured: model, orders, provers' own copies; clocks of more threads than one node holds. */
+	enum { PROGRAM = 24 << 20, AN_EVENT = 72, AN_EVENT_OF_MANY = 24, A_THREAD = 3072, ONE_NODE = 16 };
+	uint64_t an_event = AN_EVENT + (info->thread_count > ONE_NODE ? AN_EVENT_OF_MANY : 0);
+	if (info->events > UINT64_MAX / 2 / an_event)
+		return UINT64_MAX;
+	return PROGRAM + info->events * an_event + (uint64_t)info->thread_count * A_THREAD;
+}
+
 void analysis_free(struct analysis *a)
 {
 	if (!a)

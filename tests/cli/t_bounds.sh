@@ -35,4 +35,33 @@ holds '(.anomalies | length) == 25000 and .limits.anomalies == {bound: 25000, hi
 # Threads that end before the next one begins cost what they do.
 awk 'BEGIN { for (i = 1; i <= 18000; i++) { print "T0|fork(T" i ")|1"; for (j = 0; j < 15; j++) print "T" i "|w(x" j ")|3"; print "T0|join(T" i ")|2" } }' >short.std
 bounded 0 1500 analyze --format json short.std
+
+# What is too large is told before it is analyzed; the estimate is no less than what is taken then, and, where
+# accesses are shared, not three times as much.
+awk 'BEGIN {
+	srand(3)
+	for (i = 0; i < 20000; i++) {
+		t = int(rand() * 8); l = int(rand() * 4)
+		print "T" t "|acq(L" l ")|" l
+		for (k = 0; k < 12; k++) print "T" t "|" (rand() < 0.3 ? "w" : "r") "(x" l "." int(rand() * 50) ")|" 10 + k
+		print "T" t "|rel(L" l ")|" l
+	}
+}' >shared.std
+for trace in shared forks short; do
+	"$RACETRACE" analyze --stats --fail-on never --format json "$trace.std" >out 2>err || wrong "$trace: $(tail -n 1 err)"
+	taken=$(sed -n 's/^memory-bytes //p' err)
+	estimate=$(sed -n 's/^memory-estimate //p' err)
+	[ -n "$san" ] || [ "$taken" -le "$estimate" ] || wrong "$trace takes $taken bytes, $estimate were estimated"
+	[ -n "$san" ] || [ $trace = short ] || [ "$estimate" -le $((3 * taken)) ] || wrong "$trace: $estimate bytes were estimated, it takes $taken"
+done
+run 3 analyze --max-memory 30M shared.std
+grep -q "^racetrace: 'shared.std' has 280000 events: to analyze them may need about [0-9]* MB, 31 MB are allowed: give more by --max-memory SIZE" err ||
+	wrong "what is too large is told as: $(cat err)"
+[ "$(wc -l <err)" = 1 ] || wrong 'more than one line'
+run 3 schedule --max-memory 30M shared.std
+run 0 analyze --max-memory 1G --fail-on never --format json short.std
+for size in 0 -1 x 1X 10MB 99999999999999T ''; do
+	run 2 analyze --max-memory="$size" shared.std
+	grep -q 'is not a size' err || wrong "--max-memory=$size: $(head -n 1 err)"
+done
 exit $fail

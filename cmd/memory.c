@@ -1,0 +1,134 @@
+/* Is there memory for an analysis? See memory.h. */
+#include "cmd/memory.h"
+
+#include "lib/search/analysis.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+enum { OPT_MAX_MEMORY = 540 };
+
+static const struct argp_option options[] = {{"max-memory", OPT_MAX_MEMORY, "SIZE", 0,
+                                              "Refuse a trace at once that may need more memory, in bytes or with K, "
+                                              "M, G or T behind it; three quarters of what "
+                                              "is free if not given",
+                                              10},
+                                             {0}};
+
+/* Bytes of "512M"; 0: it is no size. */
+static uint64_t parse_size(const char *text)
+{
+	static const char units[] = "KMGT";
+	char *end;
+	errno = 0;
+	uint64_t size = strtoull(text, &end, 10);
+	const char *unit = *end ? strchr(units, *end) : NULL;
+	unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+	bool good = *text >= '0' && *text <= '9' && !errno && (unit ? !end[1] : !*end) && size <= UINT64_MAX >> shift;
+	return good ? size << shift : 0;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	uint64_t *most = state->input;
+	if (key != OPT_MAX_MEMORY)
+		return ARGP_ERR_UNKNOWN;
+	*most = parse_size(arg);
+	if (!*most)
+		argp_error(state, "'%s' is not a size: a number of bytes, or such as 512M or 16G", arg);
+	return 0;
+}
+
+const struct argp cmd_memory_argp = {.options = options, .parser = parse};
+
+/* The number behind a key in a file, or its first one if there is no key; UINT64_MAX: there is none, or "max". */
+static uint64_t number_in(const char *path, const char *key)
+{
+	char line[256];
+	uint64_t number = UINT64_MAX;
+	FILE *f = fopen(path, "re");
+	while (f && fgets(line, sizeof line, f))
+		if (!key || !strncmp(line, key, strlen(key))) {
+			const char *digits = line + strcspn(line, "0123456789");
+			if (*digits)
+				number = strtoull(digits, NULL, 10);
+			break;
+		}
+	if (f)
+		fclose(f);
+	return number;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* What the process's control group and those around it leave. */
+static uint64_t free_in_groups(void)
+{
+	char line[1024], path[1280];
+	uint64_t most = UINT64_MAX;
+	FILE *f = fopen("/proc/self/cgroup", "re");
+	while (f && fgets(line, sizeof line, f)) {
+		line[strcspn(line, "\n")] = '\0';
+		bool old = strstr(line, ":memory:");
+		char *group = old ? strstr(line, ":memory:") + 8 : !strncmp(line, "0::", 3) ? line + 3 : NULL;
+		for (char *end = group ? group + strlen(group) : NULL; end;
+		     end = end > group ? strrchr(group, '/') : NULL) {
+			*end = '\0';
+			const char *root = old ? "/sys/fs/cgroup/memory" : "/sys/fs/cgroup";
+			snprintf(path, sizeof path, "%s%s/%s", root, group,
+			         old ? "memory.limit_in_bytes" : "memory.max");
+			uint64_t limit = number_in(path, NULL);
+			snprintf(path, sizeof path, "%s%s/%s", root, group,
+			         old ? "memory.usage_in_bytes" : "memory.current");
+			uint64_t used = number_in(path, NULL);
+			if (limit != UINT64_MAX && used != UINT64_MAX)
+				most = least(most, limit > used ? limit - used : 0);
+		}
+	}
+	if (f)
+		fclose(f);
+	return most;
+}
+
+static uint64_t free_memory(void)
+{
+	struct rlimit limit;
+	uint64_t kibibytes = number_in("/proc/meminfo", "MemAvailable:"), most = free_in_groups();
+	if (kibibytes <= UINT64_MAX >> 10)
+		most = least(most, kibibytes << 10);
+	if (!getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY)
+		most = least(most, limit.rlim_cur);
+	return most;
+}
+
+/* "21 GB", "1.5 GB", "300 MB" */
+static const char *size_text(uint64_t bytes, char *text, size_t size)
+{
+	double giga = (double)bytes / 1e9;
+	if (giga < 1)
+		snprintf(text, size, "%.0f MB", giga * 1e3);
+	else
+		snprintf(text, size, giga < 10 ? "%.1f GB" : "%.0f GB", giga);
+	return text;
+}
+
+enum rt_status cmd_check_memory(const struct rt_trace *trace, uint64_t most, struct rt_error *err)
+{
+	const struct rt_trace_info *info = rt_trace_info(trace);
+	uint64_t need = analysis_memory(info), allowed = most ? most : free_memory() / 4 * 3;
+	char needed[32], given[32];
+	if (need <= allowed)
+		return RT_OK;
+	return rt_error_set(
+	    err, RT_EINPUT,
+	    "'%s' has %" PRIu64 " events: to analyze them may need about %s, %s are allowed: give more by "
+	    "--max-memory SIZE, or record a shorter run",
+	    info->path, info->events, size_text(need, needed, sizeof needed), size_text(allowed, given, sizeof given));
+}
