@@ -5,6 +5,8 @@
 #include "tests/oracle/oracle.h"
 #include "tests/unit/memory_trace.h"
 
+#include <check.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,13 +18,28 @@ static inline struct rt_trace *random_trace(struct memory_trace *memory, const s
 	return trace;
 }
 
-/* How many seeds to try for each of so many mixes of features, of so many traces in all; RT_RANDOM_TRACES says
- * otherwise. */
-static inline uint64_t random_seeds(uint64_t traces, uint64_t mixes)
+/* The number of random traces to test with: traces, unless RT_RANDOM_TRACES is another. */
+static inline uint64_t random_wanted(uint64_t traces)
 {
 	const char *wanted = getenv("RT_RANDOM_TRACES");
-	return (wanted ? strtoull(wanted, NULL, 10) : traces) / mixes + 1;
+	return wanted ? strtoull(wanted, NULL, 10) : traces;
 }
+
+/* The number of seeds for each of the mixes of features. */
+static inline uint64_t random_seeds(uint64_t traces, uint64_t mixes)
+{
+	return random_wanted(traces) / mixes + 1;
+}
+
+/* Fails unless count is at least `least`, which is for the usual number of traces. Of fewer traces half their share
+ * is enough, rounded down, since counts of few traces vary. */
+static inline void random_enough(intmax_t count, uint64_t least, uint64_t traces, const char *what)
+{
+	uint64_t wanted = random_wanted(traces), share = wanted < traces ? least * wanted / traces / 2 : least;
+	ck_assert_msg(count >= (intmax_t)share, "%s: %jd, not the %ju to expect of %ju traces", what, count,
+	              (uintmax_t)share, (uintmax_t)wanted);
+}
+#define assert_enough(count, least, traces) random_enough((intmax_t)(count), least, traces, #count)
 
 /* The trace, an event a line, for messages; the caller's to free. */
 static inline char *random_text(const struct oracle_trace *t)

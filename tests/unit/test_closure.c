@@ -99,8 +99,8 @@ START_TEST(what_closure_refutes_no_reordering_has)
 		ask_all(random_trace(&memory, &t), NULL, predictable, &tally);
 	}
 	say("random traces", &tally);
-	ck_assert_int_gt(tally.proved, 20 * tally.unknown_predictable);
-	ck_assert_int_gt(tally.refuted, tally.unknown_other);
+	assert_enough(tally.proved - 20 * tally.unknown_predictable, 1, TRACES);
+	assert_enough(tally.refuted - tally.unknown_other, 1, TRACES);
 }
 END_TEST
 

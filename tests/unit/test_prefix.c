@@ -121,8 +121,8 @@ START_TEST(from_a_checkpoint_the_verdict_is_the_same)
 		end(&j);
 	}
 	/* Schedules of either kind were among them. */
-	ck_assert_int_gt(faults, 100);
-	ck_assert_int_gt(witnesses, 10);
+	assert_enough(faults, 101, TRACES);
+	assert_enough(witnesses, 11, TRACES);
 }
 END_TEST
 
