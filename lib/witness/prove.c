@@ -1,42 +1,13 @@
 /* From candidates to verdicts; see prove.h. */
-#include "lib/witness/prove.h"
+#include "lib/witness/provers.h"
 
-#include "lib/order/syncp.h"
 #include "lib/trace/vec.h"
-#include "lib/witness/certain.h"
-#include "lib/witness/conditional.h"
 #include "lib/witness/pecan.h"
-#include "lib/witness/precede.h"
-#include "lib/witness/shorten.h"
-#include "lib/witness/states.h"
 #include "lib/witness/updates.h"
-#include "lib/witness/verify.h"
 
-/* MANY instances are looked at in any case. PECAN_TIMES: its schedules are as long as the trace, but an event of them
- * costs less than one of a search, so they may have so many times the total budget. */
-enum { MANY = 33, BUDGET = 500000, TOTAL_BUDGET = 50000000, PECAN_TIMES = 2, PRECEDE_TIMES = 4 };
-/* What reads would have to see is asked of so many instances, if it is more than one. */
-enum { CONDITIONAL_TRIES = 8 };
-
-struct provers {
-	const struct model *m;
-	struct prove_context context;
-	struct prove_options options;
-	uint64_t spent_before;  /* counts.spent when the candidate's turn came */
-	bool more_instances;    /* the candidate has, behind the one that is looked at */
-	struct reasons reasons; /* why it stays open, so far */
-	struct searches searches;
-	struct judge *judge;
-	struct conditional conditional;
-	uint8_t *updates; /* worked out when they are first asked for */
-	struct certain *certain;
-	struct shorten *shorten;
-	struct precede precede;
-	/* What provers_visit was asked about, sorted. */
-	struct states_goal *visited;
-	uint32_t visited_count, visited_capacity;
-	struct prove_counts counts;
-};
+/* MANY instances are looked at in any case; what reads would have to see, of at most CONDITIONAL_TRIES, if it is more
+ * than one. PRECEDE_TIMES the total budget is for all pairs of sequences together. */
+enum { MANY = 33, CONDITIONAL_TRIES = 8, PRECEDE_TIMES = 4 };
 
 void provers_free(struct provers *p)
 {
@@ -55,12 +26,6 @@ void provers_free(struct provers *p)
 	free(p);
 }
 
-/* Of PECAN's schedules and sure ones, and of those in which reads are free. */
-static uint64_t linear_limit(const struct provers *p)
-{
-	return p->options.total_budget * PECAN_TIMES;
-}
-
 struct provers *provers_create(const struct prove_context *context, const struct prove_options *options,
                                struct rt_error *err)
 {
@@ -69,15 +34,8 @@ struct provers *provers_create(const struct prove_context *context, const struct
 	if (p) {
 		p->m = m;
 		p->context = *context;
-		p->options.budget = options->budget ? options->budget : BUDGET;
-		p->options.guess = options->guess;
-		p->options.total_budget = options->total_budget ? options->total_budget : TOTAL_BUDGET;
-		if (p->options.budget > p->options.total_budget)
-			p->options.budget = p->options.total_budget;
-		p->counts.budget = p->options.budget;
-		p->counts.total_budget = p->options.total_budget;
+		budget_init(p, options);
 		p->counts.state_limit = STATES_MAX;
-		p->counts.linear_limit = linear_limit(p);
 		p->counts.instances = MANY;
 		p->precede.m = m;
 		p->judge = judge_create(m);
@@ -100,303 +58,6 @@ const struct trf *provers_needs(const struct provers *p)
 const struct prove_counts *provers_counts(const struct provers *p)
 {
 	return &p->counts;
-}
-
-bool provers_add(struct provers *p, const struct prove_counts *before, const struct prove_counts *after)
-{
-	struct prove_counts *c = &p->counts;
-	uint64_t spent = after->spent - before->spent, pecan = after->pecan_spent - before->pecan_spent;
-	uint64_t total = p->options.total_budget;
-	bool spent_other = c->exhausted ? spent : after->exhausted || (spent && c->spent + p->options.budget > total);
-	bool pecan_other =
-	    c->pecan_exhausted ? pecan : after->pecan_exhausted || c->pecan_spent + pecan > linear_limit(p);
-	uint64_t freed = after->free_spent - before->free_spent;
-	bool free_other = freed && c->free_spent + freed > linear_limit(p);
-	if (spent_other || pecan_other || free_other)
-		return false;
-	c->asked += after->asked - before->asked;
-	c->proved += after->proved - before->proved;
-	c->refuted += after->refuted - before->refuted;
-	c->undecided += after->undecided - before->undecided;
-	c->leaning += after->leaning - before->leaning;
-	for (int i = 0; i < WITNESS_KINDS; i++) {
-		c->built[i] += after->built[i] - before->built[i];
-		c->refused[i] += after->refused[i] - before->refused[i];
-	}
-	c->rejected += after->rejected - before->rejected;
-	c->spent += spent;
-	c->pecan_spent += pecan;
-	c->free_spent += freed;
-	c->conditional += after->conditional - before->conditional;
-	c->cut |= after->cut;
-	c->free_exhausted |= after->free_exhausted;
-	c->instances_cut |= after->instances_cut;
-	return true;
-}
-
-/*
- * What a search may spend on one goal; 0: the budget ran out. While a candidate has more instances, one of them may
- * have half of what is left to it.
- */
-static uint64_t budget_left(struct provers *p)
-{
-	uint64_t left = p->counts.spent < p->options.total_budget ? p->options.total_budget - p->counts.spent : 0;
-	uint64_t spent = p->counts.spent - p->spent_before;
-	uint64_t own = spent < p->options.budget ? p->options.budget - spent : 0;
-	if (p->more_instances)
-		own /= 2;
-	/* Once and for all, so that what is asked later does not depend on what it would have cost. */
-	p->counts.exhausted |= left < own;
-	p->counts.cut |= !own;
-	if (p->counts.exhausted || !own)
-		reasons_add(&p->reasons, REASON_BUDGET);
-	return p->counts.exhausted ? 0 : own;
-}
-
-/* Saturates and linearises. A cycle by reads-from does not refute where values may allow it. */
-static enum search_answer close_with(struct provers *p, struct search *search, const struct goal *goal,
-                                     struct schedule *out)
-{
-	uint64_t budget = budget_left(p), spent;
-	if (!budget)
-		return SEARCH_GAVE_UP;
-	enum search_answer answer = search_closure(search, goal, budget, out, &spent);
-	p->counts.spent += spent;
-	return answer == SEARCH_NONE && p->searches.values.any ? SEARCH_GAVE_UP : answer;
-}
-
-static enum search_answer search_with(struct provers *p, struct search *search, const struct goal *goal,
-                                      struct schedule *out)
-{
-	uint64_t budget = budget_left(p), spent;
-	if (!budget)
-		return SEARCH_GAVE_UP;
-	enum search_answer answer = search_goal(search, goal, budget, out, &spent);
-	p->counts.spent += spent;
-	if (answer == SEARCH_GAVE_UP) {
-		p->counts.cut |= true;
-		reasons_add(&p->reasons, spent > budget + 1 ? REASON_WINDOW : REASON_BUDGET);
-	}
-	return answer;
-}
-
-/*
- * A prover builds a schedule for a goal, or says that there is none (SEARCH_NONE), or that it does not know
- * (SEARCH_GAVE_UP).
- */
-
-/* What the recorded run shows. */
-static enum search_answer recorded(struct provers *p, const struct goal *goal, struct schedule *out)
-{
-	return search_as_recorded(p->searches.strict.search, goal, out) ? SEARCH_FOUND : SEARCH_NO_MEMORY;
-}
-
-/* What the goal needs, closed under the rules of reads-from and locks, may refute it; it builds nothing. */
-static enum search_answer needed(struct provers *p, const struct goal *goal, struct schedule *out)
-{
-	(void)out;
-	struct search *valued = p->searches.valued.search;
-	return search_refutes(valued ? valued : p->searches.strict.search, goal) ? SEARCH_NONE : SEARCH_GAVE_UP;
-}
-
-/* What provers_precede found of pairs of its events. */
-static enum search_answer preceded(struct provers *p, const struct goal *goal, struct schedule *out)
-{
-	(void)out;
-	return precede_refutes(&p->precede, goal) ? SEARCH_NONE : SEARCH_GAVE_UP;
-}
-
-static enum search_answer pecan(struct provers *p, const struct goal *goal, struct schedule *out)
-{
-	uint64_t length = 0;
-	for (uint32_t i = 0; i < goal->count; i++)
-		length = goal->events[i] >= length ? goal->events[i] + UINT64_C(1) : length;
-	p->counts.pecan_exhausted |= p->counts.pecan_spent + length > linear_limit(p);
-	if (p->counts.pecan_exhausted)
-		return SEARCH_GAVE_UP;
-	p->counts.pecan_spent += length;
-	return pecan_schedule(p->context.por, goal, out) ? SEARCH_FOUND : SEARCH_NO_MEMORY;
-}
-
-static int compare_goals(const void *a, const void *b)
-{
-	const struct goal *x = a, *y = b;
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
-	if (x->count != y->count)
-		return x->count < y->count ? -1 : 1;
-	for (uint32_t i = 0; i < x->count; i++)
-		if (x->events[i] != y->events[i])
-			return x->events[i] < y->events[i] ? -1 : 1;
-	return 0;
-}
-
-/* What provers_visit found. */
-static enum search_answer visited(struct provers *p, const struct goal *goal, struct schedule *out)
-{
-	const struct states_goal *g = NULL;
-	if (p->visited_count)
-		g = bsearch(goal, p->visited, p->visited_count, sizeof *p->visited, compare_goals);
-	if (!g)
-		return SEARCH_GAVE_UP;
-	if (!g->met)
-		return p->counts.all ? SEARCH_NONE : SEARCH_GAVE_UP;
-	*out = g->schedule;
-	out->steps = malloc((size_t)out->count * sizeof *out->steps + 1);
-	if (!out->steps)
-		return SEARCH_NO_MEMORY;
-	memcpy(out->steps, g->schedule.steps, out->count * sizeof *out->steps);
-	return SEARCH_FOUND;
-}
-
-/* The sync-preserving ideal, its events in the order of the trace. */
-static enum search_answer syncp(struct provers *p, const struct goal *goal, struct schedule *out)
-{
-	if (!*p->context.syncp || goal->kind == GOAL_SEQUENCE)
-		return SEARCH_GAVE_UP;
-	const uint32_t *ideal = syncp_ideal(*p->context.syncp, goal->events, goal->count);
-	if (!ideal)
-		return SEARCH_GAVE_UP;
-	return schedule_push_recorded(out, p->m, ideal, p->m->event_count) ? SEARCH_FOUND : SEARCH_NO_MEMORY;
-}
-
-/* A witness whichever write the racy reads saw. */
-static enum search_answer sure(struct provers *p, const struct goal *goal, struct schedule *out)
-{
-	uint64_t spent, limit = linear_limit(p);
-	if (p->context.exact || p->counts.pecan_exhausted)
-		return SEARCH_GAVE_UP;
-	enum search_answer answer =
-	    search_sure(p->searches.strict.search, p->certain, goal, limit - p->counts.pecan_spent, out, &spent);
-	p->counts.pecan_spent += spent < limit - p->counts.pecan_spent ? spent : limit - p->counts.pecan_spent;
-	p->counts.pecan_exhausted |= p->counts.pecan_spent == limit;
-	return answer;
-}
-
-static enum search_answer closure(struct provers *p, const struct goal *goal, struct schedule *out)
-{
-	return close_with(p, p->searches.strict.search, goal, out);
-}
-
-/* What reads-from forbids, values may allow: only their search can tell that there is no witness. */
-static enum search_answer exhaustive(struct provers *p, const struct goal *goal, struct schedule *out)
-{
-	struct search *valued = p->searches.valued.search;
-	enum search_answer answer = search_with(p, p->searches.strict.search, goal, out);
-	bool none = answer == SEARCH_NONE;
-	if (valued && (none || answer == SEARCH_GAVE_UP))
-		answer = search_with(p, valued, goal, out);
-	if (none && answer == SEARCH_GAVE_UP)
-		reasons_add(&p->reasons, REASON_VALUES);
-	return answer;
-}
-
-static const struct {
-	enum witness_kind kind;
-	enum search_answer (*build)(struct provers *p, const struct goal *goal, struct schedule *out);
-	bool observed; /* for what the recorded run shows only */
-	bool promises; /* what it builds is a witness; else it may be none */
-	bool dear;     /* asked when the others have been about every instance */
-	bool sure;     /* there is one whichever write the racy reads saw */
-} provers[] = {
-    {WITNESS_RECORDED, recorded, .observed = true},
-    {WITNESS_EXHAUSTIVE, visited, .promises = true},
-    {WITNESS_CLOSURE, needed, .promises = true},
-    {WITNESS_CLOSURE, preceded, .promises = true},
-    {WITNESS_PECAN, pecan, .promises = false},
-    {WITNESS_SYNCP, syncp, .promises = true},
-    {WITNESS_SYNCP, sure, .promises = true, .sure = true},
-    {WITNESS_CLOSURE, closure, .promises = true},
-    {WITNESS_EXHAUSTIVE, exhaustive, .promises = true, .dear = true},
-};
-
-enum { RECORDED }; /* index of the first */
-
-/* What is known of one instance so far. */
-struct outcome {
-	enum search_answer answer;
-	enum witness_kind kind;
-	struct schedule schedule;
-	uint32_t leans, lean, substitutes, substitute;
-};
-
-/* Makes a witness shorter, if the judge agrees. False without memory. */
-static bool shorten(struct provers *p, const struct goal *goal, struct schedule *schedule, struct verdict_of_judge *v)
-{
-	struct schedule shorter = {0};
-	struct verdict_of_judge again;
-	enum search_answer answer = shorten_schedule(p->shorten, schedule, goal, &shorter);
-	if (answer != SEARCH_FOUND)
-		return answer != SEARCH_NO_MEMORY;
-	judge_verify(p->judge, &shorter, goal, &again);
-	p->counts.rejected += again.fault != VERIFY_NONE;
-	if (!again.fault) {
-		struct schedule longer = *schedule;
-		*schedule = shorter;
-		shorter = longer;
-		*v = again;
-	}
-	schedule_release(&shorter);
-	return true;
-}
-
-/* Judges what prover i built and keeps it if it is the best so far: it leans on fewest reads. */
-static enum search_answer judge_built(struct provers *p, size_t i, const struct goal *goal, struct schedule *schedule,
-                                      struct outcome *o)
-{
-	struct verdict_of_judge v;
-	judge_verify(p->judge, schedule, goal, &v);
-	p->counts.built[provers[i].kind]++;
-	if (v.fault) {
-		/* A witness that the judge refuses is dropped, counted, and proves nothing either way. */
-		p->counts.refused[provers[i].kind]++;
-		p->counts.rejected += provers[i].promises;
-		return SEARCH_GAVE_UP;
-	}
-	uint32_t lean = MODEL_NONE, leans = 0;
-	if (!provers[i].sure) {
-		if (!shorten(p, goal, schedule, &v))
-			return SEARCH_NO_MEMORY;
-		leans = certain_leans(p->certain, schedule, goal->events, goal->count, &lean);
-	}
-	if (o->answer != SEARCH_FOUND || leans < o->leans) {
-		schedule_release(&o->schedule);
-		o->schedule = *schedule;
-		*schedule = (struct schedule){0};
-		o->kind = provers[i].kind;
-		o->leans = leans;
-		o->lean = lean;
-		o->substitutes = v.substitutes;
-		o->substitute = v.substitute;
-	}
-	return SEARCH_FOUND;
-}
-
-/* Which provers are asked. */
-enum asked { CHEAP = 1, DEAR = 2 };
-
-/* Asks the provers in turn, until one refutes or has a witness that leans on nothing. */
-static enum rt_status decide_instance(struct provers *p, const struct goal *goal, bool observed, unsigned asked,
-                                      struct outcome *o, struct rt_error *err)
-{
-	memset(o, 0, sizeof *o);
-	o->answer = SEARCH_GAVE_UP;
-	for (size_t i = 0; i < sizeof provers / sizeof *provers; i++) {
-		struct schedule schedule = {0};
-		if ((provers[i].observed && !observed) || !(asked & (provers[i].dear ? DEAR : CHEAP)))
-			continue;
-		enum search_answer answer = provers[i].build(p, goal, &schedule);
-		if (answer == SEARCH_FOUND)
-			answer = judge_built(p, i, goal, &schedule, o);
-		schedule_release(&schedule);
-		if (answer == SEARCH_NO_MEMORY)
-			return rt_error_set(err, RT_EMEMORY, "no memory to search for a witness");
-		if (answer != SEARCH_GAVE_UP && o->answer != SEARCH_FOUND)
-			o->answer = answer;
-		if (o->answer == SEARCH_NONE || (o->answer == SEARCH_FOUND && (!o->leans || observed)))
-			break;
-	}
-	return RT_OK;
 }
 
 /* Makes the instance with this outcome the anomaly's own. */
@@ -434,8 +95,7 @@ static struct goal instance(const struct anomaly *a, uint32_t i)
 /* Keeps the goal to be looked for in every state, unless what it needs refutes it. */
 static bool keep_goal(struct provers *p, const struct goal *goal)
 {
-	struct schedule none = {0};
-	if (goal->kind == GOAL_SEQUENCE || needed(p, goal, &none) == SEARCH_NONE)
+	if (goal->kind == GOAL_SEQUENCE || instance_refuted_by_needs(p, goal))
 		return true;
 	if (!vec_reserve(&p->visited, &p->visited_capacity, (uint64_t)p->visited_count + 1, sizeof *p->visited))
 		return false;
@@ -466,7 +126,7 @@ enum rt_status provers_visit(struct provers *p, const struct anomaly_list *list,
 		}
 	}
 	if (ok && p->visited_count)
-		qsort(p->visited, p->visited_count, sizeof *p->visited, compare_goals);
+		qsort(p->visited, p->visited_count, sizeof *p->visited, instance_compare);
 	enum search_answer answer = ok ? visit(p, &p->searches.strict.trf, NULL) : SEARCH_NO_MEMORY;
 	/* What reads-from forbids, values may allow. */
 	if (p->searches.valued.search && (answer == SEARCH_NONE || answer == SEARCH_GAVE_UP))
@@ -534,7 +194,7 @@ static enum rt_status ask(struct provers *p, struct candidate *c, uint32_t i, un
 	/* What follows from another race is in the recorded run, and yet that is no schedule with its events side by
 	 * side. */
 	bool recorded = a->verdict == VERDICT_OBSERVED && !a->follows;
-	enum rt_status status = decide_instance(p, &goal, recorded, asked, &o, err);
+	enum rt_status status = instance_decide(p, &goal, recorded, asked, &o, err);
 	/* The first witness that leans on nothing is the one wanted; until then, any. */
 	if (!status && o.answer == SEARCH_FOUND && (!a->schedule || !o.leans))
 		status = adopt(a, &goal, &o, err);
@@ -576,8 +236,8 @@ static bool is_whole(const struct provers *p, const struct candidate *c)
 }
 
 /*
- * First the cheap provers about MANY instances, then the dear one about those of them that are open. If there are more,
- * these are asked about only to refute them all. *refuted: all are, and no others are known of.
+ * First the cheap provers about MANY instances, then the expensive one about those of them that are open. If there are
+ * more, these are asked about only to refute them all. *refuted: all are, and no others are known of.
  */
 static enum rt_status decide(struct provers *p, struct candidate *c, bool *refuted, struct rt_error *err)
 {
@@ -589,11 +249,11 @@ static enum rt_status decide(struct provers *p, struct candidate *c, bool *refut
 		status = ask(p, c, c->looked, CHEAP, &each[c->looked], err);
 	for (uint32_t i = 0; i < many && is_open(c) && !status; i++) {
 		if (!each[i])
-			status = ask(p, c, i, DEAR, &each[i], err);
+			status = ask(p, c, i, EXPENSIVE, &each[i], err);
 		*refuted &= each[i];
 	}
 	for (; c->looked < c->instances && is_open(c) && *refuted && !status; c->looked++)
-		status = ask(p, c, c->looked, CHEAP | DEAR, refuted, err);
+		status = ask(p, c, c->looked, CHEAP | EXPENSIVE, refuted, err);
 	return status;
 }
 
@@ -650,10 +310,10 @@ static enum rt_status decide_conditional(struct provers *p, struct candidate *c,
 		if (a->need_count && i >= CONDITIONAL_TRIES)
 			break;
 		enum search_answer answer =
-		    conditional_goal(&p->conditional, &goal, budget_left(p), linear_limit(p), &schedule, &spent);
+		    conditional_goal(&p->conditional, &goal, budget_left(p), budget_linear(p), &schedule, &spent);
 		p->counts.spent += spent;
 		p->counts.free_spent = p->conditional.spent;
-		p->counts.free_exhausted |= p->conditional.spent >= linear_limit(p);
+		p->counts.free_exhausted |= p->conditional.spent >= budget_linear(p);
 		if (answer == SEARCH_NO_MEMORY)
 			status = rt_error_set(err, RT_EMEMORY, "no memory to search for a witness");
 		else if (answer == SEARCH_FOUND && !p->conditional.reads.count)
@@ -729,14 +389,10 @@ static bool judge_knows_waits(const struct model *m, const struct goal *goal)
 static enum rt_status decide_stuck(struct provers *p, struct anomaly *a, struct rt_error *err)
 {
 	struct goal goal = goal_of(a);
-	struct schedule schedule = {0};
-	struct outcome o = {.answer = SEARCH_GAVE_UP};
+	struct outcome o;
 	if (a->kind != ANOMALY_DEADLOCK || !judge_knows_waits(p->m, &goal))
 		return RT_OK;
-	enum search_answer answer = recorded(p, &goal, &schedule);
-	if (answer == SEARCH_FOUND)
-		answer = judge_built(p, RECORDED, &goal, &schedule, &o);
-	schedule_release(&schedule);
+	enum search_answer answer = instance_recorded(p, &goal, &o);
 	if (answer == SEARCH_NO_MEMORY)
 		return rt_error_set(err, RT_EMEMORY, "no memory for a schedule");
 	return answer == SEARCH_FOUND ? adopt(a, &goal, &o, err) : RT_OK;

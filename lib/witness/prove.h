@@ -1,7 +1,8 @@
 /*
- * Provers, from cheap to dear: each may raise a predicted anomaly to proved or find that it has no witness. One line a
- * prover in the table of prove.c. Whatever they build goes to the judge (verify.h), who alone says `proved`. What has
- * no witness is asked once more with reads that may see any write: then it is conditional, or refuted.
+ * Provers, from cheap to expensive: each may raise a predicted anomaly to proved or find that it has no witness. One
+ * line a prover in the table of instance.c. Whatever they build goes to the judge (verify.h), without which nothing is
+ * `proved`. What has no witness is asked once more with reads that may see any write: then it is conditional, or
+ * refuted.
  */
 #ifndef LIB_WITNESS_PROVE_H
 #define LIB_WITNESS_PROVE_H
@@ -19,7 +20,7 @@ struct prove_counts {
 	uint64_t asked, proved, refuted, conditional, undecided;
 	uint64_t leaning;                /* have a witness that leans on reads whose writer is not certain */
 	uint64_t built[WITNESS_KINDS];   /* schedules that each prover built, those of what is observed included */
-	uint64_t refused[WITNESS_KINDS]; /* so many of them the judge refused */
+	uint64_t refused[WITNESS_KINDS]; /* those of them that the judge refused */
 	uint64_t rejected; /* the same of provers that promise witnesses (all but recorded, pecan): errors of theirs */
 	uint64_t spent;    /* events executed */
 	uint64_t pecan_spent;          /* events in PECAN's schedules */
