@@ -7,18 +7,22 @@
 #include "cmd/command.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 enum rt_status library_folder(char **folder, struct rt_error *err)
 {
-	char self[4096];
+	char self[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-	if (n < 0)
+	const char *executed = (const char *)getauxval(AT_EXECFN); /* where /proc is not mounted */
+	if (n >= 0)
+		self[n] = '\0';
+	else if (!executed || !realpath(executed, self))
 		return rt_error_set(err, RT_ESYSTEM, "cannot read '/proc/self/exe': %s", strerror(errno));
-	self[n] = '\0';
 	for (int up = 0; up < 2 && strrchr(self, '/'); up++)
 		*strrchr(self, '/') = '\0';
 	if (asprintf(folder, "%s/lib/racetrace", self) < 0)

@@ -359,6 +359,13 @@ static void say_atomics(const struct collector *c)
 		        names);
 }
 
+static void say_modules(const char *path, const struct collector *c)
+{
+	if (!collector_modules(c)->count)
+		fprintf(stderr, "racetrace: '%s' has no source positions: /proc/%ld/maps could not be read\n", path,
+		        (long)collector_told(c));
+}
+
 static void say_counts(const char *path, const struct rt_writer_result *result)
 {
 	fprintf(stderr, "racetrace: %s: %" PRIu64 " events, %" PRIu64 " repeats left out, %" PRIu64 " bytes\n", path,
@@ -437,6 +444,8 @@ int cmd_record(int argc, char **argv)
 		say_broken(collector_broken(r.collector));
 	if (!status)
 		say_atomics(r.collector);
+	if (!status)
+		say_modules(r.path, r.collector);
 	if (r.tree) {
 		wait_for_others(r.tree);
 		tree_end(r.tree, tell, &r.options);

@@ -15,6 +15,7 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 
 #ifdef __x86_64__
@@ -30,10 +31,6 @@ struct rt_sandbox {
 	bool strict;
 };
 
-enum { SANDBOXES_MAX = 4096, CODE_MAX = 1 << 17 };
-static struct rt_sandbox sandboxes[SANDBOXES_MAX]; /* never given back, like the kernel's */
-static struct sock_filter codes[CODE_MAX];
-static _Atomic uint32_t sandbox_count, code_count;
 static const struct rt_sandbox *_Atomic everybody; /* of all threads */
 static const struct rt_sandbox closed;             /* of whom there was no place to keep it: nothing is allowed */
 
@@ -164,23 +161,20 @@ bool rt_sandbox_allows(long number, long a, long b, long c, long d, long e, long
 
 /* ---- Keeping filters ---- */
 
+/* Never given back, like the kernel's. program: NULL for strict mode. */
 static const struct rt_sandbox *keep(const struct sock_fprog *program, const struct rt_sandbox *outer)
 {
-	uint32_t n = atomic_fetch_add(&sandbox_count, 1), from = program ? program->len : 0;
-	struct rt_sandbox *s = &sandboxes[n % SANDBOXES_MAX];
+	uint32_t length = program ? program->len : 0;
+	long at = RT_SYSCALL(SYS_mmap, NULL, sizeof(struct rt_sandbox) + length * sizeof(struct sock_filter),
+	                     PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct rt_sandbox *s = (struct rt_sandbox *)at;
 
-	if (n >= SANDBOXES_MAX) {
-		atomic_store(&sandbox_count, SANDBOXES_MAX);
+	if (at < 0 && at > -4096)
 		return &closed;
-	}
-	*s = (struct rt_sandbox){.outer = outer, .strict = !program};
-	from = atomic_fetch_add(&code_count, from);
-	if (!program || from > CODE_MAX || program->len > CODE_MAX - from)
-		return s;
-	for (uint32_t i = 0; i < program->len; i++)
-		codes[from + i] = program->filter[i];
-	s->code = codes + from;
-	s->length = program->len;
+	struct sock_filter *code = (struct sock_filter *)(s + 1);
+	for (uint32_t i = 0; i < length; i++)
+		code[i] = program->filter[i];
+	*s = (struct rt_sandbox){outer, program ? code : NULL, length, !program};
 	return s;
 }
 

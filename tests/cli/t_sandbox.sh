@@ -35,4 +35,18 @@ for how in none namespace root nobody undumpable filter; do
 	done
 	[ "$(ls t.zst*)" != t.zst ] && [ $n = 90000 ] || wrong "$way: $n writes of 90000: $(ls)"
 done
+
+# Where /proc is not mounted there are no positions, which is said; all the rest is there.
+rm -f t.zst*
+unshare -m sh -c 'mount -t tmpfs none /proc && exec timeout 60 "$1" record -r 16 -o t.zst -- ./app none' sh "$racetrace" >out 2>err
+status=$?
+if [ $status = 1 ]; then
+	echo "skipped: without /proc: $(cat err)"
+else
+	[ $status = 5 ] && [ "$(cat err)" = "$(sed -n "/^racetrace: 't.zst' has no source positions: /p" err)" ] || wrong "without /proc: status $status: $(cat err)"
+	for trace in t.zst t.zst.*; do
+		"$racetrace" info "$trace" | grep -q '^complete *yes' || wrong "without /proc: $("$racetrace" info "$trace")"
+		[ "$("$racetrace" dump "$trace" | grep -c ' write ')" -ge 30000 ] || wrong "without /proc: $trace"
+	done
+fi
 [ "$fail" = 0 ]
