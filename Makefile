@@ -82,7 +82,7 @@ BUILD_PACKAGES := gcc g++ make libc6-dev libzstd-dev libjansson-dev libdw-dev li
 CHECK_PACKAGES := $(BUILD_PACKAGES) check libsubunit-dev zstd jq bash clang valgrind groff-base pkg-config
 HOUSE_PACKAGES := $(CHECK_PACKAGES) git libclang-rt-14-dev clang-format clang-tidy
 
-.PHONY: help deps-build deps-check deps-house demo check unit cli e2e faults san fuzz check-real bench bench-column bench-orders bench-pecan format tidy install
+.PHONY: help deps-build deps-check deps-house demo check unit cli e2e faults differ san fuzz check-real bench bench-column bench-orders bench-pecan format tidy install
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -98,7 +98,7 @@ demo: deps-build ## install what is missing, build, record a sample, analyze it
 	@sh tests/demo.sh $(BUILD)
 
 check: deps-check ## the same, then every test
-	@$(MAKE) --no-print-directory all $(BUILD)/tests/unit
+	@$(MAKE) --no-print-directory all $(BUILD)/tests/unit $(BUILD)/tests/differ
 	@bash tests/check.sh $(BUILD)
 
 unit: $(BUILD)/tests/unit ## unit tests, golden traces, oracles
@@ -110,6 +110,14 @@ e2e: all ## samples: build, record, analyze, compare with what is expected
 
 faults: all ## every allocation of the program and every system call of `record` fails once; the command-line tests take a fifth
 	RT_FAULTS=all bash tests/cli/run.sh $(BUILD) no_memory system_calls
+
+DIFFER_SEED ?= 1
+DIFFER_COUNT ?= 60
+$(BUILD)/tests/differ: $(call obj,$(wildcard tests/differ/*.c))
+	@mkdir -p $(@D)
+	$(call say,LD,$@) $(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^
+differ: all $(BUILD)/tests/differ ## random programs: what is reported of them against a model of threads
+	bash tests/differ/run.sh $(BUILD) $(DIFFER_SEED) $(DIFFER_COUNT)
 
 san: deps-house ## unit and command-line tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)-san SAN=address,undefined CFLAGS='-O1 -g' all $(BUILD)-san/tests/unit

@@ -37,6 +37,7 @@ suite() {
 suite 'unit tests and golden traces' "$build/tests/unit"
 suite 'command line' bash tests/cli/run.sh "$build"
 suite 'samples, end to end' bash tests/e2e/run.sh "$build"
+suite 'random programs' bash tests/differ/run.sh "$build" 1 10
 cat "$build/check.failures"
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ]
