@@ -206,7 +206,7 @@ void rt_mutex_forked(void);
 void rt_dl_forked(void);
 void rt_calls_forked(void);
 
-/* Can so many bytes be read? False also where a sandbox does not let that be known. Leaves errno alone. */
+/* True if the bytes can be read. False also where a sandbox does not let that be known. Leaves errno alone. */
 bool rt_readable(const void *p, size_t size);
 /* System calls that leave errno alone. */
 long rt_futex_wait(const void *word, uint32_t value, unsigned milliseconds);

@@ -145,7 +145,7 @@ static bool others_live(void)
 /* The process is about to end: waits as the file's comment says. Once a process. */
 static void await_others(void)
 {
-	enum { STEP_MS = 2, QUIET_STEPS = 5 }; /* waiting must be seen so many times in a row to count */
+	enum { STEP_MS = 2, QUIET_STEPS = 5 }; /* waiting counts when seen QUIET_STEPS times in a row */
 	static _Atomic uint32_t process;
 	struct rt_channel *c = rt_channel;
 

@@ -311,7 +311,7 @@ static void *map_private(void *where, size_t size)
 	return memory;
 }
 
-/* What is open lies together, as there may not be so many mappings. */
+/* What is open lies together, as the number of mappings is limited. */
 static bool map_births(uint32_t slots)
 {
 	births = map_private(births, slots * sizeof *births);

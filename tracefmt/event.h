@@ -119,7 +119,7 @@ enum rt_lost {
 	RT_LOST_SIGNAL = 1, /* a signal handler ran inside the recorder */
 	RT_LOST_COLLECTOR,  /* the collector could not read on */
 	RT_LOST_THREAD,     /* a thread that is not recorded is made here (arg: 1), or joined (0) */
-	RT_LOST_UNSEEN,     /* there were so many threads that are not recorded and that nobody was seen to make */
+	RT_LOST_UNSEEN,     /* number of threads that are not recorded and whose creation was not seen */
 	RT_LOST_CALL        /* a call that may order what it does, in a way that is not understood (io_uring) */
 };
 

@@ -72,7 +72,7 @@ struct anomaly {
 	uint32_t substitutes;      /* reads in the schedule that see another write of the value that they saw */
 	uint32_t substitute;       /* the first of them, an event index */
 	uint32_t *needs;           /* conditional: reads that see another write in the schedule than they saw; owned */
-	uint32_t need_count, need_total; /* kept, at most ANOMALY_NEEDS_MAX; of so many */
+	uint32_t need_count, need_total; /* kept (at most ANOMALY_NEEDS_MAX), and in all */
 	struct reasons reasons;          /* why it is only predicted; of no meaning for other verdicts */
 };
 

@@ -81,9 +81,9 @@ struct search {
 	uint32_t access_capacity, member_capacity;
 	/* If it has many classes: */
 	bool bounded;
-	uint32_t left;      /* so many more races are wanted of it */
-	uint32_t sweeps;    /* and so many pairs of classes are swept for them */
-	uint64_t pairs;     /* and so many of families and classes are looked at */
+	uint32_t left;      /* number of further races wanted of it */
+	uint32_t sweeps;    /* pairs of classes that may be swept for them */
+	uint64_t pairs;     /* pairs of families and classes that may be looked at */
 	uint64_t all_pairs; /* those left for all cells */
 	uint64_t *done;     /* hash set of pairs of classes */
 	uint64_t done_mask, done_count;
@@ -94,7 +94,7 @@ struct search {
 	bool failed;
 };
 
-/* More classes are many; of those so many pairs are swept. */
+/* More classes than the first are many; of those at most the second's pairs are swept. */
 enum { CLASSES_FEW = 64, SWEEPS_MAX = 1 << 21, PAIRS_AN_ACCESS = 64 };
 
 enum { EVERY_MAX = 20000000 };
@@ -595,7 +595,7 @@ static uint32_t list_classes(struct search *s, const struct family *f, int which
 	return n;
 }
 
-/* Some pairs of two families, at most so many new races. False: it is enough of the cell. */
+/* Some pairs of two families, at most as many new races as wanted. False: the cell has enough. */
 static bool search_families(struct search *s, const struct family *f1, const struct family *f2, uint32_t most)
 {
 	uint32_t n1 = list_classes(s, f1, 0), n2 = list_classes(s, f2, 1);
@@ -611,7 +611,7 @@ static bool search_families(struct search *s, const struct family *f1, const str
 static bool search_spread(struct search *s, bool fair)
 {
 	uint32_t n = s->family_count, pairs = 0;
-	/* Counted first; of so many that not all can be looked at, those that are not far apart. */
+	/* Counted first; if not all can be looked at, those that are not far apart. */
 	uint64_t most = s->pairs / 4 / n;
 	uint32_t reach = most < n ? (uint32_t)most : n;
 	for (int pass = 0; pass < 2; pass++)

@@ -14,7 +14,7 @@
 
 /* Threads that wait for one another, and those behind them; or those that wait for what nobody can give. */
 struct stuck_group {
-	uint32_t cycle;  /* so many, at first, are a ring: each waits for the next one. 0: it is no deadlock */
+	uint32_t cycle;  /* the first ones that are a ring: each waits for the next one. 0: it is no deadlock */
 	uint32_t count;  /* of all */
 	uint32_t *waits; /* the BLOCK of each, event indices */
 };

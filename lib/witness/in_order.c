@@ -9,7 +9,7 @@ struct in_order {
 	const struct model *m;
 	const struct goal *goal;
 	const struct trf *sees;
-	uint32_t *at; /* by thread: so many events are executed */
+	uint32_t *at; /* by thread: number of events executed */
 	uint64_t budget, spent;
 };
 

@@ -185,7 +185,7 @@ static bool shorten(struct provers *p, const struct goal *goal, struct schedule 
 	return true;
 }
 
-/* Judges what prover i built and keeps it if it is the best so far: it leans on fewest reads. */
+/* Judges what prover i built and keeps it if it is the best so far: it depends on fewest reads. */
 static enum search_answer judge_built(struct provers *p, size_t i, const struct goal *goal, struct schedule *schedule,
                                       struct outcome *o)
 {

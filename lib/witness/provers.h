@@ -52,7 +52,8 @@ struct outcome {
 /* Which provers are asked. */
 enum asked { CHEAP = 1, EXPENSIVE = 2 };
 
-/* Asks the provers in turn, until one refutes or has a witness that leans on nothing. *o is the caller's to release. */
+/* Asks the provers in turn, until one refutes or has a witness that depends on no read. What is in *o is the caller's
+ * to release. */
 enum rt_status instance_decide(struct provers *p, const struct goal *goal, bool observed, unsigned asked,
                                struct outcome *o, struct rt_error *err);
 /* The recorded run as the schedule of what it shows. The schedule in *o is the caller's to release. */

@@ -6,7 +6,7 @@
 struct sure {
 	struct needs *needs;
 	struct certain *certain;
-	uint32_t *looked; /* by thread: so many of its events have been looked at */
+	uint32_t *looked; /* by thread: number of its events looked at */
 	uint64_t budget, spent;
 	bool more, possible; /* the prefixes have grown; they may stand behind the goal still */
 };

@@ -52,7 +52,7 @@ struct collector {
 	char **names; /* by thread index; NULL: not declared */
 	size_t names_size;
 	struct modules modules;
-	size_t modules_told; /* the file has so many of them */
+	size_t modules_told; /* number of them in the file */
 	uint64_t flushed;    /* ns */
 	/* The channel's own fields of these are the program's to destroy. */
 	uint32_t slot_count, ring_blocks;

@@ -8,7 +8,7 @@
 /* " (ulimit -n)": the limit that may be the cause of an errno, if it is set; "" if none is. Static. */
 const char *limit_behind(int error);
 
-/* The number of threads, at most the given one, whose rings of so many bytes fit into the address space that a process
+/* The number of threads, at most the given one, whose rings of the given size fit into the address space that a process
  * may have beside its own memory, and into the size that files may have. */
 uint32_t limit_threads(uint32_t threads, uint64_t ring_bytes);
 

@@ -28,7 +28,7 @@ holds '.summary.race.observed == 1 and .limits.access_pairs.hit'
 awk 'BEGIN { n = 20000; for (i = 1; i <= n; i++) print "T0|fork(T" i ")|1"; for (i = 1; i <= n; i++) print "T" i "|w(x)|" i + 1 }' >places.std
 bounded 1 1000 analyze --kinds race --format json places.std
 holds '.summary.race.observed == 1000 and .limits.races_of_cell.hit'
-# Many cells of many positions. No prover is asked: there is nothing of interest in the proofs of so many.
+# Many cells of many positions. No prover is asked: there is nothing of interest in the proofs of all of them.
 awk 'BEGIN { for (x = 0; x < 26; x++) for (i = 1; i <= 500; i++) print "T" i % 2 "|w(x" x ")|" 500 * x + i }' >cells.std
 bounded 1 1000 analyze --kinds race --orders hb --only-orders --format json cells.std
 holds '(.anomalies | length) == 25000 and .limits.anomalies == {bound: 25000, hit: true}'
