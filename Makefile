@@ -82,7 +82,7 @@ BUILD_PACKAGES := gcc g++ make libc6-dev libzstd-dev libjansson-dev libdw-dev li
 CHECK_PACKAGES := $(BUILD_PACKAGES) check libsubunit-dev zstd jq bash clang valgrind groff-base pkg-config
 HOUSE_PACKAGES := $(CHECK_PACKAGES) git libclang-rt-14-dev clang-format clang-tidy
 
-.PHONY: help deps-build deps-check deps-house demo check unit cli e2e faults differ san fuzz check-real bench bench-column bench-orders bench-pecan format tidy install
+.PHONY: help deps-build deps-check deps-house demo check unit cli e2e faults differ san fuzz check-real bench bench-load bench-column bench-orders bench-pecan format tidy install
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -162,6 +162,9 @@ check-real: deps-check all ## record and analyze SQLite and LevelDB (sources fro
 bench: deps-check all ## figures: recording against libtsan, analysis from the file
 	@sh tests/deps.sh $$(command -v npm >/dev/null || echo npm)
 	bash tests/bench/run.sh $(BUILD)
+
+bench-load: all ## figures of heavy loads: many threads, processes, descriptors, random accesses, a long run
+	@bash tests/bench/load.sh $(BUILD)
 
 bench-column: $(BUILD)/tests/bench_column ## figures of the file format alone: coding, writing, reading
 	$(BUILD)/tests/bench_column

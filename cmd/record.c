@@ -317,6 +317,8 @@ static void say_waiting(struct tree *t)
 {
 	pid_t pids[8];
 	size_t n = tree_alive(t, pids, 8);
+	if (!n) /* all that is left is to write their traces */
+		return;
 	fprintf(stderr, "racetrace: waiting for what the program has left behind: process");
 	for (size_t i = 0; i < n && i < 8; i++)
 		fprintf(stderr, "%s %ld", i ? "," : "", (long)pids[i]);

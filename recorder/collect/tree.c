@@ -519,19 +519,30 @@ enum rt_status tree_start(struct tree *t, const char *first, struct rt_error *er
 
 /* ---- The end ---- */
 
-size_t tree_alive(struct tree *t, pid_t *pids, size_t n)
+/* Those whose traces are not written yet; or only those that are recorded still. */
+static size_t count_processes(struct tree *t, bool recorded, pid_t *pids, size_t n)
 {
 	size_t alive = 0;
 	for (size_t i = 1;; i++) {
 		struct process *p = process_at(t, i);
 		if (!p)
 			return alive;
-		if (!atomic_load(&p->begun) || atomic_load(&p->done))
+		if (!atomic_load(&p->begun) || atomic_load(&p->done) || (recorded && atomic_load(&p->settled)))
 			continue;
 		if (alive < n)
 			pids[alive] = p->trace.pid;
 		alive++;
 	}
+}
+
+size_t tree_alive(struct tree *t, pid_t *pids, size_t n)
+{
+	return count_processes(t, true, pids, n);
+}
+
+static bool is_busy(struct tree *t)
+{
+	return count_processes(t, false, NULL, 0) > 0;
 }
 
 /* Is a child on its way? One that was killed there never comes. */
@@ -540,17 +551,17 @@ static bool is_expected(struct tree *t)
 	uint64_t until = now_ns() + FORKED_NS;
 	while (atomic_load(&t->shared->forking) && now_ns() < until) {
 		uint32_t bell = atomic_load(&t->shared->bell);
-		if (tree_alive(t, NULL, 0))
+		if (is_busy(t))
 			return true;
 		sleep_on_bell(t, bell, 10);
 	}
-	return tree_alive(t, NULL, 0) > 0;
+	return is_busy(t);
 }
 
 bool tree_wait(struct tree *t, unsigned milliseconds)
 {
 	uint32_t bell = atomic_load(&t->shared->bell);
-	if (!t->started || !t->shared->nonce || (!tree_alive(t, NULL, 0) && !is_expected(t)))
+	if (!t->started || !t->shared->nonce || (!is_busy(t) && !is_expected(t)))
 		return false;
 	sleep_on_bell(t, bell, milliseconds);
 	return true;
