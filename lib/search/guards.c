@@ -11,8 +11,8 @@ enum { LONG_EVENTS = 32, LONG_PERCENT = 90 };
 struct guards {
 	const struct model *m;
 	bool program;
-	/* Answers so far, in a class's `first`: by cell, thread and lock; by cell; by region and lock. */
-	struct classes guarded, atomic, lifelong;
+	/* Answers so far, in a class's `first`: by cell, thread and lock, twice; by cell; by region and lock. */
+	struct classes guarded, held, atomic, lifelong;
 };
 
 /* A class's answer; *known: there is one. */
@@ -50,6 +50,25 @@ static bool is_guarded(struct guards *g, uint32_t cell, uint32_t thread, uint32_
 	return *is;
 }
 
+/* Does this thread hold the lock at an access of the cell? */
+static bool is_held(struct guards *g, uint32_t cell, uint32_t thread, uint32_t lock)
+{
+	const struct model *m = g->m;
+	bool known;
+	uint32_t *is = answer(&g->held, (uint32_t[CLASS_KEY]){cell, thread, lock}, &known);
+	if (!is || known)
+		return !is || *is;
+	const uint32_t *events = &m->cell_events[m->cells[cell].first];
+	*is = 0;
+	for (uint32_t i = 0; i < m->cells[cell].count && !*is; i++)
+		*is = model_thread_of(m, events[i]) == thread && holds(m, model_lockset_of(m, events[i]), lock);
+	return *is;
+}
+
+/*
+ * Is the cell accessed by atomic operations alone, from when a second thread came? Before that, constructors make
+ * atomic objects by plain writes.
+ */
 static bool is_atomic(struct guards *g, uint32_t cell)
 {
 	const struct model *m = g->m;
@@ -58,9 +77,13 @@ static bool is_atomic(struct guards *g, uint32_t cell)
 	if (!is || known)
 		return is && *is;
 	const uint32_t *events = &m->cell_events[m->cells[cell].first];
+	bool shared = false;
 	*is = 1;
-	for (uint32_t i = 0; i < m->cells[cell].count && *is; i++)
-		*is = rt_op_is_atomic(model_op(m, events[i])) != 0;
+	for (uint32_t i = 0; i < m->cells[cell].count && *is; i++) {
+		shared |= model_thread_of(m, events[i]) != model_thread_of(m, events[0]);
+		*is = rt_op_is_atomic(model_op(m, events[i])) || !shared;
+	}
+	*is &= shared || rt_op_is_atomic(model_op(m, events[0])) != 0;
 	return *is;
 }
 
@@ -88,12 +111,46 @@ static bool is_lifelong(struct guards *g, uint32_t e, uint32_t lock)
 	return *is;
 }
 
-/* Are the thread's events of the instance in a critical section that is no unit of work? */
+static uint32_t cells_end(const struct model *m, uint32_t e)
+{
+	return m->events[e].object + m->sites[m->events[e].site].cells;
+}
+
+/* Is one of the thread's events of the instance an atomic operation, where nothing but atomic operations are? */
+static bool has_atomic(struct guards *g, const uint32_t *events, uint32_t count, uint32_t thread)
+{
+	const struct model *m = g->m;
+	for (uint32_t i = 0; i < count; i++) {
+		bool atomic = model_thread_of(m, events[i]) == thread && rt_op_is_atomic(model_op(m, events[i]));
+		for (uint32_t cell = m->events[events[i]].object; cell < cells_end(m, events[i]) && atomic; cell++)
+			atomic = is_atomic(g, cell);
+		if (atomic)
+			return true;
+	}
+	return false;
+}
+
+/* Does one of the instance's other threads hold the lock at an access of the cell, now or at another time? */
+static bool is_guarded_here(struct guards *g, const uint32_t *events, uint32_t count, uint32_t cell, uint32_t thread,
+                            uint32_t lock)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t other = model_thread_of(g->m, events[i]);
+		if (other != thread && is_held(g, cell, other, lock))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Are the thread's events of the instance in a critical section that is no unit of work? Atomic operations need no
+ * lock: with one among the events a lock is a guard only if those that come in between respect it elsewhere.
+ */
 static bool is_idle(struct guards *g, const uint32_t *events, uint32_t count, uint32_t thread)
 {
 	const struct model *m = g->m;
 	uint32_t first = MODEL_NONE;
-	bool idle = false, atomic = true;
+	bool atomic = has_atomic(g, events, count, thread), idle = atomic;
 	for (uint32_t i = 0; i < count && first == MODEL_NONE; i++)
 		if (model_thread_of(m, events[i]) == thread)
 			first = events[i];
@@ -105,17 +162,17 @@ static bool is_idle(struct guards *g, const uint32_t *events, uint32_t count, ui
 		/* One event alone, or an annotated region: nothing is said of locks. */
 		if (region == MODEL_NONE || m->segments[m->events[events[i]].segment].region != region)
 			return false;
-		const struct model_event *e = &m->events[events[i]];
-		for (uint32_t cell = e->object; cell < e->object + m->sites[e->site].cells; cell++) {
-			atomic &= is_atomic(g, cell);
-			for (uint32_t k = 0; k < locks->count; k++)
-				if (is_guarded(g, cell, thread, locks->locks[k].object))
+		for (uint32_t cell = m->events[events[i]].object; cell < cells_end(m, events[i]); cell++)
+			for (uint32_t k = 0; k < locks->count; k++) {
+				uint32_t lock = locks->locks[k].object;
+				if (atomic ? is_guarded_here(g, events, count, cell, thread, lock)
+				           : is_guarded(g, cell, thread, lock))
 					return false;
-		}
+			}
 	}
-	for (uint32_t k = 0; k < locks->count; k++)
-		idle |= atomic || is_lifelong(g, first, locks->locks[k].object);
-	return idle;
+	for (uint32_t k = 0; k < locks->count && !idle; k++)
+		idle = is_lifelong(g, first, locks->locks[k].object);
+	return idle && locks->count;
 }
 
 /* Has the instance a thread with several events that are no unit of work? */
@@ -144,8 +201,9 @@ bool guards_cap(const struct model *m, bool program, struct anomaly_list *list)
 		if (idle)
 			anomaly_cap(a, REASON_UNGUARDED, NULL);
 	}
-	bool ok = !g.guarded.failed && !g.atomic.failed && !g.lifelong.failed;
+	bool ok = !g.guarded.failed && !g.held.failed && !g.atomic.failed && !g.lifelong.failed;
 	classes_release(&g.guarded);
+	classes_release(&g.held);
 	classes_release(&g.atomic);
 	classes_release(&g.lifelong);
 	return ok;

@@ -29,9 +29,10 @@ static const struct {
     [REASON_PLAIN_MODULE] = {"plain-module", "may be ordered inside a module that is not instrumented",
                              "may be ordered inside ", ", which is not instrumented"},
     [REASON_CHECKS] = {"checks", "checks of the same variable would see another write than they saw", NULL, NULL},
-    [REASON_UNGUARDED] = {"unguarded",
-                          "the lock of its critical section guards nothing of this: no other thread holds it there",
-                          NULL, NULL},
+    [REASON_UNGUARDED] =
+        {"unguarded",
+         "the lock of its critical section guards nothing of this: who comes in between never holds it there", NULL,
+         NULL},
 };
 
 const char *reason_name(enum reason reason)

@@ -46,10 +46,11 @@ static void check_anomaly(const struct oracle_trace *t, const struct anomaly *x,
 		events[i] = (int)x->events[i];
 	bool possible = oracle_reaches(t, x->kind != ANOMALY_DEADLOCK, events, (int)x->event_count);
 	bool shown = x->verdict >= VERDICT_PROVED;
-	/* What is no unit of work is possible all the same; only predicted it may be, and of atomic accesses alone. */
-	bool held_down = x->verdict == VERDICT_PREDICTED && reasons_has(&x->reasons, REASON_UNGUARDED);
-	for (uint32_t i = 0; i < x->event_count && held_down; i++)
-		held_down = rt_op_is_atomic(t->events[x->events[i]].op);
+	/* What is no unit of work is possible all the same; only predicted it may be, and where an access is atomic. */
+	bool held_down = false;
+	if (x->verdict == VERDICT_PREDICTED && reasons_has(&x->reasons, REASON_UNGUARDED))
+		for (uint32_t i = 0; i < x->event_count && !held_down; i++)
+			held_down = rt_op_is_atomic(t->events[x->events[i]].op);
 	if (held_down)
 		return;
 	if (shown != possible)
