@@ -27,6 +27,7 @@
 #include <linux/close_range.h>
 #include <linux/kcmp.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stddef.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -49,7 +50,8 @@ static _Atomic uint64_t descriptor[FD_MAX];
 static char number[FD_MAX]; /* never touched: the object of a number, which is closed before it is given out again */
 static _Atomic uint32_t description[FD_MAX]; /* what its copies share; 0: came unseen */
 static _Atomic uint32_t descriptions;
-static _Atomic int highest; /* descriptor that was seen */
+static _Atomic int highest;                 /* descriptor that was seen */
+static _Atomic bool full[FD_MAX], any_full; /* somebody found no room to write */
 static _Atomic uint32_t numbers = FIRST_NUMBER;
 static _Atomic bool has_children;  /* which end when something has come to them */
 static _Atomic bool files_watched; /* any descriptor tells of files */
@@ -105,11 +107,14 @@ static bool is_told(int fd)
 }
 
 static bool is_file(int fd);
+static void reads_on(int fd, uintptr_t pc);
 void rt_fd_uses(int fd, uintptr_t pc)
 {
 	if (!is_told(fd))
 		return;
 	rt_emit_object_read(&descriptor[fd], pc);
+	if (atomic_load_explicit(&any_full, memory_order_relaxed))
+		reads_on(fd, pc);
 	if (atomic_load_explicit(&files_watched, memory_order_relaxed) && is_file(fd))
 		rt_fd_files_change(pc);
 }
@@ -398,6 +403,14 @@ static void passes_between(uint64_t in, uint64_t out)
 	atomic_store(&passes[i].to, out);
 }
 
+void rt_fd_queue(int fd)
+{
+	come(fd, UNKNOWN);
+	uint64_t state = rt_recording() ? state_now(fd) : UNKNOWN;
+	if (state & FILE_BIT)
+		set(fd, state & ~FILE_BIT);
+}
+
 void rt_fd_passes(int from, int to, uintptr_t pc)
 {
 	rt_fd_publishes(to, NULL, 0, pc);
@@ -495,18 +508,73 @@ void rt_fd_received(int fd, bool got, uintptr_t pc)
 		rt_emit_time();
 }
 
+static bool is_broken(void)
+{
+	return errno == EPIPE || errno == ECONNRESET;
+}
+
 void rt_fd_read(int fd, ssize_t n, uintptr_t pc)
 {
 	if (n < 0)
-		rt_fd_written(fd, n, pc);
+		rt_fd_received(fd, is_broken(), pc);
 	else
 		rt_fd_received(fd, n > 0 || (rt_recording() && !is_file(fd)), pc);
+}
+
+/*
+ * Room: who found none comes, once there is some, after those who have read since. Until somebody finds none, nobody
+ * says that he reads.
+ */
+static uint64_t room_in(int fd)
+{
+	uint64_t state = rt_recording() ? state_now(fd) : NONE;
+	if (state == NONE || state == CLOSED || state & ENTRY_BITS)
+		return NONE;
+	uint64_t object = object_of(fd, true, NULL, 0);
+	return object == NONE ? NONE : SOCKET_BIT | mix(object + SOCKET_BIT) >> 17;
+}
+
+static void is_full(int fd)
+{
+	if (room_in(fd) == NONE)
+		return;
+	atomic_store(&full[fd], true);
+	atomic_store(&any_full, true);
+}
+
+static void reads_on(int fd, uintptr_t pc)
+{
+	uint64_t room = room_in(fd);
+	if (room != NONE)
+		rt_emit_sync(RT_OP_HB_BEFORE, room, 0, pc, 0);
+}
+
+void rt_fd_has_room(int fd, uintptr_t pc)
+{
+	if (fd < 0 || fd >= FD_MAX || !atomic_load_explicit(&full[fd], memory_order_relaxed))
+		return;
+	uint64_t room = room_in(fd);
+	if (room != NONE)
+		rt_emit_sync(RT_OP_HB_AFTER, room, 0, pc, 0);
+}
+
+void rt_fd_sends(int fd, const struct sockaddr *to, socklen_t length, uintptr_t pc)
+{
+	struct pollfd p = {.fd = fd, .events = POLLOUT};
+	struct timespec now = {0};
+	rt_fd_publishes(fd, to, length, pc);
+	if (room_in(fd) != NONE && RT_SYSCALL(SYS_ppoll, &p, 1, &now, NULL, 0) == 0)
+		is_full(fd);
 }
 
 /* That the other end is gone is seen by those who write as well. */
 void rt_fd_written(int fd, ssize_t n, uintptr_t pc)
 {
-	rt_fd_received(fd, n < 0 && (errno == EPIPE || errno == ECONNRESET), pc);
+	rt_fd_received(fd, n < 0 && is_broken(), pc);
+	if (n < 0 && errno == EAGAIN)
+		is_full(fd);
+	else if (n >= 0)
+		rt_fd_has_room(fd, pc);
 }
 
 void rt_fd_connected(int fd)

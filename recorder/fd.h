@@ -22,6 +22,9 @@ void rt_fd_closes(int fd, uintptr_t pc);
 bool rt_fd_carries(int fd);
 /* Before data goes out through fd (to: the address that it is sent to, or NULL), or its end is closed. */
 void rt_fd_publishes(int fd, const struct sockaddr *to, socklen_t length, uintptr_t pc);
+/* The same before a call that may have to wait for room; after one of a descriptor that has some, if it had none. */
+void rt_fd_sends(int fd, const struct sockaddr *to, socklen_t length, uintptr_t pc);
+void rt_fd_has_room(int fd, uintptr_t pc);
 /* After a read that may have blocked; got: data or the end of it came. */
 void rt_fd_received(int fd, bool got, uintptr_t pc);
 void rt_fd_read(int fd, ssize_t n, uintptr_t pc);    /* the same by a read's result */
@@ -39,6 +42,7 @@ void rt_fd_socket(int fd);
 void rt_fd_own(int fd);                 /* carries data to whoever reads it, by itself (an event counter) */
 void rt_fd_epoll(int fd);               /* the same; tells of others */
 void rt_fd_both_ends(const int fds[2]); /* of a pair of sockets */
+void rt_fd_queue(int fd);               /* of messages: a file for the kernel, but what it has is taken away */
 void rt_fd_watches_files(int fd);
 void rt_fd_signals(int fd); /* tells of signals */
 bool rt_fd_tells_signals(int fd);
@@ -79,7 +83,7 @@ void rt_name_opened(const char *path, int fd, uintptr_t pc);
  */
 struct epoll_event;
 void rt_fd_watched(int epoll, int operation, int fd, const struct epoll_event *event);
-void rt_fd_event(int epoll, uint64_t data, uintptr_t pc);
+void rt_fd_event(int epoll, uint64_t data, bool room, uintptr_t pc); /* room: to write, instead */
 void rt_fd_told(int fd, uintptr_t pc);
 uint64_t rt_fd_epoll_of(int fd); /* its object if it tells of others, or 0 */
 

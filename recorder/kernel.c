@@ -143,7 +143,7 @@ static void message_goes(int fd, const struct msghdr *m, uintptr_t pc)
 	IN_N(m->msg_name, m->msg_name ? m->msg_namelen : 0);
 	IN_N(m->msg_control, m->msg_control ? m->msg_controllen : 0);
 	descriptors_of(m, rt_fd_sent);
-	rt_fd_publishes(fd, m->msg_name, m->msg_namelen, pc);
+	rt_fd_sends(fd, m->msg_name, m->msg_namelen, pc);
 }
 
 static void messages_go(int fd, const struct mmsghdr *messages, unsigned count, uintptr_t pc)
@@ -245,6 +245,8 @@ static void polled(const struct pollfd *fds, nfds_t n, int r, uintptr_t pc)
 		OUT(&fds[i].revents);
 		if (fds[i].fd >= 0 && fds[i].revents & READABLE)
 			rt_fd_told(fds[i].fd, pc);
+		if (fds[i].fd >= 0 && fds[i].revents & (POLLOUT | POLLWRNORM))
+			rt_fd_has_room(fds[i].fd, pc);
 	}
 }
 
@@ -276,17 +278,23 @@ static void selected(int n, const fd_set *in, const fd_set *out, const fd_set *o
 	OUT_N(in, set_size(n));
 	OUT_N(out, set_size(n));
 	OUT_N(other, set_size(n));
-	for (int fd = 0; fd < n && rt_recording(); fd++)
+	for (int fd = 0; fd < n && rt_recording(); fd++) {
 		if (is_in(in, fd))
 			rt_fd_told(fd, pc);
+		if (is_in(out, fd))
+			rt_fd_has_room(fd, pc);
+	}
 }
 
 static void events_came(int fd, const struct epoll_event *events, int n, uintptr_t pc)
 {
 	rt_fd_received(fd, n > 0, pc);
-	for (int i = 0; i < n && rt_recording(); i++)
+	for (int i = 0; i < n && rt_recording(); i++) {
 		if (events[i].events & (EPOLLIN | EPOLLPRI | EPOLLHUP | EPOLLRDHUP | EPOLLERR))
-			rt_fd_event(fd, events[i].data.u64, pc);
+			rt_fd_event(fd, events[i].data.u64, false, pc);
+		if (events[i].events & EPOLLOUT)
+			rt_fd_event(fd, events[i].data.u64, true, pc);
+	}
 	if (n > 0)
 		OUT_N(events, (size_t)n * sizeof *events);
 }

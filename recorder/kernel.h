@@ -57,10 +57,9 @@
 /* Descriptors: is used; data goes out; r bytes have come in, of which the buffer holds at most size. */
 #define FD(fd) rt_fd_uses(fd, pc)
 #define SENDS(fd) rt_fd_publishes(fd, NULL, 0, pc)
-#define SENT(fd)                                                                                                       \
-	BLOCKS;                                                                                                        \
-	if (r < 0)                                                                                                     \
-	rt_fd_written(fd, r, pc)
+/* The same of a call that may wait for room, and after it. */
+#define GOES_OUT(fd) rt_fd_sends(fd, NULL, 0, pc)
+#define SENT(fd) rt_fd_written(fd, r, pc)
 #define RECEIVES(fd, buffer, size) received(fd, buffer, r, size, pc)
 #define RECEIVES_VECTORS(fd, v, count)                                                                                 \
 	rt_fd_read(fd, r, pc);                                                                                         \

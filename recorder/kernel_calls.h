@@ -43,34 +43,34 @@ KERNEL(int, recvmmsg, SYS_recvmmsg, 5,
 
 /* Output: what goes out is read and published before the call. */
 KERNEL(ssize_t, write, SYS_write, 3, (int, fd, const void *, buffer, size_t, size), IN_N(buffer, size); FD(fd);
-       SENDS(fd), SENT(fd))
+       GOES_OUT(fd), SENT(fd))
 KERNEL(ssize_t, pwrite64, SYS_pwrite64, 4, (int, fd, const void *, buffer, size_t, size, off64_t, at),
        IN_N(buffer, size);
-       FD(fd); SENDS(fd), SENT(fd))
+       FD(fd); GOES_OUT(fd), SENT(fd))
 LIBRARY(ssize_t, pwrite, 4, (int, fd, const void *, buffer, size_t, size, off_t, at), IN_N(buffer, size); FD(fd);
-        SENDS(fd), SENT(fd))
+        GOES_OUT(fd), SENT(fd))
 LIBRARY(ssize_t, send, 4, (int, fd, const void *, buffer, size_t, size, int, flags), IN_N(buffer, size); FD(fd);
-        SENDS(fd), SENT(fd))
+        GOES_OUT(fd), SENT(fd))
 KERNEL(ssize_t, sendto, SYS_sendto, 6,
        (int, fd, const void *, buffer, size_t, size, int, flags, const struct sockaddr *, to, socklen_t, length),
        IN_N(buffer, size);
-       IN_N(to, length); FD(fd); rt_fd_publishes(fd, to, length, pc), SENT(fd))
+       IN_N(to, length); FD(fd); rt_fd_sends(fd, to, length, pc), SENT(fd))
 KERNEL(ssize_t, writev, SYS_writev, 3, (int, fd, const struct iovec *, v, int, count), IN_VECTORS(v, count); FD(fd);
-       SENDS(fd), SENT(fd))
+       GOES_OUT(fd), SENT(fd))
 LIBRARY(ssize_t, pwritev, 4, (int, fd, const struct iovec *, v, int, count, off_t, at), IN_VECTORS(v, count); FD(fd);
-        SENDS(fd), SENT(fd))
+        GOES_OUT(fd), SENT(fd))
 LIBRARY(ssize_t, pwritev64, 4, (int, fd, const struct iovec *, v, int, count, off64_t, at), IN_VECTORS(v, count);
-        FD(fd); SENDS(fd), SENT(fd))
+        FD(fd); GOES_OUT(fd), SENT(fd))
 LIBRARY(ssize_t, pwritev2, 5, (int, fd, const struct iovec *, v, int, count, off_t, at, int, flags),
         IN_VECTORS(v, count);
-        FD(fd); SENDS(fd), SENT(fd))
+        FD(fd); GOES_OUT(fd), SENT(fd))
 LIBRARY(ssize_t, pwritev64v2, 5, (int, fd, const struct iovec *, v, int, count, off64_t, at, int, flags),
         IN_VECTORS(v, count);
-        FD(fd); SENDS(fd), SENT(fd))
+        FD(fd); GOES_OUT(fd), SENT(fd))
 NUMBER(ssize_t, SYS_pwritev, 3, (int, fd, const struct iovec *, v, int, count), IN_VECTORS(v, count); FD(fd);
-       SENDS(fd), SENT(fd))
+       GOES_OUT(fd), SENT(fd))
 NUMBER(ssize_t, SYS_pwritev2, 3, (int, fd, const struct iovec *, v, int, count), IN_VECTORS(v, count); FD(fd);
-       SENDS(fd), SENT(fd))
+       GOES_OUT(fd), SENT(fd))
 KERNEL(ssize_t, sendmsg, SYS_sendmsg, 3, (int, fd, const struct msghdr *, message, int, flags), FD(fd);
        message_goes(fd, message, pc), SENT(fd))
 KERNEL(int, sendmmsg, SYS_sendmmsg, 4, (int, fd, struct mmsghdr *, messages, unsigned, count, int, flags), FD(fd);
@@ -104,7 +104,7 @@ NUMBER(int, SYS_eventfd, 1, (unsigned, value), , rt_fd_own(r))
 NUMBER(int, SYS_eventfd2, 2, (unsigned, value, int, flags), , rt_fd_own(r))
 LIBRARY(int, eventfd_read, 2, (int, fd, eventfd_t *, value), FD(fd), rt_fd_received(fd, r == 0, pc);
         if (r == 0) OUT(value))
-LIBRARY(int, eventfd_write, 2, (int, fd, eventfd_t, value), FD(fd); SENDS(fd), BLOCKS)
+LIBRARY(int, eventfd_write, 2, (int, fd, eventfd_t, value), FD(fd); GOES_OUT(fd), SENT(fd))
 LIBRARY(int, signalfd, 3, (int, fd, const sigset_t *, set, int, flags), IN(set), if (fd < 0) rt_fd_signals(r))
 NUMBER(int, SYS_signalfd, 2, (int, fd, const void *, set), , if (fd < 0) rt_fd_signals(r))
 NUMBER(int, SYS_signalfd4, 2, (int, fd, const void *, set), , if (fd < 0) rt_fd_signals(r))
@@ -222,15 +222,15 @@ KERNEL(int, epoll_pwait2, SYS_epoll_pwait2, 5,
 
 /* POSIX message queues: descriptors */
 VARIADIC(mqd_t, mq_open, SYS_mq_open, 4, (const char *, name, int, flags, mode_t, mode, struct mq_attr *, attributes),
-         STR(name), rt_fd_plain(r))
+         STR(name), rt_fd_queue(r))
 LIBRARY(int, mq_close, 1, (mqd_t, fd), rt_fd_closes(fd, pc), )
 LIBRARY(int, mq_unlink, 1, (const char *, name), STR(name), )
 LIBRARY(int, mq_send, 4, (mqd_t, fd, const char *, buffer, size_t, size, unsigned, priority), IN_N(buffer, size);
-        FD(fd); SENDS(fd), BLOCKS)
+        FD(fd); GOES_OUT(fd), SENT(fd))
 KERNEL(int, mq_timedsend, SYS_mq_timedsend, 5,
        (mqd_t, fd, const char *, buffer, size_t, size, unsigned, priority, const struct timespec *, until),
        IN_N(buffer, size);
-       IN(until); FD(fd); SENDS(fd), BLOCKS)
+       IN(until); FD(fd); GOES_OUT(fd), SENT(fd))
 LIBRARY(ssize_t, mq_receive, 4, (mqd_t, fd, char *, buffer, size_t, size, unsigned *, priority), FD(fd), QUEUE_RECEIVES)
 KERNEL(ssize_t, mq_timedreceive, SYS_mq_timedreceive, 5,
        (mqd_t, fd, char *, buffer, size_t, size, unsigned *, priority, const struct timespec *, until), FD(fd);

@@ -75,7 +75,7 @@ void rt_fd_told(int fd, uintptr_t pc)
 		told(fd, 0, pc);
 }
 
-void rt_fd_event(int epoll, uint64_t data, uintptr_t pc)
+void rt_fd_event(int epoll, uint64_t data, bool room, uintptr_t pc)
 {
 	uint64_t object = rt_recording() ? rt_fd_epoll_of(epoll) : 0;
 	for (unsigned i = 0; object && i < NEAR; i++) {
@@ -83,7 +83,11 @@ void rt_fd_event(int epoll, uint64_t data, uintptr_t pc)
 		uint64_t is = atomic_load(&w->epoll);
 		if (is == FREE)
 			return;
-		if (is == object && atomic_load(&w->data) == data && is_current(w))
+		if (is != object || atomic_load(&w->data) != data || !is_current(w))
+			continue;
+		if (room)
+			rt_fd_has_room(atomic_load(&w->fd), pc);
+		else
 			told(atomic_load(&w->fd), 1, pc);
 	}
 }

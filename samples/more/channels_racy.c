@@ -163,6 +163,17 @@ static void writes_on(void)
 		usleep(1000);
 }
 
+static void takes_much(void)
+{
+	static char much[1 << 16];
+	must(read(in, much, sizeof much) > 0);
+}
+static void waits_for_room(void)
+{
+	struct pollfd p = {.fd = out, .events = POLLOUT};
+	must(poll(&p, 1, -1) == 1);
+}
+
 PAIR(pipe_sent, writes(), reads())                            /* @pipe_sent */
 PAIR(pair_sent, writes(), reads())                            /* @pair_sent */
 PAIR(counter_sent, must(eventfd_write(out, 1) == 0), reads()) /* @counter_sent */
@@ -181,6 +192,8 @@ PAIR(told, changes(), reads())                                /* @told */
 PAIR(pending, signals(), polls())                             /* @pending */
 PAIR(mapped_twice, stores(), loads())                         /* @mapped_twice */
 PAIR(broken, breaks(), writes_on())                           /* @broken */
+PAIR(full, takes_much(), writes())                            /* @full */
+PAIR(full_too, takes_much(), waits_for_room())                /* @full_too */
 #define RUN(number) both(number##_give, number##_take)
 
 static void new_pipe(void)
@@ -189,6 +202,14 @@ static void new_pipe(void)
 	must(pipe(fds) == 0);
 	in = fds[0];
 	out = fds[1];
+}
+
+static void new_full_pipe(void)
+{
+	new_pipe();
+	fcntl(out, F_SETFL, O_NONBLOCK);
+	while (write(out, "eight by", 8) == 8)
+		;
 }
 
 static void descriptors(void)
@@ -304,5 +325,10 @@ int main(void)
 	RUN(mapped_twice);
 	new_pipe();
 	RUN(broken);
+	new_full_pipe();
+	fcntl(out, F_SETFL, 0);
+	RUN(full);
+	new_full_pipe();
+	RUN(full_too);
 	return 0;
 }
