@@ -329,3 +329,130 @@ bool oracle_accepts(const struct oracle_trace *t, const int *order, int count, i
 	return oracle_conflict(t, e1, e2) && next_of(&s, &now, a) == e1 && next_of(&s, &now, b) == e2 &&
 	       begun(&s, &now, a) && begun(&s, &now, b);
 }
+
+/* A new order of some of a trace's events. */
+struct order {
+	const struct oracle_trace *t;
+	int items[ORACLE_EVENTS], count;
+};
+
+/* Happens-before of the order as a trace of its own, by place in it. */
+static void order_hb(const struct order *o, oracle_pairs hb)
+{
+	static struct oracle_trace other;
+	other.threads = o->t->threads;
+	other.zeroed = o->t->zeroed;
+	other.count = o->count;
+	for (int i = 0; i < o->count; i++)
+		other.events[i] = o->t->events[o->items[i]];
+	oracle_happens_before(&other, hb);
+}
+
+static int place_in(const struct order *o, int e)
+{
+	int i = 0;
+	while (i < o->count && o->items[i] != e)
+		i++;
+	return i;
+}
+
+static bool is_unordered(const struct order *o, int e1, int e2)
+{
+	static oracle_pairs hb;
+	int a = place_in(o, e1), b = place_in(o, e2);
+	if (a == o->count || b == o->count)
+		return false;
+	order_hb(o, hb);
+	return !hb[a][b] && !hb[b][a];
+}
+
+static void prepare_pair(struct search *s, const struct oracle_trace *t, int *pair, struct state *start)
+{
+	prepare(s, t, start);
+	s->sequence = true;
+	s->goal = pair;
+	s->goal_count = 2;
+}
+
+bool oracle_accepts_unordered(const struct oracle_trace *t, const int *order, int count, int e1, int e2)
+{
+	static struct search s;
+	struct state now;
+	struct order o = {.t = t, .count = count};
+	memcpy(o.items, order, (size_t)count * sizeof *order);
+	bool turned = place_in(&o, e2) < place_in(&o, e1);
+	int pair[] = {turned ? e2 : e1, turned ? e1 : e2};
+	prepare_pair(&s, t, pair, &now);
+	for (int i = 0; i < count; i++) {
+		if (order[i] != next_of(&s, &now, (int)t->events[order[i]].thread) || !may_run(&s, &now, order[i]))
+			return false;
+		run(&s, &now, order[i]);
+	}
+	return oracle_conflict(t, e1, e2) && is_unordered(&o, e1, e2);
+}
+
+static uint64_t mix(uint64_t hash, uint64_t more)
+{
+	hash = (hash ^ more) * UINT64_C(0x9e3779b97f4a7c15);
+	return hash ^ hash >> 29;
+}
+
+/* What can come of a state: how far the threads are, what reads would see, in which order writes, signals, posts and
+ * the like came, and what happens-before orders so far. */
+static struct key key_of_order(const struct search *s, const struct state *now, const struct order *o)
+{
+	static oracle_pairs hb;
+	struct key key = key_of(s, now);
+	order_hb(o, hb);
+	for (int i = 0; i < o->count; i++) {
+		uint64_t before = 0;
+		for (int j = 0; j < o->count; j++)
+			before |= hb[j][i] ? UINT64_C(1) << o->items[j] : 0;
+		key.writers += mix(before, (uint64_t)o->items[i] + 1);
+		enum rt_group group = rt_op_group(s->t->events[o->items[i]].op);
+		bool commutes = group == RT_GROUP_LOCK || group == RT_GROUP_THREAD || group == RT_GROUP_MEMORY;
+		if (rt_op_writes(s->t->events[o->items[i]].op) || !commutes)
+			key.threads = mix(key.threads, (uint64_t)o->items[i] + 1) | 1;
+	}
+	return key;
+}
+
+static bool find_unordered(const struct search *s, const struct state *now, struct order *o, int *states)
+{
+	if (now->reached == 2)
+		return is_unordered(o, s->goal[0], s->goal[1]);
+	if (!*states || !first_visit(key_of_order(s, now, o)))
+		return false;
+	--*states;
+	for (int thread = 0; thread < s->t->threads; thread++) {
+		int e = next_of(s, now, thread);
+		if (e < 0 || !may_run(s, now, e))
+			continue;
+		struct state after = *now;
+		run(s, &after, e);
+		o->items[o->count++] = e;
+		bool found = find_unordered(s, &after, o, states);
+		o->count--;
+		if (found)
+			return true;
+	}
+	return false;
+}
+
+bool oracle_unordered(const struct oracle_trace *t, int e1, int e2, int states, bool *cut)
+{
+	static struct search s;
+	bool found = false;
+	*cut = false;
+	for (int turned = 0; turned < 2 && !found; turned++) {
+		int pair[] = {turned ? e2 : e1, turned ? e1 : e2}, left = states;
+		struct state start;
+		struct order o = {.t = t};
+		prepare_pair(&s, t, pair, &start);
+		while (used_count)
+			seen[used[--used_count]] = (struct key){0, 0};
+		found = find_unordered(&s, &start, &o, &left);
+		*cut |= !left;
+	}
+	return found;
+}
