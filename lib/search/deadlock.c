@@ -115,37 +115,70 @@ static bool holds_against(const struct search *s, const struct group *g, uint32_
 	return false;
 }
 
+/* By lock: how many groups hold and want it. */
+struct demand {
+	uint32_t *wanted, *held;
+};
+
+static void count_group(const struct search *s, const struct demand *d, const struct group *g, uint32_t by)
+{
+	const struct model_lockset *set = &s->m->locksets[g->key.held];
+	d->wanted[g->key.lock] += by;
+	for (uint32_t i = 0; i < set->count; i++)
+		d->held[set->locks[i].object] += by;
+}
+
+static bool may_be_in_cycle(const struct search *s, const struct demand *d, const struct group *g)
+{
+	const struct model_lockset *set = &s->m->locksets[g->key.held];
+	bool waited_for = false;
+	for (uint32_t i = 0; i < set->count && !waited_for; i++)
+		waited_for = d->wanted[set->locks[i].object] != 0;
+	return waited_for && d->held[g->key.lock];
+}
+
+/* By the number of locks held. */
+static int compare_held(const void *x, const void *y, void *model)
+{
+	const struct model *m = model;
+	const struct group *const *a = x, *const *b = y;
+	uint32_t n = m->locksets[(*a)->key.held].count, k = m->locksets[(*b)->key.held].count;
+	return n < k ? -1 : n > k;
+}
+
 /*
  * Drops the groups that want what none holds, or hold only what none wants, until all that are left have a successor
- * and a predecessor. Of a program that orders its locks nothing is left.
+ * and a predecessor. Of a program that orders its locks nothing is left. There each group that goes takes the next
+ * with it, so they are looked at by the number of locks held, in both directions by turns. As it only saves work, the
+ * number of rounds is bounded.
  */
 static bool trim(struct search *s)
 {
-	const struct model *m = s->m;
-	uint32_t *wanted = calloc((size_t)m->object_count + 1, sizeof *wanted);
-	uint32_t *held = calloc((size_t)m->object_count + 1, sizeof *held);
-	for (bool more = wanted && held; more;) {
+	enum { ROUNDS_MAX = 64 };
+	size_t objects = (size_t)s->m->object_count + 1, n = HASH_COUNT(s->table);
+	struct demand d = {calloc(objects, sizeof *d.wanted), calloc(objects, sizeof *d.held)};
+	struct group **all = malloc((n + 1) * sizeof *all);
+	bool ok = d.wanted && d.held && all, more = ok;
+	n = 0;
+	for (struct group *g = s->table; ok && g; g = g->hh.next) {
+		count_group(s, &d, g, 1);
+		all[n++] = g;
+	}
+	if (more)
+		qsort_r(all, n, sizeof *all, compare_held, (void *)(uintptr_t)s->m);
+	for (uint32_t round = 0; more && round < ROUNDS_MAX; round++) {
 		more = false;
-		memset(wanted, 0, m->object_count * sizeof *wanted);
-		memset(held, 0, m->object_count * sizeof *held);
-		for (struct group *g = s->table; g; g = g->hh.next) {
-			const struct model_lockset *set = &m->locksets[g->key.held];
-			wanted[g->key.lock] += !g->gone;
-			for (uint32_t i = 0; i < set->count; i++)
-				held[set->locks[i].object] += !g->gone;
-		}
-		for (struct group *g = s->table; g; g = g->hh.next) {
-			const struct model_lockset *set = &m->locksets[g->key.held];
-			bool waited_for = false;
-			for (uint32_t i = 0; i < set->count; i++)
-				waited_for |= wanted[set->locks[i].object] != 0;
-			if (!g->gone && (!waited_for || !held[g->key.lock]))
-				g->gone = more = true;
+		for (size_t i = 0; i < n; i++) {
+			struct group *g = all[round % 2 ? i : n - 1 - i];
+			if (g->gone || may_be_in_cycle(s, &d, g))
+				continue;
+			count_group(s, &d, g, UINT32_MAX); /* one less */
+			g->gone = more = true;
 		}
 	}
-	bool ok = wanted && held;
-	free(wanted);
-	free(held);
+	free(d.wanted);
+	free(d.held);
+	free(all);
 	return ok;
 }
 

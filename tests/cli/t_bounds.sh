@@ -35,6 +35,17 @@ holds '(.anomalies | length) == 25000 and .limits.anomalies == {bound: 25000, hi
 # Threads that end before the next one begins cost what they do.
 awk 'BEGIN { for (i = 1; i <= 18000; i++) { print "T0|fork(T" i ")|1"; for (j = 0; j < 15; j++) print "T" i "|w(x" j ")|3"; print "T0|join(T" i ")|2" } }' >short.std
 bounded 0 1500 analyze --format json short.std
+# Many locks, held one inside the other: each acquire holds all before it.
+awk 'BEGIN { n = 2000; for (t = 1; t < 3; t++) { for (i = 1; i <= n; i++) print "T" t "|acq(L" i ")|1"; for (i = 1; i <= n; i++) print "T" t "|w(x)|2"; for (i = n; i; i--) print "T" t "|rel(L" i ")|3" } }' >held.std
+bounded 0 1000 analyze --kinds race,deadlock --format json held.std
+# Calls inside one another, and ranges as large as an address can be.
+awk 'BEGIN { print "{\"schema\":\"racetrace.events/1\"}"; for (i = 1; i <= 50000; i++) print "{\"op\":\"enter\",\"location\":\"" i "\"}" }' >calls.jsonl
+bounded 0 500 analyze --format json calls.jsonl
+awk 'BEGIN { print "{\"schema\":\"racetrace.events/1\"}"; for (i = 1; i <= 200; i++) print "{\"op\":\"write\",\"thread\":\"t" i % 2 "\",\"object\":\"0x1000\",\"arg\":281474976706000}" }' >ranges.jsonl
+bounded 1 500 analyze --format json ranges.jsonl
+# Threads that are declared again and again.
+awk 'BEGIN { for (i = 1; i <= 20000; i++) print "T0|fork(T1)|1"; for (i = 2; i <= 20000; i++) { print "T" i "|w(x)|1"; print "T0|fork(T" i ")|1" } }' >again.std
+bounded 1 1000 analyze --kinds race --format json again.std
 
 # What is too large is told before it is analyzed; the estimate is no less than what is taken then, and, where
 # accesses are shared, not three times as much.
