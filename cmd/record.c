@@ -199,6 +199,9 @@ static enum rt_status prepare(struct recording *r, struct rt_error *err)
 	    (status = library_folder(&r->folder, err)) ||
 	    (status = find_recorder(r->folder, r->soname, &r->recorder, err)))
 		return status;
+	if (!limit_allows_recorder())
+		return rt_error_set(err, RT_ESYSTEM, "cannot record '%s': the recorder has more data%s", r->program,
+		                    limit_behind(EAGAIN));
 	uint32_t threads = limit_threads(o->threads, o->ring_kib * UINT64_C(1024));
 	if (threads < o->threads)
 		fprintf(stderr, "racetrace: ulimit leaves room to record %" PRIu32 " threads at once\n", threads);

@@ -43,6 +43,14 @@ uint32_t limit_threads(uint32_t threads, uint64_t ring_bytes)
 	return threads;
 }
 
+bool limit_allows_recorder(void)
+{
+	enum { RECORDER_BYTES = 16 << 20 };
+	struct rlimit limit;
+	return getrlimit(RLIMIT_DATA, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+	       limit.rlim_cur >= RECORDER_BYTES;
+}
+
 bool limit_allows_file(uint64_t size)
 {
 	struct rlimit limit;
