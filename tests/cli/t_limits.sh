@@ -39,7 +39,7 @@ refuses '(ulimit -f)$' -f 100
 for n in 4 5 6 7; do
 	refuses '(ulimit -n)$' -n $n
 done
-refuses '(ulimit -d)$' -d 2000
+refuses '(ulimit -d)$' -d 8000
 
 # Other commands meet the size of a file as an error of write, not as a signal.
 "$racetrace" record -o t.zst ./app >out || wrong 'record'
