@@ -186,7 +186,7 @@ bench-pecan: deps-check all ## PECAN's table for the programs of samples/pecan, 
 
 SOURCES := $(shell git ls-files '*.c' '*.h' '*.cc' '*.cpp' 2>/dev/null)
 format: deps-house ## is everything as clang-format wants it?
-	clang-format --dry-run --Werror $(filter-out tests/cases/%,$(SOURCES))
+	@clang-format --dry-run --Werror $(filter-out tests/cases/%,$(SOURCES))
 tidy: deps-house ## clang-tidy over the program, and clang's own warnings
 	@bash tests/tidy.sh
 

@@ -15,7 +15,7 @@ failures() {
 
 # suite NAME COMMAND...: the command's own closing line is "N passed, N failed"; without one it counts as one failure.
 suite() {
-	local name=$1 line p f status
+	local name=$1 line p f status begin=$SECONDS
 	shift
 	echo "== $name"
 	"$@" 2>&1 | tee "$log"

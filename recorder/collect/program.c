@@ -184,8 +184,9 @@ enum rt_status program_wait(struct program *p, int *status, struct rt_error *err
 	close(p->gate);
 	pthread_join(p->keeper, NULL);
 	close(p->report);
-	if (waitpid(p->pid, status, 0) == p->pid)
-		return RT_OK;
+	for (int tries = 0; tries < 2; tries++)
+		if (waitpid(p->pid, status, 0) == p->pid)
+			return RT_OK;
 	return rt_error_set(err, RT_ESYSTEM, "cannot wait for the program: %s", strerror(errno));
 }
 
