@@ -355,8 +355,6 @@ static void put_schedule(struct writing *j, const char *key, const struct anomal
 	jw_text(w, "schema", "racetrace.schedule/1");
 	put_steps(j, "steps", &steps);
 	put_goal(j, "goal", anomaly);
-	if (anomaly->unordered)
-		jw_bool(w, "unordered", true);
 	jw_object_end(w);
 	steps_release(&steps);
 }

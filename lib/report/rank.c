@@ -270,9 +270,6 @@ struct rank rank_of(const struct analysis *a, const struct descriptions *d, cons
 	};
 	struct judge j = {.a = a, .m = a->model, .d = d, .anomaly = anomaly};
 	say(&j, verdicts[anomaly->verdict].base, verdicts[anomaly->verdict].why);
-	/* The race that its order depends on is the one to mend. */
-	if (anomaly->unordered)
-		say(&j, -0.05, "against: what a read saw puts its accesses in order");
 	judge_accesses(&j);
 	if (anomaly->kind == ANOMALY_RACE && anomaly->event_count == 2)
 		judge_race(&j);

@@ -487,8 +487,6 @@ static void put_schedule(const struct printer *p, const struct report_entry *ent
 		fprintf(p->out, " %" PRIu64 "-%" PRIu64, steps.items[i].from, steps.items[i].to);
 	}
 	fputs(steps.count ? "\n" : "at once\n", p->out);
-	if (anomaly->unordered)
-		fputs("  in it both accesses occur, and happens-before leaves them unordered\n", p->out);
 	if (anomaly->guess)
 		fprintf(p->out, "  it is a guess (PECAN's) and no proof: %s\n", anomaly->guess);
 	if (anomaly->need_count)

@@ -33,10 +33,8 @@ struct provers *search_provers(const struct search_context *c)
 	struct search_lazy *lazy = c->lazy;
 	if (!lazy->provers && lazy->options && !lazy->status) {
 		const struct rt_trace_info *info = rt_trace_info(c->m->trace);
-		/* Hidden atomics order in ways that the schedule does not tell. */
-		bool unordered = c->c11 && !c->hidden;
-		struct prove_context context = {c->m,   info->exact, info->sync_only,
-		                                c->por, unordered,   &lazy->order_results[order_find("syncp")]};
+		struct prove_context context = {c->m, info->exact, info->sync_only, c->por,
+		                                &lazy->order_results[order_find("syncp")]};
 		lazy->provers = provers_create(&context, lazy->options, &lazy->error);
 		lazy->status = lazy->provers ? RT_OK : RT_EMEMORY;
 	}

@@ -25,7 +25,6 @@ enum witness_kind {
 	WITNESS_SYNCP,
 	WITNESS_CLOSURE,
 	WITNESS_EXHAUSTIVE,
-	WITNESS_UNORDERED,
 	WITNESS_KINDS
 };
 
@@ -34,8 +33,7 @@ enum witness_kind {
 
 /*
  * A schedule: the kept events of a witness in their new order, as runs of one thread's consecutive events. Of a race or
- * a deadlock the goal events themselves come after it; of a sequence, and of a race whose schedule is `unordered`, they
- * are in it.
+ * a deadlock the goal events themselves come after it; of a sequence they are in it.
  */
 struct schedule_step {
 	uint32_t thread, from, to; /* pos of the first and of the last event */
@@ -64,11 +62,9 @@ struct anomaly {
 	uint32_t events[ANOMALY_EVENTS_MAX]; /* event indices of the best instance, in the pattern's order */
 	uint32_t *others;                    /* more instances, event_count each; owned; NULL: none */
 	uint32_t other_count;
-	uint32_t near_count; /* behind these, races by C11: pairs near to each other, be they ruled out or not */
 	uint32_t *waits; /* of an observed deadlock, a hang: the BLOCK of each further thread that is stuck; owned */
 	uint32_t wait_count;
 	struct schedule *schedule; /* owned; NULL: none, or left out */
-	bool unordered;            /* its happens-before leaves the events, which are in it, unordered */
 	uint32_t left_out;         /* steps of the schedule that was left out, since all together were too long; or 0 */
 	const char *guess;         /* not NULL: the schedule is PECAN's, and why the judge refuses it; borrowed */
 	uint32_t leans;            /* reads in the schedule whose writer is known by time stamp only (stamped traces) */

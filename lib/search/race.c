@@ -51,14 +51,6 @@ struct instances {
 	uint64_t offered;
 };
 
-/* Pairs whose events are nearest to each other in the trace, the nearest first: by C11 one that cannot stand side by
- * side may be a race all the same. */
-enum { NEAR_MAX = 8 };
-struct near {
-	uint32_t pairs[NEAR_MAX][2];
-	uint32_t count;
-};
-
 struct race {
 	struct race_key key;
 	uint64_t count, ruled_out;
@@ -66,7 +58,6 @@ struct race {
 	uint32_t e1, e2; /* best instance so far */
 	int rank;        /* how good it is: RANK_ */
 	struct instances instances;
-	struct near near;
 	UT_hash_handle hh;
 };
 
@@ -276,7 +267,6 @@ struct sweep {
 	uint32_t e1, e2;
 	int rank;
 	struct instances instances;
-	struct near near;
 };
 
 /* Keeps a pair. When there are as many as are kept, each that comes may take the place of one in their second half, so
@@ -301,18 +291,6 @@ static void add_instance(struct search *s, struct instances *n, uint32_t most, u
 	n->pairs[n->count++][1] = e2;
 }
 
-static void add_near(struct near *n, uint32_t e1, uint32_t e2)
-{
-	uint32_t at = n->count < NEAR_MAX ? n->count++ : NEAR_MAX;
-	for (; at && n->pairs[at - 1][1] - n->pairs[at - 1][0] > e2 - e1; at--)
-		if (at < NEAR_MAX)
-			memcpy(n->pairs[at], n->pairs[at - 1], sizeof n->pairs[at]);
-	if (at < NEAR_MAX) {
-		n->pairs[at][0] = e1;
-		n->pairs[at][1] = e2;
-	}
-}
-
 /* How many instances are kept of races between events of two classes. */
 static uint32_t instances_of(const struct search *s, const struct class *k1, const struct class *k2, uint32_t usual)
 {
@@ -320,18 +298,15 @@ static uint32_t instances_of(const struct search *s, const struct class *k1, con
 	return flags & RT_F_OBJECT ? INSTANCES_OF_OBJECTS : usual;
 }
 
-/* The anomaly's further instances: all that are known but the one that stands for it; behind them the near ones. */
-static bool give_instances(struct anomaly *a, const struct instances *n, const struct near *near)
+/* The anomaly's further instances: all that are known but the one that stands for it. */
+static bool give_instances(struct anomaly *a, const struct instances *n)
 {
-	if (!n->count && !near->count)
+	if (!n->count)
 		return true;
-	a->others = malloc(((size_t)n->count + near->count) * sizeof n->pairs[0]);
+	a->others = malloc(n->count * sizeof n->pairs[0]);
 	for (uint32_t i = 0; a->others && i < n->count; i++)
 		if (n->pairs[i][0] != a->events[0] || n->pairs[i][1] != a->events[1])
 			memcpy(a->others + (size_t)2 * a->other_count++, n->pairs[i], sizeof n->pairs[i]);
-	if (a->others)
-		memcpy(a->others + (size_t)2 * a->other_count, near->pairs, near->count * sizeof near->pairs[0]);
-	a->near_count = near->count;
 	return a->others;
 }
 
@@ -351,8 +326,7 @@ static void add_pair(struct search *s, uint32_t e1, uint32_t e2, uint64_t count,
 	                    .event_count = 2,
 	                    .events = {e1, e2}};
 	size_t most = s->context->most ? s->context->most : EVERY_MAX;
-	if ((race && !give_instances(&a, &race->instances, &race->near)) || s->list->count >= most ||
-	    !anomaly_add(s->list, &a)) {
+	if ((race && !give_instances(&a, &race->instances)) || s->list->count >= most || !anomaly_add(s->list, &a)) {
 		free(a.others);
 		s->failed = true;
 	}
@@ -398,8 +372,6 @@ static struct sweep sweep_classes(struct search *s, const struct class *k1, cons
 		if (low >= high)
 			continue;
 		found.count += high - low;
-		if (s->context->c11)
-			add_near(&found.near, m1[high - 1], e2);
 		if (s->context->every)
 			for (uint32_t i = low; i < high && !s->failed; i++)
 				add_pair(s, m1[i], e2, 1, rank_of_pair(s, m1[i], e2), pattern, NULL);
@@ -457,8 +429,6 @@ static void merge(struct search *s, struct race *race, const struct sweep *found
 {
 	race->count += found->count;
 	race->ruled_out += found->ruled_out;
-	for (uint32_t i = 0; i < found->near.count; i++)
-		add_near(&race->near, found->near.pairs[i][0], found->near.pairs[i][1]);
 	for (uint32_t i = 0; i < found->instances.count; i++)
 		add_instance(s, &race->instances, most, found->instances.pairs[i][0], found->instances.pairs[i][1]);
 	if (found->rank > race->rank || (found->rank == race->rank && found->e2 < race->e2)) {

@@ -47,11 +47,7 @@ bool provers_add(struct provers *p, const struct prove_counts *before, const str
 	    c->pecan_exhausted ? pecan : after->pecan_exhausted || c->pecan_spent + pecan > budget_linear(p);
 	uint64_t freed = after->free_spent - before->free_spent;
 	bool free_other = freed && c->free_spent + freed > budget_linear(p);
-	uint64_t unordered = after->unordered_spent - before->unordered_spent;
-	bool unordered_other = c->unordered_exhausted
-	                           ? unordered
-	                           : after->unordered_exhausted || c->unordered_spent + unordered > budget_linear(p);
-	if (spent_other || pecan_other || free_other || unordered_other)
+	if (spent_other || pecan_other || free_other)
 		return false;
 	c->asked += after->asked - before->asked;
 	c->proved += after->proved - before->proved;
@@ -66,7 +62,6 @@ bool provers_add(struct provers *p, const struct prove_counts *before, const str
 	c->spent += spent;
 	c->pecan_spent += pecan;
 	c->free_spent += freed;
-	c->unordered_spent += unordered;
 	c->conditional += after->conditional - before->conditional;
 	c->cut |= after->cut;
 	c->free_exhausted |= after->free_exhausted;

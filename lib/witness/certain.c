@@ -10,7 +10,6 @@ struct certain {
 	const struct model *m;
 	bool exact;
 	struct segment_order hb;
-	uint32_t *after;    /* by segment: the first event of its thread's next one, MODEL_NONE */
 	uint8_t *cells;     /* by cell: CELL_ */
 	uint8_t *uncertain; /* by entry of cell_events, bits */
 	uint32_t *last;     /* by thread: its last write to the cell at hand, MODEL_NONE */
@@ -24,29 +23,12 @@ void certain_free(struct certain *c)
 	if (!c)
 		return;
 	segment_order_release(&c->hb);
-	free(c->after);
 	free(c->cells);
 	free(c->uncertain);
 	free(c->last);
 	free(c->before);
 	free(c->writers);
 	free(c);
-}
-
-static bool find_after(struct certain *c)
-{
-	const struct model *m = c->m;
-	uint32_t *next = malloc(((size_t)m->thread_count + 1) * sizeof *next);
-	c->after = malloc(((size_t)m->segment_count + 1) * sizeof *c->after);
-	for (uint32_t t = 0; next && t < m->thread_count; t++)
-		next[t] = MODEL_NONE;
-	for (uint32_t i = m->segment_count; next && c->after && i-- > 0;) {
-		const struct model_segment *s = &m->segments[i];
-		c->after[i] = next[s->thread];
-		next[s->thread] = model_next(m, s->thread, s->first);
-	}
-	free(next);
-	return next && c->after;
 }
 
 struct certain *certain_create(const struct model *m, bool exact, struct rt_error *err)
@@ -64,7 +46,7 @@ struct certain *certain_create(const struct model *m, bool exact, struct rt_erro
 	c->last = malloc(((size_t)m->thread_count + 1) * sizeof *c->last);
 	c->before = malloc(((size_t)m->thread_count + 1) * sizeof *c->before);
 	c->writers = malloc(((size_t)m->thread_count + 1) * sizeof *c->writers);
-	if (!c->cells || !c->uncertain || !c->last || !c->before || !c->writers || !find_after(c) ||
+	if (!c->cells || !c->uncertain || !c->last || !c->before || !c->writers ||
 	    segment_order_compute(m, true, &c->hb, err)) {
 		certain_free(c);
 		return NULL;
@@ -72,25 +54,6 @@ struct certain *certain_create(const struct model *m, bool exact, struct rt_erro
 	memset(c->last, 0xff, ((size_t)m->thread_count + 1) * sizeof *c->last);
 	memset(c->before, 0xff, ((size_t)m->thread_count + 1) * sizeof *c->before);
 	return c;
-}
-
-/* Is its place among those of its kind the exact one? */
-static bool is_exact(const struct model *m, uint32_t e)
-{
-	enum rt_group group = rt_op_group(model_op(m, e));
-	return group >= RT_GROUP_ATOMIC && group <= RT_GROUP_THREAD;
-}
-
-bool certain_before(const struct certain *c, uint32_t e1, uint32_t e2)
-{
-	const struct model *m = c->m;
-	uint32_t thread = model_thread_of(m, e2);
-	if (segment_order_before(&c->hb, e1, e2))
-		return true;
-	uint32_t after = is_exact(m, e1) ? e1 : c->after[m->events[e1].segment];
-	uint32_t before = is_exact(m, e2) ? e2 : model_next(m, thread, m->segments[m->events[e2].segment].first);
-	/* A thread's first segment may begin at an access. */
-	return after != MODEL_NONE && is_exact(m, after) && is_exact(m, before) && after <= before;
 }
 
 /* Atomics are stamped together with being carried out: between two of them the order is exact. */
@@ -162,13 +125,6 @@ static bool uncertain_in(struct certain *c, uint32_t cell, uint32_t e)
 		return false;
 	uint32_t entry = model_entry(m, cell, e);
 	return c->uncertain[entry / 8] >> entry % 8 & 1;
-}
-
-bool certain_is_not(struct certain *c, uint32_t cell, uint32_t entry)
-{
-	if (c->exact)
-		return false;
-	return uncertain_in(c, cell, c->m->cell_events[entry]);
 }
 
 static bool is_uncertain(struct certain *c, uint32_t e)

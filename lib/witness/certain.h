@@ -16,12 +16,6 @@ struct certain;
 struct certain *certain_create(const struct model *m, bool exact, struct rt_error *err);
 void certain_free(struct certain *c);
 
-/* Does e1 come before e2 whatever the real order was: by happens-before, or as a synchronisation event at or after e1
- * comes before one at or before e2, which are in their exact order? Not on exact traces. */
-bool certain_before(const struct certain *c, uint32_t e1, uint32_t e2);
-/* Is the entry of cell_events, of this cell, a read whose writer is not certain? */
-bool certain_is_not(struct certain *c, uint32_t cell, uint32_t entry);
-
 /* Number of reads in the schedule, the goal's own left out, that are not certain; *first is one of them. */
 uint32_t certain_leans(struct certain *c, const struct schedule *s, const uint32_t *goal, uint32_t goal_count,
                        uint32_t *first);

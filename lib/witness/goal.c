@@ -8,7 +8,7 @@ struct goal goal_of(const struct anomaly *a)
 {
 	/* A user's pattern of two events is a race as well. */
 	bool race = a->kind == ANOMALY_RACE || (a->kind == ANOMALY_PATTERN && a->event_count == 2);
-	struct goal g = {.kind = race                          ? (a->unordered ? GOAL_UNORDERED : GOAL_RACE)
+	struct goal g = {.kind = race                          ? GOAL_RACE
 	                         : a->kind == ANOMALY_DEADLOCK ? GOAL_DEADLOCK
 	                                                       : GOAL_SEQUENCE,
 	                 .count = a->event_count};
@@ -45,12 +45,6 @@ bool schedule_push(struct schedule *s, const struct model *m, uint32_t event)
 
 bool schedule_push_recorded(struct schedule *s, const struct model *m, const uint32_t *count, uint32_t end)
 {
-	return schedule_push_rest(s, m, NULL, count, end);
-}
-
-bool schedule_push_rest(struct schedule *s, const struct model *m, const uint32_t *done, const uint32_t *count,
-                        uint32_t end)
-{
 	uint32_t last = 0, *next = calloc((size_t)m->thread_count + 1, sizeof *next);
 	bool ok = next;
 	for (uint32_t t = 0; t < m->thread_count; t++)
@@ -61,7 +55,6 @@ bool schedule_push_rest(struct schedule *s, const struct model *m, const uint32_
 		uint32_t after = i + 1 < m->turn_count ? m->turns[i + 1].first : end, thread = m->turns[i].thread;
 		uint32_t from = next[thread], to = from + ((after < end ? after : end) - m->turns[i].first);
 		next[thread] = to;
-		from = done && done[thread] > from ? done[thread] : from;
 		to = to < count[thread] ? to : count[thread];
 		ok = to <= from || push_step(s, thread, from, to - 1);
 	}

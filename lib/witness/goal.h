@@ -7,10 +7,9 @@
 /*
  * RACE: after the schedule both events are next in their threads. SEQUENCE: the schedule executes the events in this
  * order and ends with the last one. DEADLOCK: after the schedule every thread stands before its acquire, which another
- * one of them blocks. UNORDERED: the schedule executes both events of a race, and its happens-before leaves them
- * unordered.
+ * one of them blocks.
  */
-enum goal_kind { GOAL_RACE, GOAL_SEQUENCE, GOAL_DEADLOCK, GOAL_UNORDERED };
+enum goal_kind { GOAL_RACE, GOAL_SEQUENCE, GOAL_DEADLOCK };
 
 struct goal {
 	enum goal_kind kind;
@@ -46,9 +45,6 @@ bool schedule_push(struct schedule *s, const struct model *m, uint32_t event);
 /* Appends, in the order of the trace, those of the first count[t] events of each thread t that come before the event
  * `end`. Takes time for the turns of the trace's threads, not for their events. False without memory. */
 bool schedule_push_recorded(struct schedule *s, const struct model *m, const uint32_t *count, uint32_t end);
-/* The same without the first done[t] events of each thread. */
-bool schedule_push_rest(struct schedule *s, const struct model *m, const uint32_t *done, const uint32_t *count,
-                        uint32_t end);
 void schedule_release(struct schedule *s);
 
 #endif

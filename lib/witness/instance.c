@@ -144,40 +144,6 @@ static enum search_answer exhaustive(struct provers *p, const struct goal *goal,
 	return answer;
 }
 
-/*
- * A run in which happens-before leaves the two unordered, though they may never stand side by side. The ways to build
- * one are tried in turn; one that the judge accepts, and which holds whichever write the racy reads saw, ends that.
- */
-static enum search_answer unordered(struct provers *p, const struct goal *goal, struct schedule *out)
-{
-	const uint64_t limit = budget_linear(p);
-	bool found = false;
-	for (unsigned way = 0; way < UNORDERED_WAYS && !p->unordered_sure; way++) {
-		struct schedule schedule = {0};
-		struct verdict_of_judge v;
-		bool sure;
-		p->counts.unordered_exhausted |= p->counts.unordered_spent >= limit;
-		if (p->counts.unordered_exhausted)
-			break;
-		enum search_answer answer =
-		    unordered_build(&p->unordered, goal, way, limit - p->counts.unordered_spent, &schedule, &sure);
-		p->counts.unordered_spent += p->unordered.spent;
-		if (answer == SEARCH_FOUND)
-			judge_verify(p->judge, &schedule, goal, &v);
-		if (answer == SEARCH_FOUND && !v.fault && (!found || sure)) {
-			schedule_release(out);
-			*out = schedule;
-			schedule = (struct schedule){0};
-			found = true;
-			p->unordered_sure = sure;
-		}
-		schedule_release(&schedule);
-		if (answer == SEARCH_NO_MEMORY || (answer == SEARCH_FOUND && v.no_memory))
-			return SEARCH_NO_MEMORY;
-	}
-	return found ? SEARCH_FOUND : SEARCH_GAVE_UP;
-}
-
 static const struct {
 	enum witness_kind kind;
 	enum search_answer (*build)(struct provers *p, const struct goal *goal, struct schedule *out);
@@ -185,7 +151,6 @@ static const struct {
 	bool promises;  /* what it builds is a witness; else it may be none */
 	bool expensive; /* asked when the others have been about every instance */
 	bool sure;      /* there is one whichever write the racy reads saw */
-	bool unordered; /* of races by happens-before of another run, when all others have been asked */
 } provers[] = {
     {WITNESS_RECORDED, recorded, .observed = true},
     {WITNESS_EXHAUSTIVE, visited, .promises = true},
@@ -196,7 +161,6 @@ static const struct {
     {WITNESS_SYNCP, sure, .promises = true, .sure = true},
     {WITNESS_CLOSURE, closure, .promises = true},
     {WITNESS_EXHAUSTIVE, exhaustive, .promises = true, .expensive = true},
-    {WITNESS_UNORDERED, unordered, .promises = true, .unordered = true},
 };
 
 enum { RECORDED }; /* index of the first */
@@ -227,8 +191,6 @@ static enum search_answer judge_built(struct provers *p, size_t i, const struct 
 {
 	struct verdict_of_judge v;
 	judge_verify(p->judge, schedule, goal, &v);
-	if (v.no_memory)
-		return SEARCH_NO_MEMORY;
 	p->counts.built[provers[i].kind]++;
 	if (v.fault) {
 		/* A witness that the judge refuses is dropped, counted, and proves nothing either way. */
@@ -237,10 +199,7 @@ static enum search_answer judge_built(struct provers *p, size_t i, const struct 
 		return SEARCH_GAVE_UP;
 	}
 	uint32_t lean = MODEL_NONE, leans = 0;
-	if (goal->kind == GOAL_UNORDERED) {
-		if (!p->unordered_sure)
-			leans = certain_leans(p->certain, schedule, goal->events, goal->count, &lean);
-	} else if (!provers[i].sure) {
+	if (!provers[i].sure) {
 		if (!shorten(p, goal, schedule, &v))
 			return SEARCH_NO_MEMORY;
 		leans = certain_leans(p->certain, schedule, goal->events, goal->count, &lean);
@@ -258,11 +217,6 @@ static enum search_answer judge_built(struct provers *p, size_t i, const struct 
 	return SEARCH_FOUND;
 }
 
-static enum asked asked_for(size_t i)
-{
-	return provers[i].unordered ? UNORDERED : provers[i].expensive ? EXPENSIVE : CHEAP;
-}
-
 enum rt_status instance_decide(struct provers *p, const struct goal *goal, bool observed, unsigned asked,
                                struct outcome *o, struct rt_error *err)
 {
@@ -270,7 +224,7 @@ enum rt_status instance_decide(struct provers *p, const struct goal *goal, bool 
 	o->answer = SEARCH_GAVE_UP;
 	for (size_t i = 0; i < sizeof provers / sizeof *provers; i++) {
 		struct schedule schedule = {0};
-		if ((provers[i].observed && !observed) || !(asked & asked_for(i)))
+		if ((provers[i].observed && !observed) || !(asked & (provers[i].expensive ? EXPENSIVE : CHEAP)))
 			continue;
 		enum search_answer answer = provers[i].build(p, goal, &schedule);
 		if (answer == SEARCH_FOUND)

@@ -14,7 +14,6 @@ struct found {
 	enum verdict verdict;
 	enum witness_kind witness;
 	uint32_t events[ANOMALY_EVENTS_MAX];
-	bool unordered;
 	uint32_t leans, lean, substitutes, substitute;
 	struct reasons reasons; /* their details are texts that were known before the copies were made */
 	const char *guess;      /* a text of the program, which is the same in its copies */
@@ -81,7 +80,6 @@ static void work(struct provers *p, const struct anomaly_list *list, uint32_t k,
 		f.verdict = a->verdict;
 		f.witness = a->witness;
 		memcpy(f.events, a->events, sizeof f.events);
-		f.unordered = a->unordered;
 		f.leans = a->leans;
 		f.lean = a->lean;
 		f.substitutes = a->substitutes;
@@ -213,7 +211,6 @@ bool jobs_take(struct jobs *j, struct anomaly *a)
 	a->verdict = f.verdict;
 	a->witness = f.witness;
 	memcpy(a->events, f.events, sizeof f.events);
-	a->unordered = f.unordered;
 	a->leans = f.leans;
 	a->lean = f.lean;
 	a->substitutes = f.substitutes;

@@ -1,7 +1,6 @@
 /*
  * The judge's inside, shared by its files: judge_scan.c (what the trace says), judge_prefix.c (where a schedule begins
- * as the trace does), judge_hb.c (what happens-before orders in a schedule), verify.c (replaying a schedule). Nobody
- * else but its test includes this: least of all a prover.
+ * as the trace does), verify.c (replaying a schedule). Nobody else but its test includes this: least of all a prover.
  */
 #ifndef LIB_WITNESS_JUDGE_H
 #define LIB_WITNESS_JUDGE_H
@@ -51,10 +50,6 @@ struct judge {
 bool judge_scan(struct judge *j);
 /* The WAIT_END of the wait that begins here, MODEL_NONE if the trace ends before. */
 uint32_t judge_wait_end(const struct model *m, uint32_t begin);
-
-/* Does happens-before of the schedule, which must be a correct reordering that runs both events, leave the pair
- * unordered? *no_memory: that is not known. */
-bool judge_leaves_unordered(const struct model *m, const struct schedule *s, const uint32_t *pair, bool *no_memory);
 
 /* Makes room for the state of a replay, and for checkpoints. False without memory. */
 bool judge_state_init(struct judge *j);

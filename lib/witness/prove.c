@@ -8,8 +8,6 @@
 /* MANY instances are looked at in any case; what reads would have to see, of at most CONDITIONAL_TRIES, if it is more
  * than one. PRECEDE_TIMES the total budget is for all pairs of sequences together. */
 enum { MANY = 33, CONDITIONAL_TRIES = 8, PRECEDE_TIMES = 4 };
-/* Happens-before of other runs is asked of so many instances, and costs so many times the budget of one candidate. */
-enum { UNORDERED_TRIES = 16, UNORDERED_TIMES = 8 };
 
 void provers_free(struct provers *p)
 {
@@ -22,7 +20,6 @@ void provers_free(struct provers *p)
 	certain_free(p->certain);
 	shorten_free(p->shorten);
 	precede_release(&p->precede);
-	unordered_release(&p->unordered);
 	for (uint32_t i = 0; i < p->visited_count; i++)
 		schedule_release(&p->visited[i].schedule);
 	free(p->visited);
@@ -45,8 +42,7 @@ struct provers *provers_create(const struct prove_context *context, const struct
 		p->certain = certain_create(m, context->exact, err);
 		p->shorten = shorten_create(m);
 		p->conditional = (struct conditional){.searches = &p->searches, .por = context->por, .judge = p->judge};
-		if (p->judge && p->certain && p->shorten && searches_init(&p->searches, m, err) &&
-		    unordered_init(&p->unordered, search_base(p->searches.strict.search), p->certain, context->exact))
+		if (p->judge && p->certain && p->shorten && searches_init(&p->searches, m, err))
 			return p;
 		provers_free(p);
 	}
@@ -72,7 +68,6 @@ static enum rt_status adopt(struct anomaly *a, const struct goal *goal, struct o
 	schedule_release(a->schedule);
 	*a->schedule = o->schedule;
 	o->schedule = (struct schedule){0};
-	a->unordered = goal->kind == GOAL_UNORDERED;
 	a->leans = o->leans;
 	a->lean = o->lean;
 	a->substitutes = o->substitutes;
@@ -88,7 +83,7 @@ static enum rt_status adopt(struct anomaly *a, const struct goal *goal, struct o
 	return RT_OK;
 }
 
-/* Instance i of an anomaly: 0 is its own, the others follow, then the near ones. */
+/* Instance i of an anomaly: 0 is its own, the others follow. */
 static struct goal instance(const struct anomaly *a, uint32_t i)
 {
 	struct goal goal = goal_of(a);
@@ -195,9 +190,6 @@ static enum rt_status ask(struct provers *p, struct candidate *c, uint32_t i, un
 	struct anomaly *a = c->anomaly;
 	struct goal goal = instance(&c->asked, i);
 	struct outcome o;
-	p->unordered_sure = false;
-	if (asked == UNORDERED)
-		goal.kind = GOAL_UNORDERED;
 	p->more_instances = i + 1 < c->instances;
 	/* What follows from another race is in the recorded run, and yet that is no schedule with its events side by
 	 * side. */
@@ -243,39 +235,6 @@ static bool is_whole(const struct provers *p, const struct candidate *c)
 	return c->asked.count - c->asked.ruled_out <= known;
 }
 
-/* Events between an instance's own. */
-static uint32_t gap(const struct candidate *c, uint32_t i)
-{
-	struct goal goal = instance(&c->asked, i);
-	return goal.events[0] < goal.events[1] ? goal.events[1] - goal.events[0] : goal.events[0] - goal.events[1];
-}
-
-/*
- * Asks whether happens-before of another run leaves an open race unordered. The instances whose events are nearest to
- * each other come first: little orders them.
- */
-static enum rt_status ask_unordered(struct provers *p, struct candidate *c, struct rt_error *err)
-{
-	uint32_t nearest[UNORDERED_TRIES], count = 0;
-	uint64_t before = p->counts.unordered_spent;
-	enum rt_status status = RT_OK;
-	bool refuted;
-	if (!p->context.unordered || c->anomaly->verdict != VERDICT_PREDICTED || goal_of(c->anomaly).kind != GOAL_RACE)
-		return RT_OK;
-	for (uint32_t i = 0; i < c->instances + c->asked.near_count; i++) {
-		uint32_t at = count < UNORDERED_TRIES ? count++ : UNORDERED_TRIES;
-		for (; at && gap(c, nearest[at - 1]) > gap(c, i); at--)
-			if (at < UNORDERED_TRIES)
-				nearest[at] = nearest[at - 1];
-		if (at < UNORDERED_TRIES)
-			nearest[at] = i;
-	}
-	for (uint32_t i = 0; i < count && is_open(c) && !status; i++)
-		if (p->counts.unordered_spent - before < p->options.budget * UNORDERED_TIMES)
-			status = ask(p, c, nearest[i], UNORDERED, &refuted, err);
-	return status;
-}
-
 /*
  * First the cheap provers about MANY instances, then the expensive one about those of them that are open. If there are
  * more, these are asked about only to refute them all. *refuted: all are, and no others are known of.
@@ -295,8 +254,6 @@ static enum rt_status decide(struct provers *p, struct candidate *c, bool *refut
 	}
 	for (; c->looked < c->instances && is_open(c) && *refuted && !status; c->looked++)
 		status = ask(p, c, c->looked, CHEAP | EXPENSIVE, refuted, err);
-	if (!status && is_open(c))
-		status = ask_unordered(p, c, err);
 	return status;
 }
 

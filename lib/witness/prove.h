@@ -25,12 +25,10 @@ struct prove_counts {
 	uint64_t spent;    /* events executed */
 	uint64_t pecan_spent;          /* events in PECAN's schedules */
 	uint64_t free_spent;           /* and in those in which reads see other writes */
-	uint64_t unordered_spent;      /* looked at to leave races unordered that cannot stand side by side */
 	bool cut;                      /* a search gave up at its budget */
 	bool exhausted;                /* the total budget ran out */
 	bool pecan_exhausted;          /* and so did PECAN's part */
 	bool free_exhausted;           /* and that of schedules in which reads see other writes */
-	bool unordered_exhausted;      /* and that of unordered races */
 	bool instances_cut;            /* of some anomaly not all instances were looked at */
 	bool precede_exhausted;        /* and that of provers_precede */
 	uint64_t budget, total_budget; /* as applied; 0: no prover was made */
@@ -44,10 +42,9 @@ struct prove_counts {
 /* What the provers work on; all of it is borrowed and must outlive them. */
 struct prove_context {
 	const struct model *m;
-	bool exact;                      /* the trace's order is */
-	bool sync_only;                  /* its plain accesses are missing: then nothing can be proved */
-	const struct segment_order *por; /* the partial order relation */
-	bool unordered; /* by the language's model: a race is what happens-before of some run leaves unordered */
+	bool exact;                        /* the trace's order is */
+	bool sync_only;                    /* its plain accesses are missing: then nothing can be proved */
+	const struct segment_order *por;   /* the partial order relation */
 	struct order_result *const *syncp; /* where that order's result will be; while it is NULL it is no prover */
 };
 

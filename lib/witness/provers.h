@@ -9,7 +9,6 @@
 #include "lib/witness/prove.h"
 #include "lib/witness/shorten.h"
 #include "lib/witness/states.h"
-#include "lib/witness/unordered.h"
 #include "lib/witness/verify.h"
 
 struct provers {
@@ -26,8 +25,6 @@ struct provers {
 	struct certain *certain;
 	struct shorten *shorten;
 	struct precede precede;
-	struct unordered unordered;
-	bool unordered_sure; /* what it built last holds whichever write the racy reads saw */
 	/* What provers_visit was asked about, sorted. */
 	struct states_goal *visited;
 	uint32_t visited_count, visited_capacity;
@@ -53,7 +50,7 @@ struct outcome {
 };
 
 /* Which provers are asked. */
-enum asked { CHEAP = 1, EXPENSIVE = 2, UNORDERED = 4 };
+enum asked { CHEAP = 1, EXPENSIVE = 2 };
 
 /* Asks the provers in turn, until one refutes or has a witness that depends on no read. What is in *o is the caller's
  * to release. */

@@ -127,10 +127,6 @@ static enum rt_status read_kind(struct reader *r, const json_t *schedule)
 		return rt_error_set(r->err, RT_EINPUT, "'%s': the kind must be race, sequence or deadlock", r->path);
 	if (s->kind_given && s->kind == GOAL_RACE && s->goal_count != 2)
 		return rt_error_set(r->err, RT_EINPUT, "'%s': a race's goal must be two events", r->path);
-	s->unordered = json_is_true(json_object_get(schedule, "unordered"));
-	if (s->unordered && s->goal_count != 2)
-		return rt_error_set(r->err, RT_EINPUT, "'%s': the goal of what is unordered must be two events",
-		                    r->path);
 	return RT_OK;
 }
 
@@ -300,7 +296,7 @@ bool script_write(const struct script *s, FILE *out)
 		ok = write_name(s, s->goal[i].name, out) && ok;
 		fprintf(out, ", \"ordinal\": %" PRIu64 "}", s->goal[i].ordinal);
 	}
-	fputs(s->unordered ? "\n],\n\"unordered\": true\n}\n" : "\n]\n}\n", out);
+	fputs("\n]\n}\n", out);
 	return ok;
 }
 

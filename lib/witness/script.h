@@ -29,8 +29,7 @@ struct script {
 	uint32_t goal_count;
 	bool kind_given;
 	enum goal_kind kind; /* if it is given; otherwise the goal's events tell */
-	bool unordered; /* of a race: the steps run its events, and happens-before of them leaves these unordered */
-	char *trace;    /* path of the trace that a report is about, NULL: unknown */
+	char *trace;         /* path of the trace that a report is about, NULL: unknown */
 };
 
 /*

@@ -22,7 +22,6 @@ struct part {
 
 struct expansion {
 	const struct script *s;
-	const uint32_t *by_name; /* trace's thread of each name */
 	struct rt_trace *trace;
 	struct part *parts;
 	size_t count;
@@ -131,15 +130,6 @@ static enum rt_status pass(struct expansion *x, struct rt_error *err)
 	return status;
 }
 
-/* Is it one of a goal that the steps run, of which nothing tells where it is but this? */
-static bool is_goal(const struct expansion *x, const struct rt_event *e)
-{
-	bool is = false;
-	for (uint32_t i = 0; x->s->unordered && i < x->s->goal_count; i++)
-		is |= x->by_name[x->s->goal[i].name] == e->thread && x->s->goal[i].ordinal == e->ordinal;
-	return is;
-}
-
 /* Places of the parts in the schedule. A step that ends behind its thread's end is none of this trace. */
 static enum rt_status place_parts(struct expansion *x, uint64_t *total, struct rt_error *err)
 {
@@ -186,7 +176,7 @@ static enum rt_status run(struct expansion *x, bool (*each)(void *context, const
 		for (uint64_t i = 0; i < x->window_count; i++) {
 			while (at + i >= x->parts[part].first + x->parts[part].count)
 				part++;
-			if (!each(context, &x->window[i], x->parts[part].goal || is_goal(x, &x->window[i])))
+			if (!each(context, &x->window[i], x->parts[part].goal))
 				return RT_OK;
 		}
 	}
@@ -200,7 +190,6 @@ enum rt_status script_expand(const struct script *s, struct rt_trace *trace,
 	size_t threads = (size_t)rt_trace_info(trace)->thread_count + 1;
 	struct expansion x = {.s = s, .trace = trace};
 	uint32_t *by_name = script_threads(s, trace);
-	x.by_name = by_name;
 	x.parts = calloc(s->step_count + s->goal_count + 1, sizeof *x.parts);
 	x.heads = malloc(threads * sizeof *x.heads);
 	x.part = malloc(threads * sizeof *x.part);

@@ -193,8 +193,6 @@ static bool takes_lock(unsigned op)
 static enum goal_kind goal_kind(const struct binding *b)
 {
 	const struct goal *g = &b->goal;
-	if (b->s->unordered)
-		return GOAL_UNORDERED;
 	bool acquires = g->count > 1, accesses = g->count == 2;
 	if (b->s->kind_given)
 		return b->s->kind;
@@ -237,8 +235,7 @@ static void check_goal(struct binding *b)
 			fault(b, VERIFY_GOAL_MISSED, final->name, final->ordinal);
 		return;
 	}
-	/* What is unordered has been run, as the judge has seen. */
-	for (uint32_t i = 0; b->goal.kind != GOAL_UNORDERED && i < s->goal_count; i++)
+	for (uint32_t i = 0; i < s->goal_count; i++)
 		if (b->threads[b->by_name[s->goal[i].name]].done + 1 != s->goal[i].ordinal) {
 			fault(b, VERIFY_GOAL_NOT_NEXT, s->goal[i].name, s->goal[i].ordinal);
 			return;
@@ -260,8 +257,6 @@ static enum rt_status judge(struct binding *b, struct rt_error *err)
 		return rt_error_set(err, RT_EMEMORY, "no memory to judge a schedule");
 	judge_verify(j, &b->schedule, &b->goal, &v);
 	judge_free(j);
-	if (v.no_memory)
-		return rt_error_set(err, RT_EMEMORY, "no memory to judge a schedule");
 	/* A fault in what was replayed comes before one in what could not be. */
 	bool in_replay = v.fault && v.step < b->schedule.events;
 	if (in_replay || (v.fault && !b->v->fault)) {

@@ -50,11 +50,6 @@ struct search *search_create(const struct model *m, const struct trf *trf, bool 
 	return NULL;
 }
 
-const struct base *search_base(const struct search *s)
-{
-	return &s->base;
-}
-
 /* Can e, which is enabled, be in nobody's way: is executing it now, alone, as good as anything else? */
 static bool harmless(const struct search *s, uint32_t e)
 {

@@ -31,7 +31,6 @@
 enum search_answer { SEARCH_FOUND, SEARCH_NONE, SEARCH_GAVE_UP, SEARCH_NO_MEMORY };
 
 struct search;
-struct base;
 
 /*
  * Prepares searching a model. Reads see the write that they saw; free: any write; with values (NULL: none) any write of
@@ -39,9 +38,6 @@ struct base;
  */
 struct search *search_create(const struct model *m, const struct trf *trf, bool free, const struct values *values);
 void search_free(struct search *s);
-
-/* What it knows of sections and of what events need; borrowed. */
-const struct base *search_base(const struct search *s);
 
 /* Is there no witness because of what the goal needs alone? Cheap. */
 bool search_refutes(struct search *s, const struct goal *goal);

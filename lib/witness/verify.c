@@ -58,7 +58,7 @@ struct replay {
 	struct judge *j;
 	const struct goal *goal;
 	struct verdict_of_judge *v;
-	uint32_t reached; /* SEQUENCE, UNORDERED: so many goal events have occurred */
+	uint32_t reached; /* SEQUENCE: so many goal events have occurred */
 	/* Reads may see any write: those that do; NULL: they may not. */
 	struct judge_reads *others;
 	uint32_t pending; /* bit i: the goal's event i did, and its thread has not run on */
@@ -77,11 +77,10 @@ static bool occurred(const struct judge *j, uint32_t e)
 	return j->next[model_thread_of(j->m, e)] > j->m->events[e].pos;
 }
 
-/* Is e a goal event that the schedule executes? */
+/* Is e a goal event of a sequence? */
 static bool is_goal(const struct replay *r, uint32_t e)
 {
-	bool executes = r->goal->kind == GOAL_SEQUENCE || r->goal->kind == GOAL_UNORDERED;
-	for (uint32_t i = 0; i < r->goal->count && executes; i++)
+	for (uint32_t i = 0; i < r->goal->count && r->goal->kind == GOAL_SEQUENCE; i++)
 		if (r->goal->events[i] == e)
 			return true;
 	return false;
@@ -310,8 +309,7 @@ static bool replay_sync(struct replay *r, uint32_t e)
 /* Goal events of a sequence come in its order. */
 static bool replay_goal_event(struct replay *r, uint32_t e)
 {
-	bool next = r->reached < r->goal->count && r->goal->events[r->reached] == e;
-	if (next || r->goal->kind == GOAL_UNORDERED) {
+	if (r->reached < r->goal->count && r->goal->events[r->reached] == e) {
 		r->reached++;
 		return true;
 	}
@@ -373,32 +371,17 @@ static bool share_cell(const struct model *m, uint32_t e1, uint32_t e2)
 	       first2 < first1 + m->sites[m->events[e1].site].cells;
 }
 
-/* Do the goal's two events conflict? */
-static bool conflict(struct replay *r)
+static bool goal_race(struct replay *r)
 {
 	const struct model *m = r->j->m;
 	uint32_t e1 = r->goal->events[0], e2 = r->goal->events[1];
-	unsigned op1 = model_op(m, e1), op2 = model_op(m, e2);
-	bool is = rt_op_is_access(op1) && rt_op_is_access(op2) && share_cell(m, e1, e2) &&
-	          (rt_op_writes(op1) || rt_op_writes(op2)) && !(rt_op_is_atomic(op1) && rt_op_is_atomic(op2)) &&
-	          model_thread_of(m, e1) != model_thread_of(m, e2);
-	return is || fault(r, VERIFY_GOAL_NO_CONFLICT, e1, e2);
-}
-
-static bool goal_race(struct replay *r)
-{
 	if (r->goal->count != 2 || !goal_stands_before(r))
 		return r->v->fault != VERIFY_NONE ? false : fault(r, VERIFY_GOAL_MISSED, MODEL_NONE, MODEL_NONE);
-	return conflict(r);
-}
-
-static bool goal_unordered(struct replay *r, const struct schedule *s)
-{
-	const uint32_t *pair = r->goal->events;
-	if (r->goal->count != 2 || r->reached != 2)
-		return fault(r, VERIFY_GOAL_MISSED, MODEL_NONE, MODEL_NONE);
-	return conflict(r) && (judge_leaves_unordered(r->j->m, s, pair, &r->v->no_memory) ||
-	                       fault(r, VERIFY_GOAL_HB, pair[0], pair[1]));
+	unsigned op1 = model_op(m, e1), op2 = model_op(m, e2);
+	bool conflict = rt_op_is_access(op1) && rt_op_is_access(op2) && share_cell(m, e1, e2) &&
+	                (rt_op_writes(op1) || rt_op_writes(op2)) && !(rt_op_is_atomic(op1) && rt_op_is_atomic(op2)) &&
+	                model_thread_of(m, e1) != model_thread_of(m, e2);
+	return conflict || fault(r, VERIFY_GOAL_NO_CONFLICT, e1, e2);
 }
 
 /* The lock that an acquiring event takes, MODEL_NONE if it takes none. */
@@ -533,7 +516,7 @@ static void verify(struct judge *j, const struct schedule *s, const struct goal 
 	struct replay r = {.j = j, .goal = goal, .v = v, .others = others};
 	uint32_t events, steps = judge_prefix(j, s, &events), first = goal_first(goal);
 	uint32_t at = judge_restore(j, events < first ? events : first);
-	*v = (struct verdict_of_judge){VERIFY_NONE, at, MODEL_NONE, MODEL_NONE, 0, MODEL_NONE, false};
+	*v = (struct verdict_of_judge){VERIFY_NONE, at, MODEL_NONE, MODEL_NONE, 0, MODEL_NONE};
 	if (!replay_recorded(&r, at, events))
 		return;
 	for (uint32_t i = steps; i < s->count; i++)
@@ -548,9 +531,6 @@ static void verify(struct judge *j, const struct schedule *s, const struct goal 
 		break;
 	case GOAL_SEQUENCE:
 		goal_sequence(&r, s);
-		break;
-	case GOAL_UNORDERED:
-		goal_unordered(&r, s);
 		break;
 	}
 }

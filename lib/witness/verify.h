@@ -12,10 +12,6 @@
  * another writer; a thread whose goal event did so runs no further, unless its next event is the goal's next. Where
  * values are recorded, a read may also see another write of the value that it saw (lib/trace/values.h); an atomic one
  * only when the write that it saw has occurred, since whoever synchronises by it comes after that.
- *
- * The goal of a data race by C11 (UNORDERED) is in the schedule, and happens-before of the schedule, not of the trace,
- * leaves its events unordered: locks' releases before their later acquires, fork and join, what atomics synchronise
- * with in the schedule's order, and the other edges of the partial order relation.
  */
 #ifndef LIB_WITNESS_VERIFY_H
 #define LIB_WITNESS_VERIFY_H
@@ -40,8 +36,7 @@
 	X(GOAL_NOT_NEXT, "a goal event is not its thread's next")                                                      \
 	X(GOAL_NO_CONFLICT, "the goal's events do not conflict")                                                       \
 	X(GOAL_ORDER, "the goal's events occur in another order")                                                      \
-	X(GOAL_NOT_BLOCKED, "a goal acquire is not blocked by another thread of the goal")                             \
-	X(GOAL_HB, "happens-before orders the goal's events in this schedule")
+	X(GOAL_NOT_BLOCKED, "a goal acquire is not blocked by another thread of the goal")
 
 enum verify_fault {
 #define X(name, text) VERIFY_##name,
@@ -56,7 +51,6 @@ struct verdict_of_judge {
 	uint32_t other; /* the event that it clashes with (who holds the lock, the write that is seen), or MODEL_NONE */
 	uint32_t substitutes; /* reads that see another write, of the same value */
 	uint32_t substitute;  /* the first of them, MODEL_NONE: there is none */
-	bool no_memory;       /* for happens-before of the schedule (UNORDERED): the fault may be none */
 };
 
 struct judge;

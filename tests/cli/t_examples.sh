@@ -27,8 +27,8 @@ for _ in 1 2 3 4 5; do
 done
 [ ! -s differences ] || wrong "the example prints something else: $(cat differences)"
 # What the text below the example says of its schedule: how many events of each thread run, and which one each goal is.
-said=$(sed -n '/^The first schedule counts/,/^$/p' "$top/README.md" | tr '\n' ' ')
-schedule=$(sed -n 's/^ *schedule (witness: [a-z]*): //p' readme | head -n 1)
+said=$(sed -n '/^The schedule counts/,/^$/p' "$top/README.md" | tr '\n' ' ')
+schedule=$(sed -n 's/^ *schedule (witness: [a-z]*): //p' readme)
 while read -r thread number; do
 	[[ $said =~ \`"$thread"\`\ (runs\ )?its\ first\ $number[,.] ]] || wrong "README: $thread's first $number events: $said"
 	[[ $thread = main || $said =~ event\ $((number + 1))\ of\ \`"$thread"\` ]] || wrong "README: $thread's event $((number + 1)): $said"

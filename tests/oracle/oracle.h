@@ -77,18 +77,7 @@ bool oracle_reaches(const struct oracle_trace *t, bool sequence, const int *even
  */
 bool oracle_reaches_free(const struct oracle_trace *t, bool sequence, const int *events, int count, const bool *free);
 
-/*
- * Is this a correct reordering that executes both e1 and e2, either of which may see another write if its thread ends
- * there, and does happens-before of this order, read as a trace, leave the two unordered?
- */
-bool oracle_accepts_unordered(const struct oracle_trace *t, const int *order, int count, int e1, int e2);
-/* Is there such an order? Tries all, up to so many states: *cut. */
-bool oracle_unordered(const struct oracle_trace *t, int e1, int e2, int states, bool *cut);
-
 /* Shared by the oracle's files. */
-
-/* Happens-before, closed. */
-void oracle_happens_before(const struct oracle_trace *t, oracle_pairs hb);
 
 /*
  * Direct edges, [i][j]: i before j. Of threads' own order; of the rest of the partial order relation (por); of locks:

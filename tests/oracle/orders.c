@@ -260,15 +260,6 @@ static void close_over(oracle_pairs before, int n)
 				before[i][j] |= before[k][j];
 }
 
-void oracle_happens_before(const struct oracle_trace *t, oracle_pairs hb)
-{
-	memset(hb, 0, sizeof(oracle_pairs));
-	oracle_por_edges(t, hb);
-	oracle_thread_edges(t, hb);
-	oracle_lock_edges(t, hb);
-	close_over(hb, t->count);
-}
-
 /* The event that precedes e in its thread, or the fork of the thread; -1: none. */
 static int predecessor(const struct oracle_trace *t, int e)
 {

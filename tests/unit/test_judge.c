@@ -34,17 +34,7 @@ struct example {
 	enum verify_fault fault;
 };
 
-/* The lock orders the two accesses in the trace, not in each order of its sections. */
-#define APART                                                                                                          \
-	{                                                                                                              \
-		WR(0, X), OP(0, ACQUIRE, L), OP(0, RELEASE, L), OP(1, ACQUIRE, L), OP(1, RELEASE, L), WR(1, X)         \
-	}
-
 static const struct example examples[] = {
-    {APART, {1, 2, 3, 4, 5, 6}, GOAL_UNORDERED, {1, 6}, VERIFY_GOAL_HB},
-    {APART, {4, 5, 1, 2, 3, 6}, GOAL_UNORDERED, {1, 6}, VERIFY_NONE},
-    {APART, {4, 5, 6, 1}, GOAL_UNORDERED, {1, 6}, VERIFY_NONE},
-    {APART, {4, 5, 1}, GOAL_UNORDERED, {1, 6}, VERIFY_GOAL_MISSED},
     {{WR(0, X), WR(1, X)}, {0}, GOAL_RACE, {1, 2}, VERIFY_NONE},
     {{WR(0, X), WR(1, X)}, {99}, GOAL_RACE, {1, 2}, VERIFY_NO_EVENT},
     {{WR(0, Y), WR(0, X), WR(1, X), WR(1, Y)}, {2}, GOAL_RACE, {2, 3}, VERIFY_PROGRAM_ORDER},
