@@ -4,6 +4,9 @@
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/text.sh"
 racetrace=$RACETRACE
+if grep -q __asan_init "$RACETRACE"; then # which reserves more address space than any limit here
+	exit 0
+fi
 gcc -g -fsanitize=thread "$top/samples/thread_pool.c" -o app -pthread || exit 1
 ./app >want || exit 1
 
