@@ -126,6 +126,8 @@ san: deps-house ## unit and command-line tests under AddressSanitizer and Undefi
 # A fuzz target is tests/fuzz/fuzz_NAME.c; corpus_NAME.c, a program that fills the folder that it is given, and the files
 # of the folder seeds_NAME are what it starts from.
 FUZZ_SECONDS ?= 60
+# Another seed finds other things.
+FUZZ_SEED ?= 1
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_FLAGS := -std=gnu11 -O1 -g -I. -D_GNU_SOURCE -DRT_VERSION='"$(VERSION)"' -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 FUZZ_SAN := address,undefined -fno-sanitize-recover=undefined
@@ -136,7 +138,7 @@ fuzz: deps-house $(FUZZERS:%=fuzz-%) ## every fuzz target, FUZZ_SECONDS each (60
 fuzz-%: $(BUILD)-fuzz/fuzz_%
 	@mkdir -p $(BUILD)-fuzz/corpus_$* $(BUILD)-fuzz/seeds_$*
 	@if [ -x $(BUILD)-fuzz/make_$* ]; then $(BUILD)-fuzz/make_$* $(BUILD)-fuzz/seeds_$*; fi
-	$(BUILD)-fuzz/fuzz_$* -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=4096 -verbosity=0 -print_final_stats=1 \
+	$(BUILD)-fuzz/fuzz_$* -max_total_time=$(FUZZ_SECONDS) -seed=$(FUZZ_SEED) -timeout=10 -rss_limit_mb=4096 -verbosity=0 -print_final_stats=1 \
 		-artifact_prefix=$(BUILD)-fuzz/ $(BUILD)-fuzz/corpus_$* $(BUILD)-fuzz/seeds_$* \
 		$(wildcard tests/fuzz/seeds_$*) $(FUZZ_SEEDS_$*)
 $(BUILD)-fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(BUILD)-fuzz/libracetrace.a $(wildcard tests/fuzz/*.h tests/fuzz/corpus_*.c)
