@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* A hold of so many events is nearly all of a thread's life if it has so much of its events. */
+/* A hold of at least this number of events is nearly all of a thread's life if it has so much of its events. */
 enum { LONG_EVENTS = 32, LONG_PERCENT = 90 };
 
 struct guards {

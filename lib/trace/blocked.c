@@ -24,7 +24,7 @@ static void push(struct loader *l, struct loader_thread *t, const struct rt_even
 	t->blocked[t->blocked_count++] = (struct blocked){e->addr, e->number, e->arg < 256 ? (uint8_t)e->arg : 0};
 }
 
-/* A writer has given up: readers that waited for it may have gone on, unheard. */
+/* A writer has given up: readers that waited for it may have gone on without an event. */
 static void writer_left(struct loader *l, uint64_t lock)
 {
 	for (uint32_t i = 0; i < l->thread_count; i++) {

@@ -29,7 +29,8 @@ void base_release(struct base *b);
 void base_find(const struct base *b, const struct goal *goal, const uint32_t *must, const uint32_t *bound,
                uint32_t *at);
 
-/* Is each lock that is held when the threads have executed so many events taken by no other thread after, within these?
+/* True if each lock that is held when the threads have executed these numbers of events is taken by no other thread
+ * after, within these.
  */
 bool base_keeps_locks(const struct base *b, const uint32_t *at);
 
