@@ -12,11 +12,11 @@ SAN_FLAGS = $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-
 LIBS := -lzstd -ljansson -ldw -lelf -lxxhash -liberty -lcapstone -lpthread -lm
 
 TRACEFMT_SRC := $(wildcard tracefmt/*.c)
-LIB_SRC := $(wildcard lib/*/*.c)
-COLLECT_SRC := $(wildcard recorder/collect/*.c)
+LIB_SRC := $(wildcard lib/*/*.c lib/*/*/*.c)
+COLLECT_SRC := $(wildcard recorder/collector/*.c)
 CMD_SRC := $(wildcard cmd/*.c)
-RECORDER_SRC := $(wildcard recorder/*.c recorder/sched/*.c)
-RECORDER_ASM := $(wildcard recorder/*.S)
+RECORDER_SRC := $(wildcard recorder/runtime/*.c recorder/hooks/*.c recorder/intercept/*.c recorder/sched/*.c)
+RECORDER_ASM := $(wildcard recorder/runtime/*.S)
 UNIT_SRC := $(wildcard tests/unit/*.c tests/oracle/*.c)
 SUITES := $(patsubst tests/unit/test_%.c,%,$(filter tests/unit/test_%.c,$(UNIT_SRC)))
 
@@ -68,8 +68,8 @@ $(BUILD)/obj/%.o: %.c
 # The recorder lives in other people's programs: no sanitizer, no errno games, thread-local data at fixed offsets.
 RECORDER_CFLAGS := -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-stack-protector -fno-builtin -fomit-frame-pointer
 # Exceptions and cancellation pass through these; string.c's plain loops must stay what they are.
-$(addprefix $(BUILD)/pic/recorder/,cxx.o cond.o once.o c11.o malloc.o dl.o sem.o thread.o barrier.o stdio.o calls_files.o): RECORDER_CFLAGS += -fexceptions
-$(BUILD)/pic/recorder/string.o: RECORDER_CFLAGS += $(if $(findstring clang,$(CC)),,-fno-tree-loop-distribute-patterns)
+$(addprefix $(BUILD)/pic/recorder/,$(addprefix intercept/,cxx.o cond.o once.o c11.o malloc.o dl.o sem.o barrier.o stdio.o calls_files.o) runtime/thread.o): RECORDER_CFLAGS += -fexceptions
+$(BUILD)/pic/recorder/intercept/string.o: RECORDER_CFLAGS += $(if $(findstring clang,$(CC)),,-fno-tree-loop-distribute-patterns)
 $(BUILD)/pic/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) $(ALL_CFLAGS) $(RECORDER_CFLAGS) -c -o $@ $<

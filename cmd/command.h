@@ -2,7 +2,7 @@
 #ifndef CMD_COMMAND_H
 #define CMD_COMMAND_H
 
-#include "tracefmt/error.h"
+#include "lib/base/error.h"
 
 #include <stdint.h>
 

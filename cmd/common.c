@@ -1,8 +1,8 @@
 /* What the commands on traces have in common; see common.h. */
 #include "cmd/common.h"
 
-#include "recorder/collect/late.h"
-#include "tracefmt/text.h"
+#include "lib/base/text.h"
+#include "recorder/collector/late.h"
 
 #include <inttypes.h>
 #include <string.h>

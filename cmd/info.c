@@ -1,7 +1,7 @@
 /* racetrace info: what is in a trace. */
 #include "cmd/command.h"
 #include "cmd/common.h"
-#include "tracefmt/json_memory.h"
+#include "lib/base/json_memory.h"
 
 #include <argp.h>
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 #ifndef CMD_LIBRARY_H
 #define CMD_LIBRARY_H
 
-#include "tracefmt/error.h"
+#include "lib/base/error.h"
 
 /* The folder of the recorder's library, PREFIX/lib/racetrace where the program is PREFIX/bin/racetrace; owned by the
  * caller. */

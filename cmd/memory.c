@@ -1,7 +1,7 @@
 /* Is there memory for an analysis? See memory.h. */
 #include "cmd/memory.h"
 
-#include "lib/search/analysis.h"
+#include "lib/analysis/analysis.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* Standard error; see messages.h. */
 #include "cmd/messages.h"
 
-#include "tracefmt/text.h"
+#include "lib/base/text.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 #ifndef CMD_OUTPUT_H
 #define CMD_OUTPUT_H
 
-#include "tracefmt/output.h"
+#include "lib/base/output.h"
 
 #include <stdio.h>
 

@@ -2,10 +2,10 @@
 #include "cmd/command.h"
 #include "cmd/library.h"
 #include "recorder/channel.h"
-#include "recorder/collect/limits.h"
-#include "recorder/collect/name.h"
-#include "recorder/collect/program.h"
-#include "recorder/collect/tree.h"
+#include "recorder/collector/limits.h"
+#include "recorder/collector/name.h"
+#include "recorder/collector/program.h"
+#include "recorder/collector/tree.h"
 
 #include <argp.h>
 #include <errno.h>

@@ -2,10 +2,10 @@
 #include "cmd/command.h"
 #include "cmd/common.h"
 #include "cmd/memory.h"
+#include "lib/base/memory_file.h"
 #include "lib/report/report.h"
-#include "lib/witness/script.h"
+#include "lib/schedule/script.h"
 #include "tracefmt/input.h"
-#include "tracefmt/memory_file.h"
 
 #include <argp.h>
 #include <errno.h>

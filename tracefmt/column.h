@@ -10,7 +10,7 @@
 #ifndef TRACEFMT_COLUMN_H
 #define TRACEFMT_COLUMN_H
 
-#include "tracefmt/bytes.h"
+#include "lib/base/bytes.h"
 #include "tracefmt/record.h"
 
 #include <endian.h>

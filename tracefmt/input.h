@@ -2,7 +2,7 @@
 #ifndef TRACEFMT_INPUT_H
 #define TRACEFMT_INPUT_H
 
-#include "tracefmt/error.h"
+#include "lib/base/error.h"
 
 #include <stddef.h>
 

@@ -4,7 +4,7 @@
  */
 #include "tracefmt/jsonl.h"
 
-#include "tracefmt/hash.h"
+#include "lib/base/hash.h"
 
 #include <stdio.h>
 #include <stdlib.h>

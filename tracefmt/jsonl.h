@@ -2,7 +2,7 @@
 #ifndef TRACEFMT_JSONL_H
 #define TRACEFMT_JSONL_H
 
-#include "tracefmt/names.h"
+#include "lib/base/names.h"
 #include "tracefmt/source.h"
 
 #define JSONL_SCHEMA "racetrace.events/"

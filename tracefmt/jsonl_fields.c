@@ -1,6 +1,6 @@
 /* Fields of JSON objects, checked; see jsonl_parse.h. */
+#include "lib/base/text.h"
 #include "tracefmt/jsonl_parse.h"
-#include "tracefmt/text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * so that fields can be added; what is known must be right, or the line is named and refused.
  */
 #include "tracefmt/jsonl_parse.h"
-#include "tracefmt/json_memory.h"
+#include "lib/base/json_memory.h"
 #include "tracefmt/location.h"
 
 #include <inttypes.h>

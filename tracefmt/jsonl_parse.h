@@ -3,8 +3,8 @@
 #ifndef TRACEFMT_JSONL_PARSE_H
 #define TRACEFMT_JSONL_PARSE_H
 
+#include "lib/base/lines.h"
 #include "tracefmt/jsonl.h"
-#include "tracefmt/lines.h"
 
 #include <inttypes.h>
 #include <jansson.h>

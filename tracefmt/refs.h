@@ -6,7 +6,7 @@
 #ifndef TRACEFMT_REFS_H
 #define TRACEFMT_REFS_H
 
-#include "tracefmt/names.h"
+#include "lib/base/names.h"
 #include "tracefmt/trace.h"
 
 /* Who is told. A status other than RT_OK ends it. */

@@ -7,7 +7,7 @@
  */
 #include "tracefmt/std.h"
 
-#include "tracefmt/hash.h"
+#include "lib/base/hash.h"
 #include "tracefmt/location.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef TRACEFMT_STD_H
 #define TRACEFMT_STD_H
 
-#include "tracefmt/names.h"
+#include "lib/base/names.h"
 #include "tracefmt/source.h"
 
 /* 16 bytes an event (24 where values are recorded), so that ten million lines stay in memory between the passes. */

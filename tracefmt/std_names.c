@@ -1,7 +1,7 @@
 /* Names for the STD exporter; see std_names.h. */
 #include "tracefmt/std_names.h"
 
-#include "tracefmt/text.h"
+#include "lib/base/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef TRACEFMT_STD_NAMES_H
 #define TRACEFMT_STD_NAMES_H
 
-#include "tracefmt/names.h"
+#include "lib/base/names.h"
 #include "tracefmt/std_cells.h"
 #include "tracefmt/trace.h"
 

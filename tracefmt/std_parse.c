@@ -7,9 +7,9 @@
  * has touched so far is what a trace cut out of a longer run begins with. Only the outermost acquire and release of a
  * re-entrant lock are events.
  */
-#include "tracefmt/lines.h"
+#include "lib/base/lines.h"
+#include "lib/base/text.h"
 #include "tracefmt/std.h"
-#include "tracefmt/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #ifndef TRACEFMT_SYMBOLS_H
 #define TRACEFMT_SYMBOLS_H
 
-#include "tracefmt/bytes.h"
+#include "lib/base/bytes.h"
 #include "tracefmt/trace.h"
 #include "tracefmt/writer.h"
 

@@ -1,7 +1,7 @@
 /* Gathers and stores positions, variables, names and modules; see symbols.h and docs/trace-format.md. */
 #include "tracefmt/symbols.h"
 
-#include "tracefmt/hash.h"
+#include "lib/base/hash.h"
 
 #include <stdlib.h>
 

@@ -7,7 +7,7 @@
 #ifndef TRACEFMT_TRACE_H
 #define TRACEFMT_TRACE_H
 
-#include "tracefmt/error.h"
+#include "lib/base/error.h"
 #include "tracefmt/event.h"
 
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /* Writes trace.zst; see writer.h and docs/trace-format.md. */
 #include "tracefmt/writer.h"
 
+#include "lib/base/output.h"
 #include "tracefmt/file.h"
-#include "tracefmt/output.h"
 #include "tracefmt/pcs.h"
 #include "tracefmt/source.h"
 #include "tracefmt/symbols.h"

@@ -5,7 +5,7 @@
 #ifndef TRACEFMT_WRITER_H
 #define TRACEFMT_WRITER_H
 
-#include "tracefmt/error.h"
+#include "lib/base/error.h"
 #include "tracefmt/record.h"
 #include "tracefmt/trace.h"
 

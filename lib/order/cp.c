@@ -10,10 +10,10 @@
  * adds, until nothing changes: a few passes over the synchronisation events. "x CP-before y" for some x in A, y in B is
  * acq(A) CP-before rel(B).
  */
+#include "lib/base/vec.h"
 #include "lib/order/builtin.h"
-#include "lib/order/por.h"
-#include "lib/order/sections.h"
-#include "lib/trace/vec.h"
+#include "lib/relation/por.h"
+#include "lib/relation/sections.h"
 
 struct order_result {
 	struct segment_order cp; /* clocks of what is CP-before each segment */

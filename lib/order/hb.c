@@ -3,7 +3,7 @@
  * later acquire of the same lock, by modes (readers do not order readers).
  */
 #include "lib/order/builtin.h"
-#include "lib/order/por.h"
+#include "lib/relation/por.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  * when they hold no common lock in excluding modes and no path of the partial order relation joins them.
  */
 #include "lib/order/builtin.h"
-#include "lib/order/por.h"
+#include "lib/relation/por.h"
 
 #include <stdlib.h>
 

@@ -9,8 +9,8 @@
  *
  * A cell that is accessed by atomic operations alone needs no lock.
  */
+#include "lib/base/vec.h"
 #include "lib/order/builtin.h"
-#include "lib/trace/vec.h"
 
 struct order_result {
 	const struct model *m;

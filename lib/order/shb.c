@@ -7,8 +7,8 @@
  * compare of epochs (FastTrack, PLDI 2009).
  */
 #include "lib/order/builtin.h"
-#include "lib/order/por.h"
-#include "lib/order/timeline.h"
+#include "lib/relation/por.h"
+#include "lib/relation/timeline.h"
 
 #include <stdlib.h>
 

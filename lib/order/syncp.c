@@ -16,8 +16,8 @@
 #include "lib/order/syncp.h"
 
 #include "lib/order/builtin.h"
-#include "lib/order/sections.h"
-#include "lib/order/trf.h"
+#include "lib/relation/sections.h"
+#include "lib/relation/trf.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,9 +10,9 @@
  * matters for rule (a). A thread never waits in its own history: consuming its own sections would order too much.
  */
 #include "lib/order/builtin.h"
-#include "lib/order/por.h"
-#include "lib/order/sections.h"
-#include "lib/order/timeline.h"
+#include "lib/relation/por.h"
+#include "lib/relation/sections.h"
+#include "lib/relation/timeline.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,8 +8,8 @@
  */
 #include "lib/report/describe.h"
 
+#include "lib/base/hash.h"
 #include "lib/trace/jumps.h"
-#include "tracefmt/hash.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* JSON as it comes; see json_writer.h. One thread writes a report: stdio's locks would cost more than the rest. */
 #include "lib/report/json_writer.h"
 
+#include "lib/base/text.h"
 #include "lib/report/utf8.h"
-#include "tracefmt/text.h"
 
 #include <inttypes.h>
 #include <string.h>

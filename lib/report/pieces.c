@@ -1,8 +1,8 @@
 /* Pieces of a report made once; see pieces.h. */
 #include "lib/report/pieces.h"
 
-#include "tracefmt/hash.h"
-#include "tracefmt/memory_file.h"
+#include "lib/base/hash.h"
+#include "lib/base/memory_file.h"
 
 #include <stdlib.h>
 

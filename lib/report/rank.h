@@ -5,8 +5,8 @@
 #ifndef LIB_REPORT_RANK_H
 #define LIB_REPORT_RANK_H
 
+#include "lib/analysis/analysis.h"
 #include "lib/report/describe.h"
-#include "lib/search/analysis.h"
 
 enum { RANK_REASONS_MAX = 12 };
 

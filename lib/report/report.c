@@ -1,12 +1,12 @@
 /* Gathering a report, and the table of formats; see report.h. */
 #include "lib/report/report.h"
 
+#include "lib/base/hash.h"
 #include "lib/report/fingerprint.h"
 #include "lib/report/follows.h"
 #include "lib/report/formats.h"
 #include "lib/report/steps.h"
 #include "lib/report/subject.h"
-#include "tracefmt/hash.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,9 +5,9 @@
 #ifndef LIB_REPORT_REPORT_H
 #define LIB_REPORT_REPORT_H
 
+#include "lib/analysis/analysis.h"
 #include "lib/report/describe.h"
 #include "lib/report/rank.h"
-#include "lib/search/analysis.h"
 
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 /* Source lines; see snippet.h. */
 #include "lib/report/snippet.h"
 
-#include "lib/trace/vec.h"
-#include "tracefmt/hash.h"
+#include "lib/base/hash.h"
+#include "lib/base/vec.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,8 +5,8 @@
 #ifndef LIB_REPORT_STEPS_H
 #define LIB_REPORT_STEPS_H
 
+#include "lib/analysis/analysis.h"
 #include "lib/report/describe.h"
-#include "lib/search/analysis.h"
 
 struct step {
 	uint32_t thread;

@@ -1,7 +1,7 @@
 /* Text from a trace in reports; see utf8.h. */
 #include "lib/report/utf8.h"
 
-#include "tracefmt/text.h"
+#include "lib/base/text.h"
 
 #include <stdio.h>
 #include <string.h>

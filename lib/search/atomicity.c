@@ -12,10 +12,10 @@
  *
  * Atomic accesses count like plain ones (two in a critical section are as little serializable), updates as writes.
  */
+#include "lib/base/vec.h"
 #include "lib/search/classes.h"
 #include "lib/search/found.h"
 #include "lib/search/gap.h"
-#include "lib/trace/vec.h"
 
 /* Numbers of a class of pairs and of one of accesses; the first three make the family. */
 enum { LOCAL_SITE1, LOCAL_SITE3, LOCAL_AGAIN, LOCAL_GAP, LOCAL_THREAD };

@@ -9,11 +9,11 @@
  * one line); no other section of the lock is in between, and no wait; and both are in one call that the program's own
  * source makes.
  */
+#include "lib/base/vec.h"
 #include "lib/search/classes.h"
 #include "lib/search/found.h"
 #include "lib/search/gap.h"
 #include "lib/trace/jumps.h"
-#include "lib/trace/vec.h"
 
 #include <stdlib.h>
 #include <string.h>

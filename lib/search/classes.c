@@ -1,7 +1,7 @@
 /* Classes in an open hash table; see classes.h. It is emptied once a cell: uthash would allocate each of them. */
 #include "lib/search/classes.h"
 
-#include "lib/trace/vec.h"
+#include "lib/base/vec.h"
 
 /* With the hash, which tells most classes apart without a look at them. */
 struct class_slot {

@@ -13,10 +13,10 @@
  *
  * Cycles are looked for by length, short ones first, up to LENGTH_MAX threads and STEPS_MAX steps a length.
  */
+#include "lib/base/hash.h"
+#include "lib/base/vec.h"
 #include "lib/search/search.h"
 #include "lib/search/stuck.h"
-#include "lib/trace/vec.h"
-#include "tracefmt/hash.h"
 
 enum { LENGTH_MAX = 6, STEPS_MAX = 4000000, TUPLES_MAX = 4000000, EVERY_MAX = 20000000 };
 enum { INSTANCES_MAX = 32, INSTANCES_PER_CYCLE = 16, INSTANCES_PER_EVENT = 2 };

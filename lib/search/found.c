@@ -1,8 +1,8 @@
 /* Anomalies by source positions; see found.h. */
 #include "lib/search/found.h"
 
-#include "lib/trace/vec.h"
-#include "tracefmt/hash.h"
+#include "lib/base/hash.h"
+#include "lib/base/vec.h"
 
 #include <inttypes.h>
 #include <xxhash.h>

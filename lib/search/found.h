@@ -2,7 +2,7 @@
 #ifndef LIB_SEARCH_FOUND_H
 #define LIB_SEARCH_FOUND_H
 
-#include "lib/search/pattern.h"
+#include "lib/anomaly/pattern.h"
 #include "lib/search/search.h"
 
 /*

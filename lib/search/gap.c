@@ -1,7 +1,7 @@
 /* Locks held between two events of a thread; see gap.h. */
 #include "lib/search/gap.h"
 
-#include "lib/trace/vec.h"
+#include "lib/base/vec.h"
 
 /* More segments than these are not looked at; more weakest locksets than these are taken for none at all. */
 enum { SEGMENTS_MAX = 512, WEAKEST_MAX = 4, MEMO = 4096, SAME_SEARCHED = 64 };

@@ -10,10 +10,10 @@
  */
 #include "lib/search/hidden.h"
 
-#include "lib/order/por.h"
+#include "lib/base/vec.h"
+#include "lib/relation/por.h"
 #include "lib/search/search.h"
 #include "lib/trace/jumps.h"
-#include "lib/trace/vec.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #ifndef LIB_SEARCH_HIDDEN_H
 #define LIB_SEARCH_HIDDEN_H
 
-#include "lib/search/anomaly.h"
+#include "lib/anomaly/anomaly.h"
 
 struct search_context;
 struct hidden;

@@ -2,7 +2,7 @@
 #ifndef LIB_SEARCH_PATTERN_FILE_H
 #define LIB_SEARCH_PATTERN_FILE_H
 
-#include "lib/search/pattern.h"
+#include "lib/anomaly/pattern.h"
 
 struct pattern_list {
 	struct pattern *items; /* ends with a NULL name; the names are the list's */

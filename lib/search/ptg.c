@@ -5,7 +5,7 @@
  */
 #include "lib/search/ptg.h"
 
-#include "lib/trace/vec.h"
+#include "lib/base/vec.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #ifndef LIB_SEARCH_PTG_H
 #define LIB_SEARCH_PTG_H
 
-#include "lib/order/por.h"
+#include "lib/relation/por.h"
 
 struct ptg;
 

@@ -14,9 +14,9 @@
  * run; then some of each two families, spread over their classes. How many pairs of families and classes are looked at
  * for them is bounded as well: half of what is left of SEARCH_PAIRS, and PAIRS_AN_ACCESS in any case.
  */
+#include "lib/base/hash.h"
+#include "lib/base/vec.h"
 #include "lib/search/search.h"
-#include "lib/trace/vec.h"
-#include "tracefmt/hash.h"
 
 struct class
 {

@@ -2,9 +2,11 @@
 #ifndef LIB_SEARCH_SEARCH_H
 #define LIB_SEARCH_SEARCH_H
 
-#include "lib/order/trf.h"
-#include "lib/search/analysis.h"
+#include "lib/anomaly/pattern.h"
+#include "lib/prove/prove.h"
+#include "lib/relation/trf.h"
 #include "lib/search/hidden.h"
+#include "lib/search/limits.h"
 
 /*
  * What only a candidate asks for, and so is worked out at the first one: on many traces there is none. Failures are

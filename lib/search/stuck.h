@@ -10,7 +10,7 @@
 #ifndef LIB_SEARCH_STUCK_H
 #define LIB_SEARCH_STUCK_H
 
-#include "lib/search/anomaly.h"
+#include "lib/anomaly/anomaly.h"
 
 /* Threads that wait for one another, and those behind them; or those that wait for what nobody can give. */
 struct stuck_group {

@@ -1,8 +1,8 @@
 /* Units of work on two cells; see units.h. */
 #include "lib/search/units.h"
 
-#include "lib/search/analysis.h"
-#include "lib/trace/vec.h"
+#include "lib/base/vec.h"
+#include "lib/search/limits.h"
 
 #include <assert.h>
 #include <endian.h>

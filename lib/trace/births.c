@@ -11,8 +11,8 @@
  * to a granule that the owner was first in, it is left open which of the two that is until the cells are known, which
  * are exact.
  */
+#include "lib/base/vec.h"
 #include "lib/trace/loader.h"
-#include "lib/trace/vec.h"
 
 /* A block as it was allocated last at its address. */
 struct birth_block {

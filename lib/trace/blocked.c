@@ -5,8 +5,8 @@
  * A signal handler may run while its thread waits, and wait itself, so a thread's waits are a stack. A wait ends with
  * its operation, with UNBLOCK, and with whatever leaves the call: a jump, the thread's end.
  */
+#include "lib/base/vec.h"
 #include "lib/trace/loader.h"
-#include "lib/trace/vec.h"
 
 /* Is it what the wait was for? */
 static bool ends(const struct blocked *b, const struct rt_event *e)

@@ -6,8 +6,8 @@
  * Whether a generation was shared and written is known only at its end, so after pass two the events of those that were
  * not are taken out again (loader_compact).
  */
+#include "lib/base/vec.h"
 #include "lib/trace/loader.h"
-#include "lib/trace/vec.h"
 
 enum { TOUCH_SHARED = 1, TOUCH_WRITTEN = 2, TOUCH_OBJECT = 4, TOUCH_OWNER_SHIFT = 3 };
 #define TOUCH_LIVE(w) (((w)&3) == 3)

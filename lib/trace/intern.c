@@ -1,7 +1,7 @@
 /* Interning; see intern.h. A small direct-mapped cache in front of each table answers nearly all of a loop's asking. */
 #include "lib/trace/intern.h"
 
-#include "lib/trace/vec.h"
+#include "lib/base/vec.h"
 
 static uint64_t mix(uint64_t h, uint64_t v)
 {

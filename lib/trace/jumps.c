@@ -1,7 +1,7 @@
 /* setjmp and longjmp; see jumps.h. */
 #include "lib/trace/jumps.h"
 
-#include "lib/trace/vec.h"
+#include "lib/base/vec.h"
 
 /* Of more at a time the oldest is forgotten. */
 enum { JUMPS_MAX = 256 };

@@ -1,7 +1,7 @@
 /* What a trace lacks; see losses.h. */
 #include "lib/trace/losses.h"
 
-#include "lib/trace/vec.h"
+#include "lib/base/vec.h"
 
 bool losses_need(unsigned op)
 {

@@ -1,8 +1,8 @@
 /* Loading a trace in two passes; see model.h and loader.h. */
 #include "lib/trace/model.h"
 
+#include "lib/base/vec.h"
 #include "lib/trace/loader.h"
-#include "lib/trace/vec.h"
 
 #define BIT(op) (UINT64_C(1) << RT_OP_##op)
 #define ACCESSES                                                                                                       \

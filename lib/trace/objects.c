@@ -11,9 +11,9 @@
  *
  * An object that is made anew at the same address is another one, unless one thread alone has used it so far.
  */
+#include "lib/base/hash.h"
+#include "lib/base/vec.h"
 #include "lib/trace/loader.h"
-#include "lib/trace/vec.h"
-#include "tracefmt/hash.h"
 
 /* A thread's loads of an object since the object was last written. */
 struct use {

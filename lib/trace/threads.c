@@ -4,8 +4,8 @@
  * Atomic regions are outermost critical sections, cut at fork, join, wait and notify (PECAN, section 4.1): a cut ends
  * the region there, and what follows inside the same lock is another. An annotated region is never cut.
  */
+#include "lib/base/vec.h"
 #include "lib/trace/loader.h"
-#include "lib/trace/vec.h"
 
 struct loader_thread *loader_thread(struct loader *l, uint32_t index)
 {

@@ -6,7 +6,7 @@
  * Usage: bench_orders TRACE...
  */
 #include "lib/order/order.h"
-#include "lib/order/por.h"
+#include "lib/relation/por.h"
 #include "lib/search/search.h"
 
 #include <inttypes.h>

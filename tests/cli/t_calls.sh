@@ -60,7 +60,7 @@ pthread_(mutex|rwlock|cond|barrier)attr_.*|pthread_attr_getaffinity_np|pthread_g
 backtrace_symbols(_fd)?|getdate|getopt_long(_only)?|pclose|process_vm_writev|setbuf(fer)?|timer(fd)?_gettime|sched_rr_get_interval    like their kin
 END
 called=$(grep -oE '\b(T|PATH)\([A-Za-z_0-9]+' "$source" | sed 's/.*(//' | sort -u)
-tables=$(nm "$build"/pic/recorder/{calls_*,stdio,printf,scanf}.o | sed -n 's/.* __interceptor_//p' | sort -u)
+tables=$(nm "$build"/pic/recorder/intercept/{calls_*,stdio,printf,scanf}.o | sed -n 's/.* __interceptor_//p' | sort -u)
 missing=$(comm -23 <(echo "$tables") <(echo "$called") | grep -vxEf <(sed -E 's/(    |\t).*//' "$tmp/not_called"))
 [ -z "$missing" ] || { echo "in the table, but not called by calls.c:" $missing; fail=1; }
 exit $fail

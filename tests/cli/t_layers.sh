@@ -1,33 +1,60 @@
 #!/bin/bash
-# t_layers.sh [BUILD]: the layers' arrows: cmd -> lib -> tracefmt, recorder/collect -> tracefmt; nothing points upwards.
+# t_layers.sh [BUILD]: which folder may include which, and what else the layers promise. docs/architecture.md has the picture.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 fail=0
+checked=()
 
-# may FOLDER ALLOWED...: sources in FOLDER include project headers from ALLOWED folders only.
+# may FOLDER ALLOWED...: the sources directly in FOLDER include headers from it and from ALLOWED folders only.
 may() {
-	local folder=$1 file header top
-	shift
+	local folder=$1 file header room
+	checked+=("$folder")
 	while IFS=: read -r file header; do
-		top=${header%%/*}
+		room=${header%/*}
 		case " $* " in
-		*" $top "*) ;;
+		*" $room "*) ;;
 		*)
 			echo "$file includes $header: $folder may include only: $*"
 			fail=1
 			;;
 		esac
-	done < <(grep -rHoP '^\s*#\s*include\s+"\K[^"]+' "$folder" --include='*.[chS]')
+	done < <(grep -HoP '^\s*#\s*include\s+"\K[^"]+' "$folder"/*.[chS] 2>/dev/null)
 }
 
-may tracefmt tracefmt
-may recorder recorder tracefmt
-may lib lib tracefmt
-may cmd cmd lib recorder tracefmt
+# From the bottom up: a folder names none that comes after it, so that there is no circle.
+may lib/base
+may tracefmt lib/base
+may lib/trace lib/base tracefmt
+may lib/relation lib/base lib/trace
+may lib/order lib/base lib/trace lib/relation
+may lib/anomaly lib/base lib/trace lib/order
+may lib/judge lib/base lib/trace lib/anomaly
+may lib/prove/state lib/base lib/trace lib/relation lib/anomaly
+may lib/prove lib/base lib/trace lib/relation lib/order lib/anomaly lib/judge lib/prove/state
+may lib/search lib/base lib/trace lib/relation lib/order lib/anomaly lib/prove
+may lib/analysis lib/base lib/trace lib/relation lib/order lib/anomaly lib/prove lib/search
+may lib/schedule lib/base lib/trace lib/anomaly lib/judge lib/prove
+may lib/report lib/base tracefmt lib/trace lib/anomaly lib/search lib/analysis lib/schedule
+may recorder tracefmt
+may recorder/runtime recorder recorder/intercept
+may recorder/hooks recorder recorder/runtime recorder/intercept
+may recorder/intercept recorder recorder/runtime
+may recorder/collector recorder lib/base tracefmt
+may cmd lib/base tracefmt lib/trace lib/anomaly lib/search lib/analysis lib/schedule lib/report recorder recorder/collector
+
+for folder in $(find lib tracefmt recorder cmd -name '*.[chS]' -printf '%h\n' | sort -u); do
+	case " ${checked[*]} " in
+	*" $folder "*) ;;
+	*)
+		echo "$folder: no rule says what it may include"
+		fail=1
+		;;
+	esac
+done
 
 # Only cmd/ prints or exits. (A forked child that is not to become another program, or cannot, has nothing left but _exit.)
 if grep -nE '\b(exit|_exit|abort|printf|puts|perror)\(|\bf(printf|puts)\((stderr|stdout)' \
-	$(find lib tracefmt recorder/collect -name '*.c') | grep -vE '^(recorder/collect/(program|inspect)|lib/witness/jobs)\.c:[0-9]+:\s*_exit\('; then
+	$(find lib tracefmt recorder/collector -name '*.c') | grep -vE '^(recorder/collector/(program|inspect)|lib/prove/jobs)\.c:[0-9]+:\s*_exit\('; then
 	echo "only cmd/ prints or exits"
 	fail=1
 fi
@@ -38,8 +65,9 @@ fi
 
 # What the recorder does itself is none of the program's events: no file of it calls what another one interposes.
 objects=() # not those whose source is gone
-for object in "${1:-${BUILD:-build}}"/pic/recorder/*.o; do
-	name=recorder/$(basename "$object" .o)
+for object in $(find "${1:-${BUILD:-build}}/pic/recorder" -name '*.o'); do
+	name=recorder/${object#*/pic/recorder/}
+	name=${name%.o}
 	[ ! -e "$name.c" ] && [ ! -e "$name.S" ] || objects+=("$object")
 done
 interposed() {

@@ -5,7 +5,7 @@
  * was converted to racetrace's own format is the same events with the same verdicts.
  */
 #include "lib/report/report.h"
-#include "lib/witness/script.h"
+#include "lib/schedule/script.h"
 #include "tests/fuzz/mutate.h"
 #include "tests/fuzz/text.h"
 

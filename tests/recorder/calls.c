@@ -1,7 +1,7 @@
 /*
- * Calls the functions of the recorder's table once each (recorder/call.h), with arguments that are valid, and prints
- * what they return and leave in memory. t_calls.sh compares that with a run without the recorder. What differs from run
- * to run by itself is not printed.
+ * Calls the functions of the recorder's table once each (recorder/intercept/call.h), with arguments that are valid, and
+ * prints what they return and leave in memory. t_calls.sh compares that with a run without the recorder. What differs
+ * from run to run by itself is not printed.
  */
 #include <arpa/inet.h>
 #include <dirent.h>

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 
-/* A pipe's object: made of its device and inode as recorder/fd.c does. */
+/* A pipe's object: made of its device and inode as recorder/intercept/fd.c does. */
 static unsigned long mix(unsigned long x)
 {
 	x = (x ^ x >> 31) * 0x7fb5d329728ea185;

@@ -3,8 +3,8 @@
 #ifndef TESTS_UNIT_SUBJECT_H
 #define TESTS_UNIT_SUBJECT_H
 
-#include "lib/witness/search.h"
-#include "lib/witness/verify.h"
+#include "lib/judge/verify.h"
+#include "lib/prove/search.h"
 
 #include <check.h>
 

@@ -1,5 +1,5 @@
 /* Blocks that another thread uses than allocated them: which first uses are kept, and which are races. */
-#include "lib/search/analysis.h"
+#include "lib/analysis/analysis.h"
 #include "tests/unit/memory_trace.h"
 
 #include <check.h>

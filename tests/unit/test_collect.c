@@ -3,7 +3,7 @@
  * Every record carries its number in its thread as its address.
  */
 #include "recorder/channel.h"
-#include "recorder/collect/collect.h"
+#include "recorder/collector/collect.h"
 #include "tracefmt/trace.h"
 
 #include <check.h>

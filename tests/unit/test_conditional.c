@@ -2,7 +2,7 @@
  * What is conditional and what is refuted: a message behind a flag, for each way to set and to see the flag; the golden
  * traces. Random traces: test_oracle.c, test_verdicts.c.
  */
-#include "lib/search/analysis.h"
+#include "lib/analysis/analysis.h"
 #include "tests/unit/golden.h"
 #include "tests/unit/memory_trace.h"
 

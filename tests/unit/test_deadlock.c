@@ -1,5 +1,5 @@
 /* Deadlocks: what the search finds and the provers decide, on the golden traces and on small ones. */
-#include "lib/search/analysis.h"
+#include "lib/analysis/analysis.h"
 #include "tests/unit/golden.h"
 #include "tests/unit/memory_trace.h"
 

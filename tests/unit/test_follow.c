@@ -3,7 +3,7 @@
  * race follows another exactly if SHB orders all pairs of its source positions; each cause is a race that follows no
  * other or a relaxed atomic, and without the causes' edges nothing orders the pair.
  */
-#include "lib/search/analysis.h"
+#include "lib/analysis/analysis.h"
 #include "tests/unit/random_trace.h"
 
 #include <check.h>

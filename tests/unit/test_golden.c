@@ -2,7 +2,7 @@
  * Golden traces: on each, the sets of pairs that hybrid, hb, shb, cp, wcp and syncp leave unordered equal the expected
  * ones, pair by pair; see tests/golden/README.md.
  */
-#include "lib/search/analysis.h"
+#include "lib/analysis/analysis.h"
 #include "tests/unit/golden.h"
 
 static struct analysis *analyze(struct rt_trace *trace)

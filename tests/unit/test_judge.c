@@ -1,5 +1,5 @@
 /* The judge: wrong schedules of every kind of fault are refused, each with the right reason. */
-#include "lib/witness/verify.h"
+#include "lib/judge/verify.h"
 #include "tests/unit/memory_trace.h"
 
 #include <check.h>

@@ -1,5 +1,5 @@
 /* Loading: what is kept, how memory is cut into cells and generations, locks held, regions. */
-#include "lib/search/analysis.h"
+#include "lib/analysis/analysis.h"
 #include "tests/unit/memory_trace.h"
 
 #include <check.h>

@@ -3,8 +3,8 @@
  * synchronisation, each order is what its definition says, the laws between them and what reorderings enable hold, and
  * so do the verdicts.
  */
-#include "lib/search/analysis.h"
-#include "lib/witness/verify.h"
+#include "lib/analysis/analysis.h"
+#include "lib/judge/verify.h"
 #include "tests/unit/random_trace.h"
 
 #include <check.h>

@@ -1,8 +1,8 @@
 /* Clocks against arrays, and what single rules of the orders say. The orders as a whole: test_oracle.c, test_golden.c.
  */
-#include "lib/order/clock.h"
-#include "lib/order/timeline.h"
-#include "lib/search/analysis.h"
+#include "lib/analysis/analysis.h"
+#include "lib/relation/clock.h"
+#include "lib/relation/timeline.h"
 #include "tests/unit/memory_trace.h"
 
 #include <check.h>

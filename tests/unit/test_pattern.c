@@ -1,6 +1,6 @@
 /* Searches for patterns against the golden traces: what can happen is proved or observed, and nothing else is. */
-#include "lib/order/por.h"
-#include "lib/search/analysis.h"
+#include "lib/analysis/analysis.h"
+#include "lib/relation/por.h"
 #include "lib/search/pattern_file.h"
 #include "tests/unit/golden.h"
 #include "tests/unit/random_trace.h"

@@ -2,7 +2,7 @@
  * What pairs of events refute: sequences over random traces, of which none that is refuted may have a witness, as far
  * as the exhaustive search can tell, which tries every order.
  */
-#include "lib/witness/precede.h"
+#include "lib/prove/precede.h"
 #include "tests/unit/random_trace.h"
 #include "tests/unit/subject.h"
 

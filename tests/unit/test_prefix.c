@@ -2,7 +2,7 @@
  * The judge's checkpoints: a schedule that begins as the trace does is judged from one of them as it is from its first
  * step on. On random traces and schedules, right and wrong ones, with a checkpoint after every few events.
  */
-#include "lib/witness/judge.h"
+#include "lib/judge/judge.h"
 #include "tests/unit/random_trace.h"
 
 #include <check.h>

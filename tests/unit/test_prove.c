@@ -1,9 +1,9 @@
 /* The chain of provers: what each of them builds, and that every injected race is proved. */
-#include "lib/search/analysis.h"
+#include "lib/analysis/analysis.h"
+#include "lib/judge/verify.h"
+#include "lib/prove/pecan.h"
+#include "lib/prove/search.h"
 #include "lib/search/search.h"
-#include "lib/witness/pecan.h"
-#include "lib/witness/search.h"
-#include "lib/witness/verify.h"
 #include "tests/unit/golden.h"
 #include "tests/unit/random_trace.h"
 

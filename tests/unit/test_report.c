@@ -1,7 +1,7 @@
 /* Reports, of traces in RAPID's STD text; every JSON report is checked against the schema. */
+#include "lib/anomaly/goal.h"
 #include "lib/report/report.h"
 #include "lib/report/utf8.h"
-#include "lib/witness/goal.h"
 #include "tests/unit/schema.h"
 
 #include <check.h>

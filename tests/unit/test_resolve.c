@@ -1,5 +1,5 @@
 /* Source positions and variables: this test's own code and data, which the compiler has described to itself. */
-#include "recorder/collect/resolve.h"
+#include "recorder/collector/resolve.h"
 #include "tracefmt/trace.h"
 
 #include <check.h>

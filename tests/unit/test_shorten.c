@@ -1,6 +1,6 @@
 /* Shorter witnesses: what the goal needs, in few turns, and still accepted by the judge. */
-#include "lib/witness/shorten.h"
-#include "lib/witness/verify.h"
+#include "lib/judge/verify.h"
+#include "lib/prove/shorten.h"
 #include "tests/unit/memory_trace.h"
 
 #include <check.h>

@@ -2,8 +2,8 @@
  * Visiting every state: for all conflicting pairs of the golden traces at once, and of random ones against the oracle,
  * it meets what is predictable and nothing else; what it meets it shows with a schedule that the judge accepts.
  */
-#include "lib/search/analysis.h"
-#include "lib/witness/states.h"
+#include "lib/analysis/analysis.h"
+#include "lib/prove/states.h"
 #include "tests/unit/golden.h"
 #include "tests/unit/random_trace.h"
 #include "tests/unit/subject.h"

@@ -2,7 +2,7 @@
  * Threads that can never go on: what stuck_find says of random ends of traces against a slow definition, and of small
  * traces what it must not say.
  */
-#include "lib/search/analysis.h"
+#include "lib/analysis/analysis.h"
 #include "lib/search/stuck.h"
 #include "tests/unit/memory_trace.h"
 #include "tests/unit/scratch.h"

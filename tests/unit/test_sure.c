@@ -3,8 +3,8 @@
  * each order that has the same threads and the same synchronisation is asked by the oracle about every pair that is
  * proved.
  */
-#include "lib/search/analysis.h"
-#include "lib/witness/certain.h"
+#include "lib/analysis/analysis.h"
+#include "lib/prove/certain.h"
 #include "tests/unit/random_trace.h"
 
 #include <check.h>

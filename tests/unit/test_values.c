@@ -2,7 +2,7 @@
  * Values: a read may see another write of the value that it saw. The golden traces that tell value-based prediction
  * from reads-from, and the analysis against the oracle on random traces with values.
  */
-#include "lib/search/analysis.h"
+#include "lib/analysis/analysis.h"
 #include "lib/trace/values.h"
 #include "tests/unit/random_trace.h"
 #include "tests/unit/scratch.h"

@@ -3,7 +3,7 @@
  * those of the oracle, which tries every reordering: what one shows is observed or proved, and nothing else is; and the
  * atomicity violations and deadlocks of two threads that are possible are all found. Races: test_oracle.c.
  */
-#include "lib/search/analysis.h"
+#include "lib/analysis/analysis.h"
 #include "lib/search/pattern_file.h"
 #include "tests/unit/random_trace.h"
 

@@ -1,7 +1,7 @@
 /* Witnesses against the golden traces: whatever is predictable gets one that the judge accepts, whatever is not gets
  * none. */
-#include "lib/witness/certain.h"
-#include "lib/witness/pecan.h"
+#include "lib/prove/certain.h"
+#include "lib/prove/pecan.h"
 #include "tests/unit/golden.h"
 #include "tests/unit/random_trace.h"
 #include "tests/unit/scratch.h"

@@ -1,0 +1,385 @@
+/* From a trace to verdicts; see analysis.h. */
+#include "lib/analysis/analysis.h"
+
+#include "lib/analysis/guards.h"
+#include "lib/analysis/plain.h"
+#include "lib/analysis/unrecorded.h"
+#include "lib/anomaly/goal.h"
+#include "lib/prove/jobs.h"
+#include "lib/relation/relaxed.h"
+#include "lib/search/search.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+	enum anomaly_kind kind;
+	enum rt_status (*search)(const struct search_context *c, struct anomaly_list *list, struct rt_error *err);
+} searches[] = {
+    {ANOMALY_RACE, race_search},    {ANOMALY_ATOMICITY, atomicity_search}, {ANOMALY_ASV, asv_search},
+    {ANOMALY_PATTERN, user_search}, {ANOMALY_DEADLOCK, deadlock_search},   {ANOMALY_HANG, hang_search},
+};
+
+const struct order_result *search_order(const struct search_context *c, int order)
+{
+	struct search_lazy *lazy = c->lazy;
+	if (!lazy->order_results[order] && !lazy->status)
+		lazy->status = orders[order].compute(c->m, &lazy->order_results[order], &lazy->error);
+	return lazy->order_results[order];
+}
+
+struct provers *search_provers(const struct search_context *c)
+{
+	struct search_lazy *lazy = c->lazy;
+	if (!lazy->provers && lazy->options && !lazy->status) {
+		const struct rt_trace_info *info = rt_trace_info(c->m->trace);
+		struct prove_context context = {c->m, info->exact, info->sync_only, c->por,
+		                                &lazy->order_results[order_find("syncp")]};
+		lazy->provers = provers_create(&context, lazy->options, &lazy->error);
+		lazy->status = lazy->provers ? RT_OK : RT_EMEMORY;
+	}
+	return lazy->provers;
+}
+
+const struct trf *search_needs(const struct search_context *c)
+{
+	const struct provers *p = search_provers(c);
+	return p ? provers_needs(p) : NULL;
+}
+
+const struct trf *search_unforced(const struct search_context *c)
+{
+	struct search_lazy *lazy = c->lazy;
+	if (lazy->unforced || lazy->status)
+		return lazy->unforced;
+	uint8_t *reads = relaxed_reads(c->m);
+	struct trf *trf = calloc(1, sizeof *trf);
+	if (reads && trf && !trf_compute(c->m, reads, trf, &lazy->error)) {
+		lazy->unforced = trf;
+	} else {
+		lazy->status = rt_error_set(&lazy->error, RT_EMEMORY, "no memory to work out what each event needs");
+		free(trf);
+	}
+	free(reads);
+	return lazy->unforced;
+}
+
+/* The orders that were asked for, if there is something to ask them about. What the verdicts needed ran in any case. */
+static void run_orders(const struct search_context *c, uint32_t wanted, const struct anomaly_list *list)
+{
+	bool asked = false;
+	for (size_t i = 0; i < list->count; i++)
+		asked |= !anomaly_is_of_waits(&list->items[i]);
+	for (int i = 0; asked && orders[i].name; i++)
+		if (wanted >> i & 1)
+			search_order(c, i);
+}
+
+/* Orders are asked about pairs: an anomaly of more events is unordered when one of its conflicting pairs is. A deadlock
+ * has none: its acquires do not conflict as accesses do. */
+static void gather_evidence(const struct analysis *a, struct anomaly *anomaly)
+{
+	if (anomaly_is_of_waits(anomaly))
+		return;
+	int own = order_find(anomaly->pattern);
+	if (own >= 0) { /* what the order warns of is no pair */
+		anomaly->orders_run = anomaly->orders_unordered = 1u << own;
+		return;
+	}
+	bool birth = anomaly_is_birth(a->model, anomaly);
+	for (int i = 0; orders[i].name; i++) {
+		/* An allocation is no access: only what looks at positions alone has an answer. */
+		if (!a->order_results[i] || (birth && i != order_find("hybrid") && i != order_find("hb")))
+			continue;
+		anomaly->orders_run |= 1u << i;
+		uint32_t e1 = anomaly->events[0], e2 = anomaly->events[1];
+		if (anomaly->kind == ANOMALY_RACE &&
+		    orders[i].unordered(a->order_results[i], e1 < e2 ? e1 : e2, e1 < e2 ? e2 : e1))
+			anomaly->orders_unordered |= 1u << i;
+	}
+}
+
+/* Leaves out the longest schedules until the rest has no more steps than it may: first those of more than half of that,
+ * then a quarter, and so on. steps: of all, then of the rest. */
+static void bound_schedules(struct analysis *a, uint64_t *steps)
+{
+	for (uint64_t longest = a->schedule_bound; *steps > a->schedule_bound; longest /= 2)
+		for (size_t i = 0; i < a->anomalies.count; i++) {
+			struct anomaly *anomaly = &a->anomalies.items[i];
+			if (!anomaly->schedule || anomaly->schedule->count <= longest)
+				continue;
+			*steps -= anomaly->left_out = anomaly->schedule->count;
+			a->schedules_cut = true;
+			schedule_release(anomaly->schedule);
+			free(anomaly->schedule);
+			anomaly->schedule = NULL;
+		}
+}
+
+/* Decides each anomaly, here or in processes beside this one. */
+static enum rt_status prove_all(struct analysis *a, uint32_t jobs, struct provers *provers, struct rt_error *err)
+{
+	struct anomaly_list *list = &a->anomalies;
+	struct jobs *others = jobs > 1 && list->count > 1 ? jobs_start(provers, list, jobs) : NULL;
+	enum rt_status status = RT_OK;
+	uint64_t steps = 0;
+	for (size_t i = 0; !status && i < list->count; i++) {
+		if (!others || !jobs_take(others, &list->items[i]))
+			status = provers_decide(provers, &list->items[i], err);
+		steps += list->items[i].schedule ? list->items[i].schedule->count : 0;
+		/* Not each time: half of what is too much goes at once. */
+		if (steps / 2 > a->schedule_bound)
+			bound_schedules(a, &steps);
+	}
+	bound_schedules(a, &steps);
+	jobs_end(others);
+	return status;
+}
+
+/* Is the pair at the anomaly's positions? every: it is the anomaly's own. */
+static bool is_at(const struct model *m, const struct anomaly *a, const struct promise *p, bool every)
+{
+	const uint32_t *e = a->events;
+	if (every)
+		return (e[0] == p->e1 && e[1] == p->e2) || (e[0] == p->e2 && e[1] == p->e1);
+	uint64_t x = m->sites[m->events[e[0]].site].pc, y = m->sites[m->events[e[1]].site].pc;
+	uint64_t x1 = m->sites[m->events[p->e1].site].pc, x2 = m->sites[m->events[p->e2].site].pc;
+	bool same = x == x1 && y == x2, turned = x == x2 && y == x1;
+	return (same || turned) && rt_op_writes(model_op(m, e[0])) == rt_op_writes(model_op(m, p->e1)) &&
+	       rt_op_writes(model_op(m, e[1])) == rt_op_writes(model_op(m, p->e2));
+}
+
+/* The first pairs of the orders that promise something of them; where no race was found there are none. */
+static enum rt_status find_promises(struct analysis *a, bool every, struct rt_error *err)
+{
+	bool races = false, ok = true;
+	for (size_t i = 0; i < a->anomalies.count; i++)
+		races |= a->anomalies.items[i].kind == ANOMALY_RACE;
+	for (int i = 0; orders[i].name && races && ok; i++) {
+		if (!orders[i].promises || !a->order_results[i])
+			continue;
+		ok = promise_find(a->model, &orders[i], a->order_results[i], &a->first[i]) &&
+		     (a->first_known || nesting_find(a->model, &a->nesting));
+		a->first_known |= 1u << i;
+		for (size_t k = 0; ok && a->first[i].e2 != MODEL_NONE && k < a->anomalies.count; k++) {
+			struct anomaly *anomaly = &a->anomalies.items[k];
+			if (anomaly->kind == ANOMALY_RACE && order_find(anomaly->pattern) < 0 &&
+			    !anomaly_is_birth(a->model, anomaly) && is_at(a->model, anomaly, &a->first[i], every))
+				anomaly->first_of |= 1u << i;
+		}
+	}
+	return ok ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory to find the first pairs of the orders");
+}
+
+/* Decides what was found, and asks the orders about the instances that the provers settled on. */
+static enum rt_status decide_all(struct analysis *a, const struct analysis_options *options, bool visits,
+                                 const struct search_context *c, struct rt_error *err)
+{
+	enum rt_status status = RT_OK;
+	struct provers *provers = a->anomalies.count ? search_provers(c) : NULL;
+	if (c->lazy->status) {
+		*err = c->lazy->error;
+		return c->lazy->status;
+	}
+	if (provers && visits)
+		status = provers_visit(provers, &a->anomalies, err);
+	if (provers && !status)
+		status = provers_precede(provers, &a->anomalies, err);
+	if (provers && !status)
+		status = prove_all(a, options->jobs, provers, err);
+	hidden_cap(c->hidden, c, &a->anomalies);
+	plain_cap(a->model, &a->anomalies);
+	if (!status && visits && !options->every)
+		anomaly_list_fold_races(&a->anomalies, a->model);
+	for (size_t i = 0; !status && i < a->anomalies.count; i++) {
+		unrecorded_cap(a->model, &a->anomalies.items[i]);
+		check_act_settle(a->model, &a->anomalies.items[i]);
+		gather_evidence(a, &a->anomalies.items[i]);
+		a->summary[a->anomalies.items[i].kind][a->anomalies.items[i].verdict]++;
+	}
+	if (provers)
+		a->proofs = *provers_counts(provers);
+	a->proofs.visited |= provers && options->exhaustive;
+	return status;
+}
+
+static int by_importance(const void *x, const void *y)
+{
+	const struct anomaly *a = x, *b = y;
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	if (a->verdict != b->verdict)
+		return a->verdict > b->verdict ? -1 : 1;
+	for (uint32_t i = 0; i < a->event_count && i < b->event_count; i++)
+		if (a->events[i] != b->events[i])
+			return a->events[i] < b->events[i] ? -1 : 1;
+	if (a->event_count != b->event_count)
+		return a->event_count < b->event_count ? -1 : 1;
+	return strcmp(a->pattern, b->pattern);
+}
+
+static void begin(const struct analysis_options *options, enum analysis_step step)
+{
+	if (options->step)
+		options->step(step, options->step_arg);
+}
+
+/*
+ * Races, each pair, to be looked for in every state. If there are too many the search goes the usual way, and no states
+ * are visited: *visits tells.
+ */
+static enum rt_status search_pairs(struct analysis *a, const struct search_context *c, bool *visits,
+                                   struct rt_error *err)
+{
+	enum { PAIRS_MAX = 1000000 };
+	struct search_context own = *c;
+	own.every = true;
+	own.most = c->every ? 0 : PAIRS_MAX;
+	enum rt_status status = race_search(&own, &a->anomalies, err);
+	*visits = !status;
+	if (!status || !own.most || a->anomalies.count < own.most)
+		return status;
+	anomaly_list_release(&a->anomalies);
+	return race_search(c, &a->anomalies, err);
+}
+
+/* By the language's model: what the observed races follow from. */
+static enum rt_status find_causes(struct analysis *a, const struct search_context *c, struct rt_error *err)
+{
+	const struct order_result *hb = a->order_results[c->hb];
+	/* Without hb no race was observed. */
+	return hb ? follow_find(a->model, hb, rt_trace_info(a->trace)->exact, &a->anomalies, &a->causes, err) : RT_OK;
+}
+
+static uint32_t usual_orders(void)
+{
+	uint32_t usual = 0;
+	for (int i = 0; orders[i].name; i++)
+		usual |= orders[i].asked ? 0 : UINT32_C(1) << i;
+	return usual;
+}
+
+/* What the orders that are to be listed alone warn of by themselves. */
+static enum rt_status search_warnings(struct analysis *a, const struct analysis_options *options,
+                                      const struct search_context *c, struct rt_error *err)
+{
+	enum rt_status status = RT_OK;
+	if (!options->unproved || !(a->kinds >> ANOMALY_RACE & 1))
+		return RT_OK;
+	for (int i = 0; orders[i].name && !status; i++)
+		if (options->orders >> i & 1 && orders[i].warned_at)
+			status = warning_search(c, i, &a->anomalies, err);
+	return status;
+}
+
+static enum rt_status search_all(struct analysis *a, const struct analysis_options *options,
+                                 const struct search_context *c, struct rt_error *err)
+{
+	bool visits = options->exhaustive;
+	begin(options, ANALYSIS_SEARCH);
+	for (size_t i = 0; i < sizeof searches / sizeof *searches; i++) {
+		if ((options->kinds && !(options->kinds >> searches[i].kind & 1)) ||
+		    (searches[i].kind == ANOMALY_PATTERN && !options->user))
+			continue;
+		a->kinds |= 1u << searches[i].kind;
+		/* Races come first. */
+		enum rt_status status = options->exhaustive && searches[i].kind == ANOMALY_RACE
+		                            ? search_pairs(a, c, &visits, err)
+		                            : searches[i].search(c, &a->anomalies, err);
+		if (status)
+			return status;
+	}
+	begin(options, ANALYSIS_ORDERS);
+	enum rt_status warned = search_warnings(a, options, c, err);
+	if (warned)
+		return warned;
+	run_orders(c, options->orders ? options->orders : usual_orders(), &a->anomalies);
+	if (!guards_cap(a->model, a->memory_model == RT_MODEL_C11, &a->anomalies))
+		return rt_error_set(err, RT_EMEMORY, "no memory for what guards the variables of anomalies");
+	begin(options, ANALYSIS_PREPARE);
+	if (a->anomalies.count)
+		search_provers(c);
+	begin(options, ANALYSIS_PROVE);
+	enum rt_status status = decide_all(a, options, visits, c, err);
+	if (!status)
+		status = find_promises(a, options->every, err);
+	if (status)
+		return status;
+	if (a->anomalies.count)
+		qsort(a->anomalies.items, a->anomalies.count, sizeof *a->anomalies.items, by_importance);
+	return c->c11 ? find_causes(a, c, err) : RT_OK;
+}
+
+enum rt_status analysis_run(struct rt_trace *trace, const struct analysis_options *options, struct analysis **out,
+                            struct rt_error *err)
+{
+	struct analysis *a = calloc(1, sizeof *a);
+	*out = NULL;
+	if (!a)
+		return rt_error_set(err, RT_EMEMORY, "no memory to analyze the trace");
+	a->trace = trace;
+	a->schedule_bound = options->schedule_steps ? options->schedule_steps : SCHEDULE_STEPS;
+	a->memory_model = options->set_memory_model ? options->memory_model : rt_trace_info(trace)->model;
+	struct search_lazy lazy = {.order_results = a->order_results,
+	                           .limits = &a->limits,
+	                           .options = options->unproved ? NULL : &options->prove};
+	struct search_context c = {.lazy = &lazy,
+	                           .hb = order_find("hb"),
+	                           .shb = order_find("shb"),
+	                           .c11 = a->memory_model == RT_MODEL_C11,
+	                           .every = options->every,
+	                           .asked = options->asked,
+	                           .user = options->user};
+	int hybrid = order_find("hybrid");
+	struct hidden *hidden = NULL;
+	struct model_options model = options->model;
+	for (int i = 0; orders[i].name; i++)
+		model.all_cells |= options->unproved && options->orders >> i & 1 && orders[i].all;
+	begin(options, ANALYSIS_LOAD);
+	enum rt_status status = model_load(trace, &model, &a->model, err);
+	if (!status)
+		status = orders[hybrid].compute(a->model, &a->order_results[hybrid], err);
+	if (!status) {
+		c.m = a->model;
+		c.por = hybrid_por(a->order_results[hybrid]);
+		status = hidden_load(a->model, &hidden, err);
+		c.hidden = hidden;
+	}
+	if (!status) {
+		status = search_all(a, options, &c, err);
+	}
+	begin(options, ANALYSIS_DONE);
+	provers_free(lazy.provers);
+	if (lazy.unforced)
+		trf_release(lazy.unforced);
+	free(lazy.unforced);
+	hidden_free(hidden);
+	if (status) {
+		analysis_free(a);
+		return status;
+	}
+	*out = a;
+	return RT_OK;
+}
+
+uint64_t analysis_memory(const struct rt_trace_info *info)
+{
+	/* Measured: model, orders, provers' own copies; clocks of more threads than one node holds. */
+	enum { PROGRAM = 24 << 20, AN_EVENT = 72, AN_EVENT_OF_MANY = 24, A_THREAD = 3072, ONE_NODE = 16 };
+	uint64_t an_event = AN_EVENT + (info->thread_count > ONE_NODE ? AN_EVENT_OF_MANY : 0);
+	if (info->events > UINT64_MAX / 2 / an_event)
+		return UINT64_MAX;
+	return PROGRAM + info->events * an_event + (uint64_t)info->thread_count * A_THREAD;
+}
+
+void analysis_free(struct analysis *a)
+{
+	if (!a)
+		return;
+	anomaly_list_release(&a->anomalies);
+	causes_release(&a->causes);
+	for (int i = 0; orders[i].name; i++)
+		orders[i].free(a->order_results[i]);
+	model_free(a->model);
+	free(a);
+}

@@ -1,0 +1,65 @@
+/* The whole way from a loaded trace to verdicts, as one call: model, orders, searches, provers. */
+#ifndef LIB_ANALYSIS_ANALYSIS_H
+#define LIB_ANALYSIS_ANALYSIS_H
+
+#include "lib/analysis/follow.h"
+#include "lib/analysis/promise.h"
+#include "lib/anomaly/pattern.h"
+#include "lib/prove/prove.h"
+#include "lib/search/limits.h"
+
+/* What analysis_run does, in this order; the last is no work. */
+enum analysis_step { ANALYSIS_LOAD, ANALYSIS_SEARCH, ANALYSIS_ORDERS, ANALYSIS_PREPARE, ANALYSIS_PROVE, ANALYSIS_DONE };
+
+/* Of a report of that many steps a tenth of a gigabyte is schedules. */
+enum { SCHEDULE_STEPS = 1000000 };
+
+struct analysis_options {
+	uint32_t kinds;             /* bit i: enum anomaly_kind i is searched for; 0: all */
+	uint32_t orders;            /* bit i: orders[i] runs; 0: all. What the verdicts need runs in any case */
+	bool every;                 /* one anomaly a tuple of events instead of one a tuple of source positions */
+	bool unproved;              /* no prover is asked: what the orders say is all that is wanted */
+	bool exhaustive;            /* every state is visited for all races and deadlocks; see provers_visit */
+	uint64_t asked;             /* bit i: patterns[i] is searched for although it is off by default */
+	const struct pattern *user; /* patterns of the user's, ending with a NULL name; borrowed; NULL: none */
+	uint64_t schedule_steps; /* so many are kept of all schedules together, the shorter ones; 0: SCHEDULE_STEPS */
+	uint32_t jobs;           /* so many processes decide what was found; 0, 1: this one */
+	struct prove_options prove;
+	struct model_options model;
+	bool set_memory_model; /* by memory_model, whatever the trace says */
+	enum rt_memory_model memory_model;
+	void (*step)(enum analysis_step step, void *arg); /* called as each step begins; NULL: not */
+	void *step_arg;
+};
+
+struct analysis {
+	struct rt_trace *trace; /* borrowed */
+	struct model *model;
+	struct order_result
+	    *order_results[32];        /* by orders[] index; NULL: did not run, such as when nothing was found */
+	struct causes causes;          /* what observed races follow from */
+	struct anomaly_list anomalies; /* sorted: kind, then verdict and rank, then position; stable */
+	uint32_t kinds;                /* bit i: enum anomaly_kind i was searched for */
+	enum rt_memory_model memory_model;
+	uint64_t summary[ANOMALY_KINDS][VERDICTS];
+	struct search_limits limits;
+	struct promise first[32]; /* by orders[] index, of those that promise something of it and were asked */
+	uint32_t first_known;     /* bit i: first[i] is worked out */
+	struct nesting nesting;   /* if any of first is */
+	struct prove_counts proofs;
+	uint64_t schedule_bound; /* steps of schedules that were kept at most */
+	bool schedules_cut;      /* some were left out */
+};
+
+/* Analyzes a trace. On RT_OK *out is owned by the caller; the trace must outlive it. */
+enum rt_status analysis_run(struct rt_trace *trace, const struct analysis_options *options, struct analysis **out,
+                            struct rt_error *err);
+void analysis_free(struct analysis *a);
+
+/*
+ * About the memory, in bytes, that loading and analyzing a trace may need, by its numbers of events and threads: what
+ * traces take most of whose accesses are shared. Of one in which most are a thread's own it takes a fraction of that.
+ */
+uint64_t analysis_memory(const struct rt_trace_info *info);
+
+#endif

@@ -1,0 +1,324 @@
+/*
+ * What observed races follow from; see follow.h.
+ *
+ * Races are taken together by their two source positions. A group that the edges of the others do not order is a root;
+ * roots and relaxed atomics are the only causes. In a trace of exact order what an edge of a follower orders, those
+ * that order the follower order as well, so nothing is lost by that, and nothing follows itself in a circle. In a
+ * stamped one groups may order one another; of these SHB, by the order of the trace, tells which are roots.
+ */
+#include "lib/analysis/follow.h"
+
+#include "lib/analysis/follow_graph.h"
+#include "lib/base/vec.h"
+#include "lib/order/builtin.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { INSTANCES = 32, NAMED_MAX = 16 };
+
+enum standing { UNDECIDED, ROOT, FOLLOWER };
+
+/* The observed races at two source positions; by label. */
+struct group {
+	uint32_t first;  /* anomaly, MODEL_NONE: relaxed atomics have no group */
+	uint32_t e1, e2; /* the instance whose second event comes first in the trace */
+	bool unordered;  /* SHB leaves one of them so */
+	enum standing standing;
+	uint32_t named, named_count; /* its causes, in finder.named */
+};
+
+struct finder {
+	const struct model *m;
+	struct anomaly_list *list;
+	struct causes *causes;
+	struct follow_graph graph;
+	struct group *groups;
+	uint32_t group_count;
+	uint32_t *next;     /* by anomaly: the next one of its group */
+	uint32_t *cause_of; /* by label: index into causes, MODEL_NONE: not named so far */
+	uint32_t *named, named_count, named_capacity;
+	bool no_memory;
+};
+
+void causes_release(struct causes *c)
+{
+	free(c->items);
+	free(c->named);
+	*c = (struct causes){0};
+}
+
+static uint64_t pc_of(const struct finder *f, uint32_t e)
+{
+	return f->m->sites[f->m->events[e].site].pc;
+}
+
+/* ---- Groups ---- */
+
+static bool is_observed_race(const struct finder *f, const struct anomaly *a)
+{
+	return a->kind == ANOMALY_RACE && a->verdict == VERDICT_OBSERVED && !anomaly_is_birth(f->m, a);
+}
+
+static void join_group(struct finder *f, uint32_t label, uint32_t index)
+{
+	struct group *g = &f->groups[label];
+	const struct anomaly *a = &f->list->items[index];
+	if (label >= f->group_count)
+		*g = (struct group){.first = MODEL_NONE, .e2 = MODEL_NONE};
+	f->group_count = label >= f->group_count ? label + 1 : f->group_count;
+	f->next[index] = g->first;
+	g->first = index;
+	g->unordered |= !a->follows;
+	if (a->events[1] < g->e2) {
+		g->e1 = a->events[0];
+		g->e2 = a->events[1];
+	}
+}
+
+/* Returns whether there is a race that may follow another. */
+static bool make_groups(struct finder *f)
+{
+	size_t count = f->list->count;
+	bool some = false;
+	f->next = calloc(count + 1, sizeof *f->next);
+	f->groups = calloc(count + 1, sizeof *f->groups);
+	f->no_memory = !f->next || !f->groups;
+	/* From the last one on, so that the first of a group is its first. */
+	for (size_t i = count; !f->no_memory && i-- > 0;) {
+		const struct anomaly *a = &f->list->items[i];
+		if (!is_observed_race(f, a))
+			continue;
+		uint32_t label = follow_label(&f->graph, pc_of(f, a->events[0]), pc_of(f, a->events[1]), false, true);
+		if (label == MODEL_NONE)
+			return false;
+		join_group(f, label, (uint32_t)i);
+		some |= a->follows || !f->graph.exact;
+	}
+	return some;
+}
+
+/* ---- Roots ---- */
+
+/* Where the path from one event to the other ends; in a stamped trace also the other way round. */
+static uint32_t ordered(struct finder *f, uint32_t e1, uint32_t e2)
+{
+	uint32_t node = follow_reaches(&f->graph, e1, e2);
+	return node == MODEL_NONE && !f->graph.exact ? follow_reaches(&f->graph, e2, e1) : node;
+}
+
+/* Of the other instances that are kept, those that happens-before leaves unordered. */
+static bool others_ordered(struct finder *f, const struct anomaly *a, uint32_t *asked)
+{
+	for (uint32_t i = 0; i < a->other_count && *asked < INSTANCES; i++) {
+		uint32_t e1 = a->others[(size_t)2 * i], e2 = a->others[(size_t)2 * i + 1];
+		if (!hb_unordered(f->graph.hb, e1, e2))
+			continue;
+		++*asked;
+		if (ordered(f, e1, e2) == MODEL_NONE)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Is every instance of the group ordered that is looked at? Of an exact trace that is the first one, as SHB has looked
+ * at all.
+ */
+static bool all_ordered(struct finder *f, const struct group *g)
+{
+	uint32_t asked = 1;
+	if (f->graph.exact && g->unordered)
+		return false;
+	if (ordered(f, g->e1, g->e2) == MODEL_NONE)
+		return false;
+	for (uint32_t i = g->first; !f->graph.exact && i != MODEL_NONE && asked < INSTANCES; i = f->next[i]) {
+		const struct anomaly *a = &f->list->items[i];
+		asked++;
+		if (ordered(f, a->events[0], a->events[1]) == MODEL_NONE || !others_ordered(f, a, &asked))
+			return false;
+	}
+	return true;
+}
+
+/* Which edges count: those of roots and relaxed atomics, and of what is undecided. */
+static void count_edges_of(struct finder *f, bool undecided)
+{
+	for (uint32_t i = 0; i < f->group_count; i++)
+		f->graph.off[i] = f->groups[i].standing != ROOT && !undecided;
+}
+
+static void find_roots(struct finder *f)
+{
+	count_edges_of(f, true);
+	for (uint32_t i = 0; i < f->group_count && !follow_spent(&f->graph); i++) {
+		f->graph.off[i] = true;
+		f->groups[i].standing = all_ordered(f, &f->groups[i]) ? UNDECIDED : ROOT;
+		f->graph.off[i] = false;
+	}
+}
+
+/* What the roots order follows. unordered: of the rest, what SHB leaves unordered becomes a root; or all of it does. */
+static void find_followers(struct finder *f, bool unordered)
+{
+	count_edges_of(f, false);
+	for (uint32_t i = 0; i < f->group_count && !follow_spent(&f->graph); i++)
+		if (f->groups[i].standing == UNDECIDED && all_ordered(f, &f->groups[i]))
+			f->groups[i].standing = FOLLOWER;
+	for (uint32_t i = 0; i < f->group_count; i++)
+		if (f->groups[i].standing == UNDECIDED && (f->groups[i].unordered || !unordered))
+			f->groups[i].standing = ROOT;
+}
+
+/* ---- Causes ---- */
+
+static uint32_t make_cause(struct finder *f, uint32_t label, uint32_t write, uint32_t read)
+{
+	struct causes *c = f->causes;
+	if (f->cause_of[label] != MODEL_NONE)
+		return f->cause_of[label];
+	if (!vec_reserve(&c->items, &c->capacity, (uint64_t)c->count + 1, sizeof *c->items)) {
+		f->no_memory = true;
+		return 0;
+	}
+	c->items[c->count] = (struct cause){label < f->group_count ? f->groups[label].first : MODEL_NONE, write, read};
+	return f->cause_of[label] = c->count++;
+}
+
+static void name(struct finder *f, struct group *g, const struct follow_node *node)
+{
+	uint32_t read = f->m->threads[node->thread].events[node->pos];
+	uint32_t cause = make_cause(f, node->label, node->write, read);
+	if (!vec_reserve(&f->named, &f->named_capacity, (uint64_t)f->named_count + 1, sizeof *f->named)) {
+		f->no_memory = true;
+		return;
+	}
+	if (!g->named_count)
+		g->named = f->named_count;
+	f->named[f->named_count++] = cause;
+	g->named_count++;
+}
+
+/* The edges of a path, from its end on; returns how many. */
+static uint32_t edges_of(const struct finder *f, uint32_t node, struct follow_node *path)
+{
+	uint32_t count = 0;
+	for (; count < NAMED_MAX && f->graph.nodes[node].label != MODEL_NONE; node = f->graph.nodes[node].parent)
+		path[count++] = f->graph.nodes[node];
+	return count;
+}
+
+/* Names each group on the path without whose edges the pair is not ordered. */
+static bool name_needed(struct finder *f, struct group *g, const struct follow_node *path, uint32_t count)
+{
+	bool *off = f->graph.off, any = false;
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t label = path[i].label;
+		if (off[label])
+			continue;
+		off[label] = true;
+		bool needed = ordered(f, g->e1, g->e2) == MODEL_NONE && !follow_spent(&f->graph);
+		off[label] = false;
+		bool known = false;
+		for (uint32_t k = 0; k < i; k++)
+			known |= path[k].label == label;
+		if (needed && !known)
+			name(f, g, &path[i]);
+		any |= needed;
+	}
+	return any;
+}
+
+/*
+ * No group is needed alone: takes away one after the other until nothing orders the pair, and names those of them that
+ * without all the others still order it.
+ */
+static void name_cut(struct finder *f, struct group *g)
+{
+	struct follow_node path[NAMED_MAX], cut[NAMED_MAX];
+	bool *off = f->graph.off;
+	uint32_t count = 0, node;
+	while (count < NAMED_MAX && (node = ordered(f, g->e1, g->e2)) != MODEL_NONE && edges_of(f, node, path)) {
+		off[path[0].label] = true;
+		cut[count++] = path[0];
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		off[cut[i].label] = false;
+		if (ordered(f, g->e1, g->e2) == MODEL_NONE)
+			continue;
+		off[cut[i].label] = true;
+		name(f, g, &cut[i]);
+	}
+	for (uint32_t i = 0; i < count; i++)
+		off[cut[i].label] = false;
+}
+
+static void name_causes(struct finder *f, struct group *g)
+{
+	struct follow_node path[NAMED_MAX];
+	uint32_t node = ordered(f, g->e1, g->e2);
+	if (node == MODEL_NONE)
+		return;
+	uint32_t count = edges_of(f, node, path);
+	if (!name_needed(f, g, path, count) && !follow_spent(&f->graph))
+		name_cut(f, g);
+}
+
+static void find_causes(struct finder *f)
+{
+	for (uint32_t i = 0; i < f->graph.label_count; i++)
+		f->cause_of[i] = MODEL_NONE;
+	count_edges_of(f, false);
+	for (uint32_t i = 0; i < f->group_count && !follow_spent(&f->graph) && !f->no_memory; i++)
+		if (f->groups[i].standing == FOLLOWER)
+			name_causes(f, &f->groups[i]);
+}
+
+static void decide(struct finder *f)
+{
+	follow_graph_build(&f->graph);
+	f->cause_of = malloc(((size_t)f->graph.label_count + 1) * sizeof *f->cause_of);
+	f->no_memory |= !f->cause_of || f->graph.failed;
+	if (f->no_memory)
+		return;
+	find_roots(f);
+	find_followers(f, true);
+	find_followers(f, false);
+	find_causes(f);
+	f->no_memory |= f->graph.failed;
+	f->causes->cut = follow_spent(&f->graph);
+}
+
+/* Tells the anomalies. */
+static void give(struct finder *f)
+{
+	f->causes->named = f->named;
+	for (size_t i = 0; i < f->list->count; i++)
+		f->list->items[i].follows = false;
+	for (uint32_t i = 0; f->named && i < f->group_count; i++)
+		for (uint32_t k = f->groups[i].first; k != MODEL_NONE && f->groups[i].named_count; k = f->next[k]) {
+			struct anomaly *a = &f->list->items[k];
+			a->follows = true;
+			a->causes = f->named + f->groups[i].named;
+			a->cause_count = f->groups[i].named_count;
+		}
+	f->named = NULL;
+}
+
+enum rt_status follow_find(const struct model *m, const struct order_result *hb, bool exact, struct anomaly_list *list,
+                           struct causes *causes, struct rt_error *err)
+{
+	struct finder f = {.m = m, .list = list, .causes = causes};
+	f.no_memory = !follow_graph_init(&f.graph, m, hb, exact, FOLLOW_WORK);
+	if (!f.no_memory && list->count < MODEL_NONE && make_groups(&f))
+		decide(&f);
+	f.no_memory |= f.graph.failed;
+	if (!f.no_memory)
+		give(&f);
+	free(f.named);
+	free(f.groups);
+	free(f.next);
+	free(f.cause_of);
+	follow_graph_release(&f.graph);
+	return f.no_memory ? rt_error_set(err, RT_EMEMORY, "no memory for what races follow from") : RT_OK;
+}

@@ -1,0 +1,69 @@
+/* Goals and schedules; see goal.h. */
+#include "lib/anomaly/goal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct goal goal_of(const struct anomaly *a)
+{
+	/* A user's pattern of two events is a race as well. */
+	bool race = a->kind == ANOMALY_RACE || (a->kind == ANOMALY_PATTERN && a->event_count == 2);
+	struct goal g = {.kind = race                          ? GOAL_RACE
+	                         : a->kind == ANOMALY_DEADLOCK ? GOAL_DEADLOCK
+	                                                       : GOAL_SEQUENCE,
+	                 .count = a->event_count};
+	memcpy(g.events, a->events, sizeof g.events);
+	return g;
+}
+
+/* Appends a thread's events from one pos up to another. */
+static bool push_step(struct schedule *s, uint32_t thread, uint32_t from, uint32_t to)
+{
+	struct schedule_step *last = s->count ? &s->steps[s->count - 1] : NULL;
+	s->events += (uint64_t)to - from + 1;
+	if (last && last->thread == thread && last->to + 1 == from) {
+		last->to = to;
+		return true;
+	}
+	/* Capacity is a power of two that the count tells. */
+	if (!(s->count & (s->count - 1))) {
+		size_t capacity = s->count ? (size_t)s->count * 2 : 1;
+		struct schedule_step *steps = realloc(s->steps, capacity * sizeof *steps);
+		if (!steps)
+			return false;
+		s->steps = steps;
+	}
+	s->steps[s->count++] = (struct schedule_step){thread, from, to};
+	return true;
+}
+
+bool schedule_push(struct schedule *s, const struct model *m, uint32_t event)
+{
+	uint32_t pos = m->events[event].pos;
+	return push_step(s, model_thread_of(m, event), pos, pos);
+}
+
+bool schedule_push_recorded(struct schedule *s, const struct model *m, const uint32_t *count, uint32_t end)
+{
+	uint32_t last = 0, *next = calloc((size_t)m->thread_count + 1, sizeof *next);
+	bool ok = next;
+	for (uint32_t t = 0; t < m->thread_count; t++)
+		if (count[t] && m->threads[t].events[count[t] - 1] >= last)
+			last = m->threads[t].events[count[t] - 1] + 1;
+	end = end < last ? end : last;
+	for (uint32_t i = 0; ok && i < m->turn_count && m->turns[i].first < end; i++) {
+		uint32_t after = i + 1 < m->turn_count ? m->turns[i + 1].first : end, thread = m->turns[i].thread;
+		uint32_t from = next[thread], to = from + ((after < end ? after : end) - m->turns[i].first);
+		next[thread] = to;
+		to = to < count[thread] ? to : count[thread];
+		ok = to <= from || push_step(s, thread, from, to - 1);
+	}
+	free(next);
+	return ok;
+}
+
+void schedule_release(struct schedule *s)
+{
+	free(s->steps);
+	*s = (struct schedule){0};
+}

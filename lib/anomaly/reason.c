@@ -1,0 +1,53 @@
+/* Why an anomaly is only predicted; see reason.h. */
+#include "lib/anomaly/reason.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* before, after: what is around a detail; NULL: there is none. */
+static const struct {
+	const char *name, *text, *before, *after;
+} reasons[REASONS] = {
+    [REASON_BUDGET] = {"budget", "the search gave up at its budget", NULL, NULL},
+    [REASON_INSTANCES] = {"instances", "not every instance was looked at", NULL, NULL},
+    [REASON_RACY_READ] = {"racy-read", "the schedule depends on what a racy read saw", NULL, NULL},
+    [REASON_VALUES] = {"values", "reads that see other writes of the same values may allow it", NULL, NULL},
+    [REASON_UPDATES] = {"updates",
+                        "it needs updates to see other writes, on which nothing depends as far as the trace shows",
+                        NULL, NULL},
+    [REASON_WINDOW] = {"window", "more events lie between its own than are looked at", NULL, NULL},
+    [REASON_SYNC_ONLY] = {"sync-only", "the program was not instrumented: what else orders it is not known", NULL,
+                          NULL},
+    [REASON_ALLOCATION] = {"allocation", "no other run shows it: the use comes after the allocation in each", NULL,
+                           NULL},
+    [REASON_UNRECORDED_THREAD] = {"unrecorded-thread", "may be ordered by a thread that was not recorded", NULL, NULL},
+    [REASON_UNKNOWN_CALL] =
+        {"unknown-call", "may be ordered by what the kernel does by itself (io_uring, asynchronous input and output)",
+         NULL, NULL},
+    [REASON_HIDDEN_ATOMIC] = {"hidden-atomic", "may be ordered by an atomic instruction that was not recorded",
+                              "may be ordered by the atomic instruction in ", ""},
+    [REASON_PLAIN_MODULE] = {"plain-module", "may be ordered inside a module that is not instrumented",
+                             "may be ordered inside ", ", which is not instrumented"},
+    [REASON_CHECKS] = {"checks", "checks of the same variable would see another write than they saw", NULL, NULL},
+    [REASON_UNGUARDED] =
+        {"unguarded",
+         "the lock of its critical section guards nothing of this: who comes in between never holds it there", NULL,
+         NULL},
+};
+
+const char *reason_name(enum reason reason)
+{
+	return reasons[reason].name;
+}
+
+void reason_text(const struct reasons *r, enum reason reason, char text[REASON_TEXT_MAX])
+{
+	if (reason == REASON_INSTANCES && r->instances)
+		snprintf(text, REASON_TEXT_MAX, "%" PRIu64 " of %" PRIu64 " instances were looked at", r->looked,
+		         r->instances);
+	else if (reasons[reason].before && r->details[reason])
+		snprintf(text, REASON_TEXT_MAX, "%s%.400s%s", reasons[reason].before, r->details[reason],
+		         reasons[reason].after);
+	else
+		snprintf(text, REASON_TEXT_MAX, "%s", reasons[reason].text);
+}

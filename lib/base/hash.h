@@ -1,0 +1,10 @@
+/* uthash without its way out: an element for which there is no memory is not added, and HASH_ADDED is false of it. */
+#ifndef LIB_BASE_HASH_H
+#define LIB_BASE_HASH_H
+
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+#define HASH_ADDED(element) ((element)->hh.tbl != NULL)
+
+#endif

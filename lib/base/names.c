@@ -1,0 +1,129 @@
+/* Interned names; see names.h. */
+#include "lib/base/names.h"
+
+#include <stdlib.h>
+#include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+/* Texts lie one behind the other in blocks, so that a million short names are not a million allocations. */
+struct names_block {
+	struct names_block *next;
+	size_t used, room;
+	char bytes[];
+};
+
+enum { BLOCK_BYTES = 64 << 10, FIRST_BLOCK_BYTES = 1 << 10, FIRST_SLOTS = 64 };
+
+static char *store(struct names *names, const char *text, size_t length)
+{
+	struct names_block *block = names->blocks;
+	if (!block || block->room - block->used <= length) {
+		size_t room = block ? BLOCK_BYTES : FIRST_BLOCK_BYTES;
+		if (room <= length)
+			room = length + 1;
+		block = malloc(sizeof *block + room);
+		if (!block)
+			return NULL;
+		*block = (struct names_block){names->blocks, 0, room};
+		names->blocks = block;
+	}
+	char *copy = block->bytes + block->used;
+	memcpy(copy, text, length);
+	copy[length] = '\0';
+	block->used += length + 1;
+	return copy;
+}
+
+static void place(struct names *names, uint32_t hash, uint32_t index)
+{
+	uint32_t at = hash & names->mask;
+	while (names->slots[at])
+		at = (at + 1) & names->mask;
+	names->slots[at] = (uint64_t)hash << 32 | (index + 1);
+}
+
+/* Doubles the slots when they are half full. Beyond 2^31 slots they fill up, which NAMES_MAX keeps from happening. */
+static bool grow(struct names *names)
+{
+	if (names->slots && names->count <= names->mask / 2)
+		return true;
+	size_t slots = names->slots ? ((size_t)names->mask + 1) * 2 : FIRST_SLOTS;
+	if (slots - 1 > UINT32_MAX)
+		return names->count < names->mask;
+	uint64_t *grown = calloc(slots, sizeof *grown);
+	if (!grown)
+		return false;
+	free(names->slots);
+	names->slots = grown;
+	names->mask = (uint32_t)(slots - 1);
+	for (uint32_t i = 0; i < names->count; i++)
+		place(names, names->entries[i].hash, i);
+	return true;
+}
+
+static bool append(struct names *names, const char *text, size_t length, uint32_t hash)
+{
+	if (names->count == NAMES_MAX || length > UINT32_MAX)
+		return false;
+	if (names->count == names->room) {
+		size_t room = names->room ? (size_t)names->room * 2 : 32;
+		if (room > NAMES_MAX)
+			room = NAMES_MAX;
+		struct names_entry *entries = reallocarray(names->entries, room, sizeof *entries);
+		if (!entries)
+			return false;
+		names->entries = entries;
+		names->room = (uint32_t)room;
+	}
+	char *copy = store(names, text, length);
+	if (!copy)
+		return false;
+	names->entries[names->count++] = (struct names_entry){copy, hash, (uint32_t)length};
+	return true;
+}
+
+static bool look_up(const struct names *names, const char *text, size_t length, uint32_t hash, uint32_t *index)
+{
+	if (!names->slots)
+		return false;
+	for (uint32_t at = hash & names->mask; names->slots[at]; at = (at + 1) & names->mask) {
+		uint64_t slot = names->slots[at];
+		if (slot >> 32 != hash)
+			continue;
+		const struct names_entry *entry = &names->entries[(uint32_t)slot - 1];
+		if (entry->length == length && !memcmp(entry->text, text, length)) {
+			*index = (uint32_t)slot - 1;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool names_find(const struct names *names, const char *text, size_t length, uint32_t *index)
+{
+	return look_up(names, text, length, (uint32_t)XXH3_64bits(text, length), index);
+}
+
+bool names_intern(struct names *names, const char *text, size_t length, uint32_t *index)
+{
+	uint32_t hash = (uint32_t)XXH3_64bits(text, length);
+	if (look_up(names, text, length, hash, index))
+		return true;
+	if (!grow(names) || !append(names, text, length, hash))
+		return false;
+	*index = names->count - 1;
+	place(names, hash, *index);
+	return true;
+}
+
+void names_release(struct names *names)
+{
+	for (struct names_block *block = names->blocks, *next; block; block = next) {
+		next = block->next;
+		free(block);
+	}
+	free(names->entries);
+	free(names->slots);
+	*names = (struct names){0};
+}

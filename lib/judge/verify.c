@@ -1,0 +1,548 @@
+/* The judge; see verify.h for the definition that it applies. */
+#include "lib/judge/judge.h"
+
+#include "lib/base/vec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *verify_fault_text(enum verify_fault fault)
+{
+	static const char *const texts[] = {
+#define X(name, text) text,
+	    VERIFY_FAULTS(X)
+#undef X
+	};
+	return texts[fault];
+}
+
+void judge_free(struct judge *j)
+{
+	if (!j)
+		return;
+	free(j->before);
+	free(j->partner);
+	free(j->round_size);
+	free(j->annotations);
+	free(j->annotation_first);
+	free(j->initial);
+	judge_state_release(j);
+	values_release(&j->values);
+	free(j);
+}
+
+struct judge *judge_create(const struct model *m)
+{
+	struct judge *j = calloc(1, sizeof *j);
+	if (!j)
+		return NULL;
+	size_t objects = m->object_count + 1;
+	j->m = m;
+	j->partner = malloc((m->event_count + 1) * sizeof *j->partner);
+	j->round_size = calloc(m->sync_count + 1, sizeof *j->round_size);
+	j->annotation_first = calloc(objects + 1, sizeof *j->annotation_first);
+	j->initial = calloc(objects, sizeof *j->initial);
+	if (!j->partner || !j->round_size || !j->annotation_first || !j->initial) {
+		judge_free(j);
+		return NULL;
+	}
+	memset(j->partner, 0xff, (m->event_count + 1) * sizeof *j->partner);
+	if (!judge_scan(j) || !judge_state_init(j) || (m->value_count && !values_init(&j->values, m))) {
+		judge_free(j);
+		return NULL;
+	}
+	return j;
+}
+
+struct replay {
+	struct judge *j;
+	const struct goal *goal;
+	struct verdict_of_judge *v;
+	uint32_t reached; /* SEQUENCE: so many goal events have occurred */
+	/* Reads may see any write: those that do; NULL: they may not. */
+	struct judge_reads *others;
+	uint32_t pending; /* bit i: the goal's event i did, and its thread has not run on */
+};
+
+static bool fault(struct replay *r, enum verify_fault fault, uint32_t event, uint32_t other)
+{
+	r->v->fault = fault;
+	r->v->event = event;
+	r->v->other = other;
+	return false;
+}
+
+static bool occurred(const struct judge *j, uint32_t e)
+{
+	return j->next[model_thread_of(j->m, e)] > j->m->events[e].pos;
+}
+
+/* Is e a goal event of a sequence? */
+static bool is_goal(const struct replay *r, uint32_t e)
+{
+	for (uint32_t i = 0; i < r->goal->count && r->goal->kind == GOAL_SEQUENCE; i++)
+		if (r->goal->events[i] == e)
+			return true;
+	return false;
+}
+
+/* The write that a read saw in one of its cells, an event index; MODEL_NONE: the initial value. */
+static uint32_t saw_in(const struct judge *j, uint32_t cell, uint32_t e)
+{
+	const struct model *m = j->m;
+	if (cell == m->events[e].object)
+		return j->partner[e];
+	uint32_t before = j->before[model_entry(m, cell, e)];
+	return before == MODEL_NONE ? before : m->cell_events[before];
+}
+
+/* May a read see the last write, which it did not see, because its value is the same? An atomic read stays behind the
+ * write that it saw. */
+static bool same_value(const struct judge *j, uint32_t cell, uint32_t e, uint32_t last)
+{
+	const struct model *m = j->m;
+	if (!j->values.like)
+		return false;
+	uint32_t saw = saw_in(j, cell, e),
+	         like = last == MODEL_NONE ? last : j->values.like[model_entry(m, cell, last)];
+	if (j->values.saw[model_entry(m, cell, e)] != like)
+		return false;
+	return !rt_op_is_atomic(model_op(m, e)) || saw == MODEL_NONE || occurred(j, saw);
+}
+
+/* Reads that may see any write. */
+
+static void add_other(struct replay *r, uint32_t e)
+{
+	struct judge_reads *o = r->others;
+	if (!vec_reserve(&o->events, &o->capacity, (uint64_t)o->count + 1, sizeof *o->events)) {
+		o->failed = true;
+		return;
+	}
+	o->events[o->count++] = e;
+}
+
+static bool acquires(unsigned order)
+{
+	return order != __ATOMIC_RELAXED && order != __ATOMIC_RELEASE;
+}
+
+static bool releases(unsigned order)
+{
+	return order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST;
+}
+
+/* Did the read synchronise with the write that it saw in this cell, which has not occurred? */
+static bool synchronises_early(const struct judge *j, uint32_t cell, uint32_t e)
+{
+	const struct model *m = j->m;
+	uint32_t saw = saw_in(j, cell, e);
+	return saw != MODEL_NONE && rt_op_is_atomic(model_op(m, e)) && rt_op_is_atomic(model_op(m, saw)) &&
+	       acquires(m->sites[m->events[e].site].order) && releases(m->sites[m->events[saw].site].order) &&
+	       !occurred(j, saw);
+}
+
+/* The read e sees another write in one of its cells. */
+static bool see_other(struct replay *r, uint32_t cell, uint32_t e, uint32_t thread)
+{
+	bool early = synchronises_early(r->j, cell, e);
+	if (!is_goal(r, e)) {
+		if (early)
+			return fault(r, VERIFY_READS_FROM, e, saw_in(r->j, cell, e));
+		if (!r->others->count || r->others->events[r->others->count - 1] != e)
+			add_other(r, e);
+		return true;
+	}
+	r->j->frozen[thread] |= early;
+	r->pending |= UINT32_C(1) << (r->reached - 1);
+	return true;
+}
+
+/* A thread runs on behind events of the goal: what these saw matters. */
+static void run_on(struct replay *r, uint32_t thread)
+{
+	for (uint32_t i = 0; i < r->reached; i++)
+		if (r->pending >> i & 1 && model_thread_of(r->j->m, r->goal->events[i]) == thread) {
+			add_other(r, r->goal->events[i]);
+			r->pending &= ~(UINT32_C(1) << i);
+		}
+}
+
+/* Reads must see what they saw; writes are seen from now on. */
+static bool replay_access(struct replay *r, uint32_t e, uint32_t thread)
+{
+	struct judge *j = r->j;
+	const struct model *m = j->m;
+	const struct model_site *site = &m->sites[m->events[e].site];
+	uint32_t cell = m->events[e].object, end = cell + site->cells;
+	bool other = false, reads = rt_op_reads(site->op), writes = rt_op_writes(site->op);
+	for (; cell < end; cell++) {
+		uint32_t last = j->last[cell];
+		if (reads && last != saw_in(j, cell, e)) {
+			bool same = same_value(j, cell, e, last);
+			if (r->others && !same && !see_other(r, cell, e, thread))
+				return false;
+			if (!r->others && !same && !is_goal(r, e))
+				return fault(r, VERIFY_READS_FROM, e, last);
+			if (!r->others)
+				j->frozen[thread] |= !same;
+			other |= same;
+		}
+		if (writes)
+			j->last[cell] = e;
+	}
+	if (other && !r->v->substitutes++)
+		r->v->substitute = e;
+	return true;
+}
+
+static bool replay_acquire(struct replay *r, uint32_t e, uint32_t lock, bool shared)
+{
+	struct judge *j = r->j;
+	if (j->owner[lock] != MODEL_NONE)
+		return fault(r, VERIFY_LOCK_HELD, e, j->owner[lock]);
+	if (!shared && j->readers[lock])
+		return fault(r, VERIFY_LOCK_HELD, e, MODEL_NONE);
+	if (shared)
+		j->readers[lock]++;
+	else
+		j->owner[lock] = e;
+	return true;
+}
+
+/*
+ * Ends the hold that it ended in the trace. That hold is the same thread's, so program order has seen to its being
+ * there, and no other release ends it: there is nothing to refuse.
+ */
+static void replay_release(struct judge *j, uint32_t e, uint32_t lock)
+{
+	uint32_t acquire = j->partner[e];
+	if (acquire == MODEL_NONE)
+		return; /* taken before the trace began */
+	if (model_op(j->m, acquire) == RT_OP_ACQUIRE_SHARED)
+		j->readers[lock]--;
+	else
+		j->owner[lock] = MODEL_NONE;
+}
+
+static bool replay_join(struct replay *r, uint32_t e)
+{
+	const struct judge *j = r->j;
+	const struct model_thread *child = &j->m->threads[j->m->events[e].object];
+	if (child->fork != MODEL_NONE && !occurred(j, child->fork))
+		return fault(r, VERIFY_NOT_BEGUN, e, child->fork);
+	uint32_t next = j->next[j->m->events[e].object];
+	/* Events that the trace has after the join (a thread that outlives it is no child of this join) are not asked
+	 * for. */
+	if (next < child->count && child->events[next] < e)
+		return fault(r, VERIFY_JOIN_EARLY, e, child->events[next]);
+	return true;
+}
+
+static bool replay_annotation(struct replay *r, uint32_t e)
+{
+	struct judge *j = r->j;
+	uint32_t object = j->m->events[e].object;
+	uint32_t *list = j->annotations + j->annotation_first[object];
+	uint32_t *done = &j->annotated[object];
+	while (*done < j->partner[e] && occurred(j, list[*done]))
+		(*done)++;
+	return *done >= j->partner[e] || fault(r, VERIFY_ANNOTATION, e, list[*done]);
+}
+
+/* Has the signal that ends the wait beginning here been sent already? Then nobody hears it. */
+static bool signalled_early(const struct judge *j, uint32_t begin)
+{
+	uint32_t end = judge_wait_end(j->m, begin);
+	return end != MODEL_NONE && j->partner[end] != MODEL_NONE && occurred(j, j->partner[end]);
+}
+
+static bool replay_sync(struct replay *r, uint32_t e)
+{
+	struct judge *j = r->j;
+	const struct model *m = j->m;
+	uint32_t object = m->events[e].object, partner = j->partner[e], mutex;
+	switch (model_op(m, e)) {
+	case RT_OP_ACQUIRE:
+	case RT_OP_ACQUIRE_SHARED:
+		return replay_acquire(r, e, object, model_op(m, e) == RT_OP_ACQUIRE_SHARED);
+	case RT_OP_RELEASE:
+		replay_release(j, e, object);
+		return true;
+	case RT_OP_WAIT_BEGIN:
+		j->unheard[model_thread_of(m, e)] = signalled_early(j, e);
+		mutex = model_arg(m, e);
+		if (mutex != MODEL_NONE)
+			replay_release(j, e, mutex);
+		return true;
+	case RT_OP_WAIT_END:
+		if (partner != MODEL_NONE && (!occurred(j, partner) || j->unheard[model_thread_of(m, e)]))
+			return fault(r, VERIFY_NO_SIGNAL, e, partner);
+		mutex = model_arg(m, e);
+		return mutex == MODEL_NONE || replay_acquire(r, e, mutex, false);
+	case RT_OP_JOIN:
+		return replay_join(r, e);
+	case RT_OP_BARRIER_ARRIVE:
+		if (partner != MODEL_NONE)
+			j->arrived[partner]++;
+		return true;
+	case RT_OP_BARRIER_LEAVE:
+		return partner == MODEL_NONE || j->arrived[partner] >= j->round_size[partner] ||
+		       fault(r, VERIFY_BARRIER_EARLY, e, MODEL_NONE);
+	case RT_OP_SEM_INIT:
+		j->value[object] = model_arg(m, e) == MODEL_NONE ? 0 : model_arg(m, e);
+		return true;
+	case RT_OP_SEM_POST:
+		j->value[object]++;
+		return true;
+	case RT_OP_SEM_WAIT:
+		return j->value[object]-- > 0 || fault(r, VERIFY_SEMAPHORE_ZERO, e, MODEL_NONE);
+	case RT_OP_ONCE_SEEN:
+		return partner == MODEL_NONE || occurred(j, partner) || fault(r, VERIFY_ONCE_EARLY, e, partner);
+	case RT_OP_HB_AFTER:
+		return replay_annotation(r, e);
+	default:
+		return true;
+	}
+}
+
+/* Goal events of a sequence come in its order. */
+static bool replay_goal_event(struct replay *r, uint32_t e)
+{
+	if (r->reached < r->goal->count && r->goal->events[r->reached] == e) {
+		r->reached++;
+		return true;
+	}
+	return fault(r, VERIFY_GOAL_ORDER, e, r->reached < r->goal->count ? r->goal->events[r->reached] : MODEL_NONE);
+}
+
+/* Is e the goal's next event, right behind the goal's last one in the same thread? */
+static bool continues_goal(const struct replay *r, uint32_t e)
+{
+	return r->reached && r->reached < r->goal->count && r->goal->events[r->reached] == e &&
+	       r->goal->events[r->reached - 1] == model_pred(r->j->m, e);
+}
+
+/* Has the thread's creation occurred? */
+static bool begun(const struct judge *j, uint32_t thread)
+{
+	uint32_t fork = j->m->threads[thread].fork;
+	return fork == MODEL_NONE || occurred(j, fork);
+}
+
+static bool replay_event(struct replay *r, uint32_t e, uint32_t thread)
+{
+	struct judge *j = r->j;
+	const struct model *m = j->m;
+	if (j->frozen[thread] && !continues_goal(r, e))
+		return fault(r, VERIFY_FROZEN, e, MODEL_NONE);
+	if (r->pending && !continues_goal(r, e))
+		run_on(r, thread);
+	if (is_goal(r, e) && !replay_goal_event(r, e))
+		return false;
+	if (!(rt_op_is_access(model_op(m, e)) ? replay_access(r, e, thread) : replay_sync(r, e)))
+		return false;
+	j->next[thread]++;
+	return true;
+}
+
+/* The goal itself. */
+
+static bool goal_stands_before(struct replay *r)
+{
+	const struct judge *j = r->j;
+	for (uint32_t i = 0; i < r->goal->count; i++) {
+		uint32_t e = r->goal->events[i];
+		if (e >= j->m->event_count)
+			return fault(r, VERIFY_NO_EVENT, e, MODEL_NONE);
+		uint32_t thread = model_thread_of(j->m, e);
+		if (j->next[thread] != j->m->events[e].pos)
+			return fault(r, VERIFY_GOAL_NOT_NEXT, e, MODEL_NONE);
+		if (!begun(j, thread))
+			return fault(r, VERIFY_NOT_BEGUN, e, j->m->threads[thread].fork);
+	}
+	return true;
+}
+
+static bool share_cell(const struct model *m, uint32_t e1, uint32_t e2)
+{
+	uint32_t first1 = m->events[e1].object, first2 = m->events[e2].object;
+	return first1 < first2 + m->sites[m->events[e2].site].cells &&
+	       first2 < first1 + m->sites[m->events[e1].site].cells;
+}
+
+static bool goal_race(struct replay *r)
+{
+	const struct model *m = r->j->m;
+	uint32_t e1 = r->goal->events[0], e2 = r->goal->events[1];
+	if (r->goal->count != 2 || !goal_stands_before(r))
+		return r->v->fault != VERIFY_NONE ? false : fault(r, VERIFY_GOAL_MISSED, MODEL_NONE, MODEL_NONE);
+	unsigned op1 = model_op(m, e1), op2 = model_op(m, e2);
+	bool conflict = rt_op_is_access(op1) && rt_op_is_access(op2) && share_cell(m, e1, e2) &&
+	                (rt_op_writes(op1) || rt_op_writes(op2)) && !(rt_op_is_atomic(op1) && rt_op_is_atomic(op2)) &&
+	                model_thread_of(m, e1) != model_thread_of(m, e2);
+	return conflict || fault(r, VERIFY_GOAL_NO_CONFLICT, e1, e2);
+}
+
+/* The lock that an acquiring event takes, MODEL_NONE if it takes none. */
+static uint32_t lock_wanted(const struct model *m, uint32_t e)
+{
+	switch (model_op(m, e)) {
+	case RT_OP_ACQUIRE:
+	case RT_OP_ACQUIRE_SHARED:
+		return m->events[e].object;
+	case RT_OP_WAIT_END:
+		return model_arg(m, e);
+	case RT_OP_BLOCK:
+		return model_arg(m, e) == RT_OP_ACQUIRE || model_arg(m, e) == RT_OP_ACQUIRE_SHARED ? m->events[e].object
+		                                                                                   : MODEL_NONE;
+	default:
+		return MODEL_NONE;
+	}
+}
+
+static bool wants_shared(const struct model *m, uint32_t e)
+{
+	return (model_op(m, e) == RT_OP_BLOCK ? model_arg(m, e) : model_op(m, e)) == RT_OP_ACQUIRE_SHARED;
+}
+
+/* Is the thread that stands before `at` in the routine of the once flag? */
+static bool runs_once(const struct model *m, uint32_t at, uint32_t once)
+{
+	for (uint32_t e = model_pred(m, at); e != MODEL_NONE; e = model_pred(m, e))
+		if (m->events[e].object == once && rt_op_group(model_op(m, e)) == RT_GROUP_ONCE)
+			return model_op(m, e) == RT_OP_ONCE_BEGIN;
+	return false;
+}
+
+/* Does the thread that stands before `at` have what `want` waits for? Only a BLOCK waits for its own thread. */
+static bool blocks(const struct model *m, uint32_t at, uint32_t want)
+{
+	uint32_t pred = model_pred(m, at), lock = lock_wanted(m, want);
+	bool waits = model_op(m, want) == RT_OP_BLOCK;
+	if (waits && model_arg(m, want) == RT_OP_JOIN)
+		return m->events[want].object == model_thread_of(m, at);
+	if (waits && model_arg(m, want) == RT_OP_ONCE_SEEN)
+		return runs_once(m, at, m->events[want].object);
+	if (pred == MODEL_NONE || lock == MODEL_NONE || (!waits && model_thread_of(m, at) == model_thread_of(m, want)))
+		return false;
+	const struct model_lockset *held = &m->locksets[model_lockset_of(m, pred)];
+	for (uint32_t i = 0; i < held->count; i++)
+		if (held->locks[i].object == lock)
+			return !held->locks[i].shared || !wants_shared(m, want);
+	return false;
+}
+
+static bool goal_deadlock(struct replay *r)
+{
+	const struct goal *g = r->goal;
+	if (!goal_stands_before(r))
+		return false;
+	for (uint32_t i = 0; i < g->count; i++) {
+		uint32_t e = g->events[i], signal = r->j->partner[e];
+		/* Who waits for a signal still does not wait for the mutex yet. */
+		if (model_op(r->j->m, e) == RT_OP_WAIT_END && signal != MODEL_NONE &&
+		    (!occurred(r->j, signal) || r->j->unheard[model_thread_of(r->j->m, e)]))
+			return fault(r, VERIFY_NO_SIGNAL, e, signal);
+		bool blocked = false;
+		for (uint32_t k = 0; k < g->count && !blocked; k++)
+			blocked = blocks(r->j->m, g->events[k], g->events[i]);
+		if (!blocked)
+			return fault(r, VERIFY_GOAL_NOT_BLOCKED, g->events[i], MODEL_NONE);
+	}
+	bool alone = g->count == 1 && model_op(r->j->m, g->events[0]) == RT_OP_BLOCK;
+	return alone || g->count > 1 || fault(r, VERIFY_GOAL_MISSED, MODEL_NONE, MODEL_NONE);
+}
+
+static bool goal_sequence(struct replay *r, const struct schedule *s)
+{
+	const struct goal *g = r->goal;
+	const struct schedule_step *last = s->count ? &s->steps[s->count - 1] : NULL;
+	uint32_t final = g->count ? g->events[g->count - 1] : MODEL_NONE;
+	return (last && r->reached == g->count && last->thread == model_thread_of(r->j->m, final) &&
+	        last->to == r->j->m->events[final].pos) ||
+	       fault(r, VERIFY_GOAL_MISSED, r->reached < g->count ? g->events[r->reached] : MODEL_NONE, MODEL_NONE);
+}
+
+/* A run of one thread's events; they are its next ones, and it has begun. */
+static bool replay_step(struct replay *r, const struct schedule_step *step)
+{
+	const struct judge *j = r->j;
+	const struct model *m = j->m;
+	uint32_t thread = step->thread;
+	if (thread >= m->thread_count || step->to >= m->threads[thread].count || step->from > step->to)
+		return fault(r, VERIFY_NO_EVENT, MODEL_NONE, MODEL_NONE);
+	const uint32_t *events = m->threads[thread].events;
+	if (j->next[thread] != step->from)
+		return fault(r, VERIFY_PROGRAM_ORDER, events[step->from],
+		             j->next[thread] < m->threads[thread].count ? events[j->next[thread]] : MODEL_NONE);
+	if (!begun(j, thread))
+		return fault(r, VERIFY_NOT_BEGUN, events[step->from], m->threads[thread].fork);
+	for (uint32_t pos = step->from; pos <= step->to; pos++, r->v->step++)
+		if (!replay_event(r, events[pos], thread))
+			return false;
+	return true;
+}
+
+/* The goal's first event in the trace: what comes before does not depend on the goal. */
+static uint32_t goal_first(const struct goal *g)
+{
+	uint32_t first = MODEL_NONE;
+	for (uint32_t i = 0; i < g->count; i++)
+		first = g->events[i] < first ? g->events[i] : first;
+	return first;
+}
+
+/* The trace's own events from one on, in its own order; they must be next. */
+static bool replay_recorded(struct replay *r, uint32_t at, uint32_t end)
+{
+	struct judge *j = r->j;
+	uint32_t goal = goal_first(r->goal);
+	for (; at < end; at++, r->v->step++) {
+		uint32_t thread = model_thread_of(j->m, at);
+		if (at == j->checkpoint_next && at <= goal && !r->v->substitutes)
+			judge_keep(j);
+		if (!begun(j, thread))
+			return fault(r, VERIFY_NOT_BEGUN, at, j->m->threads[thread].fork);
+		if (!replay_event(r, at, thread))
+			return false;
+	}
+	return true;
+}
+
+static void verify(struct judge *j, const struct schedule *s, const struct goal *goal, struct verdict_of_judge *v,
+                   struct judge_reads *others)
+{
+	struct replay r = {.j = j, .goal = goal, .v = v, .others = others};
+	uint32_t events, steps = judge_prefix(j, s, &events), first = goal_first(goal);
+	uint32_t at = judge_restore(j, events < first ? events : first);
+	*v = (struct verdict_of_judge){VERIFY_NONE, at, MODEL_NONE, MODEL_NONE, 0, MODEL_NONE};
+	if (!replay_recorded(&r, at, events))
+		return;
+	for (uint32_t i = steps; i < s->count; i++)
+		if (!replay_step(&r, &s->steps[i]))
+			return;
+	switch (goal->kind) {
+	case GOAL_RACE:
+		goal_race(&r);
+		break;
+	case GOAL_DEADLOCK:
+		goal_deadlock(&r);
+		break;
+	case GOAL_SEQUENCE:
+		goal_sequence(&r, s);
+		break;
+	}
+}
+
+void judge_verify(struct judge *j, const struct schedule *s, const struct goal *goal, struct verdict_of_judge *v)
+{
+	verify(j, s, goal, v, NULL);
+}
+
+void judge_verify_free(struct judge *j, const struct schedule *s, const struct goal *goal, struct verdict_of_judge *v,
+                       struct judge_reads *others)
+{
+	others->count = 0;
+	verify(j, s, goal, v, others);
+}

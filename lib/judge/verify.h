@@ -1,0 +1,81 @@
+/*
+ * The judge: replays a schedule against the definition of a correct reordering, event by event, and says whether it
+ * reaches its goal. It shares nothing with the provers but the trace model: what each read saw, which release ends
+ * which acquire, which signal woke which wait it works out for itself. Linear in the schedule; where a schedule begins
+ * with the trace's own events in their order, it goes on from the state that it has kept of these.
+ *
+ * Correct reordering: each thread's events are a prefix of its events in the trace;
+ * a lock is held by one thread at a time, readers share; fork before the child's first event, all the child's events
+ * before the join; every read sees, cell by cell, the write that it saw (or the initial value, if it saw that); untimed
+ * waits end after their signal, barriers are left after all of the round arrived, semaphores do not go below zero,
+ * once-routines end before they are seen done, happens-before annotations are kept. The goal's own events may see
+ * another writer; a thread whose goal event did so runs no further, unless its next event is the goal's next. Where
+ * values are recorded, a read may also see another write of the value that it saw (lib/trace/values.h); an atomic one
+ * only when the write that it saw has occurred, since whoever synchronises by it comes after that.
+ */
+#ifndef LIB_JUDGE_VERIFY_H
+#define LIB_JUDGE_VERIFY_H
+
+#include "lib/anomaly/goal.h"
+
+#define VERIFY_FAULTS(X)                                                                                               \
+	X(NONE, "the schedule is a witness")                                                                           \
+	X(NO_EVENT, "there is no such event")                                                                          \
+	X(PROGRAM_ORDER, "the event is not its thread's next")                                                         \
+	X(NOT_BEGUN, "the thread has not been created at this point")                                                  \
+	X(JOIN_EARLY, "the thread that is joined has events left")                                                     \
+	X(LOCK_HELD, "the lock is held by another thread")                                                             \
+	X(READS_FROM, "the read sees another write than in the trace")                                                 \
+	X(NO_SIGNAL, "the wait ends before its signal")                                                                \
+	X(BARRIER_EARLY, "the barrier is left before all have arrived")                                                \
+	X(SEMAPHORE_ZERO, "the semaphore has nothing to take")                                                         \
+	X(ONCE_EARLY, "the once-routine is seen done before its end")                                                  \
+	X(ANNOTATION, "an annotated happens-before is broken")                                                         \
+	X(FROZEN, "the thread's goal event saw another write: it may not run further")                                 \
+	X(GOAL_MISSED, "the goal is not reached")                                                                      \
+	X(GOAL_NOT_NEXT, "a goal event is not its thread's next")                                                      \
+	X(GOAL_NO_CONFLICT, "the goal's events do not conflict")                                                       \
+	X(GOAL_ORDER, "the goal's events occur in another order")                                                      \
+	X(GOAL_NOT_BLOCKED, "a goal acquire is not blocked by another thread of the goal")
+
+enum verify_fault {
+#define X(name, text) VERIFY_##name,
+	VERIFY_FAULTS(X)
+#undef X
+};
+
+struct verdict_of_judge {
+	enum verify_fault fault;
+	uint64_t step;  /* so many events were replayed before the fault */
+	uint32_t event; /* event at fault, MODEL_NONE if there is none */
+	uint32_t other; /* the event that it clashes with (who holds the lock, the write that is seen), or MODEL_NONE */
+	uint32_t substitutes; /* reads that see another write, of the same value */
+	uint32_t substitute;  /* the first of them, MODEL_NONE: there is none */
+};
+
+struct judge;
+
+/* Prepares judging schedules of a model; one forward pass. NULL without memory. The model must outlive it. */
+struct judge *judge_create(const struct model *m);
+void judge_free(struct judge *j);
+
+/* Judges one schedule; v->fault is VERIFY_NONE exactly when it is a witness for the goal. */
+void judge_verify(struct judge *j, const struct schedule *s, const struct goal *goal, struct verdict_of_judge *v);
+
+/*
+ * The same for what would be a witness if reads saw other writes: each read may see any write, but an acquiring atomic
+ * comes after the releasing one that it saw. *others gets the reads that must be let do so, in the schedule's order:
+ * those that see another write, of another value, than in the trace, the goal's own where their threads run on. Owned
+ * by the caller, from zeroed.
+ */
+struct judge_reads {
+	uint32_t *events;
+	uint32_t count, capacity;
+	bool failed; /* no memory: some are missing */
+};
+void judge_verify_free(struct judge *j, const struct schedule *s, const struct goal *goal, struct verdict_of_judge *v,
+                       struct judge_reads *others);
+
+const char *verify_fault_text(enum verify_fault fault);
+
+#endif

@@ -1,0 +1,227 @@
+/* Which reads' writers are certain; see certain.h. Worked out cell by cell, when first asked about. */
+#include "lib/prove/certain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CELL_UNKNOWN, CELL_CERTAIN, CELL_MIXED };
+
+struct certain {
+	const struct model *m;
+	bool exact;
+	struct segment_order hb;
+	uint8_t *cells;     /* by cell: CELL_ */
+	uint8_t *uncertain; /* by entry of cell_events, bits */
+	uint32_t *last;     /* by thread: its last write to the cell at hand, MODEL_NONE */
+	uint32_t *before;   /* by thread: its last one that is before the read at hand, MODEL_NONE */
+	uint32_t *writers;  /* threads that have one */
+	uint32_t writer_count;
+};
+
+void certain_free(struct certain *c)
+{
+	if (!c)
+		return;
+	segment_order_release(&c->hb);
+	free(c->cells);
+	free(c->uncertain);
+	free(c->last);
+	free(c->before);
+	free(c->writers);
+	free(c);
+}
+
+struct certain *certain_create(const struct model *m, bool exact, struct rt_error *err)
+{
+	struct certain *c = calloc(1, sizeof *c);
+	if (!c)
+		return NULL;
+	c->m = m;
+	c->exact = exact;
+	if (exact)
+		return c;
+	size_t entries = model_entries(m);
+	c->cells = calloc((size_t)m->cell_count + 1, 1);
+	c->uncertain = calloc(entries / 8 + 1, 1);
+	c->last = malloc(((size_t)m->thread_count + 1) * sizeof *c->last);
+	c->before = malloc(((size_t)m->thread_count + 1) * sizeof *c->before);
+	c->writers = malloc(((size_t)m->thread_count + 1) * sizeof *c->writers);
+	if (!c->cells || !c->uncertain || !c->last || !c->before || !c->writers ||
+	    segment_order_compute(m, true, &c->hb, err)) {
+		certain_free(c);
+		return NULL;
+	}
+	memset(c->last, 0xff, ((size_t)m->thread_count + 1) * sizeof *c->last);
+	memset(c->before, 0xff, ((size_t)m->thread_count + 1) * sizeof *c->before);
+	return c;
+}
+
+/* Atomics are stamped together with being carried out: between two of them the order is exact. */
+static bool exact_pair(const struct model *m, uint32_t e1, uint32_t e2)
+{
+	return rt_op_is_atomic(model_op(m, e1)) && rt_op_is_atomic(model_op(m, e2));
+}
+
+/*
+ * One walk over the cell's accesses in trace order, or against it. Forward: is every thread's last write so far before
+ * the write w that the read saw? The reading thread's own one as well: another thread's may have come before it.
+ * Backward: does every other thread's next write come after the read?
+ */
+static bool clashes(const struct certain *c, uint32_t read, uint32_t w, uint32_t other, bool forward)
+{
+	const struct model *m = c->m;
+	if (forward ? other == w : model_thread_of(m, other) == model_thread_of(m, read))
+		return false;
+	if (forward)
+		return w == MODEL_NONE || !(segment_order_before(&c->hb, other, w) || exact_pair(m, other, w));
+	return !(segment_order_before(&c->hb, read, other) || exact_pair(m, read, other));
+}
+
+/* Does the read race with the very write that the trace has it see? Then it may have come before it. */
+static bool races_with(const struct certain *c, uint32_t w, uint32_t read)
+{
+	const struct model *m = c->m;
+	return w != MODEL_NONE && model_thread_of(m, w) != model_thread_of(m, read) &&
+	       !segment_order_before(&c->hb, w, read) && !exact_pair(m, w, read);
+}
+
+static void walk(struct certain *c, uint32_t cell, bool forward)
+{
+	const struct model *m = c->m;
+	uint32_t first = m->cells[cell].first, n = m->cells[cell].count, writers = 0, w = MODEL_NONE;
+	for (uint32_t k = 0; k < n; k++) {
+		uint32_t i = forward ? first + k : first + n - 1 - k, e = m->cell_events[i];
+		unsigned op = model_op(m, e);
+		if (forward && rt_op_reads(op) && races_with(c, w, e)) {
+			c->uncertain[i / 8] |= (uint8_t)(1 << i % 8);
+			c->cells[cell] = CELL_MIXED;
+		}
+		for (uint32_t t = 0; rt_op_reads(op) && t < writers; t++)
+			if (clashes(c, e, w, c->last[c->writers[t]], forward)) {
+				c->uncertain[i / 8] |= (uint8_t)(1 << i % 8);
+				c->cells[cell] = CELL_MIXED;
+				break;
+			}
+		if (!rt_op_writes(op))
+			continue;
+		uint32_t thread = model_thread_of(m, e);
+		if (c->last[thread] == MODEL_NONE)
+			c->writers[writers++] = thread;
+		c->last[thread] = w = e;
+	}
+	while (writers)
+		c->last[c->writers[--writers]] = MODEL_NONE;
+}
+
+static bool uncertain_in(struct certain *c, uint32_t cell, uint32_t e)
+{
+	const struct model *m = c->m;
+	if (c->cells[cell] == CELL_UNKNOWN) {
+		c->cells[cell] = CELL_CERTAIN;
+		walk(c, cell, true);
+		walk(c, cell, false);
+	}
+	if (c->cells[cell] == CELL_CERTAIN)
+		return false;
+	uint32_t entry = model_entry(m, cell, e);
+	return c->uncertain[entry / 8] >> entry % 8 & 1;
+}
+
+static bool is_uncertain(struct certain *c, uint32_t e)
+{
+	const struct model *m = c->m;
+	unsigned op = model_op(m, e);
+	uint32_t end = m->events[e].object + m->sites[m->events[e].site].cells;
+	if (!rt_op_is_access(op) || !rt_op_reads(op))
+		return false;
+	for (uint32_t cell = m->events[e].object; cell < end; cell++)
+		if (uncertain_in(c, cell, e))
+			return true;
+	return false;
+}
+
+/* Gathers by thread the last write of the cell that the read may have seen, and the last one that is before it. */
+static void gather(struct certain *c, uint32_t cell, uint32_t read)
+{
+	const struct model *m = c->m;
+	for (uint32_t i = m->cells[cell].first; i < m->cells[cell].first + m->cells[cell].count; i++) {
+		uint32_t w = m->cell_events[i], thread = model_thread_of(m, w);
+		if (!rt_op_writes(model_op(m, w)) || w == read || segment_order_before(&c->hb, read, w))
+			continue;
+		if (c->last[thread] == MODEL_NONE)
+			c->writers[c->writer_count++] = thread;
+		c->last[thread] = w;
+		if (segment_order_before(&c->hb, w, read))
+			c->before[thread] = w;
+	}
+}
+
+/* Was the write certainly covered by another one before the read? */
+static bool is_covered(const struct certain *c, uint32_t w, uint32_t read)
+{
+	for (uint32_t i = 0; segment_order_before(&c->hb, w, read) && i < c->writer_count; i++) {
+		uint32_t other = c->before[c->writers[i]];
+		if (other != MODEL_NONE && other != w && segment_order_before(&c->hb, w, other))
+			return true;
+	}
+	return false;
+}
+
+/* Hands f the writes of one cell. */
+static bool writers_in(struct certain *c, uint32_t cell, uint32_t e, bool (*f)(void *arg, uint32_t write), void *arg)
+{
+	bool ok = true;
+	gather(c, cell, e);
+	for (uint32_t i = 0; ok && i < c->writer_count; i++) {
+		uint32_t w = c->last[c->writers[i]];
+		ok = is_covered(c, w, e) || f(arg, w);
+	}
+	while (c->writer_count) {
+		uint32_t thread = c->writers[--c->writer_count];
+		c->last[thread] = c->before[thread] = MODEL_NONE;
+	}
+	return ok;
+}
+
+bool certain_writers(struct certain *c, uint32_t e, uint64_t most, bool (*f)(void *arg, uint32_t write), void *arg)
+{
+	const struct model *m = c->m;
+	uint32_t end = m->events[e].object + m->sites[m->events[e].site].cells;
+	if (c->exact || !is_uncertain(c, e))
+		return true;
+	for (uint32_t cell = m->events[e].object; cell < end; cell++)
+		if (m->cells[cell].count > most || !writers_in(c, cell, e, f, arg))
+			return false;
+	return true;
+}
+
+/* Does the thread run on in the schedule behind the goal's event i, other than with the goal's next event? What that
+ * read saw may matter then. */
+static bool runs_on(const struct model *m, const struct schedule *s, const uint32_t *goal, uint32_t count, uint32_t i)
+{
+	uint32_t thread = model_thread_of(m, goal[i]), pos = m->events[goal[i]].pos;
+	for (uint32_t k = s->count; k-- > 0;)
+		if (s->steps[k].thread == thread)
+			return s->steps[k].to > pos &&
+			       !(i + 1 < count && model_pred(m, goal[i + 1]) == goal[i] && s->steps[k].to == pos + 1);
+	return false;
+}
+
+uint32_t certain_leans(struct certain *c, const struct schedule *s, const uint32_t *goal, uint32_t goal_count,
+                       uint32_t *first)
+{
+	uint32_t leans = 0;
+	*first = MODEL_NONE;
+	for (uint32_t i = 0; !c->exact && i < s->count; i++)
+		for (uint32_t pos = s->steps[i].from; pos <= s->steps[i].to; pos++) {
+			uint32_t e = c->m->threads[s->steps[i].thread].events[pos];
+			bool own = false;
+			for (uint32_t g = 0; g < goal_count; g++)
+				own |= goal[g] == e && !runs_on(c->m, s, goal, goal_count, g);
+			if (own || !is_uncertain(c, e))
+				continue;
+			if (!leans++)
+				*first = e;
+		}
+	return leans;
+}

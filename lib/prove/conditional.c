@@ -1,0 +1,66 @@
+/* What is possible if reads see other writes; see conditional.h. */
+#include "lib/prove/conditional.h"
+
+#include "lib/prove/pecan.h"
+
+#include <stdlib.h>
+
+void conditional_release(struct conditional *c)
+{
+	free(c->reads.events);
+	c->reads = (struct judge_reads){0};
+}
+
+/* Judges what was built; what is refused is dropped. */
+static enum search_answer judged(struct conditional *c, const struct goal *goal, enum search_answer answer,
+                                 struct schedule *out, bool promised)
+{
+	struct verdict_of_judge v;
+	if (answer != SEARCH_FOUND)
+		return answer;
+	judge_verify_free(c->judge, out, goal, &v, &c->reads);
+	if (c->reads.failed)
+		return SEARCH_NO_MEMORY;
+	c->spent += out->events;
+	if (!v.fault)
+		return SEARCH_FOUND;
+	c->refused += promised;
+	schedule_release(out);
+	return SEARCH_GAVE_UP;
+}
+
+static enum search_answer in_order(struct conditional *c, struct search *search, const struct goal *goal,
+                                   uint64_t linear, struct schedule *out)
+{
+	uint64_t spent, left = c->spent < linear ? linear - c->spent : 0;
+	enum search_answer answer = search_in_order(search, goal, &c->searches->strict.trf, left, out, &spent);
+	c->spent += spent;
+	/* A sequence's last event may have to come before what else it needs. */
+	return judged(c, goal, answer, out, goal->kind != GOAL_SEQUENCE);
+}
+
+static enum search_answer pecan(struct conditional *c, const struct goal *goal, uint64_t linear, struct schedule *out)
+{
+	if (c->spent >= linear)
+		return SEARCH_GAVE_UP;
+	return judged(c, goal, pecan_schedule(c->por, goal, out) ? SEARCH_FOUND : SEARCH_NO_MEMORY, out, false);
+}
+
+enum search_answer conditional_goal(struct conditional *c, const struct goal *goal, uint64_t budget, uint64_t linear,
+                                    struct schedule *out, uint64_t *spent)
+{
+	struct search *search = searches_free(c->searches);
+	uint64_t more = 0;
+	*spent = 0;
+	if (!search)
+		return SEARCH_NO_MEMORY;
+	enum search_answer answer = in_order(c, search, goal, linear, out);
+	if (answer == SEARCH_GAVE_UP)
+		answer = pecan(c, goal, linear, out);
+	if (answer == SEARCH_GAVE_UP && budget)
+		answer = judged(c, goal, search_closure(search, goal, budget, out, spent), out, true);
+	if (answer == SEARCH_GAVE_UP && *spent < budget)
+		answer = judged(c, goal, search_goal(search, goal, budget - *spent, out, &more), out, true);
+	*spent += more;
+	return answer;
+}

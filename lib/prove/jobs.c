@@ -1,0 +1,221 @@
+/* Provers side by side; see jobs.h. */
+#include "lib/prove/jobs.h"
+
+#include "lib/anomaly/goal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* What a process sends of each anomaly; the schedule's steps and the needs follow. */
+struct found {
+	enum verdict verdict;
+	enum witness_kind witness;
+	uint32_t events[ANOMALY_EVENTS_MAX];
+	uint32_t leans, lean, substitutes, substitute;
+	struct reasons reasons; /* their details are texts that were known before the copies were made */
+	const char *guess;      /* a text of the program, which is the same in its copies */
+	bool scheduled;
+	uint32_t steps, needs, need_total; /* their number */
+	uint64_t schedule_events;
+	struct prove_counts before, after;
+};
+
+struct job {
+	pid_t pid;
+	int pipe; /* -1: closed */
+};
+
+struct jobs {
+	struct provers *provers;
+	size_t next; /* anomaly */
+	uint32_t count;
+	struct job items[];
+};
+
+static bool send_all(int fd, const void *data, size_t size)
+{
+	const char *at = data;
+	while (size) {
+		ssize_t n = write(fd, at, size);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		at += n;
+		size -= (size_t)n;
+	}
+	return true;
+}
+
+static bool receive_all(int fd, void *data, size_t size)
+{
+	char *at = data;
+	while (size) {
+		ssize_t n = read(fd, at, size);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		at += n;
+		size -= (size_t)n;
+	}
+	return true;
+}
+
+/* The life of job k: every count-th anomaly from the k-th on. */
+static void work(struct provers *p, const struct anomaly_list *list, uint32_t k, uint32_t count, int fd)
+{
+	struct rt_error err;
+	for (size_t i = k; i < list->count; i += count) {
+		struct anomaly *a = &list->items[i];
+		struct found f;
+		memset(&f, 0, sizeof f);
+		f.before = *provers_counts(p);
+		if (provers_decide(p, a, &err))
+			return; /* let it be tried where it can be reported */
+		f.after = *provers_counts(p);
+		f.verdict = a->verdict;
+		f.witness = a->witness;
+		memcpy(f.events, a->events, sizeof f.events);
+		f.leans = a->leans;
+		f.lean = a->lean;
+		f.substitutes = a->substitutes;
+		f.substitute = a->substitute;
+		f.guess = a->guess;
+		f.reasons = a->reasons;
+		if (a->schedule) {
+			f.scheduled = true;
+			f.steps = a->schedule->count;
+			f.schedule_events = a->schedule->events;
+		}
+		f.needs = a->need_count;
+		f.need_total = a->need_total;
+		if (!send_all(fd, &f, sizeof f) ||
+		    (f.steps && !send_all(fd, a->schedule->steps, f.steps * sizeof *a->schedule->steps)) ||
+		    !send_all(fd, a->needs, f.needs * sizeof *a->needs))
+			return;
+		if (a->schedule)
+			schedule_release(a->schedule);
+	}
+}
+
+struct jobs *jobs_start(struct provers *p, const struct anomaly_list *list, uint32_t count)
+{
+	struct jobs *j = calloc(1, sizeof *j + count * sizeof *j->items);
+	if (!j)
+		return NULL;
+	j->provers = p;
+	for (; j->count < count; j->count++) {
+		int ends[2];
+		if (pipe(ends) != 0)
+			break;
+		pid_t pid = fork();
+		if (pid < 0) {
+			close(ends[0]);
+			close(ends[1]);
+			break;
+		}
+		if (!pid) {
+			close(ends[0]);
+			for (uint32_t i = 0; i < j->count; i++)
+				close(j->items[i].pipe);
+			work(p, list, j->count, count, ends[1]);
+			_exit(0);
+		}
+		close(ends[1]);
+		j->items[j->count] = (struct job){pid, ends[0]};
+	}
+	if (j->count == count)
+		return j;
+	jobs_end(j);
+	return NULL;
+}
+
+void jobs_end(struct jobs *j)
+{
+	for (uint32_t i = 0; j && i < j->count; i++) {
+		if (j->items[i].pipe >= 0)
+			close(j->items[i].pipe);
+		while (waitpid(j->items[i].pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	free(j);
+}
+
+static bool take_schedule(struct anomaly *a, const struct found *f, int fd)
+{
+	struct schedule *s = calloc(1, sizeof *s);
+	/* As many as schedule_push would have made room for. */
+	size_t capacity = 1;
+	while (capacity < f->steps)
+		capacity *= 2;
+	if (s)
+		s->steps = malloc(capacity * sizeof *s->steps);
+	if (!s || !s->steps || !receive_all(fd, s->steps, f->steps * sizeof *s->steps)) {
+		if (s)
+			schedule_release(s);
+		free(s);
+		return false;
+	}
+	s->count = f->steps;
+	s->events = f->schedule_events;
+	a->schedule = s;
+	return true;
+}
+
+static bool take_needs(struct anomaly *a, const struct found *f, int fd)
+{
+	a->need_count = f->needs;
+	a->need_total = f->need_total;
+	a->needs = f->needs ? malloc(f->needs * sizeof *a->needs) : NULL;
+	return !f->needs || (a->needs && receive_all(fd, a->needs, f->needs * sizeof *a->needs));
+}
+
+/* Forgets what was taken. */
+static void drop(struct anomaly *a)
+{
+	if (a->schedule)
+		schedule_release(a->schedule);
+	free(a->schedule);
+	free(a->needs);
+	a->schedule = NULL;
+	a->needs = NULL;
+	a->need_count = a->need_total = 0;
+}
+
+static bool receive(struct job *job, struct anomaly *a, struct found *f)
+{
+	if (job->pipe >= 0 && receive_all(job->pipe, f, sizeof *f) &&
+	    (!f->scheduled || take_schedule(a, f, job->pipe)) && take_needs(a, f, job->pipe))
+		return true;
+	drop(a);
+	/* It ended early: the rest of its part is done here. */
+	if (job->pipe >= 0)
+		close(job->pipe);
+	job->pipe = -1;
+	return false;
+}
+
+bool jobs_take(struct jobs *j, struct anomaly *a)
+{
+	struct found f;
+	if (!receive(&j->items[j->next++ % j->count], a, &f))
+		return false;
+	if (!provers_add(j->provers, &f.before, &f.after)) {
+		drop(a);
+		return false;
+	}
+	a->verdict = f.verdict;
+	a->witness = f.witness;
+	memcpy(a->events, f.events, sizeof f.events);
+	a->leans = f.leans;
+	a->lean = f.lean;
+	a->substitutes = f.substitutes;
+	a->substitute = f.substitute;
+	a->guess = f.guess;
+	a->reasons = f.reasons;
+	return true;
+}

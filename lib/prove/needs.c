@@ -1,0 +1,236 @@
+/* What a goal needs; see needs.h. */
+#include "lib/prove/needs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool needs_init(struct needs *n, const struct base *base, const struct reads *reads)
+{
+	const struct model *m = base->m;
+	size_t threads = (size_t)m->thread_count + 1;
+	size_t entries = model_entries(m);
+	*n = (struct needs){.m = m, .trf = base->trf, .base = base, .reads = reads};
+	n->must = calloc(threads, sizeof *n->must);
+	n->bound = calloc(threads, sizeof *n->bound);
+	n->target = calloc(threads, sizeof *n->target);
+	n->looked = calloc(threads, sizeof *n->looked);
+	if (reads->values) {
+		n->asking = calloc(entries + 1, sizeof *n->asking);
+		n->asking_first = calloc((size_t)m->cell_count + 1, sizeof *n->asking_first);
+	}
+	return n->must && n->bound && n->target && n->looked && (!reads->values || (n->asking && n->asking_first));
+}
+
+void needs_release(struct needs *n)
+{
+	free(n->must);
+	free(n->bound);
+	free(n->target);
+	free(n->looked);
+	free(n->asking);
+	free(n->asking_first);
+}
+
+static void raise_to(uint32_t *set, const struct needs *n, uint32_t clock)
+{
+	for (uint32_t t = 0; t < n->m->thread_count; t++) {
+		uint32_t known = clock_get(&n->trf->clocks, clock, t);
+		if (known > set[t])
+			set[t] = known;
+	}
+}
+
+/* Adds an event with all that it needs. */
+static void include(uint32_t *set, const struct needs *n, uint32_t e)
+{
+	uint32_t thread = model_thread_of(n->m, e);
+	raise_to(set, n, trf_clock(n->trf, e));
+	if (n->m->events[e].pos + 1 > set[thread])
+		set[thread] = n->m->events[e].pos + 1;
+}
+
+/* Adds what must have occurred for e to be next. */
+static void include_before(uint32_t *set, const struct needs *n, uint32_t e)
+{
+	uint32_t thread = model_thread_of(n->m, e);
+	raise_to(set, n, trf_clock_before(n->trf, e));
+	if (n->m->events[e].pos > set[thread])
+		set[thread] = n->m->events[e].pos;
+}
+
+/* May this event occur at all before the goal? */
+static bool may_occur(const struct needs *n, uint32_t e)
+{
+	const struct goal *g = n->goal;
+	uint32_t clock = trf_clock(n->trf, e);
+	uint32_t first = g->kind == GOAL_SEQUENCE ? g->count - 1 : 0;
+	for (uint32_t i = first; i < g->count; i++) {
+		uint32_t x = g->events[i], thread = model_thread_of(n->m, x);
+		uint32_t known = thread == model_thread_of(n->m, e) ? n->m->events[e].pos + 1
+		                                                    : clock_get(&n->trf->clocks, clock, thread);
+		if (known > n->m->events[x].pos)
+			return false;
+	}
+	return true;
+}
+
+/* What the goal's events need themselves. */
+static void needs_of_goal(struct needs *n)
+{
+	const struct model *m = n->m;
+	const struct goal *g = n->goal;
+	memset(n->must, 0, m->thread_count * sizeof *n->must);
+	memset(n->target, 0xff, m->thread_count * sizeof *n->target);
+	for (uint32_t i = 0; i < g->count; i++) {
+		uint32_t e = g->events[i], thread = model_thread_of(m, e);
+		if (g->kind != GOAL_SEQUENCE)
+			n->target[thread] = m->events[e].pos;
+		if (g->kind != GOAL_SEQUENCE || !goal_continues(g, m, i))
+			include_before(n->must, n, e);
+		if (g->kind == GOAL_SEQUENCE && m->events[e].pos + 1 > n->must[thread])
+			n->must[thread] = m->events[e].pos + 1;
+	}
+}
+
+/* Does the goal need no event that it excludes? */
+static bool needs_possible(const struct needs *n)
+{
+	const struct goal *g = n->goal;
+	for (uint32_t t = 0; t < n->m->thread_count; t++)
+		if (n->target[t] != MODEL_NONE && n->must[t] > n->target[t])
+			return false;
+	if (g->kind != GOAL_SEQUENCE)
+		return true;
+	/* The last event of a sequence comes after everything. */
+	uint32_t final = g->events[g->count - 1];
+	return n->must[model_thread_of(n->m, final)] == n->m->events[final].pos + 1;
+}
+
+/* Must the needed part contain the end of this section, which is open there: has another thread, in the needed part, a
+ * section that it excludes and that comes after its beginning? */
+static bool must_close(const struct needs *n, const struct section *open)
+{
+	const struct sections *all = &n->base->sections;
+	for (uint32_t i = all->lock_first[open->lock]; i < all->lock_first[open->lock + 1]; i++) {
+		const struct section_group *g = &all->groups[i];
+		if (g->thread == open->thread)
+			continue;
+		for (uint32_t k = base_count(n->base, g, n->must[g->thread]); k; k--) {
+			const struct section *other = &all->items[all->sorted[g->first + k - 1]];
+			if (other->place < open->place)
+				break;
+			if (sections_exclude(other, open) && !goal_runs(n->goal, other->acquire) &&
+			    clock_get(&n->trf->clocks, trf_clock(n->trf, other->acquire), open->thread) >
+			        n->m->events[open->acquire].pos)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Adds the ends of a thread's holds that must be needed. *possible: there are such ends. */
+static bool close_needed(struct needs *n, uint32_t thread, bool *possible)
+{
+	const struct model_lockset *held = base_held(n->m, thread, n->must[thread]);
+	for (uint32_t i = 0; i < held->count; i++) {
+		const struct section *open = base_section(n->base, thread, held->locks[i].object, n->must[thread]);
+		if (!open || !must_close(n, open))
+			continue;
+		if (open->release == MODEL_NONE || !may_occur(n, open->release)) {
+			*possible = false;
+			return false;
+		}
+		include(n->must, n, open->release);
+		return true;
+	}
+	return false;
+}
+
+/* Adds what the needed part needs besides. False: an event that the goal excludes. */
+static bool close_all(struct needs *n)
+{
+	bool possible = true;
+	for (bool more = true; more && possible && needs_possible(n);) {
+		more = false;
+		for (uint32_t t = 0; t < n->m->thread_count; t++)
+			more |= close_needed(n, t, &possible);
+	}
+	return possible && needs_possible(n);
+}
+
+bool needs_find(struct needs *n, const struct goal *goal)
+{
+	n->goal = goal;
+	needs_of_goal(n);
+	return close_all(n);
+}
+
+bool needs_require(struct needs *n, uint32_t e)
+{
+	include(n->must, n, e);
+	return may_occur(n, e) && close_all(n);
+}
+
+/* Adds the ends of the holds that a thread has when its relevant part ends, as far as they may occur. */
+static bool close_holds(struct needs *n, uint32_t thread)
+{
+	const struct model *m = n->m;
+	const struct model_lockset *held = base_held(m, thread, n->bound[thread]);
+	bool more = false;
+	for (uint32_t i = 0; i < held->count; i++) {
+		const struct section *open = base_section(n->base, thread, held->locks[i].object, n->bound[thread]);
+		if (!open || open->release == MODEL_NONE || m->events[open->release].pos < n->bound[thread] ||
+		    !may_occur(n, open->release))
+			continue;
+		include(n->bound, n, open->release);
+		more = true;
+	}
+	return more;
+}
+
+/* Adds the writes that a read of this cell may see, as far as they may occur. */
+static void include_writes(struct needs *n, uint32_t cell, uint32_t like)
+{
+	const struct values *values = n->reads->values;
+	uint32_t *asking = like == MODEL_NONE ? &n->asking_first[cell] : &n->asking[like];
+	if (*asking == n->goals)
+		return;
+	*asking = n->goals;
+	for (uint32_t i = values_first(values, cell, like); i != MODEL_NONE; i = values->next[i])
+		if (may_occur(n, n->m->cell_events[i]))
+			include(n->bound, n, n->m->cell_events[i]);
+}
+
+/* Adds the writes that may be seen by the thread's relevant reads, from pos on. */
+static void include_seen(struct needs *n, uint32_t thread, uint32_t pos)
+{
+	const struct model *m = n->m;
+	for (; pos < n->bound[thread]; pos++) {
+		uint32_t e = m->threads[thread].events[pos];
+		/* The goal's own reads too: their threads go on only if they see what they saw. */
+		if (!rt_op_reads(model_op(m, e)) || !(reads_must(n->reads, n->goal, e) || goal_runs(n->goal, e)))
+			continue;
+		uint32_t end = m->events[e].object + m->sites[m->events[e].site].cells;
+		for (uint32_t cell = m->events[e].object; cell < end; cell++)
+			include_writes(n, cell, reads_wanted(n->reads, reads_entry(n->reads, e, cell)));
+	}
+}
+
+void needs_relevant(struct needs *n)
+{
+	uint32_t threads = n->m->thread_count;
+	memcpy(n->bound, n->must, threads * sizeof *n->bound);
+	memset(n->looked, 0, threads * sizeof *n->looked);
+	n->goals++;
+	for (bool more = true; more;) {
+		more = false;
+		for (uint32_t t = 0; t < threads; t++)
+			more |= close_holds(n, t);
+		for (uint32_t t = 0; n->reads->values && t < threads; t++) {
+			uint32_t looked = n->looked[t];
+			more |= looked < n->bound[t];
+			n->looked[t] = n->bound[t];
+			include_seen(n, t, looked);
+		}
+	}
+}

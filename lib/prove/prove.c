@@ -1,0 +1,435 @@
+/* From candidates to verdicts; see prove.h. */
+#include "lib/prove/provers.h"
+
+#include "lib/base/vec.h"
+#include "lib/prove/pecan.h"
+#include "lib/prove/updates.h"
+
+/* MANY instances are looked at in any case; what reads would have to see, of at most CONDITIONAL_TRIES, if it is more
+ * than one. PRECEDE_TIMES the total budget is for all pairs of sequences together. */
+enum { MANY = 33, CONDITIONAL_TRIES = 8, PRECEDE_TIMES = 4 };
+
+void provers_free(struct provers *p)
+{
+	if (!p)
+		return;
+	searches_release(&p->searches);
+	conditional_release(&p->conditional);
+	free(p->updates);
+	judge_free(p->judge);
+	certain_free(p->certain);
+	shorten_free(p->shorten);
+	precede_release(&p->precede);
+	for (uint32_t i = 0; i < p->visited_count; i++)
+		schedule_release(&p->visited[i].schedule);
+	free(p->visited);
+	free(p);
+}
+
+struct provers *provers_create(const struct prove_context *context, const struct prove_options *options,
+                               struct rt_error *err)
+{
+	const struct model *m = context->m;
+	struct provers *p = calloc(1, sizeof *p);
+	if (p) {
+		p->m = m;
+		p->context = *context;
+		budget_init(p, options);
+		p->counts.state_limit = STATES_MAX;
+		p->counts.instances = MANY;
+		p->precede.m = m;
+		p->judge = judge_create(m);
+		p->certain = certain_create(m, context->exact, err);
+		p->shorten = shorten_create(m);
+		p->conditional = (struct conditional){.searches = &p->searches, .por = context->por, .judge = p->judge};
+		if (p->judge && p->certain && p->shorten && searches_init(&p->searches, m, err))
+			return p;
+		provers_free(p);
+	}
+	rt_error_set(err, RT_EMEMORY, "no memory to prove what was found");
+	return NULL;
+}
+
+const struct trf *provers_needs(const struct provers *p)
+{
+	return searches_needs(&p->searches);
+}
+
+const struct prove_counts *provers_counts(const struct provers *p)
+{
+	return &p->counts;
+}
+
+/* Makes the instance with this outcome the anomaly's own. */
+static enum rt_status adopt(struct anomaly *a, const struct goal *goal, struct outcome *o, struct rt_error *err)
+{
+	if (!a->schedule && !(a->schedule = calloc(1, sizeof *a->schedule)))
+		return rt_error_set(err, RT_EMEMORY, "no memory for a schedule");
+	schedule_release(a->schedule);
+	*a->schedule = o->schedule;
+	o->schedule = (struct schedule){0};
+	a->leans = o->leans;
+	a->lean = o->lean;
+	a->substitutes = o->substitutes;
+	a->substitute = o->substitute;
+	memcpy(a->events, goal->events, a->event_count * sizeof *a->events);
+	if (a->verdict == VERDICT_OBSERVED)
+		return RT_OK;
+	a->witness = o->kind;
+	if (o->leans)
+		reasons_add(&a->reasons, REASON_RACY_READ);
+	if (!o->leans && !a->reasons.capped)
+		a->verdict = VERDICT_PROVED;
+	return RT_OK;
+}
+
+/* Instance i of an anomaly: 0 is its own, the others follow. */
+static struct goal instance(const struct anomaly *a, uint32_t i)
+{
+	struct goal goal = goal_of(a);
+	if (i)
+		memcpy(goal.events, a->others + (size_t)(i - 1) * a->event_count, a->event_count * sizeof *goal.events);
+	return goal;
+}
+
+/* Keeps the goal to be looked for in every state, unless what it needs refutes it. */
+static bool keep_goal(struct provers *p, const struct goal *goal)
+{
+	if (goal->kind == GOAL_SEQUENCE || instance_refuted_by_needs(p, goal))
+		return true;
+	if (!vec_reserve(&p->visited, &p->visited_capacity, (uint64_t)p->visited_count + 1, sizeof *p->visited))
+		return false;
+	p->visited[p->visited_count++] = (struct states_goal){.goal = *goal};
+	return true;
+}
+
+/* One visit: reads see what they saw; or, with values, what is like it. */
+static enum search_answer visit(struct provers *p, const struct trf *trf, const struct values *values)
+{
+	struct states_limits limits = {p->options.total_budget, STATES_MAX};
+	struct states_count counts;
+	enum search_answer answer = states_visit(p->m, trf, values, &limits, p->visited, p->visited_count, &counts);
+	p->counts.states += counts.states;
+	return answer;
+}
+
+enum rt_status provers_visit(struct provers *p, const struct anomaly_list *list, struct rt_error *err)
+{
+	bool ok = true;
+	for (size_t i = 0; ok && i < list->count; i++) {
+		const struct anomaly *a = &list->items[i];
+		if (anomaly_is_birth(p->m, a))
+			continue;
+		for (uint32_t k = 0; ok && a->verdict == VERDICT_PREDICTED && k <= a->other_count; k++) {
+			struct goal goal = instance(a, k);
+			ok = keep_goal(p, &goal);
+		}
+	}
+	if (ok && p->visited_count)
+		qsort(p->visited, p->visited_count, sizeof *p->visited, instance_compare);
+	enum search_answer answer = ok ? visit(p, &p->searches.strict.trf, NULL) : SEARCH_NO_MEMORY;
+	/* What reads-from forbids, values may allow. */
+	if (p->searches.valued.search && (answer == SEARCH_NONE || answer == SEARCH_GAVE_UP))
+		answer = visit(p, &p->searches.valued.trf, &p->searches.values);
+	p->counts.visited = true;
+	p->counts.all = answer == SEARCH_FOUND || answer == SEARCH_NONE;
+	return answer == SEARCH_NO_MEMORY ? rt_error_set(err, RT_EMEMORY, "no memory to visit every state") : RT_OK;
+}
+
+enum rt_status provers_precede(struct provers *p, const struct anomaly_list *list, struct rt_error *err)
+{
+	if (p->context.sync_only || p->searches.values.any)
+		return RT_OK;
+	for (size_t i = 0; i < list->count; i++) {
+		const struct anomaly *a = &list->items[i];
+		for (uint32_t k = 0; a->verdict == VERDICT_PREDICTED && k <= a->other_count; k++) {
+			struct goal goal = instance(a, k);
+			if (!precede_ask(&p->precede, &goal))
+				return rt_error_set(err, RT_EMEMORY, "no memory to look for what comes first");
+		}
+	}
+	uint64_t total = p->options.total_budget * PRECEDE_TIMES, budget = p->options.budget;
+	p->counts.precede_exhausted = precede_find(&p->precede, p->searches.strict.search, budget, total) >= total;
+	return RT_OK;
+}
+
+/*
+ * Of many instances the first MANY are looked at: half of them are the first ones, which are near the threads' starts;
+ * the others are spread over all.
+ */
+static void spread(struct anomaly *a)
+{
+	const uint32_t n = a->event_count, half = MANY / 2;
+	for (uint32_t i = half; i < MANY && a->other_count > MANY; i++) {
+		uint32_t to = half + (uint32_t)((uint64_t)(i - half) * (a->other_count - half) / (MANY - half));
+		for (uint32_t k = 0; k < n; k++) {
+			uint32_t other = a->others[(size_t)i * n + k];
+			a->others[(size_t)i * n + k] = a->others[(size_t)to * n + k];
+			a->others[(size_t)to * n + k] = other;
+		}
+	}
+}
+
+/* The candidate at hand. */
+struct candidate {
+	struct anomaly *anomaly;
+	struct anomaly asked; /* as it came */
+	uint32_t instances;
+	uint32_t looked; /* instances that provers were asked about */
+};
+
+static bool is_open(const struct candidate *c)
+{
+	return c->anomaly->verdict == VERDICT_PREDICTED || !c->anomaly->schedule;
+}
+
+/* Asks about one instance. *refuted: so it is. */
+static enum rt_status ask(struct provers *p, struct candidate *c, uint32_t i, unsigned asked, bool *refuted,
+                          struct rt_error *err)
+{
+	struct anomaly *a = c->anomaly;
+	struct goal goal = instance(&c->asked, i);
+	struct outcome o;
+	p->more_instances = i + 1 < c->instances;
+	/* What follows from another race is in the recorded run, and yet that is no schedule with its events side by
+	 * side. */
+	bool recorded = a->verdict == VERDICT_OBSERVED && !a->follows;
+	enum rt_status status = instance_decide(p, &goal, recorded, asked, &o, err);
+	/* The first witness that leans on nothing is the one wanted; until then, any. */
+	if (!status && o.answer == SEARCH_FOUND && (!a->schedule || !o.leans))
+		status = adopt(a, &goal, &o, err);
+	*refuted = o.answer == SEARCH_NONE;
+	schedule_release(&o.schedule);
+	return status;
+}
+
+/* Does one of its events need another one that is to come after it, or beside it? The searches have told such instances
+ * apart (anomaly.ruled_out). */
+static bool is_ruled_out(const struct provers *p, const struct goal *goal)
+{
+	const struct trf *needs = searches_needs(&p->searches);
+	const struct model *m = p->m;
+	for (uint32_t i = 0; i < goal->count; i++) {
+		if (goal->kind == GOAL_SEQUENCE && goal_continues(goal, m, i))
+			continue;
+		uint32_t clock = trf_clock_before(needs, goal->events[i]), own = model_thread_of(m, goal->events[i]);
+		for (uint32_t k = goal->kind == GOAL_SEQUENCE ? i + 1 : 0; k < goal->count; k++) {
+			uint32_t thread = model_thread_of(m, goal->events[k]);
+			if (thread != own && clock_get(&needs->clocks, clock, thread) > m->events[goal->events[k]].pos)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Are all its tuples among the instances, but for those that were ruled out? */
+static bool is_whole(const struct provers *p, const struct candidate *c)
+{
+	uint64_t known = c->instances;
+	if (c->asked.partial || c->asked.count - c->asked.ruled_out > known)
+		return false;
+	for (uint32_t i = 0; c->asked.ruled_out && i < c->instances; i++) {
+		struct goal goal = instance(&c->asked, i);
+		known -= is_ruled_out(p, &goal);
+	}
+	return c->asked.count - c->asked.ruled_out <= known;
+}
+
+/*
+ * First the cheap provers about MANY instances, then the expensive one about those of them that are open. If there are
+ * more, these are asked about only to refute them all. *refuted: all are, and no others are known of.
+ */
+static enum rt_status decide(struct provers *p, struct candidate *c, bool *refuted, struct rt_error *err)
+{
+	bool each[MANY] = {false};
+	uint32_t many = c->instances < MANY ? c->instances : MANY;
+	enum rt_status status = RT_OK;
+	*refuted = is_whole(p, c);
+	for (; c->looked < many && is_open(c) && !status; c->looked++)
+		status = ask(p, c, c->looked, CHEAP, &each[c->looked], err);
+	for (uint32_t i = 0; i < many && is_open(c) && !status; i++) {
+		if (!each[i])
+			status = ask(p, c, i, EXPENSIVE, &each[i], err);
+		*refuted &= each[i];
+	}
+	for (; c->looked < c->instances && is_open(c) && *refuted && !status; c->looked++)
+		status = ask(p, c, c->looked, CHEAP | EXPENSIVE, refuted, err);
+	return status;
+}
+
+/* Keeps what shows the instance with other reads, if these are fewer than those kept, or updates. */
+static enum rt_status adopt_conditional(struct provers *p, struct anomaly *a, const struct goal *goal, bool updates,
+                                        struct schedule *schedule, struct rt_error *err)
+{
+	const struct judge_reads *reads = &p->conditional.reads;
+	const uint32_t count = reads->count < ANOMALY_NEEDS_MAX ? reads->count : ANOMALY_NEEDS_MAX;
+	if (a->need_count && reads->count >= a->need_total && !updates)
+		return RT_OK;
+	uint32_t *needs = malloc(((size_t)count + 1) * sizeof *needs);
+	if (!needs || (!a->schedule && !(a->schedule = calloc(1, sizeof *a->schedule)))) {
+		free(needs);
+		return rt_error_set(err, RT_EMEMORY, "no memory for a schedule");
+	}
+	memcpy(needs, reads->events, count * sizeof *needs);
+	free(a->needs);
+	a->needs = needs;
+	a->need_count = count;
+	a->need_total = reads->count;
+	memcpy(a->events, goal->events, a->event_count * sizeof *a->events);
+	schedule_release(a->schedule);
+	*a->schedule = *schedule;
+	*schedule = (struct schedule){0};
+	return RT_OK;
+}
+
+/* Does the schedule that was found need updates alone to see another write? */
+static enum rt_status only_updates(struct provers *p, const struct goal *goal, const struct schedule *schedule,
+                                   bool *only, struct rt_error *err)
+{
+	const struct judge_reads *reads = &p->conditional.reads;
+	if (!p->updates && !(p->updates = updates_find(p->m)))
+		return rt_error_set(err, RT_EMEMORY, "no memory to search for a witness");
+	*only = updates_are_all(p->updates, p->m, goal, schedule, reads->events, reads->count);
+	return RT_OK;
+}
+
+/*
+ * What has no witness is possible if reads see other writes, or refuted. Asks about one instance after the other until
+ * that is known; of the first ones the one with fewest reads is kept. If these are updates that decide nothing it stays
+ * predicted.
+ */
+static enum rt_status decide_conditional(struct provers *p, struct candidate *c, struct rt_error *err)
+{
+	struct anomaly *a = c->anomaly;
+	bool refuted = !a->partial && a->count <= c->instances, updates = false;
+	enum rt_status status = RT_OK;
+	for (uint32_t i = 0; i < c->instances && !status && !updates; i++) {
+		struct goal goal = instance(&c->asked, i);
+		struct schedule schedule = {0};
+		uint64_t spent;
+		if (a->need_count && i >= CONDITIONAL_TRIES)
+			break;
+		enum search_answer answer =
+		    conditional_goal(&p->conditional, &goal, budget_left(p), budget_linear(p), &schedule, &spent);
+		p->counts.spent += spent;
+		p->counts.free_spent = p->conditional.spent;
+		p->counts.free_exhausted |= p->conditional.spent >= budget_linear(p);
+		if (answer == SEARCH_NO_MEMORY)
+			status = rt_error_set(err, RT_EMEMORY, "no memory to search for a witness");
+		else if (answer == SEARCH_FOUND && !p->conditional.reads.count)
+			p->counts.rejected++; /* a witness after all */
+		else if (answer == SEARCH_FOUND && !(status = only_updates(p, &goal, &schedule, &updates, err)))
+			status = adopt_conditional(p, a, &goal, updates, &schedule, err);
+		refuted &= answer == SEARCH_NONE;
+		schedule_release(&schedule);
+	}
+	if (updates)
+		reasons_add(&p->reasons, REASON_UPDATES);
+	else if (a->need_count)
+		a->verdict = VERDICT_CONDITIONAL;
+	else if (refuted)
+		a->verdict = VERDICT_REFUTED;
+	else
+		reasons_add(&p->reasons, REASON_BUDGET);
+	return status;
+}
+
+/* Why it stays predicted, as far as the provers know. */
+static void give_reasons(struct provers *p, const struct candidate *c)
+{
+	struct anomaly *a = c->anomaly;
+	uint64_t possible = c->asked.count - c->asked.ruled_out;
+	a->reasons.set |= p->reasons.set;
+	if (c->looked < possible) {
+		reasons_add(&a->reasons, REASON_INSTANCES);
+		p->counts.instances_cut = true;
+		a->reasons.looked = c->looked;
+		a->reasons.instances = possible;
+	}
+	if (a->partial)
+		reasons_add(&a->reasons, REASON_WINDOW);
+}
+
+/* PECAN's schedule for what stays predicted, and what is wrong with it. */
+static enum rt_status guess(struct provers *p, struct anomaly *a, struct rt_error *err)
+{
+	struct goal goal = goal_of(a);
+	struct outcome o = {.kind = WITNESS_PECAN};
+	struct verdict_of_judge v;
+	if (!pecan_schedule(p->context.por, &goal, &o.schedule)) {
+		schedule_release(&o.schedule);
+		return rt_error_set(err, RT_EMEMORY, "no memory for a schedule");
+	}
+	judge_verify(p->judge, &o.schedule, &goal, &v);
+	/* It may be right, if PECAN's prover had no budget left. A schedule that is not leans on everything. */
+	o.leans = v.fault ? 1 : certain_leans(p->certain, &o.schedule, goal.events, goal.count, &o.lean);
+	o.substitutes = v.substitutes;
+	o.substitute = v.substitute;
+	enum rt_status status = adopt(a, &goal, &o, err);
+	schedule_release(&o.schedule);
+	if (!status && v.fault) {
+		a->guess = verify_fault_text(v.fault);
+		a->witness = WITNESS_NONE;
+		a->leans = a->substitutes = 0;
+	}
+	return status;
+}
+
+static bool judge_knows_waits(const struct model *m, const struct goal *goal)
+{
+	for (uint32_t i = 0; i < goal->count; i++) {
+		uint32_t op = model_arg(m, goal->events[i]);
+		if (op != RT_OP_ACQUIRE && op != RT_OP_ACQUIRE_SHARED && op != RT_OP_JOIN && op != RT_OP_ONCE_SEEN)
+			return false;
+	}
+	return true;
+}
+
+/* What the trace ends with. The recorded run is its schedule, where the judge knows what the threads wait for. */
+static enum rt_status decide_stuck(struct provers *p, struct anomaly *a, struct rt_error *err)
+{
+	struct goal goal = goal_of(a);
+	struct outcome o;
+	if (a->kind != ANOMALY_DEADLOCK || !judge_knows_waits(p->m, &goal))
+		return RT_OK;
+	enum search_answer answer = instance_recorded(p, &goal, &o);
+	if (answer == SEARCH_NO_MEMORY)
+		return rt_error_set(err, RT_EMEMORY, "no memory for a schedule");
+	return answer == SEARCH_FOUND ? adopt(a, &goal, &o, err) : RT_OK;
+}
+
+enum rt_status provers_decide(struct provers *p, struct anomaly *a, struct rt_error *err)
+{
+	bool observed = a->verdict == VERDICT_OBSERVED, refuted;
+	spread(a);
+	struct candidate c = {.anomaly = a, .asked = *a, .instances = observed ? 1 : 1 + a->other_count};
+	if (anomaly_is_birth(p->m, a)) {
+		reasons_add(&a->reasons, REASON_ALLOCATION);
+		return RT_OK;
+	}
+	if (anomaly_is_stuck(p->m, a))
+		return decide_stuck(p, a, err);
+	p->counts.asked += !observed;
+	/* What orders the threads may be what was not recorded. */
+	if (p->context.sync_only && !observed) {
+		reasons_add(&a->reasons, REASON_SYNC_ONLY);
+		return RT_OK;
+	}
+	p->spent_before = p->counts.spent;
+	p->reasons.set = 0;
+	enum rt_status status = decide(p, &c, &refuted, err);
+	if (!status && !observed && refuted && is_open(&c) && !a->schedule)
+		status = decide_conditional(p, &c, err);
+	if (status || observed)
+		return status;
+	if (a->verdict == VERDICT_PREDICTED)
+		give_reasons(p, &c);
+	if (p->options.guess && a->verdict == VERDICT_PREDICTED && !a->schedule && (status = guess(p, a, err)))
+		return status;
+	p->counts.proved += a->verdict == VERDICT_PROVED;
+	p->counts.refuted += a->verdict == VERDICT_REFUTED;
+	p->counts.conditional += a->verdict == VERDICT_CONDITIONAL;
+	p->counts.undecided += a->verdict == VERDICT_PREDICTED && (!a->schedule || a->guess);
+	p->counts.leaning += a->verdict == VERDICT_PREDICTED && a->schedule && !a->guess;
+	return RT_OK;
+}

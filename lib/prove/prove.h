@@ -1,0 +1,85 @@
+/*
+ * Provers, from cheap to expensive: each may raise a predicted anomaly to proved or find that it has no witness. One
+ * line a prover in the table of instance.c. Whatever they build goes to the judge (verify.h), without which nothing is
+ * `proved`. What has no witness is asked once more with reads that may see any write: then it is conditional, or
+ * refuted.
+ */
+#ifndef LIB_PROVE_PROVE_H
+#define LIB_PROVE_PROVE_H
+
+#include "lib/anomaly/anomaly.h"
+#include "lib/relation/trf.h"
+
+struct prove_options {
+	uint64_t budget;       /* events that searches may execute for one candidate; 0: the default */
+	uint64_t total_budget; /* and for all of them; 0: the default */
+	bool guess;            /* what stays predicted gets PECAN's schedule, though it is no witness */
+};
+
+struct prove_counts {
+	uint64_t asked, proved, refuted, conditional, undecided;
+	uint64_t leaning;                /* have a witness that leans on reads whose writer is not certain */
+	uint64_t built[WITNESS_KINDS];   /* schedules that each prover built, those of what is observed included */
+	uint64_t refused[WITNESS_KINDS]; /* those of them that the judge refused */
+	uint64_t rejected; /* the same of provers that promise witnesses (all but recorded, pecan): errors of theirs */
+	uint64_t spent;    /* events executed */
+	uint64_t pecan_spent;          /* events in PECAN's schedules */
+	uint64_t free_spent;           /* and in those in which reads see other writes */
+	bool cut;                      /* a search gave up at its budget */
+	bool exhausted;                /* the total budget ran out */
+	bool pecan_exhausted;          /* and so did PECAN's part */
+	bool free_exhausted;           /* and that of schedules in which reads see other writes */
+	bool instances_cut;            /* of some anomaly not all instances were looked at */
+	bool precede_exhausted;        /* and that of provers_precede */
+	uint64_t budget, total_budget; /* as applied; 0: no prover was made */
+	uint64_t linear_limit;         /* events in PECAN's schedules, and in those of free reads */
+	uint32_t instances;            /* looked at in any case */
+	/* provers_visit: */
+	uint64_t states, state_limit; /* so many were visited; might have been, without more memory */
+	bool visited, all; /* it was asked; every state was visited, or all that it was asked about was met before */
+};
+
+/* What the provers work on; all of it is borrowed and must outlive them. */
+struct prove_context {
+	const struct model *m;
+	bool exact;                        /* the trace's order is */
+	bool sync_only;                    /* its plain accesses are missing: then nothing can be proved */
+	const struct segment_order *por;   /* the partial order relation */
+	struct order_result *const *syncp; /* where that order's result will be; while it is NULL it is no prover */
+};
+
+struct provers;
+
+/* NULL on failure, err says why. */
+struct provers *provers_create(const struct prove_context *context, const struct prove_options *options,
+                               struct rt_error *err);
+void provers_free(struct provers *p);
+/* What each event needs, whatever the reordering; borrowed. A candidate one of whose events needs another has no
+ * witness. */
+const struct trf *provers_needs(const struct provers *p);
+
+/*
+ * Visits every state that the trace's correct reorderings reach (states.h), for the races and deadlocks among the
+ * anomalies all at once. provers_decide then knows of each instance what was found. May execute as many events as the
+ * total budget says, beside it; what is left open then is for the other provers.
+ */
+enum rt_status provers_visit(struct provers *p, const struct anomaly_list *list, struct rt_error *err);
+
+/* Finds for the pairs of all sequences at once which event may come before which (precede.h): what asks for another
+ * order has no witness. */
+enum rt_status provers_precede(struct provers *p, const struct anomaly_list *list, struct rt_error *err);
+
+/*
+ * Decides an anomaly: sets verdict, witness, events (of the instance that was proved) and schedule. One that is
+ * observed keeps its verdict and gets a schedule.
+ */
+enum rt_status provers_decide(struct provers *p, struct anomaly *a, struct rt_error *err);
+const struct prove_counts *provers_counts(const struct provers *p);
+/*
+ * Counts what a copy of these provers did about one anomaly, the next one in order: its counts before and after. False,
+ * and nothing is counted, if these provers might have come to another verdict, as less of the total budget is left
+ * here.
+ */
+bool provers_add(struct provers *p, const struct prove_counts *before, const struct prove_counts *after);
+
+#endif

@@ -1,0 +1,66 @@
+/* What the parts of prove.h share: prove.c decides anomalies, instance.c one instance of them, budget.c what it may
+ * cost. */
+#ifndef LIB_PROVE_PROVERS_H
+#define LIB_PROVE_PROVERS_H
+
+#include "lib/judge/verify.h"
+#include "lib/prove/certain.h"
+#include "lib/prove/conditional.h"
+#include "lib/prove/precede.h"
+#include "lib/prove/prove.h"
+#include "lib/prove/shorten.h"
+#include "lib/prove/states.h"
+
+struct provers {
+	const struct model *m;
+	struct prove_context context;
+	struct prove_options options;
+	uint64_t spent_before;  /* counts.spent when the candidate's turn came */
+	bool more_instances;    /* the candidate has, behind the one that is looked at */
+	struct reasons reasons; /* why it stays open, so far */
+	struct searches searches;
+	struct judge *judge;
+	struct conditional conditional;
+	uint8_t *updates; /* worked out when they are first asked for */
+	struct certain *certain;
+	struct shorten *shorten;
+	struct precede precede;
+	/* What provers_visit was asked about, sorted. */
+	struct states_goal *visited;
+	uint32_t visited_count, visited_capacity;
+	struct prove_counts counts;
+};
+
+/* The limits that options ask for, or the defaults, into *p. */
+void budget_init(struct provers *p, const struct prove_options *options);
+/* Events that PECAN's schedules and sure ones may have, and those in which reads are free. */
+uint64_t budget_linear(const struct provers *p);
+/*
+ * Events that a search may execute for one goal; 0: the budget ran out. While a candidate has more instances, one of
+ * them may have half of what is left to it.
+ */
+uint64_t budget_left(struct provers *p);
+
+/* What is known of one instance so far. */
+struct outcome {
+	enum search_answer answer;
+	enum witness_kind kind;
+	struct schedule schedule;
+	uint32_t leans, lean, substitutes, substitute;
+};
+
+/* Which provers are asked. */
+enum asked { CHEAP = 1, EXPENSIVE = 2 };
+
+/* Asks the provers in turn, until one refutes or has a witness that depends on no read. What is in *o is the caller's
+ * to release. */
+enum rt_status instance_decide(struct provers *p, const struct goal *goal, bool observed, unsigned asked,
+                               struct outcome *o, struct rt_error *err);
+/* The recorded run as the schedule of what it shows. The schedule in *o is the caller's to release. */
+enum search_answer instance_recorded(struct provers *p, const struct goal *goal, struct outcome *o);
+/* True if what the goal needs rules it out. */
+bool instance_refuted_by_needs(struct provers *p, const struct goal *goal);
+/* Sorts goals as provers.visited is sorted. */
+int instance_compare(const void *a, const void *b);
+
+#endif

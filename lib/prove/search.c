@@ -1,0 +1,233 @@
+/* The exhaustive prover; see search.h. */
+#include "lib/prove/search.h"
+
+#include "lib/prove/closure.h"
+#include "lib/prove/in_order.h"
+#include "lib/prove/needs.h"
+#include "lib/prove/state/choices.h"
+#include "lib/prove/state/space.h"
+#include "lib/prove/sure.h"
+#include "lib/relation/sections.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct search {
+	const struct model *m;
+	struct base base;
+	struct reads reads;
+	struct needs needs;
+	struct space space;
+	uint32_t *start; /* by thread: so many are the base, which comes first */
+	struct choices choices;
+	uint64_t budget;
+};
+
+void search_free(struct search *s)
+{
+	if (!s)
+		return;
+	space_release(&s->space);
+	needs_release(&s->needs);
+	base_release(&s->base);
+	reads_release(&s->reads);
+	free(s->start);
+	choices_release(&s->choices);
+	free(s);
+}
+
+struct search *search_create(const struct model *m, const struct trf *trf, bool free, const struct values *values)
+{
+	struct search *s = calloc(1, sizeof *s);
+	if (!s)
+		return NULL;
+	s->m = m;
+	s->start = calloc((size_t)m->thread_count + 1, sizeof *s->start);
+	if (s->start && reads_init(&s->reads, m, free, values) && space_init(&s->space, &s->reads, trf) &&
+	    base_init(&s->base, m, trf) && needs_init(&s->needs, &s->base, &s->reads))
+		return s;
+	search_free(s);
+	return NULL;
+}
+
+/* Can e, which is enabled, be in nobody's way: is executing it now, alone, as good as anything else? */
+static bool harmless(const struct search *s, uint32_t e)
+{
+	const struct model *m = s->m;
+	const struct goal *goal = s->space.goal;
+	unsigned op = model_op(m, e);
+	if (goal_runs(goal, e))
+		return false;
+	if (rt_op_writes(op)) {
+		if (!space_writes_alone(&s->space, e))
+			return false;
+		/* A goal read of the cell may want to come first. */
+		uint32_t end = m->events[e].object + m->sites[m->events[e].site].cells;
+		for (uint32_t i = 0; !s->reads.free && goal->kind == GOAL_SEQUENCE && i < goal->count; i++) {
+			uint32_t g = goal->events[i];
+			if (m->events[g].object < end &&
+			    m->events[e].object < m->events[g].object + m->sites[m->events[g].site].cells)
+				return false;
+		}
+		return true;
+	}
+	return section_lock_taken(m, e) == MODEL_NONE && op != RT_OP_SIGNAL && op != RT_OP_BROADCAST &&
+	       op != RT_OP_SEM_INIT;
+}
+
+/* Executes whatever is harmless, as long as there is some. True at the goal. */
+static bool run_harmless(struct search *s)
+{
+	uint32_t idle = 0;
+	/* A sequence ends with its last event; with values, that may make others possible. */
+	if (space_meets(&s->space, s->space.goal))
+		return true;
+	for (uint32_t t = 0; idle < s->m->thread_count; t = t + 1 < s->m->thread_count ? t + 1 : 0, idle++) {
+		for (;;) {
+			uint32_t e = space_next(&s->space, t);
+			if (e == MODEL_NONE || !space_enabled(&s->space, e) || !harmless(s, e))
+				break;
+			space_execute(&s->space, e);
+			idle = 0;
+			if (s->space.failed || s->space.spent > s->budget)
+				return false;
+		}
+	}
+	return space_meets(&s->space, s->space.goal);
+}
+
+/* Is e to be tried before other: is it needed and other not, else earlier in the trace? */
+static bool goes_first(const struct search *s, uint32_t e, uint32_t other)
+{
+	const struct model *m = s->m;
+	bool needed = m->events[e].pos < s->needs.must[model_thread_of(m, e)];
+	bool other_needed = m->events[other].pos < s->needs.must[model_thread_of(m, other)];
+	return needed != other_needed ? needed : e < other;
+}
+
+/* Makes a choice of the events that may come next, in the order in which they are to be tried. */
+static bool push_choice(struct search *s)
+{
+	struct choices *c = &s->choices;
+	uint32_t first = c->candidate_count;
+	if (!choices_push(c, s->space.done_count))
+		return false;
+	for (uint32_t t = 0; t < s->m->thread_count; t++) {
+		uint32_t e = space_next(&s->space, t);
+		if (e == MODEL_NONE || !space_enabled(&s->space, e))
+			continue;
+		if (!choices_add(c, e))
+			return false;
+		uint32_t i = c->candidate_count - 1;
+		for (; i > first && goes_first(s, e, c->candidates[i - 1]); i--)
+			c->candidates[i] = c->candidates[i - 1];
+		c->candidates[i] = e;
+	}
+	return true;
+}
+
+/* Takes the next way at the newest choice that has one left; false: there is none anywhere. */
+static bool next_way(struct search *s)
+{
+	uint32_t depth, e;
+	if (!choices_next(&s->choices, &depth, &e))
+		return false;
+	while (s->space.done_count > depth)
+		space_take_back(&s->space);
+	space_execute(&s->space, e);
+	return true;
+}
+
+static enum search_answer explore(struct search *s)
+{
+	for (;;) {
+		if (run_harmless(s))
+			return SEARCH_FOUND;
+		if (s->space.failed)
+			return SEARCH_NO_MEMORY;
+		if (s->space.spent > s->budget)
+			return SEARCH_GAVE_UP;
+		if (space_see(&s->space) && !push_choice(s))
+			s->space.failed = true;
+		if (s->space.failed)
+			return SEARCH_NO_MEMORY;
+		if (!next_way(s))
+			return SEARCH_NONE;
+		if (s->space.failed)
+			return SEARCH_NO_MEMORY;
+	}
+}
+
+bool search_refutes(struct search *s, const struct goal *goal)
+{
+	return !needs_find(&s->needs, goal);
+}
+
+enum search_answer search_sure(struct search *s, struct certain *certain, const struct goal *goal, uint64_t budget,
+                               struct schedule *out, uint64_t *spent)
+{
+	*spent = 0;
+	return sure_goal(&s->needs, certain, goal, budget, out, spent);
+}
+
+enum search_answer search_in_order(struct search *s, const struct goal *goal, const struct trf *sees, uint64_t budget,
+                                   struct schedule *out, uint64_t *spent)
+{
+	*spent = 0;
+	return in_order_goal(&s->needs, s->start, goal, sees, budget, out, spent);
+}
+
+bool search_as_recorded(struct search *s, const struct goal *goal, struct schedule *out)
+{
+	uint32_t end = 0;
+	needs_find(&s->needs, goal);
+	for (uint32_t i = 0; i < goal->count; i++)
+		end = goal->events[i] >= end ? goal->events[i] + 1 : end;
+	return schedule_push_recorded(out, s->m, s->needs.must, end);
+}
+
+enum search_answer search_goal(struct search *s, const struct goal *goal, uint64_t budget, struct schedule *out,
+                               uint64_t *spent)
+{
+	*spent = 0;
+	if (s->space.failed)
+		return SEARCH_NO_MEMORY; /* the state was left half changed */
+	s->budget = budget;
+	if (!needs_find(&s->needs, goal))
+		return SEARCH_NONE;
+	needs_relevant(&s->needs);
+	/* Where a read may see several writes, the order of the base's writes may matter. */
+	if (s->reads.values)
+		memset(s->start, 0, s->m->thread_count * sizeof *s->start);
+	else
+		base_find(&s->base, goal, s->needs.must, s->needs.bound, s->start);
+	/* Looking at all that is behind the base once may cost more than the budget allows. */
+	uint64_t window = 0;
+	for (uint32_t t = 0; t < s->m->thread_count; t++)
+		window += s->needs.bound[t] - s->start[t];
+	bool looks = window <= budget;
+	space_begin(&s->space, goal, s->needs.must, looks ? s->needs.bound : s->start, s->start);
+	enum search_answer answer = looks ? explore(s) : space_meets(&s->space, goal) ? SEARCH_FOUND : SEARCH_GAVE_UP;
+	if (answer == SEARCH_FOUND && !space_schedule(&s->space, out))
+		answer = SEARCH_NO_MEMORY;
+	*spent = looks ? s->space.spent : window;
+	choices_clear(&s->choices);
+	if (!s->space.failed)
+		space_end(&s->space);
+	return answer;
+}
+
+enum search_answer search_closure(struct search *s, const struct goal *goal, uint64_t budget, struct schedule *out,
+                                  uint64_t *spent)
+{
+	*spent = 0;
+	if (s->space.failed)
+		return SEARCH_NO_MEMORY;
+	return closure_goal(&s->needs, &s->space, s->start, goal, budget, out, spent);
+}
+
+bool search_contradicts(struct search *s, const struct goal *goal, uint64_t budget, uint64_t *spent)
+{
+	*spent = 0;
+	return !s->space.failed && closure_refutes(&s->needs, &s->space, s->start, goal, budget, spent);
+}

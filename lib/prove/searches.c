@@ -1,0 +1,65 @@
+/* The provers' searches; see searches.h. */
+#include "lib/prove/searches.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void release(struct search_of_reads *l)
+{
+	if (l->search)
+		trf_release(&l->trf);
+	search_free(l->search);
+}
+
+void searches_release(struct searches *s)
+{
+	release(&s->strict);
+	release(&s->valued);
+	release(&s->free);
+	values_release(&s->values);
+}
+
+/* Makes a search in which reads that need not see the write that they saw are these (NULL: none). */
+static bool make(const struct model *m, struct search_of_reads *l, const uint8_t *reads, bool free,
+                 const struct values *values, struct rt_error *err)
+{
+	if (trf_compute(m, reads, &l->trf, err))
+		return false;
+	l->search = search_create(m, &l->trf, free, values);
+	if (!l->search)
+		trf_release(&l->trf);
+	return l->search;
+}
+
+static bool make_valued(struct searches *s, struct rt_error *err)
+{
+	uint8_t *reads = values_free_reads(&s->values, s->m);
+	bool ok = reads && make(s->m, &s->valued, reads, false, &s->values, err);
+	free(reads);
+	return ok;
+}
+
+bool searches_init(struct searches *s, const struct model *m, struct rt_error *err)
+{
+	*s = (struct searches){.m = m};
+	return make(m, &s->strict, NULL, false, NULL, err) && (!m->value_count || values_init(&s->values, m)) &&
+	       (!s->values.any || make_valued(s, err));
+}
+
+const struct trf *searches_needs(const struct searches *s)
+{
+	return s->valued.search ? &s->valued.trf : &s->strict.trf;
+}
+
+struct search *searches_free(struct searches *s)
+{
+	struct rt_error err;
+	size_t size = (size_t)s->m->event_count / 8 + 1;
+	uint8_t *all = s->free.search ? NULL : malloc(size);
+	if (all) {
+		memset(all, 0xff, size);
+		make(s->m, &s->free, all, true, NULL, &err);
+	}
+	free(all);
+	return s->free.search;
+}

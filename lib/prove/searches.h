@@ -1,0 +1,33 @@
+/*
+ * The searches that the provers ask, by what reads may see: the write that they saw; with values any write of the value
+ * that they saw; any write at all. The first can find witnesses and, without values, refute that there is one; the
+ * second both with values; the last tells what is possible if reads see other writes (conditional.h).
+ */
+#ifndef LIB_PROVE_SEARCHES_H
+#define LIB_PROVE_SEARCHES_H
+
+#include "lib/prove/search.h"
+
+/* search: NULL if there is none; trf is there with a search only. */
+struct search_of_reads {
+	struct trf trf;
+	struct search *search;
+};
+
+struct searches {
+	const struct model *m; /* borrowed */
+	struct values values;
+	struct search_of_reads strict, valued;
+	struct search_of_reads free; /* made when it is first asked for */
+};
+
+/* False without memory. The model must outlive it. */
+bool searches_init(struct searches *s, const struct model *m, struct rt_error *err);
+void searches_release(struct searches *s);
+
+/* What each event needs in the first two. */
+const struct trf *searches_needs(const struct searches *s);
+/* The search whose reads are free; NULL without memory. */
+struct search *searches_free(struct searches *s);
+
+#endif

@@ -1,0 +1,132 @@
+/* The base of a search; see base.h. */
+#include "lib/prove/state/base.h"
+
+#include <string.h>
+
+/* Rounds after which there is no use in going on: the threads have little to do with one another. */
+enum { ROUNDS_MAX = 256 };
+
+bool base_init(struct base *b, const struct model *m, const struct trf *trf)
+{
+	memset(b, 0, sizeof *b);
+	b->m = m;
+	b->trf = trf;
+	return sections_init(&b->sections, m);
+}
+
+void base_release(struct base *b)
+{
+	sections_release(&b->sections);
+}
+
+uint32_t base_count(const struct base *b, const struct section_group *g, uint32_t pos)
+{
+	const struct sections *s = &b->sections;
+	uint32_t low = g->first, high = g->first + g->count, next = model_next(b->m, g->thread, pos);
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (s->items[s->sorted[middle]].acquire < next)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low - g->first;
+}
+
+const struct section *base_section(const struct base *b, uint32_t thread, uint32_t lock, uint32_t pos)
+{
+	const struct sections *s = &b->sections;
+	for (uint32_t i = s->lock_first[lock]; i < s->lock_first[lock + 1]; i++) {
+		const struct section_group *g = &s->groups[i];
+		uint32_t n = g->thread == thread ? base_count(b, g, pos) : 0;
+		if (n)
+			return &s->items[s->sorted[g->first + n - 1]];
+	}
+	return NULL;
+}
+
+/* Lowers the base to what the first event behind it in every thread comes after. */
+static bool lower_to_common(const struct base *b, const struct goal *goal, const uint32_t *bound, uint32_t *at)
+{
+	const struct model *m = b->m;
+	bool changed = false;
+	for (uint32_t t = 0; t < m->thread_count; t++) {
+		if (at[t] >= bound[t])
+			continue;
+		uint32_t e = m->threads[t].events[at[t]];
+		/* What a goal's event reads is its own affair. */
+		uint32_t clock = goal_has(goal, e) ? trf_clock_before(b->trf, e) : trf_clock(b->trf, e);
+		for (uint32_t u = 0; u < m->thread_count; u++) {
+			uint32_t n = u != t && at[u] ? clock_get(&b->trf->clocks, clock, u) : at[u];
+			if (n < at[u]) {
+				at[u] = n;
+				changed = true;
+			}
+		}
+	}
+	return changed;
+}
+
+/* Is there a section of the base, another thread's, on the lock of an open one, after it? */
+static bool taken_later(const struct base *b, const struct section *open, const uint32_t *at)
+{
+	const struct sections *s = &b->sections;
+	for (uint32_t i = s->lock_first[open->lock]; i < s->lock_first[open->lock + 1]; i++) {
+		const struct section_group *g = &s->groups[i];
+		uint32_t n = g->thread != open->thread ? base_count(b, g, at[g->thread]) : 0;
+		for (; n; n--) {
+			const struct section *other = &s->items[s->sorted[g->first + n - 1]];
+			if (other->place < open->place)
+				break;
+			if (sections_exclude(other, open))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Leaves out what is held at the base's end and was taken by another thread after. */
+static bool lower_to_locks(const struct base *b, uint32_t *at)
+{
+	const struct model *m = b->m;
+	bool changed = false;
+	for (uint32_t t = 0; t < m->thread_count; t++) {
+		const struct model_lockset *held = base_held(m, t, at[t]);
+		for (uint32_t i = 0; i < held->count; i++) {
+			const struct section *open = base_section(b, t, held->locks[i].object, at[t]);
+			if (open && taken_later(b, open, at)) {
+				at[t] = m->events[open->acquire].pos;
+				changed = true;
+				break;
+			}
+		}
+	}
+	return changed;
+}
+
+bool base_keeps_locks(const struct base *b, const uint32_t *at)
+{
+	for (uint32_t t = 0; t < b->m->thread_count; t++) {
+		const struct model_lockset *held = base_held(b->m, t, at[t]);
+		for (uint32_t i = 0; i < held->count; i++) {
+			const struct section *open = base_section(b, t, held->locks[i].object, at[t]);
+			if (open && taken_later(b, open, at))
+				return false;
+		}
+	}
+	return true;
+}
+
+void base_find(const struct base *b, const struct goal *goal, const uint32_t *must, const uint32_t *bound, uint32_t *at)
+{
+	const struct model *m = b->m;
+	memcpy(at, must, m->thread_count * sizeof *at);
+	for (uint32_t i = 0; i < goal->count; i++) {
+		uint32_t thread = model_thread_of(m, goal->events[i]), pos = m->events[goal->events[i]].pos;
+		at[thread] = pos < at[thread] ? pos : at[thread];
+	}
+	for (uint32_t round = 0; round < ROUNDS_MAX; round++)
+		if (!lower_to_common(b, goal, bound, at) && !lower_to_locks(b, at))
+			return;
+	memset(at, 0, m->thread_count * sizeof *at);
+}

@@ -1,0 +1,39 @@
+/* What reads must see: the write that they saw, or with values any write of the value that they saw, or nothing. */
+#ifndef LIB_PROVE_STATE_READS_H
+#define LIB_PROVE_STATE_READS_H
+
+#include "lib/anomaly/goal.h"
+#include "lib/trace/values.h"
+
+struct reads {
+	const struct model *m;       /* borrowed, like values */
+	bool free;                   /* reads may see any write; atomic ones still synchronise as they did */
+	const struct values *values; /* or NULL: reads-from decides */
+	uint32_t *before;            /* by entry of cell_events: entry of the last write before, MODEL_NONE: initial */
+	uint32_t *entry;             /* by event: its entry in its first cell */
+};
+
+/* False without memory. */
+bool reads_init(struct reads *r, const struct model *m, bool free, const struct values *values);
+void reads_release(struct reads *r);
+
+/* Entry of an access in a cell that it touches. */
+uint32_t reads_entry(const struct reads *r, uint32_t e, uint32_t cell);
+
+/* What the read at this entry must see, and what a write there leaves to be seen. With values, the first write of a
+ * value stands for all. */
+static inline uint32_t reads_wanted(const struct reads *r, uint32_t entry)
+{
+	return r->values ? r->values->saw[entry] : r->before[entry];
+}
+static inline uint32_t reads_left_by(const struct reads *r, uint32_t entry)
+{
+	return r->values ? r->values->like[entry] : entry;
+}
+/* Does e read, and must it see what it saw? The goal's own events need not. */
+static inline bool reads_must(const struct reads *r, const struct goal *goal, uint32_t e)
+{
+	return !r->free && rt_op_reads(model_op(r->m, e)) && !goal_runs(goal, e);
+}
+
+#endif

@@ -1,0 +1,239 @@
+/* Every state at once; see states.h. */
+#include "lib/prove/states.h"
+
+#include "lib/prove/state/base.h"
+#include "lib/prove/state/choices.h"
+#include "lib/prove/state/space.h"
+
+#include <stdlib.h>
+
+/* One of the goals that contain an event. */
+struct link {
+	uint32_t goal, next; /* next: index + 1, 0: the end */
+};
+
+struct visit {
+	const struct model *m;
+	struct reads reads;
+	struct space space;
+	struct base base;     /* for its sections */
+	uint32_t *all, *none; /* by thread: all its events; 0 */
+	struct goal no_goal;
+	struct states_goal *goals;
+	uint32_t *links;  /* by event: the first goal that contains it, index + 1 in link_list */
+	uint32_t *passed; /* by goal: so many of its events were executed; open goals only */
+	struct link *link_list;
+	uint32_t open, alive; /* goals that are not met; those that still can be from here, as far as is told */
+	struct choices choices;
+	struct states_limits limits;
+};
+
+static void visit_release(struct visit *v)
+{
+	space_release(&v->space);
+	reads_release(&v->reads);
+	base_release(&v->base);
+	free(v->all);
+	free(v->none);
+	free(v->links);
+	free(v->passed);
+	free(v->link_list);
+	choices_release(&v->choices);
+}
+
+static bool visit_init(struct visit *v, const struct model *m, const struct trf *trf, uint32_t count)
+{
+	size_t threads = (size_t)m->thread_count + 1;
+	v->m = m;
+	v->no_goal.kind = GOAL_RACE;
+	v->all = calloc(threads, sizeof *v->all);
+	v->none = calloc(threads, sizeof *v->none);
+	v->links = calloc((size_t)m->event_count + 1, sizeof *v->links);
+	v->passed = calloc((size_t)count + 1, sizeof *v->passed);
+	v->link_list = calloc((size_t)count * ANOMALY_EVENTS_MAX + 1, sizeof *v->link_list);
+	if (!v->all || !v->none || !v->links || !v->passed || !v->link_list || !space_init(&v->space, &v->reads, trf) ||
+	    !base_init(&v->base, m, trf))
+		return false;
+	for (uint32_t t = 0; t < m->thread_count; t++)
+		v->all[t] = m->threads[t].count;
+	return true;
+}
+
+/* Goals by their events. */
+static void open_goals(struct visit *v, uint32_t count)
+{
+	uint32_t links = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct goal *g = &v->goals[i].goal;
+		v->open += !v->goals[i].met;
+		for (uint32_t k = 0; k < g->count && !v->goals[i].met; k++) {
+			v->link_list[links] = (struct link){i, v->links[g->events[k]]};
+			v->links[g->events[k]] = ++links;
+		}
+	}
+	v->alive = v->open;
+}
+
+/* Takes goals that are met off the event's list. Is it in an open one? */
+static bool visible(struct visit *v, uint32_t e)
+{
+	while (v->links[e] && v->goals[v->link_list[v->links[e] - 1].goal].met)
+		v->links[e] = v->link_list[v->links[e] - 1].next;
+	return v->links[e];
+}
+
+static void execute(struct visit *v, uint32_t e)
+{
+	for (uint32_t i = v->links[e]; i; i = v->link_list[i - 1].next) {
+		uint32_t g = v->link_list[i - 1].goal;
+		if (!v->goals[g].met && !v->passed[g]++)
+			v->alive--;
+	}
+	space_execute(&v->space, e);
+}
+
+/* Of a goal that was met meanwhile no event was executed on this way. */
+static void take_back(struct visit *v)
+{
+	uint32_t e = v->space.done[v->space.done_count - 1].event;
+	for (uint32_t i = v->links[e]; i; i = v->link_list[i - 1].next) {
+		uint32_t g = v->link_list[i - 1].goal;
+		if (!v->goals[g].met && !--v->passed[g])
+			v->alive++;
+	}
+	space_take_back(&v->space);
+}
+
+/* Does no other thread take the lock any more? */
+static bool takes_alone(const struct visit *v, uint32_t thread, uint32_t lock)
+{
+	const struct sections *s = &v->base.sections;
+	for (uint32_t i = s->lock_first[lock]; i < s->lock_first[lock + 1]; i++) {
+		const struct section_group *g = &s->groups[i];
+		if (g->thread != thread && base_count(&v->base, g, v->space.pos[g->thread]) < g->count)
+			return false;
+	}
+	return true;
+}
+
+/* Have all the waits that the signal ends begun? */
+static bool is_heard(const struct visit *v, uint32_t signal)
+{
+	const struct waits *w = &v->space.waits;
+	for (uint32_t i = waits_of(w, signal); i < w->count && w->items[i].signal == signal; i++)
+		if (!space_occurred(&v->space, w->items[i].begin))
+			return false;
+	return true;
+}
+
+/* Is e, which is enabled, in nobody's way? */
+static bool harmless(const struct visit *v, uint32_t e)
+{
+	unsigned op = model_op(v->m, e);
+	uint32_t lock = section_lock_taken(v->m, e);
+	if (rt_op_writes(op))
+		return space_writes_alone(&v->space, e);
+	if (lock != MODEL_NONE)
+		return takes_alone(v, model_thread_of(v->m, e), lock);
+	if (op == RT_OP_SIGNAL || op == RT_OP_BROADCAST)
+		return is_heard(v, e);
+	return op != RT_OP_SEM_INIT;
+}
+
+/* Executes what is invisible and harmless, as long as there is some; false when something has run out. */
+static bool run_harmless(struct visit *v)
+{
+	uint32_t threads = v->m->thread_count;
+	for (uint32_t t = 0, idle = 0; idle < threads; t = t + 1 < threads ? t + 1 : 0, idle++)
+		for (;;) {
+			uint32_t e = space_next(&v->space, t);
+			if (e == MODEL_NONE || visible(v, e) || !space_enabled(&v->space, e) || !harmless(v, e))
+				break;
+			execute(v, e);
+			idle = 0;
+			if (v->space.failed || v->space.spent > v->limits.events)
+				return false;
+		}
+	return true;
+}
+
+/* Looks which open goals this state meets. */
+static void note(struct visit *v)
+{
+	for (uint32_t t = 0; t < v->m->thread_count; t++) {
+		uint32_t e = space_next(&v->space, t);
+		for (uint32_t i = e != MODEL_NONE && visible(v, e) ? v->links[e] : 0; i; i = v->link_list[i - 1].next) {
+			struct states_goal *g = &v->goals[v->link_list[i - 1].goal];
+			if (g->met || !space_meets(&v->space, &g->goal))
+				continue;
+			g->met = true;
+			v->open--;
+			v->alive--;
+			v->space.failed |= !space_schedule(&v->space, &g->schedule);
+		}
+	}
+}
+
+/* Makes a choice of the events that may come next. */
+static bool push_choice(struct visit *v)
+{
+	bool ok = choices_push(&v->choices, v->space.done_count);
+	for (uint32_t t = 0; ok && t < v->m->thread_count; t++) {
+		uint32_t e = space_next(&v->space, t);
+		if (e != MODEL_NONE && space_enabled(&v->space, e))
+			ok = choices_add(&v->choices, e);
+	}
+	return ok;
+}
+
+/* Takes the next way at the newest choice that has one left; false: there is none anywhere. */
+static bool next_way(struct visit *v)
+{
+	uint32_t depth, e;
+	if (!choices_next(&v->choices, &depth, &e))
+		return false;
+	while (v->space.done_count > depth)
+		take_back(v);
+	execute(v, e);
+	return true;
+}
+
+static enum search_answer explore(struct visit *v)
+{
+	while (v->open) {
+		if (!run_harmless(v))
+			return v->space.failed ? SEARCH_NO_MEMORY : SEARCH_GAVE_UP;
+		if (v->alive && v->space.seen.count == v->limits.states)
+			return SEARCH_GAVE_UP;
+		if (v->alive && space_see(&v->space)) {
+			note(v);
+			v->space.failed |= !push_choice(v);
+		}
+		if (v->space.failed)
+			return SEARCH_NO_MEMORY;
+		if (!next_way(v))
+			return SEARCH_NONE;
+		if (v->space.failed)
+			return SEARCH_NO_MEMORY;
+	}
+	return SEARCH_FOUND;
+}
+
+enum search_answer states_visit(const struct model *m, const struct trf *trf, const struct values *values,
+                                const struct states_limits *limits, struct states_goal *goals, uint32_t count,
+                                struct states_count *counts)
+{
+	struct visit v = {.goals = goals, .limits = *limits};
+	enum search_answer answer = SEARCH_NO_MEMORY;
+	if (v.limits.states > STATES_MAX)
+		v.limits.states = STATES_MAX;
+	if (reads_init(&v.reads, m, false, values) && visit_init(&v, m, trf, count)) {
+		open_goals(&v, count);
+		space_begin(&v.space, &v.no_goal, v.none, v.all, v.none);
+		v.space.spent = 0;
+		answer = explore(&v);
+	}
+	*counts = (struct states_count){v.space.spent, v.space.seen.count};
+	visit_release(&v);
+	return answer;
+}

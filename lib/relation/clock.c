@@ -1,0 +1,148 @@
+/* Persistent vector clocks; see clock.h. */
+#include "lib/relation/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t *node(const struct clocks *c, uint32_t i)
+{
+	return &c->nodes[(uint64_t)i * c->width];
+}
+
+static uint32_t node_new(struct clocks *c)
+{
+	if (c->count == c->capacity) {
+		uint64_t more = (uint64_t)c->capacity + c->capacity / 2 + 64;
+		uint32_t *nodes = more < UINT32_MAX ? realloc(c->nodes, more * c->width * sizeof *nodes) : NULL;
+		if (!nodes) {
+			c->failed = true;
+			return 0;
+		}
+		c->nodes = nodes;
+		c->capacity = (uint32_t)more;
+	}
+	return c->count++;
+}
+
+bool clocks_init(struct clocks *c, uint32_t threads)
+{
+	memset(c, 0, sizeof *c);
+	c->width = threads <= 4 ? 4 : threads <= 8 ? 8 : CLOCK_WIDTH;
+	c->depth = 1;
+	for (uint64_t reach = CLOCK_WIDTH; reach < threads; reach *= CLOCK_WIDTH)
+		c->depth++;
+	node_new(c);
+	if (c->failed)
+		return false;
+	memset(node(c, 0), 0, c->width * sizeof *c->nodes);
+	return true;
+}
+
+void clocks_release(struct clocks *c)
+{
+	free(c->nodes);
+	memset(c, 0, sizeof *c);
+}
+
+uint32_t clock_get_tree(const struct clocks *c, uint32_t clock, uint32_t thread)
+{
+	for (uint32_t level = c->depth; level > 1 && clock; level--)
+		clock = node(c, clock)[thread >> 4 * (level - 1) & 15];
+	return clock ? node(c, clock)[thread & 15] : 0;
+}
+
+static uint32_t join_leaves(struct clocks *c, uint32_t a, uint32_t b)
+{
+	const uint32_t *x = node(c, a), *y = node(c, b);
+	uint32_t x_more = 0, y_more = 0;
+	for (uint32_t i = 0; i < c->width; i++) {
+		x_more |= x[i] > y[i];
+		y_more |= y[i] > x[i];
+	}
+	if (!y_more)
+		return a;
+	if (!x_more)
+		return b;
+	uint32_t n = node_new(c);
+	if (!n)
+		return a;
+	uint32_t *z = node(c, n);
+	x = node(c, a);
+	y = node(c, b);
+	for (uint32_t i = 0; i < c->width; i++)
+		z[i] = x[i] > y[i] ? x[i] : y[i];
+	return n;
+}
+
+static uint32_t join_level(struct clocks *c, uint32_t a, uint32_t b, uint32_t level)
+{
+	if (a == b || !b)
+		return a;
+	if (!a)
+		return b;
+	if (level == 1)
+		return join_leaves(c, a, b);
+	uint32_t children[CLOCK_WIDTH];
+	bool is_a = true, is_b = true;
+	for (uint32_t i = 0; i < CLOCK_WIDTH; i++) {
+		uint32_t x = node(c, a)[i], y = node(c, b)[i];
+		children[i] = join_level(c, x, y, level - 1);
+		is_a &= children[i] == x;
+		is_b &= children[i] == y;
+	}
+	if (is_a || is_b)
+		return is_a ? a : b;
+	uint32_t n = node_new(c);
+	if (!n)
+		return a;
+	memcpy(node(c, n), children, sizeof children);
+	return n;
+}
+
+uint32_t clock_join(struct clocks *c, uint32_t a, uint32_t b)
+{
+	return join_level(c, a, b, c->depth);
+}
+
+/* A copy of node i (i may be 0, and so of no level) to change, or i itself if it was made since `mark`. */
+static uint32_t own_node(struct clocks *c, uint32_t i, uint32_t mark)
+{
+	if (i >= mark)
+		return i;
+	uint32_t n = node_new(c);
+	if (n)
+		memcpy(node(c, n), node(c, i), c->width * sizeof *c->nodes);
+	return n;
+}
+
+/* As clock_raise; nodes made since mark belong to nobody else and are changed in place. */
+static uint32_t raise_since(struct clocks *c, uint32_t clock, uint32_t thread, uint32_t count, uint32_t mark)
+{
+	if (clock_get(c, clock, thread) >= count)
+		return clock;
+	uint32_t top = own_node(c, clock, mark), at = top;
+	for (uint32_t level = c->depth; level > 1 && at; level--) {
+		uint32_t slot = thread >> 4 * (level - 1) & 15;
+		uint32_t child = own_node(c, node(c, at)[slot], mark);
+		node(c, at)[slot] = child;
+		at = child;
+	}
+	uint32_t last = c->depth == 1 ? thread : thread & 15;
+	if (at)
+		node(c, at)[last] = count; /* NOLINT: nodes are never of size 0, see clocks_init */
+	return top;
+}
+
+uint32_t clock_raise(struct clocks *c, uint32_t clock, uint32_t thread, uint32_t count)
+{
+	return raise_since(c, clock, thread, count, c->count);
+}
+
+uint32_t clock_receive(struct clocks *c, uint32_t clock, struct stamp stamp, uint32_t own)
+{
+	if (stamp.thread == own || clock_get(c, clock, stamp.thread) >= stamp.count)
+		return clock;
+	uint32_t mark = c->count;
+	uint32_t joined = clock_join(c, clock, stamp.clock);
+	return raise_since(c, joined, stamp.thread, stamp.count, mark);
+}

@@ -1,0 +1,13 @@
+/*
+ * Atomic reads that synchronise with nothing: a read that does not acquire, or that saw a write that does not release,
+ * orders nothing in C. Where a fence makes it synchronise, the orders have an edge that stays.
+ */
+#ifndef LIB_RELATION_RELAXED_H
+#define LIB_RELATION_RELAXED_H
+
+#include "lib/trace/model.h"
+
+/* By event index, bits: such reads. NULL without memory. */
+uint8_t *relaxed_reads(const struct model *m);
+
+#endif

@@ -1,0 +1,62 @@
+/*
+ * Critical sections: what a thread does between taking a lock and letting it go, both ends included (a wait ends one
+ * and begins another; one still open contains what follows its acquire). And which earlier sections of the same lock a
+ * section's accesses conflict with: what the rules of CP (POPL 2012) and WCP (PLDI 2017) are made of.
+ */
+#ifndef LIB_RELATION_SECTIONS_H
+#define LIB_RELATION_SECTIONS_H
+
+#include "lib/trace/model.h"
+
+#include <stdbool.h>
+
+struct section {
+	uint32_t acquire, release; /* event indices; release: MODEL_NONE while open */
+	uint32_t lock;             /* object index */
+	uint32_t thread;
+	uint32_t place; /* among the sections of its lock, from 0, in the order of their acquires */
+	bool shared;    /* a reader's */
+};
+
+struct sections {
+	struct section *items; /* in the order of their acquires */
+	uint32_t count;
+	/* The same by lock, thread and place: of each lock, its threads, of each thread, its sections. */
+	uint32_t *sorted;
+	struct section_group {
+		uint32_t lock, thread, first, count; /* in sorted */
+	} * groups;
+	uint32_t group_count;
+	uint32_t *lock_first;  /* by object: its first group; one more at the end */
+	uint32_t *by_place;    /* section indices, lock by lock in order of place */
+	uint32_t *place_first; /* by object: where its sections begin in by_place */
+};
+
+bool sections_init(struct sections *s, const struct model *m);
+void sections_release(struct sections *s);
+
+/* The lock that an event takes or lets go (object index), MODEL_NONE if it does not. */
+uint32_t section_lock_taken(const struct model *m, uint32_t e);
+uint32_t section_lock_let_go(const struct model *m, uint32_t e);
+
+/* Do the two exclude each other? */
+static inline bool sections_exclude(const struct section *a, const struct section *b)
+{
+	return !(a->shared && b->shared);
+}
+
+/* Walks a trace's events in order and tells which sections are open and which conflict. */
+struct section_walk;
+
+struct section_walk *section_walk_create(const struct model *m, const struct sections *s);
+void section_walk_free(struct section_walk *w);
+/*
+ * Goes on by one event. A taken lock opens its section before, a lock let go closes it after: *section is that section,
+ * or MODEL_NONE if the event is neither. For an access, conflict(arg, mine, earlier) is called for every section `mine`
+ * that it is in and the newest sections `earlier` of the same lock, by other threads, whose accesses of the same cell
+ * conflict with it. False without memory.
+ */
+bool section_walk_step(struct section_walk *w, uint32_t e, uint32_t *section,
+                       void (*conflict)(void *arg, uint32_t mine, uint32_t earlier), void *arg);
+
+#endif

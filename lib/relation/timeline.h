@@ -1,0 +1,31 @@
+/*
+ * Clocks that change anywhere: for each thread a list of (pos, clock), the clock of the events from pos on. For orders
+ * in which accesses join clocks too; asked by binary search.
+ */
+#ifndef LIB_RELATION_TIMELINE_H
+#define LIB_RELATION_TIMELINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct timeline_entry {
+	uint32_t pos, clock;
+};
+struct timeline_thread {
+	struct timeline_entry *entries;
+	uint32_t count, capacity;
+};
+struct timeline {
+	struct timeline_thread *threads;
+	uint32_t thread_count;
+	bool failed; /* no memory */
+};
+
+bool timeline_init(struct timeline *t, uint32_t threads);
+void timeline_release(struct timeline *t);
+/* From pos on the thread's clock is this one. pos never falls; the last word on a pos counts. */
+void timeline_add(struct timeline *t, uint32_t thread, uint32_t pos, uint32_t clock);
+/* The thread's clock at pos; 0 before the first entry. */
+uint32_t timeline_at(const struct timeline *t, uint32_t thread, uint32_t pos);
+
+#endif

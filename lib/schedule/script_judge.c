@@ -1,0 +1,348 @@
+/*
+ * From a written schedule to the judge's terms. Steps count all events of a thread; the model keeps some. One pass over
+ * the trace tells how many kept events lie at or before the end of each step, and which the goal's are. What concerns
+ * events that the model leaves out is checked here; everything else is the judge's.
+ */
+#include "lib/prove/certain.h"
+#include "lib/schedule/script.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BATCH = 4096 };
+#define NO_STEP SIZE_MAX
+
+/* What the pass knows of a thread. */
+struct thread {
+	uint32_t kept;        /* kept events so far */
+	uint64_t last;        /* ordinal of its last event so far */
+	size_t step, end;     /* its next step without an answer, its last one */
+	bool in_goal;         /* it has an event of the goal */
+	uint32_t fork_thread; /* who creates it, UINT32_MAX: nobody known */
+	uint64_t fork;        /* ordinal of that */
+	uint64_t done;        /* ordinals that the steps looked at so far run */
+};
+
+struct binding {
+	const struct script *s;
+	struct rt_trace *trace;
+	struct model *m;
+	uint32_t *by_name;      /* trace's thread of each name */
+	struct thread *threads; /* by the trace's index */
+	uint32_t thread_count;
+	uint32_t *kept;                         /* by step: kept events of its thread up to its end */
+	size_t *next;                           /* by step: the thread's next one */
+	size_t usable;                          /* steps before this one can be replayed */
+	struct goal goal;                       /* events: MODEL_NONE where the model has left it out */
+	uint32_t goal_last[ANOMALY_EVENTS_MAX]; /* of several that an event became, the last; the goal has the first */
+	struct script_verdict *v;
+	struct schedule schedule;
+};
+
+static bool fault(struct binding *b, enum verify_fault fault, uint32_t name, uint64_t ordinal)
+{
+	uint32_t thread = b->by_name[name];
+	b->v->fault = fault;
+	b->v->at = (struct script_place){.thread = thread, .ordinal = ordinal};
+	b->v->name = thread == UINT32_MAX ? b->s->names[name] : NULL;
+	return false;
+}
+
+static void fault_at_step(struct binding *b, size_t i, enum verify_fault kind, uint64_t ordinal)
+{
+	b->usable = i;
+	fault(b, kind, b->s->steps[i].name, ordinal);
+}
+
+/* Each thread's steps must join without a gap; what comes behind the first that does not is not looked at. */
+static void chain_steps(struct binding *b)
+{
+	const struct script *s = b->s;
+	b->usable = s->step_count;
+	for (size_t i = 0; i < b->usable; i++) {
+		uint32_t thread = b->by_name[s->steps[i].name];
+		if (thread == UINT32_MAX) {
+			fault_at_step(b, i, VERIFY_NO_EVENT, s->steps[i].from);
+			return;
+		}
+		struct thread *t = &b->threads[thread];
+		if (s->steps[i].from != t->done + 1) {
+			fault_at_step(b, i, VERIFY_PROGRAM_ORDER, s->steps[i].from);
+			return;
+		}
+		t->done = s->steps[i].to;
+		b->next[i] = NO_STEP;
+		if (t->step == NO_STEP)
+			t->step = i;
+		else
+			b->next[t->end] = i;
+		t->end = i;
+	}
+}
+
+/* kept: the first of the model's events that the event became, and their number. */
+static void see_goal(struct binding *b, const struct rt_event *e, uint32_t first, uint32_t kept)
+{
+	const struct script *s = b->s;
+	for (uint32_t i = 0; kept && i < s->goal_count; i++)
+		if (b->by_name[s->goal[i].name] == e->thread && s->goal[i].ordinal == e->ordinal) {
+			b->goal.events[i] = first;
+			b->goal_last[i] = first + kept - 1;
+		}
+}
+
+static void see_event(struct binding *b, const struct rt_event *e, uint32_t *next)
+{
+	const struct model *m = b->m;
+	struct thread *t = &b->threads[e->thread];
+	uint32_t first = *next, kept = 0;
+	while (*next + kept < m->event_count && m->events[*next + kept].number == e->number)
+		kept++;
+	while (t->step != NO_STEP && b->s->steps[t->step].to < e->ordinal) {
+		b->kept[t->step] = t->kept;
+		t->step = b->next[t->step];
+	}
+	if (t->in_goal)
+		see_goal(b, e, first, kept);
+	if (kept && e->op == RT_OP_FORK && e->addr < m->thread_count && e->addr < b->thread_count &&
+	    m->threads[e->addr].fork == first) {
+		b->threads[e->addr].fork_thread = e->thread;
+		b->threads[e->addr].fork = e->ordinal;
+	}
+	t->last = e->ordinal;
+	t->kept += kept;
+	*next += kept;
+}
+
+static enum rt_status pass(struct binding *b, struct rt_error *err)
+{
+	struct rt_event *events = malloc(BATCH * sizeof *events);
+	if (!events)
+		return rt_error_set(err, RT_EMEMORY, "no memory to judge a schedule");
+	uint32_t next = 0;
+	size_t got = 1;
+	enum rt_status status = rt_trace_rewind(b->trace, err);
+	while (!status && got) {
+		status = rt_trace_read(b->trace, events, BATCH, &got, err);
+		for (size_t i = 0; !status && i < got; i++)
+			if (events[i].thread < b->thread_count)
+				see_event(b, &events[i], &next);
+	}
+	free(events);
+	return status;
+}
+
+/* A thread's ordinals end with its last event, or with the repeats that were left out behind it. */
+static uint64_t last_ordinal(const struct binding *b, uint32_t thread)
+{
+	const struct rt_thread *known = &rt_trace_info(b->trace)->threads[thread];
+	uint64_t counted = known->events + known->left_out;
+	return counted > b->threads[thread].last ? counted : b->threads[thread].last;
+}
+
+static void answer_rest(struct binding *b)
+{
+	for (uint32_t i = 0; i < b->thread_count; i++) {
+		struct thread *t = &b->threads[i];
+		uint64_t last = last_ordinal(b, i);
+		for (; t->step != NO_STEP && t->step < b->usable; t->step = b->next[t->step]) {
+			b->kept[t->step] = t->kept;
+			if (b->s->steps[t->step].to > last)
+				fault_at_step(b, t->step, VERIFY_NO_EVENT, last + 1);
+		}
+	}
+}
+
+/* The steps as the judge takes them, up to the first that cannot be replayed. False without memory. */
+static bool make_schedule(struct binding *b)
+{
+	b->schedule.steps = malloc((b->usable + 1) * sizeof *b->schedule.steps);
+	uint32_t *kept = calloc((size_t)b->thread_count + 1, sizeof *kept);
+	bool ok = b->schedule.steps && kept && b->usable < UINT32_MAX;
+	for (uint32_t i = 0; i < b->thread_count; i++)
+		b->threads[i].done = 0;
+	for (size_t i = 0; ok && i < b->usable; i++) {
+		uint32_t thread = b->by_name[b->s->steps[i].name];
+		struct thread *t = &b->threads[thread];
+		if (t->fork_thread != UINT32_MAX && b->threads[t->fork_thread].done < t->fork) {
+			fault_at_step(b, i, VERIFY_NOT_BEGUN, b->s->steps[i].from);
+			b->v->other = (struct script_place){.thread = t->fork_thread, .ordinal = t->fork};
+			break;
+		}
+		t->done = b->s->steps[i].to;
+		if (b->kept[i] == kept[thread])
+			continue;
+		b->schedule.steps[b->schedule.count++] =
+		    (struct schedule_step){.thread = thread, .from = kept[thread], .to = b->kept[i] - 1};
+		b->schedule.events += b->kept[i] - kept[thread];
+		kept[thread] = b->kept[i];
+	}
+	free(kept);
+	return ok;
+}
+
+static bool takes_lock(unsigned op)
+{
+	return op == RT_OP_ACQUIRE || op == RT_OP_ACQUIRE_SHARED || op == RT_OP_WAIT_END || op == RT_OP_BLOCK;
+}
+
+/*
+ * Two accesses of different threads are a race, acquires a deadlock, anything else is a sequence. What is an acquire
+ * and, before that, an access of its lock's memory, is the acquire where it can be.
+ */
+static enum goal_kind goal_kind(const struct binding *b)
+{
+	const struct goal *g = &b->goal;
+	bool acquires = g->count > 1, accesses = g->count == 2;
+	if (b->s->kind_given)
+		return b->s->kind;
+	for (uint32_t i = 0; i < g->count; i++) {
+		acquires &= takes_lock(model_op(b->m, b->goal_last[i]));
+		accesses &= rt_op_is_access(model_op(b->m, g->events[i])) != 0;
+	}
+	if (acquires)
+		return GOAL_DEADLOCK;
+	return accesses && model_thread_of(b->m, g->events[0]) != model_thread_of(b->m, g->events[1]) ? GOAL_RACE
+	                                                                                              : GOAL_SEQUENCE;
+}
+
+/* The goal's events must exist, and be such as the model keeps: what it leaves out conflicts with nothing. */
+static bool find_goal(struct binding *b)
+{
+	const struct script *s = b->s;
+	b->goal.count = s->goal_count;
+	for (uint32_t i = 0; i < s->goal_count; i++) {
+		uint32_t thread = b->by_name[s->goal[i].name];
+		if (thread == UINT32_MAX || s->goal[i].ordinal > last_ordinal(b, thread))
+			return fault(b, VERIFY_NO_EVENT, s->goal[i].name, s->goal[i].ordinal);
+		if (b->goal.events[i] == MODEL_NONE)
+			return fault(b, VERIFY_GOAL_NO_CONFLICT, s->goal[i].name, s->goal[i].ordinal);
+	}
+	b->goal.kind = goal_kind(b);
+	if (b->goal.kind == GOAL_DEADLOCK)
+		memcpy(b->goal.events, b->goal_last, sizeof b->goal_last);
+	return true;
+}
+
+/* The goal is reached to the event, with what the model leaves out. */
+static void check_goal(struct binding *b)
+{
+	const struct script *s = b->s;
+	const struct script_event *final = &s->goal[s->goal_count - 1];
+	const struct script_step *last = s->step_count ? &s->steps[s->step_count - 1] : NULL;
+	if (b->goal.kind == GOAL_SEQUENCE) {
+		if (!last || last->name != final->name || last->to != final->ordinal)
+			fault(b, VERIFY_GOAL_MISSED, final->name, final->ordinal);
+		return;
+	}
+	for (uint32_t i = 0; i < s->goal_count; i++)
+		if (b->threads[b->by_name[s->goal[i].name]].done + 1 != s->goal[i].ordinal) {
+			fault(b, VERIFY_GOAL_NOT_NEXT, s->goal[i].name, s->goal[i].ordinal);
+			return;
+		}
+}
+
+static struct script_place place(const struct model *m, uint32_t e)
+{
+	if (e >= m->event_count)
+		return (struct script_place){.thread = UINT32_MAX};
+	return (struct script_place){.thread = model_thread_of(m, e), .number = m->events[e].number};
+}
+
+static enum rt_status judge(struct binding *b, struct rt_error *err)
+{
+	struct judge *j = judge_create(b->m);
+	struct verdict_of_judge v;
+	if (!j)
+		return rt_error_set(err, RT_EMEMORY, "no memory to judge a schedule");
+	judge_verify(j, &b->schedule, &b->goal, &v);
+	judge_free(j);
+	/* A fault in what was replayed comes before one in what could not be. */
+	bool in_replay = v.fault && v.step < b->schedule.events;
+	if (in_replay || (v.fault && !b->v->fault)) {
+		b->v->fault = v.fault;
+		b->v->at = place(b->m, v.event);
+		b->v->other = place(b->m, v.other);
+		b->v->name = NULL;
+	} else if (!b->v->fault) {
+		check_goal(b);
+	}
+	return RT_OK;
+}
+
+static enum rt_status lean(struct binding *b, struct rt_error *err)
+{
+	uint32_t first = MODEL_NONE;
+	struct certain *c = certain_create(b->m, rt_trace_info(b->trace)->exact, err);
+	if (!c)
+		return RT_EMEMORY;
+	b->v->leans = certain_leans(c, &b->schedule, b->goal.events, b->goal.count, &first);
+	if (b->v->leans)
+		b->v->lean = place(b->m, first);
+	certain_free(c);
+	return RT_OK;
+}
+
+static bool binding_init(struct binding *b)
+{
+	const struct script *s = b->s;
+	b->thread_count = rt_trace_info(b->trace)->thread_count;
+	if (b->thread_count > b->m->thread_count)
+		b->thread_count = b->m->thread_count;
+	b->by_name = script_threads(s, b->trace);
+	b->threads = calloc((size_t)b->thread_count + 1, sizeof *b->threads);
+	b->kept = calloc(s->step_count + 1, sizeof *b->kept);
+	b->next = calloc(s->step_count + 1, sizeof *b->next);
+	if (!b->by_name || !b->threads || !b->kept || !b->next)
+		return false;
+	for (uint32_t i = 0; i < s->name_count; i++)
+		if (b->by_name[i] >= b->thread_count)
+			b->by_name[i] = UINT32_MAX;
+	for (uint32_t i = 0; i < b->thread_count; i++) {
+		b->threads[i].step = NO_STEP;
+		b->threads[i].fork_thread = UINT32_MAX;
+	}
+	for (uint32_t i = 0; i < s->goal_count; i++) {
+		b->goal.events[i] = MODEL_NONE;
+		if (b->by_name[s->goal[i].name] != UINT32_MAX)
+			b->threads[b->by_name[s->goal[i].name]].in_goal = true;
+	}
+	return true;
+}
+
+static void binding_release(struct binding *b)
+{
+	model_free(b->m);
+	free(b->by_name);
+	free(b->threads);
+	free(b->kept);
+	free(b->next);
+	schedule_release(&b->schedule);
+}
+
+enum rt_status script_judge(const struct script *s, struct rt_trace *trace, struct script_verdict *out,
+                            struct rt_error *err)
+{
+	struct binding b = {.s = s, .trace = trace, .v = out};
+	struct model_options options = {.regions = REGIONS_LOCKS};
+	*out = (struct script_verdict){
+	    .at = {.thread = UINT32_MAX}, .other = {.thread = UINT32_MAX}, .lean = {.thread = UINT32_MAX}};
+	enum rt_status status = model_load(trace, &options, &b.m, err);
+	if (!status && !binding_init(&b))
+		status = rt_error_set(err, RT_EMEMORY, "no memory to judge a schedule");
+	if (!status) {
+		chain_steps(&b);
+		status = pass(&b, err);
+	}
+	if (!status) {
+		answer_rest(&b);
+		if (!make_schedule(&b))
+			status = rt_error_set(err, RT_EMEMORY, "no memory to judge a schedule");
+		else if (find_goal(&b))
+			status = judge(&b, err);
+	}
+	if (!status && !out->fault)
+		status = lean(&b, err);
+	binding_release(&b);
+	return status;
+}

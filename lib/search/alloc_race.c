@@ -1,0 +1,164 @@
+/*
+ * Races with the allocation of a block: a thread uses what another allocated, and nothing makes the one happen before
+ * the other (struct model_birth). As a race it is a write of the block by its allocation (ThreadSanitizer counts it as
+ * one, too); but the use comes after it in every run, whatever else is reordered. So the question is happens-before's
+ * alone, no order that predicts may be asked, and there is no witness to be had: at most `predicted`.
+ *
+ * Not said where it only follows from what is said anyway: from a plain race on the pointer (the use needs the
+ * allocation by what its thread read), or where the two threads race in the block itself.
+ */
+#include "lib/search/search.h"
+
+#include "lib/base/hash.h"
+#include "lib/relation/por.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct birth_key {
+	uint64_t alloc, use; /* pcs */
+	const char *pattern;
+};
+
+struct birth {
+	struct birth_key key;
+	struct anomaly anomaly;
+	UT_hash_handle hh;
+};
+
+/* Index of the event with this number, MODEL_NONE: it was not kept. */
+static uint32_t event_of(const struct model *m, uint32_t number)
+{
+	uint32_t low = 0, high = m->event_count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (m->events[middle].number < number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < m->event_count && m->events[low].number == number ? low : MODEL_NONE;
+}
+
+/* Would the use be impossible without the allocation even if what synchronises with nothing is reordered? */
+static bool is_needed(const struct search_context *c, uint32_t alloc, uint32_t use)
+{
+	const struct trf *needs = search_unforced(c);
+	return needs && c->m->events[alloc].pos <
+	                    clock_get(&needs->clocks, trf_clock_before(needs, use), model_thread_of(c->m, alloc));
+}
+
+/* Does the access race with one of the thread in this cell? */
+static bool races_in(const struct search_context *c, uint32_t e, uint32_t thread, uint32_t cell)
+{
+	const struct model *m = c->m;
+	for (uint32_t i = m->cells[cell].first; i < m->cells[cell].first + m->cells[cell].count; i++) {
+		uint32_t other = m->cell_events[i];
+		if (model_thread_of(m, other) == thread && model_conflict(m, e, other) &&
+		    search_unordered(c, c->hb, e < other ? e : other, e < other ? other : e))
+			return true;
+	}
+	return false;
+}
+
+/* The same in any of its cells. */
+static bool races_with(const struct search_context *c, uint32_t e, uint32_t thread)
+{
+	const struct model *m = c->m;
+	if (!rt_op_is_access(model_op(m, e)))
+		return true; /* a call on an object */
+	for (uint32_t cell = m->events[e].object; cell < m->events[e].object + m->sites[m->events[e].site].cells;
+	     cell++)
+		if (races_in(c, e, thread, cell))
+			return true;
+	return false;
+}
+
+/*
+ * Do the two race in what surrounds the use, up to the next multiples of 8? The loader does not tell apart who meets
+ * whom there. Cells that lie together in memory for the same time are neighbours.
+ */
+static bool races_around(const struct search_context *c, const struct model_birth *b)
+{
+	enum { GRANULE = 8 };
+	const struct model *m = c->m;
+	uint32_t owner = model_thread_of(m, b->alloc), user = model_thread_of(m, b->use);
+	uint32_t first = m->events[b->use].object, last = first + m->sites[m->events[b->use].site].cells - 1;
+	while (first > 0 && m->cells[first - 1].addr / GRANULE == m->cells[first].addr / GRANULE &&
+	       m->cells[first - 1].addr < m->cells[first].addr)
+		first--;
+	while (last + 1 < m->cell_count && m->cells[last + 1].addr / GRANULE == m->cells[last].addr / GRANULE &&
+	       m->cells[last + 1].addr > m->cells[last].addr)
+		last++;
+	for (uint32_t cell = first; cell <= last; cell++)
+		for (uint32_t i = m->cells[cell].first; i < m->cells[cell].first + m->cells[cell].count; i++) {
+			uint32_t e = m->cell_events[i];
+			if (model_thread_of(m, e) == user && races_in(c, e, owner, cell))
+				return true;
+		}
+	return false;
+}
+
+static bool is_race(const struct search_context *c, const struct model_birth *b)
+{
+	const struct model *m = c->m;
+	if (m->events[b->alloc].pos < segment_order_race_horizon(c->por, b->use, model_thread_of(m, b->alloc)) ||
+	    !search_unordered(c, c->hb, b->alloc, b->use) || is_needed(c, b->alloc, b->use))
+		return false;
+	/* What the owner did there comes after the allocation: if this is unordered with the meeting, so is that. */
+	uint32_t meets = b->meets ? event_of(m, b->meets) : MODEL_NONE;
+	if (races_around(c, b))
+		return false;
+	return meets == MODEL_NONE || !races_with(c, meets, model_thread_of(m, b->alloc)) ||
+	       !search_unordered(c, c->hb, b->alloc, meets);
+}
+
+static bool add(const struct search_context *c, struct birth **births, const struct model_birth *b,
+                struct anomaly_list *list)
+{
+	const struct model *m = c->m;
+	struct anomaly a = {.kind = ANOMALY_RACE,
+	                    .pattern = rt_op_writes(model_op(m, b->use)) ? "w-w" : "w-r",
+	                    .verdict = VERDICT_PREDICTED,
+	                    .count = 1,
+	                    .event_count = 2,
+	                    .events = {b->alloc, b->use}};
+	if (c->every)
+		return anomaly_add(list, &a);
+	struct birth_key key;
+	memset(&key, 0, sizeof key);
+	key.alloc = m->sites[m->events[b->alloc].site].pc;
+	key.use = m->sites[m->events[b->use].site].pc;
+	key.pattern = a.pattern;
+	struct birth *known;
+	HASH_FIND(hh, *births, &key, sizeof key, known);
+	if (known) {
+		known->anomaly.count++;
+		return true;
+	}
+	if (!(known = calloc(1, sizeof *known)))
+		return false;
+	known->key = key;
+	known->anomaly = a;
+	HASH_ADD(hh, *births, key, sizeof known->key, known);
+	if (HASH_ADDED(known))
+		return true;
+	free(known);
+	return false;
+}
+
+enum rt_status birth_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err)
+{
+	struct birth *births = NULL, *b, *next;
+	bool ok = true;
+	for (uint32_t i = 0; i < c->m->birth_count && ok; i++)
+		if (is_race(c, &c->m->births[i]))
+			ok = add(c, &births, &c->m->births[i], list);
+	HASH_ITER(hh, births, b, next)
+	{
+		ok = ok && anomaly_add(list, &b->anomaly);
+		HASH_DEL(births, b);
+		free(b);
+	}
+	return ok ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory for all races");
+}

@@ -1,0 +1,303 @@
+/*
+ * Functions are the symbols of the module and, where it has none, the ranges of its .eh_frame. A call of another module
+ * goes through a slot that the dynamic linker fills, by way of a stub in the PLT or without.
+ */
+#include "recorder/collector/code.h"
+
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct opening {
+	struct code *code;
+	Elf *elf;
+	GElf_Addr bias;
+	size_t section_size, function_size, slot_size;
+	bool failed;
+};
+
+/* Room for one more item of a growing array. */
+static void *more(struct opening *o, void *items, size_t count, size_t *size, size_t item)
+{
+	if (count < *size)
+		return items;
+	size_t wanted = *size ? *size * 2 : 64;
+	void *grown = realloc(items, wanted * item);
+	o->failed |= !grown;
+	if (!grown)
+		return items;
+	*size = wanted;
+	return grown;
+}
+
+static void add_section(struct opening *o, Elf_Scn *scn, const GElf_Shdr *header)
+{
+	struct code *c = o->code;
+	Elf_Data *data = elf_rawdata(scn, NULL);
+	c->sections = more(o, c->sections, c->section_count, &o->section_size, sizeof *c->sections);
+	if (!o->failed && data && data->d_buf)
+		c->sections[c->section_count++] =
+		    (struct code_section){header->sh_addr + o->bias, data->d_size, data->d_buf};
+}
+
+static void add_slots(struct opening *o, Elf_Scn *scn, const GElf_Shdr *header)
+{
+	struct code *c = o->code;
+	Elf_Data *data = elf_getdata(scn, NULL);
+	Elf_Scn *symbols = elf_getscn(o->elf, header->sh_link);
+	Elf_Data *symbol_data = symbols ? elf_getdata(symbols, NULL) : NULL;
+	GElf_Shdr symbol_header;
+	GElf_Rela rela;
+	GElf_Sym symbol;
+	if (!symbol_data || !gelf_getshdr(symbols, &symbol_header))
+		return;
+	for (int i = 0; data && gelf_getrela(data, i, &rela) && !o->failed; i++) {
+		unsigned type = (unsigned)GELF_R_TYPE(rela.r_info);
+		if ((type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) ||
+		    !gelf_getsym(symbol_data, (int)GELF_R_SYM(rela.r_info), &symbol))
+			continue;
+		const char *name = elf_strptr(o->elf, symbol_header.sh_link, symbol.st_name);
+		c->slots = more(o, c->slots, c->slot_count, &o->slot_size, sizeof *c->slots);
+		if (!o->failed && name)
+			c->slots[c->slot_count++] = (struct code_slot){rela.r_offset + o->bias, name};
+	}
+}
+
+static void add_function(struct opening *o, uint64_t start, uint64_t end, const char *name)
+{
+	struct code *c = o->code;
+	size_t n;
+	if (!code_at(c, start, &n))
+		return;
+	if (end > start + n)
+		end = start + n;
+	c->functions = more(o, c->functions, c->function_count, &o->function_size, sizeof *c->functions);
+	if (!o->failed)
+		c->functions[c->function_count++] = (struct code_function){start, end, name};
+}
+
+static void add_symbols(struct opening *o, Dwfl_Module *module)
+{
+	int n = dwfl_module_getsymtab(module);
+	for (int i = 1; i < n && !o->failed; i++) {
+		GElf_Sym symbol;
+		GElf_Addr address;
+		const char *name = dwfl_module_getsym_info(module, i, &symbol, &address, NULL, NULL, NULL);
+		int type = GELF_ST_TYPE(symbol.st_info);
+		if (name && *name && symbol.st_shndx != SHN_UNDEF &&
+		    (type == STT_FUNC || type == STT_NOTYPE || type == STT_GNU_IFUNC))
+			add_function(o, address, address + symbol.st_size, name);
+	}
+}
+
+/* With what all compilers write: a range's start is 4 bytes relative to itself, its length 4 more. */
+static void add_frames(struct opening *o, Elf_Scn *scn, const GElf_Shdr *header)
+{
+	Elf_Data *data = elf_rawdata(scn, NULL);
+	const unsigned char *ident = (const unsigned char *)elf_getident(o->elf, NULL);
+	Dwarf_Off offset = 0, next;
+	Dwarf_CFI_Entry entry;
+	if (!data || !data->d_buf || !ident)
+		return;
+	for (; !o->failed && dwarf_next_cfi(ident, data, true, offset, &next, &entry) != 1 && next > offset;
+	     offset = next) {
+		const uint8_t *p = entry.fde.start;
+		int32_t distance;
+		uint32_t length;
+		if (dwarf_cfi_cie_p(&entry) || entry.fde.end - p < 8)
+			continue;
+		memcpy(&distance, p, 4);
+		memcpy(&length, p + 4, 4);
+		uint64_t place = header->sh_addr + o->bias + (uint64_t)(p - (const uint8_t *)data->d_buf);
+		uint64_t start = place + (uint64_t)(int64_t)distance;
+		add_function(o, start, start + length, NULL);
+	}
+}
+
+static int by_slot(const void *a, const void *b)
+{
+	const struct code_slot *x = a, *y = b;
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+/* Of those that begin together, the longest comes first, and of these one that has a name. */
+static int by_function(const void *a, const void *b)
+{
+	const struct code_function *x = a, *y = b;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	if (x->end != y->end)
+		return x->end > y->end ? -1 : 1;
+	return !x->name - !y->name;
+}
+
+/* A symbol without a size goes on to the next one; each byte belongs to one function. */
+static void tidy_functions(struct code *c)
+{
+	size_t kept = 0;
+	if (c->function_count)
+		qsort(c->functions, c->function_count, sizeof *c->functions, by_function);
+	for (size_t i = 0; i < c->function_count; i++) {
+		struct code_function f = c->functions[i];
+		if (kept && f.start == c->functions[kept - 1].start)
+			continue;
+		if (kept && f.start < c->functions[kept - 1].end) {
+			if (f.end <= c->functions[kept - 1].end)
+				continue; /* a label inside */
+			f.start = c->functions[kept - 1].end;
+		}
+		if (f.end == f.start) {
+			size_t n, k = i + 1;
+			code_at(c, f.start, &n);
+			f.end = f.start + n;
+			while (k < c->function_count && c->functions[k].start == f.start)
+				k++;
+			if (k < c->function_count && c->functions[k].start < f.end)
+				f.end = c->functions[k].start;
+		}
+		c->functions[kept++] = f;
+	}
+	c->function_count = kept;
+}
+
+bool code_open(struct code *c, const struct debug_image *image)
+{
+	struct opening o = {.code = c};
+	GElf_Ehdr ehdr;
+	GElf_Shdr header;
+	o.elf = dwfl_module_getelf(image->module, &o.bias);
+	if (!o.elf || !gelf_getehdr(o.elf, &ehdr) || ehdr.e_machine != EM_X86_64 || gelf_getclass(o.elf) != ELFCLASS64)
+		return false;
+	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(o.elf, scn));) {
+		if (!gelf_getshdr(scn, &header))
+			continue;
+		if (header.sh_type == SHT_PROGBITS && header.sh_flags & SHF_EXECINSTR)
+			add_section(&o, scn, &header);
+		else if (header.sh_type == SHT_RELA)
+			add_slots(&o, scn, &header);
+	}
+	add_symbols(&o, image->module);
+	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(o.elf, scn));) {
+		const char *name =
+		    gelf_getshdr(scn, &header) ? elf_strptr(o.elf, ehdr.e_shstrndx, header.sh_name) : NULL;
+		if (name && !strcmp(name, ".eh_frame"))
+			add_frames(&o, scn, &header);
+	}
+	if (c->slot_count)
+		qsort(c->slots, c->slot_count, sizeof *c->slots, by_slot);
+	tidy_functions(c);
+	return !o.failed;
+}
+
+void code_release(struct code *c)
+{
+	free(c->sections);
+	free(c->functions);
+	free(c->slots);
+	*c = (struct code){0};
+}
+
+const uint8_t *code_at(const struct code *c, uint64_t address, size_t *n)
+{
+	for (size_t i = 0; i < c->section_count; i++) {
+		const struct code_section *s = &c->sections[i];
+		if (address >= s->start && address - s->start < s->size) {
+			*n = s->size - (address - s->start);
+			return s->bytes + (address - s->start);
+		}
+	}
+	*n = 0;
+	return NULL;
+}
+
+size_t code_function_at(const struct code *c, uint64_t address)
+{
+	size_t low = 0, high = c->function_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (c->functions[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && address < c->functions[low - 1].end ? low - 1 : SIZE_MAX;
+}
+
+/* ---- Calls and jumps ---- */
+
+static const char *slot_name(const struct code *c, uint64_t address)
+{
+	size_t low = 0, high = c->slot_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (c->slots[middle].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < c->slot_count && c->slots[low].address == address ? c->slots[low].name : NULL;
+}
+
+/* A 4-byte distance at p, behind which the instruction ends at `end`. */
+static uint64_t relative(const uint8_t *p, uint64_t end)
+{
+	int32_t distance;
+	memcpy(&distance, p, 4);
+	return end + (uint64_t)(int64_t)distance;
+}
+
+/* The function that a stub of the PLT jumps to; NULL: there is no stub. */
+static const char *stub_name(const struct code *c, uint64_t address)
+{
+	static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
+	size_t n, i = 0;
+	const uint8_t *p = code_at(c, address, &n);
+	if (!p)
+		return NULL;
+	if (n >= sizeof endbr && !memcmp(p, endbr, sizeof endbr))
+		i = sizeof endbr;
+	if (n > i && p[i] == 0xf2)
+		i++;
+	if (n < i + 6 || p[i] != 0xff || p[i + 1] != 0x25)
+		return NULL;
+	return slot_name(c, relative(p + i + 2, address + i + 6));
+}
+
+/* The distance is at the end of the instruction, or before a number of one byte. */
+const char *code_slot_read(const struct code *c, uint64_t address, const uint8_t *bytes, size_t n)
+{
+	const char *name = NULL;
+	for (size_t behind = 4; behind < 6 && behind < n && !name; behind++)
+		name = slot_name(c, relative(bytes + n - behind, address + n));
+	return name;
+}
+
+bool code_target(const struct code *c, uint64_t address, const uint8_t *bytes, size_t n, struct code_target *target)
+{
+	const uint8_t *p = bytes, *end = bytes + n;
+	uint64_t after = address + n;
+	*target = (struct code_target){0};
+	while (p < end && (*p == 0xf2 || *p == 0xf3 || *p == 0x2e || *p == 0x3e || *p == 0x66 || (*p & 0xf0) == 0x40))
+		p++;
+	size_t left = (size_t)(end - p);
+	if (left >= 5 && (*p == 0xe8 || *p == 0xe9)) {
+		target->jump = *p == 0xe9;
+		target->address = relative(p + 1, after);
+		target->name = stub_name(c, target->address);
+	} else if (left >= 6 && *p == 0x0f && (p[1] & 0xf0) == 0x80) {
+		target->jump = target->branches = true;
+		target->address = relative(p + 2, after);
+	} else if (left >= 2 && ((*p & 0xf0) == 0x70 || *p == 0xeb || (*p & 0xfc) == 0xe0)) {
+		target->jump = true;
+		target->branches = *p != 0xeb;
+		target->address = after + (uint64_t)(int64_t)(int8_t)p[1];
+	} else if (left >= 2 && *p == 0xff && ((p[1] >> 3 & 7) == 2 || (p[1] >> 3 & 7) == 4)) {
+		target->jump = (p[1] >> 3 & 7) == 4;
+		if (left >= 6 && (p[1] & 0xc7) == 0x05)
+			target->name = slot_name(c, relative(p + 2, after));
+		target->branches = target->jump && !target->name;
+	} else {
+		return false;
+	}
+	return true;
+}

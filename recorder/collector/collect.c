@@ -1,0 +1,648 @@
+/*
+ * The collector. Whatever it reads from the channel was written by a program that may be broken in any way, so it
+ * believes no index or pointer; a slot that makes no sense is dropped with what it holds.
+ *
+ * It never polls: the recorder rings the bell when a ring is half full, when a thread ends and when it wants something.
+ * What lies in the rings meanwhile is safe there, whatever becomes of the program.
+ */
+#include "recorder/collector/collect.h"
+
+#include "recorder/channel.h"
+#include "recorder/collector/find.h"
+#include "recorder/collector/late.h"
+#include "recorder/collector/limits.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Blocks handed to the writer at once: small enough for its output to stay in the cache, and for a thread that waits
+ * for room to get it soon. */
+#define BATCH_BLOCKS 64u
+/* Longest sleep, if a ring of the bell should get lost with a dying thread. */
+#define SLEEP_NS 100000000
+/* What the writer has is in the file at least so often: so much is lost if this process is killed, with a sleep. */
+#define FLUSH_NS 800000000
+/* More threads than this in one run are not believed. */
+#define THREADS_MAX (1u << 24)
+
+#define LABEL_SIZE (sizeof(((struct rt_slot *)0)->label) + 1)
+
+/* What the collector knows of a slot, out of the program's reach. */
+struct view {
+	uint64_t consumed; /* blocks */
+	uint32_t thread, parent;
+	char label[LABEL_SIZE];
+	bool declared; /* the writer knows the thread */
+	bool broken;   /* nonsense was read: ignored until the end */
+};
+
+struct collector {
+	struct rt_channel *channel;
+	struct view *views;
+	char **names; /* by thread index; NULL: not declared */
+	size_t names_size;
+	struct modules modules;
+	size_t modules_told; /* number of them in the file */
+	uint64_t flushed;    /* ns */
+	/* The channel's own fields of these are the program's to destroy. */
+	uint32_t slot_count, ring_blocks;
+	uint64_t slots_offset, rings_offset, total_bytes;
+	void (*tell)(struct rt_error *error);
+	int fd;
+	ino_t inode;
+	off_t offset; /* of the channel in the file */
+	pid_t pid;
+	bool replaced;
+	_Atomic bool stop;
+	unsigned broken;          /* slots dropped */
+	char *hidden_atomics;     /* NULL: none */
+	struct rt_writer *writer; /* NULL once it failed */
+	struct rt_error error;
+};
+
+static void futex_wake(_Atomic uint32_t *word)
+{
+	syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+/* The file is inherited by the program under a high number, where it shifts none of the program's own. */
+enum rt_status collector_file(int *fd, struct rt_error *err)
+{
+	int low = memfd_create(RT_CHANNEL_FILE, MFD_CLOEXEC);
+	if (low < 0)
+		return rt_error_set(err, RT_ESYSTEM, "cannot make shared memory: %s%s", strerror(errno),
+		                    limit_behind(errno));
+	int high = fcntl(low, F_DUPFD_CLOEXEC, 1000);
+	if (high < 0)
+		high = fcntl(low, F_DUPFD_CLOEXEC, 3);
+	int failure = errno;
+	close(low);
+	*fd = high;
+	if (high >= 0)
+		return RT_OK;
+	return rt_error_set(err, RT_ESYSTEM, "cannot make shared memory: %s%s", strerror(failure),
+	                    limit_behind(failure));
+}
+
+static uint64_t page_round(uint64_t n)
+{
+	return (n + 4095) & ~UINT64_C(4095);
+}
+
+static enum rt_status channel_create(struct collector *c, const struct collector_options *options, uint32_t number,
+                                     struct rt_error *err)
+{
+	uint64_t ring_bytes = (uint64_t)options->ring_records * sizeof(struct rt_record);
+	c->slots_offset = RT_TREE_PAGE;
+	c->rings_offset = page_round(c->slots_offset + (uint64_t)options->slots * sizeof(struct rt_slot));
+	c->total_bytes = page_round(c->rings_offset + options->slots * ring_bytes);
+	c->offset = (off_t)(number * c->total_bytes);
+	errno = EFBIG;
+	if (!limit_allows_file((uint64_t)c->offset + c->total_bytes) ||
+	    ftruncate(c->fd, c->offset + (off_t)c->total_bytes) != 0)
+		return rt_error_set(err, RT_ESYSTEM, "cannot make shared memory of %llu bytes: %s%s",
+		                    (unsigned long long)c->total_bytes, strerror(errno), limit_behind(errno));
+	void *memory = mmap(NULL, c->total_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, c->fd, c->offset);
+	if (memory == MAP_FAILED)
+		return rt_error_set(err, RT_ESYSTEM, "cannot map shared memory: %s%s", strerror(errno),
+		                    limit_behind(errno));
+	struct stat st;
+	c->inode = fstat(c->fd, &st) == 0 ? st.st_ino : 0;
+	c->channel = memory;
+	c->channel->magic = RT_CHANNEL_MAGIC;
+	c->channel->version = RT_CHANNEL_VERSION;
+	c->channel->slot_count = options->slots;
+	c->channel->ring_records = options->ring_records;
+	c->channel->serial = options->serial;
+	c->channel->exit_sleep_ms = options->exit_sleep_ms;
+	c->channel->vary = options->vary;
+	c->channel->sync_only = options->sync_only;
+	c->channel->collector_pid = getpid();
+	c->channel->slots_offset = c->slots_offset;
+	c->channel->rings_offset = c->rings_offset;
+	c->channel->total_bytes = c->total_bytes;
+	return RT_OK;
+}
+
+enum rt_status collector_create(int fd, uint32_t number, const struct collector_options *options,
+                                struct collector **out, struct rt_error *err)
+{
+	uint32_t n = options->ring_records;
+	if (options->slots == 0 || n < 2 * RT_BLOCK_RECORDS || (n & (n - 1)) != 0)
+		return rt_error_set(err, RT_EUSAGE, "a ring must hold a power of two of records, at least %u",
+		                    2 * RT_BLOCK_RECORDS);
+	struct collector *c = calloc(1, sizeof *c);
+	struct view *views = calloc(options->slots, sizeof *views);
+	if (!c || !views) {
+		free(c);
+		free(views);
+		return rt_error_set(err, RT_EMEMORY, "no memory for the collector");
+	}
+	c->views = views;
+	c->fd = fd;
+	c->tell = options->tell;
+	c->slot_count = options->slots;
+	c->ring_blocks = n / RT_BLOCK_RECORDS;
+	enum rt_status status = channel_create(c, options, number, err);
+	if (status)
+		collector_free(c);
+	else
+		*out = c;
+	return status;
+}
+
+void collector_free(struct collector *c)
+{
+	if (!c)
+		return;
+	if (c->channel)
+		munmap(c->channel, c->total_bytes);
+	for (size_t i = 0; i < c->names_size; i++)
+		free(c->names[i]);
+	free(c->names);
+	free(c->views);
+	modules_release(&c->modules);
+	free(c->hidden_atomics);
+	free(c);
+}
+
+void collector_reclaim(struct collector *c)
+{
+	if (c->offset > 0) /* the first one has what all processes share */
+		fallocate(c->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, c->offset, (off_t)c->total_bytes);
+}
+
+bool collector_started(const struct collector *c)
+{
+	return atomic_load(&c->channel->started) != 0;
+}
+
+pid_t collector_told(const struct collector *c)
+{
+	return c->channel->program_pid;
+}
+
+pid_t collector_find(const struct collector *c)
+{
+	pid_t told = c->channel->program_pid, found = process_find(told, &(struct mapping){c->inode, c->offset});
+	return !found && atomic_load(&c->channel->executing) ? told : found;
+}
+
+bool collector_forked(const struct collector *c)
+{
+	return c->channel->forked != 0;
+}
+
+bool collector_sync_only(const struct collector *c)
+{
+	return c->channel->sync_only != 0;
+}
+
+bool collector_replaced(const struct collector *c)
+{
+	return c->replaced;
+}
+
+size_t collector_threads(const struct collector *c)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < c->names_size; i++)
+		n += c->names[i] != NULL;
+	return n;
+}
+
+void collector_abandon(struct collector *c)
+{
+	atomic_store(&c->channel->collector_gone, 1);
+	collector_stop(c);
+}
+
+struct rt_tree *collector_tree(const struct collector *c)
+{
+	return (struct rt_tree *)(void *)((char *)c->channel + RT_TREE_OFFSET);
+}
+
+unsigned collector_broken(const struct collector *c)
+{
+	return c->broken;
+}
+
+const char *collector_hidden_atomics(const struct collector *c)
+{
+	return c->hidden_atomics;
+}
+
+void collector_name_hidden_atomics(struct collector *c, const char *names)
+{
+	free(c->hidden_atomics);
+	c->hidden_atomics = names ? strdup(names) : NULL;
+}
+
+const struct modules *collector_modules(const struct collector *c)
+{
+	return &c->modules;
+}
+
+/* The first failure is kept; the writer is not used any more. */
+static void failed(struct collector *c)
+{
+	if (c->writer && c->tell)
+		c->tell(&c->error);
+	c->writer = NULL;
+}
+
+/* ---- Threads ---- */
+
+static struct rt_slot *slot_of(const struct collector *c, uint32_t i)
+{
+	return (struct rt_slot *)(void *)((char *)c->channel + c->slots_offset) + i;
+}
+
+static const struct rt_record *ring_of(const struct collector *c, uint32_t i)
+{
+	return (struct rt_record *)(void *)((char *)c->channel + c->rings_offset) +
+	       (uint64_t)i * c->ring_blocks * RT_BLOCK_RECORDS;
+}
+
+static uint32_t slots_used(const struct collector *c)
+{
+	uint32_t used = atomic_load(&c->channel->slots_used);
+	return used < c->slot_count ? used : c->slot_count;
+}
+
+static const char *thread_name(const struct collector *c, uint32_t thread)
+{
+	return thread < c->names_size ? c->names[thread] : NULL;
+}
+
+/* Makes room for the thread's name and puts it there. Takes the name, which may be NULL (no memory). */
+static bool take_name(struct collector *c, uint32_t thread, char *name)
+{
+	if (!name)
+		return false;
+	if (thread >= c->names_size) {
+		size_t size = (size_t)thread * 2 + 16;
+		char **names = realloc(c->names, size * sizeof *names);
+		if (!names) {
+			free(name);
+			return false;
+		}
+		memset(names + c->names_size, 0, (size - c->names_size) * sizeof *names);
+		c->names = names;
+		c->names_size = size;
+	}
+	free(c->names[thread]);
+	c->names[thread] = name;
+	return true;
+}
+
+/* By birth: "main", its first child "main.1". */
+static char *make_name(const struct collector *c, const struct rt_slot *slot, uint32_t thread)
+{
+	const char *parent = thread_name(c, slot->parent);
+	char *name;
+	if (thread == 0)
+		return strdup("main");
+	if (parent)
+		return asprintf(&name, "%s.%u", parent, slot->birth) < 0 ? NULL : name;
+	return asprintf(&name, "thread.%u", thread) < 0 ? NULL : name;
+}
+
+static void write_records(struct collector *c, uint32_t thread, const struct rt_record *records, size_t n)
+{
+	if (n && c->writer && rt_writer_records(c->writer, thread, records, n, &c->error))
+		failed(c);
+}
+
+/* The trace says that something of the thread is missing from here on, though not how much. */
+static void tell_lost(struct collector *c, const struct view *view)
+{
+	struct rt_record lost[] = {rt_record_ext(0, 1), rt_record_make(RT_OP_LOST, RT_LOST_COLLECTOR, 0, 0, 0)};
+	if (view->declared)
+		write_records(c, view->thread, lost, 2);
+}
+
+/* The slot makes no sense. */
+static void drop(struct collector *c, struct view *view)
+{
+	if (view->broken)
+		return;
+	view->broken = true;
+	c->broken++;
+	tell_lost(c, view);
+}
+
+static void declare(struct collector *c, uint32_t i, unsigned depth);
+
+/* A child may be seen before its parent, whose slot is then still in use, since only the collector frees slots. */
+static void declare_parent(struct collector *c, uint32_t parent, unsigned depth)
+{
+	if (thread_name(c, parent) || depth > 64)
+		return;
+	for (uint32_t i = 0; i < slots_used(c); i++) {
+		uint32_t state = atomic_load(&slot_of(c, i)->state);
+		if ((state == RT_SLOT_LIVE || state == RT_SLOT_ENDED) && slot_of(c, i)->thread == parent) {
+			declare(c, i, depth + 1);
+			return;
+		}
+	}
+}
+
+static void copy_label(const struct rt_slot *slot, char label[LABEL_SIZE])
+{
+	memcpy(label, slot->label, LABEL_SIZE - 1);
+	label[LABEL_SIZE - 1] = '\0';
+}
+
+static void tell_thread(struct collector *c, uint32_t thread, uint32_t parent, const char *label)
+{
+	if (c->writer &&
+	    rt_writer_thread(c->writer, thread, c->names[thread], parent, label[0] ? label : NULL, &c->error))
+		failed(c);
+}
+
+/* Tells the writer of the thread that is in slot i, once. */
+static void declare(struct collector *c, uint32_t i, unsigned depth)
+{
+	struct view *view = &c->views[i];
+	const struct rt_slot *slot = slot_of(c, i);
+	uint32_t thread = slot->thread, parent = slot->parent;
+	if (view->declared || view->broken)
+		return;
+	if (thread >= THREADS_MAX || thread_name(c, thread)) {
+		drop(c, view);
+		return;
+	}
+	if (parent != thread)
+		declare_parent(c, parent, depth);
+	view->declared = true;
+	view->thread = thread;
+	view->parent = thread_name(c, parent) ? parent : thread;
+	copy_label(slot, view->label);
+	if (!take_name(c, thread, make_name(c, slot, thread))) {
+		rt_error_set(&c->error, RT_EMEMORY, "no memory for the names of threads");
+		failed(c);
+		return;
+	}
+	tell_thread(c, thread, view->parent, view->label);
+}
+
+/* What the program calls the thread is known for good only when it ends. */
+static void relabel(struct collector *c, uint32_t i)
+{
+	char label[LABEL_SIZE];
+	const struct view *view = &c->views[i];
+	copy_label(slot_of(c, i), label);
+	if (view->declared && label[0] && strcmp(label, view->label) != 0)
+		tell_thread(c, view->thread, view->parent, label);
+}
+
+/* ---- Records ---- */
+
+/* Hands on whole blocks that lie together, each without the padding at its end. */
+static void write_blocks(struct collector *c, uint32_t thread, const struct rt_record *records, size_t blocks)
+{
+	size_t from = 0, to = 0;
+	for (size_t b = 0; b < blocks; b++) {
+		to = (b + 1) * RT_BLOCK_RECORDS;
+		size_t end = to;
+		while (end > b * RT_BLOCK_RECORDS && rt_record_op(records[end - 1]) == RT_OP_NONE)
+			end--;
+		if (end == to)
+			continue;
+		write_records(c, thread, records + from, end - from);
+		from = to;
+	}
+	write_records(c, thread, records + from, to - from);
+}
+
+static void give_room(struct rt_slot *slot, uint64_t consumed)
+{
+	atomic_store(&slot->consumed, consumed);
+	if (atomic_load(&slot->waiting) && atomic_exchange(&slot->waiting, 0))
+		futex_wake(&slot->waiting);
+}
+
+/* Takes the complete blocks of a slot. */
+static void drain(struct collector *c, uint32_t i)
+{
+	struct view *view = &c->views[i];
+	struct rt_slot *slot = slot_of(c, i);
+	const struct rt_record *ring = ring_of(c, i);
+	uint64_t published = atomic_load_explicit(&slot->published, memory_order_acquire);
+	if (published == view->consumed)
+		return;
+	declare(c, i, 0);
+	if (published < view->consumed || published - view->consumed > c->ring_blocks)
+		drop(c, view);
+	if (view->broken) {
+		view->consumed = published; /* its thread must not wait for ever */
+		give_room(slot, published);
+	}
+	while (view->consumed < published) {
+		uint64_t first = view->consumed % c->ring_blocks, n = published - view->consumed;
+		if (n > c->ring_blocks - first)
+			n = c->ring_blocks - first;
+		if (n > BATCH_BLOCKS)
+			n = BATCH_BLOCKS;
+		write_blocks(c, view->thread, ring + first * RT_BLOCK_RECORDS, n);
+		view->consumed += n;
+		give_room(slot, view->consumed);
+	}
+}
+
+/* The thread is over and its ring empty: the slot is free for another. */
+static void release(struct collector *c, uint32_t i)
+{
+	struct rt_slot *slot = slot_of(c, i);
+	struct view *view = &c->views[i];
+	declare(c, i, 0);
+	relabel(c, i);
+	if (view->declared && c->writer && rt_writer_thread_end(c->writer, view->thread, &c->error))
+		failed(c);
+	*view = (struct view){0};
+	slot->cur = slot->limit = slot->ring = NULL;
+	atomic_store(&slot->published, 0);
+	atomic_store(&slot->consumed, 0);
+	atomic_store_explicit(&slot->state, RT_SLOT_FREE, memory_order_release);
+}
+
+static void drain_all(struct collector *c)
+{
+	uint32_t used = slots_used(c);
+	for (uint32_t i = 0; i < used; i++) {
+		/* State first: what was published before the end is then seen by the drain. */
+		bool ended = atomic_load_explicit(&slot_of(c, i)->state, memory_order_acquire) == RT_SLOT_ENDED;
+		drain(c, i);
+		if (ended)
+			release(c, i);
+	}
+}
+
+/*
+ * The program is dead: takes the block that it was writing. cur and published may have been caught one without the
+ * other, at either side of a block's end; modulo the ring both readings give the right count.
+ */
+static void drain_rest(struct collector *c, uint32_t i)
+{
+	struct rt_slot *slot = slot_of(c, i);
+	struct view *view = &c->views[i];
+	const struct rt_record *ring = ring_of(c, i);
+	uint64_t bytes = (uint64_t)((uintptr_t)slot->cur - (uintptr_t)slot->ring);
+	uint64_t ring_records = (uint64_t)c->ring_blocks * RT_BLOCK_RECORDS;
+	if (atomic_load(&slot->state) != RT_SLOT_LIVE || !slot->ring || view->broken)
+		return;
+	declare(c, i, 0);
+	relabel(c, i);
+	if (!slot->cur) { /* it has given up, as this process was stopped for too long */
+		tell_lost(c, view);
+		return;
+	}
+	if (bytes > ring_records * sizeof *ring || bytes % sizeof *ring != 0)
+		drop(c, view);
+	uint64_t first = view->consumed * RT_BLOCK_RECORDS % ring_records;
+	uint64_t n = (bytes / sizeof *ring - first) % ring_records;
+	if (n > RT_BLOCK_RECORDS)
+		drop(c, view);
+	if (view->broken)
+		return;
+	while (n &&
+	       (rt_record_op(ring[first + n - 1]) == RT_OP_EXT || rt_record_op(ring[first + n - 1]) == RT_OP_NONE ||
+	        rt_record_op(ring[first + n - 1]) == RT_OP_VALUE))
+		n--;
+	write_records(c, view->thread, ring + first, n);
+	struct rt_record skip = rt_record_make(RT_OP_SKIP, slot->skipped, 0, 0, 0);
+	write_records(c, view->thread, &skip, slot->skipped ? 1 : 0);
+}
+
+/* ---- The loop ---- */
+
+/* The recorder waits for the answer: it is about to load or unload something. */
+static void answer(struct collector *c)
+{
+	struct rt_error ignored;
+	uint32_t request = atomic_load(&c->channel->request);
+	if (request == atomic_load(&c->channel->answer))
+		return;
+	modules_read(&c->modules, c->pid, &ignored); /* the program may have died meanwhile */
+	atomic_store(&c->channel->answer, request);
+	futex_wake(&c->channel->answer);
+}
+
+static void tell_loaded(struct collector *c)
+{
+	while (c->writer && c->modules_told < c->modules.count) {
+		const struct module *m = &c->modules.items[c->modules_told++];
+		char *build_id = build_id_of(m->path);
+		struct rt_loaded loaded = {m->start, m->end, m->path, build_id};
+		if (rt_writer_loaded(c->writer, &loaded, &c->error))
+			failed(c);
+		free(build_id);
+	}
+}
+
+static void flush(struct collector *c)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	uint64_t now = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	if (!c->writer || now - c->flushed < FLUSH_NS)
+		return;
+	if (c->flushed && rt_writer_flush(c->writer, &c->error))
+		failed(c);
+	c->flushed = now;
+}
+
+/* Is there something that the recorder would ring for? */
+static bool is_wanted(const struct collector *c)
+{
+	if (atomic_load(&c->stop) || atomic_load(&c->channel->request) != atomic_load(&c->channel->answer))
+		return true;
+	for (uint32_t i = 0; i < slots_used(c); i++) {
+		struct rt_slot *slot = slot_of(c, i);
+		if (atomic_load(&slot->state) == RT_SLOT_ENDED ||
+		    atomic_load(&slot->published) - c->views[i].consumed >= c->ring_blocks / 2)
+			return true;
+	}
+	return false;
+}
+
+/* Does the process still have the channel in its memory? If that cannot be known it does. */
+static bool is_mapped(const struct collector *c)
+{
+	bool known;
+	return process_maps(c->pid, &(struct mapping){c->inode, c->offset}, &known) || !known;
+}
+
+/* exec leaves the process alive; one that was dead before anybody looked had not come back from exec. */
+static bool is_over(struct collector *c)
+{
+	bool stop = atomic_load(&c->stop);
+	if (!c->replaced && atomic_load(&c->channel->executing))
+		c->replaced = stop || !is_mapped(c);
+	return c->replaced || stop;
+}
+
+/* The recorder rings only while `sleeping` is set: what it wanted right before that is looked for here. */
+static void sleep_on_bell(struct collector *c)
+{
+	struct timespec timeout = {0, SLEEP_NS};
+	atomic_store(&c->channel->sleeping, 1);
+	uint32_t bell = atomic_load(&c->channel->bell);
+	if (!is_wanted(c))
+		syscall(SYS_futex, &c->channel->bell, FUTEX_WAIT, bell, &timeout, NULL, 0);
+	atomic_store(&c->channel->sleeping, 0);
+}
+
+/* Which no thread could say. */
+static void tell_unseen(struct collector *c)
+{
+	uint32_t n = atomic_load(&c->channel->unseen);
+	struct rt_record lost[] = {rt_record_ext(0, n), rt_record_make(RT_OP_LOST, RT_LOST_UNSEEN, 0, 0, 0)};
+	if (n && thread_name(c, 0))
+		write_records(c, 0, lost, 2);
+}
+
+enum rt_status collector_run(struct collector *c, pid_t pid, struct rt_writer *w, struct rt_error *err)
+{
+	c->pid = pid;
+	c->writer = w;
+	for (;;) {
+		bool stop = is_over(c);
+		answer(c);
+		tell_loaded(c);
+		drain_all(c);
+		flush(c);
+		if (stop)
+			break;
+		sleep_on_bell(c);
+	}
+	for (uint32_t i = 0; i < slots_used(c); i++)
+		drain_rest(c, i);
+	tell_unseen(c);
+	if (c->error.status && err)
+		*err = c->error;
+	return c->error.status;
+}
+
+void collector_stop(struct collector *c)
+{
+	atomic_store(&c->stop, true);
+	collector_wake(c);
+}
+
+void collector_wake(struct collector *c)
+{
+	atomic_fetch_add(&c->channel->bell, 1);
+	futex_wake(&c->channel->bell);
+}

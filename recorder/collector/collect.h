@@ -1,0 +1,79 @@
+/*
+ * The collector: drains the rings of a recorded program into a trace writer (the recorder page's "How it writes").
+ * recorder/channel.h says how the two sides share their memory.
+ */
+#ifndef RECORDER_COLLECTOR_COLLECT_H
+#define RECORDER_COLLECTOR_COLLECT_H
+
+#include "recorder/collector/maps.h"
+#include "tracefmt/writer.h"
+
+struct collector;
+struct rt_tree;
+
+struct collector_options {
+	uint32_t slots;        /* threads alive at once */
+	uint32_t ring_records; /* records a ring: a power of two, at least two blocks */
+	uint32_t serial;       /* handed on to the recorder, as are: */
+	uint32_t exit_sleep_ms, vary;
+	bool sync_only; /* for the first process: its program is not instrumented */
+	/* Called, by any thread, as soon as a trace cannot be written any further: the error becomes told. NULL: not.
+	 */
+	void (*tell)(struct rt_error *error);
+};
+
+/* An empty file for channels, for the program to inherit. *fd is the caller's. */
+enum rt_status collector_file(int *fd, struct rt_error *err);
+/*
+ * Makes the channel with this number in the file, which grows and stays the caller's. On RT_OK *out is owned by the
+ * caller.
+ */
+enum rt_status collector_create(int fd, uint32_t number, const struct collector_options *options,
+                                struct collector **out, struct rt_error *err);
+void collector_free(struct collector *c);
+/*
+ * Gives the channel's memory back to the system, but that of number 0. Only for a channel that no process uses: none
+ * ever did, or it is dead, or has become another program. What a process still maps would turn to zeros under its
+ * hooks.
+ */
+void collector_reclaim(struct collector *c);
+
+/*
+ * Drains until collector_stop was called, then what is left, each record once. pid: whose memory map to read when the
+ * recorder asks for it. If the writer fails, goes on draining, so that the program is not held up, and returns the
+ * writer's error in the end. Also ends when the process has become another program by exec (collector_replaced).
+ */
+enum rt_status collector_run(struct collector *c, pid_t pid, struct rt_writer *w, struct rt_error *err);
+/* Lets collector_run come to its end: the program is dead. For any thread or signal handler. */
+void collector_stop(struct collector *c);
+
+/* Lets it look around at once. */
+void collector_wake(struct collector *c);
+
+/* Did the recorder start in the program? */
+bool collector_started(const struct collector *c);
+/* The number of the process in which it did, by its own word, which is one of its own PID namespace. */
+pid_t collector_told(const struct collector *c);
+/* The same here; 0: no process has the channel, so it is dead. */
+pid_t collector_find(const struct collector *c);
+/* Did the process begin by fork? Otherwise by exec. */
+bool collector_forked(const struct collector *c);
+/* Is its program not instrumented? */
+bool collector_sync_only(const struct collector *c);
+/* Has the process become another program? */
+bool collector_replaced(const struct collector *c);
+/* How many threads it had, at least. */
+size_t collector_threads(const struct collector *c);
+/* Lets the process go on unrecorded, without a word. */
+void collector_abandon(struct collector *c);
+/* What all processes share: in the channel with number 0. */
+struct rt_tree *collector_tree(const struct collector *c);
+/* How many threads' records were dropped because the program had written over what describes them. */
+unsigned collector_broken(const struct collector *c);
+/* Functions with atomic instructions that are no events, as resolver_hidden_atomics names them; NULL: none. */
+const char *collector_hidden_atomics(const struct collector *c);
+void collector_name_hidden_atomics(struct collector *c, const char *names);
+/* What the program had loaded; borrowed. */
+const struct modules *collector_modules(const struct collector *c);
+
+#endif

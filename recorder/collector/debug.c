@@ -1,0 +1,548 @@
+/*
+ * An index over libdw. libdw's own look-ups (dwarf_addrdie, dwarf_getscopes) need .debug_aranges, which Clang does not
+ * write, and walk a unit's whole tree for each address; here the tree is walked once, and an address costs two binary
+ * searches.
+ */
+#include "recorder/collector/debug.h"
+
+#include <dwarf.h>
+#include <gelf.h>
+#include <libiberty/demangle.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Nesting that no compiler produces ends the walk. */
+#define DEPTH_MAX 200
+
+/* Room for one more item in a growing array; array: where the pointer to its items is. */
+static bool room(void *array, size_t count, size_t *size, size_t item)
+{
+	void *items;
+	if (count < *size)
+		return true;
+	size_t wanted = *size ? *size * 2 : 16;
+	memcpy(&items, array, sizeof items);
+	items = realloc(items, wanted * item);
+	if (!items)
+		return false;
+	memcpy(array, &items, sizeof items);
+	*size = wanted;
+	return true;
+}
+
+/* ---- Modules ---- */
+
+/* Does the module call the recorder's hooks? Only then does the program's own code and data lie in it. */
+static bool is_instrumented(Elf *elf)
+{
+	GElf_Shdr header;
+	GElf_Sym symbol;
+	for (Elf_Scn *scn = NULL; elf && (scn = elf_nextscn(elf, scn));) {
+		if (!gelf_getshdr(scn, &header) || header.sh_type != SHT_DYNSYM)
+			continue;
+		Elf_Data *data = elf_getdata(scn, NULL);
+		for (int i = 0; data && gelf_getsym(data, i, &symbol); i++) {
+			const char *name = elf_strptr(elf, header.sh_link, symbol.st_name);
+			if (name && symbol.st_shndx == SHN_UNDEF && !strncmp(name, "__tsan_", 7))
+				return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * Separate debug files are read for instrumented modules alone. Those of the C library, where they are installed, cost
+ * more than all the rest, and the same program would be described in other words on each machine.
+ */
+static int find_debuginfo(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base, const char *file,
+                          const char *link, GElf_Word crc, char **found)
+{
+	return *data ? dwfl_standard_find_debuginfo(module, data, name, base, file, link, crc, found) : -1;
+}
+
+static const Dwfl_Callbacks callbacks = {
+    .find_elf = dwfl_build_id_find_elf,
+    .find_debuginfo = find_debuginfo,
+};
+
+static int by_low(const void *a, const void *b)
+{
+	const struct debug_image *x = a, *y = b;
+	return x->low < y->low ? -1 : x->low > y->low;
+}
+
+enum rt_status debug_open(struct debug *d, const struct modules *modules, struct rt_error *err)
+{
+	d->dwfl = dwfl_begin(&callbacks);
+	d->images = calloc(modules->count + 1, sizeof *d->images);
+	if (!d->dwfl || !d->images)
+		return rt_error_set(err, RT_EMEMORY, "no memory for debug information");
+	dwfl_report_begin(d->dwfl);
+	for (size_t i = 0; i < modules->count; i++) {
+		const struct module *m = &modules->items[i];
+		Dwfl_Module *module = dwfl_report_elf(d->dwfl, m->path, m->path, -1, m->start, false);
+		if (!module)
+			continue;
+		struct debug_image *image = &d->images[d->image_count++];
+		image->module = module;
+		image->path = m->path;
+		image->base = strrchr(m->path, '/') ? strrchr(m->path, '/') + 1 : m->path;
+		void **data;
+		GElf_Addr bias;
+		dwfl_module_info(module, &data, &image->low, &image->high, NULL, NULL, NULL, NULL);
+		image->instrumented = is_instrumented(dwfl_module_getelf(module, &bias));
+		*data = image->instrumented ? image->module : NULL;
+	}
+	dwfl_report_end(d->dwfl, NULL, NULL);
+	qsort(d->images, d->image_count, sizeof *d->images, by_low);
+	return RT_OK;
+}
+
+static void unit_release(struct debug_unit *unit)
+{
+	for (size_t i = 0; i < unit->scope_count; i++)
+		free(unit->scopes[i].name);
+	free(unit->scopes);
+	free(unit->ranges);
+	free(unit->variables);
+}
+
+void debug_release(struct debug *d)
+{
+	for (size_t i = 0; i < d->image_count; i++) {
+		struct debug_image *image = &d->images[i];
+		for (size_t u = 0; u < image->unit_count; u++)
+			unit_release(&image->units[u]);
+		free(image->units);
+		free(image->ranges);
+		free(image->symbols);
+	}
+	free(d->images);
+	dwfl_end(d->dwfl);
+	*d = (struct debug){0};
+}
+
+struct debug_image *debug_image_at(struct debug *d, Dwarf_Addr address)
+{
+	for (size_t i = 0; i < d->image_count; i++)
+		if (address >= d->images[i].low && address < d->images[i].high)
+			return &d->images[i];
+	return NULL;
+}
+
+/* ---- Ranges ---- */
+
+struct range_list {
+	struct debug_range **items;
+	size_t *count, *size;
+};
+
+/* Code that the linker threw away has its ranges at 0. */
+static bool add_ranges(struct range_list list, Dwarf_Die *die, uint32_t owner)
+{
+	Dwarf_Addr base, low, high;
+	ptrdiff_t offset = 0;
+	while ((offset = dwarf_ranges(die, offset, &base, &low, &high)) > 0) {
+		if (low == 0 || low >= high)
+			continue;
+		if (!room(list.items, *list.count, list.size, sizeof **list.items))
+			return false;
+		(*list.items)[(*list.count)++] = (struct debug_range){low, high, owner};
+	}
+	return true;
+}
+
+/* Outer before inner: owners are numbered so. */
+static int by_place(const void *a, const void *b)
+{
+	const struct debug_range *x = a, *y = b;
+	if (x->low != y->low)
+		return x->low < y->low ? -1 : 1;
+	return x->owner < y->owner ? -1 : x->owner > y->owner;
+}
+
+/* The last range that begins at or below the address, NULL if there is none. */
+static const struct debug_range *last_below(const struct debug_range *ranges, size_t n, Dwarf_Addr address)
+{
+	size_t from = 0, to = n;
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+		if (ranges[middle].low <= address)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from ? &ranges[from - 1] : NULL;
+}
+
+/* ---- Units ---- */
+
+static bool add_unit(struct debug_image *image, Dwarf_Die *die, Dwarf_Die *body)
+{
+	if (!room(&image->units, image->unit_count, &image->unit_size, sizeof *image->units))
+		return false;
+	image->units[image->unit_count] = (struct debug_unit){.image = image, .die = *die, .body = *body};
+	struct range_list ranges = {&image->ranges, &image->range_count, &image->range_size};
+	return add_ranges(ranges, die, (uint32_t)image->unit_count++);
+}
+
+bool debug_find_units(struct debug_image *image)
+{
+	if (image->looked)
+		return image->unit_count > 0;
+	image->looked = true;
+	Dwarf *dwarf = dwfl_module_getdwarf(image->module, &image->bias);
+	Dwarf_CU *unit = NULL;
+	Dwarf_Die die, split;
+	uint8_t type;
+	while (dwarf && dwarf_get_units(dwarf, unit, &unit, NULL, &type, &die, &split) == 0) {
+		bool has_split = type == DW_UT_skeleton && split.addr;
+		if (type != DW_UT_compile && type != DW_UT_skeleton)
+			continue;
+		if (!add_unit(image, &die, has_split ? &split : &die))
+			break;
+	}
+	if (image->range_count)
+		qsort(image->ranges, image->range_count, sizeof *image->ranges, by_place);
+	return image->unit_count > 0;
+}
+
+struct debug_unit *debug_unit_at(struct debug_image *image, Dwarf_Addr address)
+{
+	if (!debug_find_units(image))
+		return NULL;
+	const struct debug_range *range = last_below(image->ranges, image->range_count, address - image->bias);
+	if (!range || address - image->bias >= range->high)
+		return NULL;
+	struct debug_unit *unit = &image->units[range->owner];
+	return debug_load_unit(unit) ? unit : NULL;
+}
+
+/* A thread-local variable's location: its place, and an operation that makes it an address. */
+static bool local_address(Dwarf_Attribute *location, const Dwarf_Op *ops, size_t n, Dwarf_Addr *address)
+{
+	Dwarf_Attribute operand;
+	if (n != 2 || (ops[1].atom != DW_OP_GNU_push_tls_address && ops[1].atom != DW_OP_form_tls_address))
+		return false;
+	switch (ops[0].atom) {
+	case DW_OP_const4u:
+	case DW_OP_const8u:
+	case DW_OP_addr:
+		*address = ops[0].number;
+		return true;
+	default: /* a split unit's are in a table */
+		return dwarf_getlocation_attr(location, ops, &operand) == 0 && dwarf_formaddr(&operand, address) == 0;
+	}
+}
+
+/* The location of a variable as operations; false if it is none that is the same everywhere. */
+static bool location_of(Dwarf_Die *die, Dwarf_Attribute *location, Dwarf_Op **ops, size_t *n)
+{
+	Dwarf_Block block;
+	return dwarf_attr(die, DW_AT_location, location) && dwarf_formblock(location, &block) == 0 && block.length &&
+	       dwarf_getlocation(location, ops, n) == 0;
+}
+
+/* A variable with a fixed address has a location of one operation that says it. */
+static bool fixed_address(Dwarf_Die *die, Dwarf_Addr *address)
+{
+	Dwarf_Attribute location, operand;
+	Dwarf_Block block;
+	Dwarf_Op *ops;
+	size_t n;
+	if (!dwarf_attr(die, DW_AT_location, &location) || dwarf_formblock(&location, &block) != 0 || !block.length)
+		return false;
+	uint8_t first = block.data[0];
+	if (first != DW_OP_addr && first != DW_OP_addrx && first != DW_OP_GNU_addr_index)
+		return false;
+	if (dwarf_getlocation(&location, &ops, &n) != 0 || n != 1)
+		return false;
+	if (first == DW_OP_addr)
+		*address = ops[0].number;
+	else if (dwarf_getlocation_attr(&location, ops, &operand) != 0 || dwarf_formaddr(&operand, address) != 0)
+		return false;
+	return *address != 0;
+}
+
+static bool add_variable(struct debug_unit *unit, Dwarf_Die *die, uint32_t scope)
+{
+	Dwarf_Attribute location;
+	Dwarf_Addr address;
+	Dwarf_Op *ops;
+	size_t n;
+	bool local = false;
+	if (!fixed_address(die, &address)) {
+		local = location_of(die, &location, &ops, &n) && local_address(&location, ops, n, &address);
+		if (!local)
+			return true;
+	}
+	if (!room(&unit->variables, unit->variable_count, &unit->variable_size, sizeof *unit->variables))
+		return false;
+	unit->variables[unit->variable_count++] = (struct debug_variable){*die, address, scope, local};
+	return true;
+}
+
+static bool add_scope(struct debug_unit *unit, Dwarf_Die *die, int tag, uint32_t parent, uint32_t *scope)
+{
+	if (!room(&unit->scopes, unit->scope_count, &unit->scope_size, sizeof *unit->scopes))
+		return false;
+	*scope = (uint32_t)unit->scope_count++;
+	unit->scopes[*scope] = (struct debug_scope){.die = *die,
+	                                            .parent = parent,
+	                                            .inlined = tag == DW_TAG_inlined_subroutine,
+	                                            .is_function = tag != DW_TAG_namespace};
+	struct range_list ranges = {&unit->ranges, &unit->range_count, &unit->range_size};
+	return tag == DW_TAG_namespace || add_ranges(ranges, die, *scope);
+}
+
+/* Goes through what lies below a DIE. What has neither code nor variables (types above all) is not entered. */
+static bool walk(struct debug_unit *unit, Dwarf_Die *above, uint32_t scope, unsigned depth)
+{
+	Dwarf_Die die;
+	if (depth > DEPTH_MAX || dwarf_child(above, &die) != 0)
+		return true;
+	do {
+		uint32_t inner = scope;
+		int tag = dwarf_tag(&die);
+		switch (tag) {
+		case DW_TAG_variable:
+			if (!add_variable(unit, &die, scope))
+				return false;
+			break;
+		case DW_TAG_subprogram:
+		case DW_TAG_inlined_subroutine:
+		case DW_TAG_namespace:
+			if (!add_scope(unit, &die, tag, scope, &inner))
+				return false;
+			/* fall through */
+		case DW_TAG_lexical_block:
+		case DW_TAG_try_block:
+		case DW_TAG_catch_block:
+			if (!walk(unit, &die, inner, depth + 1))
+				return false;
+			break;
+		default:
+			break;
+		}
+	} while (dwarf_siblingof(&die, &die) == 0);
+	return true;
+}
+
+bool debug_load_unit(struct debug_unit *unit)
+{
+	if (unit->loaded)
+		return true;
+	unit->loaded = true;
+	bool done = walk(unit, &unit->body, SCOPE_NONE, 0);
+	if (unit->range_count)
+		qsort(unit->ranges, unit->range_count, sizeof *unit->ranges, by_place);
+	return done;
+}
+
+/* As the System V ABI for AMD64 lays it out: the program's own comes right below the thread pointer. */
+uint64_t debug_tls_distance(const struct debug_image *image)
+{
+	GElf_Addr bias;
+	GElf_Phdr p;
+	size_t count = 0;
+	uint64_t distance = 0;
+	bool program = false;
+	Elf *elf = dwfl_module_getelf(image->module, &bias);
+	if (!elf || elf_getphdrnum(elf, &count) != 0)
+		return 0;
+	for (size_t i = 0; i < count && gelf_getphdr(elf, (int)i, &p); i++) {
+		program |= p.p_type == PT_INTERP;
+		if (p.p_type != PT_TLS || p.p_memsz > UINT32_MAX || p.p_align > UINT32_MAX)
+			continue;
+		uint64_t align = p.p_align ? p.p_align : 1, first = -p.p_vaddr % align;
+		distance = (p.p_memsz - first + align - 1) / align * align + first;
+	}
+	return program ? distance : 0;
+}
+
+/* ---- Scopes ---- */
+
+static bool scope_covers(const struct debug_unit *unit, uint32_t scope, Dwarf_Addr address)
+{
+	Dwarf_Die die = unit->scopes[scope].die;
+	return unit->scopes[scope].is_function && dwarf_haspc(&die, address) == 1;
+}
+
+/* Scopes nest: the one that began last is the innermost, or lies beside the innermost inside a common outer one. */
+uint32_t debug_scope_at(const struct debug_unit *unit, Dwarf_Addr address)
+{
+	const struct debug_range *range = last_below(unit->ranges, unit->range_count, address);
+	if (!range)
+		return SCOPE_NONE;
+	uint32_t scope = range->owner;
+	if (address < range->high)
+		return scope;
+	while (scope != SCOPE_NONE && !scope_covers(unit, scope, address))
+		scope = unit->scopes[scope].parent;
+	return scope;
+}
+
+uint32_t debug_function_around(const struct debug_unit *unit, uint32_t scope)
+{
+	do
+		scope = unit->scopes[scope].parent;
+	while (scope != SCOPE_NONE && !unit->scopes[scope].is_function);
+	return scope;
+}
+
+/* ---- Lines and files ---- */
+
+static struct debug_file file_in(Dwarf_Die *unit, const char *name)
+{
+	Dwarf_Attribute attribute;
+	const char *folder = dwarf_attr(unit, DW_AT_comp_dir, &attribute) ? dwarf_formstring(&attribute) : NULL;
+	return (struct debug_file){name, folder};
+}
+
+/* Counts from 0 since DWARF 5; before, 0 meant none. */
+struct debug_file debug_file(Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Die unit;
+	Dwarf_Half version;
+	Dwarf_Word index;
+	Dwarf_Files *files;
+	size_t n;
+	if (!dwarf_attr_integrate(die, name, &attribute) || dwarf_formudata(&attribute, &index) != 0 ||
+	    !dwarf_cu_die(attribute.cu, &unit, &version, NULL, NULL, NULL, NULL, NULL) || (index == 0 && version < 5) ||
+	    dwarf_getsrcfiles(&unit, &files, &n) != 0 || index >= n)
+		return (struct debug_file){0};
+	return file_in(&unit, dwarf_filesrc(files, index, NULL, NULL));
+}
+
+struct debug_file debug_line(struct debug_unit *unit, Dwarf_Addr address, uint32_t *line, uint32_t *column)
+{
+	int l = 0, c = 0;
+	Dwarf_Line *row = dwarf_getsrc_die(&unit->die, address);
+	if (!row)
+		return (struct debug_file){0};
+	dwarf_lineno(row, &l);
+	dwarf_linecol(row, &c);
+	*line = (uint32_t)l;
+	*column = (uint32_t)c;
+	return file_in(&unit->die, dwarf_linesrc(row, NULL, NULL));
+}
+
+/* ---- Names ---- */
+
+char *debug_demangle(const char *symbol)
+{
+	char *name = cplus_demangle(symbol, DMGL_ANSI | DMGL_GNU_V3);
+	return name ? name : strdup(symbol);
+}
+
+static const char *string_attribute(Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute attribute;
+	return dwarf_attr_integrate(die, name, &attribute) ? dwarf_formstring(&attribute) : NULL;
+}
+
+static char *join(const char *outer, const char *inner)
+{
+	char *name;
+	if (!outer)
+		return strdup(inner);
+	return asprintf(&name, "%s::%s", outer, inner) < 0 ? NULL : name;
+}
+
+static int by_symbol_address(const void *a, const void *b)
+{
+	const struct debug_symbol *x = a, *y = b;
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+/* libdwfl looks an address up by going through all symbols; that is too slow for each function of a program. */
+static void gather_symbols(struct debug_image *image)
+{
+	int n = dwfl_module_getsymtab(image->module);
+	image->gathered = true;
+	for (int i = 0; i < n; i++) {
+		GElf_Sym symbol;
+		GElf_Addr address;
+		const char *name = dwfl_module_getsym_info(image->module, i, &symbol, &address, NULL, NULL, NULL);
+		if (!name || strncmp(name, "_Z", 2) != 0 || symbol.st_shndx == SHN_UNDEF)
+			continue;
+		if (!room(&image->symbols, image->symbol_count, &image->symbol_size, sizeof *image->symbols))
+			break;
+		image->symbols[image->symbol_count++] = (struct debug_symbol){address, name};
+	}
+	if (image->symbol_count)
+		qsort(image->symbols, image->symbol_count, sizeof *image->symbols, by_symbol_address);
+}
+
+/* The mangled name of what begins at an address of the file, NULL: it has none. */
+static const char *mangled_at(struct debug_image *image, Dwarf_Addr address)
+{
+	struct debug_symbol key = {.address = address + image->bias};
+	if (!image->gathered)
+		gather_symbols(image);
+	const struct debug_symbol *found = image->symbol_count ? bsearch(&key, image->symbols, image->symbol_count,
+	                                                                 sizeof *image->symbols, by_symbol_address)
+	                                                       : NULL;
+	return found ? found->name : NULL;
+}
+
+/* The same of a thread-local variable, by its place in the module's part. There are few. */
+static const char *mangled_local(const struct debug_image *image, Dwarf_Addr place)
+{
+	int n = dwfl_module_getsymtab(image->module);
+	for (int i = 0; i < n; i++) {
+		GElf_Sym symbol;
+		GElf_Addr address;
+		const char *name = dwfl_module_getsym_info(image->module, i, &symbol, &address, NULL, NULL, NULL);
+		if (name && !strncmp(name, "_Z", 2) && GELF_ST_TYPE(symbol.st_info) == STT_TLS &&
+		    symbol.st_shndx != SHN_UNDEF && symbol.st_value == place)
+			return name;
+	}
+	return NULL;
+}
+
+/*
+ * The linker's name says it all. GCC leaves it out of the DWARF where a name is not visible to other units, but the
+ * symbol (NULL: it has none) still has it. Without one (C, inlined calls): the names of what is around it.
+ */
+static char *full_name(struct debug_unit *unit, Dwarf_Die *die, const char *symbol, uint32_t around,
+                       const char *unnamed)
+{
+	const char *linkage = string_attribute(die, DW_AT_linkage_name);
+	if (!linkage)
+		linkage = string_attribute(die, DW_AT_MIPS_linkage_name);
+	if (!linkage)
+		linkage = symbol;
+	if (linkage)
+		return debug_demangle(linkage);
+	const char *name = string_attribute(die, DW_AT_name);
+	if (!name)
+		name = unnamed;
+	return name ? join(around == SCOPE_NONE ? NULL : debug_scope_name(unit, around), name) : NULL;
+}
+
+const char *debug_scope_name(struct debug_unit *unit, uint32_t index)
+{
+	struct debug_scope *scope = &unit->scopes[index];
+	uint32_t around = scope->parent;
+	if (scope->name)
+		return scope->name;
+	/* Nested functions and inlined calls are not named after the function that they stand in. */
+	while (scope->is_function && around != SCOPE_NONE && unit->scopes[around].is_function)
+		around = unit->scopes[around].parent;
+	Dwarf_Addr entry = 0;
+	if (scope->is_function && !scope->inlined)
+		dwarf_entrypc(&scope->die, &entry);
+	return scope->name = full_name(unit, &scope->die, entry ? mangled_at(unit->image, entry) : NULL, around,
+	                               scope->is_function ? NULL : "(anonymous namespace)");
+}
+
+char *debug_variable_name(struct debug_unit *unit, const struct debug_variable *variable)
+{
+	Dwarf_Die die = variable->die;
+	const char *symbol = variable->is_local ? mangled_local(unit->image, variable->address)
+	                                        : mangled_at(unit->image, variable->address);
+	return full_name(unit, &die, symbol, variable->scope, NULL);
+}

@@ -1,0 +1,119 @@
+/*
+ * The debug information of the loaded modules, indexed for two questions: what code is at an address, and which
+ * variables are there. A compilation unit is gone through once, when first needed.
+ */
+#ifndef RECORDER_COLLECTOR_DEBUG_H
+#define RECORDER_COLLECTOR_DEBUG_H
+
+#include "recorder/collector/maps.h"
+
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define SCOPE_NONE UINT32_MAX
+
+/* A function, an inlined call of one, or a namespace. */
+struct debug_scope {
+	Dwarf_Die die;
+	uint32_t parent;  /* the scope around it, SCOPE_NONE: the unit */
+	bool inlined;     /* a DW_TAG_inlined_subroutine */
+	bool is_function; /* else a namespace */
+	char *name;       /* with all names around it; NULL until asked for */
+};
+
+/* Code of a scope (or of a unit), in addresses of the file. A scope may have several. */
+struct debug_range {
+	Dwarf_Addr low, high;
+	uint32_t owner; /* index of the scope (or unit) */
+};
+
+struct debug_variable {
+	Dwarf_Die die;
+	Dwarf_Addr address; /* in the file; thread-local: in the module's part of a thread's memory */
+	uint32_t scope;     /* SCOPE_NONE: the unit */
+	bool is_local;
+};
+
+struct debug_image;
+struct debug_unit {
+	struct debug_image *image;
+	Dwarf_Die die;  /* has lines and ranges */
+	Dwarf_Die body; /* has what is declared: another one than die in split DWARF */
+	bool loaded;
+	struct debug_scope *scopes;
+	size_t scope_count, scope_size;
+	struct debug_range *ranges; /* by low, outer before inner */
+	size_t range_count, range_size;
+	struct debug_variable *variables;
+	size_t variable_count, variable_size;
+};
+
+/* A symbol whose name says more than its DIE's: a mangled one. */
+struct debug_symbol {
+	Dwarf_Addr address; /* in the process */
+	const char *name;
+};
+
+/* One module with its debug information, if it has any. */
+struct debug_image {
+	Dwfl_Module *module;
+	Dwarf_Addr low, high; /* in the process */
+	Dwarf_Addr bias;      /* address in the process - address in the DWARF */
+	const char *path, *base;
+	bool instrumented; /* calls the recorder's hooks */
+	bool looked;       /* for debug information */
+	struct debug_unit *units;
+	size_t unit_count, unit_size;
+	struct debug_range *ranges; /* of the units, by low */
+	size_t range_count, range_size;
+	struct debug_symbol *symbols; /* by address; gathered when first needed */
+	size_t symbol_count, symbol_size;
+	bool gathered;
+};
+
+struct debug {
+	Dwfl *dwfl;
+	struct debug_image *images; /* by low */
+	size_t image_count;
+};
+
+/* Opens what it can; a module whose file is gone or damaged is left out. *d must be zeroed. */
+enum rt_status debug_open(struct debug *d, const struct modules *modules, struct rt_error *err);
+void debug_release(struct debug *d);
+
+/* The image that covers an address of the process, NULL if none does. */
+struct debug_image *debug_image_at(struct debug *d, Dwarf_Addr address);
+/* The unit that covers an address of the process, loaded; NULL if none does (or no memory). */
+struct debug_unit *debug_unit_at(struct debug_image *image, Dwarf_Addr address);
+/* Finds the image's units. False: it has none. */
+bool debug_find_units(struct debug_image *image);
+/* Goes through a unit, once. False: no memory. */
+bool debug_load_unit(struct debug_unit *unit);
+/*
+ * How far below the thread pointer the module's thread-local memory begins, if that is the same in all threads for what
+ * can be told from the file: of the program itself. 0: it is not, or there is none.
+ */
+uint64_t debug_tls_distance(const struct debug_image *image);
+/* The innermost scope that covers an address of the file; SCOPE_NONE if none does. */
+uint32_t debug_scope_at(const struct debug_unit *unit, Dwarf_Addr address);
+/* The function around a scope (itself not counted), SCOPE_NONE if none is. */
+uint32_t debug_function_around(const struct debug_unit *unit, uint32_t scope);
+/* Its full name in the source language: "app::Queue::push", "worker". NULL: it has none. Lives as long as the unit. */
+const char *debug_scope_name(struct debug_unit *unit, uint32_t scope);
+/* Full name of a variable ("app::count", "worker::calls"), owned by the caller; NULL: it has none, or no memory. */
+char *debug_variable_name(struct debug_unit *unit, const struct debug_variable *variable);
+/* A source file as the compiler called it: a relative name is relative to the folder (which may be NULL). */
+struct debug_file {
+	const char *name, *folder; /* live as long as the debug information; name is NULL if it is unknown */
+};
+/* The file that an attribute (DW_AT_call_file, DW_AT_decl_file) of a DIE names. */
+struct debug_file debug_file(Dwarf_Die *die, unsigned attribute);
+/* The line of the code at an address of the file, from the unit's line table; its file's name is NULL if there is none.
+ */
+struct debug_file debug_line(struct debug_unit *unit, Dwarf_Addr address, uint32_t *line, uint32_t *column);
+/* The name in the source language of a symbol; owned by the caller, NULL only without memory. */
+char *debug_demangle(const char *symbol);
+
+#endif

@@ -1,0 +1,604 @@
+/*
+ * What an instruction's bytes look like is asked of every byte first, since almost none pass; only a function that has
+ * such bytes is disassembled, from its start, so that bytes inside other instructions do not count.
+ *
+ * A function without hooks leaves no events, so its callers stand for it: their call is the atomic instruction. Of one
+ * with hooks each call has an ENTER, whose pc tells that it was this function.
+ */
+#include "recorder/collector/hidden.h"
+
+#include "recorder/collector/code.h"
+
+#include <capstone/capstone.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An atomic function. */
+struct found {
+	size_t image, function; /* indices */
+	uint64_t from, until, at;
+	size_t origin; /* index into images: where the instruction at `at` is */
+	const char *name;
+	bool hooked, may_lock;
+	bool called; /* its callers were looked for */
+};
+
+/* What looks like a call of one. */
+struct call {
+	uint64_t address;
+	size_t length;
+	size_t cause; /* index of the function that is called */
+	bool real;    /* it is an instruction */
+};
+
+/* The atomic functions by name, for calls of other modules. */
+struct name {
+	const char *name;
+	size_t found;
+};
+
+struct search {
+	struct debug *debug;
+	struct code *codes; /* by image */
+	size_t **found_of;  /* by image and function: its index, plus 1; 0: it is none */
+	struct name *names; /* sorted; of the functions whose callers are being looked for */
+	size_t name_count;
+	struct call *calls; /* in the function at hand, by address */
+	size_t call_count, call_size;
+	csh capstone;
+	cs_insn *insn;
+	struct found *found;
+	size_t count, size;
+	struct hidden_atomics *out;
+	bool failed;
+};
+
+/* ---- Instructions ---- */
+
+static bool is_memory(uint8_t modrm)
+{
+	return modrm >> 6 != 3;
+}
+
+/* May the instruction behind a lock prefix be one of those that take it? p: n bytes, of its other prefixes on. */
+static bool takes_lock(const uint8_t *p, size_t n)
+{
+	size_t i = 0;
+	while (i < n && i < 4 &&
+	       (p[i] == 0x66 || p[i] == 0x67 || p[i] == 0xf2 || p[i] == 0xf3 || (p[i] >= 0x64 && p[i] <= 0x65)))
+		i++;
+	if (i < n && (p[i] & 0xf0) == 0x40)
+		i++;
+	if (n < i + 2)
+		return false;
+	uint8_t op = p[i], modrm = p[i + 1];
+	if (op == 0x0f) {
+		bool known = op == 0x0f && strchr("\xab\xb3\xbb\xba\xb0\xb1\xc0\xc1\xc7", p[i + 1]) && p[i + 1];
+		return known && n > i + 2 && is_memory(p[i + 2]);
+	}
+	/* add, or, adc, sbb, and, sub, xor with a register or a number; not, neg, inc, dec; xchg */
+	bool known = (op < 0x38 && (op & 7) < 2) || (op >= 0x80 && op <= 0x83 && (modrm >> 3 & 7) != 7) ||
+	             ((op & 0xfe) == 0xf6 && (modrm & 0x30) == 0x10) || ((op & 0xfe) == 0xfe && (modrm >> 3 & 7) < 2) ||
+	             (op & 0xfe) == 0x86;
+	return known && is_memory(modrm);
+}
+
+/* May an atomic instruction begin here, or its opcode be here? */
+static inline bool may_be_atomic(const uint8_t *p, size_t n)
+{
+	switch (*p) {
+	case 0xf0:
+		return takes_lock(p + 1, n - 1);
+	case 0x86:
+	case 0x87:
+		return n > 1 && is_memory(p[1]);
+	case 0x0f:
+		return n > 2 && p[1] == 0xae && p[2] >= 0xe8;
+	default:
+		return false;
+	}
+}
+
+static bool has_lock(const cs_insn *insn)
+{
+	for (size_t i = 0; i < insn->size; i++) {
+		uint8_t b = insn->bytes[i];
+		if (b == 0xf0)
+			return true;
+		if (b != 0x66 && b != 0x67 && b != 0xf2 && b != 0xf3 && (b < 0x64 || b > 0x65) && b != 0x2e &&
+		    b != 0x3e)
+			return false;
+	}
+	return false;
+}
+
+static bool is_atomic(const cs_insn *insn)
+{
+	switch (insn->id) {
+	case X86_INS_XCHG:
+		return strchr(insn->op_str, '[');
+	case X86_INS_MFENCE:
+	case X86_INS_SFENCE:
+	case X86_INS_LFENCE:
+		return true;
+	default:
+		return has_lock(insn);
+	}
+}
+
+static bool reads_clock(const cs_insn *insn)
+{
+	return insn->id == X86_INS_RDTSC || insn->id == X86_INS_RDTSCP;
+}
+
+/* ---- A function ---- */
+
+struct jump {
+	uint64_t end, target;
+};
+/* One pass over a function's instructions. */
+struct flow {
+	uint64_t first, last; /* of the atomic instructions: start of the first, end of the last; 0: there is none */
+	struct jump *jumps;   /* backward ones */
+	size_t count, size;
+	size_t cause; /* the first called one, SIZE_MAX: none is */
+	bool hooked;
+	bool may_lock;
+	bool annotated; /* it says itself what it orders */
+	bool lost;      /* a jump whose target is unknown, or out of the function and back */
+};
+
+static void add_jump(struct search *s, struct flow *f, uint64_t end, uint64_t target)
+{
+	if (f->count == f->size) {
+		size_t size = f->size ? f->size * 2 : 16;
+		struct jump *jumps = realloc(f->jumps, size * sizeof *jumps);
+		s->failed |= !jumps;
+		if (!jumps)
+			return;
+		f->jumps = jumps;
+		f->size = size;
+	}
+	f->jumps[f->count++] = (struct jump){end, target};
+}
+
+/* The calls by which a program says what it orders: of racetrace.h, and of ThreadSanitizer's interface. */
+static bool is_annotation(const char *name)
+{
+	static const char *const prefixes[] = {"racetrace_hook_", "__tsan_acquire", "__tsan_release",
+	                                       "__tsan_mutex_",   "Annotate",       "WTFAnnotate"};
+	for (size_t i = 0; name && i < sizeof prefixes / sizeof *prefixes; i++)
+		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
+			return true;
+	return false;
+}
+
+static void add_target(struct search *s, struct flow *f, const struct code *code, const struct code_function *at,
+                       const cs_insn *insn)
+{
+	struct code_target t;
+	if (!code_target(code, insn->address, insn->bytes, insn->size, &t))
+		return;
+	if (!t.jump) {
+		f->hooked |= t.name && !strcmp(t.name, "__tsan_func_entry");
+		f->annotated |= is_annotation(t.name);
+		return;
+	}
+	if (t.name)
+		return;
+	if (t.address < at->start || t.address >= at->end) {
+		size_t other = t.address ? code_function_at(code, t.address) : SIZE_MAX;
+		/* Else: a call in tail position. */
+		f->lost |= t.branches || other == SIZE_MAX || code->functions[other].start != t.address;
+	} else if (t.address <= insn->address) {
+		add_jump(s, f, insn->address + insn->size, t.address);
+	}
+}
+
+/* Locks are taken by exchanging, comparing or setting a bit, or are waited for. */
+static bool may_lock(const cs_insn *insn)
+{
+	switch (insn->id) {
+	case X86_INS_XCHG:
+	case X86_INS_CMPXCHG:
+	case X86_INS_CMPXCHG8B:
+	case X86_INS_CMPXCHG16B:
+	case X86_INS_BTS:
+	case X86_INS_PAUSE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void add_atomic(struct flow *f, const cs_insn *insn)
+{
+	f->may_lock |= may_lock(insn);
+	if (!f->first)
+		f->first = insn->address;
+	f->last = insn->address + insn->size;
+}
+
+static void add_call(struct search *s, struct flow *f, struct call *call)
+{
+	const struct found *cause = &s->found[call->cause];
+	call->real = true;
+	if (cause->hooked)
+		return;
+	if (f->cause == SIZE_MAX)
+		f->cause = call->cause;
+	f->may_lock |= cause->may_lock;
+	add_atomic(f, s->insn);
+}
+
+/* Disassembles a function. s->calls: in it; those of functions without hooks count as atomic. */
+static struct flow read_function(struct search *s, const struct code *code, const struct code_function *function)
+{
+	struct flow f = {.cause = SIZE_MAX};
+	size_t n;
+	uint64_t address = function->start;
+	const uint8_t *p = code_at(code, address, &n);
+	cs_insn fence = {0};
+	bool clock = false;
+	size_t next = 0;
+	n = function->end - function->start < n ? function->end - function->start : n;
+	while (cs_disasm_iter(s->capstone, &p, &n, &address, s->insn)) {
+		/* A load fence beside a reading of the clock is there for that alone. */
+		if (fence.size && !reads_clock(s->insn))
+			add_atomic(&f, &fence);
+		fence.size = 0;
+		while (next < s->call_count && s->calls[next].address < s->insn->address)
+			next++;
+		if (next < s->call_count && s->calls[next].address == s->insn->address)
+			add_call(s, &f, &s->calls[next]);
+		if (s->insn->id == X86_INS_LFENCE && !clock)
+			fence = *s->insn;
+		else if (is_atomic(s->insn) && s->insn->id != X86_INS_LFENCE)
+			add_atomic(&f, s->insn);
+		clock = reads_clock(s->insn);
+		f.may_lock |= s->insn->id == X86_INS_PAUSE;
+		f.annotated |= is_annotation(code_slot_read(code, s->insn->address, s->insn->bytes, s->insn->size));
+		add_target(s, &f, code, function, s->insn);
+	}
+	if (fence.size)
+		add_atomic(&f, &fence);
+	return f;
+}
+
+/* From which code on an atomic instruction may have been executed, and until where it may yet be. */
+static void find_window(const struct flow *f, const struct code_function *function, uint64_t *from, uint64_t *until)
+{
+	*from = f->lost ? function->start : f->first;
+	*until = f->lost ? function->end : f->last;
+	for (bool changed = true; changed;) {
+		changed = false;
+		for (size_t i = 0; i < f->count; i++) {
+			const struct jump *j = &f->jumps[i];
+			if (j->end > *from && j->target < *from) {
+				*from = j->target;
+				changed = true;
+			}
+			if (j->target < *until && j->end > *until) {
+				*until = j->end;
+				changed = true;
+			}
+		}
+	}
+}
+
+/* What the compiler's own runtime has, where it is linked statically, keeps its own data in order. */
+static bool is_runtime(const char *name)
+{
+	static const char *const prefixes[] = {
+	    "_Unwind_", "__register_frame", "__deregister_frame", "__cxa_", "__gxx_", "__cpu_indicator_init", "__libc_",
+	    "__gcc_"};
+	for (size_t i = 0; name && i < sizeof prefixes / sizeof *prefixes; i++)
+		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
+			return true;
+	return false;
+}
+
+/* The function whose unlikely code this is: "f" for "f.cold". */
+static size_t whole_function(const struct code *code, size_t function)
+{
+	const char *name = code->functions[function].name, *cold = name ? strstr(name, ".cold") : NULL;
+	for (size_t i = 0; cold && i < code->function_count; i++) {
+		const char *other = code->functions[i].name;
+		if (other && strlen(other) == (size_t)(cold - name) && !strncmp(other, name, (size_t)(cold - name)))
+			return i;
+	}
+	return function;
+}
+
+static struct found *find(struct search *s, size_t image, size_t function)
+{
+	size_t i = s->found_of[image][function];
+	return i ? &s->found[i - 1] : NULL;
+}
+
+static void add_found(struct search *s, const struct found *found)
+{
+	struct found *known = find(s, found->image, found->function);
+	if (known) {
+		known->from = found->from < known->from ? found->from : known->from;
+		known->may_lock |= found->may_lock;
+		known->until = found->until > known->until ? found->until : known->until;
+		return;
+	}
+	if (s->count == s->size) {
+		size_t size = s->size ? s->size * 2 : 16;
+		struct found *items = realloc(s->found, size * sizeof *items);
+		s->failed |= !items;
+		if (!items)
+			return;
+		s->found = items;
+		s->size = size;
+	}
+	s->found[s->count++] = *found;
+	s->found_of[found->image][found->function] = s->count;
+}
+
+/* An instruction of f.cold's: f may go there from anywhere, and come back. */
+static void add_whole(struct search *s, const struct found *cold, size_t function)
+{
+	const struct code *code = &s->codes[cold->image];
+	struct found whole = *cold;
+	s->call_count = 0;
+	struct flow f = read_function(s, code, &code->functions[function]);
+	whole.function = function;
+	whole.from = code->functions[function].start;
+	whole.until = code->functions[function].end;
+	whole.hooked = f.hooked;
+	free(f.jumps);
+	add_found(s, &whole);
+}
+
+/* Looks at a function that may have an atomic instruction, or one of s->calls. True if it says what it orders. */
+static bool look(struct search *s, size_t image, size_t function)
+{
+	const struct code *code = &s->codes[image];
+	const struct code_function *here = &code->functions[function];
+	struct flow f = read_function(s, code, here);
+	struct found found = {.image = image,
+	                      .function = function,
+	                      .at = f.first,
+	                      .origin = image,
+	                      .name = here->name,
+	                      .hooked = f.hooked,
+	                      .may_lock = f.may_lock};
+	if (f.first && !f.annotated && (f.hooked || !is_runtime(here->name))) {
+		size_t whole = whole_function(code, function);
+		find_window(&f, here, &found.from, &found.until);
+		if (f.cause != SIZE_MAX) {
+			found.at = s->found[f.cause].at;
+			found.origin = s->found[f.cause].origin;
+			found.name = s->found[f.cause].name;
+		}
+		add_found(s, &found);
+		if (whole != function)
+			add_whole(s, &found, whole);
+	}
+	free(f.jumps);
+	return f.annotated;
+}
+
+/* ---- All functions ---- */
+
+static void look_at_image(struct search *s, size_t image)
+{
+	const struct code *code = &s->codes[image];
+	for (size_t i = 0; i < code->function_count && !s->failed; i++) {
+		size_t n, length = code->functions[i].end - code->functions[i].start;
+		const uint8_t *p = code_at(code, code->functions[i].start, &n);
+		for (size_t k = 0; p && k < length && k < n; k++)
+			if (may_be_atomic(p + k, n - k)) {
+				look(s, image, i);
+				break;
+			}
+	}
+}
+
+static void add_out(struct search *s, const struct hidden_atomic *item)
+{
+	struct hidden_atomics *a = s->out;
+	if (a->count == a->size) {
+		size_t size = a->size ? a->size * 2 : 16;
+		struct hidden_atomic *items = realloc(a->items, size * sizeof *items);
+		s->failed |= !items;
+		if (!items)
+			return;
+		a->items = items;
+		a->size = size;
+	}
+	a->items[a->count++] = *item;
+}
+
+/* Index of the function that is called, if its callers are being looked for; SIZE_MAX: it is none. */
+static size_t called(const struct search *s, size_t image, const struct code_target *t)
+{
+	size_t low = 0, high = s->name_count, function, found;
+	if (t->name) {
+		while (low < high) {
+			size_t middle = low + (high - low) / 2;
+			int order = strcmp(s->names[middle].name, t->name);
+			if (!order)
+				return s->names[middle].found;
+			if (order < 0)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		return SIZE_MAX;
+	}
+	function = code_function_at(&s->codes[image], t->address);
+	if (function == SIZE_MAX || s->codes[image].functions[function].start != t->address)
+		return SIZE_MAX;
+	found = s->found_of[image][function];
+	return found && !s->found[found - 1].called ? found - 1 : SIZE_MAX;
+}
+
+/* The calls of one function are known. */
+static void look_at_function(struct search *s, size_t image, size_t function)
+{
+	size_t n = s->call_count;
+	if (!n || function == SIZE_MAX || look(s, image, function))
+		n = 0;
+	for (size_t i = 0; i < n && !s->failed; i++) {
+		const struct call *call = &s->calls[i];
+		const struct found *to = &s->found[call->cause];
+		uint64_t pc = call->address + call->length - 1;
+		if (call->real && to->hooked)
+			add_out(s, &(struct hidden_atomic){.start = pc,
+			                                   .end = pc,
+			                                   .from = pc,
+			                                   .until = pc,
+			                                   .at = to->at,
+			                                   .may_lock = to->may_lock,
+			                                   .function = to->name,
+			                                   .image = &s->debug->images[to->origin]});
+	}
+	s->call_count = 0;
+}
+
+static void note_call(struct search *s, uint64_t address, size_t length, size_t cause)
+{
+	if (s->call_count == s->call_size) {
+		size_t size = s->call_size ? s->call_size * 2 : 16;
+		struct call *calls = realloc(s->calls, size * sizeof *calls);
+		s->failed |= !calls;
+		if (!calls)
+			return;
+		s->calls = calls;
+		s->call_size = size;
+	}
+	s->calls[s->call_count++] = (struct call){address, length, cause, false};
+}
+
+/* Functions are gone through in the order of their addresses. */
+static void look_at_calls(struct search *s, size_t image)
+{
+	const struct code *code = &s->codes[image];
+	size_t function = SIZE_MAX;
+	for (size_t i = 0; i < code->section_count; i++) {
+		const struct code_section *section = &code->sections[i];
+		for (size_t k = 0; k + 6 <= section->size && !s->failed; k++) {
+			const uint8_t *p = section->bytes + k;
+			size_t length = *p == 0xff ? 6 : 5;
+			struct code_target t;
+			if ((*p & 0xfe) != 0xe8 && (*p != 0xff || (p[1] != 0x15 && p[1] != 0x25)))
+				continue;
+			if (!code_target(code, section->start + k, p, length, &t))
+				continue;
+			size_t to = called(s, image, &t);
+			if (to == SIZE_MAX)
+				continue;
+			size_t here = code_function_at(code, section->start + k);
+			if (here != function) {
+				look_at_function(s, image, function);
+				function = here;
+			}
+			note_call(s, section->start + k, length, to);
+		}
+		look_at_function(s, image, function);
+		function = SIZE_MAX;
+	}
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct name *)a)->name, ((const struct name *)b)->name);
+}
+
+/* Makes the table of names of the first `last` found functions, but for those whose callers are known. */
+static void name_called(struct search *s, size_t last)
+{
+	struct name *names = realloc(s->names, (last + 1) * sizeof *names);
+	s->name_count = 0;
+	s->failed |= !names;
+	if (!names)
+		return;
+	s->names = names;
+	for (size_t i = 0; i < last; i++) {
+		const struct found *f = &s->found[i];
+		const char *name = s->codes[f->image].functions[f->function].name;
+		if (!f->called && name)
+			names[s->name_count++] = (struct name){name, i};
+	}
+	if (s->name_count)
+		qsort(names, s->name_count, sizeof *names, by_name);
+}
+
+/* Callers of callers, if these have no hooks either, and so on. */
+static void find_callers(struct search *s)
+{
+	size_t first = 0;
+	while (first < s->count && !s->failed) {
+		size_t last = s->count;
+		name_called(s, last);
+		for (size_t i = 0; i < s->debug->image_count && !s->failed; i++)
+			look_at_calls(s, i);
+		for (size_t i = 0; i < last; i++)
+			s->found[i].called = true;
+		first = last;
+	}
+}
+
+static void find_all(struct search *s)
+{
+	for (size_t i = 0; i < s->debug->image_count && !s->failed; i++) {
+		if (!s->debug->images[i].instrumented || !code_open(&s->codes[i], &s->debug->images[i]))
+			continue;
+		s->found_of[i] = calloc(s->codes[i].function_count + 1, sizeof **s->found_of);
+		s->failed |= !s->found_of[i];
+		if (!s->failed)
+			look_at_image(s, i);
+	}
+	find_callers(s);
+	for (size_t i = 0; i < s->count && !s->failed; i++) {
+		const struct found *f = &s->found[i];
+		const struct code_function *function = &s->codes[f->image].functions[f->function];
+		add_out(s, &(struct hidden_atomic){.start = function->start,
+		                                   .end = function->end,
+		                                   .from = f->from,
+		                                   .until = f->until,
+		                                   .at = f->at,
+		                                   .may_lock = f->may_lock,
+		                                   .function = f->name,
+		                                   .image = &s->debug->images[f->origin]});
+	}
+}
+
+enum rt_status hidden_atomics_find(struct hidden_atomics *a, struct debug *d, struct rt_error *err)
+{
+	struct search s = {.debug = d, .out = a, .codes = calloc(d->image_count + 1, sizeof *s.codes)};
+	s.found_of = calloc(d->image_count + 1, sizeof *s.found_of);
+	if (!s.codes || !s.found_of || cs_open(CS_ARCH_X86, CS_MODE_64, &s.capstone) != CS_ERR_OK) {
+		free(s.codes);
+		free(s.found_of);
+		return rt_error_set(err, RT_EMEMORY, "no memory to look for atomic instructions");
+	}
+	cs_option(s.capstone, CS_OPT_SKIPDATA, CS_OPT_ON);
+	s.insn = cs_malloc(s.capstone);
+	s.failed = !s.insn;
+	if (!s.failed)
+		find_all(&s);
+	for (size_t i = 0; i < d->image_count; i++) {
+		code_release(&s.codes[i]);
+		free(s.found_of[i]);
+	}
+	if (s.insn)
+		cs_free(s.insn, 1);
+	cs_close(&s.capstone);
+	free(s.codes);
+	free(s.found_of);
+	free(s.names);
+	free(s.calls);
+	free(s.found);
+	return s.failed ? rt_error_set(err, RT_EMEMORY, "no memory to look for atomic instructions") : RT_OK;
+}
+
+void hidden_atomics_release(struct hidden_atomics *a)
+{
+	free(a->items);
+	*a = (struct hidden_atomics){0};
+}

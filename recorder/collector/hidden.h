@@ -1,0 +1,30 @@
+/*
+ * Atomic instructions that no hook shows: of inline assembly, of assembler files, of functions that the compiler was
+ * told not to instrument. Found in the machine code of the instrumented modules.
+ */
+#ifndef RECORDER_COLLECTOR_HIDDEN_H
+#define RECORDER_COLLECTOR_HIDDEN_H
+
+#include "recorder/collector/debug.h"
+#include "tracefmt/trace.h"
+
+/* One function, or one call of one; see struct rt_hidden_atomic. */
+struct hidden_atomic {
+	uint64_t start, end, from, until;
+	bool may_lock;
+	uint64_t at;          /* address of the instruction */
+	const char *function; /* symbol of the function in which it is, NULL: unknown; lives as long as the debug
+	                         information */
+	const struct debug_image *image; /* in which it is */
+};
+
+struct hidden_atomics {
+	struct hidden_atomic *items;
+	size_t count, size;
+};
+
+/* *a must be zeroed. RT_EMEMORY: what was found until then is there. */
+enum rt_status hidden_atomics_find(struct hidden_atomics *a, struct debug *d, struct rt_error *err);
+void hidden_atomics_release(struct hidden_atomics *a);
+
+#endif

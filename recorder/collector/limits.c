@@ -1,0 +1,58 @@
+/* Limits of the process; see limits.h. */
+#include "recorder/collector/limits.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <sys/resource.h>
+
+/* One channel is mapped by the program, which has memory of its own; the collector makes some ahead. */
+enum { SHARE = 10, THREADS_MIN = 16 };
+
+const char *limit_behind(int error)
+{
+	static const struct {
+		int error;
+		__rlimit_resource_t resource;
+		const char *text;
+	} limits[] = {
+	    {EFBIG, RLIMIT_FSIZE, " (ulimit -f)"},  {EMFILE, RLIMIT_NOFILE, " (ulimit -n)"},
+	    {EAGAIN, RLIMIT_DATA, " (ulimit -d)"},  {EAGAIN, RLIMIT_AS, " (ulimit -v)"},
+	    {EAGAIN, RLIMIT_NPROC, " (ulimit -u)"}, {ENOMEM, RLIMIT_AS, " (ulimit -v)"},
+	    {ENOMEM, RLIMIT_DATA, " (ulimit -d)"},
+	};
+	struct rlimit limit;
+	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+		if (limits[i].error == error && getrlimit(limits[i].resource, &limit) == 0 &&
+		    limit.rlim_cur != RLIM_INFINITY)
+			return limits[i].text;
+	return "";
+}
+
+uint32_t limit_threads(uint32_t threads, uint64_t ring_bytes)
+{
+	static const __rlimit_resource_t resources[] = {RLIMIT_AS, RLIMIT_FSIZE};
+	struct rlimit limit;
+	for (int i = 0; i < 2; i++) {
+		if (getrlimit(resources[i], &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+			continue;
+		uint64_t fit = limit.rlim_cur / SHARE / ring_bytes;
+		if (fit < THREADS_MIN)
+			fit = THREADS_MIN;
+		threads = fit < threads ? (uint32_t)fit : threads;
+	}
+	return threads;
+}
+
+bool limit_allows_recorder(void)
+{
+	enum { RECORDER_BYTES = 16 << 20 };
+	struct rlimit limit;
+	return getrlimit(RLIMIT_DATA, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+	       limit.rlim_cur >= RECORDER_BYTES;
+}
+
+bool limit_allows_file(uint64_t size)
+{
+	struct rlimit limit;
+	return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur;
+}

@@ -1,0 +1,623 @@
+/*
+ * A thread (the doorman) makes channels ahead, and sees who has started in one. Each process then has a thread that
+ * collects, resolves and writes, and another that sleeps until the process is dead.
+ *
+ * What leaves no trace: a forked child that became another program before it had made a thread, because nobody asked
+ * for what lies between fork and exec.
+ */
+#include "recorder/collector/tree.h"
+
+#include "recorder/channel.h"
+#include "recorder/collector/limits.h"
+#include "recorder/collector/name.h"
+#include "recorder/collector/resolve.h"
+#include "recorder/collector/thread.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define AHEAD 4u              /* channels made before they are wanted */
+#define PROCESSES_MAX 100000u /* in one recording; more run unrecorded */
+#define REPLACED_MS 1000      /* an executed program has so long to start its recorder */
+#define FORKED_NS 2000000000u /* and a forked child, when all others are gone */
+#define BEAT_MS 500           /* rt_tree.beat */
+
+struct process {
+	struct tree *tree;
+	struct collector *collector;
+	struct tree_trace trace;
+	char *path;
+	char **command;
+	pthread_t thread;
+	_Atomic bool begun;
+	_Atomic bool settled; /* path is what it will be */
+	_Atomic bool done;
+	bool joined;
+	bool gone; /* no process had its channel any more when it was looked for */
+	bool over; /* dead or another program, when it was done: nobody uses the channel any more */
+};
+
+struct tree {
+	struct tree_options options;
+	char *first; /* the first process's trace */
+	int fd;
+	struct rt_tree *shared;
+	struct process **processes; /* under lock: moves */
+	size_t count;
+	pthread_mutex_t lock;
+	pthread_mutex_t resolving; /* elfutils is not made for threads */
+	pthread_t doorman;
+	bool started;
+	_Atomic bool stop;
+	_Atomic bool namespaces; /* some process has another number for itself than it has here */
+	bool full;               /* no more channels can be made */
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void ring(struct tree *t)
+{
+	atomic_fetch_add(&t->shared->bell, 1);
+	syscall(SYS_futex, &t->shared->bell, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
+
+static void sleep_on_bell(struct tree *t, uint32_t seen, unsigned milliseconds)
+{
+	struct timespec timeout = {milliseconds / 1000, (long)(milliseconds % 1000) * 1000000};
+	syscall(SYS_futex, &t->shared->bell, FUTEX_WAIT, seen, &timeout, NULL, 0);
+}
+
+static struct process *process_at(struct tree *t, size_t i)
+{
+	pthread_mutex_lock(&t->lock);
+	struct process *p = i < t->count ? t->processes[i] : NULL;
+	pthread_mutex_unlock(&t->lock);
+	return p;
+}
+
+/* ---- Making channels ---- */
+
+static void process_free(struct process *p)
+{
+	if (!p)
+		return;
+	collector_free(p->collector);
+	for (char **word = p->command; word && *word; word++)
+		free(*word);
+	free(p->command);
+	free(p->path);
+	free(p);
+}
+
+/* One more channel. */
+static enum rt_status extend(struct tree *t, struct rt_error *err)
+{
+	struct process *p = calloc(1, sizeof *p);
+	if (!p)
+		return rt_error_set(err, RT_EMEMORY, "no memory for a process");
+	p->tree = t;
+	enum rt_status status = collector_create(t->fd, (uint32_t)t->count, &t->options.rings, &p->collector, err);
+	if (status) {
+		process_free(p);
+		return status;
+	}
+	pthread_mutex_lock(&t->lock);
+	struct process **processes = realloc(t->processes, (t->count + 1) * sizeof(*processes));
+	if (processes) {
+		processes[t->count++] = p;
+		t->processes = processes;
+	}
+	pthread_mutex_unlock(&t->lock);
+	if (processes)
+		return RT_OK;
+	process_free(p);
+	return rt_error_set(err, RT_EMEMORY, "no memory for a process");
+}
+
+enum rt_status tree_create(const struct tree_options *options, struct tree **out, struct rt_error *err)
+{
+	struct tree *t = calloc(1, sizeof *t);
+	if (!t)
+		return rt_error_set(err, RT_EMEMORY, "no memory for the collector");
+	t->options = *options;
+	t->fd = -1;
+	pthread_mutex_init(&t->lock, NULL);
+	pthread_mutex_init(&t->resolving, NULL);
+	enum rt_status status = collector_file(&t->fd, err);
+	if (!status)
+		status = extend(t, err);
+	if (status) {
+		tree_free(t);
+		return status;
+	}
+	t->shared = collector_tree(t->processes[0]->collector);
+	t->shared->made = t->shared->taken = 1;
+	t->shared->collector_pid = getpid();
+	t->shared->collector_fd = t->fd;
+	if (options->folder && strlen(options->folder) < RT_FOLDER_SIZE && !strpbrk(options->folder, ":'")) {
+		memcpy(t->shared->folder, options->folder, strlen(options->folder) + 1);
+		if (getrandom(&t->shared->nonce, sizeof t->shared->nonce, 0) < 0)
+			t->shared->nonce = now_ns();
+		t->shared->nonce |= 1;
+	}
+	*out = t;
+	return RT_OK;
+}
+
+int tree_fd(const struct tree *t)
+{
+	return t->fd;
+}
+
+struct collector *tree_first(const struct tree *t)
+{
+	return t->processes[0]->collector;
+}
+
+/* ---- One process ---- */
+
+/*
+ * A process may leave several traces, one for each program that it was, and numbers are used again. Whether an earlier
+ * one keeps its name is known soon: it has become the program that this is about, or is dead.
+ */
+static unsigned count_namesakes(struct process *p)
+{
+	const struct timespec moment = {0, 1000000};
+	struct tree *t = p->tree;
+	unsigned n = 0;
+	for (size_t i = 1;; i++) {
+		struct process *other = process_at(t, i);
+		if (other == p)
+			return n;
+		if (!atomic_load(&other->begun) || other->trace.pid != p->trace.pid)
+			continue;
+		while (!atomic_load(&other->settled)) {
+			pthread_mutex_lock(&t->lock);
+			if (other->collector)
+				collector_wake(other->collector);
+			pthread_mutex_unlock(&t->lock);
+			nanosleep(&moment, NULL);
+		}
+		n += other->path != NULL;
+	}
+}
+
+/* FIRST.PID or what the pattern says, then the same with .2 and so on. */
+static enum rt_status name_for(struct process *p, char **name, struct rt_error *err)
+{
+	unsigned before = count_namesakes(p);
+	const char *output = p->tree->options.output, *program = p->command ? p->command[0] : "program";
+	char *base = NULL;
+	enum rt_status status = RT_OK;
+	if (name_has_process(output))
+		status = name_expand(output, p->trace.pid, program, &base, err);
+	else if (asprintf(&base, "%s.%ld", p->tree->first, (long)p->trace.pid) < 0)
+		status = rt_error_set(err, RT_EMEMORY, "no memory for a path");
+	if (status || !before) {
+		*name = status ? NULL : base;
+		return status;
+	}
+	if (asprintf(name, "%s.%u", base, before + 1) < 0) {
+		*name = NULL;
+		status = rt_error_set(err, RT_EMEMORY, "no memory for a path");
+	}
+	free(base);
+	return status;
+}
+
+/* What it was called with, NULL-terminated; NULL if that cannot be read. */
+static char **command_of(pid_t pid)
+{
+	char name[64], *word = NULL, **command = NULL;
+	size_t size = 0, n = 0;
+	snprintf(name, sizeof name, "/proc/%ld/cmdline", (long)pid);
+	FILE *f = fopen(name, "re");
+	while (f && getdelim(&word, &size, '\0', f) > 0) {
+		char **longer = realloc(command, (n + 2) * sizeof *command);
+		if (!longer)
+			break;
+		command = longer;
+		command[n] = strdup(word);
+		command[++n] = NULL;
+	}
+	free(word);
+	if (f)
+		fclose(f);
+	return command;
+}
+
+/* Sleeps until the process is dead, at most so long. */
+static bool is_dead(int pidfd, int milliseconds)
+{
+	struct pollfd p = {.fd = pidfd, .events = POLLIN};
+	return pidfd < 0 || poll(&p, 1, milliseconds) > 0;
+}
+
+struct watch {
+	struct collector *collector;
+	int pidfd;
+	int enough; /* readable when nobody wants to know any more */
+};
+
+static void *watch(void *arg)
+{
+	const struct watch *w = arg;
+	struct pollfd p[] = {{.fd = w->enough, .events = POLLIN}, {.fd = w->pidfd, .events = POLLIN}};
+	while (w->pidfd >= 0 && poll(p, 2, -1) <= 0)
+		;
+	collector_stop(w->collector);
+	return NULL;
+}
+
+static bool has_successor(struct process *p)
+{
+	for (size_t i = 1;; i++) {
+		struct process *other = process_at(p->tree, i);
+		if (!other)
+			return false;
+		if (other != p && atomic_load(&other->begun) && !atomic_load(&other->done) &&
+		    other->trace.pid == p->trace.pid)
+			return true;
+	}
+}
+
+/* Between exec and the start of the recorder the process is on nobody's list. */
+static void await_successor(struct process *p, int pidfd)
+{
+	for (int i = 0; i < REPLACED_MS / 10 && !atomic_load(&p->tree->stop) && !has_successor(p); i++)
+		if (is_dead(pidfd, 10))
+			return;
+}
+
+static enum rt_status finish(struct tree *t, struct collector *c, struct rt_writer *w, struct rt_writer_result *result,
+                             struct rt_error *err)
+{
+	struct resolver *resolver = NULL;
+	pthread_mutex_lock(&t->resolving);
+	enum rt_status status = resolver_create(collector_modules(c), &resolver, err);
+	if (!status)
+		status = resolver_write(resolver, w, false, err);
+	if (!status)
+		collector_name_hidden_atomics(c, resolver_hidden_atomics(resolver));
+	resolver_free(resolver);
+	pthread_mutex_unlock(&t->resolving);
+	if (!status)
+		return rt_writer_finish(w, result, err);
+	rt_writer_abort(w);
+	return status;
+}
+
+struct finishing {
+	struct tree *tree;
+	struct collector *collector;
+	struct rt_writer *writer;
+	struct rt_writer_result *result;
+	struct rt_error *err;
+	enum rt_status status;
+};
+
+static void *finish_there(void *arg)
+{
+	struct finishing *f = arg;
+	f->status = finish(f->tree, f->collector, f->writer, f->result, f->err);
+	return NULL;
+}
+
+/* On a stack of its own, as the caller's may be small. */
+enum rt_status tree_finish(struct tree *t, struct collector *c, struct rt_writer *w, struct rt_writer_result *result,
+                           struct rt_error *err)
+{
+	struct finishing f = {t, c, w, result, err, RT_OK};
+	pthread_t thread;
+	if (thread_create(&thread, THREAD_RESOLVES, finish_there, &f) != 0)
+		return finish(t, c, w, result, err);
+	pthread_join(thread, NULL);
+	return f.status;
+}
+
+/* It goes on unrecorded. */
+static void lose(struct process *p)
+{
+	int cause = errno;
+	collector_abandon(p->collector);
+	rt_error_set(&p->trace.error, RT_ESYSTEM, "cannot record process %ld any further: %s%s", (long)p->trace.pid,
+	             strerror(cause), limit_behind(cause));
+}
+
+static enum rt_status collect(struct process *p, int pidfd, struct rt_writer *w, struct rt_error *err)
+{
+	struct watch watched = {p->collector, pidfd, eventfd(0, EFD_CLOEXEC)};
+	pthread_t watcher;
+	int failure = watched.enough < 0 ? errno : thread_create(&watcher, THREAD_WAITS, watch, &watched);
+	if (failure) {
+		errno = failure;
+		lose(p);
+		if (watched.enough >= 0)
+			close(watched.enough);
+		return p->trace.error.status;
+	}
+	enum rt_status status = collector_run(p->collector, p->trace.pid, w, err);
+	eventfd_write(watched.enough, 1);
+	pthread_join(watcher, NULL);
+	close(watched.enough);
+	return status;
+}
+
+static enum rt_status record(struct process *p, int pidfd, struct rt_error *err)
+{
+	struct rt_writer_options options = {.command = (const char *const *)p->command,
+	                                    .pid = (uint64_t)p->trace.pid,
+	                                    .sync_only = collector_sync_only(p->collector),
+	                                    .recording = true,
+	                                    .vary = p->tree->options.rings.vary};
+	struct rt_writer *w;
+	uint64_t began = now_ns();
+	enum rt_status status = name_for(p, &p->path, err);
+	if (!status)
+		status = rt_writer_create(p->path, &options, &w, err);
+	if (!status && strcmp(p->path, rt_writer_path(w)) != 0) {
+		free(p->path);
+		p->path = strdup(rt_writer_path(w));
+	}
+	if (status) {
+		collector_abandon(p->collector);
+		return status;
+	}
+	status = collect(p, pidfd, w, err);
+	p->trace.result.duration_ns = now_ns() - began;
+	p->trace.broken = collector_broken(p->collector);
+	if (!status && collector_forked(p->collector) && collector_replaced(p->collector) &&
+	    collector_threads(p->collector) < 2) {
+		free(p->path);
+		p->path = NULL;
+	}
+	atomic_store(&p->settled, true);
+	if (status || !p->path) {
+		rt_writer_abort(w);
+		return status;
+	}
+	return finish(p->tree, p->collector, w, &p->trace.result, err);
+}
+
+static void *process_run(void *arg)
+{
+	struct process *p = arg;
+	int pidfd = (int)syscall(SYS_pidfd_open, p->trace.pid, 0); /* ESRCH: it is dead already */
+	bool watched = pidfd >= 0 || errno == ESRCH;
+	bool another = p->gone && ((pidfd >= 0 && !is_dead(pidfd, 0)) || p->tree->namespaces);
+	if (another && pidfd >= 0) { /* it has the number now, or has it here */
+		close(pidfd);
+		pidfd = -1;
+	}
+	if (watched)
+		record(p, pidfd, &p->trace.error);
+	else
+		lose(p);
+	if (p->trace.error.status && p->tree->options.rings.tell && !p->trace.error.told)
+		p->tree->options.rings.tell(&p->trace.error);
+	atomic_store(&p->settled, true);
+	if (collector_replaced(p->collector))
+		await_successor(p, pidfd);
+	p->over = collector_replaced(p->collector) || (watched && !another && is_dead(pidfd, 0));
+	if (pidfd >= 0)
+		close(pidfd);
+	atomic_store(&p->done, true);
+	ring(p->tree);
+	return NULL;
+}
+
+/* ---- The doorman ---- */
+
+static void begin(struct process *p)
+{
+	pid_t told = collector_told(p->collector), found = collector_find(p->collector);
+	p->trace.pid = found ? found : told;
+	p->gone = !found;
+	if (found && found != told)
+		atomic_store(&p->tree->namespaces, true);
+	p->command = command_of(p->trace.pid);
+	atomic_store(&p->begun, true);
+	errno = thread_create(&p->thread, THREAD_RESOLVES, process_run, p);
+	if (!errno)
+		return;
+	lose(p);
+	p->joined = true;
+	atomic_store(&p->settled, true);
+	atomic_store(&p->done, true);
+}
+
+/* The channel goes; what is known of the trace stays. */
+static void reap(struct process *p)
+{
+	if (p->joined)
+		return;
+	pthread_join(p->thread, NULL);
+	p->joined = true;
+	pthread_mutex_lock(&p->tree->lock);
+	if (p->over)
+		collector_reclaim(p->collector);
+	collector_free(p->collector);
+	p->collector = NULL;
+	pthread_mutex_unlock(&p->tree->lock);
+}
+
+/* No more channels can be made: the processes that come when those that there are have been taken run unrecorded. */
+static void fill_up(struct tree *t, struct rt_error *error)
+{
+	rt_error_context(error, "cannot record more than %zu processes at once", t->count);
+	if (t->options.rings.tell)
+		t->options.rings.tell(error);
+}
+
+static void look_around(struct tree *t)
+{
+	uint32_t taken = atomic_load(&t->shared->taken);
+	while (!t->full && t->count < (size_t)taken + AHEAD) {
+		struct rt_error error = {0};
+		t->full = t->count >= PROCESSES_MAX
+		              ? rt_error_set(&error, RT_ESYSTEM, "%u processes were recorded", PROCESSES_MAX)
+		              : extend(t, &error);
+		if (!t->full)
+			atomic_store(&t->shared->made, (uint32_t)t->count);
+		else
+			fill_up(t, &error);
+	}
+	if (t->full && taken > t->count)
+		atomic_store(&t->shared->over, 1); /* no process waits for a channel */
+	for (size_t i = 1; i < t->count; i++) {
+		struct process *p = t->processes[i];
+		if (!atomic_load(&p->begun) && collector_started(p->collector))
+			begin(p);
+		if (atomic_load(&p->done))
+			reap(p);
+	}
+}
+
+static void *stand_at_door(void *arg)
+{
+	struct tree *t = arg;
+	for (;;) {
+		uint32_t bell = atomic_load(&t->shared->bell);
+		bool stop = atomic_load(&t->stop);
+		atomic_fetch_add(&t->shared->beat, 1);
+		if (t->shared->nonce)
+			look_around(t);
+		if (stop)
+			return NULL;
+		sleep_on_bell(t, bell, BEAT_MS);
+	}
+}
+
+enum rt_status tree_start(struct tree *t, const char *first, struct rt_error *err)
+{
+	t->first = strdup(first);
+	if (!t->first)
+		return rt_error_set(err, RT_EMEMORY, "no memory for a path");
+	int failure = thread_create(&t->doorman, THREAD_WAITS, stand_at_door, t);
+	if (failure)
+		return rt_error_set(err, RT_ESYSTEM, "cannot make a thread: %s%s", strerror(failure),
+		                    limit_behind(failure));
+	t->started = true;
+	return RT_OK;
+}
+
+/* ---- The end ---- */
+
+/* Those whose traces are not written yet; or only those that are recorded still. */
+static size_t count_processes(struct tree *t, bool recorded, pid_t *pids, size_t n)
+{
+	size_t alive = 0;
+	for (size_t i = 1;; i++) {
+		struct process *p = process_at(t, i);
+		if (!p)
+			return alive;
+		if (!atomic_load(&p->begun) || atomic_load(&p->done) || (recorded && atomic_load(&p->settled)))
+			continue;
+		if (alive < n)
+			pids[alive] = p->trace.pid;
+		alive++;
+	}
+}
+
+size_t tree_alive(struct tree *t, pid_t *pids, size_t n)
+{
+	return count_processes(t, true, pids, n);
+}
+
+static bool is_busy(struct tree *t)
+{
+	return count_processes(t, false, NULL, 0) > 0;
+}
+
+/* Is a child on its way? One that was killed there never comes. */
+static bool is_expected(struct tree *t)
+{
+	uint64_t until = now_ns() + FORKED_NS;
+	while (atomic_load(&t->shared->forking) && now_ns() < until) {
+		uint32_t bell = atomic_load(&t->shared->bell);
+		if (is_busy(t))
+			return true;
+		sleep_on_bell(t, bell, 10);
+	}
+	return is_busy(t);
+}
+
+bool tree_wait(struct tree *t, unsigned milliseconds)
+{
+	uint32_t bell = atomic_load(&t->shared->bell);
+	if (!t->started || !t->shared->nonce || (!is_busy(t) && !is_expected(t)))
+		return false;
+	sleep_on_bell(t, bell, milliseconds);
+	return true;
+}
+
+void tree_abandon(struct tree *t)
+{
+	atomic_store(&t->shared->over, 1);
+	pthread_mutex_lock(&t->lock);
+	for (size_t i = 1; i < t->count; i++)
+		if (t->processes[i]->collector)
+			collector_abandon(t->processes[i]->collector);
+	pthread_mutex_unlock(&t->lock);
+}
+
+static void stop(struct tree *t)
+{
+	if (!t->started)
+		return;
+	t->started = false;
+	tree_abandon(t);
+	atomic_store(&t->stop, true);
+	ring(t);
+	pthread_join(t->doorman, NULL);
+	for (size_t i = 1; i < t->count; i++) {
+		struct process *p = t->processes[i];
+		if (p->collector) /* also where nobody has started yet */
+			collector_abandon(p->collector);
+		if (atomic_load(&p->begun))
+			reap(p);
+	}
+}
+
+void tree_end(struct tree *t, void (*f)(const struct tree_trace *trace, void *arg), void *arg)
+{
+	stop(t);
+	for (size_t i = 1; i < t->count; i++) {
+		struct process *p = t->processes[i];
+		p->trace.path = p->path;
+		if (atomic_load(&p->begun))
+			f(&p->trace, arg);
+	}
+}
+
+void tree_free(struct tree *t)
+{
+	if (!t)
+		return;
+	stop(t);
+	for (size_t i = t->count; i-- > 0;) /* the first one has what all share */
+		process_free(t->processes[i]);
+	free(t->processes);
+	free(t->first);
+	if (t->fd >= 0)
+		close(t->fd);
+	pthread_mutex_destroy(&t->lock);
+	pthread_mutex_destroy(&t->resolving);
+	free(t);
+}

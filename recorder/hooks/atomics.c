@@ -1,0 +1,224 @@
+/*
+ * Atomic operations. A lock per stripe of addresses is held around the operation and its stamp, so that the stamps are
+ * in the order in which operations on the same location took effect. Operations are carried out sequentially
+ * consistent, whatever order the program asks for (and the record says): stronger is always allowed.
+ *
+ * The thread is busy meanwhile, so no handler finds a stripe taken by its own thread; except one of a fault in the
+ * operation itself, for which signal.c lets the stripe go.
+ */
+#include "recorder/runtime/core.h"
+#include "recorder/runtime/syscall.h"
+
+#define STRIPES 1024u
+
+static struct {
+	_Alignas(64) unsigned char taken;
+} stripes[STRIPES];
+
+/* In a forked child: their holders are not there. */
+void rt_atomics_forked(void)
+{
+	for (unsigned i = 0; i < STRIPES; i++)
+		*(volatile unsigned char *)&stripes[i].taken = 0;
+}
+
+/* Before an operation on p: NULL if it is not recorded. */
+static inline struct rt_slot *lock_stripe(const volatile void *p)
+{
+	struct rt_slot *s = rt_self;
+	uintptr_t granule = rt_place((uintptr_t)p) >> 4; /* operations that overlap have the same one */
+	unsigned char *stripe = &stripes[(granule ^ granule >> 10) & (STRIPES - 1)].taken;
+
+	if (s->limit == NULL)
+		return NULL;
+	rt_busy_begin();
+	rt_reserve(s, 2); /* so that nobody waits for room while holding a stripe */
+	for (unsigned spin = 1; __atomic_exchange_n(stripe, 1, __ATOMIC_ACQUIRE); spin++) {
+		RT_PAUSE();
+		if (spin % 128 == 0)
+			RT_SYSCALL(SYS_sched_yield);
+	}
+	rt_thread.stripe = stripe;
+	return s;
+}
+
+static inline void unlock_stripe(struct rt_slot *s, unsigned op, const volatile void *p, uintptr_t pc, unsigned size,
+                                 int order)
+{
+	unsigned char *stripe = rt_thread.stripe;
+
+	if (!s)
+		return;
+	rt_sync(s, op, rt_place((uintptr_t)p), 0, pc, rt_record_aux(size, (unsigned)order, 0));
+	rt_thread.stripe = NULL;
+	if (stripe)
+		__atomic_store_n(stripe, 0, __ATOMIC_RELEASE);
+	rt_thread.whole = true; /* a thread that is cancelled now has lost nothing */
+	rt_busy_end();
+	rt_thread.whole = false;
+}
+
+#define DEFINE(type, name, parameters)                                                                                 \
+	RT_EXPORT type name parameters;                                                                                \
+	RT_EXPORT type name parameters
+
+#define RMW(bits, type, name, operation)                                                                               \
+	DEFINE(type, __tsan_atomic##bits##_##name, (volatile type * p, type v, int order))                             \
+	{                                                                                                              \
+		struct rt_slot *s = lock_stripe(p);                                                                    \
+		type was = operation(bits, name, p, v);                                                                \
+		unlock_stripe(s, RT_OP_ATOMIC_RMW, p, RT_CALLER, (bits) / 8, order);                                   \
+		return was;                                                                                            \
+	}
+#define CAS(bits, type, name, operation)                                                                               \
+	DEFINE(int, __tsan_atomic##bits##_compare_exchange_##name,                                                     \
+	       (volatile type * p, type * expected, type v, int order, int failure))                                   \
+	{                                                                                                              \
+		type seen = *expected, wanted = seen;                                                                  \
+		struct rt_slot *s = lock_stripe(p);                                                                    \
+		bool done = (seen = operation(bits, p, wanted, v)) == wanted;                                          \
+		unlock_stripe(s, done ? RT_OP_ATOMIC_CAS : RT_OP_ATOMIC_CAS_FAIL, p, RT_CALLER, (bits) / 8,            \
+		              done ? order : failure);                                                                 \
+		if (!done)                                                                                             \
+			*expected = seen;                                                                              \
+		return done;                                                                                           \
+	}
+#define OPERATIONS(bits, type, load, store, rmw, cas)                                                                  \
+	DEFINE(type, __tsan_atomic##bits##_load, (const volatile type *p, int order))                                  \
+	{                                                                                                              \
+		struct rt_slot *s = lock_stripe(p);                                                                    \
+		type v = load(bits, p);                                                                                \
+		unlock_stripe(s, RT_OP_ATOMIC_LOAD, p, RT_CALLER, (bits) / 8, order);                                  \
+		return v;                                                                                              \
+	}                                                                                                              \
+	DEFINE(void, __tsan_atomic##bits##_store, (volatile type * p, type v, int order))                              \
+	{                                                                                                              \
+		struct rt_slot *s = lock_stripe(p);                                                                    \
+		store(bits, p, v);                                                                                     \
+		unlock_stripe(s, RT_OP_ATOMIC_STORE, p, RT_CALLER, (bits) / 8, order);                                 \
+	}                                                                                                              \
+	RMW(bits, type, exchange, rmw)                                                                                 \
+	RMW(bits, type, fetch_add, rmw)                                                                                \
+	RMW(bits, type, fetch_sub, rmw)                                                                                \
+	RMW(bits, type, fetch_and, rmw)                                                                                \
+	RMW(bits, type, fetch_or, rmw)                                                                                 \
+	RMW(bits, type, fetch_xor, rmw)                                                                                \
+	RMW(bits, type, fetch_nand, rmw)                                                                               \
+	CAS(bits, type, strong, cas)                                                                                   \
+	CAS(bits, type, weak, cas)                                                                                     \
+	DEFINE(type, __tsan_atomic##bits##_compare_exchange_val,                                                       \
+	       (volatile type * p, type expected, type v, int order, int failure))                                     \
+	{                                                                                                              \
+		struct rt_slot *s = lock_stripe(p);                                                                    \
+		type seen = cas(bits, p, expected, v);                                                                 \
+		bool done = seen == expected;                                                                          \
+		unlock_stripe(s, done ? RT_OP_ATOMIC_CAS : RT_OP_ATOMIC_CAS_FAIL, p, RT_CALLER, (bits) / 8,            \
+		              done ? order : failure);                                                                 \
+		return seen;                                                                                           \
+	}
+
+#define WORD_LOAD(bits, p) __atomic_load_n(p, __ATOMIC_SEQ_CST)
+#define WORD_STORE(bits, p, v) __atomic_store_n(p, v, __ATOMIC_SEQ_CST)
+#define WORD_RMW(bits, name, p, v) word_##name(p, v)
+#define word_exchange(p, v) __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST)
+#define word_fetch_add(p, v) __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST)
+#define word_fetch_sub(p, v) __atomic_fetch_sub(p, v, __ATOMIC_SEQ_CST)
+#define word_fetch_and(p, v) __atomic_fetch_and(p, v, __ATOMIC_SEQ_CST)
+#define word_fetch_or(p, v) __atomic_fetch_or(p, v, __ATOMIC_SEQ_CST)
+#define word_fetch_xor(p, v) __atomic_fetch_xor(p, v, __ATOMIC_SEQ_CST)
+#define word_fetch_nand(p, v) __atomic_fetch_nand(p, v, __ATOMIC_SEQ_CST)
+#define WORD_CAS(bits, p, expected, v) __sync_val_compare_and_swap(p, expected, v)
+
+OPERATIONS(8, uint8_t, WORD_LOAD, WORD_STORE, WORD_RMW, WORD_CAS)
+OPERATIONS(16, uint16_t, WORD_LOAD, WORD_STORE, WORD_RMW, WORD_CAS)
+OPERATIONS(32, uint32_t, WORD_LOAD, WORD_STORE, WORD_RMW, WORD_CAS)
+OPERATIONS(64, uint64_t, WORD_LOAD, WORD_STORE, WORD_RMW, WORD_CAS)
+
+#ifdef __x86_64__
+/* 16 bytes: cmpxchg16b, as libatomic does, and in loops of it. */
+typedef unsigned __int128 quad;
+
+static __attribute__((target("cx16"), noinline)) quad quad_cas(volatile quad *p, quad expected, quad v)
+{
+	return __sync_val_compare_and_swap(p, expected, v);
+}
+
+enum quad_op {
+	quad_exchange,
+	quad_fetch_add,
+	quad_fetch_sub,
+	quad_fetch_and,
+	quad_fetch_or,
+	quad_fetch_xor,
+	quad_fetch_nand
+};
+
+static quad quad_apply(enum quad_op op, quad was, quad v)
+{
+	switch (op) {
+	case quad_fetch_add:
+		return was + v;
+	case quad_fetch_sub:
+		return was - v;
+	case quad_fetch_and:
+		return was & v;
+	case quad_fetch_or:
+		return was | v;
+	case quad_fetch_xor:
+		return was ^ v;
+	case quad_fetch_nand:
+		return ~(was & v);
+	case quad_exchange:
+		break;
+	}
+	return v;
+}
+
+static quad quad_rmw(enum quad_op op, volatile quad *p, quad v)
+{
+	quad was = 0, seen;
+
+	while ((seen = quad_cas(p, was, quad_apply(op, was, v))) != was)
+		was = seen;
+	return was;
+}
+
+#define QUAD_LOAD(bits, p) quad_cas((volatile quad *)(uintptr_t)(p), 0, 0)
+#define QUAD_STORE(bits, p, v) quad_rmw(quad_exchange, p, v)
+#define QUAD_RMW(bits, name, p, v) quad_rmw(quad_##name, p, v)
+#define QUAD_CAS(bits, p, expected, v) quad_cas(p, expected, v)
+OPERATIONS(128, quad, QUAD_LOAD, QUAD_STORE, QUAD_RMW, QUAD_CAS)
+#endif
+
+int rt_atomic_drop(int *count, uintptr_t pc)
+{
+	struct rt_slot *s = lock_stripe(count);
+	int was = __atomic_fetch_sub(count, 1, __ATOMIC_SEQ_CST);
+	unlock_stripe(s, RT_OP_ATOMIC_RMW, count, pc, sizeof *count, __ATOMIC_RELEASE);
+	return was;
+}
+
+void rt_atomic_will_store(void *p, unsigned size, uintptr_t pc)
+{
+	rt_sync(rt_self, RT_OP_ATOMIC_STORE, (uintptr_t)p, 0, pc, rt_record_aux(size, __ATOMIC_RELEASE, 0));
+}
+
+void rt_atomic_acquired(void *p, unsigned size, uintptr_t pc)
+{
+	rt_sync(rt_self, RT_OP_ATOMIC_LOAD, (uintptr_t)p, 0, pc, rt_record_aux(size, __ATOMIC_ACQUIRE, 0));
+}
+
+DEFINE(void, __tsan_atomic_thread_fence, (int order))
+{
+	struct rt_slot *s = rt_self;
+
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	rt_sync(s, RT_OP_FENCE, 0, 0, RT_CALLER, rt_record_aux(0, (unsigned)order, 0));
+}
+
+/* Orders a thread against its own handlers only: says nothing to other threads. */
+DEFINE(void, __tsan_atomic_signal_fence, (int order))
+{
+	(void)order;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+}

@@ -1,0 +1,81 @@
+/*
+ * Asynchronous input and output: what goes out does so when it is asked for, what comes in has come when its result is
+ * taken. Requests with 64-bit offsets are the same under other names.
+ */
+#include "recorder/intercept/fd.h"
+#include "recorder/intercept/sync.h"
+
+#include <aio.h>
+
+/* Will the C library call a function in a thread of its own when it is done? */
+static void calls_back(const struct sigevent *event, uintptr_t pc)
+{
+	if (event && event->sigev_notify == SIGEV_THREAD && rt_recording())
+		rt_emit_sync(RT_OP_HB_BEFORE, RT_SIGNAL_OBJECT, 0, pc, 0);
+}
+
+static void asked(const struct aiocb *c, bool out, uintptr_t pc)
+{
+	if (!rt_recording())
+		return;
+	rt_fd_uses(c->aio_fildes, pc);
+	calls_back(&c->aio_sigevent, pc);
+	if (!out)
+		return;
+	rt_emit_range(RT_OP_READ, (const void *)c->aio_buf, c->aio_nbytes, pc);
+	rt_fd_publishes(c->aio_fildes, NULL, 0, pc);
+}
+
+static void list_asked(struct aiocb *const list[], int n, uintptr_t pc)
+{
+	for (int i = 0; i < n && rt_recording(); i++)
+		if (list[i] && list[i]->aio_lio_opcode != LIO_NOP)
+			asked(list[i], list[i]->aio_lio_opcode == LIO_WRITE, pc);
+}
+
+/* The operation is the C library's to keep from the request on. */
+static void taken(const struct aiocb *c, ssize_t n, uintptr_t pc)
+{
+	if (c->aio_lio_opcode != LIO_READ || !rt_recording())
+		return;
+	rt_fd_read(c->aio_fildes, n, pc);
+	if (n > 0)
+		rt_emit_range(RT_OP_WRITE, (const void *)c->aio_buf, (size_t)n, pc);
+}
+
+#define REQUESTS(suffix)                                                                                               \
+	RT_INTERPOSE(int, aio_read##suffix, (struct aiocb##suffix * c))                                                \
+	{                                                                                                              \
+		asked((const struct aiocb *)c, false, RT_PC);                                                          \
+		return RT_REAL(aio_read##suffix)(c);                                                                   \
+	}                                                                                                              \
+	RT_INTERPOSE(int, aio_write##suffix, (struct aiocb##suffix * c))                                               \
+	{                                                                                                              \
+		asked((const struct aiocb *)c, true, RT_PC);                                                           \
+		return RT_REAL(aio_write##suffix)(c);                                                                  \
+	}                                                                                                              \
+	RT_INTERPOSE(int, lio_listio##suffix,                                                                          \
+	             (int mode, struct aiocb##suffix *const list[], int n, struct sigevent *when_done))                \
+	{                                                                                                              \
+		list_asked((struct aiocb *const *)list, n, RT_PC);                                                     \
+		calls_back(when_done, RT_PC);                                                                          \
+		int result = RT_REAL(lio_listio##suffix)(mode, list, n, when_done);                                    \
+		rt_emit_time();                                                                                        \
+		return result;                                                                                         \
+	}                                                                                                              \
+	RT_INTERPOSE(int, aio_suspend##suffix,                                                                         \
+	             (const struct aiocb##suffix *const list[], int n, const struct timespec *timeout))                \
+	{                                                                                                              \
+		int result = RT_REAL(aio_suspend##suffix)(list, n, timeout);                                           \
+		rt_emit_time();                                                                                        \
+		return result;                                                                                         \
+	}                                                                                                              \
+	RT_INTERPOSE(ssize_t, aio_return##suffix, (struct aiocb##suffix * c))                                          \
+	{                                                                                                              \
+		ssize_t n = RT_REAL(aio_return##suffix)(c);                                                            \
+		taken((const struct aiocb *)c, n, RT_PC);                                                              \
+		return n;                                                                                              \
+	}
+
+REQUESTS()
+REQUESTS(64)

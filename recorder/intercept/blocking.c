@@ -1,0 +1,44 @@
+/* Calls that may block; see blocking.h. */
+#include "recorder/intercept/blocking.h"
+
+#include "recorder/runtime/core.h"
+
+void rt_blocking_begin(const struct rt_blocking *b)
+{
+	rt_emit_sync(RT_OP_BLOCK, b->object, b->op, b->pc, b->flags);
+}
+
+void rt_blocking_end(struct rt_blocking *b)
+{
+	int saved = errno;
+	if (!b->given || (b->op == RT_OP_JOIN && b->object == RT_BLOCKING_UNKNOWN)) /* then there is no JOIN */
+		rt_emit_sync(RT_OP_UNBLOCK, b->object, b->op, b->pc, b->timeout ? RT_F_TIMEOUT : 0u);
+	errno = saved;
+}
+
+/* The last one of this thread, and where its record ends. */
+static __thread struct {
+	uintptr_t object, pc;
+	const struct rt_record *end;
+} last_try;
+
+void rt_try_failed(unsigned op, const volatile void *object, uintptr_t pc)
+{
+	struct rt_slot *s = rt_self;
+	if (!s->limit)
+		return;
+	if (last_try.object == (uintptr_t)object && last_try.pc == pc && last_try.end == s->cur) {
+		__atomic_fetch_add(&s->skipped, 1, __ATOMIC_RELAXED);
+		return;
+	}
+	struct rt_record event = rt_record_make(RT_OP_TRY_FAILED, (uintptr_t)object, pc, 0, 0);
+	/* Nothing with a later time comes in between: neither a handler's events nor the begin of a block. */
+	rt_busy_begin();
+	rt_reserve(s, 2);
+	struct rt_record ext = rt_record_ext(rt_plain_stamp(s), op);
+	rt_append2(event.w0, event.w1, s, ext.w0, ext.w1);
+	last_try.object = (uintptr_t)object;
+	last_try.pc = pc;
+	last_try.end = s->cur;
+	rt_busy_end();
+}

@@ -1,0 +1,66 @@
+/*
+ * The one way to a call that may block. It says what the thread waits for before it calls, and what became of it when
+ * the call did not give that: so a trace that ends shows which threads wait, and for what.
+ *
+ * Who can tells first by a try whether the call would block at all: the fast path has no event more.
+ */
+#ifndef RECORDER_INTERCEPT_BLOCKING_H
+#define RECORDER_INTERCEPT_BLOCKING_H
+
+#include "recorder/runtime/recorder.h"
+
+#include <errno.h>
+
+/* One such call. */
+struct rt_blocking {
+	unsigned op;      /* what the thread waits to do: RT_OP_ACQUIRE, RT_OP_JOIN, ... */
+	uintptr_t object; /* RT_OP_JOIN: the thread's index */
+	uintptr_t pc;
+	unsigned flags; /* RT_F_TIMED */
+	bool given;     /* it can do it now, and an event says so */
+	bool timeout;
+};
+
+/* An index that no thread has: it is not known which thread is waited for. */
+#define RT_BLOCKING_UNKNOWN RT_OPERAND_MAX
+
+/* Emits BLOCK. */
+void rt_blocking_begin(const struct rt_blocking *b);
+/* Emits UNBLOCK if the object was not given; also when the thread is cancelled, or an exception goes through. */
+void rt_blocking_end(struct rt_blocking *b);
+
+/* What the real function's result says: 0 or EOWNERDEAD, it was given; else as an error, or -1 and errno. */
+static inline int rt_blocking_result(struct rt_blocking *b, int result)
+{
+	b->given = result == 0 || result == EOWNERDEAD;
+	b->timeout = b->flags & RT_F_TIMED && (result == -1 ? errno : result) == ETIMEDOUT;
+	return result;
+}
+
+/*
+ * Calls what may block, an int expression, and has its value. The operation's own event must follow if it is 0 or
+ * EOWNERDEAD.
+ */
+#define RT_BLOCKING(operation, what, how, caller, call)                                                                \
+	({                                                                                                             \
+		struct rt_blocking rt_blocking_call __attribute__((cleanup(rt_blocking_end))) = {                      \
+		    .op = (operation), .object = (uintptr_t)(what), .pc = (caller), .flags = (how)};                   \
+		rt_blocking_begin(&rt_blocking_call);                                                                  \
+		rt_blocking_result(&rt_blocking_call, (call));                                                         \
+	})
+
+/* The same where a try tells whether it would block: it returns `busy` then. */
+#define RT_BLOCKING_UNLESS(try, busy, operation, what, how, caller, call)                                              \
+	({                                                                                                             \
+		int rt_blocking_try = (try);                                                                           \
+		RT_UNLIKELY(rt_blocking_try == (busy)) ? RT_BLOCKING(operation, what, how, caller, call)               \
+		                                       : rt_blocking_try;                                              \
+	})
+
+/*
+ * Emits TRY_FAILED: the thread would have had to wait and did not. Of a loop that tries nothing but the same again and
+ * again, once: what is left out is counted as repeats are.
+ */
+void rt_try_failed(unsigned op, const volatile void *object, uintptr_t pc);
+
+#endif

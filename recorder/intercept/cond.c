@@ -1,0 +1,88 @@
+/*
+ * Condition variables. A wait is WAIT_BEGIN (also lets the mutex go), WAIT_END (also takes it again), nothing else. A
+ * cancelled wait ends as well: glibc takes the mutex again before the cleanup handlers run, ours first, because this
+ * frame is the innermost.
+ */
+#include "recorder/intercept/sync.h"
+
+#include <errno.h>
+
+/*
+ * A woken thread may be quicker than the call, which touches the condition until it returns; so this is an access
+ * behind the signal, and a thread that destroys the condition as soon as it is woken has to wait for the signaller's
+ * mutex.
+ */
+void rt_emit_signal(unsigned op, const volatile void *cond, uintptr_t pc)
+{
+	rt_emit_sync(op, (uintptr_t)cond, 0, pc, 0);
+	rt_emit_object_read(cond, pc);
+}
+
+/* glibc (2.25 and later) keeps it in the lowest bit; it does not change after init. */
+unsigned rt_condition_is_shared(const void *cond)
+{
+	return ((const pthread_cond_t *)cond)->__data.__wrefs & 1 ? RT_F_TIMED : 0;
+}
+
+void rt_wait_begin(struct rt_wait *w)
+{
+	w->said = rt_recording() && rt_mutex_lets_go(w->mutex);
+	if (w->said)
+		rt_emit_use(RT_OP_WAIT_BEGIN, w->cond, (uintptr_t)w->mutex, w->pc, 0);
+}
+
+void rt_wait_end(struct rt_wait *w)
+{
+	if (!w->said)
+		return;
+	unsigned flags = w->flags | (w->result == ETIMEDOUT ? RT_F_TIMEOUT : 0u);
+	rt_emit_use(RT_OP_WAIT_END, w->cond, (uintptr_t)w->mutex, w->pc, flags);
+	if (w->result == ENOTRECOVERABLE) /* a robust mutex that was not taken again */
+		rt_emit_use(RT_OP_RELEASE, w->mutex, 0, w->pc, 0);
+}
+
+/* A time that glibc refuses: it returns EINVAL without having waited. */
+static bool valid_time(const struct timespec *t)
+{
+	return t->tv_nsec >= 0 && t->tv_nsec < 1000000000;
+}
+
+RT_INTERPOSE(int, pthread_cond_wait, (pthread_cond_t *restrict cond, pthread_mutex_t *restrict mutex))
+{
+	RT_WAIT(cond, mutex, 0);
+	return wait.result = RT_WAIT_CALL(cond, 0, RT_REAL(pthread_cond_wait)(cond, mutex));
+}
+
+RT_INTERPOSE(int, pthread_cond_timedwait,
+             (pthread_cond_t *restrict cond, pthread_mutex_t *restrict mutex, const struct timespec *restrict until))
+{
+	if (!valid_time(until))
+		return RT_REAL(pthread_cond_timedwait)(cond, mutex, until);
+	RT_WAIT(cond, mutex, RT_F_TIMED);
+	return wait.result = RT_WAIT_CALL(cond, RT_F_TIMED, RT_REAL(pthread_cond_timedwait)(cond, mutex, until));
+}
+
+RT_INTERPOSE(int, pthread_cond_clockwait,
+             (pthread_cond_t *restrict cond, pthread_mutex_t *restrict mutex, clockid_t clock,
+              const struct timespec *restrict until))
+{
+	if (!valid_time(until) || (clock != CLOCK_MONOTONIC && clock != CLOCK_REALTIME))
+		return RT_REAL(pthread_cond_clockwait)(cond, mutex, clock, until);
+	RT_WAIT(cond, mutex, RT_F_TIMED);
+	return wait.result = RT_WAIT_CALL(cond, RT_F_TIMED, RT_REAL(pthread_cond_clockwait)(cond, mutex, clock, until));
+}
+
+RT_INTERPOSE(int, pthread_cond_signal, (pthread_cond_t * cond))
+{
+	rt_emit_signal(RT_OP_SIGNAL, cond, RT_PC);
+	return RT_REAL(pthread_cond_signal)(cond);
+}
+
+RT_INTERPOSE(int, pthread_cond_broadcast, (pthread_cond_t * cond))
+{
+	rt_emit_signal(RT_OP_BROADCAST, cond, RT_PC);
+	return RT_REAL(pthread_cond_broadcast)(cond);
+}
+
+RT_INIT(pthread_cond_init, (pthread_cond_t *restrict cond, const pthread_condattr_t *restrict attr), (cond, attr), cond)
+RT_DESTROY(int, pthread_cond_destroy, (pthread_cond_t * cond), cond)

@@ -1,0 +1,102 @@
+/*
+ * The table of the kernel's calls (kernel_calls.h), one line a call: what it reads and writes of the caller's memory
+ * and which objects it orders. Both its wrapper and what syscall() does with its number are made from that line
+ * (kernel.c).
+ *
+ *   KERNEL(type, name, number, n, (n times: type, parameter), before; the call, after; it)
+ *   VARIADIC  the same of a function that is declared with `...`
+ *   LIBRARY   has no number: a function of the C library's, without the number
+ *   NUMBER    has no function, or one that is not like it: without the name
+ *
+ * What stands before and after are the words of call.h and those below; r is the result.
+ */
+#ifndef RECORDER_INTERCEPT_KERNEL_H
+#define RECORDER_INTERCEPT_KERNEL_H
+
+#include "recorder/intercept/call.h"
+#include "recorder/intercept/fd.h"
+
+#define PARAMETERS_0() (void)
+#define PARAMETERS_1(A, a) (A a)
+#define PARAMETERS_2(A, a, B, b) (A a, B b)
+#define PARAMETERS_3(A, a, B, b, C, c) (A a, B b, C c)
+#define PARAMETERS_4(A, a, B, b, C, c, D, d) (A a, B b, C c, D d)
+#define PARAMETERS_5(A, a, B, b, C, c, D, d, E, e) (A a, B b, C c, D d, E e)
+#define PARAMETERS_6(A, a, B, b, C, c, D, d, E, e, F, f) (A a, B b, C c, D d, E e, F f)
+#define PARAMETERS_7(A, a, B, b, C, c, D, d, E, e, F, f, G, g) (A a, B b, C c, D d, E e, F f, G g)
+#define ARGUMENTS_0() ()
+#define ARGUMENTS_1(A, a) (a)
+#define ARGUMENTS_2(A, a, B, b) (a, b)
+#define ARGUMENTS_3(A, a, B, b, C, c) (a, b, c)
+#define ARGUMENTS_4(A, a, B, b, C, c, D, d) (a, b, c, d)
+#define ARGUMENTS_5(A, a, B, b, C, c, D, d, E, e) (a, b, c, d, e)
+#define ARGUMENTS_6(A, a, B, b, C, c, D, d, E, e, F, f) (a, b, c, d, e, f)
+#define ARGUMENTS_7(A, a, B, b, C, c, D, d, E, e, F, f, G, g) (a, b, c, d, e, f, g)
+/* The same as variables, of the words given[] that syscall() has. */
+#define GIVEN_(A, a, i)                                                                                                \
+	A a = (A)given[i];                                                                                             \
+	(void)a
+#define VARIABLES_0()
+#define VARIABLES_1(A, a) GIVEN_(A, a, 0)
+#define VARIABLES_2(A, a, B, b)                                                                                        \
+	VARIABLES_1(A, a);                                                                                             \
+	GIVEN_(B, b, 1)
+#define VARIABLES_3(A, a, B, b, C, c)                                                                                  \
+	VARIABLES_2(A, a, B, b);                                                                                       \
+	GIVEN_(C, c, 2)
+#define VARIABLES_4(A, a, B, b, C, c, D, d)                                                                            \
+	VARIABLES_3(A, a, B, b, C, c);                                                                                 \
+	GIVEN_(D, d, 3)
+#define VARIABLES_5(A, a, B, b, C, c, D, d, E, e)                                                                      \
+	VARIABLES_4(A, a, B, b, C, c, D, d);                                                                           \
+	GIVEN_(E, e, 4)
+#define VARIABLES_6(A, a, B, b, C, c, D, d, E, e, F, f)                                                                \
+	VARIABLES_5(A, a, B, b, C, c, D, d, E, e);                                                                     \
+	GIVEN_(F, f, 5)
+
+/* Descriptors: is used; data goes out; r bytes have come in, of which the buffer holds at most size. */
+#define FD(fd) rt_fd_uses(fd, pc)
+#define SENDS(fd) rt_fd_publishes(fd, NULL, 0, pc)
+/* The same of a call that may wait for room, and after it. */
+#define GOES_OUT(fd) rt_fd_sends(fd, NULL, 0, pc)
+#define SENT(fd) rt_fd_written(fd, r, pc)
+#define RECEIVES(fd, buffer, size) received(fd, buffer, r, size, pc)
+#define RECEIVES_VECTORS(fd, v, count)                                                                                 \
+	rt_fd_read(fd, r, pc);                                                                                         \
+	if (r > 0)                                                                                                     \
+	vectors(RT_OP_WRITE, v, (size_t)(count), (size_t)r, pc)
+#define IN_VECTORS(v, count) vectors(RT_OP_READ, v, (size_t)(count), SIZE_MAX, pc)
+/* An address that comes in, of *length bytes of which there is room for `room`. */
+#define OUT_ADDRESS(to, length) address_came(to, length, room, pc)
+
+/* The address space (mmap.c): before a call that maps at a fixed place, or that ends a mapping; after one that makes
+ * it. */
+void rt_map_over(const void *p, size_t size, uintptr_t pc);
+void rt_map_ends(const void *p, size_t size, uintptr_t pc);
+void rt_map_begins(void *p, size_t size, uintptr_t pc); /* MAP_FAILED: nothing */
+/* mremap: a mapping that may move is said to go and to come again; one that may not only changes its length. */
+void rt_map_moves(void *at, size_t old_size, size_t size, int flags, uintptr_t pc);
+void rt_map_moved(void *p, void *at, size_t old_size, size_t size, int flags, uintptr_t pc);
+/* What was mapped at p is this part of the file fd, or of the shared memory id. */
+void rt_map_is_file(void *p, size_t size, int flags, int fd, uint64_t offset);
+void rt_map_attached(int id, void *p, uintptr_t pc);
+void rt_map_detaches(const void *p, uintptr_t pc);
+void rt_map_break(uintptr_t before, uintptr_t after, uintptr_t pc); /* the break has moved, or is about to move down */
+
+/* Locks of files (file_lock.c): of whole files and of parts, which descriptions exclude each other by. */
+void rt_file_locking(int fd, uintptr_t pc); /* flock: before, and after if it succeeded */
+void rt_file_locked(int fd, int operation, uintptr_t pc);
+struct flock;
+void rt_part_locking(int fd, const struct flock *part, uintptr_t pc); /* fcntl */
+void rt_part_locked(int fd, const struct flock *part, uintptr_t pc);
+
+/* Semaphores of System V (notify.c) */
+struct sembuf;
+void rt_semaphores_before(int id, const struct sembuf *operations, size_t n, uintptr_t pc);
+void rt_semaphores_after(int id, const struct sembuf *operations, size_t n, uintptr_t pc);
+void rt_semaphores_set(int id, int number, bool all, uintptr_t pc);
+void rt_semaphores_seen(int id, int number, bool all, uintptr_t pc); /* after a look at them */
+uint64_t rt_message_queue(int id);                                   /* its object */
+void rt_timer_set(uintptr_t pc);
+
+#endif

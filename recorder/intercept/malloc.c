@@ -1,0 +1,310 @@
+/*
+ * The heap. ALLOC is stamped after the block was got, FREE before it is given back, because another thread may be
+ * handed the same block at once; realloc is FREE then ALLOC for the same reason, then a WRITE of what it keeps. C++'s
+ * operators are interposed only to know where they were called: the real ones run and come here through malloc and
+ * free, so that replaced ones still work.
+ *
+ * Looking up the real functions may itself allocate: such blocks come from a small static arena and are never reused.
+ */
+#include "recorder/intercept/sync.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <stdlib.h>
+
+/* Caller of the outermost operator new or delete that this thread is in (they call each other); 0 if in none. */
+static __thread uintptr_t operator_pc;
+static __thread bool resolving;
+
+#define ALLOC_PC (operator_pc ? operator_pc : RT_PC)
+
+/* The arena. Each block has its size in front. */
+#define ARENA_BYTES 65536
+static _Alignas(16) char arena[ARENA_BYTES];
+static _Atomic size_t arena_used;
+
+static bool in_arena(const void *p)
+{
+	return (uintptr_t)p >= (uintptr_t)arena && (uintptr_t)p < (uintptr_t)arena + ARENA_BYTES;
+}
+
+static size_t *arena_size(void *p)
+{
+	return (size_t *)p - 2;
+}
+
+/* Zeroed memory, NULL if there is no more. */
+static void *arena_alloc(size_t size)
+{
+	if (size > ARENA_BYTES)
+		return NULL;
+	size_t need = ((size + 15) & ~(size_t)15) + 16;
+	size_t at = atomic_fetch_add_explicit(&arena_used, need, memory_order_relaxed);
+	if (at > ARENA_BYTES - need)
+		return NULL;
+	char *p = arena + at + 16;
+	*arena_size(p) = size;
+	return p;
+}
+
+/* Is the real function known, or can it be looked up now? If not, the call came from within the look-up. */
+static bool real_ready(void **slot, const char *name)
+{
+	if (__atomic_load_n(slot, __ATOMIC_RELAXED))
+		return true;
+	if (resolving)
+		return false;
+	resolving = true;
+	void *f = rt_resolve(slot, name);
+	resolving = false;
+	return f != NULL;
+}
+#define READY(name) real_ready((void **)(void *)&rt_real_##name, #name)
+
+RT_INTERPOSE(size_t, malloc_usable_size, (void *p))
+{
+	return in_arena(p) ? *arena_size(p) : RT_REAL(malloc_usable_size)(p);
+}
+
+static size_t usable_size(void *p)
+{
+	return READY(malloc_usable_size) ? RT_REAL(malloc_usable_size)(p) : 0;
+}
+
+/*
+ * A free writes all that the block can hold, so what malloc gave beyond size is new memory too: else the free of the
+ * block's next life would seem to meet that of its last.
+ */
+static void say_alloc(void *p, size_t size, uintptr_t pc)
+{
+	if (!p || !rt_recording())
+		return;
+	rt_emit_sync(RT_OP_ALLOC, (uintptr_t)p, size, pc, 0);
+	size_t whole = (size + 7) & ~(size_t)7, usable = usable_size(p);
+	if (usable > whole)
+		rt_emit_sync(RT_OP_NEW_MEMORY, (uintptr_t)p + whole, usable - whole, pc, 0);
+}
+
+static void say_free(void *p, size_t size, uintptr_t pc)
+{
+	rt_emit_free((uintptr_t)p, size, pc);
+}
+
+RT_INTERPOSE(void *, malloc, (size_t size))
+{
+	if (RT_UNLIKELY(!READY(malloc)))
+		return arena_alloc(size);
+	void *p = RT_REAL(malloc)(size);
+	say_alloc(p, size, ALLOC_PC);
+	return p;
+}
+
+void *rt_malloc_at(size_t size, uintptr_t pc)
+{
+	if (RT_UNLIKELY(!READY(malloc)))
+		return arena_alloc(size);
+	void *p = RT_REAL(malloc)(size);
+	say_alloc(p, size, pc);
+	return p;
+}
+
+void *rt_malloc_unseen(size_t size)
+{
+	return READY(malloc) ? RT_REAL(malloc)(size) : NULL;
+}
+
+RT_INTERPOSE(void *, calloc, (size_t count, size_t size))
+{
+	if (RT_UNLIKELY(!READY(calloc)))
+		return size && count > ARENA_BYTES / size ? NULL : arena_alloc(count * size);
+	void *p = RT_REAL(calloc)(count, size);
+	say_alloc(p, count * size, ALLOC_PC);
+	return p;
+}
+
+RT_INTERPOSE(void, free, (void *p))
+{
+	if (!p || RT_UNLIKELY(in_arena(p)))
+		return;
+	if (RT_UNLIKELY(!READY(free)))
+		return;
+	if (rt_recording())
+		say_free(p, usable_size(p), ALLOC_PC);
+	RT_REAL(free)(p);
+}
+
+void rt_free_unseen(void *p)
+{
+	RT_REAL(free)(p);
+}
+
+RT_EXPORT void cfree(void *p);
+RT_EXPORT void cfree(void *p)
+{
+	free(p);
+}
+
+static void *move_from_arena(void *p, size_t size)
+{
+	size_t old = *arena_size(p);
+	char *q = malloc(size);
+	for (size_t i = 0; q && i < old && i < size; i++)
+		q[i] = ((char *)p)[i];
+	return q;
+}
+
+RT_INTERPOSE(void *, realloc, (void *p, size_t size));
+/*
+ * The block that comes out is a new one even where it has the old one's address, and realloc writes what it keeps: so
+ * a use of it, or of the old block, that is not ordered with this call is seen, wherever the pointer came from.
+ */
+static void say_kept(void *q, size_t old, size_t size, uintptr_t pc)
+{
+	size_t kept = old < size ? old : size;
+
+	rt_emit_range(RT_OP_WRITE, q, kept < RT_FREED_MAX ? kept : RT_FREED_MAX, pc);
+}
+
+static void *say_realloc(void *p, size_t size, uintptr_t pc)
+{
+	if (!p || size > PTRDIFF_MAX) { /* the latter fails, and the block is not touched */
+		void *q = RT_REAL(realloc)(p, size);
+		if (!p)
+			say_alloc(q, size, pc);
+		return q;
+	}
+	bool said = rt_recording();
+	size_t old = said ? usable_size(p) : 0;
+	if (said)
+		say_free(p, old, pc);
+	void *q = RT_REAL(realloc)(p, size);
+	if (q) {
+		say_alloc(q, size, pc);
+		if (said)
+			say_kept(q, old, size, pc);
+	} else if (said && size > 0) { /* failed: the old block lives on */
+		say_alloc(p, old, pc);
+	}
+	return q;
+}
+
+RT_EXPORT void *realloc(void *p, size_t size)
+{
+	if (p && RT_UNLIKELY(in_arena(p)))
+		return move_from_arena(p, size);
+	if (RT_UNLIKELY(!READY(realloc)))
+		return p ? NULL : arena_alloc(size);
+	return say_realloc(p, size, ALLOC_PC);
+}
+
+RT_EXPORT void *reallocarray(void *p, size_t count, size_t size)
+{
+	size_t bytes;
+	if (__builtin_mul_overflow(count, size, &bytes)) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	if (p && RT_UNLIKELY(in_arena(p)))
+		return move_from_arena(p, bytes);
+	if (RT_UNLIKELY(!READY(realloc)))
+		return p ? NULL : arena_alloc(bytes);
+	return say_realloc(p, bytes, ALLOC_PC);
+}
+
+RT_INTERPOSE(int, posix_memalign, (void **result, size_t alignment, size_t size))
+{
+	int status = RT_REAL(posix_memalign)(result, alignment, size);
+	if (status == 0)
+		say_alloc(*result, size, ALLOC_PC);
+	return status;
+}
+
+RT_INTERPOSE(void *, aligned_alloc, (size_t alignment, size_t size))
+{
+	void *p = RT_REAL(aligned_alloc)(alignment, size);
+	say_alloc(p, size, ALLOC_PC);
+	return p;
+}
+
+RT_INTERPOSE(void *, memalign, (size_t alignment, size_t size))
+{
+	void *p = RT_REAL(memalign)(alignment, size);
+	say_alloc(p, size, ALLOC_PC);
+	return p;
+}
+__asm__(".globl __libc_memalign\n\t.type __libc_memalign, @function\n\t.set __libc_memalign, memalign");
+
+RT_INTERPOSE(void *, valloc, (size_t size))
+{
+	void *p = RT_REAL(valloc)(size);
+	say_alloc(p, size, ALLOC_PC);
+	return p;
+}
+
+RT_INTERPOSE(void *, pvalloc, (size_t size))
+{
+	void *p = RT_REAL(pvalloc)(size);
+	say_alloc(p, size, ALLOC_PC);
+	return p;
+}
+
+/* C++. The names are the mangled operators: m is size_t, t nothrow, a an alignment. */
+static void leave_operator(uintptr_t *outer)
+{
+	operator_pc = *outer;
+}
+uintptr_t rt_heap_called_from(uintptr_t pc)
+{
+	uintptr_t outer = operator_pc;
+	if (!outer)
+		operator_pc = pc;
+	return outer;
+}
+
+void rt_heap_called(uintptr_t outer)
+{
+	operator_pc = outer;
+}
+
+#define IN_OPERATOR                                                                                                    \
+	uintptr_t outer __attribute__((cleanup(leave_operator))) = operator_pc;                                        \
+	if (!outer)                                                                                                    \
+	operator_pc = RT_PC
+
+#define NEW(name, parameters, arguments)                                                                               \
+	RT_INTERPOSE(void *, name, parameters)                                                                         \
+	{                                                                                                              \
+		rt_real_type_##name real = RT_REAL(name);                                                              \
+		IN_OPERATOR;                                                                                           \
+		return real arguments;                                                                                 \
+	}
+#define DELETE(name, parameters, arguments)                                                                            \
+	RT_INTERPOSE(void, name, parameters)                                                                           \
+	{                                                                                                              \
+		rt_real_type_##name real = RT_REAL(name);                                                              \
+		IN_OPERATOR;                                                                                           \
+		real arguments;                                                                                        \
+	}
+
+NEW(_Znwm, (size_t size), (size))
+NEW(_Znam, (size_t size), (size))
+NEW(_ZnwmRKSt9nothrow_t, (size_t size, const void *nothrow), (size, nothrow))
+NEW(_ZnamRKSt9nothrow_t, (size_t size, const void *nothrow), (size, nothrow))
+NEW(_ZnwmSt11align_val_t, (size_t size, size_t alignment), (size, alignment))
+NEW(_ZnamSt11align_val_t, (size_t size, size_t alignment), (size, alignment))
+NEW(_ZnwmSt11align_val_tRKSt9nothrow_t, (size_t size, size_t alignment, const void *nothrow),
+    (size, alignment, nothrow))
+NEW(_ZnamSt11align_val_tRKSt9nothrow_t, (size_t size, size_t alignment, const void *nothrow),
+    (size, alignment, nothrow))
+DELETE(_ZdlPv, (void *p), (p))
+DELETE(_ZdaPv, (void *p), (p))
+DELETE(_ZdlPvm, (void *p, size_t size), (p, size))
+DELETE(_ZdaPvm, (void *p, size_t size), (p, size))
+DELETE(_ZdlPvRKSt9nothrow_t, (void *p, const void *nothrow), (p, nothrow))
+DELETE(_ZdaPvRKSt9nothrow_t, (void *p, const void *nothrow), (p, nothrow))
+DELETE(_ZdlPvSt11align_val_t, (void *p, size_t alignment), (p, alignment))
+DELETE(_ZdaPvSt11align_val_t, (void *p, size_t alignment), (p, alignment))
+DELETE(_ZdlPvmSt11align_val_t, (void *p, size_t size, size_t alignment), (p, size, alignment))
+DELETE(_ZdaPvmSt11align_val_t, (void *p, size_t size, size_t alignment), (p, size, alignment))
+DELETE(_ZdlPvSt11align_val_tRKSt9nothrow_t, (void *p, size_t alignment, const void *nothrow), (p, alignment, nothrow))
+DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t, (void *p, size_t alignment, const void *nothrow), (p, alignment, nothrow))

@@ -1,0 +1,214 @@
+/*
+ * What comes from outside the program's own threads: signals that one thread sends and another takes, timers, the
+ * threads in which the C library calls notification functions, and System V's message queues and semaphores (whose
+ * calls are in kernel_calls.h). All are happens-before: of whatever was sent before what is taken. Their objects are
+ * small numbers, where no memory is.
+ */
+#include "recorder/intercept/kernel.h"
+#include "recorder/runtime/core.h"
+
+#include <mqueue.h>
+#include <signal.h>
+#include <sys/msg.h>
+#include <sys/sem.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SIGNALS ((int)RT_SIGNAL_OBJECTS)
+enum { SIGNAL_BASE = RT_SIGNAL_OBJECT, TIMERS = SIGNAL_BASE + SIGNALS, QUEUE_BASE = 9216, SEMAPHORE_BASE = 16384 };
+#define QUEUES 4096u
+#define SEMAPHORES 16384u
+#define SET_MAX 64u /* semaphores of a set that are told apart */
+
+static _Atomic uint64_t sent; /* signals that any thread has sent or asked for, bit by number */
+static _Atomic bool timed;    /* any timer was set */
+
+static void before(uint64_t object, uintptr_t pc)
+{
+	rt_emit_sync(RT_OP_HB_BEFORE, object, 0, pc, 0);
+}
+static void after(uint64_t object, uintptr_t pc)
+{
+	rt_emit_sync(RT_OP_HB_AFTER, object, 0, pc, 0);
+}
+
+/* Signals */
+
+void rt_signal_sent(int sig, uintptr_t pc)
+{
+	if (sig <= 0 || sig >= SIGNALS || !rt_recording())
+		return;
+	atomic_fetch_or_explicit(&sent, UINT64_C(1) << (sig - 1), memory_order_relaxed);
+	before(SIGNAL_BASE + (uint64_t)sig, pc);
+}
+
+void rt_signal_received(int sig, uintptr_t pc)
+{
+	if (sig <= 0 || sig >= SIGNALS)
+		return;
+	if (atomic_load_explicit(&sent, memory_order_relaxed) >> (sig - 1) & 1)
+		after(SIGNAL_BASE + (uint64_t)sig, pc);
+	if (atomic_load_explicit(&timed, memory_order_relaxed))
+		after(TIMERS, pc);
+}
+
+/* That some are pending was seen, or that a child has ended, which any may have ended. */
+void rt_signals_seen(uintptr_t pc)
+{
+	uint64_t any = rt_recording() ? atomic_load_explicit(&sent, memory_order_relaxed) : 0;
+	for (int sig = 1; any >> (sig - 1) && sig < SIGNALS; sig++)
+		if (any >> (sig - 1) & 1)
+			rt_signal_received(sig, pc);
+}
+
+#define SENDS_SIGNAL(name, parameters, arguments)                                                                      \
+	RT_INTERPOSE(int, name, parameters)                                                                            \
+	{                                                                                                              \
+		rt_signal_sent(sig, RT_PC);                                                                            \
+		return RT_REAL(name) arguments;                                                                        \
+	}
+SENDS_SIGNAL(kill, (pid_t pid, int sig), (pid, sig))
+SENDS_SIGNAL(killpg, (pid_t group, int sig), (group, sig))
+SENDS_SIGNAL(raise, (int sig), (sig))
+SENDS_SIGNAL(tgkill, (pid_t pid, pid_t tid, int sig), (pid, tid, sig))
+SENDS_SIGNAL(pthread_kill, (pthread_t thread, int sig), (thread, sig))
+SENDS_SIGNAL(sigqueue, (pid_t pid, int sig, union sigval value), (pid, sig, value))
+SENDS_SIGNAL(pthread_sigqueue, (pthread_t thread, int sig, union sigval value), (thread, sig, value))
+
+CALL(int, sigwait, (const sigset_t *set, int *number), (set, number), IN(set), BLOCKS;
+     WHEN(r == 0, rt_signal_received(*number, pc); OUT(number)))
+CALL(int, sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info), IN(set), BLOCKS; rt_signal_received(r, pc);
+     if (r > 0) OUT(info))
+CALL(int, sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec *timeout), (set, info, timeout),
+     IN(set);
+     IN(timeout), BLOCKS; rt_signal_received(r, pc); if (r > 0) OUT(info))
+
+/* Timers: which of them sends what is not kept. */
+
+void rt_timer_set(uintptr_t pc)
+{
+	if (!rt_recording())
+		return;
+	atomic_store_explicit(&timed, true, memory_order_relaxed);
+	before(TIMERS, pc);
+}
+
+RT_INTERPOSE(unsigned, alarm, (unsigned seconds))
+{
+	rt_timer_set(RT_PC);
+	return RT_REAL(alarm)(seconds);
+}
+RT_INTERPOSE(useconds_t, ualarm, (useconds_t microseconds, useconds_t interval))
+{
+	rt_timer_set(RT_PC);
+	return RT_REAL(ualarm)(microseconds, interval);
+}
+CALL(int, setitimer, (__itimer_which_t which, const struct itimerval *new, struct itimerval *old), (which, new, old),
+     rt_timer_set(pc);
+     IN(new), if (r == 0) OUT(old))
+CALL(int, timer_settime,
+     (timer_t timer, int flags, const struct itimerspec *restrict new, struct itimerspec *restrict old),
+     (timer, flags, new, old), rt_timer_set(pc);
+     IN(new), if (r == 0) OUT(old))
+
+/* A function that the C library calls in a thread that it makes for it, unseen. Stays for as long as it may be called.
+ */
+struct notice {
+	void (*function)(union sigval);
+	union sigval value;
+	int queue; /* of messages; -1: a timer's */
+	uintptr_t pc;
+};
+
+static void notified(union sigval value)
+{
+	struct notice *n = value.sival_ptr;
+
+	rt_thread_adopt(n->pc);
+	after(TIMERS, n->pc);
+	if (n->queue >= 0)
+		rt_fd_received(n->queue, true, n->pc);
+	n->function(n->value);
+}
+
+/* The program's event, or in `mine` one that runs its function recorded. */
+static struct sigevent *observed(struct sigevent *event, struct sigevent *mine, int queue, uintptr_t pc)
+{
+	struct notice *n;
+
+	if (!event || event->sigev_notify != SIGEV_THREAD || !rt_recording())
+		return event;
+	n = rt_malloc_unseen(sizeof *n);
+	if (!n)
+		return event;
+	before(SIGNAL_BASE, pc);
+	*n = (struct notice){event->sigev_notify_function, event->sigev_value, queue, pc};
+	mine->sigev_notify = SIGEV_THREAD;
+	mine->sigev_notify_function = notified;
+	mine->sigev_notify_attributes = event->sigev_notify_attributes;
+	mine->sigev_value.sival_ptr = n;
+	return mine;
+}
+
+RT_INTERPOSE(int, timer_create, (clockid_t clock, struct sigevent *restrict event, timer_t *restrict timer))
+{
+	struct sigevent mine = {0};
+
+	rt_timer_set(RT_PC);
+	return RT_REAL(timer_create)(clock, observed(event, &mine, -1, RT_PC), timer);
+}
+RT_INTERPOSE(int, mq_notify, (mqd_t queue, const struct sigevent *event))
+{
+	struct sigevent mine = {0};
+
+	rt_timer_set(RT_PC);
+	return RT_REAL(mq_notify)(queue, observed((struct sigevent *)(uintptr_t)event, &mine, queue, RT_PC));
+}
+
+/* System V's queues and semaphores */
+
+uint64_t rt_message_queue(int id)
+{
+	return QUEUE_BASE + (unsigned)id % QUEUES;
+}
+
+/* Two objects each: what waits for more comes after what adds, what waits for zero after what takes. */
+static uint64_t semaphore(int id, unsigned n, bool zero)
+{
+	return SEMAPHORE_BASE + ((unsigned)id * 64 + n) % SEMAPHORES * 2 + zero;
+}
+
+void rt_semaphores_before(int id, const struct sembuf *operations, size_t n, uintptr_t pc)
+{
+	for (size_t i = 0; i < n && rt_recording(); i++)
+		if (operations[i].sem_op)
+			before(semaphore(id, operations[i].sem_num, operations[i].sem_op < 0), pc);
+}
+
+void rt_semaphores_after(int id, const struct sembuf *operations, size_t n, uintptr_t pc)
+{
+	for (size_t i = 0; i < n && rt_recording(); i++)
+		if (operations[i].sem_op <= 0)
+			after(semaphore(id, operations[i].sem_num, operations[i].sem_op == 0), pc);
+}
+
+void rt_semaphores_seen(int id, int number, bool all, uintptr_t pc)
+{
+	for (unsigned i = all ? 0 : (unsigned)number; i < (all ? SET_MAX : (unsigned)number + 1) && rt_recording();
+	     i++) {
+		after(semaphore(id, i, false), pc);
+		after(semaphore(id, i, true), pc);
+	}
+}
+
+/* To what, and of SETALL which, is not looked at. */
+void rt_semaphores_set(int id, int number, bool all, uintptr_t pc)
+{
+	if (!rt_recording())
+		return;
+	for (unsigned i = all ? 0 : (unsigned)number; i < (all ? SET_MAX : (unsigned)number + 1); i++) {
+		before(semaphore(id, i, false), pc);
+		before(semaphore(id, i, true), pc);
+	}
+}

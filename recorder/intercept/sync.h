@@ -1,0 +1,115 @@
+/*
+ * What the interposers of synchronisation share: which lock and unlock calls are the outermost ones, and the two halves
+ * of a wait. Nothing here allocates.
+ */
+#ifndef RECORDER_INTERCEPT_SYNC_H
+#define RECORDER_INTERCEPT_SYNC_H
+
+#include "recorder/intercept/blocking.h"
+#include "recorder/runtime/recorder.h"
+
+#include <pthread.h>
+
+/* Where an interposed function was called from: the call instruction, not what follows it. */
+#define RT_PC RT_CALLER
+
+/* A call on a synchronisation object, which also reads its memory: rt_emit_sync. */
+static inline void rt_emit_use(unsigned op, const volatile void *object, uint64_t arg, uintptr_t pc, unsigned flags)
+{
+	rt_emit_sync(op, (uintptr_t)object, arg, pc, flags | RT_F_OBJECT);
+}
+/*
+ * Accesses that go with what is called, not with the program's own code; they are not recorded where those are not
+ * (rt_sync_only). A WRITE with an exact stamp; init (after the real call) or destroy (before it) of a synchronisation
+ * object, which writes its memory; a call on one that is no synchronisation event itself, or an access behind one.
+ */
+void rt_emit_write(uintptr_t p, size_t size, uintptr_t pc, unsigned flags);
+void rt_emit_object(const volatile void *object, uintptr_t pc);
+void rt_emit_object_read(const volatile void *object, uintptr_t pc);
+/* The whole of a function that makes an object, or ends one, and that says no more. */
+#define RT_INIT(name, parameters, arguments, object)                                                                   \
+	RT_INTERPOSE(int, name, parameters)                                                                            \
+	{                                                                                                              \
+		int result = RT_REAL(name) arguments;                                                                  \
+		if (result == 0)                                                                                       \
+			rt_emit_object(object, RT_PC);                                                                 \
+		return result;                                                                                         \
+	}
+#define RT_DESTROY(type, name, parameters, object)                                                                     \
+	RT_INTERPOSE(type, name, parameters)                                                                           \
+	{                                                                                                              \
+		rt_emit_object(object, RT_PC);                                                                         \
+		return RT_REAL(name)(object);                                                                          \
+	}
+
+/*
+ * A mutex call that takes the lock returned `result`: says ACQUIRE if that means that this thread holds it now and did
+ * not before. EOWNERDEAD counts as taken.
+ */
+void rt_mutex_acquired(pthread_mutex_t *mutex, int result, uintptr_t pc, unsigned flags);
+
+/*
+ * Would unlocking (or waiting with) this mutex now let it go? False for inner levels of a recursive mutex and where the
+ * real function will refuse (EPERM).
+ */
+bool rt_mutex_lets_go(const pthread_mutex_t *mutex);
+
+/* This thread ends: says RELEASE of the robust mutexes that it holds, because others may take them now. */
+void rt_mutex_abandon(uintptr_t pc);
+
+/* SIGNAL or BROADCAST, and that it uses the condition; before the real call. */
+void rt_emit_signal(unsigned op, const volatile void *cond, uintptr_t pc);
+
+/*
+ * One wait on a condition. rt_wait_begin says WAIT_BEGIN. rt_wait_end is a cleanup function (the wait may be
+ * cancelled): says WAIT_END; the mutex is held again by then.
+ */
+struct rt_wait {
+	void *cond;
+	pthread_mutex_t *mutex;
+	uintptr_t pc;
+	unsigned flags; /* of WAIT_END */
+	int result;     /* of the real function: 0, ETIMEDOUT, ... */
+	bool said;
+};
+unsigned rt_condition_is_shared(const void *cond); /* RT_F_TIMED: another process may signal it; else 0 */
+void rt_wait_begin(struct rt_wait *wait);
+void rt_wait_end(struct rt_wait *wait);
+/* The wait itself: `call` is an int expression, as of RT_BLOCKING. WAIT_END follows whatever it is. */
+#define RT_WAIT_CALL(condition, f, call)                                                                               \
+	RT_BLOCKING(RT_OP_WAIT_END, condition, (f) | rt_condition_is_shared(condition), RT_PC, call)
+#define RT_WAIT(condition, m, f)                                                                                       \
+	struct rt_wait wait                                                                                            \
+	    __attribute__((cleanup(rt_wait_end))) = {.cond = (condition), .mutex = (m), .pc = RT_PC, .flags = (f)};    \
+	rt_wait_begin(&wait)
+
+/*
+ * Depth of a lock that this thread may hold several times (reader side of an rwlock, FILE). enter: is this the
+ * outermost hold? leave: was it? A thread that holds more than a few dozen such locks at once has every level of the
+ * further ones reported.
+ */
+bool rt_held_enter(const void *lock);
+bool rt_held_leave(const void *lock);
+
+/*
+ * Happens-before by signals (notify.c): before one is sent, or may be from now on (its handler was installed); after
+ * one was taken.
+ */
+void rt_signal_sent(int sig, uintptr_t pc);
+void rt_signal_received(int sig, uintptr_t pc);
+void rt_signals_seen(uintptr_t pc); /* after a look at what is pending, and after a child has ended */
+
+/* Runs real(object, a routine that says ONCE_BEGIN, runs `routine`, says ONCE_END); ONCE_SEEN if it was not called. */
+int rt_once(void *object, void (*routine)(void), int (*real)(void *, void (*)(void)), uintptr_t pc);
+
+/* The real malloc and free, for the recorder's own. */
+void *rt_malloc_unseen(size_t size);
+void rt_free_unseen(void *p);
+/* Until rt_heap_called, the thread's calls of the heap are recorded as called from pc, or from where an outer one says,
+ * which is returned. */
+uintptr_t rt_heap_called_from(uintptr_t pc);
+void rt_heap_called(uintptr_t outer);
+/* malloc, recorded as called from pc. */
+void *rt_malloc_at(size_t size, uintptr_t pc);
+
+#endif

@@ -1,0 +1,225 @@
+/*
+ * What the recorder's own files share, beyond recorder.h: the thread's private state, the busy section, the append
+ * primitives and the clock.
+ */
+#ifndef RECORDER_RUNTIME_CORE_H
+#define RECORDER_RUNTIME_CORE_H
+
+#include "recorder/runtime/recorder.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+/* Repeat filter: direct-mapped. k0: address | op << 48 | seen twice << 51 | epoch << 52; k1: word 1 of the record. */
+struct rt_filter {
+	uint64_t k0, k1;
+};
+/*
+ * The table is small, so as to stay in the cache, and large for a thread that has written many records without any
+ * synchronisation: then repeats are far apart and leaving them out pays most. (A matrix product of 300 by 300: 48 of
+ * 108 million accesses left out with 4096 entries, 107 with 131072, in half the time and a fortieth of the file.)
+ */
+#define RT_FILTER_SMALL 4096u
+#define RT_FILTER_LARGE 131072u
+#define RT_FILTER_PATIENCE 64u /* blocks without synchronisation after which the table grows */
+#define RT_FILTER_TWICE (UINT64_C(1) << 51)
+#define RT_FILTER_EPOCH (UINT64_C(1) << 52)
+
+#ifdef __x86_64__
+#define RT_PAUSE() __builtin_ia32_pause()
+#else
+#define RT_PAUSE() ((void)0)
+#endif
+
+/* What a parent hands to its child; also the private (unshared) memory that goes with a slot. */
+struct rt_birth {
+	struct rt_slot *slot;
+	void *(*start)(void *);
+	int (*start_c11)(void *);
+	void *argument;
+	uint32_t go;                      /* futex word: 1 when FORK is in the trace */
+	uint32_t children;                /* how many the slot's thread has made */
+	uint64_t name;                    /* of its thread, hashed: where it was born */
+	const struct rt_sandbox *sandbox; /* of the thread that makes it, as is: */
+	bool timeless;
+	uint64_t epoch;        /* of the filter, at the last block */
+	uint32_t epoch_blocks; /* blocks since it began */
+	bool large_used;       /* the large part of the filter is not all zeros */
+	bool large_open;       /* the filter is the large one, from then on */
+	_Alignas(64) struct rt_filter filter[RT_FILTER_SMALL];
+};
+
+#define RT_HELD_MAX 64u /* locks that a thread holds at once; of further ones a forked child knows nothing */
+
+/* Thread-local, at a fixed offset from pthread_self(): see rt_thread_of(). */
+struct rt_thread {
+	unsigned busy;                    /* > 0: a handler must wait, see signal.c */
+	unsigned deferred;                /* one does */
+	uint64_t mask;                    /* signal mask to put back then */
+	unsigned char *stripe;            /* lock held around an atomic operation */
+	struct rt_slot *own;              /* the slot of the thread itself (rt_self may be a fiber's) */
+	struct rt_slot *aside;            /* slot put aside while a handler's events are dropped and counted */
+	uint64_t lost;                    /* how many were */
+	const struct rt_sandbox *sandbox; /* its seccomp filters; sandbox.c */
+	uint32_t index;                   /* number in the trace, if known */
+	bool known;
+	bool asynchronous, uncancelable; /* as pthread_setcanceltype and -state have it; cancel.c */
+	bool whole;                      /* what it has done in the recorder is done, and recorded */
+	bool timeless;                   /* must not look at any clock */
+	bool made;                       /* by pthread_create or thrd_create */
+	bool forking;                    /* in a call that forks: what comes out of it may be the child */
+	void *stack;                     /* its lower end, and size: known when BEGIN was written */
+	size_t stack_size;
+	unsigned held_count;
+	struct rt_held {
+		uintptr_t lock, pc;
+		bool shared;
+	} held[RT_HELD_MAX]; /* for a forked child, which holds them from its beginning */
+};
+extern __thread struct rt_thread rt_thread;
+
+extern struct rt_channel *rt_channel; /* NULL: not recording */
+extern struct rt_tree *rt_tree;       /* NULL: never was */
+extern struct rt_slot rt_dead;
+extern uint64_t rt_clock_nowhere;
+extern bool rt_tsc;
+extern bool rt_sync_only; /* no plain accesses, of which only those of the C library would be seen */
+
+/* Slots and threads */
+struct rt_birth *rt_birth_of(struct rt_slot *slot);
+/* Makes the slot's private memory usable. False: there is no more memory. */
+bool rt_birth_open(struct rt_slot *slot);
+/* The slot's large filter, of RT_FILTER_LARGE. NULL: there is no memory for it. */
+struct rt_filter *rt_large_filter(struct rt_slot *slot);
+struct rt_slot *rt_slot_take(void);        /* NULL: none to be had, or the collector is gone */
+void rt_slot_open(struct rt_slot *slot);   /* writes the first block's time; by the thread that will use it */
+uint64_t rt_publish(struct rt_slot *slot); /* pads the block, publishes it; returns how many are published */
+void rt_slot_end(struct rt_slot *slot);    /* to be drained */
+void rt_slot_label(struct rt_slot *slot, const char *name);    /* names its thread in the trace */
+uint32_t rt_slot_announce(struct rt_slot *slot, uintptr_t pc); /* numbers the new thread, emits FORK; returns number */
+void rt_thread_start(bool forked);  /* the main thread's slot; a forked child's holds what its thread held */
+void rt_thread_adopt(uintptr_t pc); /* this thread, which was made unseen, is recorded from now on */
+
+/* Append one record; EXT and event with a given time; EXT and event with an exact stamp. x0: EXT's word 0. */
+void rt_append(uint64_t w0, uint64_t w1, struct rt_slot *slot);
+void rt_append2(uint64_t w0, uint64_t w1, struct rt_slot *slot, uint64_t x0, uint64_t x1);
+void rt_append_sync(uint64_t w0, uint64_t w1, struct rt_slot *slot, uint64_t x0, uint64_t now, void *clock);
+void rt_append_slow(uint64_t w0, uint64_t w1, struct rt_slot *slot);
+void rt_append2_slow(uint64_t w0, uint64_t w1, struct rt_slot *slot, uint64_t x0, uint64_t x1);
+void rt_append_sync_slow(uint64_t w0, uint64_t w1, struct rt_slot *slot, uint64_t x0, uint64_t now, void *clock);
+/* Room for n records (at most 4) in this block, so that what follows does not wait. May wait now. */
+void rt_reserve(struct rt_slot *slot, unsigned n);
+/* rt_emit_sync with a whole aux. */
+void rt_sync(struct rt_slot *slot, unsigned op, uint64_t operand, uint64_t arg, uintptr_t pc, unsigned aux);
+
+/* Starts a new epoch of the repeat filter. */
+void rt_filter_clear(struct rt_slot *slot);
+static inline void rt_new_epoch(struct rt_slot *slot)
+{
+	slot->filter_epoch += RT_FILTER_EPOCH;
+	slot->filter_mask = RT_FILTER_SMALL - 1;
+	if (RT_UNLIKELY(slot->filter_epoch == 0))
+		rt_filter_clear(slot);
+}
+
+/* A part of a file is mapped at two addresses; then: the address by which what synchronises at p is known. */
+extern bool rt_map_twice;
+uintptr_t rt_map_first(uintptr_t p);
+static inline uintptr_t rt_place(uintptr_t p)
+{
+	return RT_UNLIKELY(__atomic_load_n(&rt_map_twice, __ATOMIC_RELAXED)) ? rt_map_first(p) : p;
+}
+
+/* Coarse time: ticks of about 16 to 64 ns. */
+uint64_t rt_now_slow(void);
+uint64_t rt_milliseconds(void); /* without a system call */
+void rt_time_forbidden(void); /* the thread would be killed for reading the time stamp counter, and its children too */
+static inline uint64_t rt_now(void)
+{
+#ifdef __x86_64__
+	if (rt_tsc)
+		return __builtin_ia32_rdtsc() >> 6;
+#endif
+	return rt_now_slow();
+}
+static inline uint64_t rt_plain_stamp(struct rt_slot *slot)
+{
+	uint64_t now = rt_now();
+
+	if (now > slot->last_stamp)
+		slot->last_stamp = now;
+	return slot->last_stamp;
+}
+
+/*
+ * While a thread is busy, its handlers of asynchronous signals wait: the trampoline in signal.c puts the signal back
+ * and blocks it, rt_busy_end lets it come. Nests.
+ */
+void rt_signal_undefer(void);
+void rt_signal_defer_cancel(void); /* the thread is cancelled when it is not busy any more */
+void rt_cancel_again(void);
+void rt_leave_windows(void *context); /* of a thread that a signal interrupted; see append.S */
+void rt_emit_lost(void);
+static inline void rt_busy_begin(void)
+{
+	rt_thread.busy++;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+static inline void rt_busy_end(void)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (--rt_thread.busy == 0) {
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		if (RT_UNLIKELY(rt_thread.deferred))
+			rt_signal_undefer();
+	}
+}
+
+/* --vary: another order of what threads do when they begin. */
+void rt_vary_name(struct rt_birth *child, uint64_t parent, uint32_t birth);
+enum rt_vary { RT_VARY_NONE, RT_VARY_PARENT, RT_VARY_CHILD, RT_VARY_CHOICES };
+unsigned rt_vary_us(const struct rt_slot *child, enum rt_vary who); /* how long that one is to wait, if at all */
+void rt_pause_us(unsigned microseconds);                            /* not at all for 0 */
+
+void rt_fork_start(void); /* once, at start; as is: */
+void rt_mutex_start(void);
+/* Around a call that forks. pid: what it returned, 0 in the child. */
+void rt_fork_begin(void);
+void rt_fork_end(pid_t pid);
+/* Before syscall(number, a): says what it makes, if it does. True: rt_fork_end comes after it. */
+bool rt_clone_begins(long number, const long a[6], uintptr_t pc);
+/*
+ * This process takes a channel of its own, in place of the one that is mapped at `where`, and its thread is the main
+ * thread there. Async-signal-safe. False: it is not recorded.
+ */
+bool rt_tree_join(void *where);
+/* In a forked child: of all threads only this one is left. */
+void rt_thread_forked(void);
+void rt_atomics_forked(void);
+/* What the C++ library does inside: an atomic decrement that releases, and returns what it was; an atomic store of the
+ * program's that is carried out after this, and a load, done. */
+int rt_atomic_drop(int *count, uintptr_t pc);
+void rt_atomic_will_store(void *p, unsigned size, uintptr_t pc);
+void rt_atomic_acquired(void *p, unsigned size, uintptr_t pc);
+void rt_sem_forked(void);
+void rt_mutex_forked(void);
+void rt_dl_forked(void);
+void rt_calls_forked(void);
+
+/* True if the bytes can be read. False also where a sandbox does not let that be known. Leaves errno alone. */
+bool rt_readable(const void *p, size_t size);
+/* System calls that leave errno alone. */
+long rt_futex_wait(const void *word, uint32_t value, unsigned milliseconds);
+void rt_futex_wake(const void *word, int count);
+void rt_ring_bell(void); /* if the collector sleeps */
+/* Is it, or has it been silent for too long? Asked again and again, a moment between. */
+bool rt_collector_alive(void);
+void rt_say(const char *message); /* one line on standard error as it was at the start */
+
+/* Another thread's private state: pthread_t is the thread pointer, and ours lies at a fixed distance from it. */
+static inline struct rt_thread *rt_thread_of(pthread_t thread)
+{
+	return (struct rt_thread *)(void *)((char *)thread + ((char *)&rt_thread - (char *)pthread_self()));
+}
+
+#endif

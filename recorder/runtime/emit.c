@@ -1,0 +1,355 @@
+/*
+ * Emitting events: the interface of recorder.h, and the slow ways of append.S: the end of a block, waiting for room,
+ * and dropping what cannot be recorded.
+ */
+#include "recorder/intercept/sync.h"
+#include "recorder/runtime/core.h"
+
+_Static_assert(offsetof(struct rt_slot, cur) == 0 && offsetof(struct rt_slot, limit) == 8 &&
+                   offsetof(struct rt_slot, skipped) == 16 && offsetof(struct rt_slot, last_stamp) == 48,
+               "append.S knows these");
+
+static struct rt_filter dead_filter[RT_FILTER_SMALL];
+struct rt_slot rt_dead = {.filter = dead_filter, .filter_mask = RT_FILTER_SMALL - 1};
+__thread struct rt_slot *rt_self = &rt_dead;
+__thread struct rt_thread rt_thread;
+
+bool rt_recording(void)
+{
+	return rt_self->limit != NULL;
+}
+
+void rt_stop_recording(void)
+{
+	rt_self = &rt_dead;
+	rt_thread.own = NULL;
+	rt_thread.aside = NULL;
+}
+
+void rt_filter_clear(struct rt_slot *slot)
+{
+	for (unsigned i = 0; i < RT_FILTER_SMALL; i++)
+		*(volatile uint64_t *)&slot->filter[i].k0 = 0;
+	if (slot->limit && rt_birth_of(slot)->large_used) {
+		rt_birth_of(slot)->large_used = false;
+		for (unsigned i = RT_FILTER_SMALL; i < RT_FILTER_LARGE; i++)
+			*(volatile uint64_t *)&slot->filter[i].k0 = 0;
+	}
+}
+
+/* Called once a block. Depends on what the thread itself has done alone. */
+static void grow_filter(struct rt_slot *s)
+{
+	struct rt_birth *b = rt_birth_of(s);
+
+	if (b->epoch != s->filter_epoch) {
+		b->epoch = s->filter_epoch;
+		b->epoch_blocks = 0;
+	} else if (++b->epoch_blocks == RT_FILTER_PATIENCE) {
+		struct rt_filter *large = b->large_open ? s->filter : rt_large_filter(s);
+
+		if (!large)
+			return;
+		s->filter = large;
+		b->large_open = true;
+		s->filter_mask = RT_FILTER_LARGE - 1;
+		b->large_used = true;
+	}
+}
+
+static void collector_gone(struct rt_slot *s)
+{
+	s->cur = s->limit = NULL; /* dead, for whoever still holds the pointer */
+	if (!atomic_exchange(&rt_channel->collector_gone, 1))
+		rt_say("racetrace: the collector is gone; the program goes on unrecorded");
+	rt_stop_recording();
+}
+
+static uint64_t blocks_pending(const struct rt_slot *s)
+{
+	return atomic_load_explicit(&s->published, memory_order_relaxed) -
+	       atomic_load_explicit(&s->consumed, memory_order_acquire);
+}
+
+/* Waits until the ring has room for one more block. False: the collector is gone. */
+static bool wait_for_room(struct rt_slot *s, uint64_t blocks)
+{
+	for (unsigned spin = 0; blocks_pending(s) >= blocks; spin++) {
+		if (atomic_load_explicit(&rt_channel->collector_gone, memory_order_relaxed))
+			return false;
+		if (spin == 0)
+			rt_ring_bell();
+		atomic_store(&s->waiting, 1);
+		if (blocks_pending(s) >= blocks)
+			rt_futex_wait(&s->waiting, 1, 100);
+		if (blocks_pending(s) >= blocks && !rt_collector_alive())
+			return false;
+	}
+	return true;
+}
+
+uint64_t rt_publish(struct rt_slot *s)
+{
+	uint64_t published = atomic_load_explicit(&s->published, memory_order_relaxed) + 1;
+
+	for (struct rt_record *p = s->cur; p < s->limit; p++)
+		*(volatile uint64_t *)&p->w0 = 0;
+	__atomic_store_n(&s->cur, s->limit, __ATOMIC_RELEASE);
+	atomic_store(&s->published, published);
+	return published;
+}
+
+/*
+ * Publishes the block, pads it if need be, and opens the next one. The collector finds the end of what was written from
+ * cur and published alone, so whenever the process is killed in here, nothing is read twice and nothing is missed.
+ */
+static bool next_block(struct rt_slot *s)
+{
+	uint64_t blocks = rt_channel->ring_records / RT_BLOCK_RECORDS;
+	uint64_t published = rt_publish(s);
+	struct rt_record *base;
+
+	if (blocks_pending(s) >= blocks / 2)
+		rt_ring_bell();
+	if (RT_UNLIKELY(blocks_pending(s) >= blocks) && !wait_for_room(s, blocks)) {
+		collector_gone(s);
+		return false;
+	}
+	grow_filter(s);
+	base = s->ring + published % blocks * RT_BLOCK_RECORDS;
+	*base = rt_record_ext(rt_plain_stamp(s), 0);
+	s->limit = base + RT_BLOCK_RECORDS;
+	__atomic_store_n(&s->cur, base + 1, __ATOMIC_RELEASE);
+	return true;
+}
+
+/* Room for n records, with the count of left-out repeats already small. False: the event is to be dropped. */
+static bool make_room(struct rt_slot *s, unsigned n)
+{
+	if (s->limit == NULL)
+		return false;
+	if (s->skipped > RT_RECORD_SKIP_MAX)
+		n++;
+	if (s->limit - s->cur < (ptrdiff_t)n && !next_block(s))
+		return false;
+	if (s->skipped > RT_RECORD_SKIP_MAX) {
+		*s->cur = rt_record_make(RT_OP_SKIP, s->skipped, 0, 0, 0);
+		__atomic_store_n(&s->cur, s->cur + 1, __ATOMIC_RELEASE);
+		s->skipped = 0;
+	}
+	return true;
+}
+
+static void commit(struct rt_slot *s, unsigned n)
+{
+	__atomic_store_n(&s->cur, s->cur + n, __ATOMIC_RELEASE);
+	s->skipped = 0;
+}
+
+void rt_reserve(struct rt_slot *s, unsigned n)
+{
+	if (s->limit - s->cur >= (ptrdiff_t)n && s->skipped <= RT_RECORD_SKIP_MAX)
+		return;
+	rt_busy_begin();
+	if (s->limit)
+		make_room(s, n);
+	rt_busy_end();
+}
+
+/* Nothing is recorded. Leaves `busy` alone, which two threads may share then (clone.c). */
+static bool is_dropped(const struct rt_slot *s)
+{
+	if (s->limit)
+		return false;
+	if (rt_thread.aside)
+		rt_thread.lost++;
+	return true;
+}
+
+void rt_append_slow(uint64_t w0, uint64_t w1, struct rt_slot *s)
+{
+	if (is_dropped(s))
+		return;
+	rt_busy_begin();
+	if (make_room(s, 1)) {
+		s->cur->w0 = w0 | s->skipped << 56;
+		s->cur->w1 = w1;
+		commit(s, 1);
+	}
+	rt_busy_end();
+}
+
+void rt_append2_slow(uint64_t w0, uint64_t w1, struct rt_slot *s, uint64_t x0, uint64_t x1)
+{
+	if (is_dropped(s))
+		return;
+	rt_busy_begin();
+	if (make_room(s, 2)) {
+		s->cur[0].w0 = x0;
+		s->cur[0].w1 = x1;
+		s->cur[1].w0 = w0 | s->skipped << 56;
+		s->cur[1].w1 = w1;
+		commit(s, 2);
+	}
+	rt_busy_end();
+}
+
+/*
+ * Not below the slot's last stamp, which may be later than `now`: a handler ran or the thread waited for room since, or
+ * it moved to a processor whose counter is behind. Readers would take a lower stamp for the last one, whereas the
+ * clock, and so what is stamped after this in other threads, would be behind it.
+ */
+static uint64_t exact_stamp(_Atomic uint64_t *clock, uint64_t last, uint64_t now)
+{
+	uint64_t seen = atomic_load_explicit(clock, memory_order_relaxed), stamp;
+
+	if (now < last)
+		now = last;
+	do
+		stamp = now > seen + 1 ? now : seen + 1;
+	while (!atomic_compare_exchange_weak(clock, &seen, stamp));
+	return stamp;
+}
+
+void rt_append_sync_slow(uint64_t w0, uint64_t w1, struct rt_slot *s, uint64_t x0, uint64_t now, void *clock)
+{
+	if (is_dropped(s))
+		return;
+	rt_busy_begin();
+	if (make_room(s, 2)) {
+		s->last_stamp = exact_stamp(clock, s->last_stamp, now);
+		s->cur[0].w0 = x0;
+		s->cur[0].w1 = s->last_stamp;
+		s->cur[1].w0 = w0 | s->skipped << 56;
+		s->cur[1].w1 = w1;
+		commit(s, 2);
+	}
+	rt_busy_end();
+}
+
+#ifndef __x86_64__
+/* Elsewhere than in append.S a handler waits instead. */
+void rt_append(uint64_t w0, uint64_t w1, struct rt_slot *s)
+{
+	rt_append_slow(w0, w1, s);
+}
+void rt_append2(uint64_t w0, uint64_t w1, struct rt_slot *s, uint64_t x0, uint64_t x1)
+{
+	rt_append2_slow(w0, w1, s, x0, x1);
+}
+void rt_append_sync(uint64_t w0, uint64_t w1, struct rt_slot *s, uint64_t x0, uint64_t now, void *clock)
+{
+	rt_append_sync_slow(w0, w1, s, x0, now, clock);
+}
+#endif
+
+void rt_sync(struct rt_slot *s, unsigned op, uint64_t operand, uint64_t arg, uintptr_t pc, unsigned aux)
+{
+	struct rt_record event = rt_record_make(op, operand, pc, aux, 0);
+	struct rt_record ext = rt_record_ext(0, arg);
+
+	if (RT_UNLIKELY(is_dropped(s)))
+		return;
+	rt_new_epoch(s);
+	rt_append_sync(event.w0, event.w1, s, ext.w0, rt_now(), &rt_channel->clock);
+}
+
+void rt_emit(unsigned op, uint64_t operand, uintptr_t pc, unsigned aux)
+{
+	struct rt_record event = rt_record_make(op, operand, pc, aux, 0);
+
+	rt_append(event.w0, event.w1, rt_self);
+}
+
+static void hold(uintptr_t lock, uintptr_t pc, bool shared)
+{
+	if (rt_recording() && rt_thread.held_count < RT_HELD_MAX)
+		rt_thread.held[rt_thread.held_count++] = (struct rt_held){lock, pc, shared};
+}
+
+static void let_go(uintptr_t lock)
+{
+	for (unsigned i = rt_thread.held_count; i-- > 0;)
+		if (rt_thread.held[i].lock == lock) {
+			rt_thread.held[i] = rt_thread.held[--rt_thread.held_count];
+			return;
+		}
+}
+
+void rt_emit_sync(unsigned op, uint64_t operand, uint64_t arg, uintptr_t pc, unsigned flags)
+{
+	if (op != RT_OP_MAP && op != RT_OP_UNMAP && op != RT_OP_NEW_MEMORY) {
+		operand = rt_place(operand);
+		arg = op == RT_OP_WAIT_BEGIN || op == RT_OP_WAIT_END ? rt_place(arg) : arg;
+	}
+	if (op == RT_OP_ACQUIRE || op == RT_OP_ACQUIRE_SHARED)
+		hold(operand, pc, op == RT_OP_ACQUIRE_SHARED);
+	else if (op == RT_OP_RELEASE)
+		let_go(operand);
+	rt_sync(rt_self, op, operand, arg, pc, rt_record_aux(0, 0, flags));
+}
+
+void rt_emit_write(uintptr_t p, size_t size, uintptr_t pc, unsigned flags)
+{
+	if (!rt_sync_only)
+		rt_sync(rt_self, RT_OP_WRITE, p, size, pc, rt_record_aux(0, 0, flags));
+}
+
+void rt_emit_object(const volatile void *object, uintptr_t pc)
+{
+	rt_emit_write((uintptr_t)object, 1, pc, RT_F_OBJECT);
+}
+
+void rt_emit_object_read(const volatile void *object, uintptr_t pc)
+{
+	if (!rt_sync_only)
+		rt_emit(RT_OP_READ, (uintptr_t)object, pc, rt_record_aux(1, 0, RT_F_OBJECT));
+}
+
+/*
+ * FREE says the whole size, with what malloc had rounded up: ALLOC has only what was asked for, so nothing else ends
+ * what is known of the bytes behind it, which may have been another block's.
+ *
+ * More of a freed block than RT_FREED_MAX is not written: big blocks would cost more than the uses found at their ends.
+ */
+
+void rt_emit_free(uint64_t block, size_t size, uintptr_t pc)
+{
+	struct rt_slot *s = rt_self;
+	struct rt_record event = rt_record_make(RT_OP_FREE, block, pc, 0, 0);
+
+	if (size == 0 || rt_sync_only) {
+		rt_emit_sync(RT_OP_FREE, block, size, pc, 0);
+		return;
+	}
+	rt_busy_begin(); /* no handler's events come between the two */
+	rt_reserve(s, 4);
+	rt_emit_write(block, size < RT_FREED_MAX ? size : RT_FREED_MAX, pc, RT_F_FREE);
+	if (s->limit) {
+		struct rt_record ext = rt_record_ext(s->last_stamp, size);
+		rt_append2(event.w0, event.w1, s, ext.w0, ext.w1);
+	}
+	rt_busy_end();
+}
+
+void rt_emit_time(void)
+{
+	struct rt_slot *s = rt_self;
+	struct rt_record ext;
+
+	if (s->limit == NULL)
+		return;
+	rt_new_epoch(s);
+	ext = rt_record_ext(rt_plain_stamp(s), 0);
+	rt_append(ext.w0, ext.w1, s);
+}
+
+/* After a handler whose events could not be recorded: says how many they were. */
+void rt_emit_lost(void)
+{
+	uint64_t lost = rt_thread.lost;
+
+	rt_thread.lost = 0;
+	if (lost)
+		rt_emit_sync(RT_OP_LOST, RT_LOST_SIGNAL, lost, 0, 0);
+}

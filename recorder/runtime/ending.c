@@ -1,0 +1,193 @@
+/*
+ * The end of the run. Where main returns, or the program calls exit(), while other threads live, the process would end
+ * under them, often before they have done what they were made for. So they are given a moment first (`record
+ * --exit-sleep`), before anything that runs at exit; ThreadSanitizer does the like. The moment is over when no recorded
+ * thread lives any more, or when each waits for what none but another of them could give.
+ *
+ * Functions of the C library that end the process themselves (err, error, abort), and _exit, end it at once.
+ */
+#include "recorder/runtime/core.h"
+#include "recorder/runtime/syscall.h"
+#include "recorder/runtime/text.h"
+
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* ---- Does each thread wait? As the kernel sees it. ---- */
+
+struct dirent64 {
+	uint64_t inode, offset;
+	uint16_t size;
+	uint8_t type;
+	char name[];
+};
+
+/* Contents of a file of /proc, as far as they fit, with a zero behind. False: it cannot be read. */
+static bool read_file(const char *name, char *to, size_t size)
+{
+	int fd = (int)RT_SYSCALL(SYS_openat, AT_FDCWD, name, O_RDONLY | O_CLOEXEC);
+	long n;
+
+	if (fd < 0)
+		return false;
+	n = RT_SYSCALL(SYS_read, fd, to, size - 1);
+	RT_SYSCALL(SYS_close, fd);
+	if (n > 0)
+		to[n] = 0;
+	return n > 0;
+}
+
+/* The next word of a line, in decimal or, behind 0x, in hexadecimal; what is no number is read as a huge one. */
+static uint64_t next_word(const char **line)
+{
+	const char *p = *line;
+	uint64_t n = 0, base = 10;
+
+	if (p[0] == '0' && p[1] == 'x') {
+		base = 16;
+		p += 2;
+	}
+	for (; *p && *p != ' ' && *p != '\n'; p++) {
+		unsigned digit = *p >= 'a' ? (unsigned)*p - 'a' + 10 : (unsigned)*p - '0';
+		n = digit < base ? n * base + digit : UINT64_MAX / 32;
+	}
+	*line = *p == ' ' ? p + 1 : p;
+	return n;
+}
+
+/* Name of a file of a thread of this process. */
+static void task_file(char *to, const char *task, const char *file)
+{
+	rt_append_text(rt_append_text(rt_append_text(to, "/proc/self/task/"), task), file);
+}
+
+static bool is_thread(uint64_t tid)
+{
+	char number[24], name[80], text[2];
+
+	rt_append_number(number, tid);
+	task_file(name, number, "/comm");
+	return read_file(name, text, sizeof text);
+}
+
+/* Does the thread wait, without a limit, for another thread of this process? */
+static bool task_waits(const char *task)
+{
+	char name[80], text[256];
+	const char *at = text;
+	uint64_t word[5]; /* number of the system call, its first arguments */
+
+	task_file(name, task, "/syscall");
+	if (!read_file(name, text, sizeof text))
+		return false;
+	for (int i = 0; i < 5; i++)
+		word[i] = next_word(&at);
+	if (word[0] != SYS_futex || word[4] != 0)
+		return false;
+	uint64_t operation = word[2] & (uint64_t)FUTEX_CMD_MASK;
+	if (operation != FUTEX_WAIT && operation != FUTEX_WAIT_BITSET && operation != FUTEX_LOCK_PI)
+		return false;
+	/* A shared one is another process's to wake, unless it is a join: then it holds the thread's number. */
+	return word[2] & FUTEX_PRIVATE_FLAG || is_thread(word[3]);
+}
+
+static bool tasks_wait(const char *entries, long size, const char *me)
+{
+	for (long at = 0; at < size;) {
+		const struct dirent64 *e = (const struct dirent64 *)(const void *)(entries + at);
+		bool mine = rt_length(e->name) == rt_length(me);
+
+		for (size_t i = 0; mine && me[i]; i++)
+			mine = me[i] == e->name[i];
+		if (e->name[0] != '.' && !mine && !task_waits(e->name))
+			return false;
+		at += e->size;
+	}
+	return true;
+}
+
+/* True if all other threads do. Each is looked at once, so one that is about to be woken may be missed. */
+static bool others_wait(void)
+{
+	_Alignas(8) char entries[4096];
+	char me[24];
+	int fd = (int)RT_SYSCALL(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	long n = -1;
+	bool all = true;
+
+	if (fd < 0)
+		return false;
+	rt_append_number(me, (uint64_t)RT_SYSCALL(SYS_gettid));
+	while (all && (n = RT_SYSCALL(SYS_getdents64, fd, entries, sizeof entries)) > 0)
+		all = tasks_wait(entries, n, me);
+	RT_SYSCALL(SYS_close, fd);
+	return all && n == 0;
+}
+
+/* ---- The moment ---- */
+
+static bool others_live(void)
+{
+	uint32_t used = atomic_load(&rt_channel->slots_used);
+
+	for (uint32_t i = 0; i < used && i < rt_channel->slot_count; i++) {
+		const struct rt_slot *s = rt_channel_slot(rt_channel, i);
+		uint32_t state = atomic_load(&s->state);
+
+		if (s != rt_thread.own && (state == RT_SLOT_LIVE || state == RT_SLOT_TAKEN))
+			return true;
+	}
+	return false;
+}
+
+/* The process is about to end: waits as the file's comment says. Once a process. */
+static void await_others(void)
+{
+	enum { STEP_MS = 2, QUIET_STEPS = 5 }; /* waiting counts when seen QUIET_STEPS times in a row */
+	static _Atomic uint32_t process;
+	struct rt_channel *c = rt_channel;
+
+	if (!c || !c->exit_sleep_ms || atomic_exchange(&process, (uint32_t)c->program_pid) == (uint32_t)c->program_pid)
+		return;
+	if (!RT_SANDBOX_ALLOWS(SYS_nanosleep))
+		return;
+	uint64_t end = rt_milliseconds() + c->exit_sleep_ms;
+	unsigned quiet = 0;
+	rt_emit_time();
+	while (others_live() && quiet < QUIET_STEPS && !atomic_load(&c->collector_gone) && rt_milliseconds() < end) {
+		rt_pause_us(STEP_MS * 1000);
+		quiet = others_wait() ? quiet + 1 : 0;
+	}
+	rt_emit_time();
+}
+
+RT_INTERPOSE(void, exit, (int status))
+{
+	await_others();
+	RT_REAL(exit)(status);
+	__builtin_unreachable();
+}
+
+static int (*program_main)(int, char **, char **);
+static int run_main(int argc, char **argv, char **environment)
+{
+	int status = program_main(argc, argv, environment);
+
+	await_others();
+	return status;
+}
+
+/* What a program's first instructions call. */
+typedef int main_function(int argc, char **argv, char **environment);
+RT_INTERPOSE(int, __libc_start_main,
+             (main_function * main, int argc, char **argv, void (*init)(void), void (*fini)(void), void (*end)(void),
+              void *stack_end))
+{
+	if (rt_channel) {
+		program_main = main;
+		main = run_main;
+	}
+	return RT_REAL(__libc_start_main)(main, argc, argv, init, fini, end, stack_end);
+}

@@ -1,0 +1,91 @@
+/*
+ * Inside the recorded program: what hooks and interposers use. Nothing here allocates, locks or calls the kernel,
+ * except where it says so. Hooks may run before the recorder has started, in signal handlers, in a forked child and
+ * after the collector has died; then they write to nowhere (the dead slot).
+ */
+#ifndef RECORDER_RUNTIME_RECORDER_H
+#define RECORDER_RUNTIME_RECORDER_H
+
+#include "recorder/channel.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define RT_EXPORT __attribute__((visibility("default")))
+#define RT_CALLER ((uintptr_t)__builtin_return_address(0) - 1) /* in the call, so that look-ups hit its line */
+#define RT_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/*
+ * This thread's slot; never NULL: threads that are not recorded have the dead slot, whose cur == limit always, so that
+ * every append takes the slow path, which drops the record.
+ */
+extern __thread struct rt_slot *rt_self;
+
+/* One record: a plain event without a stamp of its own. aux: rt_record_aux(). Counts as one ordinal. */
+void rt_emit(unsigned op, uint64_t operand, uintptr_t pc, unsigned aux);
+/* A range access: READ or WRITE of size bytes; nothing if size is 0. Goes through the repeat filter. */
+void rt_emit_range(unsigned op, const void *addr, size_t size, uintptr_t pc);
+/* The same of a string with its end, as long as it is now; nothing if it is NULL. */
+void rt_emit_string(unsigned op, const char *s, uintptr_t pc);
+void rt_emit_wide(unsigned op, const wchar_t *s, uintptr_t pc);
+/*
+ * A synchronisation event: takes an exact stamp now, so call it while the lock is held (acquire: after; release: before
+ * letting go). Begins a new epoch of the repeat filter. flags: RT_F_*.
+ */
+void rt_emit_sync(unsigned op, uint64_t operand, uint64_t arg, uintptr_t pc, unsigned flags);
+/*
+ * free() of a heap block of size bytes, before the real call: a WRITE (RT_F_FREE) of its beginning, so that uses of the
+ * block that are not ordered with this are seen, and FREE, both at one exact stamp.
+ */
+void rt_emit_free(uint64_t block, size_t size, uintptr_t pc);
+#define RT_FREED_MAX 4096 /* bytes of a block's beginning that are written; so also for realloc */
+/* A time mark around a call that may block (sleep, read, ...): also begins a new epoch of the repeat filter. */
+void rt_emit_time(void);
+
+/* Is this thread being recorded (cheap)? Interposers use it to skip work that only serves the record. */
+bool rt_recording(void);
+
+/*
+ * Interposing: RT_REAL(name) is the next definition (dlsym RTLD_NEXT, resolved once when the recorder starts or on
+ * first use; never allocates through our own malloc). Usage:
+ *
+ *   RT_INTERPOSE(int, pthread_mutex_lock, (pthread_mutex_t *m))
+ *   {
+ *           int result = RT_REAL(pthread_mutex_lock)(m);
+ *           ...
+ *   }
+ *
+ * It has a second name, by which functions of the program that replace ThreadSanitizer's call it.
+ */
+struct rt_real_entry {
+	void **slot;
+	const char *name;
+};
+#define RT_INTERPOSE(type, name, parameters)                                                                           \
+	__asm__(".globl __interceptor_" #name "\n\t.type __interceptor_" #name ", @function\n\t"                       \
+	        ".set __interceptor_" #name ", " #name);                                                               \
+	RT_NEXT(type, name, parameters);                                                                               \
+	RT_EXPORT type name parameters
+/* For RT_REAL(name) in a file that does not interpose it. */
+#define RT_NEXT(type, name, parameters)                                                                                \
+	typedef type(*rt_real_type_##name) parameters;                                                                 \
+	static rt_real_type_##name rt_real_##name;                                                                     \
+	static struct rt_real_entry rt_real_entry_##name                                                               \
+	    __attribute__((section("rt_reals"), used)) = {(void **)(void *)&rt_real_##name, #name}
+#define RT_REAL(name) ((rt_real_type_##name)rt_real((void **)(void *)&rt_real_##name, #name))
+void *rt_resolve(void **slot, const char *name);
+static inline void *rt_real(void **slot, const char *name)
+{
+	void *f = __atomic_load_n(slot, __ATOMIC_RELAXED);
+	return f ? f : rt_resolve(slot, name);
+}
+
+/* Thread lifecycle (thread.c): used by pthread_create, C11 threads and libgomp's threads alike. */
+struct rt_birth; /* what a parent hands to its child */
+
+/* Makes the dead slot this thread's: in a forked child, or when the collector has died. */
+void rt_stop_recording(void);
+/* The collector should read the memory map now (module loaded or about to be unloaded); waits for it, bounded. */
+void rt_request_map(void);
+
+#endif

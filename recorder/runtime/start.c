@@ -1,0 +1,552 @@
+/*
+ * How the recorder comes up in a program: finds the channel that `racetrace record` handed down, leaves the program's
+ * environment as if it had not been there, and opens the main thread's slot. Without a channel it stays a runtime that
+ * records nothing.
+ */
+#include "recorder/runtime/core.h"
+#include "recorder/runtime/syscall.h"
+#include "recorder/runtime/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
+#include <linux/futex.h>
+
+struct rt_channel *rt_channel;
+struct rt_tree *rt_tree;
+bool rt_tsc;
+bool rt_sync_only;
+static struct rt_birth *births;
+static struct rt_filter (*larges)[RT_FILTER_LARGE];
+
+/* Standard error as it was at the start. The program may open a file of its own under that number. */
+static uint64_t error_device, error_inode; /* 0: closed */
+
+static bool identify(int fd, uint64_t *device, uint64_t *inode)
+{
+	struct stat st = {0}; /* which the analyzer does not see filled in */
+
+	if (RT_SYSCALL(SYS_newfstatat, fd, "", &st, AT_EMPTY_PATH) != 0)
+		return false;
+	*device = st.st_dev;
+	*inode = st.st_ino;
+	return true;
+}
+
+void rt_say(const char *message)
+{
+	uint64_t device, inode;
+
+	if (!error_inode || !identify(STDERR_FILENO, &device, &inode) || device != error_device || inode != error_inode)
+		return;
+	RT_SYSCALL(SYS_write, STDERR_FILENO, message, rt_length(message));
+	RT_SYSCALL(SYS_write, STDERR_FILENO, "\n", 1);
+}
+
+/*
+ * Where a sandbox forbids to sleep, the thread waits as long by itself. Whoever changes the word need not wake then;
+ * who cannot wake is not needed either, for nobody sleeps without a limit.
+ */
+static long spin(const void *word, uint32_t value, unsigned milliseconds)
+{
+	enum { PAUSES_PER_MS = 20000 }; /* of 40 to 140 cycles each */
+
+	for (uint64_t n = (uint64_t)milliseconds * PAUSES_PER_MS; n > 0; n--) {
+		if (__atomic_load_n((const uint32_t *)word, __ATOMIC_ACQUIRE) != value)
+			return 0;
+		RT_PAUSE();
+	}
+	return -ETIMEDOUT;
+}
+
+long rt_futex_wait(const void *word, uint32_t value, unsigned milliseconds)
+{
+	struct timespec timeout = {milliseconds / 1000, (long)(milliseconds % 1000) * 1000000};
+
+	if (!RT_SANDBOX_ALLOWS(SYS_futex, word, FUTEX_WAIT, value, &timeout))
+		return spin(word, value, milliseconds);
+	return RT_SYSCALL(SYS_futex, word, FUTEX_WAIT, value, &timeout);
+}
+
+void rt_futex_wake(const void *word, int count)
+{
+	RT_SYSCALL(SYS_futex, word, FUTEX_WAKE, count);
+}
+
+void rt_ring_bell(void)
+{
+	if (!atomic_load(&rt_channel->sleeping))
+		return;
+	atomic_fetch_add(&rt_channel->bell, 1);
+	rt_futex_wake(&rt_channel->bell, 1);
+}
+
+/* A zombie answers kill(); its pidfd does not lie. */
+static bool is_alive(pid_t pid)
+{
+	int fd = (int)RT_SYSCALL(SYS_pidfd_open, pid);
+	bool alive = true;
+
+	if (fd >= 0) {
+		struct pollfd p = {.fd = fd, .events = POLLIN};
+		struct timespec none = {0, 0};
+
+		alive = RT_SYSCALL(SYS_ppoll, &p, 1, &none) == 0;
+		RT_SYSCALL(SYS_close, fd);
+	} else {
+		alive = fd != -ESRCH && RT_SYSCALL(SYS_kill, pid, 0) != -ESRCH;
+	}
+	return alive;
+}
+
+/*
+ * The collector's number may mean another process here, or none (a PID namespace), may not be asked for (a sandbox),
+ * and a process that is stopped is alive. So what counts is its heart, which beats each half second: one that is dead
+ * by its number too has only a moment to show that it is not. Time is counted in questions as well, for where the whole
+ * job was stopped both go on together.
+ */
+bool rt_collector_alive(void)
+{
+	enum { DEAD_MS = 1500, SILENT_MS = 10000, QUESTIONS = 12, QUESTION_MS = 100 };
+	static _Atomic uint32_t beat, questions;
+	static _Atomic uint64_t since;
+	uint32_t now = atomic_load(&rt_tree->beat);
+	uint64_t ms = rt_milliseconds(), silent;
+
+	if (atomic_exchange(&beat, now) != now || (ms && !atomic_load(&since))) {
+		atomic_store(&since, ms);
+		atomic_store(&questions, 0);
+		return true;
+	}
+	silent = ms ? ms - atomic_load(&since) : atomic_load(&questions) * QUESTION_MS;
+	if (atomic_fetch_add(&questions, 1) < QUESTIONS || silent < DEAD_MS)
+		return true;
+	return silent < SILENT_MS && is_alive(rt_channel ? rt_channel->collector_pid : rt_tree->collector_pid);
+}
+
+/* No system call where the kernel has the time in the process's own memory. */
+RT_NEXT(int, clock_gettime, (clockid_t clock, struct timespec *to));
+static bool has_tsc;
+uint64_t rt_now_slow(void)
+{
+	struct timespec t;
+
+	if (RT_UNLIKELY(rt_thread.timeless)) /* the last one that anybody has seen has to do */
+		return rt_channel ? atomic_load(&rt_channel->clock) : 0;
+#ifdef __x86_64__
+	if (has_tsc)
+		return __builtin_ia32_rdtsc() >> 6;
+#endif
+	RT_REAL(clock_gettime)(CLOCK_MONOTONIC, &t); /* ours is recorded */
+	return ((uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec) >> 5;
+}
+
+void rt_time_forbidden(void)
+{
+	rt_tsc = false; /* all threads go the slow way, where it is seen which one this is */
+	rt_thread.timeless = true;
+}
+
+/* In a sandbox, which may forbid the system call behind clock_gettime, about so much. 0: there is no time. */
+uint64_t rt_milliseconds(void)
+{
+	if (rt_thread.timeless)
+		return 0;
+#ifdef __x86_64__
+	if (rt_sandboxed)
+		return __builtin_ia32_rdtsc() >> 21; /* of 2.1 GHz */
+#endif
+	struct timespec t;
+	RT_REAL(clock_gettime)(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* The time stamp counter is the same on all processors and runs on while they sleep. */
+static bool invariant_tsc(void)
+{
+#ifdef __x86_64__
+	unsigned a, b, c, d;
+
+	return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & 1u << 8);
+#else
+	return false;
+#endif
+}
+
+struct rt_birth *rt_birth_of(struct rt_slot *slot)
+{
+	return births + (slot - rt_channel_slot(rt_channel, 0));
+}
+
+static bool open_memory(const void *from, size_t size)
+{
+	uintptr_t start = (uintptr_t)from & ~(uintptr_t)4095, end = ((uintptr_t)from + size + 4095) & ~(uintptr_t)4095;
+
+	return RT_SYSCALL(SYS_mprotect, start, end - start, PROT_READ | PROT_WRITE) == 0;
+}
+
+bool rt_birth_open(struct rt_slot *slot)
+{
+	return open_memory(rt_birth_of(slot), sizeof(struct rt_birth));
+}
+
+struct rt_filter *rt_large_filter(struct rt_slot *slot)
+{
+	struct rt_filter *filter = larges[slot - rt_channel_slot(rt_channel, 0)];
+
+	return open_memory(filter, sizeof *larges) ? filter : NULL;
+}
+
+void rt_request_map(void)
+{
+	struct rt_channel *c = rt_channel;
+	uint32_t mine, answer;
+
+	if (!c || atomic_load(&c->collector_gone))
+		return;
+	mine = atomic_fetch_add(&c->request, 1) + 1;
+	atomic_fetch_add(&c->bell, 1);
+	rt_futex_wake(&c->bell, 1);
+	for (int tries = 0; tries < 50; tries++) {
+		answer = atomic_load(&c->answer);
+		if ((int32_t)(answer - mine) >= 0)
+			return;
+		rt_futex_wait(&c->answer, answer, 100);
+		if (atomic_load(&c->answer) == answer && !rt_collector_alive())
+			return;
+	}
+}
+
+static char **find(char **environment, const char *name)
+{
+	for (; environment && *environment; environment++)
+		if (rt_value_of(*environment, name))
+			return environment;
+	return NULL;
+}
+
+static void take_out(char **entry)
+{
+	for (; *entry; entry++)
+		entry[0] = entry[1];
+}
+
+/* Gives a variable the value that ends its present one; NULL: takes it away. */
+static void restore(char **environment, const char *name, const char *value)
+{
+	char **entry = find(environment, name);
+	char *to = entry ? rt_value_of(*entry, name) : NULL;
+
+	if (!entry)
+		return;
+	if (!value)
+		take_out(entry);
+	else if (rt_length(value) <= rt_length(to))
+		rt_append_text(to, value);
+}
+
+/* The user's LD_PRELOAD, in place: what `record` put before it made the entry longer, never shorter. */
+static void restore_preload(char **environment, const char *preload)
+{
+	bool was_set = preload[0] != '-' || preload[1];
+
+	restore(environment, "LD_PRELOAD", was_set ? preload : NULL);
+	restore(environment, RT_CHANNEL_ENV, NULL);
+}
+
+/* The user's LD_LIBRARY_PATH, which is behind our folder. */
+static void restore_library_path(char **environment, bool was_set)
+{
+	static const char name[] = "LD_LIBRARY_PATH";
+	char **entry = find(environment, name);
+	char *value = entry ? rt_value_of(*entry, name) : NULL;
+
+	while (value && *value && *value != ':')
+		value++;
+	restore(environment, name, !was_set || !value ? NULL : *value ? value + 1 : value);
+	restore(environment, RT_CHANNEL_ENV, NULL);
+}
+
+static bool channel_is_sound(const struct rt_channel *c, uint64_t size)
+{
+	uint64_t slots = (uint64_t)c->slot_count * sizeof(struct rt_slot);
+	uint64_t rings = (uint64_t)c->slot_count * c->ring_records * sizeof(struct rt_record);
+
+	return c->magic == RT_CHANNEL_MAGIC && c->version == RT_CHANNEL_VERSION && c->total_bytes <= size &&
+	       c->slot_count > 0 && c->ring_records >= 4 * RT_BLOCK_RECORDS &&
+	       (c->ring_records & (c->ring_records - 1)) == 0 && c->slots_offset <= size &&
+	       slots <= size - c->slots_offset && c->rings_offset <= size && rings <= size - c->rings_offset;
+}
+
+/* where: NULL, or what is replaced. */
+static void *map(void *where, size_t size, int protection, int flags, int fd, uint64_t offset)
+{
+	long at =
+	    RT_SYSCALL(SYS_mmap, where, size, protection, flags | MAP_NORESERVE | (where ? MAP_FIXED : 0), fd, offset);
+
+	return at < 0 && at > -4096 ? NULL : (void *)at;
+}
+
+/*
+ * The private memory that goes with the slots; zeros, also where a forked process has its parent's. It is address space
+ * alone, which no limit on data and no strict accounting of memory counts, until rt_birth_open.
+ */
+static void *map_private(void *where, size_t size)
+{
+	void *memory = map(where, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory) { /* huge pages would make each thread's private memory 2 MB at once */
+		RT_SYSCALL(SYS_madvise, memory, size, MADV_NOHUGEPAGE);
+		RT_SYSCALL(SYS_madvise, memory, size, MADV_DONTDUMP);
+	}
+	return memory;
+}
+
+/* What is open lies together, as the number of mappings is limited. */
+static bool map_births(uint32_t slots)
+{
+	births = map_private(births, slots * sizeof *births);
+	larges = map_private(larges, slots * sizeof *larges);
+	return births && larges;
+}
+
+/* Negative if it has none. */
+static long file_size(int fd)
+{
+	return RT_SYSCALL(SYS_lseek, fd, 0, SEEK_END);
+}
+
+static bool map_tree(int fd)
+{
+	char *page = NULL;
+
+	if (file_size(fd) >= (long)RT_TREE_PAGE)
+		page = map(NULL, RT_TREE_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	rt_tree = page ? (struct rt_tree *)(void *)(page + RT_TREE_OFFSET) : NULL;
+	return rt_tree != NULL;
+}
+
+/*
+ * A part of the file that the page of the tree is from, without the file: in a changed root, as another user or without
+ * /proc it cannot be opened. A mapping that is remapped from length 0 is doubled, and may be longer than it was.
+ */
+static void *map_by_tree(void *where, uint64_t size, uint64_t offset)
+{
+	char *page = (char *)rt_tree - RT_TREE_OFFSET;
+	long whole, part;
+
+	if (offset > UINT64_MAX / 2 - size)
+		return NULL;
+	whole = RT_SYSCALL(SYS_mremap, page, 0, offset + size, MREMAP_MAYMOVE);
+	if (whole < 0 && whole > -4096)
+		return NULL;
+	if (!where)
+		where = map(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	part = where ? RT_SYSCALL(SYS_mremap, whole + (long)offset, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, where)
+	             : -ENOMEM;
+	RT_SYSCALL(SYS_munmap, whole, part < 0 && part > -4096 ? offset + size : offset);
+	return part < 0 && part > -4096 ? NULL : (void *)part;
+}
+
+/*
+ * All channels of a file are alike, so the first one's header, on the page of the tree, tells the size. fd: negative if
+ * the file cannot be opened.
+ */
+static struct rt_channel *map_channel(int fd, uint32_t number, void *where)
+{
+	const struct rt_channel *first = (const struct rt_channel *)(const void *)((char *)rt_tree - RT_TREE_OFFSET);
+	uint64_t size = first->total_bytes;
+	long total = fd < 0 ? LONG_MAX : file_size(fd);
+	struct rt_channel *c;
+
+	if (total < 0 || size < sizeof *c || (uint64_t)total / size <= number)
+		return NULL;
+	c = fd < 0 ? map_by_tree(where, size, size * number)
+	           : map(where, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, size * number);
+	if (c) /* a program that dumps core would have all of it, and first allocate it */
+		RT_SYSCALL(SYS_madvise, c, size, MADV_DONTDUMP);
+	if (c && !channel_is_sound(c, size)) {
+		if (where)
+			map(where, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		else
+			RT_SYSCALL(SYS_munmap, c, size);
+		c = NULL;
+	}
+	return c && map_births(c->slot_count) ? c : NULL;
+}
+
+/* ---- Joining a tree ---- */
+
+static bool begins_with(const char *text, const char *start)
+{
+	while (*start && *text == *start)
+		text++, start++;
+	return !*start;
+}
+
+/* Negative errno if it cannot be had. The process may be another one by now, with any file under that number. */
+static int open_file(pid_t collector, unsigned fd)
+{
+	char name[64], target[64];
+	char *end = rt_append_number(rt_append_text(name, "/proc/"), (uint64_t)collector);
+
+	rt_append_number(rt_append_text(end, "/fd/"), fd);
+	long n = RT_SYSCALL(SYS_readlinkat, AT_FDCWD, name, target, sizeof target - 1);
+	if (n < 0)
+		return (int)n;
+	target[n] = 0;
+	if (!begins_with(target, RT_CHANNEL_LINK))
+		return -ENOENT;
+	return (int)RT_SYSCALL(SYS_openat, AT_FDCWD, name, O_RDWR | O_CLOEXEC);
+}
+
+static void ring_doorman(void)
+{
+	atomic_fetch_add(&rt_tree->bell, 1);
+	rt_futex_wake(&rt_tree->bell, 1);
+}
+
+/* Waits until the collector has made so many channels; it is always some ahead, so this is rare. */
+static bool await_channel(uint32_t number)
+{
+	uint32_t word = 0;
+
+	for (int tries = 0; tries < 5000; tries++) {
+		if (atomic_load(&rt_tree->over))
+			return false;
+		if (atomic_load(&rt_tree->made) > number)
+			return true;
+		if (tries % 100 == 99 && !rt_collector_alive())
+			return false;
+		rt_futex_wait(&word, 0, 1);
+	}
+	return false;
+}
+
+/* A channel of its own for this process. NULL: there is none to be had. */
+static struct rt_channel *take_channel(int fd, void *where)
+{
+	uint32_t number;
+
+	if (atomic_load(&rt_tree->over))
+		return NULL;
+	number = atomic_fetch_add(&rt_tree->taken, 1);
+	ring_doorman();
+	return await_channel(number) ? map_channel(fd, number, where) : NULL;
+}
+
+static void announce(bool forked)
+{
+	rt_channel->program_pid = (int32_t)RT_SYSCALL(SYS_getpid);
+	rt_channel->forked = forked;
+	rt_channel->sync_only = rt_sync_only;
+	rt_thread_start(forked);
+	atomic_store(&rt_channel->started, 1);
+	ring_doorman();
+	rt_request_map();
+}
+
+bool rt_tree_join(void *where)
+{
+	int fd;
+	struct rt_channel *c;
+
+	if (!rt_tree || !rt_tree->nonce || atomic_load(&rt_tree->over))
+		return false;
+	fd = open_file(rt_tree->collector_pid, (unsigned)rt_tree->collector_fd);
+	c = take_channel(fd, where);
+	if (fd >= 0)
+		RT_SYSCALL(SYS_close, fd);
+	rt_channel = c;
+	if (!c) {
+		if (fd < 0)
+			rt_say("racetrace: a process cannot reach the collector; it runs unrecorded");
+		return false;
+	}
+	announce(true);
+	return true;
+}
+
+/* ---- Starting ---- */
+
+static uint64_t number(const char **text)
+{
+	uint64_t n = 0;
+
+	for (; **text >= '0' && **text <= '9'; ++*text)
+		n = n * 10 + (uint64_t)(**text - '0');
+	return n;
+}
+
+static void start_first(char **environment, const char *text)
+{
+	int fd = (int)(number(&text) & INT_MAX);
+
+	if (map_tree(fd))
+		rt_channel = map_channel(fd, 0, NULL);
+	RT_SYSCALL(SYS_close, fd);
+	restore_preload(environment, *text == ':' ? text + 1 : "-");
+	if (!rt_channel) {
+		rt_say("racetrace: the recorder does not understand its channel; the program runs unrecorded");
+		return;
+	}
+	rt_sync_only = rt_channel->sync_only;
+	rt_fork_start();
+	rt_mutex_start();
+	announce(false);
+}
+
+/* Executed by a process of the tree, or by what one has executed; maybe long after the recording. */
+static void start_executed(char **environment, const char *text)
+{
+	uint64_t word[3]; /* PID, FD, NONCE */
+	int fd;
+
+	for (int i = 0; i < 3; i++) {
+		word[i] = number(&text);
+		text += *text == ':';
+	}
+	fd = open_file((pid_t)(word[0] & INT_MAX), (unsigned)word[1]);
+
+	if (fd == -EACCES || fd == -EPERM)
+		rt_say("racetrace: a process cannot reach the collector; it runs unrecorded");
+	if (fd >= 0) {
+		if (map_tree(fd) && rt_tree->nonce == word[2] && word[2])
+			rt_channel = take_channel(fd, NULL);
+		else
+			rt_tree = NULL;
+		RT_SYSCALL(SYS_close, fd);
+	}
+	restore_library_path(environment, *text == '+');
+	if (rt_channel) {
+		rt_fork_start();
+		rt_mutex_start();
+		announce(false);
+	}
+}
+
+static void start(int argc, char **argv, char **environment)
+{
+	char **entry = find(environment, RT_CHANNEL_ENV);
+	const char *text = entry ? rt_value_of(*entry, RT_CHANNEL_ENV) : NULL;
+
+	(void)argc, (void)argv;
+	identify(STDERR_FILENO, &error_device, &error_inode);
+	rt_tsc = has_tsc = invariant_tsc();
+	if (text && *text >= '0' && *text <= '9')
+		start_first(environment, text);
+	else if (text && *text == '@')
+		start_executed(environment, text + 1);
+}
+
+/* The linker runs this library's initialisers before all others (-z initfirst), and passes them what main gets. */
+__attribute__((section(".init_array"), used)) static void (*const start_entry)(int, char **, char **) = start;

@@ -1,0 +1,59 @@
+/* See text.h. */
+#include "recorder/runtime/text.h"
+
+#include "recorder/runtime/recorder.h"
+
+size_t rt_length(const char *s)
+{
+	size_t n = 0;
+
+	while (s[n])
+		n++;
+	return n;
+}
+
+char *rt_append_text(char *to, const char *text)
+{
+	while ((*to = *text++))
+		to++;
+	return to;
+}
+
+char *rt_append_number(char *to, uint64_t n)
+{
+	char digits[20];
+	int count = 0;
+
+	do
+		digits[count++] = (char)('0' + n % 10);
+	while (n /= 10);
+	while (count)
+		*to++ = digits[--count];
+	*to = 0;
+	return to;
+}
+
+char *rt_value_of(char *entry, const char *name)
+{
+	while (*name)
+		if (*entry++ != *name++)
+			return NULL;
+	return *entry == '=' ? entry + 1 : NULL;
+}
+
+void rt_emit_string(unsigned op, const char *s, uintptr_t pc)
+{
+	if (s && rt_recording())
+		rt_emit_range(op, s, rt_length(s) + 1, pc);
+}
+
+void rt_emit_wide(unsigned op, const wchar_t *s, uintptr_t pc)
+{
+	size_t n = 0;
+
+	if (!s || !rt_recording())
+		return;
+	while (s[n])
+		n++;
+	rt_emit_range(op, s, (n + 1) * sizeof *s, pc);
+}

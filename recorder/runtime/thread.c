@@ -1,0 +1,472 @@
+/*
+ * Threads: slots, births, ends, joins.
+ *
+ * A new thread waits until its parent has put FORK into the trace, which happens only when the thread could be made: so
+ * nothing is said of threads that could not. END is emitted by the last round of key destructors.
+ */
+#include "recorder/intercept/blocking.h"
+#include "recorder/intercept/sync.h"
+#include "recorder/runtime/core.h"
+#include "recorder/runtime/syscall.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <link.h>
+#include <threads.h>
+#include <time.h>
+
+static pthread_key_t end_key;
+static bool end_key_made;
+static unsigned char fork_lock; /* so that numbers are in the order of FORK stamps */
+
+/* Threads that nobody was seen to make are called main.1000001 and so on: no child is the main thread's millionth. */
+#define ADOPTED 1000000u
+static uint32_t adopted; /* under fork_lock */
+
+static struct rt_slot *slot_try(void)
+{
+	struct rt_channel *c = rt_channel;
+
+	for (uint32_t i = 0; i < c->slot_count; i++) {
+		struct rt_slot *s = rt_channel_slot(c, i);
+		uint32_t expected = RT_SLOT_FREE;
+
+		uint32_t used = atomic_load_explicit(&c->slots_used, memory_order_relaxed);
+
+		if (atomic_load_explicit(&s->state, memory_order_relaxed) != RT_SLOT_FREE)
+			continue;
+		while (used <= i && !atomic_compare_exchange_weak(&c->slots_used, &used, i + 1))
+			;
+		if (atomic_compare_exchange_strong(&s->state, &expected, RT_SLOT_TAKEN))
+			return s;
+	}
+	return NULL;
+}
+
+/* Is any slot about to become free? */
+static bool slot_expected(void)
+{
+	for (uint32_t i = 0; i < rt_channel->slot_count; i++)
+		if (atomic_load_explicit(&rt_channel_slot(rt_channel, i)->state, memory_order_relaxed) != RT_SLOT_LIVE)
+			return true;
+	return false;
+}
+
+struct rt_slot *rt_slot_take(void)
+{
+	struct rt_slot *s = slot_try();
+	static uint32_t said;
+	/* A thread may be about to end. Once that has been waited for in vain, not so long: each new thread would be.
+	 */
+	unsigned patience = __atomic_load_n(&said, __ATOMIC_RELAXED) ? 2 : 100;
+
+	for (unsigned tries = 1; !s; tries++) {
+		if (atomic_load(&rt_channel->collector_gone) || (tries % 100 == 0 && !rt_collector_alive()))
+			return NULL;
+		if (tries > patience && !slot_expected()) {
+			if (!__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
+				rt_say(
+				    "racetrace: too many threads at once: some run unrecorded, see record --threads");
+			return NULL;
+		}
+		rt_ring_bell();
+		rt_pause_us(1000);
+		s = slot_try();
+	}
+	if (!s->generation && !rt_birth_open(s)) {
+		atomic_store(&s->state, RT_SLOT_FREE);
+		if (!__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
+			rt_say("racetrace: no memory to record another thread; some run unrecorded");
+		return NULL;
+	}
+	s->generation++;
+	s->ring = rt_channel_ring(rt_channel, (uint32_t)(s - rt_channel_slot(rt_channel, 0)));
+	s->cur = s->limit = s->ring;
+	s->skipped = 0;
+	s->last_stamp = 0;
+	s->filter = rt_birth_of(s)->large_open ? rt_large_filter(s) : rt_birth_of(s)->filter;
+	s->label[0] = 0;
+	atomic_store(&s->published, 0);
+	atomic_store(&s->consumed, 0);
+	atomic_store(&s->waiting, 0);
+	rt_birth_of(s)->slot = s;
+	rt_birth_of(s)->children = 0;
+	rt_birth_of(s)->epoch_blocks = 0;
+	s->filter_epoch = rt_birth_of(s)->epoch; /* the table still holds what the slot's last thread saw */
+	rt_new_epoch(s);
+	return s;
+}
+
+void rt_slot_open(struct rt_slot *s)
+{
+	*s->ring = rt_record_ext(rt_plain_stamp(s), 0);
+	s->limit = s->ring + RT_BLOCK_RECORDS;
+	__atomic_store_n(&s->cur, s->ring + 1, __ATOMIC_RELEASE);
+}
+
+void rt_slot_end(struct rt_slot *s)
+{
+	rt_birth_of(s)->epoch = s->filter_epoch;
+	rt_publish(s);
+	s->limit = s->cur;
+	atomic_store(&s->state, RT_SLOT_ENDED);
+	rt_ring_bell();
+}
+
+void rt_slot_label(struct rt_slot *s, const char *name)
+{
+	for (unsigned i = 0; i < sizeof s->label - 1 && (s->label[i] = name[i]) != 0; i++)
+		;
+}
+
+uint32_t rt_slot_announce(struct rt_slot *s, uintptr_t pc)
+{
+	rt_busy_begin();
+	rt_reserve(rt_self, 2);
+	while (__atomic_exchange_n(&fork_lock, 1, __ATOMIC_ACQUIRE))
+		RT_PAUSE();
+	s->thread = atomic_fetch_add(&rt_channel->thread_count, 1);
+	s->parent = rt_self->thread;
+	s->birth = rt_self->limit ? ++rt_birth_of(rt_self)->children : ADOPTED + ++adopted;
+	rt_vary_name(rt_birth_of(s), rt_self->limit ? rt_birth_of(rt_self)->name : 0, s->birth);
+	atomic_store(&s->state, RT_SLOT_LIVE);
+	rt_emit_sync(RT_OP_FORK, s->thread, 0, pc, 0);
+	__atomic_store_n(&fork_lock, 0, __ATOMIC_RELEASE);
+	rt_busy_end();
+	return s->thread;
+}
+
+/* The last of the rounds in which key destructors run. */
+static void end_thread(void *rounds)
+{
+	struct rt_slot *s = rt_thread.own;
+
+	if ((uintptr_t)rounds > 1) {
+		pthread_setspecific(end_key, (void *)((uintptr_t)rounds - 1));
+		return;
+	}
+	if (!s || !s->limit)
+		return;
+	rt_busy_begin();
+	rt_self = s;
+	rt_mutex_abandon(0);
+	rt_emit_sync(RT_OP_END, 0, 0, 0, 0);
+	rt_self = &rt_dead;
+	rt_thread.own = NULL;
+	if (s->limit)
+		rt_slot_end(s);
+	rt_busy_end();
+}
+
+/* Those of the library: ours are recorded. */
+RT_NEXT(int, pthread_getattr_np, (pthread_t thread, pthread_attr_t *to));
+RT_NEXT(int, pthread_attr_getstack, (const pthread_attr_t *from, void **stack, size_t *size));
+RT_NEXT(int, pthread_attr_destroy, (pthread_attr_t * attributes));
+static void find_stack(void)
+{
+	pthread_attr_t attributes;
+
+	/* The library asks which processors the thread may use, too, and of the main thread reads where its memory is.
+	 */
+	if (rt_sandboxed && (!rt_thread.made || !RT_SANDBOX_ALLOWS(SYS_sched_getaffinity)))
+		return;
+	if (RT_REAL(pthread_getattr_np)(pthread_self(), &attributes) != 0)
+		return;
+	RT_REAL(pthread_attr_getstack)(&attributes, &rt_thread.stack, &rt_thread.stack_size);
+	RT_REAL(pthread_attr_destroy)(&attributes);
+}
+
+/* Bytes of thread-local memory below the thread pointer: what the modules that came with the program have there. */
+static size_t tls_size;
+
+static uintptr_t thread_pointer(void)
+{
+	uintptr_t p;
+	__asm__("mov %%fs:0, %0" : "=r"(p));
+	return p;
+}
+
+static int measure_tls(struct dl_phdr_info *module, size_t size, void *unused)
+{
+	/* Of modules that are loaded later, it is where it was allocated. */
+	enum { STATIC_MAX = 1 << 20 };
+	uintptr_t begin = (uintptr_t)module->dlpi_tls_data, end = thread_pointer();
+
+	(void)size, (void)unused;
+	if (begin && begin < end && end - begin < STATIC_MAX && end - begin > tls_size)
+		tls_size = end - begin;
+	return 0;
+}
+
+/* In the new thread, while its events still go nowhere. */
+static void begin_thread(struct rt_slot *s, uintptr_t pc)
+{
+	if (!rt_thread.stack) /* a forked child's is that of the thread that forked */
+		find_stack();
+	if (end_key_made)
+		pthread_setspecific(end_key, (void *)(uintptr_t)PTHREAD_DESTRUCTOR_ITERATIONS);
+	rt_slot_open(s);
+	rt_thread.own = s;
+	rt_thread.index = s->thread;
+	rt_thread.known = true;
+	rt_self = s;
+	rt_emit_sync(RT_OP_BEGIN, (uintptr_t)rt_thread.stack, rt_thread.stack_size, pc, 0);
+	if (tls_size)
+		rt_emit_sync(RT_OP_TLS, thread_pointer() - tls_size, tls_size, pc, 0);
+}
+
+void rt_thread_forked(void)
+{
+	fork_lock = 0;
+	adopted = 0;
+	rt_thread.stripe = NULL;
+	rt_thread.lost = 0;
+	rt_thread.known = false;
+}
+
+void rt_thread_start(bool forked)
+{
+	struct rt_slot *s = rt_slot_take();
+
+	if (!s)
+		return;
+	if (!end_key_made)
+		end_key_made = pthread_key_create(&end_key, end_thread) == 0;
+	if (!tls_size)
+		dl_iterate_phdr(measure_tls, NULL);
+	s->thread = atomic_fetch_add(&rt_channel->thread_count, 1);
+	s->parent = 0;
+	s->birth = 0;
+	rt_birth_of(s)->name = 0;
+	atomic_store(&s->state, RT_SLOT_LIVE);
+	begin_thread(s, 0);
+	for (unsigned i = 0; forked && i < rt_thread.held_count; i++) {
+		const struct rt_held *h = &rt_thread.held[i];
+
+		rt_sync(s, h->shared ? RT_OP_ACQUIRE_SHARED : RT_OP_ACQUIRE, h->lock, 0, h->pc, 0);
+	}
+}
+
+void rt_thread_adopt(uintptr_t pc)
+{
+	struct rt_slot *s;
+
+	if (!rt_channel || atomic_load(&rt_channel->collector_gone) || rt_thread.own)
+		return;
+	s = rt_slot_take();
+	if (!s) {
+		atomic_fetch_add(&rt_channel->unseen, 1);
+		return;
+	}
+	rt_slot_announce(s, pc);
+	begin_thread(s, pc);
+}
+
+static void await_go(struct rt_birth *b)
+{
+	for (int spin = 0; spin < 100; spin++) {
+		if (__atomic_load_n(&b->go, __ATOMIC_ACQUIRE))
+			return;
+		RT_PAUSE();
+	}
+	while (!__atomic_load_n(&b->go, __ATOMIC_ACQUIRE))
+		rt_futex_wait(&b->go, 0, 1000);
+}
+
+static void *run(void *birth)
+{
+	struct rt_birth *b = birth;
+	void *(*routine)(void *) = b->start;
+	void *argument = b->argument;
+
+	rt_thread.sandbox = b->sandbox;
+	rt_thread.timeless = b->timeless;
+	rt_thread.made = true;
+	await_go(b);
+	rt_pause_us(rt_vary_us(b->slot, RT_VARY_CHILD));
+	begin_thread(b->slot, (uintptr_t)routine + 1);
+	return routine(argument);
+}
+
+static int run_c11(void *birth)
+{
+	struct rt_birth *b = birth;
+	int (*routine)(void *) = b->start_c11;
+	void *argument = b->argument;
+
+	rt_thread.sandbox = b->sandbox;
+	rt_thread.timeless = b->timeless;
+	rt_thread.made = true;
+	await_go(b);
+	rt_pause_us(rt_vary_us(b->slot, RT_VARY_CHILD));
+	begin_thread(b->slot, (uintptr_t)routine + 1);
+	return routine(argument);
+}
+
+/*
+ * A slot for a thread to be; NULL: make it without recording it. That is said before it is made, because what it does
+ * comes after.
+ */
+static struct rt_birth *conceive(uintptr_t pc)
+{
+	struct rt_slot *s;
+
+	if (!rt_recording())
+		return NULL;
+	s = rt_slot_take();
+	if (!s) {
+		rt_emit_sync(RT_OP_LOST, RT_LOST_THREAD, 1, pc, 0);
+		return NULL;
+	}
+	rt_birth_of(s)->go = 0;
+	rt_birth_of(s)->sandbox = rt_thread.sandbox;
+	rt_birth_of(s)->timeless = rt_thread.timeless;
+	return rt_birth_of(s);
+}
+
+static void deliver(struct rt_birth *b, bool made, const pthread_t *thread, uintptr_t pc)
+{
+	if (made) {
+		struct rt_thread *child = rt_thread_of(*thread);
+
+		child->index = rt_slot_announce(b->slot, pc);
+		child->known = true;
+		unsigned pause = rt_vary_us(b->slot, RT_VARY_PARENT); /* from then on the slot may be another's */
+		__atomic_store_n(&b->go, 1, __ATOMIC_RELEASE);
+		rt_futex_wake(&b->go, 1);
+		rt_pause_us(pause);
+	} else {
+		atomic_store(&b->slot->state, RT_SLOT_FREE);
+	}
+}
+
+RT_INTERPOSE(int, pthread_create, (pthread_t * thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg))
+{
+	struct rt_birth *b = conceive(RT_CALLER);
+	int result;
+
+	if (!b)
+		return RT_REAL(pthread_create)(thread, attr, start, arg);
+	b->start = start;
+	b->argument = arg;
+	result = RT_REAL(pthread_create)(thread, attr, run, b);
+	deliver(b, result == 0, thread, RT_CALLER);
+	return result;
+}
+
+RT_INTERPOSE(int, thrd_create, (thrd_t * thread, thrd_start_t start, void *arg))
+{
+	struct rt_birth *b = conceive(RT_CALLER);
+	int result;
+
+	if (!b)
+		return RT_REAL(thrd_create)(thread, start, arg);
+	b->start_c11 = start;
+	b->argument = arg;
+	result = RT_REAL(thrd_create)(thread, run_c11, b);
+	deliver(b, result == thrd_success, thread, RT_CALLER);
+	return result;
+}
+
+/* Who is it? Asked before a join or detach: afterwards its memory is another's. */
+struct who {
+	uint32_t index;
+	bool known;
+};
+static struct who who_is(pthread_t thread)
+{
+	struct who w = {0, false};
+
+	if (thread && rt_recording()) {
+		struct rt_thread *t = rt_thread_of(thread);
+
+		w.index = t->index;
+		w.known = t->known;
+	}
+	return w;
+}
+
+static int joined(int result, struct who w, uintptr_t pc)
+{
+	if (result == 0 && w.known)
+		rt_emit_sync(RT_OP_JOIN, w.index, 0, pc, 0);
+	else if (result == 0)
+		rt_emit_sync(RT_OP_LOST, RT_LOST_THREAD, 0, pc, 0);
+	return result;
+}
+
+static uintptr_t waited_for(struct who w)
+{
+	return w.known ? w.index : RT_BLOCKING_UNKNOWN;
+}
+#define JOIN(flags, call) RT_BLOCKING(RT_OP_JOIN, waited_for(w), flags, RT_CALLER, call)
+
+RT_INTERPOSE(int, pthread_join, (pthread_t thread, void **value))
+{
+	struct who w = who_is(thread);
+
+	return joined(JOIN(0, RT_REAL(pthread_join)(thread, value)), w, RT_CALLER);
+}
+
+RT_INTERPOSE(int, pthread_tryjoin_np, (pthread_t thread, void **value))
+{
+	struct who w = who_is(thread);
+
+	int result = RT_REAL(pthread_tryjoin_np)(thread, value);
+	if (result == EBUSY)
+		rt_try_failed(RT_OP_JOIN, (void *)waited_for(w), RT_CALLER);
+	return joined(result, w, RT_CALLER);
+}
+
+RT_INTERPOSE(int, pthread_timedjoin_np, (pthread_t thread, void **value, const struct timespec *until))
+{
+	struct who w = who_is(thread);
+
+	return joined(JOIN(RT_F_TIMED, RT_REAL(pthread_timedjoin_np)(thread, value, until)), w, RT_CALLER);
+}
+
+RT_INTERPOSE(int, pthread_clockjoin_np, (pthread_t thread, void **value, clockid_t clock, const struct timespec *until))
+{
+	struct who w = who_is(thread);
+
+	return joined(JOIN(RT_F_TIMED, RT_REAL(pthread_clockjoin_np)(thread, value, clock, until)), w, RT_CALLER);
+}
+
+RT_INTERPOSE(int, thrd_join, (thrd_t thread, int *value))
+{
+	struct who w = who_is(thread);
+
+	return joined(JOIN(0, RT_REAL(thrd_join)(thread, value)), w, RT_CALLER);
+}
+
+static int detached(int result, struct who w, uintptr_t pc)
+{
+	if (result == 0 && w.known)
+		rt_emit_sync(RT_OP_DETACH, w.index, 0, pc, 0);
+	return result;
+}
+
+RT_INTERPOSE(int, pthread_detach, (pthread_t thread))
+{
+	struct who w = who_is(thread);
+
+	return detached(RT_REAL(pthread_detach)(thread), w, RT_CALLER);
+}
+
+RT_INTERPOSE(int, thrd_detach, (thrd_t thread))
+{
+	struct who w = who_is(thread);
+
+	return detached(RT_REAL(thrd_detach)(thread), w, RT_CALLER);
+}
+
+RT_INTERPOSE(int, pthread_setname_np, (pthread_t thread, const char *name))
+{
+	struct who w = who_is(thread);
+	int result = RT_REAL(pthread_setname_np)(thread, name);
+	struct rt_slot *s = w.known ? rt_thread_of(thread)->own : NULL;
+
+	if (result == 0 && s)
+		rt_slot_label(s, name);
+	return result;
+}
