@@ -1,4 +1,4 @@
-/* racetrace analyze: what could have gone wrong in the recorded run. */
+/* racetrace analyze: reports the concurrency bugs that a trace allows. */
 #include "cmd/command.h"
 #include "cmd/common.h"
 #include "cmd/memory.h"
@@ -42,12 +42,12 @@ struct settings {
 	struct rt_trace_options input;
 	struct analysis_options analysis;
 	struct pattern_list user;
-	const struct report_format *format; /* NULL: by what the output is */
+	const struct report_format *format; /* NULL: text on a terminal, else JSON */
 	const char *output;                 /* NULL: standard output */
 	const char *trace;
 	const char *anomaly; /* NULL: all */
 	const char *source_root;
-	uint64_t max_memory; /* 0: by what is free */
+	uint64_t max_memory; /* 0: derived from the free memory */
 	bool allow_incomplete;
 	bool all; /* conditional and refuted ones too */
 	bool only_orders, fail_on_given, schema, show_stats;
@@ -56,54 +56,53 @@ struct settings {
 
 static const struct argp_option options[] = {
     {"format", 'f', "FORMAT", 0,
-     "How to write the report: text, json, sarif, html, or dot, a graph of one anomaly; text on a terminal, else json",
+     "Format of the report: text, json, sarif, html, or dot (a graph of one anomaly); text on a terminal, else json",
      0},
     {"anomaly", OPT_ANOMALY, "ID", 0, "List this anomaly only, such as R1", 0},
     {"output", 'o', "FILE", 0, "Write the report to FILE", 0},
-    {"every", OPT_EVERY, NULL, 0, "List every pair of events, not one for each pair of source positions", 0},
+    {"every", OPT_EVERY, NULL, 0, "List every pair of events, instead of one for each pair of source positions", 0},
     {"all", OPT_ALL, NULL, 0, "List conditional and refuted anomalies too", 0},
     {"allow-incomplete", OPT_ALLOW_INCOMPLETE, NULL, 0,
      "Exit with status 0, not 4, if nothing is found in a trace that was cut short or has no events", 0},
     {"kinds", OPT_KINDS, "LIST", 0, "Search for these kinds of anomaly only: race,atomicity,asv,deadlock,hang", 0},
-    {"orders", OPT_ORDERS, "LIST", 0, "Ask these orders only, such as hybrid,hb,shb; all if not given", 0},
+    {"orders", OPT_ORDERS, "LIST", 0, "Compute these orders only, such as hybrid,hb,shb; all if not given", 0},
     {"only-orders", OPT_ONLY_ORDERS, NULL, 0,
-     "List what one of the --orders leaves unordered, whatever the verdict; anything listed fails unless --fail-on "
-     "says otherwise",
+     "List the pairs that one of the --orders leaves unordered, with any verdict; the exit status is 1 if any is "
+     "listed, unless --fail-on is given",
      0},
     {"fail-on", OPT_FAIL_ON, "VERDICT", 0,
      "Exit with status 1 on this verdict or a stronger one: observed, proved (the default), predicted, conditional, "
      "refuted; or never",
      0},
     {"pattern", OPT_PATTERN, "FILE", 0,
-     "Search for the patterns of FILE as well, see racetrace-patterns(5); or for the built-in w-w-w, which is off "
-     "otherwise",
+     "Search for the patterns of FILE as well, see racetrace-patterns(5); or, with w-w-w, for that built-in pattern",
      0},
     {"regions", OPT_REGIONS, "WHAT", 0,
-     "What is to be atomic: critical sections (locks, the default), functions or annotated regions", 0},
+     "Regions that are meant to be atomic: critical sections (locks, the default), functions or annotated regions", 0},
     {"model", OPT_MODEL, "MODEL", 0,
-     "What is observed: c11, what the happens-before of C and C++ leaves unordered in the recorded run; or sc, what "
-     "every sequentially consistent reading of it does; the trace's own if not given",
+     "Races that count as observed: c11, those that the happens-before of C and C++ leaves unordered; or sc, those of "
+     "them that SHB leaves unordered too; the trace's own model if not given",
      0},
     {"budget", OPT_BUDGET, "N[,TOTAL]", 0,
-     "Let the provers execute N events for one candidate, and TOTAL for all (500000,50000000)", 0},
-    {"guess", OPT_GUESS, NULL, 0, "Give what is only predicted the schedule that PECAN makes, though it is not valid",
+     "Execute at most N events to prove one candidate, and at most TOTAL for all (500000,50000000)", 0},
+    {"guess", OPT_GUESS, NULL, 0, "Give predicted anomalies the schedule that PECAN computes, though it is not valid",
      0},
-    {"jobs", OPT_JOBS, "N", 0, "Let N processes decide what was found (1); what they say does not depend on N", 0},
+    {"jobs", OPT_JOBS, "N", 0, "Use N processes to prove the candidates (1); the report does not depend on N", 0},
     {"exhaustive", OPT_EXHAUSTIVE, NULL, 0,
      "Decide all races and deadlocks at once by visiting every state that the trace's events can reach; for small "
      "traces",
      0},
     {"schema", OPT_SCHEMA, NULL, 0, "Print the JSON Schema of the report and exit", 0},
     {"source-root", OPT_SOURCE_ROOT, "DIR", 0,
-     "Show source lines of files below DIR too; without it, of files that are still as the recording saw them", 0},
-    {"stats", OPT_STATS, NULL, 0, "Print to standard error how much there was to do and how long each step took", 0},
+     "Show source lines of files below DIR too; otherwise only of files that have not changed since the recording", 0},
+    {"stats", OPT_STATS, NULL, 0, "Print to standard error the size of the work and the time of each step", 0},
     {0}};
 
 static const char doc[] =
-    "Predicts the data races and deadlocks of the run in TRACE, a file of 'racetrace record', JSON lines or RAPID's "
-    "STD text.\v"
+    "Reports the data races, atomicity violations, atomic-set serializability violations and deadlocks that TRACE "
+    "allows. TRACE is a file of 'racetrace record', JSON lines or RAPID's STD text.\v"
     "Exit status: 0 if nothing is at or above the verdict of --fail-on, 1 if something is, 2 for wrong use, 3 if TRACE "
-    "cannot be read, 4 if nothing is but the trace was cut short or has no events.";
+    "cannot be read, 4 if nothing is found and the trace was cut short or has no events.";
 
 /* Names in a table, for messages: "a, b, c". */
 typedef const char *name_at(int i);
@@ -136,7 +135,7 @@ static const char *model_at(int i)
 	return i < RT_MODELS ? rt_model_name((enum rt_memory_model)i) : NULL;
 }
 
-/* Place of a name in its table; ends the program with a message that names what there is. */
+/* Index of a name in its table. A name that is not there ends the program with a message that lists the names. */
 static int find(struct argp_state *state, const char *what, const char *name, size_t length, name_at *at)
 {
 	for (int i = 0; at(i); i++)
@@ -161,7 +160,7 @@ static uint32_t find_list(struct argp_state *state, const char *what, const char
 	for (;;) {
 		size_t length = strcspn(list, ",");
 		int bit = find(state, what, list, length, at);
-		set |= bit >= 0 ? UINT32_C(1) << bit : 0; /* a name that is not found does not come back */
+		set |= bit >= 0 ? UINT32_C(1) << bit : 0; /* find does not return with an unknown name */
 		if (!list[length])
 			return set;
 		list += length + 1;
@@ -192,12 +191,11 @@ static void finish(struct argp_state *state, struct settings *s)
 {
 	if (s->schema)
 		return;
-	if (!s->trace)
-		argp_error(state, "no trace given: 'racetrace record PROGRAM' writes trace.zst");
+	cmd_need_argument(state, s->trace, "trace", CMD_TRACE_HINT);
 	if (s->only_orders && !s->analysis.orders)
 		argp_error(state, "--only-orders needs --orders");
 	if (s->only_orders && s->analysis.exhaustive)
-		argp_error(state, "--only-orders asks no prover, --exhaustive is one: give one of them");
+		argp_error(state, "--only-orders and --exhaustive exclude each other");
 	s->analysis.unproved = s->only_orders;
 	s->analysis.user = s->user.items;
 	if (s->user.count && s->analysis.kinds)
@@ -288,9 +286,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		s->show_stats = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (s->trace)
-			argp_error(state, "one trace at a time: what is '%s'?", arg);
-		s->trace = arg;
+		cmd_take_argument(state, &s->trace, arg);
 		return 0;
 	case ARGP_KEY_END:
 		finish(state, s);
@@ -320,7 +316,7 @@ static int exit_status(const struct settings *s, const struct report *r)
 	return EXIT_CLEAN;
 }
 
-/* If CP or WCP was asked for by name, what their promise depends on. */
+/* Warns, if CP or WCP was named in --orders, that the condition of their promise does not hold. */
 static void warn_nesting(const struct settings *s, const struct analysis *a)
 {
 	const struct nesting *n = &a->nesting;
@@ -357,7 +353,7 @@ static enum rt_status write_report(const struct settings *s, const struct analys
 	status = format->write(r, color, o->file, err);
 	if (!status)
 		status = rt_trace_memory(a->trace, err);
-	if (strcmp(format->name, "text") != 0) /* the text says so itself */
+	if (strcmp(format->name, "text") != 0) /* the text report has that warning */
 		cmd_warn_incomplete(a->trace);
 	*result = exit_status(s, r);
 	if (*result == EXIT_CLEAN && r->incomplete && !s->allow_incomplete)
@@ -368,7 +364,7 @@ static enum rt_status write_report(const struct settings *s, const struct analys
 	return status;
 }
 
-/* Kinds that were asked for by name must have been searched for. */
+/* Fails if a kind that --kinds names was not searched for. */
 static enum rt_status check_kinds(const struct settings *s, const struct analysis *a, struct rt_error *err)
 {
 	char searched[128] = "";

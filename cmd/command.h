@@ -6,8 +6,7 @@
 
 #include <stdint.h>
 
-/* Exit statuses of the tool itself. */
-/* EXIT_INCOMPLETE: nothing was found, in a trace that is not whole. */
+/* Exit statuses of the tool itself. EXIT_INCOMPLETE: nothing was found, but the trace is incomplete. */
 enum { EXIT_CLEAN = 0, EXIT_FOUND = 1, EXIT_USAGE = 2, EXIT_INPUT = 3, EXIT_INCOMPLETE = 4 };
 
 /* Each gets argv with argv[0] = "racetrace NAME" and returns an exit status. */
@@ -18,15 +17,19 @@ int cmd_info(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_convert(int argc, char **argv);
 
-/* Prints "racetrace: MESSAGE" to standard error, unless the user has read it; returns the exit status that belongs to
- * the error. */
+/* Prints "racetrace: MESSAGE" to standard error, unless that was printed before. Returns the exit status that belongs
+ * to the error. */
 int cmd_fail(const struct rt_error *err);
 
 struct argp;
 struct argp_state;
-/* Reads the options; wrong ones end the program. */
+/* Reads the options. A wrong one ends the program with a message and EXIT_USAGE; so do the three functions below. */
 void cmd_parse(const struct argp *argp, int argc, char **argv, unsigned flags, void *options);
-/* An option's argument as a number; what it says when that is wrong ends the program. what: "the number of threads". */
+/* The number that an option's argument holds, min to max. what: "the number of threads", for the message. */
 uint32_t cmd_number(struct argp_state *state, const char *what, const char *text, uint32_t min, uint32_t max);
+/* Sets *path to the command's one argument. */
+void cmd_take_argument(struct argp_state *state, const char **path, const char *arg);
+/* Requires that *path was given. what: "trace"; hint: what to give. */
+void cmd_need_argument(struct argp_state *state, const char *path, const char *what, const char *hint);
 
 #endif

@@ -17,8 +17,8 @@ struct cmd_text cmd_text(const char *text)
 enum { OPT_STRICT = 512, OPT_SKIP_UNKNOWN };
 
 static const struct argp_option trace_options[] = {
-    {"strict", OPT_STRICT, NULL, 0, "Refuse an STD trace that has what would be a warning", 10},
-    {"skip-unknown", OPT_SKIP_UNKNOWN, NULL, 0, "Leave out the lines of an STD trace whose operation is not known", 10},
+    {"strict", OPT_STRICT, NULL, 0, "Refuse an STD trace that would be read with a warning", 10},
+    {"skip-unknown", OPT_SKIP_UNKNOWN, NULL, 0, "Skip lines of an STD trace whose operation is unknown", 10},
     {0}};
 
 static error_t parse_trace_option(int key, char *arg, struct argp_state *state)
@@ -116,7 +116,7 @@ struct cmd_text cmd_address(const struct rt_trace *trace, uint64_t addr)
 		snprintf(out.text, sizeof out.text, "0x%" PRIx64, addr);
 		return out;
 	}
-	/* What lies inside a mutex is the C library's business: "queue.mutex.__data.__lock" is "queue.mutex". */
+	/* The members of a mutex are internal to the C library: "queue.mutex.__data.__lock" becomes "queue.mutex". */
 	char *inside = addr == v.address ? strstr(v.name, ".__") : NULL;
 	if (inside)
 		*inside = '\0';

@@ -7,6 +7,9 @@
 #include <argp.h>
 #include <stdio.h>
 
+/* What to give where a trace is missing; see cmd_need_argument. */
+#define CMD_TRACE_HINT "'racetrace record PROGRAM' writes trace.zst"
+
 /* The options that say how a trace is read; its input is a struct rt_trace_options. */
 extern const struct argp cmd_trace_argp;
 
@@ -16,13 +19,13 @@ enum rt_status cmd_open_trace(const char *path, const struct rt_trace_options *o
 /* Prints the warnings of a trace that was opened otherwise. */
 void cmd_warn(const struct rt_trace *trace);
 
-/* What is printed of a name or a path from a trace: a terminal can be sent it, and longer ones end in "...". */
+/* A name or a path from a trace, escaped for a terminal; a longer one ends in "...". */
 struct cmd_text {
 	char text[512];
 };
 struct cmd_text cmd_text(const char *text);
 
-/* Warns on standard error if the trace was cut short. To be called when it has been read. */
+/* Warns on standard error if the trace was cut short. To be called after it was read. */
 void cmd_warn_incomplete(const struct rt_trace *trace);
 
 /* "file:line:column", the location's text, "function", or the pc in hexadecimal; as much as is known. */

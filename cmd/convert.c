@@ -23,22 +23,23 @@ struct options {
 };
 
 static const struct argp_option option_table[] = {
-    {"to", 't', "FORMAT", 0, "std, jsonl or racetrace; without it, as FILE ends: .std, .jsonl, .zst; else std", 0},
-    {"output", 'o', "FILE", 0, "Write there instead of to standard output", 0},
+    {"to", 't', "FORMAT", 0,
+     "std, jsonl or racetrace; if not given, by the suffix of FILE (.std, .jsonl, .zst), else std", 0},
+    {"output", 'o', "FILE", 0, "Write to FILE instead of standard output", 0},
     {0},
 };
 
 /* --- the formats --- */
 
-/* One line for all that STD has no word for. */
+/* Prints one line that counts the events that STD cannot express. */
 static void warn_losses(const struct rt_trace *trace, const struct rt_std_losses *losses)
 {
 	const char *between = ": ";
 	if (!losses->as_locks && !losses->left_out && !losses->values)
 		return;
 	fprintf(stderr,
-	        "racetrace: STD cannot say all of '%s': %" PRIu64 " events became critical sections, %" PRIu64
-	        " were left out",
+	        "racetrace: STD cannot express all of '%s': %" PRIu64 " events became critical sections, %" PRIu64
+	        " were omitted",
 	        rt_trace_info(trace)->path, losses->as_locks, losses->left_out);
 	if (losses->values)
 		fprintf(stderr, ", %" PRIu64 " lost their value", losses->values);
@@ -123,17 +124,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		options->output = arg;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (options->path)
-			argp_error(state, "one trace at a time: '%s' is too much", arg);
-		options->path = arg;
+		cmd_take_argument(state, &options->path, arg);
 		return 0;
 	case ARGP_KEY_END:
-		if (!options->path)
-			argp_error(state, "which trace? give its file");
+		cmd_need_argument(state, options->path, "trace", CMD_TRACE_HINT);
 		if (!options->to)
 			options->to = format_by_suffix(options->output);
 		if (!options->to->write && !options->output)
-			argp_error(state, "racetrace's own format goes to a file: give -o FILE");
+			argp_error(state, "racetrace's own format is written to a file only: give -o FILE");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -148,9 +146,9 @@ static const struct argp parser = {
     .parser = parse_option,
     .args_doc = "TRACE",
     .doc = "Writes a trace in another format: RAPID's STD text, JSON lines or racetrace's own.\vTRACE is any of these. "
-           "JSON lines keep everything. STD has words for accesses, locks, fork and join and regions alone; one line "
-           "on standard error counts what had to be said otherwise or was left out. Exit status: 0, 2 for wrong use, "
-           "3 if the trace cannot be read or the output not be written.",
+           "JSON lines keep everything. STD has operations for accesses, locks, fork and join, and regions only; one "
+           "line on standard error counts the events that were expressed otherwise or omitted. Exit status: 0, 2 for "
+           "wrong use, 3 if the trace cannot be read or the output cannot be written.",
 };
 
 /* --- output --- */

@@ -1,4 +1,4 @@
-/* racetrace dump: the events of a trace, one a line, for people or as JSON lines. */
+/* racetrace dump: prints the events of a trace, one a line, as text or as JSON lines. */
 #include "cmd/command.h"
 #include "cmd/common.h"
 #include "tracefmt/export.h"
@@ -17,7 +17,7 @@ struct options {
 	bool jsonl;
 };
 
-/* The filter, in the trace's terms. */
+/* The filter, with names resolved in the trace. */
 struct filter {
 	const struct rt_trace *trace;
 	uint32_t thread; /* UINT32_MAX: any */
@@ -28,10 +28,10 @@ struct filter {
 
 static const struct argp_option option_table[] = {
     {"format", 'f', "FORMAT", 0, "text (the default) or jsonl", 0},
-    {"thread", 't', "NAME", 0, "Only events of this thread", 0},
-    {"cell", 'c', "ADDRESS|NAME", 0, "Only events on this address (0x...) or on what has this name", 0},
-    {"kind", 'k', "KIND,...", 0, "Only these operations (write) or groups of operations (lock)", 0},
-    {"range", 'r', "FIRST-LAST", 0, "Only events with these numbers", 0},
+    {"thread", 't', "NAME", 0, "Print only events of this thread", 0},
+    {"cell", 'c', "ADDRESS|NAME", 0, "Print only events on this address (0x...), or on the object of this name", 0},
+    {"kind", 'k', "KIND,...", 0, "Print only these operations (write) or groups of operations (lock)", 0},
+    {"range", 'r', "FIRST-LAST", 0, "Print only events with these numbers; either end may be missing", 0},
     {0},
 };
 
@@ -72,11 +72,12 @@ static void parse_kinds(struct argp_state *state, char *list, struct options *op
 	for (char *rest = list, *name; (name = strsep(&rest, ","));) {
 		uint64_t mask = parse_kind(name);
 		if (!mask)
-			argp_error(state,
-			           "'%s' is not a kind of event: an operation (read, acquire, ...) or one of memory "
-			           "atomic lock condition barrier semaphore once thread heap code annotation "
-			           "bookkeeping blocking",
-			           name);
+			argp_error(
+			    state,
+			    "'%s' is not a kind of event: give an operation (read, acquire, ...) or one of memory "
+			    "atomic lock condition barrier semaphore once thread heap code annotation "
+			    "bookkeeping blocking",
+			    name);
 		options->kinds |= mask;
 	}
 }
@@ -107,13 +108,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			argp_error(state, "'%s' is not a range of event numbers: FIRST-LAST", arg);
 		return 0;
 	case ARGP_KEY_ARG:
-		if (options->path)
-			argp_error(state, "one trace at a time: '%s' is too much", arg);
-		options->path = arg;
+		cmd_take_argument(state, &options->path, arg);
 		return 0;
 	case ARGP_KEY_END:
-		if (!options->path)
-			argp_error(state, "which trace? give its file");
+		cmd_need_argument(state, options->path, "trace", CMD_TRACE_HINT);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -127,10 +125,10 @@ static const struct argp parser = {
     .options = option_table,
     .parser = parse_option,
     .args_doc = "TRACE",
-    .doc = "Writes the events of a trace in their order, one a line: number, thread, place in the thread, operation, "
-           "object, where in the code.\vTRACE is racetrace's own file, JSON lines or RAPID's STD text; in the latter, "
-           "an event's number is its line. A name that --cell gives also means what lies inside: 'queue' is "
-           "'queue.size', too. Exit status: 0, 2 for wrong use, 3 if the trace cannot be read.",
+    .doc = "Prints the events of a trace in their order, one a line: number, thread, place in the thread, operation, "
+           "object, source position.\vTRACE is racetrace's own file, JSON lines or RAPID's STD text. In STD, an "
+           "event's number is its line. A name given to --cell includes its members: 'queue' selects 'queue.size', "
+           "too. Exit status: 0, 2 for wrong use, 3 if the trace cannot be read.",
 };
 
 /* --- filters --- */
@@ -148,7 +146,7 @@ static bool find_thread(const struct rt_trace *trace, const char *name, uint32_t
 	return false;
 }
 
-/* The name, or a member or element of it. */
+/* True if `whole` is the name, or a member or element of it. */
 static bool is_named(const char *whole, const char *name)
 {
 	size_t length = strlen(name);

@@ -1,4 +1,4 @@
-/* racetrace info: what is in a trace. */
+/* racetrace info: describes a trace. */
 #include "cmd/command.h"
 #include "cmd/common.h"
 #include "lib/base/json_memory.h"
@@ -33,13 +33,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		options->json = !strcmp(arg, "json");
 		return 0;
 	case ARGP_KEY_ARG:
-		if (options->path)
-			argp_error(state, "one trace at a time: '%s' is too much", arg);
-		options->path = arg;
+		cmd_take_argument(state, &options->path, arg);
 		return 0;
 	case ARGP_KEY_END:
-		if (!options->path)
-			argp_error(state, "which trace? give its file");
+		cmd_need_argument(state, options->path, "trace", CMD_TRACE_HINT);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -53,8 +50,8 @@ static const struct argp parser = {
     .options = option_table,
     .parser = parse_option,
     .args_doc = "TRACE",
-    .doc = "Tells what is in a trace: its threads, how many events of which kind, the program that was recorded and "
-           "how it ended, and whether the trace is whole.\vTRACE is racetrace's own file, JSON lines or RAPID's STD "
+    .doc = "Describes a trace: its threads, the number of events of each kind, the program that was recorded and "
+           "how it ended, and whether the trace is complete.\vTRACE is racetrace's own file, JSON lines or RAPID's STD "
            "text. Exit status: 0, 2 for wrong use, 3 if the trace cannot be read.",
 };
 

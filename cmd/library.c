@@ -1,6 +1,6 @@
 /*
- * Clang links its own runtime into a program (gcc a shared one, whose place the recorder takes). These flags keep it
- * out, and link the recorder's library instead, which records nothing unless `racetrace record` runs the program.
+ * Clang links its runtime into a program statically (GCC a shared one, which the recorder replaces). These flags leave
+ * it out and link the recorder's library, which records nothing unless `racetrace record` runs the program.
  */
 #include "cmd/library.h"
 
@@ -32,8 +32,7 @@ enum rt_status library_folder(char **folder, struct rt_error *err)
 
 int library_print_cflags(void)
 {
-	/* Clang leaves out the read of x++ unless told otherwise; without it, whether x was read is not in the trace.
-	 */
+	/* By default Clang does not instrument the read of x++; the trace would not say that x was read. */
 	puts("-g -fsanitize=thread -fno-sanitize-link-runtime -mllvm -tsan-instrument-read-before-write=1");
 	return EXIT_CLEAN;
 }

@@ -1,4 +1,4 @@
-/* Where the recorder's library lies, and what Clang must be told to build with it. */
+/* Where the recorder's library is, and the flags that Clang needs to build with it. */
 #ifndef CMD_LIBRARY_H
 #define CMD_LIBRARY_H
 

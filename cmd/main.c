@@ -18,11 +18,11 @@ static const struct command {
 } commands[] = {
     /* In the order of use; each with its own --help. */
     {"record", cmd_record, "run a program and write its trace"},
-    {"analyze", cmd_analyze, "what could have gone wrong in a recorded run"},
-    {"schedule", cmd_schedule, "the run that shows an anomaly; or judge one"},
-    {"info", cmd_info, "what is in a trace"},
-    {"dump", cmd_dump, "the events of a trace, as text or JSON lines"},
-    {"convert", cmd_convert, "a trace in another format"},
+    {"analyze", cmd_analyze, "report the concurrency bugs that a trace allows"},
+    {"schedule", cmd_schedule, "print or check the schedule of an anomaly"},
+    {"info", cmd_info, "describe a trace"},
+    {"dump", cmd_dump, "print the events of a trace"},
+    {"convert", cmd_convert, "write a trace in another format"},
     {NULL, NULL, NULL},
 };
 
@@ -31,11 +31,11 @@ static void help(FILE *to)
 	fputs("Usage: racetrace COMMAND [OPTION...] [ARGUMENT...]\n\nCommands:\n", to);
 	for (const struct command *c = commands; c->name; c++)
 		fprintf(to, "  %-9s %s\n", c->name, c->summary);
-	fputs("\nFor programs that Clang builds (GCC's need nothing):\n"
-	      "  --cflags  what to compile with\n"
-	      "  --libs    what to link with\n",
+	fputs("\nTo build a program with Clang (GCC needs only -fsanitize=thread):\n"
+	      "  --cflags  print the compiler's flags\n"
+	      "  --libs    print the linker's flags\n",
 	      to);
-	fputs("\n'racetrace COMMAND --help' tells more of each.\n", to);
+	fputs("\n'racetrace COMMAND --help' describes a command.\n", to);
 }
 
 int cmd_fail(const struct rt_error *err)
@@ -65,18 +65,31 @@ uint32_t cmd_number(struct argp_state *state, const char *what, const char *text
 	return (uint32_t)n;
 }
 
+void cmd_take_argument(struct argp_state *state, const char **path, const char *arg)
+{
+	if (*path)
+		argp_error(state, "too many arguments: '%s'", arg);
+	*path = arg;
+}
+
+void cmd_need_argument(struct argp_state *state, const char *path, const char *what, const char *hint)
+{
+	if (!path)
+		argp_error(state, "no %s given: %s", what, hint);
+}
+
 static int run(const struct command *command, int argc, char **argv)
 {
 	char name[64];
 	snprintf(name, sizeof name, "racetrace %s", command->name);
 	argv[1] = name;
-	/* A file that may not grow is an error of write. What is recorded keeps its own way. */
+	/* A file size limit then makes write fail. A recorded program keeps its own handling of the signal. */
 	if (command->run != cmd_record)
 		signal(SIGXFSZ, SIG_IGN);
 	return command->run(argc - 1, argv + 1);
 }
 
-/* What was printed must have arrived: a full disk is an error, a reader that went away is not ours to report. */
+/* Output that could not be written (a full disk) is an error; a reader that closed the pipe is not. */
 static int flushed(int status)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))

@@ -1,4 +1,4 @@
-/* Is there memory for an analysis? See memory.h. */
+/* The memory that an analysis may take; see memory.h. */
 #include "cmd/memory.h"
 
 #include "lib/analysis/analysis.h"
@@ -13,13 +13,12 @@
 enum { OPT_MAX_MEMORY = 540 };
 
 static const struct argp_option options[] = {{"max-memory", OPT_MAX_MEMORY, "SIZE", 0,
-                                              "Refuse a trace at once that may need more memory, in bytes or with K, "
-                                              "M, G or T behind it; three quarters of what "
-                                              "is free if not given",
+                                              "Refuse a trace that may need more memory: a number of bytes, or one "
+                                              "with K, M, G or T; three quarters of the free memory if not given",
                                               10},
                                              {0}};
 
-/* Bytes of "512M"; 0: it is no size. */
+/* Number of bytes that "512M" says; 0 if the text is not a size. */
 static uint64_t parse_size(const char *text)
 {
 	static const char units[] = "KMGT";
@@ -45,7 +44,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 const struct argp cmd_memory_argp = {.options = options, .parser = parse};
 
-/* The number behind a key in a file, or its first one if there is no key; UINT64_MAX: there is none, or "max". */
+/* The number after a key in a file; without a key, the file's first number. UINT64_MAX if there is none, or "max". */
 static uint64_t number_in(const char *path, const char *key)
 {
 	char line[256];
@@ -68,7 +67,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* What the process's control group and those around it leave. */
+/* Free memory of the process's control group and its ancestors, whichever has least. */
 static uint64_t free_in_groups(void)
 {
 	char line[1024], path[1280];
@@ -128,7 +127,7 @@ enum rt_status cmd_check_memory(const struct rt_trace *trace, uint64_t most, str
 		return RT_OK;
 	return rt_error_set(
 	    err, RT_EINPUT,
-	    "'%s' has %" PRIu64 " events: to analyze them may need about %s, %s are allowed: give more by "
+	    "'%s' has %" PRIu64 " events: their analysis may need %s of memory, %s are allowed: allow more with "
 	    "--max-memory SIZE, or record a shorter run",
 	    info->path, info->events, size_text(need, needed, sizeof needed), size_text(allowed, given, sizeof given));
 }

@@ -1,4 +1,4 @@
-/* How much memory an analysis may take: --max-memory, and what is told before anything is loaded. */
+/* How much memory an analysis may take: --max-memory, and the check before a trace is loaded. */
 #ifndef CMD_MEMORY_H
 #define CMD_MEMORY_H
 
@@ -9,8 +9,8 @@
 /* The option --max-memory; its input is a uint64_t: bytes, 0: the default. */
 extern const struct argp cmd_memory_argp;
 
-/* Refuses a trace whose analysis needs more than `most` bytes, or, if that is 0, than three quarters of what is free.
- */
+/* Fails if the trace's analysis needs more than `most` bytes; if `most` is 0, more than three quarters of the free
+ * memory. */
 enum rt_status cmd_check_memory(const struct rt_trace *trace, uint64_t most, struct rt_error *err);
 
 #endif

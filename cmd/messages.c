@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Writes everything, or as much as can be written: there is nowhere to say that it cannot. */
+/* Writes as much as can be written. A failure cannot be reported anywhere. */
 static void put(const char *text, size_t n)
 {
 	while (n) {
@@ -24,7 +24,7 @@ static void put(const char *text, size_t n)
 static ssize_t write_escaped(void *cookie, const char *text, size_t size)
 {
 	(void)cookie;
-	size_t plain = 0; /* bytes before text[i] that are as they are, not yet written */
+	size_t plain = 0; /* bytes before text[i] that need no escape and are not written yet */
 	for (size_t i = 0; i < size;) {
 		uint32_t c;
 		size_t n = rt_text_character(text + i, size - i, &c);

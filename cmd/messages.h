@@ -1,12 +1,12 @@
-/* Standard error, where all messages of this program go: fit for a terminal, whatever names are in them. */
+/* Standard error, to which this program writes all its messages, escaped for a terminal. */
 #ifndef CMD_MESSAGES_H
 #define CMD_MESSAGES_H
 
-/* Makes stderr a stream that escapes characters that steer a terminal, and what is not UTF-8. Names in messages may be
- * from anywhere: traces, file names, arguments. Without memory stderr stays as it is. */
+/* Makes stderr a stream that escapes control characters and bytes that are not UTF-8: messages hold names from traces,
+ * file names and arguments. Without memory stderr stays as it is. */
 void messages_init(void);
 
-/* Shows text on the terminal's last line, in place of what was shown there before; NULL: shows nothing any more. */
+/* Shows text on the terminal's last line, in place of the text of the last call; NULL: clears it. */
 void messages_progress(const char *text);
 
 #endif

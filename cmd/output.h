@@ -1,4 +1,4 @@
-/* Where a command's result goes: standard output, or a file that has its name when it is whole. */
+/* Where a command's result goes: standard output, or a file that gets its name when it is complete. */
 #ifndef CMD_OUTPUT_H
 #define CMD_OUTPUT_H
 
@@ -14,7 +14,7 @@ struct cmd_output {
 /* path: NULL is standard output. On RT_OK the output is ended by cmd_output_close. */
 enum rt_status cmd_output_open(struct cmd_output *o, const char *path, struct rt_error *err);
 
-/* Ends the output: a file stays only if status, how writing it went, is RT_OK. Returns how all of it went. */
+/* Ends the output. A file is kept only if status, the result of writing it, is RT_OK. Returns the first error. */
 enum rt_status cmd_output_close(struct cmd_output *o, enum rt_status status, struct rt_error *err);
 
 #endif

@@ -23,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* As env and timeout have it. */
+/* The statuses of env and timeout. */
 enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
 enum { OPTION_NO_CHILDREN = 256, OPTION_SYNC_ONLY, OPTION_EXIT_SLEEP, OPTION_VARY, OPTION_PRELOAD };
 
@@ -35,8 +35,8 @@ struct options {
 	uint32_t exit_sleep_ms;
 	uint32_t vary;   /* seed; 0: not */
 	bool only_first; /* process */
-	bool sync_only;  /* the program need not be instrumented; once it was looked at: it is not */
-	bool preload;    /* the program need not be instrumented: a library that it loads is */
+	bool sync_only;  /* the program may be uninstrumented; after inspect: it is */
+	bool preload;    /* the program may be uninstrumented: a library that it loads is instrumented */
 	bool verbose;
 };
 
@@ -86,7 +86,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->command = state->argv + state->next;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "which program?");
+		cmd_need_argument(state, NULL, "program", "'racetrace record PROGRAM' runs one");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -95,37 +95,37 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option option_table[] = {
     {"output", 'o', "FILE", 0,
-     "Write the trace to FILE (trace.zst); in it %p is the process, %n the program, %t the time, %q{VAR} a variable",
+     "Write the trace to FILE (trace.zst); in FILE, %p is the process id, %n the program's name, %t the time, %q{VAR} "
+     "an environment variable",
      0},
     {"exit-sleep", OPTION_EXIT_SLEEP, "MS", 0,
-     "Where main returns or exit() is called, let the other threads go on for at most MS milliseconds (1000)", 0},
+     "When main returns or exit() is called, let the other threads run for at most MS milliseconds (1000)", 0},
     {"no-children", OPTION_NO_CHILDREN, NULL, 0, "Record the first process only", 0},
-    {"preload", OPTION_PRELOAD, NULL, 0,
-     "Record a program that is not instrumented as well: the instrumented libraries that it loads", 0},
+    {"preload", OPTION_PRELOAD, NULL, 0, "Record the instrumented libraries that an uninstrumented program loads", 0},
     {"ring-size", 'r', "KIB", 0, "Buffer of each thread in KiB, a power of two (256)", 0},
     {"sync-only", OPTION_SYNC_ONLY, NULL, 0,
-     "Record a program that is not instrumented as well: what it synchronises with", 0},
-    {"threads", 't', "N", 0, "Threads that can be recorded at the same time (32768)", 0},
+     "Record the synchronisation of an uninstrumented program, without its accesses", 0},
+    {"threads", 't', "N", 0, "Record at most N threads at the same time (32768)", 0},
     {"vary", OPTION_VARY, "SEED", OPTION_ARG_OPTIONAL,
-     "Make it another run: new threads start first, or late, by SEED (a random one)", 0},
-    {"verbose", 'v', NULL, 0, "Say what was recorded", 0},
+     "Start each new thread early or late, as SEED decides (a random one), for a different run", 0},
+    {"verbose", 'v', NULL, 0, "Print how much was recorded", 0},
     {0},
 };
 static const struct argp parser = {
     .options = option_table,
     .parser = parse,
     .args_doc = "[--] PROGRAM [ARGUMENT...]",
-    .doc = "Run a program that was built with -fsanitize=thread and write a trace of it.\v"
-           "The program is found by PATH. Its input, output, arguments, environment, working folder and signals are "
-           "its own. Each process that it forks, and each instrumented program that it executes, has a trace of its "
-           "own: FILE.PID. While another recording writes FILE, the name gets a number. The recording lasts until all "
-           "of them have ended, or until it is interrupted.\n\n"
-           "The exit status is the program's, and if a signal ends the program, the same signal ends this command. "
-           "Otherwise: 2 wrong use, 3 the program cannot be recorded or the trace cannot be created, 126 the program "
-           "cannot be executed, 127 it is not found.",
+    .doc = "Runs a program that was built with -fsanitize=thread and writes a trace of it.\v"
+           "The program is found by PATH. It keeps its input, output, arguments, environment, working folder and "
+           "signals. Each process that it forks, and each instrumented program that it executes, gets a separate "
+           "trace: FILE.PID. While another recording writes FILE, a number is added to the name. The recording lasts "
+           "until all these processes have ended, or until it is interrupted.\n\n"
+           "The exit status is the program's. If a signal ends the program, the same signal ends this command. "
+           "Otherwise: 2 for wrong use, 3 if the program cannot be recorded or the trace cannot be created, 126 if "
+           "the program cannot be executed, 127 if it is not found.",
 };
 
-/* ---- Where things are ---- */
+/* ---- Paths ---- */
 
 /* The recorder that stands in for the library with this soname. */
 static enum rt_status find_recorder(const char *folder, const char *soname, char **path, struct rt_error *err)
@@ -170,14 +170,14 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* A trace cannot be written any further: that is said at once, as the program may run for long. */
+/* Reports at once that a trace cannot be written any further: the program may run on for long. */
 static void tell_error(struct rt_error *error)
 {
 	cmd_fail(error);
 	error->told = true;
 }
 
-/* How the program is to be recorded. With --preload, a library among the arguments tells what it is linked with. */
+/* Sets how the program is recorded. With --preload, the soname is that of a library among the arguments. */
 static enum rt_status inspect(struct recording *r, struct rt_error *err)
 {
 	struct options *o = &r->options;
@@ -204,7 +204,9 @@ static enum rt_status prepare(struct recording *r, struct rt_error *err)
 		                    limit_behind(EAGAIN));
 	uint32_t threads = limit_threads(o->threads, o->ring_kib * UINT64_C(1024));
 	if (threads < o->threads)
-		fprintf(stderr, "racetrace: ulimit leaves room to record %" PRIu32 " threads at once\n", threads);
+		fprintf(stderr,
+		        "racetrace: the limits of this process (ulimit) allow to record %" PRIu32 " threads at once\n",
+		        threads);
 	struct tree_options tree = {.rings = {.slots = threads,
 	                                      .ring_records = o->ring_kib * 1024 / (uint32_t)sizeof(struct rt_record),
 	                                      .sync_only = o->sync_only,
@@ -219,7 +221,7 @@ static enum rt_status prepare(struct recording *r, struct rt_error *err)
 	return status;
 }
 
-/* The name is known when the process is. */
+/* Creates the trace. Its name may hold the process id. */
 static enum rt_status create_trace(struct recording *r, pid_t pid, const struct rt_writer_options *options,
                                    struct rt_error *err)
 {
@@ -256,8 +258,8 @@ static enum rt_status collect(struct recording *r, struct program *program, stru
 	return collector_run(r->collector, program->pid, r->writer, err);
 }
 
-/* A process more of the program is some descriptors more here. The program, which is on its way, keeps its own limit.
- */
+/* Raises the limit of descriptors: each process of the program needs some here. The program, which was started before,
+ * keeps its own limit. */
 static void raise_descriptors(void)
 {
 	struct rlimit limit;
@@ -267,7 +269,7 @@ static void raise_descriptors(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* Runs the program to its end, which is known even if the trace is lost. */
+/* Runs the program to its end. Its exit status is set even if the trace is lost. */
 static enum rt_status run(struct recording *r, struct rt_error *err)
 {
 	struct program program = {.ended = program_ended, .arg = r->collector};
@@ -278,7 +280,7 @@ static enum rt_status run(struct recording *r, struct rt_error *err)
 	if (status)
 		return status;
 	raise_descriptors();
-	unsetenv("DEBUGINFOD_URLS"); /* the program has its own; a recording must not wait for the network */
+	unsetenv("DEBUGINFOD_URLS"); /* a recording must not wait for the network; the program keeps its own setting */
 	status = collect(r, &program, err);
 	enum rt_status waited = program_wait(&program, &r->status, status ? NULL : err);
 	r->result.duration_ns = now_ns() - began;
@@ -302,8 +304,8 @@ static enum rt_status record(struct recording *r, struct rt_error *err)
 		                 r->program, WTERMSIG(r->status), strsignal(WTERMSIG(r->status)));
 	if (!status && !collector_started(r->collector))
 		status = rt_error_set(err, RT_EINPUT,
-		                      "'%s' did not start the recorder: is it the program itself or what "
-		                      "starts it, and had it the memory?%s",
+		                      "'%s' did not start the recorder: name the program itself, not a wrapper that "
+		                      "starts it; or it lacked memory%s",
 		                      r->program, limit_behind(ENOMEM));
 	if (status) {
 		rt_writer_abort(r->writer);
@@ -314,23 +316,23 @@ static enum rt_status record(struct recording *r, struct rt_error *err)
 
 /* ---- The other processes ---- */
 
-enum { PATIENCE_MS = 2000 }; /* before it is said what is waited for */
+enum { PATIENCE_MS = 2000 }; /* before the message that names the processes */
 
 static void say_waiting(struct tree *t)
 {
 	pid_t pids[8];
 	size_t n = tree_alive(t, pids, 8);
-	if (!n) /* all that is left is to write their traces */
+	if (!n) /* only their traces are still to be written */
 		return;
-	fprintf(stderr, "racetrace: waiting for what the program has left behind: process");
+	fprintf(stderr, "racetrace: waiting for the processes that the program left behind: process");
 	for (size_t i = 0; i < n && i < 8; i++)
 		fprintf(stderr, "%s %ld", i ? "," : "", (long)pids[i]);
 	fprintf(stderr, "%s (an interrupt ends the recording)\n", n > 8 ? " and others" : "");
 }
 
 /*
- * The program's own signals have gone to it; now those that mean an end reach this command, which does not end before
- * the traces are written.
+ * While the program ran, signals went to it. From here on a signal that ends a process ends the recording instead: this
+ * command writes the traces first.
  */
 static void wait_for_others(struct tree *t)
 {
@@ -353,13 +355,13 @@ static void wait_for_others(struct tree *t)
 	}
 }
 
-/* Their order is not in the trace: the analysis says at most `predicted` of what they may order. */
+/* The order that they make is not in the trace: what they may order is at most `predicted`. */
 static void say_atomics(const struct collector *c)
 {
 	const char *names = c ? collector_hidden_atomics(c) : NULL;
 	if (names)
 		fprintf(stderr,
-		        "racetrace: the atomic instructions in %s are not recorded: say what they order with "
+		        "racetrace: the atomic instructions in %s are not recorded: declare what they order with "
 		        "racetrace_happens_before and racetrace_happens_after (racetrace.h)\n",
 		        names);
 }
@@ -380,7 +382,7 @@ static void say_counts(const char *path, const struct rt_writer_result *result)
 static void say_broken(unsigned threads)
 {
 	if (threads)
-		fprintf(stderr, "racetrace: the program wrote over its records: those of %u threads are lost in part\n",
+		fprintf(stderr, "racetrace: the program overwrote its records: events of %u threads are lost\n",
 		        threads);
 }
 
@@ -406,7 +408,7 @@ static void release(struct recording *r)
 	free(r->recorder);
 }
 
-/* Says why there is no whole trace. A program that was recorded has its own status all the same. */
+/* Reports why there is no whole trace. Returns the program's own status if it was recorded. */
 static int failed(const struct recording *r, const struct rt_error *err)
 {
 	int status = cmd_fail(err);
@@ -415,15 +417,15 @@ static int failed(const struct recording *r, const struct rt_error *err)
 	return r->ran ? r->result.exit_value : status;
 }
 
-/* On a terminal the next command is said too. */
+/* On a terminal, names the next command. */
 static void say_trace(const struct recording *r)
 {
 	if (isatty(STDERR_FILENO))
 		fprintf(stderr, "racetrace: the trace is '%s'; next: racetrace analyze %s\n", r->path, r->path);
 }
 
-/* Where a standard stream is closed, a file that is opened here must not take its place. The program finds it closed.
- */
+/* Opens /dev/null for each closed standard stream, so that no file opened here takes its number. The program finds the
+ * stream closed. */
 static void fill_standard_streams(void)
 {
 	int fd;

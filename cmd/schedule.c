@@ -1,4 +1,4 @@
-/* racetrace schedule: prints the schedule of an anomaly, short or event by event, and judges anyone's. */
+/* racetrace schedule: prints the schedule of an anomaly, by steps or event by event, and checks any schedule. */
 #include "cmd/command.h"
 #include "cmd/common.h"
 #include "cmd/memory.h"
@@ -20,23 +20,23 @@ enum { OPT_VERIFY = 256, OPT_EXPAND };
 struct settings {
 	struct rt_trace_options input;
 	const char *path, *trace, *anomaly;
-	uint64_t max_memory; /* 0: by what is free */
+	uint64_t max_memory; /* 0: derived from the free memory */
 	bool verify, expand;
 };
 
 static const struct argp_option options[] = {
-    {"anomaly", 'a', "ID", 0, "The schedule of this anomaly, such as R1", 0},
-    {"expand", OPT_EXPAND, NULL, 0, "List every event of it, one a line", 0},
-    {"trace", 't', "TRACE", 0, "The trace that the schedule is of, if FILE does not tell or it lies elsewhere", 0},
-    {"verify", OPT_VERIFY, NULL, 0, "Judge the schedule: may the events of the trace occur like this?", 0},
+    {"anomaly", 'a', "ID", 0, "Take the schedule of this anomaly, such as R1", 0},
+    {"expand", OPT_EXPAND, NULL, 0, "List every event of the schedule, one a line", 0},
+    {"trace", 't', "TRACE", 0, "The trace of the schedule, if FILE names none or it was moved", 0},
+    {"verify", OPT_VERIFY, NULL, 0, "Check whether the events of the trace can occur in this order", 0},
     {0}};
 
 static const char doc[] =
-    "Prints the schedule that shows an anomaly. FILE is a report of 'racetrace analyze' in JSON, a trace, which is "
-    "analyzed first, or a schedule in JSON ('-': standard input).\vA schedule says how far each thread runs before "
-    "the next one does, and the goal that is then reached: a race (two accesses come next), a sequence of events or a "
-    "deadlock. --verify prints 'valid', or 'not valid' with the event at fault and why. Exit status: 0; 1 if the "
-    "schedule is not valid; 2 for wrong use; 3 if a file cannot be read.";
+    "Prints the schedule of an anomaly, or checks a schedule. FILE is a report of 'racetrace analyze' in JSON, a "
+    "trace, which is analyzed first, or a schedule in JSON ('-': standard input).\vA schedule says how far each thread "
+    "runs before the next one does, and the goal that is then reached: a race (two accesses come next), a sequence of "
+    "events or a deadlock. --verify prints 'valid', or 'not valid' with the event that breaks a rule, and the rule. "
+    "Exit status: 0; 1 if the schedule is not valid; 2 for wrong use; 3 if a file cannot be read.";
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -59,22 +59,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		s->verify = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (s->path)
-			argp_error(state, "one file at a time: what is '%s'?", arg);
-		s->path = arg;
+		cmd_take_argument(state, &s->path, arg);
 		return 0;
 	case ARGP_KEY_END:
-		if (!s->path)
-			argp_error(state, "whose schedule? give a report, a trace or a schedule");
+		cmd_need_argument(state, s->path, "file", "it is a report, a trace or a schedule");
 		if (s->verify && s->expand)
-			argp_error(state, "--verify or --expand, not both");
+			argp_error(state, "--verify and --expand exclude each other");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
 
-/* Does the file begin as JSON does, and not as a trace in JSON lines? */
+/* True if the file begins as JSON does, and not as a trace in JSON lines. */
 static bool holds_script(FILE *file)
 {
 	char start[4096];
@@ -85,7 +82,7 @@ static bool holds_script(FILE *file)
 	return start[blank] == '{' && !strstr(start, "\"racetrace.events/");
 }
 
-/* The schedule of an anomaly that is found by analyzing the trace; through its written form, as everybody's. */
+/* Analyzes the trace and reads the anomaly's schedule from the written report, as that of a report file is read. */
 static enum rt_status schedule_of(const struct report *r, const struct settings *s, struct script **out,
                                   struct rt_error *err)
 {
@@ -143,7 +140,7 @@ static enum rt_status load(const struct settings *s, struct script **script, str
 	if (holds_script(file)) {
 		status = script_read(file, !strcmp(s->path, "-") ? "standard input" : s->path, s->anomaly, script, err);
 	} else {
-		/* The stream has read ahead; the trace is read from the beginning, where holds_script left it. */
+		/* The stream has read ahead: the trace is read from the file's beginning. */
 		int again = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 		if (again < 0 || fflush(file) || lseek(again, 0, SEEK_SET))
 			status = rt_error_set(err, RT_ESYSTEM, "cannot read '%s': %s", s->path, strerror(errno));
@@ -162,7 +159,7 @@ static enum rt_status load(const struct settings *s, struct script **script, str
 
 /* --- judging --- */
 
-/* An event that is named by its place in its thread, or by its number; and what the trace has of it. */
+/* An event that is named by its thread and ordinal, or by its number; and the trace's event if it was found. */
 struct wanted {
 	struct script_place place;
 	struct rt_event event;
@@ -267,7 +264,7 @@ static int expand(const struct settings *s, const struct script *script, struct 
 static int act(const struct settings *s, const struct script *script, struct rt_trace **trace)
 {
 	struct rt_error err = {0};
-	/* "-": what was standard input when the report was made. */
+	/* "-" was the standard input of the command that wrote the report. */
 	const char *known = script->trace && strcmp(script->trace, "-") != 0 ? script->trace : NULL,
 	           *path = s->trace ? s->trace : known;
 	if (!s->verify && !s->expand) {
@@ -277,7 +274,7 @@ static int act(const struct settings *s, const struct script *script, struct rt_
 		return cmd_fail(&err);
 	}
 	if (!path && !*trace) {
-		rt_error_set(&err, RT_EUSAGE, "of which trace? '%s' does not tell: give it by --trace", s->path);
+		rt_error_set(&err, RT_EUSAGE, "'%s' does not name its trace: give it with --trace", s->path);
 		return cmd_fail(&err);
 	}
 	if (s->trace && *trace) {

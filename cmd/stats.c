@@ -10,7 +10,7 @@ static double seconds_of(struct timeval t)
 	return (double)t.tv_sec + (double)t.tv_usec * 1e-6;
 }
 
-/* With those of processes that have ended: --jobs. */
+/* Includes the processes of --jobs, after they have ended. */
 static double processor_seconds(void)
 {
 	struct rusage ended;
@@ -30,7 +30,7 @@ void stats_step(enum analysis_step step, void *arg)
 	s->begun = now;
 }
 
-/* What the provers did. */
+/* Prints the provers' counts. */
 static void print_proofs(const struct stats *s, const struct analysis *a)
 {
 	const struct prove_counts *proofs = &a->proofs;

@@ -71,7 +71,7 @@ for i in 1 2; do for _ in {1..1001}; do echo "T$i|w(x)|$i"; done; done >pairs.st
 expect 1 --exhaustive --kinds race pairs.std
 holds '.limits.search_states == {"bound": 16777216, "hit": true, "visited": 0} and .anomalies[0].count == 1002001'
 expect 2 --exhaustive --only-orders --orders hb lock.std
-says 'give one of them'
+says 'exclude each other'
 # How long it took, beside the report and not in it.
 expect 1 --stats loop.std
 holds '.schema == "racetrace.report/1"'

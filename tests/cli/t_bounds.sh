@@ -66,7 +66,7 @@ for trace in shared forks short; do
 	[ -n "$san" ] || [ $trace = short ] || [ "$estimate" -le $((3 * taken)) ] || wrong "$trace: $estimate bytes were estimated, it takes $taken"
 done
 run 3 analyze --max-memory 30M shared.std
-grep -q "^racetrace: 'shared.std' has 280000 events: to analyze them may need about [0-9]* MB, 31 MB are allowed: give more by --max-memory SIZE" err ||
+grep -q "^racetrace: 'shared.std' has 280000 events: their analysis may need [0-9]* MB of memory, 31 MB are allowed: allow more with --max-memory SIZE" err ||
 	wrong "what is too large is told as: $(cat err)"
 [ "$(wc -l <err)" = 1 ] || wrong 'more than one line'
 run 3 schedule --max-memory 30M shared.std

@@ -64,7 +64,7 @@ cmp -s want got || wrong "events differ: $(diff want got)"
 head -n 1 out | jq -e '.exit == {status: 3} and .command == ["./a"] and .pid == 9 and .duration_ns == 5' >jq.log ||
 	wrong 'the header differs'
 run 0 convert all.jsonl
-says '^racetrace: STD cannot say all of .all.jsonl.: 2 events became critical sections, 1 were left out: atomic-cas 1, acquire-shared 1, begin 1$'
+says '^racetrace: STD cannot express all of .all.jsonl.: 2 events became critical sections, 1 were omitted: atomic-cas 1, acquire-shared 1, begin 1$'
 [ "$(wc -l <err)" = 1 ] || wrong 'more than one warning'
 grep -q '^main|w(x)|a.c:4:2|-1$' out || wrong "no write: $(cat out)"
 cp out all.std

@@ -37,9 +37,9 @@ run 0 info --help
 grep -q 'Usage: racetrace info' out || wrong 'no usage in --help'
 quiet
 run 2 info
-says 'which trace'
+says 'no trace given'
 run 2 info a.std b.jsonl
-says "'b.jsonl' is too much"
+says "too many arguments: 'b.jsonl'"
 run 2 info --format yaml a.std
 says "'yaml' is not a format"
 run 2 info --no-such-option a.std

@@ -20,14 +20,14 @@ works() {
 	under "$@"
 	[ $status = 0 ] && cmp -s out want || wrong "ulimit $*: status $status: $(cat err)"
 	zstd -tq t.zst || wrong "ulimit $*: no whole trace"
-	! grep -v '^racetrace: ulimit leaves room to record [0-9]* threads at once$' err || wrong "ulimit $*: it says more"
+	! grep -v '^racetrace: the limits of this process (ulimit) allow to record [0-9]* threads at once$' err || wrong "ulimit $*: it says more"
 	"$racetrace" info --format json t.zst | jq -e '.complete and (.threads | length > 2)' >/dev/null ||
 		wrong "ulimit $*: the trace is not whole"
 }
 refuses() {
 	under "${@:2}"
 	[ $status = 3 ] && grep -q "$1" err && [ ! -e t.zst ] || wrong "ulimit ${*:2}: status $status: $(cat err)"
-	grep -v '^racetrace: ulimit leaves room' err | wc -l | grep -qx 1 || wrong "ulimit ${*:2}: not one line: $(cat err)"
+	grep -v '^racetrace: the limits of this process (ulimit) allow' err | wc -l | grep -qx 1 || wrong "ulimit ${*:2}: not one line: $(cat err)"
 }
 works -s 64
 works -c 0

@@ -145,7 +145,7 @@ for _ in $(seq 100); do
 	grep -q 'waiting' err && break
 	sleep 0.1
 done
-grep -qE '^racetrace: waiting for what the program has left behind: process [0-9]+ \(an interrupt ends the recording\)$' err ||
+grep -qE '^racetrace: waiting for the processes that the program left behind: process [0-9]+ \(an interrupt ends the recording\)$' err ||
 	wrong "it does not say what it waits for: $(cat err)"
 [ -s t.zst ] || wrong 'the first trace is not there while others are waited for'
 kill -TERM $recorder

@@ -58,8 +58,8 @@ refused 126 "cannot execute '.': Permission denied|cannot execute './': Permissi
 refused 3 "cannot write 'nowhere/t.zst.*': No such file" "$racetrace" record -o nowhere/t.zst ./app
 refused 2 "cannot write '/dev/null': it is not a regular file" "$racetrace" record -o /dev/null ./app
 refused 2 "cannot write '.': it is not a regular file" "$racetrace" record -o . ./app
-refused 2 'which program' "$racetrace" record
-refused 2 'which program' "$racetrace" record -o x --
+refused 2 'no program given' "$racetrace" record
+refused 2 'no program given' "$racetrace" record -o x --
 refused 2 'power of two' "$racetrace" record --ring-size 100 ./app
 refused 2 'must be a number' "$racetrace" record --threads=-1 ./app
 refused 2 'unrecognized option' "$racetrace" record --no-such-option ./app

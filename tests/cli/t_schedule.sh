@@ -255,7 +255,7 @@ expect 2 --verify --expand report.json
 expect 2 --anomaly R99 report.json
 says "there is no anomaly 'R99'"
 expect 2 --verify schedule.json
-says "give it by --trace"
+says "give it with --trace"
 expect 3 missing.json
 says "cannot open 'missing.json': No such file"
 expect 3 .
