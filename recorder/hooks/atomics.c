@@ -16,11 +16,12 @@ static struct {
 } stripes[STRIPES];
 
 /* In a forked child: their holders are not there. */
-void rt_atomics_forked(void)
+static void free_stripes(void)
 {
 	for (unsigned i = 0; i < STRIPES; i++)
 		*(volatile unsigned char *)&stripes[i].taken = 0;
 }
+RT_CALL_AT(RT_AT_CHILD, free_stripes);
 
 /* Before an operation on p: NULL if it is not recorded. */
 static inline struct rt_slot *lock_stripe(const volatile void *p)

@@ -1,79 +1,5 @@
-/*
- * What the compiler calls: plain accesses, function entry and exit.
- *
- * An access that this thread has made twice already (same address, size, kind and pc) since its last synchronisation is
- * left out and counted: see recorder.h.
- */
-#include "recorder/runtime/core.h"
-
-/* Has this thread seen (k0, k1) twice in this epoch? Remembers that it has seen it once more. */
-static inline bool repeats(struct rt_slot *s, uint64_t w0, uint64_t k1)
-{
-	uint64_t k0 = w0 + s->filter_epoch;
-	/* Neighbours stay neighbours (in the cache); arrays of bytes spread over either size of table, and columns too.
-	 */
-	uint64_t hash = (w0 >> 3) ^ (w0 >> 13) ^ (w0 & 7) * (1 << 9 | 1 << 14) ^ k1;
-	struct rt_filter *f = s->filter + (hash & s->filter_mask);
-
-	if (f->k1 == k1) {
-		if (f->k0 == k0 + RT_FILTER_TWICE)
-			return true;
-		if (f->k0 == k0) {
-			f->k0 = k0 + RT_FILTER_TWICE;
-			return false;
-		}
-	}
-	f->k0 = k0;
-	f->k1 = k1;
-	return false;
-}
-
-/* One instruction, so that a handler comes before or after it. */
-static inline void count_repeat(struct rt_slot *s)
-{
-#ifdef __x86_64__
-	__asm__("incq %0" : "+m"(s->skipped) : : "cc");
-#else
-	__atomic_fetch_add(&s->skipped, 1, __ATOMIC_RELAXED);
-#endif
-}
-
-static inline __attribute__((always_inline)) void plain_access(unsigned op, const volatile void *addr, uintptr_t pc,
-                                                               unsigned aux)
-{
-	struct rt_slot *s = rt_self;
-	uint64_t w0 = (uintptr_t)addr | (uint64_t)op << 48;
-	uint64_t w1 = pc | (uint64_t)aux << 48;
-
-	if (repeats(s, w0, w1))
-		count_repeat(s);
-	else
-		rt_append(w0, w1, s);
-}
-
-void rt_emit_range(unsigned op, const void *addr, size_t size, uintptr_t pc)
-{
-	struct rt_slot *s = rt_self;
-	struct rt_record event, ext;
-
-	if (size == 0 || RT_UNLIKELY(rt_sync_only))
-		return;
-	if (size <= 16) {
-		plain_access(op, addr, pc, rt_record_aux((unsigned)size, 0, 0));
-		return;
-	}
-	event = rt_record_make(op, (uintptr_t)addr, pc, 0, 0);
-	if (size < 1u << 15 && repeats(s, event.w0, event.w1 | UINT64_C(1) << 63 | (uint64_t)size << 48)) {
-		count_repeat(s);
-		return;
-	}
-	if (s->limit == NULL) {
-		rt_append_slow(event.w0, event.w1, s);
-		return;
-	}
-	ext = rt_record_ext(rt_plain_stamp(s), size);
-	rt_append2(event.w0, event.w1, s, ext.w0, ext.w1);
-}
+/* What the compiler calls: plain accesses, function entry and exit. */
+#include "recorder/runtime/plain.h"
 
 /* Declares (so that no header of a compiler is needed) and defines an exported function. */
 #define HOOK(name, parameters)                                                                                         \
@@ -83,18 +9,18 @@ void rt_emit_range(unsigned op, const void *addr, size_t size, uintptr_t pc)
 #define ACCESS(name, op, size, flags)                                                                                  \
 	HOOK(__tsan_##name, (void *p))                                                                                 \
 	{                                                                                                              \
-		plain_access(op, p, RT_CALLER, (size) | (flags) << 8);                                                 \
+		rt_plain_access(op, p, RT_CALLER, (size) | (flags) << 8);                                              \
 	}
 #define ACCESS_PC(name, op, size)                                                                                      \
 	HOOK(__tsan_##name##_pc, (void *p, void *pc))                                                                  \
 	{                                                                                                              \
-		plain_access(op, p, (uintptr_t)pc - 1, size);                                                          \
+		rt_plain_access(op, p, (uintptr_t)pc - 1, size);                                                       \
 	}
 #define READ_WRITE(name, size)                                                                                         \
 	HOOK(__tsan_##name, (void *p))                                                                                 \
 	{                                                                                                              \
-		plain_access(RT_OP_READ, p, RT_CALLER, size);                                                          \
-		plain_access(RT_OP_WRITE, p, RT_CALLER, size);                                                         \
+		rt_plain_access(RT_OP_READ, p, RT_CALLER, size);                                                       \
+		rt_plain_access(RT_OP_WRITE, p, RT_CALLER, size);                                                      \
 	}
 #define ACCESSES(size)                                                                                                 \
 	ACCESS(read##size, RT_OP_READ, size, 0)                                                                        \
@@ -142,11 +68,11 @@ HOOK(__tsan_write_range_pc, (void *p, unsigned long size, void *pc))
 HOOK(__tsan_vptr_update, (void **p, void *value))
 {
 	if (*p != value)
-		plain_access(RT_OP_WRITE, p, RT_CALLER, sizeof *p | RT_F_VPTR << 8);
+		rt_plain_access(RT_OP_WRITE, p, RT_CALLER, sizeof *p | RT_F_VPTR << 8);
 }
 HOOK(__tsan_vptr_read, (void **p))
 {
-	plain_access(RT_OP_READ, p, RT_CALLER, sizeof *p | RT_F_VPTR << 8);
+	rt_plain_access(RT_OP_READ, p, RT_CALLER, sizeof *p | RT_F_VPTR << 8);
 }
 
 HOOK(__tsan_init, (void))
@@ -201,7 +127,7 @@ RT_EXPORT void *__tsan_memset(void *to, int byte, size_t n)
 		const struct {                                                                                         \
 			type value;                                                                                    \
 		} __attribute__((packed)) *u = (const void *)p;                                                        \
-		plain_access(RT_OP_READ, p, RT_CALLER, (bits) / 8);                                                    \
+		rt_plain_access(RT_OP_READ, p, RT_CALLER, (bits) / 8);                                                 \
 		return u->value;                                                                                       \
 	}                                                                                                              \
 	HOOK(__sanitizer_unaligned_store##bits, (type * p, type value))                                                \
@@ -209,7 +135,7 @@ RT_EXPORT void *__tsan_memset(void *to, int byte, size_t n)
 		struct {                                                                                               \
 			type value;                                                                                    \
 		} __attribute__((packed)) *u = (void *)p;                                                              \
-		plain_access(RT_OP_WRITE, p, RT_CALLER, (bits) / 8);                                                   \
+		rt_plain_access(RT_OP_WRITE, p, RT_CALLER, (bits) / 8);                                                \
 		u->value = value;                                                                                      \
 	}
 LOAD(16, uint16_t)

@@ -1,6 +1,6 @@
 /* Barriers. The number of parties is read from where glibc (2.25 and later) keeps it; it does not change after init. */
-#include "recorder/intercept/blocking.h"
 #include "recorder/intercept/sync.h"
+#include "recorder/runtime/blocking.h"
 
 struct glibc_barrier {
 	unsigned in, round, count;

@@ -3,8 +3,8 @@
  * nothing can be interposed; so they are interposed themselves. thrd_create and what goes with it is in thread.c,
  * call_once in once.c.
  */
-#include "recorder/intercept/blocking.h"
 #include "recorder/intercept/sync.h"
+#include "recorder/runtime/blocking.h"
 
 #include <errno.h>
 #include <threads.h>

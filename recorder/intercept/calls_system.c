@@ -147,10 +147,11 @@ static void environment_released(uintptr_t pc)
 	rt_emit_sync(RT_OP_RELEASE, (uintptr_t)&environment_lock, 0, pc, 0);
 	__atomic_store_n(&environment_lock, 0, __ATOMIC_RELEASE);
 }
-void rt_calls_forked(void)
+static void environment_forked(void)
 {
 	environment_lock = 0;
 }
+RT_CALL_AT(RT_AT_CHILD, environment_forked);
 #define ENVIRONMENT(name, parameters, arguments, before)                                                               \
 	CALL(int, name, parameters, arguments, before; environment_taken(pc), environment_released(pc))
 CALL(char *, getenv, (const char *name), (name), STR(name); USES(environ), )

@@ -149,7 +149,8 @@ static struct {
 	unsigned depth;
 } order;
 
-void rt_dl_forked(void)
+/* In a forked child: who was in there may be another thread. */
+static void leave_forked(void)
 {
 	if (order.owner == &rt_thread)
 		return;
@@ -157,6 +158,7 @@ void rt_dl_forked(void)
 	order.depth = 0;
 	atomic_store(&order.word, 0);
 }
+RT_CALL_AT(RT_AT_CHILD, leave_forked);
 
 /* A constructor may open another module. */
 static bool enter(void)

@@ -1,6 +1,6 @@
 /*
- * Which object stands for a descriptor. Objects are no addresses: small numbers for pairs of sockets, event counters
- * and the like, numbers with the highest of 48 bits set for sockets, whose two ends know each other by their addresses:
+ * Which object stands for a descriptor. Objects are no addresses (recorder/objects.h): small numbers for pairs of
+ * sockets, event counters and the like, hashes for sockets, whose two ends know each other by their addresses:
  *
  *   a stream's both ends    the two ports, in either order; the path of a local one's named end
  *   a listener, connect to  the port or path
@@ -20,6 +20,7 @@
 #include "recorder/intercept/fd.h"
 
 #include "recorder/intercept/sync.h"
+#include "recorder/objects.h"
 #include "recorder/runtime/syscall.h"
 
 #include <errno.h>
@@ -35,9 +36,19 @@
 #include <sys/un.h>
 
 #define FD_MAX 65536
-#define NUMBER_MAX 4096 /* later pipes share the last one */
-#define SOCKET_BIT (UINT64_C(1) << 47)
-enum { UNKNOWN, NONE, SOCKET, DATAGRAM, UNNAMED, TELLS_SIGNALS, TELLS_OF_FILES, CHILDREN, ANONYMOUS, FIRST_NUMBER };
+#define NUMBER_MAX (RT_OBJECT_DESCRIPTOR_END - 1) /* later pipes share the last one */
+enum {
+	UNKNOWN,
+	NONE = RT_OBJECT_DESCRIPTOR,
+	SOCKET,
+	DATAGRAM,
+	UNNAMED,
+	TELLS_SIGNALS,
+	TELLS_OF_FILES,
+	CHILDREN,
+	ANONYMOUS,
+	FIRST_NUMBER
+};
 /* Of the table's entries, not of objects: data is there to stay; the two sides of a terminal; tells of others */
 #define FILE_BIT (UINT64_C(1) << 48)
 #define MASTER_BIT (UINT64_C(1) << 49)
@@ -186,12 +197,6 @@ void rt_fd_copied(int from, int to)
 }
 
 /* Addresses as keys: a port or a path; 0: has none. */
-static uint64_t mix(uint64_t x)
-{
-	x = (x ^ x >> 31) * UINT64_C(0x7fb5d329728ea185);
-	return (x ^ x >> 27) * UINT64_C(0x81dadef4bc2dd44d);
-}
-
 static uint64_t key_of(const struct sockaddr *a, socklen_t length)
 {
 	if (!a || length < sizeof(sa_family_t))
@@ -206,7 +211,7 @@ static uint64_t key_of(const struct sockaddr *a, socklen_t length)
 	size_t n = length - offsetof(struct sockaddr_un, sun_path);
 	uint64_t hash = 0;
 	for (size_t i = 0; i < n && (path[i] || i == 0); i++)
-		hash = mix(hash + (unsigned char)path[i] + 1);
+		hash = rt_object_mix(hash + (unsigned char)path[i] + 1);
 	return hash;
 }
 
@@ -224,14 +229,20 @@ static uint64_t end_of(int fd, long call, struct end *end)
 	return key_of((const struct sockaddr *)&end->address, end->length);
 }
 
+/* The object that is known by this, mixed. */
+static uint64_t object_of(uint64_t mixed)
+{
+	return rt_object_hashed(RT_OBJECT_NAMED, mixed);
+}
+
 static uint64_t object_of_name(uint64_t key)
 {
-	return key ? SOCKET_BIT | (mix(key) >> 17) : UNNAMED;
+	return key ? object_of(rt_object_mix(key)) : UNNAMED;
 }
 
 static uint64_t object_of_inode(uint64_t device, uint64_t inode)
 {
-	return SOCKET_BIT | mix(mix(device) + inode) >> 17;
+	return object_of(rt_object_mix(rt_object_mix(device) + inode));
 }
 
 static uint64_t object_of_stream(int fd)
@@ -244,7 +255,7 @@ static uint64_t object_of_stream(int fd)
 		return UNNAMED;
 	if (!a || !b) /* not connected */
 		return NONE;
-	return SOCKET_BIT | ((mix(a) + mix(b)) >> 17);
+	return object_of(rt_object_mix(a) + rt_object_mix(b));
 }
 
 static bool is_datagram(int fd)
@@ -280,7 +291,7 @@ static uint64_t object_of_copy(int fd, uint64_t otherwise)
 /* What goes to a terminal's slave, and plus one what comes from there. */
 static uint64_t terminal(unsigned index)
 {
-	return SOCKET_BIT | (mix(index + 1) >> 17 & ~UINT64_C(1));
+	return object_of(rt_object_mix(index + 1)) & ~UINT64_C(1);
 }
 
 static void passes_between(uint64_t from, uint64_t to);
@@ -329,7 +340,7 @@ static bool is_file(int fd)
 }
 
 /* The object of what goes out (or comes in) through fd. A stream's is looked up once, when it is connected. */
-static uint64_t object_of(int fd, bool out, const struct sockaddr *to, socklen_t length)
+static uint64_t object_through(int fd, bool out, const struct sockaddr *to, socklen_t length)
 {
 	uint64_t object = state_now(fd);
 	if (object & (MASTER_BIT | SLAVE_BIT) && object != CLOSED)
@@ -361,7 +372,7 @@ void rt_fd_publishes(int fd, const struct sockaddr *to, socklen_t length, uintpt
 {
 	if (!rt_recording())
 		return;
-	uint64_t object = object_of(fd, true, to, length);
+	uint64_t object = object_through(fd, true, to, length);
 	if (object != NONE)
 		rt_emit_sync(RT_OP_HB_BEFORE, object, 0, pc, 0);
 	if (is_file(fd))
@@ -370,10 +381,12 @@ void rt_fd_publishes(int fd, const struct sockaddr *to, socklen_t length, uintpt
 		rt_emit_sync(RT_OP_HB_BEFORE, CHILDREN, 0, pc, 0);
 }
 
-void rt_fd_forks(void)
+/* The child may have descriptors of this process. */
+static void forks(void)
 {
 	atomic_store_explicit(&has_children, true, memory_order_relaxed);
 }
+RT_CALL_AT(RT_AT_FORK, forks);
 
 void rt_child_ended(uintptr_t pc)
 {
@@ -415,7 +428,7 @@ void rt_fd_passes(int from, int to, uintptr_t pc)
 {
 	rt_fd_publishes(to, NULL, 0, pc);
 	if (rt_recording())
-		passes_between(object_of(from, false, NULL, 0), object_of(to, true, NULL, 0));
+		passes_between(object_through(from, false, NULL, 0), object_through(to, true, NULL, 0));
 }
 
 /*
@@ -501,7 +514,7 @@ void rt_fd_received(int fd, bool got, uintptr_t pc)
 {
 	if (!rt_recording())
 		return;
-	uint64_t object = got ? object_of(fd, false, NULL, 0) : NONE;
+	uint64_t object = got ? object_through(fd, false, NULL, 0) : NONE;
 	if (object != NONE)
 		after(object, NONE, 0, pc);
 	else
@@ -530,8 +543,8 @@ static uint64_t room_in(int fd)
 	uint64_t state = rt_recording() ? state_now(fd) : NONE;
 	if (state == NONE || state == CLOSED || state & ENTRY_BITS)
 		return NONE;
-	uint64_t object = object_of(fd, true, NULL, 0);
-	return object == NONE ? NONE : SOCKET_BIT | mix(object + SOCKET_BIT) >> 17;
+	uint64_t object = object_through(fd, true, NULL, 0);
+	return object == NONE ? NONE : object_of(rt_object_mix(object + RT_OBJECT_NAMED));
 }
 
 static void is_full(int fd)
@@ -580,7 +593,7 @@ void rt_fd_written(int fd, ssize_t n, uintptr_t pc)
 void rt_fd_connected(int fd)
 {
 	if (rt_recording())
-		object_of(fd, true, NULL, 0);
+		object_through(fd, true, NULL, 0);
 }
 
 uint64_t rt_fd_epoll_of(int fd)
@@ -607,10 +620,10 @@ static uint64_t object_of_path(const char *path, enum name_use use)
 {
 	uint64_t hash = use, last = use;
 	for (size_t i = 0; path[i]; i++) {
-		hash = path[i] == '/' ? use : mix(hash + (unsigned char)path[i] + 2);
+		hash = path[i] == '/' ? use : rt_object_mix(hash + (unsigned char)path[i] + 2);
 		last = hash == use ? last : hash; /* a slash at the end is none */
 	}
-	return SOCKET_BIT | mix(last) >> 17;
+	return object_of(rt_object_mix(last));
 }
 
 void rt_name_changes(const char *path, uintptr_t pc)

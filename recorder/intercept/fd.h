@@ -51,8 +51,7 @@ void rt_fd_sent(int fd);                  /* before a copy of it is sent */
 void rt_fd_taken_from(int other, int fd); /* fd: a copy of some process's descriptor `other` */
 void rt_fd_close_range(unsigned first, unsigned last, int flags, uintptr_t pc);
 
-/* Before a process is made, which may have descriptors of this one; after one has ended. */
-void rt_fd_forks(void);
+/* After a process has ended that may have had descriptors of this one. */
 void rt_child_ended(uintptr_t pc);
 
 /* Before a file is made, renamed, removed or changed: some descriptor may tell of it. */

@@ -97,6 +97,5 @@ void rt_semaphores_after(int id, const struct sembuf *operations, size_t n, uint
 void rt_semaphores_set(int id, int number, bool all, uintptr_t pc);
 void rt_semaphores_seen(int id, int number, bool all, uintptr_t pc); /* after a look at them */
 uint64_t rt_message_queue(int id);                                   /* its object */
-void rt_timer_set(uintptr_t pc);
 
 #endif

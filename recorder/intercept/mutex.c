@@ -4,8 +4,8 @@
  * kind, count, owner and lock word, which are part of its ABI (static initialisers and robust lists fix them). Only the
  * thread that holds the mutex acts on count.
  */
-#include "recorder/intercept/blocking.h"
 #include "recorder/intercept/sync.h"
+#include "recorder/runtime/blocking.h"
 #include "recorder/runtime/core.h"
 #include "recorder/runtime/syscall.h"
 
@@ -33,7 +33,7 @@ static int my_tid(void)
 	return tid;
 }
 
-void rt_mutex_start(void)
+static void find_tid(void)
 {
 	enum { FROM = 128, TO = 1536 }; /* bytes of struct pthread; the number is at 720 of glibc 2.36's */
 	const int *words = (const int *)(const void *)pthread_self();
@@ -42,11 +42,13 @@ void rt_mutex_start(void)
 		if (words[i] == my_tid())
 			tid_place = i * sizeof *words;
 }
+RT_CALL_AT(RT_AT_START, find_tid);
 
-void rt_mutex_forked(void)
+static void forget_tid(void)
 {
 	tid = 0;
 }
+RT_CALL_AT(RT_AT_CHILD, forget_tid);
 
 void rt_mutex_acquired(pthread_mutex_t *m, int result, uintptr_t pc, unsigned flags)
 {
@@ -77,10 +79,10 @@ bool rt_mutex_lets_go(const pthread_mutex_t *m)
 }
 
 /*
- * The list of what this thread holds is the kernel's: it goes through it when the thread is no more, as far as the
- * memory is there.
+ * This thread ends: says RELEASE of the robust mutexes that it holds, because others may take them now. The list of
+ * what this thread holds is the kernel's: it goes through it when the thread is no more, as far as the memory is there.
  */
-void rt_mutex_abandon(uintptr_t pc)
+static void abandon(void)
 {
 	enum { MANY = 1024 }; /* more is not believed */
 	struct robust_list_head *head = NULL;
@@ -91,10 +93,11 @@ void rt_mutex_abandon(uintptr_t pc)
 	uintptr_t end = (uintptr_t)&head->list,
 	          at = (uintptr_t)head->list.next & ~(uintptr_t)1; /* 1: inherits priority */
 	for (int i = 0; i < MANY && at && at != end && rt_readable((const void *)at, sizeof(struct robust_list)); i++) {
-		rt_emit_use(RT_OP_RELEASE, (void *)(at + (uintptr_t)head->futex_offset), 0, pc, 0);
+		rt_emit_use(RT_OP_RELEASE, (void *)(at + (uintptr_t)head->futex_offset), 0, 0, 0);
 		at = (uintptr_t)((const struct robust_list *)at)->next & ~(uintptr_t)1;
 	}
 }
+RT_CALL_AT(RT_AT_THREAD_END, abandon);
 
 RT_INTERPOSE(int, pthread_mutex_trylock, (pthread_mutex_t * m))
 {

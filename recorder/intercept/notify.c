@@ -1,10 +1,10 @@
 /*
  * What comes from outside the program's own threads: signals that one thread sends and another takes, timers, the
  * threads in which the C library calls notification functions, and System V's message queues and semaphores (whose
- * calls are in kernel_calls.h). All are happens-before: of whatever was sent before what is taken. Their objects are
- * small numbers, where no memory is.
+ * calls are in kernel_calls.h). All are happens-before: of whatever was sent before what is taken.
  */
 #include "recorder/intercept/kernel.h"
+#include "recorder/objects.h"
 #include "recorder/runtime/core.h"
 
 #include <mqueue.h>
@@ -15,14 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SIGNALS ((int)RT_SIGNAL_OBJECTS)
-enum { SIGNAL_BASE = RT_SIGNAL_OBJECT, TIMERS = SIGNAL_BASE + SIGNALS, QUEUE_BASE = 9216, SEMAPHORE_BASE = 16384 };
-#define QUEUES 4096u
-#define SEMAPHORES 16384u
+#define QUEUES (RT_OBJECT_QUEUE_END - RT_OBJECT_QUEUE)
+#define SEMAPHORES ((RT_OBJECT_SEMAPHORE_END - RT_OBJECT_SEMAPHORE) / 2)
 #define SET_MAX 64u /* semaphores of a set that are told apart */
-
-static _Atomic uint64_t sent; /* signals that any thread has sent or asked for, bit by number */
-static _Atomic bool timed;    /* any timer was set */
 
 static void before(uint64_t object, uintptr_t pc)
 {
@@ -34,33 +29,6 @@ static void after(uint64_t object, uintptr_t pc)
 }
 
 /* Signals */
-
-void rt_signal_sent(int sig, uintptr_t pc)
-{
-	if (sig <= 0 || sig >= SIGNALS || !rt_recording())
-		return;
-	atomic_fetch_or_explicit(&sent, UINT64_C(1) << (sig - 1), memory_order_relaxed);
-	before(SIGNAL_BASE + (uint64_t)sig, pc);
-}
-
-void rt_signal_received(int sig, uintptr_t pc)
-{
-	if (sig <= 0 || sig >= SIGNALS)
-		return;
-	if (atomic_load_explicit(&sent, memory_order_relaxed) >> (sig - 1) & 1)
-		after(SIGNAL_BASE + (uint64_t)sig, pc);
-	if (atomic_load_explicit(&timed, memory_order_relaxed))
-		after(TIMERS, pc);
-}
-
-/* That some are pending was seen, or that a child has ended, which any may have ended. */
-void rt_signals_seen(uintptr_t pc)
-{
-	uint64_t any = rt_recording() ? atomic_load_explicit(&sent, memory_order_relaxed) : 0;
-	for (int sig = 1; any >> (sig - 1) && sig < SIGNALS; sig++)
-		if (any >> (sig - 1) & 1)
-			rt_signal_received(sig, pc);
-}
 
 #define SENDS_SIGNAL(name, parameters, arguments)                                                                      \
 	RT_INTERPOSE(int, name, parameters)                                                                            \
@@ -84,15 +52,7 @@ CALL(int, sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct time
      IN(set);
      IN(timeout), BLOCKS; rt_signal_received(r, pc); if (r > 0) OUT(info))
 
-/* Timers: which of them sends what is not kept. */
-
-void rt_timer_set(uintptr_t pc)
-{
-	if (!rt_recording())
-		return;
-	atomic_store_explicit(&timed, true, memory_order_relaxed);
-	before(TIMERS, pc);
-}
+/* Timers */
 
 RT_INTERPOSE(unsigned, alarm, (unsigned seconds))
 {
@@ -126,7 +86,7 @@ static void notified(union sigval value)
 	struct notice *n = value.sival_ptr;
 
 	rt_thread_adopt(n->pc);
-	after(TIMERS, n->pc);
+	after(RT_OBJECT_TIMER, n->pc);
 	if (n->queue >= 0)
 		rt_fd_received(n->queue, true, n->pc);
 	n->function(n->value);
@@ -142,7 +102,7 @@ static struct sigevent *observed(struct sigevent *event, struct sigevent *mine, 
 	n = rt_malloc_unseen(sizeof *n);
 	if (!n)
 		return event;
-	before(SIGNAL_BASE, pc);
+	before(RT_OBJECT_SIGNAL, pc);
 	*n = (struct notice){event->sigev_notify_function, event->sigev_value, queue, pc};
 	mine->sigev_notify = SIGEV_THREAD;
 	mine->sigev_notify_function = notified;
@@ -170,13 +130,13 @@ RT_INTERPOSE(int, mq_notify, (mqd_t queue, const struct sigevent *event))
 
 uint64_t rt_message_queue(int id)
 {
-	return QUEUE_BASE + (unsigned)id % QUEUES;
+	return RT_OBJECT_QUEUE + (unsigned)id % QUEUES;
 }
 
 /* Two objects each: what waits for more comes after what adds, what waits for zero after what takes. */
 static uint64_t semaphore(int id, unsigned n, bool zero)
 {
-	return SEMAPHORE_BASE + ((unsigned)id * 64 + n) % SEMAPHORES * 2 + zero;
+	return RT_OBJECT_SEMAPHORE + ((unsigned)id * 64 + n) % SEMAPHORES * 2 + zero;
 }
 
 void rt_semaphores_before(int id, const struct sembuf *operations, size_t n, uintptr_t pc)

@@ -9,21 +9,17 @@
  * beyond the standard (who takes which part of a loop comes after whom) is not said: it is not to be relied on.
  */
 #include "recorder/intercept/sync.h"
+#include "recorder/objects.h"
 #include "recorder/runtime/core.h"
 
 #include <stdarg.h>
 
-/*
- * Objects of annotations that have no address: a counter, where no program has memory, so that each is new. What tasks
- * depend on are addresses; they get a place of their own in the operand's upper half, which is the kernel's.
- */
-#define OBJECT_BASE UINT64_C(0x200000000000)
-#define DEPEND_BASE (UINT64_C(1) << 47)
+/* Objects of annotations that have no address: a counter, so that each is new. */
 static _Atomic uint64_t objects;
 
 static uint64_t new_objects(unsigned n)
 {
-	return OBJECT_BASE + atomic_fetch_add_explicit(&objects, n, memory_order_relaxed);
+	return RT_OBJECT_OPENMP + atomic_fetch_add_explicit(&objects, n, memory_order_relaxed);
 }
 
 /* What of a region's object is which annotation's, in bytes from its address. */
@@ -386,11 +382,17 @@ static void *const *depend_list(void *const *depend, size_t *out, size_t *in)
 	return depend + 5;
 }
 
+/* Of an address that tasks depend on: what comes from those that write there, and from those that only read. */
+static uint64_t dependence(uint64_t address, bool read)
+{
+	return rt_object_hashed(RT_OBJECT_DEPENDENCE, rt_object_mix(address << 1 | read));
+}
+
 static void depend_after(uint64_t address, bool out, uintptr_t pc)
 {
-	after(address | DEPEND_BASE, pc);
+	after(dependence(address, false), pc);
 	if (out)
-		after((address | DEPEND_BASE) + 1, pc);
+		after(dependence(address, true), pc);
 }
 
 static void run_task(void *argument)
@@ -414,7 +416,7 @@ static void run_task(void *argument)
 	t->body(data);
 	current = c.outer;
 	for (size_t i = 0; i < t->out + t->in; i++)
-		before((t->address[i] | DEPEND_BASE) + (i >= t->out), t->pc);
+		before(dependence(t->address[i], i >= t->out), t->pc);
 	before(t->children, t->pc);
 	if (t->group)
 		before(t->group, t->pc);

@@ -6,8 +6,8 @@
  * This is rare, so the pair that says it (HB_BEFORE, HB_AFTER of the object) is written only once it has happened
  * somewhere in the process.
  */
-#include "recorder/intercept/blocking.h"
 #include "recorder/intercept/sync.h"
+#include "recorder/runtime/blocking.h"
 #include "recorder/runtime/core.h"
 
 #include <threads.h>

@@ -2,8 +2,8 @@
  * Reader-writer locks. A thread may hold the reader side several times; only its outermost hold is an event, so each
  * thread keeps the depth of the few that it holds.
  */
-#include "recorder/intercept/blocking.h"
 #include "recorder/intercept/sync.h"
+#include "recorder/runtime/blocking.h"
 
 /* What does not fit is reported at each level. */
 #define HELD_MAX 32

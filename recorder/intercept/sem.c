@@ -1,6 +1,6 @@
 /* POSIX semaphores, unnamed and named. */
-#include "recorder/intercept/blocking.h"
 #include "recorder/intercept/call.h"
+#include "recorder/runtime/blocking.h"
 #include "recorder/runtime/core.h"
 
 #include <fcntl.h>
@@ -30,10 +30,7 @@ static void named_unlock(void)
 	atomic_store_explicit(&named.lock, 0, memory_order_release);
 }
 
-void rt_sem_forked(void)
-{
-	named_unlock();
-}
+RT_CALL_AT(RT_AT_CHILD, named_unlock);
 
 /* Is this the first open of it? */
 static bool named_opened(sem_t *sem)

@@ -4,9 +4,9 @@
  */
 #include "recorder/intercept/call.h" /* before all others */
 
-#include "recorder/intercept/blocking.h"
 #include "recorder/intercept/fd.h"
 #include "recorder/intercept/stream.h"
+#include "recorder/runtime/blocking.h"
 #include "recorder/runtime/core.h"
 
 #include <fcntl.h>

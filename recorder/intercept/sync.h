@@ -5,27 +5,11 @@
 #ifndef RECORDER_INTERCEPT_SYNC_H
 #define RECORDER_INTERCEPT_SYNC_H
 
-#include "recorder/intercept/blocking.h"
+#include "recorder/runtime/blocking.h"
 #include "recorder/runtime/recorder.h"
 
 #include <pthread.h>
 
-/* Where an interposed function was called from: the call instruction, not what follows it. */
-#define RT_PC RT_CALLER
-
-/* A call on a synchronisation object, which also reads its memory: rt_emit_sync. */
-static inline void rt_emit_use(unsigned op, const volatile void *object, uint64_t arg, uintptr_t pc, unsigned flags)
-{
-	rt_emit_sync(op, (uintptr_t)object, arg, pc, flags | RT_F_OBJECT);
-}
-/*
- * Accesses that go with what is called, not with the program's own code; they are not recorded where those are not
- * (rt_sync_only). A WRITE with an exact stamp; init (after the real call) or destroy (before it) of a synchronisation
- * object, which writes its memory; a call on one that is no synchronisation event itself, or an access behind one.
- */
-void rt_emit_write(uintptr_t p, size_t size, uintptr_t pc, unsigned flags);
-void rt_emit_object(const volatile void *object, uintptr_t pc);
-void rt_emit_object_read(const volatile void *object, uintptr_t pc);
 /* The whole of a function that makes an object, or ends one, and that says no more. */
 #define RT_INIT(name, parameters, arguments, object)                                                                   \
 	RT_INTERPOSE(int, name, parameters)                                                                            \
@@ -53,9 +37,6 @@ void rt_mutex_acquired(pthread_mutex_t *mutex, int result, uintptr_t pc, unsigne
  * real function will refuse (EPERM).
  */
 bool rt_mutex_lets_go(const pthread_mutex_t *mutex);
-
-/* This thread ends: says RELEASE of the robust mutexes that it holds, because others may take them now. */
-void rt_mutex_abandon(uintptr_t pc);
 
 /* SIGNAL or BROADCAST, and that it uses the condition; before the real call. */
 void rt_emit_signal(unsigned op, const volatile void *cond, uintptr_t pc);
@@ -90,14 +71,6 @@ void rt_wait_end(struct rt_wait *wait);
  */
 bool rt_held_enter(const void *lock);
 bool rt_held_leave(const void *lock);
-
-/*
- * Happens-before by signals (notify.c): before one is sent, or may be from now on (its handler was installed); after
- * one was taken.
- */
-void rt_signal_sent(int sig, uintptr_t pc);
-void rt_signal_received(int sig, uintptr_t pc);
-void rt_signals_seen(uintptr_t pc); /* after a look at what is pending, and after a child has ended */
 
 /* Runs real(object, a routine that says ONCE_BEGIN, runs `routine`, says ONCE_END); ONCE_SEEN if it was not called. */
 int rt_once(void *object, void (*routine)(void), int (*real)(void *, void (*)(void)), uintptr_t pc);

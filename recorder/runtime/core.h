@@ -122,13 +122,21 @@ static inline void rt_new_epoch(struct rt_slot *slot)
 		rt_filter_clear(slot);
 }
 
-/* A part of a file is mapped at two addresses; then: the address by which what synchronises at p is known. */
-extern bool rt_map_twice;
-uintptr_t rt_map_first(uintptr_t p);
+/*
+ * The address by which what synchronises at p is known, as a part of a file may be mapped at two. A mapping is added
+ * with the part of the file that it shows, and forgotten when all of it ends: of what is left of one, the addresses
+ * stay known. It has moved from `from`, where it had old_size bytes; with old_size 0 it is there once more, perhaps
+ * without a file.
+ */
+extern bool rt_place_twice; /* something is */
+uintptr_t rt_place_first(uintptr_t p);
 static inline uintptr_t rt_place(uintptr_t p)
 {
-	return RT_UNLIKELY(__atomic_load_n(&rt_map_twice, __ATOMIC_RELAXED)) ? rt_map_first(p) : p;
+	return RT_UNLIKELY(__atomic_load_n(&rt_place_twice, __ATOMIC_RELAXED)) ? rt_place_first(p) : p;
 }
+void rt_place_add(void *p, size_t size, uint64_t device, uint64_t inode, uint64_t offset);
+void rt_place_moved(void *p, size_t size, uintptr_t from, size_t old_size);
+void rt_place_forget(uintptr_t p, size_t size);
 
 /* Coarse time: ticks of about 16 to 64 ns. */
 uint64_t rt_now_slow(void);
@@ -181,8 +189,7 @@ enum rt_vary { RT_VARY_NONE, RT_VARY_PARENT, RT_VARY_CHILD, RT_VARY_CHOICES };
 unsigned rt_vary_us(const struct rt_slot *child, enum rt_vary who); /* how long that one is to wait, if at all */
 void rt_pause_us(unsigned microseconds);                            /* not at all for 0 */
 
-void rt_fork_start(void); /* once, at start; as is: */
-void rt_mutex_start(void);
+void rt_fork_start(void); /* once, at start */
 /* Around a call that forks. pid: what it returned, 0 in the child. */
 void rt_fork_begin(void);
 void rt_fork_end(pid_t pid);
@@ -195,16 +202,11 @@ bool rt_clone_begins(long number, const long a[6], uintptr_t pc);
 bool rt_tree_join(void *where);
 /* In a forked child: of all threads only this one is left. */
 void rt_thread_forked(void);
-void rt_atomics_forked(void);
 /* What the C++ library does inside: an atomic decrement that releases, and returns what it was; an atomic store of the
  * program's that is carried out after this, and a load, done. */
 int rt_atomic_drop(int *count, uintptr_t pc);
 void rt_atomic_will_store(void *p, unsigned size, uintptr_t pc);
 void rt_atomic_acquired(void *p, unsigned size, uintptr_t pc);
-void rt_sem_forked(void);
-void rt_mutex_forked(void);
-void rt_dl_forked(void);
-void rt_calls_forked(void);
 
 /* True if the bytes can be read. False also where a sandbox does not let that be known. Leaves errno alone. */
 bool rt_readable(const void *p, size_t size);

@@ -2,8 +2,7 @@
  * Emitting events: the interface of recorder.h, and the slow ways of append.S: the end of a block, waiting for room,
  * and dropping what cannot be recorded.
  */
-#include "recorder/intercept/sync.h"
-#include "recorder/runtime/core.h"
+#include "recorder/runtime/plain.h"
 
 _Static_assert(offsetof(struct rt_slot, cur) == 0 && offsetof(struct rt_slot, limit) == 8 &&
                    offsetof(struct rt_slot, skipped) == 16 && offsetof(struct rt_slot, last_stamp) == 48,
@@ -259,6 +258,30 @@ void rt_emit(unsigned op, uint64_t operand, uintptr_t pc, unsigned aux)
 	struct rt_record event = rt_record_make(op, operand, pc, aux, 0);
 
 	rt_append(event.w0, event.w1, rt_self);
+}
+
+void rt_emit_range(unsigned op, const void *addr, size_t size, uintptr_t pc)
+{
+	struct rt_slot *s = rt_self;
+	struct rt_record event, ext;
+
+	if (size == 0 || RT_UNLIKELY(rt_sync_only))
+		return;
+	if (size <= 16) {
+		rt_plain_access(op, addr, pc, rt_record_aux((unsigned)size, 0, 0));
+		return;
+	}
+	event = rt_record_make(op, (uintptr_t)addr, pc, 0, 0);
+	if (size < 1u << 15 && rt_repeats(s, event.w0, event.w1 | UINT64_C(1) << 63 | (uint64_t)size << 48)) {
+		rt_count_repeat(s);
+		return;
+	}
+	if (s->limit == NULL) {
+		rt_append_slow(event.w0, event.w1, s);
+		return;
+	}
+	ext = rt_record_ext(rt_plain_stamp(s), size);
+	rt_append2(event.w0, event.w1, s, ext.w0, ext.w1);
 }
 
 static void hold(uintptr_t lock, uintptr_t pc, bool shared)

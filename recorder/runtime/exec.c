@@ -5,8 +5,6 @@
  *
  * exec may be called in the child of a process with many threads, so nothing here allocates or locks.
  */
-#include "recorder/intercept/fd.h"
-#include "recorder/intercept/sync.h"
 #include "recorder/runtime/core.h"
 #include "recorder/runtime/syscall.h"
 #include "recorder/runtime/text.h"
@@ -183,7 +181,7 @@ RT_EXPORT int execle(const char *path, const char *argument, ...)
 	{                                                                                                              \
 		struct block memory;                                                                                   \
 		char **with = added(environment, &memory);                                                             \
-		rt_fd_forks();                                                                                         \
+		rt_call_at(RT_AT_FORK);                                                                                \
 		int result = RT_REAL(name)(pid, file, actions, attributes, arguments, with);                           \
 		release(&memory);                                                                                      \
 		return result;                                                                                         \

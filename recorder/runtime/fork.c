@@ -9,7 +9,6 @@
  * Everything that runs in the child may run in the child of a process with many threads, or in a signal handler: it
  * calls nothing that allocates or locks.
  */
-#include "recorder/intercept/fd.h"
 #include "recorder/runtime/core.h"
 #include "recorder/runtime/syscall.h"
 
@@ -43,18 +42,7 @@ static void leave_slot(struct rt_slot *old)
 	old->filter_mask = rt_dead.filter_mask;
 }
 
-/* Locks that other threads held, which are not in the child. */
-static void forget_threads(void)
-{
-	rt_atomics_forked();
-	rt_mutex_forked();
-	rt_sem_forked();
-	rt_dl_forked();
-	rt_calls_forked();
-	rt_thread_forked();
-}
-
-/* Twice for each fork: from libc's handlers and from the functions below. */
+/* These may be called twice for a fork: from libc's handlers and from the functions below. */
 static void in_child(void)
 {
 	struct rt_channel *c = rt_channel;
@@ -65,7 +53,8 @@ static void in_child(void)
 		return;
 	rt_thread.forking = false;
 	rt_busy_begin();
-	forget_threads();
+	rt_call_at(RT_AT_CHILD);
+	rt_thread_forked();
 	had_slot = leave_channel(c);
 	rt_tree_join(c);
 	if (had_slot)
@@ -78,7 +67,7 @@ static void in_child(void)
 /* The recording is not over while a child is on its way. */
 static void before_fork(void)
 {
-	rt_fd_forks();
+	rt_call_at(RT_AT_FORK);
 	if (!rt_channel)
 		return;
 	rt_thread.forking = true;
@@ -87,7 +76,10 @@ static void before_fork(void)
 
 static void in_parent(void)
 {
+	if (!rt_thread.forking)
+		return;
 	rt_thread.forking = false;
+	rt_call_at(RT_AT_PARENT);
 }
 
 void rt_fork_start(void)

@@ -13,6 +13,7 @@
 
 #define RT_EXPORT __attribute__((visibility("default")))
 #define RT_CALLER ((uintptr_t)__builtin_return_address(0) - 1) /* in the call, so that look-ups hit its line */
+#define RT_PC RT_CALLER
 #define RT_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 /*
@@ -39,6 +40,19 @@ void rt_emit_sync(unsigned op, uint64_t operand, uint64_t arg, uintptr_t pc, uns
  */
 void rt_emit_free(uint64_t block, size_t size, uintptr_t pc);
 #define RT_FREED_MAX 4096 /* bytes of a block's beginning that are written; so also for realloc */
+/* A call on a synchronisation object, which also reads its memory: rt_emit_sync. */
+static inline void rt_emit_use(unsigned op, const volatile void *object, uint64_t arg, uintptr_t pc, unsigned flags)
+{
+	rt_emit_sync(op, (uintptr_t)object, arg, pc, flags | RT_F_OBJECT);
+}
+/*
+ * Accesses that go with what is called, not with the program's own code; they are not recorded where those are not
+ * (rt_sync_only). A WRITE with an exact stamp; init (after the real call) or destroy (before it) of a synchronisation
+ * object, which writes its memory; a call on one that is no synchronisation event itself, or an access behind one.
+ */
+void rt_emit_write(uintptr_t p, size_t size, uintptr_t pc, unsigned flags);
+void rt_emit_object(const volatile void *object, uintptr_t pc);
+void rt_emit_object_read(const volatile void *object, uintptr_t pc);
 /* A time mark around a call that may block (sleep, read, ...): also begins a new epoch of the repeat filter. */
 void rt_emit_time(void);
 
@@ -79,6 +93,35 @@ static inline void *rt_real(void **slot, const char *name)
 	void *f = __atomic_load_n(slot, __ATOMIC_RELAXED);
 	return f ? f : rt_resolve(slot, name);
 }
+
+/*
+ * Files whose state a fork or the end of a thread concerns are called by way of a section table, as the real functions
+ * are found, so that the runtime names none of them. RT_CALL_AT(moment, function): in no order that may be relied on.
+ */
+enum rt_moment {
+	RT_AT_START,     /* the recording starts, in a program that was executed; by its main thread */
+	RT_AT_FORK,      /* a process is about to be made, by a fork or otherwise */
+	RT_AT_PARENT,    /* a fork has returned in the parent, whether it failed or not */
+	RT_AT_CHILD,     /* in a forked child: of all threads only this one is left; nothing may allocate or lock */
+	RT_AT_THREAD_END /* this thread's last event is about to be written */
+};
+struct rt_callback {
+	enum rt_moment moment;
+	void (*function)(void);
+};
+#define RT_CALL_AT(when, name)                                                                                         \
+	static const struct rt_callback rt_callback_##name                                                             \
+	    __attribute__((section("rt_callbacks"), used)) = {.moment = (when), .function = (name)}
+void rt_call_at(enum rt_moment moment);
+
+/*
+ * Happens-before by signals (signal.c): before one is sent, or may be from now on (its handler was installed, a timer
+ * set); after one was taken; after a look at what is pending, and after a child has ended.
+ */
+void rt_signal_sent(int sig, uintptr_t pc);
+void rt_timer_set(uintptr_t pc);
+void rt_signal_received(int sig, uintptr_t pc);
+void rt_signals_seen(uintptr_t pc);
 
 /* Thread lifecycle (thread.c): used by pthread_create, C11 threads and libgomp's threads alike. */
 struct rt_birth; /* what a parent hands to its child */

@@ -9,14 +9,14 @@
  * and says so in the trace (LOST). What the program asks back (sigaction's oldact, signal's result) is what it
  * installed.
  */
-#include "recorder/intercept/sync.h"
+#include "recorder/objects.h"
 #include "recorder/runtime/core.h"
 #include "recorder/runtime/syscall.h"
 
 #include <errno.h>
 #include <ucontext.h>
 
-#define SIGNALS 65
+#define SIGNALS ((int)RT_SIGNAL_OBJECTS)
 #define BIT(sig) (UINT64_C(1) << ((sig)-1))
 #define DEFER_SIGNAL 1u
 #define DEFER_LOST 2u
@@ -201,6 +201,48 @@ static void put_back(const struct taken *taken, unsigned n)
 			rt_append(w0, taken[n].record.w1, rt_self);
 	}
 }
+
+/* ---- Happens-before: of whatever was sent before what is taken ---- */
+
+static _Atomic uint64_t sent; /* signals that any thread has sent or asked for, bit by number */
+static _Atomic bool timed;    /* any timer was set; which of them sends what is not kept */
+
+void rt_signal_sent(int sig, uintptr_t pc)
+{
+	if (sig <= 0 || sig >= SIGNALS || !rt_recording())
+		return;
+	atomic_fetch_or_explicit(&sent, BIT(sig), memory_order_relaxed);
+	rt_emit_sync(RT_OP_HB_BEFORE, RT_OBJECT_SIGNAL + (uint64_t)sig, 0, pc, 0);
+}
+
+void rt_timer_set(uintptr_t pc)
+{
+	if (!rt_recording())
+		return;
+	atomic_store_explicit(&timed, true, memory_order_relaxed);
+	rt_emit_sync(RT_OP_HB_BEFORE, RT_OBJECT_TIMER, 0, pc, 0);
+}
+
+void rt_signal_received(int sig, uintptr_t pc)
+{
+	if (sig <= 0 || sig >= SIGNALS)
+		return;
+	if (atomic_load_explicit(&sent, memory_order_relaxed) & BIT(sig))
+		rt_emit_sync(RT_OP_HB_AFTER, RT_OBJECT_SIGNAL + (uint64_t)sig, 0, pc, 0);
+	if (atomic_load_explicit(&timed, memory_order_relaxed))
+		rt_emit_sync(RT_OP_HB_AFTER, RT_OBJECT_TIMER, 0, pc, 0);
+}
+
+/* Any pending signal may be the one that was seen, and any may have ended a child. */
+void rt_signals_seen(uintptr_t pc)
+{
+	uint64_t any = rt_recording() ? atomic_load_explicit(&sent, memory_order_relaxed) : 0;
+	for (int sig = 1; any >> (sig - 1) && sig < SIGNALS; sig++)
+		if (any & BIT(sig))
+			rt_signal_received(sig, pc);
+}
+
+/* ---- Handlers ---- */
 
 static void call(uint64_t action, int sig, siginfo_t *info, void *context)
 {

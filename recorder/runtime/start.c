@@ -501,7 +501,7 @@ static void start_first(char **environment, const char *text)
 	}
 	rt_sync_only = rt_channel->sync_only;
 	rt_fork_start();
-	rt_mutex_start();
+	rt_call_at(RT_AT_START);
 	announce(false);
 }
 
@@ -529,7 +529,7 @@ static void start_executed(char **environment, const char *text)
 	restore_library_path(environment, *text == '+');
 	if (rt_channel) {
 		rt_fork_start();
-		rt_mutex_start();
+		rt_call_at(RT_AT_START);
 		announce(false);
 	}
 }

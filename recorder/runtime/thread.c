@@ -4,8 +4,7 @@
  * A new thread waits until its parent has put FORK into the trace, which happens only when the thread could be made: so
  * nothing is said of threads that could not. END is emitted by the last round of key destructors.
  */
-#include "recorder/intercept/blocking.h"
-#include "recorder/intercept/sync.h"
+#include "recorder/runtime/blocking.h"
 #include "recorder/runtime/core.h"
 #include "recorder/runtime/syscall.h"
 
@@ -149,7 +148,7 @@ static void end_thread(void *rounds)
 		return;
 	rt_busy_begin();
 	rt_self = s;
-	rt_mutex_abandon(0);
+	rt_call_at(RT_AT_THREAD_END);
 	rt_emit_sync(RT_OP_END, 0, 0, 0, 0);
 	rt_self = &rt_dead;
 	rt_thread.own = NULL;

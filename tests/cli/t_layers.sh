@@ -36,7 +36,7 @@ may lib/analysis lib/base lib/trace lib/relation lib/order lib/anomaly lib/prove
 may lib/schedule lib/base lib/trace lib/anomaly lib/judge lib/prove
 may lib/report lib/base tracefmt lib/trace lib/anomaly lib/search lib/analysis lib/schedule
 may recorder tracefmt
-may recorder/runtime recorder recorder/intercept
+may recorder/runtime recorder
 may recorder/hooks recorder recorder/runtime recorder/intercept
 may recorder/intercept recorder recorder/runtime
 may recorder/collector recorder lib/base tracefmt
@@ -81,4 +81,14 @@ fi
 	echo "the search for what is interposed finds nothing: this test is broken"
 	fail=1
 }
+
+# The runtime calls what other rooms define by tables alone (RT_REAL, RT_CALL_AT), so it names no interceptor.
+defined_beside_runtime() {
+	nm --defined-only $(printf '%s\n' "${objects[@]}" | grep -v /recorder/runtime/) | awk '$2 ~ /[TDBR]/ { print $3 }' | sort -u
+}
+if nm -u $(printf '%s\n' "${objects[@]}" | grep /recorder/runtime/) | awk 'NF == 2 { print $2 }' | sort -u |
+	comm -12 - <(defined_beside_runtime) | grep .; then
+	echo "recorder/runtime calls these, which other rooms define"
+	fail=1
+fi
 exit $fail

@@ -33,10 +33,11 @@ recorded() {
 }
 
 check() {
-	local source=$1 name compiler=${CC:-gcc}
+	local source=$1 name compiler=${CC:-gcc} options
 	name=$(basename "${source%.*}")
 	[ "${source##*.}" = cpp ] && compiler=${CXX:-g++}
-	"$compiler" -g -O1 -D_GNU_SOURCE -fsanitize=thread -Wno-tsan "$source" -o "$tmp/$name" -pthread || return 1
+	options=$(sed -n 's,^// options: ,,p' "$source")
+	"$compiler" -g -O1 -D_GNU_SOURCE -fsanitize=thread -Wno-tsan $options "$source" -o "$tmp/$name" -pthread || return 1
 	"$racetrace" record -o "$tmp/$name.trace" -- "$tmp/$name" >"$tmp/names" || {
 		echo "$name: ended with status $?"
 		return 1

@@ -4,7 +4,8 @@
  *
  *   // expect THREAD: OP OBJECT[=ARG][+FLAG...], ...
  *
- * Several such lines of one thread are read as one. Checked by tests/cli/t_sync.sh.
+ * Several such lines of one thread are read as one. "// options: OPTIONS" are the compiler's. Checked by
+ * tests/cli/t_sync.sh.
  */
 #ifndef TESTS_RECORDER_NAMED_H
 #define TESTS_RECORDER_NAMED_H

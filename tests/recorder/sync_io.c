@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 
-/* A pipe's object: made of its device and inode as recorder/intercept/fd.c does. */
+/* A pipe's object: made of its device and inode as recorder/objects.h says. */
 static unsigned long mix(unsigned long x)
 {
 	x = (x ^ x >> 31) * 0x7fb5d329728ea185;
@@ -21,7 +21,7 @@ static __attribute__((no_sanitize("thread"))) unsigned long of_pipe(int fd)
 {
 	struct stat is;
 	MUST(fstat(fd, &is) == 0);
-	return 1UL << 47 | mix(mix(is.st_dev) + is.st_ino) >> 17;
+	return (1UL << 47) + (mix(mix(is.st_dev) + is.st_ino) >> 18);
 }
 
 static int fds[2], pair[2], counter;

@@ -4,8 +4,8 @@
  *
  * Who can tells first by a try whether the call would block at all: the fast path has no event more.
  */
-#ifndef RECORDER_INTERCEPT_BLOCKING_H
-#define RECORDER_INTERCEPT_BLOCKING_H
+#ifndef RECORDER_RUNTIME_BLOCKING_H
+#define RECORDER_RUNTIME_BLOCKING_H
 
 #include "recorder/runtime/recorder.h"
 

@@ -1,5 +1,5 @@
 /* Calls that may block; see blocking.h. */
-#include "recorder/intercept/blocking.h"
+#include "recorder/runtime/blocking.h"
 
 #include "recorder/runtime/core.h"
 

@@ -1,0 +1,39 @@
+/*
+ * OpenMP's tasks: what they depend on. Neighbours in memory are not one dependence: who reads the first byte has
+ * nothing to do with who writes the second.
+ */
+// options: -fopenmp
+#include "named.h"
+
+#include <stdint.h>
+
+static char bytes[2];
+static int done;
+
+/* What comes from the tasks that write an address, or from those that only read it: recorder/objects.h. */
+static __attribute__((no_sanitize("thread"))) unsigned long dependence(const char *p, int read)
+{
+	uint64_t x = (uint64_t)(uintptr_t)p << 1 | (unsigned)read;
+
+	x = (x ^ x >> 31) * 0x7fb5d329728ea185;
+	x = (x ^ x >> 27) * 0x81dadef4bc2dd44d;
+	return 0xc00000000000 + (x >> 18);
+}
+
+int main(void)
+{
+	NAME_AT(dependence(&bytes[0], 0), "writes-of-first");
+	NAME_AT(dependence(&bytes[0], 1), "reads-of-first");
+	NAME_AT(dependence(&bytes[1], 0), "writes-of-second");
+	NAME_AT(dependence(&bytes[1], 1), "reads-of-second");
+#pragma omp parallel num_threads(1)
+	{
+		// expect main: hb-after writes-of-first, hb-before reads-of-first
+#pragma omp task depend(in : bytes[0])
+		done++;
+		// expect main: hb-after writes-of-second, hb-after reads-of-second, hb-before writes-of-second
+#pragma omp task depend(inout : bytes[1])
+		done++;
+	}
+	return done == 2 ? 0 : 1;
+}
