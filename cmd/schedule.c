@@ -208,14 +208,15 @@ static void print_place(const struct rt_trace *trace, const struct wanted *w)
 
 static int print_verdict(struct rt_trace *trace, const struct script_verdict *v)
 {
-	struct wanted wanted[] = {{.place = v->fault ? v->at : v->lean}, {.place = v->other}};
+	struct wanted wanted[] = {{.place = v->fault ? v->at : v->first_uncertain}, {.place = v->other}};
 	bool has[] = {wanted[0].place.thread != UINT32_MAX, wanted[1].place.thread != UINT32_MAX};
 	if (has[0] || has[1])
 		find_events(trace, wanted, 2);
 	if (!v->fault) {
 		fputs("valid", stdout);
-		if (v->leans) {
-			printf(", if %" PRIu32 " reads saw the writes that time stamps tell, the first at ", v->leans);
+		if (v->uncertain) {
+			printf(", if %" PRIu32 " reads saw the writes that time stamps tell, the first at ",
+			       v->uncertain);
 			print_place(trace, &wanted[0]);
 		}
 		putchar('\n');

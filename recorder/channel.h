@@ -67,7 +67,7 @@ struct rt_slot {
 	_Atomic uint32_t state;                  /* enum rt_slot_state */
 	uint32_t thread;                         /* index of the thread, dense in order of FORK stamps */
 	uint32_t parent;                         /* its parent's index */
-	uint32_t birth;                          /* it is its parent's so-manieth child, from 1 */
+	uint32_t child_number;                   /* n: the n-th thread that its parent created, from 1 */
 	uint32_t generation;                     /* how often the slot was taken */
 	char label[16];                          /* pthread_setname_np */
 

@@ -42,8 +42,8 @@ bool cells_cut(struct cells *cells, uint64_t address, uint64_t size)
 bool cells_finish(struct cells *cells)
 {
 	tidy(cells);
-	cells->births = calloc(cells->count + 1, sizeof *cells->births);
-	return cells->births != NULL;
+	cells->steps = calloc(cells->count + 1, sizeof *cells->steps);
+	return cells->steps != NULL;
 }
 
 size_t cells_at(const struct cells *cells, uint64_t address)
@@ -62,7 +62,7 @@ size_t cells_at(const struct cells *cells, uint64_t address)
 static void add(struct cells *cells, size_t cell, uint32_t by)
 {
 	for (size_t i = cell + 1; i <= cells->count; i += i & -i)
-		cells->births[i] += by;
+		cells->steps[i] += by;
 }
 
 void cells_renew(struct cells *cells, uint64_t address, uint64_t size)
@@ -75,13 +75,13 @@ uint32_t cells_generation(const struct cells *cells, size_t cell)
 {
 	uint32_t sum = 0;
 	for (size_t i = cell + 1; i; i -= i & -i)
-		sum += cells->births[i];
+		sum += cells->steps[i];
 	return sum;
 }
 
 void cells_release(struct cells *cells)
 {
 	free(cells->cuts);
-	free(cells->births);
+	free(cells->steps);
 	*cells = (struct cells){0};
 }

@@ -13,7 +13,7 @@
 struct cells {
 	uint64_t *cuts; /* cell i is [cuts[i], cuts[i + 1]) */
 	size_t count, room, sorted;
-	uint32_t *births; /* Fenwick tree over the differences of generations */
+	uint32_t *steps; /* Fenwick tree over the differences of generations */
 };
 
 /* False: no memory. */

@@ -511,14 +511,14 @@ static enum rt_status parse_lines(struct parser *p)
 }
 
 /* A thread's parent is who forks it first, unless it has acted before. */
-static void note_birth(struct std *std, uint32_t parent, uint32_t child)
+static void note_parent(struct std *std, uint32_t parent, uint32_t child)
 {
 	struct rt_thread *t = &std->threads[child];
 	if (!t->events && t->parent == child)
 		t->parent = parent;
 }
 
-/* The thread table: birth by fork, numbers of events. */
+/* The thread table: parents by fork, numbers of events. */
 static enum rt_status count_threads(struct parser *p)
 {
 	struct std *std = p->std;
@@ -533,7 +533,7 @@ static enum rt_status count_threads(struct parser *p)
 		uint32_t thread = std->events[i].what >> 8;
 		std->threads[thread].events++;
 		if ((std->events[i].what & 0x7f) == RT_OP_FORK)
-			note_birth(std, thread, std->events[i].object);
+			note_parent(std, thread, std->events[i].object);
 	}
 	std->trace.info.threads = std->threads;
 	std->trace.info.thread_count = n;

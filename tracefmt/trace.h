@@ -22,7 +22,7 @@ enum rt_exit_kind { RT_EXIT_UNKNOWN, RT_EXIT_STATUS, RT_EXIT_SIGNAL };
 enum rt_memory_model { RT_MODEL_C11, RT_MODEL_SC, RT_MODELS };
 
 struct rt_thread {
-	const char *name;  /* by birth: "main", "main.1", "main.1.2"; STD: as in the file. Never NULL */
+	const char *name;  /* by creation: "main", "main.1", "main.1.2"; STD: as in the file. Never NULL */
 	const char *label; /* what the program called it (pthread_setname_np), or NULL */
 	uint32_t parent;   /* index; own index if it has none */
 	uint64_t events;   /* kept events of this thread, code events included */

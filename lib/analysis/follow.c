@@ -57,7 +57,7 @@ static uint64_t pc_of(const struct finder *f, uint32_t e)
 
 static bool is_observed_race(const struct finder *f, const struct anomaly *a)
 {
-	return a->kind == ANOMALY_RACE && a->verdict == VERDICT_OBSERVED && !anomaly_is_birth(f->m, a);
+	return a->kind == ANOMALY_RACE && a->verdict == VERDICT_OBSERVED && !anomaly_is_alloc_race(f->m, a);
 }
 
 static void join_group(struct finder *f, uint32_t label, uint32_t index)

@@ -67,8 +67,8 @@ struct anomaly {
 	struct schedule *schedule; /* owned; NULL: none, or left out */
 	uint32_t left_out;         /* steps of the schedule that was left out, since all together were too long; or 0 */
 	const char *guess;         /* not NULL: the schedule is PECAN's, and why the judge refuses it; borrowed */
-	uint32_t leans;            /* reads in the schedule whose writer is known by time stamp only (stamped traces) */
-	uint32_t lean;             /* the first of them, an event index */
+	uint32_t uncertain;        /* reads in the schedule whose writer is known by time stamp only (stamped traces) */
+	uint32_t first_uncertain;  /* the first of them, an event index */
 	uint32_t substitutes;      /* reads in the schedule that see another write of the value that they saw */
 	uint32_t substitute;       /* the first of them, an event index */
 	uint32_t *needs;           /* conditional: reads that see another write in the schedule than they saw; owned */
@@ -84,7 +84,7 @@ struct anomaly {
 void anomaly_cap(struct anomaly *a, enum reason reason, const char *detail);
 
 /* Is it a race with the allocation of a block? Its first event is the ALLOC, and no access. */
-static inline bool anomaly_is_birth(const struct model *m, const struct anomaly *a)
+static inline bool anomaly_is_alloc_race(const struct model *m, const struct anomaly *a)
 {
 	return a->kind == ANOMALY_RACE && model_op(m, a->events[0]) == RT_OP_ALLOC;
 }

@@ -36,7 +36,7 @@ struct judge {
 	uint32_t *annotated; /* by object: so many of its HB_BEFORE, in trace order, have occurred */
 	uint32_t *arrived;   /* by round */
 	bool *frozen;        /* by thread */
-	bool *unheard;       /* by thread: the signal of the wait that it is in came before the wait began */
+	bool *lost_signal;   /* by thread: the signal of the wait that it is in came before the wait began */
 	/*
 	 * Checkpoints: what a replay that met no fault left of the state after the first events of the trace, in the
 	 * trace's order, number k after (k + 1) * interval of them. No goal event is among these.

@@ -46,7 +46,7 @@ bool judge_state_init(struct judge *j)
 	j->annotated = j->readers + objects;
 	j->arrived = j->annotated + objects;
 	j->frozen = (bool *)(j->arrived + j->round_count);
-	j->unheard = j->frozen + threads;
+	j->lost_signal = j->frozen + threads;
 	size_t interval = j->state_size / BYTES_AN_EVENT;
 	interval = interval < INTERVAL_MIN ? INTERVAL_MIN : interval;
 	return judge_checkpoints(j, interval < m->event_count ? (uint32_t)interval : 0);

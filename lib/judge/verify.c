@@ -270,13 +270,13 @@ static bool replay_sync(struct replay *r, uint32_t e)
 		replay_release(j, e, object);
 		return true;
 	case RT_OP_WAIT_BEGIN:
-		j->unheard[model_thread_of(m, e)] = signalled_early(j, e);
+		j->lost_signal[model_thread_of(m, e)] = signalled_early(j, e);
 		mutex = model_arg(m, e);
 		if (mutex != MODEL_NONE)
 			replay_release(j, e, mutex);
 		return true;
 	case RT_OP_WAIT_END:
-		if (partner != MODEL_NONE && (!occurred(j, partner) || j->unheard[model_thread_of(m, e)]))
+		if (partner != MODEL_NONE && (!occurred(j, partner) || j->lost_signal[model_thread_of(m, e)]))
 			return fault(r, VERIFY_NO_SIGNAL, e, partner);
 		mutex = model_arg(m, e);
 		return mutex == MODEL_NONE || replay_acquire(r, e, mutex, false);
@@ -442,7 +442,7 @@ static bool goal_deadlock(struct replay *r)
 		uint32_t e = g->events[i], signal = r->j->partner[e];
 		/* Who waits for a signal still does not wait for the mutex yet. */
 		if (model_op(r->j->m, e) == RT_OP_WAIT_END && signal != MODEL_NONE &&
-		    (!occurred(r->j, signal) || r->j->unheard[model_thread_of(r->j->m, e)]))
+		    (!occurred(r->j, signal) || r->j->lost_signal[model_thread_of(r->j->m, e)]))
 			return fault(r, VERIFY_NO_SIGNAL, e, signal);
 		bool blocked = false;
 		for (uint32_t k = 0; k < g->count && !blocked; k++)

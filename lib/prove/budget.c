@@ -53,7 +53,7 @@ bool provers_add(struct provers *p, const struct prove_counts *before, const str
 	c->proved += after->proved - before->proved;
 	c->refuted += after->refuted - before->refuted;
 	c->undecided += after->undecided - before->undecided;
-	c->leaning += after->leaning - before->leaning;
+	c->with_uncertain += after->with_uncertain - before->with_uncertain;
 	for (int i = 0; i < WITNESS_KINDS; i++) {
 		c->built[i] += after->built[i] - before->built[i];
 		c->refused[i] += after->refused[i] - before->refused[i];

@@ -207,10 +207,10 @@ static bool runs_on(const struct model *m, const struct schedule *s, const uint3
 	return false;
 }
 
-uint32_t certain_leans(struct certain *c, const struct schedule *s, const uint32_t *goal, uint32_t goal_count,
-                       uint32_t *first)
+uint32_t certain_count_uncertain(struct certain *c, const struct schedule *s, const uint32_t *goal, uint32_t goal_count,
+                                 uint32_t *first)
 {
-	uint32_t leans = 0;
+	uint32_t uncertain = 0;
 	*first = MODEL_NONE;
 	for (uint32_t i = 0; !c->exact && i < s->count; i++)
 		for (uint32_t pos = s->steps[i].from; pos <= s->steps[i].to; pos++) {
@@ -220,8 +220,8 @@ uint32_t certain_leans(struct certain *c, const struct schedule *s, const uint32
 				own |= goal[g] == e && !runs_on(c->m, s, goal, goal_count, g);
 			if (own || !is_uncertain(c, e))
 				continue;
-			if (!leans++)
+			if (!uncertain++)
 				*first = e;
 		}
-	return leans;
+	return uncertain;
 }

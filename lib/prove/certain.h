@@ -17,8 +17,8 @@ struct certain *certain_create(const struct model *m, bool exact, struct rt_erro
 void certain_free(struct certain *c);
 
 /* Number of reads in the schedule, the goal's own left out, that are not certain; *first is one of them. */
-uint32_t certain_leans(struct certain *c, const struct schedule *s, const uint32_t *goal, uint32_t goal_count,
-                       uint32_t *first);
+uint32_t certain_count_uncertain(struct certain *c, const struct schedule *s, const uint32_t *goal, uint32_t goal_count,
+                                 uint32_t *first);
 
 /*
  * Hands f the writes that the event, if it is a read whose writer is not certain, may have seen: of each thread the

@@ -198,19 +198,19 @@ static enum search_answer judge_built(struct provers *p, size_t i, const struct 
 		p->counts.rejected += provers[i].promises;
 		return SEARCH_GAVE_UP;
 	}
-	uint32_t lean = MODEL_NONE, leans = 0;
+	uint32_t first_uncertain = MODEL_NONE, uncertain = 0;
 	if (!provers[i].sure) {
 		if (!shorten(p, goal, schedule, &v))
 			return SEARCH_NO_MEMORY;
-		leans = certain_leans(p->certain, schedule, goal->events, goal->count, &lean);
+		uncertain = certain_count_uncertain(p->certain, schedule, goal->events, goal->count, &first_uncertain);
 	}
-	if (o->answer != SEARCH_FOUND || leans < o->leans) {
+	if (o->answer != SEARCH_FOUND || uncertain < o->uncertain) {
 		schedule_release(&o->schedule);
 		o->schedule = *schedule;
 		*schedule = (struct schedule){0};
 		o->kind = provers[i].kind;
-		o->leans = leans;
-		o->lean = lean;
+		o->uncertain = uncertain;
+		o->first_uncertain = first_uncertain;
 		o->substitutes = v.substitutes;
 		o->substitute = v.substitute;
 	}
@@ -234,7 +234,7 @@ enum rt_status instance_decide(struct provers *p, const struct goal *goal, bool 
 			return rt_error_set(err, RT_EMEMORY, "no memory to search for a witness");
 		if (answer != SEARCH_GAVE_UP && o->answer != SEARCH_FOUND)
 			o->answer = answer;
-		if (o->answer == SEARCH_NONE || (o->answer == SEARCH_FOUND && (!o->leans || observed)))
+		if (o->answer == SEARCH_NONE || (o->answer == SEARCH_FOUND && (!o->uncertain || observed)))
 			break;
 	}
 	return RT_OK;

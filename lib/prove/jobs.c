@@ -14,7 +14,7 @@ struct found {
 	enum verdict verdict;
 	enum witness_kind witness;
 	uint32_t events[ANOMALY_EVENTS_MAX];
-	uint32_t leans, lean, substitutes, substitute;
+	uint32_t uncertain, first_uncertain, substitutes, substitute;
 	struct reasons reasons; /* their details are texts that were known before the copies were made */
 	const char *guess;      /* a text of the program, which is the same in its copies */
 	bool scheduled;
@@ -80,8 +80,8 @@ static void work(struct provers *p, const struct anomaly_list *list, uint32_t k,
 		f.verdict = a->verdict;
 		f.witness = a->witness;
 		memcpy(f.events, a->events, sizeof f.events);
-		f.leans = a->leans;
-		f.lean = a->lean;
+		f.uncertain = a->uncertain;
+		f.first_uncertain = a->first_uncertain;
 		f.substitutes = a->substitutes;
 		f.substitute = a->substitute;
 		f.guess = a->guess;
@@ -211,8 +211,8 @@ bool jobs_take(struct jobs *j, struct anomaly *a)
 	a->verdict = f.verdict;
 	a->witness = f.witness;
 	memcpy(a->events, f.events, sizeof f.events);
-	a->leans = f.leans;
-	a->lean = f.lean;
+	a->uncertain = f.uncertain;
+	a->first_uncertain = f.first_uncertain;
 	a->substitutes = f.substitutes;
 	a->substitute = f.substitute;
 	a->guess = f.guess;

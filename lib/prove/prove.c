@@ -68,17 +68,17 @@ static enum rt_status adopt(struct anomaly *a, const struct goal *goal, struct o
 	schedule_release(a->schedule);
 	*a->schedule = o->schedule;
 	o->schedule = (struct schedule){0};
-	a->leans = o->leans;
-	a->lean = o->lean;
+	a->uncertain = o->uncertain;
+	a->first_uncertain = o->first_uncertain;
 	a->substitutes = o->substitutes;
 	a->substitute = o->substitute;
 	memcpy(a->events, goal->events, a->event_count * sizeof *a->events);
 	if (a->verdict == VERDICT_OBSERVED)
 		return RT_OK;
 	a->witness = o->kind;
-	if (o->leans)
+	if (o->uncertain)
 		reasons_add(&a->reasons, REASON_RACY_READ);
-	if (!o->leans && !a->reasons.capped)
+	if (!o->uncertain && !a->reasons.capped)
 		a->verdict = VERDICT_PROVED;
 	return RT_OK;
 }
@@ -118,7 +118,7 @@ enum rt_status provers_visit(struct provers *p, const struct anomaly_list *list,
 	bool ok = true;
 	for (size_t i = 0; ok && i < list->count; i++) {
 		const struct anomaly *a = &list->items[i];
-		if (anomaly_is_birth(p->m, a))
+		if (anomaly_is_alloc_race(p->m, a))
 			continue;
 		for (uint32_t k = 0; ok && a->verdict == VERDICT_PREDICTED && k <= a->other_count; k++) {
 			struct goal goal = instance(a, k);
@@ -196,7 +196,7 @@ static enum rt_status ask(struct provers *p, struct candidate *c, uint32_t i, un
 	bool recorded = a->verdict == VERDICT_OBSERVED && !a->follows;
 	enum rt_status status = instance_decide(p, &goal, recorded, asked, &o, err);
 	/* The first witness that leans on nothing is the one wanted; until then, any. */
-	if (!status && o.answer == SEARCH_FOUND && (!a->schedule || !o.leans))
+	if (!status && o.answer == SEARCH_FOUND && (!a->schedule || !o.uncertain))
 		status = adopt(a, &goal, &o, err);
 	*refuted = o.answer == SEARCH_NONE;
 	schedule_release(&o.schedule);
@@ -362,7 +362,8 @@ static enum rt_status guess(struct provers *p, struct anomaly *a, struct rt_erro
 	}
 	judge_verify(p->judge, &o.schedule, &goal, &v);
 	/* It may be right, if PECAN's prover had no budget left. A schedule that is not leans on everything. */
-	o.leans = v.fault ? 1 : certain_leans(p->certain, &o.schedule, goal.events, goal.count, &o.lean);
+	o.uncertain =
+	    v.fault ? 1 : certain_count_uncertain(p->certain, &o.schedule, goal.events, goal.count, &o.first_uncertain);
 	o.substitutes = v.substitutes;
 	o.substitute = v.substitute;
 	enum rt_status status = adopt(a, &goal, &o, err);
@@ -370,7 +371,7 @@ static enum rt_status guess(struct provers *p, struct anomaly *a, struct rt_erro
 	if (!status && v.fault) {
 		a->guess = verify_fault_text(v.fault);
 		a->witness = WITNESS_NONE;
-		a->leans = a->substitutes = 0;
+		a->uncertain = a->substitutes = 0;
 	}
 	return status;
 }
@@ -403,7 +404,7 @@ enum rt_status provers_decide(struct provers *p, struct anomaly *a, struct rt_er
 	bool observed = a->verdict == VERDICT_OBSERVED, refuted;
 	spread(a);
 	struct candidate c = {.anomaly = a, .asked = *a, .instances = observed ? 1 : 1 + a->other_count};
-	if (anomaly_is_birth(p->m, a)) {
+	if (anomaly_is_alloc_race(p->m, a)) {
 		reasons_add(&a->reasons, REASON_ALLOCATION);
 		return RT_OK;
 	}
@@ -430,6 +431,6 @@ enum rt_status provers_decide(struct provers *p, struct anomaly *a, struct rt_er
 	p->counts.refuted += a->verdict == VERDICT_REFUTED;
 	p->counts.conditional += a->verdict == VERDICT_CONDITIONAL;
 	p->counts.undecided += a->verdict == VERDICT_PREDICTED && (!a->schedule || a->guess);
-	p->counts.leaning += a->verdict == VERDICT_PREDICTED && a->schedule && !a->guess;
+	p->counts.with_uncertain += a->verdict == VERDICT_PREDICTED && a->schedule && !a->guess;
 	return RT_OK;
 }

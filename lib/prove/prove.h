@@ -18,7 +18,7 @@ struct prove_options {
 
 struct prove_counts {
 	uint64_t asked, proved, refuted, conditional, undecided;
-	uint64_t leaning;                /* have a witness that leans on reads whose writer is not certain */
+	uint64_t with_uncertain;         /* have a witness that leans on reads whose writer is not certain */
 	uint64_t built[WITNESS_KINDS];   /* schedules that each prover built, those of what is observed included */
 	uint64_t refused[WITNESS_KINDS]; /* those of them that the judge refused */
 	uint64_t rejected; /* the same of provers that promise witnesses (all but recorded, pecan): errors of theirs */

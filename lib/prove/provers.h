@@ -46,7 +46,7 @@ struct outcome {
 	enum search_answer answer;
 	enum witness_kind kind;
 	struct schedule schedule;
-	uint32_t leans, lean, substitutes, substitute;
+	uint32_t uncertain, first_uncertain, substitutes, substitute;
 };
 
 /* Which provers are asked. */

@@ -352,9 +352,9 @@ static bool put_schedule(const struct page *p, const struct anomaly *anomaly)
 		fprintf(p->out, " The first %zu turns are left out.", first);
 	if (anomaly->guess)
 		fprintf(p->out, " It is a guess (PECAN's) and no proof: %s.", anomaly->guess);
-	if (anomaly->leans)
+	if (anomaly->uncertain)
 		fprintf(p->out, " It is no proof: of %" PRIu32 " reads only time stamps tell which write they saw.",
-		        anomaly->leans);
+		        anomaly->uncertain);
 	if (anomaly->substitutes)
 		fprintf(p->out, " In it %" PRIu32 " %s another write of the value that was seen.", anomaly->substitutes,
 		        anomaly->substitutes == 1 ? "read sees" : "reads see");

@@ -257,8 +257,8 @@ static void put_evidence(struct writing *j, const char *key, const struct anomal
 		jw_array_end(w);
 	}
 	jw_text(w, "witness", witness_name(anomaly->witness));
-	if (anomaly->leans) /* whose writers only time stamps tell: the schedule is no proof for that reason */
-		put_reads(j, "leans", anomaly->leans, anomaly->lean);
+	if (anomaly->uncertain) /* whose writers only time stamps tell: the schedule is no proof for that reason */
+		put_reads(j, "leans", anomaly->uncertain, anomaly->first_uncertain);
 	if (anomaly->guess)
 		jw_text(w, "guess", anomaly->guess);
 	if (anomaly->substitutes) /* that see another write of the value that they saw */

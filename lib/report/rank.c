@@ -240,7 +240,7 @@ static void judge_accesses(struct judge *j)
 static void judge_race(struct judge *j)
 {
 	const struct model *m = j->m;
-	if (anomaly_is_birth(m, j->anomaly)) {
+	if (anomaly_is_alloc_race(m, j->anomaly)) {
 		say(j, 0.1,
 		    "nothing makes the allocation happen before the use: the pointer came without synchronisation");
 		return;

@@ -262,8 +262,8 @@ static void put_code_flow(struct writing *s, const struct anomaly *anomaly)
 	            anomaly->schedule->count > STEPS_MAX ? "a schedule that shows it; its first steps are left out"
 	            : anomaly->guess                     ? "a guess at a schedule that shows it, and no proof"
 	            : anomaly->need_count                ? "what shows it if reads see other writes than they saw"
-	            : anomaly->leans ? "a schedule that shows it, if time stamps tell which writes were seen"
-	                             : "a schedule that shows it");
+	            : anomaly->uncertain ? "a schedule that shows it, if time stamps tell which writes were seen"
+	                                 : "a schedule that shows it");
 	jw_array(&s->w, "threadFlows");
 	for (size_t i = 0; i < f.count; i++)
 		if (!has_step(&f, i, f.steps[i].thread))

@@ -491,11 +491,12 @@ static void put_schedule(const struct printer *p, const struct report_entry *ent
 		fprintf(p->out, "  it is a guess (PECAN's) and no proof: %s\n", anomaly->guess);
 	if (anomaly->need_count)
 		fputs("  it is no proof: in it the reads above see other writes than they saw\n", p->out);
-	if (anomaly->leans)
+	if (anomaly->uncertain)
 		fprintf(p->out,
 		        "  it is no proof: of %" PRIu32 " read%s, the first at event %" PRIu32
 		        ", only time stamps tell which write was seen\n",
-		        anomaly->leans, plural(anomaly->leans), p->r->analysis->model->events[anomaly->lean].number);
+		        anomaly->uncertain, plural(anomaly->uncertain),
+		        p->r->analysis->model->events[anomaly->first_uncertain].number);
 	if (anomaly->substitutes)
 		fprintf(p->out,
 		        "  in it %" PRIu32 " %s another write of the value that was seen, the first at event %" PRIu32
@@ -542,7 +543,7 @@ static void put_anomaly(const struct printer *p, const struct report_entry *entr
 			put_event(p, anomaly->events[i]);
 	}
 	if (about)
-		put_subject(p, &subject, anomaly_is_birth(p->r->analysis->model, anomaly));
+		put_subject(p, &subject, anomaly_is_alloc_race(p->r->analysis->model, anomaly));
 	put_creations(p, anomaly);
 	put_reasons(p, anomaly);
 	put_needs(p, anomaly);

@@ -55,8 +55,8 @@ struct script_verdict {
 	struct script_place at;  /* the event at fault */
 	struct script_place other;
 	/* No fault: reads whose writers are known by time stamp only, and the first of them. */
-	uint32_t leans;
-	struct script_place lean;
+	uint32_t uncertain;
+	struct script_place first_uncertain;
 };
 
 /*

@@ -270,15 +270,15 @@ static enum rt_status judge(struct binding *b, struct rt_error *err)
 	return RT_OK;
 }
 
-static enum rt_status lean(struct binding *b, struct rt_error *err)
+static enum rt_status count_uncertain(struct binding *b, struct rt_error *err)
 {
 	uint32_t first = MODEL_NONE;
 	struct certain *c = certain_create(b->m, rt_trace_info(b->trace)->exact, err);
 	if (!c)
 		return RT_EMEMORY;
-	b->v->leans = certain_leans(c, &b->schedule, b->goal.events, b->goal.count, &first);
-	if (b->v->leans)
-		b->v->lean = place(b->m, first);
+	b->v->uncertain = certain_count_uncertain(c, &b->schedule, b->goal.events, b->goal.count, &first);
+	if (b->v->uncertain)
+		b->v->first_uncertain = place(b->m, first);
 	certain_free(c);
 	return RT_OK;
 }
@@ -326,7 +326,7 @@ enum rt_status script_judge(const struct script *s, struct rt_trace *trace, stru
 	struct binding b = {.s = s, .trace = trace, .v = out};
 	struct model_options options = {.regions = REGIONS_LOCKS};
 	*out = (struct script_verdict){
-	    .at = {.thread = UINT32_MAX}, .other = {.thread = UINT32_MAX}, .lean = {.thread = UINT32_MAX}};
+	    .at = {.thread = UINT32_MAX}, .other = {.thread = UINT32_MAX}, .first_uncertain = {.thread = UINT32_MAX}};
 	enum rt_status status = model_load(trace, &options, &b.m, err);
 	if (!status && !binding_init(&b))
 		status = rt_error_set(err, RT_EMEMORY, "no memory to judge a schedule");
@@ -342,7 +342,7 @@ enum rt_status script_judge(const struct script *s, struct rt_trace *trace, stru
 			status = judge(&b, err);
 	}
 	if (!status && !out->fault)
-		status = lean(&b, err);
+		status = count_uncertain(&b, err);
 	binding_release(&b);
 	return status;
 }

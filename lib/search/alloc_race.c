@@ -1,8 +1,8 @@
 /*
  * Races with the allocation of a block: a thread uses what another allocated, and nothing makes the one happen before
- * the other (struct model_birth). As a race it is a write of the block by its allocation (ThreadSanitizer counts it as
- * one, too); but the use comes after it in every run, whatever else is reordered. So the question is happens-before's
- * alone, no order that predicts may be asked, and there is no witness to be had: at most `predicted`.
+ * the other (struct model_alloc_use). As a race it is a write of the block by its allocation (ThreadSanitizer counts it
+ * as one, too); but the use comes after it in every run, whatever else is reordered. So the question is
+ * happens-before's alone, no order that predicts may be asked, and there is no witness to be had: at most `predicted`.
  *
  * Not said where it only follows from what is said anyway: from a plain race on the pointer (the use needs the
  * allocation by what its thread read), or where the two threads race in the block itself.
@@ -15,13 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct birth_key {
+struct alloc_race_key {
 	uint64_t alloc, use; /* pcs */
 	const char *pattern;
 };
 
-struct birth {
-	struct birth_key key;
+struct alloc_race {
+	struct alloc_race_key key;
 	struct anomaly anomaly;
 	UT_hash_handle hh;
 };
@@ -78,7 +78,7 @@ static bool races_with(const struct search_context *c, uint32_t e, uint32_t thre
  * Do the two race in what surrounds the use, up to the next multiples of 8? The loader does not tell apart who meets
  * whom there. Cells that lie together in memory for the same time are neighbours.
  */
-static bool races_around(const struct search_context *c, const struct model_birth *b)
+static bool races_around(const struct search_context *c, const struct model_alloc_use *b)
 {
 	enum { GRANULE = 8 };
 	const struct model *m = c->m;
@@ -99,7 +99,7 @@ static bool races_around(const struct search_context *c, const struct model_birt
 	return false;
 }
 
-static bool is_race(const struct search_context *c, const struct model_birth *b)
+static bool is_race(const struct search_context *c, const struct model_alloc_use *b)
 {
 	const struct model *m = c->m;
 	if (m->events[b->alloc].pos < segment_order_race_horizon(c->por, b->use, model_thread_of(m, b->alloc)) ||
@@ -113,7 +113,7 @@ static bool is_race(const struct search_context *c, const struct model_birth *b)
 	       !search_unordered(c, c->hb, b->alloc, meets);
 }
 
-static bool add(const struct search_context *c, struct birth **births, const struct model_birth *b,
+static bool add(const struct search_context *c, struct alloc_race **races, const struct model_alloc_use *b,
                 struct anomaly_list *list)
 {
 	const struct model *m = c->m;
@@ -125,13 +125,13 @@ static bool add(const struct search_context *c, struct birth **births, const str
 	                    .events = {b->alloc, b->use}};
 	if (c->every)
 		return anomaly_add(list, &a);
-	struct birth_key key;
+	struct alloc_race_key key;
 	memset(&key, 0, sizeof key);
 	key.alloc = m->sites[m->events[b->alloc].site].pc;
 	key.use = m->sites[m->events[b->use].site].pc;
 	key.pattern = a.pattern;
-	struct birth *known;
-	HASH_FIND(hh, *births, &key, sizeof key, known);
+	struct alloc_race *known;
+	HASH_FIND(hh, *races, &key, sizeof key, known);
 	if (known) {
 		known->anomaly.count++;
 		return true;
@@ -140,24 +140,24 @@ static bool add(const struct search_context *c, struct birth **births, const str
 		return false;
 	known->key = key;
 	known->anomaly = a;
-	HASH_ADD(hh, *births, key, sizeof known->key, known);
+	HASH_ADD(hh, *races, key, sizeof known->key, known);
 	if (HASH_ADDED(known))
 		return true;
 	free(known);
 	return false;
 }
 
-enum rt_status birth_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err)
+enum rt_status alloc_race_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err)
 {
-	struct birth *births = NULL, *b, *next;
+	struct alloc_race *races = NULL, *b, *next;
 	bool ok = true;
-	for (uint32_t i = 0; i < c->m->birth_count && ok; i++)
-		if (is_race(c, &c->m->births[i]))
-			ok = add(c, &births, &c->m->births[i], list);
-	HASH_ITER(hh, births, b, next)
+	for (uint32_t i = 0; i < c->m->alloc_use_count && ok; i++)
+		if (is_race(c, &c->m->alloc_uses[i]))
+			ok = add(c, &races, &c->m->alloc_uses[i], list);
+	HASH_ITER(hh, races, b, next)
 	{
 		ok = ok && anomaly_add(list, &b->anomaly);
-		HASH_DEL(births, b);
+		HASH_DEL(races, b);
 		free(b);
 	}
 	return ok ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory for all races");

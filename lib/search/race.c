@@ -716,5 +716,5 @@ enum rt_status race_search(const struct search_context *c, struct anomaly_list *
 	if (s.failed)
 		return rt_error_set(err, RT_EMEMORY, "no memory for all races%s",
 		                    c->every ? " (every pair of them was asked for)" : "");
-	return birth_search(c, list, err);
+	return alloc_race_search(c, list, err);
 }

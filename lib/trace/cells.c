@@ -63,14 +63,14 @@ bool loader_cut(struct loader *l)
 	return true;
 }
 
-/* May the event make later ones of its thread wait for others'? Then it begins a segment. */
+/* True if the event may make later events of its thread wait for other threads. It then begins a segment. */
 static bool may_acquire(const struct rt_event *e)
 {
 	enum { RELAXED = 0, RELEASE = 3 };
 	return rt_op_is_atomic(e->op) && e->op != RT_OP_ATOMIC_STORE && e->order != RELAXED && e->order != RELEASE;
 }
 
-/* Of an update it is not known whether its value is the one before or after. */
+/* For an update it is unknown whether the recorded value is the one before or after it. */
 static void keep_value(struct loader *l, const struct rt_event *e, uint32_t event)
 {
 	struct model *m = l->m;
@@ -88,8 +88,8 @@ static void keep(struct loader *l, const struct rt_event *e, uint32_t first, uin
 	uint32_t event = loader_push(l, e, first, last - first + 1, 0, may_acquire(e));
 	if (event == MODEL_NONE)
 		return;
-	if (e->number >= l->births.next_use)
-		births_keep_use(l, e, event);
+	if (e->number >= l->alloc_uses.next_use)
+		alloc_uses_keep_use(l, e, event);
 	if (e->flags & RT_F_VALUE)
 		keep_value(l, e, event);
 	uint32_t lockset = l->m->segments[l->threads[e->thread].segment].lockset;
@@ -184,20 +184,20 @@ static bool trim(struct loader *l, struct model_event *e)
 	return true;
 }
 
-/* Gives each event its new place in its thread; the dead ones get the place of the next live one and no site. */
+/* Gives each event its new place in its thread. Dead events get the place of the next live one and no site. */
 static uint32_t place(struct loader *l)
 {
 	struct model *m = l->m;
-	uint32_t live = 0, birth = 0;
+	uint32_t live = 0, alloc_use = 0;
 	for (uint32_t i = 0; i < l->thread_count; i++)
 		l->threads[i].pos = 0;
 	for (uint32_t i = 0; i < m->event_count; i++) {
 		struct model_event *e = &m->events[i];
 		struct model_segment *s = &m->segments[e->segment];
 		bool dead = e->site == MODEL_NONE || (rt_op_is_access(m->sites[e->site].op) && !trim(l, e));
-		while (birth < m->birth_count && m->births[birth].use < i)
-			birth++;
-		dead &= birth == m->birth_count || m->births[birth].use != i;
+		while (alloc_use < m->alloc_use_count && m->alloc_uses[alloc_use].use < i)
+			alloc_use++;
+		dead &= alloc_use == m->alloc_use_count || m->alloc_uses[alloc_use].use != i;
 		e->pos = l->threads[s->thread].pos;
 		if (dead) {
 			e->site = MODEL_NONE;
@@ -225,7 +225,7 @@ static void place_regions(struct model *m)
 	}
 }
 
-/* Numbers of the cells that stay: the live ones, what lies between two live ones of one access, those of births. */
+/* Numbers the cells that are kept: live ones, those between two live ones of one access, and those of alloc_uses. */
 static void renumber_cells(struct loader *l)
 {
 	struct model *m = l->m;
@@ -237,8 +237,8 @@ static void renumber_cells(struct loader *l)
 			for (uint32_t c = 1; c + 1 < m->sites[e->site].cells; c++)
 				l->touch[e->object + c] = 1;
 	}
-	for (uint32_t i = 0; i < m->birth_count; i++) {
-		const struct model_event *e = &m->events[m->births[i].use];
+	for (uint32_t i = 0; i < m->alloc_use_count; i++) {
+		const struct model_event *e = &m->events[m->alloc_uses[i].use];
 		for (uint32_t c = 0; c < m->sites[e->site].cells; c++)
 			l->touch[e->object + c] = 1;
 	}
@@ -257,7 +257,7 @@ static void renumber_cells(struct loader *l)
 static void move_events(struct loader *l, uint32_t live)
 {
 	struct model *m = l->m;
-	uint32_t to = 0, arg = 0, value = 0, values = 0, birth = 0;
+	uint32_t to = 0, arg = 0, value = 0, values = 0, alloc_use = 0;
 	for (uint32_t i = 0; i < m->event_count; i++) {
 		struct model_event e = m->events[i];
 		if (e.site == MODEL_NONE)
@@ -278,12 +278,12 @@ static void move_events(struct loader *l, uint32_t live)
 			m->values[values] = m->values[value++];
 			m->values[values++].event = to;
 		}
-		while (birth < m->birth_count && m->births[birth].use < i)
-			birth++;
-		if (birth < m->birth_count && m->births[birth].use == i)
-			m->births[birth].use = to;
+		while (alloc_use < m->alloc_use_count && m->alloc_uses[alloc_use].use < i)
+			alloc_use++;
+		if (alloc_use < m->alloc_use_count && m->alloc_uses[alloc_use].use == i)
+			m->alloc_uses[alloc_use].use = to;
 		if (site->op == RT_OP_ALLOC)
-			births_move_alloc(l, i, to);
+			alloc_uses_move_alloc(l, i, to);
 		if (site->op == RT_OP_FORK && l->threads[e.object].fork == i)
 			l->threads[e.object].fork = to;
 		if (site->op == RT_OP_JOIN && l->threads[e.object].join == i)
@@ -294,7 +294,7 @@ static void move_events(struct loader *l, uint32_t live)
 	m->value_count = values;
 }
 
-/* Is every event alive, and did every cell that has events turn out shared and written? */
+/* True if every event is alive and every cell with events turned out shared and written. */
 static bool all_live(const struct loader *l)
 {
 	if (l->thinned)

@@ -1,7 +1,7 @@
 /*
  * The loader's inside, shared by its files: model.c (the passes), threads.c (what a thread holds and which region it is
  * in), blocked.c (what threads wait for at the end), cells.c (cells and their generations), objects.c (synchronisation
- * objects as memory), births.c (blocks used by another thread than allocated them). Nobody else includes this.
+ * objects as memory), alloc_uses.c (blocks used by another thread than allocated them). Nobody else includes this.
  */
 #ifndef LIB_TRACE_LOADER_H
 #define LIB_TRACE_LOADER_H
@@ -72,17 +72,17 @@ void handed_release(struct handed *h);
 enum { OBJECT_LINES = 1 << 20 };
 struct objects;
 
-/* births.c */
-struct birth_block;
-struct birth_use;
-struct birth_alloc;
-struct birth_meeting;
-struct births {
+/* alloc_uses.c */
+struct used_block;
+struct alloc_use;
+struct used_alloc;
+struct alloc_meeting;
+struct alloc_uses {
 	uint64_t number; /* of the access at hand, pass one; 0: it is none that counts */
-	struct birth_block *blocks;
-	struct birth_use *uses; /* by number of the use */
-	struct birth_meeting *meetings;
-	struct birth_alloc *allocs; /* after pass one: the ALLOCs of the uses, each once, by number */
+	struct used_block *blocks;
+	struct alloc_use *uses; /* by number of the use */
+	struct alloc_meeting *meetings;
+	struct used_alloc *allocs; /* after pass one: the ALLOCs of the uses, each once, by number */
 	uint32_t block_count, use_count, meeting_count, alloc_count;
 	uint32_t block_capacity, use_capacity, meeting_capacity;
 	uint32_t use, alloc; /* pass two: the next ones to come */
@@ -110,7 +110,7 @@ struct loader {
 	struct span *benign; /* declared so by annotations */
 	uint32_t benign_count, benign_capacity;
 	struct objects *objects; /* objects.c */
-	struct births births;
+	struct alloc_uses alloc_uses;
 	struct thread_end *ends; /* by thread, after pass one */
 	uint32_t end_count;
 	struct handed *handed; /* borrowed */
@@ -149,16 +149,16 @@ void blocked_event(struct loader *l, const struct rt_event *e);         /* pass 
 bool blocked_keep(struct loader *l);                                    /* between the passes */
 bool blocked_is_last(const struct loader *l, const struct rt_event *e); /* pass two: is this BLOCK to be kept? */
 
-/* births.c */
-void births_init(struct loader *l);
-void births_release(struct loader *l);
-void births_alloc(struct loader *l, const struct rt_event *e, uint64_t size);     /* pass one */
-bool births_sort(struct loader *l);                                               /* between the passes */
-void births_keep_alloc(struct loader *l, const struct rt_event *e);               /* pass two */
-void births_keep_use(struct loader *l, const struct rt_event *e, uint32_t event); /* pass two: from next_use on */
-void births_move_alloc(struct loader *l, uint32_t from, uint32_t to);             /* an ALLOC's event index changes */
-bool births_settle(struct loader *l); /* after pass two: model.births, with indices into allocs */
-void births_finish(struct loader *l); /* at the end: with event indices */
+/* alloc_uses.c */
+void alloc_uses_init(struct loader *l);
+void alloc_uses_release(struct loader *l);
+void alloc_uses_alloc(struct loader *l, const struct rt_event *e, uint64_t size);     /* pass one */
+bool alloc_uses_sort(struct loader *l);                                               /* between the passes */
+void alloc_uses_keep_alloc(struct loader *l, const struct rt_event *e);               /* pass two */
+void alloc_uses_keep_use(struct loader *l, const struct rt_event *e, uint32_t event); /* pass two: from next_use on */
+void alloc_uses_move_alloc(struct loader *l, uint32_t from, uint32_t to); /* an ALLOC's event index changes */
+bool alloc_uses_settle(struct loader *l); /* after pass two: model.alloc_uses, with indices into allocs */
+void alloc_uses_finish(struct loader *l); /* at the end: with event indices */
 
 /* objects.c */
 bool loader_objects_init(struct loader *l);

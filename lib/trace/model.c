@@ -96,7 +96,7 @@ static inline void pass_one(struct loader *l, const struct rt_event *e)
 		l->roots += !t->forked;
 	}
 	/* What is given back needs no look at it; a call on an object shows none. */
-	l->births.number = rt_op_is_access(e->op) && !(e->flags & RT_F_FREE) ? e->number : 0;
+	l->alloc_uses.number = rt_op_is_access(e->op) && !(e->flags & RT_F_FREE) ? e->number : 0;
 	if (rt_op_is_access(e->op)) {
 		if (!ignored(t, e->op))
 			shadow_touch(&l->shadow, e->addr, e->arg, e->thread, rt_op_writes(e->op));
@@ -125,7 +125,7 @@ static inline void pass_one(struct loader *l, const struct rt_event *e)
 	case RT_OP_UNMAP:
 	case RT_OP_NEW_MEMORY:
 		if (e->op == RT_OP_ALLOC && l->shadow.forked && !t->ignored[1])
-			births_alloc(l, e, renewed(e));
+			alloc_uses_alloc(l, e, renewed(e));
 		else
 			shadow_renew(&l->shadow, e->addr, renewed(e));
 		break;
@@ -161,7 +161,7 @@ static inline void pass_two(struct loader *l, const struct rt_event *e)
 		loader_renew(l, e->addr, renewed(e));
 		loader_new_objects(l, e->addr, e->arg);
 		if (e->op == RT_OP_ALLOC)
-			births_keep_alloc(l, e);
+			alloc_uses_keep_alloc(l, e);
 		break;
 	default:
 		if (e->flags & RT_F_OBJECT && !ignored(&l->threads[e->thread], RT_OP_ATOMIC_LOAD))
@@ -284,7 +284,7 @@ static enum rt_status load(struct loader *l, struct rt_event *batch, struct rt_e
 	uint32_t threads = rt_trace_info(l->trace)->thread_count;
 	if (!shadow_init(&l->shadow) || !intern_init(&l->intern, l->m) || (threads && !loader_thread(l, threads - 1)))
 		return no_memory(err);
-	births_init(l);
+	alloc_uses_init(l);
 	enum rt_status status = run_pass(l, PASS_ONE, pass_one, batch, err);
 	if (status)
 		return status;
@@ -292,7 +292,7 @@ static enum rt_status load(struct loader *l, struct rt_event *batch, struct rt_e
 	if (!blocked_keep(l))
 		return no_memory(err);
 	loader_release_threads(l);
-	if ((threads && !loader_thread(l, threads - 1)) || !loader_cut(l) || !births_sort(l))
+	if ((threads && !loader_thread(l, threads - 1)) || !loader_cut(l) || !alloc_uses_sort(l))
 		return no_memory(err);
 	open_events(l);
 	uint64_t more = (l->regions == REGIONS_FUNCTIONS ? CODE : 0) | (l->lossy ? LOSSES : 0);
@@ -300,9 +300,9 @@ static enum rt_status load(struct loader *l, struct rt_event *batch, struct rt_e
 	if (status)
 		return status;
 	losses_sort(&l->m->losses);
-	if (!births_settle(l) || !loader_compact(l) || !loader_index(l))
+	if (!alloc_uses_settle(l) || !loader_compact(l) || !loader_index(l))
 		return no_memory(err);
-	births_finish(l);
+	alloc_uses_finish(l);
 	return RT_OK;
 }
 
@@ -333,7 +333,7 @@ static enum rt_status load_once(struct rt_trace *trace, const struct model_optio
 		free(l->benign);
 		free(l->ends);
 		loader_objects_release(l);
-		births_release(l);
+		alloc_uses_release(l);
 	}
 	free(batch);
 	free(l);
@@ -380,7 +380,7 @@ void model_free(struct model *m)
 	free(m->turns);
 	free(m->args);
 	free(m->values);
-	free(m->births);
+	free(m->alloc_uses);
 	losses_release(&m->losses);
 	free(m);
 }

@@ -106,7 +106,7 @@ struct model_value {
  * allocation is no access: it comes before every use in each run, and all that is to be asked is whether anything
  * makes it visible to the user.
  */
-struct model_birth {
+struct model_alloc_use {
 	uint32_t alloc; /* event index of the ALLOC */
 	uint32_t use;   /* event index; the thread's first such access of the block; rising */
 	uint32_t
@@ -164,8 +164,8 @@ struct model {
 	uint32_t arg_count;
 	struct model_value *values; /* NULL: the trace has none */
 	uint32_t value_count;
-	struct model_birth *births;
-	uint32_t birth_count;
+	struct model_alloc_use *alloc_uses;
+	uint32_t alloc_use_count;
 	struct losses losses;    /* what the trace lacks */
 	uint64_t dropped;        /* accesses that were dropped early */
 	uint32_t *thread_events; /* what threads[].events point into */

@@ -306,7 +306,7 @@ static bool take_name(struct collector *c, uint32_t thread, char *name)
 	return true;
 }
 
-/* By birth: "main", its first child "main.1". */
+/* A thread is named by its creation: "main", its first child "main.1". */
 static char *make_name(const struct collector *c, const struct rt_slot *slot, uint32_t thread)
 {
 	const char *parent = thread_name(c, slot->parent);
@@ -314,7 +314,7 @@ static char *make_name(const struct collector *c, const struct rt_slot *slot, ui
 	if (thread == 0)
 		return strdup("main");
 	if (parent)
-		return asprintf(&name, "%s.%u", parent, slot->birth) < 0 ? NULL : name;
+		return asprintf(&name, "%s.%u", parent, slot->child_number) < 0 ? NULL : name;
 	return asprintf(&name, "thread.%u", thread) < 0 ? NULL : name;
 }
 

@@ -1,6 +1,6 @@
 /*
- * A thread (the doorman) makes channels ahead, and sees who has started in one. Each process then has a thread that
- * collects, resolves and writes, and another that sleeps until the process is dead.
+ * A thread (the acceptor) makes channels ahead, and sees which process has started in one. Each process then has a
+ * thread that collects, resolves and writes, and another that sleeps until the process is dead.
  *
  * What leaves no trace: a forked child that became another program before it had made a thread, because nobody asked
  * for what lies between fork and exec.
@@ -57,7 +57,7 @@ struct tree {
 	size_t count;
 	pthread_mutex_t lock;
 	pthread_mutex_t resolving; /* elfutils is not made for threads */
-	pthread_t doorman;
+	pthread_t acceptor;
 	bool started;
 	_Atomic bool stop;
 	_Atomic bool namespaces; /* some process has another number for itself than it has here */
@@ -422,7 +422,7 @@ static void *process_run(void *arg)
 	return NULL;
 }
 
-/* ---- The doorman ---- */
+/* ---- The acceptor ---- */
 
 static void begin(struct process *p)
 {
@@ -489,7 +489,7 @@ static void look_around(struct tree *t)
 	}
 }
 
-static void *stand_at_door(void *arg)
+static void *run_acceptor(void *arg)
 {
 	struct tree *t = arg;
 	for (;;) {
@@ -509,7 +509,7 @@ enum rt_status tree_start(struct tree *t, const char *first, struct rt_error *er
 	t->first = strdup(first);
 	if (!t->first)
 		return rt_error_set(err, RT_EMEMORY, "no memory for a path");
-	int failure = thread_create(&t->doorman, THREAD_WAITS, stand_at_door, t);
+	int failure = thread_create(&t->acceptor, THREAD_WAITS, run_acceptor, t);
 	if (failure)
 		return rt_error_set(err, RT_ESYSTEM, "cannot make a thread: %s%s", strerror(failure),
 		                    limit_behind(failure));
@@ -585,7 +585,7 @@ static void stop(struct tree *t)
 	tree_abandon(t);
 	atomic_store(&t->stop, true);
 	ring(t);
-	pthread_join(t->doorman, NULL);
+	pthread_join(t->acceptor, NULL);
 	for (size_t i = 1; i < t->count; i++) {
 		struct process *p = t->processes[i];
 		if (p->collector) /* also where nobody has started yet */

@@ -31,8 +31,8 @@ struct rt_filter {
 #define RT_PAUSE() ((void)0)
 #endif
 
-/* What a parent hands to its child; also the private (unshared) memory that goes with a slot. */
-struct rt_birth {
+/* What a parent hands to its child; also the private (unshared) memory that belongs to a slot. */
+struct rt_private {
 	struct rt_slot *slot;
 	void *(*start)(void *);
 	int (*start_c11)(void *);
@@ -86,9 +86,9 @@ extern bool rt_tsc;
 extern bool rt_sync_only; /* no plain accesses, of which only those of the C library would be seen */
 
 /* Slots and threads */
-struct rt_birth *rt_birth_of(struct rt_slot *slot);
+struct rt_private *rt_private_of(struct rt_slot *slot);
 /* Makes the slot's private memory usable. False: there is no more memory. */
-bool rt_birth_open(struct rt_slot *slot);
+bool rt_private_open(struct rt_slot *slot);
 /* The slot's large filter, of RT_FILTER_LARGE. NULL: there is no memory for it. */
 struct rt_filter *rt_large_filter(struct rt_slot *slot);
 struct rt_slot *rt_slot_take(void);        /* NULL: none to be had, or the collector is gone */
@@ -184,7 +184,7 @@ static inline void rt_busy_end(void)
 }
 
 /* --vary: another order of what threads do when they begin. */
-void rt_vary_name(struct rt_birth *child, uint64_t parent, uint32_t birth);
+void rt_vary_name(struct rt_private *child, uint64_t parent, uint32_t child_number);
 enum rt_vary { RT_VARY_NONE, RT_VARY_PARENT, RT_VARY_CHILD, RT_VARY_CHOICES };
 unsigned rt_vary_us(const struct rt_slot *child, enum rt_vary who); /* how long that one is to wait, if at all */
 void rt_pause_us(unsigned microseconds);                            /* not at all for 0 */

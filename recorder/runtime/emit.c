@@ -29,8 +29,8 @@ void rt_filter_clear(struct rt_slot *slot)
 {
 	for (unsigned i = 0; i < RT_FILTER_SMALL; i++)
 		*(volatile uint64_t *)&slot->filter[i].k0 = 0;
-	if (slot->limit && rt_birth_of(slot)->large_used) {
-		rt_birth_of(slot)->large_used = false;
+	if (slot->limit && rt_private_of(slot)->large_used) {
+		rt_private_of(slot)->large_used = false;
 		for (unsigned i = RT_FILTER_SMALL; i < RT_FILTER_LARGE; i++)
 			*(volatile uint64_t *)&slot->filter[i].k0 = 0;
 	}
@@ -39,7 +39,7 @@ void rt_filter_clear(struct rt_slot *slot)
 /* Called once a block. Depends on what the thread itself has done alone. */
 static void grow_filter(struct rt_slot *s)
 {
-	struct rt_birth *b = rt_birth_of(s);
+	struct rt_private *b = rt_private_of(s);
 
 	if (b->epoch != s->filter_epoch) {
 		b->epoch = s->filter_epoch;

@@ -124,7 +124,7 @@ void rt_signal_received(int sig, uintptr_t pc);
 void rt_signals_seen(uintptr_t pc);
 
 /* Thread lifecycle (thread.c): used by pthread_create, C11 threads and libgomp's threads alike. */
-struct rt_birth; /* what a parent hands to its child */
+struct rt_private; /* what a parent hands to its child */
 
 /* Makes the dead slot this thread's: in a forked child, or when the collector has died. */
 void rt_stop_recording(void);

@@ -25,7 +25,7 @@ struct rt_channel *rt_channel;
 struct rt_tree *rt_tree;
 bool rt_tsc;
 bool rt_sync_only;
-static struct rt_birth *births;
+static struct rt_private *privates;
 static struct rt_filter (*larges)[RT_FILTER_LARGE];
 
 /* Standard error as it was at the start. The program may open a file of its own under that number. */
@@ -182,9 +182,9 @@ static bool invariant_tsc(void)
 #endif
 }
 
-struct rt_birth *rt_birth_of(struct rt_slot *slot)
+struct rt_private *rt_private_of(struct rt_slot *slot)
 {
-	return births + (slot - rt_channel_slot(rt_channel, 0));
+	return privates + (slot - rt_channel_slot(rt_channel, 0));
 }
 
 static bool open_memory(const void *from, size_t size)
@@ -194,9 +194,9 @@ static bool open_memory(const void *from, size_t size)
 	return RT_SYSCALL(SYS_mprotect, start, end - start, PROT_READ | PROT_WRITE) == 0;
 }
 
-bool rt_birth_open(struct rt_slot *slot)
+bool rt_private_open(struct rt_slot *slot)
 {
-	return open_memory(rt_birth_of(slot), sizeof(struct rt_birth));
+	return open_memory(rt_private_of(slot), sizeof(struct rt_private));
 }
 
 struct rt_filter *rt_large_filter(struct rt_slot *slot)
@@ -298,7 +298,7 @@ static void *map(void *where, size_t size, int protection, int flags, int fd, ui
 
 /*
  * The private memory that goes with the slots; zeros, also where a forked process has its parent's. It is address space
- * alone, which no limit on data and no strict accounting of memory counts, until rt_birth_open.
+ * alone, which no limit on data and no strict accounting of memory counts, until rt_private_open.
  */
 static void *map_private(void *where, size_t size)
 {
@@ -312,11 +312,11 @@ static void *map_private(void *where, size_t size)
 }
 
 /* What is open lies together, as the number of mappings is limited. */
-static bool map_births(uint32_t slots)
+static bool map_privates(uint32_t slots)
 {
-	births = map_private(births, slots * sizeof *births);
+	privates = map_private(privates, slots * sizeof *privates);
 	larges = map_private(larges, slots * sizeof *larges);
-	return births && larges;
+	return privates && larges;
 }
 
 /* Negative if it has none. */
@@ -381,7 +381,7 @@ static struct rt_channel *map_channel(int fd, uint32_t number, void *where)
 			RT_SYSCALL(SYS_munmap, c, size);
 		c = NULL;
 	}
-	return c && map_births(c->slot_count) ? c : NULL;
+	return c && map_privates(c->slot_count) ? c : NULL;
 }
 
 /* ---- Joining a tree ---- */
@@ -409,7 +409,7 @@ static int open_file(pid_t collector, unsigned fd)
 	return (int)RT_SYSCALL(SYS_openat, AT_FDCWD, name, O_RDWR | O_CLOEXEC);
 }
 
-static void ring_doorman(void)
+static void wake_acceptor(void)
 {
 	atomic_fetch_add(&rt_tree->bell, 1);
 	rt_futex_wake(&rt_tree->bell, 1);
@@ -440,7 +440,7 @@ static struct rt_channel *take_channel(int fd, void *where)
 	if (atomic_load(&rt_tree->over))
 		return NULL;
 	number = atomic_fetch_add(&rt_tree->taken, 1);
-	ring_doorman();
+	wake_acceptor();
 	return await_channel(number) ? map_channel(fd, number, where) : NULL;
 }
 
@@ -451,7 +451,7 @@ static void announce(bool forked)
 	rt_channel->sync_only = rt_sync_only;
 	rt_thread_start(forked);
 	atomic_store(&rt_channel->started, 1);
-	ring_doorman();
+	wake_acceptor();
 	rt_request_map();
 }
 

@@ -1,5 +1,5 @@
 /*
- * Threads: slots, births, ends, joins.
+ * Threads: slots, creation, end, join.
  *
  * A new thread waits until its parent has put FORK into the trace, which happens only when the thread could be made: so
  * nothing is said of threads that could not. END is emitted by the last round of key destructors.
@@ -72,7 +72,7 @@ struct rt_slot *rt_slot_take(void)
 		rt_pause_us(1000);
 		s = slot_try();
 	}
-	if (!s->generation && !rt_birth_open(s)) {
+	if (!s->generation && !rt_private_open(s)) {
 		atomic_store(&s->state, RT_SLOT_FREE);
 		if (!__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
 			rt_say("racetrace: no memory to record another thread; some run unrecorded");
@@ -83,15 +83,15 @@ struct rt_slot *rt_slot_take(void)
 	s->cur = s->limit = s->ring;
 	s->skipped = 0;
 	s->last_stamp = 0;
-	s->filter = rt_birth_of(s)->large_open ? rt_large_filter(s) : rt_birth_of(s)->filter;
+	s->filter = rt_private_of(s)->large_open ? rt_large_filter(s) : rt_private_of(s)->filter;
 	s->label[0] = 0;
 	atomic_store(&s->published, 0);
 	atomic_store(&s->consumed, 0);
 	atomic_store(&s->waiting, 0);
-	rt_birth_of(s)->slot = s;
-	rt_birth_of(s)->children = 0;
-	rt_birth_of(s)->epoch_blocks = 0;
-	s->filter_epoch = rt_birth_of(s)->epoch; /* the table still holds what the slot's last thread saw */
+	rt_private_of(s)->slot = s;
+	rt_private_of(s)->children = 0;
+	rt_private_of(s)->epoch_blocks = 0;
+	s->filter_epoch = rt_private_of(s)->epoch; /* the table still holds what the slot's last thread saw */
 	rt_new_epoch(s);
 	return s;
 }
@@ -105,7 +105,7 @@ void rt_slot_open(struct rt_slot *s)
 
 void rt_slot_end(struct rt_slot *s)
 {
-	rt_birth_of(s)->epoch = s->filter_epoch;
+	rt_private_of(s)->epoch = s->filter_epoch;
 	rt_publish(s);
 	s->limit = s->cur;
 	atomic_store(&s->state, RT_SLOT_ENDED);
@@ -126,8 +126,8 @@ uint32_t rt_slot_announce(struct rt_slot *s, uintptr_t pc)
 		RT_PAUSE();
 	s->thread = atomic_fetch_add(&rt_channel->thread_count, 1);
 	s->parent = rt_self->thread;
-	s->birth = rt_self->limit ? ++rt_birth_of(rt_self)->children : ADOPTED + ++adopted;
-	rt_vary_name(rt_birth_of(s), rt_self->limit ? rt_birth_of(rt_self)->name : 0, s->birth);
+	s->child_number = rt_self->limit ? ++rt_private_of(rt_self)->children : ADOPTED + ++adopted;
+	rt_vary_name(rt_private_of(s), rt_self->limit ? rt_private_of(rt_self)->name : 0, s->child_number);
 	atomic_store(&s->state, RT_SLOT_LIVE);
 	rt_emit_sync(RT_OP_FORK, s->thread, 0, pc, 0);
 	__atomic_store_n(&fork_lock, 0, __ATOMIC_RELEASE);
@@ -235,8 +235,8 @@ void rt_thread_start(bool forked)
 		dl_iterate_phdr(measure_tls, NULL);
 	s->thread = atomic_fetch_add(&rt_channel->thread_count, 1);
 	s->parent = 0;
-	s->birth = 0;
-	rt_birth_of(s)->name = 0;
+	s->child_number = 0;
+	rt_private_of(s)->name = 0;
 	atomic_store(&s->state, RT_SLOT_LIVE);
 	begin_thread(s, 0);
 	for (unsigned i = 0; forked && i < rt_thread.held_count; i++) {
@@ -261,7 +261,7 @@ void rt_thread_adopt(uintptr_t pc)
 	begin_thread(s, pc);
 }
 
-static void await_go(struct rt_birth *b)
+static void await_go(struct rt_private *b)
 {
 	for (int spin = 0; spin < 100; spin++) {
 		if (__atomic_load_n(&b->go, __ATOMIC_ACQUIRE))
@@ -272,9 +272,9 @@ static void await_go(struct rt_birth *b)
 		rt_futex_wait(&b->go, 0, 1000);
 }
 
-static void *run(void *birth)
+static void *run(void *arg)
 {
-	struct rt_birth *b = birth;
+	struct rt_private *b = arg;
 	void *(*routine)(void *) = b->start;
 	void *argument = b->argument;
 
@@ -287,9 +287,9 @@ static void *run(void *birth)
 	return routine(argument);
 }
 
-static int run_c11(void *birth)
+static int run_c11(void *arg)
 {
-	struct rt_birth *b = birth;
+	struct rt_private *b = arg;
 	int (*routine)(void *) = b->start_c11;
 	void *argument = b->argument;
 
@@ -306,7 +306,7 @@ static int run_c11(void *birth)
  * A slot for a thread to be; NULL: make it without recording it. That is said before it is made, because what it does
  * comes after.
  */
-static struct rt_birth *conceive(uintptr_t pc)
+static struct rt_private *prepare_child(uintptr_t pc)
 {
 	struct rt_slot *s;
 
@@ -317,13 +317,13 @@ static struct rt_birth *conceive(uintptr_t pc)
 		rt_emit_sync(RT_OP_LOST, RT_LOST_THREAD, 1, pc, 0);
 		return NULL;
 	}
-	rt_birth_of(s)->go = 0;
-	rt_birth_of(s)->sandbox = rt_thread.sandbox;
-	rt_birth_of(s)->timeless = rt_thread.timeless;
-	return rt_birth_of(s);
+	rt_private_of(s)->go = 0;
+	rt_private_of(s)->sandbox = rt_thread.sandbox;
+	rt_private_of(s)->timeless = rt_thread.timeless;
+	return rt_private_of(s);
 }
 
-static void deliver(struct rt_birth *b, bool made, const pthread_t *thread, uintptr_t pc)
+static void announce_child(struct rt_private *b, bool made, const pthread_t *thread, uintptr_t pc)
 {
 	if (made) {
 		struct rt_thread *child = rt_thread_of(*thread);
@@ -341,7 +341,7 @@ static void deliver(struct rt_birth *b, bool made, const pthread_t *thread, uint
 
 RT_INTERPOSE(int, pthread_create, (pthread_t * thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg))
 {
-	struct rt_birth *b = conceive(RT_CALLER);
+	struct rt_private *b = prepare_child(RT_CALLER);
 	int result;
 
 	if (!b)
@@ -349,13 +349,13 @@ RT_INTERPOSE(int, pthread_create, (pthread_t * thread, const pthread_attr_t *att
 	b->start = start;
 	b->argument = arg;
 	result = RT_REAL(pthread_create)(thread, attr, run, b);
-	deliver(b, result == 0, thread, RT_CALLER);
+	announce_child(b, result == 0, thread, RT_CALLER);
 	return result;
 }
 
 RT_INTERPOSE(int, thrd_create, (thrd_t * thread, thrd_start_t start, void *arg))
 {
-	struct rt_birth *b = conceive(RT_CALLER);
+	struct rt_private *b = prepare_child(RT_CALLER);
 	int result;
 
 	if (!b)
@@ -363,7 +363,7 @@ RT_INTERPOSE(int, thrd_create, (thrd_t * thread, thrd_start_t start, void *arg))
 	b->start_c11 = start;
 	b->argument = arg;
 	result = RT_REAL(thrd_create)(thread, run_c11, b);
-	deliver(b, result == thrd_success, thread, RT_CALLER);
+	announce_child(b, result == thrd_success, thread, RT_CALLER);
 	return result;
 }
 

@@ -1,7 +1,6 @@
 /*
- * Another run of the same program (`record --vary`): a new thread goes first, because the thread that made it waits a
- * little; or it is late; or neither. Which, and how long, is a function of the seed and of the thread's name (by
- * birth).
+ * Varies the run of a program (`record --vary`): a new thread starts first, because its creator waits a little, or
+ * late, or without a delay. The choice and the time are a function of the seed and of the thread's name.
  */
 #include "recorder/runtime/core.h"
 #include "recorder/runtime/syscall.h"
@@ -25,9 +24,9 @@ static uint64_t mix(uint64_t x)
 	return x ^ x >> 31;
 }
 
-void rt_vary_name(struct rt_birth *child, uint64_t parent, uint32_t birth)
+void rt_vary_name(struct rt_private *child, uint64_t parent, uint32_t child_number)
 {
-	child->name = mix(parent ^ mix(birth));
+	child->name = mix(parent ^ mix(child_number));
 }
 
 unsigned rt_vary_us(const struct rt_slot *child, enum rt_vary who)
@@ -37,7 +36,7 @@ unsigned rt_vary_us(const struct rt_slot *child, enum rt_vary who)
 
 	if (!rt_channel->vary)
 		return 0;
-	choice = mix(rt_channel->vary ^ rt_birth_of((struct rt_slot *)(uintptr_t)child)->name);
+	choice = mix(rt_channel->vary ^ rt_private_of((struct rt_slot *)(uintptr_t)child)->name);
 	if (choice % RT_VARY_CHOICES != who)
 		return 0;
 	return (unsigned)((choice >> 32) % PAUSE_US * MANY / (MANY + child->thread)) + 1;

@@ -38,9 +38,9 @@ static unsigned used[STATES], used_count;
 
 struct state {
 	int next[ORACLE_THREADS];
-	bool unheard[ORACLE_THREADS]; /* the signal of the wait that it is in came before the wait began */
-	bool frozen[ORACLE_THREADS];  /* its event of the goal saw another write */
-	int reached;                  /* events of the goal that were executed */
+	bool lost_signal[ORACLE_THREADS]; /* the signal of the wait that it is in came before the wait began */
+	bool frozen[ORACLE_THREADS];      /* its event of the goal saw another write */
+	int reached;                      /* events of the goal that were executed */
 	int last_write[ORACLE_HALVES];
 };
 
@@ -50,7 +50,7 @@ static struct key key_of(const struct search *s, const struct state *now)
 	struct key key = {1 + (uint64_t)now->reached, 1};
 	for (int i = 0; i < s->t->threads; i++) {
 		key.threads = key.threads * base + (uint64_t)now->next[i];
-		key.threads = key.threads * 4 + now->unheard[i] + 2 * now->frozen[i];
+		key.threads = key.threads * 4 + now->lost_signal[i] + 2 * now->frozen[i];
 	}
 	for (int i = 0; !s->all_free && i < ORACLE_HALVES; i++)
 		key.writers = key.writers * base + (uint64_t)(now->last_write[i] + 1);
@@ -153,7 +153,7 @@ static bool may_run(const struct search *s, const struct state *now, int e)
 		if (s->edges[i][e] && !done(s, now, i))
 			return false;
 	if (oracle_acquires(event)) {
-		if (event->op == RT_OP_WAIT_END && now->unheard[event->thread])
+		if (event->op == RT_OP_WAIT_END && now->lost_signal[event->thread])
 			return false;
 		if (s->keep_sections && later_section(s, now, e))
 			return false;
@@ -192,7 +192,7 @@ static void run(const struct search *s, struct state *now, int e)
 	now->reached += goal;
 	now->next[event->thread]++;
 	if (event->op == RT_OP_WAIT_BEGIN)
-		now->unheard[event->thread] = s->signal_of[e] >= 0 && done(s, now, s->signal_of[e]);
+		now->lost_signal[event->thread] = s->signal_of[e] >= 0 && done(s, now, s->signal_of[e]);
 	for (int half = 0; rt_op_writes(event->op) && half < ORACLE_HALVES; half++)
 		if (oracle_halves(event) >> half & 1)
 			now->last_write[half] = e;
@@ -261,7 +261,7 @@ static bool stands_at_goal(const struct search *s, const struct state *now)
 {
 	for (int k = 0; k < s->goal_count; k++) {
 		const int e = s->goal[k], thread = (int)s->t->events[e].thread;
-		if (next_of(s, now, thread) != e || !begun(s, now, thread) || now->unheard[thread])
+		if (next_of(s, now, thread) != e || !begun(s, now, thread) || now->lost_signal[thread])
 			return false;
 		for (int i = 0; s->t->events[e].op == RT_OP_WAIT_END && i < s->t->count; i++)
 			if (s->edges[i][e] && !done(s, now, i))

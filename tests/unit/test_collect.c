@@ -41,7 +41,7 @@ static void ring_bell(void)
 	futex(&channel->bell, FUTEX_WAKE, 1);
 }
 
-static struct rt_slot *take(uint32_t thread, uint32_t parent, uint32_t birth)
+static struct rt_slot *take(uint32_t thread, uint32_t parent, uint32_t child_number)
 {
 	for (uint32_t i = 0;; i = (i + 1) % channel->slot_count) {
 		struct rt_slot *s = rt_channel_slot(channel, i);
@@ -54,7 +54,7 @@ static struct rt_slot *take(uint32_t thread, uint32_t parent, uint32_t birth)
 		s->limit = s->ring + RT_BLOCK_RECORDS;
 		s->thread = thread;
 		s->parent = parent;
-		s->birth = birth;
+		s->child_number = child_number;
 		s->label[0] = 0;
 		atomic_store(&s->state, RT_SLOT_LIVE);
 		return s;
@@ -246,7 +246,7 @@ static void many_threads_in_turn(uint64_t n)
 	put_writes(parent, 1);
 }
 
-START_TEST(test_slots_are_used_again_and_threads_are_named_by_birth)
+START_TEST(test_slots_are_used_again_and_threads_are_named_by_their_creation)
 {
 	struct rt_trace *trace = collected(many_threads_in_turn, 20);
 	ck_assert_msg(trace != NULL, "%s", error.message);
@@ -330,7 +330,7 @@ static void nonsense(uint64_t kind)
 		break;
 	default:
 		s->parent = 1;
-		s->birth = 0;
+		s->child_number = 0;
 	}
 }
 
@@ -422,7 +422,7 @@ Suite *collect_suite(void)
 	                    sizeof amounts / sizeof *amounts);
 	tcase_add_test(t, test_a_program_killed_between_two_blocks_has_each_record_once);
 	tcase_add_test(t, test_repeats_left_out_at_the_end_are_counted);
-	tcase_add_test(t, test_slots_are_used_again_and_threads_are_named_by_birth);
+	tcase_add_test(t, test_slots_are_used_again_and_threads_are_named_by_their_creation);
 	tcase_add_test(t, test_a_child_that_is_seen_before_its_parents_is_named_after_them);
 	tcase_add_loop_test(t, test_a_broken_slot_is_dropped_and_the_others_are_kept, 0, 11);
 	tcase_add_test(t, test_a_request_is_answered_when_the_memory_map_has_been_read);

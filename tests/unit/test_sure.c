@@ -100,7 +100,7 @@ START_TEST(what_is_proved_holds_for_each_real_order)
 			if (r->verdict != VERDICT_PROVED)
 				continue;
 			proved++;
-			sure += certain_leans(certain, r->schedule, r->events, r->event_count, &first) > 0;
+			sure += certain_count_uncertain(certain, r->schedule, r->events, r->event_count, &first) > 0;
 			check_proved(&reduced, a->model, r, &random);
 		}
 		certain_free(certain);

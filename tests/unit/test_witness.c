@@ -227,11 +227,11 @@ static uint32_t uncertain_reads(const char *text)
 	struct schedule schedule = {0};
 	for (uint32_t e = 0; e < s.m->event_count; e++)
 		ck_assert(schedule_push(&schedule, s.m, e));
-	uint32_t first, leans = certain_leans(c, &schedule, NULL, 0, &first);
+	uint32_t first, uncertain = certain_count_uncertain(c, &schedule, NULL, 0, &first);
 	schedule_release(&schedule);
 	certain_free(c);
 	subject_release(&s);
-	return leans;
+	return uncertain;
 }
 
 START_TEST(threads_first_events_are_scheduled_in_the_order_of_the_trace)

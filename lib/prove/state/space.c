@@ -68,10 +68,10 @@ bool space_init(struct space *s, const struct reads *reads, const struct trf *tr
 	    {&s->readers, m->object_count},
 	};
 	s->frozen = calloc((size_t)m->thread_count + 1, sizeof *s->frozen);
-	s->unheard = calloc((size_t)m->thread_count + 1, sizeof *s->unheard);
+	s->lost_signal = calloc((size_t)m->thread_count + 1, sizeof *s->lost_signal);
 	s->cells = calloc((size_t)m->cell_count + 1, sizeof *s->cells);
 	s->writes = calloc((size_t)model_entries(m) + 1, sizeof *s->writes);
-	bool ok = waits_init(&s->waits, m, trf) && s->frozen && s->unheard && s->cells && s->writes;
+	bool ok = waits_init(&s->waits, m, trf) && s->frozen && s->lost_signal && s->cells && s->writes;
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		ok = (*parts[i].array = calloc(parts[i].n + 1, sizeof(uint32_t))) && ok;
 	if (!ok)
@@ -84,8 +84,8 @@ bool space_init(struct space *s, const struct reads *reads, const struct trf *tr
 
 void space_release(struct space *s)
 {
-	void *const parts[] = {s->pos,    s->cells,   s->writes, s->owner, s->readers,
-	                       s->frozen, s->unheard, s->done,   s->saved};
+	void *const parts[] = {s->pos,    s->cells,       s->writes, s->owner, s->readers,
+	                       s->frozen, s->lost_signal, s->done,   s->saved};
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		free(parts[i]);
 	waits_release(&s->waits);
@@ -301,7 +301,7 @@ bool space_enabled(const struct space *s, uint32_t e)
 	case RT_OP_BROADCAST:
 		return !wastes(s, e);
 	case RT_OP_WAIT_END:
-		return !(s->unheard[thread] && s->waits.signal_of[e] != MODEL_NONE) && por_allows(s, e);
+		return !(s->lost_signal[thread] && s->waits.signal_of[e] != MODEL_NONE) && por_allows(s, e);
 	case RT_OP_JOIN:
 	case RT_OP_BARRIER_LEAVE:
 	case RT_OP_SEM_POST:
@@ -337,7 +337,7 @@ bool space_stands_before(const struct space *s, uint32_t e)
 		return false;
 	/* Who waits for a signal still does not wait for the mutex yet. */
 	return model_op(m, e) != RT_OP_WAIT_END || s->waits.signal_of[e] == MODEL_NONE ||
-	       (!s->unheard[thread] && space_occurred(s, s->waits.signal_of[e]));
+	       (!s->lost_signal[thread] && space_occurred(s, s->waits.signal_of[e]));
 }
 
 bool space_meets(const struct space *s, const struct goal *goal)
@@ -418,11 +418,11 @@ static void change_locks(struct space *s, uint32_t e, bool undo)
 		s->owner[lock] = take ? model_thread_of(m, e) : MODEL_NONE;
 }
 
-static void set_unheard(struct space *s, uint32_t thread, bool unheard)
+static void set_lost_signal(struct space *s, uint32_t thread, bool lost_signal)
 {
-	if (s->unheard[thread] != unheard)
+	if (s->lost_signal[thread] != lost_signal)
 		hash_fact(s, 4, thread, 1);
-	s->unheard[thread] = unheard;
+	s->lost_signal[thread] = lost_signal;
 }
 
 void space_execute(struct space *s, uint32_t e)
@@ -432,7 +432,7 @@ void space_execute(struct space *s, uint32_t e)
 		s->failed = true;
 		return;
 	}
-	s->done[s->done_count++] = (struct space_undo){e, s->frozen[thread], s->unheard[thread]};
+	s->done[s->done_count++] = (struct space_undo){e, s->frozen[thread], s->lost_signal[thread]};
 	if (goal_runs(s->goal, e))
 		s->reached++;
 	if (rt_op_is_access(model_op(s->m, e)))
@@ -440,7 +440,8 @@ void space_execute(struct space *s, uint32_t e)
 	else
 		change_locks(s, e, false);
 	if (model_op(s->m, e) == RT_OP_WAIT_BEGIN)
-		set_unheard(s, thread, s->waits.signal_of[e] != MODEL_NONE && space_occurred(s, s->waits.signal_of[e]));
+		set_lost_signal(s, thread,
+		                s->waits.signal_of[e] != MODEL_NONE && space_occurred(s, s->waits.signal_of[e]));
 	hash_fact(s, 1, thread, s->pos[thread]);
 	s->pos[thread]++;
 	hash_fact(s, 1, thread, s->pos[thread]);
@@ -457,7 +458,7 @@ void space_take_back(struct space *s)
 	if (s->frozen[thread] != u.frozen)
 		hash_fact(s, 3, thread, 1);
 	s->frozen[thread] = u.frozen;
-	set_unheard(s, thread, u.unheard);
+	set_lost_signal(s, thread, u.lost_signal);
 	if (goal_runs(s->goal, u.event))
 		s->reached--;
 	if (rt_op_is_access(model_op(s->m, u.event)))

@@ -16,7 +16,7 @@
 
 struct space_undo {
 	uint32_t event;
-	bool frozen, unheard; /* were its thread's */
+	bool frozen, lost_signal; /* were its thread's */
 };
 
 /* Relevant reads, not yet executed, that must see what some write leaves, or the initial value. */
@@ -50,7 +50,7 @@ struct space {
 	uint32_t *owner, *readers;    /* by object */
 	bool *frozen;                 /* by thread: its goal event saw another write (reads that are free: did not
 	                                 synchronise) */
-	bool *unheard;                /* by thread: the signal of its wait came before the wait began */
+	bool *lost_signal;            /* by thread: the signal of its wait came before the wait began */
 	uint32_t reached;             /* SEQUENCE: goal events executed */
 	uint64_t hash[2];
 	/* What was executed, in order. */

@@ -61,7 +61,7 @@ static size_t races(struct analysis *a)
 	size_t n = 0;
 	for (size_t i = 0; i < a->anomalies.count; i++) {
 		const struct anomaly *x = &a->anomalies.items[i];
-		if (!anomaly_is_birth(a->model, x))
+		if (!anomaly_is_alloc_race(a->model, x))
 			continue;
 		ck_assert_int_eq(x->verdict, VERDICT_PREDICTED);
 		ck_assert_ptr_null(x->schedule);
@@ -72,26 +72,26 @@ static size_t races(struct analysis *a)
 }
 
 /* Is use number i of the model the event with this number, and its allocation that one? */
-static void check_birth(const struct model *m, uint32_t i, uint32_t alloc, uint32_t use)
+static void check_alloc_race(const struct model *m, uint32_t i, uint32_t alloc, uint32_t use)
 {
-	ck_assert_uint_lt(i, m->birth_count);
-	ck_assert_uint_eq(m->events[m->births[i].alloc].number, alloc);
-	ck_assert_uint_eq(m->events[m->births[i].use].number, use);
-	ck_assert_uint_eq(model_op(m, m->births[i].alloc), RT_OP_ALLOC);
+	ck_assert_uint_lt(i, m->alloc_use_count);
+	ck_assert_uint_eq(m->events[m->alloc_uses[i].alloc].number, alloc);
+	ck_assert_uint_eq(m->events[m->alloc_uses[i].use].number, use);
+	ck_assert_uint_eq(model_op(m, m->alloc_uses[i].alloc), RT_OP_ALLOC);
 }
 
 START_TEST(the_first_use_of_each_other_thread_is_kept_and_nothing_else_of_the_block)
 {
 	struct model *m = MODEL(FORKS, ALLOC(1, BLOCK, 64), ALLOC(1, BLOCK + 128, 64), WRITE(2, BLOCK + 8),
 	                        WRITE(2, BLOCK + 8), WRITE(2, BLOCK + 16), READ(0, BLOCK + 32), READ(2, BLOCK + 128));
-	ck_assert_uint_eq(m->birth_count, 3);
-	check_birth(m, 0, 3, 5);
-	check_birth(m, 1, 3, 8);
-	check_birth(m, 2, 4, 9);
+	ck_assert_uint_eq(m->alloc_use_count, 3);
+	check_alloc_race(m, 0, 3, 5);
+	check_alloc_race(m, 1, 3, 8);
+	check_alloc_race(m, 2, 4, 9);
 	ck_assert_uint_eq(m->event_count, 7); /* two forks, two allocations, three uses */
 	ck_assert_uint_eq(m->cell_count, 3);
-	for (uint32_t i = 0; i < m->birth_count; i++)
-		ck_assert_uint_eq(m->cells[m->events[m->births[i].use].object].count, 1);
+	for (uint32_t i = 0; i < m->alloc_use_count; i++)
+		ck_assert_uint_eq(m->cells[m->events[m->alloc_uses[i].use].object].count, 1);
 	model_free(m);
 }
 END_TEST
@@ -100,7 +100,7 @@ START_TEST(what_the_owner_touches_first_is_its_to_race_for)
 {
 	struct model *m = MODEL(FORKS, ALLOC(1, BLOCK, 64), WRITE(1, BLOCK), READ(1, BLOCK + 8), READ(2, BLOCK),
 	                        WRITE(2, BLOCK + 8), WRITE(2, BLOCK + 16));
-	ck_assert_uint_eq(m->birth_count, 0);
+	ck_assert_uint_eq(m->alloc_use_count, 0);
 	ck_assert_uint_ne(m->event_count, 2);
 	model_free(m);
 	/* What the owner has read is not forgotten for it. */
@@ -115,19 +115,19 @@ START_TEST(bytes_that_the_owner_has_not_touched_are_used_first_by_another)
 {
 	/* All in one granule. */
 	struct model *m = MODEL(FORKS, ALLOC(1, BLOCK, 8), PART(1, WRITE, 0, 3), PART(2, WRITE, 4, 4));
-	ck_assert_uint_eq(m->birth_count, 1);
-	check_birth(m, 0, 3, 5);
+	ck_assert_uint_eq(m->alloc_use_count, 1);
+	check_alloc_race(m, 0, 3, 5);
 	model_free(m);
 	/* And on into the next; of each thread the first counts. */
 	m = MODEL(FORKS, ALLOC(1, BLOCK, 64), PART(1, WRITE, 0, 25), PART(2, WRITE, 25, 1), PART(2, WRITE, 40, 1),
 	          PART(0, READ, 48, 8));
-	ck_assert_uint_eq(m->birth_count, 2);
-	check_birth(m, 0, 3, 5);
-	check_birth(m, 1, 3, 7);
+	ck_assert_uint_eq(m->alloc_use_count, 2);
+	check_alloc_race(m, 0, 3, 5);
+	check_alloc_race(m, 1, 3, 7);
 	model_free(m);
 	/* One byte in common: theirs to race for. */
 	m = MODEL(FORKS, ALLOC(1, BLOCK, 8), PART(1, WRITE, 0, 5), PART(2, WRITE, 4, 4));
-	ck_assert_uint_eq(m->birth_count, 0);
+	ck_assert_uint_eq(m->alloc_use_count, 0);
 	model_free(m);
 	ck_assert_uint_eq(RACES(FORKS, ALLOC(1, BLOCK, 8), PART(1, WRITE, 0, 3), PART(2, WRITE, 4, 4)), 1);
 	ck_assert_uint_eq(RACES(FORKS, ALLOC(1, BLOCK, 8), PART(1, WRITE, 0, 3), ACQ(1, SLOT), REL(1, SLOT),
@@ -151,17 +151,17 @@ START_TEST(only_the_block_that_is_there_now_counts)
 {
 	struct model *m;
 	m = MODEL(FORKS, ALLOC(1, BLOCK, 64), FREE(1, BLOCK, 64), ALLOC(2, BLOCK, 64), WRITE(2, BLOCK));
-	ck_assert_uint_eq(m->birth_count, 0);
+	ck_assert_uint_eq(m->alloc_use_count, 0);
 	model_free(m);
 	m = MODEL(FORKS, ALLOC(2, BLOCK, 64), FREE(2, BLOCK, 64), ALLOC(1, BLOCK, 64), WRITE(2, BLOCK));
-	check_birth(m, 0, 6, 7);
+	check_alloc_race(m, 0, 6, 7);
 	model_free(m);
 	m = MODEL(FORKS, ALLOC(2, BLOCK, 64), FREE(2, BLOCK, 64), ALLOC(1, BLOCK + 16, 16), WRITE(2, BLOCK + 16));
-	check_birth(m, 0, 6, 7);
+	check_alloc_race(m, 0, 6, 7);
 	model_free(m);
 	/* To give it back is no use. */
 	m = MODEL(FORKS, ALLOC(1, BLOCK, 64), FREE(2, BLOCK, 64));
-	ck_assert_uint_eq(m->birth_count, 0);
+	ck_assert_uint_eq(m->alloc_use_count, 0);
 	model_free(m);
 }
 END_TEST
@@ -170,18 +170,18 @@ START_TEST(nothing_is_kept_of_memory_that_is_handed_over_otherwise)
 {
 	struct model *m;
 	m = MODEL(ALLOC(0, BLOCK, 64), FORKS, WRITE(2, BLOCK));
-	ck_assert_uint_eq(m->birth_count, 0);
+	ck_assert_uint_eq(m->alloc_use_count, 0);
 	model_free(m);
 	m = MODEL(FORKS, ALLOC(1, BLOCK, 1 << 16), E(2, NEW_MEMORY, 1, .addr = BLOCK + 4096 + 64, .arg = 64),
 	          WRITE(2, BLOCK + 4096 + 64), E(2, BEGIN, 1, .addr = BLOCK + 8192, .arg = 4096),
 	          WRITE(2, BLOCK + 8192));
-	ck_assert_uint_eq(m->birth_count, 0);
+	ck_assert_uint_eq(m->alloc_use_count, 0);
 	model_free(m);
 	m = MODEL(FORKS, ALLOC(1, BLOCK, 64), E(2, IGNORE_BEGIN, 1, .arg = 2), WRITE(2, BLOCK));
-	ck_assert_uint_eq(m->birth_count, 0);
+	ck_assert_uint_eq(m->alloc_use_count, 0);
 	model_free(m);
 	m = MODEL(FORKS, E(1, IGNORE_BEGIN, 1, .arg = 2), ALLOC(1, BLOCK, 64), WRITE(2, BLOCK));
-	ck_assert_uint_eq(m->birth_count, 0);
+	ck_assert_uint_eq(m->alloc_use_count, 0);
 	model_free(m);
 }
 END_TEST
@@ -190,9 +190,9 @@ START_TEST(a_large_block_costs_no_more_cells_than_a_small_one)
 {
 	struct model *m = MODEL(FORKS, ALLOC(1, BLOCK, 100 << 20), WRITE(2, BLOCK + (512 << 10)), WRITE(2, BLOCK),
 	                        E(0, READ, 1, .addr = BLOCK, .arg = 100 << 20));
-	ck_assert_uint_eq(m->birth_count, 2);
-	check_birth(m, 0, 3, 4);
-	check_birth(m, 1, 3, 6);
+	ck_assert_uint_eq(m->alloc_use_count, 2);
+	check_alloc_race(m, 0, 3, 4);
+	check_alloc_race(m, 1, 3, 6);
 	ck_assert_uint_lt(m->cell_count, 8);
 	model_free(m);
 }
@@ -205,9 +205,9 @@ START_TEST(indices_stay_right_when_other_events_are_dropped)
 	    MODEL(FORKS, WRITE(1, 0x800), WRITE(2, 0x800), E(0, NEW_MEMORY, 1, .addr = 0x800, .arg = 8),
 	          WRITE(1, 0x800), WRITE(1, 0x800), ALLOC(1, BLOCK, 64), WRITE(1, 0x800), WRITE(2, BLOCK + 8),
 	          WRITE(1, 0x800), ALLOC(2, BLOCK + 128, 64), WRITE(1, 0x800), WRITE(1, BLOCK + 128));
-	ck_assert_uint_eq(m->birth_count, 2);
-	check_birth(m, 0, 8, 10);
-	check_birth(m, 1, 12, 14);
+	ck_assert_uint_eq(m->alloc_use_count, 2);
+	check_alloc_race(m, 0, 8, 10);
+	check_alloc_race(m, 1, 12, 14);
 	ck_assert_uint_eq(m->event_count, 8);
 	model_free(m);
 }
@@ -252,9 +252,9 @@ START_TEST(what_follows_from_another_race_is_not_said)
 }
 END_TEST
 
-Suite *births_suite(void)
+Suite *alloc_race_suite(void)
 {
-	Suite *suite = suite_create("births");
+	Suite *suite = suite_create("alloc_race");
 	TCase *model = tcase_create("model"), *search = tcase_create("search");
 	tcase_add_test(model, the_first_use_of_each_other_thread_is_kept_and_nothing_else_of_the_block);
 	tcase_add_test(model, what_the_owner_touches_first_is_its_to_race_for);
