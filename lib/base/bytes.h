@@ -1,7 +1,7 @@
 /*
- * Bytes going out and coming in: a growing buffer, a checked cursor, and variable-length integers (LEB128, signed ones
- * zigzag). The cursor never reads past its end: it turns bad and yields zeros from there on, so a parser may check once
- * per item instead of once per field.
+ * Bytes to write and bytes to read: a growing buffer, a checked cursor, and variable-length integers (LEB128; signed
+ * ones zigzag). The cursor never reads past its end: it becomes bad and yields zeros from there on, so a parser may
+ * check once per item instead of once per field.
  */
 #ifndef LIB_BASE_BYTES_H
 #define LIB_BASE_BYTES_H
@@ -14,7 +14,7 @@
 
 #define RT_VARINT_MAX 10 /* bytes of the longest varint */
 
-/* A growing buffer. Zeroed is empty. failed: memory ran out, the contents are not whole. */
+/* A growing buffer. A zeroed struct is empty. failed: memory ran out, the contents are incomplete. */
 struct rt_bytes {
 	uint8_t *data;
 	size_t len, cap;
@@ -53,7 +53,7 @@ static inline void rt_bytes_add(struct rt_bytes *b, const void *data, size_t n)
 	}
 }
 
-/* Writes v at p, which has room for RT_VARINT_MAX bytes; returns what follows it. */
+/* Writes v at p, which has room for RT_VARINT_MAX bytes. Returns the first byte after it. */
 static inline uint8_t *rt_varint_put(uint8_t *p, uint64_t v)
 {
 	while (v >= 128) {
@@ -79,7 +79,7 @@ static inline int64_t rt_unzigzag(uint64_t v)
 	return (int64_t)(v >> 1 ^ (0 - (v & 1)));
 }
 
-/* A place in bytes of somebody else's. */
+/* A position in borrowed bytes. */
 struct rt_cursor {
 	const uint8_t *p, *end;
 	bool bad;
@@ -95,7 +95,7 @@ static inline size_t rt_cursor_left(const struct rt_cursor *c)
 	return (size_t)(c->end - c->p);
 }
 
-/* n bytes, or NULL (and bad) if there are fewer. */
+/* Returns n bytes, or NULL (the cursor is then bad) if fewer are left. */
 static inline const uint8_t *rt_cursor_take(struct rt_cursor *c, uint64_t n)
 {
 	if (c->bad || n > rt_cursor_left(c)) {
@@ -120,7 +120,7 @@ static inline uint64_t rt_cursor_varint(struct rt_cursor *c)
 	return 0;
 }
 
-/* A count of items that take at least `least` bytes each: bad if that is more than is left. */
+/* Reads a count of items of at least `least` bytes each. The cursor becomes bad if they exceed the bytes left. */
 static inline size_t rt_cursor_count(struct rt_cursor *c, size_t least)
 {
 	uint64_t n = rt_cursor_varint(c);

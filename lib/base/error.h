@@ -14,11 +14,11 @@ enum rt_status {
 	RT_EUSAGE   /* wrong use by the caller (exit status 2) */
 };
 
-/* A one-line message: lower case, no full stop, what failed first, subjects in single quotes. A zeroed struct is "no
+/* A one-line message: lower case, no full stop, the failed action first, names in single quotes. A zeroed struct is "no
  * error". */
 struct rt_error {
 	enum rt_status status;
-	bool told; /* the user has read it already */
+	bool told; /* the message was printed already */
 	char message[512];
 };
 

@@ -1,4 +1,4 @@
-/* uthash without its way out: an element for which there is no memory is not added, and HASH_ADDED is false of it. */
+/* uthash without its exit on a failed allocation: an element without memory is not added, and HASH_ADDED is false. */
 #ifndef LIB_BASE_HASH_H
 #define LIB_BASE_HASH_H
 

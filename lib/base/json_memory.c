@@ -6,7 +6,7 @@
 
 static _Thread_local bool failed;
 
-/* What was allocated before can be freed after: both are malloc's. */
+/* Both allocate by malloc, so memory allocated before the switch may be freed after it. */
 static void *watched_malloc(size_t size)
 {
 	void *memory = malloc(size);

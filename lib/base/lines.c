@@ -27,7 +27,7 @@ void lines_release(struct lines *lines)
 	*lines = (struct lines){.fd = -1};
 }
 
-/* Reads more behind what is there; makes room first. */
+/* Reads more bytes after the buffered ones, after making room. */
 static enum rt_status fill(struct lines *lines, struct rt_error *err)
 {
 	size_t left = lines->end - lines->start;

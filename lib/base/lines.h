@@ -1,4 +1,4 @@
-/* A file line by line, in bounded memory. Lines end in LF or CRLF, the last one may end with the file. */
+/* Reads a file line by line in bounded memory. Lines end in LF or CRLF; the last one may end with the file. */
 #ifndef LIB_BASE_LINES_H
 #define LIB_BASE_LINES_H
 
@@ -12,17 +12,18 @@ struct lines {
 	const char *path; /* borrowed */
 	int fd;
 	bool ended;
-	bool cut; /* the line handed out last ended with the file, not with a line feed */
+	bool cut; /* the last returned line ended with the file, not with a line feed */
 	char *buffer;
 	size_t start, end, room;
-	size_t longest;  /* what a line may have in bytes */
-	uint64_t number; /* of the line that lines_next handed out last, from 1 */
-	uint64_t bytes;  /* read so far */
+	size_t longest;  /* most bytes of a line */
+	uint64_t number; /* number of the last returned line, from 1 */
+	uint64_t bytes;  /* bytes read so far */
 };
 
-/* Takes fd, whatever it returns; path is for messages. On RT_OK, lines_release is due. */
+/* Takes ownership of fd, also on failure; path is for messages. After RT_OK the caller calls lines_release. */
 enum rt_status lines_init(struct lines *lines, int fd, const char *path, size_t longest, struct rt_error *err);
-/* The next line, without its end; *line is NULL at the end of the file. Valid (and writable) until the next call. */
+/* Returns the next line without its end; *line is NULL at the end of the file. Valid (and writable) until the next
+ * call. */
 enum rt_status lines_next(struct lines *lines, char **line, size_t *length, struct rt_error *err);
 void lines_release(struct lines *lines);
 

@@ -1,4 +1,4 @@
-/* A stream into memory that says when there is none: open_memstream's loses what does not fit without an error. */
+/* A stream into memory that reports a lack of memory; open_memstream drops the rest without an error. */
 #ifndef LIB_BASE_MEMORY_FILE_H
 #define LIB_BASE_MEMORY_FILE_H
 
@@ -6,8 +6,8 @@
 
 #include <stdio.h>
 
-/* What is written is added to *to, which must outlive the stream and is the caller's. fclose fails, and to->failed is
- * set, if not all found room. NULL without memory. */
+/* Opens a stream that appends to *to, which is borrowed and must outlive it. If memory runs out, fclose fails and
+ * to->failed is set. NULL without memory. */
 FILE *rt_memory_file(struct rt_bytes *to);
 
 #endif

@@ -6,7 +6,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/* Texts lie one behind the other in blocks, so that a million short names are not a million allocations. */
+/* Texts are stored one after the other in blocks: a million short names must not be a million allocations. */
 struct names_block {
 	struct names_block *next;
 	size_t used, room;
@@ -43,7 +43,7 @@ static void place(struct names *names, uint32_t hash, uint32_t index)
 	names->slots[at] = (uint64_t)hash << 32 | (index + 1);
 }
 
-/* Doubles the slots when they are half full. Beyond 2^31 slots they fill up, which NAMES_MAX keeps from happening. */
+/* Doubles the slots when they are half full. NAMES_MAX keeps them below 2^31. */
 static bool grow(struct names *names)
 {
 	if (names->slots && names->count <= names->mask / 2)

@@ -27,7 +27,7 @@ struct names {
 
 /* Index of text[0..length), added if it is new. False: no memory, or NAMES_MAX names. The text is copied. */
 bool names_intern(struct names *names, const char *text, size_t length, uint32_t *index);
-/* Index of a name that is there already. False: it is not. */
+/* Index of a name that was added before. False if there is none. */
 bool names_find(const struct names *names, const char *text, size_t length, uint32_t *index);
 /* The text of an index below names->count. */
 static inline const char *names_text(const struct names *names, uint32_t index)

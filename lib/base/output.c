@@ -33,7 +33,7 @@ static void release(struct rt_output *o)
 	*o = nothing;
 }
 
-/* Opens the folder of a path and names the file in it. Returns an errno. */
+/* Opens the folder of a path and finds the file's name in it. Returns an errno. */
 static int open_folder(struct rt_output *o, const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -60,8 +60,8 @@ static char *numbered(const char *path, unsigned number)
 }
 
 /*
- * Makes the temporary file, locked for as long as this process writes it. One that exists and is not locked was left by
- * a process that died: it goes. Returns an errno; EBUSY: another process writes it.
+ * Creates the temporary file and locks it while this process writes it. An existing one that is not locked was left by
+ * a process that died: it is removed. Returns an errno; EBUSY: another process is writing it.
  */
 static int create_part(struct rt_output *o)
 {
@@ -69,13 +69,13 @@ static int create_part(struct rt_output *o)
 		struct stat opened, named;
 		o->fd = openat(o->folder, o->part, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 		if (o->fd >= 0)
-			/* Where locks are not known the new name alone has to do. */
+			/* Without locks, the new name alone must do. */
 			return flock(o->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK ? EBUSY : 0;
 		if (errno != EEXIST)
 			return errno;
 		int other = openat(o->folder, o->part, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 		if (other < 0 && errno == ENOENT)
-			continue; /* it has been renamed meanwhile */
+			continue; /* it was renamed in the meantime */
 		bool busy = other >= 0 && flock(other, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
 		bool same =
 		    other < 0 || (!fstat(other, &opened) && !fstatat(o->folder, o->part, &named, AT_SYMLINK_NOFOLLOW) &&
@@ -89,7 +89,7 @@ static int create_part(struct rt_output *o)
 	return EBUSY;
 }
 
-/* Makes a file without a name, or where the file system has none such, one that no other process uses. */
+/* Creates a file without a name or, where the file system cannot, one with a name that no other process uses. */
 static int create_hidden(struct rt_output *o)
 {
 	if (access("/proc/self/fd", X_OK) == 0)
@@ -100,7 +100,7 @@ static int create_hidden(struct rt_output *o)
 	return o->fd < 0 ? errno : 0;
 }
 
-/* What has the name already decides how it is written. */
+/* Decides by the existing file of that name how the output is written. */
 static enum rt_status look_at(const char *path, enum rt_output_how how, bool *direct, struct rt_error *err)
 {
 	struct stat st;
@@ -116,7 +116,7 @@ static enum rt_status look_at(const char *path, enum rt_output_how how, bool *di
 /* Creates one name. Returns an errno. */
 static int create(struct rt_output *o, const char *path, bool is_long)
 {
-	char *target = realpath(path, NULL); /* of a link the file that it names is replaced */
+	char *target = realpath(path, NULL); /* a link is followed to its file */
 	o->path = strdup(path);
 	int error = o->path ? open_folder(o, target ? target : path) : ENOMEM;
 	free(target);
@@ -172,7 +172,7 @@ bool rt_output_name(struct rt_output *o)
 
 enum rt_status rt_output_commit(struct rt_output *o, struct rt_error *err)
 {
-	/* Pipes and devices cannot be synced, and need not be. */
+	/* Pipes and devices cannot be synced. */
 	int error = fsync(o->fd) && errno != EINVAL && errno != EROFS ? errno : 0;
 	if (!error && !rt_output_name(o))
 		error = errno;

@@ -37,7 +37,7 @@ bool rt_text_steers(uint32_t c)
 char *rt_text_escape(char *out, size_t size, const char *text, size_t length)
 {
 	static const char more[] = "...";
-	size_t at = 0, fits = 0; /* fits: where `more` can still be put */
+	size_t at = 0, fits = 0; /* fits: where `more` can still be appended */
 	for (size_t i = 0; i < length;) {
 		uint32_t c;
 		size_t n = rt_text_character(text + i, length - i, &c);

@@ -1,4 +1,4 @@
-/* Text from a trace is untrusted: this makes it fit for a terminal, an error message, a text format. */
+/* Text from a trace is untrusted: this escapes it for a terminal, an error message or a text format. */
 #ifndef LIB_BASE_TEXT_H
 #define LIB_BASE_TEXT_H
 
@@ -12,13 +12,13 @@
  */
 size_t rt_text_character(const char *text, size_t length, uint32_t *c);
 
-/* True if a terminal or a page acts on the character: control characters of both sets, line separators, and what turns
- * or hides the direction of writing. */
+/* True if a terminal or a page acts on the character: control characters of both sets, line separators, characters that
+ * change or hide the writing direction. */
 bool rt_text_steers(uint32_t c);
 
 /*
- * Writes text[0..length) to out (size bytes, NUL-terminated, size > 0) with characters that steer, and what is not
- * UTF-8, as \xNN. Cut with "..." when it does not fit. Returns out.
+ * Writes text[0..length) to out (size bytes, NUL-terminated, size > 0); characters that steer and bytes that are not
+ * UTF-8 become \xNN. A text that does not fit ends in "...". Returns out.
  */
 char *rt_text_escape(char *out, size_t size, const char *text, size_t length);
 

@@ -1,4 +1,4 @@
-/* Growing arrays: capacity doubles by half, so that large ones are moved by the kernel (mremap), not copied. */
+/* Growing arrays: capacity grows by half, so that the kernel moves large ones (mremap) instead of copying them. */
 #ifndef LIB_BASE_VEC_H
 #define LIB_BASE_VEC_H
 
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Makes room for need items of the given size in the array that *(void **)array points to. False without memory; the
+/* Makes room for `need` items of the given size in the array that *(void **)array points to. False without memory; the
  * array is then unchanged. */
 static inline bool vec_reserve(void *array, uint32_t *capacity, uint64_t need, size_t item)
 {
@@ -32,9 +32,9 @@ static inline bool vec_reserve(void *array, uint32_t *capacity, uint64_t need, s
 }
 
 /*
- * Makes room for so many items, or as many as can be had, in an array that is empty: address space, not memory, until
- * it is used; and used in large pages, as faults on small ones are a third of the time to load a trace otherwise. False
- * if there is none; the array is then still empty.
+ * Makes room for `need` items, or as many as possible, in an empty array. Only address space is used until an item is
+ * written. It is used in large pages: faults on small ones are a third of the time to load a trace otherwise. False on
+ * failure; the array is then still empty.
  */
 static inline bool vec_open(void *array, uint32_t *capacity, uint64_t want, size_t item)
 {

@@ -1,14 +1,14 @@
 /*
- * What each thread waits for when the trace ends: its last BLOCK that nothing has ended. Of all BLOCK events these
- * alone are kept, as any other one orders nothing and says nothing that what follows it does not.
+ * What each thread waits for when the trace ends: its last BLOCK that no event has ended. Only these BLOCK events are
+ * kept: any other orders nothing, and the events after it say as much.
  *
  * A signal handler may run while its thread waits, and wait itself, so a thread's waits are a stack. A wait ends with
- * its operation, with UNBLOCK, and with whatever leaves the call: a jump, the thread's end.
+ * its operation, with UNBLOCK, and with any event that leaves the call: a jump or the thread's end.
  */
 #include "lib/base/vec.h"
 #include "lib/trace/loader.h"
 
-/* Is it what the wait was for? */
+/* True if the event is the operation that the wait was for. */
 static bool ends(const struct blocked *b, const struct rt_event *e)
 {
 	unsigned op = e->op == RT_OP_UNBLOCK ? (unsigned)e->arg : e->op == RT_OP_ONCE_BEGIN ? RT_OP_ONCE_SEEN : e->op;
@@ -24,7 +24,7 @@ static void push(struct loader *l, struct loader_thread *t, const struct rt_even
 	t->blocked[t->blocked_count++] = (struct blocked){e->addr, e->number, e->arg < 256 ? (uint8_t)e->arg : 0};
 }
 
-/* A writer has given up: readers that waited for it may have gone on without an event. */
+/* A writer has given up: readers that waited for it may have continued without an event. */
 static void writer_left(struct loader *l, uint64_t lock)
 {
 	for (uint32_t i = 0; i < l->thread_count; i++) {

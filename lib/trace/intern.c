@@ -1,4 +1,4 @@
-/* Interning; see intern.h. A small direct-mapped cache in front of each table answers nearly all of a loop's asking. */
+/* Interning; see intern.h. A small direct-mapped cache in front of each table answers nearly all look-ups of a loop. */
 #include "lib/trace/intern.h"
 
 #include "lib/base/vec.h"
@@ -27,7 +27,7 @@ static bool table_put(struct intern_table *t, uint64_t hash, uint32_t index)
 	return t->count * 2 <= t->mask;
 }
 
-/* Makes room; hash_of gives the hash of an item by index. */
+/* Makes room; hash_of returns the hash of an item by index. */
 static bool table_grow(struct intern_table *t, const struct model *m,
                        uint64_t (*hash_of)(const struct model *m, uint32_t index))
 {
@@ -85,7 +85,7 @@ uint32_t intern_site(struct intern *in, const struct model_site *site)
 	uint32_t *cached = &in->site_cache[mix(site->pc, (uint64_t)site->op << 48) >> 32 & (INTERN_CACHE - 1)];
 	if (*cached && site_equal(&m->sites[*cached - 1], site))
 		return *cached - 1;
-	/* The candidate is put behind the others, so that it can be hashed as they are. */
+	/* The candidate is stored after the others, so that it is hashed as they are. */
 	if (!vec_reserve(&m->sites, &in->site_capacity, (uint64_t)m->site_count + 1, sizeof *m->sites))
 		return fail(in);
 	m->sites[m->site_count] = *site;

@@ -1,10 +1,10 @@
-/* What the loader interns: sites, synchronisation objects and sets of locks become small indices. */
+/* Interning for the loader: sites, synchronisation objects and sets of locks get small indices. */
 #ifndef LIB_TRACE_INTERN_H
 #define LIB_TRACE_INTERN_H
 
 #include "lib/trace/model.h"
 
-/* A hash table from 64-bit hashes to indices; the items themselves and their comparison are the user's. */
+/* A hash table from 64-bit hashes to indices. The caller stores and compares the items. */
 struct intern_table {
 	uint32_t *slots; /* index + 1 */
 	uint32_t mask, count;
@@ -19,18 +19,18 @@ struct intern {
 	uint32_t site_cache[INTERN_CACHE]; /* index + 1 by pc */
 	uint32_t object_cache[INTERN_CACHE];
 	uint32_t lockset_cache[INTERN_CACHE];
-	bool failed; /* no memory: indices handed out since are 0 */
+	bool failed; /* no memory: indices returned since are 0 */
 };
 
 bool intern_init(struct intern *in, struct model *m);
-/* Frees the tables; what was interned stays with the model. */
+/* Frees the tables; the interned items stay with the model. */
 void intern_release(struct intern *in);
 
 uint32_t intern_site(struct intern *in, const struct model_site *site);
 uint32_t intern_object(struct intern *in, uint64_t addr, enum model_object_kind kind);
 /* MODEL_NONE: there is none yet. */
 uint32_t intern_object_find(const struct intern *in, uint64_t addr, enum model_object_kind kind);
-/* Another object than the one that is there, which is not found any more. */
+/* Adds another object in place of the existing one, which is not found any more. */
 uint32_t intern_object_anew(struct intern *in, uint64_t addr, enum model_object_kind kind);
 /* locks sorted by object. */
 uint32_t intern_lockset(struct intern *in, const struct model_lock *locks, uint32_t count);

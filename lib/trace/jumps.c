@@ -3,7 +3,7 @@
 
 #include "lib/base/vec.h"
 
-/* Of more at a time the oldest is forgotten. */
+/* Beyond this many the oldest is dropped. */
 enum { JUMPS_MAX = 256 };
 
 bool jumps_set(struct jumps *jumps, uint64_t buffer, uint64_t depth)
@@ -12,7 +12,7 @@ bool jumps_set(struct jumps *jumps, uint64_t buffer, uint64_t depth)
 
 	while (n && jumps->items[n - 1].depth > depth)
 		n--;
-	/* A buffer that is set again is where it was set last. */
+	/* A buffer that is set again replaces its old place. */
 	for (uint32_t i = n > JUMPS_MAX ? 1 : 0; i < n; i++)
 		if (jumps->items[i].buffer != buffer)
 			jumps->items[kept++] = jumps->items[i];

@@ -1,7 +1,7 @@
 /*
- * The loader's inside, shared by its files: model.c (the passes), threads.c (what a thread holds and which region it is
- * in), blocked.c (what threads wait for at the end), cells.c (cells and their generations), objects.c (synchronisation
- * objects as memory), alloc_uses.c (blocks used by another thread than allocated them). Nobody else includes this.
+ * The loader's internals, shared by its files: model.c (the passes), threads.c (a thread's locks and regions),
+ * blocked.c (waits at the end), cells.c (cells and their generations), objects.c (synchronisation objects as memory),
+ * alloc_uses.c (blocks used by another thread than the one that allocated them). No other file includes this.
  */
 #ifndef LIB_TRACE_LOADER_H
 #define LIB_TRACE_LOADER_H
@@ -22,7 +22,7 @@ struct blocked {
 	uint8_t op;
 };
 
-/* How a thread was when the trace ended. */
+/* The state of a thread when the trace ended. */
 struct thread_end {
 	uint64_t block; /* number of the BLOCK that it waits at; 0: it does not wait */
 	bool ended, lost;
@@ -32,7 +32,7 @@ struct loader_thread {
 	uint32_t pos;     /* of the next kept event */
 	uint32_t last;    /* event index of the last kept event */
 	uint32_t segment; /* of that event */
-	bool stale;       /* the next event begins a segment, whatever it is */
+	bool stale;       /* the next event begins a segment, whatever its operation */
 	bool seen, forked;
 	uint32_t fork, join; /* event indices, MODEL_NONE */
 	uint32_t parent;
@@ -40,7 +40,7 @@ struct loader_thread {
 	uint32_t ignored[3]; /* depths: reads, writes, synchronisation */
 	struct held_lock *held;
 	uint32_t held_count, held_capacity;
-	uint32_t wait_depth; /* recursion depth of the mutex let go by a wait */
+	uint32_t wait_depth; /* recursion depth of the mutex that a wait has released */
 	uint32_t lockset;
 	uint32_t region;    /* open one, MODEL_NONE */
 	uint32_t annotated; /* depth of REGION_BEGIN */
@@ -78,15 +78,15 @@ struct alloc_use;
 struct used_alloc;
 struct alloc_meeting;
 struct alloc_uses {
-	uint64_t number; /* of the access at hand, pass one; 0: it is none that counts */
+	uint64_t number; /* of the current access, pass one; 0: it does not count */
 	struct used_block *blocks;
 	struct alloc_use *uses; /* by number of the use */
 	struct alloc_meeting *meetings;
 	struct used_alloc *allocs; /* after pass one: the ALLOCs of the uses, each once, by number */
 	uint32_t block_count, use_count, meeting_count, alloc_count;
 	uint32_t block_capacity, use_capacity, meeting_capacity;
-	uint32_t use, alloc; /* pass two: the next ones to come */
-	uint64_t next_use;   /* number of that use, UINT64_MAX: there are no more */
+	uint32_t use, alloc; /* pass two: the next ones */
+	uint64_t next_use;   /* number of that use, UINT64_MAX if there is none */
 };
 
 struct loader {
@@ -99,28 +99,28 @@ struct loader {
 	uint32_t thread_count, thread_capacity;
 	uint32_t event_capacity, segment_capacity, region_capacity, arg_capacity, cell_capacity, value_capacity;
 	bool lossy; /* pass one: there is a LOST event */
-	bool all;   /* cells of one thread, and that nobody writes, are kept too */
+	bool all;   /* cells of a single thread, and cells without writes, are kept too */
 	bool early; /* some thread has no fork: writes before the first fork matter */
 	uint32_t roots;
 	/* cells.c */
-	uint32_t *now;   /* by cell as shadow numbers them: its present generation's cell; NULL: itself */
+	uint32_t *now;   /* by cell as numbered by shadow: the cell of its present generation; NULL: itself */
 	uint32_t *touch; /* by cell: first thread + 1, and TOUCH_ flags */
 	uint32_t touch_capacity;
 	uint32_t shadow_cell_count;
-	struct span *benign; /* declared so by annotations */
+	struct span *benign; /* declared as such by annotations */
 	uint32_t benign_count, benign_capacity;
 	struct objects *objects; /* objects.c */
 	struct alloc_uses alloc_uses;
 	struct thread_end *ends; /* by thread, after pass one */
 	uint32_t end_count;
 	struct handed *handed; /* borrowed */
-	uint32_t strays;       /* holds that another thread has released, and their own thread has not */
+	uint32_t strays;       /* holds that another thread has released, but their own thread has not */
 	bool thinned;          /* some events are dead already: they have no site */
 	bool failed;           /* no memory */
 };
 
 /* Threads. */
-struct loader_thread *loader_thread(struct loader *l, uint32_t index); /* NULL: cannot be (failed is set or not) */
+struct loader_thread *loader_thread(struct loader *l, uint32_t index); /* NULL: no memory (failed), or no such thread */
 void loader_ignore(struct loader_thread *t, const struct rt_event *e);
 void loader_release_threads(struct loader *l);
 
@@ -132,7 +132,7 @@ void loader_arg(struct loader *l, uint32_t event, uint32_t value);
 void loader_sync(struct loader *l, const struct rt_event *e);
 /* threads.c: before an event of a thread that was forked after it began. */
 void loader_forked_again(struct loader *l, const struct rt_event *e);
-/* threads.c: region that an event of the thread belongs to, opening the function's if need be. */
+/* threads.c: the region that an event of the thread belongs to; opens the function's if needed. */
 uint32_t loader_region(struct loader *l, uint32_t thread);
 
 /* cells.c */
@@ -147,7 +147,7 @@ void loader_object_cell(struct loader *l, uint32_t cell);            /* tell loa
 /* blocked.c */
 void blocked_event(struct loader *l, const struct rt_event *e);         /* pass one: whatever is no access */
 bool blocked_keep(struct loader *l);                                    /* between the passes */
-bool blocked_is_last(const struct loader *l, const struct rt_event *e); /* pass two: is this BLOCK to be kept? */
+bool blocked_is_last(const struct loader *l, const struct rt_event *e); /* pass two: true if this BLOCK is kept */
 
 /* alloc_uses.c */
 void alloc_uses_init(struct loader *l);
@@ -166,12 +166,12 @@ void loader_objects_release(struct loader *l);
 void loader_touch_object(struct loader *l, const struct rt_event *e); /* pass one: an event with RT_F_OBJECT */
 void loader_use_object(struct loader *l, const struct rt_event *e);   /* pass two: the same, before its sync event */
 void loader_object_written(struct loader *l, uint32_t cell);
-/* The object that the event is about, of this kind and at this address. */
+/* The object of this kind at this address that the event is about. */
 uint32_t loader_object(struct loader *l, const struct rt_event *e, uint64_t addr, enum model_object_kind kind);
-/* What lies there is made anew, or its memory is. */
+/* The object at this address, or its memory, is initialised again. */
 void loader_new_objects(struct loader *l, uint64_t addr, uint64_t size);
 bool loader_is_handed(const struct loader *l, enum handed_part part, uint64_t what);
-/* A hold of the lock at addr was begun and ended by these two events. */
+/* These two events began and ended a hold of the lock at addr. */
 void loader_hand_over(struct loader *l, uint64_t addr, uint64_t acquire, uint64_t release);
 
 #endif

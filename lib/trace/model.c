@@ -8,25 +8,25 @@
 #define ACCESSES                                                                                                       \
 	(BIT(READ) | BIT(WRITE) | BIT(ATOMIC_LOAD) | BIT(ATOMIC_STORE) | BIT(ATOMIC_RMW) | BIT(ATOMIC_CAS) |           \
 	 BIT(ATOMIC_CAS_FAIL))
-/* FREE is none: what uses a block after it was freed conflicts with the free, until the memory is handed out again. */
+/* FREE is not one: a use of a freed block conflicts with the free until the memory is allocated again. */
 #define RENEWALS (BIT(BEGIN) | BIT(ALLOC) | BIT(MAP) | BIT(UNMAP) | BIT(NEW_MEMORY))
 #define IGNORES (BIT(IGNORE_BEGIN) | BIT(IGNORE_END))
-/* What may have RT_F_OBJECT. */
+/* Operations that may have RT_F_OBJECT. */
 #define OBJECTS                                                                                                        \
 	(BIT(ACQUIRE) | BIT(ACQUIRE_SHARED) | BIT(RELEASE) | BIT(WAIT_BEGIN) | BIT(WAIT_END) | BIT(SIGNAL) |           \
 	 BIT(BROADCAST) | BIT(BARRIER_ARRIVE) | BIT(SEM_POST) | BIT(SEM_WAIT))
-/* What tells which wait a thread is in. */
+/* Operations that determine which wait a thread is in. */
 #define WAITS                                                                                                          \
 	(BIT(BLOCK) | BIT(UNBLOCK) | BIT(BARRIER_LEAVE) | BIT(ONCE_BEGIN) | BIT(ONCE_SEEN) | BIT(JOIN) | BIT(END) |    \
 	 BIT(LONGJMP) | BIT(LOST))
 #define PASS_ONE (ACCESSES | RENEWALS | IGNORES | OBJECTS | WAITS | BIT(FORK) | BIT(BENIGN))
-/* Pass two needs everything but these, and of these the code events for REGIONS_FUNCTIONS. */
+/* Pass two skips these operations; REGIONS_FUNCTIONS needs the code events among them. */
 #define CODE (BIT(ENTER) | BIT(LEAVE) | BIT(SETJMP) | BIT(LONGJMP))
 #define PASS_TWO                                                                                                       \
 	~(CODE | BIT(END) | BIT(TLS) | BIT(FREE) | BIT(DETACH) | BIT(MODULE_LOAD) | BIT(MODULE_UNLOAD) | BIT(BENIGN) | \
 	  BIT(LOST) | BIT(FAULT))
 
-/* And these, if something is missing. */
+/* And these if events are missing. */
 #define LOSSES (BIT(LOST) | BIT(END) | BIT(DETACH) | BIT(TLS))
 
 enum { BATCH = 1024, GRANULE = 8 };
@@ -81,7 +81,7 @@ static inline bool ignored(const struct loader_thread *t, unsigned op)
 	return (t->ignored[0] && rt_op_reads(op)) || (t->ignored[1] && rt_op_writes(op));
 }
 
-/* Bytes that e, a renewal, renews: nobody but the owner of a heap block has what is left of its last granule. */
+/* Number of bytes that e, a renewal, renews. The rest of a heap block's last granule belongs to no one else. */
 static inline uint64_t renewed(const struct rt_event *e)
 {
 	bool pads = e->op == RT_OP_ALLOC && e->addr % GRANULE == 0 && e->arg <= UINT64_MAX - GRANULE;
@@ -95,7 +95,7 @@ static inline void pass_one(struct loader *l, const struct rt_event *e)
 		t->seen = true;
 		l->roots += !t->forked;
 	}
-	/* What is given back needs no look at it; a call on an object shows none. */
+	/* A free is no use of the block, and a call on an object is no access. */
 	l->alloc_uses.number = rt_op_is_access(e->op) && !(e->flags & RT_F_FREE) ? e->number : 0;
 	if (rt_op_is_access(e->op)) {
 		if (!ignored(t, e->op))
@@ -198,7 +198,7 @@ static enum rt_status run_pass(struct loader *l, uint64_t select,
 	return status;
 }
 
-/* Where each thread's and each cell's events go. */
+/* Positions of each thread's and each cell's events. */
 static bool make_room(struct loader *l)
 {
 	struct model *m = l->m;
@@ -229,7 +229,7 @@ static bool make_room(struct loader *l)
 	return total < MODEL_NONE - 1 && vec_open(&m->cell_events, &capacity, total + 1, 4);
 }
 
-/* Locks that have been released by another thread than holds them, and not been taken since. */
+/* Locks that a thread other than their holder has released, and that were not taken since. */
 static void mark_strays(struct loader *l)
 {
 	for (uint32_t i = 0; i < l->thread_count; i++)
@@ -267,7 +267,7 @@ bool loader_index(struct loader *l)
 	return true;
 }
 
-/* Room for as many events as there can be, if a file of this size can have them; if not, the arrays grow. */
+/* Reserves room for all events, if a file of this size can have as many; otherwise the arrays grow. */
 static void open_events(struct loader *l)
 {
 	enum { EVENTS_A_BYTE = 64 };
@@ -350,7 +350,7 @@ enum rt_status model_load(struct rt_trace *trace, const struct model_options *op
 	enum { TRIES = 4 };
 	struct handed handed = {.entries = NULL};
 	enum rt_status status = load_once(trace, options, &handed, out, err);
-	/* Another way through the trace may show more of them; the last one stands as it is. */
+	/* Another load may find more of them; the last load's model is used as it is. */
 	for (int i = 1; !status && handed.grew && i < TRIES; i++) {
 		model_free(*out);
 		handed.grew = false;

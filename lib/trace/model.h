@@ -1,12 +1,11 @@
 /*
- * The loaded trace: what is left of it once everything that cannot matter to an analysis is dropped.
+ * The loaded trace: the events that can matter to an analysis.
  *
- * Loading takes two passes over the file. The first finds which addresses are touched by more than one thread and
- * written after the first fork, and where accesses cut them; the second keeps the accesses of those and all
- * synchronisation. Everything that needs more of an event than is kept here (ordinal, stack, address) is looked up in a
- * later pass (describe.h).
+ * Loading takes two passes over the file. The first finds which addresses more than one thread touches and some thread
+ * writes after the first fork, and where accesses cut them. The second keeps the accesses of those and all
+ * synchronisation. A later pass (describe.h) looks up the rest of an event: ordinal, stack, address.
  *
- * Indices, not pointers, name everything: event index (place among the kept events in global order, from 0), thread,
+ * Everything is named by index, not by pointer: event (place among the kept events in global order, from 0), thread,
  * cell, lock, lockset, region, segment, site.
  */
 #ifndef LIB_TRACE_MODEL_H
@@ -27,7 +26,7 @@ struct model_event {
 	uint32_t pos;     /* place among the kept events of its thread, from 0 */
 };
 
-/* What many events share: operation and position. Interned. */
+/* Operation and position, which many events share. Interned. */
 struct model_site {
 	uint64_t pc;
 	uint32_t cells;       /* accesses: number of consecutive cells from `object` on */
@@ -37,9 +36,9 @@ struct model_site {
 #define MODEL_F_SHARED 128 /* RELEASE: of a reader's hold */
 
 /*
- * A stretch of one thread between two synchronisation events (the event that begins it is in it). Besides
- * synchronisation, fences and atomic loads that may acquire begin one: whatever partial order joins a clock at a
- * synchronisation event can keep its clocks by segment.
+ * A stretch of one thread between two synchronisation events; it includes the event that begins it. Fences and atomic
+ * loads that may acquire begin one as well: a partial order that joins clocks at synchronisation events can keep its
+ * clocks by segment.
  */
 struct model_segment {
 	uint32_t thread;
@@ -48,12 +47,12 @@ struct model_segment {
 	uint32_t region;  /* atomic region, MODEL_NONE: none */
 };
 
-/* Largest piece of memory that no access cuts, for the time between two allocations. */
+/* The largest piece of memory that no access cuts, between two allocations. */
 struct model_cell {
 	uint64_t addr;
 	uint32_t size;
 	uint32_t first, count; /* its accesses: model.cell_events[first .. first + count), in global order */
-	uint32_t lockset;      /* that all of them have; MODEL_NONE: not all have the same */
+	uint32_t lockset;      /* the lockset of all its accesses; MODEL_NONE: they differ */
 };
 
 enum model_object_kind {
@@ -67,7 +66,7 @@ enum model_object_kind {
 struct model_object {
 	uint64_t addr;
 	enum model_object_kind kind;
-	bool stray; /* OBJECT_LOCK: when the trace ends, a thread that does not hold it has released it */
+	bool stray; /* OBJECT_LOCK: when the trace ends, a thread other than its holder has released it */
 };
 
 struct model_lock {
@@ -102,18 +101,18 @@ struct model_value {
 };
 
 /*
- * A block that another thread than the one that allocated it uses, in memory that nobody has used before. The
- * allocation is no access: it comes before every use in each run, and all that is to be asked is whether anything
- * makes it visible to the user.
+ * The first use of a block by another thread than the one that allocated it, in memory not used before. The allocation
+ * is no access: it comes before every use in each run. The question is only whether some order makes it visible to the
+ * user.
  */
 struct model_alloc_use {
 	uint32_t alloc; /* event index of the ALLOC */
-	uint32_t use;   /* event index; the thread's first such access of the block; rising */
-	uint32_t
-	    meets; /* number of the user's first access that conflicts with one of the other's in the block; 0: none */
+	uint32_t use;   /* event index of the thread's first such access of the block; rising */
+	uint32_t meets; /* number of the user's first access that conflicts with an access of the owner in the block; 0:
+	                   none */
 };
 
-/* Events of one thread that follow one another in the trace, up to the first one of the next turn. */
+/* Events of one thread that follow one another in the trace, up to the next thread's turn. */
 struct model_turn {
 	uint32_t first; /* event index */
 	uint32_t thread;
@@ -133,7 +132,7 @@ enum model_regions { REGIONS_LOCKS, REGIONS_FUNCTIONS, REGIONS_ANNOTATED };
 
 struct model_options {
 	enum model_regions regions;
-	bool all_cells; /* also those that one thread alone accesses, or nobody writes */
+	bool all_cells; /* also cells that only one thread accesses, or none writes */
 };
 
 struct model {
@@ -166,9 +165,9 @@ struct model {
 	uint32_t value_count;
 	struct model_alloc_use *alloc_uses;
 	uint32_t alloc_use_count;
-	struct losses losses;    /* what the trace lacks */
+	struct losses losses;    /* orders that the trace lacks */
 	uint64_t dropped;        /* accesses that were dropped early */
-	uint32_t *thread_events; /* what threads[].events point into */
+	uint32_t *thread_events; /* the memory that threads[].events point into */
 };
 
 /* Loads a trace (rewinds it first). On RT_OK *out is owned by the caller; the trace must outlive it. */
@@ -188,17 +187,17 @@ static inline uint32_t model_lockset_of(const struct model *m, uint32_t e)
 {
 	return m->segments[m->events[e].segment].lockset;
 }
-/* Second operand of a synchronisation event (struct model_arg), MODEL_NONE if it has none. */
+/* Second operand of a synchronisation event (struct model_arg); MODEL_NONE if it has none. */
 uint32_t model_arg(const struct model *m, uint32_t e);
-/* The part of an access's value that is in one of its cells. False: it is not recorded. */
+/* The part of an access's value that belongs to one of its cells. False if it was not recorded. */
 bool model_value(const struct model *m, uint32_t e, uint32_t cell, uint64_t *bits);
-/* Have the two sets a lock in common that excludes the holders (not both as readers)? */
+/* True if the two sets have a common lock that excludes the holders (not both as readers). */
 int model_locksets_exclude(const struct model *m, uint32_t a, uint32_t b);
-/* Do the accesses conflict: same cell is the caller's business; different threads, at least one write, not both atomic.
- */
+/* True if the accesses conflict: different threads, at least one write, not both atomic. That both access the same cell
+ * is up to the caller. */
 int model_conflict(const struct model *m, uint32_t e1, uint32_t e2);
-/* The event that the thread executes when it has executed so many, MODEL_NONE if that was its last one. Its events
- * before that one are those of lower index. */
+/* The event that the thread executes after its first `executed` events; MODEL_NONE if that was its last. Its earlier
+ * events are those of lower index. */
 static inline uint32_t model_next(const struct model *m, uint32_t thread, uint32_t executed)
 {
 	return executed < m->threads[thread].count ? m->threads[thread].events[executed] : MODEL_NONE;

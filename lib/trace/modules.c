@@ -9,7 +9,7 @@ const char *module_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* By how the name begins; what goes on is a version. */
+/* Prefixes of names; a version may follow. */
 static const char *const system_names[] = {
     "ld-linux",   "ld-musl", "ld.so",     "libc.",        "libc-",    "libm.",        "libm-",    "libmvec",
     "libpthread", "libdl.",  "libdl-",    "librt.",       "librt-",   "libutil.",     "libutil-", "libresolv",

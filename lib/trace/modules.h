@@ -6,9 +6,10 @@
 
 /* The last part of a path; borrowed from it. */
 const char *module_name(const char *path);
-/* True if it is the C library, or comes with the compiler: nobody instruments those, and what they order is known. */
+/* True if the module is the C library or comes with the compiler: it is never instrumented, and its orders are
+ * known. */
 bool module_is_system(const char *path);
-/* The module that covers an address; NULL: none that is known. Borrowed from the trace. */
+/* The module that covers an address, borrowed from the trace; NULL if none is known. */
 const struct rt_module *module_at(const struct rt_trace *trace, uint64_t pc);
 
 #endif

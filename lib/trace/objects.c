@@ -1,24 +1,24 @@
 /*
  * Synchronisation objects as memory. A call on one also reads it, so that init, destroy and free() of a lock in use are
  * races like any other: an event with RT_F_OBJECT becomes two, an atomic load of the object's first byte and the
- * synchronisation itself, which have one number. Two such loads never conflict, so of a thread's loads between two
- * writes of the object the first and the last are enough: a write that is ordered with these is ordered with all.
+ * synchronisation itself, with one number. Two such loads never conflict, so of a thread's loads between two writes of
+ * the object the first and the last are enough: a write that is ordered with these is ordered with all.
  *
- * A release by a thread that does not hold the lock is none, unless another thread takes the lock although its holder
- * has not released it: then the hold was handed over. Such a hold protects nothing (its lock is in no lockset) but
- * keeps its place: sections before it stay before it, and what takes the lock later comes after the release
- * (threads.c). Which holds those are is known only when it happens, so the trace is then loaded again (loader.handed).
+ * A release by a thread that does not hold the lock is no release, unless another thread takes the lock although its
+ * holder has not released it: then the hold was handed over. Such a hold protects nothing (its lock is in no lockset)
+ * but keeps its place: sections before it stay before it, and a later acquire of the lock comes after the release
+ * (threads.c). Which holds those are is known only at that acquire, so the trace is then loaded again (loader.handed).
  *
- * An object that is made anew at the same address is another one, unless one thread alone has used it so far.
+ * An object that is initialised again at the same address is another object, unless only one thread has used it so far.
  */
 #include "lib/base/hash.h"
 #include "lib/base/vec.h"
 #include "lib/trace/loader.h"
 
-/* A thread's loads of an object since the object was last written. */
+/* A thread's loads of an object since the last write of the object. */
 struct use {
-	uint32_t thread, last; /* the last one's event index */
-	bool several;          /* it is not the first */
+	uint32_t thread, last; /* event index of the last one */
+	bool several;          /* more than one load */
 };
 struct object_cell {
 	uint32_t cell;
@@ -29,19 +29,19 @@ struct object_cell {
 
 struct objects {
 	struct object_cell *cells;
-	uint32_t *users; /* by object: thread + 1, USERS_SEVERAL; and USERS_STALE: it was made anew since */
+	uint32_t *users; /* by object: thread + 1, USERS_SEVERAL; and USERS_STALE: it was initialised again since */
 	uint32_t user_capacity, user_count;
 	uint32_t renewals;
-	uint8_t lines[OBJECT_LINES / 8]; /* bits, by hash of address >> LINE_SHIFT: an object may lie there */
+	uint8_t lines[OBJECT_LINES / 8]; /* bits, by hash of address >> LINE_SHIFT: an object may be there */
 };
 
 #define USERS_STALE (UINT32_C(1) << 31)
 #define USERS_SEVERAL (USERS_STALE - 1)
 enum {
 	LINE_SHIFT = 6,
-	RENEWALS_MAX = 1 << 16, /* of objects; then they stay the same, which hides races rather than inventing any */
-	RENEW_BYTES_MAX = 1 << 16, /* of an allocation that are looked at for old objects */
-	OBJECT_ALIGN = 4,          /* a spin lock's */
+	RENEWALS_MAX = 1 << 16,    /* most objects; beyond, objects stay the same, which hides races and invents none */
+	RENEW_BYTES_MAX = 1 << 16, /* most bytes of an allocation that are searched for old objects */
+	OBJECT_ALIGN = 4,          /* of a spin lock */
 };
 
 static uint64_t object_address(const struct rt_event *e)
@@ -104,7 +104,7 @@ void loader_object_written(struct loader *l, uint32_t cell)
 		c->count = 0;
 }
 
-/* The load is kept; the one before, if it was not the thread's first, is not needed any more. */
+/* Keeps the load. The one before, unless it was the thread's first, is not needed any more. */
 static void thin(struct loader *l, struct object_cell *c, uint32_t thread, uint32_t event)
 {
 	for (uint32_t i = 0; i < c->count; i++) {
@@ -154,7 +154,7 @@ static uint32_t line_of(uint64_t addr)
 	return (uint32_t)((addr >> LINE_SHIFT) * UINT64_C(0x9e3779b97f4a7c15) >> 32) % OBJECT_LINES;
 }
 
-/* The users of an object, made if need be. */
+/* The users of an object; created if absent. */
 static uint32_t *users_of(struct loader *l, uint32_t object)
 {
 	struct objects *o = l->objects;
@@ -216,7 +216,7 @@ void loader_new_objects(struct loader *l, uint64_t addr, uint64_t size)
 	}
 }
 
-/* Holds that are handed over */
+/* Holds that were handed over */
 
 struct handed_entry {
 	uint64_t key;

@@ -65,7 +65,7 @@ static bool grow_slots(struct shadow *s)
 	return true;
 }
 
-/* The page with this key, made (all granules untouched) if need be; NULL without memory. */
+/* The page with this key, created (all granules untouched) if absent; NULL without memory. */
 static struct shadow_page *page_get(struct shadow *s, uint64_t key)
 {
 	struct shadow_page *page = shadow_find(s, key);
@@ -131,7 +131,7 @@ uint32_t shadow_meet(struct shadow *s, uint64_t granule, uint32_t was, uint32_t 
 	bool keep = block && s->met(s->met_arg, block, granule << 3, owner - 1, thread, born, written);
 	if (!born)
 		return now;
-	/* The first access makes the granule its thread's, as if it had been new. */
+	/* The first access makes the granule the thread's own, as new memory is. */
 	now &= ~((uint32_t)SHADOW_SHARED | UINT32_MAX << SHADOW_OWNER_SHIFT | (written ? 0 : (uint32_t)SHADOW_LATE));
 	return now | (thread + 1) << SHADOW_OWNER_SHIFT | (keep ? (uint32_t)SHADOW_KEEP : 0);
 }
@@ -206,7 +206,7 @@ static void renew_page(struct shadow *s, struct shadow_page *page, uint64_t firs
 	uint64_t to = last < start + SHADOW_GRANULES - 1 ? last - start : SHADOW_GRANULES - 1;
 	bool whole = from == 0 && to == SHADOW_GRANULES - 1;
 	if (!page->words && (whole || !shadow_is_born(page->uniform))) {
-		/* Part of a uniform page: the rest keeps what is known, and too much is known of this part. */
+		/* Part of a uniform page is renewed: the page stays as it is, which keeps too much for this part. */
 		if (whole)
 			page->uniform = renewed(page->uniform);
 		return;
@@ -216,7 +216,7 @@ static void renew_page(struct shadow *s, struct shadow_page *page, uint64_t firs
 		words[i] = renewed(words[i]);
 }
 
-/* Whole granules only: neighbours in a shared granule keep what is known of them. False: there are none. */
+/* Whole granules only: a shared granule keeps its neighbours' state. False if there are none. */
 static bool whole_granules(uint64_t addr, uint64_t size, uint64_t *first, uint64_t *last)
 {
 	if (!size || addr > UINT64_MAX - size - 7)
@@ -246,7 +246,7 @@ void shadow_renew(struct shadow *s, uint64_t addr, uint64_t size)
 			renew_page(s, &s->pages[i], first, last);
 }
 
-/* Part of the page is another block than the rest. */
+/* This part of the page belongs to another block than the rest. */
 static uint32_t *page_blocks(struct shadow *s, struct shadow_page *page)
 {
 	if (!page->blocks) {
@@ -283,7 +283,7 @@ static void bear_page(struct shadow *s, struct shadow_page *page, uint64_t from,
 
 void shadow_bear(struct shadow *s, uint64_t addr, uint64_t size, uint32_t thread, uint32_t block)
 {
-	enum { PAGES = 1 << 22 }; /* memory that is never touched must not cost all there is */
+	enum { PAGES = 1 << 22 }; /* memory that is never touched must not use up all pages */
 	uint64_t first, last;
 	if (!whole_granules(addr, size, &first, &last))
 		return;
@@ -313,20 +313,20 @@ static int by_key(const void *a, const void *b)
 	return (x->key > y->key) - (x->key < y->key);
 }
 
-/* Cell numbering, as it goes over the granules by rising address. */
+/* Cell numbering over the granules, by rising address. */
 struct cutter {
 	enum shadow_which which;
 	void (*each)(void *arg, uint64_t addr, uint32_t size);
 	void *arg;
 	uint64_t cells;
 	uint64_t open;  /* where the open cell begins */
-	uint64_t reach; /* where the survivors seen last end; the open cell ends there at the latest */
+	uint64_t reach; /* end of the survivors seen last; the open cell ends there at the latest */
 	bool is_open;
 };
 
 static void close_cell(struct cutter *c, uint64_t end)
 {
-	/* A cell's size is 32 bits; a longer one is told as the longest. */
+	/* A cell's size has 32 bits; longer ones get the largest. */
 	uint64_t size = end - c->open;
 	c->each(c->arg, c->open, size > UINT32_MAX ? UINT32_MAX : (uint32_t)size);
 	c->is_open = false;
@@ -341,7 +341,7 @@ static void open_cell(struct cutter *c, uint64_t addr)
 	c->cells++;
 }
 
-/* One granule; returns its word as pass two reads it: cuts are the beginnings of cells, and bit 8 is not used. */
+/* Numbers one granule; returns its word for pass two: cuts are the beginnings of cells, bit 8 is unused. */
 static uint32_t cut_granule(struct cutter *c, uint64_t addr, uint32_t word, bool *end_cut)
 {
 	if (!survives(word, c->which)) {
@@ -361,7 +361,7 @@ static uint32_t cut_granule(struct cutter *c, uint64_t addr, uint32_t word, bool
 	return begins | SHADOW_KEEP;
 }
 
-/* Does any granule of the page survive? */
+/* True if any granule of the page survives. */
 static bool page_survives(const struct shadow_page *page, enum shadow_which which)
 {
 	if (!page->words)
@@ -377,7 +377,7 @@ static bool cut_page(struct cutter *c, struct shadow_page *page, bool *end_cut)
 {
 	uint64_t addr = page->key << SHADOW_PAGE_SHIFT;
 	if (!page->words) {
-		/* Nothing cuts it. */
+		/* No access cuts it. */
 		cut_granule(c, addr, page->uniform, end_cut);
 		c->reach = addr + (1 << SHADOW_PAGE_SHIFT);
 		page->begun = (uint32_t)c->cells;
@@ -403,7 +403,7 @@ uint32_t shadow_cut(struct shadow *s, enum shadow_which which, void (*each)(void
 		s->cache[i].key = UINT64_MAX;
 		s->cache[i].words = NULL;
 	}
-	/* Pages without survivors are forgotten: in pass two most accesses fail at the lookup. */
+	/* Removes pages without survivors: in pass two most accesses then fail at the lookup. */
 	bool end_cut = false, ok = true;
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < s->page_count; i++) {
@@ -437,7 +437,8 @@ void shadow_cache_fill(struct shadow *s, uint64_t key)
 	s->cache[key % SHADOW_CACHE].uniform = page && !page->words;
 }
 
-/* Number of cells that begin at or before a byte of the page; *kept: its granule survives, so the last covers it. */
+/* Number of cells that begin at or before a byte of the page. *kept: its granule survives, so the last one covers
+ * it. */
 static uint32_t begun_at(const struct shadow_page *page, uint64_t addr, bool *kept)
 {
 	*kept = true;

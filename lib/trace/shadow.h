@@ -1,9 +1,9 @@
 /*
- * The loader's shadow memory: what pass one learns of each granule (8 bytes) of the program's memory, in one word, and
- * where pass two finds the cells of an address.
+ * The loader's shadow memory: one word for each granule (8 bytes) of the program's memory holds what pass one learns of
+ * it, and where pass two finds its cells.
  *
- * Hand-written because every access of a trace goes through it twice; a lookup is one compare with a small cache of
- * pages for nearly all of them.
+ * Hand-written because every access of a trace looks it up twice. Nearly every lookup is one compare with a small cache
+ * of pages.
  */
 #ifndef LIB_TRACE_SHADOW_H
 #define LIB_TRACE_SHADOW_H
@@ -14,8 +14,8 @@
 
 #define SHADOW_GRANULES 512 /* a page: 4 KiB of the program's memory */
 #define SHADOW_PAGE_SHIFT 12
-#define SHADOW_THREADS_MAX 262142            /* what the owner's 18 bits can tell apart */
-#define SHADOW_RANGE_MAX (UINT64_C(1) << 28) /* what is beyond, of one access, is not looked at */
+#define SHADOW_THREADS_MAX 262142            /* values that the owner's 18 bits can hold */
+#define SHADOW_RANGE_MAX (UINT64_C(1) << 28) /* longer accesses are truncated */
 #define SHADOW_PAGES_MAX (1u << 24)
 
 /* A granule's word. Bits 0 to 8: an access begins or ends before this byte (8: at the granule's end). */
@@ -26,10 +26,10 @@ enum {
 	SHADOW_LATE = 1 << 11,       /* written after the first fork */
 	SHADOW_KEEP_EARLY = 1 << 12, /* was shared and written before it became new */
 	SHADOW_KEEP = 1 << 13,       /* was shared and written late before it became new; after pass one: survives */
-	SHADOW_OWNER_SHIFT = 14      /* first thread + 1; 0: nobody yet */
+	SHADOW_OWNER_SHIFT = 14      /* first thread + 1; 0: none yet */
 };
 
-/* Allocated by its owner after the first fork, and nobody has touched it since: LATE alone says so. */
+/* Allocated by its owner after the first fork, and untouched since: LATE alone means this. */
 static inline bool shadow_is_born(uint32_t word)
 {
 	return (word & (SHADOW_LATE | SHADOW_WRITTEN)) == SHADOW_LATE;
@@ -43,7 +43,7 @@ struct shadow_page {
 	uint32_t uniform;
 	uint32_t
 	    *blocks;    /* pass one: by granule, the block that was allocated there last; NULL: all are like `block` */
-	uint32_t block; /* as the caller numbers them; 0: none */
+	uint32_t block; /* as numbered by the caller; 0: none */
 };
 
 enum { SHADOW_CACHE = 512 };
@@ -56,8 +56,9 @@ struct shadow {
 	bool forked; /* the first fork has been seen */
 	bool failed; /* no memory, or more pages than SHADOW_PAGES_MAX */
 	/*
-	 * Pass one: a second thread touches a granule of a block for the first time since it was allocated; born:
-	 * nobody had yet, not even the thread that allocated it (owner). True: the granule is to survive for this.
+	 * Pass one: called when a second thread touches a granule of a block for the first time since its allocation.
+	 * born: no thread had, not even the one that allocated it (owner). Returns true if the granule is to survive
+	 * for this.
 	 */
 	bool (*met)(void *arg, uint32_t block, uint64_t addr, uint32_t owner, uint32_t thread, bool born, bool written);
 	void *met_arg;
@@ -70,7 +71,7 @@ struct shadow {
 };
 
 /* Which granules survive: shared ones that are written after the first fork; early: before it, too (some thread has no
- * fork that orders it); or all that are accessed. */
+ * fork that orders it); or all accessed ones. */
 enum shadow_which { SHADOW_LATER, SHADOW_EARLY, SHADOW_ALL };
 
 bool shadow_init(struct shadow *s);
@@ -78,15 +79,15 @@ void shadow_release(struct shadow *s);
 
 /* Pass one: an access of any size by a thread. */
 void shadow_touch_range(struct shadow *s, uint64_t addr, uint64_t size, uint32_t thread, bool write);
-/* Pass one: [addr, addr + size) is new memory: what was known of its sharing is forgotten. */
+/* Pass one: [addr, addr + size) is new memory: what is known of its sharing is dropped. */
 void shadow_renew(struct shadow *s, uint64_t addr, uint64_t size);
 /* Pass one: the same, and a thread allocated it as this block. */
 void shadow_bear(struct shadow *s, uint64_t addr, uint64_t size, uint32_t thread, uint32_t block);
 /* Pass one: the block that was allocated last at the address, 0: none. */
 uint32_t shadow_block(const struct shadow *s, uint64_t addr);
-/* Pass one: what becomes of a word `was` that an access makes `now`, shared. */
+/* Pass one: the caller's new word for a shared access that turns the word `was` into `now`. */
 uint32_t shadow_meet(struct shadow *s, uint64_t granule, uint32_t was, uint32_t now, uint32_t thread);
-/* The words of a page, made if need be; NULL without memory. */
+/* The words of a page, created if absent; NULL without memory. */
 uint32_t *shadow_words(struct shadow *s, uint64_t key);
 /* A page that exists, or NULL. */
 struct shadow_page *shadow_find(const struct shadow *s, uint64_t key);
@@ -127,7 +128,7 @@ static inline void shadow_touch(struct shadow *s, uint64_t addr, uint64_t size, 
 
 /*
  * Between the passes: decides which granules survive and numbers their cells by rising address. Returns the number of
- * cells, or UINT32_MAX without memory. each is called for every cell with its address and size.
+ * cells, or UINT32_MAX without memory. Calls each for every cell with its address and size.
  */
 uint32_t shadow_cut(struct shadow *s, enum shadow_which which, void (*each)(void *arg, uint64_t addr, uint32_t size),
                     void *arg);

@@ -1,8 +1,8 @@
 /*
- * What the loader knows of each thread as it goes: locks held, the atomic region it is in, what it asked to ignore.
+ * The state of each thread while loading: locks held, the open atomic region, ignored operations.
  *
  * Atomic regions are outermost critical sections, cut at fork, join, wait and notify (PECAN, section 4.1): a cut ends
- * the region there, and what follows inside the same lock is another. An annotated region is never cut.
+ * the region there, and another begins inside the same lock. An annotated region is never cut.
  */
 #include "lib/base/vec.h"
 #include "lib/trace/loader.h"
@@ -95,7 +95,7 @@ static void held_remove(struct loader *l, struct loader_thread *t, struct held_l
 	held_changed(l, t);
 }
 
-/* Opens a region at the event that comes next. While loading, a region's ends are event indices (see cells.c). */
+/* Opens a region at the next event. While loading, a region's ends are event indices (see cells.c). */
 static uint32_t region_open(struct loader *l, uint32_t thread)
 {
 	struct model *m = l->m;
@@ -107,13 +107,13 @@ static uint32_t region_open(struct loader *l, uint32_t thread)
 	return m->region_count++;
 }
 
-/* Is the thread where a region should be open, however it came there? */
+/* True if the thread's state calls for an open region. */
 static bool in_region(const struct loader *l, const struct loader_thread *t)
 {
 	return l->regions != REGIONS_FUNCTIONS && (t->annotated || (l->regions == REGIONS_LOCKS && t->held_count));
 }
 
-/* Opens or closes a region at the event that comes next. */
+/* Opens or closes a region at the next event. */
 static void region_follow(struct loader *l, uint32_t thread, struct loader_thread *t)
 {
 	if (in_region(l, t) && t->region == MODEL_NONE) {
@@ -126,7 +126,7 @@ static void region_follow(struct loader *l, uint32_t thread, struct loader_threa
 	}
 }
 
-/* The event that comes next cuts the region: it is the old one's last, and the first of another. */
+/* Cuts the region at the next event, which is the last of the old one and the first of another. */
 static void region_cut(struct loader *l, uint32_t thread, struct loader_thread *t)
 {
 	if (t->region == MODEL_NONE || t->annotated)
@@ -183,7 +183,7 @@ static void handed_push(struct loader *l, const struct rt_event *e, uint64_t loc
 	loader_push(l, &annotation, loader_object(l, e, addr, OBJECT_ANNOTATION), 0, 0, true);
 }
 
-/* Before the lock is taken. True: the hold that begins is handed over. */
+/* Called before the lock is taken. True if the hold that begins is handed over. */
 static bool handed_acquire(struct loader *l, const struct rt_event *e, uint64_t lock)
 {
 	if (!loader_is_handed(l, HANDED_LOCK, lock))
@@ -195,15 +195,15 @@ static bool handed_acquire(struct loader *l, const struct rt_event *e, uint64_t 
 	return true;
 }
 
-/* After the thread has released its own hold. */
+/* Called after the thread has released its own hold. */
 static void handed_released(struct loader *l, const struct rt_event *e, uint64_t lock)
 {
 	if (loader_is_handed(l, HANDED_LOCK, lock))
 		handed_push(l, e, lock, ORDER_KEPT, false);
 }
 
-/* The thread releases what it does not hold. If another one holds it, what comes next tells whether that hold is over.
- */
+/* The thread releases a lock that it does not hold. If another thread holds it, the next acquire decides whether that
+ * hold is over. */
 static void stray_release(struct loader *l, uint64_t number, uint32_t object)
 {
 	for (uint32_t i = 0; i < l->thread_count; i++) {
@@ -216,7 +216,7 @@ static void stray_release(struct loader *l, uint64_t number, uint32_t object)
 	}
 }
 
-/* The lock is taken: holds of it that would exclude that are over, if another thread has released them. */
+/* The lock is taken. Holds of it that would exclude this one are over if another thread has released them. */
 static void end_strays(struct loader *l, uint64_t lock, uint32_t object, bool shared)
 {
 	for (uint32_t i = 0; l->strays && i < l->thread_count; i++) {
@@ -237,7 +237,7 @@ static void lock_acquire(struct loader *l, struct loader_thread *t, const struct
 	end_strays(l, e->addr, object, shared);
 	struct held_lock *held = held_find(t, object);
 	if (held) {
-		/* An inner level of a recursive lock is no event. */
+		/* An inner level of a recursive lock is not an event. */
 		held->depth++;
 		return;
 	}
@@ -303,13 +303,13 @@ static void wait_end(struct loader *l, struct loader_thread *t, const struct rt_
 	loader_arg(l, loader_push(l, e, condition, 0, 0, true), mutex);
 }
 
-/* The annotation object that stands for the later forks of a thread: no event's object has such an address. */
+/* The annotation object for the later forks of a thread. No event's object has such an address. */
 static uint32_t later_forks(struct loader *l, const struct rt_event *e, uint32_t thread)
 {
 	return loader_object(l, e, RT_TLS_END + 1 + thread, OBJECT_ANNOTATION);
 }
 
-/* A thread is created once. What a trace calls a later fork of it still comes before what it does next. */
+/* A thread is created once. A later FORK of it in the trace still comes before the thread's next event. */
 static void fork_again(struct loader *l, const struct rt_event *e, uint32_t thread)
 {
 	struct rt_event before = *e;
@@ -335,7 +335,7 @@ static void fork_or_join(struct loader *l, struct loader_thread *t, const struct
 	uint32_t other = (uint32_t)e->addr;
 	if (!loader_thread(l, other))
 		return;
-	t = &l->threads[e->thread]; /* the table may have moved */
+	t = &l->threads[e->thread]; /* the table may have been moved */
 	region_cut(l, e->thread, t);
 	struct loader_thread *o = &l->threads[other];
 	if (e->op == RT_OP_FORK && (o->fork != MODEL_NONE || o->pos)) {
@@ -358,14 +358,14 @@ static void object_event(struct loader *l, const struct rt_event *e, enum model_
 		loader_arg(l, event, e->arg < MODEL_NONE ? (uint32_t)e->arg : MODEL_NONE - 1);
 }
 
-/* The wait that the thread is in when the trace ends; its arg is the operation. */
+/* The wait that the thread is in when the trace ends; arg is its operation. */
 static void block(struct loader *l, const struct rt_event *e)
 {
 	uint32_t object, op = (uint32_t)e->arg;
 	switch (e->arg) {
 	case RT_OP_ACQUIRE:
 	case RT_OP_ACQUIRE_SHARED:
-		/* Any thread may release it. */
+		/* Any thread may release a lock whose holds are handed over. */
 		if (loader_is_handed(l, HANDED_LOCK, e->addr))
 			return;
 		object = loader_object(l, e, e->addr, OBJECT_LOCK);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A cell's write, or what it held before the first. */
+/* A write of a cell, or the content before the first write. */
 struct written {
 	uint64_t bits;
 	uint32_t entry; /* MODEL_NONE: before the first */
@@ -22,7 +22,7 @@ static void seen(struct written *w, uint64_t bits, bool exact)
 	}
 }
 
-/* Lists what the cell held first and its writes; returns how many. */
+/* Lists the initial content of a cell and its writes; returns their number. */
 static uint32_t list_writes(const struct model *m, uint32_t cell, struct written *list)
 {
 	const struct rt_trace_info *info = rt_trace_info(m->trace);
@@ -42,7 +42,7 @@ static uint32_t list_writes(const struct model *m, uint32_t cell, struct written
 	return n;
 }
 
-/* Those whose value is known first, by value, then in the order of the trace. */
+/* Writes with a known value first, by value, then in the order of the trace. */
 static int compare(const void *a, const void *b)
 {
 	const struct written *x = a, *y = b;
@@ -50,7 +50,7 @@ static int compare(const void *a, const void *b)
 		return x->state == VALUE_KNOWN ? -1 : 1;
 	if (x->bits != y->bits)
 		return x->bits < y->bits ? -1 : 1;
-	return x->entry + 1 < y->entry + 1 ? -1 : x->entry != y->entry; /* MODEL_NONE comes before all */
+	return x->entry + 1 < y->entry + 1 ? -1 : x->entry != y->entry; /* MODEL_NONE sorts first */
 }
 
 /* Links the writes of one value. The list is in the order of compare. */
