@@ -1,4 +1,4 @@
-/* The functions behind orders[]: each order's are defined in its own file, NAME_compute and so on; see order.h. */
+/* The functions that orders[] lists: each order defines NAME_compute and so on in its own file; see order.h. */
 #ifndef LIB_ORDER_BUILTIN_H
 #define LIB_ORDER_BUILTIN_H
 
@@ -10,7 +10,7 @@
 	uint32_t name##_horizon(const struct order_result *r, uint32_t e2, uint32_t thread);                           \
 	void name##_free(struct order_result *r);
 
-/* Not every order has horizons; what is not defined must not be named in orders[]. */
+/* Not every order has horizons; orders[] must not name a function that is not defined. */
 ORDER_FUNCTIONS(hybrid)
 ORDER_FUNCTIONS(lockset)
 enum rt_status lockset0_compute(const struct model *m, struct order_result **out, struct rt_error *err);

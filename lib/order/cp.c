@@ -1,14 +1,14 @@
 /*
- * cp: causally-precedes (Smaragdakis, Evans, Sadowski, Yi, Flanagan, POPL 2012; seed 000 takes it up). Of two critical
- * sections of one lock, A earlier, rel(A) is CP-before acq(B) when (a) they contain conflicting events, or (b) A
- * contains x and B contains y with x CP-before y; (c) CP is closed under composition with happens-before on both sides.
- * Fork, join and the rest of the partial order relation count as CP edges of their own.
+ * cp: causally-precedes (Smaragdakis, Evans, Sadowski, Yi, Flanagan, POPL 2012). Of two critical sections of one lock,
+ * A earlier, rel(A) is CP-before acq(B) when (a) they contain conflicting events, or (b) A contains x and B contains y
+ * with x CP-before y; (c) CP is closed under composition with happens-before on both sides. Fork, join and the rest of
+ * the partial order relation count as CP edges themselves.
  *
- * Exact on the whole trace, without windows: for each section B the newest section A that is ordered so before it
- * (older ones follow; of readers' sections, which do not exclude each other, the newest of each thread). Rule (a) is
- * known from one walk; then forward passes with two clocks a thread, H (happens-before) and K (CP), raise what rule (b)
- * adds, until nothing changes: a few passes over the synchronisation events. "x CP-before y" for some x in A, y in B is
- * acq(A) CP-before rel(B).
+ * Exact on the whole trace, without windows. For each section B it keeps the newest section A that is ordered before it
+ * (older ones follow; of readers' sections, which do not exclude each other, the newest of each thread). One walk
+ * determines rule (a). Forward passes with two clocks a thread, H (happens-before) and K (CP), then add rule (b) until
+ * nothing changes: a few passes over the synchronisation events. "x CP-before y" for some x in A, y in B is acq(A)
+ * CP-before rel(B).
  */
 #include "lib/base/vec.h"
 #include "lib/order/builtin.h"
@@ -16,7 +16,7 @@
 #include "lib/relation/sections.h"
 
 struct order_result {
-	struct segment_order cp; /* clocks of what is CP-before each segment */
+	struct segment_order cp; /* clocks of the events that are CP-before each segment */
 };
 
 struct lock_clock {
@@ -25,7 +25,7 @@ struct lock_clock {
 	uint32_t readers_h, readers_k; /* of the readers' releases since */
 };
 
-/* A reader's section that is before another section, with the next one of another thread. */
+/* A reader's section that is before another section; `next` has one of another thread. */
 struct reader {
 	uint32_t section, next; /* next: index + 1, 0: the end */
 };
@@ -45,7 +45,7 @@ struct cp {
 	struct lock_clock *locks;
 };
 
-/* Notes a reader's section before mine; false if it, or a newer one of its thread, is known. */
+/* Records a reader's section before mine; false if it, or a newer one of its thread, is recorded. */
 static bool order_reader(struct cp *c, uint32_t mine, uint32_t earlier)
 {
 	const struct section *s = c->sections.items;
@@ -67,7 +67,7 @@ static bool order_reader(struct cp *c, uint32_t mine, uint32_t earlier)
 	return true;
 }
 
-/* Orders a section before mine; false if that is known. What comes before a writer's section follows from that one. */
+/* Orders a section before mine; false if it was. The sections before a writer's section follow from that one. */
 static bool order_section(struct cp *c, uint32_t mine, uint32_t earlier)
 {
 	const struct section *s = c->sections.items;
@@ -85,7 +85,7 @@ static void conflict(void *arg, uint32_t mine, uint32_t earlier)
 	order_section(arg, mine, earlier);
 }
 
-/* Rule (a), for all sections at once. */
+/* Applies rule (a) to all sections. */
 static bool rule_a(struct cp *c)
 {
 	struct section_walk *w = section_walk_create(c->m, &c->sections);
@@ -97,8 +97,7 @@ static bool rule_a(struct cp *c)
 	return ok;
 }
 
-/* An earlier section's release is before the acquire at which a thread has this clock K; often that is known already.
- */
+/* An earlier section's release is before the acquire at which a thread has this clock K; often K has it already. */
 static uint32_t after_release(struct cp *c, uint32_t k, uint32_t earlier)
 {
 	const struct section *s = &c->sections.items[earlier];
@@ -113,7 +112,7 @@ static void take(struct cp *c, uint32_t section)
 	const struct lock_clock *l = &c->locks[s->lock];
 	struct clocks *clocks = &c->out->clocks;
 	uint32_t *h = &c->h[s->thread], *k = &c->k[s->thread];
-	/* Whoever happens after the release has its K too. */
+	/* Events that happen after the release inherit its K. */
 	if (l->h && l->thread != s->thread && clock_get(clocks, *h, l->thread) < l->count) {
 		*h = clock_join(clocks, *h, l->h);
 		*k = clock_join(clocks, *k, l->k);
@@ -141,7 +140,7 @@ static void let_go(struct cp *c, uint32_t section)
 		l->readers_h = clock_join(clocks, l->readers_h, h);
 		l->readers_k = clock_join(clocks, l->readers_k, k);
 	} else {
-		/* Its acquire came after all before it, readers and writer. */
+		/* A writer's acquire came after all holders before it, readers and writers. */
 		*l = (struct lock_clock){h, k, s->thread, c->m->events[s->release].pos + 1, 0, 0};
 	}
 }
@@ -223,7 +222,7 @@ static uint32_t newest_before(const struct cp *c, const struct section_group *g,
 	return low ? list[low - 1] : MODEL_NONE;
 }
 
-/* Rule (b), for all sections, with the last pass's clocks. True if it orders more than before. */
+/* Applies rule (b) to all sections, with the last pass's clocks. True if it added an order. */
 static bool rule_b(struct cp *c)
 {
 	const struct section *s = c->sections.items;

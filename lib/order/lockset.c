@@ -1,23 +1,23 @@
 /*
  * lockset: Eraser (Savage et al. 1997; the survey of Kang 2004, section 6.1). Each cell goes from virgin to exclusive
  * (one thread) to shared (read by another) or shared-modified (written by another); its candidate locks are those held
- * at every access since it left exclusive. A pair is unordered when, by its second access, the cell is shared-modified
- * and no candidate is left. For a write only locks held as a writer count.
+ * at every access since it left exclusive. A pair is unordered if, at its second access, the cell is shared-modified
+ * and has no candidate left. For a write only locks held as a writer count.
  *
  * lockset0: the refinement alone, without the states (the survey's figure 3): a cell's candidates are the locks held at
- * its every access, of whichever thread.
+ * each of its accesses, by any thread.
  *
- * A cell that is accessed by atomic operations alone needs no lock.
+ * A cell that only atomic operations access needs no lock.
  */
 #include "lib/base/vec.h"
 #include "lib/order/builtin.h"
 
 struct order_result {
 	const struct model *m;
-	uint32_t *failed_at; /* by cell: the event that left it without locks, MODEL_NONE: none did */
+	uint32_t *failed_at; /* by cell: the event that left it without candidates; MODEL_NONE: none */
 };
 
-/* Candidate locks of the cell at hand. */
+/* Candidate locks of the current cell. */
 struct candidates {
 	uint32_t *locks; /* object indices, sorted */
 	uint32_t count, capacity;

@@ -1,9 +1,9 @@
 /*
  * shb: schedulable happens-before (Mathur, Kini, Viswanathan, OOPSLA 2018): happens-before and an edge from each write
- * to the reads that saw it. e1 and e2 are unordered when hb leaves them so and e1 is not SHB-before the event that
- * precedes e2 in its thread; every such pair is a race that a reordering of the trace shows.
+ * to the reads that saw it. e1 and e2 are unordered when hb leaves them unordered and e1 is not SHB-before the event
+ * that precedes e2 in its thread; every such pair is a race that a reordering of the trace shows.
  *
- * A read's own edge from its writer counts from the event after it on. Most reads know their writer already: one
+ * A read's own edge from its writer counts from the next event on. Most reads' clocks have their writer already: one
  * compare of epochs (FastTrack, PLDI 2009).
  */
 #include "lib/order/builtin.h"
@@ -15,8 +15,8 @@
 struct order_result {
 	const struct model *m;
 	struct clocks clocks;
-	struct timeline timeline; /* the clock at pos: of what comes before the event there, its own edges left out */
-	struct segment_order hb;  /* only where an access can have edges of its own: acquiring atomics */
+	struct timeline timeline; /* clock at pos: of the events before the one at pos, its own edges left out */
+	struct segment_order hb;  /* only for accesses that can have edges of their own: acquiring atomics */
 	bool atomics;
 };
 
@@ -30,7 +30,7 @@ void shb_free(struct order_result *r)
 	free(r);
 }
 
-/* The edges from last writes into a read. */
+/* Adds the edges from the last writes to a read. */
 static uint32_t read_from(struct order_result *r, const struct stamp *writers, uint32_t e, uint32_t cells, uint32_t now)
 {
 	const struct model_event *event = &r->m->events[e];
@@ -41,7 +41,8 @@ static uint32_t read_from(struct order_result *r, const struct stamp *writers, u
 	return now;
 }
 
-/* One event. An atomic's edge from its last writer comes first: what it releases comes after that too. */
+/* Processes one event. An atomic's edge from its last writer comes first: what the atomic releases comes after that,
+ * too. */
 static void step(struct order_result *r, struct stamp *writers, struct por *p, uint32_t e, bool sync)
 {
 	const struct model_event *event = &r->m->events[e];
@@ -69,8 +70,8 @@ static bool walk(struct order_result *r, struct stamp *writers, struct por *p)
 			timeline_add(&r->timeline, thread, 0, before);
 		step(r, writers, p, e, is_sync);
 		sync += is_sync;
-		/* What a synchronisation event comes after counts from the next event on; there is no telling the
-		 * difference, as only accesses are asked about. */
+		/* The edges into a synchronisation event count from the next event on. Only accesses are asked about,
+		 * so this makes no difference. */
 		if (por_now(p, thread) != before)
 			timeline_add(&r->timeline, thread, pos + 1, por_now(p, thread));
 	}

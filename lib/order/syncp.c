@@ -1,17 +1,17 @@
 /*
  * syncp: sync-preserving races (Mathur, Pavlogiannis, Viswanathan, POPL 2021). A correct reordering is sync-preserving
- * when it keeps the order of the critical sections of a lock that it contains. (e1, e2) is such a race iff the least
- * set of events that contains what comes before both in their threads, and is closed under thread order, reads-from,
- * the partial order relation and "of two acquires of one lock in the set, the earlier section's release is in it",
- * contains neither e1 nor e2.
+ * if it keeps the order of the critical sections of each lock that it contains. (e1, e2) is such a race iff the ideal
+ * contains neither. The ideal is the least set of events that contains all events before e1 and e2 in their threads,
+ * and is closed under thread order, reads-from, the partial order relation and "of two acquires of one lock in the set,
+ * the earlier section's release is in it".
  *
- * The set (the ideal) is a prefix of each thread. It grows with e1 and e2 along their threads, so a query that comes
- * after one of the same two threads goes on from there. Its events in trace order, then e1 and e2, are the witness.
- * Readers' sections do not close one another.
+ * The ideal is a prefix of each thread. It grows with e1 and e2 along their threads, so a query that comes after one of
+ * the same two threads continues from there. Its events in trace order, then e1 and e2, are the witness. Readers'
+ * sections do not close one another.
  *
- * Of the sections of one lock and thread (a group) that the ideal has begun only the newest can be open, so that one is
- * all that the closing of locks looks at. Where the ideal grows by many sections at once, the newest of each group is
- * searched for instead of walking over all: a query then costs no more for coming late in a long trace.
+ * Of the sections of one lock and thread (a group) that the ideal has begun only the newest can be open, so closing the
+ * locks looks at that one only. Where the ideal grows by many sections at once, the newest of each group is searched
+ * for instead of walking over all: a query late in a long trace then costs no more.
  */
 #include "lib/order/syncp.h"
 
@@ -33,18 +33,18 @@ struct order_result {
 	uint32_t *group_first;  /* by thread: where its groups begin; one more at the end */
 	uint32_t
 	    *exclusive; /* by place in sections.sorted: place + 1 of the group's newest writer up to there; 0: none */
-	/* The query under way. */
-	uint32_t *ideal;   /* by thread: so many of its events */
-	uint32_t *seen;    /* by thread: the ideal when its sections were looked at last */
-	uint32_t *scanned; /* by thread: so many of its sections are begun */
-	uint32_t *begun;   /* by group: so many of its sections are begun */
-	uint32_t *touched; /* groups with some */
+	/* The current query. */
+	uint32_t *ideal;   /* by thread: number of its events */
+	uint32_t *seen;    /* by thread: the ideal when its sections were last examined */
+	uint32_t *scanned; /* by thread: number of its sections that are begun */
+	uint32_t *begun;   /* by group: number of its sections that are begun */
+	uint32_t *touched; /* groups with begun sections */
 	uint32_t touched_count;
-	uint32_t *dirty; /* locks with sections that were begun since they were closed last */
+	uint32_t *dirty; /* locks with sections that were begun since they were last closed */
 	uint32_t dirty_count;
 	bool *is_dirty;
 	uint32_t threads[2], pos[2]; /* of the last query */
-	bool stuck;                  /* the ideal needs a release that never comes */
+	bool stuck;                  /* the ideal needs a release that the trace does not have */
 };
 
 static void include_clock(struct order_result *r, uint32_t clock)
@@ -73,7 +73,7 @@ static void include_before(struct order_result *r, uint32_t e)
 		r->ideal[thread] = pos;
 }
 
-/* The ideal must close this section. */
+/* The ideal must contain the release of this section. */
 static void close_section(struct order_result *r, uint32_t section)
 {
 	if (r->sections.items[section].release == MODEL_NONE)
@@ -94,7 +94,7 @@ static void begin(struct order_result *r, uint32_t group, uint32_t count)
 	}
 }
 
-/* Of a list of sections of one thread, how many have their acquire before its event `end`; at least `low`. */
+/* Number of sections, in a list of one thread, whose acquire is before its event `end`; at least `low`. */
 static uint32_t count_begun(const struct order_result *r, const uint32_t *list, uint32_t low, uint32_t count,
                             uint32_t end)
 {
@@ -116,10 +116,10 @@ static uint32_t count_begun(const struct order_result *r, const uint32_t *list, 
 	return low;
 }
 
-/* The sections that the thread's part of the ideal has begun since they were looked at last. */
+/* Begins the sections by which the thread's part of the ideal has grown since they were last examined. */
 static void begin_sections(struct order_result *r, uint32_t thread)
 {
-	enum { SEARCH = 8 }; /* a search in a group costs as much as so many sections on the way */
+	enum { SEARCH = 8 }; /* a search in a group costs as much as walking over this many sections */
 	const uint32_t *list = &r->of_thread[r->first[thread]];
 	uint32_t from = r->scanned[thread], end = model_next(r->m, thread, r->ideal[thread]);
 	uint32_t to = count_begun(r, list, from, r->first[thread + 1] - r->first[thread], end);
@@ -140,7 +140,7 @@ static void begin_sections(struct order_result *r, uint32_t thread)
 	}
 }
 
-/* Of two sections of the lock that exclude each other, the earlier one is closed. */
+/* Of two sections of the lock that exclude each other, closes the earlier one. */
 static void close_lock(struct order_result *r, uint32_t lock)
 {
 	const struct sections *s = &r->sections;
@@ -191,7 +191,7 @@ static void reset(struct order_result *r)
 	r->stuck = false;
 }
 
-/* The ideal for both events to be next. False if there is none that leaves them so. */
+/* The least ideal after which both events are next. False if every such ideal contains one of them. */
 static bool find_ideal(struct order_result *r, uint32_t e1, uint32_t e2)
 {
 	const struct model *m = r->m;
@@ -206,7 +206,7 @@ static bool find_ideal(struct order_result *r, uint32_t e1, uint32_t e2)
 		r->pos[i] = m->events[events[i]].pos;
 		include_before(r, events[i]);
 	}
-	/* What the two events need may contain one of them already. */
+	/* The events that the two need may contain one of them already. */
 	if (r->ideal[r->threads[0]] <= r->pos[0] && r->ideal[r->threads[1]] <= r->pos[1])
 		saturate(r);
 	return !r->stuck && r->ideal[r->threads[0]] <= r->pos[0] && r->ideal[r->threads[1]] <= r->pos[1];
@@ -214,7 +214,7 @@ static bool find_ideal(struct order_result *r, uint32_t e1, uint32_t e2)
 
 bool syncp_unordered(const struct order_result *result, uint32_t e1, uint32_t e2)
 {
-	/* The answer does not depend on the work space that the result carries along. */
+	/* Queries change only the work space that the result carries along, not the answer. */
 	struct order_result *r = (struct order_result *)(uintptr_t)result;
 	return find_ideal(r, e1, e2);
 }
@@ -224,7 +224,7 @@ const uint32_t *syncp_ideal(const struct order_result *result, const uint32_t *e
 	struct order_result *r = (struct order_result *)(uintptr_t)result;
 	const struct model *m = r->m;
 	reset(r);
-	r->threads[0] = MODEL_NONE; /* the next query begins anew */
+	r->threads[0] = MODEL_NONE; /* the next query starts anew */
 	for (uint32_t i = 0; i < count; i++)
 		include_before(r, events[i]);
 	saturate(r);

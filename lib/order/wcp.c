@@ -2,12 +2,12 @@
  * wcp: weak-causally-precedes (Kini, Mathur, Viswanathan, PLDI 2017). Of two critical sections of one lock, A earlier:
  * (a) rel(A) is WCP-before an event of B that conflicts with one of A; (b) rel(A) is WCP-before rel(B) when A contains
  * x and B contains y with x WCP-before y; (c) composition with happens-before on both sides. Fork, join and the rest of
- * the partial order relation count as edges of their own, since plain program-order edges would be unsound where a
+ * the partial order relation count as edges themselves, since plain program-order edges would be unsound where a
  * program forks inside a section.
  *
- * One streaming pass with two clocks a thread: H (happens-before) and P (what is WCP-before). The paper's queues are
- * one history of sections a lock with a cursor a reading thread; only the newest conflicting section of another thread
- * matters for rule (a). A thread never waits in its own history: consuming its own sections would order too much.
+ * One streaming pass with two clocks a thread: H (happens-before) and P (WCP). The paper's queues are one history of
+ * sections a lock with a cursor for each reading thread; only the newest conflicting section of another thread matters
+ * for rule (a). A thread does not consume its own sections: that would order too much.
  */
 #include "lib/order/builtin.h"
 #include "lib/relation/por.h"
@@ -20,7 +20,7 @@
 struct order_result {
 	const struct model *m;
 	struct clocks clocks;
-	struct timeline timeline; /* what is WCP-before the event at pos */
+	struct timeline timeline; /* events that are WCP-before the one at pos */
 };
 
 struct lock_clock {
@@ -40,7 +40,7 @@ struct wcp {
 	struct lock_clock *locks;
 };
 
-/* The section's release is before whoever has this clock P, with all that is before it; often that is known already. */
+/* The section's release, and all events before it, is before an event with this clock P; often P has it already. */
 static uint32_t after_release(struct wcp *w, uint32_t p, uint32_t section)
 {
 	const struct section *s = &w->sections.items[section];
@@ -63,7 +63,7 @@ static void take(struct wcp *w, uint32_t section)
 	const struct lock_clock *l = &w->locks[s->lock];
 	struct clocks *clocks = &w->out->clocks;
 	uint32_t *h = &w->h[s->thread], *p = &w->p[s->thread];
-	/* Whoever happens after the release has its P too. */
+	/* Events that happen after the release inherit its P. */
 	if (l->h && l->thread != s->thread && clock_get(clocks, *h, l->thread) < l->count) {
 		*h = clock_join(clocks, *h, l->h);
 		*p = clock_join(clocks, *p, l->p);
@@ -75,8 +75,8 @@ static void take(struct wcp *w, uint32_t section)
 }
 
 /*
- * Rule (b): sections of the lock whose acquire is WCP-before this release, oldest first; so are then their releases. A
- * writer's release comes after those before it, so of several only the last is joined.
+ * Rule (b): finds the sections of the lock whose acquire is WCP-before this release, oldest first; their releases are
+ * then before it, too. A writer's release comes after those before it, so of several only the last is joined.
  */
 static void rule_b(struct wcp *w, uint32_t section)
 {

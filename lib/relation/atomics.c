@@ -1,8 +1,8 @@
 /*
- * Synchronises-with edges of atomics by C11 (5.1.2.4, 7.17.4): a release store heads a release sequence (its thread's
- * later stores and everybody's read-modify-writes go on with it); an acquire load that reads from the sequence comes
- * after its head; fences stand in for either side. Reads-from is by trace order, which is exact for atomics. A relaxed
- * atomic orders nothing. A plain write to the cell ends the sequence.
+ * Synchronises-with edges of atomics by C11 (5.1.2.4, 7.17.4). A release store heads a release sequence, which the
+ * thread's later stores and read-modify-writes of any thread continue. An acquire load that reads from the sequence
+ * comes after its head; fences take the place of either side. Reads-from is by trace order, which is exact for atomics.
+ * A relaxed atomic orders nothing. A plain write to the cell ends the sequence.
  */
 #include "lib/base/vec.h"
 #include "lib/relation/sync.h"
@@ -107,7 +107,7 @@ static void add_head(struct atomics *a, struct atomic_cell *c, uint32_t thread, 
 	c->clock = clock_join(a->clocks, c->clock, clock);
 }
 
-/* full: the thread's clock with the event itself. rmw: goes on with whatever sequence there is. */
+/* full: the thread's clock including the event itself. rmw: continues an existing sequence. */
 static void write_to(struct atomics *a, struct atomic_cell *c, uint32_t thread, unsigned order, uint32_t full, bool rmw)
 {
 	if (!rmw)

@@ -104,7 +104,7 @@ uint32_t clock_join(struct clocks *c, uint32_t a, uint32_t b)
 	return join_level(c, a, b, c->depth);
 }
 
-/* A copy of node i (i may be 0, and so of no level) to change, or i itself if it was made since `mark`. */
+/* A copy of node i to change, or i itself if it was made since `mark`. i may be 0, which has no level. */
 static uint32_t own_node(struct clocks *c, uint32_t i, uint32_t mark)
 {
 	if (i >= mark)
@@ -115,7 +115,7 @@ static uint32_t own_node(struct clocks *c, uint32_t i, uint32_t mark)
 	return n;
 }
 
-/* As clock_raise; nodes made since mark belong to nobody else and are changed in place. */
+/* As clock_raise; nodes made since mark are not shared yet and are changed in place. */
 static uint32_t raise_since(struct clocks *c, uint32_t clock, uint32_t thread, uint32_t count, uint32_t mark)
 {
 	if (clock_get(c, clock, thread) >= count)

@@ -1,13 +1,13 @@
 /*
- * Clocks of events: for each thread, how many of its events are ordered before.
+ * Clocks of events: for each thread, the number of its events that are ordered before.
  *
  * Persistent vector clocks: immutable nodes in an arena, so that a clock is an index, a copy is free, equal clocks are
  * often the same, and every segment of a trace can keep its own. Up to 16 threads a clock is one node of as many
- * counts; beyond that a tree of nodes 16 wide in which unchanged subtrees are shared (path copying). Clock 0 is all
- * zeros.
+ * counts; beyond that it is a tree of nodes 16 wide in which unchanged subtrees are shared (path copying). Clock 0 is
+ * all zeros.
  *
  * The component of the event's own thread is implied (its pos + 1) and not stored; `struct stamp` adds it when an event
- * hands its clock to others. Counts are numbers of events: e1 is ordered before whatever has a clock with
+ * passes its clock to others. Counts are numbers of events: e1 is ordered before an event whose clock has
  * clock_get(thread of e1) > pos of e1.
  */
 #ifndef LIB_RELATION_CLOCK_H
@@ -26,7 +26,7 @@ struct clocks {
 	bool failed;    /* no memory: clocks made since are wrong */
 };
 
-/* An event as others see it: its clock and itself (thread, and how many events of it come with it). */
+/* An event as other threads see it: its clock and itself (thread, and the number of its events up to and with it). */
 struct stamp {
 	uint32_t clock, thread, count;
 };
@@ -41,13 +41,13 @@ static inline uint32_t clock_get(const struct clocks *c, uint32_t clock, uint32_
 {
 	return c->depth == 1 ? c->nodes[(uint64_t)clock * c->width + thread] : clock_get_tree(c, clock, thread);
 }
-/* Least upper bound. Returns a or b where that is it. */
+/* Least upper bound. Returns a or b itself if it is that. */
 uint32_t clock_join(struct clocks *c, uint32_t a, uint32_t b);
 /* The clock with the thread's component raised to count (unchanged if it is no higher). */
 uint32_t clock_raise(struct clocks *c, uint32_t clock, uint32_t thread, uint32_t count);
 /*
- * Clock of thread `own` after an event with this stamp came before. Where the clock knows the stamped event already,
- * it knows all before it (the order is transitive): one compare, FastTrack's epoch check (PLDI 2009).
+ * Clock of thread `own` after an event with this stamp came before. If the clock has the stamped event already, it has
+ * all events before it (the order is transitive): one compare, FastTrack's epoch check (PLDI 2009).
  */
 uint32_t clock_receive(struct clocks *c, uint32_t clock, struct stamp stamp, uint32_t own);
 

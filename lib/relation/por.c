@@ -4,10 +4,11 @@
 #include "lib/base/vec.h"
 #include "lib/relation/sync.h"
 
-/* What comes after whom by an object: a lock's holders, a once's end, an annotation's HB_BEFOREs. */
+/* The events of an object that its next user comes after: a lock's last holders, a once's end, an annotation's
+ * HB_BEFOREs. */
 struct object_clock {
 	struct stamp last; /* locks: last exclusive release */
-	uint32_t all;      /* locks: reader releases since; others: all that came before */
+	uint32_t all;      /* locks: reader releases since; others: all earlier events of the object */
 };
 
 struct por {
@@ -22,7 +23,7 @@ struct por {
 	struct atomics atomics;
 };
 
-/* Whether a wait is a timed one is told at its end; the signals come before. */
+/* Marks timed waits. A wait's end says whether it was timed, but signals before it need to know. */
 static bool find_timed(struct por *p)
 {
 	const struct model *m = p->m;
@@ -102,7 +103,7 @@ static uint32_t after_acquire(struct por *p, uint32_t lock, bool shared, uint32_
 	return shared ? now : clock_join(p->clocks, now, o->all);
 }
 
-/* Joins an event into what comes before the object's next user. */
+/* Joins an event into the clock that the object's next user comes after. */
 static void add(struct por *p, uint32_t object, struct stamp by)
 {
 	uint32_t *all = &p->objects[object].all;
@@ -116,7 +117,7 @@ static void at_release(struct por *p, uint32_t lock, bool shared, struct stamp b
 	if (shared) {
 		add(p, lock, by);
 	} else {
-		/* Its acquire came after all before it, readers and writer. */
+		/* A writer's acquire came after all holders before it, readers and writers. */
 		p->objects[lock].last = by;
 		p->objects[lock].all = 0;
 	}
@@ -129,12 +130,12 @@ static void at_fork(struct por *p, uint32_t e, struct stamp by)
 		p->now[child] = clock_raise(p->clocks, by.clock, by.thread, by.count);
 }
 
-/* Of a child without events the join still comes after the fork. */
+/* The join of a child without events still comes after its fork. */
 static uint32_t after_join(struct por *p, uint32_t e, uint32_t now)
 {
 	uint32_t child = p->m->events[e].object, low = 0, high = p->m->threads[child].count;
 	while (low < high) {
-		/* Its events before the join: all of them, in a sane trace. */
+		/* The child's events before the join; in a consistent trace, all of them. */
 		uint32_t mid = low + (high - low) / 2;
 		if (p->m->threads[child].events[mid] < e)
 			low = mid + 1;
@@ -232,7 +233,7 @@ uint32_t por_step(struct por *p, uint32_t e)
 	return p->now[thread];
 }
 
-/* Segments that begin at a plain access: they go on with the clock of their thread's segment before. */
+/* Segments that begin at a plain access keep the clock of their thread's previous segment. */
 bool segment_order_fill(const struct model *m, uint32_t *segments, const uint32_t *begin)
 {
 	uint32_t *last = malloc(((size_t)m->thread_count + 1) * sizeof *last);

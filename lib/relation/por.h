@@ -1,7 +1,7 @@
 /*
- * The partial order relation of PECAN's constraint model, widened to what C programs synchronise with: program order,
+ * The partial order relation of PECAN's constraint model, extended to the synchronisation of C programs: program order,
  * fork, join, notify to wait, barriers, semaphores, once, release and acquire of atomics, annotations; not locks. Other
- * orders build on it: hybrid adds locksets; hb adds lock edges; shb adds hb's and last write to read.
+ * orders are built on it: hybrid adds locksets; hb adds lock edges; shb adds hb's edges and last write to read.
  */
 #ifndef LIB_RELATION_POR_H
 #define LIB_RELATION_POR_H
@@ -9,7 +9,7 @@
 #include "lib/relation/clock.h"
 #include "lib/trace/model.h"
 
-/* A finished order whose clocks change where segments begin and nowhere else. */
+/* A computed order whose clocks change only where segments begin. */
 struct segment_order {
 	const struct model *m; /* borrowed */
 	struct clocks clocks;
@@ -24,7 +24,7 @@ void segment_order_release(struct segment_order *o);
 /* Gives segments without a clock (MODEL_NONE: they begin at a plain access) that of their thread's segment before. */
 bool segment_order_fill(const struct model *m, uint32_t *segments, const uint32_t *begin);
 
-/* Of the thread's events, how many are ordered before e (own thread: up to and with e). */
+/* Number of the thread's events that are ordered before e (own thread: up to and with e). */
 static inline uint32_t segment_order_horizon(const struct segment_order *o, uint32_t e, uint32_t thread)
 {
 	uint32_t segment = o->m->events[e].segment;
@@ -33,8 +33,8 @@ static inline uint32_t segment_order_horizon(const struct segment_order *o, uint
 	return clock_get(&o->clocks, o->segments[segment], thread);
 }
 /*
- * The same for an access that may race, another thread's events: an acquiring atomic's own edges are left out, as it
- * need not read what it read when it is moved to where it races.
+ * The same for events of another thread and an access that may race: the edges of an acquiring atomic itself are left
+ * out, as it may read another write at the place where it races.
  */
 static inline uint32_t segment_order_race_horizon(const struct segment_order *o, uint32_t e, uint32_t thread)
 {
@@ -49,35 +49,36 @@ static inline uint32_t segment_order_race_horizon(const struct segment_order *o,
 	}
 	return clock_get(&o->clocks, o->segments[segment], thread);
 }
-/* Is e1 ordered before e2 (or the same)? */
+/* True if e1 is ordered before e2 or is e2. */
 static inline bool segment_order_before(const struct segment_order *o, uint32_t e1, uint32_t e2)
 {
 	return o->m->events[e1].pos < segment_order_horizon(o, e2, model_thread_of(o->m, e1));
 }
 
-/* For orders that walk the trace themselves: the relation's edges, event by event. */
+/* For orders that walk the trace themselves: the edges of the relation, event by event. */
 struct por;
 
-/* locks: with release to later acquire edges. clocks is borrowed and shared with the caller. NULL without memory. */
+/* locks: adds the edges from a release to later acquires. clocks is borrowed and shared with the caller. NULL without
+ * memory. */
 struct por *por_create(const struct model *m, struct clocks *clocks, bool locks);
 void por_free(struct por *p);
-/* Goes on by one event of model.sync (every one, in order). Returns the clock of the event. */
+/* Processes the next event of model.sync (every one, in order). Returns the clock of the event. */
 uint32_t por_step(struct por *p, uint32_t e);
 /*
- * The same by halves, for orders that hand on another clock than they keep: first what the event comes after, joined to
- * now (0: that alone); then what comes after the event, which is given now as its clock. Of each sync event: receive
- * once, then send once. por_now of a joined thread is what a join receives.
+ * The same in two halves, for orders that pass on another clock than they keep. por_receive returns the clock that the
+ * event comes after, joined to now (0: that alone). por_send records the event for later ones, with now as its clock.
+ * For each sync event: receive once, then send once. por_now of a joined thread is the clock that a join receives.
  */
 uint32_t por_receive(struct por *p, uint32_t e, uint32_t now);
 void por_send(struct por *p, uint32_t e, uint32_t now);
-/* Clock of a thread's last event so far; before its first: what its fork handed on. */
+/* Clock of a thread's last processed event; before its first one, the clock from its fork. */
 uint32_t por_now(const struct por *p, uint32_t thread);
-/* Raises it, for edges of the caller's own. */
+/* Raises it, for the caller's own edges. */
 void por_set_now(struct por *p, uint32_t thread, uint32_t clock);
-/* False once memory was short: the clocks are wrong. */
+/* False if memory ran out: the clocks are then wrong. */
 bool por_ok(const struct por *p);
 
-/* The partial order relation that the order "hybrid" is made of. */
+/* The partial order relation that the order "hybrid" uses. */
 struct order_result;
 const struct segment_order *hybrid_por(const struct order_result *hybrid);
 

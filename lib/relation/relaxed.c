@@ -21,7 +21,7 @@ uint8_t *relaxed_reads(const struct model *m)
 	uint32_t *writers = calloc((size_t)m->cell_count + 1, sizeof *writers);
 	for (uint32_t e = 0; reads && writers && e < m->event_count; e++) {
 		const struct model_site *site = &m->sites[m->events[e].site];
-		/* What a call reads of its lock is no value: before init there is none. */
+		/* A call's read of its lock is no read of a value: before init there is none. */
 		if (!rt_op_is_atomic(site->op) || !site->cells || site->flags & RT_F_OBJECT)
 			continue;
 		uint32_t *writer = &writers[m->events[e].object];

@@ -33,7 +33,7 @@ static bool open_push(struct open_sections *o, uint32_t section)
 	return true;
 }
 
-/* Takes out the thread's section of the lock; MODEL_NONE if it is in none. */
+/* Removes the thread's section of the lock and returns it; MODEL_NONE if there is none. */
 static uint32_t open_take(struct open_sections *o, const struct section *all, uint32_t lock)
 {
 	for (uint32_t i = o->count; i-- > 0;) {
@@ -76,7 +76,7 @@ static bool find(struct sections *s, const struct model *m, struct open_sections
 		    .release = MODEL_NONE,
 		    .lock = lock,
 		    .thread = thread,
-		    .place = s->place_first[lock + 1]++, /* counts; sort() makes them places */
+		    .place = s->place_first[lock + 1]++, /* counts; sort() turns them into positions */
 		    .shared = model_op(m, e) == RT_OP_ACQUIRE_SHARED,
 		};
 	}
@@ -152,9 +152,9 @@ void sections_release(struct sections *s)
 }
 
 /*
- * Conflicts. For each lock, cell and kind of access: the sections that made such an access, the newest first, one a
- * thread. Of exclusive sections two are enough: they are totally ordered, and whatever is ordered after the newest of
- * another thread is after the older ones too. Readers' sections are not, so all of their threads are kept.
+ * Conflicts. For each lock, cell and kind of access: the sections that made such an access, the newest first, one for
+ * each thread. Two exclusive sections are enough: they are totally ordered, and an event ordered after another thread's
+ * newest one is ordered after its older ones too. Readers' sections are not, so those of all threads are kept.
  */
 enum { ACCESS_READ, ACCESS_WRITE, ACCESS_KINDS };
 
@@ -174,11 +174,11 @@ struct logged {
 struct log {
 	struct logged *items;
 	uint32_t count, capacity;
-	uint32_t *begins; /* by place in the open sections: where its accesses begin */
+	uint32_t *begins; /* by place in the open sections: where the section's accesses begin */
 	uint32_t begins_capacity;
 };
 
-/* The last time that a cell was logged: by whom and where in the log. */
+/* The last entry of a cell in a log: its thread, and its position in the log. */
 struct mark {
 	uint32_t thread, at, round;
 };
@@ -188,7 +188,7 @@ struct section_walk {
 	const struct sections *s;
 	struct open_sections *open;
 	struct log *logs;
-	uint32_t *rounds; /* by thread: how often its log was emptied; marks of older rounds do not count */
+	uint32_t *rounds; /* by thread: number of times its log was emptied; marks of older rounds are void */
 	struct mark *marks[ACCESS_KINDS]; /* by cell */
 	struct recent *recents;
 	uint32_t recent_count, recent_capacity;
@@ -268,7 +268,7 @@ struct section_walk *section_walk_create(const struct model *m, const struct sec
 	return w;
 }
 
-/* The node of the list that a new entry of this thread takes the place of, with the one before it; 0: a new one. */
+/* The node of the list that this thread's new entry replaces, with the one before it; 0: a new node. */
 static uint32_t node_for(const struct section_walk *w, uint32_t list, const struct section *mine, uint32_t *before)
 {
 	uint32_t length = 0;
@@ -282,7 +282,7 @@ static uint32_t node_for(const struct section_walk *w, uint32_t list, const stru
 	return 0;
 }
 
-/* Notes that the section made such an access: it comes first on the list. */
+/* Records that the section made such an access: moves it to the front of the list. */
 static bool note(struct section_walk *w, uint32_t section, const struct logged *l)
 {
 	const struct section *mine = &w->s->items[section];
@@ -308,7 +308,7 @@ static bool note(struct section_walk *w, uint32_t section, const struct logged *
 	return true;
 }
 
-/* Calls back for the newest sections of other threads on a list. */
+/* Calls conflict for the newest sections of other threads on a list. */
 static void tell(const struct section_walk *w, uint32_t list, uint32_t section,
                  void (*conflict)(void *arg, uint32_t mine, uint32_t earlier), void *arg)
 {
@@ -337,7 +337,7 @@ static void conflicts_of(const struct section_walk *w, uint32_t section, uint32_
 	}
 }
 
-/* Logs an access of a cell, unless the newest open section has it already (and so have the older ones). */
+/* Logs an access of a cell, unless the newest open section has logged it (then the older ones have, too). */
 static bool log_access(struct section_walk *w, uint32_t thread, uint32_t cell, uint32_t kind)
 {
 	struct log *log = &w->logs[thread];

@@ -1,7 +1,7 @@
 /*
- * Critical sections: what a thread does between taking a lock and letting it go, both ends included (a wait ends one
- * and begins another; one still open contains what follows its acquire). And which earlier sections of the same lock a
- * section's accesses conflict with: what the rules of CP (POPL 2012) and WCP (PLDI 2017) are made of.
+ * Critical sections: the events of a thread from an acquire to the release of the lock, both included. A wait ends one
+ * and begins another; an open section contains everything after its acquire. And the earlier sections of the same lock
+ * that a section's accesses conflict with, which the rules of CP (POPL 2012) and WCP (PLDI 2017) use.
  */
 #ifndef LIB_RELATION_SECTIONS_H
 #define LIB_RELATION_SECTIONS_H
@@ -35,26 +35,26 @@ struct sections {
 bool sections_init(struct sections *s, const struct model *m);
 void sections_release(struct sections *s);
 
-/* The lock that an event takes or lets go (object index), MODEL_NONE if it does not. */
+/* The lock that an event acquires or releases (object index); MODEL_NONE if it does neither. */
 uint32_t section_lock_taken(const struct model *m, uint32_t e);
 uint32_t section_lock_let_go(const struct model *m, uint32_t e);
 
-/* Do the two exclude each other? */
+/* True if the two sections exclude each other. */
 static inline bool sections_exclude(const struct section *a, const struct section *b)
 {
 	return !(a->shared && b->shared);
 }
 
-/* Walks a trace's events in order and tells which sections are open and which conflict. */
+/* Walks a trace's events in order; reports open sections and conflicts. */
 struct section_walk;
 
 struct section_walk *section_walk_create(const struct model *m, const struct sections *s);
 void section_walk_free(struct section_walk *w);
 /*
- * Goes on by one event. A taken lock opens its section before, a lock let go closes it after: *section is that section,
- * or MODEL_NONE if the event is neither. For an access, conflict(arg, mine, earlier) is called for every section `mine`
- * that it is in and the newest sections `earlier` of the same lock, by other threads, whose accesses of the same cell
- * conflict with it. False without memory.
+ * Processes the next event. An acquire opens its section before the event, a release closes it after it: *section is
+ * that section, or MODEL_NONE if the event is neither. For an access, calls conflict(arg, mine, earlier) for every
+ * section `mine` that contains it and the newest sections `earlier` of the same lock, by other threads, whose accesses
+ * of the same cell conflict with it. False without memory.
  */
 bool section_walk_step(struct section_walk *w, uint32_t e, uint32_t *section,
                        void (*conflict)(void *arg, uint32_t mine, uint32_t earlier), void *arg);

@@ -1,9 +1,9 @@
 /*
  * Conditions, barriers and semaphores; see sync.h.
  *
- * Which signal woke which waiter, and which post let which wait go on, is not in a trace. Both are matched first come,
- * first served, as long as that can be true: a waiter that ends before "its" signal takes the one of a waiter that
- * still waits. A timed wait may end without a signal and so is never ordered by one.
+ * A trace does not say which signal woke which waiter, or which post ended which wait. Both are matched first come,
+ * first served, as long as that can be true: a waiter that ends before "its" signal takes the signal of a waiter that
+ * still waits. A timed wait may end without a signal and is never ordered by one.
  */
 #include "lib/relation/sync.h"
 
@@ -80,7 +80,7 @@ void sync_signal(struct sync *s, uint32_t e, struct stamp by, bool all)
 	}
 }
 
-/* The waiter, which ends, has no signal: it takes one that another, who waits on, was thought to have had. */
+/* This waiter ends without a signal: it takes the one that was matched with another waiter, which still waits. */
 static void take_signal(struct sync_condition *c, struct sync_waiter *w)
 {
 	for (uint32_t i = 0; i < c->count; i++) {
@@ -136,7 +136,7 @@ uint32_t sync_leave(struct sync *s, uint32_t e, uint32_t now)
 	uint32_t round = s->arrived_in[model_thread_of(s->m, e)];
 	if (round == MODEL_NONE)
 		return now;
-	/* Whoever leaves shows that all have arrived, whatever was told of the parties. */
+	/* A thread that leaves shows that all have arrived, whatever the recorded number of parties is. */
 	s->rounds[round].full = true;
 	return clock_join(s->clocks, now, s->rounds[round].clock);
 }
@@ -182,7 +182,7 @@ uint32_t sync_semaphore(struct sync *s, uint32_t e, uint32_t now)
 	struct sync_semaphore *p = semaphore_of(s, e);
 	if (!p)
 		return now;
-	/* There is no using it before it is made. */
+	/* An object is used only after its initialisation. */
 	if (p->init.count)
 		now = clock_receive(s->clocks, now, p->init, model_thread_of(s->m, e));
 	if (model_op(s->m, e) == RT_OP_SEM_POST)
@@ -192,7 +192,7 @@ uint32_t sync_semaphore(struct sync *s, uint32_t e, uint32_t now)
 		return now;
 	uint64_t need = p->waits - p->initial;
 	if (need > p->count) {
-		/* It went on without a post: so much more was there from the start (its init was not seen). */
+		/* The wait ended without a post: the initial value was higher (its init was not seen). */
 		p->initial += need - p->count;
 		return now;
 	}

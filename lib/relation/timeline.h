@@ -1,6 +1,6 @@
 /*
- * Clocks that change anywhere: for each thread a list of (pos, clock), the clock of the events from pos on. For orders
- * in which accesses join clocks too; asked by binary search.
+ * Clocks that change at any event: for each thread a list of (pos, clock), the clock of the events from pos on. For
+ * orders in which accesses join clocks too; looked up by binary search.
  */
 #ifndef LIB_RELATION_TIMELINE_H
 #define LIB_RELATION_TIMELINE_H
@@ -23,7 +23,7 @@ struct timeline {
 
 bool timeline_init(struct timeline *t, uint32_t threads);
 void timeline_release(struct timeline *t);
-/* From pos on the thread's clock is this one. pos never falls; the last word on a pos counts. */
+/* From pos on, the thread's clock is this one. pos never decreases; a later entry for the same position replaces it. */
 void timeline_add(struct timeline *t, uint32_t thread, uint32_t pos, uint32_t clock);
 /* The thread's clock at pos; 0 before the first entry. */
 uint32_t timeline_at(const struct timeline *t, uint32_t thread, uint32_t pos);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Joins what the read's last writes need, and those writes. */
+/* Joins the last writes that the read saw, and the events that those need. */
 static uint32_t read_from(struct trf *t, const struct stamp *writers, uint32_t e, uint32_t now)
 {
 	const struct model *m = t->m;
@@ -15,7 +15,7 @@ static uint32_t read_from(struct trf *t, const struct stamp *writers, uint32_t e
 	return now;
 }
 
-/* What is handed on from here on, the partial order relation's edges too, comes with what the read needs. */
+/* From here on, everything that the thread passes on includes what the read needs. */
 static void read_event(struct trf *t, const struct stamp *writers, struct por *p, uint32_t e)
 {
 	uint32_t thread = model_thread_of(t->m, e);

@@ -1,7 +1,7 @@
 /*
- * What an event needs to have happened: the partial order relation and, for each read, the write that it saw (thread
- * order and reads-from, "TRF" of the SyncP paper, POPL 2021). Every correct reordering that contains an event contains
- * all of these.
+ * The events that an event needs before it: those of the partial order relation and, for each read, the write that it
+ * saw (thread order and reads-from, "TRF" of the SyncP paper, POPL 2021). Every correct reordering that contains an
+ * event contains all of these.
  */
 #ifndef LIB_RELATION_TRF_H
 #define LIB_RELATION_TRF_H
@@ -12,7 +12,7 @@
 struct trf {
 	const struct model *m; /* borrowed */
 	struct clocks clocks;
-	struct timeline timeline; /* the clock at pos: of what comes before the event there, its own edges left out */
+	struct timeline timeline; /* clock at pos: of the events before the one at pos, its own edges left out */
 };
 
 /* free_reads: by event index, bits: reads that may see any write (NULL: none). */
@@ -20,8 +20,9 @@ enum rt_status trf_compute(const struct model *m, const uint8_t *free_reads, str
 void trf_release(struct trf *t);
 
 /*
- * Clock of what e needs, its own thread's component left out (it needs all its thread's earlier events).
- * trf_clock_before: of what an access needs in order to be next; the write that it is about to read does not count.
+ * Clock of the events that e needs, without its own thread's component (it needs all its thread's earlier events).
+ * trf_clock_before: of those that an access needs in order to be next; the write that it is about to read is not one of
+ * them.
  */
 uint32_t trf_clock(const struct trf *t, uint32_t e);
 uint32_t trf_clock_before(const struct trf *t, uint32_t e);
