@@ -63,7 +63,7 @@ static int compare_places(const struct model *m, const struct anomaly *a, const 
 	return strcmp(a->pattern, b->pattern);
 }
 
-/* By place; those of one place with the strongest verdict first, then in the order of the trace. */
+/* By source positions; at the same ones, the strongest verdict first, then in the order of the trace. */
 static int compare_races(const void *x, const void *y, void *model)
 {
 	const struct anomaly *a = x, *b = y;

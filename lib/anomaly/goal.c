@@ -6,7 +6,7 @@
 
 struct goal goal_of(const struct anomaly *a)
 {
-	/* A user's pattern of two events is a race as well. */
+	/* A user's pattern of two events is a race, too. */
 	bool race = a->kind == ANOMALY_RACE || (a->kind == ANOMALY_PATTERN && a->event_count == 2);
 	struct goal g = {.kind = race                          ? GOAL_RACE
 	                         : a->kind == ANOMALY_DEADLOCK ? GOAL_DEADLOCK
@@ -25,7 +25,7 @@ static bool push_step(struct schedule *s, uint32_t thread, uint32_t from, uint32
 		last->to = to;
 		return true;
 	}
-	/* Capacity is a power of two that the count tells. */
+	/* Capacity is a power of two, derived from the count. */
 	if (!(s->count & (s->count - 1))) {
 		size_t capacity = s->count ? (size_t)s->count * 2 : 1;
 		struct schedule_step *steps = realloc(s->steps, capacity * sizeof *steps);

@@ -1,8 +1,8 @@
 /*
  * The built-in patterns; see pattern.h. Atomicity violations: of AVIO's (ASPLOS 2006) eight interleavings of two local
- * accesses and a remote one the four that no serial order explains; w-w-w is conflict-unserializable but not
- * view-unserializable, and searched for only when asked for. ASVs: three orders in which a unit u goes first on one
- * cell and u' on the other, times the kinds of conflict on either cell; Vaziri, Tip and Dolby (POPL 2006) have those of
+ * accesses and a remote one, the four that no serial order explains. w-w-w is conflict-unserializable but not
+ * view-unserializable; it is searched for only if named. ASVs: three orders in which a unit u goes first on one cell
+ * and u' on the other, times the kinds of conflict on either cell. Vaziri, Tip and Dolby (POPL 2006) have those of
  * equal kinds, as in their programs a unit that writes one cell of a set writes all.
  */
 #include "lib/anomaly/pattern.h"
@@ -18,7 +18,7 @@ enum { R = PATTERN_READ, W = PATTERN_WRITE };
 #define QUADRUPLE(n, t1, t2, t3, t4, c1, c2, c3, c4, a, b, c, d) \
 	{.name = n, .kind = ANOMALY_ASV, .count = 4, .threads = {t1, t2, t3, t4}, .cells = {c1, c2, c3, c4}, \
 	 .regions = {t1, t2, t3, t4}, .accesses = {a, b, c, d}}
-/* u(1) u'(1) u'(2) u(2); u(1) u'(2) u'(1) u(2); u(1) u'(2) u(2) u'(1). u1, v1: what u and u' do on cell 1. */
+/* u(1) u'(1) u'(2) u(2); u(1) u'(2) u'(1) u(2); u(1) u'(2) u(2) u'(1). u1, v1: the accesses of u and u' on cell 1. */
 #define ASV(u1, v1, u2, v2) \
 	QUADRUPLE("asv-A-" #u1 #v1 "-" #u2 #v2, 0, 1, 1, 0, 0, 0, 1, 1, u1, v1, v2, u2), \
 	QUADRUPLE("asv-B-" #u1 #v1 "-" #u2 #v2, 0, 1, 1, 0, 0, 1, 0, 1, u1, v2, v1, u2), \

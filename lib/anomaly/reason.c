@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* before, after: what is around a detail; NULL: there is none. */
+/* before, after: the text around a detail; NULL: the reason has no detail. */
 static const struct {
 	const char *name, *text, *before, *after;
 } reasons[REASONS] = {

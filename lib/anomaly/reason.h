@@ -7,18 +7,18 @@
 #include <stdint.h>
 
 enum reason {
-	REASON_BUDGET,            /* a search gave up at its budget */
-	REASON_INSTANCES,         /* not every instance was looked at */
+	REASON_BUDGET,            /* a search reached its budget */
+	REASON_INSTANCES,         /* not every instance was examined */
 	REASON_RACY_READ,         /* the schedule depends on a read whose writer only time stamps tell */
 	REASON_VALUES,            /* other writes of the values that reads saw may allow it */
-	REASON_UPDATES,           /* updates that decide nothing would have to see other writes */
-	REASON_WINDOW,            /* more events lie between its own than are looked at */
+	REASON_UPDATES,           /* updates on which nothing depends would have to see other writes */
+	REASON_WINDOW,            /* more events lie between its own than the search examines */
 	REASON_SYNC_ONLY,         /* the program was not instrumented */
 	REASON_ALLOCATION,        /* the use comes after the allocation in every run */
-	REASON_UNRECORDED_THREAD, /* a thread that was not recorded may order it */
-	REASON_UNKNOWN_CALL,      /* a call whose orders are not understood may */
-	REASON_HIDDEN_ATOMIC,     /* so may an atomic instruction of a function, the detail */
-	REASON_PLAIN_MODULE,      /* and what a module does that is not instrumented, the detail */
+	REASON_UNRECORDED_THREAD, /* an unrecorded thread may order it */
+	REASON_UNKNOWN_CALL,      /* a call whose orders are not understood may order it */
+	REASON_HIDDEN_ATOMIC,     /* an atomic instruction of a function, the detail, may order it */
+	REASON_PLAIN_MODULE,      /* an uninstrumented module, the detail, may order it */
 	REASON_UNGUARDED,         /* the lock of its critical section does not guard the variable */
 	REASON_CHECKS,            /* checks of the same variable would have to see other writes */
 	REASONS
@@ -26,12 +26,12 @@ enum reason {
 
 enum { REASON_TEXT_MAX = 512 };
 
-/* All zero: none. */
+/* A zeroed struct has no reason. */
 struct reasons {
 	uint32_t set;                 /* bit i: enum reason i applies */
-	bool capped;                  /* one of them allows nothing above `predicted`; see anomaly_cap */
+	bool capped;                  /* some of them limit the verdict to `predicted`; see anomaly_cap */
 	const char *details[REASONS]; /* borrowed; NULL: none */
-	uint64_t looked, instances;   /* of REASON_INSTANCES: how many were looked at, of how many */
+	uint64_t looked, instances;   /* of REASON_INSTANCES: number examined, and in all */
 };
 
 static inline void reasons_add(struct reasons *r, enum reason reason)
@@ -44,7 +44,7 @@ static inline bool reasons_has(const struct reasons *r, enum reason reason)
 }
 
 const char *reason_name(enum reason reason); /* "hidden-atomic", as in the JSON report */
-/* Writes one of the reasons as a sentence's part, such as "33 of 2000 instances were looked at". */
+/* Writes a reason as part of a sentence, such as "33 of 2000 instances were looked at". */
 void reason_text(const struct reasons *r, enum reason reason, char text[REASON_TEXT_MAX]);
 
 #endif

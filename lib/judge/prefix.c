@@ -1,14 +1,14 @@
 /*
- * Where a schedule begins as the trace does. Most do, with nearly all that they run: so the judge keeps its state after
- * every so many of the trace's first events, and need not replay again what it has replayed. What is kept is what a
- * replay of these very events in this very order left; that a schedule begins with them is looked at step by step.
+ * Schedules that begin as the trace does. Most do, with nearly all of their events. The judge therefore saves its state
+ * at intervals of the trace's first events, and does not replay those again. A saved state comes from a replay of these
+ * very events in this very order. That a schedule begins with them is checked step by step.
  */
 #include "lib/judge/judge.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Events between two checkpoints: enough that these take so many bytes an event at most. */
+/* Events between two checkpoints: enough that checkpoints take at most this many bytes an event. */
 enum { INTERVAL_MIN = 4096, BYTES_AN_EVENT = 1 };
 
 static void forget_checkpoints(struct judge *j)
@@ -58,7 +58,7 @@ void judge_state_release(struct judge *j)
 	free(j->state);
 }
 
-/* Nothing has occurred. */
+/* The state in which no event has occurred. */
 static void reset(struct judge *j)
 {
 	const struct model *m = j->m;
@@ -77,7 +77,7 @@ uint32_t judge_prefix(const struct judge *j, const struct schedule *s, uint32_t 
 		if (step->thread >= m->thread_count || step->to >= m->threads[step->thread].count ||
 		    step->from > step->to)
 			break;
-		/* A thread's events rise: if the last of these is as many behind the first, there is no other's
+		/* A thread's events rise: if the last is this far behind the first, no other thread's event is
 		 * between. */
 		const uint32_t *own = m->threads[step->thread].events;
 		uint32_t more = step->to - step->from;
@@ -107,7 +107,7 @@ void judge_keep(struct judge *j)
 		memcpy(kept, j->state, j->state_size);
 		j->checkpoints[j->checkpoint_count++] = kept;
 	}
-	/* Without memory it goes without. */
+	/* Without memory, it works without checkpoints. */
 	j->checkpoint_next = kept && j->checkpoint_next <= j->m->event_count - j->interval
 	                         ? j->checkpoint_next + j->interval
 	                         : MODEL_NONE;

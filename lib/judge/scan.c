@@ -1,4 +1,4 @@
-/* What the trace says, in one pass; see judge.h. */
+/* The facts of the trace, in one pass; see judge.h. */
 #include "lib/judge/judge.h"
 
 #include <stdlib.h>
@@ -15,15 +15,15 @@ struct barrier {
 
 /* State of the pass over the trace, by object. */
 struct scan {
-	uint32_t *holder;        /* locks: the acquiring event of who holds it exclusively */
+	uint32_t *holder;        /* locks: the acquiring event of the exclusive holder */
 	uint32_t *once_end;      /* last ONCE_END */
-	struct barrier *barrier; /* present round */
+	struct barrier *barrier; /* current round */
 	uint32_t *round_of;      /* by thread: round of its last arrival */
 	uint32_t *held;          /* shared holds: stack of acquiring events, all threads */
 	uint32_t held_count;
-	struct waiter *waiting; /* untimed waits under way, oldest first */
+	struct waiter *waiting; /* open untimed waits, oldest first */
 	uint32_t waiting_count;
-	uint32_t *signal; /* by thread: signal meant for its wait, MODEL_NONE: none yet */
+	uint32_t *signal; /* by thread: signal matched with its wait; MODEL_NONE: none yet */
 	int64_t *level;
 	bool *started;
 };
@@ -36,7 +36,7 @@ static void scan_acquire(struct scan *s, uint32_t e, uint32_t lock, bool shared)
 		s->holder[lock] = e;
 }
 
-/* Which hold of this thread does a release of the lock end? */
+/* The hold of this thread that a release of the lock ends. */
 static uint32_t scan_release(struct judge *j, struct scan *s, uint32_t e, uint32_t lock)
 {
 	const struct model *m = j->m;
@@ -56,7 +56,7 @@ static uint32_t scan_release(struct judge *j, struct scan *s, uint32_t e, uint32
 	return MODEL_NONE;
 }
 
-/* A signal wakes the untimed wait of its condition that began first and has no signal yet; a broadcast all of them. */
+/* A signal wakes the oldest untimed wait of its condition that has no signal yet; a broadcast wakes all of them. */
 static void scan_signal(struct judge *j, struct scan *s, uint32_t e, bool all)
 {
 	const struct model *m = j->m;
@@ -70,7 +70,7 @@ static void scan_signal(struct judge *j, struct scan *s, uint32_t e, bool all)
 	}
 }
 
-/* A wait that ends without a signal takes one that another, who waits on, was thought to have had. */
+/* A wait that ends without a signal takes the one matched with another wait, which is still open. */
 static void scan_take_signal(struct judge *j, struct scan *s, const struct waiter *w)
 {
 	for (uint32_t i = 0; s->signal[w->thread] == MODEL_NONE && i < s->waiting_count; i++) {
@@ -111,7 +111,7 @@ uint32_t judge_wait_end(const struct model *m, uint32_t begin)
 	return MODEL_NONE;
 }
 
-/* Is the wait one that may end without a signal? Of one that goes on at the trace's end that is not known. */
+/* True if the wait may end without a signal. For a wait that is open when the trace ends this is unknown. */
 static bool wait_is_timed(const struct model *m, uint32_t begin)
 {
 	uint32_t end = judge_wait_end(m, begin);
@@ -127,7 +127,7 @@ static void scan_wait_begin(struct judge *j, struct scan *s, uint32_t e)
 		s->waiting[s->waiting_count++] = (struct waiter){e, model_thread_of(j->m, e)};
 }
 
-/* Rounds: `parties` arrivals make one; where that number is unknown, the first leave ends the round's arrivals. */
+/* Rounds: `parties` arrivals make one. If that number is unknown, the first leave ends the round's arrivals. */
 static void scan_barrier(struct judge *j, struct scan *s, uint32_t e, bool arrive)
 {
 	const struct model *m = j->m;
@@ -188,7 +188,7 @@ static void scan_event(struct judge *j, struct scan *s, uint32_t e)
 		break;
 	case RT_OP_SEM_WAIT:
 		s->level[object]--;
-		/* Before it is initialised in the trace, it must have held what was taken. */
+		/* Without its initialisation in the trace, it must have held as much as was taken. */
 		if (!s->started[object] && -s->level[object] > j->initial[object])
 			j->initial[object] = -s->level[object];
 		break;
@@ -197,7 +197,7 @@ static void scan_event(struct judge *j, struct scan *s, uint32_t e)
 	}
 }
 
-/* HB_BEFORE events, grouped by object; afterwards partner[HB_AFTER] becomes a count within the object's group. */
+/* Groups HB_BEFORE events by object; partner[HB_AFTER] then becomes a count within the object's group. */
 static bool scan_annotations(struct judge *j)
 {
 	const struct model *m = j->m;
@@ -267,7 +267,7 @@ static bool scan_sync(struct judge *j)
 	return ok;
 }
 
-/* Which write each access comes after, in each of its cells. */
+/* The write that each access comes after, in each of its cells. */
 static bool scan_cells(struct judge *j)
 {
 	const struct model *m = j->m;

@@ -58,10 +58,10 @@ struct replay {
 	struct judge *j;
 	const struct goal *goal;
 	struct verdict_of_judge *v;
-	uint32_t reached; /* SEQUENCE: so many goal events have occurred */
-	/* Reads may see any write: those that do; NULL: they may not. */
+	uint32_t reached; /* SEQUENCE: number of goal events that have occurred */
+	/* The reads that saw another write, if reads may see any write; otherwise NULL. */
 	struct judge_reads *others;
-	uint32_t pending; /* bit i: the goal's event i did, and its thread has not run on */
+	uint32_t pending; /* bit i: the goal's event i saw another write, and its thread has not run on since */
 };
 
 static bool fault(struct replay *r, enum verify_fault fault, uint32_t event, uint32_t other)
@@ -77,7 +77,7 @@ static bool occurred(const struct judge *j, uint32_t e)
 	return j->next[model_thread_of(j->m, e)] > j->m->events[e].pos;
 }
 
-/* Is e a goal event of a sequence? */
+/* True if e is a goal event of a sequence. */
 static bool is_goal(const struct replay *r, uint32_t e)
 {
 	for (uint32_t i = 0; i < r->goal->count && r->goal->kind == GOAL_SEQUENCE; i++)
@@ -96,8 +96,8 @@ static uint32_t saw_in(const struct judge *j, uint32_t cell, uint32_t e)
 	return before == MODEL_NONE ? before : m->cell_events[before];
 }
 
-/* May a read see the last write, which it did not see, because its value is the same? An atomic read stays behind the
- * write that it saw. */
+/* True if the read may see the last write, which it did not see, because its value is the same. An atomic read stays
+ * after the write that it saw. */
 static bool same_value(const struct judge *j, uint32_t cell, uint32_t e, uint32_t last)
 {
 	const struct model *m = j->m;
@@ -110,7 +110,7 @@ static bool same_value(const struct judge *j, uint32_t cell, uint32_t e, uint32_
 	return !rt_op_is_atomic(model_op(m, e)) || saw == MODEL_NONE || occurred(j, saw);
 }
 
-/* Reads that may see any write. */
+/* For reads that may see any write. */
 
 static void add_other(struct replay *r, uint32_t e)
 {
@@ -132,7 +132,7 @@ static bool releases(unsigned order)
 	return order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST;
 }
 
-/* Did the read synchronise with the write that it saw in this cell, which has not occurred? */
+/* True if the read synchronised with the write that it saw in this cell, and that write has not occurred. */
 static bool synchronises_early(const struct judge *j, uint32_t cell, uint32_t e)
 {
 	const struct model *m = j->m;
@@ -158,7 +158,7 @@ static bool see_other(struct replay *r, uint32_t cell, uint32_t e, uint32_t thre
 	return true;
 }
 
-/* A thread runs on behind events of the goal: what these saw matters. */
+/* A thread runs on after goal events: the writes that these saw now matter. */
 static void run_on(struct replay *r, uint32_t thread)
 {
 	for (uint32_t i = 0; i < r->reached; i++)
@@ -168,7 +168,7 @@ static void run_on(struct replay *r, uint32_t thread)
 		}
 }
 
-/* Reads must see what they saw; writes are seen from now on. */
+/* Checks that reads see what they saw; makes writes visible. */
 static bool replay_access(struct replay *r, uint32_t e, uint32_t thread)
 {
 	struct judge *j = r->j;
@@ -211,8 +211,8 @@ static bool replay_acquire(struct replay *r, uint32_t e, uint32_t lock, bool sha
 }
 
 /*
- * Ends the hold that it ended in the trace. That hold is the same thread's, so program order has seen to its being
- * there, and no other release ends it: there is nothing to refuse.
+ * Ends the hold that the release ended in the trace. That hold is the same thread's, so program order has begun it, and
+ * no other release ends it: there is nothing to check.
  */
 static void replay_release(struct judge *j, uint32_t e, uint32_t lock)
 {
@@ -232,8 +232,7 @@ static bool replay_join(struct replay *r, uint32_t e)
 	if (child->fork != MODEL_NONE && !occurred(j, child->fork))
 		return fault(r, VERIFY_NOT_BEGUN, e, child->fork);
 	uint32_t next = j->next[j->m->events[e].object];
-	/* Events that the trace has after the join (a thread that outlives it is no child of this join) are not asked
-	 * for. */
+	/* Events after the join in the trace (of a thread that outlives it) are not required. */
 	if (next < child->count && child->events[next] < e)
 		return fault(r, VERIFY_JOIN_EARLY, e, child->events[next]);
 	return true;
@@ -250,7 +249,7 @@ static bool replay_annotation(struct replay *r, uint32_t e)
 	return *done >= j->partner[e] || fault(r, VERIFY_ANNOTATION, e, list[*done]);
 }
 
-/* Has the signal that ends the wait beginning here been sent already? Then nobody hears it. */
+/* True if the signal that ends the wait beginning here was sent already: the wait has lost it. */
 static bool signalled_early(const struct judge *j, uint32_t begin)
 {
 	uint32_t end = judge_wait_end(j->m, begin);
@@ -306,7 +305,7 @@ static bool replay_sync(struct replay *r, uint32_t e)
 	}
 }
 
-/* Goal events of a sequence come in its order. */
+/* Checks that a sequence's goal events come in its order. */
 static bool replay_goal_event(struct replay *r, uint32_t e)
 {
 	if (r->reached < r->goal->count && r->goal->events[r->reached] == e) {
@@ -316,14 +315,14 @@ static bool replay_goal_event(struct replay *r, uint32_t e)
 	return fault(r, VERIFY_GOAL_ORDER, e, r->reached < r->goal->count ? r->goal->events[r->reached] : MODEL_NONE);
 }
 
-/* Is e the goal's next event, right behind the goal's last one in the same thread? */
+/* True if e is the goal's next event, right after the goal's last one in the same thread. */
 static bool continues_goal(const struct replay *r, uint32_t e)
 {
 	return r->reached && r->reached < r->goal->count && r->goal->events[r->reached] == e &&
 	       r->goal->events[r->reached - 1] == model_pred(r->j->m, e);
 }
 
-/* Has the thread's creation occurred? */
+/* True if the thread's creation has occurred. */
 static bool begun(const struct judge *j, uint32_t thread)
 {
 	uint32_t fork = j->m->threads[thread].fork;
@@ -346,7 +345,7 @@ static bool replay_event(struct replay *r, uint32_t e, uint32_t thread)
 	return true;
 }
 
-/* The goal itself. */
+/* The goal. */
 
 static bool goal_stands_before(struct replay *r)
 {
@@ -384,7 +383,7 @@ static bool goal_race(struct replay *r)
 	return conflict || fault(r, VERIFY_GOAL_NO_CONFLICT, e1, e2);
 }
 
-/* The lock that an acquiring event takes, MODEL_NONE if it takes none. */
+/* The lock that an acquiring event takes; MODEL_NONE if it takes none. */
 static uint32_t lock_wanted(const struct model *m, uint32_t e)
 {
 	switch (model_op(m, e)) {
@@ -406,7 +405,7 @@ static bool wants_shared(const struct model *m, uint32_t e)
 	return (model_op(m, e) == RT_OP_BLOCK ? model_arg(m, e) : model_op(m, e)) == RT_OP_ACQUIRE_SHARED;
 }
 
-/* Is the thread that stands before `at` in the routine of the once flag? */
+/* True if the thread whose next event is `at` is in the routine of the once flag. */
 static bool runs_once(const struct model *m, uint32_t at, uint32_t once)
 {
 	for (uint32_t e = model_pred(m, at); e != MODEL_NONE; e = model_pred(m, e))
@@ -415,7 +414,7 @@ static bool runs_once(const struct model *m, uint32_t at, uint32_t once)
 	return false;
 }
 
-/* Does the thread that stands before `at` have what `want` waits for? Only a BLOCK waits for its own thread. */
+/* True if the thread whose next event is `at` has what `want` waits for. Only a BLOCK waits for its own thread. */
 static bool blocks(const struct model *m, uint32_t at, uint32_t want)
 {
 	uint32_t pred = model_pred(m, at), lock = lock_wanted(m, want);
@@ -440,7 +439,7 @@ static bool goal_deadlock(struct replay *r)
 		return false;
 	for (uint32_t i = 0; i < g->count; i++) {
 		uint32_t e = g->events[i], signal = r->j->partner[e];
-		/* Who waits for a signal still does not wait for the mutex yet. */
+		/* A thread that still waits for a signal does not wait for the mutex yet. */
 		if (model_op(r->j->m, e) == RT_OP_WAIT_END && signal != MODEL_NONE &&
 		    (!occurred(r->j, signal) || r->j->lost_signal[model_thread_of(r->j->m, e)]))
 			return fault(r, VERIFY_NO_SIGNAL, e, signal);
@@ -464,7 +463,7 @@ static bool goal_sequence(struct replay *r, const struct schedule *s)
 	       fault(r, VERIFY_GOAL_MISSED, r->reached < g->count ? g->events[r->reached] : MODEL_NONE, MODEL_NONE);
 }
 
-/* A run of one thread's events; they are its next ones, and it has begun. */
+/* A run of one thread's events: they must be its next ones, and the thread must have begun. */
 static bool replay_step(struct replay *r, const struct schedule_step *step)
 {
 	const struct judge *j = r->j;
@@ -484,7 +483,7 @@ static bool replay_step(struct replay *r, const struct schedule_step *step)
 	return true;
 }
 
-/* The goal's first event in the trace: what comes before does not depend on the goal. */
+/* The goal's first event in the trace; the state before it does not depend on the goal. */
 static uint32_t goal_first(const struct goal *g)
 {
 	uint32_t first = MODEL_NONE;
@@ -493,7 +492,7 @@ static uint32_t goal_first(const struct goal *g)
 	return first;
 }
 
-/* The trace's own events from one on, in its own order; they must be next. */
+/* Replays the trace's own events from `from` on, in its own order; they must be next. */
 static bool replay_recorded(struct replay *r, uint32_t at, uint32_t end)
 {
 	struct judge *j = r->j;

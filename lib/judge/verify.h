@@ -1,17 +1,16 @@
 /*
- * The judge: replays a schedule against the definition of a correct reordering, event by event, and says whether it
- * reaches its goal. It shares nothing with the provers but the trace model: what each read saw, which release ends
- * which acquire, which signal woke which wait it works out for itself. Linear in the schedule; where a schedule begins
- * with the trace's own events in their order, it goes on from the state that it has kept of these.
+ * The judge: replays a schedule against the definition of a correct reordering, event by event, and decides whether it
+ * reaches its goal. It shares nothing with the provers but the trace model: it determines itself what each read saw,
+ * which release ends which acquire, which signal woke which wait. Linear in the schedule. A schedule that begins with
+ * the trace's own events in their order is replayed from a saved state.
  *
- * Correct reordering: each thread's events are a prefix of its events in the trace;
- * a lock is held by one thread at a time, readers share; fork before the child's first event, all the child's events
- * before the join; every read sees, cell by cell, the write that it saw (or the initial value, if it saw that); untimed
- * waits end after their signal, barriers are left after all of the round arrived, semaphores do not go below zero,
- * once-routines end before they are seen done, happens-before annotations are kept. The goal's own events may see
- * another writer; a thread whose goal event did so runs no further, unless its next event is the goal's next. Where
- * values are recorded, a read may also see another write of the value that it saw (lib/trace/values.h); an atomic one
- * only when the write that it saw has occurred, since whoever synchronises by it comes after that.
+ * Correct reordering: each thread's events are a prefix of its events in the trace; a lock is held by one thread at a
+ * time, readers share; fork before the child's first event, all the child's events before the join; every read sees,
+ * cell by cell, the write that it saw (or the initial value, if it saw that); untimed waits end after their signal,
+ * barriers are left after all of the round arrived, semaphores do not go below zero, once-routines end before they are
+ * seen done, happens-before annotations are kept. The goal's own events may see another writer; a thread whose goal
+ * event did so runs no further, unless its next event is the goal's next. Where values are recorded, a read may also
+ * see another write of the value that it saw (lib/trace/values.h).
  */
 #ifndef LIB_JUDGE_VERIFY_H
 #define LIB_JUDGE_VERIFY_H
@@ -46,16 +45,17 @@ enum verify_fault {
 
 struct verdict_of_judge {
 	enum verify_fault fault;
-	uint64_t step;  /* so many events were replayed before the fault */
-	uint32_t event; /* event at fault, MODEL_NONE if there is none */
-	uint32_t other; /* the event that it clashes with (who holds the lock, the write that is seen), or MODEL_NONE */
+	uint64_t step;  /* number of events replayed before the fault */
+	uint32_t event; /* the event that breaks a rule; MODEL_NONE if there is none */
+	uint32_t
+	    other; /* the event that it conflicts with (the lock's holder, the write that is seen), or MODEL_NONE */
 	uint32_t substitutes; /* reads that see another write, of the same value */
-	uint32_t substitute;  /* the first of them, MODEL_NONE: there is none */
+	uint32_t substitute;  /* the first of them; MODEL_NONE if there is none */
 };
 
 struct judge;
 
-/* Prepares judging schedules of a model; one forward pass. NULL without memory. The model must outlive it. */
+/* Prepares to judge schedules of a model, in one forward pass. NULL without memory. The model must outlive it. */
 struct judge *judge_create(const struct model *m);
 void judge_free(struct judge *j);
 
@@ -63,15 +63,15 @@ void judge_free(struct judge *j);
 void judge_verify(struct judge *j, const struct schedule *s, const struct goal *goal, struct verdict_of_judge *v);
 
 /*
- * The same for what would be a witness if reads saw other writes: each read may see any write, but an acquiring atomic
- * comes after the releasing one that it saw. *others gets the reads that must be let do so, in the schedule's order:
- * those that see another write, of another value, than in the trace, the goal's own where their threads run on. Owned
- * by the caller, from zeroed.
+ * The same for a witness in which reads may see other writes: each read may see any write, but an acquiring atomic
+ * comes after the releasing one that it saw. *others (zeroed by the caller, who then owns it) gets the reads that see
+ * another write, of another value, than in the trace, in the schedule's order; goal events only if their threads run
+ * on.
  */
 struct judge_reads {
 	uint32_t *events;
 	uint32_t count, capacity;
-	bool failed; /* no memory: some are missing */
+	bool failed; /* no memory: some reads are missing */
 };
 void judge_verify_free(struct judge *j, const struct schedule *s, const struct goal *goal, struct verdict_of_judge *v,
                        struct judge_reads *others);

@@ -13,7 +13,7 @@
 
 static const char *const kinds[] = {[GOAL_RACE] = "race", [GOAL_SEQUENCE] = "sequence", [GOAL_DEADLOCK] = "deadlock"};
 
-/* A name on its way into the table of names. */
+/* A thread's name while the table of names is built. */
 struct name {
 	const char *text; /* borrowed from the JSON */
 	uint32_t index;
@@ -65,7 +65,7 @@ static uint32_t name_index(struct reader *r, const char *text)
 	return UINT32_MAX;
 }
 
-/* The member that is a place in a thread, from 1; 0 if it is not. */
+/* The member that is an ordinal, from 1; 0 if it is not. */
 static uint64_t ordinal(const json_t *o, const char *key)
 {
 	const json_t *value = json_object_get(o, key);
@@ -148,7 +148,7 @@ static enum rt_status read_schedule(struct reader *r, const json_t *schedule)
 	return status ? status : read_kind(r, schedule);
 }
 
-/* The anomaly of a report that is asked for; the kind of its goal is that of the anomaly. */
+/* The anomaly that the caller named; it determines the kind of the goal. */
 static enum rt_status read_anomaly(struct reader *r, const json_t *report, const char *id)
 {
 	const json_t *path = json_object_get(json_object_get(report, "trace"), "path"), *found = NULL, *o;

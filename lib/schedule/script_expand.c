@@ -1,5 +1,5 @@
 /*
- * A schedule, event by event. The trace has its events in another order, so they are gathered by windows of the
+ * Lists a schedule event by event. The trace has its events in another order, so they are gathered in windows of the
  * schedule: a first pass counts the events of each step, then each pass fills one window.
  */
 #include "lib/schedule/script.h"
@@ -14,8 +14,8 @@ enum { BATCH = 4096, WINDOW = 1 << 21 }; /* 2 Mi events of 72 bytes each */
 struct part {
 	uint32_t thread;
 	uint64_t from, to;
-	uint64_t first; /* place of its first event in the expanded schedule */
-	uint64_t count; /* of events that the trace has: repeats that were left out have an ordinal and no event */
+	uint64_t first; /* position of its first event in the expanded schedule */
+	uint64_t count; /* number of its events in the trace: repeats that were left out have an ordinal and no event */
 	size_t next;    /* next part of the thread */
 	bool goal;
 };
@@ -27,7 +27,7 @@ struct expansion {
 	size_t count;
 	size_t *heads; /* by thread: its first part */
 	/* State of a pass. */
-	size_t *part;   /* by thread: the part that it is in or before */
+	size_t *part;   /* by thread: the current or next part */
 	uint64_t *in;   /* by thread: events of that part so far */
 	uint64_t *last; /* by thread: ordinal of the last event seen */
 	struct rt_event *window;
@@ -80,7 +80,7 @@ static enum rt_status make_parts(struct expansion *x, const uint32_t *by_name, s
 	return status;
 }
 
-/* The part that an event of the schedule is in, NULL: it is none. */
+/* The part that contains an event of the schedule; NULL if none does. */
 static struct part *part_of(struct expansion *x, const struct rt_event *e)
 {
 	size_t *at = &x->part[e->thread];
@@ -91,7 +91,7 @@ static struct part *part_of(struct expansion *x, const struct rt_event *e)
 	return *at != NO_STEP && x->parts[*at].from <= e->ordinal ? &x->parts[*at] : NULL;
 }
 
-/* Without a window: counts. *missing: events of the window that are yet to come. */
+/* Counts if there is no window. *missing: events of the window that are yet to come. */
 static void see_event(struct expansion *x, const struct rt_event *e, uint64_t *missing)
 {
 	struct part *part = part_of(x, e);
@@ -130,7 +130,7 @@ static enum rt_status pass(struct expansion *x, struct rt_error *err)
 	return status;
 }
 
-/* Places of the parts in the schedule. A step that ends behind its thread's end is none of this trace. */
+/* Sets the positions of the parts in the schedule. Fails if a step ends after its thread's last event. */
 static enum rt_status place_parts(struct expansion *x, uint64_t *total, struct rt_error *err)
 {
 	const struct rt_trace_info *info = rt_trace_info(x->trace);

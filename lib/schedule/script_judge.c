@@ -1,7 +1,7 @@
 /*
- * From a written schedule to the judge's terms. Steps count all events of a thread; the model keeps some. One pass over
- * the trace tells how many kept events lie at or before the end of each step, and which the goal's are. What concerns
- * events that the model leaves out is checked here; everything else is the judge's.
+ * Translates a written schedule for the judge. Steps count all events of a thread; the model keeps some. One pass over
+ * the trace determines how many kept events come up to the end of each step, and which ones are the goal's. Rules about
+ * events that the model drops are checked here; all others by the judge.
  */
 #include "lib/prove/certain.h"
 #include "lib/schedule/script.h"
@@ -12,29 +12,30 @@
 enum { BATCH = 4096 };
 #define NO_STEP SIZE_MAX
 
-/* What the pass knows of a thread. */
+/* State of a thread in the pass. */
 struct thread {
 	uint32_t kept;        /* kept events so far */
 	uint64_t last;        /* ordinal of its last event so far */
-	size_t step, end;     /* its next step without an answer, its last one */
+	size_t step, end;     /* its next step to be resolved, its last one */
 	bool in_goal;         /* it has an event of the goal */
-	uint32_t fork_thread; /* who creates it, UINT32_MAX: nobody known */
+	uint32_t fork_thread; /* the creating thread; UINT32_MAX: unknown */
 	uint64_t fork;        /* ordinal of that */
-	uint64_t done;        /* ordinals that the steps looked at so far run */
+	uint64_t done;        /* ordinals that the steps checked so far run */
 };
 
 struct binding {
 	const struct script *s;
 	struct rt_trace *trace;
 	struct model *m;
-	uint32_t *by_name;      /* trace's thread of each name */
+	uint32_t *by_name;      /* index of the trace's thread of each name */
 	struct thread *threads; /* by the trace's index */
 	uint32_t thread_count;
 	uint32_t *kept;                         /* by step: kept events of its thread up to its end */
 	size_t *next;                           /* by step: the thread's next one */
 	size_t usable;                          /* steps before this one can be replayed */
-	struct goal goal;                       /* events: MODEL_NONE where the model has left it out */
-	uint32_t goal_last[ANOMALY_EVENTS_MAX]; /* of several that an event became, the last; the goal has the first */
+	struct goal goal;                       /* events; MODEL_NONE if the model dropped it */
+	uint32_t goal_last[ANOMALY_EVENTS_MAX]; /* the last of the model's events that the event became; the goal has
+	                                           the first */
 	struct script_verdict *v;
 	struct schedule schedule;
 };
@@ -54,7 +55,7 @@ static void fault_at_step(struct binding *b, size_t i, enum verify_fault kind, u
 	fault(b, kind, b->s->steps[i].name, ordinal);
 }
 
-/* Each thread's steps must join without a gap; what comes behind the first that does not is not looked at. */
+/* Checks that each thread's steps follow without a gap; those after the first gap are not checked. */
 static void chain_steps(struct binding *b)
 {
 	const struct script *s = b->s;
@@ -132,7 +133,7 @@ static enum rt_status pass(struct binding *b, struct rt_error *err)
 	return status;
 }
 
-/* A thread's ordinals end with its last event, or with the repeats that were left out behind it. */
+/* A thread's ordinals end with its last event, or with the repeats that were left out after it. */
 static uint64_t last_ordinal(const struct binding *b, uint32_t thread)
 {
 	const struct rt_thread *known = &rt_trace_info(b->trace)->threads[thread];
@@ -153,7 +154,7 @@ static void answer_rest(struct binding *b)
 	}
 }
 
-/* The steps as the judge takes them, up to the first that cannot be replayed. False without memory. */
+/* The steps in the judge's form, up to the first that cannot be replayed. False without memory. */
 static bool make_schedule(struct binding *b)
 {
 	b->schedule.steps = malloc((b->usable + 1) * sizeof *b->schedule.steps);
@@ -187,8 +188,8 @@ static bool takes_lock(unsigned op)
 }
 
 /*
- * Two accesses of different threads are a race, acquires a deadlock, anything else is a sequence. What is an acquire
- * and, before that, an access of its lock's memory, is the acquire where it can be.
+ * Determines the kind: two accesses of different threads are a race, acquires a deadlock, anything else a sequence. An
+ * acquire that also became an access of its lock's memory counts as an acquire if possible.
  */
 static enum goal_kind goal_kind(const struct binding *b)
 {
@@ -206,7 +207,7 @@ static enum goal_kind goal_kind(const struct binding *b)
 	                                                                                              : GOAL_SEQUENCE;
 }
 
-/* The goal's events must exist, and be such as the model keeps: what it leaves out conflicts with nothing. */
+/* The goal's events must exist, and the model must have kept them: dropped events conflict with nothing. */
 static bool find_goal(struct binding *b)
 {
 	const struct script *s = b->s;
@@ -224,7 +225,7 @@ static bool find_goal(struct binding *b)
 	return true;
 }
 
-/* The goal is reached to the event, with what the model leaves out. */
+/* Checks that the steps reach the goal exactly, dropped events included. */
 static void check_goal(struct binding *b)
 {
 	const struct script *s = b->s;
@@ -257,7 +258,7 @@ static enum rt_status judge(struct binding *b, struct rt_error *err)
 		return rt_error_set(err, RT_EMEMORY, "no memory to judge a schedule");
 	judge_verify(j, &b->schedule, &b->goal, &v);
 	judge_free(j);
-	/* A fault in what was replayed comes before one in what could not be. */
+	/* A fault in the replayed steps comes before one in the others. */
 	bool in_replay = v.fault && v.step < b->schedule.events;
 	if (in_replay || (v.fault && !b->v->fault)) {
 		b->v->fault = v.fault;
