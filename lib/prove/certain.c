@@ -1,4 +1,4 @@
-/* Which reads' writers are certain; see certain.h. Worked out cell by cell, when first asked about. */
+/* Reads whose writers are certain; see certain.h. Computed cell by cell, on demand. */
 #include "lib/prove/certain.h"
 
 #include <stdlib.h>
@@ -12,8 +12,8 @@ struct certain {
 	struct segment_order hb;
 	uint8_t *cells;     /* by cell: CELL_ */
 	uint8_t *uncertain; /* by entry of cell_events, bits */
-	uint32_t *last;     /* by thread: its last write to the cell at hand, MODEL_NONE */
-	uint32_t *before;   /* by thread: its last one that is before the read at hand, MODEL_NONE */
+	uint32_t *last;     /* by thread: its last write to the current cell, MODEL_NONE */
+	uint32_t *before;   /* by thread: its last one that is before the current read, MODEL_NONE */
 	uint32_t *writers;  /* threads that have one */
 	uint32_t writer_count;
 };
@@ -56,16 +56,16 @@ struct certain *certain_create(const struct model *m, bool exact, struct rt_erro
 	return c;
 }
 
-/* Atomics are stamped together with being carried out: between two of them the order is exact. */
+/* An atomic operation and its stamp are one step: between two of them the order is exact. */
 static bool exact_pair(const struct model *m, uint32_t e1, uint32_t e2)
 {
 	return rt_op_is_atomic(model_op(m, e1)) && rt_op_is_atomic(model_op(m, e2));
 }
 
 /*
- * One walk over the cell's accesses in trace order, or against it. Forward: is every thread's last write so far before
- * the write w that the read saw? The reading thread's own one as well: another thread's may have come before it.
- * Backward: does every other thread's next write come after the read?
+ * One walk over the cell's accesses in trace order, or against it. Forward: checks that every thread's last write so
+ * far is before the write w that the read saw; the reading thread's own one as well, since another thread's may have
+ * come before it. Backward: checks that every other thread's next write comes after the read.
  */
 static bool clashes(const struct certain *c, uint32_t read, uint32_t w, uint32_t other, bool forward)
 {
@@ -77,7 +77,7 @@ static bool clashes(const struct certain *c, uint32_t read, uint32_t w, uint32_t
 	return !(segment_order_before(&c->hb, read, other) || exact_pair(m, read, other));
 }
 
-/* Does the read race with the very write that the trace has it see? Then it may have come before it. */
+/* True if the read races with the write that it saw by the trace. It may then have come before that write. */
 static bool races_with(const struct certain *c, uint32_t w, uint32_t read)
 {
 	const struct model *m = c->m;
@@ -140,7 +140,7 @@ static bool is_uncertain(struct certain *c, uint32_t e)
 	return false;
 }
 
-/* Gathers by thread the last write of the cell that the read may have seen, and the last one that is before it. */
+/* For each thread: the last write of the cell that the read may have seen, and the last one that is before it. */
 static void gather(struct certain *c, uint32_t cell, uint32_t read)
 {
 	const struct model *m = c->m;
@@ -156,7 +156,7 @@ static void gather(struct certain *c, uint32_t cell, uint32_t read)
 	}
 }
 
-/* Was the write certainly covered by another one before the read? */
+/* True if another write certainly covered this one before the read. */
 static bool is_covered(const struct certain *c, uint32_t w, uint32_t read)
 {
 	for (uint32_t i = 0; segment_order_before(&c->hb, w, read) && i < c->writer_count; i++) {
@@ -167,7 +167,7 @@ static bool is_covered(const struct certain *c, uint32_t w, uint32_t read)
 	return false;
 }
 
-/* Hands f the writes of one cell. */
+/* Calls f for the writes of one cell. */
 static bool writers_in(struct certain *c, uint32_t cell, uint32_t e, bool (*f)(void *arg, uint32_t write), void *arg)
 {
 	bool ok = true;
@@ -195,8 +195,8 @@ bool certain_writers(struct certain *c, uint32_t e, uint64_t most, bool (*f)(voi
 	return true;
 }
 
-/* Does the thread run on in the schedule behind the goal's event i, other than with the goal's next event? What that
- * read saw may matter then. */
+/* True if the thread runs on in the schedule after the goal's event i, other than with the goal's next event. The value
+ * that this event read may matter then. */
 static bool runs_on(const struct model *m, const struct schedule *s, const uint32_t *goal, uint32_t count, uint32_t i)
 {
 	uint32_t thread = model_thread_of(m, goal[i]), pos = m->events[goal[i]].pos;

@@ -15,7 +15,7 @@ struct closure {
 	uint64_t budget, spent;
 };
 
-/* Saturates the order of what is behind the start, up to the given places. */
+/* Saturates the order of the events after the start, up to the given places. */
 static enum saturated saturate_to(struct closure *c, const uint32_t *to, bool last)
 {
 	uint64_t left = c->spent < c->budget ? c->budget - c->spent : 0;
@@ -39,7 +39,7 @@ static enum search_answer answer_of(enum saturated result)
 	                                       : SEARCH_GAVE_UP;
 }
 
-/* Saturates what the goal needs, which may turn out to be more. SEARCH_FOUND: there is an order. */
+/* Saturates the order of what the goal needs, which may grow. SEARCH_FOUND: an order exists. */
 static enum search_answer saturate_needs(struct closure *c)
 {
 	if (!needs_find(c->needs, c->goal))
@@ -57,7 +57,7 @@ static enum search_answer saturate_needs(struct closure *c)
 	}
 }
 
-/* The next event to execute, MODEL_NONE if none may be. first: a thread that goes first, MODEL_NONE. */
+/* The next event to execute; MODEL_NONE if none may be. first: a thread that goes first, or MODEL_NONE. */
 static uint32_t choose(const struct closure *c, uint32_t first)
 {
 	uint32_t best = MODEL_NONE;
@@ -87,7 +87,7 @@ static enum search_answer linearise(struct closure *c, const uint32_t *to, uint3
 	return failed ? SEARCH_NO_MEMORY : reached ? SEARCH_FOUND : SEARCH_GAVE_UP;
 }
 
-/* Tries to linearise the events up to these places; the holds at their ends stay. */
+/* Tries to linearise the events up to these places; holds at their ends stay. */
 static enum search_answer build(struct closure *c, const uint32_t *to, struct schedule *out)
 {
 	const struct model *m = c->needs->m;
@@ -100,8 +100,8 @@ static enum search_answer build(struct closure *c, const uint32_t *to, struct sc
 	return answer;
 }
 
-/* Tries with more and more ends of sections: none but those needed, those of threads that have no event of the goal,
- * all that may occur. */
+/* Tries with more and more section ends: only needed ones, then those of threads without an event of the goal, then all
+ * that may occur. */
 static enum search_answer build_any(struct closure *c, struct schedule *out)
 {
 	const struct needs *n = c->needs;

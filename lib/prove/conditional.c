@@ -1,4 +1,4 @@
-/* What is possible if reads see other writes; see conditional.h. */
+/* Witnesses in which reads see other writes; see conditional.h. */
 #include "lib/prove/conditional.h"
 
 #include "lib/prove/pecan.h"
@@ -11,7 +11,7 @@ void conditional_release(struct conditional *c)
 	c->reads = (struct judge_reads){0};
 }
 
-/* Judges what was built; what is refused is dropped. */
+/* Judges what was built; drops a schedule that is refused. */
 static enum search_answer judged(struct conditional *c, const struct goal *goal, enum search_answer answer,
                                  struct schedule *out, bool promised)
 {
@@ -35,7 +35,7 @@ static enum search_answer in_order(struct conditional *c, struct search *search,
 	uint64_t spent, left = c->spent < linear ? linear - c->spent : 0;
 	enum search_answer answer = search_in_order(search, goal, &c->searches->strict.trf, left, out, &spent);
 	c->spent += spent;
-	/* A sequence's last event may have to come before what else it needs. */
+	/* A sequence's last event may have to come before other events that it needs. */
 	return judged(c, goal, answer, out, goal->kind != GOAL_SEQUENCE);
 }
 

@@ -1,7 +1,7 @@
 /*
- * What is possible if reads see other writes than they saw: asked of what every witness is denied by some read's
- * reads-from. Locks, the hard order and the partial order relation are kept. A schedule that is found goes to the
- * judge, which names the reads; that there is none refutes for good.
+ * Witnesses in which reads see other writes than they saw, for candidates whose every witness some read's reads-from
+ * forbids. Locks, the hard order and the partial order relation are kept. The judge checks a schedule that is found and
+ * names the reads. If there is none, the candidate is refuted.
  */
 #ifndef LIB_PROVE_CONDITIONAL_H
 #define LIB_PROVE_CONDITIONAL_H
@@ -14,16 +14,16 @@ struct conditional {
 	struct searches *searches;       /* borrowed, like the next two */
 	const struct segment_order *por; /* the partial order relation */
 	struct judge *judge;
-	struct judge_reads reads; /* of the last schedule found: they see other writes in it */
-	uint64_t spent;           /* events in schedules that were built or looked at to build one */
-	uint64_t refused;         /* schedules that the judge refused although they were promised */
+	struct judge_reads reads; /* of the last schedule found: the reads that see other writes in it */
+	uint64_t spent;           /* events in schedules that were built, or examined to build one */
+	uint64_t refused;         /* schedules that the judge refused although a prover promised them */
 };
 
 void conditional_release(struct conditional *c);
 /*
- * Looks for a schedule in which reads are free. budget: events that searches may execute, *spent tells how many;
- * linear: events of schedules that may be built in all (c->spent). On SEARCH_FOUND *out (from zeroed) holds the
- * schedule, owned by the caller, and c->reads its reads.
+ * Searches for a schedule with free reads. budget: events that searches may execute, *spent: those they did; linear:
+ * events of schedules that may be built in all (c->spent). On SEARCH_FOUND *out (zeroed by the caller, who then owns
+ * it) holds the schedule, and c->reads its reads.
  */
 enum search_answer conditional_goal(struct conditional *c, const struct goal *goal, uint64_t budget, uint64_t linear,
                                     struct schedule *out, uint64_t *spent);

@@ -13,7 +13,7 @@ struct in_order {
 	uint64_t budget, spent;
 };
 
-/* Do the sequence's events occur in its order in the trace? Its last one comes last then. */
+/* True if the sequence's events occur in its order in the trace. Its last one then comes last. */
 static bool is_ascending(const struct goal *g)
 {
 	for (uint32_t i = 1; i < g->count; i++)
@@ -22,8 +22,8 @@ static bool is_ascending(const struct goal *g)
 	return true;
 }
 
-/* Does e, or what it needs if reads see what they saw, come after an event that the goal does not execute, or ends
- * with? Then it is left out. */
+/* True if e, or an event that it needs if reads see what they saw, comes after a goal event that is not executed or is
+ * the last. e is then left out. */
 static bool needs_goal(const struct in_order *o, uint32_t e)
 {
 	const struct model *m = o->m;
@@ -38,7 +38,7 @@ static bool needs_goal(const struct in_order *o, uint32_t e)
 	return false;
 }
 
-/* Adds e with what it needs if reads see what they saw. */
+/* Adds e and the events that it needs if reads see what they saw. */
 static void include(struct in_order *o, uint32_t e)
 {
 	uint32_t clock = trf_clock(o->sees, e), own = model_thread_of(o->m, e);
@@ -48,7 +48,7 @@ static void include(struct in_order *o, uint32_t e)
 	}
 }
 
-/* Adds the writes that a read of the executed part saw, where they are left out and need not be. */
+/* Adds the writes that a read of the executed part saw, if they are missing and allowed. */
 static void include_seen(struct in_order *o, uint32_t e)
 {
 	const struct model *m = o->m;
@@ -85,7 +85,7 @@ static uint32_t events_before(const struct model *m, uint32_t thread, uint32_t e
 	return low;
 }
 
-/* False: the budget ran out. What is added needs no look: its reads see what they saw. */
+/* False if the budget ran out. Added events need no check: their reads see what they saw. */
 static bool include_all_seen(struct in_order *o)
 {
 	const struct model *m = o->m;

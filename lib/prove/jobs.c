@@ -1,4 +1,4 @@
-/* Provers side by side; see jobs.h. */
+/* Provers in several processes; see jobs.h. */
 #include "lib/prove/jobs.h"
 
 #include "lib/anomaly/goal.h"
@@ -9,14 +9,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What a process sends of each anomaly; the schedule's steps and the needs follow. */
+/* The result for an anomaly as a process sends it; the schedule's steps and the needs follow. */
 struct found {
 	enum verdict verdict;
 	enum witness_kind witness;
 	uint32_t events[ANOMALY_EVENTS_MAX];
 	uint32_t uncertain, first_uncertain, substitutes, substitute;
-	struct reasons reasons; /* their details are texts that were known before the copies were made */
-	const char *guess;      /* a text of the program, which is the same in its copies */
+	struct reasons reasons; /* their details are texts that existed before the fork */
+	const char *guess;      /* a constant text of the program, at the same address in all processes */
 	bool scheduled;
 	uint32_t steps, needs, need_total; /* their number */
 	uint64_t schedule_events;
@@ -65,7 +65,7 @@ static bool receive_all(int fd, void *data, size_t size)
 	return true;
 }
 
-/* The life of job k: every count-th anomaly from the k-th on. */
+/* Process k: decides every count-th anomaly, beginning with the k-th. */
 static void work(struct provers *p, const struct anomaly_list *list, uint32_t k, uint32_t count, int fd)
 {
 	struct rt_error err;
@@ -75,7 +75,7 @@ static void work(struct provers *p, const struct anomaly_list *list, uint32_t k,
 		memset(&f, 0, sizeof f);
 		f.before = *provers_counts(p);
 		if (provers_decide(p, a, &err))
-			return; /* let it be tried where it can be reported */
+			return; /* left to the parent, which can report the error */
 		f.after = *provers_counts(p);
 		f.verdict = a->verdict;
 		f.witness = a->witness;
@@ -148,7 +148,7 @@ void jobs_end(struct jobs *j)
 static bool take_schedule(struct anomaly *a, const struct found *f, int fd)
 {
 	struct schedule *s = calloc(1, sizeof *s);
-	/* As many as schedule_push would have made room for. */
+	/* The capacity that schedule_push would have made. */
 	size_t capacity = 1;
 	while (capacity < f->steps)
 		capacity *= 2;
@@ -174,7 +174,7 @@ static bool take_needs(struct anomaly *a, const struct found *f, int fd)
 	return !f->needs || (a->needs && receive_all(fd, a->needs, f->needs * sizeof *a->needs));
 }
 
-/* Forgets what was taken. */
+/* Drops results that were taken. */
 static void drop(struct anomaly *a)
 {
 	if (a->schedule)
@@ -192,7 +192,7 @@ static bool receive(struct job *job, struct anomaly *a, struct found *f)
 	    (!f->scheduled || take_schedule(a, f, job->pipe)) && take_needs(a, f, job->pipe))
 		return true;
 	drop(a);
-	/* It ended early: the rest of its part is done here. */
+	/* It ended early: the rest of its part is decided here. */
 	if (job->pipe >= 0)
 		close(job->pipe);
 	job->pipe = -1;

@@ -1,7 +1,7 @@
 /*
- * Provers side by side: processes of their own that decide every n-th anomaly each, as copies of this one. Whoever
- * gathers what they found takes it in order and asks again here where a budget that all share would have run out, so
- * that the verdicts are those of one process, however many there are.
+ * Provers in several processes: each decides every n-th anomaly, as a copy of this one. The parent takes the results in
+ * order. Where a budget that all share would have run out, it decides the anomaly again itself, so that the verdicts
+ * are those of one process.
  */
 #ifndef LIB_PROVE_JOBS_H
 #define LIB_PROVE_JOBS_H
@@ -10,13 +10,13 @@
 
 struct jobs;
 
-/* Begins to decide the anomalies in `count` processes. NULL if that cannot be: then they are decided here. The provers
- * and the list are borrowed, and not to be changed but by jobs_take and provers_decide in order. */
+/* Starts to decide the anomalies in `count` processes. NULL if that fails: the caller then decides them. Borrows the
+ * provers and the list; only jobs_take and provers_decide, in order, may change them. */
 struct jobs *jobs_start(struct provers *p, const struct anomaly_list *list, uint32_t count);
-/* Ends them, done or not. NULL is allowed. */
+/* Ends the processes, finished or not. NULL is allowed. */
 void jobs_end(struct jobs *j);
 
-/* Takes over what was found about the list's next anomaly, in order. False: it is for provers_decide to do. */
+/* Takes over the result for the list's next anomaly, in order. False if provers_decide must decide it. */
 bool jobs_take(struct jobs *j, struct anomaly *a);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a goal needs; see needs.h. */
+/* The events that a goal needs; see needs.h. */
 #include "lib/prove/needs.h"
 
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static void raise_to(uint32_t *set, const struct needs *n, uint32_t clock)
 	}
 }
 
-/* Adds an event with all that it needs. */
+/* Adds an event and all events that it needs. */
 static void include(uint32_t *set, const struct needs *n, uint32_t e)
 {
 	uint32_t thread = model_thread_of(n->m, e);
@@ -49,7 +49,7 @@ static void include(uint32_t *set, const struct needs *n, uint32_t e)
 		set[thread] = n->m->events[e].pos + 1;
 }
 
-/* Adds what must have occurred for e to be next. */
+/* Adds the events that must have occurred for e to be next. */
 static void include_before(uint32_t *set, const struct needs *n, uint32_t e)
 {
 	uint32_t thread = model_thread_of(n->m, e);
@@ -58,7 +58,7 @@ static void include_before(uint32_t *set, const struct needs *n, uint32_t e)
 		set[thread] = n->m->events[e].pos;
 }
 
-/* May this event occur at all before the goal? */
+/* True if this event may occur before the goal. */
 static bool may_occur(const struct needs *n, uint32_t e)
 {
 	const struct goal *g = n->goal;
@@ -74,7 +74,7 @@ static bool may_occur(const struct needs *n, uint32_t e)
 	return true;
 }
 
-/* What the goal's events need themselves. */
+/* Adds what the goal's events themselves need. */
 static void needs_of_goal(struct needs *n)
 {
 	const struct model *m = n->m;
@@ -92,7 +92,7 @@ static void needs_of_goal(struct needs *n)
 	}
 }
 
-/* Does the goal need no event that it excludes? */
+/* True if the goal needs no event that it excludes. */
 static bool needs_possible(const struct needs *n)
 {
 	const struct goal *g = n->goal;
@@ -101,13 +101,13 @@ static bool needs_possible(const struct needs *n)
 			return false;
 	if (g->kind != GOAL_SEQUENCE)
 		return true;
-	/* The last event of a sequence comes after everything. */
+	/* The last event of a sequence comes after all others. */
 	uint32_t final = g->events[g->count - 1];
 	return n->must[model_thread_of(n->m, final)] == n->m->events[final].pos + 1;
 }
 
-/* Must the needed part contain the end of this section, which is open there: has another thread, in the needed part, a
- * section that it excludes and that comes after its beginning? */
+/* True if the needed part must contain the end of this section, which is open there: another thread has, in the needed
+ * part, a section that it excludes and that comes after its beginning. */
 static bool must_close(const struct needs *n, const struct section *open)
 {
 	const struct sections *all = &n->base->sections;
@@ -128,7 +128,7 @@ static bool must_close(const struct needs *n, const struct section *open)
 	return false;
 }
 
-/* Adds the ends of a thread's holds that must be needed. *possible: there are such ends. */
+/* Adds the ends of a thread's holds that must be needed. *possible: all of these ends exist. */
 static bool close_needed(struct needs *n, uint32_t thread, bool *possible)
 {
 	const struct model_lockset *held = base_held(n->m, thread, n->must[thread]);
@@ -146,7 +146,7 @@ static bool close_needed(struct needs *n, uint32_t thread, bool *possible)
 	return false;
 }
 
-/* Adds what the needed part needs besides. False: an event that the goal excludes. */
+/* Adds further needs of the needed part. False: an event that the goal excludes is among them. */
 static bool close_all(struct needs *n)
 {
 	bool possible = true;
@@ -171,7 +171,7 @@ bool needs_require(struct needs *n, uint32_t e)
 	return may_occur(n, e) && close_all(n);
 }
 
-/* Adds the ends of the holds that a thread has when its relevant part ends, as far as they may occur. */
+/* Adds the ends of the holds that a thread has when its relevant part ends, as far as these may occur. */
 static bool close_holds(struct needs *n, uint32_t thread)
 {
 	const struct model *m = n->m;
@@ -188,7 +188,7 @@ static bool close_holds(struct needs *n, uint32_t thread)
 	return more;
 }
 
-/* Adds the writes that a read of this cell may see, as far as they may occur. */
+/* Adds the writes that a read of this cell may see, as far as these may occur. */
 static void include_writes(struct needs *n, uint32_t cell, uint32_t like)
 {
 	const struct values *values = n->reads->values;
@@ -201,13 +201,13 @@ static void include_writes(struct needs *n, uint32_t cell, uint32_t like)
 			include(n->bound, n, n->m->cell_events[i]);
 }
 
-/* Adds the writes that may be seen by the thread's relevant reads, from pos on. */
+/* Adds the writes that the thread's relevant reads may see, from pos on. */
 static void include_seen(struct needs *n, uint32_t thread, uint32_t pos)
 {
 	const struct model *m = n->m;
 	for (; pos < n->bound[thread]; pos++) {
 		uint32_t e = m->threads[thread].events[pos];
-		/* The goal's own reads too: their threads go on only if they see what they saw. */
+		/* The goal's own reads too: their threads continue only if these see what they saw. */
 		if (!rt_op_reads(model_op(m, e)) || !(reads_must(n->reads, n->goal, e) || goal_runs(n->goal, e)))
 			continue;
 		uint32_t end = m->events[e].object + m->sites[m->events[e].site].cells;

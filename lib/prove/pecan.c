@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* BLOCKED: so many threads may be left behind. LINE: the part of the trace that nobody holds up. */
+/* BLOCKED: most threads that may be suspended at a lock. LINE: the rest of the trace, which is not suspended. */
 enum { BLOCKED = 32, CUTS = ANOMALY_EVENTS_MAX + BLOCKED, LINE = CUTS };
 enum { FREE, SHARED, EXCLUSIVE };
 
@@ -15,26 +15,26 @@ struct pecan {
 	const struct segment_order *por;
 	const struct goal *goal;
 	struct schedule *out;
-	/* Where threads are held up, those of the goal first; then where those stopped that a lock leaves behind. */
+	/* Where threads are suspended: those of the goal first, then those that stopped at a lock. */
 	uint32_t cuts[CUTS];
 	uint32_t held_up, cut_count;
-	uint32_t cursors[ANOMALY_EVENTS_MAX]; /* where what is held up is now, in the trace */
-	uint32_t line;                        /* where the rest of the trace is now */
-	uint32_t *done;                       /* by thread: so many events are in the schedule */
+	uint32_t cursors[ANOMALY_EVENTS_MAX]; /* position in the trace of what is suspended */
+	uint32_t line;                        /* position in the trace of the rest */
+	uint32_t *done;                       /* by thread: number of its events in the schedule */
 	uint32_t *holder;                     /* by object: thread that holds it exclusively + 1 */
 	uint32_t *readers;                    /* by object: threads that share it */
-	uint8_t *needed;                      /* by object: by who is to come next */
+	uint8_t *needed;                      /* by object: the thread that is to come next */
 	bool ok;                              /* false: gave up, or no memory */
 	bool no_memory;
 };
 
-/* Locks held by a thread that stands before the event at pos. */
+/* Locks held by a thread whose next event is the one at pos. */
 static uint32_t held_before(const struct model *m, uint32_t thread, uint32_t pos)
 {
 	return pos ? model_lockset_of(m, m->threads[thread].events[pos - 1]) : 0;
 }
 
-/* Where the outermost critical section that an event is in begins; the event itself without one. */
+/* The beginning of the outermost critical section of an event; the event itself if it is in none. */
 static uint32_t outermost_lock(const struct model *m, uint32_t e)
 {
 	uint32_t thread = model_thread_of(m, e), pos = m->events[e].pos;
@@ -43,7 +43,7 @@ static uint32_t outermost_lock(const struct model *m, uint32_t e)
 	return m->threads[thread].events[pos];
 }
 
-/* The held-up thread that a goal event belongs to, or LINE. */
+/* The suspended thread that a goal event belongs to, or LINE. */
 static uint32_t part_of_goal(const struct pecan *p, uint32_t e)
 {
 	for (uint32_t i = 0; i < p->held_up; i++)
@@ -62,9 +62,9 @@ static uint32_t part_of(const struct pecan *p, uint32_t e)
 }
 
 /*
- * Where the thread of goal event i is to be held up, so that those before it in the goal may come first: where it takes
- * the outermost lock that protects the event; or, if its own goal event before is in the same section, the last point
- * after that where it excludes none of them (v_x of Algorithm 4).
+ * Where the thread of goal event i is suspended so that earlier goal events may come first: where it takes the
+ * outermost lock that protects the event. If its own previous goal event is in the same section, it is the last point
+ * after that at which it excludes none of them (v_x of Algorithm 4).
  */
 static uint32_t find_cut(const struct pecan *p, uint32_t i)
 {
@@ -86,7 +86,7 @@ static uint32_t find_cut(const struct pecan *p, uint32_t i)
 	return e;
 }
 
-/* Of a sequence: holds up the threads whose events must wait for some that come later in the trace. */
+/* For a sequence: suspends the threads whose events must wait for events that come later in the trace. */
 static void hold_up_sequence(struct pecan *p)
 {
 	const struct goal *g = p->goal;
@@ -101,7 +101,7 @@ static void hold_up_sequence(struct pecan *p)
 	}
 }
 
-/* Of events that all come last: all threads but that of the last one in the trace. */
+/* For events that all come last: suspends all threads but that of the last one in the trace. */
 static void hold_up_others(struct pecan *p)
 {
 	const struct goal *g = p->goal;
@@ -113,7 +113,7 @@ static void hold_up_others(struct pecan *p)
 			p->cuts[p->held_up++] = outermost_lock(p->m, g->events[i]);
 }
 
-/* Takes or lets go the event's lock; false if another thread has it. */
+/* Acquires or releases the event's lock; false if another thread holds it. */
 static bool move_lock(struct pecan *p, uint32_t e)
 {
 	const struct model *m = p->m;
@@ -136,13 +136,13 @@ static bool move_lock(struct pecan *p, uint32_t e)
 	return true;
 }
 
-/* Appends an event. Who asks for a lock that is taken stays behind, with all that depends on it. */
+/* Appends an event. A thread that would block on a lock is left behind, with all events that depend on it. */
 static void push(struct pecan *p, uint32_t e)
 {
 	const struct model *m = p->m;
 	uint32_t thread = model_thread_of(m, e);
 	if (m->events[e].pos < p->done[thread])
-		return; /* it let go a lock ahead of its turn */
+		return; /* it released a lock ahead of its turn */
 	if (m->events[e].pos == p->done[thread] && move_lock(p, e)) {
 		p->done[thread]++;
 		p->no_memory = !schedule_push(p->out, m, e);
@@ -155,7 +155,7 @@ static void push(struct pecan *p, uint32_t e)
 		p->cuts[p->cut_count++] = e;
 }
 
-/* Appends what is left of a part of the trace before `end`. */
+/* Appends the rest of a part of the trace before `end`. */
 static void advance(struct pecan *p, uint32_t part, uint32_t end)
 {
 	uint32_t *at = part == LINE ? &p->line : &p->cursors[part];
@@ -164,7 +164,7 @@ static void advance(struct pecan *p, uint32_t part, uint32_t end)
 			push(p, *at);
 }
 
-/* The first goal event that a thread has still to execute: how far it may be run. Its end if there is none. */
+/* The first goal event that a thread still has to execute, the limit for running it; its end if there is none. */
 static uint32_t next_goal(const struct pecan *p, uint32_t thread)
 {
 	uint32_t next = p->m->threads[thread].count;
@@ -185,7 +185,7 @@ static bool in_the_way(const struct pecan *p, uint32_t lockset)
 	return false;
 }
 
-/* Runs a thread on until it holds nothing that is needed, if that is before its next goal event. */
+/* Runs a thread until it holds no needed lock, if it can do so before its next goal event. */
 static void run_out(struct pecan *p, uint32_t thread)
 {
 	const struct model *m = p->m;
@@ -200,14 +200,15 @@ static void run_out(struct pecan *p, uint32_t thread)
 	}
 }
 
-/* Does a thread go on with this part? */
+/* True if a thread continues with this part. */
 static bool goes_on(const struct pecan *p, uint32_t thread, uint32_t part)
 {
 	const struct model_thread *t = &p->m->threads[thread];
 	return p->done[thread] < t->count && part_of(p, t->events[p->done[thread]]) == part;
 }
 
-/* Lets the locks go that a goal event's thread takes on its way there and others hold, who do not go on before. */
+/* Runs threads until they release the locks that a goal event's thread needs on its way, if they would not run
+ * before. */
 static void make_way(struct pecan *p, uint32_t e, uint32_t part)
 {
 	const struct model *m = p->m;
@@ -225,7 +226,7 @@ static void make_way(struct pecan *p, uint32_t e, uint32_t part)
 			run_out(p, t);
 }
 
-/* A sequence's events, each after what the trace has before it in its part. */
+/* A sequence's events, each after the events of its part that precede it in the trace. */
 static void build_sequence(struct pecan *p)
 {
 	for (uint32_t i = 0; i < p->goal->count && p->ok; i++) {
@@ -235,7 +236,7 @@ static void build_sequence(struct pecan *p)
 	}
 }
 
-/* Events that all come last: the line first, then each of those that were held up. */
+/* Events that all come last: the line first, then each suspended thread. */
 static void build_state(struct pecan *p)
 {
 	const struct goal *g = p->goal;

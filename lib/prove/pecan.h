@@ -1,19 +1,18 @@
 /*
  * PECAN's schedules (Algorithms 3 and 4 of the paper, section 6), generalised to any number of events. Linear in the
  * trace, and no proof: they keep the partial order relation and, by the rule of the outermost lock, the order of nested
- * critical sections, but not what reads see. So they go to the judge like any other.
+ * critical sections, but not reads-from. The judge decides on them as on any other schedule.
  *
- * Events that all come last, a race's: the last of them in the trace stays where it is, with its thread; every other
- * thread is held up from where it takes the outermost lock that protects its event.
+ * Events that all come last, as a race's: the last of them in the trace stays in place, with its thread. Every other
+ * thread is suspended where it takes the outermost lock that protects its event.
  *
- * A sequence: whoever is to act after an event that comes later in the trace is held up, from where it takes the
- * outermost lock that protects its event; or, if an event of its own comes before in the same section, from the last
- * point in between where it keeps none of the others out (v_x).
+ * A sequence: a thread that must act after an event that comes later in the trace is suspended where it takes the
+ * outermost lock that protects its event. If an event of its own comes before in the same section, it is suspended at
+ * the last point in between where it excludes none of the others (v_x).
  *
- * With a thread stays behind whatever the partial order relation puts after where it is held up; the rest of the trace
- * goes on in its order as far as the goal's next event. Whoever then holds a lock that a thread of the goal needs on
- * its way is run on to where it lets it go; and who asks for a lock that one of those held up has is left behind. What
- * comes after the goal is left out.
+ * Events that the partial order relation puts after a suspension wait as well; the rest of the trace runs in its order
+ * up to the goal's next event. A thread that holds a lock which a thread of the goal needs runs until it releases it. A
+ * thread that requests a lock held by a suspended one is left behind. Events after the goal are left out.
  */
 #ifndef LIB_PROVE_PECAN_H
 #define LIB_PROVE_PECAN_H

@@ -1,11 +1,11 @@
-/* Which event may come before which; see precede.h. */
+/* Order constraints between pairs of events; see precede.h. */
 #include "lib/prove/precede.h"
 
 #include "lib/base/vec.h"
 
 #include <stdlib.h>
 
-/* No event of the thread from pos on comes before `later`. While it is asked: does that at pos? */
+/* No event of the thread from pos on comes before `later`. While the question is open: whether that holds at pos. */
 struct precede_bound {
 	uint32_t later, thread, pos;
 };
@@ -21,8 +21,8 @@ static int compare(const void *a, const void *b)
 }
 
 /*
- * May one of the goal's events before event i see another write than it saw when event i + 1 is executed? Its thread
- * then stands still, or goes on with the goal right behind it.
+ * True if a goal event before event i may see another write than it saw when event i + 1 is executed. Its thread then
+ * stops, or continues with the goal right after it.
  */
 static bool sees_other(const struct model *m, const struct goal *goal, uint32_t i)
 {
@@ -37,8 +37,8 @@ static bool sees_other(const struct model *m, const struct goal *goal, uint32_t 
 	return false;
 }
 
-/* Does the goal turn its events i and i + 1 round, of two threads? *pair: to come before the latter. What is asked
- * about two events alone holds for the goal if all that it executes before sees what it saw. */
+/* True if the goal reverses its events i and i + 1, of two threads; *pair: the one to come before the latter. An answer
+ * about two events alone applies to the goal if all events that it executes before see what they saw. */
 static bool turns(const struct model *m, const struct goal *goal, uint32_t i, struct precede_bound *pair)
 {
 	uint32_t e = goal->events[i], f = goal->events[i + 1], thread = model_thread_of(m, e);
@@ -59,7 +59,7 @@ bool precede_ask(struct precede *p, const struct goal *goal)
 	return true;
 }
 
-/* What precede_find works with. */
+/* The state of precede_find. */
 struct asking {
 	const struct precede *p;
 	struct search *search;
@@ -79,8 +79,8 @@ static bool is_refuted(struct asking *a, const struct precede_bound *pair)
 	return refuted;
 }
 
-/* The first of n pairs, of one event and one thread, that is refuted; n: none. Near ones are asked about first, as they
- * cost less. */
+/* The first of n pairs, of one event and one thread, that is refuted; n: none. Near ones are tried first, as they cost
+ * less. */
 static uint32_t first_refuted(struct asking *a, const struct precede_bound *pairs, uint32_t n)
 {
 	uint32_t open = 0, refuted = n;

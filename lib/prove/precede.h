@@ -1,10 +1,10 @@
 /*
- * Which event may come before which: for events that sequences turn round, from which event on a thread cannot come
- * before another thread's event.
+ * Order constraints between pairs of events, for events that sequences reverse: from which event on a thread cannot
+ * come before another thread's event.
  *
- * If no correct reordering executes an event e before an event f, then none executes a later one of e's thread before
- * f either, as that comes after e. So what closure (closure.h) finds of one pair refutes every candidate that puts f
- * after e's thread came so far; of hundreds of thousands of instances few thousand such events are different.
+ * If no correct reordering executes an event e before an event f, then none executes a later event of e's thread before
+ * f. So one pair that closure (closure.h) refutes refutes every candidate that puts f after e's thread has come that
+ * far. Hundreds of thousands of instances have a few thousand such pairs.
  */
 #ifndef LIB_PROVE_PRECEDE_H
 #define LIB_PROVE_PRECEDE_H
@@ -14,18 +14,18 @@
 struct precede_bound;
 struct precede {
 	const struct model *m;       /* borrowed */
-	struct precede_bound *items; /* what was asked about; then what was found, sorted */
+	struct precede_bound *items; /* first the questions, then the answers, sorted */
 	uint32_t count, capacity;
 };
 
-/* Asks about the pairs of a goal. False without memory. */
+/* Adds the pairs of a goal as questions. False without memory. */
 bool precede_ask(struct precede *p, const struct goal *goal);
 /*
- * Finds what was asked about, by a search without values. budget: steps that one pair may take; total: all of them.
- * Returns how many they took. What it does not find within these stays open.
+ * Answers the questions, by a search without values. budget: steps for one pair; total: for all. Returns the steps
+ * taken. A pair not decided within the budget stays open.
  */
 uint64_t precede_find(struct precede *p, struct search *search, uint64_t budget, uint64_t total);
-/* Does the goal ask for an order of two of its events that no correct reordering has? */
+/* True if the goal needs an order of two of its events that no correct reordering has. */
 bool precede_refutes(const struct precede *p, const struct goal *goal);
 void precede_release(struct precede *p);
 

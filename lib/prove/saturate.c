@@ -11,19 +11,19 @@ struct saturation_edge {
 /* A write in the window, sorted by cell, slot, pos. */
 struct saturation_write {
 	uint32_t cell, slot, pos, entry;
-	uint32_t end; /* index behind the slot's last write of the cell */
+	uint32_t end; /* index after the slot's last write of the cell */
 };
-/* A read in the window and what it must see: an entry of cell_events, MODEL_NONE: the initial value. */
+/* A read in the window and the write that it must see: an entry of cell_events, MODEL_NONE: the initial value. */
 struct saturation_read {
 	uint32_t id, cell, entry;
 	uint32_t first; /* index of the cell's first write */
 };
-/* A section that is not over before the window, sorted by lock, slot, acquire. */
+/* A section that does not end before the window, sorted by lock, slot, acquire. */
 struct saturation_hold {
 	uint32_t lock, slot;
 	uint32_t acquire, release; /* pos; release: MODEL_NONE if it is not in the window */
 	uint32_t over;             /* the event that ends it in the trace, MODEL_NONE */
-	uint32_t first, end;       /* indices: of the lock's first section, behind the slot's last one of the lock */
+	uint32_t first, end;       /* indices: of the lock's first section, after the slot's last one of the lock */
 	bool shared;
 };
 
@@ -50,7 +50,7 @@ static uint32_t id_of(const struct saturation *s, uint32_t slot, uint32_t pos)
 	return s->first[slot] + (pos - s->from[s->thread[slot]]);
 }
 
-/* Is the event in the window? Its id then. */
+/* Sets the event's id if it is in the window, and returns whether it is. */
 static bool find_id(const struct saturation *s, uint32_t e, uint32_t *id)
 {
 	uint32_t thread = model_thread_of(s->m, e), pos = s->m->events[e].pos;
@@ -92,7 +92,7 @@ static bool fail(struct saturation *s, enum saturated state)
 	return false;
 }
 
-/* Joins what is before `from`, and itself, into the clock of `to`. True if that grew. */
+/* Joins the clock of `from`, and itself, into the clock of `to`. True if that grew. */
 static bool join(struct saturation *s, uint32_t from, uint32_t slot, uint32_t to)
 {
 	uint32_t *clock = clock_of(s, to), *other = clock_of(s, from);
@@ -113,8 +113,8 @@ static void reach(struct saturation *s, uint32_t from, uint32_t slot, uint32_t t
 	s->queue[(head + (*count)++) % s->ids] = to;
 }
 
-/* Carries on what has grown to all that comes after it. A clock's own component is its event's pos: if that grows,
- * there is a cycle. */
+/* Propagates grown clocks to all later events. A clock's own component is its event's pos: if that grows, there is a
+ * cycle. */
 static bool propagate(struct saturation *s, uint32_t id)
 {
 	uint32_t head = 0, count = 1;
@@ -147,7 +147,7 @@ static bool push_edge(struct saturation *s, uint32_t from, uint32_t to)
 	return true;
 }
 
-/* Puts one event before another; ids. False if that fails or makes a cycle. */
+/* Orders one event before another; ids. False on failure or if that makes a cycle. */
 static bool order(struct saturation *s, uint32_t from, uint32_t to)
 {
 	uint32_t slot = slot_at(s, from), pos = from - s->first[slot] + s->from[s->thread[slot]];
@@ -158,9 +158,9 @@ static bool order(struct saturation *s, uint32_t from, uint32_t to)
 	return !join(s, from, slot, to) || propagate(s, to);
 }
 
-/* What the window holds. */
+/* Contents of the window. */
 
-/* Adds the accesses of an event. Reads that may see any write ask for nothing. */
+/* Adds the accesses of an event. Reads that may see any write have no constraint. */
 static bool add_access(struct saturation *s, uint32_t slot, uint32_t id, uint32_t e)
 {
 	const struct model *m = s->m;
@@ -180,8 +180,8 @@ static bool add_access(struct saturation *s, uint32_t slot, uint32_t id, uint32_
 	return true;
 }
 
-/* What e needs, as a clock. The goal's own read need not see what it saw, nor then who goes on with the goal behind it:
- * MODEL_NONE, that needs no more than the event before it. */
+/* The clock of the events that e needs. A goal's own read need not see what it saw, nor need its thread's next goal
+ * event: MODEL_NONE, which needs only the event before it. */
 static uint32_t needs_of(const struct saturation *s, uint32_t e)
 {
 	const struct goal *g = s->goal;
@@ -193,7 +193,7 @@ static uint32_t needs_of(const struct saturation *s, uint32_t e)
 	return trf_clock_before(s->base->trf, e);
 }
 
-/* Gives an event its clock, and an edge from whatever its thread did not need before. */
+/* Gives an event its clock, and edges from the events that its thread did not need before. */
 static bool add_needs(struct saturation *s, uint32_t slot, uint32_t id, uint32_t e)
 {
 	uint32_t clock = needs_of(s, e);
@@ -204,7 +204,7 @@ static bool add_needs(struct saturation *s, uint32_t slot, uint32_t id, uint32_t
 			n = s->m->events[e].pos;
 		else if (clock != MODEL_NONE)
 			n = clock_get(&s->base->trf->clocks, clock, thread);
-		/* What a goal's read saw may be outside. */
+		/* The write that a goal's read saw may be outside the window. */
 		own[u] = n < known || n > s->to[thread] ? known : n;
 		if (u != slot && own[u] > known && !push_edge(s, id_of(s, u, own[u] - 1), id))
 			return false;
@@ -281,8 +281,7 @@ static uint32_t first_write(const struct saturation *s, uint32_t cell)
 	return low;
 }
 
-/* Sorts writes and sections, and tells where those of one cell and lock, and of one thread among them, begin and end.
- */
+/* Sorts writes and sections, and sets the bounds of those of one cell or lock, and of one thread among them. */
 static void sort(struct saturation *s)
 {
 	if (s->write_count)
@@ -361,7 +360,7 @@ static bool open_window(struct saturation *s)
 	return true;
 }
 
-/* The order that the goal asks for, and that a wait has begun when its signal comes. */
+/* Adds the order that the goal requires, and that a wait has begun when its signal comes. */
 static bool order_goal(struct saturation *s)
 {
 	const struct goal *g = s->goal;
@@ -397,8 +396,8 @@ static bool order_waits(struct saturation *s)
 
 /* The rules. */
 
-/* One thread's writes of the cell that r reads, from `first` on. writer: the write it saw, MODEL_NONE if that is before
- * the window. */
+/* One thread's writes of the cell that r reads, from `first` on. writer: the write that r saw, MODEL_NONE if it is
+ * before the window. */
 static bool order_read(struct saturation *s, const struct saturation_read *r, uint32_t writer, uint32_t first)
 {
 	const struct saturation_write *w = s->writes;
@@ -410,14 +409,14 @@ static bool order_read(struct saturation *s, const struct saturation_read *r, ui
 		else
 			high = middle;
 	}
-	/* The last one before r, if it is not what r saw. */
+	/* The last write before r, if r did not see it. */
 	if (low > first && w[low - 1].entry != r->entry) {
 		if (writer == MODEL_NONE)
 			return fail(s, SATURATED_CYCLE);
 		if (!order(s, id_of(s, slot, w[low - 1].pos), writer))
 			return false;
 	}
-	/* The first one after what r saw. */
+	/* The first write after the one that r saw. */
 	low = first;
 	high = w[first].end;
 	if (writer != MODEL_NONE) {

@@ -1,14 +1,16 @@
 /*
- * Orders that every correct reordering which executes a set of events has among them: thread order, what each event
- * needs (trf.h) and the order of a goal, saturated by two rules (M2, POPL 2020; SeqCheck, FSE 2021):
- *  - reads-from: a read r sees the write w; another write w' of the cell that is before r is before w, and one that is
- *    after w is after r;
- *  - locks: of two sections that exclude each other, one whose acquire is before the other's release ends before the
- *    other begins.
+ * Orders that hold in every correct reordering that executes a set of events: thread order, what each event needs
+ * (trf.h) and the order of a goal, saturated by two rules (M2, POPL 2020; SeqCheck, FSE 2021):
+ * - reads-from: a read r sees the write w. Another write w' of the cell that is before r is before w, and one that is
+ * after w is after r.
+ * - locks: of two sections that exclude each other, one whose acquire is before the other's release ends before the
+ * other begins.
+ *
  * A cycle shows that there is no such reordering.
  *
- * The events are those of a window of the trace, from some place of each thread to another; what is before the window
- * has occurred, in the order of the trace (base.h). Clocks are plain arrays of the threads that have events there.
+ * The events are those of a window of the trace: for each thread from some place to another. All events before the
+ * window have occurred, in the order of the trace (base.h). Clocks are plain arrays over the threads that have events
+ * there.
  */
 #ifndef LIB_PROVE_SATURATE_H
 #define LIB_PROVE_SATURATE_H
@@ -31,7 +33,7 @@ struct saturation {
 	uint32_t *thread;  /* by slot */
 	uint32_t *first;   /* by slot: id of its first event; one more at the end */
 	uint32_t slots, ids;
-	uint32_t *clocks; /* by id and slot: so many events of that thread are before it */
+	uint32_t *clocks; /* by id and slot: number of that thread's events before it */
 	struct saturation_edge *edges;
 	uint32_t edge_count, edge_capacity;
 	uint32_t *edges_of; /* by id: the last edge from it, MODEL_NONE */
@@ -49,14 +51,15 @@ struct saturation {
 };
 
 /*
- * Saturates the order of the window's events. last: sections that are open at its end stay open, so they come after all
- * others of their lock; else they may end outside of it, and what is found holds for every larger set too. budget:
- * steps that it may take, spent tells how many it took. s must be zeroed, or released, before.
+ * Saturates the order of the window's events. last: sections that are open at its end stay open, and come after all
+ * others of their lock; otherwise they may end outside of it, and the result holds for every larger set too. budget:
+ * steps that it may take; *spent: those taken. s must be zeroed, or released, before.
  */
 enum saturated saturate(struct saturation *s, bool last, uint64_t budget);
 void saturation_release(struct saturation *s);
 
-/* Has everything before e, which is in the window, occurred when each thread has executed so many events? */
+/* True if everything before e, which is in the window, has occurred once each thread has executed these numbers of
+ * events. */
 bool saturation_allows(const struct saturation *s, uint32_t e, const uint32_t *pos);
 
 #endif

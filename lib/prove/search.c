@@ -18,7 +18,7 @@ struct search {
 	struct reads reads;
 	struct needs needs;
 	struct space space;
-	uint32_t *start; /* by thread: so many are the base, which comes first */
+	uint32_t *start; /* by thread: number of events of the base, which comes first */
 	struct choices choices;
 	uint64_t budget;
 };
@@ -50,7 +50,8 @@ struct search *search_create(const struct model *m, const struct trf *trf, bool 
 	return NULL;
 }
 
-/* Can e, which is enabled, be in nobody's way: is executing it now, alone, as good as anything else? */
+/* True if e, which is enabled, is independent of all other relevant events: executing it now, alone, loses no
+ * witness. */
 static bool harmless(const struct search *s, uint32_t e)
 {
 	const struct model *m = s->m;
@@ -61,7 +62,7 @@ static bool harmless(const struct search *s, uint32_t e)
 	if (rt_op_writes(op)) {
 		if (!space_writes_alone(&s->space, e))
 			return false;
-		/* A goal read of the cell may want to come first. */
+		/* A goal's read of the cell may have to come first. */
 		uint32_t end = m->events[e].object + m->sites[m->events[e].site].cells;
 		for (uint32_t i = 0; !s->reads.free && goal->kind == GOAL_SEQUENCE && i < goal->count; i++) {
 			uint32_t g = goal->events[i];
@@ -75,11 +76,11 @@ static bool harmless(const struct search *s, uint32_t e)
 	       op != RT_OP_SEM_INIT;
 }
 
-/* Executes whatever is harmless, as long as there is some. True at the goal. */
+/* Executes independent events while there are any. True at the goal. */
 static bool run_harmless(struct search *s)
 {
 	uint32_t idle = 0;
-	/* A sequence ends with its last event; with values, that may make others possible. */
+	/* A sequence ends with its last event; with values, executing that may enable others. */
 	if (space_meets(&s->space, s->space.goal))
 		return true;
 	for (uint32_t t = 0; idle < s->m->thread_count; t = t + 1 < s->m->thread_count ? t + 1 : 0, idle++) {
@@ -96,7 +97,7 @@ static bool run_harmless(struct search *s)
 	return space_meets(&s->space, s->space.goal);
 }
 
-/* Is e to be tried before other: is it needed and other not, else earlier in the trace? */
+/* True if e is tried before other: needed events first, then by the order in the trace. */
 static bool goes_first(const struct search *s, uint32_t e, uint32_t other)
 {
 	const struct model *m = s->m;
@@ -105,7 +106,7 @@ static bool goes_first(const struct search *s, uint32_t e, uint32_t other)
 	return needed != other_needed ? needed : e < other;
 }
 
-/* Makes a choice of the events that may come next, in the order in which they are to be tried. */
+/* Makes a choice of the enabled events, in the order in which they are tried. */
 static bool push_choice(struct search *s)
 {
 	struct choices *c = &s->choices;
@@ -126,7 +127,7 @@ static bool push_choice(struct search *s)
 	return true;
 }
 
-/* Takes the next way at the newest choice that has one left; false: there is none anywhere. */
+/* Continues with the newest choice that has an event left; false if none has. */
 static bool next_way(struct search *s)
 {
 	uint32_t depth, e;
@@ -191,17 +192,17 @@ enum search_answer search_goal(struct search *s, const struct goal *goal, uint64
 {
 	*spent = 0;
 	if (s->space.failed)
-		return SEARCH_NO_MEMORY; /* the state was left half changed */
+		return SEARCH_NO_MEMORY; /* the state is half changed */
 	s->budget = budget;
 	if (!needs_find(&s->needs, goal))
 		return SEARCH_NONE;
 	needs_relevant(&s->needs);
-	/* Where a read may see several writes, the order of the base's writes may matter. */
+	/* If a read may see several writes, the order of the base's writes may matter. */
 	if (s->reads.values)
 		memset(s->start, 0, s->m->thread_count * sizeof *s->start);
 	else
 		base_find(&s->base, goal, s->needs.must, s->needs.bound, s->start);
-	/* Looking at all that is behind the base once may cost more than the budget allows. */
+	/* Examining the events after the base once may exceed the budget. */
 	uint64_t window = 0;
 	for (uint32_t t = 0; t < s->m->thread_count; t++)
 		window += s->needs.bound[t] - s->start[t];

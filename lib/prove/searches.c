@@ -19,7 +19,7 @@ void searches_release(struct searches *s)
 	values_release(&s->values);
 }
 
-/* Makes a search in which reads that need not see the write that they saw are these (NULL: none). */
+/* Makes a search with these free reads (NULL: none), which need not see the write that they saw. */
 static bool make(const struct model *m, struct search_of_reads *l, const uint8_t *reads, bool free,
                  const struct values *values, struct rt_error *err)
 {

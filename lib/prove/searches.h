@@ -1,14 +1,14 @@
 /*
- * The searches that the provers ask, by what reads may see: the write that they saw; with values any write of the value
- * that they saw; any write at all. The first can find witnesses and, without values, refute that there is one; the
- * second both with values; the last tells what is possible if reads see other writes (conditional.h).
+ * The provers' searches, by what reads may see: the write that they saw; with values any write of the value that they
+ * saw; any write. The first finds witnesses and, without values, refutes that there is one; the second does both with
+ * values; the last finds what is possible if reads see other writes (conditional.h).
  */
 #ifndef LIB_PROVE_SEARCHES_H
 #define LIB_PROVE_SEARCHES_H
 
 #include "lib/prove/search.h"
 
-/* search: NULL if there is none; trf is there with a search only. */
+/* search: NULL if there is none; trf is valid only with a search. */
 struct search_of_reads {
 	struct trf trf;
 	struct search *search;
@@ -18,16 +18,16 @@ struct searches {
 	const struct model *m; /* borrowed */
 	struct values values;
 	struct search_of_reads strict, valued;
-	struct search_of_reads free; /* made when it is first asked for */
+	struct search_of_reads free; /* made on demand */
 };
 
 /* False without memory. The model must outlive it. */
 bool searches_init(struct searches *s, const struct model *m, struct rt_error *err);
 void searches_release(struct searches *s);
 
-/* What each event needs in the first two. */
+/* The events that each event needs in the first two. */
 const struct trf *searches_needs(const struct searches *s);
-/* The search whose reads are free; NULL without memory. */
+/* The search with free reads; NULL without memory. */
 struct search *searches_free(struct searches *s);
 
 #endif

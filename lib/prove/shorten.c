@@ -1,4 +1,4 @@
-/* Shorter witnesses; see shorten.h. Places are places in the given schedule, from 0. */
+/* Shorter witnesses; see shorten.h. Places are positions in the given schedule, from 0. */
 #include "lib/prove/shorten.h"
 
 #include "lib/base/vec.h"
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* An earlier event that one depends on. NEEDS: it must be there; else it must only not come later. */
+/* An earlier event that one depends on. NEEDS: it must be kept; otherwise it must only not come later. */
 #define NEEDS (UINT32_C(1) << 31)
 
 struct reader {
@@ -23,17 +23,17 @@ struct turn {
 
 struct shorten {
 	const struct model *m;
-	/* By cell, object, thread; of use during one call, MODEL_NONE between two. */
+	/* By cell, object, thread; used during one call, MODEL_NONE between two. */
 	uint32_t *write;   /* place of the last write */
 	uint32_t *readers; /* the reads after it: index into reader list */
 	uint32_t *last;    /* object: place of the last operation */
 	uint32_t *latest;  /* lock: place of the latest acquire that is kept */
 	uint32_t *offset;  /* thread: where its places begin in `places` */
-	uint32_t *kept;    /* thread: so many of its events are kept */
+	uint32_t *kept;    /* thread: number of its events that are kept */
 	uint32_t *next;    /* thread: pos of its next event */
 	/* By place. */
 	uint32_t *events, *places; /* places: of each thread's events by pos, thread by thread */
-	uint32_t *first, *release; /* of its dependences; place of the release of an acquire, MODEL_NONE: none */
+	uint32_t *first, *release; /* of its dependences; for an acquire, the place of the release, MODEL_NONE: none */
 	uint32_t count;
 	uint32_t *depends;
 	uint32_t depend_count, depend_capacity;
@@ -120,7 +120,7 @@ static uint32_t place_of(const struct shorten *s, uint32_t e)
 	return s->places[s->offset[model_thread_of(s->m, e)] + s->m->events[e].pos];
 }
 
-/* A read depends on the write that it sees, a write comes after that and after the reads of it. */
+/* A read depends on the write that it sees; a write comes after that and after the reads of it. */
 static bool depend_access(struct shorten *s, uint32_t place)
 {
 	const struct model *m = s->m;
@@ -167,7 +167,7 @@ static bool depend_lock(struct shorten *s, uint32_t place, uint32_t lock, bool a
 	return ok;
 }
 
-/* Everything that was done to the object before. */
+/* Every earlier operation on the object. */
 static bool depend_object(struct shorten *s, uint32_t place, uint32_t object)
 {
 	if (object >= s->m->object_count)
@@ -177,7 +177,7 @@ static bool depend_object(struct shorten *s, uint32_t place, uint32_t object)
 	return ok;
 }
 
-/* A join needs its thread to have been created, and all that it has done so far in the schedule. */
+/* A join needs its thread's creation and all its events so far in the schedule. */
 static bool depend_join(struct shorten *s, uint32_t place, uint32_t child)
 {
 	const struct model *m = s->m;
@@ -210,7 +210,7 @@ static bool depend_sync(struct shorten *s, uint32_t place)
 	}
 }
 
-/* The schedule as a list, with what each event depends on. */
+/* The schedule as a list, with the dependences of each event. */
 static bool read_witness(struct shorten *s, const struct schedule *witness, const struct goal *goal)
 {
 	const struct model *m = s->m;
@@ -248,7 +248,7 @@ static bool read_witness(struct shorten *s, const struct schedule *witness, cons
 	return true;
 }
 
-/* What the next call expects. */
+/* Resets the arrays for the next call. */
 static void forget_witness(struct shorten *s)
 {
 	const struct model *m = s->m;
@@ -300,7 +300,7 @@ static bool want_release(struct shorten *s, uint32_t place)
 	return want_place(s, s->release[latest < place ? latest : place]);
 }
 
-/* Keeps what is wanted and what that needs. */
+/* Keeps the wanted events and those that they need. */
 static bool keep(struct shorten *s)
 {
 	while (s->wanted_count) {
@@ -317,14 +317,14 @@ static bool keep(struct shorten *s)
 	return true;
 }
 
-/* What the goal asks of the thread of an event: how many of its events. */
+/* Number of events that the goal requires of an event's thread. */
 static struct turn root(const struct shorten *s, const struct goal *goal, uint32_t i)
 {
 	uint32_t e = goal->events[i];
 	return (struct turn){model_thread_of(s->m, e), s->m->events[e].pos + (goal->kind == GOAL_SEQUENCE)};
 }
 
-/* And of the thread that creates it, should the event be its first one. */
+/* And of the thread that creates it, if the event is its first one. */
 static struct turn creation(const struct shorten *s, const struct goal *goal, uint32_t i)
 {
 	const struct model *m = s->m;
@@ -333,7 +333,8 @@ static struct turn creation(const struct shorten *s, const struct goal *goal, ui
 	                          : (struct turn){model_thread_of(m, fork), m->events[fork].pos + 1};
 }
 
-/* Does a goal ask for more than where its threads stand? A wait that is to block on its mutex has had its signal. */
+/* True if the goal requires more than its threads' positions: a wait that is to block on its mutex has had its
+ * signal. */
 static bool asks_more(const struct shorten *s, const struct goal *goal)
 {
 	for (uint32_t i = 0; i < goal->count; i++)
@@ -342,7 +343,7 @@ static bool asks_more(const struct shorten *s, const struct goal *goal)
 	return false;
 }
 
-/* The first thing that the event at place must come after and that has not occurred; MODEL_NONE: nothing. */
+/* The first dependence of the event at `place` that has not occurred; MODEL_NONE if there is none. */
 static uint32_t blocked_by(const struct shorten *s, uint32_t place)
 {
 	const struct model *m = s->m;
@@ -354,8 +355,8 @@ static uint32_t blocked_by(const struct shorten *s, uint32_t place)
 	return MODEL_NONE;
 }
 
-/* Runs a thread up to a pos, and the others as far as that depends on them. A thread that is on the stack waits for
- * something that comes before all that it still has to do, so each is there once at most. */
+/* Runs a thread up to a pos, and the others as far as its dependences require. A thread on the stack waits for an event
+ * that comes before all its remaining ones, so each thread is on it at most once. */
 static bool run(struct shorten *s, struct turn turn, struct schedule *out)
 {
 	const struct model *m = s->m;
@@ -397,7 +398,7 @@ static bool write_needed(struct shorten *s, const struct goal *goal, struct sche
 	return true;
 }
 
-/* The same in few turns. A sequence ends with its last event. */
+/* The same events in few turns. A sequence ends with its last event. */
 static bool write_turns(struct shorten *s, const struct goal *goal, struct schedule *out)
 {
 	memset(s->next, 0, s->m->thread_count * sizeof *s->next);
@@ -416,7 +417,7 @@ enum search_answer shorten_schedule(struct shorten *s, const struct schedule *wi
 	bool ok = read_witness(s, witness, goal) && write_needed(s, goal, &needed);
 	forget_witness(s);
 	if (ok) {
-		/* Again, as now each event depends on the latest that is kept. */
+		/* Once more: each event now depends on the latest one that is kept. */
 		ok = read_witness(s, &needed, goal) && write_turns(s, goal, out);
 		forget_witness(s);
 	}

@@ -1,4 +1,4 @@
-/* Every state at once; see states.h. */
+/* Exploration of every state; see states.h. */
 #include "lib/prove/states.h"
 
 #include "lib/prove/state/base.h"
@@ -21,9 +21,10 @@ struct visit {
 	struct goal no_goal;
 	struct states_goal *goals;
 	uint32_t *links;  /* by event: the first goal that contains it, index + 1 in link_list */
-	uint32_t *passed; /* by goal: so many of its events were executed; open goals only */
+	uint32_t *passed; /* by goal: number of its events that were executed; open goals only */
 	struct link *link_list;
-	uint32_t open, alive; /* goals that are not met; those that still can be from here, as far as is told */
+	uint32_t open,
+	    alive; /* goals that are not met; those of them that can still be met from here, as far as known */
 	struct choices choices;
 	struct states_limits limits;
 };
@@ -74,7 +75,7 @@ static void open_goals(struct visit *v, uint32_t count)
 	v->alive = v->open;
 }
 
-/* Takes goals that are met off the event's list. Is it in an open one? */
+/* Removes met goals from the event's list. True if the event is in an open goal. */
 static bool visible(struct visit *v, uint32_t e)
 {
 	while (v->links[e] && v->goals[v->link_list[v->links[e] - 1].goal].met)
@@ -92,7 +93,7 @@ static void execute(struct visit *v, uint32_t e)
 	space_execute(&v->space, e);
 }
 
-/* Of a goal that was met meanwhile no event was executed on this way. */
+/* No event of a goal that was met in the meantime was executed on this path. */
 static void take_back(struct visit *v)
 {
 	uint32_t e = v->space.done[v->space.done_count - 1].event;
@@ -104,7 +105,7 @@ static void take_back(struct visit *v)
 	space_take_back(&v->space);
 }
 
-/* Does no other thread take the lock any more? */
+/* True if no other thread takes the lock any more. */
 static bool takes_alone(const struct visit *v, uint32_t thread, uint32_t lock)
 {
 	const struct sections *s = &v->base.sections;
@@ -116,7 +117,7 @@ static bool takes_alone(const struct visit *v, uint32_t thread, uint32_t lock)
 	return true;
 }
 
-/* Have all the waits that the signal ends begun? */
+/* True if all waits that the signal ends have begun. */
 static bool is_heard(const struct visit *v, uint32_t signal)
 {
 	const struct waits *w = &v->space.waits;
@@ -126,7 +127,7 @@ static bool is_heard(const struct visit *v, uint32_t signal)
 	return true;
 }
 
-/* Is e, which is enabled, in nobody's way? */
+/* True if e, which is enabled, is independent of all other events. */
 static bool harmless(const struct visit *v, uint32_t e)
 {
 	unsigned op = model_op(v->m, e);
@@ -140,7 +141,7 @@ static bool harmless(const struct visit *v, uint32_t e)
 	return op != RT_OP_SEM_INIT;
 }
 
-/* Executes what is invisible and harmless, as long as there is some; false when something has run out. */
+/* Executes invisible, independent events while there are any; false if a limit was reached. */
 static bool run_harmless(struct visit *v)
 {
 	uint32_t threads = v->m->thread_count;
@@ -157,7 +158,7 @@ static bool run_harmless(struct visit *v)
 	return true;
 }
 
-/* Looks which open goals this state meets. */
+/* Records the open goals that this state meets. */
 static void note(struct visit *v)
 {
 	for (uint32_t t = 0; t < v->m->thread_count; t++) {
@@ -174,7 +175,7 @@ static void note(struct visit *v)
 	}
 }
 
-/* Makes a choice of the events that may come next. */
+/* Makes a choice of the enabled events. */
 static bool push_choice(struct visit *v)
 {
 	bool ok = choices_push(&v->choices, v->space.done_count);
@@ -186,7 +187,7 @@ static bool push_choice(struct visit *v)
 	return ok;
 }
 
-/* Takes the next way at the newest choice that has one left; false: there is none anywhere. */
+/* Continues with the newest choice that has an event left; false if none has. */
 static bool next_way(struct visit *v)
 {
 	uint32_t depth, e;

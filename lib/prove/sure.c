@@ -1,4 +1,4 @@
-/* Witnesses that hold whichever write the racy reads saw; see sure.h. */
+/* Witnesses for any writes that the racy reads may have seen; see sure.h. */
 #include "lib/prove/sure.h"
 
 #include <stdlib.h>
@@ -6,12 +6,12 @@
 struct sure {
 	struct needs *needs;
 	struct certain *certain;
-	uint32_t *looked; /* by thread: number of its events looked at */
+	uint32_t *looked; /* by thread: number of its events that were examined */
 	uint64_t budget, spent;
-	bool more, possible; /* the prefixes have grown; they may stand behind the goal still */
+	bool more, possible; /* the prefixes have grown; they may still end before the goal */
 };
 
-/* Adds a write that a read may have seen, with what it needs. False: it comes after the goal. */
+/* Adds a write that a read may have seen, with its needs. False: it comes after the goal. */
 static bool include_writer(void *arg, uint32_t write)
 {
 	struct sure *s = arg;
@@ -24,7 +24,7 @@ static bool include_writer(void *arg, uint32_t write)
 	return s->possible;
 }
 
-/* Adds what the reads of a thread's prefix may have seen. */
+/* Adds the writes that the reads of a thread's prefix may have seen. */
 static void include_seen(struct sure *s, uint32_t thread)
 {
 	const struct model *m = s->needs->m;

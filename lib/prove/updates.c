@@ -1,4 +1,4 @@
-/* Updates that decide nothing; see updates.h. */
+/* Updates that nothing depends on; see updates.h. */
 #include "lib/prove/updates.h"
 
 #include <stdbool.h>
@@ -7,14 +7,14 @@
 
 enum { FOLLOWERS = 8 };
 
-/* What followed an update the first time that it was seen, by the site of its read. */
+/* The events after an update when it was first seen, by the site of its read. */
 struct course {
 	uint32_t sites[FOLLOWERS];
 	uint32_t count;
 	bool decides;
 };
 
-/* Are the two positions in one source line of one function? Without positions: the same code address. */
+/* True if the two positions are in one source line of one function. Without positions: the same code address. */
 static bool same_line(const struct model *m, uint64_t a, uint64_t b)
 {
 	size_t n, k;
@@ -26,7 +26,7 @@ static bool same_line(const struct model *m, uint64_t a, uint64_t b)
 	return !f->text || !g->text || !strcmp(f->text, g->text);
 }
 
-/* The write of the update that begins with the read at pos, MODEL_NONE if it is none. */
+/* The write of the update that begins with the read at pos; MODEL_NONE if it begins none. */
 static uint32_t update_at(const struct model *m, const struct model_thread *t, uint32_t pos)
 {
 	if (pos + 1 >= t->count)
@@ -39,7 +39,7 @@ static uint32_t update_at(const struct model *m, const struct model_thread *t, u
 	return same_line(m, m->sites[m->events[read].site].pc, m->sites[m->events[write].site].pc) ? write : MODEL_NONE;
 }
 
-/* Compares what follows with what followed before, as far as both go. */
+/* Compares the following events with those recorded, up to the shorter end. */
 static void follow(struct course *c, const struct model *m, const struct model_thread *t, uint32_t pos)
 {
 	for (uint32_t i = 0; i < FOLLOWERS && pos + i < t->count; i++) {
@@ -51,7 +51,7 @@ static void follow(struct course *c, const struct model *m, const struct model_t
 	}
 }
 
-/* Notes what the read at pos is followed by. One that is an update at one time and none at another decides. */
+/* Records the events after the read at pos. A read that is an update one time and not another is depended on. */
 static void note(struct course *c, const struct model *m, const struct model_thread *t, uint32_t pos)
 {
 	if (update_at(m, t, pos) != MODEL_NONE)
@@ -87,8 +87,8 @@ uint8_t *updates_find(const struct model *m)
 }
 
 /*
- * Is something given back, or a call on a lock, part of it? Whether a block is freed or a lock destroyed often depends
- * on a counter that tells that the others are done with it; that they could count in another order says nothing then.
+ * True if it includes a free or a call on a lock. Whether a block is freed or a lock destroyed often depends on a
+ * counter; that the counter could be updated in another order says nothing then.
  */
 static bool ends_use(const struct model *m, const struct goal *goal)
 {
@@ -110,7 +110,7 @@ static bool share_cell(const struct model *m, uint32_t e1, uint32_t e2)
 	       first2 < first1 + m->sites[m->events[e1].site].cells;
 }
 
-/* Is what one of the updates counts read in the schedule by something else, which may decide by it? */
+/* True if an event of the schedule other than the updates reads what one of them counts, and may depend on it. */
 static bool is_looked_at(const uint8_t *updates, const struct model *m, const struct schedule *s, const uint32_t *reads,
                          uint32_t count)
 {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Rounds after which there is no use in going on: the threads have little to do with one another. */
+/* Rounds after which it gives up: the threads hardly communicate. */
 enum { ROUNDS_MAX = 256 };
 
 bool base_init(struct base *b, const struct model *m, const struct trf *trf)
@@ -45,7 +45,7 @@ const struct section *base_section(const struct base *b, uint32_t thread, uint32
 	return NULL;
 }
 
-/* Lowers the base to what the first event behind it in every thread comes after. */
+/* Lowers the base to the events that the first event after it in every thread comes after. */
 static bool lower_to_common(const struct base *b, const struct goal *goal, const uint32_t *bound, uint32_t *at)
 {
 	const struct model *m = b->m;
@@ -54,7 +54,7 @@ static bool lower_to_common(const struct base *b, const struct goal *goal, const
 		if (at[t] >= bound[t])
 			continue;
 		uint32_t e = m->threads[t].events[at[t]];
-		/* What a goal's event reads is its own affair. */
+		/* A goal's event may read anything. */
 		uint32_t clock = goal_has(goal, e) ? trf_clock_before(b->trf, e) : trf_clock(b->trf, e);
 		for (uint32_t u = 0; u < m->thread_count; u++) {
 			uint32_t n = u != t && at[u] ? clock_get(&b->trf->clocks, clock, u) : at[u];
@@ -67,7 +67,7 @@ static bool lower_to_common(const struct base *b, const struct goal *goal, const
 	return changed;
 }
 
-/* Is there a section of the base, another thread's, on the lock of an open one, after it? */
+/* True if another thread has a section of the base, on the lock of an open one, after it. */
 static bool taken_later(const struct base *b, const struct section *open, const uint32_t *at)
 {
 	const struct sections *s = &b->sections;
@@ -85,7 +85,7 @@ static bool taken_later(const struct base *b, const struct section *open, const 
 	return false;
 }
 
-/* Leaves out what is held at the base's end and was taken by another thread after. */
+/* Removes from the base what is held at its end and was taken by another thread later. */
 static bool lower_to_locks(const struct base *b, uint32_t *at)
 {
 	const struct model *m = b->m;

@@ -1,12 +1,12 @@
 /*
- * The base of a search: events that every witness of a goal may as well execute first, in the order of the trace.
+ * The base of a search: events that every witness of a goal may execute first, in the order of the trace, without loss.
  *
  * It is a prefix of each thread, of events that the goal needs, such that every other relevant event comes after all of
  * it (by thread order, reads-from and the partial order relation). Whatever order another witness gives the base, the
- * trace's is as good: reads in it see what they saw, and any read after it that saw one of its writes saw the trace's
- * last. The locks that are held at its end must have been taken after all other sections of the base that they exclude.
- * In a trace whose threads keep in touch the base is nearly everything before the goal, so that a search looks at what
- * little is left, however long the trace.
+ * trace's order does as well: reads in it see what they saw, and any read after it that saw one of its writes saw the
+ * trace's last. The locks that are held at its end must have been taken after all other sections of the base that they
+ * exclude. If a trace's threads communicate often, the base is nearly everything before the goal, so a search is small
+ * however long the trace is.
  */
 #ifndef LIB_PROVE_STATE_BASE_H
 #define LIB_PROVE_STATE_BASE_H
@@ -25,7 +25,8 @@ struct base {
 bool base_init(struct base *b, const struct model *m, const struct trf *trf);
 void base_release(struct base *b);
 
-/* Finds a base. must, bound: by thread, so many events are needed, are relevant. at: by thread, how many are in it. */
+/* Finds a base. must, bound: by thread, number of events needed and relevant. at: by thread, number of events in the
+ * base. */
 void base_find(const struct base *b, const struct goal *goal, const uint32_t *must, const uint32_t *bound,
                uint32_t *at);
 
@@ -34,12 +35,12 @@ void base_find(const struct base *b, const struct goal *goal, const uint32_t *mu
  */
 bool base_keeps_locks(const struct base *b, const uint32_t *at);
 
-/* How many sections of a group, one lock's and thread's, begin before pos. */
+/* Number of sections of a group, one lock's and thread's, that begin before pos. */
 uint32_t base_count(const struct base *b, const struct section_group *g, uint32_t pos);
-/* The section of the thread on the lock that begins last before pos; NULL if there is none. */
+/* The thread's last section on the lock that begins before pos; NULL if there is none. */
 const struct section *base_section(const struct base *b, uint32_t thread, uint32_t lock, uint32_t pos);
 
-/* Locks that a thread holds when it has executed so many events. */
+/* Locks that a thread holds when it has executed this number of events. */
 static inline const struct model_lockset *base_held(const struct model *m, uint32_t thread, uint32_t count)
 {
 	return &m->locksets[count ? model_lockset_of(m, m->threads[thread].events[count - 1]) : 0];

@@ -1,4 +1,4 @@
-/* What reads must see; see reads.h. */
+/* Constraints on reads; see reads.h. */
 #include "lib/prove/state/reads.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* What reads must see: the write that they saw, or with values any write of the value that they saw, or nothing. */
+/* Constraints on reads: a read must see the write that it saw, or with values any write of the value that it saw, or is
+ * free. */
 #ifndef LIB_PROVE_STATE_READS_H
 #define LIB_PROVE_STATE_READS_H
 
@@ -8,7 +9,7 @@
 struct reads {
 	const struct model *m;       /* borrowed, like values */
 	bool free;                   /* reads may see any write; atomic ones still synchronise as they did */
-	const struct values *values; /* or NULL: reads-from decides */
+	const struct values *values; /* or NULL: only reads-from counts */
 	uint32_t *before;            /* by entry of cell_events: entry of the last write before, MODEL_NONE: initial */
 	uint32_t *entry;             /* by event: its entry in its first cell */
 };
@@ -20,8 +21,8 @@ void reads_release(struct reads *r);
 /* Entry of an access in a cell that it touches. */
 uint32_t reads_entry(const struct reads *r, uint32_t e, uint32_t cell);
 
-/* What the read at this entry must see, and what a write there leaves to be seen. With values, the first write of a
- * value stands for all. */
+/* What the read at this entry must see, and what a write there provides. With values, the first write of a value
+ * represents all. */
 static inline uint32_t reads_wanted(const struct reads *r, uint32_t entry)
 {
 	return r->values ? r->values->saw[entry] : r->before[entry];
@@ -30,7 +31,7 @@ static inline uint32_t reads_left_by(const struct reads *r, uint32_t entry)
 {
 	return r->values ? r->values->like[entry] : entry;
 }
-/* Does e read, and must it see what it saw? The goal's own events need not. */
+/* True if e reads and must see what it saw. The goal's own events need not. */
 static inline bool reads_must(const struct reads *r, const struct goal *goal, uint32_t e)
 {
 	return !r->free && rt_op_reads(model_op(r->m, e)) && !goal_runs(goal, e);

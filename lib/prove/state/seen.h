@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Open addressing; all zero: empty. A fingerprint of zero stands for a free slot, and so is never found again. */
+/* Open addressing; a zeroed struct is empty. A fingerprint of zero marks a free slot, and so is never found again. */
 struct seen {
 	uint64_t (*slots)[2];
 	size_t count, capacity;
@@ -14,9 +14,9 @@ struct seen {
 };
 
 void seen_release(struct seen *seen);
-/* Empties it, and gives back its memory if that is large. */
+/* Empties it, and frees its memory if that is large. */
 void seen_clear(struct seen *seen);
-/* False if it was there, and without memory. */
+/* Adds a fingerprint. False if it was there, and without memory. */
 bool seen_add(struct seen *seen, const uint64_t hash[2]);
 
 #endif

@@ -16,7 +16,7 @@ static uint64_t mix(uint64_t x)
 	return x ^ x >> 31;
 }
 
-/* Adds or takes away (the same operation) one fact about the state. */
+/* Adds or removes (the same operation) one fact about the state. */
 static void hash_fact(struct space *s, uint64_t kind, uint64_t what, uint64_t value)
 {
 	uint64_t key = mix(what * UINT64_C(0x9e3779b97f4a7c15) + kind) + value;
@@ -24,9 +24,8 @@ static void hash_fact(struct space *s, uint64_t kind, uint64_t what, uint64_t va
 	s->hash[1] ^= mix(key ^ UINT64_C(0xd6e8feb86659fd93));
 }
 
-/* Does one of a sequence's events read the cell? It may see any write, but whether its thread may go on depends on
- * which.
- */
+/* True if one of a sequence's events reads the cell. It may see any write, but whether its thread may continue depends
+ * on which. */
 static bool goal_reads(const struct space *s, uint32_t cell)
 {
 	const struct model *m = s->m;
@@ -38,13 +37,13 @@ static bool goal_reads(const struct space *s, uint32_t cell)
 	return false;
 }
 
-/* Who is still to read what a write of the cell leaves, or the initial value. */
+/* The number of reads that must still see a given write of the cell, or its initial value. */
 static struct space_readers *readers_of(const struct space *s, uint32_t cell, uint32_t write)
 {
 	return write == MODEL_NONE ? &s->cells[cell].initial : &s->writes[write];
 }
 
-/* The last write of a cell is part of the state only while some read may still ask for it. */
+/* The last write of a cell is part of the state only while some later read depends on it. */
 static void hash_last(struct space *s, uint32_t cell)
 {
 	uint32_t last = s->cells[cell].last;
@@ -92,7 +91,7 @@ void space_release(struct space *s)
 	seen_release(&s->seen);
 }
 
-/* Beginning behind a base. */
+/* Starting after a base. */
 
 /* The last write of a cell in the base: its entry, MODEL_NONE if there is none. All of the base is before s->end. */
 static uint32_t last_in_base(const struct space *s, uint32_t cell)
@@ -136,7 +135,7 @@ static void forget_cell(struct space *s, uint32_t e, uint32_t cell)
 	s->cells[cell] = (struct space_cell){.last = MODEL_NONE};
 }
 
-/* Counts the relevant accesses behind the base, or forgets them. */
+/* Counts the relevant accesses after the base, or uncounts them. */
 static void count_accesses(struct space *s, bool count)
 {
 	const struct model *m = s->m;
@@ -155,7 +154,7 @@ static void count_accesses(struct space *s, bool count)
 		}
 }
 
-/* Takes the locks that are held at the end of the base, or forgets them. */
+/* Takes the locks that are held at the end of the base, or releases them. */
 static void hold_locks(struct space *s, bool hold)
 {
 	for (uint32_t t = 0; t < s->m->thread_count; t++) {
@@ -170,7 +169,7 @@ static void hold_locks(struct space *s, bool hold)
 	}
 }
 
-/* Costs as much as it looks at. */
+/* Costs as much as it examines. */
 void space_begin(struct space *s, const struct goal *goal, const uint32_t *must, const uint32_t *bound,
                  const uint32_t *start)
 {
@@ -213,9 +212,9 @@ bool space_schedule(const struct space *s, struct schedule *out)
 	return true;
 }
 
-/* Executing and taking back. */
+/* Executing and undoing. */
 
-/* Has everything occurred that the partial order relation puts before e? */
+/* True if everything that the partial order relation puts before e has occurred. */
 static bool por_allows(const struct space *s, uint32_t e)
 {
 	const struct model *m = s->m;
@@ -226,7 +225,7 @@ static bool por_allows(const struct space *s, uint32_t e)
 	return true;
 }
 
-/* Would e see now what it must? An atomic read stays behind the write that it saw, whatever it sees. */
+/* True if e would see now what it must. An atomic read stays after the write that it saw, whatever it sees. */
 static bool reads_right(const struct space *s, uint32_t e)
 {
 	const struct model *m = s->m;
@@ -242,7 +241,7 @@ static bool reads_right(const struct space *s, uint32_t e)
 	return true;
 }
 
-/* Would a write by e take away what needed events have still to read? */
+/* True if a write by e would cover a value that needed events have still to read. */
 static bool spoils(const struct space *s, uint32_t e)
 {
 	const struct model *m = s->m;
@@ -264,7 +263,7 @@ static bool lock_free(const struct space *s, uint32_t e, uint32_t lock)
 	return s->owner[lock] == MODEL_NONE && (model_op(s->m, e) == RT_OP_ACQUIRE_SHARED || !s->readers[lock]);
 }
 
-/* Is this a signal that a wait which the goal needs would miss, since it has not begun? */
+/* True if this signal would be lost to a wait that the goal needs, since the wait has not begun. */
 static bool wastes(const struct space *s, uint32_t signal)
 {
 	for (uint32_t i = waits_of(&s->waits, signal); i < s->waits.count && s->waits.items[i].signal == signal; i++) {
@@ -288,7 +287,7 @@ bool space_enabled(const struct space *s, uint32_t e)
 	if (rt_op_is_access(op)) {
 		if (reads_must(s->reads, s->goal, e) && !reads_right(s, e))
 			return false;
-		/* Where reads-from does not, the partial order relation alone keeps what synchronises in order. */
+		/* Without reads-from, only the partial order relation keeps the order of synchronisation. */
 		if (s->reads->free && !goal && rt_op_is_atomic(op) && !por_allows(s, e))
 			return false;
 		return !rt_op_writes(op) || !spoils(s, e);
@@ -335,7 +334,7 @@ bool space_stands_before(const struct space *s, uint32_t e)
 	uint32_t thread = model_thread_of(m, e), fork = m->threads[thread].fork;
 	if (s->pos[thread] != m->events[e].pos || (fork != MODEL_NONE && !space_occurred(s, fork)))
 		return false;
-	/* Who waits for a signal still does not wait for the mutex yet. */
+	/* A thread that still waits for a signal does not wait for the mutex yet. */
 	return model_op(m, e) != RT_OP_WAIT_END || s->waits.signal_of[e] == MODEL_NONE ||
 	       (!s->lost_signal[thread] && space_occurred(s, s->waits.signal_of[e]));
 }
@@ -399,7 +398,7 @@ static void undo_access(struct space *s, uint32_t e)
 	}
 }
 
-/* Takes or gives back the lock that e takes or lets go; undoing it is the other way round. */
+/* Applies e to its lock: acquires or releases it; undo does the reverse. */
 static void change_locks(struct space *s, uint32_t e, bool undo)
 {
 	const struct model *m = s->m;

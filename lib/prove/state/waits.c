@@ -10,7 +10,7 @@ static int compare_waits(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The signal of a wait: the first on its condition after the begin that its end needs. */
+/* The signal of a wait: the first one on its condition after the begin that the wait's end needs. */
 static uint32_t signal_between(const struct model *m, const struct trf *trf, uint32_t begin, uint32_t end)
 {
 	uint32_t clock = trf_clock(trf, end), low = 0, high = m->sync_count;

@@ -1,4 +1,4 @@
-/* Waits on conditions: which signal ended which, as far as what each event needs (trf.h) tells. */
+/* Waits on conditions: which signal ended which wait, derived from the events that each event needs (trf.h). */
 #ifndef LIB_PROVE_STATE_WAITS_H
 #define LIB_PROVE_STATE_WAITS_H
 
@@ -12,8 +12,7 @@ struct wait {
 struct waits {
 	struct wait *items; /* by signal */
 	uint32_t count;
-	uint32_t
-	    *signal_of; /* by event: WAIT_BEGIN, WAIT_END: the signal that ends the wait, MODEL_NONE: none needed */
+	uint32_t *signal_of; /* by event: WAIT_BEGIN, WAIT_END: the signal that ends the wait, MODEL_NONE: needs none */
 };
 
 /* False without memory. */
