@@ -1,10 +1,10 @@
 /*
- * What observed races follow from; see follow.h.
+ * The causes of observed races; see follow.h.
  *
- * Races are taken together by their two source positions. A group that the edges of the others do not order is a root;
- * roots and relaxed atomics are the only causes. In a trace of exact order what an edge of a follower orders, those
- * that order the follower order as well, so nothing is lost by that, and nothing follows itself in a circle. In a
- * stamped one groups may order one another; of these SHB, by the order of the trace, tells which are roots.
+ * Races are grouped by their two source positions. A group that the edges of the others do not order is a root; only
+ * roots and relaxed atomics are causes. In a trace of exact order, the edges that order a follower's edges order the
+ * follower as well, so nothing is lost by that, and no race follows itself. In a stamped trace groups may order one
+ * another; SHB, by the order of the trace, then decides which are roots.
  */
 #include "lib/analysis/follow.h"
 
@@ -23,7 +23,7 @@ enum standing { UNDECIDED, ROOT, FOLLOWER };
 struct group {
 	uint32_t first;  /* anomaly, MODEL_NONE: relaxed atomics have no group */
 	uint32_t e1, e2; /* the instance whose second event comes first in the trace */
-	bool unordered;  /* SHB leaves one of them so */
+	bool unordered;  /* SHB leaves one of them unordered */
 	enum standing standing;
 	uint32_t named, named_count; /* its causes, in finder.named */
 };
@@ -36,7 +36,7 @@ struct finder {
 	struct group *groups;
 	uint32_t group_count;
 	uint32_t *next;     /* by anomaly: the next one of its group */
-	uint32_t *cause_of; /* by label: index into causes, MODEL_NONE: not named so far */
+	uint32_t *cause_of; /* by label: index into causes; MODEL_NONE: not used so far */
 	uint32_t *named, named_count, named_capacity;
 	bool no_memory;
 };
@@ -76,7 +76,7 @@ static void join_group(struct finder *f, uint32_t label, uint32_t index)
 	}
 }
 
-/* Returns whether there is a race that may follow another. */
+/* True if there is a race that may follow another. */
 static bool make_groups(struct finder *f)
 {
 	size_t count = f->list->count;
@@ -100,14 +100,14 @@ static bool make_groups(struct finder *f)
 
 /* ---- Roots ---- */
 
-/* Where the path from one event to the other ends; in a stamped trace also the other way round. */
+/* The end of a path from one event to the other; in a stamped trace also in the other direction. */
 static uint32_t ordered(struct finder *f, uint32_t e1, uint32_t e2)
 {
 	uint32_t node = follow_reaches(&f->graph, e1, e2);
 	return node == MODEL_NONE && !f->graph.exact ? follow_reaches(&f->graph, e2, e1) : node;
 }
 
-/* Of the other instances that are kept, those that happens-before leaves unordered. */
+/* The other kept instances that happens-before leaves unordered. */
 static bool others_ordered(struct finder *f, const struct anomaly *a, uint32_t *asked)
 {
 	for (uint32_t i = 0; i < a->other_count && *asked < INSTANCES; i++) {
@@ -122,8 +122,8 @@ static bool others_ordered(struct finder *f, const struct anomaly *a, uint32_t *
 }
 
 /*
- * Is every instance of the group ordered that is looked at? Of an exact trace that is the first one, as SHB has looked
- * at all.
+ * True if every examined instance of the group is ordered. In an exact trace that is the first one: SHB has examined
+ * all.
  */
 static bool all_ordered(struct finder *f, const struct group *g)
 {
@@ -141,7 +141,7 @@ static bool all_ordered(struct finder *f, const struct group *g)
 	return true;
 }
 
-/* Which edges count: those of roots and relaxed atomics, and of what is undecided. */
+/* Sets which edges count: those of roots, of relaxed atomics, and of undecided groups. */
 static void count_edges_of(struct finder *f, bool undecided)
 {
 	for (uint32_t i = 0; i < f->group_count; i++)
@@ -158,7 +158,8 @@ static void find_roots(struct finder *f)
 	}
 }
 
-/* What the roots order follows. unordered: of the rest, what SHB leaves unordered becomes a root; or all of it does. */
+/* Groups that the roots order follow. unordered: of the rest, those that SHB leaves unordered become roots; otherwise
+ * all do. */
 static void find_followers(struct finder *f, bool unordered)
 {
 	count_edges_of(f, false);
@@ -199,7 +200,7 @@ static void name(struct finder *f, struct group *g, const struct follow_node *no
 	g->named_count++;
 }
 
-/* The edges of a path, from its end on; returns how many. */
+/* The edges of a path, from its end on; returns their number. */
 static uint32_t edges_of(const struct finder *f, uint32_t node, struct follow_node *path)
 {
 	uint32_t count = 0;
@@ -208,7 +209,7 @@ static uint32_t edges_of(const struct finder *f, uint32_t node, struct follow_no
 	return count;
 }
 
-/* Names each group on the path without whose edges the pair is not ordered. */
+/* Records each group on the path without whose edges the pair is not ordered. */
 static bool name_needed(struct finder *f, struct group *g, const struct follow_node *path, uint32_t count)
 {
 	bool *off = f->graph.off, any = false;
@@ -230,8 +231,8 @@ static bool name_needed(struct finder *f, struct group *g, const struct follow_n
 }
 
 /*
- * No group is needed alone: takes away one after the other until nothing orders the pair, and names those of them that
- * without all the others still order it.
+ * No group is needed alone: removes one after the other until the pair is unordered, and records those that alone still
+ * order it.
  */
 static void name_cut(struct finder *f, struct group *g)
 {
@@ -289,7 +290,7 @@ static void decide(struct finder *f)
 	f->causes->cut = follow_spent(&f->graph);
 }
 
-/* Tells the anomalies. */
+/* Stores the causes in the anomalies. */
 static void give(struct finder *f)
 {
 	f->causes->named = f->named;

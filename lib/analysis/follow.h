@@ -1,7 +1,7 @@
 /*
- * What observed races follow from. By the language each pair of accesses that happens-before leaves unordered is a data
- * race; but if SHB orders it, it does so by what some read saw: a read that races itself, or one of a relaxed atomic.
- * The pair is then a consequence of that cause, and is listed under it.
+ * The causes of observed races. By the language each pair of conflicting accesses that happens-before leaves unordered
+ * is a data race. If SHB orders the pair, it does so by what some read saw: a read that races itself, or one of a
+ * relaxed atomic. The pair is then a consequence of that cause, and is listed under it.
  */
 #ifndef LIB_ANALYSIS_FOLLOW_H
 #define LIB_ANALYSIS_FOLLOW_H
@@ -12,22 +12,22 @@
 struct cause {
 	uint32_t anomaly; /* index into the list of a race that follows no other; MODEL_NONE: a relaxed atomic */
 	uint32_t write,
-	    read; /* event indices of an instance: the read may have seen, of a relaxed atomic it saw, the write */
+	    read; /* event indices of an instance: the read may have seen the write; of a relaxed atomic, it saw it */
 };
 
 struct causes {
 	struct cause *items;
 	uint32_t count, capacity;
 	uint32_t *named; /* what anomaly.causes point into */
-	bool cut;        /* there was too much work: some races may follow others without saying so */
+	bool cut;        /* the bound was reached: some races may follow others without saying so */
 };
 
-/* Work that is done at most, in comparisons of clocks. */
+/* Most comparisons of clocks. */
 #define FOLLOW_WORK UINT64_C(50000000)
 
 /*
- * Sets `causes` of the observed races in the list, and `follows`: whether there are any. hb: that order's result. The
- * list must not be sorted afterwards, or change. causes must outlive it.
+ * Sets `causes` of the observed races in the list, and `follows`. hb: that order's result. The list must not be sorted
+ * or changed afterwards. causes must outlive it.
  */
 enum rt_status follow_find(const struct model *m, const struct order_result *hb, bool exact, struct anomaly_list *list,
                            struct causes *causes, struct rt_error *err);

@@ -1,4 +1,4 @@
-/* The graph of what reads may have seen; see follow_graph.h. */
+/* The graph of the writes that reads may have seen; see follow_graph.h. */
 #include "lib/analysis/follow_graph.h"
 
 #include "lib/base/hash.h"
@@ -95,7 +95,7 @@ static uint32_t event_at(const struct follow_graph *g, uint32_t thread, uint32_t
 
 /* ---- Edges ---- */
 
-/* A write whose value a read may see: not what stands for free() or for a call on a lock. */
+/* True for a write whose value a read may see, which excludes those that stand for free() or for a call on a lock. */
 static bool hands_on(const struct model *m, uint32_t e)
 {
 	return rt_op_writes(model_op(m, e)) && !(m->sites[m->events[e].site].flags & (RT_F_FREE | RT_F_OBJECT));
@@ -122,7 +122,7 @@ static void add_edge(struct follow_graph *g, uint32_t label, uint32_t write, uin
 	                                                 m->events[write].pos, m->events[read].pos};
 }
 
-/* A read saw this write, by the order of the trace. plain: which of plain accesses is known by it too. */
+/* A read saw this write, by the order of the trace. plain: by trace order also for plain accesses. */
 static void saw(struct follow_graph *g, uint32_t write, uint32_t read, bool plain)
 {
 	const struct model *m = g->m;
@@ -136,7 +136,7 @@ static void saw(struct follow_graph *g, uint32_t write, uint32_t read, bool plai
 		add_edge(g, label, write, read);
 }
 
-/* The edges of a cell from each read's last write. */
+/* Adds the edges of a cell from each read's last write. */
 static void add_seen(struct follow_graph *g, const struct model_cell *cell, bool plain)
 {
 	uint32_t write = MODEL_NONE;
@@ -149,7 +149,7 @@ static void add_seen(struct follow_graph *g, const struct model_cell *cell, bool
 	}
 }
 
-/* An access took place behind the event `begin` and before the event `end`. */
+/* An access took place after the event `begin` and before the event `end`. */
 struct access {
 	uint32_t event, begin, end;
 };
@@ -172,8 +172,7 @@ static int by_class(const void *x, const void *y, void *model)
 	return a < b ? -1 : a > b;
 }
 
-/* By synchronisation, whose order is exact, and by turns: a turn's time stamp is none of a later time than its events.
- */
+/* By synchronisation, whose order is exact, and by turns: a turn's time stamp is not later than its events. */
 static struct access access_at(const struct follow_graph *g, uint32_t e)
 {
 	const struct model *m = g->m;
@@ -194,8 +193,8 @@ static struct access access_at(const struct follow_graph *g, uint32_t e)
 }
 
 /*
- * Edges from each of the writes to the first of the reads that may have seen it, which neither happened before nor was
- * over: to the later ones thread order leads.
+ * Adds edges from each of the writes to the first of the reads that may have seen it: reads that neither happened
+ * before nor were over. Thread order leads to the later ones.
  */
 static void add_possible(struct follow_graph *g, const struct accesses *w, const struct accesses *r, uint32_t label)
 {
@@ -227,7 +226,7 @@ static void add_pairs(struct follow_graph *g, const struct accesses *w, const st
 		add_possible(g, w, r, label);
 }
 
-/* Sorts a cell's accesses into classes; returns how many. */
+/* Sorts a cell's accesses into classes; returns their number. */
 static uint32_t classify(struct follow_graph *g, const struct model_cell *cell, struct access *items,
                          struct accesses *classes)
 {
@@ -246,8 +245,8 @@ static uint32_t classify(struct follow_graph *g, const struct model_cell *cell, 
 }
 
 /*
- * The edges of a cell from each write to what may have seen it. Of a cell with very many classes of accesses only those
- * by the order of the trace.
+ * Adds the edges of a cell from each write to the reads that may have seen it. For a cell with very many classes of
+ * accesses only those by the order of the trace.
  */
 static void add_racing(struct follow_graph *g, const struct model_cell *cell)
 {
@@ -273,7 +272,7 @@ static bool is_sync(const struct model *m, uint32_t e)
 	return !rt_op_is_access(model_op(m, e)) || rt_op_is_atomic(model_op(m, e));
 }
 
-/* The synchronisation that a segment begins with; otherwise, as where all of its events were dropped. */
+/* The synchronisation that a segment begins with; otherwise, or if all of its events were dropped, none. */
 static uint32_t sync_first(const struct follow_graph *g, uint32_t segment, uint32_t otherwise)
 {
 	const struct model *m = g->m;
@@ -282,8 +281,7 @@ static uint32_t sync_first(const struct follow_graph *g, uint32_t segment, uint3
 	return first != MODEL_NONE && is_sync(m, first) ? first : otherwise;
 }
 
-/* A thread's synchronisation around each of its segments; its own begin and end are not known more exactly than that.
- */
+/* A thread's synchronisation around each of its segments, which bounds the time of the segment's events. */
 static void find_bounds(struct follow_graph *g)
 {
 	const struct model *m = g->m;
@@ -324,7 +322,7 @@ static bool same_list(const struct follow_edge *a, const struct follow_edge *b)
 	return a->u == b->u && a->v == b->v && a->label == b->label;
 }
 
-/* Leaves out an edge where a later write of its list leads to a read as early. */
+/* Leaves out an edge if a later write of its list leads to a read as early. */
 static void thin_edges(struct follow_graph *g)
 {
 	uint32_t kept = g->edge_count;
@@ -377,9 +375,9 @@ void follow_graph_build(struct follow_graph *g)
 		g->failed = !make_lists(g);
 }
 
-/* ---- Questions ---- */
+/* ---- Queries ---- */
 
-/* The first event of thread u that comes after the one at pos of thread v; MODEL_NONE: there is none. */
+/* The first event of thread u that comes after the one at pos of thread v; MODEL_NONE if there is none. */
 static uint32_t first_after(struct follow_graph *g, uint32_t u, uint32_t v, uint32_t pos)
 {
 	uint32_t low = 0, high = g->m->threads[u].count;
@@ -431,9 +429,8 @@ static void follow_edges(struct follow_graph *g, uint32_t u, uint32_t pos, uint3
 	}
 }
 
-/* What e comes right after in its thread, or the fork of that; MODEL_NONE: nothing. What e itself reads does not order
- * it.
- */
+/* The event that e comes right after in its thread, or the fork of that; MODEL_NONE if there is none. Reads by e itself
+ * do not order it. */
 static uint32_t pred_of(const struct follow_graph *g, uint32_t e)
 {
 	uint32_t before = model_pred(g->m, e);

@@ -1,11 +1,11 @@
 /*
- * The graph that follow.c asks: happens-before, with an edge from each write to the racing reads that may have seen it,
- * and to the reads of a relaxed atomic that did. In a trace of exact order a read saw the last write before it (SHB,
- * OOPSLA 2018). In a stamped one a plain read may have seen any write that it races with, whichever stands first,
- * unless synchronisation or the stamps of whole turns show that the read was over before.
+ * The graph for follow.c: happens-before, with an edge from each write to the racing reads that may have seen it, and
+ * to the reads of a relaxed atomic that did. In a trace of exact order a read saw the last write before it (SHB, OOPSLA
+ * 2018). In a stamped one a plain read may have seen any write that it races with, whichever is first, unless
+ * synchronisation or the stamps of whole turns show that the read was over before.
  *
- * A question costs nothing by the length of the trace: by thread order the earliest event of each thread that is
- * reached is all there is to know, and what an edge leads to is found by binary search.
+ * The cost of a query does not depend on the length of the trace: by thread order only the earliest reached event of
+ * each thread matters, and the targets of its edges are found by binary search.
  */
 #ifndef LIB_ANALYSIS_FOLLOW_GRAPH_H
 #define LIB_ANALYSIS_FOLLOW_GRAPH_H
@@ -28,10 +28,10 @@ struct follow_edges {
 	const struct follow_edge *edges;
 	uint32_t count;
 };
-/* An event that is reached: by an edge, or as where the search begins. */
+/* A reached event: the target of an edge, or the start of the search. */
 struct follow_node {
 	uint32_t thread, pos;
-	uint32_t label, write; /* label: MODEL_NONE: it is the beginning; write: event index */
+	uint32_t label, write; /* label: MODEL_NONE: it is the start; write: event index */
 	uint32_t parent;       /* index into nodes */
 };
 
@@ -44,34 +44,35 @@ struct follow_graph {
 	uint64_t bound;
 	struct follow_labels *labels;
 	uint32_t label_count;
-	bool *off; /* by label: its edges do not count; the caller's to change once the edges are made */
+	bool *off; /* by label: its edges do not count; set by the caller once the edges are made */
 	struct follow_edge *edges;
 	uint32_t edge_count, edge_capacity;
 	struct follow_edges *lists;
 	uint32_t list_count;
 	uint32_t *of_thread;     /* by thread: the first list with it as u */
-	uint32_t *begins, *ends; /* by segment: event indices of the synchronisation before and behind it */
+	uint32_t *begins, *ends; /* by segment: event indices of the synchronisation before and after it */
 	uint32_t *next_turn;     /* by turn: the first event of its thread's next one */
-	/* Of the last question. */
+	/* Of the last query. */
 	struct follow_node *nodes;
 	uint32_t node_count, node_capacity;
-	uint32_t *arrived, *known; /* by thread: pos of what is reached by an edge; of where an edge may start */
+	uint32_t *arrived, *known; /* by thread: pos of the event that an edge reaches; of the first event that an edge
+	                              may leave from */
 };
 
-/* bound: work that may be done. False without memory; to be released in any case. */
+/* bound: most work. False without memory; the caller releases it in any case. */
 bool follow_graph_init(struct follow_graph *g, const struct model *m, const struct order_result *hb, bool exact,
                        uint64_t bound);
 void follow_graph_release(struct follow_graph *g);
-/* Number of the label of these positions; make: a new one if there is none; else MODEL_NONE. */
+/* Number of the label of these positions; make: adds one if there is none; otherwise MODEL_NONE. */
 uint32_t follow_label(struct follow_graph *g, uint64_t pc1, uint64_t pc2, bool relaxed, bool make);
-/* Makes the edges of all labels that there are, and of relaxed atomics, whose labels it makes. */
+/* Makes the edges of all existing labels, and of relaxed atomics, whose labels it adds. */
 void follow_graph_build(struct follow_graph *g);
 /*
- * Does a path lead from e1 to e2, unordered by hb, without an edge to e2 itself? The node it ends at, from which
- * parents lead back to the first; MODEL_NONE: there is no path, or too much was done already.
+ * The end node of a path from e1 to e2 (unordered by hb) without an edge to e2 itself; parents lead back to the start.
+ * MODEL_NONE: there is no path, or the bound was reached.
  */
 uint32_t follow_reaches(struct follow_graph *g, uint32_t e1, uint32_t e2);
-/* Is it beyond its bound, or without memory? Then what it says counts no more. */
+/* True if the bound was reached or memory ran out: its answers are then void. */
 static inline bool follow_spent(const struct follow_graph *g)
 {
 	return g->failed || g->work > g->bound;

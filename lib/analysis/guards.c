@@ -1,21 +1,22 @@
-/* Locks that guard nothing of what is done under them; see guards.h. The idea of a guard is RacerX's (SOSP 2003). */
+/* Locks that guard none of the variables accessed under them; see guards.h. The idea of a guard is RacerX's (SOSP
+ * 2003). */
 #include "lib/analysis/guards.h"
 
 #include "lib/search/classes.h"
 
 #include <stdlib.h>
 
-/* A hold of at least this number of events is nearly all of a thread's life if it has so much of its events. */
+/* A hold of at least this number of events is nearly a thread's whole life if it has this share of its events. */
 enum { LONG_EVENTS = 32, LONG_PERCENT = 90 };
 
 struct guards {
 	const struct model *m;
 	bool program;
-	/* Answers so far, in a class's `first`: by cell, thread and lock, twice; by cell; by region and lock. */
+	/* Memo of answers, in a class's `first`: by cell, thread and lock, twice; by cell; by region and lock. */
 	struct classes guarded, held, atomic, lifelong;
 };
 
-/* A class's answer; *known: there is one. */
+/* The memo of a class; *known: it is set. */
 static uint32_t *answer(struct classes *c, const uint32_t key[CLASS_KEY], bool *known)
 {
 	uint32_t index = classes_index(c, key);
@@ -35,7 +36,7 @@ static bool holds(const struct model *m, uint32_t lockset, uint32_t lock)
 	return false;
 }
 
-/* Does another thread hold the lock at an access of the cell? */
+/* True if another thread holds the lock at an access of the cell. */
 static bool is_guarded(struct guards *g, uint32_t cell, uint32_t thread, uint32_t lock)
 {
 	const struct model *m = g->m;
@@ -50,7 +51,7 @@ static bool is_guarded(struct guards *g, uint32_t cell, uint32_t thread, uint32_
 	return *is;
 }
 
-/* Does this thread hold the lock at an access of the cell? */
+/* True if this thread holds the lock at an access of the cell. */
 static bool is_held(struct guards *g, uint32_t cell, uint32_t thread, uint32_t lock)
 {
 	const struct model *m = g->m;
@@ -66,8 +67,8 @@ static bool is_held(struct guards *g, uint32_t cell, uint32_t thread, uint32_t l
 }
 
 /*
- * Is the cell accessed by atomic operations alone, from when a second thread came? Before that, constructors make
- * atomic objects by plain writes.
+ * True if the cell is accessed by atomic operations alone once a second thread has come. Before that, constructors
+ * initialise atomic objects by plain writes.
  */
 static bool is_atomic(struct guards *g, uint32_t cell)
 {
@@ -87,7 +88,7 @@ static bool is_atomic(struct guards *g, uint32_t cell)
 	return *is;
 }
 
-/* Is the hold of the lock around the event nearly all of its thread's events? */
+/* True if the hold of the lock around the event covers nearly all of its thread's events. */
 static bool is_lifelong(struct guards *g, uint32_t e, uint32_t lock)
 {
 	const struct model *m = g->m;
@@ -116,7 +117,7 @@ static uint32_t cells_end(const struct model *m, uint32_t e)
 	return m->events[e].object + m->sites[m->events[e].site].cells;
 }
 
-/* Is one of the thread's events of the instance an atomic operation, where nothing but atomic operations are? */
+/* True if one of the thread's events of the instance is an atomic operation on a cell with atomic operations only. */
 static bool has_atomic(struct guards *g, const uint32_t *events, uint32_t count, uint32_t thread)
 {
 	const struct model *m = g->m;
@@ -130,7 +131,7 @@ static bool has_atomic(struct guards *g, const uint32_t *events, uint32_t count,
 	return false;
 }
 
-/* Does one of the instance's other threads hold the lock at an access of the cell, now or at another time? */
+/* True if one of the instance's other threads holds the lock at any access of the cell. */
 static bool is_guarded_here(struct guards *g, const uint32_t *events, uint32_t count, uint32_t cell, uint32_t thread,
                             uint32_t lock)
 {
@@ -143,8 +144,8 @@ static bool is_guarded_here(struct guards *g, const uint32_t *events, uint32_t c
 }
 
 /*
- * Are the thread's events of the instance in a critical section that is no unit of work? Atomic operations need no
- * lock: with one among the events a lock is a guard only if those that come in between respect it elsewhere.
+ * True if the thread's events of the instance are in a critical section that is no unit of work. Atomic operations need
+ * no lock: with one among the events, a lock is a guard only if the threads in between respect it elsewhere.
  */
 static bool is_idle(struct guards *g, const uint32_t *events, uint32_t count, uint32_t thread)
 {
@@ -159,7 +160,7 @@ static bool is_idle(struct guards *g, const uint32_t *events, uint32_t count, ui
 	for (uint32_t i = 0; i < count; i++) {
 		if (model_thread_of(m, events[i]) != thread)
 			continue;
-		/* One event alone, or an annotated region: nothing is said of locks. */
+		/* A single event, or an annotated region: locks do not matter. */
 		if (region == MODEL_NONE || m->segments[m->events[events[i]].segment].region != region)
 			return false;
 		for (uint32_t cell = m->events[events[i]].object; cell < cells_end(m, events[i]); cell++)
@@ -175,7 +176,7 @@ static bool is_idle(struct guards *g, const uint32_t *events, uint32_t count, ui
 	return idle && locks->count;
 }
 
-/* Has the instance a thread with several events that are no unit of work? */
+/* True if the instance has a thread with several events that are no unit of work. */
 static bool has_idle(struct guards *g, const uint32_t *events, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {

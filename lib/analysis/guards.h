@@ -1,6 +1,6 @@
 /*
- * Critical sections that are no unit of work on a variable: a lock that is held for another reason, such as for a
- * thread's whole life, says nothing of what is done under it.
+ * Critical sections that are no unit of work on a variable: a lock that is held for another reason, for example for a
+ * thread's whole life, does not make its section a unit.
  */
 #ifndef LIB_ANALYSIS_GUARDS_H
 #define LIB_ANALYSIS_GUARDS_H
@@ -8,11 +8,11 @@
 #include "lib/anomaly/anomaly.h"
 
 /*
- * Holds atomicity violations and ASVs to `predicted` in which a critical section is no unit of work (REASON_UNGUARDED):
- * no other thread ever holds one of its locks at an access of the variables, and one hold is nearly all that the
- * thread does: it has many events or, in a program's trace, outlasts the creation of a thread. Or one of the variables
- * is accessed by atomic operations alone, which need no lock, and the thread that comes in between never holds such a
- * lock at one of them. False without memory.
+ * Limits atomicity violations and ASVs with such a critical section to `predicted` (REASON_UNGUARDED). Either no other
+ * thread ever holds one of its locks at an access of the variables, and one hold is nearly all that the thread does: it
+ * has many events or, in a program's trace, outlasts the creation of a thread. Or one of the variables is accessed by
+ * atomic operations alone, which need no lock, and the thread that comes in between never holds such a lock at one of
+ * them. False without memory.
  */
 bool guards_cap(const struct model *m, bool program, struct anomaly_list *list);
 

@@ -1,16 +1,16 @@
-/* Races with what modules do that are not instrumented; see plain.h. */
+/* Races with what uninstrumented modules do; see plain.h. */
 #include "lib/analysis/plain.h"
 
 #include "lib/trace/modules.h"
 
-/* The module that does the event, if it is not instrumented and no part of the system. */
+/* The module of the event, if it is uninstrumented and not part of the system. */
 static const struct rt_module *plain_module(const struct model *m, uint32_t e)
 {
 	const struct rt_module *module = module_at(m->trace, m->sites[m->events[e].site].pc);
 	return module && module->plain && !module_is_system(module->path) ? module : NULL;
 }
 
-/* Programs lie below their libraries. */
+/* Programs are mapped below their libraries. */
 static bool is_host(const struct rt_trace *trace)
 {
 	size_t n;

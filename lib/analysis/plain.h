@@ -1,7 +1,7 @@
 /*
- * Modules that are not instrumented order what they do by atomics that nobody sees. What they may so order is at most
- * predicted: the free of a block whose references they count; and all that they access, if the program itself is one,
- * which is there to call the instrumented ones.
+ * Uninstrumented modules may order their accesses by atomics that are not recorded. What they may order that way is at
+ * most predicted: the free of a block whose references they count; and all their accesses if the program itself is one,
+ * which then calls the instrumented ones.
  */
 #ifndef LIB_ANALYSIS_PLAIN_H
 #define LIB_ANALYSIS_PLAIN_H

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A thread's latest accesses of the cell at hand; MODEL_NONE: none. */
+/* A thread's latest accesses of the current cell; MODEL_NONE: none. */
 enum { PLAIN_READ, PLAIN_WRITE, ATOMIC_READ, ATOMIC_WRITE, ACCESSES };
 struct latest {
 	uint32_t events[ACCESSES];
@@ -28,7 +28,7 @@ static int access_of(unsigned op)
 	return (rt_op_is_atomic(op) ? ATOMIC_READ : PLAIN_READ) + (rt_op_writes(op) ? 1 : 0);
 }
 
-/* Latest of a thread's accesses that conflict with one of this kind. */
+/* The latest of a thread's accesses that conflicts with one of this kind. */
 static uint32_t latest_conflict(const struct latest *l, int access)
 {
 	static const uint8_t conflicts[] = {[PLAIN_READ] = 1 << PLAIN_WRITE | 1 << ATOMIC_WRITE,
@@ -43,8 +43,8 @@ static uint32_t latest_conflict(const struct latest *l, int access)
 	return latest;
 }
 
-/* Latest access before e2 that conflicts with it and is unordered. If a thread's latest is ordered, so are the others.
- */
+/* The latest access before e2 that conflicts with it and is unordered. If a thread's latest is ordered, so are its
+ * earlier ones. */
 static uint32_t latest_unordered(const struct finder *f, uint32_t e2, int access)
 {
 	const struct model *m = f->m;
@@ -72,20 +72,20 @@ static void note(struct finder *f, uint32_t cell, uint32_t e, int access)
 	l->events[access] = e;
 }
 
-/* Looks at a cell's accesses up to the best pair so far. */
+/* Examines a cell's accesses up to the best pair so far. */
 static void search_cell(struct finder *f, uint32_t cell)
 {
 	const struct model *m = f->m;
 	const uint32_t *events = &m->cell_events[m->cells[cell].first];
 	uint32_t last_thread = MODEL_NONE;
-	unsigned asked = 0; /* kinds of access that this run of one thread's accesses has been asked about */
+	unsigned asked = 0; /* kinds of access of this run of one thread's accesses that were examined */
 	f->thread_count = 0;
 	for (uint32_t i = 0; i < m->cells[cell].count && events[i] <= f->out->e2; i++) {
 		int access = access_of(model_op(m, events[i]));
 		uint32_t thread = model_thread_of(m, events[i]);
 		asked = thread == last_thread ? asked : 0;
 		last_thread = thread;
-		/* What is ordered before one of the run is ordered before the later ones. */
+		/* An event ordered before one access of the run is ordered before the later ones. */
 		uint32_t e1 = asked >> access & 1 ? MODEL_NONE : latest_unordered(f, events[i], access);
 		asked |= 1u << access;
 		if (e1 != MODEL_NONE && (events[i] < f->out->e2 || e1 > f->out->e1)) {
@@ -121,7 +121,7 @@ bool promise_find(const struct model *m, const struct order *order, const struct
 
 /* --- nesting --- */
 
-/* Acquires of what a thread holds, oldest first. */
+/* Acquires of the locks that a thread holds, oldest first. */
 struct held {
 	uint32_t *acquires;
 	uint32_t count, capacity;

@@ -1,7 +1,7 @@
 /*
- * What CP and WCP promise: the first pair that they leave unordered is a race that some run has, or there is a
- * deadlock. First is the pair with the earliest second event, and of these the latest first one. The proofs take
- * critical sections to be well nested.
+ * The promise of CP and WCP: the first pair that they leave unordered is a race that some run has, or there is a
+ * deadlock. First is the pair with the earliest second event, and of these the one with the latest first event. The
+ * proofs require well nested critical sections.
  */
 #ifndef LIB_ANALYSIS_PROMISE_H
 #define LIB_ANALYSIS_PROMISE_H
@@ -9,10 +9,10 @@
 #include "lib/order/order.h"
 
 struct promise {
-	uint32_t e1, e2; /* the first conflicting pair that the order leaves unordered; MODEL_NONE: there is none */
+	uint32_t e1, e2; /* the first conflicting pair that the order leaves unordered; MODEL_NONE if there is none */
 };
 
-/* Releases of a lock while one that was taken later is held; the first of them. */
+/* Number of releases of a lock while one that was taken later is held; and the first of them. */
 struct nesting {
 	uint64_t count;
 	uint32_t outer, inner, release; /* event indices: acquires of the two locks, the outer one's release */

@@ -1,9 +1,9 @@
 /*
  * Anomalies in a trace that lacks threads, or events; see unrecorded.h.
  *
- * An observed race stays one if nothing that is missing can have come between its accesses (losses_may_order). A
- * schedule of another run proves nothing where it goes beyond the first loss: what is missing may forbid it. Threads
- * that wait for one another do, whatever else there is.
+ * An observed race stays observed if nothing that is missing can have come between its accesses (losses_may_order). A
+ * schedule of another run proves nothing beyond the first loss: the missing events may forbid it. Threads that wait for
+ * one another do so in any case.
  */
 #include "lib/analysis/unrecorded.h"
 
@@ -21,7 +21,7 @@ static bool may_order(const struct model *m, uint32_t a, uint32_t b)
 	                        m->events[e2].number);
 }
 
-/* A left-out schedule may go anywhere. */
+/* The steps of a left-out schedule are unknown. */
 static bool schedule_is_late(const struct model *m, const struct anomaly *a)
 {
 	const struct schedule *s = a->schedule;

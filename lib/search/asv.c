@@ -1,11 +1,11 @@
 /*
- * Atomic-set serializability violations: a unit (a, b) of one thread's region and one (c, d) of another's, each going
- * first on one of two cells. In the patterns' order A is a c d b with c on a's cell, B the same with c on b's cell, and
- * C is a c b d with c on b's cell: so in all of them c comes between a and b.
+ * Atomic-set serializability violations: a unit (a, b) of one thread's region and one (c, d) of another's, each first
+ * on one of two cells. In the patterns' order A is a c d b with c on a's cell, B the same with c on b's cell, and C is
+ * a c b d with c on b's cell: in all of them c comes between a and b.
  *
- * Candidates are what the constraint model of PECAN allows: nothing comes before what POR orders before it, c (and d,
- * in A and B) comes in between only where no lock held there excludes it, and b likewise between c and d (in C). Of two
- * classes of units those that POR lets combine are again a window that only moves forward, counted in one sweep.
+ * Candidates are what the constraint model of PECAN allows: the partial order relation (POR) is kept, c (and d, in A
+ * and B) comes in between only where no lock held there excludes it, and b likewise between c and d (in C). Of two
+ * classes of units, those that POR lets combine are a window that only moves forward, counted in one sweep.
  */
 #include "lib/search/found.h"
 #include "lib/search/units.h"
@@ -45,7 +45,7 @@ static void find_patterns(struct search *s)
 		}
 }
 
-/* What a unit's access of a cell and another's are, -1: no conflict. */
+/* The kinds of a unit's access of a cell and another unit's; -1: no conflict. */
 static int kind_of(const struct search *s, uint32_t site, uint32_t other)
 {
 	bool writes = rt_op_writes(s->m->sites[site].op), other_writes = rt_op_writes(s->m->sites[other].op);
@@ -66,21 +66,21 @@ static bool admitted(const struct search *s, int order, const uint32_t *u, const
 	                         : gaps_admit(&s->units.gaps, u[UNIT_GAP], v[UNIT_LOCKS2]));
 }
 
-/* Is e of those that POR orders before event f of another thread? */
+/* True if e is one of the events that POR orders before event f of another thread. */
 static bool before(const struct search *s, uint32_t e, uint32_t f)
 {
 	return s->m->events[e].pos < segment_order_race_horizon(s->por, f, model_thread_of(s->m, e));
 }
 
-/* The conditions that a later unit (c, d) meets rather: neither is forced to come before a, or d before b (in C). */
+/* Conditions that later units (c, d) meet more easily: neither is forced to come before a, or d before b (in C). */
 static bool late_enough(const struct search *s, int order, const uint32_t *u, const uint32_t *v)
 {
 	return !before(s, v[0], u[0]) && (order != ORDER_C || !before(s, v[1], u[1]));
 }
 
 /*
- * And those that an earlier one does: b is not forced to come before d (c, in C). Where d comes right after c, it may
- * follow whatever c sees.
+ * And those that earlier ones meet more easily: b is not forced to come before d (c, in C). Where d comes right after
+ * c, it may follow what c sees.
  */
 static bool early_enough(const struct search *s, int order, const uint32_t *u, const uint32_t *v)
 {
@@ -88,7 +88,8 @@ static bool early_enough(const struct search *s, int order, const uint32_t *u, c
 	return !before(s, u[1], v[order == ORDER_C || next ? 0 : 1]);
 }
 
-/* POR forces u to be first on cell 1 and u' on cell 2: then this is meant to be. In A, c and d are on cells 1 and 2. */
+/* True if POR forces u to be first on cell 1 and u' on cell 2: the interleaving is then intended. In A, c and d are on
+ * cells 1 and 2. */
 static bool forced_after(const struct search *s, int order, const uint32_t *u, const uint32_t *v)
 {
 	return before(s, u[0], v[order == ORDER_A ? 0 : 1]);
@@ -98,7 +99,7 @@ static bool forced_before(const struct search *s, int order, const uint32_t *u, 
 	return before(s, v[order == ORDER_A ? 1 : 0], u[1]);
 }
 
-/* Two classes of units and the order that they are to be combined in. */
+/* Two classes of units and the order in which they are combined. */
 struct match {
 	const struct pattern *pattern;
 	int order;
@@ -123,7 +124,7 @@ static bool fits(const struct search *s, const struct match *x, const uint32_t *
 	       !(forced_after(s, x->order, u, v) && forced_before(s, x->order, u, v));
 }
 
-/* Offers two units' first and last ones. */
+/* Offers the first and last units of both. */
 static void offer_units(struct search *s, struct match *x, const struct unit *u, const struct unit *v)
 {
 	if (fits(s, x, u->first, v->first))
@@ -136,7 +137,7 @@ static void offer_units(struct search *s, struct match *x, const struct unit *u,
 		offer(s, x, u->first, v->last);
 }
 
-/* Where in the class of (c, d) a sweep stands, and how many units are before. Each only moves forward. */
+/* Position of a sweep in the class of (c, d), and the number of units before it. Each only moves forward. */
 struct cursor {
 	uint32_t at;
 	uint64_t before;
@@ -175,7 +176,7 @@ static void sweep(struct search *s, struct match *x)
 			if (near[k] >= low.at && near[k] < high.at &&
 			    (!x->found || !found_full(&s->found, x->found) || !(i & (i - 1)) || k < 2))
 				offer_units(s, x, u, &x->vs[near[k]]);
-		/* All of them, as long as all may be kept. */
+		/* Offers all of them, as long as all may be kept. */
 		for (uint32_t k = low.at; k < high.at && x->found && !found_full(&s->found, x->found); k++) {
 			offer_units(s, x, u, &x->vs[k]);
 			if (u->count > 1 || x->vs[k].count > 1)
@@ -186,7 +187,7 @@ static void sweep(struct search *s, struct match *x)
 	}
 }
 
-/* Without windows: for every pair of units to be listed, and for units that are nested in one another (recursion). */
+/* Without windows: for every pair of units that is listed, and for units that are nested in one another (recursion). */
 static void try_all(struct search *s, struct match *x)
 {
 	uint32_t u_count = x->u_count, v_count = x->v_count;
@@ -228,7 +229,7 @@ static const struct class *class_at(const struct search *s, uint32_t i)
 	return &s->units.classes.items[i];
 }
 
-/* First class, in order, whose cells are not before these. */
+/* The first class, in order, whose cells are not before these. */
 static uint32_t first_of(const struct search *s, uint32_t cell1, uint32_t cell2)
 {
 	uint32_t low = 0, high = s->units.classes.count;
@@ -243,7 +244,7 @@ static uint32_t first_of(const struct search *s, uint32_t cell1, uint32_t cell2)
 	return low;
 }
 
-/* The classes that agree in the first `numbers` numbers with that at begin; returns where they end. */
+/* The end of the classes that agree with the one at begin in the first `numbers` numbers. */
 static uint32_t end_of(const struct search *s, uint32_t begin, uint32_t numbers)
 {
 	uint32_t end = begin + 1;
@@ -254,8 +255,8 @@ static uint32_t end_of(const struct search *s, uint32_t begin, uint32_t numbers)
 }
 
 /*
- * Two groups of classes, each at the same sites of the same cells: all combinations, in such an order that each class
- * has its turn soon. Once the anomaly has its instances, only so many are counted yet.
+ * Combines two groups of classes, each at the same sites of the same cells, in an order in which each class comes
+ * early. Once the anomaly has its instances, only this many more pairs are counted.
  */
 static void search_groups(struct search *s, int order, uint32_t u, uint32_t u_end, uint32_t v, uint32_t v_end)
 {
@@ -280,7 +281,8 @@ static void search_groups(struct search *s, int order, uint32_t u, uint32_t u_en
 		}
 }
 
-/* Each group of the classes on one pair of cells, as u, with each on the same cells in this order or turned, as u'. */
+/* Combines each group of the classes on one pair of cells, as u, with each on the same cells in this or the reverse
+ * order, as u'. */
 static uint32_t search_cells(struct search *s, uint32_t begin)
 {
 	uint32_t end = end_of(s, begin, 2), count = s->units.classes.count;

@@ -1,14 +1,14 @@
 /*
  * Atomicity violations: e1 and e3, consecutive accesses of one thread to one cell in one atomic region, with another
  * thread's access e2 in between that no serial order explains (AVIO's patterns). This is PECAN's Algorithm 2 on
- * classes: e2 may come between e1 and e3 when POR orders it neither before e1 nor after e3, and when somewhere in
- * between e1's thread holds no lock that excludes e2's.
+ * classes: e2 may come between e1 and e3 if the partial order relation (POR) orders it neither before e1 nor after e3,
+ * and if somewhere in between e1's thread holds no lock that excludes e2's.
  *
  * Of each cell, the pairs (e1, e3) that agree in thread, locks in between and sites are one class, and so are accesses
- * that agree in thread, locks and site. For a class of pairs and one of accesses the e2s that fit a pair are a window
- * whose ends only move forward from pair to pair: counted in one sweep. What POR forces between e1 and e3, as when a
- * flag hands the work over and back, is meant to be there and is left out of the window. Where very many classes meet
- * at the same sites of a cell not all are combined, and the count is a lower bound.
+ * that agree in thread, locks and site. For a class of pairs and one of accesses, the e2s that fit a pair are a window
+ * whose ends only move forward from pair to pair: counted in one sweep. An access that POR forces between e1 and e3, as
+ * when a flag hands the work over and back, is intended to be there and is left out of the window. Where very many
+ * classes meet at the same sites of a cell not all are combined, and the count is a lower bound.
  *
  * Atomic accesses count like plain ones (two in a critical section are as little serializable), updates as writes.
  */
@@ -17,12 +17,13 @@
 #include "lib/search/found.h"
 #include "lib/search/gap.h"
 
-/* Numbers of a class of pairs and of one of accesses; the first three make the family. */
+/* Numbers of a class of pairs and of a class of accesses; the first three identify the family. */
 enum { LOCAL_SITE1, LOCAL_SITE3, LOCAL_AGAIN, LOCAL_GAP, LOCAL_THREAD };
 enum { REMOTE_SITE, REMOTE_AGAIN, REMOTE_UNUSED, REMOTE_LOCKSET, REMOTE_THREAD };
 enum { FAMILY_KEY = 3, LOCKS_KEY = 3 };
 
-/* Once an anomaly has its instances, so many pairs of classes are counted yet; and without any, so many are tried. */
+/* Once an anomaly has its instances, at most this many more pairs of classes are counted; without any, this many are
+ * tried. */
 enum { COUNTED_MAX = 1024, TRIED_MAX = 128 * SEARCH_COMBINATIONS };
 
 /* Two consecutive accesses of a thread to the cell, in one region. */
@@ -35,17 +36,18 @@ struct search {
 	const struct search_context *context;
 	const struct model *m;
 	const struct segment_order *por;
-	const struct pattern *triples[8]; /* by writes: 4 e1's, 2 e2's, 1 e3's; NULL: serializable or not asked for */
-	bool exact;                       /* the trace's order is; then what it shows occurred */
+	const struct pattern
+	    *triples[8]; /* by writes: 4 e1's, 2 e2's, 1 e3's; NULL: serializable, or not searched for */
+	bool exact;      /* the trace's order is exact; then what it shows occurred */
 	struct gaps gaps;
 	struct found_list found;
-	uint32_t *last, *last_cell; /* by thread: its last access to the cell that last_cell names */
-	/* The cell at hand, and the pairs of the one before. */
+	uint32_t *last, *last_cell; /* by thread: its last access to the cell of last_cell */
+	/* The current cell, and the pairs of the previous one. */
 	uint32_t cell;
 	struct pair *pairs, *before;
 	uint32_t pair_count, pair_capacity, before_count, before_capacity, before_cell;
 	struct classes locals, remotes;
-	struct classes local_families, remote_families; /* of each the classes at the same sites */
+	struct classes local_families, remote_families; /* of each, the classes at the same sites */
 	struct classes local_locks, remote_locks;       /* the different ones */
 	uint32_t *e1s, *e3s, *e2s;                      /* members of the classes */
 	uint32_t e1_capacity, e3_capacity, e2_capacity;
@@ -66,7 +68,7 @@ static void find_triples(struct search *s)
 	}
 }
 
-/* Do the pair's events cover the cell before as well, and are they consecutive there too? */
+/* True if the pair's events cover the previous cell as well, and are consecutive there too. */
 static bool seen_before(struct search *s, uint32_t e1, uint32_t e3, uint32_t *at)
 {
 	const struct model *m = s->m;
@@ -97,7 +99,7 @@ static void add_pair(struct search *s, uint32_t e1, uint32_t e3, uint32_t *at)
 	s->pairs[s->pair_count++] = (struct pair){e1, e3, class};
 }
 
-/* Finds the cell's pairs; the list is in the order of e3. */
+/* Finds the cell's pairs, in the order of e3. */
 static void make_pairs(struct search *s)
 {
 	const struct model *m = s->m;
@@ -166,7 +168,7 @@ static bool group_accesses(struct search *s)
 	return true;
 }
 
-/* Holds the classes of each family together in a list, and gathers the locks of all. */
+/* Links the classes of each family in a list, and gathers the locks of all. */
 static bool make_families(struct classes *classes, struct classes *families, struct classes *locks)
 {
 	classes_clear(families);
@@ -185,11 +187,11 @@ static bool make_families(struct classes *classes, struct classes *families, str
 	return true;
 }
 
-/* Where in the class of accesses a sweep stands; each only moves forward. */
+/* Position of a sweep in the class of accesses; each only moves forward. */
 struct window {
 	uint32_t low, high;     /* those that POR orders neither before e1 nor after e3 */
 	uint32_t forced, after; /* those that it orders after e1 and before e3 */
-	uint32_t next;          /* the first that comes after e1 in the trace */
+	uint32_t next;          /* the first one after e1 in the trace */
 };
 
 static uint32_t window_size(const struct window *w)
@@ -247,7 +249,7 @@ static void offer_some(struct search *s, struct found *f, const struct window *w
 			offer(s, f, e1, e2s[i], e3);
 }
 
-/* Counts and offers what a class of pairs and one of accesses make; *entry is the anomaly's, once it has one. */
+/* Counts and offers the instances of a class of pairs and one of accesses; *entry is the anomaly's once it has one. */
 static void sweep(struct search *s, const struct class *local, const struct class *remote, const struct pattern *p,
                   struct found **entry)
 {
@@ -288,7 +290,7 @@ static const struct pattern *triple_at(const struct search *s, const struct clas
 	return s->triples[writes];
 }
 
-/* Could any access of the cell come in between any of its pairs, as far as locks go? */
+/* True if the locks let some access of the cell come between one of its pairs. */
 static bool any_admitted(const struct search *s)
 {
 	for (uint32_t i = 0; i < s->local_locks.count; i++)
@@ -303,7 +305,7 @@ static void search_families(struct search *s, const struct class *f1, const stru
 	const struct pattern *p = triple_at(s, f1, f2);
 	struct found *entry = NULL;
 	uint64_t tried = 0;
-	/* What shares several cells is counted at the first of them alone. */
+	/* A violation on several cells is counted at the first of them only. */
 	if (!p || (f1->key[LOCAL_AGAIN] && f2->key[REMOTE_AGAIN]))
 		return;
 	for (uint32_t i = f1->next; i != UINT32_MAX; i = s->locals.items[i].next)

@@ -3,11 +3,10 @@
  * in the next one of the same lock, and another thread's section of that lock writes it in between. Each access is
  * guarded, so there is no race, and each section is atomic; the call is not.
  *
- * Locks are given back to let others in, so most such pairs are meant. Said is therefore only what looks like a check
- * and its act: the lock guards the cell (all accesses hold it, from when a second thread came); the first section
- * writes nothing; the second writes the cell, without looking at it again first (an update, x -= n, reads and writes at
- * one line); no other section of the lock is in between, and no wait; and both are in one call that the program's own
- * source makes.
+ * Locks are released to let other threads in, so most such pairs are intended. Only what looks like a check and its act
+ * is reported. The lock guards the cell: all accesses hold it once a second thread has come. The first section writes
+ * nothing. The second writes the cell without reading it again first (an update, x -= n, reads and writes at one line).
+ * No other section of the lock is in between, and no wait. Both are in one call that the program's own source makes.
  */
 #include "lib/base/vec.h"
 #include "lib/search/classes.h"
@@ -18,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A section that reads more cells is no check; instances of two positions; of all; other threads' writes of each. */
+/* Limits: cells that a check reads; instances of two positions; of all; other threads' writes of each. */
 enum { READS_MAX = 16, ALIKE_MAX = 64, CANDIDATES_MAX = 4096, WRITES_MAX = 32 };
 
 static const struct pattern check_act = {.name = "check-w-act",
@@ -30,7 +29,7 @@ static const struct pattern check_act = {.name = "check-w-act",
                                          .accesses = {PATTERN_READ, PATTERN_WRITE, PATTERN_READ | PATTERN_WRITE}};
 
 struct seen {
-	uint32_t cell, read, again; /* again: read once more in the next section; MODEL_NONE: not */
+	uint32_t cell, read, again; /* again: read once more in the next section; MODEL_NONE: not read */
 	bool done;                  /* the next section has written it */
 };
 struct section {
@@ -45,8 +44,8 @@ struct track {
 
 struct candidate {
 	uint32_t e1, e3, cell, thread;
-	uint32_t depth;  /* calls that were open all the way */
-	uint64_t *sites; /* positions of the calls that are open at e1, and e1's own; NULL: not yet, or no more */
+	uint32_t depth;  /* number of calls that were open all the time */
+	uint64_t *sites; /* positions of the calls that are open at e1, and e1's own; NULL: not set yet, or released */
 	uint32_t open;
 	bool one_call; /* both are in one call that the program's own source makes */
 };
@@ -58,7 +57,7 @@ struct search {
 	struct classes keys; /* thread, lock: number of the track */
 	struct track *tracks;
 	uint32_t track_capacity;
-	uint32_t *epochs; /* by thread: counts what it may wait at */
+	uint32_t *epochs; /* by thread: number of its events so far at which it may wait */
 	struct candidate *candidates;
 	uint32_t count, capacity;
 	struct classes alike;   /* sites: number of candidates */
@@ -89,7 +88,7 @@ static bool same_line(const struct search *s, uint32_t e1, uint32_t e2)
 	return n1 && n2 && f1->line && f1->line == f2->line && f1->file && f2->file && !strcmp(f1->file, f2->file);
 }
 
-/* Does every access of the cell hold the lock, from when a second thread came? */
+/* True if every access of the cell holds the lock once a second thread has come. */
 static bool is_guarded(struct search *s, uint32_t cell, uint32_t lock)
 {
 	const struct model *m = s->m;
@@ -219,7 +218,7 @@ static bool is_own(const struct rt_frame *f)
 	return f->file && strncmp(f->file, "/usr/", 5) != 0;
 }
 
-/* Does the program's own source make the call at this position? */
+/* True if the program's own source makes the call at this position. */
 static bool is_own_call(const struct search *s, uint64_t site)
 {
 	size_t n;
@@ -233,7 +232,7 @@ static bool same_place(const struct rt_frame *f1, const struct rt_frame *f2)
 	       !strcmp(f1->file, f2->file);
 }
 
-/* Are two positions of one activation in one inlined call that the program's own source makes? */
+/* True if two positions of one activation are in one inlined call that the program's own source makes. */
 static bool in_one_inlined_call(const struct search *s, uint64_t pc1, uint64_t pc2)
 {
 	size_t n1, n2;
@@ -260,7 +259,7 @@ static bool begin_candidate(const struct search *s, const struct calls *calls, s
 	return true;
 }
 
-/* What comes is past the candidate's end: is there a call that was open all the way? */
+/* Ends the candidate at an event past it: whether a call was open all the time. */
 static void end_candidate(const struct search *s, const struct calls *calls, struct candidate *c)
 {
 	const struct model *m = s->m;
@@ -293,14 +292,14 @@ static bool step_calls(struct calls *calls, const struct rt_event *e)
 	}
 }
 
-/* Candidates that are under way. */
+/* Open candidates. */
 struct walk {
 	struct calls *calls; /* by thread */
 	uint32_t *active;    /* candidates, any order */
 	uint32_t count, next;
 };
 
-/* Before an event of this number: begins and ends candidates. */
+/* Called before an event of this number: begins and ends candidates. */
 static void move_to(struct search *s, struct walk *w, uint64_t number)
 {
 	const struct model *m = s->m;
@@ -358,7 +357,7 @@ static int by_first(const void *x, const void *y)
 	return a->e1 < b->e1 ? -1 : a->e1 > b->e1;
 }
 
-/* Which candidates are in one call of a function? */
+/* Determines which candidates are in one call of a function. */
 static enum rt_status find_calls(struct search *s, struct rt_error *err)
 {
 	qsort(s->candidates, s->count, sizeof *s->candidates, by_first);
@@ -409,8 +408,8 @@ static void offer_writes(struct search *s, const struct candidate *c)
 }
 
 /*
- * Where another thread makes the same call after this one in the trace, its own check saw what this one's act wrote,
- * and would see another write. That a check sees another value of what it checks is no condition.
+ * If another thread makes the same call later in the trace, its own check saw what this act wrote, and would now see
+ * another write. A check that sees another value of what it checks is no condition.
  */
 void check_act_settle(const struct model *m, struct anomaly *a)
 {

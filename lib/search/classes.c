@@ -1,9 +1,9 @@
-/* Classes in an open hash table; see classes.h. It is emptied once a cell: uthash would allocate each of them. */
+/* Classes in an open hash table; see classes.h. It is emptied for each cell: uthash would allocate each class. */
 #include "lib/search/classes.h"
 
 #include "lib/base/vec.h"
 
-/* With the hash, which tells most classes apart without a look at them. */
+/* With the hash, which distinguishes most classes without comparing them. */
 struct class_slot {
 	uint32_t class; /* + 1; 0: free */
 	uint32_t hash;

@@ -3,7 +3,7 @@
 
 #include "lib/base/vec.h"
 
-/* More segments than these are not looked at; more weakest locksets than these are taken for none at all. */
+/* Longer gaps are not examined; gaps with more weakest locksets count as unlocked. */
 enum { SEGMENTS_MAX = 512, WEAKEST_MAX = 4, MEMO = 4096, SAME_SEARCHED = 64 };
 
 struct gap_set {
@@ -44,7 +44,7 @@ void gaps_release(struct gaps *g)
 	*g = (struct gaps){0};
 }
 
-/* Does b hold all that a does, at least as exclusively? Then whoever gets in where b is held gets in where a is. */
+/* True if b holds all locks of a, at least as exclusively: an event that may come in where b is held may where a is. */
 static bool weaker(const struct model *m, uint32_t a, uint32_t b)
 {
 	const struct model_lockset *x = &m->locksets[a], *y = &m->locksets[b];
@@ -59,7 +59,7 @@ static bool weaker(const struct model *m, uint32_t a, uint32_t b)
 	return true;
 }
 
-/* Adds a lockset, unless a weaker one is there; takes out the stronger ones. False if there are too many. */
+/* Adds a lockset, unless a weaker one is there; removes stronger ones. False if there are too many. */
 static bool add(const struct model *m, struct gap_set *s, uint32_t lockset)
 {
 	uint32_t kept = 0;

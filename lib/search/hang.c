@@ -13,7 +13,7 @@ static const char *ring_pattern(uint32_t length)
 	return length <= ANOMALY_EVENTS_MAX ? names[length] : "cycle";
 }
 
-/* After what its first thread waits for, which is what nobody can give. */
+/* Named after what its first thread waits for, which no thread can provide. */
 static const char *hang_pattern(const struct model *m, uint32_t block)
 {
 	switch (model_arg(m, block)) {

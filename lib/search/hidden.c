@@ -3,10 +3,10 @@
  * its function, or the last event before it, to the first event after it, or the LEAVE. It may release what came before
  * its end, and acquire before all that comes after its beginning.
  *
- * e1 may be ordered before e2 if a passage P1 that ends after e1, in e1's thread or in one that e1 happens before, may
- * come before a passage P2 of another thread that begins before e2, or before what happens before e2. That it may not
- * is known only if P2 happens before P1. A function that may take a lock releases it by a plain store at any time
- * later: then P1 does not end.
+ * e1 may be ordered before e2 if a passage P1 may come before a passage P2 of another thread, where P1 ends after e1,
+ * in e1's thread or in one that e1 happens before, and P2 begins before e2, or before an event that happens before e2.
+ * P1 certainly does not come before P2 only if P2 happens before P1. A function that may take a lock releases it by a
+ * plain store at any later time: P1 then has no end.
  */
 #include "lib/search/hidden.h"
 
@@ -19,7 +19,7 @@
 #include <string.h>
 
 struct passage {
-	uint64_t open, close; /* event numbers; close is UINT64_MAX where the trace ends inside */
+	uint64_t open, close; /* event numbers; close is UINT64_MAX if the trace ends inside */
 	uint32_t atomic;      /* index */
 };
 
@@ -27,18 +27,18 @@ struct passage {
 struct frame {
 	uint64_t last;   /* its last event, or the ENTER */
 	uint64_t open;   /* of the passage */
-	uint32_t atomic; /* MODEL_NONE: it is in none */
-	bool early;      /* its last event came before the instruction, if it is in one */
-	bool done;       /* after it */
+	uint32_t atomic; /* MODEL_NONE: the activation is in none */
+	bool early;      /* if it is in a passage: its last event came before the instruction */
+	bool done;       /* its last event came after the instruction */
 };
 
 struct hidden_thread {
 	struct passage *passages; /* one after the other */
-	struct frame *frames;     /* while the trace is read; the first is what is outside of all functions */
+	struct frame *frames;     /* while the trace is read; the first is the code outside of all functions */
 	uint32_t count, capacity, frame_count, frame_capacity;
 	uint32_t next;        /* pos of the next kept event */
-	uint32_t settled;     /* that, when the last passage ended */
-	uint64_t lock_open;   /* of the first passage that may take a lock, UINT64_MAX: there is none */
+	uint32_t settled;     /* the same, when the last passage ended */
+	uint64_t lock_open;   /* of the first passage that may take a lock; UINT64_MAX if there is none */
 	uint32_t lock_atomic; /* its atomic */
 	struct jumps jumps;
 };
@@ -61,8 +61,8 @@ struct hidden {
 /* ---- Passages ---- */
 
 /*
- * Frames close inner ones first, so the new one may have the last ones in it. It is joined to the last one as well if
- * no kept event is between: then nothing can tell the two apart.
+ * Inner activations end first, so the new passage may contain the last ones. It is also joined to the last one if no
+ * kept event is between: nothing can distinguish the two then.
  */
 static void add_passage(struct hidden *h, struct hidden_thread *t, const struct frame *f, uint64_t close)
 {
@@ -97,7 +97,7 @@ static bool is_call(const struct rt_hidden_atomic *a)
 	return a->end == a->start;
 }
 
-/* The last one that begins at the pc or before; MODEL_NONE: there is none. */
+/* The last one that begins at the pc or before; MODEL_NONE if there is none. */
 static uint32_t last_from(const struct hidden *h, uint64_t pc)
 {
 	size_t low = 0, high = h->atomic_count;
@@ -111,7 +111,7 @@ static uint32_t last_from(const struct hidden *h, uint64_t pc)
 	return low ? (uint32_t)low - 1 : MODEL_NONE;
 }
 
-/* The function whose code has the pc. Calls are in its code as well, or in that of others. */
+/* The function whose code has the pc. Calls in its code are its own, or those of inlined functions. */
 static uint32_t code_of(const struct hidden *h, uint64_t pc)
 {
 	uint32_t i = last_from(h, pc);
@@ -284,7 +284,7 @@ static uint64_t number_of(const struct query *q, uint32_t e)
 	return q->h->m->events[e].number;
 }
 
-/* From where on all of a thread happens after e: an event number; UINT64_MAX: from nowhere on. */
+/* From which event number on all of a thread happens after e; UINT64_MAX: from none. */
 static uint64_t after(const struct query *q, uint32_t e, uint32_t thread)
 {
 	const struct model *m = q->h->m;
@@ -303,7 +303,7 @@ static uint64_t after(const struct query *q, uint32_t e, uint32_t thread)
 	return low < m->threads[thread].count ? number_of(q, m->threads[thread].events[low]) : UINT64_MAX;
 }
 
-/* Up to where all of a thread happens before e: an event number; 0: nothing does. */
+/* Up to which event number all of a thread happens before e; 0: up to none. */
 static uint64_t before(const struct query *q, uint32_t e, uint32_t thread)
 {
 	const struct model *m = q->h->m;
@@ -327,7 +327,7 @@ static uint32_t ended(const struct hidden_thread *t, uint64_t number)
 	return low;
 }
 
-/* The first moment at which the thread may release what e did. */
+/* The first moment at which the thread may release after e. */
 static bool find_release(const struct query *q, uint32_t e, uint32_t thread, struct moment *out)
 {
 	const struct hidden_thread *t = &q->h->threads[thread];
@@ -351,7 +351,7 @@ static bool find_acquire(const struct query *q, uint32_t e, uint32_t thread, str
 	const struct hidden_thread *t = &q->h->threads[thread];
 	uint64_t until = t->count ? before(q, e, thread) : 0;
 	uint32_t i = until ? ended(t, until) : 0;
-	/* What ends later may have begun. */
+	/* A passage that ends later may have begun. */
 	if (until && i < t->count && t->passages[i].open < until) {
 		*out = (struct moment){until, thread, t->passages[i].atomic};
 		return true;
@@ -362,7 +362,7 @@ static bool find_acquire(const struct query *q, uint32_t e, uint32_t thread, str
 	return true;
 }
 
-/* First kept event of a thread with this number or a higher one: its pos. */
+/* pos of the first kept event of a thread with this number or a higher one. */
 static uint32_t kept_from(const struct model *m, uint32_t thread, uint64_t number)
 {
 	uint32_t low = 0, high = m->threads[thread].count;
@@ -376,7 +376,8 @@ static uint32_t kept_from(const struct model *m, uint32_t thread, uint64_t numbe
 	return low;
 }
 
-/* Is it known, in every run of these events, that all that `last` may be comes before all that `first` may be? */
+/* True if, in every run of these events, every moment that `last` may be comes before every moment that `first` may
+ * be. */
 static bool surely_before(const struct query *q, const struct moment *last, const struct moment *first)
 {
 	const struct model *m = q->h->m;
@@ -436,7 +437,7 @@ void hidden_cap(const struct hidden *h, const struct search_context *c, struct a
 {
 	for (size_t i = 0; h && i < list->count; i++) {
 		struct anomaly *a = &list->items[i];
-		/* That threads wait for one another at the end is so whatever ordered them before. */
+		/* An observed deadlock exists in whatever order its threads came to wait. */
 		bool fact = a->kind == ANOMALY_DEADLOCK && a->verdict == VERDICT_OBSERVED;
 		const char *name = fact ? NULL : hidden_in(h, c, a);
 		if (name)

@@ -24,10 +24,10 @@ struct parser {
 	const char *line_start;
 	uint32_t line;
 	struct rt_error *err;
-	/* The pattern at hand. */
+	/* The current pattern. */
 	struct word name, words[SEQUENCES][ANOMALY_EVENTS_MAX];
 	uint32_t counts[SEQUENCES];
-	struct word starts[SEQUENCES]; /* where the sequence begins; length 0: not given */
+	struct word starts[SEQUENCES]; /* where the sequence begins; length 0: missing */
 };
 
 static enum rt_status complain(struct parser *p, const struct word *where, const char *what)
@@ -73,7 +73,7 @@ static bool same(const struct word *a, const struct word *b)
 	return a->length == b->length && !memcmp(a->text, b->text, a->length);
 }
 
-/* Numbers equal words alike, from 0 on; each ANY_REGION is another. */
+/* Numbers equal words alike, from 0 on; each ANY_REGION gets another number. */
 static void number(const struct word *words, uint32_t count, uint8_t *out)
 {
 	uint8_t used = 0;
@@ -85,7 +85,7 @@ static void number(const struct word *words, uint32_t count, uint8_t *out)
 	}
 }
 
-/* Do all words of the sequence tell the same? */
+/* True if all words of the sequence are equal. */
 static bool all_same(const uint8_t *numbers, uint32_t count)
 {
 	for (uint32_t i = 1; i < count; i++)
@@ -131,7 +131,7 @@ static enum rt_status check_events(struct parser *p, struct pattern *x)
 	return RT_OK;
 }
 
-/* Can each event be reached from the ones before by a region or a cell, whichever comes first? */
+/* True if each event shares a region or a cell with those before it, in some order. */
 static bool connected(const struct pattern *x)
 {
 	uint32_t reached = 1, before = 0;
@@ -161,7 +161,7 @@ static enum rt_status check_pattern(struct parser *p, struct pattern *x)
 	return RT_OK;
 }
 
-/* Ends the pattern at hand, if there is one. */
+/* Ends the current pattern, if there is one. */
 static enum rt_status finish_pattern(struct parser *p)
 {
 	if (!p->name.length)

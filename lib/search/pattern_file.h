@@ -9,9 +9,9 @@ struct pattern_list {
 	uint32_t count;
 };
 
-/* Adds the patterns of a file. Errors (RT_EUSAGE for what is wrong in it) name the file, the line and the column. */
+/* Adds the patterns of a file. Errors (RT_EUSAGE for malformed text) name the file, the line and the column. */
 enum rt_status pattern_list_read(struct pattern_list *l, const char *path, struct rt_error *err);
-/* The same of text; `path` is for messages. */
+/* The same for text in memory; `path` is for messages. */
 enum rt_status pattern_list_parse(struct pattern_list *l, const char *text, size_t length, const char *path,
                                   struct rt_error *err);
 void pattern_list_release(struct pattern_list *l);

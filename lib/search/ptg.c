@@ -1,7 +1,7 @@
 /*
- * The graph; see ptg.h. Its solid edges are read off the clocks of the partial order relation: where an event knows
- * more of another thread than its predecessor did, an edge from the last event that it knows of ends. So the graph is
- * that of the relation which the searches use, whatever its edges come from.
+ * The graph; see ptg.h. Its solid edges are derived from the clocks of the partial order relation: where an event's
+ * clock has more of another thread than its predecessor's, an edge from the last of these events ends. So it is the
+ * graph of the relation that the searches use.
  */
 #include "lib/search/ptg.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REDUCE_MAX = 64 }; /* more sources than this are kept as they are: reducing them takes time by their square */
+enum { REDUCE_MAX = 64 }; /* more sources than this are kept unreduced: reduction takes quadratic time */
 
 struct ptg {
 	const struct model *m;
@@ -19,9 +19,9 @@ struct ptg {
 	uint32_t *first; /* segment_count + 1 */
 	uint32_t *sources;
 	uint32_t capacity;
-	/* By cell: the accesses that only read, then those that write, where model.cell_events has them mixed. */
+	/* By cell: first the accesses that only read, then those that write; model.cell_events mixes them. */
 	uint32_t *kinds;
-	uint32_t *reads; /* so many of the cell's are reads */
+	uint32_t *reads; /* number of the cell's accesses that only read */
 };
 
 static uint32_t event_of_segment(const struct model *m, uint32_t segment)
@@ -29,7 +29,7 @@ static uint32_t event_of_segment(const struct model *m, uint32_t segment)
 	return m->threads[m->segments[segment].thread].events[m->segments[segment].first];
 }
 
-/* Does an edge from the source follow from the others'? */
+/* True if an edge from the source follows from the others'. */
 static bool follows(const struct ptg *g, const uint32_t *sources, uint32_t count, uint32_t i)
 {
 	for (uint32_t k = 0; k < count; k++)
@@ -175,7 +175,7 @@ bool ptg_por(const struct ptg *g, uint32_t e1, uint32_t e2)
 	return e1 != e2 && segment_order_before(g->por, e1, e2);
 }
 
-/* Place of e among the cell's accesses, or where it would be. */
+/* Place of e among the cell's accesses, or where it would be inserted. */
 static uint32_t place_in_cell(const struct ptg_list *accesses, uint32_t e)
 {
 	uint32_t low = 0, high = accesses->count;

@@ -1,4 +1,4 @@
-/* Threads that can never go on; see stuck.h. */
+/* Threads that can never continue; see stuck.h. */
 #include "lib/search/stuck.h"
 
 #include <signal.h>
@@ -8,11 +8,11 @@
 struct finding {
 	const struct model *m;
 	uint32_t threads;
-	bool *goes; /* by thread: it may go on, by itself or as another one may */
-	bool any;   /* some thread may, or something outside of the recorded threads */
-	/* Of each thread that is stuck, which others it waits for: needs[first[t] .. first[t + 1]). */
+	bool *goes; /* by thread: it may continue, by itself or through another thread */
+	bool any;   /* some thread may continue, or something outside of the recorded threads may act */
+	/* The threads that each stuck thread waits for: needs[first[t] .. first[t + 1]). */
 	uint32_t *needs, *first;
-	uint32_t *length; /* by thread: of the shortest ring that it is in, 0: none */
+	uint32_t *length; /* by thread: length of the shortest ring that it is in, 0: none */
 	uint32_t *group;  /* by thread: its group's index + 1; 0: none yet */
 	uint32_t *queue, *from;
 };
@@ -27,7 +27,7 @@ static bool has_ended(const struct finding *f, uint32_t thread)
 	return f->m->threads[thread].ended || f->m->threads[thread].join != MODEL_NONE;
 }
 
-/* What the thread waits to do; RT_OP_NONE: it does not wait. */
+/* The operation that the thread waits for; RT_OP_NONE: it does not wait. */
 static unsigned waits_to(const struct finding *f, uint32_t thread)
 {
 	return block_of(f, thread) == MODEL_NONE ? RT_OP_NONE : model_arg(f->m, block_of(f, thread));
@@ -51,7 +51,7 @@ static int holds(const struct finding *f, uint32_t thread, uint32_t lock)
 	return 0;
 }
 
-/* The thread's last event with the operation on the object, MODEL_NONE: there is none. */
+/* The thread's last event with the operation on the object; MODEL_NONE if there is none. */
 static uint32_t last_with(const struct finding *f, uint32_t thread, unsigned op, uint32_t object)
 {
 	const struct model *m = f->m;
@@ -63,7 +63,7 @@ static uint32_t last_with(const struct finding *f, uint32_t thread, unsigned op,
 	return MODEL_NONE;
 }
 
-/* The WAIT_BEGIN of the thread's wait for a condition, which is right before its BLOCK; MODEL_NONE: it is not. */
+/* The WAIT_BEGIN of the thread's wait for a condition, which is right before its BLOCK; MODEL_NONE: it has none. */
 static uint32_t wait_begin(const struct finding *f, uint32_t thread)
 {
 	uint32_t begin = model_pred(f->m, block_of(f, thread));
@@ -73,7 +73,7 @@ static uint32_t wait_begin(const struct finding *f, uint32_t thread)
 	           : MODEL_NONE;
 }
 
-/* The mutex that a wait for a condition takes again, MODEL_NONE: not known. */
+/* The mutex that a wait for a condition takes again; MODEL_NONE: unknown. */
 static uint32_t mutex_of(const struct finding *f, uint32_t thread)
 {
 	uint32_t begin = wait_begin(f, thread);
@@ -81,9 +81,9 @@ static uint32_t mutex_of(const struct finding *f, uint32_t thread)
 }
 
 /*
- * A reader that writers keep out which wait themselves, though readers have the lock now: only if it is certain that a
- * reader had it when this one came, for else it was a writer that has left since. What holds by the time of the
- * thread's event before its BLOCK did.
+ * True if waiting writers keep out this reader although readers hold the lock. Only if a reader certainly held it when
+ * this one came: otherwise a writer that has left since may have. A hold by the time of the thread's event before its
+ * BLOCK is certain.
  */
 static bool is_behind_writers(const struct finding *f, uint32_t thread, uint32_t lock)
 {
@@ -99,7 +99,7 @@ static bool is_behind_writers(const struct finding *f, uint32_t thread, uint32_t
 	return had;
 }
 
-/* Does thread wait for the other to give the lock back, or to have had it? */
+/* True if the thread waits until the other releases the lock, or gets it first. */
 static bool lock_needs(const struct finding *f, uint32_t thread, uint32_t lock, bool shared, uint32_t other)
 {
 	int held = holds(f, other, lock);
@@ -109,7 +109,7 @@ static bool lock_needs(const struct finding *f, uint32_t thread, uint32_t lock, 
 	       is_behind_writers(f, thread, lock);
 }
 
-/* The lock that the thread needs in any case, MODEL_NONE: none. */
+/* The lock that the thread needs in any case; MODEL_NONE: none. */
 static uint32_t lock_of(const struct finding *f, uint32_t thread)
 {
 	switch (waits_to(f, thread)) {
@@ -123,14 +123,14 @@ static uint32_t lock_of(const struct finding *f, uint32_t thread)
 	}
 }
 
-/* Has the thread begun the routine of the once flag and not left it? */
+/* True if the thread has begun the routine of the once flag and not left it. */
 static bool runs_once(const struct finding *f, uint32_t thread, uint32_t once)
 {
 	const struct model *m = f->m;
 	uint32_t begin = last_with(f, thread, RT_OP_ONCE_BEGIN, once), end = last_with(f, thread, RT_OP_ONCE_END, once);
 	if (begin == MODEL_NONE || (end != MODEL_NONE && end > begin))
 		return false;
-	/* It was left by an exception or a cancellation: HB_BEFORE of the same address. */
+	/* An exception or a cancellation left it: HB_BEFORE of the same address. */
 	for (uint32_t pos = m->events[begin].pos + 1; pos < m->threads[thread].count; pos++) {
 		uint32_t e = m->threads[thread].events[pos];
 		if (model_op(m, e) == RT_OP_HB_BEFORE && m->objects[m->events[e].object].addr == m->objects[once].addr)
@@ -139,7 +139,7 @@ static bool runs_once(const struct finding *f, uint32_t thread, uint32_t once)
 	return true;
 }
 
-/* Does the thread need the other one to go on, whatever else happens? */
+/* True if the thread certainly needs the other one in order to continue. */
 static bool needs(const struct finding *f, uint32_t thread, uint32_t other)
 {
 	uint32_t lock = lock_of(f, thread);
@@ -151,8 +151,8 @@ static bool needs(const struct finding *f, uint32_t thread, uint32_t other)
 	return op == RT_OP_ONCE_SEEN && runs_once(f, other, object_of(f, thread));
 }
 
-/* May a signal for the waiting thread be under way? One that was sent before it waited may reach it still, if its
- * sender has done nothing since that would show that the call is over. */
+/* True if a signal for the waiting thread may be under way. One that was sent before the wait may reach it still, if
+ * the sender has executed nothing since that shows that the call is over. */
 static bool may_be_signalled(const struct finding *f, uint32_t thread)
 {
 	const struct model *m = f->m;
@@ -164,7 +164,7 @@ static bool may_be_signalled(const struct finding *f, uint32_t thread)
 			continue;
 		if (e > begin)
 			return true;
-		/* The call's own look at the condition comes before it is made. */
+		/* The call reads the condition before it acts. */
 		while (next < m->threads[sender].count &&
 		       m->sites[m->events[m->threads[sender].events[next]].site].flags & RT_F_OBJECT &&
 		       rt_op_is_access(model_op(m, m->threads[sender].events[next])))
@@ -176,7 +176,7 @@ static bool may_be_signalled(const struct finding *f, uint32_t thread)
 	return false;
 }
 
-/* Have all parties of the barrier's round come? Unknown numbers of parties: they may. */
+/* True if all parties of the barrier's round may have come; their number may be unknown. */
 static bool is_full(const struct model *m, uint32_t barrier)
 {
 	uint64_t arrived = 0;
@@ -189,7 +189,7 @@ static bool is_full(const struct model *m, uint32_t barrier)
 	return !parties || parties == MODEL_NONE || arrived % parties == 0;
 }
 
-/* May the semaphore have a token? One that nobody was seen to make may. */
+/* True if the semaphore may have a token. One without a recorded initialisation may. */
 static bool has_token(const struct model *m, uint32_t semaphore)
 {
 	bool made = false;
@@ -216,7 +216,7 @@ static bool has_token(const struct model *m, uint32_t semaphore)
 	return !made || tokens > 0;
 }
 
-/* Of a thread that waits, has what it waits for come, or may it come from where any thread that goes on can give it? */
+/* True if what a waiting thread waits for has come, or may come from outside or from any thread that continues. */
 static bool may_be_given(const struct finding *f, uint32_t thread)
 {
 	switch (waits_to(f, thread)) {
@@ -231,7 +231,7 @@ static bool may_be_given(const struct finding *f, uint32_t thread)
 	}
 }
 
-/* Can the thread, which waits, go on once those go that can? */
+/* True if the waiting thread can continue once the threads that can do so do. */
 static bool may_go(const struct finding *f, uint32_t thread)
 {
 	unsigned op = waits_to(f, thread);
@@ -251,10 +251,10 @@ static bool may_go(const struct finding *f, uint32_t thread)
 }
 
 /*
- * May anything happen that is no recorded thread's doing? Handlers of signals and functions that the C library calls by
- * itself may give what a thread waits for. Those of faults run only where some thread runs.
+ * True if something outside of the recorded threads may act. Signal handlers and functions that the C library calls
+ * itself may provide what a thread waits for. Handlers of faults run only where some thread runs.
  *
- * A handler that ended the program by its first call will do nothing more.
+ * A handler that ended the program by its first call does nothing more.
  */
 static bool others_may_act(const struct model *m)
 {
@@ -277,14 +277,14 @@ static bool others_may_act(const struct model *m)
 				taken += block != MODEL_NONE && block < m->sync[i] ? 1 : 2;
 			}
 	}
-	/* Whoever ended it with a status did that in a handler, or was not recorded. */
+	/* A process that ended with a status was ended by a handler, or by an unrecorded thread. */
 	bool ended_it = handlers == 1 && taken == 1;
 	if (info->exit_kind == RT_EXIT_STATUS)
 		return !ended_it;
 	return handlers && !(ended_it && info->exit_kind == RT_EXIT_SIGNAL && info->exit_value == SIGABRT);
 }
 
-/* Which threads may go on, to the greatest set of those that cannot. */
+/* Determines which threads may continue: the rest is the greatest set that cannot. */
 static void find_who_goes(struct finding *f)
 {
 	f->any = others_may_act(f->m);
@@ -305,7 +305,7 @@ static bool is_stuck(const struct finding *f, uint32_t thread)
 	return !f->goes[thread] && !has_ended(f, thread) && block_of(f, thread) != MODEL_NONE;
 }
 
-/* The threads that each one that is stuck waits for, those that go on left out: they are not why. */
+/* The threads that each stuck thread waits for, without those that continue: they are not the cause. */
 static bool find_needs(struct finding *f)
 {
 	uint64_t count = 0, room = 64;
@@ -329,8 +329,8 @@ static bool find_needs(struct finding *f)
 	return count < UINT32_MAX;
 }
 
-/* Breadth first from a thread. from[]: which one led to it, + 1; the thread itself only if a ring does. Returns how
- * many were met, in queue. */
+/* Breadth-first search from a thread. from[]: the thread that led to each, + 1; the start itself only if it is in a
+ * ring. Returns the number of threads in queue. */
 static uint32_t walk(struct finding *f, uint32_t thread)
 {
 	uint32_t count = 0;
@@ -395,7 +395,7 @@ static bool add_ring(struct finding *f, struct stuck *out, uint32_t thread)
 	return true;
 }
 
-/* The group that the thread waits for, directly or not; 0: none. */
+/* The group that the thread waits for, directly or indirectly; 0: none. */
 static uint32_t group_ahead(struct finding *f, uint32_t thread)
 {
 	uint32_t count = walk(f, thread);
@@ -405,8 +405,7 @@ static uint32_t group_ahead(struct finding *f, uint32_t thread)
 	return 0;
 }
 
-/* Of the rings that no group has a thread of, or leads to one, the shortest, then earliest; the thread that begins it.
- */
+/* The shortest, then earliest ring with no thread in a group, and no path to one; returns the thread that begins it. */
 static uint32_t next_ring(struct finding *f)
 {
 	uint32_t best = MODEL_NONE;
@@ -445,7 +444,8 @@ static bool group_all(struct finding *f, struct stuck *out)
 		if (ahead && ahead <= rings)
 			join_group(f, out, ahead - 1, t);
 	}
-	/* The rest waits for what nobody can give: first who waits for no thread, then who waits for those. */
+	/* The remaining threads wait for what no thread can provide: first those that wait for no thread, then those
+	 * that wait for these. */
 	for (int behind = 0; behind < 2; behind++)
 		for (uint32_t t = 0; t < f->threads; t++) {
 			if (f->group[t] || !is_stuck(f, t) || (!behind && f->first[t] != f->first[t + 1]))
@@ -461,7 +461,7 @@ bool stuck_find(const struct model *m, struct stuck *out)
 {
 	size_t room = (size_t)m->thread_count + 2;
 	*out = (struct stuck){0};
-	/* A trace that was cut short may have gone on. Threads that were not recorded give nobody else's lock back. */
+	/* An incomplete trace may have continued. Unrecorded threads release no lock of another thread. */
 	const struct rt_trace_info *info = rt_trace_info(m->trace);
 	if (!(m->ops >> RT_OP_BLOCK & 1) || (!info->complete && strcmp(info->incomplete_why, RT_LOST_WHY) != 0))
 		return true;

@@ -7,9 +7,9 @@
 #include <assert.h>
 #include <endian.h>
 
-/* So many units of a class are each its own: few tuples can be looked at one by one. */
+/* Units of a class that are kept one by one; beyond, few tuples can be examined individually. */
 enum { SINGLE = 64 };
-/* Of a region, the first EARLY and the latest RECENT different (cell, site)s are combined with what comes. */
+/* Of a region, the first EARLY and the latest RECENT different (cell, site)s are combined with later ones. */
 enum { EARLY = 16, RECENT = SEARCH_REGION - EARLY, CELLS_OF_ACCESS = 16 };
 
 enum { FAMILY_THREAD, FAMILY_CORE, FAMILY_WRITES };
@@ -20,8 +20,8 @@ struct access {
 };
 
 /*
- * Who has units on a pair of cells, by which of the cells they write: a thread, NOBODY or SEVERAL. Most units are of
- * pairs that no other thread has one on that conflicts on both cells (9 of 10 in SQLite), and are never made.
+ * The thread that has units on a pair of cells, by which of the cells they write: a thread, NOBODY or SEVERAL. For most
+ * units no other thread has one that conflicts on both cells (9 of 10 in SQLite); they are never created.
  */
 enum { WRITES_ONE = 1, WRITES_OTHER = 2, WRITES_BOTH = 3 };
 enum { PAIRS_MIN = 1 << 10, PAIRS_MAX = 1 << 20, PAIRS_OF_ACCESS = 8 };
@@ -31,7 +31,7 @@ struct pair {
 	uint32_t threads[WRITES_BOTH + 1];
 };
 
-/* The last access of the region at hand with this cell and site. */
+/* The last access of the current region with this cell and site. */
 struct recent {
 	uint32_t cell, site, event, epoch;
 	bool again; /* not the region's first */
@@ -41,20 +41,20 @@ struct finder {
 	const struct model *m;
 	struct units *out;
 	bool each, failed;
-	bool left_out;      /* not all pairs of the region at hand were combined */
-	uint32_t *core;     /* by region: a lockset held from its first to its last access, and that all through */
+	bool left_out;      /* not all pairs of the current region were combined */
+	uint32_t *core;     /* by region: a lockset held from its first to its last access, and one held all through */
 	uint8_t *contested; /* by event, bits */
 	uint8_t *contested_cells; /* by cell, bits */
-	struct classes families;  /* of the cell at hand */
+	struct classes families;  /* of the current cell */
 	uint32_t *region_first;   /* by region: where its accesses begin; one more at the end */
 	struct access *accesses;  /* region by region */
 	uint32_t *last_unit;      /* by class: its newest unit */
 	uint32_t last_capacity, unit_capacity;
 	struct recent recent[EARLY + RECENT];
 	uint32_t recent_count;
-	struct pair *pairs; /* hash table without probing: who falls on one another is taken together */
+	struct pair *pairs; /* hash table without probing: entries that collide are merged */
 	uint32_t pair_mask;
-	bool noting; /* pairs are noted, no units are made yet */
+	bool noting; /* pairs are recorded, no units are created yet */
 };
 
 static bool bit(const uint8_t *bits, uint32_t i)
@@ -112,7 +112,7 @@ static void family_key(const struct finder *f, uint32_t e, uint32_t key[CLASS_KE
 	key[FAMILY_WRITES] = rt_op_writes(model_op(f->m, e)) != 0;
 }
 
-/* Which regions' accesses of the cell does another thread's region contest? */
+/* The regions whose accesses of the cell another thread's region contests. */
 static bool contest_cell(struct finder *f, uint32_t cell)
 {
 	const struct model *m = f->m;
@@ -127,7 +127,7 @@ static bool contest_cell(struct finder *f, uint32_t cell)
 		if (f->families.failed)
 			return false;
 	}
-	/* In a family's count: is it contested? */
+	/* True if it is contested, by the counts of a family. */
 	struct class *families = f->families.items;
 	bool any = false;
 	for (uint32_t i = 0; i < f->families.count; i++)
@@ -162,7 +162,7 @@ static bool contest_all(struct finder *f)
 	return true;
 }
 
-/* Does the event begin another POR epoch of its thread? */
+/* True if the event begins another POR epoch of its thread. */
 static bool begins_epoch(unsigned op)
 {
 	switch (op) {
@@ -236,7 +236,7 @@ static void note_pair(struct finder *f, const struct recent *a, const struct rec
 		*thread = *thread == NOBODY ? own : SEVERAL;
 }
 
-/* Are there units of two threads, one of them like this, that conflict on both cells? */
+/* True if two threads have units, one of them like this, that conflict on both cells. */
 static bool is_met(const struct finder *f, const struct recent *a, const struct recent *b)
 {
 	unsigned writes;
@@ -249,7 +249,7 @@ static bool is_met(const struct finder *f, const struct recent *a, const struct 
 	return false;
 }
 
-/* Adds a unit, or counts it with the last one of its class. While pairs are noted, only that is done. */
+/* Adds a unit, or counts it with the last one of its class. While pairs are recorded, only records it. */
 static void add_unit(struct finder *f, const struct recent *a, const struct recent *b, bool far)
 {
 	const struct model *m = f->m;
@@ -294,7 +294,7 @@ static void add_unit(struct finder *f, const struct recent *a, const struct rece
 	    (struct unit){class, {a->event, b->event}, {a->event, b->event}, {a->epoch, b->epoch}, 1};
 }
 
-/* The region's last access before with this cell and site, NULL: none. */
+/* The region's last earlier access with this cell and site; NULL: none. */
 static struct recent *recent_find(struct finder *f, const struct recent *like)
 {
 	for (uint32_t i = 0; i < f->recent_count; i++)
@@ -303,8 +303,8 @@ static struct recent *recent_find(struct finder *f, const struct recent *like)
 	return NULL;
 }
 
-/* Makes units of an access and what its region did before, of each kind the nearest that is not in one with its like.
- */
+/* Makes units of an access and earlier ones of its region: of each kind the nearest, unless one like either is in
+ * between. */
 static void combine(struct finder *f, const struct recent *b)
 {
 	const struct recent *own = recent_find(f, b);
@@ -319,7 +319,7 @@ static void combine(struct finder *f, const struct recent *b)
 	}
 }
 
-/* Makes it the last access with its cell and site; if need be, in place of the oldest of the later kinds. */
+/* Makes it the last access with its cell and site, in place of the oldest of the later kinds if necessary. */
 static void remember(struct finder *f, const struct recent *b)
 {
 	struct recent *place = recent_find(f, b);
@@ -354,7 +354,7 @@ static void each_cell(struct finder *f, const struct access *x, void (*add)(stru
 		}
 }
 
-/* Is an access like one of the two, in its cell and at its site, between them? */
+/* True if an access like one of the two, in its cell and at its site, is between them. */
 static bool is_far(const struct model *m, const struct access *x, const struct access *y, const struct recent *a,
                    const struct recent *b)
 {
@@ -368,7 +368,7 @@ static bool is_far(const struct model *m, const struct access *x, const struct a
 	return false;
 }
 
-/* Makes units of two accesses: all, or those that are far. */
+/* Makes units of two accesses: all, or only distant ones. */
 static void combine_two(struct finder *f, const struct access *x, const struct access *y)
 {
 	const struct model *m = f->m;
@@ -421,7 +421,7 @@ static bool find_units(struct finder *f)
 	return !f->failed;
 }
 
-/* What classes are sorted by: their cells, which mostly decide, beside the place of the rest. */
+/* Sort key of classes: their cells, which mostly decide, beside the place of the rest. */
 struct numbered {
 	uint64_t cells;
 	uint32_t class;
@@ -436,7 +436,7 @@ static int by_numbers(const void *x, const void *y, void *arg)
 	return memcmp(classes[a->class].key, classes[b->class].key, sizeof classes->key);
 }
 
-/* So that less is before in memcmp's order, too. */
+/* Big-endian, so that memcmp sorts by number. */
 static uint64_t cells_of(const struct class *k)
 {
 	uint64_t cells;
@@ -445,7 +445,7 @@ static uint64_t cells_of(const struct class *k)
 	return be64toh(cells);
 }
 
-/* Does each unit come wholly after the one before? */
+/* True if each unit comes entirely after the previous one. */
 static bool follow(const struct unit *u, uint32_t count)
 {
 	for (uint32_t i = 1; i < count; i++)
@@ -454,7 +454,7 @@ static bool follow(const struct unit *u, uint32_t count)
 	return true;
 }
 
-/* Sorts the classes, and gives each its place among the units. to: where each class went. */
+/* Sorts the classes, and assigns each its place among the units. to: the new place of each class. */
 static void sort_classes(struct units *u, struct numbered *order, struct class *sorted, uint32_t *to)
 {
 	uint32_t n = u->classes.count;
@@ -472,7 +472,7 @@ static void sort_classes(struct units *u, struct numbered *order, struct class *
 	classes_place(&u->classes);
 }
 
-/* Puts the units class by class, and the classes in order: each is then looked at beside those that it goes with. */
+/* Stores the units class by class, and the classes in order: each is then near those that it is combined with. */
 static bool sort_units(struct units *u)
 {
 	size_t n = (size_t)u->classes.count + 1;

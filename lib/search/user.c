@@ -1,10 +1,10 @@
 /*
  * Users' patterns: PECAN's pattern-directed search (section 5.2) for sequences of any shape. Events are bound one by
- * one, each reached from those before by its region or its cell and checked against all of them: threads, cells,
- * regions and accesses as the pattern says, program order, POR, and between two events of one thread no lock that keeps
- * out what the pattern has there. Two events are a race: they must be next to one another.
+ * one. Each is reached from those before by its region or its cell and checked against all of them: threads, cells,
+ * regions and accesses by the pattern, program order, the partial order relation (POR), and that between two events of
+ * one thread no lock excludes the pattern's events there. Two events are a race: they must be next to one another.
  *
- * Unless every tuple is wanted, of the accesses that agree in thread, locks, site and POR clock only the few nearest
+ * Unless every tuple is listed, only the few nearest of the accesses that agree in thread, locks, site and POR clock
  * are tried at each place, and each first event has a budget: counts are lower bounds.
  */
 #include "lib/search/classes.h"
@@ -20,17 +20,17 @@ struct search {
 	const struct pattern *p;
 	bool exact;
 	uint8_t order[ANOMALY_EVENTS_MAX]; /* places, in the order in which they are bound */
-	uint32_t bound;                    /* so many of them are */
+	uint32_t bound;                    /* number of bound places */
 	uint32_t set;                      /* the same as bits, by place */
 	uint32_t events[ANOMALY_EVENTS_MAX], cells[ANOMALY_EVENTS_MAX]; /* by place; by number of cell */
 	uint32_t named;                                                 /* bits, by number of cell: bound */
-	struct classes tried[ANOMALY_EVENTS_MAX];                       /* what was tried, by place in the order */
+	struct classes tried[ANOMALY_EVENTS_MAX];                       /* number of tries, by place in the order */
 	uint64_t left, spent;
 	struct gaps gaps;
 	struct found_list found;
 };
 
-/* Binds next, again and again, an event whose region is bound, else one whose cell is. */
+/* Plans the order of binding: an event whose region is bound comes first, then one whose cell is. */
 static void plan(struct search *s)
 {
 	const struct pattern *p = s->p;
@@ -58,8 +58,8 @@ static uint32_t region_of(const struct model *m, uint32_t e)
 	return m->segments[m->events[e].segment].region;
 }
 
-/* Is e ordered before f at this place? What follows right after another event of the pattern may follow what that sees.
- */
+/* True if e is ordered before f at this place. An event right after another event of the pattern may follow what that
+ * one sees. */
 static bool before(const struct search *s, uint32_t e, uint32_t place, uint32_t f)
 {
 	uint32_t pred = model_pred(s->m, f);
@@ -69,7 +69,7 @@ static bool before(const struct search *s, uint32_t e, uint32_t place, uint32_t 
 	return s->m->events[e].pos < segment_order_race_horizon(s->context->por, f, model_thread_of(s->m, e));
 }
 
-/* May e at this place and the event bound at place k be in one tuple? */
+/* True if e at this place and the event bound at place k can be in one tuple. */
 static bool agree(const struct search *s, uint32_t place, uint32_t e, uint32_t k)
 {
 	const struct model *m = s->m;
@@ -86,7 +86,7 @@ static bool agree(const struct search *s, uint32_t place, uint32_t e, uint32_t k
 	return place < k ? !before(s, f, place, e) : !before(s, e, k, f);
 }
 
-/* The events bound next to this place that are of the thread of place `of`, going by `step`; MODEL_NONE: none. */
+/* The bound event next to this place, in direction `step`, of the thread of place `of`; MODEL_NONE: none. */
 static uint32_t neighbour(const struct search *s, uint32_t place, uint32_t of, int step)
 {
 	for (int i = (int)place + step; i >= 0 && i < s->p->count; i += step)
@@ -95,7 +95,7 @@ static uint32_t neighbour(const struct search *s, uint32_t place, uint32_t of, i
 	return MODEL_NONE;
 }
 
-/* Do the locks let every event in where it is, between those of other threads? All events are bound. */
+/* True if the locks let every event in at its place, between those of other threads. All events are bound. */
 static bool admitted(struct search *s)
 {
 	for (uint32_t i = 0; i < s->p->count; i++)
@@ -117,7 +117,7 @@ static void match_race(struct search *s)
 {
 	uint32_t e1 = s->events[0], e2 = s->events[1];
 	uint32_t low = e1 < e2 ? e1 : e2, high = e1 < e2 ? e2 : e1;
-	/* agree() saw to the earlier not being ordered before the later in the pattern's order only. */
+	/* agree() checked the partial order only in the pattern's order. */
 	if (!model_conflict(s->m, e1, e2) || before(s, low, 0, high) ||
 	    model_locksets_exclude(s->m, model_lockset_of(s->m, e1), model_lockset_of(s->m, e2)))
 		return;
@@ -156,7 +156,7 @@ static void match(struct search *s)
 	}
 }
 
-/* Were enough of this event's like tried at this place? */
+/* True if enough accesses like this event were tried at this place. */
 static bool tried_enough(struct search *s, uint32_t level, uint32_t e)
 {
 	const struct model *m = s->m;
@@ -181,7 +181,7 @@ static bool tried_enough(struct search *s, uint32_t level, uint32_t e)
 
 static void bind(struct search *s);
 
-/* Binds the event with this cell, and goes on. */
+/* Binds the event with this cell, and continues. */
 static void bind_cell(struct search *s, uint32_t place, uint32_t e, uint32_t cell)
 {
 	uint32_t number = s->p->cells[place], named = s->named;
@@ -231,7 +231,7 @@ static bool out_of_budget(const struct search *s)
 	return s->found.failed || (!s->context->every && !s->left);
 }
 
-/* Events of a list, sorted, from the place of `near` outwards; they are tried only within (low, high). */
+/* Tries the events of a sorted list from the place of `near` outwards, only within (low, high). */
 static void try_list(struct search *s, uint32_t place, const uint32_t *list, uint32_t count, uint32_t near)
 {
 	uint32_t low = 0, high = count;
@@ -252,7 +252,7 @@ static void try_list(struct search *s, uint32_t place, const uint32_t *list, uin
 		found_cut(&s->found, s->m->events[s->events[s->order[0]]].site);
 }
 
-/* Events of the region that f is in. */
+/* Tries the events of the region that contains f. */
 static void try_region(struct search *s, uint32_t place, uint32_t f)
 {
 	const struct model *m = s->m;

@@ -1,7 +1,7 @@
 /*
- * What an order warns of by itself: Eraser's cells, each with the access that left it without locks. A pair of events
- * all the same, as all reports are of pairs: the access before it, of another thread if there is one. No pattern is
- * asked for: the two may both read, or be one thread's.
+ * Warnings of an order: Eraser's cells, each with the access that left it without locks. A warning is reported as a
+ * pair of events, with the access before it, of another thread if there is one. The two need not conflict: both may
+ * read, or be of one thread.
  */
 #include "lib/search/found.h"
 #include "lib/search/search.h"
