@@ -25,10 +25,14 @@ LIB_OBJ := $(call obj,$(TRACEFMT_SRC) $(LIB_SRC) $(COLLECT_SRC))
 CMD_OBJ := $(call obj,$(CMD_SRC))
 UNIT_OBJ := $(call obj,$(UNIT_SRC))
 RECORDER_OBJ := $(patsubst %,$(BUILD)/pic/%.o,$(basename $(RECORDER_SRC) $(RECORDER_ASM)))
+# Plain accesses are in these; the recorder for threads that take turns has a form of its own of them.
+PLAIN := $(BUILD)/pic/recorder/hooks/hooks.o $(BUILD)/pic/recorder/runtime/emit.o
+CONTROLLED_OBJ := $(filter-out $(PLAIN),$(RECORDER_OBJ)) $(PLAIN:.o=.controlled.o)
 
 # The recorder answers to each soname that GCC's libtsan has had; libracetrace.so is what Clang's objects are linked with.
 SONAMES := libtsan.so.0 libtsan.so.2 libracetrace.so.1
 RECORDERS := $(SONAMES:%=$(BUILD)/lib/racetrace/%)
+CONTROLLED := $(SONAMES:%=$(BUILD)/lib/racetrace/controlled/%)
 
 # $(call say,WHAT,ON) COMMAND: runs the command, which is printed in a few words; V=1 prints the whole.
 V ?=
@@ -36,7 +40,7 @@ say = $(if $(V),,@printf '  %-4s %s\n' '$(1)' '$(2)' &&)
 
 .PHONY: all clean
 all: ## the program and the recorder
-all: $(BUILD)/bin/racetrace $(RECORDERS)
+all: $(BUILD)/bin/racetrace $(RECORDERS) $(CONTROLLED)
 
 $(BUILD)/bin/racetrace: $(CMD_OBJ) $(BUILD)/lib/libracetrace.a
 	@mkdir -p $(@D)
@@ -49,6 +53,8 @@ $(BUILD)/lib/libracetrace.a: $(LIB_OBJ)
 
 # With libm, as libtsan is: a program may have been linked without it because libtsan has some of its functions.
 $(RECORDERS): $(RECORDER_OBJ)
+$(CONTROLLED): $(CONTROLLED_OBJ)
+$(RECORDERS) $(CONTROLLED):
 	@mkdir -p $(@D)
 	$(call say,LD,$@) $(CC) -shared -Wl,-soname,$(@F) -Wl,-z,now -Wl,-z,initfirst $(LDFLAGS) -o $@ $^ -lpthread -ldl -Wl,--no-as-needed -lm
 
@@ -68,8 +74,12 @@ $(BUILD)/obj/%.o: %.c
 # The recorder lives in other people's programs: no sanitizer, no errno games, thread-local data at fixed offsets.
 RECORDER_CFLAGS := -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-stack-protector -fno-builtin -fomit-frame-pointer
 # Exceptions and cancellation pass through these; string.c's plain loops must stay what they are.
-$(addprefix $(BUILD)/pic/recorder/,$(addprefix intercept/,cxx.o cond.o once.o c11.o malloc.o dl.o sem.o barrier.o stdio.o calls_files.o) runtime/thread.o): RECORDER_CFLAGS += -fexceptions
+$(addprefix $(BUILD)/pic/recorder/,$(addprefix intercept/,cxx.o cond.o once.o c11.o malloc.o dl.o sem.o barrier.o stdio.o calls_files.o) runtime/thread.o runtime/blocking.o): RECORDER_CFLAGS += -fexceptions
 $(BUILD)/pic/recorder/intercept/string.o: RECORDER_CFLAGS += $(if $(findstring clang,$(CC)),,-fno-tree-loop-distribute-patterns)
+$(BUILD)/pic/%.controlled.o: ALL_CFLAGS += -DRT_CONTROLLED=1
+$(BUILD)/pic/%.controlled.o: %.c
+	@mkdir -p $(@D)
+	$(call say,CC,$<) $(CC) $(ALL_CFLAGS) $(RECORDER_CFLAGS) -c -o $@ $<
 $(BUILD)/pic/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) $(ALL_CFLAGS) $(RECORDER_CFLAGS) -c -o $@ $<
@@ -196,10 +206,11 @@ tidy: deps-house ## clang-tidy over the program, and clang's own warnings
 DESTDIR ?=
 ROOT = $(DESTDIR)$(PREFIX)
 install: all ## to $(DESTDIR)$(PREFIX)
-	install -d '$(ROOT)/bin' '$(ROOT)/include' '$(ROOT)/lib/racetrace' '$(ROOT)/lib/pkgconfig' '$(ROOT)/share/man/man1' \
+	install -d '$(ROOT)/bin' '$(ROOT)/include' '$(ROOT)/lib/racetrace/controlled' '$(ROOT)/lib/pkgconfig' '$(ROOT)/share/man/man1' \
 		'$(ROOT)/share/man/man5' '$(ROOT)/share/bash-completion/completions'
 	install $(BUILD)/bin/racetrace '$(ROOT)/bin/'
 	install -m 644 $(RECORDERS) '$(ROOT)/lib/racetrace/'
+	install -m 644 $(CONTROLLED) '$(ROOT)/lib/racetrace/controlled/'
 	for page in $(wildcard docs/*.[15]); do \
 		sed 's|^\(.TH [^ ]* [15]\) "" "racetrace"|\1 "" "racetrace $(VERSION)"|' $$page \
 			>'$(ROOT)'/share/man/man$${page##*.}/$${page##*/} || exit 1; done

@@ -14,7 +14,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-enum rt_status library_folder(char **folder, struct rt_error *err)
+enum rt_status library_folder(bool controlled, char **folder, struct rt_error *err)
 {
 	char self[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -25,7 +25,7 @@ enum rt_status library_folder(char **folder, struct rt_error *err)
 		return rt_error_set(err, RT_ESYSTEM, "cannot read '/proc/self/exe': %s", strerror(errno));
 	for (int up = 0; up < 2 && strrchr(self, '/'); up++)
 		*strrchr(self, '/') = '\0';
-	if (asprintf(folder, "%s/lib/racetrace", self) < 0)
+	if (asprintf(folder, "%s/lib/racetrace%s", self, controlled ? "/controlled" : "") < 0)
 		return rt_error_set(err, RT_EMEMORY, "no memory for a path");
 	return RT_OK;
 }
@@ -41,7 +41,7 @@ int library_print_libs(void)
 {
 	char *folder = NULL;
 	struct rt_error err = {0};
-	if (library_folder(&folder, &err))
+	if (library_folder(false, &folder, &err))
 		return cmd_fail(&err);
 	printf("-L%s -l:libracetrace.so.1 -Wl,-rpath,%s\n", folder, folder);
 	free(folder);

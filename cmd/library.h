@@ -6,7 +6,7 @@
 
 /* The folder of the recorder's library, PREFIX/lib/racetrace where the program is PREFIX/bin/racetrace; owned by the
  * caller. */
-enum rt_status library_folder(char **folder, struct rt_error *err);
+enum rt_status library_folder(bool controlled, char **folder, struct rt_error *err);
 
 /* `racetrace --cflags`, `racetrace --libs`: prints them; returns an exit status. */
 int library_print_cflags(void);

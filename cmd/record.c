@@ -1,11 +1,11 @@
 /* racetrace record: runs a program and writes its trace. */
 #include "cmd/command.h"
 #include "cmd/library.h"
-#include "recorder/channel.h"
 #include "recorder/collector/limits.h"
 #include "recorder/collector/name.h"
 #include "recorder/collector/program.h"
 #include "recorder/collector/tree.h"
+#include "recorder/control.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -24,8 +24,8 @@
 #include <unistd.h>
 
 /* The statuses of env and timeout. */
-enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
-enum { OPTION_NO_CHILDREN = 256, OPTION_SYNC_ONLY, OPTION_EXIT_SLEEP, OPTION_VARY, OPTION_PRELOAD };
+enum { EXIT_DEADLOCK = 124, EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
+enum { OPTION_NO_CHILDREN = 256, OPTION_SYNC_ONLY, OPTION_EXIT_SLEEP, OPTION_VARY, OPTION_PRELOAD, OPTION_SERIAL };
 
 struct options {
 	const char *output;
@@ -37,6 +37,8 @@ struct options {
 	bool only_first; /* process */
 	bool sync_only;  /* the program may be uninstrumented; after inspect: it is */
 	bool preload;    /* the program may be uninstrumented: a library that it loads is instrumented */
+	bool serial;     /* threads take turns */
+	uint32_t seed;   /* by which they do */
 	bool verbose;
 };
 
@@ -69,6 +71,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPTION_VARY:
 		o->vary = arg ? cmd_number(state, "a seed", arg, 1, UINT32_MAX) : random_seed();
+		return 0;
+	case OPTION_SERIAL:
+		o->serial = true;
+		o->seed = arg ? cmd_number(state, "a seed", arg, 0, UINT32_MAX) : 1;
 		return 0;
 	case OPTION_NO_CHILDREN:
 		o->only_first = true;
@@ -103,6 +109,10 @@ static const struct argp_option option_table[] = {
     {"no-children", OPTION_NO_CHILDREN, NULL, 0, "Record the first process only", 0},
     {"preload", OPTION_PRELOAD, NULL, 0, "Record the instrumented libraries that an uninstrumented program loads", 0},
     {"ring-size", 'r', "KIB", 0, "Buffer of each thread in KiB, a power of two (256)", 0},
+    {"serial", OPTION_SERIAL, "SEED", OPTION_ARG_OPTIONAL,
+     "Run one thread at a time, in an order that SEED (1) decides: the trace's order is exact, and the same SEED gives "
+     "the same run",
+     0},
     {"sync-only", OPTION_SYNC_ONLY, NULL, 0,
      "Record the synchronisation of an uninstrumented program, without its accesses", 0},
     {"threads", 't', "N", 0, "Record at most N threads at the same time (32768)", 0},
@@ -115,14 +125,15 @@ static const struct argp parser = {
     .options = option_table,
     .parser = parse,
     .args_doc = "[--] PROGRAM [ARGUMENT...]",
-    .doc = "Runs a program that was built with -fsanitize=thread and writes a trace of it.\v"
-           "The program is found by PATH. It keeps its input, output, arguments, environment, working folder and "
-           "signals. Each process that it forks, and each instrumented program that it executes, gets a separate "
-           "trace: FILE.PID. While another recording writes FILE, a number is added to the name. The recording lasts "
-           "until all these processes have ended, or until it is interrupted.\n\n"
-           "The exit status is the program's. If a signal ends the program, the same signal ends this command. "
-           "Otherwise: 2 for wrong use, 3 if the program cannot be recorded or the trace cannot be created, 126 if "
-           "the program cannot be executed, 127 if it is not found.",
+    .doc =
+        "Runs a program that was built with -fsanitize=thread and writes a trace of it.\v"
+        "The program is found by PATH. It keeps its input, output, arguments, environment, working folder and "
+        "signals. Each process that it forks, and each instrumented program that it executes, gets a separate "
+        "trace: FILE.PID. While another recording writes FILE, a number is added to the name. The recording lasts "
+        "until all these processes have ended, or until it is interrupted.\n\n"
+        "The exit status is the program's. If a signal ends the program, the same signal ends this command. "
+        "Otherwise: 2 for wrong use, 3 if the program cannot be recorded or the trace cannot be created, 124 if "
+        "the threads of a --serial run are deadlocked, 126 if the program cannot be executed, 127 if it is not found.",
 };
 
 /* ---- Paths ---- */
@@ -149,6 +160,7 @@ struct recording {
 	char *program, *soname, *recorder;
 	char *folder; /* of the recorders */
 	char *path;   /* of the trace */
+	struct collector_control control;
 	struct tree *tree;
 	struct collector *collector; /* the first process's, borrowed from the tree */
 	struct rt_writer *writer;
@@ -196,7 +208,7 @@ static enum rt_status prepare(struct recording *r, struct rt_error *err)
 	struct options *o = &r->options;
 	enum rt_status status;
 	if ((status = program_find(o->command[0], &r->program, &r->reason, err)) || (status = inspect(r, err)) ||
-	    (status = library_folder(&r->folder, err)) ||
+	    (status = library_folder(o->serial, &r->folder, err)) ||
 	    (status = find_recorder(r->folder, r->soname, &r->recorder, err)))
 		return status;
 	if (!limit_allows_recorder())
@@ -207,10 +219,12 @@ static enum rt_status prepare(struct recording *r, struct rt_error *err)
 		fprintf(stderr,
 		        "racetrace: the limits of this process (ulimit) allow to record %" PRIu32 " threads at once\n",
 		        threads);
+	r->control = (struct collector_control){.strategy = "random", .seed = o->seed};
 	struct tree_options tree = {.rings = {.slots = threads,
 	                                      .ring_records = o->ring_kib * 1024 / (uint32_t)sizeof(struct rt_record),
 	                                      .sync_only = o->sync_only,
 	                                      .tell = tell_error,
+	                                      .control = o->serial ? &r->control : NULL,
 	                                      .exit_sleep_ms = o->exit_sleep_ms,
 	                                      .vary = o->vary},
 	                            .output = o->output,
@@ -245,6 +259,7 @@ static enum rt_status collect(struct recording *r, struct program *program, stru
 	                                    .pid = (uint64_t)program->pid,
 	                                    .sync_only = r->options.sync_only,
 	                                    .recording = true,
+	                                    .exact = r->options.serial,
 	                                    .vary = r->options.vary};
 	enum rt_status status = create_trace(r, program->pid, &options, err);
 	if (!status)
@@ -273,8 +288,11 @@ static void raise_descriptors(void)
 static enum rt_status run(struct recording *r, struct rt_error *err)
 {
 	struct program program = {.ended = program_ended, .arg = r->collector};
-	struct program_start start = {
-	    .path = r->program, .argv = r->options.command, .preload = r->recorder, .channel = tree_fd(r->tree)};
+	struct program_start start = {.path = r->program,
+	                              .argv = r->options.command,
+	                              .preload = r->recorder,
+	                              .channel = tree_fd(r->tree),
+	                              .same_addresses = r->options.serial};
 	uint64_t began = now_ns();
 	enum rt_status status = program_prepare(&program, &start, err);
 	if (status)
@@ -408,6 +426,26 @@ static void release(struct recording *r)
 	free(r->recorder);
 }
 
+/* True if the scheduler has ended the program because no thread could go on. */
+static bool is_deadlocked(const struct recording *r)
+{
+	const struct rt_control *control = r->collector ? collector_control(r->collector) : NULL;
+	return control && atomic_load(&control->end) == RT_END_DEADLOCK;
+}
+
+static void say_control(const struct recording *r)
+{
+	const struct rt_control *control = collector_control(r->collector);
+	if (is_deadlocked(r))
+		fprintf(stderr,
+		        "racetrace: deadlock: none of the %" PRIu32 " threads can go on; '%s' was killed: 'racetrace "
+		        "analyze %s' says what they wait for\n",
+		        atomic_load(&control->standing_count), r->program, r->path);
+	if (control && atomic_load(&control->degraded))
+		fprintf(stderr, "racetrace: '%s' could not be run one thread at a time: its threads ran free\n",
+		        r->program);
+}
+
 /* Reports why there is no whole trace. Returns the program's own status if it was recorded. */
 static int failed(const struct recording *r, const struct rt_error *err)
 {
@@ -447,8 +485,11 @@ int cmd_record(int argc, char **argv)
 	int result = status ? failed(&r, &err) : r.result.exit_value;
 	if (!status && r.options.verbose)
 		say_counts(r.path, &r.result);
+	bool deadlocked = is_deadlocked(&r);
 	if (!status)
 		say_broken(collector_broken(r.collector));
+	if (!status)
+		say_control(&r);
 	if (!status)
 		say_atomics(r.collector);
 	if (!status)
@@ -460,6 +501,8 @@ int cmd_record(int argc, char **argv)
 	if (!status)
 		say_trace(&r);
 	release(&r);
+	if (deadlocked)
+		return EXIT_DEADLOCK;
 	if (r.ran && r.result.exit_kind == RT_EXIT_SIGNAL) {
 		fflush(NULL);
 		program_end_like(r.result.exit_value);

@@ -82,12 +82,12 @@ struct rt_channel {
 	uint32_t version;
 	uint32_t slot_count;
 	uint32_t ring_records;  /* a power of two, a multiple of RT_BLOCK_RECORDS */
-	uint32_t serial;        /* options for the recorder: */
-	uint32_t exit_sleep_ms; /* while threads live; ending.c */
+	uint32_t exit_sleep_ms; /* options for the recorder: while threads live; ending.c */
 	uint32_t vary;          /* seed; 0: as the threads come; vary.c */
 	int32_t collector_pid;
 	int32_t program_pid; /* set by the recorder when it starts */
 	uint64_t slots_offset, rings_offset, total_bytes;
+	uint64_t control_offset; /* see control.h; 0: none */
 
 	/*
 	 * The global clock: a hybrid of time stamp counter and logical clock. A synchronisation event's stamp is

@@ -11,6 +11,7 @@
 #include "recorder/collector/find.h"
 #include "recorder/collector/late.h"
 #include "recorder/collector/limits.h"
+#include "recorder/control.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -48,6 +49,7 @@ struct view {
 
 struct collector {
 	struct rt_channel *channel;
+	struct rt_control *control; /* NULL: none */
 	struct view *views;
 	char **names; /* by thread index; NULL: not declared */
 	size_t names_size;
@@ -99,13 +101,33 @@ static uint64_t page_round(uint64_t n)
 	return (n + 4095) & ~UINT64_C(4095);
 }
 
+/* All channels of a file are alike, so each has room for it. */
+static uint64_t control_bytes(const struct collector_options *options)
+{
+	return options->control ? page_round(sizeof(struct rt_control) + options->control->input_bytes) : 0;
+}
+
+static void write_control(struct collector *c, const struct collector_control *from, uint64_t offset)
+{
+	struct rt_control *to = (struct rt_control *)(void *)((char *)c->channel + offset);
+	snprintf(to->strategy, sizeof to->strategy, "%s", from->strategy);
+	to->seed = from->seed;
+	to->flags = from->flags;
+	to->input_bytes = from->input_bytes;
+	if (from->input_bytes)
+		memcpy(to + 1, from->input, from->input_bytes);
+	c->control = to;
+	c->channel->control_offset = offset;
+}
+
 static enum rt_status channel_create(struct collector *c, const struct collector_options *options, uint32_t number,
                                      struct rt_error *err)
 {
 	uint64_t ring_bytes = (uint64_t)options->ring_records * sizeof(struct rt_record);
 	c->slots_offset = RT_TREE_PAGE;
 	c->rings_offset = page_round(c->slots_offset + (uint64_t)options->slots * sizeof(struct rt_slot));
-	c->total_bytes = page_round(c->rings_offset + options->slots * ring_bytes);
+	uint64_t control_offset = page_round(c->rings_offset + options->slots * ring_bytes);
+	c->total_bytes = control_offset + control_bytes(options);
 	c->offset = (off_t)(number * c->total_bytes);
 	errno = EFBIG;
 	if (!limit_allows_file((uint64_t)c->offset + c->total_bytes) ||
@@ -123,7 +145,6 @@ static enum rt_status channel_create(struct collector *c, const struct collector
 	c->channel->version = RT_CHANNEL_VERSION;
 	c->channel->slot_count = options->slots;
 	c->channel->ring_records = options->ring_records;
-	c->channel->serial = options->serial;
 	c->channel->exit_sleep_ms = options->exit_sleep_ms;
 	c->channel->vary = options->vary;
 	c->channel->sync_only = options->sync_only;
@@ -131,6 +152,8 @@ static enum rt_status channel_create(struct collector *c, const struct collector
 	c->channel->slots_offset = c->slots_offset;
 	c->channel->rings_offset = c->rings_offset;
 	c->channel->total_bytes = c->total_bytes;
+	if (options->control && number == 0)
+		write_control(c, options->control, control_offset);
 	return RT_OK;
 }
 
@@ -180,6 +203,11 @@ void collector_reclaim(struct collector *c)
 {
 	if (c->offset > 0) /* the first one has what all processes share */
 		fallocate(c->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, c->offset, (off_t)c->total_bytes);
+}
+
+const struct rt_control *collector_control(const struct collector *c)
+{
+	return c->control;
 }
 
 bool collector_started(const struct collector *c)

@@ -10,13 +10,23 @@
 
 struct collector;
 struct rt_tree;
+struct rt_control;
+
+/* How the threads are to take turns; recorder/control.h. */
+struct collector_control {
+	const char *strategy;
+	uint64_t seed;
+	uint32_t flags;
+	const void *input; /* the strategy's */
+	size_t input_bytes;
+};
 
 struct collector_options {
-	uint32_t slots;        /* threads alive at once */
-	uint32_t ring_records; /* records a ring: a power of two, at least two blocks */
-	uint32_t serial;       /* handed on to the recorder, as are: */
-	uint32_t exit_sleep_ms, vary;
-	bool sync_only; /* for the first process: its program is not instrumented */
+	uint32_t slots;                          /* threads alive at once */
+	uint32_t ring_records;                   /* records a ring: a power of two, at least two blocks */
+	uint32_t exit_sleep_ms, vary;            /* handed on to the recorder */
+	const struct collector_control *control; /* of the first process; NULL: its threads run as they come */
+	bool sync_only;                          /* for the first process: its program is not instrumented */
 	/* Called, by any thread, as soon as a trace cannot be written any further: the error becomes told. NULL: not.
 	 */
 	void (*tell)(struct rt_error *error);
@@ -46,6 +56,9 @@ void collector_reclaim(struct collector *c);
 enum rt_status collector_run(struct collector *c, pid_t pid, struct rt_writer *w, struct rt_error *err);
 /* Lets collector_run come to its end: the program is dead. For any thread or signal handler. */
 void collector_stop(struct collector *c);
+
+/* What came of control. NULL: there was none. To be read when the program is dead. */
+const struct rt_control *collector_control(const struct collector *c);
 
 /* Lets it look around at once. */
 void collector_wake(struct collector *c);

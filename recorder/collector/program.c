@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/personality.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -98,6 +99,8 @@ static void child(const struct program *p, const struct program_start *start, in
 		_exit(0);
 	sigaction(SIGCHLD, &p->old_child, NULL);
 	sigprocmask(SIG_SETMASK, &p->old_mask, NULL);
+	if (start->same_addresses) /* where it is forbidden, addresses differ between runs */
+		personality((unsigned long)personality(UINT32_MAX) | ADDR_NO_RANDOMIZE);
 	if (!failure) {
 		execv(start->path, start->argv);
 		failure = errno;

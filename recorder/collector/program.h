@@ -37,6 +37,7 @@ struct program_start {
 	char *const *argv;
 	const char *preload; /* the recorder's file */
 	int channel;         /* the channel's file */
+	bool same_addresses; /* as in each run, if the system allows it */
 };
 /* A program, or a process that waits to become it. From program_prepare on a thread looks after the caller's signals.
  */

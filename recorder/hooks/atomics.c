@@ -8,6 +8,7 @@
  */
 #include "recorder/runtime/core.h"
 #include "recorder/runtime/syscall.h"
+#include "recorder/runtime/turn.h"
 
 #define STRIPES 1024u
 
@@ -24,8 +25,10 @@ static void free_stripes(void)
 RT_CALL_AT(RT_AT_CHILD, free_stripes);
 
 /* Before an operation on p: NULL if it is not recorded. */
-static inline struct rt_slot *lock_stripe(const volatile void *p)
+static inline struct rt_slot *lock_stripe(unsigned op, const volatile void *p, unsigned size, uintptr_t pc)
 {
+	if (RT_UNLIKELY(rt_controlled))
+		rt_turn_step(op, rt_place((uintptr_t)p), size, pc, 0, false);
 	struct rt_slot *s = rt_self;
 	uintptr_t granule = rt_place((uintptr_t)p) >> 4; /* operations that overlap have the same one */
 	unsigned char *stripe = &stripes[(granule ^ granule >> 10) & (STRIPES - 1)].taken;
@@ -59,6 +62,13 @@ static inline void unlock_stripe(struct rt_slot *s, unsigned op, const volatile 
 	rt_thread.whole = false;
 }
 
+/* Behind an operation that wrote nothing new: it saw this. */
+static inline void saw(const volatile void *p, uint64_t value, uintptr_t pc)
+{
+	if (RT_UNLIKELY(rt_controlled))
+		rt_turn_saw((uintptr_t)p, value, pc);
+}
+
 #define DEFINE(type, name, parameters)                                                                                 \
 	RT_EXPORT type name parameters;                                                                                \
 	RT_EXPORT type name parameters
@@ -66,9 +76,10 @@ static inline void unlock_stripe(struct rt_slot *s, unsigned op, const volatile 
 #define RMW(bits, type, name, operation)                                                                               \
 	DEFINE(type, __tsan_atomic##bits##_##name, (volatile type * p, type v, int order))                             \
 	{                                                                                                              \
-		struct rt_slot *s = lock_stripe(p);                                                                    \
+		struct rt_slot *s = lock_stripe(RT_OP_ATOMIC_RMW, p, (bits) / 8, RT_CALLER);                           \
 		type was = operation(bits, name, p, v);                                                                \
 		unlock_stripe(s, RT_OP_ATOMIC_RMW, p, RT_CALLER, (bits) / 8, order);                                   \
+		saw(p, (uint64_t)was, RT_CALLER);                                                                      \
 		return was;                                                                                            \
 	}
 #define CAS(bits, type, name, operation)                                                                               \
@@ -76,10 +87,11 @@ static inline void unlock_stripe(struct rt_slot *s, unsigned op, const volatile 
 	       (volatile type * p, type * expected, type v, int order, int failure))                                   \
 	{                                                                                                              \
 		type seen = *expected, wanted = seen;                                                                  \
-		struct rt_slot *s = lock_stripe(p);                                                                    \
+		struct rt_slot *s = lock_stripe(RT_OP_ATOMIC_CAS, p, (bits) / 8, RT_CALLER);                           \
 		bool done = (seen = operation(bits, p, wanted, v)) == wanted;                                          \
 		unlock_stripe(s, done ? RT_OP_ATOMIC_CAS : RT_OP_ATOMIC_CAS_FAIL, p, RT_CALLER, (bits) / 8,            \
 		              done ? order : failure);                                                                 \
+		saw(p, (uint64_t)seen, RT_CALLER);                                                                     \
 		if (!done)                                                                                             \
 			*expected = seen;                                                                              \
 		return done;                                                                                           \
@@ -87,14 +99,15 @@ static inline void unlock_stripe(struct rt_slot *s, unsigned op, const volatile 
 #define OPERATIONS(bits, type, load, store, rmw, cas)                                                                  \
 	DEFINE(type, __tsan_atomic##bits##_load, (const volatile type *p, int order))                                  \
 	{                                                                                                              \
-		struct rt_slot *s = lock_stripe(p);                                                                    \
+		struct rt_slot *s = lock_stripe(RT_OP_ATOMIC_LOAD, p, (bits) / 8, RT_CALLER);                          \
 		type v = load(bits, p);                                                                                \
 		unlock_stripe(s, RT_OP_ATOMIC_LOAD, p, RT_CALLER, (bits) / 8, order);                                  \
+		saw(p, (uint64_t)v, RT_CALLER);                                                                        \
 		return v;                                                                                              \
 	}                                                                                                              \
 	DEFINE(void, __tsan_atomic##bits##_store, (volatile type * p, type v, int order))                              \
 	{                                                                                                              \
-		struct rt_slot *s = lock_stripe(p);                                                                    \
+		struct rt_slot *s = lock_stripe(RT_OP_ATOMIC_STORE, p, (bits) / 8, RT_CALLER);                         \
 		store(bits, p, v);                                                                                     \
 		unlock_stripe(s, RT_OP_ATOMIC_STORE, p, RT_CALLER, (bits) / 8, order);                                 \
 	}                                                                                                              \
@@ -110,11 +123,12 @@ static inline void unlock_stripe(struct rt_slot *s, unsigned op, const volatile 
 	DEFINE(type, __tsan_atomic##bits##_compare_exchange_val,                                                       \
 	       (volatile type * p, type expected, type v, int order, int failure))                                     \
 	{                                                                                                              \
-		struct rt_slot *s = lock_stripe(p);                                                                    \
+		struct rt_slot *s = lock_stripe(RT_OP_ATOMIC_CAS, p, (bits) / 8, RT_CALLER);                           \
 		type seen = cas(bits, p, expected, v);                                                                 \
 		bool done = seen == expected;                                                                          \
 		unlock_stripe(s, done ? RT_OP_ATOMIC_CAS : RT_OP_ATOMIC_CAS_FAIL, p, RT_CALLER, (bits) / 8,            \
 		              done ? order : failure);                                                                 \
+		saw(p, (uint64_t)seen, RT_CALLER);                                                                     \
 		return seen;                                                                                           \
 	}
 
@@ -193,7 +207,7 @@ OPERATIONS(128, quad, QUAD_LOAD, QUAD_STORE, QUAD_RMW, QUAD_CAS)
 
 int rt_atomic_drop(int *count, uintptr_t pc)
 {
-	struct rt_slot *s = lock_stripe(count);
+	struct rt_slot *s = lock_stripe(RT_OP_ATOMIC_RMW, count, sizeof *count, pc);
 	int was = __atomic_fetch_sub(count, 1, __ATOMIC_SEQ_CST);
 	unlock_stripe(s, RT_OP_ATOMIC_RMW, count, pc, sizeof *count, __ATOMIC_RELEASE);
 	return was;
@@ -211,6 +225,8 @@ void rt_atomic_acquired(void *p, unsigned size, uintptr_t pc)
 
 DEFINE(void, __tsan_atomic_thread_fence, (int order))
 {
+	if (RT_UNLIKELY(rt_controlled))
+		rt_turn_step(RT_OP_FENCE, 0, 0, RT_CALLER, 0, false);
 	struct rt_slot *s = rt_self;
 
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);

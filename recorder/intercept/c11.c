@@ -43,24 +43,27 @@ static int as_result(int error)
 
 RT_INTERPOSE(int, mtx_trylock, (mtx_t * m))
 {
+	if (RT_UNLIKELY(rt_controlled))
+		rt_turn_step(RT_OP_ACQUIRE, (uintptr_t)m, 0, RT_PC, RT_F_TIMED, false);
 	int result = RT_REAL(mtx_trylock)(m);
 	if (result == thrd_busy)
 		rt_try_failed(RT_OP_ACQUIRE, m, RT_PC);
 	return locked(m, result, RT_PC, RT_F_TIMED);
 }
 
-#define LOCK(m, flags, call)                                                                                           \
-	as_result(RT_BLOCKING_UNLESS(as_error(RT_REAL(mtx_trylock)(m)), EBUSY, RT_OP_ACQUIRE, m, flags, RT_PC,         \
+#define LOCK(m, flags, until, call)                                                                                    \
+	as_result(RT_BLOCKING_UNLESS(as_error(RT_REAL(mtx_trylock)(m)), EBUSY, RT_OP_ACQUIRE, m, flags, until, RT_PC,  \
 	                             as_error(call)))
 
 RT_INTERPOSE(int, mtx_lock, (mtx_t * m))
 {
-	return locked(m, LOCK(m, 0, RT_REAL(mtx_lock)(m)), RT_PC, 0);
+	return locked(m, LOCK(m, 0, RT_FOREVER, RT_REAL(mtx_lock)(m)), RT_PC, 0);
 }
 
 RT_INTERPOSE(int, mtx_timedlock, (mtx_t *restrict m, const struct timespec *restrict until))
 {
-	return locked(m, LOCK(m, RT_F_TIMED, RT_REAL(mtx_timedlock)(m, until)), RT_PC, RT_F_TIMED);
+	return locked(m, LOCK(m, RT_F_TIMED, RT_UNTIL(CLOCK_REALTIME, until), RT_REAL(mtx_timedlock)(m, until)), RT_PC,
+	              RT_F_TIMED);
 }
 
 RT_INTERPOSE(int, mtx_unlock, (mtx_t * m))
@@ -73,7 +76,7 @@ RT_INTERPOSE(int, mtx_unlock, (mtx_t * m))
 RT_INTERPOSE(int, cnd_wait, (cnd_t * cond, mtx_t *m))
 {
 	RT_WAIT(cond, as_mutex(m), 0);
-	return as_result(RT_WAIT_CALL(cond, 0, as_error(RT_REAL(cnd_wait)(cond, m))));
+	return as_result(RT_WAIT_CALL(0, RT_FOREVER, as_error(RT_REAL(cnd_wait)(cond, m))));
 }
 
 RT_INTERPOSE(int, cnd_timedwait, (cnd_t *restrict cond, mtx_t *restrict m, const struct timespec *restrict until))
@@ -81,7 +84,8 @@ RT_INTERPOSE(int, cnd_timedwait, (cnd_t *restrict cond, mtx_t *restrict m, const
 	if (until->tv_nsec < 0 || until->tv_nsec >= 1000000000) /* refused without a wait */
 		return RT_REAL(cnd_timedwait)(cond, m, until);
 	RT_WAIT(cond, as_mutex(m), RT_F_TIMED);
-	wait.result = RT_WAIT_CALL(cond, RT_F_TIMED, as_error(RT_REAL(cnd_timedwait)(cond, m, until)));
+	wait.result =
+	    RT_WAIT_CALL(RT_F_TIMED, RT_UNTIL(CLOCK_REALTIME, until), as_error(RT_REAL(cnd_timedwait)(cond, m, until)));
 	return as_result(wait.result);
 }
 
@@ -99,14 +103,18 @@ RT_INTERPOSE(int, cnd_broadcast, (cnd_t * cond))
 
 RT_INTERPOSE(int, thrd_sleep, (const struct timespec *duration, struct timespec *remaining))
 {
-	int result = RT_REAL(thrd_sleep)(duration, remaining);
+	int result = rt_turn_mine() ? rt_turn_sleep(RT_UNTIL(RT_CLOCK_DURATION, duration), RT_PC),
+	    0                       : RT_REAL(thrd_sleep)(duration, remaining);
 	rt_emit_time();
 	return result;
 }
 
 RT_INTERPOSE(void, thrd_yield, (void))
 {
-	RT_REAL(thrd_yield)();
+	if (rt_turn_mine())
+		rt_turn_yield(RT_PC);
+	else
+		RT_REAL(thrd_yield)();
 	rt_emit_time();
 }
 

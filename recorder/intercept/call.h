@@ -68,6 +68,15 @@ static inline void rt_call_heap_end(uintptr_t *outer)
 {
 	rt_heap_called(*outer);
 }
+/*
+ * Last before, and first after, a call that may block: a thread that takes turns gives its turn up meanwhile.
+ */
+#define LEAVES                                                                                                         \
+	if (RT_UNLIKELY(rt_controlled))                                                                                \
+	rt_turn_leaves(pc)
+#define RETURNS                                                                                                        \
+	if (RT_UNLIKELY(rt_controlled))                                                                                \
+	rt_turn_returns(pc)
 /* May block: what comes after is later. */
 #define BLOCKS rt_emit_time()
 

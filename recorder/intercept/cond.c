@@ -24,6 +24,9 @@ unsigned rt_condition_is_shared(const void *cond)
 	return ((const pthread_cond_t *)cond)->__data.__wrefs & 1 ? RT_F_TIMED : 0;
 }
 
+RT_NEXT(int, pthread_mutex_lock, (pthread_mutex_t * m));
+RT_NEXT(int, pthread_mutex_unlock, (pthread_mutex_t * m));
+
 void rt_wait_begin(struct rt_wait *w)
 {
 	w->said = rt_recording() && rt_mutex_lets_go(w->mutex);
@@ -41,6 +44,44 @@ void rt_wait_end(struct rt_wait *w)
 		rt_emit_use(RT_OP_RELEASE, w->mutex, 0, w->pc, 0);
 }
 
+/* The mutex again, whatever the wait was ended by. */
+static int take_again(const struct rt_wait *w, unsigned flags)
+{
+	int result;
+	rt_turn_step(RT_OP_WAIT_END, (uintptr_t)w->cond, (uintptr_t)w->mutex, w->pc, flags, true);
+	while ((result = rt_mutex_take(w->mutex)) == EBUSY)
+		if (rt_turn_block(RT_OP_ACQUIRE, (uintptr_t)w->mutex, RT_FOREVER, false) == RT_TURN_FREE)
+			return RT_REAL(pthread_mutex_lock)(w->mutex);
+	return result;
+}
+
+/*
+ * By turns. From the release of the mutex to the wait no other thread has a turn, so nothing is missed; the C library's
+ * condition is not used. A thread that is woken because turns have been given up is woken spuriously.
+ */
+int rt_wait_by_turns(struct rt_wait *w, unsigned flags, struct rt_until until)
+{
+	struct rt_blocking b __attribute__((cleanup(rt_blocking_left))) = {
+	    .op = RT_OP_WAIT_END, .object = (uintptr_t)w->cond, .pc = w->pc, .flags = flags};
+	pthread_testcancel();
+	int result = RT_REAL(pthread_mutex_unlock)(w->mutex);
+	if (result != 0)
+		return result;
+	rt_turn_gives((uintptr_t)w->mutex);
+	rt_blocking_begin(&b);
+	enum rt_turn_result woken = rt_turn_block(RT_OP_WAIT_END, (uintptr_t)w->cond, until, true);
+	result = take_again(w, flags);
+	if (woken == RT_TURN_CANCELED)
+		pthread_testcancel();
+	return rt_blocking_result(&b, result == 0 && woken == RT_TURN_TIMEOUT ? ETIMEDOUT : result);
+}
+
+/* glibc (2.25 and later) keeps it in the bit beside that one. */
+static clockid_t clock_of(const pthread_cond_t *cond)
+{
+	return cond->__data.__wrefs & 2 ? CLOCK_MONOTONIC : CLOCK_REALTIME;
+}
+
 /* A time that glibc refuses: it returns EINVAL without having waited. */
 static bool valid_time(const struct timespec *t)
 {
@@ -50,7 +91,7 @@ static bool valid_time(const struct timespec *t)
 RT_INTERPOSE(int, pthread_cond_wait, (pthread_cond_t *restrict cond, pthread_mutex_t *restrict mutex))
 {
 	RT_WAIT(cond, mutex, 0);
-	return wait.result = RT_WAIT_CALL(cond, 0, RT_REAL(pthread_cond_wait)(cond, mutex));
+	return wait.result = RT_WAIT_CALL(0, RT_FOREVER, RT_REAL(pthread_cond_wait)(cond, mutex));
 }
 
 RT_INTERPOSE(int, pthread_cond_timedwait,
@@ -59,7 +100,8 @@ RT_INTERPOSE(int, pthread_cond_timedwait,
 	if (!valid_time(until))
 		return RT_REAL(pthread_cond_timedwait)(cond, mutex, until);
 	RT_WAIT(cond, mutex, RT_F_TIMED);
-	return wait.result = RT_WAIT_CALL(cond, RT_F_TIMED, RT_REAL(pthread_cond_timedwait)(cond, mutex, until));
+	return wait.result = RT_WAIT_CALL(RT_F_TIMED, RT_UNTIL(clock_of(cond), until),
+	                                  RT_REAL(pthread_cond_timedwait)(cond, mutex, until));
 }
 
 RT_INTERPOSE(int, pthread_cond_clockwait,
@@ -69,7 +111,8 @@ RT_INTERPOSE(int, pthread_cond_clockwait,
 	if (!valid_time(until) || (clock != CLOCK_MONOTONIC && clock != CLOCK_REALTIME))
 		return RT_REAL(pthread_cond_clockwait)(cond, mutex, clock, until);
 	RT_WAIT(cond, mutex, RT_F_TIMED);
-	return wait.result = RT_WAIT_CALL(cond, RT_F_TIMED, RT_REAL(pthread_cond_clockwait)(cond, mutex, clock, until));
+	return wait.result = RT_WAIT_CALL(RT_F_TIMED, RT_UNTIL(clock, until),
+	                                  RT_REAL(pthread_cond_clockwait)(cond, mutex, clock, until));
 }
 
 RT_INTERPOSE(int, pthread_cond_signal, (pthread_cond_t * cond))

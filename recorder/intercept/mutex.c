@@ -101,6 +101,8 @@ RT_CALL_AT(RT_AT_THREAD_END, abandon);
 
 RT_INTERPOSE(int, pthread_mutex_trylock, (pthread_mutex_t * m))
 {
+	if (RT_UNLIKELY(rt_controlled))
+		rt_turn_step(RT_OP_ACQUIRE, (uintptr_t)m, 0, RT_PC, RT_F_TIMED, false);
 	int result = RT_REAL(pthread_mutex_trylock)(m);
 	if (RT_UNLIKELY(result == EBUSY))
 		rt_try_failed(RT_OP_ACQUIRE, m, RT_PC);
@@ -118,18 +120,34 @@ static int mutex_try(pthread_mutex_t *m)
 	                                                                          : RT_REAL(pthread_mutex_trylock)(m);
 }
 
-#define MUTEX_LOCK(m, flags, call) RT_BLOCKING_UNLESS(mutex_try(m), EBUSY, RT_OP_ACQUIRE, m, flags, RT_PC, call)
+RT_INTERPOSE(int, pthread_mutex_lock, (pthread_mutex_t * m));
 
-RT_INTERPOSE(int, pthread_mutex_lock, (pthread_mutex_t * m))
+/* By turns no lock waits. Where it would fail instead, as it does for a thread that holds it already, it is called. */
+int rt_mutex_take(pthread_mutex_t *m)
 {
-	int result = MUTEX_LOCK(m, 0, RT_REAL(pthread_mutex_lock)(m));
+	int kind = __atomic_load_n(&m->__data.__kind, __ATOMIC_RELAXED);
+	int owner = __atomic_load_n(&m->__data.__lock, __ATOMIC_RELAXED) & FUTEX_TID_MASK;
+	bool mine = (kind & KIND_TYPE) == PTHREAD_MUTEX_ERRORCHECK_NP && m->__data.__owner == my_tid();
+	if (mine || (kind & KIND_ROBUST && (owner == 0 || (owner == my_tid() && kind & KIND_TYPE))))
+		return RT_REAL(pthread_mutex_lock)(m);
+	return mutex_try(m);
+}
+
+#define MUTEX_LOCK(m, flags, until, call)                                                                              \
+	RT_BLOCKING_UNLESS(RT_UNLIKELY(rt_controlled) ? rt_mutex_take(m) : mutex_try(m), EBUSY, RT_OP_ACQUIRE, m,      \
+	                   flags, until, RT_PC, call)
+
+RT_EXPORT int pthread_mutex_lock(pthread_mutex_t *m)
+{
+	int result = MUTEX_LOCK(m, 0, RT_FOREVER, RT_REAL(pthread_mutex_lock)(m));
 	rt_mutex_acquired(m, result, RT_PC, 0);
 	return result;
 }
 
 RT_INTERPOSE(int, pthread_mutex_timedlock, (pthread_mutex_t *restrict m, const struct timespec *restrict abstime))
 {
-	int result = MUTEX_LOCK(m, RT_F_TIMED, RT_REAL(pthread_mutex_timedlock)(m, abstime));
+	int result =
+	    MUTEX_LOCK(m, RT_F_TIMED, RT_UNTIL(CLOCK_REALTIME, abstime), RT_REAL(pthread_mutex_timedlock)(m, abstime));
 	rt_mutex_acquired(m, result, RT_PC, RT_F_TIMED);
 	return result;
 }
@@ -137,7 +155,8 @@ RT_INTERPOSE(int, pthread_mutex_timedlock, (pthread_mutex_t *restrict m, const s
 RT_INTERPOSE(int, pthread_mutex_clocklock,
              (pthread_mutex_t *restrict m, clockid_t clock, const struct timespec *restrict abstime))
 {
-	int result = MUTEX_LOCK(m, RT_F_TIMED, RT_REAL(pthread_mutex_clocklock)(m, clock, abstime));
+	int result =
+	    MUTEX_LOCK(m, RT_F_TIMED, RT_UNTIL(clock, abstime), RT_REAL(pthread_mutex_clocklock)(m, clock, abstime));
 	rt_mutex_acquired(m, result, RT_PC, RT_F_TIMED);
 	return result;
 }
@@ -153,7 +172,7 @@ RT_INTERPOSE(int, pthread_mutex_unlock, (pthread_mutex_t * m))
 RT_EXPORT int __pthread_mutex_lock(pthread_mutex_t *m);
 RT_EXPORT int __pthread_mutex_lock(pthread_mutex_t *m)
 {
-	int result = MUTEX_LOCK(m, 0, RT_REAL(pthread_mutex_lock)(m));
+	int result = MUTEX_LOCK(m, 0, RT_FOREVER, RT_REAL(pthread_mutex_lock)(m));
 	rt_mutex_acquired(m, result, RT_PC, 0);
 	return result;
 }
@@ -168,6 +187,8 @@ RT_EXPORT int __pthread_mutex_unlock(pthread_mutex_t *m)
 
 RT_INTERPOSE(int, pthread_spin_trylock, (pthread_spinlock_t * lock))
 {
+	if (RT_UNLIKELY(rt_controlled))
+		rt_turn_step(RT_OP_ACQUIRE, (uintptr_t)lock, 0, RT_PC, RT_F_TIMED, false);
 	int result = RT_REAL(pthread_spin_trylock)(lock);
 	if (result == 0)
 		rt_emit_use(RT_OP_ACQUIRE, lock, 0, RT_PC, RT_F_TIMED);
@@ -178,8 +199,8 @@ RT_INTERPOSE(int, pthread_spin_trylock, (pthread_spinlock_t * lock))
 
 RT_INTERPOSE(int, pthread_spin_lock, (pthread_spinlock_t * lock))
 {
-	int result = RT_BLOCKING_UNLESS(RT_REAL(pthread_spin_trylock)(lock), EBUSY, RT_OP_ACQUIRE, lock, 0, RT_PC,
-	                                RT_REAL(pthread_spin_lock)(lock));
+	int result = RT_BLOCKING_UNLESS(RT_REAL(pthread_spin_trylock)(lock), EBUSY, RT_OP_ACQUIRE, lock, 0, RT_FOREVER,
+	                                RT_PC, RT_REAL(pthread_spin_lock)(lock));
 	if (result == 0)
 		rt_emit_use(RT_OP_ACQUIRE, lock, 0, RT_PC, 0);
 	return result;

@@ -311,7 +311,7 @@ RT_INTERPOSE(int, omp_test_lock, (void *lock))
 
 RT_INTERPOSE(void, omp_set_lock, (void *lock))
 {
-	RT_BLOCKING_UNLESS(RT_REAL(omp_test_lock)(lock) ? 0 : EBUSY, EBUSY, RT_OP_ACQUIRE, lock, 0, RT_PC,
+	RT_BLOCKING_UNLESS(RT_REAL(omp_test_lock)(lock) ? 0 : EBUSY, EBUSY, RT_OP_ACQUIRE, lock, 0, RT_FOREVER, RT_PC,
 	                   (RT_REAL(omp_set_lock)(lock), 0));
 	rt_emit_sync(RT_OP_ACQUIRE, (uintptr_t)lock, 0, RT_PC, 0);
 }
@@ -328,8 +328,8 @@ RT_INTERPOSE(int, omp_test_nest_lock, (void *lock))
 }
 RT_INTERPOSE(void, omp_set_nest_lock, (void *lock))
 {
-	RT_BLOCKING_UNLESS(RT_REAL(omp_test_nest_lock)(lock) ? 0 : EBUSY, EBUSY, RT_OP_ACQUIRE, lock, 0, RT_PC,
-	                   (RT_REAL(omp_set_nest_lock)(lock), 0));
+	RT_BLOCKING_UNLESS(RT_REAL(omp_test_nest_lock)(lock) ? 0 : EBUSY, EBUSY, RT_OP_ACQUIRE, lock, 0, RT_FOREVER,
+	                   RT_PC, (RT_REAL(omp_set_nest_lock)(lock), 0));
 	if (rt_held_enter(lock))
 		rt_emit_sync(RT_OP_ACQUIRE, (uintptr_t)lock, 0, RT_PC, 0);
 }

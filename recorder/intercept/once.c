@@ -64,13 +64,27 @@ static bool is_done(void *object)
 	return __atomic_load_n((int *)object, __ATOMIC_ACQUIRE) & 2;
 }
 
+/* By turns: waits until no other thread is at it. Pending: this bit of its word. */
+static void await_once(void *object, unsigned mask, unsigned pending, uintptr_t pc)
+{
+	struct rt_blocking b __attribute__((cleanup(rt_blocking_left))) = {
+	    .op = RT_OP_ONCE_SEEN, .object = (uintptr_t)object, .pc = pc, .given = true};
+	rt_turn_step(RT_OP_ONCE_SEEN, (uintptr_t)object, 0, pc, 0, false);
+	while ((__atomic_load_n((unsigned *)object, __ATOMIC_ACQUIRE) & mask) == pending &&
+	       rt_blocking_turns(&b, RT_FOREVER))
+		;
+}
+
 int rt_once(void *object, void (*routine)(void), int (*real)(void *, void (*)(void)), uintptr_t pc)
 {
 	struct once_call call
 	    __attribute__((cleanup(leave))) = {.object = object, .routine = routine, .pc = pc, .outer = innermost};
 	innermost = &call;
-	int result = is_done(object) ? real(object, run_routine)
-	                             : RT_BLOCKING(RT_OP_ONCE_SEEN, object, 0, pc, real(object, run_routine));
+	bool turns = RT_UNLIKELY(rt_controlled) && rt_turn_mine();
+	if (turns)
+		await_once(object, 3, 1, pc);
+	int result = turns || is_done(object) ? real(object, run_routine)
+	                                      : RT_BLOCKING(RT_OP_ONCE_SEEN, object, 0, pc, real(object, run_routine));
 	if (result == 0 && !call.began)
 		rt_emit_sync(RT_OP_ONCE_SEEN, (uintptr_t)object, 0, pc, 0);
 	return result;
@@ -104,10 +118,14 @@ static int real_call_once(void *object, void (*routine)(void))
  * Guards of static locals. Later callers look at the guard's first byte themselves, by an instrumented acquire load;
  * the store that they read from is in the C++ library and not instrumented, so it is written here.
  */
+#define GUARD_PENDING 0x100u /* in the C++ library's word: a thread is at it */
 RT_INTERPOSE(int, __cxa_guard_acquire, (uint64_t * guard))
 {
 	int mine = 0;
-	if (__atomic_load_n((char *)guard, __ATOMIC_ACQUIRE) == 0)
+	if (RT_UNLIKELY(rt_controlled) && rt_turn_mine()) {
+		await_once(guard, GUARD_PENDING, GUARD_PENDING, RT_PC);
+		mine = RT_REAL(__cxa_guard_acquire)(guard);
+	} else if (__atomic_load_n((char *)guard, __ATOMIC_ACQUIRE) == 0)
 		RT_BLOCKING(RT_OP_ONCE_SEEN, guard, 0, RT_PC, (mine = RT_REAL(__cxa_guard_acquire)(guard), 0));
 	if (mine)
 		say_begin(guard, RT_PC);

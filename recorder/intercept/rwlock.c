@@ -4,6 +4,7 @@
  */
 #include "recorder/intercept/sync.h"
 #include "recorder/runtime/blocking.h"
+#include "recorder/runtime/syscall.h"
 
 /* What does not fit is reported at each level. */
 #define HELD_MAX 32
@@ -60,6 +61,8 @@ static void write_locked(pthread_rwlock_t *lock, int result, uintptr_t pc, unsig
 
 RT_INTERPOSE(int, pthread_rwlock_tryrdlock, (pthread_rwlock_t * lock))
 {
+	if (RT_UNLIKELY(rt_controlled))
+		rt_turn_step(RT_OP_ACQUIRE_SHARED, (uintptr_t)lock, 0, RT_PC, RT_F_TIMED, false);
 	int result = RT_REAL(pthread_rwlock_tryrdlock)(lock);
 	if (result == EBUSY)
 		rt_try_failed(RT_OP_ACQUIRE_SHARED, lock, RT_PC);
@@ -69,6 +72,8 @@ RT_INTERPOSE(int, pthread_rwlock_tryrdlock, (pthread_rwlock_t * lock))
 
 RT_INTERPOSE(int, pthread_rwlock_trywrlock, (pthread_rwlock_t * lock))
 {
+	if (RT_UNLIKELY(rt_controlled))
+		rt_turn_step(RT_OP_ACQUIRE, (uintptr_t)lock, 0, RT_PC, RT_F_TIMED, false);
 	int result = RT_REAL(pthread_rwlock_trywrlock)(lock);
 	if (result == EBUSY)
 		rt_try_failed(RT_OP_ACQUIRE, lock, RT_PC);
@@ -76,32 +81,47 @@ RT_INTERPOSE(int, pthread_rwlock_trywrlock, (pthread_rwlock_t * lock))
 	return result;
 }
 
-#define READ_LOCK(name, parameters, arguments, flags)                                                                  \
+/* The call fails where this thread is the writer; a try only says that it would have to wait. */
+static int busy(const pthread_rwlock_t *lock, int tried)
+{
+	bool mine = tried == EBUSY && rt_controlled && lock->__data.__cur_writer == (int)RT_SYSCALL(SYS_gettid);
+	return mine ? EDEADLK : tried;
+}
+
+#define READ_LOCK(name, parameters, arguments, flags, when)                                                            \
 	RT_INTERPOSE(int, name, parameters)                                                                            \
 	{                                                                                                              \
-		int tried = RT_REAL(pthread_rwlock_tryrdlock)(lock), result = tried;                                   \
-		if (RT_UNLIKELY(tried == EBUSY))                                                                       \
-			result = RT_BLOCKING(RT_OP_ACQUIRE_SHARED, lock, flags, RT_PC, RT_REAL(name) arguments);       \
+		int tried = 0, result;                                                                                 \
+		if (RT_UNLIKELY(rt_controlled) && rt_turn_mine()) {                                                    \
+			result = RT_BLOCKING_BY_TURNS(busy(lock, RT_REAL(pthread_rwlock_tryrdlock)(lock)), EBUSY,      \
+			                              RT_OP_ACQUIRE_SHARED, lock, flags, when, RT_PC,                  \
+			                              RT_REAL(name) arguments);                                        \
+		} else {                                                                                               \
+			result = tried = RT_REAL(pthread_rwlock_tryrdlock)(lock);                                      \
+			if (RT_UNLIKELY(tried == EBUSY))                                                               \
+				result =                                                                               \
+				    RT_BLOCKING(RT_OP_ACQUIRE_SHARED, lock, flags, RT_PC, RT_REAL(name) arguments);    \
+		}                                                                                                      \
 		read_locked(lock, result, tried == EBUSY, RT_PC, flags);                                               \
 		return result;                                                                                         \
 	}
-#define WRITE_LOCK(name, parameters, arguments, flags)                                                                 \
+#define WRITE_LOCK(name, parameters, arguments, flags, when)                                                           \
 	RT_INTERPOSE(int, name, parameters)                                                                            \
 	{                                                                                                              \
-		int result = RT_BLOCKING_UNLESS(RT_REAL(pthread_rwlock_trywrlock)(lock), EBUSY, RT_OP_ACQUIRE, lock,   \
-		                                flags, RT_PC, RT_REAL(name) arguments);                                \
+		int result = RT_BLOCKING_UNLESS(busy(lock, RT_REAL(pthread_rwlock_trywrlock)(lock)), EBUSY,            \
+		                                RT_OP_ACQUIRE, lock, flags, when, RT_PC, RT_REAL(name) arguments);     \
 		write_locked(lock, result, RT_PC, flags);                                                              \
 		return result;                                                                                         \
 	}
 #define TIMED_PARAMETERS (pthread_rwlock_t *restrict lock, const struct timespec *restrict until)
 #define CLOCK_PARAMETERS (pthread_rwlock_t *restrict lock, clockid_t clock, const struct timespec *restrict until)
 
-READ_LOCK(pthread_rwlock_rdlock, (pthread_rwlock_t * lock), (lock), 0)
-READ_LOCK(pthread_rwlock_timedrdlock, TIMED_PARAMETERS, (lock, until), RT_F_TIMED)
-READ_LOCK(pthread_rwlock_clockrdlock, CLOCK_PARAMETERS, (lock, clock, until), RT_F_TIMED)
-WRITE_LOCK(pthread_rwlock_wrlock, (pthread_rwlock_t * lock), (lock), 0)
-WRITE_LOCK(pthread_rwlock_timedwrlock, TIMED_PARAMETERS, (lock, until), RT_F_TIMED)
-WRITE_LOCK(pthread_rwlock_clockwrlock, CLOCK_PARAMETERS, (lock, clock, until), RT_F_TIMED)
+READ_LOCK(pthread_rwlock_rdlock, (pthread_rwlock_t * lock), (lock), 0, RT_FOREVER)
+READ_LOCK(pthread_rwlock_timedrdlock, TIMED_PARAMETERS, (lock, until), RT_F_TIMED, RT_UNTIL(CLOCK_REALTIME, until))
+READ_LOCK(pthread_rwlock_clockrdlock, CLOCK_PARAMETERS, (lock, clock, until), RT_F_TIMED, RT_UNTIL(clock, until))
+WRITE_LOCK(pthread_rwlock_wrlock, (pthread_rwlock_t * lock), (lock), 0, RT_FOREVER)
+WRITE_LOCK(pthread_rwlock_timedwrlock, TIMED_PARAMETERS, (lock, until), RT_F_TIMED, RT_UNTIL(CLOCK_REALTIME, until))
+WRITE_LOCK(pthread_rwlock_clockwrlock, CLOCK_PARAMETERS, (lock, clock, until), RT_F_TIMED, RT_UNTIL(clock, until))
 
 RT_INTERPOSE(int, pthread_rwlock_unlock, (pthread_rwlock_t * lock))
 {

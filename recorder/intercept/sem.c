@@ -118,6 +118,8 @@ RT_INTERPOSE(int, sem_post, (sem_t * sem))
 
 RT_INTERPOSE(int, sem_trywait, (sem_t * sem))
 {
+	if (RT_UNLIKELY(rt_controlled))
+		rt_turn_step(RT_OP_SEM_WAIT, (uintptr_t)sem, 0, RT_PC, RT_F_TIMED, false);
 	int result = RT_REAL(sem_trywait)(sem);
 	if (result != 0 && errno == EAGAIN)
 		rt_try_failed(RT_OP_SEM_WAIT, sem, RT_PC);
@@ -151,15 +153,26 @@ static int take(sem_t *sem)
 	return EAGAIN;
 }
 
-#define SEM_WAIT(name, parameters, arguments, flags)                                                                   \
+/* An error of RT_BLOCKING_UNLESS, which a thread that takes turns has from there, as the real function gives it. */
+static int as_result(int error)
+{
+	if (error == 0 || error == -1)
+		return error;
+	errno = error;
+	return -1;
+}
+
+#define SEM_WAIT(name, parameters, arguments, flags, when)                                                             \
 	RT_INTERPOSE(int, name, parameters)                                                                            \
 	{                                                                                                              \
-		int result = RT_BLOCKING_UNLESS(take(sem), EAGAIN, RT_OP_SEM_WAIT, sem, (flags) | is_shared(sem),      \
-		                                RT_PC, RT_REAL(name) arguments);                                       \
+		int result =                                                                                           \
+		    as_result(RT_BLOCKING_UNLESS(take(sem), EAGAIN, RT_OP_SEM_WAIT, sem, (flags) | is_shared(sem),     \
+		                                 when, RT_PC, RT_REAL(name) arguments));                               \
 		waited(sem, result, RT_PC, flags);                                                                     \
 		return result;                                                                                         \
 	}
-SEM_WAIT(sem_wait, (sem_t * sem), (sem), 0)
-SEM_WAIT(sem_timedwait, (sem_t *restrict sem, const struct timespec *restrict until), (sem, until), RT_F_TIMED)
+SEM_WAIT(sem_wait, (sem_t * sem), (sem), 0, RT_FOREVER)
+SEM_WAIT(sem_timedwait, (sem_t *restrict sem, const struct timespec *restrict until), (sem, until), RT_F_TIMED,
+         RT_UNTIL(CLOCK_REALTIME, until))
 SEM_WAIT(sem_clockwait, (sem_t *restrict sem, clockid_t clock, const struct timespec *restrict until),
-         (sem, clock, until), RT_F_TIMED)
+         (sem, clock, until), RT_F_TIMED, RT_UNTIL(clock, until))

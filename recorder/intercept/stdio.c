@@ -303,7 +303,7 @@ RT_INTERPOSE(int, ftrylockfile, (FILE * f))
 
 RT_INTERPOSE(void, flockfile, (FILE * f))
 {
-	RT_BLOCKING_UNLESS(RT_REAL(ftrylockfile)(f) ? EBUSY : 0, EBUSY, RT_OP_ACQUIRE, f, 0, RT_PC,
+	RT_BLOCKING_UNLESS(RT_REAL(ftrylockfile)(f) ? EBUSY : 0, EBUSY, RT_OP_ACQUIRE, f, 0, RT_FOREVER, RT_PC,
 	                   (RT_REAL(flockfile)(f), 0));
 	if (rt_recording() && rt_held_enter(f))
 		rt_emit_sync(RT_OP_ACQUIRE, (uintptr_t)f, 0, RT_PC, 0);

@@ -33,6 +33,11 @@
 void rt_mutex_acquired(pthread_mutex_t *mutex, int result, uintptr_t pc, unsigned flags);
 
 /*
+ * By turns: as pthread_mutex_lock, but EBUSY where that would wait.
+ */
+int rt_mutex_take(pthread_mutex_t *mutex);
+
+/*
  * Would unlocking (or waiting with) this mutex now let it go? False for inner levels of a recursive mutex and where the
  * real function will refuse (EPERM).
  */
@@ -56,9 +61,15 @@ struct rt_wait {
 unsigned rt_condition_is_shared(const void *cond); /* RT_F_TIMED: another process may signal it; else 0 */
 void rt_wait_begin(struct rt_wait *wait);
 void rt_wait_end(struct rt_wait *wait);
-/* The wait itself: `call` is an int expression, as of RT_BLOCKING. WAIT_END follows whatever it is. */
-#define RT_WAIT_CALL(condition, f, call)                                                                               \
-	RT_BLOCKING(RT_OP_WAIT_END, condition, (f) | rt_condition_is_shared(condition), RT_PC, call)
+/*
+ * The wait itself: `call` is an int expression, as of RT_BLOCKING; until: as of RT_BLOCKING_UNLESS. WAIT_END follows
+ * whatever it is. A condition that another process may signal is the C library's also by turns.
+ */
+#define RT_WAIT_CALL(f, until, call)                                                                                   \
+	(RT_UNLIKELY(rt_controlled) && rt_turn_mine() && !rt_condition_is_shared(wait.cond)                            \
+	     ? rt_wait_by_turns(&wait, f, until)                                                                       \
+	     : RT_BLOCKING(RT_OP_WAIT_END, wait.cond, (f) | rt_condition_is_shared(wait.cond), RT_PC, call))
+int rt_wait_by_turns(struct rt_wait *wait, unsigned flags, struct rt_until until);
 #define RT_WAIT(condition, m, f)                                                                                       \
 	struct rt_wait wait                                                                                            \
 	    __attribute__((cleanup(rt_wait_end))) = {.cond = (condition), .mutex = (m), .pc = RT_PC, .flags = (f)};    \

@@ -3,8 +3,9 @@
 
 #include "recorder/runtime/core.h"
 
-void rt_blocking_begin(const struct rt_blocking *b)
+void rt_blocking_begin(struct rt_blocking *b)
 {
+	b->begun = true;
 	rt_emit_sync(RT_OP_BLOCK, b->object, b->op, b->pc, b->flags);
 }
 
@@ -14,6 +15,41 @@ void rt_blocking_end(struct rt_blocking *b)
 	if (!b->given || (b->op == RT_OP_JOIN && b->object == RT_BLOCKING_UNKNOWN)) /* then there is no JOIN */
 		rt_emit_sync(RT_OP_UNBLOCK, b->object, b->op, b->pc, b->timeout ? RT_F_TIMEOUT : 0u);
 	errno = saved;
+}
+
+bool rt_blocking_turns(struct rt_blocking *b, struct rt_until until)
+{
+	enum { SECOND_NS = 1000000000 };
+	int saved = errno;
+	bool again = false;
+	if (until.time && (until.time->tv_nsec < 0 || until.time->tv_nsec >= SECOND_NS)) /* the call refuses it */
+		return false;
+	if (!b->begun)
+		rt_blocking_begin(b);
+	/* Of these the C library's semaphores and joins are where a thread can be cancelled. */
+	bool cancelable = b->op == RT_OP_SEM_WAIT || b->op == RT_OP_JOIN;
+	switch (rt_turn_block(b->op, b->object, until, cancelable)) {
+	case RT_TURN_AGAIN:
+		again = true;
+		break;
+	case RT_TURN_CANCELED:
+		pthread_testcancel();
+		again = true;
+		break;
+	case RT_TURN_TIMEOUT:
+		b->timeout = true;
+		break;
+	case RT_TURN_FREE:
+		break;
+	}
+	errno = saved;
+	return again;
+}
+
+void rt_blocking_left(struct rt_blocking *b)
+{
+	if (b->begun)
+		rt_blocking_end(b);
 }
 
 /* The last one of this thread, and where its record ends. */

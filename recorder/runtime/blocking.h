@@ -8,6 +8,7 @@
 #define RECORDER_RUNTIME_BLOCKING_H
 
 #include "recorder/runtime/recorder.h"
+#include "recorder/runtime/turn.h"
 
 #include <errno.h>
 
@@ -18,6 +19,7 @@ struct rt_blocking {
 	uintptr_t pc;
 	unsigned flags; /* RT_F_TIMED */
 	bool given;     /* it can do it now, and an event says so */
+	bool begun;     /* BLOCK was emitted */
 	bool timeout;
 };
 
@@ -25,7 +27,7 @@ struct rt_blocking {
 #define RT_BLOCKING_UNKNOWN RT_OPERAND_MAX
 
 /* Emits BLOCK. */
-void rt_blocking_begin(const struct rt_blocking *b);
+void rt_blocking_begin(struct rt_blocking *b);
 /* Emits UNBLOCK if the object was not given; also when the thread is cancelled, or an exception goes through. */
 void rt_blocking_end(struct rt_blocking *b);
 
@@ -39,23 +41,51 @@ static inline int rt_blocking_result(struct rt_blocking *b, int result)
 
 /*
  * Calls what may block, an int expression, and has its value. The operation's own event must follow if it is 0 or
- * EOWNERDEAD.
+ * EOWNERDEAD. A thread that takes turns gives its turn up meanwhile.
  */
 #define RT_BLOCKING(operation, what, how, caller, call)                                                                \
 	({                                                                                                             \
 		struct rt_blocking rt_blocking_call __attribute__((cleanup(rt_blocking_end))) = {                      \
 		    .op = (operation), .object = (uintptr_t)(what), .pc = (caller), .flags = (how)};                   \
 		rt_blocking_begin(&rt_blocking_call);                                                                  \
+		if (RT_UNLIKELY(rt_controlled))                                                                        \
+			rt_turn_leaves(caller);                                                                        \
 		rt_blocking_result(&rt_blocking_call, (call));                                                         \
 	})
 
-/* The same where a try tells whether it would block: it returns `busy` then. */
-#define RT_BLOCKING_UNLESS(try, busy, operation, what, how, caller, call)                                              \
+/*
+ * The same where a try tells whether it would block: it returns `busy` then. A thread that takes turns tries until it
+ * need not wait, until the time `until` (struct rt_until), or until turns are given up.
+ */
+#define RT_BLOCKING_UNLESS(try, busy, operation, what, how, until, caller, call)                                       \
 	({                                                                                                             \
-		int rt_blocking_try = (try);                                                                           \
-		RT_UNLIKELY(rt_blocking_try == (busy)) ? RT_BLOCKING(operation, what, how, caller, call)               \
-		                                       : rt_blocking_try;                                              \
+		int rt_blocking_try;                                                                                   \
+		if (RT_UNLIKELY(rt_controlled) && rt_turn_mine()) {                                                    \
+			rt_blocking_try = RT_BLOCKING_BY_TURNS(try, busy, operation, what, how, until, caller, call);  \
+		} else {                                                                                               \
+			rt_blocking_try = (try);                                                                       \
+			if (RT_UNLIKELY(rt_blocking_try == (busy)))                                                    \
+				rt_blocking_try = RT_BLOCKING(operation, what, how, caller, call);                     \
+		}                                                                                                      \
+		rt_blocking_try;                                                                                       \
 	})
+#define RT_BLOCKING_BY_TURNS(try, busy, operation, what, how, until, caller, call)                                     \
+	({                                                                                                             \
+		struct rt_blocking rt_blocking_call __attribute__((cleanup(rt_blocking_left))) = {                     \
+		    .op = (operation), .object = (uintptr_t)(what), .pc = (caller), .flags = (how)};                   \
+		int rt_blocking_turn;                                                                                  \
+		rt_turn_step(operation, (uintptr_t)(what), 0, caller, how, true);                                      \
+		do                                                                                                     \
+			rt_blocking_turn = (try);                                                                      \
+		while (rt_blocking_turn == (busy) && rt_blocking_turns(&rt_blocking_call, until));                     \
+		if (rt_blocking_turn == (busy))                                                                        \
+			rt_blocking_turn = rt_blocking_call.timeout ? ETIMEDOUT : (call);                              \
+		rt_blocking_result(&rt_blocking_call, rt_blocking_turn);                                               \
+	})
+/* Waits for the object by turns; BLOCK is emitted once. False: time is up (timeout), or there are no turns any more. */
+bool rt_blocking_turns(struct rt_blocking *b, struct rt_until until);
+/* rt_blocking_end, if BLOCK was emitted. */
+void rt_blocking_left(struct rt_blocking *b);
 
 /*
  * Emits TRY_FAILED: the thread would have had to wait and did not. Of a loop that tries nothing but the same again and

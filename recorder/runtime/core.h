@@ -68,6 +68,9 @@ struct rt_thread {
 	bool timeless;                   /* must not look at any clock */
 	bool made;                       /* by pthread_create or thrd_create */
 	bool forking;                    /* in a call that forks: what comes out of it may be the child */
+	bool in_turn;                    /* in the scheduler: its own work is no step */
+	int32_t patience;                /* plain accesses until the scheduler looks at the thread again */
+	struct rt_task *task;            /* NULL: takes no turns; turn.h */
 	void *stack;                     /* its lower end, and size: known when BEGIN was written */
 	size_t stack_size;
 	unsigned held_count;
@@ -141,6 +144,7 @@ void rt_place_forget(uintptr_t p, size_t size);
 /* Coarse time: ticks of about 16 to 64 ns. */
 uint64_t rt_now_slow(void);
 uint64_t rt_milliseconds(void); /* without a system call */
+void rt_time_by_turns(bool is); /* the clock is logical: threads take turns */
 void rt_time_forbidden(void); /* the thread would be killed for reading the time stamp counter, and its children too */
 static inline uint64_t rt_now(void)
 {

@@ -3,6 +3,7 @@
  * and dropping what cannot be recorded.
  */
 #include "recorder/runtime/plain.h"
+#include "recorder/runtime/turn.h"
 
 _Static_assert(offsetof(struct rt_slot, cur) == 0 && offsetof(struct rt_slot, limit) == 8 &&
                    offsetof(struct rt_slot, skipped) == 16 && offsetof(struct rt_slot, last_stamp) == 48,
@@ -271,6 +272,8 @@ void rt_emit_range(unsigned op, const void *addr, size_t size, uintptr_t pc)
 		rt_plain_access(op, addr, pc, rt_record_aux((unsigned)size, 0, 0));
 		return;
 	}
+	if (RT_CONTROLLED && RT_UNLIKELY(--rt_thread.patience < 0 || rt_interest[RT_INTEREST_PLACE(pc)]))
+		rt_turn_access(op, (uintptr_t)addr, size, pc, 0);
 	event = rt_record_make(op, (uintptr_t)addr, pc, 0, 0);
 	if (size < 1u << 15 && rt_repeats(s, event.w0, event.w1 | UINT64_C(1) << 63 | (uint64_t)size << 48)) {
 		rt_count_repeat(s);
@@ -305,11 +308,15 @@ void rt_emit_sync(unsigned op, uint64_t operand, uint64_t arg, uintptr_t pc, uns
 		operand = rt_place(operand);
 		arg = op == RT_OP_WAIT_BEGIN || op == RT_OP_WAIT_END ? rt_place(arg) : arg;
 	}
+	if (RT_UNLIKELY(rt_controlled))
+		rt_turn_emits(op, operand, arg, pc, flags);
 	if (op == RT_OP_ACQUIRE || op == RT_OP_ACQUIRE_SHARED)
 		hold(operand, pc, op == RT_OP_ACQUIRE_SHARED);
 	else if (op == RT_OP_RELEASE)
 		let_go(operand);
 	rt_sync(rt_self, op, operand, arg, pc, rt_record_aux(0, 0, flags));
+	if (RT_UNLIKELY(rt_controlled))
+		rt_turn_emitted(op, operand);
 }
 
 void rt_emit_write(uintptr_t p, size_t size, uintptr_t pc, unsigned flags)

@@ -6,6 +6,15 @@
 #define RECORDER_RUNTIME_PLAIN_H
 
 #include "recorder/runtime/core.h"
+#include "recorder/runtime/turn.h"
+
+/*
+ * There are two recorders, whose files that include this one differ. In the controlled one, 1, a plain access may be a
+ * step of the scheduler; in the other it costs nothing more.
+ */
+#ifndef RT_CONTROLLED
+#define RT_CONTROLLED 0
+#endif
 
 /* Has this thread seen (k0, k1) twice in this epoch? Remembers that it has seen it once more. */
 static inline bool rt_repeats(struct rt_slot *s, uint64_t w0, uint64_t k1)
@@ -42,6 +51,8 @@ static inline void rt_count_repeat(struct rt_slot *s)
 static inline __attribute__((always_inline)) void rt_plain_access(unsigned op, const volatile void *addr, uintptr_t pc,
                                                                   unsigned aux)
 {
+	if (RT_CONTROLLED && RT_UNLIKELY(--rt_thread.patience < 0 || rt_interest[RT_INTEREST_PLACE(pc)]))
+		rt_turn_access(op, (uintptr_t)addr, aux & 31, pc, aux >> 8);
 	struct rt_slot *s = rt_self;
 	uint64_t w0 = (uintptr_t)addr | (uint64_t)op << 48;
 	uint64_t w1 = pc | (uint64_t)aux << 48;

@@ -6,6 +6,7 @@
 #include "recorder/runtime/core.h"
 #include "recorder/runtime/syscall.h"
 #include "recorder/runtime/text.h"
+#include "recorder/runtime/turn.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -140,6 +141,8 @@ uint64_t rt_now_slow(void)
 {
 	struct timespec t;
 
+	if (rt_controlled)
+		return 0;
 	if (RT_UNLIKELY(rt_thread.timeless)) /* the last one that anybody has seen has to do */
 		return rt_channel ? atomic_load(&rt_channel->clock) : 0;
 #ifdef __x86_64__
@@ -148,6 +151,11 @@ uint64_t rt_now_slow(void)
 #endif
 	RT_REAL(clock_gettime)(CLOCK_MONOTONIC, &t); /* ours is recorded */
 	return ((uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec) >> 5;
+}
+
+void rt_time_by_turns(bool is)
+{
+	rt_tsc = has_tsc && !is;
 }
 
 void rt_time_forbidden(void)
@@ -503,6 +511,7 @@ static void start_first(char **environment, const char *text)
 	rt_fork_start();
 	rt_call_at(RT_AT_START);
 	announce(false);
+	rt_turn_start(rt_thread.own);
 }
 
 /* Executed by a process of the tree, or by what one has executed; maybe long after the recording. */

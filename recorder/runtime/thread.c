@@ -154,6 +154,8 @@ static void end_thread(void *rounds)
 	rt_thread.own = NULL;
 	if (s->limit)
 		rt_slot_end(s);
+	if (rt_controlled)
+		rt_turn_end();
 	rt_busy_end();
 }
 
@@ -258,6 +260,10 @@ void rt_thread_adopt(uintptr_t pc)
 		return;
 	}
 	rt_slot_announce(s, pc);
+	if (rt_controlled) {
+		rt_turn_birth(s);
+		rt_turn_begin(s, pc);
+	}
 	begin_thread(s, pc);
 }
 
@@ -283,6 +289,8 @@ static void *run(void *arg)
 	rt_thread.made = true;
 	await_go(b);
 	rt_pause_us(rt_vary_us(b->slot, RT_VARY_CHILD));
+	if (rt_controlled)
+		rt_turn_begin(b->slot, (uintptr_t)routine + 1);
 	begin_thread(b->slot, (uintptr_t)routine + 1);
 	return routine(argument);
 }
@@ -298,6 +306,8 @@ static int run_c11(void *arg)
 	rt_thread.made = true;
 	await_go(b);
 	rt_pause_us(rt_vary_us(b->slot, RT_VARY_CHILD));
+	if (rt_controlled)
+		rt_turn_begin(b->slot, (uintptr_t)routine + 1);
 	begin_thread(b->slot, (uintptr_t)routine + 1);
 	return routine(argument);
 }
@@ -312,6 +322,8 @@ static struct rt_private *prepare_child(uintptr_t pc)
 
 	if (!rt_recording())
 		return NULL;
+	if (rt_controlled)
+		rt_turn_step(RT_OP_FORK, 0, 0, pc, 0, false);
 	s = rt_slot_take();
 	if (!s) {
 		rt_emit_sync(RT_OP_LOST, RT_LOST_THREAD, 1, pc, 0);
@@ -330,6 +342,8 @@ static void announce_child(struct rt_private *b, bool made, const pthread_t *thr
 
 		child->index = rt_slot_announce(b->slot, pc);
 		child->known = true;
+		if (rt_controlled)
+			rt_turn_birth(b->slot);
 		unsigned pause = rt_vary_us(b->slot, RT_VARY_PARENT); /* from then on the slot may be another's */
 		__atomic_store_n(&b->go, 1, __ATOMIC_RELEASE);
 		rt_futex_wake(&b->go, 1);
@@ -398,19 +412,42 @@ static uintptr_t waited_for(struct who w)
 {
 	return w.known ? w.index : RT_BLOCKING_UNKNOWN;
 }
-#define JOIN(flags, call) RT_BLOCKING(RT_OP_JOIN, waited_for(w), flags, RT_CALLER, call)
+/* By turns: the thread has ended when this returns 0, and what follows does not wait. */
+static int await_end(struct who w, unsigned flags, struct rt_until until, uintptr_t pc)
+{
+	struct rt_blocking b __attribute__((cleanup(rt_blocking_left))) = {
+	    .op = RT_OP_JOIN, .object = w.index, .pc = pc, .flags = flags};
+	bool again = true;
+
+	rt_turn_step(RT_OP_JOIN, w.index, 0, pc, flags, true);
+	while (again && rt_turn_lives(w.index))
+		again = rt_blocking_turns(&b, until);
+	return rt_blocking_result(&b, b.timeout ? ETIMEDOUT : 0);
+}
+
+#define JOIN(flags, until, call)                                                                                       \
+	({                                                                                                             \
+		int rt_join = 0;                                                                                       \
+		if (RT_UNLIKELY(rt_controlled) && w.known && rt_turn_mine())                                           \
+			rt_join = await_end(w, flags, until, RT_CALLER) ?: (call);                                     \
+		else                                                                                                   \
+			rt_join = RT_BLOCKING(RT_OP_JOIN, waited_for(w), flags, RT_CALLER, call);                      \
+		rt_join;                                                                                               \
+	})
 
 RT_INTERPOSE(int, pthread_join, (pthread_t thread, void **value))
 {
 	struct who w = who_is(thread);
 
-	return joined(JOIN(0, RT_REAL(pthread_join)(thread, value)), w, RT_CALLER);
+	return joined(JOIN(0, RT_FOREVER, RT_REAL(pthread_join)(thread, value)), w, RT_CALLER);
 }
 
 RT_INTERPOSE(int, pthread_tryjoin_np, (pthread_t thread, void **value))
 {
 	struct who w = who_is(thread);
 
+	if (RT_UNLIKELY(rt_controlled))
+		rt_turn_step(RT_OP_JOIN, waited_for(w), 0, RT_CALLER, RT_F_TIMED, false);
 	int result = RT_REAL(pthread_tryjoin_np)(thread, value);
 	if (result == EBUSY)
 		rt_try_failed(RT_OP_JOIN, (void *)waited_for(w), RT_CALLER);
@@ -421,21 +458,25 @@ RT_INTERPOSE(int, pthread_timedjoin_np, (pthread_t thread, void **value, const s
 {
 	struct who w = who_is(thread);
 
-	return joined(JOIN(RT_F_TIMED, RT_REAL(pthread_timedjoin_np)(thread, value, until)), w, RT_CALLER);
+	return joined(
+	    JOIN(RT_F_TIMED, RT_UNTIL(CLOCK_REALTIME, until), RT_REAL(pthread_timedjoin_np)(thread, value, until)), w,
+	    RT_CALLER);
 }
 
 RT_INTERPOSE(int, pthread_clockjoin_np, (pthread_t thread, void **value, clockid_t clock, const struct timespec *until))
 {
 	struct who w = who_is(thread);
 
-	return joined(JOIN(RT_F_TIMED, RT_REAL(pthread_clockjoin_np)(thread, value, clock, until)), w, RT_CALLER);
+	return joined(
+	    JOIN(RT_F_TIMED, RT_UNTIL(clock, until), RT_REAL(pthread_clockjoin_np)(thread, value, clock, until)), w,
+	    RT_CALLER);
 }
 
 RT_INTERPOSE(int, thrd_join, (thrd_t thread, int *value))
 {
 	struct who w = who_is(thread);
 
-	return joined(JOIN(0, RT_REAL(thrd_join)(thread, value)), w, RT_CALLER);
+	return joined(JOIN(0, RT_FOREVER, RT_REAL(thrd_join)(thread, value)), w, RT_CALLER);
 }
 
 static int detached(int result, struct who w, uintptr_t pc)

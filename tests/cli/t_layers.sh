@@ -37,6 +37,7 @@ may lib/schedule lib/base lib/trace lib/anomaly lib/judge lib/prove
 may lib/report lib/base tracefmt lib/trace lib/anomaly lib/search lib/analysis lib/schedule
 may recorder tracefmt
 may recorder/runtime recorder
+may recorder/sched recorder recorder/runtime
 may recorder/hooks recorder recorder/runtime recorder/intercept
 may recorder/intercept recorder recorder/runtime
 may recorder/collector recorder lib/base tracefmt
@@ -82,9 +83,10 @@ fi
 	fail=1
 }
 
-# The runtime calls what other rooms define by tables alone (RT_REAL, RT_CALL_AT), so it names no interceptor.
+# The runtime calls what other rooms define by tables alone (RT_REAL, RT_CALL_AT), so it names no interceptor. (What
+# recorder/sched defines is declared in runtime/turn.h.)
 defined_beside_runtime() {
-	nm --defined-only $(printf '%s\n' "${objects[@]}" | grep -v /recorder/runtime/) | awk '$2 ~ /[TDBR]/ { print $3 }' | sort -u
+	nm --defined-only $(printf '%s\n' "${objects[@]}" | grep -vE '/recorder/(runtime|sched)/') | awk '$2 ~ /[TDBR]/ { print $3 }' | sort -u
 }
 if nm -u $(printf '%s\n' "${objects[@]}" | grep /recorder/runtime/) | awk 'NF == 2 { print $2 }' | sort -u |
 	comm -12 - <(defined_beside_runtime) | grep .; then

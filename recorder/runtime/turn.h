@@ -1,0 +1,92 @@
+/*
+ * Turns: what hooks and interceptors say to the controlled scheduler (recorder/sched), under which one thread of the
+ * process runs at a time. Without it rt_controlled is false, and nothing here is called.
+ *
+ * A thread says a step before it does it, and goes on when it has the turn. It has the turn until it says the next one,
+ * so the operation itself, its event and what it makes possible for others are one.
+ */
+#ifndef RECORDER_TURN_H
+#define RECORDER_TURN_H
+
+#include "recorder/runtime/recorder.h"
+
+#include <time.h>
+
+struct rt_thread;
+
+extern bool rt_controlled; /* threads that have a task take turns */
+
+/* Plain accesses at a pc whose place in here is not 0 are shown to the scheduler. */
+#define RT_INTEREST_SIZE 16384u
+#define RT_INTEREST_PLACE(pc) (((pc) ^ (pc) >> 14) & (RT_INTEREST_SIZE - 1))
+extern unsigned char rt_interest[RT_INTEREST_SIZE];
+
+/* A time at which a wait ends. NULL: never. */
+struct rt_until {
+	const struct timespec *time;
+	clockid_t clock; /* of which it is a time; RT_CLOCK_DURATION: a duration */
+};
+#define RT_CLOCK_DURATION (-1)
+#define RT_FOREVER ((struct rt_until){NULL, 0})
+#define RT_UNTIL(of_clock, at) ((struct rt_until){(at), (of_clock)})
+
+/* Starts the scheduler if the channel has a control area; by the main thread, once its slot is open. */
+void rt_turn_start(struct rt_slot *slot);
+/* In a forked child: its one thread runs free. */
+void rt_turn_forked(void);
+/* The process is about to end, or to become another program. */
+void rt_turn_exits(bool executes);
+
+/* The slot's thread was made, and waits: its first turn is a decision. */
+void rt_turn_birth(struct rt_slot *slot);
+/* The slot's thread, in it: waits for its first turn. */
+void rt_turn_begin(struct rt_slot *slot, uintptr_t pc);
+/* This thread has ended. */
+void rt_turn_end(void);
+/* True if the thread with this index has not ended. */
+bool rt_turn_lives(uint32_t thread);
+/* pthread_cancel was called for it. */
+void rt_turn_canceled(struct rt_thread *thread);
+
+/*
+ * Before an operation: returns when this thread has the turn and the strategy lets it go on. blocks: it cannot be done
+ * while another thread holds the object.
+ */
+void rt_turn_step(unsigned op, uint64_t object, uint64_t arg, uintptr_t pc, unsigned flags, bool blocks);
+/* Before the event of a synchronisation operation: a step if the event comes before the operation. */
+void rt_turn_emits(unsigned op, uint64_t object, uint64_t arg, uintptr_t pc, unsigned flags);
+/* Behind it: threads that wait for what it gives try again. */
+void rt_turn_emitted(unsigned op, uint64_t object);
+/* A plain access at an interesting pc, or one that ends the thread's quantum (hooks.c). */
+void rt_turn_access(unsigned op, uint64_t object, uint64_t size, uintptr_t pc, unsigned flags);
+/* Returns when this thread has the turn, without a step if it has. */
+void rt_turn_hold(uintptr_t pc);
+
+enum rt_turn_result { RT_TURN_AGAIN, RT_TURN_TIMEOUT, RT_TURN_CANCELED, RT_TURN_FREE };
+/*
+ * The step cannot be done: waits until it may be tried again, or for a condition, barrier or thread until it was woken.
+ * CANCELED: pthread_cancel was called for this thread, if it is cancelable. FREE: threads take no turns any more.
+ */
+enum rt_turn_result rt_turn_block(unsigned op, uint64_t object, struct rt_until until, bool cancelable);
+/* Threads that wait for the object try again. */
+void rt_turn_gives(uint64_t object);
+/* Wakes one thread (the strategy picks it) or all of those that wait to do op with the object. */
+void rt_turn_wakes(unsigned op, uint64_t object, bool all);
+/* Number of those. */
+unsigned rt_turn_waiters(unsigned op, uint64_t object);
+
+/* What an atomic operation that changed nothing saw: a thread that always sees the same spins. */
+void rt_turn_saw(uint64_t object, uint64_t value, uintptr_t pc);
+/* Others first, if any can go on. */
+void rt_turn_yield(uintptr_t pc);
+/* Time passes when no other thread can go on, and with steps. */
+void rt_turn_sleep(struct rt_until until, uintptr_t pc);
+/* Around a call that may block otherwise: the thread gives up the turn, and queues for it when it is back. */
+void rt_turn_leaves(uintptr_t pc);
+void rt_turn_returns(uintptr_t pc);
+bool rt_turn_is_outside(void);
+
+/* True if this thread takes turns. */
+bool rt_turn_mine(void);
+
+#endif

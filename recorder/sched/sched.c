@@ -1,0 +1,210 @@
+/* The scheduler's beginning, its result, and what strategies ask for. */
+#include "recorder/sched/sched.h"
+
+#include "recorder/runtime/syscall.h"
+
+#include <link.h>
+#include <signal.h>
+#include <sys/mman.h>
+
+void *rt_sched_memory(size_t size)
+{
+	long at = RT_SYSCALL(SYS_mmap, NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+	                     -1, 0);
+
+	return at < 0 && at > -4096 ? NULL : (void *)at;
+}
+
+/* SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014). */
+uint64_t rt_sched_random(void)
+{
+	uint64_t x = rt_sched.random += UINT64_C(0x9e3779b97f4a7c15);
+
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return x ^ x >> 31;
+}
+
+static bool is_same(const char *a, const char *b)
+{
+	while (*a && *a == *b)
+		a++, b++;
+	return *a == *b;
+}
+
+bool rt_sched_begin(uint32_t slots)
+{
+	const struct rt_strategy *const *s = rt_strategies;
+
+	while (*s && !is_same((*s)->name, rt_sched.control->strategy))
+		s++;
+	rt_sched.strategy = *s;
+	rt_sched.random = rt_sched.control->seed;
+	rt_sched.next_wake = UINT64_MAX;
+	rt_sched.tasks = rt_sched_memory(slots * sizeof *rt_sched.tasks);
+	rt_sched.enabled = rt_sched_memory(slots * sizeof *rt_sched.enabled);
+	if (!rt_sched.tasks || !rt_sched.enabled) {
+		rt_sched.control->degraded = RT_DEGRADED_MEMORY;
+		return false;
+	}
+	if (!rt_sched.strategy || (rt_sched.strategy->init && !rt_sched.strategy->init(rt_sched.control))) {
+		rt_sched.control->degraded = RT_DEGRADED_STRATEGY;
+		return false;
+	}
+	return true;
+}
+
+/* ---- Result ---- */
+
+void rt_sched_log(const struct rt_task *from, const struct rt_task *to)
+{
+	struct rt_control *c = rt_sched.control;
+	uint64_t n = atomic_load_explicit(&c->log_count, memory_order_relaxed);
+
+	if (n < RT_LOG_ROOM)
+		c->log[n] = (struct rt_decision){from->thread, to->thread, from->next.count};
+	atomic_store_explicit(&c->log_count, n + 1, memory_order_release);
+}
+
+static void tell_standing(const struct rt_task *t, struct rt_standing *to)
+{
+	*to = (struct rt_standing){.thread = t->thread,
+	                           .state = (uint8_t)t->state,
+	                           .op = t->next.op,
+	                           .flags = t->next.flags,
+	                           .object = t->next.object,
+	                           .arg = t->next.arg,
+	                           .pc = t->next.pc,
+	                           .count = t->next.count};
+	if (t->state == RT_BLOCKED) {
+		to->op = t->waits_op;
+		to->object = t->waits;
+	}
+}
+
+static void tell_end(enum rt_end end)
+{
+	struct rt_control *c = rt_sched.control;
+	uint32_t n = 0;
+
+	for (const struct rt_task *t = rt_sched.first; t && n < RT_STANDING_MAX; t = t->after)
+		tell_standing(t, &c->standing[n++]);
+	atomic_store(&c->standing_count, n);
+	atomic_store(&c->steps, rt_sched.steps);
+	c->end_thread = rt_thread.task ? rt_thread.task->thread : rt_thread.index;
+	atomic_store(&c->end, end);
+}
+
+void rt_sched_end(enum rt_end end)
+{
+	tell_end(end);
+	for (;;)
+		RT_SYSCALL(SYS_kill, RT_SYSCALL(SYS_getpid), SIGKILL);
+}
+
+void rt_turn_exits(bool executes)
+{
+	if (!rt_controlled || !rt_thread.task)
+		return;
+	rt_turn_hold(0);
+	rt_busy_begin();
+	rt_sched_lock();
+	tell_end(executes ? RT_END_EXEC : RT_END_EXIT);
+	rt_sched_unlock();
+	rt_busy_end();
+}
+
+void rt_sched_report(const char *text)
+{
+	char *to = rt_sched.control->report;
+	size_t n = 0;
+
+	while (to[n])
+		n++;
+	while (*text && n < RT_REPORT_SIZE - 1)
+		to[n++] = *text++;
+}
+
+void rt_sched_native(enum rt_degraded why)
+{
+	rt_sched.control->degraded = why;
+	rt_controlled = false;
+	rt_time_by_turns(false);
+	for (struct rt_task *t = rt_sched.first; t; t = t->after)
+		rt_sched_free(t);
+}
+
+/* ---- What strategies ask for ---- */
+
+struct rt_task *rt_sched_task(uint32_t thread)
+{
+	struct rt_task *t = rt_sched.first;
+
+	while (t && t->thread != thread)
+		t = t->after;
+	return t;
+}
+
+unsigned rt_sched_live(struct rt_task **to, unsigned most)
+{
+	unsigned n = 0;
+
+	for (struct rt_task *t = rt_sched.first; t; t = t->after, n++)
+		if (n < most)
+			to[n] = t;
+	return n;
+}
+
+/* A filter of pcs: one byte each, so that hooks test it in one instruction. */
+unsigned char rt_interest[RT_INTEREST_SIZE];
+
+void rt_sched_interest(uintptr_t pc)
+{
+	rt_interest[RT_INTEREST_PLACE(pc)] = 1;
+}
+
+bool rt_sched_interesting(uintptr_t pc)
+{
+	return rt_interest[RT_INTEREST_PLACE(pc)] || rt_sched.strategy->all_accesses;
+}
+
+struct visit {
+	void (*f)(const char *path, const uint8_t *build_id, size_t n, uintptr_t base, void *arg);
+	void *arg;
+};
+
+static int visit_module(struct dl_phdr_info *module, size_t size, void *arg)
+{
+	enum { ALIGN = 4, GNU_BUILD_ID = 3 };
+	const struct visit *v = arg;
+	const uint8_t *id = NULL;
+	size_t id_size = 0;
+
+	(void)size;
+	for (int i = 0; i < module->dlpi_phnum && !id; i++) {
+		const ElfW(Phdr) *p = &module->dlpi_phdr[i];
+		const uint8_t *at = (const uint8_t *)(module->dlpi_addr + p->p_vaddr), *end = at + p->p_memsz;
+
+		while (p->p_type == PT_NOTE && !id && at + sizeof(ElfW(Nhdr)) <= end) {
+			const ElfW(Nhdr) *note = (const ElfW(Nhdr) *)(const void *)at;
+			const uint8_t *name = at + sizeof *note;
+			const uint8_t *content = name + (note->n_namesz + ALIGN - 1) / ALIGN * ALIGN;
+
+			if (note->n_type == GNU_BUILD_ID && note->n_namesz == 4 && name[0] == 'G') {
+				id = content;
+				id_size = note->n_descsz;
+			}
+			at = content + (note->n_descsz + ALIGN - 1) / ALIGN * ALIGN;
+		}
+	}
+	v->f(module->dlpi_name, id, id_size, module->dlpi_addr, v->arg);
+	return 0;
+}
+
+void rt_sched_modules(void (*f)(const char *path, const uint8_t *build_id, size_t n, uintptr_t base, void *arg),
+                      void *arg)
+{
+	struct visit v = {f, arg};
+
+	dl_iterate_phdr(visit_module, &v);
+}

@@ -1,0 +1,51 @@
+/* What the scheduler's own files share. The fields are under rt_sched.lock, as are the functions that do not take it.
+ */
+#ifndef RECORDER_SCHED_SCHED_H
+#define RECORDER_SCHED_SCHED_H
+
+#include "recorder/runtime/core.h"
+#include "recorder/runtime/turn.h"
+#include "recorder/sched/strategy.h"
+
+struct rt_sched {
+	unsigned char lock;
+	const struct rt_strategy *strategy;
+	struct rt_control *control;
+	struct rt_task *tasks;           /* by slot */
+	struct rt_task *first, *last;    /* live ones, in order of birth */
+	struct rt_task **enabled;        /* room for all */
+	struct rt_task *holder;          /* has the turn; NULL: all that could go on are outside */
+	unsigned live, outside, blocked; /* number of tasks */
+	int32_t dying;           /* kernel's number of a thread that has ended and may not be gone yet; 0: none */
+	uint64_t steps, chance;  /* chance: the step at which all were last told to try again */
+	uint64_t now, next_wake; /* virtual time, ns; next_wake UINT64_MAX: none */
+	uint64_t random;
+	uint32_t alarm; /* futex word of the watcher: counted up when it has to look at once */
+	bool watched;   /* there is one */
+	bool foreign;   /* there are threads that take no turns */
+};
+extern struct rt_sched rt_sched;
+
+void rt_sched_lock(void);
+void rt_sched_unlock(void);
+/* The task that is to have the turn; NULL: none can now. current: the one that has it, or NULL. Ends a run that is
+ * stuck. */
+struct rt_task *rt_sched_pick(struct rt_task *current);
+/* Gives it the turn and releases the lock. NULL: to nobody. */
+void rt_sched_give(struct rt_task *to);
+/* Takes the task from the blocked ones. */
+void rt_sched_unblock(struct rt_task *t);
+/* Time passes: ends the waits whose time has come. True: there were any. */
+bool rt_sched_tick(uint64_t ns);
+/* Writes the decision into the log. */
+void rt_sched_log(const struct rt_task *from, const struct rt_task *to);
+/* True if plain accesses at this pc are steps, or if that cannot be excluded. */
+bool rt_sched_interesting(uintptr_t pc);
+/* Lets the thread go on, as turns are given up. */
+void rt_sched_free(struct rt_task *t);
+/* Memory, strategy and seed. False: it runs uncontrolled, which has been said. */
+bool rt_sched_begin(uint32_t slots);
+/* Starts the thread that looks after the holder. Without the lock. */
+void rt_sched_watch(void);
+
+#endif

@@ -1,0 +1,135 @@
+/*
+ * The watcher: a thread of the recorder's own. A thread that has the turn and passes no step for a while sleeps in the
+ * kernel without having said so (a lock of a library that is not interposed, a raw system call), or computes in code
+ * that is not instrumented: it is outside from then on, and queues when it comes to a hook again. And when all that
+ * could go on are outside, waits end by real time.
+ */
+#include "recorder/sched/sched.h"
+
+#include "recorder/runtime/syscall.h"
+#include "recorder/runtime/text.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+
+#define LOOK_MS 100u
+#define RUNNING_LOOKS 10u /* a thread that runs is given so many */
+
+RT_NEXT(int, pthread_create, (pthread_t * thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg));
+RT_NEXT(int, pthread_detach, (pthread_t thread));
+
+/* True if the kernel says that the thread sleeps. */
+static bool sleeps(int32_t tid)
+{
+	char name[64], text[128];
+	int fd;
+	long n, at;
+
+	rt_append_text(rt_append_number(rt_append_text(name, "/proc/self/task/"), (uint64_t)tid), "/stat");
+	fd = (int)RT_SYSCALL(SYS_openat, AT_FDCWD, name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = RT_SYSCALL(SYS_read, fd, text, sizeof text);
+	RT_SYSCALL(SYS_close, fd);
+	for (at = n - 1; at > 0 && text[at] != ')'; at--) /* the name before it may hold anything */
+		;
+	return at > 0 && at + 2 < n && text[at + 2] != 'R';
+}
+
+/* The holder is outside. The lock is held, and is released. */
+static void put_outside(struct rt_task *t)
+{
+	t->state = RT_OUTSIDE;
+	t->data->patience = 0;
+	rt_sched.outside++;
+	rt_sched_give(rt_sched_pick(NULL));
+}
+
+/* The same holder as at the last look, at the same step. */
+static void look(void)
+{
+	static struct rt_task *holder;
+	static uint64_t steps;
+	static unsigned looks;
+
+	rt_sched_lock();
+	struct rt_task *t = rt_sched.holder;
+	looks = t && t == holder && rt_sched.steps == steps ? looks + 1 : 0;
+	holder = t;
+	steps = rt_sched.steps;
+	if (looks > 0 && t->data && t->state == RT_RUNNING && (sleeps(t->tid) || looks >= RUNNING_LOOKS)) {
+		looks = 0;
+		put_outside(t);
+	} else {
+		rt_sched_unlock();
+	}
+}
+
+static uint64_t real_ns(void)
+{
+	struct timespec t = {0, 0};
+
+	RT_SYSCALL(SYS_clock_gettime, CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Nobody has the turn: ends the waits whose real time has come. Returns the ms until the next one does. */
+static unsigned end_waits(void)
+{
+	uint64_t now, first = UINT64_MAX;
+	bool any = false;
+
+	rt_sched_lock();
+	if (rt_sched.holder || rt_sched.next_wake == UINT64_MAX) {
+		rt_sched_unlock();
+		return LOOK_MS;
+	}
+	now = real_ns();
+	for (struct rt_task *t = rt_sched.first; t; t = t->after) {
+		if (t->state != RT_BLOCKED || !t->wakes)
+			continue;
+		if (t->wakes_real <= now) {
+			rt_sched_unblock(t);
+			t->timed_out = true;
+			any = true;
+		} else if (t->wakes_real < first) {
+			first = t->wakes_real;
+		}
+	}
+	if (any)
+		rt_sched_give(rt_sched_pick(NULL));
+	else
+		rt_sched_unlock();
+	return first - now < LOOK_MS * UINT64_C(1000000) ? (unsigned)((first - now) / 1000000) + 1 : LOOK_MS;
+}
+
+static void *watch(void *unused)
+{
+	unsigned ms = LOOK_MS;
+	uint64_t looked = real_ns();
+
+	while (rt_controlled && rt_sched.live) {
+		uint32_t alarm = __atomic_load_n(&rt_sched.alarm, __ATOMIC_ACQUIRE);
+
+		ms = end_waits();
+		rt_futex_wait(&rt_sched.alarm, alarm, ms);
+		if (real_ns() - looked >= LOOK_MS * UINT64_C(1000000)) {
+			look();
+			looked = real_ns();
+		}
+	}
+	return unused;
+}
+
+void rt_sched_watch(void)
+{
+	uint64_t all = ~UINT64_C(0), before = 0;
+	pthread_t thread;
+
+	RT_SYSCALL(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
+	if (RT_REAL(pthread_create)(&thread, NULL, watch, NULL) == 0)
+		RT_REAL(pthread_detach)(thread);
+	RT_SYSCALL(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof before);
+}
