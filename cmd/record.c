@@ -211,9 +211,9 @@ static enum rt_status prepare(struct recording *r, struct rt_error *err)
 	    (status = library_folder(o->serial, &r->folder, err)) ||
 	    (status = find_recorder(r->folder, r->soname, &r->recorder, err)))
 		return status;
-	if (!limit_allows_recorder())
-		return rt_error_set(err, RT_ESYSTEM, "cannot record '%s': the recorder has more data%s", r->program,
-		                    limit_behind(EAGAIN));
+	if (!limit_allows_collector())
+		return rt_error_set(err, RT_ESYSTEM, "cannot record '%s': too little memory to write a trace%s",
+		                    r->program, limit_behind(EAGAIN));
 	uint32_t threads = limit_threads(o->threads, o->ring_kib * UINT64_C(1024));
 	if (threads < o->threads)
 		fprintf(stderr,
@@ -273,17 +273,6 @@ static enum rt_status collect(struct recording *r, struct program *program, stru
 	return collector_run(r->collector, program->pid, r->writer, err);
 }
 
-/* Raises the limit of descriptors: each process of the program needs some here. The program, which was started before,
- * keeps its own limit. */
-static void raise_descriptors(void)
-{
-	struct rlimit limit;
-	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 /* Runs the program to its end. Its exit status is set even if the trace is lost. */
 static enum rt_status run(struct recording *r, struct rt_error *err)
 {
@@ -297,7 +286,7 @@ static enum rt_status run(struct recording *r, struct rt_error *err)
 	enum rt_status status = program_prepare(&program, &start, err);
 	if (status)
 		return status;
-	raise_descriptors();
+	limit_raise();
 	unsetenv("DEBUGINFOD_URLS"); /* a recording must not wait for the network; the program keeps its own setting */
 	status = collect(r, &program, err);
 	enum rt_status waited = program_wait(&program, &r->status, status ? NULL : err);

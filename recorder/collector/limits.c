@@ -43,12 +43,24 @@ uint32_t limit_threads(uint32_t threads, uint64_t ring_bytes)
 	return threads;
 }
 
-bool limit_allows_recorder(void)
+bool limit_allows_collector(void)
 {
-	enum { RECORDER_BYTES = 16 << 20 };
+	enum { COLLECTOR_BYTES = 16 << 20 };
 	struct rlimit limit;
-	return getrlimit(RLIMIT_DATA, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
-	       limit.rlim_cur >= RECORDER_BYTES;
+	return getrlimit(RLIMIT_DATA, &limit) != 0 || limit.rlim_max == RLIM_INFINITY ||
+	       limit.rlim_max >= COLLECTOR_BYTES;
+}
+
+void limit_raise(void)
+{
+	static const __rlimit_resource_t resources[] = {RLIMIT_NOFILE, RLIMIT_DATA};
+	struct rlimit limit;
+	for (int i = 0; i < 2; i++) {
+		if (getrlimit(resources[i], &limit) != 0)
+			continue;
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(resources[i], &limit);
+	}
 }
 
 bool limit_allows_file(uint64_t size)

@@ -12,9 +12,14 @@ const char *limit_behind(int error);
  * may have beside its own memory, and into the size that files may have. */
 uint32_t limit_threads(uint32_t threads, uint64_t ring_bytes);
 
-/* True if a program may have the data that the recorder has in it. Where it may not, the program cannot even be loaded.
+/* True if this process may have the memory that writing a trace takes, once limit_raise was called. */
+bool limit_allows_collector(void);
+
+/*
+ * Raises the limits of this process as far as it may: of data, and of descriptors, of which each process of the program
+ * needs some here. What was started before keeps its own.
  */
-bool limit_allows_recorder(void);
+void limit_raise(void);
 
 /* True if a file of this size may be made. Where it may not, trying ends the process (SIGXFSZ). */
 bool limit_allows_file(uint64_t size);

@@ -6,23 +6,40 @@
 
 #include "recorder/intercept/kernel.h"
 #include "recorder/intercept/sync.h"
+#include "recorder/runtime/core.h"
+#include "recorder/runtime/syscall.h"
 
 #include <sys/epoll.h>
 
 #define WATCHES 32768u
 #define NEAR 64u /* entries that the same data may have; later ones take the last one's place */
 enum { FREE, BUSY };
-static struct watch {
+struct watch {
 	_Atomic uint64_t epoll; /* its object, or FREE, or BUSY */
 	_Atomic uint64_t data;
 	_Atomic int fd;
 	_Atomic uint32_t description;
-} watches[WATCHES];
+};
+static struct watch *_Atomic watches; /* NULL: nothing was ever watched */
+static _Atomic bool refused;          /* there was no memory for them */
 
-static struct watch *entry(uint64_t epoll, uint64_t data, unsigned i)
+static struct watch *make_watches(void)
+{
+	const size_t size = WATCHES * sizeof(struct watch);
+	struct watch *mine = rt_memory_reserve(NULL, size), *none = NULL;
+	if (mine && rt_memory_open(mine, size) && atomic_compare_exchange_strong(&watches, &none, mine))
+		return mine;
+	if (mine)
+		RT_SYSCALL(SYS_munmap, mine, size);
+	if (!none && !atomic_exchange(&refused, true))
+		rt_say("racetrace: no memory to follow what epoll watches");
+	return none;
+}
+
+static struct watch *entry(struct watch *all, uint64_t epoll, uint64_t data, unsigned i)
 {
 	uint64_t hash = (epoll ^ data ^ data >> 29) * UINT64_C(0x9e3779b97f4a7c15);
-	return &watches[((hash >> 40) + i) % WATCHES];
+	return &all[((hash >> 40) + i) % WATCHES];
 }
 
 static bool is_current(const struct watch *w)
@@ -43,8 +60,11 @@ void rt_fd_watched(int epoll, int operation, int fd, const struct epoll_event *e
 	if (operation == EPOLL_CTL_DEL || !event || !rt_recording())
 		return;
 	uint64_t object = rt_fd_epoll_of(epoll), data = event->data.u64;
-	for (unsigned i = 0; object && i < NEAR; i++) {
-		struct watch *w = entry(object, data, i);
+	struct watch *all = object ? atomic_load(&watches) : NULL;
+	if (object && !all)
+		all = make_watches();
+	for (unsigned i = 0; all && i < NEAR; i++) {
+		struct watch *w = entry(all, object, data, i);
 		uint64_t was = atomic_load(&w->epoll);
 		bool own = was == object && atomic_load(&w->data) == data && atomic_load(&w->fd) == fd;
 		if (was == BUSY || (was != FREE && !own && is_current(w) && i + 1 < NEAR))
@@ -64,9 +84,10 @@ static void told(int fd, unsigned depth, uintptr_t pc)
 	if (rt_fd_tells_signals(fd))
 		rt_signals_seen(pc);
 	uint64_t epoll = depth < DEPTH_MAX ? rt_fd_epoll_of(fd) : 0;
-	for (unsigned i = 0; epoll && i < WATCHES; i++)
-		if (atomic_load_explicit(&watches[i].epoll, memory_order_relaxed) == epoll && is_current(&watches[i]))
-			told(atomic_load(&watches[i].fd), depth + 1, pc);
+	struct watch *all = epoll ? atomic_load(&watches) : NULL;
+	for (unsigned i = 0; all && i < WATCHES; i++)
+		if (atomic_load_explicit(&all[i].epoll, memory_order_relaxed) == epoll && is_current(&all[i]))
+			told(atomic_load(&all[i].fd), depth + 1, pc);
 }
 
 void rt_fd_told(int fd, uintptr_t pc)
@@ -78,8 +99,9 @@ void rt_fd_told(int fd, uintptr_t pc)
 void rt_fd_event(int epoll, uint64_t data, bool room, uintptr_t pc)
 {
 	uint64_t object = rt_recording() ? rt_fd_epoll_of(epoll) : 0;
-	for (unsigned i = 0; object && i < NEAR; i++) {
-		struct watch *w = entry(object, data, i);
+	struct watch *all = object ? atomic_load(&watches) : NULL;
+	for (unsigned i = 0; all && i < NEAR; i++) {
+		struct watch *w = entry(all, object, data, i);
 		uint64_t is = atomic_load(&w->epoll);
 		if (is == FREE)
 			return;

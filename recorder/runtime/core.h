@@ -88,6 +88,13 @@ extern uint64_t rt_clock_nowhere;
 extern bool rt_tsc;
 extern bool rt_sync_only; /* no plain accesses, of which only those of the C library would be seen */
 
+/*
+ * Private memory of the recorder's: address space alone, which no limit on data and no strict accounting of memory
+ * counts, until it is opened; then zeros. where: NULL, or what is replaced. NULL, false: there is none.
+ */
+void *rt_memory_reserve(void *where, size_t size);
+bool rt_memory_open(const void *from, size_t size);
+
 /* Slots and threads */
 struct rt_private *rt_private_of(struct rt_slot *slot);
 /* Makes the slot's private memory usable. False: there is no more memory. */

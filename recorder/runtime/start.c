@@ -195,7 +195,7 @@ struct rt_private *rt_private_of(struct rt_slot *slot)
 	return privates + (slot - rt_channel_slot(rt_channel, 0));
 }
 
-static bool open_memory(const void *from, size_t size)
+bool rt_memory_open(const void *from, size_t size)
 {
 	uintptr_t start = (uintptr_t)from & ~(uintptr_t)4095, end = ((uintptr_t)from + size + 4095) & ~(uintptr_t)4095;
 
@@ -204,14 +204,14 @@ static bool open_memory(const void *from, size_t size)
 
 bool rt_private_open(struct rt_slot *slot)
 {
-	return open_memory(rt_private_of(slot), sizeof(struct rt_private));
+	return rt_memory_open(rt_private_of(slot), sizeof(struct rt_private));
 }
 
 struct rt_filter *rt_large_filter(struct rt_slot *slot)
 {
 	struct rt_filter *filter = larges[slot - rt_channel_slot(rt_channel, 0)];
 
-	return open_memory(filter, sizeof *larges) ? filter : NULL;
+	return rt_memory_open(filter, sizeof *larges) ? filter : NULL;
 }
 
 void rt_request_map(void)
@@ -304,11 +304,7 @@ static void *map(void *where, size_t size, int protection, int flags, int fd, ui
 	return at < 0 && at > -4096 ? NULL : (void *)at;
 }
 
-/*
- * The private memory that goes with the slots; zeros, also where a forked process has its parent's. It is address space
- * alone, which no limit on data and no strict accounting of memory counts, until rt_private_open.
- */
-static void *map_private(void *where, size_t size)
+void *rt_memory_reserve(void *where, size_t size)
 {
 	void *memory = map(where, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -319,11 +315,13 @@ static void *map_private(void *where, size_t size)
 	return memory;
 }
 
-/* What is open lies together, as the number of mappings is limited. */
+/*
+ * The private memory that goes with the slots; zeros, also where a forked process has its parent's. What is open lies
+ * together, as the number of mappings is limited. */
 static bool map_privates(uint32_t slots)
 {
-	privates = map_private(privates, slots * sizeof *privates);
-	larges = map_private(larges, slots * sizeof *larges);
+	privates = rt_memory_reserve(privates, slots * sizeof *privates);
+	larges = rt_memory_reserve(larges, slots * sizeof *larges);
 	return privates && larges;
 }
 

@@ -36,6 +36,8 @@ works -f 1000000
 works -v 1000000
 works -v 3000000
 works -d 60000
+# The soft limit is the program's own: the recorder adds little to it, and the collector raises its own.
+works -S -s 64 -d 4000
 works -n 20
 refuses '(ulimit -f)$' -f 4
 refuses '(ulimit -f)$' -f 100
