@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 SAN ?=
 VERSION := 0.1.0
 
-WARN := -Wall -Wextra -Wshadow -Wconversion
+WARN := -Wall -Wextra -Wshadow -Wconversion -Wmissing-prototypes
 CFLAGS ?= -O2 -g
 ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(WARN) -I. -D_GNU_SOURCE -DRT_VERSION='"$(VERSION)"' -MMD -MP
 SAN_FLAGS = $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=undefined)

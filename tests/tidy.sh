@@ -2,7 +2,7 @@
 # clang-tidy over the sources of the program, and both compilers' warnings as errors.
 set -u
 flags=(-std=gnu11 -I. -D_GNU_SOURCE '-DRT_VERSION="0"' -O1)
-warn=(-Wall -Wextra -Wshadow -Wconversion -Werror -fsyntax-only)
+warn=(-Wall -Wextra -Wshadow -Wconversion -Wmissing-prototypes -Werror -fsyntax-only)
 sources=$(git ls-files 'tracefmt/*.c' 'lib/*.c' 'cmd/*.c' 'recorder/*.c')
 status=0
 for source in $sources; do

@@ -238,7 +238,7 @@ static void mark_strays(struct loader *l)
 				l->m->objects[l->threads[i].held[k].object].stray = true;
 }
 
-bool loader_index(struct loader *l)
+static bool loader_index(struct loader *l)
 {
 	mark_strays(l);
 	struct model *m = l->m;

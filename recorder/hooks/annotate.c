@@ -5,15 +5,12 @@
 #include "recorder/intercept/sync.h"
 #include "recorder/runtime/core.h"
 
-#define HOOK(type, name, parameters)                                                                                   \
-	RT_EXPORT type name parameters;                                                                                \
-	RT_EXPORT type name parameters
 #define NOTHING(name, parameters)                                                                                      \
-	HOOK(void, name, parameters)                                                                                   \
+	RT_DEFINE(void, name, parameters)                                                                              \
 	{                                                                                                              \
 	}
 #define ZERO(type, name, parameters)                                                                                   \
-	HOOK(type, name, parameters)                                                                                   \
+	RT_DEFINE(type, name, parameters)                                                                              \
 	{                                                                                                              \
 		return 0;                                                                                              \
 	}
@@ -25,19 +22,19 @@ static void say(unsigned op, const volatile void *object, uint64_t arg, uintptr_
 	rt_emit_sync(op, (uintptr_t)object, arg, pc, 0);
 }
 
-HOOK(void, __tsan_acquire, (void *p))
+RT_DEFINE(void, __tsan_acquire, (void *p))
 {
 	say(RT_OP_HB_AFTER, p, 0, RT_CALLER);
 }
-HOOK(void, __tsan_release, (void *p))
+RT_DEFINE(void, __tsan_release, (void *p))
 {
 	say(RT_OP_HB_BEFORE, p, 0, RT_CALLER);
 }
-HOOK(void, __tsan_ignore_thread_begin, (void))
+RT_DEFINE(void, __tsan_ignore_thread_begin, (void))
 {
 	say(RT_OP_IGNORE_BEGIN, NULL, READS | WRITES, RT_CALLER);
 }
-HOOK(void, __tsan_ignore_thread_end, (void))
+RT_DEFINE(void, __tsan_ignore_thread_end, (void))
 {
 	say(RT_OP_IGNORE_END, NULL, READS | WRITES, RT_CALLER);
 }
@@ -59,12 +56,12 @@ static void inside(bool begin, uintptr_t pc)
 
 NOTHING(__tsan_mutex_create, (void *m __attribute__((unused)), unsigned flags __attribute__((unused))))
 NOTHING(__tsan_mutex_destroy, (void *m __attribute__((unused)), unsigned flags __attribute__((unused))))
-HOOK(void, __tsan_mutex_pre_lock, (void *m, unsigned flags))
+RT_DEFINE(void, __tsan_mutex_pre_lock, (void *m, unsigned flags))
 {
 	(void)m, (void)flags;
 	inside(true, RT_CALLER);
 }
-HOOK(void, __tsan_mutex_post_lock, (void *m, unsigned flags, int recursion))
+RT_DEFINE(void, __tsan_mutex_post_lock, (void *m, unsigned flags, int recursion))
 {
 	(void)recursion;
 	inside(false, RT_CALLER);
@@ -73,7 +70,7 @@ HOOK(void, __tsan_mutex_post_lock, (void *m, unsigned flags, int recursion))
 		             flags & MUTEX_TRY_LOCK ? RT_F_TIMED : 0);
 }
 /* Returns how many levels were let go, to be handed to post_lock: one, as every level is unlocked on its own. */
-HOOK(int, __tsan_mutex_pre_unlock, (void *m, unsigned flags))
+RT_DEFINE(int, __tsan_mutex_pre_unlock, (void *m, unsigned flags))
 {
 	(void)flags;
 	if (rt_held_leave(m))
@@ -81,27 +78,27 @@ HOOK(int, __tsan_mutex_pre_unlock, (void *m, unsigned flags))
 	inside(true, RT_CALLER);
 	return 1;
 }
-HOOK(void, __tsan_mutex_post_unlock, (void *m, unsigned flags))
+RT_DEFINE(void, __tsan_mutex_post_unlock, (void *m, unsigned flags))
 {
 	(void)m, (void)flags;
 	inside(false, RT_CALLER);
 }
-HOOK(void, __tsan_mutex_pre_signal, (void *m, unsigned flags))
+RT_DEFINE(void, __tsan_mutex_pre_signal, (void *m, unsigned flags))
 {
 	(void)m, (void)flags;
 	inside(true, RT_CALLER);
 }
-HOOK(void, __tsan_mutex_post_signal, (void *m, unsigned flags))
+RT_DEFINE(void, __tsan_mutex_post_signal, (void *m, unsigned flags))
 {
 	(void)m, (void)flags;
 	inside(false, RT_CALLER);
 }
-HOOK(void, __tsan_mutex_pre_divert, (void *m, unsigned flags))
+RT_DEFINE(void, __tsan_mutex_pre_divert, (void *m, unsigned flags))
 {
 	(void)m, (void)flags;
 	inside(false, RT_CALLER);
 }
-HOOK(void, __tsan_mutex_post_divert, (void *m, unsigned flags))
+RT_DEFINE(void, __tsan_mutex_post_divert, (void *m, unsigned flags))
 {
 	(void)m, (void)flags;
 	inside(true, RT_CALLER);
@@ -111,11 +108,11 @@ HOOK(void, __tsan_mutex_post_divert, (void *m, unsigned flags))
  * Fibers: each is a thread of the trace with a slot of its own. A switch orders what was before it in the one fiber
  * before what is after it in the other, unless bit 0 of flags is set.
  */
-HOOK(void *, __tsan_get_current_fiber, (void))
+RT_DEFINE(void *, __tsan_get_current_fiber, (void))
 {
 	return rt_self;
 }
-HOOK(void *, __tsan_create_fiber, (unsigned flags))
+RT_DEFINE(void *, __tsan_create_fiber, (unsigned flags))
 {
 	struct rt_slot *self = rt_self, *s = rt_recording() ? rt_slot_take() : NULL;
 
@@ -131,7 +128,7 @@ HOOK(void *, __tsan_create_fiber, (unsigned flags))
 	rt_busy_end();
 	return s;
 }
-HOOK(void, __tsan_destroy_fiber, (void *fiber))
+RT_DEFINE(void, __tsan_destroy_fiber, (void *fiber))
 {
 	struct rt_slot *self = rt_self, *s = fiber;
 
@@ -144,7 +141,7 @@ HOOK(void, __tsan_destroy_fiber, (void *fiber))
 	rt_slot_end(s);
 	rt_busy_end();
 }
-HOOK(void, __tsan_switch_to_fiber, (void *fiber, unsigned flags))
+RT_DEFINE(void, __tsan_switch_to_fiber, (void *fiber, unsigned flags))
 {
 	if (!rt_channel)
 		return;
@@ -154,7 +151,7 @@ HOOK(void, __tsan_switch_to_fiber, (void *fiber, unsigned flags))
 	if (!(flags & 1))
 		say(RT_OP_HB_AFTER, fiber, 0, RT_CALLER);
 }
-HOOK(void, __tsan_set_fiber_name, (void *fiber, const char *name))
+RT_DEFINE(void, __tsan_set_fiber_name, (void *fiber, const char *name))
 {
 	struct rt_slot *s = fiber;
 
@@ -163,7 +160,7 @@ HOOK(void, __tsan_set_fiber_name, (void *fiber, const char *name))
 }
 
 /* Accesses of a library's objects, told by address only. */
-HOOK(void *, __tsan_external_register_tag, (const char *type))
+RT_DEFINE(void *, __tsan_external_register_tag, (const char *type))
 {
 	static unsigned tags;
 
@@ -173,12 +170,12 @@ HOOK(void *, __tsan_external_register_tag, (const char *type))
 NOTHING(__tsan_external_register_header,
         (void *tag __attribute__((unused)), const char *header __attribute__((unused))))
 NOTHING(__tsan_external_assign_tag, (void *p __attribute__((unused)), void *tag __attribute__((unused))))
-HOOK(void, __tsan_external_read, (void *p, void *pc, void *tag))
+RT_DEFINE(void, __tsan_external_read, (void *p, void *pc, void *tag))
 {
 	(void)tag;
 	rt_emit_range(RT_OP_READ, p, 1, (uintptr_t)pc - 1);
 }
-HOOK(void, __tsan_external_write, (void *p, void *pc, void *tag))
+RT_DEFINE(void, __tsan_external_write, (void *p, void *pc, void *tag))
 {
 	(void)tag;
 	rt_emit_range(RT_OP_WRITE, p, 1, (uintptr_t)pc - 1);
@@ -186,7 +183,8 @@ HOOK(void, __tsan_external_write, (void *p, void *pc, void *tag))
 
 /* Annotate*(file, line, ...): where is told by the pc already. */
 #define ANNOTATE(name, ...)                                                                                            \
-	HOOK(void, name, (const char *file __attribute__((unused)), int line __attribute__((unused)), ##__VA_ARGS__))
+	RT_DEFINE(void, name,                                                                                          \
+	          (const char *file __attribute__((unused)), int line __attribute__((unused)), ##__VA_ARGS__))
 
 ANNOTATE(AnnotateHappensBefore, void *p)
 {
@@ -290,7 +288,7 @@ ANNOTATE_NOTHING(AnnotateFlushState)
 ANNOTATE_NOTHING(AnnotateNoOp, void *p UNUSED)
 ANNOTATE_NOTHING(AnnotateTraceMemory, void *p UNUSED)
 ZERO(int, RunningOnValgrind, (void))
-HOOK(double, ValgrindSlowdown, (void))
+RT_DEFINE(double, ValgrindSlowdown, (void))
 {
 	return 10; /* as ThreadSanitizer: programs scale their time limits by it */
 }
@@ -304,41 +302,41 @@ static void java_block(uintptr_t p, uintptr_t size, uintptr_t pc)
 	rt_emit_sync(RT_OP_ALLOC, p, size, pc, 0);
 	rt_emit_sync(RT_OP_NEW_MEMORY, p, size, pc, 0);
 }
-HOOK(void, __tsan_java_alloc, (uintptr_t p, uintptr_t size))
+RT_DEFINE(void, __tsan_java_alloc, (uintptr_t p, uintptr_t size))
 {
 	java_block(p, size, RT_CALLER);
 }
-HOOK(void, __tsan_java_free, (uintptr_t p, uintptr_t size))
+RT_DEFINE(void, __tsan_java_free, (uintptr_t p, uintptr_t size))
 {
 	rt_emit_sync(RT_OP_FREE, p, size, RT_CALLER, 0);
 }
-HOOK(void, __tsan_java_move, (uintptr_t from, uintptr_t to, uintptr_t size))
+RT_DEFINE(void, __tsan_java_move, (uintptr_t from, uintptr_t to, uintptr_t size))
 {
 	rt_emit_sync(RT_OP_FREE, from, size, RT_CALLER, 0);
 	java_block(to, size, RT_CALLER);
 }
 ZERO(uintptr_t, __tsan_java_find, (uintptr_t * from UNUSED, uintptr_t to UNUSED))
 NOTHING(__tsan_java_finalize, (void))
-HOOK(void, __tsan_java_mutex_lock, (uintptr_t m))
+RT_DEFINE(void, __tsan_java_mutex_lock, (uintptr_t m))
 {
 	if (rt_held_enter((void *)m))
 		rt_emit_sync(RT_OP_ACQUIRE, m, 0, RT_CALLER, 0);
 }
-HOOK(void, __tsan_java_mutex_unlock, (uintptr_t m))
+RT_DEFINE(void, __tsan_java_mutex_unlock, (uintptr_t m))
 {
 	if (rt_held_leave((void *)m))
 		rt_emit_sync(RT_OP_RELEASE, m, 0, RT_CALLER, 0);
 }
-HOOK(void, __tsan_java_mutex_read_lock, (uintptr_t m))
+RT_DEFINE(void, __tsan_java_mutex_read_lock, (uintptr_t m))
 {
 	rt_emit_sync(RT_OP_ACQUIRE_SHARED, m, 0, RT_CALLER, 0);
 }
-HOOK(void, __tsan_java_mutex_read_unlock, (uintptr_t m))
+RT_DEFINE(void, __tsan_java_mutex_read_unlock, (uintptr_t m))
 {
 	rt_emit_sync(RT_OP_RELEASE, m, 0, RT_CALLER, 0);
 }
 /* A wait in Java: unlocks all levels at once, and takes as many again. */
-HOOK(int, __tsan_java_mutex_unlock_rec, (uintptr_t m))
+RT_DEFINE(int, __tsan_java_mutex_unlock_rec, (uintptr_t m))
 {
 	int levels = 1;
 
@@ -347,21 +345,21 @@ HOOK(int, __tsan_java_mutex_unlock_rec, (uintptr_t m))
 	rt_emit_sync(RT_OP_RELEASE, m, 0, RT_CALLER, 0);
 	return levels;
 }
-HOOK(void, __tsan_java_mutex_lock_rec, (uintptr_t m, int levels))
+RT_DEFINE(void, __tsan_java_mutex_lock_rec, (uintptr_t m, int levels))
 {
 	while (levels-- > 0)
 		if (rt_held_enter((void *)m))
 			rt_emit_sync(RT_OP_ACQUIRE, m, 0, RT_CALLER, 0);
 }
-HOOK(void, __tsan_java_acquire, (uintptr_t p))
+RT_DEFINE(void, __tsan_java_acquire, (uintptr_t p))
 {
 	rt_emit_sync(RT_OP_HB_AFTER, p, 0, RT_CALLER, 0);
 }
-HOOK(void, __tsan_java_release, (uintptr_t p))
+RT_DEFINE(void, __tsan_java_release, (uintptr_t p))
 {
 	rt_emit_sync(RT_OP_HB_BEFORE, p, 0, RT_CALLER, 0);
 }
-HOOK(void, __tsan_java_release_store, (uintptr_t p))
+RT_DEFINE(void, __tsan_java_release_store, (uintptr_t p))
 {
 	rt_emit_sync(RT_OP_HB_BEFORE, p, 0, RT_CALLER, 0);
 }

@@ -69,12 +69,8 @@ static inline void saw(const volatile void *p, uint64_t value, uintptr_t pc)
 		rt_turn_saw((uintptr_t)p, value, pc);
 }
 
-#define DEFINE(type, name, parameters)                                                                                 \
-	RT_EXPORT type name parameters;                                                                                \
-	RT_EXPORT type name parameters
-
 #define RMW(bits, type, name, operation)                                                                               \
-	DEFINE(type, __tsan_atomic##bits##_##name, (volatile type * p, type v, int order))                             \
+	RT_DEFINE(type, __tsan_atomic##bits##_##name, (volatile type * p, type v, int order))                          \
 	{                                                                                                              \
 		struct rt_slot *s = lock_stripe(RT_OP_ATOMIC_RMW, p, (bits) / 8, RT_CALLER);                           \
 		type was = operation(bits, name, p, v);                                                                \
@@ -83,8 +79,8 @@ static inline void saw(const volatile void *p, uint64_t value, uintptr_t pc)
 		return was;                                                                                            \
 	}
 #define CAS(bits, type, name, operation)                                                                               \
-	DEFINE(int, __tsan_atomic##bits##_compare_exchange_##name,                                                     \
-	       (volatile type * p, type * expected, type v, int order, int failure))                                   \
+	RT_DEFINE(int, __tsan_atomic##bits##_compare_exchange_##name,                                                  \
+	          (volatile type * p, type * expected, type v, int order, int failure))                                \
 	{                                                                                                              \
 		type seen = *expected, wanted = seen;                                                                  \
 		struct rt_slot *s = lock_stripe(RT_OP_ATOMIC_CAS, p, (bits) / 8, RT_CALLER);                           \
@@ -97,7 +93,7 @@ static inline void saw(const volatile void *p, uint64_t value, uintptr_t pc)
 		return done;                                                                                           \
 	}
 #define OPERATIONS(bits, type, load, store, rmw, cas)                                                                  \
-	DEFINE(type, __tsan_atomic##bits##_load, (const volatile type *p, int order))                                  \
+	RT_DEFINE(type, __tsan_atomic##bits##_load, (const volatile type *p, int order))                               \
 	{                                                                                                              \
 		struct rt_slot *s = lock_stripe(RT_OP_ATOMIC_LOAD, p, (bits) / 8, RT_CALLER);                          \
 		type v = load(bits, p);                                                                                \
@@ -105,7 +101,7 @@ static inline void saw(const volatile void *p, uint64_t value, uintptr_t pc)
 		saw(p, (uint64_t)v, RT_CALLER);                                                                        \
 		return v;                                                                                              \
 	}                                                                                                              \
-	DEFINE(void, __tsan_atomic##bits##_store, (volatile type * p, type v, int order))                              \
+	RT_DEFINE(void, __tsan_atomic##bits##_store, (volatile type * p, type v, int order))                           \
 	{                                                                                                              \
 		struct rt_slot *s = lock_stripe(RT_OP_ATOMIC_STORE, p, (bits) / 8, RT_CALLER);                         \
 		store(bits, p, v);                                                                                     \
@@ -120,8 +116,8 @@ static inline void saw(const volatile void *p, uint64_t value, uintptr_t pc)
 	RMW(bits, type, fetch_nand, rmw)                                                                               \
 	CAS(bits, type, strong, cas)                                                                                   \
 	CAS(bits, type, weak, cas)                                                                                     \
-	DEFINE(type, __tsan_atomic##bits##_compare_exchange_val,                                                       \
-	       (volatile type * p, type expected, type v, int order, int failure))                                     \
+	RT_DEFINE(type, __tsan_atomic##bits##_compare_exchange_val,                                                    \
+	          (volatile type * p, type expected, type v, int order, int failure))                                  \
 	{                                                                                                              \
 		struct rt_slot *s = lock_stripe(RT_OP_ATOMIC_CAS, p, (bits) / 8, RT_CALLER);                           \
 		type seen = cas(bits, p, expected, v);                                                                 \
@@ -223,7 +219,7 @@ void rt_atomic_acquired(void *p, unsigned size, uintptr_t pc)
 	rt_sync(rt_self, RT_OP_ATOMIC_LOAD, (uintptr_t)p, 0, pc, rt_record_aux(size, __ATOMIC_ACQUIRE, 0));
 }
 
-DEFINE(void, __tsan_atomic_thread_fence, (int order))
+RT_DEFINE(void, __tsan_atomic_thread_fence, (int order))
 {
 	if (RT_UNLIKELY(rt_controlled))
 		rt_turn_step(RT_OP_FENCE, 0, 0, RT_CALLER, 0, false);
@@ -234,7 +230,7 @@ DEFINE(void, __tsan_atomic_thread_fence, (int order))
 }
 
 /* Orders a thread against its own handlers only: says nothing to other threads. */
-DEFINE(void, __tsan_atomic_signal_fence, (int order))
+RT_DEFINE(void, __tsan_atomic_signal_fence, (int order))
 {
 	(void)order;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);

@@ -1,10 +1,7 @@
 /* What the compiler calls: plain accesses, function entry and exit. */
 #include "recorder/runtime/plain.h"
 
-/* Declares (so that no header of a compiler is needed) and defines an exported function. */
-#define HOOK(name, parameters)                                                                                         \
-	RT_EXPORT void name parameters;                                                                                \
-	RT_EXPORT void name parameters
+#define HOOK(name, parameters) RT_DEFINE(void, name, parameters)
 
 #define ACCESS(name, op, size, flags)                                                                                  \
 	HOOK(__tsan_##name, (void *p))                                                                                 \
@@ -88,11 +85,8 @@ HOOK(__tsan_func_exit, (void))
 }
 
 /* Clang's instrumented forms of the memory functions. */
-RT_EXPORT void *__tsan_memcpy(void *to, const void *from, size_t n);
-RT_EXPORT void *__tsan_memmove(void *to, const void *from, size_t n);
-RT_EXPORT void *__tsan_memset(void *to, int byte, size_t n);
 
-RT_EXPORT void *__tsan_memcpy(void *to, const void *from, size_t n)
+RT_DEFINE(void *, __tsan_memcpy, (void *to, const void *from, size_t n))
 {
 	static void *real;
 	void *(*copy)(void *, const void *, size_t) = (void *(*)(void *, const void *, size_t))rt_real(&real, "memcpy");
@@ -101,7 +95,7 @@ RT_EXPORT void *__tsan_memcpy(void *to, const void *from, size_t n)
 	rt_emit_range(RT_OP_WRITE, to, n, RT_CALLER);
 	return copy(to, from, n);
 }
-RT_EXPORT void *__tsan_memmove(void *to, const void *from, size_t n)
+RT_DEFINE(void *, __tsan_memmove, (void *to, const void *from, size_t n))
 {
 	static void *real;
 	void *(*move)(void *, const void *, size_t) =
@@ -111,7 +105,7 @@ RT_EXPORT void *__tsan_memmove(void *to, const void *from, size_t n)
 	rt_emit_range(RT_OP_WRITE, to, n, RT_CALLER);
 	return move(to, from, n);
 }
-RT_EXPORT void *__tsan_memset(void *to, int byte, size_t n)
+RT_DEFINE(void *, __tsan_memset, (void *to, int byte, size_t n))
 {
 	static void *real;
 	void *(*set)(void *, int, size_t) = (void *(*)(void *, int, size_t))rt_real(&real, "memset");
@@ -121,8 +115,7 @@ RT_EXPORT void *__tsan_memset(void *to, int byte, size_t n)
 }
 
 #define LOAD(bits, type)                                                                                               \
-	RT_EXPORT type __sanitizer_unaligned_load##bits(const type *p);                                                \
-	RT_EXPORT type __sanitizer_unaligned_load##bits(const type *p)                                                 \
+	RT_DEFINE(type, __sanitizer_unaligned_load##bits, (const type *p))                                             \
 	{                                                                                                              \
 		const struct {                                                                                         \
 			type value;                                                                                    \

@@ -1,9 +1,7 @@
 /* The recorder's side of racetrace.h. */
 #include "recorder/runtime/core.h"
 
-#define HOOK(name, parameters)                                                                                         \
-	RT_EXPORT void racetrace_hook_##name parameters;                                                               \
-	RT_EXPORT void racetrace_hook_##name parameters
+#define HOOK(name, parameters) RT_DEFINE(void, racetrace_hook_##name, parameters)
 
 HOOK(happens_before, (const volatile void *object))
 {

@@ -5,11 +5,7 @@
  */
 #include "recorder/runtime/recorder.h"
 
-#define HOOK(type, name, parameters)                                                                                   \
-	RT_EXPORT type name parameters;                                                                                \
-	RT_EXPORT type name parameters
-
-HOOK(long, rt_sanitizer_nothing, (void))
+RT_DEFINE(long, rt_sanitizer_nothing, (void))
 {
 	return 0;
 }
@@ -95,7 +91,7 @@ NOTHING(__sanitizer_get_allocated_size)
 NOTHING(__sanitizer_install_malloc_and_free_hooks)
 NOTHING(__sanitizer_purge_allocator)
 NOTHING(__sanitizer_print_memory_profile)
-HOOK(size_t, __sanitizer_get_estimated_allocated_size, (size_t size))
+RT_DEFINE(size_t, __sanitizer_get_estimated_allocated_size, (size_t size))
 {
 	return size;
 }
@@ -112,7 +108,7 @@ NOTHING(__sanitizer_sandbox_on_notify)
 NOTHING(__sanitizer_set_death_callback)
 NOTHING(__sanitizer_set_report_fd)
 NOTHING(__sanitizer_set_report_path)
-HOOK(const char *, __sanitizer_get_report_path, (void))
+RT_DEFINE(const char *, __sanitizer_get_report_path, (void))
 {
 	return "";
 }
@@ -122,12 +118,12 @@ static void empty(char *buffer, size_t size)
 	if (size)
 		*buffer = 0;
 }
-HOOK(void, __sanitizer_symbolize_pc, (void *pc, const char *format, char *buffer, size_t size))
+RT_DEFINE(void, __sanitizer_symbolize_pc, (void *pc, const char *format, char *buffer, size_t size))
 {
 	(void)pc, (void)format;
 	empty(buffer, size);
 }
-HOOK(void, __sanitizer_symbolize_global, (void *address, const char *format, char *buffer, size_t size))
+RT_DEFINE(void, __sanitizer_symbolize_global, (void *address, const char *format, char *buffer, size_t size))
 {
 	(void)address, (void)format;
 	empty(buffer, size);
@@ -149,7 +145,8 @@ NOTHING(__tsan_get_report_unique_tid)
 NOTHING(__tsan_testonly_shadow_stack_current_size)
 NOTHING(__tsan_symbolize_external)
 NOTHING(__tsan_symbolize_external_ex)
-HOOK(const char *, __tsan_locate_address, (const void *p, char *name, size_t size, void **region, size_t *region_size))
+RT_DEFINE(const char *, __tsan_locate_address,
+          (const void *p, char *name, size_t size, void **region, size_t *region_size))
 {
 	(void)p, (void)region, (void)region_size;
 	empty(name, size);
@@ -177,11 +174,11 @@ WEAK_NOTHING(__tsan_default_options)
 WEAK_NOTHING(__tsan_default_suppressions)
 
 /* ThreadSanitizer's own tests line their threads up with these. */
-HOOK(void, __tsan_testonly_barrier_init, (uint64_t * barrier, unsigned count))
+RT_DEFINE(void, __tsan_testonly_barrier_init, (uint64_t * barrier, unsigned count))
 {
 	*barrier = count;
 }
-HOOK(void, __tsan_testonly_barrier_wait, (uint64_t * barrier))
+RT_DEFINE(void, __tsan_testonly_barrier_wait, (uint64_t * barrier))
 {
 	unsigned count = (unsigned)(*barrier & 0xff);
 	uint64_t arrived = __atomic_fetch_add(barrier, 256, __ATOMIC_SEQ_CST) >> 8;

@@ -42,7 +42,7 @@ static int at_exit(void (*function)(void *), void *argument, void *module, uintp
 	return result;
 }
 
-RT_EXPORT int __cxa_atexit(void (*function)(void *), void *argument, void *module)
+RT_DEFINE(int, __cxa_atexit, (void (*function)(void *), void *argument, void *module))
 {
 	return at_exit(function, argument, module, RT_PC);
 }
@@ -54,7 +54,7 @@ static void *base_of(const void *address)
 }
 
 /* The function has no parameter, and does not mind one. */
-RT_EXPORT int atexit(void (*function)(void))
+RT_DEFINE(int, atexit, (void (*function)(void)))
 {
 	return at_exit((void (*)(void *))(void *)function, NULL, base_of((const void *)RT_PC), RT_PC);
 }
@@ -75,7 +75,7 @@ static void run_with_status(int status, void *argument)
 	call.function(status, call.argument);
 }
 
-RT_EXPORT int on_exit(void (*function)(int, void *), void *argument)
+RT_DEFINE(int, on_exit, (void (*function)(int, void *), void *argument))
 {
 	struct on_exit_call *call = rt_recording() ? rt_malloc_unseen(sizeof *call) : NULL;
 	if (!call)
@@ -88,7 +88,7 @@ RT_EXPORT int on_exit(void (*function)(int, void *), void *argument)
 	return result;
 }
 
-RT_EXPORT void __cxa_finalize(void *module)
+RT_DEFINE(void, __cxa_finalize, (void *module))
 {
 	void *base = base_of(module);
 	RT_REAL(__cxa_finalize)(module);

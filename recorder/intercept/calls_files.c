@@ -95,11 +95,9 @@ CALL(int, statx, (int folder, const char *restrict path, int flags, unsigned mas
      if (r == 0) OUT(to))
 /* What programs that were built with an older library call for these. */
 #define OLD_STAT(name, type)                                                                                           \
-	RT_EXPORT int name(int version, const char *path, type *to);                                                   \
 	CALL(int, name, (int version, const char *path, type *to), (version, path, to), STR(path), SEEN(to);           \
 	     if (r == 0) OUT(to))
 #define OLD_FSTAT(name, type)                                                                                          \
-	RT_EXPORT int name(int version, int fd, type *to);                                                             \
 	CALL(int, name, (int version, int fd, type *to), (version, fd, to), , rt_fd_looked(fd, r, pc);                 \
 	     if (r == 0) OUT(to))
 OLD_STAT(__xstat, struct stat)

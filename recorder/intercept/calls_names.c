@@ -153,6 +153,5 @@ CALL(char *, getusershell, (void), (), , )
 
 CALL(char *, crypt, (const char *key, const char *salt), (key, salt), STR(key); STR(salt), RESULT_STR)
 struct crypt_data;
-RT_EXPORT char *crypt_r(const char *key, const char *salt, struct crypt_data *restrict to);
 CALL(char *, crypt_r, (const char *key, const char *salt, struct crypt_data *restrict to), (key, salt, to), STR(key);
      STR(salt), OUT_STR(r))

@@ -19,8 +19,6 @@ CALL_VOID(backtrace_symbols_fd, (void *const *from, int n, int fd), (from, n, fd
           if (n > 0) IN_N(from, (size_t)n * sizeof *from), )
 CALL(char *, get_current_dir_name, (void), (), USES(environ), )
 
-RT_EXPORT int capget(cap_user_header_t header, cap_user_data_t to);
-RT_EXPORT int capset(cap_user_header_t header, const cap_user_data_t from);
 /* Sets of capabilities: one in the first version, two since. */
 static size_t capabilities(const struct __user_cap_header_struct *header)
 {

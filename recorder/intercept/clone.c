@@ -84,7 +84,7 @@ static int clone_shared(const struct cloned *c, void *stack, int flags, void *co
 	return pid;
 }
 
-RT_EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument, ...)
+RT_DEFINE(int, clone, (int (*function)(void *), void *stack, int flags, void *argument, ...))
 {
 	struct cloned c = {function, argument, RT_PC};
 	void *more[3]; /* passing on more than was given is harmless */

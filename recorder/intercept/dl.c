@@ -197,7 +197,7 @@ static uintptr_t base_of(void *handle)
 	return dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map ? (uintptr_t)map->l_addr : 0;
 }
 
-RT_EXPORT void *dlopen(const char *file, int flags)
+RT_DEFINE(void *, dlopen, (const char *file, int flags))
 {
 	char path[PATH_MAX];
 	unsigned long long before[2], after[2];
@@ -215,7 +215,7 @@ RT_EXPORT void *dlopen(const char *file, int flags)
 }
 
 /* The map was read when the module came; what it brought along later is read now, while it is still there. */
-RT_EXPORT int dlclose(void *handle)
+RT_DEFINE(int, dlclose, (void *handle))
 {
 	unsigned long long before[2], after[2];
 	if (!rt_recording())

@@ -11,7 +11,6 @@
  * parameters before that, arguments, what to do before and after the call).
  */
 #define FORMATS(vname, name, parameters, arguments, before, after)                                                     \
-	RT_EXPORT int vname(PARAMETERS parameters, va_list args);                                                      \
 	RT_INTERPOSE(int, vname, (PARAMETERS parameters, va_list args))                                                \
 	{                                                                                                              \
 		uintptr_t pc = RT_PC;                                                                                  \
@@ -23,8 +22,7 @@
 		va_end(copy);                                                                                          \
 		return n;                                                                                              \
 	}                                                                                                              \
-	RT_EXPORT int name(PARAMETERS parameters, ...);                                                                \
-	RT_EXPORT int name(PARAMETERS parameters, ...)                                                                 \
+	RT_DEFINE(int, name, (PARAMETERS parameters, ...))                                                             \
 	{                                                                                                              \
 		uintptr_t pc = RT_PC;                                                                                  \
 		va_list args, copy;                                                                                    \

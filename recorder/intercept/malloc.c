@@ -138,8 +138,7 @@ void rt_free_unseen(void *p)
 	RT_REAL(free)(p);
 }
 
-RT_EXPORT void cfree(void *p);
-RT_EXPORT void cfree(void *p)
+RT_DEFINE(void, cfree, (void *p))
 {
 	free(p);
 }
@@ -188,7 +187,7 @@ static void *say_realloc(void *p, size_t size, uintptr_t pc)
 	return q;
 }
 
-RT_EXPORT void *realloc(void *p, size_t size)
+RT_DEFINE(void *, realloc, (void *p, size_t size))
 {
 	if (p && RT_UNLIKELY(in_arena(p)))
 		return move_from_arena(p, size);
@@ -197,7 +196,7 @@ RT_EXPORT void *realloc(void *p, size_t size)
 	return say_realloc(p, size, ALLOC_PC);
 }
 
-RT_EXPORT void *reallocarray(void *p, size_t count, size_t size)
+RT_DEFINE(void *, reallocarray, (void *p, size_t count, size_t size))
 {
 	size_t bytes;
 	if (__builtin_mul_overflow(count, size, &bytes)) {

@@ -137,7 +137,7 @@ int rt_mutex_take(pthread_mutex_t *m)
 	RT_BLOCKING_UNLESS(RT_UNLIKELY(rt_controlled) ? rt_mutex_take(m) : mutex_try(m), EBUSY, RT_OP_ACQUIRE, m,      \
 	                   flags, until, RT_PC, call)
 
-RT_EXPORT int pthread_mutex_lock(pthread_mutex_t *m)
+RT_DEFINE(int, pthread_mutex_lock, (pthread_mutex_t * m))
 {
 	int result = MUTEX_LOCK(m, 0, RT_FOREVER, RT_REAL(pthread_mutex_lock)(m));
 	rt_mutex_acquired(m, result, RT_PC, 0);
@@ -169,16 +169,14 @@ RT_INTERPOSE(int, pthread_mutex_unlock, (pthread_mutex_t * m))
 }
 
 /* Names by which old objects call the same functions. */
-RT_EXPORT int __pthread_mutex_lock(pthread_mutex_t *m);
-RT_EXPORT int __pthread_mutex_lock(pthread_mutex_t *m)
+RT_DEFINE(int, __pthread_mutex_lock, (pthread_mutex_t * m))
 {
 	int result = MUTEX_LOCK(m, 0, RT_FOREVER, RT_REAL(pthread_mutex_lock)(m));
 	rt_mutex_acquired(m, result, RT_PC, 0);
 	return result;
 }
 
-RT_EXPORT int __pthread_mutex_unlock(pthread_mutex_t *m);
-RT_EXPORT int __pthread_mutex_unlock(pthread_mutex_t *m)
+RT_DEFINE(int, __pthread_mutex_unlock, (pthread_mutex_t * m))
 {
 	if (rt_recording() && rt_mutex_lets_go(m))
 		rt_emit_use(RT_OP_RELEASE, m, 0, RT_PC, 0);

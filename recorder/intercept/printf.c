@@ -95,7 +95,7 @@ FORMATS(__vswprintf_chk, __swprintf_chk,
 			prints(f, format, args, RT_PC);                                                                \
 		RT_REAL(vname)(ARGUMENTS arguments, args);                                                             \
 	}                                                                                                              \
-	RT_EXPORT void name(PARAMETERS parameters, ...)                                                                \
+	RT_DEFINE(void, name, (PARAMETERS parameters, ...))                                                            \
 	{                                                                                                              \
 		va_list args;                                                                                          \
 		va_start(args, format);                                                                                \

@@ -129,12 +129,8 @@ CALL(wint_t, putwchar_unlocked, (wchar_t c), (c), SENDS(stdout); PUT(stdout), )
 ALIAS(_IO_putc, putc);
 
 /* What the inlined ones call when the buffer is empty, or full. */
-#define UNDERFLOW(type, name, eof)                                                                                     \
-	RT_EXPORT type name(FILE *f);                                                                                  \
-	GETS(type, name, ASKS, eof)
-#define OVERFLOW(type, name, character)                                                                                \
-	RT_EXPORT type name(FILE *f, character c);                                                                     \
-	CALL(type, name, (FILE * f, character c), (f, c), SENDS(f), )
+#define UNDERFLOW(type, name, eof) GETS(type, name, ASKS, eof)
+#define OVERFLOW(type, name, character) CALL(type, name, (FILE * f, character c), (f, c), SENDS(f), )
 UNDERFLOW(int, __uflow, EOF)
 UNDERFLOW(int, __underflow, EOF)
 UNDERFLOW(wint_t, __wuflow, WEOF)
@@ -155,7 +151,6 @@ LINE(wchar_t, fgetws, (TO(wchar_t)), (to, size, f), OUT_WSTR, )
 LINE(wchar_t, fgetws_unlocked, (TO(wchar_t)), (to, size, f), OUT_WSTR, TAKEN(f))
 LINE(wchar_t, __fgetws_chk, (TO_CHECKED(wchar_t)), (to, room, size, f), OUT_WSTR, )
 LINE(wchar_t, __fgetws_unlocked_chk, (TO_CHECKED(wchar_t)), (to, room, size, f), OUT_WSTR, TAKEN(f))
-RT_EXPORT char *gets(char *to);
 CALL(char *, gets, (char *to), (to), ASKS(stdin), RECEIVES(stdin, r); OUT_STR(r))
 #define LINE_READ                                                                                                      \
 	RECEIVES(f, r >= 0);                                                                                           \

@@ -72,56 +72,55 @@ static inline void copies(void *to, const void *from, size_t n, uintptr_t pc)
 	}
 }
 
-RT_EXPORT void *memcpy(void *restrict to, const void *restrict from, size_t n)
+RT_DEFINE(void *, memcpy, (void *restrict to, const void *restrict from, size_t n))
 {
 	copies(to, from, n, RT_PC);
 	return real_memcpy(to, from, n);
 }
 
-RT_EXPORT void *memmove(void *to, const void *from, size_t n)
+RT_DEFINE(void *, memmove, (void *to, const void *from, size_t n))
 {
 	copies(to, from, n, RT_PC);
 	return real_memmove(to, from, n);
 }
 
-RT_EXPORT void *mempcpy(void *restrict to, const void *restrict from, size_t n)
+RT_DEFINE(void *, mempcpy, (void *restrict to, const void *restrict from, size_t n))
 {
 	copies(to, from, n, RT_PC);
 	return (char *)real_memcpy(to, from, n) + n;
 }
 
-RT_EXPORT void *memset(void *to, int c, size_t n)
+RT_DEFINE(void *, memset, (void *to, int c, size_t n))
 {
 	rt_emit_range(RT_OP_WRITE, to, n, RT_PC);
 	return real_memset(to, c, n);
 }
 
-RT_EXPORT void bzero(void *to, size_t n)
+RT_DEFINE(void, bzero, (void *to, size_t n))
 {
 	rt_emit_range(RT_OP_WRITE, to, n, RT_PC);
 	real_memset(to, 0, n);
 }
 
-RT_EXPORT void __bzero(void *to, size_t n);
-RT_EXPORT void __bzero(void *to, size_t n)
+RT_DEFINE(void, __bzero, (void *to, size_t n))
 {
 	rt_emit_range(RT_OP_WRITE, to, n, RT_PC);
 	real_memset(to, 0, n);
 }
 
-RT_EXPORT void bcopy(const void *from, void *to, size_t n)
+RT_DEFINE(void, bcopy, (const void *from, void *to, size_t n))
 {
 	copies(to, from, n, RT_PC);
 	real_memmove(to, from, n);
 }
 
-RT_EXPORT wchar_t *wmemcpy(wchar_t *restrict to, const wchar_t *restrict from, size_t n)
+RT_DEFINE(wchar_t *, wmemcpy, (wchar_t *restrict to, const wchar_t *restrict from, size_t n))
 {
 	copies(to, from, n * sizeof(*to), RT_PC);
 	return real_memcpy(to, from, n * sizeof(*to));
 }
 
-RT_EXPORT wchar_t *wmemmove(wchar_t *to, const wchar_t *from, size_t n)
+RT_DEFINE(wchar_t *, wmemmove, (wchar_t * to, const wchar_t *from, size_t n))
 {
 	copies(to, from, n * sizeof(*to), RT_PC);
 	return real_memmove(to, from, n * sizeof(*to));
@@ -144,7 +143,7 @@ RT_INTERPOSE(void *, __memset_chk, (void *to, int c, size_t n, size_t room))
 	return RT_REAL(__memset_chk)(to, c, n, room);
 }
 
-RT_EXPORT void explicit_bzero(void *to, size_t n)
+RT_DEFINE(void, explicit_bzero, (void *to, size_t n))
 {
 	real_memset(to, 0, n); /* through a pointer, so it cannot be optimised away */
 	rt_emit_range(RT_OP_WRITE, to, n, RT_PC);
@@ -337,27 +336,25 @@ static char *duplicate(const char *s, size_t length, size_t seen, uintptr_t pc)
 	return copy;
 }
 
-RT_EXPORT char *strdup(const char *s)
+RT_DEFINE(char *, strdup, (const char *s))
 {
 	size_t bytes = string_bytes(s);
 	return duplicate(s, bytes - 1, bytes, RT_PC);
 }
 
-RT_EXPORT char *__strdup(const char *s);
-RT_EXPORT char *__strdup(const char *s)
+RT_DEFINE(char *, __strdup, (const char *s))
 {
 	size_t bytes = string_bytes(s);
 	return duplicate(s, bytes - 1, bytes, RT_PC);
 }
 
-RT_EXPORT char *strndup(const char *s, size_t max)
+RT_DEFINE(char *, strndup, (const char *s, size_t max))
 {
 	size_t length = RT_REAL(strnlen)(s, max);
 	return duplicate(s, length, length < max ? length + 1 : max, RT_PC);
 }
 
-RT_EXPORT char *__strndup(const char *s, size_t max);
-RT_EXPORT char *__strndup(const char *s, size_t max)
+RT_DEFINE(char *, __strndup, (const char *s, size_t max))
 {
 	size_t length = RT_REAL(strnlen)(s, max);
 	return duplicate(s, length, length < max ? length + 1 : max, RT_PC);
@@ -494,14 +491,14 @@ static char *next_token(char *s, const char *set, char **save, uintptr_t pc)
 	return token;
 }
 
-RT_EXPORT char *strtok_r(char *restrict s, const char *restrict set, char **restrict save)
+RT_DEFINE(char *, strtok_r, (char *restrict s, const char *restrict set, char **restrict save))
 {
 	return next_token(s, set, save, RT_PC);
 }
 
 /* The same with one place for all threads. */
 static char *strtok_position;
-RT_EXPORT char *strtok(char *restrict s, const char *restrict set)
+RT_DEFINE(char *, strtok, (char *restrict s, const char *restrict set))
 {
 	uintptr_t pc = RT_PC;
 	if (!s)
@@ -557,7 +554,7 @@ STRTO_INTEGER(unsigned long long, strtoull)
 	}
 /* As programs of C23 call them. */
 #define STRTO_C23(type, name)                                                                                          \
-	RT_EXPORT type name(const char *restrict s, char **restrict end, int base);                                    \
+	RT_DEFINE(type, name, (const char *restrict s, char **restrict end, int base));                                \
 	STRTO_INTEGER(type, name)
 STRTO_C23(long, __isoc23_strtol)
 STRTO_C23(unsigned long, __isoc23_strtoul)
@@ -569,7 +566,7 @@ STRTO_FLOAT(float, strtof)
 STRTO_FLOAT(long double, strtold)
 
 #define ATO(type, name, convert)                                                                                       \
-	RT_EXPORT type name(const char *s)                                                                             \
+	RT_DEFINE(type, name, (const char *s))                                                                         \
 	{                                                                                                              \
 		char *stop;                                                                                            \
 		type n = (type)convert;                                                                                \

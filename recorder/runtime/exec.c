@@ -124,11 +124,11 @@ RT_INTERPOSE(int, execveat, (int folder, const char *path, char *const argv[], c
 {
 	EXECUTE(environment, RT_REAL(execveat)(folder, path, argv, with, flags));
 }
-RT_EXPORT int execv(const char *path, char *const argv[])
+RT_DEFINE(int, execv, (const char *path, char *const argv[]))
 {
 	return execve(path, argv, environ);
 }
-RT_EXPORT int execvp(const char *file, char *const argv[])
+RT_DEFINE(int, execvp, (const char *file, char *const argv[]))
 {
 	return execvpe(file, argv, environ);
 }
@@ -148,21 +148,21 @@ RT_EXPORT int execvp(const char *file, char *const argv[])
 	for (size_t i = 1; argv[i - 1]; i++)                                                                           \
 	argv[i] = va_arg(list, char *)
 
-RT_EXPORT int execl(const char *path, const char *argument, ...)
+RT_DEFINE(int, execl, (const char *path, const char *argument, ...))
 {
 	va_list list;
 	COLLECT(argument, list, argv);
 	va_end(list);
 	return execve(path, argv, environ);
 }
-RT_EXPORT int execlp(const char *file, const char *argument, ...)
+RT_DEFINE(int, execlp, (const char *file, const char *argument, ...))
 {
 	va_list list;
 	COLLECT(argument, list, argv);
 	va_end(list);
 	return execvpe(file, argv, environ);
 }
-RT_EXPORT int execle(const char *path, const char *argument, ...)
+RT_DEFINE(int, execle, (const char *path, const char *argument, ...))
 {
 	va_list list;
 	COLLECT(argument, list, argv);

@@ -127,7 +127,7 @@ RT_INTERPOSE(pid_t, fork, (void))
 	return fork_with(RT_REAL(fork), true);
 }
 
-RT_EXPORT pid_t vfork(void)
+RT_DEFINE(pid_t, vfork, (void))
 {
 	return fork_with(RT_REAL(fork), true);
 }

@@ -75,11 +75,15 @@ struct rt_real_entry {
 	void **slot;
 	const char *name;
 };
+/* Declares, as what compilers call is in no header, and defines a function that programs call. */
+#define RT_DEFINE(type, name, parameters)                                                                              \
+	RT_EXPORT type name parameters;                                                                                \
+	RT_EXPORT type name parameters
 #define RT_INTERPOSE(type, name, parameters)                                                                           \
 	__asm__(".globl __interceptor_" #name "\n\t.type __interceptor_" #name ", @function\n\t"                       \
 	        ".set __interceptor_" #name ", " #name);                                                               \
 	RT_NEXT(type, name, parameters);                                                                               \
-	RT_EXPORT type name parameters
+	RT_DEFINE(type, name, parameters)
 /* For RT_REAL(name) in a file that does not interpose it. */
 #define RT_NEXT(type, name, parameters)                                                                                \
 	typedef type(*rt_real_type_##name) parameters;                                                                 \

@@ -382,7 +382,7 @@ static int change_action(int sig, const struct sigaction *act, struct sigaction 
 	return 0;
 }
 
-RT_EXPORT int sigaction(int sig, const struct sigaction *act, struct sigaction *old)
+RT_DEFINE(int, sigaction, (int sig, const struct sigaction *act, struct sigaction *old))
 {
 	int result;
 
@@ -418,8 +418,7 @@ static sighandler_t install_bsd(int sig, sighandler_t handler, uintptr_t pc)
 }
 
 #define INSTALLER(name, how)                                                                                           \
-	RT_EXPORT sighandler_t name(int sig, sighandler_t handler);                                                    \
-	RT_EXPORT sighandler_t name(int sig, sighandler_t handler)                                                     \
+	RT_DEFINE(sighandler_t, name, (int sig, sighandler_t handler))                                                 \
 	{                                                                                                              \
 		return how;                                                                                            \
 	}
@@ -441,7 +440,7 @@ RT_INTERPOSE(int, siginterrupt, (int sig, int on))
 }
 
 /* System V's sigset: SIG_HOLD blocks; anything else installs and unblocks. */
-RT_EXPORT sighandler_t sigset(int sig, sighandler_t handler)
+RT_DEFINE(sighandler_t, sigset, (int sig, sighandler_t handler))
 {
 	uint64_t one = sig > 0 && sig < SIGNALS ? BIT(sig) : 0, before;
 	struct sigaction old;

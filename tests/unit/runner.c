@@ -1,4 +1,4 @@
-/* Runs every suite: each tests/unit/test_NAME.c defines `Suite *NAME_suite(void)`; the Makefile lists them. */
+/* Runs every suite (suite.h); the Makefile lists them. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>

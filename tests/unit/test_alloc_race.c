@@ -1,6 +1,7 @@
 /* Blocks that another thread uses than allocated them: which first uses are kept, and which are races. */
 #include "lib/analysis/analysis.h"
 #include "tests/unit/memory_trace.h"
+#include "tests/unit/suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -252,7 +253,7 @@ START_TEST(what_follows_from_another_race_is_not_said)
 }
 END_TEST
 
-Suite *alloc_race_suite(void)
+SUITE(alloc_race)
 {
 	Suite *suite = suite_create("alloc_race");
 	TCase *model = tcase_create("model"), *search = tcase_create("search");

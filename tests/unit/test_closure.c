@@ -5,6 +5,7 @@
 #include "tests/unit/golden.h"
 #include "tests/unit/random_trace.h"
 #include "tests/unit/subject.h"
+#include "tests/unit/suite.h"
 
 struct tally {
 	int proved, refuted, unknown_predictable, unknown_other;
@@ -104,7 +105,7 @@ START_TEST(what_closure_refutes_no_reordering_has)
 }
 END_TEST
 
-Suite *closure_suite(void)
+SUITE(closure)
 {
 	Suite *s = suite_create("closure");
 	TCase *c = tcase_create("pairs");

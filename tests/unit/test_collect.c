@@ -4,6 +4,7 @@
  */
 #include "recorder/channel.h"
 #include "recorder/collector/collect.h"
+#include "tests/unit/suite.h"
 #include "tracefmt/trace.h"
 
 #include <check.h>
@@ -413,7 +414,7 @@ START_TEST(test_a_ring_that_is_no_power_of_two_is_refused)
 }
 END_TEST
 
-Suite *collect_suite(void)
+SUITE(collect)
 {
 	Suite *s = suite_create("collect");
 	TCase *t = tcase_create("collect");

@@ -1,4 +1,5 @@
 /* Properties of the column coder: what goes in comes out, and loops cost next to nothing. */
+#include "tests/unit/suite.h"
 #include "tracefmt/column.h"
 
 #include <check.h>
@@ -156,7 +157,7 @@ START_TEST(damaged_columns_are_refused_or_decoded_to_something)
 }
 END_TEST
 
-Suite *column_suite(void)
+SUITE(column)
 {
 	Suite *s = suite_create("column");
 	TCase *c = tcase_create("coding");

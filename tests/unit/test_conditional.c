@@ -5,6 +5,7 @@
 #include "lib/analysis/analysis.h"
 #include "tests/unit/golden.h"
 #include "tests/unit/memory_trace.h"
+#include "tests/unit/suite.h"
 
 enum { FLAG = 0x1000, MESSAGE = 0x2000, THREADS = 4 };
 
@@ -146,7 +147,7 @@ START_TEST(seven_pairs_of_the_golden_traces_are_refuted)
 }
 END_TEST
 
-Suite *conditional_suite(void)
+SUITE(conditional)
 {
 	Suite *s = suite_create("conditional");
 	TCase *c = tcase_create("a message behind a flag");

@@ -2,6 +2,7 @@
 #include "lib/analysis/analysis.h"
 #include "tests/unit/golden.h"
 #include "tests/unit/memory_trace.h"
+#include "tests/unit/suite.h"
 
 static struct analysis *analyze(struct rt_trace *trace, bool every)
 {
@@ -248,7 +249,7 @@ START_TEST(deadlocks_of_the_same_positions_are_counted_together)
 }
 END_TEST
 
-Suite *deadlock_suite(void)
+SUITE(deadlock)
 {
 	Suite *s = suite_create("deadlock");
 	TCase *c = tcase_create("search");

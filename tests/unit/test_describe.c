@@ -1,5 +1,6 @@
 /* Descriptions, on traces made of an array of events. */
 #include "lib/report/describe.h"
+#include "tests/unit/suite.h"
 #include "tracefmt/source.h"
 
 #include <check.h>
@@ -346,7 +347,7 @@ START_TEST(a_deep_stack_keeps_its_innermost_calls_and_says_that_it_was_cut)
 }
 END_TEST
 
-Suite *describe_suite(void)
+SUITE(describe)
 {
 	Suite *s = suite_create("describe");
 	TCase *c = tcase_create("descriptions");

@@ -1,3 +1,4 @@
+#include "tests/unit/suite.h"
 #include "tracefmt/event.h"
 
 #include <check.h>
@@ -21,7 +22,7 @@ START_TEST(a_failed_compare_exchange_only_reads)
 }
 END_TEST
 
-Suite *event_suite(void)
+SUITE(event)
 {
 	Suite *s = suite_create("event");
 	TCase *c = tcase_create("vocabulary");

@@ -1,4 +1,5 @@
 /* trace.zst: what is written reads back; cut or damaged it reads as far as it goes and says so. */
+#include "tests/unit/suite.h"
 #include "tracefmt/file.h"
 #include "tracefmt/source.h"
 #include "tracefmt/writer.h"
@@ -673,7 +674,7 @@ START_TEST(each_pc_is_handed_out_once_in_rising_order)
 }
 END_TEST
 
-Suite *file_suite(void)
+SUITE(file)
 {
 	Suite *s = suite_create("file");
 	TCase *c = tcase_create("trace.zst");

@@ -5,6 +5,7 @@
  */
 #include "lib/analysis/analysis.h"
 #include "tests/unit/random_trace.h"
+#include "tests/unit/suite.h"
 
 #include <check.h>
 
@@ -282,7 +283,7 @@ START_TEST(of_races_that_order_one_another_one_follows_the_other)
 }
 END_TEST
 
-Suite *follow_suite(void)
+SUITE(follow)
 {
 	Suite *s = suite_create("follow");
 	TCase *c = tcase_create("random traces");

@@ -4,6 +4,7 @@
  */
 #include "lib/analysis/analysis.h"
 #include "tests/unit/golden.h"
+#include "tests/unit/suite.h"
 
 static struct analysis *analyze(struct rt_trace *trace)
 {
@@ -73,7 +74,7 @@ START_TEST(hybrid_finds_every_injected_race)
 }
 END_TEST
 
-Suite *golden_suite(void)
+SUITE(golden)
 {
 	Suite *s = suite_create("golden");
 	TCase *c = tcase_create("orders");

@@ -1,5 +1,6 @@
 /* JSON lines: what is written by hand reads as meant; what is exported and read back is the same in every field. */
 #include "tests/unit/scratch.h"
+#include "tests/unit/suite.h"
 #include "tracefmt/export.h"
 #include "tracefmt/source.h"
 
@@ -394,7 +395,7 @@ START_TEST(deeply_nested_json_is_refused)
 }
 END_TEST
 
-Suite *jsonl_suite(void)
+SUITE(jsonl)
 {
 	Suite *s = suite_create("jsonl");
 	TCase *c = tcase_create("round trip");

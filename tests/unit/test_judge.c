@@ -1,6 +1,7 @@
 /* The judge: wrong schedules of every kind of fault are refused, each with the right reason. */
 #include "lib/judge/verify.h"
 #include "tests/unit/memory_trace.h"
+#include "tests/unit/suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -251,7 +252,7 @@ START_TEST(every_reason_to_refuse_has_an_example)
 }
 END_TEST
 
-Suite *judge_suite(void)
+SUITE(judge)
 {
 	Suite *s = suite_create("judge");
 	TCase *c = tcase_create("faults");

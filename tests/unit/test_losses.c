@@ -1,5 +1,6 @@
 /* What a trace lacks: who may have been ordered by it, against paths that are searched for. */
 #include "lib/trace/losses.h"
+#include "tests/unit/suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -82,8 +83,7 @@ START_TEST(what_is_missing_orders_whom_a_path_by_it_connects)
 }
 END_TEST
 
-Suite *losses_suite(void);
-Suite *losses_suite(void)
+SUITE(losses)
 {
 	Suite *s = suite_create("losses");
 	TCase *c = tcase_create("losses");

@@ -1,6 +1,7 @@
 /* Loading: what is kept, how memory is cut into cells and generations, locks held, regions. */
 #include "lib/analysis/analysis.h"
 #include "tests/unit/memory_trace.h"
+#include "tests/unit/suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -485,7 +486,7 @@ START_TEST(a_release_without_a_hold_is_none)
 }
 END_TEST
 
-Suite *model_suite(void)
+SUITE(model)
 {
 	Suite *s = suite_create("model");
 	TCase *c = tcase_create("loading");

@@ -6,6 +6,7 @@
 #include "lib/analysis/analysis.h"
 #include "lib/judge/verify.h"
 #include "tests/unit/random_trace.h"
+#include "tests/unit/suite.h"
 
 #include <check.h>
 
@@ -328,7 +329,7 @@ START_TEST(orders_are_what_their_definitions_say_and_the_laws_hold)
 }
 END_TEST
 
-Suite *oracle_suite(void)
+SUITE(oracle)
 {
 	Suite *s = suite_create("oracle");
 	TCase *c = tcase_create("random traces");

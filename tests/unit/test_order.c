@@ -4,6 +4,7 @@
 #include "lib/relation/clock.h"
 #include "lib/relation/timeline.h"
 #include "tests/unit/memory_trace.h"
+#include "tests/unit/suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -254,7 +255,7 @@ START_TEST(an_atomic_that_synchronises_may_still_meet_a_plain_access_before_it)
 }
 END_TEST
 
-Suite *order_suite(void)
+SUITE(order)
 {
 	Suite *s = suite_create("order");
 	TCase *c = tcase_create("clocks");

@@ -5,6 +5,7 @@
 #include "tests/unit/golden.h"
 #include "tests/unit/random_trace.h"
 #include "tests/unit/subject.h"
+#include "tests/unit/suite.h"
 
 struct tally {
 	uint64_t found, expected, candidates;
@@ -476,7 +477,7 @@ START_TEST(a_tuple_that_shares_several_cells_counts_once)
 }
 END_TEST
 
-Suite *pattern_suite(void)
+SUITE(pattern)
 {
 	Suite *s = suite_create("pattern");
 	TCase *c = tcase_create("golden");

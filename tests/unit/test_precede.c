@@ -5,6 +5,7 @@
 #include "lib/prove/precede.h"
 #include "tests/unit/random_trace.h"
 #include "tests/unit/subject.h"
+#include "tests/unit/suite.h"
 
 static const unsigned mixes[] = {
     ORACLE_LOCKS,
@@ -81,7 +82,7 @@ START_TEST(what_pairs_refute_has_no_witness)
 }
 END_TEST
 
-Suite *precede_suite(void)
+SUITE(precede)
 {
 	Suite *s = suite_create("precede");
 	TCase *c = tcase_create("sequences");

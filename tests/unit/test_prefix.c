@@ -4,6 +4,7 @@
  */
 #include "lib/judge/judge.h"
 #include "tests/unit/random_trace.h"
+#include "tests/unit/suite.h"
 
 #include <check.h>
 
@@ -219,7 +220,7 @@ START_TEST(only_steps_that_are_the_trace_s_own_count_as_its_beginning)
 }
 END_TEST
 
-Suite *prefix_suite(void)
+SUITE(prefix)
 {
 	Suite *s = suite_create("prefix");
 	TCase *c = tcase_create("checkpoints");

@@ -6,6 +6,7 @@
 #include "lib/search/search.h"
 #include "tests/unit/golden.h"
 #include "tests/unit/random_trace.h"
+#include "tests/unit/suite.h"
 
 static struct analysis *analyze(struct rt_trace *trace, uint32_t kinds, bool every)
 {
@@ -164,7 +165,7 @@ START_TEST(no_prover_that_promises_a_witness_is_refused)
 }
 END_TEST
 
-Suite *prove_suite(void)
+SUITE(prove)
 {
 	Suite *s = suite_create("prove");
 	TCase *c = tcase_create("provers");

@@ -1,6 +1,7 @@
 /* The partial and temporal order graph against what it is defined by: the order of the trace and the clocks. */
 #include "lib/search/ptg.h"
 #include "tests/unit/scratch.h"
+#include "tests/unit/suite.h"
 
 #include <glob.h>
 
@@ -186,7 +187,7 @@ START_TEST(solid_edges_join_thread_communication_events_alone)
 }
 END_TEST
 
-Suite *ptg_suite(void)
+SUITE(ptg)
 {
 	Suite *s = suite_create("ptg");
 	TCase *c = tcase_create("graph");

@@ -3,6 +3,7 @@
 #include "lib/report/report.h"
 #include "lib/report/utf8.h"
 #include "tests/unit/schema.h"
+#include "tests/unit/suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -608,7 +609,7 @@ START_TEST(the_schema_checker_rejects_what_the_schema_does_not_allow)
 }
 END_TEST
 
-Suite *report_suite(void)
+SUITE(report)
 {
 	Suite *s = suite_create("report");
 	TCase *c = tcase_create("reports");

@@ -1,5 +1,6 @@
 /* Source positions and variables: this test's own code and data, which the compiler has described to itself. */
 #include "recorder/collector/resolve.h"
+#include "tests/unit/suite.h"
 #include "tracefmt/trace.h"
 
 #include <check.h>
@@ -254,7 +255,7 @@ START_TEST(test_modules_are_runs_of_mappings_of_one_file)
 }
 END_TEST
 
-Suite *resolve_suite(void)
+SUITE(resolve)
 {
 	Suite *s = suite_create("resolve");
 	TCase *positions = tcase_create("positions");

@@ -2,6 +2,7 @@
 #include "lib/judge/verify.h"
 #include "lib/prove/shorten.h"
 #include "tests/unit/memory_trace.h"
+#include "tests/unit/suite.h"
 
 #include <check.h>
 
@@ -81,7 +82,7 @@ START_TEST(what_the_goal_does_not_need_is_left_out_and_threads_run_as_far_as_the
 }
 END_TEST
 
-Suite *shorten_suite(void)
+SUITE(shorten)
 {
 	Suite *s = suite_create("shorten");
 	TCase *c = tcase_create("shorten");

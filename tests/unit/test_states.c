@@ -7,6 +7,7 @@
 #include "tests/unit/golden.h"
 #include "tests/unit/random_trace.h"
 #include "tests/unit/subject.h"
+#include "tests/unit/suite.h"
 
 enum { GOALS = 100000 };
 
@@ -267,7 +268,7 @@ START_TEST(what_the_limits_cut_off_stays_open)
 }
 END_TEST
 
-Suite *states_suite(void)
+SUITE(states)
 {
 	Suite *s = suite_create("states");
 	TCase *c = tcase_create("states");

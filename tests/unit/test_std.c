@@ -1,4 +1,5 @@
 #include "tests/unit/scratch.h"
+#include "tests/unit/suite.h"
 #include "tracefmt/export.h"
 
 enum { ROOM = 64 };
@@ -442,7 +443,7 @@ START_TEST(losses_are_counted_by_operation)
 }
 END_TEST
 
-Suite *std_suite(void)
+SUITE(std)
 {
 	Suite *s = suite_create("std");
 	TCase *c = tcase_create("reading");

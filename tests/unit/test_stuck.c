@@ -6,6 +6,7 @@
 #include "lib/search/stuck.h"
 #include "tests/unit/memory_trace.h"
 #include "tests/unit/scratch.h"
+#include "tests/unit/suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -421,7 +422,7 @@ START_TEST(a_ring_of_locks_has_the_run_as_its_schedule)
 }
 END_TEST
 
-Suite *stuck_suite(void)
+SUITE(stuck)
 {
 	Suite *s = suite_create("stuck");
 	TCase *c = tcase_create("end");

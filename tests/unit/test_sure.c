@@ -6,6 +6,7 @@
 #include "lib/analysis/analysis.h"
 #include "lib/prove/certain.h"
 #include "tests/unit/random_trace.h"
+#include "tests/unit/suite.h"
 
 #include <check.h>
 
@@ -153,7 +154,7 @@ START_TEST(a_read_may_have_seen_its_own_thread_where_the_other_write_races_with_
 }
 END_TEST
 
-Suite *sure_suite(void)
+SUITE(sure)
 {
 	Suite *s = suite_create("sure");
 	TCase *c = tcase_create("random traces");

@@ -1,4 +1,5 @@
 /* The block of symbols: modules, and what blocks of older versions do not have. Else: test_file.c, test_resolve.c. */
+#include "tests/unit/suite.h"
 #include "tracefmt/symbols.h"
 
 #include <check.h>
@@ -104,7 +105,7 @@ START_TEST(hidden_atomics_read_back_by_address)
 }
 END_TEST
 
-Suite *symbols_suite(void)
+SUITE(symbols)
 {
 	Suite *s = suite_create("symbols");
 	TCase *c = tcase_create("modules");

@@ -6,6 +6,7 @@
 #include "lib/trace/values.h"
 #include "tests/unit/random_trace.h"
 #include "tests/unit/scratch.h"
+#include "tests/unit/suite.h"
 
 static struct analysis *analyze(struct rt_trace *trace)
 {
@@ -237,7 +238,7 @@ START_TEST(what_is_shown_is_what_is_predictable_with_values_and_without)
 }
 END_TEST
 
-Suite *values_suite(void)
+SUITE(values)
 {
 	Suite *s = suite_create("values");
 	TCase *c = tcase_create("golden");

@@ -6,6 +6,7 @@
 #include "lib/analysis/analysis.h"
 #include "lib/search/pattern_file.h"
 #include "tests/unit/random_trace.h"
+#include "tests/unit/suite.h"
 
 #include <check.h>
 
@@ -272,7 +273,7 @@ START_TEST(what_is_refuted_at_source_positions_is_refuted_of_each_tuple)
 }
 END_TEST
 
-Suite *verdicts_suite(void)
+SUITE(verdicts)
 {
 	Suite *s = suite_create("verdicts");
 	TCase *c = tcase_create("random traces");

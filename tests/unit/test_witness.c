@@ -6,6 +6,7 @@
 #include "tests/unit/random_trace.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/subject.h"
+#include "tests/unit/suite.h"
 
 /* Has the goal a witness? Both the search and the judge must agree. */
 static bool provable(struct subject *s, const struct goal *goal)
@@ -274,7 +275,7 @@ START_TEST(a_read_that_races_with_the_write_it_saw_is_not_certain)
 }
 END_TEST
 
-Suite *witness_suite(void)
+SUITE(witness)
 {
 	Suite *s = suite_create("witness");
 	TCase *c = tcase_create("golden");

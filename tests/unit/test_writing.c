@@ -3,6 +3,7 @@
 #include "lib/report/pieces.h"
 #include "lib/report/snippet.h"
 #include "lib/report/utf8.h"
+#include "tests/unit/suite.h"
 
 #include <check.h>
 #include <jansson.h>
@@ -176,7 +177,7 @@ START_TEST(any_line_of_a_long_file_is_found)
 }
 END_TEST
 
-Suite *writing_suite(void)
+SUITE(writing)
 {
 	Suite *s = suite_create("writing");
 	TCase *c = tcase_create("what reports are written with");

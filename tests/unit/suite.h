@@ -1,0 +1,11 @@
+/* Each tests/unit/test_NAME.c defines its suite with `SUITE(NAME) { ... }`; the Makefile tells runner.c of it. */
+#ifndef TESTS_UNIT_SUITE_H
+#define TESTS_UNIT_SUITE_H
+
+#include <check.h>
+
+#define SUITE(name)                                                                                                    \
+	Suite *name##_suite(void);                                                                                     \
+	Suite *name##_suite(void)
+
+#endif
