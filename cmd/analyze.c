@@ -4,6 +4,7 @@
 #include "cmd/memory.h"
 #include "cmd/messages.h"
 #include "cmd/output.h"
+#include "cmd/replay.h"
 #include "cmd/stats.h"
 #include "lib/report/report.h"
 #include "lib/search/pattern_file.h"
@@ -34,7 +35,8 @@ enum {
 	OPT_GUESS,
 	OPT_EXHAUSTIVE,
 	OPT_SCHEMA,
-	OPT_STATS
+	OPT_STATS,
+	OPT_CONFIRM
 };
 enum { LONG_WORK = 5000000 }; /* events from which on progress is worth a line */
 
@@ -49,7 +51,8 @@ struct settings {
 	const char *source_root;
 	uint64_t max_memory; /* 0: derived from the free memory */
 	bool allow_incomplete;
-	bool all; /* conditional and refuted ones too */
+	bool all;     /* conditional and refuted ones too */
+	bool confirm; /* by replay */
 	bool only_orders, fail_on_given, schema, show_stats;
 	int fail_on; /* enum verdict; VERDICTS: never */
 };
@@ -70,9 +73,10 @@ static const struct argp_option options[] = {
      "List the pairs that one of the --orders leaves unordered, with any verdict; the exit status is 1 if any is "
      "listed, unless --fail-on is given",
      0},
+    {"confirm", OPT_CONFIRM, NULL, 0, "Run the program again with the schedules of what is observed or proved", 0},
     {"fail-on", OPT_FAIL_ON, "VERDICT", 0,
-     "Exit with status 1 on this verdict or a stronger one: observed, proved (the default), predicted, conditional, "
-     "refuted; or never",
+     "Exit with status 1 on this verdict or a stronger one: confirmed, observed, proved (the default), predicted, "
+     "conditional, refuted; or never",
      0},
     {"pattern", OPT_PATTERN, "FILE", 0,
      "Search for the patterns of FILE as well, see racetrace-patterns(5); or, with w-w-w, for that built-in pattern",
@@ -254,6 +258,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_ONLY_ORDERS:
 		s->only_orders = true;
 		return 0;
+	case OPT_CONFIRM:
+		s->confirm = true;
+		return 0;
 	case OPT_FAIL_ON:
 		s->fail_on = find_whole(state, "a verdict", arg, verdict_at);
 		s->fail_on_given = true;
@@ -332,6 +339,15 @@ static void warn_nesting(const struct settings *s, const struct analysis *a)
 		        a->model->events[n->inner].number, n->count);
 }
 
+static enum rt_status confirm(const struct settings *s, struct report *r, struct rt_error *err)
+{
+	struct replay_options replay = replay_defaults;
+	bool confirmed;
+	replay.anomaly = s->anomaly;
+	replay.jobs = s->analysis.jobs ? s->analysis.jobs : 1;
+	return replay_report(r, &replay, &confirmed, err);
+}
+
 static enum rt_status write_report(const struct settings *s, const struct analysis *a, const struct stats *stats,
                                    struct cmd_output *o, int *result, struct rt_error *err)
 {
@@ -346,6 +362,10 @@ static enum rt_status write_report(const struct settings *s, const struct analys
 	progress(NULL, rt_trace_info(a->trace)->events);
 	if (status)
 		return status;
+	if (s->confirm && (status = confirm(s, r, err))) {
+		report_free(r);
+		return status;
+	}
 	bool terminal = isatty(fileno(o->file));
 	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
 	bool color = terminal && !(no_color && *no_color) && !(term && !strcmp(term, "dumb"));

@@ -25,7 +25,15 @@
 
 /* The statuses of env and timeout. */
 enum { EXIT_DEADLOCK = 124, EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
-enum { OPTION_NO_CHILDREN = 256, OPTION_SYNC_ONLY, OPTION_EXIT_SLEEP, OPTION_VARY, OPTION_PRELOAD, OPTION_SERIAL };
+enum {
+	OPTION_NO_CHILDREN = 256,
+	OPTION_SYNC_ONLY,
+	OPTION_EXIT_SLEEP,
+	OPTION_VARY,
+	OPTION_PRELOAD,
+	OPTION_SERIAL,
+	OPTION_PLAN
+};
 
 struct options {
 	const char *output;
@@ -33,12 +41,13 @@ struct options {
 	uint32_t ring_kib; /* KiB of ring a thread */
 	uint32_t threads;  /* alive at once */
 	uint32_t exit_sleep_ms;
-	uint32_t vary;   /* seed; 0: not */
-	bool only_first; /* process */
-	bool sync_only;  /* the program may be uninstrumented; after inspect: it is */
-	bool preload;    /* the program may be uninstrumented: a library that it loads is instrumented */
-	bool serial;     /* threads take turns */
-	uint32_t seed;   /* by which they do */
+	uint32_t vary;    /* seed; 0: not */
+	bool only_first;  /* process */
+	bool sync_only;   /* the program may be uninstrumented; after inspect: it is */
+	bool preload;     /* the program may be uninstrumented: a library that it loads is instrumented */
+	bool serial;      /* threads take turns */
+	uint32_t seed;    /* by which they do */
+	const char *plan; /* file of the plan that they follow, and of what becomes of it; NULL: none */
 	bool verbose;
 };
 
@@ -76,6 +85,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->serial = true;
 		o->seed = arg ? cmd_number(state, "a seed", arg, 0, UINT32_MAX) : 1;
 		return 0;
+	case OPTION_PLAN:
+		o->plan = arg;
+		o->serial = true;
+		o->seed = o->seed ? o->seed : 1;
+		return 0;
 	case OPTION_NO_CHILDREN:
 		o->only_first = true;
 		return 0;
@@ -107,6 +121,7 @@ static const struct argp_option option_table[] = {
     {"exit-sleep", OPTION_EXIT_SLEEP, "MS", 0,
      "When main returns or exit() is called, let the other threads run for at most MS milliseconds (1000)", 0},
     {"no-children", OPTION_NO_CHILDREN, NULL, 0, "Record the first process only", 0},
+    {"plan", OPTION_PLAN, "FILE", OPTION_HIDDEN, "Let the threads take the turns of FILE, which gets the outcome", 0},
     {"preload", OPTION_PRELOAD, NULL, 0, "Record the instrumented libraries that an uninstrumented program loads", 0},
     {"ring-size", 'r', "KIB", 0, "Buffer of each thread in KiB, a power of two (256)", 0},
     {"serial", OPTION_SERIAL, "SEED", OPTION_ARG_OPTIONAL,
@@ -161,6 +176,7 @@ struct recording {
 	char *folder; /* of the recorders */
 	char *path;   /* of the trace */
 	struct collector_control control;
+	void *plan; /* the file's content */
 	struct tree *tree;
 	struct collector *collector; /* the first process's, borrowed from the tree */
 	struct rt_writer *writer;
@@ -203,6 +219,38 @@ static enum rt_status inspect(struct recording *r, struct rt_error *err)
 	return r->soname ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory for a name");
 }
 
+/* The plan that threads are to follow; `racetrace replay` has made it. */
+static enum rt_status read_plan(struct recording *r, struct rt_error *err)
+{
+	FILE *f = fopen(r->options.plan, "r");
+	struct stat st;
+	if (!f || fstat(fileno(f), &st) != 0 || !(r->plan = malloc((size_t)st.st_size + 1)) ||
+	    fread(r->plan, 1, (size_t)st.st_size, f) != (size_t)st.st_size) {
+		enum rt_status status =
+		    rt_error_set(err, RT_ESYSTEM, "cannot read '%s': %s", r->options.plan, strerror(errno));
+		if (f)
+			fclose(f);
+		return status;
+	}
+	fclose(f);
+	r->control.strategy = "follow";
+	r->control.input = r->plan;
+	r->control.input_bytes = (size_t)st.st_size;
+	return RT_OK;
+}
+
+/* The plan as the run has left it, and behind it the control area up to the log. */
+static enum rt_status write_plan(const struct recording *r, struct rt_error *err)
+{
+	const struct rt_control *control = r->collector ? collector_control(r->collector) : NULL;
+	FILE *f = control ? fopen(r->options.plan, "w") : NULL;
+	bool ok = f && fwrite(rt_control_input(control), control->input_bytes, 1, f) == 1 &&
+	          fwrite(control, offsetof(struct rt_control, log_count), 1, f) == 1;
+	if (f && fclose(f) != 0)
+		ok = false;
+	return ok ? RT_OK : rt_error_set(err, RT_ESYSTEM, "cannot write '%s': %s", r->options.plan, strerror(errno));
+}
+
 static enum rt_status prepare(struct recording *r, struct rt_error *err)
 {
 	struct options *o = &r->options;
@@ -220,6 +268,8 @@ static enum rt_status prepare(struct recording *r, struct rt_error *err)
 		        "racetrace: the limits of this process (ulimit) allow to record %" PRIu32 " threads at once\n",
 		        threads);
 	r->control = (struct collector_control){.strategy = "random", .seed = o->seed};
+	if (o->plan && (status = read_plan(r, err)))
+		return status;
 	struct tree_options tree = {.rings = {.slots = threads,
 	                                      .ring_records = o->ring_kib * 1024 / (uint32_t)sizeof(struct rt_record),
 	                                      .sync_only = o->sync_only,
@@ -293,6 +343,8 @@ static enum rt_status run(struct recording *r, struct rt_error *err)
 	r->result.duration_ns = now_ns() - began;
 	r->result.exit_kind = WIFSIGNALED(r->status) ? RT_EXIT_SIGNAL : RT_EXIT_STATUS;
 	r->result.exit_value = WIFSIGNALED(r->status) ? WTERMSIG(r->status) : WEXITSTATUS(r->status);
+	if (r->options.plan && !status)
+		status = write_plan(r, err);
 	r->ran = r->path && !waited && (collector_started(r->collector) || WIFSIGNALED(r->status));
 	return status ? status : waited;
 }
@@ -409,6 +461,7 @@ static void release(struct recording *r)
 {
 	tree_free(r->tree);
 	free(r->folder);
+	free(r->plan);
 	free(r->path);
 	free(r->program);
 	free(r->soname);

@@ -36,6 +36,7 @@ static void release(struct anomaly *a)
 	free(a->others);
 	free(a->waits);
 	free(a->needs);
+	replay_free(a->replay);
 }
 
 void anomaly_list_release(struct anomaly_list *list)
@@ -121,7 +122,8 @@ char anomaly_kind_letter(enum anomaly_kind kind)
 
 const char *verdict_name(enum verdict verdict)
 {
-	static const char *const names[VERDICTS] = {"refuted", "conditional", "predicted", "proved", "observed"};
+	static const char *const names[VERDICTS] = {"refuted", "conditional", "predicted",
+	                                            "proved",  "observed",    "confirmed"};
 	return names[verdict];
 }
 

@@ -3,6 +3,7 @@
 #define LIB_ANOMALY_ANOMALY_H
 
 #include "lib/anomaly/reason.h"
+#include "lib/anomaly/replay.h"
 #include "lib/order/order.h"
 
 enum anomaly_kind {
@@ -16,7 +17,15 @@ enum anomaly_kind {
 };
 
 /* From weakest to strongest, so that "at or above" is a comparison. */
-enum verdict { VERDICT_REFUTED, VERDICT_CONDITIONAL, VERDICT_PREDICTED, VERDICT_PROVED, VERDICT_OBSERVED, VERDICTS };
+enum verdict {
+	VERDICT_REFUTED,
+	VERDICT_CONDITIONAL,
+	VERDICT_PREDICTED,
+	VERDICT_PROVED,
+	VERDICT_OBSERVED,
+	VERDICT_CONFIRMED, /* by a replay alone */
+	VERDICTS
+};
 
 enum witness_kind {
 	WITNESS_NONE,
@@ -75,6 +84,7 @@ struct anomaly {
 	uint32_t substitute;      /* the first of them, an event index */
 	uint32_t *needs;          /* conditional: reads that see another write in the schedule than they saw; owned */
 	uint32_t need_count, need_total; /* number kept (at most ANOMALY_NEEDS_MAX), and in all */
+	struct replay_result *replay;    /* owned; NULL: it was not replayed */
 	struct reasons reasons;          /* why it is only predicted; undefined for other verdicts */
 };
 

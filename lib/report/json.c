@@ -1,6 +1,6 @@
 /*
- * The JSON report, schema racetrace.report/1 (docs/report.schema.json). It is written member by member and anomaly by
- * anomaly, one a line, so that a report of a million pairs is never in memory as a whole.
+ * The JSON report, schema racetrace.report/1 (docs/report.schema.json). Written as it comes, member by member and
+ * anomaly by anomaly, one a line, so that a report of a million pairs needs no memory of its own.
  */
 #include "lib/report/follows.h"
 #include "lib/report/formats.h"
@@ -70,7 +70,7 @@ static void put_source(struct writing *j, const char *key, uint64_t pc)
 	jw_object_end(&j->w);
 }
 
-/* A stack; empty for an event that was not described. */
+/* A stack; of an event that was not described, an empty one. */
 static void put_stack(struct writing *j, const char *key, const struct description *d)
 {
 	jw_array(&j->w, key);
@@ -111,7 +111,7 @@ static void put_locks(struct writing *j, const char *key, const struct descripti
 	jw_array_end(&j->w);
 }
 
-/* What a stuck thread waits for. */
+/* What a thread that is stuck waits for. */
 static void put_waits_for(struct writing *j, const char *key, const struct description *d)
 {
 	char text[WAITING_TEXT_MAX];
@@ -228,7 +228,7 @@ static void put_variable(struct writing *j, const char *key, const struct anomal
 	jw_object_end(w);
 }
 
-/* Reads that the value of a schedule depends on: their number, and the first one. */
+/* Reads that a schedule that proves nothing, or not all, depends on: how many, and the first. */
 static void put_reads(struct writing *j, const char *key, uint32_t count, uint32_t first)
 {
 	const struct model *m = j->r->analysis->model;
@@ -257,11 +257,11 @@ static void put_evidence(struct writing *j, const char *key, const struct anomal
 		jw_array_end(w);
 	}
 	jw_text(w, "witness", witness_name(anomaly->witness));
-	if (anomaly->uncertain) /* only time stamps tell their writers, so the schedule proves nothing */
+	if (anomaly->uncertain) /* whose writers only time stamps tell: the schedule is no proof for that reason */
 		put_reads(j, "leans", anomaly->uncertain, anomaly->first_uncertain);
 	if (anomaly->guess)
 		jw_text(w, "guess", anomaly->guess);
-	if (anomaly->substitutes) /* they see another write of the value that they saw */
+	if (anomaly->substitutes) /* that see another write of the value that they saw */
 		put_reads(j, "values", anomaly->substitutes, anomaly->substitute);
 	jw_object_end(w);
 }
@@ -359,7 +359,7 @@ static void put_schedule(struct writing *j, const char *key, const struct anomal
 	steps_release(&steps);
 }
 
-/* The causes that it follows: races by id, relaxed atomics with their write and read. */
+/* What it follows from: races by id, relaxed atomics with their write and read. */
 static void put_follows(struct writing *j, const char *key, const struct anomaly *anomaly)
 {
 	char text[FOLLOWS_TEXT_MAX];
@@ -386,6 +386,71 @@ static void put_follows(struct writing *j, const char *key, const struct anomaly
 		jw_array_end(w);
 		jw_object_end(w);
 	}
+	jw_array_end(w);
+	jw_object_end(w);
+}
+
+static const char *end_name(enum outcome_end end)
+{
+	static const char *const names[] = {[OUTCOME_END_UNKNOWN] = NULL,
+	                                    [OUTCOME_STATUS] = "status",
+	                                    [OUTCOME_SIGNAL] = "signal",
+	                                    [OUTCOME_DEADLOCK] = "deadlock",
+	                                    [OUTCOME_HANG] = "hang"};
+	return names[end];
+}
+
+static void put_run(struct json_writer *w, const struct replay_run *run)
+{
+	jw_object(w, NULL);
+	jw_text(w, "outcome", outcome_name(run->kind));
+	jw_text(w, "way", outcome_way_name(run->way));
+	if (run->order)
+		jw_text(w, "resolve", outcome_order_name(run->order));
+	jw_number(w, "runs", run->runs);
+	jw_number(w, "same", run->same);
+	if (run->end) {
+		jw_object(w, "end");
+		jw_text(w, "kind", end_name(run->end));
+		if (run->end == OUTCOME_STATUS || run->end == OUTCOME_SIGNAL)
+			jw_integer(w, "value", run->value);
+		jw_bool(w, "differs", run->end_differs);
+		jw_object_end(w);
+	}
+	jw_bool(w, "output_differs", run->output_differs);
+	if (run->output)
+		jw_text(w, "output", run->output);
+	if (run->why)
+		jw_text(w, "why", run->why);
+	if (run->thread)
+		jw_text(w, "thread", run->thread);
+	if (run->kind == OUTCOME_DIVERGED) {
+		jw_text(w, "expected", run->expected);
+		jw_text(w, "actual", run->actual);
+	}
+	if (run->kind == OUTCOME_STUCK) {
+		jw_array(w, "waits");
+		for (size_t i = 0; i < run->wait_count; i++) {
+			jw_object(w, NULL);
+			jw_text(w, "thread", run->waits[i].thread);
+			jw_text(w, "text", run->waits[i].text);
+			jw_object_end(w);
+		}
+		jw_array_end(w);
+	}
+	jw_object_end(w);
+}
+
+static void put_outcome(struct json_writer *w, const char *key, const struct replay_result *o)
+{
+	jw_object(w, key);
+	jw_text(w, "outcome", outcome_name(o->kind));
+	jw_text(w, "was", verdict_name((enum verdict)o->was));
+	jw_number(w, "runs", o->runs);
+	jw_number(w, "confirmed", o->confirmed);
+	jw_array(w, "results");
+	for (size_t i = 0; i < o->count; i++)
+		put_run(w, &o->items[i]);
 	jw_array_end(w);
 	jw_object_end(w);
 }
@@ -429,6 +494,8 @@ static void put_anomaly(struct writing *j, const struct report_entry *entry)
 	put_schedule(j, "schedule", anomaly);
 	if (anomaly->left_out)
 		jw_number(w, "schedule_left_out", anomaly->left_out);
+	if (anomaly->replay)
+		put_outcome(w, "replay", anomaly->replay);
 	jw_object_end(w);
 }
 
@@ -444,7 +511,7 @@ static void put_creation(struct writing *j, const char *key, const struct descri
 	jw_object_end(w);
 }
 
-/* Descriptions of the forks of the threads that listed anomalies involve, by thread; NULL without memory. */
+/* Descriptions of the forks of threads that listed anomalies involve, by thread; NULL without memory. */
 static const struct description **forks_create(const struct report *r, uint32_t thread_count)
 {
 	const struct description **forks = calloc((size_t)thread_count + 1, sizeof *forks);
@@ -598,7 +665,7 @@ static void put_limits(struct json_writer *w, const struct report *r)
 	jw_object_end(w);
 }
 
-/* By kind that was searched for, then by verdict. */
+/* By kind that was searched for, then verdict. */
 static void put_summary(struct json_writer *w, const struct report *r)
 {
 	jw_object(w, NULL);
@@ -607,13 +674,14 @@ static void put_summary(struct json_writer *w, const struct report *r)
 			continue;
 		jw_object(w, anomaly_kind_name((enum anomaly_kind)kind));
 		for (int v = VERDICTS; v-- > 0;)
-			jw_number(w, verdict_name((enum verdict)v), r->summary[kind][v]);
+			if (v != VERDICT_CONFIRMED || r->replayed)
+				jw_number(w, verdict_name((enum verdict)v), r->summary[kind][v]);
 		jw_object_end(w);
 	}
 	jw_object_end(w);
 }
 
-/* The first pairs of the orders that promise something about them, and the condition of the promise. */
+/* The first pairs of the orders that promise something of them, and what the promise depends on. */
 static void put_promises(struct json_writer *w, const struct report *r)
 {
 	const struct analysis *a = r->analysis;
@@ -638,7 +706,7 @@ static void put_promises(struct json_writer *w, const struct report *r)
 	jw_object_end(w);
 }
 
-/* Each member of the report is on a line of its own, as each anomaly is. */
+/* Members of the report are on lines of their own, as its anomalies are. */
 static void next_line(struct writing *j, const char *text)
 {
 	fputs(text, j->w.out);

@@ -25,7 +25,7 @@ const struct report_format *report_find(const char *name)
 	return NULL;
 }
 
-/* The schema is part of the program: the assembler includes it, from the root of the sources. */
+/* The schema travels in the program: found by the assembler from the root of the sources. */
 __asm__(".section .rodata\n"
         ".globl report_schema\n"
         "report_schema:\n"
@@ -41,7 +41,7 @@ bool report_is_hidden(const struct anomaly *anomaly)
 	       anomaly->orders_unordered & (hybrid | cp);
 }
 
-/* For an order that warns of cells, its warnings are listed, not the pairs in these cells. */
+/* Of an order that warns of cells, what it warns of is listed, not the pairs in these cells. */
 static uint32_t listing_orders(const struct anomaly *anomaly, uint32_t wanted)
 {
 	int own = order_find(anomaly->pattern);
@@ -76,8 +76,8 @@ static bool entries_create(struct report *r, const struct report_options *option
 	return true;
 }
 
-/* Queries for describe(): each event once, the addresses where anomalies' accesses meet, and those of the locks
- * held. */
+/* Questions for describe(): each event once, the addresses where anomalies' accesses meet,
+ * and those of the locks held. */
 struct questions {
 	struct describe_query *items;
 	size_t count, capacity;
@@ -138,7 +138,7 @@ static void ask_anomaly(struct questions *q, const struct model *m, const struct
 		ask(q, m->events[steps_end(m, s, i)].number, 0, true);
 }
 
-/* Queries the write and the read of each relaxed atomic that the anomaly follows. */
+/* The write and the read of each relaxed atomic that it follows from. */
 static void ask_causes(struct questions *q, const struct report *r, const struct anomaly *anomaly)
 {
 	for (uint32_t i = 0; i < anomaly->cause_count; i++) {
@@ -149,7 +149,7 @@ static void ask_causes(struct questions *q, const struct report *r, const struct
 	}
 }
 
-/* steps: also queries the ends of their schedules' steps. */
+/* steps: also the ends of their schedules' steps. */
 static enum rt_status describe_entries(struct report *r, bool steps, struct rt_error *err)
 {
 	const struct model *m = r->analysis->model;
@@ -207,7 +207,7 @@ struct position {
 	UT_hash_handle hh;
 };
 
-/* Merges entries at the same source positions into the first. */
+/* Entries at the same source positions become one, the first. */
 static bool merge_entries(struct report *r)
 {
 	struct position *positions = NULL, *known, *next;
@@ -246,7 +246,7 @@ static void name_entries(struct report *r)
 	}
 }
 
-/* Assigns the causes the ids of the entries at their positions: the first one's, as patterns differ (w-r and r-w). */
+/* Gives the causes the ids of the entries at their positions: the first one's, as patterns differ (w-r and r-w). */
 static bool name_causes(struct report *r)
 {
 	const struct analysis *a = r->analysis;
@@ -279,7 +279,7 @@ static bool name_causes(struct report *r)
 	return ok;
 }
 
-/* Removes all entries but the one with that id. */
+/* Drops all entries but the one of that id. */
 static enum rt_status select_entry(struct report *r, const char *id, struct rt_error *err)
 {
 	for (size_t i = 0; i < r->count; i++)
@@ -351,6 +351,30 @@ void report_free(struct report *r)
 	free(r->cause_ids);
 	free(r->source_root);
 	free(r);
+}
+
+void report_add_replay(struct report *r, size_t entry, struct replay_result *replay)
+{
+	struct anomaly *anomaly =
+	    &r->analysis->anomalies.items[r->entries[entry].anomaly - r->analysis->anomalies.items];
+	replay_free(anomaly->replay);
+	anomaly->replay = replay;
+	replay->was = anomaly->verdict;
+	r->replayed = true;
+	if (replay->kind != OUTCOME_CONFIRMED)
+		return;
+	r->summary[anomaly->kind][anomaly->verdict]--;
+	anomaly->verdict = VERDICT_CONFIRMED;
+	r->summary[anomaly->kind][anomaly->verdict]++;
+}
+
+void report_keep_replayed(struct report *r, enum verdict least)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < r->count; i++)
+		if (r->entries[i].anomaly->replay || r->entries[i].anomaly->verdict >= least)
+			r->entries[kept++] = r->entries[i];
+	r->count = kept;
 }
 
 const struct description *report_event(const struct report *r, uint32_t e)

@@ -13,7 +13,7 @@ static uint64_t ordinal(const struct model *m, const struct descriptions *d, uin
 	return description_ordinal(d, m->events[e].number);
 }
 
-/* Runs a thread up to and with an ordinal: extends its last step if there is one. */
+/* Lets a thread run up to and with an ordinal: its last step, if there is one, is lengthened. */
 static void run_up_to(struct steps *steps, uint32_t thread, uint64_t to)
 {
 	for (size_t i = steps->count; i-- > 0;) {
@@ -32,12 +32,12 @@ static bool is_run(const struct model *m, const struct schedule *s, uint32_t e)
 	uint32_t thread = model_thread_of(m, e), pos = m->events[e].pos;
 	for (uint32_t i = s->count; i-- > 0;)
 		if (s->steps[i].thread == thread)
-			return s->steps[i].to >= pos; /* a thread runs in order, so its last step is enough */
+			return s->steps[i].to >= pos; /* a thread's events are run in order, so its last step tells */
 	return false;
 }
 
-/* One event of the trace may be several in the model (a lock's memory is read, then it is taken), which may not all
- * have run yet. An event that others wait for may come early: a release has run before its annotation. */
+/* What one event of the trace is in the model (a lock's memory is read, then it is taken) may not all have run yet.
+ * What others wait for may as well come early: a release has run before the annotation that goes with it. */
 static bool run_in_part(const struct model *m, uint32_t e)
 {
 	const struct model_thread *t = &m->threads[model_thread_of(m, e)];

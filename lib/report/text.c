@@ -1,6 +1,6 @@
 /*
- * The text report: a headline for each anomaly, then each side with its stack and locks, then the variable and the
- * threads, and the reasons of its rank. Nothing from the trace reaches the terminal unescaped.
+ * The report for people: a headline an anomaly, then each side with its stack and locks, then what is known of the
+ * variable and the threads, and why it matters. Nothing from the trace reaches the terminal unescaped.
  */
 #include "lib/report/follows.h"
 #include "lib/report/formats.h"
@@ -112,7 +112,7 @@ static void put_snippet(const struct printer *p, int indent, const struct rt_fra
 	free(line);
 }
 
-/* The stack, without the outermost calls of unknown position (the C library's start of a thread). */
+/* The stack, without the outermost calls that nothing is known of (the C library's start of a thread). */
 static void put_stack(const struct printer *p, const struct description *d, int indent, bool source)
 {
 	size_t depth = d ? d->stack_count : 0, index = 0, n = 0;
@@ -196,7 +196,7 @@ static void put_event(const struct printer *p, uint32_t e)
 	put_locks(p, d);
 }
 
-/* A deadlock's acquire: the thread, the lock that it waits for, and the thread that holds it. */
+/* A deadlock's acquire: who waits for what, and who of the others holds it. */
 static void put_wait(const struct printer *p, const struct anomaly *anomaly, uint32_t i)
 {
 	const struct description *d = report_event(p->r, anomaly->events[i]);
@@ -219,7 +219,7 @@ static void put_wait(const struct printer *p, const struct anomaly *anomaly, uin
 	put_locks(p, d);
 }
 
-/* A stuck thread: what it waits for and, in a ring, for which thread. */
+/* A thread that is stuck: what it waits for and, in a ring, for which thread. */
 static void put_stuck(const struct printer *p, uint32_t e, const struct description *next)
 {
 	char text[WAITING_TEXT_MAX];
@@ -253,7 +253,7 @@ static void put_stuck_threads(const struct printer *p, const struct anomaly *ano
 		put_stuck(p, anomaly->waits[i], NULL);
 }
 
-/* The subject */
+/* What it is about */
 
 static void put_block_event(const struct printer *p, const char *what, uint64_t event)
 {
@@ -266,7 +266,7 @@ static void put_block_event(const struct printer *p, const char *what, uint64_t 
 	put_stack(p, d, 4, false);
 }
 
-/* told: the allocation was printed already. */
+/* told: how the block was allocated has been said. */
 static void put_subject(const struct printer *p, const struct subject *s, bool told)
 {
 	if (s->block.alloc) {
@@ -408,7 +408,7 @@ static void put_places(const struct printer *p, uint32_t e1, uint32_t e2)
 	put_place(p, m->sites[m->events[e2].site].pc);
 }
 
-/* The causes that it follows. */
+/* What it follows from. */
 static void put_follows(const struct printer *p, const struct anomaly *anomaly)
 {
 	char text[FOLLOWS_TEXT_MAX];
@@ -428,10 +428,10 @@ static void put_follows(const struct printer *p, const struct anomaly *anomaly)
 	}
 }
 
-/* Number of followers of a race that are shown. */
+/* How many are shown of what follows from a race. */
 enum { FOLLOWERS_SHOWN = 20 };
 
-/* The races that follow it, in short. */
+/* What follows from it, in short. */
 static void put_followers(const struct printer *p, const struct report_entry *entry)
 {
 	size_t count = 0;
@@ -460,7 +460,7 @@ static void put_followers(const struct printer *p, const struct report_entry *en
 		        count - FOLLOWERS_SHOWN);
 }
 
-/* The turns of threads that lead to it, if they are few enough to be read. */
+/* How another run gets there, in turns of threads, if that is short enough to be read. */
 static void put_schedule(const struct printer *p, const struct report_entry *entry)
 {
 	enum { STEPS_MAX = 12 };
@@ -513,9 +513,84 @@ static const char *kind_title(enum anomaly_kind kind)
 	return titles[kind];
 }
 
+/* "write first", of a race's two events. */
+static void put_order(const struct printer *p, const struct anomaly *anomaly, enum outcome_order order)
+{
+	uint32_t e = anomaly->events[order == OUTCOME_SECOND && anomaly->event_count > 1];
+	const struct description *d = report_event(p->r, e);
+	const struct rt_frame *f = d ? subject_frame(p->r, d->event.pc) : NULL;
+	if (!order || !d)
+		return;
+	fprintf(p->out, "%s%s", rt_op_name(d->event.op), f && f->line ? " of line " : "");
+	if (f && f->line)
+		fprintf(p->out, "%" PRIu32, f->line);
+	fputs(" first: ", p->out);
+}
+
+static void put_line(const struct printer *p, const char *before, const char *text)
+{
+	fputs(before, p->out);
+	put(p, text ? text : "unknown");
+	fputc('\n', p->out);
+}
+
+static void put_run(const struct printer *p, const struct anomaly *anomaly, const struct replay_run *run)
+{
+	char end[128];
+	replay_end_text(run, end, sizeof end);
+	fputs("    ", p->out);
+	put_order(p, anomaly, run->order);
+	if (run->way == OUTCOME_BY_RERUN)
+		fputs("by a schedule of that run: ", p->out);
+	if (run->way == OUTCOME_BY_SEARCH)
+		fputs("by a search: ", p->out);
+	fputs(outcome_name(run->kind), p->out);
+	if (run->runs > 1)
+		fprintf(p->out, " (%" PRIu32 " of %" PRIu32 " runs)", run->same, run->runs);
+	if (run->kind == OUTCOME_CONFIRMED && run->end)
+		fprintf(p->out, "; then: %s%s", end, run->end_differs ? ", unlike the recorded run" : "");
+	if (run->kind == OUTCOME_CONFIRMED && run->output_differs)
+		fprintf(p->out, "; it prints %s", run->output ? "something else" : "nothing, unlike other runs");
+	if (run->why)
+		put_line(p, ": ", run->why);
+	else
+		fputc('\n', p->out);
+	if (run->kind == OUTCOME_DIVERGED) {
+		put_line(p, "      thread: ", run->thread);
+		put_line(p, "      expected: ", run->expected);
+		put_line(p, "      actual: ", run->actual);
+	}
+	for (size_t i = 0; i < run->wait_count; i++) {
+		fputs("      ", p->out);
+		put(p, run->waits[i].thread);
+		put_line(p, ": ", run->waits[i].text);
+	}
+	if (run->kind == OUTCOME_CONFIRMED && run->output && (run->output_differs || run->end_differs)) {
+		const char *at = run->output;
+		for (int lines = 0; *at && lines < 4; lines++) {
+			char line[160];
+			size_t n = strcspn(at, "\n");
+			snprintf(line, sizeof line, "%.*s", (int)(n < 150 ? n : 150), at);
+			put_line(p, "      | ", line);
+			at += n + (at[n] != 0);
+		}
+	}
+}
+
+static void put_outcome(const struct printer *p, const struct anomaly *anomaly)
+{
+	const struct replay_result *o = anomaly->replay;
+	if (!o)
+		return;
+	fprintf(p->out, "  replay: %s, in %" PRIu32 " of %" PRIu32 " runs (it was %s)\n", outcome_name(o->kind),
+	        o->kind == OUTCOME_CONFIRMED ? o->confirmed : o->runs, o->runs, verdict_name((enum verdict)o->was));
+	for (size_t i = 0; i < o->count; i++)
+		put_run(p, anomaly, &o->items[i]);
+}
+
 static void put_anomaly(const struct printer *p, const struct report_entry *entry)
 {
-	static const enum style styles[VERDICTS] = {DIM, DIM, YELLOW, RED, RED};
+	static const enum style styles[VERDICTS] = {DIM, DIM, YELLOW, RED, RED, RED};
 	const struct anomaly *anomaly = entry->anomaly;
 	struct subject subject;
 	bool about = subject_of(p->r, anomaly, &subject);
@@ -549,6 +624,7 @@ static void put_anomaly(const struct printer *p, const struct report_entry *entr
 	put_needs(p, anomaly);
 	put_follows(p, anomaly);
 	put_schedule(p, entry);
+	put_outcome(p, anomaly);
 	put_evidence(p, entry);
 	if (!anomaly->follows && p->r->analysis->causes.count)
 		put_followers(p, entry);
@@ -582,7 +658,7 @@ static void put_summary_line(const struct printer *p, enum anomaly_kind kind)
 	fputc('\n', p->out);
 }
 
-/* The bounds that were reached: with higher ones, more might be found or decided. */
+/* The bounds that were hit: with more, more might be found or decided. */
 static void put_limits(const struct printer *p)
 {
 	struct report_limit limits[REPORT_LIMITS_MAX];
@@ -598,7 +674,7 @@ static void put_limits(const struct printer *p)
 		fputc('\n', p->out);
 }
 
-/* Counted above, but not listed. */
+/* What was counted above and is not listed. */
 static void put_hidden(const struct printer *p)
 {
 	uint64_t counted = 0, listed = 0;
@@ -626,7 +702,7 @@ static void put_trace(const struct printer *p)
 	}
 }
 
-/* The first line: an empty report of an incomplete trace means little. */
+/* The first line: nothing below it is a clean bill. */
 static void put_incomplete(const struct printer *p)
 {
 	if (!p->r->incomplete)
@@ -637,7 +713,7 @@ static void put_incomplete(const struct printer *p)
 	fputs("; this report is about what is there\n", p->out);
 }
 
-/* With --exhaustive: whether every state was visited. */
+/* Of --exhaustive: whether every state was visited. */
 static void put_states(const struct printer *p)
 {
 	const struct prove_counts *proofs = &p->r->analysis->proofs;
@@ -655,7 +731,7 @@ static void put_states(const struct printer *p)
 	fputs(": what was not met is left to the other provers\n", p->out);
 }
 
-/* What the trace lacks because code was not instrumented. */
+/* What the trace cannot tell of, since it was not instrumented. */
 static void put_modules(const struct printer *p)
 {
 	enum { SHOWN = 8 };
@@ -679,8 +755,8 @@ static void put_modules(const struct printer *p)
 }
 
 /*
- * The anomalies. There can be very many that are only predicted, if the provers' budget ran out: the first of each kind
- * (they are ranked) are printed, and the number of the others.
+ * The findings. What is only predicted can be very much, where provers had no time for all of it: a person is shown the
+ * first of each kind (they are ranked), and told of the rest.
  */
 enum { PREDICTED_SHOWN = 20 };
 
@@ -691,7 +767,7 @@ static void put_anomalies(const struct printer *p)
 		const struct anomaly *anomaly = p->r->entries[i].anomaly;
 		if (i && anomaly->kind != p->r->entries[i - 1].anomaly->kind)
 			predicted = 0;
-		/* A race that follows another is listed under it. */
+		/* What follows from a race is listed under it. */
 		if (*follows_under(p->r, anomaly) && p->r->count > 1)
 			continue;
 		predicted += anomaly->verdict == VERDICT_PREDICTED;

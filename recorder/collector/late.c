@@ -1,4 +1,4 @@
-/* Positions of an interrupted recording; see late.h. */
+/* Positions after the fact; see late.h. */
 #include "recorder/collector/late.h"
 
 #include "recorder/collector/resolve.h"

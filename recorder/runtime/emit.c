@@ -352,6 +352,8 @@ void rt_emit_free(uint64_t block, size_t size, uintptr_t pc)
 		rt_emit_sync(RT_OP_FREE, block, size, pc, 0);
 		return;
 	}
+	if (RT_CONTROLLED && RT_UNLIKELY(rt_interest[RT_INTEREST_PLACE(pc)]))
+		rt_turn_access(RT_OP_WRITE, block, size < RT_FREED_MAX ? size : RT_FREED_MAX, pc, RT_F_FREE);
 	rt_busy_begin(); /* no handler's events come between the two */
 	rt_reserve(s, 4);
 	rt_emit_write(block, size < RT_FREED_MAX ? size : RT_FREED_MAX, pc, RT_F_FREE);

@@ -171,16 +171,24 @@ bool rt_sched_interesting(uintptr_t pc)
 struct visit {
 	void (*f)(const char *path, const uint8_t *build_id, size_t n, uintptr_t base, void *arg);
 	void *arg;
+	unsigned others; /* modules without a name: the first one is the program */
+	char program[4096];
 };
 
 static int visit_module(struct dl_phdr_info *module, size_t size, void *arg)
 {
 	enum { ALIGN = 4, GNU_BUILD_ID = 3 };
-	const struct visit *v = arg;
+	struct visit *v = arg;
 	const uint8_t *id = NULL;
 	size_t id_size = 0;
 
+	uintptr_t start = UINTPTR_MAX;
+
 	(void)size;
+	for (int i = 0; i < module->dlpi_phnum; i++)
+		if (module->dlpi_phdr[i].p_type == PT_LOAD && module->dlpi_addr + module->dlpi_phdr[i].p_vaddr < start)
+			start = module->dlpi_addr + module->dlpi_phdr[i].p_vaddr;
+	start &= ~(uintptr_t)4095;
 	for (int i = 0; i < module->dlpi_phnum && !id; i++) {
 		const ElfW(Phdr) *p = &module->dlpi_phdr[i];
 		const uint8_t *at = (const uint8_t *)(module->dlpi_addr + p->p_vaddr), *end = at + p->p_memsz;
@@ -197,14 +205,20 @@ static int visit_module(struct dl_phdr_info *module, size_t size, void *arg)
 			at = content + (note->n_descsz + ALIGN - 1) / ALIGN * ALIGN;
 		}
 	}
-	v->f(module->dlpi_name, id, id_size, module->dlpi_addr, v->arg);
+	v->f(*module->dlpi_name || v->others++ ? module->dlpi_name : v->program, id, id_size, start, v->arg);
 	return 0;
 }
 
 void rt_sched_modules(void (*f)(const char *path, const uint8_t *build_id, size_t n, uintptr_t base, void *arg),
                       void *arg)
 {
-	struct visit v = {f, arg};
+	static struct visit v; /* under the lock, or before there is more than one thread */
+	long n = RT_SYSCALL(SYS_readlink, "/proc/self/exe", v.program, sizeof v.program - 1);
+
+	v.f = f;
+	v.arg = arg;
+	v.others = 0;
+	v.program[n > 0 ? n : 0] = '\0';
 
 	dl_iterate_phdr(visit_module, &v);
 }

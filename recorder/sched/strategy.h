@@ -73,7 +73,7 @@ struct rt_strategy {
 	bool all_accesses; /* each plain access is a step */
 };
 extern const struct rt_strategy *const rt_strategies[]; /* NULL-terminated */
-extern const struct rt_strategy rt_strategy_random;
+extern const struct rt_strategy rt_strategy_random, rt_strategy_follow;
 
 /* Plain accesses at this pc are steps. A few others may be too. */
 void rt_sched_interest(uintptr_t pc);

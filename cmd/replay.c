@@ -1,0 +1,222 @@
+/* racetrace replay: makes the program take the schedule of an anomaly. */
+#include "cmd/replay.h"
+
+#include "cmd/command.h"
+#include "cmd/common.h"
+#include "cmd/memory.h"
+#include "cmd/output.h"
+#include "lib/report/report.h"
+
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	OPT_ANOMALY = 'a',
+	OPT_JOBS = 'j',
+	OPT_ALL = 256,
+	OPT_VERDICT,
+	OPT_TIMEOUT,
+	OPT_TIME_LIMIT,
+	OPT_ATTEMPTS,
+	OPT_RESOLVE,
+	OPT_REPEAT,
+	OPT_HOLD,
+	OPT_INPUT,
+	OPT_SEED
+};
+
+struct settings {
+	struct rt_trace_options input;
+	struct replay_options replay;
+	const struct report_format *format;
+	const char *output;
+	const char *trace;
+	uint64_t max_memory;
+};
+
+static const struct argp_option options[] = {
+    {"anomaly", OPT_ANOMALY, "ID", 0, "Replay this anomaly, such as R1; without it, all that are observed or proved",
+     0},
+    {"all", OPT_ALL, NULL, 0, "Replay every anomaly that can be, the strongest verdicts first", 0},
+    {"attempts", OPT_ATTEMPTS, "N", 0, "Try at most N ways to an anomaly that is not confirmed (3)", 0},
+    {"format", 'f', "FORMAT", 0, "Write the report as text, json, sarif or html; text on a terminal, else json", 0},
+    {"hold", OPT_HOLD, NULL, 0, "Stop where the anomaly is reached, each thread at its event, until interrupted", 0},
+    {"input", OPT_INPUT, "FILE", 0, "Let the program read FILE from standard input (/dev/null)", 0},
+    {"jobs", OPT_JOBS, "N", 0, "Make N runs at once (1)", 0},
+    {"output", 'o', "FILE", 0, "Write the report to FILE, with the anomalies that were not replayed too", 0},
+    {"repeat", OPT_REPEAT, "N", 0, "Make each run N times, and count how often it is confirmed (1)", 0},
+    {"resolve", OPT_RESOLVE, "ORDER", 0,
+     "Execute the first or the second access of a race first, as the report lists them, or try both orders (both)", 0},
+    {"seed", OPT_SEED, "N", 0, "Choose by N which thread goes on after the schedule (1)", 0},
+    {"time-limit", OPT_TIME_LIMIT, "SECONDS", 0, "Start no further anomaly after this time", 0},
+    {"timeout", OPT_TIMEOUT, "SECONDS", 0, "End a run after this time (20)", 0},
+    {"verdict", OPT_VERDICT, "LIST", 0,
+     "Replay the anomalies with these verdicts: observed,proved,predicted,conditional", 0},
+    {0}};
+
+static const char doc[] =
+    "Run the recorded program, or PROGRAM, with the schedules of the anomalies that 'racetrace analyze' finds in "
+    "TRACE, "
+    "and report what happens: confirmed, diverged, stuck, timeout or failed.\v"
+    "Exit status: 0 if something was confirmed, 1 if nothing was, 2 for wrong use, 3 if TRACE cannot be read or no run "
+    "can be made.";
+
+static void parse_verdicts(struct argp_state *state, struct settings *s, const char *list)
+{
+	s->replay.verdicts = 0;
+	for (const char *at = list;; at++) {
+		size_t n = strcspn(at, ",");
+		int v = VERDICT_CONDITIONAL;
+		while (v < VERDICT_CONFIRMED && (strlen(verdict_name((enum verdict)v)) != n ||
+		                                 memcmp(verdict_name((enum verdict)v), at, n) != 0))
+			v++;
+		if (v == VERDICT_CONFIRMED)
+			argp_error(
+			    state,
+			    "'%.*s' is not a verdict to replay: there are conditional, predicted, proved, observed",
+			    (int)n, at);
+		s->replay.verdicts |= 1u << v;
+		at += n;
+		if (!*at)
+			return;
+	}
+}
+
+static void parse_resolve(struct argp_state *state, struct settings *s, const char *arg)
+{
+	if (!strcmp(arg, "first"))
+		s->replay.orders = 1u << OUTCOME_FIRST;
+	else if (!strcmp(arg, "second"))
+		s->replay.orders = 1u << OUTCOME_SECOND;
+	else if (!strcmp(arg, "both"))
+		s->replay.orders = 1u << OUTCOME_FIRST | 1u << OUTCOME_SECOND;
+	else
+		argp_error(state, "'%s' is not an order: there are first, second, both", arg);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct settings *s = state->input;
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &s->input;
+		state->child_inputs[1] = &s->max_memory;
+		return 0;
+	case OPT_ANOMALY:
+		s->replay.anomaly = arg;
+		return 0;
+	case OPT_ALL:
+		s->replay.verdicts = UINT32_MAX;
+		return 0;
+	case OPT_VERDICT:
+		parse_verdicts(state, s, arg);
+		return 0;
+	case OPT_TIMEOUT:
+		s->replay.timeout_ms = 1000 * cmd_number(state, "the time of a run", arg, 1, 1000000);
+		return 0;
+	case OPT_TIME_LIMIT:
+		s->replay.time_limit_s = cmd_number(state, "the time limit", arg, 1, UINT32_MAX);
+		return 0;
+	case OPT_ATTEMPTS:
+		s->replay.attempts = cmd_number(state, "the number of attempts", arg, 1, 1000);
+		return 0;
+	case OPT_RESOLVE:
+		parse_resolve(state, s, arg);
+		return 0;
+	case OPT_REPEAT:
+		s->replay.repeat = cmd_number(state, "the number of repeats", arg, 1, 1000000);
+		return 0;
+	case OPT_HOLD:
+		s->replay.hold = true;
+		return 0;
+	case OPT_INPUT:
+		s->replay.input = arg;
+		return 0;
+	case OPT_SEED:
+		s->replay.seed = cmd_number(state, "a seed", arg, 1, UINT32_MAX);
+		return 0;
+	case OPT_JOBS:
+		s->replay.jobs = cmd_number(state, "the number of jobs", arg, 1, 1024);
+		return 0;
+	case 'f':
+		s->format = report_find(arg);
+		if (!s->format)
+			argp_error(state, "'%s' is not a format: there are text, json, sarif, html, dot", arg);
+		return 0;
+	case 'o':
+		s->output = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (s->trace)
+			argp_error(state, "too many arguments: '%s': the program comes after '--'", arg);
+		s->trace = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!s->trace)
+			argp_error(state, "no trace given: 'racetrace record PROGRAM' writes trace.zst");
+		if (s->replay.hold && !s->replay.anomaly)
+			argp_error(state, "--hold needs --anomaly");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static enum rt_status write_report(const struct settings *s, const struct report *r, struct rt_error *err)
+{
+	struct cmd_output o;
+	enum rt_status status = cmd_output_open(&o, s->output, err);
+	if (status)
+		return status;
+	const struct report_format *format =
+	    s->format ? s->format : report_find(isatty(fileno(o.file)) ? "text" : "json");
+	return cmd_output_close(&o, format->write(r, false, o.file, err), err);
+}
+
+static enum rt_status replay(struct settings *s, struct rt_trace *trace, bool *confirmed, struct rt_error *err)
+{
+	struct analysis_options analysis = {.prove.guess = true, .schedule_steps = UINT64_MAX, .jobs = s->replay.jobs};
+	struct report_options report = {.least = VERDICT_CONDITIONAL};
+	struct analysis *a;
+	struct report *r;
+	enum rt_status status = analysis_run(trace, &analysis, &a, err);
+	if (status)
+		return status;
+	status = report_create(a, &report, &r, err);
+	if (!status) {
+		status = replay_report(r, &s->replay, confirmed, err);
+		report_keep_replayed(r, s->output ? VERDICT_PREDICTED : VERDICTS);
+		if (!status)
+			status = write_report(s, r, err);
+		report_free(r);
+	}
+	analysis_free(a);
+	return status;
+}
+
+int cmd_replay(int argc, char **argv)
+{
+	static const struct argp_child children[] = {
+	    {&cmd_trace_argp, 0, NULL, 0}, {&cmd_memory_argp, 0, NULL, 0}, {0}};
+	static const struct argp argp = {options, parse, "TRACE [-- PROGRAM [ARGUMENT...]]", doc, children, NULL, NULL};
+	struct settings s = {.replay = replay_defaults};
+	struct rt_error err = {0};
+	struct rt_trace *trace = NULL;
+	bool confirmed = false;
+	int before = 1;
+	while (before < argc && strcmp(argv[before], "--") != 0)
+		before++;
+	if (before + 1 < argc)
+		s.replay.program = argv + before + 1;
+	cmd_parse(&argp, before, argv, 0, &s);
+	enum rt_status status = cmd_open_trace(s.trace, &s.input, &trace, &err);
+	if (!status)
+		status = cmd_check_memory(trace, s.max_memory, &err);
+	if (!status)
+		status = replay(&s, trace, &confirmed, &err);
+	rt_trace_free(trace);
+	return status ? cmd_fail(&err) : confirmed ? EXIT_CLEAN : EXIT_FOUND;
+}

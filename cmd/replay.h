@@ -1,0 +1,28 @@
+/* Replaying what a report lists: shared by `replay`, `run` and `analyze --confirm`. */
+#ifndef CMD_REPLAY_H
+#define CMD_REPLAY_H
+
+#include "lib/report/report.h"
+
+struct replay_options {
+	char *const *program; /* NULL: the recorded command */
+	const char *anomaly;  /* id; NULL: by verdicts */
+	uint32_t verdicts;    /* bit i: enum verdict i */
+	uint32_t orders;      /* bit i: enum outcome_order i, of races */
+	uint32_t attempts, repeat, jobs;
+	unsigned timeout_ms;
+	uint32_t time_limit_s; /* 0: none */
+	uint64_t seed;
+	const char *input; /* NULL: /dev/null */
+	bool hold;
+};
+extern const struct replay_options replay_defaults;
+
+/*
+ * Replays what the options choose of a report and gives its entries their outcomes. *confirmed: something was.
+ * RT_EUSAGE: there is no such anomaly, or it has no schedule.
+ */
+enum rt_status replay_report(struct report *r, const struct replay_options *options, bool *confirmed,
+                             struct rt_error *err);
+
+#endif

@@ -1,0 +1,461 @@
+/* Replaying the entries of a report, some at once; see replay.h. */
+#include "cmd/replay.h"
+
+#include "cmd/messages.h"
+#include "cmd/replay_try.h"
+#include "lib/report/steps.h"
+#include "lib/schedule/plan.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+const struct replay_options replay_defaults = {.verdicts = 1u << VERDICT_PROVED | 1u << VERDICT_OBSERVED,
+                                               .orders = 1u << OUTCOME_FIRST | 1u << OUTCOME_SECOND,
+                                               .attempts = 3,
+                                               .repeat = 1,
+                                               .jobs = 1,
+                                               .timeout_ms = 20000,
+                                               .seed = 1};
+
+enum { FOLDER_MAX = 256 };
+
+/* One entry of the report under way. */
+struct job {
+	size_t entry;
+	const struct anomaly *anomaly;
+	struct rt_plan *plan;   /* of this attempt */
+	struct rt_trace *trace; /* that it is of, if that is not the report's */
+	enum outcome_way way;
+	uint32_t attempt; /* from 1 */
+	enum outcome_order order;
+	uint32_t round; /* runs of this order and attempt so far */
+	struct replay_result *result;
+	struct try *t;
+	char folder[FOLDER_MAX];
+};
+
+struct replaying {
+	struct report *r;
+	const struct replay_options *o;
+	struct rt_trace *trace;
+	const struct rt_trace_info *info;
+	char *const *program;
+	struct rt_error *err;
+	char folder[FOLDER_MAX];
+	struct job *jobs;
+	size_t *entries; /* what is to be replayed, in that order */
+	size_t count, next, done;
+	time_t began;
+	/* What a run prints that follows no schedule. */
+	bool reference_made, reference_known;
+	uint64_t reference;
+	bool confirmed;
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int signal)
+{
+	interrupted = signal;
+}
+
+/* ---- What to replay ---- */
+
+/* Threads can be held at the positions of a race or of a deadlock until they meet. */
+static bool can_search(const struct replaying *p, const struct anomaly *a)
+{
+	return (a->kind == ANOMALY_RACE && !anomaly_is_alloc_race(p->r->analysis->model, a)) ||
+	       (a->kind == ANOMALY_DEADLOCK && !anomaly_is_stuck(p->r->analysis->model, a));
+}
+
+static bool is_wanted(const struct replaying *p, const struct report_entry *e)
+{
+	if (p->o->anomaly)
+		return !strcmp(e->id, p->o->anomaly);
+	return p->o->verdicts >> e->anomaly->verdict & 1 &&
+	       (e->anomaly->schedule || (e->anomaly->verdict < VERDICT_PROVED && can_search(p, e->anomaly)));
+}
+
+static enum rt_status choose_entries(struct replaying *p)
+{
+	const struct report *r = p->r;
+	p->entries = calloc(r->count + 1, sizeof *p->entries);
+	if (!p->entries)
+		return rt_error_set(p->err, RT_EMEMORY, "no memory to replay a report");
+	for (int v = VERDICTS; v-- > 0;)
+		for (size_t i = 0; i < r->count; i++)
+			if ((int)r->entries[i].anomaly->verdict == v && is_wanted(p, &r->entries[i]))
+				p->entries[p->count++] = i;
+	if (p->o->anomaly && !p->count)
+		return rt_error_set(p->err, RT_EUSAGE, "there is no anomaly '%s' in '%s'", p->o->anomaly,
+		                    p->info->path);
+	if (p->o->anomaly && !r->entries[p->entries[0]].anomaly->schedule &&
+	    !can_search(p, r->entries[p->entries[0]].anomaly))
+		return rt_error_set(p->err, RT_EUSAGE, "'%s' cannot be replayed: it has no schedule", p->o->anomaly);
+	return RT_OK;
+}
+
+static enum rt_status make_plan(const struct report *r, const struct anomaly *anomaly, struct rt_plan **plan,
+                                struct rt_error *err)
+{
+	const struct model *m = r->analysis->model;
+	const struct goal goal = goal_of(anomaly);
+	struct plan_request request = {.kind = goal.kind, .goal_count = anomaly->event_count};
+	struct steps steps;
+	if (!steps_init(&steps, m, r->descriptions, anomaly))
+		return rt_error_set(err, RT_EMEMORY, "no memory for the plan of a run");
+	struct plan_run *runs = calloc(steps.count + 1, sizeof *runs);
+	enum rt_status status = runs ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory for the plan of a run");
+	for (size_t i = 0; !status && i < steps.count; i++)
+		runs[i] = (struct plan_run){steps.items[i].thread, steps.items[i].from, steps.items[i].to};
+	for (uint32_t i = 0; i < anomaly->event_count; i++) {
+		uint64_t ordinal = description_ordinal(r->descriptions, m->events[anomaly->events[i]].number);
+		request.goal[i] = (struct plan_run){model_thread_of(m, anomaly->events[i]), ordinal, ordinal};
+	}
+	request.runs = runs;
+	request.run_count = steps.count;
+	if (!status)
+		status = plan_make(r->analysis->trace, &request, plan, err);
+	free(runs);
+	steps_release(&steps);
+	return status;
+}
+
+static enum rt_status make_search(const struct report *r, const struct anomaly *anomaly, struct rt_plan **plan,
+                                  struct rt_error *err)
+{
+	const struct model *m = r->analysis->model;
+	uint64_t pcs[ANOMALY_EVENTS_MAX];
+	unsigned ops[ANOMALY_EVENTS_MAX];
+	for (uint32_t i = 0; i < anomaly->event_count; i++) {
+		pcs[i] = m->sites[m->events[anomaly->events[i]].site].pc;
+		ops[i] = model_op(m, anomaly->events[i]);
+	}
+	return plan_search(r->analysis->trace, goal_of(anomaly).kind, pcs, ops, anomaly->event_count, plan, err);
+}
+
+/*
+ * The plan that the trace of a run that left its own has for the same anomaly: what was a guess may be proved by it.
+ * That trace is exact. RT_EINPUT: it has none.
+ */
+static enum rt_status make_rerun(struct replaying *p, struct job *j, const char *path, struct rt_plan **plan,
+                                 struct rt_error *err)
+{
+	struct analysis_options options = {
+	    .kinds = 1u << j->anomaly->kind, .schedule_steps = UINT64_MAX, .prove.guess = true};
+	struct report_options report_options = {.least = VERDICT_CONDITIONAL};
+	const char *wanted = p->r->entries[j->entry].fingerprint;
+	struct rt_trace *trace;
+	struct analysis *a = NULL;
+	struct report *r = NULL;
+	enum rt_status status = rt_trace_open(path, &trace, err);
+	if (status)
+		return status;
+	status = analysis_run(trace, &options, &a, err);
+	if (!status)
+		status = report_create(a, &report_options, &r, err);
+	size_t i = 0;
+	while (!status && i < r->count &&
+	       (strcmp(r->entries[i].fingerprint, wanted) != 0 || !r->entries[i].anomaly->schedule))
+		i++;
+	if (!status)
+		status = i < r->count ? make_plan(r, r->entries[i].anomaly, plan, err)
+		                      : rt_error_set(err, RT_EINPUT, "the run does not have it");
+	report_free(r);
+	analysis_free(a);
+	if (status) {
+		rt_trace_free(trace);
+		return status;
+	}
+	rt_trace_free(j->trace);
+	j->trace = trace;
+	return RT_OK;
+}
+
+/* ---- One job ---- */
+
+static enum outcome_order first_order(const struct replaying *p, const struct anomaly *a)
+{
+	if (a->kind != ANOMALY_RACE || p->o->hold)
+		return OUTCOME_NO_ORDER;
+	return p->o->orders >> OUTCOME_FIRST & 1 ? OUTCOME_FIRST : OUTCOME_SECOND;
+}
+
+static enum rt_status start_run(struct replaying *p, struct job *j)
+{
+	struct try_options o = {.trace = j->trace ? j->trace : p->trace,
+	                        .recorded = p->info,
+	                        .plan = j->plan,
+	                        .program = p->program,
+	                        .input = p->o->input,
+	                        .folder = j->folder,
+	                        .timeout_ms = p->o->hold ? INT32_MAX : p->o->timeout_ms,
+	                        .order = j->order,
+	                        .seed = p->o->seed + j->round + 1000 * (j->attempt - 1),
+	                        .sync_only = p->info->sync_only,
+	                        .hold = p->o->hold};
+	return try_start(&o, &j->t, p->err);
+}
+
+static void say_progress(const struct replaying *p, const struct job *j)
+{
+	char text[96];
+	if (!isatty(STDERR_FILENO) || p->o->hold)
+		return;
+	snprintf(text, sizeof text, "replaying %s, %zu of %zu done ...", p->r->entries[j->entry].id, p->done, p->count);
+	messages_progress(text);
+}
+
+/* What cannot be made a plan of has that as its outcome. */
+static enum rt_status fail_job(struct job *j, const char *why)
+{
+	struct replay_run run = {.kind = OUTCOME_FAILED, .why = strdup(why)};
+	return run.why && replay_add(j->result, &run) ? RT_OK : RT_EMEMORY;
+}
+
+static enum rt_status begin_job(struct replaying *p, struct job *j, size_t entry)
+{
+	struct rt_error err = {0};
+	*j = (struct job){.entry = entry, .anomaly = p->r->entries[entry].anomaly, .attempt = 1};
+	snprintf(j->folder, sizeof j->folder, "%.200s/%zu", p->folder, (size_t)(j - p->jobs));
+	j->order = first_order(p, j->anomaly);
+	j->result = calloc(1, sizeof *j->result);
+	if (!j->result)
+		return rt_error_set(p->err, RT_EMEMORY, "no memory to replay a report");
+	say_progress(p, j);
+	j->way = j->anomaly->schedule ? OUTCOME_BY_SCHEDULE : OUTCOME_BY_SEARCH;
+	enum rt_status status = j->anomaly->schedule ? make_plan(p->r, j->anomaly, &j->plan, &err)
+	                                             : make_search(p->r, j->anomaly, &j->plan, &err);
+	if (status == RT_EINPUT)
+		return fail_job(j, err.message);
+	if (status)
+		return rt_error_set(p->err, status, "%s", err.message);
+	return start_run(p, j);
+}
+
+static void end_job(struct replaying *p, struct job *j)
+{
+	p->confirmed |= j->result->confirmed != 0;
+	report_add_replay(p->r, j->entry, j->result);
+	j->result = NULL;
+	free(j->plan);
+	j->plan = NULL;
+	rt_trace_free(j->trace);
+	j->trace = NULL;
+	j->anomaly = NULL;
+	p->done++;
+}
+
+/* What the program prints when it follows no schedule, if that is the same twice. */
+static void make_reference(struct replaying *p, struct job *j)
+{
+	struct try_options o = {.program = p->program,
+	                        .input = p->o->input,
+	                        .folder = j->folder,
+	                        .timeout_ms = p->o->timeout_ms,
+	                        .sync_only = p->info->sync_only};
+	uint64_t digests[2] = {0, 1};
+	p->reference_made = true;
+	for (int i = 0; i < 2; i++) {
+		struct try *t;
+		struct rt_error err = {0};
+		if (try_start(&o, &t, &err))
+			return;
+		const struct run_end *end = try_end(t);
+		bool ok = end->kind == RUN_EXITED || end->kind == RUN_SIGNALED;
+		digests[i] = end->out.digest;
+		try_free(t);
+		if (!ok)
+			return;
+	}
+	p->reference_known = digests[0] == digests[1];
+	p->reference = digests[0];
+}
+
+/* Another way to the same anomaly; the job ends if there is none. */
+static enum rt_status next_attempt(struct replaying *p, struct job *j)
+{
+	struct rt_plan *plan = NULL;
+	struct rt_error err = {0};
+	char path[FOLDER_MAX + 16];
+	snprintf(path, sizeof path, "%s/trace.zst", j->folder);
+	j->attempt++;
+	j->round = 0;
+	j->order = first_order(p, j->anomaly);
+	if (j->way == OUTCOME_BY_SCHEDULE && make_rerun(p, j, path, &plan, &err) == RT_OK)
+		j->way = OUTCOME_BY_RERUN;
+	else if (can_search(p, j->anomaly) && make_search(p->r, j->anomaly, &plan, &err) == RT_OK)
+		j->way = OUTCOME_BY_SEARCH;
+	if (!plan) {
+		end_job(p, j);
+		return RT_OK;
+	}
+	free(j->plan);
+	j->plan = plan;
+	return start_run(p, j);
+}
+
+/* A run has ended: takes note of it, and starts the next one of the job, if there is one. */
+static enum rt_status step_job(struct replaying *p, struct job *j)
+{
+	struct replay_run run;
+	enum rt_status status = try_tell(j->t, &run, p->err);
+	if (status)
+		return status;
+	uint64_t digest = try_end(j->t)->out.digest;
+	run.way = j->way;
+	try_free(j->t);
+	j->t = NULL;
+	if (run.kind == OUTCOME_CONFIRMED && !p->o->hold) {
+		if (!p->reference_made)
+			make_reference(p, j);
+		run.output_differs = p->reference_known && digest != p->reference;
+	}
+	enum outcome_kind kind = run.kind;
+	if (!replay_add(j->result, &run)) {
+		replay_run_release(&run);
+		return rt_error_set(p->err, RT_EMEMORY, "no memory to replay a report");
+	}
+	if (++j->round < p->o->repeat && kind != OUTCOME_FAILED)
+		return start_run(p, j);
+	if (j->order == OUTCOME_FIRST && p->o->orders >> OUTCOME_SECOND & 1 && j->result->confirmed) {
+		j->order = OUTCOME_SECOND;
+		j->round = 0;
+		return start_run(p, j);
+	}
+	if (j->result->confirmed || kind == OUTCOME_FAILED || p->o->hold || j->attempt >= p->o->attempts) {
+		end_job(p, j);
+		return RT_OK;
+	}
+	return next_attempt(p, j);
+}
+
+/* ---- All of them ---- */
+
+static bool may_begin(const struct replaying *p)
+{
+	return p->next < p->count && !(p->o->time_limit_s && time(NULL) - p->began >= (time_t)p->o->time_limit_s);
+}
+
+static enum rt_status make_folders(struct replaying *p)
+{
+	const char *where = getenv("TMPDIR");
+	snprintf(p->folder, sizeof p->folder, "%.180s/racetrace-XXXXXX", where && *where ? where : "/tmp");
+	if (!mkdtemp(p->folder)) {
+		enum rt_status status =
+		    rt_error_set(p->err, RT_ESYSTEM, "cannot make a folder '%s': %s", p->folder, strerror(errno));
+		p->folder[0] = '\0';
+		return status;
+	}
+	for (uint32_t i = 0; i < p->o->jobs; i++) {
+		char path[FOLDER_MAX];
+		snprintf(path, sizeof path, "%.200s/%" PRIu32, p->folder, i);
+		if (mkdir(path, 0700) != 0)
+			return rt_error_set(p->err, RT_ESYSTEM, "cannot make a folder '%s': %s", path, strerror(errno));
+	}
+	return RT_OK;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+static enum rt_status wait_for_runs(struct replaying *p)
+{
+	struct pollfd *fds = calloc(p->o->jobs, sizeof *fds);
+	if (!fds)
+		return rt_error_set(p->err, RT_EMEMORY, "no memory to replay a report");
+	for (uint32_t i = 0; i < p->o->jobs; i++)
+		fds[i] = (struct pollfd){.fd = p->jobs[i].t ? try_fd(p->jobs[i].t) : -1, .events = POLLIN};
+	poll(fds, p->o->jobs, -1);
+	free(fds);
+	return interrupted ? rt_error_set(p->err, RT_ESYSTEM, "interrupted") : RT_OK;
+}
+
+static enum rt_status replay_all(struct replaying *p)
+{
+	enum rt_status status = RT_OK;
+	for (bool busy = true; !status && busy;) {
+		busy = false;
+		for (uint32_t i = 0; !status && i < p->o->jobs; i++) {
+			struct job *j = &p->jobs[i];
+			if (j->t && try_ended(j->t))
+				status = step_job(p, j);
+			while (!status && !j->t && may_begin(p)) {
+				status = begin_job(p, j, p->entries[p->next++]);
+				if (!status && !j->t)
+					end_job(p, j);
+			}
+			busy |= j->t != NULL;
+		}
+		if (!status && busy)
+			status = wait_for_runs(p);
+	}
+	if (isatty(STDERR_FILENO))
+		messages_progress(NULL);
+	if (!status && p->next < p->count)
+		fprintf(stderr, "racetrace: the time limit is over: %zu of %zu were not replayed\n", p->count - p->next,
+		        p->count);
+	return status;
+}
+
+static void release(struct replaying *p)
+{
+	for (uint32_t i = 0; p->jobs && i < p->o->jobs; i++) {
+		try_free(p->jobs[i].t);
+		free(p->jobs[i].plan);
+		rt_trace_free(p->jobs[i].trace);
+		replay_free(p->jobs[i].result);
+	}
+	free(p->jobs);
+	free(p->entries);
+	if (p->folder[0])
+		nftw(p->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+enum rt_status replay_report(struct report *r, const struct replay_options *options, bool *confirmed,
+                             struct rt_error *err)
+{
+	const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+	enum { SIGNALS = sizeof signals / sizeof *signals };
+	struct sigaction old[SIGNALS], action = {.sa_handler = interrupt};
+	struct replaying p = {.r = r,
+	                      .o = options,
+	                      .trace = r->analysis->trace,
+	                      .info = rt_trace_info(r->analysis->trace),
+	                      .err = err,
+	                      .began = time(NULL)};
+	p.program = options->program ? options->program : (char *const *)(uintptr_t)p.info->command;
+	if (!p.program || !p.program[0])
+		return rt_error_set(err, RT_EUSAGE, "'%s' does not say which program it is of: give it after '--'",
+		                    p.info->path);
+	p.jobs = calloc(options->jobs, sizeof *p.jobs);
+	enum rt_status status = p.jobs ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory to replay a report");
+	for (int i = 0; i < SIGNALS; i++)
+		sigaction(signals[i], &action, &old[i]);
+	if (!status)
+		status = choose_entries(&p);
+	if (!status)
+		status = make_folders(&p);
+	if (!status)
+		status = replay_all(&p);
+	*confirmed = p.confirmed;
+	release(&p);
+	for (int i = 0; i < SIGNALS; i++)
+		sigaction(signals[i], &old[i], NULL);
+	if (interrupted)
+		raise(interrupted);
+	return status;
+}

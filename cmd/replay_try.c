@@ -1,0 +1,542 @@
+/* One run that follows a plan; see replay_try.h. */
+#include "cmd/replay_try.h"
+
+#include "cmd/common.h"
+#include "recorder/control.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { GRACE_MS = 5000, ARGUMENTS_MAX = 16 };
+
+struct
+try {
+	struct try_options o;
+	struct runner *runner;
+	char plan_path[4096], trace_path[4096];
+	struct rt_plan *plan; /* as the run has left it; NULL: not read */
+	struct rt_control *control;
+	struct rt_trace *trace; /* of the run; NULL: not opened, or not there */
+	bool looked;            /* for it */
+};
+
+/* ---- Starting ---- */
+
+static enum rt_status write_plan(const struct try *t, struct rt_error *err)
+{
+	struct rt_plan head = *t->o.plan;
+	FILE *f = fopen(t->plan_path, "w");
+	head.then = t->o.hold ? RT_PLAN_HOLD : t->o.order == OUTCOME_SECOND ? RT_PLAN_SECOND : RT_PLAN_FIRST;
+	bool ok = f && fwrite(&head, sizeof head, 1, f) == 1 &&
+	          (head.size == sizeof head || fwrite(t->o.plan + 1, head.size - sizeof head, 1, f) == 1);
+	if (f && fclose(f) != 0)
+		ok = false;
+	return ok ? RT_OK : rt_error_set(err, RT_ESYSTEM, "cannot write '%s': %s", t->plan_path, strerror(errno));
+}
+
+static enum rt_status launch(struct try *t, struct rt_error *err)
+{
+	char self[4096], seed[32];
+	size_t count = 0, n = 0;
+	ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+	if (length < 0)
+		return rt_error_set(err, RT_ESYSTEM, "cannot find this program: %s", strerror(errno));
+	self[length] = '\0';
+	while (t->o.program[count])
+		count++;
+	const char **argv = calloc(count + ARGUMENTS_MAX, sizeof *argv);
+	if (!argv)
+		return rt_error_set(err, RT_EMEMORY, "no memory for a run");
+	snprintf(seed, sizeof seed, "--serial=%" PRIu64, t->o.seed);
+	argv[n++] = self;
+	argv[n++] = "record";
+	if (t->o.plan) {
+		argv[n++] = "--plan";
+		argv[n++] = t->plan_path;
+		argv[n++] = seed;
+	}
+	if (t->o.sync_only)
+		argv[n++] = "--sync-only";
+	argv[n++] = "--no-children";
+	argv[n++] = "-o";
+	argv[n++] = t->trace_path;
+	argv[n++] = "--";
+	for (size_t i = 0; i < count; i++)
+		argv[n++] = t->o.program[i];
+	struct run_options run = {.argv = (char *const *)(uintptr_t)argv,
+	                          .input = t->o.input,
+	                          .timeout_ms = t->o.timeout_ms,
+	                          .grace_ms = GRACE_MS,
+	                          .terminal = t->o.hold};
+	enum rt_status status = runner_start(&run, &t->runner, err);
+	free(argv);
+	return status;
+}
+
+enum rt_status try_start(const struct try_options *options, struct try **out, struct rt_error *err)
+{
+	struct try *t = calloc(1, sizeof *t);
+	if (!t)
+		return rt_error_set(err, RT_EMEMORY, "no memory for a run");
+	t->o = *options;
+	snprintf(t->plan_path, sizeof t->plan_path, "%.4000s/plan", options->folder);
+	snprintf(t->trace_path, sizeof t->trace_path, "%.4000s/trace.zst", options->folder);
+	unlink(t->trace_path);
+	enum rt_status status = options->plan ? write_plan(t, err) : RT_OK;
+	if (!status)
+		status = launch(t, err);
+	if (status) {
+		try_free(t);
+		return status;
+	}
+	*out = t;
+	return RT_OK;
+}
+
+int try_fd(const struct try *t)
+{
+	return runner_fd(t->runner);
+}
+
+bool try_ended(struct try *t)
+{
+	return runner_ended(t->runner) != NULL;
+}
+
+const struct run_end *try_end(struct try *t)
+{
+	return runner_wait(t->runner);
+}
+
+const char *try_trace(const struct try *t)
+{
+	return t->trace_path;
+}
+
+void try_free(struct try *t)
+{
+	if (!t)
+		return;
+	runner_free(t->runner);
+	rt_trace_free(t->trace);
+	free(t->plan);
+	free(t->control);
+	free(t);
+}
+
+/* ---- Reading what is left ---- */
+
+/* The plan as the run has left it, and behind it the control area up to its log. */
+static bool read_result(struct try *t)
+{
+	const size_t control = offsetof(struct rt_control, log_count);
+	FILE *f = fopen(t->plan_path, "r");
+	if (!f)
+		return false;
+	t->plan = malloc(t->o.plan->size);
+	t->control = calloc(1, sizeof *t->control);
+	bool ok = t->plan && t->control && fread(t->plan, t->o.plan->size, 1, f) == 1 &&
+	          t->plan->size == t->o.plan->size && t->plan->magic == RT_PLAN_MAGIC;
+	if (ok && fread(t->control, control, 1, f) != 1)
+		memset(t->control, 0, sizeof *t->control);
+	fclose(f);
+	return ok;
+}
+
+static struct rt_trace *run_trace(struct try *t)
+{
+	if (!t->looked && access(t->trace_path, R_OK) == 0 && rt_trace_open(t->trace_path, &t->trace, NULL))
+		t->trace = NULL;
+	t->looked = true;
+	return t->trace;
+}
+
+/* ---- Words ---- */
+
+#define PART(t, type, member) ((type *)(void *)((char *)(t)->plan + (t)->plan->member))
+
+static const char *module_path(const struct try *t, uint32_t module)
+{
+	return (const char *)t->plan + PART(t, const struct rt_plan_module, modules)[module].path;
+}
+
+/* The pc that a trace has for a place in a module; 0: it has none. */
+static uint64_t pc_in(const struct try *t, const struct rt_trace *trace, uint32_t module, uint64_t offset)
+{
+	size_t n = 0;
+	const struct rt_module *modules = trace ? rt_trace_modules(trace, &n) : NULL;
+	if (module == RT_PLAN_NONE)
+		return trace ? offset : 0;
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(modules[i].path, module_path(t, module)))
+			return modules[i].start + offset;
+	return 0;
+}
+
+/* " at app.c:12 (worker)", from whichever trace knows it; or " at app+0x1234". */
+static void put_place(FILE *out, struct try *t, uint32_t module, uint64_t offset)
+{
+	for (int i = 0; i < 2; i++) {
+		const struct rt_trace *trace = i ? run_trace(t) : t->o.trace;
+		uint64_t pc = pc_in(t, trace, module, offset);
+		size_t n = 0;
+		const struct rt_frame *f = pc ? rt_trace_frames(trace, pc, &n) : NULL;
+		for (size_t k = 0; k < n; k++) {
+			if (!f[k].file || !f[k].line)
+				continue;
+			fprintf(out, " at %s:%" PRIu32, f[k].file, f[k].line);
+			if (f[k].function)
+				fprintf(out, " (%s)", f[k].function);
+			return;
+		}
+		if (n && f[0].function) {
+			fprintf(out, " in %s", f[0].function);
+			return;
+		}
+	}
+	if (module != RT_PLAN_NONE) {
+		const char *path = module_path(t, module), *slash = strrchr(path, '/');
+		fprintf(out, " at %s+0x%" PRIx64, slash ? slash + 1 : path, offset);
+	} else if (offset) {
+		fprintf(out, " at 0x%" PRIx64, offset);
+	}
+}
+
+/* The name of what lies at an offset of a module; false if it has none. */
+static bool put_variable(FILE *out, struct try *t, uint32_t module, uint64_t offset)
+{
+	for (int i = 0; i < 2; i++) {
+		const struct rt_trace *trace = i ? run_trace(t) : t->o.trace;
+		uint64_t address = pc_in(t, trace, module, offset);
+		struct rt_variable v;
+		if (!address || !rt_trace_variable(trace, address, &v))
+			continue;
+		fputs(v.name, out);
+		if (address > v.address)
+			fprintf(out, "+%" PRIu64, address - v.address);
+		return true;
+	}
+	return false;
+}
+
+/* An address of the run. */
+static void put_object(FILE *out, struct try *t, uint64_t address)
+{
+	const uint64_t *learned = PART(t, const uint64_t, learned);
+	uint32_t best = RT_PLAN_NONE;
+	for (uint32_t i = 0; i < t->plan->module_count; i++)
+		if (learned[i] && learned[i] <= address && (best == RT_PLAN_NONE || learned[i] > learned[best]))
+			best = i;
+	if (best == RT_PLAN_NONE || !put_variable(out, t, best, address - learned[best]))
+		fprintf(out, "0x%" PRIx64, address);
+}
+
+static const char *thread_name(const struct try *t, uint32_t thread, char *text, size_t size)
+{
+	const struct rt_trace_info *info = t->o.trace ? rt_trace_info(t->o.trace) : NULL;
+	const struct rt_plan_thread *threads = PART(t, const struct rt_plan_thread, threads);
+	if (thread >= t->plan->thread_count)
+		return "a thread";
+	if (info && thread < info->thread_count)
+		return info->threads[thread].name;
+	if (thread == 0)
+		return "main";
+	char parent[256];
+	snprintf(text, size, "%.200s.%" PRIu32,
+	         thread_name(t, threads[thread].parent < thread ? threads[thread].parent : 0, parent, sizeof parent),
+	         threads[thread].birth);
+	return text;
+}
+
+static const char *operation_text(unsigned op)
+{
+	switch (op) {
+	case RT_OP_NONE:
+		return "a call that may block";
+	case RT_OP_END:
+		return "its end";
+	default:
+		return rt_op_name(op);
+	}
+}
+
+static void put_event(FILE *out, struct try *t, const struct rt_plan_event *e)
+{
+	fputs(operation_text(e->op), out);
+	if (e->op == RT_OP_JOIN) {
+		fprintf(out, " of thread %" PRIu64, e->object);
+	} else if (e->object) {
+		fputs(" of ", out);
+		put_object(out, t, e->object);
+	}
+	if (e->op != RT_OP_END)
+		put_place(out, t, e->module, e->offset);
+}
+
+/* What the plan has: the mark of a thread. */
+static void put_mark(FILE *out, struct try *t, uint32_t thread, uint64_t number)
+{
+	char name[256];
+	const struct rt_plan_thread *owner = PART(t, const struct rt_plan_thread, threads) + thread;
+	if (number >= owner->mark_count) {
+		fputs("anything", out);
+		return;
+	}
+	const struct rt_plan_mark *mark = PART(t, const struct rt_plan_mark, marks) + owner->first_mark + number;
+	const struct rt_plan_site *site = PART(t, const struct rt_plan_site, sites) + mark->site;
+	const uint64_t *learned = PART(t, const uint64_t, learned);
+	fputs(operation_text(site->op), out);
+	if (site->op == RT_OP_JOIN) {
+		fprintf(out, " of %s", thread_name(t, (uint32_t)mark->offset, name, sizeof name));
+	} else if (mark->base != RT_PLAN_NONE) {
+		const struct rt_plan_base *base = PART(t, const struct rt_plan_base, bases) + mark->base;
+		fputs(" of ", out);
+		if (base->module == RT_PLAN_NONE || !put_variable(out, t, base->module, mark->offset)) {
+			if (learned[mark->base])
+				fprintf(out, "0x%" PRIx64, learned[mark->base] + mark->offset);
+			else
+				fputs("another object", out);
+		}
+	}
+	put_place(out, t, site->module, site->offset);
+}
+
+/* Calls put with a stream in memory. NULL without memory. */
+struct words {
+	char *text;
+	size_t size;
+	FILE *out;
+};
+static bool words_open(struct words *w)
+{
+	*w = (struct words){0};
+	w->out = open_memstream(&w->text, &w->size);
+	return w->out != NULL;
+}
+static char *words_close(struct words *w)
+{
+	if (fclose(w->out) == 0)
+		return w->text;
+	free(w->text);
+	return NULL;
+}
+
+static uint32_t holder_of(const struct try *t, uint64_t lock, uint32_t but)
+{
+	const struct rt_plan_thread_state *states = PART(t, const struct rt_plan_thread_state, states);
+	for (uint32_t i = 0; i < t->plan->thread_count; i++)
+		for (unsigned k = 0; k < RT_PLAN_HELD && i != but; k++)
+			if (lock && states[i].held[k].lock == lock)
+				return i;
+	return RT_PLAN_NONE;
+}
+
+static void put_stand(FILE *out, struct try *t, uint32_t thread)
+{
+	char name[256];
+	const struct rt_plan_thread_state *s = PART(t, const struct rt_plan_thread_state, states) + thread;
+	switch (s->stand) {
+	case RT_PLAN_UNBORN:
+		fputs("has not been created", out);
+		return;
+	case RT_PLAN_GONE:
+		fputs("has ended", out);
+		return;
+	case RT_PLAN_OUTSIDE:
+		fputs("is in a call that blocks", out);
+		put_place(out, t, s->next.module, s->next.offset);
+		return;
+	default:
+		break;
+	}
+	uint32_t holder = s->next.op == RT_OP_ACQUIRE || s->next.op == RT_OP_ACQUIRE_SHARED
+	                      ? holder_of(t, s->next.object, thread)
+	                      : RT_PLAN_NONE;
+	bool waits = s->stand == RT_PLAN_BLOCKED || holder != RT_PLAN_NONE;
+	fputs(waits ? "waits: " : "is about to: ", out);
+	put_event(out, t, &s->next);
+	if (holder != RT_PLAN_NONE)
+		fprintf(out, ", which %s holds", thread_name(t, holder, name, sizeof name));
+}
+
+/* ---- What became of it ---- */
+
+static bool tell_waits(struct try *t, struct replay_run *run)
+{
+	const struct rt_plan_thread_state *states = PART(t, const struct rt_plan_thread_state, states);
+	char name[256];
+	run->waits = calloc((size_t)t->plan->thread_count + 1, sizeof *run->waits);
+	for (uint32_t i = 0; run->waits && i < t->plan->thread_count; i++) {
+		struct words w;
+		if (i != t->plan->thread && (states[i].stand == RT_PLAN_UNBORN || states[i].stand == RT_PLAN_GONE))
+			continue;
+		if (!words_open(&w))
+			return false;
+		put_stand(w.out, t, i);
+		run->waits[run->wait_count].text = words_close(&w);
+		run->waits[run->wait_count].thread = strdup(thread_name(t, i, name, sizeof name));
+		if (!run->waits[run->wait_count].text || !run->waits[run->wait_count].thread)
+			return false;
+		run->wait_count++;
+	}
+	return run->waits != NULL;
+}
+
+static bool tell_divergence(struct try *t, struct replay_run *run)
+{
+	struct words w;
+	if (!words_open(&w))
+		return false;
+	put_mark(w.out, t, t->plan->thread, t->plan->mark);
+	run->expected = words_close(&w);
+	if (!words_open(&w))
+		return false;
+	put_event(w.out, t, &t->plan->actual);
+	run->actual = words_close(&w);
+	return run->expected && run->actual;
+}
+
+/* The first line that `record` itself has written. */
+static char *own_words(const struct run_end *end)
+{
+	char text[sizeof end->err.text + 1];
+	memcpy(text, end->err.text, end->err.kept);
+	text[end->err.kept] = '\0';
+	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+		if (!strncmp(line, "racetrace: ", 11))
+			return strdup(line + 11);
+	return NULL;
+}
+
+char *try_output(const struct run_end *end)
+{
+	enum { SHOWN = 4096 };
+	const struct run_output *streams[] = {&end->out, &end->err};
+	struct words w;
+	if (!words_open(&w))
+		return NULL;
+	for (int i = 0; i < 2; i++) {
+		const char *at = streams[i]->text, *last = at + streams[i]->kept;
+		while (at < last && ftell(w.out) < SHOWN) {
+			const char *end_of_line = memchr(at, '\n', (size_t)(last - at));
+			size_t n = (size_t)((end_of_line ? end_of_line + 1 : last) - at);
+			if (n < 11 || memcmp(at, "racetrace: ", 11) != 0)
+				fwrite(at, 1, n < SHOWN ? n : SHOWN, w.out);
+			at += n;
+		}
+	}
+	char *text = words_close(&w);
+	if (text && *text)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static void tell_end(struct try *t, const struct run_end *end, struct replay_run *run)
+{
+	const struct rt_trace_info *info = t->o.recorded;
+	run->value = end->value;
+	run->end = end->kind == RUN_EXITED     ? OUTCOME_STATUS
+	           : end->kind == RUN_SIGNALED ? OUTCOME_SIGNAL
+	           : end->kind == RUN_TIMEOUT  ? OUTCOME_HANG
+	                                       : OUTCOME_END_UNKNOWN;
+	if (t->control->end == RT_END_DEADLOCK)
+		run->end = OUTCOME_DEADLOCK;
+	if (run->end == OUTCOME_DEADLOCK || run->end == OUTCOME_HANG)
+		run->value = 0;
+	if (!info || info->exit_kind == RT_EXIT_UNKNOWN)
+		return;
+	run->end_differs =
+	    run->end == OUTCOME_STATUS   ? info->exit_kind != RT_EXIT_STATUS || info->exit_value != end->value
+	    : run->end == OUTCOME_SIGNAL ? info->exit_kind != RT_EXIT_SIGNAL || info->exit_value != end->value
+	                                 : true;
+}
+
+/* The program has ended, or was ended, before the plan did. */
+static bool tell_early_end(struct try *t, const struct run_end *end, struct replay_run *run)
+{
+	struct words w;
+	char text[160];
+	if (!words_open(&w))
+		return false;
+	if (t->control->degraded && t->control->degraded != RT_DEGRADED_STRATEGY) {
+		run->kind = OUTCOME_FAILED;
+		fputs("the program could not be controlled: a thread ran for long without reaching the recorder",
+		      w.out);
+	} else if (end->kind == RUN_TIMEOUT) {
+		run->kind = OUTCOME_TIMEOUT;
+		if (t->plan->search)
+			fprintf(w.out, "after %u ms", t->o.timeout_ms);
+		else
+			fprintf(w.out, "after %u ms, at step %" PRIu64 " of %" PRIu64, t->o.timeout_ms,
+			        t->plan->step + 1, t->plan->step_count);
+	} else if (t->plan->search) {
+		run->kind = OUTCOME_DIVERGED;
+		fputs("the threads did not meet in this run", w.out);
+	} else {
+		run->kind = OUTCOME_DIVERGED;
+		replay_end_text(run, text, sizeof text);
+		fprintf(w.out, "%s at step %" PRIu64 " of %" PRIu64, text, t->plan->step + 1, t->plan->step_count);
+		run->actual = strdup("its end");
+		if (t->plan->step < t->plan->step_count) {
+			const struct rt_plan_step *step = PART(t, const struct rt_plan_step, steps) + t->plan->step;
+			const struct rt_plan_thread_state *s =
+			    PART(t, const struct rt_plan_thread_state, states) + step->thread;
+			struct words e;
+			char name[256];
+			run->thread = strdup(thread_name(t, step->thread, name, sizeof name));
+			if (words_open(&e)) {
+				put_mark(e.out, t, step->thread, s->mark);
+				run->expected = words_close(&e);
+			}
+		}
+	}
+	run->why = words_close(&w);
+	return run->why != NULL;
+}
+
+enum rt_status try_tell(struct try *t, struct replay_run *run, struct rt_error *err)
+{
+	const struct run_end *end = try_end(t);
+	char name[256];
+	bool ok = true;
+	*run = (struct replay_run){.kind = OUTCOME_FAILED, .order = t->o.order};
+	if (end->kind == RUN_INTERRUPTED)
+		return rt_error_set(err, RT_ESYSTEM, "interrupted");
+	if (!read_result(t) || !t->plan->started) {
+		run->why = end->kind == RUN_NOT_STARTED ? strdup(strerror(end->value)) : own_words(end);
+		if (!run->why)
+			run->why = strdup("the program did not start the recorder");
+		return RT_OK;
+	}
+	tell_end(t, end, run);
+	run->output = try_output(end);
+	switch (t->plan->outcome) {
+	case RT_PLAN_CONFIRMED:
+		run->kind = OUTCOME_CONFIRMED;
+		break;
+	case RT_PLAN_DIVERGED:
+		run->kind = OUTCOME_DIVERGED;
+		ok = tell_divergence(t, run);
+		break;
+	case RT_PLAN_STUCK:
+		run->kind = OUTCOME_STUCK;
+		ok = tell_waits(t, run);
+		break;
+	default:
+		ok = tell_early_end(t, end, run);
+		break;
+	}
+	if (ok && (run->kind == OUTCOME_STUCK || (run->kind == OUTCOME_DIVERGED && !run->thread)))
+		run->thread = strdup(thread_name(t, t->plan->thread, name, sizeof name));
+	if (ok)
+		return RT_OK;
+	replay_run_release(run);
+	return rt_error_set(err, RT_EMEMORY, "no memory for the outcome of a run");
+}

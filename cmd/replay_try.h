@@ -1,0 +1,45 @@
+/*
+ * One run of a program that follows a plan: started, waited for, and put into words. It is `racetrace record --plan` in
+ * a process of its own, so there is a trace of it, which is exact.
+ */
+#ifndef CMD_REPLAY_TRY_H
+#define CMD_REPLAY_TRY_H
+
+#include "cmd/runner.h"
+#include "lib/anomaly/replay.h"
+#include "tracefmt/plan.h"
+#include "tracefmt/trace.h"
+
+struct try_options {
+	struct rt_trace *trace;               /* that the plan is of; NULL: not there */
+	const struct rt_trace_info *recorded; /* whose end a run is compared with; NULL: none */
+	const struct rt_plan *plan;           /* NULL: a run that follows none */
+	char *const *program;                 /* with its arguments */
+	const char *input;                    /* NULL: /dev/null */
+	const char *folder;                   /* scratch: what is there is overwritten */
+	unsigned timeout_ms;
+	enum outcome_order order; /* of a race */
+	uint64_t seed;
+	bool sync_only, hold;
+};
+
+struct try;
+
+/* Starts it. The options' memory is borrowed until try_free. On RT_OK *out is owned by the caller. */
+enum rt_status try_start(const struct try_options *options, struct try **out, struct rt_error *err);
+int try_fd(const struct try *t);
+/* True if it has ended. Does not wait. */
+bool try_ended(struct try *t);
+/* What became of it, once it has ended. *run is the caller's (replay_run_release). */
+enum rt_status try_tell(struct try *t, struct replay_run *run, struct rt_error *err);
+/* How argv's process ended, and what it printed; once it has ended. Borrowed. */
+const struct run_end *try_end(struct try *t);
+/* The trace of the run, which may not be there; borrowed, and gone with the folder. */
+const char *try_trace(const struct try *t);
+/* Ends it. NULL is allowed. */
+void try_free(struct try *t);
+
+/* What a program printed to be shown: both streams, without what `record` itself says. NULL: nothing, or no memory. */
+char *try_output(const struct run_end *end);
+
+#endif

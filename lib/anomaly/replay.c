@@ -1,0 +1,105 @@
+/* Outcomes; see outcome.h. */
+#include "lib/anomaly/replay.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void replay_run_release(struct replay_run *run)
+{
+	for (size_t i = 0; i < run->wait_count; i++) {
+		free(run->waits[i].thread);
+		free(run->waits[i].text);
+	}
+	free(run->waits);
+	free(run->output);
+	free(run->why);
+	free(run->thread);
+	free(run->expected);
+	free(run->actual);
+	*run = (struct replay_run){0};
+}
+
+void replay_free(struct replay_result *o)
+{
+	if (!o)
+		return;
+	for (size_t i = 0; i < o->count; i++)
+		replay_run_release(&o->items[i]);
+	free(o->items);
+	free(o);
+}
+
+static bool is_same(const struct replay_run *a, const struct replay_run *b)
+{
+	return a->kind == b->kind && a->end == b->end && a->value == b->value && a->output_differs == b->output_differs;
+}
+
+bool replay_add(struct replay_result *o, struct replay_run *run)
+{
+	struct replay_run *same = NULL;
+	uint32_t runs = 1;
+	o->runs++;
+	o->confirmed += run->kind == OUTCOME_CONFIRMED;
+	if (!o->count || run->kind == OUTCOME_CONFIRMED)
+		o->kind = run->kind;
+	for (size_t i = 0; i < o->count; i++) {
+		if (o->items[i].order != run->order || o->items[i].way != run->way)
+			continue;
+		runs = ++o->items[i].runs;
+		if (is_same(&o->items[i], run))
+			same = &o->items[i];
+	}
+	if (same) {
+		same->same++;
+		replay_run_release(run);
+		return true;
+	}
+	struct replay_run *items = realloc(o->items, (o->count + 1) * sizeof *items);
+	if (!items)
+		return false;
+	o->items = items;
+	run->runs = runs;
+	run->same = 1;
+	o->items[o->count++] = *run;
+	*run = (struct replay_run){0};
+	return true;
+}
+
+const char *outcome_name(enum outcome_kind kind)
+{
+	static const char *const names[OUTCOMES] = {"confirmed", "diverged", "stuck", "timeout", "failed"};
+	return kind < OUTCOMES ? names[kind] : "unknown";
+}
+
+const char *outcome_way_name(enum outcome_way way)
+{
+	static const char *const names[] = {"schedule", "rerun", "search"};
+	return names[way];
+}
+
+const char *outcome_order_name(enum outcome_order order)
+{
+	return order == OUTCOME_FIRST ? "first" : order == OUTCOME_SECOND ? "second" : NULL;
+}
+
+void replay_end_text(const struct replay_run *run, char *text, size_t size)
+{
+	switch (run->end) {
+	case OUTCOME_STATUS:
+		snprintf(text, size, "exit status %d", run->value);
+		break;
+	case OUTCOME_SIGNAL:
+		snprintf(text, size, "killed by signal %d (%s)", run->value, strsignal(run->value));
+		break;
+	case OUTCOME_DEADLOCK:
+		snprintf(text, size, "deadlock");
+		break;
+	case OUTCOME_HANG:
+		snprintf(text, size, "it did not end in time");
+		break;
+	case OUTCOME_END_UNKNOWN:
+		snprintf(text, size, "its end is not known");
+		break;
+	}
+}

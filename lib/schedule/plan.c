@@ -1,0 +1,620 @@
+/*
+ * Making plans; see plan.h. The first pass over the trace finds the events where the schedule changes threads, and so
+ * the positions whose accesses are looked at; the second one gathers the marks; the third one says what memory they are
+ * of.
+ */
+#include "lib/schedule/plan.h"
+
+#include "lib/base/hash.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BATCH = 4096 };
+
+/* Where a thread stops: right before an event. */
+struct stop {
+	uint64_t ordinal; /* the thread has run up to this one; once found, of the event that it stops at */
+	uint64_t mark;    /* index of that */
+	bool goal;        /* it is the next event that it must stop at */
+	bool found;
+};
+
+struct site_key {
+	uint64_t pc;
+	uint64_t op;
+};
+struct site {
+	struct site_key key;
+	uint32_t index;
+	bool watched;
+	UT_hash_handle hh;
+};
+
+/* A mark as the trace has it. */
+struct raw_mark {
+	uint64_t addr;
+	uint32_t site;
+	uint32_t base;
+	uint64_t offset;
+};
+
+struct thread_plan {
+	struct stop *stops; /* in the thread's order; the goal's is the last if it is one */
+	size_t stop_count, next_stop;
+	uint64_t last; /* ordinal of the last event of the schedule; then of the last mark */
+	struct raw_mark *marks;
+	size_t mark_count, mark_capacity, at;
+	bool done;
+};
+
+/* An address outside of all modules, and what it is now. */
+struct place {
+	uint64_t addr;
+	uint64_t offset;
+	uint32_t base; /* RT_PLAN_NONE: not met yet */
+};
+
+struct planner {
+	struct rt_trace *trace;
+	const struct plan_request *request;
+	struct rt_error *err;
+	const struct rt_module *modules;
+	size_t module_count;
+	struct thread_plan *threads;
+	uint32_t thread_count;
+	struct stop **run_stops; /* by run of the request; NULL: nothing to do in it */
+	struct stop *goal_stops[ANOMALY_EVENTS_MAX];
+	uint64_t goal_marks[ANOMALY_EVENTS_MAX]; /* of a sequence */
+	struct site *sites;
+	uint32_t site_count;
+	struct place *places;
+	size_t place_count;
+	struct rt_plan_base *bases;
+	uint32_t base_count, base_capacity;
+	uint32_t unfinished; /* threads of which this pass has not seen all */
+	bool no_memory;
+};
+
+static enum rt_status no_memory(struct planner *p)
+{
+	return rt_error_set(p->err, RT_EMEMORY, "no memory for the plan of a run");
+}
+
+/* What synchronises and is a step of the controlled scheduler: compared wherever it is. */
+static bool is_sync(unsigned op)
+{
+	switch (op) {
+	case RT_OP_BARRIER_ARRIVE:
+	case RT_OP_SEM_POST:
+	case RT_OP_SEM_WAIT:
+	case RT_OP_ONCE_BEGIN:
+	case RT_OP_ONCE_SEEN:
+	case RT_OP_FORK:
+	case RT_OP_JOIN:
+		return true;
+	default:
+		return rt_op_group(op) == RT_GROUP_ATOMIC || rt_op_group(op) == RT_GROUP_LOCK ||
+		       rt_op_group(op) == RT_GROUP_CONDITION;
+	}
+}
+
+static bool can_be_mark(unsigned op)
+{
+	return op == RT_OP_READ || op == RT_OP_WRITE || is_sync(op);
+}
+
+/* ---- The request ---- */
+
+enum rt_status plan_request_of(const struct script *s, struct rt_trace *trace, struct plan_request *request,
+                               struct rt_error *err)
+{
+	uint32_t *threads = script_threads(s, trace);
+	struct plan_run *runs = calloc(s->step_count + 1, sizeof *runs);
+	enum rt_status status = RT_OK;
+	if (!threads || !runs)
+		status = rt_error_set(err, RT_EMEMORY, "no memory for the plan of a run");
+	*request = (struct plan_request){.runs = runs, .run_count = s->step_count, .goal_count = s->goal_count};
+	for (size_t i = 0; !status && i < s->step_count; i++)
+		runs[i] = (struct plan_run){threads[s->steps[i].name], s->steps[i].from, s->steps[i].to};
+	for (uint32_t i = 0; !status && i < s->goal_count; i++)
+		request->goal[i] = (struct plan_run){threads[s->goal[i].name], s->goal[i].ordinal, s->goal[i].ordinal};
+	request->kind = s->kind_given ? s->kind : s->goal_count == 2 ? GOAL_RACE : GOAL_SEQUENCE;
+	free(threads);
+	if (status) {
+		free(runs);
+		request->runs = NULL;
+	}
+	return status;
+}
+
+static struct stop *add_stop(struct planner *p, uint32_t thread, uint64_t ordinal, bool goal)
+{
+	struct thread_plan *t = &p->threads[thread];
+	t->stops[t->stop_count] = (struct stop){.ordinal = ordinal, .goal = goal};
+	if (t->last < ordinal)
+		t->last = ordinal;
+	return &t->stops[t->stop_count++];
+}
+
+/* Lays out the stops of each thread. */
+static enum rt_status read_request(struct planner *p)
+{
+	const struct plan_request *q = p->request;
+	size_t *counts = calloc((size_t)p->thread_count + 1, sizeof *counts);
+	enum rt_status status = counts ? RT_OK : no_memory(p);
+	for (size_t i = 0; !status && i < q->run_count + q->goal_count; i++) {
+		const struct plan_run *r = i < q->run_count ? &q->runs[i] : &q->goal[i - q->run_count];
+		if (r->thread >= p->thread_count)
+			status = rt_error_set(p->err, RT_EINPUT, "the schedule has a thread that the trace has not");
+		else
+			counts[r->thread]++;
+	}
+	for (uint32_t t = 0; !status && t < p->thread_count; t++)
+		if (counts[t] && !(p->threads[t].stops = calloc(counts[t], sizeof(struct stop))))
+			status = no_memory(p);
+	free(counts);
+	for (size_t i = 0; !status && i < q->run_count; i++) {
+		struct thread_plan *t = &p->threads[q->runs[i].thread];
+		if (q->runs[i].from != t->last + 1 || q->runs[i].to < q->runs[i].from)
+			status = rt_error_set(p->err, RT_EINPUT,
+			                      "step %zu: the thread stands before its event %llu, not %llu", i + 1,
+			                      (unsigned long long)t->last + 1, (unsigned long long)q->runs[i].from);
+		else
+			p->run_stops[i] = add_stop(p, q->runs[i].thread, q->runs[i].to, false);
+	}
+	for (uint32_t i = 0; !status && i < q->goal_count; i++) {
+		uint32_t thread = q->goal[i].thread;
+		if (q->kind == GOAL_SEQUENCE) { /* the steps run it: a stop there already, or on the way to one */
+			p->goal_stops[i] = NULL;
+			continue;
+		}
+		if (q->goal[i].from <= p->threads[thread].last)
+			return rt_error_set(p->err, RT_EINPUT, "the goal: the thread has run its event %llu",
+			                    (unsigned long long)q->goal[i].from);
+		p->goal_stops[i] = add_stop(p, thread, q->goal[i].from - 1, true);
+	}
+	return status;
+}
+
+/* ---- Passes ---- */
+
+typedef void see_event(struct planner *p, struct thread_plan *t, const struct rt_event *e);
+static see_event find_stop;
+
+static void start_pass(struct planner *p)
+{
+	p->unfinished = 0;
+	for (uint32_t i = 0; i < p->thread_count; i++) {
+		struct thread_plan *t = &p->threads[i];
+		t->next_stop = 0;
+		t->at = 0;
+		t->done = !t->last;
+		p->unfinished += !t->done;
+	}
+}
+
+/* Hands out the events of all threads, as long as some thread has not come to its last one. */
+static enum rt_status pass(struct planner *p, see_event *see)
+{
+	struct rt_event *events = malloc(BATCH * sizeof *events);
+	size_t got = 1;
+	if (!events)
+		return no_memory(p);
+	start_pass(p);
+	enum rt_status status = rt_trace_rewind(p->trace, p->err);
+	while (!status && got && p->unfinished && !p->no_memory) {
+		status = rt_trace_read(p->trace, events, BATCH, &got, p->err);
+		for (size_t i = 0; !status && i < got && !p->no_memory; i++) {
+			struct thread_plan *t =
+			    events[i].thread < p->thread_count ? &p->threads[events[i].thread] : NULL;
+			if (!t)
+				continue;
+			see(p, t, &events[i]);
+			if (!t->done &&
+			    (see == find_stop ? t->next_stop == t->stop_count : events[i].ordinal >= t->last)) {
+				t->done = true;
+				p->unfinished--;
+			}
+		}
+	}
+	free(events);
+	return status ? status : p->no_memory ? no_memory(p) : RT_OK;
+}
+
+static struct site *site_of(struct planner *p, struct site_key key, bool make)
+{
+	struct site *s;
+	HASH_FIND(hh, p->sites, &key, sizeof key, s);
+	if (s || !make)
+		return s;
+	s = calloc(1, sizeof *s);
+	if (!s) {
+		p->no_memory = true;
+		return NULL;
+	}
+	s->key = key;
+	s->index = p->site_count++;
+	HASH_ADD(hh, p->sites, key, sizeof s->key, s);
+	if (HASH_ADDED(s))
+		return s;
+	free(s);
+	p->no_memory = true;
+	return NULL;
+}
+
+static struct site_key key_of(const struct rt_event *e)
+{
+	return (struct site_key){.pc = e->pc, .op = e->op};
+}
+
+static void watch(struct planner *p, struct site_key key)
+{
+	struct site *s = site_of(p, key, true);
+	if (s)
+		s->watched = true;
+}
+
+/* Which event of a sequence's goal it is; if none, the number of them. */
+static uint32_t goal_of_event(const struct planner *p, const struct rt_event *e)
+{
+	const struct plan_request *q = p->request;
+	uint32_t i = 0;
+	while (i < q->goal_count &&
+	       (q->kind != GOAL_SEQUENCE || q->goal[i].thread != e->thread || q->goal[i].from != e->ordinal))
+		i++;
+	return i;
+}
+
+/* A stop is the first event behind an ordinal that a run can be stopped at. */
+static void find_stop(struct planner *p, struct thread_plan *t, const struct rt_event *e)
+{
+	if (t->next_stop == t->stop_count || !can_be_mark(e->op))
+		return;
+	if (goal_of_event(p, e) < p->request->goal_count && !is_sync(e->op))
+		watch(p, key_of(e));
+	for (; t->next_stop < t->stop_count && e->ordinal > t->stops[t->next_stop].ordinal; t->next_stop++) {
+		struct stop *stop = &t->stops[t->next_stop];
+		stop->found = !stop->goal || e->ordinal == stop->ordinal + 1;
+		stop->ordinal = e->ordinal;
+		if (stop->found && !is_sync(e->op))
+			watch(p, key_of(e));
+	}
+}
+
+static enum rt_status find_stops(struct planner *p)
+{
+	enum rt_status status = pass(p, find_stop);
+	for (uint32_t i = 0; !status && i < p->thread_count; i++) {
+		struct thread_plan *t = &p->threads[i];
+		for (size_t k = 0; k < t->stop_count; k++)
+			if (t->stops[k].found && t->last < t->stops[k].ordinal)
+				t->last = t->stops[k].ordinal;
+	}
+	for (uint32_t i = 0; !status && i < p->request->goal_count; i++)
+		if (p->goal_stops[i] && !p->goal_stops[i]->found)
+			status = rt_error_set(p->err, RT_EINPUT,
+			                      "event %llu of thread '%s' is nothing that a run can be stopped at",
+			                      (unsigned long long)p->request->goal[i].from,
+			                      rt_trace_info(p->trace)->threads[p->request->goal[i].thread].name);
+	return p->no_memory ? no_memory(p) : status;
+}
+
+static void add_mark(struct planner *p, struct thread_plan *t, const struct rt_event *e)
+{
+	if (t->done || !can_be_mark(e->op))
+		return;
+	struct site *site = site_of(p, key_of(e), is_sync(e->op));
+	if (!site || (!is_sync(e->op) && !site->watched))
+		return;
+	if (t->mark_count == t->mark_capacity) {
+		size_t capacity = t->mark_capacity ? t->mark_capacity * 2 : 64;
+		struct raw_mark *marks = realloc(t->marks, capacity * sizeof *marks);
+		if (!marks) {
+			p->no_memory = true;
+			return;
+		}
+		t->marks = marks;
+		t->mark_capacity = capacity;
+	}
+	for (; t->next_stop < t->stop_count && t->stops[t->next_stop].ordinal <= e->ordinal; t->next_stop++)
+		t->stops[t->next_stop].mark = t->mark_count;
+	uint32_t goal = goal_of_event(p, e);
+	if (goal < p->request->goal_count)
+		p->goal_marks[goal] = t->mark_count;
+	t->marks[t->mark_count++] =
+	    (struct raw_mark){.addr = e->addr, .site = site->index, .base = RT_PLAN_NONE, .offset = e->addr};
+}
+
+/* ---- Memory ---- */
+
+/* Index of the module that an address is in, RT_PLAN_NONE: in none. */
+static uint32_t module_of(const struct planner *p, uint64_t addr)
+{
+	size_t low = 0, high = p->module_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (p->modules[middle].end <= addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < p->module_count && p->modules[low].start <= addr ? (uint32_t)low : RT_PLAN_NONE;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+/* The first place at or above an address. */
+static size_t place_from(const struct planner *p, uint64_t addr)
+{
+	size_t low = 0, high = p->place_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (p->places[middle].addr < addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static uint32_t new_base(struct planner *p, uint32_t module)
+{
+	if (p->base_count == p->base_capacity) {
+		uint32_t capacity = p->base_capacity ? p->base_capacity * 2 : 64;
+		struct rt_plan_base *bases = realloc(p->bases, capacity * sizeof *bases);
+		if (!bases) {
+			p->no_memory = true;
+			return 0;
+		}
+		p->bases = bases;
+		p->base_capacity = capacity;
+	}
+	p->bases[p->base_count] = (struct rt_plan_base){.module = module};
+	return p->base_count++;
+}
+
+static bool has_memory(unsigned op)
+{
+	return op != RT_OP_FENCE && op != RT_OP_FORK && op != RT_OP_JOIN;
+}
+
+/* Addresses of marks that are in no module, each once. */
+static bool gather_places(struct planner *p)
+{
+	size_t n = 0, kept = 0;
+	for (uint32_t i = 0; i < p->thread_count; i++)
+		n += p->threads[i].mark_count;
+	p->places = calloc(n + 1, sizeof *p->places);
+	if (!p->places)
+		return false;
+	n = 0;
+	for (uint32_t i = 0; i < p->thread_count; i++)
+		for (size_t k = 0; k < p->threads[i].mark_count; k++)
+			if (module_of(p, p->threads[i].marks[k].addr) == RT_PLAN_NONE)
+				p->places[n++] =
+				    (struct place){.addr = p->threads[i].marks[k].addr, .base = RT_PLAN_NONE};
+	qsort(p->places, n, sizeof *p->places, compare_places);
+	for (size_t i = 0; i < n; i++)
+		if (!kept || p->places[kept - 1].addr != p->places[i].addr)
+			p->places[kept++] = p->places[i];
+	p->place_count = kept;
+	return true;
+}
+
+/* The places in a stretch of memory are one object from here on. */
+static void begin_object(struct planner *p, uint64_t addr, uint64_t size)
+{
+	size_t i = place_from(p, addr);
+	if (i == p->place_count || p->places[i].addr - addr >= size)
+		return;
+	uint32_t base = new_base(p, RT_PLAN_NONE);
+	for (; i < p->place_count && p->places[i].addr - addr < size; i++) {
+		p->places[i].base = base;
+		p->places[i].offset = p->places[i].addr - addr;
+	}
+}
+
+/* Of the marks, in the order in which they were gathered. */
+static void place_mark(struct planner *p, struct thread_plan *t, const struct rt_event *e)
+{
+	if (e->op == RT_OP_ALLOC || e->op == RT_OP_MAP)
+		begin_object(p, e->addr, e->arg);
+	if (e->op == RT_OP_BEGIN && e->arg)
+		begin_object(p, e->addr, e->arg);
+	if (t->done || !can_be_mark(e->op))
+		return;
+	struct site *site = site_of(p, key_of(e), false);
+	if (!site || (!is_sync(e->op) && !site->watched) || t->at == t->mark_count)
+		return;
+	struct raw_mark *mark = &t->marks[t->at++];
+	if (!has_memory(e->op))
+		return;
+	uint32_t module = module_of(p, mark->addr);
+	if (module != RT_PLAN_NONE) {
+		mark->base = module; /* the first bases are the modules' */
+		mark->offset = mark->addr - p->modules[module].start;
+		return;
+	}
+	struct place *place = &p->places[place_from(p, mark->addr)];
+	if (place->base == RT_PLAN_NONE) {
+		place->base = new_base(p, RT_PLAN_NONE);
+		place->offset = 0;
+	}
+	mark->base = place->base;
+	mark->offset = place->offset;
+}
+
+/* ---- The file ---- */
+
+static uint64_t take(uint64_t *size, uint64_t bytes)
+{
+	uint64_t at = (*size + 63) & ~UINT64_C(63);
+	*size = at + bytes;
+	return at;
+}
+
+static void write_steps(struct planner *p, struct rt_plan *plan)
+{
+	struct rt_plan_step *steps = plan_part(plan, plan->steps);
+	const struct plan_request *q = p->request;
+	for (size_t i = 0; p->threads && i < q->run_count + q->goal_count; i++) {
+		const struct stop *s = i < q->run_count ? p->run_stops[i] : p->goal_stops[i - q->run_count];
+		const struct plan_run *r = i < q->run_count ? &q->runs[i] : &q->goal[i - q->run_count];
+		if (s)
+			steps[plan->step_count++] = (struct rt_plan_step){
+			    .thread = r->thread, .mark = s->found ? s->mark : p->threads[r->thread].mark_count};
+	}
+	for (uint32_t i = 0; i < q->goal_count; i++)
+		plan->goals[i] = (struct rt_plan_goal){
+		    .thread = q->goal[i].thread, .mark = p->goal_stops[i] ? p->goal_stops[i]->mark : p->goal_marks[i]};
+}
+
+static void write_threads(struct planner *p, struct rt_plan *plan)
+{
+	const struct rt_trace_info *info = rt_trace_info(p->trace);
+	struct rt_plan_thread *threads = plan_part(plan, plan->threads);
+	struct rt_plan_thread_state *states = plan_part(plan, plan->states);
+	struct rt_plan_mark *marks = plan_part(plan, plan->marks);
+	uint64_t at = 0;
+	for (uint32_t i = 0; i < p->thread_count; i++) {
+		const struct thread_plan *t = &p->threads[i];
+		const char *dot = strrchr(info->threads[i].name, '.');
+		threads[i] = (struct rt_plan_thread){.parent = info->threads[i].parent,
+		                                     .birth = dot ? (uint32_t)strtoul(dot + 1, NULL, 10) : 0,
+		                                     .first_mark = at,
+		                                     .mark_count = t->mark_count};
+		states[i].task = RT_PLAN_NONE;
+		for (size_t k = 0; k < t->mark_count; k++)
+			marks[at++] = (struct rt_plan_mark){
+			    .site = t->marks[k].site, .base = t->marks[k].base, .offset = t->marks[k].offset};
+	}
+}
+
+static void write_sites(struct planner *p, struct rt_plan *plan)
+{
+	struct rt_plan_site *sites = plan_part(plan, plan->sites);
+	for (struct site *s = p->sites; s; s = s->hh.next) {
+		uint32_t module = module_of(p, s->key.pc);
+		sites[s->index] = (struct rt_plan_site){
+		    .offset = module == RT_PLAN_NONE ? s->key.pc : s->key.pc - p->modules[module].start,
+		    .module = module,
+		    .op = (uint16_t)s->key.op,
+		    .watched = s->watched};
+	}
+}
+
+static enum rt_status write_plan(struct planner *p, struct rt_plan **out)
+{
+	const struct plan_request *q = p->request;
+	struct rt_plan head = {.magic = RT_PLAN_MAGIC,
+	                       .kind = q->kind == GOAL_RACE       ? RT_PLAN_RACE
+	                               : q->kind == GOAL_SEQUENCE ? RT_PLAN_SEQUENCE
+	                                                          : RT_PLAN_DEADLOCK,
+	                       .module_count = (uint32_t)p->module_count,
+	                       .site_count = p->site_count,
+	                       .base_count = p->base_count,
+	                       .thread_count = p->thread_count,
+	                       .goal_count = q->goal_count};
+	uint64_t size = sizeof head, paths = 0;
+	for (uint32_t i = 0; i < p->thread_count; i++)
+		head.mark_count += p->threads[i].mark_count;
+	for (size_t i = 0; i < p->module_count; i++)
+		paths += strlen(p->modules[i].path) + 1;
+	head.modules = take(&size, p->module_count * sizeof(struct rt_plan_module));
+	head.sites = take(&size, p->site_count * sizeof(struct rt_plan_site));
+	head.bases = take(&size, p->base_count * sizeof(struct rt_plan_base));
+	head.threads = take(&size, p->thread_count * sizeof(struct rt_plan_thread));
+	head.marks = take(&size, head.mark_count * sizeof(struct rt_plan_mark));
+	head.steps = take(&size, (q->run_count + q->goal_count) * sizeof(struct rt_plan_step));
+	head.states = take(&size, p->thread_count * sizeof(struct rt_plan_thread_state));
+	head.learned = take(&size, p->base_count * sizeof(uint64_t));
+	uint64_t path = take(&size, paths);
+	struct rt_plan *plan = calloc(1, size);
+	if (!plan)
+		return no_memory(p);
+	*plan = head;
+	plan->size = size;
+	struct rt_plan_module *modules = plan_part(plan, plan->modules);
+	for (size_t i = 0; i < p->module_count; i++) {
+		size_t length = strlen(p->modules[i].path) + 1;
+		modules[i] = (struct rt_plan_module){.path = path, .start = p->modules[i].start};
+		memcpy(plan_part(plan, path), p->modules[i].path, length);
+		path += length;
+	}
+	memcpy(plan_part(plan, plan->bases), p->bases, p->base_count * sizeof *p->bases);
+	write_sites(p, plan);
+	write_threads(p, plan);
+	write_steps(p, plan);
+	*out = plan;
+	return RT_OK;
+}
+
+static void release(struct planner *p)
+{
+	struct site *s, *next;
+	HASH_ITER(hh, p->sites, s, next)
+	{
+		HASH_DEL(p->sites, s);
+		free(s);
+	}
+	for (uint32_t i = 0; p->threads && i < p->thread_count; i++) {
+		free(p->threads[i].stops);
+		free(p->threads[i].marks);
+	}
+	free(p->threads);
+	free(p->run_stops);
+	free(p->places);
+	free(p->bases);
+}
+
+enum rt_status plan_make(struct rt_trace *trace, const struct plan_request *request, struct rt_plan **out,
+                         struct rt_error *err)
+{
+	struct planner p = {
+	    .trace = trace, .request = request, .err = err, .thread_count = rt_trace_info(trace)->thread_count};
+	p.modules = rt_trace_modules(trace, &p.module_count);
+	p.threads = calloc((size_t)p.thread_count + 1, sizeof *p.threads);
+	p.run_stops = calloc(request->run_count + 1, sizeof *p.run_stops);
+	enum rt_status status = p.threads && p.run_stops ? RT_OK : no_memory(&p);
+	for (uint32_t i = 0; !status && i < p.module_count; i++)
+		new_base(&p, i);
+	if (!status)
+		status = read_request(&p);
+	if (!status)
+		status = find_stops(&p);
+	if (!status)
+		status = pass(&p, add_mark);
+	if (!status && !gather_places(&p))
+		status = no_memory(&p);
+	if (!status)
+		status = pass(&p, place_mark);
+	if (!status)
+		status = write_plan(&p, out);
+	release(&p);
+	return status;
+}
+
+enum rt_status plan_search(struct rt_trace *trace, enum goal_kind kind, const uint64_t *pcs, const unsigned *ops,
+                           uint32_t count, struct rt_plan **out, struct rt_error *err)
+{
+	const struct plan_request request = {.kind = kind, .goal_count = count};
+	struct planner p = {.trace = trace, .request = &request, .err = err};
+	p.modules = rt_trace_modules(trace, &p.module_count);
+	for (uint32_t i = 0; i < p.module_count; i++)
+		new_base(&p, i);
+	for (uint32_t i = 0; i < count && !p.no_memory; i++) {
+		watch(&p, (struct site_key){.pc = pcs[i], .op = ops[i]});
+		struct site *s = site_of(&p, (struct site_key){.pc = pcs[i], .op = ops[i]}, true);
+		p.goal_marks[i] = s ? s->index : 0;
+	}
+	enum rt_status status = p.no_memory ? no_memory(&p) : write_plan(&p, out);
+	if (!status)
+		(*out)->search = 1;
+	release(&p);
+	return status;
+}

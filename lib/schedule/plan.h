@@ -1,0 +1,47 @@
+/*
+ * From a schedule of a trace to the plan that a run of the program follows (tracefmt/plan.h). What the trace knows by
+ * address becomes what another run knows too.
+ */
+#ifndef LIB_SCHEDULE_PLAN_H
+#define LIB_SCHEDULE_PLAN_H
+
+#include "lib/schedule/script.h"
+#include "tracefmt/plan.h"
+#include "tracefmt/trace.h"
+
+/* Runs of one thread's consecutive events, by index into the trace's threads and by ordinals; then the goal. */
+struct plan_run {
+	uint32_t thread;
+	uint64_t from, to;
+};
+struct plan_request {
+	const struct plan_run *runs;
+	size_t run_count;
+	struct plan_run goal[ANOMALY_EVENTS_MAX]; /* from is the event */
+	uint32_t goal_count;
+	enum goal_kind kind;
+};
+
+/*
+ * Makes the plan, in a few passes over the trace up to the schedule's end. On RT_OK *out is owned by the caller (free),
+ * size bytes long. RT_EINPUT: the schedule is not the trace's, or its goal is nothing that a run can be stopped at.
+ */
+enum rt_status plan_make(struct rt_trace *trace, const struct plan_request *request, struct rt_plan **out,
+                         struct rt_error *err);
+/*
+ * Makes a plan without a schedule: threads are to be held at the positions of the events, which are of a race or of a
+ * deadlock, until they meet. pcs, ops: count of them. The same otherwise.
+ */
+enum rt_status plan_search(struct rt_trace *trace, enum goal_kind kind, const uint64_t *pcs, const unsigned *ops,
+                           uint32_t count, struct rt_plan **out, struct rt_error *err);
+/* The request that a written schedule is. On RT_OK request->runs is owned by the caller. */
+enum rt_status plan_request_of(const struct script *s, struct rt_trace *trace, struct plan_request *request,
+                               struct rt_error *err);
+
+/* The parts of a plan. */
+static inline void *plan_part(struct rt_plan *plan, uint64_t offset)
+{
+	return (char *)plan + offset;
+}
+
+#endif

@@ -1,0 +1,128 @@
+/*
+ * A plan: a schedule as a run can follow it, and what became of that. One file, which the tool makes and the program's
+ * recorder maps: nothing in it is an address of the recorded run.
+ *
+ * Each thread has its marks: the events up to the schedule's end that are compared, in its order: all that
+ * synchronises, and the accesses at the positions where the schedule changes threads. A thread is known by its birth,
+ * an event by operation, position (module and offset) and object, and an object by its module or, if it is not in one,
+ * by the bases: two objects of one base keep their distance, whatever address the base has in this run.
+ *
+ * The recorder writes the last part, the state, as it goes on, so that it is there however the program ends.
+ */
+#ifndef TRACEFMT_PLAN_H
+#define TRACEFMT_PLAN_H
+
+#include <stdint.h>
+
+#define RT_PLAN_MAGIC UINT64_C(0x316e616c70747472)
+#define RT_PLAN_NONE UINT32_MAX
+#define RT_PLAN_GOALS 16
+#define RT_PLAN_NAME 64
+
+enum rt_plan_kind { RT_PLAN_RACE, RT_PLAN_SEQUENCE, RT_PLAN_DEADLOCK };
+/* What is done when the goal of a race is reached. */
+enum rt_plan_then {
+	RT_PLAN_FIRST,  /* the first event of the goal is executed, then the second one */
+	RT_PLAN_SECOND, /* the second one, then the first */
+	RT_PLAN_HOLD    /* all stay where they are */
+};
+
+struct rt_plan_module {
+	uint64_t path;  /* offset in the file, NUL-terminated */
+	uint64_t start; /* of the recording: for whoever prints positions */
+};
+struct rt_plan_site {
+	uint64_t offset;  /* from the module's first byte; without a module the pc itself */
+	uint32_t module;  /* index, RT_PLAN_NONE: none */
+	uint16_t op;      /* enum rt_op */
+	uint16_t watched; /* an access whose position is looked at */
+};
+struct rt_plan_base {
+	uint32_t module; /* index; RT_PLAN_NONE: whatever is met first */
+	uint32_t reserved;
+};
+struct rt_plan_mark {
+	uint32_t site;
+	uint32_t base;   /* RT_PLAN_NONE: the object is not compared */
+	uint64_t offset; /* from the base; FORK, JOIN: the other thread */
+};
+struct rt_plan_thread {
+	uint32_t parent, birth; /* index; it is its parent's birth-th child, from 1. The main thread: itself, 0 */
+	uint64_t first_mark;    /* index; they lie one behind another */
+	uint64_t mark_count;
+};
+/* The thread runs until it is about to execute the mark. The thread's number of marks: it has executed all of them, and
+ * is about to execute anything, or has ended. */
+struct rt_plan_step {
+	uint32_t thread;
+	uint32_t reserved;
+	uint64_t mark; /* of the thread, from 0 */
+};
+struct rt_plan_goal {
+	uint32_t thread;
+	uint32_t reserved;
+	uint64_t mark; /* of the thread */
+};
+
+/* What became of it. */
+enum rt_plan_outcome {
+	RT_PLAN_UNDER_WAY, /* or the program ended on the way */
+	RT_PLAN_CONFIRMED,
+	RT_PLAN_DIVERGED,
+	RT_PLAN_STUCK
+};
+/* What a thread is about to do, or did instead of what was expected. */
+struct rt_plan_event {
+	uint32_t op; /* enum rt_op; 0: nothing is known; RT_OP_END: it has ended */
+	uint32_t module;
+	uint64_t offset; /* as a site's */
+	uint64_t object; /* an address of this run */
+	uint64_t size;
+};
+enum rt_plan_stand { RT_PLAN_UNBORN, RT_PLAN_READY, RT_PLAN_RUNS, RT_PLAN_OUTSIDE, RT_PLAN_BLOCKED, RT_PLAN_GONE };
+enum { RT_PLAN_HELD = 32, RT_PLAN_RECENT = 64 };
+struct rt_plan_thread_state {
+	uint64_t mark;      /* the next one */
+	uint32_t stand;     /* enum rt_plan_stand */
+	uint32_t task;      /* index of the thread in this run, RT_PLAN_NONE: unknown */
+	uint64_t last_step; /* number of the last step that is its, from 1 */
+	uint64_t done;      /* number of the last step that it has done */
+	uint64_t was_mark;  /* that was one */
+	struct rt_plan_event next;
+	struct rt_plan_held {
+		uint64_t lock; /* 0: free */
+		uint32_t levels, shared;
+	} held[RT_PLAN_HELD];
+	/* Accesses since its last synchronisation. */
+	struct rt_plan_recent {
+		uint64_t pc, object;
+	} recent[RT_PLAN_RECENT];
+};
+
+struct rt_plan {
+	uint64_t magic;
+	uint64_t size; /* of the file */
+	uint32_t kind; /* enum rt_plan_kind */
+	uint32_t then; /* enum rt_plan_then */
+	uint32_t module_count, site_count, base_count, thread_count, goal_count;
+	uint32_t search; /* 1: no steps: the goal's marks are sites, which threads are held at as RaceFuzzer does */
+	uint64_t mark_count, step_count;
+	uint64_t modules, sites, bases, threads, marks, steps; /* offsets in the file */
+	uint64_t states;                                       /* of struct rt_plan_thread_state, by thread */
+	uint64_t learned; /* of uint64_t, by base: its address in this run, 0: not yet */
+	struct rt_plan_goal goals[RT_PLAN_GOALS];
+
+	/* Written by the recorder. */
+	uint32_t started; /* somebody follows it */
+	uint32_t outcome; /* enum rt_plan_outcome */
+	uint64_t step;    /* steps that were made */
+	uint32_t thread;  /* DIVERGED: whose event it is; STUCK: whose turn it is */
+	uint32_t other;   /* DIVERGED by object: 1 */
+	uint64_t mark;    /* DIVERGED: the mark that was expected */
+	struct rt_plan_event actual;
+	uint64_t matched; /* marks, of all threads */
+	uint32_t held;    /* RT_PLAN_HOLD: the goal is reached, and all stand */
+	uint32_t reserved2;
+};
+
+#endif
