@@ -319,6 +319,7 @@ enum rt_status analysis_run(struct rt_trace *trace, const struct analysis_option
 		return rt_error_set(err, RT_EMEMORY, "no memory to analyze the trace");
 	a->trace = trace;
 	a->schedule_bound = options->schedule_steps ? options->schedule_steps : SCHEDULE_STEPS;
+	a->every = options->every;
 	a->memory_model = options->set_memory_model ? options->memory_model : rt_trace_info(trace)->model;
 	struct search_lazy lazy = {.order_results = a->order_results,
 	                           .limits = &a->limits,

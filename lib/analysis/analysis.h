@@ -43,6 +43,7 @@ struct analysis {
 	enum rt_memory_model memory_model;
 	uint64_t summary[ANOMALY_KINDS][VERDICTS];
 	struct search_limits limits;
+	bool every;               /* anomalies are listed one a tuple of events */
 	struct promise first[32]; /* by orders[] index, of those that promise something of it and were asked */
 	uint32_t first_known;     /* bit i: first[i] is worked out */
 	struct nesting nesting;   /* if any of first is */

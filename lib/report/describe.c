@@ -76,7 +76,7 @@ struct descriptions {
 	struct entry *entries;
 	struct ordinal *ordinals; /* of all events asked about, by number */
 	size_t ordinal_count;
-	bool cut;
+	bool cut, locks_cut;
 };
 
 struct pass {
@@ -399,12 +399,14 @@ static void describe_locks(struct pass *p, const struct thread_state *t, struct 
 {
 	if (!t->held_count)
 		return;
-	d->locks = calloc(t->held_count, sizeof *d->locks);
+	size_t first = t->held_count > DESCRIBE_LOCKS_MAX ? t->held_count - DESCRIBE_LOCKS_MAX : 0;
+	p->out->locks_cut |= first;
+	d->locks = calloc(t->held_count - first, sizeof *d->locks);
 	if (!d->locks) {
 		p->no_memory = true;
 		return;
 	}
-	for (size_t i = 0; i < t->held_count; i++) {
+	for (size_t i = first; i < t->held_count; i++) {
 		const struct held *h = &t->held[i];
 		d->locks[d->lock_count++] = (struct held_lock){.addr = h->addr,
 		                                               .shared = h->shared,
@@ -634,6 +636,11 @@ const struct description *description_of(const struct descriptions *d, uint64_t 
 bool descriptions_cut(const struct descriptions *d)
 {
 	return d->cut;
+}
+
+bool descriptions_locks_cut(const struct descriptions *d)
+{
+	return d->locks_cut;
 }
 
 void descriptions_free(struct descriptions *d)

@@ -10,6 +10,8 @@
 
 /* Innermost frames kept of one stack. */
 #define DESCRIBE_STACK_MAX 256
+/* Locks of one event that are kept, of those held then: the ones that were taken last. */
+#define DESCRIBE_LOCKS_MAX 64
 
 struct describe_query {
 	uint64_t number; /* the event's; 0: only the address is asked about, for the locks held that lie there */
@@ -76,6 +78,8 @@ uint64_t description_ordinal(const struct descriptions *d, uint64_t number);
 const struct memory_place *description_place(const struct description *d, uint64_t addr);
 /* Was any stack longer than DESCRIBE_STACK_MAX? */
 bool descriptions_cut(const struct descriptions *d);
+/* True if more than DESCRIBE_LOCKS_MAX locks were held at some event. */
+bool descriptions_locks_cut(const struct descriptions *d);
 /* NULL is allowed. */
 void descriptions_free(struct descriptions *d);
 

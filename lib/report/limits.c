@@ -15,6 +15,9 @@ size_t report_limits(const struct report *r, struct report_limit limits[REPORT_L
 	    (struct report_limit){"stack_frames", "frames of a stack", DESCRIBE_STACK_MAX,
 	                          descriptions_cut(r->descriptions)});
 	add(limits, &n,
+	    (struct report_limit){"event_locks", "locks held at one event that are listed", DESCRIBE_LOCKS_MAX,
+	                          descriptions_locks_cut(r->descriptions)});
+	add(limits, &n,
 	    (struct report_limit){"region_accesses", "accesses of a region that are combined", SEARCH_REGION,
 	                          a->limits.regions});
 	add(limits, &n,
@@ -24,8 +27,8 @@ size_t report_limits(const struct report *r, struct report_limit limits[REPORT_L
 	    (struct report_limit){"races_of_cell", "pairs of positions that race on one cell", SEARCH_RACES,
 	                          a->limits.races});
 	add(limits, &n,
-	    (struct report_limit){"anomalies", "anomalies of one kind that are kept", SEARCH_ANOMALIES,
-	                          a->limits.anomalies});
+	    (struct report_limit){"anomalies", "anomalies of one kind that are kept",
+	                          a->every ? SEARCH_EVERY : SEARCH_ANOMALIES, a->limits.anomalies});
 	add(limits, &n,
 	    (struct report_limit){"access_pairs", "pairs of groups of accesses that are compared for races",
 	                          SEARCH_PAIRS, a->limits.pairs});

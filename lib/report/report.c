@@ -83,6 +83,7 @@ struct questions {
 	size_t count, capacity;
 	unsigned char *asked;    /* by event index */
 	unsigned char *locksets; /* by index */
+	unsigned char *objects;  /* by index: locks of these */
 	bool no_memory;
 };
 
@@ -119,8 +120,12 @@ static void ask_event(struct questions *q, const struct model *m, uint32_t e)
 	if (lockset >= m->lockset_count || q->locksets[lockset])
 		return;
 	q->locksets[lockset] = 1;
-	for (uint32_t i = 0; i < m->locksets[lockset].count; i++)
-		ask(q, 0, m->objects[m->locksets[lockset].locks[i].object].addr, false);
+	for (uint32_t i = 0; i < m->locksets[lockset].count; i++) {
+		uint32_t lock = m->locksets[lockset].locks[i].object;
+		if (!q->objects[lock])
+			ask(q, 0, m->objects[lock].addr, false);
+		q->objects[lock] = 1;
+	}
 }
 
 static void ask_anomaly(struct questions *q, const struct model *m, const struct anomaly *anomaly, bool steps)
@@ -154,9 +159,10 @@ static enum rt_status describe_entries(struct report *r, bool steps, struct rt_e
 {
 	const struct model *m = r->analysis->model;
 	struct questions q = {.asked = calloc((size_t)m->event_count + 1, 1),
-	                      .locksets = calloc((size_t)m->lockset_count + 1, 1)};
+	                      .locksets = calloc((size_t)m->lockset_count + 1, 1),
+	                      .objects = calloc((size_t)m->object_count + 1, 1)};
 	enum rt_status status = RT_EMEMORY;
-	q.no_memory = !q.asked || !q.locksets;
+	q.no_memory = !q.asked || !q.locksets || !q.objects;
 	for (size_t i = 0; i < r->count && !q.no_memory; i++) {
 		ask_anomaly(&q, m, r->entries[i].anomaly, steps);
 		ask_causes(&q, r, r->entries[i].anomaly);
@@ -168,6 +174,7 @@ static enum rt_status describe_entries(struct report *r, bool steps, struct rt_e
 	free(q.items);
 	free(q.asked);
 	free(q.locksets);
+	free(q.objects);
 	return status;
 }
 

@@ -18,7 +18,7 @@
 #include "lib/search/search.h"
 #include "lib/search/stuck.h"
 
-enum { LENGTH_MAX = 6, STEPS_MAX = 4000000, TUPLES_MAX = 4000000, EVERY_MAX = 20000000 };
+enum { LENGTH_MAX = 6, STEPS_MAX = 4000000, TUPLES_MAX = 4000000 };
 enum { INSTANCES_MAX = 32, INSTANCES_PER_CYCLE = 16, INSTANCES_PER_EVENT = 2 };
 
 struct group_key {
@@ -58,6 +58,7 @@ struct search {
 	uint32_t steps;
 	size_t begin, observed_end; /* of the list: those that the trace itself shows */
 	bool failed;
+	bool full; /* failed, since as many are listed one by one as may be */
 	/* The cycle at hand. */
 	struct group *path[LENGTH_MAX];
 	uint32_t length;
@@ -282,10 +283,12 @@ static void add_anomaly(struct search *s, uint32_t length, uint64_t count, uint3
 			rotate(a.others + (size_t)a.other_count++ * length, instances[i], length);
 		s->failed |= !a.others;
 	}
-	if (s->failed || s->list->count >= EVERY_MAX || !anomaly_add(s->list, &a)) {
+	if (s->list->count - s->begin >= SEARCH_EVERY)
+		s->failed = s->full = s->context->lazy->limits->anomalies = true;
+	else if (!s->failed)
+		s->failed = !anomaly_add(s->list, &a);
+	if (s->failed)
 		free(a.others);
-		s->failed = true;
-	}
 }
 
 /* One whole tuple. False: no more like it, of the same first event, are of interest. */
@@ -454,5 +457,5 @@ enum rt_status deadlock_search(const struct search_context *c, struct anomaly_li
 	free(s.members);
 	free(s.holders);
 	free(s.holders_first);
-	return s.failed ? rt_error_set(err, RT_EMEMORY, "no memory for all deadlocks") : RT_OK;
+	return s.failed && !s.full ? rt_error_set(err, RT_EMEMORY, "no memory for all deadlocks") : RT_OK;
 }

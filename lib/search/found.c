@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <xxhash.h>
 
-enum { EVERY_MAX = 5000000 };
 /* Of an entry's tuples that are ruled out the first are kept. SEEN_MAX of all its tuples are told apart from those
  * offered again; after OFFERS_MAX of them no more than some are asked for. */
 enum { RULED_OUT_KEPT = 8, SEEN_MAX = 1 << 13, OFFERS_MAX = 1 << 20 };
@@ -131,9 +130,15 @@ static bool is_cut(const struct found_list *l, const struct found *f)
 	return false;
 }
 
+/* What may be kept of all entries: more of a longer trace. */
+static uint64_t found_all(const struct found_list *l)
+{
+	return FOUND_ALL + (uint64_t)l->context->m->event_count;
+}
+
 static bool no_room(const struct found_list *l, const struct found *f)
 {
-	return f->kept >= (l->kept < FOUND_ALL ? FOUND_INSTANCES : FOUND_FEW);
+	return f->kept >= (l->kept < found_all(l) ? FOUND_INSTANCES : FOUND_FEW);
 }
 
 bool found_full(const struct found_list *l, const struct found *f)
@@ -186,7 +191,7 @@ static bool grow_seen(struct found *f)
 static bool is_new(struct found_list *l, struct found *f, const uint32_t *events, bool full)
 {
 	uint32_t n = f->key.pattern->count;
-	f->uncounted |= f->kept + f->ruled_out >= SEEN_MAX || l->excluded >= FOUND_ALL;
+	f->uncounted |= f->kept + f->ruled_out >= SEEN_MAX || l->excluded >= found_all(l);
 	bool told = !full && !f->uncounted;
 	if ((told && !grow_seen(f)) ||
 	    (!full && !vec_reserve(&f->instances, &f->capacity, ((uint64_t)f->kept + 1) * n, sizeof *events))) {
@@ -280,7 +285,10 @@ static struct anomaly anomaly_of(const struct pattern *p, const uint32_t *events
 void found_every(struct found_list *l, const struct pattern *pattern, const uint32_t *events, bool observed)
 {
 	struct anomaly a = anomaly_of(pattern, events, 1, observed);
-	l->failed |= l->unfolded++ == EVERY_MAX || !anomaly_add(l->list, &a);
+	if (l->unfolded++ >= SEARCH_EVERY)
+		l->failed = l->full = l->context->lazy->limits->anomalies = true;
+	else
+		l->failed |= !anomaly_add(l->list, &a);
 }
 
 /* How many came before that begin at the same position. */
@@ -365,7 +373,5 @@ enum rt_status found_finish(struct found_list *l, struct rt_error *err)
 		free(f);
 	}
 	free_cuts(l);
-	if (l->failed && l->unfolded > EVERY_MAX)
-		return rt_error_set(err, RT_EMEMORY, "more than %d tuples of events to list one by one", EVERY_MAX);
-	return l->failed ? rt_error_set(err, RT_EMEMORY, "no memory for all anomalies") : RT_OK;
+	return l->failed && !l->full ? rt_error_set(err, RT_EMEMORY, "no memory for all anomalies") : RT_OK;
 }

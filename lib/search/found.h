@@ -7,9 +7,10 @@
 
 /*
  * Instances that are kept of an anomaly, for the provers: where one cannot happen, another may; and it is refuted only
- * if all of them are. Once there are FOUND_ALL of all anomalies, FOUND_FEW of each that has no more yet.
+ * if all of them are. Once all anomalies together have FOUND_ALL and one for each event, FOUND_FEW of each that has no
+ * more yet.
  */
-enum { FOUND_INSTANCES = 2000, FOUND_FEW = 12, FOUND_ALL = 1 << 23 };
+enum { FOUND_INSTANCES = 2000, FOUND_FEW = 12, FOUND_ALL = 1 << 20 };
 
 struct found;
 struct found_cut;
@@ -21,6 +22,7 @@ struct found_list {
 	uint64_t excluded; /* tuples of all that were ruled out */
 	struct found_cut *cuts;
 	uint64_t unfolded; /* tuples that --every listed */
+	bool full;         /* failed, since as many are listed as may be */
 	bool failed;       /* no memory, or too many tuples to list */
 };
 

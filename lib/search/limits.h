@@ -13,13 +13,15 @@ struct search_limits {
 	bool pairs;        /* a cell had more groups of accesses than are compared with one another */
 };
 /* The bounds: accesses of a region; combinations tried, at least; pairs of positions of a cell; pairs of groups of
- * accesses, of all cells with many; anomalies of a kind, by source positions. */
+ * accesses, of all cells with many; anomalies of a kind, by source positions; those of a kind that are listed
+ * one by one. */
 enum {
 	SEARCH_REGION = 64,
 	SEARCH_COMBINATIONS = 8192,
 	SEARCH_RACES = 1000,
 	SEARCH_PAIRS = 1 << 26,
-	SEARCH_ANOMALIES = 25000
+	SEARCH_ANOMALIES = 25000,
+	SEARCH_EVERY = 500000
 };
 
 #endif

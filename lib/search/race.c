@@ -92,12 +92,11 @@ struct search {
 	uint32_t *arrays[2]; /* classes of the two families at hand */
 	uint32_t array_capacities[2];
 	bool failed;
+	bool full; /* failed, since as many pairs are listed one by one as may be */
 };
 
 /* More classes than the first are many; of those at most the second's pairs are swept. */
 enum { CLASSES_FEW = 64, SWEEPS_MAX = 1 << 21, PAIRS_AN_ACCESS = 64 };
-
-enum { EVERY_MAX = 20000000 };
 
 static uint32_t class_hash(const struct class *k)
 {
@@ -325,8 +324,14 @@ static void add_pair(struct search *s, uint32_t e1, uint32_t e2, uint64_t count,
 	                    .partial = race && race->partial,
 	                    .event_count = 2,
 	                    .events = {e1, e2}};
-	size_t most = s->context->most ? s->context->most : EVERY_MAX;
-	if ((race && !give_instances(&a, &race->instances)) || s->list->count >= most || !anomaly_add(s->list, &a)) {
+	size_t most = s->context->most ? s->context->most : SEARCH_EVERY;
+	if (s->list->count >= most) {
+		s->failed = true;
+		s->full = !s->context->most;
+		s->context->lazy->limits->anomalies |= s->full;
+		return;
+	}
+	if ((race && !give_instances(&a, &race->instances)) || !anomaly_add(s->list, &a)) {
 		free(a.others);
 		s->failed = true;
 	}
@@ -713,7 +718,7 @@ enum rt_status race_search(const struct search_context *c, struct anomaly_list *
 	free(s.touched);
 	free(s.arrays[0]);
 	free(s.arrays[1]);
-	if (s.failed)
+	if (s.failed && !s.full)
 		return rt_error_set(err, RT_EMEMORY, "no memory for all races%s",
 		                    c->every ? " (every pair of them was asked for)" : "");
 	return alloc_race_search(c, list, err);

@@ -10,6 +10,8 @@
 #include "lib/trace/loader.h"
 
 enum { TOUCH_SHARED = 1, TOUCH_WRITTEN = 2, TOUCH_OBJECT = 4, TOUCH_OWNER_SHIFT = 3 };
+/* Pieces of all accesses together: at most the larger of the first and the second times the events. */
+enum { ENTRIES_MAX = 1 << 25, ENTRIES_AN_EVENT = 64 };
 #define TOUCH_LIVE(w) (((w)&3) == 3)
 
 static void add_cell(void *arg, uint64_t addr, uint32_t size)
@@ -94,6 +96,13 @@ static void keep(struct loader *l, const struct rt_event *e, uint32_t first, uin
 		keep_value(l, e, event);
 	uint32_t lockset = l->m->segments[l->threads[e->thread].segment].lockset;
 	uint32_t mark = rt_op_writes(e->op) ? TOUCH_WRITTEN : 0;
+	l->entries += last - first + 1;
+	if (l->entries > ENTRIES_MAX && l->entries / ENTRIES_AN_EVENT > e->number) {
+		l->excess = "the accesses overlap in too many ways: cut at one another's ends they have more than 33 "
+		            "million pieces";
+		l->failed = true;
+		return;
+	}
 	for (uint32_t c = first; c <= last; c++) {
 		uint32_t owner = l->touch[c] >> TOUCH_OWNER_SHIFT;
 		if (!owner)

@@ -199,6 +199,9 @@ uint32_t intern_lockset(struct intern *in, const struct model_lock *locks, uint3
 			*cached = in->locksets.slots[i];
 			return *cached - 1;
 		}
+	in->held += count;
+	if (in->held > INTERN_HELD_MAX)
+		return fail(in);
 	struct model_lock *copy = malloc((count ? count : 1) * sizeof *copy);
 	if (!copy ||
 	    !vec_reserve(&m->locksets, &in->lockset_capacity, (uint64_t)m->lockset_count + 1, sizeof *m->locksets)) {

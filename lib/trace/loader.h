@@ -107,6 +107,7 @@ struct loader {
 	uint32_t *touch; /* by cell: first thread + 1, and TOUCH_ flags */
 	uint32_t touch_capacity;
 	uint32_t shadow_cell_count;
+	uint64_t entries;    /* of all cells: their accesses */
 	struct span *benign; /* declared as such by annotations */
 	uint32_t benign_count, benign_capacity;
 	struct objects *objects; /* objects.c */
@@ -116,7 +117,8 @@ struct loader {
 	struct handed *handed; /* borrowed */
 	uint32_t strays;       /* holds that another thread has released, but their own thread has not */
 	bool thinned;          /* some events are dead already: they have no site */
-	bool failed;           /* no memory */
+	const char *excess;    /* what there is too much of to load the trace; NULL: nothing */
+	bool failed;           /* no memory, or an excess */
 };
 
 /* Threads. */

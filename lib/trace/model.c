@@ -170,8 +170,14 @@ static inline void pass_two(struct loader *l, const struct rt_event *e)
 	}
 }
 
-static enum rt_status no_memory(struct rt_error *err)
+static enum rt_status no_memory(const struct loader *l, struct rt_error *err)
 {
+	if (l && l->intern.held > INTERN_HELD_MAX)
+		return rt_error_set(err, RT_EMEMORY,
+		                    "too many locks are held at once: all sets of locks together have more than %d",
+		                    INTERN_HELD_MAX);
+	if (l && l->excess)
+		return rt_error_set(err, RT_EMEMORY, "%s", l->excess);
 	return rt_error_set(err, RT_EMEMORY, "no memory to load the trace: too many events or too much memory touched");
 }
 
@@ -188,12 +194,12 @@ static enum rt_status run_pass(struct loader *l, uint64_t select,
 		for (size_t i = 0; i < n; i++) {
 			if (batch[i].thread >= l->thread_count && !loader_thread(l, batch[i].thread))
 				return l->failed
-				           ? no_memory(err)
+				           ? no_memory(l, err)
 				           : rt_error_set(err, RT_EINPUT, "more threads than %d", SHADOW_THREADS_MAX);
 			pass(l, &batch[i]);
 		}
 		if (l->failed || l->intern.failed || l->shadow.failed)
-			return no_memory(err);
+			return no_memory(l, err);
 	}
 	return status;
 }
@@ -283,17 +289,17 @@ static enum rt_status load(struct loader *l, struct rt_event *batch, struct rt_e
 {
 	uint32_t threads = rt_trace_info(l->trace)->thread_count;
 	if (!shadow_init(&l->shadow) || !intern_init(&l->intern, l->m) || (threads && !loader_thread(l, threads - 1)))
-		return no_memory(err);
+		return no_memory(l, err);
 	alloc_uses_init(l);
 	enum rt_status status = run_pass(l, PASS_ONE, pass_one, batch, err);
 	if (status)
 		return status;
 	l->early = l->roots > 1;
 	if (!blocked_keep(l))
-		return no_memory(err);
+		return no_memory(l, err);
 	loader_release_threads(l);
 	if ((threads && !loader_thread(l, threads - 1)) || !loader_cut(l) || !alloc_uses_sort(l))
-		return no_memory(err);
+		return no_memory(l, err);
 	open_events(l);
 	uint64_t more = (l->regions == REGIONS_FUNCTIONS ? CODE : 0) | (l->lossy ? LOSSES : 0);
 	status = run_pass(l, PASS_TWO | more, pass_two, batch, err);
@@ -301,7 +307,7 @@ static enum rt_status load(struct loader *l, struct rt_event *batch, struct rt_e
 		return status;
 	losses_sort(&l->m->losses);
 	if (!alloc_uses_settle(l) || !loader_compact(l) || !loader_index(l))
-		return no_memory(err);
+		return no_memory(l, err);
 	alloc_uses_finish(l);
 	return RT_OK;
 }
@@ -315,7 +321,7 @@ static enum rt_status load_once(struct rt_trace *trace, const struct model_optio
 	enum rt_status status;
 	*out = NULL;
 	if (!l || !batch || !m || !loader_objects_init(l)) {
-		status = no_memory(err);
+		status = no_memory(l, err);
 	} else {
 		m->trace = trace;
 		l->trace = trace;

@@ -47,6 +47,27 @@ bounded 1 500 analyze --format json ranges.jsonl
 awk 'BEGIN { for (i = 1; i <= 20000; i++) print "T0|fork(T1)|1"; for (i = 2; i <= 20000; i++) { print "T" i "|w(x)|1"; print "T0|fork(T" i ")|1" } }' >again.std
 bounded 1 1000 analyze --kinds race --format json again.std
 
+# Every pair of events one by one: as many as the report says.
+awk 'BEGIN { for (i = 1; i <= 1600; i++) print "T" i % 2 "|w(x)|" i }' >every.std
+bounded 1 700 analyze --every --kinds race --orders hb --only-orders --format json every.std
+holds '(.anomalies | length) == 500000 and .limits.anomalies == {bound: 500000, hit: true}'
+# Of these SARIF has as many as code hosts take, and says so.
+awk 'BEGIN { for (i = 1; i <= 320; i++) print "T" i % 2 "|w(x)|" i }' >results.std
+bounded 1 300 analyze --every --kinds race --orders hb --only-orders --format sarif results.std
+holds '.runs[0] | (.results | length) == 25000 and (.invocations[0].toolExecutionNotifications |
+	map(.message.text) == ["600 of 25600 results are left out: as many as code hosts take are listed"])'
+# Locks that are never released, each held at all events that follow.
+awk 'BEGIN { n = 2000; for (t = 1; t < 3; t++) for (i = 1; i <= n; i++) print "T" t "|acq(L" t "." i ")|" i "\nT" t "|w(x" i ")|" n + i }' >hoard.std
+bounded 1 300 analyze --kinds race --format json hoard.std
+holds '.limits.event_locks == {bound: 64, hit: true} and ([.anomalies[].events[].locks | length] | max) == 64'
+awk 'BEGIN { for (i = 1; i <= 9000; i++) print "T1|acq(L" i ")|1\nT1|w(x)|2" }' >hoard.std
+bounded 3 300 analyze --format json hoard.std
+grep -q 'too many locks are held at once' err || wrong "many locks are held: $(cat err)"
+# Ranges that overlap, each cut at the ends of all others.
+awk 'BEGIN { print "{\"schema\":\"racetrace.events/1\"}"; for (i = 1; i <= 20000; i++) print "{\"op\":\"write\",\"thread\":\"t" i % 2 "\",\"object\":" 65536 + 8 * i ",\"arg\":160000}" }' >overlap.jsonl
+bounded 3 500 analyze --format json overlap.jsonl
+grep -q 'the accesses overlap in too many ways' err || wrong "ranges that overlap: $(cat err)"
+
 # What is too large is told before it is analyzed; the estimate is no less than what is taken then, and, where
 # accesses are shared, not three times as much.
 awk 'BEGIN {
