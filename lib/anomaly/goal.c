@@ -16,6 +16,37 @@ struct goal goal_of(const struct anomaly *a)
 	return g;
 }
 
+/* The part behind e of the same event, MODEL_NONE: there is none. */
+static uint32_t next_part(const struct model *m, uint32_t e)
+{
+	uint32_t next = model_next(m, model_thread_of(m, e), m->events[e].pos + 1);
+	return next != MODEL_NONE && m->events[next].number == m->events[e].number ? next : MODEL_NONE;
+}
+
+static bool waits_for_nothing(const struct model *m, uint32_t e)
+{
+	return model_op(m, e) == RT_OP_RELEASE || model_op(m, e) == RT_OP_HB_BEFORE;
+}
+
+bool parts_wait_for_nothing(const struct model *m, uint32_t e)
+{
+	while ((e = next_part(m, e)) != MODEL_NONE)
+		if (!waits_for_nothing(m, e))
+			return false;
+	return true;
+}
+
+uint32_t goal_stop(const struct model *m, const struct goal *g, uint32_t e)
+{
+	uint32_t next = next_part(m, e);
+	for (bool last = e == g->events[g->count - 1]; !last && next != MODEL_NONE; next = next_part(m, next)) {
+		if (!waits_for_nothing(m, next))
+			break;
+		e = next;
+	}
+	return m->events[e].pos + 1;
+}
+
 /* Appends a thread's events from one pos up to another. */
 static bool push_step(struct schedule *s, uint32_t thread, uint32_t from, uint32_t to)
 {

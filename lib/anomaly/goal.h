@@ -40,6 +40,18 @@ static inline bool goal_continues(const struct goal *g, const struct model *m, u
 	return i && g->events[i - 1] == model_pred(m, g->events[i]);
 }
 
+/*
+ * Some of the trace's events are several of the model's, with one number: its parts. A call on a lock reads the lock's
+ * memory and then takes it. A listed schedule counts the trace's events. A thread stops behind a whole one, or at the
+ * goal: before the goal's event of a race or a deadlock, when it has run the parts before that; behind the goal's event
+ * of a sequence.
+ */
+/* True if the parts behind e of the same event wait for no other thread: they may as well run with it. */
+bool parts_wait_for_nothing(const struct model *m, uint32_t e);
+/* Number of kept events that its thread has run when it stops at e, an event of a sequence. Parts behind e that wait
+ * for nothing are run as well, unless e is the sequence's last event. */
+uint32_t goal_stop(const struct model *m, const struct goal *g, uint32_t e);
+
 /* Appends an event of the model; false without memory. */
 bool schedule_push(struct schedule *s, const struct model *m, uint32_t event);
 /* Appends, in the order of the trace, those of the first count[t] events of each thread t that come before the event

@@ -2,6 +2,7 @@
 #include "lib/order/syncp.h"
 #include "lib/prove/pecan.h"
 #include "lib/prove/provers.h"
+#include "lib/prove/whole.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -185,6 +186,34 @@ static bool shorten(struct provers *p, const struct goal *goal, struct schedule 
 	return true;
 }
 
+/*
+ * Makes a witness one of whole events, if the judge agrees. SEARCH_GAVE_UP: it cannot be made so, and then nobody could
+ * read it from a report.
+ */
+static enum search_answer make_whole(struct provers *p, const struct goal *goal, struct schedule *schedule,
+                                     struct verdict_of_judge *v)
+{
+	if (whole_is(p->m, schedule, goal))
+		return SEARCH_FOUND;
+	for (int early = 0; early < 2; early++) {
+		struct schedule whole = {0};
+		struct verdict_of_judge again = {.fault = VERIFY_NO_EVENT};
+		bool ok = whole_make(p->m, schedule, goal, early, &whole);
+		if (ok)
+			judge_verify(p->judge, &whole, goal, &again);
+		if (!again.fault) {
+			schedule_release(schedule);
+			*schedule = whole;
+			*v = again;
+			return SEARCH_FOUND;
+		}
+		schedule_release(&whole);
+		if (!ok)
+			return SEARCH_NO_MEMORY;
+	}
+	return SEARCH_GAVE_UP;
+}
+
 /* Judges what prover i built and keeps it if it is the best so far: it depends on fewest reads. */
 static enum search_answer judge_built(struct provers *p, size_t i, const struct goal *goal, struct schedule *schedule,
                                       struct outcome *o)
@@ -199,11 +228,13 @@ static enum search_answer judge_built(struct provers *p, size_t i, const struct 
 		return SEARCH_GAVE_UP;
 	}
 	uint32_t first_uncertain = MODEL_NONE, uncertain = 0;
-	if (!provers[i].sure) {
-		if (!shorten(p, goal, schedule, &v))
-			return SEARCH_NO_MEMORY;
+	if (!provers[i].sure && !shorten(p, goal, schedule, &v))
+		return SEARCH_NO_MEMORY;
+	enum search_answer whole = make_whole(p, goal, schedule, &v);
+	if (whole != SEARCH_FOUND)
+		return whole;
+	if (!provers[i].sure)
 		uncertain = certain_count_uncertain(p->certain, schedule, goal->events, goal->count, &first_uncertain);
-	}
 	if (o->answer != SEARCH_FOUND || uncertain < o->uncertain) {
 		schedule_release(&o->schedule);
 		o->schedule = *schedule;

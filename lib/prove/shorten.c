@@ -120,14 +120,29 @@ static uint32_t place_of(const struct shorten *s, uint32_t e)
 	return s->places[s->offset[model_thread_of(s->m, e)] + s->m->events[e].pos];
 }
 
-/* A read depends on the write that it sees; a write comes after that and after the reads of it. */
+/* The cell's last write before e in the trace, if the schedule has executed it, as a place; MODEL_NONE. */
+static uint32_t place_of_saw(const struct shorten *s, uint32_t cell, uint32_t e)
+{
+	const struct model *m = s->m;
+	for (uint32_t entry = model_entry(m, cell, e); entry-- > m->cells[cell].first;) {
+		uint32_t w = m->cell_events[entry];
+		if (rt_op_writes(model_op(m, w)))
+			return m->events[w].pos < s->next[model_thread_of(m, w)] ? place_of(s, w) : MODEL_NONE;
+	}
+	return MODEL_NONE;
+}
+
+/* A read depends on the write that it sees, a write comes after that and after the reads of it. With values, an atomic
+ * read that sees another write stays behind the one that it saw. */
 static bool depend_access(struct shorten *s, uint32_t place)
 {
 	const struct model *m = s->m;
 	uint32_t e = s->events[place], cell = m->events[e].object, end = cell + m->sites[m->events[e].site].cells;
 	unsigned op = model_op(m, e);
+	bool stays = m->value_count && rt_op_is_atomic(op) && rt_op_reads(op);
 	for (; cell < end; cell++) {
-		if (!depend(s, place, s->write[cell], rt_op_reads(op) ? NEEDS : 0))
+		if (!depend(s, place, s->write[cell], rt_op_reads(op) ? NEEDS : 0) ||
+		    (stays && !depend(s, place, place_of_saw(s, cell, e), NEEDS)))
 			return false;
 		if (!rt_op_writes(op)) {
 			if (!vec_reserve(&s->reader, &s->reader_capacity, (uint64_t)s->reader_count + 1,

@@ -1,6 +1,8 @@
 /* Schedules by steps; see steps.h. */
 #include "lib/report/steps.h"
 
+#include "lib/anomaly/goal.h"
+
 #include <stdlib.h>
 
 uint32_t steps_end(const struct model *m, const struct schedule *s, uint32_t i)
@@ -36,23 +38,19 @@ static bool is_run(const struct model *m, const struct schedule *s, uint32_t e)
 	return false;
 }
 
-/* What one event of the trace is in the model (a lock's memory is read, then it is taken) may not all have run yet.
- * What others wait for may as well come early: a release has run before the annotation that goes with it. */
-static bool run_in_part(const struct model *m, uint32_t e)
+/* Is e one of the anomaly's own events? */
+static bool is_of(const struct anomaly *a, uint32_t e)
 {
-	const struct model_thread *t = &m->threads[model_thread_of(m, e)];
-	for (uint32_t next = m->events[e].pos + 1; next < t->count; next++) {
-		if (m->events[t->events[next]].number != m->events[e].number)
-			return false;
-		if (model_op(m, t->events[next]) != RT_OP_HB_BEFORE)
+	for (uint32_t i = 0; i < a->event_count; i++)
+		if (a->events[i] == e)
 			return true;
-	}
 	return false;
 }
 
 bool steps_init(struct steps *steps, const struct model *m, const struct descriptions *d, const struct anomaly *anomaly)
 {
 	const struct schedule *s = anomaly->schedule;
+	bool sequence = goal_of(anomaly).kind == GOAL_SEQUENCE;
 	size_t count = (size_t)s->count + anomaly->event_count;
 	uint64_t *done = calloc((size_t)m->thread_count + 1, sizeof *done);
 	*steps = (struct steps){.items = calloc(count + 1, sizeof *steps->items)};
@@ -65,7 +63,7 @@ bool steps_init(struct steps *steps, const struct model *m, const struct descrip
 		uint32_t thread = s->steps[i].thread;
 		uint32_t end = steps_end(m, s, i);
 		uint64_t to = ordinal(m, d, end);
-		to -= to && run_in_part(m, end);
+		to -= to && !parts_wait_for_nothing(m, end) && !(sequence && is_of(anomaly, end));
 		if (to <= done[thread])
 			continue;
 		steps->items[steps->count++] = (struct step){.thread = thread, .from = done[thread] + 1, .to = to};

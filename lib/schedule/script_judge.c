@@ -30,12 +30,12 @@ struct binding {
 	uint32_t *by_name;      /* index of the trace's thread of each name */
 	struct thread *threads; /* by the trace's index */
 	uint32_t thread_count;
-	uint32_t *kept;                         /* by step: kept events of its thread up to its end */
-	size_t *next;                           /* by step: the thread's next one */
-	size_t usable;                          /* steps before this one can be replayed */
-	struct goal goal;                       /* events; MODEL_NONE if the model dropped it */
-	uint32_t goal_last[ANOMALY_EVENTS_MAX]; /* the last of the model's events that the event became; the goal has
-	                                           the first */
+	uint32_t *kept;                          /* by step: kept events of its thread up to its end */
+	size_t *next;                            /* by step: the thread's next one */
+	size_t usable;                           /* steps before this one can be replayed */
+	struct goal goal;                        /* events: MODEL_NONE where the model has left it out */
+	uint32_t goal_count[ANOMALY_EVENTS_MAX]; /* number of the model's events that the event became; the goal has
+	                                            the first, until find_goal chooses one of them */
 	struct script_verdict *v;
 	struct schedule schedule;
 };
@@ -88,7 +88,7 @@ static void see_goal(struct binding *b, const struct rt_event *e, uint32_t first
 	for (uint32_t i = 0; kept && i < s->goal_count; i++)
 		if (b->by_name[s->goal[i].name] == e->thread && s->goal[i].ordinal == e->ordinal) {
 			b->goal.events[i] = first;
-			b->goal_last[i] = first + kept - 1;
+			b->goal_count[i] = kept;
 		}
 }
 
@@ -154,37 +154,23 @@ static void answer_rest(struct binding *b)
 	}
 }
 
-/* The steps in the judge's form, up to the first that cannot be replayed. False without memory. */
-static bool make_schedule(struct binding *b)
-{
-	b->schedule.steps = malloc((b->usable + 1) * sizeof *b->schedule.steps);
-	uint32_t *kept = calloc((size_t)b->thread_count + 1, sizeof *kept);
-	bool ok = b->schedule.steps && kept && b->usable < UINT32_MAX;
-	for (uint32_t i = 0; i < b->thread_count; i++)
-		b->threads[i].done = 0;
-	for (size_t i = 0; ok && i < b->usable; i++) {
-		uint32_t thread = b->by_name[b->s->steps[i].name];
-		struct thread *t = &b->threads[thread];
-		if (t->fork_thread != UINT32_MAX && b->threads[t->fork_thread].done < t->fork) {
-			fault_at_step(b, i, VERIFY_NOT_BEGUN, b->s->steps[i].from);
-			b->v->other = (struct script_place){.thread = t->fork_thread, .ordinal = t->fork};
-			break;
-		}
-		t->done = b->s->steps[i].to;
-		if (b->kept[i] == kept[thread])
-			continue;
-		b->schedule.steps[b->schedule.count++] =
-		    (struct schedule_step){.thread = thread, .from = kept[thread], .to = b->kept[i] - 1};
-		b->schedule.events += b->kept[i] - kept[thread];
-		kept[thread] = b->kept[i];
-	}
-	free(kept);
-	return ok;
-}
-
 static bool takes_lock(unsigned op)
 {
 	return op == RT_OP_ACQUIRE || op == RT_OP_ACQUIRE_SHARED || op == RT_OP_WAIT_END || op == RT_OP_BLOCK;
+}
+
+static bool is_access(unsigned op)
+{
+	return rt_op_is_access(op);
+}
+
+/* The first of the model's events that goal event i became and that is such a one, MODEL_NONE: none is. */
+static uint32_t goal_part(const struct binding *b, uint32_t i, bool (*is_such)(unsigned op))
+{
+	for (uint32_t k = 0; k < b->goal_count[i]; k++)
+		if (is_such(model_op(b->m, b->goal.events[i] + k)))
+			return b->goal.events[i] + k;
+	return MODEL_NONE;
 }
 
 /*
@@ -198,8 +184,8 @@ static enum goal_kind goal_kind(const struct binding *b)
 	if (b->s->kind_given)
 		return b->s->kind;
 	for (uint32_t i = 0; i < g->count; i++) {
-		acquires &= takes_lock(model_op(b->m, b->goal_last[i]));
-		accesses &= rt_op_is_access(model_op(b->m, g->events[i])) != 0;
+		acquires &= goal_part(b, i, takes_lock) != MODEL_NONE;
+		accesses &= goal_part(b, i, is_access) != MODEL_NONE;
 	}
 	if (acquires)
 		return GOAL_DEADLOCK;
@@ -220,12 +206,72 @@ static bool find_goal(struct binding *b)
 			return fault(b, VERIFY_GOAL_NO_CONFLICT, s->goal[i].name, s->goal[i].ordinal);
 	}
 	b->goal.kind = goal_kind(b);
-	if (b->goal.kind == GOAL_DEADLOCK)
-		memcpy(b->goal.events, b->goal_last, sizeof b->goal_last);
+	for (uint32_t i = 0; i < s->goal_count; i++) {
+		uint32_t part = goal_part(b, i, b->goal.kind == GOAL_DEADLOCK ? takes_lock : is_access);
+		b->goal.events[i] = part == MODEL_NONE ? b->goal.events[i] : part;
+	}
 	return true;
 }
 
-/* Checks that the steps reach the goal exactly, dropped events included. */
+/* Number of kept events of its thread that have run when step i ends. What the model has as several events may end the
+ * step as an event of a sequence: parts of it that wait for others are run by the thread's next step. */
+static uint32_t kept_at_end(const struct binding *b, size_t i)
+{
+	const struct script_step *step = &b->s->steps[i];
+	for (uint32_t g = 0; b->goal.kind == GOAL_SEQUENCE && g < b->goal.count; g++)
+		if (b->s->goal[g].name == step->name && b->s->goal[g].ordinal == step->to)
+			return goal_stop(b->m, &b->goal, b->goal.events[g]);
+	return b->kept[i];
+}
+
+static void add_step(struct binding *b, uint32_t thread, uint32_t *kept, uint32_t end)
+{
+	if (end <= *kept)
+		return;
+	b->schedule.steps[b->schedule.count++] = (struct schedule_step){.thread = thread, .from = *kept, .to = end - 1};
+	b->schedule.events += end - *kept;
+	*kept = end;
+}
+
+/* A thread that stands before an event which the model has as several has run those of them that come before the
+ * goal's: it has read the lock's memory when it waits for the lock. */
+static void add_parts(struct binding *b, uint32_t *kept)
+{
+	const struct model *m = b->m;
+	for (uint32_t i = 0; b->goal.kind != GOAL_SEQUENCE && i < b->goal.count; i++) {
+		uint32_t e = b->goal.events[i], thread = model_thread_of(m, e),
+		         next = model_next(m, thread, kept[thread]);
+		if (next < e && m->events[next].number == m->events[e].number)
+			add_step(b, thread, &kept[thread], m->events[e].pos);
+	}
+}
+
+/* The steps as the judge takes them, up to the first that cannot be replayed. False without memory. */
+static bool make_schedule(struct binding *b)
+{
+	b->schedule.steps = malloc((b->usable + b->goal.count + 1) * sizeof *b->schedule.steps);
+	uint32_t *kept = calloc((size_t)b->thread_count + 1, sizeof *kept);
+	bool ok = b->schedule.steps && kept && b->usable < UINT32_MAX - ANOMALY_EVENTS_MAX;
+	for (uint32_t i = 0; i < b->thread_count; i++)
+		b->threads[i].done = 0;
+	for (size_t i = 0; ok && i < b->usable; i++) {
+		uint32_t thread = b->by_name[b->s->steps[i].name];
+		struct thread *t = &b->threads[thread];
+		if (t->fork_thread != UINT32_MAX && b->threads[t->fork_thread].done < t->fork) {
+			fault_at_step(b, i, VERIFY_NOT_BEGUN, b->s->steps[i].from);
+			b->v->other = (struct script_place){.thread = t->fork_thread, .ordinal = t->fork};
+			break;
+		}
+		t->done = b->s->steps[i].to;
+		add_step(b, thread, &kept[thread], kept_at_end(b, i));
+	}
+	if (ok && !b->v->fault)
+		add_parts(b, kept);
+	free(kept);
+	return ok;
+}
+
+/* The goal is reached to the event, with what the model leaves out. */
 static void check_goal(struct binding *b)
 {
 	const struct script *s = b->s;
@@ -337,10 +383,9 @@ enum rt_status script_judge(const struct script *s, struct rt_trace *trace, stru
 	}
 	if (!status) {
 		answer_rest(&b);
-		if (!make_schedule(&b))
-			status = rt_error_set(err, RT_EMEMORY, "no memory to judge a schedule");
-		else if (find_goal(&b))
-			status = judge(&b, err);
+		if (find_goal(&b))
+			status = make_schedule(&b) ? judge(&b, err)
+			                           : rt_error_set(err, RT_EMEMORY, "no memory to judge a schedule");
 	}
 	if (!status && !out->fault)
 		status = count_uncertain(&b, err);

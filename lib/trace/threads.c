@@ -183,16 +183,27 @@ static void handed_push(struct loader *l, const struct rt_event *e, uint64_t loc
 	loader_push(l, &annotation, loader_object(l, e, addr, OBJECT_ANNOTATION), 0, 0, true);
 }
 
-/* Called before the lock is taken. True if the hold that begins is handed over. */
-static bool handed_acquire(struct loader *l, const struct rt_event *e, uint64_t lock)
+static bool is_handed_over(const struct loader *l, const struct rt_event *e)
 {
+	return loader_is_handed(l, HANDED_ACQUIRE, e->number);
+}
+
+/*
+ * After the lock is taken: a thread that waits for it need not wait for what comes before by these orders. A hold that
+ * is handed over ends at once, since it protects nothing.
+ */
+static void handed_acquired(struct loader *l, const struct rt_event *e, uint64_t lock, uint32_t object, bool shared)
+{
+	struct rt_event release = *e;
 	if (!loader_is_handed(l, HANDED_LOCK, lock))
-		return false;
+		return;
 	handed_push(l, e, lock, ORDER_GIVEN, true);
-	if (!loader_is_handed(l, HANDED_ACQUIRE, e->number))
-		return false;
+	if (!is_handed_over(l, e))
+		return;
 	handed_push(l, e, lock, ORDER_KEPT, true);
-	return true;
+	release.op = RT_OP_RELEASE;
+	release.flags = 0;
+	loader_push(l, &release, object, 0, shared ? MODEL_F_SHARED : 0, true);
 }
 
 /* Called after the thread has released its own hold. */
@@ -241,16 +252,12 @@ static void lock_acquire(struct loader *l, struct loader_thread *t, const struct
 		held->depth++;
 		return;
 	}
-	if (handed_acquire(l, e, e->addr)) {
-		struct rt_event release = *e;
-		release.op = RT_OP_RELEASE;
-		loader_push(l, e, object, 0, 0, true);
-		loader_push(l, &release, object, 0, shared ? MODEL_F_SHARED : 0, true);
-		return;
+	if (!is_handed_over(l, e)) {
+		held_add(l, t, (struct held_lock){object, shared, 1, e->number, 0});
+		region_follow(l, e->thread, t);
 	}
-	held_add(l, t, (struct held_lock){object, shared, 1, e->number, 0});
-	region_follow(l, e->thread, t);
 	loader_push(l, e, object, 0, 0, true);
+	handed_acquired(l, e, e->addr, object, shared);
 }
 
 static void lock_release(struct loader *l, struct loader_thread *t, const struct rt_event *e)
@@ -278,8 +285,8 @@ static void wait_begin(struct loader *l, struct loader_thread *t, const struct r
 	t->wait_depth = held ? held->depth : 1;
 	if (held)
 		held_remove(l, t, held);
-	else if (e->arg && loader_is_handed(l, HANDED_LOCK, e->arg))
-		mutex = MODEL_NONE;
+	else
+		mutex = MODEL_NONE; /* a release of what the thread does not hold is none */
 	region_cut(l, e->thread, t);
 	region_follow(l, e->thread, t);
 	loader_arg(l, loader_push(l, e, condition, 0, 0, true), mutex);
@@ -293,14 +300,14 @@ static void wait_end(struct loader *l, struct loader_thread *t, const struct rt_
 	uint32_t mutex = e->arg ? loader_object(l, e, e->arg, OBJECT_LOCK) : MODEL_NONE;
 	if (mutex != MODEL_NONE)
 		end_strays(l, e->arg, mutex, false);
-	if (mutex != MODEL_NONE && handed_acquire(l, e, e->arg))
-		mutex = MODEL_NONE;
-	if (mutex != MODEL_NONE && !held_find(t, mutex))
+	if (mutex != MODEL_NONE && !is_handed_over(l, e) && !held_find(t, mutex))
 		held_add(l, t, (struct held_lock){mutex, 0, t->wait_depth ? t->wait_depth : 1, e->number, 0});
 	t->wait_depth = 0;
 	region_cut(l, e->thread, t);
 	region_follow(l, e->thread, t);
 	loader_arg(l, loader_push(l, e, condition, 0, 0, true), mutex);
+	if (mutex != MODEL_NONE)
+		handed_acquired(l, e, e->arg, mutex, false);
 }
 
 /* The annotation object for the later forks of a thread. No event's object has such an address. */

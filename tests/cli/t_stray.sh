@@ -31,4 +31,9 @@ analyze 'A|acq(L) A|w(x) B|rel(L) A|w(x) C|acq(L) C|w(x) C|rel(L)' "($races)[\"4
 analyze 'A|acq(L) A|acq(M) A|rel(M) B|rel(L) C|acq(L) C|rel(L) D|acq(M) D|acq(L) D|rel(L) D|rel(M)' "($deadlocks) == []"
 analyze "C|acq(L) D|rel(L) $cycle" "($deadlocks) == [[\"proved\", [4, 8]]]"
 analyze "$cycle C|acq(L) D|rel(L) E|acq(L) E|rel(L)" "($deadlocks) == [[\"proved\", [2, 6]]]"
+
+# A thread that waits for a lock need not wait for the release that handed the lock over; its schedule is valid, too.
+analyze 'A|acq(L) A|acq(M) A|rel(M) A|r(u) A|rel(L) C|acq(L) C|w(z) D|rel(L) B|acq(M) B|acq(L) B|w(z) B|rel(L) B|w(u) B|rel(M)' \
+	"($deadlocks) == [[\"proved\", [2, 10]]]"
+"$RACETRACE" schedule --verify --anomaly D1 --trace a.std out >valid 2>&1 || wrong "$(cat valid)"
 exit $fail

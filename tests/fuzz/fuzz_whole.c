@@ -53,8 +53,7 @@ static void use_schedule(struct rt_trace *trace, const struct report_entry *entr
 		fclose(in);
 	if (!read)
 		fail("a report's schedule cannot be read");
-	/* Known: a release by another thread than the holder's is read in two ways; see the trace's warnings. */
-	bool proved = entry->anomaly->verdict == VERDICT_PROVED && !rt_trace_info(trace)->warning_count;
+	bool proved = entry->anomaly->verdict == VERDICT_PROVED;
 	if (script_judge(script, trace, &verdict, &err) ? err.status != RT_EMEMORY : proved && verdict.fault)
 		fail(err.message[0] ? err.message : verify_fault_text(verdict.fault));
 	script_free(script);

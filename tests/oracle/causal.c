@@ -40,9 +40,10 @@ static void find_sections(struct causal *c)
 	for (int i = 0; i < c->t->count; i++) {
 		if (!oracle_acquires(&e[i]))
 			continue;
-		int release = i + 1;
-		while (release < c->t->count && !(e[release].thread == e[i].thread && oracle_releases(&e[release]) &&
-		                                  oracle_lock(&e[release]) == oracle_lock(&e[i])))
+		int release = e[i].reserved == ORACLE_HOLD_HANDED ? i : i + 1;
+		while (release > i && release < c->t->count &&
+		       !(e[release].thread == e[i].thread && oracle_releases(&e[release]) &&
+		         oracle_lock(&e[release]) == oracle_lock(&e[i])))
 			release++;
 		c->sections[c->count++] = (struct section){i, release < c->t->count ? release : -1};
 	}

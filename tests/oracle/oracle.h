@@ -43,7 +43,8 @@ enum oracle_feature {
 	ORACLE_ANNOTATIONS = 256,
 	ORACLE_HALF_ACCESSES = 512,
 	ORACLE_VALUES = 1024,
-	ORACLE_ALL = 2047
+	ORACLE_ALL = 2047,
+	ORACLE_STRAYS = 2048 /* releases of locks that the thread does not hold; see enum oracle_hold */
 };
 
 /* A random trace that could be of a real run. */
@@ -103,14 +104,32 @@ bool oracle_same_value(const struct oracle_trace *t, int half, int w1, int w2);
 /* A wait's other end: the last WAIT_BEGIN of the thread before the WAIT_END at i. */
 int oracle_wait_begin(const struct oracle_trace *t, int i);
 
-/* Locks: who takes which, and whether both may hold it at a time. */
+/*
+ * Locks: who takes which, and whether both may hold it at a time. What an event does to its lock, in rt_event.reserved.
+ * A release by a thread that does not hold the lock is none. But if a thread takes the lock before the holder has
+ * released it, that release has ended the hold: it was handed over. Then the hold protects nothing. The lock's releases
+ * before it come before it, and its later acquires come after the release that ended it.
+ */
+enum oracle_hold {
+	ORACLE_HOLD_OWN,    /* a hold that its own thread ends, if it ends; or the release that does */
+	ORACLE_HOLD_HANDED, /* the acquire of a hold that is handed over: it needs the lock, and holds it no longer */
+	ORACLE_HOLD_GIVES,  /* the release that hands it over */
+	ORACLE_HOLD_NONE    /* nothing: a release of what the thread does not hold */
+};
+
 static inline bool oracle_releases(const struct rt_event *e)
 {
-	return e->op == RT_OP_RELEASE || e->op == RT_OP_WAIT_BEGIN;
+	return (e->op == RT_OP_RELEASE || e->op == RT_OP_WAIT_BEGIN) && e->reserved == ORACLE_HOLD_OWN;
 }
+/* Does the event need the lock? */
 static inline bool oracle_acquires(const struct rt_event *e)
 {
 	return e->op == RT_OP_ACQUIRE || e->op == RT_OP_ACQUIRE_SHARED || e->op == RT_OP_WAIT_END;
+}
+/* Does its thread hold the lock after it? */
+static inline bool oracle_holds(const struct rt_event *e)
+{
+	return oracle_acquires(e) && e->reserved == ORACLE_HOLD_OWN;
 }
 static inline uint64_t oracle_lock(const struct rt_event *e)
 {
@@ -120,5 +139,7 @@ static inline bool oracle_both_read(const struct rt_event *acquire1, const struc
 {
 	return acquire1->op == RT_OP_ACQUIRE_SHARED && acquire2->op == RT_OP_ACQUIRE_SHARED;
 }
+/* Sets rt_event.reserved of all events that release a lock or take one. oracle_random has done so. */
+void oracle_mark_holds(struct oracle_trace *t);
 
 #endif

@@ -56,11 +56,69 @@ bool oracle_same_value(const struct oracle_trace *t, int half, int w1, int w2)
 	return left_value(t, half, w1, &v1) && left_value(t, half, w2, &v2) && v1 == v2;
 }
 
+/* A hold that has not ended yet: its acquire, and the first release of it by another thread, -1: none. */
+struct hold {
+	int acquire, stray;
+};
+
+static bool is_hold(const struct oracle_trace *t, const struct hold *h, uint64_t lock, uint32_t thread)
+{
+	const struct rt_event *e = &t->events[h->acquire];
+	return h->acquire >= 0 && oracle_lock(e) == lock && e->thread == thread;
+}
+
+/* Event i takes a lock: the holds of it that this excludes and that another thread has released are handed over. */
+static void hand_over(struct oracle_trace *t, struct hold *holds, int i)
+{
+	for (int h = 0; h < i; h++) {
+		if (holds[h].acquire < 0 || holds[h].stray < 0 ||
+		    oracle_lock(&t->events[h]) != oracle_lock(&t->events[i]) ||
+		    oracle_both_read(&t->events[h], &t->events[i]))
+			continue;
+		t->events[h].reserved = ORACLE_HOLD_HANDED;
+		t->events[holds[h].stray].reserved = ORACLE_HOLD_GIVES;
+		holds[h].acquire = -1;
+	}
+}
+
+/* Event i releases a lock: its thread's hold ends. If it has none, another thread's may have been released. */
+static void end_hold(struct oracle_trace *t, struct hold *holds, int i)
+{
+	uint64_t lock = oracle_lock(&t->events[i]);
+	for (int h = 0; h < i; h++)
+		if (is_hold(t, &holds[h], lock, t->events[i].thread)) {
+			holds[h].acquire = -1;
+			return;
+		}
+	t->events[i].reserved = ORACLE_HOLD_NONE;
+	for (uint32_t thread = 0; t->events[i].op == RT_OP_RELEASE && thread < (uint32_t)t->threads; thread++)
+		for (int h = 0; h < i; h++)
+			if (is_hold(t, &holds[h], lock, thread) && holds[h].stray < 0) {
+				holds[h].stray = i;
+				return;
+			}
+}
+
+void oracle_mark_holds(struct oracle_trace *t)
+{
+	struct hold holds[ORACLE_EVENTS]; /* by place of the acquire */
+	for (int i = 0; i < t->count; i++) {
+		holds[i] = (struct hold){-1, -1};
+		t->events[i].reserved = ORACLE_HOLD_OWN;
+		if (oracle_acquires(&t->events[i])) {
+			hand_over(t, holds, i);
+			holds[i].acquire = i;
+		} else if (oracle_releases(&t->events[i])) {
+			end_hold(t, holds, i);
+		}
+	}
+}
+
 /* The acquire that a release ends. */
 static bool releases_shared(const struct oracle_trace *t, int i)
 {
 	for (int j = i - 1; j >= 0; j--)
-		if (t->events[j].thread == t->events[i].thread && oracle_acquires(&t->events[j]) &&
+		if (t->events[j].thread == t->events[i].thread && oracle_holds(&t->events[j]) &&
 		    oracle_lock(&t->events[j]) == oracle_lock(&t->events[i]))
 			return t->events[j].op == RT_OP_ACQUIRE_SHARED;
 	return false;
@@ -68,12 +126,29 @@ static bool releases_shared(const struct oracle_trace *t, int i)
 
 void oracle_lock_edges(const struct oracle_trace *t, oracle_pairs edges)
 {
-	for (int i = 0; i < t->count; i++)
+	for (int i = 0; i < t->count; i++) {
+		const struct rt_event *from = &t->events[i];
+		bool handed = oracle_acquires(from) && from->reserved == ORACLE_HOLD_HANDED;
+		bool shared = handed ? from->op == RT_OP_ACQUIRE_SHARED : releases_shared(t, i);
 		for (int j = i + 1; j < t->count; j++)
-			if (oracle_releases(&t->events[i]) && oracle_acquires(&t->events[j]) &&
-			    oracle_lock(&t->events[i]) == oracle_lock(&t->events[j]) &&
-			    !(releases_shared(t, i) && t->events[j].op == RT_OP_ACQUIRE_SHARED))
+			if ((handed || oracle_releases(from)) && oracle_acquires(&t->events[j]) &&
+			    oracle_lock(from) == oracle_lock(&t->events[j]) &&
+			    !(shared && t->events[j].op == RT_OP_ACQUIRE_SHARED))
 				edges[i][j] = true;
+	}
+}
+
+/* What keeps the place of a hold that was handed over: the releases before it, the acquires after what ended it. */
+static void handed_edges(const struct oracle_trace *t, oracle_pairs edges)
+{
+	for (int i = 0; i < t->count; i++)
+		for (int j = i + 1; j < t->count; j++) {
+			const struct rt_event *from = &t->events[i], *to = &t->events[j];
+			if (!oracle_acquires(to) || oracle_lock(to) != oracle_lock(from))
+				continue;
+			edges[i][j] |= from->op == RT_OP_RELEASE && from->reserved == ORACLE_HOLD_GIVES;
+			edges[i][j] |= oracle_releases(from) && to->reserved == ORACLE_HOLD_HANDED;
+		}
 }
 
 void oracle_thread_edges(const struct oracle_trace *t, oracle_pairs edges)
@@ -246,6 +321,7 @@ static void atomic_edges(const struct oracle_trace *t, oracle_pairs edges)
 void oracle_por_edges(const struct oracle_trace *t, oracle_pairs edges)
 {
 	plain_edges(t, edges);
+	handed_edges(t, edges);
 	condition_edges(t, edges);
 	barrier_edges(t, edges);
 	semaphore_edges(t, edges);
@@ -284,11 +360,11 @@ static unsigned locks_at(const struct oracle_trace *t, int i)
 	unsigned held = 0;
 	for (int j = 0; j < i; j++) {
 		const struct rt_event *e = &t->events[j];
-		if (e->thread != t->events[i].thread || !(oracle_acquires(e) || oracle_releases(e)))
+		if (e->thread != t->events[i].thread || !(oracle_holds(e) || oracle_releases(e)))
 			continue;
 		unsigned bits = 0x10001u << oracle_lock(e) % 16;
 		held &= ~bits;
-		if (oracle_acquires(e))
+		if (oracle_holds(e))
 			held |= e->op == RT_OP_ACQUIRE_SHARED ? bits : bits & 0xffff;
 	}
 	return held;

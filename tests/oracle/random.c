@@ -8,8 +8,9 @@ enum { LOCK_COUNT = 3, VARIABLE_COUNT = 3, POSITIONS = 6 };
 
 struct actor {
 	bool started, forked, ended, joined;
-	char held[LOCK_COUNT]; /* 'w', 'r' or 0 */
-	int waits_with;        /* lock to take again + 1; 0: does not wait */
+	char held[LOCK_COUNT];  /* 'w', 'r' or 0; 'x': it was handed over, which the thread does not know */
+	bool stray[LOCK_COUNT]; /* another thread has released what this one holds */
+	int waits_with;         /* lock to take again + 1; 0: does not wait */
 	bool woken, timed;
 	int round; /* of the barrier it arrived at + 1; 0: none */
 };
@@ -47,9 +48,40 @@ static void emit(struct simulation *s, int thread, unsigned op, uint64_t addr, u
 static bool lock_free(const struct simulation *s, int lock, bool shared)
 {
 	for (int i = 0; i < s->t->threads; i++)
-		if (s->actors[i].held[lock] && !(shared && s->actors[i].held[lock] == 'r'))
+		if ((s->actors[i].held[lock] == 'w' || (s->actors[i].held[lock] == 'r' && !shared)) &&
+		    !s->actors[i].stray[lock])
 			return false;
 	return true;
+}
+
+/* The thread takes the lock: what other threads have released of it is over. */
+static void take(struct simulation *s, int thread, int lock, bool shared)
+{
+	for (int i = 0; i < s->t->threads; i++) {
+		struct actor *a = &s->actors[i];
+		if (a->stray[lock] && !(shared && a->held[lock] == 'r')) {
+			a->held[lock] = 'x';
+			a->stray[lock] = false;
+		}
+	}
+	s->actors[thread].held[lock] = shared ? 'r' : 'w';
+}
+
+/* The thread releases the lock, whoever holds it. */
+static void let_go(struct simulation *s, int thread, int lock)
+{
+	struct actor *a = &s->actors[thread];
+	bool own = a->held[lock] == 'w' || a->held[lock] == 'r';
+	a->held[lock] = 0;
+	if (own)
+		a->stray[lock] = false;
+	for (int i = 0; i < s->t->threads && !own; i++) {
+		struct actor *o = &s->actors[i];
+		if ((o->held[lock] == 'w' || o->held[lock] == 'r') && !o->stray[lock]) {
+			o->stray[lock] = true;
+			return;
+		}
+	}
 }
 
 static void do_access(struct simulation *s, int thread)
@@ -80,15 +112,16 @@ static void do_lock(struct simulation *s, int thread)
 {
 	struct actor *a = &s->actors[thread];
 	int lock = (int)below(s, LOCK_COUNT);
-	if (a->held[lock]) {
-		a->held[lock] = 0;
+	bool strays = s->features & ORACLE_STRAYS;
+	if ((a->held[lock] && !(a->stray[lock] && below(s, 2))) || (strays && below(s, 3) == 0)) {
+		let_go(s, thread, lock);
 		emit(s, thread, RT_OP_RELEASE, LOCKS + (uint64_t)lock, 0);
 		return;
 	}
-	bool shared = s->features & ORACLE_READERS && below(s, 2);
+	bool shared = s->features & ORACLE_READERS && below(s, 2) && !a->held[lock];
 	if (!lock_free(s, lock, shared))
 		return;
-	a->held[lock] = shared ? 'r' : 'w';
+	take(s, thread, lock, shared);
 	emit(s, thread, shared ? RT_OP_ACQUIRE_SHARED : RT_OP_ACQUIRE, LOCKS + (uint64_t)lock, 0);
 }
 
@@ -112,8 +145,9 @@ static void do_condition(struct simulation *s, int thread)
 	int lock = (int)below(s, LOCK_COUNT);
 	for (int i = 0; i < LOCK_COUNT && a->held[lock] != 'w'; i++)
 		lock = (lock + 1) % LOCK_COUNT;
-	if (a->held[lock] == 'w' && below(s, 3)) {
+	if ((a->held[lock] == 'w' || a->held[lock] == 'x') && below(s, 3)) {
 		a->held[lock] = 0;
+		a->stray[lock] = false;
 		a->waits_with = lock + 1;
 		a->woken = false;
 		a->timed = below(s, 3) == 0;
@@ -139,7 +173,7 @@ static void end_wait(struct simulation *s, int thread)
 	int lock = a->waits_with - 1;
 	if (!(a->woken || a->timed || below(s, 12) == 0) || !lock_free(s, lock, false))
 		return;
-	a->held[lock] = 'w';
+	take(s, thread, lock, false);
 	a->waits_with = 0;
 	emit(s, thread, RT_OP_WAIT_END, CONDITION, LOCKS + (uint64_t)lock);
 	s->t->events[s->t->count - 1].flags = a->timed ? RT_F_TIMED : 0;
@@ -256,4 +290,5 @@ void oracle_random(struct oracle_trace *t, uint64_t seed, unsigned features, int
 		step(&s, (int)below(&s, (unsigned)t->threads));
 	if (features & ORACLE_VALUES)
 		give_values(&s);
+	oracle_mark_holds(t);
 }

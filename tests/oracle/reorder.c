@@ -84,7 +84,7 @@ static bool lock_free(const struct search *s, const struct state *now, uint64_t 
 		bool held = false, as_reader = false;
 		for (int i = 0; i < now->next[thread]; i++) {
 			const struct rt_event *e = &s->t->events[s->of_thread[thread][i]];
-			if (oracle_acquires(e) && oracle_lock(e) == lock) {
+			if (oracle_holds(e) && oracle_lock(e) == lock) {
 				held = true;
 				as_reader = e->op == RT_OP_ACQUIRE_SHARED;
 			} else if (oracle_releases(e) && oracle_lock(e) == lock) {
@@ -223,6 +223,11 @@ static void visit(const struct search *s, const struct state *now)
 	}
 }
 
+static bool is_signal(const struct rt_event *e)
+{
+	return e->op == RT_OP_SIGNAL || e->op == RT_OP_BROADCAST;
+}
+
 static void prepare(struct search *s, const struct oracle_trace *t, struct state *start)
 {
 	memset(s, 0, sizeof *s);
@@ -236,7 +241,7 @@ static void prepare(struct search *s, const struct oracle_trace *t, struct state
 		for (int half = 0; half < ORACLE_HALVES; half++)
 			s->writer[i][half] = oracle_last_write(t, half, i);
 		for (int k = 0; e->op == RT_OP_WAIT_END && k < i; k++)
-			if (s->edges[k][i] && t->events[k].op != RT_OP_FORK && oracle_wait_begin(t, i) >= 0)
+			if (s->edges[k][i] && is_signal(&t->events[k]) && oracle_wait_begin(t, i) >= 0)
 				s->signal_of[oracle_wait_begin(t, i)] = k;
 	}
 	memset(start, 0, sizeof *start);
