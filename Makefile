@@ -11,7 +11,7 @@ ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(WARN) -I. -D_GNU_SOURCE -DRT_VERSION='"$(VER
 SAN_FLAGS = $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
 LIBS := -lzstd -ljansson -ldw -lelf -lxxhash -liberty -lcapstone -lpthread -lm
 
-TRACEFMT_SRC := $(wildcard tracefmt/*.c)
+TRACEFMT_SRC := $(wildcard tracefmt/*.c tracefmt/*/*.c)
 LIB_SRC := $(wildcard lib/*/*.c lib/*/*/*.c)
 COLLECT_SRC := $(wildcard recorder/collector/*.c)
 CMD_SRC := $(wildcard cmd/*.c)

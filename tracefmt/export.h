@@ -1,4 +1,4 @@
-/* Writing a trace in the other formats: JSON lines, RAPID's STD. racetrace's own (writer.h). */
+/* Writing a trace in the other formats: JSON lines, RAPID's STD. racetrace's own (native/writer.h). */
 #ifndef TRACEFMT_EXPORT_H
 #define TRACEFMT_EXPORT_H
 

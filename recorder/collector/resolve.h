@@ -6,7 +6,7 @@
 #define RECORDER_COLLECTOR_RESOLVE_H
 
 #include "recorder/collector/maps.h"
-#include "tracefmt/writer.h"
+#include "tracefmt/native/writer.h"
 
 struct resolver;
 

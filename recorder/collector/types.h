@@ -3,7 +3,7 @@
 #define RECORDER_COLLECTOR_TYPES_H
 
 #include "recorder/collector/debug.h"
-#include "tracefmt/writer.h"
+#include "tracefmt/native/writer.h"
 
 /* Writes the variables of all images. file_name gives a source file's name as it is to be shown (borrowed). */
 enum rt_status types_write(struct debug *d, const char *(*file_name)(void *arg, struct debug_file file), void *arg,

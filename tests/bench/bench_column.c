@@ -5,9 +5,9 @@
  *     bench_column [records in millions, default 8]
  *     bench_column trace.zst    reading this one
  */
-#include "tracefmt/column.h"
+#include "tracefmt/native/column.h"
+#include "tracefmt/native/writer.h"
 #include "tracefmt/trace.h"
-#include "tracefmt/writer.h"
 
 #include <inttypes.h>
 #include <stdio.h>

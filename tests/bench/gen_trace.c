@@ -3,7 +3,7 @@
  * [-p PERCENT] [-s SEED] FILE. Each thread runs hot loops: over memory of its own, over shared variables under the lock
  * that guards them, and (PERCENT of the loops) over a shared variable without it.
  */
-#include "tracefmt/writer.h"
+#include "tracefmt/native/writer.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -24,6 +24,9 @@ may() {
 # From the bottom up: a folder names none that comes after it, so that there is no circle.
 may lib/base
 may tracefmt lib/base
+for format in native std jsonl; do
+	may tracefmt/$format lib/base tracefmt
+done
 may lib/trace lib/base tracefmt
 may lib/relation lib/base lib/trace
 may lib/order lib/base lib/trace lib/relation
@@ -40,7 +43,7 @@ may recorder/runtime recorder
 may recorder/sched recorder tracefmt recorder/runtime
 may recorder/hooks recorder recorder/runtime recorder/intercept
 may recorder/intercept recorder recorder/runtime
-may recorder/collector recorder lib/base tracefmt
+may recorder/collector recorder lib/base tracefmt tracefmt/native
 may cmd lib/base tracefmt lib/trace lib/anomaly lib/search lib/analysis lib/schedule lib/report recorder recorder/collector
 
 for folder in $(find lib tracefmt recorder cmd -name '*.[chS]' -printf '%h\n' | sort -u); do

@@ -1,6 +1,6 @@
 /* Makes the inputs that fuzz_trace starts from, one of each kind and of a few sizes: corpus_trace FOLDER */
-#include "tracefmt/file.h"
-#include "tracefmt/writer.h"
+#include "tracefmt/native/file.h"
+#include "tracefmt/native/writer.h"
 
 #include <stdio.h>
 #include <unistd.h>

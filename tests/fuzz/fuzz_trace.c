@@ -8,7 +8,7 @@
  *
  * tests/fuzz/corpus_trace.c makes inputs of each kind.
  */
-#include "tracefmt/file.h"
+#include "tracefmt/native/file.h"
 #include "tracefmt/trace.h"
 
 #include <stdio.h>

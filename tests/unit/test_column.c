@@ -1,6 +1,6 @@
 /* Properties of the column coder: what goes in comes out, and loops cost next to nothing. */
 #include "tests/unit/suite.h"
-#include "tracefmt/column.h"
+#include "tracefmt/native/column.h"
 
 #include <check.h>
 

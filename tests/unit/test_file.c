@@ -1,8 +1,8 @@
 /* trace.zst: what is written reads back; cut or damaged it reads as far as it goes and says so. */
 #include "tests/unit/suite.h"
-#include "tracefmt/file.h"
+#include "tracefmt/native/file.h"
+#include "tracefmt/native/writer.h"
 #include "tracefmt/source.h"
-#include "tracefmt/writer.h"
 
 #include <check.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* The block of symbols: modules, and what blocks of older versions do not have. Else: test_file.c, test_resolve.c. */
 #include "tests/unit/suite.h"
-#include "tracefmt/symbols.h"
+#include "tracefmt/native/symbols.h"
 
 #include <check.h>
 

@@ -1,5 +1,5 @@
 /* Gathers and stores positions, variables, names and modules; see symbols.h and docs/trace-format.md. */
-#include "tracefmt/symbols.h"
+#include "tracefmt/native/symbols.h"
 
 #include "lib/base/hash.h"
 

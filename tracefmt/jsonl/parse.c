@@ -3,7 +3,7 @@
  * ("position"), a variable ("variable") or an object's name ("object" alone). Keys that are not known are passed over,
  * so that fields can be added; what is known must be right, or the line is named and refused.
  */
-#include "tracefmt/jsonl_parse.h"
+#include "tracefmt/jsonl/parse.h"
 #include "lib/base/json_memory.h"
 #include "tracefmt/location.h"
 

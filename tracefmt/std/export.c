@@ -11,7 +11,7 @@
  *   keep who reads from whom, so they keep the order.
  */
 #include "tracefmt/export.h"
-#include "tracefmt/std_names.h"
+#include "tracefmt/std/names.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -7,8 +7,8 @@
  * and flags of loops repeat, which zstd then makes almost free. A chunk starts with empty tables: it is decodable
  * alone.
  */
-#ifndef TRACEFMT_COLUMN_H
-#define TRACEFMT_COLUMN_H
+#ifndef TRACEFMT_NATIVE_COLUMN_H
+#define TRACEFMT_NATIVE_COLUMN_H
 
 #include "lib/base/bytes.h"
 #include "tracefmt/record.h"

@@ -2,8 +2,8 @@
  * Writing trace.zst. Threads' records come in any interleaving; each thread's own are in its order. Used by the
  * collector (raw records from the rings) and by convert (events).
  */
-#ifndef TRACEFMT_WRITER_H
-#define TRACEFMT_WRITER_H
+#ifndef TRACEFMT_NATIVE_WRITER_H
+#define TRACEFMT_NATIVE_WRITER_H
 
 #include "lib/base/error.h"
 #include "tracefmt/record.h"

@@ -1,5 +1,5 @@
 /* Block headers of trace.zst; see file.h and docs/trace-format.md. All numbers are little-endian. */
-#include "tracefmt/file.h"
+#include "tracefmt/native/file.h"
 
 #include <xxhash.h>
 

@@ -1,5 +1,5 @@
 /* Parses and looks up positions, variables and names; see symbols.h and docs/trace-format.md. */
-#include "tracefmt/symbols.h"
+#include "tracefmt/native/symbols.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,10 +2,10 @@
  * trace.zst as bytes: blocks (docs/trace-format.md). A block is a skippable zstd frame, its header, and mostly a zstd
  * frame after it, its content. Shared by writer and reader.
  */
-#ifndef TRACEFMT_FILE_H
-#define TRACEFMT_FILE_H
+#ifndef TRACEFMT_NATIVE_FILE_H
+#define TRACEFMT_NATIVE_FILE_H
 
-#include "tracefmt/column.h"
+#include "tracefmt/native/column.h"
 
 #define RT_FILE_MAJOR 1 /* a reader refuses a newer one */
 #define RT_FILE_MINOR 3

@@ -1,6 +1,6 @@
 /* A set of pcs: which positions a trace needs to explain. Open addressing; zeroed is empty. The pc 0 is never in it. */
-#ifndef TRACEFMT_PCS_H
-#define TRACEFMT_PCS_H
+#ifndef TRACEFMT_NATIVE_PCS_H
+#define TRACEFMT_NATIVE_PCS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
-/* RAPID's STD text format, inside: what the parser (std_parse.c) builds and the source (std.c) hands out. */
-#ifndef TRACEFMT_STD_H
-#define TRACEFMT_STD_H
+/* RAPID's STD text format, inside: what the parser (parse.c) builds and the source (std.c) hands out. */
+#ifndef TRACEFMT_STD_STD_H
+#define TRACEFMT_STD_STD_H
 
 #include "lib/base/names.h"
 #include "tracefmt/source.h"

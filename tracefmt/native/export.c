@@ -1,7 +1,7 @@
 /* Writes a trace of any source as racetrace's own file; see export.h. */
 #include "tracefmt/export.h"
+#include "tracefmt/native/writer.h"
 #include "tracefmt/refs.h"
-#include "tracefmt/writer.h"
 
 enum { BATCH = 512 };
 

@@ -2,7 +2,7 @@
  * The source for JSON lines (docs/jsonl-format.md). The file is parsed once and its events are kept decoded: parsing
  * JSON anew in every pass would cost more than the memory does.
  */
-#include "tracefmt/jsonl.h"
+#include "tracefmt/jsonl/jsonl.h"
 
 #include "lib/base/hash.h"
 

@@ -1,5 +1,5 @@
-/* Cells for the STD exporter; see std_cells.h. */
-#include "tracefmt/std_cells.h"
+/* Cells for the STD exporter; see cells.h. */
+#include "tracefmt/std/cells.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* The first line of JSON lines: what is known of the run; see docs/jsonl-format.md. */
-#include "tracefmt/jsonl_parse.h"
+#include "tracefmt/jsonl/parse.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * the caller's array for as long as its stamps stay ahead of the second one's. A thread's chunk is in memory only from
  * when its first stamp is reached to its last event.
  */
-#include "tracefmt/reader.h"
+#include "tracefmt/native/reader.h"
 
 #include <errno.h>
 #include <sys/stat.h>

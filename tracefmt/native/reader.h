@@ -1,10 +1,10 @@
 /* The inside of the reader of trace.zst: finding the blocks (catalog.c) and merging the threads (reader.c). */
-#ifndef TRACEFMT_READER_H
-#define TRACEFMT_READER_H
+#ifndef TRACEFMT_NATIVE_READER_H
+#define TRACEFMT_NATIVE_READER_H
 
-#include "tracefmt/file.h"
+#include "tracefmt/native/file.h"
+#include "tracefmt/native/symbols.h"
 #include "tracefmt/source.h"
-#include "tracefmt/symbols.h"
 
 #include <zstd.h>
 

@@ -1,6 +1,6 @@
-/* Fields of JSON objects, checked; see jsonl_parse.h. */
+/* Fields of JSON objects, checked; see parse.h. */
 #include "lib/base/text.h"
-#include "tracefmt/jsonl_parse.h"
+#include "tracefmt/jsonl/parse.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* A set of pcs; see pcs.h. */
-#include "tracefmt/pcs.h"
+#include "tracefmt/native/pcs.h"
 
 #include <stdlib.h>
 #include <string.h>

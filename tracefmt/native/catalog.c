@@ -2,7 +2,7 @@
  * What is in a trace.zst: its blocks from the index or, where there is none, by walking from frame to frame; from them
  * the facts about the trace and each thread's chunks. See docs/trace-format.md.
  */
-#include "tracefmt/reader.h"
+#include "tracefmt/native/reader.h"
 
 #include <errno.h>
 #include <inttypes.h>

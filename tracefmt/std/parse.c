@@ -9,7 +9,7 @@
  */
 #include "lib/base/lines.h"
 #include "lib/base/text.h"
-#include "tracefmt/std.h"
+#include "tracefmt/std/std.h"
 
 #include <stdarg.h>
 #include <stdio.h>

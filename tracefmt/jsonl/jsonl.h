@@ -1,6 +1,6 @@
-/* JSON lines, inside: what reader (jsonl.c, jsonl_parse.c) and writer (jsonl_export.c) have in common. */
-#ifndef TRACEFMT_JSONL_H
-#define TRACEFMT_JSONL_H
+/* JSON lines, inside: what reader (jsonl.c, parse.c) and writer (export.c) have in common. */
+#ifndef TRACEFMT_JSONL_JSONL_H
+#define TRACEFMT_JSONL_JSONL_H
 
 #include "lib/base/names.h"
 #include "tracefmt/source.h"

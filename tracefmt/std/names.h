@@ -3,7 +3,7 @@
 #define TRACEFMT_STD_NAMES_H
 
 #include "lib/base/names.h"
-#include "tracefmt/std_cells.h"
+#include "tracefmt/std/cells.h"
 #include "tracefmt/trace.h"
 
 struct std_names {

@@ -1,5 +1,5 @@
 /* Coding of a chunk by prediction into columns; see column.h and docs/trace-format.md. */
-#include "tracefmt/column.h"
+#include "tracefmt/native/column.h"
 
 enum { BATCH = 128 };
 

@@ -2,12 +2,12 @@
  * What a trace says beside its events: source positions, variables and their types, names of objects, modules. Gathered
  * by the writer, stored as one block of tables over one table of strings, looked up by the reader.
  */
-#ifndef TRACEFMT_SYMBOLS_H
-#define TRACEFMT_SYMBOLS_H
+#ifndef TRACEFMT_NATIVE_SYMBOLS_H
+#define TRACEFMT_NATIVE_SYMBOLS_H
 
 #include "lib/base/bytes.h"
+#include "tracefmt/native/writer.h"
 #include "tracefmt/trace.h"
-#include "tracefmt/writer.h"
 
 /* The writer's side. */
 struct rt_symbol_table;

@@ -1,5 +1,5 @@
-/* Names for the STD exporter; see std_names.h. */
-#include "tracefmt/std_names.h"
+/* Names for the STD exporter; see names.h. */
+#include "tracefmt/std/names.h"
 
 #include "lib/base/text.h"
 

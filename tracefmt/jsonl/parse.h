@@ -1,10 +1,10 @@
-/* Parsing JSON lines, inside: fields of an object (jsonl_fields.c), the header (jsonl_header.c), lines (jsonl_parse.c).
+/* Parsing JSON lines, inside: fields of an object (fields.c), the header (header.c), lines (parse.c).
  */
 #ifndef TRACEFMT_JSONL_PARSE_H
 #define TRACEFMT_JSONL_PARSE_H
 
 #include "lib/base/lines.h"
-#include "tracefmt/jsonl.h"
+#include "tracefmt/jsonl/jsonl.h"
 
 #include <inttypes.h>
 #include <jansson.h>

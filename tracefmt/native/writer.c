@@ -1,11 +1,11 @@
 /* Writes trace.zst; see writer.h and docs/trace-format.md. */
-#include "tracefmt/writer.h"
+#include "tracefmt/native/writer.h"
 
 #include "lib/base/output.h"
-#include "tracefmt/file.h"
-#include "tracefmt/pcs.h"
+#include "tracefmt/native/file.h"
+#include "tracefmt/native/pcs.h"
+#include "tracefmt/native/symbols.h"
 #include "tracefmt/source.h"
-#include "tracefmt/symbols.h"
 
 #include <errno.h>
 #include <fcntl.h>

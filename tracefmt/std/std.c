@@ -1,11 +1,11 @@
 /*
- * The source for RAPID's STD text format (see docs and std_parse.c for the grammar).
+ * The source for RAPID's STD text format (see docs and parse.c for the grammar).
  *
  * An event's number is its line. STD knows names, not addresses, so each variable, lock and region gets a made-up
  * address: variables 8-byte cells of their own in one range, locks and regions in others. A position's pc stands for
  * its text, so equal text is equal position; 0 is an empty one.
  */
-#include "tracefmt/std.h"
+#include "tracefmt/std/std.h"
 
 #include "lib/base/hash.h"
 #include "tracefmt/location.h"

@@ -2,10 +2,10 @@
  * Writes JSON lines (docs/jsonl-format.md). Positions, variables and object names come right before the first event
  * that needs them, so that neither writer nor a reader of a part has to hold the whole.
  */
+#include "tracefmt/export.h"
 #include "lib/base/json_memory.h"
 #include "lib/base/text.h"
-#include "tracefmt/export.h"
-#include "tracefmt/jsonl.h"
+#include "tracefmt/jsonl/jsonl.h"
 #include "tracefmt/refs.h"
 
 #include <inttypes.h>
