@@ -1,15 +1,15 @@
-/* The event vocabulary: what a trace can say. Every source (recorder, STD, JSON lines) speaks it, and no other. */
+/* The event vocabulary: all operations that a trace can hold. Every source (recorder, STD, JSON lines) uses it. */
 #ifndef TRACEFMT_EVENT_H
 #define TRACEFMT_EVENT_H
 
 #include <stdint.h>
 
 /*
- * One line an operation: X(NAME, text name, group). The numbers are part of the file format: append, never reorder.
- * "object" below is rt_event.addr, "arg" is rt_event.arg.
+ * One line for each operation: X(NAME, text name, group). The numbers are part of the file format: append, never
+ * reorder. "object" below is rt_event.addr, "arg" is rt_event.arg.
  */
 #define RT_OPS(X)                                                                                                      \
-	/* Bookkeeping of records (tracefmt/record.h); never handed out as events. */                                  \
+	/* Bookkeeping of records (tracefmt/record.h); never returned as events. */                                    \
 	X(NONE, "none", RECORD)                                                                                        \
 	X(EXT, "ext", RECORD)                                                                                          \
 	X(VALUE, "value", RECORD)                                                                                      \
@@ -41,8 +41,8 @@
 	X(SEM_INIT, "sem-init", SEMAPHORE)                                                                             \
 	X(SEM_POST, "sem-post", SEMAPHORE)                                                                             \
 	X(SEM_WAIT, "sem-wait", SEMAPHORE)                                                                             \
-	/* Once, static-initialisation guards. BEGIN: this thread runs it. END: it ran (by this thread). WAITED:       \
-	 * this thread came later and sees it done. */                                                                 \
+	/* Once, static-initialisation guards. BEGIN: this thread runs it. END: it ran (by this thread). ONCE_SEEN:    \
+	 * this thread came later and sees that it ran. */                                                             \
 	X(ONCE_BEGIN, "once-begin", ONCE)                                                                              \
 	X(ONCE_END, "once-end", ONCE)                                                                                  \
 	X(ONCE_SEEN, "once-seen", ONCE)                                                                                \
@@ -118,9 +118,9 @@ enum rt_group {
 enum rt_lost {
 	RT_LOST_SIGNAL = 1, /* a signal handler ran inside the recorder */
 	RT_LOST_COLLECTOR,  /* the collector could not read on */
-	RT_LOST_THREAD,     /* a thread that is not recorded is made here (arg: 1), or joined (0) */
-	RT_LOST_UNSEEN,     /* number of threads that are not recorded and whose creation was not seen */
-	RT_LOST_CALL        /* a call that may order what it does, in a way that is not understood (io_uring) */
+	RT_LOST_THREAD,     /* an unrecorded thread is created here (arg: 1), or joined (0) */
+	RT_LOST_UNSEEN,     /* number of unrecorded threads whose creation was not seen */
+	RT_LOST_CALL        /* a call whose orders are not understood (io_uring) */
 };
 
 /* rt_event.flags */
@@ -128,18 +128,18 @@ enum {
 	RT_F_VALUE = 1,    /* rt_event.value holds the value read or written */
 	RT_F_VOLATILE = 2, /* a volatile access */
 	RT_F_TIMED = 4,    /* WAIT_END of a timed wait (may return without a signal); timed or try lock */
-	RT_F_TIMEOUT = 8,  /* WAIT_END that did time out: no signal woke it */
+	RT_F_TIMEOUT = 8,  /* WAIT_END that timed out: no signal woke it */
 	RT_F_VPTR = 16,    /* access to a C++ object's vtable pointer */
 	/* WRITE: init or destroy of a synchronisation object. READ: a call on one. Synchronisation: the call also reads
-	 * its object's memory (WAIT_END: its mutex's), as an atomic would; it must not race with those writes or with
+	 * its object's memory (WAIT_END: its mutex's), as an atomic does; it must not race with those writes or with
 	 * free(). */
 	RT_F_OBJECT = 32,
 	RT_F_FREE = 64 /* WRITE that stands for free() of the block */
 };
 
 /*
- * Objects of HB_BEFORE and HB_AFTER where no memory is: RT_SIGNAL_OBJECT + number, a signal that was sent or whose
- * handler was installed, and that was taken; with number 0, a function that the C library calls in a thread of its own.
+ * Objects of HB_BEFORE and HB_AFTER that have no memory. RT_SIGNAL_OBJECT + number: a signal; BEFORE: sent, or its
+ * handler installed; AFTER: delivered. With number 0: a function that the C library calls in another thread.
  */
 #define RT_SIGNAL_OBJECT 8192u
 #define RT_SIGNAL_OBJECTS 65u
@@ -151,7 +151,7 @@ enum {
 struct rt_event {
 	uint64_t number;  /* place in the trace's global order, from 1; the line number in an STD file */
 	uint64_t ordinal; /* place in its thread, from 1, counting the accesses that were left out as repeats */
-	uint64_t stamp;   /* global clock; comparable between threads. Exact at synchronisation events */
+	uint64_t stamp;   /* global clock; comparable between threads; exact at synchronisation events */
 	uint64_t addr;    /* object, 48 bits */
 	uint64_t arg;     /* second operand: size, mutex, ... */
 	uint64_t pc;      /* source position's key: code address, or index of an STD location */
@@ -169,17 +169,17 @@ const char *rt_op_name(unsigned op);
 enum rt_group rt_op_group(unsigned op);
 /* Text name of a group ("lock"). */
 const char *rt_group_name(enum rt_group group);
-/* Operation with this text name, RT_OP_NONE if there is none. */
+/* Operation with this text name; RT_OP_NONE if there is none. */
 enum rt_op rt_op_parse(const char *name);
 
-/* Is the event's object a thread's index? */
+/* True if the event's object is a thread's index. */
 static inline int rt_event_is_of_thread(const struct rt_event *e)
 {
 	return e->op == RT_OP_FORK || e->op == RT_OP_JOIN || e->op == RT_OP_DETACH ||
 	       ((e->op == RT_OP_BLOCK || e->op == RT_OP_UNBLOCK || e->op == RT_OP_TRY_FAILED) && e->arg == RT_OP_JOIN);
 }
 
-/* Does the operation read or write memory (plain or atomic)? A failed compare-exchange only reads. */
+/* True if the operation reads or writes memory (plain or atomic). A failed compare-exchange only reads. */
 static inline int rt_op_is_access(unsigned op)
 {
 	return op >= RT_OP_READ && op <= RT_OP_ATOMIC_CAS_FAIL;

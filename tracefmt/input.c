@@ -17,7 +17,7 @@ static enum rt_status cannot(const char *what, const char *path, int cause, stru
 	return rt_error_set(err, RT_ESYSTEM, "cannot %s '%s': %s", what, path, strerror(cause));
 }
 
-/* An unnamed file. -1 and errno: there cannot be one. */
+/* Creates an unnamed file. -1 and errno on failure. */
 static int open_unnamed(void)
 {
 	const char *set = getenv("TMPDIR"), *folder = set && *set ? set : "/tmp";
@@ -49,7 +49,7 @@ static bool write_all(int fd, const char *data, size_t n)
 	return true;
 }
 
-/* Copies all that comes from one file to another. */
+/* Copies the rest of one file to another. */
 static enum rt_status copy(int from, int to, const char *path, struct rt_error *err)
 {
 	char *buffer = malloc(BUFFER);
@@ -84,7 +84,7 @@ enum rt_status rt_input_open(const char *path, int *out, struct rt_error *err)
 		close(fd);
 		return cannot("read", path, cause, err);
 	}
-	/* A file that standard input stands in the middle of is read as a pipe would be: from there on. */
+	/* A file that standard input has been read from already is read like a pipe: from the current position on. */
 	if (S_ISREG(st.st_mode) && lseek(fd, 0, SEEK_CUR) == 0) {
 		*out = fd;
 		return RT_OK;

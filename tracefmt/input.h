@@ -1,4 +1,4 @@
-/* Where a trace is read from: a file, standard input ("-") or a pipe. */
+/* Inputs of a trace: a file, standard input ("-") or a pipe. */
 #ifndef TRACEFMT_INPUT_H
 #define TRACEFMT_INPUT_H
 
@@ -12,7 +12,7 @@
  */
 enum rt_status rt_input_open(const char *path, int *fd, struct rt_error *err);
 
-/* Reads up to n bytes at the file's beginning without moving its offset; *got is how many there were. */
+/* Reads up to n bytes at the file's beginning without moving its offset; *got is their number. */
 enum rt_status rt_input_start(int fd, const char *path, void *start, size_t n, size_t *got, struct rt_error *err);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Cuts ":NUMBER" off the end of text[0..*length). 0: there is none. */
+/* Cuts ":NUMBER" off the end of text[0..*length) and returns the number; 0: there is none. */
 static uint32_t cut_number(const char *text, size_t *length)
 {
 	size_t digits = *length;

@@ -1,4 +1,4 @@
-/* What events refer to; see refs.h. */
+/* References of events; see refs.h. */
 #include "tracefmt/refs.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ void refs_release(struct refs *refs)
 	names_release(&refs->locals);
 }
 
-/* Is the key seen for the first time? It counts as seen from now on. */
+/* Marks the key as seen. True if it was not. */
 static enum rt_status see(struct names *seen, const void *key, size_t size, bool *first, struct rt_error *err)
 {
 	uint32_t before = seen->count, index;
@@ -51,7 +51,7 @@ static enum rt_status see_variable(struct refs *refs, const struct rt_variable *
 	return status || !first ? status : refs->sink->variable(refs->arg, v, err);
 }
 
-/* Thread-local variables that lie there for some thread. */
+/* Thread-local variables at that place in some thread. */
 static enum rt_status see_local(struct refs *refs, uint64_t addr, struct rt_error *err)
 {
 	enum rt_status status = RT_OK;
@@ -79,7 +79,7 @@ static enum rt_status see_address(struct refs *refs, uint64_t addr, struct rt_er
 	return name ? refs->sink->object(refs->arg, addr, name, err) : RT_OK;
 }
 
-/* Does the object of the event lie in memory? */
+/* True if the object of the event is in memory. */
 static bool has_address(const struct rt_event *e)
 {
 	return !rt_event_is_of_thread(e) && e->op != RT_OP_LOST;
@@ -95,7 +95,7 @@ enum rt_status refs_event(struct refs *refs, const struct rt_event *e, struct rt
 	}
 	if (status || !has_address(e) || (status = see_address(refs, e->addr, err)))
 		return status;
-	/* What follows an access may be where another access's cell begins. */
+	/* The end of an access may be the beginning of another access's cell. */
 	if (rt_op_is_access(e->op) && e->arg && e->arg <= RT_OPERAND_MAX - e->addr)
 		return see_address(refs, e->addr + e->arg, err);
 	return rt_op_group(e->op) == RT_GROUP_CONDITION && e->arg ? see_address(refs, e->arg, err) : RT_OK;

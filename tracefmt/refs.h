@@ -1,7 +1,6 @@
 /*
- * What events refer to besides themselves: source positions, variables, names of objects. A trace cannot list them, it
- * is asked for each; so whoever writes a trace in another form goes through the events and is told of each once, before
- * the first event that needs it.
+ * References of events: source positions, variables, names of objects. A trace cannot list them; it is asked for each.
+ * An exporter goes through the events and gets each reference once, before the first event that needs it.
  */
 #ifndef TRACEFMT_REFS_H
 #define TRACEFMT_REFS_H
@@ -9,7 +8,7 @@
 #include "lib/base/names.h"
 #include "tracefmt/trace.h"
 
-/* Who is told. A status other than RT_OK ends it. */
+/* The callbacks. A status other than RT_OK ends it. */
 struct refs_sink {
 	enum rt_status (*position)(void *arg, uint64_t pc, const struct rt_frame *frames, size_t n,
 	                           struct rt_error *err);
@@ -17,7 +16,7 @@ struct refs_sink {
 	enum rt_status (*object)(void *arg, uint64_t address, const char *name, struct rt_error *err);
 };
 
-/* The thread-local memory of a thread, or of several that had the same one after the other. */
+/* The thread-local memory of a thread, or of several that had the same one in turn. */
 struct refs_locals {
 	uint64_t begin, end;
 };
@@ -31,7 +30,7 @@ struct refs {
 };
 
 void refs_init(struct refs *refs, const struct rt_trace *trace, const struct refs_sink *sink, void *arg);
-/* Tells what the event is the first to refer to. */
+/* Calls back for each reference that the event is the first to need. */
 enum rt_status refs_event(struct refs *refs, const struct rt_event *event, struct rt_error *err);
 void refs_release(struct refs *refs);
 

@@ -1,21 +1,21 @@
-/* Trace sources: one file a format, one line in sources[] (trace.c). The importer's side of trace.h. */
+/* Trace sources: one file for each format, one line in sources[] (trace.c). The importers' side of trace.h. */
 #ifndef TRACEFMT_SOURCE_H
 #define TRACEFMT_SOURCE_H
 
 #include "tracefmt/trace.h"
 
-/* A source embeds this as its first member. The select mask is kept here; everything else is the source's own. */
+/* A source embeds this as its first member. The select mask is kept here; everything else belongs to the source. */
 struct rt_trace {
 	const struct rt_source *source;
-	struct rt_trace_info info; /* filled in by open; strings owned by the source, path by trace.c */
+	struct rt_trace_info info; /* filled in by open; the source owns the strings, trace.c the path */
 	uint64_t mask;
 };
 
 struct rt_source {
 	const char *name;
-	/* Do the first n bytes of a file look like this format? Asked in the order of the table. */
+	/* True if the first n bytes of a file look like this format. Called in the order of the table. */
 	bool (*probe)(const unsigned char *start, size_t n);
-	/* Takes fd, an input that stands at its beginning, whatever it returns. path is for messages. */
+	/* Takes ownership of fd, an input at its beginning, also on failure. path is for messages. */
 	enum rt_status (*open)(int fd, const char *path, const struct rt_trace_options *options, struct rt_trace **out,
 	                       struct rt_error *err);
 	void (*free)(struct rt_trace *trace);
@@ -25,17 +25,17 @@ struct rt_source {
 	const struct rt_frame *(*frames)(const struct rt_trace *trace, uint64_t pc, size_t *count);
 	bool (*variable)(const struct rt_trace *trace, uint64_t addr, struct rt_variable *out);
 	const char *(*object_name)(const struct rt_trace *trace, uint64_t addr);
-	/* NULL: it knows none. (All three.) *count is 0 before. */
+	/* NULL: it has none. (All three.) *count is 0 before. */
 	const struct rt_module *(*modules)(const struct rt_trace *trace, size_t *count);
 	const struct rt_text_file *(*text_files)(const struct rt_trace *trace, size_t *count);
 	const struct rt_hidden_atomic *(*hidden_atomics)(const struct rt_trace *trace, size_t *count);
-	/* NULL: it has none. (Both.) What is given to the second is copied. */
+	/* NULL: it has none. (Both.) The second copies its arguments. */
 	const struct rt_loaded *(*loaded)(const struct rt_trace *trace, size_t *count);
 	enum rt_status (*set_symbols)(struct rt_trace *trace, const uint8_t *data, size_t n, struct rt_error *err);
 };
 
 extern const struct rt_source rt_source_file;  /* reader.c: trace.zst */
 extern const struct rt_source rt_source_jsonl; /* jsonl.c */
-extern const struct rt_source rt_source_std;   /* std.c; takes any text, so it is asked last */
+extern const struct rt_source rt_source_std;   /* std.c; accepts any text, so it is the last */
 
 #endif

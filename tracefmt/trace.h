@@ -1,8 +1,8 @@
 /*
- * Reading a trace: one handle for every source (trace.zst, RAPID STD, JSON lines), told apart by content.
+ * Reading a trace: one handle for every source (trace.zst, RAPID STD, JSON lines), recognized by content.
  *
- * Events come in global order (see event.h). A trace can be read as often as wanted (rt_trace_rewind); each pass
- * streams and holds no more than one decoded chunk per live thread, so reading is bounded by what the file can justify.
+ * Events come in global order (see event.h). A trace can be read repeatedly (rt_trace_rewind). Each pass streams and
+ * holds at most one decoded chunk for each open thread, so the file bounds the memory.
  */
 #ifndef TRACEFMT_TRACE_H
 #define TRACEFMT_TRACE_H
@@ -18,18 +18,18 @@ struct rt_trace;
 /* Why the recorded program ended. */
 enum rt_exit_kind { RT_EXIT_UNKNOWN, RT_EXIT_STATUS, RT_EXIT_SIGNAL };
 
-/* What a data race is by: the happens-before of C11 and C++11, or sequential consistency. */
+/* The definition of a data race: the happens-before of C11 and C++11, or sequential consistency. */
 enum rt_memory_model { RT_MODEL_C11, RT_MODEL_SC, RT_MODELS };
 
 struct rt_thread {
 	const char *name;  /* by creation: "main", "main.1", "main.1.2"; STD: as in the file. Never NULL */
-	const char *label; /* what the program called it (pthread_setname_np), or NULL */
+	const char *label; /* the name that the program gave it (pthread_setname_np), or NULL */
 	uint32_t parent;   /* index; own index if it has none */
 	uint64_t events;   /* kept events of this thread, code events included */
 	uint64_t left_out; /* repeats that were left out */
 };
 
-/* Something that a trace should not have, and that could be read all the same. One for each kind of it. */
+/* An irregularity of a trace that can be read anyway. One for each kind. */
 struct rt_warning {
 	const char *kind; /* "forked-again", "stray-release", "unknown-operation" */
 	uint64_t count;   /* of events */
@@ -53,12 +53,12 @@ struct rt_trace_info {
 	const struct rt_thread *threads;
 	bool exact;                 /* order is exact (serial recording, STD); else stamped */
 	enum rt_memory_model model; /* C11 of a recorded program, SC of STD */
-	bool sync_only;             /* of a program that was not instrumented: plain accesses are not in it */
-	bool zeroed;                /* memory that nothing was written to is known to hold 0 (STD) */
+	bool sync_only;             /* of an uninstrumented program: no plain accesses */
+	bool zeroed;                /* memory without a write before is known to hold 0 (STD) */
 	uint32_t vary;              /* seed by which the recorder delayed new threads; 0: it did not */
 	bool complete;              /* false: cut short; `incomplete_why` says how */
 	const char *incomplete_why; /* NULL if complete */
-	bool no_memory;             /* positions and names that were asked for are missing for lack of it */
+	bool no_memory;             /* requested positions or names are missing for lack of memory */
 #define RT_LOST_WHY "not all could be recorded, as its 'lost' events say"
 	const struct rt_warning *warnings;
 	uint32_t warning_count;
@@ -79,7 +79,7 @@ enum rt_memory_kind { RT_MEMORY_UNKNOWN, RT_MEMORY_GLOBAL, RT_MEMORY_HEAP, RT_ME
 
 /* A named stretch of memory with a fixed address (a global, a static; STD: a variable or lock). */
 struct rt_variable {
-	char name[256];   /* with members and indices: "queue.slot[3].next"; as much as DWARF tells */
+	char name[256];   /* with members and indices: "queue.slot[3].next"; as far as DWARF describes it */
 	uint64_t address; /* of the named member */
 	uint64_t size;    /* of the named member; 0: unknown */
 	const char *file; /* where it is declared, or NULL */
@@ -87,28 +87,28 @@ struct rt_variable {
 };
 
 /*
- * A thread-local variable lies as far below this as it does below the end of a thread's thread-local memory
- * (RT_OP_TLS): one variable, and one address, for all threads, where no memory of a program is.
+ * A thread-local variable is as far below this address as it is below the end of a thread's thread-local memory
+ * (RT_OP_TLS): one variable and one address for all threads, outside of a program's memory.
  */
 #define RT_TLS_END (RT_OPERAND_MAX + 1)
 
-/* A module that the program had loaded; [start, end) is where. */
+/* A loaded module; [start, end) is its address range. */
 struct rt_module {
 	uint64_t start, end;
 	const char *path;
-	bool plain; /* it has code, and that was not instrumented */
+	bool plain; /* it has code, which was not instrumented */
 };
 
-/* A module as the recorder saw it loaded, of a trace that was cut short before the modules proper were written. */
+/* A module that the recorder saw loaded, in a trace that was cut short before its module table was written. */
 struct rt_loaded {
 	uint64_t start, end;
 	const char *path, *build_id; /* build_id: in hexadecimal; NULL: none */
 };
 
 /*
- * A function of an instrumented module that has an atomic instruction which is no event: of inline assembly, or of code
- * without hooks. The instruction is executed after an event of the same activation whose pc is below `from` at the
- * earliest, and before one whose pc is at least `until` at the latest. If end is start, it is a call: an ENTER with
+ * A function of an instrumented module that has an atomic instruction which is not an event: of inline assembly, or of
+ * uninstrumented code. The instruction is executed after an event of the same activation whose pc is below `from` at
+ * the earliest, and before one whose pc is at least `until` at the latest. If end is start, it is a call: an ENTER with
  * this pc enters such a function.
  */
 struct rt_hidden_atomic {
@@ -117,23 +117,24 @@ struct rt_hidden_atomic {
 	bool may_lock;                 /* it may take a lock, which a plain store then releases */
 };
 
-/* How a trace of text is read. */
+/* Options for traces of text. */
 struct rt_trace_options {
-	bool strict;       /* STD: refuse what would be a warning */
-	bool skip_unknown; /* STD: lines with operations that are none of STD's are left out, with a warning */
+	bool strict;       /* STD: refuse a trace that would be read with a warning */
+	bool skip_unknown; /* STD: skip lines with unknown operations, with a warning */
 };
 
 /*
- * Opens path, "-" is standard input; a pipe is copied first (input.h). On RT_OK *out is owned by the caller. Errors
- * name the file, the place and how to fix it. rt_trace_open takes all options as false.
+ * Opens path, "-" is standard input; a pipe is copied first (input.h). On RT_OK the caller owns *out. Errors name the
+ * file, the place and how to fix it. rt_trace_open uses all options as false.
  */
 enum rt_status rt_trace_open(const char *path, struct rt_trace **out, struct rt_error *err);
 enum rt_status rt_trace_open_as(const char *path, const struct rt_trace_options *options, struct rt_trace **out,
                                 struct rt_error *err);
-/* The same for what rt_input_open has opened; takes fd, whatever it returns. path is for messages and reports. */
+/* The same for a descriptor from rt_input_open; takes ownership of fd, also on failure. path is for messages and
+ * reports. */
 enum rt_status rt_trace_open_input(int fd, const char *path, const struct rt_trace_options *options,
                                    struct rt_trace **out, struct rt_error *err);
-/* "c11"; also how JSON lines and --model spell it. */
+/* "c11"; the spelling of JSON lines and --model. */
 const char *rt_model_name(enum rt_memory_model model);
 
 /* Frees it; NULL is allowed. */
@@ -142,51 +143,51 @@ void rt_trace_free(struct rt_trace *trace);
 /* Facts about the trace; borrowed, valid until rt_trace_free. */
 const struct rt_trace_info *rt_trace_info(const struct rt_trace *trace);
 
-/* RT_EMEMORY and a message if info.no_memory. To be asked when positions and names have been: they have no error of
- * their own. */
+/* RT_EMEMORY and a message if info.no_memory. Call it after positions and names were looked up: those calls report no
+ * error themselves. */
 enum rt_status rt_trace_memory(const struct rt_trace *trace, struct rt_error *err);
 
-/* Lets rt_trace_read leave out operations whose bit (1 << op) is not in mask. They keep their number and ordinal. */
+/* Makes rt_trace_read leave out operations whose bit (1 << op) is not in mask. They keep their number and ordinal. */
 void rt_trace_select(struct rt_trace *trace, uint64_t mask);
 #define RT_SELECT_ALL UINT64_MAX
 
-/* Starts over: the next rt_trace_read hands out the first event. */
+/* Starts over: the next rt_trace_read returns the first event. */
 enum rt_status rt_trace_rewind(struct rt_trace *trace, struct rt_error *err);
 /*
- * Reads up to n next events in global order into events; *got is 0 at the end only. Damage met on the way ends the
- * trace there (info->complete turns false) and is not an error.
+ * Reads up to n next events in global order into events; *got is 0 only at the end. Damage ends the trace where it is
+ * met (info->complete becomes false) and is not an error.
  */
 enum rt_status rt_trace_read(struct rt_trace *trace, struct rt_event *events, size_t n, size_t *got,
                              struct rt_error *err);
 
-/* Frames of a position, innermost first; *count is 0 where nothing is known. Borrowed. */
+/* Frames of a position, innermost first; *count is 0 if none are known. Borrowed. */
 const struct rt_frame *rt_trace_frames(const struct rt_trace *trace, uint64_t pc, size_t *count);
-/* Like rt_trace_frames for a return address (the pc of ENTER): the call, not what follows it, is looked up by the
- * recorder already. */
+/* Like rt_trace_frames for a return address (the pc of ENTER): the recorder has already looked up the call, not the
+ * instruction after it. */
 
-/* Names the fixed-address variable that covers addr. False if there is none. */
+/* Finds the fixed-address variable that covers addr. False if there is none. */
 bool rt_trace_variable(const struct rt_trace *trace, uint64_t addr, struct rt_variable *out);
 /* Name of a synchronisation object where the source has one that is not a variable's (STD locks); NULL otherwise. */
 const char *rt_trace_object_name(const struct rt_trace *trace, uint64_t addr);
-/* The modules, as far as the source knows them, by address. Borrowed, valid until rt_trace_free. */
+/* The modules that the source knows, by address. Borrowed, valid until rt_trace_free. */
 const struct rt_module *rt_trace_modules(const struct rt_trace *trace, size_t *count);
 
 /*
- * What positions of a trace that was cut short can still be resolved by; none if the trace has its positions. Borrowed,
- * valid until rt_trace_free.
+ * The modules from which positions of an incomplete trace can still be resolved; none if the trace has its positions.
+ * Borrowed, valid until rt_trace_free.
  */
 const struct rt_loaded *rt_trace_loaded(const struct rt_trace *trace, size_t *count);
 
-/* A source file as it was when the run was recorded. */
+/* A source file in its state when the run was recorded. */
 struct rt_text_file {
 	const char *path;
 	uint64_t digest; /* rt_text_file_digest */
 };
-/* The source files that positions are in and that could be read. Borrowed, valid until rt_trace_free. */
+/* The readable source files of positions. Borrowed, valid until rt_trace_free. */
 const struct rt_text_file *rt_trace_text_files(const struct rt_trace *trace, size_t *count);
-/* XXH64, seed 0, of a regular file of at most 16 MiB. False: it is no such file, or cannot be read. */
+/* XXH64, seed 0, of a regular file of at most 16 MiB. False if it is not such a file, or cannot be read. */
 bool rt_text_file_digest(const char *path, uint64_t *digest);
-/* The same of atomic instructions that are no events. */
+/* The atomic instructions that are not events. Borrowed, as above. */
 const struct rt_hidden_atomic *rt_trace_hidden_atomics(const struct rt_trace *trace, size_t *count);
 
 #endif

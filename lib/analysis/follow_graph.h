@@ -55,8 +55,8 @@ struct follow_graph {
 	/* Of the last query. */
 	struct follow_node *nodes;
 	uint32_t node_count, node_capacity;
-	uint32_t *arrived, *known; /* by thread: pos of the event that an edge reaches; of the first event that an edge
-	                              may leave from */
+	uint32_t *arrived,
+	    *known; /* by thread: pos of the event that an edge reaches; of the first that one may leave */
 };
 
 /* bound: most work. False without memory; the caller releases it in any case. */

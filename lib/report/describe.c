@@ -1,10 +1,10 @@
 /*
  * Descriptions of events; see describe.h.
  *
- * Call stacks are rebuilt from ENTER and LEAVE as lists of nodes that share their outer parts: a node lives while its
- * call does or while a saved event (an allocation, an acquire, a fork) still refers to it. So the pass takes constant
- * time an event, and memory for the live stacks and the saved ones only. Allocations matter only where an address
- * that was asked about lies in them: each such address is a slot that knows the block it is in at the moment.
+ * Call stacks are rebuilt from ENTER and LEAVE as lists of nodes that share their outer parts: a node is kept while its
+ * call is open or while a saved event (an allocation, an acquire, a fork) refers to it. So the pass takes constant time
+ * for each event, and memory only for open and saved stacks. Allocations matter only where a queried address is in
+ * them: each such address is a slot with the block that it is currently in.
  */
 #include "lib/report/describe.h"
 
@@ -16,8 +16,8 @@
 
 enum {
 	BATCH = 4096,
-	LOCKS_MAX = 4096,        /* held at once by a thread; a trace that says more is not believed */
-	NODES_MAX = 1 << 24,     /* calls open or referred to; more are counted only */
+	LOCKS_MAX = 4096,        /* most locks held at once by a thread; a trace with more is invalid */
+	NODES_MAX = 1 << 24,     /* most calls open or referred to; more are only counted */
 	ROOT = 0,                /* node 0: outside of every call */
 	STACK_GROW_NODES = 1024, /* first size of the node table */
 };
@@ -29,7 +29,7 @@ struct node {
 	uint32_t references;
 };
 
-/* An event with the stack that it had, kept until it is known whether anybody needs it. */
+/* An event with its stack at the time, kept until it is known whether a query leads to it. */
 struct saved {
 	struct rt_event event;
 	uint32_t node;
@@ -39,7 +39,7 @@ struct saved {
 struct held {
 	uint64_t addr;
 	bool shared;
-	uint32_t depth; /* STD files have inner acquires of a lock held; the recorder leaves them out */
+	uint32_t depth; /* STD files have inner acquires of a held lock; the recorder leaves them out */
 	struct saved acquired;
 };
 
@@ -51,11 +51,11 @@ struct thread_state {
 	struct held *held;
 	size_t held_count, held_capacity;
 	struct saved fork;
-	uint64_t stack_base, stack_size; /* of a thread that is alive; 0: unknown */
+	uint64_t stack_base, stack_size; /* of a running thread; 0: unknown */
 	uint64_t tls_base, tls_size;
 };
 
-/* One address asked about: the blocks that it lies in now, heap inside mapping. */
+/* One queried address: the blocks that it is currently in, heap inside mapping. */
 struct slot {
 	uint64_t addr;
 	struct slot_block {
@@ -74,7 +74,7 @@ struct ordinal {
 
 struct descriptions {
 	struct entry *entries;
-	struct ordinal *ordinals; /* of all events asked about, by number */
+	struct ordinal *ordinals; /* of all queried events, by number */
 	size_t ordinal_count;
 	bool cut, locks_cut;
 };
@@ -103,7 +103,7 @@ static void node_release(struct pass *p, uint32_t node)
 	}
 }
 
-/* A new node inside parent, whose reference it takes over; ROOT if there is no room. */
+/* A new node inside parent, whose reference it takes; ROOT if there is no room. */
 static uint32_t node_create(struct pass *p, uint64_t pc, uint32_t parent)
 {
 	uint32_t node = p->node_free;
@@ -170,7 +170,7 @@ static void saved_set(struct pass *p, struct saved *s, const struct rt_event *ev
 	*s = (struct saved){.event = *event, .node = node, .used = true};
 }
 
-/* Is it a call in the recorder, which stands between the program and a library that calls it back? */
+/* True if it is a call in the recorder, which is between the program and a library that calls it back. */
 static bool in_recorder(const struct pass *p, uint64_t pc)
 {
 	size_t n = 0;
@@ -179,7 +179,7 @@ static bool in_recorder(const struct pass *p, uint64_t pc)
 	return module && (strncmp(module, "libtsan.so.", 11) == 0 || strncmp(module, "libracetrace.so.", 16) == 0);
 }
 
-/* The entry of an event, made if there is none yet: with its stack, without the rest. NULL without memory. */
+/* The entry of an event; created if absent, with its stack only. NULL without memory. */
 static struct description *entry_add(struct pass *p, const struct rt_event *event, uint32_t node, bool *is_new)
 {
 	struct entry *e;
@@ -219,7 +219,7 @@ static struct description *entry_add(struct pass *p, const struct rt_event *even
 	return NULL;
 }
 
-/* Describes a saved event that somebody needs; returns its number, 0: there is none. */
+/* Describes a saved event that a query leads to; returns its number, 0 if there is none. */
 static uint64_t saved_use(struct pass *p, const struct saved *s)
 {
 	bool is_new;
@@ -251,7 +251,7 @@ static void memory_event(struct pass *p, const struct rt_event *event)
 	bool mapping = event->op == RT_OP_MAP || event->op == RT_OP_UNMAP;
 	bool begins = event->op == RT_OP_ALLOC || event->op == RT_OP_MAP;
 	const struct slot *end = p->slots + p->slot_count;
-	/* A FREE need not know the size: the slots of its block are those whose ALLOC has its address. */
+	/* A FREE may have no size: the slots of its block are those whose ALLOC has its address. */
 	for (struct slot *s = slots_from(p, event->addr); s < end; s++) {
 		struct slot_block *b = mapping ? &s->map : &s->heap;
 		uint64_t offset = s->addr - event->addr;
@@ -287,7 +287,7 @@ static struct memory_block block_at(struct pass *p, uint64_t addr)
 	const struct slot *s = slots_from(p, addr);
 	if (s == p->slots + p->slot_count || s->addr != addr)
 		return (struct memory_block){0};
-	/* A block given back still says most, until its memory is another's. */
+	/* A freed block is still the best description, until its memory is used again. */
 	bool live_map = s->map.alloc.used && !s->map.freed.used;
 	bool newer_map = live_map && s->heap.freed.used && s->map.alloc.event.number > s->heap.freed.event.number;
 	if (s->heap.alloc.used && !newer_map)
@@ -307,7 +307,7 @@ static bool stack_owner(const struct pass *p, uint64_t addr, uint32_t *owner)
 	return false;
 }
 
-/* Most threads have theirs inside their stack's mapping. */
+/* Most threads have their thread-local memory inside their stack's mapping. */
 static bool is_thread_local(const struct pass *p, struct memory_place *place)
 {
 	for (uint32_t i = 0; i < p->thread_count; i++) {
@@ -384,7 +384,7 @@ static void acquire(struct pass *p, const struct rt_event *event, uint64_t addr,
 	saved_set(p, &h->acquired, event);
 }
 
-/* all: whatever the depth, as a wait does. */
+/* all: all nesting levels, as a wait does. */
 static void release(struct pass *p, struct thread_state *t, uint64_t addr, bool all)
 {
 	struct held *h = held_find(t, addr);
@@ -434,7 +434,7 @@ static void describe_event(struct pass *p, const struct rt_event *event, const s
 	describe_locks(p, t, d);
 }
 
-/* Lock and block events change the state after they were described: an acquire does not hold its own lock yet. */
+/* Lock and block events change the state after their description: an acquire does not hold its own lock yet. */
 static void follow(struct pass *p, const struct rt_event *event)
 {
 	struct thread_state *t = &p->threads[event->thread];

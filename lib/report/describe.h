@@ -1,6 +1,6 @@
 /*
- * Everything that a report says of an event and the model does not keep: looked up in one more pass over the trace, for
- * all events asked about at once, and for what they lead to: the allocation of the block that an access falls into, the
+ * Parts of events that a report needs and the model does not keep. One more pass over the trace looks them up for all
+ * queried events, and for the events that these lead to: the allocation of the block that an access falls into, the
  * acquires of the locks held, the forks of the threads involved.
  */
 #ifndef LIB_REPORT_DESCRIBE_H
@@ -14,12 +14,12 @@
 #define DESCRIBE_LOCKS_MAX 64
 
 struct describe_query {
-	uint64_t number; /* the event's; 0: only the address is asked about, for the locks held that lie there */
-	uint64_t addr;   /* whose memory is to be told as it stands at the event: in an access, of a lock; 0: none */
-	bool ordinal;    /* no more than the event's ordinal is wanted (addr is 0): a schedule asks for very many */
+	uint64_t number; /* number of the event; 0: the query is about the address, for locks held there */
+	uint64_t addr;   /* memory to describe as it is at the event: of an access, of a lock; 0: none */
+	bool ordinal;    /* only the event's ordinal is wanted (addr is 0): a schedule needs very many */
 };
 
-/* A stretch of memory that the program asked for, as it stood at some event. */
+/* A piece of memory that the program allocated, as it was at some event. */
 struct memory_block {
 	uint64_t address, size;
 	uint64_t alloc; /* number of its ALLOC or MAP event, described too; 0: no such block */
@@ -27,20 +27,20 @@ struct memory_block {
 	bool mapped;    /* MAP, not ALLOC */
 };
 
-/* An address that a query asked about, as it stood at the event. */
+/* A queried address, as it was at the event. */
 struct memory_place {
 	uint64_t addr;
 	enum rt_memory_kind kind;
-	uint32_t owner;   /* RT_MEMORY_STACK, RT_MEMORY_TLS: the thread whose it is */
-	uint64_t tls_end; /* RT_MEMORY_TLS: where RT_TLS_END stands for, in this thread */
+	uint32_t owner;   /* RT_MEMORY_STACK, RT_MEMORY_TLS: the thread that owns it */
+	uint64_t tls_end; /* RT_MEMORY_TLS: the address that RT_TLS_END represents in this thread */
 	struct memory_block block;
 };
 
 struct held_lock {
 	uint64_t addr;
 	bool shared;
-	uint64_t acquired;         /* number of the event that took it, described too */
-	struct memory_block block; /* that the lock lies in, if its address was asked about */
+	uint64_t acquired;         /* number of the event that acquired it, described too */
+	struct memory_block block; /* the block that contains the lock, if its address was queried */
 };
 
 struct description {
@@ -50,12 +50,12 @@ struct description {
 	bool stack_cut; /* it had more frames than are kept */
 	struct memory_place *places;
 	size_t place_count;
-	struct held_lock *locks; /* held at the event, in the order in which they were taken */
+	struct held_lock *locks; /* held at the event, in the order of their acquires */
 	size_t lock_count;
 	uint64_t fork; /* number of the FORK of the event's thread, described too; 0: unknown */
 };
 
-/* Is the event of so many bytes (arg) of memory (addr): an access, or the allocation that a race is with? */
+/* True if the event is about this many bytes (arg) of memory (addr): an access, or the allocation of a race. */
 static inline bool description_has_size(const struct description *d)
 {
 	return (rt_op_is_access(d->event.op) && d->event.op != RT_OP_FENCE) || d->event.op == RT_OP_ALLOC;
@@ -64,19 +64,19 @@ static inline bool description_has_size(const struct description *d)
 struct descriptions;
 
 /*
- * Describes the events of the queries (any order, repeats allowed) and what they lead to. One pass over the trace,
- * which is rewound first and read up to the last event asked about. On RT_OK *out is owned by the caller; it borrows
+ * Describes the events of the queries (any order, repeats allowed) and those that they lead to. One pass over the
+ * trace, which is rewound first and read up to the last queried event. On RT_OK the caller owns *out; it borrows
  * nothing.
  */
 enum rt_status describe(struct rt_trace *trace, const struct describe_query *queries, size_t n,
                         struct descriptions **out, struct rt_error *err);
-/* The description of an event; NULL if it was neither asked for nor led to. */
+/* The description of an event; NULL if no query asks for it or leads to it. */
 const struct description *description_of(const struct descriptions *d, uint64_t number);
-/* Ordinal of an event that was asked about, 0 if it was not. */
+/* Ordinal of a queried event; 0 if it was not queried. */
 uint64_t description_ordinal(const struct descriptions *d, uint64_t number);
-/* What the queries of an event asked about this address; NULL: nothing. */
+/* The answer to an event's query of this address; NULL if there is none. */
 const struct memory_place *description_place(const struct description *d, uint64_t addr);
-/* Was any stack longer than DESCRIBE_STACK_MAX? */
+/* True if any stack was longer than DESCRIBE_STACK_MAX. */
 bool descriptions_cut(const struct descriptions *d);
 /* True if more than DESCRIBE_LOCKS_MAX locks were held at some event. */
 bool descriptions_locks_cut(const struct descriptions *d);

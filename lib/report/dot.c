@@ -1,6 +1,6 @@
 /*
- * An anomaly's surroundings in the partial and temporal order graph, for Graphviz, as PECAN's figures draw it: a column
- * a thread, solid edges for the partial order, dashed ones for the temporal order along a cell.
+ * The events around an anomaly in the partial and temporal order graph, for Graphviz, as PECAN's figures draw it: one
+ * column for each thread, solid edges for the partial order, dashed ones for the temporal order along a cell.
  */
 #include "lib/report/formats.h"
 #include "lib/report/subject.h"
@@ -12,9 +12,9 @@
 #include <string.h>
 
 enum {
-	NEAR = 3,       /* events of the same thread that are drawn on either side */
-	TOR_NEAR = 2,   /* accesses along the cell on either side */
-	NODES_MAX = 120 /* what else there would be is left out */
+	NEAR = 3,       /* events of the same thread drawn on either side */
+	TOR_NEAR = 2,   /* accesses along the cell drawn on either side */
+	NODES_MAX = 120 /* nodes beyond this are left out */
 };
 
 struct drawing {
@@ -44,7 +44,7 @@ static void draw(struct drawing *d, uint32_t e)
 	d->nodes[i] = e;
 }
 
-/* --- what is drawn --- */
+/* --- selection --- */
 
 static void draw_near(struct drawing *d, uint32_t e)
 {
@@ -54,7 +54,7 @@ static void draw_near(struct drawing *d, uint32_t e)
 		draw(d, thread.events[i]);
 }
 
-/* Where each lock held at e was taken, and where it is let go. */
+/* Adds where each lock held at e was acquired, and where it is released. */
 static void draw_locks(struct drawing *d, uint32_t e)
 {
 	const struct model *m = d->m;
@@ -101,7 +101,7 @@ static void draw_cells(struct drawing *d, uint32_t e)
 	}
 }
 
-/* The last events of other threads that the event comes after: without them it would not be where it is. */
+/* Adds the last events of other threads that the event comes after, which explain its position. */
 static void draw_before(struct drawing *d, uint32_t e)
 {
 	while (e != MODEL_NONE) {
@@ -135,7 +135,7 @@ static void choose(struct drawing *d)
 			draw_before(d, d->nodes[i]);
 }
 
-/* --- how --- */
+/* --- drawing --- */
 
 static void put_character(char c, FILE *out)
 {
@@ -147,7 +147,7 @@ static void put_character(char c, FILE *out)
 		putc(c, out);
 }
 
-/* Inside a quoted string. What Graphviz would take for an escape is none; a terminal that is shown it neither. */
+/* Inside a quoted string. No character acts as an escape for Graphviz, or on a terminal. */
 static void put_text(const char *text, FILE *out)
 {
 	utf8_print(text, put_character, out);
@@ -217,7 +217,7 @@ static void put_node(const struct drawing *d, uint32_t e, FILE *out)
 	fprintf(out, "\"%s];\n", of_anomaly(d, e) ? ", style=filled, fillcolor=\"#ffd0d0\", penwidth=2" : "");
 }
 
-/* A column: the thread's nodes, with solid edges down; where events are left out between two, their number. */
+/* A column: the thread's nodes, with solid edges down; between two with events left out, the number of these. */
 static void put_thread(const struct drawing *d, uint32_t thread, FILE *out)
 {
 	uint32_t last = MODEL_NONE;

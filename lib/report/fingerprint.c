@@ -22,7 +22,7 @@ static void add_number(XXH3_state_t *state, uint64_t number)
 	XXH3_64bits_update(state, bytes, sizeof bytes);
 }
 
-/* A position as the next build will have it. An STD file has only its location text. */
+/* A position in a form that the next build keeps. An STD file has only its location text. */
 static uint64_t event_key(const struct report *r, uint32_t e)
 {
 	XXH3_state_t state;
@@ -61,7 +61,7 @@ void fingerprint_of(const struct report *r, const struct anomaly *anomaly, char 
 		qsort(keys, anomaly->event_count, sizeof *keys, compare_keys);
 	else
 		add_text(&state, anomaly->pattern);
-	/* Blocks and stacks have no name of their own: where they were made may differ for the same two accesses. */
+	/* Blocks and stacks have no name themselves: their places of creation may differ for the same two accesses. */
 	if (subject_of(r, anomaly, &subject) && !strcmp(subject.kind, "global"))
 		subject_stable_name(subject.name, name);
 	add_text(&state, name);
@@ -84,7 +84,7 @@ static void add_place(XXH3_state_t *state, const struct report *r, uint32_t e)
 	}
 }
 
-/* One source position may be several pcs: loops are unrolled, functions cloned and inlined. */
+/* One source position may have several pcs: loops are unrolled, functions cloned and inlined. */
 static uint64_t position_key(const struct report *r, uint32_t e)
 {
 	XXH3_state_t state;
@@ -94,7 +94,7 @@ static uint64_t position_key(const struct report *r, uint32_t e)
 	return XXH3_64bits_digest(&state);
 }
 
-/* The same, whatever is done there. */
+/* The same, for any operation. */
 static uint64_t place_key(const struct report *r, uint32_t e)
 {
 	XXH3_state_t state;

@@ -1,4 +1,4 @@
-/* What an anomaly follows from, in words; see follows.h. */
+/* The causes of an anomaly, in words; see follows.h. */
 #include "lib/report/follows.h"
 
 #include "lib/report/subject.h"

@@ -1,7 +1,7 @@
 /*
  * The report as one self-contained page: a list, then each anomaly with its stacks and source lines, and its schedule
- * drawn as a table with a column a thread. Nothing is loaded and nothing runs: there are no scripts. Whatever comes
- * from the trace is escaped.
+ * as a table with one column for each thread. Nothing is loaded and nothing runs: there are no scripts. All text from
+ * the trace is escaped.
  */
 #include "lib/report/follows.h"
 #include "lib/report/formats.h"
@@ -281,7 +281,7 @@ static bool runs(const struct step *step, const struct description *d)
 	return d && step->thread == d->event.thread && step->from <= d->event.ordinal && d->event.ordinal <= step->to;
 }
 
-/* What one thread does in its turn, with the anomaly's events in it. */
+/* The events that one thread executes in its turn, with the anomaly's among them. */
 static void put_step(const struct page *p, const struct anomaly *anomaly, const struct step *step)
 {
 	bool goal = false;
@@ -422,7 +422,7 @@ static void put_needs(const struct page *p, const struct anomaly *anomaly)
 	fputs("</ul>\n", p->out);
 }
 
-/* What it follows from. */
+/* The causes that it follows. */
 static void put_follows(const struct page *p, const struct anomaly *anomaly)
 {
 	char text[FOLLOWS_TEXT_MAX];
@@ -495,7 +495,7 @@ static void put_list(const struct page *p)
 
 static void put_head(const struct page *p)
 {
-	/* Should anything ever get past the escapes, the page still may not load or run a thing. */
+	/* A second barrier behind the escapes: the page may not load or run anything. */
 	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
 	      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
 	      "'unsafe-inline'\"/>\n<title>racetrace: ",

@@ -1,6 +1,6 @@
 /*
- * The JSON report, schema racetrace.report/1 (docs/report.schema.json). Written as it comes, member by member and
- * anomaly by anomaly, one a line, so that a report of a million pairs needs no memory of its own.
+ * The JSON report, schema racetrace.report/1 (docs/report.schema.json). It is written member by member and anomaly by
+ * anomaly, one a line, so that a report of a million pairs is never in memory as a whole.
  */
 #include "lib/report/follows.h"
 #include "lib/report/formats.h"
@@ -70,7 +70,7 @@ static void put_source(struct writing *j, const char *key, uint64_t pc)
 	jw_object_end(&j->w);
 }
 
-/* A stack; of an event that was not described, an empty one. */
+/* A stack; empty for an event that was not described. */
 static void put_stack(struct writing *j, const char *key, const struct description *d)
 {
 	jw_array(&j->w, key);
@@ -111,7 +111,7 @@ static void put_locks(struct writing *j, const char *key, const struct descripti
 	jw_array_end(&j->w);
 }
 
-/* What a thread that is stuck waits for. */
+/* What a stuck thread waits for. */
 static void put_waits_for(struct writing *j, const char *key, const struct description *d)
 {
 	char text[WAITING_TEXT_MAX];
@@ -228,7 +228,7 @@ static void put_variable(struct writing *j, const char *key, const struct anomal
 	jw_object_end(w);
 }
 
-/* Reads that a schedule that proves nothing, or not all, depends on: how many, and the first. */
+/* Reads that the value of a schedule depends on: their number, and the first one. */
 static void put_reads(struct writing *j, const char *key, uint32_t count, uint32_t first)
 {
 	const struct model *m = j->r->analysis->model;
@@ -257,11 +257,11 @@ static void put_evidence(struct writing *j, const char *key, const struct anomal
 		jw_array_end(w);
 	}
 	jw_text(w, "witness", witness_name(anomaly->witness));
-	if (anomaly->uncertain) /* whose writers only time stamps tell: the schedule is no proof for that reason */
+	if (anomaly->uncertain) /* only time stamps tell their writers, so the schedule proves nothing */
 		put_reads(j, "leans", anomaly->uncertain, anomaly->first_uncertain);
 	if (anomaly->guess)
 		jw_text(w, "guess", anomaly->guess);
-	if (anomaly->substitutes) /* that see another write of the value that they saw */
+	if (anomaly->substitutes) /* they see another write of the value that they saw */
 		put_reads(j, "values", anomaly->substitutes, anomaly->substitute);
 	jw_object_end(w);
 }
@@ -359,7 +359,7 @@ static void put_schedule(struct writing *j, const char *key, const struct anomal
 	steps_release(&steps);
 }
 
-/* What it follows from: races by id, relaxed atomics with their write and read. */
+/* The causes that it follows: races by id, relaxed atomics with their write and read. */
 static void put_follows(struct writing *j, const char *key, const struct anomaly *anomaly)
 {
 	char text[FOLLOWS_TEXT_MAX];
@@ -511,7 +511,7 @@ static void put_creation(struct writing *j, const char *key, const struct descri
 	jw_object_end(w);
 }
 
-/* Descriptions of the forks of threads that listed anomalies involve, by thread; NULL without memory. */
+/* Descriptions of the forks of the threads that listed anomalies involve, by thread; NULL without memory. */
 static const struct description **forks_create(const struct report *r, uint32_t thread_count)
 {
 	const struct description **forks = calloc((size_t)thread_count + 1, sizeof *forks);
@@ -665,7 +665,7 @@ static void put_limits(struct json_writer *w, const struct report *r)
 	jw_object_end(w);
 }
 
-/* By kind that was searched for, then verdict. */
+/* By kind that was searched for, then by verdict. */
 static void put_summary(struct json_writer *w, const struct report *r)
 {
 	jw_object(w, NULL);
@@ -681,7 +681,7 @@ static void put_summary(struct json_writer *w, const struct report *r)
 	jw_object_end(w);
 }
 
-/* The first pairs of the orders that promise something of them, and what the promise depends on. */
+/* The first pairs of the orders that promise something about them, and the condition of the promise. */
 static void put_promises(struct json_writer *w, const struct report *r)
 {
 	const struct analysis *a = r->analysis;
@@ -706,7 +706,7 @@ static void put_promises(struct json_writer *w, const struct report *r)
 	jw_object_end(w);
 }
 
-/* Members of the report are on lines of their own, as its anomalies are. */
+/* Each member of the report is on a line of its own, as each anomaly is. */
 static void next_line(struct writing *j, const char *text)
 {
 	fputs(text, j->w.out);

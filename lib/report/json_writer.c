@@ -1,4 +1,4 @@
-/* JSON as it comes; see json_writer.h. One thread writes a report: stdio's locks would cost more than the rest. */
+/* Streaming JSON; see json_writer.h. One thread writes a report: stdio's locks would cost more than all the rest. */
 #include "lib/report/json_writer.h"
 
 #include "lib/base/text.h"
@@ -57,7 +57,7 @@ void jw_array_end(struct json_writer *w)
 	close_container(w, ']');
 }
 
-/* Characters that stand for themselves, counted in bytes. */
+/* Number of bytes of characters that need no escape. */
 static size_t plain_length(const char *s)
 {
 	size_t n = 0;
@@ -66,7 +66,7 @@ static size_t plain_length(const char *s)
 	return n;
 }
 
-/* Writes the one character at s, which is not a plain one; returns its length. */
+/* Writes the one character at s, which needs an escape; returns its length. */
 static size_t put_special(struct json_writer *w, const char *s)
 {
 	static const char letters[][2] = {{'"', '"'},  {'\\', '\\'}, {'\b', 'b'}, {'\f', 'f'},
@@ -144,7 +144,7 @@ void jw_real(struct json_writer *w, const char *key, double n)
 {
 	char digits[32];
 	snprintf(digits, sizeof digits, "%.4g", n);
-	char *comma = strchr(digits, ','); /* of the locale */
+	char *comma = strchr(digits, ','); /* independent of the locale */
 	if (comma)
 		*comma = '.';
 	jw_value(w, key);

@@ -1,4 +1,4 @@
-/* The bounds of an analysis and its report, and which of them were hit. */
+/* The bounds of an analysis and its report, and which of them were reached. */
 #ifndef LIB_REPORT_LIMITS_H
 #define LIB_REPORT_LIMITS_H
 
@@ -8,12 +8,12 @@ enum { REPORT_LIMITS_MAX = 18 };
 
 struct report_limit {
 	const char *name; /* in the JSON report */
-	const char *what; /* what is bounded, in the plural */
+	const char *what; /* description in the plural */
 	uint64_t bound;
 	bool hit;
 };
 
-/* Those that apply to this report; returns how many. */
+/* The limits that apply to this report; returns their number. */
 size_t report_limits(const struct report *r, struct report_limit limits[REPORT_LIMITS_MAX]);
 
 #endif

@@ -1,4 +1,4 @@
-/* Sorts out what a user would miss from what is never instrumented; see modules.h. */
+/* Separates uninstrumented modules of the program from those that are never instrumented; see modules.h. */
 #include "lib/report/modules.h"
 
 #include "lib/trace/modules.h"
@@ -11,7 +11,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* A module may have been loaded again and again. */
+/* A module may have been loaded several times. */
 static size_t drop_repeats(const char **paths, size_t n)
 {
 	size_t kept = 0;

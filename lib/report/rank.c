@@ -1,6 +1,6 @@
 /*
- * Ranking; see rank.h. Each rule looks at what the model and the descriptions know and adds to or takes from the
- * verdict's base. Looks at a bounded number of events around each, so a rank costs the same on every trace.
+ * Ranking; see rank.h. Each rule examines the model and the descriptions, and adds to the verdict's base or subtracts
+ * from it. It examines a bounded number of events around each, so a rank costs the same on every trace.
  */
 #include "lib/report/rank.h"
 
@@ -36,7 +36,7 @@ static bool is_access(const struct judge *j, uint32_t e)
 	return rt_op_is_access(model_op(j->m, e)) && model_op(j->m, e) != RT_OP_FENCE;
 }
 
-/* Same source line, as far as it is known; else the same code position. */
+/* True if both are on one source line, as far as it is known; else at one code position. */
 static bool same_line(const struct judge *j, uint32_t e1, uint32_t e2)
 {
 	uint64_t pc1 = j->m->sites[j->m->events[e1].site].pc, pc2 = j->m->sites[j->m->events[e2].site].pc;
@@ -48,8 +48,8 @@ static bool same_line(const struct judge *j, uint32_t e1, uint32_t e2)
 	return f1[0].line == f2[0].line && !strcmp(f1[0].file, f2[0].file);
 }
 
-/* The nearest access of e's thread to the cell of e, after (step 1) or before (step -1) it, that writes or reads as
- * asked; MODEL_NONE if there is none near. */
+/* The nearest access of e's thread to the cell of e, after (step 1) or before it (step -1), that writes or reads as
+ * requested; MODEL_NONE if there is none near. */
 static uint32_t neighbour(const struct judge *j, uint32_t e, int step, bool writes)
 {
 	const struct model *m = j->m;
@@ -70,7 +70,7 @@ static uint32_t neighbour(const struct judge *j, uint32_t e, int step, bool writ
 	return MODEL_NONE;
 }
 
-/* Does the thread read, decide, then write? A read and a write of one line are an update instead. */
+/* True if the thread reads and later writes. A read and a write on one line are an update instead. */
 static void judge_shape(struct judge *j)
 {
 	bool update = false, check = false;
@@ -92,7 +92,7 @@ static void judge_shape(struct judge *j)
 		say(j, 0.06, "read-modify-write: an update can be lost");
 }
 
-/* Is every access of the cell part of an update on one line (x++), so that nobody looks at the value? */
+/* True if every access of the cell is part of an update on one line (x++), so that its value is used nowhere. */
 static bool only_counted(const struct judge *j, const struct model_cell *cell)
 {
 	uint32_t n = cell->count < CELL_LOOK ? cell->count : CELL_LOOK;
@@ -116,7 +116,8 @@ static uint32_t count_writes(const struct judge *j, const struct model_cell *cel
 	return cell->count > CELL_LOOK ? CELL_LOOK : writes;
 }
 
-/* A check without the lock, then the writer's own check under it: double-checked initialisation. */
+/* True if the shape is double-checked initialisation: a check without the lock, then the writer's own check under
+ * it. */
 static bool double_checked(const struct judge *j, uint32_t read, uint32_t write)
 {
 	const struct model *m = j->m;
@@ -127,7 +128,7 @@ static bool double_checked(const struct judge *j, uint32_t read, uint32_t write)
 	       !same_line(j, second, write);
 }
 
-/* Counted up only, written once, double-checked: rather benign than not. Races only. */
+/* Counters, flags written once, double-checked initialisation: rather benign. Races only. */
 static void judge_benign(struct judge *j)
 {
 	const struct model *m = j->m;
@@ -170,7 +171,7 @@ static bool at_edge_of_life(const struct judge *j, const struct description *d)
 	return false;
 }
 
-/* What the anomaly's accesses have about them, taken together. */
+/* Properties of the anomaly's accesses together. */
 struct facts {
 	bool freed, vptr, pointer, wide, atomic, plain, edge;
 	bool changed; /* two accesses whose values are recorded and differ */
@@ -178,7 +179,8 @@ struct facts {
 
 static bool is_pointer(const struct rt_event *event)
 {
-	/* Programs are mapped above 4 GiB, unless they are built not to be: then a pointer is not known as one. */
+	/* Programs are mapped above 4 GiB, unless they are not position-independent: their pointers are then not
+	 * recognized. */
 	return event->flags & RT_F_VALUE && event->arg == POINTER && event->value > UINT32_MAX &&
 	       event->value <= RT_OPERAND_MAX;
 }

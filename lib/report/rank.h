@@ -1,6 +1,6 @@
 /*
- * Likely harm of an anomaly, with the reasons in words: what is harmful and what is rather benign as seen by RacerX
- * (SOSP 2003, section 5.1 of the survey). A rank orders a list and hides nothing.
+ * Likely harm of an anomaly, with the reasons in words: harmful and rather benign shapes are RacerX's (SOSP 2003,
+ * section 5.1 of the survey). A rank orders a list and hides nothing.
  */
 #ifndef LIB_REPORT_RANK_H
 #define LIB_REPORT_RANK_H

@@ -25,7 +25,7 @@ const struct report_format *report_find(const char *name)
 	return NULL;
 }
 
-/* The schema travels in the program: found by the assembler from the root of the sources. */
+/* The schema is part of the program: the assembler includes it, from the root of the sources. */
 __asm__(".section .rodata\n"
         ".globl report_schema\n"
         "report_schema:\n"
@@ -41,7 +41,7 @@ bool report_is_hidden(const struct anomaly *anomaly)
 	       anomaly->orders_unordered & (hybrid | cp);
 }
 
-/* Of an order that warns of cells, what it warns of is listed, not the pairs in these cells. */
+/* For an order that warns of cells, its warnings are listed, not the pairs in these cells. */
 static uint32_t listing_orders(const struct anomaly *anomaly, uint32_t wanted)
 {
 	int own = order_find(anomaly->pattern);
@@ -76,8 +76,8 @@ static bool entries_create(struct report *r, const struct report_options *option
 	return true;
 }
 
-/* Questions for describe(): each event once, the addresses where anomalies' accesses meet,
- * and those of the locks held. */
+/* Queries for describe(): each event once, the addresses where anomalies' accesses meet, and those of the locks
+ * held. */
 struct questions {
 	struct describe_query *items;
 	size_t count, capacity;
@@ -143,7 +143,7 @@ static void ask_anomaly(struct questions *q, const struct model *m, const struct
 		ask(q, m->events[steps_end(m, s, i)].number, 0, true);
 }
 
-/* The write and the read of each relaxed atomic that it follows from. */
+/* Queries the write and the read of each relaxed atomic that the anomaly follows. */
 static void ask_causes(struct questions *q, const struct report *r, const struct anomaly *anomaly)
 {
 	for (uint32_t i = 0; i < anomaly->cause_count; i++) {
@@ -154,7 +154,7 @@ static void ask_causes(struct questions *q, const struct report *r, const struct
 	}
 }
 
-/* steps: also the ends of their schedules' steps. */
+/* steps: also queries the ends of their schedules' steps. */
 static enum rt_status describe_entries(struct report *r, bool steps, struct rt_error *err)
 {
 	const struct model *m = r->analysis->model;
@@ -214,7 +214,7 @@ struct position {
 	UT_hash_handle hh;
 };
 
-/* Entries at the same source positions become one, the first. */
+/* Merges entries at the same source positions into the first. */
 static bool merge_entries(struct report *r)
 {
 	struct position *positions = NULL, *known, *next;
@@ -253,7 +253,7 @@ static void name_entries(struct report *r)
 	}
 }
 
-/* Gives the causes the ids of the entries at their positions: the first one's, as patterns differ (w-r and r-w). */
+/* Assigns the causes the ids of the entries at their positions: the first one's, as patterns differ (w-r and r-w). */
 static bool name_causes(struct report *r)
 {
 	const struct analysis *a = r->analysis;
@@ -286,7 +286,7 @@ static bool name_causes(struct report *r)
 	return ok;
 }
 
-/* Drops all entries but the one of that id. */
+/* Removes all entries but the one with that id. */
 static enum rt_status select_entry(struct report *r, const char *id, struct rt_error *err)
 {
 	for (size_t i = 0; i < r->count; i++)

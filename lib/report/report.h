@@ -1,6 +1,6 @@
 /*
- * Reports. report_create gathers what every format says: which anomalies, in which order, under which names, with what
- * evidence, rank and fingerprint. A format only writes it down: one file a format, one line in report_formats[].
+ * Reports. report_create gathers the content of every format: anomalies, their order, ids, evidence, ranks and
+ * fingerprints. A format only writes it: one file for each format, one line in report_formats[].
  */
 #ifndef LIB_REPORT_REPORT_H
 #define LIB_REPORT_REPORT_H
@@ -12,16 +12,16 @@
 #include <stdio.h>
 
 struct report_options {
-	enum verdict least; /* anomalies below are not listed (VERDICT_PREDICTED unless --all) */
-	bool every;         /* list anomalies at the same source positions apart */
-	uint32_t orders; /* not 0: list what one of these (bit i: orders[i]) leaves unordered, whatever the verdict */
-	const char *source_root; /* source lines may come from below this folder, whatever the trace says; NULL: none */
-	const char *only;        /* id of the one anomaly to list; NULL: all */
+	enum verdict least; /* anomalies below it are not listed (VERDICT_PREDICTED unless --all) */
+	bool every;         /* list anomalies at the same source positions separately */
+	uint32_t orders;    /* not 0: list what one of these (bit i: orders[i]) leaves unordered, with any verdict */
+	const char *source_root; /* folder below which source lines may be shown, besides unchanged files; NULL: none */
+	const char *only;        /* id of the only anomaly to list; NULL: all */
 };
 
 struct report_entry {
 	const struct anomaly *anomaly; /* borrowed from the analysis */
-	uint64_t count;                /* of its positions, over all code that the compiler made of them */
+	uint64_t count;                /* of its positions, in all the code that the compiler made of them */
 	char id[24];                   /* "R1": letter of the kind, number in the report */
 	char fingerprint[17];          /* 16 hexadecimal digits */
 	struct rank rank;
@@ -29,18 +29,18 @@ struct report_entry {
 
 struct report {
 	const struct analysis *analysis; /* borrowed */
-	char *source_root;               /* without links; NULL: none */
+	char *source_root;               /* an absolute path without links; NULL: none */
 	struct descriptions *descriptions;
 	struct report_entry *entries; /* by kind, then verdict and rank, the worst first */
 	size_t count;
-	const char *incomplete; /* why the trace is no clean bill, whatever was found; NULL: it is whole */
-	char (*cause_ids)[24];  /* by cause of the analysis: id of the race, "": not listed, or a relaxed atomic */
+	const char *incomplete; /* why an empty report means little; NULL: the trace is complete */
+	char (*cause_ids)[24];  /* by cause of the analysis: id of the race; "": not listed, or a relaxed atomic */
 	bool replayed;          /* some of them were */
-	uint64_t summary[ANOMALY_KINDS][VERDICTS]; /* unlisted ones included, unless options.orders chose */
+	uint64_t summary[ANOMALY_KINDS][VERDICTS]; /* includes unlisted ones, unless options.orders selects */
 };
 
-/* Gathers the report of an analysis, with one more pass over its trace. On RT_OK *out is owned by the caller; the
- * analysis must outlive it. RT_EUSAGE: options.only is no anomaly's. */
+/* Gathers the report of an analysis, with one more pass over its trace. On RT_OK the caller owns *out; the analysis
+ * must outlive it. RT_EUSAGE: there is no anomaly options.only. */
 enum rt_status report_create(const struct analysis *a, const struct report_options *options, struct report **out,
                              struct rt_error *err);
 void report_free(struct report *r);
@@ -52,15 +52,15 @@ void report_add_replay(struct report *r, size_t entry, struct replay_result *rep
 /* Leaves only the entries that were replayed, or that are listed anyway. */
 void report_keep_replayed(struct report *r, enum verdict least);
 
-/* What is known of the event with this index into the model; never NULL for events of listed anomalies. */
+/* The description of the event with this index in the model; never NULL for events of listed anomalies. */
 const struct description *report_event(const struct report *r, uint32_t e);
 
-/* Is it a race that the order of the run hides: happens-before orders it, hybrid or CP does not? */
+/* True if the order of the run hides this race: happens-before orders it, hybrid or CP does not. */
 bool report_is_hidden(const struct anomaly *anomaly);
 
 struct report_format {
 	const char *name;
-	/* Writes the report; the caller looks at the stream's error state. color: escape sequences are welcome. */
+	/* Writes the report; the caller checks the stream's error state. color: with escape sequences. */
 	enum rt_status (*write)(const struct report *r, bool color, FILE *out, struct rt_error *err);
 };
 

@@ -1,6 +1,6 @@
 /*
- * The report as SARIF 2.1.0 (OASIS), which code hosts and editors show beside the source: one result an anomaly, its
- * events as locations, their call stacks, and the schedule as a code flow with a thread flow a thread.
+ * The report as SARIF 2.1.0 (OASIS), which code hosts and editors show beside the source: one result for each anomaly,
+ * its events as locations, their call stacks, and the schedule as a code flow with one thread flow for each thread.
  */
 #include "lib/report/follows.h"
 #include "lib/report/formats.h"
@@ -80,7 +80,7 @@ static void put_physical(struct json_writer *w, const char *key, const struct rt
 	jw_object_end(w);
 }
 
-/* said: what there is to say of it, or NULL. */
+/* said: its message, or NULL. */
 static void put_location(struct json_writer *w, const char *key, const struct rt_frame *f, const char *said)
 {
 	char address[24];
@@ -140,7 +140,7 @@ static void put_stack(struct writing *s, const char *key, const struct descripti
 	jw_object_end(w);
 }
 
-/* What an event does, in words: "write of 4 bytes by main.1 (event 7)". */
+/* An event in words: "write of 4 bytes by main.1 (event 7)". */
 static void say_event(const struct report *r, const struct description *d, char *out, size_t size)
 {
 	char name[SUBJECT_NAME_MAX] = "";
@@ -163,7 +163,7 @@ static void say_event(const struct report *r, const struct description *d, char 
 
 /* Schedules */
 
-/* What is shown of a schedule, in its order: where turns of threads end, and the anomaly's events. */
+/* The part of a schedule that is shown, in its order: where turns of threads end, and the anomaly's events. */
 struct flow_step {
 	uint32_t event, thread;
 	bool goal;
@@ -182,7 +182,7 @@ static void add_step(struct flows *f, uint32_t e, bool goal)
 		f->steps[f->count++] = (struct flow_step){.event = e, .thread = model_thread_of(f->m, e), .goal = goal};
 }
 
-/* Where a step ends, and before that the anomaly's events that it runs. */
+/* The end of a step, and before that the anomaly's events that it runs. */
 static void add_turn(struct flows *f, const struct schedule_step *step, bool *run)
 {
 	uint32_t end = f->m->threads[step->thread].events[step->to];
@@ -229,7 +229,7 @@ static void put_step(struct writing *s, const struct flow_step *step, size_t ord
 	jw_object_end(&s->w);
 }
 
-/* The steps of the thread of one of them, which is its first. */
+/* The steps of the first one's thread. */
 static void put_thread_flow(struct writing *s, const struct flows *f, size_t first)
 {
 	uint32_t thread = f->steps[first].thread;
@@ -251,8 +251,8 @@ static bool has_step(const struct flows *f, size_t n, uint32_t thread)
 	return false;
 }
 
-/* The schedule as a code flow: what each thread runs up to, in turns, and the anomaly's own events. Thread flows are in
- * the order in which the threads come up. */
+/* The schedule as a code flow: how far each thread runs, in turns, and the anomaly's own events. Thread flows are in
+ * the order in which the threads first run. */
 static void put_code_flow(struct writing *s, const struct anomaly *anomaly)
 {
 	struct flows f;
@@ -282,7 +282,7 @@ static const char *level(enum verdict verdict)
 	return levels[verdict];
 }
 
-/* A level other than "none" goes with "fail" alone. */
+/* A level other than "none" is allowed with "fail" only. */
 static const char *kind(enum verdict verdict)
 {
 	return verdict == VERDICT_REFUTED ? "pass" : verdict == VERDICT_CONDITIONAL ? "review" : "fail";
@@ -301,7 +301,7 @@ static void put_result_message(struct writing *s, const char *key, const struct 
 	put_message(&s->w, key, said);
 }
 
-/* What it follows from: ids of races, sentences on relaxed atomics. */
+/* The causes that it follows: ids of races, sentences on relaxed atomics. */
 static void put_follows(struct writing *s, const char *key, const struct anomaly *anomaly)
 {
 	char text[FOLLOWS_TEXT_MAX];
@@ -347,7 +347,7 @@ static void put_properties(struct writing *s, const char *key, const struct repo
 	jw_object_end(w);
 }
 
-/* Where the memory was asked for, and where the threads were created. */
+/* Where the memory was allocated, and where the threads were created. */
 static void put_related(struct writing *s, const char *key, const struct anomaly *anomaly)
 {
 	char said[300];
@@ -442,7 +442,7 @@ static void put_tool(struct json_writer *w)
 	jw_object_end(w);
 }
 
-/* So many results of a run code hosts take. */
+/* Number of results of a run that code hosts accept. */
 enum { RESULTS_MAX = 25000 };
 
 static void put_notification(struct json_writer *w, const char *text)
@@ -453,8 +453,7 @@ static void put_notification(struct json_writer *w, const char *text)
 	jw_object_end(w);
 }
 
-/* One invocation, that of the analysis; a trace that was cut short, and results that are left out, are worth a
- * notification each. */
+/* One invocation, that of the analysis; an incomplete trace and left-out results get a notification each. */
 static void put_invocations(struct json_writer *w, const char *incomplete, size_t results)
 {
 	jw_array(w, NULL);
@@ -474,7 +473,7 @@ static void put_invocations(struct json_writer *w, const char *incomplete, size_
 	jw_array_end(w);
 }
 
-/* Members of the log and of its run are on lines of their own, as results are. */
+/* Each member of the log and of its run is on a line of its own, as each result is. */
 static void next_line(struct writing *s, const char *text)
 {
 	fputs(text, s->w.out);

@@ -15,10 +15,10 @@
 
 enum { WIDTH = 100, FILE_MAX = 16 << 20, STRIDE = 64 };
 
-/* Where every STRIDE-th line of a file begins, from its first on. */
+/* Where every STRIDE-th line of a file begins. */
 struct snippet_file {
-	char *name; /* as traces have it */
-	char *path; /* of what is opened; NULL: nothing */
+	char *name; /* as traces name it */
+	char *path; /* of the opened file; NULL: none */
 	long *offsets;
 	uint32_t count; /* 0: it cannot be read */
 	UT_hash_handle hh;
@@ -47,7 +47,7 @@ static FILE *open_regular(struct snippets *s, const char *file)
 	return f;
 }
 
-/* NULL: nothing is left, or there is no memory. */
+/* NULL: no line is left, or no memory. */
 static char *trimmed(struct snippets *s, char *text)
 {
 	text += strspn(text, " \t");
@@ -61,7 +61,7 @@ static char *trimmed(struct snippets *s, char *text)
 	return line;
 }
 
-/* The path of the file below the root; NULL: it is not there. The caller frees it. */
+/* The path of the file below the root; NULL if it is not there. The caller frees it. */
 static char *below_root(struct snippets *s, const char *name)
 {
 	const char *root = s->root;
@@ -81,7 +81,7 @@ static char *below_root(struct snippets *s, const char *name)
 	return NULL;
 }
 
-/* True if the file is what it was when the trace was recorded. */
+/* True if the file has not changed since the trace was recorded. */
 static bool is_as_recorded(struct snippets *s, const char *name)
 {
 	size_t n;

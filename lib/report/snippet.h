@@ -1,24 +1,24 @@
 /*
- * Lines of the recorded program's source, as far as this machine has it. Names of files come from traces, which anybody
- * may have written: a file is opened only if it is as the recording saw it, by the digest in the trace, or if it is
- * below a folder that the user gave.
+ * Lines of the recorded program's source, as far as this machine has it. File names come from traces of any source: a
+ * file is opened only if it has not changed since the recording, by the digest in the trace, or if it is below a folder
+ * that the user named.
  */
 #ifndef LIB_REPORT_SNIPPET_H
 #define LIB_REPORT_SNIPPET_H
 
 #include "tracefmt/trace.h"
 
-/* What is known of the files looked into, so that a line of a long file is not searched for from its start. */
+/* The files read so far, so that a line of a long file is not searched for from its start. */
 struct snippets {
 	const struct rt_trace *trace; /* borrowed; NULL: none */
 	const char *root;             /* --source-root, an absolute path without links; NULL: none. Borrowed */
 	struct snippet_file *files;   /* NULL: none yet */
-	bool no_memory;               /* lines are missing for lack of it */
+	bool no_memory;               /* lines are missing for lack of memory */
 };
 
 /*
- * Line `line` (from 1) of file, without its end and without the blanks that it begins with, cut to a length that fits a
- * screen. The caller frees it; NULL if it cannot or may not be read.
+ * Line `line` (from 1) of file, without its end and its leading blanks, cut to the width of a screen. The caller frees
+ * it; NULL if it cannot or may not be read.
  */
 char *snippet(struct snippets *s, const char *file, uint32_t line);
 void snippets_release(struct snippets *s);

@@ -15,7 +15,7 @@ static uint64_t ordinal(const struct model *m, const struct descriptions *d, uin
 	return description_ordinal(d, m->events[e].number);
 }
 
-/* Lets a thread run up to and with an ordinal: its last step, if there is one, is lengthened. */
+/* Runs a thread up to and with an ordinal: extends its last step if there is one. */
 static void run_up_to(struct steps *steps, uint32_t thread, uint64_t to)
 {
 	for (size_t i = steps->count; i-- > 0;) {
@@ -34,11 +34,11 @@ static bool is_run(const struct model *m, const struct schedule *s, uint32_t e)
 	uint32_t thread = model_thread_of(m, e), pos = m->events[e].pos;
 	for (uint32_t i = s->count; i-- > 0;)
 		if (s->steps[i].thread == thread)
-			return s->steps[i].to >= pos; /* a thread's events are run in order, so its last step tells */
+			return s->steps[i].to >= pos; /* a thread runs in order, so its last step is enough */
 	return false;
 }
 
-/* Is e one of the anomaly's own events? */
+/* True if e is one of the anomaly's own events. */
 static bool is_of(const struct anomaly *a, uint32_t e)
 {
 	for (uint32_t i = 0; i < a->event_count; i++)

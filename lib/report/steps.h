@@ -1,6 +1,6 @@
 /*
  * A schedule as a report writes it (racetrace.schedule/1): runs of one thread's consecutive events, by ordinals, so
- * that a thread's events that the model left out are in it too.
+ * that they include events that the model dropped.
  */
 #ifndef LIB_REPORT_STEPS_H
 #define LIB_REPORT_STEPS_H
@@ -18,11 +18,11 @@ struct steps {
 	size_t count;
 };
 
-/* The event that step i of the schedule ends with. The ordinals of these are what steps_init needs. */
+/* The last event of step i of the schedule. steps_init needs the ordinals of these. */
 uint32_t steps_end(const struct model *m, const struct schedule *s, uint32_t i);
 /*
- * The steps of an anomaly's schedule. Where the schedule does not run an event of the anomaly itself (a race's, a
- * deadlock's), the event's thread goes on until it stands right before it. False without memory.
+ * The steps of an anomaly's schedule. If the schedule does not run an event of the anomaly itself (a race's, a
+ * deadlock's), the event's thread runs until the event is next. False without memory.
  */
 bool steps_init(struct steps *steps, const struct model *m, const struct descriptions *d,
                 const struct anomaly *anomaly);

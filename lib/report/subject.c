@@ -52,7 +52,7 @@ static void name_declared(const struct rt_variable *variable, struct subject *ou
 	out->line = variable->line;
 }
 
-/* "errors of thread main.1": of one name, each thread has another variable. */
+/* "errors of thread main.1": each thread has another variable of that name. */
 static void describe_local(const struct report *r, const struct memory_place *place, struct subject *out)
 {
 	const char *thread = rt_trace_info(r->analysis->trace)->threads[place->owner].name;
@@ -95,7 +95,7 @@ static void describe_place(const struct report *r, const struct memory_place *pl
 
 bool subject_meeting(const struct model *m, const struct anomaly *anomaly, uint32_t *e, uint64_t *addr)
 {
-	/* Accesses of consecutive cells that share one share the highest of their first; of two cells, the first
+	/* Accesses that share consecutive cells share one at the highest of their first cells; of two cells, the first
 	 * counts. */
 	bool one_cell = anomaly->kind == ANOMALY_RACE || anomaly->kind == ANOMALY_ATOMICITY;
 	bool found = false;
@@ -120,8 +120,8 @@ bool subject_meeting(const struct model *m, const struct anomaly *anomaly, uint3
 	return true;
 }
 
-/* What lies inside a mutex is the library's business: "queue.mutex.__data.__lock" is "queue.mutex". Reserved names are
- * the library's own. */
+/* The members of a mutex are internal to the C library: "queue.mutex.__data.__lock" becomes "queue.mutex". Reserved
+ * names belong to the library. */
 static void cut_reserved(char *name)
 {
 	for (char *dot = strchr(name, '.'); dot; dot = strchr(dot + 1, '.'))

@@ -1,4 +1,4 @@
-/* What an anomaly is about, in words: the variable, the locks, the positions. */
+/* The subject of an anomaly, in words: the variable, the locks, the positions. */
 #ifndef LIB_REPORT_SUBJECT_H
 #define LIB_REPORT_SUBJECT_H
 
@@ -9,28 +9,29 @@ enum { SUBJECT_NAME_MAX = 512 };
 struct subject {
 	char name[SUBJECT_NAME_MAX]; /* "" if there is none */
 	const char *kind;            /* "global", "heap", "mapped", "stack", "tls", "unknown" */
-	uint64_t address, size;      /* of the named thing, or of the block; size 0: unknown */
-	struct memory_block block;   /* alloc != 0: the block that it lies in */
+	uint64_t address, size;      /* of the named variable, or of the block; size 0: unknown */
+	struct memory_block block;   /* alloc != 0: the block that contains it */
 	uint32_t owner;              /* stack, tls: the thread */
 	const char *file;            /* where it is declared, or NULL */
 	uint32_t line;
 };
 
-/* Where the anomaly's accesses meet: address, and the last of its events, at which the memory is looked at. False if it
- * is not about memory. */
+/* Where the anomaly's accesses meet: the address, and the last of its events, at which the memory is described. False
+ * if it is not about memory. */
 bool subject_meeting(const struct model *m, const struct anomaly *anomaly, uint32_t *e, uint64_t *addr);
-/* The variable that the anomaly is about: where its accesses meet. False if it is not about memory (a deadlock). */
+/* The variable of the anomaly: where its accesses meet. False if it is not about memory (a deadlock). */
 bool subject_of(const struct report *r, const struct anomaly *anomaly, struct subject *out);
-/* The block that a described lock event's lock lies in, NULL: not known. */
+/* The block that contains a described lock event's lock; NULL: unknown. */
 const struct memory_block *subject_lock_block(const struct description *d);
-/* Name of a lock or another synchronisation object; "" if nothing names it. block: that it lies in, as far as known. */
+/* Name of a lock or another synchronisation object; "" if it has none. block: the one that contains it, as far as
+ * known. */
 void subject_object_name(const struct report *r, uint64_t addr, const struct memory_block *block,
                          char name[SUBJECT_NAME_MAX]);
-/* The name without what differs from run to run: array indices. */
+/* The name without parts that differ from run to run: array indices. */
 void subject_stable_name(const char *name, char stable[SUBJECT_NAME_MAX]);
 /* Last component of a path. */
 const char *subject_basename(const char *path);
-/* Innermost frame of a position, NULL if nothing is known. */
+/* Innermost frame of a position; NULL if nothing is known. */
 const struct rt_frame *subject_frame(const struct report *r, uint64_t pc);
 
 #endif

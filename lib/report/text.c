@@ -1,6 +1,6 @@
 /*
- * The report for people: a headline an anomaly, then each side with its stack and locks, then what is known of the
- * variable and the threads, and why it matters. Nothing from the trace reaches the terminal unescaped.
+ * The text report: a headline for each anomaly, then each side with its stack and locks, then the variable and the
+ * threads, and the reasons of its rank. Nothing from the trace reaches the terminal unescaped.
  */
 #include "lib/report/follows.h"
 #include "lib/report/formats.h"
@@ -112,7 +112,7 @@ static void put_snippet(const struct printer *p, int indent, const struct rt_fra
 	free(line);
 }
 
-/* The stack, without the outermost calls that nothing is known of (the C library's start of a thread). */
+/* The stack, without the outermost calls of unknown position (the C library's start of a thread). */
 static void put_stack(const struct printer *p, const struct description *d, int indent, bool source)
 {
 	size_t depth = d ? d->stack_count : 0, index = 0, n = 0;
@@ -196,7 +196,7 @@ static void put_event(const struct printer *p, uint32_t e)
 	put_locks(p, d);
 }
 
-/* A deadlock's acquire: who waits for what, and who of the others holds it. */
+/* A deadlock's acquire: the thread, the lock that it waits for, and the thread that holds it. */
 static void put_wait(const struct printer *p, const struct anomaly *anomaly, uint32_t i)
 {
 	const struct description *d = report_event(p->r, anomaly->events[i]);
@@ -219,7 +219,7 @@ static void put_wait(const struct printer *p, const struct anomaly *anomaly, uin
 	put_locks(p, d);
 }
 
-/* A thread that is stuck: what it waits for and, in a ring, for which thread. */
+/* A stuck thread: what it waits for and, in a ring, for which thread. */
 static void put_stuck(const struct printer *p, uint32_t e, const struct description *next)
 {
 	char text[WAITING_TEXT_MAX];
@@ -253,7 +253,7 @@ static void put_stuck_threads(const struct printer *p, const struct anomaly *ano
 		put_stuck(p, anomaly->waits[i], NULL);
 }
 
-/* What it is about */
+/* The subject */
 
 static void put_block_event(const struct printer *p, const char *what, uint64_t event)
 {
@@ -266,7 +266,7 @@ static void put_block_event(const struct printer *p, const char *what, uint64_t 
 	put_stack(p, d, 4, false);
 }
 
-/* told: how the block was allocated has been said. */
+/* told: the allocation was printed already. */
 static void put_subject(const struct printer *p, const struct subject *s, bool told)
 {
 	if (s->block.alloc) {
@@ -408,7 +408,7 @@ static void put_places(const struct printer *p, uint32_t e1, uint32_t e2)
 	put_place(p, m->sites[m->events[e2].site].pc);
 }
 
-/* What it follows from. */
+/* The causes that it follows. */
 static void put_follows(const struct printer *p, const struct anomaly *anomaly)
 {
 	char text[FOLLOWS_TEXT_MAX];
@@ -428,10 +428,10 @@ static void put_follows(const struct printer *p, const struct anomaly *anomaly)
 	}
 }
 
-/* How many are shown of what follows from a race. */
+/* Number of followers of a race that are shown. */
 enum { FOLLOWERS_SHOWN = 20 };
 
-/* What follows from it, in short. */
+/* The races that follow it, in short. */
 static void put_followers(const struct printer *p, const struct report_entry *entry)
 {
 	size_t count = 0;
@@ -460,7 +460,7 @@ static void put_followers(const struct printer *p, const struct report_entry *en
 		        count - FOLLOWERS_SHOWN);
 }
 
-/* How another run gets there, in turns of threads, if that is short enough to be read. */
+/* The turns of threads that lead to it, if they are few enough to be read. */
 static void put_schedule(const struct printer *p, const struct report_entry *entry)
 {
 	enum { STEPS_MAX = 12 };
@@ -658,7 +658,7 @@ static void put_summary_line(const struct printer *p, enum anomaly_kind kind)
 	fputc('\n', p->out);
 }
 
-/* The bounds that were hit: with more, more might be found or decided. */
+/* The bounds that were reached: with higher ones, more might be found or decided. */
 static void put_limits(const struct printer *p)
 {
 	struct report_limit limits[REPORT_LIMITS_MAX];
@@ -674,7 +674,7 @@ static void put_limits(const struct printer *p)
 		fputc('\n', p->out);
 }
 
-/* What was counted above and is not listed. */
+/* Counted above, but not listed. */
 static void put_hidden(const struct printer *p)
 {
 	uint64_t counted = 0, listed = 0;
@@ -702,7 +702,7 @@ static void put_trace(const struct printer *p)
 	}
 }
 
-/* The first line: nothing below it is a clean bill. */
+/* The first line: an empty report of an incomplete trace means little. */
 static void put_incomplete(const struct printer *p)
 {
 	if (!p->r->incomplete)
@@ -713,7 +713,7 @@ static void put_incomplete(const struct printer *p)
 	fputs("; this report is about what is there\n", p->out);
 }
 
-/* Of --exhaustive: whether every state was visited. */
+/* With --exhaustive: whether every state was visited. */
 static void put_states(const struct printer *p)
 {
 	const struct prove_counts *proofs = &p->r->analysis->proofs;
@@ -731,7 +731,7 @@ static void put_states(const struct printer *p)
 	fputs(": what was not met is left to the other provers\n", p->out);
 }
 
-/* What the trace cannot tell of, since it was not instrumented. */
+/* What the trace lacks because code was not instrumented. */
 static void put_modules(const struct printer *p)
 {
 	enum { SHOWN = 8 };
@@ -755,8 +755,8 @@ static void put_modules(const struct printer *p)
 }
 
 /*
- * The findings. What is only predicted can be very much, where provers had no time for all of it: a person is shown the
- * first of each kind (they are ranked), and told of the rest.
+ * The anomalies. There can be very many that are only predicted, if the provers' budget ran out: the first of each kind
+ * (they are ranked) are printed, and the number of the others.
  */
 enum { PREDICTED_SHOWN = 20 };
 
@@ -767,7 +767,7 @@ static void put_anomalies(const struct printer *p)
 		const struct anomaly *anomaly = p->r->entries[i].anomaly;
 		if (i && anomaly->kind != p->r->entries[i - 1].anomaly->kind)
 			predicted = 0;
-		/* What follows from a race is listed under it. */
+		/* A race that follows another is listed under it. */
 		if (*follows_under(p->r, anomaly) && p->r->count > 1)
 			continue;
 		predicted += anomaly->verdict == VERDICT_PREDICTED;

@@ -13,7 +13,7 @@ void waiting_object(const struct report *r, const struct description *d, char na
 	snprintf(name, WAITING_TEXT_MAX, "%.600s", object);
 }
 
-/* What stands before the name. */
+/* The text before the name. */
 static const char *lead(unsigned op)
 {
 	switch (op) {

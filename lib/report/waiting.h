@@ -8,10 +8,9 @@ enum { WAITING_TEXT_MAX = 700 };
 
 /* "waits for a signal of queue.filled", of the description of a BLOCK. */
 void waiting_text(const struct report *r, const struct description *d, char text[WAITING_TEXT_MAX]);
-/* What the thread that it waits for does with it, in a ring: "holds", "runs"; "" where that is the thread itself
- * (join). */
+/* What the awaited thread does with it, in a ring: "holds", "runs"; "" if the wait is for the thread itself (join). */
 const char *waiting_by(const struct description *d);
-/* Name of the object waited for, empty if it has none. */
+/* Name of the awaited object; empty if it has none. */
 void waiting_object(const struct report *r, const struct description *d, char name[WAITING_TEXT_MAX]);
 
 #endif

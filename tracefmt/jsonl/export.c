@@ -1,6 +1,6 @@
 /*
  * Writes JSON lines (docs/jsonl-format.md). Positions, variables and object names come right before the first event
- * that needs them, so that neither writer nor a reader of a part has to hold the whole.
+ * that needs them, so neither the writer nor a reader of a part has to hold all.
  */
 #include "tracefmt/export.h"
 #include "lib/base/json_memory.h"
@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ASCII alone: nothing in it can act on a terminal. */
+/* Only ASCII: no character can act on a terminal. */
 #define STYLE (JSON_COMPACT | JSON_ENSURE_ASCII)
-/* Beyond this, readers that hold numbers as doubles would round: hexadecimal strings instead. */
+/* Readers that hold numbers as doubles would round larger ones: they become hexadecimal strings. */
 #define LARGEST_NUMBER ((UINT64_C(1) << 53) - 1)
 
 struct rt_jsonl_writer {
@@ -26,7 +26,7 @@ struct rt_jsonl_writer {
 	struct refs refs;
 };
 
-/* Text as JSON; what is not UTF-8 in it becomes \xNN. */
+/* Text as JSON; bytes that are not UTF-8 become \xNN. */
 static json_t *text(const char *s)
 {
 	if (!s)
@@ -149,7 +149,7 @@ static json_t *command(const struct rt_trace_info *info)
 	return array;
 }
 
-/* How thread i is spoken of: by name where that is enough. */
+/* The name of thread i, or its index if the name is not unique. */
 static json_t *thread_reference(const struct rt_trace_info *info, bool unique, uint32_t i)
 {
 	return unique ? text(info->threads[i].name) : json_integer(i);
@@ -221,7 +221,7 @@ static json_t *text_files(const struct rt_trace *trace)
 	return array;
 }
 
-/* Puts what need not be there: an array without items says nothing. */
+/* Adds an optional member: an empty array is left out. */
 static int put_array(json_t *header, const char *name, json_t *array)
 {
 	if (!array || json_array_size(array))
@@ -265,7 +265,7 @@ static enum rt_status put_header(struct rt_jsonl_writer *w, bool whole, bool uni
 	return put(w, h, failed != 0, err);
 }
 
-/* Names as they are written must differ; names with equal JSON are told apart by index. */
+/* Written names must differ; threads whose names have equal JSON are written by index. */
 static bool names_unique(const struct rt_trace_info *info, bool *unique)
 {
 	struct names seen = {0};

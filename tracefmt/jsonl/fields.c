@@ -28,7 +28,7 @@ bool jsonl_hex(const char *text, uint64_t *out)
 	return true;
 }
 
-/* A number from 0 to max, or the same in hexadecimal as a string. *out stays as it is where the key is missing. */
+/* A number from 0 to max, or the same in hexadecimal as a string. *out is not changed if the key is missing. */
 enum rt_status jsonl_number(struct jsonl_parser *p, const json_t *object, const char *key, uint64_t max, uint64_t *out)
 {
 	const json_t *value = jsonl_get(object, key);

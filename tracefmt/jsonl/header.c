@@ -1,4 +1,4 @@
-/* The first line of JSON lines: what is known of the run; see docs/jsonl-format.md. */
+/* The first line of JSON lines: facts about the run; see docs/jsonl-format.md. */
 #include "tracefmt/jsonl/parse.h"
 
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static enum rt_status parse_header_thread(struct jsonl_parser *p, const json_t *
 	return RT_OK;
 }
 
-/* Parents may come after their children, so they are looked at when all threads are known. */
+/* Parents may come after their children, so they are resolved when all threads are known. */
 static enum rt_status parse_parents(struct jsonl_parser *p, const json_t *threads)
 {
 	size_t i;
@@ -234,7 +234,7 @@ static enum rt_status parse_threads(struct jsonl_parser *p, const json_t *thread
 	return parse_parents(p, threads);
 }
 
-/* Without the key: sequentially consistent, as what is written by hand or of another tool. */
+/* Without the key: sequentially consistent, as for traces made by hand or by another tool. */
 static enum rt_status parse_model(struct jsonl_parser *p, const json_t *model)
 {
 	const char *name = json_string_value(model);

@@ -1,6 +1,6 @@
 /*
- * The source for JSON lines (docs/jsonl-format.md). The file is parsed once and its events are kept decoded: parsing
- * JSON anew in every pass would cost more than the memory does.
+ * The source for JSON lines (docs/jsonl-format.md). The file is parsed once and its events are kept decoded: parsing in
+ * every pass would cost more than the memory.
  */
 #include "tracefmt/jsonl/jsonl.h"
 
@@ -27,14 +27,14 @@ struct jsonl_object {
 	UT_hash_handle hh;
 };
 
-/* Deeper nesting of variables than this is not from a program. */
+/* Deeper nesting of variables does not come from a program. */
 enum { NESTING = 64 };
 
 bool jsonl_add_position(struct jsonl *j, uint64_t pc, const struct rt_frame *frames, size_t n)
 {
 	struct jsonl_position *position;
 	HASH_FIND(hh, j->positions, &pc, sizeof pc, position);
-	if (position) /* the first one stands */
+	if (position) /* the first one counts */
 		return true;
 	position = calloc(1, sizeof *position + n * sizeof *frames);
 	if (!position)
@@ -110,7 +110,7 @@ void jsonl_sort_variables(struct jsonl *j)
 	}
 }
 
-/* An object in braces, first of all. */
+/* True if the text begins with an object in braces. */
 static bool jsonl_probe(const unsigned char *start, size_t n)
 {
 	size_t i = 0;
@@ -202,7 +202,7 @@ static const struct rt_frame *jsonl_frames(const struct rt_trace *trace, uint64_
 static bool jsonl_variable(const struct rt_trace *trace, uint64_t addr, struct rt_variable *out)
 {
 	const struct jsonl *j = (const struct jsonl *)trace;
-	size_t low = 0, high = j->variable_count; /* low: how many begin at addr or before */
+	size_t low = 0, high = j->variable_count; /* low: number of variables that begin at addr or before */
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		if (j->variables[middle].address <= addr)

@@ -1,4 +1,4 @@
-/* JSON lines, inside: what reader (jsonl.c, parse.c) and writer (export.c) have in common. */
+/* JSON lines, internals shared by reader (jsonl.c, parse.c) and writer (export.c). */
 #ifndef TRACEFMT_JSONL_JSONL_H
 #define TRACEFMT_JSONL_JSONL_H
 
@@ -17,13 +17,13 @@ struct jsonl_variable {
 	uint64_t address, size;
 	const char *name, *file;
 	uint32_t line;
-	uint32_t around; /* index of the one it may lie in, from 1; 0: none */
+	uint32_t around; /* index of the one that may contain it, from 1; 0: none */
 };
 
-/* What a name that events use stands for. */
+/* The meaning of a name that events use. */
 struct jsonl_named {
 	uint64_t address;
-	uint32_t variable; /* index from 1 of the variable made up for it; 0: none */
+	uint32_t variable; /* index from 1 of the variable created for it; 0: none */
 	bool declared, object;
 };
 
@@ -34,7 +34,7 @@ struct jsonl {
 	struct rt_trace trace; /* first: this is a source */
 	struct rt_event *events;
 	size_t count, room, next;
-	struct names strings; /* every text of the file that is kept */
+	struct names strings; /* all texts of the file that are kept */
 	struct names thread_names;
 	struct rt_thread *threads;
 	uint64_t *ordinals; /* by thread: the last one */
@@ -56,10 +56,10 @@ struct jsonl {
 	size_t atomic_count;
 };
 
-/* Reads fd, which it takes, into an empty struct. On an error the caller frees what was built so far. */
+/* Reads fd, which it owns, into an empty struct. On an error the caller frees what was built so far. */
 enum rt_status jsonl_parse(struct jsonl *j, int fd, const char *path, struct rt_error *err);
 
-/* Positions and object names. frames are copied, their strings are not. False: no memory. */
+/* Positions and object names. frames are copied, their strings are not. False without memory. */
 bool jsonl_add_position(struct jsonl *j, uint64_t pc, const struct rt_frame *frames, size_t n);
 bool jsonl_add_object(struct jsonl *j, uint64_t address, const char *name);
 /* Appends a variable; *index is its place until jsonl_sort_variables. */

@@ -1,7 +1,7 @@
 /*
  * Parses JSON lines (docs/jsonl-format.md). The first line is the header; each later one is an event ("op"), a position
- * ("position"), a variable ("variable") or an object's name ("object" alone). Keys that are not known are passed over,
- * so that fields can be added; what is known must be right, or the line is named and refused.
+ * ("position"), a variable ("variable") or an object's name ("object" alone). Unknown keys are ignored, so that fields
+ * can be added. A known key with a wrong value is an error that names the line.
  */
 #include "tracefmt/jsonl/parse.h"
 #include "lib/base/json_memory.h"
@@ -62,7 +62,7 @@ static enum rt_status parse_position(struct jsonl_parser *p, const json_t *objec
 	return status;
 }
 
-/* Makes the entry of a name, or finds it. */
+/* Finds the entry of a name, or adds it. */
 static enum rt_status name_entry(struct jsonl_parser *p, const char *name, struct jsonl_named **entry)
 {
 	struct jsonl *j = p->j;
@@ -86,7 +86,7 @@ static enum rt_status name_entry(struct jsonl_parser *p, const char *name, struc
 	return RT_OK;
 }
 
-/* The name stands for the address from here on, unless it has one already. */
+/* Binds the name to the address, unless it has one already. */
 static enum rt_status declare(struct jsonl_parser *p, const char *name, uint64_t address)
 {
 	struct jsonl_named *entry;
@@ -130,7 +130,7 @@ static enum rt_status parse_object_name(struct jsonl_parser *p, const json_t *ob
 
 /* --- events --- */
 
-/* The address that a name in an event stands for; memory: so many bytes of it are accessed, 0: it is no memory. */
+/* The address of a name in an event; memory: number of bytes accessed there, 0: it is no memory. */
 static enum rt_status resolve(struct jsonl_parser *p, const char *name, uint64_t memory, uint64_t *address)
 {
 	struct jsonl *j = p->j;
@@ -178,7 +178,7 @@ static bool is_memory(unsigned op)
 	return rt_op_is_access(op) || group == RT_GROUP_HEAP || op == RT_OP_NEW_MEMORY;
 }
 
-/* "for", which operation is waited for. */
+/* "for": the operation that is waited for. */
 static enum rt_status parse_operation(struct jsonl_parser *p, const json_t *object, struct rt_event *e)
 {
 	const json_t *value = jsonl_get(object, "for");
@@ -261,7 +261,7 @@ static enum rt_status parse_order(struct jsonl_parser *p, const json_t *order, s
 	return RT_OK;
 }
 
-/* value: as a number it may be below 0. */
+/* value: as a number it may be negative. */
 static enum rt_status parse_value(struct jsonl_parser *p, const json_t *object, struct rt_event *e)
 {
 	const json_t *value = jsonl_get(object, "value");
@@ -409,7 +409,7 @@ static enum rt_status parse_lines(struct jsonl_parser *p)
 			json_decref(object);
 			return rt_error_set(p->err, RT_EMEMORY, "no memory to read '%s'", p->lines.path);
 		}
-		/* A last line without its end is where the writer was stopped. */
+		/* An incomplete last line: the writer was stopped there. */
 		if (!object && p->lines.cut && p->lines.number > 1) {
 			p->j->trace.info.complete = false;
 			p->j->trace.info.incomplete_why = "the last line is cut short";

@@ -1,6 +1,6 @@
 /*
- * What is in a trace.zst: its blocks from the index or, where there is none, by walking from frame to frame; from them
- * the facts about the trace and each thread's chunks. See docs/trace-format.md.
+ * The blocks of a trace.zst: from the index or, without one, by walking from frame to frame; then the facts about the
+ * trace and each thread's chunks. See docs/trace-format.md.
  */
 #include "tracefmt/native/reader.h"
 
@@ -12,7 +12,8 @@
 
 void rt_reader_incomplete(struct rt_reader *r, const char *format, ...)
 {
-	/* The first damage is said; events that were lost in recording only as long as there is none. */
+	/* Records why the trace is incomplete: the first damage; lost events of the recording only if there is no
+	 * damage. */
 	if (!r->trace.info.complete && strcmp(r->why, RT_LOST_WHY) != 0)
 		return;
 	va_list args;
@@ -40,7 +41,7 @@ bool rt_reader_bytes(struct rt_reader *r, uint64_t offset, void *data, size_t n)
 	return true;
 }
 
-/* Reads the header at offset. False: there is none, or the block does not fit into the file up to end. */
+/* Reads the header at offset. False if there is none, or if the block does not fit into the file up to end. */
 static bool read_header(struct rt_reader *r, uint64_t offset, uint64_t end, struct rt_block *block)
 {
 	uint8_t header[RT_BLOCK_HEADER_BYTES];
@@ -75,7 +76,7 @@ enum rt_status rt_reader_content(struct rt_reader *r, const struct rt_block *blo
 	return RT_OK;
 }
 
-/* A string of the file: length plus one, bytes; 0 is NULL. The copy is the caller's. */
+/* A string of the file: length plus one, bytes; 0 is NULL. The caller owns the copy. */
 static char *take_string(struct rt_reader *r, struct rt_cursor *c)
 {
 	uint64_t n = rt_cursor_varint(c);
@@ -133,7 +134,7 @@ static void parse_end(struct rt_reader *r, const struct rt_bytes *raw)
 	r->trace.info.duration_ns = duration;
 }
 
-/* Makes room for threads up to index, which the file's size justifies as threads are declared one by one. */
+/* Makes room for threads up to index. Threads are declared one by one, so the file's size bounds it. */
 static bool threads_reserve(struct rt_reader *r, uint32_t index)
 {
 	if (index < r->index_threads)
@@ -158,7 +159,7 @@ static enum rt_status parse_threads(struct rt_reader *r, const struct rt_bytes *
 	while (rt_cursor_left(&c)) {
 		uint64_t index = rt_cursor_varint(&c), parent = rt_cursor_varint(&c);
 		char *name = take_string(r, &c), *label = take_string(r, &c);
-		/* Threads are dense: one that is not known yet is the next one. */
+		/* Thread indices are dense: an unknown one is the next. */
 		if (c.bad || !name || index > r->trace.info.thread_count || index >= RT_THREAD_MAX ||
 		    parent >= RT_THREAD_MAX || !threads_reserve(r, (uint32_t)index)) {
 			free(name);
@@ -221,7 +222,7 @@ static enum rt_status add_chunk(struct rt_reader *r, const struct rt_block *bloc
 	return RT_OK;
 }
 
-/* One block in the order of the file. Kinds of a newer minor version are passed over. */
+/* One block, in the order of the file. Kinds of a newer minor version are skipped. */
 static enum rt_status add_block(struct rt_reader *r, const struct rt_block *block, struct rt_bytes *raw)
 {
 	enum rt_status status;
@@ -253,7 +254,7 @@ static enum rt_status add_block(struct rt_reader *r, const struct rt_block *bloc
 	}
 }
 
-/* Takes the blocks from the index. False: there is none that can be relied on; nothing was taken then. */
+/* Takes the blocks from the index. False if there is no reliable one; nothing was taken then. */
 static bool read_index(struct rt_reader *r, struct rt_bytes *index)
 {
 	uint8_t trailer[RT_TRAILER_BYTES];
@@ -301,7 +302,7 @@ static enum rt_status use_index(struct rt_reader *r, const struct rt_bytes *inde
 	return RT_OK;
 }
 
-/* Walks from frame to frame up to the first one that is not whole. */
+/* Walks from frame to frame up to the first incomplete one. */
 static enum rt_status walk(struct rt_reader *r, struct rt_bytes *raw)
 {
 	uint64_t offset = RT_FILE_HEADER_BYTES;
@@ -338,7 +339,7 @@ static int compare_chunks(const void *a, const void *b)
 	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-/* Gives each thread's stream its chunks. A chunk that is missing ends the trace when it is reached. */
+/* Assigns each thread's stream its chunks. A missing chunk ends the trace when it is reached. */
 static bool make_streams(struct rt_reader *r)
 {
 	uint32_t n = r->trace.info.thread_count;

@@ -15,7 +15,7 @@ struct rt_encoder {
 	struct rt_site *sites;
 	uint16_t *table;               /* open addressing: site numbers, 0 is empty; twice as many as sites at least */
 	uint32_t site_count, site_cap; /* site_cap: a power of two */
-	uint32_t from;                 /* the site whose successor the next event is */
+	uint32_t from;                 /* the site whose successor the next event is at */
 	struct rt_recent recent;
 	struct rt_calls calls;
 	uint64_t pc, stamp;
@@ -55,7 +55,7 @@ static uint32_t site_hash(uint64_t w1, unsigned op)
 	return (uint32_t)(((w1 ^ (uint64_t)op << 40) * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
 }
 
-/* Makes room for n more sites and puts all into a table of the new size. */
+/* Makes room for n more sites and moves all into a table of the new size. */
 static bool sites_reserve(struct rt_encoder *e, uint32_t n)
 {
 	if (e->site_cap - e->site_count >= n)
@@ -85,8 +85,8 @@ static bool sites_reserve(struct rt_encoder *e, uint32_t n)
 }
 
 /*
- * What changes with each record during a batch. It is a variable of the loop alone and its address goes nowhere, so
- * that it stays in registers although bytes are stored all the time.
+ * State that changes with each record of a batch. It is a local variable of the loop whose address does not escape, so
+ * it stays in registers although bytes are stored all the time.
  */
 struct state {
 	uint32_t from;
@@ -103,7 +103,7 @@ static void put_varint(struct rt_encoder *e, enum rt_column i, uint64_t v)
 	b->len = (size_t)(rt_varint_put(b->data + b->len, v) - b->data);
 }
 
-/* The site after `last` was not the expected one: finds or makes it. Returns its flag bits. */
+/* The site after `last` was not the expected one: finds or adds it. Returns its flag bits. */
 static __attribute__((noinline)) unsigned site_miss(struct rt_encoder *e, uint32_t last, unsigned at,
                                                     struct rt_record r)
 {
@@ -138,7 +138,7 @@ static __attribute__((noinline)) unsigned site_miss(struct rt_encoder *e, uint32
 	return 3;
 }
 
-/* The operand is not last + stride: says what it is. */
+/* The operand is not last + stride: codes it. */
 static __attribute__((noinline)) unsigned operand_miss(struct rt_encoder *e, struct rt_site *s, unsigned at,
                                                        uint64_t operand)
 {
@@ -171,7 +171,7 @@ static void put_skip(struct rt_encoder *e, struct rt_site *s, unsigned skip)
 	s->skip = b->data[b->len++] = (uint8_t)skip;
 }
 
-/* What stood before the event: the EXT's stamp and arg, the VALUE's value. */
+/* Codes the records before the event: the EXT's stamp and arg, the VALUE's value. */
 static void put_prefix(struct rt_encoder *e, unsigned flag, struct rt_record ext, struct rt_record value,
                        struct rt_site *s)
 {
@@ -196,14 +196,15 @@ static bool is_event(struct rt_record r)
 	return rt_record_op(r) >= RT_OP_READ;
 }
 
-/* Can r go as the EXT of the event after it? Its stamp's delta must leave a bit, and it must have no skip. */
+/* True if r can be coded as the EXT of the event after it: its stamp's delta must leave a bit, and it must have no
+ * skip. */
 static bool is_plain_ext(const struct rt_encoder *e, struct rt_record r)
 {
 	int64_t delta = (int64_t)(r.w1 - e->stamp);
 	return r.w0 >> 48 == RT_OP_EXT && delta < INT64_C(1) << 61 && delta > -(INT64_C(1) << 61);
 }
 
-/* A record that goes without an event; returns its flag. */
+/* Codes a record without an event; returns its flag. */
 static uint8_t put_literal(struct rt_encoder *e, struct rt_record r)
 {
 	if (is_plain_ext(e, r) && !rt_record_operand(r)) {
@@ -222,7 +223,7 @@ static uint8_t put_literal(struct rt_encoder *e, struct rt_record r)
 	return RT_FLAG_LITERAL;
 }
 
-/* Takes the records of one event, or one literal; returns how many that were. */
+/* Codes the records of one event, or one literal; returns their number. */
 static inline __attribute__((always_inline)) size_t put_group(struct rt_encoder *e, struct state *state,
                                                               const struct rt_record *r, size_t n)
 {
@@ -289,7 +290,7 @@ size_t rt_encoder_add(struct rt_encoder *e, const struct rt_record *records, siz
 	size_t taken = 0;
 	if (!chunk_begin(e))
 		return SIZE_MAX;
-	/* A group has up to three records, so two places stay free at the chunk's end. */
+	/* A group has up to three records, so two places are kept free at the chunk's end. */
 	while (taken < n && e->facts.records + 2 < RT_CHUNK_RECORDS && e->site_count <= RT_CHUNK_SITES - 2 * BATCH) {
 		size_t room = RT_CHUNK_RECORDS - 2 - e->facts.records, most = room < BATCH ? room : BATCH, used = 0;
 		if (!sites_reserve(e, 2 * BATCH))
@@ -348,7 +349,7 @@ bool rt_decoder_init(struct rt_decoder *d, const uint8_t *data, size_t n, uint64
 		return false;
 	d->flag = d->column[RT_COLUMN_FLAG].p;
 	d->flag_end = d->column[RT_COLUMN_FLAG].end;
-	/* A definition takes three bytes at least, and makes two sites at most. */
+	/* A definition takes at least three bytes and makes at most two sites. */
 	uint64_t most = length[RT_COLUMN_DEF] / 3 * 2 + 1;
 	d->site_cap = (uint32_t)(most > RT_CHUNK_SITES ? RT_CHUNK_SITES : most);
 	d->sites = malloc(d->site_cap * sizeof *d->sites);
@@ -476,7 +477,7 @@ void rt_decoder_take_literal(struct rt_decoder *d, unsigned flag)
 		rt_cursor_take(&d->column[RT_COLUMN_LITERAL], 16);
 }
 
-/* The record of the event that a step came to. */
+/* The record of the event that a step reached. */
 static struct rt_record step_record(struct rt_step step)
 {
 	uint64_t w0 = step.operand | (uint64_t)step.site->op << 48 | (uint64_t)step.site->skip << 56;

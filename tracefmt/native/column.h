@@ -1,11 +1,10 @@
 /*
  * A chunk's content: records of one thread, coded by prediction into columns (docs/trace-format.md, "Columns").
  *
- * A site is a (pc, aux, op). Each site remembers the two sites that followed it last, and its last operand, stride,
- * distance to the preceding operand, skip, arg and value. One flag byte an event says which of these predictions hold;
- * what they miss goes to a column of its own kind. Both sides keep the same tables, so that a hit costs the flag alone,
- * and flags of loops repeat, which zstd then makes almost free. A chunk starts with empty tables: it is decodable
- * alone.
+ * A site is a (pc, aux, op). Each site remembers its last two successor sites, and its last operand, stride, distance
+ * to the preceding operand, skip, arg and value. One flag byte for each event says which of these predictions hold;
+ * each miss is coded in a column of its kind. Both sides keep the same tables, so a hit costs only the flag, and flags
+ * of loops repeat, which zstd makes almost free. A chunk starts with empty tables: it can be decoded alone.
  */
 #ifndef TRACEFMT_NATIVE_COLUMN_H
 #define TRACEFMT_NATIVE_COLUMN_H
@@ -48,27 +47,26 @@ enum rt_column {
 #define RT_CHUNK_RAW_MAX (RT_CHUNK_RECORDS * RT_RECORD_CODED_MAX + RT_COLUMN_COUNT * RT_VARINT_MAX)
 
 /*
- * A site and its predictions; site 0 stands for the chunk's start. A site of ENTER is followed by one that is no event:
- * it stands for the return from the call, so that what comes after a LEAVE is predicted from where it leaves to. 64
- * bytes: a cache line.
+ * A site and its predictions; site 0 is the chunk's start. After a site of ENTER comes one that is not an event: the
+ * return from the call, which predicts the site after a LEAVE. 64 bytes: a cache line.
  */
 struct rt_site {
 	uint64_t w1; /* pc and aux, as in the record */
 	uint64_t operand, stride, delta, distance, arg, value;
 	uint16_t next[2];
 	uint8_t op, skip;
-	uint8_t back; /* distance is from the so-manieth last operand: 0 is the last */
+	uint8_t back; /* distance is from the n-th last operand: 0 is the last */
 };
-#define RT_SITE_NONE ((struct rt_site){.op = 255}) /* no operation that there is */
+#define RT_SITE_NONE ((struct rt_site){.op = 255}) /* an operation that does not exist */
 
-/* The last operands of the thread that are not 0, and its call stack as far as ENTER and LEAVE in the chunk tell. */
+/* The thread's last operands that are not 0, and its call stack as far as the chunk's ENTER and LEAVE give it. */
 enum { RT_RECENT = 8, RT_CALLS = 64, RT_REF_OWN = RT_RECENT };
 struct rt_recent {
 	uint64_t operand[RT_RECENT];
 	unsigned at; /* loops keep it in a variable */
 };
 struct rt_calls {
-	uint16_t returns[RT_CALLS]; /* the sites that stand for them */
+	uint16_t returns[RT_CALLS]; /* the sites of their returns */
 	unsigned depth;
 };
 
@@ -82,7 +80,7 @@ static inline unsigned rt_recent_add(struct rt_recent *r, unsigned at, uint64_t 
 	return at + (operand != 0);
 }
 
-/* What a site learns from every operand. */
+/* Updates a site's predictions; called for every operand. */
 static inline void rt_site_learn(struct rt_site *s, uint64_t operand)
 {
 	uint64_t delta = operand - s->operand;
@@ -91,7 +89,7 @@ static inline void rt_site_learn(struct rt_site *s, uint64_t operand)
 	s->operand = operand;
 }
 
-/* After an event at this site: the site whose successor the next event is. */
+/* The site whose successor comes next, after an event at this site. */
 static inline uint32_t rt_calls_next(struct rt_calls *c, uint32_t site, unsigned op)
 {
 	if (__builtin_expect(op - RT_OP_ENTER <= 1u, 0)) {
@@ -118,22 +116,22 @@ struct rt_encoder;
 struct rt_encoder *rt_encoder_create(void);
 void rt_encoder_free(struct rt_encoder *e);
 /*
- * Codes records until the chunk is full; returns how many it took (an EXT, VALUE, event group goes whole into one
- * chunk), 0 when the chunk is full. Groups must not be split between calls. SIZE_MAX: no memory.
+ * Codes records until the chunk is full; returns the number that it took (an EXT, VALUE, event group goes whole into
+ * one chunk), 0 if the chunk is full. Groups must not be split between calls. SIZE_MAX: no memory.
  */
 size_t rt_encoder_add(struct rt_encoder *e, const struct rt_record *records, size_t n);
 
-/* What is in the chunk so far. */
+/* The chunk's content so far. */
 struct rt_chunk_facts {
 	uint32_t records, events;
 	uint64_t left_out, lost;
-	uint64_t first_stamp, last_stamp; /* in effect at its first and last event */
-	uint64_t base_stamp;              /* what the first STAMP is relative to */
+	uint64_t first_stamp, last_stamp; /* stamps at its first and last event */
+	uint64_t base_stamp;              /* base of the first STAMP */
 };
 const struct rt_chunk_facts *rt_encoder_facts(const struct rt_encoder *e);
 /* Calls f for the pc of each site of the chunk; stops when it returns false, and returns that. */
 bool rt_encoder_each_pc(const struct rt_encoder *e, bool (*f)(uint64_t pc, void *arg), void *arg);
-/* Appends the coded chunk to out (check out->failed) and empties the encoder; the stamp in effect stays. */
+/* Appends the coded chunk to out (check out->failed) and empties the encoder; the current stamp stays. */
 void rt_encoder_finish(struct rt_encoder *e, struct rt_bytes *out);
 
 /* Decoding. The coded bytes are borrowed until the next init or release. */
@@ -148,41 +146,41 @@ struct rt_decoder {
 	uint64_t pc, stamp;
 };
 
-/* False: not a coded chunk, or no memory (then *memory turns true). The decoder is to be released in any case. */
+/* False: not a coded chunk, or no memory (*memory is then true). The caller releases the decoder in any case. */
 bool rt_decoder_init(struct rt_decoder *d, const uint8_t *data, size_t n, uint64_t base_stamp, bool *memory);
 void rt_decoder_release(struct rt_decoder *d);
-/* Decodes everything into records (room for n); false if damaged or more than n. *got: how many came out. */
+/* Decodes everything into records (room for n); false if damaged or more than n. *got: their number. */
 bool rt_decoder_records(struct rt_decoder *d, struct rt_record *records, size_t n, size_t *got);
 
 /*
- * Decoding step by step. While flag < flag_end: if *flag has RT_FLAG_LITERAL, rt_decoder_take_literal, else
- * rt_decoder_next; the caller keeps flag, site and recent operands in variables of its own, so in registers, and moves
- * flag on.
+ * Decoding step by step. While flag < flag_end: rt_decoder_take_literal if *flag has RT_FLAG_LITERAL, otherwise
+ * rt_decoder_next. The caller keeps flag, site and recent operands in local variables, so in registers, and advances
+ * flag.
  */
 struct rt_step {
-	struct rt_site *site; /* the event's site: op, skip, w1; also arg and value where the flag says so */
+	struct rt_site *site; /* the event's site: op, skip, w1; also arg and value if the flag says so */
 	uint64_t operand;     /* the event's operand */
 	uint32_t from;        /* as in the decoder */
 	unsigned at;          /* as in its recent operands */
 };
 
-/* The record without an event that is next and has this flag, without taking it; false if damaged. */
+/* The next record if it has this flag and no event; it is not taken. False if damaged. */
 bool rt_decoder_peek_literal(const struct rt_decoder *d, unsigned flag, struct rt_record *record);
 /* Takes it. */
 void rt_decoder_take_literal(struct rt_decoder *d, unsigned flag);
-/* The stamp of the EXT that the next event brings, without taking it. Only if its flag has RT_FLAG_EXT. */
+/* The stamp of the next event's EXT; it is not taken. Only if its flag has RT_FLAG_EXT. */
 static inline uint64_t rt_decoder_peek_stamp(const struct rt_decoder *d)
 {
 	struct rt_cursor c = d->column[RT_COLUMN_STAMP];
 	return d->stamp + (uint64_t)rt_unzigzag(rt_cursor_varint(&c) >> 1);
 }
 
-/* The rare ways of rt_decoder_next: a site that was not expected (false if damaged); an operand; a prefix. */
+/* The rare cases of rt_decoder_next: an unexpected site (false if damaged); an operand; a prefix. */
 bool rt_decoder_miss(struct rt_decoder *d, unsigned flag, struct rt_step last, uint32_t *site);
 bool rt_decoder_operand(struct rt_decoder *d, unsigned flag, struct rt_site *site, unsigned at, uint64_t *operand);
 bool rt_decoder_prefix(struct rt_decoder *d, unsigned flag, struct rt_site *site);
 
-/* From the last step to that of the event with this flag; false if the chunk is damaged. */
+/* Advances from the last step to the event with this flag; false if the chunk is damaged. */
 static inline __attribute__((always_inline)) bool rt_decoder_next(struct rt_decoder *d, unsigned flag,
                                                                   struct rt_site *sites, struct rt_step *step)
 {

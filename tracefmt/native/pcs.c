@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where pc is or belongs. */
+/* The slot of pc, or the free one for it. */
 static uint64_t *find_slot(uint64_t *slots, size_t cap, uint64_t pc)
 {
 	size_t h = (size_t)((pc * UINT64_C(0x9e3779b97f4a7c15)) >> 20) & (cap - 1);

@@ -1,8 +1,8 @@
 /*
- * Reads trace.zst: merges the threads' chunks into the global order (record.h says what it is: runs by their stamps,
- * the lower thread first among equals). A heap holds the live threads; the first one's events are decoded straight into
- * the caller's array for as long as its stamps stay ahead of the second one's. A thread's chunk is in memory only from
- * when its first stamp is reached to its last event.
+ * Reads trace.zst: merges the threads' chunks into the global order (record.h defines it: runs by their stamps, the
+ * lower thread first among equals). A heap holds the open threads; the first one's events are decoded directly into the
+ * caller's array while its stamps are before the second one's. A thread's chunk is in memory only between its first
+ * stamp and its last event.
  */
 #include "tracefmt/native/reader.h"
 
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Decoded chunks may take so much at once: some thousand threads with full chunks that hardly compress by columns. */
+/* Most bytes of decoded chunks at once: some thousand threads with full chunks that columns hardly compress. */
 #define LIVE_BYTES_MAX (UINT64_C(4) << 30)
 
 static struct rt_reader *reader_of(const struct rt_trace *trace)
@@ -18,7 +18,7 @@ static struct rt_reader *reader_of(const struct rt_trace *trace)
 	return (struct rt_reader *)(uintptr_t)trace;
 }
 
-/* Lets go of the stream's chunk. */
+/* Releases the stream's chunk. */
 static void unload(struct rt_reader *r, struct rt_stream *s)
 {
 	if (s->loaded)
@@ -159,7 +159,7 @@ static enum rt_status load(struct rt_reader *r, struct rt_stream *s)
 	return RT_OK;
 }
 
-/* Where a read stands. */
+/* State of a read. */
 struct reading {
 	struct rt_event *out, *end;
 	uint64_t mask;
@@ -168,7 +168,7 @@ struct reading {
 
 enum run_end { RUN_FULL, RUN_BEHIND, RUN_CHUNK_END, RUN_DAMAGED };
 
-/* A literal record is next: takes it, unless it begins a run that comes after the limit. *taken says which. */
+/* The next record is a literal: takes it, unless it begins a run that comes after the limit. *taken says which. */
 static enum run_end take_literal(struct rt_stream *s, unsigned flag, uint32_t thread, struct rt_next limit, bool *taken)
 {
 	struct rt_record record;
@@ -207,7 +207,7 @@ static inline void put_event(struct rt_event *e, struct rt_step step, uint32_t t
 	e->reserved = 0;
 }
 
-/* The arg and value that stood before the event, in its own group (flag) or apart (pending). */
+/* The arg and value that were recorded before the event, in its own group (flag) or apart (pending). */
 static void put_prefix(struct rt_event *e, const struct rt_stream *s, unsigned flag, const struct rt_site *site)
 {
 	unsigned given = flag | s->pending;
@@ -217,10 +217,10 @@ static void put_prefix(struct rt_event *e, const struct rt_stream *s, unsigned f
 		e->value = flag & RT_FLAG_VALUE ? site->value : s->value;
 }
 
-/* Decodes the loaded chunk's events into the reading until one of the reasons to stop. */
+/* Decodes the loaded chunk's events into the reading until it must stop. */
 static enum run_end run_stream(struct rt_reader *r, struct rt_stream *s, uint32_t thread, struct reading *in)
 {
-	/* What changes with each event is kept in variables whose address goes nowhere, so in registers. */
+	/* State that changes with each event is in local variables whose address does not escape, so in registers. */
 	struct rt_decoder *d = &s->decoder;
 	struct rt_step step = {.from = d->from, .at = d->recent.at};
 	struct rt_site *sites = d->sites;
@@ -262,7 +262,7 @@ static enum run_end run_stream(struct rt_reader *r, struct rt_stream *s, uint32_
 		unsigned op = step.site->op;
 		number++;
 		ordinal += step.site->skip + 1u;
-		/* What a newer minor version has is counted, not handed out. */
+		/* Operations of a newer minor version are counted, not returned. */
 		if (op < RT_OP_COUNT && mask >> op & 1) {
 			put_event(out, step, thread);
 			out->number = number;
@@ -349,7 +349,7 @@ static enum rt_status file_read(struct rt_trace *trace, struct rt_event *events,
 	return RT_OK;
 }
 
-/* Parses the symbols when they are first asked for; NULL if there are none. */
+/* Parses the symbols on demand; NULL if there are none. */
 static const struct rt_symbols *get_symbols(const struct rt_trace *trace)
 {
 	struct rt_reader *r = reader_of(trace);

@@ -1,4 +1,4 @@
-/* The inside of the reader of trace.zst: finding the blocks (catalog.c) and merging the threads (reader.c). */
+/* The internals of the reader of trace.zst: finding the blocks (catalog.c) and merging the threads (reader.c). */
 #ifndef TRACEFMT_NATIVE_READER_H
 #define TRACEFMT_NATIVE_READER_H
 
@@ -8,7 +8,7 @@
 
 #include <zstd.h>
 
-/* A thread on its way through the merge. */
+/* A thread in the merge. */
 struct rt_stream {
 	struct rt_block *chunks;     /* in order; borrowed from the reader's array */
 	uint32_t chunk_count, chunk; /* chunk: the next one to load */
@@ -16,12 +16,12 @@ struct rt_stream {
 	struct rt_bytes raw;
 	struct rt_decoder decoder;
 	uint64_t stamp, ordinal;
-	uint64_t arg, value; /* from records that stood before their event without being coded with it */
-	unsigned pending;    /* RT_FLAG_EXT, RT_FLAG_VALUE: arg, value are to be used */
+	uint64_t arg, value; /* from records before their event that were not coded with it */
+	unsigned pending;    /* RT_FLAG_EXT, RT_FLAG_VALUE: arg, value are valid */
 	uint32_t events;     /* of the loaded chunk, so far */
 };
 
-/* A live thread in the heap. */
+/* An open thread in the heap. */
 struct rt_next {
 	uint64_t stamp;
 	uint32_t thread;
@@ -31,7 +31,7 @@ struct rt_reader {
 	struct rt_trace trace; /* first: rt_trace handles are these */
 	int fd;
 	uint64_t size;
-	uint32_t index_threads; /* threads that the threads array has room for */
+	uint32_t index_threads; /* capacity of the threads array */
 	struct rt_thread *threads;
 	char **command;
 	struct rt_block *chunks; /* by thread, in order */
@@ -41,7 +41,7 @@ struct rt_reader {
 	bool has_symbols, has_head;
 	struct rt_loaded *loaded; /* modules that were written while the program ran */
 	size_t loaded_count;
-	struct rt_symbols *symbols; /* parsed when first asked for */
+	struct rt_symbols *symbols; /* parsed on demand */
 	bool symbols_tried;
 	struct rt_stream *streams;
 	struct rt_next *heap;
@@ -49,17 +49,17 @@ struct rt_reader {
 	uint64_t number, live_bytes;
 	bool ended;
 	ZSTD_DCtx *zstd;
-	struct rt_bytes packed, spare; /* spare: room of a chunk that is done, for the next one */
+	struct rt_bytes packed, spare; /* spare: memory of a finished chunk, for the next one */
 	char why[160];
 };
 
-/* Notes that the trace is not whole, and why; the first reason stays. */
+/* Records that the trace is incomplete, and why; the first reason stays. */
 void rt_reader_incomplete(struct rt_reader *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Reads the file at offset: n bytes into data. False if there are fewer or the system refuses. */
+/* Reads n bytes of the file at offset into data. False if there are fewer or on a system error. */
 bool rt_reader_bytes(struct rt_reader *r, uint64_t offset, void *data, size_t n);
 /* Decompresses a block's content into out, after checking its header again. RT_EINPUT if damaged; RT_EMEMORY. */
 enum rt_status rt_reader_content(struct rt_reader *r, const struct rt_block *block, struct rt_bytes *out);
-/* Finds the blocks, by index or by walking; fills in the facts, threads and chunks. */
+/* Finds the blocks, by index or by walking; sets the facts, threads and chunks. */
 enum rt_status rt_reader_catalog(struct rt_reader *r, const char *path, struct rt_error *err);
 
 #endif

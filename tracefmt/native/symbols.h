@@ -1,6 +1,6 @@
 /*
- * What a trace says beside its events: source positions, variables and their types, names of objects, modules. Gathered
- * by the writer, stored as one block of tables over one table of strings, looked up by the reader.
+ * A trace's symbols: source positions, variables and their types, names of objects, modules. The writer gathers them
+ * and stores one block of tables over one table of strings; the reader looks them up.
  */
 #ifndef TRACEFMT_NATIVE_SYMBOLS_H
 #define TRACEFMT_NATIVE_SYMBOLS_H
@@ -15,7 +15,7 @@ struct rt_symbol_table;
 /* NULL without memory. */
 struct rt_symbol_table *rt_symbol_table_create(void);
 void rt_symbol_table_free(struct rt_symbol_table *t);
-/* These do what the calls in writer.h say; false without memory. */
+/* These do the work of the calls in writer.h; false without memory. */
 bool rt_symbol_table_position(struct rt_symbol_table *t, uint64_t pc, const struct rt_frame *frames, size_t n);
 bool rt_symbol_table_type(struct rt_symbol_table *t, const struct rt_type *type, uint32_t *index);
 bool rt_symbol_table_variable(struct rt_symbol_table *t, const char *name, uint64_t address, uint64_t size,

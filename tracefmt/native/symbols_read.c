@@ -63,7 +63,7 @@ void rt_symbols_free(struct rt_symbols *s)
 	free(s);
 }
 
-/* An array for as many items as the next count says, which take `least` coded bytes each at least. */
+/* An array for as many items as the next count says, which take at least `least` coded bytes each. */
 static void *take_array(struct rt_symbols *s, struct rt_cursor *c, size_t least, size_t item, size_t *count)
 {
 	*count = rt_cursor_count(c, least);
@@ -75,7 +75,7 @@ static void *take_array(struct rt_symbols *s, struct rt_cursor *c, size_t least,
 	return array;
 }
 
-/* Makes room for n more items of an array that grows. */
+/* Makes room for n more items of a growing array. */
 static bool grow(struct rt_symbols *s, void **array, size_t *cap, size_t count, size_t n, size_t item)
 {
 	if (*cap - count >= n)
@@ -108,7 +108,7 @@ static void parse_strings(struct rt_symbols *s, struct rt_cursor *c)
 		if (!p)
 			return;
 		s->strings[i] = out;
-		memcpy(out, p, (size_t)n); /* fits: length byte and bytes were there, NUL takes the length's place */
+		memcpy(out, p, (size_t)n); /* fits: length byte and bytes were there; NUL takes the length's place */
 		out += n;
 		*out++ = '\0';
 	}
@@ -130,7 +130,7 @@ static uint32_t take_u32(struct rt_cursor *c)
 	return v > UINT32_MAX ? UINT32_MAX : (uint32_t)v;
 }
 
-/* A type's number, stored plus one; which types there are is known later, so whoever uses it checks. */
+/* A type's number, stored plus one. Which types exist is known later, so lookups check it. */
 static uint32_t take_type(struct rt_cursor *c)
 {
 	uint32_t v = take_u32(c);
@@ -309,7 +309,7 @@ enum rt_status rt_symbols_parse(const uint8_t *data, size_t n, struct rt_symbols
 
 /*
  * Number of items of a sorted array whose key, the item's first field, is at most key. Keys are sums of distances, so a
- * damaged file can make them wrap round: then lookups miss, nothing worse.
+ * damaged file can make them wrap round: lookups then miss, nothing worse.
  */
 static size_t upper_bound(const void *array, size_t count, size_t item, uint64_t key)
 {
@@ -369,7 +369,7 @@ static const struct type *get_type(const struct rt_symbols *s, uint32_t type)
 	return type < s->type_count ? &s->types[type] : NULL;
 }
 
-/* The member that covers offset: the last one that begins at or before it and, where its size is known, reaches it. */
+/* The member that covers offset: the last one that begins at or before it and, if its size is known, reaches it. */
 static const struct rt_member *find_member(const struct rt_symbols *s, const struct type *t, uint64_t offset)
 {
 	const struct rt_member *best = NULL;
@@ -384,7 +384,7 @@ static const struct rt_member *find_member(const struct rt_symbols *s, const str
 	return best;
 }
 
-/* Goes down from the variable in *out, of type `type`, to the innermost member at offset. */
+/* Descends from the variable in *out, of type `type`, to the innermost member at offset. */
 static void name_member(const struct rt_symbols *s, uint32_t type, uint64_t offset, struct rt_variable *out)
 {
 	size_t used = strlen(out->name);
@@ -428,7 +428,7 @@ bool rt_symbols_variable(const struct rt_symbols *s, uint64_t addr, struct rt_va
 	if (!s)
 		return false;
 	size_t i = upper_bound(s->variables, s->variable_count, sizeof *s->variables, addr);
-	/* Variables hardly overlap: a few steps back find one that is around others. */
+	/* Variables hardly overlap: a few steps back find the enclosing ones. */
 	for (size_t k = 0; i && k < OVERLAP_MAX; k++, i--) {
 		const struct variable *v = &s->variables[i - 1];
 		uint64_t offset = addr - v->address;

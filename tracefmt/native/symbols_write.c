@@ -5,14 +5,14 @@
 
 #include <stdlib.h>
 
-/* A string that was given a number; 0 is NULL. */
+/* A numbered string; 0 is NULL. */
 struct interned {
 	UT_hash_handle hh;
 	uint32_t number;
 	char text[];
 };
 
-/* An entry of a table: its key and where its coded bytes are. Tables are stored in the order of their keys. */
+/* An entry of a table: its key and its coded bytes. Tables are stored in the order of their keys. */
 struct entry {
 	uint64_t key;
 	size_t start, len;
@@ -209,7 +209,7 @@ bool rt_symbol_table_text_file(struct rt_symbol_table *t, const char *path, uint
 	return entry_end(t, &t->text_files);
 }
 
-/* By key; what was added first comes first among equals, so that the outcome does not depend on qsort. */
+/* By key; entries of one key in the order in which they were added, so that the result does not depend on qsort. */
 static int compare_entries(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;

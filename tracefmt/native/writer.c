@@ -16,21 +16,21 @@
 #include <zstd.h>
 
 /*
- * The oldest open chunk is written after so many others, so that a writer that is killed leaves no thread far behind,
- * and when so many records are in open chunks, so that many threads at once take no more memory than a few.
+ * The oldest open chunk is written after this many others, so that no thread is far behind when the writer is killed;
+ * and when open chunks have this many records, so that many threads take no more memory than a few.
  */
 enum { OPEN_CHUNKS_MAX = 16, OPEN_RECORDS_MAX = 8 << 20 };
 
 struct writer_thread {
 	char *name, *label;
 	uint32_t parent, index;
-	bool known, announced; /* declared; the file says so */
+	bool known, announced; /* declared in the file */
 	struct rt_encoder *encoder;
 	uint32_t sequence;                   /* chunks written */
 	uint64_t ordinal;                    /* of the last event in a written chunk */
 	uint64_t next_ordinal;               /* rt_writer_event: of the last event */
 	uint64_t stamp;                      /* rt_writer_event: in effect */
-	uint64_t opened;                     /* chunks that were written when this one began */
+	uint64_t opened;                     /* number of chunks written when this one began */
 	struct writer_thread *older, *newer; /* open chunks, by age */
 };
 
@@ -52,7 +52,7 @@ struct rt_writer {
 	ZSTD_CCtx *zstd;
 	uint32_t last_thread; /* rt_writer_event: of the last event, and its stamp */
 	uint64_t last_stamp;
-	struct rt_error failure; /* the first one; every call after it repeats it */
+	struct rt_error failure; /* the first one; every later call repeats it */
 };
 
 static enum rt_status fail(struct rt_writer *w, struct rt_error *err)
@@ -72,7 +72,7 @@ static enum rt_status fail_system(struct rt_writer *w, struct rt_error *err)
 {
 	const char *stays = "";
 	int error = errno;
-	/* What is there is a trace that was cut short. */
+	/* The file so far is a trace that was cut short. */
 	if (w->recording && w->chunks && ftruncate(w->output.fd, (off_t)w->whole) == 0 && rt_output_name(&w->output))
 		stays = "; what was written before stays there";
 	rt_error_set(&w->failure, RT_ESYSTEM, "cannot write '%s': %s%s", w->output.path, strerror(error), stays);
@@ -148,7 +148,7 @@ static enum rt_status write_head(struct rt_writer *w, const struct rt_writer_opt
 	rt_bytes_varint(&w->raw, options->command ? argc + 1 : 0);
 	for (size_t i = 0; i < argc; i++)
 		put_string(&w->raw, options->command[i]);
-	/* Each stands behind those before it, and is left out where it and all behind it are 0. */
+	/* Each optional field comes after those before it, and is left out if it and all after it are 0. */
 	if (options->zeroed || options->sync_only || options->vary || options->model)
 		rt_bytes_varint(&w->raw, options->zeroed);
 	if (options->sync_only || options->vary || options->model)
@@ -161,7 +161,7 @@ static enum rt_status write_head(struct rt_writer *w, const struct rt_writer_opt
 	return write_block(w, &block, err);
 }
 
-/* Frees everything; the file too, unless it has its name. */
+/* Frees everything, and removes the file unless it has its name. */
 static void writer_free(struct rt_writer *w)
 {
 	rt_output_discard(&w->output);
@@ -236,7 +236,7 @@ void rt_writer_abort(struct rt_writer *w)
 		writer_free(w);
 }
 
-/* The thread's state, made on first use; NULL without memory. */
+/* The thread's state; created if absent. NULL without memory. */
 static struct writer_thread *get_thread(struct rt_writer *w, uint32_t index)
 {
 	if (index >= RT_THREAD_MAX)
@@ -288,8 +288,8 @@ enum rt_status rt_writer_thread(struct rt_writer *w, uint32_t index, const char 
 }
 
 /*
- * Writes the declarations of threads that the file does not have yet. In the file threads are dense: one that is not
- * declared before a later one (its first records come later) has a number for a name until it is.
+ * Writes the missing declarations of threads. In the file thread indices are dense: a thread that is not declared
+ * before a later one (its first records come later) has a number as its name until it is.
  */
 static enum rt_status announce_threads(struct rt_writer *w, struct rt_error *err)
 {
@@ -460,7 +460,8 @@ enum rt_status rt_writer_event(struct rt_writer *w, const struct rt_event *event
 	struct writer_thread *t = get_thread(w, event->thread);
 	if (!t)
 		return fail_memory(w, err);
-	/* Events come in global order; a stamp that would not read back in that order is raised as little as needed. */
+	/* Events come in global order; a stamp that would not read back in that order is raised as little as
+	 * possible. */
 	uint64_t stamp = event->stamp > w->last_stamp ? event->stamp : w->last_stamp;
 	if (stamp == w->last_stamp && event->thread < w->last_thread)
 		stamp++;
@@ -485,7 +486,7 @@ enum rt_status rt_writer_event(struct rt_writer *w, const struct rt_event *event
 	return add_records(w, t, r, n, err);
 }
 
-/* Passes a symbol table's outcome on. */
+/* Reports a symbol table's failure. */
 static enum rt_status symbol_result(struct rt_writer *w, bool ok, struct rt_error *err)
 {
 	if (w->failure.status)
@@ -564,7 +565,7 @@ enum rt_status rt_writer_text_file(struct rt_writer *w, const char *path, uint64
 	return symbol_result(w, rt_symbol_table_text_file(w->symbols, path, digest), err);
 }
 
-/* Everything that comes after the last chunk. */
+/* Writes everything that comes after the last chunk. */
 static enum rt_status write_end(struct rt_writer *w, const struct rt_writer_result *result, struct rt_error *err)
 {
 	if (w->announce && announce_threads(w, err))
@@ -599,7 +600,7 @@ enum rt_status rt_writer_finish(struct rt_writer *w, struct rt_writer_result *re
 	result->events = w->events;
 	result->left_out = w->left_out;
 	result->bytes = w->offset;
-	/* Where data is written late a full disk shows only here. */
+	/* If data is written late, a full disk shows only here. */
 	if (!status && w->recording && fsync(w->output.fd))
 		status = fail_system(w, err);
 	if (!status)

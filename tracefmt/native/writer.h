@@ -15,7 +15,7 @@ struct rt_writer_options {
 	const char *const *command; /* NULL-terminated, or NULL */
 	uint64_t pid;
 	bool exact;                 /* order is exact */
-	enum rt_memory_model model; /* C11 of what is recorded */
+	enum rt_memory_model model; /* C11 for a recorded program */
 	bool sync_only;             /* plain accesses were not recorded */
 	bool zeroed;                /* memory begins as 0 */
 	bool recording;             /* a long run: RT_OUTPUT_LONG */
@@ -23,8 +23,8 @@ struct rt_writer_options {
 	int level;                  /* zstd level; 0: the default, 1 */
 };
 
-/* Creates the file (output.h), which has its name when rt_writer_finish has ended it. On RT_OK *out is owned by the
- * caller. path NULL: there is no file, for rt_writer_symbols alone. */
+/* Creates the file (output.h), which gets its name in rt_writer_finish. On RT_OK the caller owns *out. path NULL:
+ * without a file, for rt_writer_symbols only. */
 enum rt_status rt_writer_create(const char *path, const struct rt_writer_options *options, struct rt_writer **out,
                                 struct rt_error *err);
 
@@ -35,21 +35,21 @@ enum rt_status rt_writer_thread(struct rt_writer *w, uint32_t index, const char 
 /* Appends records of one thread, whole events only (an EXT and its event are never split between calls). */
 enum rt_status rt_writer_records(struct rt_writer *w, uint32_t thread, const struct rt_record *records, size_t n,
                                  struct rt_error *err);
-/* Says that a thread will write no more: its open chunk is written, its memory given back. */
+/* Ends a thread: writes its open chunk and frees its memory. */
 enum rt_status rt_writer_thread_end(struct rt_writer *w, uint32_t thread, struct rt_error *err);
-/* Writes what is there so far, so that it outlives a writer that is killed. */
+/* Writes everything so far, so that it survives if the writer is killed. */
 enum rt_status rt_writer_flush(struct rt_writer *w, struct rt_error *err);
 /*
- * Says, at once, that a module is loaded, so that positions can be resolved even if the writer is killed. build_id: in
- * hexadecimal; NULL: it has none.
+ * Records immediately that a module is loaded, so that positions can be resolved even if the writer is killed.
+ * build_id: in hexadecimal; NULL: it has none.
  */
 enum rt_status rt_writer_loaded(struct rt_writer *w, const struct rt_loaded *module, struct rt_error *err);
 /* Appends one event (for converters); ordinal gaps become skips; number is ignored. */
 enum rt_status rt_writer_event(struct rt_writer *w, const struct rt_event *event, struct rt_error *err);
 
-/* Says that there is an event at a pc, for rt_writer_each_pc; those of events that are written are known. */
+/* Adds a pc for rt_writer_each_pc; the pcs of written events are known. */
 enum rt_status rt_writer_pc(struct rt_writer *w, uint64_t pc, struct rt_error *err);
-/* Position of a pc: n frames, innermost first. Copied. Each pc once. */
+/* Position of a pc: n frames, innermost first. Copied. Once for each pc. */
 enum rt_status rt_writer_position(struct rt_writer *w, uint64_t pc, const struct rt_frame *frames, size_t n,
                                   struct rt_error *err);
 /* Calls f for every distinct pc that was written, in rising order (for the collector to resolve). Stops at non-zero. */
@@ -76,7 +76,7 @@ enum rt_status rt_writer_variable(struct rt_writer *w, const char *name, uint64_
                                   const char *file, uint32_t line, struct rt_error *err);
 /* A name for a synchronisation object (STD locks). */
 enum rt_status rt_writer_object_name(struct rt_writer *w, uint64_t addr, const char *name, struct rt_error *err);
-/* A function with an atomic instruction that is no event. */
+/* A function with an atomic instruction that is not an event. */
 enum rt_status rt_writer_hidden_atomic(struct rt_writer *w, const struct rt_hidden_atomic *a, struct rt_error *err);
 /* A loaded module: [start, end) of the address space, file offset of start, path. plain: as in struct rt_module. */
 enum rt_status rt_writer_module(struct rt_writer *w, uint64_t start, uint64_t end, uint64_t offset, const char *path,
@@ -85,7 +85,7 @@ enum rt_status rt_writer_module(struct rt_writer *w, uint64_t start, uint64_t en
 /* A source file that positions are in. Copied. */
 enum rt_status rt_writer_text_file(struct rt_writer *w, const char *path, uint64_t digest, struct rt_error *err);
 
-/* Gives a trace that was cut short the positions, variables and so on that were written here. */
+/* Gives an incomplete trace the positions, variables and so on that were written here. */
 enum rt_status rt_writer_symbols(struct rt_writer *w, struct rt_trace *trace, struct rt_error *err);
 
 struct rt_writer_result {
@@ -95,17 +95,17 @@ struct rt_writer_result {
 	uint64_t events, left_out, bytes; /* filled in by finish */
 };
 
-/* Writes what is left, the metadata and the index, syncs, renames. The writer is freed whatever the outcome. */
+/* Writes the rest, the metadata and the index, syncs, renames. Frees the writer, whatever the result. */
 enum rt_status rt_writer_finish(struct rt_writer *w, struct rt_writer_result *result, struct rt_error *err);
 /*
  * Drops the writer and removes the file. If the file could not be written any further (a full disk), what was written
- * stays under the file's name and can be read. NULL is allowed.
+ * is kept under the file's name and can be read. NULL is allowed.
  */
 void rt_writer_abort(struct rt_writer *w);
 
 /* Number of threads that were declared. */
 uint32_t rt_writer_threads(const struct rt_writer *w);
-/* The file's name, for the writer's life: as given, or with a number (RT_OUTPUT_LONG). */
+/* The file's name, valid as long as the writer: as given, or numbered (RT_OUTPUT_LONG). */
 const char *rt_writer_path(const struct rt_writer *w);
 
 #endif

@@ -9,7 +9,7 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Sorts and drops what is there twice, so that a loop over a few cells stays small. */
+/* Sorts and removes duplicates, so that a loop over a few cells stays small. */
 static void tidy(struct cells *cells)
 {
 	size_t kept = 0;

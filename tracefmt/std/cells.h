@@ -1,6 +1,6 @@
 /*
  * Cells for the STD exporter: memory cut at every boundary of every access, so that each access covers whole cells. A
- * cell whose memory is given out anew (allocated, mapped, a new stack) is another cell: its generation rises.
+ * cell whose memory is renewed (allocated, mapped, a new stack) becomes another cell: its generation rises.
  */
 #ifndef TRACEFMT_STD_CELLS_H
 #define TRACEFMT_STD_CELLS_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A zeroed struct is the empty set. First cells_cut for every access, then cells_finish, then the rest. */
+/* A zeroed struct is the empty set. First cells_cut for every access, then cells_finish, then the others. */
 struct cells {
 	uint64_t *cuts; /* cell i is [cuts[i], cuts[i + 1]) */
 	size_t count, room, sorted;
@@ -20,7 +20,7 @@ struct cells {
 bool cells_cut(struct cells *cells, uint64_t address, uint64_t size);
 bool cells_finish(struct cells *cells);
 
-/* The first cell that begins at address or later; the next ones follow. cells->count: there is none. */
+/* The first cell that begins at address or later; the next ones follow. cells->count if there is none. */
 size_t cells_at(const struct cells *cells, uint64_t address);
 /* [address, address + size) is new memory. */
 void cells_renew(struct cells *cells, uint64_t address, uint64_t size);

@@ -1,14 +1,13 @@
 /*
- * Writes a trace as RAPID's STD text (docs/std-format.md). What STD has no word for is said with what it has, so that
- * at least the same is ordered and nothing new can race:
- *
- * - Accesses become one line for each cell they cover.
- * - A lock that is ever taken shared becomes one lock of its own and one for each thread that reads: a reader takes its
- *   thread's, a writer takes all of them. So readers exclude writers and not each other, as they did.
- * - Atomic operations become accesses in a critical section of the cell's own lock.
- * - What orders threads otherwise (signal and wait, barriers, semaphores, once, annotations) becomes a message under
- *   the object's lock: the giving side reads and writes a variable, the taking side reads it. Correct reorderings
- *   keep who reads from whom, so they keep the order.
+ * Writes a trace as RAPID's STD text (docs/std-format.md). Operations that STD lacks are expressed by those it has, so
+ * that at least the same is ordered and nothing new can race:
+ * - Accesses become one line for each cell that they cover.
+ * - A lock that is ever taken shared becomes one lock, and one more for each thread that reads. A reader takes its
+ * thread's, a writer takes all. So readers exclude writers but not each other, as before.
+ * - Atomic operations become accesses in a critical section of a lock of the cell.
+ * - Other orders between threads (signal and wait, barriers, semaphores, once, annotations) become a message under the
+ * object's lock: the sender reads and writes a variable, the receiver reads it. Correct reorderings keep reads-from, so
+ * they keep the order.
  */
 #include "tracefmt/export.h"
 #include "tracefmt/std/names.h"
@@ -32,8 +31,8 @@ struct exporter {
 	struct cells cells;
 	struct std_names names;
 	struct names reader_set; /* of struct reader */
-	struct reader *readers;  /* sorted; a lock's stand together */
-	bool *shared;            /* by reader: holds it now */
+	struct reader *readers;  /* sorted by lock */
+	bool *shared;            /* by reader: it holds the lock now */
 	size_t reader_count;
 	struct ignore {
 		uint32_t reads, writes;
@@ -91,7 +90,7 @@ static bool finish_collecting(struct exporter *x)
 	return cells_finish(&x->cells) && std_names_init(&x->names, x->trace) && std_names_cells(&x->names, &x->cells);
 }
 
-/* The first reader of the lock; the lock's other ones follow. */
+/* The lock's first reader; its other ones follow. */
 static size_t readers_of(const struct exporter *x, uint64_t lock)
 {
 	size_t low = 0, high = x->reader_count;
@@ -136,7 +135,7 @@ static void set_location(struct exporter *x, uint64_t pc)
 		snprintf(out, sizeof x->location, "0x%" PRIx64, pc);
 }
 
-/* value may be NULL; object NULL means that there was no memory for its name, "" that it has none. */
+/* value may be NULL; object NULL: no memory for its name; object "": it has none. */
 static void line(struct exporter *x, const struct rt_event *e, const char *op, const char *object,
                  const uint64_t *value)
 {
@@ -175,7 +174,8 @@ static void access_lines(struct exporter *x, const struct rt_event *e)
 	while (last < x->cells.count && x->cells.cuts[last] < end)
 		last++;
 	/* A value belongs to one access of one cell. */
-	/* STD has memory begin as 0: a 0 that nothing wrote would be a claim that this trace does not make. */
+	/* In STD memory begins as 0: a 0 that no write in the trace wrote would be a claim that this trace does not
+	 * make. */
 	bool zero = e->value == 0 && !rt_trace_info(x->trace)->zeroed;
 	bool value = e->flags & RT_F_VALUE && last - first == 1 && reads != writes && !zero;
 	if (e->flags & RT_F_VALUE && !value)
@@ -223,7 +223,7 @@ static void release_lines(struct exporter *x, const struct rt_event *e, uint64_t
 	lock_line(x, e, "rel", STD_LOCK, lock, 0);
 }
 
-/* Hands an order on through the object (gives), or takes it. */
+/* Sends an order through the object (gives), or receives it. */
 static void message_lines(struct exporter *x, const struct rt_event *e, bool gives)
 {
 	const char *message = std_name_message(&x->names, e->addr);
@@ -248,7 +248,7 @@ static void region_line(struct exporter *x, const struct rt_event *e, const char
 	line(x, e, op, name, NULL);
 }
 
-/* arg: bit 0 reads, bit 1 writes; synchronisation that is to be ignored is kept: it only orders more. */
+/* arg: bit 0 reads, bit 1 writes; ignored synchronisation is kept: it only orders more. */
 static void ignore(struct ignore *i, uint64_t arg, bool begin)
 {
 	uint32_t by = begin ? 1 : UINT32_MAX;
@@ -258,7 +258,7 @@ static void ignore(struct ignore *i, uint64_t arg, bool begin)
 		i->writes += by;
 }
 
-/* How STD speaks of an event. */
+/* Writes an event with STD's operations. */
 enum spoken { SAID, AS_LOCK, LEFT_OUT };
 
 static enum spoken access_event(struct exporter *x, const struct rt_event *e)

@@ -10,14 +10,14 @@
 
 enum { NAME_ROOM = 1024 };
 
-/* True if the character would end a field; where the source is not STD, also if RAPID splits at it or a terminal acts
- * on it. */
+/* True if the character would end a field; if the source is not STD, also if RAPID splits at it or a terminal acts on
+ * it. */
 static bool is_unfit(const struct std_names *names, uint32_t c)
 {
 	return c == '|' || c == '\n' || c == '\r' || (!names->verbatim && (rt_text_steers(c) || c == '(' || c == ')'));
 }
 
-/* Copies text, each character that is unfit as one '_'. */
+/* Copies text; replaces each unfit character by '_'. */
 void std_name_text(const struct std_names *names, char *out, size_t size, const char *text)
 {
 	size_t at = 0;
@@ -36,7 +36,7 @@ void std_name_text(const struct std_names *names, char *out, size_t size, const 
 	out[at] = '\0';
 }
 
-/* Interns text, with a number behind it if something else has this name already. False: no memory. */
+/* Interns text, with a number appended if another object has this name. False without memory. */
 static bool unique(struct names *taken, const char *text, uint32_t *index)
 {
 	char numbered[NAME_ROOM + 16];
@@ -88,7 +88,7 @@ const char *std_name_thread(const struct std_names *names, uint32_t thread)
 	return names_text(&names->threads, names->thread_names[thread]);
 }
 
-/* What the trace calls the address; "" if nothing. */
+/* The trace's name of the address; "" if it has none. */
 static void known_name(const struct std_names *names, uint64_t address, bool lock, char *out, size_t size)
 {
 	struct rt_variable v;
@@ -97,7 +97,7 @@ static void known_name(const struct std_names *names, uint64_t address, bool loc
 	if (object) {
 		std_name_text(names, out, size, object);
 	} else if (rt_trace_variable(names->trace, address, &v)) {
-		/* A lock is not what the C library keeps at its beginning: "queue.mutex.__data.__lock". */
+		/* A lock is named without the C library's member at its beginning: "queue.mutex.__data.__lock". */
 		char *inside = lock ? strstr(v.name, ".__") : NULL;
 		if (inside)
 			*inside = '\0';
@@ -127,7 +127,7 @@ const char *std_name_cell(struct std_names *names, size_t cell)
 
 #define NO_NAME UINT32_MAX
 
-/* The index of an object's entry in object_names; *new: it has no name yet. False: no memory. */
+/* The index of an object's entry in object_names; *new: it has no name yet. False without memory. */
 static bool object_entry(struct std_names *names, uint64_t kind, uint64_t address, uint64_t thread, uint32_t *index,
                          bool *new)
 {
@@ -154,7 +154,7 @@ const char *std_name_lock(struct std_names *names, enum std_lock kind, uint64_t 
 	char name[NAME_ROOM], whole[NAME_ROOM];
 	uint32_t index = 0;
 	bool new = false;
-	/* A cell's lock has the cell's generation: its name follows the cell's. */
+	/* A cell's lock has the cell's generation: its name is derived from the cell's. */
 	uint64_t about = kind == STD_READER   ? thread
 	                 : kind == STD_ATOMIC ? cells_generation(names->cells, (size_t)address)
 	                                      : 0;

@@ -1,4 +1,4 @@
-/* Names for the STD exporter: fit for the format, different for what is different. */
+/* Names for the STD exporter: valid in the format, different for different objects. */
 #ifndef TRACEFMT_STD_NAMES_H
 #define TRACEFMT_STD_NAMES_H
 
@@ -8,7 +8,7 @@
 
 struct std_names {
 	const struct rt_trace *trace;
-	bool verbatim; /* the source is STD itself: its names fit */
+	bool verbatim; /* the source is STD itself: its names are valid */
 	struct names threads, variables, locks;
 	uint32_t *thread_names; /* by thread: index into threads */
 	const struct cells *cells;
@@ -16,17 +16,17 @@ struct std_names {
 		uint32_t name; /* index into variables, from 1; 0: none yet */
 		uint32_t generation;
 	} * cell_names;       /* by cell */
-	struct names objects; /* what has a lock's or variable's name: kind, address, thread */
+	struct names objects; /* the object of a lock's or variable's name: kind, address, thread */
 	uint32_t *object_names;
 	uint32_t object_room;
 	uint32_t unnamed_variables, unnamed_locks;
 };
 
-/* What a lock of the output stands for. */
+/* Kinds of locks in the output. */
 enum std_lock {
 	STD_LOCK,
 	STD_READER, /* one thread's part of a lock that is also taken shared */
-	STD_ORDER,  /* an object that is no lock but orders threads */
+	STD_ORDER,  /* an object that is not a lock but orders threads */
 	STD_ATOMIC  /* makes the atomic operations on a cell exclude each other */
 };
 
@@ -40,9 +40,9 @@ const char *std_name_thread(const struct std_names *names, uint32_t thread);
 const char *std_name_cell(struct std_names *names, size_t cell);
 /* address: of the lock; STD_ATOMIC: the cell's index. thread: STD_READER's. */
 const char *std_name_lock(struct std_names *names, enum std_lock kind, uint64_t address, uint32_t thread);
-/* The variable through which an object that is no lock hands its order on. */
+/* The variable through which an object that is not a lock passes its order on. */
 const char *std_name_message(struct std_names *names, uint64_t address);
-/* Copies text without what would end a field, or what RAPID would split at. */
+/* Copies text without characters that would end a field or that RAPID splits at. */
 void std_name_text(const struct std_names *names, char *out, size_t size, const char *text);
 
 #endif

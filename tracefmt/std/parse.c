@@ -1,10 +1,10 @@
 /*
  * Parses RAPID's STD text: THREAD|OP(OBJECT)|LOCATION and, optionally, |VALUE; one event a line, in one pass.
  *
- * What cannot have happened is refused with its line: a lock taken while another thread holds it, a thread that acts
- * after its join. What public corpora contain is read with a warning unless the reader is strict: the release of a lock
- * by a thread that does not hold it, the fork of a thread that has begun or ended. The release of a lock that nobody
- * has touched so far is what a trace cut out of a longer run begins with. Only the outermost acquire and release of a
+ * Impossible events are refused with their line: an acquire of a lock that another thread holds, an event of a thread
+ * after its join. Events that public corpora contain are read with a warning unless the reader is strict: the release
+ * of a lock by a thread that does not hold it, the fork of a thread that has begun or ended. The release of an unused
+ * lock is accepted: a trace cut out of a longer run begins with such. Only the outermost acquire and release of a
  * re-entrant lock are events.
  */
 #include "lib/base/lines.h"
@@ -67,7 +67,7 @@ static enum rt_status no_memory(struct parser *p)
 	return RT_EMEMORY;
 }
 
-/* Quotes at most so much of a text from the file. */
+/* Quotes at most this many characters of a text from the file. */
 struct quoted {
 	char text[QUOTED];
 };
@@ -83,7 +83,7 @@ static struct quoted quote_thread(const struct parser *p, uint32_t thread)
 	return quote((struct field){name->text, name->length});
 }
 
-/* Counts what should not be there; the text is the first one's. */
+/* Counts an irregularity; the text is about the first one. */
 __attribute__((format(printf, 3, 4))) static void warn(struct parser *p, enum std_warning kind, const char *format, ...)
 {
 	static const char *const kinds[] = {[STD_FORKED_AGAIN] = "forked-again",
@@ -100,7 +100,7 @@ __attribute__((format(printf, 3, 4))) static void warn(struct parser *p, enum st
 	va_end(args);
 }
 
-/* Makes array[index] exist; new elements are zero. */
+/* Extends the array up to index; new elements are zero. */
 static bool reserve(void **array, uint32_t *room, uint32_t index, size_t size)
 {
 	if (index < *room)
@@ -133,7 +133,7 @@ static bool is_number(struct field f)
 	return f.length;
 }
 
-/* The name of the thread that acts. One that a fork has called by its number alone is that thread. */
+/* The name of the acting thread. One that a fork has named by its number alone is that thread. */
 static struct field actor_name(const struct parser *p, struct field f)
 {
 	uint32_t index;
@@ -145,7 +145,7 @@ static struct field actor_name(const struct parser *p, struct field f)
 	return number;
 }
 
-/* A thread that fork or join names. Its number will do where threads are T<number>; text has room for that name. */
+/* A thread that fork or join names. Its number is enough if threads are T<number>; text has room for that name. */
 static struct field other_name(struct parser *p, struct field f, uint32_t actor, char *text, size_t room)
 {
 	uint32_t index;
@@ -176,7 +176,7 @@ static enum rt_status intern_thread(struct parser *p, struct field f, uint32_t *
 	return reserve((void **)&p->threads, &p->thread_room, *index, sizeof *p->threads) ? RT_OK : no_memory(p);
 }
 
-/* Cuts the line at its bars. */
+/* Splits the line at its bars. */
 static enum rt_status split(struct parser *p, struct field line, struct field fields[FIELDS])
 {
 	const char *at = line.text, *end = line.text + line.length;
@@ -216,7 +216,7 @@ static const struct operation {
 
 static const struct operation ignored_operation = {"", 0, RT_OP_NONE, false};
 
-/* Tells OP from (OBJECT); the object ends at the field's last character. */
+/* Separates OP from (OBJECT); the object ends at the field's last character. */
 static enum rt_status parse_action(struct parser *p, struct field f, const struct operation **operation,
                                    struct field *object)
 {
@@ -251,7 +251,7 @@ static enum rt_status parse_action(struct parser *p, struct field f, const struc
 	return RT_OK;
 }
 
-/* A decimal number, with a sign if it is below 0, or 0x and hexadecimal digits. */
+/* A decimal number, with a sign if it is negative, or 0x and hexadecimal digits. */
 static enum rt_status parse_value(struct parser *p, struct field f, uint64_t *value)
 {
 	bool minus = f.length && f.text[0] == '-';
@@ -275,7 +275,7 @@ static enum rt_status parse_value(struct parser *p, struct field f, uint64_t *va
 	return RT_OK;
 }
 
-/* Thread rules for who acts. */
+/* Checks the thread rules for the acting thread. */
 static enum rt_status check_actor(struct parser *p, uint32_t thread)
 {
 	struct thread_state *state = &p->threads[thread];
@@ -318,7 +318,7 @@ static enum rt_status note_join(struct parser *p, uint32_t thread, uint32_t chil
 	return RT_OK;
 }
 
-/* *outer: is this an outermost acquire or release? */
+/* outer: set if this is an outermost acquire or release. */
 static enum rt_status note_lock(struct parser *p, uint32_t thread, uint32_t lock, bool acquire, bool *outer)
 {
 	if (!reserve((void **)&p->locks, &p->lock_room, lock, sizeof *p->locks))
@@ -332,7 +332,7 @@ static enum rt_status note_lock(struct parser *p, uint32_t thread, uint32_t lock
 		            acquire ? "acquire" : "release", quote(name).text, quote_thread(p, state->owner - 1).text,
 		            state->line);
 	if (acquire) {
-		/* A hold that another thread has released is over when the lock is taken again. */
+		/* A hold that another thread has released ends when the lock is acquired again. */
 		*outer = !state->owner || state->stray;
 		if (*outer)
 			*state = (struct lock_state){thread + 1, 0, line_of(p), false};
@@ -358,7 +358,7 @@ static enum rt_status note_lock(struct parser *p, uint32_t thread, uint32_t lock
 	return RT_OK;
 }
 
-/* Interns the object and applies its rules. *keep: is it an event? */
+/* Interns the object and applies its rules. *keep: set if it is an event. */
 static enum rt_status parse_object(struct parser *p, unsigned op, uint32_t thread, struct field name, uint32_t *object,
                                    bool *keep)
 {
@@ -417,7 +417,7 @@ static enum rt_status append(struct parser *p, struct std_event event, const uin
 	return RT_OK;
 }
 
-/* Is the text a number below STD_LINE just as printf writes it, so that the number is as good as the text? */
+/* True if the text is a number below STD_LINE exactly as printf writes it, so that the number represents the text. */
 static bool plain_number(struct field f, uint32_t *number)
 {
 	uint32_t n = 0;
@@ -474,7 +474,7 @@ static enum rt_status parse_line(struct parser *p, struct field line)
 	return status ? status : append(p, event, &value);
 }
 
-/* Takes white space off the end, and the byte order mark that some editors put at a file's beginning. */
+/* Removes white space at the end, and the byte order mark that some editors put at a file's beginning. */
 static char *trim(char *text, size_t *length, bool first)
 {
 	while (*length && strchr(" \t\r\f\v", text[*length - 1]) && text[*length - 1])
@@ -510,7 +510,7 @@ static enum rt_status parse_lines(struct parser *p)
 	return RT_OK;
 }
 
-/* A thread's parent is who forks it first, unless it has acted before. */
+/* A thread's parent is the first thread that forks it, unless it has acted before. */
 static void note_parent(struct std *std, uint32_t parent, uint32_t child)
 {
 	struct rt_thread *t = &std->threads[child];
@@ -540,7 +540,7 @@ static enum rt_status count_threads(struct parser *p)
 	return RT_OK;
 }
 
-/* Moves the warnings that there are to the front. */
+/* Moves the existing warnings to the front. */
 static void list_warnings(struct std *std)
 {
 	uint32_t n = 0;

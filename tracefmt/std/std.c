@@ -1,9 +1,9 @@
 /*
  * The source for RAPID's STD text format (see docs and parse.c for the grammar).
  *
- * An event's number is its line. STD knows names, not addresses, so each variable, lock and region gets a made-up
- * address: variables 8-byte cells of their own in one range, locks and regions in others. A position's pc stands for
- * its text, so equal text is equal position; 0 is an empty one.
+ * An event's number is its line. STD has names instead of addresses, so each variable, lock and region gets an
+ * artificial address: variables 8-byte cells in one range, locks and regions in others. A position's pc represents its
+ * text, so equal text is equal position; 0 is an empty one.
  */
 #include "tracefmt/std/std.h"
 
@@ -39,7 +39,7 @@ static uint32_t index_in(uint64_t range, uint32_t count, uint64_t addr)
 	return addr >= range && (addr - range) / CELL < count ? (uint32_t)((addr - range) / CELL) : count;
 }
 
-/* Any text may be STD; what is not, is told when the first line is parsed. */
+/* Any text may be STD; the first line that is not is reported when it is parsed. */
 static bool std_probe(const unsigned char *start, size_t n)
 {
 	return !memchr(start, '\0', n);
@@ -167,7 +167,7 @@ static struct std_position *make_position(const struct std *std, uint32_t pc)
 	return position;
 }
 
-/* Like reading, this is for one thread at a time: what was worked out is kept. */
+/* Like reading, this is for one thread at a time: it caches its result. */
 static const struct rt_frame *std_frames(const struct rt_trace *trace, uint64_t pc, size_t *count)
 {
 	struct std *std = (struct std *)trace;

@@ -1,4 +1,4 @@
-/* RAPID's STD text format, inside: what the parser (parse.c) builds and the source (std.c) hands out. */
+/* RAPID's STD text format, internals: the parser (parse.c) builds this, the source (std.c) reads it. */
 #ifndef TRACEFMT_STD_STD_H
 #define TRACEFMT_STD_STD_H
 
@@ -8,7 +8,7 @@
 /* 16 bytes an event (24 where values are recorded), so that ten million lines stay in memory between the passes. */
 struct std_event {
 	uint32_t number;   /* line */
-	uint32_t position; /* pc: 0: empty; STD_LINE | the number that the text is; or index into positions, from 1 */
+	uint32_t position; /* pc: 0: empty; STD_LINE | a plain line number; or index into positions, from 1 */
 	uint32_t object;   /* index into variables, locks or threads; regions: from 1, 0 is "no name" */
 	uint32_t what;     /* thread << 8 | STD_HAS_VALUE | operation */
 };
@@ -28,13 +28,13 @@ struct std {
 	size_t count, room;
 	struct names thread_names, variables, locks, regions, positions;
 	struct rt_thread *threads;  /* by index into thread_names */
-	struct std_position *asked; /* positions whose frame was asked for, by pc */
-	uint64_t *ordinals;         /* by thread: where the present pass is */
+	struct std_position *asked; /* positions whose frame was requested, by pc */
+	uint64_t *ordinals;         /* by thread: position of the current pass */
 	size_t next;
 	struct rt_warning warnings[STD_WARNINGS];
 };
 
-/* Reads fd, which it takes, into an empty std. On an error the caller frees what was built so far. */
+/* Reads fd, which it owns, into an empty std. On an error the caller frees what was built so far. */
 enum rt_status std_parse(struct std *std, int fd, const char *path, const struct rt_trace_options *options,
                          struct rt_error *err);
 
