@@ -1,6 +1,6 @@
 /*
- * Functions are the symbols of the module and, where it has none, the ranges of its .eh_frame. A call of another module
- * goes through a slot that the dynamic linker fills, by way of a stub in the PLT or without.
+ * Functions are the symbols of the module or, without symbols, the ranges of its .eh_frame. A call of another module
+ * goes through a slot that the dynamic linker fills, via a stub in the PLT or directly.
  */
 #include "recorder/collector/code.h"
 
@@ -90,7 +90,7 @@ static void add_symbols(struct opening *o, Dwfl_Module *module)
 	}
 }
 
-/* With what all compilers write: a range's start is 4 bytes relative to itself, its length 4 more. */
+/* In the form that all compilers emit: a range's start is 4 bytes relative to itself, its length 4 more. */
 static void add_frames(struct opening *o, Elf_Scn *scn, const GElf_Shdr *header)
 {
 	Elf_Data *data = elf_rawdata(scn, NULL);
@@ -120,7 +120,7 @@ static int by_slot(const void *a, const void *b)
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
-/* Of those that begin together, the longest comes first, and of these one that has a name. */
+/* Of those with one start, the longest comes first, and of these one with a name. */
 static int by_function(const void *a, const void *b)
 {
 	const struct code_function *x = a, *y = b;
@@ -131,7 +131,7 @@ static int by_function(const void *a, const void *b)
 	return !x->name - !y->name;
 }
 
-/* A symbol without a size goes on to the next one; each byte belongs to one function. */
+/* A symbol without a size extends to the next one; each byte belongs to one function. */
 static void tidy_functions(struct code *c)
 {
 	size_t kept = 0;
@@ -238,7 +238,7 @@ static const char *slot_name(const struct code *c, uint64_t address)
 	return low < c->slot_count && c->slots[low].address == address ? c->slots[low].name : NULL;
 }
 
-/* A 4-byte distance at p, behind which the instruction ends at `end`. */
+/* A 4-byte distance at p; the instruction ends at `end`. */
 static uint64_t relative(const uint8_t *p, uint64_t end)
 {
 	int32_t distance;
@@ -246,7 +246,7 @@ static uint64_t relative(const uint8_t *p, uint64_t end)
 	return end + (uint64_t)(int64_t)distance;
 }
 
-/* The function that a stub of the PLT jumps to; NULL: there is no stub. */
+/* The function that a stub of the PLT jumps to; NULL: it is no stub. */
 static const char *stub_name(const struct code *c, uint64_t address)
 {
 	static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};

@@ -1,4 +1,4 @@
-/* The machine code of one loaded module (x86-64): its functions, and which of them a call instruction calls. */
+/* The machine code of one loaded module (x86-64): its functions, and the functions that its call instructions call. */
 #ifndef RECORDER_COLLECTOR_CODE_H
 #define RECORDER_COLLECTOR_CODE_H
 
@@ -11,7 +11,7 @@ struct code_section {
 };
 struct code_function {
 	uint64_t start, end;
-	const char *name; /* as the linker knows it; borrowed from the module's file; NULL: unknown */
+	const char *name; /* the linker's name; borrowed from the module's file; NULL: unknown */
 };
 /* A word that holds the address of a function of any module. */
 struct code_slot {
@@ -19,7 +19,7 @@ struct code_slot {
 	const char *name;
 };
 
-/* All zeros: empty. */
+/* A zeroed struct is empty. */
 struct code {
 	struct code_section *sections;
 	struct code_function *functions; /* by start, disjoint */
@@ -27,11 +27,11 @@ struct code {
 	size_t section_count, function_count, slot_count;
 };
 
-/* False: no memory, or a file that cannot be read as code of this kind. */
+/* False without memory, or if the file cannot be read as code of this machine. */
 bool code_open(struct code *c, const struct debug_image *image);
 void code_release(struct code *c);
 
-/* Bytes from an address to the end of its section, *n of them. NULL: it is in no section of code. */
+/* Bytes from an address to the end of its section, *n of them. NULL: no section of code contains it. */
 const uint8_t *code_at(const struct code *c, uint64_t address, size_t *n);
 /* Index of the function that covers an address, SIZE_MAX if none does. */
 size_t code_function_at(const struct code *c, uint64_t address);
@@ -39,14 +39,14 @@ size_t code_function_at(const struct code *c, uint64_t address);
 /* The function of any module whose address an instruction of n bytes reads from a slot; NULL: it reads none. */
 const char *code_slot_read(const struct code *c, uint64_t address, const uint8_t *bytes, size_t n);
 
-/* Where a call or jump instruction goes. */
+/* The target of a call or jump instruction. */
 struct code_target {
 	uint64_t address; /* 0: unknown, or by name */
-	const char *name; /* of a function that the dynamic linker finds; NULL: not so */
-	bool jump;        /* it does not come back */
-	bool branches;    /* a jump that may not be taken, or whose target is not known */
+	const char *name; /* of a function that the dynamic linker finds; else NULL */
+	bool jump;        /* it does not return */
+	bool branches;    /* a jump that may not be taken, or whose target is unknown */
 };
-/* Decodes an instruction of n bytes at an address. False: it neither calls nor jumps. */
+/* Decodes an instruction of n bytes at an address. False if it neither calls nor jumps. */
 bool code_target(const struct code *c, uint64_t address, const uint8_t *bytes, size_t n, struct code_target *target);
 
 #endif

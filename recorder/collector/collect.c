@@ -1,9 +1,9 @@
 /*
- * The collector. Whatever it reads from the channel was written by a program that may be broken in any way, so it
- * believes no index or pointer; a slot that makes no sense is dropped with what it holds.
+ * The collector. Everything that it reads from the channel was written by a program that may be broken in any way, so
+ * it validates every index and pointer. A slot with invalid data is dropped with its content.
  *
- * It never polls: the recorder rings the bell when a ring is half full, when a thread ends and when it wants something.
- * What lies in the rings meanwhile is safe there, whatever becomes of the program.
+ * It never polls: the recorder rings the bell when a ring is half full, when a thread ends and when it has a request.
+ * Until then the content of the rings is safe, whatever happens to the program.
  */
 #include "recorder/collector/collect.h"
 
@@ -26,25 +26,26 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Blocks handed to the writer at once: small enough for its output to stay in the cache, and for a thread that waits
- * for room to get it soon. */
+/* Blocks passed to the writer at once: few enough that its output stays in the cache, and that a thread which waits for
+ * room gets it soon. */
 #define BATCH_BLOCKS 64u
-/* Longest sleep, if a ring of the bell should get lost with a dying thread. */
+/* Longest sleep, in case a ring of the bell is lost with a dying thread. */
 #define SLEEP_NS 100000000
-/* What the writer has is in the file at least so often: so much is lost if this process is killed, with a sleep. */
+/* The writer's data is written to the file at least this often: so much, and a sleep, is lost if this process is
+ * killed. */
 #define FLUSH_NS 800000000
-/* More threads than this in one run are not believed. */
+/* Most threads of one run; more are invalid. */
 #define THREADS_MAX (1u << 24)
 
 #define LABEL_SIZE (sizeof(((struct rt_slot *)0)->label) + 1)
 
-/* What the collector knows of a slot, out of the program's reach. */
+/* The collector's own state of a slot, which the program cannot reach. */
 struct view {
 	uint64_t consumed; /* blocks */
 	uint32_t thread, parent;
 	char label[LABEL_SIZE];
 	bool declared; /* the writer knows the thread */
-	bool broken;   /* nonsense was read: ignored until the end */
+	bool broken;   /* its data was invalid: ignored until the end */
 };
 
 struct collector {
@@ -56,7 +57,7 @@ struct collector {
 	struct modules modules;
 	size_t modules_told; /* number of them in the file */
 	uint64_t flushed;    /* ns */
-	/* The channel's own fields of these are the program's to destroy. */
+	/* Copies of the channel's own fields, which the program may overwrite. */
 	uint32_t slot_count, ring_blocks;
 	uint64_t slots_offset, rings_offset, total_bytes;
 	void (*tell)(struct rt_error *error);
@@ -77,7 +78,7 @@ static void futex_wake(_Atomic uint32_t *word)
 	syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-/* The file is inherited by the program under a high number, where it shifts none of the program's own. */
+/* The program inherits the file under a high number, which shifts none of the program's own. */
 enum rt_status collector_file(int *fd, struct rt_error *err)
 {
 	int low = memfd_create(RT_CHANNEL_FILE, MFD_CLOEXEC);
@@ -101,7 +102,7 @@ static uint64_t page_round(uint64_t n)
 	return (n + 4095) & ~UINT64_C(4095);
 }
 
-/* All channels of a file are alike, so each has room for it. */
+/* All channels of a file have the same layout, so each has room for it. */
 static uint64_t control_bytes(const struct collector_options *options)
 {
 	return options->control ? page_round(sizeof(struct rt_control) + options->control->input_bytes) : 0;
@@ -201,7 +202,7 @@ void collector_free(struct collector *c)
 
 void collector_reclaim(struct collector *c)
 {
-	if (c->offset > 0) /* the first one has what all processes share */
+	if (c->offset > 0) /* the first channel has what all processes share */
 		fallocate(c->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, c->offset, (off_t)c->total_bytes);
 }
 
@@ -281,7 +282,7 @@ const struct modules *collector_modules(const struct collector *c)
 	return &c->modules;
 }
 
-/* The first failure is kept; the writer is not used any more. */
+/* The first failure is kept; the writer is not used after it. */
 static void failed(struct collector *c)
 {
 	if (c->writer && c->tell)
@@ -313,7 +314,7 @@ static const char *thread_name(const struct collector *c, uint32_t thread)
 	return thread < c->names_size ? c->names[thread] : NULL;
 }
 
-/* Makes room for the thread's name and puts it there. Takes the name, which may be NULL (no memory). */
+/* Makes room for the thread's name and stores it. Takes the name, which may be NULL (no memory). */
 static bool take_name(struct collector *c, uint32_t thread, char *name)
 {
 	if (!name)
@@ -352,7 +353,7 @@ static void write_records(struct collector *c, uint32_t thread, const struct rt_
 		failed(c);
 }
 
-/* The trace says that something of the thread is missing from here on, though not how much. */
+/* Records in the trace that events of the thread are missing from here on; their number is unknown. */
 static void tell_lost(struct collector *c, const struct view *view)
 {
 	struct rt_record lost[] = {rt_record_ext(0, 1), rt_record_make(RT_OP_LOST, RT_LOST_COLLECTOR, 0, 0, 0)};
@@ -360,7 +361,7 @@ static void tell_lost(struct collector *c, const struct view *view)
 		write_records(c, view->thread, lost, 2);
 }
 
-/* The slot makes no sense. */
+/* The slot's data is invalid. */
 static void drop(struct collector *c, struct view *view)
 {
 	if (view->broken)
@@ -372,7 +373,7 @@ static void drop(struct collector *c, struct view *view)
 
 static void declare(struct collector *c, uint32_t i, unsigned depth);
 
-/* A child may be seen before its parent, whose slot is then still in use, since only the collector frees slots. */
+/* A child may be seen before its parent, whose slot is then still in use: only the collector frees slots. */
 static void declare_parent(struct collector *c, uint32_t parent, unsigned depth)
 {
 	if (thread_name(c, parent) || depth > 64)
@@ -399,7 +400,7 @@ static void tell_thread(struct collector *c, uint32_t thread, uint32_t parent, c
 		failed(c);
 }
 
-/* Tells the writer of the thread that is in slot i, once. */
+/* Declares the thread of slot i to the writer, once. */
 static void declare(struct collector *c, uint32_t i, unsigned depth)
 {
 	struct view *view = &c->views[i];
@@ -425,7 +426,7 @@ static void declare(struct collector *c, uint32_t i, unsigned depth)
 	tell_thread(c, thread, view->parent, view->label);
 }
 
-/* What the program calls the thread is known for good only when it ends. */
+/* The thread's label is final only when it ends. */
 static void relabel(struct collector *c, uint32_t i)
 {
 	char label[LABEL_SIZE];
@@ -437,7 +438,7 @@ static void relabel(struct collector *c, uint32_t i)
 
 /* ---- Records ---- */
 
-/* Hands on whole blocks that lie together, each without the padding at its end. */
+/* Passes on adjacent whole blocks, each without the padding at its end. */
 static void write_blocks(struct collector *c, uint32_t thread, const struct rt_record *records, size_t blocks)
 {
 	size_t from = 0, to = 0;
@@ -489,7 +490,7 @@ static void drain(struct collector *c, uint32_t i)
 	}
 }
 
-/* The thread is over and its ring empty: the slot is free for another. */
+/* The thread has ended and its ring is empty: frees the slot. */
 static void release(struct collector *c, uint32_t i)
 {
 	struct rt_slot *slot = slot_of(c, i);
@@ -509,7 +510,7 @@ static void drain_all(struct collector *c)
 {
 	uint32_t used = slots_used(c);
 	for (uint32_t i = 0; i < used; i++) {
-		/* State first: what was published before the end is then seen by the drain. */
+		/* State first: the drain then sees everything published before the end. */
 		bool ended = atomic_load_explicit(&slot_of(c, i)->state, memory_order_acquire) == RT_SLOT_ENDED;
 		drain(c, i);
 		if (ended)
@@ -518,8 +519,8 @@ static void drain_all(struct collector *c)
 }
 
 /*
- * The program is dead: takes the block that it was writing. cur and published may have been caught one without the
- * other, at either side of a block's end; modulo the ring both readings give the right count.
+ * The program is dead: takes the block that it was writing. cur and published may be inconsistent, at either side of a
+ * block's end; modulo the ring both give the right count.
  */
 static void drain_rest(struct collector *c, uint32_t i)
 {
@@ -532,7 +533,7 @@ static void drain_rest(struct collector *c, uint32_t i)
 		return;
 	declare(c, i, 0);
 	relabel(c, i);
-	if (!slot->cur) { /* it has given up, as this process was stopped for too long */
+	if (!slot->cur) { /* it has given up, because this process was stopped for too long */
 		tell_lost(c, view);
 		return;
 	}
@@ -555,14 +556,14 @@ static void drain_rest(struct collector *c, uint32_t i)
 
 /* ---- The loop ---- */
 
-/* The recorder waits for the answer: it is about to load or unload something. */
+/* The recorder waits for the answer: it is about to load or unload a module. */
 static void answer(struct collector *c)
 {
 	struct rt_error ignored;
 	uint32_t request = atomic_load(&c->channel->request);
 	if (request == atomic_load(&c->channel->answer))
 		return;
-	modules_read(&c->modules, c->pid, &ignored); /* the program may have died meanwhile */
+	modules_read(&c->modules, c->pid, &ignored); /* the program may have died in the meantime */
 	atomic_store(&c->channel->answer, request);
 	futex_wake(&c->channel->answer);
 }
@@ -591,7 +592,7 @@ static void flush(struct collector *c)
 	c->flushed = now;
 }
 
-/* Is there something that the recorder would ring for? */
+/* True if there is something that the recorder would ring the bell for. */
 static bool is_wanted(const struct collector *c)
 {
 	if (atomic_load(&c->stop) || atomic_load(&c->channel->request) != atomic_load(&c->channel->answer))
@@ -605,14 +606,14 @@ static bool is_wanted(const struct collector *c)
 	return false;
 }
 
-/* Does the process still have the channel in its memory? If that cannot be known it does. */
+/* True if the process still maps the channel, or if that cannot be determined. */
 static bool is_mapped(const struct collector *c)
 {
 	bool known;
 	return process_maps(c->pid, &(struct mapping){c->inode, c->offset}, &known) || !known;
 }
 
-/* exec leaves the process alive; one that was dead before anybody looked had not come back from exec. */
+/* exec leaves the process alive; one that died before this was checked had not returned from exec. */
 static bool is_over(struct collector *c)
 {
 	bool stop = atomic_load(&c->stop);
@@ -621,7 +622,7 @@ static bool is_over(struct collector *c)
 	return c->replaced || stop;
 }
 
-/* The recorder rings only while `sleeping` is set: what it wanted right before that is looked for here. */
+/* The recorder rings only while `sleeping` is set: requests from right before that are checked here. */
 static void sleep_on_bell(struct collector *c)
 {
 	struct timespec timeout = {0, SLEEP_NS};
@@ -632,7 +633,7 @@ static void sleep_on_bell(struct collector *c)
 	atomic_store(&c->channel->sleeping, 0);
 }
 
-/* Which no thread could say. */
+/* For events that no thread could record itself. */
 static void tell_unseen(struct collector *c)
 {
 	uint32_t n = atomic_load(&c->channel->unseen);

@@ -42,51 +42,51 @@ enum rt_status collector_create(int fd, uint32_t number, const struct collector_
                                 struct collector **out, struct rt_error *err);
 void collector_free(struct collector *c);
 /*
- * Gives the channel's memory back to the system, but that of number 0. Only for a channel that no process uses: none
- * ever did, or it is dead, or has become another program. What a process still maps would turn to zeros under its
- * hooks.
+ * Gives the channel's memory back to the system, except that of number 0. Only for a channel that no process uses:
+ * never used, or its process is dead or has executed another program. A mapped channel would turn to zeros under the
+ * process's hooks.
  */
 void collector_reclaim(struct collector *c);
 
 /*
- * Drains until collector_stop was called, then what is left, each record once. pid: whose memory map to read when the
- * recorder asks for it. If the writer fails, goes on draining, so that the program is not held up, and returns the
- * writer's error in the end. Also ends when the process has become another program by exec (collector_replaced).
+ * Drains until collector_stop is called, then the rest, each record once. pid: whose memory map to read when the
+ * recorder asks for it. If the writer fails, continues to drain, so that the program is not held up, and returns the
+ * writer's error at the end. Also ends when the process has executed another program (collector_replaced).
  */
 enum rt_status collector_run(struct collector *c, pid_t pid, struct rt_writer *w, struct rt_error *err);
-/* Lets collector_run come to its end: the program is dead. For any thread or signal handler. */
+/* Makes collector_run finish: the program is dead. For any thread or signal handler. */
 void collector_stop(struct collector *c);
 
 /* What came of control. NULL: there was none. To be read when the program is dead. */
 const struct rt_control *collector_control(const struct collector *c);
 
-/* Lets it look around at once. */
+/* Makes it check the channel at once. */
 void collector_wake(struct collector *c);
 
-/* Did the recorder start in the program? */
+/* True if the recorder started in the program. */
 bool collector_started(const struct collector *c);
-/* The number of the process in which it did, by its own word, which is one of its own PID namespace. */
+/* The number of the process in which it did, in that process's PID namespace. */
 pid_t collector_told(const struct collector *c);
-/* The same here; 0: no process has the channel, so it is dead. */
+/* The number in this process's namespace; 0: no process has the channel, so it is dead. */
 pid_t collector_find(const struct collector *c);
-/* Did the process begin by fork? Otherwise by exec. */
+/* True if the process began by fork, false if by exec. */
 bool collector_forked(const struct collector *c);
-/* Is its program not instrumented? */
+/* True if its program is not instrumented. */
 bool collector_sync_only(const struct collector *c);
-/* Has the process become another program? */
+/* True if the process has executed another program. */
 bool collector_replaced(const struct collector *c);
-/* How many threads it had, at least. */
+/* Number of threads that it had, at least. */
 size_t collector_threads(const struct collector *c);
-/* Lets the process go on unrecorded, without a word. */
+/* Makes the process go on unrecorded, without a message. */
 void collector_abandon(struct collector *c);
-/* What all processes share: in the channel with number 0. */
+/* The data that all processes share, in the channel with number 0. */
 struct rt_tree *collector_tree(const struct collector *c);
-/* How many threads' records were dropped because the program had written over what describes them. */
+/* Number of threads whose records were dropped because the program had overwritten their slots. */
 unsigned collector_broken(const struct collector *c);
-/* Functions with atomic instructions that are no events, as resolver_hidden_atomics names them; NULL: none. */
+/* Functions with atomic instructions that are not events, as resolver_hidden_atomics names them; NULL: none. */
 const char *collector_hidden_atomics(const struct collector *c);
 void collector_name_hidden_atomics(struct collector *c, const char *names);
-/* What the program had loaded; borrowed. */
+/* The modules that the program had loaded; borrowed. */
 const struct modules *collector_modules(const struct collector *c);
 
 #endif

@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Nesting that no compiler produces ends the walk. */
+/* Deeper nesting, which no compiler produces, ends the walk. */
 #define DEPTH_MAX 200
 
-/* Room for one more item in a growing array; array: where the pointer to its items is. */
+/* Room for one more item in a growing array; array: the address of the pointer to its items. */
 static bool room(void *array, size_t count, size_t *size, size_t item)
 {
 	void *items;
@@ -33,7 +33,7 @@ static bool room(void *array, size_t count, size_t *size, size_t item)
 
 /* ---- Modules ---- */
 
-/* Does the module call the recorder's hooks? Only then does the program's own code and data lie in it. */
+/* True if the module calls the recorder's hooks: it then contains code and data of the program. */
 static bool is_instrumented(Elf *elf)
 {
 	GElf_Shdr header;
@@ -52,8 +52,8 @@ static bool is_instrumented(Elf *elf)
 }
 
 /*
- * Separate debug files are read for instrumented modules alone. Those of the C library, where they are installed, cost
- * more than all the rest, and the same program would be described in other words on each machine.
+ * Separate debug files are read for instrumented modules only. Those of the C library, where installed, cost more than
+ * all others, and would make the same program's report differ between machines.
  */
 static int find_debuginfo(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base, const char *file,
                           const char *link, GElf_Word crc, char **found)
@@ -138,7 +138,7 @@ struct range_list {
 	size_t *count, *size;
 };
 
-/* Code that the linker threw away has its ranges at 0. */
+/* Code that the linker discarded has its ranges at 0. */
 static bool add_ranges(struct range_list list, Dwarf_Die *die, uint32_t owner)
 {
 	Dwarf_Addr base, low, high;
@@ -153,7 +153,7 @@ static bool add_ranges(struct range_list list, Dwarf_Die *die, uint32_t owner)
 	return true;
 }
 
-/* Outer before inner: owners are numbered so. */
+/* Outer ranges before inner ones, as owners are numbered. */
 static int by_place(const void *a, const void *b)
 {
 	const struct debug_range *x = a, *y = b;
@@ -162,7 +162,7 @@ static int by_place(const void *a, const void *b)
 	return x->owner < y->owner ? -1 : x->owner > y->owner;
 }
 
-/* The last range that begins at or below the address, NULL if there is none. */
+/* The last range that begins at or below the address; NULL if there is none. */
 static const struct debug_range *last_below(const struct debug_range *ranges, size_t n, Dwarf_Addr address)
 {
 	size_t from = 0, to = n;
@@ -219,7 +219,7 @@ struct debug_unit *debug_unit_at(struct debug_image *image, Dwarf_Addr address)
 	return debug_load_unit(unit) ? unit : NULL;
 }
 
-/* A thread-local variable's location: its place, and an operation that makes it an address. */
+/* A thread-local variable's location: its offset, and an operation that makes it an address. */
 static bool local_address(Dwarf_Attribute *location, const Dwarf_Op *ops, size_t n, Dwarf_Addr *address)
 {
 	Dwarf_Attribute operand;
@@ -236,7 +236,7 @@ static bool local_address(Dwarf_Attribute *location, const Dwarf_Op *ops, size_t
 	}
 }
 
-/* The location of a variable as operations; false if it is none that is the same everywhere. */
+/* The location of a variable as operations; false if it is not the same everywhere. */
 static bool location_of(Dwarf_Die *die, Dwarf_Attribute *location, Dwarf_Op **ops, size_t *n)
 {
 	Dwarf_Block block;
@@ -244,7 +244,7 @@ static bool location_of(Dwarf_Die *die, Dwarf_Attribute *location, Dwarf_Op **op
 	       dwarf_getlocation(location, ops, n) == 0;
 }
 
-/* A variable with a fixed address has a location of one operation that says it. */
+/* A variable with a fixed address has a location of one operation. */
 static bool fixed_address(Dwarf_Die *die, Dwarf_Addr *address)
 {
 	Dwarf_Attribute location, operand;
@@ -296,7 +296,7 @@ static bool add_scope(struct debug_unit *unit, Dwarf_Die *die, int tag, uint32_t
 	return tag == DW_TAG_namespace || add_ranges(ranges, die, *scope);
 }
 
-/* Goes through what lies below a DIE. What has neither code nor variables (types above all) is not entered. */
+/* Walks the DIEs below a DIE. Those without code or variables (mostly types) are not entered. */
 static bool walk(struct debug_unit *unit, Dwarf_Die *above, uint32_t scope, unsigned depth)
 {
 	Dwarf_Die die;
@@ -340,7 +340,7 @@ bool debug_load_unit(struct debug_unit *unit)
 	return done;
 }
 
-/* As the System V ABI for AMD64 lays it out: the program's own comes right below the thread pointer. */
+/* The layout of the System V ABI for AMD64: the program's own part is right below the thread pointer. */
 uint64_t debug_tls_distance(const struct debug_image *image)
 {
 	GElf_Addr bias;
@@ -369,7 +369,7 @@ static bool scope_covers(const struct debug_unit *unit, uint32_t scope, Dwarf_Ad
 	return unit->scopes[scope].is_function && dwarf_haspc(&die, address) == 1;
 }
 
-/* Scopes nest: the one that began last is the innermost, or lies beside the innermost inside a common outer one. */
+/* Scopes nest: the one that began last is the innermost, or is beside the innermost inside a common outer one. */
 uint32_t debug_scope_at(const struct debug_unit *unit, Dwarf_Addr address)
 {
 	const struct debug_range *range = last_below(unit->ranges, unit->range_count, address);
@@ -400,7 +400,7 @@ static struct debug_file file_in(Dwarf_Die *unit, const char *name)
 	return (struct debug_file){name, folder};
 }
 
-/* Counts from 0 since DWARF 5; before, 0 meant none. */
+/* File numbers count from 0 since DWARF 5; before, 0 meant none. */
 struct debug_file debug_file(Dwarf_Die *die, unsigned name)
 {
 	Dwarf_Attribute attribute;
@@ -457,7 +457,7 @@ static int by_symbol_address(const void *a, const void *b)
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
-/* libdwfl looks an address up by going through all symbols; that is too slow for each function of a program. */
+/* libdwfl looks an address up by walking all symbols, which is too slow for each function of a program. */
 static void gather_symbols(struct debug_image *image)
 {
 	int n = dwfl_module_getsymtab(image->module);
@@ -476,7 +476,7 @@ static void gather_symbols(struct debug_image *image)
 		qsort(image->symbols, image->symbol_count, sizeof *image->symbols, by_symbol_address);
 }
 
-/* The mangled name of what begins at an address of the file, NULL: it has none. */
+/* The mangled name of the symbol at an address of the file; NULL: there is none. */
 static const char *mangled_at(struct debug_image *image, Dwarf_Addr address)
 {
 	struct debug_symbol key = {.address = address + image->bias};
@@ -488,7 +488,7 @@ static const char *mangled_at(struct debug_image *image, Dwarf_Addr address)
 	return found ? found->name : NULL;
 }
 
-/* The same of a thread-local variable, by its place in the module's part. There are few. */
+/* The same for a thread-local variable, by its offset in the module's part. There are few. */
 static const char *mangled_local(const struct debug_image *image, Dwarf_Addr place)
 {
 	int n = dwfl_module_getsymtab(image->module);
@@ -504,8 +504,8 @@ static const char *mangled_local(const struct debug_image *image, Dwarf_Addr pla
 }
 
 /*
- * The linker's name says it all. GCC leaves it out of the DWARF where a name is not visible to other units, but the
- * symbol (NULL: it has none) still has it. Without one (C, inlined calls): the names of what is around it.
+ * The linker's name is complete. GCC leaves it out of the DWARF if a name is not visible to other units, but the symbol
+ * (NULL: it has none) still has it. Without one (C, inlined calls), the enclosing names are used.
  */
 static char *full_name(struct debug_unit *unit, Dwarf_Die *die, const char *symbol, uint32_t around,
                        const char *unnamed)
@@ -529,7 +529,7 @@ const char *debug_scope_name(struct debug_unit *unit, uint32_t index)
 	uint32_t around = scope->parent;
 	if (scope->name)
 		return scope->name;
-	/* Nested functions and inlined calls are not named after the function that they stand in. */
+	/* Nested functions and inlined calls are not named after their enclosing function. */
 	while (scope->is_function && around != SCOPE_NONE && unit->scopes[around].is_function)
 		around = unit->scopes[around].parent;
 	Dwarf_Addr entry = 0;

@@ -1,6 +1,6 @@
 /*
- * The debug information of the loaded modules, indexed for two questions: what code is at an address, and which
- * variables are there. A compilation unit is gone through once, when first needed.
+ * The debug information of the loaded modules, indexed for two queries: the code at an address, and the variables
+ * there. A compilation unit is walked once, when first needed.
  */
 #ifndef RECORDER_COLLECTOR_DEBUG_H
 #define RECORDER_COLLECTOR_DEBUG_H
@@ -17,10 +17,10 @@
 /* A function, an inlined call of one, or a namespace. */
 struct debug_scope {
 	Dwarf_Die die;
-	uint32_t parent;  /* the scope around it, SCOPE_NONE: the unit */
+	uint32_t parent;  /* the enclosing scope, SCOPE_NONE: the unit */
 	bool inlined;     /* a DW_TAG_inlined_subroutine */
 	bool is_function; /* else a namespace */
-	char *name;       /* with all names around it; NULL until asked for */
+	char *name;       /* with all enclosing names; NULL until requested */
 };
 
 /* Code of a scope (or of a unit), in addresses of the file. A scope may have several. */
@@ -40,7 +40,7 @@ struct debug_image;
 struct debug_unit {
 	struct debug_image *image;
 	Dwarf_Die die;  /* has lines and ranges */
-	Dwarf_Die body; /* has what is declared: another one than die in split DWARF */
+	Dwarf_Die body; /* has the declarations: in split DWARF another one than die */
 	bool loaded;
 	struct debug_scope *scopes;
 	size_t scope_count, scope_size;
@@ -50,7 +50,7 @@ struct debug_unit {
 	size_t variable_count, variable_size;
 };
 
-/* A symbol whose name says more than its DIE's: a mangled one. */
+/* A symbol whose name has more than its DIE's: a mangled one. */
 struct debug_symbol {
 	Dwarf_Addr address; /* in the process */
 	const char *name;
@@ -68,7 +68,7 @@ struct debug_image {
 	size_t unit_count, unit_size;
 	struct debug_range *ranges; /* of the units, by low */
 	size_t range_count, range_size;
-	struct debug_symbol *symbols; /* by address; gathered when first needed */
+	struct debug_symbol *symbols; /* by address; gathered on demand */
 	size_t symbol_count, symbol_size;
 	bool gathered;
 };
@@ -79,7 +79,7 @@ struct debug {
 	size_t image_count;
 };
 
-/* Opens what it can; a module whose file is gone or damaged is left out. *d must be zeroed. */
+/* Opens what it can; a module whose file is missing or damaged is left out. *d must be zeroed. */
 enum rt_status debug_open(struct debug *d, const struct modules *modules, struct rt_error *err);
 void debug_release(struct debug *d);
 
@@ -89,29 +89,28 @@ struct debug_image *debug_image_at(struct debug *d, Dwarf_Addr address);
 struct debug_unit *debug_unit_at(struct debug_image *image, Dwarf_Addr address);
 /* Finds the image's units. False: it has none. */
 bool debug_find_units(struct debug_image *image);
-/* Goes through a unit, once. False: no memory. */
+/* Walks a unit, once. False without memory. */
 bool debug_load_unit(struct debug_unit *unit);
 /*
- * How far below the thread pointer the module's thread-local memory begins, if that is the same in all threads for what
- * can be told from the file: of the program itself. 0: it is not, or there is none.
+ * Distance of the module's thread-local memory below the thread pointer, if the file shows that it is the same in all
+ * threads: the program's own. 0: it is not, or there is none.
  */
 uint64_t debug_tls_distance(const struct debug_image *image);
-/* The innermost scope that covers an address of the file; SCOPE_NONE if none does. */
+/* The innermost scope that covers an address of the file; SCOPE_NONE if there is none. */
 uint32_t debug_scope_at(const struct debug_unit *unit, Dwarf_Addr address);
-/* The function around a scope (itself not counted), SCOPE_NONE if none is. */
+/* The function that encloses a scope (itself not counted); SCOPE_NONE if there is none. */
 uint32_t debug_function_around(const struct debug_unit *unit, uint32_t scope);
-/* Its full name in the source language: "app::Queue::push", "worker". NULL: it has none. Lives as long as the unit. */
+/* Its full name in the source language: "app::Queue::push", "worker". NULL: it has none. Valid as long as the unit. */
 const char *debug_scope_name(struct debug_unit *unit, uint32_t scope);
 /* Full name of a variable ("app::count", "worker::calls"), owned by the caller; NULL: it has none, or no memory. */
 char *debug_variable_name(struct debug_unit *unit, const struct debug_variable *variable);
-/* A source file as the compiler called it: a relative name is relative to the folder (which may be NULL). */
+/* A source file as named by the compiler: a relative name is relative to the folder (which may be NULL). */
 struct debug_file {
-	const char *name, *folder; /* live as long as the debug information; name is NULL if it is unknown */
+	const char *name, *folder; /* valid as long as the debug information; name is NULL if it is unknown */
 };
 /* The file that an attribute (DW_AT_call_file, DW_AT_decl_file) of a DIE names. */
 struct debug_file debug_file(Dwarf_Die *die, unsigned attribute);
-/* The line of the code at an address of the file, from the unit's line table; its file's name is NULL if there is none.
- */
+/* The line of the code at an address of the file, from the unit's line table; its file's name is NULL if unknown. */
 struct debug_file debug_line(struct debug_unit *unit, Dwarf_Addr address, uint32_t *line, uint32_t *column);
 /* The name in the source language of a symbol; owned by the caller, NULL only without memory. */
 char *debug_demangle(const char *symbol);

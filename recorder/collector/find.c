@@ -28,7 +28,7 @@ bool process_maps(pid_t pid, const struct mapping *m, bool *known)
 	return found;
 }
 
-/* When it began, in ticks since the system did; 0 if that is not known. */
+/* Start time in clock ticks since the system's; 0 if unknown. */
 static uint64_t began(pid_t pid)
 {
 	enum { FIELD = 22, FIRST_BEHIND_NAME = 3 };
@@ -39,13 +39,13 @@ static uint64_t began(pid_t pid)
 	if (f)
 		fclose(f);
 	text[n] = '\0';
-	char *at = strrchr(text, ')'); /* the program's name may hold anything */
+	char *at = strrchr(text, ')'); /* the program's name may contain anything */
 	for (int field = FIRST_BEHIND_NAME - 1; at && field < FIELD; field++)
 		at = strchr(at + 1, ' ');
 	return at ? strtoull(at, NULL, 10) : 0;
 }
 
-/* The caller has it too. */
+/* The caller has the recorder's link itself. */
 static pid_t search(const struct mapping *m)
 {
 	DIR *processes = opendir("/proc");

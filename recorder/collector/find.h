@@ -1,4 +1,4 @@
-/* Which process is it? Its own word is its number in its own PID namespace. */
+/* Finds the process that maps a shared memory file. A process itself knows its number only in its own PID namespace. */
 #ifndef RECORDER_COLLECTOR_FIND_H
 #define RECORDER_COLLECTOR_FIND_H
 
@@ -11,11 +11,11 @@ struct mapping {
 	off_t offset;
 };
 
-/* True if the process maps it. *known: could its memory map be read? (If not, false.) */
+/* True if the process maps it. *known: its memory map could be read. (If not, the result is false.) */
 bool process_maps(pid_t pid, const struct mapping *m, bool *known);
 /*
- * The process that maps it, as a number in the caller's namespace; `told` is its own word. 0: none does, so it is dead.
- * One whose map may not be read is taken at its word if it is no older than the caller.
+ * The process that maps it, as a number in the caller's namespace; `told` is the number that it gave. 0: none maps it,
+ * so it is dead. If a map may not be read, the number given is used if that process is no older than the caller.
  */
 pid_t process_find(pid_t told, const struct mapping *m);
 

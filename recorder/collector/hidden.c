@@ -1,9 +1,9 @@
 /*
- * What an instruction's bytes look like is asked of every byte first, since almost none pass; only a function that has
+ * Every byte is first checked for the pattern of such an instruction, which almost none pass. Only a function that has
  * such bytes is disassembled, from its start, so that bytes inside other instructions do not count.
  *
- * A function without hooks leaves no events, so its callers stand for it: their call is the atomic instruction. Of one
- * with hooks each call has an ENTER, whose pc tells that it was this function.
+ * A function without hooks leaves no events, so its callers represent it: their call counts as the atomic instruction.
+ * Each call of a function with hooks has an ENTER, whose pc identifies the function.
  */
 #include "recorder/collector/hidden.h"
 
@@ -17,13 +17,13 @@
 struct found {
 	size_t image, function; /* indices */
 	uint64_t from, until, at;
-	size_t origin; /* index into images: where the instruction at `at` is */
+	size_t origin; /* index into images: of the image with the instruction `at` */
 	const char *name;
 	bool hooked, may_lock;
-	bool called; /* its callers were looked for */
+	bool called; /* its callers were searched for */
 };
 
-/* What looks like a call of one. */
+/* A byte sequence that looks like a call of one. */
 struct call {
 	uint64_t address;
 	size_t length;
@@ -40,10 +40,10 @@ struct name {
 struct search {
 	struct debug *debug;
 	struct code *codes; /* by image */
-	size_t **found_of;  /* by image and function: its index, plus 1; 0: it is none */
-	struct name *names; /* sorted; of the functions whose callers are being looked for */
+	size_t **found_of;  /* by image and function: its index, plus 1; 0: not atomic */
+	struct name *names; /* sorted; of the functions whose callers are being searched for */
 	size_t name_count;
-	struct call *calls; /* in the function at hand, by address */
+	struct call *calls; /* in the current function, by address */
 	size_t call_count, call_size;
 	csh capstone;
 	cs_insn *insn;
@@ -60,7 +60,8 @@ static bool is_memory(uint8_t modrm)
 	return modrm >> 6 != 3;
 }
 
-/* May the instruction behind a lock prefix be one of those that take it? p: n bytes, of its other prefixes on. */
+/* True if the instruction after a lock prefix can be one of those that take it. p: n bytes, from its other prefixes
+ * on. */
 static bool takes_lock(const uint8_t *p, size_t n)
 {
 	size_t i = 0;
@@ -83,7 +84,7 @@ static bool takes_lock(const uint8_t *p, size_t n)
 	return known && is_memory(modrm);
 }
 
-/* May an atomic instruction begin here, or its opcode be here? */
+/* True if an atomic instruction may begin here, or have its opcode here. */
 static inline bool may_be_atomic(const uint8_t *p, size_t n)
 {
 	switch (*p) {
@@ -144,7 +145,7 @@ struct flow {
 	size_t cause; /* the first called one, SIZE_MAX: none is */
 	bool hooked;
 	bool may_lock;
-	bool annotated; /* it says itself what it orders */
+	bool annotated; /* it declares itself what it orders */
 	bool lost;      /* a jump whose target is unknown, or out of the function and back */
 };
 
@@ -162,7 +163,7 @@ static void add_jump(struct search *s, struct flow *f, uint64_t end, uint64_t ta
 	f->jumps[f->count++] = (struct jump){end, target};
 }
 
-/* The calls by which a program says what it orders: of racetrace.h, and of ThreadSanitizer's interface. */
+/* Calls by which a program declares orders: of racetrace.h, and of ThreadSanitizer's interface. */
 static bool is_annotation(const char *name)
 {
 	static const char *const prefixes[] = {"racetrace_hook_", "__tsan_acquire", "__tsan_release",
@@ -231,7 +232,7 @@ static void add_call(struct search *s, struct flow *f, struct call *call)
 	add_atomic(f, s->insn);
 }
 
-/* Disassembles a function. s->calls: in it; those of functions without hooks count as atomic. */
+/* Disassembles a function. s->calls: its calls; those of functions without hooks count as atomic. */
 static struct flow read_function(struct search *s, const struct code *code, const struct code_function *function)
 {
 	struct flow f = {.cause = SIZE_MAX};
@@ -243,7 +244,7 @@ static struct flow read_function(struct search *s, const struct code *code, cons
 	size_t next = 0;
 	n = function->end - function->start < n ? function->end - function->start : n;
 	while (cs_disasm_iter(s->capstone, &p, &n, &address, s->insn)) {
-		/* A load fence beside a reading of the clock is there for that alone. */
+		/* A load fence beside a reading of the clock belongs to that alone. */
 		if (fence.size && !reads_clock(s->insn))
 			add_atomic(&f, &fence);
 		fence.size = 0;
@@ -265,7 +266,7 @@ static struct flow read_function(struct search *s, const struct code *code, cons
 	return f;
 }
 
-/* From which code on an atomic instruction may have been executed, and until where it may yet be. */
+/* From which code on an atomic instruction may have been executed, and up to where it may still be. */
 static void find_window(const struct flow *f, const struct code_function *function, uint64_t *from, uint64_t *until)
 {
 	*from = f->lost ? function->start : f->first;
@@ -286,7 +287,7 @@ static void find_window(const struct flow *f, const struct code_function *functi
 	}
 }
 
-/* What the compiler's own runtime has, where it is linked statically, keeps its own data in order. */
+/* A statically linked compiler runtime keeps its own data in order. */
 static bool is_runtime(const char *name)
 {
 	static const char *const prefixes[] = {
@@ -298,7 +299,7 @@ static bool is_runtime(const char *name)
 	return false;
 }
 
-/* The function whose unlikely code this is: "f" for "f.cold". */
+/* The function whose cold part this is: "f" for "f.cold". */
 static size_t whole_function(const struct code *code, size_t function)
 {
 	const char *name = code->functions[function].name, *cold = name ? strstr(name, ".cold") : NULL;
@@ -338,7 +339,7 @@ static void add_found(struct search *s, const struct found *found)
 	s->found_of[found->image][found->function] = s->count;
 }
 
-/* An instruction of f.cold's: f may go there from anywhere, and come back. */
+/* An instruction of f.cold's: f may jump there from anywhere, and back. */
 static void add_whole(struct search *s, const struct found *cold, size_t function)
 {
 	const struct code *code = &s->codes[cold->image];
@@ -353,7 +354,7 @@ static void add_whole(struct search *s, const struct found *cold, size_t functio
 	add_found(s, &whole);
 }
 
-/* Looks at a function that may have an atomic instruction, or one of s->calls. True if it says what it orders. */
+/* Examines a function that may have an atomic instruction, or one of s->calls. True if it declares what it orders. */
 static bool look(struct search *s, size_t image, size_t function)
 {
 	const struct code *code = &s->codes[image];
@@ -413,7 +414,7 @@ static void add_out(struct search *s, const struct hidden_atomic *item)
 	a->items[a->count++] = *item;
 }
 
-/* Index of the function that is called, if its callers are being looked for; SIZE_MAX: it is none. */
+/* Index of the called function, if its callers are being searched for; else SIZE_MAX. */
 static size_t called(const struct search *s, size_t image, const struct code_target *t)
 {
 	size_t low = 0, high = s->name_count, function, found;
@@ -474,7 +475,7 @@ static void note_call(struct search *s, uint64_t address, size_t length, size_t 
 	s->calls[s->call_count++] = (struct call){address, length, cause, false};
 }
 
-/* Functions are gone through in the order of their addresses. */
+/* Visits functions in the order of their addresses. */
 static void look_at_calls(struct search *s, size_t image)
 {
 	const struct code *code = &s->codes[image];
@@ -509,7 +510,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const struct name *)a)->name, ((const struct name *)b)->name);
 }
 
-/* Makes the table of names of the first `last` found functions, but for those whose callers are known. */
+/* Builds the table of names of the first `last` found functions, except those whose callers are known. */
 static void name_called(struct search *s, size_t last)
 {
 	struct name *names = realloc(s->names, (last + 1) * sizeof *names);

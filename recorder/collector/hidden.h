@@ -1,6 +1,6 @@
 /*
- * Atomic instructions that no hook shows: of inline assembly, of assembler files, of functions that the compiler was
- * told not to instrument. Found in the machine code of the instrumented modules.
+ * Atomic instructions without a hook: of inline assembly, of assembler files, of functions that the compiler does not
+ * instrument. Found in the machine code of the instrumented modules.
  */
 #ifndef RECORDER_COLLECTOR_HIDDEN_H
 #define RECORDER_COLLECTOR_HIDDEN_H
@@ -15,7 +15,7 @@ struct hidden_atomic {
 	uint64_t at;          /* address of the instruction */
 	const char *function; /* symbol of the function in which it is, NULL: unknown; lives as long as the debug
 	                         information */
-	const struct debug_image *image; /* in which it is */
+	const struct debug_image *image; /* module that contains it */
 };
 
 struct hidden_atomics {
@@ -23,7 +23,7 @@ struct hidden_atomics {
 	size_t count, size;
 };
 
-/* *a must be zeroed. RT_EMEMORY: what was found until then is there. */
+/* a must be zeroed. RT_EMEMORY: those found until then are there. */
 enum rt_status hidden_atomics_find(struct hidden_atomics *a, struct debug *d, struct rt_error *err);
 void hidden_atomics_release(struct hidden_atomics *a);
 

@@ -1,8 +1,9 @@
 /*
- * Looks at an executable file before it is run: what cannot be recorded is refused by name, with the mend.
+ * Examines an executable file before it is run; refuses a program that cannot be recorded, naming the reason and how to
+ * fix it.
  *
- * GCC links instrumented programs with the shared libtsan.so.N, whose place the recorder takes. Clang (and GCC with
- * -static-libtsan) puts the runtime into the program, where nothing can take its place.
+ * GCC links instrumented programs with the shared libtsan.so.N, which the recorder replaces. Clang (and GCC with
+ * -static-libtsan) links the runtime into the program, where nothing can replace it.
  */
 #include "recorder/collector/program.h"
 
@@ -25,7 +26,7 @@
 
 /* ---- Finding ---- */
 
-/* 0 if path can be executed, else the errno. */
+/* 0 if path can be executed, otherwise the errno. */
 static int executable(const char *path)
 {
 	struct stat st;
@@ -36,7 +37,7 @@ static int executable(const char *path)
 	return access(path, X_OK) == 0 ? 0 : errno;
 }
 
-/* Goes through PATH as execvp does: an entry that may not be executed does not end the search. */
+/* Searches PATH as execvp does: an entry that may not be executed does not end the search. */
 static int search(const char *name, char **found)
 {
 	const char *path = getenv("PATH");
@@ -144,7 +145,7 @@ enum { MACHINE = EM_AARCH64 };
 #error "which machine?"
 #endif
 
-/* Looks at a file, unless it is no ELF file. */
+/* Examines a file, unless it is not an ELF file. */
 static bool look_at_file(const char *path, struct traits *t)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -178,7 +179,8 @@ bool file_is_plain(const char *path)
 	return is_elf && !t.calls && !t.runtime;
 }
 
-/* A library of the program may be the instrumented one: asks the dynamic linker, which then runs nothing else. */
+/* A library of the program may be the instrumented one: asks the dynamic linker, which does not run the program
+ * then. */
 static void look_at_libraries(const char *path, struct traits *t)
 {
 	int out[2];
@@ -207,7 +209,7 @@ static void look_at_libraries(const char *path, struct traits *t)
 		;
 }
 
-/* The dynamic linker ignores our recorder where the program gains rights by being executed. */
+/* The dynamic linker ignores our recorder if execution gives the program additional rights. */
 static bool gains_rights(const char *path, const struct stat *st)
 {
 	return ((st->st_mode & S_ISUID) && st->st_uid != getuid()) ||

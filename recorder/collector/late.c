@@ -1,4 +1,4 @@
-/* Positions after the fact; see late.h. */
+/* Positions of an interrupted recording; see late.h. */
 #include "recorder/collector/late.h"
 
 #include "recorder/collector/resolve.h"

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <sys/resource.h>
 
-/* One channel is mapped by the program, which has memory of its own; the collector makes some ahead. */
+/* The program maps one channel and has its own memory; the collector makes some channels ahead. */
 enum { SHARE = 10, THREADS_MIN = 16 };
 
 const char *limit_behind(int error)

@@ -1,27 +1,27 @@
-/* Limits of the process (ulimit) that a recording meets. */
+/* Limits of the process (ulimit) that affect a recording. */
 #ifndef RECORDER_COLLECTOR_LIMITS_H
 #define RECORDER_COLLECTOR_LIMITS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* " (ulimit -n)": the limit that may be the cause of an errno, if it is set; "" if none is. Static. */
+/* " (ulimit -n)": the limit that may have caused an errno, if it is set; otherwise "". Static. */
 const char *limit_behind(int error);
 
 /* The number of threads, at most the given one, whose rings of the given size fit into the address space that a process
- * may have beside its own memory, and into the size that files may have. */
+ * may use beside its own memory, and into the largest file size. */
 uint32_t limit_threads(uint32_t threads, uint64_t ring_bytes);
 
-/* True if this process may have the memory that writing a trace takes, once limit_raise was called. */
+/* True if this process may use the memory that writing a trace takes, after limit_raise was called. */
 bool limit_allows_collector(void);
 
 /*
- * Raises the limits of this process as far as it may: of data, and of descriptors, of which each process of the program
- * needs some here. What was started before keeps its own.
+ * Raises the limits of this process as far as possible: of data, and of descriptors, of which each process of the
+ * program needs some here. Processes started before keep theirs.
  */
 void limit_raise(void);
 
-/* True if a file of this size may be made. Where it may not, trying ends the process (SIGXFSZ). */
+/* True if a file of this size may be created. Where it may not, trying ends the process (SIGXFSZ). */
 bool limit_allows_file(uint64_t size);
 
 #endif

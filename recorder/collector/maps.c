@@ -1,7 +1,7 @@
 /*
- * Reads /proc/PID/maps. A module is a run of mappings of one file that begins with the file's first page; what lies
- * between its segments is its own. Anonymous memory, devices and the kernel's own mappings are of no interest: no code
- * of theirs has a source position.
+ * Reads /proc/PID/maps. A module is a run of mappings of one file that begins with the file's first page; gaps between
+ * its segments belong to it. Anonymous memory, devices and the kernel's own mappings are skipped: their code has no
+ * source positions.
  */
 #include "recorder/collector/maps.h"
 
@@ -39,7 +39,7 @@ static enum rt_status add(struct modules *m, const struct module *new, struct rt
 	return RT_OK;
 }
 
-/* The path of a line of maps; NULL for anonymous and special mappings. Cuts off what the kernel appends. */
+/* The path of a line of maps; NULL for anonymous and special mappings. Removes the kernel's suffix. */
 static char *path_of(char *line)
 {
 	char *path = strchr(line, '/');

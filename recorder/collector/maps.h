@@ -13,16 +13,16 @@
 struct module {
 	uint64_t start, end;
 	char *path;
-	bool code; /* some of it may be executed */
+	bool code; /* part of it is executable */
 };
 
-/* A zeroed struct is empty. Modules are kept once seen: a library that was unloaded still explains its events. */
+/* A zeroed struct is empty. A module is kept once seen: events may be in a library that was unloaded. */
 struct modules {
 	struct module *items;
 	size_t count;
 };
 
-/* Adds what the process has mapped now and was not known. */
+/* Adds the process's new mappings. */
 enum rt_status modules_read(struct modules *m, pid_t pid, struct rt_error *err);
 /* The same from an open file in the format of /proc/PID/maps. */
 enum rt_status modules_parse(struct modules *m, FILE *maps, struct rt_error *err);

@@ -26,7 +26,7 @@ static void put_time(FILE *out)
 	fputs(text, out);
 }
 
-/* Writes the variable that "{VAR}" names; returns where it ends, NULL if it is not of that form. */
+/* Writes the value of the variable in "{VAR}"; returns the end, NULL if the text has another form. */
 static const char *put_variable(FILE *out, const char *text)
 {
 	const char *end = *text == '{' ? strchr(text, '}') : NULL;
@@ -37,7 +37,7 @@ static const char *put_variable(FILE *out, const char *text)
 	return end && end > text + 1 ? end + 1 : NULL;
 }
 
-/* Writes what the sequence that begins at p stands for; returns where it ends, NULL if it is none. */
+/* Writes the replacement of the sequence at p; returns its end, NULL if it is invalid. */
 static const char *put_sequence(FILE *out, const char *p, pid_t pid, const char *program)
 {
 	const char *slash = strrchr(program, '/');

@@ -1,4 +1,4 @@
-/* Names of traces: what -o gives, with its % sequences replaced. */
+/* Names of traces: the argument of -o, with its % sequences replaced. */
 #ifndef RECORDER_COLLECTOR_NAME_H
 #define RECORDER_COLLECTOR_NAME_H
 
@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 /*
- * The name for a process's trace; *name is the caller's. %p: number of the process; %n: base name of the program; %t:
+ * The name for a process's trace; the caller owns *name. %p: number of the process; %n: base name of the program; %t:
  * the local time of the call, YYYYMMDD-HHMMSS; %q{VAR}: the environment variable, nothing if it is not set; %%: a %.
  * RT_EUSAGE for any other sequence.
  */

@@ -1,6 +1,6 @@
 /*
- * Starts the program and keeps it: a thread (the keeper) waits for signals, hands them on, and says when the program is
- * dead. So the collector's own thread knows no signals, and no handler runs in this process.
+ * Starts the program and waits for it. A thread (the keeper) waits for signals, forwards them, and reports when the
+ * program is dead. So no signal handler runs in this process, and the collector's own thread gets no signals.
  */
 #include "recorder/collector/program.h"
 
@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Forwarded, unless the terminal (the kernel) sent it: then it has reached the whole group. */
+/* Forwarded, unless the terminal (the kernel) sent it: the whole group has then got it. */
 static const int forwarded[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 
 static void kept_signals(sigset_t *set)
@@ -28,7 +28,7 @@ static void kept_signals(sigset_t *set)
 	sigemptyset(set);
 	sigaddset(set, SIGCHLD);
 	sigaddset(set, SIGPIPE);
-	sigaddset(set, SIGXFSZ); /* the trace meets its size limit as an error of write */
+	sigaddset(set, SIGXFSZ); /* the trace reaches its size limit as an error of write */
 	for (size_t i = 0; i < sizeof forwarded / sizeof *forwarded; i++)
 		sigaddset(set, forwarded[i]);
 }
@@ -51,7 +51,7 @@ static void *keep(void *arg)
 {
 	struct program *p = arg;
 	sigset_t set;
-	/* Should it once not be known whether the program is dead, it is asked again. */
+	/* If it is once not known whether the program is dead, this is checked again after so long. */
 	const struct timespec moment = {1, 0};
 	kept_signals(&set);
 	while (!is_dead(p->pid)) {
@@ -68,7 +68,7 @@ static void *keep(void *arg)
 
 /* ---- The child's side ---- */
 
-/* FD:LD_PRELOAD as it was, "-" if it was not set: the recorder puts it back before the program sees it. */
+/* FD:old LD_PRELOAD, "-" if it was not set: the recorder restores it before the program sees it. */
 static bool set_environment(const struct program_start *start)
 {
 	const char *preload = getenv("LD_PRELOAD");
@@ -79,7 +79,7 @@ static bool set_environment(const struct program_start *start)
 	return setenv(RT_CHANNEL_ENV, channel, 1) == 0 && setenv("LD_PRELOAD", list, 1) == 0;
 }
 
-/* Waits for the word to go; a closed gate without one means that there is nothing to do. */
+/* Waits for the byte to start; if the pipe is closed without one, there is nothing to do. */
 static bool is_let_go(int gate)
 {
 	char word;
@@ -153,7 +153,7 @@ enum rt_status program_prepare(struct program *p, const struct program_start *st
 {
 	sigset_t set;
 	struct sigaction standard = {.sa_handler = SIG_DFL};
-	sigaction(SIGCHLD, &standard, &p->old_child); /* if ignored, nobody could wait for the program */
+	sigaction(SIGCHLD, &standard, &p->old_child); /* if ignored, the program could not be waited for */
 	kept_signals(&set);
 	pthread_sigmask(SIG_BLOCK, &set, &p->old_mask);
 	enum rt_status status = spawn(p, start, err);

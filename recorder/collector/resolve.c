@@ -1,6 +1,6 @@
 /*
- * Positions. A pc is a return address of a hook or of a call, so what is looked up is the byte before it: the call.
- * The line table says where that is; the chain of inlined calls around it says on whose behalf.
+ * Positions. A pc is a return address of a hook or of a call, so the byte before it, which belongs to the call, is
+ * looked up. The line table gives its position; the chain of inlined calls around it gives the callers.
  */
 #include "recorder/collector/resolve.h"
 
@@ -73,7 +73,7 @@ static const struct string *find(const struct string *table, const char *from)
 	return s;
 }
 
-/* Takes made (NULL: no memory); returns it, or without memory what it was made from. */
+/* Takes `made` (NULL: no memory); returns it, or without memory the text that it was made from. */
 static const char *keep(struct string **table, const char *from, char *made)
 {
 	struct string *s = made ? malloc(sizeof *s) : NULL;
@@ -91,12 +91,12 @@ static const char *keep(struct string **table, const char *from, char *made)
 	return from;
 }
 
-/* Takes "." and "name/.." out of a path, by its letters alone: the file may be gone, or on another machine. */
+/* Removes "." and "name/.." from a path, by its letters only: the file may be gone, or on another machine. */
 static char *normalize(const char *path)
 {
 	bool absolute = *path == '/';
 	char *result = malloc(strlen(path) + 2), *end = result;
-	size_t kept = 0; /* parts that a ".." may take away */
+	size_t kept = 0; /* parts that a ".." may remove */
 	if (!result)
 		return NULL;
 	for (const char *p = path; *p;) {
@@ -187,7 +187,7 @@ static size_t frames_from_debug(struct resolver *r, struct debug_image *image, u
 	return n;
 }
 
-/* The symbol that an address lies in; NULL if it lies in none. */
+/* The symbol that contains an address; NULL if there is none. */
 static const char *symbol_at(struct resolver *r, const struct debug_image *image, uint64_t address)
 {
 	GElf_Off offset;
@@ -220,14 +220,14 @@ size_t resolver_frames(struct resolver *r, uint64_t pc, struct rt_frame frames[R
 
 struct writing {
 	struct resolver *resolver;
-	struct string *files; /* that frames are in; by their names, which live as long as the resolver */
+	struct string *files; /* the files of frames; their names are valid as long as the resolver */
 	struct rt_writer *writer;
-	bool late; /* nothing is known of files as they were */
+	bool late; /* the files may have changed since the run */
 	enum rt_status status;
 	struct rt_error *err;
 };
 
-/* Says once of each file what is in it now, so that its lines can be shown later if they are still the same. */
+/* Records each file's digest once, so that its lines can be shown later if it has not changed. */
 static enum rt_status write_text_file(struct writing *w, const char *file)
 {
 	uint64_t digest;
@@ -253,7 +253,7 @@ static int write_position(uint64_t pc, void *arg)
 
 enum { NAMES_SHOWN = 5 };
 
-/* What the source calls the function that has the instruction, even where it is inlined into another. */
+/* The source name of the function that has the instruction, even if it is inlined into another. */
 static const char *atomic_name(struct resolver *r, const struct hidden_atomic *a)
 {
 	struct rt_frame frames[RESOLVE_FRAMES_MAX];
@@ -319,7 +319,7 @@ enum rt_status resolver_write(struct resolver *r, struct rt_writer *w, bool late
 		writing.status =
 		    rt_writer_module(w, m->start, m->end, 0, m->path, m->code && file_is_plain(m->path), err);
 	}
-	/* One thread is in order with itself. */
+	/* One thread alone is always ordered. */
 	if (!writing.status && rt_writer_threads(w) > 1)
 		writing.status = write_atomics(r, w, err);
 	if (!writing.status)

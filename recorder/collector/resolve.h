@@ -1,6 +1,6 @@
 /*
- * From code addresses to source positions, and which variables lie where: what a trace carries so that it can be read
- * without the binary. Reads the DWARF and the symbol tables of what the program had loaded, with libdw.
+ * From code addresses to source positions, and the variables in memory: a trace carries these so that it can be read
+ * without the binary. Reads the DWARF and the symbol tables of the program's modules, with libdw.
  */
 #ifndef RECORDER_COLLECTOR_RESOLVE_H
 #define RECORDER_COLLECTOR_RESOLVE_H
@@ -10,23 +10,23 @@
 
 struct resolver;
 
-/* For modules at these addresses (they need not be loaded any more, but their files must exist). */
+/* For modules at these addresses (they may be unloaded, but their files must exist). */
 enum rt_status resolver_create(const struct modules *modules, struct resolver **out, struct rt_error *err);
 void resolver_free(struct resolver *r);
 
 #define RESOLVE_FRAMES_MAX 32
 /*
- * Frames of a return address (the call before it is what is looked up), innermost inlined function first; at most
- * RESOLVE_FRAMES_MAX. 0: it is in no known module. Strings live as long as the resolver.
+ * Frames of a return address (the call before it is looked up), innermost inlined function first; at most
+ * RESOLVE_FRAMES_MAX. 0: no known module contains it. Strings are valid as long as the resolver.
  */
 size_t resolver_frames(struct resolver *r, uint64_t pc, struct rt_frame frames[RESOLVE_FRAMES_MAX]);
 
-/* Names of the functions with atomic instructions that are no events, such as "f, g, ..."; NULL: there are none.
- * Known once resolver_write was called; borrowed. */
+/* Names of the functions with atomic instructions that are not events, such as "f, g, ..."; NULL: there are none. Set
+ * by resolver_write; borrowed. */
 const char *resolver_hidden_atomics(const struct resolver *r);
 
-/* Writes modules, atomic instructions that are no events, the positions of all pcs that were written, types and
- * variables. late: long after the run, so nothing is known of the source files as they were. */
+/* Writes modules, atomic instructions that are not events, the positions of all written pcs, types and variables. late:
+ * long after the run, when source files may have changed. */
 enum rt_status resolver_write(struct resolver *r, struct rt_writer *w, bool late, struct rt_error *err);
 
 #endif

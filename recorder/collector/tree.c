@@ -2,8 +2,8 @@
  * A thread (the acceptor) makes channels ahead, and sees which process has started in one. Each process then has a
  * thread that collects, resolves and writes, and another that sleeps until the process is dead.
  *
- * What leaves no trace: a forked child that became another program before it had made a thread, because nobody asked
- * for what lies between fork and exec.
+ * A forked child that executed another program before it created a thread leaves no trace: the events between fork and
+ * exec are of no interest.
  */
 #include "recorder/collector/tree.h"
 
@@ -27,10 +27,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define AHEAD 4u              /* channels made before they are wanted */
+#define AHEAD 4u              /* channels made in advance */
 #define PROCESSES_MAX 100000u /* in one recording; more run unrecorded */
-#define REPLACED_MS 1000      /* an executed program has so long to start its recorder */
-#define FORKED_NS 2000000000u /* and a forked child, when all others are gone */
+#define REPLACED_MS 1000      /* time that an executed program has to start its recorder */
+#define FORKED_NS 2000000000u /* and that a forked child has, once all others are gone */
 #define BEAT_MS 500           /* rt_tree.beat */
 
 struct process {
@@ -44,8 +44,8 @@ struct process {
 	_Atomic bool settled; /* path is what it will be */
 	_Atomic bool done;
 	bool joined;
-	bool gone; /* no process had its channel any more when it was looked for */
-	bool over; /* dead or another program, when it was done: nobody uses the channel any more */
+	bool gone; /* no process had its channel any more when it was searched for */
+	bool over; /* dead or another program when the trace was done: no process uses the channel */
 };
 
 struct tree {
@@ -56,11 +56,11 @@ struct tree {
 	struct process **processes; /* under lock: moves */
 	size_t count;
 	pthread_mutex_t lock;
-	pthread_mutex_t resolving; /* elfutils is not made for threads */
+	pthread_mutex_t resolving; /* elfutils is not thread-safe */
 	pthread_t acceptor;
 	bool started;
 	_Atomic bool stop;
-	_Atomic bool namespaces; /* some process has another number for itself than it has here */
+	_Atomic bool namespaces; /* the number of some process differs between its namespace and this one */
 	bool full;               /* no more channels can be made */
 };
 
@@ -105,7 +105,7 @@ static void process_free(struct process *p)
 	free(p);
 }
 
-/* One more channel. */
+/* Makes one more channel. */
 static enum rt_status extend(struct tree *t, struct rt_error *err)
 {
 	struct process *p = calloc(1, sizeof *p);
@@ -173,8 +173,8 @@ struct collector *tree_first(const struct tree *t)
 /* ---- One process ---- */
 
 /*
- * A process may leave several traces, one for each program that it was, and numbers are used again. Whether an earlier
- * one keeps its name is known soon: it has become the program that this is about, or is dead.
+ * A process may leave several traces, one for each program that it executed, and process numbers are reused. Whether an
+ * earlier trace keeps its name is known soon: its process has executed another program, or is dead.
  */
 static unsigned count_namesakes(struct process *p)
 {
@@ -198,7 +198,7 @@ static unsigned count_namesakes(struct process *p)
 	}
 }
 
-/* FIRST.PID or what the pattern says, then the same with .2 and so on. */
+/* FIRST.PID or the pattern's name, then the same with .2 and so on. */
 static enum rt_status name_for(struct process *p, char **name, struct rt_error *err)
 {
 	unsigned before = count_namesakes(p);
@@ -221,7 +221,7 @@ static enum rt_status name_for(struct process *p, char **name, struct rt_error *
 	return status;
 }
 
-/* What it was called with, NULL-terminated; NULL if that cannot be read. */
+/* Its command line, NULL-terminated; NULL if that cannot be read. */
 static char **command_of(pid_t pid)
 {
 	char name[64], *word = NULL, **command = NULL;
@@ -242,7 +242,7 @@ static char **command_of(pid_t pid)
 	return command;
 }
 
-/* Sleeps until the process is dead, at most so long. */
+/* Sleeps until the process is dead, at most for this time. */
 static bool is_dead(int pidfd, int milliseconds)
 {
 	struct pollfd p = {.fd = pidfd, .events = POLLIN};
@@ -252,7 +252,7 @@ static bool is_dead(int pidfd, int milliseconds)
 struct watch {
 	struct collector *collector;
 	int pidfd;
-	int enough; /* readable when nobody wants to know any more */
+	int enough; /* readable when the result is no longer needed */
 };
 
 static void *watch(void *arg)
@@ -277,7 +277,7 @@ static bool has_successor(struct process *p)
 	}
 }
 
-/* Between exec and the start of the recorder the process is on nobody's list. */
+/* Between exec and the start of the recorder the process is on no list. */
 static void await_successor(struct process *p, int pidfd)
 {
 	for (int i = 0; i < REPLACED_MS / 10 && !atomic_load(&p->tree->stop) && !has_successor(p); i++)
@@ -319,7 +319,7 @@ static void *finish_there(void *arg)
 	return NULL;
 }
 
-/* On a stack of its own, as the caller's may be small. */
+/* On a separate stack, as the caller's may be small. */
 enum rt_status tree_finish(struct tree *t, struct collector *c, struct rt_writer *w, struct rt_writer_result *result,
                            struct rt_error *err)
 {
@@ -401,7 +401,7 @@ static void *process_run(void *arg)
 	int pidfd = (int)syscall(SYS_pidfd_open, p->trace.pid, 0); /* ESRCH: it is dead already */
 	bool watched = pidfd >= 0 || errno == ESRCH;
 	bool another = p->gone && ((pidfd >= 0 && !is_dead(pidfd, 0)) || p->tree->namespaces);
-	if (another && pidfd >= 0) { /* it has the number now, or has it here */
+	if (another && pidfd >= 0) { /* it got the number now, or has it here */
 		close(pidfd);
 		pidfd = -1;
 	}
@@ -442,7 +442,7 @@ static void begin(struct process *p)
 	atomic_store(&p->done, true);
 }
 
-/* The channel goes; what is known of the trace stays. */
+/* Frees the channel; the trace's facts stay. */
 static void reap(struct process *p)
 {
 	if (p->joined)
@@ -457,7 +457,7 @@ static void reap(struct process *p)
 	pthread_mutex_unlock(&p->tree->lock);
 }
 
-/* No more channels can be made: the processes that come when those that there are have been taken run unrecorded. */
+/* No more channels can be made: once the existing ones are used, further processes run unrecorded. */
 static void fill_up(struct tree *t, struct rt_error *error)
 {
 	rt_error_context(error, "cannot record more than %zu processes at once", t->count);
@@ -519,7 +519,7 @@ enum rt_status tree_start(struct tree *t, const char *first, struct rt_error *er
 
 /* ---- The end ---- */
 
-/* Those whose traces are not written yet; or only those that are recorded still. */
+/* The processes whose traces are not written yet; or only those that are still recorded. */
 static size_t count_processes(struct tree *t, bool recorded, pid_t *pids, size_t n)
 {
 	size_t alive = 0;
@@ -545,7 +545,7 @@ static bool is_busy(struct tree *t)
 	return count_processes(t, false, NULL, 0) > 0;
 }
 
-/* Is a child on its way? One that was killed there never comes. */
+/* True if a child is about to join. One that was killed before never does. */
 static bool is_expected(struct tree *t)
 {
 	uint64_t until = now_ns() + FORKED_NS;
@@ -588,7 +588,7 @@ static void stop(struct tree *t)
 	pthread_join(t->acceptor, NULL);
 	for (size_t i = 1; i < t->count; i++) {
 		struct process *p = t->processes[i];
-		if (p->collector) /* also where nobody has started yet */
+		if (p->collector) /* also if no process has started yet */
 			collector_abandon(p->collector);
 		if (atomic_load(&p->begun))
 			reap(p);
@@ -611,7 +611,7 @@ void tree_free(struct tree *t)
 	if (!t)
 		return;
 	stop(t);
-	for (size_t i = t->count; i-- > 0;) /* the first one has what all share */
+	for (size_t i = t->count; i-- > 0;) /* the first one has the data that all share */
 		process_free(t->processes[i]);
 	free(t->processes);
 	free(t->first);

@@ -1,6 +1,6 @@
 /*
- * The processes of a recorded program: the first one, whose recording the caller looks after, and all that it forks or
- * executes, each of which gets a collector and a trace of its own as it comes. recorder/channel.h says how they join.
+ * The processes of a recorded program: the first one, whose recording the caller runs, and all that it forks or
+ * executes, each of which gets a collector and a trace. recorder/channel.h says how they join.
  */
 #ifndef RECORDER_COLLECTOR_TREE_H
 #define RECORDER_COLLECTOR_TREE_H
@@ -15,21 +15,21 @@ struct tree_options {
 	const char *folder; /* where the recorders are; NULL: only the first process is recorded */
 };
 
-/* Strings are borrowed for the tree's life. On RT_OK *out is owned by the caller. */
+/* Strings are borrowed for the tree's life. On RT_OK the caller owns *out. */
 enum rt_status tree_create(const struct tree_options *options, struct tree **out, struct rt_error *err);
 /* The channels' file, for the first process to inherit. */
 int tree_fd(const struct tree *t);
 /* The first process's; borrowed. */
 struct collector *tree_first(const struct tree *t);
-/* From here on processes may join. first: the first process's trace; others' are FIRST.PID unless the name says %p, and
+/* From here on processes may join. first: the first process's trace; others are FIRST.PID unless the name has %p, and
  * the second of one process has .2 at its end. */
 enum rt_status tree_start(struct tree *t, const char *first, struct rt_error *err);
 
-/* The processes that are still recorded, at most n, besides the first; returns how many there are. */
+/* The processes that are still recorded, at most n, besides the first; returns their number. */
 size_t tree_alive(struct tree *t, pid_t *pids, size_t n);
-/* Waits so long that this may change. False: nobody is recorded any more, or about to be. */
+/* Waits for a change, at most for this time. False: no process is recorded any more, or about to be. */
 bool tree_wait(struct tree *t, unsigned milliseconds);
-/* Lets all of them go on unrecorded. Their traces are as they were until now. */
+/* Makes all of them go on unrecorded. Their traces end here. */
 void tree_abandon(struct tree *t);
 
 /* One process's trace, for tree_end. */
