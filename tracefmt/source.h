@@ -34,8 +34,8 @@ struct rt_source {
 	enum rt_status (*set_symbols)(struct rt_trace *trace, const uint8_t *data, size_t n, struct rt_error *err);
 };
 
-extern const struct rt_source rt_source_file;  /* reader.c: trace.zst */
-extern const struct rt_source rt_source_jsonl; /* jsonl.c */
-extern const struct rt_source rt_source_std;   /* std.c; accepts any text, so it is the last */
+extern const struct rt_source rt_source_file; /* trace.zst */
+extern const struct rt_source rt_source_jsonl;
+extern const struct rt_source rt_source_std; /* std.c; accepts any text, so it is the last */
 
 #endif
