@@ -66,6 +66,8 @@ static void taken(const struct aiocb *c, ssize_t n, uintptr_t pc)
 	RT_INTERPOSE(int, aio_suspend##suffix,                                                                         \
 	             (const struct aiocb##suffix *const list[], int n, const struct timespec *timeout))                \
 	{                                                                                                              \
+		if (RT_UNLIKELY(rt_controlled))                                                                        \
+			rt_turn_leaves(RT_PC);                                                                         \
 		int result = RT_REAL(aio_suspend##suffix)(list, n, timeout);                                           \
 		rt_emit_time();                                                                                        \
 		return result;                                                                                         \

@@ -71,8 +71,9 @@ static inline void rt_call_heap_end(uintptr_t *outer)
 /*
  * Last before, and first after, a call that may block: a thread that takes turns gives its turn up meanwhile.
  */
-#define LEAVES                                                                                                         \
-	if (RT_UNLIKELY(rt_controlled))                                                                                \
+#define LEAVES LEAVES_UNLESS(false)
+#define LEAVES_UNLESS(at_once)                                                                                         \
+	if (RT_UNLIKELY(rt_controlled) && !(at_once))                                                                  \
 	rt_turn_leaves(pc)
 #define RETURNS                                                                                                        \
 	if (RT_UNLIKELY(rt_controlled))                                                                                \

@@ -76,6 +76,7 @@ static int clone_shared(const struct cloned *c, void *stack, int flags, void *co
 		return -1;
 	}
 	*copy = *c;
+	rt_turn_foreign();
 	rt_emit_sync(RT_OP_LOST, RT_LOST_THREAD, 1, c->pc, 0);
 	share_begin();
 	int pid = RT_REAL(clone)(run_shared, stack, flags, copy, more[0], more[1], more[2]);
@@ -101,7 +102,8 @@ RT_DEFINE(int, clone, (int (*function)(void *), void *stack, int flags, void *ar
 	if (!(flags & CLONE_VFORK) && !(flags & CLONE_SETTLS) && rt_recording())
 		return clone_shared(&c, stack, flags, more);
 	if (!(flags & CLONE_VFORK))
-		rt_emit_sync(RT_OP_LOST, RT_LOST_THREAD, 1, c.pc, 0);
+		rt_turn_foreign();
+	rt_emit_sync(RT_OP_LOST, RT_LOST_THREAD, 1, c.pc, 0);
 	return RT_REAL(clone)(function, stack, flags, argument, more[0], more[1], more[2]);
 }
 
@@ -133,7 +135,8 @@ bool rt_clone_begins(long number, const long a[6], uintptr_t pc)
 		return true;
 	}
 	if (!(flags & CLONE_VFORK))
-		rt_emit_sync(RT_OP_LOST, RT_LOST_THREAD, 1, pc, 0);
+		rt_turn_foreign();
+	rt_emit_sync(RT_OP_LOST, RT_LOST_THREAD, 1, pc, 0);
 	if (!(flags & (CLONE_VFORK | CLONE_SETTLS)))
 		share_begin();
 	return false;

@@ -56,9 +56,43 @@
 
 /* Descriptors: is used; data goes out; r bytes have come in, of which the buffer holds at most size. */
 #define FD(fd) rt_fd_uses(fd, pc)
+/*
+ * The same of a call that may wait for data. By turns the thread waits here, before the call, which then does not wait;
+ * what limits its time is 0 for it (kernel.c).
+ */
+#define READS(fd) READS_UNLESS(false, fd)
+#define READS_UNLESS(at_once, fd)                                                                                      \
+	FD(fd);                                                                                                        \
+	if (RT_UNLIKELY(rt_controlled) && !(at_once))                                                                  \
+	await_one(fd, POLLIN, RT_FOREVER, pc)
+#define READS_UNTIL(until, fd)                                                                                         \
+	FD(fd);                                                                                                        \
+	if (RT_UNLIKELY(rt_controlled))                                                                                \
+	await_one(fd, POLLIN, RT_UNTIL(CLOCK_REALTIME, until), pc)
+#define POLLS_MS(fds, n, timeout)                                                                                      \
+	if (RT_UNLIKELY(rt_controlled))                                                                                \
+	timeout = await_ms(fds, n, timeout, pc)
+#define POLLS(fds, n, timeout)                                                                                         \
+	if (RT_UNLIKELY(rt_controlled))                                                                                \
+	timeout = await_polled(fds, n, timeout, pc)
+#define SELECTS_US(n, in, out, other, timeout)                                                                         \
+	if (RT_UNLIKELY(rt_controlled))                                                                                \
+	timeout = await_us(n, in, out, other, timeout, pc)
+#define SELECTS(n, in, out, other, timeout)                                                                            \
+	if (RT_UNLIKELY(rt_controlled))                                                                                \
+	timeout = await_selected(n, in, out, other, timeout, pc)
+#define EPOLLS_MS(fd, timeout)                                                                                         \
+	if (RT_UNLIKELY(rt_controlled))                                                                                \
+	timeout = await_ms(readable(fd), 1, timeout, pc)
+#define EPOLLS(fd, timeout)                                                                                            \
+	if (RT_UNLIKELY(rt_controlled))                                                                                \
+	timeout = await_polled(readable(fd), 1, timeout, pc)
 #define SENDS(fd) rt_fd_publishes(fd, NULL, 0, pc)
 /* The same of a call that may wait for room, and after it. */
-#define GOES_OUT(fd) rt_fd_sends(fd, NULL, 0, pc)
+#define GOES_OUT(fd)                                                                                                   \
+	if (RT_UNLIKELY(rt_controlled))                                                                                \
+		await_one(fd, POLLOUT, RT_FOREVER, pc);                                                                \
+	rt_fd_sends(fd, NULL, 0, pc)
 #define SENT(fd) rt_fd_written(fd, r, pc)
 #define RECEIVES(fd, buffer, size) received(fd, buffer, r, size, pc)
 #define RECEIVES_VECTORS(fd, v, count)                                                                                 \

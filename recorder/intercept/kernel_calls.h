@@ -1,44 +1,48 @@
 /* The kernel's calls: see kernel.h. Included twice, once for each thing that is made from it: no guard. */
 
 /* Input */
-KERNEL(ssize_t, read, SYS_read, 3, (int, fd, void *, buffer, size_t, size), FD(fd), RECEIVES(fd, buffer, size))
-LIBRARY(ssize_t, __read_chk, 4, (int, fd, void *, buffer, size_t, size, size_t, room), FD(fd),
+KERNEL(ssize_t, read, SYS_read, 3, (int, fd, void *, buffer, size_t, size), READS(fd), RECEIVES(fd, buffer, size))
+LIBRARY(ssize_t, __read_chk, 4, (int, fd, void *, buffer, size_t, size, size_t, room), READS(fd),
         RECEIVES(fd, buffer, size))
-KERNEL(ssize_t, pread64, SYS_pread64, 4, (int, fd, void *, buffer, size_t, size, off64_t, at), FD(fd),
+KERNEL(ssize_t, pread64, SYS_pread64, 4, (int, fd, void *, buffer, size_t, size, off64_t, at), READS(fd),
        RECEIVES(fd, buffer, size))
-LIBRARY(ssize_t, pread, 4, (int, fd, void *, buffer, size_t, size, off_t, at), FD(fd), RECEIVES(fd, buffer, size))
-LIBRARY(ssize_t, __pread_chk, 5, (int, fd, void *, buffer, size_t, size, off_t, at, size_t, room), FD(fd),
+LIBRARY(ssize_t, pread, 4, (int, fd, void *, buffer, size_t, size, off_t, at), READS(fd), RECEIVES(fd, buffer, size))
+LIBRARY(ssize_t, __pread_chk, 5, (int, fd, void *, buffer, size_t, size, off_t, at, size_t, room), READS(fd),
         RECEIVES(fd, buffer, size))
-LIBRARY(ssize_t, __pread64_chk, 5, (int, fd, void *, buffer, size_t, size, off64_t, at, size_t, room), FD(fd),
+LIBRARY(ssize_t, __pread64_chk, 5, (int, fd, void *, buffer, size_t, size, off64_t, at, size_t, room), READS(fd),
         RECEIVES(fd, buffer, size))
-LIBRARY(ssize_t, recv, 4, (int, fd, void *, buffer, size_t, size, int, flags), FD(fd), RECEIVES(fd, buffer, size))
-LIBRARY(ssize_t, __recv_chk, 5, (int, fd, void *, buffer, size_t, size, size_t, room, int, flags), FD(fd),
+LIBRARY(ssize_t, recv, 4, (int, fd, void *, buffer, size_t, size, int, flags), READS_UNLESS(flags &MSG_DONTWAIT, fd),
         RECEIVES(fd, buffer, size))
+LIBRARY(ssize_t, __recv_chk, 5, (int, fd, void *, buffer, size_t, size, size_t, room, int, flags),
+        READS_UNLESS(flags &MSG_DONTWAIT, fd), RECEIVES(fd, buffer, size))
 KERNEL(ssize_t, recvfrom, SYS_recvfrom, 6,
        (int, fd, void *, buffer, size_t, size, int, flags, struct sockaddr *, from, socklen_t *, length),
        socklen_t room = room_of(from, length, pc);
-       FD(fd), RECEIVES(fd, buffer, size); if (r >= 0) OUT_ADDRESS(from, length))
+       READS(fd), RECEIVES(fd, buffer, size); if (r >= 0) OUT_ADDRESS(from, length))
 LIBRARY(ssize_t, __recvfrom_chk, 7,
         (int, fd, void *, buffer, size_t, size, size_t, chk, int, flags, struct sockaddr *, from, socklen_t *, length),
         socklen_t room = room_of(from, length, pc);
-        FD(fd), RECEIVES(fd, buffer, size); if (r >= 0) OUT_ADDRESS(from, length))
-KERNEL(ssize_t, readv, SYS_readv, 3, (int, fd, const struct iovec *, v, int, count), FD(fd),
+        READS(fd), RECEIVES(fd, buffer, size); if (r >= 0) OUT_ADDRESS(from, length))
+KERNEL(ssize_t, readv, SYS_readv, 3, (int, fd, const struct iovec *, v, int, count), READS(fd),
        RECEIVES_VECTORS(fd, v, count))
-LIBRARY(ssize_t, preadv, 4, (int, fd, const struct iovec *, v, int, count, off_t, at), FD(fd),
+LIBRARY(ssize_t, preadv, 4, (int, fd, const struct iovec *, v, int, count, off_t, at), READS(fd),
         RECEIVES_VECTORS(fd, v, count))
-LIBRARY(ssize_t, preadv64, 4, (int, fd, const struct iovec *, v, int, count, off64_t, at), FD(fd),
+LIBRARY(ssize_t, preadv64, 4, (int, fd, const struct iovec *, v, int, count, off64_t, at), READS(fd),
         RECEIVES_VECTORS(fd, v, count))
-LIBRARY(ssize_t, preadv2, 5, (int, fd, const struct iovec *, v, int, count, off_t, at, int, flags), FD(fd),
+LIBRARY(ssize_t, preadv2, 5, (int, fd, const struct iovec *, v, int, count, off_t, at, int, flags), READS(fd),
         RECEIVES_VECTORS(fd, v, count))
-LIBRARY(ssize_t, preadv64v2, 5, (int, fd, const struct iovec *, v, int, count, off64_t, at, int, flags), FD(fd),
+LIBRARY(ssize_t, preadv64v2, 5, (int, fd, const struct iovec *, v, int, count, off64_t, at, int, flags), READS(fd),
         RECEIVES_VECTORS(fd, v, count))
-NUMBER(ssize_t, SYS_preadv, 3, (int, fd, const struct iovec *, v, int, count), FD(fd), RECEIVES_VECTORS(fd, v, count))
-NUMBER(ssize_t, SYS_preadv2, 3, (int, fd, const struct iovec *, v, int, count), FD(fd), RECEIVES_VECTORS(fd, v, count))
+NUMBER(ssize_t, SYS_preadv, 3, (int, fd, const struct iovec *, v, int, count), READS(fd),
+       RECEIVES_VECTORS(fd, v, count))
+NUMBER(ssize_t, SYS_preadv2, 3, (int, fd, const struct iovec *, v, int, count), READS(fd),
+       RECEIVES_VECTORS(fd, v, count))
 KERNEL(ssize_t, recvmsg, SYS_recvmsg, 3, (int, fd, struct msghdr *, message, int, flags),
        socklen_t room = message->msg_namelen;
-       FD(fd), rt_fd_read(fd, r, pc); if (r >= 0) message_came(message, (size_t)r, room, pc))
+       READS_UNLESS(flags & MSG_DONTWAIT, fd), rt_fd_read(fd, r, pc);
+       if (r >= 0) message_came(message, (size_t)r, room, pc))
 KERNEL(int, recvmmsg, SYS_recvmmsg, 5,
-       (int, fd, struct mmsghdr *, messages, unsigned, count, int, flags, struct timespec *, timeout), FD(fd);
+       (int, fd, struct mmsghdr *, messages, unsigned, count, int, flags, struct timespec *, timeout), READS(fd);
        IN(timeout), messages_came(fd, messages, r, pc))
 
 /* Output: what goes out is read and published before the call. */
@@ -79,16 +83,16 @@ KERNEL(int, sendmmsg, SYS_sendmmsg, 4, (int, fd, struct mmsghdr *, messages, uns
 /* From one descriptor to another: who reads the one has seen what came in by the other. */
 KERNEL(ssize_t, splice, SYS_splice, 6,
        (int, from, off64_t *, from_at, int, to, off64_t *, to_at, size_t, size, unsigned, flags), INOUT(from_at);
-       INOUT(to_at); FD(from); FD(to); rt_fd_passes(from, to, pc), rt_fd_read(from, r, pc))
-KERNEL(ssize_t, tee, SYS_tee, 4, (int, from, int, to, size_t, size, unsigned, flags), FD(from); FD(to);
+       INOUT(to_at); READS(from); FD(to); rt_fd_passes(from, to, pc), rt_fd_read(from, r, pc))
+KERNEL(ssize_t, tee, SYS_tee, 4, (int, from, int, to, size_t, size, unsigned, flags), READS(from); FD(to);
        rt_fd_passes(from, to, pc), rt_fd_read(from, r, pc))
-KERNEL(ssize_t, sendfile64, SYS_sendfile, 4, (int, to, int, from, off64_t *, at, size_t, size), INOUT(at); FD(from);
+KERNEL(ssize_t, sendfile64, SYS_sendfile, 4, (int, to, int, from, off64_t *, at, size_t, size), INOUT(at); READS(from);
        FD(to); rt_fd_passes(from, to, pc), rt_fd_read(from, r, pc))
-LIBRARY(ssize_t, sendfile, 4, (int, to, int, from, off_t *, at, size_t, size), INOUT(at); FD(from); FD(to);
+LIBRARY(ssize_t, sendfile, 4, (int, to, int, from, off_t *, at, size_t, size), INOUT(at); READS(from); FD(to);
         rt_fd_passes(from, to, pc), rt_fd_read(from, r, pc))
 KERNEL(ssize_t, copy_file_range, SYS_copy_file_range, 6,
        (int, from, off64_t *, from_at, int, to, off64_t *, to_at, size_t, size, unsigned, flags), INOUT(from_at);
-       INOUT(to_at); FD(from); FD(to); rt_fd_passes(from, to, pc), rt_fd_read(from, r, pc))
+       INOUT(to_at); READS(from); FD(to); rt_fd_passes(from, to, pc), rt_fd_read(from, r, pc))
 KERNEL(ssize_t, vmsplice, SYS_vmsplice, 4, (int, fd, const struct iovec *, v, size_t, count, unsigned, flags),
        bool goes_in = rt_fd_is_written(fd);
        FD(fd); WHEN(goes_in, IN_VECTORS(v, count); SENDS(fd)), WHEN(!goes_in, RECEIVES_VECTORS(fd, v, count)); BLOCKS)
@@ -102,7 +106,7 @@ KERNEL(int, socketpair, SYS_socketpair, 4, (int, domain, int, type, int, protoco
 LIBRARY(int, eventfd, 2, (unsigned, value, int, flags), , rt_fd_own(r))
 NUMBER(int, SYS_eventfd, 1, (unsigned, value), , rt_fd_own(r))
 NUMBER(int, SYS_eventfd2, 2, (unsigned, value, int, flags), , rt_fd_own(r))
-LIBRARY(int, eventfd_read, 2, (int, fd, eventfd_t *, value), FD(fd), rt_fd_received(fd, r == 0, pc);
+LIBRARY(int, eventfd_read, 2, (int, fd, eventfd_t *, value), READS(fd), rt_fd_received(fd, r == 0, pc);
         if (r == 0) OUT(value))
 LIBRARY(int, eventfd_write, 2, (int, fd, eventfd_t, value), FD(fd); GOES_OUT(fd), SENT(fd))
 LIBRARY(int, signalfd, 3, (int, fd, const sigset_t *, set, int, flags), IN(set), if (fd < 0) rt_fd_signals(r))
@@ -143,13 +147,13 @@ KERNEL(int, socket, SYS_socket, 3, (int, domain, int, type, int, protocol), , rt
 KERNEL(int, bind, SYS_bind, 3, (int, fd, const struct sockaddr *, to, socklen_t, length), FD(fd); IN_N(to, length), )
 KERNEL(int, listen, SYS_listen, 2, (int, fd, int, pending), FD(fd), )
 KERNEL(int, connect, SYS_connect, 3, (int, fd, const struct sockaddr *, to, socklen_t, length), IN_N(to, length);
-       FD(fd); rt_fd_connects(to, length, pc), BLOCKS; if (r == 0) rt_fd_connected(fd))
+       FD(fd); rt_fd_connects(to, length, pc); LEAVES, RETURNS; BLOCKS; if (r == 0) rt_fd_connected(fd))
 KERNEL(int, accept, SYS_accept, 3, (int, fd, struct sockaddr *, from, socklen_t *, length),
        socklen_t room = room_of(from, length, pc);
-       FD(fd), rt_fd_accepted(fd, r, pc); if (r >= 0) OUT_ADDRESS(from, length))
+       READS(fd), rt_fd_accepted(fd, r, pc); if (r >= 0) OUT_ADDRESS(from, length))
 KERNEL(int, accept4, SYS_accept4, 4, (int, fd, struct sockaddr *, from, socklen_t *, length, int, flags),
        socklen_t room = room_of(from, length, pc);
-       FD(fd), rt_fd_accepted(fd, r, pc); if (r >= 0) OUT_ADDRESS(from, length))
+       READS(fd), rt_fd_accepted(fd, r, pc); if (r >= 0) OUT_ADDRESS(from, length))
 KERNEL(int, shutdown, SYS_shutdown, 2, (int, fd, int, how), FD(fd); SENDS(fd), )
 
 /* Descriptors that come, are copied and go. What dup2 puts in another's place is used as that was: it is no close. */
@@ -177,48 +181,52 @@ KERNEL(int, dup, SYS_dup, 1, (int, fd), FD(fd), rt_fd_copied(fd, r))
 KERNEL(int, dup2, SYS_dup2, 2, (int, fd, int, to), FD(fd); FD(to); rt_fd_ends(to, pc), rt_fd_copied(fd, r))
 KERNEL(int, dup3, SYS_dup3, 3, (int, fd, int, to, int, flags), FD(fd); FD(to); rt_fd_ends(to, pc), rt_fd_copied(fd, r))
 VARIADIC(int, fcntl, SYS_fcntl, 3, (int, fd, int, command, long, argument), FD(fd);
-         control_begins(fd, command, argument, pc), controlled(fd, command, argument, r, pc))
+         control_begins(fd, command, argument, pc);
+         LEAVES_UNLESS(command != F_SETLKW && command != F_OFD_SETLKW), RETURNS;
+         controlled(fd, command, argument, r, pc))
 VARIADIC(int, fcntl64, NONE_3, 3, (int, fd, int, command, long, argument), FD(fd);
-         control_begins(fd, command, argument, pc), controlled(fd, command, argument, r, pc))
-KERNEL(int, flock, SYS_flock, 2, (int, fd, int, operation), FD(fd); rt_file_locking(fd, pc), BLOCKS;
-       if (r == 0) rt_file_locked(fd, operation, pc))
+         control_begins(fd, command, argument, pc);
+         LEAVES_UNLESS(command != F_SETLKW && command != F_OFD_SETLKW), RETURNS;
+         controlled(fd, command, argument, r, pc))
+KERNEL(int, flock, SYS_flock, 2, (int, fd, int, operation), FD(fd); rt_file_locking(fd, pc);
+       LEAVES_UNLESS(operation & LOCK_NB), RETURNS; BLOCKS; if (r == 0) rt_file_locked(fd, operation, pc))
 VARIADIC(int, ioctl, SYS_ioctl, 3, (int, fd, unsigned long, request, void *, argument), FD(fd);
          if (request == FIONBIO || request == FIOASYNC) IN_N(argument, sizeof(int)),
          if (r >= 0) io_controlled(fd, request, argument, pc))
 
 /* Readiness: what makes a descriptor readable comes before the call that says so. */
-KERNEL(int, poll, SYS_poll, 3, (struct pollfd *, fds, nfds_t, n, int, timeout), polls(fds, n, pc), BLOCKS;
-       polled(fds, n, r, pc))
-LIBRARY(int, __poll_chk, 4, (struct pollfd *, fds, nfds_t, n, int, timeout, size_t, room), polls(fds, n, pc), BLOCKS;
-        polled(fds, n, r, pc))
+KERNEL(int, poll, SYS_poll, 3, (struct pollfd *, fds, nfds_t, n, int, timeout), polls(fds, n, pc);
+       POLLS_MS(fds, n, timeout), BLOCKS; polled(fds, n, r, pc))
+LIBRARY(int, __poll_chk, 4, (struct pollfd *, fds, nfds_t, n, int, timeout, size_t, room), polls(fds, n, pc);
+        POLLS_MS(fds, n, timeout), BLOCKS; polled(fds, n, r, pc))
 KERNEL(int, ppoll, SYS_ppoll, 4,
        (struct pollfd *, fds, nfds_t, n, const struct timespec *, timeout, const sigset_t *, mask), polls(fds, n, pc);
-       IN(timeout), BLOCKS; polled(fds, n, r, pc))
+       IN(timeout); POLLS(fds, n, timeout), BLOCKS; polled(fds, n, r, pc))
 KERNEL(int, select, SYS_select, 5, (int, n, fd_set *, in, fd_set *, out, fd_set *, other, struct timeval *, timeout),
        selects(n, in, out, other, pc);
-       IN(timeout), BLOCKS; selected(n, in, out, other, r, pc))
+       IN(timeout); SELECTS_US(n, in, out, other, timeout), BLOCKS; selected(n, in, out, other, r, pc))
 LIBRARY(int, pselect, 6,
         (int, n, fd_set *, in, fd_set *, out, fd_set *, other, const struct timespec *, timeout, const sigset_t *,
          mask),
         selects(n, in, out, other, pc);
-        IN(timeout), BLOCKS; selected(n, in, out, other, r, pc))
-NUMBER(int, SYS_pselect6, 5, (int, n, fd_set *, in, fd_set *, out, fd_set *, other, struct timespec *, timeout),
+        IN(timeout); SELECTS(n, in, out, other, timeout), BLOCKS; selected(n, in, out, other, r, pc))
+NUMBER(int, SYS_pselect6, 5, (int, n, fd_set *, in, fd_set *, out, fd_set *, other, const struct timespec *, timeout),
        selects(n, in, out, other, pc);
-       IN(timeout), BLOCKS; selected(n, in, out, other, r, pc))
+       IN(timeout); SELECTS(n, in, out, other, timeout), BLOCKS; selected(n, in, out, other, r, pc))
 KERNEL(int, epoll_create, SYS_epoll_create, 1, (int, size), , rt_fd_epoll(r))
 KERNEL(int, epoll_create1, SYS_epoll_create1, 1, (int, flags), , rt_fd_epoll(r))
 KERNEL(int, epoll_ctl, SYS_epoll_ctl, 4, (int, fd, int, operation, int, of, struct epoll_event *, event),
        if (operation != EPOLL_CTL_DEL) IN(event);
        FD(of); FD(fd); SENDS(fd); rt_fd_watched(fd, operation, of, event), )
-KERNEL(int, epoll_wait, SYS_epoll_wait, 4, (int, fd, struct epoll_event *, events, int, most, int, timeout), FD(fd),
-       events_came(fd, events, r, pc))
+KERNEL(int, epoll_wait, SYS_epoll_wait, 4, (int, fd, struct epoll_event *, events, int, most, int, timeout), FD(fd);
+       EPOLLS_MS(fd, timeout), events_came(fd, events, r, pc))
 KERNEL(int, epoll_pwait, SYS_epoll_pwait, 5,
-       (int, fd, struct epoll_event *, events, int, most, int, timeout, const sigset_t *, mask), FD(fd),
-       events_came(fd, events, r, pc))
+       (int, fd, struct epoll_event *, events, int, most, int, timeout, const sigset_t *, mask), FD(fd);
+       EPOLLS_MS(fd, timeout), events_came(fd, events, r, pc))
 KERNEL(int, epoll_pwait2, SYS_epoll_pwait2, 5,
        (int, fd, struct epoll_event *, events, int, most, const struct timespec *, timeout, const sigset_t *, mask),
        FD(fd);
-       IN(timeout), events_came(fd, events, r, pc))
+       IN(timeout); EPOLLS(fd, timeout), events_came(fd, events, r, pc))
 
 /* POSIX message queues: descriptors */
 VARIADIC(mqd_t, mq_open, SYS_mq_open, 4, (const char *, name, int, flags, mode_t, mode, struct mq_attr *, attributes),
@@ -231,9 +239,11 @@ KERNEL(int, mq_timedsend, SYS_mq_timedsend, 5,
        (mqd_t, fd, const char *, buffer, size_t, size, unsigned, priority, const struct timespec *, until),
        IN_N(buffer, size);
        IN(until); FD(fd); GOES_OUT(fd), SENT(fd))
-LIBRARY(ssize_t, mq_receive, 4, (mqd_t, fd, char *, buffer, size_t, size, unsigned *, priority), FD(fd), QUEUE_RECEIVES)
+LIBRARY(ssize_t, mq_receive, 4, (mqd_t, fd, char *, buffer, size_t, size, unsigned *, priority), READS(fd),
+        QUEUE_RECEIVES)
 KERNEL(ssize_t, mq_timedreceive, SYS_mq_timedreceive, 5,
-       (mqd_t, fd, char *, buffer, size_t, size, unsigned *, priority, const struct timespec *, until), FD(fd);
+       (mqd_t, fd, char *, buffer, size_t, size, unsigned *, priority, const struct timespec *, until),
+       READS_UNTIL(until, fd);
        IN(until), QUEUE_RECEIVES)
 LIBRARY(int, mq_getattr, 2, (mqd_t, fd, struct mq_attr *, to), FD(fd),
         WHEN(r == 0, if (to->mq_curmsgs > 0) rt_fd_received(fd, true, pc); OUT(to)))
@@ -243,14 +253,16 @@ LIBRARY(int, mq_setattr, 3, (mqd_t, fd, const struct mq_attr *, from, struct mq_
 /* System V: message queues, semaphores, shared memory */
 KERNEL(int, msgsnd, SYS_msgsnd, 4, (int, id, const void *, message, size_t, size, int, flags),
        IN_N(message, size + sizeof(long));
-       BEFORE(rt_message_queue(id)), BLOCKS)
-KERNEL(ssize_t, msgrcv, SYS_msgrcv, 5, (int, id, void *, message, size_t, size, long, type, int, flags), , BLOCKS;
-       WHEN(r >= 0, AFTER(rt_message_queue(id)); OUT_N(message, (size_t)r + sizeof(long))))
+       BEFORE(rt_message_queue(id)); LEAVES, RETURNS; BLOCKS)
+KERNEL(ssize_t, msgrcv, SYS_msgrcv, 5, (int, id, void *, message, size_t, size, long, type, int, flags), LEAVES,
+       RETURNS;
+       BLOCKS; WHEN(r >= 0, AFTER(rt_message_queue(id)); OUT_N(message, (size_t)r + sizeof(long))))
 KERNEL(int, semop, SYS_semop, 3, (int, id, struct sembuf *, operations, size_t, n), IN_N(operations, n * 6);
-       rt_semaphores_before(id, operations, n, pc), BLOCKS; if (r == 0) rt_semaphores_after(id, operations, n, pc))
+       rt_semaphores_before(id, operations, n, pc); LEAVES, RETURNS; BLOCKS;
+       if (r == 0) rt_semaphores_after(id, operations, n, pc))
 KERNEL(int, semtimedop, SYS_semtimedop, 4,
        (int, id, struct sembuf *, operations, size_t, n, const struct timespec *, timeout), IN_N(operations, n * 6);
-       IN(timeout); rt_semaphores_before(id, operations, n, pc), BLOCKS;
+       IN(timeout); rt_semaphores_before(id, operations, n, pc); LEAVES, RETURNS; BLOCKS;
        if (r == 0) rt_semaphores_after(id, operations, n, pc))
 VARIADIC(int, semctl, SYS_semctl, 4, (int, id, int, number, int, command, long, argument),
          if (command == SETVAL || command == SETALL) rt_semaphores_set(id, number, command == SETALL, pc),
@@ -299,14 +311,19 @@ NUMBER(int, SYS_timer_settime, 4, (long, timer, int, flags, const struct itimers
 NUMBER(int, SYS_futex, 6,
        (uint32_t *, word, int, operation, uint32_t, value, const struct timespec *, timeout, uint32_t *, other,
         uint32_t, third),
-       futex_begins(word, operation, other, pc), futex_done(word, operation, other, r, pc))
-NUMBER(int, SYS_nanosleep, 2, (const struct timespec *, time, struct timespec *, rest), IN(time), BLOCKS)
-NUMBER(int, SYS_clock_nanosleep, 3, (int, clock, int, flags, const struct timespec *, time), IN(time), BLOCKS)
-NUMBER(int, SYS_pause, 0, (), , BLOCKS)
-NUMBER(pid_t, SYS_wait4, 4, (pid_t, pid, int *, status, int, options, struct rusage *, usage), , BLOCKS;
-       WHEN(r > 0, rt_child_ended(pc); OUT(status); OUT(usage)))
-NUMBER(int, SYS_waitid, 5, (int, type, int, id, siginfo_t *, info, int, options, struct rusage *, usage), , BLOCKS;
-       WHEN(r == 0, rt_child_ended(pc); OUT(info); OUT(usage)))
+       futex_begins(word, operation, other, pc);
+       LEAVES_UNLESS(!futex_waits(operation)), RETURNS; futex_done(word, operation, other, r, pc))
+NUMBER(int, SYS_nanosleep, 2, (const struct timespec *, time, struct timespec *, rest), IN(time); LEAVES, RETURNS;
+       BLOCKS)
+NUMBER(int, SYS_clock_nanosleep, 3, (int, clock, int, flags, const struct timespec *, time), IN(time); LEAVES, RETURNS;
+       BLOCKS)
+NUMBER(int, SYS_pause, 0, (), LEAVES, RETURNS; BLOCKS)
+NUMBER(pid_t, SYS_wait4, 4, (pid_t, pid, int *, status, int, options, struct rusage *, usage),
+       LEAVES_UNLESS(options &WNOHANG), RETURNS;
+       BLOCKS; WHEN(r > 0, rt_child_ended(pc); OUT(status); OUT(usage)))
+NUMBER(int, SYS_waitid, 5, (int, type, int, id, siginfo_t *, info, int, options, struct rusage *, usage),
+       LEAVES_UNLESS(options &WNOHANG), RETURNS;
+       BLOCKS; WHEN(r == 0, rt_child_ended(pc); OUT(info); OUT(usage)))
 NUMBER(ssize_t, SYS_getrandom, 2, (void *, to, size_t, size), , if (r > 0) OUT_N(to, r))
 NUMBER(int, SYS_clock_gettime, 2, (int, clock, struct timespec *, to), , if (r == 0) OUT(to))
 NUMBER(int, SYS_gettimeofday, 2, (struct timeval *, to, struct timezone *, zone), , WHEN(r == 0, OUT(to); OUT(zone)))
@@ -443,7 +460,7 @@ NUMBER(int, SYS_sched_getparam, 2, (pid_t, pid, struct sched_param *, to), , if 
 NUMBER(int, SYS_sched_setscheduler, 3, (pid_t, pid, int, policy, const struct sched_param *, from), IN(from), )
 NUMBER(int, SYS_sched_rr_get_interval, 2, (pid_t, pid, struct timespec *, to), , if (r == 0) OUT(to))
 NUMBER(int, SYS_rt_sigpending, 2, (void *, to, size_t, size), , WHEN(r == 0, rt_signals_seen(pc); OUT_N(to, size)))
-NUMBER(int, SYS_rt_sigsuspend, 2, (const void *, set, size_t, size), IN_N(set, size), BLOCKS)
+NUMBER(int, SYS_rt_sigsuspend, 2, (const void *, set, size_t, size), IN_N(set, size); LEAVES, RETURNS; BLOCKS)
 NUMBER(int, SYS_getresuid, 3, (uid_t *, one, uid_t *, two, uid_t *, three), ,
        WHEN(r == 0, OUT(one); OUT(two); OUT(three)))
 NUMBER(int, SYS_getresgid, 3, (gid_t *, one, gid_t *, two, gid_t *, three), ,

@@ -36,21 +36,31 @@ static void after(uint64_t object, uintptr_t pc)
 		rt_signal_sent(sig, RT_PC);                                                                            \
 		return RT_REAL(name) arguments;                                                                        \
 	}
+/* By turns the thread's next turn is for the handler. */
+#define SENDS_SIGNAL_TO(name, parameters, arguments)                                                                   \
+	RT_INTERPOSE(int, name, parameters)                                                                            \
+	{                                                                                                              \
+		rt_signal_sent(sig, RT_PC);                                                                            \
+		int result = RT_REAL(name) arguments;                                                                  \
+		if (RT_UNLIKELY(rt_controlled) && result == 0 && sig != 0 && rt_turn_mine())                           \
+			rt_turn_signaled(rt_thread_of(thread));                                                        \
+		return result;                                                                                         \
+	}
 SENDS_SIGNAL(kill, (pid_t pid, int sig), (pid, sig))
 SENDS_SIGNAL(killpg, (pid_t group, int sig), (group, sig))
 SENDS_SIGNAL(raise, (int sig), (sig))
 SENDS_SIGNAL(tgkill, (pid_t pid, pid_t tid, int sig), (pid, tid, sig))
-SENDS_SIGNAL(pthread_kill, (pthread_t thread, int sig), (thread, sig))
+SENDS_SIGNAL_TO(pthread_kill, (pthread_t thread, int sig), (thread, sig))
 SENDS_SIGNAL(sigqueue, (pid_t pid, int sig, union sigval value), (pid, sig, value))
-SENDS_SIGNAL(pthread_sigqueue, (pthread_t thread, int sig, union sigval value), (thread, sig, value))
+SENDS_SIGNAL_TO(pthread_sigqueue, (pthread_t thread, int sig, union sigval value), (thread, sig, value))
 
-CALL(int, sigwait, (const sigset_t *set, int *number), (set, number), IN(set), BLOCKS;
+CALL(int, sigwait, (const sigset_t *set, int *number), (set, number), IN(set); LEAVES, RETURNS; BLOCKS;
      WHEN(r == 0, rt_signal_received(*number, pc); OUT(number)))
-CALL(int, sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info), IN(set), BLOCKS; rt_signal_received(r, pc);
-     if (r > 0) OUT(info))
+CALL(int, sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info), IN(set); LEAVES, RETURNS; BLOCKS;
+     rt_signal_received(r, pc); if (r > 0) OUT(info))
 CALL(int, sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec *timeout), (set, info, timeout),
      IN(set);
-     IN(timeout), BLOCKS; rt_signal_received(r, pc); if (r > 0) OUT(info))
+     IN(timeout); LEAVES, RETURNS; BLOCKS; rt_signal_received(r, pc); if (r > 0) OUT(info))
 
 /* Timers */
 
@@ -103,6 +113,7 @@ static struct sigevent *observed(struct sigevent *event, struct sigevent *mine, 
 	if (!n)
 		return event;
 	before(RT_OBJECT_SIGNAL, pc);
+	rt_turn_foreign();
 	*n = (struct notice){event->sigev_notify_function, event->sigev_value, queue, pc};
 	mine->sigev_notify = SIGEV_THREAD;
 	mine->sigev_notify_function = notified;

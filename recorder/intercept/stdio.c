@@ -233,7 +233,7 @@ static void ends(const FILE *f, uintptr_t pc)
 	closes(f, pc);
 }
 CALL(int, fclose, (FILE * f), (f), ends(f, pc); flushes_memory(f, true, pc); HEAP, )
-CALL(int, pclose, (FILE * f), (f), ends(f, pc); HEAP, BLOCKS)
+CALL(int, pclose, (FILE * f), (f), ends(f, pc); HEAP; LEAVES, RETURNS; BLOCKS)
 
 /* Positions, which also flush; states */
 CALL(int, fseek, (FILE * f, long at, int how), (f, at, how), SENDS(f), )

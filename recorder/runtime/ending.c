@@ -9,6 +9,7 @@
 #include "recorder/runtime/core.h"
 #include "recorder/runtime/syscall.h"
 #include "recorder/runtime/text.h"
+#include "recorder/runtime/turn.h"
 
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -142,6 +143,20 @@ static bool others_live(void)
 	return false;
 }
 
+/* The same by turns: the others go on until none can, or until they have done as much as takes that time. */
+static void await_by_turns(uint32_t ms)
+{
+	enum { SECOND_MS = 1000, MS_NS = 1000000 };
+	struct timespec t = {ms / SECOND_MS, (long)(ms % SECOND_MS) * MS_NS};
+
+	if (ms && others_live()) {
+		rt_emit_time();
+		rt_turn_sleep(RT_UNTIL(RT_CLOCK_DURATION, &t), 0);
+		rt_emit_time();
+	}
+	rt_turn_exits(false);
+}
+
 /* The process is about to end: waits as the file's comment says. Once a process. */
 static void await_others(void)
 {
@@ -149,6 +164,10 @@ static void await_others(void)
 	static _Atomic uint32_t process;
 	struct rt_channel *c = rt_channel;
 
+	if (rt_turn_mine()) {
+		await_by_turns(c->exit_sleep_ms);
+		return;
+	}
 	if (!c || !c->exit_sleep_ms || atomic_exchange(&process, (uint32_t)c->program_pid) == (uint32_t)c->program_pid)
 		return;
 	if (!RT_SANDBOX_ALLOWS(SYS_nanosleep))

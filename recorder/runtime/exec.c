@@ -8,6 +8,7 @@
 #include "recorder/runtime/core.h"
 #include "recorder/runtime/syscall.h"
 #include "recorder/runtime/text.h"
+#include "recorder/runtime/turn.h"
 
 #include <alloca.h>
 #include <errno.h>
@@ -94,6 +95,8 @@ static char **added(char *const *environment, struct block *b)
 /* The collector looks whether it came true. */
 static void set_executing(uint32_t is)
 {
+	if (is && rt_controlled)
+		rt_turn_exits(true);
 	if (rt_channel)
 		atomic_store(&rt_channel->executing, is);
 }

@@ -12,6 +12,7 @@
 #include "recorder/objects.h"
 #include "recorder/runtime/core.h"
 #include "recorder/runtime/syscall.h"
+#include "recorder/runtime/turn.h"
 
 #include <errno.h>
 #include <ucontext.h>
@@ -217,6 +218,8 @@ void rt_signal_sent(int sig, uintptr_t pc)
 
 void rt_timer_set(uintptr_t pc)
 {
+	if (RT_UNLIKELY(rt_controlled))
+		rt_turn_times();
 	if (!rt_recording())
 		return;
 	atomic_store_explicit(&timed, true, memory_order_relaxed);
@@ -252,6 +255,7 @@ static void call(uint64_t action, int sig, siginfo_t *info, void *context)
 	/* The kernel has masked it, for the trampoline must not be interrupted by what it puts off. */
 	if (action & ACTION_NODEFER)
 		RT_SYSCALL(SYS_rt_sigprocmask, SIG_UNBLOCK, &itself, 0, sizeof itself);
+	bool outside = RT_UNLIKELY(rt_controlled) && rt_turn_is_outside();
 	rt_new_epoch(rt_self); /* the interrupted hook may be in the middle of the filter */
 	if (rt_recording())
 		rt_signal_received(sig, address);
@@ -260,6 +264,8 @@ static void call(uint64_t action, int sig, siginfo_t *info, void *context)
 	else
 		((void (*)(int))address)(sig);
 	rt_new_epoch(rt_self);
+	if (outside && !rt_turn_is_outside()) /* the call that was interrupted goes on */
+		rt_turn_leaves(address);
 }
 
 /* The interrupted thread is in the recorder and the signal cannot wait. */
@@ -360,6 +366,8 @@ static int change_action(int sig, const struct sigaction *act, struct sigaction 
 	if (act) {
 		copy(&mine, act);
 		if (is_handler(act)) {
+			if (RT_UNLIKELY(rt_controlled))
+				rt_turn_handles();
 			rt_signal_sent(sig, pc);
 			mode = (act->sa_flags & SA_SIGINFO ? ACTION_INFO : 0) |
 			       (act->sa_flags & (int)SA_RESETHAND ? ACTION_ONCE : 0) |

@@ -257,6 +257,7 @@ void rt_thread_adopt(uintptr_t pc)
 	s = rt_slot_take();
 	if (!s) {
 		atomic_fetch_add(&rt_channel->unseen, 1);
+		rt_turn_foreign();
 		return;
 	}
 	rt_slot_announce(s, pc);
@@ -327,6 +328,7 @@ static struct rt_private *prepare_child(uintptr_t pc)
 	s = rt_slot_take();
 	if (!s) {
 		rt_emit_sync(RT_OP_LOST, RT_LOST_THREAD, 1, pc, 0);
+		rt_turn_foreign();
 		return NULL;
 	}
 	rt_private_of(s)->go = 0;

@@ -70,9 +70,11 @@ enum rt_turn_result { RT_TURN_AGAIN, RT_TURN_TIMEOUT, RT_TURN_CANCELED, RT_TURN_
 enum rt_turn_result rt_turn_block(unsigned op, uint64_t object, struct rt_until until, bool cancelable);
 /* Threads that wait for the object try again. */
 void rt_turn_gives(uint64_t object);
-/* Wakes one thread (the strategy picks it) or all of those that wait to do op with the object. */
-void rt_turn_wakes(unsigned op, uint64_t object, bool all);
-/* Number of those. */
+/* Wakes at most so many threads (the strategy picks them) that wait to do op with the object; returns their number. */
+unsigned rt_turn_wakes(unsigned op, uint64_t object, unsigned most);
+/* A signal was sent to it: whatever it waits for, it gets a turn for the handler. */
+void rt_turn_signaled(const struct rt_thread *thread);
+/* Number of threads that wait to do op with the object. */
 unsigned rt_turn_waiters(unsigned op, uint64_t object);
 
 /* What an atomic operation that changed nothing saw: a thread that always sees the same spins. */
@@ -81,10 +83,24 @@ void rt_turn_saw(uint64_t object, uint64_t value, uintptr_t pc);
 void rt_turn_yield(uintptr_t pc);
 /* Time passes when no other thread can go on, and with steps. */
 void rt_turn_sleep(struct rt_until until, uintptr_t pc);
+/*
+ * Waits until one of the n descriptors is ready, or the time. False: it need not, as no other thread lives. They are
+ * the caller's until it returns.
+ */
+struct pollfd;
+bool rt_turn_polls(struct pollfd *fds, unsigned n, struct rt_until until, uintptr_t pc);
 /* Around a call that may block otherwise: the thread gives up the turn, and queues for it when it is back. */
 void rt_turn_leaves(uintptr_t pc);
 void rt_turn_returns(uintptr_t pc);
 bool rt_turn_is_outside(void);
+
+/*
+ * What may wake a thread that no other thread of these does: a thread that takes no turns; a signal's handler, for
+ * which a run that seems deadlocked waits a moment; and where timers are set, for ever.
+ */
+void rt_turn_foreign(void);
+void rt_turn_handles(void);
+void rt_turn_times(void);
 
 /* True if this thread takes turns. */
 bool rt_turn_mine(void);

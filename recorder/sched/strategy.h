@@ -44,6 +44,8 @@ struct rt_task {
 	bool timed_out, cancelable, canceled, interrupted, yielded;
 	uint64_t yielded_at;        /* step */
 	uint64_t wakes, wakes_real; /* RT_BLOCKED: virtual and real time, ns, at which the wait ends; 0: never */
+	struct pollfd *fds;         /* RT_BLOCKED: for one of these to be ready; NULL: not */
+	unsigned fd_count;
 	struct {
 		uint64_t object, value;
 		uintptr_t pc;

@@ -15,6 +15,7 @@
 #include "recorder/runtime/syscall.h"
 
 #include <errno.h>
+#include <poll.h>
 
 /* Of a task's futex word. */
 enum { GO_NOT, GO_ASLEEP, GO_NOW };
@@ -85,8 +86,6 @@ static void set_alarm(struct rt_task *t, struct rt_until until)
 	uint64_t ns = duration(until);
 	t->wakes = rt_sched.now + ns + 1;
 	t->wakes_real = real_ns(CLOCK_MONOTONIC) + ns;
-	if (t->wakes < rt_sched.next_wake)
-		rt_sched.next_wake = t->wakes;
 }
 
 void rt_sched_unblock(struct rt_task *t)
@@ -95,6 +94,8 @@ void rt_sched_unblock(struct rt_task *t)
 	t->waits = 0;
 	t->wakes = 0;
 	rt_sched.blocked--;
+	rt_sched.polling -= t->fds != NULL;
+	t->fds = NULL;
 }
 
 static void time_is_up(struct rt_task *t)
@@ -130,7 +131,7 @@ bool rt_sched_tick(uint64_t ns)
 /* Time passes until the first wait ends; not if what is outside may come back first. */
 static bool jump(void)
 {
-	return !rt_sched.outside && !rt_sched.foreign && rt_sched.next_wake != UINT64_MAX &&
+	return !rt_sched.outside && !rt_sched.foreign && !rt_sched.polling && rt_sched.next_wake != UINT64_MAX &&
 	       rt_sched_tick(rt_sched.next_wake > rt_sched.now ? rt_sched.next_wake - rt_sched.now : 0);
 }
 
@@ -191,8 +192,9 @@ static unsigned enabled(void)
 /* True if the thread finds out by a try whether it can do what it waits for. */
 static bool may_try(const struct rt_task *t)
 {
-	return t->state == RT_BLOCKED && (t->waits_op == RT_OP_ACQUIRE || t->waits_op == RT_OP_ACQUIRE_SHARED ||
-	                                  t->waits_op == RT_OP_SEM_WAIT || t->waits_op == RT_OP_ONCE_SEEN);
+	return t->state == RT_BLOCKED &&
+	       (t->waits_op == RT_OP_ACQUIRE || t->waits_op == RT_OP_ACQUIRE_SHARED || t->waits_op == RT_OP_SEM_WAIT ||
+	        t->waits_op == RT_OP_ONCE_SEEN || t->waits_op == RT_OP_HB_AFTER);
 }
 
 /* All try again, in case it was given unseen. False: they have, and no step was done since. */
@@ -211,18 +213,32 @@ static bool last_chance(void)
 	return any;
 }
 
+/* Those whose descriptors are ready go on. */
+static void poll_tasks(void)
+{
+	struct timespec none = {0, 0};
+
+	for (struct rt_task *t = rt_sched.first; t; t = t->after)
+		if (t->state == RT_BLOCKED && t->fds && RT_SYSCALL(SYS_ppoll, t->fds, t->fd_count, &none, NULL, 0) != 0)
+			rt_sched_unblock(t);
+}
+
 struct rt_task *rt_sched_pick(struct rt_task *current)
 {
 	while (rt_sched.live) {
+		if (rt_sched.polling)
+			poll_tasks();
 		unsigned n = enabled();
 		struct rt_task *chosen = n ? rt_sched.strategy->choose(current, rt_sched.enabled, n) : NULL;
 
 		if (chosen)
 			return chosen;
-		if (rt_sched.outside || rt_sched.foreign)
+		if (rt_sched.outside || rt_sched.foreign || rt_sched.polling)
 			break;
 		if (jump() || (!n && last_chance()))
 			continue;
+		if (rt_sched.handles && !rt_sched.overdue)
+			break;
 		if (rt_sched.strategy->stuck)
 			rt_sched.strategy->stuck();
 		rt_sched_end(RT_END_DEADLOCK);
@@ -291,6 +307,18 @@ static void interrupt(struct rt_task *t)
 		rt_sched_give(rt_sched_pick(NULL));
 }
 
+/* No thread could go on, and for a while no signal's handler ran: none is expected any more. */
+static void give_up(void)
+{
+	rt_sched_lock();
+	if (rt_sched.holder || rt_sched.outside || rt_sched.foreign || rt_sched.polling) {
+		rt_sched_unlock();
+		return;
+	}
+	rt_sched.overdue = true;
+	rt_sched_give(rt_sched_pick(NULL));
+}
+
 static void await(struct rt_task *t)
 {
 	enum { SPIN = 200, WAIT_MS = 1000 };
@@ -304,11 +332,16 @@ static void await(struct rt_task *t)
 			return;
 		if (rt_thread.deferred && rt_thread.busy == 1 && !t->interrupted)
 			interrupt(t);
-		if (__atomic_compare_exchange_n(&t->go, &was, GO_ASLEEP, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) ||
-		    was == GO_ASLEEP)
-			rt_futex_wait(&t->go, GO_ASLEEP, WAIT_MS);
+		if (!__atomic_load_n(&rt_sched.holder, __ATOMIC_ACQUIRE))
+			rt_sched_watch();
+		if ((__atomic_compare_exchange_n(&t->go, &was, GO_ASLEEP, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) ||
+		     was == GO_ASLEEP) &&
+		    rt_futex_wait(&t->go, GO_ASLEEP, WAIT_MS) == -ETIMEDOUT)
+			give_up();
 	}
 	__atomic_store_n(&t->go, GO_NOT, __ATOMIC_RELEASE);
+	if (rt_sched.handles) /* what was sent before this turn has come when a system call returns */
+		RT_SYSCALL(SYS_sched_yield);
 	bury();
 	atomic_fetch_add(&rt_sched.control->switches, 1);
 	rt_thread.patience = QUANTUM;
@@ -400,10 +433,14 @@ enum rt_turn_result rt_turn_block(unsigned op, uint64_t object, struct rt_until 
 {
 	struct rt_task *t = enter();
 	struct rt_step step = t->next;
+	struct pollfd *fds = t->fds;
 
 	set_alarm(t, until);
 	t->cancelable = cancelable;
-	for (;;) {
+	for (uint64_t wakes = t->wakes;;) {
+		t->wakes = wakes;
+		if (wakes && wakes < rt_sched.next_wake)
+			rt_sched.next_wake = wakes;
 		t->interrupted = false;
 		t->waits = object;
 		t->waits_op = (uint8_t)op;
@@ -413,6 +450,8 @@ enum rt_turn_result rt_turn_block(unsigned op, uint64_t object, struct rt_until 
 		}
 		t->state = RT_BLOCKED;
 		rt_sched.blocked++;
+		t->fds = fds;
+		rt_sched.polling += fds != NULL;
 		pass(t);
 		if (!t->interrupted || !rt_controlled)
 			break;
@@ -437,7 +476,7 @@ void rt_turn_gives(uint64_t object)
 	rt_busy_begin();
 	rt_sched_lock();
 	for (struct rt_task *t = rt_sched.first; t; t = t->after)
-		if (t->waits == object && may_try(t))
+		if (t->waits == object && t->waits_op != RT_OP_HB_AFTER && may_try(t))
 			rt_sched_unblock(t);
 	rt_sched_unlock();
 	rt_busy_end();
@@ -464,19 +503,38 @@ unsigned rt_turn_waiters(unsigned op, uint64_t object)
 	return n;
 }
 
-void rt_turn_wakes(unsigned op, uint64_t object, bool all)
+unsigned rt_turn_wakes(unsigned op, uint64_t object, unsigned most)
 {
+	unsigned n, woken = 0;
+
 	if (!rt_thread.task || !rt_sched.blocked)
+		return 0;
+	rt_busy_begin();
+	rt_sched_lock();
+	while (woken < most && (n = waiters(op, object)) > 0) {
+		bool chosen = n > 1 && most < n && rt_sched.strategy->wakes;
+
+		rt_sched_unblock(chosen ? rt_sched.strategy->wakes(rt_thread.task, rt_sched.enabled, n)
+		                        : rt_sched.enabled[0]);
+		woken++;
+	}
+	rt_sched_unlock();
+	rt_busy_end();
+	return woken;
+}
+
+void rt_turn_signaled(const struct rt_thread *thread)
+{
+	struct rt_task *t = thread->task;
+
+	if (!t)
 		return;
 	rt_busy_begin();
 	rt_sched_lock();
-	unsigned n = waiters(op, object);
-	struct rt_task *one = n ? rt_sched.enabled[0] : NULL;
-	if (n > 1 && !all && rt_sched.strategy->wakes)
-		one = rt_sched.strategy->wakes(rt_thread.task, rt_sched.enabled, n);
-	for (unsigned i = 0; i < n; i++)
-		if (all || rt_sched.enabled[i] == one)
-			rt_sched_unblock(rt_sched.enabled[i]);
+	if (t->state == RT_BLOCKED) {
+		rt_sched_unblock(t);
+		t->interrupted = true;
+	}
 	rt_sched_unlock();
 	rt_busy_end();
 }
@@ -513,7 +571,7 @@ void rt_turn_emitted(unsigned op, uint64_t object)
 		break;
 	case RT_OP_SIGNAL:
 	case RT_OP_BROADCAST:
-		rt_turn_wakes(RT_OP_WAIT_END, object, op == RT_OP_BROADCAST);
+		rt_turn_wakes(RT_OP_WAIT_END, object, op == RT_OP_BROADCAST ? UINT32_MAX : 1);
 		break;
 	}
 }
@@ -610,11 +668,46 @@ void rt_turn_sleep(struct rt_until until, uintptr_t pc)
 	rt_turn_block(RT_OP_NONE, 0, until, false);
 }
 
+bool rt_turn_polls(struct pollfd *fds, unsigned n, struct rt_until until, uintptr_t pc)
+{
+	struct timespec none = {0, 0};
+	enum { SECOND_NS = 1000000000 };
+
+	if (is_free() || rt_sched.live == 1)
+		return false;
+	if (until.time && (until.time->tv_nsec < 0 || until.time->tv_nsec >= SECOND_NS))
+		return false;
+	rt_turn_step(RT_OP_NONE, 0, 0, pc, until.time ? RT_F_TIMED : 0, false);
+	if (RT_SYSCALL(SYS_ppoll, fds, n, &none, NULL, 0) != 0)
+		return true;
+	rt_thread.task->fds = fds;
+	rt_thread.task->fd_count = n;
+	rt_turn_block(RT_OP_NONE, 0, until, false);
+	return true;
+}
+
 /* ---- Outside ---- */
+
+void rt_turn_foreign(void)
+{
+	rt_sched.foreign = true;
+}
+
+void rt_turn_handles(void)
+{
+	rt_sched.handles = true;
+	rt_sched.foreign |= rt_sched.times;
+}
+
+void rt_turn_times(void)
+{
+	rt_sched.times = true;
+	rt_sched.foreign |= rt_sched.handles;
+}
 
 void rt_turn_leaves(uintptr_t pc)
 {
-	if (is_free())
+	if (is_free() || rt_sched.live == 1)
 		return;
 	rt_turn_step(RT_OP_NONE, 0, 0, pc, 0, false);
 	struct rt_task *t = enter();
@@ -688,11 +781,8 @@ void rt_turn_birth(struct rt_slot *slot)
 	rt_busy_begin();
 	rt_sched_lock();
 	make(slot, RT_READY);
-	bool watched = rt_sched.watched;
-	rt_sched.watched = true;
 	rt_sched_unlock();
-	if (!watched)
-		rt_sched_watch();
+	rt_sched_watch();
 	rt_busy_end();
 }
 

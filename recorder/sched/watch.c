@@ -15,6 +15,7 @@
 #include <time.h>
 
 #define LOOK_MS 100u
+#define POLL_MS 2u
 #define RUNNING_LOOKS 10u /* a thread that runs is given so many */
 
 RT_NEXT(int, pthread_create, (pthread_t * thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg));
@@ -82,7 +83,7 @@ static unsigned end_waits(void)
 	bool any = false;
 
 	rt_sched_lock();
-	if (rt_sched.holder || rt_sched.next_wake == UINT64_MAX) {
+	if (rt_sched.holder || (rt_sched.next_wake == UINT64_MAX && !rt_sched.polling)) {
 		rt_sched_unlock();
 		return LOOK_MS;
 	}
@@ -98,10 +99,14 @@ static unsigned end_waits(void)
 			first = t->wakes_real;
 		}
 	}
-	if (any)
-		rt_sched_give(rt_sched_pick(NULL));
+	bool polling = rt_sched.polling;
+	struct rt_task *next = any || polling ? rt_sched_pick(NULL) : NULL;
+	if (next)
+		rt_sched_give(next);
 	else
 		rt_sched_unlock();
+	if (polling)
+		return POLL_MS;
 	return first - now < LOOK_MS * UINT64_C(1000000) ? (unsigned)((first - now) / 1000000) + 1 : LOOK_MS;
 }
 
@@ -127,6 +132,9 @@ void rt_sched_watch(void)
 {
 	uint64_t all = ~UINT64_C(0), before = 0;
 	pthread_t thread;
+
+	if (__atomic_exchange_n(&rt_sched.watched, true, __ATOMIC_ACQ_REL))
+		return;
 
 	RT_SYSCALL(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
 	if (RT_REAL(pthread_create)(&thread, NULL, watch, NULL) == 0)
