@@ -89,7 +89,7 @@ $(BUILD)/pic/%.o: %.S
 
 # What Debian calls the things that each target needs.
 BUILD_PACKAGES := gcc g++ make libc6-dev libzstd-dev libjansson-dev libdw-dev libelf-dev libxxhash-dev libiberty-dev libcapstone-dev uthash-dev
-CHECK_PACKAGES := $(BUILD_PACKAGES) check libsubunit-dev zstd jq bash clang valgrind groff-base pkg-config
+CHECK_PACKAGES := $(BUILD_PACKAGES) check libsubunit-dev zstd jq bash clang valgrind groff-base pkg-config patch
 HOUSE_PACKAGES := $(CHECK_PACKAGES) git libclang-rt-14-dev clang-format clang-tidy
 
 .PHONY: help deps-build deps-check deps-house demo check unit cli e2e faults differ san fuzz check-real bench bench-load bench-column bench-orders bench-pecan format tidy install

@@ -250,7 +250,7 @@ static const char *thread_name(const struct try *t, uint32_t thread, char *text,
 	char parent[256];
 	snprintf(text, size, "%.200s.%" PRIu32,
 	         thread_name(t, threads[thread].parent < thread ? threads[thread].parent : 0, parent, sizeof parent),
-	         threads[thread].birth);
+	         threads[thread].child_number);
 	return text;
 }
 

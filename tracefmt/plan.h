@@ -3,9 +3,9 @@
  * recorder maps: nothing in it is an address of the recorded run.
  *
  * Each thread has its marks: the events up to the schedule's end that are compared, in its order: all that
- * synchronises, and the accesses at the positions where the schedule changes threads. A thread is known by its birth,
- * an event by operation, position (module and offset) and object, and an object by its module or, if it is not in one,
- * by the bases: two objects of one base keep their distance, whatever address the base has in this run.
+ * synchronises, and the accesses at the positions where the schedule changes threads. A thread is known by its parent
+ * and number, an event by operation, position (module and offset) and object, and an object by its module or, if it is
+ * not in one, by the bases: two objects of one base keep their distance, whatever address the base has in this run.
  *
  * The recorder writes the last part, the state, as it goes on, so that it is there however the program ends.
  */
@@ -47,8 +47,8 @@ struct rt_plan_mark {
 	uint64_t offset; /* from the base; FORK, JOIN: the other thread */
 };
 struct rt_plan_thread {
-	uint32_t parent, birth; /* index; it is its parent's birth-th child, from 1. The main thread: itself, 0 */
-	uint64_t first_mark;    /* index; they lie one behind another */
+	uint32_t parent, child_number; /* index; n: its parent's n-th child, from 1. Of the main thread: itself, 0 */
+	uint64_t first_mark;           /* index; they lie one behind another */
 	uint64_t mark_count;
 };
 /* The thread runs until it is about to execute the mark. The thread's number of marks: it has executed all of them, and

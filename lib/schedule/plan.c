@@ -485,7 +485,7 @@ static void write_threads(struct planner *p, struct rt_plan *plan)
 		const struct thread_plan *t = &p->threads[i];
 		const char *dot = strrchr(info->threads[i].name, '.');
 		threads[i] = (struct rt_plan_thread){.parent = info->threads[i].parent,
-		                                     .birth = dot ? (uint32_t)strtoul(dot + 1, NULL, 10) : 0,
+		                                     .child_number = dot ? (uint32_t)strtoul(dot + 1, NULL, 10) : 0,
 		                                     .first_mark = at,
 		                                     .mark_count = t->mark_count};
 		states[i].task = RT_PLAN_NONE;

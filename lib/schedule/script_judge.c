@@ -33,7 +33,7 @@ struct binding {
 	uint32_t *kept;                          /* by step: kept events of its thread up to its end */
 	size_t *next;                            /* by step: the thread's next one */
 	size_t usable;                           /* steps before this one can be replayed */
-	struct goal goal;                        /* events: MODEL_NONE where the model has left it out */
+	struct goal goal;                        /* events; MODEL_NONE if the model dropped it */
 	uint32_t goal_count[ANOMALY_EVENTS_MAX]; /* number of the model's events that the event became; the goal has
 	                                            the first, until find_goal chooses one of them */
 	struct script_verdict *v;
@@ -246,7 +246,7 @@ static void add_parts(struct binding *b, uint32_t *kept)
 	}
 }
 
-/* The steps as the judge takes them, up to the first that cannot be replayed. False without memory. */
+/* The steps in the judge's form, up to the first that cannot be replayed. False without memory. */
 static bool make_schedule(struct binding *b)
 {
 	b->schedule.steps = malloc((b->usable + b->goal.count + 1) * sizeof *b->schedule.steps);
@@ -271,7 +271,7 @@ static bool make_schedule(struct binding *b)
 	return ok;
 }
 
-/* The goal is reached to the event, with what the model leaves out. */
+/* Checks that the steps reach the goal exactly, dropped events included. */
 static void check_goal(struct binding *b)
 {
 	const struct script *s = b->s;

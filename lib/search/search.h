@@ -15,7 +15,7 @@
 struct search_lazy {
 	struct order_result **order_results; /* by orders[] index; NULL: not yet */
 	const struct prove_options *options; /* NULL: no prover will be asked */
-	struct provers *provers;             /* owned by whoever made this */
+	struct provers *provers;             /* owned by the creator of this */
 	struct trf *unforced;                /* the same: of search_unforced */
 	struct search_limits *limits;        /* borrowed */
 	enum rt_status status;

@@ -84,7 +84,7 @@ bool rt_mutex_lets_go(const pthread_mutex_t *m)
  */
 static void abandon(void)
 {
-	enum { MANY = 1024 }; /* more is not believed */
+	enum { MANY = 1024 }; /* more is invalid */
 	struct robust_list_head *head = NULL;
 	size_t size = 0;
 	_Static_assert(offsetof(pthread_mutex_t, __data.__lock) == 0, "the futex is at the mutex's address");

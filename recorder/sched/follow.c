@@ -57,7 +57,7 @@ static state_t *find_state(const struct rt_task *task)
 	while (parent < plan->thread_count && (states()[parent].task != task->parent))
 		parent++;
 	for (uint32_t i = 1; parent < plan->thread_count && i < plan->thread_count; i++)
-		if (threads[i].parent == parent && threads[i].birth == task->birth)
+		if (threads[i].parent == parent && threads[i].child_number == task->child_number)
 			return &states()[i];
 	return &nobody;
 }

@@ -12,7 +12,7 @@ struct rt_sched {
 	const struct rt_strategy *strategy;
 	struct rt_control *control;
 	struct rt_task *tasks;           /* by slot */
-	struct rt_task *first, *last;    /* live ones, in order of birth */
+	struct rt_task *first, *last;    /* live ones, in order of creation */
 	struct rt_task **enabled;        /* room for all */
 	struct rt_task *holder;          /* has the turn; NULL: all that could go on are outside */
 	unsigned live, outside, blocked; /* number of tasks */

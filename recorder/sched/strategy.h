@@ -28,14 +28,14 @@ struct rt_step {
 
 /* A controlled thread. */
 struct rt_task {
-	uint32_t thread;        /* index in the trace */
-	uint32_t parent, birth; /* birth-th child of the thread `parent` */
+	uint32_t thread;               /* index in the trace */
+	uint32_t parent, child_number; /* n: the n-th child of the thread `parent` */
 	enum rt_state state;
 	struct rt_step next;
 	void *own; /* the strategy's; NULL at first */
 
 	/* The scheduler's. */
-	struct rt_task *before, *after; /* live tasks in order of birth */
+	struct rt_task *before, *after; /* live tasks in order of creation */
 	struct rt_thread *data;         /* NULL: the thread has not begun */
 	uint32_t go;                    /* futex word: GO_* in turn.c */
 	int32_t tid;                    /* 0: it has not begun */
@@ -62,7 +62,7 @@ struct rt_strategy {
 	 */
 	bool (*goes_on)(struct rt_task *current);
 	/*
-	 * Which goes on? enabled: in order of birth, each could do its step at once. current may not be among them.
+	 * Which goes on? enabled: in order of creation, each could do its step at once. current may not be among them.
 	 * NULL: none may now; the scheduler waits for a thread that is outside, or calls stuck.
 	 */
 	struct rt_task *(*choose)(struct rt_task *current, struct rt_task *const *enabled, unsigned n);
@@ -90,7 +90,7 @@ void rt_sched_end(enum rt_end end) __attribute__((noreturn));
 void rt_sched_native(enum rt_degraded why);
 /* NULL: there is none, or it has ended. */
 struct rt_task *rt_sched_task(uint32_t thread);
-/* Those that have not ended, in order of birth. Returns their number; at most `most` are stored. */
+/* Those that have not ended, in order of creation. Returns their number; at most `most` are stored. */
 unsigned rt_sched_live(struct rt_task **to, unsigned most);
 /* Memory, zeros, that is never given back. NULL: there is none. */
 void *rt_sched_memory(size_t size);

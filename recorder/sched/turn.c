@@ -482,7 +482,7 @@ void rt_turn_gives(uint64_t object)
 	rt_busy_end();
 }
 
-/* The waiters in order of their coming would need a list; in order of birth is as good, for a strategy picks. */
+/* The waiters in order of their coming would need a list; in order of creation is as good, for a strategy picks. */
 static unsigned waiters(unsigned op, uint64_t object)
 {
 	unsigned n = 0;
@@ -761,7 +761,7 @@ static void make(struct rt_slot *slot, enum rt_state state)
 
 	*t = (struct rt_task){.thread = slot->thread,
 	                      .parent = slot->parent,
-	                      .birth = slot->child_number,
+	                      .child_number = slot->child_number,
 	                      .state = state,
 	                      .next = {.op = RT_OP_BEGIN}};
 	append(t);

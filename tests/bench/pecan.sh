@@ -6,7 +6,7 @@
 # instrumentation; medians of RUNS runs. search: the search for all patterns, processor seconds. ms/cand, ms/sched:
 # building and judging schedules, and searching for more where PECAN's is none, divided by all candidates and by those
 # that got a schedule. proved: of races, atomicity violations (AV) and ASVs those that are
-# proved or observed; leaning: those whose schedule is no proof, as a read in it may have seen another write; refuted are
+# proved or observed; uncertain: those whose schedule is no proof, as a read in it may have seen another write; refuted are
 # not counted as found.
 #
 # Usage: pecan.sh BUILD; SCALE=N runs so many times as long. Prints the table and leaves it in BUILD/bench/pecan.txt
@@ -46,15 +46,15 @@ measure() { # PROGRAM THREADS ROUNDS
 	counts=$(jq -r '[.trace.threads | length] + [.summary | .race, .atomicity, .asv | .observed + .proved + .predicted] +
 		[[.summary | .race, .atomicity, .asv | .observed + .proved] | add] +
 		[[.anomalies[] | select(.verdict == "predicted" and .schedule != null)] | length] | @tsv' report.json)
-	read -r threads races violations asvs proved leaning <<<"$counts"
+	read -r threads races violations asvs proved uncertain <<<"$counts"
 	# shellcheck disable=SC2059
 	printf "$row" "$program" "$threads" "$(stat cells)" "$(stat events)" "$slowdown" "$(stat search-seconds)" \
-		"$(milliseconds candidate)" "$(milliseconds schedule)" "$races" "$violations" "$asvs" "$proved" "$leaning"
+		"$(milliseconds candidate)" "$(milliseconds schedule)" "$races" "$violations" "$asvs" "$proved" "$uncertain"
 }
 
 {
 	# shellcheck disable=SC2059
-	printf "$header" program threads cells events slowdown 'search s' ms/cand ms/sched races AVs ASVs proved leaning
+	printf "$header" program threads cells events slowdown 'search s' ms/cand ms/sched races AVs ASVs proved uncertain
 	measure account 8 8000
 	measure critical 4 20000
 	measure loader 4 12000

@@ -46,6 +46,13 @@ may recorder/intercept recorder recorder/runtime
 may recorder/collector recorder lib/base tracefmt tracefmt/native
 may cmd lib/base tracefmt lib/trace lib/anomaly lib/search lib/analysis lib/schedule lib/report recorder recorder/collector
 
+# docs/architecture.md has the same list.
+diff <(sed -n 's/^may \([a-z/]*\) *\(.*\)$/\1: \2/p' tests/cli/t_layers.sh | sed 's/ *$//') \
+	<(sed -n 's/^    \([a-z/]*:\)/\1/p' docs/architecture.md | sed 's/ *$//') || {
+	echo "docs/architecture.md has another list of rooms (< this test, > the page)"
+	fail=1
+}
+
 for folder in $(find lib tracefmt recorder cmd -name '*.[chS]' -printf '%h\n' | sort -u); do
 	case " ${checked[*]} " in
 	*" $folder "*) ;;

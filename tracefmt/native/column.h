@@ -140,7 +140,7 @@ struct rt_decoder {
 	struct rt_cursor column[RT_COLUMN_COUNT];
 	struct rt_site *sites;
 	uint32_t site_count, site_cap;
-	uint32_t from; /* the site whose successor the next event is */
+	uint32_t from; /* the site whose successor the next event is at */
 	struct rt_recent recent;
 	struct rt_calls calls;
 	uint64_t pc, stamp;

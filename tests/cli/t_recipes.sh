@@ -1,0 +1,84 @@
+#!/bin/bash
+# t_recipes.sh [BUILD]: the recipes of docs/CONTRIBUTING.md. Each patch of tests/recipes touches the files that its recipe lists; all of
+# them together apply to a copy of the tree, which builds, and does what they add.
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/text.sh"
+build=$(cd "$(dirname "$RACETRACE")/.." && pwd)
+contributing=$top/docs/CONTRIBUTING.md
+
+# ---- The lists of files ----
+# recipe TITLE PATCH: NAME and KIND in the list stand for what the patch chose.
+recipe() {
+	local listed file pattern touched
+	listed=$(sed -n "/^### $1\$/,/^###* [^#]/p" "$contributing" | sed -n 's/^Files: //p' | grep -oE '`[^`]+`' | tr -d '`' | sort)
+	touched=$(sed -n 's|^+++ b/||p' "$top/tests/recipes/$2.patch" | sort)
+	[ -n "$listed" ] || wrong "CONTRIBUTING.md: '$1' has no list of files"
+	[ "$(wc -l <<<"$listed")" = "$(wc -l <<<"$touched")" ] || wrong "'$1' lists $(wc -l <<<"$listed") files, $2.patch touches others: $touched"
+	for file in $listed; do
+		pattern=$(sed -E 's/\./\\./g; s/NAME|KIND/[a-z0-9_]+/' <<<"$file")
+		grep -qxE "$pattern" <<<"$touched" || wrong "'$1': $2.patch does not touch $file"
+	done
+}
+recipes=0
+while IFS='|' read -r _ patch title _; do
+	recipes=$((recipes + 1))
+	recipe "$(sed 's/^ *//; s/ *$//' <<<"$title")" "$(tr -d ' `' <<<"${patch%.patch*}")"
+done < <(grep '^| `' "$top/tests/recipes/README.md")
+[ "$recipes" = "$(ls "$top"/tests/recipes/*.patch | wc -l)" ] || wrong "tests/recipes/README.md lists $recipes patches"
+[ "$recipes" = "$(grep -c '^### ' "$contributing")" ] || wrong "CONTRIBUTING.md has $(grep -c '^### ' "$contributing") recipes, $recipes are followed"
+
+# ---- The copy ----
+if nm "$RACETRACE" | grep -q __asan_init; then
+	echo "built with a sanitizer: the copy is not built"
+	exit $fail
+fi
+mkdir tree && tar -C "$top" --exclude='./build*' --exclude=./.git -cf - . | tar -C tree -xf - || exit 1
+mkdir tree/build && cp -a "$build"/{obj,pic,lib,bin} tree/build/ || exit 1
+for patch in "$top"/tests/recipes/*.patch; do
+	patch -d tree -p1 --no-backup-if-mismatch <"$patch" >log 2>&1 || wrong "${patch##*/} does not apply: $(cat log)"
+done
+make -C tree BUILD=build all >log 2>&1 || {
+	wrong "the patched tree does not build: $(grep -E 'error|\*\*\*' log | head -n 5)"
+	exit 1
+}
+! grep -q 'warning:' log || wrong "the patched tree builds with warnings: $(grep 'warning:' log | head -n 5)"
+RACETRACE=$PWD/tree/build/bin/racetrace
+
+# ---- What they add ----
+printf '%s\n' 'A|w(x)|1' 'A|acq(L)|2' 'A|rel(L)|3' 'B|acq(L)|4' 'B|rel(L)|5' 'B|r(x)|6' >ordered.std
+run 0 analyze --orders hb --only-orders ordered.std
+run 1 analyze --orders all --only-orders --every ordered.std
+holds '[.anomalies[].events | map(.event)] == [[1, 6]]'
+printf '%s\n' 'A|acq(L)|1' 'A|r(x)|2' 'A|w(x)|3' 'A|rel(L)|4' 'B|r(x)|6' >pattern.std
+run 1 analyze --kinds atomicity --fail-on predicted --pattern r-r-w pattern.std
+holds '[.anomalies[].pattern] == ["r-r-w"]'
+run 0 analyze --kinds atomicity --fail-on predicted pattern.std
+run 1 analyze --kinds race --format list pattern.std
+grep -qxE 'R1 race (observed|proved) [0-9a-f]{16}' out || wrong "--format list prints: $(cat out)"
+cat >argz.c <<'END'
+#define _GNU_SOURCE
+#include <argz.h>
+#include <pthread.h>
+
+static char words[] = "a\0b";
+static void *work(void *unused)
+{
+	words[0] = 'c';
+	return unused;
+}
+int main(void)
+{
+	pthread_t thread;
+	pthread_create(&thread, 0, work, 0);
+	int count = (int)argz_count(words, sizeof words);
+	pthread_join(thread, 0);
+	return count != 2;
+}
+END
+gcc -g -fsanitize=thread argz.c -o argz || exit 1
+run 0 record -o argz.zst ./argz
+run 1 analyze --kinds race argz.zst
+holds '[.anomalies[].variable.name] == ["words"] or [.anomalies[].variable.name] == ["words[0]"]'
+# The man pages tell of them.
+(mkdir man && cd man && SCRATCH=$PWD BUILD=$PWD/../tree/build bash "$PWD/../tree/tests/cli/t_man.sh" "$PWD/../tree/build") >log 2>&1 || wrong "t_man.sh in the patched tree: $(cat log)"
+exit $fail
