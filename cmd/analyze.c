@@ -6,6 +6,7 @@
 #include "cmd/output.h"
 #include "cmd/replay.h"
 #include "cmd/stats.h"
+#include "lib/report/findings.h"
 #include "lib/report/report.h"
 #include "lib/search/pattern_file.h"
 
@@ -54,7 +55,7 @@ struct settings {
 	bool all;     /* conditional and refuted ones too */
 	bool confirm; /* by replay */
 	bool only_orders, fail_on_given, schema, show_stats;
-	int fail_on; /* enum verdict; VERDICTS: never */
+	int fail_on; /* index of fail_on_at: enum verdict; VERDICTS: never; then enum finding_level */
 };
 
 static const struct argp_option options[] = {
@@ -74,9 +75,9 @@ static const struct argp_option options[] = {
      "listed, unless --fail-on is given",
      0},
     {"confirm", OPT_CONFIRM, NULL, 0, "Run the program again with the schedules of what is observed or proved", 0},
-    {"fail-on", OPT_FAIL_ON, "VERDICT", 0,
-     "Exit with status 1 on this verdict or a stronger one: confirmed, observed, proved (the default), predicted, "
-     "conditional, refuted; or never",
+    {"fail-on", OPT_FAIL_ON, "WHAT", 0,
+     "Exit with status 1 on a finding of this level or above: error (the default), warning, note; or on an anomaly of "
+     "this verdict or a stronger one: confirmed, observed, proved, predicted, conditional, refuted; or never",
      0},
     {"pattern", OPT_PATTERN, "FILE", 0,
      "Search for the patterns of FILE as well, see racetrace-patterns(5); or, with w-w-w, for that built-in pattern",
@@ -105,7 +106,7 @@ static const struct argp_option options[] = {
 static const char doc[] =
     "Reports the data races, atomicity violations, atomic-set serializability violations and deadlocks that TRACE "
     "allows. TRACE is a file of 'racetrace record', JSON lines or RAPID's STD text.\v"
-    "Exit status: 0 if nothing is at or above the verdict of --fail-on, 1 if something is, 2 for wrong use, 3 if TRACE "
+    "Exit status: 0 if nothing is at or above what --fail-on says, 1 if something is, 2 for wrong use, 3 if TRACE "
     "cannot be read, 4 if nothing is found and the trace was cut short or has no events.";
 
 /* Names in a table, for messages: "a, b, c". */
@@ -123,9 +124,14 @@ static const char *format_at(int i)
 {
 	return report_formats[i].name;
 }
-static const char *verdict_at(int i)
+/* What --fail-on takes: verdicts, never, levels of findings. */
+static const char *fail_on_at(int i)
 {
-	return i < VERDICTS ? verdict_name((enum verdict)i) : i == VERDICTS ? "never" : NULL;
+	if (i < VERDICTS)
+		return verdict_name((enum verdict)i);
+	return i == VERDICTS            ? "never"
+	       : i <= VERDICTS + LEVELS ? finding_level_name((enum finding_level)(i - VERDICTS - 1))
+	                                : NULL;
 }
 static const char *regions_at(int i)
 {
@@ -262,7 +268,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		s->confirm = true;
 		return 0;
 	case OPT_FAIL_ON:
-		s->fail_on = find_whole(state, "a verdict", arg, verdict_at);
+		s->fail_on = find_whole(state, "a level or verdict", arg, fail_on_at);
 		s->fail_on_given = true;
 		return 0;
 	case OPT_PATTERN:
@@ -316,6 +322,9 @@ static int exit_status(const struct settings *s, const struct report *r)
 {
 	if (s->only_orders && !s->fail_on_given)
 		return r->count ? EXIT_FOUND : EXIT_CLEAN;
+	for (int level = s->fail_on - VERDICTS - 1; level >= 0 && level < LEVELS; level++)
+		if (r->findings->levels[level])
+			return EXIT_FOUND;
 	for (int kind = 0; kind < ANOMALY_KINDS; kind++)
 		for (int v = s->fail_on; v < VERDICTS; v++)
 			if (r->summary[kind][v])
@@ -345,7 +354,8 @@ static enum rt_status confirm(const struct settings *s, struct report *r, struct
 	bool confirmed;
 	replay.anomaly = s->anomaly;
 	replay.jobs = s->analysis.jobs ? s->analysis.jobs : 1;
-	return replay_report(r, &replay, &confirmed, err);
+	enum rt_status status = replay_report(r, &replay, &confirmed, err);
+	return status ? status : report_join(r, err);
 }
 
 static enum rt_status write_report(const struct settings *s, const struct analysis *a, const struct stats *stats,
@@ -432,7 +442,7 @@ int cmd_analyze(int argc, char **argv)
 	static const struct argp_child children[] = {
 	    {&cmd_trace_argp, 0, NULL, 0}, {&cmd_memory_argp, 0, NULL, 0}, {0}};
 	static const struct argp argp = {options, parse, "TRACE", doc, children, NULL, NULL};
-	struct settings s = {.fail_on = VERDICT_PROVED};
+	struct settings s = {.fail_on = VERDICTS + 1 + LEVEL_ERROR};
 	struct rt_error err = {0};
 	struct cmd_output output;
 	int result = EXIT_CLEAN;

@@ -190,6 +190,8 @@ static enum rt_status replay(struct settings *s, struct rt_trace *trace, bool *c
 		status = replay_report(r, &s->replay, confirmed, err);
 		report_keep_replayed(r, s->output ? VERDICT_PREDICTED : VERDICTS);
 		if (!status)
+			status = report_join(r, err);
+		if (!status)
 			status = write_report(s, r, err);
 		report_free(r);
 	}

@@ -4,6 +4,7 @@
  */
 #include "lib/report/follows.h"
 #include "lib/report/formats.h"
+#include "lib/report/json_findings.h"
 #include "lib/report/json_writer.h"
 #include "lib/report/limits.h"
 #include "lib/report/modules.h"
@@ -732,6 +733,14 @@ static void put_head(struct writing *j)
 	if (j->r->analysis->first_known) {
 		next_line(j, ",\n\"promises\": ");
 		put_promises(&j->w, j->r);
+	}
+	if (!j->r->alone) {
+		next_line(j, ",\n\"findings\": [");
+		for (size_t i = 0; i < j->r->findings->count && !j->w.failed && !ferror(j->w.out); i++) {
+			next_line(j, i ? ",\n" : "\n");
+			json_finding(&j->w, j->r, &j->r->findings->items[i]);
+		}
+		next_line(j, j->r->findings->count ? "\n]" : "]");
 	}
 	next_line(j, ",\n\"anomalies\": [");
 }

@@ -2,6 +2,7 @@
 #include "lib/report/report.h"
 
 #include "lib/base/hash.h"
+#include "lib/report/findings.h"
 #include "lib/report/fingerprint.h"
 #include "lib/report/follows.h"
 #include "lib/report/formats.h"
@@ -293,6 +294,7 @@ static enum rt_status select_entry(struct report *r, const char *id, struct rt_e
 		if (!strcmp(r->entries[i].id, id)) {
 			r->entries[0] = r->entries[i];
 			r->count = 1;
+			r->alone = true;
 			return RT_OK;
 		}
 	return rt_error_set(err, RT_EUSAGE, "there is no anomaly '%s' in '%s'", id,
@@ -331,7 +333,9 @@ enum rt_status report_create(const struct analysis *a, const struct report_optio
 		name_entries(r);
 		if (!name_causes(r))
 			status = rt_error_set(err, RT_EMEMORY, "no memory for the report");
-		else if (options->only)
+		else
+			status = findings_create(r, &r->findings, err);
+		if (!status && options->only)
 			status = select_entry(r, options->only, err);
 	}
 	if (!status && options->only) {
@@ -353,6 +357,7 @@ void report_free(struct report *r)
 {
 	if (!r)
 		return;
+	findings_free(r->findings);
 	descriptions_free(r->descriptions);
 	free(r->entries);
 	free(r->cause_ids);
@@ -382,6 +387,15 @@ void report_keep_replayed(struct report *r, enum verdict least)
 		if (r->entries[i].anomaly->replay || r->entries[i].anomaly->verdict >= least)
 			r->entries[kept++] = r->entries[i];
 	r->count = kept;
+}
+
+enum rt_status report_join(struct report *r, struct rt_error *err)
+{
+	if (r->alone)
+		return RT_OK;
+	findings_free(r->findings);
+	r->findings = NULL;
+	return findings_create(r, &r->findings, err);
 }
 
 const struct description *report_event(const struct report *r, uint32_t e)

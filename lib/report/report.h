@@ -33,9 +33,11 @@ struct report {
 	struct descriptions *descriptions;
 	struct report_entry *entries; /* by kind, then verdict and rank, the worst first */
 	size_t count;
-	const char *incomplete; /* why an empty report means little; NULL: the trace is complete */
-	char (*cause_ids)[24];  /* by cause of the analysis: id of the race; "": not listed, or a relaxed atomic */
-	bool replayed;          /* some of them were */
+	struct findings *findings; /* what the entries are joined to */
+	bool alone;                /* one anomaly alone is listed: entries is that one, findings are of all */
+	const char *incomplete;    /* why an empty report means little; NULL: the trace is complete */
+	char (*cause_ids)[24];     /* by cause of the analysis: id of the race; "": not listed, or a relaxed atomic */
+	bool replayed;             /* some of them were */
 	uint64_t summary[ANOMALY_KINDS][VERDICTS]; /* includes unlisted ones, unless options.orders selects */
 };
 
@@ -51,6 +53,9 @@ void report_add_replay(struct report *r, size_t entry, struct replay_result *rep
 
 /* Leaves only the entries that were replayed, or that are listed anyway. */
 void report_keep_replayed(struct report *r, enum verdict least);
+
+/* Joins the entries to findings again, after replays have changed verdicts. */
+enum rt_status report_join(struct report *r, struct rt_error *err);
 
 /* The description of the event with this index in the model; never NULL for events of listed anomalies. */
 const struct description *report_event(const struct report *r, uint32_t e);

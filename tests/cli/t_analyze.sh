@@ -85,7 +85,7 @@ expect 1 loop.std
 cmp -s out with_stats || wrong '--stats changes the report'
 [ -s err ] && wrong "without --stats: $(cat err)"
 expect 2 --fail-on sometimes observed.std
-says "'sometimes' is not a verdict: there are .*observed.*never"
+says "'sometimes' is not a level or verdict: there are .*observed.*never.*error"
 expect 2 --format xml observed.std
 says "'xml' is not a format: there are text, json"
 expect 2 --kinds race,livelock observed.std

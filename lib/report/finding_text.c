@@ -1,0 +1,344 @@
+/* Findings in words; see findings.h. */
+#include "lib/report/findings.h"
+#include "lib/report/waiting.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct text {
+	char *at;
+	size_t room;
+};
+
+__attribute__((format(printf, 2, 3))) static void say(struct text *t, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	int n = vsnprintf(t->at, t->room, format, arguments);
+	va_end(arguments);
+	size_t used = n < 0 ? 0 : (size_t)n < t->room ? (size_t)n : t->room - 1;
+	t->at += used;
+	t->room -= used;
+}
+
+static const struct anomaly *first_of(const struct report *r, const struct finding *f)
+{
+	return r->entries[f->entries[0]].anomaly;
+}
+
+const char *finding_does(const struct report *r, const struct finding_place *place)
+{
+	const struct description *d = report_event(r, place->e);
+	if (d && d->event.flags & RT_F_FREE)
+		return "frees";
+	if (place->op == RT_OP_ALLOC)
+		return "allocates";
+	if (place->op == RT_OP_BLOCK)
+		return "waits";
+	if (rt_op_reads(place->op) && rt_op_writes(place->op))
+		return "updates";
+	if (rt_op_writes(place->op))
+		return "writes";
+	if (rt_op_reads(place->op))
+		return "reads";
+	return "acquires";
+}
+
+/* The finding's place of an event: of two on one line it may be the other's. */
+static struct finding_place at_event(const struct report *r, const struct finding *f, uint32_t e)
+{
+	return (struct finding_place){.place = place_of(r, e),
+	                              .op = model_op(r->analysis->model, e),
+	                              .e = e,
+	                              .guarded = f->guard.lock != MODEL_NONE &&
+	                                         guard_is_held(r->analysis->model, e, f->guard.lock)};
+}
+
+static void say_function(struct text *t, const struct finding_place *place)
+{
+	char name[PLACE_FUNCTION_MAX];
+	place_function(&place->place, name);
+	if (place->place.frame && place->place.frame->function)
+		say(t, "`%s`", name);
+	else if (place->place.frame && place->place.frame->text)
+		say(t, "%s", place->place.frame->text);
+	else
+		say(t, "a thread");
+}
+
+static void say_variable(const struct report *r, struct text *t, const struct anomaly *a)
+{
+	struct subject s;
+	if (!subject_of(r, a, &s) || !s.name[0])
+		say(t, "memory");
+	else if (!strcmp(s.kind, "global") || (!strcmp(s.kind, "unknown") && s.name[0]))
+		say(t, "`%s`", s.name);
+	else
+		say(t, "the %s", s.name);
+}
+
+/* "calls `std::map<>::find`" or "reads `x`". */
+static void say_deed(const struct report *r, struct text *t, const struct finding_place *p, const struct anomaly *a)
+{
+	struct place callee = {.frame = p->place.callee};
+	char name[PLACE_FUNCTION_MAX];
+	if (callee.frame && strcmp(finding_does(r, p), "frees")) {
+		place_function(&callee, name);
+		say(t, "calls `%s`", name);
+		return;
+	}
+	say(t, "%s ", finding_does(r, p));
+	say_variable(r, t, a);
+}
+
+static void say_lock(struct text *t, const char *name)
+{
+	if (name[0])
+		say(t, "`%s`", name);
+	else
+		say(t, "the lock");
+}
+
+static void say_place(struct text *t, const struct place *place)
+{
+	if (place->frame && place->frame->file)
+		say(t, " at %s:%" PRIu32, subject_basename(place->frame->file), place->frame->line);
+}
+
+/* The side that lacks what the other holds; 2: neither. *name: the lock's. */
+static uint32_t lacking(const struct report *r, const struct finding *f, const struct anomaly *a,
+                        char name[SUBJECT_NAME_MAX])
+{
+	const struct description *d[2] = {report_event(r, a->events[0]), report_event(r, a->events[1])};
+	name[0] = '\0';
+	if (f->guard.lock != MODEL_NONE) {
+		const struct model *m = r->analysis->model;
+		bool held[2] = {guard_is_held(m, a->events[0], f->guard.lock),
+		                guard_is_held(m, a->events[1], f->guard.lock)};
+		snprintf(name, SUBJECT_NAME_MAX, "%s", f->guard_name);
+		if (held[0] != held[1])
+			return held[0];
+	}
+	for (uint32_t s = 0; s < 2; s++)
+		if (d[0] && d[1] && !d[s]->lock_count && d[!s]->lock_count) {
+			const struct held_lock *lock = &d[!s]->locks[d[!s]->lock_count - 1];
+			subject_object_name(r, lock->addr, &lock->block, name);
+			return s;
+		}
+	return 2;
+}
+
+static bool is_same_function(const struct finding_place *a, const struct finding_place *b)
+{
+	return place_function_key(&a->place) == place_function_key(&b->place);
+}
+
+static void title_race(const struct report *r, const struct finding *f, struct text *t)
+{
+	const struct anomaly *a = first_of(r, f);
+	struct finding_place p[2] = {at_event(r, f, a->events[0]), at_event(r, f, a->events[1])};
+	char lock[SUBJECT_NAME_MAX];
+	uint32_t side = lacking(r, f, a, lock);
+	bool frees[2] = {!strcmp(finding_does(r, &p[0]), "frees"), !strcmp(finding_does(r, &p[1]), "frees")};
+	if (p[0].op == RT_OP_ALLOC) {
+		say_function(t, &p[1]);
+		say(t, " uses ");
+		say_variable(r, t, a);
+		say(t, ", and nothing orders its allocation by ");
+		say_function(t, &p[0]);
+		say(t, " before that");
+	} else if (frees[0] != frees[1]) {
+		say_function(t, &p[frees[1]]);
+		say(t, " frees ");
+		say_variable(r, t, a);
+		say(t, " while ");
+		say_function(t, &p[frees[0]]);
+		say(t, " may still use it");
+	} else if (side < 2) {
+		say_function(t, &p[side]);
+		say(t, " ");
+		say_deed(r, t, &p[side], a);
+		say(t, " without ");
+		say_lock(t, lock);
+		say(t, lock[0] ? ", which " : " that ");
+		if (is_same_function(&p[0], &p[1])) {
+			say(t, "it holds");
+			say_place(t, &p[!side].place);
+		} else {
+			say_function(t, &p[!side]);
+			say(t, " holds");
+		}
+		say(t, " while it ");
+		if (p[!side].place.callee)
+			say_deed(r, t, &p[!side], a);
+		else
+			say(t, "%s it", finding_does(r, &p[!side]));
+	} else {
+		uint32_t writer = !rt_op_writes(p[0].op);
+		const struct description *d = report_event(r, a->events[0]);
+		say_function(t, &p[writer]);
+		say(t, " ");
+		say_deed(r, t, &p[writer], a);
+		say(t, " while ");
+		if (is_same_function(&p[0], &p[1]))
+			say(t, "another thread in it");
+		else
+			say_function(t, &p[!writer]);
+		if (p[!writer].place.callee) {
+			say(t, " ");
+			say_deed(r, t, &p[!writer], a);
+		} else {
+			say(t, " %s it", finding_does(r, &p[!writer]));
+		}
+		say(t, d && d->lock_count ? ", under different locks" : ", and nothing orders them");
+	}
+}
+
+static void title_sequence(const struct report *r, const struct finding *f, struct text *t)
+{
+	const struct anomaly *a = first_of(r, f);
+	const struct model *m = r->analysis->model;
+	uint32_t other = 1;
+	while (other + 1 < a->event_count && model_thread_of(m, a->events[other]) == model_thread_of(m, a->events[0]))
+		other++;
+	struct finding_place local = at_event(r, f, a->events[0]), remote = at_event(r, f, a->events[other]);
+	if (a->kind == ANOMALY_PATTERN) {
+		say(t, "pattern %s: ", a->pattern);
+		say_function(t, &local);
+		say(t, " and ");
+		say_function(t, &remote);
+		say(t, " access ");
+		say_variable(r, t, a);
+	} else if (a->kind == ANOMALY_ASV) {
+		say_function(t, &local);
+		say(t, " accesses ");
+		say_variable(r, t, a);
+		say(t, " and another variable as one, and ");
+		if (is_same_function(&local, &remote))
+			say(t, "another thread in it");
+		else
+			say_function(t, &remote);
+		say(t, " may come in between");
+	} else {
+		bool check = !strncmp(a->pattern, "check", 5);
+		say_function(t, &local);
+		if (check) {
+			say(t, " acts on what it read of ");
+			say_variable(r, t, a);
+			say(t, " in an earlier critical section, and ");
+		} else {
+			say(t, " accesses ");
+			say_variable(r, t, a);
+			say(t, " twice as one, and ");
+		}
+		if (is_same_function(&local, &remote))
+			say(t, "another thread in it");
+		else
+			say_function(t, &remote);
+		say(t, " may %s it in between", rt_op_writes(remote.op) ? "write" : "read");
+	}
+}
+
+static void title_waits(const struct report *r, const struct finding *f, struct text *t)
+{
+	const struct anomaly *a = first_of(r, f);
+	const struct rt_trace_info *info = rt_trace_info(r->analysis->trace);
+	bool stuck = anomaly_is_stuck(r->analysis->model, a);
+	char name[WAITING_TEXT_MAX];
+	if (stuck) {
+		for (uint32_t i = 0; i < a->event_count && i < 3; i++) {
+			const struct description *d = report_event(r, a->events[i]);
+			if (!d || d->event.thread >= info->thread_count)
+				continue;
+			waiting_text(r, d, name);
+			say(t, "%s%s %s", i ? ", " : "", info->threads[d->event.thread].name, name);
+		}
+		if (a->event_count > 3)
+			say(t, ", and %" PRIu32 " more threads", a->event_count - 3);
+		say(t, a->kind == ANOMALY_HANG ? ", which no thread can give" : ": none of them can go on");
+		return;
+	}
+	say(t, "locks are acquired in a circle:");
+	for (uint32_t i = 0; i < a->event_count; i++) {
+		const struct description *d = report_event(r, a->events[i]);
+		struct finding_place place = at_event(r, f, a->events[i]);
+		if (!d)
+			continue;
+		bool again = d->event.op == RT_OP_WAIT_END;
+		subject_object_name(r, again ? d->event.arg : d->event.addr, again ? NULL : subject_lock_block(d),
+		                    name);
+		say(t, "%s ", i ? "," : "");
+		say_function(t, &place);
+		say(t, " waits for ");
+		say_lock(t, name);
+	}
+}
+
+void finding_title(const struct report *r, const struct finding *f, char text[FINDING_TEXT_MAX])
+{
+	struct text t = {text, FINDING_TEXT_MAX};
+	const struct anomaly *a = first_of(r, f);
+	text[0] = '\0';
+	if (anomaly_is_of_waits(a))
+		title_waits(r, f, &t);
+	else if (a->kind == ANOMALY_RACE && a->event_count == 2)
+		title_race(r, f, &t);
+	else
+		title_sequence(r, f, &t);
+}
+
+static void fix_race(const struct report *r, const struct finding *f, struct text *t)
+{
+	const struct anomaly *a = first_of(r, f);
+	struct finding_place p[2] = {at_event(r, f, a->events[0]), at_event(r, f, a->events[1])};
+	char lock[SUBJECT_NAME_MAX];
+	uint32_t side = lacking(r, f, a, lock);
+	if (p[0].op == RT_OP_ALLOC) {
+		say(t, "hand the pointer over by release and acquire, or under a lock");
+	} else if (!strcmp(finding_does(r, &p[0]), "frees") || !strcmp(finding_does(r, &p[1]), "frees")) {
+		say(t, "free it only after the last use happened before: join the thread, or count references");
+	} else if (side < 2) {
+		say(t, "hold ");
+		say_lock(t, lock);
+		say_place(t, &p[side].place);
+	} else if (rt_op_is_atomic(p[0].op) != rt_op_is_atomic(p[1].op)) {
+		say(t, "make the access");
+		say_place(t, &p[rt_op_is_atomic(p[0].op) != 0].place);
+		say(t, " atomic, too");
+	} else {
+		const struct description *d = report_event(r, a->events[0]);
+		say(t, d && d->lock_count ? "hold one common lock at both places"
+		                          : "guard it by one lock at both places, or make both accesses atomic");
+	}
+}
+
+void finding_fix(const struct report *r, const struct finding *f, char text[FINDING_TEXT_MAX])
+{
+	struct text t = {text, FINDING_TEXT_MAX};
+	const struct anomaly *a = first_of(r, f);
+	text[0] = '\0';
+	switch (a->kind) {
+	case ANOMALY_RACE:
+		if (a->event_count == 2)
+			fix_race(r, f, &t);
+		break;
+	case ANOMALY_ATOMICITY:
+		say(&t,
+		    "keep both accesses of the one thread in one critical section of a lock that the other holds, too");
+		break;
+	case ANOMALY_ASV:
+		say(&t, "access the variables together under one lock everywhere");
+		break;
+	case ANOMALY_DEADLOCK:
+		say(&t, "acquire these locks in the same order everywhere");
+		break;
+	case ANOMALY_HANG:
+		say(&t, "give it after the thread waits, too, or wait only while a condition says so");
+		break;
+	case ANOMALY_PATTERN:
+	case ANOMALY_KINDS:
+		break;
+	}
+}

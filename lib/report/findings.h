@@ -1,0 +1,58 @@
+/*
+ * Findings: what a programmer calls one bug. Anomalies are joined that have one cause: the same variable and the same
+ * two functions of the user's, or one function that lacks the lock which others hold, or one line against many.
+ */
+#ifndef LIB_REPORT_FINDINGS_H
+#define LIB_REPORT_FINDINGS_H
+
+#include "lib/report/guard.h"
+#include "lib/report/level.h"
+#include "lib/report/place.h"
+#include "lib/report/report.h"
+#include "lib/report/subject.h"
+
+enum { FINDING_PLACES_MAX = 16 };
+
+struct finding_place {
+	struct place place;
+	unsigned op;  /* enum rt_op of the first event there */
+	uint32_t e;   /* that event */
+	bool guarded; /* it holds the guard */
+};
+
+struct finding {
+	char id[24]; /* "F1" */
+	enum finding_level level;
+	enum verdict verdict; /* the strongest of its anomalies */
+	uint32_t kinds;       /* bit i: enum anomaly_kind i is among them */
+	const size_t
+	    *entries; /* indices into report.entries, the most urgent first: that one stands for all; borrowed */
+	size_t entry_count;
+	struct finding_place places[FINDING_PLACES_MAX]; /* those of the first anomaly first; distinct lines */
+	size_t place_count, place_total;
+	struct guard guard;
+	char guard_name[SUBJECT_NAME_MAX]; /* "": none, or it has no name */
+	const struct finding *follows;     /* another race alone orders its events; NULL: none */
+	char fingerprint[17];
+};
+
+struct findings {
+	struct finding *items; /* by level, verdict and rank, the most urgent first */
+	size_t count;
+	size_t *members; /* the memory of their entries */
+	size_t levels[LEVELS];
+};
+
+/* Joins the report's entries. On RT_OK *out is owned by the caller; it borrows from the report. RT_EMEMORY. */
+enum rt_status findings_create(const struct report *r, struct findings **out, struct rt_error *err);
+void findings_free(struct findings *f);
+
+enum { FINDING_TEXT_MAX = 1600 };
+/* What is wrong, in one sentence. */
+void finding_title(const struct report *r, const struct finding *f, char text[FINDING_TEXT_MAX]);
+/* What would mend it. */
+void finding_fix(const struct report *r, const struct finding *f, char text[FINDING_TEXT_MAX]);
+/* What the event does at the place: "reads", "frees". */
+const char *finding_does(const struct report *r, const struct finding_place *place);
+
+#endif

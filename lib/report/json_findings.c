@@ -1,0 +1,89 @@
+/* Findings in JSON; see json_findings.h. Their anomalies say the rest, by id. */
+#include "lib/report/json_findings.h"
+
+static void put_place(struct json_writer *w, const struct report *r, const struct finding_place *p)
+{
+	char function[PLACE_FUNCTION_MAX];
+	const struct rt_frame *f = p->place.frame;
+	struct place callee = {.frame = p->place.callee};
+	jw_object(w, NULL);
+	jw_text(w, "file", f ? f->file : NULL);
+	jw_number_or_null(w, "line", f ? f->line : 0);
+	if (f && f->text)
+		jw_text(w, "text", f->text);
+	if (f && f->function)
+		place_function(&p->place, function);
+	jw_text(w, "function", f && f->function ? function : NULL);
+	jw_text(w, "what", finding_does(r, p));
+	if (callee.frame) {
+		place_function(&callee, function);
+		jw_text(w, "calls", function);
+	}
+	jw_number(w, "event", r->analysis->model->events[p->e].number);
+	jw_object_end(w);
+}
+
+static void put_variable(struct json_writer *w, const struct report *r, const struct finding *f)
+{
+	struct subject s;
+	if (!subject_of(r, r->entries[f->entries[0]].anomaly, &s)) {
+		jw_null(w, "variable");
+		return;
+	}
+	jw_object(w, "variable");
+	jw_text_or_null(w, "name", s.name);
+	jw_text(w, "kind", s.kind);
+	jw_number_or_null(w, "size", s.size);
+	jw_object_end(w);
+}
+
+static void put_guard(struct json_writer *w, const struct report *r, const struct finding *f)
+{
+	if (f->guard.lock == MODEL_NONE) {
+		jw_null(w, "guard");
+		return;
+	}
+	jw_object(w, "guard");
+	jw_text_or_null(w, "lock", f->guard_name);
+	jw_number(w, "held", f->guard.held);
+	jw_number(w, "of", f->guard.of);
+	jw_array(w, "without");
+	for (size_t i = 0; i < f->place_count; i++)
+		if (!f->places[i].guarded)
+			put_place(w, r, &f->places[i]);
+	jw_array_end(w);
+	jw_object_end(w);
+}
+
+void json_finding(struct json_writer *w, const struct report *r, const struct finding *f)
+{
+	char text[FINDING_TEXT_MAX];
+	jw_object(w, NULL);
+	jw_text(w, "id", f->id);
+	jw_text(w, "level", finding_level_name(f->level));
+	finding_title(r, f, text);
+	jw_text(w, "title", text);
+	jw_text(w, "verdict", verdict_name(f->verdict));
+	jw_array(w, "kinds");
+	for (int i = 0; i < ANOMALY_KINDS; i++)
+		if (f->kinds >> i & 1)
+			jw_text(w, NULL, anomaly_kind_name((enum anomaly_kind)i));
+	jw_array_end(w);
+	put_variable(w, r, f);
+	jw_array(w, "places");
+	for (size_t i = 0; i < f->place_count; i++)
+		put_place(w, r, &f->places[i]);
+	jw_array_end(w);
+	if (f->place_total > f->place_count)
+		jw_number(w, "places_count", f->place_total);
+	jw_array(w, "anomalies");
+	for (size_t i = 0; i < f->entry_count; i++)
+		jw_text(w, NULL, r->entries[f->entries[i]].id);
+	jw_array_end(w);
+	jw_text(w, "follows", f->follows ? f->follows->id : NULL);
+	put_guard(w, r, f);
+	finding_fix(r, f, text);
+	jw_text_or_null(w, "fix", text);
+	jw_text(w, "fingerprint", f->fingerprint);
+	jw_object_end(w);
+}

@@ -1,0 +1,11 @@
+/* The `findings` of the JSON report. */
+#ifndef LIB_REPORT_JSON_FINDINGS_H
+#define LIB_REPORT_JSON_FINDINGS_H
+
+#include "lib/report/findings.h"
+#include "lib/report/json_writer.h"
+
+/* Writes one finding as an element of the array that is open. */
+void json_finding(struct json_writer *w, const struct report *r, const struct finding *f);
+
+#endif

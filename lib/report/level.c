@@ -1,0 +1,106 @@
+/* Levels; see level.h. */
+#include "lib/report/level.h"
+
+#include "lib/report/guard.h"
+#include "lib/report/place.h"
+
+const char *finding_level_name(enum finding_level level)
+{
+	static const char *const names[LEVELS] = {"note", "warning", "error"};
+	return names[level];
+}
+
+uint32_t level_region_thread(const struct model *m, const struct anomaly *a)
+{
+	uint32_t best = 0, most = 0;
+	for (uint32_t i = 0; i < a->event_count; i++) {
+		uint32_t count = 0;
+		for (uint32_t k = 0; k < a->event_count; k++)
+			count += model_thread_of(m, a->events[k]) == model_thread_of(m, a->events[i]);
+		if (count > most) {
+			most = count;
+			best = model_thread_of(m, a->events[i]);
+		}
+	}
+	return best;
+}
+
+/* True if the thread holds the lock at all of its events from one to the other. */
+static bool holds_throughout(const struct model *m, uint32_t from, uint32_t to, uint32_t lock)
+{
+	const uint32_t *events = m->threads[model_thread_of(m, from)].events;
+	uint32_t segment = MODEL_NONE;
+	for (uint32_t pos = m->events[from].pos; pos <= m->events[to].pos; pos++) {
+		if (m->events[events[pos]].segment != segment && !guard_is_held(m, events[pos], lock))
+			return false;
+		segment = m->events[events[pos]].segment;
+	}
+	return true;
+}
+
+static bool guards_any(const struct model *m, const uint32_t *events, uint32_t n, uint32_t lock)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t first = m->events[events[i]].object, end = first + m->sites[m->events[events[i]].site].cells;
+		for (uint32_t cell = first; cell < end; cell++)
+			if (guard_guards(m, lock, cell))
+				return true;
+	}
+	return false;
+}
+
+/*
+ * True if the two events are in one call of a function: in it itself or in functions that it calls, but not both in
+ * calls of the same function.
+ */
+static bool asks_then_acts(const struct report *r, uint32_t e1, uint32_t e2)
+{
+	struct place first = place_of(r, e1), second = place_of(r, e2);
+	const struct description *d[2] = {report_event(r, e1), report_event(r, e2)};
+	if (!d[0] || !d[1])
+		return false;
+	size_t common = 0, rest[2] = {d[0]->stack_count - 1, d[1]->stack_count - 1};
+	while (common < rest[0] && common < rest[1] &&
+	       d[0]->stack[d[0]->stack_count - 1 - common] == d[1]->stack[d[1]->stack_count - 1 - common])
+		common++;
+	return common && rest[0] - common <= 1 && rest[1] - common <= 1 &&
+	       place_function_key(&first) != place_function_key(&second);
+}
+
+/*
+ * True if the region that an atomicity violation or ASV cuts is a unit of work on one of its variables: of the locks
+ * that are held throughout one guards it. Where none is held so, the region is annotated, a function's, or two critical
+ * sections of one lock, and is taken at its word. Under a lock that is held for another reason, too, two critical
+ * sections of the guard are one unit if one call of a function has both, and the first of them reads.
+ */
+static bool means_something(const struct report *r, const struct anomaly *a)
+{
+	const struct model *m = r->analysis->model;
+	uint32_t local[ANOMALY_EVENTS_MAX], n = 0, thread = level_region_thread(m, a);
+	if (reasons_has(&a->reasons, REASON_UNGUARDED))
+		return false;
+	for (uint32_t i = 0; i < a->event_count; i++)
+		if (model_thread_of(m, a->events[i]) == thread)
+			local[n++] = a->events[i];
+	const struct model_lockset *set = &m->locksets[model_lockset_of(m, local[0])];
+	bool outer = false, guarded = false;
+	for (uint32_t i = 0; i < set->count; i++) {
+		uint32_t lock = set->locks[i].object;
+		bool throughout = holds_throughout(m, local[0], local[n - 1], lock);
+		outer |= throughout;
+		if (!guards_any(m, local, n, lock))
+			continue;
+		if (throughout)
+			return true;
+		guarded = true;
+	}
+	return !outer || (guarded && rt_op_reads(model_op(m, local[0])) && asks_then_acts(r, local[0], local[n - 1]));
+}
+
+enum finding_level finding_level_of(const struct report *r, const struct anomaly *a)
+{
+	bool sequence = a->kind == ANOMALY_ATOMICITY || a->kind == ANOMALY_ASV;
+	if (a->verdict < VERDICT_PREDICTED || (sequence && !means_something(r, a)))
+		return LEVEL_NOTE;
+	return a->verdict == VERDICT_PREDICTED ? LEVEL_WARNING : LEVEL_ERROR;
+}

@@ -1,0 +1,124 @@
+/* User places; see place.h. */
+#define XXH_STATIC_LINKING_ONLY /* the state on the stack */
+#include "lib/report/place.h"
+
+#include "lib/report/subject.h"
+
+#include <string.h>
+#include <xxhash.h>
+
+static bool begins(const char *text, const char *start)
+{
+	return strncmp(text, start, strlen(start)) == 0;
+}
+
+static bool is_system_module(const char *module)
+{
+	static const char *const names[] = {"libc.so",    "libstdc++.so", "libm.so",   "libpthread.so", "ld-linux",
+	                                    "libgomp.so", "libgcc_s.so",  "librt.so",  "libdl.so",      "libtsan.so",
+	                                    "libc++.so",  "libracetrace", "libatomic", "libc++abi.so",  "libomp.so"};
+	const char *name = subject_basename(module);
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (begins(name, names[i]))
+			return true;
+	return false;
+}
+
+bool place_is_library(const struct rt_frame *frame)
+{
+	if (frame->module && is_system_module(frame->module))
+		return true;
+	return frame->file && (begins(frame->file, "/usr/include/") || begins(frame->file, "/usr/lib/") ||
+	                       strstr(frame->file, "/include/c++/"));
+}
+
+struct place place_of_stack(const struct report *r, const uint64_t *stack, size_t count)
+{
+	struct place place = {.pc = count ? stack[0] : 0};
+	const struct rt_frame *callee = NULL;
+	for (size_t i = 0; i < count; i++) {
+		size_t n = 0;
+		const struct rt_frame *frames = rt_trace_frames(r->analysis->trace, stack[i], &n);
+		for (size_t k = 0; k < n; k++) {
+			if (!place.frame)
+				place.frame = &frames[k];
+			if ((frames[k].file || frames[k].function || frames[k].text) && !place_is_library(&frames[k]))
+				return (struct place){.frame = &frames[k], .pc = stack[i], .callee = callee};
+			callee = frames[k].function ? &frames[k] : callee;
+		}
+	}
+	return place;
+}
+
+struct place place_of(const struct report *r, uint32_t e)
+{
+	const struct description *d = report_event(r, e);
+	return d ? place_of_stack(r, d->stack, d->stack_count) : (struct place){0};
+}
+
+static void add_text(XXH3_state_t *state, const char *text)
+{
+	XXH3_64bits_update(state, text ? text : "", text ? strlen(text) + 1 : 1);
+}
+
+uint64_t place_key(const struct place *place)
+{
+	XXH3_state_t state;
+	XXH3_64bits_reset(&state);
+	const struct rt_frame *f = place->frame;
+	if (f && f->file && f->line) {
+		add_text(&state, f->file);
+		XXH3_64bits_update(&state, &f->line, sizeof f->line);
+	} else if (f && (f->text || f->function)) {
+		add_text(&state, f->text ? f->text : f->function);
+	} else {
+		XXH3_64bits_update(&state, &place->pc, sizeof place->pc);
+	}
+	return XXH3_64bits_digest(&state);
+}
+
+uint64_t place_function_key(const struct place *place)
+{
+	XXH3_state_t state;
+	const struct rt_frame *f = place->frame;
+	if (!f || !f->function)
+		return place_key(place);
+	XXH3_64bits_reset(&state);
+	add_text(&state, f->function);
+	add_text(&state, f->file);
+	return XXH3_64bits_digest(&state);
+}
+
+/* True if the '<' or '>' at `at` belongs to an operator's name. */
+static bool is_operator(const char *name, const char *at)
+{
+	static const char word[] = "operator";
+	while (at > name && (at[-1] == '<' || at[-1] == '-'))
+		at--;
+	return at - name >= (ptrdiff_t)(sizeof word - 1) && !memcmp(at - (sizeof word - 1), word, sizeof word - 1);
+}
+
+void place_function(const struct place *place, char name[PLACE_FUNCTION_MAX])
+{
+	const char *full = place->frame ? place->frame->function : NULL;
+	size_t n = 0;
+	int depth = 0;
+	for (const char *c = full ? full : "a thread"; *c && n + 1 < PLACE_FUNCTION_MAX; c++) {
+		const char *tag_end = begins(c, "[abi:") ? strchr(c, ']') : NULL; /* the standard library's tag */
+		if (tag_end) {
+			c = tag_end;
+			continue;
+		}
+		bool bracket = full && (*c == '<' || *c == '>') && !(c > full && *c == '>' && c[-1] == '-');
+		bracket = bracket && !is_operator(full, c);
+		if (bracket && *c == '>' && depth)
+			depth--;
+		if (!depth)
+			name[n++] = *c;
+		if (bracket && *c == '<')
+			depth++;
+	}
+	name[n] = '\0';
+	if (n > 2 && !strcmp(name + n - 2, "<>"))
+		name[n - 2] = '\0';
+}

@@ -1,0 +1,31 @@
+/*
+ * User places: where in the user's own source an event belongs. An access inside a container's header or a call of the
+ * C library is the deed of the line that called it.
+ */
+#ifndef LIB_REPORT_PLACE_H
+#define LIB_REPORT_PLACE_H
+
+#include "lib/report/report.h"
+
+struct place {
+	const struct rt_frame *frame; /* NULL: nothing is known of the position */
+	uint64_t pc;
+	const struct rt_frame *callee; /* library's function that it calls, in which the access is; NULL: its own */
+};
+
+/* True if the frame is in a system header, the standard library, the C library or a compiler's runtime. */
+bool place_is_library(const struct rt_frame *frame);
+/* Innermost frame of the user's own source in a stack; where there is none, the innermost frame of all. */
+struct place place_of_stack(const struct report *r, const uint64_t *stack, size_t count);
+/* That of an event which the report describes. */
+struct place place_of(const struct report *r, uint32_t e);
+/* The same number for the same source line; where no line is known, for the same function or program counter. */
+uint64_t place_key(const struct place *place);
+/* The same number for the same function of the same file. */
+uint64_t place_function_key(const struct place *place);
+
+enum { PLACE_FUNCTION_MAX = 160 };
+/* The function's name with what is between < and > left out: "std::map<>::find"; "a thread" where none is known. */
+void place_function(const struct place *place, char name[PLACE_FUNCTION_MAX]);
+
+#endif

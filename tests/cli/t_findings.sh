@@ -1,0 +1,101 @@
+#!/bin/bash
+# t_findings.sh [BUILD]: one finding for one bug, at the user's lines, with the level that the exit status goes by; its
+# fingerprint outlives lines that are added above.
+set -u
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+build=$(cd "${1:-${BUILD:-$here/build}}" && pwd) || exit 1
+racetrace=$build/bin/racetrace
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+fail=0
+
+# record NAME SOURCE: builds and records it.
+record() {
+	local compiler=gcc
+	[[ $2 == *.cpp ]] && compiler=g++
+	"$compiler" -g -O1 -fsanitize=thread -Wno-tsan -I"$here/samples/pecan" "$2" -o "$tmp/$1" -pthread &&
+		timeout 60 "$racetrace" record -o "$tmp/$1.zst" "$tmp/$1" >/dev/null 2>&1
+}
+
+# analyze STATUS FILE OPTION...: into $tmp/out.
+analyze() {
+	local due=$1 file=$2 status
+	shift 2
+	timeout 60 "$racetrace" analyze -f json "$@" "$file" >"$tmp/out" 2>"$tmp/err"
+	status=$?
+	[ $status = "$due" ] || { echo "analyze $* ${file##*/}: status $status, not $due: $(head -3 "$tmp/err")"; fail=1; }
+}
+
+# is WHAT FILTER: the jq filter is true of the report.
+is() {
+	jq -e "$2" "$tmp/out" >/dev/null || { echo "$1: not so: $2"; jq -c '.findings' "$tmp/out" | head -c 2000; fail=1; }
+}
+
+# One container, looked up without the lock: two dozen anomalies inside the library, one bug.
+record cache "$here/tests/cases/cache_miss.cpp" || { echo "cannot record cache"; exit 1; }
+analyze 1 "$tmp/cache.zst"
+is cache '(.findings | length) == 1 and (.anomalies | length) > 1'
+is cache '.findings[0] | .level == "error" and (.anomalies | length) > 1'
+is cache '[.findings[0].places[].file | split("/")[-1]] | unique == ["cache_miss.cpp"]'
+is cache '.findings[0].title | test("calls .std::unordered_map<>::find. without the lock that it holds at cache_miss.cpp:[0-9]+ while it calls")'
+is cache '[.findings[].anomalies[]] | sort == ([range(1; 1 + length)] | map("R\(.)") | sort)'
+
+# The same, 7 lines further down: other lines, the same finding.
+before=$(jq -r '.findings[0].fingerprint' "$tmp/out")
+line=$(jq -r '.findings[0].places[0].line' "$tmp/out")
+yes '//' | head -7 | cat - "$here/tests/cases/cache_miss.cpp" >"$tmp/cache_miss.cpp"
+record cache "$tmp/cache_miss.cpp"
+analyze 1 "$tmp/cache.zst"
+is "cache, moved" ".findings[0].fingerprint == \"$before\" and .findings[0].places[0].line != $line"
+
+# Two functions, two bugs.
+record account "$here/samples/pecan/account.c"
+analyze 1 "$tmp/account.zst"
+is account '(.findings | length) == 2 and all(.findings[]; .level == "error")'
+
+# Two critical sections of the guard in one call, under another lock: a unit of work.
+record string_buffer "$here/samples/pecan/string_buffer.c"
+analyze 1 "$tmp/string_buffer.zst"
+is string_buffer '.findings | length == 1 and .[0].level == "error" and .[0].kinds == ["atomicity"]'
+
+# A lock that is held for another reason says nothing of what is done under it: a note, and no failure.
+cat >"$tmp/outer.std" <<'STD'
+T1|acq(outer)|1
+T1|acq(inner)|2
+T1|r(x)|3
+T1|rel(inner)|4
+T1|acq(inner)|5
+T1|w(x)|6
+T1|rel(inner)|7
+T1|rel(outer)|8
+T2|acq(inner)|9
+T2|w(x)|10
+T2|rel(inner)|11
+STD
+analyze 0 "$tmp/outer.std"
+is outer '.summary.atomicity.proved > 0 and all(.findings[]; .level == "note")'
+analyze 1 "$tmp/outer.std" --fail-on note
+analyze 1 "$tmp/outer.std" --fail-on proved
+analyze 0 "$tmp/outer.std" --fail-on warning
+
+# One line against many is one finding; a guard that is forgotten once is named, and counted.
+cat >"$tmp/many.std" <<'STD'
+main|fork(T1)|1
+main|fork(T2)|2
+T1|acq(m)|3
+T1|w(x)|4
+T1|rel(m)|5
+T2|acq(m)|6
+T2|r(x)|7
+T2|rel(m)|8
+T1|acq(m)|9
+T1|w(x)|10
+T1|rel(m)|11
+T2|r(x)|12
+STD
+analyze 1 "$tmp/many.std"
+is many '(.findings[0].guard | .lock == "m" and .held == 2 and .of == 3 and [.without[].text] == ["12"])'
+is many '.findings | length == 1'
+analyze 1 "$tmp/many.std" --anomaly R1
+is "one anomaly" 'has("findings") | not'
+exit $fail
