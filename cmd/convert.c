@@ -2,6 +2,7 @@
 #include "cmd/command.h"
 #include "cmd/common.h"
 #include "cmd/output.h"
+#include "lib/analysis/uncertain.h"
 #include "tracefmt/export.h"
 
 #include <argp.h>
@@ -55,7 +56,11 @@ static void warn_losses(const struct rt_trace *trace, const struct rt_std_losses
 static enum rt_status write_std(struct rt_trace *trace, FILE *out, struct rt_error *err)
 {
 	struct rt_std_losses losses;
-	enum rt_status status = rt_export_std(trace, out, &losses, err);
+	struct rt_numbers uncertain;
+	enum rt_status status = uncertain_values(trace, &uncertain, err);
+	if (!status)
+		status = rt_export_std(trace, uncertain.bits ? &uncertain : NULL, out, &losses, err);
+	free(uncertain.bits);
 	if (!status)
 		status = rt_trace_memory(trace, err);
 	if (!status)

@@ -155,6 +155,8 @@ static int print_json(const struct rt_trace_info *info, const uint64_t kinds[RT_
 	    info->format, "path", json_text(info->path));
 	if (all && info->vary)
 		json_object_set_new(all, "vary", json_number(info->vary));
+	if (all && info->values)
+		json_object_set_new(all, "values", json_true());
 	if (all && info->warning_count)
 		json_object_set_new(all, "warnings", json_warnings(info));
 	if (all)
@@ -216,6 +218,8 @@ static void print_text(const struct rt_trace_info *info, const uint64_t kinds[RT
 	printf("model      %s\n", rt_model_name(info->model));
 	if (info->vary)
 		printf("vary       %" PRIu32 "\n", info->vary);
+	if (info->values)
+		printf("values     recorded\n");
 	if (info->complete)
 		printf("complete   yes\n");
 	else

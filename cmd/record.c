@@ -32,7 +32,8 @@ enum {
 	OPTION_VARY,
 	OPTION_PRELOAD,
 	OPTION_SERIAL,
-	OPTION_PLAN
+	OPTION_PLAN,
+	OPTION_VALUES
 };
 
 struct options {
@@ -41,12 +42,13 @@ struct options {
 	uint32_t ring_kib; /* KiB of ring a thread */
 	uint32_t threads;  /* alive at once */
 	uint32_t exit_sleep_ms;
-	uint32_t vary;    /* seed; 0: not */
-	bool only_first;  /* process */
-	bool sync_only;   /* the program may be uninstrumented; after inspect: it is */
-	bool preload;     /* the program may be uninstrumented: a library that it loads is instrumented */
-	bool serial;      /* threads take turns */
-	uint32_t seed;    /* by which they do */
+	uint32_t vary;   /* seed; 0: not */
+	bool only_first; /* process */
+	bool sync_only;  /* the program may be uninstrumented; after inspect: it is */
+	bool preload;    /* the program may be uninstrumented: a library that it loads is instrumented */
+	bool serial;     /* threads take turns */
+	uint32_t seed;   /* by which they do */
+	bool values;
 	const char *plan; /* file of the plan that they follow, and of what becomes of it; NULL: none */
 	bool verbose;
 };
@@ -83,6 +85,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPTION_SERIAL:
 		o->serial = true;
+		o->values = true;
 		o->seed = arg ? cmd_number(state, "a seed", arg, 0, UINT32_MAX) : 1;
 		return 0;
 	case OPTION_PLAN:
@@ -98,6 +101,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPTION_SYNC_ONLY:
 		o->sync_only = true;
+		return 0;
+	case OPTION_VALUES:
+		o->values = true;
 		return 0;
 	case 'v':
 		o->verbose = true;
@@ -131,6 +137,7 @@ static const struct argp_option option_table[] = {
     {"sync-only", OPTION_SYNC_ONLY, NULL, 0,
      "Record the synchronisation of an uninstrumented program, without its accesses", 0},
     {"threads", 't', "N", 0, "Record at most N threads at the same time (32768)", 0},
+    {"values", OPTION_VALUES, NULL, 0, "Record the values that accesses read and wrote, which proves more", 0},
     {"vary", OPTION_VARY, "SEED", OPTION_ARG_OPTIONAL,
      "Start each new thread early or late, as SEED decides (a random one), for a different run", 0},
     {"verbose", 'v', NULL, 0, "Print how much was recorded", 0},
@@ -276,7 +283,8 @@ static enum rt_status prepare(struct recording *r, struct rt_error *err)
 	                                      .tell = tell_error,
 	                                      .control = o->serial ? &r->control : NULL,
 	                                      .exit_sleep_ms = o->exit_sleep_ms,
-	                                      .vary = o->vary},
+	                                      .vary = o->vary,
+	                                      .values = o->values},
 	                            .output = o->output,
 	                            .folder = o->only_first ? NULL : r->folder};
 	status = tree_create(&tree, &r->tree, err);
@@ -310,6 +318,7 @@ static enum rt_status collect(struct recording *r, struct program *program, stru
 	                                    .sync_only = r->options.sync_only,
 	                                    .recording = true,
 	                                    .exact = r->options.serial,
+	                                    .values = r->options.values && !r->options.sync_only,
 	                                    .vary = r->options.vary};
 	enum rt_status status = create_trace(r, program->pid, &options, err);
 	if (!status)

@@ -105,6 +105,7 @@ struct rt_channel {
 	_Atomic uint32_t unseen;    /* threads that are not recorded and that no recorded one has made */
 	_Atomic uint32_t executing; /* the process is about to become another program */
 	uint32_t sync_only; /* the program is not instrumented: without plain accesses; recorder's, but first one's */
+	uint32_t values;    /* of accesses are recorded; value.c */
 	uint32_t forked;    /* set by the recorder: the process began by fork, not by exec */
 };
 

@@ -29,9 +29,11 @@ struct rt_std_losses {
 
 /*
  * Writes the whole trace as STD (docs/std-format.md says what each event becomes). Reads the trace from the start,
- * twice. The caller checks out for write errors (ferror).
+ * twice. The caller checks out for write errors (ferror). uncertain: in a trace whose order is stamped, the
+ * accesses with an uncertain value, which STD cannot express; NULL: no value is written.
  */
-enum rt_status rt_export_std(struct rt_trace *trace, FILE *out, struct rt_std_losses *losses, struct rt_error *err);
+enum rt_status rt_export_std(struct rt_trace *trace, const struct rt_numbers *uncertain, FILE *out,
+                             struct rt_std_losses *losses, struct rt_error *err);
 
 /*
  * Writes the whole trace as racetrace's own file. Events keep thread, order and ordinal; they are renumbered from 1

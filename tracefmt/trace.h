@@ -55,6 +55,7 @@ struct rt_trace_info {
 	enum rt_memory_model model; /* C11 of a recorded program, SC of STD */
 	bool sync_only;             /* of an uninstrumented program: no plain accesses */
 	bool zeroed;                /* memory without a write before is known to hold 0 (STD) */
+	bool values;                /* values of accesses are recorded (record --values) */
 	uint32_t vary;              /* seed by which the recorder delayed new threads; 0: it did not */
 	bool complete;              /* false: cut short; `incomplete_why` says how */
 	const char *incomplete_why; /* NULL if complete */
@@ -121,6 +122,12 @@ struct rt_hidden_atomic {
 struct rt_trace_options {
 	bool strict;       /* STD: refuse a trace that would be read with a warning */
 	bool skip_unknown; /* STD: skip lines with unknown operations, with a warning */
+};
+
+/* A set of event numbers. */
+struct rt_numbers {
+	uint8_t *bits; /* by event number */
+	uint64_t end;  /* numbers from here on are not in it */
 };
 
 /*

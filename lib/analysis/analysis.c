@@ -6,6 +6,7 @@
 #include "lib/analysis/unrecorded.h"
 #include "lib/anomaly/goal.h"
 #include "lib/prove/jobs.h"
+#include "lib/relation/raced.h"
 #include "lib/relation/relaxed.h"
 #include "lib/search/search.h"
 
@@ -338,6 +339,8 @@ enum rt_status analysis_run(struct rt_trace *trace, const struct analysis_option
 		model.all_cells |= options->unproved && options->orders >> i & 1 && orders[i].all;
 	begin(options, ANALYSIS_LOAD);
 	enum rt_status status = model_load(trace, &model, &a->model, err);
+	if (!status)
+		status = raced_find(a->model, err);
 	if (!status)
 		status = orders[hybrid].compute(a->model, &a->order_results[hybrid], err);
 	if (!status) {

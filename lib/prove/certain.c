@@ -1,6 +1,8 @@
 /* Reads whose writers are certain; see certain.h. Computed cell by cell, on demand. */
 #include "lib/prove/certain.h"
 
+#include "lib/trace/values.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +18,10 @@ struct certain {
 	uint32_t *before;   /* by thread: its last one that is before the current read, MODEL_NONE */
 	uint32_t *writers;  /* threads that have one */
 	uint32_t writer_count;
+	/* Of a trace with values, else NULL: */
+	struct values values;
+	uint32_t *before_entry; /* by entry: that of the cell's last write before it, MODEL_NONE: initial content */
+	uint32_t *latest;       /* by cell: entry of its last write in the schedule at hand */
 };
 
 void certain_free(struct certain *c)
@@ -28,7 +34,30 @@ void certain_free(struct certain *c)
 	free(c->last);
 	free(c->before);
 	free(c->writers);
+	free(c->before_entry);
+	free(c->latest);
+	values_release(&c->values);
 	free(c);
+}
+
+/* What is asked about schedules of a trace with values. */
+static bool init_values(struct certain *c)
+{
+	const struct model *m = c->m;
+	size_t cells = (size_t)m->cell_count + 1;
+	c->before_entry = malloc(((size_t)model_entries(m) + 1) * sizeof *c->before_entry);
+	c->latest = malloc(cells * sizeof *c->latest);
+	if (!c->before_entry || !c->latest || !values_init(&c->values, m))
+		return false;
+	memset(c->latest, 0xff, cells * sizeof *c->latest);
+	for (uint32_t cell = 0; cell < m->cell_count; cell++) {
+		uint32_t last = MODEL_NONE, end = m->cells[cell].first + m->cells[cell].count;
+		for (uint32_t i = m->cells[cell].first; i < end; i++) {
+			c->before_entry[i] = last;
+			last = rt_op_writes(model_op(m, m->cell_events[i])) ? i : last;
+		}
+	}
+	return true;
 }
 
 struct certain *certain_create(const struct model *m, bool exact, struct rt_error *err)
@@ -47,7 +76,7 @@ struct certain *certain_create(const struct model *m, bool exact, struct rt_erro
 	c->before = malloc(((size_t)m->thread_count + 1) * sizeof *c->before);
 	c->writers = malloc(((size_t)m->thread_count + 1) * sizeof *c->writers);
 	if (!c->cells || !c->uncertain || !c->last || !c->before || !c->writers ||
-	    segment_order_compute(m, true, &c->hb, err)) {
+	    segment_order_compute(m, true, &c->hb, err) || (m->value_count && !init_values(c))) {
 		certain_free(c);
 		return NULL;
 	}
@@ -207,6 +236,52 @@ static bool runs_on(const struct model *m, const struct schedule *s, const uint3
 	return false;
 }
 
+/* Does the event see what it saw in the run, for certain, if its cell's last write in the schedule is this one? */
+static bool sees_the_same(struct certain *c, uint32_t e, uint32_t cell, uint32_t write)
+{
+	const struct model *m = c->m;
+	const struct values *v = &c->values;
+	uint32_t entry = model_entry(m, cell, e), before = c->before_entry[entry];
+	bool known = !uncertain_in(c, cell, e);
+	if (known && before == write)
+		return true;
+	uint64_t bits;
+	uint32_t like = write == MODEL_NONE ? MODEL_NONE : v->like[write];
+	if (!values_sure(v, cell, write) || v->saw[entry] != like)
+		return false;
+	return (known && values_sure(v, cell, before)) || (model_value(m, e, cell, &bits) && !model_raced(m, entry));
+}
+
+/* One event of the schedule: true if it reads what it need not have read in the run. */
+static bool replay(struct certain *c, uint32_t e)
+{
+	const struct model *m = c->m;
+	const struct model_site *site = &m->sites[m->events[e].site];
+	uint32_t cell = m->events[e].object, end = cell + site->cells;
+	bool same = true;
+	if (!rt_op_is_access(site->op))
+		return false;
+	for (; cell < end; cell++) {
+		if (rt_op_reads(site->op))
+			same &= sees_the_same(c, e, cell, c->latest[cell]);
+		if (rt_op_writes(site->op))
+			c->latest[cell] = model_entry(m, cell, e);
+	}
+	return !same;
+}
+
+static void forget(struct certain *c, const struct schedule *s)
+{
+	const struct model *m = c->m;
+	for (uint32_t i = 0; i < s->count; i++)
+		for (uint32_t pos = s->steps[i].from; pos <= s->steps[i].to; pos++) {
+			uint32_t e = m->threads[s->steps[i].thread].events[pos];
+			bool writes = rt_op_writes(model_op(m, e));
+			for (uint32_t k = 0; writes && k < m->sites[m->events[e].site].cells; k++)
+				c->latest[m->events[e].object + k] = MODEL_NONE;
+		}
+}
+
 uint32_t certain_count_uncertain(struct certain *c, const struct schedule *s, const uint32_t *goal, uint32_t goal_count,
                                  uint32_t *first)
 {
@@ -218,10 +293,13 @@ uint32_t certain_count_uncertain(struct certain *c, const struct schedule *s, co
 			bool own = false;
 			for (uint32_t g = 0; g < goal_count; g++)
 				own |= goal[g] == e && !runs_on(c->m, s, goal, goal_count, g);
-			if (own || !is_uncertain(c, e))
+			bool other = c->latest ? replay(c, e) : is_uncertain(c, e);
+			if (own || !other)
 				continue;
 			if (!uncertain++)
 				*first = e;
 		}
+	if (c->latest)
+		forget(c, s);
 	return uncertain;
 }

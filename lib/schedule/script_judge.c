@@ -4,6 +4,7 @@
  * events that the model drops are checked here; all others by the judge.
  */
 #include "lib/prove/certain.h"
+#include "lib/relation/raced.h"
 #include "lib/schedule/script.h"
 
 #include <stdlib.h>
@@ -375,6 +376,8 @@ enum rt_status script_judge(const struct script *s, struct rt_trace *trace, stru
 	*out = (struct script_verdict){
 	    .at = {.thread = UINT32_MAX}, .other = {.thread = UINT32_MAX}, .first_uncertain = {.thread = UINT32_MAX}};
 	enum rt_status status = model_load(trace, &options, &b.m, err);
+	if (!status)
+		status = raced_find(b.m, err);
 	if (!status && !binding_init(&b))
 		status = rt_error_set(err, RT_EMEMORY, "no memory to judge a schedule");
 	if (!status) {

@@ -23,7 +23,7 @@ static void add_cell(void *arg, uint64_t addr, uint32_t size)
 		l->failed = true;
 		return;
 	}
-	m->cells[m->cell_count] = (struct model_cell){addr, size, 0, 0, MODEL_NONE};
+	m->cells[m->cell_count] = (struct model_cell){addr, size, 0, 0, MODEL_NONE, false};
 	l->touch[m->cell_count++] = 0;
 }
 
@@ -72,11 +72,10 @@ static bool may_acquire(const struct rt_event *e)
 	return rt_op_is_atomic(e->op) && e->op != RT_OP_ATOMIC_STORE && e->order != RELAXED && e->order != RELEASE;
 }
 
-/* For an update it is unknown whether the recorded value is the one before or after it. */
 static void keep_value(struct loader *l, const struct rt_event *e, uint32_t event)
 {
 	struct model *m = l->m;
-	if (!e->arg || e->arg > sizeof e->value || (rt_op_reads(e->op) && rt_op_writes(e->op)))
+	if (!e->arg || e->arg > sizeof e->value)
 		return;
 	if (!vec_reserve(&m->values, &l->value_capacity, (uint64_t)m->value_count + 1, sizeof *m->values)) {
 		l->failed = true;
@@ -154,6 +153,8 @@ void loader_renew(struct loader *l, uint64_t addr, uint64_t size)
 	for (uint32_t i = first; i <= last && !used; i++) {
 		uint32_t cell = l->now ? l->now[i] : i;
 		used = cell != MODEL_NONE && m->cells[cell].count;
+		if (cell != MODEL_NONE)
+			m->cells[cell].renewed |= !used;
 	}
 	if (!used || !need_now(l))
 		return;
@@ -166,6 +167,8 @@ void loader_renew(struct loader *l, uint64_t addr, uint64_t size)
 			struct model_cell was = m->cells[l->now[i]];
 			l->now[i] = m->cell_count;
 			add_cell(l, was.addr, was.size);
+			if (!l->failed)
+				m->cells[m->cell_count - 1].renewed = true;
 		}
 }
 

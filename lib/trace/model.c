@@ -386,6 +386,7 @@ void model_free(struct model *m)
 	free(m->turns);
 	free(m->args);
 	free(m->values);
+	free(m->raced);
 	free(m->alloc_uses);
 	losses_release(&m->losses);
 	free(m);
@@ -435,6 +436,11 @@ bool model_value(const struct model *m, uint32_t e, uint32_t cell, uint64_t *bit
 		return false;
 	*bits = v->bits >> 8 * skip & (UINT64_MAX >> (64 - 8 * size));
 	return true;
+}
+
+bool model_raced(const struct model *m, uint32_t entry)
+{
+	return m->raced ? m->raced[entry / 8] >> entry % 8 & 1 : !rt_trace_info(m->trace)->exact;
 }
 
 int model_locksets_exclude(const struct model *m, uint32_t a, uint32_t b)

@@ -53,6 +53,7 @@ struct model_cell {
 	uint32_t size;
 	uint32_t first, count; /* its accesses: model.cell_events[first .. first + count), in global order */
 	uint32_t lockset;      /* the lockset of all its accesses; MODEL_NONE: they differ */
+	bool renewed;          /* allocated or mapped in the trace: its initial content is of no fixed value */
 };
 
 enum model_object_kind {
@@ -92,7 +93,7 @@ struct model_arg {
 	                 * BLOCK: the operation */
 };
 
-/* The value that a load or store of up to 8 bytes read or wrote, where it is recorded. */
+/* The value of an access of up to 8 bytes, where it is recorded: the one read, or else the one written. */
 struct model_value {
 	uint32_t event; /* index; rising */
 	uint8_t at;     /* lowest byte of the address of its first byte */
@@ -163,6 +164,8 @@ struct model {
 	uint32_t arg_count;
 	struct model_value *values; /* NULL: the trace has none */
 	uint32_t value_count;
+	uint8_t
+	    *raced; /* by entry of cell_events, bits: lib/relation/raced.h. NULL: the order is exact, or not known */
 	struct model_alloc_use *alloc_uses;
 	uint32_t alloc_use_count;
 	struct losses losses;    /* orders that the trace lacks */
@@ -191,6 +194,8 @@ static inline uint32_t model_lockset_of(const struct model *m, uint32_t e)
 uint32_t model_arg(const struct model *m, uint32_t e);
 /* The part of an access's value that belongs to one of its cells. False if it was not recorded. */
 bool model_value(const struct model *m, uint32_t e, uint32_t cell, uint64_t *bits);
+/* True if the access at this entry of cell_events may race with a write, so that its value is uncertain. */
+bool model_raced(const struct model *m, uint32_t entry);
 /* True if the two sets have a common lock that excludes the holders (not both as readers). */
 int model_locksets_exclude(const struct model *m, uint32_t a, uint32_t b);
 /* True if the accesses conflict: different threads, at least one write, not both atomic. That both access the same cell

@@ -12,9 +12,9 @@ struct written {
 };
 
 /* A read of this write saw these bits. */
-static void seen(struct written *w, uint64_t bits, bool exact)
+static void seen(struct written *w, uint64_t bits)
 {
-	if (w->state == VALUE_UNKNOWN && exact) {
+	if (w->state == VALUE_UNKNOWN) {
 		w->bits = bits;
 		w->state = VALUE_KNOWN;
 	} else if (w->state == VALUE_KNOWN && w->bits != bits) {
@@ -27,15 +27,15 @@ static uint32_t list_writes(const struct model *m, uint32_t cell, struct written
 {
 	const struct rt_trace_info *info = rt_trace_info(m->trace);
 	uint32_t n = 1;
-	list[0] = (struct written){0, MODEL_NONE, VALUE_UNKNOWN};
+	list[0] = (struct written){0, MODEL_NONE, m->cells[cell].renewed ? VALUE_DOUBTFUL : VALUE_UNKNOWN};
 	for (uint32_t i = m->cells[cell].first; i < m->cells[cell].first + m->cells[cell].count; i++) {
 		uint32_t e = m->cell_events[i];
 		uint64_t bits = 0;
-		bool known = model_value(m, e, cell, &bits);
-		if (rt_op_reads(model_op(m, e)) && known)
-			seen(&list[n - 1], bits, info->exact);
+		bool known = model_value(m, e, cell, &bits) && !model_raced(m, i), reads = rt_op_reads(model_op(m, e));
+		if (reads && known)
+			seen(&list[n - 1], bits);
 		if (rt_op_writes(model_op(m, e)))
-			list[n++] = (struct written){bits, i, known ? VALUE_KNOWN : VALUE_UNKNOWN};
+			list[n++] = (struct written){bits, i, known && !reads ? VALUE_KNOWN : VALUE_UNKNOWN};
 	}
 	if (list[0].state == VALUE_UNKNOWN && info->zeroed)
 		list[0].state = VALUE_KNOWN;
@@ -54,7 +54,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* Links the writes of one value. The list is in the order of compare. */
-static void link_writes(struct values *v, uint32_t cell, const struct written *list, uint32_t n)
+static void link_writes(struct values *v, const struct model *m, uint32_t cell, const struct written *list, uint32_t n)
 {
 	uint32_t like = MODEL_NONE;
 	v->initial[cell] = MODEL_NONE;
@@ -62,8 +62,12 @@ static void link_writes(struct values *v, uint32_t cell, const struct written *l
 		bool same = i && list[i].state == VALUE_KNOWN && list[i - 1].state == VALUE_KNOWN &&
 		            list[i].bits == list[i - 1].bits;
 		like = same ? like : list[i].entry;
-		if (list[i].entry == MODEL_NONE)
+		if (list[i].entry == MODEL_NONE) {
+			v->initially[cell] = list[i].state == VALUE_KNOWN;
 			continue;
+		}
+		if (list[i].state == VALUE_KNOWN && !model_raced(m, list[i].entry))
+			v->sure[list[i].entry / 8] |= (uint8_t)(1 << list[i].entry % 8);
 		v->like[list[i].entry] = like;
 		v->next[list[i].entry] = MODEL_NONE;
 		if (same && list[i - 1].entry == MODEL_NONE)
@@ -91,10 +95,14 @@ bool values_init(struct values *v, const struct model *m)
 	for (uint32_t c = 0; c < m->cell_count; c++)
 		most = m->cells[c].count > most ? m->cells[c].count : most;
 	struct written *list = malloc((most + 1) * sizeof *list);
-	*v = (struct values){malloc((entries + 1) * sizeof *v->like), malloc((entries + 1) * sizeof *v->saw),
+	*v = (struct values){malloc((entries + 1) * sizeof *v->like),
+	                     malloc((entries + 1) * sizeof *v->saw),
 	                     malloc((entries + 1) * sizeof *v->next),
-	                     malloc(((size_t)m->cell_count + 1) * sizeof *v->initial), false};
-	if (!list || !v->like || !v->saw || !v->next || !v->initial) {
+	                     malloc(((size_t)m->cell_count + 1) * sizeof *v->initial),
+	                     calloc(entries / 8 + 1, 1),
+	                     calloc((size_t)m->cell_count + 1, sizeof *v->initially),
+	                     false};
+	if (!list || !v->like || !v->saw || !v->next || !v->initial || !v->sure || !v->initially) {
 		free(list);
 		values_release(v);
 		return false;
@@ -102,7 +110,7 @@ bool values_init(struct values *v, const struct model *m)
 	for (uint32_t c = 0; c < m->cell_count; c++) {
 		uint32_t n = list_writes(m, c, list);
 		qsort(list, n, sizeof *list, compare);
-		link_writes(v, c, list, n);
+		link_writes(v, m, c, list, n);
 		find_seen(v, m, c);
 	}
 	free(list);
@@ -115,6 +123,8 @@ void values_release(struct values *v)
 	free(v->saw);
 	free(v->next);
 	free(v->initial);
+	free(v->sure);
+	free(v->initially);
 	*v = (struct values){0};
 }
 

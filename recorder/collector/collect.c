@@ -148,6 +148,7 @@ static enum rt_status channel_create(struct collector *c, const struct collector
 	c->channel->ring_records = options->ring_records;
 	c->channel->exit_sleep_ms = options->exit_sleep_ms;
 	c->channel->vary = options->vary;
+	c->channel->values = options->values;
 	c->channel->sync_only = options->sync_only;
 	c->channel->collector_pid = getpid();
 	c->channel->slots_offset = c->slots_offset;

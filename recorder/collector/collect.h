@@ -27,6 +27,7 @@ struct collector_options {
 	uint32_t exit_sleep_ms, vary;            /* handed on to the recorder */
 	const struct collector_control *control; /* of the first process; NULL: its threads run as they come */
 	bool sync_only;                          /* for the first process: its program is not instrumented */
+	bool values;                             /* handed on to the recorder */
 	/* Called, by any thread, as soon as a trace cannot be written any further: the error becomes told. NULL: not.
 	 */
 	void (*tell)(struct rt_error *error);

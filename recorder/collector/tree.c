@@ -365,6 +365,7 @@ static enum rt_status record(struct process *p, int pidfd, struct rt_error *err)
 	                                    .pid = (uint64_t)p->trace.pid,
 	                                    .sync_only = collector_sync_only(p->collector),
 	                                    .recording = true,
+	                                    .values = p->tree->options.rings.values,
 	                                    .vary = p->tree->options.rings.vary};
 	struct rt_writer *w;
 	uint64_t began = now_ns();

@@ -36,7 +36,7 @@ static inline struct rt_slot *lock_stripe(unsigned op, const volatile void *p, u
 	if (s->limit == NULL)
 		return NULL;
 	rt_busy_begin();
-	rt_reserve(s, 2); /* so that nobody waits for room while holding a stripe */
+	rt_reserve(s, 3); /* so that nobody waits for room while holding a stripe */
 	for (unsigned spin = 1; __atomic_exchange_n(stripe, 1, __ATOMIC_ACQUIRE); spin++) {
 		RT_PAUSE();
 		if (spin % 128 == 0)
@@ -46,13 +46,15 @@ static inline struct rt_slot *lock_stripe(unsigned op, const volatile void *p, u
 	return s;
 }
 
+/* value: what the operation read, or stored if it does not read; where values are recorded it is of at most 8 bytes. */
 static inline void unlock_stripe(struct rt_slot *s, unsigned op, const volatile void *p, uintptr_t pc, unsigned size,
-                                 int order)
+                                 int order, uint64_t value)
 {
 	unsigned char *stripe = rt_thread.stripe;
 
 	if (!s)
 		return;
+	rt_thread.value = value;
 	rt_sync(s, op, rt_place((uintptr_t)p), 0, pc, rt_record_aux(size, (unsigned)order, 0));
 	rt_thread.stripe = NULL;
 	if (stripe)
@@ -74,7 +76,7 @@ static inline void saw(const volatile void *p, uint64_t value, uintptr_t pc)
 	{                                                                                                              \
 		struct rt_slot *s = lock_stripe(RT_OP_ATOMIC_RMW, p, (bits) / 8, RT_CALLER);                           \
 		type was = operation(bits, name, p, v);                                                                \
-		unlock_stripe(s, RT_OP_ATOMIC_RMW, p, RT_CALLER, (bits) / 8, order);                                   \
+		unlock_stripe(s, RT_OP_ATOMIC_RMW, p, RT_CALLER, (bits) / 8, order, (uint64_t)was);                    \
 		saw(p, (uint64_t)was, RT_CALLER);                                                                      \
 		return was;                                                                                            \
 	}
@@ -86,7 +88,7 @@ static inline void saw(const volatile void *p, uint64_t value, uintptr_t pc)
 		struct rt_slot *s = lock_stripe(RT_OP_ATOMIC_CAS, p, (bits) / 8, RT_CALLER);                           \
 		bool done = (seen = operation(bits, p, wanted, v)) == wanted;                                          \
 		unlock_stripe(s, done ? RT_OP_ATOMIC_CAS : RT_OP_ATOMIC_CAS_FAIL, p, RT_CALLER, (bits) / 8,            \
-		              done ? order : failure);                                                                 \
+		              done ? order : failure, (uint64_t)seen);                                                 \
 		saw(p, (uint64_t)seen, RT_CALLER);                                                                     \
 		if (!done)                                                                                             \
 			*expected = seen;                                                                              \
@@ -97,7 +99,7 @@ static inline void saw(const volatile void *p, uint64_t value, uintptr_t pc)
 	{                                                                                                              \
 		struct rt_slot *s = lock_stripe(RT_OP_ATOMIC_LOAD, p, (bits) / 8, RT_CALLER);                          \
 		type v = load(bits, p);                                                                                \
-		unlock_stripe(s, RT_OP_ATOMIC_LOAD, p, RT_CALLER, (bits) / 8, order);                                  \
+		unlock_stripe(s, RT_OP_ATOMIC_LOAD, p, RT_CALLER, (bits) / 8, order, (uint64_t)v);                     \
 		saw(p, (uint64_t)v, RT_CALLER);                                                                        \
 		return v;                                                                                              \
 	}                                                                                                              \
@@ -105,7 +107,7 @@ static inline void saw(const volatile void *p, uint64_t value, uintptr_t pc)
 	{                                                                                                              \
 		struct rt_slot *s = lock_stripe(RT_OP_ATOMIC_STORE, p, (bits) / 8, RT_CALLER);                         \
 		store(bits, p, v);                                                                                     \
-		unlock_stripe(s, RT_OP_ATOMIC_STORE, p, RT_CALLER, (bits) / 8, order);                                 \
+		unlock_stripe(s, RT_OP_ATOMIC_STORE, p, RT_CALLER, (bits) / 8, order, (uint64_t)v);                    \
 	}                                                                                                              \
 	RMW(bits, type, exchange, rmw)                                                                                 \
 	RMW(bits, type, fetch_add, rmw)                                                                                \
@@ -123,7 +125,7 @@ static inline void saw(const volatile void *p, uint64_t value, uintptr_t pc)
 		type seen = cas(bits, p, expected, v);                                                                 \
 		bool done = seen == expected;                                                                          \
 		unlock_stripe(s, done ? RT_OP_ATOMIC_CAS : RT_OP_ATOMIC_CAS_FAIL, p, RT_CALLER, (bits) / 8,            \
-		              done ? order : failure);                                                                 \
+		              done ? order : failure, (uint64_t)seen);                                                 \
 		saw(p, (uint64_t)seen, RT_CALLER);                                                                     \
 		return seen;                                                                                           \
 	}
@@ -205,7 +207,7 @@ int rt_atomic_drop(int *count, uintptr_t pc)
 {
 	struct rt_slot *s = lock_stripe(RT_OP_ATOMIC_RMW, count, sizeof *count, pc);
 	int was = __atomic_fetch_sub(count, 1, __ATOMIC_SEQ_CST);
-	unlock_stripe(s, RT_OP_ATOMIC_RMW, count, pc, sizeof *count, __ATOMIC_RELEASE);
+	unlock_stripe(s, RT_OP_ATOMIC_RMW, count, pc, sizeof *count, __ATOMIC_RELEASE, (uint32_t)was);
 	return was;
 }
 

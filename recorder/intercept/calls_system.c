@@ -50,9 +50,11 @@ CALL(int, sigisemptyset, (const sigset_t *set), (set), IN(set), )
 CALL(int, sigandset, (sigset_t * to, const sigset_t *a, const sigset_t *b), (to, a, b), IN(a); IN(b), OUT(to))
 CALL(int, sigorset, (sigset_t * to, const sigset_t *a, const sigset_t *b), (to, a, b), IN(a); IN(b), OUT(to))
 CALL(int, sigprocmask, (int how, const sigset_t *restrict set, sigset_t *restrict old), (how, set, old), IN(set),
-     if (r == 0) OUT(old))
+     rt_mask_changed();
+     WHEN(r == 0, OUT(old)))
 CALL(int, pthread_sigmask, (int how, const sigset_t *restrict set, sigset_t *restrict old), (how, set, old), IN(set),
-     if (r == 0) OUT(old))
+     rt_mask_changed();
+     WHEN(r == 0, OUT(old)))
 CALL(int, sigpending, (sigset_t * set), (set), , WHEN(r == 0, rt_signals_seen(pc); OUT(set)))
 CALL(int, sigaltstack, (const stack_t *restrict stack, stack_t *restrict old), (stack, old), IN(stack),
      if (r == 0) OUT(old))

@@ -105,5 +105,31 @@
 	label	rt_append_sync_end
 	ret
 	.size	rt_append_sync, .-rt_append_sync
+
+/*
+ * rt_peek(rdi at, esi size: 1, 2, 4 or 8, rdx value). Where a load faults, signal.c goes on at rt_peek_failed.
+ */
+	.p2align 5
+	function rt_peek
+	cmp	$4, %esi
+	je	4f
+	ja	8f
+	cmp	$1, %esi
+	je	1f
+	movzwl	(%rdi), %eax
+	jmp	9f
+1:	movzbl	(%rdi), %eax
+	jmp	9f
+4:	mov	(%rdi), %eax
+	jmp	9f
+8:	mov	(%rdi), %rax
+	label	rt_peek_end
+9:	mov	%rax, (%rdx)
+	mov	$1, %eax
+	ret
+	label	rt_peek_failed
+	xor	%eax, %eax
+	ret
+	.size	rt_peek, .-rt_peek
 #endif
 	.section .note.GNU-stack, "", @progbits

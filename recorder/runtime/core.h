@@ -31,6 +31,14 @@ struct rt_filter {
 #define RT_PAUSE() ((void)0)
 #endif
 
+/* A write whose value is not known yet; value.c. */
+struct rt_pending {
+	struct rt_record *record; /* room for its VALUE, its event behind it; NULL: left out so far, as a repeat */
+	uint64_t w0, w1, before;  /* its record; what was there before it, if it was left out */
+	unsigned size;            /* 0: none is pending */
+	bool read;                /* a read has come behind it */
+};
+
 /* What a parent hands to its child; also the private (unshared) memory that belongs to a slot. */
 struct rt_private {
 	struct rt_slot *slot;
@@ -46,6 +54,9 @@ struct rt_private {
 	uint32_t epoch_blocks; /* blocks since it began */
 	bool large_used;       /* the large part of the filter is not all zeros */
 	bool large_open;       /* the filter is the large one, from then on */
+	struct rt_pending pending;
+	struct rt_seen *seen;               /* repeat filter where values are recorded, in place of the large one */
+	uint64_t value_epoch, value_filter; /* of it; slot->filter_epoch at the last record */
 	_Alignas(64) struct rt_filter filter[RT_FILTER_SMALL];
 };
 
@@ -67,6 +78,8 @@ struct rt_thread {
 	bool whole;                      /* what it has done in the recorder is done, and recorded */
 	bool timeless;                   /* must not look at any clock */
 	bool made;                       /* by pthread_create or thrd_create */
+	unsigned char peek;              /* how memory is read; value.c */
+	uint64_t value;                  /* read by, or stored by, the atomic operation under way */
 	bool forking;                    /* in a call that forks: what comes out of it may be the child */
 	bool in_turn;                    /* in the scheduler: its own work is no step */
 	int32_t patience;                /* plain accesses until the scheduler looks at the thread again */
@@ -86,6 +99,7 @@ extern struct rt_tree *rt_tree;       /* NULL: never was */
 extern struct rt_slot rt_dead;
 extern uint64_t rt_clock_nowhere;
 extern bool rt_tsc;
+extern bool rt_not_plain; /* rt_sync_only or rt_values */
 extern bool rt_sync_only; /* no plain accesses, of which only those of the C library would be seen */
 
 /*
@@ -94,6 +108,44 @@ extern bool rt_sync_only; /* no plain accesses, of which only those of the C lib
  */
 void *rt_memory_reserve(void *where, size_t size);
 bool rt_memory_open(const void *from, size_t size);
+
+/* Values; value.c. All but rt_settle are called where rt_values is set, by a busy thread. */
+extern bool rt_values;
+extern bool rt_values_caught;                     /* faults while reading memory come to signal.c */
+#define RT_VALUE_AUX ((uint64_t)RT_F_VALUE << 56) /* in word 1 of a record */
+#define RT_SIGNAL_BIT(sig) (UINT64_C(1) << ((sig)-1))
+/* Before a record with this operation. Finds the value of the pending write. */
+void rt_value_begin(struct rt_slot *slot, unsigned op);
+/*
+ * Before anything by which another thread may come after this one's accesses, other than its record: the same. op: the
+ * hook it is called in, if that is of an access.
+ */
+void rt_settle(struct rt_slot *slot, unsigned op);
+/* Appends the record, if it is an access whose value can be recorded, or leaves it out. False: it is none. */
+bool rt_value_append(struct rt_slot *slot, uint64_t w0, uint64_t w1);
+/* rt_emit_range where values are recorded: without one. */
+void rt_value_range(unsigned op, uintptr_t from, size_t size, uintptr_t pc);
+/* A handler interrupts the thread, which may not have done what its last hooks stand for: they have no values. */
+void rt_value_discard(struct rt_slot *slot);
+enum rt_put { RT_PUT_PLAIN, RT_PUT_VALUE, RT_PUT_PENDING };
+/* Appends a record, behind its VALUE or room for that, which is returned. NULL: there was no room for them. */
+struct rt_record *rt_put(struct rt_slot *slot, uint64_t w0, uint64_t w1, enum rt_put how, uint64_t value);
+void rt_value_start(void); /* catches faults */
+/* The thread blocks other signals than before, or may. */
+static inline void rt_mask_changed(void)
+{
+	rt_thread.peek = 0;
+}
+/* Reads 1, 2, 4 or 8 bytes; false if that faults. append.S. */
+bool rt_peek(uintptr_t at, unsigned size, uint64_t *value);
+
+/* End of the block at hand. */
+static inline struct rt_record *rt_block_end(const struct rt_slot *slot)
+{
+	if (!rt_values || !slot->limit)
+		return slot->limit;
+	return slot->ring + ((slot->cur - slot->ring - 1) / RT_BLOCK_RECORDS + 1) * RT_BLOCK_RECORDS;
+}
 
 /* Slots and threads */
 struct rt_private *rt_private_of(struct rt_slot *slot);

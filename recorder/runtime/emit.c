@@ -92,9 +92,11 @@ uint64_t rt_publish(struct rt_slot *s)
 {
 	uint64_t published = atomic_load_explicit(&s->published, memory_order_relaxed) + 1;
 
-	for (struct rt_record *p = s->cur; p < s->limit; p++)
+	struct rt_record *end = rt_block_end(s);
+
+	for (struct rt_record *p = s->cur; p < end; p++)
 		*(volatile uint64_t *)&p->w0 = 0;
-	__atomic_store_n(&s->cur, s->limit, __ATOMIC_RELEASE);
+	__atomic_store_n(&s->cur, end, __ATOMIC_RELEASE);
 	atomic_store(&s->published, published);
 	return published;
 }
@@ -118,9 +120,17 @@ static bool next_block(struct rt_slot *s)
 	grow_filter(s);
 	base = s->ring + published % blocks * RT_BLOCK_RECORDS;
 	*base = rt_record_ext(rt_plain_stamp(s), 0);
-	s->limit = base + RT_BLOCK_RECORDS;
+	s->limit = base + (rt_values ? 1 : RT_BLOCK_RECORDS);
 	__atomic_store_n(&s->cur, base + 1, __ATOMIC_RELEASE);
 	return true;
+}
+
+static void commit(struct rt_slot *s, unsigned n)
+{
+	__atomic_store_n(&s->cur, s->cur + n, __ATOMIC_RELEASE);
+	if (rt_values)
+		s->limit = s->cur;
+	s->skipped = 0;
 }
 
 /* Room for n records, with the count of left-out repeats already small. False: the event is to be dropped. */
@@ -130,20 +140,13 @@ static bool make_room(struct rt_slot *s, unsigned n)
 		return false;
 	if (s->skipped > RT_RECORD_SKIP_MAX)
 		n++;
-	if (s->limit - s->cur < (ptrdiff_t)n && !next_block(s))
+	if (rt_block_end(s) - s->cur < (ptrdiff_t)n && !next_block(s))
 		return false;
 	if (s->skipped > RT_RECORD_SKIP_MAX) {
 		*s->cur = rt_record_make(RT_OP_SKIP, s->skipped, 0, 0, 0);
-		__atomic_store_n(&s->cur, s->cur + 1, __ATOMIC_RELEASE);
-		s->skipped = 0;
+		commit(s, 1);
 	}
 	return true;
-}
-
-static void commit(struct rt_slot *s, unsigned n)
-{
-	__atomic_store_n(&s->cur, s->cur + n, __ATOMIC_RELEASE);
-	s->skipped = 0;
 }
 
 void rt_reserve(struct rt_slot *s, unsigned n)
@@ -151,9 +154,28 @@ void rt_reserve(struct rt_slot *s, unsigned n)
 	if (s->limit - s->cur >= (ptrdiff_t)n && s->skipped <= RT_RECORD_SKIP_MAX)
 		return;
 	rt_busy_begin();
+	rt_settle(s, RT_OP_NONE);
 	if (s->limit)
 		make_room(s, n);
 	rt_busy_end();
+}
+
+struct rt_record *rt_put(struct rt_slot *s, uint64_t w0, uint64_t w1, enum rt_put how, uint64_t value)
+{
+	unsigned n = how == RT_PUT_PLAIN ? 1 : 2;
+	struct rt_record *r;
+
+	if (!make_room(s, n))
+		return NULL;
+	r = s->cur;
+	if (n == 2) {
+		r->w0 = how == RT_PUT_VALUE ? (uint64_t)RT_OP_VALUE << 48 : 0;
+		r->w1 = value;
+	}
+	r[n - 1].w0 = w0 | s->skipped << 56;
+	r[n - 1].w1 = how == RT_PUT_VALUE ? w1 | RT_VALUE_AUX : w1;
+	commit(s, n);
+	return r;
 }
 
 /* Nothing is recorded. Leaves `busy` alone, which two threads may share then (clone.c). */
@@ -171,11 +193,10 @@ void rt_append_slow(uint64_t w0, uint64_t w1, struct rt_slot *s)
 	if (is_dropped(s))
 		return;
 	rt_busy_begin();
-	if (make_room(s, 1)) {
-		s->cur->w0 = w0 | s->skipped << 56;
-		s->cur->w1 = w1;
-		commit(s, 1);
-	}
+	if (rt_values)
+		rt_value_begin(s, (unsigned)(w0 >> 48) & 255);
+	if (!rt_values || !rt_value_append(s, w0, w1))
+		rt_put(s, w0, w1, RT_PUT_PLAIN, 0);
 	rt_busy_end();
 }
 
@@ -184,6 +205,8 @@ void rt_append2_slow(uint64_t w0, uint64_t w1, struct rt_slot *s, uint64_t x0, u
 	if (is_dropped(s))
 		return;
 	rt_busy_begin();
+	if (rt_values)
+		rt_value_begin(s, RT_OP_NONE);
 	if (make_room(s, 2)) {
 		s->cur[0].w0 = x0;
 		s->cur[0].w1 = x1;
@@ -211,18 +234,33 @@ static uint64_t exact_stamp(_Atomic uint64_t *clock, uint64_t last, uint64_t now
 	return stamp;
 }
 
+/* Is it an atomic operation whose value is known? Those that hold a stripe have left it in rt_thread. */
+static bool is_valued(uint64_t w0, uint64_t w1)
+{
+	struct rt_record r = {w0, w1};
+
+	return rt_values && rt_thread.stripe && rt_op_is_atomic(rt_record_op(r)) && (rt_record_aux_of(r) & 31) <= 8;
+}
+
 void rt_append_sync_slow(uint64_t w0, uint64_t w1, struct rt_slot *s, uint64_t x0, uint64_t now, void *clock)
 {
+	unsigned n;
+
 	if (is_dropped(s))
 		return;
 	rt_busy_begin();
-	if (make_room(s, 2)) {
+	if (rt_values)
+		rt_value_begin(s, RT_OP_NONE);
+	n = 1 + is_valued(w0, w1);
+	if (make_room(s, n + 1)) {
 		s->last_stamp = exact_stamp(clock, s->last_stamp, now);
 		s->cur[0].w0 = x0;
 		s->cur[0].w1 = s->last_stamp;
-		s->cur[1].w0 = w0 | s->skipped << 56;
-		s->cur[1].w1 = w1;
-		commit(s, 2);
+		if (n == 2)
+			s->cur[1] = (struct rt_record){(uint64_t)RT_OP_VALUE << 48, rt_thread.value};
+		s->cur[n].w0 = w0 | s->skipped << 56;
+		s->cur[n].w1 = n == 2 ? w1 | RT_VALUE_AUX : w1;
+		commit(s, n + 1);
 	}
 	rt_busy_end();
 }
@@ -266,8 +304,11 @@ void rt_emit_range(unsigned op, const void *addr, size_t size, uintptr_t pc)
 	struct rt_slot *s = rt_self;
 	struct rt_record event, ext;
 
-	if (size == 0 || RT_UNLIKELY(rt_sync_only))
+	if (size == 0 || RT_UNLIKELY(rt_not_plain)) {
+		if (size && !rt_sync_only)
+			rt_value_range(op, (uintptr_t)addr, size, pc);
 		return;
+	}
 	if (size <= 16) {
 		rt_plain_access(op, addr, pc, rt_record_aux((unsigned)size, 0, 0));
 		return;

@@ -5,6 +5,8 @@
  *   blocked until rt_busy_end. So no event of a handler is lost, and none comes between a stamp and its record;
  * - takes back the access that faulted, because its hook ran before it; and repeats it if the handler lets it be tried
  *   again;
+ * - where values are recorded, catches faults of the recorder's own reads of memory, also where the program has no
+ *   handler of its own (then it believes that it has the default action, and dies as by that);
  * - if that cannot be done (a fault inside the recorder, the queue is full), drops the handler's events, counts them
  * and says so in the trace (LOST). What the program asks back (sigaction's oldact, signal's result) is what it
  * installed.
@@ -18,7 +20,7 @@
 #include <ucontext.h>
 
 #define SIGNALS ((int)RT_SIGNAL_OBJECTS)
-#define BIT(sig) (UINT64_C(1) << ((sig)-1))
+#define BIT(sig) RT_SIGNAL_BIT(sig)
 #define DEFER_SIGNAL 1u
 #define DEFER_LOST 2u
 #define DEFER_CANCEL 4u
@@ -96,6 +98,8 @@ struct window {
 WINDOW(rt_append)
 WINDOW(rt_append2)
 WINDOW(rt_append_sync)
+LABEL(rt_peek_end)
+LABEL(rt_peek_failed)
 
 /* The slot is in rdx in all sequences. */
 static bool leave_window(greg_t *reg, const char *start, const char *commit, const char *zero, const char *end)
@@ -123,12 +127,51 @@ void rt_leave_windows(void *context)
 	       leave_window(reg, rt_append_sync_start(), rt_append_sync_commit, rt_append_sync_zero,
 	                    rt_append_sync_end));
 }
+
+/* A fault in rt_peek: it returns that it has failed. */
+static bool leave_peek(ucontext_t *context)
+{
+	greg_t *reg = context->uc_mcontext.gregs;
+	const char *pc = (const char *)reg[REG_RIP];
+
+	if (pc < (const char *)(uintptr_t)rt_peek || pc >= rt_peek_end)
+		return false;
+	reg[REG_RIP] = (greg_t)rt_peek_failed;
+	return true;
+}
 #else
 void rt_leave_windows(void *context)
 {
 	(void)context;
 }
+static bool leave_peek(ucontext_t *context)
+{
+	(void)context;
+	return false;
+}
 #endif
+
+/* ---- The default action of faults, where values are recorded ---- */
+
+static bool is_caught(int sig)
+{
+	return rt_values && (sig == SIGSEGV || sig == SIGBUS);
+}
+
+/* The program has no handler: what it did takes its course when the trampoline returns. */
+static void act_by_default(int sig, siginfo_t *info)
+{
+	struct sigaction now;
+
+	rt_values_caught = false;
+	if (real_sigaction(sig, NULL, &now) != 0)
+		return;
+	now.sa_handler = SIG_DFL;
+	now.sa_flags = 0;
+	real_sigaction(sig, &now, NULL);
+	if (!is_fault(sig, info))
+		RT_SYSCALL(SYS_rt_tgsigqueueinfo, RT_SYSCALL(SYS_getpid), RT_SYSCALL(SYS_gettid), sig, info);
+}
 
 /* ---- Accesses that fault ---- */
 
@@ -171,10 +214,12 @@ static unsigned take_back(int sig, const siginfo_t *info, const ucontext_t *cont
 	/* Where the last access was left out as a repeat, what stands last is another, which took place. */
 	if ((sig != SIGSEGV && sig != SIGBUS) || !is_fault(sig, info) || !s->limit || s->skipped)
 		return 0;
-	for (struct rt_record *r = s->cur - 1; r > s->limit - RT_BLOCK_RECORDS && seen < 2; r--) {
+	for (struct rt_record *r = s->cur - 1; r > rt_block_end(s) - RT_BLOCK_RECORDS && seen < 2; r--) {
 		unsigned op = rt_record_op(*r), aux = rt_record_aux_of(*r);
 		bool ranged = (aux & 31) == 0;
 
+		if (op == RT_OP_VALUE || op == RT_OP_NONE) /* of the access behind it */
+			continue;
 		if ((op != RT_OP_READ && op != RT_OP_WRITE) || aux >> 8 & (RT_F_OBJECT | RT_F_FREE))
 			break;
 		taken[n] = (struct taken){*r, ranged ? rt_record_operand(r[-1]) : 0};
@@ -193,13 +238,13 @@ static unsigned take_back(int sig, const siginfo_t *info, const ucontext_t *cont
 static void put_back(const struct taken *taken, unsigned n)
 {
 	while (n-- > 0) {
-		uint64_t w0 = taken[n].record.w0 & ~(UINT64_C(255) << 56);
+		uint64_t w0 = taken[n].record.w0 & ~(UINT64_C(255) << 56), w1 = taken[n].record.w1 & ~RT_VALUE_AUX;
 		struct rt_record ext = rt_record_ext(rt_self->last_stamp, taken[n].range);
 
 		if (taken[n].range)
-			rt_append2(w0, taken[n].record.w1, rt_self, ext.w0, ext.w1);
+			rt_append2(w0, w1, rt_self, ext.w0, ext.w1);
 		else
-			rt_append(w0, taken[n].record.w1, rt_self);
+			rt_append(w0, w1, rt_self);
 	}
 }
 
@@ -257,6 +302,9 @@ static void call(uint64_t action, int sig, siginfo_t *info, void *context)
 		RT_SYSCALL(SYS_rt_sigprocmask, SIG_UNBLOCK, &itself, 0, sizeof itself);
 	bool outside = RT_UNLIKELY(rt_controlled) && rt_turn_is_outside();
 	rt_new_epoch(rt_self); /* the interrupted hook may be in the middle of the filter */
+	rt_mask_changed();
+	if (rt_values)
+		rt_value_discard(rt_self);
 	if (rt_recording())
 		rt_signal_received(sig, address);
 	if (action & ACTION_INFO)
@@ -264,6 +312,7 @@ static void call(uint64_t action, int sig, siginfo_t *info, void *context)
 	else
 		((void (*)(int))address)(sig);
 	rt_new_epoch(rt_self);
+	rt_mask_changed();
 	if (outside && !rt_turn_is_outside()) /* the call that was interrupted goes on */
 		rt_turn_leaves(address);
 }
@@ -299,9 +348,17 @@ static void trampoline(int sig, siginfo_t *info, void *context)
 {
 	uint64_t action = __atomic_load_n(&actions[sig], __ATOMIC_ACQUIRE);
 
+	if (is_caught(sig) && leave_peek(context))
+		return;
+	if (is_caught(sig) && (action & ACTION_ADDRESS) == (uintptr_t)SIG_DFL) {
+		act_by_default(sig, info);
+		return;
+	}
 	if (rt_thread.busy && !is_fault(sig, info) && defer(sig, info, context))
 		return;
-	if (action & ACTION_ONCE && RT_SANDBOX_ALLOWS(SYS_rt_sigaction, sig, 0, 0, sizeof(uint64_t))) {
+	if (action & ACTION_ONCE && is_caught(sig)) {
+		__atomic_store_n(&actions[sig], (uintptr_t)SIG_DFL, __ATOMIC_RELEASE);
+	} else if (action & ACTION_ONCE && RT_SANDBOX_ALLOWS(SYS_rt_sigaction, sig, 0, 0, sizeof(uint64_t))) {
 		struct sigaction now;
 
 		if (real_sigaction(sig, NULL, &now) == 0 && now.sa_sigaction == trampoline) {
@@ -348,6 +405,8 @@ static void as_installed(struct sigaction *kernel, uint64_t action)
 	kernel->sa_sigaction = (void (*)(int, siginfo_t *, void *))(uintptr_t)(action & ACTION_ADDRESS);
 	if (!(action & ACTION_INFO))
 		kernel->sa_flags &= ~SA_SIGINFO;
+	if ((action & ACTION_ADDRESS) == (uintptr_t)SIG_DFL)
+		kernel->sa_flags = 0;
 	if (action & ACTION_ONCE)
 		kernel->sa_flags |= (int)SA_RESETHAND;
 	if (action & ACTION_NODEFER)
@@ -377,6 +436,12 @@ static int change_action(int sig, const struct sigaction *act, struct sigaction 
 			mine.sa_flags = (act->sa_flags | SA_SIGINFO) & ~(int)SA_RESETHAND;
 			if (mode & ACTION_NODEFER)
 				mine.sa_flags &= ~SA_NODEFER;
+		} else if (is_caught(sig) && act->sa_handler == SIG_DFL) {
+			__atomic_store_n(&actions[sig], (uintptr_t)SIG_DFL, __ATOMIC_RELEASE);
+			mine.sa_sigaction = trampoline;
+			mine.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+		} else if (is_caught(sig)) {
+			rt_values_caught = false;
 		}
 	}
 	result = real_sigaction(sig, act ? &mine : NULL, &was);
@@ -388,6 +453,18 @@ static int change_action(int sig, const struct sigaction *act, struct sigaction 
 	if (old)
 		copy(old, &was);
 	return 0;
+}
+
+void rt_value_start(void)
+{
+	struct sigaction none = {0}, was[2];
+	const int faults[] = {SIGSEGV, SIGBUS};
+
+	rt_values_caught = true;
+	for (int i = 0; i < 2; i++)
+		if (real_sigaction(faults[i], NULL, &was[i]) != 0 || was[i].sa_handler != SIG_DFL ||
+		    change_action(faults[i], &none, NULL, 0) != 0)
+			rt_values_caught = false;
 }
 
 RT_DEFINE(int, sigaction, (int sig, const struct sigaction *act, struct sigaction *old))
@@ -458,6 +535,7 @@ RT_DEFINE(sighandler_t, sigset, (int sig, sighandler_t handler))
 		errno = EINVAL;
 		return SIG_ERR;
 	}
+	rt_mask_changed();
 	if (handler == SIG_HOLD) {
 		if (RT_SYSCALL(SYS_rt_sigprocmask, SIG_BLOCK, &one, &before, sizeof one) != 0 ||
 		    change_action(sig, NULL, &old, RT_CALLER) != 0)

@@ -25,7 +25,7 @@
 struct rt_channel *rt_channel;
 struct rt_tree *rt_tree;
 bool rt_tsc;
-bool rt_sync_only;
+bool rt_sync_only, rt_not_plain;
 static struct rt_private *privates;
 static struct rt_filter (*larges)[RT_FILTER_LARGE];
 
@@ -452,6 +452,10 @@ static struct rt_channel *take_channel(int fd, void *where)
 
 static void announce(bool forked)
 {
+	rt_values = rt_channel->values && !rt_sync_only;
+	rt_not_plain = rt_sync_only || rt_values;
+	if (rt_values && !forked)
+		rt_value_start();
 	rt_channel->program_pid = (int32_t)RT_SYSCALL(SYS_getpid);
 	rt_channel->forked = forked;
 	rt_channel->sync_only = rt_sync_only;

@@ -91,6 +91,7 @@ struct rt_slot *rt_slot_take(void)
 	rt_private_of(s)->slot = s;
 	rt_private_of(s)->children = 0;
 	rt_private_of(s)->epoch_blocks = 0;
+	rt_private_of(s)->pending.size = 0;
 	s->filter_epoch = rt_private_of(s)->epoch; /* the table still holds what the slot's last thread saw */
 	rt_new_epoch(s);
 	return s;
@@ -99,7 +100,7 @@ struct rt_slot *rt_slot_take(void)
 void rt_slot_open(struct rt_slot *s)
 {
 	*s->ring = rt_record_ext(rt_plain_stamp(s), 0);
-	s->limit = s->ring + RT_BLOCK_RECORDS;
+	s->limit = s->ring + (rt_values ? 1 : RT_BLOCK_RECORDS);
 	__atomic_store_n(&s->cur, s->ring + 1, __ATOMIC_RELEASE);
 }
 

@@ -387,6 +387,7 @@ static void queue(struct rt_task *t)
 /* The scheduler's own work is no step. */
 static struct rt_task *enter(void)
 {
+	rt_settle(rt_self, RT_OP_NONE); /* before others may write there */
 	rt_busy_begin();
 	rt_thread.in_turn = true;
 	rt_sched_lock();
@@ -621,6 +622,7 @@ static void end_quantum(uintptr_t pc)
 
 void rt_turn_access(unsigned op, uint64_t object, uint64_t size, uintptr_t pc, unsigned flags)
 {
+	rt_settle(rt_self, op);
 	if (is_free()) {
 		rt_thread.patience = QUANTUM;
 		return;

@@ -42,7 +42,7 @@ grep -q 'in it 1 read sees another write of the value that was seen, the first a
 
 # A trace with everything.
 cat >all.jsonl <<'END'
-{"schema":"racetrace.events/1","command":["./a"],"exit":{"status":3},"duration_ns":5,"pid":9,"order":"stamped","threads":["main",{"name":"main.1","label":"w","parent":"main"}]}
+{"schema":"racetrace.events/1","command":["./a"],"exit":{"status":3},"duration_ns":5,"pid":9,"order":"stamped","values":true,"threads":["main",{"name":"main.1","label":"w","parent":"main"}]}
 {"variable":"x","address":"0x1000","size":4,"file":"a.c","line":3}
 {"position":"0x400","frames":[{"function":"f","file":"a.c","line":4,"column":2},{"function":"main","module":"a"}]}
 {"op":"begin","object":"0x7000","arg":4096}

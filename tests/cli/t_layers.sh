@@ -36,7 +36,7 @@ may lib/prove/state lib/base lib/trace lib/relation lib/anomaly
 may lib/prove lib/base lib/trace lib/relation lib/order lib/anomaly lib/judge lib/prove/state
 may lib/search lib/base lib/trace lib/relation lib/order lib/anomaly lib/prove
 may lib/analysis lib/base lib/trace lib/relation lib/order lib/anomaly lib/prove lib/search
-may lib/schedule lib/base tracefmt lib/trace lib/anomaly lib/judge lib/prove
+may lib/schedule lib/base tracefmt lib/trace lib/relation lib/anomaly lib/judge lib/prove
 may lib/report lib/base tracefmt lib/trace lib/anomaly lib/search lib/analysis lib/schedule
 may recorder tracefmt
 may recorder/runtime recorder

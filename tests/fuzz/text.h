@@ -94,7 +94,7 @@ static inline void fuzz_std(struct rt_trace *trace)
 	struct rt_std_losses losses;
 	struct rt_error err = {0};
 	FILE *out = fmemopen(buffer, sizeof buffer, "w");
-	rt_export_std(trace, out, &losses, &err);
+	rt_export_std(trace, NULL, out, &losses, &err);
 	fclose(out);
 }
 

@@ -26,12 +26,11 @@ int oracle_last_write(const struct oracle_trace *t, int half, int i)
 	return -1;
 }
 
-/* What event e's value says of a half. */
+/* What event e's value says of a half: the value that it read, of an event that only writes the one that it wrote. */
 static bool recorded(const struct rt_event *e, int half, uint32_t *value)
 {
 	unsigned first = (unsigned)(e->addr - ORACLE_MEMORY) / 4;
-	bool update = rt_op_reads(e->op) && rt_op_writes(e->op);
-	if (!(e->flags & RT_F_VALUE) || update || !(oracle_halves(e) >> half & 1))
+	if (!(e->flags & RT_F_VALUE) || !(oracle_halves(e) >> half & 1))
 		return false;
 	*value = (uint32_t)(e->value >> 32 * ((unsigned)half - first));
 	return true;
@@ -40,7 +39,7 @@ static bool recorded(const struct rt_event *e, int half, uint32_t *value)
 /* The value that a write left: its own, or the one that somebody read there. */
 static bool left_value(const struct oracle_trace *t, int half, int w, uint32_t *value)
 {
-	if (w >= 0 && recorded(&t->events[w], half, value))
+	if (w >= 0 && !rt_op_reads(t->events[w].op) && recorded(&t->events[w], half, value))
 		return true;
 	for (int i = w + 1; i < t->count; i++)
 		if (rt_op_reads(t->events[i].op) && oracle_last_write(t, half, i) == w &&

@@ -267,9 +267,11 @@ static void give_values(struct simulation *s)
 		for (int half = 0; half < ORACLE_HALVES; half++) {
 			if (!(halves >> half & 1))
 				continue;
-			if (rt_op_writes(e->op))
+			if (rt_op_writes(e->op) && !rt_op_reads(e->op))
 				memory[half] = written;
 			e->value |= (uint64_t)memory[half] << 32 * ((unsigned)half - first);
+			if (rt_op_writes(e->op))
+				memory[half] = written;
 		}
 		e->flags |= halves && below(s, 8) ? RT_F_VALUE : 0;
 	}

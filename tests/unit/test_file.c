@@ -378,7 +378,8 @@ START_TEST(what_is_known_of_all_memory_reads_back)
 	struct rt_writer_options options = {.zeroed = _i & 1,
 	                                    .sync_only = _i & 2,
 	                                    .vary = _i & 4 ? UINT32_MAX : 0,
-	                                    .model = _i & 8 ? RT_MODEL_SC : RT_MODEL_C11};
+	                                    .model = _i & 8 ? RT_MODEL_SC : RT_MODEL_C11,
+	                                    .values = _i & 16};
 	const char *const command[] = {"./app", NULL};
 	struct rt_writer *w;
 	options.command = _i & 4 ? command : NULL;
@@ -390,6 +391,7 @@ START_TEST(what_is_known_of_all_memory_reads_back)
 	ck_assert_int_eq(info->sync_only, options.sync_only);
 	ck_assert_uint_eq(info->vary, options.vary);
 	ck_assert_int_eq(info->model, options.model);
+	ck_assert_int_eq(info->values, options.values);
 	ck_assert_int_eq(info->command != NULL, options.command != NULL);
 	rt_trace_free(trace);
 }
@@ -406,7 +408,7 @@ START_TEST(a_newer_major_version_is_refused_by_name)
 	struct rt_trace *trace;
 	struct rt_error err = {0};
 	ck_assert_int_eq(rt_trace_open(other, &trace, &err), RT_EINPUT);
-	ck_assert(strstr(err.message, other) && strstr(err.message, "version 2.3"));
+	ck_assert(strstr(err.message, other) && strstr(err.message, "version 2.4"));
 	data[24] = RT_FILE_MAJOR;
 	data[28] = RT_FILE_MINOR + 1; /* a newer minor one is read */
 	write_file(other, data, size);
@@ -687,7 +689,7 @@ SUITE(file)
 	tcase_add_test(c, a_trace_without_events_is_whole);
 	tcase_add_test(c, cut_at_any_byte_it_reads_up_to_the_cut_and_says_so);
 	tcase_add_test(c, no_damaged_byte_makes_up_events);
-	tcase_add_loop_test(c, what_is_known_of_all_memory_reads_back, 0, 16);
+	tcase_add_loop_test(c, what_is_known_of_all_memory_reads_back, 0, 32);
 	tcase_add_test(c, a_newer_major_version_is_refused_by_name);
 	tcase_add_test(c, symbols_name_positions_members_and_objects);
 	tcase_add_test(c, a_failed_write_is_reported_and_leaves_nothing);

@@ -98,6 +98,7 @@ static void make(struct made *m)
 	                                       .left_out = 3 + (UINT64_C(1) << 50),
 	                                       .lost = 5,
 	                                       .vary = UINT32_MAX,
+	                                       .values = true,
 	                                       .model = RT_MODEL_C11,
 	                                       .thread_count = 3,
 	                                       .threads = made_threads,
@@ -197,6 +198,7 @@ START_TEST(what_is_known_of_the_run_survives)
 	ck_assert_uint_eq(a->left_out, b->left_out);
 	ck_assert_uint_eq(a->lost, b->lost);
 	ck_assert_uint_eq(a->vary, b->vary);
+	ck_assert_int_eq(a->values, b->values);
 	ck_assert_int_eq(a->model, b->model);
 	ck_assert(!b->exact && !b->complete);
 	same_text(a->incomplete_why, b->incomplete_why);

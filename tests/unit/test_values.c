@@ -121,8 +121,11 @@ START_TEST(parts_of_accesses_have_parts_of_values)
 	ck_assert_int_eq(verdict_of("", part, 1, 8), VERDICT_CONDITIONAL);
 	snprintf(text, sizeof text, "%s%s", before, part);
 	ck_assert_int_eq(verdict_of("", text, 4, 11), VERDICT_PROVED);
-	/* Known by a time stamp only, it is not known. */
+	/* The lock orders what the reads saw, so time stamps do. A write beside them makes it uncertain. */
+	ck_assert_int_eq(verdict_of(",\"order\":\"stamped\"", text, 4, 11), VERDICT_PROVED);
+	snprintf(text, sizeof text, "%s%s" ACCESS(3, "write", "0x2004", "4", VALUE("0x7")), before, part);
 	ck_assert_int_ne(verdict_of(",\"order\":\"stamped\"", text, 4, 11), VERDICT_PROVED);
+	ck_assert_int_eq(verdict_of("", text, 4, 11), VERDICT_PROVED);
 }
 END_TEST
 

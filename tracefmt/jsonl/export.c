@@ -249,6 +249,8 @@ static enum rt_status put_header(struct rt_jsonl_writer *w, bool whole, bool uni
 		failed |= json_object_set_new(h, "sync_only", json_true());
 	if (info->vary)
 		failed |= json_object_set_new(h, "vary", number(info->vary));
+	if (info->values)
+		failed |= json_object_set_new(h, "values", json_true());
 	if (info->zeroed)
 		failed |= json_object_set_new(h, "zeroed", json_true());
 	failed |= json_object_set_new(h, "complete", json_boolean(info->complete));

@@ -119,6 +119,8 @@ static void parse_head(struct rt_reader *r, const struct rt_bytes *raw)
 		r->trace.info.vary = (uint32_t)rt_cursor_varint(&c);
 	if (rt_cursor_left(&c) && rt_cursor_varint(&c))
 		r->trace.info.model = RT_MODEL_SC;
+	if (rt_cursor_left(&c))
+		r->trace.info.values = rt_cursor_varint(&c);
 }
 
 static void parse_end(struct rt_reader *r, const struct rt_bytes *raw)

@@ -86,6 +86,7 @@ enum rt_status rt_export_file(struct rt_trace *trace, const char *path, struct r
 	                                    .model = info->model,
 	                                    .sync_only = info->sync_only,
 	                                    .zeroed = info->zeroed,
+	                                    .values = info->values,
 	                                    .vary = info->vary};
 	struct rt_writer *w;
 	enum rt_status status = rt_writer_create(path, &options, &w, err);

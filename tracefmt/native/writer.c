@@ -149,14 +149,12 @@ static enum rt_status write_head(struct rt_writer *w, const struct rt_writer_opt
 	for (size_t i = 0; i < argc; i++)
 		put_string(&w->raw, options->command[i]);
 	/* Each optional field comes after those before it, and is left out if it and all after it are 0. */
-	if (options->zeroed || options->sync_only || options->vary || options->model)
-		rt_bytes_varint(&w->raw, options->zeroed);
-	if (options->sync_only || options->vary || options->model)
-		rt_bytes_varint(&w->raw, options->sync_only);
-	if (options->vary || options->model)
-		rt_bytes_varint(&w->raw, options->vary);
-	if (options->model)
-		rt_bytes_varint(&w->raw, options->model);
+	const uint64_t facts[] = {options->zeroed, options->sync_only, options->vary, options->model, options->values};
+	size_t count = sizeof facts / sizeof *facts;
+	while (count && !facts[count - 1])
+		count--;
+	for (size_t i = 0; i < count; i++)
+		rt_bytes_varint(&w->raw, facts[i]);
 	struct rt_block block = {.kind = RT_BLOCK_HEAD};
 	return write_block(w, &block, err);
 }

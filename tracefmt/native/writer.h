@@ -19,6 +19,7 @@ struct rt_writer_options {
 	bool sync_only;             /* plain accesses were not recorded */
 	bool zeroed;                /* memory begins as 0 */
 	bool recording;             /* a long run: RT_OUTPUT_LONG */
+	bool values;                /* values of accesses are recorded */
 	uint32_t vary;              /* seed by which threads were delayed; 0: they were not */
 	int level;                  /* zstd level; 0: the default, 1 */
 };

@@ -36,7 +36,12 @@ struct exporter {
 	size_t reader_count;
 	struct ignore {
 		uint32_t reads, writes;
-	} * ignores; /* by thread */
+	} * ignores;                        /* by thread */
+	const struct rt_numbers *uncertain; /* their values are left out */
+	struct content {
+		uint32_t generation; /* plus 1; 0: not accessed yet */
+		bool written, known; /* it is written to; its initial content is known, by a read */
+	} * contents;                /* by cell */
 	char location[2048];
 	bool failed; /* no memory */
 };
@@ -87,7 +92,10 @@ static bool finish_collecting(struct exporter *x)
 		memcpy(&x->readers[i], names_text(&x->reader_set, (uint32_t)i), sizeof *x->readers);
 	qsort(x->readers, n, sizeof *x->readers, compare_readers);
 	x->reader_count = n;
-	return cells_finish(&x->cells) && std_names_init(&x->names, x->trace) && std_names_cells(&x->names, &x->cells);
+	if (!cells_finish(&x->cells))
+		return false;
+	x->contents = calloc(x->cells.count + 1, sizeof *x->contents);
+	return x->contents && std_names_init(&x->names, x->trace) && std_names_cells(&x->names, &x->cells);
 }
 
 /* The lock's first reader; its other ones follow. */
@@ -166,6 +174,36 @@ static void lock_line(struct exporter *x, const struct rt_event *e, const char *
 
 /* --- operations --- */
 
+static bool has_number(const struct rt_numbers *n, uint64_t number)
+{
+	return number < n->end && n->bits[number / 8] >> number % 8 & 1;
+}
+
+/*
+ * The part of an access's value that is in a cell. False: there is none to write.
+ *
+ * In STD a variable begins as 0 unless a read says otherwise. So of a cell whose first access is not a read with a
+ * value no 0 is written, which would claim that this is what it began with; nor what is read before the first write to
+ * memory that was given out anew, for that may be another value in another order.
+ */
+static bool value_in(struct exporter *x, const struct rt_event *e, size_t cell, bool reads, bool writes,
+                     uint64_t *value)
+{
+	const struct rt_trace_info *info = rt_trace_info(x->trace);
+	struct content *c = &x->contents[cell];
+	uint32_t generation = cells_generation(&x->cells, cell);
+	uint64_t at = x->cells.cuts[cell] - e->addr, size = x->cells.cuts[cell + 1] - x->cells.cuts[cell];
+	bool certain = info->exact || (x->uncertain && !has_number(x->uncertain, e->number));
+	bool known = e->flags & RT_F_VALUE && certain && at + size <= sizeof e->value, whole = size == size_of(e);
+	if (c->generation != generation + 1)
+		*c = (struct content){generation + 1, false, info->zeroed || (known && reads && !generation)};
+	if (known)
+		*value = whole ? e->value : e->value >> 8 * at & ((UINT64_C(1) << 8 * size) - 1);
+	known &= c->known || (*value && (c->written || !reads));
+	c->written |= writes;
+	return known;
+}
+
 static void access_lines(struct exporter *x, const struct rt_event *e)
 {
 	uint64_t end = e->addr + size_of(e);
@@ -173,21 +211,19 @@ static void access_lines(struct exporter *x, const struct rt_event *e)
 	bool reads = rt_op_reads(e->op), writes = rt_op_writes(e->op), atomic = rt_op_is_atomic(e->op);
 	while (last < x->cells.count && x->cells.cuts[last] < end)
 		last++;
-	/* A value belongs to one access of one cell. */
-	/* In STD memory begins as 0: a 0 that no write in the trace wrote would be a claim that this trace does not
-	 * make. */
-	bool zero = e->value == 0 && !rt_trace_info(x->trace)->zeroed;
-	bool value = e->flags & RT_F_VALUE && last - first == 1 && reads != writes && !zero;
-	if (e->flags & RT_F_VALUE && !value)
-		x->losses->values++;
+	uint64_t value;
+	bool lost = false;
 	for (size_t i = first; atomic && i < last; i++)
 		lock_line(x, e, "acq", STD_ATOMIC, i, 0);
 	for (size_t i = first; i < last && !ferror(x->out); i++) {
+		bool known = value_in(x, e, i, reads, writes, &value);
+		lost |= !known;
 		if (reads)
-			line(x, e, "r", std_name_cell(&x->names, i), value ? &e->value : NULL);
+			line(x, e, "r", std_name_cell(&x->names, i), known ? &value : NULL);
 		if (writes)
-			line(x, e, "w", std_name_cell(&x->names, i), value ? &e->value : NULL);
+			line(x, e, "w", std_name_cell(&x->names, i), known && !reads ? &value : NULL);
 	}
+	x->losses->values += lost && e->flags & RT_F_VALUE;
 	for (size_t i = last; atomic && i > first; i--)
 		lock_line(x, e, "rel", STD_ATOMIC, i - 1, 0);
 }
@@ -377,7 +413,8 @@ static enum rt_status pass(struct exporter *x, bool collecting)
 	return x->failed ? no_memory(x) : status;
 }
 
-enum rt_status rt_export_std(struct rt_trace *trace, FILE *out, struct rt_std_losses *losses, struct rt_error *err)
+enum rt_status rt_export_std(struct rt_trace *trace, const struct rt_numbers *uncertain, FILE *out,
+                             struct rt_std_losses *losses, struct rt_error *err)
 {
 	struct exporter *x = calloc(1, sizeof *x);
 	*losses = (struct rt_std_losses){0};
@@ -387,6 +424,7 @@ enum rt_status rt_export_std(struct rt_trace *trace, FILE *out, struct rt_std_lo
 	x->out = out;
 	x->losses = losses;
 	x->err = err;
+	x->uncertain = uncertain;
 	enum rt_status status = pass(x, true);
 	if (!status && !finish_collecting(x))
 		status = no_memory(x);
@@ -398,6 +436,7 @@ enum rt_status rt_export_std(struct rt_trace *trace, FILE *out, struct rt_std_lo
 	free(x->readers);
 	free(x->shared);
 	free(x->ignores);
+	free(x->contents);
 	free(x);
 	return status;
 }

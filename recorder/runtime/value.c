@@ -1,0 +1,248 @@
+/*
+ * Values (`record --values`): what each plain access of 1, 2, 4 or 8 bytes read or wrote.
+ *
+ * A slot's `limit` is kept at `cur`, so that each record takes the slow ways of emit.c, which call this file; where no
+ * values are recorded nothing here runs, and the fast ways test nothing.
+ *
+ * A read's value is read in its hook. A hook of a write runs before the store, so the write is pending: its value is
+ * read before the thread's next record, and before the thread lets another one come after it (rt_settle). But for a
+ * read right behind it: of `*p = *q` GCC calls first the hook of the write and then that of the read. Whether another
+ * thread's access came in between is for the analysis to say, by happens-before.
+ *
+ * Calls of the C library have no values: their events may come before the call or after it. Nor has an access between
+ * whose hook and which a signal's handler runs.
+ *
+ * The repeat filter compares values too: a read is left out if it sees what its last kept twin saw, a write if it
+ * leaves what was there before it. The filter of hooks.c is kept from matching by a new epoch with each record.
+ *
+ * Memory may be gone by the time a pending write is looked at (a library that unmaps it without hooks), and a hook may
+ * stand for an access that faults on purpose. So a fault while reading is caught: signal.c moves the thread to
+ * rt_peek_failed. Where that cannot be, as the thread blocks SIGSEGV or the program ignores it, the kernel is asked for
+ * the bytes, if a sandbox lets it be.
+ */
+#include "recorder/runtime/core.h"
+#include "recorder/runtime/syscall.h"
+
+#include <sys/uio.h>
+
+bool rt_values;
+bool rt_values_caught; /* SIGSEGV and SIGBUS come to signal.c */
+
+enum { PEEK_ASK, PEEK_DIRECT, PEEK_CALL };
+
+#define TABLE 4096u
+/* A place of the code and the bytes that it accesses; what is kept there, and how often it was, in which epoch. */
+struct rt_seen {
+	uint64_t w0, w1, value, count_epoch;
+};
+_Static_assert(TABLE * sizeof(struct rt_seen) <= RT_FILTER_LARGE * sizeof(struct rt_filter), "a large filter has room");
+
+/* ---- Reading memory ---- */
+
+/* Whether a fault can be caught depends on the thread's signal mask, which is asked for when it may have changed. */
+static unsigned char how_to_peek(void)
+{
+	const uint64_t faults = RT_SIGNAL_BIT(SIGSEGV) | RT_SIGNAL_BIT(SIGBUS);
+	uint64_t mask = ~UINT64_C(0);
+
+	if (RT_SYSCALL(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &mask, sizeof mask) != 0)
+		return PEEK_CALL;
+	return mask & faults ? PEEK_CALL : PEEK_DIRECT;
+}
+
+static bool peek_by_call(uintptr_t at, unsigned size, uint64_t *value)
+{
+	struct iovec to = {value, size}, from = {(void *)at, size};
+
+	return RT_SYSCALL(SYS_process_vm_readv, RT_SYSCALL(SYS_getpid), &to, 1, &from, 1, 0) == (long)size;
+}
+
+/* The bytes, as a number. False: they cannot be read. */
+static bool peek(uintptr_t at, unsigned size, uint64_t *value)
+{
+	struct rt_thread *t = &rt_thread;
+
+	*value = 0;
+#ifdef __x86_64__
+	if (rt_values_caught) {
+		if (t->peek == PEEK_ASK)
+			t->peek = how_to_peek();
+		if (t->peek == PEEK_DIRECT)
+			return rt_peek(at, size, value);
+	}
+#endif
+	return peek_by_call(at, size, value);
+}
+
+/* ---- Pending writes ---- */
+
+/* look: the store has taken place; else the write has no value. */
+static void settle(struct rt_slot *s, bool look)
+{
+	struct rt_pending *p = &rt_private_of(s)->pending;
+	unsigned size = p->size;
+	uint64_t value = 0;
+	bool known;
+
+	p->size = 0;
+	if (!size)
+		return;
+	known = look && peek(p->w0 & RT_OPERAND_MAX, size, &value);
+	if (p->record && known) {
+		p->record[0].w1 = value;
+		__atomic_store_n(&p->record[0].w0, (uint64_t)RT_OP_VALUE << 48, __ATOMIC_RELEASE);
+		__atomic_store_n(&p->record[1].w1, p->w1 | RT_VALUE_AUX, __ATOMIC_RELEASE);
+	} else if (!p->record && (!known || value != p->before)) {
+		/* It is no repeat after all. */
+		s->skipped -= s->skipped > 0;
+		rt_put(s, p->w0, p->w1, known ? RT_PUT_VALUE : RT_PUT_PLAIN, value);
+	}
+}
+
+void rt_settle(struct rt_slot *s, unsigned op)
+{
+	if (!rt_values || !s->limit)
+		return;
+	rt_busy_begin();
+	settle(s, op != RT_OP_READ || rt_private_of(s)->pending.read);
+	rt_busy_end();
+}
+
+void rt_value_discard(struct rt_slot *s)
+{
+	struct rt_record *r;
+
+	if (!s->limit)
+		return;
+	rt_busy_begin();
+	r = s->cur - 1;
+	if (r > rt_block_end(s) - RT_BLOCK_RECORDS && rt_record_op(*r) == RT_OP_READ && r->w1 & RT_VALUE_AUX) {
+		r[0].w1 &= ~RT_VALUE_AUX;
+		r[-1].w0 = 0;
+	}
+	settle(s, false);
+	rt_busy_end();
+}
+
+void rt_value_begin(struct rt_slot *s, unsigned op)
+{
+	struct rt_private *b = rt_private_of(s);
+
+	if (op == RT_OP_READ && b->pending.size && !b->pending.read)
+		b->pending.read = true;
+	else
+		settle(s, true);
+	b->value_epoch += s->filter_epoch != b->value_filter; /* somebody began a new one */
+	rt_new_epoch(s);
+	b->value_filter = s->filter_epoch;
+}
+
+/* ---- Accesses ---- */
+
+static struct rt_seen *find(struct rt_slot *s, uint64_t w0, uint64_t w1, bool *same)
+{
+	struct rt_private *b = rt_private_of(s);
+	uint64_t hash = (w0 >> 3) ^ (w0 >> 13) ^ (w0 & 7) * (1 << 9) ^ w1;
+	struct rt_seen *f;
+
+	*same = false;
+	if (!b->seen && !(b->seen = (struct rt_seen *)(void *)rt_large_filter(s)))
+		return NULL;
+	f = b->seen + (hash & (TABLE - 1));
+	*same = f->w0 == w0 && f->w1 == w1 && f->count_epoch >> 2 == b->value_epoch;
+	if (!*same)
+		*f = (struct rt_seen){w0, w1, 0, b->value_epoch << 2};
+	return f;
+}
+
+static void read_value(struct rt_slot *s, uint64_t w0, uint64_t w1, unsigned size)
+{
+	uint64_t value;
+	bool same, known = peek(w0 & RT_OPERAND_MAX, size, &value);
+	struct rt_seen *f = find(s, w0, w1, &same);
+	unsigned count = f ? f->count_epoch & 3 : 0;
+
+	if (same && known && count == 2 && f->value == value) {
+		s->skipped++;
+		return;
+	}
+	if (f && known) {
+		f->count_epoch += count < 2 && (!count || f->value == value);
+		f->value = value;
+	}
+	rt_put(s, w0, w1, known ? RT_PUT_VALUE : RT_PUT_PLAIN, value);
+}
+
+static void write_value(struct rt_slot *s, uint64_t w0, uint64_t w1, unsigned size)
+{
+	struct rt_pending *p = &rt_private_of(s)->pending;
+	uint64_t before = 0;
+	bool same;
+	struct rt_seen *f = find(s, w0, w1, &same);
+	struct rt_record *record = NULL;
+
+	if (same && (f->count_epoch & 3) == 2 && peek(w0 & RT_OPERAND_MAX, size, &before)) {
+		s->skipped++;
+	} else {
+		if (f)
+			f->count_epoch += (f->count_epoch & 3) < 2;
+		rt_reserve(s, 4); /* a read that comes before it is settled is in the same block */
+		record = rt_put(s, w0, w1, RT_PUT_PENDING, 0);
+		if (!record)
+			return;
+	}
+	*p = (struct rt_pending){record, w0, w1, before, size, false};
+}
+
+bool rt_value_append(struct rt_slot *s, uint64_t w0, uint64_t w1)
+{
+	struct rt_record r = {w0, w1};
+	unsigned op = rt_record_op(r), aux = rt_record_aux_of(r), size = aux & 31;
+
+	if (op == RT_OP_LONGJMP) /* it may restore the signal mask */
+		rt_thread.peek = PEEK_ASK;
+	if ((op != RT_OP_READ && op != RT_OP_WRITE) || size > 8 || !size || size & (size - 1) ||
+	    aux >> 8 & (RT_F_OBJECT | RT_F_FREE))
+		return false;
+	if (op == RT_OP_READ)
+		read_value(s, w0, w1, size);
+	else
+		write_value(s, w0, w1, size);
+	return true;
+}
+
+/* A range's read that is to be left out, and is counted then. */
+static bool is_repeat(struct rt_slot *s, uint64_t w0, uint64_t w1, uint64_t size)
+{
+	struct rt_seen *f;
+	bool same;
+
+	if (size >= 1u << 15 || !(f = find(s, w0, w1 | UINT64_C(1) << 63 | size << 48, &same)))
+		return false;
+	if ((f->count_epoch & 3) < 2) {
+		f->count_epoch++;
+		return false;
+	}
+	s->skipped++;
+	return true;
+}
+
+void rt_value_range(unsigned op, uintptr_t from, size_t size, uintptr_t pc)
+{
+	struct rt_slot *s = rt_self;
+	struct rt_record event = rt_record_make(op, from, pc, size <= 16 ? rt_record_aux((unsigned)size, 0, 0) : 0, 0);
+
+	if (!s->limit) {
+		rt_append_slow(event.w0, event.w1, s);
+		return;
+	}
+	rt_busy_begin();
+	rt_value_begin(s, RT_OP_NONE);
+	if (op == RT_OP_READ && is_repeat(s, event.w0, event.w1, size))
+		;
+	else if (size <= 16)
+		rt_put(s, event.w0, event.w1, RT_PUT_PLAIN, 0);
+	else
+		rt_append2(event.w0, event.w1, s, rt_record_ext(rt_plain_stamp(s), size).w0, s->last_stamp);
+	rt_busy_end();
+}
