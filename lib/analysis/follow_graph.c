@@ -2,6 +2,7 @@
 #include "lib/analysis/follow_graph.h"
 
 #include "lib/base/hash.h"
+#include "lib/base/lower_bound.h"
 #include "lib/base/vec.h"
 #include "lib/order/builtin.h"
 
@@ -176,19 +177,13 @@ static int by_class(const void *x, const void *y, void *model)
 static struct access access_at(const struct follow_graph *g, uint32_t e)
 {
 	const struct model *m = g->m;
-	uint32_t segment = m->events[e].segment, low = 0, high = m->turn_count;
+	uint32_t segment = m->events[e].segment;
 	struct access a = {e, g->begins[segment], g->ends[segment]};
-	while (high - low > 1) {
-		uint32_t middle = low + (high - low) / 2;
-		if (m->turns[middle].first <= e)
-			low = middle;
-		else
-			high = middle;
-	}
-	if (m->turns[low].first > a.begin)
-		a.begin = m->turns[low].first;
-	if (g->next_turn[low] < a.end)
-		a.end = g->next_turn[low];
+	uint32_t turn = lower_bound(i, 1, m->turn_count, m->turns[i].first <= e) - 1;
+	if (m->turns[turn].first > a.begin)
+		a.begin = m->turns[turn].first;
+	if (g->next_turn[turn] < a.end)
+		a.end = g->next_turn[turn];
 	return a;
 }
 
@@ -200,17 +195,11 @@ static void add_possible(struct follow_graph *g, const struct accesses *w, const
 {
 	const struct model *m = g->m;
 	for (uint32_t i = 0; i < w->count && !follow_spent(g); i++) {
-		uint32_t write = w->items[i].event, before = horizon(g, write, r->thread), low = 0, high = r->count;
-		while (low < high) {
-			uint32_t middle = low + (high - low) / 2;
-			const struct access *read = &r->items[middle];
-			if (m->events[read->event].pos >= before && read->end > w->items[i].begin)
-				high = middle;
-			else
-				low = middle + 1;
-		}
-		if (low < r->count && !happens_before(g, write, r->items[low].event))
-			add_edge(g, label, write, r->items[low].event);
+		uint32_t write = w->items[i].event, before = horizon(g, write, r->thread);
+		uint32_t read = lower_bound(
+		    k, 0, r->count, m->events[r->items[k].event].pos < before || r->items[k].end <= w->items[i].begin);
+		if (read < r->count && !happens_before(g, write, r->items[read].event))
+			add_edge(g, label, write, r->items[read].event);
 	}
 }
 
@@ -380,19 +369,12 @@ void follow_graph_build(struct follow_graph *g)
 /* The first event of thread u that comes after the one at pos of thread v; MODEL_NONE if there is none. */
 static uint32_t first_after(struct follow_graph *g, uint32_t u, uint32_t v, uint32_t pos)
 {
-	uint32_t low = 0, high = g->m->threads[u].count;
+	uint32_t count = g->m->threads[u].count;
 	if (u == v)
 		return pos;
-	if (!high || horizon(g, event_at(g, u, high - 1), v) <= pos)
+	if (!count || horizon(g, event_at(g, u, count - 1), v) <= pos)
 		return MODEL_NONE;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (horizon(g, event_at(g, u, middle), v) > pos)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
+	return lower_bound(i, 0, count, horizon(g, event_at(g, u, i), v) <= pos);
 }
 
 static void arrive(struct follow_graph *g, struct follow_node node)
@@ -412,19 +394,12 @@ static void follow_edges(struct follow_graph *g, uint32_t u, uint32_t pos, uint3
 {
 	for (uint32_t i = g->of_thread[u]; i < g->of_thread[u + 1]; i++) {
 		const struct follow_edges *l = &g->lists[i];
-		uint32_t low = 0, high = l->count;
 		g->work++;
 		if (g->off[l->label])
 			continue;
-		while (low < high) {
-			uint32_t middle = low + (high - low) / 2;
-			if (l->edges[middle].w >= pos)
-				high = middle;
-			else
-				low = middle + 1;
-		}
-		if (low < l->count)
-			arrive(g, (struct follow_node){l->v, l->edges[low].r, l->label, event_at(g, u, l->edges[low].w),
+		uint32_t at = lower_bound(k, 0, l->count, l->edges[k].w < pos);
+		if (at < l->count)
+			arrive(g, (struct follow_node){l->v, l->edges[at].r, l->label, event_at(g, u, l->edges[at].w),
 			                               parent});
 	}
 }

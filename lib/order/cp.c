@@ -15,6 +15,8 @@
 #include "lib/relation/por.h"
 #include "lib/relation/sections.h"
 
+#include "lib/base/lower_bound.h"
+
 struct order_result {
 	struct segment_order cp; /* clocks of the events that are CP-before each segment */
 };
@@ -208,15 +210,8 @@ static uint32_t newest_before(const struct cp *c, const struct section_group *g,
 {
 	const struct section *s = c->sections.items;
 	const uint32_t *list = c->sections.sorted + g->first;
-	uint32_t low = 0, high = g->count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		const struct section *x = &s[list[middle]];
-		if (x->place < mine->place && c->m->events[x->acquire].pos < known)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	uint32_t low =
+	    lower_bound(i, 0, g->count, s[list[i]].place < mine->place && c->m->events[s[list[i]].acquire].pos < known);
 	while (low && (!sections_exclude(&s[list[low - 1]], mine) || s[list[low - 1]].release == MODEL_NONE))
 		low--;
 	return low ? list[low - 1] : MODEL_NONE;

@@ -15,6 +15,7 @@
  */
 #include "lib/order/syncp.h"
 
+#include "lib/base/lower_bound.h"
 #include "lib/order/builtin.h"
 #include "lib/relation/sections.h"
 #include "lib/relation/trf.h"
@@ -106,14 +107,7 @@ static uint32_t count_begun(const struct order_result *r, const uint32_t *list, 
 	}
 	if (high > count)
 		high = count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (r->sections.items[list[middle]].acquire < end)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return lower_bound(i, low, high, r->sections.items[list[i]].acquire < end);
 }
 
 /* Begins the sections by which the thread's part of the ideal has grown since they were last examined. */

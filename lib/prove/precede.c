@@ -1,6 +1,7 @@
 /* Order constraints between pairs of events; see precede.h. */
 #include "lib/prove/precede.h"
 
+#include "lib/base/lower_bound.h"
 #include "lib/base/vec.h"
 
 #include <stdlib.h>
@@ -92,14 +93,7 @@ static uint32_t first_refuted(struct asking *a, const struct precede_bound *pair
 		open = at + 1;
 		at = at + step < n || open == n ? at + step : n - 1;
 	}
-	while (open < refuted && refuted < n) {
-		uint32_t middle = open + (refuted - open) / 2;
-		if (is_refuted(a, &pairs[middle]))
-			refuted = middle;
-		else
-			open = middle + 1;
-	}
-	return refuted;
+	return refuted < n ? lower_bound(i, open, refuted, !is_refuted(a, &pairs[i])) : refuted;
 }
 
 /* Each pair once. */
@@ -131,17 +125,14 @@ uint64_t precede_find(struct precede *p, struct search *search, uint64_t budget,
 	return a.spent;
 }
 
+static bool is_before(const struct precede_bound *a, const struct precede_bound *b)
+{
+	return a->later < b->later || (a->later == b->later && a->thread < b->thread);
+}
+
 static bool is_bound(const struct precede *p, const struct precede_bound *pair)
 {
-	uint32_t low = 0, high = p->count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		const struct precede_bound *b = &p->items[middle];
-		if (b->later < pair->later || (b->later == pair->later && b->thread < pair->thread))
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	uint32_t low = lower_bound(i, 0, p->count, is_before(&p->items[i], pair));
 	return low < p->count && p->items[low].later == pair->later && p->items[low].thread == pair->thread &&
 	       p->items[low].pos <= pair->pos;
 }

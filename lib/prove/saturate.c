@@ -1,6 +1,7 @@
 /* Orders saturated by reads-from and locks; see saturate.h. */
 #include "lib/prove/saturate.h"
 
+#include "lib/base/lower_bound.h"
 #include "lib/base/vec.h"
 #include "lib/relation/sections.h"
 
@@ -34,15 +35,7 @@ static uint32_t *clock_of(const struct saturation *s, uint32_t id)
 
 static uint32_t slot_at(const struct saturation *s, uint32_t id)
 {
-	uint32_t low = 0, high = s->slots;
-	while (low + 1 < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (s->first[middle] <= id)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	return lower_bound(i, 1, s->slots, s->first[i] <= id) - 1;
 }
 
 static uint32_t id_of(const struct saturation *s, uint32_t slot, uint32_t pos)
@@ -270,15 +263,7 @@ static int compare_holds(const void *a, const void *b)
 
 static uint32_t first_write(const struct saturation *s, uint32_t cell)
 {
-	uint32_t low = 0, high = s->write_count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (s->writes[middle].cell < cell)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return lower_bound(middle, 0, s->write_count, s->writes[middle].cell < cell);
 }
 
 /* Sorts writes and sections, and sets the bounds of those of one cell or lock, and of one thread among them. */
@@ -401,14 +386,8 @@ static bool order_waits(struct saturation *s)
 static bool order_read(struct saturation *s, const struct saturation_read *r, uint32_t writer, uint32_t first)
 {
 	const struct saturation_write *w = s->writes;
-	uint32_t slot = w[first].slot, low = first, high = w[first].end, count = clock_of(s, r->id)[slot];
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (w[middle].pos < count)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	uint32_t slot = w[first].slot, end = w[first].end, count = clock_of(s, r->id)[slot];
+	uint32_t low = lower_bound(i, first, end, w[i].pos < count);
 	/* The last write before r, if r did not see it. */
 	if (low > first && w[low - 1].entry != r->entry) {
 		if (writer == MODEL_NONE)
@@ -418,18 +397,11 @@ static bool order_read(struct saturation *s, const struct saturation_read *r, ui
 	}
 	/* The first write after the one that r saw. */
 	low = first;
-	high = w[first].end;
 	if (writer != MODEL_NONE) {
 		uint32_t writer_slot = slot_at(s, writer), pos = clock_of(s, writer)[writer_slot];
-		while (low < high) {
-			uint32_t middle = low + (high - low) / 2;
-			if (clock_of(s, id_of(s, slot, w[middle].pos))[writer_slot] <= pos)
-				low = middle + 1;
-			else
-				high = middle;
-		}
+		low = lower_bound(i, first, end, clock_of(s, id_of(s, slot, w[i].pos))[writer_slot] <= pos);
 	}
-	if (low == w[first].end || id_of(s, slot, w[low].pos) == r->id)
+	if (low == end || id_of(s, slot, w[low].pos) == r->id)
 		return true;
 	return order(s, r->id, id_of(s, slot, w[low].pos));
 }
@@ -454,16 +426,10 @@ static bool order_reads(struct saturation *s)
 static bool order_hold(struct saturation *s, const struct saturation_hold *b, uint32_t first, bool last)
 {
 	const struct saturation_hold *h = s->holds;
-	uint32_t acquire = id_of(s, b->slot, b->acquire), low = first, high = h[first].end;
+	uint32_t acquire = id_of(s, b->slot, b->acquire);
 	uint32_t end = b->release == MODEL_NONE ? acquire : id_of(s, b->slot, b->release);
 	uint32_t count = last && b->release == MODEL_NONE ? MODEL_NONE : clock_of(s, end)[h[first].slot];
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (h[middle].acquire < count)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	uint32_t low = lower_bound(i, first, h[first].end, h[i].acquire < count);
 	while (low > first && b->shared && h[low - 1].shared)
 		low--;
 	if (low == first)

@@ -1,6 +1,7 @@
 /* The partial order relation, event by event, with or without lock edges; see por.h. */
 #include "lib/relation/por.h"
 
+#include "lib/base/lower_bound.h"
 #include "lib/base/vec.h"
 #include "lib/relation/sync.h"
 
@@ -133,16 +134,11 @@ static void at_fork(struct por *p, uint32_t e, struct stamp by)
 /* The join of a child without events still comes after its fork. */
 static uint32_t after_join(struct por *p, uint32_t e, uint32_t now)
 {
-	uint32_t child = p->m->events[e].object, low = 0, high = p->m->threads[child].count;
-	while (low < high) {
-		/* The child's events before the join; in a consistent trace, all of them. */
-		uint32_t mid = low + (high - low) / 2;
-		if (p->m->threads[child].events[mid] < e)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return clock_raise(p->clocks, clock_join(p->clocks, now, p->now[child]), child, low);
+	uint32_t child = p->m->events[e].object;
+	const struct model_thread *t = &p->m->threads[child];
+	/* The child's events before the join; in a consistent trace, all of them. */
+	uint32_t count = lower_bound(i, 0, t->count, t->events[i] < e);
+	return clock_raise(p->clocks, clock_join(p->clocks, now, p->now[child]), child, count);
 }
 
 static uint32_t receive_wait_end(struct por *p, uint32_t e, uint32_t now)

@@ -1,6 +1,7 @@
 /* Clocks that change anywhere; see timeline.h. */
 #include "lib/relation/timeline.h"
 
+#include "lib/base/lower_bound.h"
 #include "lib/base/vec.h"
 
 bool timeline_init(struct timeline *t, uint32_t threads)
@@ -37,13 +38,6 @@ void timeline_add(struct timeline *t, uint32_t thread, uint32_t pos, uint32_t cl
 uint32_t timeline_at(const struct timeline *t, uint32_t thread, uint32_t pos)
 {
 	const struct timeline_thread *h = &t->threads[thread];
-	uint32_t low = 0, high = h->count;
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-		if (h->entries[mid].pos <= pos)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	uint32_t low = lower_bound(mid, 0, h->count, h->entries[mid].pos <= pos);
 	return low ? h->entries[low - 1].clock : 0;
 }

@@ -9,6 +9,7 @@
 #include "lib/report/describe.h"
 
 #include "lib/base/hash.h"
+#include "lib/base/lower_bound.h"
 #include "lib/trace/jumps.h"
 
 #include <stdlib.h>
@@ -235,14 +236,7 @@ static uint64_t saved_use(struct pass *p, const struct saved *s)
 
 static struct slot *slots_from(struct pass *p, uint64_t addr)
 {
-	size_t low = 0, high = p->slot_count;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (p->slots[mid].addr < addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	size_t low = lower_bound(mid, 0, p->slot_count, p->slots[mid].addr < addr);
 	return p->slots + low;
 }
 

@@ -6,6 +6,7 @@
 #include "lib/schedule/plan.h"
 
 #include "lib/base/hash.h"
+#include "lib/base/lower_bound.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -331,14 +332,7 @@ static void add_mark(struct planner *p, struct thread_plan *t, const struct rt_e
 /* Index of the module that an address is in, RT_PLAN_NONE: in none. */
 static uint32_t module_of(const struct planner *p, uint64_t addr)
 {
-	size_t low = 0, high = p->module_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (p->modules[middle].end <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = lower_bound(middle, 0, p->module_count, p->modules[middle].end <= addr);
 	return low < p->module_count && p->modules[low].start <= addr ? (uint32_t)low : RT_PLAN_NONE;
 }
 
@@ -351,15 +345,7 @@ static int compare_places(const void *a, const void *b)
 /* The first place at or above an address. */
 static size_t place_from(const struct planner *p, uint64_t addr)
 {
-	size_t low = 0, high = p->place_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (p->places[middle].addr < addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return lower_bound(middle, 0, p->place_count, p->places[middle].addr < addr);
 }
 
 static uint32_t new_base(struct planner *p, uint32_t module)

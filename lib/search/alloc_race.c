@@ -10,6 +10,7 @@
 #include "lib/search/search.h"
 
 #include "lib/base/hash.h"
+#include "lib/base/lower_bound.h"
 #include "lib/relation/por.h"
 
 #include <stdlib.h>
@@ -29,14 +30,7 @@ struct alloc_race {
 /* Index of the event with this number, MODEL_NONE: it was not kept. */
 static uint32_t event_of(const struct model *m, uint32_t number)
 {
-	uint32_t low = 0, high = m->event_count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (m->events[middle].number < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	uint32_t low = lower_bound(middle, 0, m->event_count, m->events[middle].number < number);
 	return low < m->event_count && m->events[low].number == number ? low : MODEL_NONE;
 }
 

@@ -10,6 +10,8 @@
 #include "lib/search/found.h"
 #include "lib/search/units.h"
 
+#include "lib/base/lower_bound.h"
+
 #include <string.h>
 
 enum { ORDER_A, ORDER_B, ORDER_C, ASV_ORDERS };
@@ -232,16 +234,8 @@ static const struct class *class_at(const struct search *s, uint32_t i)
 /* The first class, in order, whose cells are not before these. */
 static uint32_t first_of(const struct search *s, uint32_t cell1, uint32_t cell2)
 {
-	uint32_t low = 0, high = s->units.classes.count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		const uint32_t key[2] = {cell1, cell2};
-		if (memcmp(class_at(s, middle)->key, key, sizeof key) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	const uint32_t key[2] = {cell1, cell2};
+	return lower_bound(i, 0, s->units.classes.count, memcmp(class_at(s, i)->key, key, sizeof key) < 0);
 }
 
 /* The end of the classes that agree with the one at begin in the first `numbers` numbers. */

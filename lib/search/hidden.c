@@ -10,6 +10,7 @@
  */
 #include "lib/search/hidden.h"
 
+#include "lib/base/lower_bound.h"
 #include "lib/base/vec.h"
 #include "lib/relation/por.h"
 #include "lib/search/search.h"
@@ -100,14 +101,7 @@ static bool is_call(const struct rt_hidden_atomic *a)
 /* The last one that begins at the pc or before; MODEL_NONE if there is none. */
 static uint32_t last_from(const struct hidden *h, uint64_t pc)
 {
-	size_t low = 0, high = h->atomic_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (h->atomics[middle].start <= pc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = lower_bound(middle, 0, h->atomic_count, h->atomics[middle].start <= pc);
 	return low ? (uint32_t)low - 1 : MODEL_NONE;
 }
 
@@ -288,19 +282,14 @@ static uint64_t number_of(const struct query *q, uint32_t e)
 static uint64_t after(const struct query *q, uint32_t e, uint32_t thread)
 {
 	const struct model *m = q->h->m;
-	uint32_t own = model_thread_of(m, e), low = 0, high = m->threads[thread].count;
+	const struct model_thread *t = &m->threads[thread];
+	uint32_t own = model_thread_of(m, e);
 	if (thread == own)
 		return number_of(q, e);
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (q->hb->horizon(q->order, m->threads[thread].events[middle], own) > m->events[e].pos)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	if (!low) /* its fork does: so does all of it */
-		return m->threads[thread].count ? 0 : UINT64_MAX;
-	return low < m->threads[thread].count ? number_of(q, m->threads[thread].events[low]) : UINT64_MAX;
+	uint32_t at = lower_bound(i, 0, t->count, q->hb->horizon(q->order, t->events[i], own) <= m->events[e].pos);
+	if (!at) /* its fork does: so does all of it */
+		return t->count ? 0 : UINT64_MAX;
+	return at < t->count ? number_of(q, t->events[at]) : UINT64_MAX;
 }
 
 /* Up to which event number all of a thread happens before e; 0: up to none. */
@@ -316,15 +305,7 @@ static uint64_t before(const struct query *q, uint32_t e, uint32_t thread)
 /* Number of the thread's passages that end at the number or before. */
 static uint32_t ended(const struct hidden_thread *t, uint64_t number)
 {
-	uint32_t low = 0, high = t->count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (t->passages[middle].close <= number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return lower_bound(middle, 0, t->count, t->passages[middle].close <= number);
 }
 
 /* The first moment at which the thread may release after e. */
@@ -365,15 +346,8 @@ static bool find_acquire(const struct query *q, uint32_t e, uint32_t thread, str
 /* pos of the first kept event of a thread with this number or a higher one. */
 static uint32_t kept_from(const struct model *m, uint32_t thread, uint64_t number)
 {
-	uint32_t low = 0, high = m->threads[thread].count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (m->events[m->threads[thread].events[middle]].number < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return lower_bound(middle, 0, m->threads[thread].count,
+	                   m->events[m->threads[thread].events[middle]].number < number);
 }
 
 /* True if, in every run of these events, every moment that `last` may be comes before every moment that `first` may

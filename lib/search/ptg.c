@@ -5,6 +5,7 @@
  */
 #include "lib/search/ptg.h"
 
+#include "lib/base/lower_bound.h"
 #include "lib/base/vec.h"
 
 #include <stdlib.h>
@@ -178,15 +179,7 @@ bool ptg_por(const struct ptg *g, uint32_t e1, uint32_t e2)
 /* Place of e among the cell's accesses, or where it would be inserted. */
 static uint32_t place_in_cell(const struct ptg_list *accesses, uint32_t e)
 {
-	uint32_t low = 0, high = accesses->count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (accesses->events[middle] < e)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return lower_bound(middle, 0, accesses->count, accesses->events[middle] < e);
 }
 
 uint32_t ptg_tor_after(const struct ptg *g, uint32_t e, uint32_t cell)

@@ -11,6 +11,8 @@
 #include "lib/search/found.h"
 #include "lib/search/gap.h"
 
+#include "lib/base/lower_bound.h"
+
 enum { NEAREST = 3, FIRST_BUDGET = 200000, CELLS_OF_ACCESS = 16 };
 static const uint64_t TOTAL_BUDGET = 1000000000;
 
@@ -234,14 +236,7 @@ static bool out_of_budget(const struct search *s)
 /* Tries the events of a sorted list from the place of `near` outwards, only within (low, high). */
 static void try_list(struct search *s, uint32_t place, const uint32_t *list, uint32_t count, uint32_t near)
 {
-	uint32_t low = 0, high = count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (list[middle] < near)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	uint32_t low = lower_bound(middle, 0, count, list[middle] < near);
 	for (uint32_t down = low, up = low; (down || up < count) && !out_of_budget(s);) {
 		if (up < count)
 			try_event(s, place, list[up++]);

@@ -1,6 +1,7 @@
 /* What a trace lacks; see losses.h. */
 #include "lib/trace/losses.h"
 
+#include "lib/base/lower_bound.h"
 #include "lib/base/vec.h"
 
 bool losses_need(unsigned op)
@@ -67,15 +68,7 @@ void losses_release(struct losses *l)
 /* Number of marks that are before this one. */
 static uint32_t marks_before(const struct losses *l, struct losses_mark mark)
 {
-	uint32_t low = 0, high = l->mark_count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (by_thread(&l->marks[middle], &mark) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return lower_bound(middle, 0, l->mark_count, by_thread(&l->marks[middle], &mark) < 0);
 }
 
 bool losses_may_order(const struct losses *l, uint32_t thread1, uint32_t number1, uint32_t thread2, uint32_t number2)

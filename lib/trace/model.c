@@ -1,6 +1,7 @@
 /* Loading a trace in two passes; see model.h and loader.h. */
 #include "lib/trace/model.h"
 
+#include "lib/base/lower_bound.h"
 #include "lib/base/vec.h"
 #include "lib/trace/loader.h"
 
@@ -394,40 +395,19 @@ void model_free(struct model *m)
 
 uint32_t model_arg(const struct model *m, uint32_t e)
 {
-	uint32_t low = 0, high = m->arg_count;
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-		if (m->args[mid].event < e)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	uint32_t low = lower_bound(mid, 0, m->arg_count, m->args[mid].event < e);
 	return low < m->arg_count && m->args[low].event == e ? m->args[low].value : MODEL_NONE;
 }
 
 uint32_t model_entry(const struct model *m, uint32_t cell, uint32_t e)
 {
-	uint32_t low = m->cells[cell].first, high = low + m->cells[cell].count;
-	while (low + 1 < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (m->cell_events[middle] <= e)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	uint32_t first = m->cells[cell].first;
+	return lower_bound(i, first + 1, first + m->cells[cell].count, m->cell_events[i] <= e) - 1;
 }
 
 bool model_value(const struct model *m, uint32_t e, uint32_t cell, uint64_t *bits)
 {
-	uint32_t low = 0, high = m->value_count;
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-		if (m->values[mid].event < e)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	uint32_t low = lower_bound(mid, 0, m->value_count, m->values[mid].event < e);
 	if (low == m->value_count || m->values[low].event != e)
 		return false;
 	const struct model_value *v = &m->values[low];

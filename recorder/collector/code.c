@@ -4,6 +4,8 @@
  */
 #include "recorder/collector/code.h"
 
+#include "lib/base/lower_bound.h"
+
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -212,14 +214,7 @@ const uint8_t *code_at(const struct code *c, uint64_t address, size_t *n)
 
 size_t code_function_at(const struct code *c, uint64_t address)
 {
-	size_t low = 0, high = c->function_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (c->functions[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = lower_bound(middle, 0, c->function_count, c->functions[middle].start <= address);
 	return low && address < c->functions[low - 1].end ? low - 1 : SIZE_MAX;
 }
 
@@ -227,14 +222,7 @@ size_t code_function_at(const struct code *c, uint64_t address)
 
 static const char *slot_name(const struct code *c, uint64_t address)
 {
-	size_t low = 0, high = c->slot_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (c->slots[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = lower_bound(middle, 0, c->slot_count, c->slots[middle].address < address);
 	return low < c->slot_count && c->slots[low].address == address ? c->slots[low].name : NULL;
 }
 

@@ -5,6 +5,8 @@
  */
 #include "recorder/collector/debug.h"
 
+#include "lib/base/lower_bound.h"
+
 #include <dwarf.h>
 #include <gelf.h>
 #include <libiberty/demangle.h>
@@ -165,14 +167,7 @@ static int by_place(const void *a, const void *b)
 /* The last range that begins at or below the address; NULL if there is none. */
 static const struct debug_range *last_below(const struct debug_range *ranges, size_t n, Dwarf_Addr address)
 {
-	size_t from = 0, to = n;
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-		if (ranges[middle].low <= address)
-			from = middle + 1;
-		else
-			to = middle;
-	}
+	size_t from = lower_bound(middle, 0, n, ranges[middle].low <= address);
 	return from ? &ranges[from - 1] : NULL;
 }
 

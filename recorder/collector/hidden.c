@@ -7,6 +7,7 @@
  */
 #include "recorder/collector/hidden.h"
 
+#include "lib/base/lower_bound.h"
 #include "recorder/collector/code.h"
 
 #include <capstone/capstone.h>
@@ -417,24 +418,14 @@ static void add_out(struct search *s, const struct hidden_atomic *item)
 /* Index of the called function, if its callers are being searched for; else SIZE_MAX. */
 static size_t called(const struct search *s, size_t image, const struct code_target *t)
 {
-	size_t low = 0, high = s->name_count, function, found;
 	if (t->name) {
-		while (low < high) {
-			size_t middle = low + (high - low) / 2;
-			int order = strcmp(s->names[middle].name, t->name);
-			if (!order)
-				return s->names[middle].found;
-			if (order < 0)
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		return SIZE_MAX;
+		size_t at = lower_bound(i, 0, s->name_count, strcmp(s->names[i].name, t->name) < 0);
+		return at < s->name_count && !strcmp(s->names[at].name, t->name) ? s->names[at].found : SIZE_MAX;
 	}
-	function = code_function_at(&s->codes[image], t->address);
+	size_t function = code_function_at(&s->codes[image], t->address);
 	if (function == SIZE_MAX || s->codes[image].functions[function].start != t->address)
 		return SIZE_MAX;
-	found = s->found_of[image][function];
+	size_t found = s->found_of[image][function];
 	return found && !s->found[found - 1].called ? found - 1 : SIZE_MAX;
 }
 

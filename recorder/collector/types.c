@@ -6,6 +6,7 @@
 #include "recorder/collector/types.h"
 
 #include "lib/base/hash.h"
+#include "lib/base/lower_bound.h"
 #include "lib/base/memory_file.h"
 
 #include <dwarf.h>
@@ -318,14 +319,7 @@ static int by_address(const void *a, const void *b)
 
 static bool has_variable(const struct context *c, uint64_t address)
 {
-	size_t from = 0, to = c->extent_count;
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-		if (c->extents[middle].address <= address)
-			from = middle + 1;
-		else
-			to = middle;
-	}
+	size_t from = lower_bound(middle, 0, c->extent_count, c->extents[middle].address <= address);
 	if (!from)
 		return false;
 	const struct extent *e = &c->extents[from - 1];

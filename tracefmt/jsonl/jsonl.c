@@ -5,6 +5,7 @@
 #include "tracefmt/jsonl/jsonl.h"
 
 #include "lib/base/hash.h"
+#include "lib/base/lower_bound.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -202,14 +203,8 @@ static const struct rt_frame *jsonl_frames(const struct rt_trace *trace, uint64_
 static bool jsonl_variable(const struct rt_trace *trace, uint64_t addr, struct rt_variable *out)
 {
 	const struct jsonl *j = (const struct jsonl *)trace;
-	size_t low = 0, high = j->variable_count; /* low: number of variables that begin at addr or before */
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (j->variables[middle].address <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	/* Number of variables that begin at addr or before. */
+	size_t low = lower_bound(i, 0, j->variable_count, j->variables[i].address <= addr);
 	for (unsigned depth = 0; low && depth < NESTING; depth++) {
 		const struct jsonl_variable *v = &j->variables[low - 1];
 		if (addr < end_of(v)) {

@@ -1,6 +1,8 @@
 /* Parses and looks up positions, variables and names; see symbols.h and docs/trace-format.md. */
 #include "tracefmt/native/symbols.h"
 
+#include "lib/base/lower_bound.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -307,23 +309,20 @@ enum rt_status rt_symbols_parse(const uint8_t *data, size_t n, struct rt_symbols
 	return RT_OK;
 }
 
+static uint64_t key_at(const void *array, size_t i, size_t item)
+{
+	uint64_t key;
+	memcpy(&key, (const char *)array + i * item, sizeof key);
+	return key;
+}
+
 /*
  * Number of items of a sorted array whose key, the item's first field, is at most key. Keys are sums of distances, so a
  * damaged file can make them wrap round: lookups then miss, nothing worse.
  */
 static size_t upper_bound(const void *array, size_t count, size_t item, uint64_t key)
 {
-	size_t low = 0, high = count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		uint64_t k;
-		memcpy(&k, (const char *)array + middle * item, sizeof k);
-		if (k <= key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return lower_bound(i, 0, count, key_at(array, i, item) <= key);
 }
 
 const struct rt_frame *rt_symbols_frames(const struct rt_symbols *s, uint64_t pc, size_t *count)

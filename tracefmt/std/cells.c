@@ -1,6 +1,8 @@
 /* Cells for the STD exporter; see cells.h. */
 #include "tracefmt/std/cells.h"
 
+#include "lib/base/lower_bound.h"
+
 #include <stdlib.h>
 
 static int compare(const void *a, const void *b)
@@ -48,15 +50,7 @@ bool cells_finish(struct cells *cells)
 
 size_t cells_at(const struct cells *cells, uint64_t address)
 {
-	size_t low = 0, high = cells->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (cells->cuts[middle] < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return lower_bound(middle, 0, cells->count, cells->cuts[middle] < address);
 }
 
 static void add(struct cells *cells, size_t cell, uint32_t by)

@@ -12,6 +12,8 @@
 #include "tracefmt/export.h"
 #include "tracefmt/std/names.h"
 
+#include "lib/base/lower_bound.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,15 +103,7 @@ static bool finish_collecting(struct exporter *x)
 /* The lock's first reader; its other ones follow. */
 static size_t readers_of(const struct exporter *x, uint64_t lock)
 {
-	size_t low = 0, high = x->reader_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (x->readers[middle].lock < lock)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return lower_bound(middle, 0, x->reader_count, x->readers[middle].lock < lock);
 }
 
 static size_t reader_end(const struct exporter *x, size_t first)

@@ -1,6 +1,8 @@
 /* The base of a search; see base.h. */
 #include "lib/prove/state/base.h"
 
+#include "lib/base/lower_bound.h"
+
 #include <string.h>
 
 /* Rounds after which it gives up: the threads hardly communicate. */
@@ -22,15 +24,8 @@ void base_release(struct base *b)
 uint32_t base_count(const struct base *b, const struct section_group *g, uint32_t pos)
 {
 	const struct sections *s = &b->sections;
-	uint32_t low = g->first, high = g->first + g->count, next = model_next(b->m, g->thread, pos);
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (s->items[s->sorted[middle]].acquire < next)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low - g->first;
+	uint32_t next = model_next(b->m, g->thread, pos);
+	return lower_bound(i, g->first, g->first + g->count, s->items[s->sorted[i]].acquire < next) - g->first;
 }
 
 const struct section *base_section(const struct base *b, uint32_t thread, uint32_t lock, uint32_t pos)

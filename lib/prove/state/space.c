@@ -1,6 +1,7 @@
 /* The state of a search; see space.h. */
 #include "lib/prove/state/space.h"
 
+#include "lib/base/lower_bound.h"
 #include "lib/base/vec.h"
 #include "lib/prove/state/base.h"
 #include "lib/relation/sections.h"
@@ -97,18 +98,12 @@ void space_release(struct space *s)
 static uint32_t last_in_base(const struct space *s, uint32_t cell)
 {
 	const struct model *m = s->m;
-	uint32_t first = m->cells[cell].first, low = first, high = first + m->cells[cell].count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (m->cell_events[middle] < s->end)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	while (low-- > first) {
-		uint32_t e = m->cell_events[low];
+	uint32_t first = m->cells[cell].first;
+	uint32_t entry = lower_bound(i, first, first + m->cells[cell].count, m->cell_events[i] < s->end);
+	while (entry-- > first) {
+		uint32_t e = m->cell_events[entry];
 		if (rt_op_writes(model_op(m, e)) && m->events[e].pos < s->start[model_thread_of(m, e)])
-			return low;
+			return entry;
 	}
 	return MODEL_NONE;
 }

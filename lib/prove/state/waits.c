@@ -1,6 +1,8 @@
 /* Which signal ended which wait; see waits.h. */
 #include "lib/prove/state/waits.h"
 
+#include "lib/base/lower_bound.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,16 +15,9 @@ static int compare_waits(const void *a, const void *b)
 /* The signal of a wait: the first one on its condition after the begin that the wait's end needs. */
 static uint32_t signal_between(const struct model *m, const struct trf *trf, uint32_t begin, uint32_t end)
 {
-	uint32_t clock = trf_clock(trf, end), low = 0, high = m->sync_count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (m->sync[middle] > begin)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	for (; low < m->sync_count && m->sync[low] < end; low++) {
-		uint32_t e = m->sync[low];
+	uint32_t clock = trf_clock(trf, end), at = lower_bound(i, 0, m->sync_count, m->sync[i] <= begin);
+	for (; at < m->sync_count && m->sync[at] < end; at++) {
+		uint32_t e = m->sync[at];
 		unsigned op = model_op(m, e);
 		if ((op == RT_OP_SIGNAL || op == RT_OP_BROADCAST) && m->events[e].object == m->events[end].object &&
 		    clock_get(&trf->clocks, clock, model_thread_of(m, e)) > m->events[e].pos)
@@ -73,13 +68,5 @@ void waits_release(struct waits *w)
 
 uint32_t waits_of(const struct waits *w, uint32_t signal)
 {
-	uint32_t low = 0, high = w->count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (w->items[middle].signal < signal)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return lower_bound(middle, 0, w->count, w->items[middle].signal < signal);
 }
