@@ -74,7 +74,7 @@ $(BUILD)/obj/%.o: %.c
 # The recorder lives in other people's programs: no sanitizer, no errno games, thread-local data at fixed offsets.
 RECORDER_CFLAGS := -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-stack-protector -fno-builtin -fomit-frame-pointer
 # Exceptions and cancellation pass through these; string.c's plain loops must stay what they are.
-$(addprefix $(BUILD)/pic/recorder/,$(addprefix intercept/,cxx.o cond.o once.o c11.o malloc.o dl.o sem.o barrier.o stdio.o calls_files.o) runtime/thread.o runtime/blocking.o): RECORDER_CFLAGS += -fexceptions
+$(addprefix $(BUILD)/pic/recorder/,$(addprefix intercept/,block.o cxx.o cond.o once.o c11.o malloc.o dl.o sem.o barrier.o stdio.o calls_files.o) runtime/thread.o runtime/blocking.o): RECORDER_CFLAGS += -fexceptions
 $(BUILD)/pic/recorder/intercept/string.o: RECORDER_CFLAGS += $(if $(findstring clang,$(CC)),,-fno-tree-loop-distribute-patterns)
 $(BUILD)/pic/%.controlled.o: ALL_CFLAGS += -DRT_CONTROLLED=1
 $(BUILD)/pic/%.controlled.o: %.c

@@ -25,7 +25,9 @@
 
 static int sleep_by_turns(clockid_t clock, const struct timespec *time, uintptr_t pc)
 {
+	pthread_testcancel();
 	rt_turn_sleep(RT_UNTIL(clock, time), pc);
+	pthread_testcancel();
 	return 0;
 }
 

@@ -72,6 +72,36 @@ static uint64_t phase_object(const struct region *r, unsigned phase)
 	return r->object + phase % PHASES;
 }
 
+/*
+ * By turns. libgomp's threads spin and sleep inside it, so a thread that is in there roams: it has no turn and needs
+ * none, until it comes back to the program's code. Where libgomp lets a whole team go, all come before any goes on: so
+ * it does not matter who is quicker. (Which thread runs a task is libgomp's.)
+ */
+static void roam(uintptr_t pc)
+{
+	if (RT_UNLIKELY(rt_controlled))
+		rt_turn_roams(pc);
+}
+
+static void come(uintptr_t pc)
+{
+	if (RT_UNLIKELY(rt_controlled))
+		rt_turn_comes(0, 0, pc);
+}
+
+static unsigned team_size(void)
+{
+	static void *real;
+
+	return (unsigned)((int (*)(void))rt_real(&real, "omp_get_num_threads"))();
+}
+
+static void come_together(uint64_t object, uintptr_t pc)
+{
+	if (RT_UNLIKELY(rt_controlled))
+		rt_turn_comes(object, team_size(), pc);
+}
+
 /* Regions */
 
 static void run_region(void *argument)
@@ -79,6 +109,7 @@ static void run_region(void *argument)
 	struct region *r = argument;
 	struct context c = {.region = r, .outer = current, .children = new_objects(1)};
 
+	come_together(r->object + REGION_FORK, r->pc);
 	rt_emit(RT_OP_ENTER, 0, r->pc, 0); /* so that stacks tell of the program's call, whoever runs this */
 	after(r->object + REGION_FORK, r->pc);
 	current = &c;
@@ -88,6 +119,7 @@ static void run_region(void *argument)
 	rt_emit(RT_OP_LEAVE, 0, 0, 0);
 	if (r->master == &rt_thread)
 		r->phase = c.phase;
+	roam(r->pc);
 }
 
 static void region_begin(struct region *r, void (*body)(void *), void *data, uintptr_t pc)
@@ -98,11 +130,13 @@ static void region_begin(struct region *r, void (*body)(void *), void *data, uin
 	r->master = &rt_thread;
 	r->object = new_objects(REGION_OBJECTS);
 	before(r->object + REGION_FORK, pc);
+	roam(pc);
 }
 
 /* All tasks of the region have ended by now, whoever ran them and when. */
 static void region_end(const struct region *r)
 {
+	come(r->pc);
 	after(r->object + REGION_JOIN, r->pc);
 	if (atomic_load_explicit(&r->tasks, memory_order_relaxed))
 		after(phase_object(r, r->phase), r->pc);
@@ -159,13 +193,6 @@ RT_INTERPOSE(unsigned, GOMP_parallel_reductions, (void (*fn)(void *), void *data
 
 /* Barriers */
 
-static unsigned team_size(void)
-{
-	static void *real;
-
-	return (unsigned)((int (*)(void))rt_real(&real, "omp_get_num_threads"))();
-}
-
 static struct context *arrive(uintptr_t pc)
 {
 	struct context *c = current;
@@ -189,14 +216,19 @@ static void leave(struct context *c, uintptr_t pc)
 	RT_INTERPOSE(void, name, (void))                                                                               \
 	{                                                                                                              \
 		struct context *c = arrive(RT_PC);                                                                     \
+		roam(RT_PC);                                                                                           \
 		RT_REAL(name)();                                                                                       \
+		if (c)                                                                                                 \
+			come_together((uintptr_t)c->region->barrier, RT_PC);                                           \
 		leave(c, RT_PC);                                                                                       \
 	}
 #define BARRIER_CANCEL(name)                                                                                           \
 	RT_INTERPOSE(bool, name, (void))                                                                               \
 	{                                                                                                              \
 		struct context *c = arrive(RT_PC);                                                                     \
+		roam(RT_PC);                                                                                           \
 		bool cancelled = RT_REAL(name)();                                                                      \
+		come(RT_PC);                                                                                           \
 		leave(c, RT_PC);                                                                                       \
 		return cancelled;                                                                                      \
 	}
@@ -211,14 +243,18 @@ RT_INTERPOSE(void, GOMP_workshare_task_reduction_unregister, (bool cancelled))
 {
 	struct context *c = cancelled ? NULL : arrive(RT_PC);
 
+	roam(RT_PC);
 	RT_REAL(GOMP_workshare_task_reduction_unregister)(cancelled);
+	come(RT_PC);
 	leave(c, RT_PC);
 }
 
 /* copyprivate: the others get the address of what the one thread has. */
 RT_INTERPOSE(void *, GOMP_single_copy_start, (void))
 {
+	roam(RT_PC);
 	void *data = RT_REAL(GOMP_single_copy_start)();
+	come(RT_PC);
 
 	if (data && current)
 		after(current->region->object + REGION_COPY, RT_PC);
@@ -228,13 +264,17 @@ RT_INTERPOSE(void, GOMP_single_copy_end, (void *data))
 {
 	if (current)
 		before(current->region->object + REGION_COPY, RT_PC);
+	roam(RT_PC);
 	RT_REAL(GOMP_single_copy_end)(data);
+	come(RT_PC);
 }
 
 /* ordered, and its form for loops that depend on their own iterations: which one waits for which is not kept. */
 RT_INTERPOSE(void, GOMP_ordered_start, (void))
 {
+	roam(RT_PC);
 	RT_REAL(GOMP_ordered_start)();
+	come(RT_PC);
 	if (current)
 		after(current->region->object + REGION_ORDERED, RT_PC);
 }
@@ -265,9 +305,11 @@ POST(GOMP_doacross_ull_post, unsigned long long)
 		for (unsigned i = 0; i < sizeof a / sizeof *a; i++)                                                    \
 			a[i] = va_arg(args, type);                                                                     \
 		va_end(args);                                                                                          \
+		roam(RT_PC);                                                                                           \
 		RT_REAL(name)                                                                                          \
 		(first, a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12], a[13],        \
 		 a[14]);                                                                                               \
+		come(RT_PC);                                                                                           \
 		if (current)                                                                                           \
 			after(current->region->object + REGION_POSTED, RT_PC);                                         \
 	}
@@ -281,6 +323,8 @@ static char critical, atomics; /* the locks of all unnamed sections; only their 
 #define TAKES(name, parameters, arguments, lock)                                                                       \
 	RT_INTERPOSE(void, name, parameters)                                                                           \
 	{                                                                                                              \
+		if (RT_UNLIKELY(rt_controlled))                                                                        \
+			rt_turn_takes((uintptr_t)(lock), RT_PC);                                                       \
 		RT_REAL(name) arguments;                                                                               \
 		rt_emit_sync(RT_OP_ACQUIRE, (uintptr_t)(lock), 0, RT_PC, 0);                                           \
 	}
@@ -300,6 +344,8 @@ LETS_GO(omp_unset_lock, (void *lock), (lock), lock)
 
 RT_INTERPOSE(int, omp_test_lock, (void *lock))
 {
+	if (RT_UNLIKELY(rt_controlled))
+		rt_turn_step(RT_OP_ACQUIRE, (uintptr_t)lock, 0, RT_PC, RT_F_TIMED, false);
 	int result = RT_REAL(omp_test_lock)(lock);
 
 	if (result)
@@ -318,6 +364,8 @@ RT_INTERPOSE(void, omp_set_lock, (void *lock))
 
 RT_INTERPOSE(int, omp_test_nest_lock, (void *lock))
 {
+	if (RT_UNLIKELY(rt_controlled))
+		rt_turn_step(RT_OP_ACQUIRE, (uintptr_t)lock, 0, RT_PC, RT_F_TIMED, false);
 	int result = RT_REAL(omp_test_nest_lock)(lock);
 
 	if (result && rt_held_enter(lock))
@@ -406,6 +454,8 @@ static void run_task(void *argument)
 	                    .groups = t->group ? 1 : 0};
 	uintptr_t *data = (uintptr_t *)(void *)((char *)t + t->offset);
 
+	bool roams = RT_UNLIKELY(rt_controlled) && rt_turn_is_roaming();
+	come(t->pc);
 	for (size_t i = 0; i < t->heads; i++)
 		data[i] = t->head[i];
 	rt_emit(RT_OP_ENTER, 0, t->pc, 0);
@@ -422,6 +472,8 @@ static void run_task(void *argument)
 		before(t->group, t->pc);
 	before(phase_object(t->region, t->phase), t->pc);
 	rt_emit(RT_OP_LEAVE, 0, 0, 0);
+	if (roams)
+		roam(t->pc);
 }
 
 static void copy_words(void *to, const void *from, size_t size)
@@ -495,7 +547,12 @@ RT_INTERPOSE(void, GOMP_task,
 		return;
 	}
 	size = make_task(&t, size, &align, flags, depend);
+	bool waits = !deferred && flags & FLAG_DEPEND;
+	if (waits)
+		roam(RT_PC);
 	RT_REAL(GOMP_task)(run_task, &t, copy_task, size, align, deferred, flags, depend, priority, detach);
+	if (waits)
+		come(RT_PC);
 }
 
 static void group_begin(struct context *c)
@@ -524,7 +581,9 @@ static void group_end(struct context *c, uintptr_t pc)
 		if (!(flags & FLAG_NOGROUP))                                                                           \
 			group_begin(c);                                                                                \
 		size = make_task(&t, size, &align, 0, NULL);                                                           \
+		roam(RT_PC);                                                                                           \
 		RT_REAL(name)(run_task, &t, copy_task, size, align, flags, tasks, priority, start, end, step);         \
+		come(RT_PC);                                                                                           \
 		if (!(flags & FLAG_NOGROUP))                                                                           \
 			group_end(c, RT_PC);                                                                           \
 	}
@@ -533,7 +592,9 @@ TASKLOOP(GOMP_taskloop_ull, unsigned long long)
 
 RT_INTERPOSE(void, GOMP_taskwait, (void))
 {
+	roam(RT_PC);
 	RT_REAL(GOMP_taskwait)();
+	come(RT_PC);
 	if (current)
 		after(current->children, RT_PC);
 }
@@ -542,7 +603,9 @@ RT_INTERPOSE(void, GOMP_taskwait_depend, (void **depend))
 	size_t out, in;
 	void *const *list = depend_list(depend, &out, &in);
 
+	roam(RT_PC);
 	RT_REAL(GOMP_taskwait_depend)(depend);
+	come(RT_PC);
 	for (size_t i = 0; current && i < out + in; i++)
 		depend_after((uintptr_t)list[i], i < out, RT_PC);
 }
@@ -555,7 +618,9 @@ RT_INTERPOSE(void, GOMP_taskgroup_start, (void))
 }
 RT_INTERPOSE(void, GOMP_taskgroup_end, (void))
 {
+	roam(RT_PC);
 	RT_REAL(GOMP_taskgroup_end)();
+	come(RT_PC);
 	if (current && current->groups)
 		group_end(current, RT_PC);
 }

@@ -63,6 +63,8 @@ void rt_try_failed(unsigned op, const volatile void *object, uintptr_t pc)
 	struct rt_slot *s = rt_self;
 	if (!s->limit)
 		return;
+	if (RT_UNLIKELY(rt_controlled))
+		rt_turn_saw((uintptr_t)object, op, pc);
 	if (last_try.object == (uintptr_t)object && last_try.pc == pc && last_try.end == s->cur) {
 		__atomic_fetch_add(&s->skipped, 1, __ATOMIC_RELAXED);
 		return;

@@ -7,6 +7,7 @@
  */
 #include "recorder/runtime/core.h"
 #include "recorder/runtime/syscall.h"
+#include "recorder/runtime/turn.h"
 
 #include <link.h>
 #include <pthread.h>
@@ -53,7 +54,7 @@ static void on_cancel(int sig, siginfo_t *info, void *context)
 }
 
 RT_NEXT(int, pthread_create, (pthread_t * thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg));
-RT_NEXT(int, pthread_cancel, (pthread_t thread));
+RT_INTERPOSE(int, pthread_cancel, (pthread_t thread));
 RT_NEXT(int, pthread_join, (pthread_t thread, void **value));
 
 static int find_code(struct dl_phdr_info *module, size_t size, void *unused)
@@ -145,4 +146,15 @@ RT_INTERPOSE(int, pthread_setcancelstate, (int state, int *old))
 	int result = RT_REAL(pthread_setcancelstate)(state, old);
 	rt_thread.uncancelable = result == 0 ? state == PTHREAD_CANCEL_DISABLE : before;
 	return told(result, old, RT_CALLER);
+}
+
+/* By turns a thread that waits where it can be cancelled is woken for it. */
+RT_EXPORT int pthread_cancel(pthread_t thread)
+{
+	if (RT_UNLIKELY(rt_controlled))
+		rt_turn_step(RT_OP_NONE, 0, 0, RT_CALLER, 0, false);
+	int result = RT_REAL(pthread_cancel)(thread);
+	if (RT_UNLIKELY(rt_controlled) && result == 0 && rt_turn_mine())
+		rt_turn_canceled(rt_thread_of(thread));
+	return result;
 }

@@ -84,6 +84,8 @@ struct rt_thread {
 	bool in_turn;                    /* in the scheduler: its own work is no step */
 	int32_t patience;                /* plain accesses until the scheduler looks at the thread again */
 	struct rt_task *task;            /* NULL: takes no turns; turn.h */
+	struct rt_slot *late;            /* its slot, if it has not begun in it; */
+	uintptr_t late_pc;               /* from there */
 	void *stack;                     /* its lower end, and size: known when BEGIN was written */
 	size_t stack_size;
 	unsigned held_count;
@@ -160,6 +162,7 @@ void rt_slot_end(struct rt_slot *slot);    /* to be drained */
 void rt_slot_label(struct rt_slot *slot, const char *name);    /* names its thread in the trace */
 uint32_t rt_slot_announce(struct rt_slot *slot, uintptr_t pc); /* numbers the new thread, emits FORK; returns number */
 void rt_thread_start(bool forked);  /* the main thread's slot; a forked child's holds what its thread held */
+void rt_thread_begin_late(void);    /* writes the first events of a thread that roamed from its birth on */
 void rt_thread_adopt(uintptr_t pc); /* this thread, which was made unseen, is recorded from now on */
 
 /* Append one record; EXT and event with a given time; EXT and event with an exact stamp. x0: EXT's word 0. */

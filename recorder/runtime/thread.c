@@ -269,6 +269,25 @@ void rt_thread_adopt(uintptr_t pc)
 	begin_thread(s, pc);
 }
 
+void rt_thread_begin_late(void)
+{
+	struct rt_slot *s = rt_thread.late;
+
+	rt_thread.late = NULL;
+	if (s)
+		begin_thread(s, rt_thread.late_pc);
+}
+
+static void begin(struct rt_slot *s, uintptr_t pc)
+{
+	if (!rt_controlled || rt_turn_begin(s, pc)) {
+		begin_thread(s, pc);
+		return;
+	}
+	rt_thread.late = s;
+	rt_thread.late_pc = pc;
+}
+
 static void await_go(struct rt_private *b)
 {
 	for (int spin = 0; spin < 100; spin++) {
@@ -291,9 +310,7 @@ static void *run(void *arg)
 	rt_thread.made = true;
 	await_go(b);
 	rt_pause_us(rt_vary_us(b->slot, RT_VARY_CHILD));
-	if (rt_controlled)
-		rt_turn_begin(b->slot, (uintptr_t)routine + 1);
-	begin_thread(b->slot, (uintptr_t)routine + 1);
+	begin(b->slot, (uintptr_t)routine + 1);
 	return routine(argument);
 }
 
@@ -308,9 +325,7 @@ static int run_c11(void *arg)
 	rt_thread.made = true;
 	await_go(b);
 	rt_pause_us(rt_vary_us(b->slot, RT_VARY_CHILD));
-	if (rt_controlled)
-		rt_turn_begin(b->slot, (uintptr_t)routine + 1);
-	begin_thread(b->slot, (uintptr_t)routine + 1);
+	begin(b->slot, (uintptr_t)routine + 1);
 	return routine(argument);
 }
 

@@ -39,8 +39,8 @@ void rt_turn_exits(bool executes);
 
 /* The slot's thread was made, and waits: its first turn is a decision. */
 void rt_turn_birth(struct rt_slot *slot);
-/* The slot's thread, in it: waits for its first turn. */
-void rt_turn_begin(struct rt_slot *slot, uintptr_t pc);
+/* The slot's thread, in it: waits for its first turn. False: it roams, and has no event before it comes. */
+bool rt_turn_begin(struct rt_slot *slot, uintptr_t pc);
 /* This thread has ended. */
 void rt_turn_end(void);
 /* True if the thread with this index has not ended. */
@@ -77,7 +77,7 @@ void rt_turn_signaled(const struct rt_thread *thread);
 /* Number of threads that wait to do op with the object. */
 unsigned rt_turn_waiters(unsigned op, uint64_t object);
 
-/* What an atomic operation that changed nothing saw: a thread that always sees the same spins. */
+/* What an atomic operation, or a try that failed, saw: a thread that always sees the same spins. */
 void rt_turn_saw(uint64_t object, uint64_t value, uintptr_t pc);
 /* Others first, if any can go on. */
 void rt_turn_yield(uintptr_t pc);
@@ -93,6 +93,16 @@ bool rt_turn_polls(struct pollfd *fds, unsigned n, struct rt_until until, uintpt
 void rt_turn_leaves(uintptr_t pc);
 void rt_turn_returns(uintptr_t pc);
 bool rt_turn_is_outside(void);
+/*
+ * The same around code of a library that has threads of its own, which calls what is interposed: that takes no turn.
+ * Threads that this one creates begin in that way. It comes back when n threads (0: this one alone) have come to the
+ * gate.
+ */
+void rt_turn_roams(uintptr_t pc);
+void rt_turn_comes(uint64_t gate, unsigned n, uintptr_t pc);
+bool rt_turn_is_roaming(void);
+/* Before a lock without a try is taken: waits until no other thread holds it, by what events say. */
+void rt_turn_takes(uint64_t lock, uintptr_t pc);
 
 /*
  * What may wake a thread that no other thread of these does: a thread that takes no turns; a signal's handler, for

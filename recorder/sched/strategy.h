@@ -41,7 +41,7 @@ struct rt_task {
 	int32_t tid;                    /* 0: it has not begun */
 	uint64_t waits;                 /* RT_BLOCKED: for this object, */
 	uint8_t waits_op;               /* to do this with it */
-	bool timed_out, cancelable, canceled, interrupted, yielded;
+	bool timed_out, cancelable, canceled, interrupted, yielded, roams;
 	uint64_t yielded_at;        /* step */
 	uint64_t wakes, wakes_real; /* RT_BLOCKED: virtual and real time, ns, at which the wait ends; 0: never */
 	struct pollfd *fds;         /* RT_BLOCKED: for one of these to be ready; NULL: not */

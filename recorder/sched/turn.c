@@ -402,7 +402,7 @@ static void leave(void)
 
 static bool is_free(void)
 {
-	return !rt_thread.task || rt_thread.in_turn;
+	return !rt_thread.task || rt_thread.in_turn || rt_thread.task->roams;
 }
 
 void rt_turn_step(unsigned op, uint64_t object, uint64_t arg, uintptr_t pc, unsigned flags, bool blocks)
@@ -667,7 +667,7 @@ void rt_turn_sleep(struct rt_until until, uintptr_t pc)
 	if (is_free())
 		return;
 	rt_turn_step(RT_OP_NONE, 0, 0, pc, RT_F_TIMED, false);
-	rt_turn_block(RT_OP_NONE, 0, until, false);
+	rt_turn_block(RT_OP_NONE, 0, until, true);
 }
 
 bool rt_turn_polls(struct pollfd *fds, unsigned n, struct rt_until until, uintptr_t pc)
@@ -684,7 +684,7 @@ bool rt_turn_polls(struct pollfd *fds, unsigned n, struct rt_until until, uintpt
 		return true;
 	rt_thread.task->fds = fds;
 	rt_thread.task->fd_count = n;
-	rt_turn_block(RT_OP_NONE, 0, until, false);
+	rt_turn_block(RT_OP_NONE, 0, until, true); /* the call that follows is where the thread is cancelled */
 	return true;
 }
 
@@ -726,6 +726,64 @@ void rt_turn_leaves(uintptr_t pc)
 bool rt_turn_is_outside(void)
 {
 	return rt_controlled && rt_thread.task && rt_thread.task->state == RT_OUTSIDE;
+}
+
+bool rt_turn_is_roaming(void)
+{
+	return rt_thread.task && rt_thread.task->roams;
+}
+
+void rt_turn_roams(uintptr_t pc)
+{
+	if (is_free())
+		return;
+	rt_turn_step(RT_OP_NONE, 0, 0, pc, 0, false);
+	struct rt_task *t = enter();
+	t->roams = true;
+	t->state = RT_OUTSIDE;
+	rt_sched.outside++;
+	rt_sched_give(rt_sched_pick(NULL));
+	leave();
+}
+
+void rt_turn_comes(uint64_t gate, unsigned n, uintptr_t pc)
+{
+	if (!rt_turn_is_roaming())
+		return;
+	struct rt_task *t = enter();
+	unsigned others = n ? waiters(RT_OP_BARRIER_LEAVE, gate) : 0;
+	t->roams = false;
+	t->next = (struct rt_step){.op = RT_OP_NONE, .pc = pc, .count = t->next.count + 1};
+	if (others + 1 < n) {
+		rt_sched.outside--;
+		t->waits = gate;
+		t->waits_op = RT_OP_BARRIER_LEAVE;
+		t->wakes = 0;
+		t->state = RT_BLOCKED;
+		rt_sched.blocked++;
+		rt_sched_unlock();
+		await(t);
+	} else {
+		for (unsigned i = 0; i < others; i++)
+			rt_sched_unblock(rt_sched.enabled[i]);
+		queue(t);
+	}
+	leave();
+	rt_thread_begin_late();
+}
+
+void rt_turn_takes(uint64_t lock, uintptr_t pc)
+{
+	if (is_free())
+		return;
+	rt_turn_step(RT_OP_ACQUIRE, lock, 0, pc, 0, true);
+	for (bool held = true; held && rt_controlled;) {
+		rt_sched_lock();
+		held = is_held(rt_thread.task);
+		rt_sched_unlock();
+		if (held)
+			rt_turn_block(RT_OP_ACQUIRE, lock, RT_FOREVER, false);
+	}
 }
 
 void rt_turn_returns(uintptr_t pc)
@@ -780,20 +838,26 @@ static void inhabit(struct rt_task *t)
 
 void rt_turn_birth(struct rt_slot *slot)
 {
+	bool roams = rt_turn_is_roaming();
+
 	rt_busy_begin();
 	rt_sched_lock();
-	make(slot, RT_READY);
+	make(slot, roams ? RT_OUTSIDE : RT_READY);
+	task_of(slot)->roams = roams;
+	rt_sched.outside += roams;
 	rt_sched_unlock();
 	rt_sched_watch();
 	rt_busy_end();
 }
 
-void rt_turn_begin(struct rt_slot *slot, uintptr_t pc)
+bool rt_turn_begin(struct rt_slot *slot, uintptr_t pc)
 {
 	struct rt_task *t = task_of(slot);
 
 	inhabit(t);
 	t->next.pc = pc;
+	if (t->roams)
+		return false;
 	enter();
 	if (rt_sched.holder)
 		rt_sched_unlock();
@@ -801,6 +865,7 @@ void rt_turn_begin(struct rt_slot *slot, uintptr_t pc)
 		rt_sched_give(rt_sched_pick(NULL));
 	await(t);
 	leave();
+	return true;
 }
 
 void rt_turn_end(void)
@@ -809,6 +874,7 @@ void rt_turn_end(void)
 
 	if (!t)
 		return;
+	rt_turn_comes(0, 0, 0);
 	rt_turn_hold(0);
 	enter();
 	for (struct rt_task *other = rt_sched.first; other; other = other->after)
