@@ -6,6 +6,7 @@
 #include "lib/analysis/unrecorded.h"
 #include "lib/anomaly/goal.h"
 #include "lib/prove/jobs.h"
+#include "lib/prove/urgency.h"
 #include "lib/relation/raced.h"
 #include "lib/relation/relaxed.h"
 #include "lib/search/search.h"
@@ -117,23 +118,43 @@ static void bound_schedules(struct analysis *a, uint64_t *steps)
 		}
 }
 
-/* Decides each anomaly, here or in processes beside this one. */
+/* Decides each anomaly of a task, here or in processes beside this one. *steps: of all schedules. */
+static enum rt_status decide_task(struct analysis *a, const struct jobs_task *task, uint32_t jobs,
+                                  struct provers *provers, uint64_t *steps, struct rt_error *err)
+{
+	struct jobs *others = jobs > 1 && task->count > 1 ? jobs_start(provers, task, jobs) : NULL;
+	enum rt_status status = RT_OK;
+	for (size_t i = 0; !status && i < task->count; i++) {
+		struct anomaly *anomaly = &a->anomalies.items[task->order[i]];
+		if (!others || !jobs_take(others, anomaly))
+			status = task->decide(provers, anomaly, err);
+		*steps += anomaly->schedule ? anomaly->schedule->count : 0;
+		/* Not each time: half of what is too much goes at once. */
+		if (*steps / 2 > a->schedule_bound)
+			bound_schedules(a, steps);
+	}
+	bound_schedules(a, steps);
+	jobs_end(others);
+	return status;
+}
+
+/* Proves what can be proved, the most urgent first; then settles what that left conditional. */
 static enum rt_status prove_all(struct analysis *a, uint32_t jobs, struct provers *provers, struct rt_error *err)
 {
-	struct anomaly_list *list = &a->anomalies;
-	struct jobs *others = jobs > 1 && list->count > 1 ? jobs_start(provers, list, jobs) : NULL;
-	enum rt_status status = RT_OK;
+	const struct anomaly_list *list = &a->anomalies;
+	uint32_t *order = urgency_order(a->model, &a->anomalies);
+	struct jobs_task task = {list, order, list->count, provers_decide};
 	uint64_t steps = 0;
-	for (size_t i = 0; !status && i < list->count; i++) {
-		if (!others || !jobs_take(others, &list->items[i]))
-			status = provers_decide(provers, &list->items[i], err);
-		steps += list->items[i].schedule ? list->items[i].schedule->count : 0;
-		/* Not each time: half of what is too much goes at once. */
-		if (steps / 2 > a->schedule_bound)
-			bound_schedules(a, &steps);
-	}
-	bound_schedules(a, &steps);
-	jobs_end(others);
+	if (!order)
+		return rt_error_set(err, RT_EMEMORY, "no memory to prove what was found");
+	enum rt_status status = decide_task(a, &task, jobs, provers, &steps, err);
+	task = (struct jobs_task){list, order, 0, provers_settle};
+	for (size_t i = 0; i < list->count; i++)
+		if (list->items[order[i]].verdict == VERDICT_CONDITIONAL)
+			order[task.count++] = order[i];
+	if (!status)
+		status = decide_task(a, &task, jobs, provers, &steps, err);
+	free(order);
 	return status;
 }
 

@@ -83,9 +83,10 @@ struct anomaly {
 	uint32_t substitutes;     /* reads in the schedule that see another write of the value that they saw */
 	uint32_t substitute;      /* the first of them, an event index */
 	uint32_t *needs;          /* conditional: reads that see another write in the schedule than they saw; owned */
-	uint32_t need_count, need_total; /* number kept (at most ANOMALY_NEEDS_MAX), and in all */
-	struct replay_result *replay;    /* owned; NULL: it was not replayed */
-	struct reasons reasons;          /* why it is only predicted; undefined for other verdicts */
+	uint32_t need_count, need_total; /* number kept (at most ANOMALY_NEEDS_MAX), and in all; 0: not known */
+	uint32_t turn; /* number of anomalies with the same source positions that are decided before this one */
+	struct replay_result *replay; /* owned; NULL: it was not replayed */
+	struct reasons reasons;       /* why it is only predicted; undefined for other verdicts */
 };
 
 /*

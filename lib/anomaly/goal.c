@@ -16,6 +16,14 @@ struct goal goal_of(const struct anomaly *a)
 	return g;
 }
 
+struct goal goal_of_instance(const struct anomaly *a, uint32_t i)
+{
+	struct goal g = goal_of(a);
+	if (i)
+		memcpy(g.events, a->others + (size_t)(i - 1) * a->event_count, a->event_count * sizeof *g.events);
+	return g;
+}
+
 /* The part behind e of the same event, MODEL_NONE: there is none. */
 static uint32_t next_part(const struct model *m, uint32_t e)
 {

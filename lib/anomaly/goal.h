@@ -19,7 +19,17 @@ struct goal {
 
 /* The goal of an anomaly's instance. */
 struct goal goal_of(const struct anomaly *a);
+/* That of instance i: 0 is the anomaly's own, the others follow. */
+struct goal goal_of_instance(const struct anomaly *a, uint32_t i);
 
+/* The goal's last event in the trace. */
+static inline uint32_t goal_last(const struct goal *g)
+{
+	uint32_t last = 0;
+	for (uint32_t i = 0; i < g->count; i++)
+		last = g->events[i] > last ? g->events[i] : last;
+	return last;
+}
 /* True if e is one of the goal's events. */
 static inline bool goal_has(const struct goal *g, uint32_t e)
 {

@@ -15,9 +15,9 @@ struct judge {
 	                     value. NULL if no access has more than one cell */
 	struct values values; /* empty if the trace has no values */
 	/*
-	 * By event. Accesses: the last write before them in their first cell. RELEASE, WAIT_BEGIN: the acquiring event
-	 * that they end. WAIT_END: its signal. ONCE_SEEN: the ONCE_END. BARRIER_*: the round. HB_AFTER: the number of
-	 * earlier HB_BEFORE of the object. MODEL_NONE: none.
+	 * By event. Accesses of one cell: the last write before them; of several: their entry in the first. RELEASE,
+	 * WAIT_BEGIN: the acquiring event that they end. WAIT_END: its signal. ONCE_SEEN: the ONCE_END. BARRIER_*: the
+	 * round. HB_AFTER: the number of earlier HB_BEFORE of the object. MODEL_NONE: none.
 	 */
 	uint32_t *partner;
 	uint32_t *round_size;

@@ -283,7 +283,9 @@ static bool scan_cells(struct judge *j)
 			if (several)
 				j->before[i] = last;
 			if (m->events[e].object == c)
-				j->partner[e] = last == MODEL_NONE ? last : m->cell_events[last];
+				j->partner[e] = m->sites[m->events[e].site].cells > 1 ? i
+				                : last == MODEL_NONE                  ? last
+				                                                      : m->cell_events[last];
 			if (rt_op_writes(model_op(m, e)))
 				last = i;
 		}

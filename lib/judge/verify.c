@@ -86,14 +86,18 @@ static bool is_goal(const struct replay *r, uint32_t e)
 	return false;
 }
 
-/* The write that a read saw in one of its cells, an event index; MODEL_NONE: the initial value. */
+/* The write that the read at this entry saw, an event index; MODEL_NONE: the initial value. */
+static uint32_t saw_at(const struct judge *j, uint32_t entry)
+{
+	uint32_t before = j->before[entry];
+	return before == MODEL_NONE ? before : j->m->cell_events[before];
+}
+
+/* The same of a read in one of its cells. */
 static uint32_t saw_in(const struct judge *j, uint32_t cell, uint32_t e)
 {
-	const struct model *m = j->m;
-	if (cell == m->events[e].object)
-		return j->partner[e];
-	uint32_t before = j->before[model_entry(m, cell, e)];
-	return before == MODEL_NONE ? before : m->cell_events[before];
+	bool single = j->m->sites[j->m->events[e].site].cells == 1;
+	return single ? j->partner[e] : saw_at(j, model_entry(j->m, cell, e));
 }
 
 /* True if the read may see the last write, which it did not see, because its value is the same. An atomic read stays
@@ -174,11 +178,16 @@ static bool replay_access(struct replay *r, uint32_t e, uint32_t thread)
 	struct judge *j = r->j;
 	const struct model *m = j->m;
 	const struct model_site *site = &m->sites[m->events[e].site];
-	uint32_t cell = m->events[e].object, end = cell + site->cells;
+	uint32_t first = m->events[e].object, cell = first, end = cell + site->cells;
 	bool other = false, reads = rt_op_reads(site->op), writes = rt_op_writes(site->op);
+	uint32_t entry = j->partner[e];
 	for (; cell < end; cell++) {
-		uint32_t last = j->last[cell];
-		if (reads && last != saw_in(j, cell, e)) {
+		uint32_t last = j->last[cell], saw = j->partner[e];
+		if (reads && site->cells > 1) {
+			entry = cell == first ? entry : model_entry_behind(m, cell, e, entry);
+			saw = saw_at(j, entry);
+		}
+		if (reads && last != saw) {
 			bool same = same_value(j, cell, e, last);
 			if (r->others && !same && !see_other(r, cell, e, thread))
 				return false;

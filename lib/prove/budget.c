@@ -4,10 +4,40 @@
 /* PECAN_TIMES: its schedules are as long as the trace, but an event of them costs less than one of a search: their
  * limit is that many total budgets. */
 enum { BUDGET = 500000, TOTAL_BUDGET = 50000000, PECAN_TIMES = 2 };
+/* What settles anomalies may execute and build this part of the total budget: it raises no verdict. */
+enum { SETTLE_PART = 8, FREE_PART = 16 };
 
 uint64_t budget_linear(const struct provers *p)
 {
 	return p->options.total_budget * PECAN_TIMES;
+}
+
+uint64_t budget_free(const struct provers *p)
+{
+	return p->options.total_budget / FREE_PART;
+}
+
+static uint64_t total(const struct provers *p)
+{
+	return p->settling ? p->options.total_budget / SETTLE_PART : p->options.total_budget;
+}
+
+static uint64_t spent(const struct provers *p)
+{
+	return p->settling ? p->counts.settle_spent : p->counts.spent;
+}
+
+static bool *exhausted(struct provers *p)
+{
+	return p->settling ? &p->counts.settle_exhausted : &p->counts.exhausted;
+}
+
+void budget_begin(struct provers *p, const struct anomaly *a, bool settling)
+{
+	p->settling = settling;
+	p->spent_before = spent(p);
+	p->share = p->options.budget / (a->turn + 1);
+	p->reasons.set = 0;
 }
 
 void budget_init(struct provers *p, const struct prove_options *options)
@@ -20,34 +50,40 @@ void budget_init(struct provers *p, const struct prove_options *options)
 	p->counts.budget = p->options.budget;
 	p->counts.total_budget = p->options.total_budget;
 	p->counts.linear_limit = budget_linear(p);
+	p->counts.free_limit = budget_free(p);
 }
 
 uint64_t budget_left(struct provers *p)
 {
-	uint64_t left = p->counts.spent < p->options.total_budget ? p->options.total_budget - p->counts.spent : 0;
-	uint64_t spent = p->counts.spent - p->spent_before;
-	uint64_t own = spent < p->options.budget ? p->options.budget - spent : 0;
+	uint64_t all = spent(p) < total(p) ? total(p) - spent(p) : 0, used = spent(p) - p->spent_before;
+	uint64_t own = used < p->share ? p->share - used : 0;
 	if (p->more_instances)
 		own /= 2;
 	/* Sticky: later verdicts must not depend on what skipped work would have cost. */
-	p->counts.exhausted |= left < own;
+	*exhausted(p) |= all < own;
 	p->counts.cut |= !own;
-	if (p->counts.exhausted || !own)
+	if (*exhausted(p) || !own)
 		reasons_add(&p->reasons, REASON_BUDGET);
-	return p->counts.exhausted ? 0 : own;
+	return *exhausted(p) ? 0 : own;
+}
+
+/* True if a limit that a copy of the provers did not meet might have been met here, which spent `more` of it. room:
+ * what it had to have left. */
+static bool may_meet(bool met, bool copy_met, uint64_t spent, uint64_t more, uint64_t room, uint64_t limit)
+{
+	return met ? more : copy_met || (more && spent + room > limit);
 }
 
 bool provers_add(struct provers *p, const struct prove_counts *before, const struct prove_counts *after)
 {
 	struct prove_counts *c = &p->counts;
-	uint64_t spent = after->spent - before->spent, pecan = after->pecan_spent - before->pecan_spent;
-	uint64_t total = p->options.total_budget;
-	bool spent_other = c->exhausted ? spent : after->exhausted || (spent && c->spent + p->options.budget > total);
-	bool pecan_other =
-	    c->pecan_exhausted ? pecan : after->pecan_exhausted || c->pecan_spent + pecan > budget_linear(p);
-	uint64_t freed = after->free_spent - before->free_spent;
-	bool free_other = freed && c->free_spent + freed > budget_linear(p);
-	if (spent_other || pecan_other || free_other)
+	const uint64_t room = p->options.budget, settle = p->options.total_budget / SETTLE_PART;
+	uint64_t spent = after->spent - before->spent, settled = after->settle_spent - before->settle_spent;
+	uint64_t pecan = after->pecan_spent - before->pecan_spent, freed = after->free_spent - before->free_spent;
+	if (may_meet(c->exhausted, after->exhausted, c->spent, spent, room, p->options.total_budget) ||
+	    may_meet(c->settle_exhausted, after->settle_exhausted, c->settle_spent, settled, room, settle) ||
+	    may_meet(c->pecan_exhausted, after->pecan_exhausted, c->pecan_spent, pecan, pecan, budget_linear(p)) ||
+	    may_meet(c->free_exhausted, after->free_exhausted, c->free_spent, freed, freed, budget_free(p)))
 		return false;
 	c->asked += after->asked - before->asked;
 	c->proved += after->proved - before->proved;
@@ -60,11 +96,11 @@ bool provers_add(struct provers *p, const struct prove_counts *before, const str
 	}
 	c->rejected += after->rejected - before->rejected;
 	c->spent += spent;
+	c->settle_spent += settled;
 	c->pecan_spent += pecan;
 	c->free_spent += freed;
 	c->conditional += after->conditional - before->conditional;
 	c->cut |= after->cut;
-	c->free_exhausted |= after->free_exhausted;
 	c->instances_cut |= after->instances_cut;
 	return true;
 }

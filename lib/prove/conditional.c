@@ -32,8 +32,11 @@ static enum search_answer judged(struct conditional *c, const struct goal *goal,
 static enum search_answer in_order(struct conditional *c, struct search *search, const struct goal *goal,
                                    uint64_t linear, struct schedule *out)
 {
-	uint64_t spent, left = c->spent < linear ? linear - c->spent : 0;
-	enum search_answer answer = search_in_order(search, goal, &c->searches->strict.trf, left, out, &spent);
+	uint64_t spent;
+	if (c->spent >= linear)
+		return search_refutes(search, goal) ? SEARCH_NONE : SEARCH_GAVE_UP;
+	enum search_answer answer =
+	    search_in_order(search, goal, &c->searches->strict.trf, linear - c->spent, out, &spent);
 	c->spent += spent;
 	/* A sequence's last event may have to come before other events that it needs. */
 	return judged(c, goal, answer, out, goal->kind != GOAL_SEQUENCE);
@@ -41,9 +44,10 @@ static enum search_answer in_order(struct conditional *c, struct search *search,
 
 static enum search_answer pecan(struct conditional *c, const struct goal *goal, uint64_t linear, struct schedule *out)
 {
+	uint64_t built;
 	if (c->spent >= linear)
 		return SEARCH_GAVE_UP;
-	return judged(c, goal, pecan_schedule(c->por, goal, out) ? SEARCH_FOUND : SEARCH_NO_MEMORY, out, false);
+	return judged(c, goal, pecan_schedule(c->por, goal, linear - c->spent, out, &built), out, false);
 }
 
 enum search_answer conditional_goal(struct conditional *c, const struct goal *goal, uint64_t budget, uint64_t linear,

@@ -52,9 +52,10 @@ static void include(struct in_order *o, uint32_t e)
 static void include_seen(struct in_order *o, uint32_t e)
 {
 	const struct model *m = o->m;
-	uint32_t end = m->events[e].object + m->sites[m->events[e].site].cells;
-	for (uint32_t cell = m->events[e].object; cell < end; cell++) {
-		uint32_t before = o->needs->reads->before[reads_entry(o->needs->reads, e, cell)];
+	uint32_t first = m->events[e].object, end = first + m->sites[m->events[e].site].cells, entry = MODEL_NONE;
+	for (uint32_t cell = first; cell < end; cell++) {
+		entry = cell == first ? reads_entry(o->needs->reads, e, cell) : model_entry_behind(m, cell, e, entry);
+		uint32_t before = o->needs->reads->before[entry];
 		uint32_t w = before == MODEL_NONE ? MODEL_NONE : m->cell_events[before];
 		if (w != MODEL_NONE && m->events[w].pos >= o->at[model_thread_of(m, w)] && !needs_goal(o, w))
 			include(o, w);
@@ -71,27 +72,13 @@ static uint32_t first_left_out(const struct in_order *o)
 	return first;
 }
 
-/* Number of the thread's events before this one. */
-static uint32_t events_before(const struct model *m, uint32_t thread, uint32_t event)
-{
-	uint32_t low = 0, high = m->threads[thread].count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (m->threads[thread].events[middle] < event)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* False if the budget ran out. Added events need no check: their reads see what they saw. */
 static bool include_all_seen(struct in_order *o)
 {
 	const struct model *m = o->m;
 	uint32_t first = first_left_out(o);
 	for (uint32_t t = 0; t < m->thread_count; t++) {
-		uint32_t from = events_before(m, t, first), end = o->needs->must[t];
+		uint32_t from = model_executed(m, t, first), end = o->needs->must[t];
 		o->spent += end > from ? end - from : 0;
 		if (o->spent > o->budget)
 			return false;

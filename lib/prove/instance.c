@@ -62,14 +62,15 @@ static enum search_answer preceded(struct provers *p, const struct goal *goal, s
 
 static enum search_answer pecan(struct provers *p, const struct goal *goal, struct schedule *out)
 {
-	uint64_t length = 0;
-	for (uint32_t i = 0; i < goal->count; i++)
-		length = goal->events[i] >= length ? goal->events[i] + UINT64_C(1) : length;
-	p->counts.pecan_exhausted |= p->counts.pecan_spent + length > budget_linear(p);
+	uint64_t built, limit = budget_linear(p);
 	if (p->counts.pecan_exhausted)
 		return SEARCH_GAVE_UP;
-	p->counts.pecan_spent += length;
-	return pecan_schedule(p->context.por, goal, out) ? SEARCH_FOUND : SEARCH_NO_MEMORY;
+	enum search_answer answer = pecan_schedule(p->context.por, goal, limit - p->counts.pecan_spent, out, &built);
+	if (answer == SEARCH_GAVE_UP)
+		p->counts.pecan_exhausted = true;
+	else
+		p->counts.pecan_spent += built;
+	return answer;
 }
 
 int instance_compare(const void *a, const void *b)

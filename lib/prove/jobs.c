@@ -66,15 +66,15 @@ static bool receive_all(int fd, void *data, size_t size)
 }
 
 /* Process k: decides every count-th anomaly, beginning with the k-th. */
-static void work(struct provers *p, const struct anomaly_list *list, uint32_t k, uint32_t count, int fd)
+static void work(struct provers *p, const struct jobs_task *task, uint32_t k, uint32_t count, int fd)
 {
 	struct rt_error err;
-	for (size_t i = k; i < list->count; i += count) {
-		struct anomaly *a = &list->items[i];
+	for (size_t i = k; i < task->count; i += count) {
+		struct anomaly *a = &task->list->items[task->order[i]];
 		struct found f;
 		memset(&f, 0, sizeof f);
 		f.before = *provers_counts(p);
-		if (provers_decide(p, a, &err))
+		if (task->decide(p, a, &err))
 			return; /* left to the parent, which can report the error */
 		f.after = *provers_counts(p);
 		f.verdict = a->verdict;
@@ -102,7 +102,7 @@ static void work(struct provers *p, const struct anomaly_list *list, uint32_t k,
 	}
 }
 
-struct jobs *jobs_start(struct provers *p, const struct anomaly_list *list, uint32_t count)
+struct jobs *jobs_start(struct provers *p, const struct jobs_task *task, uint32_t count)
 {
 	struct jobs *j = calloc(1, sizeof *j + count * sizeof *j->items);
 	if (!j)
@@ -122,7 +122,7 @@ struct jobs *jobs_start(struct provers *p, const struct anomaly_list *list, uint
 			close(ends[0]);
 			for (uint32_t i = 0; i < j->count; i++)
 				close(j->items[i].pipe);
-			work(p, list, j->count, count, ends[1]);
+			work(p, task, j->count, count, ends[1]);
 			_exit(0);
 		}
 		close(ends[1]);

@@ -252,6 +252,44 @@ static void build_state(struct pecan *p)
 	}
 }
 
+/* The event before which nobody is held up: until then the schedule is the trace itself. */
+static uint32_t first_cut(const struct pecan *p)
+{
+	uint32_t first = goal_last(p->goal);
+	for (uint32_t i = 0; i < p->held_up; i++)
+		first = p->cuts[i] < first ? p->cuts[i] : first;
+	return first;
+}
+
+/* Begins as the trace does; the state that this leaves is known. */
+static void begin_recorded(struct pecan *p, uint32_t end)
+{
+	const struct model *m = p->m;
+	for (uint32_t t = 0; t < m->thread_count; t++) {
+		p->done[t] = model_executed(m, t, end);
+		const struct model_lockset *held = &m->locksets[held_before(m, t, p->done[t])];
+		for (uint32_t i = 0; i < held->count; i++) {
+			if (held->locks[i].shared)
+				p->readers[held->locks[i].object]++;
+			else
+				p->holder[held->locks[i].object] = t + 1;
+		}
+	}
+	p->line = end;
+	p->no_memory = !schedule_push_recorded(p->out, m, p->done, end);
+	p->ok = !p->no_memory;
+}
+
+static void hold_up(struct pecan *p)
+{
+	if (p->goal->kind == GOAL_SEQUENCE)
+		hold_up_sequence(p);
+	else
+		hold_up_others(p);
+	p->cut_count = p->held_up;
+	memcpy(p->cursors, p->cuts, sizeof p->cursors);
+}
+
 static bool prepare(struct pecan *p)
 {
 	const struct model *m = p->m;
@@ -262,25 +300,26 @@ static bool prepare(struct pecan *p)
 	return p->done && p->holder && p->readers && p->needed;
 }
 
-bool pecan_schedule(const struct segment_order *por, const struct goal *goal, struct schedule *out)
+enum search_answer pecan_schedule(const struct segment_order *por, const struct goal *goal, uint64_t budget,
+                                  struct schedule *out, uint64_t *built)
 {
 	struct pecan p = {.m = por->m, .por = por, .goal = goal, .out = out, .ok = true};
+	hold_up(&p);
+	uint32_t first = first_cut(&p);
+	*built = (uint64_t)goal_last(goal) - first + 1;
+	if (*built > budget)
+		return SEARCH_GAVE_UP;
 	p.no_memory = !prepare(&p);
-	if (!p.no_memory) {
-		if (goal->kind == GOAL_SEQUENCE)
-			hold_up_sequence(&p);
-		else
-			hold_up_others(&p);
-		p.cut_count = p.held_up;
-		memcpy(p.cursors, p.cuts, sizeof p.cursors);
-		if (goal->kind == GOAL_SEQUENCE)
-			build_sequence(&p);
-		else
-			build_state(&p);
-	}
+	p.ok = !p.no_memory;
+	if (p.ok)
+		begin_recorded(&p, first);
+	if (p.ok && goal->kind == GOAL_SEQUENCE)
+		build_sequence(&p);
+	else if (p.ok)
+		build_state(&p);
 	free(p.done);
 	free(p.holder);
 	free(p.readers);
 	free(p.needed);
-	return !p.no_memory;
+	return p.no_memory ? SEARCH_NO_MEMORY : SEARCH_FOUND;
 }

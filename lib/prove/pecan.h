@@ -17,10 +17,14 @@
 #ifndef LIB_PROVE_PECAN_H
 #define LIB_PROVE_PECAN_H
 
-#include "lib/anomaly/goal.h"
+#include "lib/prove/search.h"
 #include "lib/relation/por.h"
 
-/* Appends the schedule to *out (from zeroed). False without memory. */
-bool pecan_schedule(const struct segment_order *por, const struct goal *goal, struct schedule *out);
+/*
+ * Appends the schedule to *out (from zeroed). *built: about the number of its events behind those that it begins with
+ * as the trace does, which cost nothing; SEARCH_GAVE_UP if these are more than the budget.
+ */
+enum search_answer pecan_schedule(const struct segment_order *por, const struct goal *goal, uint64_t budget,
+                                  struct schedule *out, uint64_t *built);
 
 #endif

@@ -3,11 +3,9 @@
 
 #include "lib/base/vec.h"
 #include "lib/prove/pecan.h"
-#include "lib/prove/updates.h"
 
-/* MANY instances are looked at in any case; what reads would have to see, of at most CONDITIONAL_TRIES, if it is more
- * than one. PRECEDE_TIMES the total budget is for all pairs of sequences together. */
-enum { MANY = 33, CONDITIONAL_TRIES = 8, PRECEDE_TIMES = 4 };
+/* MANY instances are looked at in any case. PRECEDE_TIMES the total budget is for all pairs of sequences together. */
+enum { MANY = 33, PRECEDE_TIMES = 4 };
 
 void provers_free(struct provers *p)
 {
@@ -83,15 +81,6 @@ static enum rt_status adopt(struct anomaly *a, const struct goal *goal, struct o
 	return RT_OK;
 }
 
-/* Instance i of an anomaly: 0 is its own, the others follow. */
-static struct goal instance(const struct anomaly *a, uint32_t i)
-{
-	struct goal goal = goal_of(a);
-	if (i)
-		memcpy(goal.events, a->others + (size_t)(i - 1) * a->event_count, a->event_count * sizeof *goal.events);
-	return goal;
-}
-
 /* Keeps the goal to be looked for in every state, unless what it needs refutes it. */
 static bool keep_goal(struct provers *p, const struct goal *goal)
 {
@@ -121,7 +110,7 @@ enum rt_status provers_visit(struct provers *p, const struct anomaly_list *list,
 		if (anomaly_is_alloc_race(p->m, a))
 			continue;
 		for (uint32_t k = 0; ok && a->verdict == VERDICT_PREDICTED && k <= a->other_count; k++) {
-			struct goal goal = instance(a, k);
+			struct goal goal = goal_of_instance(a, k);
 			ok = keep_goal(p, &goal);
 		}
 	}
@@ -143,7 +132,7 @@ enum rt_status provers_precede(struct provers *p, const struct anomaly_list *lis
 	for (size_t i = 0; i < list->count; i++) {
 		const struct anomaly *a = &list->items[i];
 		for (uint32_t k = 0; a->verdict == VERDICT_PREDICTED && k <= a->other_count; k++) {
-			struct goal goal = instance(a, k);
+			struct goal goal = goal_of_instance(a, k);
 			if (!precede_ask(&p->precede, &goal))
 				return rt_error_set(err, RT_EMEMORY, "no memory to look for what comes first");
 		}
@@ -188,7 +177,7 @@ static enum rt_status ask(struct provers *p, struct candidate *c, uint32_t i, un
                           struct rt_error *err)
 {
 	struct anomaly *a = c->anomaly;
-	struct goal goal = instance(&c->asked, i);
+	struct goal goal = goal_of_instance(&c->asked, i);
 	struct outcome o;
 	p->more_instances = i + 1 < c->instances;
 	/* What follows from another race is in the recorded run, and yet that is no schedule with its events side by
@@ -229,7 +218,7 @@ static bool is_whole(const struct provers *p, const struct candidate *c)
 	if (c->asked.partial || c->asked.count - c->asked.ruled_out > known)
 		return false;
 	for (uint32_t i = 0; c->asked.ruled_out && i < c->instances; i++) {
-		struct goal goal = instance(&c->asked, i);
+		struct goal goal = goal_of_instance(&c->asked, i);
 		known -= is_ruled_out(p, &goal);
 	}
 	return c->asked.count - c->asked.ruled_out <= known;
@@ -257,83 +246,6 @@ static enum rt_status decide(struct provers *p, struct candidate *c, bool *refut
 	return status;
 }
 
-/* Keeps what shows the instance with other reads, if these are fewer than those kept, or updates. */
-static enum rt_status adopt_conditional(struct provers *p, struct anomaly *a, const struct goal *goal, bool updates,
-                                        struct schedule *schedule, struct rt_error *err)
-{
-	const struct judge_reads *reads = &p->conditional.reads;
-	const uint32_t count = reads->count < ANOMALY_NEEDS_MAX ? reads->count : ANOMALY_NEEDS_MAX;
-	if (a->need_count && reads->count >= a->need_total && !updates)
-		return RT_OK;
-	uint32_t *needs = malloc(((size_t)count + 1) * sizeof *needs);
-	if (!needs || (!a->schedule && !(a->schedule = calloc(1, sizeof *a->schedule)))) {
-		free(needs);
-		return rt_error_set(err, RT_EMEMORY, "no memory for a schedule");
-	}
-	memcpy(needs, reads->events, count * sizeof *needs);
-	free(a->needs);
-	a->needs = needs;
-	a->need_count = count;
-	a->need_total = reads->count;
-	memcpy(a->events, goal->events, a->event_count * sizeof *a->events);
-	schedule_release(a->schedule);
-	*a->schedule = *schedule;
-	*schedule = (struct schedule){0};
-	return RT_OK;
-}
-
-/* Does the schedule that was found need updates alone to see another write? */
-static enum rt_status only_updates(struct provers *p, const struct goal *goal, const struct schedule *schedule,
-                                   bool *only, struct rt_error *err)
-{
-	const struct judge_reads *reads = &p->conditional.reads;
-	if (!p->updates && !(p->updates = updates_find(p->m)))
-		return rt_error_set(err, RT_EMEMORY, "no memory to search for a witness");
-	*only = updates_are_all(p->updates, p->m, goal, schedule, reads->events, reads->count);
-	return RT_OK;
-}
-
-/*
- * What has no witness is possible if reads see other writes, or refuted. Asks about one instance after the other until
- * that is known; of the first ones the one with fewest reads is kept. If these are updates that decide nothing it stays
- * predicted.
- */
-static enum rt_status decide_conditional(struct provers *p, struct candidate *c, struct rt_error *err)
-{
-	struct anomaly *a = c->anomaly;
-	bool refuted = !a->partial && a->count <= c->instances, updates = false;
-	enum rt_status status = RT_OK;
-	for (uint32_t i = 0; i < c->instances && !status && !updates; i++) {
-		struct goal goal = instance(&c->asked, i);
-		struct schedule schedule = {0};
-		uint64_t spent;
-		if (a->need_count && i >= CONDITIONAL_TRIES)
-			break;
-		enum search_answer answer =
-		    conditional_goal(&p->conditional, &goal, budget_left(p), budget_linear(p), &schedule, &spent);
-		p->counts.spent += spent;
-		p->counts.free_spent = p->conditional.spent;
-		p->counts.free_exhausted |= p->conditional.spent >= budget_linear(p);
-		if (answer == SEARCH_NO_MEMORY)
-			status = rt_error_set(err, RT_EMEMORY, "no memory to search for a witness");
-		else if (answer == SEARCH_FOUND && !p->conditional.reads.count)
-			p->counts.rejected++; /* a witness after all */
-		else if (answer == SEARCH_FOUND && !(status = only_updates(p, &goal, &schedule, &updates, err)))
-			status = adopt_conditional(p, a, &goal, updates, &schedule, err);
-		refuted &= answer == SEARCH_NONE;
-		schedule_release(&schedule);
-	}
-	if (updates)
-		reasons_add(&p->reasons, REASON_UPDATES);
-	else if (a->need_count)
-		a->verdict = VERDICT_CONDITIONAL;
-	else if (refuted)
-		a->verdict = VERDICT_REFUTED;
-	else
-		reasons_add(&p->reasons, REASON_BUDGET);
-	return status;
-}
-
 /* Why it stays predicted, as far as the provers know. */
 static void give_reasons(struct provers *p, const struct candidate *c)
 {
@@ -356,7 +268,8 @@ static enum rt_status guess(struct provers *p, struct anomaly *a, struct rt_erro
 	struct goal goal = goal_of(a);
 	struct outcome o = {.kind = WITNESS_PECAN};
 	struct verdict_of_judge v;
-	if (!pecan_schedule(p->context.por, &goal, &o.schedule)) {
+	uint64_t built;
+	if (pecan_schedule(p->context.por, &goal, UINT64_MAX, &o.schedule, &built) == SEARCH_NO_MEMORY) {
 		schedule_release(&o.schedule);
 		return rt_error_set(err, RT_EMEMORY, "no memory for a schedule");
 	}
@@ -416,20 +329,20 @@ enum rt_status provers_decide(struct provers *p, struct anomaly *a, struct rt_er
 		reasons_add(&a->reasons, REASON_SYNC_ONLY);
 		return RT_OK;
 	}
-	p->spent_before = p->counts.spent;
-	p->reasons.set = 0;
+	budget_begin(p, a, false);
 	enum rt_status status = decide(p, &c, &refuted, err);
-	if (!status && !observed && refuted && is_open(&c) && !a->schedule)
-		status = decide_conditional(p, &c, err);
 	if (status || observed)
 		return status;
+	/* Each instance would need some read to see another write: provers_settle asks which. */
+	if (refuted && is_open(&c) && !a->schedule) {
+		a->verdict = VERDICT_CONDITIONAL;
+		return RT_OK;
+	}
 	if (a->verdict == VERDICT_PREDICTED)
 		give_reasons(p, &c);
 	if (p->options.guess && a->verdict == VERDICT_PREDICTED && !a->schedule && (status = guess(p, a, err)))
 		return status;
 	p->counts.proved += a->verdict == VERDICT_PROVED;
-	p->counts.refuted += a->verdict == VERDICT_REFUTED;
-	p->counts.conditional += a->verdict == VERDICT_CONDITIONAL;
 	p->counts.undecided += a->verdict == VERDICT_PREDICTED && (!a->schedule || a->guess);
 	p->counts.with_uncertain += a->verdict == VERDICT_PREDICTED && a->schedule && !a->guess;
 	return RT_OK;

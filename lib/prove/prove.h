@@ -1,8 +1,8 @@
 /*
  * Provers, from cheap to expensive: each may raise a predicted anomaly to proved or find that it has no witness. One
  * line a prover in the table of instance.c. Whatever they build goes to the judge (verify.h), without which nothing is
- * `proved`. What has no witness is asked once more with reads that may see any write: then it is conditional, or
- * refuted.
+ * `proved`. What has no witness is conditional, and is asked about once more with reads that may see any write:
+ * settle.c.
  */
 #ifndef LIB_PROVE_PROVE_H
 #define LIB_PROVE_PROVE_H
@@ -23,16 +23,19 @@ struct prove_counts {
 	uint64_t refused[WITNESS_KINDS]; /* those of them that the judge refused */
 	uint64_t rejected; /* the same of provers that promise witnesses (all but recorded, pecan): errors of theirs */
 	uint64_t spent;    /* events executed */
+	uint64_t settle_spent;         /* by provers_settle */
 	uint64_t pecan_spent;          /* events in PECAN's schedules */
 	uint64_t free_spent;           /* and in those in which reads see other writes */
 	bool cut;                      /* a search reached its budget */
 	bool exhausted;                /* the total budget ran out */
+	bool settle_exhausted;         /* and that of provers_settle */
 	bool pecan_exhausted;          /* and so did PECAN's part */
 	bool free_exhausted;           /* and that of schedules in which reads see other writes */
 	bool instances_cut;            /* of some anomaly not all instances were looked at */
 	bool precede_exhausted;        /* and that of provers_precede */
 	uint64_t budget, total_budget; /* as applied; 0: no prover was made */
-	uint64_t linear_limit;         /* events in PECAN's schedules, and in those of free reads */
+	uint64_t linear_limit;         /* events in PECAN's schedules */
+	uint64_t free_limit;           /* and in those in which reads see other writes */
 	uint32_t instances;            /* looked at in any case */
 	/* provers_visit: */
 	uint64_t states, state_limit; /* so many were visited; might have been, without more memory */
@@ -71,9 +74,17 @@ enum rt_status provers_precede(struct provers *p, const struct anomaly_list *lis
 
 /*
  * Decides an anomaly: sets verdict, witness, events (of the instance that was proved) and schedule. One that is
- * observed keeps its verdict and gets a schedule.
+ * observed keeps its verdict and gets a schedule. `conditional`: no instance has a witness in which reads see what they
+ * saw; that is for provers_settle.
  */
 enum rt_status provers_decide(struct provers *p, struct anomaly *a, struct rt_error *err);
+/*
+ * Asks about a conditional anomaly with reads that may see any write: sets its needs and schedule; or refutes it; or it
+ * is predicted after all, where updates alone would have to see other writes. What no schedule was found for within the
+ * limits stays conditional, without needs. It has limits of its own, so that no proof goes short: to be called when all
+ * anomalies are decided.
+ */
+enum rt_status provers_settle(struct provers *p, struct anomaly *a, struct rt_error *err);
 const struct prove_counts *provers_counts(const struct provers *p);
 /*
  * Counts what a copy of these provers did about one anomaly, the next one in order: its counts before and after. False,

@@ -15,7 +15,9 @@ struct provers {
 	const struct model *m;
 	struct prove_context context;
 	struct prove_options options;
-	uint64_t spent_before;  /* counts.spent when the candidate's turn came */
+	bool settling;          /* provers_settle asks */
+	uint64_t spent_before;  /* what was spent when the candidate's turn came */
+	uint64_t share;         /* events that searches may execute for it */
 	bool more_instances;    /* the candidate has, behind the one that is looked at */
 	struct reasons reasons; /* why it stays open, so far */
 	struct searches searches;
@@ -33,8 +35,11 @@ struct provers {
 
 /* The limits that options ask for, or the defaults, into *p. */
 void budget_init(struct provers *p, const struct prove_options *options);
-/* Events that PECAN's schedules and sure ones may have, and those in which reads are free. */
+/* Events that PECAN's schedules and sure ones may have; and those in which reads are free. */
 uint64_t budget_linear(const struct provers *p);
+uint64_t budget_free(const struct provers *p);
+/* The anomaly is the one at hand from now on. The more of its finding were before it, the smaller is its share. */
+void budget_begin(struct provers *p, const struct anomaly *a, bool settling);
 /*
  * Events that a search may execute for one goal; 0: the budget ran out. While a candidate has more instances, one of
  * them may have half of what is left to it.

@@ -40,7 +40,10 @@ size_t report_limits(const struct report *r, struct report_limit limits[REPORT_L
 		                          p->exhausted || p->precede_exhausted});
 		add(limits, &n,
 		    (struct report_limit){"built_events_total", "events of schedules that are built in one go",
-		                          p->linear_limit, p->pecan_exhausted || p->free_exhausted});
+		                          p->linear_limit, p->pecan_exhausted});
+		add(limits, &n,
+		    (struct report_limit){"free_events_total", "events of schedules in which reads see other writes",
+		                          p->free_limit, p->free_exhausted || p->settle_exhausted});
 		add(limits, &n,
 		    (struct report_limit){"instances", "instances of one anomaly that are looked at", p->instances,
 		                          p->instances_cut});

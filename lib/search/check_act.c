@@ -413,7 +413,8 @@ static void offer_writes(struct search *s, const struct candidate *c)
  */
 void check_act_settle(const struct model *m, struct anomaly *a)
 {
-	if (a->pattern != check_act.name || a->verdict != VERDICT_CONDITIONAL || a->need_count < a->need_total)
+	if (a->pattern != check_act.name || a->verdict != VERDICT_CONDITIONAL || !a->need_count ||
+	    a->need_count < a->need_total)
 		return;
 	for (uint32_t i = 0; i < a->need_count; i++)
 		if (m->events[a->needs[i]].object != m->events[a->events[0]].object)

@@ -399,10 +399,30 @@ uint32_t model_arg(const struct model *m, uint32_t e)
 	return low < m->arg_count && m->args[low].event == e ? m->args[low].value : MODEL_NONE;
 }
 
+uint32_t model_executed(const struct model *m, uint32_t thread, uint32_t event)
+{
+	uint32_t low = 0, high = m->threads[thread].count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (m->threads[thread].events[middle] < event)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 uint32_t model_entry(const struct model *m, uint32_t cell, uint32_t e)
 {
 	uint32_t first = m->cells[cell].first;
 	return lower_bound(i, first + 1, first + m->cells[cell].count, m->cell_events[i] <= e) - 1;
+}
+
+uint32_t model_entry_behind(const struct model *m, uint32_t cell, uint32_t e, uint32_t entry)
+{
+	uint32_t at = entry - m->cells[cell - 1].first;
+	bool there = at < m->cells[cell].count && m->cell_events[m->cells[cell].first + at] == e;
+	return there ? m->cells[cell].first + at : model_entry(m, cell, e);
 }
 
 bool model_value(const struct model *m, uint32_t e, uint32_t cell, uint64_t *bits)

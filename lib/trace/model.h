@@ -207,6 +207,8 @@ static inline uint32_t model_next(const struct model *m, uint32_t thread, uint32
 {
 	return executed < m->threads[thread].count ? m->threads[thread].events[executed] : MODEL_NONE;
 }
+/* Number of the thread's events that come before `event` in the trace. */
+uint32_t model_executed(const struct model *m, uint32_t thread, uint32_t event);
 /* Length of cell_events. */
 static inline uint32_t model_entries(const struct model *m)
 {
@@ -214,6 +216,8 @@ static inline uint32_t model_entries(const struct model *m)
 }
 /* Entry of an access in the list of a cell that it touches: an index into cell_events. */
 uint32_t model_entry(const struct model *m, uint32_t cell, uint32_t e);
+/* The same; entry: e's in the cell before. Cells that are accessed together have it at the same place. */
+uint32_t model_entry_behind(const struct model *m, uint32_t cell, uint32_t e, uint32_t entry);
 /* The event of e's thread right before it, MODEL_NONE if it is the first. */
 static inline uint32_t model_pred(const struct model *m, uint32_t e)
 {

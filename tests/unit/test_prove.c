@@ -76,7 +76,9 @@ static void compare_pecan(struct rt_trace *trace, struct tally tallies[ANOMALY_K
 		struct verdict_of_judge v;
 		uint64_t spent;
 		bool predictable = search_goal(search, &goal, 1000000, &other, &spent) == SEARCH_FOUND;
-		ck_assert(pecan_schedule(hybrid_por(a->order_results[order_find("hybrid")]), &goal, &schedule));
+		uint64_t built;
+		ck_assert(pecan_schedule(hybrid_por(a->order_results[order_find("hybrid")]), &goal, UINT64_MAX,
+		                         &schedule, &built) == SEARCH_FOUND);
 		judge_verify(judge, &schedule, &goal, &v);
 		ck_assert_msg(v.fault != VERIFY_NONE || predictable, "PECAN shows what the search misses");
 		tally->predictable += predictable;

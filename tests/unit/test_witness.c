@@ -177,7 +177,8 @@ static enum verify_fault fault_of_pecan(const char *text, const struct goal *goa
 	struct verdict_of_judge v;
 	subject_of_text(&s, text);
 	ck_assert(segment_order_compute(s.m, false, &por, &err) == RT_OK);
-	ck_assert(pecan_schedule(&por, goal, &schedule));
+	uint64_t built;
+	ck_assert(pecan_schedule(&por, goal, UINT64_MAX, &schedule, &built) == SEARCH_FOUND);
 	judge_verify(s.judge, &schedule, goal, &v);
 	schedule_release(&schedule);
 	segment_order_release(&por);

@@ -1,0 +1,104 @@
+/*
+ * What no witness has while reads see what they saw is possible if they see other writes, or refuted: of that the
+ * verdict `conditional` says no more than it knows. See prove.h.
+ */
+#include "lib/prove/provers.h"
+
+#include "lib/prove/updates.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of so many instances the one with fewest reads is kept, unless the first has as few as this. */
+enum { TRIES = 8, FEW_READS = 4 };
+
+/* Keeps what shows the instance with other reads, if these are fewer than those kept, or updates. */
+static enum rt_status adopt_conditional(struct provers *p, struct anomaly *a, const struct goal *goal, bool updates,
+                                        struct schedule *schedule, struct rt_error *err)
+{
+	const struct judge_reads *reads = &p->conditional.reads;
+	const uint32_t count = reads->count < ANOMALY_NEEDS_MAX ? reads->count : ANOMALY_NEEDS_MAX;
+	if (a->need_count && reads->count >= a->need_total && !updates)
+		return RT_OK;
+	uint32_t *needs = malloc(((size_t)count + 1) * sizeof *needs);
+	if (!needs || (!a->schedule && !(a->schedule = calloc(1, sizeof *a->schedule)))) {
+		free(needs);
+		return rt_error_set(err, RT_EMEMORY, "no memory for a schedule");
+	}
+	memcpy(needs, reads->events, count * sizeof *needs);
+	free(a->needs);
+	a->needs = needs;
+	a->need_count = count;
+	a->need_total = reads->count;
+	memcpy(a->events, goal->events, a->event_count * sizeof *a->events);
+	schedule_release(a->schedule);
+	*a->schedule = *schedule;
+	*schedule = (struct schedule){0};
+	return RT_OK;
+}
+
+/* Does the schedule that was found need updates alone to see another write? */
+static enum rt_status only_updates(struct provers *p, const struct goal *goal, const struct schedule *schedule,
+                                   bool *only, struct rt_error *err)
+{
+	const struct judge_reads *reads = &p->conditional.reads;
+	if (!p->updates && !(p->updates = updates_find(p->m)))
+		return rt_error_set(err, RT_EMEMORY, "no memory to search for a witness");
+	*only = updates_are_all(p->updates, p->m, goal, schedule, reads->events, reads->count);
+	return RT_OK;
+}
+
+/* Asks about one instance. *updates: updates alone would have to see other writes. */
+static enum rt_status settle_instance(struct provers *p, struct anomaly *a, const struct goal *goal,
+                                      enum search_answer *answer, bool *updates, struct rt_error *err)
+{
+	struct conditional *c = &p->conditional;
+	struct schedule schedule = {0};
+	enum rt_status status = RT_OK;
+	uint64_t spent;
+	c->spent = p->counts.free_spent;
+	*answer = conditional_goal(c, goal, budget_left(p), budget_free(p), &schedule, &spent);
+	p->counts.settle_spent += spent;
+	p->counts.free_spent = c->spent;
+	p->counts.free_exhausted |= c->spent >= budget_free(p);
+	if (*answer == SEARCH_NO_MEMORY)
+		status = rt_error_set(err, RT_EMEMORY, "no memory to search for a witness");
+	else if (*answer == SEARCH_FOUND && !(status = only_updates(p, goal, &schedule, updates, err)))
+		status = adopt_conditional(p, a, goal, *updates, &schedule, err);
+	schedule_release(&schedule);
+	return status;
+}
+
+/* Asks about one instance after the other until it is known what reads would have to see. */
+enum rt_status provers_settle(struct provers *p, struct anomaly *a, struct rt_error *err)
+{
+	const struct anomaly asked = *a;
+	const uint32_t instances = 1 + a->other_count;
+	bool refuted = !a->partial && a->count <= instances, updates = false, witness = false;
+	enum rt_status status = RT_OK;
+	if (a->verdict != VERDICT_CONDITIONAL)
+		return RT_OK;
+	budget_begin(p, a, true);
+	p->more_instances = false;
+	for (uint32_t i = 0; i < instances && !status && !updates && !witness; i++) {
+		struct goal goal = goal_of_instance(&asked, i);
+		enum search_answer answer;
+		if (a->need_count && (i >= TRIES || a->need_total <= FEW_READS))
+			break;
+		status = settle_instance(p, a, &goal, &answer, &updates, err);
+		witness = !status && answer == SEARCH_FOUND && !p->conditional.reads.count;
+		refuted &= answer == SEARCH_NONE;
+	}
+	/* A prover said that there is none: an error of it, and no verdict may rest on that. */
+	p->counts.rejected += witness;
+	if (witness || updates) {
+		a->verdict = VERDICT_PREDICTED;
+		reasons_add(&a->reasons, updates ? REASON_UPDATES : REASON_BUDGET);
+	} else if (refuted) {
+		a->verdict = VERDICT_REFUTED;
+	}
+	p->counts.refuted += a->verdict == VERDICT_REFUTED;
+	p->counts.conditional += a->verdict == VERDICT_CONDITIONAL;
+	p->counts.undecided += a->verdict == VERDICT_PREDICTED;
+	return status;
+}
