@@ -25,6 +25,7 @@ enum {
 	OPT_ALL,
 	OPT_ALLOW_INCOMPLETE,
 	OPT_SOURCE_ROOT,
+	OPT_ANOMALIES,
 	OPT_KINDS,
 	OPT_ORDERS,
 	OPT_ONLY_ORDERS,
@@ -52,6 +53,7 @@ struct settings {
 	const char *source_root;
 	uint64_t max_memory; /* 0: derived from the free memory */
 	bool allow_incomplete;
+	bool anomalies;
 	bool all;     /* conditional and refuted ones too */
 	bool confirm; /* by replay */
 	bool only_orders, fail_on_given, schema, show_stats;
@@ -61,6 +63,8 @@ struct settings {
 static const struct argp_option options[] = {
     {"format", 'f', "FORMAT", 0,
      "Format of the report: text, json, sarif, html, or dot (a graph of one anomaly); text on a terminal, else json",
+     0},
+    {"anomalies", OPT_ANOMALIES, NULL, 0, "List anomalies with stacks and evidence in the text report, not findings",
      0},
     {"anomaly", OPT_ANOMALY, "ID", 0, "List this anomaly only, such as R1", 0},
     {"output", 'o', "FILE", 0, "Write the report to FILE", 0},
@@ -243,6 +247,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_ANOMALY:
 		s->anomaly = arg;
 		return 0;
+	case OPT_ANOMALIES:
+		s->anomalies = true;
+		return 0;
 	case OPT_EVERY:
 		s->analysis.every = true;
 		return 0;
@@ -362,6 +369,7 @@ static enum rt_status write_report(const struct settings *s, const struct analys
                                    struct cmd_output *o, int *result, struct rt_error *err)
 {
 	struct report_options report_options = {.least = s->all ? VERDICT_REFUTED : VERDICT_PREDICTED,
+	                                        .anomalies = s->anomalies,
 	                                        .every = s->analysis.every,
 	                                        .orders = s->only_orders ? s->analysis.orders : 0,
 	                                        .source_root = s->source_root,

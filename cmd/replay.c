@@ -179,7 +179,7 @@ static enum rt_status write_report(const struct settings *s, const struct report
 static enum rt_status replay(struct settings *s, struct rt_trace *trace, bool *confirmed, struct rt_error *err)
 {
 	struct analysis_options analysis = {.prove.guess = true, .schedule_steps = UINT64_MAX, .jobs = s->replay.jobs};
-	struct report_options report = {.least = VERDICT_CONDITIONAL};
+	struct report_options report = {.least = VERDICT_CONDITIONAL, .anomalies = true};
 	struct analysis *a;
 	struct report *r;
 	enum rt_status status = analysis_run(trace, &analysis, &a, err);

@@ -1,5 +1,6 @@
 /* Findings in words; see findings.h. */
 #include "lib/report/findings.h"
+#include "lib/report/follows.h"
 #include "lib/report/waiting.h"
 
 #include <inttypes.h>
@@ -260,18 +261,15 @@ static void title_waits(const struct report *r, const struct finding *f, struct 
 		say(t, a->kind == ANOMALY_HANG ? ", which no thread can give" : ": none of them can go on");
 		return;
 	}
-	say(t, "locks are acquired in a circle:");
+	say(t, "%" PRIu32 " locks are acquired in a circle: ", a->event_count);
 	for (uint32_t i = 0; i < a->event_count; i++) {
 		const struct description *d = report_event(r, a->events[i]);
-		struct finding_place place = at_event(r, f, a->events[i]);
-		if (!d)
-			continue;
-		bool again = d->event.op == RT_OP_WAIT_END;
-		subject_object_name(r, again ? d->event.arg : d->event.addr, again ? NULL : subject_lock_block(d),
-		                    name);
-		say(t, "%s ", i ? "," : "");
-		say_function(t, &place);
-		say(t, " waits for ");
+		bool again = d && d->event.op == RT_OP_WAIT_END;
+		name[0] = '\0';
+		if (d)
+			subject_object_name(r, again ? d->event.arg : d->event.addr,
+			                    again ? NULL : subject_lock_block(d), name);
+		say(t, "%s", i ? ", " : "");
 		say_lock(t, name);
 	}
 }
@@ -289,16 +287,30 @@ void finding_title(const struct report *r, const struct finding *f, char text[FI
 		title_sequence(r, f, &t);
 }
 
+/* The relaxed atomic that alone orders the race's events; NULL: none does. */
+static const struct cause *relaxed_cause(const struct report *r, const struct anomaly *a)
+{
+	for (uint32_t i = 0; i < a->cause_count; i++)
+		if (follows_cause(r, a, i)->anomaly == MODEL_NONE)
+			return follows_cause(r, a, i);
+	return NULL;
+}
+
 static void fix_race(const struct report *r, const struct finding *f, struct text *t)
 {
 	const struct anomaly *a = first_of(r, f);
 	struct finding_place p[2] = {at_event(r, f, a->events[0]), at_event(r, f, a->events[1])};
 	char lock[SUBJECT_NAME_MAX];
 	uint32_t side = lacking(r, f, a, lock);
+	const struct cause *relaxed = relaxed_cause(r, a);
 	if (p[0].op == RT_OP_ALLOC) {
 		say(t, "hand the pointer over by release and acquire, or under a lock");
 	} else if (!strcmp(finding_does(r, &p[0]), "frees") || !strcmp(finding_does(r, &p[1]), "frees")) {
 		say(t, "free it only after the last use happened before: join the thread, or count references");
+	} else if (relaxed) {
+		char text[FOLLOWS_TEXT_MAX];
+		follows_text(r, relaxed, text);
+		say(t, "%s", text);
 	} else if (side < 2) {
 		say(t, "hold ");
 		say_lock(t, lock);

@@ -107,8 +107,10 @@ expect 3 empty
 says "'empty' is empty"
 
 # Formats: JSON into a pipe or file, text on a terminal, --format always.
-expect 1 --format text observed.std
+expect 1 --format text --anomalies observed.std
 grep -q '^R1 data race (w-w), observed: x$' out || wrong "no headline: $(cat out)"
+expect 1 --format text observed.std
+grep -q '^F1 error, observed: .* writes .x. while .* writes it, and nothing orders them$' out || wrong "no headline: $(cat out)"
 grep -q '^data races: 1 observed$' out || wrong "no sum: $(cat out)"
 terminal() {
 	script -qec "$racetrace analyze $*" /dev/null </dev/null >out 2>err
@@ -117,9 +119,9 @@ if command -v script >/dev/null; then
 	unset NO_COLOR
 	export TERM=xterm
 	terminal observed.std
-	grep -q $'\033\\[1mR1 data race' out || wrong "no colored text on a terminal"
+	grep -q $'\033\\[1mF1 ' out || wrong "no colored text on a terminal"
 	NO_COLOR=1 terminal observed.std
-	grep -q 'R1 data race (w-w), observed: x' out || wrong "no text on a terminal"
+	grep -q 'F1 error, observed: ' out || wrong "no text on a terminal"
 	grep -q $'\033' out && wrong "colors in spite of NO_COLOR"
 	terminal --format json observed.std
 	tr -d '\r' <out | jq -e .schema >/dev/null || wrong "no JSON on a terminal that asked for it"

@@ -98,4 +98,23 @@ is many '(.findings[0].guard | .lock == "m" and .held == 2 and .of == 3 and [.wi
 is many '.findings | length == 1'
 analyze 1 "$tmp/many.std" --anomaly R1
 is "one anomaly" 'has("findings") | not'
+
+# Text lists findings, a screen each, and counts notes; --anomalies lists what they are made of.
+text() {
+	timeout 60 "$racetrace" analyze -f text "$@" >"$tmp/out" 2>&1
+}
+prints() {
+	grep -qE "$1" "$tmp/out" || { echo "text: no '$1' in: $(head -c 1500 "$tmp/out")"; fail=1; }
+}
+text "$tmp/cache.zst"
+prints '^F1 error, observed: .Cache::get. calls '
+prints '^  .*cache_miss\.cpp:24 in Cache::get: main\.[0-9] reads in std::unordered_map<>::find, holding no lock$'
+prints '^  fix: hold the lock at cache_miss.cpp:24$'
+prints "^  [0-9]+ anomalies: R1, .*; '--anomaly R1' shows stacks and evidence$"
+prints '^findings: 1 error, 0 warnings, 0 notes$'
+[ "$(grep -c '^R[0-9]' "$tmp/out")" = 0 ] || { echo "text: anomalies among findings"; fail=1; }
+text "$tmp/outer.std"
+prints '^findings: 0 errors, 0 warnings, [1-9][0-9]* notes? \(--anomalies lists all\)$'
+text --anomalies "$tmp/cache.zst"
+prints '^R1 data race \(.*\), observed'
 exit $fail

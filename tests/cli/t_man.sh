@@ -76,6 +76,6 @@ complete_words() {
 }
 [ "$(complete_words "$racetrace" sche)" = schedule ] || wrong "completion of sche: $(complete_words "$racetrace" sche)"
 [ "$(complete_words "$racetrace" schedule --ver)" = --verify ] || wrong "completion of --ver"
-[ "$(complete_words "$racetrace" analyze --anom)" = --anomaly= ] || wrong "completion of --anom"
+[ "$(complete_words "$racetrace" analyze --anomaly)" = --anomaly= ] || wrong "completion of --anomaly"
 [ "$(complete_words "$racetrace" '' | wc -w)" -ge "$(wc -w <<<"$commands")" ] || wrong "completion of nothing"
 exit $fail

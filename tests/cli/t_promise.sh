@@ -20,7 +20,7 @@ done
 
 # By source position, in text too.
 printf '%s\n' 'A|acq(L)|1' 'A|w(y)|2' 'A|rel(L)|3' 'A|w(x)|4' 'B|w(x)|5' 'B|w(x)|6' >a.std
-run 1 analyze --format text --orders hb,cp,wcp a.std
+run 1 analyze --anomalies --format text --orders hb,cp,wcp a.std
 grep -q 'unordered by hybrid, hb, cp, wcp; the first pair of cp, wcp$' out || grep -q '; the first pair of cp, wcp$' out || wrong 'text does not mark the first pair'
 [ "$(grep -c 'the first pair of' out)" = 1 ] || wrong 'not one first pair'
 quiet

@@ -118,12 +118,12 @@ waits "$tmp/stuck_fixed-timed.zst" | grep -qx '2 unblock for acquire timeout' ||
 	{ echo "waits in vain:"; waits "$tmp/stuck_fixed-timed.zst"; fail=1; }
 "$racetrace" convert --to jsonl -o "$tmp/ring3.jsonl" "$tmp/stuck-ring3.zst" || fail=1
 diff <(waits "$tmp/stuck-ring3.zst") <(waits "$tmp/ring3.jsonl") || fail=1
-diff <("$racetrace" analyze --format text "$tmp/stuck-ring3.zst" | sed '/^rank/d; /events of/d; /modules\|instrumented/d') \
-	<("$racetrace" analyze --format text "$tmp/ring3.jsonl" | sed '/^rank/d; /events of/d; /modules\|instrumented/d') || fail=1
+diff <("$racetrace" analyze --anomalies --format text "$tmp/stuck-ring3.zst" | sed '/^rank/d; /events of/d; /modules\|instrumented/d') \
+	<("$racetrace" analyze --anomalies --format text "$tmp/ring3.jsonl" | sed '/^rank/d; /events of/d; /modules\|instrumented/d') || fail=1
 
 # All formats say who waits for what.
 for word in 'main.1 waits for m\[1\], which main.2 holds' 'and so these can never go on' 'main waits for the end of thread main.1'; do
-	"$racetrace" analyze --format text "$tmp/stuck-ring2.zst" | grep -q "$word" || { echo "text: no '$word'"; fail=1; }
+	"$racetrace" analyze --anomalies --format text "$tmp/stuck-ring2.zst" | grep -q "$word" || { echo "text: no '$word'"; fail=1; }
 	[ "${word#*and so}" = "$word" ] || continue
 	for format in html sarif; do
 		"$racetrace" analyze --format $format "$tmp/stuck-ring2.zst" | grep -q "${word%%, which*}" ||

@@ -1,0 +1,109 @@
+/* Text, positions and stacks of the text report; see text.h. */
+#include "lib/report/text.h"
+#include "lib/report/utf8.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+void text_style(const struct printer *p, enum style s)
+{
+	static const char *const sequences[] = {"\033[0m", "\033[1m", "\033[1;31m", "\033[1;33m", "\033[2m"};
+	if (p->color)
+		fputs(sequences[s], p->out);
+}
+
+static void put_character(char c, FILE *out)
+{
+	putc(c, out);
+}
+
+void text_put(const struct printer *p, const char *text)
+{
+	utf8_print(text, put_character, p->out);
+}
+
+void text_put_styled(const struct printer *p, enum style s, const char *text)
+{
+	text_style(p, s);
+	text_put(p, text);
+	text_style(p, PLAIN);
+}
+
+void text_put_thread(const struct printer *p, uint32_t thread)
+{
+	if (thread >= p->info->thread_count) {
+		fputs("unknown", p->out);
+		return;
+	}
+	text_put_styled(p, BOLD, p->info->threads[thread].name);
+	const char *label = p->info->threads[thread].label;
+	if (label) {
+		fputs(" (", p->out);
+		text_put(p, label);
+		fputs(")", p->out);
+	}
+}
+
+const char *text_plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+/* Positions */
+
+void text_put_frame(const struct printer *p, size_t index, int indent, const struct rt_frame *f, bool inlined)
+{
+	fprintf(p->out, "%*s#%zu ", indent, "", index);
+	if (f->text && !f->function && !f->file) {
+		fputs("location ", p->out);
+		text_put(p, f->text);
+	} else if (f->function) {
+		text_put_styled(p, BOLD, f->function);
+	} else if (!f->file) {
+		fprintf(p->out, "0x%" PRIx64, f->pc);
+	}
+	if (f->file) {
+		fputs(f->function ? " at " : "", p->out);
+		text_put(p, f->file);
+		if (f->line)
+			fprintf(p->out, ":%" PRIu32, f->line);
+		if (f->line && f->column)
+			fprintf(p->out, ":%" PRIu32, f->column);
+	} else if (f->module) {
+		fputs(" in ", p->out);
+		text_put(p, subject_basename(f->module));
+	}
+	fputs(inlined ? " (inlined)\n" : "\n", p->out);
+}
+
+void text_put_snippet(const struct printer *p, int indent, const struct rt_frame *f)
+{
+	char *line = snippet(p->snippets, f->file, f->line);
+	if (!line)
+		return;
+	text_style(p, DIM);
+	fprintf(p->out, "%*s%" PRIu32 " | ", indent + 3, "", f->line);
+	text_put(p, line);
+	text_style(p, PLAIN);
+	fputc('\n', p->out);
+	free(line);
+}
+
+void text_put_stack(const struct printer *p, const struct description *d, int indent, bool source)
+{
+	size_t depth = d ? d->stack_count : 0, index = 0, n = 0;
+	while (depth > 1 && (rt_trace_frames(p->r->analysis->trace, d->stack[depth - 1], &n), n == 0))
+		depth--;
+	for (size_t i = 0; i < depth; i++) {
+		const struct rt_frame *frames = rt_trace_frames(p->r->analysis->trace, d->stack[i], &n);
+		for (size_t k = 0; k < n; k++) {
+			text_put_frame(p, index++, indent, &frames[k], k + 1 < n);
+			if (source && i == 0 && k == 0)
+				text_put_snippet(p, indent, &frames[k]);
+		}
+		if (!n)
+			text_put_frame(p, index++, indent, &(struct rt_frame){.pc = d->stack[i]}, false);
+	}
+	if (d && d->stack_cut)
+		fprintf(p->out, "%*s... and the calls further out\n", indent, "");
+}
