@@ -1,19 +1,15 @@
 /* The list of anomalies and the names of their parts; see anomaly.h. */
 #include "lib/anomaly/anomaly.h"
 
+#include "lib/base/vec.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 struct anomaly *anomaly_add(struct anomaly_list *list, const struct anomaly *a)
 {
-	if (list->count == list->capacity) {
-		size_t more = list->capacity + list->capacity / 2 + 16;
-		struct anomaly *items = realloc(list->items, more * sizeof *items);
-		if (!items)
-			return NULL;
-		list->items = items;
-		list->capacity = more;
-	}
+	if (!vec_reserve(&list->items, &list->capacity, (uint64_t)list->count + 1, sizeof *list->items))
+		return NULL;
 	list->items[list->count] = *a;
 	return &list->items[list->count++];
 }

@@ -49,7 +49,7 @@ struct schedule_step {
 };
 struct schedule {
 	struct schedule_step *steps;
-	uint32_t count;
+	uint32_t count, capacity;
 	uint64_t events; /* events of all steps */
 };
 

@@ -1,6 +1,8 @@
 /* Goals and schedules; see goal.h. */
 #include "lib/anomaly/goal.h"
 
+#include "lib/base/vec.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,14 +66,8 @@ static bool push_step(struct schedule *s, uint32_t thread, uint32_t from, uint32
 		last->to = to;
 		return true;
 	}
-	/* Capacity is a power of two, derived from the count. */
-	if (!(s->count & (s->count - 1))) {
-		size_t capacity = s->count ? (size_t)s->count * 2 : 1;
-		struct schedule_step *steps = realloc(s->steps, capacity * sizeof *steps);
-		if (!steps)
-			return false;
-		s->steps = steps;
-	}
+	if (!vec_reserve(&s->steps, &s->capacity, (uint64_t)s->count + 1, sizeof *s->steps))
+		return false;
 	s->steps[s->count++] = (struct schedule_step){thread, from, to};
 	return true;
 }

@@ -1,6 +1,8 @@
 /* Outcomes; see outcome.h. */
 #include "lib/anomaly/replay.h"
 
+#include "lib/base/vec.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,10 +57,8 @@ bool replay_add(struct replay_result *o, struct replay_run *run)
 		replay_run_release(run);
 		return true;
 	}
-	struct replay_run *items = realloc(o->items, (o->count + 1) * sizeof *items);
-	if (!items)
+	if (!vec_reserve(&o->items, &o->capacity, o->count + 1, sizeof *o->items))
 		return false;
-	o->items = items;
 	run->runs = runs;
 	run->same = 1;
 	o->items[o->count++] = *run;

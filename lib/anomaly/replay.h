@@ -51,7 +51,7 @@ struct replay_result {
 	int was;                  /* enum verdict before that */
 	uint32_t runs, confirmed; /* in all */
 	struct replay_run *items;
-	size_t count;
+	size_t count, capacity;
 };
 
 /* Appends a run, whose contents change owner: one of the same order, outcome and end is counted. False without memory.

@@ -1,6 +1,8 @@
 /* A file line by line; see lines.h. */
 #include "lib/base/lines.h"
 
+#include "lib/base/vec.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,13 +39,8 @@ static enum rt_status fill(struct lines *lines, struct rt_error *err)
 	if (left > lines->longest)
 		return rt_error_set(err, RT_EINPUT, "'%s' line %llu is longer than %zu bytes: not a trace", lines->path,
 		                    (unsigned long long)lines->number + 1, lines->longest);
-	if (left > lines->room / 2) {
-		char *grown = realloc(lines->buffer, lines->room * 2);
-		if (!grown)
-			return rt_error_set(err, RT_EMEMORY, "no memory to read '%s'", lines->path);
-		lines->buffer = grown;
-		lines->room *= 2;
-	}
+	if (left > lines->room / 2 && !vec_reserve(&lines->buffer, &lines->room, lines->room + 1, 1))
+		return rt_error_set(err, RT_EMEMORY, "no memory to read '%s'", lines->path);
 	ssize_t n;
 	do
 		n = read(lines->fd, lines->buffer + lines->end, lines->room - lines->end);

@@ -1,6 +1,8 @@
 /* Interned names; see names.h. */
 #include "lib/base/names.h"
 
+#include "lib/base/vec.h"
+
 #include <stdlib.h>
 #include <string.h>
 #define XXH_INLINE_ALL
@@ -66,16 +68,8 @@ static bool append(struct names *names, const char *text, size_t length, uint32_
 {
 	if (names->count == NAMES_MAX || length > UINT32_MAX)
 		return false;
-	if (names->count == names->room) {
-		size_t room = names->room ? (size_t)names->room * 2 : 32;
-		if (room > NAMES_MAX)
-			room = NAMES_MAX;
-		struct names_entry *entries = reallocarray(names->entries, room, sizeof *entries);
-		if (!entries)
-			return false;
-		names->entries = entries;
-		names->room = (uint32_t)room;
-	}
+	if (!vec_reserve(&names->entries, &names->room, (uint64_t)names->count + 1, sizeof *names->entries))
+		return false;
 	char *copy = store(names, text, length);
 	if (!copy)
 		return false;

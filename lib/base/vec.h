@@ -1,4 +1,4 @@
-/* Growing arrays: capacity grows by half, so that the kernel moves large ones (mremap) instead of copying them. */
+/* Growing arrays: capacity grows by half, so that large ones are moved by the kernel (mremap), not copied. */
 #ifndef LIB_BASE_VEC_H
 #define LIB_BASE_VEC_H
 
@@ -8,28 +8,61 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Makes room for `need` items of the given size in the array that *(void **)array points to. False without memory; the
- * array is then unchanged. */
-static inline bool vec_reserve(void *array, uint32_t *capacity, uint64_t need, size_t item)
+static inline bool vec_grow(void *array, uint64_t *capacity, uint64_t need, size_t item, uint64_t most)
 {
-	if (need <= *capacity)
-		return true;
-	if (need > UINT32_MAX)
+	if (need > most)
 		return false;
-	uint64_t more = (uint64_t)*capacity + *capacity / 2 + 16;
+	uint64_t more = *capacity + *capacity / 2 + 16;
 	if (more < need)
 		more = need;
-	if (more > UINT32_MAX)
-		more = UINT32_MAX;
+	if (more > most)
+		more = most;
 	void *old, *grown;
 	memcpy(&old, array, sizeof old);
-	grown = realloc(old, more * item);
+	grown = reallocarray(old, more, item);
 	if (!grown)
 		return false;
 	memcpy(array, &grown, sizeof grown);
-	*capacity = (uint32_t)more;
+	*capacity = more;
 	return true;
 }
+
+static inline bool vec_reserve_32(void *array, uint32_t *capacity, uint64_t need, size_t item)
+{
+	uint64_t wide = *capacity;
+	if (need <= wide)
+		return true;
+	bool grown = vec_grow(array, &wide, need, item, UINT32_MAX);
+	*capacity = (uint32_t)wide;
+	return grown;
+}
+
+static inline bool vec_reserve_64(void *array, size_t *capacity, uint64_t need, size_t item)
+{
+	uint64_t wide = *capacity;
+	if (need <= wide)
+		return true;
+	bool grown = vec_grow(array, &wide, need, item, SIZE_MAX);
+	*capacity = wide;
+	return grown;
+}
+
+/*
+ * Makes room for need items of the given size in the array that *(void **)array points to. Its capacity is a uint32_t
+ * or a size_t. False without memory; the array is then unchanged.
+ */
+#define vec_reserve(array, capacity, need, item)                                                                       \
+	_Generic(*(capacity), uint32_t : vec_reserve_32, size_t : vec_reserve_64)(array, capacity, need, item)
+
+/* The same, with zeros in all of the new room. */
+#define vec_extend(array, capacity, need, item)                                                                        \
+	({                                                                                                             \
+		const size_t vec_before = *(capacity);                                                                 \
+		bool vec_extended = vec_reserve(array, capacity, need, item);                                          \
+		if (*(capacity) > vec_before)                                                                          \
+			memset((char *)*(array) + vec_before * (item), 0, (*(capacity)-vec_before) * (item));          \
+		vec_extended;                                                                                          \
+	})
 
 /*
  * Makes room for `need` items, or as many as possible, in an empty array. Only address space is used until an item is

@@ -2,6 +2,7 @@
 #include "lib/report/report.h"
 
 #include "lib/base/hash.h"
+#include "lib/base/vec.h"
 #include "lib/report/findings.h"
 #include "lib/report/fingerprint.h"
 #include "lib/report/follows.h"
@@ -90,15 +91,9 @@ struct questions {
 
 static void ask(struct questions *q, uint64_t number, uint64_t addr, bool ordinal)
 {
-	if (q->count == q->capacity) {
-		size_t capacity = q->capacity ? q->capacity * 2 : 256;
-		struct describe_query *items = realloc(q->items, capacity * sizeof *items);
-		if (!items) {
-			q->no_memory = true;
-			return;
-		}
-		q->items = items;
-		q->capacity = capacity;
+	if (!vec_reserve(&q->items, &q->capacity, (uint64_t)q->count + 1, sizeof *q->items)) {
+		q->no_memory = true;
+		return;
 	}
 	q->items[q->count++] = (struct describe_query){.number = number, .addr = addr, .ordinal = ordinal};
 }

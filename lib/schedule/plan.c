@@ -7,6 +7,7 @@
 
 #include "lib/base/hash.h"
 #include "lib/base/lower_bound.h"
+#include "lib/base/vec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -308,15 +309,9 @@ static void add_mark(struct planner *p, struct thread_plan *t, const struct rt_e
 	struct site *site = site_of(p, key_of(e), is_sync(e->op));
 	if (!site || (!is_sync(e->op) && !site->watched))
 		return;
-	if (t->mark_count == t->mark_capacity) {
-		size_t capacity = t->mark_capacity ? t->mark_capacity * 2 : 64;
-		struct raw_mark *marks = realloc(t->marks, capacity * sizeof *marks);
-		if (!marks) {
-			p->no_memory = true;
-			return;
-		}
-		t->marks = marks;
-		t->mark_capacity = capacity;
+	if (!vec_reserve(&t->marks, &t->mark_capacity, (uint64_t)t->mark_count + 1, sizeof *t->marks)) {
+		p->no_memory = true;
+		return;
 	}
 	for (; t->next_stop < t->stop_count && t->stops[t->next_stop].ordinal <= e->ordinal; t->next_stop++)
 		t->stops[t->next_stop].mark = t->mark_count;
@@ -350,15 +345,9 @@ static size_t place_from(const struct planner *p, uint64_t addr)
 
 static uint32_t new_base(struct planner *p, uint32_t module)
 {
-	if (p->base_count == p->base_capacity) {
-		uint32_t capacity = p->base_capacity ? p->base_capacity * 2 : 64;
-		struct rt_plan_base *bases = realloc(p->bases, capacity * sizeof *bases);
-		if (!bases) {
-			p->no_memory = true;
-			return 0;
-		}
-		p->bases = bases;
-		p->base_capacity = capacity;
+	if (!vec_reserve(&p->bases, &p->base_capacity, (uint64_t)p->base_count + 1, sizeof *p->bases)) {
+		p->no_memory = true;
+		return 0;
 	}
 	p->bases[p->base_count] = (struct rt_plan_base){.module = module};
 	return p->base_count++;

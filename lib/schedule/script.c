@@ -4,6 +4,7 @@
 #include "lib/base/hash.h"
 #include "lib/base/json_memory.h"
 #include "lib/base/text.h"
+#include "lib/base/vec.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -41,14 +42,8 @@ static uint32_t name_index(struct reader *r, const char *text)
 	HASH_FIND_STR(r->names, text, n);
 	if (n)
 		return n->index;
-	if (s->name_count == r->capacity) {
-		uint32_t capacity = r->capacity ? r->capacity * 2 : 16;
-		char **names = realloc(s->names, capacity * sizeof *names);
-		if (!names)
-			return UINT32_MAX;
-		s->names = names;
-		r->capacity = capacity;
-	}
+	if (!vec_reserve(&s->names, &r->capacity, (uint64_t)s->name_count + 1, sizeof *s->names))
+		return UINT32_MAX;
 	n = calloc(1, sizeof *n);
 	char *copy = strdup(text);
 	if (!n || !copy) {

@@ -1,6 +1,8 @@
 /* Reads patterns from text; see pattern_file.h. A line is `pattern NAME` or one of the five sequences of PECAN. */
 #include "lib/search/pattern_file.h"
 
+#include "lib/base/vec.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -185,14 +187,13 @@ static enum rt_status finish_pattern(struct parser *p)
 			return complain(p, &p->name, "there is such a pattern already");
 	if (l->count == PATTERNS_MAX)
 		return complain(p, &p->name, "too many patterns");
-	struct pattern *items = realloc(l->items, (l->count + 2) * sizeof *items);
-	if (items) {
-		l->items = items;
+	bool room = vec_reserve(&l->items, &l->capacity, (uint64_t)l->count + 2, sizeof *l->items);
+	if (room) {
 		x.name = strndup(p->name.text, p->name.length);
-		items[l->count] = x;
-		items[l->count + 1] = (struct pattern){.name = NULL};
+		l->items[l->count] = x;
+		l->items[l->count + 1] = (struct pattern){.name = NULL};
 	}
-	if (!items || !x.name)
+	if (!room || !x.name)
 		return rt_error_set(p->err, RT_EMEMORY, "no memory for the patterns of '%s'", p->path);
 	l->count++;
 	return RT_OK;

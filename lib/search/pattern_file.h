@@ -6,7 +6,7 @@
 
 struct pattern_list {
 	struct pattern *items; /* ends with a NULL name; the names are the list's */
-	uint32_t count;
+	uint32_t count, capacity;
 };
 
 /* Adds the patterns of a file. Errors (RT_EUSAGE for malformed text) name the file, the line and the column. */

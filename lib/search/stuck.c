@@ -1,6 +1,8 @@
 /* Threads that can never continue; see stuck.h. */
 #include "lib/search/stuck.h"
 
+#include "lib/base/vec.h"
+
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -308,25 +310,19 @@ static bool is_stuck(const struct finding *f, uint32_t thread)
 /* The threads that each stuck thread waits for, without those that continue: they are not the cause. */
 static bool find_needs(struct finding *f)
 {
-	uint64_t count = 0, room = 64;
-	if (!(f->needs = malloc(room * sizeof *f->needs)))
-		return false;
+	uint32_t count = 0, room = 0;
 	for (uint32_t t = 0; t < f->threads; t++) {
-		f->first[t] = (uint32_t)count;
+		f->first[t] = count;
 		for (uint32_t other = 0; other < f->threads && is_stuck(f, t); other++) {
 			if (!is_stuck(f, other) || !needs(f, t, other))
 				continue;
-			if (count == room) {
-				uint32_t *more = realloc(f->needs, (room *= 2) * sizeof *more);
-				if (!more)
-					return false;
-				f->needs = more;
-			}
+			if (!vec_reserve(&f->needs, &room, (uint64_t)count + 1, sizeof *f->needs))
+				return false;
 			f->needs[count++] = other;
 		}
 	}
-	f->first[f->threads] = (uint32_t)count;
-	return count < UINT32_MAX;
+	f->first[f->threads] = count;
+	return true;
 }
 
 /* Breadth-first search from a thread. from[]: the thread that led to each, + 1; the start itself only if it is in a
@@ -360,11 +356,9 @@ static uint32_t ring_length(struct finding *f, uint32_t thread)
 /* A group with room for all threads that are in none yet. */
 static struct stuck_group *add_group(struct finding *f, struct stuck *out)
 {
-	struct stuck_group *more = realloc(out->groups, ((size_t)out->count + 1) * sizeof *more);
-	if (!more)
+	if (!vec_reserve(&out->groups, &out->capacity, (uint64_t)out->count + 1, sizeof *out->groups))
 		return NULL;
-	out->groups = more;
-	struct stuck_group *g = &more[out->count];
+	struct stuck_group *g = &out->groups[out->count];
 	*g = (struct stuck_group){.waits = malloc(((size_t)f->threads + 1) * sizeof *g->waits)};
 	if (!g->waits)
 		return NULL;

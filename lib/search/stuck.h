@@ -22,7 +22,7 @@ struct stuck_group {
 
 struct stuck {
 	struct stuck_group *groups; /* deadlocks, by their earliest event; then at most one group without a cycle */
-	uint32_t count;
+	uint32_t count, capacity;
 };
 
 /* False without memory; there is nothing to release then. */

@@ -1,6 +1,8 @@
 /* The loader's shadow memory; see shadow.h. */
 #include "lib/trace/shadow.h"
 
+#include "lib/base/vec.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,13 +75,8 @@ static struct shadow_page *page_get(struct shadow *s, uint64_t key)
 		return page;
 	if (s->page_count == SHADOW_PAGES_MAX || (s->page_count * 2 >= s->slot_mask && !grow_slots(s)))
 		goto fail;
-	if (s->page_count == s->page_capacity) {
-		struct shadow_page *pages = realloc(s->pages, 2 * sizeof *pages * s->page_capacity);
-		if (!pages)
-			goto fail;
-		s->pages = pages;
-		s->page_capacity *= 2;
-	}
+	if (!vec_reserve(&s->pages, &s->page_capacity, (uint64_t)s->page_count + 1, sizeof *s->pages))
+		goto fail;
 	s->pages[s->page_count] = (struct shadow_page){.key = key}; /* NOLINT: room was made above */
 	slot_put(s, s->page_count);
 	return &s->pages[s->page_count++];

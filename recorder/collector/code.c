@@ -5,6 +5,7 @@
 #include "recorder/collector/code.h"
 
 #include "lib/base/lower_bound.h"
+#include "lib/base/vec.h"
 
 #include <gelf.h>
 #include <stdlib.h>
@@ -18,25 +19,11 @@ struct opening {
 	bool failed;
 };
 
-/* Room for one more item of a growing array. */
-static void *more(struct opening *o, void *items, size_t count, size_t *size, size_t item)
-{
-	if (count < *size)
-		return items;
-	size_t wanted = *size ? *size * 2 : 64;
-	void *grown = realloc(items, wanted * item);
-	o->failed |= !grown;
-	if (!grown)
-		return items;
-	*size = wanted;
-	return grown;
-}
-
 static void add_section(struct opening *o, Elf_Scn *scn, const GElf_Shdr *header)
 {
 	struct code *c = o->code;
 	Elf_Data *data = elf_rawdata(scn, NULL);
-	c->sections = more(o, c->sections, c->section_count, &o->section_size, sizeof *c->sections);
+	o->failed |= !vec_reserve(&c->sections, &o->section_size, c->section_count + 1, sizeof *c->sections);
 	if (!o->failed && data && data->d_buf)
 		c->sections[c->section_count++] =
 		    (struct code_section){header->sh_addr + o->bias, data->d_size, data->d_buf};
@@ -59,7 +46,7 @@ static void add_slots(struct opening *o, Elf_Scn *scn, const GElf_Shdr *header)
 		    !gelf_getsym(symbol_data, (int)GELF_R_SYM(rela.r_info), &symbol))
 			continue;
 		const char *name = elf_strptr(o->elf, symbol_header.sh_link, symbol.st_name);
-		c->slots = more(o, c->slots, c->slot_count, &o->slot_size, sizeof *c->slots);
+		o->failed |= !vec_reserve(&c->slots, &o->slot_size, c->slot_count + 1, sizeof *c->slots);
 		if (!o->failed && name)
 			c->slots[c->slot_count++] = (struct code_slot){rela.r_offset + o->bias, name};
 	}
@@ -73,7 +60,7 @@ static void add_function(struct opening *o, uint64_t start, uint64_t end, const 
 		return;
 	if (end > start + n)
 		end = start + n;
-	c->functions = more(o, c->functions, c->function_count, &o->function_size, sizeof *c->functions);
+	o->failed |= !vec_reserve(&c->functions, &o->function_size, c->function_count + 1, sizeof *c->functions);
 	if (!o->failed)
 		c->functions[c->function_count++] = (struct code_function){start, end, name};
 }

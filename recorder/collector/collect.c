@@ -7,6 +7,7 @@
  */
 #include "recorder/collector/collect.h"
 
+#include "lib/base/vec.h"
 #include "recorder/channel.h"
 #include "recorder/collector/find.h"
 #include "recorder/collector/late.h"
@@ -320,16 +321,9 @@ static bool take_name(struct collector *c, uint32_t thread, char *name)
 {
 	if (!name)
 		return false;
-	if (thread >= c->names_size) {
-		size_t size = (size_t)thread * 2 + 16;
-		char **names = realloc(c->names, size * sizeof *names);
-		if (!names) {
-			free(name);
-			return false;
-		}
-		memset(names + c->names_size, 0, (size - c->names_size) * sizeof *names);
-		c->names = names;
-		c->names_size = size;
+	if (!vec_extend(&c->names, &c->names_size, (uint64_t)thread + 1, sizeof *c->names)) {
+		free(name);
+		return false;
 	}
 	free(c->names[thread]);
 	c->names[thread] = name;

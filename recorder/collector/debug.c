@@ -6,6 +6,7 @@
 #include "recorder/collector/debug.h"
 
 #include "lib/base/lower_bound.h"
+#include "lib/base/vec.h"
 
 #include <dwarf.h>
 #include <gelf.h>
@@ -16,22 +17,6 @@
 
 /* Deeper nesting, which no compiler produces, ends the walk. */
 #define DEPTH_MAX 200
-
-/* Room for one more item in a growing array; array: the address of the pointer to its items. */
-static bool room(void *array, size_t count, size_t *size, size_t item)
-{
-	void *items;
-	if (count < *size)
-		return true;
-	size_t wanted = *size ? *size * 2 : 16;
-	memcpy(&items, array, sizeof items);
-	items = realloc(items, wanted * item);
-	if (!items)
-		return false;
-	memcpy(array, &items, sizeof items);
-	*size = wanted;
-	return true;
-}
 
 /* ---- Modules ---- */
 
@@ -148,7 +133,7 @@ static bool add_ranges(struct range_list list, Dwarf_Die *die, uint32_t owner)
 	while ((offset = dwarf_ranges(die, offset, &base, &low, &high)) > 0) {
 		if (low == 0 || low >= high)
 			continue;
-		if (!room(list.items, *list.count, list.size, sizeof **list.items))
+		if (!vec_reserve(list.items, list.size, *list.count + 1, sizeof **list.items))
 			return false;
 		(*list.items)[(*list.count)++] = (struct debug_range){low, high, owner};
 	}
@@ -175,7 +160,7 @@ static const struct debug_range *last_below(const struct debug_range *ranges, si
 
 static bool add_unit(struct debug_image *image, Dwarf_Die *die, Dwarf_Die *body)
 {
-	if (!room(&image->units, image->unit_count, &image->unit_size, sizeof *image->units))
+	if (!vec_reserve(&image->units, &image->unit_size, image->unit_count + 1, sizeof *image->units))
 		return false;
 	image->units[image->unit_count] = (struct debug_unit){.image = image, .die = *die, .body = *body};
 	struct range_list ranges = {&image->ranges, &image->range_count, &image->range_size};
@@ -272,7 +257,7 @@ static bool add_variable(struct debug_unit *unit, Dwarf_Die *die, uint32_t scope
 		if (!local)
 			return true;
 	}
-	if (!room(&unit->variables, unit->variable_count, &unit->variable_size, sizeof *unit->variables))
+	if (!vec_reserve(&unit->variables, &unit->variable_size, unit->variable_count + 1, sizeof *unit->variables))
 		return false;
 	unit->variables[unit->variable_count++] = (struct debug_variable){*die, address, scope, local};
 	return true;
@@ -280,7 +265,7 @@ static bool add_variable(struct debug_unit *unit, Dwarf_Die *die, uint32_t scope
 
 static bool add_scope(struct debug_unit *unit, Dwarf_Die *die, int tag, uint32_t parent, uint32_t *scope)
 {
-	if (!room(&unit->scopes, unit->scope_count, &unit->scope_size, sizeof *unit->scopes))
+	if (!vec_reserve(&unit->scopes, &unit->scope_size, unit->scope_count + 1, sizeof *unit->scopes))
 		return false;
 	*scope = (uint32_t)unit->scope_count++;
 	unit->scopes[*scope] = (struct debug_scope){.die = *die,
@@ -463,7 +448,7 @@ static void gather_symbols(struct debug_image *image)
 		const char *name = dwfl_module_getsym_info(image->module, i, &symbol, &address, NULL, NULL, NULL);
 		if (!name || strncmp(name, "_Z", 2) != 0 || symbol.st_shndx == SHN_UNDEF)
 			continue;
-		if (!room(&image->symbols, image->symbol_count, &image->symbol_size, sizeof *image->symbols))
+		if (!vec_reserve(&image->symbols, &image->symbol_size, image->symbol_count + 1, sizeof *image->symbols))
 			break;
 		image->symbols[image->symbol_count++] = (struct debug_symbol){address, name};
 	}

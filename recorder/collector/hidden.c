@@ -8,6 +8,7 @@
 #include "recorder/collector/hidden.h"
 
 #include "lib/base/lower_bound.h"
+#include "lib/base/vec.h"
 #include "recorder/collector/code.h"
 
 #include <capstone/capstone.h>
@@ -43,7 +44,7 @@ struct search {
 	struct code *codes; /* by image */
 	size_t **found_of;  /* by image and function: its index, plus 1; 0: not atomic */
 	struct name *names; /* sorted; of the functions whose callers are being searched for */
-	size_t name_count;
+	size_t name_count, name_size;
 	struct call *calls; /* in the current function, by address */
 	size_t call_count, call_size;
 	csh capstone;
@@ -152,14 +153,9 @@ struct flow {
 
 static void add_jump(struct search *s, struct flow *f, uint64_t end, uint64_t target)
 {
-	if (f->count == f->size) {
-		size_t size = f->size ? f->size * 2 : 16;
-		struct jump *jumps = realloc(f->jumps, size * sizeof *jumps);
-		s->failed |= !jumps;
-		if (!jumps)
-			return;
-		f->jumps = jumps;
-		f->size = size;
+	if (!vec_reserve(&f->jumps, &f->size, (uint64_t)f->count + 1, sizeof *f->jumps)) {
+		s->failed = true;
+		return;
 	}
 	f->jumps[f->count++] = (struct jump){end, target};
 }
@@ -327,14 +323,9 @@ static void add_found(struct search *s, const struct found *found)
 		known->until = found->until > known->until ? found->until : known->until;
 		return;
 	}
-	if (s->count == s->size) {
-		size_t size = s->size ? s->size * 2 : 16;
-		struct found *items = realloc(s->found, size * sizeof *items);
-		s->failed |= !items;
-		if (!items)
-			return;
-		s->found = items;
-		s->size = size;
+	if (!vec_reserve(&s->found, &s->size, (uint64_t)s->count + 1, sizeof *s->found)) {
+		s->failed = true;
+		return;
 	}
 	s->found[s->count++] = *found;
 	s->found_of[found->image][found->function] = s->count;
@@ -403,14 +394,9 @@ static void look_at_image(struct search *s, size_t image)
 static void add_out(struct search *s, const struct hidden_atomic *item)
 {
 	struct hidden_atomics *a = s->out;
-	if (a->count == a->size) {
-		size_t size = a->size ? a->size * 2 : 16;
-		struct hidden_atomic *items = realloc(a->items, size * sizeof *items);
-		s->failed |= !items;
-		if (!items)
-			return;
-		a->items = items;
-		a->size = size;
+	if (!vec_reserve(&a->items, &a->size, (uint64_t)a->count + 1, sizeof *a->items)) {
+		s->failed = true;
+		return;
 	}
 	a->items[a->count++] = *item;
 }
@@ -454,14 +440,9 @@ static void look_at_function(struct search *s, size_t image, size_t function)
 
 static void note_call(struct search *s, uint64_t address, size_t length, size_t cause)
 {
-	if (s->call_count == s->call_size) {
-		size_t size = s->call_size ? s->call_size * 2 : 16;
-		struct call *calls = realloc(s->calls, size * sizeof *calls);
-		s->failed |= !calls;
-		if (!calls)
-			return;
-		s->calls = calls;
-		s->call_size = size;
+	if (!vec_reserve(&s->calls, &s->call_size, (uint64_t)s->call_count + 1, sizeof *s->calls)) {
+		s->failed = true;
+		return;
 	}
 	s->calls[s->call_count++] = (struct call){address, length, cause, false};
 }
@@ -504,20 +485,19 @@ static int by_name(const void *a, const void *b)
 /* Builds the table of names of the first `last` found functions, except those whose callers are known. */
 static void name_called(struct search *s, size_t last)
 {
-	struct name *names = realloc(s->names, (last + 1) * sizeof *names);
 	s->name_count = 0;
-	s->failed |= !names;
-	if (!names)
+	if (!vec_reserve(&s->names, &s->name_size, last + 1, sizeof *s->names)) {
+		s->failed = true;
 		return;
-	s->names = names;
+	}
 	for (size_t i = 0; i < last; i++) {
 		const struct found *f = &s->found[i];
 		const char *name = s->codes[f->image].functions[f->function].name;
 		if (!f->called && name)
-			names[s->name_count++] = (struct name){name, i};
+			s->names[s->name_count++] = (struct name){name, i};
 	}
 	if (s->name_count)
-		qsort(names, s->name_count, sizeof *names, by_name);
+		qsort(s->names, s->name_count, sizeof *s->names, by_name);
 }
 
 /* Callers of callers, if these have no hooks either, and so on. */

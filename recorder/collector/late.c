@@ -1,6 +1,7 @@
 /* Positions of an interrupted recording; see late.h. */
 #include "recorder/collector/late.h"
 
+#include "lib/base/vec.h"
 #include "recorder/collector/resolve.h"
 
 #include <elfutils/libdwelf.h>
@@ -40,10 +41,8 @@ static enum rt_status add_module(struct modules *m, const struct rt_loaded *l, s
 	free(now);
 	if (!same)
 		return RT_OK;
-	struct module *items = realloc(m->items, (m->count + 1) * sizeof *items);
-	char *path = items ? strdup(l->path) : NULL;
-	if (items)
-		m->items = items;
+	bool room = vec_reserve(&m->items, &m->capacity, m->count + 1, sizeof *m->items);
+	char *path = room ? strdup(l->path) : NULL;
 	if (!path)
 		return rt_error_set(err, RT_EMEMORY, "no memory for the list of modules");
 	m->items[m->count++] = (struct module){l->start, l->end, path, true};

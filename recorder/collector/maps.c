@@ -5,6 +5,8 @@
  */
 #include "recorder/collector/maps.h"
 
+#include "lib/base/vec.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -27,13 +29,11 @@ static enum rt_status add(struct modules *m, const struct module *new, struct rt
 {
 	if (!new->path || known(m, new))
 		return RT_OK;
-	struct module *items = realloc(m->items, (m->count + 1) * sizeof *items);
-	if (!items)
+	if (!vec_reserve(&m->items, &m->capacity, m->count + 1, sizeof *m->items))
 		return rt_error_set(err, RT_EMEMORY, "no memory for the list of modules");
-	m->items = items;
-	items[m->count] = *new;
-	items[m->count].path = strdup(new->path);
-	if (!items[m->count].path)
+	m->items[m->count] = *new;
+	m->items[m->count].path = strdup(new->path);
+	if (!m->items[m->count].path)
 		return rt_error_set(err, RT_EMEMORY, "no memory for the list of modules");
 	m->count++;
 	return RT_OK;

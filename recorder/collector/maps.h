@@ -19,7 +19,7 @@ struct module {
 /* A zeroed struct is empty. A module is kept once seen: events may be in a library that was unloaded. */
 struct modules {
 	struct module *items;
-	size_t count;
+	size_t count, capacity;
 };
 
 /* Adds the process's new mappings. */

@@ -7,6 +7,7 @@
  */
 #include "recorder/collector/tree.h"
 
+#include "lib/base/vec.h"
 #include "recorder/channel.h"
 #include "recorder/collector/limits.h"
 #include "recorder/collector/name.h"
@@ -54,7 +55,7 @@ struct tree {
 	int fd;
 	struct rt_tree *shared;
 	struct process **processes; /* under lock: moves */
-	size_t count;
+	size_t count, capacity;
 	pthread_mutex_t lock;
 	pthread_mutex_t resolving; /* elfutils is not thread-safe */
 	pthread_t acceptor;
@@ -118,13 +119,11 @@ static enum rt_status extend(struct tree *t, struct rt_error *err)
 		return status;
 	}
 	pthread_mutex_lock(&t->lock);
-	struct process **processes = realloc(t->processes, (t->count + 1) * sizeof(*processes));
-	if (processes) {
-		processes[t->count++] = p;
-		t->processes = processes;
-	}
+	bool room = vec_reserve(&t->processes, &t->capacity, t->count + 1, sizeof(struct process *));
+	if (room)
+		t->processes[t->count++] = p;
 	pthread_mutex_unlock(&t->lock);
-	if (processes)
+	if (room)
 		return RT_OK;
 	process_free(p);
 	return rt_error_set(err, RT_EMEMORY, "no memory for a process");
@@ -225,14 +224,12 @@ static enum rt_status name_for(struct process *p, char **name, struct rt_error *
 static char **command_of(pid_t pid)
 {
 	char name[64], *word = NULL, **command = NULL;
-	size_t size = 0, n = 0;
+	size_t size = 0, n = 0, room = 0;
 	snprintf(name, sizeof name, "/proc/%ld/cmdline", (long)pid);
 	FILE *f = fopen(name, "re");
 	while (f && getdelim(&word, &size, '\0', f) > 0) {
-		char **longer = realloc(command, (n + 2) * sizeof *command);
-		if (!longer)
+		if (!vec_reserve(&command, &room, n + 2, sizeof *command))
 			break;
-		command = longer;
 		command[n] = strdup(word);
 		command[++n] = NULL;
 	}

@@ -8,6 +8,7 @@
 #include "lib/base/hash.h"
 #include "lib/base/lower_bound.h"
 #include "lib/base/memory_file.h"
+#include "lib/base/vec.h"
 
 #include <dwarf.h>
 #include <gelf.h>
@@ -270,14 +271,8 @@ static uint32_t type_of(struct context *c, Dwarf_Die *die, unsigned depth)
 
 static bool remember(struct context *c, uint64_t address, uint64_t size)
 {
-	if (c->extent_count == c->extent_size) {
-		size_t wanted = c->extent_size ? c->extent_size * 2 : 256;
-		struct extent *grown = realloc(c->extents, wanted * sizeof *grown);
-		if (!grown)
-			return false;
-		c->extents = grown;
-		c->extent_size = wanted;
-	}
+	if (!vec_reserve(&c->extents, &c->extent_size, (uint64_t)c->extent_count + 1, sizeof *c->extents))
+		return false;
 	c->extents[c->extent_count++] = (struct extent){address, size};
 	return true;
 }

@@ -136,7 +136,7 @@ START_TEST(test_a_module_whose_file_is_gone_is_left_out)
 {
 	char path[] = "/nowhere/gone";
 	struct module gone = {0x1000, 0x2000, path, false};
-	struct modules list = {&gone, 1};
+	struct modules list = {.items = &gone, .count = 1};
 	struct resolver *r;
 	struct rt_frame frames[RESOLVE_FRAMES_MAX];
 	ck_assert_int_eq(resolver_create(&list, &r, &error), RT_OK);

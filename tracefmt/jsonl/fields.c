@@ -2,6 +2,8 @@
 #include "lib/base/text.h"
 #include "tracefmt/jsonl/parse.h"
 
+#include "lib/base/vec.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,18 +78,10 @@ enum rt_status jsonl_add_thread(struct jsonl_parser *p, const char *name, uint32
 	uint32_t count = j->trace.info.thread_count;
 	if (*index < count)
 		return RT_OK;
-	if (count == j->thread_room) {
-		uint32_t room = count ? count * 2 : 16;
-		struct rt_thread *threads = reallocarray(j->threads, room, sizeof *threads);
-		if (!threads)
-			return jsonl_no_memory(p);
-		j->threads = threads;
-		uint64_t *ordinals = reallocarray(j->ordinals, room, sizeof *ordinals);
-		if (!ordinals)
-			return jsonl_no_memory(p);
-		j->ordinals = ordinals;
-		j->thread_room = room;
-	}
+	uint32_t room = j->thread_room;
+	if (!vec_reserve(&j->threads, &room, (uint64_t)count + 1, sizeof *j->threads) ||
+	    !vec_reserve(&j->ordinals, &j->thread_room, (uint64_t)count + 1, sizeof *j->ordinals))
+		return jsonl_no_memory(p);
 	j->threads[count] = (struct rt_thread){.name = names_text(&j->thread_names, *index), .parent = count};
 	j->ordinals[count] = 0;
 	j->trace.info.thread_count++;

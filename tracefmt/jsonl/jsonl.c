@@ -6,6 +6,7 @@
 
 #include "lib/base/hash.h"
 #include "lib/base/lower_bound.h"
+#include "lib/base/vec.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,14 +73,8 @@ bool jsonl_add_variable(struct jsonl *j, const struct jsonl_variable *variable, 
 {
 	if (j->variable_count == UINT32_MAX)
 		return false;
-	if (j->variable_count == j->variable_room) {
-		size_t room = j->variable_room ? j->variable_room * 2 : 64;
-		struct jsonl_variable *variables = reallocarray(j->variables, room, sizeof *variables);
-		if (!variables)
-			return false;
-		j->variables = variables;
-		j->variable_room = room;
-	}
+	if (!vec_reserve(&j->variables, &j->variable_room, (uint64_t)j->variable_count + 1, sizeof *j->variables))
+		return false;
 	*index = (uint32_t)j->variable_count;
 	j->variables[j->variable_count++] = *variable;
 	return true;

@@ -7,6 +7,8 @@
 #include "lib/base/json_memory.h"
 #include "tracefmt/location.h"
 
+#include "lib/base/vec.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,15 +73,8 @@ static enum rt_status name_entry(struct jsonl_parser *p, const char *name, struc
 		return jsonl_no_memory(p);
 	if (index >= NAMED_MAX)
 		return jsonl_fail(p, "more than %u names", NAMED_MAX);
-	if (index >= j->named_room) {
-		uint32_t room = index * 2 + 16;
-		struct jsonl_named *named = reallocarray(j->named, room, sizeof *named);
-		if (!named)
-			return jsonl_no_memory(p);
-		memset(named + j->named_room, 0, (room - j->named_room) * sizeof *named);
-		j->named = named;
-		j->named_room = room;
-	}
+	if (!vec_extend(&j->named, &j->named_room, (uint64_t)index + 1, sizeof *j->named))
+		return jsonl_no_memory(p);
 	*entry = &j->named[index];
 	if (!(*entry)->address && !(*entry)->declared)
 		(*entry)->address = NAMED + index * NAMED_ROOM;
@@ -335,14 +330,8 @@ static enum rt_status parse_places(struct jsonl_parser *p, const json_t *object,
 static enum rt_status append(struct jsonl_parser *p, const struct rt_event *e)
 {
 	struct jsonl *j = p->j;
-	if (j->count == j->room) {
-		size_t room = j->room ? j->room * 2 : 256;
-		struct rt_event *events = reallocarray(j->events, room, sizeof *events);
-		if (!events)
-			return jsonl_no_memory(p);
-		j->events = events;
-		j->room = room;
-	}
+	if (!vec_reserve(&j->events, &j->room, (uint64_t)j->count + 1, sizeof *j->events))
+		return jsonl_no_memory(p);
 	j->events[j->count++] = *e;
 	j->ordinals[e->thread] = e->ordinal;
 	j->threads[e->thread].events++;

@@ -4,6 +4,8 @@
  */
 #include "tracefmt/native/reader.h"
 
+#include "lib/base/vec.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -139,20 +141,9 @@ static void parse_end(struct rt_reader *r, const struct rt_bytes *raw)
 /* Makes room for threads up to index. Threads are declared one by one, so the file's size bounds it. */
 static bool threads_reserve(struct rt_reader *r, uint32_t index)
 {
-	if (index < r->index_threads)
-		return true;
-	uint32_t cap = r->index_threads ? r->index_threads : 16;
-	while (cap <= index)
-		cap *= 2;
-	struct rt_thread *threads = realloc(r->threads, cap * sizeof *threads);
-	if (!threads) {
-		r->no_memory = true;
-		return false;
-	}
-	memset(threads + r->index_threads, 0, (cap - r->index_threads) * sizeof *threads);
-	r->threads = threads;
-	r->index_threads = cap;
-	return true;
+	bool room = vec_extend(&r->threads, &r->index_threads, (uint64_t)index + 1, sizeof *r->threads);
+	r->no_memory |= !room;
+	return room;
 }
 
 static enum rt_status parse_threads(struct rt_reader *r, const struct rt_bytes *raw)
@@ -186,17 +177,13 @@ static enum rt_status parse_loaded(struct rt_reader *r, const struct rt_bytes *r
 	while (rt_cursor_left(&c)) {
 		uint64_t start = rt_cursor_varint(&c), size = rt_cursor_varint(&c);
 		char *path = take_string(r, &c), *build_id = take_string(r, &c);
-		struct rt_loaded *longer = NULL;
 		bool good = !c.bad && path && size <= UINT64_MAX - start;
-		if (good)
-			longer = realloc(r->loaded, (r->loaded_count + 1) * sizeof *longer);
-		if (!longer) {
+		if (!good || !vec_reserve(&r->loaded, &r->loaded_room, r->loaded_count + 1, sizeof *r->loaded)) {
 			free(path);
 			free(build_id);
 			return good ? RT_EMEMORY : RT_EINPUT;
 		}
-		r->loaded = longer;
-		longer[r->loaded_count++] = (struct rt_loaded){start, start + size, path, build_id};
+		r->loaded[r->loaded_count++] = (struct rt_loaded){start, start + size, path, build_id};
 	}
 	return RT_OK;
 }
@@ -206,14 +193,8 @@ static enum rt_status add_chunk(struct rt_reader *r, const struct rt_block *bloc
 	struct rt_trace_info *info = &r->trace.info;
 	if (block->thread >= info->thread_count)
 		return RT_EINPUT;
-	if (r->chunk_count == r->chunk_cap) {
-		size_t cap = r->chunk_cap ? r->chunk_cap * 2 : 64;
-		struct rt_block *chunks = realloc(r->chunks, cap * sizeof *chunks);
-		if (!chunks)
-			return RT_EMEMORY;
-		r->chunks = chunks;
-		r->chunk_cap = cap;
-	}
+	if (!vec_reserve(&r->chunks, &r->chunk_cap, (uint64_t)r->chunk_count + 1, sizeof *r->chunks))
+		return RT_EMEMORY;
 	r->chunks[r->chunk_count++] = *block;
 	struct rt_thread *t = &r->threads[block->thread];
 	t->events += block->events;

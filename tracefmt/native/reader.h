@@ -40,7 +40,7 @@ struct rt_reader {
 	bool no_memory; /* while the file was opened */
 	bool has_symbols, has_head;
 	struct rt_loaded *loaded; /* modules that were written while the program ran */
-	size_t loaded_count;
+	size_t loaded_count, loaded_room;
 	struct rt_symbols *symbols; /* parsed on demand */
 	bool symbols_tried;
 	struct rt_stream *streams;

@@ -2,6 +2,7 @@
 #include "tracefmt/native/symbols.h"
 
 #include "lib/base/lower_bound.h"
+#include "lib/base/vec.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -78,19 +79,10 @@ static void *take_array(struct rt_symbols *s, struct rt_cursor *c, size_t least,
 }
 
 /* Makes room for n more items of a growing array. */
-static bool grow(struct rt_symbols *s, void **array, size_t *cap, size_t count, size_t n, size_t item)
+static bool grow(struct rt_symbols *s, void *array, size_t *cap, size_t count, size_t n, size_t item)
 {
-	if (*cap - count >= n)
-		return true;
-	size_t more = *cap * 2 > count + n ? *cap * 2 : count + n + 64;
-	void *data = realloc(*array, more * item);
-	if (!data) {
-		s->no_memory = true;
-		return false;
-	}
-	*array = data;
-	*cap = more;
-	return true;
+	s->no_memory |= !vec_reserve(array, cap, count + n, item);
+	return !s->no_memory;
 }
 
 static void parse_strings(struct rt_symbols *s, struct rt_cursor *c)
@@ -146,7 +138,7 @@ static void parse_positions(struct rt_symbols *s, struct rt_cursor *c)
 	for (size_t i = 0; i < s->position_count && !c->bad; i++) {
 		pc += rt_cursor_varint(c);
 		size_t n = rt_cursor_count(c, 7);
-		if (!grow(s, (void **)&s->frames, &s->frame_cap, s->frame_count, n, sizeof *s->frames)) {
+		if (!grow(s, &s->frames, &s->frame_cap, s->frame_count, n, sizeof *s->frames)) {
 			c->bad = true;
 			return;
 		}
@@ -174,8 +166,7 @@ static void parse_types(struct rt_symbols *s, struct rt_cursor *c)
 		t->count = rt_cursor_varint(c);
 		t->member_count = rt_cursor_count(c, 3);
 		t->first = s->member_total;
-		if (!grow(s, (void **)&s->members, &s->member_cap, s->member_total, t->member_count,
-		          sizeof *s->members)) {
+		if (!grow(s, &s->members, &s->member_cap, s->member_total, t->member_count, sizeof *s->members)) {
 			c->bad = true;
 			return;
 		}

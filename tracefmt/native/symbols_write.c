@@ -2,6 +2,7 @@
 #include "tracefmt/native/symbols.h"
 
 #include "lib/base/hash.h"
+#include "lib/base/vec.h"
 
 #include <stdlib.h>
 
@@ -95,15 +96,9 @@ static uint32_t intern(struct rt_symbol_table *t, const char *text)
 /* Opens an entry: its bytes follow, up to entry_end. */
 static void entry_begin(struct rt_symbol_table *symbols, struct table *t, uint64_t key)
 {
-	if (t->count == t->cap) {
-		size_t cap = t->cap ? t->cap * 2 : 64;
-		struct entry *entries = realloc(t->entries, cap * sizeof *entries);
-		if (!entries) {
-			symbols->failed = true;
-			return;
-		}
-		t->entries = entries;
-		t->cap = cap;
+	if (!vec_reserve(&t->entries, &t->cap, (uint64_t)t->count + 1, sizeof *t->entries)) {
+		symbols->failed = true;
+		return;
 	}
 	t->entries[t->count++] = (struct entry){key, t->bytes.len, 0};
 }

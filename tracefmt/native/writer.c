@@ -2,6 +2,7 @@
 #include "tracefmt/native/writer.h"
 
 #include "lib/base/output.h"
+#include "lib/base/vec.h"
 #include "tracefmt/native/file.h"
 #include "tracefmt/native/pcs.h"
 #include "tracefmt/native/symbols.h"
@@ -239,17 +240,8 @@ static struct writer_thread *get_thread(struct rt_writer *w, uint32_t index)
 {
 	if (index >= RT_THREAD_MAX)
 		return NULL;
-	if (index >= w->thread_cap) {
-		uint32_t cap = w->thread_cap ? w->thread_cap : 64;
-		while (cap <= index)
-			cap *= 2;
-		struct writer_thread **threads = realloc(w->threads, cap * sizeof *threads);
-		if (!threads)
-			return NULL;
-		memset(threads + w->thread_cap, 0, (cap - w->thread_cap) * sizeof *threads);
-		w->threads = threads;
-		w->thread_cap = cap;
-	}
+	if (!vec_extend(&w->threads, &w->thread_cap, (uint64_t)index + 1, sizeof(struct writer_thread *)))
+		return NULL;
 	if (!w->threads[index]) {
 		struct writer_thread *t = calloc(1, sizeof *t);
 		if (!t)

@@ -2,6 +2,7 @@
 #include "tracefmt/std/cells.h"
 
 #include "lib/base/lower_bound.h"
+#include "lib/base/vec.h"
 
 #include <stdlib.h>
 
@@ -27,14 +28,8 @@ bool cells_cut(struct cells *cells, uint64_t address, uint64_t size)
 {
 	if (cells->count + 2 > cells->room) {
 		tidy(cells);
-		if (cells->count * 2 + 2 > cells->room) {
-			size_t room = cells->room ? cells->room * 2 : 1 << 12;
-			uint64_t *cuts = reallocarray(cells->cuts, room, sizeof *cuts);
-			if (!cuts)
-				return false;
-			cells->cuts = cuts;
-			cells->room = room;
-		}
+		if (!vec_reserve(&cells->cuts, &cells->room, cells->count * 2 + 2, sizeof *cells->cuts))
+			return false;
 	}
 	cells->cuts[cells->count++] = address;
 	cells->cuts[cells->count++] = address + size;

@@ -2,6 +2,7 @@
 #include "tracefmt/std/names.h"
 
 #include "lib/base/text.h"
+#include "lib/base/vec.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -138,13 +139,10 @@ static bool object_entry(struct std_names *names, uint64_t kind, uint64_t addres
 		*new = names->object_names[*index] == NO_NAME;
 		return true;
 	}
-	uint32_t room = *index * 2 + 16;
-	uint32_t *grown = reallocarray(names->object_names, room, sizeof *grown);
-	if (!grown)
+	uint32_t before = names->object_room;
+	if (!vec_reserve(&names->object_names, &names->object_room, (uint64_t)*index + 1, sizeof *names->object_names))
 		return false;
-	memset(grown + names->object_room, 0xff, (room - names->object_room) * sizeof *grown);
-	names->object_names = grown;
-	names->object_room = room;
+	memset(names->object_names + before, 0xff, (names->object_room - before) * sizeof *names->object_names);
 	*new = true;
 	return true;
 }

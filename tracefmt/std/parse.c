@@ -11,6 +11,8 @@
 #include "lib/base/text.h"
 #include "tracefmt/std/std.h"
 
+#include "lib/base/vec.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,16 +105,7 @@ __attribute__((format(printf, 3, 4))) static void warn(struct parser *p, enum st
 /* Extends the array up to index; new elements are zero. */
 static bool reserve(void **array, uint32_t *room, uint32_t index, size_t size)
 {
-	if (index < *room)
-		return true;
-	size_t grown = (size_t)index + index / 2 + 16;
-	char *more = reallocarray(*array, grown, size);
-	if (!more)
-		return false;
-	memset(more + *room * size, 0, (grown - *room) * size);
-	*array = more;
-	*room = (uint32_t)grown;
-	return true;
+	return vec_extend(array, room, (uint64_t)index + 1, size);
 }
 
 static enum rt_status intern(struct parser *p, struct names *names, struct field f, uint32_t *index)
@@ -393,20 +386,11 @@ static enum rt_status parse_object(struct parser *p, unsigned op, uint32_t threa
 static enum rt_status append(struct parser *p, struct std_event event, const uint64_t *value)
 {
 	struct std *std = p->std;
-	if (std->count == std->room) {
-		size_t room = std->room ? std->room + std->room / 2 : 1024;
-		struct std_event *events = reallocarray(std->events, room, sizeof *events);
-		if (!events)
-			return no_memory(p);
-		std->events = events;
-		if (std->values) {
-			uint64_t *values = reallocarray(std->values, room, sizeof *values);
-			if (!values)
-				return no_memory(p);
-			std->values = values;
-		}
-		std->room = room;
-	}
+	__typeof__(std->room) room = std->room, value_room = std->room;
+	if (!vec_reserve(&std->events, &room, (uint64_t)std->count + 1, sizeof *std->events) ||
+	    (std->values && !vec_reserve(&std->values, &value_room, (uint64_t)std->count + 1, sizeof *std->values)))
+		return no_memory(p);
+	std->room = room;
 	if (value && !std->values && !(std->values = calloc(std->room, sizeof *std->values)))
 		return no_memory(p);
 	if (value) {
