@@ -67,6 +67,9 @@ $(BUILD)/obj/lib/report/report.o: docs/report.schema.json
 # Its table is made of the list of files.
 $(BUILD)/obj/tests/unit/runner.o: $(UNIT_SRC)
 $(BUILD)/obj/tests/unit/runner.o: ALL_CFLAGS += -DSUITES='$(foreach s,$(SUITES),X($(s)))'
+# Each has a rule for every operation: the compiler names those that one is missing for, default or not.
+$(patsubst %,$(BUILD)/obj/%.o,tracefmt/std/export lib/trace/threads lib/relation/por lib/judge/scan lib/judge/verify lib/prove/state/space): \
+	ALL_CFLAGS += -Wswitch-enum
 $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) $(ALL_CFLAGS) $(SAN_FLAGS) -c -o $@ $<

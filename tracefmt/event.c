@@ -7,7 +7,7 @@ static const struct {
 	const char *name;
 	enum rt_group group;
 } ops[RT_OP_COUNT] = {
-#define X(name, text, group) {text, RT_GROUP_##group},
+#define X(name, text, group, traits) {text, RT_GROUP_##group},
     RT_OPS(X)
 #undef X
 };

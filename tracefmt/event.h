@@ -2,99 +2,125 @@
 #ifndef TRACEFMT_EVENT_H
 #define TRACEFMT_EVENT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+/* What an operation does, as far as code asks that of several operations. */
+enum rt_trait {
+	RT_READS = 1,       /* memory: an access */
+	RT_WRITES = 2,      /* memory: an access */
+	RT_ATOMIC = 4,      /* an access that is a synchronisation operation of the language */
+	RT_TAKES = 8,       /* its thread holds a lock afterwards: the object, or the condition's mutex */
+	RT_RELEASES = 16,   /* its thread held such a lock before */
+	RT_WAITS = 32,      /* its thread may have to wait for others' operations: BLOCK tells of it */
+	RT_WAKES = 64,      /* ends waits of threads that wait already, and no others */
+	RT_FOLLOWS = 128,   /* comes after operations of other threads by the partial order relation, lock or not */
+	RT_OF_THREAD = 256, /* the object is a thread's index */
+	RT_RENEWS = 512,    /* what has the object's addresses from here on is other memory */
+	RT_ON_OBJECT = 1024 /* a call on an object in memory: may have RT_F_OBJECT */
+};
+
 /*
- * One line for each operation: X(NAME, text name, group). The numbers are part of the file format: append, never
- * reorder. "object" below is rt_event.addr, "arg" is rt_event.arg.
+ * One line for each operation: X(NAME, text name, group, traits). The numbers are part of the file format: append,
+ * never reorder. "object" below is rt_event.addr, "arg" is rt_event.arg.
+ *
+ * Code that has a rule for each operation is a switch without a default, in files that the Makefile compiles with
+ * -Wswitch-enum: the compiler names those that an operation is missing from.
  */
 #define RT_OPS(X)                                                                                                      \
-	/* Bookkeeping of records (tracefmt/record.h); never returned as events. */                                    \
-	X(NONE, "none", RECORD)                                                                                        \
-	X(EXT, "ext", RECORD)                                                                                          \
-	X(VALUE, "value", RECORD)                                                                                      \
-	X(SKIP, "skip", RECORD)                                                                                        \
+	/* Bookkeeping of records (tracefmt/record.h); never handed out as events. */                                  \
+	X(NONE, "none", RECORD, 0)                                                                                     \
+	X(EXT, "ext", RECORD, 0)                                                                                       \
+	X(VALUE, "value", RECORD, 0)                                                                                   \
+	X(SKIP, "skip", RECORD, 0)                                                                                     \
 	/* Plain accesses. object: address. arg: size in bytes (1 to 16, or a range's length). */                      \
-	X(READ, "read", MEMORY)                                                                                        \
-	X(WRITE, "write", MEMORY)                                                                                      \
+	X(READ, "read", MEMORY, RT_READS)                                                                              \
+	X(WRITE, "write", MEMORY, RT_WRITES)                                                                           \
 	/* Atomics. object: address, arg: size, order: C11 memory order as in <stdatomic.h>. */                        \
-	X(ATOMIC_LOAD, "atomic-load", ATOMIC)                                                                          \
-	X(ATOMIC_STORE, "atomic-store", ATOMIC)                                                                        \
-	X(ATOMIC_RMW, "atomic-rmw", ATOMIC)                                                                            \
-	X(ATOMIC_CAS, "atomic-cas", ATOMIC)           /* succeeded */                                                  \
-	X(ATOMIC_CAS_FAIL, "atomic-cas-fail", ATOMIC) /* failed: a load with the failure order */                      \
-	X(FENCE, "fence", ATOMIC)                     /* object: 0 */                                                  \
+	X(ATOMIC_LOAD, "atomic-load", ATOMIC, RT_READS | RT_ATOMIC)                                                    \
+	X(ATOMIC_STORE, "atomic-store", ATOMIC, RT_WRITES | RT_ATOMIC)                                                 \
+	X(ATOMIC_RMW, "atomic-rmw", ATOMIC, RT_READS | RT_WRITES | RT_ATOMIC)                                          \
+	X(ATOMIC_CAS, "atomic-cas", ATOMIC, RT_READS | RT_WRITES | RT_ATOMIC) /* succeeded */                          \
+	X(ATOMIC_CAS_FAIL, "atomic-cas-fail", ATOMIC,                                                                  \
+	  RT_READS | RT_ATOMIC)      /* failed: a load with the failure order */                                       \
+	X(FENCE, "fence", ATOMIC, 0) /* object: 0 */                                                                   \
 	/* Locks. object: the lock. Only outermost levels of a recursive lock. Shared: reader locks. */                \
-	X(ACQUIRE, "acquire", LOCK)                                                                                    \
-	X(ACQUIRE_SHARED, "acquire-shared", LOCK)                                                                      \
-	X(RELEASE, "release", LOCK) /* of whichever mode is held */                                                    \
+	X(ACQUIRE, "acquire", LOCK, RT_TAKES | RT_WAITS | RT_ON_OBJECT)                                                \
+	X(ACQUIRE_SHARED, "acquire-shared", LOCK, RT_TAKES | RT_WAITS | RT_ON_OBJECT)                                  \
+	X(RELEASE, "release", LOCK, RT_RELEASES | RT_ON_OBJECT) /* of whichever mode is held */                        \
 	/* Conditions. object: the condition, arg: the mutex. WAIT_BEGIN also lets the mutex go and WAIT_END also      \
 	 * takes it again (no RELEASE, ACQUIRE of their own). WAIT_END: RT_F_TIMED if it may return unsignalled. */    \
-	X(WAIT_BEGIN, "wait-begin", CONDITION)                                                                         \
-	X(WAIT_END, "wait-end", CONDITION)                                                                             \
-	X(SIGNAL, "signal", CONDITION)                                                                                 \
-	X(BROADCAST, "broadcast", CONDITION)                                                                           \
+	X(WAIT_BEGIN, "wait-begin", CONDITION, RT_RELEASES | RT_ON_OBJECT)                                             \
+	X(WAIT_END, "wait-end", CONDITION, RT_TAKES | RT_WAITS | RT_FOLLOWS | RT_ON_OBJECT)                            \
+	X(SIGNAL, "signal", CONDITION, RT_WAKES | RT_ON_OBJECT)                                                        \
+	X(BROADCAST, "broadcast", CONDITION, RT_WAKES | RT_ON_OBJECT)                                                  \
 	/* Barrier: object; arg: number of parties on arrival (0: unknown). */                                         \
-	X(BARRIER_ARRIVE, "barrier-arrive", BARRIER)                                                                   \
-	X(BARRIER_LEAVE, "barrier-leave", BARRIER)                                                                     \
+	X(BARRIER_ARRIVE, "barrier-arrive", BARRIER, RT_ON_OBJECT)                                                     \
+	X(BARRIER_LEAVE, "barrier-leave", BARRIER, RT_WAITS | RT_FOLLOWS)                                              \
 	/* Semaphores. arg of init: the initial value. */                                                              \
-	X(SEM_INIT, "sem-init", SEMAPHORE)                                                                             \
-	X(SEM_POST, "sem-post", SEMAPHORE)                                                                             \
-	X(SEM_WAIT, "sem-wait", SEMAPHORE)                                                                             \
+	X(SEM_INIT, "sem-init", SEMAPHORE, 0)                                                                          \
+	X(SEM_POST, "sem-post", SEMAPHORE, RT_FOLLOWS | RT_ON_OBJECT)                                                  \
+	X(SEM_WAIT, "sem-wait", SEMAPHORE, RT_WAITS | RT_FOLLOWS | RT_ON_OBJECT)                                       \
 	/* Once, static-initialisation guards. BEGIN: this thread runs it. END: it ran (by this thread). ONCE_SEEN:    \
 	 * this thread came later and sees that it ran. */                                                             \
-	X(ONCE_BEGIN, "once-begin", ONCE)                                                                              \
-	X(ONCE_END, "once-end", ONCE)                                                                                  \
-	X(ONCE_SEEN, "once-seen", ONCE)                                                                                \
+	X(ONCE_BEGIN, "once-begin", ONCE, 0)                                                                           \
+	X(ONCE_END, "once-end", ONCE, 0)                                                                               \
+	X(ONCE_SEEN, "once-seen", ONCE, RT_WAITS | RT_FOLLOWS)                                                         \
 	/* Threads. object of fork, join, detach: the other thread's index. */                                         \
-	X(FORK, "fork", THREAD)                                                                                        \
-	X(JOIN, "join", THREAD)                                                                                        \
-	X(BEGIN, "begin", THREAD) /* object: stack base, arg: stack size (0: unknown) */                               \
-	X(END, "end", THREAD)                                                                                          \
-	X(DETACH, "detach", THREAD)                                                                                    \
+	X(FORK, "fork", THREAD, RT_OF_THREAD)                                                                          \
+	X(JOIN, "join", THREAD, RT_OF_THREAD | RT_WAITS | RT_FOLLOWS)                                                  \
+	X(BEGIN, "begin", THREAD, RT_RENEWS) /* object: stack base, arg: stack size (0: unknown) */                    \
+	X(END, "end", THREAD, 0)                                                                                       \
+	X(DETACH, "detach", THREAD, RT_OF_THREAD)                                                                      \
 	/* Heap and address space. object: block, arg: size. REALLOC is FREE, ALLOC, then a WRITE of what is kept. */  \
-	X(ALLOC, "alloc", HEAP)                                                                                        \
-	X(FREE, "free", HEAP)                                                                                          \
-	X(MAP, "map", HEAP)                                                                                            \
-	X(UNMAP, "unmap", HEAP)                                                                                        \
+	X(ALLOC, "alloc", HEAP, RT_RENEWS)                                                                             \
+	X(FREE, "free", HEAP, 0)                                                                                       \
+	X(MAP, "map", HEAP, RT_RENEWS)                                                                                 \
+	X(UNMAP, "unmap", HEAP, RT_RENEWS)                                                                             \
 	/* Code. ENTER: pc is the call site in the caller. */                                                          \
-	X(ENTER, "enter", CODE)                                                                                        \
-	X(LEAVE, "leave", CODE)                                                                                        \
-	X(MODULE_LOAD, "module-load", CODE)                                                                            \
-	X(MODULE_UNLOAD, "module-unload", CODE)                                                                        \
+	X(ENTER, "enter", CODE, 0)                                                                                     \
+	X(LEAVE, "leave", CODE, 0)                                                                                     \
+	X(MODULE_LOAD, "module-load", CODE, 0)                                                                         \
+	X(MODULE_UNLOAD, "module-unload", CODE, 0)                                                                     \
 	/* Annotations. object: address or 0; REGION: an explicit atomic region. HB_BEFORE(x) happens-before every     \
 	 * later HB_AFTER(x). NEW_MEMORY: object, arg size. */                                                         \
-	X(REGION_BEGIN, "region-begin", ANNOTATION)                                                                    \
-	X(REGION_END, "region-end", ANNOTATION)                                                                        \
-	X(HB_BEFORE, "hb-before", ANNOTATION)                                                                          \
-	X(HB_AFTER, "hb-after", ANNOTATION)                                                                            \
-	X(IGNORE_BEGIN, "ignore-begin", ANNOTATION) /* arg: bit 0 reads, bit 1 writes, bit 2 synchronisation */        \
-	X(IGNORE_END, "ignore-end", ANNOTATION)                                                                        \
-	X(BENIGN, "benign", ANNOTATION)                                                                                \
-	X(NEW_MEMORY, "new-memory", ANNOTATION)                                                                        \
+	X(REGION_BEGIN, "region-begin", ANNOTATION, 0)                                                                 \
+	X(REGION_END, "region-end", ANNOTATION, 0)                                                                     \
+	X(HB_BEFORE, "hb-before", ANNOTATION, 0)                                                                       \
+	X(HB_AFTER, "hb-after", ANNOTATION, RT_FOLLOWS)                                                                \
+	X(IGNORE_BEGIN, "ignore-begin", ANNOTATION, 0) /* arg: bit 0 reads, bit 1 writes, bit 2 synchronisation */     \
+	X(IGNORE_END, "ignore-end", ANNOTATION, 0)                                                                     \
+	X(BENIGN, "benign", ANNOTATION, 0)                                                                             \
+	X(NEW_MEMORY, "new-memory", ANNOTATION, RT_RENEWS)                                                             \
 	/* So many (arg) events of this thread are missing here; object: enum rt_lost. */                              \
-	X(LOST, "lost", BOOKKEEPING)                                                                                   \
+	X(LOST, "lost", BOOKKEEPING, 0)                                                                                \
 	/* LONGJMP: the calls that are open are those that were at the thread's last SETJMP of the object. */          \
-	X(SETJMP, "setjmp", CODE)                                                                                      \
-	X(LONGJMP, "longjmp", CODE)                                                                                    \
+	X(SETJMP, "setjmp", CODE, 0)                                                                                   \
+	X(LONGJMP, "longjmp", CODE, 0)                                                                                 \
 	/* Where the thread's thread-local memory begins, arg: its size. The thread pointer is at its end. */          \
-	X(TLS, "tls", THREAD)                                                                                          \
+	X(TLS, "tls", THREAD, 0)                                                                                       \
 	/* An access as of READ or WRITE that faulted and so did not take place. */                                    \
-	X(FAULT, "fault", MEMORY)                                                                                      \
+	X(FAULT, "fault", MEMORY, 0)                                                                                   \
 	/* arg: the operation that the thread waits to do to the object: ACQUIRE, ACQUIRE_SHARED, WAIT_END,            \
 	 * BARRIER_LEAVE, SEM_WAIT, ONCE_SEEN or JOIN. BLOCK: it waits from here until it does it (ONCE_BEGIN also     \
 	 * does), or until UNBLOCK: it has not (RT_F_TIMEOUT: in time). RT_F_TIMED: others than this process's threads \
 	 * may end the wait: a time, another process. TRY_FAILED: it would have had to wait, and did not. */           \
-	X(BLOCK, "block", BLOCKING)                                                                                    \
-	X(UNBLOCK, "unblock", BLOCKING)                                                                                \
-	X(TRY_FAILED, "try-failed", BLOCKING)
+	X(BLOCK, "block", BLOCKING, 0)                                                                                 \
+	X(UNBLOCK, "unblock", BLOCKING, 0)                                                                             \
+	X(TRY_FAILED, "try-failed", BLOCKING, 0)
 
 enum rt_op {
-#define X(name, text, group) RT_OP_##name,
+#define X(name, text, group, traits) RT_OP_##name,
 	RT_OPS(X)
 #undef X
-	    RT_OP_COUNT
+} __attribute__((packed)); /* one byte, as a field */
+
+enum {
+#define X(name, text, group, traits) +1
+	RT_OP_COUNT_ = RT_OPS(X)
+#undef X
 };
+#define RT_OP_COUNT ((unsigned)RT_OP_COUNT_)
 
 enum rt_group {
 	RT_GROUP_RECORD,
@@ -157,8 +183,8 @@ struct rt_event {
 	uint64_t pc;      /* source position's key: code address, or index of an STD location */
 	uint64_t value;   /* if RT_F_VALUE */
 	uint32_t thread;  /* index into the trace's thread table; 0 is main */
-	uint8_t op;       /* enum rt_op */
-	uint8_t order;    /* C11 memory order, atomics only */
+	enum rt_op op;
+	uint8_t order; /* C11 memory order, atomics only */
 	uint8_t flags;
 	uint8_t reserved;
 };
@@ -172,30 +198,42 @@ const char *rt_group_name(enum rt_group group);
 /* Operation with this text name; RT_OP_NONE if there is none. */
 enum rt_op rt_op_parse(const char *name);
 
-/* True if the event's object is a thread's index. */
-static inline int rt_event_is_of_thread(const struct rt_event *e)
+/* The operations that have one of the traits, as a mask: bit i is operation i. */
+__attribute__((always_inline)) static inline uint64_t rt_ops_with(unsigned traits)
 {
-	return e->op == RT_OP_FORK || e->op == RT_OP_JOIN || e->op == RT_OP_DETACH ||
-	       ((e->op == RT_OP_BLOCK || e->op == RT_OP_UNBLOCK || e->op == RT_OP_TRY_FAILED) && e->arg == RT_OP_JOIN);
+#define X(name, text, group, has) | (uint64_t)(((has)&traits) != 0) << RT_OP_##name
+	return 0 RT_OPS(X);
+#undef X
+}
+
+/* True if the operation has one of the traits. None has, of a number out of range. */
+static inline bool rt_op_has(unsigned op, unsigned traits)
+{
+	return op < RT_OP_COUNT && rt_ops_with(traits) >> op & 1;
 }
 
 /* True if the operation reads or writes memory (plain or atomic). A failed compare-exchange only reads. */
-static inline int rt_op_is_access(unsigned op)
+static inline bool rt_op_is_access(unsigned op)
 {
-	return op >= RT_OP_READ && op <= RT_OP_ATOMIC_CAS_FAIL;
+	return rt_op_has(op, RT_READS | RT_WRITES);
 }
-static inline int rt_op_writes(unsigned op)
+static inline bool rt_op_writes(unsigned op)
 {
-	return op == RT_OP_WRITE || op == RT_OP_ATOMIC_STORE || op == RT_OP_ATOMIC_RMW || op == RT_OP_ATOMIC_CAS;
+	return rt_op_has(op, RT_WRITES);
 }
-static inline int rt_op_reads(unsigned op)
+static inline bool rt_op_reads(unsigned op)
 {
-	return op == RT_OP_READ || op == RT_OP_ATOMIC_LOAD || op == RT_OP_ATOMIC_RMW || op == RT_OP_ATOMIC_CAS ||
-	       op == RT_OP_ATOMIC_CAS_FAIL;
+	return rt_op_has(op, RT_READS);
 }
-static inline int rt_op_is_atomic(unsigned op)
+static inline bool rt_op_is_atomic(unsigned op)
 {
-	return op >= RT_OP_ATOMIC_LOAD && op <= RT_OP_ATOMIC_CAS_FAIL;
+	return rt_op_has(op, RT_ATOMIC);
+}
+
+/* True if the event's object is a thread's index. */
+static inline bool rt_event_is_of_thread(const struct rt_event *e)
+{
+	return rt_op_has(e->op, RT_OF_THREAD) || (rt_op_group(e->op) == RT_GROUP_BLOCKING && e->arg == RT_OP_JOIN);
 }
 
 #endif

@@ -8,10 +8,11 @@
 /* How a call ended. RT_OK is 0, so `if (status)` reads as "failed". */
 enum rt_status {
 	RT_OK = 0,
-	RT_EINPUT,  /* the input is not what it should be (exit status 3) */
-	RT_ESYSTEM, /* the system refused: open, read, write, map (exit status 3) */
-	RT_EMEMORY, /* no memory (exit status 3) */
-	RT_EUSAGE   /* wrong use by the caller (exit status 2) */
+	RT_EINPUT,   /* the input is not what it should be (exit status 3) */
+	RT_ESYSTEM,  /* the system refused: open, read, write, map (exit status 3) */
+	RT_EMEMORY,  /* no memory (exit status 3) */
+	RT_EUSAGE,   /* wrong use by the caller (exit status 2) */
+	RT_EINTERNAL /* an error in this program itself (exit status 3) */
 };
 
 /* A one-line message: lower case, no full stop, the failed action first, names in single quotes. A zeroed struct is "no

@@ -22,6 +22,7 @@ struct judge {
 	uint32_t *partner;
 	uint32_t *round_size;
 	uint32_t round_count;
+	uint32_t without_rule;      /* an event whose operation has none, MODEL_NONE */
 	uint32_t *annotations;      /* HB_BEFORE events, object by object */
 	uint32_t *annotation_first; /* by object: where its events begin */
 	int64_t *initial;           /* by object: least initial value that a semaphore must have had */

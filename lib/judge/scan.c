@@ -192,8 +192,21 @@ static void scan_event(struct judge *j, struct scan *s, uint32_t e)
 		if (!s->started[object] && -s->level[object] > j->initial[object])
 			j->initial[object] = -s->level[object];
 		break;
-	default:
+	/* What they mean to others needs no look ahead. scan_annotations and scan_cells see to some of them. */
+	case RT_OP_FENCE:
+	case RT_OP_ONCE_BEGIN:
+	case RT_OP_FORK:
+	case RT_OP_JOIN:
+	case RT_OP_REGION_BEGIN:
+	case RT_OP_REGION_END:
+	case RT_OP_HB_BEFORE:
+	case RT_OP_HB_AFTER:
+	case RT_OP_ALLOC:
+	case RT_OP_BLOCK:
+	MODEL_CASES_ACCESS:
 		break;
+	MODEL_CASES_NEVER_KEPT:
+		j->without_rule = e;
 	}
 }
 

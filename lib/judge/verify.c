@@ -38,6 +38,7 @@ struct judge *judge_create(const struct model *m)
 		return NULL;
 	size_t objects = m->object_count + 1;
 	j->m = m;
+	j->without_rule = MODEL_NONE;
 	j->partner = malloc((m->event_count + 1) * sizeof *j->partner);
 	j->round_size = calloc(m->sync_count + 1, sizeof *j->round_size);
 	j->annotation_first = calloc(objects + 1, sizeof *j->annotation_first);
@@ -52,6 +53,18 @@ struct judge *judge_create(const struct model *m)
 		return NULL;
 	}
 	return j;
+}
+
+uint32_t judge_without_rule(const struct judge *j)
+{
+	return j->without_rule;
+}
+
+enum rt_status judge_error(const struct model *m, uint32_t e, struct rt_error *err)
+{
+	return rt_error_set(err, RT_EINTERNAL,
+	                    "an error in racetrace: it has no rule for '%s' (event %u) in a schedule",
+	                    rt_op_name(model_op(m, e)), m->events[e].number);
 }
 
 struct replay {
@@ -309,9 +322,24 @@ static bool replay_sync(struct replay *r, uint32_t e)
 		return partner == MODEL_NONE || occurred(j, partner) || fault(r, VERIFY_ONCE_EARLY, e, partner);
 	case RT_OP_HB_AFTER:
 		return replay_annotation(r, e);
-	default:
+	/* The definition says nothing of when these occur. */
+	case RT_OP_FENCE:
+	case RT_OP_SIGNAL:
+	case RT_OP_BROADCAST:
+	case RT_OP_ONCE_BEGIN:
+	case RT_OP_ONCE_END:
+	case RT_OP_FORK:
+	case RT_OP_REGION_BEGIN:
+	case RT_OP_REGION_END:
+	case RT_OP_HB_BEFORE:
+	case RT_OP_ALLOC:
+	case RT_OP_BLOCK:
 		return true;
+	MODEL_CASES_ACCESS:
+	MODEL_CASES_NEVER_KEPT:
+		break;
 	}
+	return fault(r, VERIFY_NO_RULE, e, MODEL_NONE);
 }
 
 /* Checks that a sequence's goal events come in its order. */
@@ -395,18 +423,12 @@ static bool goal_race(struct replay *r)
 /* The lock that an acquiring event takes; MODEL_NONE if it takes none. */
 static uint32_t lock_wanted(const struct model *m, uint32_t e)
 {
-	switch (model_op(m, e)) {
-	case RT_OP_ACQUIRE:
-	case RT_OP_ACQUIRE_SHARED:
-		return m->events[e].object;
-	case RT_OP_WAIT_END:
+	enum rt_op op = model_op(m, e);
+	if (op == RT_OP_WAIT_END)
 		return model_arg(m, e);
-	case RT_OP_BLOCK:
-		return model_arg(m, e) == RT_OP_ACQUIRE || model_arg(m, e) == RT_OP_ACQUIRE_SHARED ? m->events[e].object
-		                                                                                   : MODEL_NONE;
-	default:
+	if (op == RT_OP_BLOCK && rt_op_group(model_arg(m, e)) != RT_GROUP_LOCK)
 		return MODEL_NONE;
-	}
+	return op == RT_OP_BLOCK || rt_op_has(op, RT_TAKES) ? m->events[e].object : MODEL_NONE;
 }
 
 static bool wants_shared(const struct model *m, uint32_t e)

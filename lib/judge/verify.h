@@ -35,7 +35,8 @@
 	X(GOAL_NOT_NEXT, "a goal event is not its thread's next")                                                      \
 	X(GOAL_NO_CONFLICT, "the goal's events do not conflict")                                                       \
 	X(GOAL_ORDER, "the goal's events occur in another order")                                                      \
-	X(GOAL_NOT_BLOCKED, "a goal acquire is not blocked by another thread of the goal")
+	X(GOAL_NOT_BLOCKED, "a goal acquire is not blocked by another thread of the goal")                             \
+	X(NO_RULE, "the judge has no rule for the operation")
 
 enum verify_fault {
 #define X(name, text) VERIFY_##name,
@@ -58,6 +59,10 @@ struct judge;
 /* Prepares to judge schedules of a model, in one forward pass. NULL without memory. The model must outlive it. */
 struct judge *judge_create(const struct model *m);
 void judge_free(struct judge *j);
+/* An event whose operation the judge has no rule for, which is an error of this program; MODEL_NONE: there is none. */
+uint32_t judge_without_rule(const struct judge *j);
+/* Sets the error about such an event; returns its status. */
+enum rt_status judge_error(const struct model *m, uint32_t e, struct rt_error *err);
 
 /* Judges one schedule; v->fault is VERIFY_NONE exactly when it is a witness for the goal. */
 void judge_verify(struct judge *j, const struct schedule *s, const struct goal *goal, struct verdict_of_judge *v);

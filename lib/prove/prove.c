@@ -40,6 +40,12 @@ struct provers *provers_create(const struct prove_context *context, const struct
 		p->certain = certain_create(m, context->exact, err);
 		p->shorten = shorten_create(m);
 		p->conditional = (struct conditional){.searches = &p->searches, .por = context->por, .judge = p->judge};
+		uint32_t without_rule = p->judge ? judge_without_rule(p->judge) : MODEL_NONE;
+		if (without_rule != MODEL_NONE) {
+			judge_error(m, without_rule, err);
+			provers_free(p);
+			return NULL;
+		}
 		if (p->judge && p->certain && p->shorten && searches_init(&p->searches, m, err))
 			return p;
 		provers_free(p);

@@ -136,7 +136,7 @@ static bool harmless(const struct visit *v, uint32_t e)
 		return space_writes_alone(&v->space, e);
 	if (lock != MODEL_NONE)
 		return takes_alone(v, model_thread_of(v->m, e), lock);
-	if (op == RT_OP_SIGNAL || op == RT_OP_BROADCAST)
+	if (rt_op_has(op, RT_WAKES))
 		return is_heard(v, e);
 	return op != RT_OP_SEM_INIT;
 }

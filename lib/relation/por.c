@@ -152,7 +152,7 @@ static uint32_t receive_wait_end(struct por *p, uint32_t e, uint32_t now)
 uint32_t por_receive(struct por *p, uint32_t e, uint32_t now)
 {
 	const struct model_event *event = &p->m->events[e];
-	unsigned op = p->m->sites[event->site].op;
+	enum rt_op op = p->m->sites[event->site].op;
 	switch (op) {
 	case RT_OP_ACQUIRE:
 	case RT_OP_ACQUIRE_SHARED:
@@ -169,9 +169,33 @@ uint32_t por_receive(struct por *p, uint32_t e, uint32_t now)
 	case RT_OP_ONCE_SEEN:
 	case RT_OP_HB_AFTER:
 		return clock_join(p->clocks, now, p->objects[event->object].all);
-	default:
-		return rt_op_group(op) == RT_GROUP_ATOMIC ? atomics_receive(&p->atomics, e, now) : now;
+	case RT_OP_ATOMIC_LOAD:
+	case RT_OP_ATOMIC_STORE:
+	case RT_OP_ATOMIC_RMW:
+	case RT_OP_ATOMIC_CAS:
+	case RT_OP_ATOMIC_CAS_FAIL:
+	case RT_OP_FENCE:
+		return atomics_receive(&p->atomics, e, now);
+	case RT_OP_READ:
+	case RT_OP_WRITE:
+	case RT_OP_RELEASE:
+	case RT_OP_WAIT_BEGIN:
+	case RT_OP_SIGNAL:
+	case RT_OP_BROADCAST:
+	case RT_OP_BARRIER_ARRIVE:
+	case RT_OP_SEM_INIT:
+	case RT_OP_ONCE_BEGIN:
+	case RT_OP_ONCE_END:
+	case RT_OP_FORK:
+	case RT_OP_REGION_BEGIN:
+	case RT_OP_REGION_END:
+	case RT_OP_HB_BEFORE:
+	case RT_OP_ALLOC:
+	case RT_OP_BLOCK:
+	MODEL_CASES_NEVER_KEPT:
+		break;
 	}
+	return now;
 }
 
 static void send_wait_begin(struct por *p, uint32_t e, struct stamp by)
@@ -214,9 +238,31 @@ void por_send(struct por *p, uint32_t e, uint32_t now)
 	case RT_OP_HB_BEFORE:
 		add(p, event->object, by);
 		break;
-	default:
-		if (rt_op_group(site->op) == RT_GROUP_ATOMIC)
-			atomics_send(&p->atomics, e, now);
+	case RT_OP_ATOMIC_LOAD:
+	case RT_OP_ATOMIC_STORE:
+	case RT_OP_ATOMIC_RMW:
+	case RT_OP_ATOMIC_CAS:
+	case RT_OP_ATOMIC_CAS_FAIL:
+	case RT_OP_FENCE:
+		atomics_send(&p->atomics, e, now);
+		break;
+	case RT_OP_READ:
+	case RT_OP_WRITE:
+	case RT_OP_ACQUIRE:
+	case RT_OP_ACQUIRE_SHARED:
+	case RT_OP_WAIT_END:
+	case RT_OP_BARRIER_LEAVE:
+	case RT_OP_SEM_WAIT:
+	case RT_OP_ONCE_BEGIN:
+	case RT_OP_ONCE_SEEN:
+	case RT_OP_JOIN:
+	case RT_OP_REGION_BEGIN:
+	case RT_OP_REGION_END:
+	case RT_OP_HB_AFTER:
+	case RT_OP_ALLOC:
+	case RT_OP_BLOCK:
+	MODEL_CASES_NEVER_KEPT:
+		break;
 	}
 	p->step++;
 }

@@ -5,18 +5,18 @@
 
 uint32_t section_lock_taken(const struct model *m, uint32_t e)
 {
-	unsigned op = model_op(m, e);
-	if (op == RT_OP_ACQUIRE || op == RT_OP_ACQUIRE_SHARED)
-		return m->events[e].object;
-	return op == RT_OP_WAIT_END ? model_arg(m, e) : MODEL_NONE;
+	enum rt_op op = model_op(m, e);
+	if (!rt_op_has(op, RT_TAKES))
+		return MODEL_NONE;
+	return rt_op_group(op) == RT_GROUP_LOCK ? m->events[e].object : model_arg(m, e);
 }
 
 uint32_t section_lock_let_go(const struct model *m, uint32_t e)
 {
-	unsigned op = model_op(m, e);
-	if (op == RT_OP_RELEASE)
-		return m->events[e].object;
-	return op == RT_OP_WAIT_BEGIN ? model_arg(m, e) : MODEL_NONE;
+	enum rt_op op = model_op(m, e);
+	if (!rt_op_has(op, RT_RELEASES))
+		return MODEL_NONE;
+	return rt_op_group(op) == RT_GROUP_LOCK ? m->events[e].object : model_arg(m, e);
 }
 
 /* The sections that a thread is in, oldest first. */

@@ -157,7 +157,7 @@ static void answer_rest(struct binding *b)
 
 static bool takes_lock(unsigned op)
 {
-	return op == RT_OP_ACQUIRE || op == RT_OP_ACQUIRE_SHARED || op == RT_OP_WAIT_END || op == RT_OP_BLOCK;
+	return rt_op_has(op, RT_TAKES) || op == RT_OP_BLOCK;
 }
 
 static bool is_access(unsigned op)
@@ -303,6 +303,11 @@ static enum rt_status judge(struct binding *b, struct rt_error *err)
 	struct verdict_of_judge v;
 	if (!j)
 		return rt_error_set(err, RT_EMEMORY, "no memory to judge a schedule");
+	uint32_t without_rule = judge_without_rule(j);
+	if (without_rule != MODEL_NONE) {
+		judge_free(j);
+		return judge_error(b->m, without_rule, err);
+	}
 	judge_verify(j, &b->schedule, &b->goal, &v);
 	judge_free(j);
 	/* A fault in the replayed steps comes before one in the others. */

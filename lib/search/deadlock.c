@@ -73,7 +73,7 @@ static uint32_t lock_wanted(const struct model *m, uint32_t e)
 	const struct model_site *site = &m->sites[m->events[e].site];
 	if (site->op == RT_OP_WAIT_END)
 		return model_arg(m, e);
-	if ((site->op != RT_OP_ACQUIRE && site->op != RT_OP_ACQUIRE_SHARED) || site->flags & RT_F_TIMED)
+	if (!rt_op_has(site->op, RT_TAKES) || site->flags & RT_F_TIMED)
 		return MODEL_NONE;
 	return m->events[e].object;
 }

@@ -6,21 +6,12 @@
 #include "lib/trace/loader.h"
 
 #define BIT(op) (UINT64_C(1) << RT_OP_##op)
-#define ACCESSES                                                                                                       \
-	(BIT(READ) | BIT(WRITE) | BIT(ATOMIC_LOAD) | BIT(ATOMIC_STORE) | BIT(ATOMIC_RMW) | BIT(ATOMIC_CAS) |           \
-	 BIT(ATOMIC_CAS_FAIL))
-/* FREE is not one: a use of a freed block conflicts with the free until the memory is allocated again. */
-#define RENEWALS (BIT(BEGIN) | BIT(ALLOC) | BIT(MAP) | BIT(UNMAP) | BIT(NEW_MEMORY))
 #define IGNORES (BIT(IGNORE_BEGIN) | BIT(IGNORE_END))
-/* Operations that may have RT_F_OBJECT. */
-#define OBJECTS                                                                                                        \
-	(BIT(ACQUIRE) | BIT(ACQUIRE_SHARED) | BIT(RELEASE) | BIT(WAIT_BEGIN) | BIT(WAIT_END) | BIT(SIGNAL) |           \
-	 BIT(BROADCAST) | BIT(BARRIER_ARRIVE) | BIT(SEM_POST) | BIT(SEM_WAIT))
-/* Operations that determine which wait a thread is in. */
-#define WAITS                                                                                                          \
-	(BIT(BLOCK) | BIT(UNBLOCK) | BIT(BARRIER_LEAVE) | BIT(ONCE_BEGIN) | BIT(ONCE_SEEN) | BIT(JOIN) | BIT(END) |    \
-	 BIT(LONGJMP) | BIT(LOST))
-#define PASS_ONE (ACCESSES | RENEWALS | IGNORES | OBJECTS | WAITS | BIT(FORK) | BIT(BENIGN))
+/* Of operations without a trait, those that determine which wait a thread is in. */
+#define WAITS (BIT(BLOCK) | BIT(UNBLOCK) | BIT(ONCE_BEGIN) | BIT(END) | BIT(LONGJMP) | BIT(LOST))
+#define PASS_ONE                                                                                                       \
+	(rt_ops_with(RT_READS | RT_WRITES | RT_RENEWS | RT_ON_OBJECT | RT_WAITS) | IGNORES | WAITS | BIT(FORK) |       \
+	 BIT(BENIGN))
 /* Pass two skips these operations; REGIONS_FUNCTIONS needs the code events among them. */
 #define CODE (BIT(ENTER) | BIT(LEAVE) | BIT(SETJMP) | BIT(LONGJMP))
 #define PASS_TWO                                                                                                       \

@@ -16,6 +16,46 @@
 
 #define MODEL_NONE UINT32_MAX
 
+/*
+ * The operations that the loader keeps no event of, as labels of a switch. Such a switch names these and each of the
+ * others (-Wswitch-enum): a new operation is missing from all of them until it has its rule.
+ */
+#define MODEL_CASES_NEVER_KEPT                                                                                         \
+	case RT_OP_NONE:                                                                                               \
+	case RT_OP_EXT:                                                                                                \
+	case RT_OP_VALUE:                                                                                              \
+	case RT_OP_SKIP:                                                                                               \
+	case RT_OP_BEGIN:                                                                                              \
+	case RT_OP_END:                                                                                                \
+	case RT_OP_DETACH:                                                                                             \
+	case RT_OP_FREE:                                                                                               \
+	case RT_OP_MAP:                                                                                                \
+	case RT_OP_UNMAP:                                                                                              \
+	case RT_OP_ENTER:                                                                                              \
+	case RT_OP_LEAVE:                                                                                              \
+	case RT_OP_MODULE_LOAD:                                                                                        \
+	case RT_OP_MODULE_UNLOAD:                                                                                      \
+	case RT_OP_IGNORE_BEGIN:                                                                                       \
+	case RT_OP_IGNORE_END:                                                                                         \
+	case RT_OP_BENIGN:                                                                                             \
+	case RT_OP_NEW_MEMORY:                                                                                         \
+	case RT_OP_LOST:                                                                                               \
+	case RT_OP_SETJMP:                                                                                             \
+	case RT_OP_LONGJMP:                                                                                            \
+	case RT_OP_TLS:                                                                                                \
+	case RT_OP_FAULT:                                                                                              \
+	case RT_OP_UNBLOCK:                                                                                            \
+	case RT_OP_TRY_FAILED
+/* The same of those that access memory. */
+#define MODEL_CASES_ACCESS                                                                                             \
+	case RT_OP_READ:                                                                                               \
+	case RT_OP_WRITE:                                                                                              \
+	case RT_OP_ATOMIC_LOAD:                                                                                        \
+	case RT_OP_ATOMIC_STORE:                                                                                       \
+	case RT_OP_ATOMIC_RMW:                                                                                         \
+	case RT_OP_ATOMIC_CAS:                                                                                         \
+	case RT_OP_ATOMIC_CAS_FAIL
+
 /* One kept event; 20 bytes. Events are in global order. */
 struct model_event {
 	uint32_t number;  /* rt_event.number */
@@ -29,8 +69,8 @@ struct model_event {
 /* Operation and position, which many events share. Interned. */
 struct model_site {
 	uint64_t pc;
-	uint32_t cells;       /* accesses: number of consecutive cells from `object` on */
-	uint8_t op;           /* enum rt_op */
+	uint32_t cells; /* accesses: number of consecutive cells from `object` on */
+	enum rt_op op;
 	uint8_t order, flags; /* flags: rt_event.flags without RT_F_VALUE, and MODEL_F_SHARED */
 };
 #define MODEL_F_SHARED 128 /* RELEASE: of a reader's hold */
@@ -178,7 +218,7 @@ enum rt_status model_load(struct rt_trace *trace, const struct model_options *op
                           struct rt_error *err);
 void model_free(struct model *m);
 
-static inline unsigned model_op(const struct model *m, uint32_t e)
+static inline enum rt_op model_op(const struct model *m, uint32_t e)
 {
 	return m->sites[m->events[e].site].op;
 }

@@ -358,128 +358,115 @@ static void fork_or_join(struct loader *l, struct loader_thread *t, const struct
 		o->join = event;
 }
 
-static void object_event(struct loader *l, const struct rt_event *e, enum model_object_kind kind, bool has_arg)
+/* The object that an operation of a synchronisation group is about. */
+static uint32_t object_of(struct loader *l, const struct rt_event *e, unsigned op)
 {
-	uint32_t event = loader_push(l, e, loader_object(l, e, e->addr, kind), 0, 0, true);
-	if (has_arg)
+	static const enum model_object_kind kinds[RT_GROUP_COUNT] = {
+	    [RT_GROUP_LOCK] = OBJECT_LOCK,       [RT_GROUP_CONDITION] = OBJECT_CONDITION,
+	    [RT_GROUP_BARRIER] = OBJECT_BARRIER, [RT_GROUP_SEMAPHORE] = OBJECT_SEMAPHORE,
+	    [RT_GROUP_ONCE] = OBJECT_ONCE,       [RT_GROUP_ANNOTATION] = OBJECT_ANNOTATION,
+	};
+	return loader_object(l, e, e->addr, kinds[rt_op_group(op)]);
+}
+
+static void object_event(struct loader *l, const struct rt_event *e)
+{
+	uint32_t event = loader_push(l, e, object_of(l, e, e->op), 0, 0, true);
+	if (e->op == RT_OP_SEM_INIT || e->op == RT_OP_BARRIER_ARRIVE)
 		loader_arg(l, event, e->arg < MODEL_NONE ? (uint32_t)e->arg : MODEL_NONE - 1);
 }
 
 /* The wait that the thread is in when the trace ends; arg is its operation. */
 static void block(struct loader *l, const struct rt_event *e)
 {
-	uint32_t object, op = (uint32_t)e->arg;
-	switch (e->arg) {
-	case RT_OP_ACQUIRE:
-	case RT_OP_ACQUIRE_SHARED:
-		/* Any thread may release a lock whose holds are handed over. */
-		if (loader_is_handed(l, HANDED_LOCK, e->addr))
-			return;
-		object = loader_object(l, e, e->addr, OBJECT_LOCK);
-		break;
-	case RT_OP_WAIT_END:
-		object = loader_object(l, e, e->addr, OBJECT_CONDITION);
-		break;
-	case RT_OP_BARRIER_LEAVE:
-		object = loader_object(l, e, e->addr, OBJECT_BARRIER);
-		break;
-	case RT_OP_SEM_WAIT:
-		object = loader_object(l, e, e->addr, OBJECT_SEMAPHORE);
-		break;
-	case RT_OP_ONCE_SEEN:
-		object = loader_object(l, e, e->addr, OBJECT_ONCE);
-		break;
-	case RT_OP_JOIN:
-		object = e->addr < MODEL_NONE ? (uint32_t)e->addr : MODEL_NONE;
-		break;
-	default:
+	unsigned op = e->arg < RT_OP_COUNT ? (unsigned)e->arg : RT_OP_NONE;
+	uint32_t object = e->addr < MODEL_NONE ? (uint32_t)e->addr : MODEL_NONE;
+	/* Any thread may release a lock whose holds are handed over. */
+	if (!rt_op_has(op, RT_WAITS) || (rt_op_group(op) == RT_GROUP_LOCK && loader_is_handed(l, HANDED_LOCK, e->addr)))
 		return;
-	}
+	if (!rt_op_has(op, RT_OF_THREAD))
+		object = object_of(l, e, op);
 	loader_arg(l, loader_push(l, e, object, 0, 0, true), op);
+}
+
+/* A code or region event: these are kept whatever the thread ignores. False if it is neither. */
+static bool code_event(struct loader *l, struct loader_thread *t, const struct rt_event *e)
+{
+	if (e->op == RT_OP_REGION_BEGIN || e->op == RT_OP_REGION_END) {
+		if (e->op == RT_OP_REGION_BEGIN)
+			t->annotated++;
+		else if (t->annotated)
+			t->annotated--;
+		region_follow(l, e->thread, t);
+		loader_push(l, e, MODEL_NONE, 0, 0, true);
+	} else if (e->op == RT_OP_ENTER) {
+		function_enter(l, t);
+	} else if (e->op == RT_OP_LEAVE) {
+		function_leave(l, t);
+	} else if (e->op == RT_OP_SETJMP) {
+		l->failed |= !jumps_set(&t->jumps, e->addr, t->frame_count);
+	} else if (e->op == RT_OP_LONGJMP) {
+		for (uint64_t target = jumps_target(&t->jumps, e->addr, t->frame_count); t->frame_count > target;)
+			function_leave(l, t);
+	} else {
+		return false;
+	}
+	return true;
 }
 
 void loader_sync(struct loader *l, const struct rt_event *e)
 {
 	struct loader_thread *t = &l->threads[e->thread];
-	switch (e->op) {
-	case RT_OP_ENTER:
-		function_enter(l, t);
-		return;
-	case RT_OP_LEAVE:
-		function_leave(l, t);
-		return;
-	case RT_OP_SETJMP:
-		l->failed |= !jumps_set(&t->jumps, e->addr, t->frame_count);
-		return;
-	case RT_OP_LONGJMP:
-		for (uint64_t target = jumps_target(&t->jumps, e->addr, t->frame_count); t->frame_count > target;)
-			function_leave(l, t);
-		return;
-	case RT_OP_REGION_BEGIN:
-		t->annotated++;
-		region_follow(l, e->thread, t);
-		loader_push(l, e, MODEL_NONE, 0, 0, true);
-		return;
-	case RT_OP_REGION_END:
-		if (t->annotated)
-			t->annotated--;
-		region_follow(l, e->thread, t);
-		loader_push(l, e, MODEL_NONE, 0, 0, true);
-		return;
-	default:
-		break;
-	}
-	if (t->ignored[2])
+	if (code_event(l, t, e) || t->ignored[2])
 		return;
 	switch (e->op) {
 	case RT_OP_ACQUIRE:
 	case RT_OP_ACQUIRE_SHARED:
 		lock_acquire(l, t, e);
-		return;
+		break;
 	case RT_OP_RELEASE:
 		lock_release(l, t, e);
-		return;
+		break;
 	case RT_OP_WAIT_BEGIN:
 		wait_begin(l, t, e);
-		return;
+		break;
 	case RT_OP_WAIT_END:
 		wait_end(l, t, e);
-		return;
+		break;
 	case RT_OP_SIGNAL:
 	case RT_OP_BROADCAST:
 		region_cut(l, e->thread, t);
-		object_event(l, e, OBJECT_CONDITION, false);
-		return;
+		object_event(l, e);
+		break;
 	case RT_OP_BARRIER_ARRIVE:
 	case RT_OP_BARRIER_LEAVE:
-		object_event(l, e, OBJECT_BARRIER, e->op == RT_OP_BARRIER_ARRIVE);
-		return;
 	case RT_OP_SEM_INIT:
 	case RT_OP_SEM_POST:
 	case RT_OP_SEM_WAIT:
-		object_event(l, e, OBJECT_SEMAPHORE, e->op == RT_OP_SEM_INIT);
-		return;
 	case RT_OP_ONCE_BEGIN:
 	case RT_OP_ONCE_END:
 	case RT_OP_ONCE_SEEN:
-		object_event(l, e, OBJECT_ONCE, false);
-		return;
 	case RT_OP_HB_BEFORE:
 	case RT_OP_HB_AFTER:
-		object_event(l, e, OBJECT_ANNOTATION, false);
-		return;
+		object_event(l, e);
+		break;
 	case RT_OP_FORK:
 	case RT_OP_JOIN:
 		fork_or_join(l, t, e);
-		return;
+		break;
 	case RT_OP_BLOCK:
 		if (blocked_is_last(l, e))
 			block(l, e);
-		return;
+		break;
 	case RT_OP_FENCE:
 		loader_push(l, e, MODEL_NONE, 0, 0, true);
-		return;
-	default:
-		return;
+		break;
+	/* Seen to by others. */
+	case RT_OP_REGION_BEGIN:
+	case RT_OP_REGION_END:
+	case RT_OP_ALLOC:
+	MODEL_CASES_ACCESS:
+	MODEL_CASES_NEVER_KEPT:
+		break;
 	}
 }

@@ -460,7 +460,7 @@ enum rt_status rt_writer_event(struct rt_writer *w, const struct rt_event *event
 
 	struct rt_record r[4];
 	size_t n = 0;
-	bool sized = event->op >= RT_OP_READ && event->op <= RT_OP_FENCE && event->arg >= 1 && event->arg <= 16;
+	bool sized = (rt_op_is_access(event->op) || event->op == RT_OP_FENCE) && event->arg >= 1 && event->arg <= 16;
 	uint64_t gap = event->ordinal > t->next_ordinal ? event->ordinal - t->next_ordinal - 1 : 0;
 	t->next_ordinal += gap + 1;
 	unsigned skip = gap <= RT_RECORD_SKIP_MAX ? (unsigned)gap : 0;

@@ -300,24 +300,7 @@ static enum spoken access_event(struct exporter *x, const struct rt_event *e)
 	return rt_op_is_atomic(e->op) ? AS_LOCK : SAID;
 }
 
-static enum spoken condition_event(struct exporter *x, const struct rt_event *e)
-{
-	switch (e->op) {
-	case RT_OP_WAIT_BEGIN:
-		release_lines(x, e, e->arg);
-		break;
-	case RT_OP_WAIT_END:
-		acquire_lines(x, e, e->arg, false);
-		if (!(e->flags & RT_F_TIMEOUT))
-			message_lines(x, e, false);
-		break;
-	default:
-		message_lines(x, e, true);
-	}
-	return AS_LOCK;
-}
-
-static enum spoken other_event(struct exporter *x, const struct rt_event *e)
+static enum spoken say(struct exporter *x, const struct rt_event *e)
 {
 	switch (e->op) {
 	case RT_OP_ACQUIRE:
@@ -329,6 +312,14 @@ static enum spoken other_event(struct exporter *x, const struct rt_event *e)
 	case RT_OP_RELEASE:
 		release_lines(x, e, e->addr);
 		return SAID;
+	case RT_OP_WAIT_BEGIN:
+		release_lines(x, e, e->arg);
+		return AS_LOCK;
+	case RT_OP_WAIT_END:
+		acquire_lines(x, e, e->arg, false);
+		if (!(e->flags & RT_F_TIMEOUT))
+			message_lines(x, e, false);
+		return AS_LOCK;
 	case RT_OP_FORK:
 		thread_line(x, e, "fork");
 		return SAID;
@@ -341,6 +332,8 @@ static enum spoken other_event(struct exporter *x, const struct rt_event *e)
 	case RT_OP_REGION_END:
 		region_line(x, e, "end");
 		return SAID;
+	case RT_OP_SIGNAL:
+	case RT_OP_BROADCAST:
 	case RT_OP_BARRIER_ARRIVE:
 	case RT_OP_SEM_INIT:
 	case RT_OP_SEM_POST:
@@ -364,17 +357,46 @@ static enum spoken other_event(struct exporter *x, const struct rt_event *e)
 	case RT_OP_IGNORE_END:
 		ignore(&x->ignores[e->thread], e->arg, e->op == RT_OP_IGNORE_BEGIN);
 		return LEFT_OUT;
-	default:
+	case RT_OP_READ:
+	case RT_OP_WRITE:
+	case RT_OP_ATOMIC_LOAD:
+	case RT_OP_ATOMIC_STORE:
+	case RT_OP_ATOMIC_RMW:
+	case RT_OP_ATOMIC_CAS:
+	case RT_OP_ATOMIC_CAS_FAIL:
+		return access_event(x, e);
+	case RT_OP_NONE:
+	case RT_OP_EXT:
+	case RT_OP_VALUE:
+	case RT_OP_SKIP:
+	case RT_OP_FENCE:
+	case RT_OP_ONCE_BEGIN:
+	case RT_OP_END:
+	case RT_OP_DETACH:
+	case RT_OP_FREE:
+	case RT_OP_UNMAP:
+	case RT_OP_ENTER:
+	case RT_OP_LEAVE:
+	case RT_OP_MODULE_LOAD:
+	case RT_OP_MODULE_UNLOAD:
+	case RT_OP_BENIGN:
+	case RT_OP_LOST:
+	case RT_OP_SETJMP:
+	case RT_OP_LONGJMP:
+	case RT_OP_TLS:
+	case RT_OP_FAULT:
+	case RT_OP_BLOCK:
+	case RT_OP_UNBLOCK:
+	case RT_OP_TRY_FAILED:
 		return LEFT_OUT;
 	}
+	return LEFT_OUT;
 }
 
 static void export_event(struct exporter *x, const struct rt_event *e)
 {
 	set_location(x, e->pc);
-	enum spoken spoken = rt_op_is_access(e->op)                     ? access_event(x, e)
-	                     : rt_op_group(e->op) == RT_GROUP_CONDITION ? condition_event(x, e)
-	                                                                : other_event(x, e);
+	enum spoken spoken = say(x, e);
 	x->losses->as_locks += spoken == AS_LOCK;
 	x->losses->left_out += spoken == LEFT_OUT;
 	if (spoken != SAID && e->op < RT_OP_COUNT)

@@ -273,7 +273,7 @@ bool space_enabled(const struct space *s, uint32_t e)
 {
 	const struct model *m = s->m;
 	uint32_t thread = model_thread_of(m, e), fork = m->threads[thread].fork;
-	unsigned op = model_op(m, e);
+	enum rt_op op = model_op(m, e);
 	bool goal = goal_runs(s->goal, e), due = goal && s->goal->events[s->reached] == e;
 	if (!m->events[e].pos && fork != MODEL_NONE && !space_occurred(s, fork))
 		return false;
@@ -305,9 +305,25 @@ bool space_enabled(const struct space *s, uint32_t e)
 		return por_allows(s, e);
 	case RT_OP_FENCE:
 		return !s->reads->free || por_allows(s, e);
-	default:
-		return true;
+	case RT_OP_ACQUIRE:
+	case RT_OP_ACQUIRE_SHARED:
+	case RT_OP_RELEASE:
+	case RT_OP_WAIT_BEGIN:
+	case RT_OP_BARRIER_ARRIVE:
+	case RT_OP_SEM_INIT:
+	case RT_OP_ONCE_BEGIN:
+	case RT_OP_ONCE_END:
+	case RT_OP_FORK:
+	case RT_OP_REGION_BEGIN:
+	case RT_OP_REGION_END:
+	case RT_OP_HB_BEFORE:
+	case RT_OP_ALLOC:
+	case RT_OP_BLOCK:
+	MODEL_CASES_ACCESS:
+	MODEL_CASES_NEVER_KEPT:
+		break;
 	}
+	return true;
 }
 
 bool space_writes_alone(const struct space *s, uint32_t e)

@@ -18,8 +18,7 @@ static uint32_t signal_between(const struct model *m, const struct trf *trf, uin
 	uint32_t clock = trf_clock(trf, end), at = lower_bound(i, 0, m->sync_count, m->sync[i] <= begin);
 	for (; at < m->sync_count && m->sync[at] < end; at++) {
 		uint32_t e = m->sync[at];
-		unsigned op = model_op(m, e);
-		if ((op == RT_OP_SIGNAL || op == RT_OP_BROADCAST) && m->events[e].object == m->events[end].object &&
+		if (rt_op_has(model_op(m, e), RT_WAKES) && m->events[e].object == m->events[end].object &&
 		    clock_get(&trf->clocks, clock, model_thread_of(m, e)) > m->events[e].pos)
 			return e;
 	}
