@@ -45,14 +45,14 @@
 #define RT_BLOCK_RECORDS 64u /* each block begins with an EXT that carries the time */
 
 enum rt_slot_state {
-	RT_SLOT_FREE,  /* program may take it */
+	RT_SLOT_FREE,  /* a thread of the program may take it */
 	RT_SLOT_LIVE,  /* a thread writes into it */
 	RT_SLOT_ENDED, /* the thread is done; collector drains, then sets FREE */
-	RT_SLOT_TAKEN  /* a thread is about to be made for it; there is nothing to drain */
+	RT_SLOT_TAKEN  /* its thread is about to be created; there is nothing to drain */
 };
 
 struct rt_slot {
-	/* The writing thread's own line: what the hot path touches. */
+	/* The writing thread's own cache line, for the hot path. */
 	_Alignas(64) struct rt_record *cur; /* next record; an address in the program */
 	struct rt_record *limit;            /* end of the block; cur == limit: slow path */
 	uint64_t skipped;                   /* repeats left out since the last record; any number */
@@ -60,7 +60,7 @@ struct rt_slot {
 	struct rt_filter *filter;           /* repeat filter (private memory of the program) */
 	uint64_t filter_epoch;              /* changes with each synchronisation of the thread */
 	uint64_t last_stamp;
-	uint64_t filter_mask; /* how much of the filter is in use */
+	uint64_t filter_mask; /* size of the filter in use, less one */
 
 	/* Written by the program at block boundaries, read by the collector. Counts blocks since the slot was taken. */
 	_Alignas(64) _Atomic uint64_t published; /* blocks [0, published) are complete */
@@ -76,14 +76,14 @@ struct rt_slot {
 	_Atomic uint32_t waiting;               /* futex word: 1 while the thread waits for room; see below */
 };
 
-/* What the program asks of the collector (rt_channel.request), answered by the same number in rt_channel.answer. */
+/* Requests of the program to the collector (rt_channel.request), answered by the same number in rt_channel.answer. */
 struct rt_channel {
 	uint64_t magic;
 	uint32_t version;
 	uint32_t slot_count;
 	uint32_t ring_records;  /* a power of two, a multiple of RT_BLOCK_RECORDS */
 	uint32_t exit_sleep_ms; /* options for the recorder: while threads live; ending.c */
-	uint32_t vary;          /* seed; 0: as the threads come; vary.c */
+	uint32_t vary;          /* seed; 0: off; vary.c */
 	int32_t collector_pid;
 	int32_t program_pid; /* set by the recorder when it starts */
 	uint64_t slots_offset, rings_offset, total_bytes;
@@ -97,13 +97,13 @@ struct rt_channel {
 	_Alignas(64) _Atomic uint32_t thread_count; /* next thread index */
 	_Atomic uint32_t slots_used;                /* slots from here on were never taken */
 	_Atomic uint32_t started;                   /* recorder is up */
-	_Atomic uint32_t collector_gone;            /* set by whoever finds out; hooks then write to nowhere */
+	_Atomic uint32_t collector_gone; /* set by the first side that notices; hooks then drop their events */
 	_Atomic uint32_t bell;     /* futex word: rung when a ring is half full, a thread ends, a request is made */
 	_Atomic uint32_t sleeping; /* the collector sleeps on bell */
 	_Atomic uint32_t request,
 	    answer;                 /* futex words: "read my memory map now" (at start, after dlopen, before dlclose) */
-	_Atomic uint32_t unseen;    /* threads that are not recorded and that no recorded one has made */
-	_Atomic uint32_t executing; /* the process is about to become another program */
+	_Atomic uint32_t unseen;    /* unrecorded threads that no recorded thread created */
+	_Atomic uint32_t executing; /* the process is about to execute another program */
 	uint32_t sync_only; /* the program is not instrumented: without plain accesses; recorder's, but first one's */
 	uint32_t values;    /* of accesses are recorded; value.c */
 	uint32_t forked;    /* set by the recorder: the process began by fork, not by exec */
@@ -113,13 +113,13 @@ struct rt_channel {
 #define RT_TREE_OFFSET 1024u
 #define RT_FOLDER_SIZE 2048u
 struct rt_tree {
-	uint64_t nonce;                      /* so that nobody takes another recording's file for it */
-	int32_t collector_pid, collector_fd; /* where the file is to be found: /proc/PID/fd/FD */
+	uint64_t nonce;                      /* distinguishes this recording's file from another's */
+	int32_t collector_pid, collector_fd; /* location of the file: /proc/PID/fd/FD */
 	_Atomic uint32_t made, taken;        /* channels; taken may run ahead, and then waits for made */
 	_Atomic uint32_t bell;               /* futex word: rung when a channel was taken, and when it was started */
-	_Atomic uint32_t forking;            /* processes under way that have not started */
-	_Atomic uint32_t over;               /* nobody joins any more */
-	_Atomic uint32_t beat;               /* goes up each half second while the collector lives and is not stopped */
+	_Atomic uint32_t forking;            /* processes that are starting */
+	_Atomic uint32_t over;               /* no further process may join */
+	_Atomic uint32_t beat;               /* counts up each half second while the collector runs */
 	char folder[RT_FOLDER_SIZE]; /* of the recorders, for executed programs to find them; "": those are not recorded
 	                              */
 };
@@ -135,7 +135,8 @@ static inline struct rt_record *rt_channel_ring(struct rt_channel *c, uint32_t i
 {
 	return (struct rt_record *)(void *)((char *)c + c->rings_offset) + (uint64_t)i * c->ring_records;
 }
-/* Records in the block that is not published yet: 0 to RT_BLOCK_RECORDS. Only for slots that nobody writes any more. */
+/* Number of records in the block that is not published yet: 0 to RT_BLOCK_RECORDS. Only for slots that no thread
+ * writes any more. */
 static inline uint32_t rt_slot_rest(const struct rt_channel *c, const struct rt_slot *s)
 {
 	uint64_t at = ((uint64_t)(uintptr_t)s->cur - (uint64_t)(uintptr_t)s->ring) / sizeof(struct rt_record);

@@ -1,7 +1,7 @@
 /*
- * The control area: what `racetrace` asks of the controlled scheduler in the program (recorder/sched), and what comes
- * of it. It is part of the channel's memory, so it outlives a program that is killed. rt_channel.control_offset: where
- * it begins; 0: there is none, and threads run as they come.
+ * The control area: the settings of the controlled scheduler in the program (recorder/sched), and its results. It is
+ * part of the channel's memory, so it outlives a program that is killed. rt_channel.control_offset: where it begins; 0:
+ * there is none, and threads run uncontrolled.
  */
 #ifndef RECORDER_CONTROL_H
 #define RECORDER_CONTROL_H
@@ -18,8 +18,8 @@ enum rt_control_flags {
 enum rt_end {
 	RT_END_RUNNING,  /* by a signal, or it did not end */
 	RT_END_EXIT,     /* exit, _exit or return from main */
-	RT_END_EXEC,     /* it became another program */
-	RT_END_DEADLOCK, /* no thread could go on */
+	RT_END_EXEC,     /* it executed another program */
+	RT_END_DEADLOCK, /* no thread could continue */
 	RT_END_STRATEGY  /* the strategy ended it: its report says why */
 };
 
@@ -28,15 +28,15 @@ enum rt_degraded {
 	RT_DEGRADED_NOT,
 	RT_DEGRADED_SPIN,    /* a thread ran for long without reaching the recorder */
 	RT_DEGRADED_MEMORY,  /* no memory for the scheduler */
-	RT_DEGRADED_STRATEGY /* the strategy wanted no more of it */
+	RT_DEGRADED_STRATEGY /* the strategy gave up */
 };
 
 enum rt_state {
 	RT_ENDED,
-	RT_READY,   /* waits for the turn; its step is known */
+	RT_READY,   /* waits for its turn; its step is known */
 	RT_RUNNING, /* has the turn */
-	RT_BLOCKED, /* its step cannot be done yet */
-	RT_OUTSIDE  /* in a call that may block; comes back by itself */
+	RT_BLOCKED, /* its step cannot be executed yet */
+	RT_OUTSIDE  /* in a call that may block; returns by itself */
 };
 
 /* Where a thread was when the run ended. */

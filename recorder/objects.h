@@ -1,7 +1,7 @@
 /*
- * Objects of HB_BEFORE and HB_AFTER that are no addresses. Each kind has a range of its own, [first, end), where a
- * program has no memory: below the lowest page that may be mapped, in a part of the address space that neither the heap
- * nor mappings come to, and in the kernel's half.
+ * Objects of HB_BEFORE and HB_AFTER that are not addresses. Each kind has a range, [first, end), where a program has no
+ * memory: below the lowest page that may be mapped, in a part of the address space that neither the heap nor mappings
+ * use, and in the kernel's half.
  */
 #ifndef RECORDER_OBJECTS_H
 #define RECORDER_OBJECTS_H
@@ -15,7 +15,7 @@
 	X(DESCRIPTOR, 1, 4097)                                                                                         \
 	/* By number; see tracefmt/event.h. */                                                                         \
 	X(SIGNAL, RT_SIGNAL_OBJECT, RT_SIGNAL_OBJECT + RT_SIGNAL_OBJECTS)                                              \
-	/* All timers are one. */                                                                                      \
+	/* All timers share one object. */                                                                             \
 	X(TIMER, 8257, 8258)                                                                                           \
 	/* notify.c: System V's queues of messages; its semaphores, two objects each */                                \
 	X(QUEUE, 9216, 13312)                                                                                          \
@@ -52,7 +52,7 @@ static inline uint64_t rt_object_hashed(uint64_t range, uint64_t mixed)
 	return range + (mixed >> (64 - RT_OBJECT_BITS));
 }
 
-/* Two ranges that overlap are an error of the compiler's. */
+/* Overlapping ranges do not compile. */
 #define RT_OBJECT_CASE(name, first, end) case (first)...(end) - 1:
 static inline bool rt_object_is_registered(uint64_t object)
 {

@@ -1,9 +1,9 @@
 /*
- * racetrace.h: what a program may tell racetrace of itself.
+ * racetrace.h: annotations for programs that racetrace records.
  *
- * Header only: each call does nothing, at the price of one test, unless the program is being recorded. Nothing has to
- * be linked. The recorder understands ThreadSanitizer's own interface (sanitizer/tsan_interface.h) and the Annotate*
- * functions as well; this header is for what these cannot say, and for programs that do not have them.
+ * Header only, nothing to link. While the program is not being recorded a call does nothing, at the cost of one test.
+ * The recorder understands ThreadSanitizer's own interface (sanitizer/tsan_interface.h) and the Annotate* functions as
+ * well. This header is for what these cannot express, and for programs that do not have them.
  */
 #ifndef RACETRACE_H
 #define RACETRACE_H
@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-/* The recorder's entry points; there while it records. */
+/* The recorder's entry points; defined only while it records. */
 #define RACETRACE_HOOK(name, parameters) extern void racetrace_hook_##name parameters __attribute__((weak));
 RACETRACE_HOOK(happens_before, (const volatile void *object))
 RACETRACE_HOOK(happens_after, (const volatile void *object))
@@ -40,7 +40,7 @@ RACETRACE_HOOK(released, (const volatile void *lock))
 			racetrace_hook_##name arguments;                                                               \
 	} while (0)
 #else
-/* The linker of a program at a fixed address makes weak references nothing for good: looked up once instead. */
+/* In a program at a fixed address the linker resolves weak references to NULL: they are looked up once instead. */
 #define RACETRACE_CALL(name, arguments)                                                                                \
 	do {                                                                                                           \
 		static void *racetrace_found = &racetrace_found;                                                       \
@@ -53,12 +53,12 @@ RACETRACE_HOOK(released, (const volatile void *lock))
 			((__typeof__(&racetrace_hook_##name))racetrace_f) arguments;                                   \
 	} while (0)
 #endif
-/* Always part of the caller, so that events are where they are written. */
+/* Always inlined, so that an event has its caller's position. */
 #define RACETRACE_INLINE static inline __attribute__((always_inline, unused)) void
 
 /*
- * Order of one's own: what comes before happens_before(object) in its thread comes before what follows any later
- * happens_after(object) in any thread. The object is any address that the two agree on.
+ * An order that the program makes itself. What comes before happens_before(object) in its thread is ordered before what
+ * follows any later happens_after(object) in any thread. The object is any address that both use.
  */
 RACETRACE_INLINE racetrace_happens_before(const volatile void *object)
 {
@@ -69,7 +69,7 @@ RACETRACE_INLINE racetrace_happens_after(const volatile void *object)
 	RACETRACE_CALL(happens_after, (object));
 }
 
-/* A stretch of this thread that is meant to be atomic, whatever locks it takes. Nests; only the outermost counts. */
+/* A region of this thread that is meant to be atomic, whatever locks it takes. Nests; only the outermost counts. */
 RACETRACE_INLINE racetrace_region_begin(void)
 {
 	RACETRACE_CALL(region_begin, ());
@@ -79,7 +79,7 @@ RACETRACE_INLINE racetrace_region_end(void)
 	RACETRACE_CALL(region_end, ());
 }
 
-/* Leaves this thread's accesses, or its synchronisation, out until the end with the same value. Nests. */
+/* Ignores this thread's accesses, or its synchronisation, until the end with the same value. Nests. */
 enum racetrace_what {
 	RACETRACE_READS = 1,
 	RACETRACE_WRITES = 2,
@@ -101,7 +101,7 @@ RACETRACE_INLINE racetrace_benign(const volatile void *p, size_t size)
 	RACETRACE_CALL(benign, (p, size));
 }
 
-/* These bytes are handed out anew (by an arena, a pool): what was done with them before has nothing to do with it. */
+/* These bytes are allocated again (by an arena, a pool): earlier accesses of them are unrelated. */
 RACETRACE_INLINE racetrace_new_memory(const volatile void *p, size_t size)
 {
 	RACETRACE_CALL(new_memory, (p, size));
@@ -114,8 +114,8 @@ RACETRACE_INLINE racetrace_thread_name(const char *name)
 }
 
 /*
- * A lock of one's own: right after it was taken, and right before it is let go. shared: by one reader among others.
- * Only the outermost levels of a recursive one.
+ * A lock that the program implements itself: call these right after it was acquired, and right before it is released.
+ * shared: by a reader. Only the outermost levels of a recursive lock.
  */
 RACETRACE_INLINE racetrace_acquired(const volatile void *lock, int shared)
 {

@@ -1,6 +1,6 @@
 /*
- * What programs say of themselves: the public interface of ThreadSanitizer (sanitizer/tsan_interface.h), the Annotate*
- * family, and Java's entry points. Whatever has no meaning in a trace is there and does nothing.
+ * Annotations of programs: the public interface of ThreadSanitizer (sanitizer/tsan_interface.h), the Annotate* family,
+ * and Java's entry points. Functions without a meaning in a trace exist and do nothing.
  */
 #include "recorder/intercept/sync.h"
 #include "recorder/runtime/core.h"
@@ -15,7 +15,7 @@
 		return 0;                                                                                              \
 	}
 
-enum { READS = 1, WRITES = 2, SYNC = 4 }; /* what IGNORE_BEGIN and IGNORE_END are about */
+enum { READS = 1, WRITES = 2, SYNC = 4 }; /* kinds of events that IGNORE_BEGIN and IGNORE_END ignore */
 
 static void say(unsigned op, const volatile void *object, uint64_t arg, uintptr_t pc)
 {
@@ -40,8 +40,8 @@ RT_DEFINE(void, __tsan_ignore_thread_end, (void))
 }
 
 /*
- * Locks that the program makes itself. Between pre and post, what the lock's own code does is no concern of the
- * program's: it is to be ignored, synchronisation included. A divert (the lock calls foreign code) suspends that.
+ * Locks that the program implements itself. The lock's own code between pre and post is ignored, synchronisation
+ * included. A divert (the lock calls foreign code) suspends that.
  */
 enum {
 	MUTEX_READ_LOCK = 1 << 3,
@@ -69,7 +69,7 @@ RT_DEFINE(void, __tsan_mutex_post_lock, (void *m, unsigned flags, int recursion)
 		rt_emit_sync(flags & MUTEX_READ_LOCK ? RT_OP_ACQUIRE_SHARED : RT_OP_ACQUIRE, (uintptr_t)m, 0, RT_CALLER,
 		             flags & MUTEX_TRY_LOCK ? RT_F_TIMED : 0);
 }
-/* Returns how many levels were let go, to be handed to post_lock: one, as every level is unlocked on its own. */
+/* Number of levels that were released, for post_lock: one, as every level is unlocked separately. */
 RT_DEFINE(int, __tsan_mutex_pre_unlock, (void *m, unsigned flags))
 {
 	(void)flags;
@@ -105,8 +105,8 @@ RT_DEFINE(void, __tsan_mutex_post_divert, (void *m, unsigned flags))
 }
 
 /*
- * Fibers: each is a thread of the trace with a slot of its own. A switch orders what was before it in the one fiber
- * before what is after it in the other, unless bit 0 of flags is set.
+ * Fibers: each is a thread of the trace with its own slot. A switch orders the events before it in the one fiber before
+ * those after it in the other, unless bit 0 of flags is set.
  */
 RT_DEFINE(void *, __tsan_get_current_fiber, (void))
 {
@@ -181,7 +181,7 @@ RT_DEFINE(void, __tsan_external_write, (void *p, void *pc, void *tag))
 	rt_emit_range(RT_OP_WRITE, p, 1, (uintptr_t)pc - 1);
 }
 
-/* Annotate*(file, line, ...): where is told by the pc already. */
+/* Annotate*(file, line, ...): the pc gives the position already. */
 #define ANNOTATE(name, ...)                                                                                            \
 	RT_DEFINE(void, name,                                                                                          \
 	          (const char *file __attribute__((unused)), int line __attribute__((unused)), ##__VA_ARGS__))
@@ -290,13 +290,13 @@ ANNOTATE_NOTHING(AnnotateTraceMemory, void *p UNUSED)
 ZERO(int, RunningOnValgrind, (void))
 RT_DEFINE(double, ValgrindSlowdown, (void))
 {
-	return 10; /* as ThreadSanitizer: programs scale their time limits by it */
+	return 10; /* as in ThreadSanitizer: programs scale their time limits by it */
 }
 
 /* Java's heap and monitors. */
 NOTHING(__tsan_java_init, (uintptr_t heap UNUSED, uintptr_t size UNUSED))
 ZERO(int, __tsan_java_fini, (void))
-/* What a runtime's collector hands out and moves, it hands over in ways of its own: new memory, and nobody's. */
+/* Memory that a runtime's collector allocates and moves is synchronised inside the runtime: it counts as new. */
 static void java_block(uintptr_t p, uintptr_t size, uintptr_t pc)
 {
 	rt_emit_sync(RT_OP_ALLOC, p, size, pc, 0);
@@ -335,7 +335,7 @@ RT_DEFINE(void, __tsan_java_mutex_read_unlock, (uintptr_t m))
 {
 	rt_emit_sync(RT_OP_RELEASE, m, 0, RT_CALLER, 0);
 }
-/* A wait in Java: unlocks all levels at once, and takes as many again. */
+/* A wait in Java: unlocks all levels at once, and takes the same number again. */
 RT_DEFINE(int, __tsan_java_mutex_unlock_rec, (uintptr_t m))
 {
 	int levels = 1;

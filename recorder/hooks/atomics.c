@@ -1,10 +1,10 @@
 /*
- * Atomic operations. A lock per stripe of addresses is held around the operation and its stamp, so that the stamps are
- * in the order in which operations on the same location took effect. Operations are carried out sequentially
- * consistent, whatever order the program asks for (and the record says): stronger is always allowed.
+ * Atomic operations. A lock for each stripe of addresses is held around the operation and its stamp, so that stamps are
+ * in the order in which operations on one location took effect. Operations are sequentially consistent, whatever order
+ * the program asks for (and the record says): stronger is always allowed.
  *
- * The thread is busy meanwhile, so no handler finds a stripe taken by its own thread; except one of a fault in the
- * operation itself, for which signal.c lets the stripe go.
+ * The thread is busy meanwhile, so no handler finds a stripe held by its own thread. The exception is a fault in the
+ * operation itself, for which signal.c releases the stripe.
  */
 #include "recorder/runtime/core.h"
 #include "recorder/runtime/syscall.h"
@@ -16,7 +16,7 @@ static struct {
 	_Alignas(64) unsigned char taken;
 } stripes[STRIPES];
 
-/* In a forked child: their holders are not there. */
+/* In a forked child: their holders do not exist. */
 static void free_stripes(void)
 {
 	for (unsigned i = 0; i < STRIPES; i++)
@@ -36,7 +36,7 @@ static inline struct rt_slot *lock_stripe(unsigned op, const volatile void *p, u
 	if (s->limit == NULL)
 		return NULL;
 	rt_busy_begin();
-	rt_reserve(s, 3); /* so that nobody waits for room while holding a stripe */
+	rt_reserve(s, 3); /* so that no thread waits for room while it holds a stripe */
 	for (unsigned spin = 1; __atomic_exchange_n(stripe, 1, __ATOMIC_ACQUIRE); spin++) {
 		RT_PAUSE();
 		if (spin % 128 == 0)
@@ -64,7 +64,7 @@ static inline void unlock_stripe(struct rt_slot *s, unsigned op, const volatile 
 	rt_thread.whole = false;
 }
 
-/* Behind an operation that wrote nothing new: it saw this. */
+/* After an operation that wrote nothing new: the value that it saw. */
 static inline void saw(const volatile void *p, uint64_t value, uintptr_t pc)
 {
 	if (RT_UNLIKELY(rt_controlled))
@@ -231,7 +231,7 @@ RT_DEFINE(void, __tsan_atomic_thread_fence, (int order))
 	rt_sync(s, RT_OP_FENCE, 0, 0, RT_CALLER, rt_record_aux(0, (unsigned)order, 0));
 }
 
-/* Orders a thread against its own handlers only: says nothing to other threads. */
+/* Orders a thread against its own handlers only, not against other threads. */
 RT_DEFINE(void, __tsan_atomic_signal_fence, (int order))
 {
 	(void)order;

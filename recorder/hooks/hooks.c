@@ -1,4 +1,4 @@
-/* What the compiler calls: plain accesses, function entry and exit. */
+/* The hooks that compiled code calls: plain accesses, function entry and exit. */
 #include "recorder/runtime/plain.h"
 
 #define HOOK(name, parameters) RT_DEFINE(void, name, parameters)
@@ -61,7 +61,8 @@ HOOK(__tsan_write_range_pc, (void *p, unsigned long size, void *pc))
 	rt_emit_range(RT_OP_WRITE, p, size, (uintptr_t)pc - 1);
 }
 
-/* Called before the store. Constructors and destructors often store what is there already: that cannot race. */
+/* Called before the store. Constructors and destructors often store the value that is there already: that cannot
+ * race. */
 HOOK(__tsan_vptr_update, (void **p, void *value))
 {
 	if (*p != value)

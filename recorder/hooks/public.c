@@ -35,7 +35,7 @@ HOOK(new_memory, (const volatile void *p, size_t size))
 {
 	rt_emit_sync(RT_OP_NEW_MEMORY, (uintptr_t)p, size, RT_CALLER, 0);
 }
-/* The trace's name of the thread only: the kernel's is the program's own business. */
+/* Names the thread in the trace only, not in the kernel. */
 HOOK(thread_name, (const char *name))
 {
 	if (rt_recording())

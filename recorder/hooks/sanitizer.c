@@ -129,7 +129,7 @@ RT_DEFINE(void, __sanitizer_symbolize_global, (void *address, const char *format
 	empty(buffer, size);
 }
 
-/* Reports, asked about from inside the program. */
+/* Queries of reports from inside the program. */
 NOTHING(__tsan_flush_memory)
 NOTHING(__tsan_get_alloc_stack)
 NOTHING(__tsan_get_current_report)
@@ -153,7 +153,7 @@ RT_DEFINE(const char *, __tsan_locate_address,
 	return "";
 }
 
-/* What a program may define to be called or asked; these are what it gets if it asks itself without defining them. */
+/* Functions that a program may define, and the defaults if it does not. */
 #define WEAK_NOTHING(name) __attribute__((weak)) NOTHING(name)
 WEAK_NOTHING(__sanitizer_free_hook)
 WEAK_NOTHING(__sanitizer_malloc_hook)

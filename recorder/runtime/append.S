@@ -1,7 +1,8 @@
 /*
- * Appending to the thread's ring. Restartable sequences: until the store at *_commit nothing is in the ring, so when a
- * signal's handler interrupts one, signal.c moves the interrupted thread back to the sequence's start; it has kept its
- * arguments. Between the commit and *_end, only `skipped` is left to be set to 0: signal.c does it and goes on at *_end.
+ * Appends to the thread's ring. Restartable sequences: before the store at *_commit nothing is in the ring. If a
+ * signal's handler interrupts one, signal.c moves the interrupted thread back to the sequence's start; its arguments
+ * are preserved. Between the commit and *_end only `skipped` remains to be set to 0: signal.c does that and continues
+ * at *_end.
  *
  * Slot: cur 0, limit 8, skipped 16, last_stamp 48 (checked in emit.c).
  */
@@ -68,9 +69,9 @@
 	.size	rt_append2, .-rt_append2
 
 /*
- * rt_append_sync(rdi w0, rsi w1, rdx slot, rcx x0, r8 now, r9 clock)
- * The stamp is max(now, last_stamp, clock + 1), stored back by compare-and-swap. A restart takes another one: a gap is
- * harmless. last_stamp: exact_stamp in emit.c says why.
+ * rt_append_sync(rdi w0, rsi w1, rdx slot, rcx x0, r8 now, r9 clock) The stamp is max(now, last_stamp, clock + 1),
+ * stored back by compare-and-swap. A restart takes another one: a gap is harmless. last_stamp: exact_stamp in emit.c
+ * gives the reason.
  */
 	.p2align 5
 	function rt_append_sync

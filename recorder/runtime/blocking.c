@@ -22,11 +22,11 @@ bool rt_blocking_turns(struct rt_blocking *b, struct rt_until until)
 	enum { SECOND_NS = 1000000000 };
 	int saved = errno;
 	bool again = false;
-	if (until.time && (until.time->tv_nsec < 0 || until.time->tv_nsec >= SECOND_NS)) /* the call refuses it */
+	if (until.time && (until.time->tv_nsec < 0 || until.time->tv_nsec >= SECOND_NS)) /* the call fails */
 		return false;
 	if (!b->begun)
 		rt_blocking_begin(b);
-	/* Of these the C library's semaphores and joins are where a thread can be cancelled. */
+	/* Of these, the C library's semaphores and joins are cancellation points. */
 	bool cancelable = b->op == RT_OP_SEM_WAIT || b->op == RT_OP_JOIN;
 	switch (rt_turn_block(b->op, b->object, until, cancelable)) {
 	case RT_TURN_AGAIN:
@@ -70,7 +70,7 @@ void rt_try_failed(unsigned op, const volatile void *object, uintptr_t pc)
 		return;
 	}
 	struct rt_record event = rt_record_make(RT_OP_TRY_FAILED, (uintptr_t)object, pc, 0, 0);
-	/* Nothing with a later time comes in between: neither a handler's events nor the begin of a block. */
+	/* No later time comes in between: neither a handler's events nor the begin of a block. */
 	rt_busy_begin();
 	rt_reserve(s, 2);
 	struct rt_record ext = rt_record_ext(rt_plain_stamp(s), op);

@@ -1,8 +1,8 @@
 /*
- * The one way to a call that may block. It says what the thread waits for before it calls, and what became of it when
- * the call did not give that: so a trace that ends shows which threads wait, and for what.
+ * The wrapper of every call that may block. It records what the thread waits for before the call and, if the call did
+ * not provide that, what became of the wait. So a trace shows which threads wait at its end, and for what.
  *
- * Who can tells first by a try whether the call would block at all: the fast path has no event more.
+ * A caller that can tell by a try whether the call would block does so first: the fast path has no further event.
  */
 #ifndef RECORDER_RUNTIME_BLOCKING_H
 #define RECORDER_RUNTIME_BLOCKING_H
@@ -23,7 +23,7 @@ struct rt_blocking {
 	bool timeout;
 };
 
-/* An index that no thread has: it is not known which thread is waited for. */
+/* An index that no thread has: the awaited thread is unknown. */
 #define RT_BLOCKING_UNKNOWN RT_OPERAND_MAX
 
 /* Emits BLOCK. */
@@ -31,7 +31,7 @@ void rt_blocking_begin(struct rt_blocking *b);
 /* Emits UNBLOCK if the object was not given; also when the thread is cancelled, or an exception goes through. */
 void rt_blocking_end(struct rt_blocking *b);
 
-/* What the real function's result says: 0 or EOWNERDEAD, it was given; else as an error, or -1 and errno. */
+/* Evaluates the real function's result: 0 or EOWNERDEAD, the object was given; else an error, or -1 and errno. */
 static inline int rt_blocking_result(struct rt_blocking *b, int result)
 {
 	b->given = result == 0 || result == EOWNERDEAD;
@@ -40,8 +40,8 @@ static inline int rt_blocking_result(struct rt_blocking *b, int result)
 }
 
 /*
- * Calls what may block, an int expression, and has its value. The operation's own event must follow if it is 0 or
- * EOWNERDEAD. A thread that takes turns gives its turn up meanwhile.
+ * Evaluates `call`, an int expression that may block, and has its value. The operation's own event must follow if it is
+ * 0 or EOWNERDEAD. A thread that takes turns gives its turn up meanwhile.
  */
 #define RT_BLOCKING(operation, what, how, caller, call)                                                                \
 	({                                                                                                             \
@@ -54,8 +54,8 @@ static inline int rt_blocking_result(struct rt_blocking *b, int result)
 	})
 
 /*
- * The same where a try tells whether it would block: it returns `busy` then. A thread that takes turns tries until it
- * need not wait, until the time `until` (struct rt_until), or until turns are given up.
+ * The same if a try shows whether it would block: it then returns `busy`. A thread that takes turns tries until it need
+ * not wait, until the time `until` (struct rt_until), or until control is given up.
  */
 #define RT_BLOCKING_UNLESS(try, busy, operation, what, how, until, caller, call)                                       \
 	({                                                                                                             \
@@ -88,8 +88,8 @@ bool rt_blocking_turns(struct rt_blocking *b, struct rt_until until);
 void rt_blocking_left(struct rt_blocking *b);
 
 /*
- * Emits TRY_FAILED: the thread would have had to wait and did not. Of a loop that tries nothing but the same again and
- * again, once: what is left out is counted as repeats are.
+ * Emits TRY_FAILED: the thread would have had to wait and did not. A loop that only tries again and again emits it
+ * once; the rest counts as repeats.
  */
 void rt_try_failed(unsigned op, const volatile void *object, uintptr_t pc);
 

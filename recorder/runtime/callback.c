@@ -1,4 +1,4 @@
-/* Calls what other files have asked to be called; see RT_CALL_AT. */
+/* Calls the callbacks that other files have registered; see RT_CALL_AT. */
 #include "recorder/runtime/core.h"
 
 extern const struct rt_callback __start_rt_callbacks[] __attribute__((visibility("hidden")));

@@ -15,9 +15,9 @@
 #ifdef __x86_64__
 #include <ucontext.h>
 
-enum { CANCEL_SIGNAL = 32 }; /* the C library's own; it does not let sigaction at it */
+enum { CANCEL_SIGNAL = 32 }; /* the C library's own, which sigaction refuses */
 
-/* As the kernel has it. */
+/* The kernel's layout. */
 struct action {
 	void (*handler)(int, siginfo_t *, void *);
 	unsigned long flags;
@@ -80,7 +80,8 @@ static void *wait_for_word(void *word)
 	return NULL;
 }
 
-/* The C library installs its handler when a thread is cancelled for the first time: that is done with an idle one. */
+/* The C library installs its handler when a thread is cancelled for the first time: an idle thread is created for
+ * that. */
 static void stand_before(void)
 {
 	static uint32_t done;

@@ -1,5 +1,5 @@
 /*
- * What the recorder's own files share, beyond recorder.h: the thread's private state, the busy section, the append
+ * Shared by the recorder's own files, beyond recorder.h: the thread's private state, the busy section, the append
  * primitives and the clock.
  */
 #ifndef RECORDER_RUNTIME_CORE_H
@@ -46,9 +46,9 @@ struct rt_private {
 	int (*start_c11)(void *);
 	void *argument;
 	uint32_t go;                      /* futex word: 1 when FORK is in the trace */
-	uint32_t children;                /* how many the slot's thread has made */
-	uint64_t name;                    /* of its thread, hashed: where it was born */
-	const struct rt_sandbox *sandbox; /* of the thread that makes it, as is: */
+	uint32_t children;                /* number of threads that the slot's thread has created */
+	uint64_t name;                    /* hash of its thread's name */
+	const struct rt_sandbox *sandbox; /* of the creating thread, like: */
 	bool timeless;
 	uint64_t epoch;        /* of the filter, at the last block */
 	uint32_t epoch_blocks; /* blocks since it began */
@@ -60,30 +60,30 @@ struct rt_private {
 	_Alignas(64) struct rt_filter filter[RT_FILTER_SMALL];
 };
 
-#define RT_HELD_MAX 64u /* locks that a thread holds at once; of further ones a forked child knows nothing */
+#define RT_HELD_MAX 64u /* most locks of a thread that are tracked; a forked child does not hold further ones */
 
 /* Thread-local, at a fixed offset from pthread_self(): see rt_thread_of(). */
 struct rt_thread {
 	unsigned busy;                    /* > 0: a handler must wait, see signal.c */
-	unsigned deferred;                /* one does */
-	uint64_t mask;                    /* signal mask to put back then */
+	unsigned deferred;                /* a handler waits */
+	uint64_t mask;                    /* signal mask to restore then */
 	unsigned char *stripe;            /* lock held around an atomic operation */
 	struct rt_slot *own;              /* the slot of the thread itself (rt_self may be a fiber's) */
 	struct rt_slot *aside;            /* slot put aside while a handler's events are dropped and counted */
-	uint64_t lost;                    /* how many were */
+	uint64_t lost;                    /* number of lost events */
 	const struct rt_sandbox *sandbox; /* its seccomp filters; sandbox.c */
 	uint32_t index;                   /* number in the trace, if known */
 	bool known;
 	bool asynchronous, uncancelable; /* as pthread_setcanceltype and -state have it; cancel.c */
 	bool whole;                      /* what it has done in the recorder is done, and recorded */
 	bool timeless;                   /* must not look at any clock */
-	bool made;                       /* by pthread_create or thrd_create */
+	bool made;                       /* created by pthread_create or thrd_create */
 	unsigned char peek;              /* how memory is read; value.c */
 	uint64_t value;                  /* read by, or stored by, the atomic operation under way */
-	bool forking;                    /* in a call that forks: what comes out of it may be the child */
+	bool forking;                    /* in a call that forks, which may return in the child */
 	bool in_turn;                    /* in the scheduler: its own work is no step */
 	int32_t patience;                /* plain accesses until the scheduler looks at the thread again */
-	struct rt_task *task;            /* NULL: takes no turns; turn.h */
+	struct rt_task *task;            /* NULL: takes no turns; see turn.h */
 	struct rt_slot *late;            /* its slot, if it has not begun in it; */
 	uintptr_t late_pc;               /* from there */
 	void *stack;                     /* its lower end, and size: known when BEGIN was written */
@@ -97,7 +97,7 @@ struct rt_thread {
 extern __thread struct rt_thread rt_thread;
 
 extern struct rt_channel *rt_channel; /* NULL: not recording */
-extern struct rt_tree *rt_tree;       /* NULL: never was */
+extern struct rt_tree *rt_tree;       /* NULL: never recorded */
 extern struct rt_slot rt_dead;
 extern uint64_t rt_clock_nowhere;
 extern bool rt_tsc;
@@ -151,19 +151,20 @@ static inline struct rt_record *rt_block_end(const struct rt_slot *slot)
 
 /* Slots and threads */
 struct rt_private *rt_private_of(struct rt_slot *slot);
-/* Makes the slot's private memory usable. False: there is no more memory. */
+/* Makes the slot's private memory usable. False without memory. */
 bool rt_private_open(struct rt_slot *slot);
-/* The slot's large filter, of RT_FILTER_LARGE. NULL: there is no memory for it. */
+/* The slot's large filter, of RT_FILTER_LARGE entries; NULL without memory. */
 struct rt_filter *rt_large_filter(struct rt_slot *slot);
-struct rt_slot *rt_slot_take(void);        /* NULL: none to be had, or the collector is gone */
+struct rt_slot *rt_slot_take(void);        /* NULL: none is free, or the collector is gone */
 void rt_slot_open(struct rt_slot *slot);   /* writes the first block's time; by the thread that will use it */
 uint64_t rt_publish(struct rt_slot *slot); /* pads the block, publishes it; returns how many are published */
 void rt_slot_end(struct rt_slot *slot);    /* to be drained */
 void rt_slot_label(struct rt_slot *slot, const char *name);    /* names its thread in the trace */
 uint32_t rt_slot_announce(struct rt_slot *slot, uintptr_t pc); /* numbers the new thread, emits FORK; returns number */
-void rt_thread_start(bool forked);  /* the main thread's slot; a forked child's holds what its thread held */
-void rt_thread_begin_late(void);    /* writes the first events of a thread that roamed from its birth on */
-void rt_thread_adopt(uintptr_t pc); /* this thread, which was made unseen, is recorded from now on */
+void rt_thread_start(bool forked); /* the main thread's slot; a forked child's holds what its thread held */
+void rt_thread_begin_late(
+    void); /* writes the first events of a thread that ran outside of control since its creation */
+void rt_thread_adopt(uintptr_t pc); /* records this thread, whose creation was not seen, from now on */
 
 /* Append one record; EXT and event with a given time; EXT and event with an exact stamp. x0: EXT's word 0. */
 void rt_append(uint64_t w0, uint64_t w1, struct rt_slot *slot);
@@ -249,17 +250,17 @@ static inline void rt_busy_end(void)
 	}
 }
 
-/* --vary: another order of what threads do when they begin. */
+/* --vary: varies when new threads start. */
 void rt_vary_name(struct rt_private *child, uint64_t parent, uint32_t child_number);
 enum rt_vary { RT_VARY_NONE, RT_VARY_PARENT, RT_VARY_CHILD, RT_VARY_CHOICES };
-unsigned rt_vary_us(const struct rt_slot *child, enum rt_vary who); /* how long that one is to wait, if at all */
+unsigned rt_vary_us(const struct rt_slot *child, enum rt_vary who); /* time that this side waits */
 void rt_pause_us(unsigned microseconds);                            /* not at all for 0 */
 
 void rt_fork_start(void); /* once, at start */
 /* Around a call that forks. pid: what it returned, 0 in the child. */
 void rt_fork_begin(void);
 void rt_fork_end(pid_t pid);
-/* Before syscall(number, a): says what it makes, if it does. True: rt_fork_end comes after it. */
+/* Called before syscall(number, a); true if that creates a process, and rt_fork_end must follow. */
 bool rt_clone_begins(long number, const long a[6], uintptr_t pc);
 /*
  * This process takes a channel of its own, in place of the one that is mapped at `where`, and its thread is the main
@@ -268,8 +269,8 @@ bool rt_clone_begins(long number, const long a[6], uintptr_t pc);
 bool rt_tree_join(void *where);
 /* In a forked child: of all threads only this one is left. */
 void rt_thread_forked(void);
-/* What the C++ library does inside: an atomic decrement that releases, and returns what it was; an atomic store of the
- * program's that is carried out after this, and a load, done. */
+/* Operations inside the C++ library: an atomic decrement that releases, and returns the old value; an atomic store
+ * of the program's that is executed after this; and a load, executed before. */
 int rt_atomic_drop(int *count, uintptr_t pc);
 void rt_atomic_will_store(void *p, unsigned size, uintptr_t pc);
 void rt_atomic_acquired(void *p, unsigned size, uintptr_t pc);
@@ -280,11 +281,11 @@ bool rt_readable(const void *p, size_t size);
 long rt_futex_wait(const void *word, uint32_t value, unsigned milliseconds);
 void rt_futex_wake(const void *word, int count);
 void rt_ring_bell(void); /* if the collector sleeps */
-/* Is it, or has it been silent for too long? Asked again and again, a moment between. */
+/* False if the collector is gone or was silent for too long. Called repeatedly, with a pause between. */
 bool rt_collector_alive(void);
 void rt_say(const char *message); /* one line on standard error as it was at the start */
 
-/* Another thread's private state: pthread_t is the thread pointer, and ours lies at a fixed distance from it. */
+/* Another thread's private state: pthread_t is the thread pointer, and ours is at a fixed distance from it. */
 static inline struct rt_thread *rt_thread_of(pthread_t thread)
 {
 	return (struct rt_thread *)(void *)((char *)thread + ((char *)&rt_thread - (char *)pthread_self()));

@@ -37,7 +37,7 @@ void rt_filter_clear(struct rt_slot *slot)
 	}
 }
 
-/* Called once a block. Depends on what the thread itself has done alone. */
+/* Called once for each block. A function of the thread's own history only. */
 static void grow_filter(struct rt_slot *s)
 {
 	struct rt_private *b = rt_private_of(s);
@@ -59,7 +59,7 @@ static void grow_filter(struct rt_slot *s)
 
 static void collector_gone(struct rt_slot *s)
 {
-	s->cur = s->limit = NULL; /* dead, for whoever still holds the pointer */
+	s->cur = s->limit = NULL; /* marks the slot dead for holders of the pointer */
 	if (!atomic_exchange(&rt_channel->collector_gone, 1))
 		rt_say("racetrace: the collector is gone; the program goes on unrecorded");
 	rt_stop_recording();
@@ -178,7 +178,7 @@ struct rt_record *rt_put(struct rt_slot *s, uint64_t w0, uint64_t w1, enum rt_pu
 	return r;
 }
 
-/* Nothing is recorded. Leaves `busy` alone, which two threads may share then (clone.c). */
+/* Records nothing. Does not touch `busy`, which two threads may share then (clone.c). */
 static bool is_dropped(const struct rt_slot *s)
 {
 	if (s->limit)
@@ -234,7 +234,7 @@ static uint64_t exact_stamp(_Atomic uint64_t *clock, uint64_t last, uint64_t now
 	return stamp;
 }
 
-/* Is it an atomic operation whose value is known? Those that hold a stripe have left it in rt_thread. */
+/* True for an atomic operation whose value is known: those that hold a stripe have left it in rt_thread. */
 static bool is_valued(uint64_t w0, uint64_t w1)
 {
 	struct rt_record r = {w0, w1};
@@ -417,7 +417,7 @@ void rt_emit_time(void)
 	rt_append(ext.w0, ext.w1, s);
 }
 
-/* After a handler whose events could not be recorded: says how many they were. */
+/* Records the number of events of a handler that could not be recorded. */
 void rt_emit_lost(void)
 {
 	uint64_t lost = rt_thread.lost;

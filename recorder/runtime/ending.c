@@ -1,8 +1,8 @@
 /*
- * The end of the run. Where main returns, or the program calls exit(), while other threads live, the process would end
- * under them, often before they have done what they were made for. So they are given a moment first (`record
- * --exit-sleep`), before anything that runs at exit; ThreadSanitizer does the like. The moment is over when no recorded
- * thread lives any more, or when each waits for what none but another of them could give.
+ * The end of the run. When main returns or the program calls exit() while other threads run, the process would end
+ * under them, often before they have done their work. They get some time first (`record --exit-sleep`), before anything
+ * that runs at exit, as under ThreadSanitizer. The time ends when no recorded thread is left, or when each one waits
+ * for what only another of them can give.
  *
  * Functions of the C library that end the process themselves (err, error, abort), and _exit, end it at once.
  */
@@ -73,7 +73,7 @@ static bool is_thread(uint64_t tid)
 	return read_file(name, text, sizeof text);
 }
 
-/* Does the thread wait, without a limit, for another thread of this process? */
+/* True if the thread waits, without a time limit, for another thread of this process. */
 static bool task_waits(const char *task)
 {
 	char name[80], text[256];
@@ -90,7 +90,7 @@ static bool task_waits(const char *task)
 	uint64_t operation = word[2] & (uint64_t)FUTEX_CMD_MASK;
 	if (operation != FUTEX_WAIT && operation != FUTEX_WAIT_BITSET && operation != FUTEX_LOCK_PI)
 		return false;
-	/* A shared one is another process's to wake, unless it is a join: then it holds the thread's number. */
+	/* Another process may wake a shared one, unless it is a join: then it holds the thread's number. */
 	return word[2] & FUTEX_PRIVATE_FLAG || is_thread(word[3]);
 }
 
@@ -157,7 +157,7 @@ static void await_by_turns(uint32_t ms)
 	rt_turn_exits(false);
 }
 
-/* The process is about to end: waits as the file's comment says. Once a process. */
+/* Called when the process is about to end: waits as the file's comment says. Once for each process. */
 static void await_others(void)
 {
 	enum { STEP_MS = 2, QUIET_STEPS = 5 }; /* waiting counts when seen QUIET_STEPS times in a row */
@@ -198,7 +198,7 @@ static int run_main(int argc, char **argv, char **environment)
 	return status;
 }
 
-/* What a program's first instructions call. */
+/* The function that a program's first instructions call. */
 typedef int main_function(int argc, char **argv, char **environment);
 RT_INTERPOSE(int, __libc_start_main,
              (main_function * main, int argc, char **argv, void (*init)(void), void (*fini)(void), void (*end)(void),

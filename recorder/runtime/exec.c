@@ -1,7 +1,7 @@
 /*
- * Programs that the recorded one executes. They find the recorder by LD_LIBRARY_PATH, which means something only to
- * those that are instrumented, and their channel by RT_CHANNEL_ENV (start.c); both are added to the environment that
- * they are given, here, and are never in the program's own. What stands between (a shell, say) hands them on.
+ * Programs that the recorded one executes. They find the recorder by LD_LIBRARY_PATH, which has an effect only on
+ * instrumented ones, and their channel by RT_CHANNEL_ENV (start.c). Both are added here to the environment that they
+ * get, and are never in the program's own. Programs in between, such as a shell, pass them on.
  *
  * exec may be called in the child of a process with many threads, so nothing here allocates or locks.
  */
@@ -49,7 +49,7 @@ static bool is_followed(void)
 	return !rt_sandboxed && rt_tree && rt_tree->folder[0] && !atomic_load(&rt_tree->over);
 }
 
-/* What start.c reads. */
+/* Read by start.c. */
 static char *append_channel(char *to, bool was_set)
 {
 	to = rt_append_text(to, "@");
@@ -60,7 +60,7 @@ static char *append_channel(char *to, bool was_set)
 }
 #define CHANNEL_SIZE 100u
 
-/* The environment with both variables added; as it is, if nobody is there to record. */
+/* The environment with both variables added; unchanged if no collector is there to record. */
 static char **added(char *const *environment, struct block *b)
 {
 	size_t count = 0, n = 0;
@@ -92,7 +92,7 @@ static char **added(char *const *environment, struct block *b)
 
 /* ---- exec ---- */
 
-/* The collector looks whether it came true. */
+/* The collector checks whether it happened. */
 static void set_executing(uint32_t is)
 {
 	if (is && rt_controlled)

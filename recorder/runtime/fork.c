@@ -1,10 +1,10 @@
 /*
- * Forked children. A child must not write into its parent's rings, which it still has in its memory: it takes a channel
- * of its own (start.c), at the same address, so that whoever still holds a pointer into the old one does no harm.
- * If there is none to be had, or only the first process is recorded, private zeros take its place (a slot of zeros is a
- * dead slot) and the child runs unrecorded. The thread that forked is the child's main thread.
+ * Forked children. A child must not write into its parent's rings, which it still maps. It takes another channel
+ * (start.c), at the same address, so that pointers into the old one do no harm. If there is none, or only the first
+ * process is recorded, private zeros take its place (a slot of zeros is a dead slot) and the child runs unrecorded. The
+ * thread that forked is the child's main thread.
  *
- * vfork is fork here: a child that ran in its parent's memory would write events of its own into its parent's ring.
+ * vfork acts as fork here: a child that ran in its parent's memory would write its events into its parent's ring.
  *
  * Everything that runs in the child may run in the child of a process with many threads, or in a signal handler: it
  * calls nothing that allocates or locks.
@@ -64,7 +64,7 @@ static void in_child(void)
 	rt_busy_end();
 }
 
-/* The recording is not over while a child is on its way. */
+/* The recording does not end while a child is starting. */
 static void before_fork(void)
 {
 	rt_call_at(RT_AT_FORK);

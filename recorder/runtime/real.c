@@ -1,7 +1,7 @@
 /*
- * The functions behind the interposed ones. All are looked up before the program starts: dlsym is not for signal
- * handlers, and it changes what the program's next dlerror() says. What is not there yet may come with a library that
- * is loaded later, and is looked up when it is called first.
+ * The real functions behind the interposed ones. All are looked up before the program starts: dlsym is not safe in
+ * signal handlers, and changes what the program's next dlerror() returns. A function that is missing then may come with
+ * a library that is loaded later; it is looked up at its first call.
  */
 #include "recorder/runtime/core.h"
 
@@ -12,8 +12,8 @@ extern struct rt_real_entry __start_rt_reals[] __attribute__((visibility("hidden
 extern struct rt_real_entry __stop_rt_reals[] __attribute__((visibility("hidden")));
 
 /*
- * glibc has two sets of pthread_cond functions on some architectures. dlsym finds the newer one, which is the default,
- * but before glibc 2.25 RTLD_NEXT found the older; so the newer is asked for by name.
+ * glibc has two sets of pthread_cond functions on some architectures. dlsym finds the newer one, the default; before
+ * glibc 2.25 RTLD_NEXT found the older. So the newer is looked up by its version.
  */
 static void *find_next(const char *name)
 {

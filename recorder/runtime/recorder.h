@@ -30,8 +30,8 @@ void rt_emit_range(unsigned op, const void *addr, size_t size, uintptr_t pc);
 void rt_emit_string(unsigned op, const char *s, uintptr_t pc);
 void rt_emit_wide(unsigned op, const wchar_t *s, uintptr_t pc);
 /*
- * A synchronisation event: takes an exact stamp now, so call it while the lock is held (acquire: after; release: before
- * letting go). Begins a new epoch of the repeat filter. flags: RT_F_*.
+ * A synchronisation event. It takes its exact stamp now, so it is called while the lock is held (acquire: after;
+ * release: before the real release). Begins a new epoch of the repeat filter. flags: RT_F_*.
  */
 void rt_emit_sync(unsigned op, uint64_t operand, uint64_t arg, uintptr_t pc, unsigned flags);
 /*

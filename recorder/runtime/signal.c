@@ -6,7 +6,7 @@
  * - takes back the access that faulted, because its hook ran before it; and repeats it if the handler lets it be tried
  *   again;
  * - where values are recorded, catches faults of the recorder's own reads of memory, also where the program has no
- *   handler of its own (then it believes that it has the default action, and dies as by that);
+ *   handler of its own (then it counts as having the default action, and dies as by that);
  * - if that cannot be done (a fault inside the recorder, the queue is full), drops the handler's events, counts them
  * and says so in the trace (LOST). What the program asks back (sigaction's oldact, signal's result) is what it
  * installed.
@@ -297,7 +297,7 @@ static void call(uint64_t action, int sig, siginfo_t *info, void *context)
 	uintptr_t address = (uintptr_t)(action & ACTION_ADDRESS);
 	uint64_t itself = BIT(sig);
 
-	/* The kernel has masked it, for the trampoline must not be interrupted by what it puts off. */
+	/* The kernel has masked it, since a deferred signal must not interrupt the trampoline. */
 	if (action & ACTION_NODEFER)
 		RT_SYSCALL(SYS_rt_sigprocmask, SIG_UNBLOCK, &itself, 0, sizeof itself);
 	bool outside = RT_UNLIKELY(rt_controlled) && rt_turn_is_outside();
@@ -397,7 +397,7 @@ static bool is_handler(const struct sigaction *act)
 	return act->sa_handler != SIG_DFL && act->sa_handler != SIG_IGN && act->sa_handler != SIG_ERR;
 }
 
-/* What the kernel has, as the program knows it. */
+/* The kernel's settings in the program's view. */
 static void as_installed(struct sigaction *kernel, uint64_t action)
 {
 	if (kernel->sa_sigaction != trampoline)

@@ -54,8 +54,8 @@ void rt_say(const char *message)
 }
 
 /*
- * Where a sandbox forbids to sleep, the thread waits as long by itself. Whoever changes the word need not wake then;
- * who cannot wake is not needed either, for nobody sleeps without a limit.
+ * Where a sandbox forbids to sleep, the thread polls for that time. The waker need not wake then; a waker that cannot
+ * wake is not needed, as no thread sleeps without a limit.
  */
 static long spin(const void *word, uint32_t value, unsigned milliseconds)
 {
@@ -143,7 +143,7 @@ uint64_t rt_now_slow(void)
 
 	if (rt_controlled)
 		return 0;
-	if (RT_UNLIKELY(rt_thread.timeless)) /* the last one that anybody has seen has to do */
+	if (RT_UNLIKELY(rt_thread.timeless)) /* the last known time must do */
 		return rt_channel ? atomic_load(&rt_channel->clock) : 0;
 #ifdef __x86_64__
 	if (has_tsc)
@@ -164,7 +164,7 @@ void rt_time_forbidden(void)
 	rt_thread.timeless = true;
 }
 
-/* In a sandbox, which may forbid the system call behind clock_gettime, about so much. 0: there is no time. */
+/* In a sandbox, which may forbid the system call of clock_gettime, the approximate time. 0: there is none. */
 uint64_t rt_milliseconds(void)
 {
 	if (rt_thread.timeless)
@@ -271,7 +271,7 @@ static void restore_preload(char **environment, const char *preload)
 	restore(environment, RT_CHANNEL_ENV, NULL);
 }
 
-/* The user's LD_LIBRARY_PATH, which is behind our folder. */
+/* The user's LD_LIBRARY_PATH, which follows our folder. */
 static void restore_library_path(char **environment, bool was_set)
 {
 	static const char name[] = "LD_LIBRARY_PATH";
@@ -421,7 +421,7 @@ static void wake_acceptor(void)
 	rt_futex_wake(&rt_tree->bell, 1);
 }
 
-/* Waits until the collector has made so many channels; it is always some ahead, so this is rare. */
+/* Waits until the collector has made this channel; it is always some ahead, so this is rare. */
 static bool await_channel(uint32_t number)
 {
 	uint32_t word = 0;

@@ -18,7 +18,7 @@ static pthread_key_t end_key;
 static bool end_key_made;
 static unsigned char fork_lock; /* so that numbers are in the order of FORK stamps */
 
-/* Threads that nobody was seen to make are called main.1000001 and so on: no child is the main thread's millionth. */
+/* Threads of unknown creation are called main.1000001 and so on: no child is the main thread's millionth. */
 #define ADOPTED 1000000u
 static uint32_t adopted; /* under fork_lock */
 
@@ -399,7 +399,7 @@ RT_INTERPOSE(int, thrd_create, (thrd_t * thread, thrd_start_t start, void *arg))
 	return result;
 }
 
-/* Who is it? Asked before a join or detach: afterwards its memory is another's. */
+/* The thread's index, looked up before a join or detach: afterwards its memory may be reused. */
 struct who {
 	uint32_t index;
 	bool known;

@@ -1,9 +1,9 @@
 /*
- * Turns: what hooks and interceptors say to the controlled scheduler (recorder/sched), under which one thread of the
+ * Turns: how hooks and interceptors talk to the controlled scheduler (recorder/sched), under which one thread of the
  * process runs at a time. Without it rt_controlled is false, and nothing here is called.
  *
- * A thread says a step before it does it, and goes on when it has the turn. It has the turn until it says the next one,
- * so the operation itself, its event and what it makes possible for others are one.
+ * A thread announces a step before it, and continues when it has the turn. It keeps the turn until it announces the
+ * next one, so the operation itself, its event and what it enables for others are one step.
  */
 #ifndef RECORDER_TURN_H
 #define RECORDER_TURN_H
@@ -70,7 +70,7 @@ enum rt_turn_result { RT_TURN_AGAIN, RT_TURN_TIMEOUT, RT_TURN_CANCELED, RT_TURN_
 enum rt_turn_result rt_turn_block(unsigned op, uint64_t object, struct rt_until until, bool cancelable);
 /* Threads that wait for the object try again. */
 void rt_turn_gives(uint64_t object);
-/* Wakes at most so many threads (the strategy picks them) that wait to do op with the object; returns their number. */
+/* Wakes at most `most` threads (the strategy picks them) that wait to do op with the object; returns their number. */
 unsigned rt_turn_wakes(unsigned op, uint64_t object, unsigned most);
 /* A signal was sent to it: whatever it waits for, it gets a turn for the handler. */
 void rt_turn_signaled(const struct rt_thread *thread);
@@ -79,7 +79,7 @@ unsigned rt_turn_waiters(unsigned op, uint64_t object);
 
 /* What an atomic operation, or a try that failed, saw: a thread that always sees the same spins. */
 void rt_turn_saw(uint64_t object, uint64_t value, uintptr_t pc);
-/* Others first, if any can go on. */
+/* Lets other threads run first, if any can. */
 void rt_turn_yield(uintptr_t pc);
 /* Time passes when no other thread can go on, and with steps. */
 void rt_turn_sleep(struct rt_until until, uintptr_t pc);

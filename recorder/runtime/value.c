@@ -93,7 +93,7 @@ static void settle(struct rt_slot *s, bool look)
 		__atomic_store_n(&p->record[0].w0, (uint64_t)RT_OP_VALUE << 48, __ATOMIC_RELEASE);
 		__atomic_store_n(&p->record[1].w1, p->w1 | RT_VALUE_AUX, __ATOMIC_RELEASE);
 	} else if (!p->record && (!known || value != p->before)) {
-		/* It is no repeat after all. */
+		/* It is not a repeat. */
 		s->skipped -= s->skipped > 0;
 		rt_put(s, p->w0, p->w1, known ? RT_PUT_VALUE : RT_PUT_PLAIN, value);
 	}
@@ -132,7 +132,7 @@ void rt_value_begin(struct rt_slot *s, unsigned op)
 		b->pending.read = true;
 	else
 		settle(s, true);
-	b->value_epoch += s->filter_epoch != b->value_filter; /* somebody began a new one */
+	b->value_epoch += s->filter_epoch != b->value_filter; /* a new one was begun */
 	rt_new_epoch(s);
 	b->value_filter = s->filter_epoch;
 }
