@@ -15,7 +15,7 @@ TRACEFMT_SRC := $(wildcard tracefmt/*.c tracefmt/*/*.c)
 LIB_SRC := $(wildcard lib/*/*.c lib/*/*/*.c)
 COLLECT_SRC := $(wildcard recorder/collector/*.c)
 CMD_SRC := $(wildcard cmd/*.c)
-RECORDER_SRC := $(wildcard recorder/runtime/*.c recorder/hooks/*.c recorder/intercept/*.c recorder/sched/*.c)
+RECORDER_SRC := $(wildcard recorder/runtime/*.c recorder/hooks/*.c recorder/intercept/*.c)
 RECORDER_ASM := $(wildcard recorder/runtime/*.S)
 UNIT_SRC := $(wildcard tests/unit/*.c tests/oracle/*.c)
 SUITES := $(patsubst tests/unit/test_%.c,%,$(filter tests/unit/test_%.c,$(UNIT_SRC)))
@@ -25,9 +25,10 @@ LIB_OBJ := $(call obj,$(TRACEFMT_SRC) $(LIB_SRC) $(COLLECT_SRC))
 CMD_OBJ := $(call obj,$(CMD_SRC))
 UNIT_OBJ := $(call obj,$(UNIT_SRC))
 RECORDER_OBJ := $(patsubst %,$(BUILD)/pic/%.o,$(basename $(RECORDER_SRC) $(RECORDER_ASM)))
-# Plain accesses are in these; the recorder for threads that take turns has a form of its own of them.
-PLAIN := $(BUILD)/pic/recorder/hooks/hooks.o $(BUILD)/pic/recorder/runtime/emit.o
-CONTROLLED_OBJ := $(filter-out $(PLAIN),$(RECORDER_OBJ)) $(PLAIN:.o=.controlled.o)
+# The recorder under which threads take turns is compiled for itself, so that the free one has no trace of turns.
+SCHED_OBJ := $(patsubst %,$(BUILD)/pic/%.o,$(basename $(wildcard recorder/sched/*.c)))
+ASM_OBJ := $(patsubst %,$(BUILD)/pic/%.o,$(basename $(RECORDER_ASM)))
+CONTROLLED_OBJ := $(RECORDER_SRC:%.c=$(BUILD)/pic/%.controlled.o) $(ASM_OBJ) $(SCHED_OBJ)
 
 # The recorder answers to each soname that GCC's libtsan has had; libracetrace.so is what Clang's objects are linked with.
 SONAMES := libtsan.so.0 libtsan.so.2 libracetrace.so.1
@@ -56,7 +57,7 @@ $(RECORDERS): $(RECORDER_OBJ)
 $(CONTROLLED): $(CONTROLLED_OBJ)
 $(RECORDERS) $(CONTROLLED):
 	@mkdir -p $(@D)
-	$(call say,LD,$@) $(CC) -shared -Wl,-soname,$(@F) -Wl,-z,now -Wl,-z,initfirst $(LDFLAGS) -o $@ $^ -lpthread -ldl -Wl,--no-as-needed -lm
+	$(call say,LD,$@) $(CC) -shared -Wl,-soname,$(@F) -Wl,-z,now -Wl,-z,defs -Wl,-z,initfirst $(LDFLAGS) -o $@ $^ -lpthread -ldl -Wl,--no-as-needed -lm
 
 $(BUILD)/tests/unit: $(UNIT_OBJ) $(BUILD)/lib/libracetrace.a
 	@mkdir -p $(@D)
@@ -75,11 +76,13 @@ $(BUILD)/obj/%.o: %.c
 	$(call say,CC,$<) $(CC) $(ALL_CFLAGS) $(SAN_FLAGS) -c -o $@ $<
 
 # The recorder lives in other people's programs: no sanitizer, no errno games, thread-local data at fixed offsets.
-RECORDER_CFLAGS := -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-stack-protector -fno-builtin -fomit-frame-pointer
+RECORDER_CFLAGS := -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-stack-protector -fno-builtin -fomit-frame-pointer $(if $(filter -O0,$(CFLAGS)),-O1)
 # Exceptions and cancellation pass through these; string.c's plain loops must stay what they are.
-$(addprefix $(BUILD)/pic/recorder/,$(addprefix intercept/,block.o cxx.o cond.o once.o c11.o malloc.o dl.o sem.o barrier.o stdio.o calls_files.o) runtime/thread.o runtime/blocking.o): RECORDER_CFLAGS += -fexceptions
-$(BUILD)/pic/recorder/intercept/string.o: RECORDER_CFLAGS += $(if $(findstring clang,$(CC)),,-fno-tree-loop-distribute-patterns)
+UNWOUND := $(addprefix $(BUILD)/pic/recorder/,$(addprefix intercept/,block.o cxx.o cond.o once.o c11.o malloc.o dl.o sem.o barrier.o stdio.o calls_files.o) runtime/thread.o runtime/blocking.o)
+$(UNWOUND) $(UNWOUND:.o=.controlled.o): RECORDER_CFLAGS += -fexceptions
+$(BUILD)/pic/recorder/intercept/string.o $(BUILD)/pic/recorder/intercept/string.controlled.o: RECORDER_CFLAGS += $(if $(findstring clang,$(CC)),,-fno-tree-loop-distribute-patterns)
 $(BUILD)/pic/%.controlled.o: ALL_CFLAGS += -DRT_CONTROLLED=1
+$(SCHED_OBJ): ALL_CFLAGS += -DRT_CONTROLLED=1
 $(BUILD)/pic/%.controlled.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) $(ALL_CFLAGS) $(RECORDER_CFLAGS) -c -o $@ $<

@@ -44,6 +44,7 @@ void rt_wait_end(struct rt_wait *w)
 		rt_emit_use(RT_OP_RELEASE, w->mutex, 0, w->pc, 0);
 }
 
+#if RT_CONTROLLED
 /* The mutex again, whatever the wait was ended by. */
 static int take_again(const struct rt_wait *w, unsigned flags)
 {
@@ -75,6 +76,8 @@ int rt_wait_by_turns(struct rt_wait *w, unsigned flags, struct rt_until until)
 		pthread_testcancel();
 	return rt_blocking_result(&b, result == 0 && woken == RT_TURN_TIMEOUT ? ETIMEDOUT : result);
 }
+
+#endif
 
 /* glibc (2.25 and later) keeps it in the bit beside that one. */
 static clockid_t clock_of(const pthread_cond_t *cond)

@@ -114,7 +114,7 @@ RT_INTERPOSE(int, pthread_mutex_trylock, (pthread_mutex_t * m))
  * glibc's pthread_mutex_trylock leaves a robust mutex that it finds not recoverable locked for ever, which
  * pthread_mutex_lock does not (2.36: of the two the former asks for the wrong owner). So of robust ones no try is made.
  */
-static int mutex_try(pthread_mutex_t *m)
+static inline __attribute__((always_inline)) int mutex_try(pthread_mutex_t *m)
 {
 	return __atomic_load_n(&m->__data.__kind, __ATOMIC_RELAXED) & KIND_ROBUST ? EBUSY
 	                                                                          : RT_REAL(pthread_mutex_trylock)(m);

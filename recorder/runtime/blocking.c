@@ -17,6 +17,7 @@ void rt_blocking_end(struct rt_blocking *b)
 	errno = saved;
 }
 
+#if RT_CONTROLLED
 bool rt_blocking_turns(struct rt_blocking *b, struct rt_until until)
 {
 	enum { SECOND_NS = 1000000000 };
@@ -51,6 +52,7 @@ void rt_blocking_left(struct rt_blocking *b)
 	if (b->begun)
 		rt_blocking_end(b);
 }
+#endif
 
 /* The last one of this thread, and where its record ends. */
 static __thread struct {

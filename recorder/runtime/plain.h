@@ -8,14 +8,6 @@
 #include "recorder/runtime/core.h"
 #include "recorder/runtime/turn.h"
 
-/*
- * There are two recorders, whose files that include this one differ. In the controlled one, 1, a plain access may be a
- * step of the scheduler; in the other it costs nothing more.
- */
-#ifndef RT_CONTROLLED
-#define RT_CONTROLLED 0
-#endif
-
 /* Has this thread seen (k0, k1) twice in this epoch? Remembers that it has seen it once more. */
 static inline bool rt_repeats(struct rt_slot *s, uint64_t w0, uint64_t k1)
 {

@@ -513,7 +513,8 @@ static void start_first(char **environment, const char *text)
 	rt_fork_start();
 	rt_call_at(RT_AT_START);
 	announce(false);
-	rt_turn_start(rt_thread.own);
+	if (RT_CONTROLLED)
+		rt_turn_start(rt_thread.own);
 }
 
 /* Executed by a process of the tree, or by what one has executed; maybe long after the recording. */

@@ -14,7 +14,19 @@
 
 struct rt_thread;
 
+/*
+ * There are two recorders, made of the same files: in the controlled one threads may take turns, and a plain access may
+ * be a step; in the other the compiler leaves out all that asks for it.
+ */
+#ifndef RT_CONTROLLED
+#define RT_CONTROLLED 0
+#endif
+
+#if RT_CONTROLLED
 extern bool rt_controlled; /* threads that have a task take turns */
+#else
+enum { rt_controlled = false };
+#endif
 
 /* Plain accesses at a pc whose place in here is not 0 are shown to the scheduler. */
 #define RT_INTEREST_SIZE 16384u
@@ -92,7 +104,7 @@ bool rt_turn_polls(struct pollfd *fds, unsigned n, struct rt_until until, uintpt
 /* Around a call that may block otherwise: the thread gives up the turn, and queues for it when it is back. */
 void rt_turn_leaves(uintptr_t pc);
 void rt_turn_returns(uintptr_t pc);
-bool rt_turn_is_outside(void);
+bool rt_turn_is_outside(void); /* if rt_controlled */
 /*
  * The same around code of a library that has threads of its own, which calls what is interposed: that takes no turn.
  * Threads that this one creates begin in that way. It comes back when n threads (0: this one alone) have come to the
@@ -108,11 +120,21 @@ void rt_turn_takes(uint64_t lock, uintptr_t pc);
  * What may wake a thread that no other thread of these does: a thread that takes no turns; a signal's handler, for
  * which a run that seems deadlocked waits a moment; and where timers are set, for ever.
  */
-void rt_turn_foreign(void);
+void rt_turn_has_foreign(void);
 void rt_turn_handles(void);
 void rt_turn_times(void);
 
 /* True if this thread takes turns. */
-bool rt_turn_mine(void);
+bool rt_turn_takes_part(void);
+static inline bool rt_turn_mine(void)
+{
+	return rt_controlled && rt_turn_takes_part();
+}
+
+static inline void rt_turn_foreign(void)
+{
+	if (rt_controlled)
+		rt_turn_has_foreign();
+}
 
 #endif

@@ -43,9 +43,9 @@ void rt_sched_unlock(void)
 	__atomic_store_n(&rt_sched.lock, 0, __ATOMIC_RELEASE);
 }
 
-bool rt_turn_mine(void)
+bool rt_turn_takes_part(void)
 {
-	return rt_controlled && rt_thread.task;
+	return rt_thread.task;
 }
 
 /* ---- Time ---- */
@@ -690,7 +690,7 @@ bool rt_turn_polls(struct pollfd *fds, unsigned n, struct rt_until until, uintpt
 
 /* ---- Outside ---- */
 
-void rt_turn_foreign(void)
+void rt_turn_has_foreign(void)
 {
 	rt_sched.foreign = true;
 }
@@ -725,7 +725,7 @@ void rt_turn_leaves(uintptr_t pc)
 
 bool rt_turn_is_outside(void)
 {
-	return rt_controlled && rt_thread.task && rt_thread.task->state == RT_OUTSIDE;
+	return rt_thread.task && rt_thread.task->state == RT_OUTSIDE;
 }
 
 bool rt_turn_is_roaming(void)
