@@ -173,3 +173,13 @@ void cmd_print_event(const struct rt_trace *trace, const struct rt_event *e, con
 	printf("%8" PRIu64 " %-10s %7" PRIu64 " %-15s %-28s%s%s%s\n", e->number, cmd_text(thread).text, e->ordinal,
 	       rt_op_name(e->op), object, position.text[0] ? " " : "", position.text, end);
 }
+
+bool cmd_holds_script(FILE *file)
+{
+	char start[4096];
+	size_t n = fread(start, 1, sizeof start - 1, file), blank;
+	start[n] = '\0';
+	rewind(file);
+	blank = strspn(start, " \t\r\n");
+	return start[blank] == '{' && !strstr(start, "\"racetrace.events/");
+}

@@ -37,4 +37,7 @@ struct cmd_text cmd_address(const struct rt_trace *trace, uint64_t addr);
 /* One event, one line: number, thread, place in it, operation, object, position; then the text `end`. */
 void cmd_print_event(const struct rt_trace *trace, const struct rt_event *e, const char *end);
 
+/* True if the file begins as JSON does, and not as a trace in JSON lines. The file is read from its beginning again. */
+bool cmd_holds_script(FILE *file);
+
 #endif

@@ -17,6 +17,7 @@ static const struct command {
 	const char *summary;
 } commands[] = {
     /* In the order of use; each with its own --help. */
+    {"run", cmd_run, "record, analyze and replay a program in one go"},
     {"record", cmd_record, "run a program and write its trace"},
     {"analyze", cmd_analyze, "report the concurrency bugs that a trace allows"},
     {"schedule", cmd_schedule, "print or check the schedule of an anomaly"},

@@ -6,11 +6,13 @@
 #include "cmd/memory.h"
 #include "cmd/output.h"
 #include "lib/report/report.h"
+#include "lib/schedule/plan.h"
 
 #include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -33,7 +35,8 @@ struct settings {
 	struct replay_options replay;
 	const struct report_format *format;
 	const char *output;
-	const char *trace;
+	const char *path;  /* of a trace, a report or a schedule */
+	const char *trace; /* of a schedule; NULL: the report's */
 	uint64_t max_memory;
 };
 
@@ -53,6 +56,7 @@ static const struct argp_option options[] = {
     {"seed", OPT_SEED, "N", 0, "Choose by N which thread goes on after the schedule (1)", 0},
     {"time-limit", OPT_TIME_LIMIT, "SECONDS", 0, "Start no further anomaly after this time", 0},
     {"timeout", OPT_TIMEOUT, "SECONDS", 0, "End a run after this time (20)", 0},
+    {"trace", 't', "TRACE", 0, "The trace of the schedule; a report names its own", 0},
     {"verdict", OPT_VERDICT, "LIST", 0,
      "Replay the anomalies with these verdicts: observed,proved,predicted,conditional", 0},
     {0}};
@@ -149,13 +153,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'o':
 		s->output = arg;
 		return 0;
-	case ARGP_KEY_ARG:
-		if (s->trace)
-			argp_error(state, "too many arguments: '%s': the program comes after '--'", arg);
+	case 't':
 		s->trace = arg;
 		return 0;
+	case ARGP_KEY_ARG:
+		if (s->path)
+			argp_error(state, "too many arguments: '%s': the program comes after '--'", arg);
+		s->path = arg;
+		return 0;
 	case ARGP_KEY_END:
-		if (!s->trace)
+		if (!s->path)
 			argp_error(state, "no trace given: 'racetrace record PROGRAM' writes trace.zst");
 		if (s->replay.hold && !s->replay.anomaly)
 			argp_error(state, "--hold needs --anomaly");
@@ -165,7 +172,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static enum rt_status write_report(const struct settings *s, const struct report *r, struct rt_error *err)
+static enum rt_status write_report(const struct settings *s, const struct report *r, const struct replay_result *result,
+                                   struct rt_error *err)
 {
 	struct cmd_output o;
 	enum rt_status status = cmd_output_open(&o, s->output, err);
@@ -173,7 +181,13 @@ static enum rt_status write_report(const struct settings *s, const struct report
 		return status;
 	const struct report_format *format =
 	    s->format ? s->format : report_find(isatty(fileno(o.file)) ? "text" : "json");
-	return cmd_output_close(&o, format->write(r, false, o.file, err), err);
+	if (r)
+		status = format->write(r, false, o.file, err);
+	else if (!strcmp(format->name, "text"))
+		report_replay_text(result, o.file);
+	else
+		report_replay_json(result, o.file);
+	return cmd_output_close(&o, status, err);
 }
 
 static enum rt_status replay(struct settings *s, struct rt_trace *trace, bool *confirmed, struct rt_error *err)
@@ -192,10 +206,54 @@ static enum rt_status replay(struct settings *s, struct rt_trace *trace, bool *c
 		if (!status)
 			status = report_join(r, err);
 		if (!status)
-			status = write_report(s, r, err);
+			status = write_report(s, r, NULL, err);
 		report_free(r);
 	}
 	analysis_free(a);
+	return status;
+}
+
+/* A schedule, or that of a report's anomaly. */
+static enum rt_status replay_script(const struct settings *s, FILE *file, bool *confirmed, struct rt_error *err)
+{
+	struct script *script = NULL;
+	struct rt_trace *trace = NULL;
+	struct plan_request request = {0};
+	struct rt_plan *plan = NULL;
+	struct replay_result *result = NULL;
+	enum rt_status status = script_read(file, s->path, s->replay.anomaly, &script, err);
+	const char *path = s->trace ? s->trace : script ? script->trace : NULL;
+	if (!status && !path)
+		status = rt_error_set(err, RT_EUSAGE, "'%s' does not name its trace: give it by --trace", s->path);
+	if (!status)
+		status = cmd_open_trace(path, &s->input, &trace, err);
+	if (!status)
+		status = plan_request_of(script, trace, &request, err);
+	if (!status && (status = plan_make(trace, &request, &plan, err)) == RT_EINPUT)
+		rt_error_context(err, "'%s'", s->path);
+	if (!status)
+		status = replay_plan(plan, trace, &s->replay, &result, err);
+	if (!status) {
+		*confirmed = result->confirmed != 0;
+		status = write_report(s, NULL, result, err);
+	}
+	replay_free(result);
+	free(plan);
+	free((void *)(uintptr_t)request.runs);
+	rt_trace_free(trace);
+	script_free(script);
+	return status;
+}
+
+static enum rt_status replay_trace(struct settings *s, bool *confirmed, struct rt_error *err)
+{
+	struct rt_trace *trace = NULL;
+	enum rt_status status = cmd_open_trace(s->path, &s->input, &trace, err);
+	if (!status)
+		status = cmd_check_memory(trace, s->max_memory, err);
+	if (!status)
+		status = replay(s, trace, confirmed, err);
+	rt_trace_free(trace);
 	return status;
 }
 
@@ -206,7 +264,6 @@ int cmd_replay(int argc, char **argv)
 	static const struct argp argp = {options, parse, "TRACE [-- PROGRAM [ARGUMENT...]]", doc, children, NULL, NULL};
 	struct settings s = {.replay = replay_defaults};
 	struct rt_error err = {0};
-	struct rt_trace *trace = NULL;
 	bool confirmed = false;
 	int before = 1;
 	while (before < argc && strcmp(argv[before], "--") != 0)
@@ -214,11 +271,11 @@ int cmd_replay(int argc, char **argv)
 	if (before + 1 < argc)
 		s.replay.program = argv + before + 1;
 	cmd_parse(&argp, before, argv, 0, &s);
-	enum rt_status status = cmd_open_trace(s.trace, &s.input, &trace, &err);
-	if (!status)
-		status = cmd_check_memory(trace, s.max_memory, &err);
-	if (!status)
-		status = replay(&s, trace, &confirmed, &err);
-	rt_trace_free(trace);
+	struct stat st;
+	FILE *file = stat(s.path, &st) == 0 && S_ISREG(st.st_mode) ? fopen(s.path, "r") : NULL;
+	enum rt_status status = file && cmd_holds_script(file) ? replay_script(&s, file, &confirmed, &err)
+	                                                       : replay_trace(&s, &confirmed, &err);
+	if (file)
+		fclose(file);
 	return status ? cmd_fail(&err) : confirmed ? EXIT_CLEAN : EXIT_FOUND;
 }

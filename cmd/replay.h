@@ -3,6 +3,7 @@
 #define CMD_REPLAY_H
 
 #include "lib/report/report.h"
+#include "tracefmt/plan.h"
 
 struct replay_options {
 	char *const *program; /* NULL: the recorded command */
@@ -24,5 +25,9 @@ extern const struct replay_options replay_defaults;
  */
 enum rt_status replay_report(struct report *r, const struct replay_options *options, bool *confirmed,
                              struct rt_error *err);
+
+/* The same with a plan alone, of a trace. On RT_OK *result is owned by the caller. */
+enum rt_status replay_plan(const struct rt_plan *plan, struct rt_trace *trace, const struct replay_options *options,
+                           struct replay_result **result, struct rt_error *err);
 
 #endif

@@ -25,7 +25,7 @@ const struct replay_options replay_defaults = {.verdicts = 1u << VERDICT_PROVED 
                                                .timeout_ms = 20000,
                                                .seed = 1};
 
-enum { FOLDER_MAX = 256 };
+enum { FOLDER_MAX = 256, SEARCHES = 10 }; /* runs of a search that does not find what it is for */
 
 /* One entry of the report under way. */
 struct job {
@@ -36,7 +36,8 @@ struct job {
 	enum outcome_way way;
 	uint32_t attempt; /* from 1 */
 	enum outcome_order order;
-	uint32_t round; /* runs of this order and attempt so far */
+	uint32_t round;         /* runs of this order and attempt so far */
+	enum outcome_kind last; /* of the last run */
 	struct replay_result *result;
 	struct try *t;
 	char folder[FOLDER_MAX];
@@ -80,6 +81,8 @@ static bool is_wanted(const struct replaying *p, const struct report_entry *e)
 {
 	if (p->o->anomaly)
 		return !strcmp(e->id, p->o->anomaly);
+	if (anomaly_is_of_waits(e->anomaly) && anomaly_is_stuck(p->r->analysis->model, e->anomaly))
+		return false;
 	return p->o->verdicts >> e->anomaly->verdict & 1 &&
 	       (e->anomaly->schedule || (e->anomaly->verdict < VERDICT_PROVED && can_search(p, e->anomaly)));
 }
@@ -129,17 +132,30 @@ static enum rt_status make_plan(const struct report *r, const struct anomaly *an
 	return status;
 }
 
+static struct plan_position position_of(const struct model *m, uint32_t event)
+{
+	return (struct plan_position){.pc = m->sites[m->events[event].site].pc, .op = model_op(m, event)};
+}
+
+/* Threads may change wherever there are races: what a thread sees there decides where it goes. */
 static enum rt_status make_search(const struct report *r, const struct anomaly *anomaly, struct rt_plan **plan,
                                   struct rt_error *err)
 {
+	enum { FURTHER = 1024 };
 	const struct model *m = r->analysis->model;
-	uint64_t pcs[ANOMALY_EVENTS_MAX];
-	unsigned ops[ANOMALY_EVENTS_MAX];
-	for (uint32_t i = 0; i < anomaly->event_count; i++) {
-		pcs[i] = m->sites[m->events[anomaly->events[i]].site].pc;
-		ops[i] = model_op(m, anomaly->events[i]);
+	struct plan_position goal[ANOMALY_EVENTS_MAX], further[FURTHER];
+	size_t count = 0;
+	for (uint32_t i = 0; i < anomaly->event_count; i++)
+		goal[i] = position_of(m, anomaly->events[i]);
+	for (size_t i = 0; i < r->count && count + 2 <= FURTHER; i++) {
+		const struct anomaly *a = r->entries[i].anomaly;
+		if (a->kind != ANOMALY_RACE || anomaly_is_alloc_race(m, a))
+			continue;
+		further[count++] = position_of(m, a->events[0]);
+		further[count++] = position_of(m, a->events[1]);
 	}
-	return plan_search(r->analysis->trace, goal_of(anomaly).kind, pcs, ops, anomaly->event_count, plan, err);
+	return plan_search(r->analysis->trace, goal_of(anomaly).kind, goal, anomaly->event_count, further, count, plan,
+	                   err);
 }
 
 /*
@@ -303,8 +319,8 @@ static enum rt_status next_attempt(struct replaying *p, struct job *j)
 	return start_run(p, j);
 }
 
-/* A run has ended: takes note of it, and starts the next one of the job, if there is one. */
-static enum rt_status step_job(struct replaying *p, struct job *j)
+/* A run has ended: takes note of it. */
+static enum rt_status take_run(struct replaying *p, struct job *j)
 {
 	struct replay_run run;
 	enum rt_status status = try_tell(j->t, &run, p->err);
@@ -319,23 +335,39 @@ static enum rt_status step_job(struct replaying *p, struct job *j)
 			make_reference(p, j);
 		run.output_differs = p->reference_known && digest != p->reference;
 	}
-	enum outcome_kind kind = run.kind;
-	if (!replay_add(j->result, &run)) {
-		replay_run_release(&run);
-		return rt_error_set(p->err, RT_EMEMORY, "no memory to replay a report");
-	}
-	if (++j->round < p->o->repeat && kind != OUTCOME_FAILED)
-		return start_run(p, j);
-	if (j->order == OUTCOME_FIRST && p->o->orders >> OUTCOME_SECOND & 1 && j->result->confirmed) {
-		j->order = OUTCOME_SECOND;
-		j->round = 0;
-		return start_run(p, j);
-	}
-	if (j->result->confirmed || kind == OUTCOME_FAILED || p->o->hold || j->attempt >= p->o->attempts) {
-		end_job(p, j);
+	j->last = run.kind;
+	if (replay_add(j->result, &run))
 		return RT_OK;
-	}
-	return next_attempt(p, j);
+	replay_run_release(&run);
+	return rt_error_set(p->err, RT_EMEMORY, "no memory to replay a report");
+}
+
+/* True if the same plan is to be followed once more; the job says how. */
+static bool another_run(const struct replaying *p, struct job *j)
+{
+	if (j->last == OUTCOME_FAILED || p->o->hold)
+		return false;
+	if (++j->round < (j->way == OUTCOME_BY_SEARCH && !j->result->confirmed ? SEARCHES : p->o->repeat))
+		return true;
+	if (j->order != OUTCOME_FIRST || !(p->o->orders >> OUTCOME_SECOND & 1) || !j->result->confirmed)
+		return false;
+	j->order = OUTCOME_SECOND;
+	j->round = 0;
+	return true;
+}
+
+/* A run has ended: the next one of the job, if there is one. */
+static enum rt_status step_job(struct replaying *p, struct job *j)
+{
+	enum rt_status status = take_run(p, j);
+	if (status)
+		return status;
+	if (another_run(p, j))
+		return start_run(p, j);
+	if (!j->result->confirmed && j->last != OUTCOME_FAILED && !p->o->hold && j->attempt < p->o->attempts)
+		return next_attempt(p, j);
+	end_job(p, j);
+	return RT_OK;
 }
 
 /* ---- All of them ---- */
@@ -425,26 +457,100 @@ static void release(struct replaying *p)
 		nftw(p->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
+/* The program, and signals while runs are under way. */
+static enum rt_status find_program(struct replaying *p)
+{
+	p->program = p->o->program ? p->o->program : (char *const *)(uintptr_t)p->info->command;
+	if (p->program && p->program[0])
+		return RT_OK;
+	return rt_error_set(p->err, RT_EUSAGE, "'%s' does not say which program it is of: give it after '--'",
+	                    p->info->path);
+}
+
+enum { SIGNALS = 3 };
+static const int signals[SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
+
+static void take_signals(struct sigaction old[SIGNALS])
+{
+	const struct sigaction action = {.sa_handler = interrupt};
+	for (int i = 0; i < SIGNALS; i++)
+		sigaction(signals[i], &action, &old[i]);
+}
+
+static void give_signals(const struct sigaction old[SIGNALS])
+{
+	for (int i = 0; i < SIGNALS; i++)
+		sigaction(signals[i], &old[i], NULL);
+	if (interrupted)
+		raise(interrupted);
+}
+
+/* One run after another, in each order. */
+static enum rt_status make_runs(struct replaying *p, struct job *j, enum goal_kind kind)
+{
+	enum rt_status status = RT_OK;
+	j->order = kind != GOAL_RACE || p->o->hold     ? OUTCOME_NO_ORDER
+	           : p->o->orders >> OUTCOME_FIRST & 1 ? OUTCOME_FIRST
+	                                               : OUTCOME_SECOND;
+	for (bool more = true; !status && more;) {
+		status = start_run(p, j);
+		while (!status && !try_ended(j->t))
+			status = wait_for_runs(p);
+		if (!status)
+			status = take_run(p, j);
+		more = !status && another_run(p, j);
+	}
+	return status;
+}
+
+enum rt_status replay_plan(const struct rt_plan *plan, struct rt_trace *trace, const struct replay_options *options,
+                           struct replay_result **result, struct rt_error *err)
+{
+	struct replay_options o = *options;
+	struct sigaction old[SIGNALS];
+	struct job job = {.attempt = 1, .result = calloc(1, sizeof *job.result)};
+	struct replaying p = {
+	    .o = &o, .trace = trace, .info = rt_trace_info(trace), .err = err, .jobs = &job, .began = time(NULL)};
+	o.jobs = 1;
+	enum rt_status status = job.result ? find_program(&p) : rt_error_set(err, RT_EMEMORY, "no memory for a run");
+	take_signals(old);
+	if (!status)
+		status = make_folders(&p);
+	snprintf(job.folder, sizeof job.folder, "%.200s/0", p.folder);
+	job.plan = (struct rt_plan *)(uintptr_t)plan;
+	if (!status)
+		status = make_runs(&p, &job, (enum goal_kind)plan->kind);
+	job.plan = NULL;
+	if (!status) {
+		job.result->was = -1;
+		*result = job.result;
+		job.result = NULL;
+	}
+	try_free(job.t);
+	replay_free(job.result);
+	p.jobs = NULL;
+	release(&p);
+	give_signals(old);
+	return status;
+}
+
 enum rt_status replay_report(struct report *r, const struct replay_options *options, bool *confirmed,
                              struct rt_error *err)
 {
-	const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-	enum { SIGNALS = sizeof signals / sizeof *signals };
-	struct sigaction old[SIGNALS], action = {.sa_handler = interrupt};
+	struct sigaction old[SIGNALS];
 	struct replaying p = {.r = r,
 	                      .o = options,
 	                      .trace = r->analysis->trace,
 	                      .info = rt_trace_info(r->analysis->trace),
 	                      .err = err,
 	                      .began = time(NULL)};
-	p.program = options->program ? options->program : (char *const *)(uintptr_t)p.info->command;
-	if (!p.program || !p.program[0])
-		return rt_error_set(err, RT_EUSAGE, "'%s' does not say which program it is of: give it after '--'",
-		                    p.info->path);
+	enum rt_status status = find_program(&p);
+	if (status)
+		return status;
 	p.jobs = calloc(options->jobs, sizeof *p.jobs);
-	enum rt_status status = p.jobs ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory to replay a report");
-	for (int i = 0; i < SIGNALS; i++)
-		sigaction(signals[i], &action, &old[i]);
+	if (!p.jobs)
+		status = rt_error_set(err, RT_EMEMORY, "no memory to replay a report");
+	take_signals(old);
 	if (!status)
 		status = choose_entries(&p);
 	if (!status)
@@ -453,9 +559,6 @@ enum rt_status replay_report(struct report *r, const struct replay_options *opti
 		status = replay_all(&p);
 	*confirmed = p.confirmed;
 	release(&p);
-	for (int i = 0; i < SIGNALS; i++)
-		sigaction(signals[i], &old[i], NULL);
-	if (interrupted)
-		raise(interrupted);
+	give_signals(old);
 	return status;
 }

@@ -533,7 +533,7 @@ enum rt_status try_tell(struct try *t, struct replay_run *run, struct rt_error *
 		ok = tell_early_end(t, end, run);
 		break;
 	}
-	if (ok && (run->kind == OUTCOME_STUCK || (run->kind == OUTCOME_DIVERGED && !run->thread)))
+	if (ok && !t->plan->search && (run->kind == OUTCOME_STUCK || (run->kind == OUTCOME_DIVERGED && !run->thread)))
 		run->thread = strdup(thread_name(t, t->plan->thread, name, sizeof name));
 	if (ok)
 		return RT_OK;

@@ -218,6 +218,9 @@ static void become(const struct run_options *o, const int pipes[2], const sigset
 	if (input > STDERR_FILENO)
 		close(input);
 	setsid();
+	/* What this program ignores, the other one need not. */
+	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	if (ready)
 		execvp(o->argv[0], o->argv);

@@ -71,17 +71,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* True if the file begins as JSON does, and not as a trace in JSON lines. */
-static bool holds_script(FILE *file)
-{
-	char start[4096];
-	size_t n = fread(start, 1, sizeof start - 1, file), blank;
-	start[n] = '\0';
-	rewind(file);
-	blank = strspn(start, " \t\r\n");
-	return start[blank] == '{' && !strstr(start, "\"racetrace.events/");
-}
-
 /* Analyzes the trace and reads the anomaly's schedule from the written report, as that of a report file is read. */
 static enum rt_status schedule_of(const struct report *r, const struct settings *s, struct script **out,
                                   struct rt_error *err)
@@ -137,7 +126,7 @@ static enum rt_status load(const struct settings *s, struct script **script, str
 	}
 	if (status)
 		return status;
-	if (holds_script(file)) {
+	if (cmd_holds_script(file)) {
 		status = script_read(file, !strcmp(s->path, "-") ? "standard input" : s->path, s->anomaly, script, err);
 	} else {
 		/* The stream has read ahead: the trace is read from the file's beginning. */

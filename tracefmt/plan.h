@@ -82,12 +82,13 @@ struct rt_plan_event {
 enum rt_plan_stand { RT_PLAN_UNBORN, RT_PLAN_READY, RT_PLAN_RUNS, RT_PLAN_OUTSIDE, RT_PLAN_BLOCKED, RT_PLAN_GONE };
 enum { RT_PLAN_HELD = 32, RT_PLAN_RECENT = 64 };
 struct rt_plan_thread_state {
-	uint64_t mark;      /* the next one */
-	uint32_t stand;     /* enum rt_plan_stand */
-	uint32_t task;      /* index of the thread in this run, RT_PLAN_NONE: unknown */
-	uint64_t last_step; /* number of the last step that is its, from 1 */
-	uint64_t done;      /* number of the last step that it has done */
-	uint64_t was_mark;  /* that was one */
+	uint64_t mark;                 /* the next one */
+	uint32_t stand;                /* enum rt_plan_stand */
+	uint32_t task;                 /* index of the thread in this run, RT_PLAN_NONE: unknown */
+	uint64_t last_step;            /* number of the last step that is its, from 1 */
+	uint64_t done;                 /* number of the last step that it has done */
+	uint64_t was_mark;             /* that was one */
+	uint64_t last_pc, last_object; /* of its last mark */
 	struct rt_plan_event next;
 	struct rt_plan_held {
 		uint64_t lock; /* 0: free */

@@ -48,7 +48,7 @@ struct replay_run {
 
 struct replay_result {
 	enum outcome_kind kind;   /* confirmed if any run is; else of the first run */
-	int was;                  /* enum verdict before that */
+	int was; /* -1: none */   /* enum verdict before that */
 	uint32_t runs, confirmed; /* in all */
 	struct replay_run *items;
 	size_t count, capacity;

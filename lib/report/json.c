@@ -425,7 +425,7 @@ static void put_run(struct json_writer *w, const struct replay_run *run)
 		jw_text(w, "why", run->why);
 	if (run->thread)
 		jw_text(w, "thread", run->thread);
-	if (run->kind == OUTCOME_DIVERGED) {
+	if (run->kind == OUTCOME_DIVERGED && run->expected) {
 		jw_text(w, "expected", run->expected);
 		jw_text(w, "actual", run->actual);
 	}
@@ -446,7 +446,8 @@ static void put_outcome(struct json_writer *w, const char *key, const struct rep
 {
 	jw_object(w, key);
 	jw_text(w, "outcome", outcome_name(o->kind));
-	jw_text(w, "was", verdict_name((enum verdict)o->was));
+	if (o->was >= 0)
+		jw_text(w, "was", verdict_name((enum verdict)o->was));
 	jw_number(w, "runs", o->runs);
 	jw_number(w, "confirmed", o->confirmed);
 	jw_array(w, "results");
@@ -454,6 +455,13 @@ static void put_outcome(struct json_writer *w, const char *key, const struct rep
 		put_run(w, &o->items[i]);
 	jw_array_end(w);
 	jw_object_end(w);
+}
+
+void report_replay_json(const struct replay_result *result, FILE *out)
+{
+	struct json_writer w = {.out = out};
+	put_outcome(&w, NULL, result);
+	fputc('\n', out);
 }
 
 static void put_anomaly(struct writing *j, const struct report_entry *entry)

@@ -65,6 +65,10 @@ const struct description *report_event(const struct report *r, uint32_t e);
 /* True if the order of the run hides this race: happens-before orders it, hybrid or CP does not. */
 bool report_is_hidden(const struct anomaly *anomaly);
 
+/* A replay that is of no entry, as JSON and as text. */
+void report_replay_json(const struct replay_result *result, FILE *out);
+void report_replay_text(const struct replay_result *result, FILE *out);
+
 struct report_format {
 	const char *name;
 	/* Writes the report; the caller checks the stream's error state. color: with escape sequences. */

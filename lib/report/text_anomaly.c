@@ -393,9 +393,12 @@ static const char *kind_title(enum anomaly_kind kind)
 /* "write first", of a race's two events. */
 static void put_order(const struct printer *p, const struct anomaly *anomaly, enum outcome_order order)
 {
-	uint32_t e = anomaly->events[order == OUTCOME_SECOND && anomaly->event_count > 1];
-	const struct description *d = report_event(p->r, e);
+	const char *name = outcome_order_name(order);
+	uint32_t e = anomaly ? anomaly->events[order == OUTCOME_SECOND && anomaly->event_count > 1] : 0;
+	const struct description *d = anomaly ? report_event(p->r, e) : NULL;
 	const struct rt_frame *f = d ? subject_frame(p->r, d->event.pc) : NULL;
+	if (!d && name)
+		fprintf(p->out, "the %s event first: ", name);
 	if (!order || !d)
 		return;
 	fprintf(p->out, "%s%s", rt_op_name(d->event.op), f && f->line ? " of line " : "");
@@ -432,7 +435,7 @@ static void put_run(const struct printer *p, const struct anomaly *anomaly, cons
 		put_line(p, ": ", run->why);
 	else
 		fputc('\n', p->out);
-	if (run->kind == OUTCOME_DIVERGED) {
+	if (run->kind == OUTCOME_DIVERGED && run->expected) {
 		put_line(p, "      thread: ", run->thread);
 		put_line(p, "      expected: ", run->expected);
 		put_line(p, "      actual: ", run->actual);
@@ -454,15 +457,31 @@ static void put_run(const struct printer *p, const struct anomaly *anomaly, cons
 	}
 }
 
-void text_put_outcome(const struct printer *p, const struct anomaly *anomaly)
+static void put_replay(const struct printer *p, const struct anomaly *anomaly, const struct replay_result *o)
 {
-	const struct replay_result *o = anomaly->replay;
-	if (!o)
-		return;
-	fprintf(p->out, "  replay: %s, in %" PRIu32 " of %" PRIu32 " runs (it was %s)\n", outcome_name(o->kind),
-	        o->kind == OUTCOME_CONFIRMED ? o->confirmed : o->runs, o->runs, verdict_name((enum verdict)o->was));
+	fprintf(p->out, "%s: ", anomaly ? "  replay" : "replay");
+	if (o->kind == OUTCOME_CONFIRMED)
+		fprintf(p->out, "confirmed, in %" PRIu32 " of %" PRIu32 " runs", o->confirmed, o->runs);
+	else
+		fprintf(p->out, "%s, in %" PRIu32 " run%s", outcome_name(o->kind), o->runs, o->runs == 1 ? "" : "s");
+	if (o->was >= 0)
+		fprintf(p->out, " (it was %s)", verdict_name((enum verdict)o->was));
+	fputc('\n', p->out);
 	for (size_t i = 0; i < o->count; i++)
 		put_run(p, anomaly, &o->items[i]);
+}
+
+void text_put_outcome(const struct printer *p, const struct anomaly *anomaly)
+{
+	if (anomaly->replay)
+		put_replay(p, anomaly, anomaly->replay);
+}
+
+void report_replay_text(const struct replay_result *result, FILE *out)
+{
+	bool no_memory = false;
+	struct printer p = {.out = out, .no_memory = &no_memory};
+	put_replay(&p, NULL, result);
 }
 
 void text_put_anomaly(const struct printer *p, const struct report_entry *entry)

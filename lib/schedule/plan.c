@@ -94,6 +94,7 @@ static bool is_sync(unsigned op)
 	case RT_OP_ONCE_SEEN:
 	case RT_OP_FORK:
 	case RT_OP_JOIN:
+	case RT_OP_HB_BEFORE:
 		return true;
 	default:
 		return rt_op_group(op) == RT_GROUP_ATOMIC || rt_op_group(op) == RT_GROUP_LOCK ||
@@ -355,7 +356,7 @@ static uint32_t new_base(struct planner *p, uint32_t module)
 
 static bool has_memory(unsigned op)
 {
-	return op != RT_OP_FENCE && op != RT_OP_FORK && op != RT_OP_JOIN;
+	return op != RT_OP_FENCE && op != RT_OP_FORK && op != RT_OP_JOIN && op != RT_OP_HB_BEFORE;
 }
 
 /* Addresses of marks that are in no module, each once. */
@@ -574,19 +575,23 @@ enum rt_status plan_make(struct rt_trace *trace, const struct plan_request *requ
 	return status;
 }
 
-enum rt_status plan_search(struct rt_trace *trace, enum goal_kind kind, const uint64_t *pcs, const unsigned *ops,
-                           uint32_t count, struct rt_plan **out, struct rt_error *err)
+enum rt_status plan_search(struct rt_trace *trace, enum goal_kind kind, const struct plan_position *goal,
+                           uint32_t goal_count, const struct plan_position *further, size_t further_count,
+                           struct rt_plan **out, struct rt_error *err)
 {
-	const struct plan_request request = {.kind = kind, .goal_count = count};
+	const struct plan_request request = {.kind = kind, .goal_count = goal_count};
 	struct planner p = {.trace = trace, .request = &request, .err = err};
 	p.modules = rt_trace_modules(trace, &p.module_count);
 	for (uint32_t i = 0; i < p.module_count; i++)
 		new_base(&p, i);
-	for (uint32_t i = 0; i < count && !p.no_memory; i++) {
-		watch(&p, (struct site_key){.pc = pcs[i], .op = ops[i]});
-		struct site *s = site_of(&p, (struct site_key){.pc = pcs[i], .op = ops[i]}, true);
+	for (uint32_t i = 0; i < goal_count && !p.no_memory; i++) {
+		const struct site_key key = {.pc = goal[i].pc, .op = goal[i].op};
+		watch(&p, key);
+		struct site *s = site_of(&p, key, true);
 		p.goal_marks[i] = s ? s->index : 0;
 	}
+	for (size_t i = 0; i < further_count && !p.no_memory; i++)
+		watch(&p, (struct site_key){.pc = further[i].pc, .op = further[i].op});
 	enum rt_status status = p.no_memory ? no_memory(&p) : write_plan(&p, out);
 	if (!status)
 		(*out)->search = 1;

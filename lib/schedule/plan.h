@@ -30,10 +30,16 @@ enum rt_status plan_make(struct rt_trace *trace, const struct plan_request *requ
                          struct rt_error *err);
 /*
  * Makes a plan without a schedule: threads are to be held at the positions of the events, which are of a race or of a
- * deadlock, until they meet. pcs, ops: count of them. The same otherwise.
+ * deadlock, until they meet. Where threads may change on the way besides: at all that synchronises, and at the accesses
+ * at the further positions. The same otherwise.
  */
-enum rt_status plan_search(struct rt_trace *trace, enum goal_kind kind, const uint64_t *pcs, const unsigned *ops,
-                           uint32_t count, struct rt_plan **out, struct rt_error *err);
+struct plan_position {
+	uint64_t pc;
+	unsigned op;
+};
+enum rt_status plan_search(struct rt_trace *trace, enum goal_kind kind, const struct plan_position *goal,
+                           uint32_t goal_count, const struct plan_position *further, size_t further_count,
+                           struct rt_plan **out, struct rt_error *err);
 /* The request that a written schedule is. On RT_OK request->runs is owned by the caller. */
 enum rt_status plan_request_of(const struct script *s, struct rt_trace *trace, struct plan_request *request,
                                struct rt_error *err);

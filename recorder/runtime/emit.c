@@ -360,8 +360,16 @@ void rt_emit_sync(unsigned op, uint64_t operand, uint64_t arg, uintptr_t pc, uns
 		rt_turn_emitted(op, operand);
 }
 
+/* A write that stands for a call (free, destroy): a strategy may stop the thread before it. */
+static void write_step(uintptr_t p, size_t size, uintptr_t pc, unsigned flags)
+{
+	if (RT_CONTROLLED && RT_UNLIKELY(rt_interest[RT_INTEREST_PLACE(pc)]) && !rt_thread.busy)
+		rt_turn_access(RT_OP_WRITE, p, size, pc, flags);
+}
+
 void rt_emit_write(uintptr_t p, size_t size, uintptr_t pc, unsigned flags)
 {
+	write_step(p, size, pc, flags);
 	if (!rt_sync_only)
 		rt_sync(rt_self, RT_OP_WRITE, p, size, pc, rt_record_aux(0, 0, flags));
 }
@@ -393,8 +401,7 @@ void rt_emit_free(uint64_t block, size_t size, uintptr_t pc)
 		rt_emit_sync(RT_OP_FREE, block, size, pc, 0);
 		return;
 	}
-	if (RT_CONTROLLED && RT_UNLIKELY(rt_interest[RT_INTEREST_PLACE(pc)]))
-		rt_turn_access(RT_OP_WRITE, block, size < RT_FREED_MAX ? size : RT_FREED_MAX, pc, RT_F_FREE);
+	write_step(block, size < RT_FREED_MAX ? size : RT_FREED_MAX, pc, RT_F_FREE);
 	rt_busy_begin(); /* no handler's events come between the two */
 	rt_reserve(s, 4);
 	rt_emit_write(block, size < RT_FREED_MAX ? size : RT_FREED_MAX, pc, RT_F_FREE);

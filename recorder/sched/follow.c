@@ -117,6 +117,7 @@ static bool marks_have(unsigned op)
 	case RT_OP_ONCE_SEEN:
 	case RT_OP_FORK:
 	case RT_OP_JOIN:
+	case RT_OP_HB_BEFORE:
 		return true;
 	default:
 		return false;
@@ -210,18 +211,42 @@ static bool is_mark(const state_t *s, const struct rt_step *e)
 	return op_class(site->op) == op_class(e->op) && pc_of(site) == e->pc && same_object(e, mark_of(s), false);
 }
 
-/* A lock that an annotation says is taken without a step. */
-static bool is_skipped(state_t *s, const struct rt_step *e)
+static bool is_atomic(unsigned op)
 {
-	const struct rt_plan_site *site = site_of(mark_of(s));
-	bool next;
+	return op >= RT_OP_ATOMIC_LOAD && op <= RT_OP_ATOMIC_CAS_FAIL;
+}
 
-	if (site->op != RT_OP_ACQUIRE && site->op != RT_OP_ACQUIRE_SHARED)
-		return false;
-	s->mark++;
-	next = !past_marks(s) && (is_mark(s, e) || is_skipped(s, e));
-	s->mark--;
-	return next;
+/*
+ * Events without a step, as of locks that an annotation says are taken and of what the C++ library does inside, and
+ * turns of a spin, whose number need not be the same: those before the mark that this step is. Their number; 0: it is
+ * none.
+ */
+static uint64_t skipped(state_t *s, const struct rt_step *e)
+{
+	enum { MOST = 256 };
+	uint64_t here = s->mark, n = 0;
+
+	while (n < MOST && !past_marks(s)) {
+		unsigned op = site_of(mark_of(s))->op;
+
+		if (n && is_mark(s, e)) {
+			s->mark = here;
+			return n;
+		}
+		if (op != RT_OP_ACQUIRE && op != RT_OP_ACQUIRE_SHARED && op != RT_OP_HB_BEFORE && !is_atomic(op))
+			break;
+		s->mark++;
+		n++;
+	}
+	s->mark = here;
+	return 0;
+}
+
+/* Another turn of a spin: the same look as the thread's last mark was. */
+static bool is_turn(const state_t *s, const struct rt_step *e)
+{
+	return (e->op == RT_OP_ATOMIC_LOAD || e->op == RT_OP_ATOMIC_CAS || e->op == RT_OP_ATOMIC_CAS_FAIL) &&
+	       s->last_pc == e->pc && s->last_object == e->object;
 }
 
 static enum meets compare(state_t *s, const struct rt_step *e)
@@ -230,11 +255,15 @@ static enum meets compare(state_t *s, const struct rt_step *e)
 
 	if (s == &nobody || past_marks(s) || !marks_have(e->op) || is_inner(s, e))
 		return NO_MATTER;
-	while (!is_mark(s, e) && is_skipped(s, e))
-		s->mark++;
-	site = site_of(mark_of(s));
 	if (is_mark(s, e))
 		return IS_MARK;
+	if (is_turn(s, e))
+		return NO_MATTER;
+	if (skipped(s, e)) {
+		s->mark += skipped(s, e);
+		return IS_MARK;
+	}
+	site = site_of(mark_of(s));
 	if (op_class(site->op) == op_class(e->op) && pc_of(site) == e->pc)
 		return is_repeat(s, e) ? NO_MATTER : OTHER_OBJECT;
 	if (is_plain(e->op) && (!is_watched(e) || is_repeat(s, e)))
@@ -258,6 +287,8 @@ static void executes(state_t *s, const struct rt_step *e, enum meets meets)
 		for (uint32_t i = 0; i < plan->goal_count && plan->kind == RT_PLAN_SEQUENCE; i++)
 			if (plan->goals[i].thread == (uint32_t)(s - states()) && plan->goals[i].mark == s->mark)
 				plan->goals[i].reserved = ++resolved; /* its place among them */
+		s->last_pc = e->pc;
+		s->last_object = e->object;
 		s->mark++;
 		plan->matched++;
 	}
@@ -590,7 +621,8 @@ static struct rt_task *search(struct rt_task *current, struct rt_task *const *en
 	struct rt_task *all[256], *kept[256], *others[256];
 	unsigned live = rt_sched_live(all, 256), kept_count = 0, other_count = 0;
 
-	for (unsigned i = 0; i < live && i < 256; i++)
+	live = live < 256 ? live : 256;
+	for (unsigned i = 0; i < live; i++)
 		if (all[i]->state == RT_READY && is_kept(all[i]))
 			kept[kept_count++] = all[i];
 	if (plan->kind == RT_PLAN_RACE ? find_race(kept, kept_count) : find_cycle(kept, kept_count)) {
@@ -601,6 +633,9 @@ static struct rt_task *search(struct rt_task *current, struct rt_task *const *en
 	for (unsigned i = 0; i < n && i < 256; i++)
 		if (!is_kept(enabled[i]))
 			others[other_count++] = enabled[i];
+	for (unsigned i = 0; i < live && !other_count; i++)
+		if (all[i]->state == RT_BLOCKED && all[i]->wakes)
+			return NULL; /* time passes */
 	held_for = kept_count ? held_for + 1 : 0;
 	if (kept_count && (!other_count || held_for > PATIENCE)) {
 		struct rt_task *task = kept[rt_sched_random() % kept_count];
@@ -627,7 +662,8 @@ static struct rt_task *next_to_resolve(void)
 static bool has_reached(const struct rt_plan_step *step, state_t *s, const struct rt_task *task)
 {
 	return task->state != RT_OUTSIDE && !is_between(s, task) &&
-	       (past_marks(s) || compare(s, &task->next) == IS_MARK) && s->mark >= step->mark;
+	       (past_marks(s) ? task->next.op != RT_OP_NONE : compare(s, &task->next) == IS_MARK) &&
+	       s->mark >= step->mark;
 }
 
 static bool is_goal(const struct rt_plan_step *step)

@@ -1,0 +1,218 @@
+/* racetrace run: record, analyze, replay and report in one go. */
+#include "cmd/command.h"
+#include "cmd/common.h"
+#include "cmd/memory.h"
+#include "cmd/output.h"
+#include "cmd/replay.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { OPT_SERIAL = 256, OPT_NO_CONFIRM, OPT_TIMEOUT, OPT_TRACE };
+
+struct settings {
+	const struct report_format *format; /* NULL: text */
+	const char *output;                 /* NULL: standard output */
+	const char *trace;                  /* NULL: it is not kept */
+	char **command;
+	const char *serial; /* seed; NULL: threads run as they come */
+	bool no_confirm;
+	struct replay_options replay;
+};
+
+static const struct argp_option options[] = {
+    {"format", 'f', "FORMAT", 0, "Write the report as text (the default), json, sarif or html", 0},
+    {"jobs", 'j', "N", 0, "Analyze and replay in N processes (1)", 0},
+    {"no-confirm", OPT_NO_CONFIRM, NULL, 0, "Do not run the program again with the schedules that were found", 0},
+    {"output", 'o', "FILE", 0, "Write the report to FILE", 0},
+    {"serial", OPT_SERIAL, "SEED", OPTION_ARG_OPTIONAL, "Record one thread at a time, as 'racetrace record' does", 0},
+    {"timeout", OPT_TIMEOUT, "SECONDS", 0, "End a run with a schedule after this time (20)", 0},
+    {"trace", OPT_TRACE, "FILE", 0, "Keep the trace as FILE", 0},
+    {0}};
+
+static const char doc[] = "Record a run of PROGRAM, report the concurrency bugs that it allows, and run the program "
+                          "again with the schedules of "
+                          "what is observed or proved.\v"
+                          "Exit status: 1 if anything is proved, observed or confirmed, 2 for wrong use, 3 if the "
+                          "program cannot be recorded; "
+                          "otherwise that of the program.";
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct settings *s = state->input;
+	switch (key) {
+	case 'f':
+		s->format = report_find(arg);
+		if (!s->format)
+			argp_error(state, "'%s' is not a format: there are text, json, sarif, html, dot", arg);
+		return 0;
+	case 'j':
+		s->replay.jobs = cmd_number(state, "the number of jobs", arg, 1, 1024);
+		return 0;
+	case OPT_NO_CONFIRM:
+		s->no_confirm = true;
+		return 0;
+	case 'o':
+		s->output = arg;
+		return 0;
+	case OPT_SERIAL:
+		if (arg)
+			cmd_number(state, "a seed", arg, 0, UINT32_MAX);
+		s->serial = arg ? arg : "1";
+		return 0;
+	case OPT_TIMEOUT:
+		s->replay.timeout_ms = 1000 * cmd_number(state, "the time of a run", arg, 1, 1000000);
+		return 0;
+	case OPT_TRACE:
+		s->trace = arg;
+		return 0;
+	case ARGP_KEY_ARGS:
+		s->command = state->argv + state->next;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		cmd_need_argument(state, NULL, "program", "'racetrace run PROGRAM' runs one");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* Runs `racetrace record`; *status is as from waitpid. */
+static enum rt_status record(const struct settings *s, const char *trace, int *status, struct rt_error *err)
+{
+	enum { OWN = 8 };
+	char self[4096], serial[64];
+	size_t n = 0, count = 0;
+	ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+	while (s->command[count])
+		count++;
+	const char **argv = calloc(count + OWN, sizeof *argv);
+	if (length < 0 || !argv) {
+		free(argv);
+		return rt_error_set(err, RT_ESYSTEM, "cannot start this program again: %s", strerror(errno));
+	}
+	self[length] = '\0';
+	argv[n++] = self;
+	argv[n++] = "record";
+	argv[n++] = "-o";
+	argv[n++] = trace;
+	snprintf(serial, sizeof serial, "--serial=%s", s->serial ? s->serial : "");
+	if (s->serial)
+		argv[n++] = serial;
+	argv[n++] = "--";
+	memcpy(argv + n, s->command, count * sizeof *argv);
+	pid_t pid = fork();
+	if (pid == 0) {
+		signal(SIGXFSZ, SIG_DFL); /* which this program ignores */
+		execv(self, (char *const *)(uintptr_t)argv);
+		_exit(EXIT_INPUT);
+	}
+	free(argv);
+	if (pid < 0)
+		return rt_error_set(err, RT_ESYSTEM, "cannot make a process: %s", strerror(errno));
+	/* Signals of the terminal are the program's; what is recorded then is reported. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
+	while (waitpid(pid, status, 0) < 0 && errno == EINTR)
+		;
+	signal(SIGINT, SIG_DFL);
+	signal(SIGQUIT, SIG_DFL);
+	return RT_OK;
+}
+
+/* A file that is the standard input can be read again from its beginning. */
+static const char *input_file(char *path, size_t size)
+{
+	struct stat st;
+	if (fstat(STDIN_FILENO, &st) != 0 || !S_ISREG(st.st_mode))
+		return NULL;
+	ssize_t n = readlink("/proc/self/fd/0", path, size - 1);
+	if (n < 0)
+		return NULL;
+	path[n] = '\0';
+	return path;
+}
+
+static enum rt_status report(const struct settings *s, struct rt_trace *trace, bool *found, struct rt_error *err)
+{
+	const struct report_format *format = s->format ? s->format : report_find("text");
+	struct analysis_options analysis = {.jobs = s->replay.jobs};
+	struct report_options report_options = {.least = VERDICT_PREDICTED};
+	struct cmd_output output;
+	struct analysis *a;
+	struct report *r = NULL;
+	bool confirmed;
+	enum rt_status status = analysis_run(trace, &analysis, &a, err);
+	if (status)
+		return status;
+	status = report_create(a, &report_options, &r, err);
+	if (!status && !s->no_confirm)
+		status = replay_report(r, &s->replay, &confirmed, err);
+	if (!status)
+		status = cmd_output_open(&output, s->output, err);
+	if (!status)
+		status = cmd_output_close(&output, format->write(r, false, output.file, err), err);
+	for (int kind = 0; !status && kind < ANOMALY_KINDS; kind++)
+		for (int v = VERDICT_PROVED; v < VERDICTS; v++)
+			*found |= r->summary[kind][v] != 0;
+	report_free(r);
+	analysis_free(a);
+	return status;
+}
+
+static enum rt_status run(struct settings *s, const char *path, int *result, struct rt_error *err)
+{
+	struct rt_trace *trace;
+	bool found = false;
+	int ended;
+	enum rt_status status = record(s, path, &ended, err);
+	if (status)
+		return status;
+	*result = WIFSIGNALED(ended) ? 128 + WTERMSIG(ended) : WEXITSTATUS(ended);
+	if (access(path, R_OK) != 0) { /* `record` has said why */
+		err->told = true;
+		return rt_error_set(err, RT_EINPUT, "there is no trace");
+	}
+	status = cmd_open_trace(path, NULL, &trace, err);
+	if (!status) {
+		status = cmd_check_memory(trace, 0, err);
+		if (!status)
+			status = report(s, trace, &found, err);
+		rt_trace_free(trace);
+	}
+	if (found)
+		*result = EXIT_FOUND;
+	return status;
+}
+
+int cmd_run(int argc, char **argv)
+{
+	static const struct argp argp = {options, parse, "[--] PROGRAM [ARGUMENT...]", doc, NULL, NULL, NULL};
+	char folder[256], path[512], input[4096];
+	const char *where = getenv("TMPDIR");
+	struct settings s = {.replay = replay_defaults};
+	struct rt_error err = {0};
+	int result = EXIT_INPUT;
+	cmd_parse(&argp, argc, argv, ARGP_IN_ORDER, &s);
+	s.replay.program = s.command;
+	s.replay.input = input_file(input, sizeof input);
+	snprintf(folder, sizeof folder, "%.200s/racetrace-XXXXXX", where && *where ? where : "/tmp");
+	if (!s.trace && !mkdtemp(folder)) {
+		rt_error_set(&err, RT_ESYSTEM, "cannot make a folder '%s': %s", folder, strerror(errno));
+		return cmd_fail(&err);
+	}
+	snprintf(path, sizeof path, "%s/trace.zst", folder);
+	enum rt_status status = run(&s, s.trace ? s.trace : path, &result, &err);
+	if (!s.trace) {
+		unlink(path);
+		rmdir(folder);
+	}
+	return status ? err.told ? result : cmd_fail(&err) : result;
+}

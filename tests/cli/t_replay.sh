@@ -1,0 +1,303 @@
+#!/bin/bash
+# t_replay.sh [BUILD]: replay makes samples do what was found in them, says where a schedule does not apply, and ends whatever a program does.
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/text.sh"
+
+build() { # NAME [SOURCE]
+	gcc -g -fsanitize=thread "${2:-$top/samples/$1.c}" -o "$(basename "$1")" -lpthread || wrong "$1 does not compile"
+}
+# recorded NAME [OPTION...]: builds the sample and records it to NAME.zst.
+recorded() {
+	local name
+	name=$(basename "$1")
+	build "$1"
+	run 0 record "${@:2}" -o "$name.zst" "./$name"
+}
+# holds FILTER [FILE]: jq's filter is true of the last run's report.
+holds() {
+	jq -e "$1" "${2:-out}" >/dev/null || wrong "not so: $1: $(jq -c '[.anomalies[]? | [.id, .verdict, .replay]], .results?' "${2:-out}" | head -c 1500)"
+}
+# left PATTERN: no process is left whose command line has it.
+left() {
+	local pid
+	for pid in /proc/[0-9]*; do
+		{ tr '\0' ' ' <"$pid/cmdline" | grep -q -- "$1"; } 2>/dev/null && wrong "still there: $(tr '\0' ' ' <"$pid/cmdline")"
+	done
+}
+
+# --- What is proved or observed happens, in both orders. Recorded by turns, so that each trace is exact.
+recorded hidden --serial
+run 0 replay hidden.zst
+quiet
+holds '[.anomalies[] | select(.replay)] | length >= 1 and all(.verdict == "confirmed" and .replay.confirmed == .replay.runs)'
+holds '.anomalies[] | select(.variable.name == "ready") | .replay | .was == "proved" or .was == "observed"'
+holds '.anomalies[] | select(.variable.name == "ready") | [.replay.results[].resolve] | sort == ["first", "second"]'
+# With the read first there are no jobs to print.
+holds '.anomalies[] | select(.variable.name == "ready") | .events as $e | .replay.results[] | select(.output_differs) |
+	$e[if .resolve == "first" then 0 else 1 end].op == "read" and (has("output") | not)'
+holds '.summary.race.confirmed >= 1'
+run 0 replay hidden.zst --anomaly R1 --resolve second --repeat 3
+holds '.anomalies[0].replay | .runs == 3 and .confirmed == 3 and (.results | length) == 1 and .results[0].resolve == "second" and .results[0].same == 3'
+
+# The recorded order is free: what is proved has a schedule all the same.
+recorded hidden
+run 0 replay -f text hidden.zst
+grep -q "^R1 data race (w-r), confirmed: ready" out || wrong "no confirmed race: $(head -n 3 out)"
+grep -q "replay: confirmed, in 2 of 2 runs" out || wrong "not confirmed twice: $(grep -A3 replay: out)"
+
+# RaceFuzzer, figure 1: z's race leads to the error; x has none, so its schedule does not apply.
+recorded racefuzzer_fig1 --serial
+run 0 replay --all --attempts 1 racefuzzer_fig1.zst
+holds '[.anomalies[] | select(.variable.name == "z")] | length >= 1 and all(.verdict == "confirmed") and any(.[].replay.results[]; .output | test("ERROR1"))'
+holds '[.anomalies[] | select(.variable.name == "x" and .replay)] | all(.replay.outcome == "diverged" and .verdict != "confirmed" and
+	(.replay.results[0] | .thread and .expected and .actual))'
+
+# PECAN, figure 1: the third race leads to the error.
+recorded pecan_fig1
+run 0 replay --all pecan_fig1.zst
+holds '[.anomalies[] | select(.kind == "race")] | length >= 2 and all(.verdict == "confirmed")'
+holds '[.anomalies[].replay.results[].output // ""] | any(test("ERROR"))'
+
+# PECAN, figure 5: the paper's schedule stops at node 6, where the lock is held; its twin is real.
+recorded pecan_fig5 --serial
+cat >fig5.json <<'END'
+{"schema": "racetrace.schedule/1", "kind": "race",
+ "steps": [{"thread": "main", "from": 1, "to": FORK}, {"thread": "main.1", "from": 1, "to": UNLOCK}],
+ "goal": [{"thread": "main", "ordinal": WRITE3}, {"thread": "main.1", "ordinal": WRITE8}]}
+END
+ordinal() { # THREAD OPERATION: in the trace.
+	"$RACETRACE" dump pecan_fig5.zst | awk -v t="$1" -v op="$2" '$2 == t && $4 == op { print $3; exit }'
+}
+write() { # THREAD: its first write of x
+	"$RACETRACE" dump pecan_fig5.zst | awk -v t="$1" '$2 == t && $4 == "write" && $5 == "x" { print $3; exit }'
+}
+sed -i "s/FORK/$(ordinal main fork)/; s/UNLOCK/$(ordinal main.1 release)/; s/WRITE3/$(write main)/; s/WRITE8/$(write main.1)/" fig5.json
+run 1 replay fig5.json --trace pecan_fig5.zst
+holds '.outcome == "stuck" and .confirmed == 0'
+holds '[.results[0].waits[] | select(.thread == "main.1")][0].text | test("waits: acquire of lock.*which main holds")'
+recorded pecan_fig5_racy
+run 0 replay pecan_fig5_racy.zst
+holds '.anomalies[0] | .verdict == "confirmed" and .replay.was != "refuted"'
+
+# What no correct reordering proves may happen all the same: survey, figure 2.
+recorded survey_fig2
+run 0 replay --all survey_fig2.zst
+holds '[.anomalies[] | select(.variable.name == "y")] | length >= 1 and all(.verdict == "confirmed")'
+recorded more/snapshot
+run 0 replay snapshot.zst
+holds '[.anomalies[] | select(.replay)] | length >= 1 and all(.verdict == "confirmed")'
+
+# A deadlock, an atomicity violation, an ASV, a use of freed memory.
+cat >inversion.c <<'END'
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER;
+static void *other(void *arg)
+{
+	usleep(50000);
+	pthread_mutex_lock(&b);
+	pthread_mutex_lock(&a);
+	pthread_mutex_unlock(&a);
+	pthread_mutex_unlock(&b);
+	return arg;
+}
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, NULL, other, NULL);
+	pthread_mutex_lock(&a);
+	pthread_mutex_lock(&b);
+	pthread_mutex_unlock(&b);
+	pthread_mutex_unlock(&a);
+	pthread_join(t, NULL);
+	return 0;
+}
+END
+build inversion inversion.c
+run 0 record -o inversion.zst ./inversion
+run 0 replay inversion.zst
+holds '.anomalies[0] | .kind == "deadlock" and .verdict == "confirmed" and .replay.was == "proved" and .replay.results[0].end == {"kind": "deadlock", "differs": true}'
+recorded pecan/event_queue
+run 0 replay event_queue.zst
+holds '[.anomalies[] | select(.replay and .kind == "atomicity")] | length >= 1 and all(.verdict == "confirmed")'
+recorded pecan/shop
+run 0 replay shop.zst
+holds '[.anomalies[] | select(.replay and .kind == "asv")] | length >= 1 and all(.verdict == "confirmed")'
+recorded refcount_racy
+run 0 replay refcount_racy.zst
+holds '[.anomalies[] | select(.replay)] | length >= 1 and all(.verdict == "confirmed")'
+
+# --- The other ways to ask.
+run 1 analyze --confirm --fail-on confirmed hidden.zst
+holds '.anomalies[0].verdict == "confirmed"'
+run 0 replay hidden.zst --all --jobs 2 -o report.json
+holds '.summary.race.confirmed >= 1' report.json
+run 0 replay hidden.zst -- ./hidden
+build pecan_fig5
+run 1 run -f json -- ./hidden
+# The program's own output comes first.
+sed -n '/^{/,$p' out >report.json
+holds '.anomalies[0].verdict == "confirmed"' report.json
+run 0 run -- ./pecan_fig5
+grep -q '^no deadlocks' out || wrong "run prints no report: $(head -n 5 out)"
+run 3 run -- ./there_is_none
+says there_is_none
+[ -z "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'racetrace-??????' -user "$(id -u)" -newer fig5.json -empty)" ] || wrong "an empty folder is left"
+
+# --- Wrong use.
+run 2 replay hidden.zst --anomaly R99
+says "no anomaly 'R99'"
+run 2 replay hidden.zst --resolve third
+run 2 replay hidden.zst --verdict great
+run 2 replay hidden.zst --hold
+run 2 replay
+run 3 replay there_is_none.zst
+printf 'T0|w(x)|1\nT1|w(x)|2\n' >two.std
+run 2 replay --all two.std
+says "does not say which program"
+run 1 replay hidden.zst -- ./there_is_none
+holds '.anomalies[0].replay.outcome == "failed"'
+
+# --- Whatever the program does, it ends, with all that it has made. Replays a race before which it behaves.
+robust() { # NAME: the program of this name, from standard input, with a race at its begin; and its trace of a run that ends.
+	{
+		cat <<'END'
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static int shared;
+static void *other(void *arg) { shared = 1; return arg; }
+static void misbehave(void);
+int main(int argc, char **argv)
+{
+	pthread_t t;
+	(void)argv;
+	pthread_create(&t, NULL, other, NULL);
+	shared = 2;
+	pthread_join(t, NULL);
+	if (argc < 2)
+		misbehave();
+	return 0;
+}
+END
+		cat
+	} >"$1.c"
+	build "$1" "$1.c"
+	run 0 record -o "$1.zst" "./$1" quietly
+}
+# replays NAME [OPTION...]: the program that misbehaves, within 3 seconds; what it leaves is gone.
+replays() {
+	local begin=$SECONDS
+	run 0 replay --timeout 3 --resolve first "${@:2}" "$1.zst" -- "./$1"
+	[ $((SECONDS - begin)) -le 60 ] || wrong "$1: took $((SECONDS - begin)) seconds"
+	left "\./$1"
+}
+robust forks <<'END'
+static void misbehave(void)
+{
+	for (int i = 0; i < 3; i++)
+		if (fork() == 0) {
+			signal(SIGTERM, SIG_IGN);
+			setsid();
+			if (fork())
+				_exit(0);
+			for (;;)
+				pause();
+		}
+}
+END
+replays forks
+holds '.anomalies[0].replay.results[0] | .outcome == "confirmed" and .end.kind == "status"'
+robust stays <<'END'
+static void misbehave(void)
+{
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGINT, SIG_IGN);
+	for (;;)
+		pause();
+}
+END
+replays stays
+holds '.anomalies[0].replay.results[0] | .outcome == "confirmed" and .end.kind == "hang" and .end.differs'
+robust spins <<'END'
+static void misbehave(void)
+{
+	static volatile int go = 1;
+	while (go)
+		;
+}
+END
+replays spins
+robust prints <<'END'
+static void misbehave(void)
+{
+	static char text[65536];
+	memset(text, 'x', sizeof(text));
+	for (;;)
+		(void)!write(1, text, sizeof(text));
+}
+END
+replays prints
+holds '.anomalies[0].replay.results[0] | .outcome == "confirmed" and .end.kind == "hang" and (.output | length) <= 20000'
+robust asks <<'END'
+static void misbehave(void)
+{
+	char line[64];
+	puts(fgets(line, sizeof(line), stdin) ? line : "nothing");
+}
+END
+replays asks
+holds '.anomalies[0].replay.results[0].output == "nothing\n"'
+echo answer >answer
+replays asks --input answer
+holds '.anomalies[0].replay.results[0].output | startswith("answer\n")'
+robust dies <<'END'
+static void misbehave(void)
+{
+	abort();
+}
+END
+replays dies
+holds '.anomalies[0].replay.results[0] | .outcome == "confirmed" and .end == {"kind": "signal", "value": 6, "differs": true}'
+
+# A run that never gets there is a timeout; one that ends on the way has diverged.
+cat >late.c <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+static int shared;
+static void *other(void *arg) { shared = 1; return arg; }
+int main(int argc, char **argv)
+{
+	pthread_t t;
+	if (argc > 1 && argv[1][0] == 'w')
+		for (;;)
+			pause();
+	if (argc > 1 && argv[1][0] == 'e')
+		exit(7);
+	pthread_create(&t, NULL, other, NULL);
+	shared = 2;
+	pthread_join(t, NULL);
+	return 0;
+}
+END
+build late late.c
+run 0 record -o late.zst ./late
+run 1 replay --timeout 2 --attempts 1 late.zst -- ./late w
+holds '.anomalies[0].replay.outcome == "timeout"'
+left '\./late'
+run 1 replay --attempts 1 late.zst -- ./late e
+holds '.anomalies[0].replay | .outcome == "diverged" and (.results[0] | .thread == "main" and .end.value == 7 and (.why | test("exit status 7")))'
+
+# Interrupted, it takes all runs with it.
+"$RACETRACE" replay --timeout 600 late.zst -- ./late w >out 2>err &
+replay=$!
+sleep 1
+kill -TERM $replay
+wait $replay
+left '\./late'
+exit $fail
