@@ -1,6 +1,6 @@
 /*
- * Asynchronous input and output: what goes out does so when it is asked for, what comes in has come when its result is
- * taken. Requests with 64-bit offsets are the same under other names.
+ * Asynchronous input and output: output happens at the request, input has arrived when its result is taken. Requests
+ * with 64-bit offsets are the same under other names.
  */
 #include "recorder/intercept/fd.h"
 #include "recorder/intercept/sync.h"

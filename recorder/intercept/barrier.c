@@ -29,7 +29,7 @@ static int wait_by_turns(pthread_barrier_t *barrier, unsigned parties, uintptr_t
 
 RT_INTERPOSE(int, pthread_barrier_wait, (pthread_barrier_t * barrier))
 {
-	/* The barrier may be destroyed by another party as soon as the real call lets one go, so it is read before. */
+	/* Another party may destroy the barrier as soon as it has left the real call, so it is read before. */
 	const struct glibc_barrier *glibc = (const struct glibc_barrier *)(const void *)barrier;
 	unsigned parties = glibc->count, flags = glibc->shared ? RT_F_TIMED : 0;
 	int result = 0;

@@ -37,7 +37,7 @@ static int yield_by_turns(uintptr_t pc)
 	return 0;
 }
 
-/* A pause that takes no time is there to let others go on. */
+/* A pause without time lets other threads run. */
 static int usleep_by_turns(useconds_t us, uintptr_t pc)
 {
 	enum { SECOND_US = 1000000 };

@@ -1,6 +1,4 @@
-/*
- * Files by their names, and what is told of them. Those that make descriptors or move data are in io.c and stdio.c.
- */
+/* Files by their names, and their attributes. Functions that make descriptors or move data are in io.c and stdio.c. */
 #include "recorder/intercept/call.h"
 #include "recorder/intercept/fd.h"
 

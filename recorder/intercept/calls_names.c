@@ -140,7 +140,7 @@ CALL(int, getsockopt, (int fd, int level, int option, void *restrict to, socklen
 CALL(int, setsockopt, (int fd, int level, int option, const void *from, socklen_t length),
      (fd, level, option, from, length), IN_N(from, length), )
 
-/* Who is logged in */
+/* Login records */
 CALL(struct utmp *, getutent, (void), (), , RESULT)
 CALL(struct utmp *, getutid, (const struct utmp *id), (id), IN(id), RESULT)
 CALL(struct utmp *, getutline, (const struct utmp *line), (line), IN(line), RESULT)

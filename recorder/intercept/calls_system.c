@@ -137,8 +137,8 @@ CALL(int, getlogin_r, (char *to, size_t size), (to, size), , if (r == 0) OUT_STR
 CALL(char *, getpass, (const char *prompt), (prompt), STR(prompt); LEAVES, RETURNS; BLOCKS; RESULT_STR)
 
 /*
- * The environment: those who change it lock one another out, those who look do not take the lock. The C library's own
- * lock cannot be seen, so they have one here. putenv's string becomes a part of the environment.
+ * The environment: writers exclude one another, readers do not take the lock. The C library's own lock is invisible, so
+ * there is one here. putenv's string becomes a part of the environment.
  */
 static char environment_lock;
 static void environment_taken(uintptr_t pc)

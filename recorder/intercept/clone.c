@@ -98,7 +98,7 @@ RT_DEFINE(int, clone, (int (*function)(void *), void *stack, int flags, void *ar
 		return RT_REAL(clone)(function, stack, flags, argument, more[0], more[1], more[2]);
 	if (!(flags & CLONE_VM))
 		return clone_forked(&c, stack, flags, more);
-	/* With CLONE_VFORK this thread stands still meanwhile: what the other does is done in its place. */
+	/* With CLONE_VFORK this thread is suspended meanwhile: the other's operations count as its own. */
 	if (!(flags & CLONE_VFORK) && !(flags & CLONE_SETTLS) && rt_recording())
 		return clone_shared(&c, stack, flags, more);
 	if (!(flags & CLONE_VFORK))

@@ -1,6 +1,6 @@
 /*
- * Condition variables. A wait is WAIT_BEGIN (also lets the mutex go), WAIT_END (also takes it again), nothing else. A
- * cancelled wait ends as well: glibc takes the mutex again before the cleanup handlers run, ours first, because this
+ * Condition variables. A wait is WAIT_BEGIN (also releases the mutex), WAIT_END (also acquires it again), nothing else.
+ * A cancelled wait ends as well: glibc takes the mutex again before the cleanup handlers run, ours first, because this
  * frame is the innermost.
  */
 #include "recorder/intercept/sync.h"

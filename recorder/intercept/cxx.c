@@ -11,8 +11,9 @@
  *   ctype<char>::do_narrow                        none: its cache is written without any, always with the same
  *
  * A reference is dropped here, by a decrement that is recorded as it takes effect, and the library's own function drops
- * one that was added before: so it is never the library that drops the last one unseen. Whoever does destroys the
- * object by way of the library, behind an acquire. The layouts are those of the Itanium ABI and of libstdc++.so.6.
+ * one that was added before: so it is never the library that drops the last one unseen. The thread that drops it
+ * destroys the object by way of the library, behind an acquire. The layouts are those of the Itanium ABI and of
+ * libstdc++.so.6.
  */
 #include "recorder/intercept/sync.h"
 #include "recorder/runtime/core.h"

@@ -144,12 +144,12 @@ static int count_modules(struct dl_phdr_info *info, size_t size, void *loads_and
 }
 
 static struct {
-	_Atomic uint32_t word; /* futex: 0 free, 1 taken, 2 and somebody may wait */
+	_Atomic uint32_t word; /* futex: 0 free, 1 taken, 2 taken, and a thread may wait */
 	const void *_Atomic owner;
 	unsigned depth;
 } order;
 
-/* In a forked child: who was in there may be another thread. */
+/* In a forked child: the thread inside may be another one. */
 static void leave_forked(void)
 {
 	if (order.owner == &rt_thread)

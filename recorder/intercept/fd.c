@@ -15,11 +15,11 @@
 #include <poll.h>
 #include <sys/stat.h>
 
-static _Atomic bool any_full;      /* somebody found no room to write */
+static _Atomic bool any_full;      /* a writer found no room */
 static _Atomic bool has_children;  /* which end when something has come to them */
-static _Atomic bool files_watched; /* any descriptor tells of files */
+static _Atomic bool files_watched; /* some descriptor reports changes of files */
 
-/* Its entry if it is to be told of, else NULL. One that was closed may have come again unseen. */
+/* Its entry if it is open and recorded, else NULL. A descriptor that was closed may have been opened again unseen. */
 static struct rt_fd *told(int fd)
 {
 	struct rt_fd *e = rt_recording() ? rt_fd_entry(fd) : NULL;
@@ -134,7 +134,7 @@ void rt_child_ended(uintptr_t pc)
 
 /*
  * Data that passes from one object to another inside the kernel: it may come out before the call that passes it on has
- * returned, so who reads the second has seen from now on what goes into the first.
+ * returned, so a reader of the second has seen, from now on, what goes into the first.
  */
 #define PASSES_MAX 64u
 static struct {
@@ -170,8 +170,8 @@ void rt_fd_passes(int from, int to, uintptr_t pc)
 }
 
 /*
- * A descriptor is sent to somebody who may have it under another number when this one is closed. What has no inode to
- * be known by is then one with all of its kind.
+ * A descriptor is sent to a process that may know it by another number when this one is closed. An object without an
+ * inode is then merged with all of its kind.
  */
 void rt_fd_sent(int fd)
 {
@@ -280,8 +280,8 @@ void rt_fd_read(int fd, ssize_t n, uintptr_t pc)
 }
 
 /*
- * Room: who found none comes, once there is some, after those who have read since. Until somebody finds none, nobody
- * says that he reads.
+ * Room: a writer that found none comes, once there is some, after the readers since. Until a writer finds none, reads
+ * record nothing.
  */
 static uint64_t room_in(int fd)
 {
@@ -326,7 +326,7 @@ void rt_fd_sends(int fd, const struct sockaddr *to, socklen_t length, uintptr_t 
 		is_full(fd);
 }
 
-/* That the other end is gone is seen by those who write as well. */
+/* Writers, too, notice that the other end is gone. */
 void rt_fd_written(int fd, ssize_t n, uintptr_t pc)
 {
 	rt_fd_received(fd, n < 0 && is_broken(), pc);

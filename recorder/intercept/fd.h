@@ -34,17 +34,17 @@ void rt_fd_ends(int fd, uintptr_t pc);
 /* Before a connect; after an accept that returned fd. */
 void rt_fd_connects(const struct sockaddr *to, socklen_t length, uintptr_t pc);
 void rt_fd_accepted(int listener, int fd, uintptr_t pc);
-void rt_fd_connected(int fd); /* the other end can be asked for now */
+void rt_fd_connected(int fd); /* the other end can be looked up now */
 
 /* What a descriptor that has just come is. Negative ones are ignored. */
 void rt_fd_plain(int fd); /* a file, or what is not known better */
 void rt_fd_socket(int fd);
-void rt_fd_own(int fd);                 /* carries data to whoever reads it, by itself (an event counter) */
-void rt_fd_epoll(int fd);               /* the same; tells of others */
+void rt_fd_own(int fd);                 /* carries data to its readers by itself (an event counter) */
+void rt_fd_epoll(int fd);               /* the same; reports events of other descriptors */
 void rt_fd_both_ends(const int fds[2]); /* of a pair of sockets */
 void rt_fd_queue(int fd);               /* of messages: a file for the kernel, but what it has is taken away */
 void rt_fd_watches_files(int fd);
-void rt_fd_signals(int fd); /* tells of signals */
+void rt_fd_signals(int fd); /* reports signals */
 bool rt_fd_tells_signals(int fd);
 void rt_fd_copied(int from, int to);
 void rt_fd_sent(int fd);                  /* before a copy of it is sent */
@@ -69,7 +69,7 @@ void rt_fd_looked(int fd, int result, uintptr_t pc);
 
 /*
  * Names of files: before one is made, removed or changed; after it was found, or found to be missing. Around an open,
- * which makes the descriptor known; who opens a named pipe waits for the other side.
+ * which makes the descriptor known; the opener of a named pipe waits for the other side.
  */
 void rt_name_changes(const char *path, uintptr_t pc);
 void rt_name_seen(const char *path, uintptr_t pc);
@@ -84,7 +84,7 @@ struct epoll_event;
 void rt_fd_watched(int epoll, int operation, int fd, const struct epoll_event *event);
 void rt_fd_event(int epoll, uint64_t data, bool room, uintptr_t pc); /* room: to write, instead */
 void rt_fd_told(int fd, uintptr_t pc);
-uint64_t rt_fd_epoll_of(int fd); /* its object if it tells of others, or 0 */
+uint64_t rt_fd_epoll_of(int fd); /* its object if it reports events of others, or 0 */
 
 /* Before a descriptor is closed: the locks of files that it holds end (file_lock.c). */
 void rt_file_unlocking(int fd, uintptr_t pc);

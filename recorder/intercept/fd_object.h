@@ -39,7 +39,7 @@ enum {
 	RT_FD_ANONYMOUS,
 	RT_FD_FIRST_NUMBER
 };
-/* Of an entry's state, not of its object: data is there to stay; the two sides of a terminal; tells of others */
+/* Of an entry's state, not of its object: data stays there; the two sides of a terminal; reports events of others */
 #define RT_FD_FILE (UINT64_C(1) << 48)
 #define RT_FD_MASTER (UINT64_C(1) << 49)
 #define RT_FD_SLAVE (UINT64_C(1) << 50)
@@ -50,7 +50,7 @@ enum {
 struct rt_fd {
 	_Atomic uint64_t state;       /* its object and bits, RT_FD_UNKNOWN, or RT_FD_CLOSED */
 	_Atomic uint32_t description; /* what its copies share; 0: came unseen */
-	_Atomic bool full;            /* somebody found no room to write */
+	_Atomic bool full;            /* a writer found no room */
 	char number;                  /* an object by its address: a number is closed before it is given out again */
 };
 
@@ -67,7 +67,7 @@ void rt_fd_set(int fd, uint64_t state);
 /* Its state, UNKNOWN if it is closed; the same after a look at it. */
 uint64_t rt_fd_state(int fd);
 uint64_t rt_fd_state_now(int fd);
-/* Neither its end nor its close says anything of who writes it. */
+/* Neither its end nor its close orders its writers. */
 bool rt_fd_is_file(int fd);
 /* Learns what a device is, whose status this is. */
 struct stat;

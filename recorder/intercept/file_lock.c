@@ -1,6 +1,6 @@
 /*
  * Locks of files: flock's of the whole, and those of parts that belong to an open description (F_OFD_SETLK). They
- * exclude descriptions of one file from one another: who takes one comes after whoever released one that forbade it, by
+ * exclude descriptions of one file from one another: an acquire comes after the release that allowed it, by
  * another description. A description's own locks replace each other, so threads that share it are not kept apart; nor
  * are a process's threads by the other locks of fcntl, which belong to processes.
  */

@@ -80,7 +80,7 @@ KERNEL(ssize_t, sendmsg, SYS_sendmsg, 3, (int, fd, const struct msghdr *, messag
 KERNEL(int, sendmmsg, SYS_sendmmsg, 4, (int, fd, struct mmsghdr *, messages, unsigned, count, int, flags), FD(fd);
        messages_go(fd, messages, count, pc), SENT(fd); messages_went(messages, r, pc))
 
-/* From one descriptor to another: who reads the one has seen what came in by the other. */
+/* From one descriptor to another: a reader of the one has seen what came in by the other. */
 KERNEL(ssize_t, splice, SYS_splice, 6,
        (int, from, off64_t *, from_at, int, to, off64_t *, to_at, size_t, size, unsigned, flags), INOUT(from_at);
        INOUT(to_at); READS(from); FD(to); rt_fd_passes(from, to, pc), rt_fd_read(from, r, pc))
@@ -134,7 +134,7 @@ LIBRARY(int, pidfd_send_signal, 4, (int, fd, int, sig, siginfo_t *, info, unsign
 NUMBER(int, SYS_pidfd_send_signal, 3, (int, fd, int, sig, siginfo_t *, info), FD(fd); IN(info);
        rt_signal_sent(sig, pc), )
 
-/* Terminals: their master's side is to be known before anybody uses the other. */
+/* Terminals: the master's side must be known before the other is used. */
 LIBRARY(int, posix_openpt, 1, (int, flags), , rt_fd_plain(r); rt_fd_connected(r))
 LIBRARY(int, getpt, 0, (), , rt_fd_plain(r); rt_fd_connected(r))
 LIBRARY(int, openpty, 5,
@@ -156,7 +156,7 @@ KERNEL(int, accept4, SYS_accept4, 4, (int, fd, struct sockaddr *, from, socklen_
        READS(fd), rt_fd_accepted(fd, r, pc); if (r >= 0) OUT_ADDRESS(from, length))
 KERNEL(int, shutdown, SYS_shutdown, 2, (int, fd, int, how), FD(fd); SENDS(fd), )
 
-/* Descriptors that come, are copied and go. What dup2 puts in another's place is used as that was: it is no close. */
+/* Descriptors that are opened, copied and closed. Where dup2 replaces a descriptor, this is no close of its object. */
 VARIADIC(int, open, SYS_open, 3, (const char *, path, int, flags, mode_t, mode), STR(path);
          rt_name_opens(path, flags, pc), rt_name_opened(path, r, pc))
 VARIADIC(int, openat, SYS_openat, 4, (int, folder, const char *, path, int, flags, mode_t, mode), STR(path);
@@ -445,7 +445,7 @@ NUMBER(ssize_t, SYS_process_vm_writev, 5,
        IN_N(other, n * sizeof *other);
        IN_VECTORS(v, count), )
 
-/* What the system tells and is told */
+/* Queries and settings of the system */
 NUMBER(int, SYS_getrlimit, 2, (int, which, struct rlimit *, to), , if (r == 0) OUT(to))
 NUMBER(int, SYS_setrlimit, 2, (int, which, const struct rlimit *, from), IN(from), )
 NUMBER(int, SYS_clock_getres, 2, (int, clock, struct timespec *, to), , if (r == 0) OUT(to))

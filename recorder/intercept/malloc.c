@@ -33,7 +33,7 @@ static size_t *arena_size(void *p)
 	return (size_t *)p - 2;
 }
 
-/* Zeroed memory, NULL if there is no more. */
+/* Zeroed memory; NULL if there is none. */
 static void *arena_alloc(size_t size)
 {
 	if (size > ARENA_BYTES)

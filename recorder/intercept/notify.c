@@ -17,7 +17,7 @@
 
 #define QUEUES (RT_OBJECT_QUEUE_END - RT_OBJECT_QUEUE)
 #define SEMAPHORES ((RT_OBJECT_SEMAPHORE_END - RT_OBJECT_SEMAPHORE) / 2)
-#define SET_MAX 64u /* semaphores of a set that are told apart */
+#define SET_MAX 64u /* semaphores of a set that are distinguished */
 
 static void before(uint64_t object, uintptr_t pc)
 {

@@ -110,7 +110,7 @@ static void run_region(void *argument)
 	struct context c = {.region = r, .outer = current, .children = new_objects(1)};
 
 	come_together(r->object + REGION_FORK, r->pc);
-	rt_emit(RT_OP_ENTER, 0, r->pc, 0); /* so that stacks tell of the program's call, whoever runs this */
+	rt_emit(RT_OP_ENTER, 0, r->pc, 0); /* so that stacks show the program's call, in whichever thread this runs */
 	after(r->object + REGION_FORK, r->pc);
 	current = &c;
 	r->body(r->data);
@@ -133,7 +133,7 @@ static void region_begin(struct region *r, void (*body)(void *), void *data, uin
 	roam(pc);
 }
 
-/* All tasks of the region have ended by now, whoever ran them and when. */
+/* All tasks of the region have ended by now, in any thread and at any time. */
 static void region_end(const struct region *r)
 {
 	come(r->pc);
@@ -625,7 +625,7 @@ RT_INTERPOSE(void, GOMP_taskgroup_end, (void))
 		group_end(current, RT_PC);
 }
 
-/* The task that waits for the event ends now: told to the barrier that comes next. */
+/* The task that waits for the event ends now: recorded for the next barrier. */
 RT_INTERPOSE(void, omp_fulfill_event, (uintptr_t event))
 {
 	if (current)

@@ -31,9 +31,9 @@ void rt_stream_sends(const FILE *f, uintptr_t pc)
 }
 
 /*
- * Who filled a stream's buffer, by a hash of both: while that thread takes from it alone, it is behind what it has read
- * already. 0: several take from it. Written before the real call, looked at again after it, so that whoever comes in
- * between is noticed.
+ * The thread that filled a stream's buffer, by a hash of both: while that thread takes from it alone, it is behind what
+ * it has read already. 0: several take from it. Written before the real call, looked at again after it, so that a
+ * thread that comes in between is noticed.
  */
 #define FILLERS 64
 static uint64_t fillers[FILLERS];
@@ -192,7 +192,7 @@ static void flushes(FILE *f, uintptr_t pc)
 	for (int fd = 0; !f && fd < USUAL && rt_recording(); fd++)
 		rt_fd_publishes(fd, NULL, 0, pc);
 }
-/* open_memstream tells where its memory is whenever it is flushed. */
+/* open_memstream sets the address of its memory whenever it is flushed. */
 #define MEMORY_STREAMS 64
 static struct memory_stream {
 	FILE *f;

@@ -1,7 +1,7 @@
 /*
  * Streams of stdio: their use of memory, and the order that goes through them. Buffers of the C library are not seen;
- * so what is put into one is published at once, on the descriptor, whichever thread flushes it; and whoever takes from
- * one is behind all that was written to the descriptor, whichever thread filled it.
+ * so what is put into one is published at once, on the descriptor, whichever thread flushes it; and a thread that takes
+ * from one comes after all that was written to the descriptor, whichever thread filled it.
  */
 #ifndef RECORDER_INTERCEPT_STREAM_H
 #define RECORDER_INTERCEPT_STREAM_H

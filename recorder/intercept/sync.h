@@ -38,8 +38,8 @@ void rt_mutex_acquired(pthread_mutex_t *mutex, int result, uintptr_t pc, unsigne
 int rt_mutex_take(pthread_mutex_t *mutex);
 
 /*
- * Would unlocking (or waiting with) this mutex now let it go? False for inner levels of a recursive mutex and where the
- * real function will refuse (EPERM).
+ * True if unlocking (or waiting with) this mutex releases it now. False for inner levels of a recursive mutex and if
+ * the real function will refuse (EPERM).
  */
 bool rt_mutex_lets_go(const pthread_mutex_t *mutex);
 

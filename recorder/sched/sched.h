@@ -35,7 +35,7 @@ void rt_sched_unlock(void);
 /* The task that is to have the turn; NULL: none can now. current: the one that has it, or NULL. Ends a run that is
  * stuck. */
 struct rt_task *rt_sched_pick(struct rt_task *current);
-/* Gives it the turn and releases the lock. NULL: to nobody. */
+/* Gives it the turn and releases the lock. NULL: to no thread. */
 void rt_sched_give(struct rt_task *to);
 /* Takes the task from the blocked ones. */
 void rt_sched_unblock(struct rt_task *t);

@@ -16,7 +16,7 @@
 
 #define LOOK_MS 100u
 #define POLL_MS 2u
-#define RUNNING_LOOKS 10u /* a thread that runs is given so many */
+#define RUNNING_LOOKS 10u /* checks before a running thread counts as outside */
 
 RT_NEXT(int, pthread_create, (pthread_t * thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg));
 RT_NEXT(int, pthread_detach, (pthread_t thread));
@@ -76,7 +76,7 @@ static uint64_t real_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Nobody has the turn: ends the waits whose real time has come. Returns the ms until the next one does. */
+/* No thread has the turn: ends the waits whose real time has come. Returns the ms until the next one does. */
 static unsigned end_waits(void)
 {
 	uint64_t now, first = UINT64_MAX;
