@@ -1,28 +1,10 @@
 /* Reads whose writers are certain; see certain.h. Computed cell by cell, on demand. */
-#include "lib/prove/certain.h"
-
-#include "lib/trace/values.h"
+#include "lib/prove/certain_state.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { CELL_UNKNOWN, CELL_CERTAIN, CELL_MIXED };
-
-struct certain {
-	const struct model *m;
-	bool exact;
-	struct segment_order hb;
-	uint8_t *cells;     /* by cell: CELL_ */
-	uint8_t *uncertain; /* by entry of cell_events, bits */
-	uint32_t *last;     /* by thread: its last write to the current cell, MODEL_NONE */
-	uint32_t *before;   /* by thread: its last one that is before the current read, MODEL_NONE */
-	uint32_t *writers;  /* threads that have one */
-	uint32_t writer_count;
-	/* Of a trace with values, else NULL: */
-	struct values values;
-	uint32_t *before_entry; /* by entry: that of the cell's last write before it, MODEL_NONE: initial content */
-	uint32_t *latest;       /* by cell: entry of its last write in the schedule at hand */
-};
 
 void certain_free(struct certain *c)
 {
@@ -40,14 +22,14 @@ void certain_free(struct certain *c)
 	free(c);
 }
 
-/* What is asked about schedules of a trace with values. */
-static bool init_values(struct certain *c)
+/* What questions about schedules need. */
+static bool init_schedules(struct certain *c)
 {
 	const struct model *m = c->m;
 	size_t cells = (size_t)m->cell_count + 1;
 	c->before_entry = malloc(((size_t)model_entries(m) + 1) * sizeof *c->before_entry);
 	c->latest = malloc(cells * sizeof *c->latest);
-	if (!c->before_entry || !c->latest || !values_init(&c->values, m))
+	if (!c->before_entry || !c->latest || (m->value_count && !values_init(&c->values, m)))
 		return false;
 	memset(c->latest, 0xff, cells * sizeof *c->latest);
 	for (uint32_t cell = 0; cell < m->cell_count; cell++) {
@@ -76,19 +58,13 @@ struct certain *certain_create(const struct model *m, bool exact, struct rt_erro
 	c->before = malloc(((size_t)m->thread_count + 1) * sizeof *c->before);
 	c->writers = malloc(((size_t)m->thread_count + 1) * sizeof *c->writers);
 	if (!c->cells || !c->uncertain || !c->last || !c->before || !c->writers ||
-	    segment_order_compute(m, true, &c->hb, err) || (m->value_count && !init_values(c))) {
+	    segment_order_compute(m, true, &c->hb, err) || !init_schedules(c)) {
 		certain_free(c);
 		return NULL;
 	}
 	memset(c->last, 0xff, ((size_t)m->thread_count + 1) * sizeof *c->last);
 	memset(c->before, 0xff, ((size_t)m->thread_count + 1) * sizeof *c->before);
 	return c;
-}
-
-/* An atomic operation and its stamp are one step: between two of them the order is exact. */
-static bool exact_pair(const struct model *m, uint32_t e1, uint32_t e2)
-{
-	return rt_op_is_atomic(model_op(m, e1)) && rt_op_is_atomic(model_op(m, e2));
 }
 
 /*
@@ -102,8 +78,8 @@ static bool clashes(const struct certain *c, uint32_t read, uint32_t w, uint32_t
 	if (forward ? other == w : model_thread_of(m, other) == model_thread_of(m, read))
 		return false;
 	if (forward)
-		return w == MODEL_NONE || !(segment_order_before(&c->hb, other, w) || exact_pair(m, other, w));
-	return !(segment_order_before(&c->hb, read, other) || exact_pair(m, read, other));
+		return w == MODEL_NONE || !(segment_order_before(&c->hb, other, w) || certain_exact_pair(m, other, w));
+	return !(segment_order_before(&c->hb, read, other) || certain_exact_pair(m, read, other));
 }
 
 /* True if the read races with the write that it saw by the trace. It may then have come before that write. */
@@ -111,7 +87,7 @@ static bool races_with(const struct certain *c, uint32_t w, uint32_t read)
 {
 	const struct model *m = c->m;
 	return w != MODEL_NONE && model_thread_of(m, w) != model_thread_of(m, read) &&
-	       !segment_order_before(&c->hb, w, read) && !exact_pair(m, w, read);
+	       !segment_order_before(&c->hb, w, read) && !certain_exact_pair(m, w, read);
 }
 
 static void walk(struct certain *c, uint32_t cell, bool forward)
@@ -156,7 +132,7 @@ static bool uncertain_in(struct certain *c, uint32_t cell, uint32_t e)
 	return c->uncertain[entry / 8] >> entry % 8 & 1;
 }
 
-static bool is_uncertain(struct certain *c, uint32_t e)
+bool certain_is_uncertain(struct certain *c, uint32_t e)
 {
 	const struct model *m = c->m;
 	unsigned op = model_op(m, e);
@@ -216,7 +192,7 @@ bool certain_writers(struct certain *c, uint32_t e, uint64_t most, bool (*f)(voi
 {
 	const struct model *m = c->m;
 	uint32_t end = m->events[e].object + m->sites[m->events[e].site].cells;
-	if (c->exact || !is_uncertain(c, e))
+	if (c->exact || !certain_is_uncertain(c, e))
 		return true;
 	for (uint32_t cell = m->events[e].object; cell < end; cell++)
 		if (m->cells[cell].count > most || !writers_in(c, cell, e, f, arg))
@@ -224,9 +200,7 @@ bool certain_writers(struct certain *c, uint32_t e, uint64_t most, bool (*f)(voi
 	return true;
 }
 
-/* True if the thread runs on in the schedule after the goal's event i, other than with the goal's next event. The value
- * that this event read may matter then. */
-static bool runs_on(const struct model *m, const struct schedule *s, const uint32_t *goal, uint32_t count, uint32_t i)
+bool certain_runs_on(const struct model *m, const struct schedule *s, const uint32_t *goal, uint32_t count, uint32_t i)
 {
 	uint32_t thread = model_thread_of(m, goal[i]), pos = m->events[goal[i]].pos;
 	for (uint32_t k = s->count; k-- > 0;)
@@ -236,8 +210,7 @@ static bool runs_on(const struct model *m, const struct schedule *s, const uint3
 	return false;
 }
 
-/* Does the event see what it saw in the run, for certain, if its cell's last write in the schedule is this one? */
-static bool sees_the_same(struct certain *c, uint32_t e, uint32_t cell, uint32_t write)
+bool certain_sees_the_same(struct certain *c, uint32_t e, uint32_t cell, uint32_t write)
 {
 	const struct model *m = c->m;
 	const struct values *v = &c->values;
@@ -245,6 +218,8 @@ static bool sees_the_same(struct certain *c, uint32_t e, uint32_t cell, uint32_t
 	bool known = !uncertain_in(c, cell, e);
 	if (known && before == write)
 		return true;
+	if (!v->like)
+		return false;
 	uint64_t bits;
 	uint32_t like = write == MODEL_NONE ? MODEL_NONE : v->like[write];
 	if (!values_sure(v, cell, write) || v->saw[entry] != like)
@@ -263,14 +238,14 @@ static bool replay(struct certain *c, uint32_t e)
 		return false;
 	for (; cell < end; cell++) {
 		if (rt_op_reads(site->op))
-			same &= sees_the_same(c, e, cell, c->latest[cell]);
+			same &= certain_sees_the_same(c, e, cell, c->latest[cell]);
 		if (rt_op_writes(site->op))
 			c->latest[cell] = model_entry(m, cell, e);
 	}
 	return !same;
 }
 
-static void forget(struct certain *c, const struct schedule *s)
+void certain_forget(struct certain *c, const struct schedule *s)
 {
 	const struct model *m = c->m;
 	for (uint32_t i = 0; i < s->count; i++)
@@ -292,14 +267,13 @@ uint32_t certain_count_uncertain(struct certain *c, const struct schedule *s, co
 			uint32_t e = c->m->threads[s->steps[i].thread].events[pos];
 			bool own = false;
 			for (uint32_t g = 0; g < goal_count; g++)
-				own |= goal[g] == e && !runs_on(c->m, s, goal, goal_count, g);
-			bool other = c->latest ? replay(c, e) : is_uncertain(c, e);
-			if (own || !other)
+				own |= goal[g] == e && !certain_runs_on(c->m, s, goal, goal_count, g);
+			if (!replay(c, e) || own)
 				continue;
 			if (!uncertain++)
 				*first = e;
 		}
-	if (c->latest)
-		forget(c, s);
-	return uncertain;
+	if (!c->exact)
+		certain_forget(c, s);
+	return uncertain && certain_in_any_order(c, s, goal, goal_count) ? 0 : uncertain;
 }

@@ -56,6 +56,7 @@ struct rt_private {
 	bool large_open;       /* the filter is the large one, from then on */
 	struct rt_pending pending;
 	struct rt_seen *seen;               /* repeat filter where values are recorded, in place of the large one */
+	uint32_t seen_mask;                 /* how much of it is in use */
 	uint64_t value_epoch, value_filter; /* of it; slot->filter_epoch at the last record */
 	_Alignas(64) struct rt_filter filter[RT_FILTER_SMALL];
 };
@@ -123,6 +124,8 @@ void rt_value_begin(struct rt_slot *slot, unsigned op);
  * hook it is called in, if that is of an access.
  */
 void rt_settle(struct rt_slot *slot, unsigned op);
+/* Called once a block, as the other filter's growing. */
+void rt_value_grow(struct rt_private *of);
 /* Appends the record, if it is an access whose value can be recorded, or leaves it out. False: it is none. */
 bool rt_value_append(struct rt_slot *slot, uint64_t w0, uint64_t w1);
 /* rt_emit_range where values are recorded: without one. */

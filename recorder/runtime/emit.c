@@ -42,7 +42,9 @@ static void grow_filter(struct rt_slot *s)
 {
 	struct rt_private *b = rt_private_of(s);
 
-	if (b->epoch != s->filter_epoch) {
+	if (rt_values) {
+		rt_value_grow(b);
+	} else if (b->epoch != s->filter_epoch) {
 		b->epoch = s->filter_epoch;
 		b->epoch_blocks = 0;
 	} else if (++b->epoch_blocks == RT_FILTER_PATIENCE) {

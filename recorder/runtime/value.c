@@ -30,12 +30,14 @@ bool rt_values_caught; /* SIGSEGV and SIGBUS come to signal.c */
 
 enum { PEEK_ASK, PEEK_DIRECT, PEEK_CALL };
 
-#define TABLE 4096u
+#define SEEN_SMALL 4096u /* entries; as of the other filter: core.h */
+#define SEEN_LARGE 65536u
 /* A place of the code and the bytes that it accesses; what is kept there, and how often it was, in which epoch. */
 struct rt_seen {
 	uint64_t w0, w1, value, count_epoch;
 };
-_Static_assert(TABLE * sizeof(struct rt_seen) <= RT_FILTER_LARGE * sizeof(struct rt_filter), "a large filter has room");
+_Static_assert(SEEN_LARGE * sizeof(struct rt_seen) <= RT_FILTER_LARGE * sizeof(struct rt_filter),
+               "a large filter has room");
 
 /* ---- Reading memory ---- */
 
@@ -132,23 +134,33 @@ void rt_value_begin(struct rt_slot *s, unsigned op)
 		b->pending.read = true;
 	else
 		settle(s, true);
-	b->value_epoch += s->filter_epoch != b->value_filter; /* a new one was begun */
+	if (s->filter_epoch != b->value_filter) { /* a new one was begun */
+		b->value_epoch++;
+		b->epoch_blocks = 0;
+		b->seen_mask = SEEN_SMALL - 1;
+	}
 	rt_new_epoch(s);
 	b->value_filter = s->filter_epoch;
 }
 
 /* ---- Accesses ---- */
 
+void rt_value_grow(struct rt_private *b)
+{
+	if (++b->epoch_blocks == RT_FILTER_PATIENCE)
+		b->seen_mask = SEEN_LARGE - 1;
+}
+
 static struct rt_seen *find(struct rt_slot *s, uint64_t w0, uint64_t w1, bool *same)
 {
 	struct rt_private *b = rt_private_of(s);
-	uint64_t hash = (w0 >> 3) ^ (w0 >> 13) ^ (w0 & 7) * (1 << 9) ^ w1;
+	uint64_t hash = (w0 >> 3) ^ (w0 >> 13) ^ (w0 & 7) * (1 << 9 | 1 << 13) ^ w1;
 	struct rt_seen *f;
 
 	*same = false;
 	if (!b->seen && !(b->seen = (struct rt_seen *)(void *)rt_large_filter(s)))
 		return NULL;
-	f = b->seen + (hash & (TABLE - 1));
+	f = b->seen + (hash & b->seen_mask);
 	*same = f->w0 == w0 && f->w1 == w1 && f->count_epoch >> 2 == b->value_epoch;
 	if (!*same)
 		*f = (struct rt_seen){w0, w1, 0, b->value_epoch << 2};

@@ -31,12 +31,13 @@ setting() {
 
 # differences FOLDER SOURCE KINDS EXPECT CASE: records and analyzes FOLDER/app, prints what is not as expected.
 differences() {
-	local folder=$1 status due args all=()
+	local folder=$1 status due args options all=()
 	# What is expected to be conditional or refuted has to be listed.
 	grep -qE '^[a-z]* [a-z,]*(conditional|refuted)' "$4" && all=(--all)
 	read -ra args < <(setting "$4" args)
 	due=$(setting "$4" status)
-	timeout 60 "$racetrace" record -o "$folder/trace.zst" -- "$folder/app" "${args[@]}" >"$folder/out" 2>"$folder/err"
+	read -ra options < <(setting "$4" record)
+	timeout 60 "$racetrace" record "${options[@]}" -o "$folder/trace.zst" -- "$folder/app" "${args[@]}" >"$folder/out" 2>"$folder/err"
 	status=$?
 	[ $status = "${due:-0}" ] || echo "wrong: recorded program ended with status $status: $(tail -n 3 "$folder/err")"
 	timeout 60 "$racetrace" analyze --format json "${all[@]}" ${3:+--kinds "$3"} "$folder/trace.zst" >"$folder/report.json" 2>"$folder/err"
@@ -136,7 +137,11 @@ tests() {
 	done
 	for source in "$top"/samples/*/*.c "$top"/samples/*/*.cpp; do
 		[ -e "$source" ] || continue
-		wanted "$source" && printf '%s\0' gcc-O1 "$source" "${source%.*}.expect"
+		wanted "$source" || continue
+		printf '%s\0' gcc-O1 "$source" "${source%.*}.expect"
+		for expect in "${source%.*}".*.expect; do
+			[ -e "$expect" ] && printf '%s\0' gcc-O1 "$source" "$expect"
+		done
 	done
 	while IFS=$'\t' read -r program expected what; do
 		[ "$program" = program ] || [ -z "$what" ] || ! wanted "$program" && continue
