@@ -1,4 +1,5 @@
 /* What provers may spend, and what they have spent; see provers.h. */
+#include "lib/base/lower_bound.h"
 #include "lib/prove/provers.h"
 
 /* PECAN_TIMES: its schedules are as long as the trace, but an event of them costs less than one of a search: their
@@ -6,6 +7,9 @@
 enum { BUDGET = 500000, TOTAL_BUDGET = 50000000, PECAN_TIMES = 2 };
 /* What settles anomalies may execute and build this part of the total budget: it raises no verdict. */
 enum { SETTLE_PART = 8, FREE_PART = 16 };
+/* What the recorded run shows has that run as its schedule, up to the anomaly: these may have this part of the total
+ * budget in steps, which are 12 bytes each. */
+enum { OBSERVED_PART = 2 };
 
 uint64_t budget_linear(const struct provers *p)
 {
@@ -15,6 +19,25 @@ uint64_t budget_linear(const struct provers *p)
 uint64_t budget_free(const struct provers *p)
 {
 	return p->options.total_budget / FREE_PART;
+}
+
+/* The recorded run up to the goal, as a schedule, has a step for each turn of a thread. */
+static uint32_t turns_before(const struct model *m, const struct goal *goal)
+{
+	uint32_t last = 0;
+	for (uint32_t i = 0; i < goal->count; i++)
+		last = goal->events[i] > last ? goal->events[i] : last;
+	return lower_bound(i, 0, m->turn_count, m->turns[i].first <= last);
+}
+
+bool budget_takes_observed(struct provers *p, const struct goal *goal, uint32_t *steps)
+{
+	*steps = turns_before(p->m, goal);
+	p->counts.observed_exhausted |= p->counts.observed_steps + *steps > p->counts.observed_limit;
+	if (p->counts.observed_exhausted)
+		return false;
+	p->counts.observed_steps += *steps;
+	return true;
 }
 
 static uint64_t total(const struct provers *p)
@@ -51,6 +74,7 @@ void budget_init(struct provers *p, const struct prove_options *options)
 	p->counts.total_budget = p->options.total_budget;
 	p->counts.linear_limit = budget_linear(p);
 	p->counts.free_limit = budget_free(p);
+	p->counts.observed_limit = p->options.total_budget / OBSERVED_PART;
 }
 
 uint64_t budget_left(struct provers *p)
@@ -80,7 +104,10 @@ bool provers_add(struct provers *p, const struct prove_counts *before, const str
 	const uint64_t room = p->options.budget, settle = p->options.total_budget / SETTLE_PART;
 	uint64_t spent = after->spent - before->spent, settled = after->settle_spent - before->settle_spent;
 	uint64_t pecan = after->pecan_spent - before->pecan_spent, freed = after->free_spent - before->free_spent;
-	if (may_meet(c->exhausted, after->exhausted, c->spent, spent, room, p->options.total_budget) ||
+	uint64_t observed = after->observed_steps - before->observed_steps;
+	if (may_meet(c->observed_exhausted, after->observed_exhausted, c->observed_steps, observed, observed,
+	             c->observed_limit) ||
+	    may_meet(c->exhausted, after->exhausted, c->spent, spent, room, p->options.total_budget) ||
 	    may_meet(c->settle_exhausted, after->settle_exhausted, c->settle_spent, settled, room, settle) ||
 	    may_meet(c->pecan_exhausted, after->pecan_exhausted, c->pecan_spent, pecan, pecan, budget_linear(p)) ||
 	    may_meet(c->free_exhausted, after->free_exhausted, c->free_spent, freed, freed, budget_free(p)))
@@ -99,6 +126,7 @@ bool provers_add(struct provers *p, const struct prove_counts *before, const str
 	c->settle_spent += settled;
 	c->pecan_spent += pecan;
 	c->free_spent += freed;
+	c->observed_steps += observed;
 	c->conditional += after->conditional - before->conditional;
 	c->cut |= after->cut;
 	c->instances_cut |= after->instances_cut;

@@ -14,7 +14,7 @@ struct found {
 	enum verdict verdict;
 	enum witness_kind witness;
 	uint32_t events[ANOMALY_EVENTS_MAX];
-	uint32_t uncertain, first_uncertain, substitutes, substitute;
+	uint32_t uncertain, first_uncertain, substitutes, substitute, left_out;
 	struct reasons reasons; /* their details are texts that existed before the fork */
 	const char *guess;      /* a constant text of the program, at the same address in all processes */
 	bool scheduled;
@@ -84,6 +84,7 @@ static void work(struct provers *p, const struct jobs_task *task, uint32_t k, ui
 		f.first_uncertain = a->first_uncertain;
 		f.substitutes = a->substitutes;
 		f.substitute = a->substitute;
+		f.left_out = a->left_out;
 		f.guess = a->guess;
 		f.reasons = a->reasons;
 		if (a->schedule) {
@@ -215,6 +216,7 @@ bool jobs_take(struct jobs *j, struct anomaly *a)
 	a->first_uncertain = f.first_uncertain;
 	a->substitutes = f.substitutes;
 	a->substitute = f.substitute;
+	a->left_out = f.left_out;
 	a->guess = f.guess;
 	a->reasons = f.reasons;
 	return true;

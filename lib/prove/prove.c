@@ -335,6 +335,10 @@ enum rt_status provers_decide(struct provers *p, struct anomaly *a, struct rt_er
 		reasons_add(&a->reasons, REASON_SYNC_ONLY);
 		return RT_OK;
 	}
+	struct goal own = goal_of(a);
+	if (observed && !a->follows && !budget_takes_observed(p, &own, &a->left_out))
+		return RT_OK;
+	a->left_out = 0;
 	budget_begin(p, a, false);
 	enum rt_status status = decide(p, &c, &refuted, err);
 	if (status || observed)

@@ -26,16 +26,19 @@ struct prove_counts {
 	uint64_t settle_spent;         /* by provers_settle */
 	uint64_t pecan_spent;          /* events in PECAN's schedules */
 	uint64_t free_spent;           /* and in those in which reads see other writes */
+	uint64_t observed_steps;       /* in schedules of what the recorded run shows */
 	bool cut;                      /* a search reached its budget */
 	bool exhausted;                /* the total budget ran out */
 	bool settle_exhausted;         /* and that of provers_settle */
 	bool pecan_exhausted;          /* and so did PECAN's part */
 	bool free_exhausted;           /* and that of schedules in which reads see other writes */
+	bool observed_exhausted;       /* and that of schedules of what the recorded run shows */
 	bool instances_cut;            /* of some anomaly not all instances were looked at */
 	bool precede_exhausted;        /* and that of provers_precede */
 	uint64_t budget, total_budget; /* as applied; 0: no prover was made */
 	uint64_t linear_limit;         /* events in PECAN's schedules */
 	uint64_t free_limit;           /* and in those in which reads see other writes */
+	uint64_t observed_limit;       /* steps in schedules of what the recorded run shows */
 	uint32_t instances;            /* looked at in any case */
 	/* provers_visit: */
 	uint64_t states, state_limit; /* so many were visited; might have been, without more memory */

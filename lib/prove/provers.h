@@ -37,6 +37,8 @@ struct provers {
 void budget_init(struct provers *p, const struct prove_options *options);
 /* Events that PECAN's schedules and sure ones may have; and those in which reads are free. */
 uint64_t budget_linear(const struct provers *p);
+/* True if the goal, which the recorded run shows, may have that run as its schedule, of *steps steps at most. */
+bool budget_takes_observed(struct provers *p, const struct goal *goal, uint32_t *steps);
 uint64_t budget_free(const struct provers *p);
 /* The anomaly is the one at hand from now on. The more of its finding were before it, the smaller is its share. */
 void budget_begin(struct provers *p, const struct anomaly *a, bool settling);

@@ -42,6 +42,9 @@ size_t report_limits(const struct report *r, struct report_limit limits[REPORT_L
 		    (struct report_limit){"built_events_total", "events of schedules that are built in one go",
 		                          p->linear_limit, p->pecan_exhausted});
 		add(limits, &n,
+		    (struct report_limit){"observed_steps_total", "steps of schedules of what was observed",
+		                          p->observed_limit, p->observed_exhausted});
+		add(limits, &n,
 		    (struct report_limit){"free_events_total", "events of schedules in which reads see other writes",
 		                          p->free_limit, p->free_exhausted || p->settle_exhausted});
 		add(limits, &n,

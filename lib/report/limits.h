@@ -4,7 +4,7 @@
 
 #include "lib/report/report.h"
 
-enum { REPORT_LIMITS_MAX = 18 };
+enum { REPORT_LIMITS_MAX = 19 };
 
 struct report_limit {
 	const char *name; /* in the JSON report */

@@ -230,7 +230,7 @@ static int compare_pcs(const void *x, const void *y)
 	return a < b ? -1 : a > b;
 }
 
-/* The anomaly of the cycle's source positions; NULL without memory. */
+/* The anomaly of the cycle's source positions; NULL without memory (failed), and when as many are kept as may be. */
 static struct deadlock *deadlock_of(struct search *s)
 {
 	struct deadlock_key key = {{0}};
@@ -239,14 +239,23 @@ static struct deadlock *deadlock_of(struct search *s)
 	qsort(key.pcs, LENGTH_MAX, sizeof *key.pcs, compare_pcs);
 	struct deadlock *d;
 	HASH_FIND(hh, s->deadlocks, &key, sizeof key, d);
-	if (d || !(d = calloc(1, sizeof *d)))
+	if (d)
 		return d;
+	if (HASH_COUNT(s->deadlocks) >= SEARCH_ANOMALIES) {
+		s->context->lazy->limits->anomalies = true;
+		return NULL;
+	}
+	if (!(d = calloc(1, sizeof *d))) {
+		s->failed = true;
+		return NULL;
+	}
 	d->key = key;
 	d->length = s->length;
 	HASH_ADD(hh, s->deadlocks, key, sizeof d->key, d);
 	if (HASH_ADDED(d))
 		return d;
 	free(d);
+	s->failed = true;
 	return NULL;
 }
 
@@ -354,10 +363,8 @@ static void choose(struct search *s, uint32_t i)
 static void add_cycle(struct search *s)
 {
 	s->deadlock = deadlock_of(s);
-	if (!s->deadlock) {
-		s->failed = true;
+	if (!s->deadlock)
 		return;
-	}
 	s->tuples = s->instances = 0;
 	choose(s, 0);
 }

@@ -249,6 +249,39 @@ START_TEST(deadlocks_of_the_same_positions_are_counted_together)
 }
 END_TEST
 
+enum { ROUNDS = 170, MANY_EVENTS = 2 * (2 * ROUNDS + 2) };
+
+/* Thread t takes the first lock, and in it the second many times, each time somewhere else. */
+static size_t add_rounds(struct rt_event *events, size_t n, uint32_t thread, uint64_t first, uint64_t second)
+{
+	events[n++] = (struct rt_event){.op = RT_OP_ACQUIRE, .addr = first, .thread = thread};
+	for (uint64_t i = 0; i < ROUNDS; i++) {
+		events[n++] = (struct rt_event){
+		    .op = RT_OP_ACQUIRE, .addr = second, .thread = thread, .pc = 1000 * (thread + 1u) + i};
+		events[n++] = (struct rt_event){.op = RT_OP_RELEASE, .addr = second, .thread = thread};
+	}
+	events[n++] = (struct rt_event){.op = RT_OP_RELEASE, .addr = first, .thread = thread};
+	return n;
+}
+
+START_TEST(no_more_deadlocks_are_kept_than_other_anomalies)
+{
+	static struct rt_event events[MANY_EVENTS];
+	struct memory_trace memory;
+	struct analysis *a;
+	struct rt_error err = {0};
+	struct analysis_options options = {.kinds = 1u << ANOMALY_DEADLOCK, .unproved = true};
+	size_t n = add_rounds(events, add_rounds(events, 0, 0, A, B), 1, B, A);
+	for (size_t i = 0; i < n; i++)
+		events[i].number = i + 1;
+	ck_assert_msg(!analysis_run(memory_trace(&memory, events, n, 2), &options, &a, &err), "%s", err.message);
+	ck_assert_uint_gt(ROUNDS * ROUNDS, SEARCH_ANOMALIES);
+	ck_assert_uint_eq(a->anomalies.count, SEARCH_ANOMALIES);
+	ck_assert(a->limits.anomalies);
+	analysis_free(a);
+}
+END_TEST
+
 SUITE(deadlock)
 {
 	Suite *s = suite_create("deadlock");
@@ -265,6 +298,7 @@ SUITE(deadlock)
 	tcase_add_test(c, what_fork_and_join_order_does_not_deadlock);
 	tcase_add_test(c, a_wait_that_ends_takes_its_mutex_again);
 	tcase_add_test(c, what_a_read_decides_is_conditional);
+	tcase_add_test(c, no_more_deadlocks_are_kept_than_other_anomalies);
 	tcase_add_test(c, deadlocks_of_the_same_positions_are_counted_together);
 	suite_add_tcase(s, c);
 	return s;

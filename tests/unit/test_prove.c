@@ -167,6 +167,42 @@ START_TEST(no_prover_that_promises_a_witness_is_refused)
 }
 END_TEST
 
+/* Threads that write x in turns: each next write is a race, and the run up to it a schedule. */
+START_TEST(schedules_of_what_is_observed_have_a_budget)
+{
+	enum { WRITES = 60 };
+	static struct rt_event events[WRITES];
+	struct memory_trace memory;
+	struct rt_error err = {0};
+	uint64_t steps[2] = {0}, without[2] = {0};
+	for (uint32_t i = 0; i < WRITES; i++)
+		events[i] = (struct rt_event){
+		    .number = i + 1, .op = RT_OP_WRITE, .addr = 4096, .arg = 8, .thread = i % 2, .pc = i + 1};
+	for (int small = 0; small < 2; small++) {
+		struct analysis_options options = {.kinds = 1u << ANOMALY_RACE,
+		                                   .prove = {.total_budget = small ? 400 : 0}};
+		struct analysis *a;
+		ck_assert_msg(!analysis_run(memory_trace(&memory, events, WRITES, 2), &options, &a, &err), "%s",
+		              err.message);
+		for (size_t i = 0; i < a->anomalies.count; i++) {
+			const struct anomaly *x = &a->anomalies.items[i];
+			if (x->verdict != VERDICT_OBSERVED)
+				continue;
+			ck_assert_int_eq(!x->schedule, x->left_out != 0);
+			steps[small] += x->schedule ? x->schedule->count : 0;
+			without[small] += !x->schedule;
+		}
+		ck_assert_int_eq(a->proofs.observed_exhausted, small);
+		analysis_free(a);
+	}
+	ck_assert_uint_eq(without[0], 0);
+	ck_assert_uint_gt(without[1], 0);
+	ck_assert_uint_gt(steps[1], 0);
+	ck_assert_uint_le(steps[1], 200);
+	ck_assert_uint_gt(steps[0], 200);
+}
+END_TEST
+
 SUITE(prove)
 {
 	Suite *s = suite_create("prove");
@@ -175,6 +211,7 @@ SUITE(prove)
 	tcase_add_test(c, every_injected_race_is_proved_and_no_candidate_left_undecided);
 	tcase_add_test(c, schedules_of_pecan_are_judged_like_any_other);
 	tcase_add_test(c, schedules_of_pecan_on_random_traces);
+	tcase_add_test(c, schedules_of_what_is_observed_have_a_budget);
 	tcase_add_test(c, no_prover_that_promises_a_witness_is_refused);
 	suite_add_tcase(s, c);
 	return s;
