@@ -15,7 +15,7 @@ struct names_block {
 	char bytes[];
 };
 
-enum { BLOCK_BYTES = 64 << 10, FIRST_BLOCK_BYTES = 1 << 10, FIRST_SLOTS = 64 };
+enum { BLOCK_BYTES = 64 << 10, FIRST_BLOCK_BYTES = 1 << 10 };
 
 static char *store(struct names *names, const char *text, size_t length)
 {
@@ -37,33 +37,6 @@ static char *store(struct names *names, const char *text, size_t length)
 	return copy;
 }
 
-static void place(struct names *names, uint32_t hash, uint32_t index)
-{
-	uint32_t at = hash & names->mask;
-	while (names->slots[at])
-		at = (at + 1) & names->mask;
-	names->slots[at] = (uint64_t)hash << 32 | (index + 1);
-}
-
-/* Doubles the slots when they are half full. NAMES_MAX keeps them below 2^31. */
-static bool grow(struct names *names)
-{
-	if (names->slots && names->count <= names->mask / 2)
-		return true;
-	size_t slots = names->slots ? ((size_t)names->mask + 1) * 2 : FIRST_SLOTS;
-	if (slots - 1 > UINT32_MAX)
-		return names->count < names->mask;
-	uint64_t *grown = calloc(slots, sizeof *grown);
-	if (!grown)
-		return false;
-	free(names->slots);
-	names->slots = grown;
-	names->mask = (uint32_t)(slots - 1);
-	for (uint32_t i = 0; i < names->count; i++)
-		place(names, names->entries[i].hash, i);
-	return true;
-}
-
 static bool append(struct names *names, const char *text, size_t length, uint32_t hash)
 {
 	if (names->count == NAMES_MAX || length > UINT32_MAX)
@@ -79,17 +52,10 @@ static bool append(struct names *names, const char *text, size_t length, uint32_
 
 static bool look_up(const struct names *names, const char *text, size_t length, uint32_t hash, uint32_t *index)
 {
-	if (!names->slots)
-		return false;
-	for (uint32_t at = hash & names->mask; names->slots[at]; at = (at + 1) & names->mask) {
-		uint64_t slot = names->slots[at];
-		if (slot >> 32 != hash)
-			continue;
-		const struct names_entry *entry = &names->entries[(uint32_t)slot - 1];
-		if (entry->length == length && !memcmp(entry->text, text, length)) {
-			*index = (uint32_t)slot - 1;
+	for (uint32_t at = hash; (*index = table_next(&names->table, hash, &at)) != TABLE_NONE;) {
+		const struct names_entry *entry = &names->entries[*index];
+		if (entry->length == length && !memcmp(entry->text, text, length))
 			return true;
-		}
 	}
 	return false;
 }
@@ -104,11 +70,13 @@ bool names_intern(struct names *names, const char *text, size_t length, uint32_t
 	uint32_t hash = (uint32_t)XXH3_64bits(text, length);
 	if (look_up(names, text, length, hash, index))
 		return true;
-	if (!grow(names) || !append(names, text, length, hash))
+	if (!append(names, text, length, hash))
 		return false;
 	*index = names->count - 1;
-	place(names, hash, *index);
-	return true;
+	if (table_put(&names->table, hash, *index))
+		return true;
+	names->count--; /* its text stays, unused */
+	return false;
 }
 
 void names_release(struct names *names)
@@ -118,6 +86,6 @@ void names_release(struct names *names)
 		free(block);
 	}
 	free(names->entries);
-	free(names->slots);
+	table_release(&names->table);
 	*names = (struct names){0};
 }

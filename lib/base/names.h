@@ -5,6 +5,8 @@
 #ifndef LIB_BASE_NAMES_H
 #define LIB_BASE_NAMES_H
 
+#include "lib/base/table.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,8 +20,7 @@ struct names_entry {
 struct names {
 	struct names_entry *entries;
 	uint32_t count, room;
-	uint64_t *slots; /* hash << 32 | index + 1; 0: free */
-	uint32_t mask;   /* number of slots - 1, when slots is set */
+	struct table table;
 	struct names_block *blocks;
 };
 

@@ -2,6 +2,8 @@
 #ifndef LIB_SEARCH_CLASSES_H
 #define LIB_SEARCH_CLASSES_H
 
+#include "lib/base/table.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -17,8 +19,7 @@ struct class
 struct classes {
 	struct class *items;
 	uint32_t count, capacity;
-	struct class_slot *slots; /* hash table */
-	uint32_t mask;
+	struct table table;
 	bool failed; /* no memory */
 };
 

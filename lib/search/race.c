@@ -15,6 +15,7 @@
  * for them is bounded as well: half of what is left of SEARCH_PAIRS, and PAIRS_AN_ACCESS in any case.
  */
 #include "lib/base/hash.h"
+#include "lib/base/table.h"
 #include "lib/base/vec.h"
 #include "lib/search/search.h"
 
@@ -73,8 +74,7 @@ struct search {
 	uint32_t class_count, class_capacity;
 	struct family *families;
 	uint32_t family_count, family_capacity;
-	uint32_t *slots; /* hash table of class + 1 */
-	uint32_t slot_mask;
+	struct table table;     /* of classes */
 	uint32_t *family_slots; /* the same of families */
 	uint32_t family_slot_capacity;
 	uint32_t *class_of, *members; /* by access of the cell */
@@ -110,52 +110,28 @@ static bool class_equal(const struct class *a, const struct class *b)
 	return a->thread == b->thread && a->site == b->site && a->lockset == b->lockset && a->starts == b->starts;
 }
 
-static bool grow_slots(struct search *s)
-{
-	uint32_t mask = s->slot_mask ? s->slot_mask * 2 + 1 : 63;
-	uint32_t *slots = calloc((size_t)mask + 1, sizeof *slots);
-	if (!slots)
-		return false;
-	free(s->slots);
-	s->slots = slots;
-	s->slot_mask = mask;
-	for (uint32_t i = 0; i < s->class_count; i++) {
-		uint32_t at = class_hash(&s->classes[i]) & mask;
-		while (slots[at])
-			at = (at + 1) & mask;
-		slots[at] = i + 1;
-	}
-	return true;
-}
-
 static uint32_t class_index(struct search *s, const struct class *k)
 {
-	uint32_t at = class_hash(k) & s->slot_mask;
-	for (; s->slots[at]; at = (at + 1) & s->slot_mask)
-		if (class_equal(&s->classes[s->slots[at] - 1], k))
-			return s->slots[at] - 1;
-	if (!vec_reserve(&s->classes, &s->class_capacity, (uint64_t)s->class_count + 1, sizeof *s->classes)) {
+	uint32_t hash = class_hash(k);
+	for (uint32_t at = hash, i; (i = table_next(&s->table, hash, &at)) != TABLE_NONE;)
+		if (class_equal(&s->classes[i], k))
+			return i;
+	if (!vec_reserve(&s->classes, &s->class_capacity, (uint64_t)s->class_count + 1, sizeof *s->classes) ||
+	    !table_put(&s->table, hash, s->class_count)) {
 		s->failed = true;
 		return 0;
 	}
 	s->classes[s->class_count] = *k;
-	s->slots[at] = ++s->class_count;
-	if (s->class_count * 2 > s->slot_mask)
-		s->failed |= !grow_slots(s);
-	return s->class_count - 1;
+	return s->class_count++;
 }
 
 static void clear_classes(struct search *s)
 {
-	if (s->class_count * 4 < s->slot_mask) {
-		for (uint32_t i = 0; i < s->class_count; i++) {
-			uint32_t at = class_hash(&s->classes[i]) & s->slot_mask;
-			for (; s->slots[at]; at = (at + 1) & s->slot_mask)
-				s->slots[at] = 0;
-		}
-	} else {
-		memset(s->slots, 0, ((size_t)s->slot_mask + 1) * sizeof *s->slots);
-	}
+	if (table_is_sparse(&s->table))
+		for (uint32_t i = 0; i < s->class_count; i++)
+			table_clear_hash(&s->table, class_hash(&s->classes[i]));
+	else
+		table_clear(&s->table);
 	s->class_count = 0;
 }
 
@@ -692,7 +668,6 @@ static bool is_guarded(const struct model *m, uint32_t cell)
 enum rt_status race_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err)
 {
 	struct search s = {.context = c, .m = c->m, .list = list, .all_pairs = SEARCH_PAIRS};
-	s.failed = !grow_slots(&s);
 	for (uint32_t cell = 0; cell < c->m->cell_count && !s.failed; cell++) {
 		if (c->m->cells[cell].count < 2 || is_guarded(c->m, cell))
 			continue;
@@ -710,7 +685,7 @@ enum rt_status race_search(const struct search_context *c, struct anomaly_list *
 	}
 	free(s.classes);
 	free(s.families);
-	free(s.slots);
+	table_release(&s.table);
 	free(s.family_slots);
 	free(s.class_of);
 	free(s.members);

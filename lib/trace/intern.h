@@ -2,21 +2,14 @@
 #ifndef LIB_TRACE_INTERN_H
 #define LIB_TRACE_INTERN_H
 
+#include "lib/base/table.h"
 #include "lib/trace/model.h"
 
-/* A hash table from 64-bit hashes to indices. The caller stores and compares the items. */
-struct intern_table {
-	uint32_t *slots; /* index + 1 */
-	uint32_t mask, count;
-};
-
-/* Locks of all locksets together are at most these: 96 MB, as of a thread that takes 4,000 locks one inside the other.
- */
 enum { INTERN_CACHE = 1024, INTERN_HELD_MAX = 8000000 };
 
 struct intern {
 	struct model *m; /* sites, objects and locksets grow here */
-	struct intern_table sites, objects, locksets;
+	struct table sites, objects, locksets;
 	uint32_t site_capacity, object_capacity, lockset_capacity;
 	uint32_t site_cache[INTERN_CACHE]; /* index + 1 by pc */
 	uint32_t object_cache[INTERN_CACHE];
