@@ -301,22 +301,29 @@ void rt_emit(unsigned op, uint64_t operand, uintptr_t pc, unsigned aux)
 	rt_append(event.w0, event.w1, rt_self);
 }
 
+static inline void range_step(unsigned op, const void *addr, size_t size, uintptr_t pc)
+{
+	if (RT_CONTROLLED && RT_UNLIKELY(--rt_thread.patience < 0 || rt_interest[RT_INTEREST_PLACE(pc)]))
+		rt_turn_access(op, (uintptr_t)addr, size, pc, 0);
+}
+
 void rt_emit_range(unsigned op, const void *addr, size_t size, uintptr_t pc)
 {
 	struct rt_slot *s = rt_self;
 	struct rt_record event, ext;
 
 	if (size == 0 || RT_UNLIKELY(rt_not_plain)) {
-		if (size && !rt_sync_only)
-			rt_value_range(op, (uintptr_t)addr, size, pc);
+		if (!size || rt_sync_only)
+			return;
+		range_step(op, addr, size, pc);
+		rt_value_range(op, (uintptr_t)addr, size, pc);
 		return;
 	}
 	if (size <= 16) {
 		rt_plain_access(op, addr, pc, rt_record_aux((unsigned)size, 0, 0));
 		return;
 	}
-	if (RT_CONTROLLED && RT_UNLIKELY(--rt_thread.patience < 0 || rt_interest[RT_INTEREST_PLACE(pc)]))
-		rt_turn_access(op, (uintptr_t)addr, size, pc, 0);
+	range_step(op, addr, size, pc);
 	event = rt_record_make(op, (uintptr_t)addr, pc, 0, 0);
 	if (size < 1u << 15 && rt_repeats(s, event.w0, event.w1 | UINT64_C(1) << 63 | (uint64_t)size << 48)) {
 		rt_count_repeat(s);
