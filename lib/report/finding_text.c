@@ -131,6 +131,20 @@ static uint32_t lacking(const struct report *r, const struct finding *f, const s
 	return 2;
 }
 
+size_t finding_main_place(const struct report *r, const struct finding *f)
+{
+	const struct anomaly *a = first_of(r, f);
+	char lock[SUBJECT_NAME_MAX];
+	uint32_t side = a->kind == ANOMALY_RACE && a->event_count == 2 ? lacking(r, f, a, lock) : 2;
+	if (side == 2)
+		return 0;
+	struct place wanted = place_of(r, a->events[side]);
+	size_t i = 0;
+	while (i < f->place_count && place_key(&f->places[i].place) != place_key(&wanted))
+		i++;
+	return i < f->place_count ? i : 0;
+}
+
 static bool is_same_function(const struct finding_place *a, const struct finding_place *b)
 {
 	return place_function_key(&a->place) == place_function_key(&b->place);

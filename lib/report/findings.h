@@ -52,6 +52,8 @@ enum { FINDING_TEXT_MAX = 1600 };
 void finding_title(const struct report *r, const struct finding *f, char text[FINDING_TEXT_MAX]);
 /* What would mend it. */
 void finding_fix(const struct report *r, const struct finding *f, char text[FINDING_TEXT_MAX]);
+/* Index of the place to change: that of the side which lacks a lock that the other holds; else the first. */
+size_t finding_main_place(const struct report *r, const struct finding *f);
 /* What the event does at the place: "reads", "frees". */
 const char *finding_does(const struct report *r, const struct finding_place *place);
 

@@ -103,6 +103,20 @@ so 'places are related' '[$s.results[0].relatedLocations[].message.text] |
 grep -q '<pre><span class="dim">[0-9]*</span> .*\*(int \*)block = 1' html || wrong "no source line on the page"
 grep -q '<tr><th>main</th><th>main.1</th></tr>' html || wrong "no columns: $(grep '<th>main' html)"
 
+# Without --all SARIF has a result for each finding: at the user's line, each related place once, below the source root.
+"$racetrace" analyze --format json program.zst >json
+"$racetrace" analyze --format sarif --source-root . program.zst >sarif
+trace=program.zst
+so 'every finding is a result' '[$s.results[].properties.id] == [$j.findings[].id]'
+so 'levels are those of findings' '[$s.results[].level] == [$j.findings[].level]'
+so 'fingerprints are those of findings' '[$s.results[].partialFingerprints["racetraceFinding/v1"]] == [$j.findings[].fingerprint]'
+so 'messages are titles' '[$s.results[].message.text] as $m | [$j.findings[].title] as $t | all(range($t | length); . as $i | $m[$i] | startswith($t[$i]))'
+so 'related places differ' 'all($s.results[]; .relatedLocations | length == (unique | length))'
+so 'one location each' 'all($s.results[]; .locations | length == 1)'
+so 'paths are relative' '[$s.results[].locations[].physicalLocation.artifactLocation] | unique == [{uri: "a%20b/50%25%C3%A9.c", uriBaseId: "SRCROOT"}]'
+so 'the base is a folder' '$s.originalUriBaseIds.SRCROOT.uri | startswith("file:///") and endswith("/")'
+so 'rules have help' 'all($s.tool.driver.rules[]; .fullDescription.text and .help.text)'
+
 # Cut short: both say so.
 printf '%s\n' '{"schema":"racetrace.events/1","events":9}' '{"op":"fork","object":"main.1"}' \
 	'{"op":"write","object":"x"}' '{"op":"write","object":"x","thread":"main.1"}' >cut.jsonl

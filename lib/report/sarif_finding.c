@@ -1,0 +1,130 @@
+/* A finding as a SARIF result: its first place is where code hosts show it, the others are related locations. */
+#include "lib/report/sarif.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static void say_place(const struct report *r, const struct finding_place *p, char *said, size_t size)
+{
+	const struct description *d = report_event(r, p->e);
+	char name[SUBJECT_NAME_MAX] = "";
+	if (d && d->lock_count)
+		subject_object_name(r, d->locks[0].addr, &d->locks[0].block, name);
+	snprintf(said, size, "thread %.100s %s here, holding %.200s%s",
+	         d ? sarif_thread_name(r, d->event.thread) : "unknown", finding_does(r, p),
+	         !d || !d->lock_count ? "no lock"
+	         : name[0]            ? name
+	                              : "a lock",
+	         d && d->lock_count > 1 ? " and others" : "");
+}
+
+static void put_place(struct sarif *s, const struct finding_place *p)
+{
+	char said[400];
+	const struct rt_frame nothing = {.pc = p->place.pc};
+	say_place(s->r, p, said, sizeof said);
+	sarif_location(&s->w, s->r, NULL, p->place.frame ? p->place.frame : &nothing, said);
+}
+
+/* The other places, where the block was allocated, where the threads were created: each once. */
+static void put_related(struct sarif *s, const struct finding *f, size_t first)
+{
+	const struct anomaly *a = s->r->entries[f->entries[0]].anomaly;
+	uint64_t forks[ANOMALY_EVENTS_MAX];
+	struct subject subject;
+	char said[300];
+	size_t n = 0;
+	for (size_t i = 0; i < f->place_count; i++)
+		if (i != first)
+			put_place(s, &f->places[i]);
+	const struct description *alloc =
+	    subject_of(s->r, a, &subject) ? description_of(s->r->descriptions, subject.block.alloc) : NULL;
+	if (alloc) {
+		struct place place = place_of_stack(s->r, alloc->stack, alloc->stack_count);
+		if (place.frame && place.frame->file)
+			sarif_location(&s->w, s->r, NULL, place.frame, "the memory was allocated here");
+	}
+	for (uint32_t i = 0; i < a->event_count; i++) {
+		const struct description *d = report_event(s->r, a->events[i]);
+		const struct description *fork = d && d->fork ? description_of(s->r->descriptions, d->fork) : NULL;
+		bool known = !fork;
+		for (size_t k = 0; k < n && !known; k++)
+			known = forks[k] == d->fork;
+		if (known)
+			continue;
+		forks[n++] = d->fork;
+		struct place place = place_of_stack(s->r, fork->stack, fork->stack_count);
+		snprintf(said, sizeof said, "thread %.200s was created here", sarif_thread_name(s->r, d->event.thread));
+		if (place.frame && place.frame->file)
+			sarif_location(&s->w, s->r, NULL, place.frame, said);
+	}
+}
+
+static void put_message(struct sarif *s, const struct finding *f)
+{
+	char text[FINDING_TEXT_MAX], fix[FINDING_TEXT_MAX], said[2 * FINDING_TEXT_MAX + 32];
+	finding_title(s->r, f, text);
+	finding_fix(s->r, f, fix);
+	snprintf(said, sizeof said, "%s (%s).%s%s%s", text, verdict_name(f->verdict), fix[0] ? " Fix: " : "", fix,
+	         fix[0] ? "." : "");
+	sarif_message(&s->w, "message", said);
+}
+
+static void put_properties(struct sarif *s, const struct finding *f)
+{
+	struct json_writer *w = &s->w;
+	jw_object(w, "properties");
+	jw_text(w, "id", f->id);
+	jw_text(w, "verdict", verdict_name(f->verdict));
+	jw_array(w, "anomalies");
+	for (size_t i = 0; i < f->entry_count; i++)
+		jw_text(w, NULL, s->r->entries[f->entries[i]].id);
+	jw_array_end(w);
+	if (f->follows)
+		jw_text(w, "follows", f->follows->id);
+	jw_object_end(w);
+}
+
+void sarif_finding(struct sarif *s, const struct finding *f)
+{
+	const struct report_entry *entry = &s->r->entries[f->entries[0]];
+	const struct anomaly *a = entry->anomaly;
+	struct json_writer *w = &s->w;
+	size_t first = finding_main_place(s->r, f);
+	char said[400];
+	jw_object(w, NULL);
+	jw_text(w, "ruleId", anomaly_kind_name(a->kind));
+	jw_number(w, "ruleIndex", a->kind);
+	jw_text(w, "kind", "fail");
+	jw_text(w, "level", finding_level_name(f->level));
+	put_message(s, f);
+	jw_array(w, "locations");
+	if (f->place_count)
+		put_place(s, &f->places[first]);
+	jw_array_end(w);
+	jw_array(w, "relatedLocations");
+	put_related(s, f, first);
+	jw_array_end(w);
+	jw_array(w, "stacks");
+	for (uint32_t i = 0; i < a->event_count + a->wait_count; i++) {
+		const struct description *d =
+		    report_event(s->r, i < a->event_count ? a->events[i] : a->waits[i - a->event_count]);
+		if (!d)
+			continue;
+		sarif_say_event(s->r, d, said, sizeof said);
+		sarif_stack(s, NULL, d, said);
+	}
+	jw_array_end(w);
+	if (a->schedule) {
+		jw_array(w, "codeFlows");
+		sarif_code_flow(s, a);
+		jw_array_end(w);
+	}
+	jw_object(w, "partialFingerprints");
+	jw_text(w, "racetraceFinding/v1", f->fingerprint);
+	jw_object_end(w);
+	jw_real(w, "rank", entry->rank.value * 100);
+	put_properties(s, f);
+	jw_object_end(w);
+}
