@@ -1,19 +1,31 @@
 /*
- * The judge's internals, shared by its files: scan.c (facts of the trace), prefix.c (schedules that begin as the trace
- * does), verify.c (replaying a schedule). Only they and the judge's test include this; never a prover.
+ * The judge's internals, shared by its files: scan.c (facts of the trace), value.c (values of
+ * writes), prefix.c (schedules that begin as the trace does), verify.c (replaying a schedule), proved.c (the verdict).
+ * Only they and the judge's test include this; never a prover.
  */
 #ifndef LIB_JUDGE_JUDGE_H
 #define LIB_JUDGE_JUDGE_H
 
 #include "lib/judge/verify.h"
-#include "lib/trace/values.h"
+
+struct judge_value {
+	uint64_t bits;
+	enum { JUDGE_VALUE_UNKNOWN, JUDGE_VALUE_KNOWN, JUDGE_VALUE_NONE } state; /* NONE: like no other's */
+};
 
 struct judge {
 	const struct model *m;
 	/* Computed once from the trace. */
 	uint32_t *before; /* by entry of cell_events: entry of the last write before it in the cell, MODEL_NONE: initial
 	                     value. NULL if no access has more than one cell */
-	struct values values; /* empty if the trace has no values */
+	/* The last schedule that was a witness, and its goal. */
+	struct schedule_step *accepted;
+	uint32_t accepted_count, accepted_capacity;
+	bool accepted_any;
+	struct goal accepted_goal;
+	/* The values that writes left, by entry of cell_events, and by cell what was there before the first; NULL if
+	 * the trace has no values. */
+	struct judge_value *left, *left_initially;
 	/*
 	 * By event. Accesses of one cell: the last write before them; of several: their entry in the first. RELEASE,
 	 * WAIT_BEGIN: the acquiring event that they end. WAIT_END: its signal. ONCE_SEEN: the ONCE_END. BARRIER_*: the
@@ -49,6 +61,12 @@ struct judge {
 
 /* Computes the facts of the trace: all but the arrays of the replay. False without memory. */
 bool judge_scan(struct judge *j);
+/* proved.c: keeps the schedule, which is a witness for the goal. */
+void judge_remember(struct judge *j, const struct schedule *s, const struct goal *goal);
+/* value.c: the same for values. False without memory. */
+bool judge_scan_values(struct judge *j);
+/* True if it is known that two writes of the cell (MODEL_NONE: none yet) left the same value in it. */
+bool judge_same_value(const struct judge *j, uint32_t cell, uint32_t write1, uint32_t write2);
 /* The WAIT_END of the wait that begins at this event; MODEL_NONE if the trace ends before. */
 uint32_t judge_wait_end(const struct model *m, uint32_t begin);
 

@@ -27,7 +27,9 @@ void judge_free(struct judge *j)
 	free(j->annotation_first);
 	free(j->initial);
 	judge_state_release(j);
-	values_release(&j->values);
+	free(j->accepted);
+	free(j->left);
+	free(j->left_initially);
 	free(j);
 }
 
@@ -48,7 +50,7 @@ struct judge *judge_create(const struct model *m)
 		return NULL;
 	}
 	memset(j->partner, 0xff, (m->event_count + 1) * sizeof *j->partner);
-	if (!judge_scan(j) || !judge_state_init(j) || (m->value_count && !values_init(&j->values, m))) {
+	if (!judge_scan(j) || !judge_state_init(j) || !judge_scan_values(j)) {
 		judge_free(j);
 		return NULL;
 	}
@@ -117,14 +119,10 @@ static uint32_t saw_in(const struct judge *j, uint32_t cell, uint32_t e)
  * after the write that it saw. */
 static bool same_value(const struct judge *j, uint32_t cell, uint32_t e, uint32_t last)
 {
-	const struct model *m = j->m;
-	if (!j->values.like)
+	uint32_t saw = saw_in(j, cell, e);
+	if (!judge_same_value(j, cell, saw, last))
 		return false;
-	uint32_t saw = saw_in(j, cell, e),
-	         like = last == MODEL_NONE ? last : j->values.like[model_entry(m, cell, last)];
-	if (j->values.saw[model_entry(m, cell, e)] != like)
-		return false;
-	return !rt_op_is_atomic(model_op(m, e)) || saw == MODEL_NONE || occurred(j, saw);
+	return !rt_op_is_atomic(model_op(j->m, e)) || saw == MODEL_NONE || occurred(j, saw);
 }
 
 /* For reads that may see any write. */
@@ -568,6 +566,8 @@ static void verify(struct judge *j, const struct schedule *s, const struct goal 
 void judge_verify(struct judge *j, const struct schedule *s, const struct goal *goal, struct verdict_of_judge *v)
 {
 	verify(j, s, goal, v, NULL);
+	if (!v->fault)
+		judge_remember(j, s, goal);
 }
 
 void judge_verify_free(struct judge *j, const struct schedule *s, const struct goal *goal, struct verdict_of_judge *v,

@@ -81,6 +81,13 @@ struct judge_reads {
 void judge_verify_free(struct judge *j, const struct schedule *s, const struct goal *goal, struct verdict_of_judge *v,
                        struct judge_reads *others);
 
+/*
+ * Raises the anomaly's verdict to `proved`, if its schedule is a witness for its own events that depends on no read
+ * whose writer is uncertain, and nothing holds it to less. False if not; the verdict stays. A schedule that was judged
+ * last is not replayed again.
+ */
+bool judge_prove(struct judge *j, struct anomaly *a);
+
 const char *verify_fault_text(enum verify_fault fault);
 
 #endif

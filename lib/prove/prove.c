@@ -65,7 +65,8 @@ const struct prove_counts *provers_counts(const struct provers *p)
 }
 
 /* Makes the instance with this outcome the anomaly's own. */
-static enum rt_status adopt(struct anomaly *a, const struct goal *goal, struct outcome *o, struct rt_error *err)
+static enum rt_status adopt(struct provers *p, struct anomaly *a, const struct goal *goal, struct outcome *o,
+                            struct rt_error *err)
 {
 	if (!a->schedule && !(a->schedule = calloc(1, sizeof *a->schedule)))
 		return rt_error_set(err, RT_EMEMORY, "no memory for a schedule");
@@ -82,8 +83,7 @@ static enum rt_status adopt(struct anomaly *a, const struct goal *goal, struct o
 	a->witness = o->kind;
 	if (o->uncertain)
 		reasons_add(&a->reasons, REASON_RACY_READ);
-	if (!o->uncertain && !a->reasons.capped)
-		a->verdict = VERDICT_PROVED;
+	judge_prove(p->judge, a);
 	return RT_OK;
 }
 
@@ -192,7 +192,7 @@ static enum rt_status ask(struct provers *p, struct candidate *c, uint32_t i, un
 	enum rt_status status = instance_decide(p, &goal, recorded, asked, &o, err);
 	/* Keeps the first witness without uncertain reads; until there is one, any. */
 	if (!status && o.answer == SEARCH_FOUND && (!a->schedule || !o.uncertain))
-		status = adopt(a, &goal, &o, err);
+		status = adopt(p, a, &goal, &o, err);
 	*refuted = o.answer == SEARCH_NONE;
 	schedule_release(&o.schedule);
 	return status;
@@ -285,7 +285,7 @@ static enum rt_status guess(struct provers *p, struct anomaly *a, struct rt_erro
 	    v.fault ? 1 : certain_count_uncertain(p->certain, &o.schedule, goal.events, goal.count, &o.first_uncertain);
 	o.substitutes = v.substitutes;
 	o.substitute = v.substitute;
-	enum rt_status status = adopt(a, &goal, &o, err);
+	enum rt_status status = adopt(p, a, &goal, &o, err);
 	schedule_release(&o.schedule);
 	if (!status && v.fault) {
 		a->guess = verify_fault_text(v.fault);
@@ -315,7 +315,7 @@ static enum rt_status decide_stuck(struct provers *p, struct anomaly *a, struct 
 	enum search_answer answer = instance_recorded(p, &goal, &o);
 	if (answer == SEARCH_NO_MEMORY)
 		return rt_error_set(err, RT_EMEMORY, "no memory for a schedule");
-	return answer == SEARCH_FOUND ? adopt(a, &goal, &o, err) : RT_OK;
+	return answer == SEARCH_FOUND ? adopt(p, a, &goal, &o, err) : RT_OK;
 }
 
 enum rt_status provers_decide(struct provers *p, struct anomaly *a, struct rt_error *err)

@@ -63,6 +63,37 @@ for folder in $(find lib tracefmt recorder cmd -name '*.[chS]' -printf '%h\n' | 
 	esac
 done
 
+# No circles, whatever the rules above allow: each folder that includes another one's header comes after it.
+includes() {
+	grep -rHoP '^\s*#\s*include\s+"\K[^"]+/' lib tracefmt recorder cmd --include='*.[chS]' |
+		sed -nE 's|^(.*)/[^/]*:(.*)/$|\1 \2|p' | awk '$1 != $2' | sort -u
+}
+circles=$(includes | tsort 2>&1 >/dev/null)
+[ -z "$circles" ] || {
+	echo "folders include one another: $(sed -n 's/^tsort: *//p' <<<"$circles" | tr '\n' ' ')"
+	fail=1
+}
+[ "$(includes | wc -l)" -gt 20 ] || {
+	echo "the search for includes between folders finds nothing: this test is broken"
+	fail=1
+}
+
+# What is `proved` was judged by code that shares nothing with what built it: the judge alone gives that verdict, and what values writes left
+# it works out for itself.
+gives='verdict[[:space:]]*=[[:space:]]*VERDICT_PROVED|[?:][[:space:]]*VERDICT_PROVED'
+if grep -rnE "$gives" lib cmd --include='*.[ch]' | grep -v '^lib/judge/proved\.c:'; then
+	echo "only lib/judge/proved.c gives the verdict proved"
+	fail=1
+fi
+[ "$(grep -cE "$gives" lib/judge/proved.c)" = 1 ] || {
+	echo "the search for the verdict proved finds nothing: this test is broken"
+	fail=1
+}
+if grep -n '#include "lib/trace/values' lib/judge/*; then
+	echo "the judge shares the provers' values"
+	fail=1
+fi
+
 # Only cmd/ prints or exits. (A forked child that is not to become another program, or cannot, has nothing left but _exit.)
 if grep -nE '\b(exit|_exit|abort|printf|puts|perror)\(|\bf(printf|puts)\((stderr|stdout)' \
 	$(find lib tracefmt recorder/collector -name '*.c') | grep -vE '^(recorder/collector/(program|inspect)|lib/prove/jobs)\.c:[0-9]+:\s*_exit\('; then
