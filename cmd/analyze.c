@@ -421,13 +421,14 @@ static enum rt_status run(const struct settings *s, struct cmd_output *o, int *r
 {
 	struct rt_trace *trace;
 	enum rt_status status = cmd_open_trace(s->trace, &s->input, &trace, err);
-	if (!status && (status = cmd_check_memory(trace, s->max_memory, err)))
-		rt_trace_free(trace);
 	if (status)
 		return status;
 	struct analysis *a;
 	struct stats stats = {0};
 	struct analysis_options analysis = s->analysis;
+	uint64_t max_memory = s->max_memory;
+	analysis.model.admit = cmd_admit;
+	analysis.model.admit_arg = &max_memory;
 	analysis.step = stats_step;
 	analysis.step_arg = &stats;
 	uint64_t events = rt_trace_info(trace)->events;

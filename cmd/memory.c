@@ -118,10 +118,11 @@ static const char *size_text(uint64_t bytes, char *text, size_t size)
 	return text;
 }
 
-enum rt_status cmd_check_memory(const struct rt_trace *trace, uint64_t most, struct rt_error *err)
+enum rt_status cmd_admit(void *most, const struct rt_trace_info *info, const struct model_size *size,
+                         struct rt_error *err)
 {
-	const struct rt_trace_info *info = rt_trace_info(trace);
-	uint64_t need = analysis_memory(info), allowed = most ? most : free_memory() / 4 * 3;
+	const uint64_t *limit = most;
+	uint64_t need = analysis_memory(info, size), allowed = *limit ? *limit : free_memory() / 4 * 3;
 	char needed[32], given[32];
 	if (need <= allowed)
 		return RT_OK;

@@ -192,7 +192,10 @@ static enum rt_status write_report(const struct settings *s, const struct report
 
 static enum rt_status replay(struct settings *s, struct rt_trace *trace, bool *confirmed, struct rt_error *err)
 {
-	struct analysis_options analysis = {.prove.guess = true, .schedule_steps = UINT64_MAX, .jobs = s->replay.jobs};
+	struct analysis_options analysis = {.model = {.admit = cmd_admit, .admit_arg = &s->max_memory},
+	                                    .prove.guess = true,
+	                                    .schedule_steps = UINT64_MAX,
+	                                    .jobs = s->replay.jobs};
 	struct report_options report = {.least = VERDICT_CONDITIONAL, .anomalies = true};
 	struct analysis *a;
 	struct report *r;
@@ -249,8 +252,6 @@ static enum rt_status replay_trace(struct settings *s, bool *confirmed, struct r
 {
 	struct rt_trace *trace = NULL;
 	enum rt_status status = cmd_open_trace(s->path, &s->input, &trace, err);
-	if (!status)
-		status = cmd_check_memory(trace, s->max_memory, err);
 	if (!status)
 		status = replay(s, trace, confirmed, err);
 	rt_trace_free(trace);

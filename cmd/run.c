@@ -143,7 +143,9 @@ static const char *input_file(char *path, size_t size)
 static enum rt_status report(const struct settings *s, struct rt_trace *trace, bool *found, struct rt_error *err)
 {
 	const struct report_format *format = s->format ? s->format : report_find("text");
-	struct analysis_options analysis = {.jobs = s->replay.jobs};
+	uint64_t max_memory = 0;
+	struct analysis_options analysis = {.model = {.admit = cmd_admit, .admit_arg = &max_memory},
+	                                    .jobs = s->replay.jobs};
 	struct report_options report_options = {.least = VERDICT_PREDICTED};
 	struct cmd_output output;
 	struct analysis *a;
@@ -182,9 +184,7 @@ static enum rt_status run(struct settings *s, const char *path, int *result, str
 	}
 	status = cmd_open_trace(path, NULL, &trace, err);
 	if (!status) {
-		status = cmd_check_memory(trace, 0, err);
-		if (!status)
-			status = report(s, trace, &found, err);
+		status = report(s, trace, &found, err);
 		rt_trace_free(trace);
 	}
 	if (found)

@@ -98,7 +98,9 @@ static enum rt_status schedule_of(const struct report *r, const struct settings 
 static enum rt_status analyze(struct rt_trace *trace, const struct settings *s, struct script **out,
                               struct rt_error *err)
 {
-	struct analysis_options analysis_options = {.schedule_steps = s->anomaly ? UINT64_MAX : 0};
+	uint64_t max_memory = s->max_memory;
+	struct analysis_options analysis_options = {.schedule_steps = s->anomaly ? UINT64_MAX : 0,
+	                                            .model = {.admit = cmd_admit, .admit_arg = &max_memory}};
 	struct report_options report_options = {.least = VERDICT_PREDICTED, .only = s->anomaly};
 	struct analysis *a;
 	struct report *r;
@@ -137,9 +139,7 @@ static enum rt_status load(const struct settings *s, struct script **script, str
 			status = rt_trace_open_input(again, s->path, &s->input, trace, err);
 		if (!status) {
 			cmd_warn(*trace);
-			status = cmd_check_memory(*trace, s->max_memory, err);
-			if (!status)
-				status = analyze(*trace, s, script, err);
+			status = analyze(*trace, s, script, err);
 		}
 	}
 	fclose(file);

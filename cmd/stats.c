@@ -67,5 +67,5 @@ void stats_print(const struct stats *s, const struct report *r)
 	struct rusage used;
 	getrusage(RUSAGE_SELF, &used);
 	fprintf(stderr, "memory-bytes %" PRIu64 "\nmemory-estimate %" PRIu64 "\n", (uint64_t)used.ru_maxrss * 1024,
-	        analysis_memory(rt_trace_info(a->trace)));
+	        analysis_memory(rt_trace_info(a->trace), &a->model->size));
 }

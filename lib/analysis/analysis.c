@@ -387,14 +387,16 @@ enum rt_status analysis_run(struct rt_trace *trace, const struct analysis_option
 	return RT_OK;
 }
 
-uint64_t analysis_memory(const struct rt_trace_info *info)
+uint64_t analysis_memory(const struct rt_trace_info *info, const struct model_size *size)
 {
-	/* Measured: model, orders, provers' own copies; clocks of more threads than one node holds. */
-	enum { PROGRAM = 24 << 20, AN_EVENT = 72, AN_EVENT_OF_MANY = 24, A_THREAD = 3072, ONE_NODE = 16 };
+	/* Measured, an event: what the model takes beside the shadow memory; all that is there later (orders, the
+	 * provers' own copies); clocks of more threads than one node holds. */
+	enum { PROGRAM = 24 << 20, LOADED = 40, AN_EVENT = 72, AN_EVENT_OF_MANY = 24, A_THREAD = 3072, ONE_NODE = 16 };
 	uint64_t an_event = AN_EVENT + (info->thread_count > ONE_NODE ? AN_EVENT_OF_MANY : 0);
-	if (info->events > UINT64_MAX / 2 / an_event)
+	if (size->events > UINT64_MAX / 4 / an_event)
 		return UINT64_MAX;
-	return PROGRAM + info->events * an_event + (uint64_t)info->thread_count * A_THREAD;
+	uint64_t loading = size->bytes + size->events * LOADED, later = size->events * an_event;
+	return PROGRAM + (loading > later ? loading : later) + (uint64_t)info->thread_count * A_THREAD;
 }
 
 void analysis_free(struct analysis *a)

@@ -57,10 +57,8 @@ enum rt_status analysis_run(struct rt_trace *trace, const struct analysis_option
                             struct rt_error *err);
 void analysis_free(struct analysis *a);
 
-/*
- * About the memory, in bytes, that loading and analyzing a trace may need, by its numbers of events and threads: what
- * traces take most of whose accesses are shared. Of one in which most are a thread's own it takes a fraction of that.
- */
-uint64_t analysis_memory(const struct rt_trace_info *info);
+/* Bytes that the analysis of a trace needs, by what is known when its model is about to be loaded; rather too many than
+ * too few. */
+uint64_t analysis_memory(const struct rt_trace_info *info, const struct model_size *size);
 
 #endif

@@ -107,6 +107,7 @@ struct loader {
 	uint32_t *touch; /* by cell: first thread + 1, and TOUCH_ flags */
 	uint32_t touch_capacity;
 	uint32_t shadow_cell_count;
+	uint64_t counted;    /* pass one: events other than accesses that may be kept */
 	uint64_t entries;    /* of all cells: their accesses */
 	struct span *benign; /* declared as such by annotations */
 	uint32_t benign_count, benign_capacity;

@@ -9,9 +9,15 @@
 #define IGNORES (BIT(IGNORE_BEGIN) | BIT(IGNORE_END))
 /* Of operations without a trait, those that determine which wait a thread is in. */
 #define WAITS (BIT(BLOCK) | BIT(UNBLOCK) | BIT(ONCE_BEGIN) | BIT(END) | BIT(LONGJMP) | BIT(LOST))
+/* Others that are kept. */
+#define OTHERS                                                                                                         \
+	(BIT(FENCE) | BIT(SEM_INIT) | BIT(ONCE_END) | BIT(HB_BEFORE) | BIT(HB_AFTER) | BIT(REGION_BEGIN) |             \
+	 BIT(REGION_END))
+/* What may be kept of what pass one reads, accesses aside. */
+#define COUNTED (rt_ops_with(RT_ON_OBJECT | RT_WAITS) | WAITS | OTHERS | BIT(FORK) | BIT(ALLOC))
 #define PASS_ONE                                                                                                       \
-	(rt_ops_with(RT_READS | RT_WRITES | RT_RENEWS | RT_ON_OBJECT | RT_WAITS) | IGNORES | WAITS | BIT(FORK) |       \
-	 BIT(BENIGN))
+	(rt_ops_with(RT_READS | RT_WRITES | RT_RENEWS | RT_ON_OBJECT | RT_WAITS) | IGNORES | WAITS | OTHERS |          \
+	 BIT(FORK) | BIT(BENIGN))
 /* Pass two skips these operations; REGIONS_FUNCTIONS needs the code events among them. */
 #define CODE (BIT(ENTER) | BIT(LEAVE) | BIT(SETJMP) | BIT(LONGJMP))
 #define PASS_TWO                                                                                                       \
@@ -94,6 +100,7 @@ static inline void pass_one(struct loader *l, const struct rt_event *e)
 			shadow_touch(&l->shadow, e->addr, e->arg, e->thread, rt_op_writes(e->op));
 		return;
 	}
+	l->counted += COUNTED >> e->op & 1;
 	blocked_event(l, e);
 	switch (e->op) {
 	case RT_OP_FORK:
@@ -270,14 +277,15 @@ static void open_events(struct loader *l)
 {
 	enum { EVENTS_A_BYTE = 64 };
 	const struct rt_trace_info *info = rt_trace_info(l->trace);
-	uint64_t most =
-	    info->events / EVENTS_A_BYTE > info->file_bytes ? info->file_bytes * EVENTS_A_BYTE : info->events;
+	uint64_t kept = l->m->size.events,
+	         most = kept / EVENTS_A_BYTE > info->file_bytes ? info->file_bytes * EVENTS_A_BYTE : kept;
 	vec_open(&l->m->events, &l->event_capacity, most + 16, sizeof *l->m->events);
 	vec_open(&l->m->segments, &l->segment_capacity, most / 2 + 16, sizeof *l->m->segments);
 	vec_open(&l->m->regions, &l->region_capacity, most / 4 + 16, sizeof *l->m->regions);
 }
 
-static enum rt_status load(struct loader *l, struct rt_event *batch, struct rt_error *err)
+static enum rt_status load(struct loader *l, const struct model_options *options, struct rt_event *batch,
+                           struct rt_error *err)
 {
 	uint32_t threads = rt_trace_info(l->trace)->thread_count;
 	if (!shadow_init(&l->shadow) || !intern_init(&l->intern, l->m) || (threads && !loader_thread(l, threads - 1)))
@@ -287,11 +295,16 @@ static enum rt_status load(struct loader *l, struct rt_event *batch, struct rt_e
 	if (status)
 		return status;
 	l->early = l->roots > 1;
+	l->m->size.bytes = shadow_bytes(&l->shadow);
 	if (!blocked_keep(l))
 		return no_memory(l, err);
 	loader_release_threads(l);
 	if ((threads && !loader_thread(l, threads - 1)) || !loader_cut(l) || !alloc_uses_sort(l))
 		return no_memory(l, err);
+	struct model_size *size = &l->m->size;
+	size->events = l->counted + (l->all ? rt_trace_info(l->trace)->events : l->shadow.accesses);
+	if (options->admit && (status = options->admit(options->admit_arg, rt_trace_info(l->trace), size, err)))
+		return status;
 	open_events(l);
 	uint64_t more = (l->regions == REGIONS_FUNCTIONS ? CODE : 0) | (l->lossy ? LOSSES : 0);
 	status = run_pass(l, PASS_TWO | more, pass_two, batch, err);
@@ -321,7 +334,7 @@ static enum rt_status load_once(struct rt_trace *trace, const struct model_optio
 		l->regions = options->regions;
 		l->all = options->all_cells;
 		l->handed = handed;
-		status = load(l, batch, err);
+		status = load(l, options, batch, err);
 		rt_trace_select(trace, RT_SELECT_ALL);
 		shadow_release(&l->shadow);
 		intern_release(&l->intern);

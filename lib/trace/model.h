@@ -171,9 +171,19 @@ struct model_thread {
 
 enum model_regions { REGIONS_LOCKS, REGIONS_FUNCTIONS, REGIONS_ANNOTATED };
 
+/* What is known of a model after the first pass. */
+struct model_size {
+	uint64_t events; /* that are kept, at most */
+	uint64_t bytes;  /* of the shadow memory, which is needed until the model is loaded */
+};
+
 struct model_options {
 	enum model_regions regions;
 	bool all_cells; /* also cells that only one thread accesses, or none writes */
+	/* Asked before anything large is made: RT_OK, or why the model is not to be loaded. NULL: it is. */
+	enum rt_status (*admit)(void *arg, const struct rt_trace_info *info, const struct model_size *size,
+	                        struct rt_error *err);
+	void *admit_arg;
 };
 
 struct model {
@@ -209,6 +219,7 @@ struct model {
 	struct model_alloc_use *alloc_uses;
 	uint32_t alloc_use_count;
 	struct losses losses;    /* orders that the trace lacks */
+	struct model_size size;  /* as it was known after the first pass */
 	uint64_t dropped;        /* accesses that were dropped early */
 	uint32_t *thread_events; /* the memory that threads[].events point into */
 };

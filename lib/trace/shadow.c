@@ -88,13 +88,14 @@ fail:
 static uint32_t *page_words(struct shadow *s, struct shadow_page *page)
 {
 	if (!page->words) {
-		page->words = malloc(SHADOW_GRANULES * sizeof *page->words);
+		page->words = malloc((SHADOW_GRANULES + SHADOW_COUNTS) * sizeof *page->words);
 		if (!page->words) {
 			s->failed = true;
 			return NULL;
 		}
 		for (int i = 0; i < SHADOW_GRANULES; i++)
 			page->words[i] = page->uniform;
+		memset(page->words + SHADOW_GRANULES, 0, SHADOW_COUNTS * sizeof *page->words);
 	}
 	return page->words;
 }
@@ -113,6 +114,16 @@ uint32_t *shadow_words(struct shadow *s, uint64_t key)
 static uint32_t block_of(const struct shadow_page *page, uint64_t granule)
 {
 	return page->blocks ? page->blocks[granule % SHADOW_GRANULES] : page->block;
+}
+
+uint64_t shadow_bytes(const struct shadow *s)
+{
+	uint64_t bytes =
+	    (uint64_t)s->page_capacity * sizeof *s->pages + ((uint64_t)s->slot_mask + 1) * sizeof *s->slots;
+	for (uint32_t i = 0; i < s->page_count; i++)
+		bytes += (uint64_t)(s->pages[i].words ? 2 * SHADOW_GRANULES + SHADOW_COUNTS : 0) * 4 +
+		         (uint64_t)(s->pages[i].blocks ? SHADOW_GRANULES : 0) * 4;
+	return bytes;
 }
 
 uint32_t shadow_block(const struct shadow *s, uint64_t addr)
@@ -139,11 +150,14 @@ static void mark_word(struct shadow *s, uint32_t *word, uint64_t granule, uint32
 	*word = now & ~*word & SHADOW_SHARED ? shadow_meet(s, granule, *word, now, thread) : now;
 }
 
-static void mark_granule(struct shadow *s, uint64_t granule, uint32_t bits, uint32_t thread)
+/* accesses: number of them that are counted here. */
+static void mark_granule(struct shadow *s, uint64_t granule, uint32_t bits, uint32_t thread, uint32_t accesses)
 {
 	uint32_t *words = shadow_words(s, granule / SHADOW_GRANULES);
-	if (words)
-		mark_word(s, &words[granule % SHADOW_GRANULES], granule, bits, thread);
+	if (!words)
+		return;
+	words[SHADOW_GRANULES + (granule % SHADOW_GRANULES >> SHADOW_COUNT_SHIFT)] += accesses;
+	mark_word(s, &words[granule % SHADOW_GRANULES], granule, bits, thread);
 }
 
 /* Granules [from, to) of one page, all touched in full. */
@@ -171,10 +185,10 @@ void shadow_touch_range(struct shadow *s, uint64_t addr, uint64_t size, uint32_t
 	uint64_t end = addr + size, first = addr >> 3, last = (end - 1) >> 3;
 	uint32_t begin_cut = 1u << (addr & 7), end_cut = 1u << (((end - 1) & 7) + 1);
 	if (first == last) {
-		mark_granule(s, first, bits | begin_cut | end_cut, thread);
+		mark_granule(s, first, bits | begin_cut | end_cut, thread, 1);
 		return;
 	}
-	mark_granule(s, first, bits | begin_cut, thread);
+	mark_granule(s, first, bits | begin_cut, thread, 1);
 	for (uint64_t g = first + 1; g < last && !s->failed;) {
 		uint64_t to = (g / SHADOW_GRANULES + 1) * SHADOW_GRANULES;
 		if (to > last)
@@ -182,7 +196,7 @@ void shadow_touch_range(struct shadow *s, uint64_t addr, uint64_t size, uint32_t
 		mark_inner(s, g, to, bits, thread);
 		g = to;
 	}
-	mark_granule(s, last, bits | end_cut, thread);
+	mark_granule(s, last, bits | end_cut, thread, 0);
 }
 
 static uint32_t renewed(uint32_t word)
@@ -369,6 +383,19 @@ static bool page_survives(const struct shadow_page *page, enum shadow_which whic
 	return false;
 }
 
+/* Number of accesses of the page that may be to survivors. */
+static uint64_t accesses_near(const struct shadow_page *page, enum shadow_which which)
+{
+	uint64_t sum = 0;
+	for (unsigned k = 0; page->words && k < SHADOW_COUNTS; k++) {
+		const uint32_t *word = page->words + (k << SHADOW_COUNT_SHIFT), *end = word + (1 << SHADOW_COUNT_SHIFT);
+		while (word < end && !survives(*word, which))
+			word++;
+		sum += word < end ? page->words[SHADOW_GRANULES + k] : 0;
+	}
+	return sum;
+}
+
 /* A page with survivors. */
 static bool cut_page(struct cutter *c, struct shadow_page *page, bool *end_cut)
 {
@@ -408,6 +435,7 @@ uint32_t shadow_cut(struct shadow *s, enum shadow_which which, void (*each)(void
 		free(page->blocks);
 		page->blocks = NULL;
 		if (ok && page_survives(page, which)) {
+			s->accesses += accesses_near(page, which);
 			ok = cut_page(&c, page, &end_cut);
 			s->pages[kept++] = *page;
 		} else {

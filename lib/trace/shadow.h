@@ -14,6 +14,8 @@
 
 #define SHADOW_GRANULES 512 /* a page: 4 KiB of the program's memory */
 #define SHADOW_PAGE_SHIFT 12
+#define SHADOW_COUNT_SHIFT 6 /* accesses are counted for 64 granules together */
+#define SHADOW_COUNTS (SHADOW_GRANULES >> SHADOW_COUNT_SHIFT)
 #define SHADOW_THREADS_MAX 262142            /* values that the owner's 18 bits can hold */
 #define SHADOW_RANGE_MAX (UINT64_C(1) << 28) /* longer accesses are truncated */
 #define SHADOW_PAGES_MAX (1u << 24)
@@ -37,7 +39,7 @@ static inline bool shadow_is_born(uint32_t word)
 
 struct shadow_page {
 	uint64_t key;    /* address >> SHADOW_PAGE_SHIFT */
-	uint32_t *words; /* NULL: all granules are like `uniform` */
+	uint32_t *words; /* NULL: all granules are like `uniform`; behind them SHADOW_COUNTS numbers of accesses */
 	uint32_t *base;  /* pass two, if there are words: number of cells that begin before the granule */
 	uint32_t begun;  /* pass two, if not: number of cells that begin up to the page's first byte; all survives */
 	uint32_t uniform;
@@ -53,8 +55,9 @@ struct shadow {
 	uint32_t page_count, page_capacity;
 	uint32_t *slots; /* hash table of page index + 1 */
 	uint32_t slot_mask;
-	bool forked; /* the first fork has been seen */
-	bool failed; /* no memory, or more pages than SHADOW_PAGES_MAX */
+	uint64_t accesses; /* after shadow_cut: number of accesses near granules that survive */
+	bool forked;       /* the first fork has been seen */
+	bool failed;       /* no memory, or more pages than SHADOW_PAGES_MAX */
 	/*
 	 * Pass one: called when a second thread touches a granule of a block for the first time since its allocation.
 	 * born: no thread had, not even the one that allocated it (owner). Returns true if the granule is to survive
@@ -87,6 +90,8 @@ void shadow_bear(struct shadow *s, uint64_t addr, uint64_t size, uint32_t thread
 uint32_t shadow_block(const struct shadow *s, uint64_t addr);
 /* Pass one: the caller's new word for a shared access that turns the word `was` into `now`. */
 uint32_t shadow_meet(struct shadow *s, uint64_t granule, uint32_t was, uint32_t now, uint32_t thread);
+/* Bytes that the shadow memory takes. */
+uint64_t shadow_bytes(const struct shadow *s);
 /* The words of a page, created if absent; NULL without memory. */
 uint32_t *shadow_words(struct shadow *s, uint64_t key);
 /* A page that exists, or NULL. */
@@ -118,6 +123,7 @@ static inline void shadow_touch(struct shadow *s, uint64_t addr, uint64_t size, 
 	if (write)
 		bits |= (uint32_t)SHADOW_WRITTEN | (s->forked ? (uint32_t)SHADOW_LATE : 0);
 	uint32_t *word = &words[addr >> 3 & (SHADOW_GRANULES - 1)];
+	words[SHADOW_GRANULES + (addr >> (3 + SHADOW_COUNT_SHIFT) & (SHADOW_COUNTS - 1))]++;
 	uint32_t now = shadow_mark(*word, bits, thread);
 	if (now == *word)
 		return;

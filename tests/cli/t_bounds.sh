@@ -79,11 +79,20 @@ awk 'BEGIN {
 		print "T" t "|rel(L" l ")|" l
 	}
 }' >shared.std
-for trace in shared forks short; do
+awk 'BEGIN {
+	for (i = 0; i < 600000; i++) {
+		t = i % 8
+		print "T" t "|" (i % 3 ? "r" : "w") "(own" t "." i % 977 ")|" i % 31
+		if (i % 100 == 0)
+			print "T" t "|acq(L)|40\nT" t "|w(x)|41\nT" t "|rel(L)|42"
+	}
+}' >private.std
+for trace in shared forks short private; do
 	"$RACETRACE" analyze --stats --fail-on never --format json "$trace.std" >out 2>err || wrong "$trace: $(tail -n 1 err)"
 	taken=$(sed -n 's/^memory-bytes //p' err)
 	estimate=$(sed -n 's/^memory-estimate //p' err)
 	[ -n "$san" ] || [ "$taken" -le "$estimate" ] || wrong "$trace takes $taken bytes, $estimate were estimated"
+	[ -n "$san" ] || [ $trace != private ] || [ "$estimate" -le $((2 * taken)) ] || wrong "private: $estimate bytes were estimated, it takes $taken"
 	[ -n "$san" ] || [ $trace = short ] || [ "$estimate" -le $((3 * taken)) ] || wrong "$trace: $estimate bytes were estimated, it takes $taken"
 done
 run 3 analyze --max-memory 30M shared.std
