@@ -1,33 +1,20 @@
 /*
- * The report as one self-contained page: a list, then each anomaly with its stacks and source lines, and its schedule
- * as a table with one column for each thread. Nothing is loaded and nothing runs: there are no scripts. All text from
- * the trace is escaped.
+ * The report as one self-contained page: a list, then each finding, its first anomaly folded below it, or each anomaly,
+ * with its stacks and source lines, and its schedule as a table with one column for each thread. Nothing is loaded and
+ * nothing runs: there are no scripts. All text from the trace is escaped.
  */
+#include "lib/report/html.h"
 #include "lib/report/follows.h"
 #include "lib/report/formats.h"
-#include "lib/report/pieces.h"
-#include "lib/report/snippet.h"
 #include "lib/report/steps.h"
-#include "lib/report/subject.h"
-#include "lib/report/utf8.h"
 #include "lib/report/waiting.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
 	ROWS_MAX = 200,   /* last turns of a schedule that are drawn; the JSON report has all */
 	COLUMNS_MAX = 64, /* threads that have a column */
-};
-
-struct page {
-	const struct report *r;
-	const struct rt_trace_info *info;
-	struct snippets *snippets;
-	struct pieces *frames, *sources; /* elements of stacks, without and with their source lines */
-	bool *no_memory;
-	FILE *out;
 };
 
 static const char style[] =
@@ -39,43 +26,14 @@ static const char style[] =
     "pre{margin:.1em 0;padding:.2em .5em;background:#f4f4f4;overflow-x:auto}"
     ".observed,.proved{color:#b00020;font-weight:bold}.predicted{color:#9a6700;font-weight:bold}.conditional,.refuted{"
     "color:#777}"
-    "td.goal{background:#ffd0d0;font-weight:bold}.dim{color:#777}"
+    "td.goal{background:#ffd0d0;font-weight:bold}.dim{color:#666}"
+    "a{color:#0645ad}.error{color:#b00020;font-weight:bold}.warning{color:#8a5d00;font-weight:bold}.note{color:#666}"
+    ".places{display:flex;flex-wrap:wrap;gap:1em}.place{flex:1 1 22em;border:1px solid #ccc;padding:.2em "
+    ".8em;min-width:0}"
+    "details{margin:.6em 0}summary{cursor:pointer}"
     "@media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}th,pre{background:#282828}"
-    "td,th{border-color:#444}td.goal{background:#702020}.observed,.proved{color:#ff7b7b}.predicted{color:#e3b341}}";
-
-static void put_character(char c, FILE *out)
-{
-	switch (c) {
-	case '&':
-		fputs("&amp;", out);
-		break;
-	case '<':
-		fputs("&lt;", out);
-		break;
-	case '>':
-		fputs("&gt;", out);
-		break;
-	case '"':
-		fputs("&quot;", out);
-		break;
-	case '\'':
-		fputs("&#39;", out);
-		break;
-	default:
-		putc(c, out);
-	}
-}
-
-/* Text from the trace, as text and inside of quotes. */
-static void put(const struct page *p, const char *text)
-{
-	utf8_print(text, put_character, p->out);
-}
-
-static void put_thread(const struct page *p, uint32_t thread)
-{
-	put(p, thread < p->info->thread_count ? p->info->threads[thread].name : "unknown");
-}
+    "td,th{border-color:#444}td.goal{background:#702020}.observed,.proved{color:#ff7b7b}.predicted{color:#e3b341}"
+    "a{color:#8ab4f8}.error{color:#ff7b7b}.warning{color:#e3b341}.note,.dim{color:#aaa}.place{border-color:#444}}";
 
 static const char *kind_title(enum anomaly_kind kind)
 {
@@ -84,91 +42,7 @@ static const char *kind_title(enum anomaly_kind kind)
 	return titles[kind];
 }
 
-/* Positions */
-
-static void put_position(const struct page *p, const struct rt_frame *f)
-{
-	if (f->function)
-		put(p, f->function);
-	else if (f->text)
-		put(p, f->text);
-	else if (!f->file)
-		fprintf(p->out, "0x%" PRIx64, f->pc);
-	if (f->file) {
-		fputs(f->function ? " at " : "", p->out);
-		put(p, f->file);
-		if (f->line)
-			fprintf(p->out, ":%" PRIu32, f->line);
-		if (f->line && f->column)
-			fprintf(p->out, ":%" PRIu32, f->column);
-	} else if (f->module) {
-		fputs(" in ", p->out);
-		put(p, subject_basename(f->module));
-	}
-}
-
-static void put_snippet(const struct page *p, const struct rt_frame *f)
-{
-	char *line = snippet(p->snippets, f->file, f->line);
-	if (!line)
-		return;
-	fprintf(p->out, "<pre><span class=\"dim\">%" PRIu32 "</span> ", f->line);
-	put(p, line);
-	fputs("</pre>", p->out);
-	free(line);
-}
-
-static void put_frames(const struct page *p, uint64_t pc, bool source)
-{
-	size_t n = 0;
-	const struct rt_frame nothing = {.pc = pc}, *known = rt_trace_frames(p->r->analysis->trace, pc, &n);
-	for (size_t k = 0; k < (n ? n : 1); k++) {
-		const struct rt_frame *f = n ? &known[k] : &nothing;
-		fputs("<li>", p->out);
-		put_position(p, f);
-		if (source)
-			put_snippet(p, f);
-		fputs("</li>\n", p->out);
-	}
-}
-
-static void make_frames(FILE *out, uint64_t pc, const void *arg)
-{
-	struct page p = *(const struct page *)arg;
-	p.out = out;
-	put_frames(&p, pc, false);
-}
-
-static void make_sources(FILE *out, uint64_t pc, const void *arg)
-{
-	struct page p = *(const struct page *)arg;
-	p.out = out;
-	put_frames(&p, pc, true);
-}
-
-static void put_stack(const struct page *p, const struct description *d, bool source)
-{
-	fputs("<ol class=\"stack\" start=\"0\">\n", p->out);
-	for (size_t i = 0; d && i < d->stack_count; i++)
-		if (!pieces_write(source ? p->sources : p->frames, d->stack[i], source ? make_sources : make_frames, p,
-		                  p->out))
-			*p->no_memory = true;
-	fputs("</ol>\n", p->out);
-	if (d && d->stack_cut)
-		fputs("<p class=\"dim\">and the calls further out</p>\n", p->out);
-}
-
 /* Events */
-
-static void put_lock(const struct page *p, uint64_t addr, const struct memory_block *block)
-{
-	char name[SUBJECT_NAME_MAX];
-	subject_object_name(p->r, addr, block, name);
-	if (*name)
-		put(p, name);
-	else
-		fprintf(p->out, "0x%" PRIx64, addr);
-}
 
 static void put_operation(const struct page *p, const struct description *d)
 {
@@ -178,7 +52,7 @@ static void put_operation(const struct page *p, const struct description *d)
 		return;
 	}
 	fputs(" of ", p->out);
-	put_lock(p, d->event.addr, subject_lock_block(d));
+	html_put_lock(p, d->event.addr, subject_lock_block(d));
 }
 
 static void put_locks(const struct page *p, const struct description *d)
@@ -187,10 +61,10 @@ static void put_locks(const struct page *p, const struct description *d)
 		fputs("<p>holding no lock</p>\n", p->out);
 	for (size_t i = 0; i < d->lock_count; i++) {
 		fputs("<p>holding <b>", p->out);
-		put_lock(p, d->locks[i].addr, &d->locks[i].block);
+		html_put_lock(p, d->locks[i].addr, &d->locks[i].block);
 		fprintf(p->out, "</b>%s, acquired at event %" PRIu64 "</p>\n", d->locks[i].shared ? " as a reader" : "",
 		        d->locks[i].acquired);
-		put_stack(p, description_of(p->r->descriptions, d->locks[i].acquired), false);
+		html_put_stack(p, description_of(p->r->descriptions, d->locks[i].acquired), false);
 	}
 }
 
@@ -204,24 +78,24 @@ static void put_event(const struct page *p, uint32_t e)
 		char text[WAITING_TEXT_MAX];
 		waiting_text(p->r, d, text);
 		fputs("thread ", p->out);
-		put_thread(p, d->event.thread);
+		html_put_thread(p, d->event.thread);
 		putc(' ', p->out);
-		put(p, text);
+		html_put(p, text);
 	} else {
 		put_operation(p, d);
 		fputs(" by thread ", p->out);
-		put_thread(p, d->event.thread);
+		html_put_thread(p, d->event.thread);
 	}
 	fprintf(p->out, ", event %" PRIu64 "</h3>\n", d->event.number);
-	put_stack(p, d, true);
+	html_put_stack(p, d, true);
 	put_locks(p, d);
 	const struct description *fork = d->fork ? description_of(p->r->descriptions, d->fork) : NULL;
 	if (!fork)
 		return;
 	fputs("<p>the thread was created by ", p->out);
-	put_thread(p, fork->event.thread);
+	html_put_thread(p, fork->event.thread);
 	fprintf(p->out, ", event %" PRIu64 "</p>\n", d->fork);
-	put_stack(p, fork, false);
+	html_put_stack(p, fork, false);
 }
 
 static void put_subject(const struct page *p, const struct subject *s)
@@ -232,17 +106,17 @@ static void put_subject(const struct page *p, const struct subject *s)
 	fprintf(p->out, "at 0x%" PRIx64, s->address);
 	if (s->file) {
 		fputs(", declared at ", p->out);
-		put(p, s->file);
+		html_put(p, s->file);
 		fprintf(p->out, ":%" PRIu32, s->line);
 	}
 	fputs("</p>\n", p->out);
 	if (s->block.alloc) {
 		fprintf(p->out, "<p>allocated at event %" PRIu64 "</p>\n", s->block.alloc);
-		put_stack(p, description_of(p->r->descriptions, s->block.alloc), false);
+		html_put_stack(p, description_of(p->r->descriptions, s->block.alloc), false);
 	}
 	if (s->block.freed) {
 		fprintf(p->out, "<p>freed at event %" PRIu64 "</p>\n", s->block.freed);
-		put_stack(p, description_of(p->r->descriptions, s->block.freed), false);
+		html_put_stack(p, description_of(p->r->descriptions, s->block.freed), false);
 	}
 }
 
@@ -273,7 +147,7 @@ static void put_goal_event(const struct page *p, const struct description *d)
 	put_operation(p, d);
 	fputs("<br/>", p->out);
 	if (f)
-		put_position(p, f);
+		html_put_position(p, f);
 }
 
 static bool runs(const struct step *step, const struct description *d)
@@ -361,7 +235,7 @@ static bool put_schedule(const struct page *p, const struct anomaly *anomaly)
 	fputs("</p>\n<table class=\"schedule\">\n<tr>", p->out);
 	for (uint32_t i = 0; i < columns.count; i++) {
 		fputs("<th>", p->out);
-		put_thread(p, columns.threads[i]);
+		html_put_thread(p, columns.threads[i]);
 		fputs("</th>", p->out);
 	}
 	fputs("</tr>\n", p->out);
@@ -379,7 +253,7 @@ static void put_name(const struct page *p, const struct anomaly *anomaly, struct
 {
 	*about = subject_of(p->r, anomaly, subject);
 	if (*about && *subject->name)
-		put(p, subject->name);
+		html_put(p, subject->name);
 	else if (*about)
 		fprintf(p->out, "memory at 0x%" PRIx64, subject->address);
 }
@@ -396,7 +270,7 @@ static void put_reasons(const struct page *p, const struct anomaly *anomaly)
 			continue;
 		fputs(between, p->out);
 		reason_text(&anomaly->reasons, (enum reason)i, text);
-		put(p, text);
+		html_put(p, text);
 		between = "; ";
 	}
 	fputs(".</p>\n", p->out);
@@ -414,9 +288,9 @@ static void put_needs(const struct page *p, const struct anomaly *anomaly)
 		const struct model_event *e = &m->events[anomaly->needs[i]];
 		const struct rt_frame *f = subject_frame(p->r, m->sites[e->site].pc);
 		fputs("<li>", p->out);
-		put_position(p, f ? f : &(struct rt_frame){.pc = m->sites[e->site].pc});
+		html_put_position(p, f ? f : &(struct rt_frame){.pc = m->sites[e->site].pc});
 		fputs(", thread ", p->out);
-		put_thread(p, model_thread_of(m, anomaly->needs[i]));
+		html_put_thread(p, model_thread_of(m, anomaly->needs[i]));
 		fprintf(p->out, ", event %" PRIu32 "</li>\n", e->number);
 	}
 	fputs("</ul>\n", p->out);
@@ -429,26 +303,28 @@ static void put_follows(const struct page *p, const struct anomaly *anomaly)
 	for (uint32_t i = 0; i < anomaly->cause_count; i++) {
 		const struct cause *cause = follows_cause(p->r, anomaly, i);
 		const char *id = follows_id(p->r, anomaly, i);
-		if (*id)
+		if (*id && p->r->by_anomaly)
 			fprintf(p->out, "<p>Follows <a href=\"#%s\">%s</a>: nothing else orders its events.</p>\n", id,
 			        id);
+		else if (*id)
+			fprintf(p->out, "<p>Follows %s: nothing else orders its events.</p>\n", id);
 		if (cause->anomaly != MODEL_NONE)
 			continue;
 		follows_text(p->r, cause, text);
 		fputs("<p>Follows: ", p->out);
-		put(p, text);
+		html_put(p, text);
 		fputs(".</p>\n", p->out);
 	}
 }
 
-static bool put_anomaly(const struct page *p, const struct report_entry *entry)
+bool html_put_anomaly(const struct page *p, const struct report_entry *entry)
 {
 	struct subject subject;
 	bool about;
 	const struct anomaly *anomaly = entry->anomaly;
 	const char *verdict = verdict_name(anomaly->verdict);
 	fprintf(p->out, "<section id=\"%s\">\n<h2>%s %s (", entry->id, entry->id, kind_title(anomaly->kind));
-	put(p, anomaly->pattern);
+	html_put(p, anomaly->pattern);
 	fprintf(p->out, "), <span class=\"%s\">%s</span>: ", verdict, verdict);
 	put_name(p, anomaly, &subject, &about);
 	fputs("</h2>\n", p->out);
@@ -485,7 +361,7 @@ static void put_list(const struct page *p)
 		const char *verdict = verdict_name(entry->anomaly->verdict);
 		fprintf(p->out, "<tr><td><a href=\"#%s\">%s</a></td><td>%s</td><td>", entry->id, entry->id,
 		        kind_title(entry->anomaly->kind));
-		put(p, entry->anomaly->pattern);
+		html_put(p, entry->anomaly->pattern);
 		fprintf(p->out, "</td><td class=\"%s\">%s</td><td>", verdict, verdict);
 		put_name(p, entry->anomaly, &subject, &about);
 		fprintf(p->out, "</td><td>%" PRIu64 "</td><td>%.2f</td></tr>\n", entry->count, entry->rank.value);
@@ -498,24 +374,25 @@ static void put_head(const struct page *p)
 	/* A second barrier behind the escapes: the page may not load or run anything. */
 	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
 	      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-	      "'unsafe-inline'\"/>\n<title>racetrace: ",
+	      "'unsafe-inline'\"/>\n<meta name=\"viewport\" content=\"width=device-width, "
+	      "initial-scale=1\"/>\n<title>racetrace: ",
 	      p->out);
-	put(p, p->info->path);
+	html_put(p, p->info->path);
 	fprintf(p->out, "</title>\n<style>%s</style>\n</head>\n<body>\n", style);
 	if (p->r->incomplete) {
 		fputs("<p class=\"predicted\">the trace is incomplete: ", p->out);
-		put(p, p->r->incomplete);
+		html_put(p, p->r->incomplete);
 		fputs("</p>\n", p->out);
 	}
 	fputs("<h1>racetrace: ", p->out);
-	put(p, p->info->path);
+	html_put(p, p->info->path);
 	fprintf(p->out, "</h1>\n<p>%" PRIu64 " events of %" PRIu32 " threads, order %s", p->info->events,
 	        p->info->thread_count, p->info->exact ? "exact" : "by time stamp");
 	if (p->info->command) {
 		fputs(", of <code>", p->out);
 		for (const char *const *word = p->info->command; *word; word++) {
 			fputs(word == p->info->command ? "" : " ", p->out);
-			put(p, *word);
+			html_put(p, *word);
 		}
 		fputs("</code>", p->out);
 	}
@@ -524,14 +401,16 @@ static void put_head(const struct page *p)
 
 static bool put_page(const struct page *p)
 {
+	bool ok = true;
 	put_head(p);
-	if (p->r->count)
+	if (!p->r->by_anomaly)
+		ok = html_put_findings(p);
+	else if (p->r->count)
 		put_list(p);
 	else
 		fputs("<p>nothing was found</p>\n", p->out);
-	bool ok = true;
-	for (size_t i = 0; ok && i < p->r->count && !ferror(p->out); i++)
-		ok = put_anomaly(p, &p->r->entries[i]) && !*p->no_memory;
+	for (size_t i = 0; ok && p->r->by_anomaly && i < p->r->count && !ferror(p->out); i++)
+		ok = html_put_anomaly(p, &p->r->entries[i]) && !*p->no_memory;
 	fputs("</body>\n</html>\n", p->out);
 	return ok;
 }

@@ -47,6 +47,19 @@ check_sarif() {
 		[.threadFlows[].locations[] | select(.importance == "essential")] | length] ==
 		[$j.anomalies[] | select(.schedule) | .events | length]'
 }
+# check_page TRACE: the page is well-formed, loads and runs nothing, and leads nowhere else.
+check_page() {
+	# As many ends of an element as beginnings, in the right order.
+	grep -oE '</?[a-z][a-z0-9]*( [^<>]*)?/?>' html | grep -v '/>$' | awk '
+		{ closing = sub(/^<\//, ""); sub(/^</, ""); sub(/[ >].*/, "") }
+		closing { if (stack[--depth] != $0) { print "ends wrongly: " $0; exit 1 } next }
+		{ stack[depth++] = $0 }
+		END { if (depth) exit 1 }' || wrong "$1: the page is no tree"
+	grep -oE '<[^<>]*>' html | grep -qiE '^<(script|img|iframe|link|object)| (on[a-z]*|src)=|javascript:' && wrong "$1: the page loads or runs something"
+	grep -oE 'href="[^"]*"' html | grep -v '^href="#[RASDPHF][0-9]*"$' && wrong "$1: the page leads elsewhere"
+	grep -q "Content-Security-Policy\" content=\"default-src 'none'" html || wrong "$1: no policy"
+	LC_ALL=C grep -q $'[\x01-\x08\x0b-\x1f\x7f]' html && wrong "$1: control characters on the page"
+}
 check_html() {
 	local ids
 	ids=$(jq -r '.anomalies[].id' json)
@@ -55,16 +68,7 @@ check_html() {
 	done
 	[ "$(grep -c '<table class="schedule">' html)" = "$(jq '[.anomalies[] | select(.schedule)] | length' json)" ] ||
 		wrong "$1: schedules are missing"
-	# As many ends of an element as beginnings, in the right order.
-	grep -oE '</?[a-z][a-z0-9]*( [^<>]*)?/?>' html | grep -v '/>$' | awk '
-		{ closing = sub(/^<\//, ""); sub(/^</, ""); sub(/[ >].*/, "") }
-		closing { if (stack[--depth] != $0) { print "ends wrongly: " $0; exit 1 } next }
-		{ stack[depth++] = $0 }
-		END { if (depth) exit 1 }' || wrong "$1: the page is no tree"
-	grep -oE '<[^<>]*>' html | grep -qiE '^<(script|img|iframe|link|object)| (on[a-z]*|src)=|javascript:' && wrong "$1: the page loads or runs something"
-	grep -oE 'href="[^"]*"' html | grep -v '^href="#[RASDP][0-9]*"$' && wrong "$1: the page leads elsewhere"
-	grep -q "Content-Security-Policy\" content=\"default-src 'none'" html || wrong "$1: no policy"
-	LC_ALL=C grep -q $'[\x01-\x08\x0b-\x1f\x7f]' html && wrong "$1: control characters on the page"
+	check_page "$1"
 }
 
 for trace in "$top"/tests/golden/hand/{01,02,28,29,40}*.std "$top"/tests/golden/atomicity/a0[1-5]*.std; do
@@ -116,6 +120,16 @@ so 'one location each' 'all($s.results[]; .locations | length == 1)'
 so 'paths are relative' '[$s.results[].locations[].physicalLocation.artifactLocation] | unique == [{uri: "a%20b/50%25%C3%A9.c", uriBaseId: "SRCROOT"}]'
 so 'the base is a folder' '$s.originalUriBaseIds.SRCROOT.uri | startswith("file:///") and endswith("/")'
 so 'rules have help' 'all($s.tool.driver.rules[]; .fullDescription.text and .help.text)'
+
+# So has the page: a section for each error and warning, its places, and its first anomaly folded.
+"$racetrace" analyze --format html program.zst >html
+check_page program.zst
+for id in $(jq -r '.findings[] | select(.level != "note").id' json); do
+	grep -q "<section id=\"$id\">" html && grep -q "<a href=\"#$id\">" html || wrong "$id is not on the page"
+done
+[ "$(grep -c '<section id="F' html)" = "$(grep -c '^<details>$' html)" ] || wrong "anomalies are not folded below findings"
+[ "$(grep -c '<div class="place">' html)" = "$(jq '[.findings[] | select(.level != "note").places[]] | length' json)" ] ||
+	wrong "places are missing on the page"
 
 # Cut short: both say so.
 printf '%s\n' '{"schema":"racetrace.events/1","events":9}' '{"op":"fork","object":"main.1"}' \

@@ -1,0 +1,112 @@
+/*
+ * Findings on the HTML page: a list of all, then each error and warning with its places side by side, and its first
+ * anomaly folded below. Notes are in a folded list.
+ */
+#include "lib/report/html.h"
+
+#include <inttypes.h>
+
+static void put_text(const struct page *p, void (*make)(const struct report *, const struct finding *, char *),
+                     const struct finding *f)
+{
+	char text[FINDING_TEXT_MAX];
+	make(p->r, f, text);
+	html_put(p, text);
+}
+
+static void put_row(const struct page *p, const struct finding *f, bool link)
+{
+	const char *level = finding_level_name(f->level);
+	if (link)
+		fprintf(p->out, "<tr><td><a href=\"#%s\">%s</a></td>", f->id, f->id);
+	else
+		fprintf(p->out, "<tr><td>%s</td>", f->id);
+	fprintf(p->out, "<td class=\"%s\">%s</td><td>%s</td><td>", level, level, verdict_name(f->verdict));
+	put_text(p, finding_title, f);
+	fprintf(p->out, "</td><td>%zu</td></tr>\n", f->entry_count);
+}
+
+static void put_list(const struct page *p, bool notes)
+{
+	const struct findings *f = p->r->findings;
+	fputs("<table class=\"list\">\n<tr><th>id</th><th>level</th><th>verdict</th><th>finding</th>"
+	      "<th>anomalies</th></tr>\n",
+	      p->out);
+	for (size_t i = 0; i < f->count && !ferror(p->out); i++)
+		if ((f->items[i].level == LEVEL_NOTE) == notes)
+			put_row(p, &f->items[i], !notes);
+	fputs("</table>\n", p->out);
+}
+
+static void put_place(const struct page *p, const struct finding_place *place)
+{
+	const struct description *d = report_event(p->r, place->e);
+	if (!d)
+		return;
+	fputs("<div class=\"place\">\n<p><b>", p->out);
+	html_put_thread(p, d->event.thread);
+	fprintf(p->out, "</b> %s", finding_does(p->r, place));
+	fputs(d->lock_count ? ", holding " : ", holding no lock", p->out);
+	for (size_t i = 0; i < d->lock_count; i++) {
+		fputs(i ? ", " : "", p->out);
+		html_put_lock(p, d->locks[i].addr, &d->locks[i].block);
+	}
+	fputs("</p>\n<p>", p->out);
+	if (place->place.frame)
+		html_put_position(p, place->place.frame);
+	fputs("</p>\n", p->out);
+	if (place->place.frame)
+		html_put_snippet(p, place->place.frame);
+	fputs("</div>\n", p->out);
+}
+
+static bool put_finding(const struct page *p, const struct finding *f)
+{
+	const struct report_entry *first = &p->r->entries[f->entries[0]];
+	const char *level = finding_level_name(f->level);
+	fprintf(p->out, "<section id=\"%s\">\n<h2>%s <span class=\"%s\">%s</span>, %s: ", f->id, f->id, level, level,
+	        verdict_name(f->verdict));
+	put_text(p, finding_title, f);
+	fputs("</h2>\n<div class=\"places\">\n", p->out);
+	for (size_t i = 0; i < f->place_count; i++)
+		put_place(p, &f->places[i]);
+	fputs("</div>\n", p->out);
+	if (f->place_total > f->place_count)
+		fprintf(p->out, "<p>and %zu more places</p>\n", f->place_total - f->place_count);
+	if (f->guard.lock != MODEL_NONE) {
+		fputs("<p>Guard: <b>", p->out);
+		html_put(p, f->guard_name[0] ? f->guard_name : "a lock");
+		fprintf(p->out, "</b> is held at %" PRIu64 " of %" PRIu64 " accesses.</p>\n", f->guard.held,
+		        f->guard.of);
+	}
+	if (f->follows)
+		fprintf(p->out, "<p>Follows <a href=\"#%s\">%s</a>: nothing else orders its events.</p>\n",
+		        f->follows->id, f->follows->id);
+	fputs("<p>Fix: ", p->out);
+	put_text(p, finding_fix, f);
+	fprintf(p->out,
+	        "</p>\n<details>\n<summary>%s, the first of its %zu anomal%s: stacks, schedule, evidence</summary>\n",
+	        first->id, f->entry_count, f->entry_count == 1 ? "y" : "ies");
+	bool ok = html_put_anomaly(p, first);
+	fprintf(p->out, "</details>\n<p class=\"dim\">fingerprint %s</p>\n</section>\n", f->fingerprint);
+	return ok;
+}
+
+bool html_put_findings(const struct page *p)
+{
+	const struct findings *f = p->r->findings;
+	bool ok = true;
+	fprintf(p->out, "<p>%zu errors, %zu warnings, %zu notes</p>\n", f->levels[LEVEL_ERROR],
+	        f->levels[LEVEL_WARNING], f->levels[LEVEL_NOTE]);
+	if (f->levels[LEVEL_ERROR] + f->levels[LEVEL_WARNING])
+		put_list(p, false);
+	for (size_t i = 0; ok && i < f->count && !ferror(p->out); i++)
+		if (f->items[i].level > LEVEL_NOTE)
+			ok = put_finding(p, &f->items[i]) && !*p->no_memory;
+	if (!f->levels[LEVEL_NOTE])
+		return ok;
+	fprintf(p->out, "<details>\n<summary>%zu notes</summary>\n", f->levels[LEVEL_NOTE]);
+	put_list(p, true);
+	fputs("</details>\n", p->out);
+	return ok;
+}
