@@ -109,7 +109,7 @@ deps-check:
 deps-house:
 	@sh tests/deps.sh $(HOUSE_PACKAGES)
 
-demo: deps-build ## install what is missing, build, record a sample, analyze it
+demo: deps-build ## install what is missing, build, record a sample, analyze it, replay what it proved
 	@$(MAKE) --no-print-directory all
 	@sh tests/demo.sh $(BUILD)
 

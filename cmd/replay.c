@@ -19,6 +19,7 @@ enum {
 	OPT_ANOMALY = 'a',
 	OPT_JOBS = 'j',
 	OPT_ALL = 256,
+	OPT_FINDING,
 	OPT_VERDICT,
 	OPT_TIMEOUT,
 	OPT_TIME_LIMIT,
@@ -45,8 +46,9 @@ static const struct argp_option options[] = {
      0},
     {"all", OPT_ALL, NULL, 0, "Replay every anomaly that can be, the strongest verdicts first", 0},
     {"attempts", OPT_ATTEMPTS, "N", 0, "Try at most N ways to an anomaly that is not confirmed (3)", 0},
+    {"finding", OPT_FINDING, "ID", 0, "Replay the anomalies of this finding, such as F1", 0},
     {"format", 'f', "FORMAT", 0, "Write the report as text, json, sarif or html; text on a terminal, else json", 0},
-    {"hold", OPT_HOLD, NULL, 0, "Stop where the anomaly is reached, each thread at its event, until interrupted", 0},
+    {"hold", OPT_HOLD, NULL, 0, "Stop the process where the anomaly is reached, each thread right before its event", 0},
     {"input", OPT_INPUT, "FILE", 0, "Let the program read FILE from standard input (/dev/null)", 0},
     {"jobs", OPT_JOBS, "N", 0, "Make N runs at once (1)", 0},
     {"output", 'o', "FILE", 0, "Write the report to FILE, with the anomalies that were not replayed too", 0},
@@ -111,6 +113,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_ANOMALY:
 		s->replay.anomaly = arg;
+		return 0;
+	case OPT_FINDING:
+		s->replay.finding = arg;
 		return 0;
 	case OPT_ALL:
 		s->replay.verdicts = UINT32_MAX;
@@ -206,6 +211,7 @@ static enum rt_status replay(struct settings *s, struct rt_trace *trace, bool *c
 	if (!status) {
 		status = replay_report(r, &s->replay, confirmed, err);
 		report_keep_replayed(r, s->output ? VERDICT_PREDICTED : VERDICTS);
+		r->by_anomaly = s->replay.anomaly || s->replay.verdicts != replay_defaults.verdicts;
 		if (!status)
 			status = report_join(r, err);
 		if (!status)

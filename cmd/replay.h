@@ -8,6 +8,7 @@
 struct replay_options {
 	char *const *program; /* NULL: the recorded command */
 	const char *anomaly;  /* id; NULL: by verdicts */
+	const char *finding;  /* id; NULL: the same */
 	uint32_t verdicts;    /* bit i: enum verdict i */
 	uint32_t orders;      /* bit i: enum outcome_order i, of races */
 	uint32_t attempts, repeat, jobs;

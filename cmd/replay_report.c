@@ -3,6 +3,7 @@
 
 #include "cmd/messages.h"
 #include "cmd/replay_try.h"
+#include "lib/report/findings.h"
 #include "lib/report/steps.h"
 #include "lib/schedule/plan.h"
 
@@ -77,10 +78,23 @@ static bool can_search(const struct replaying *p, const struct anomaly *a)
 	       (a->kind == ANOMALY_DEADLOCK && !anomaly_is_stuck(p->r->analysis->model, a));
 }
 
+/* True if the entry is in the finding that is asked for. */
+static bool is_of_finding(const struct replaying *p, const struct report_entry *e)
+{
+	const struct findings *all = p->r->findings;
+	for (size_t i = 0; i < all->count; i++)
+		for (size_t k = 0; k < all->items[i].entry_count; k++)
+			if (!strcmp(all->items[i].id, p->o->finding) && &p->r->entries[all->items[i].entries[k]] == e)
+				return true;
+	return false;
+}
+
 static bool is_wanted(const struct replaying *p, const struct report_entry *e)
 {
 	if (p->o->anomaly)
 		return !strcmp(e->id, p->o->anomaly);
+	if (p->o->finding)
+		return is_of_finding(p, e);
 	if (anomaly_is_of_waits(e->anomaly) && anomaly_is_stuck(p->r->analysis->model, e->anomaly))
 		return false;
 	return p->o->verdicts >> e->anomaly->verdict & 1 &&
@@ -97,6 +111,9 @@ static enum rt_status choose_entries(struct replaying *p)
 		for (size_t i = 0; i < r->count; i++)
 			if ((int)r->entries[i].anomaly->verdict == v && is_wanted(p, &r->entries[i]))
 				p->entries[p->count++] = i;
+	if (p->o->finding && !p->count)
+		return rt_error_set(p->err, RT_EUSAGE, "there is no finding '%s' in '%s'", p->o->finding,
+		                    p->info->path);
 	if (p->o->anomaly && !p->count)
 		return rt_error_set(p->err, RT_EUSAGE, "there is no anomaly '%s' in '%s'", p->o->anomaly,
 		                    p->info->path);

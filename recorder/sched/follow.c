@@ -16,7 +16,7 @@
 
 typedef struct rt_plan_thread_state state_t;
 
-enum phase { FOLLOWING, RESOLVING, HOLDING, OVER };
+enum phase { FOLLOWING, RESOLVING, OVER };
 /* What a step is to the thread's next mark. */
 enum meets { IS_MARK, NO_MATTER, OTHER_EVENT, OTHER_OBJECT };
 
@@ -452,6 +452,26 @@ static bool sequence_ran(void)
 	return true;
 }
 
+/* Stops the process, all threads of which are where they are. */
+static void hold(void)
+{
+	char text[128] = "held: the process is stopped; 'gdb -p PID' looks at it, 'kill -CONT PID' lets it go on: PID ";
+	size_t end = 0;
+	long pid = RT_SYSCALL(SYS_getpid), digits = 1;
+
+	while (text[end])
+		end++;
+	while (pid / digits >= 10)
+		digits *= 10;
+	for (; digits; digits /= 10)
+		text[end++] = (char)('0' + pid / digits % 10);
+	text[end] = '\0';
+	rt_say(text);
+	plan->held = 1;
+	RT_SYSCALL(SYS_kill, pid, SIGSTOP);
+	plan->held = 0;
+}
+
 /* All steps are made. */
 static void look_at_goal(void)
 {
@@ -469,8 +489,9 @@ static void look_at_goal(void)
 	write_states();
 	plan->outcome = RT_PLAN_CONFIRMED;
 	resolved = 0;
-	phase = plan->then == RT_PLAN_HOLD ? HOLDING : plan->kind == RT_PLAN_RACE ? RESOLVING : OVER;
-	plan->held = phase == HOLDING;
+	if (plan->then == RT_PLAN_HOLD)
+		hold();
+	phase = plan->kind == RT_PLAN_RACE ? RESOLVING : OVER;
 }
 
 /* ---- Modules ---- */
@@ -627,6 +648,8 @@ static struct rt_task *search(struct rt_task *current, struct rt_task *const *en
 			kept[kept_count++] = all[i];
 	if (plan->kind == RT_PLAN_RACE ? find_race(kept, kept_count) : find_cycle(kept, kept_count)) {
 		plan->outcome = RT_PLAN_CONFIRMED;
+		if (plan->then == RT_PLAN_HOLD)
+			hold();
 		phase = plan->kind == RT_PLAN_RACE ? RESOLVING : OVER;
 		return NULL;
 	}
@@ -806,8 +829,6 @@ static struct rt_task *choose(struct rt_task *current, struct rt_task *const *en
 		else if (among(enabled, n, task))
 			return task;
 	}
-	if (phase == HOLDING)
-		return NULL;
 	return rt_strategy_random.choose(current, enabled, n);
 }
 
