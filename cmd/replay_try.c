@@ -208,7 +208,7 @@ static void put_place(FILE *out, struct try *t, uint32_t module, uint64_t offset
 	}
 }
 
-/* The name of what lies at an offset of a module; false if it has none. */
+/* The name of the symbol at an offset of a module; false if it has none. */
 static bool put_variable(FILE *out, struct try *t, uint32_t module, uint64_t offset)
 {
 	for (int i = 0; i < 2; i++) {

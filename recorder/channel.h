@@ -18,7 +18,7 @@
  *   again, futex wait on waiting; the collector moves consumed, then swaps waiting to 0 and wakes if it was 1.
  * - A request: n = request += 1, ring the bell, futex wait until answer is n or later.
  *
- * The processes of a tree have a channel each, one behind another in the same file: channel i lies at i * total_bytes.
+ * The processes of a tree have a channel each, one behind another in the same file: channel i is at i * total_bytes.
  * A process that was forked, or that is a program which another one executed, takes the next one (rt_tree). The
  * collector makes some ahead, sees that one was taken by its `started`, and gives its memory back when the process is
  * dead; none is taken twice.

@@ -1,4 +1,4 @@
-/* A lazily initialised singleton, made by pthread_once: whoever uses it comes after whoever made it. No race. */
+/* A lazily initialised singleton, made by pthread_once: each use comes after its creation. No race. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

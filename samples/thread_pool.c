@@ -1,6 +1,6 @@
 /*
  * A thread pool: workers take jobs from a list under a mutex and add up results and the count of what is done under
- * the same mutex; whoever submitted waits for the count. No race.
+ * the same mutex; the submitting thread waits for the count. No race.
  */
 #include <pthread.h>
 #include <stdio.h>

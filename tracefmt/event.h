@@ -48,7 +48,7 @@ enum rt_trait {
 	X(ACQUIRE, "acquire", LOCK, RT_TAKES | RT_WAITS | RT_ON_OBJECT)                                                \
 	X(ACQUIRE_SHARED, "acquire-shared", LOCK, RT_TAKES | RT_WAITS | RT_ON_OBJECT)                                  \
 	X(RELEASE, "release", LOCK, RT_RELEASES | RT_ON_OBJECT) /* of whichever mode is held */                        \
-	/* Conditions. object: the condition, arg: the mutex. WAIT_BEGIN also lets the mutex go and WAIT_END also      \
+	/* Conditions. object: the condition, arg: the mutex. WAIT_BEGIN also releases the mutex, WAIT_END also        \
 	 * takes it again (no RELEASE, ACQUIRE of their own). WAIT_END: RT_F_TIMED if it may return unsignalled. */    \
 	X(WAIT_BEGIN, "wait-begin", CONDITION, RT_RELEASES | RT_ON_OBJECT)                                             \
 	X(WAIT_END, "wait-end", CONDITION, RT_TAKES | RT_WAITS | RT_FOLLOWS | RT_ON_OBJECT)                            \
@@ -92,7 +92,7 @@ enum rt_trait {
 	X(IGNORE_END, "ignore-end", ANNOTATION, 0)                                                                     \
 	X(BENIGN, "benign", ANNOTATION, 0)                                                                             \
 	X(NEW_MEMORY, "new-memory", ANNOTATION, RT_RENEWS)                                                             \
-	/* So many (arg) events of this thread are missing here; object: enum rt_lost. */                              \
+	/* arg: number of events of this thread that are missing here; object: enum rt_lost. */                        \
 	X(LOST, "lost", BOOKKEEPING, 0)                                                                                \
 	/* LONGJMP: the calls that are open are those that were at the thread's last SETJMP of the object. */          \
 	X(SETJMP, "setjmp", CODE, 0)                                                                                   \

@@ -29,7 +29,7 @@ enum rt_plan_then {
 
 struct rt_plan_module {
 	uint64_t path;  /* offset in the file, NUL-terminated */
-	uint64_t start; /* of the recording: for whoever prints positions */
+	uint64_t start; /* of the recording: to print positions */
 };
 struct rt_plan_site {
 	uint64_t offset;  /* from the module's first byte; without a module the pc itself */

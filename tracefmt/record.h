@@ -11,7 +11,7 @@
  * Records that are not events themselves:
  *   EXT    word 0 operand: arg of the next event; word 1: stamp, 64 bits. Begins a new run (see below).
  *   VALUE  word 1: value of the next event, 64 bits.
- *   SKIP   word 0 operand: so many more accesses were left out here (when skip overflows).
+ *   SKIP   word 0 operand: number of further accesses left out here (when skip overflows).
  * A record sequence EXT, VALUE, EVENT is written with one commit, so it is never torn.
  *
  * A run is the stretch from one EXT to the next. Its events stand together in the global order, at its stamp. Every

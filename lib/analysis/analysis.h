@@ -22,8 +22,8 @@ struct analysis_options {
 	bool exhaustive;            /* every state is visited for all races and deadlocks; see provers_visit */
 	uint64_t asked;             /* bit i: patterns[i] is searched for although it is off by default */
 	const struct pattern *user; /* patterns of the user's, ending with a NULL name; borrowed; NULL: none */
-	uint64_t schedule_steps; /* so many are kept of all schedules together, the shorter ones; 0: SCHEDULE_STEPS */
-	uint32_t jobs;           /* so many processes decide what was found; 0, 1: this one */
+	uint64_t schedule_steps;    /* most steps of all kept schedules, the shorter ones; 0: SCHEDULE_STEPS */
+	uint32_t jobs;              /* number of processes that prove candidates; 0, 1: this one */
 	struct prove_options prove;
 	struct model_options model;
 	bool set_memory_model; /* by memory_model, whatever the trace says */

@@ -41,7 +41,7 @@ struct prove_counts {
 	uint64_t observed_limit;       /* steps in schedules of what the recorded run shows */
 	uint32_t instances;            /* looked at in any case */
 	/* provers_visit: */
-	uint64_t states, state_limit; /* so many were visited; might have been, without more memory */
+	uint64_t states, state_limit; /* number visited; most that the memory allows */
 	bool visited, all; /* it was asked; every state was visited, or all that it was asked about was met before */
 };
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of so many instances the one with fewest reads is kept, unless the first has as few as this. */
+/* Instances of which the one with fewest reads is kept; fewer reads than this end the search. */
 enum { TRIES = 8, FEW_READS = 4 };
 
 /* Keeps what shows the instance with other reads, if these are fewer than those kept, or updates. */

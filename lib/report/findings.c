@@ -19,7 +19,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-enum { MANY = 3 }; /* one place against so many others is one cause */
+enum { MANY = 3 }; /* one place against this many others is one cause */
 
 enum key_kind { KEY_PAIR, KEY_LACKS, KEY_ONE, KEY_DEGREE, KEY_PARTNER, KEY_REGION, KEY_FUNCTIONS, KEY_PLACES };
 

@@ -118,7 +118,7 @@ static void put_waits(const struct printer *p, const struct anomaly *a)
 	}
 }
 
-/* Where the variable lies. */
+/* Where the variable is. */
 static void put_variable(const struct printer *p, const struct anomaly *a)
 {
 	struct subject s;

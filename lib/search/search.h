@@ -30,7 +30,7 @@ struct search_context {
 	int hb, shb;    /* orders[] indices */
 	bool c11;       /* happens-before alone says what is observed */
 	bool every;     /* one anomaly a tuple of events */
-	size_t most;    /* so many races one by one at most; 0: as many as memory may hold */
+	size_t most;    /* most races that are listed one by one; 0: as many as memory may hold */
 	uint64_t asked; /* see analysis_options */
 	const struct pattern *user;
 	const struct hidden *hidden; /* NULL: the trace has none */

@@ -12,7 +12,7 @@
 #include <sys/shm.h>
 #include <sys/stat.h>
 
-/* Of more, what lies further is not said to be written: it would cost more than the uses found there. */
+/* Longer ranges are not recorded as written beyond this: it would cost more than the uses found there. */
 #define WRITTEN_MAX (1 << 20)
 
 void rt_map_begins(void *p, size_t size, uintptr_t pc)

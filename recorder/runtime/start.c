@@ -316,7 +316,7 @@ void *rt_memory_reserve(void *where, size_t size)
 }
 
 /*
- * The private memory that goes with the slots; zeros, also where a forked process has its parent's. What is open lies
+ * The private memory that goes with the slots; zeros, also where a forked process has its parent's. What is open is
  * together, as the number of mappings is limited. */
 static bool map_privates(uint32_t slots)
 {

@@ -5,7 +5,7 @@
  * looked at is the program itself: whether both accesses of a race are pending on the same memory, or each acquire of a
  * deadlock is blocked. From then on, as from where the program has left the plan, threads go on by chance.
  *
- * The plan lies in the control area; what becomes of it is written into it at once.
+ * The plan is in the control area; its outcome is written into it at once.
  */
 #include "recorder/sched/strategy.h"
 
@@ -565,7 +565,7 @@ static bool init(const struct rt_control *control)
 /*
  * RaceFuzzer (Sen, PLDI 2008), and the same for deadlocks: threads go on by chance, but one that comes to a site of the
  * goal is held there until another one is at a site as well, and both accesses are pending on the same memory, or until
- * each acquire waits for another. If all that could go on are held, or too long, one is let go.
+ * each acquire waits for another. If all that could go on are held, or too long, one is released.
  */
 enum { PATIENCE = 20000 }; /* decisions for which a thread is held */
 static struct rt_task *found[RT_PLAN_GOALS];
@@ -584,7 +584,7 @@ static uint32_t site_at(const struct rt_task *task)
 	return RT_PLAN_NONE;
 }
 
-/* It is at a site and was not let go from it. */
+/* It is at a site and was not released from it. */
 static bool is_kept(const struct rt_task *task)
 {
 	return (uint64_t)(uintptr_t)task->own != task->next.count && site_at(task) != RT_PLAN_NONE;
@@ -832,7 +832,7 @@ static struct rt_task *choose(struct rt_task *current, struct rt_task *const *en
 	return rt_strategy_random.choose(current, enabled, n);
 }
 
-/* Of those that wait, the one that the plan lets go on first. */
+/* Of the waiting threads, the one that the plan runs first. */
 static struct rt_task *wakes(struct rt_task *signaller, struct rt_task *const *waiters, unsigned n)
 {
 	const struct rt_plan_step *steps = PART(const struct rt_plan_step, steps);

@@ -1,6 +1,6 @@
 /*
  * A hazard pointer of plain variables: the reader says which node it uses and looks whether that is still the head; who
- * takes the head away frees it only when nobody uses it. The pointers race, node and free cannot.
+ * takes the head away frees it only when no thread uses it. The pointers race, node and free cannot.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -13,7 +13,7 @@
 static volatile std::uintptr_t sink;
 static volatile std::size_t many = 16;
 
-// p is 32 bytes that nobody else touches, if there is to be no race, or that another has written the last byte of.
+// p is 32 bytes that no other thread touches, if there is to be no race, or that another has written the last byte of.
 #define TOUCHED(name, touch)                                                                                           \
 	alignas(32) static volatile char name[64];                                                                     \
 	static void *name##_use(void *second)                                                                          \

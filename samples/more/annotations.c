@@ -49,7 +49,7 @@ static void work(void)
 	racetrace_region_begin();
 	lock();
 	counter++;
-	mine = take(); /* given back before the lock is let go */
+	mine = take(); /* given back before the lock is released */
 	mine[1] = 1;
 	unlock();
 	racetrace_region_end();

@@ -138,7 +138,7 @@ static void exits(bool wait)
 	auto g = task.get_future();
 	std::thread u([](std::packaged_task<int()> own) { own.make_ready_at_thread_exit(); }, std::move(task));
 	check(g.get() == 3);
-	{ // nobody waits
+	{ // no thread waits
 		std::promise<int> q;
 		std::thread v([](std::promise<int> own) { own.set_value_at_thread_exit(2); }, std::move(q));
 		v.join();

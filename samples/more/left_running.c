@@ -1,4 +1,4 @@
-/* Threads that nobody joins: they are still at work when main ends, and so is what it leaves behind. */
+/* Threads that are not joined: they are still at work when main ends, and so is what it leaves behind. */
 #include <pthread.h>
 #include <stdlib.h>
 

@@ -1,3 +1,3 @@
-/* The race-free twin of left_running.c: whoever looks at the jobs takes the lock. */
+/* The race-free twin of left_running.c: a thread that looks at the jobs takes the lock. */
 #define FIXED
 #include "left_running.c"

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <threads.h>
 
-/* Who sees that the other is done destroys the mutex that told it, and frees what it lies in. */
+/* A thread that sees that the other is done destroys the mutex and frees the block that contains it. */
 static struct shared {
 	pthread_mutex_t mutex;
 	int finished;
@@ -74,7 +74,7 @@ PART(waits)
 	return NULL;
 }
 
-/* A condition that nobody waits on any more goes although those who waited have not come back yet. */
+/* A condition that no thread waits on any more is destroyed although those who waited have not come back yet. */
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t opened;
 static int open_now, waiting;
@@ -194,7 +194,7 @@ PART(holds)
 	return NULL;
 }
 
-/* A lock is handed over: one takes it, the other lets it go. What they and a third do is ordered by it. */
+/* A lock is handed over: one takes it, the other releases it. What they and a third do is ordered by it. */
 static pthread_mutex_t handed = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic int taken;
 static int passed_on;

@@ -1,6 +1,6 @@
 /*
  * Locks and the like are memory: they are made and destroyed while others use them, as only sleeps keep the threads
- * apart. And a lock that its owner does not let go protects nothing.
+ * apart. And a lock that its owner does not release protects nothing.
  */
 #include "both.h"
 
@@ -165,7 +165,7 @@ PART(again_second)
 	return unguarded_by(2);
 }
 
-/* The lock is let go by another thread than its owner, who goes on as if it held it. */
+/* Another thread than its owner releases the lock; the owner continues as if it held it. */
 static pthread_mutex_t handed = PTHREAD_MUTEX_INITIALIZER;
 static int lost;
 PART(handed_owner)

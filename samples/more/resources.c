@@ -111,7 +111,7 @@ PART(takes)
 	return NULL;
 }
 
-/* Output that is asked for and done by somebody else. */
+/* Output that one thread requests and another performs. */
 static struct aiocb output, input;
 static char letter, got;
 PART(asks)

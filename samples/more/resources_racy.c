@@ -88,7 +88,7 @@ PART(uses_map)
 
 /* Freed twice; each has its own cache of blocks, and takes one again before the C library notices. What they wait for
  * each other with orders nothing. Of a size that the caches have no other blocks of, which would get into two of them:
- * whoever asks the C library for a thread's stack leaves it some of 32 bytes. */
+ * a thread that asks the C library for a thread's stack leaves it some of 32 bytes. */
 enum { FREED_TWICE = 600 };
 static char *block;
 static char *volatile kept[2];

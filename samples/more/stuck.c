@@ -1,6 +1,6 @@
 /*
- * Runs that come to a standstill, one an argument: threads wait for one another (a deadlock), or for what nobody gives
- * (a hang). An alarm ends each, unless the second argument says otherwise.
+ * Runs that come to a standstill, one an argument: threads wait for one another (a deadlock), or for what no thread
+ * gives (a hang). An alarm ends each, unless the second argument says otherwise.
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -174,7 +174,7 @@ static void *join_ring(void *arg)
 	return NULL;
 }
 
-/* The signal came before the wait, and nobody looked at a condition. */
+/* The signal came before the wait, and no thread looked at a condition. */
 static void *wait_signal(void *arg)
 {
 	pthread_mutex_lock(&other);

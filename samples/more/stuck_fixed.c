@@ -1,6 +1,6 @@
 /*
  * Threads that wait, one case an argument, and nothing that is certain to go wrong: who only tries or waits for a time
- * is in no deadlock, and what somebody may yet give is no hang.
+ * is in no deadlock, and what some thread may still give is no hang.
  */
 #include <errno.h>
 #include <pthread.h>

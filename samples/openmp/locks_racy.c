@@ -1,4 +1,4 @@
-/* OpenMP: critical sections of different names, one side without its lock, a nested lock let go too early. */
+/* OpenMP: critical sections of different names, one side without its lock, a nested lock released too early. */
 #include <omp.h>
 #include <stdio.h>
 #include <unistd.h>

@@ -86,7 +86,7 @@ static void next_event(int thread, int round)
 		puts("ERROR: the event has gone");
 }
 
-/* What nobody waits for any more is dropped. */
+/* Drops events that no thread waits for any more. */
 static void restart(int thread, int round)
 {
 	(void)thread;

@@ -2,9 +2,9 @@
  * List: an array list behind a wrapper that takes a lock around each call, as Java's synchronizedList does (ArrayList
  * in PECAN's Table 1).
  *
- * The bugs: adding is locked, walking through a list is not, as the wrapper does not know of iterators. Whoever clears
- * the list in the meantime has its lock, but the walk has not: races on the count and the items, and what the walk sees
- * of them does not belong together. The whole walk is meant to be atomic.
+ * The bugs: adding is locked, walking through a list is not, as the wrapper does not know of iterators. A thread that
+ * clears the list in the meantime has its lock, but the walk has not: races on the count and the items, and what the
+ * walk sees of them does not belong together. The whole walk is meant to be atomic.
  *
  * In the recorded run the lists are cleared when the walk is over, and the target's lock, taken by both, orders the one
  * after the other for happens-before.

@@ -3,7 +3,7 @@
  * IBM's ConTest suite).
  *
  * The bug: a module is marked as loaded, under the lock, before it is: its entry point is filled in afterwards, without
- * the lock. Whoever looks in between calls nothing. Loading is meant to be atomic, and so is looking and calling.
+ * the lock. A thread that looks in between calls nothing. Loading is meant to be atomic, and so is looking and calling.
  *
  * In the recorded run the loader is through with the module before anyone looks, and the lock, which it takes once more
  * to count, orders the two for happens-before.

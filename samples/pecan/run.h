@@ -1,6 +1,6 @@
 /*
- * What the programs of this folder have in common: `PROGRAM [THREADS [ROUNDS]]` runs so many threads, each of which
- * does its part so many times. Part i goes to threads i, i + parts, ... In a run of one round each thread waits for the
+ * What the programs of this folder have in common: `PROGRAM [THREADS [ROUNDS]]` runs THREADS threads, each of which
+ * does its part ROUNDS times. Part i goes to threads i, i + parts, ... In a run of one round each thread waits for the
  * one before to end, so that it is the good run. It waits for a while only, so this orders nothing, and the recorder is
  * not told of it.
  */

@@ -39,7 +39,7 @@ static void buffer_set_length(struct string_buffer *b, size_t length)
 	pthread_mutex_unlock(&b->lock);
 }
 
-/* Copies the first `count` characters; -1 if there are not so many. */
+/* Copies the first `count` characters; -1 if there are fewer. */
 static int buffer_get_chars(struct string_buffer *b, size_t count, char *to)
 {
 	int status = -1;

@@ -9,7 +9,7 @@
 # proved or observed; uncertain: those whose schedule is no proof, as a read in it may have seen another write; refuted are
 # not counted as found.
 #
-# Usage: pecan.sh BUILD; SCALE=N runs so many times as long. Prints the table and leaves it in BUILD/bench/pecan.txt
+# Usage: pecan.sh BUILD; SCALE=N runs N times as long. Prints the table and leaves it in BUILD/bench/pecan.txt
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/figures.sh"

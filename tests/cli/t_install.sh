@@ -1,5 +1,5 @@
 #!/bin/bash
-# t_install.sh [BUILD]: what `make install` lays down works from where it lies, for GCC's programs and for Clang's.
+# t_install.sh [BUILD]: what `make install` lays down works from where it is, for GCC's programs and for Clang's.
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/text.sh"
 build=${RACETRACE%/bin/racetrace}

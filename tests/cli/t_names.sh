@@ -63,7 +63,7 @@ for i in 1 2; do
 		wrong "$trace is not of process $(cat out$i)"
 done
 
-# ---- What a killed one left, and links that somebody else made ----
+# ---- What a killed one left, and links that another process made ----
 echo precious >precious
 ln -s precious t.zst.part
 "$racetrace" record -o t.zst ./app >/dev/null 2>err || [ $? = 5 ] || wrong 'a link in the way'

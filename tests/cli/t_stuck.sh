@@ -121,7 +121,7 @@ diff <(waits "$tmp/stuck-ring3.zst") <(waits "$tmp/ring3.jsonl") || fail=1
 diff <("$racetrace" analyze --anomalies --format text "$tmp/stuck-ring3.zst" | sed '/^rank/d; /events of/d; /modules\|instrumented/d') \
 	<("$racetrace" analyze --anomalies --format text "$tmp/ring3.jsonl" | sed '/^rank/d; /events of/d; /modules\|instrumented/d') || fail=1
 
-# All formats say who waits for what.
+# All formats say which thread waits for what.
 for word in 'main.1 waits for m\[1\], which main.2 holds' 'and so these can never go on' 'main waits for the end of thread main.1'; do
 	"$racetrace" analyze --anomalies --format text "$tmp/stuck-ring2.zst" | grep -q "$word" || { echo "text: no '$word'"; fail=1; }
 	[ "${word#*and so}" = "$word" ] || continue

@@ -5,7 +5,7 @@ set -u
 racetrace=$RACETRACE
 gcc -g -O1 -fsanitize=thread "$top/tests/process/unrecorded.c" -o app -pthread || exit 1
 
-# goes_on SAID TIMES: the program has gone on, with its own status; what is said matches, so many times, and nothing else is.
+# goes_on SAID TIMES: the program has gone on, with its own status; the message matches, TIMES times, and there is no other.
 goes_on() {
 	[ $status = 5 ] && [ "$(cat out)" = fine ] || wrong "$way: status $status: $(cat out)"
 	[ "$(grep -cE "$1" err)" = "$2" ] && [ "$(wc -l <err)" = "$2" ] || wrong "$way: it says: $(cat err)"

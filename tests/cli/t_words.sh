@@ -22,7 +22,11 @@ without '\bso.manieth\b' 'n-th'
 without 'believ' validates
 without '\bdear(er)?\b' expensive
 without '\b[Bb]irths?\b' 'allocation race; child number'
-without '\b[Ww]hoever\b' 'a thread that' lib cmd docs README.md
+without '\b[Ww]hoever\b' 'a thread that'
+without '\b[Ss]o many\b' 'at most N; number of' "${code[@]}"
+without '\b(lets?|letting)( it| them| the [a-z]+)? go(?! on)\b' 'releases' "${code[@]}" docs
+without '\blet go\b' 'released' "${code[@]}" docs
+without '\blies\b' 'is' "${code[@]}"
 
 # ---- Messages ----
 no_question() {

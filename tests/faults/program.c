@@ -20,7 +20,7 @@ static bool done;
 static int counter, handed;
 static volatile bool has_locked;
 
-/* Nobody sees these two, so they order nothing in the trace. */
+/* These two are not recorded, so they order nothing in the trace. */
 __attribute__((no_sanitize("thread"))) static void say_locked(void)
 {
 	has_locked = true;

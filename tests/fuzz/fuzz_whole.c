@@ -1,7 +1,7 @@
 /*
  * The whole way of a trace: opened, analyzed, reported in each format, its schedules judged and expanded, converted and
  * read again. The inputs are traces of text whose events are mutated (mutate.h), so most get all the way. What must
- * hold: what is written as JSON is JSON; a schedule that is called a proof is valid for whoever reads it; a trace that
+ * hold: what is written as JSON is JSON; a schedule that is called a proof is valid for its readers; a trace that
  * was converted to racetrace's own format is the same events with the same verdicts.
  */
 #include "lib/report/report.h"
@@ -41,7 +41,7 @@ static struct analysis_options options_of(const uint8_t *data, size_t size)
 	return o;
 }
 
-/* The schedule of a listed anomaly, by way of the report, as anybody reads it. */
+/* The schedule of a listed anomaly, by way of the report, as a user reads it. */
 static void use_schedule(struct rt_trace *trace, const struct report_entry *entry, char *text, size_t size)
 {
 	struct script *script;

@@ -36,7 +36,7 @@ static bool recorded(const struct rt_event *e, int half, uint32_t *value)
 	return true;
 }
 
-/* The value that a write left: its own, or the one that somebody read there. */
+/* The value that a write left: its own, or the one that some thread read there. */
 static bool left_value(const struct oracle_trace *t, int half, int w, uint32_t *value)
 {
 	if (w >= 0 && !rt_op_reads(t->events[w].op) && recorded(&t->events[w], half, value))

@@ -67,7 +67,7 @@ static void take(struct simulation *s, int thread, int lock, bool shared)
 	s->actors[thread].held[lock] = shared ? 'r' : 'w';
 }
 
-/* The thread releases the lock, whoever holds it. */
+/* The thread releases the lock, whichever thread holds it. */
 static void let_go(struct simulation *s, int thread, int lock)
 {
 	struct actor *a = &s->actors[thread];

@@ -1,8 +1,8 @@
 /*
  * Every correct reordering of a small trace: prefixes of all threads such that each read sees the write that it saw,
- * locks exclude, and whatever comes before an event by the partial order relation has come; a signal wakes only who
- * waits for it already. A depth-first search over states (how far each thread is, who wrote each half last, whose
- * signal came too early). Sync-preserving reordering (SyncP, POPL 2021) is the same search, in which no critical
+ * locks exclude, and whatever comes before an event by the partial order relation has come; a signal wakes only a
+ * thread that waits for it already. A depth-first search over states (how far each thread is, who wrote each half last,
+ * whose signal came too early). Sync-preserving reordering (SyncP, POPL 2021) is the same search, in which no critical
  * section begins once a later one of its lock, which it excludes, has begun.
  */
 #include "tests/oracle/oracle.h"

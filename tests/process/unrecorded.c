@@ -1,5 +1,5 @@
 /*
- * unrecorded CHILDREN [FROM TO]: forks so many children, each of which works for a while, with threads, whatever
+ * unrecorded CHILDREN [FROM TO]: forks CHILDREN children, each of which works for a while, with threads, whatever
  * becomes of its recording; FROM: the folder that is renamed to TO first. Prints "fine" if each of them ends as it
  * should. unrecorded quiet FILE: leaves a child behind that waits for the file to be there, works, and writes "fine" to
  * it.

@@ -1,4 +1,4 @@
-/* Barriers, one of which is destroyed by whoever leaves it first. */
+/* Barriers, one of which the first thread that leaves it destroys. */
 #include "named.h"
 
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* Conditions: a wait lets the mutex go and takes it again without events of its own, however it ends. */
+/* Conditions: a wait releases the mutex and acquires it again without events of its own, however it ends. */
 #include "named.h"
 
 #include <errno.h>
@@ -102,7 +102,7 @@ int main(void)
 	MUST(pthread_cond_timedwait(&c, &m, &past) == ETIMEDOUT);
 	// expect main: wait-begin c=m, wait-end c=m+timed+timeout, release m
 	MUST(pthread_cond_clockwait(&c, &m, CLOCK_MONOTONIC, &past) == ETIMEDOUT);
-	/* Refused: nothing was let go. */
+	/* Refused: nothing was released. */
 	MUST(pthread_cond_timedwait(&c, &m, &invalid) == EINVAL);
 	MUST(pthread_cond_clockwait(&c, &m, CLOCK_MONOTONIC, &invalid) == EINVAL);
 	MUST(pthread_cond_clockwait(&c, &m, CLOCK_PROCESS_CPUTIME_ID, &past) == EINVAL);

@@ -28,7 +28,7 @@ struct thrower {
 	}
 };
 
-// The first byte of its guard is looked at before anything is called, here and by whoever comes later.
+// The first byte of its guard is looked at before anything is called, here and by later threads.
 extern char guard __asm__("_ZGVZL7guardedvE6object");
 static int guarded()
 {

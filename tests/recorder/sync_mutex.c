@@ -1,4 +1,5 @@
-/* Mutexes of every type, and spin locks. Only what really took or let go a lock is recorded, and only outermost levels.
+/* Mutexes of every type, and spin locks. Only calls that really acquired or released a lock are recorded, and only
+ * outermost levels.
  */
 #include "named.h"
 

@@ -115,7 +115,7 @@ static void fixture_release(struct fixture *f)
 	}
 #define NESTED(t, l, k) ACQ(t, l), ACQ(t, k), REL(t, k), REL(t, l)
 
-/* Analyzes the steps; fails unless there are so many deadlocks, and returns the first. */
+/* Analyzes the steps; fails unless there are `count` deadlocks, and returns the first. */
 #define CHECK_DEADLOCKS(f, n, ...)                                                                                     \
 	do {                                                                                                           \
 		static const struct step steps[] = {__VA_ARGS__};                                                      \

@@ -1,5 +1,5 @@
 /*
- * Listed schedules: a report's schedule of what is proved or observed is valid for whoever reads it. A reader has the
+ * Listed schedules: a report's schedule of what is proved or observed is valid for its readers. A reader has the
  * report's text and the trace, and counts the trace's events. The model has some of these as several events: the call
  * on a lock that reads its memory, too; the hold that another thread ended; what comes after a second fork.
  */
@@ -168,7 +168,7 @@ static void check(struct subject *s, const struct oracle_trace *t, bool every)
 	analysis_free(a);
 }
 
-START_TEST(what_is_proved_is_valid_for_whoever_reads_its_schedule)
+START_TEST(what_is_proved_is_valid_for_readers_of_its_schedule)
 {
 	static struct oracle_trace t;
 	static struct subject s;
@@ -188,7 +188,7 @@ SUITE(listed)
 	Suite *s = suite_create("listed");
 	TCase *c = tcase_create("random traces");
 	tcase_set_timeout(c, 600);
-	tcase_add_loop_test(c, what_is_proved_is_valid_for_whoever_reads_its_schedule, 0, MIXES);
+	tcase_add_loop_test(c, what_is_proved_is_valid_for_readers_of_its_schedule, 0, MIXES);
 	suite_add_tcase(s, c);
 	return s;
 }

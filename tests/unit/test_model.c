@@ -392,7 +392,7 @@ static uint32_t loads_of(const struct model *m, uint32_t thread)
 	return n;
 }
 
-START_TEST(calls_on_a_lock_read_its_memory_if_somebody_writes_it)
+START_TEST(calls_on_a_lock_read_its_memory_if_a_thread_writes_it)
 {
 	struct model *m =
 	    LOAD(2, FORK(0, 1), USE(1, ACQUIRE, 64), USE(1, RELEASE, 64), USE(0, ACQUIRE, 64), USE(0, RELEASE, 64));
@@ -511,7 +511,7 @@ SUITE(model)
 	tcase_add_test(c, what_a_thread_ignores_is_not_there);
 	tcase_add_test(c, benign_memory_has_no_cells);
 	tcase_add_test(c, odd_events_do_no_harm);
-	tcase_add_test(c, calls_on_a_lock_read_its_memory_if_somebody_writes_it);
+	tcase_add_test(c, calls_on_a_lock_read_its_memory_if_a_thread_writes_it);
 	tcase_add_test(c, of_a_threads_calls_on_a_lock_the_first_and_the_last_before_a_write_are_reads);
 	tcase_add_test(c, a_lock_made_anew_and_used_by_another_thread_is_another_lock);
 	tcase_add_test(c, a_hold_that_another_thread_ends_protects_nothing_and_comes_before_the_next);

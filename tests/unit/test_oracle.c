@@ -133,8 +133,8 @@ static void check_laws(const struct oracle_trace *t, struct oracle *o)
 	check_within(t, "hb within hybrid", o->hb, o->hybrid);
 }
 
-/* An order of events that is being made: what the model leaves out, since nobody else sees it, is put in where it is
- * due.
+/* An order of events that is being made: what the model leaves out, since no other thread sees it, is put in where it
+ * is due.
  */
 struct order_of_events {
 	int items[ORACLE_EVENTS], count;

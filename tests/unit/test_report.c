@@ -436,7 +436,7 @@ START_TEST(what_all_schedules_together_are_too_long_for_is_left_out_and_said)
 }
 END_TEST
 
-/* One region of so many variables, another thread's accesses of all of them. Does the report say that it is too large?
+/* One region of n variables, another thread's accesses of all of them. Does the report say that it is too large?
  */
 static bool says_that_regions_were_cut(unsigned variables)
 {
@@ -467,7 +467,7 @@ START_TEST(a_region_that_is_too_large_for_all_its_pairs_is_said)
 }
 END_TEST
 
-/* So many threads, one after another, each with a region on x and y: no two can be combined, however many there are. */
+/* Threads, one after another, each with a region on x and y: no two can be combined, however many there are. */
 static bool says_that_combinations_were_cut(unsigned threads)
 {
 	struct fixture f;

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Makes this program look like one that calls the recorder's hooks; there is no such function, and nobody calls it. */
+/* Makes this program look like one that calls the recorder's hooks; there is no such function, and nothing calls it. */
 void __tsan_func_entry(void *) __attribute__((weak));
 void (*volatile hook)(void *);
 

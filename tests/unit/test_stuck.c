@@ -55,7 +55,7 @@ static void emit(struct end *end, uint32_t thread, unsigned op, uint64_t addr, u
 		end->last[thread] = end->count;
 }
 
-/* How strongly anybody has the lock. */
+/* How strongly a thread has the lock. */
 static int held(const struct end *end, uint32_t lock)
 {
 	int most = 0;
@@ -354,7 +354,7 @@ START_TEST(what_ends_a_wait_ends_it)
 }
 END_TEST
 
-START_TEST(what_a_stray_release_gave_back_nobody_waits_for)
+START_TEST(no_thread_waits_for_what_a_stray_release_gave_back)
 {
 	check_text(HEAD ",\"model\":\"c11\"}\n" E("acquire", "b", "x", "") E("block", "main", "x", FOR("acquire"))
 	               E("block", "b", "x", FOR("acquire")),
@@ -430,7 +430,7 @@ SUITE(stuck)
 	tcase_add_loop_test(c, random_ends_are_as_the_slow_definition_has_them, 0, 4);
 	tcase_add_test(c, a_trace_that_was_cut_short_ends_with_nothing);
 	tcase_add_test(c, what_ends_a_wait_ends_it);
-	tcase_add_test(c, what_a_stray_release_gave_back_nobody_waits_for);
+	tcase_add_test(c, no_thread_waits_for_what_a_stray_release_gave_back);
 	tcase_add_test(c, a_handler_may_give_what_threads_wait_for);
 	tcase_add_test(c, what_is_observed_is_not_predicted_as_well);
 	tcase_add_test(c, a_ring_of_locks_has_the_run_as_its_schedule);

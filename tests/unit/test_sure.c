@@ -95,7 +95,7 @@ START_TEST(what_is_proved_holds_for_each_real_order)
 		struct certain *certain = certain_create(a->model, false, &err);
 		ck_assert_ptr_nonnull(certain);
 		ck_assert_uint_eq(a->proofs.rejected, 0);
-		/* A thread's next event is its next one that somebody else may see: the model has no others. */
+		/* A thread's next event is its next one that another thread may see: the model has no others. */
 		reduced = t;
 		for (uint32_t e = 0; e < a->model->event_count; e++)
 			reduced.events[e] = t.events[a->model->events[e].number - 1];

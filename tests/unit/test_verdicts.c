@@ -27,8 +27,8 @@ enum { ORDERING = ORACLE_BARRIERS | ORACLE_SEMAPHORES | ORACLE_ONCES | ORACLE_AN
 enum { TRACES = 20000, MIXES = sizeof mixes / sizeof *mixes, TUPLES = 60 /* of one trace */ };
 
 /*
- * The trace without the events that the model leaves out, since nobody else sees what they do: a thread's next event is
- * its next one that somebody may see.
+ * The trace without the events that the model leaves out, since no other thread sees them: a thread's next event is
+ * its next one that another thread may see.
  */
 struct reduced {
 	struct oracle_trace t;

@@ -186,7 +186,7 @@ static enum verify_fault fault_of_pecan(const char *text, const struct goal *goa
 	return v.fault;
 }
 
-START_TEST(algorithm_4_holds_a_thread_up_where_it_keeps_nobody_out)
+START_TEST(algorithm_4_holds_a_thread_up_where_it_excludes_no_thread)
 {
 	/* T1 asks under l twice, under o all the time; T2 writes under l in between, whichever comes first. */
 	const char *asks_first =
@@ -296,7 +296,7 @@ SUITE(witness)
 	TCase *c = tcase_create("golden");
 	tcase_set_timeout(c, 300);
 	tcase_add_loop_test(c, what_is_predictable_is_proved_and_nothing_else, 0, 4);
-	tcase_add_test(c, algorithm_4_holds_a_thread_up_where_it_keeps_nobody_out);
+	tcase_add_test(c, algorithm_4_holds_a_thread_up_where_it_excludes_no_thread);
 	tcase_add_test(c, who_asks_for_a_lock_of_a_held_up_thread_is_left_behind);
 	tcase_add_test(c, who_holds_what_the_goal_needs_is_run_on_until_it_lets_it_go);
 	tcase_add_test(c, what_a_goal_event_reads_is_part_of_the_state);

@@ -1,4 +1,4 @@
-/* What reports are written with: JSON, pieces that come again, source lines, text that anybody may have written. */
+/* What reports are written with: JSON, pieces that come again, source lines, text from any source. */
 #include "lib/report/json_writer.h"
 #include "lib/report/pieces.h"
 #include "lib/report/snippet.h"
