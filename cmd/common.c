@@ -1,6 +1,8 @@
 /* What the commands on traces have in common; see common.h. */
 #include "cmd/common.h"
 
+#include "cmd/command.h"
+
 #include "lib/base/text.h"
 #include "recorder/collector/late.h"
 
@@ -38,6 +40,25 @@ static error_t parse_trace_option(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp cmd_trace_argp = {.options = trace_options, .parser = parse_trace_option};
+const struct argp_child cmd_input_children[] = {{&cmd_trace_argp, 0, NULL, 0}, {0}};
+
+error_t cmd_parse_input(int key, char *arg, struct argp_state *state, const char **path,
+                        struct rt_trace_options *options)
+{
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = options;
+		return 0;
+	case ARGP_KEY_ARG:
+		cmd_take_argument(state, path, arg);
+		return 0;
+	case ARGP_KEY_END:
+		cmd_need_argument(state, *path, "trace", CMD_TRACE_HINT);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
 
 void cmd_warn(const struct rt_trace *trace)
 {

@@ -13,6 +13,14 @@
 /* The options that say how a trace is read; its input is a struct rt_trace_options. */
 extern const struct argp cmd_trace_argp;
 
+/*
+ * Of a command whose only argument is a trace: what is not an option of its own, in its parser; and the parser's
+ * children.
+ */
+error_t cmd_parse_input(int key, char *arg, struct argp_state *state, const char **path,
+                        struct rt_trace_options *options);
+extern const struct argp_child cmd_input_children[];
+
 /* Opens a trace, prints its warnings to standard error. */
 enum rt_status cmd_open_trace(const char *path, const struct rt_trace_options *options, struct rt_trace **out,
                               struct rt_error *err);

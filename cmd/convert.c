@@ -117,9 +117,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *options = state->input;
 	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &options->trace;
-		return 0;
 	case 't':
 		options->to = format_by_name(arg);
 		if (!options->to)
@@ -128,25 +125,20 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'o':
 		options->output = arg;
 		return 0;
-	case ARGP_KEY_ARG:
-		cmd_take_argument(state, &options->path, arg);
-		return 0;
 	case ARGP_KEY_END:
-		cmd_need_argument(state, options->path, "trace", CMD_TRACE_HINT);
+		cmd_parse_input(key, arg, state, &options->path, &options->trace);
 		if (!options->to)
 			options->to = format_by_suffix(options->output);
 		if (!options->to->write && !options->output)
 			argp_error(state, "racetrace's own format is written to a file only: give -o FILE");
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return cmd_parse_input(key, arg, state, &options->path, &options->trace);
 	}
 }
 
-static const struct argp_child children[] = {{&cmd_trace_argp, 0, NULL, 0}, {0}};
-
 static const struct argp parser = {
-    .children = children,
+    .children = cmd_input_children,
     .options = option_table,
     .parser = parse_option,
     .args_doc = "TRACE",

@@ -86,9 +86,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *options = state->input;
 	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &options->trace;
-		return 0;
 	case 'f':
 		if (strcmp(arg, "text") != 0 && strcmp(arg, "jsonl") != 0)
 			argp_error(state, "'%s' is not a format: text or jsonl", arg);
@@ -107,21 +104,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		if (!parse_range(arg, options))
 			argp_error(state, "'%s' is not a range of event numbers: FIRST-LAST", arg);
 		return 0;
-	case ARGP_KEY_ARG:
-		cmd_take_argument(state, &options->path, arg);
-		return 0;
-	case ARGP_KEY_END:
-		cmd_need_argument(state, options->path, "trace", CMD_TRACE_HINT);
-		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return cmd_parse_input(key, arg, state, &options->path, &options->trace);
 	}
 }
 
-static const struct argp_child children[] = {{&cmd_trace_argp, 0, NULL, 0}, {0}};
-
 static const struct argp parser = {
-    .children = children,
+    .children = cmd_input_children,
     .options = option_table,
     .parser = parse_option,
     .args_doc = "TRACE",

@@ -1,6 +1,8 @@
 /* Runs that end; see runner.h. The keeper's side first, then the caller's. */
 #include "cmd/runner.h"
 
+#include "lib/base/output.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -259,21 +261,6 @@ static bool launch(struct keeper *k, const struct run_options *o, const sigset_t
 	return false;
 }
 
-static bool write_all(int fd, const void *data, size_t size)
-{
-	const char *at = data;
-	while (size) {
-		ssize_t n = write(fd, at, size);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		at += n;
-		size -= (size_t)n;
-	}
-	return true;
-}
-
 /* The keeper's whole life. */
 static void keeper_main(const struct run_options *o, pid_t parent, int report)
 {
@@ -300,7 +287,7 @@ static void keeper_main(const struct run_options *o, pid_t parent, int report)
 	}
 	if (launch(&k, o, &old))
 		keep(&k, o);
-	_exit(write_all(report, k.end, sizeof *k.end) ? 0 : 1);
+	_exit(rt_write_all(report, k.end, sizeof *k.end) ? 0 : 1);
 }
 
 /* ---- The caller ---- */

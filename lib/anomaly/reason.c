@@ -51,3 +51,15 @@ void reason_text(const struct reasons *r, enum reason reason, char text[REASON_T
 	else
 		snprintf(text, REASON_TEXT_MAX, "%s", reasons[reason].text);
 }
+
+bool reasons_next(const struct reasons *r, int *next, char text[REASON_TEXT_MAX])
+{
+	while (*next < REASONS) {
+		enum reason reason = (enum reason)(*next)++;
+		if (!reasons_has(r, reason))
+			continue;
+		reason_text(r, reason, text);
+		return true;
+	}
+	return false;
+}

@@ -46,5 +46,7 @@ static inline bool reasons_has(const struct reasons *r, enum reason reason)
 const char *reason_name(enum reason reason); /* "hidden-atomic", as in the JSON report */
 /* Writes a reason as part of a sentence, such as "33 of 2000 instances were looked at". */
 void reason_text(const struct reasons *r, enum reason reason, char text[REASON_TEXT_MAX]);
+/* The text of the next reason, if there is one. *next is 0 at first. */
+bool reasons_next(const struct reasons *r, int *next, char text[REASON_TEXT_MAX]);
 
 #endif

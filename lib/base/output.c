@@ -187,3 +187,18 @@ void rt_output_discard(struct rt_output *o)
 		unlinkat(o->folder, o->part, 0);
 	release(o);
 }
+
+bool rt_write_all(int fd, const void *data, size_t size)
+{
+	const char *at = data;
+	while (size) {
+		ssize_t n = write(fd, at, size);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		at += n;
+		size -= (size_t)n;
+	}
+	return true;
+}

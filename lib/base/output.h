@@ -8,6 +8,7 @@
 #include "lib/base/error.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* How rt_output_create treats the name. */
 enum rt_output_how {
@@ -46,5 +47,8 @@ bool rt_output_name(struct rt_output *o);
 
 /* Removes the file unless it was renamed, and releases the output. A zeroed output is allowed. */
 void rt_output_discard(struct rt_output *o);
+
+/* Writes all of it, whatever interrupts. False, errno is set: it could not be done. */
+bool rt_write_all(int fd, const void *data, size_t size);
 
 #endif

@@ -2,6 +2,7 @@
 #include "lib/prove/jobs.h"
 
 #include "lib/anomaly/goal.h"
+#include "lib/base/output.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -34,21 +35,6 @@ struct jobs {
 	uint32_t count;
 	struct job items[];
 };
-
-static bool send_all(int fd, const void *data, size_t size)
-{
-	const char *at = data;
-	while (size) {
-		ssize_t n = write(fd, at, size);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		at += n;
-		size -= (size_t)n;
-	}
-	return true;
-}
 
 static bool receive_all(int fd, void *data, size_t size)
 {
@@ -94,9 +80,9 @@ static void work(struct provers *p, const struct jobs_task *task, uint32_t k, ui
 		}
 		f.needs = a->need_count;
 		f.need_total = a->need_total;
-		if (!send_all(fd, &f, sizeof f) ||
-		    (f.steps && !send_all(fd, a->schedule->steps, f.steps * sizeof *a->schedule->steps)) ||
-		    !send_all(fd, a->needs, f.needs * sizeof *a->needs))
+		if (!rt_write_all(fd, &f, sizeof f) ||
+		    (f.steps && !rt_write_all(fd, a->schedule->steps, f.steps * sizeof *a->schedule->steps)) ||
+		    !rt_write_all(fd, a->needs, f.needs * sizeof *a->needs))
 			return;
 		if (a->schedule)
 			schedule_release(a->schedule);

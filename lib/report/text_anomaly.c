@@ -234,11 +234,8 @@ static void put_reasons(const struct printer *p, const struct anomaly *anomaly)
 	if (anomaly->verdict != VERDICT_PREDICTED || !anomaly->reasons.set)
 		return;
 	const char *between = "  only predicted: ";
-	for (int i = 0; i < REASONS; i++) {
-		if (!reasons_has(&anomaly->reasons, (enum reason)i))
-			continue;
+	for (int next = 0; reasons_next(&anomaly->reasons, &next, text);) {
 		fputs(between, p->out);
-		reason_text(&anomaly->reasons, (enum reason)i, text);
 		text_put(p, text);
 		between = "; ";
 	}

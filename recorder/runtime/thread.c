@@ -299,18 +299,24 @@ static void await_go(struct rt_private *b)
 		rt_futex_wait(&b->go, 0, 1000);
 }
 
+/* In the new thread, which runs the routine. */
+static void start_recorded(struct rt_private *b, uintptr_t routine)
+{
+	rt_thread.sandbox = b->sandbox;
+	rt_thread.timeless = b->timeless;
+	rt_thread.made = true;
+	await_go(b);
+	rt_pause_us(rt_vary_us(b->slot, RT_VARY_CHILD));
+	begin(b->slot, routine + 1);
+}
+
 static void *run(void *arg)
 {
 	struct rt_private *b = arg;
 	void *(*routine)(void *) = b->start;
 	void *argument = b->argument;
 
-	rt_thread.sandbox = b->sandbox;
-	rt_thread.timeless = b->timeless;
-	rt_thread.made = true;
-	await_go(b);
-	rt_pause_us(rt_vary_us(b->slot, RT_VARY_CHILD));
-	begin(b->slot, (uintptr_t)routine + 1);
+	start_recorded(b, (uintptr_t)routine);
 	return routine(argument);
 }
 
@@ -320,12 +326,7 @@ static int run_c11(void *arg)
 	int (*routine)(void *) = b->start_c11;
 	void *argument = b->argument;
 
-	rt_thread.sandbox = b->sandbox;
-	rt_thread.timeless = b->timeless;
-	rt_thread.made = true;
-	await_go(b);
-	rt_pause_us(rt_vary_us(b->slot, RT_VARY_CHILD));
-	begin(b->slot, (uintptr_t)routine + 1);
+	start_recorded(b, (uintptr_t)routine);
 	return routine(argument);
 }
 

@@ -92,14 +92,43 @@ static enum rt_status parse_command(struct jsonl_parser *p, const json_t *comman
 	return RT_OK;
 }
 
+/* One object of an array. */
+typedef enum rt_status parse_item(struct jsonl_parser *p, const json_t *value, void *item);
+
+/* The header's array of objects with this name, if it has one. *items, of which the parser's jsonl owns all. */
+static enum rt_status parse_objects(struct jsonl_parser *p, const json_t *header, const char *name, void *items,
+                                    size_t size, size_t *count, parse_item *parse)
+{
+	size_t i;
+	const json_t *value, *array = jsonl_get(header, name);
+	if (!array)
+		return RT_OK;
+	if (!json_is_array(array))
+		return jsonl_fail(p, "'%s' is not an array of objects", name);
+	char *made = calloc(json_array_size(array) + 1, size);
+	if (!made)
+		return jsonl_no_memory(p);
+	memcpy(items, &made, sizeof made);
+	json_array_foreach(array, i, value)
+	{
+		if (!json_is_object(value))
+			return jsonl_fail(p, "'%s' is not an array of objects", name);
+		enum rt_status status = parse(p, value, made + (*count)++ * size);
+		if (status)
+			return status;
+	}
+	return RT_OK;
+}
+
 static int by_start(const void *a, const void *b)
 {
 	uint64_t x = ((const struct rt_module *)a)->start, y = ((const struct rt_module *)b)->start;
 	return x < y ? -1 : x > y;
 }
 
-static enum rt_status parse_module(struct jsonl_parser *p, const json_t *value, struct rt_module *m)
+static enum rt_status parse_module(struct jsonl_parser *p, const json_t *value, void *item)
 {
+	struct rt_module *m = item;
 	enum rt_status status;
 	m->path = "";
 	m->plain = json_is_true(jsonl_get(value, "plain"));
@@ -109,39 +138,15 @@ static enum rt_status parse_module(struct jsonl_parser *p, const json_t *value, 
 	return jsonl_number(p, value, "end", UINT64_MAX, &m->end);
 }
 
-static enum rt_status parse_modules(struct jsonl_parser *p, const json_t *modules)
-{
-	struct jsonl *j = p->j;
-	size_t i;
-	const json_t *value;
-	if (!modules)
-		return RT_OK;
-	if (!json_is_array(modules))
-		return jsonl_fail(p, "'modules' is not an array of objects");
-	j->modules = calloc(json_array_size(modules) + 1, sizeof *j->modules);
-	if (!j->modules)
-		return jsonl_no_memory(p);
-	json_array_foreach(modules, i, value)
-	{
-		if (!json_is_object(value))
-			return jsonl_fail(p, "'modules' is not an array of objects");
-		enum rt_status status = parse_module(p, value, &j->modules[j->module_count++]);
-		if (status)
-			return status;
-	}
-	if (j->module_count)
-		qsort(j->modules, j->module_count, sizeof *j->modules, by_start);
-	return RT_OK;
-}
-
 static int by_atomic(const void *a, const void *b)
 {
 	const struct rt_hidden_atomic *x = a, *y = b;
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-static enum rt_status parse_atomic(struct jsonl_parser *p, const json_t *value, struct rt_hidden_atomic *a)
+static enum rt_status parse_atomic(struct jsonl_parser *p, const json_t *value, void *item)
 {
+	struct rt_hidden_atomic *a = item;
 	enum rt_status status;
 	if ((status = jsonl_number(p, value, "start", UINT64_MAX, &a->start)))
 		return status;
@@ -155,55 +160,12 @@ static enum rt_status parse_atomic(struct jsonl_parser *p, const json_t *value, 
 	return jsonl_text(p, value, "module", &a->module);
 }
 
-static enum rt_status parse_atomics(struct jsonl_parser *p, const json_t *atomics)
+static enum rt_status parse_text_file(struct jsonl_parser *p, const json_t *value, void *item)
 {
-	struct jsonl *j = p->j;
-	size_t i;
-	const json_t *value;
-	if (!atomics)
-		return RT_OK;
-	if (!json_is_array(atomics))
-		return jsonl_fail(p, "'hidden_atomics' is not an array of objects");
-	j->atomics = calloc(json_array_size(atomics) + 1, sizeof *j->atomics);
-	if (!j->atomics)
-		return jsonl_no_memory(p);
-	json_array_foreach(atomics, i, value)
-	{
-		if (!json_is_object(value))
-			return jsonl_fail(p, "'hidden_atomics' is not an array of objects");
-		enum rt_status status = parse_atomic(p, value, &j->atomics[j->atomic_count++]);
-		if (status)
-			return status;
-	}
-	if (j->atomic_count)
-		qsort(j->atomics, j->atomic_count, sizeof *j->atomics, by_atomic);
-	return RT_OK;
-}
-
-static enum rt_status parse_text_files(struct jsonl_parser *p, const json_t *files)
-{
-	struct jsonl *j = p->j;
-	size_t i;
-	const json_t *value;
-	if (!files)
-		return RT_OK;
-	if (!json_is_array(files))
-		return jsonl_fail(p, "'source_files' is not an array of objects");
-	j->text_files = calloc(json_array_size(files) + 1, sizeof *j->text_files);
-	if (!j->text_files)
-		return jsonl_no_memory(p);
-	json_array_foreach(files, i, value)
-	{
-		struct rt_text_file *f = &j->text_files[j->text_file_count++];
-		enum rt_status status;
-		f->path = "";
-		if (!json_is_object(value))
-			return jsonl_fail(p, "'source_files' is not an array of objects");
-		if ((status = jsonl_text(p, value, "path", &f->path)) ||
-		    (status = jsonl_number(p, value, "digest", UINT64_MAX, &f->digest)))
-			return status;
-	}
-	return RT_OK;
+	struct rt_text_file *f = item;
+	f->path = "";
+	enum rt_status status = jsonl_text(p, value, "path", &f->path);
+	return status ? status : jsonl_number(p, value, "digest", UINT64_MAX, &f->digest);
 }
 
 static enum rt_status parse_schema(struct jsonl_parser *p, const json_t *header)
@@ -249,6 +211,7 @@ static enum rt_status parse_model(struct jsonl_parser *p, const json_t *model)
 
 enum rt_status jsonl_header(struct jsonl_parser *p, const json_t *header)
 {
+	struct jsonl *j = p->j;
 	struct rt_trace_info *info = &p->j->trace.info;
 	const char *order = json_string_value(jsonl_get(header, "order"));
 	enum rt_status status = parse_schema(p, header);
@@ -272,10 +235,17 @@ enum rt_status jsonl_header(struct jsonl_parser *p, const json_t *header)
 	    (status = jsonl_line(p, header, "vary", &info->vary)) ||
 	    (status = jsonl_number(p, header, "events", UINT64_MAX, &p->declared_events)) ||
 	    (status = parse_threads(p, jsonl_get(header, "threads"))) ||
-	    (status = parse_modules(p, jsonl_get(header, "modules"))) ||
-	    (status = parse_text_files(p, jsonl_get(header, "source_files"))) ||
-	    (status = parse_atomics(p, jsonl_get(header, "hidden_atomics"))))
+	    (status = parse_objects(p, header, "modules", &j->modules, sizeof *j->modules, &j->module_count,
+	                            parse_module)) ||
+	    (status = parse_objects(p, header, "source_files", &j->text_files, sizeof *j->text_files,
+	                            &j->text_file_count, parse_text_file)) ||
+	    (status = parse_objects(p, header, "hidden_atomics", &j->atomics, sizeof *j->atomics, &j->atomic_count,
+	                            parse_atomic)))
 		return status;
+	if (j->module_count)
+		qsort(j->modules, j->module_count, sizeof *j->modules, by_start);
+	if (j->atomic_count)
+		qsort(j->atomics, j->atomic_count, sizeof *j->atomics, by_atomic);
 	if (!info->complete && !info->incomplete_why)
 		info->incomplete_why = "the header says so";
 	if (info->complete)
