@@ -62,7 +62,8 @@ struct settings {
 
 static const struct argp_option options[] = {
     {"format", 'f', "FORMAT", 0,
-     "Format of the report: text, json, sarif, html, or dot (a graph of one anomaly); text on a terminal, else json",
+     "Format of the report: text, json, sarif, html, gcc (lines for editors), or dot (a graph of one anomaly); text on "
+     "a terminal, else json",
      0},
     {"anomalies", OPT_ANOMALIES, NULL, 0, "List anomalies with stacks and evidence in the text report, not findings",
      0},
@@ -123,10 +124,6 @@ static const char *kind_at(int i)
 static const char *order_at(int i)
 {
 	return orders[i].name;
-}
-static const char *format_at(int i)
-{
-	return report_formats[i].name;
 }
 /* What --fail-on takes: verdicts, never, levels of findings. */
 static const char *fail_on_at(int i)
@@ -239,7 +236,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[1] = &s->max_memory;
 		return 0;
 	case 'f':
-		s->format = &report_formats[find_whole(state, "a format", arg, format_at)];
+		s->format = cmd_report_format(state, arg);
 		return 0;
 	case 'o':
 		s->output = arg;

@@ -4,6 +4,7 @@
 #include "cmd/command.h"
 
 #include "lib/base/text.h"
+#include "lib/report/report.h"
 #include "recorder/collector/late.h"
 
 #include <inttypes.h>
@@ -203,4 +204,16 @@ bool cmd_holds_script(FILE *file)
 	rewind(file);
 	blank = strspn(start, " \t\r\n");
 	return start[blank] == '{' && !strstr(start, "\"racetrace.events/");
+}
+
+const struct report_format *cmd_report_format(const struct argp_state *state, const char *name)
+{
+	const struct report_format *format = report_find(name);
+	char known[128] = "";
+	if (format)
+		return format;
+	for (const struct report_format *f = report_formats; f->name; f++)
+		snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", *known ? ", " : "", f->name);
+	argp_error(state, "'%s' is not a format: there are %s", name, known);
+	return NULL;
 }

@@ -48,4 +48,8 @@ void cmd_print_event(const struct rt_trace *trace, const struct rt_event *e, con
 /* True if the file begins as JSON does, and not as a trace in JSON lines. The file is read from its beginning again. */
 bool cmd_holds_script(FILE *file);
 
+struct report_format;
+/* The report's format of that name; an unknown one ends the program with a message that lists the names. */
+const struct report_format *cmd_report_format(const struct argp_state *state, const char *name);
+
 #endif

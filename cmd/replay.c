@@ -151,9 +151,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		s->replay.jobs = cmd_number(state, "the number of jobs", arg, 1, 1024);
 		return 0;
 	case 'f':
-		s->format = report_find(arg);
-		if (!s->format)
-			argp_error(state, "'%s' is not a format: there are text, json, sarif, html, dot", arg);
+		s->format = cmd_report_format(state, arg);
 		return 0;
 	case 'o':
 		s->output = arg;

@@ -7,6 +7,7 @@
 enum rt_status report_text(const struct report *r, bool color, FILE *out, struct rt_error *err);
 enum rt_status report_json(const struct report *r, bool color, FILE *out, struct rt_error *err);
 enum rt_status report_dot(const struct report *r, bool color, FILE *out, struct rt_error *err);
+enum rt_status report_gcc(const struct report *r, bool color, FILE *out, struct rt_error *err);
 enum rt_status report_html(const struct report *r, bool color, FILE *out, struct rt_error *err);
 enum rt_status report_sarif(const struct report *r, bool color, FILE *out, struct rt_error *err);
 

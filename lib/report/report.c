@@ -15,8 +15,8 @@
 #include <string.h>
 
 const struct report_format report_formats[] = {
-    {"text", report_text}, {"json", report_json}, {"sarif", report_sarif},
-    {"html", report_html}, {"dot", report_dot},   {NULL, NULL},
+    {"text", report_text}, {"json", report_json}, {"sarif", report_sarif}, {"html", report_html}, {"dot", report_dot},
+    {"gcc", report_gcc},   {NULL, NULL},
 };
 
 const struct report_format *report_find(const char *name)

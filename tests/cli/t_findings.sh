@@ -115,6 +115,9 @@ prints '^findings: 1 error, 0 warnings, 0 notes$'
 [ "$(grep -c '^R[0-9]' "$tmp/out")" = 0 ] || { echo "text: anomalies among findings"; fail=1; }
 text "$tmp/outer.std"
 prints '^findings: 0 errors, 0 warnings, [1-9][0-9]* notes? \(--anomalies lists all\)$'
+timeout 60 "$racetrace" analyze -f gcc "$tmp/cache.zst" >"$tmp/out"
+prints '^/[^:]*cache_miss\.cpp:24:[0-9]+: error: .Cache::get. calls .* \[F1, observed\]$'
+prints '^/[^:]*cache_miss\.cpp:29:[0-9]+: note: Cache::get writes here$'
 text --anomalies "$tmp/cache.zst"
 prints '^R1 data race \(.*\), observed'
 exit $fail

@@ -1,0 +1,55 @@
+/*
+ * Findings as lines that editors take for a compiler's: the place to change as an error, a warning or a note, the other
+ * places as notes behind it.
+ */
+#include "lib/report/findings.h"
+#include "lib/report/formats.h"
+#include "lib/report/utf8.h"
+
+#include <inttypes.h>
+
+static void put_character(char c, FILE *out)
+{
+	putc(c, out);
+}
+
+static void put_line(const struct report *r, const struct place *place, const char *level, const char *text, FILE *out)
+{
+	const struct rt_frame *f = place->frame;
+	const char *path = rt_trace_info(r->analysis->trace)->path;
+	utf8_print(f && f->file ? f->file : path, put_character, out);
+	if (f && f->file && f->line)
+		fprintf(out, ":%" PRIu32, f->line);
+	if (f && f->file && f->line && f->column)
+		fprintf(out, ":%" PRIu32, f->column);
+	fprintf(out, ": %s: ", level);
+	utf8_print(text, put_character, out);
+}
+
+static void put_finding(const struct report *r, const struct finding *f, FILE *out)
+{
+	char text[FINDING_TEXT_MAX];
+	size_t first = finding_main_place(r, f);
+	finding_title(r, f, text);
+	put_line(r, f->place_count ? &f->places[first].place : &(struct place){0}, finding_level_name(f->level), text,
+	         out);
+	fprintf(out, " [%s, %s]\n", f->id, verdict_name(f->verdict));
+	for (size_t i = 0; i < f->place_count; i++) {
+		char function[PLACE_FUNCTION_MAX], other[PLACE_FUNCTION_MAX + 32];
+		if (i == first)
+			continue;
+		place_function(&f->places[i].place, function);
+		snprintf(other, sizeof other, "%s %s here", function, finding_does(r, &f->places[i]));
+		put_line(r, &f->places[i].place, "note", other, out);
+		putc('\n', out);
+	}
+}
+
+enum rt_status report_gcc(const struct report *r, bool color, FILE *out, struct rt_error *err)
+{
+	(void)color;
+	(void)err;
+	for (size_t i = 0; i < r->findings->count && !ferror(out); i++)
+		put_finding(r, &r->findings->items[i], out);
+	return RT_OK;
+}
