@@ -25,18 +25,34 @@ while IFS='|' read -r _ patch title _; do
 	recipe "$(sed 's/^ *//; s/ *$//' <<<"$title")" "$(tr -d ' `' <<<"${patch%.patch*}")"
 done < <(grep '^| `' "$top/tests/recipes/README.md")
 [ "$recipes" = "$(ls "$top"/tests/recipes/*.patch | wc -l)" ] || wrong "tests/recipes/README.md lists $recipes patches"
-[ "$recipes" = "$(grep -c '^### ' "$contributing")" ] || wrong "CONTRIBUTING.md has $(grep -c '^### ' "$contributing") recipes, $recipes are followed"
+# The recipe of operations has a list of rules in place of a patch.
+[ $((recipes + 1)) = "$(grep -c '^### ' "$contributing")" ] || wrong "CONTRIBUTING.md has $(grep -c '^### ' "$contributing") recipes, $recipes are followed"
 
 # ---- The copy ----
 if nm "$RACETRACE" | grep -q __asan_init; then
 	echo "built with a sanitizer: the copy is not built"
-	exit $fail
+	
+# ---- A synchronisation operation: the files that the compiler names ----
+rules=$(sed -n 's/^Rules: //p' "$contributing" | grep -oE '`[^`]+`' | tr -d '`' | sort)
+[ "$(wc -l <<<"$rules")" -ge 5 ] || wrong "CONTRIBUTING.md: no list of rules"
+last=$(grep -nE '^	X\([A-Z_]+, "' tree/tracefmt/event.h | tail -n 1 | cut -d: -f1)
+sed -i "$last i\\	X(RECIPE, \"recipe\", SEMAPHORE, RT_WAKES | RT_ON_OBJECT) \\\\" tree/tracefmt/event.h
+flagged=$(sed -n '/^\$(patsubst .*\\$/{N;/-Wswitch-enum/p}' "$top/Makefile" | grep -oE '[a-z_]+(/[a-z_]+)+' | grep -v '^/' | sed 's/$/.c/' | grep -E '^(lib|tracefmt)/' | sort)
+[ "$rules" = "$flagged" ] || wrong "CONTRIBUTING.md lists $rules; the Makefile compiles with -Wswitch-enum: $flagged"
+for file in $rules; do
+	(cd tree && gcc -std=gnu11 -I. -D_GNU_SOURCE -fsyntax-only -Wswitch-enum "$file" 2>&1) | grep -q 'RT_OP_RECIPE. not handled' ||
+		wrong "the compiler does not miss a rule for a new operation in $file"
+done
+exit $fail
 fi
 mkdir tree && tar -C "$top" --exclude='./build*' --exclude=./.git -cf - . | tar -C tree -xf - || exit 1
 mkdir tree/build && cp -a "$build"/{obj,pic,lib,bin} tree/build/ || exit 1
 for patch in "$top"/tests/recipes/*.patch; do
 	patch -d tree -p1 --no-backup-if-mismatch <"$patch" >log 2>&1 || wrong "${patch##*/} does not apply: $(cat log)"
 done
+# No option selects a strategy by name: this copy's record --serial takes the new one.
+sed -i 's/\.strategy = "random"/.strategy = "steady"/' tree/cmd/record.c
+grep -q '"steady"' tree/cmd/record.c || wrong 'cmd/record.c does not select the strategy of --serial any more'
 make -C tree BUILD=build all >log 2>&1 || {
 	wrong "the patched tree does not build: $(grep -E 'error|\*\*\*' log | head -n 5)"
 	exit 1
@@ -79,6 +95,28 @@ gcc -g -fsanitize=thread argz.c -o argz || exit 1
 run 0 record -o argz.zst ./argz
 run 1 analyze --kinds race argz.zst
 holds '[.anomalies[].variable.name] == ["words"] or [.anomalies[].variable.name] == ["words[0]"]'
+gcc -g -fsanitize=thread "$top/samples/hidden.c" -o hidden || exit 1
+for i in 1 2; do
+	run 0 record --serial=$i -o serial.zst ./hidden
+	run 0 dump serial.zst
+	sed 's/0x[0-9a-f]*/ADDRESS/g' out >serial.$i
+done
+# It draws nothing from the seed.
+cmp serial.1 serial.2 >/dev/null || wrong "two runs by the strategy differ: $(diff serial.1 serial.2 | head -n 3)"
+run 0 info --format json serial.zst
+holds '.order == "exact" and .complete and (.threads | length == 3)'
 # The man pages tell of them.
 (mkdir man && cd man && SCRATCH=$PWD BUILD=$PWD/../tree/build bash "$PWD/../tree/tests/cli/t_man.sh" "$PWD/../tree/build") >log 2>&1 || wrong "t_man.sh in the patched tree: $(cat log)"
+
+# ---- A synchronisation operation: the files that the compiler names ----
+rules=$(sed -n 's/^Rules: //p' "$contributing" | grep -oE '`[^`]+`' | tr -d '`' | sort)
+[ "$(wc -l <<<"$rules")" -ge 5 ] || wrong "CONTRIBUTING.md: no list of rules"
+last=$(grep -nE '^	X\([A-Z_]+, "' tree/tracefmt/event.h | tail -n 1 | cut -d: -f1)
+sed -i "$last i\\	X(RECIPE, \"recipe\", SEMAPHORE, RT_WAKES | RT_ON_OBJECT) \\\\" tree/tracefmt/event.h
+flagged=$(sed -n '/^\$(patsubst .*\\$/{N;/-Wswitch-enum/p}' "$top/Makefile" | grep -oE '[a-z_]+(/[a-z_]+)+' | grep -v '^/' | sed 's/$/.c/' | grep -E '^(lib|tracefmt)/' | sort)
+[ "$rules" = "$flagged" ] || wrong "CONTRIBUTING.md lists $rules; the Makefile compiles with -Wswitch-enum: $flagged"
+for file in $rules; do
+	(cd tree && gcc -std=gnu11 -I. -D_GNU_SOURCE -fsyntax-only -Wswitch-enum "$file" 2>&1) | grep -q 'RT_OP_RECIPE. not handled' ||
+		wrong "the compiler does not miss a rule for a new operation in $file"
+done
 exit $fail
