@@ -1,7 +1,8 @@
 #!/bin/bash
 # Figures, not verdicts: each program plain, under libtsan (its reports off) and under `racetrace record`, then hybrid and hb
 # over the trace, from the file to the report, without provers. Processor seconds are user + system of all processes, the
-# collector included; medians of RUNS runs, taken in turn.
+# collector included; medians of RUNS runs, taken in turn. values: the same of `record --values`, the ratio to `record`
+# without, and its bytes an event.
 #
 # Usage: run.sh BUILD (the folder that holds bin/racetrace); prints the table and leaves it in BUILD/bench/table.txt
 set -eu
@@ -22,29 +23,33 @@ fresh() {
 }
 value() { awk -v a="$1" -v b="$2" 'BEGIN {printf "%.2f", (b > 0 ? a / b : 0)}'; }
 
-header='%-10s %9s %9s %9s %8s %8s %12s %8s %9s %10s\n'
-row='%-10s %9.3f %9.3f %9.3f %8.2f %8.2f %12d %8.3f %9.3f %10.1f\n'
+header='%-10s %9s %9s %9s %8s %8s %12s %8s %9s %10s %9s %8s %12s %8s\n'
+row='%-10s %9.3f %9.3f %9.3f %8.2f %8.2f %12d %8.3f %9.3f %10.1f %9.3f %8.2f %12d %8.3f\n'
 
 measure() { # NAME, then the command with %V for "plain" or "tsan"
 	local name=$1
 	shift
 	local plain=("${@//%V/plain}") tsan=("${@//%V/tsan}")
-	: >plain.t; : >tsan.t; : >record.t
+	: >plain.t; : >tsan.t; : >record.t; : >values.t
 	for _ in $(seq "$RUNS"); do
 		fresh; cpu "${plain[@]}" >>plain.t
 		fresh; cpu "${tsan[@]}" >>tsan.t
 		fresh; cpu "$racetrace" record -o "$name.zst" -- "${tsan[@]}" >>record.t
+		fresh; cpu "$racetrace" record --values -o "$name.values.zst" -- "${tsan[@]}" >>values.t
 	done
 	rm -rf db
-	local p t r events bytes seconds
+	local p t r v events bytes seconds valued valued_bytes
 	p=$(median <plain.t)
 	t=$(median <tsan.t)
 	r=$(median <record.t)
+	v=$(median <values.t)
 	read -r events bytes < <("$racetrace" info --format json "$name.zst" | jq -r '"\(.events) \(.bytes_per_event)"')
+	read -r valued valued_bytes < <("$racetrace" info --format json "$name.values.zst" | jq -r '"\(.events) \(.bytes_per_event)"')
 	seconds=$(cpu "$racetrace" analyze --kinds race --orders hybrid,hb --only-orders --format json --fail-on never "$name.zst" | cut -d' ' -f1)
 	# shellcheck disable=SC2059
 	printf "$row" "$name" "$p" "$t" "$r" "$(value "$r" "$p")" "$(value "$r" "$t")" "$events" "$bytes" "$seconds" \
-		"$(value "$(awk -v e="$events" 'BEGIN {print e / 1e6}')" "$seconds")"
+		"$(value "$(awk -v e="$events" 'BEGIN {print e / 1e6}')" "$seconds")" \
+		"$v" "$(value "$v" "$r")" "$valued" "$valued_bytes"
 }
 
 for program in matrix counter queue; do
@@ -60,7 +65,7 @@ fi
 
 {
 	# shellcheck disable=SC2059
-	printf "$header" program 'plain s' 'libtsan s' 'record s' 'r/plain' 'r/tsan' events 'B/event' 'analyze s' 'Mevents/s'
+	printf "$header" program 'plain s' 'libtsan s' 'record s' 'r/plain' 'r/tsan' events 'B/event' 'analyze s' 'Mevents/s' 'values s' 'v/r' 'v events' 'vB/event'
 	measure matrix ./matrix_%V 400
 	measure counter ./counter_%V 300000
 	measure queue ./queue_%V 150000

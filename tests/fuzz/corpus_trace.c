@@ -35,7 +35,7 @@ static void save(const char *folder, const char *name, int size, uint8_t kind, c
 static void write_trace(const char *path, int events)
 {
 	const char *const command[] = {"./app", "x", NULL};
-	struct rt_writer_options options = {.command = command, .pid = 7};
+	struct rt_writer_options options = {.command = command, .pid = 7, .values = true};
 	struct rt_writer_result result = {.exit_kind = RT_EXIT_STATUS};
 	struct rt_frame frames[2] = {{.function = "f", .file = "f.c", .line = 3}, {.function = "g", .module = "app"}};
 	struct rt_writer *w;
