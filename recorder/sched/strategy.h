@@ -51,6 +51,7 @@ struct rt_task {
 		uintptr_t pc;
 	} seen[4]; /* last looks at atomics */
 	unsigned seen_next, repeats;
+	uint32_t quantum; /* plain accesses until its next look at others */
 	uint64_t records; /* in the ring at the end of the last quantum */
 };
 

@@ -23,6 +23,7 @@ enum { GO_NOT, GO_ASLEEP, GO_NOW };
 #define STEP_NS 1000u      /* of virtual time that a step takes */
 #define QUANTUM_NS 100000u /* and QUANTUM plain accesses */
 #define QUANTUM 20000u
+#define QUANTUM_MAX (QUANTUM * 256)
 #define YIELD_STEPS 4096u /* a thread that yielded waits at most so long for those that do not */
 #define SPIN_REPEATS 8u   /* equal looks at unchanged values after which a thread spins */
 
@@ -344,7 +345,7 @@ static void await(struct rt_task *t)
 		RT_SYSCALL(SYS_sched_yield);
 	bury();
 	atomic_fetch_add(&rt_sched.control->switches, 1);
-	rt_thread.patience = QUANTUM;
+	rt_thread.patience = (int32_t)t->quantum;
 	if (rt_self->limit) { /* a run of its own, behind what others did */
 		rt_self->last_stamp = atomic_fetch_add(&rt_channel->clock, 1) + 1;
 		rt_emit_time();
@@ -604,17 +605,23 @@ static uint64_t records(const struct rt_slot *s)
 	return s->published * RT_BLOCK_RECORDS + (uint64_t)(s->cur - s->ring) % RT_BLOCK_RECORDS;
 }
 
-/* A thread all of whose accesses were repeats spins on a plain variable, or might. */
+/*
+ * A thread nearly all of whose accesses were repeats spins on a plain variable, or might. One that does not gets a
+ * longer quantum each time: a change of threads starts the filter of repeats anew.
+ */
 static void end_quantum(uintptr_t pc)
 {
-	enum { NEW = QUANTUM / 100 };
+	enum { SOME = 1000 };
 	struct rt_task *t = enter();
 	uint64_t now = records(rt_self);
+	bool spins = now - t->records < t->quantum / SOME;
 
-	rt_sched_tick(QUANTUM_NS);
-	if (now - t->records < NEW)
+	rt_sched_tick((uint64_t)QUANTUM_NS * (t->quantum / QUANTUM));
+	if (spins)
 		yield(t);
+	t->quantum = spins ? QUANTUM : t->quantum < QUANTUM_MAX ? t->quantum * 2 : t->quantum;
 	t->records = now;
+	rt_thread.patience = (int32_t)t->quantum;
 	rt_sched_unlock();
 	leave();
 	rt_turn_step(RT_OP_NONE, 0, 0, pc, 0, false);
@@ -627,10 +634,8 @@ void rt_turn_access(unsigned op, uint64_t object, uint64_t size, uintptr_t pc, u
 		rt_thread.patience = QUANTUM;
 		return;
 	}
-	if (rt_thread.patience <= 0) {
-		rt_thread.patience = QUANTUM;
+	if (rt_thread.patience <= 0)
 		end_quantum(pc);
-	}
 	if (rt_sched_interesting(pc))
 		rt_turn_step(op, object, size, pc, flags, false);
 }
@@ -831,6 +836,7 @@ static void make(struct rt_slot *slot, enum rt_state state)
 static void inhabit(struct rt_task *t)
 {
 	t->data = &rt_thread;
+	t->quantum = QUANTUM;
 	t->tid = (int32_t)RT_SYSCALL(SYS_gettid);
 	rt_thread.task = t;
 	rt_thread.patience = QUANTUM;
