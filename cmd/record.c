@@ -31,6 +31,7 @@ enum {
 	OPTION_EXIT_SLEEP,
 	OPTION_VARY,
 	OPTION_PRELOAD,
+	OPTION_FIX_TIME,
 	OPTION_SERIAL,
 	OPTION_PLAN,
 	OPTION_VALUES
@@ -47,6 +48,7 @@ struct options {
 	bool sync_only;  /* the program may be uninstrumented; after inspect: it is */
 	bool preload;    /* the program may be uninstrumented: a library that it loads is instrumented */
 	bool serial;     /* threads take turns */
+	bool fix_time;   /* and clocks count them */
 	uint32_t seed;   /* by which they do */
 	bool values;
 	const char *plan; /* file of the plan that they follow, and of what becomes of it; NULL: none */
@@ -93,6 +95,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->serial = true;
 		o->seed = o->seed ? o->seed : 1;
 		return 0;
+	case OPTION_FIX_TIME:
+		o->fix_time = true;
+		return 0;
 	case OPTION_NO_CHILDREN:
 		o->only_first = true;
 		return 0;
@@ -107,6 +112,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'v':
 		o->verbose = true;
+		return 0;
+	case ARGP_KEY_END:
+		if (o->fix_time && !o->serial)
+			argp_error(state, "--fix-time needs --serial");
 		return 0;
 	case ARGP_KEY_ARGS:
 		o->command = state->argv + state->next;
@@ -126,6 +135,8 @@ static const struct argp_option option_table[] = {
      0},
     {"exit-sleep", OPTION_EXIT_SLEEP, "MS", 0,
      "When main returns or exit() is called, let the other threads run for at most MS milliseconds (1000)", 0},
+    {"fix-time", OPTION_FIX_TIME, NULL, 0,
+     "With --serial: start the clocks at the same time in each run; they advance with what the threads do", 0},
     {"no-children", OPTION_NO_CHILDREN, NULL, 0, "Record the first process only", 0},
     {"plan", OPTION_PLAN, "FILE", OPTION_HIDDEN, "Let the threads take the turns of FILE, which gets the outcome", 0},
     {"preload", OPTION_PRELOAD, NULL, 0, "Record the instrumented libraries that an uninstrumented program loads", 0},
@@ -274,7 +285,8 @@ static enum rt_status prepare(struct recording *r, struct rt_error *err)
 		fprintf(stderr,
 		        "racetrace: the limits of this process (ulimit) allow to record %" PRIu32 " threads at once\n",
 		        threads);
-	r->control = (struct collector_control){.strategy = "random", .seed = o->seed};
+	r->control = (struct collector_control){
+	    .strategy = "random", .seed = o->seed, .flags = o->fix_time ? RT_CONTROL_FIX_TIME : 0};
 	if (o->plan && (status = read_plan(r, err)))
 		return status;
 	struct tree_options tree = {.rings = {.slots = threads,

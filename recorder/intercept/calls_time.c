@@ -40,14 +40,44 @@ CALL(struct tm *, getdate, (const char *s), (s), STR(s); USES(environ), RESULT)
 CALL(int, getdate_r, (const char *restrict s, struct tm *restrict to), (s, to), STR(s);
      USES(environ), if (r == 0) OUT(to))
 
-CALL(time_t, time, (time_t * to), (to), , if (r != -1) OUT(to))
+/* By turns these may be told by the scheduler's clock (record --fix-time). */
+#define CLOCK(clock, to)                                                                                               \
+	if (RT_UNLIKELY(rt_controlled) && r != -1)                                                                     \
+	rt_turn_clock(clock, to)
+#define SECONDS(result, to)                                                                                            \
+	if (RT_UNLIKELY(rt_controlled))                                                                                \
+	result = seconds(result, to)
+#define MICROSECONDS(to)                                                                                               \
+	if (RT_UNLIKELY(rt_controlled) && r == 0)                                                                      \
+	microseconds(to)
+
+static time_t seconds(time_t real, time_t *to)
+{
+	struct timespec now = {real, 0};
+	rt_turn_clock(CLOCK_REALTIME, &now);
+	if (to)
+		*to = now.tv_sec;
+	return now.tv_sec;
+}
+
+static void microseconds(struct timeval *to)
+{
+	enum { US_NS = 1000 };
+	struct timespec now = {to->tv_sec, to->tv_usec * US_NS};
+	rt_turn_clock(CLOCK_REALTIME, &now);
+	*to = (struct timeval){now.tv_sec, now.tv_nsec / US_NS};
+}
+
+CALL(time_t, time, (time_t * to), (to), , SECONDS(r, to); if (r != -1) OUT(to))
 CALL(clock_t, times, (struct tms * to), (to), , if (r != -1) OUT(to))
-CALL(int, clock_gettime, (clockid_t clock, struct timespec *to), (clock, to), , if (r == 0) OUT(to))
+CALL(int, clock_gettime, (clockid_t clock, struct timespec *to), (clock, to), , CLOCK(clock, to); if (r == 0) OUT(to))
 CALL(int, clock_getres, (clockid_t clock, struct timespec *to), (clock, to), , if (r == 0) OUT(to))
 CALL(int, clock_settime, (clockid_t clock, const struct timespec *from), (clock, from), IN(from), )
 CALL(int, clock_getcpuclockid, (pid_t pid, clockid_t *to), (pid, to), , if (r == 0) OUT(to))
-CALL(int, timespec_get, (struct timespec * to, int base), (to, base), , if (r == base) OUT(to))
-CALL(int, gettimeofday, (struct timeval *restrict to, void *restrict zone), (to, zone), , if (r == 0) OUT(to))
+CALL(int, timespec_get, (struct timespec * to, int base), (to, base), , CLOCK(CLOCK_REALTIME, to);
+     if (r == base) OUT(to))
+CALL(int, gettimeofday, (struct timeval *restrict to, void *restrict zone), (to, zone), , MICROSECONDS(to);
+     if (r == 0) OUT(to))
 CALL(int, settimeofday, (const struct timeval *from, const struct timezone *zone), (from, zone), IN(from); IN(zone), )
 CALL(int, adjtime, (const struct timeval *delta, struct timeval *old), (delta, old), IN(delta), if (r == 0) OUT(old))
 CALL(int, ftime, (struct timeb * to), (to), , if (r == 0) OUT(to))

@@ -325,7 +325,9 @@ NUMBER(int, SYS_waitid, 5, (int, type, int, id, siginfo_t *, info, int, options,
        LEAVES_UNLESS(options &WNOHANG), RETURNS;
        BLOCKS; WHEN(r == 0, rt_child_ended(pc); OUT(info); OUT(usage)))
 NUMBER(ssize_t, SYS_getrandom, 2, (void *, to, size_t, size), , if (r > 0) OUT_N(to, r))
-NUMBER(int, SYS_clock_gettime, 2, (int, clock, struct timespec *, to), , if (r == 0) OUT(to))
+NUMBER(int, SYS_clock_gettime, 2, (int, clock, struct timespec *, to), ,
+       if (RT_UNLIKELY(rt_controlled) && r == 0) rt_turn_clock(clock, to);
+       if (r == 0) OUT(to))
 NUMBER(int, SYS_gettimeofday, 2, (struct timeval *, to, struct timezone *, zone), , WHEN(r == 0, OUT(to); OUT(zone)))
 NUMBER(int, SYS_uname, 1, (struct utsname *, to), , if (r == 0) OUT(to))
 NUMBER(int, SYS_sysinfo, 1, (struct sysinfo *, to), , if (r == 0) OUT(to))

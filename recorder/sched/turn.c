@@ -59,6 +59,36 @@ static uint64_t real_ns(clockid_t clock)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+#define SECOND_NS UINT64_C(1000000000)
+
+/* Clocks that count from 1970 begin on a day in September 2001, others a while after the system's start. */
+static uint64_t logical_ns(clockid_t clock)
+{
+	enum { DAY = 1000000000, WHILE = 1000 };
+	bool since_1970 = clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE || clock == CLOCK_TAI;
+	bool since_start = clock == CLOCK_PROCESS_CPUTIME_ID || clock == CLOCK_THREAD_CPUTIME_ID;
+
+	return rt_sched.now + (since_1970 ? DAY : since_start ? 0 : WHILE) * SECOND_NS;
+}
+
+static bool time_is_logical(void)
+{
+	return rt_sched.control->flags & RT_CONTROL_FIX_TIME;
+}
+
+void rt_turn_clock(clockid_t clock, struct timespec *to)
+{
+	if (!rt_thread.task || !to || !time_is_logical())
+		return;
+	rt_busy_begin();
+	rt_sched_lock();
+	rt_sched_tick(STEP_NS);
+	uint64_t ns = logical_ns(clock);
+	rt_sched_unlock();
+	rt_busy_end();
+	*to = (struct timespec){(time_t)(ns / SECOND_NS), (long)(ns % SECOND_NS)};
+}
+
 /*
  * How long a wait is to take. A program that waits until a time has computed it from the clock a moment ago, so what is
  * left is a little less than what it meant: rounded up, equal runs have equal waits.
@@ -72,6 +102,10 @@ static uint64_t duration(struct rt_until until)
 		return 0;
 	if (until.clock == RT_CLOCK_DURATION)
 		return at;
+	if (time_is_logical()) {
+		now = logical_ns(until.clock);
+		return at > now ? at - now : 0;
+	}
 	now = real_ns(until.clock);
 	left = at > now ? at - now : 0;
 	uint64_t unit = left < 10 * (uint64_t)COARSE ? FINE : COARSE;
@@ -678,11 +712,10 @@ void rt_turn_sleep(struct rt_until until, uintptr_t pc)
 bool rt_turn_polls(struct pollfd *fds, unsigned n, struct rt_until until, uintptr_t pc)
 {
 	struct timespec none = {0, 0};
-	enum { SECOND_NS = 1000000000 };
 
 	if (is_free() || rt_sched.live == 1)
 		return false;
-	if (until.time && (until.time->tv_nsec < 0 || until.time->tv_nsec >= SECOND_NS))
+	if (until.time && (until.time->tv_nsec < 0 || (uint64_t)until.time->tv_nsec >= SECOND_NS))
 		return false;
 	rt_turn_step(RT_OP_NONE, 0, 0, pc, until.time ? RT_F_TIMED : 0, false);
 	if (RT_SYSCALL(SYS_ppoll, fds, n, &none, NULL, 0) != 0)
