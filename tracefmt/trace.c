@@ -1,4 +1,5 @@
 /* Opens a trace of any format by its content; see trace.h and source.h. */
+#include "lib/base/assert.h"
 #include "tracefmt/input.h"
 #include "tracefmt/source.h"
 
@@ -95,7 +96,10 @@ enum rt_status rt_trace_rewind(struct rt_trace *trace, struct rt_error *err)
 enum rt_status rt_trace_read(struct rt_trace *trace, struct rt_event *events, size_t n, size_t *got,
                              struct rt_error *err)
 {
-	return trace->source->read(trace, events, n, got, err);
+	enum rt_status status = trace->source->read(trace, events, n, got, err);
+	for (size_t i = 1; rt_asserting && !status && i < *got; i++)
+		rt_assert(events[i - 1].number < events[i].number);
+	return status;
 }
 
 const struct rt_frame *rt_trace_frames(const struct rt_trace *trace, uint64_t pc, size_t *count)

@@ -1,6 +1,7 @@
 /* The judge; see verify.h for the definition that it applies. */
 #include "lib/judge/judge.h"
 
+#include "lib/base/assert.h"
 #include "lib/base/vec.h"
 
 #include <stdlib.h>
@@ -239,10 +240,14 @@ static void replay_release(struct judge *j, uint32_t e, uint32_t lock)
 	uint32_t acquire = j->partner[e];
 	if (acquire == MODEL_NONE)
 		return; /* taken before the trace began */
-	if (model_op(j->m, acquire) == RT_OP_ACQUIRE_SHARED)
+	rt_assert(model_thread_of(j->m, acquire) == model_thread_of(j->m, e) && occurred(j, acquire));
+	if (model_op(j->m, acquire) == RT_OP_ACQUIRE_SHARED) {
+		rt_assert(j->readers[lock]);
 		j->readers[lock]--;
-	else
+	} else {
+		rt_assert(j->owner[lock] == acquire);
 		j->owner[lock] = MODEL_NONE;
+	}
 }
 
 static bool replay_join(struct replay *r, uint32_t e)
@@ -376,6 +381,7 @@ static bool replay_event(struct replay *r, uint32_t e, uint32_t thread)
 		return false;
 	if (!(rt_op_is_access(model_op(m, e)) ? replay_access(r, e, thread) : replay_sync(r, e)))
 		return false;
+	rt_assert(j->m->threads[thread].events[j->next[thread]] == e);
 	j->next[thread]++;
 	return true;
 }

@@ -1,6 +1,8 @@
 /* Persistent vector clocks; see clock.h. */
 #include "lib/relation/clock.h"
 
+#include "lib/base/assert.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,6 +103,7 @@ static uint32_t join_level(struct clocks *c, uint32_t a, uint32_t b, uint32_t le
 
 uint32_t clock_join(struct clocks *c, uint32_t a, uint32_t b)
 {
+	rt_assert(a < c->count && b < c->count);
 	return join_level(c, a, b, c->depth);
 }
 
@@ -135,6 +138,7 @@ static uint32_t raise_since(struct clocks *c, uint32_t clock, uint32_t thread, u
 
 uint32_t clock_raise(struct clocks *c, uint32_t clock, uint32_t thread, uint32_t count)
 {
+	rt_assert(clock < c->count);
 	return raise_since(c, clock, thread, count, c->count);
 }
 

@@ -1,6 +1,7 @@
 /* The partial order relation, event by event, with or without lock edges; see por.h. */
 #include "lib/relation/por.h"
 
+#include "lib/base/assert.h"
 #include "lib/base/lower_bound.h"
 #include "lib/base/vec.h"
 #include "lib/relation/sync.h"
@@ -211,6 +212,7 @@ void por_send(struct por *p, uint32_t e, uint32_t now)
 	const struct model_event *event = &p->m->events[e];
 	const struct model_site *site = &p->m->sites[event->site];
 	struct stamp by = {now, model_thread_of(p->m, e), event->pos + 1};
+	rt_assert(p->step < p->m->sync_count && p->m->sync[p->step] == e);
 	switch (site->op) {
 	case RT_OP_RELEASE:
 		at_release(p, event->object, site->flags & MODEL_F_SHARED, by);

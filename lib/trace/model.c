@@ -1,6 +1,7 @@
 /* Loading a trace in two passes; see model.h and loader.h. */
 #include "lib/trace/model.h"
 
+#include "lib/base/assert.h"
 #include "lib/base/lower_bound.h"
 #include "lib/base/vec.h"
 #include "lib/trace/loader.h"
@@ -314,6 +315,7 @@ static enum rt_status load(struct loader *l, const struct model_options *options
 	if (!alloc_uses_settle(l) || !loader_compact(l) || !loader_index(l))
 		return no_memory(l, err);
 	alloc_uses_finish(l);
+	rt_assert(!model_broken(l->m));
 	return RT_OK;
 }
 

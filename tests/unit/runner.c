@@ -2,6 +2,8 @@
  * Runs every suite (suite.h), which the Makefile lists, one after the other: a line for each, with its time.
  * CK_RUN_SUITE and CK_RUN_CASE select, as in Check.
  */
+#include "lib/base/assert.h"
+
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +39,7 @@ static void run(const char *name, Suite *suite, int *passed, int *failed)
 
 int main(void)
 {
+	rt_asserting = true;
 	static const struct {
 		const char *name;
 		Suite *(*suite)(void);

@@ -1,9 +1,11 @@
 /* Loading: what is kept, how memory is cut into cells and generations, locks held, regions. */
 #include "lib/analysis/analysis.h"
+#include "lib/base/assert.h"
 #include "tests/unit/memory_trace.h"
 #include "tests/unit/suite.h"
 
 #include <check.h>
+#include <signal.h>
 #include <stdlib.h>
 
 /* A trace as a test writes it down: numbers are filled in. */
@@ -486,6 +488,42 @@ START_TEST(a_release_without_a_hold_is_none)
 }
 END_TEST
 
+/* A model whose array is broken in one way, and what model_broken says of it. */
+START_TEST(what_is_wrong_with_a_model_is_found)
+{
+	static const struct rt_event events[] = {
+	    {.number = 1, .op = RT_OP_SEM_INIT, .addr = 1, .arg = 1},
+	    {.number = 2, .op = RT_OP_SEM_INIT, .addr = 2, .arg = 1},
+	    {.number = 3, .op = RT_OP_WRITE, .addr = 4096, .arg = 8},
+	    {.number = 4, .op = RT_OP_WRITE, .addr = 4096, .arg = 8, .thread = 1},
+	};
+	struct memory_trace memory;
+	struct model_options options = {.regions = REGIONS_LOCKS};
+	struct model *m;
+	struct rt_error err = {0};
+	ck_assert_int_eq(model_load(memory_trace(&memory, events, 4, 2), &options, &m, &err), RT_OK);
+	ck_assert_ptr_null(model_broken(m));
+	uint32_t *broken[] = {&m->events[2].site,     &m->events[2].pos,  &m->events[1].number,
+	                      &m->events[3].object,   &m->cell_events[1], &m->sync[1],
+	                      &m->turns[1].first,     &m->args[1].event,  &m->segments[0].thread,
+	                      &m->segments[0].lockset};
+	for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
+		uint32_t whole = *broken[i];
+		*broken[i] = i == 2 || i == 4 || i == 5 || i == 6 || i == 7 ? 0 : MODEL_NONE - 1;
+		ck_assert_msg(model_broken(m) != NULL, "number %zu is not found", i);
+		*broken[i] = whole;
+	}
+	ck_assert_ptr_null(model_broken(m));
+	model_free(m);
+}
+END_TEST
+
+START_TEST(asserts_are_on_in_tests)
+{
+	rt_assert(!rt_asserting);
+}
+END_TEST
+
 SUITE(model)
 {
 	Suite *s = suite_create("model");
@@ -517,6 +555,8 @@ SUITE(model)
 	tcase_add_test(c, a_hold_that_another_thread_ends_protects_nothing_and_comes_before_the_next);
 	tcase_add_test(c, a_release_without_a_hold_is_none);
 	tcase_add_loop_test(c, no_events_whatever_do_harm, 0, 6);
+	tcase_add_test(c, what_is_wrong_with_a_model_is_found);
+	tcase_add_test_raise_signal(c, asserts_are_on_in_tests, SIGABRT);
 	suite_add_tcase(s, c);
 	return s;
 }

@@ -2,6 +2,7 @@
  * The judge's checkpoints: a schedule that begins as the trace does is judged from one of them as it is from its first
  * step on. On random traces and schedules, right and wrong ones, with a checkpoint after every few events.
  */
+#include "lib/base/assert.h"
 #include "lib/judge/judge.h"
 #include "tests/unit/random_trace.h"
 #include "tests/unit/suite.h"
@@ -164,6 +165,7 @@ END_TEST
 /* Keeps the tests above from proving nothing: with another state in the checkpoints they fail. */
 START_TEST(with_a_wrong_checkpoint_the_verdict_is_another)
 {
+	rt_asserting = false; /* the judge would not go on with it */
 	static struct oracle_trace t;
 	enum { OWNER, LAST, NEXT, PARTS };
 	int noticed[PARTS] = {0};

@@ -1,6 +1,7 @@
 /* The state of a search; see space.h. */
 #include "lib/prove/state/space.h"
 
+#include "lib/base/assert.h"
 #include "lib/base/lower_bound.h"
 #include "lib/base/vec.h"
 #include "lib/prove/state/base.h"
@@ -190,6 +191,7 @@ void space_end(struct space *s)
 {
 	while (s->done_count)
 		space_take_back(s);
+	rt_assert(!s->saved_count && !s->reached && !memcmp(s->pos, s->start, s->m->thread_count * sizeof *s->pos));
 	count_accesses(s, false);
 	hold_locks(s, false);
 	s->saved_count = 0;
@@ -460,6 +462,7 @@ void space_execute(struct space *s, uint32_t e)
 
 void space_take_back(struct space *s)
 {
+	rt_assert(s->done_count);
 	struct space_undo u = s->done[--s->done_count];
 	uint32_t thread = model_thread_of(s->m, u.event);
 	hash_fact(s, 1, thread, s->pos[thread]);
