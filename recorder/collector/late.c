@@ -70,7 +70,7 @@ static enum rt_status resolve(struct rt_trace *trace, const struct modules *m, s
 	if (!status)
 		status = add_pcs(trace, w, err);
 	if (!status)
-		status = resolver_create(m, &r, err);
+		status = resolver_create(m, NULL, &r, err);
 	if (!status)
 		status = resolver_write(r, w, true, err);
 	if (!status)

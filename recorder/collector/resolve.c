@@ -24,16 +24,19 @@ struct string {
 struct resolver {
 	struct debug debug;
 	const struct modules *modules;
+	struct hidden_cache *cache; /* borrowed; NULL: none */
 	struct string *files, *functions;
 	char *hidden; /* names of functions */
 };
 
-enum rt_status resolver_create(const struct modules *modules, struct resolver **out, struct rt_error *err)
+enum rt_status resolver_create(const struct modules *modules, struct hidden_cache *cache, struct resolver **out,
+                               struct rt_error *err)
 {
 	struct resolver *r = calloc(1, sizeof *r);
 	if (!r)
 		return rt_error_set(err, RT_EMEMORY, "no memory for source positions");
 	r->modules = modules;
+	r->cache = cache;
 	enum rt_status status = debug_open(&r->debug, modules, err);
 	if (status)
 		resolver_free(r);
@@ -280,7 +283,8 @@ static enum rt_status write_atomics(struct resolver *r, struct rt_writer *w, str
 	size_t names = 0;
 	bool more = false;
 	struct hidden_atomics a = {0};
-	enum rt_status status = hidden_atomics_find(&a, &r->debug, err);
+	enum rt_status status =
+	    r->cache ? hidden_cache_find(r->cache, &a, &r->debug, err) : hidden_atomics_find(&a, &r->debug, err);
 	for (size_t i = 0; i < a.count && !status; i++) {
 		const struct hidden_atomic *item = &a.items[i];
 		struct rt_hidden_atomic hidden = {.start = item->start,

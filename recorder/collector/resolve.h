@@ -5,13 +5,15 @@
 #ifndef RECORDER_COLLECTOR_RESOLVE_H
 #define RECORDER_COLLECTOR_RESOLVE_H
 
+#include "recorder/collector/hidden_cache.h"
 #include "recorder/collector/maps.h"
 #include "tracefmt/native/writer.h"
 
 struct resolver;
 
-/* For modules at these addresses (they may be unloaded, but their files must exist). */
-enum rt_status resolver_create(const struct modules *modules, struct resolver **out, struct rt_error *err);
+/* For modules at these addresses (they may be unloaded, but their files must exist). cache: borrowed; NULL: none. */
+enum rt_status resolver_create(const struct modules *modules, struct hidden_cache *cache, struct resolver **out,
+                               struct rt_error *err);
 void resolver_free(struct resolver *r);
 
 #define RESOLVE_FRAMES_MAX 32

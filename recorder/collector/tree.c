@@ -57,7 +57,8 @@ struct tree {
 	struct process **processes; /* under lock: moves */
 	size_t count, capacity;
 	pthread_mutex_t lock;
-	pthread_mutex_t resolving; /* elfutils is not thread-safe */
+	pthread_mutex_t resolving;   /* elfutils is not thread-safe */
+	struct hidden_cache atomics; /* under resolving */
 	pthread_t acceptor;
 	bool started;
 	_Atomic bool stop;
@@ -287,7 +288,7 @@ static enum rt_status finish(struct tree *t, struct collector *c, struct rt_writ
 {
 	struct resolver *resolver = NULL;
 	pthread_mutex_lock(&t->resolving);
-	enum rt_status status = resolver_create(collector_modules(c), &resolver, err);
+	enum rt_status status = resolver_create(collector_modules(c), &t->atomics, &resolver, err);
 	if (!status)
 		status = resolver_write(resolver, w, false, err);
 	if (!status)
@@ -617,5 +618,6 @@ void tree_free(struct tree *t)
 		close(t->fd);
 	pthread_mutex_destroy(&t->lock);
 	pthread_mutex_destroy(&t->resolving);
+	hidden_cache_release(&t->atomics);
 	free(t);
 }

@@ -91,6 +91,44 @@ for how in library direct plain none; do
 	done
 done
 
+# ---- Several processes of one program: the functions are searched for once, and are each process's own ----
+cat >count.c <<'EOF'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <unistd.h>
+int cs_open(int arch, int mode, void *handle)
+{
+	int fd = open(SEARCHES, O_WRONLY | O_CREAT | O_APPEND, 0600);
+	write(fd, "x", 1);
+	close(fd);
+	return ((int (*)(int, int, void *))dlsym(RTLD_NEXT, "cs_open"))(arch, mode, handle);
+}
+EOF
+gcc -w -shared -fPIC -DSEARCHES="\"$PWD/searches\"" count.c -o count.so -ldl || exit 1
+rm -f t.zst*
+# (A sanitizer's runtime must come first.)
+grep -q __asan_init "$racetrace" && preload= || preload=$PWD/count.so
+LD_PRELOAD=$preload "$racetrace" record --preload -o t.zst sh -c './app none; ./app library; ./app none' 2>err ||
+	wrong "three processes: $(cat err)"
+[ -z "$preload" ] || [ "$(cat searches)" = x ] || wrong "three processes: searched for as often as: $(cat searches)"
+seen=0
+for file in t.zst t.zst.*; do
+	"$racetrace" dump --format jsonl "$file" 2>err | head -n 1 >header.json
+	jq -e '.hidden_atomics' header.json >/dev/null || continue
+	jq -c '.modules as $m | def n: explode | map(if . > 90 then . - 87 else . - 48 end) | .[2:] | reduce .[] as $d (0; . * 16 + $d);
+		[.hidden_atomics[] | (.start | n) as $s | ($m[] | select((.start | n) <= $s and $s < (.end | n))) as $in |
+			[.function, .module, ($in.path | sub(".*/"; ""))] + ([.start, .end, .from, .until] | map(n - $s))]' \
+		header.json >relative.$seen
+	cmp -s relative.0 relative.$seen && grep -q '"libparts.so"' relative.$seen && grep -q '"app"' relative.$seen ||
+		wrong "$file: $(cat header.json)"
+	"$racetrace" analyze --format json "$file" >report.json
+	seen=$((seen + 1))
+	[ "$(verdicts report.json)" = "$([ "$(jq -r '.command[1]' header.json)" = none ] && echo '["observed"]' || echo '["predicted"]')" ] ||
+		wrong "$file: $(verdicts report.json)"
+done
+[ $seen = 3 ] || wrong "$seen of three processes have atomic instructions"
+
 # ---- Fences that wait for the clock, and what is no instruction, are none ----
 cat >clean.c <<'EOF'
 #include <pthread.h>

@@ -39,7 +39,7 @@ static void setup(void)
 {
 	hook = __tsan_func_entry;
 	ck_assert_int_eq(modules_read(&modules, getpid(), &error), RT_OK);
-	ck_assert_int_eq(resolver_create(&modules, &resolver, &error), RT_OK);
+	ck_assert_int_eq(resolver_create(&modules, NULL, &resolver, &error), RT_OK);
 }
 
 static void teardown(void)
@@ -139,7 +139,7 @@ START_TEST(test_a_module_whose_file_is_gone_is_left_out)
 	struct modules list = {.items = &gone, .count = 1};
 	struct resolver *r;
 	struct rt_frame frames[RESOLVE_FRAMES_MAX];
-	ck_assert_int_eq(resolver_create(&list, &r, &error), RT_OK);
+	ck_assert_int_eq(resolver_create(&list, NULL, &r, &error), RT_OK);
 	ck_assert_uint_eq(resolver_frames(r, 0x1800, frames), 0);
 	resolver_free(r);
 }
