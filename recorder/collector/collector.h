@@ -1,0 +1,44 @@
+/* The state of a collector: made by channel.c, used by collect.c. */
+#ifndef RECORDER_COLLECTOR_COLLECTOR_H
+#define RECORDER_COLLECTOR_COLLECTOR_H
+
+#include "recorder/channel.h"
+#include "recorder/collector/collect.h"
+
+#define LABEL_SIZE (sizeof(((struct rt_slot *)0)->label) + 1)
+
+/* The collector's own state of a slot, which the program cannot reach. */
+struct view {
+	uint64_t consumed; /* blocks */
+	uint32_t thread, parent;
+	char label[LABEL_SIZE];
+	bool declared; /* the writer knows the thread */
+	bool broken;   /* its data was invalid: ignored until the end */
+};
+
+struct collector {
+	struct rt_channel *channel;
+	struct rt_control *control; /* NULL: none */
+	struct view *views;
+	char **names; /* by thread index; NULL: not declared */
+	size_t names_size;
+	struct modules modules;
+	size_t modules_told; /* number of them in the file */
+	uint64_t flushed;    /* ns */
+	/* Copies of the channel's own fields, which the program may overwrite. */
+	uint32_t slot_count, ring_blocks;
+	uint64_t slots_offset, rings_offset, total_bytes;
+	void (*tell)(struct rt_error *error);
+	int fd;
+	ino_t inode;
+	off_t offset; /* of the channel in the file */
+	pid_t pid;
+	bool replaced;
+	_Atomic bool stop;
+	unsigned broken;          /* slots dropped */
+	char *hidden_atomics;     /* NULL: none */
+	struct rt_writer *writer; /* NULL once it failed */
+	struct rt_error error;
+};
+
+#endif
