@@ -1,6 +1,7 @@
 /* racetrace record: runs a program and writes its trace. */
 #include "cmd/command.h"
 #include "cmd/library.h"
+#include "cmd/outcome.h"
 #include "recorder/collector/limits.h"
 #include "recorder/collector/name.h"
 #include "recorder/collector/program.h"
@@ -32,6 +33,7 @@ enum {
 	OPTION_VARY,
 	OPTION_PRELOAD,
 	OPTION_FIX_TIME,
+	OPTION_OUTCOME,
 	OPTION_SERIAL,
 	OPTION_PLAN,
 	OPTION_VALUES
@@ -43,13 +45,14 @@ struct options {
 	uint32_t ring_kib; /* KiB of ring a thread */
 	uint32_t threads;  /* alive at once */
 	uint32_t exit_sleep_ms;
-	uint32_t vary;   /* seed; 0: not */
-	bool only_first; /* process */
-	bool sync_only;  /* the program may be uninstrumented; after inspect: it is */
-	bool preload;    /* the program may be uninstrumented: a library that it loads is instrumented */
-	bool serial;     /* threads take turns */
-	bool fix_time;   /* and clocks count them */
-	uint32_t seed;   /* by which they do */
+	uint32_t vary;       /* seed; 0: not */
+	bool only_first;     /* process */
+	bool sync_only;      /* the program may be uninstrumented; after inspect: it is */
+	bool preload;        /* the program may be uninstrumented: a library that it loads is instrumented */
+	bool serial;         /* threads take turns */
+	bool fix_time;       /* and clocks count them */
+	const char *outcome; /* file for what comes of it; NULL: none */
+	uint32_t seed;       /* by which they do */
 	bool values;
 	const char *plan; /* file of the plan that they follow, and of what becomes of it; NULL: none */
 	bool verbose;
@@ -95,6 +98,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->serial = true;
 		o->seed = o->seed ? o->seed : 1;
 		return 0;
+	case OPTION_OUTCOME:
+		o->outcome = arg;
+		return 0;
 	case OPTION_FIX_TIME:
 		o->fix_time = true;
 		return 0;
@@ -114,8 +120,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->verbose = true;
 		return 0;
 	case ARGP_KEY_END:
-		if (o->fix_time && !o->serial)
-			argp_error(state, "--fix-time needs --serial");
+		if ((o->fix_time || o->outcome) && !o->serial)
+			argp_error(state, "%s needs --serial", o->fix_time ? "--fix-time" : "--outcome");
 		return 0;
 	case ARGP_KEY_ARGS:
 		o->command = state->argv + state->next;
@@ -139,6 +145,8 @@ static const struct argp_option option_table[] = {
      "With --serial: start the clocks at the same time in each run; they advance with what the threads do", 0},
     {"no-children", OPTION_NO_CHILDREN, NULL, 0, "Record the first process only", 0},
     {"plan", OPTION_PLAN, "FILE", OPTION_HIDDEN, "Let the threads take the turns of FILE, which gets the outcome", 0},
+    {"outcome", OPTION_OUTCOME, "FILE", 0,
+     "With --serial: write how the run ended, and each change of threads, to FILE (JSON)", 0},
     {"preload", OPTION_PRELOAD, NULL, 0, "Record the instrumented libraries that an uninstrumented program loads", 0},
     {"ring-size", 'r', "KIB", 0, "Buffer of each thread in KiB, a power of two (256)", 0},
     {"serial", OPTION_SERIAL, "SEED", OPTION_ARG_OPTIONAL,
@@ -553,6 +561,9 @@ int cmd_record(int argc, char **argv)
 		say_broken(collector_broken(r.collector));
 	if (!status)
 		say_control(&r);
+	if (!status && r.options.outcome &&
+	    outcome_write(r.options.outcome, collector_control(r.collector), &r.result, r.path, &err))
+		cmd_fail(&err);
 	if (!status)
 		say_atomics(r.collector);
 	if (!status)

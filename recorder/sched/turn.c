@@ -453,6 +453,7 @@ void rt_turn_step(unsigned op, uint64_t object, uint64_t arg, uintptr_t pc, unsi
 	                           .pc = pc,
 	                           .count = t->next.count + 1};
 	rt_sched.steps++;
+	atomic_store_explicit(&rt_sched.control->steps, rt_sched.steps, memory_order_relaxed);
 	rt_sched_tick(STEP_NS);
 	if (rt_sched.holder != t) {
 		queue(t);

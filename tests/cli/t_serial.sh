@@ -5,9 +5,10 @@ here=$(dirname "${BASH_SOURCE[0]}")
 . "$here/text.sh"
 
 build() {
-	local compiler=${CC:-gcc}
+	local compiler=${CC:-gcc} more=()
 	case $1 in *.cpp) compiler=${CXX:-g++} ;; esac
-	$compiler -g -O1 -fsanitize=thread -Wno-tsan "$1" -o "$2" -pthread -lm || exit 1
+	grep -q '^#pragma omp' "$1" && more=(-fopenmp)
+	$compiler -g -O1 -fsanitize=thread -Wno-tsan "${more[@]}" "$1" -o "$2" -pthread -lm || exit 1
 }
 
 # same PROGRAM RUNS: dumps of as many runs of a seed are equal byte by byte.
@@ -44,10 +45,17 @@ run 0 record --serial -o a.zst ./bounded_queue
 
 # A deadlock: told, ended, and in the trace.
 build "$top/tests/cases/real_deadlock.c" deadlock
-run 124 record --serial -o d.zst ./deadlock
+run 124 record --serial --outcome=outcome.json -o d.zst ./deadlock
 says "^racetrace: deadlock: none of the 2 threads can go on"
 "$RACETRACE" analyze --format json d.zst | jq -e '[.anomalies[] | select(.kind == "deadlock" and .verdict == "observed")] | length == 1' \
 	>/dev/null || wrong "analyze does not see the deadlock"
+
+[ "$(jq -c '[.end, .status, [.threads[] | [.thread, .state, .operation, .object, .locks[0]]]]' outcome.json)" = \
+	'["deadlock",null,[["main","blocked","acquire","b","a"],["main.1","blocked","acquire","a","b"]]]' ] ||
+	wrong "the outcome of the deadlock: $(cat outcome.json)"
+jq -e '.threads[0].stack[0] | test("real_deadlock.c:24")' outcome.json >/dev/null || wrong "no stack in the outcome"
+run 2 record --outcome=outcome.json ./deadlock
+run 2 record --fix-time ./deadlock
 
 cat >spin.c <<'END'
 #include <pthread.h>
@@ -96,4 +104,169 @@ for seed in 1 2 3; do
 	[ "$(cat out)" = 60 ] || wrong "seed $seed: spin loops print '$(cat out)', not 60: $(head -3 err)"
 done
 same spin 3
+
+# OpenMP: teams come back from libgomp together.
+for name in locks loops_racy; do
+	build "$top/samples/openmp/$name.c" omp_$name
+	same omp_$name 3
+done
+
+# Pipes and futexes between threads, cancelled waits, a lock that sleeps in the kernel unseen.
+cat >waits.c <<'END'
+#include <linux/futex.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static sem_t semaphore;
+static int ends[2], word, hidden, cleaned, count;
+
+static void clean(void *held)
+{
+	cleaned++;
+	if (held)
+		pthread_mutex_unlock(held);
+}
+static void *on_condition(void *unused)
+{
+	pthread_mutex_lock(&mutex);
+	pthread_cleanup_push(clean, &mutex);
+	for (;;)
+		pthread_cond_wait(&condition, &mutex);
+	pthread_cleanup_pop(1);
+	return unused;
+}
+static void *on_semaphore(void *unused)
+{
+	pthread_cleanup_push(clean, NULL);
+	for (;;)
+		sem_wait(&semaphore);
+	pthread_cleanup_pop(1);
+	return unused;
+}
+static void *on_sleep(void *unused)
+{
+	pthread_cleanup_push(clean, NULL);
+	for (;;)
+		sleep(1000);
+	pthread_cleanup_pop(1);
+	return unused;
+}
+static void cancelled(void)
+{
+	void *(*waits[])(void *) = {on_condition, on_semaphore, on_sleep};
+	pthread_t t[3];
+	for (int i = 0; i < 3; i++)
+		pthread_create(&t[i], NULL, waits[i], NULL);
+	usleep(50000);
+	for (int i = 0; i < 3; i++) {
+		pthread_cancel(t[i]);
+		pthread_join(t[i], NULL);
+	}
+	printf("%d\n", cleaned);
+}
+
+static void *reads(void *unused)
+{
+	char byte = 0;
+	struct pollfd p = {.fd = ends[0], .events = POLLIN};
+	while (read(ends[0], &byte, 1) == 1 && byte != 'z')
+		count++;
+	poll(&p, 1, 100000); /* nothing comes any more */
+	syscall(SYS_futex, &word, FUTEX_WAIT, 0, NULL, NULL, 0);
+	return unused;
+}
+static void piped(void)
+{
+	pthread_t t;
+	pthread_create(&t, NULL, reads, NULL);
+	for (char c = 'a'; c <= 'z'; c++)
+		if (write(ends[1], &c, 1) != 1)
+			return;
+	close(ends[1]);
+	word = 1;
+	syscall(SYS_futex, &word, FUTEX_WAKE, 1, NULL, NULL, 0);
+	pthread_join(t, NULL);
+	printf("%d\n", count);
+}
+
+static long raw(long number, void *at, long operation, long value)
+{
+	long result;
+	register long timeout __asm__("r10") = 0;
+	__asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(at), "S"(operation), "d"(value), "r"(timeout) : "rcx", "r11", "memory");
+	return result;
+}
+__attribute__((no_sanitize("thread"))) static void *on_hidden(void *unused)
+{
+	while (!__atomic_load_n(&hidden, __ATOMIC_ACQUIRE))
+		raw(SYS_futex, &hidden, FUTEX_WAIT, 0);
+	return unused;
+}
+__attribute__((no_sanitize("thread"))) static void foreign(void)
+{
+	pthread_t t;
+	pthread_create(&t, NULL, on_hidden, NULL);
+	sleep(1);
+	__atomic_store_n(&hidden, 1, __ATOMIC_RELEASE);
+	raw(SYS_futex, &hidden, FUTEX_WAKE, 1);
+	pthread_join(t, NULL);
+	puts("came");
+}
+
+static void forked(void)
+{
+	int status = 0;
+	pid_t child = fork();
+	if (child == 0) {
+		cancelled();
+		fflush(stdout);
+		_exit(7);
+	}
+	waitpid(child, &status, 0);
+	printf("%d\n", WEXITSTATUS(status));
+}
+
+int main(int argc, char **argv)
+{
+	struct timespec t;
+	sem_init(&semaphore, 0, 0);
+	if (argc < 2 || pipe(ends) != 0)
+		return 2;
+	if (!strcmp(argv[1], "cancelled"))
+		cancelled();
+	else if (!strcmp(argv[1], "piped"))
+		piped();
+	else if (!strcmp(argv[1], "foreign"))
+		foreign();
+	else if (!strcmp(argv[1], "forked"))
+		forked();
+	else if (!strcmp(argv[1], "clock")) {
+		sleep(5);
+		clock_gettime(CLOCK_REALTIME, &t);
+		printf("%ld\n", (long)t.tv_sec);
+	}
+	return 0;
+}
+END
+build waits.c waits
+# ends WHAT EXPECTED OPTION...: it prints that.
+ends() {
+	local what=$1 expected=$2
+	shift 2
+	timeout 20 "$RACETRACE" record --serial=3 "$@" -o w.zst ./waits "$what" >out 2>err </dev/null
+	[ "$(cat out)" = "$expected" ] || wrong "waits $what prints '$(cat out)', not '$expected': $(head -3 err)"
+}
+ends cancelled 3
+ends piped 25
+ends foreign came
+ends forked $'3\n7'
+ends clock 1000000005 --fix-time
 exit $fail
