@@ -205,7 +205,7 @@ static void access_lines(struct exporter *x, const struct rt_event *e)
 	bool reads = rt_op_reads(e->op), writes = rt_op_writes(e->op), atomic = rt_op_is_atomic(e->op);
 	while (last < x->cells.count && x->cells.cuts[last] < end)
 		last++;
-	uint64_t value;
+	uint64_t value = 0;
 	bool lost = false;
 	for (size_t i = first; atomic && i < last; i++)
 		lock_line(x, e, "acq", STD_ATOMIC, i, 0);
