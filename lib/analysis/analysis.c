@@ -26,7 +26,7 @@ const struct order_result *search_order(const struct search_context *c, int orde
 {
 	struct search_lazy *lazy = c->lazy;
 	if (!lazy->order_results[order] && !lazy->status)
-		lazy->status = orders[order].compute(c->m, &lazy->order_results[order], &lazy->error);
+		lazy->status = orders[order].compute(c->facts, &lazy->order_results[order], &lazy->error);
 	return lazy->order_results[order];
 }
 
@@ -35,7 +35,7 @@ struct provers *search_provers(const struct search_context *c)
 	struct search_lazy *lazy = c->lazy;
 	if (!lazy->provers && lazy->options && !lazy->status) {
 		const struct rt_trace_info *info = rt_trace_info(c->m->trace);
-		struct prove_context context = {c->m, info->exact, info->sync_only, c->por,
+		struct prove_context context = {c->facts, info->exact, info->sync_only,
 		                                &lazy->order_results[order_find("syncp")]};
 		lazy->provers = provers_create(&context, lazy->options, &lazy->error);
 		lazy->status = lazy->provers ? RT_OK : RT_EMEMORY;
@@ -360,13 +360,15 @@ enum rt_status analysis_run(struct rt_trace *trace, const struct analysis_option
 		model.all_cells |= options->unproved && options->orders >> i & 1 && orders[i].all;
 	begin(options, ANALYSIS_LOAD);
 	enum rt_status status = model_load(trace, &model, &a->model, err);
+	a->facts.m = a->model;
 	if (!status)
-		status = raced_find(a->model, err);
+		status = raced_find(a->model, &a->facts, err);
 	if (!status)
-		status = orders[hybrid].compute(a->model, &a->order_results[hybrid], err);
+		status = orders[hybrid].compute(&a->facts, &a->order_results[hybrid], err);
 	if (!status) {
 		c.m = a->model;
-		c.por = hybrid_por(a->order_results[hybrid]);
+		c.facts = &a->facts;
+		c.por = facts_por(&a->facts);
 		status = hidden_load(a->model, &hidden, err);
 		c.hidden = hidden;
 	}
@@ -407,6 +409,7 @@ void analysis_free(struct analysis *a)
 	causes_release(&a->causes);
 	for (int i = 0; orders[i].name; i++)
 		orders[i].free(a->order_results[i]);
+	facts_release(&a->facts);
 	model_free(a->model);
 	free(a);
 }

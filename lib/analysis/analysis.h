@@ -35,6 +35,7 @@ struct analysis_options {
 struct analysis {
 	struct rt_trace *trace; /* borrowed */
 	struct model *model;
+	struct facts facts; /* of the model */
 	struct order_result
 	    *order_results[32];        /* by orders[] index; NULL: did not run, such as when nothing was found */
 	struct causes causes;          /* what observed races follow from */

@@ -28,10 +28,12 @@ enum rt_status uncertain_values(struct rt_trace *trace, struct rt_numbers *out, 
 	if (info->exact || !info->values)
 		return RT_OK;
 	enum rt_status status = model_load(trace, &options, &m, err);
+	struct facts facts = {.m = m};
 	if (!status)
-		status = raced_find(m, err);
+		status = raced_find(m, &facts, err);
 	if (!status)
 		status = by_number(m, out, err);
+	facts_release(&facts);
 	model_free(m);
 	return status;
 }

@@ -35,7 +35,7 @@ struct reader {
 struct cp {
 	const struct model *m;
 	struct segment_order *out;
-	struct sections sections;
+	const struct sections *sections; /* borrowed */
 	uint32_t *before;  /* by section: newest writer's section that rule (a) or (b) orders before it, MODEL_NONE */
 	uint32_t *readers; /* by section: the same of readers since, a list: index + 1 in reader_list, 0: none */
 	struct reader *reader_list;
@@ -50,7 +50,7 @@ struct cp {
 /* Records a reader's section before mine; false if it, or a newer one of its thread, is recorded. */
 static bool order_reader(struct cp *c, uint32_t mine, uint32_t earlier)
 {
-	const struct section *s = c->sections.items;
+	const struct section *s = c->sections->items;
 	for (uint32_t i = c->readers[mine]; i; i = c->reader_list[i - 1].next) {
 		uint32_t *known = &c->reader_list[i - 1].section;
 		if (s[*known].thread != s[earlier].thread)
@@ -72,7 +72,7 @@ static bool order_reader(struct cp *c, uint32_t mine, uint32_t earlier)
 /* Orders a section before mine; false if it was. The sections before a writer's section follow from that one. */
 static bool order_section(struct cp *c, uint32_t mine, uint32_t earlier)
 {
-	const struct section *s = c->sections.items;
+	const struct section *s = c->sections->items;
 	uint32_t *before = &c->before[mine];
 	if (s[earlier].release == MODEL_NONE || (*before != MODEL_NONE && s[*before].place >= s[earlier].place))
 		return false;
@@ -90,7 +90,7 @@ static void conflict(void *arg, uint32_t mine, uint32_t earlier)
 /* Applies rule (a) to all sections. */
 static bool rule_a(struct cp *c)
 {
-	struct section_walk *w = section_walk_create(c->m, &c->sections);
+	struct section_walk *w = section_walk_create(c->m, c->sections);
 	bool ok = w;
 	uint32_t section;
 	for (uint32_t e = 0; e < c->m->event_count && ok; e++)
@@ -102,7 +102,7 @@ static bool rule_a(struct cp *c)
 /* An earlier section's release is before the acquire at which a thread has this clock K; often K has it already. */
 static uint32_t after_release(struct cp *c, uint32_t k, uint32_t earlier)
 {
-	const struct section *s = &c->sections.items[earlier];
+	const struct section *s = &c->sections->items[earlier];
 	if (clock_get(&c->out->clocks, k, s->thread) > c->m->events[s->release].pos)
 		return k;
 	return clock_join(&c->out->clocks, k, c->release_h[earlier]);
@@ -110,7 +110,7 @@ static uint32_t after_release(struct cp *c, uint32_t k, uint32_t earlier)
 
 static void take(struct cp *c, uint32_t section)
 {
-	const struct section *s = &c->sections.items[section];
+	const struct section *s = &c->sections->items[section];
 	const struct lock_clock *l = &c->locks[s->lock];
 	struct clocks *clocks = &c->out->clocks;
 	uint32_t *h = &c->h[s->thread], *k = &c->k[s->thread];
@@ -131,7 +131,7 @@ static void take(struct cp *c, uint32_t section)
 
 static void let_go(struct cp *c, uint32_t section)
 {
-	const struct section *s = &c->sections.items[section];
+	const struct section *s = &c->sections->items[section];
 	struct lock_clock *l = &c->locks[s->lock];
 	struct clocks *clocks = &c->out->clocks;
 	uint32_t h = clock_raise(clocks, c->h[s->thread], s->thread, c->m->events[s->release].pos + 1);
@@ -184,7 +184,7 @@ static bool pass(struct cp *c)
 	memset(c->locks, 0, m->object_count * sizeof *c->locks);
 	memset(c->out->begin, 0, m->thread_count * sizeof *c->out->begin);
 	memset(c->out->segments, 0xff, m->segment_count * sizeof *c->out->segments);
-	struct section_walk *w = section_walk_create(m, &c->sections);
+	struct section_walk *w = section_walk_create(m, c->sections);
 	bool ok = w;
 	for (uint32_t i = 0; i < m->sync_count && ok; i++) {
 		uint32_t e = m->sync[i], section = MODEL_NONE;
@@ -193,9 +193,9 @@ static bool pass(struct cp *c)
 		step(c, hard, e, section);
 	}
 	section_walk_free(w);
-	for (uint32_t i = 0; i < c->sections.count; i++)
-		if (c->sections.items[i].release == MODEL_NONE)
-			c->at_end[i] = c->k[c->sections.items[i].thread];
+	for (uint32_t i = 0; i < c->sections->count; i++)
+		if (c->sections->items[i].release == MODEL_NONE)
+			c->at_end[i] = c->k[c->sections->items[i].thread];
 	ok = ok && por_ok(hard);
 	por_free(hard);
 	return ok;
@@ -208,8 +208,8 @@ static bool pass(struct cp *c)
 static uint32_t newest_before(const struct cp *c, const struct section_group *g, const struct section *mine,
                               uint32_t known)
 {
-	const struct section *s = c->sections.items;
-	const uint32_t *list = c->sections.sorted + g->first;
+	const struct section *s = c->sections->items;
+	const uint32_t *list = c->sections->sorted + g->first;
 	uint32_t low =
 	    lower_bound(i, 0, g->count, s[list[i]].place < mine->place && c->m->events[s[list[i]].acquire].pos < known);
 	while (low && (!sections_exclude(&s[list[low - 1]], mine) || s[list[low - 1]].release == MODEL_NONE))
@@ -220,11 +220,11 @@ static uint32_t newest_before(const struct cp *c, const struct section_group *g,
 /* Applies rule (b) to all sections, with the last pass's clocks. True if it added an order. */
 static bool rule_b(struct cp *c)
 {
-	const struct section *s = c->sections.items;
+	const struct section *s = c->sections->items;
 	bool more = false;
-	for (uint32_t i = 0; i < c->sections.count; i++)
-		for (uint32_t g = c->sections.lock_first[s[i].lock]; g < c->sections.lock_first[s[i].lock + 1]; g++) {
-			const struct section_group *group = &c->sections.groups[g];
+	for (uint32_t i = 0; i < c->sections->count; i++)
+		for (uint32_t g = c->sections->lock_first[s[i].lock]; g < c->sections->lock_first[s[i].lock + 1]; g++) {
+			const struct section_group *group = &c->sections->groups[g];
 			if (group->thread == s[i].thread)
 				continue;
 			uint32_t known = clock_get(&c->out->clocks, c->at_end[i], group->thread);
@@ -237,9 +237,9 @@ static bool rule_b(struct cp *c)
 static bool compute(struct cp *c)
 {
 	const struct model *m = c->m;
-	if (!sections_init(&c->sections, m))
+	if (!c->sections)
 		return false;
-	size_t n = (size_t)c->sections.count + 1;
+	size_t n = (size_t)c->sections->count + 1;
 	c->before = malloc(n * sizeof *c->before);
 	c->readers = calloc(n, sizeof *c->readers);
 	c->release_h = calloc(n, sizeof *c->release_h);
@@ -262,16 +262,15 @@ static bool compute(struct cp *c)
 	return !c->failed && segment_order_fill(m, c->out->segments, c->out->begin);
 }
 
-enum rt_status cp_compute(const struct model *m, struct order_result **out, struct rt_error *err)
+enum rt_status cp_compute(struct facts *f, struct order_result **out, struct rt_error *err)
 {
 	struct order_result *r = calloc(1, sizeof *r);
-	struct cp c = {.m = m, .out = r ? &r->cp : NULL};
+	struct cp c = {.m = f->m, .out = r ? &r->cp : NULL, .sections = facts_sections(f)};
 	bool ok = r;
 	if (ok) {
-		r->cp.m = m;
+		r->cp.m = f->m;
 		ok = compute(&c);
 	}
-	sections_release(&c.sections);
 	free(c.before);
 	free(c.readers);
 	free(c.reader_list);

@@ -128,14 +128,14 @@ static enum rt_status compute(const struct model *m, run_cell *run, struct order
 	return rt_error_set(err, RT_EMEMORY, "no memory for the locks of the trace's cells");
 }
 
-enum rt_status lockset_compute(const struct model *m, struct order_result **out, struct rt_error *err)
+enum rt_status lockset_compute(struct facts *f, struct order_result **out, struct rt_error *err)
 {
-	return compute(m, run_states, out, err);
+	return compute(f->m, run_states, out, err);
 }
 
-enum rt_status lockset0_compute(const struct model *m, struct order_result **out, struct rt_error *err)
+enum rt_status lockset0_compute(struct facts *f, struct order_result **out, struct rt_error *err)
 {
-	return compute(m, run_plainly, out, err);
+	return compute(f->m, run_plainly, out, err);
 }
 
 uint32_t lockset_warned_at(const struct order_result *r, uint32_t cell)

@@ -13,14 +13,15 @@
 
 #include <stdbool.h>
 
+struct facts;
 struct order_result; /* defined by each order */
 
 struct order {
 	const char *name; /* "hb" */
 	const char *summary;
 	bool sound; /* every pair that it leaves unordered is a real race (shb, syncp) */
-	/* Computes the order over the whole model. On RT_OK the caller owns *out; m must outlive it. */
-	enum rt_status (*compute)(const struct model *m, struct order_result **out, struct rt_error *err);
+	/* Computes the order over the whole model. On RT_OK the caller owns *out; the facts must outlive it. */
+	enum rt_status (*compute)(struct facts *f, struct order_result **out, struct rt_error *err);
 	/* True if the conflicting pair e1 <tr e2 is unordered. */
 	bool (*unordered)(const struct order_result *r, uint32_t e1, uint32_t e2);
 	/* See above; NULL if the order has no horizons. Monotone in e2 along its thread. */

@@ -15,9 +15,8 @@
 struct order_result {
 	const struct model *m;
 	struct clocks clocks;
-	struct timeline timeline; /* clock at pos: of the events before the one at pos, its own edges left out */
-	struct segment_order hb;  /* only for accesses that can have edges of their own: acquiring atomics */
-	bool atomics;
+	struct timeline timeline;       /* clock at pos: of the events before the one at pos, its own edges left out */
+	const struct segment_order *hb; /* borrowed; only if accesses can have edges of their own: acquiring atomics */
 };
 
 void shb_free(struct order_result *r)
@@ -26,7 +25,6 @@ void shb_free(struct order_result *r)
 		return;
 	clocks_release(&r->clocks);
 	timeline_release(&r->timeline);
-	segment_order_release(&r->hb);
 	free(r);
 }
 
@@ -87,8 +85,9 @@ static bool has_atomics(const struct model *m)
 	return false;
 }
 
-enum rt_status shb_compute(const struct model *m, struct order_result **out, struct rt_error *err)
+enum rt_status shb_compute(struct facts *f, struct order_result **out, struct rt_error *err)
 {
+	const struct model *m = f->m;
 	struct order_result *r = calloc(1, sizeof *r);
 	struct stamp *writers = calloc((size_t)m->cell_count + 1, sizeof *writers);
 	struct por *p = NULL;
@@ -101,17 +100,14 @@ enum rt_status shb_compute(const struct model *m, struct order_result **out, str
 	}
 	por_free(p);
 	free(writers);
-	enum rt_status status = ok ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory to order the trace's events");
-	if (ok && has_atomics(m)) {
-		r->atomics = true;
-		status = segment_order_compute(m, true, &r->hb, err);
-	}
-	if (status) {
-		shb_free(r);
-		r = NULL;
-	}
+	if (ok && has_atomics(m))
+		ok = (r->hb = facts_hb(f)) != NULL;
 	*out = r;
-	return status;
+	if (ok)
+		return RT_OK;
+	shb_free(r);
+	*out = NULL;
+	return rt_error_set(err, RT_EMEMORY, "no memory to order the trace's events");
 }
 
 uint32_t shb_horizon(const struct order_result *r, uint32_t e2, uint32_t thread)
@@ -120,8 +116,8 @@ uint32_t shb_horizon(const struct order_result *r, uint32_t e2, uint32_t thread)
 	if (own == thread)
 		return pos + 1;
 	uint32_t ordered = clock_get(&r->clocks, timeline_at(&r->timeline, own, pos), thread);
-	if (r->atomics && rt_op_is_atomic(model_op(r->m, e2))) {
-		uint32_t hb = segment_order_horizon(&r->hb, e2, thread);
+	if (r->hb && rt_op_is_atomic(model_op(r->m, e2))) {
+		uint32_t hb = segment_order_horizon(r->hb, e2, thread);
 		if (hb > ordered)
 			ordered = hb;
 	}

@@ -25,8 +25,8 @@
 
 struct order_result {
 	const struct model *m;
-	struct trf trf;
-	struct sections sections;
+	const struct trf *trf; /* borrowed, like the next */
+	const struct sections *sections;
 	uint32_t *of_thread;    /* section indices, thread by thread, in order */
 	uint32_t *first;        /* by thread: where its sections begin; one more at the end */
 	uint32_t *group;        /* by section: its group */
@@ -51,7 +51,7 @@ struct order_result {
 static void include_clock(struct order_result *r, uint32_t clock)
 {
 	for (uint32_t t = 0; t < r->m->thread_count; t++) {
-		uint32_t n = clock_get(&r->trf.clocks, clock, t);
+		uint32_t n = clock_get(&r->trf->clocks, clock, t);
 		if (n > r->ideal[t])
 			r->ideal[t] = n;
 	}
@@ -62,14 +62,14 @@ static void include(struct order_result *r, uint32_t e)
 	uint32_t thread = model_thread_of(r->m, e), n = r->m->events[e].pos + 1;
 	if (n <= r->ideal[thread])
 		return;
-	include_clock(r, trf_clock(&r->trf, e));
+	include_clock(r, trf_clock(r->trf, e));
 	r->ideal[thread] = n;
 }
 
 static void include_before(struct order_result *r, uint32_t e)
 {
 	uint32_t thread = model_thread_of(r->m, e), pos = r->m->events[e].pos;
-	include_clock(r, trf_clock_before(&r->trf, e));
+	include_clock(r, trf_clock_before(r->trf, e));
 	if (pos > r->ideal[thread])
 		r->ideal[thread] = pos;
 }
@@ -77,15 +77,15 @@ static void include_before(struct order_result *r, uint32_t e)
 /* The ideal must contain the release of this section. */
 static void close_section(struct order_result *r, uint32_t section)
 {
-	if (r->sections.items[section].release == MODEL_NONE)
+	if (r->sections->items[section].release == MODEL_NONE)
 		r->stuck = true;
 	else
-		include(r, r->sections.items[section].release);
+		include(r, r->sections->items[section].release);
 }
 
 static void begin(struct order_result *r, uint32_t group, uint32_t count)
 {
-	uint32_t lock = r->sections.groups[group].lock;
+	uint32_t lock = r->sections->groups[group].lock;
 	if (!r->begun[group])
 		r->touched[r->touched_count++] = group;
 	r->begun[group] = count;
@@ -100,14 +100,14 @@ static uint32_t count_begun(const struct order_result *r, const uint32_t *list, 
                             uint32_t end)
 {
 	uint32_t step = 1, high = low;
-	while (high < count && r->sections.items[list[high]].acquire < end) {
+	while (high < count && r->sections->items[list[high]].acquire < end) {
 		low = high + 1;
 		high += step;
 		step *= 2;
 	}
 	if (high > count)
 		high = count;
-	return lower_bound(i, low, high, r->sections.items[list[i]].acquire < end);
+	return lower_bound(i, low, high, r->sections->items[list[i]].acquire < end);
 }
 
 /* Begins the sections by which the thread's part of the ideal has grown since they were last examined. */
@@ -127,8 +127,8 @@ static void begin_sections(struct order_result *r, uint32_t thread)
 	}
 	for (uint32_t i = 0; i < groups; i++) {
 		uint32_t g = r->thread_group[r->group_first[thread] + i];
-		const struct section_group *group = &r->sections.groups[g];
-		uint32_t count = count_begun(r, &r->sections.sorted[group->first], r->begun[g], group->count, end);
+		const struct section_group *group = &r->sections->groups[g];
+		uint32_t count = count_begun(r, &r->sections->sorted[group->first], r->begun[g], group->count, end);
 		if (count != r->begun[g])
 			begin(r, g, count);
 	}
@@ -137,7 +137,7 @@ static void begin_sections(struct order_result *r, uint32_t thread)
 /* Of two sections of the lock that exclude each other, closes the earlier one. */
 static void close_lock(struct order_result *r, uint32_t lock)
 {
-	const struct sections *s = &r->sections;
+	const struct sections *s = r->sections;
 	uint32_t newest = 0, newest_exclusive = 0; /* places + 1 */
 	for (uint32_t g = s->lock_first[lock]; g < s->lock_first[lock + 1]; g++) {
 		if (!r->begun[g])
@@ -231,7 +231,7 @@ const uint32_t *syncp_ideal(const struct order_result *result, const uint32_t *e
 /* Sections and groups by thread. */
 static void sort_by_thread(struct order_result *r)
 {
-	const struct sections *s = &r->sections;
+	const struct sections *s = r->sections;
 	uint32_t threads = r->m->thread_count;
 	for (uint32_t i = 0; i < s->count; i++)
 		r->first[s->items[i].thread + 1]++;
@@ -263,9 +263,7 @@ static void sort_by_thread(struct order_result *r)
 static bool make_room(struct order_result *r)
 {
 	size_t threads = (size_t)r->m->thread_count + 2, objects = (size_t)r->m->object_count + 1;
-	if (!sections_init(&r->sections, r->m))
-		return false;
-	size_t sections = (size_t)r->sections.count + 1, groups = (size_t)r->sections.group_count + 1;
+	size_t sections = (size_t)r->sections->count + 1, groups = (size_t)r->sections->group_count + 1;
 	r->ideal = calloc(threads, sizeof *r->ideal);
 	r->seen = calloc(threads, sizeof *r->seen);
 	r->scanned = calloc(threads, sizeof *r->scanned);
@@ -283,14 +281,16 @@ static bool make_room(struct order_result *r)
 	       r->exclusive && r->thread_group && r->begun && r->touched && r->dirty && r->is_dirty;
 }
 
-enum rt_status syncp_compute(const struct model *m, struct order_result **out, struct rt_error *err)
+enum rt_status syncp_compute(struct facts *f, struct order_result **out, struct rt_error *err)
 {
 	struct order_result *r = *out = calloc(1, sizeof *r);
 	if (!r)
 		return rt_error_set(err, RT_EMEMORY, "no memory to order the trace's events");
-	r->m = m;
+	r->m = f->m;
+	r->trf = facts_trf(f);
+	r->sections = facts_sections(f);
 	r->threads[0] = r->threads[1] = MODEL_NONE;
-	if (make_room(r) && !trf_compute(m, NULL, &r->trf, err)) {
+	if (r->trf && r->sections && make_room(r)) {
 		sort_by_thread(r);
 		return RT_OK;
 	}
@@ -316,7 +316,5 @@ void syncp_free(struct order_result *r)
 	free(r->touched);
 	free(r->dirty);
 	free(r->is_dirty);
-	sections_release(&r->sections);
-	trf_release(&r->trf);
 	free(r);
 }

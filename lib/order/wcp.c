@@ -32,18 +32,18 @@ struct lock_clock {
 struct wcp {
 	const struct model *m;
 	struct order_result *out;
-	struct sections sections;
-	uint32_t *release_h; /* by section: H at its release, with the release; 0: open */
-	uint32_t *cursor;    /* by group of sections (lock, thread) and mode: place of the next section to look at */
-	uint32_t *group;     /* by section: its group */
-	uint32_t *h, *p;     /* by thread */
+	const struct sections *sections; /* borrowed */
+	uint32_t *release_h;             /* by section: H at its release, with the release; 0: open */
+	uint32_t *cursor; /* by group of sections (lock, thread) and mode: place of the next section to look at */
+	uint32_t *group;  /* by section: its group */
+	uint32_t *h, *p;  /* by thread */
 	struct lock_clock *locks;
 };
 
 /* The section's release, and all events before it, is before an event with this clock P; often P has it already. */
 static uint32_t after_release(struct wcp *w, uint32_t p, uint32_t section)
 {
-	const struct section *s = &w->sections.items[section];
+	const struct section *s = &w->sections->items[section];
 	if (!w->release_h[section] || clock_get(&w->out->clocks, p, s->thread) > w->m->events[s->release].pos)
 		return p;
 	return clock_join(&w->out->clocks, p, w->release_h[section]);
@@ -53,13 +53,13 @@ static uint32_t after_release(struct wcp *w, uint32_t p, uint32_t section)
 static void conflict(void *arg, uint32_t mine, uint32_t earlier)
 {
 	struct wcp *w = arg;
-	uint32_t *p = &w->p[w->sections.items[mine].thread];
+	uint32_t *p = &w->p[w->sections->items[mine].thread];
 	*p = after_release(w, *p, earlier);
 }
 
 static void take(struct wcp *w, uint32_t section)
 {
-	const struct section *s = &w->sections.items[section];
+	const struct section *s = &w->sections->items[section];
 	const struct lock_clock *l = &w->locks[s->lock];
 	struct clocks *clocks = &w->out->clocks;
 	uint32_t *h = &w->h[s->thread], *p = &w->p[s->thread];
@@ -80,8 +80,8 @@ static void take(struct wcp *w, uint32_t section)
  */
 static void rule_b(struct wcp *w, uint32_t section)
 {
-	const struct section *s = w->sections.items, *mine = &s[section];
-	const uint32_t *history = w->sections.by_place + w->sections.place_first[mine->lock];
+	const struct section *s = w->sections->items, *mine = &s[section];
+	const uint32_t *history = w->sections->by_place + w->sections->place_first[mine->lock];
 	uint32_t *cursor = &w->cursor[2 * w->group[section] + mine->shared], *p = &w->p[mine->thread];
 	uint32_t last = MODEL_NONE; /* writer's section that is still to be joined */
 	while (*cursor < mine->place) {
@@ -111,7 +111,7 @@ static void rule_b(struct wcp *w, uint32_t section)
 
 static void let_go(struct wcp *w, uint32_t section)
 {
-	const struct section *s = &w->sections.items[section];
+	const struct section *s = &w->sections->items[section];
 	struct lock_clock *l = &w->locks[s->lock];
 	struct clocks *clocks = &w->out->clocks;
 	rule_b(w, section);
@@ -163,14 +163,14 @@ static bool walk(struct wcp *w, struct por *hard, struct section_walk *sections)
 
 static bool number_groups(struct wcp *w)
 {
-	size_t n = (size_t)w->sections.count + 1;
+	size_t n = (size_t)w->sections->count + 1;
 	w->group = malloc(n * sizeof *w->group);
-	w->cursor = calloc(2 * ((size_t)w->sections.group_count + 1), sizeof *w->cursor);
+	w->cursor = calloc(2 * ((size_t)w->sections->group_count + 1), sizeof *w->cursor);
 	if (!w->group || !w->cursor)
 		return false;
-	for (uint32_t g = 0; g < w->sections.group_count; g++)
-		for (uint32_t i = 0; i < w->sections.groups[g].count; i++)
-			w->group[w->sections.sorted[w->sections.groups[g].first + i]] = g;
+	for (uint32_t g = 0; g < w->sections->group_count; g++)
+		for (uint32_t i = 0; i < w->sections->groups[g].count; i++)
+			w->group[w->sections->sorted[w->sections->groups[g].first + i]] = g;
 	return true;
 }
 
@@ -179,30 +179,29 @@ static bool compute(struct wcp *w)
 	const struct model *m = w->m;
 	struct order_result *r = w->out;
 	if (!clocks_init(&r->clocks, m->thread_count) || !timeline_init(&r->timeline, m->thread_count) ||
-	    !sections_init(&w->sections, m) || !number_groups(w))
+	    !w->sections || !number_groups(w))
 		return false;
-	w->release_h = calloc((size_t)w->sections.count + 1, sizeof *w->release_h);
+	w->release_h = calloc((size_t)w->sections->count + 1, sizeof *w->release_h);
 	w->h = calloc((size_t)m->thread_count + 1, sizeof *w->h);
 	w->p = calloc((size_t)m->thread_count + 1, sizeof *w->p);
 	w->locks = calloc((size_t)m->object_count + 1, sizeof *w->locks);
 	struct por *hard = por_create(m, &r->clocks, false);
-	struct section_walk *sections = section_walk_create(m, &w->sections);
+	struct section_walk *sections = section_walk_create(m, w->sections);
 	bool ok = w->release_h && w->h && w->p && w->locks && hard && sections && walk(w, hard, sections);
 	por_free(hard);
 	section_walk_free(sections);
 	return ok;
 }
 
-enum rt_status wcp_compute(const struct model *m, struct order_result **out, struct rt_error *err)
+enum rt_status wcp_compute(struct facts *f, struct order_result **out, struct rt_error *err)
 {
 	struct order_result *r = calloc(1, sizeof *r);
-	struct wcp w = {.m = m, .out = r};
+	struct wcp w = {.m = f->m, .out = r, .sections = facts_sections(f)};
 	bool ok = r;
 	if (ok) {
-		r->m = m;
+		r->m = f->m;
 		ok = compute(&w);
 	}
-	sections_release(&w.sections);
 	free(w.release_h);
 	free(w.cursor);
 	free(w.group);

@@ -66,7 +66,7 @@ static bool extend(struct any_order *t, uint32_t e, uint64_t k)
 	t->executed[thread] = event->pos + 1;
 	for (uint32_t u = 0; m->segments[event->segment].first == event->pos && u < m->thread_count; u++)
 		if (u != thread)
-			require(t, u, segment_order_horizon(&t->c->hb, e, u));
+			require(t, u, segment_order_horizon(t->c->hb, e, u));
 	if (!certain_writers(t->c, e, LOOKS_MAX, require_write, t))
 		return false;
 	if (!t->unmet)
@@ -92,7 +92,7 @@ static void keep_last(const struct certain *c, const uint32_t *writes, uint32_t 
 		bool covered = false;
 		for (uint32_t k = 0; w != MODEL_NONE && k < c->writer_count && !covered; k++) {
 			uint32_t other = writes[c->writers[k]];
-			covered = other != MODEL_NONE && other != w && segment_order_before(&c->hb, w, other);
+			covered = other != MODEL_NONE && other != w && segment_order_before(c->hb, w, other);
 		}
 		last[i] = covered ? MODEL_NONE : w;
 	}
@@ -112,8 +112,8 @@ static bool gather(struct any_order *t, uint32_t e, uint32_t cell)
 		if (!rt_op_writes(model_op(m, w)) || w == e)
 			continue;
 		bool inside = m->events[w].pos < t->executed[thread], exact = certain_exact_pair(m, w, e);
-		bool before = segment_order_before(&c->hb, w, e) || (exact && w < e);
-		ordered &= before || exact || segment_order_before(&c->hb, e, w);
+		bool before = segment_order_before(c->hb, w, e) || (exact && w < e);
+		ordered &= before || exact || segment_order_before(c->hb, e, w);
 		if (!inside && !before)
 			continue;
 		if (c->last[thread] == MODEL_NONE && c->before[thread] == MODEL_NONE)

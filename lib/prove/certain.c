@@ -10,7 +10,6 @@ void certain_free(struct certain *c)
 {
 	if (!c)
 		return;
-	segment_order_release(&c->hb);
 	free(c->cells);
 	free(c->uncertain);
 	free(c->last);
@@ -42,8 +41,9 @@ static bool init_schedules(struct certain *c)
 	return true;
 }
 
-struct certain *certain_create(const struct model *m, bool exact, struct rt_error *err)
+struct certain *certain_create(struct facts *f, bool exact)
 {
+	const struct model *m = f->m;
 	struct certain *c = calloc(1, sizeof *c);
 	if (!c)
 		return NULL;
@@ -57,8 +57,8 @@ struct certain *certain_create(const struct model *m, bool exact, struct rt_erro
 	c->last = malloc(((size_t)m->thread_count + 1) * sizeof *c->last);
 	c->before = malloc(((size_t)m->thread_count + 1) * sizeof *c->before);
 	c->writers = malloc(((size_t)m->thread_count + 1) * sizeof *c->writers);
-	if (!c->cells || !c->uncertain || !c->last || !c->before || !c->writers ||
-	    segment_order_compute(m, true, &c->hb, err) || !init_schedules(c)) {
+	if (!c->cells || !c->uncertain || !c->last || !c->before || !c->writers || (c->hb = facts_hb(f)) == NULL ||
+	    !init_schedules(c)) {
 		certain_free(c);
 		return NULL;
 	}
@@ -78,8 +78,8 @@ static bool clashes(const struct certain *c, uint32_t read, uint32_t w, uint32_t
 	if (forward ? other == w : model_thread_of(m, other) == model_thread_of(m, read))
 		return false;
 	if (forward)
-		return w == MODEL_NONE || !(segment_order_before(&c->hb, other, w) || certain_exact_pair(m, other, w));
-	return !(segment_order_before(&c->hb, read, other) || certain_exact_pair(m, read, other));
+		return w == MODEL_NONE || !(segment_order_before(c->hb, other, w) || certain_exact_pair(m, other, w));
+	return !(segment_order_before(c->hb, read, other) || certain_exact_pair(m, read, other));
 }
 
 /* True if the read races with the write that it saw by the trace. It may then have come before that write. */
@@ -87,7 +87,7 @@ static bool races_with(const struct certain *c, uint32_t w, uint32_t read)
 {
 	const struct model *m = c->m;
 	return w != MODEL_NONE && model_thread_of(m, w) != model_thread_of(m, read) &&
-	       !segment_order_before(&c->hb, w, read) && !certain_exact_pair(m, w, read);
+	       !segment_order_before(c->hb, w, read) && !certain_exact_pair(m, w, read);
 }
 
 static void walk(struct certain *c, uint32_t cell, bool forward)
@@ -151,12 +151,12 @@ static void gather(struct certain *c, uint32_t cell, uint32_t read)
 	const struct model *m = c->m;
 	for (uint32_t i = m->cells[cell].first; i < m->cells[cell].first + m->cells[cell].count; i++) {
 		uint32_t w = m->cell_events[i], thread = model_thread_of(m, w);
-		if (!rt_op_writes(model_op(m, w)) || w == read || segment_order_before(&c->hb, read, w))
+		if (!rt_op_writes(model_op(m, w)) || w == read || segment_order_before(c->hb, read, w))
 			continue;
 		if (c->last[thread] == MODEL_NONE)
 			c->writers[c->writer_count++] = thread;
 		c->last[thread] = w;
-		if (segment_order_before(&c->hb, w, read))
+		if (segment_order_before(c->hb, w, read))
 			c->before[thread] = w;
 	}
 }
@@ -164,9 +164,9 @@ static void gather(struct certain *c, uint32_t cell, uint32_t read)
 /* True if another write certainly covered this one before the read. */
 static bool is_covered(const struct certain *c, uint32_t w, uint32_t read)
 {
-	for (uint32_t i = 0; segment_order_before(&c->hb, w, read) && i < c->writer_count; i++) {
+	for (uint32_t i = 0; segment_order_before(c->hb, w, read) && i < c->writer_count; i++) {
 		uint32_t other = c->before[c->writers[i]];
-		if (other != MODEL_NONE && other != w && segment_order_before(&c->hb, w, other))
+		if (other != MODEL_NONE && other != w && segment_order_before(c->hb, w, other))
 			return true;
 	}
 	return false;

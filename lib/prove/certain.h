@@ -7,12 +7,12 @@
 #define LIB_PROVE_CERTAIN_H
 
 #include "lib/anomaly/anomaly.h"
-#include "lib/relation/por.h"
+#include "lib/relation/facts.h"
 
 struct certain;
 
 /* exact: the trace's order is exact; then every read is certain. NULL without memory. */
-struct certain *certain_create(const struct model *m, bool exact, struct rt_error *err);
+struct certain *certain_create(struct facts *f, bool exact);
 void certain_free(struct certain *c);
 
 /* Number of reads in the schedule, except the goal's own, that are not certain; *first is one of them. */

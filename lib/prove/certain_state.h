@@ -9,12 +9,12 @@
 struct certain {
 	const struct model *m;
 	bool exact;
-	struct segment_order hb;
-	uint8_t *cells;     /* by cell: CELL_ */
-	uint8_t *uncertain; /* by entry of cell_events, bits */
-	uint32_t *last;     /* by thread: its last write to the current cell, MODEL_NONE */
-	uint32_t *before;   /* by thread: its last one that is before the current read, MODEL_NONE */
-	uint32_t *writers;  /* threads that have one */
+	const struct segment_order *hb; /* borrowed; NULL: the order is exact */
+	uint8_t *cells;                 /* by cell: CELL_ */
+	uint8_t *uncertain;             /* by entry of cell_events, bits */
+	uint32_t *last;                 /* by thread: its last write to the current cell, MODEL_NONE */
+	uint32_t *before;               /* by thread: its last one that is before the current read, MODEL_NONE */
+	uint32_t *writers;              /* threads that have one */
 	uint32_t writer_count;
 	struct values values;   /* with nothing in it if the trace has none */
 	uint32_t *before_entry; /* by entry: that of the cell's last write before it, MODEL_NONE: initial content */

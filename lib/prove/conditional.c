@@ -36,7 +36,7 @@ static enum search_answer in_order(struct conditional *c, struct search *search,
 	if (c->spent >= linear)
 		return search_refutes(search, goal) ? SEARCH_NONE : SEARCH_GAVE_UP;
 	enum search_answer answer =
-	    search_in_order(search, goal, &c->searches->strict.trf, linear - c->spent, out, &spent);
+	    search_in_order(search, goal, c->searches->strict.trf, linear - c->spent, out, &spent);
 	c->spent += spent;
 	/* A sequence's last event may have to come before other events that it needs. */
 	return judged(c, goal, answer, out, goal->kind != GOAL_SEQUENCE);

@@ -65,7 +65,7 @@ static enum search_answer pecan(struct provers *p, const struct goal *goal, stru
 	uint64_t built, limit = budget_linear(p);
 	if (p->counts.pecan_exhausted)
 		return SEARCH_GAVE_UP;
-	enum search_answer answer = pecan_schedule(p->context.por, goal, limit - p->counts.pecan_spent, out, &built);
+	enum search_answer answer = pecan_schedule(p->por, goal, limit - p->counts.pecan_spent, out, &built);
 	if (answer == SEARCH_GAVE_UP)
 		p->counts.pecan_exhausted = true;
 	else

@@ -110,7 +110,7 @@ static bool needs_possible(const struct needs *n)
  * part, a section that it excludes and that comes after its beginning. */
 static bool must_close(const struct needs *n, const struct section *open)
 {
-	const struct sections *all = &n->base->sections;
+	const struct sections *all = n->base->sections;
 	for (uint32_t i = all->lock_first[open->lock]; i < all->lock_first[open->lock + 1]; i++) {
 		const struct section_group *g = &all->groups[i];
 		if (g->thread == open->thread)

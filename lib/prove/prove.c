@@ -27,7 +27,7 @@ void provers_free(struct provers *p)
 struct provers *provers_create(const struct prove_context *context, const struct prove_options *options,
                                struct rt_error *err)
 {
-	const struct model *m = context->m;
+	const struct model *m = context->facts->m;
 	struct provers *p = calloc(1, sizeof *p);
 	if (p) {
 		p->m = m;
@@ -37,16 +37,17 @@ struct provers *provers_create(const struct prove_context *context, const struct
 		p->counts.instances = MANY;
 		p->precede.m = m;
 		p->judge = judge_create(m);
-		p->certain = certain_create(m, context->exact, err);
+		p->por = facts_por(context->facts);
+		p->certain = certain_create(context->facts, context->exact);
 		p->shorten = shorten_create(m);
-		p->conditional = (struct conditional){.searches = &p->searches, .por = context->por, .judge = p->judge};
+		p->conditional = (struct conditional){.searches = &p->searches, .por = p->por, .judge = p->judge};
 		uint32_t without_rule = p->judge ? judge_without_rule(p->judge) : MODEL_NONE;
 		if (without_rule != MODEL_NONE) {
 			judge_error(m, without_rule, err);
 			provers_free(p);
 			return NULL;
 		}
-		if (p->judge && p->certain && p->shorten && searches_init(&p->searches, m, err))
+		if (p->por && p->judge && p->certain && p->shorten && searches_init(&p->searches, context->facts, err))
 			return p;
 		provers_free(p);
 	}
@@ -103,7 +104,8 @@ static enum search_answer visit(struct provers *p, const struct trf *trf, const 
 {
 	struct states_limits limits = {p->options.total_budget, STATES_MAX};
 	struct states_count counts;
-	enum search_answer answer = states_visit(p->m, trf, values, &limits, p->visited, p->visited_count, &counts);
+	enum search_answer answer =
+	    states_visit(p->context.facts, trf, values, &limits, p->visited, p->visited_count, &counts);
 	p->counts.states += counts.states;
 	return answer;
 }
@@ -122,10 +124,10 @@ enum rt_status provers_visit(struct provers *p, const struct anomaly_list *list,
 	}
 	if (ok && p->visited_count)
 		qsort(p->visited, p->visited_count, sizeof *p->visited, instance_compare);
-	enum search_answer answer = ok ? visit(p, &p->searches.strict.trf, NULL) : SEARCH_NO_MEMORY;
+	enum search_answer answer = ok ? visit(p, p->searches.strict.trf, NULL) : SEARCH_NO_MEMORY;
 	/* What reads-from forbids, values may allow. */
 	if (p->searches.valued.search && (answer == SEARCH_NONE || answer == SEARCH_GAVE_UP))
-		answer = visit(p, &p->searches.valued.trf, &p->searches.values);
+		answer = visit(p, p->searches.valued.trf, &p->searches.values);
 	p->counts.visited = true;
 	p->counts.all = answer == SEARCH_FOUND || answer == SEARCH_NONE;
 	return answer == SEARCH_NO_MEMORY ? rt_error_set(err, RT_EMEMORY, "no memory to visit every state") : RT_OK;
@@ -275,7 +277,7 @@ static enum rt_status guess(struct provers *p, struct anomaly *a, struct rt_erro
 	struct outcome o = {.kind = WITNESS_PECAN};
 	struct verdict_of_judge v;
 	uint64_t built;
-	if (pecan_schedule(p->context.por, &goal, UINT64_MAX, &o.schedule, &built) == SEARCH_NO_MEMORY) {
+	if (pecan_schedule(p->por, &goal, UINT64_MAX, &o.schedule, &built) == SEARCH_NO_MEMORY) {
 		schedule_release(&o.schedule);
 		return rt_error_set(err, RT_EMEMORY, "no memory for a schedule");
 	}

@@ -8,7 +8,7 @@
 #define LIB_PROVE_PROVE_H
 
 #include "lib/anomaly/anomaly.h"
-#include "lib/relation/trf.h"
+#include "lib/relation/facts.h"
 
 struct prove_options {
 	uint64_t budget;       /* events that searches may execute for one candidate; 0: the default */
@@ -47,10 +47,9 @@ struct prove_counts {
 
 /* What the provers work on; all of it is borrowed and must outlive them. */
 struct prove_context {
-	const struct model *m;
+	struct facts *facts;
 	bool exact;                        /* the trace's order is */
 	bool sync_only;                    /* its plain accesses are missing: then nothing can be proved */
-	const struct segment_order *por;   /* the partial order relation */
 	struct order_result *const *syncp; /* where that order's result will be; while it is NULL it is no prover */
 };
 

@@ -14,6 +14,7 @@
 struct provers {
 	const struct model *m;
 	struct prove_context context;
+	const struct segment_order *por; /* one of the facts */
 	struct prove_options options;
 	bool settling;          /* provers_settle asks */
 	uint64_t spent_before;  /* what was spent when the candidate's turn came */

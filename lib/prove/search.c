@@ -29,22 +29,23 @@ void search_free(struct search *s)
 		return;
 	space_release(&s->space);
 	needs_release(&s->needs);
-	base_release(&s->base);
 	reads_release(&s->reads);
 	free(s->start);
 	choices_release(&s->choices);
 	free(s);
 }
 
-struct search *search_create(const struct model *m, const struct trf *trf, bool free, const struct values *values)
+struct search *search_create(struct facts *f, const struct trf *trf, bool free, const struct values *values)
 {
+	const struct model *m = f->m;
 	struct search *s = calloc(1, sizeof *s);
 	if (!s)
 		return NULL;
 	s->m = m;
+	s->base = (struct base){.m = m, .trf = trf, .sections = facts_sections(f)};
 	s->start = calloc((size_t)m->thread_count + 1, sizeof *s->start);
-	if (s->start && reads_init(&s->reads, m, free, values) && space_init(&s->space, &s->reads, trf) &&
-	    base_init(&s->base, m, trf) && needs_init(&s->needs, &s->base, &s->reads))
+	if (s->start && s->base.sections && reads_init(&s->reads, m, free, values) &&
+	    space_init(&s->space, &s->reads, trf) && needs_init(&s->needs, &s->base, &s->reads))
 		return s;
 	search_free(s);
 	return NULL;

@@ -24,7 +24,7 @@
 #define LIB_PROVE_SEARCH_H
 
 #include "lib/anomaly/goal.h"
-#include "lib/relation/trf.h"
+#include "lib/relation/facts.h"
 #include "lib/trace/values.h"
 
 enum search_answer { SEARCH_FOUND, SEARCH_NONE, SEARCH_GAVE_UP, SEARCH_NO_MEMORY };
@@ -35,7 +35,7 @@ struct search;
  * Prepares a search of a model. Reads see the write that they saw; free: any write; with values (NULL: none) any write
  * of the value that they saw. trf must be computed with those reads. All three must outlive it. NULL without memory.
  */
-struct search *search_create(const struct model *m, const struct trf *trf, bool free, const struct values *values);
+struct search *search_create(struct facts *f, const struct trf *trf, bool free, const struct values *values);
 void search_free(struct search *s);
 
 /* True if the goal's needs alone show that there is no witness. Cheap. */

@@ -6,9 +6,10 @@
 
 static void release(struct search_of_reads *l)
 {
-	if (l->search)
-		trf_release(&l->trf);
+	if (l->trf == &l->own)
+		trf_release(&l->own);
 	search_free(l->search);
+	*l = (struct search_of_reads){0};
 }
 
 void searches_release(struct searches *s)
@@ -20,35 +21,38 @@ void searches_release(struct searches *s)
 }
 
 /* Makes a search with these free reads (NULL: none), which need not see the write that they saw. */
-static bool make(const struct model *m, struct search_of_reads *l, const uint8_t *reads, bool free,
+static bool make(struct facts *f, struct search_of_reads *l, const uint8_t *reads, bool free,
                  const struct values *values, struct rt_error *err)
 {
-	if (trf_compute(m, reads, &l->trf, err))
-		return false;
-	l->search = search_create(m, &l->trf, free, values);
+	if (!reads)
+		l->trf = facts_trf(f);
+	else if (!trf_compute(f->m, reads, &l->own, err))
+		l->trf = &l->own;
+	l->search = l->trf ? search_create(f, l->trf, free, values) : NULL;
 	if (!l->search)
-		trf_release(&l->trf);
+		release(l);
 	return l->search;
 }
 
 static bool make_valued(struct searches *s, struct rt_error *err)
 {
 	uint8_t *reads = values_free_reads(&s->values, s->m);
-	bool ok = reads && make(s->m, &s->valued, reads, false, &s->values, err);
+	bool ok = reads && make(s->facts, &s->valued, reads, false, &s->values, err);
 	free(reads);
 	return ok;
 }
 
-bool searches_init(struct searches *s, const struct model *m, struct rt_error *err)
+bool searches_init(struct searches *s, struct facts *f, struct rt_error *err)
 {
-	*s = (struct searches){.m = m};
-	return make(m, &s->strict, NULL, false, NULL, err) && (!m->value_count || values_init(&s->values, m)) &&
+	const struct model *m = f->m;
+	*s = (struct searches){.m = m, .facts = f};
+	return make(f, &s->strict, NULL, false, NULL, err) && (!m->value_count || values_init(&s->values, m)) &&
 	       (!s->values.any || make_valued(s, err));
 }
 
 const struct trf *searches_needs(const struct searches *s)
 {
-	return s->valued.search ? &s->valued.trf : &s->strict.trf;
+	return s->valued.search ? s->valued.trf : s->strict.trf;
 }
 
 struct search *searches_free(struct searches *s)
@@ -58,7 +62,7 @@ struct search *searches_free(struct searches *s)
 	uint8_t *all = s->free.search ? NULL : malloc(size);
 	if (all) {
 		memset(all, 0xff, size);
-		make(s->m, &s->free, all, true, NULL, &err);
+		make(s->facts, &s->free, all, true, NULL, &err);
 	}
 	free(all);
 	return s->free.search;

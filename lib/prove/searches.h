@@ -10,19 +10,21 @@
 
 /* search: NULL if there is none; trf is valid only with a search. */
 struct search_of_reads {
-	struct trf trf;
+	struct trf own; /* unless trf is lent by the facts */
+	const struct trf *trf;
 	struct search *search;
 };
 
 struct searches {
 	const struct model *m; /* borrowed */
+	struct facts *facts;   /* borrowed */
 	struct values values;
 	struct search_of_reads strict, valued;
 	struct search_of_reads free; /* made on demand */
 };
 
-/* False without memory. The model must outlive it. */
-bool searches_init(struct searches *s, const struct model *m, struct rt_error *err);
+/* False without memory. The facts must outlive it. */
+bool searches_init(struct searches *s, struct facts *f, struct rt_error *err);
 void searches_release(struct searches *s);
 
 /* The events that each event needs in the first two. */

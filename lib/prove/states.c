@@ -33,7 +33,6 @@ static void visit_release(struct visit *v)
 {
 	space_release(&v->space);
 	reads_release(&v->reads);
-	base_release(&v->base);
 	free(v->all);
 	free(v->none);
 	free(v->links);
@@ -42,10 +41,12 @@ static void visit_release(struct visit *v)
 	choices_release(&v->choices);
 }
 
-static bool visit_init(struct visit *v, const struct model *m, const struct trf *trf, uint32_t count)
+static bool visit_init(struct visit *v, struct facts *f, const struct trf *trf, uint32_t count)
 {
+	const struct model *m = f->m;
 	size_t threads = (size_t)m->thread_count + 1;
 	v->m = m;
+	v->base = (struct base){.m = m, .trf = trf, .sections = facts_sections(f)};
 	v->no_goal.kind = GOAL_RACE;
 	v->all = calloc(threads, sizeof *v->all);
 	v->none = calloc(threads, sizeof *v->none);
@@ -53,7 +54,7 @@ static bool visit_init(struct visit *v, const struct model *m, const struct trf 
 	v->passed = calloc((size_t)count + 1, sizeof *v->passed);
 	v->link_list = calloc((size_t)count * ANOMALY_EVENTS_MAX + 1, sizeof *v->link_list);
 	if (!v->all || !v->none || !v->links || !v->passed || !v->link_list || !space_init(&v->space, &v->reads, trf) ||
-	    !base_init(&v->base, m, trf))
+	    !v->base.sections)
 		return false;
 	for (uint32_t t = 0; t < m->thread_count; t++)
 		v->all[t] = m->threads[t].count;
@@ -108,7 +109,7 @@ static void take_back(struct visit *v)
 /* True if no other thread takes the lock any more. */
 static bool takes_alone(const struct visit *v, uint32_t thread, uint32_t lock)
 {
-	const struct sections *s = &v->base.sections;
+	const struct sections *s = v->base.sections;
 	for (uint32_t i = s->lock_first[lock]; i < s->lock_first[lock + 1]; i++) {
 		const struct section_group *g = &s->groups[i];
 		if (g->thread != thread && base_count(&v->base, g, v->space.pos[g->thread]) < g->count)
@@ -220,7 +221,7 @@ static enum search_answer explore(struct visit *v)
 	return SEARCH_FOUND;
 }
 
-enum search_answer states_visit(const struct model *m, const struct trf *trf, const struct values *values,
+enum search_answer states_visit(struct facts *f, const struct trf *trf, const struct values *values,
                                 const struct states_limits *limits, struct states_goal *goals, uint32_t count,
                                 struct states_count *counts)
 {
@@ -228,7 +229,7 @@ enum search_answer states_visit(const struct model *m, const struct trf *trf, co
 	enum search_answer answer = SEARCH_NO_MEMORY;
 	if (v.limits.states > STATES_MAX)
 		v.limits.states = STATES_MAX;
-	if (reads_init(&v.reads, m, false, values) && visit_init(&v, m, trf, count)) {
+	if (reads_init(&v.reads, f->m, false, values) && visit_init(&v, f, trf, count)) {
 		open_goals(&v, count);
 		space_begin(&v.space, &v.no_goal, v.none, v.all, v.none);
 		v.space.spent = 0;

@@ -48,7 +48,7 @@ struct states_count {
  * witness), or until a limit is reached (SEARCH_GAVE_UP: nothing is known of the goals not met). values, trf: as for
  * search_create; no reads are free.
  */
-enum search_answer states_visit(const struct model *m, const struct trf *trf, const struct values *values,
+enum search_answer states_visit(struct facts *f, const struct trf *trf, const struct values *values,
                                 const struct states_limits *limits, struct states_goal *goals, uint32_t count,
                                 struct states_count *counts);
 

@@ -78,8 +78,4 @@ void por_set_now(struct por *p, uint32_t thread, uint32_t clock);
 /* False if memory ran out: the clocks are then wrong. */
 bool por_ok(const struct por *p);
 
-/* The partial order relation that the order "hybrid" uses. */
-struct order_result;
-const struct segment_order *hybrid_por(const struct order_result *hybrid);
-
 #endif

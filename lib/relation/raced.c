@@ -61,31 +61,28 @@ static void walk_cell(struct walk *w, uint8_t *raced, uint32_t cell, bool forwar
 		w->nearest[w->writers[--w->writer_count]] = (struct nearest){MODEL_NONE, MODEL_NONE};
 }
 
-enum rt_status raced_find(struct model *m, struct rt_error *err)
+enum rt_status raced_find(struct model *m, struct facts *f, struct rt_error *err)
 {
 	if (!m->value_count || rt_trace_info(m->trace)->exact)
 		return RT_OK;
 	size_t threads = (size_t)m->thread_count + 1;
-	struct segment_order hb;
-	struct walk w = {.m = m, .hb = &hb};
+	struct walk w = {.m = m};
 	w.nearest = malloc(threads * sizeof *w.nearest);
 	w.writers = malloc(threads * sizeof *w.writers);
 	uint8_t *raced = calloc((size_t)model_entries(m) / 8 + 1, 1);
-	enum rt_status status = RT_EMEMORY;
 	if (w.nearest && w.writers && raced)
-		status = segment_order_compute(m, true, &hb, err);
-	if (!status) {
+		w.hb = facts_hb(f);
+	if (w.hb) {
 		memset(w.nearest, 0xff, threads * sizeof *w.nearest);
 		for (uint32_t cell = 0; cell < m->cell_count; cell++) {
 			walk_cell(&w, raced, cell, true);
 			walk_cell(&w, raced, cell, false);
 		}
-		segment_order_release(&hb);
 		m->raced = raced;
 		raced = NULL;
 	}
 	free(w.nearest);
 	free(w.writers);
 	free(raced);
-	return status ? rt_error_set(err, RT_EMEMORY, "no memory for the values of the trace") : RT_OK;
+	return w.hb ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory for the values of the trace");
 }

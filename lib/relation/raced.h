@@ -8,9 +8,10 @@
 #ifndef LIB_RELATION_RACED_H
 #define LIB_RELATION_RACED_H
 
-#include "lib/trace/model.h"
+#include "lib/relation/facts.h"
 
-/* Fills in m->raced if the trace has values and its order is stamped. Until then no value of such a trace counts. */
-enum rt_status raced_find(struct model *m, struct rt_error *err);
+/* Fills in m->raced if the trace has values and its order is stamped. f: of this model.
+ * Until then no value of such a trace counts. */
+enum rt_status raced_find(struct model *m, struct facts *f, struct rt_error *err);
 
 #endif

@@ -306,7 +306,7 @@ enum rt_status report_dot(const struct report *r, bool color, FILE *out, struct 
 		d->r = r;
 		d->m = r->analysis->model;
 		d->anomaly = r->entries[0].anomaly;
-		d->g = ptg_create(d->m, hybrid_por(r->analysis->order_results[order_find("hybrid")]));
+		d->g = ptg_create(d->m, r->analysis->facts.por);
 	}
 	bool ok = d && d->g;
 	if (ok) {

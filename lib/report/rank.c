@@ -172,7 +172,7 @@ static bool at_edge_of_life(const struct judge *j, const struct description *d)
 }
 
 /* Properties of the anomaly's accesses together. */
-struct facts {
+struct traits {
 	bool freed, vptr, pointer, wide, atomic, plain, edge;
 	bool changed; /* two accesses whose values are recorded and differ */
 };
@@ -196,9 +196,9 @@ static bool is_freed(const struct judge *j)
 	return place && place->block.freed;
 }
 
-static struct facts gather(const struct judge *j)
+static struct traits gather(const struct judge *j)
 {
-	struct facts f = {.freed = is_freed(j)};
+	struct traits f = {.freed = is_freed(j)};
 	const struct rt_event *valued = NULL;
 	for (uint32_t i = 0; i < j->anomaly->event_count; i++) {
 		const struct description *d = description(j, j->anomaly->events[i]);
@@ -222,7 +222,7 @@ static struct facts gather(const struct judge *j)
 
 static void judge_accesses(struct judge *j)
 {
-	struct facts f = gather(j);
+	struct traits f = gather(j);
 	if (f.freed)
 		say(j, 0.2, "one side frees the memory: use after free");
 	if (f.vptr)

@@ -28,6 +28,7 @@ struct binding {
 	const struct script *s;
 	struct rt_trace *trace;
 	struct model *m;
+	struct facts facts;     /* of the model, for the question what is certain; the judge has its own */
 	uint32_t *by_name;      /* index of the trace's thread of each name */
 	struct thread *threads; /* by the trace's index */
 	uint32_t thread_count;
@@ -326,9 +327,9 @@ static enum rt_status judge(struct binding *b, struct rt_error *err)
 static enum rt_status count_uncertain(struct binding *b, struct rt_error *err)
 {
 	uint32_t first = MODEL_NONE;
-	struct certain *c = certain_create(b->m, rt_trace_info(b->trace)->exact, err);
+	struct certain *c = certain_create(&b->facts, rt_trace_info(b->trace)->exact);
 	if (!c)
-		return RT_EMEMORY;
+		return rt_error_set(err, RT_EMEMORY, "no memory to judge a schedule");
 	b->v->uncertain = certain_count_uncertain(c, &b->schedule, b->goal.events, b->goal.count, &first);
 	if (b->v->uncertain)
 		b->v->first_uncertain = place(b->m, first);
@@ -365,6 +366,7 @@ static bool binding_init(struct binding *b)
 
 static void binding_release(struct binding *b)
 {
+	facts_release(&b->facts);
 	model_free(b->m);
 	free(b->by_name);
 	free(b->threads);
@@ -381,8 +383,9 @@ enum rt_status script_judge(const struct script *s, struct rt_trace *trace, stru
 	*out = (struct script_verdict){
 	    .at = {.thread = UINT32_MAX}, .other = {.thread = UINT32_MAX}, .first_uncertain = {.thread = UINT32_MAX}};
 	enum rt_status status = model_load(trace, &options, &b.m, err);
+	b.facts.m = b.m;
 	if (!status)
-		status = raced_find(b.m, err);
+		status = raced_find(b.m, &b.facts, err);
 	if (!status && !binding_init(&b))
 		status = rt_error_set(err, RT_EMEMORY, "no memory to judge a schedule");
 	if (!status) {

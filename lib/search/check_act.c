@@ -32,14 +32,14 @@ struct seen {
 	uint32_t cell, read, again; /* again: read once more in the next section; MODEL_NONE: not read */
 	bool done;                  /* the next section has written it */
 };
-struct section {
+struct hold {
 	bool exists, writes, many;
 	uint32_t epoch, count;
 	struct seen seen[READS_MAX];
 };
 /* A thread's sections of a lock: the last one, and the one before. */
 struct track {
-	struct section before, now;
+	struct hold before, now;
 };
 
 struct candidate {
@@ -129,7 +129,7 @@ static void add_candidate(struct search *s, uint32_t e1, uint32_t e3, uint32_t c
 		s->candidates[s->count++] = (struct candidate){e1, e3, cell, model_thread_of(m, e1), 0, NULL, 0, false};
 }
 
-static struct seen *seen_find(struct section *section, uint32_t cell)
+static struct seen *seen_find(struct hold *section, uint32_t cell)
 {
 	for (uint32_t i = 0; i < section->count; i++)
 		if (section->seen[i].cell == cell)
@@ -153,7 +153,7 @@ static void at_read(struct track *t, uint32_t e, uint32_t cell)
 static void at_write(struct search *s, struct track *t, uint32_t e, uint32_t cell, uint32_t lock)
 {
 	t->now.writes = true;
-	struct section *before = &t->before;
+	struct hold *before = &t->before;
 	struct seen *check = before->exists && !before->writes && !before->many && before->epoch == t->now.epoch
 	                         ? seen_find(before, cell)
 	                         : NULL;
@@ -198,7 +198,7 @@ static void find_candidates(struct search *s)
 			if (!(t = track_of(s, thread, m->events[e].object)))
 				return;
 			t->before = t->now;
-			t->now = (struct section){.exists = true, .epoch = s->epochs[thread]};
+			t->now = (struct hold){.exists = true, .epoch = s->epochs[thread]};
 		} else if (op != RT_OP_RELEASE && op != RT_OP_ACQUIRE_SHARED && op != RT_OP_FENCE) {
 			s->epochs[thread]++;
 		}

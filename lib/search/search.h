@@ -4,7 +4,7 @@
 
 #include "lib/anomaly/pattern.h"
 #include "lib/prove/prove.h"
-#include "lib/relation/trf.h"
+#include "lib/relation/facts.h"
 #include "lib/search/hidden.h"
 #include "lib/search/limits.h"
 
@@ -25,7 +25,8 @@ struct search_lazy {
 /* What a search may use. */
 struct search_context {
 	const struct model *m;
-	const struct segment_order *por;
+	struct facts *facts;
+	const struct segment_order *por; /* one of them */
 	struct search_lazy *lazy;
 	int hb, shb;    /* orders[] indices */
 	bool c11;       /* happens-before alone says what is observed */

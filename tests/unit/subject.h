@@ -11,7 +11,7 @@
 struct subject {
 	struct rt_trace *own; /* the trace, if it is to go with the rest, else NULL */
 	struct model *m;
-	struct trf trf;
+	struct facts facts;
 	struct judge *judge;
 	struct search *search;
 };
@@ -22,9 +22,9 @@ static inline void subject_init(struct subject *s, struct rt_trace *trace)
 	struct model_options options = {.regions = REGIONS_LOCKS};
 	s->own = NULL;
 	ck_assert_msg(model_load(trace, &options, &s->m, &err) == RT_OK, "%s", err.message);
-	ck_assert_msg(trf_compute(s->m, NULL, &s->trf, &err) == RT_OK, "%s", err.message);
+	s->facts = (struct facts){.m = s->m};
 	s->judge = judge_create(s->m);
-	s->search = search_create(s->m, &s->trf, false, NULL);
+	s->search = search_create(&s->facts, facts_trf(&s->facts), false, NULL);
 	ck_assert(s->judge && s->search);
 }
 
@@ -32,7 +32,7 @@ static inline void subject_release(struct subject *s)
 {
 	search_free(s->search);
 	judge_free(s->judge);
-	trf_release(&s->trf);
+	facts_release(&s->facts);
 	model_free(s->m);
 	rt_trace_free(s->own);
 }

@@ -67,12 +67,13 @@ static void check_found(const struct oracle_trace *t, const struct analysis *a, 
 }
 
 /* What the order says of every conflicting pair, whether it is a candidate or not. */
-static void check_order(const struct oracle_trace *t, const struct model *m, const char *name, oracle_pairs expected)
+static void check_order(const struct oracle_trace *t, struct facts *f, const char *name, oracle_pairs expected)
 {
+	const struct model *m = f->m;
 	const struct order *order = &orders[order_find(name)];
 	struct order_result *result;
 	struct rt_error err = {0};
-	ck_assert_msg(order->compute(m, &result, &err) == RT_OK, "%s", err.message);
+	ck_assert_msg(order->compute(f, &result, &err) == RT_OK, "%s", err.message);
 	for (uint32_t e1 = 0; e1 < m->event_count; e1++)
 		for (uint32_t e2 = e1 + 1; e2 < m->event_count; e2++) {
 			int i = place(m, e1), j = place(m, e2);
@@ -288,12 +289,12 @@ static int check_trace(const struct oracle_trace *t)
 	oracle_run(t, &o);
 	struct analysis *a = analyze(t, &memory, true, false);
 	check_found(t, a, o.hybrid);
-	check_order(t, a->model, "hybrid", o.hybrid);
-	check_order(t, a->model, "hb", o.hb);
-	check_order(t, a->model, "shb", o.shb);
-	check_order(t, a->model, "cp", o.cp);
-	check_order(t, a->model, "wcp", o.wcp);
-	check_order(t, a->model, "syncp", o.syncp);
+	check_order(t, &a->facts, "hybrid", o.hybrid);
+	check_order(t, &a->facts, "hb", o.hb);
+	check_order(t, &a->facts, "shb", o.shb);
+	check_order(t, &a->facts, "cp", o.cp);
+	check_order(t, &a->facts, "wcp", o.wcp);
+	check_order(t, &a->facts, "syncp", o.syncp);
 	analysis_free(a);
 	check_laws(t, &o);
 	check_counts(t, o.hybrid);

@@ -102,8 +102,9 @@ static bool unordered(struct rt_event *events, size_t n, const char *name, uint3
 	uint32_t e1 = MODEL_NONE, e2 = MODEL_NONE;
 	for (size_t i = 0; i < n; i++)
 		events[i].number = i + 1;
-	if (model_load(memory_trace(&memory, events, n, 3), &options, &m, &err) || order->compute(m, &r, &err))
-		ck_abort_msg("%s", err.message);
+	ck_assert_msg(!model_load(memory_trace(&memory, events, n, 3), &options, &m, &err), "%s", err.message);
+	struct facts facts = {.m = m};
+	ck_assert_msg(!order->compute(&facts, &r, &err), "%s", err.message);
 	for (uint32_t i = 0; i < m->event_count; i++) {
 		if (m->events[i].number == first)
 			e1 = i;
@@ -113,6 +114,7 @@ static bool unordered(struct rt_event *events, size_t n, const char *name, uint3
 	ck_assert(e1 != MODEL_NONE && e2 != MODEL_NONE);
 	bool is = order->unordered(r, e1, e2);
 	order->free(r);
+	facts_release(&facts);
 	model_free(m);
 	return is;
 }

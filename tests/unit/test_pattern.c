@@ -180,7 +180,7 @@ static bool listed(const struct analysis *a, const uint32_t *events, uint32_t co
 /* What proves tuples without having searched for them. */
 struct prover {
 	struct analysis *a;
-	struct trf trf;
+	const struct trf *trf;
 	struct search *search;
 	uint64_t provable;
 };
@@ -205,7 +205,7 @@ static void must_be_listed(struct prover *p, const uint32_t *events, uint32_t co
 /* Does synchronisation order the two? */
 static bool ordered(const struct prover *p, uint32_t e, uint32_t f)
 {
-	const struct segment_order *por = hybrid_por(p->a->order_results[order_find("hybrid")]);
+	const struct segment_order *por = facts_por(&p->a->facts);
 	const struct model *m = p->a->model;
 	return m->events[e].pos < segment_order_race_horizon(por, f, model_thread_of(m, e));
 }
@@ -292,12 +292,11 @@ static uint64_t check_random(uint64_t seed, unsigned mix, enum anomaly_kind kind
 {
 	static struct oracle_trace t;
 	struct memory_trace memory, again;
-	struct rt_error err = {0};
 	oracle_random(&t, seed, mix, 10 + (int)(seed % 26));
 	struct prover p = {.a = analyze_random(&memory, &t, 1u << kind, true, true)};
 	const struct model *m = p.a->model;
-	ck_assert(trf_compute(m, NULL, &p.trf, &err) == RT_OK);
-	p.search = search_create(m, &p.trf, false, NULL);
+	p.trf = facts_trf(&p.a->facts);
+	p.search = search_create(&p.a->facts, p.trf, false, NULL);
 	ck_assert_ptr_nonnull(p.search);
 	if (kind == ANOMALY_ASV && !(mix & ORACLE_HALF_ACCESSES))
 		try_quadruples(&p);
@@ -307,7 +306,6 @@ static uint64_t check_random(uint64_t seed, unsigned mix, enum anomaly_kind kind
 	check_counts(p.a, few, kind == ANOMALY_ATOMICITY);
 	analysis_free(few);
 	search_free(p.search);
-	trf_release(&p.trf);
 	analysis_free(p.a);
 	return p.provable;
 }

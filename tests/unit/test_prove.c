@@ -63,11 +63,9 @@ static void compare_pecan(struct rt_trace *trace, struct tally tallies[ANOMALY_K
 	struct analysis_options options = {
 	    .kinds = 1u << ANOMALY_RACE | 1u << ANOMALY_ATOMICITY | 1u << ANOMALY_ASV, .every = true, .unproved = true};
 	struct analysis *a = NULL;
-	struct trf trf;
 	ck_assert_msg(analysis_run(trace, &options, &a, &err) == RT_OK, "%s", err.message);
-	ck_assert_msg(trf_compute(a->model, NULL, &trf, &err) == RT_OK, "%s", err.message);
 	struct judge *judge = judge_create(a->model);
-	struct search *search = search_create(a->model, &trf, false, NULL);
+	struct search *search = search_create(&a->facts, facts_trf(&a->facts), false, NULL);
 	ck_assert(judge && search);
 	for (size_t i = 0; i < a->anomalies.count; i++) {
 		struct goal goal = goal_of(&a->anomalies.items[i]);
@@ -77,8 +75,7 @@ static void compare_pecan(struct rt_trace *trace, struct tally tallies[ANOMALY_K
 		uint64_t spent;
 		bool predictable = search_goal(search, &goal, 1000000, &other, &spent) == SEARCH_FOUND;
 		uint64_t built;
-		ck_assert(pecan_schedule(hybrid_por(a->order_results[order_find("hybrid")]), &goal, UINT64_MAX,
-		                         &schedule, &built) == SEARCH_FOUND);
+		ck_assert(pecan_schedule(facts_por(&a->facts), &goal, UINT64_MAX, &schedule, &built) == SEARCH_FOUND);
 		judge_verify(judge, &schedule, &goal, &v);
 		ck_assert_msg(v.fault != VERIFY_NONE || predictable, "PECAN shows what the search misses");
 		tally->predictable += predictable;
@@ -89,7 +86,6 @@ static void compare_pecan(struct rt_trace *trace, struct tally tallies[ANOMALY_K
 	}
 	judge_free(judge);
 	search_free(search);
-	trf_release(&trf);
 	analysis_free(a);
 }
 

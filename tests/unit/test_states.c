@@ -63,7 +63,7 @@ static void add_deadlocks(struct visited *v)
 static enum search_answer visit(struct visited *v, const struct states_limits *limits)
 {
 	struct states_count counts;
-	return states_visit(v->s.m, &v->s.trf, NULL, limits, v->goals, v->count, &counts);
+	return states_visit(&v->s.facts, facts_trf(&v->s.facts), NULL, limits, v->goals, v->count, &counts);
 }
 
 /* Visits, and has the judge look at what was met. */

@@ -92,7 +92,7 @@ START_TEST(what_is_proved_holds_for_each_real_order)
 		struct rt_trace *trace = random_trace(&memory, &t);
 		trace->info.exact = false;
 		ck_assert_msg(analysis_run(trace, &options, &a, &err) == RT_OK, "%s", err.message);
-		struct certain *certain = certain_create(a->model, false, &err);
+		struct certain *certain = certain_create(&a->facts, false);
 		ck_assert_ptr_nonnull(certain);
 		ck_assert_uint_eq(a->proofs.rejected, 0);
 		/* A thread's next event is its next one that another thread may see: the model has no others. */
@@ -299,7 +299,7 @@ START_TEST(a_read_may_have_seen_its_own_thread_where_the_other_write_races_with_
 	struct rt_trace *trace = memory_trace(&memory, events, sizeof events / sizeof *events, 2);
 	trace->info.exact = false;
 	ck_assert_msg(analysis_run(trace, &(struct analysis_options){0}, &a, &err) == RT_OK, "%s", err.message);
-	struct certain *certain = certain_create(a->model, false, &err);
+	struct certain *certain = certain_create(&a->facts, false);
 	ck_assert_ptr_nonnull(certain);
 	uint32_t read = a->model->event_count - 1;
 	int writers = 0;

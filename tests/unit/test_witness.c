@@ -171,17 +171,13 @@ END_TEST
 static enum verify_fault fault_of_pecan(const char *text, const struct goal *goal)
 {
 	struct subject s;
-	struct segment_order por;
 	struct schedule schedule = {0};
-	struct rt_error err = {0};
 	struct verdict_of_judge v;
 	subject_of_text(&s, text);
-	ck_assert(segment_order_compute(s.m, false, &por, &err) == RT_OK);
 	uint64_t built;
-	ck_assert(pecan_schedule(&por, goal, UINT64_MAX, &schedule, &built) == SEARCH_FOUND);
+	ck_assert(pecan_schedule(facts_por(&s.facts), goal, UINT64_MAX, &schedule, &built) == SEARCH_FOUND);
 	judge_verify(s.judge, &schedule, goal, &v);
 	schedule_release(&schedule);
-	segment_order_release(&por);
 	subject_release(&s);
 	return v.fault;
 }
@@ -231,8 +227,7 @@ static uint32_t uncertain_reads(const char *text)
 {
 	struct subject s;
 	subject_of_text(&s, text);
-	struct rt_error err = {0};
-	struct certain *c = certain_create(s.m, false, &err);
+	struct certain *c = certain_create(&s.facts, false);
 	ck_assert_ptr_nonnull(c);
 	struct schedule schedule = {0};
 	uint32_t uncertain = 0, first;

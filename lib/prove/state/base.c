@@ -8,29 +8,16 @@
 /* Rounds after which it gives up: the threads hardly communicate. */
 enum { ROUNDS_MAX = 256 };
 
-bool base_init(struct base *b, const struct model *m, const struct trf *trf)
-{
-	memset(b, 0, sizeof *b);
-	b->m = m;
-	b->trf = trf;
-	return sections_init(&b->sections, m);
-}
-
-void base_release(struct base *b)
-{
-	sections_release(&b->sections);
-}
-
 uint32_t base_count(const struct base *b, const struct section_group *g, uint32_t pos)
 {
-	const struct sections *s = &b->sections;
+	const struct sections *s = b->sections;
 	uint32_t next = model_next(b->m, g->thread, pos);
 	return lower_bound(i, g->first, g->first + g->count, s->items[s->sorted[i]].acquire < next) - g->first;
 }
 
 const struct section *base_section(const struct base *b, uint32_t thread, uint32_t lock, uint32_t pos)
 {
-	const struct sections *s = &b->sections;
+	const struct sections *s = b->sections;
 	for (uint32_t i = s->lock_first[lock]; i < s->lock_first[lock + 1]; i++) {
 		const struct section_group *g = &s->groups[i];
 		uint32_t n = g->thread == thread ? base_count(b, g, pos) : 0;
@@ -65,7 +52,7 @@ static bool lower_to_common(const struct base *b, const struct goal *goal, const
 /* True if another thread has a section of the base, on the lock of an open one, after it. */
 static bool taken_later(const struct base *b, const struct section *open, const uint32_t *at)
 {
-	const struct sections *s = &b->sections;
+	const struct sections *s = b->sections;
 	for (uint32_t i = s->lock_first[open->lock]; i < s->lock_first[open->lock + 1]; i++) {
 		const struct section_group *g = &s->groups[i];
 		uint32_t n = g->thread != open->thread ? base_count(b, g, at[g->thread]) : 0;

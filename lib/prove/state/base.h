@@ -16,14 +16,10 @@
 #include "lib/relation/trf.h"
 
 struct base {
-	const struct model *m; /* borrowed */
-	const struct trf *trf; /* borrowed */
-	struct sections sections;
+	const struct model *m;           /* borrowed */
+	const struct trf *trf;           /* borrowed */
+	const struct sections *sections; /* borrowed */
 };
-
-/* False without memory. */
-bool base_init(struct base *b, const struct model *m, const struct trf *trf);
-void base_release(struct base *b);
 
 /* Finds a base. must, bound: by thread, number of events needed and relevant. at: by thread, number of events in the
  * base. */
