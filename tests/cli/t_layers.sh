@@ -134,4 +134,32 @@ if nm -u $(printf '%s\n' "${objects[@]}" | grep /recorder/runtime/) | awk 'NF ==
 	echo "recorder/runtime calls these, which other rooms define"
 	fail=1
 fi
+
+# rt_ marks what leaves its layer: of the trace formats what others use, of the recorder (whose names must not meet those
+# of the program that it is linked with) all but what programs call.
+build=${1:-${BUILD:-build}}
+of() { # of LIST LAYER...: the objects of these layers whose source is there
+	local layer object
+	for layer in "${@:2}"; do
+		for object in $(find "$build/obj/$layer" -name '*.o' 2>/dev/null); do
+			name=${object#"$build"/obj/}
+			[ ! -e "${name%.o}.c" ] || printf '%s\n' "$object"
+		done
+	done | xargs -r nm "$1"
+}
+if of --defined-only tracefmt | awk '$2 ~ /[TDBR]/ { print $3 }' | sort -u |
+	comm -12 - <(of -u lib cmd recorder | awk 'NF == 2 { print $2 }' | sort -u) | grep -v '^rt_'; then
+	echo "other layers use these of tracefmt, without rt_"
+	fail=1
+fi
+if nm --defined-only "${objects[@]}" | awk '$2 ~ /[TDBR]/ { print $3 }' | sort -u |
+	comm -23 - <(nm -D --defined-only "$build/lib/racetrace/libracetrace.so.1" | awk '{ print $3 }' | sort -u) |
+	grep -vE '^(rt_|__interceptor_)'; then
+	echo "the recorder defines these, without rt_"
+	fail=1
+fi
+[ "$(of --defined-only tracefmt | wc -l)" -gt 0 ] || {
+	echo "the search for what tracefmt defines finds nothing: this test is broken"
+	fail=1
+}
 exit $fail
