@@ -2,6 +2,7 @@
 #include "lib/search/found.h"
 
 #include "lib/base/hash.h"
+#include "lib/base/set.h"
 #include "lib/base/vec.h"
 
 #include <inttypes.h>
@@ -29,8 +30,7 @@ struct found {
 	uint32_t capacity;   /* in events */
 	/* What was kept when it was offered, for its being offered again: hashes. One that two have loses an instance,
 	 * and then fewer are kept than there are, which is no harm. */
-	uint64_t *seen;
-	uint32_t seen_size; /* a power of two; or 0 */
+	struct set seen;
 	UT_hash_handle hh;
 	struct found_key key;
 };
@@ -159,33 +159,6 @@ static uint32_t place_for(struct found_list *l, struct found *f, bool full)
 	return h && h < f->kept ? (uint32_t)h : f->kept;
 }
 
-/* Where in the table the hash is, or would be. */
-static uint64_t *seen_at(const struct found *f, uint64_t hash)
-{
-	uint32_t i = (uint32_t)hash & (f->seen_size - 1);
-	while (f->seen[i] && f->seen[i] != hash)
-		i = (i + 1) & (f->seen_size - 1);
-	return &f->seen[i];
-}
-
-/* Makes room for one more in the table. */
-static bool grow_seen(struct found *f)
-{
-	struct found grown = {.seen_size = f->seen_size ? 2 * f->seen_size : 16};
-	if (2 * (f->kept + f->ruled_out + 1) <= f->seen_size)
-		return true;
-	grown.seen = calloc(grown.seen_size, sizeof *grown.seen);
-	if (!grown.seen)
-		return false;
-	for (uint32_t i = 0; i < f->seen_size; i++)
-		if (f->seen[i])
-			*seen_at(&grown, f->seen[i]) = f->seen[i];
-	free(f->seen);
-	f->seen = grown.seen;
-	f->seen_size = grown.seen_size;
-	return true;
-}
-
 /* Is it not kept yet? Then there is room for it. When all are kept that may be, what comes is not told from what came
  * after that: it is more than is kept in any case. */
 static bool is_new(struct found_list *l, struct found *f, const uint32_t *events, bool full)
@@ -193,19 +166,14 @@ static bool is_new(struct found_list *l, struct found *f, const uint32_t *events
 	uint32_t n = f->key.pattern->count;
 	f->uncounted |= f->kept + f->ruled_out >= SEEN_MAX || l->excluded >= found_all(l);
 	bool told = !full && !f->uncounted;
-	if ((told && !grow_seen(f)) ||
-	    (!full && !vec_reserve(&f->instances, &f->capacity, ((uint64_t)f->kept + 1) * n, sizeof *events))) {
+	uint64_t hash = XXH3_64bits(events, n * sizeof *events) | 1;
+	bool added = !told && !set_has(&f->seen, hash);
+	if ((!full && !vec_reserve(&f->instances, &f->capacity, ((uint64_t)f->kept + 1) * n, sizeof *events)) ||
+	    (told && !set_add(&f->seen, hash, &added))) {
 		l->failed = true;
 		return false;
 	}
-	if (!f->seen_size)
-		return true;
-	uint64_t hash = XXH3_64bits(events, n * sizeof *events) | 1, *at = seen_at(f, hash);
-	if (*at)
-		return false;
-	if (told)
-		*at = hash;
-	return true;
+	return added;
 }
 
 /* Is the goal's event i right behind the one before it in its thread, which may have seen another write then? */
@@ -368,7 +336,7 @@ enum rt_status found_finish(struct found_list *l, struct rt_error *err)
 			l->failed = !add(l, f);
 		HASH_DEL(l->entries, f);
 		free(f->instances);
-		free(f->seen);
+		set_release(&f->seen);
 		free(f->excluded);
 		free(f);
 	}

@@ -15,6 +15,7 @@
  * for them is bounded as well: half of what is left of SEARCH_PAIRS, and PAIRS_AN_ACCESS in any case.
  */
 #include "lib/base/hash.h"
+#include "lib/base/set.h"
 #include "lib/base/table.h"
 #include "lib/base/vec.h"
 #include "lib/search/search.h"
@@ -81,12 +82,11 @@ struct search {
 	uint32_t access_capacity, member_capacity;
 	/* If it has many classes: */
 	bool bounded;
-	uint32_t left;      /* number of further races wanted of it */
-	uint32_t sweeps;    /* pairs of classes that may be swept for them */
-	uint64_t pairs;     /* pairs of families and classes that may be looked at */
-	uint64_t all_pairs; /* those left for all cells */
-	uint64_t *done;     /* hash set of pairs of classes */
-	uint64_t done_mask, done_count;
+	uint32_t left;         /* number of further races wanted of it */
+	uint32_t sweeps;       /* pairs of classes that may be swept for them */
+	uint64_t pairs;        /* pairs of families and classes that may be looked at */
+	uint64_t all_pairs;    /* those left for all cells */
+	struct set done;       /* pairs of classes, k1 << 32 | k2 */
 	struct race **touched; /* the cell's races, some more than once */
 	uint32_t touched_count, touched_capacity;
 	uint32_t *arrays[2]; /* classes of the two families at hand */
@@ -487,32 +487,6 @@ static bool may_race(const struct search *s, const struct family *f1, const stru
 	       !model_locksets_exclude(s->m, f1->lockset, f2->lockset) && !all_ordered(s, f1->last, f2->first);
 }
 
-/* Where a pair of different classes is in the set, or would be. */
-static uint64_t *done_slot(const struct search *s, uint64_t key)
-{
-	uint64_t at = (key * UINT64_C(0x9e3779b97f4a7c15)) >> 32;
-	while (s->done[at & s->done_mask] && s->done[at & s->done_mask] != key)
-		at++;
-	return &s->done[at & s->done_mask];
-}
-
-static bool grow_done(struct search *s)
-{
-	enum { FIRST = 1 << 14 };
-	uint64_t *old = s->done, size = old ? (s->done_mask + 1) * 2 : FIRST;
-	uint64_t *grown = calloc(size, sizeof *grown);
-	if (!grown)
-		return false;
-	uint64_t count = old ? s->done_mask + 1 : 0;
-	s->done = grown;
-	s->done_mask = size - 1;
-	for (uint64_t i = 0; i < count; i++)
-		if (old[i])
-			*done_slot(s, old[i]) = old[i];
-	free(old);
-	return true;
-}
-
 /* One more pair is looked at. False: no more are. */
 static bool look(struct search *s)
 {
@@ -529,12 +503,11 @@ static bool search_once(struct search *s, uint32_t k1, uint32_t k2)
 		return false;
 	if (is_settled(s, &s->classes[k1], &s->classes[k2]))
 		return true;
-	uint64_t key = (uint64_t)k1 << 32 | k2, *slot = done_slot(s, key);
-	if (*slot)
-		return true;
-	*slot = key;
-	if (++s->done_count * 2 > s->done_mask && !grow_done(s))
+	bool added = true;
+	if (!set_add(&s->done, (uint64_t)k1 << 32 | k2, &added))
 		s->failed = true;
+	if (!added)
+		return true;
 	search_classes(s, &s->classes[k1], &s->classes[k2]);
 	s->sweeps--;
 	return s->left && s->sweeps && !s->failed;
@@ -614,12 +587,7 @@ static bool search_spread(struct search *s, bool fair)
 /* A cell of many classes: as many races as are listed of one. */
 static void search_some(struct search *s, uint32_t count)
 {
-	if (!s->done && !grow_done(s)) {
-		s->failed = true;
-		return;
-	}
-	memset(s->done, 0, (s->done_mask + 1) * sizeof *s->done);
-	s->done_count = 0;
+	set_clear(&s->done);
 	s->bounded = true;
 	s->left = SEARCH_RACES;
 	s->sweeps = SWEEPS_MAX;
@@ -689,7 +657,7 @@ enum rt_status race_search(const struct search_context *c, struct anomaly_list *
 	free(s.family_slots);
 	free(s.class_of);
 	free(s.members);
-	free(s.done);
+	set_release(&s.done);
 	free(s.touched);
 	free(s.arrays[0]);
 	free(s.arrays[1]);

@@ -2,9 +2,9 @@
 #include "tracefmt/native/writer.h"
 
 #include "lib/base/output.h"
+#include "lib/base/set.h"
 #include "lib/base/vec.h"
 #include "tracefmt/native/file.h"
-#include "tracefmt/native/pcs.h"
 #include "tracefmt/native/symbols.h"
 #include "tracefmt/source.h"
 
@@ -45,8 +45,8 @@ struct rt_writer {
 	struct writer_thread *oldest, *newest;
 	uint64_t open_records; /* in all open chunks */
 	uint64_t chunks, offset, events, left_out, lost;
-	uint64_t whole;       /* where the last whole block ends */
-	struct rt_pc_set pcs; /* that were written */
+	uint64_t whole; /* where the last whole block ends */
+	struct set pcs; /* that were written */
 	struct rt_symbol_table *symbols;
 	struct rt_bytes raw, packed, index;
 	uint32_t blocks;
@@ -174,7 +174,7 @@ static void writer_free(struct rt_writer *w)
 		free(t);
 	}
 	free(w->threads);
-	rt_pc_set_release(&w->pcs);
+	set_release(&w->pcs);
 	rt_symbol_table_free(w->symbols);
 	rt_bytes_release(&w->raw);
 	rt_bytes_release(&w->packed);
@@ -307,9 +307,16 @@ static enum rt_status announce_threads(struct rt_writer *w, struct rt_error *err
 	return write_block(w, &block, err);
 }
 
+/* One to explain, unless it is 0. */
+static bool note_pc(struct set *pcs, uint64_t pc)
+{
+	bool added;
+	return !pc || set_add(pcs, pc, &added);
+}
+
 static bool add_pc(uint64_t pc, void *arg)
 {
-	return rt_pc_set_add(arg, pc);
+	return note_pc(arg, pc);
 }
 
 static void close_chunk(struct rt_writer *w, struct writer_thread *t)
@@ -486,7 +493,7 @@ static enum rt_status symbol_result(struct rt_writer *w, bool ok, struct rt_erro
 
 enum rt_status rt_writer_pc(struct rt_writer *w, uint64_t pc, struct rt_error *err)
 {
-	return symbol_result(w, rt_pc_set_add(&w->pcs, pc), err);
+	return symbol_result(w, note_pc(&w->pcs, pc), err);
 }
 
 enum rt_status rt_writer_symbols(struct rt_writer *w, struct rt_trace *trace, struct rt_error *err)
@@ -511,7 +518,7 @@ int rt_writer_each_pc(struct rt_writer *w, int (*f)(uint64_t pc, void *arg), voi
 		if (!rt_encoder_each_pc(t->encoder, add_pc, &w->pcs))
 			fail_memory(w, NULL);
 	size_t n;
-	uint64_t *pcs = rt_pc_set_sorted(&w->pcs, &n);
+	uint64_t *pcs = set_sorted(&w->pcs, &n);
 	if (!pcs) {
 		fail_memory(w, NULL);
 		return 0;
