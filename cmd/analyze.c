@@ -6,6 +6,7 @@
 #include "cmd/output.h"
 #include "cmd/replay.h"
 #include "cmd/stats.h"
+#include "lib/report/baseline.h"
 #include "lib/report/findings.h"
 #include "lib/report/report.h"
 #include "lib/search/pattern_file.h"
@@ -26,6 +27,7 @@ enum {
 	OPT_ALLOW_INCOMPLETE,
 	OPT_SOURCE_ROOT,
 	OPT_ANOMALIES,
+	OPT_BASELINE,
 	OPT_KINDS,
 	OPT_ORDERS,
 	OPT_ONLY_ORDERS,
@@ -54,6 +56,8 @@ struct settings {
 	uint64_t max_memory; /* 0: derived from the free memory */
 	bool allow_incomplete;
 	bool anomalies;
+	bool has_baseline;
+	struct baseline baseline;
 	bool all;     /* conditional and refuted ones too */
 	bool confirm; /* by replay */
 	bool only_orders, fail_on_given, schema, show_stats;
@@ -79,6 +83,8 @@ static const struct argp_option options[] = {
      "List the pairs that one of the --orders leaves unordered, with any verdict; the exit status is 1 if any is "
      "listed, unless --fail-on is given",
      0},
+    {"baseline", OPT_BASELINE, "FILE", 0,
+     "Leave out findings that FILE, an earlier JSON report, has as well; they do not count for the exit status", 0},
     {"confirm", OPT_CONFIRM, NULL, 0, "Run the program again with the schedules of what is observed or proved", 0},
     {"fail-on", OPT_FAIL_ON, "WHAT", 0,
      "Exit with status 1 on a finding of this level or above: error (the default), warning, note; or on an anomaly of "
@@ -230,6 +236,7 @@ static error_t add_pattern(struct argp_state *state, struct settings *s, const c
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct settings *s = state->input;
+	struct rt_error err = {0};
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &s->input;
@@ -246,6 +253,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_ANOMALIES:
 		s->anomalies = true;
+		return 0;
+	case OPT_BASELINE:
+		s->has_baseline = true;
+		if (baseline_read(&s->baseline, arg, &err))
+			argp_failure(state, EXIT_USAGE, 0, "%s", err.message);
 		return 0;
 	case OPT_EVERY:
 		s->analysis.every = true;
@@ -367,6 +379,7 @@ static enum rt_status write_report(const struct settings *s, const struct analys
 {
 	struct report_options report_options = {.least = s->all ? VERDICT_REFUTED : VERDICT_PREDICTED,
 	                                        .anomalies = s->anomalies,
+	                                        .baseline = s->has_baseline ? &s->baseline : NULL,
 	                                        .every = s->analysis.every,
 	                                        .orders = s->only_orders ? s->analysis.orders : 0,
 	                                        .source_root = s->source_root,
@@ -461,5 +474,6 @@ int cmd_analyze(int argc, char **argv)
 	if (!status)
 		status = cmd_output_close(&output, run(&s, &output, &result, &err), &err);
 	pattern_list_release(&s.user);
+	baseline_release(&s.baseline);
 	return status ? cmd_fail(&err) : result;
 }

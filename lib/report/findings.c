@@ -11,6 +11,7 @@
 #include "lib/report/findings.h"
 
 #include "lib/base/hash.h"
+#include "lib/report/baseline.h"
 #include "lib/report/follows.h"
 
 #include <inttypes.h>
@@ -516,7 +517,11 @@ enum rt_status findings_create(const struct report *r, struct findings **out, st
 	}
 	for (size_t i = 0; !j.no_memory && i < f->count; i++) {
 		snprintf(f->items[i].id, sizeof f->items[i].id, "F%zu", i + 1);
-		f->levels[f->items[i].level]++;
+		f->items[i].known = r->baseline && baseline_has(r->baseline, f->items[i].fingerprint);
+		if (f->items[i].known)
+			f->known++;
+		else
+			f->levels[f->items[i].level]++;
 	}
 	release_keys(&j);
 	free(j.members);

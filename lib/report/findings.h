@@ -34,13 +34,15 @@ struct finding {
 	char guard_name[SUBJECT_NAME_MAX]; /* "": none, or it has no name */
 	const struct finding *follows;     /* another race alone orders its events; NULL: none */
 	char fingerprint[17];
+	bool known; /* by the baseline */
 };
 
 struct findings {
 	struct finding *items; /* by level, verdict and rank, the most urgent first */
 	size_t count;
-	size_t *members; /* the memory of their entries */
-	size_t levels[LEVELS];
+	size_t *members;       /* the memory of their entries */
+	size_t levels[LEVELS]; /* number of each, without what is known */
+	size_t known;
 };
 
 /* Joins the report's entries. On RT_OK *out is owned by the caller; it borrows from the report. RT_EMEMORY. */

@@ -50,6 +50,7 @@ enum rt_status report_gcc(const struct report *r, bool color, FILE *out, struct 
 	(void)color;
 	(void)err;
 	for (size_t i = 0; i < r->findings->count && !ferror(out); i++)
-		put_finding(r, &r->findings->items[i], out);
+		if (!r->findings->items[i].known)
+			put_finding(r, &r->findings->items[i], out);
 	return RT_OK;
 }

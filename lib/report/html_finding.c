@@ -33,7 +33,7 @@ static void put_list(const struct page *p, bool notes)
 	      "<th>anomalies</th></tr>\n",
 	      p->out);
 	for (size_t i = 0; i < f->count && !ferror(p->out); i++)
-		if ((f->items[i].level == LEVEL_NOTE) == notes)
+		if ((f->items[i].level == LEVEL_NOTE) == notes && !f->items[i].known)
 			put_row(p, &f->items[i], !notes);
 	fputs("</table>\n", p->out);
 }
@@ -96,12 +96,12 @@ bool html_put_findings(const struct page *p)
 {
 	const struct findings *f = p->r->findings;
 	bool ok = true;
-	fprintf(p->out, "<p>%zu errors, %zu warnings, %zu notes</p>\n", f->levels[LEVEL_ERROR],
-	        f->levels[LEVEL_WARNING], f->levels[LEVEL_NOTE]);
+	fprintf(p->out, "<p>%zu errors, %zu warnings, %zu notes, %zu known</p>\n", f->levels[LEVEL_ERROR],
+	        f->levels[LEVEL_WARNING], f->levels[LEVEL_NOTE], f->known);
 	if (f->levels[LEVEL_ERROR] + f->levels[LEVEL_WARNING])
 		put_list(p, false);
 	for (size_t i = 0; ok && i < f->count && !ferror(p->out); i++)
-		if (f->items[i].level > LEVEL_NOTE)
+		if (f->items[i].level > LEVEL_NOTE && !f->items[i].known)
 			ok = put_finding(p, &f->items[i]) && !*p->no_memory;
 	if (!f->levels[LEVEL_NOTE])
 		return ok;

@@ -85,5 +85,7 @@ void json_finding(struct json_writer *w, const struct report *r, const struct fi
 	finding_fix(r, f, text);
 	jw_text_or_null(w, "fix", text);
 	jw_text(w, "fingerprint", f->fingerprint);
+	if (f->known)
+		jw_bool(w, "known", true);
 	jw_object_end(w);
 }

@@ -11,13 +11,16 @@
 
 #include <stdio.h>
 
+struct baseline;
+
 struct report_options {
 	enum verdict least; /* anomalies below it are not listed (VERDICT_PREDICTED unless --all) */
 	bool anomalies;     /* text lists anomalies, not findings; it also does if the list is not the usual one */
 	bool every;         /* list anomalies at the same source positions separately */
 	uint32_t orders;    /* not 0: list what one of these (bit i: orders[i]) leaves unordered, with any verdict */
 	const char *source_root; /* folder below which source lines may be shown, besides unchanged files; NULL: none */
-	const char *only;        /* id of the only anomaly to list; NULL: all */
+	const struct baseline *baseline; /* borrowed; NULL: no finding is known */
+	const char *only;                /* id of the only anomaly to list; NULL: all */
 };
 
 struct report_entry {
@@ -34,6 +37,7 @@ struct report {
 	struct descriptions *descriptions;
 	struct report_entry *entries; /* by kind, then verdict and rank, the worst first */
 	size_t count;
+	const struct baseline *baseline;
 	struct findings *findings; /* what the entries are joined to */
 	bool alone;                /* one anomaly alone is listed: entries is that one, findings are of all */
 	bool by_anomaly;           /* text lists anomalies, not findings */

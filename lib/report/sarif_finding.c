@@ -98,6 +98,8 @@ void sarif_finding(struct sarif *s, const struct finding *f)
 	jw_number(w, "ruleIndex", a->kind);
 	jw_text(w, "kind", "fail");
 	jw_text(w, "level", finding_level_name(f->level));
+	if (s->r->baseline)
+		jw_text(w, "baselineState", f->known ? "unchanged" : "new");
 	put_message(s, f);
 	jw_array(w, "locations");
 	if (f->place_count)

@@ -163,12 +163,15 @@ static void put_findings(const struct printer *p)
 {
 	const struct findings *f = p->r->findings;
 	for (size_t i = 0; i < f->count && !ferror(p->out); i++)
-		if (f->items[i].level > LEVEL_NOTE)
+		if (f->items[i].level > LEVEL_NOTE && !f->items[i].known)
 			text_put_finding(p, &f->items[i]);
-	fprintf(p->out, "findings: %zu error%s, %zu warning%s, %zu note%s%s\n", f->levels[LEVEL_ERROR],
+	fprintf(p->out, "findings: %zu error%s, %zu warning%s, %zu note%s%s", f->levels[LEVEL_ERROR],
 	        text_plural(f->levels[LEVEL_ERROR]), f->levels[LEVEL_WARNING], text_plural(f->levels[LEVEL_WARNING]),
 	        f->levels[LEVEL_NOTE], text_plural(f->levels[LEVEL_NOTE]),
 	        f->levels[LEVEL_NOTE] ? " (--anomalies lists all)" : "");
+	if (f->known)
+		fprintf(p->out, ", %zu known", f->known);
+	fputc('\n', p->out);
 }
 
 enum rt_status report_text(const struct report *r, bool color, FILE *out, struct rt_error *err)

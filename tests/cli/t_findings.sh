@@ -120,4 +120,18 @@ prints '^/[^:]*cache_miss\.cpp:24:[0-9]+: error: .Cache::get. calls .* \[F1, obs
 prints '^/[^:]*cache_miss\.cpp:29:[0-9]+: note: Cache::get writes here$'
 text --anomalies "$tmp/cache.zst"
 prints '^R1 data race \(.*\), observed'
+
+# What an earlier report has is known: not listed, and no failure; what is new still is.
+"$racetrace" analyze -f json "$tmp/cache.zst" >"$tmp/old.json"
+analyze 0 "$tmp/cache.zst" --baseline "$tmp/old.json"
+is baseline '.findings | length == 1 and .[0].known'
+analyze 1 "$tmp/account.zst" --baseline "$tmp/old.json"
+is baseline 'all(.findings[]; has("known") | not)'
+text --baseline "$tmp/old.json" "$tmp/cache.zst"
+prints '^findings: 0 errors, 0 warnings, 0 notes, 1 known$'
+"$racetrace" analyze -f sarif --baseline "$tmp/old.json" "$tmp/cache.zst" >"$tmp/out"
+is baseline '[.runs[0].results[].baselineState] == ["unchanged"]'
+echo '{}' >"$tmp/no.json"
+analyze 2 "$tmp/cache.zst" --baseline "$tmp/no.json"
+grep -q "no.json' is not a JSON report with findings" "$tmp/err" || { echo "no message: $(cat "$tmp/err")"; fail=1; }
 exit $fail
