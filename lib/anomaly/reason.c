@@ -28,6 +28,7 @@ static const struct {
                               "may be ordered by the atomic instruction in ", ""},
     [REASON_PLAIN_MODULE] = {"plain-module", "may be ordered inside a module that is not instrumented",
                              "may be ordered inside ", ", which is not instrumented"},
+    [REASON_PARTS] = {"parts", "the only schedule that was found stops a thread within a call", NULL, NULL},
     [REASON_CHECKS] = {"checks", "checks of the same variable would see another write than they saw", NULL, NULL},
     [REASON_UNGUARDED] =
         {"unguarded",

@@ -212,6 +212,7 @@ static enum search_answer make_whole(struct provers *p, const struct goal *goal,
 		if (!ok)
 			return SEARCH_NO_MEMORY;
 	}
+	reasons_add(&p->reasons, REASON_PARTS);
 	return SEARCH_GAVE_UP;
 }
 
