@@ -6,7 +6,8 @@
  * Locks are released to let other threads in, so most such pairs are intended. Only what looks like a check and its act
  * is reported. The lock guards the cell: all accesses hold it once a second thread has come. The first section writes
  * nothing. The second writes the cell without reading it again first (an update, x -= n, reads and writes at one line).
- * No other section of the lock is in between, and no wait. Both are in one call that the program's own source makes.
+ * No other section of the lock is in between, and no wait. Both are in one call that the program's own source makes, or
+ * the second is further down in main or in a thread's own routine.
  */
 #include "lib/base/vec.h"
 #include "lib/search/classes.h"
@@ -247,6 +248,23 @@ static bool in_one_inlined_call(const struct search *s, uint64_t pc1, uint64_t p
 	return false;
 }
 
+/*
+ * True if the second position is further down in the same function of the program. What main or a thread's own routine
+ * does is one call, but may be many rounds of a loop; from one round to the next the way goes up.
+ */
+static bool comes_below(const struct search *s, uint64_t pc1, uint64_t pc2)
+{
+	size_t n1, n2;
+	const struct rt_frame *f1 = rt_trace_frames(s->m->trace, pc1, &n1),
+	                      *f2 = rt_trace_frames(s->m->trace, pc2, &n2);
+	if (!n1 || !n2)
+		return false;
+	f1 += n1 - 1;
+	f2 += n2 - 1;
+	return is_own(f1) && is_own(f2) && !strcmp(f1->file, f2->file) && f1->function && f2->function &&
+	       !strcmp(f1->function, f2->function) && f1->line < f2->line;
+}
+
 static bool begin_candidate(const struct search *s, const struct calls *calls, struct candidate *c)
 {
 	c->depth = c->open = calls->depth;
@@ -265,8 +283,9 @@ static void end_candidate(const struct search *s, const struct calls *calls, str
 	const struct model *m = s->m;
 	uint64_t own = m->sites[m->events[c->e3].site].pc;
 	uint64_t at = c->depth < calls->depth ? calls->sites[c->depth] : own;
-	c->one_call =
-	    (c->depth && is_own_call(s, c->sites[c->depth - 1])) || in_one_inlined_call(s, c->sites[c->depth], at);
+	c->one_call = (c->depth && is_own_call(s, c->sites[c->depth - 1])) ||
+	              in_one_inlined_call(s, c->sites[c->depth], at) ||
+	              (c->depth == 1 && comes_below(s, c->sites[c->depth], at));
 	free(c->sites);
 	c->sites = NULL;
 }

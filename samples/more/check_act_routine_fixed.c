@@ -1,0 +1,3 @@
+/* Looks again where it takes; see check_act_routine.c. */
+#define FIXED
+#include "check_act_routine.c"
