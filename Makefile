@@ -82,7 +82,6 @@ UNWOUND := $(addprefix $(BUILD)/pic/recorder/,$(addprefix intercept/,block.o cxx
 $(UNWOUND) $(UNWOUND:.o=.controlled.o): RECORDER_CFLAGS += -fexceptions
 $(BUILD)/pic/recorder/intercept/string.o $(BUILD)/pic/recorder/intercept/string.controlled.o: RECORDER_CFLAGS += $(if $(findstring clang,$(CC)),,-fno-tree-loop-distribute-patterns)
 $(BUILD)/pic/%.controlled.o: ALL_CFLAGS += -DRT_CONTROLLED=1
-$(SCHED_OBJ): ALL_CFLAGS += -DRT_CONTROLLED=1
 $(BUILD)/pic/%.controlled.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) $(ALL_CFLAGS) $(RECORDER_CFLAGS) -c -o $@ $<

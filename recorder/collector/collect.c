@@ -10,6 +10,7 @@
 #include "lib/base/vec.h"
 #include "recorder/collector/find.h"
 #include "recorder/collector/late.h"
+#include "recorder/control.h"
 
 #include <limits.h>
 #include <linux/futex.h>
@@ -406,6 +407,8 @@ enum rt_status collector_run(struct collector *c, pid_t pid, struct rt_writer *w
 	for (uint32_t i = 0; i < slots_used(c); i++)
 		drain_rest(c, i);
 	tell_unseen(c);
+	if (c->writer && c->control && atomic_load(&c->control->degraded) && rt_writer_inexact(c->writer, &c->error))
+		failed(c);
 	if (c->error.status && err)
 		*err = c->error;
 	return c->error.status;

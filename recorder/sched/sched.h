@@ -3,6 +3,7 @@
 #ifndef RECORDER_SCHED_SCHED_H
 #define RECORDER_SCHED_SCHED_H
 
+#define RT_CONTROLLED 1 /* turn.h */
 #include "recorder/runtime/core.h"
 #include "recorder/runtime/turn.h"
 #include "recorder/sched/strategy.h"

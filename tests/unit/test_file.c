@@ -302,6 +302,24 @@ static struct rt_event *small_file(size_t *n)
 	return events;
 }
 
+START_TEST(an_order_may_turn_out_not_to_be_exact)
+{
+	for (int degraded = 0; degraded < 2; degraded++) {
+		struct rt_writer *w = create(true);
+		struct rt_error err = {0};
+		ck_assert_int_eq(rt_writer_thread(w, 0, "main", 0, NULL, &err), RT_OK);
+		if (degraded)
+			ck_assert_int_eq(rt_writer_inexact(w, &err), RT_OK);
+		finish(w);
+		struct rt_trace *trace = open_trace(path);
+		ck_assert_int_eq(rt_trace_info(trace)->exact, !degraded);
+		ck_assert_uint_eq(rt_trace_info(trace)->pid, 77);
+		ck_assert_str_eq(rt_trace_info(trace)->command[1], "an arg");
+		rt_trace_free(trace);
+	}
+}
+END_TEST
+
 START_TEST(cut_at_any_byte_it_reads_up_to_the_cut_and_says_so)
 {
 	size_t count, most = 0;
@@ -686,6 +704,7 @@ SUITE(file)
 	tcase_add_test(c, zstd_finds_the_file_in_order);
 	tcase_add_test(c, events_that_are_not_selected_keep_their_places);
 	tcase_add_test(c, threads_are_merged_run_by_run_by_their_stamps);
+	tcase_add_test(c, an_order_may_turn_out_not_to_be_exact);
 	tcase_add_test(c, a_trace_without_events_is_whole);
 	tcase_add_test(c, cut_at_any_byte_it_reads_up_to_the_cut_and_says_so);
 	tcase_add_test(c, no_damaged_byte_makes_up_events);

@@ -36,6 +36,7 @@ struct writer_thread {
 };
 
 struct rt_writer {
+	uint64_t pid;
 	struct rt_output output;
 	bool recording;
 	int level;
@@ -144,7 +145,8 @@ static enum rt_status write_head(struct rt_writer *w, const struct rt_writer_opt
 	size_t argc = 0;
 	while (options->command && options->command[argc])
 		argc++;
-	rt_bytes_varint(&w->raw, options->pid);
+	w->pid = options->pid;
+	rt_bytes_varint(&w->raw, w->pid);
 	rt_bytes_varint(&w->raw, options->exact);
 	rt_bytes_varint(&w->raw, options->command ? argc + 1 : 0);
 	for (size_t i = 0; i < argc; i++)
@@ -156,6 +158,15 @@ static enum rt_status write_head(struct rt_writer *w, const struct rt_writer_opt
 		count--;
 	for (size_t i = 0; i < count; i++)
 		rt_bytes_varint(&w->raw, facts[i]);
+	struct rt_block block = {.kind = RT_BLOCK_HEAD};
+	return write_block(w, &block, err);
+}
+
+enum rt_status rt_writer_inexact(struct rt_writer *w, struct rt_error *err)
+{
+	rt_bytes_varint(&w->raw, w->pid);
+	rt_bytes_varint(&w->raw, 0);
+	rt_bytes_varint(&w->raw, 0);
 	struct rt_block block = {.kind = RT_BLOCK_HEAD};
 	return write_block(w, &block, err);
 }

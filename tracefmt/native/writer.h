@@ -96,6 +96,8 @@ struct rt_writer_result {
 	uint64_t events, left_out, bytes; /* filled in by finish */
 };
 
+/* The order is not exact after all. */
+enum rt_status rt_writer_inexact(struct rt_writer *w, struct rt_error *err);
 /* Writes the rest, the metadata and the index, syncs, renames. Frees the writer, whatever the result. */
 enum rt_status rt_writer_finish(struct rt_writer *w, struct rt_writer_result *result, struct rt_error *err);
 /*
