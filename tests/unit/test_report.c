@@ -83,6 +83,7 @@ static json_t *get(json_t *json, const char *path)
 #define NUMBER(json, path) json_integer_value(get(json, path))
 
 static const struct report_options normal = {.least = VERDICT_PREDICTED};
+static const struct report_options each = {.least = VERDICT_PREDICTED, .anomalies = true}; /* text: not by findings */
 static const char two_races[] = "T1|w(x)|a.c:10:3\n"
                                 "T1|acq(L)|a.c:11\n"
                                 "T1|r(y)|a.c:12:5\n"
@@ -249,7 +250,7 @@ START_TEST(the_text_names_both_sides_their_locks_and_the_sum)
 {
 	struct fixture f;
 	load(&f, two_races, &(struct analysis_options){0});
-	char *text = write_report(&f, "text", false, &normal);
+	char *text = write_report(&f, "text", false, &each);
 	static const char *const parts[] = {"R1 data race (",
 	                                    "), observed: y\n",
 	                                    "read of 8 bytes by thread T1, event 3\n",
@@ -327,7 +328,7 @@ START_TEST(every_kind_of_anomaly_can_be_written)
 		ck_assert_str_ne(STRING(a, "kind"), "atomicity");
 	}
 	json_decref(json);
-	char *text = write_report(&f, "text", false, &normal);
+	char *text = write_report(&f, "text", false, &each);
 	ck_assert_ptr_nonnull(strstr(text, "D1 deadlock (cycle), proved\n"));
 	ck_assert_ptr_nonnull(strstr(text, "thread T1 waits for M, which T2 holds; event 2\n"));
 	free(text);
@@ -526,7 +527,7 @@ START_TEST(what_a_recorded_trace_knows_is_in_the_report)
 	ck_assert_str_eq(STRING(anomaly_at(json, 31), "variable.name"), "stack of thread main");
 	ck_assert(json_is_true(get(anomaly_at(json, 32), "events.1.free")));
 	json_decref(json);
-	char *text = write_report(&f, "text", false, &normal);
+	char *text = write_report(&f, "text", false, &each);
 	static const char *const parts[] = {
 	    "holding heap block from app.c:7 + 32 as a reader, acquired at event 6", "by thread main.1 (wor\\x1bker)",
 	    "allocated by thread main, event 3\n    #0 app.c:7:9\n    #1 app.c:50\n",
@@ -554,7 +555,7 @@ START_TEST(text_shows_the_first_of_what_is_only_predicted_and_counts_the_rest)
 		strcat(trace, line);
 	}
 	load(&f, trace, &(struct analysis_options){.unproved = true, .kinds = 1u << ANOMALY_RACE});
-	char *text = write_report(&f, "text", false, &normal);
+	char *text = write_report(&f, "text", false, &each);
 	ck_assert_ptr_nonnull(strstr(text, "R20 data race"));
 	ck_assert_ptr_null(strstr(text, "R21 data race"));
 	ck_assert_ptr_nonnull(strstr(text, "10 more that are only predicted are not shown here"));
