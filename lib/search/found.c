@@ -25,7 +25,6 @@ struct found {
 	bool observed;       /* instance 0 is one that occurred */
 	bool partial;        /* not every tuple was offered */
 	uint32_t kept;       /* instances */
-	uint32_t turn;       /* how many entries before it begin at the same position */
 	uint32_t *instances; /* pattern->count events each */
 	uint32_t capacity;   /* in events */
 	/* What was kept when it was offered, for its being offered again: hashes. One that two have loses an instance,
@@ -259,44 +258,6 @@ void found_every(struct found_list *l, const struct pattern *pattern, const uint
 		l->failed |= !anomaly_add(l->list, &a);
 }
 
-/* How many came before that begin at the same position. */
-struct turn {
-	uint64_t pc;
-	uint32_t count;
-	UT_hash_handle hh;
-};
-
-static bool take_turns(struct found_list *l)
-{
-	struct turn *turns = NULL, *t, *next;
-	bool ok = true;
-	for (struct found *f = l->entries; ok && f; f = f->hh.next) {
-		HASH_FIND(hh, turns, &f->key.pcs[0], sizeof f->key.pcs[0], t);
-		if (!t && (t = calloc(1, sizeof *t)) != NULL) {
-			t->pc = f->key.pcs[0];
-			HASH_ADD(hh, turns, pc, sizeof t->pc, t);
-			if (!HASH_ADDED(t)) {
-				free(t);
-				t = NULL;
-			}
-		}
-		if (t)
-			f->turn = t->count++;
-		ok = t;
-	}
-	HASH_ITER(hh, turns, t, next)
-	{
-		HASH_DEL(turns, t);
-		free(t);
-	}
-	return ok;
-}
-
-static int by_turn(const struct found *a, const struct found *b)
-{
-	return a->turn != b->turn ? (a->turn < b->turn ? -1 : 1) : 0;
-}
-
 static bool add(struct found_list *l, const struct found *f)
 {
 	const uint32_t n = f->key.pattern->count;
@@ -326,9 +287,6 @@ static bool add(struct found_list *l, const struct found *f)
 
 enum rt_status found_finish(struct found_list *l, struct rt_error *err)
 {
-	l->failed = l->failed || !take_turns(l);
-	if (!l->failed)
-		HASH_SORT(l->entries, by_turn);
 	struct found *f, *next;
 	HASH_ITER(hh, l->entries, f, next)
 	{

@@ -44,10 +44,7 @@ void found_offer(struct found_list *l, struct found *f, const uint32_t *events, 
 /* Lists one tuple as an anomaly of its own. */
 void found_every(struct found_list *l, const struct pattern *pattern, const uint32_t *events, bool observed);
 
-/*
- * Makes anomalies of the entries and frees them. Those that begin at the same source position do not stand together:
- * should the provers' budget not do for all, each position's first ones are decided.
- */
+/* Makes anomalies of the entries and frees them. */
 enum rt_status found_finish(struct found_list *l, struct rt_error *err);
 
 #endif
