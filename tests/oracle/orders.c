@@ -62,8 +62,10 @@ struct hold {
 
 static bool is_hold(const struct oracle_trace *t, const struct hold *h, uint64_t lock, uint32_t thread)
 {
+	if (h->acquire < 0)
+		return false;
 	const struct rt_event *e = &t->events[h->acquire];
-	return h->acquire >= 0 && oracle_lock(e) == lock && e->thread == thread;
+	return oracle_lock(e) == lock && e->thread == thread;
 }
 
 /* Event i takes a lock: the holds of it that this excludes and that another thread has released are handed over. */
