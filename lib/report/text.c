@@ -60,7 +60,7 @@ static void put_hidden(const struct printer *p)
 	for (size_t i = 0; i < p->r->count; i++)
 		listed += p->r->entries[i].anomaly->verdict < VERDICT_PREDICTED;
 	if (counted && !listed)
-		fputs("not listed: what is conditional or refuted; --all lists it\n", p->out);
+		fputs("not listed: conditional and refuted anomalies; --all lists them\n", p->out);
 }
 
 static void put_trace(const struct printer *p)
