@@ -66,8 +66,9 @@ struct settings {
 
 static const struct argp_option options[] = {
     {"format", 'f', "FORMAT", 0,
-     "Format of the report: text, json, sarif, html, gcc (lines for editors), or dot (a graph of one anomaly); text on "
-     "a terminal, else json",
+     "Format of the report: text (on a terminal), json (elsewhere), sarif, html, "
+     "gcc (lines for editors), "
+     "or dot (a graph of one anomaly)",
      0},
     {"anomalies", OPT_ANOMALIES, NULL, 0, "List anomalies with stacks and evidence in the text report, not findings",
      0},
