@@ -31,6 +31,9 @@ struct rt_sched {
 };
 extern struct rt_sched rt_sched;
 
+#define RT_STEP_NS 1000u  /* of virtual time that a step takes */
+#define RT_QUANTUM 20000u /* plain accesses until a thread looks at the others, at first */
+
 void rt_sched_lock(void);
 void rt_sched_unlock(void);
 /* The task that is to have the turn; NULL: none can now. current: the one that has it, or NULL. Ends a run that is
@@ -42,11 +45,36 @@ void rt_sched_give(struct rt_task *to);
 void rt_sched_unblock(struct rt_task *t);
 /* Time passes: ends the waits whose time has come. True: there were any. */
 bool rt_sched_tick(uint64_t ns);
+/* Time passes until the first wait ends. False: there is none, or what is outside may come back first. */
+bool rt_sched_jump(void);
+/* The task's wait, which is about to begin, ends at this time. */
+void rt_sched_set_alarm(struct rt_task *t, struct rt_until until);
+/* True if another thread holds what the task's step takes, by what events say. */
+bool rt_sched_is_held(const struct rt_task *t);
+/* True if the thread finds out by a try whether it can do what it waits for. */
+bool rt_sched_may_try(const struct rt_task *t);
+/* Those that wait to do op with the object, in rt_sched.enabled; returns their number. */
+unsigned rt_sched_waiters(unsigned op, uint64_t object);
+/* Others come first. */
+void rt_sched_yield(struct rt_task *t);
+
+/* This thread's hooks are no steps: it takes no turns, or it is in the scheduler. */
+bool rt_sched_is_free(void);
+/* Into the scheduler, with the lock; out of it, without. */
+struct rt_task *rt_sched_enter(void);
+void rt_sched_leave(void);
+/*
+ * The three of a thread that wants the turn: all return when it has it. pass: by its state, which says whether it could
+ * go on, it keeps the turn or another gets it; queue: it comes from outside; both release the lock. await: without it.
+ */
+void rt_sched_pass(struct rt_task *t);
+void rt_sched_queue(struct rt_task *t);
+void rt_sched_await(struct rt_task *t);
 /* Writes the decision into the log. */
 void rt_sched_log(const struct rt_task *from, const struct rt_task *to);
 /* True if plain accesses at this pc are steps, or if that cannot be excluded. */
 bool rt_sched_interesting(uintptr_t pc);
-/* Lets the thread go on, as turns are given up. */
+/* The thread runs on without a turn, as turns are given up. */
 void rt_sched_free(struct rt_task *t);
 /* Memory, strategy and seed. False: it runs uncontrolled, which has been said. */
 bool rt_sched_begin(uint32_t slots);

@@ -1,5 +1,6 @@
 /*
- * Strategies: who goes on. A strategy is a file that defines one struct rt_strategy, and a line in strategy.c.
+ * Strategies decide which thread runs next. A strategy is a file that defines one struct rt_strategy, and a line in
+ * strategy.c.
  *
  * All functions are called by the thread that has the turn, inside the recorder: they allocate nothing but by
  * rt_sched_memory, and call no interposed function.

@@ -87,7 +87,7 @@ int main(void)
 	pthread_t t[3];
 	for (int i = 0; i < 3; i++)
 		pthread_create(&t[i], NULL, spins, NULL);
-	sleep(100); /* nobody waits so long */
+	sleep(100); /* in no time */
 	atomic_store(&flag, 1);
 	plain = 1;
 	while (atomic_load(&done) < 3)

@@ -1,0 +1,120 @@
+/*
+ * Which thread goes on. A thread that pauses, waits or is outside cannot; of the others the strategy chooses. Before a
+ * run is called deadlocked all threads that find out by a try whether they need to wait try once more.
+ */
+#include "recorder/sched/sched.h"
+
+#include "recorder/runtime/syscall.h"
+
+#include <poll.h>
+
+#define YIELD_STEPS 4096u /* for which a thread that yielded waits for others at most */
+
+/* True if another thread holds it, by what events say; a thread may hold it unseen, or have released it unseen. */
+bool rt_sched_is_held(const struct rt_task *t)
+{
+	bool shared = t->next.op == RT_OP_ACQUIRE_SHARED;
+
+	if (t->next.op == RT_OP_JOIN)
+		return rt_sched_task((uint32_t)t->next.object) != NULL;
+	uint64_t lock = t->next.op == RT_OP_WAIT_END ? t->next.arg : t->next.object;
+
+	for (const struct rt_task *other = rt_sched.first; other; other = other->after) {
+		const struct rt_thread *data = other->data;
+
+		for (unsigned i = 0; other != t && data && i < data->held_count; i++)
+			if (data->held[i].lock == lock && !(shared && data->held[i].shared))
+				return true;
+	}
+	return false;
+}
+
+static bool is_enabled(const struct rt_task *t, bool yielded, bool held)
+{
+	if (t->state != RT_READY || (!yielded && t->yielded && rt_sched.steps - t->yielded_at < YIELD_STEPS))
+		return false;
+	return held || !t->next.blocks || !rt_sched_is_held(t);
+}
+
+static unsigned gather(bool yielded, bool held)
+{
+	unsigned n = 0;
+
+	for (struct rt_task *t = rt_sched.first; t; t = t->after)
+		if (is_enabled(t, yielded, held))
+			rt_sched.enabled[n++] = t;
+	return n;
+}
+
+/*
+ * Threads that spin or yield come behind those that pause, whose time passes meanwhile; then those that by events would
+ * wait.
+ */
+static unsigned enabled(void)
+{
+	unsigned n = gather(false, false);
+
+	if (n || (rt_sched_jump() && (n = gather(false, false)) > 0))
+		return n;
+	for (struct rt_task *t = rt_sched.first; t; t = t->after)
+		t->yielded = false;
+	n = gather(true, false);
+	return n ? n : gather(true, true);
+}
+
+/* True if the thread finds out by a try whether it can do what it waits for. */
+bool rt_sched_may_try(const struct rt_task *t)
+{
+	return t->state == RT_BLOCKED &&
+	       (t->waits_op == RT_OP_ACQUIRE || t->waits_op == RT_OP_ACQUIRE_SHARED || t->waits_op == RT_OP_SEM_WAIT ||
+	        t->waits_op == RT_OP_ONCE_SEEN || t->waits_op == RT_OP_HB_AFTER);
+}
+
+/* All try again, in case it was given unseen. False: they have, and no step was done since. */
+static bool last_chance(void)
+{
+	bool any = false;
+
+	if (rt_sched.chance == rt_sched.steps)
+		return false;
+	rt_sched.chance = rt_sched.steps;
+	for (struct rt_task *t = rt_sched.first; t; t = t->after)
+		if (rt_sched_may_try(t)) {
+			rt_sched_unblock(t);
+			any = true;
+		}
+	return any;
+}
+
+/* Those whose descriptors are ready go on. */
+static void poll_tasks(void)
+{
+	struct timespec none = {0, 0};
+
+	for (struct rt_task *t = rt_sched.first; t; t = t->after)
+		if (t->state == RT_BLOCKED && t->fds && RT_SYSCALL(SYS_ppoll, t->fds, t->fd_count, &none, NULL, 0) != 0)
+			rt_sched_unblock(t);
+}
+
+struct rt_task *rt_sched_pick(struct rt_task *current)
+{
+	while (rt_sched.live) {
+		if (rt_sched.polling)
+			poll_tasks();
+		unsigned n = enabled();
+		struct rt_task *chosen = n ? rt_sched.strategy->choose(current, rt_sched.enabled, n) : NULL;
+
+		if (chosen)
+			return chosen;
+		if (rt_sched.outside || rt_sched.foreign || rt_sched.polling)
+			break;
+		if (rt_sched_jump() || (!n && last_chance()))
+			continue;
+		if (rt_sched.handles && !rt_sched.overdue)
+			break;
+		if (rt_sched.strategy->stuck)
+			rt_sched.strategy->stuck();
+		rt_sched_end(RT_END_DEADLOCK);
+	}
+	return NULL;
+}

@@ -1,0 +1,98 @@
+/*
+ * Threads that wait for others by themselves: they yield, pause, or look at the same variables again and again.
+ * Fairness after Musuvathi and Qadeer (Fair Stateless Model Checking, PLDI 2008): they come after those that do not.
+ */
+#include "recorder/sched/sched.h"
+
+#define QUANTUM_NS 100000u /* of virtual time that RT_QUANTUM plain accesses take */
+#define QUANTUM_MAX (RT_QUANTUM * 256)
+#define SPIN_REPEATS 8u /* equal looks at unchanged values after which a thread spins */
+
+void rt_sched_yield(struct rt_task *t)
+{
+	t->yielded = true;
+	t->yielded_at = rt_sched.steps;
+}
+
+void rt_turn_yield(uintptr_t pc)
+{
+	if (rt_sched_is_free())
+		return;
+	rt_sched_yield(rt_thread.task);
+	rt_turn_step(RT_OP_NONE, 0, 0, pc, 0, false);
+}
+
+static uint64_t records(const struct rt_slot *s)
+{
+	return s->published * RT_BLOCK_RECORDS + (uint64_t)(s->cur - s->ring) % RT_BLOCK_RECORDS;
+}
+
+/*
+ * A thread nearly all of whose accesses were repeats spins on a plain variable, or might. One that does not gets a
+ * longer quantum each time: a change of threads starts the filter of repeats anew.
+ */
+static void end_quantum(uintptr_t pc)
+{
+	enum { SOME = 1000 };
+	struct rt_task *t = rt_sched_enter();
+	uint64_t now = records(rt_self);
+	bool spins = now - t->records < t->quantum / SOME;
+
+	rt_sched_tick((uint64_t)QUANTUM_NS * (t->quantum / RT_QUANTUM));
+	if (spins)
+		rt_sched_yield(t);
+	t->quantum = spins ? RT_QUANTUM : t->quantum < QUANTUM_MAX ? t->quantum * 2 : t->quantum;
+	t->records = now;
+	rt_thread.patience = (int32_t)t->quantum;
+	rt_sched_unlock();
+	rt_sched_leave();
+	rt_turn_step(RT_OP_NONE, 0, 0, pc, 0, false);
+}
+
+void rt_turn_access(unsigned op, uint64_t object, uint64_t size, uintptr_t pc, unsigned flags)
+{
+	rt_settle(rt_self, op);
+	if (rt_sched_is_free()) {
+		rt_thread.patience = RT_QUANTUM;
+		return;
+	}
+	if (rt_thread.patience <= 0)
+		end_quantum(pc);
+	if (rt_sched_interesting(pc))
+		rt_turn_step(op, object, size, pc, flags, false);
+}
+
+/*
+ * A loop that looks at the same few variables again and again, and always sees the same, waits for another thread to
+ * write. One that writes makes progress, and so does one that sees something new.
+ */
+void rt_turn_saw(uint64_t object, uint64_t value, uintptr_t pc)
+{
+	struct rt_task *t = rt_thread.task;
+
+	if (!t)
+		return;
+	for (unsigned i = 0; i < sizeof t->seen / sizeof *t->seen; i++) {
+		if (t->seen[i].object != object || t->seen[i].pc != pc)
+			continue;
+		if (t->seen[i].value != value)
+			t->repeats = 0;
+		else if (++t->repeats >= SPIN_REPEATS)
+			rt_sched_yield(t);
+		t->seen[i].value = value;
+		return;
+	}
+	t->seen[t->seen_next].object = object;
+	t->seen[t->seen_next].value = value;
+	t->seen[t->seen_next].pc = pc;
+	t->seen_next = (t->seen_next + 1) % (sizeof t->seen / sizeof *t->seen);
+	t->repeats = 0;
+}
+
+void rt_turn_sleep(struct rt_until until, uintptr_t pc)
+{
+	if (rt_sched_is_free())
+		return;
+	rt_turn_step(RT_OP_NONE, 0, 0, pc, RT_F_TIMED, false);
+	rt_turn_block(RT_OP_NONE, 0, until, true);
+}

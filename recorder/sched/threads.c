@@ -1,0 +1,153 @@
+/* Controlled threads: their birth, first turn and end; the beginning of control, and its end in a forked child. */
+#include "recorder/sched/sched.h"
+
+#include "recorder/runtime/syscall.h"
+
+static struct rt_task *task_of(const struct rt_slot *slot)
+{
+	return rt_sched.tasks + (slot - rt_channel_slot(rt_channel, 0));
+}
+
+/* Behind its elder siblings, cousins and all others. */
+static void append(struct rt_task *t)
+{
+	t->before = rt_sched.last;
+	t->after = NULL;
+	*(rt_sched.last ? &rt_sched.last->after : &rt_sched.first) = t;
+	rt_sched.last = t;
+	rt_sched.live++;
+}
+
+static void take_out(struct rt_task *t)
+{
+	*(t->before ? &t->before->after : &rt_sched.first) = t->after;
+	*(t->after ? &t->after->before : &rt_sched.last) = t->before;
+	rt_sched.live--;
+}
+
+static void make(struct rt_slot *slot, enum rt_state state)
+{
+	struct rt_task *t = task_of(slot);
+
+	*t = (struct rt_task){.thread = slot->thread,
+	                      .parent = slot->parent,
+	                      .child_number = slot->child_number,
+	                      .state = state,
+	                      .next = {.op = RT_OP_BEGIN}};
+	append(t);
+}
+
+/* The thread that this is of is the caller. */
+static void inhabit(struct rt_task *t)
+{
+	t->data = &rt_thread;
+	t->quantum = RT_QUANTUM;
+	t->tid = (int32_t)RT_SYSCALL(SYS_gettid);
+	rt_thread.task = t;
+	rt_thread.patience = RT_QUANTUM;
+}
+
+void rt_turn_birth(struct rt_slot *slot)
+{
+	bool roams = rt_turn_is_roaming();
+
+	rt_busy_begin();
+	rt_sched_lock();
+	make(slot, roams ? RT_OUTSIDE : RT_READY);
+	task_of(slot)->roams = roams;
+	rt_sched.outside += roams;
+	rt_sched_unlock();
+	rt_sched_watch();
+	rt_busy_end();
+}
+
+bool rt_turn_begin(struct rt_slot *slot, uintptr_t pc)
+{
+	struct rt_task *t = task_of(slot);
+
+	inhabit(t);
+	t->next.pc = pc;
+	if (t->roams)
+		return false;
+	rt_sched_enter();
+	if (rt_sched.holder)
+		rt_sched_unlock();
+	else
+		rt_sched_give(rt_sched_pick(NULL));
+	rt_sched_await(t);
+	rt_sched_leave();
+	return true;
+}
+
+void rt_turn_end(void)
+{
+	struct rt_task *t = rt_thread.task;
+
+	if (!t)
+		return;
+	rt_turn_comes(0, 0, 0);
+	rt_turn_hold(0);
+	rt_sched_enter();
+	for (struct rt_task *other = rt_sched.first; other; other = other->after)
+		if (other->state == RT_BLOCKED && other->waits_op == RT_OP_JOIN && other->waits == t->thread)
+			rt_sched_unblock(other);
+	t->state = RT_ENDED;
+	take_out(t);
+	rt_thread.task = NULL;
+	rt_sched.dying = t->tid == (int32_t)RT_SYSCALL(SYS_getpid) ? 0 : t->tid; /* the process's own stays */
+	struct rt_task *next = rt_sched_pick(NULL);
+	if (next)
+		rt_sched_log(t, next);
+	rt_sched_give(next);
+	rt_sched_leave();
+}
+
+bool rt_turn_lives(uint32_t thread)
+{
+	rt_busy_begin();
+	rt_sched_lock();
+	bool lives = rt_sched_task(thread) != NULL;
+	rt_sched_unlock();
+	rt_busy_end();
+	return lives;
+}
+
+void rt_turn_canceled(struct rt_thread *thread)
+{
+	struct rt_task *t = thread->task;
+
+	if (!t)
+		return;
+	rt_busy_begin();
+	rt_sched_lock();
+	t->canceled = true;
+	if (t->state == RT_BLOCKED && t->cancelable)
+		rt_sched_unblock(t);
+	rt_sched_unlock();
+	rt_busy_end();
+}
+
+/* ---- Beginning and end ---- */
+
+void rt_turn_start(struct rt_slot *slot)
+{
+	rt_sched.control = rt_channel_control(rt_channel);
+	if (!rt_sched.control || !rt_sched_begin(rt_channel->slot_count))
+		return;
+	make(slot, RT_RUNNING);
+	rt_sched.holder = task_of(slot);
+	inhabit(rt_sched.holder);
+	rt_controlled = true;
+	rt_time_by_turns(true);
+}
+
+void rt_turn_forked(void)
+{
+	if (!rt_controlled)
+		return;
+	rt_controlled = false;
+	rt_thread.task = NULL;
+	rt_thread.in_turn = false;
+	rt_time_by_turns(false);
+}
+RT_CALL_AT(RT_AT_CHILD, rt_turn_forked);
