@@ -138,6 +138,20 @@ START_TEST(memory_begins_as_0_where_the_trace_says_so)
 }
 END_TEST
 
+START_TEST(memory_that_was_allocated_begins_as_nothing_certain)
+{
+	const char *alloc = "{\"op\":\"alloc\",\"object\":\"0x2000\",\"arg\":8,\"thread\":\"T0\"}\n";
+	const char *before = ACQ(0) ACCESS(0, "read", "0x2000", "8", VALUE("0x7")) REL(0);
+	const char *events =
+	    MESSAGE(ACCESS(1, "write", "0x2000", "8", VALUE("0x7")), ACCESS(2, "read", "0x2000", "8", VALUE("0x7")));
+	char text[2048];
+	snprintf(text, sizeof text, "%s%s", before, events);
+	ck_assert_int_eq(verdict_of("", text, 4, 11), VERDICT_PROVED);
+	snprintf(text, sizeof text, "%s%s%s", alloc, before, events);
+	ck_assert_int_eq(verdict_of("", text, 5, 12), VERDICT_CONDITIONAL);
+}
+END_TEST
+
 START_TEST(a_write_that_a_read_contradicts_is_like_no_other)
 {
 	const char *other = ACQ(0) ACCESS(0, "write", "0x2000", "8", VALUE("0x5")) REL(0);
@@ -250,6 +264,7 @@ SUITE(values)
 	c = tcase_create("rules");
 	tcase_add_test(c, parts_of_accesses_have_parts_of_values);
 	tcase_add_test(c, memory_begins_as_0_where_the_trace_says_so);
+	tcase_add_test(c, memory_that_was_allocated_begins_as_nothing_certain);
 	tcase_add_test(c, a_write_that_a_read_contradicts_is_like_no_other);
 	tcase_add_test(c, an_atomic_read_stays_behind_the_write_that_it_saw);
 	suite_add_tcase(s, c);
