@@ -102,10 +102,10 @@ static json_t *json_threads(const struct rt_trace_info *info)
 	json_t *threads = json_array();
 	for (uint32_t i = 0; i < info->thread_count; i++) {
 		const struct rt_thread *t = &info->threads[i];
-		bool born = t->parent != i && t->parent < info->thread_count;
+		bool created = t->parent != i && t->parent < info->thread_count;
 		json_array_append_new(
 		    threads, json_pack("{so,so,so,so,so}", "name", json_text(t->name), "label", json_text(t->label),
-		                       "parent", json_text(born ? info->threads[t->parent].name : NULL), "events",
+		                       "parent", json_text(created ? info->threads[t->parent].name : NULL), "events",
 		                       json_number(t->events), "left_out", json_number(t->left_out)));
 	}
 	return threads;

@@ -46,7 +46,8 @@ struct alloc_meeting {
 /* A first use beyond this many bytes of a block is not recorded. */
 #define BLOCK_MAX (1 << 20)
 
-static bool met(void *arg, uint32_t block, uint64_t addr, uint32_t owner, uint32_t thread, bool born, bool written);
+static bool met(void *arg, uint32_t block, uint64_t addr, uint32_t owner, uint32_t thread, bool untouched,
+                bool written);
 
 void alloc_uses_init(struct loader *l)
 {
@@ -78,7 +79,7 @@ void alloc_uses_alloc(struct loader *l, const struct rt_event *e, uint64_t size)
 	b->blocks[id - 1] = (struct used_block){e->addr, e->addr + size, e->number, e->thread, 0, 0};
 	if (size > BLOCK_MAX)
 		shadow_renew(&l->shadow, e->addr, size);
-	shadow_bear(&l->shadow, e->addr, size < BLOCK_MAX ? size : BLOCK_MAX, e->thread, id);
+	shadow_allocate(&l->shadow, e->addr, size < BLOCK_MAX ? size : BLOCK_MAX, e->thread, id);
 }
 
 static bool add_use(struct loader *l, const struct used_block *block, uint32_t thread, bool open)
@@ -108,14 +109,14 @@ static void add_meeting(struct loader *l, const struct used_block *block, uint32
 		b->meetings[b->meeting_count++] = (struct alloc_meeting){block->number, b->number, thread};
 }
 
-static bool met(void *arg, uint32_t id, uint64_t addr, uint32_t owner, uint32_t thread, bool born, bool written)
+static bool met(void *arg, uint32_t id, uint64_t addr, uint32_t owner, uint32_t thread, bool untouched, bool written)
 {
 	struct loader *l = arg;
 	struct used_block *block = &l->alloc_uses.blocks[id - 1];
 	uint64_t bit = UINT64_C(1) << thread % 64;
 	if (!l->alloc_uses.number || addr < block->addr || addr >= block->end)
 		return false;
-	if (born) {
+	if (untouched) {
 		if (block->users & bit)
 			return false;
 		block->users |= bit;

@@ -135,9 +135,9 @@ uint32_t shadow_block(const struct shadow *s, uint64_t addr)
 uint32_t shadow_meet(struct shadow *s, uint64_t granule, uint32_t was, uint32_t now, uint32_t thread)
 {
 	uint32_t block = s->met ? shadow_block(s, granule << 3) : 0, owner = was >> SHADOW_OWNER_SHIFT;
-	bool born = shadow_is_born(was), written = now & SHADOW_WRITTEN;
-	bool keep = block && s->met(s->met_arg, block, granule << 3, owner - 1, thread, born, written);
-	if (!born)
+	bool untouched = shadow_is_untouched(was), written = now & SHADOW_WRITTEN;
+	bool keep = block && s->met(s->met_arg, block, granule << 3, owner - 1, thread, untouched, written);
+	if (!untouched)
 		return now;
 	/* The first access makes the granule the thread's own, as new memory is. */
 	now &= ~((uint32_t)SHADOW_SHARED | UINT32_MAX << SHADOW_OWNER_SHIFT | (written ? 0 : (uint32_t)SHADOW_LATE));
@@ -216,7 +216,7 @@ static void renew_page(struct shadow *s, struct shadow_page *page, uint64_t firs
 	uint64_t from = first > start ? first - start : 0;
 	uint64_t to = last < start + SHADOW_GRANULES - 1 ? last - start : SHADOW_GRANULES - 1;
 	bool whole = from == 0 && to == SHADOW_GRANULES - 1;
-	if (!page->words && (whole || !shadow_is_born(page->uniform))) {
+	if (!page->words && (whole || !shadow_is_untouched(page->uniform))) {
 		/* Part of a uniform page is renewed: the page stays as it is, which keeps too much for this part. */
 		if (whole)
 			page->uniform = renewed(page->uniform);
@@ -270,8 +270,8 @@ static uint32_t *page_blocks(struct shadow *s, struct shadow_page *page)
 }
 
 /* Granules [from, to) of one page. */
-static void bear_page(struct shadow *s, struct shadow_page *page, uint64_t from, uint64_t to, uint32_t born,
-                      uint32_t block)
+static void allocate_page(struct shadow *s, struct shadow_page *page, uint64_t from, uint64_t to, uint32_t untouched,
+                          uint32_t block)
 {
 	bool whole = to - from == SHADOW_GRANULES;
 	if (whole) {
@@ -280,31 +280,31 @@ static void bear_page(struct shadow *s, struct shadow_page *page, uint64_t from,
 		page->block = block;
 	}
 	if (whole && !page->words) {
-		page->uniform = renewed(page->uniform) | born;
+		page->uniform = renewed(page->uniform) | untouched;
 		return;
 	}
 	uint32_t *words = page_words(s, page), *blocks = whole ? NULL : page_blocks(s, page);
 	for (uint64_t g = from; words && !s->failed && g < to; g++) {
 		uint32_t *word = &words[g % SHADOW_GRANULES];
-		*word = renewed(*word) | born;
+		*word = renewed(*word) | untouched;
 		if (blocks)
 			blocks[g % SHADOW_GRANULES] = block;
 	}
 }
 
-void shadow_bear(struct shadow *s, uint64_t addr, uint64_t size, uint32_t thread, uint32_t block)
+void shadow_allocate(struct shadow *s, uint64_t addr, uint64_t size, uint32_t thread, uint32_t block)
 {
 	enum { PAGES = 1 << 22 }; /* memory that is never touched must not use up all pages */
 	uint64_t first, last;
 	if (!whole_granules(addr, size, &first, &last))
 		return;
-	uint32_t born = (uint32_t)SHADOW_LATE | (thread + 1) << SHADOW_OWNER_SHIFT;
+	uint32_t untouched = (uint32_t)SHADOW_LATE | (thread + 1) << SHADOW_OWNER_SHIFT;
 	for (uint64_t g = first; g <= last && !s->failed;) {
 		uint64_t end = (g / SHADOW_GRANULES + 1) * SHADOW_GRANULES, to = end <= last ? end : last + 1;
 		uint64_t key = g / SHADOW_GRANULES;
 		struct shadow_page *page = s->page_count < PAGES ? page_get(s, key) : shadow_find(s, key);
 		if (page)
-			bear_page(s, page, g, to, born, block);
+			allocate_page(s, page, g, to, untouched, block);
 		g = to;
 	}
 }

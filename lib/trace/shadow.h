@@ -32,7 +32,7 @@ enum {
 };
 
 /* Allocated by its owner after the first fork, and untouched since: LATE alone means this. */
-static inline bool shadow_is_born(uint32_t word)
+static inline bool shadow_is_untouched(uint32_t word)
 {
 	return (word & (SHADOW_LATE | SHADOW_WRITTEN)) == SHADOW_LATE;
 }
@@ -60,10 +60,11 @@ struct shadow {
 	bool failed;       /* no memory, or more pages than SHADOW_PAGES_MAX */
 	/*
 	 * Pass one: called when a second thread touches a granule of a block for the first time since its allocation.
-	 * born: no thread had, not even the one that allocated it (owner). Returns true if the granule is to survive
-	 * for this.
+	 * untouched: no thread had, not even the one that allocated it (owner). Returns true if the granule is to
+	 * survive for this.
 	 */
-	bool (*met)(void *arg, uint32_t block, uint64_t addr, uint32_t owner, uint32_t thread, bool born, bool written);
+	bool (*met)(void *arg, uint32_t block, uint64_t addr, uint32_t owner, uint32_t thread, bool untouched,
+	            bool written);
 	void *met_arg;
 	struct {
 		uint64_t key;
@@ -85,7 +86,7 @@ void shadow_touch_range(struct shadow *s, uint64_t addr, uint64_t size, uint32_t
 /* Pass one: [addr, addr + size) is new memory: what is known of its sharing is dropped. */
 void shadow_renew(struct shadow *s, uint64_t addr, uint64_t size);
 /* Pass one: the same, and a thread allocated it as this block. */
-void shadow_bear(struct shadow *s, uint64_t addr, uint64_t size, uint32_t thread, uint32_t block);
+void shadow_allocate(struct shadow *s, uint64_t addr, uint64_t size, uint32_t thread, uint32_t block);
 /* Pass one: the block that was allocated last at the address, 0: none. */
 uint32_t shadow_block(const struct shadow *s, uint64_t addr);
 /* Pass one: the caller's new word for a shared access that turns the word `was` into `now`. */
@@ -104,7 +105,7 @@ static inline uint32_t shadow_mark(uint32_t word, uint32_t bits, uint32_t thread
 	uint32_t owner = word >> SHADOW_OWNER_SHIFT;
 	if (owner == thread + 1) {
 		word |= bits;
-		return shadow_is_born(word) ? word & ~(uint32_t)SHADOW_LATE : word;
+		return shadow_is_untouched(word) ? word & ~(uint32_t)SHADOW_LATE : word;
 	}
 	return word | bits | (owner ? (uint32_t)SHADOW_SHARED : (thread + 1) << SHADOW_OWNER_SHIFT);
 }

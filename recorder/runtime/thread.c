@@ -263,7 +263,7 @@ void rt_thread_adopt(uintptr_t pc)
 	}
 	rt_slot_announce(s, pc);
 	if (rt_controlled) {
-		rt_turn_birth(s);
+		rt_turn_created(s);
 		rt_turn_begin(s, pc);
 	}
 	begin_thread(s, pc);
@@ -362,7 +362,7 @@ static void announce_child(struct rt_private *b, bool made, const pthread_t *thr
 		child->index = rt_slot_announce(b->slot, pc);
 		child->known = true;
 		if (rt_controlled)
-			rt_turn_birth(b->slot);
+			rt_turn_created(b->slot);
 		unsigned pause = rt_vary_us(b->slot, RT_VARY_PARENT); /* from then on the slot may be another's */
 		__atomic_store_n(&b->go, 1, __ATOMIC_RELEASE);
 		rt_futex_wake(&b->go, 1);

@@ -50,7 +50,7 @@ void rt_turn_forked(void);
 void rt_turn_exits(bool executes);
 
 /* The slot's thread was made, and waits: its first turn is a decision. */
-void rt_turn_birth(struct rt_slot *slot);
+void rt_turn_created(struct rt_slot *slot);
 /* The slot's thread, in it: waits for its first turn. False: it roams, and has no event before it comes. */
 bool rt_turn_begin(struct rt_slot *slot, uintptr_t pc);
 /* This thread has ended. */

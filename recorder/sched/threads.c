@@ -47,7 +47,7 @@ static void inhabit(struct rt_task *t)
 	rt_thread.patience = RT_QUANTUM;
 }
 
-void rt_turn_birth(struct rt_slot *slot)
+void rt_turn_created(struct rt_slot *slot)
 {
 	bool roams = rt_turn_is_roaming();
 
