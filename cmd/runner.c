@@ -2,6 +2,7 @@
 #include "cmd/runner.h"
 
 #include "lib/base/output.h"
+#include "lib/base/vec.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -97,13 +98,8 @@ static struct process *list_processes(size_t *count)
 		pid_t pid = (pid_t)atol(d->d_name), parent = pid > 0 ? parent_of(d->d_name) : 0;
 		if (!parent)
 			continue;
-		if (*count == capacity) {
-			capacity = capacity ? capacity * 2 : 256;
-			struct process *more = realloc(list, capacity * sizeof *list);
-			if (!more)
-				break;
-			list = more;
-		}
+		if (!vec_reserve(&list, &capacity, *count + 1, sizeof *list))
+			break;
 		list[(*count)++] = (struct process){.pid = pid, .parent = parent};
 	}
 	if (folder)

@@ -407,15 +407,7 @@ uint32_t model_arg(const struct model *m, uint32_t e)
 
 uint32_t model_executed(const struct model *m, uint32_t thread, uint32_t event)
 {
-	uint32_t low = 0, high = m->threads[thread].count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (m->threads[thread].events[middle] < event)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return lower_bound(middle, 0, m->threads[thread].count, m->threads[thread].events[middle] < event);
 }
 
 uint32_t model_entry(const struct model *m, uint32_t cell, uint32_t e)
