@@ -136,7 +136,8 @@ static json_t *thread_json(const struct rt_trace *trace, const struct place *pla
 	return t;
 }
 
-static const char *end_name(const struct rt_control *control)
+/* A process that ends itself without the C library's exit does not say so. */
+static const char *end_name(const struct rt_control *control, bool signal)
 {
 	switch ((enum rt_end)atomic_load(&control->end)) {
 	case RT_END_EXIT:
@@ -150,7 +151,7 @@ static const char *end_name(const struct rt_control *control)
 	case RT_END_RUNNING:
 		break;
 	}
-	return "died";
+	return signal ? "died" : "exit";
 }
 
 /* Each decision: the thread that had the turn, at which of its steps, and the thread that got it. */
@@ -174,14 +175,14 @@ static json_t *outcome_json(const struct rt_trace *trace, const struct place *pl
 	json_t *threads = json_array();
 	for (uint32_t i = 0; i < n && i < RT_STANDING_MAX; i++)
 		json_array_append_new(threads, thread_json(trace, places, &control->standing[i]));
-	return json_pack("{s:s, s:s, s:o, s:o, s:s, s:I, s:I, s:I, s:b, s:o, s:o}", "schema", "racetrace.outcome/1",
-	                 "end", end_name(control), "status", signal ? json_null() : json_integer(result->exit_value),
-	                 "signal", signal && !killed ? json_integer(result->exit_value) : json_null(), "strategy",
-	                 control->strategy, "seed", (json_int_t)control->seed, "steps",
-	                 (json_int_t)atomic_load(&control->steps), "switches",
-	                 (json_int_t)atomic_load(&control->switches), "controlled",
-	                 atomic_load(&control->degraded) == RT_DEGRADED_NOT, "threads", threads, "decisions",
-	                 decisions_json(trace, control));
+	return json_pack(
+	    "{s:s, s:s, s:o, s:o, s:s, s:I, s:I, s:I, s:b, s:o, s:o}", "schema", "racetrace.outcome/1", "end",
+	    end_name(control, signal), "status", signal ? json_null() : json_integer(result->exit_value), "signal",
+	    signal && !killed ? json_integer(result->exit_value) : json_null(), "strategy", control->strategy, "seed",
+	    (json_int_t)control->seed, "steps", (json_int_t)atomic_load(&control->steps), "switches",
+	    (json_int_t)atomic_load(&control->switches), "controlled",
+	    atomic_load(&control->degraded) == RT_DEGRADED_NOT, "threads", threads, "decisions",
+	    decisions_json(trace, control));
 }
 
 enum rt_status outcome_write(const char *path, const struct rt_control *control, const struct rt_writer_result *result,

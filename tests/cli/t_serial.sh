@@ -234,9 +234,20 @@ static void forked(void)
 	printf("%d\n", WEXITSTATUS(status));
 }
 
+static void *counts(void *for_ever)
+{
+	do {
+		pthread_mutex_lock(&mutex);
+		count++;
+		pthread_mutex_unlock(&mutex);
+	} while (for_ever);
+	return NULL;
+}
+
 int main(int argc, char **argv)
 {
 	struct timespec t;
+	pthread_t thread;
 	sem_init(&semaphore, 0, 0);
 	if (argc < 2 || pipe(ends) != 0)
 		return 2;
@@ -252,6 +263,22 @@ int main(int argc, char **argv)
 		sleep(5);
 		clock_gettime(CLOCK_REALTIME, &t);
 		printf("%ld\n", (long)t.tv_sec);
+	} else if (!strcmp(argv[1], "itself")) {
+		pthread_mutex_lock(&mutex);
+		pthread_mutex_lock(&mutex);
+	} else if (!strcmp(argv[1], "alive")) { /* ends while a thread runs for ever */
+		pthread_create(&thread, NULL, counts, &mutex);
+		return 3;
+	} else if (!strcmp(argv[1], "left")) { /* the main thread ends first */
+		pthread_create(&thread, NULL, counts, NULL);
+		pthread_exit(NULL);
+	} else if (!strcmp(argv[1], "crash")) {
+		pthread_create(&thread, NULL, counts, &mutex);
+		usleep(1000);
+		__builtin_trap();
+	} else if (!strcmp(argv[1], "quick")) {
+		pthread_create(&thread, NULL, counts, &mutex);
+		_exit(5);
 	}
 	return 0;
 }
@@ -269,4 +296,15 @@ ends piped 25
 ends foreign came
 ends forked $'3\n7'
 ends clock 1000000005 --fix-time
+
+# outcome WHAT END STATUS SIGNAL: how the run ends.
+outcome() {
+	timeout 20 "$RACETRACE" record --serial --outcome=outcome.json -o w.zst ./waits "$1" >out 2>err </dev/null
+	[ "$(jq -r '"\(.end) \(.status) \(.signal)"' outcome.json)" = "$2 $3 $4" ] || wrong "waits $1: $(head -c 300 outcome.json) $(head -3 err)"
+}
+outcome itself deadlock null null
+outcome alive exit 3 null
+outcome left exit 0 null
+outcome quick exit 5 null
+(ulimit -c 0; outcome crash died null 4; exit $fail) 2>/dev/null || fail=1
 exit $fail
