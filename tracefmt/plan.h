@@ -55,8 +55,9 @@ struct rt_plan_thread {
  * is about to execute anything, or has ended. */
 struct rt_plan_step {
 	uint32_t thread;
-	uint32_t reserved;
-	uint64_t mark; /* of the thread, from 0 */
+	uint32_t marked; /* 1: what it does before the mark is marked too, so that when this is done it may be left
+	                    waiting */
+	uint64_t mark;   /* of the thread, from 0 */
 };
 struct rt_plan_goal {
 	uint32_t thread;

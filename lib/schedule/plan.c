@@ -18,6 +18,8 @@ enum { BATCH = 4096 };
 struct stop {
 	uint64_t ordinal; /* the thread has run up to this one; once found, of the event that it stops at */
 	uint64_t mark;    /* index of that */
+	uint64_t behind;  /* ordinal of the thread's last access or synchronisation before that */
+	bool marked;      /* which is a mark */
 	bool goal;        /* it is the next event that it must stop at */
 	bool found;
 };
@@ -45,6 +47,8 @@ struct thread_plan {
 	struct stop *stops; /* in the thread's order; the goal's is the last if it is one */
 	size_t stop_count, next_stop;
 	uint64_t last; /* ordinal of the last event of the schedule; then of the last mark */
+	struct site_key seen_at;
+	uint64_t seen; /* in a pass: ordinal of the last access or synchronisation; then of the last mark */
 	struct raw_mark *marks;
 	size_t mark_count, mark_capacity, at;
 	bool done;
@@ -191,6 +195,7 @@ static void start_pass(struct planner *p)
 	for (uint32_t i = 0; i < p->thread_count; i++) {
 		struct thread_plan *t = &p->threads[i];
 		t->next_stop = 0;
+		t->seen = 0;
 		t->at = 0;
 		t->done = !t->last;
 		p->unfinished += !t->done;
@@ -279,10 +284,15 @@ static void find_stop(struct planner *p, struct thread_plan *t, const struct rt_
 	for (; t->next_stop < t->stop_count && e->ordinal > t->stops[t->next_stop].ordinal; t->next_stop++) {
 		struct stop *stop = &t->stops[t->next_stop];
 		stop->found = !stop->goal || e->ordinal == stop->ordinal + 1;
+		stop->behind = t->seen;
+		if (t->seen && !is_sync((unsigned)t->seen_at.op))
+			watch(p, t->seen_at); /* so that it is known when it has run */
 		stop->ordinal = e->ordinal;
 		if (stop->found && !is_sync(e->op))
 			watch(p, key_of(e));
 	}
+	t->seen = e->ordinal;
+	t->seen_at = key_of(e);
 }
 
 static enum rt_status find_stops(struct planner *p)
@@ -290,6 +300,10 @@ static enum rt_status find_stops(struct planner *p)
 	enum rt_status status = pass(p, find_stop);
 	for (uint32_t i = 0; !status && i < p->thread_count; i++) {
 		struct thread_plan *t = &p->threads[i];
+		for (size_t k = t->next_stop; k < t->stop_count; k++)
+			t->stops[k].behind = t->seen;
+		if (t->next_stop < t->stop_count && t->seen && !is_sync((unsigned)t->seen_at.op))
+			watch(p, t->seen_at);
 		for (size_t k = 0; k < t->stop_count; k++)
 			if (t->stops[k].found && t->last < t->stops[k].ordinal)
 				t->last = t->stops[k].ordinal;
@@ -314,8 +328,11 @@ static void add_mark(struct planner *p, struct thread_plan *t, const struct rt_e
 		p->no_memory = true;
 		return;
 	}
-	for (; t->next_stop < t->stop_count && t->stops[t->next_stop].ordinal <= e->ordinal; t->next_stop++)
+	for (; t->next_stop < t->stop_count && t->stops[t->next_stop].ordinal <= e->ordinal; t->next_stop++) {
 		t->stops[t->next_stop].mark = t->mark_count;
+		t->stops[t->next_stop].marked = t->seen == t->stops[t->next_stop].behind;
+	}
+	t->seen = e->ordinal;
 	uint32_t goal = goal_of_event(p, e);
 	if (goal < p->request->goal_count)
 		p->goal_marks[goal] = t->mark_count;
@@ -442,8 +459,10 @@ static void write_steps(struct planner *p, struct rt_plan *plan)
 		const struct stop *s = i < q->run_count ? p->run_stops[i] : p->goal_stops[i - q->run_count];
 		const struct plan_run *r = i < q->run_count ? &q->runs[i] : &q->goal[i - q->run_count];
 		if (s)
-			steps[plan->step_count++] = (struct rt_plan_step){
-			    .thread = r->thread, .mark = s->found ? s->mark : p->threads[r->thread].mark_count};
+			steps[plan->step_count++] =
+			    (struct rt_plan_step){.thread = r->thread,
+			                          .marked = s->marked,
+			                          .mark = s->found ? s->mark : p->threads[r->thread].mark_count};
 	}
 	for (uint32_t i = 0; i < q->goal_count; i++)
 		plan->goals[i] = (struct rt_plan_goal){
@@ -565,6 +584,10 @@ enum rt_status plan_make(struct rt_trace *trace, const struct plan_request *requ
 		status = find_stops(&p);
 	if (!status)
 		status = pass(&p, add_mark);
+	for (uint32_t i = 0; !status && i < p.thread_count; i++) /* stops that no mark comes after */
+		for (size_t k = 0; k < p.threads[i].stop_count; k++)
+			if (!p.threads[i].stops[k].found)
+				p.threads[i].stops[k].marked = p.threads[i].stops[k].behind == p.threads[i].seen;
 	if (!status && !gather_places(&p))
 		status = no_memory(&p);
 	if (!status)

@@ -390,6 +390,8 @@ void rt_emit_object(const volatile void *object, uintptr_t pc)
 
 void rt_emit_object_read(const volatile void *object, uintptr_t pc)
 {
+	if (RT_CONTROLLED && RT_UNLIKELY(rt_interest[RT_INTEREST_PLACE(pc)]) && !rt_thread.busy)
+		rt_turn_access(RT_OP_READ, (uintptr_t)object, 1, pc, RT_F_OBJECT);
 	if (!rt_sync_only)
 		rt_emit(RT_OP_READ, (uintptr_t)object, pc, rt_record_aux(1, 0, RT_F_OBJECT));
 }

@@ -89,6 +89,12 @@ static struct rt_task *among(struct rt_task *const *enabled, unsigned n, const s
 	return NULL;
 }
 
+/* One that let others go first is not among the enabled ones while there are such. */
+static bool can_go(struct rt_task *const *enabled, unsigned n, const struct rt_task *task)
+{
+	return among(enabled, n, task) || (task->state == RT_READY && task->yielded);
+}
+
 /* ---- Events ---- */
 
 /* Operations that a plan has as marks. */
@@ -700,7 +706,8 @@ static bool is_goal(const struct rt_plan_step *step)
 /* It has done what the step has, and is in a call or waits for another thread: it will come to the mark by itself. */
 static bool is_on_its_way(const struct rt_plan_step *step, const state_t *s, const struct rt_task *task)
 {
-	return s->mark >= step->mark && !is_goal(step) && (task->state == RT_OUTSIDE || is_between(s, task));
+	return step->marked && s->mark >= step->mark && !is_goal(step) &&
+	       (task->state == RT_OUTSIDE || is_between(s, task));
 }
 
 static bool goes_on(struct rt_task *current)
@@ -753,7 +760,7 @@ static struct rt_task *joined_by(struct rt_task *task, struct rt_task *const *en
 		s = task ? state_of(task) : NULL;
 		if (!s || (s != &nobody && s->last_step > plan->step))
 			return NULL;
-		if (among(enabled, n, task)) {
+		if (can_go(enabled, n, task)) {
 			if (!is_between(s, task))
 				executes(s, &task->next, NO_MATTER);
 			return task;
@@ -788,7 +795,7 @@ static struct rt_task *planned(struct rt_task *const *enabled, unsigned n)
 			plan->step++;
 			continue;
 		}
-		if (!task || !(among(enabled, n, task) || (task->state == RT_READY && task->yielded))) {
+		if (!task || !can_go(enabled, n, task)) {
 			struct rt_task *joined = task ? joined_by(task, enabled, n) : NULL;
 
 			if (joined)

@@ -42,7 +42,7 @@ holds '.anomalies[0].replay | .runs == 3 and .confirmed == 3 and (.results | len
 # The recorded order is free: what is proved has a schedule all the same.
 recorded hidden
 run 0 replay -f text hidden.zst
-grep -q "^R1 data race (w-r), confirmed: ready" out || wrong "no confirmed race: $(head -n 3 out)"
+grep -q "^F1 error, confirmed: .publish. writes .ready." out || wrong "no confirmed race: $(head -n 3 out)"
 grep -q "replay: confirmed, in 2 of 2 runs" out || wrong "not confirmed twice: $(grep -A3 replay: out)"
 
 # RaceFuzzer, figure 1: z's race leads to the error; x has none, so its schedule does not apply.
