@@ -1,4 +1,4 @@
-/* Controlled threads: their birth, first turn and end; the beginning of control, and its end in a forked child. */
+/* Controlled threads: their creation, first turn and end; the beginning of control, and its end in a forked child. */
 #include "recorder/sched/sched.h"
 
 #include "recorder/runtime/syscall.h"
