@@ -16,7 +16,7 @@ struct certain {
 	uint32_t *before;               /* by thread: its last one that is before the current read, MODEL_NONE */
 	uint32_t *writers;              /* threads that have one */
 	uint32_t writer_count;
-	struct values values;   /* with nothing in it if the trace has none */
+	struct values values;   /* empty if the trace has no values */
 	uint32_t *before_entry; /* by entry: that of the cell's last write before it, MODEL_NONE: initial content */
 	uint32_t *latest;       /* by cell: entry of its last write in the schedule at hand */
 };
