@@ -28,7 +28,7 @@ enum rt_trait {
  * -Wswitch-enum: the compiler names those that an operation is missing from.
  */
 #define RT_OPS(X)                                                                                                      \
-	/* Bookkeeping of records (tracefmt/record.h); never returned as events. */                                  \
+	/* Bookkeeping of records (tracefmt/record.h); never returned as events. */                                    \
 	X(NONE, "none", RECORD, 0)                                                                                     \
 	X(EXT, "ext", RECORD, 0)                                                                                       \
 	X(VALUE, "value", RECORD, 0)                                                                                   \
