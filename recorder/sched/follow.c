@@ -150,16 +150,6 @@ static uint64_t pc_of(const struct rt_plan_site *site)
 	return learned[site->module] ? learned[site->module] + site->offset : 0;
 }
 
-static bool is_watched(const struct rt_step *e)
-{
-	const struct rt_plan_site *sites = PART(const struct rt_plan_site, sites);
-
-	for (uint32_t i = 0; i < plan->site_count; i++)
-		if (sites[i].watched && sites[i].op == e->op && pc_of(&sites[i]) == e->pc)
-			return true;
-	return false;
-}
-
 /* Does the object agree? What has no address yet gets it. */
 static bool same_object(const struct rt_step *e, const struct rt_plan_mark *mark, bool learn)
 {
@@ -272,7 +262,7 @@ static enum meets compare(state_t *s, const struct rt_step *e)
 	site = site_of(mark_of(s));
 	if (op_class(site->op) == op_class(e->op) && pc_of(site) == e->pc)
 		return is_repeat(s, e) ? NO_MATTER : OTHER_OBJECT;
-	if (is_plain(e->op) && (!is_watched(e) || is_repeat(s, e)))
+	if (is_plain(e->op)) /* the trace may have left it out as a repeat; where it may not have, what follows tells */
 		return NO_MATTER;
 	if (e->flags & RT_F_TIMED && e->op != RT_OP_WAIT_END) /* a try, which may fail */
 		return NO_MATTER;
