@@ -110,6 +110,11 @@ void rt_settle(struct rt_slot *s, unsigned op)
 	rt_busy_end();
 }
 
+bool rt_write_is_pending(struct rt_slot *s)
+{
+	return rt_values && s->limit && rt_private_of(s)->pending.size && !rt_private_of(s)->pending.read;
+}
+
 void rt_value_discard(struct rt_slot *s)
 {
 	struct rt_record *r;

@@ -49,8 +49,16 @@ static void end_quantum(uintptr_t pc)
 	rt_turn_step(RT_OP_NONE, 0, 0, pc, 0, false);
 }
 
+/*
+ * For a copy of memory to memory GCC calls the hook of the write before that of the read, and neither has taken place
+ * then. If another thread had its turn between the two hooks, the write would be in the trace before what precedes it.
+ */
 void rt_turn_access(unsigned op, uint64_t object, uint64_t size, uintptr_t pc, unsigned flags)
 {
+	if (op == RT_OP_READ && !rt_sched_interesting(pc) && rt_write_is_pending(rt_self)) {
+		rt_thread.patience = 0;
+		return;
+	}
 	rt_settle(rt_self, op);
 	if (rt_sched_is_free()) {
 		rt_thread.patience = RT_QUANTUM;

@@ -307,4 +307,39 @@ outcome alive exit 3 null
 outcome left exit 0 null
 outcome quick exit 5 null
 (ulimit -c 0; outcome crash died null 4; exit $fail) 2>/dev/null || fail=1
+
+# In an exact trace a read sees the last write before it. For a copy GCC calls the hook of the write before that of the
+# read: no other thread comes in between.
+cat >copies.c <<'END'
+#include <pthread.h>
+static struct cell { long value; } cells[2];
+static void __attribute__((noinline)) copy(struct cell *to, const struct cell *from) { *to = *from; }
+static void *worker(void *own)
+{
+	struct cell next = {(long)own};
+	for (int i = 0; i < 25000; i++) {
+		next.value += 2;
+		copy(&cells[0], &next);
+		copy(&cells[1], &cells[0]);
+	}
+	return 0;
+}
+int main(void)
+{
+	pthread_t threads[2];
+	for (long i = 0; i < 2; i++)
+		pthread_create(&threads[i], 0, worker, (void *)i);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], 0);
+	return 0;
+}
+END
+build copies.c copies
+run 0 record --serial=1 -o copies.zst ./copies
+"$RACETRACE" dump --format jsonl copies.zst 2>err | sed -nE 's/.*"op":"(read|write)","object":"([^"]*)".*"value":([0-9]+).*/\1 \2 \3/p; t; s/.*"op":"write".*/write without value/p' >values
+awk '$1 == "write" { last[$2] = $3 } $1 == "read" && ($2 in last) && last[$2] != $3 { wrong++ } END { exit wrong > 0 }' values ||
+	wrong 'a read does not see the last write before it'
+[ "$(wc -l <values)" -gt 150000 ] || wrong "only $(wc -l <values) values"
+grep -c 'without value' values >none
+[ "$(cat none)" = 0 ] || wrong "$(cat none) writes have no value"
 exit $fail
