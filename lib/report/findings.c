@@ -44,6 +44,7 @@ struct joining {
 	const struct report *r;
 	const struct model *m;
 	struct member *members;
+	struct guards guards;
 	struct key *keys;
 	bool no_memory;
 };
@@ -172,7 +173,7 @@ static void prepare(struct joining *j, size_t i)
 	bool inside = true;
 	member->group = i;
 	member->guard.lock = MODEL_NONE;
-	member->level = finding_level_of(j->r, a);
+	member->level = finding_level_of(j->r, &j->guards, a);
 	for (uint32_t e = 0; e < a->event_count; e++) {
 		struct place place = place_of(j->r, a->events[e]);
 		member->places[e] = place_key(&place);
@@ -187,7 +188,7 @@ static void prepare(struct joining *j, size_t i)
 	uint32_t first = j->m->events[e].object, end = first + j->m->sites[j->m->events[e].site].cells;
 	for (uint32_t cell = first; cell < end && member->guard.lock == MODEL_NONE; cell++)
 		if (j->m->cells[cell].addr == addr)
-			member->guard = guard_of(j->m, cell);
+			member->guard = guard_of(&j->guards, cell);
 }
 
 static void join_race(struct joining *j, size_t i)
@@ -499,7 +500,10 @@ static bool find_causes(const struct report *r, struct findings *out)
 
 enum rt_status findings_create(const struct report *r, struct findings **out, struct rt_error *err)
 {
-	struct joining j = {.r = r, .m = r->analysis->model, .members = calloc(r->count + 1, sizeof *j.members)};
+	struct joining j = {.r = r,
+	                    .m = r->analysis->model,
+	                    .guards = {.m = r->analysis->model},
+	                    .members = calloc(r->count + 1, sizeof *j.members)};
 	struct findings *f = calloc(1, sizeof *f);
 	j.no_memory = !j.members || !f;
 	if (!j.no_memory)
@@ -524,6 +528,7 @@ enum rt_status findings_create(const struct report *r, struct findings **out, st
 			f->levels[f->items[i].level]++;
 	}
 	release_keys(&j);
+	guards_release(&j.guards);
 	free(j.members);
 	if (j.no_memory) {
 		findings_free(f);

@@ -1,6 +1,11 @@
 /* Guards; see guard.h. */
 #include "lib/report/guard.h"
 
+#include "lib/base/hash.h"
+
+#include <stdlib.h>
+#include <string.h>
+
 enum { LOCKS = 16 }; /* counted for a variable; a lock that first comes after these is not */
 
 struct count {
@@ -36,41 +41,78 @@ static void count_locks(const struct model *m, uint32_t e, bool shared, struct c
 	}
 }
 
-struct guard guard_of(const struct model *m, uint32_t cell)
+/* The counts of a cell. */
+struct guard_known {
+	uint32_t cell, count;
+	uint64_t of; /* accesses since the variable is shared */
+	UT_hash_handle hh;
+	struct count locks[];
+};
+
+static struct guard_known *count_cell(const struct model *m, uint32_t cell)
 {
 	struct count counts[LOCKS];
-	struct guard guard = {.lock = MODEL_NONE};
 	const uint32_t *events = &m->cell_events[m->cells[cell].first];
 	uint32_t n = 0;
+	uint64_t of = 0;
 	bool shared = false;
 	for (uint32_t i = 0; i < m->cells[cell].count; i++) {
 		shared |= model_thread_of(m, events[i]) != model_thread_of(m, events[0]);
-		guard.of += shared;
+		of += shared;
 		count_locks(m, events[i], shared, counts, &n);
 	}
-	for (uint32_t i = 0; i < n; i++)
-		if (counts[i].shared && counts[i].held * 2 > guard.of && counts[i].held > guard.held) {
-			guard.lock = counts[i].lock;
-			guard.held = counts[i].held;
-		}
+	struct guard_known *k = malloc(sizeof *k + n * sizeof *counts);
+	if (!k)
+		return NULL;
+	*k = (struct guard_known){.cell = cell, .count = n, .of = of};
+	memcpy(k->locks, counts, n * sizeof *counts);
+	return k;
+}
+
+/* NULL without memory. */
+static const struct guard_known *known(struct guards *g, uint32_t cell)
+{
+	struct guard_known *k;
+	HASH_FIND(hh, g->known, &cell, sizeof cell, k);
+	if (k || !(k = count_cell(g->m, cell)))
+		return k;
+	HASH_ADD(hh, g->known, cell, sizeof k->cell, k);
+	if (HASH_ADDED(k))
+		return k;
+	free(k);
+	return NULL;
+}
+
+static bool is_guard(const struct guard_known *k, const struct count *lock)
+{
+	return lock->shared && lock->held * 2 > k->of;
+}
+
+struct guard guard_of(struct guards *g, uint32_t cell)
+{
+	struct guard guard = {.lock = MODEL_NONE};
+	const struct guard_known *k = known(g, cell);
+	for (uint32_t i = 0; k && i < k->count; i++)
+		if (is_guard(k, &k->locks[i]) && k->locks[i].held > guard.held)
+			guard = (struct guard){.lock = k->locks[i].lock, .held = k->locks[i].held, .of = k->of};
 	return guard;
 }
 
-bool guard_guards(const struct model *m, uint32_t lock, uint32_t cell)
+bool guard_guards(struct guards *g, uint32_t lock, uint32_t cell)
 {
-	const uint32_t *events = &m->cell_events[m->cells[cell].first];
-	uint64_t held = 0, of = 0;
-	uint32_t holder = MODEL_NONE;
-	bool shared = false, holders = false;
-	for (uint32_t i = 0; i < m->cells[cell].count; i++) {
-		uint32_t thread = model_thread_of(m, events[i]);
-		shared |= thread != model_thread_of(m, events[0]);
-		of += shared;
-		if (!guard_is_held(m, events[i], lock))
-			continue;
-		held += shared;
-		holders |= holder != MODEL_NONE && holder != thread;
-		holder = thread;
+	const struct guard_known *k = known(g, cell);
+	for (uint32_t i = 0; k && i < k->count; i++)
+		if (k->locks[i].lock == lock)
+			return is_guard(k, &k->locks[i]);
+	return false;
+}
+
+void guards_release(struct guards *g)
+{
+	struct guard_known *k, *next;
+	HASH_ITER(hh, g->known, k, next)
+	{
+		HASH_DELETE(hh, g->known, k);
+		free(k);
 	}
-	return holders && held * 2 > of;
 }

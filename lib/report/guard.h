@@ -13,11 +13,20 @@ struct guard {
 	uint64_t held, of; /* accesses that hold it, of all that were kept since the variable is shared */
 };
 
-/* The guard of a cell. Time: its accesses. */
-struct guard guard_of(const struct model *m, uint32_t cell);
-/* True if the lock guards the cell: two threads hold it there, and more than half of the accesses. Time: its accesses.
+/*
+ * What was worked out of a model's cells, which is not worked out again: a cell may have thousands of anomalies, and
+ * millions of accesses. Without memory there is no guard.
  */
-bool guard_guards(const struct model *m, uint32_t lock, uint32_t cell);
+struct guards {
+	const struct model *m;
+	struct guard_known *known; /* owned */
+};
+void guards_release(struct guards *g);
+
+/* The guard of a cell. */
+struct guard guard_of(struct guards *g, uint32_t cell);
+/* True if the lock guards the cell: two threads hold it there, and more than half of the accesses. */
+bool guard_guards(struct guards *g, uint32_t lock, uint32_t cell);
 /* True if the event's thread holds the lock at the event, as a reader or alone. */
 bool guard_is_held(const struct model *m, uint32_t e, uint32_t lock);
 

@@ -1,7 +1,6 @@
 /* Levels; see level.h. */
 #include "lib/report/level.h"
 
-#include "lib/report/guard.h"
 #include "lib/report/place.h"
 
 const char *finding_level_name(enum finding_level level)
@@ -38,12 +37,13 @@ static bool holds_throughout(const struct model *m, uint32_t from, uint32_t to, 
 	return true;
 }
 
-static bool guards_any(const struct model *m, const uint32_t *events, uint32_t n, uint32_t lock)
+static bool guards_any(struct guards *g, const uint32_t *events, uint32_t n, uint32_t lock)
 {
+	const struct model *m = g->m;
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t first = m->events[events[i]].object, end = first + m->sites[m->events[events[i]].site].cells;
 		for (uint32_t cell = first; cell < end; cell++)
-			if (guard_guards(m, lock, cell))
+			if (guard_guards(g, lock, cell))
 				return true;
 	}
 	return false;
@@ -73,7 +73,7 @@ static bool asks_then_acts(const struct report *r, uint32_t e1, uint32_t e2)
  * sections of one lock, and is taken at its word. Under a lock that is held for another reason, too, two critical
  * sections of the guard are one unit if one call of a function has both, and the first of them reads.
  */
-static bool means_something(const struct report *r, const struct anomaly *a)
+static bool means_something(const struct report *r, struct guards *g, const struct anomaly *a)
 {
 	const struct model *m = r->analysis->model;
 	uint32_t local[ANOMALY_EVENTS_MAX], n = 0, thread = level_region_thread(m, a);
@@ -88,7 +88,7 @@ static bool means_something(const struct report *r, const struct anomaly *a)
 		uint32_t lock = set->locks[i].object;
 		bool throughout = holds_throughout(m, local[0], local[n - 1], lock);
 		outer |= throughout;
-		if (!guards_any(m, local, n, lock))
+		if (!guards_any(g, local, n, lock))
 			continue;
 		if (throughout)
 			return true;
@@ -97,10 +97,10 @@ static bool means_something(const struct report *r, const struct anomaly *a)
 	return !outer || (guarded && rt_op_reads(model_op(m, local[0])) && asks_then_acts(r, local[0], local[n - 1]));
 }
 
-enum finding_level finding_level_of(const struct report *r, const struct anomaly *a)
+enum finding_level finding_level_of(const struct report *r, struct guards *g, const struct anomaly *a)
 {
 	bool sequence = a->kind == ANOMALY_ATOMICITY || a->kind == ANOMALY_ASV;
-	if (a->verdict < VERDICT_PREDICTED || (sequence && !means_something(r, a)))
+	if (a->verdict < VERDICT_PREDICTED || (sequence && !means_something(r, g, a)))
 		return LEVEL_NOTE;
 	return a->verdict == VERDICT_PREDICTED ? LEVEL_WARNING : LEVEL_ERROR;
 }

@@ -369,7 +369,7 @@ void report_add_replay(struct report *r, size_t entry, struct replay_result *rep
 	    &r->analysis->anomalies.items[r->entries[entry].anomaly - r->analysis->anomalies.items];
 	replay_free(anomaly->replay);
 	anomaly->replay = replay;
-	replay->was = anomaly->verdict;
+	replay->was = (int)anomaly->verdict;
 	r->replayed = true;
 	if (replay->kind != OUTCOME_CONFIRMED)
 		return;
