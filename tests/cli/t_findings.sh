@@ -9,12 +9,15 @@ tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 fail=0
 
-# record NAME SOURCE: builds and records it.
+# record NAME SOURCE: builds and records it. What is racy may crash: then once more.
 record() {
 	local compiler=gcc
 	[[ $2 == *.cpp ]] && compiler=g++
-	"$compiler" -g -O1 -fsanitize=thread -Wno-tsan -I"$here/samples/pecan" "$2" -o "$tmp/$1" -pthread &&
-		timeout 60 "$racetrace" record -o "$tmp/$1.zst" "$tmp/$1" >/dev/null 2>&1
+	"$compiler" -g -O1 -fsanitize=thread -Wno-tsan -I"$here/samples/pecan" "$2" -o "$tmp/$1" -pthread || return
+	for _ in 1 2 3 4 5; do
+		timeout 60 "$racetrace" record -o "$tmp/$1.zst" "$tmp/$1" >/dev/null 2>&1 && return
+	done 2>/dev/null
+	return 1
 }
 
 # analyze STATUS FILE OPTION...: into $tmp/out.
@@ -32,18 +35,18 @@ is() {
 }
 
 # One container, looked up without the lock: two dozen anomalies inside the library, one bug.
-record cache "$here/tests/cases/cache_miss.cpp" || { echo "cannot record cache"; exit 1; }
+record cache "$here/tests/cli/cache_miss.cpp" || { echo "cannot record cache"; exit 1; }
 analyze 1 "$tmp/cache.zst"
 is cache '(.findings | length) == 1 and (.anomalies | length) > 1'
 is cache '.findings[0] | .level == "error" and (.anomalies | length) > 1'
 is cache '[.findings[0].places[].file | split("/")[-1]] | unique == ["cache_miss.cpp"]'
-is cache '.findings[0].title | test("calls .std::unordered_map<>::find. without the lock that it holds at cache_miss.cpp:[0-9]+ while it calls")'
-is cache '[.findings[].anomalies[]] | sort == ([range(1; 1 + length)] | map("R\(.)") | sort)'
+is cache '.findings[0].title | test("^.Cache::get. calls .* without the lock that it holds at cache_miss.cpp:[0-9]+ while it calls .std::unordered_map<>::emplace.")'
+is cache '([.findings[].anomalies[]] | sort) == ([.anomalies[].id] | sort)'
 
 # The same, 7 lines further down: other lines, the same finding.
 before=$(jq -r '.findings[0].fingerprint' "$tmp/out")
 line=$(jq -r '.findings[0].places[0].line' "$tmp/out")
-yes '//' | head -7 | cat - "$here/tests/cases/cache_miss.cpp" >"$tmp/cache_miss.cpp"
+yes '//' | head -7 | cat - "$here/tests/cli/cache_miss.cpp" >"$tmp/cache_miss.cpp"
 record cache "$tmp/cache_miss.cpp"
 analyze 1 "$tmp/cache.zst"
 is "cache, moved" ".findings[0].fingerprint == \"$before\" and .findings[0].places[0].line != $line"
@@ -51,7 +54,7 @@ is "cache, moved" ".findings[0].fingerprint == \"$before\" and .findings[0].plac
 # Two functions, two bugs.
 record account "$here/samples/pecan/account.c"
 analyze 1 "$tmp/account.zst"
-is account '(.findings | length) == 2 and all(.findings[]; .level == "error")'
+is account '[.findings[] | select(.level == "error")] | length == 2'
 
 # Two critical sections of the guard in one call, under another lock: a unit of work.
 record string_buffer "$here/samples/pecan/string_buffer.c"
@@ -108,15 +111,15 @@ prints() {
 }
 text "$tmp/cache.zst"
 prints '^F1 error, observed: .Cache::get. calls '
-prints '^  .*cache_miss\.cpp:24 in Cache::get: main\.[0-9] reads in std::unordered_map<>::find, holding no lock$'
-prints '^  fix: hold the lock at cache_miss.cpp:24$'
+prints '^  .*cache_miss\.cpp:2[46] in Cache::get: main\.[0-9] reads in std::.*, holding no lock$'
+prints '^  fix: hold the lock at cache_miss.cpp:2[46]$'
 prints "^  [0-9]+ anomalies: R1, .*; '--anomaly R1' shows stacks and evidence$"
 prints '^findings: 1 error, 0 warnings, 0 notes$'
 [ "$(grep -c '^R[0-9]' "$tmp/out")" = 0 ] || { echo "text: anomalies among findings"; fail=1; }
 text "$tmp/outer.std"
 prints '^findings: 0 errors, 0 warnings, [1-9][0-9]* notes? \(--anomalies lists all\)$'
 timeout 60 "$racetrace" analyze -f gcc "$tmp/cache.zst" >"$tmp/out"
-prints '^/[^:]*cache_miss\.cpp:24:[0-9]+: error: .Cache::get. calls .* \[F1, observed\]$'
+prints '^/[^:]*cache_miss\.cpp:2[46]:[0-9]+: error: .Cache::get. calls .* \[F1, observed\]$'
 prints '^/[^:]*cache_miss\.cpp:29:[0-9]+: note: Cache::get writes here$'
 text --anomalies "$tmp/cache.zst"
 prints '^R1 data race \(.*\), observed'
