@@ -207,9 +207,9 @@ static void title_race(const struct report *r, const struct finding *f, struct t
 		} else {
 			say(t, " %s it", finding_does(r, &p[!writer]));
 		}
-		say(t, d && d->lock_count              ? ", under different locks"
-		       : a->verdict < VERDICT_OBSERVED ? ", and no lock guards both"
-		                                       : ", and nothing orders them");
+		say(t, d && d->lock_count    ? ", under different locks"
+		       : report_is_hidden(a) ? ", and no lock guards both"
+		                             : ", and nothing orders them");
 	}
 }
 
