@@ -66,6 +66,21 @@ else
 	echo "no groff here: that the pages have no errors is not tested"
 fi
 
+# Bounds that the pages and the help quote are those of the report; docs/report-format.md explains each.
+printf '%s\n' 'A|w(x)|1' 'A|acq(L)|2' 'A|rel(L)|3' 'B|acq(L)|4' 'B|rel(L)|5' 'B|w(x)|6' >bounds.std
+"$racetrace" analyze --format json bounds.std >bounds.json
+bound() {
+	jq ".limits.$1.bound" bounds.json
+}
+"$racetrace" analyze --help | tr -s ' \n' ' ' | grep -qF "at most TOTAL for all ($(bound search_events),$(bound search_events_total))" ||
+	wrong "analyze --help quotes another budget than $(bound search_events),$(bound search_events_total)"
+for name in search_events search_events_total; do
+	grep -qF "($(bound $name))" "$top/docs/racetrace-analyze.1" || wrong "racetrace-analyze.1 quotes another $name than $(bound $name)"
+done
+for name in $(jq -r '.limits | keys[]' bounds.json); do
+	grep -qF "\`$name\`" "$top/docs/report-format.md" || wrong "report-format.md does not explain the limit $name"
+done
+
 # Completion knows the same.
 . "$top/docs/racetrace.bash"
 complete_words() {
