@@ -17,7 +17,7 @@ static const unsigned mixes[] = {
     ORACLE_LOCKS | ORACLE_CONDITIONS | ORACLE_FORKS,
     ORACLE_LOCKS | ORACLE_BARRIERS | ORACLE_SEMAPHORES | ORACLE_ONCES | ORACLE_ANNOTATIONS,
 };
-enum { TRACES = 6000, MIXES = sizeof mixes / sizeof *mixes, ORDERS = 12, SWAPS = 200 };
+enum { TRACES = 60000, MIXES = sizeof mixes / sizeof *mixes, ORDERS = 12, SWAPS = 200 };
 
 static uint64_t next_random(uint64_t *state)
 {
