@@ -85,7 +85,7 @@ static void say_deed(const struct report *r, struct text *t, const struct findin
 {
 	struct place callee = {.frame = p->place.callee};
 	char name[PLACE_FUNCTION_MAX];
-	if (callee.frame && strcmp(finding_does(r, p), "frees")) {
+	if (callee.frame) {
 		place_function(&callee, name);
 		say(t, "calls `%s`", name);
 		return;
@@ -150,6 +150,12 @@ static bool is_same_function(const struct finding_place *a, const struct finding
 	return place_function_key(&a->place) == place_function_key(&b->place);
 }
 
+/* A container frees its own memory: what is wrong is the call that lacks the lock. side: what lacking says. */
+static bool is_of_a_container(const struct finding_place p[2], uint32_t side)
+{
+	return side < 2 && p[0].place.callee && p[1].place.callee;
+}
+
 static void title_race(const struct report *r, const struct finding *f, struct text *t)
 {
 	const struct anomaly *a = first_of(r, f);
@@ -164,7 +170,7 @@ static void title_race(const struct report *r, const struct finding *f, struct t
 		say(t, ", and nothing orders its allocation by ");
 		say_function(t, &p[0]);
 		say(t, " before that");
-	} else if (frees[0] != frees[1]) {
+	} else if (frees[0] != frees[1] && !is_of_a_container(p, side)) {
 		say_function(t, &p[frees[1]]);
 		say(t, " frees ");
 		say_variable(r, t, a);
@@ -321,7 +327,8 @@ static void fix_race(const struct report *r, const struct finding *f, struct tex
 	const struct cause *relaxed = relaxed_cause(r, a);
 	if (p[0].op == RT_OP_ALLOC) {
 		say(t, "hand the pointer over by release and acquire, or under a lock");
-	} else if (!strcmp(finding_does(r, &p[0]), "frees") || !strcmp(finding_does(r, &p[1]), "frees")) {
+	} else if (!is_of_a_container(p, side) &&
+	           (!strcmp(finding_does(r, &p[0]), "frees") || !strcmp(finding_does(r, &p[1]), "frees"))) {
 		say(t, "free it only after the last use happened before: join the thread, or count references");
 	} else if (relaxed) {
 		char text[FOLLOWS_TEXT_MAX];
