@@ -9,8 +9,9 @@
 int waited, handled, noticed;
 static sem_t begun;
 
-/* How many handlers began, and whether the last ended: without order, so that what they write races. */
-static int began, ended;
+/* How many handlers began, whether the last ended, and whether a signal was taken: without order, so that what they
+ * write races. */
+static int began, ended, taken;
 #define ADD_ONE(count) __atomic_fetch_add(&(count), 1, __ATOMIC_RELAXED)
 #define WAIT_FOR(count, value)                                                                                         \
 	while (__atomic_load_n(&(count), __ATOMIC_RELAXED) < (value))                                                  \
@@ -36,6 +37,7 @@ static void *waiter(void *set)
 	int sig;
 
 	sigwait(set, &sig);
+	ADD_ONE(taken);
 	usleep(20000);
 	return waited ? set : NULL; /* @read */
 }
@@ -67,7 +69,8 @@ int main(void)
 	sem_wait(&begun);
 	pthread_kill(b, SIGUSR2);
 	WAIT_FOR(began, 1);
-	handled++; /* @main */
+	handled++;          /* @main */
+	WAIT_FOR(taken, 1); /* a signal that is taken later may be the timer's */
 	timer_create(CLOCK_MONOTONIC, &event, &timer);
 	timer_settime(timer, 0, &soon, NULL);
 	WAIT_FOR(began, 2);
