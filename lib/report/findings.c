@@ -7,27 +7,36 @@
  *  - a deadlock or hang: its places.
  * What containers keep has no name of its own: of accesses that both are in a library's code the places alone count.
  */
-#define XXH_STATIC_LINKING_ONLY /* the state on the stack */
 #include "lib/report/findings.h"
 
 #include "lib/base/hash.h"
 #include "lib/report/baseline.h"
+#include "lib/report/digest.h"
 #include "lib/report/follows.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 enum { MANY = 3 }; /* one place against this many others is one cause */
 
-enum key_kind { KEY_PAIR, KEY_LACKS, KEY_ONE, KEY_DEGREE, KEY_PARTNER, KEY_REGION, KEY_FUNCTIONS, KEY_PLACES };
+enum key_kind {
+	KEY_PAIR,
+	KEY_LACKS,
+	KEY_ONE,
+	KEY_DEGREE,
+	KEY_PARTNER,
+	KEY_REGION,
+	KEY_FUNCTIONS,
+	KEY_PLACES,
+	KEY_STABLE
+};
 
 struct key {
 	uint64_t key;
 	size_t entry;   /* the first that had it */
-	uint32_t count; /* KEY_DEGREE: distinct partners */
+	uint32_t count; /* KEY_DEGREE: distinct partners; KEY_STABLE: findings */
 	UT_hash_handle hh;
 };
 
@@ -55,8 +64,9 @@ static uint64_t key_of(enum key_kind kind, const uint64_t *parts, size_t n)
 {
 	XXH3_state_t state;
 	XXH3_64bits_reset(&state);
-	XXH3_64bits_update(&state, &kind, sizeof kind);
-	XXH3_64bits_update(&state, parts, n * sizeof *parts);
+	digest_number(&state, kind);
+	for (size_t i = 0; i < n; i++)
+		digest_number(&state, parts[i]);
 	return XXH3_64bits_digest(&state);
 }
 
@@ -106,23 +116,6 @@ static void join_by(struct joining *j, size_t i, enum key_kind kind, const uint6
 		join(j, i, k->entry);
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return (x > y) - (x < y);
-}
-
-/* Sorts and drops repeats; returns how many are left. */
-static size_t distinct(uint64_t *keys, size_t n)
-{
-	size_t kept = 0;
-	qsort(keys, n, sizeof *keys, compare_numbers);
-	for (size_t i = 0; i < n; i++)
-		if (!i || keys[i] != keys[i - 1])
-			keys[kept++] = keys[i];
-	return kept;
-}
-
 /* The variable, as the source has it: its name, or where its block was allocated. */
 static uint64_t identity_of(const struct report *r, const struct anomaly *a)
 {
@@ -132,17 +125,17 @@ static uint64_t identity_of(const struct report *r, const struct anomaly *a)
 		return 0;
 	XXH3_state_t state;
 	XXH3_64bits_reset(&state);
-	XXH3_64bits_update(&state, s.kind, strlen(s.kind));
+	digest_text(&state, s.kind);
 	const struct description *alloc = s.block.alloc ? description_of(r->descriptions, s.block.alloc) : NULL;
 	if (alloc) {
 		struct place place = place_of_stack(r, alloc->stack, alloc->stack_count);
 		uint64_t key = place_key(&place);
-		XXH3_64bits_update(&state, &key, sizeof key);
+		digest_number(&state, key);
 	} else if (!strcmp(s.kind, "global")) {
 		subject_stable_name(s.name, name);
-		XXH3_64bits_update(&state, name, strlen(name));
+		digest_text(&state, name);
 	} else if (!strcmp(s.kind, "tls")) {
-		XXH3_64bits_update(&state, s.name, strlen(s.name));
+		digest_text(&state, s.name);
 	}
 	return XXH3_64bits_digest(&state);
 }
@@ -197,7 +190,7 @@ static void join_race(struct joining *j, size_t i)
 	struct member *member = &j->members[i];
 	uint64_t pair[3] = {member->identity, member->functions[0], member->functions[1]};
 	uint32_t lock = MODEL_NONE;
-	qsort(pair + 1, 2, sizeof *pair, compare_numbers);
+	digest_sort(pair + 1, 2);
 	join_by(j, i, KEY_PAIR, pair, 3);
 	uint32_t side = lacking_side(j, a, &member->guard, &lock);
 	if (side < 2) {
@@ -246,7 +239,7 @@ static bool join_with_race(struct joining *j, size_t i)
 		for (uint32_t y = x + 1; y < a->event_count; y++) {
 			uint64_t pair[3] = {member->identity, member->functions[x], member->functions[y]};
 			struct key *k;
-			qsort(pair + 1, 2, sizeof *pair, compare_numbers);
+			digest_sort(pair + 1, 2);
 			uint64_t key = key_of(KEY_PAIR, pair, 3);
 			HASH_FIND(hh, j->keys, &key, sizeof key, k);
 			if (k && model_thread_of(j->m, a->events[x]) != model_thread_of(j->m, a->events[y])) {
@@ -273,7 +266,7 @@ static void join_sequence(struct joining *j, size_t i)
 			parts[1 + n++] = member->places[e];
 		}
 	}
-	n = distinct(parts + 1, n);
+	n = digest_distinct(parts + 1, n);
 	if (a->kind == ANOMALY_ASV)
 		join_by(j, i, KEY_FUNCTIONS, parts + 1, n);
 	else
@@ -285,7 +278,7 @@ static void join_places(struct joining *j, size_t i)
 	const struct anomaly *a = j->r->entries[i].anomaly;
 	uint64_t parts[ANOMALY_EVENTS_MAX + 1] = {(uint64_t)a->kind};
 	memcpy(parts + 1, j->members[i].places, a->event_count * sizeof *parts);
-	join_by(j, i, KEY_PLACES, parts, 1 + distinct(parts + 1, a->event_count));
+	join_by(j, i, KEY_PLACES, parts, 1 + digest_distinct(parts + 1, a->event_count));
 }
 
 static void join_all(struct joining *j)
@@ -354,32 +347,67 @@ static void name_guard(const struct joining *j, struct finding *f)
 	subject_object_name(j->r, addr, block, f->guard_name);
 }
 
-/* By kind, variable and functions: lines do not count, so that it stays the same when lines are added above. */
-static void print_fingerprint(const struct joining *j, struct finding *f)
+/* A user place as the next build has it: without its line. */
+static uint64_t stable_place(const struct place *place)
 {
-	const struct anomaly *a = j->r->entries[f->entries[0]].anomaly;
-	uint64_t keys[ANOMALY_EVENTS_MAX + 1];
+	XXH3_state_t state;
+	const struct rt_frame *frame = place->frame;
+	XXH3_64bits_reset(&state);
+	digest_text(&state, frame && frame->file ? subject_basename(frame->file) : NULL);
+	digest_text(&state, frame ? frame->function : NULL);
+	digest_text(&state, frame ? frame->text : NULL);
+	return XXH3_64bits_digest(&state);
+}
+
+/* The same of a variable: a global's name, or the function that allocates its block. */
+static uint64_t stable_variable(const struct report *r, const struct anomaly *a)
+{
 	struct subject s;
 	char name[SUBJECT_NAME_MAX] = "";
+	const struct description *alloc = NULL;
+	if (subject_of(r, a, &s) && !strcmp(s.kind, "global"))
+		subject_stable_name(s.name, name);
+	else if (subject_of(r, a, &s) && s.block.alloc)
+		alloc = description_of(r->descriptions, s.block.alloc);
+	if (alloc) {
+		struct place place = place_of_stack(r, alloc->stack, alloc->stack_count);
+		return stable_place(&place);
+	}
+	XXH3_state_t state;
+	XXH3_64bits_reset(&state);
+	digest_text(&state, name);
+	return XXH3_64bits_digest(&state);
+}
+
+/*
+ * By kind, variable and functions: lines do not count, so that it stays the same when lines are added above. What
+ * containers keep has no name.
+ */
+static uint64_t stable_key(const struct joining *j, const struct finding *f)
+{
+	size_t first = f->entries[0];
+	const struct anomaly *a = j->r->entries[first].anomaly;
+	uint64_t keys[ANOMALY_EVENTS_MAX + 2];
 	for (uint32_t i = 0; i < a->event_count; i++) {
 		struct place place = place_of(j->r, a->events[i]);
-		XXH3_state_t state;
-		XXH3_64bits_reset(&state);
-		const struct rt_frame *frame = place.frame;
-		const char *file = frame && frame->file ? subject_basename(frame->file) : "";
-		const char *function = frame && frame->function ? frame->function : "";
-		const char *text = frame && frame->text ? frame->text : "";
-		XXH3_64bits_update(&state, file, strlen(file));
-		XXH3_64bits_update(&state, function, strlen(function) + 1);
-		XXH3_64bits_update(&state, text, strlen(text) + 1);
-		keys[1 + i] = XXH3_64bits_digest(&state);
+		keys[2 + i] = stable_place(&place);
 	}
-	if (subject_of(j->r, a, &s) && !strcmp(s.kind, "global"))
-		subject_stable_name(s.name, name);
-	keys[0] = XXH3_64bits(name, strlen(name));
-	size_t n = 1 + distinct(keys + 1, a->event_count);
-	snprintf(f->fingerprint, sizeof f->fingerprint, "%016" PRIx64,
-	         key_of((enum key_kind)(KEY_PLACES + 1 + (int)a->kind), keys, n));
+	keys[0] = (uint64_t)a->kind;
+	keys[1] = j->members[first].identity ? stable_variable(j->r, a) : 0;
+	return key_of(KEY_STABLE, keys, 2 + digest_distinct(keys + 2, a->event_count));
+}
+
+/* Of findings that agree in all that, each has its number among them, in the order of the report. */
+static void print_fingerprints(struct joining *j, struct findings *out)
+{
+	for (size_t i = 0; i < out->count && !j->no_memory; i++) {
+		struct finding *f = &out->items[i];
+		bool is_new;
+		struct key *k = key_get(j, stable_key(j, f), f->entries[0], &is_new);
+		if (k)
+			snprintf(f->fingerprint, sizeof f->fingerprint, "%016" PRIx64,
+			         key_of(KEY_STABLE, (uint64_t[]){k->key, k->count++}, 2));
+	}
 }
 
 static void fill(const struct joining *j, struct finding *f)
@@ -401,7 +429,6 @@ static void fill(const struct joining *j, struct finding *f)
 	}
 	if (f->guard.lock != MODEL_NONE)
 		name_guard(j, f);
-	print_fingerprint(j, f);
 }
 
 /* The highest level first, then the strongest verdict, then the most likely harm. */
@@ -518,6 +545,7 @@ enum rt_status findings_create(const struct report *r, struct findings **out, st
 	if (!j.no_memory) {
 		qsort_r(f->items, f->count, sizeof *f->items, compare_findings, r->entries);
 		j.no_memory = !find_causes(r, f);
+		print_fingerprints(&j, f);
 	}
 	for (size_t i = 0; !j.no_memory && i < f->count; i++) {
 		snprintf(f->items[i].id, sizeof f->items[i].id, "F%zu", i + 1);

@@ -14,6 +14,12 @@ static void put_text(const struct page *p, void (*make)(const struct report *, c
 	html_put(p, text);
 }
 
+/* True if it has a section of its own. */
+static bool is_shown(const struct finding *f)
+{
+	return f->level > LEVEL_NOTE && !f->known;
+}
+
 static void put_row(const struct page *p, const struct finding *f, bool link)
 {
 	const char *level = finding_level_name(f->level);
@@ -79,7 +85,9 @@ static bool put_finding(const struct page *p, const struct finding *f)
 		fprintf(p->out, "</b> is held at %" PRIu64 " of %" PRIu64 " accesses.</p>\n", f->guard.held,
 		        f->guard.of);
 	}
-	if (f->follows)
+	if (f->follows && !is_shown(f->follows))
+		fprintf(p->out, "<p>Follows %s: nothing else orders its events.</p>\n", f->follows->id);
+	else if (f->follows)
 		fprintf(p->out, "<p>Follows <a href=\"#%s\">%s</a>: nothing else orders its events.</p>\n",
 		        f->follows->id, f->follows->id);
 	fputs("<p>Fix: ", p->out);
@@ -101,7 +109,7 @@ bool html_put_findings(const struct page *p)
 	if (f->levels[LEVEL_ERROR] + f->levels[LEVEL_WARNING])
 		put_list(p, false);
 	for (size_t i = 0; ok && i < f->count && !ferror(p->out); i++)
-		if (f->items[i].level > LEVEL_NOTE && !f->items[i].known)
+		if (is_shown(&f->items[i]))
 			ok = put_finding(p, &f->items[i]) && !*p->no_memory;
 	if (!f->levels[LEVEL_NOTE])
 		return ok;

@@ -1,11 +1,10 @@
 /* User places; see place.h. */
-#define XXH_STATIC_LINKING_ONLY /* the state on the stack */
 #include "lib/report/place.h"
 
+#include "lib/report/digest.h"
 #include "lib/report/subject.h"
 
 #include <string.h>
-#include <xxhash.h>
 
 static bool begins(const char *text, const char *start)
 {
@@ -56,23 +55,18 @@ struct place place_of(const struct report *r, uint32_t e)
 	return d ? place_of_stack(r, d->stack, d->stack_count) : (struct place){0};
 }
 
-static void add_text(XXH3_state_t *state, const char *text)
-{
-	XXH3_64bits_update(state, text ? text : "", text ? strlen(text) + 1 : 1);
-}
-
 uint64_t place_key(const struct place *place)
 {
 	XXH3_state_t state;
 	XXH3_64bits_reset(&state);
 	const struct rt_frame *f = place->frame;
 	if (f && f->file && f->line) {
-		add_text(&state, f->file);
-		XXH3_64bits_update(&state, &f->line, sizeof f->line);
+		digest_text(&state, f->file);
+		digest_number(&state, f->line);
 	} else if (f && (f->text || f->function)) {
-		add_text(&state, f->text ? f->text : f->function);
+		digest_text(&state, f->text ? f->text : f->function);
 	} else {
-		XXH3_64bits_update(&state, &place->pc, sizeof place->pc);
+		digest_number(&state, place->pc);
 	}
 	return XXH3_64bits_digest(&state);
 }
@@ -84,8 +78,8 @@ uint64_t place_function_key(const struct place *place)
 	if (!f || !f->function)
 		return place_key(place);
 	XXH3_64bits_reset(&state);
-	add_text(&state, f->function);
-	add_text(&state, f->file);
+	digest_text(&state, f->function);
+	digest_text(&state, f->file);
 	return XXH3_64bits_digest(&state);
 }
 

@@ -89,11 +89,8 @@ static void put_properties(struct sarif *s, const char *key, const struct report
 	if (anomaly->verdict == VERDICT_PREDICTED) {
 		char text[REASON_TEXT_MAX];
 		jw_array(w, "reasons");
-		for (int i = 0; i < REASONS; i++)
-			if (reasons_has(&anomaly->reasons, (enum reason)i)) {
-				reason_text(&anomaly->reasons, (enum reason)i, text);
-				jw_text(w, NULL, text);
-			}
+		for (int next = 0; reasons_next(&anomaly->reasons, &next, text);)
+			jw_text(w, NULL, text);
 		jw_array_end(w);
 	}
 	if (anomaly->follows)

@@ -35,6 +35,8 @@ void text_put_lock_name(const struct printer *p, uint64_t addr, const struct mem
 void text_put_subject(const struct printer *p, const struct subject *s, bool told);
 /* The turns of threads that lead to it, if they are few enough to be read. */
 void text_put_schedule(const struct printer *p, const struct report_entry *entry);
+/* Why it is only predicted. */
+void text_put_reasons(const struct printer *p, const struct anomaly *anomaly);
 void text_put_outcome(const struct printer *p, const struct anomaly *anomaly);
 
 /* A finding in a screen (text_finding.c). */

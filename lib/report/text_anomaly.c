@@ -227,8 +227,7 @@ static void put_evidence(const struct printer *p, const struct report_entry *ent
 	fputs("\n", p->out);
 }
 
-/* Why it is only predicted. */
-static void put_reasons(const struct printer *p, const struct anomaly *anomaly)
+void text_put_reasons(const struct printer *p, const struct anomaly *anomaly)
 {
 	char text[REASON_TEXT_MAX];
 	if (anomaly->verdict != VERDICT_PREDICTED || !anomaly->reasons.set)
@@ -513,7 +512,7 @@ void text_put_anomaly(const struct printer *p, const struct report_entry *entry)
 	if (about)
 		text_put_subject(p, &subject, anomaly_is_alloc_race(p->r->analysis->model, anomaly));
 	put_creations(p, anomaly);
-	put_reasons(p, anomaly);
+	text_put_reasons(p, anomaly);
 	put_needs(p, anomaly);
 	put_follows(p, anomaly);
 	text_put_schedule(p, entry);

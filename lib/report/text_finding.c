@@ -151,22 +151,6 @@ static void put_guard(const struct printer *p, const struct finding *f)
 	fprintf(p->out, " is held at %" PRIu64 " of %" PRIu64 " accesses\n", f->guard.held, f->guard.of);
 }
 
-/* Why it is only predicted: the reasons of its first anomaly. */
-static void put_reasons(const struct printer *p, const struct anomaly *a)
-{
-	char text[REASON_TEXT_MAX];
-	const char *between = "  only predicted: ";
-	for (int i = 0; a->verdict == VERDICT_PREDICTED && i < REASONS; i++) {
-		if (!reasons_has(&a->reasons, (enum reason)i))
-			continue;
-		fputs(between, p->out);
-		reason_text(&a->reasons, (enum reason)i, text);
-		text_put(p, text);
-		between = "; ";
-	}
-	fputs(*between == ';' ? "\n" : "", p->out);
-}
-
 static void put_followers(const struct printer *p, const struct finding *f)
 {
 	const char *between = "  followed by ";
@@ -217,7 +201,7 @@ void text_put_finding(const struct printer *p, const struct finding *f)
 	if (f->follows)
 		fprintf(p->out, "  follows %s: nothing else orders its events\n", f->follows->id);
 	put_followers(p, f);
-	put_reasons(p, first->anomaly);
+	text_put_reasons(p, first->anomaly);
 	text_put_schedule(p, first);
 	for (size_t i = 0; i < f->entry_count; i++)
 		text_put_outcome(p, p->r->entries[f->entries[i]].anomaly);

@@ -118,7 +118,7 @@ struct loader {
 	struct handed *handed; /* borrowed */
 	uint32_t strays;       /* holds that another thread has released, but their own thread has not */
 	bool thinned;          /* some events are dead already: they have no site */
-	const char *excess;    /* what there is too much of to load the trace; NULL: nothing */
+	const char *excess;    /* why the trace is too large to be loaded; NULL: it is not */
 	bool failed;           /* no memory, or an excess */
 };
 

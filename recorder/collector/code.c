@@ -221,7 +221,7 @@ static uint64_t relative(const uint8_t *p, uint64_t end)
 	return end + (uint64_t)(int64_t)distance;
 }
 
-/* The function that a stub of the PLT jumps to; NULL: it is no stub. */
+/* The function that the PLT entry at the address jumps to; NULL: there is no such entry. */
 static const char *stub_name(const struct code *c, uint64_t address)
 {
 	static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};

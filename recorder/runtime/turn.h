@@ -61,7 +61,7 @@ bool rt_turn_lives(uint32_t thread);
 void rt_turn_canceled(struct rt_thread *thread);
 
 /*
- * Before an operation: returns when this thread has the turn and the strategy lets it go on. blocks: it cannot be done
+ * Before an operation: returns when this thread has the turn and the strategy has chosen it. blocks: it cannot be done
  * while another thread holds the object.
  */
 void rt_turn_step(unsigned op, uint64_t object, uint64_t arg, uintptr_t pc, unsigned flags, bool blocks);

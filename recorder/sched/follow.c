@@ -451,7 +451,7 @@ static bool sequence_ran(void)
 /* Stops the process, all threads of which are where they are. */
 static void hold(void)
 {
-	char text[128] = "held: the process is stopped; 'gdb -p PID' looks at it, 'kill -CONT PID' lets it go on: PID ";
+	char text[128] = "held: the process is stopped; 'gdb -p PID' looks at it, 'kill -CONT PID' continues it: PID ";
 	size_t end = 0;
 	long pid = RT_SYSCALL(SYS_getpid), digits = 1;
 

@@ -125,7 +125,7 @@ text "$tmp/outer.std"
 prints '^findings: 0 errors, 0 warnings, [1-9][0-9]* notes? \(--anomalies lists all\)$'
 timeout 60 "$racetrace" analyze -f gcc "$tmp/cache.zst" >"$tmp/out"
 prints "^/[^:]*cache_miss\.cpp:$reads:[0-9]+: error: .Cache::get. calls .* \[F1, observed\]\$"
-prints "^/[^:]*cache_miss\.cpp:$(at 'map_.emplace('):[0-9]+: note: Cache::get writes here\$"
+prints "^/[^:]*cache_miss\.cpp:$(at 'map_.emplace('):[0-9]+: note: Cache::get (writes|frees) here\$"
 text --anomalies "$tmp/cache.zst"
 prints '^R1 data race \(.*\), observed'
 
@@ -142,4 +142,28 @@ is baseline '[.runs[0].results[].baselineState] == ["unchanged"]'
 echo '{}' >"$tmp/no.json"
 analyze 2 "$tmp/cache.zst" --baseline "$tmp/no.json"
 grep -q "no.json' is not a JSON report with findings" "$tmp/err" || { echo "no message: $(cat "$tmp/err")"; fail=1; }
+
+# Two blocks of one function, which two functions race on: two findings, which a baseline tells apart.
+cat >"$tmp/blocks.c" <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+static int *a, *b;
+static void *other(void *unused) { *a = 1; *b = 1; return unused; }
+int main(void)
+{
+	pthread_t t;
+	a = malloc(sizeof *a);
+	b = malloc(sizeof *b);
+	pthread_create(&t, 0, other, 0);
+	*a = 2;
+	*b = 2;
+	return pthread_join(t, 0);
+}
+C
+record blocks "$tmp/blocks.c"
+analyze 1 "$tmp/blocks.zst"
+is blocks '(.findings | length) == 2 and ([.findings[].fingerprint] | unique | length) == 2'
+jq -c '.findings |= .[:1]' "$tmp/out" >"$tmp/one.json"
+analyze 1 "$tmp/blocks.zst" --baseline "$tmp/one.json"
+is blocks '[.findings[] | select(.known)] | length == 1'
 exit $fail
