@@ -146,8 +146,6 @@ static const char *end_name(const struct rt_control *control, bool signal)
 		return "exec";
 	case RT_END_DEADLOCK:
 		return "deadlock";
-	case RT_END_STRATEGY:
-		return "strategy";
 	case RT_END_RUNNING:
 		break;
 	}
@@ -170,7 +168,7 @@ static json_t *outcome_json(const struct rt_trace *trace, const struct place *pl
                             const struct rt_writer_result *result)
 {
 	bool signal = result->exit_kind == RT_EXIT_SIGNAL;
-	bool killed = atomic_load(&control->end) == RT_END_DEADLOCK || atomic_load(&control->end) == RT_END_STRATEGY;
+	bool killed = atomic_load(&control->end) == RT_END_DEADLOCK;
 	uint32_t n = atomic_load(&control->standing_count);
 	json_t *threads = json_array();
 	for (uint32_t i = 0; i < n && i < RT_STANDING_MAX; i++)

@@ -47,7 +47,8 @@ static const struct argp_option options[] = {
     {"all", OPT_ALL, NULL, 0, "Replay every anomaly that can be, the strongest verdicts first", 0},
     {"attempts", OPT_ATTEMPTS, "N", 0, "Try at most N ways to an anomaly that is not confirmed (3)", 0},
     {"finding", OPT_FINDING, "ID", 0, "Replay the anomalies of this finding, such as F1", 0},
-    {"format", 'f', "FORMAT", 0, "Write the report as text, json, sarif or html; text on a terminal, else json", 0},
+    {"format", 'f', "FORMAT", 0, "Write the report as text, json, sarif, html or gcc; text on a terminal, else json",
+     0},
     {"hold", OPT_HOLD, NULL, 0, "Stop the process where the anomaly is reached, each thread right before its event", 0},
     {"input", OPT_INPUT, "FILE", 0, "Let the program read FILE from standard input (/dev/null)", 0},
     {"jobs", OPT_JOBS, "N", 0, "Make N runs at once (1)", 0},
@@ -67,8 +68,8 @@ static const char doc[] =
     "Run the recorded program, or PROGRAM, with the schedules of the anomalies that 'racetrace analyze' finds in "
     "TRACE, "
     "and report what happens: confirmed, diverged, stuck, timeout or failed.\v"
-    "Exit status: 0 if something was confirmed, 1 if nothing was, 2 for wrong use, 3 if TRACE cannot be read or no run "
-    "can be made.";
+    "Exit status: 0 if something was confirmed, 1 if nothing was, 2 for wrong use, 3 if TRACE cannot be "
+    "read.";
 
 static void parse_verdicts(struct argp_state *state, struct settings *s, const char *list)
 {
@@ -165,8 +166,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		s->path = arg;
 		return 0;
 	case ARGP_KEY_END:
-		if (!s->path)
-			argp_error(state, "no trace given: 'racetrace record PROGRAM' writes trace.zst");
+		cmd_need_argument(state, s->path, "trace", CMD_TRACE_HINT);
 		if (s->replay.hold && !s->replay.anomaly)
 			argp_error(state, "--hold needs --anomaly");
 		return 0;
@@ -229,9 +229,11 @@ static enum rt_status replay_script(const struct settings *s, FILE *file, bool *
 	struct rt_plan *plan = NULL;
 	struct replay_result *result = NULL;
 	enum rt_status status = script_read(file, s->path, s->replay.anomaly, &script, err);
-	const char *path = s->trace ? s->trace : script ? script->trace : NULL;
+	const char *path = s->trace                                                     ? s->trace
+	                   : script && script->trace && strcmp(script->trace, "-") != 0 ? script->trace
+	                                                                                : NULL;
 	if (!status && !path)
-		status = rt_error_set(err, RT_EUSAGE, "'%s' does not name its trace: give it by --trace", s->path);
+		status = rt_error_set(err, RT_EUSAGE, "'%s' does not name its trace: give it with --trace", s->path);
 	if (!status)
 		status = cmd_open_trace(path, &s->input, &trace, err);
 	if (!status)

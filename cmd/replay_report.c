@@ -94,7 +94,7 @@ static bool is_wanted(const struct replaying *p, const struct report_entry *e)
 	if (p->o->anomaly)
 		return !strcmp(e->id, p->o->anomaly);
 	if (p->o->finding)
-		return is_of_finding(p, e);
+		return is_of_finding(p, e) && (e->anomaly->schedule || can_search(p, e->anomaly));
 	if (anomaly_is_of_waits(e->anomaly) && anomaly_is_stuck(p->r->analysis->model, e->anomaly))
 		return false;
 	return p->o->verdicts >> e->anomaly->verdict & 1 &&
@@ -112,8 +112,8 @@ static enum rt_status choose_entries(struct replaying *p)
 			if ((int)r->entries[i].anomaly->verdict == v && is_wanted(p, &r->entries[i]))
 				p->entries[p->count++] = i;
 	if (p->o->finding && !p->count)
-		return rt_error_set(p->err, RT_EUSAGE, "there is no finding '%s' in '%s'", p->o->finding,
-		                    p->info->path);
+		return rt_error_set(p->err, RT_EUSAGE, "there is no finding '%s' in '%s' that can be replayed",
+		                    p->o->finding, p->info->path);
 	if (p->o->anomaly && !p->count)
 		return rt_error_set(p->err, RT_EUSAGE, "there is no anomaly '%s' in '%s'", p->o->anomaly,
 		                    p->info->path);

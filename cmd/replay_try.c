@@ -114,11 +114,6 @@ const struct run_end *try_end(struct try *t)
 	return runner_wait(t->runner);
 }
 
-const char *try_trace(const struct try *t)
-{
-	return t->trace_path;
-}
-
 void try_free(struct try *t)
 {
 	if (!t)
@@ -307,7 +302,7 @@ static void put_mark(FILE *out, struct try *t, uint32_t thread, uint64_t number)
 	put_place(out, t, site->module, site->offset);
 }
 
-/* Calls put with a stream in memory. NULL without memory. */
+/* A stream into memory. words_open: false without memory; words_close: the text, the caller's, or NULL. */
 struct words {
 	char *text;
 	size_t size;
@@ -414,7 +409,8 @@ static char *own_words(const struct run_end *end)
 	return NULL;
 }
 
-char *try_output(const struct run_end *end)
+/* What a program printed to be shown: both streams, without what `record` itself says. NULL: nothing, or no memory. */
+static char *try_output(const struct run_end *end)
 {
 	enum { SHOWN = 4096 };
 	const struct run_output *streams[] = {&end->out, &end->err};
@@ -467,8 +463,7 @@ static bool tell_early_end(struct try *t, const struct run_end *end, struct repl
 		return false;
 	if (t->control->degraded && t->control->degraded != RT_DEGRADED_STRATEGY) {
 		run->kind = OUTCOME_FAILED;
-		fputs("the program could not be controlled: a thread ran for long without reaching the recorder",
-		      w.out);
+		fputs("the program could not be controlled: no memory for the scheduler", w.out);
 	} else if (end->kind == RUN_TIMEOUT) {
 		run->kind = OUTCOME_TIMEOUT;
 		if (t->plan->search)

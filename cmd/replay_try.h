@@ -34,12 +34,7 @@ bool try_ended(struct try *t);
 enum rt_status try_tell(struct try *t, struct replay_run *run, struct rt_error *err);
 /* How argv's process ended, and what it printed; once it has ended. Borrowed. */
 const struct run_end *try_end(struct try *t);
-/* The trace of the run, which may not be there; borrowed, and gone with the folder. */
-const char *try_trace(const struct try *t);
 /* Ends it. NULL is allowed. */
 void try_free(struct try *t);
-
-/* What a program printed to be shown: both streams, without what `record` itself says. NULL: nothing, or no memory. */
-char *try_output(const struct run_end *end);
 
 #endif

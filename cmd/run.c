@@ -28,7 +28,7 @@ struct settings {
 };
 
 static const struct argp_option options[] = {
-    {"format", 'f', "FORMAT", 0, "Write the report as text (the default), json, sarif or html", 0},
+    {"format", 'f', "FORMAT", 0, "Write the report as text (the default), json, sarif, html or gcc", 0},
     {"jobs", 'j', "N", 0, "Analyze and replay in N processes (1)", 0},
     {"no-confirm", OPT_NO_CONFIRM, NULL, 0, "Do not run the program again with the schedules that were found", 0},
     {"output", 'o', "FILE", 0, "Write the report to FILE", 0},
@@ -153,8 +153,8 @@ static enum rt_status report(const struct settings *s, struct rt_trace *trace, b
 	if (status)
 		return status;
 	status = report_create(a, &report_options, &r, err);
-	if (!status && !s->no_confirm)
-		status = replay_report(r, &s->replay, &confirmed, err);
+	if (!status && !s->no_confirm && !(status = replay_report(r, &s->replay, &confirmed, err)))
+		status = report_join(r, err);
 	if (!status)
 		status = cmd_output_open(&output, s->output, err);
 	if (!status)
@@ -177,8 +177,9 @@ static enum rt_status run(struct settings *s, const char *path, int *result, str
 		return status;
 	*result = WIFSIGNALED(ended) ? 128 + WTERMSIG(ended) : WEXITSTATUS(ended);
 	if (access(path, R_OK) != 0) { /* `record` has said why */
-		err->told = true;
-		return rt_error_set(err, RT_EINPUT, "there is no trace");
+		status = rt_error_set(err, RT_EINPUT, "there is no trace");
+		err->told = !WIFSIGNALED(ended);
+		return status;
 	}
 	status = cmd_open_trace(path, NULL, &trace, err);
 	if (!status) {
@@ -212,5 +213,5 @@ int cmd_run(int argc, char **argv)
 		unlink(path);
 		rmdir(folder);
 	}
-	return status ? err.told ? result : cmd_fail(&err) : result;
+	return status ? cmd_fail(&err) : result;
 }

@@ -9,24 +9,20 @@
 #include "recorder/channel.h"
 
 enum rt_control_flags {
-	RT_CONTROL_FIX_TIME = 1, /* clocks advance by turns */
-	RT_CONTROL_SPURIOUS = 2, /* condition waits may end without a signal */
-	RT_CONTROL_HOLD = 4      /* the strategy stops at its goal */
+	RT_CONTROL_FIX_TIME = 1 /* clocks advance by turns */
 };
 
 /* How a controlled run ended. */
 enum rt_end {
-	RT_END_RUNNING,  /* by a signal, or it did not end */
-	RT_END_EXIT,     /* exit, _exit or return from main */
-	RT_END_EXEC,     /* it executed another program */
-	RT_END_DEADLOCK, /* no thread could continue */
-	RT_END_STRATEGY  /* the strategy ended it: its report says why */
+	RT_END_RUNNING, /* by a signal, or it did not end */
+	RT_END_EXIT,    /* exit, _exit or return from main */
+	RT_END_EXEC,    /* it executed another program */
+	RT_END_DEADLOCK /* no thread could continue */
 };
 
 /* Why control was given up. */
 enum rt_degraded {
 	RT_DEGRADED_NOT,
-	RT_DEGRADED_SPIN,    /* a thread ran for long without reaching the recorder */
 	RT_DEGRADED_MEMORY,  /* no memory for the scheduler */
 	RT_DEGRADED_STRATEGY /* the strategy gave up */
 };

@@ -17,7 +17,6 @@
 #define RT_PLAN_MAGIC UINT64_C(0x316e616c70747472)
 #define RT_PLAN_NONE UINT32_MAX
 #define RT_PLAN_GOALS 16
-#define RT_PLAN_NAME 64
 
 enum rt_plan_kind { RT_PLAN_RACE, RT_PLAN_SEQUENCE, RT_PLAN_DEADLOCK };
 /* What is done when the goal of a race is reached. */
@@ -93,7 +92,7 @@ struct rt_plan_thread_state {
 	struct rt_plan_event next;
 	struct rt_plan_held {
 		uint64_t lock; /* 0: free */
-		uint32_t levels, shared;
+		uint32_t shared, reserved;
 	} held[RT_PLAN_HELD];
 	/* Accesses since its last synchronisation. */
 	struct rt_plan_recent {

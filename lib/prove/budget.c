@@ -24,9 +24,7 @@ uint64_t budget_free(const struct provers *p)
 /* The recorded run up to the goal, as a schedule, has a step for each turn of a thread. */
 static uint32_t turns_before(const struct model *m, const struct goal *goal)
 {
-	uint32_t last = 0;
-	for (uint32_t i = 0; i < goal->count; i++)
-		last = goal->events[i] > last ? goal->events[i] : last;
+	uint32_t last = goal_last(goal);
 	return lower_bound(i, 0, m->turn_count, m->turns[i].first <= last);
 }
 

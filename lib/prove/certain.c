@@ -132,7 +132,8 @@ static bool uncertain_in(struct certain *c, uint32_t cell, uint32_t e)
 	return c->uncertain[entry / 8] >> entry % 8 & 1;
 }
 
-bool certain_is_uncertain(struct certain *c, uint32_t e)
+/* True if the event is a read whose writer is not certain. */
+static bool certain_is_uncertain(struct certain *c, uint32_t e)
 {
 	const struct model *m = c->m;
 	unsigned op = model_op(m, e);

@@ -28,8 +28,6 @@ static inline bool certain_exact_pair(const struct model *m, uint32_t e1, uint32
 }
 /* True if the event certainly sees what it saw in the run, if this write (an entry) is its cell's last one. */
 bool certain_sees_the_same(struct certain *c, uint32_t e, uint32_t cell, uint32_t write);
-/* True if the event is a read whose writer is not certain. */
-bool certain_is_uncertain(struct certain *c, uint32_t e);
 /*
  * True if the thread runs on in the schedule after the goal's event i, other than with the goal's next event. The value
  * that this event read may matter then.

@@ -97,6 +97,7 @@ static enum search_answer visited(struct provers *p, const struct goal *goal, st
 	if (!g->met)
 		return p->counts.all ? SEARCH_NONE : SEARCH_GAVE_UP;
 	*out = g->schedule;
+	out->capacity = out->count;
 	out->steps = malloc((size_t)out->count * sizeof *out->steps + 1);
 	if (!out->steps)
 		return SEARCH_NO_MEMORY;
@@ -286,6 +287,5 @@ enum search_answer instance_recorded(struct provers *p, const struct goal *goal,
 
 bool instance_refuted_by_needs(struct provers *p, const struct goal *goal)
 {
-	struct schedule none = {0};
-	return needed(p, goal, &none) == SEARCH_NONE;
+	return needed(p, goal, NULL) == SEARCH_NONE;
 }

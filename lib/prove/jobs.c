@@ -135,12 +135,8 @@ void jobs_end(struct jobs *j)
 static bool take_schedule(struct anomaly *a, const struct found *f, int fd)
 {
 	struct schedule *s = calloc(1, sizeof *s);
-	/* The capacity that schedule_push would have made. */
-	size_t capacity = 1;
-	while (capacity < f->steps)
-		capacity *= 2;
 	if (s)
-		s->steps = malloc(capacity * sizeof *s->steps);
+		s->steps = malloc(((size_t)f->steps + 1) * sizeof *s->steps);
 	if (!s || !s->steps || !receive_all(fd, s->steps, f->steps * sizeof *s->steps)) {
 		if (s)
 			schedule_release(s);

@@ -105,9 +105,7 @@ static void hold_up_sequence(struct pecan *p)
 static void hold_up_others(struct pecan *p)
 {
 	const struct goal *g = p->goal;
-	uint32_t last = g->events[0];
-	for (uint32_t i = 1; i < g->count; i++)
-		last = g->events[i] > last ? g->events[i] : last;
+	uint32_t last = goal_last(g);
 	for (uint32_t i = 0; i < g->count; i++)
 		if (g->events[i] != last)
 			p->cuts[p->held_up++] = outermost_lock(p->m, g->events[i]);

@@ -346,7 +346,7 @@ enum rt_status provers_decide(struct provers *p, struct anomaly *a, struct rt_er
 	if (status || observed)
 		return status;
 	/* Each instance would need some read to see another write: provers_settle asks which. */
-	if (refuted && is_open(&c) && !a->schedule) {
+	if (refuted && !a->schedule) {
 		a->verdict = VERDICT_CONDITIONAL;
 		return RT_OK;
 	}

@@ -180,11 +180,8 @@ enum search_answer search_in_order(struct search *s, const struct goal *goal, co
 
 bool search_as_recorded(struct search *s, const struct goal *goal, struct schedule *out)
 {
-	uint32_t end = 0;
 	needs_find(&s->needs, goal);
-	for (uint32_t i = 0; i < goal->count; i++)
-		end = goal->events[i] >= end ? goal->events[i] + 1 : end;
-	return schedule_push_recorded(out, s->m, s->needs.must, end);
+	return schedule_push_recorded(out, s->m, s->needs.must, goal_last(goal) + 1);
 }
 
 enum search_answer search_goal(struct search *s, const struct goal *goal, uint64_t budget, struct schedule *out,

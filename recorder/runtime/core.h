@@ -100,7 +100,6 @@ extern __thread struct rt_thread rt_thread;
 extern struct rt_channel *rt_channel; /* NULL: not recording */
 extern struct rt_tree *rt_tree;       /* NULL: never recorded */
 extern struct rt_slot rt_dead;
-extern uint64_t rt_clock_nowhere;
 extern bool rt_tsc;
 extern bool rt_not_plain; /* rt_sync_only or rt_values */
 extern bool rt_sync_only; /* no plain accesses, of which only those of the C library would be seen */

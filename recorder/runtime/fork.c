@@ -79,7 +79,6 @@ static void in_parent(void)
 	if (!rt_thread.forking)
 		return;
 	rt_thread.forking = false;
-	rt_call_at(RT_AT_PARENT);
 }
 
 void rt_fork_start(void)

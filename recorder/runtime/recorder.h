@@ -105,7 +105,6 @@ static inline void *rt_real(void **slot, const char *name)
 enum rt_moment {
 	RT_AT_START,     /* the recording starts, in a program that was executed; by its main thread */
 	RT_AT_FORK,      /* a process is about to be made, by a fork or otherwise */
-	RT_AT_PARENT,    /* a fork has returned in the parent, whether it failed or not */
 	RT_AT_CHILD,     /* in a forked child: of all threads only this one is left; nothing may allocate or lock */
 	RT_AT_THREAD_END /* this thread's last event is about to be written */
 };

@@ -13,7 +13,7 @@
  * whose hook and which a signal's handler runs.
  *
  * The repeat filter compares values too: a read is left out if it sees what its last kept twin saw, a write if it
- * leaves what was there before it. The filter of hooks.c is kept from matching by a new epoch with each record.
+ * leaves what was there before it. The filter of plain.h is kept from matching by a new epoch with each record.
  *
  * Memory may be gone by the time a pending write is looked at (a library that unmaps it without hooks), and a hook may
  * stand for an access that faults on purpose. So a fault while reading is caught: signal.c moves the thread to
@@ -255,11 +255,13 @@ void rt_value_range(unsigned op, uintptr_t from, size_t size, uintptr_t pc)
 	}
 	rt_busy_begin();
 	rt_value_begin(s, RT_OP_NONE);
-	if (op == RT_OP_READ && is_repeat(s, event.w0, event.w1, size))
+	if (op == RT_OP_READ && is_repeat(s, event.w0, event.w1, size)) {
 		;
-	else if (size <= 16)
+	} else if (size <= 16) {
 		rt_put(s, event.w0, event.w1, RT_PUT_PLAIN, 0);
-	else
-		rt_append2(event.w0, event.w1, s, rt_record_ext(rt_plain_stamp(s), size).w0, s->last_stamp);
+	} else {
+		struct rt_record ext = rt_record_ext(rt_plain_stamp(s), size);
+		rt_append2(event.w0, event.w1, s, ext.w0, ext.w1);
+	}
 	rt_busy_end();
 }

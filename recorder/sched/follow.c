@@ -12,6 +12,7 @@
 #include "recorder/runtime/core.h"
 
 #include "recorder/runtime/syscall.h"
+#include "recorder/runtime/text.h"
 #include "tracefmt/plan.h"
 
 typedef struct rt_plan_thread_state state_t;
@@ -255,8 +256,9 @@ static enum meets compare(state_t *s, const struct rt_step *e)
 		return IS_MARK;
 	if (is_turn(s, e))
 		return NO_MATTER;
-	if (skipped(s, e)) {
-		s->mark += skipped(s, e);
+	uint64_t gap = skipped(s, e);
+	if (gap) {
+		s->mark += gap;
 		return IS_MARK;
 	}
 	site = site_of(mark_of(s));
@@ -303,13 +305,11 @@ static void executes(state_t *s, const struct rt_step *e, enum meets meets)
 		if (h) {
 			h->lock = e->object;
 			h->shared = e->op == RT_OP_ACQUIRE_SHARED;
-			h->levels++;
 		}
 	} else if (e->op == RT_OP_RELEASE) {
 		h = held(s, e->object);
 		if (h) {
 			h->lock = 0;
-			h->levels = 0;
 		}
 	}
 }
@@ -339,12 +339,10 @@ static void retract(state_t *s, const struct rt_task *task)
 
 static struct rt_plan_event event_of(const struct rt_step *e)
 {
-	const struct rt_plan_module *modules = PART(const struct rt_plan_module, modules);
 	const uint64_t *learned = PART(const uint64_t, learned);
 	struct rt_plan_event event = {
 	    .op = e->op, .module = RT_PLAN_NONE, .offset = e->pc, .object = e->object, .size = e->arg};
 
-	(void)modules;
 	for (uint32_t i = 0; i < plan->module_count; i++)
 		if (learned[i] && e->pc >= learned[i] &&
 		    (event.module == RT_PLAN_NONE || learned[i] > learned[event.module]))
@@ -452,16 +450,9 @@ static bool sequence_ran(void)
 static void hold(void)
 {
 	char text[128] = "held: the process is stopped; 'gdb -p PID' looks at it, 'kill -CONT PID' continues it: PID ";
-	size_t end = 0;
-	long pid = RT_SYSCALL(SYS_getpid), digits = 1;
+	long pid = RT_SYSCALL(SYS_getpid);
 
-	while (text[end])
-		end++;
-	while (pid / digits >= 10)
-		digits *= 10;
-	for (; digits; digits /= 10)
-		text[end++] = (char)('0' + pid / digits % 10);
-	text[end] = '\0';
+	rt_append_number(text + rt_length(text), (uint64_t)pid);
 	rt_say(text);
 	plan->held = 1;
 	RT_SYSCALL(SYS_kill, pid, SIGSTOP);

@@ -125,15 +125,6 @@ void rt_sched_report(const char *text)
 		to[n++] = *text++;
 }
 
-void rt_sched_native(enum rt_degraded why)
-{
-	rt_sched.control->degraded = why;
-	rt_controlled = false;
-	rt_time_by_turns(false);
-	for (struct rt_task *t = rt_sched.first; t; t = t->after)
-		rt_sched_free(t);
-}
-
 /* ---- What strategies ask for ---- */
 
 struct rt_task *rt_sched_task(uint32_t thread)
@@ -165,7 +156,7 @@ void rt_sched_interest(uintptr_t pc)
 
 bool rt_sched_interesting(uintptr_t pc)
 {
-	return rt_interest[RT_INTEREST_PLACE(pc)] || rt_sched.strategy->all_accesses;
+	return rt_interest[RT_INTEREST_PLACE(pc)];
 }
 
 struct visit {

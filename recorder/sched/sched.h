@@ -74,8 +74,6 @@ void rt_sched_await(struct rt_task *t);
 void rt_sched_log(const struct rt_task *from, const struct rt_task *to);
 /* True if plain accesses at this pc are steps, or if that cannot be excluded. */
 bool rt_sched_interesting(uintptr_t pc);
-/* The thread runs on without a turn, as turns are given up. */
-void rt_sched_free(struct rt_task *t);
 /* Memory, strategy and seed. False: it runs uncontrolled, which has been said. */
 bool rt_sched_begin(uint32_t slots);
 /* Starts the thread that looks after the holder. Without the lock. */

@@ -72,9 +72,8 @@ struct rt_strategy {
 	struct rt_task *(*wakes)(struct rt_task *signaller, struct rt_task *const *waiters, unsigned n);
 	/* None can go on. NULL, or if it returns: a deadlock. */
 	void (*stuck)(void);
-	/* A module was loaded or is about to be unloaded (rt_sched_modules). May be NULL. */
+	/* A module was loaded (rt_sched_modules). May be NULL. */
 	void (*modules_changed)(void);
-	bool all_accesses; /* each plain access is a step */
 };
 extern const struct rt_strategy *const rt_strategies[]; /* NULL-terminated */
 extern const struct rt_strategy rt_strategy_random, rt_strategy_follow;
@@ -86,10 +85,8 @@ void rt_sched_modules(void (*f)(const char *path, const uint8_t *build_id, size_
                       void *arg);
 /* Appends to the report; what does not fit is left out. */
 void rt_sched_report(const char *text);
-/* Ends the process and its children, after the result is written. */
+/* Ends the process, after the result is written. */
 void rt_sched_end(enum rt_end end) __attribute__((noreturn));
-/* From now on threads run free. */
-void rt_sched_native(enum rt_degraded why);
 /* NULL: there is none, or it has ended. */
 struct rt_task *rt_sched_task(uint32_t thread);
 /* Those that have not ended, in order of creation. Returns their number; at most `most` are stored. */

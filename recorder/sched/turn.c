@@ -58,12 +58,6 @@ void rt_sched_give(struct rt_task *to)
 		rt_futex_wake(&rt_sched.alarm, 1);
 }
 
-void rt_sched_free(struct rt_task *t)
-{
-	__atomic_store_n(&t->go, GO_NOW, __ATOMIC_RELEASE);
-	rt_futex_wake(&t->go, 1);
-}
-
 /* The thread that had the turn has ended: what the C library does behind its last event is done before others go on. */
 static void bury(void)
 {
@@ -365,6 +359,10 @@ void rt_turn_emitted(unsigned op, uint64_t object)
 	case RT_OP_SIGNAL:
 	case RT_OP_BROADCAST:
 		rt_turn_wakes(RT_OP_WAIT_END, object, op == RT_OP_BROADCAST ? UINT32_MAX : 1);
+		break;
+	case RT_OP_MODULE_LOAD:
+		if (rt_sched.strategy->modules_changed)
+			rt_sched.strategy->modules_changed();
 		break;
 	}
 }

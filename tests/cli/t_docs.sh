@@ -37,8 +37,8 @@ done < <(grep -oP '`\K[a-z_]+_[a-z_0-9]+(?=(\[\])?`)' "$top/docs/architecture.md
 [ $names -gt 10 ] || wrong "only $names names: this test is broken"
 
 make --no-print-directory -C "$top" help >targets
-for target in $(grep -ohP '(^    |`)make \K[a-z][a-z-]*' "$top"/docs/CONTRIBUTING.md "$top"/tests/README.md); do
-	grep -qE "^  $target |^  ${target%-*} " targets || [[ $target = deps-* ]] || wrong "there is no 'make $target'"
+for target in $(grep -ohP '(^    |`)make \K[a-z][a-z-]*' "$top"/README.md "$top"/docs/CONTRIBUTING.md "$top"/tests/README.md); do
+	grep -q "^  $target " targets || [[ $target = deps-* || $target = fuzz-* ]] || wrong "there is no 'make $target'"
 done
 # What the tests' page says of one suite and one case.
 for name in $(grep -ohP 'CK_RUN_SUITE=\K\w+' "$top"/tests/README.md); do

@@ -138,6 +138,37 @@ run 1 run -f json -- ./hidden
 # The program's own output comes first.
 sed -n '/^{/,$p' out >report.json
 holds '.anomalies[0].verdict == "confirmed"' report.json
+# So does the text, which lists findings.
+run 1 run -- ./hidden
+grep -q '^F1 error, confirmed: ' out || wrong "run does not say what was confirmed: $(head -n 3 out)"
+run 0 replay hidden.zst --finding F1
+holds '.anomalies[0].verdict == "confirmed"'
+run 2 replay hidden.zst --finding F9
+says "there is no finding 'F9' in 'hidden.zst' that can be replayed"
+# A library that the program loads itself.
+cat >plugin.c <<'END'
+int shared;
+void touch(int value) { shared = value; }
+END
+cat >host.c <<'END'
+#include <dlfcn.h>
+#include <pthread.h>
+static void (*touch)(int);
+static void *work(void *arg) { touch(1); return arg; }
+int main(void)
+{
+	pthread_t t;
+	void *plugin = dlopen("./plugin.so", RTLD_NOW);
+	touch = (void (*)(int))dlsym(plugin, "touch");
+	pthread_create(&t, 0, work, 0);
+	touch(2);
+	return pthread_join(t, 0);
+}
+END
+${CC:-gcc} -g -O1 -fsanitize=thread -shared -fPIC plugin.c -o plugin.so && ${CC:-gcc} -g -O1 -fsanitize=thread host.c -o host -pthread -ldl || exit 1
+run 0 record -o host.zst ./host
+run 0 replay host.zst
+holds '[.anomalies[] | select(.replay)] | length >= 1 and all(.verdict == "confirmed")'
 run 0 run -- ./pecan_fig5
 grep -q '^no deadlocks' out || wrong "run prints no report: $(head -n 5 out)"
 run 3 run -- ./there_is_none

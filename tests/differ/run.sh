@@ -51,7 +51,7 @@ run() {
 		echo "program $n, run $run: status $status, output '$(cat out)', $(cat err)"
 		return 1
 	fi
-	findings trace.zst | sort -u >found || return 1
+	findings trace.zst >all && sort -u all >found || return 1
 	jq -e .trace.complete report.json >/dev/null || { echo "program $n, run $run: the trace is not complete" && return 1; }
 	if [ "$run" != free ]; then
 		# Of rings that share a thread one is reported.
@@ -68,7 +68,7 @@ run() {
 		of observed proved predicted conditional <found | comm -13 - possible | said 'possible, but not found' || ok=1
 	[ "$run" = 0 ] || return "$ok"
 	"$racetrace" convert -o trace.jsonl trace.zst && findings trace.jsonl | sort -u | diff found - | said 'from JSON lines' || ok=1
-	findings trace.zst --exhaustive | sort -u >exhaustive
+	findings trace.zst --exhaustive >all && sort -u all >exhaustive || return 1
 	for i in found exhaustive; do
 		of observed proved <$i >$i.real
 		of conditional refuted <$i >$i.unreal

@@ -204,7 +204,7 @@ START_TEST(causes_are_roots_and_without_them_nothing_is_ordered)
 	}
 	printf("follow: %lu roots, %lu followers, %lu of relaxed atomics, %lu of several causes\n", tally.roots,
 	       tally.followers, tally.relaxed, tally.several);
-	assert_enough(tally.roots, 1, TRACES);
+	ck_assert_uint_gt(tally.roots, 0);
 	assert_enough(tally.followers, 1, TRACES);
 	if (mixes[_i] & ORACLE_ATOMICS)
 		assert_enough(tally.relaxed, 1, TRACES);

@@ -347,8 +347,8 @@ START_TEST(orders_are_what_their_definitions_say_and_the_laws_hold)
 		handed += handed_over(&t);
 	}
 	assert_enough(handed, mixes[_i] & ORACLE_STRAYS ? 50 : 0, TRACES);
-	assert_enough(pairs, 1, TRACES);
-	assert_enough(follow, 1, TRACES);
+	ck_assert_int_gt(pairs, 0);
+	ck_assert_uint_gt(follow, 0);
 }
 END_TEST
 

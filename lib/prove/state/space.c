@@ -341,7 +341,8 @@ bool space_writes_alone(const struct space *s, uint32_t e)
 	return true;
 }
 
-bool space_stands_before(const struct space *s, uint32_t e)
+/* True if e is its thread's next event, the thread has begun and, if e ends a wait, its signal has come. */
+static bool space_stands_before(const struct space *s, uint32_t e)
 {
 	const struct model *m = s->m;
 	uint32_t thread = model_thread_of(m, e), fork = m->threads[thread].fork;

@@ -88,8 +88,6 @@ bool space_enabled(const struct space *s, uint32_t e);
  * cells or reads their present values.
  */
 bool space_writes_alone(const struct space *s, uint32_t e);
-/* True if e is its thread's next event, the thread has begun and, if e ends a wait, its signal has come. */
-bool space_stands_before(const struct space *s, uint32_t e);
 /* True if the goal holds now; a sequence: if it was executed to its end. Must be the goal that is searched for. */
 bool space_meets(const struct space *s, const struct goal *goal);
 void space_execute(struct space *s, uint32_t e);
