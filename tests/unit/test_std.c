@@ -375,6 +375,14 @@ START_TEST(a_value_of_0_stays_only_where_memory_began_so)
 }
 END_TEST
 
+START_TEST(an_access_of_more_than_8_bytes_has_no_value)
+{
+	exports_as(HEADER "{\"op\":\"write\",\"object\":\"0x1008\",\"arg\":8}\n"
+	                  "{\"op\":\"read\",\"object\":\"0x1000\",\"arg\":16,\"value\":5}\n",
+	           "main|w(V1)|\nmain|r(V2)|\nmain|r(V1)|\n");
+}
+END_TEST
+
 START_TEST(memory_that_is_allocated_again_is_another_cell)
 {
 	exports_as(HEADER "{\"op\":\"alloc\",\"object\":\"0x1000\",\"arg\":16}\n"
@@ -480,6 +488,7 @@ SUITE(std)
 	tcase_add_test(c, std_exports_as_itself);
 	tcase_add_test(c, an_access_is_one_line_for_each_cell);
 	tcase_add_test(c, a_value_of_0_stays_only_where_memory_began_so);
+	tcase_add_test(c, an_access_of_more_than_8_bytes_has_no_value);
 	tcase_add_test(c, memory_that_is_allocated_again_is_another_cell);
 	tcase_add_test(c, readers_exclude_writers_but_not_each_other);
 	tcase_add_test(c, atomics_and_messages_become_critical_sections);

@@ -174,7 +174,7 @@ static bool has_number(const struct rt_numbers *n, uint64_t number)
 }
 
 /*
- * The part of an access's value that is in a cell. False: there is none to write.
+ * The part of an access's value that is in a cell. False: there is none to write, as of an access of more than 8 bytes.
  *
  * In STD a variable begins as 0 unless a read says otherwise. So of a cell whose first access is not a read with a
  * value no 0 is written, which would claim that this is what it began with; nor what is read before the first write to
@@ -188,7 +188,7 @@ static bool value_in(struct exporter *x, const struct rt_event *e, size_t cell, 
 	uint32_t generation = cells_generation(&x->cells, cell);
 	uint64_t at = x->cells.cuts[cell] - e->addr, size = x->cells.cuts[cell + 1] - x->cells.cuts[cell];
 	bool certain = info->exact || (x->uncertain && !has_number(x->uncertain, e->number));
-	bool known = e->flags & RT_F_VALUE && certain && at + size <= sizeof e->value, whole = size == size_of(e);
+	bool known = e->flags & RT_F_VALUE && certain && size_of(e) <= sizeof e->value, whole = size == size_of(e);
 	if (c->generation != generation + 1)
 		*c = (struct content){generation + 1, false, info->zeroed || (known && reads && !generation)};
 	if (known)
