@@ -7,25 +7,19 @@
  * Not said where it only follows from what is said anyway: from a plain race on the pointer (the use needs the
  * allocation by what its thread read), or where the two threads race in the block itself.
  */
-#include "lib/search/search.h"
-
-#include "lib/base/hash.h"
 #include "lib/base/lower_bound.h"
 #include "lib/relation/por.h"
+#include "lib/search/found.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-struct alloc_race_key {
-	uint64_t alloc, use; /* pcs */
-	const char *pattern;
-};
-
-struct alloc_race {
-	struct alloc_race_key key;
-	struct anomaly anomaly;
-	UT_hash_handle hh;
-};
+#define ALLOC_RACE(n, second)                                                                                          \
+	{                                                                                                              \
+		.name = n, .kind = ANOMALY_RACE, .count = 2, .threads = {0, 1}, .regions = {0, 1}, .accesses = {       \
+			PATTERN_WRITE,                                                                                 \
+			second                                                                                         \
+		}                                                                                                      \
+	}
+static const struct pattern alloc_read = ALLOC_RACE("w-r", PATTERN_READ);
+static const struct pattern alloc_write = ALLOC_RACE("w-w", PATTERN_WRITE);
 
 /* Index of the event with this number, MODEL_NONE: it was not kept. */
 static uint32_t event_of(const struct model *m, uint32_t number)
@@ -107,52 +101,23 @@ static bool is_race(const struct search_context *c, const struct model_alloc_use
 	       !search_unordered(c, c->hb, b->alloc, meets);
 }
 
-static bool add(const struct search_context *c, struct alloc_race **races, const struct model_alloc_use *b,
-                struct anomaly_list *list)
+void alloc_race_search(struct found_list *l)
 {
-	const struct model *m = c->m;
-	struct anomaly a = {.kind = ANOMALY_RACE,
-	                    .pattern = rt_op_writes(model_op(m, b->use)) ? "w-w" : "w-r",
-	                    .verdict = VERDICT_PREDICTED,
-	                    .count = 1,
-	                    .event_count = 2,
-	                    .events = {b->alloc, b->use}};
-	if (c->every)
-		return anomaly_add(list, &a);
-	struct alloc_race_key key;
-	memset(&key, 0, sizeof key);
-	key.alloc = m->sites[m->events[b->alloc].site].pc;
-	key.use = m->sites[m->events[b->use].site].pc;
-	key.pattern = a.pattern;
-	struct alloc_race *known;
-	HASH_FIND(hh, *races, &key, sizeof key, known);
-	if (known) {
-		known->anomaly.count++;
-		return true;
+	const struct search_context *c = l->context;
+	for (uint32_t i = 0; i < c->m->alloc_use_count && !l->failed; i++) {
+		const struct model_alloc_use *b = &c->m->alloc_uses[i];
+		if (!is_race(c, b))
+			continue;
+		const struct pattern *p = rt_op_writes(model_op(c->m, b->use)) ? &alloc_write : &alloc_read;
+		uint32_t events[] = {b->alloc, b->use};
+		if (c->every) {
+			found_every(l, p, events, FOUND_POSSIBLE);
+			continue;
+		}
+		struct found *f = found_entry(l, p, events);
+		if (!f)
+			continue;
+		found_count(f, 1);
+		found_keep(l, f, events, 1);
 	}
-	if (!(known = calloc(1, sizeof *known)))
-		return false;
-	known->key = key;
-	known->anomaly = a;
-	HASH_ADD(hh, *races, key, sizeof known->key, known);
-	if (HASH_ADDED(known))
-		return true;
-	free(known);
-	return false;
-}
-
-enum rt_status alloc_race_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err)
-{
-	struct alloc_race *races = NULL, *b, *next;
-	bool ok = true;
-	for (uint32_t i = 0; i < c->m->alloc_use_count && ok; i++)
-		if (is_race(c, &c->m->alloc_uses[i]))
-			ok = add(c, &races, &c->m->alloc_uses[i], list);
-	HASH_ITER(hh, races, b, next)
-	{
-		ok = ok && anomaly_add(list, &b->anomaly);
-		HASH_DEL(races, b);
-		free(b);
-	}
-	return ok ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory for all races");
 }

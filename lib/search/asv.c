@@ -115,7 +115,7 @@ static void offer(struct search *s, struct match *x, const uint32_t *u, const ui
 	uint32_t events[4] = {u[0], v[0], x->order == ORDER_C ? u[1] : v[1], x->order == ORDER_C ? v[1] : u[1]};
 	bool observed = s->exact && events[0] < events[1] && events[1] < events[2] && events[2] < events[3];
 	if (s->context->every)
-		found_every(&s->found, x->pattern, events, observed);
+		found_every(&s->found, x->pattern, events, observed ? FOUND_OBSERVED : FOUND_POSSIBLE);
 	else if (x->found || (x->found = found_entry(&s->found, x->pattern, events)) != NULL)
 		found_offer(&s->found, x->found, events, observed);
 }

@@ -267,7 +267,8 @@ static void sweep(struct search *s, const struct class *local, const struct clas
 			for (uint32_t j = w.low; j < w.high; j++)
 				if (in_window(&w, j))
 					found_every(&s->found, p, (uint32_t[]){e1s[i], e2s[j], e3s[i]},
-					            s->exact && e1s[i] < e2s[j] && e2s[j] < e3s[i]);
+					            s->exact && e1s[i] < e2s[j] && e2s[j] < e3s[i] ? FOUND_OBSERVED
+					                                                           : FOUND_POSSIBLE);
 			continue;
 		}
 		struct found *f = *entry;

@@ -414,15 +414,7 @@ static void offer_writes(struct search *s, const struct candidate *c)
 		uint32_t events[] = {c->e1, e2, c->e3};
 		bool observed = exact && c->e1 < e2 && e2 < c->e3;
 		offered++;
-		if (s->context->every) {
-			found_every(&s->found, &check_act, events, observed);
-			continue;
-		}
-		struct found *f = found_entry(&s->found, &check_act, events);
-		if (!f)
-			return;
-		found_count(f, 1);
-		found_offer(&s->found, f, events, observed);
+		found_tuple(&s->found, &check_act, events, observed);
 	}
 }
 

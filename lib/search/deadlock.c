@@ -14,8 +14,8 @@
  * Cycles are looked for by length, short ones first, up to LENGTH_MAX threads and STEPS_MAX steps a length.
  */
 #include "lib/base/hash.h"
-#include "lib/base/vec.h"
-#include "lib/search/search.h"
+#include "lib/base/lower_bound.h"
+#include "lib/search/found.h"
 #include "lib/search/stuck.h"
 
 enum { LENGTH_MAX = 6, STEPS_MAX = 4000000, TUPLES_MAX = 4000000 };
@@ -33,37 +33,25 @@ struct group {
 	UT_hash_handle hh;
 };
 
-/* What tells deadlocks apart, unless every tuple is wanted: positions, sorted. */
-struct deadlock_key {
-	uint64_t pcs[LENGTH_MAX];
-};
-
-struct deadlock {
-	struct deadlock_key key;
-	uint32_t length, instance_count;
-	uint64_t count;
-	uint32_t instances[INSTANCES_MAX][LENGTH_MAX];
-	UT_hash_handle hh;
-};
+/* By the number of threads. */
+#define CYCLE(length) [length] = {.name = "cycle-" #length, .kind = ANOMALY_DEADLOCK, .count = length}
+static const struct pattern cycles[LENGTH_MAX + 1] = {CYCLE(2), CYCLE(3), CYCLE(4), CYCLE(5), CYCLE(6)};
 
 struct search {
 	const struct search_context *context;
 	const struct model *m;
-	struct anomaly_list *list;
+	struct found_list found;
 	struct group *table, **groups; /* hash table; those that may be in a cycle */
 	uint32_t group_count;
 	uint32_t *members;
 	uint32_t *holders, *holders_first; /* group indices by lock held; by object: where they begin */
-	struct deadlock *deadlocks;
 	uint32_t steps;
-	size_t begin, observed_end; /* of the list: those that the trace itself shows */
 	bool failed;
-	bool full; /* failed, since as many are listed one by one as may be */
 	/* The cycle at hand. */
 	struct group *path[LENGTH_MAX];
 	uint32_t length;
 	uint32_t tuple[LENGTH_MAX];
-	struct deadlock *deadlock;
+	struct found *deadlock;
 	uint32_t tuples, instances, event_instances;
 };
 
@@ -230,88 +218,41 @@ static int compare_pcs(const void *x, const void *y)
 	return a < b ? -1 : a > b;
 }
 
-/* The anomaly of the cycle's source positions; NULL without memory (failed), and when as many are kept as may be. */
-static struct deadlock *deadlock_of(struct search *s)
+/* The anomaly of the cycle's source positions, in rising order; NULL without memory, and when as many are kept as may
+ * be. */
+static struct found *deadlock_of(struct search *s)
 {
-	struct deadlock_key key = {{0}};
+	uint64_t pcs[LENGTH_MAX];
 	for (uint32_t i = 0; i < s->length; i++)
-		key.pcs[i] = s->m->sites[s->path[i]->key.site].pc;
-	qsort(key.pcs, LENGTH_MAX, sizeof *key.pcs, compare_pcs);
-	struct deadlock *d;
-	HASH_FIND(hh, s->deadlocks, &key, sizeof key, d);
-	if (d)
-		return d;
-	if (HASH_COUNT(s->deadlocks) >= SEARCH_ANOMALIES) {
-		s->context->lazy->limits->anomalies = true;
-		return NULL;
-	}
-	if (!(d = calloc(1, sizeof *d))) {
-		s->failed = true;
-		return NULL;
-	}
-	d->key = key;
-	d->length = s->length;
-	HASH_ADD(hh, s->deadlocks, key, sizeof d->key, d);
-	if (HASH_ADDED(d))
-		return d;
-	free(d);
-	s->failed = true;
-	return NULL;
+		pcs[i] = s->m->sites[s->path[i]->key.site].pc;
+	qsort(pcs, s->length, sizeof *pcs, compare_pcs);
+	return found_at(&s->found, &cycles[s->length], pcs);
 }
 
-static const char *pattern_of(uint32_t length)
-{
-	static const char *const names[LENGTH_MAX + 1] = {"",        "",        "cycle-2", "cycle-3",
-	                                                  "cycle-4", "cycle-5", "cycle-6"};
-	return names[length];
-}
-
-/* Copies a tuple so that its earliest event comes first; the order of the cycle stays. */
-static void rotate(uint32_t *out, const uint32_t *tuple, uint32_t length)
+/* Copies the tuple so that its earliest event comes first; the order of the cycle stays. */
+static void rotate(const struct search *s, uint32_t *out)
 {
 	uint32_t first = 0;
-	for (uint32_t i = 1; i < length; i++)
-		if (tuple[i] < tuple[first])
+	for (uint32_t i = 1; i < s->length; i++)
+		if (s->tuple[i] < s->tuple[first])
 			first = i;
-	for (uint32_t i = 0; i < length; i++)
-		out[i] = tuple[(first + i) % length];
-}
-
-static void add_anomaly(struct search *s, uint32_t length, uint64_t count, uint32_t (*instances)[LENGTH_MAX],
-                        uint32_t instance_count)
-{
-	struct anomaly a = {.kind = ANOMALY_DEADLOCK,
-	                    .pattern = pattern_of(length),
-	                    .verdict = VERDICT_PREDICTED,
-	                    .count = count,
-	                    .event_count = length};
-	rotate(a.events, instances[0], length);
-	if (instance_count > 1) {
-		a.others = malloc((size_t)(instance_count - 1) * length * sizeof *a.others);
-		for (uint32_t i = 1; a.others && i < instance_count; i++)
-			rotate(a.others + (size_t)a.other_count++ * length, instances[i], length);
-		s->failed |= !a.others;
-	}
-	if (s->list->count - s->begin >= SEARCH_EVERY)
-		s->failed = s->full = s->context->lazy->limits->anomalies = true;
-	else if (!s->failed)
-		s->failed = !anomaly_add(s->list, &a);
-	if (s->failed)
-		free(a.others);
+	for (uint32_t i = 0; i < s->length; i++)
+		out[i] = s->tuple[(first + i) % s->length];
 }
 
 /* One whole tuple. False: no more like it, of the same first event, are of interest. */
 static bool add_tuple(struct search *s)
 {
-	struct deadlock *d = s->deadlock;
+	uint32_t events[LENGTH_MAX];
+	rotate(s, events);
 	if (s->context->every) {
-		add_anomaly(s, s->length, 1, &s->tuple, 1);
+		found_every(&s->found, &cycles[s->length], events, FOUND_POSSIBLE);
 		return true;
 	}
-	if (d->instance_count == INSTANCES_MAX || s->instances == INSTANCES_PER_CYCLE ||
+	if (found_kept(s->deadlock) == INSTANCES_MAX || s->instances == INSTANCES_PER_CYCLE ||
 	    s->event_instances == INSTANCES_PER_EVENT)
 		return false;
-	memcpy(d->instances[d->instance_count++], s->tuple, sizeof s->tuple);
+	found_keep(&s->found, s->deadlock, events, INSTANCES_MAX);
 	s->instances++;
 	s->event_instances++;
 	return true;
@@ -322,18 +263,12 @@ static bool add_tuple(struct search *s)
 static uint32_t window_end(const struct search *s, const struct group *g, uint32_t e, bool begin)
 {
 	const struct model *m = s->m;
-	uint32_t thread = model_thread_of(m, e), low = g->first, high = g->first + g->count;
+	uint32_t thread = model_thread_of(m, e), last = g->first + g->count;
 	uint32_t horizon = segment_order_horizon(s->context->por, e, g->key.thread);
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2, f = s->members[middle];
-		bool below = begin ? m->events[f].pos < horizon
-		                   : segment_order_horizon(s->context->por, f, thread) <= m->events[e].pos;
-		if (below)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	if (begin)
+		return lower_bound(i, g->first, last, m->events[s->members[i]].pos < horizon);
+	return lower_bound(i, g->first, last,
+	                   segment_order_horizon(s->context->por, s->members[i], thread) <= m->events[e].pos);
 }
 
 /* Chooses the cycle's i-th event and those after it, among those unordered with the ones chosen before. */
@@ -347,9 +282,9 @@ static void choose(struct search *s, uint32_t i)
 		high = end < high ? end : high;
 	}
 	bool last = i + 1 == s->length;
-	if (last && low < high)
-		s->deadlock->count += high - low;
-	for (; low < high && s->tuples++ < TUPLES_MAX && !s->failed; low++) {
+	if (last && low < high && s->deadlock)
+		found_count(s->deadlock, high - low);
+	for (; low < high && s->tuples++ < TUPLES_MAX && !s->found.failed; low++) {
 		s->tuple[i] = s->members[low];
 		if (!i)
 			s->event_instances = 0;
@@ -362,8 +297,8 @@ static void choose(struct search *s, uint32_t i)
 
 static void add_cycle(struct search *s)
 {
-	s->deadlock = deadlock_of(s);
-	if (!s->deadlock)
+	s->deadlock = s->context->every ? NULL : deadlock_of(s);
+	if (!s->deadlock && !s->context->every)
 		return;
 	s->tuples = s->instances = 0;
 	choose(s, 0);
@@ -387,7 +322,7 @@ static void extend(struct search *s, uint32_t start, uint32_t depth)
 {
 	const struct group *end = s->path[depth - 1];
 	uint32_t lock = end->key.lock;
-	for (uint32_t i = s->holders_first[lock]; i < s->holders_first[lock + 1] && !s->failed; i++) {
+	for (uint32_t i = s->holders_first[lock]; i < s->holders_first[lock + 1] && !s->found.failed; i++) {
 		struct group *g = s->groups[s->holders[i]];
 		if (s->steps++ >= STEPS_MAX)
 			return;
@@ -404,56 +339,43 @@ static void extend(struct search *s, uint32_t start, uint32_t depth)
 	}
 }
 
-/* Has one been observed at the same source positions? Then that is said, and no more. */
-static bool is_observed(const struct search *s, const struct deadlock *d)
+/* Counts those at the source positions of an observed one with it, and says no more of them. */
+static void merge_observed(struct search *s, struct anomaly *a)
 {
-	for (size_t i = s->begin; i < s->observed_end; i++) {
-		struct anomaly *a = &s->list->items[i];
-		struct deadlock_key key = {{0}};
-		if (a->event_count > LENGTH_MAX)
-			continue;
-		for (uint32_t k = 0; k < a->event_count; k++)
-			key.pcs[k] = s->m->sites[s->m->events[a->events[k]].site].pc;
-		qsort(key.pcs, LENGTH_MAX, sizeof *key.pcs, compare_pcs);
-		if (memcmp(&key, &d->key, sizeof key) == 0) {
-			a->count += d->count;
-			return true;
-		}
-	}
-	return false;
-}
-
-static void report_all(struct search *s)
-{
-	struct deadlock *d, *next;
-	HASH_ITER(hh, s->deadlocks, d, next)
-	{
-		if (d->instance_count && !s->failed && !is_observed(s, d))
-			add_anomaly(s, d->length, d->count, d->instances, d->instance_count);
-		HASH_DEL(s->deadlocks, d);
-		free(d);
-	}
+	uint64_t pcs[LENGTH_MAX];
+	if (a->event_count > LENGTH_MAX)
+		return;
+	for (uint32_t k = 0; k < a->event_count; k++)
+		pcs[k] = s->m->sites[s->m->events[a->events[k]].site].pc;
+	qsort(pcs, a->event_count, sizeof *pcs, compare_pcs);
+	struct found *f = found_find(&s->found, &cycles[a->event_count], pcs);
+	if (!f)
+		return;
+	a->count += found_counted(f);
+	found_drop(&s->found, f);
 }
 
 enum rt_status deadlock_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err)
 {
-	struct search s = {.context = c, .m = c->m, .list = list, .begin = list->count};
+	struct search s = {.context = c, .m = c->m, .found = {.context = c, .list = list}};
+	size_t begin = list->count;
 	s.failed = !stuck_report(c->m, true, list);
-	s.observed_end = list->count;
+	size_t end = list->count;
 	for (uint32_t i = 0; i < c->m->sync_count && !s.failed; i++) {
 		struct group *g = group_of(&s, c->m->sync[i], true);
 		if (g)
 			g->count++;
 	}
 	s.failed = s.failed || !trim(&s) || !list_groups(&s);
-	for (s.length = 2; s.length <= LENGTH_MAX && !s.failed; s.length++) {
+	for (s.length = 2; s.length <= LENGTH_MAX && !s.failed && !s.found.failed; s.length++) {
 		s.steps = 0;
 		for (uint32_t i = 0; i < s.group_count; i++) {
 			s.path[0] = s.groups[i];
 			extend(&s, i, 1);
 		}
 	}
-	report_all(&s);
+	for (size_t i = begin; i < end; i++)
+		merge_observed(&s, &list->items[i]);
 	struct group *g, *next;
 	HASH_ITER(hh, s.table, g, next)
 	{
@@ -464,5 +386,6 @@ enum rt_status deadlock_search(const struct search_context *c, struct anomaly_li
 	free(s.members);
 	free(s.holders);
 	free(s.holders_first);
-	return s.failed && !s.full ? rt_error_set(err, RT_EMEMORY, "no memory for all deadlocks") : RT_OK;
+	s.found.failed |= s.failed;
+	return found_finish(&s.found, err);
 }

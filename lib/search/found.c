@@ -3,13 +3,13 @@
 
 #include "lib/base/hash.h"
 #include "lib/base/set.h"
-#include "lib/base/vec.h"
+#include "lib/search/sample.h"
 
 #include <inttypes.h>
 #include <xxhash.h>
 
-/* Of an entry's tuples that are ruled out the first are kept. SEEN_MAX of all its tuples are told apart from those
- * offered again; after OFFERS_MAX of them no more than some are asked for. */
+/* Of an entry's tuples that are ruled out the first are kept. SEEN_MAX of all its tuples are distinguished from those
+ * offered again; after OFFERS_MAX of them found_full is true. */
 enum { RULED_OUT_KEPT = 8, SEEN_MAX = 1 << 13, OFFERS_MAX = 1 << 20 };
 
 struct found_key {
@@ -18,17 +18,19 @@ struct found_key {
 };
 
 struct found {
-	uint64_t count, offered;
-	uint64_t ruled_out;  /* tuples that were offered and are */
-	bool uncounted;      /* too many to tell apart: some may have been counted again */
-	uint32_t *excluded;  /* the first RULED_OUT_KEPT of them, like instances */
-	bool observed;       /* instance 0 is one that occurred */
-	bool partial;        /* not every tuple was offered */
-	uint32_t kept;       /* instances */
-	uint32_t *instances; /* pattern->count events each */
-	uint32_t capacity;   /* in events */
-	/* What was kept when it was offered, for its being offered again: hashes. One that two have loses an instance,
-	 * and then fewer are kept than there are, which is no harm. */
+	uint64_t count;
+	uint64_t ruled_out; /* number of tuples that were ruled out */
+	bool once;          /* no tuple is offered twice, so the count is exact */
+	bool uncounted;     /* too many to distinguish: some may have been counted again */
+	bool partial;       /* not every tuple was offered */
+	enum found_rank rank;
+	uint32_t
+	    best[ANOMALY_EVENTS_MAX]; /* the instance that represents it, if rank is set; else the first one does */
+	struct sample instances;
+	uint32_t *excluded; /* the first RULED_OUT_KEPT of those ruled out, like instances */
+	uint32_t excluded_count;
+	/* Hashes of the tuples that were offered, since they may be offered again. Of two with the same hash one is
+	 * lost, and then fewer are kept than there are, which is no harm. */
 	struct set seen;
 	UT_hash_handle hh;
 	struct found_key key;
@@ -39,28 +41,35 @@ static size_t key_size(const struct pattern *p)
 	return offsetof(struct found_key, pcs) + p->count * sizeof(uint64_t);
 }
 
-struct found *found_entry(struct found_list *l, const struct pattern *pattern, const uint32_t *events)
+static struct found_key key_of(const struct pattern *pattern, const uint64_t *pcs)
 {
-	const struct model *m = l->context->m;
-	struct found_key key;
-	memset(&key, 0, sizeof key);
-	key.pattern = pattern;
-	for (uint32_t i = 0; i < pattern->count; i++)
-		key.pcs[i] = m->sites[m->events[events[i]].site].pc;
+	struct found_key key = {.pattern = pattern};
+	memcpy(key.pcs, pcs, pattern->count * sizeof *pcs);
+	return key;
+}
+
+struct found *found_find(const struct found_list *l, const struct pattern *pattern, const uint64_t *pcs)
+{
+	struct found_key key = key_of(pattern, pcs);
 	struct found *f;
 	HASH_FIND(hh, l->entries, &key, key_size(pattern), f);
+	return f;
+}
+
+struct found *found_at(struct found_list *l, const struct pattern *pattern, const uint64_t *pcs)
+{
+	struct found *f = found_find(l, pattern, pcs);
 	if (f)
 		return f;
 	if (HASH_COUNT(l->entries) >= SEARCH_ANOMALIES) {
 		l->context->lazy->limits->anomalies = true;
 		return NULL;
 	}
-	f = calloc(1, sizeof *f);
-	if (!f) {
+	if (!(f = calloc(1, sizeof *f))) {
 		l->failed = true;
 		return NULL;
 	}
-	f->key = key;
+	f->key = key_of(pattern, pcs);
 	HASH_ADD_KEYPTR(hh, l->entries, &f->key, key_size(pattern), f);
 	if (HASH_ADDED(f))
 		return f;
@@ -69,9 +78,47 @@ struct found *found_entry(struct found_list *l, const struct pattern *pattern, c
 	return NULL;
 }
 
+struct found *found_entry(struct found_list *l, const struct pattern *pattern, const uint32_t *events)
+{
+	const struct model *m = l->context->m;
+	uint64_t pcs[ANOMALY_EVENTS_MAX];
+	for (uint32_t i = 0; i < pattern->count; i++)
+		pcs[i] = m->sites[m->events[events[i]].site].pc;
+	return found_at(l, pattern, pcs);
+}
+
+void found_drop(struct found_list *l, struct found *f)
+{
+	HASH_DEL(l->entries, f);
+	sample_release(&f->instances);
+	set_release(&f->seen);
+	free(f->excluded);
+	free(f);
+}
+
 void found_count(struct found *f, uint64_t tuples)
 {
 	f->count += tuples;
+}
+
+void found_rule_out(struct found *f, uint64_t tuples)
+{
+	f->ruled_out += tuples;
+}
+
+uint64_t found_counted(const struct found *f)
+{
+	return f->count;
+}
+
+uint32_t found_kept(const struct found *f)
+{
+	return f->instances.count;
+}
+
+enum found_rank found_rank(const struct found *f)
+{
+	return f->rank;
 }
 
 void found_partial(struct found *f)
@@ -79,7 +126,7 @@ void found_partial(struct found *f)
 	f->partial = true;
 }
 
-/* A source position that found_cut was told of. */
+/* A source position at which found_cut was called. */
 struct found_cut {
 	uint64_t pc;
 	UT_hash_handle hh;
@@ -120,7 +167,7 @@ static void free_cuts(struct found_list *l)
 	}
 }
 
-/* Is some of what has the entry's source positions left out? */
+/* True if tuples at one of the entry's source positions were left out. */
 static bool is_cut(const struct found_list *l, const struct found *f)
 {
 	for (uint32_t i = 0; i < f->key.pattern->count; i++)
@@ -129,7 +176,7 @@ static bool is_cut(const struct found_list *l, const struct found *f)
 	return false;
 }
 
-/* What may be kept of all entries: more of a longer trace. */
+/* Number of instances that may be kept of all entries: more of a longer trace. */
 static uint64_t found_all(const struct found_list *l)
 {
 	return FOUND_ALL + (uint64_t)l->context->m->event_count;
@@ -137,51 +184,34 @@ static uint64_t found_all(const struct found_list *l)
 
 static bool no_room(const struct found_list *l, const struct found *f)
 {
-	return f->kept >= (l->kept < found_all(l) ? FOUND_INSTANCES : FOUND_FEW);
+	return f->instances.count >= (l->kept < found_all(l) ? FOUND_INSTANCES : FOUND_FEW);
 }
 
 bool found_full(const struct found_list *l, const struct found *f)
 {
-	return no_room(l, f) || f->offered + f->ruled_out > OFFERS_MAX;
+	return no_room(l, f) || f->instances.offered + f->ruled_out > OFFERS_MAX;
 }
 
-/* The instance's place, f->kept: none. */
-static uint32_t place_for(struct found_list *l, struct found *f, bool full)
-{
-	if (!full) {
-		l->kept++;
-		return f->kept++;
-	}
-	/* Each instance that was offered has about the same chance to stay; the first does anyway. */
-	uint64_t h = f->offered * UINT64_C(0x9e3779b97f4a7c15);
-	h = (h ^ h >> 31) % f->offered;
-	return h && h < f->kept ? (uint32_t)h : f->kept;
-}
-
-/* Is it not kept yet? Then there is room for it. When all are kept that may be, what comes is not told from what came
- * after that: it is more than is kept in any case. */
+/* True if the tuple was not offered before. When the entry has no room for it, tuples are no longer remembered: there
+ * are more than are kept in any case. */
 static bool is_new(struct found_list *l, struct found *f, const uint32_t *events, bool full)
 {
-	uint32_t n = f->key.pattern->count;
-	f->uncounted |= f->kept + f->ruled_out >= SEEN_MAX || l->excluded >= found_all(l);
-	bool told = !full && !f->uncounted;
-	uint64_t hash = XXH3_64bits(events, n * sizeof *events) | 1;
-	bool added = !told && !set_has(&f->seen, hash);
-	if ((!full && !vec_reserve(&f->instances, &f->capacity, ((uint64_t)f->kept + 1) * n, sizeof *events)) ||
-	    (told && !set_add(&f->seen, hash, &added))) {
-		l->failed = true;
-		return false;
-	}
+	f->uncounted |= f->instances.count + f->ruled_out >= SEEN_MAX || l->excluded >= found_all(l);
+	uint64_t hash = XXH3_64bits(events, f->key.pattern->count * sizeof *events) | 1;
+	if (full || f->uncounted)
+		return !set_has(&f->seen, hash);
+	bool added = false;
+	l->failed |= !set_add(&f->seen, hash, &added);
 	return added;
 }
 
-/* Is the goal's event i right behind the one before it in its thread, which may have seen another write then? */
+/* True if the goal's event i is the next one of its thread after event i - 1, which may see another write then. */
 static bool continues(const struct model *m, const uint32_t *events, uint32_t i)
 {
 	return i && events[i - 1] == model_pred(m, events[i]);
 }
 
-/* Does one of the events need one that is to come after it? Then no correct reordering has the tuple. */
+/* True if one of the events needs one that comes after it in the pattern: no correct reordering has the tuple. */
 static bool is_ruled_out(const struct found_list *l, const struct pattern *p, const uint32_t *events)
 {
 	const struct model *m = l->context->m;
@@ -206,15 +236,23 @@ static void exclude(struct found_list *l, struct found *f, const uint32_t *event
 	size_t size = f->key.pattern->count * sizeof *events;
 	if (!f->excluded && !(f->excluded = malloc(RULED_OUT_KEPT * size)))
 		l->failed = true;
-	else if (f->ruled_out < RULED_OUT_KEPT)
-		memcpy(f->excluded + f->ruled_out * f->key.pattern->count, events, size);
+	else if (f->excluded_count < RULED_OUT_KEPT)
+		memcpy(f->excluded + f->excluded_count++ * f->key.pattern->count, events, size);
 	f->ruled_out++;
 	l->excluded++;
 }
 
-void found_offer(struct found_list *l, struct found *f, const uint32_t *events, bool observed)
+void found_represent(struct found *f, const uint32_t *events, enum found_rank rank)
 {
 	uint32_t n = f->key.pattern->count;
+	if (rank < f->rank || (rank == f->rank && events[n - 1] >= f->best[n - 1]))
+		return;
+	f->rank = rank;
+	memcpy(f->best, events, n * sizeof *events);
+}
+
+void found_offer(struct found_list *l, struct found *f, const uint32_t *events, bool observed)
+{
 	bool full = no_room(l, f);
 	if (!is_new(l, f, events, full))
 		return;
@@ -222,64 +260,95 @@ void found_offer(struct found_list *l, struct found *f, const uint32_t *events, 
 		exclude(l, f, events);
 		return;
 	}
-	f->offered++;
-	uint32_t place = observed && !f->observed && full ? f->kept - 1 : place_for(l, f, full);
-	if (place == f->kept)
-		return;
-	uint32_t *to = f->instances + (size_t)place * n;
-	if (observed && !f->observed) {
-		memcpy(to, f->instances, n * sizeof *to);
-		to = f->instances;
-		f->observed = true;
-	} else if (!place && f->observed) {
-		return;
-	}
-	memcpy(to, events, n * sizeof *to);
+	if (observed && f->rank != FOUND_OBSERVED)
+		found_represent(f, events, FOUND_OBSERVED);
+	uint32_t n = f->key.pattern->count, kept = f->instances.count;
+	l->failed |= !sample_add(&f->instances, events, n, full ? kept : kept + 1, 1);
+	l->kept += f->instances.count - kept;
 }
 
-static struct anomaly anomaly_of(const struct pattern *p, const uint32_t *events, uint64_t count, bool observed)
+void found_keep(struct found_list *l, struct found *f, const uint32_t *events, uint32_t most)
 {
+	f->once = true;
+	l->failed |= !sample_add(&f->instances, events, f->key.pattern->count, most, (most + 1) / 2);
+}
+
+static struct anomaly anomaly_of(const struct found_list *l, const struct pattern *p, const uint32_t *events,
+                                 uint64_t count, enum found_rank rank)
+{
+	/* By the standards of C and C++ happens-before alone determines what a data race is. */
+	bool observed = rank == FOUND_OBSERVED || (rank == FOUND_UNORDERED && l->context->c11);
 	struct anomaly a = {.kind = p->kind,
 	                    .pattern = p->name,
 	                    .verdict = observed ? VERDICT_OBSERVED : VERDICT_PREDICTED,
 	                    .witness = observed ? WITNESS_RECORDED : WITNESS_NONE,
+	                    .follows = observed && rank == FOUND_UNORDERED,
 	                    .count = count,
 	                    .event_count = p->count};
 	memcpy(a.events, events, p->count * sizeof *events);
 	return a;
 }
 
-void found_every(struct found_list *l, const struct pattern *pattern, const uint32_t *events, bool observed)
+void found_every(struct found_list *l, const struct pattern *pattern, const uint32_t *events, enum found_rank rank)
 {
-	struct anomaly a = anomaly_of(pattern, events, 1, observed);
-	if (l->unfolded++ >= SEARCH_EVERY)
-		l->failed = l->full = l->context->lazy->limits->anomalies = true;
-	else
+	struct anomaly a = anomaly_of(l, pattern, events, 1, rank);
+	size_t most = l->context->most;
+	if (l->unfolded++ < (most ? most : SEARCH_EVERY)) {
 		l->failed |= !anomaly_add(l->list, &a);
+		return;
+	}
+	l->failed = true;
+	l->full = !most;
+	l->context->lazy->limits->anomalies |= l->full;
 }
 
-static bool add(struct found_list *l, const struct found *f)
+void found_tuple(struct found_list *l, const struct pattern *pattern, const uint32_t *events, bool observed)
 {
-	const uint32_t n = f->key.pattern->count;
-	bool partial = f->partial || is_cut(l, f), all = !partial && !found_full(l, f);
-	/* Those that share several cells were counted at each of these. */
-	uint64_t count = all && !f->uncounted ? f->kept + f->ruled_out : f->count;
-	uint32_t excluded = f->ruled_out < RULED_OUT_KEPT ? (uint32_t)f->ruled_out : RULED_OUT_KEPT;
-	struct anomaly a = anomaly_of(f->key.pattern, f->kept ? f->instances : f->excluded, count, f->observed);
-	a.partial = partial;
-	a.ruled_out = all ? count - f->kept : 0;
-	if (f->kept + excluded > 1) {
-		if (!(a.others = malloc((size_t)(f->kept + excluded) * n * sizeof *a.others)))
-			return false;
-		if (f->kept)
-			memcpy(a.others, f->instances, (size_t)f->kept * n * sizeof *a.others);
-		if (excluded)
-			memcpy(a.others + (size_t)f->kept * n, f->excluded, (size_t)excluded * n * sizeof *a.others);
-		/* The first one is the anomaly's own. */
-		a.other_count = f->kept + excluded - 1;
-		memmove(a.others, a.others + n, (size_t)a.other_count * n * sizeof *a.others);
+	if (l->context->every) {
+		found_every(l, pattern, events, observed ? FOUND_OBSERVED : FOUND_POSSIBLE);
+		return;
 	}
-	if (anomaly_add(l->list, &a))
+	struct found *f = found_entry(l, pattern, events);
+	if (!f)
+		return;
+	found_count(f, 1);
+	found_offer(l, f, events, observed);
+}
+
+/* The anomaly's further instances: all that are kept, apart from its own. False without memory. */
+static bool add_others(struct anomaly *a, const struct found *f)
+{
+	const struct {
+		const uint32_t *events;
+		uint32_t count;
+	} parts[] = {{f->instances.events, f->instances.count}, {f->excluded, f->excluded_count}};
+	size_t n = f->key.pattern->count, size = n * sizeof *a->others;
+	if (parts[0].count + parts[1].count < 2 && f->rank == FOUND_UNRANKED)
+		return true;
+	if (!(a->others = malloc(((size_t)parts[0].count + parts[1].count + 1) * size)))
+		return false;
+	for (int k = 0; k < 2; k++)
+		for (uint32_t i = 0; i < parts[k].count; i++)
+			if (memcmp(parts[k].events + i * n, a->events, size))
+				memcpy(a->others + a->other_count++ * n, parts[k].events + i * n, size);
+	return true;
+}
+
+static bool add(const struct found_list *l, const struct found *f)
+{
+	const uint32_t *first = f->rank != FOUND_UNRANKED ? f->best
+	                        : f->instances.count      ? f->instances.events
+	                                                  : f->excluded;
+	bool partial = f->partial || is_cut(l, f), all = !f->once && !partial && !found_full(l, f);
+	/* Those that share several cells were counted at each of these. */
+	uint64_t count = all && !f->uncounted ? f->instances.count + f->ruled_out : f->count;
+	struct anomaly a = anomaly_of(l, f->key.pattern, first, count, f->rank);
+	a.partial = partial;
+	if (f->once)
+		a.ruled_out = f->ruled_out;
+	else if (all)
+		a.ruled_out = count - f->instances.count;
+	if (add_others(&a, f) && anomaly_add(l->list, &a))
 		return true;
 	free(a.others);
 	return false;
@@ -290,14 +359,13 @@ enum rt_status found_finish(struct found_list *l, struct rt_error *err)
 	struct found *f, *next;
 	HASH_ITER(hh, l->entries, f, next)
 	{
-		if (!l->failed && (f->kept || f->ruled_out))
+		if (!l->failed && (f->instances.count || f->excluded_count || f->rank != FOUND_UNRANKED))
 			l->failed = !add(l, f);
-		HASH_DEL(l->entries, f);
-		free(f->instances);
-		set_release(&f->seen);
-		free(f->excluded);
-		free(f);
+		found_drop(l, f);
 	}
 	free_cuts(l);
-	return l->failed && !l->full ? rt_error_set(err, RT_EMEMORY, "no memory for all anomalies") : RT_OK;
+	if (!l->failed || l->full)
+		return RT_OK;
+	return rt_error_set(err, RT_EMEMORY, "no memory for all anomalies%s",
+	                    l->context->every ? " (every one of them was asked for)" : "");
 }

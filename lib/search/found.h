@@ -1,4 +1,7 @@
-/* What a search for patterns has found so far: one entry for each pattern at each tuple of source positions. */
+/*
+ * The anomalies that a search has found so far: one entry for each pattern at each tuple of source positions, with how
+ * many tuples of events it stands for and some of them. Every search gathers what it finds here.
+ */
 #ifndef LIB_SEARCH_FOUND_H
 #define LIB_SEARCH_FOUND_H
 
@@ -6,11 +9,20 @@
 #include "lib/search/search.h"
 
 /*
- * Instances that are kept of an anomaly, for the provers: where one cannot happen, another may; and it is refuted only
- * if all of them are. Once all anomalies together have FOUND_ALL and one for each event, FOUND_FEW of each that has no
- * more yet.
+ * Number of instances that found_offer keeps of an anomaly, for the provers: where one cannot happen, another may; and
+ * it is refuted only if all of them are. Once all anomalies together have FOUND_ALL and one for each event, FOUND_FEW
+ * of each that has no more yet.
  */
 enum { FOUND_INSTANCES = 2000, FOUND_FEW = 12, FOUND_ALL = 1 << 20 };
+
+/* How much the recorded run itself shows of an instance. */
+enum found_rank {
+	FOUND_UNRANKED,
+	FOUND_POSSIBLE,  /* nothing */
+	FOUND_UNORDERED, /* happens-before leaves the pair unordered: observed by C11, though another race may order it
+	                  */
+	FOUND_OBSERVED
+};
 
 struct found;
 struct found_cut;
@@ -18,33 +30,56 @@ struct found_list {
 	const struct search_context *context; /* borrowed */
 	struct anomaly_list *list;            /* borrowed */
 	struct found *entries;
-	uint32_t kept;     /* instances of all entries */
-	uint64_t excluded; /* tuples of all that were ruled out */
+	uint64_t kept;     /* number of instances that found_offer kept, of all entries */
+	uint64_t excluded; /* number of tuples of all that were ruled out */
 	struct found_cut *cuts;
-	uint64_t unfolded; /* tuples that --every listed */
+	uint64_t unfolded; /* number of tuples that --every listed */
 	bool full;         /* failed, since as many are listed as may be */
 	bool failed;       /* no memory, or too many tuples to list */
 };
 
-/* The entry of these events' source positions; NULL without memory, and if there are SEARCH_ANOMALIES
- * already, which is noted among the limits. */
+/* The pattern's entry at these source positions, pattern->count of them; NULL if there is none yet. */
+struct found *found_find(const struct found_list *l, const struct pattern *pattern, const uint64_t *pcs);
+/* The same, created if absent; NULL without memory, and if there are SEARCH_ANOMALIES already, which is noted among
+ * the limits. */
+struct found *found_at(struct found_list *l, const struct pattern *pattern, const uint64_t *pcs);
+/* The same at the positions of these events, in the pattern's order. */
 struct found *found_entry(struct found_list *l, const struct pattern *pattern, const uint32_t *events);
-/* Counts tuples of an entry. */
+/* Removes an entry. */
+void found_drop(struct found_list *l, struct found *f);
+
+/* Counts tuples of an entry; and those of them in which one event needs another to have happened before. */
 void found_count(struct found *f, uint64_t tuples);
-/* Not all of its tuples are offered, or looked for. */
+void found_rule_out(struct found *f, uint64_t tuples);
+/* Number of tuples that were counted, and of instances that are kept. */
+uint64_t found_counted(const struct found *f);
+uint32_t found_kept(const struct found *f);
+enum found_rank found_rank(const struct found *f);
+
+/* Notes that not all tuples of the entry are offered, or looked for. */
 void found_partial(struct found *f);
 /* The same of every entry with an access at this site. */
 void found_cut(struct found_list *l, uint32_t site);
-/* Has it as many instances as are kept, or were as many offered as are looked at? More may be offered, such as are
- * likely to be possible or spread over the trace: they may take the places of others. */
+/* True if as many instances are kept as may be, or as many were offered as are looked at. More may be offered, such as
+ * are likely to be possible or spread over the trace: they may replace kept ones. */
 bool found_full(const struct found_list *l, const struct found *f);
-/* Offers an instance. observed: the recorded run itself shows it. The same one may be offered again. One of whose
- * events one needs another that is to come after it is ruled out: counted, but for a few not kept. */
+/* Offers an instance, which may be offered again: the tuples are counted here. observed: the recorded run itself shows
+ * it. A tuple of which one event needs another that comes after it is ruled out: of those only a few are kept. */
 void found_offer(struct found_list *l, struct found *f, const uint32_t *events, bool observed);
-/* Lists one tuple as an anomaly of its own. */
-void found_every(struct found_list *l, const struct pattern *pattern, const uint32_t *events, bool observed);
+/* Keeps an instance that is offered once. If `most` are kept it may replace one of their second half. */
+void found_keep(struct found_list *l, struct found *f, const uint32_t *events, uint32_t most);
+/* Makes the instance the one that represents the anomaly if its rank is higher, or the same and its last event earlier.
+ */
+void found_represent(struct found *f, const uint32_t *events, enum found_rank rank);
+/* Lists one tuple as an anomaly of its own (--every). */
+void found_every(struct found_list *l, const struct pattern *pattern, const uint32_t *events, enum found_rank rank);
+/* Counts and offers one tuple, or lists it as an anomaly of its own if every one is to be. */
+void found_tuple(struct found_list *l, const struct pattern *pattern, const uint32_t *events, bool observed);
 
 /* Makes anomalies of the entries and frees them. */
 enum rt_status found_finish(struct found_list *l, struct rt_error *err);
+
+/* The search for races with allocations, which adds its own to those that race_search found. */
+void alloc_race_search(struct found_list *l);
 
 #endif

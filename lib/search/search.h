@@ -59,7 +59,6 @@ static inline bool search_unordered(const struct search_context *c, int order, u
  * the witness `recorded`) where the recorded run itself shows it, else `predicted`. The rest is the caller's.
  */
 enum rt_status race_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err);
-enum rt_status alloc_race_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err);
 enum rt_status atomicity_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err);
 enum rt_status check_act_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err);
 /* After the provers have decided one that check_act_search found; leaves others alone. */

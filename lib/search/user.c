@@ -125,15 +125,7 @@ static void match_race(struct search *s)
 		return;
 	int order = s->context->c11 ? s->context->hb : s->context->shb;
 	bool observed = search_unordered(s->context, order, low, high);
-	if (s->context->every) {
-		found_every(&s->found, s->p, s->events, observed);
-		return;
-	}
-	struct found *f = found_entry(&s->found, s->p, s->events);
-	if (f) {
-		found_count(f, 1);
-		found_offer(&s->found, f, s->events, observed);
-	}
+	found_tuple(&s->found, s->p, s->events, observed);
 }
 
 static void match(struct search *s)
@@ -147,15 +139,7 @@ static void match(struct search *s)
 	bool observed = s->exact;
 	for (uint32_t i = 1; i < s->p->count; i++)
 		observed = observed && s->events[i - 1] < s->events[i];
-	if (s->context->every) {
-		found_every(&s->found, s->p, s->events, observed);
-		return;
-	}
-	struct found *f = found_entry(&s->found, s->p, s->events);
-	if (f) {
-		found_count(f, 1);
-		found_offer(&s->found, f, s->events, observed);
-	}
+	found_tuple(&s->found, s->p, s->events, observed);
 }
 
 /* True if enough accesses like this event were tried at this place. */

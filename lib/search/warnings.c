@@ -38,15 +38,7 @@ enum rt_status warning_search(const struct search_context *c, int order, struct 
 			continue;
 		last = e2;
 		uint32_t events[] = {other_access(c->m, cell, e2), e2};
-		if (c->every) {
-			found_every(&found, &pattern, events, false);
-			continue;
-		}
-		struct found *f = found_entry(&found, &pattern, events);
-		if (!f)
-			break;
-		found_count(f, 1);
-		found_offer(&found, f, events, false);
+		found_tuple(&found, &pattern, events, false);
 	}
 	return found_finish(&found, err);
 }
