@@ -3,8 +3,8 @@
 #include "cmd/common.h"
 #include "cmd/memory.h"
 #include "cmd/messages.h"
-#include "cmd/output.h"
 #include "cmd/replay.h"
+#include "cmd/reports.h"
 #include "cmd/stats.h"
 #include "lib/report/baseline.h"
 #include "lib/report/findings.h"
@@ -48,8 +48,7 @@ struct settings {
 	struct rt_trace_options input;
 	struct analysis_options analysis;
 	struct pattern_list user;
-	const struct report_format *format; /* NULL: text on a terminal, else JSON */
-	const char *output;                 /* NULL: standard output */
+	struct cmd_reports reports;
 	const char *trace;
 	const char *anomaly; /* NULL: all */
 	const char *source_root;
@@ -65,15 +64,9 @@ struct settings {
 };
 
 static const struct argp_option options[] = {
-    {"format", 'f', "FORMAT", 0,
-     "Format of the report: text (on a terminal), json (elsewhere), sarif, html, "
-     "gcc (lines for editors), "
-     "or dot (a graph of one anomaly)",
-     0},
     {"anomalies", OPT_ANOMALIES, NULL, 0, "List anomalies with stacks and evidence in the text report, not findings",
      0},
     {"anomaly", OPT_ANOMALY, "ID", 0, "List this anomaly only, such as R1", 0},
-    {"output", 'o', "FILE", 0, "Write the report to FILE", 0},
     {"every", OPT_EVERY, NULL, 0, "List every pair of events, instead of one for each pair of source positions", 0},
     {"all", OPT_ALL, NULL, 0, "List conditional and refuted anomalies too", 0},
     {"allow-incomplete", OPT_ALLOW_INCOMPLETE, NULL, 0,
@@ -242,12 +235,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &s->input;
 		state->child_inputs[1] = &s->max_memory;
-		return 0;
-	case 'f':
-		s->format = cmd_report_format(state, arg);
-		return 0;
-	case 'o':
-		s->output = arg;
+		state->child_inputs[2] = &s->reports;
 		return 0;
 	case OPT_ANOMALY:
 		s->anomaly = arg;
@@ -376,7 +364,7 @@ static enum rt_status confirm(const struct settings *s, struct report *r, struct
 }
 
 static enum rt_status write_report(const struct settings *s, const struct analysis *a, const struct stats *stats,
-                                   struct cmd_output *o, int *result, struct rt_error *err)
+                                   struct cmd_reports *o, int *result, struct rt_error *err)
 {
 	struct report_options report_options = {.least = s->all ? VERDICT_REFUTED : VERDICT_PREDICTED,
 	                                        .anomalies = s->anomalies,
@@ -395,14 +383,10 @@ static enum rt_status write_report(const struct settings *s, const struct analys
 		report_free(r);
 		return status;
 	}
-	bool terminal = isatty(fileno(o->file));
-	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-	bool color = terminal && !(no_color && *no_color) && !(term && !strcmp(term, "dumb"));
-	const struct report_format *format = s->format ? s->format : report_find(terminal ? "text" : "json");
-	status = format->write(r, color, o->file, err);
+	status = cmd_reports_write(o, cmd_report_write, r, err);
 	if (!status)
 		status = rt_trace_memory(a->trace, err);
-	if (strcmp(format->name, "text") != 0) /* the text report has that warning */
+	if (!cmd_reports_have(o, "text")) /* the text report has that warning */
 		cmd_warn_incomplete(a->trace);
 	*result = exit_status(s, r);
 	if (*result == EXIT_CLEAN && r->incomplete && !s->allow_incomplete)
@@ -428,7 +412,7 @@ static enum rt_status check_kinds(const struct settings *s, const struct analysi
 	return RT_OK;
 }
 
-static enum rt_status run(const struct settings *s, struct cmd_output *o, int *result, struct rt_error *err)
+static enum rt_status run(const struct settings *s, struct cmd_reports *o, int *result, struct rt_error *err)
 {
 	struct rt_trace *trace;
 	enum rt_status status = cmd_open_trace(s->trace, &s->input, &trace, err);
@@ -460,20 +444,19 @@ static enum rt_status run(const struct settings *s, struct cmd_output *o, int *r
 int cmd_analyze(int argc, char **argv)
 {
 	static const struct argp_child children[] = {
-	    {&cmd_trace_argp, 0, NULL, 0}, {&cmd_memory_argp, 0, NULL, 0}, {0}};
+	    {&cmd_trace_argp, 0, NULL, 0}, {&cmd_memory_argp, 0, NULL, 0}, {&cmd_reports_argp, 0, NULL, 0}, {0}};
 	static const struct argp argp = {options, parse, "TRACE", doc, children, NULL, NULL};
 	struct settings s = {.fail_on = VERDICTS + 1 + LEVEL_ERROR};
 	struct rt_error err = {0};
-	struct cmd_output output;
 	int result = EXIT_CLEAN;
 	cmd_parse(&argp, argc, argv, 0, &s);
 	if (s.schema) {
 		fputs(report_schema, stdout);
 		return EXIT_CLEAN;
 	}
-	enum rt_status status = cmd_output_open(&output, s.output, &err);
+	enum rt_status status = cmd_reports_open(&s.reports, "json", &err);
 	if (!status)
-		status = cmd_output_close(&output, run(&s, &output, &result, &err), &err);
+		status = cmd_reports_close(&s.reports, run(&s, &s.reports, &result, &err), &err);
 	pattern_list_release(&s.user);
 	baseline_release(&s.baseline);
 	return status ? cmd_fail(&err) : result;

@@ -8,7 +8,7 @@
 enum rt_status cmd_output_open(struct cmd_output *o, const char *path, struct rt_error *err)
 {
 	*o = (struct cmd_output){.file = stdout, .to = {.fd = -1, .folder = -1}};
-	if (!path)
+	if (!path || !strcmp(path, "-"))
 		return RT_OK;
 	enum rt_status status = rt_output_create(&o->to, path, RT_OUTPUT_STREAM, err);
 	if (status)

@@ -11,7 +11,7 @@ struct cmd_output {
 	struct rt_output to; /* behind it, unless that is standard output */
 };
 
-/* path: NULL is standard output. On RT_OK the output is ended by cmd_output_close. */
+/* path: NULL or "-" is standard output. On RT_OK the output is ended by cmd_output_close. */
 enum rt_status cmd_output_open(struct cmd_output *o, const char *path, struct rt_error *err);
 
 /* Ends the output. A file is kept only if status, the result of writing it, is RT_OK. Returns the first error. */

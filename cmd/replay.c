@@ -4,8 +4,7 @@
 #include "cmd/command.h"
 #include "cmd/common.h"
 #include "cmd/memory.h"
-#include "cmd/output.h"
-#include "lib/report/report.h"
+#include "cmd/reports.h"
 #include "lib/schedule/plan.h"
 
 #include <argp.h>
@@ -34,8 +33,7 @@ enum {
 struct settings {
 	struct rt_trace_options input;
 	struct replay_options replay;
-	const struct report_format *format;
-	const char *output;
+	struct cmd_reports reports;
 	const char *path;  /* of a trace, a report or a schedule */
 	const char *trace; /* of a schedule; NULL: the report's */
 	uint64_t max_memory;
@@ -47,12 +45,9 @@ static const struct argp_option options[] = {
     {"all", OPT_ALL, NULL, 0, "Replay every anomaly that can be, the strongest verdicts first", 0},
     {"attempts", OPT_ATTEMPTS, "N", 0, "Try at most N ways to an anomaly that is not confirmed (3)", 0},
     {"finding", OPT_FINDING, "ID", 0, "Replay the anomalies of this finding, such as F1", 0},
-    {"format", 'f', "FORMAT", 0, "Write the report as text, json, sarif, html or gcc; text on a terminal, else json",
-     0},
     {"hold", OPT_HOLD, NULL, 0, "Stop the process where the anomaly is reached, each thread right before its event", 0},
     {"input", OPT_INPUT, "FILE", 0, "Let the program read FILE from standard input (/dev/null)", 0},
     {"jobs", OPT_JOBS, "N", 0, "Make N runs at once (1)", 0},
-    {"output", 'o', "FILE", 0, "Write the report to FILE, with the anomalies that were not replayed too", 0},
     {"repeat", OPT_REPEAT, "N", 0, "Make each run N times, and count how often it is confirmed (1)", 0},
     {"resolve", OPT_RESOLVE, "ORDER", 0,
      "Execute the first or the second access of a race first, as the report lists them, or try both orders (both)", 0},
@@ -67,7 +62,8 @@ static const struct argp_option options[] = {
 static const char doc[] =
     "Run the recorded program, or PROGRAM, with the schedules of the anomalies that 'racetrace analyze' finds in "
     "TRACE, "
-    "and report what happens: confirmed, diverged, stuck, timeout or failed.\v"
+    "and report what happens: confirmed, diverged, stuck, timeout or failed. A report in a file has the anomalies that "
+    "were not replayed too.\v"
     "Exit status: 0 if something was confirmed, 1 if nothing was, 2 for wrong use, 3 if TRACE cannot be "
     "read.";
 
@@ -111,6 +107,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &s->input;
 		state->child_inputs[1] = &s->max_memory;
+		state->child_inputs[2] = &s->reports;
 		return 0;
 	case OPT_ANOMALY:
 		s->replay.anomaly = arg;
@@ -151,12 +148,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_JOBS:
 		s->replay.jobs = cmd_number(state, "the number of jobs", arg, 1, 1024);
 		return 0;
-	case 'f':
-		s->format = cmd_report_format(state, arg);
-		return 0;
-	case 'o':
-		s->output = arg;
-		return 0;
 	case 't':
 		s->trace = arg;
 		return 0;
@@ -175,22 +166,24 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static enum rt_status write_report(const struct settings *s, const struct report *r, const struct replay_result *result,
+/* A cmd_reports_writer of a struct replay_result, which is of no anomaly. */
+static enum rt_status write_result(const void *result, const struct report_format *format, bool color, FILE *out,
                                    struct rt_error *err)
 {
-	struct cmd_output o;
-	enum rt_status status = cmd_output_open(&o, s->output, err);
+	(void)color, (void)err;
+	if (!strcmp(format->name, "text"))
+		report_replay_text(result, out);
+	else
+		report_replay_json(result, out);
+	return RT_OK;
+}
+
+static enum rt_status write_report(struct settings *s, cmd_reports_writer *write, const void *arg, struct rt_error *err)
+{
+	enum rt_status status = cmd_reports_open(&s->reports, "json", err);
 	if (status)
 		return status;
-	const struct report_format *format =
-	    s->format ? s->format : report_find(isatty(fileno(o.file)) ? "text" : "json");
-	if (r)
-		status = format->write(r, false, o.file, err);
-	else if (!strcmp(format->name, "text"))
-		report_replay_text(result, o.file);
-	else
-		report_replay_json(result, o.file);
-	return cmd_output_close(&o, status, err);
+	return cmd_reports_close(&s->reports, cmd_reports_write(&s->reports, write, arg, err), err);
 }
 
 static enum rt_status replay(struct settings *s, struct rt_trace *trace, bool *confirmed, struct rt_error *err)
@@ -208,12 +201,12 @@ static enum rt_status replay(struct settings *s, struct rt_trace *trace, bool *c
 	status = report_create(a, &report, &r, err);
 	if (!status) {
 		status = replay_report(r, &s->replay, confirmed, err);
-		report_keep_replayed(r, s->output ? VERDICT_PREDICTED : VERDICTS);
+		report_keep_replayed(r, cmd_reports_in_file(&s->reports) ? VERDICT_PREDICTED : VERDICTS);
 		r->by_anomaly = s->replay.anomaly || s->replay.verdicts != replay_defaults.verdicts;
 		if (!status)
 			status = report_join(r, err);
 		if (!status)
-			status = write_report(s, r, NULL, err);
+			status = write_report(s, cmd_report_write, r, err);
 		report_free(r);
 	}
 	analysis_free(a);
@@ -221,7 +214,7 @@ static enum rt_status replay(struct settings *s, struct rt_trace *trace, bool *c
 }
 
 /* A schedule, or that of a report's anomaly. */
-static enum rt_status replay_script(const struct settings *s, FILE *file, bool *confirmed, struct rt_error *err)
+static enum rt_status replay_script(struct settings *s, FILE *file, bool *confirmed, struct rt_error *err)
 {
 	struct script *script = NULL;
 	struct rt_trace *trace = NULL;
@@ -244,7 +237,7 @@ static enum rt_status replay_script(const struct settings *s, FILE *file, bool *
 		status = replay_plan(plan, trace, &s->replay, &result, err);
 	if (!status) {
 		*confirmed = result->confirmed != 0;
-		status = write_report(s, NULL, result, err);
+		status = write_report(s, write_result, result, err);
 	}
 	replay_free(result);
 	free(plan);
@@ -267,7 +260,7 @@ static enum rt_status replay_trace(struct settings *s, bool *confirmed, struct r
 int cmd_replay(int argc, char **argv)
 {
 	static const struct argp_child children[] = {
-	    {&cmd_trace_argp, 0, NULL, 0}, {&cmd_memory_argp, 0, NULL, 0}, {0}};
+	    {&cmd_trace_argp, 0, NULL, 0}, {&cmd_memory_argp, 0, NULL, 0}, {&cmd_reports_argp, 0, NULL, 0}, {0}};
 	static const struct argp argp = {options, parse, "TRACE [-- PROGRAM [ARGUMENT...]]", doc, children, NULL, NULL};
 	struct settings s = {.replay = replay_defaults};
 	struct rt_error err = {0};

@@ -2,8 +2,8 @@
 #include "cmd/command.h"
 #include "cmd/common.h"
 #include "cmd/memory.h"
-#include "cmd/output.h"
 #include "cmd/replay.h"
+#include "cmd/reports.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -18,9 +18,8 @@
 enum { OPT_SERIAL = 256, OPT_NO_CONFIRM, OPT_TIMEOUT, OPT_TRACE };
 
 struct settings {
-	const struct report_format *format; /* NULL: text */
-	const char *output;                 /* NULL: standard output */
-	const char *trace;                  /* NULL: it is not kept */
+	struct cmd_reports reports;
+	const char *trace; /* NULL: it is not kept */
 	char **command;
 	const char *serial; /* seed; NULL: threads run as they come */
 	bool no_confirm;
@@ -28,10 +27,8 @@ struct settings {
 };
 
 static const struct argp_option options[] = {
-    {"format", 'f', "FORMAT", 0, "Write the report as text (the default), json, sarif, html or gcc", 0},
     {"jobs", 'j', "N", 0, "Analyze and replay in N processes (1)", 0},
     {"no-confirm", OPT_NO_CONFIRM, NULL, 0, "Do not run the program again with the schedules that were found", 0},
-    {"output", 'o', "FILE", 0, "Write the report to FILE", 0},
     {"serial", OPT_SERIAL, "SEED", OPTION_ARG_OPTIONAL, "Record one thread at a time, as 'racetrace record' does", 0},
     {"timeout", OPT_TIMEOUT, "SECONDS", 0, "End a run with a schedule after this time (20)", 0},
     {"trace", OPT_TRACE, "FILE", 0, "Keep the trace as FILE", 0},
@@ -48,17 +45,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct settings *s = state->input;
 	switch (key) {
-	case 'f':
-		s->format = cmd_report_format(state, arg);
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &s->reports;
 		return 0;
 	case 'j':
 		s->replay.jobs = cmd_number(state, "the number of jobs", arg, 1, 1024);
 		return 0;
 	case OPT_NO_CONFIRM:
 		s->no_confirm = true;
-		return 0;
-	case 'o':
-		s->output = arg;
 		return 0;
 	case OPT_SERIAL:
 		if (arg)
@@ -138,14 +132,12 @@ static const char *input_file(char *path, size_t size)
 	return path;
 }
 
-static enum rt_status report(const struct settings *s, struct rt_trace *trace, bool *found, struct rt_error *err)
+static enum rt_status report(struct settings *s, struct rt_trace *trace, bool *found, struct rt_error *err)
 {
-	const struct report_format *format = s->format ? s->format : report_find("text");
 	uint64_t max_memory = 0;
 	struct analysis_options analysis = {.model = {.admit = cmd_admit, .admit_arg = &max_memory},
 	                                    .jobs = s->replay.jobs};
 	struct report_options report_options = {.least = VERDICT_PREDICTED};
-	struct cmd_output output;
 	struct analysis *a;
 	struct report *r = NULL;
 	bool confirmed;
@@ -156,9 +148,9 @@ static enum rt_status report(const struct settings *s, struct rt_trace *trace, b
 	if (!status && !s->no_confirm && !(status = replay_report(r, &s->replay, &confirmed, err)))
 		status = report_join(r, err);
 	if (!status)
-		status = cmd_output_open(&output, s->output, err);
+		status = cmd_reports_open(&s->reports, "text", err);
 	if (!status)
-		status = cmd_output_close(&output, format->write(r, false, output.file, err), err);
+		status = cmd_reports_close(&s->reports, cmd_reports_write(&s->reports, cmd_report_write, r, err), err);
 	for (int kind = 0; !status && kind < ANOMALY_KINDS; kind++)
 		for (int v = VERDICT_PROVED; v < VERDICTS; v++)
 			*found |= r->summary[kind][v] != 0;
@@ -193,7 +185,8 @@ static enum rt_status run(struct settings *s, const char *path, int *result, str
 
 int cmd_run(int argc, char **argv)
 {
-	static const struct argp argp = {options, parse, "[--] PROGRAM [ARGUMENT...]", doc, NULL, NULL, NULL};
+	static const struct argp_child children[] = {{&cmd_reports_argp, 0, NULL, 0}, {0}};
+	static const struct argp argp = {options, parse, "[--] PROGRAM [ARGUMENT...]", doc, children, NULL, NULL};
 	char folder[256], path[512], input[4096];
 	const char *where = getenv("TMPDIR");
 	struct settings s = {.replay = replay_defaults};

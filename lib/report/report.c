@@ -15,8 +15,13 @@
 #include <string.h>
 
 const struct report_format report_formats[] = {
-    {"text", report_text}, {"json", report_json}, {"sarif", report_sarif}, {"html", report_html}, {"dot", report_dot},
-    {"gcc", report_gcc},   {NULL, NULL},
+    {"text", ".txt", report_text},
+    {"json", ".json", report_json},
+    {"sarif", ".sarif", report_sarif},
+    {"html", ".html", report_html},
+    {"dot", ".dot", report_dot},
+    {"gcc", NULL, report_gcc},
+    {NULL, NULL, NULL},
 };
 
 const struct report_format *report_find(const char *name)

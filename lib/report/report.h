@@ -75,6 +75,7 @@ void report_replay_text(const struct replay_result *result, FILE *out);
 
 struct report_format {
 	const char *name;
+	const char *suffix; /* of files that have it; NULL: none */
 	/* Writes the report; the caller checks the stream's error state. color: with escape sequences. */
 	enum rt_status (*write)(const struct report *r, bool color, FILE *out, struct rt_error *err);
 };
