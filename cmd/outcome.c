@@ -3,10 +3,12 @@
 
 #include "cmd/command.h"
 #include "cmd/common.h"
+#include "lib/trace/modules.h"
 #include "recorder/collector/tree.h"
 #include "recorder/control.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,23 +166,62 @@ static json_t *decisions_json(const struct rt_trace *trace, const struct rt_cont
 	return list;
 }
 
+static json_t *offset_json(const struct rt_trace *trace, uint64_t pc)
+{
+	const struct rt_module *m = module_at(trace, pc);
+	char offset[32];
+	snprintf(offset, sizeof offset, "+0x%" PRIx64, pc - (m ? m->start : 0));
+	json_t *position = json_pack("s+", m ? m->path : "", offset);
+	return position ? position : text(offset);
+}
+
+/* Where the strategy created its pattern. */
+static json_t *creations_json(const struct rt_trace *trace, const struct rt_control *control)
+{
+	json_t *list = json_array();
+	for (uint64_t i = 0; i < control->created && i < RT_CREATIONS_MAX; i++) {
+		const struct rt_creation *c = &control->creations[i];
+		json_array_append_new(
+		    list, json_pack("{s:[s, s], s:[s, s], s:[o, o], s:s, s:i}", "threads",
+		                    thread_name(trace, c->threads[0]), thread_name(trace, c->threads[1]), "positions",
+		                    cmd_position(trace, c->pcs[0]).text, cmd_position(trace, c->pcs[1]).text, "offsets",
+		                    offset_json(trace, c->pcs[0]), offset_json(trace, c->pcs[1]), "object",
+		                    cmd_address(trace, c->object).text, "first", (int)c->first));
+	}
+	return list;
+}
+
+/* What the strategy did. */
+static void add_strategy(json_t *outcome, const struct rt_trace *trace, const struct rt_control *control)
+{
+	json_object_set_new(outcome, "threads_created", json_integer((json_int_t)control->threads));
+	json_object_set_new(outcome, "postponed", json_integer((json_int_t)control->postponed));
+	json_object_set_new(outcome, "thrashed", json_integer((json_int_t)control->thrashed));
+	json_object_set_new(outcome, "livelocks", json_integer((json_int_t)control->livelocks));
+	json_object_set_new(outcome, "created", json_integer((json_int_t)control->created));
+	json_object_set_new(outcome, "creations", creations_json(trace, control));
+}
+
 static json_t *outcome_json(const struct rt_trace *trace, const struct place *places, const struct rt_control *control,
                             const struct rt_writer_result *result)
 {
 	bool signal = result->exit_kind == RT_EXIT_SIGNAL;
+	bool controlled = control->threads > 0 && atomic_load(&control->degraded) == RT_DEGRADED_NOT;
 	bool killed = atomic_load(&control->end) == RT_END_DEADLOCK;
 	uint32_t n = atomic_load(&control->standing_count);
 	json_t *threads = json_array();
 	for (uint32_t i = 0; i < n && i < RT_STANDING_MAX; i++)
 		json_array_append_new(threads, thread_json(trace, places, &control->standing[i]));
-	return json_pack(
-	    "{s:s, s:s, s:o, s:o, s:s, s:I, s:I, s:I, s:b, s:o, s:o}", "schema", "racetrace.outcome/1", "end",
-	    end_name(control, signal), "status", signal ? json_null() : json_integer(result->exit_value), "signal",
-	    signal && !killed ? json_integer(result->exit_value) : json_null(), "strategy", control->strategy, "seed",
-	    (json_int_t)control->seed, "steps", (json_int_t)atomic_load(&control->steps), "switches",
-	    (json_int_t)atomic_load(&control->switches), "controlled",
-	    atomic_load(&control->degraded) == RT_DEGRADED_NOT, "threads", threads, "decisions",
-	    decisions_json(trace, control));
+	json_t *outcome =
+	    json_pack("{s:s, s:s, s:o, s:o, s:s, s:I, s:I, s:I, s:b, s:o, s:o}", "schema", "racetrace.outcome/1", "end",
+	              end_name(control, signal), "status", signal ? json_null() : json_integer(result->exit_value),
+	              "signal", signal && !killed ? json_integer(result->exit_value) : json_null(), "strategy",
+	              control->strategy, "seed", (json_int_t)control->seed, "steps",
+	              (json_int_t)atomic_load(&control->steps), "switches", (json_int_t)atomic_load(&control->switches),
+	              "controlled", controlled, "threads", threads, "decisions", decisions_json(trace, control));
+	if (outcome)
+		add_strategy(outcome, trace, control);
+	return outcome;
 }
 
 enum rt_status outcome_write(const char *path, const struct rt_control *control, const struct rt_writer_result *result,

@@ -2,6 +2,7 @@
 #include "cmd/command.h"
 #include "cmd/library.h"
 #include "cmd/outcome.h"
+#include "cmd/strategy.h"
 #include "recorder/collector/limits.h"
 #include "recorder/collector/name.h"
 #include "recorder/collector/program.h"
@@ -36,7 +37,12 @@ enum {
 	OPTION_OUTCOME,
 	OPTION_SERIAL,
 	OPTION_PLAN,
-	OPTION_VALUES
+	OPTION_VALUES,
+	OPTION_STRATEGY,
+	OPTION_PATTERN,
+	OPTION_AT,
+	OPTION_DEPTH,
+	OPTION_LEARN
 };
 
 struct options {
@@ -53,6 +59,7 @@ struct options {
 	bool fix_time;       /* and clocks count them */
 	const char *outcome; /* file for what comes of it; NULL: none */
 	uint32_t seed;       /* by which they do */
+	struct strategy_options strategy;
 	bool values;
 	const char *plan; /* file of the plan that they follow, and of what becomes of it; NULL: none */
 	bool verbose;
@@ -65,6 +72,26 @@ static uint32_t random_seed(void)
 		if (getrandom(&seed, sizeof seed, 0) < 0)
 			seed = (uint32_t)getpid();
 	return seed;
+}
+
+static bool is_native(const struct options *o)
+{
+	return o->strategy.name && strcmp(o->strategy.name, STRATEGY_NATIVE) == 0;
+}
+
+/* Options that need others. */
+static void check_control(struct argp_state *state, struct options *o)
+{
+	const char *needs = o->fix_time                         ? "--fix-time"
+	                    : strategy_has_aims(&o->strategy)   ? "each of --pattern, --at, --depth and --learn"
+	                    : o->outcome && !is_native(o)       ? "--outcome"
+	                    : o->strategy.name && !is_native(o) ? "--strategy"
+	                                                        : NULL;
+	if (needs && !o->serial)
+		argp_error(state, "%s needs --serial", needs);
+	if (is_native(o) && o->serial)
+		argp_error(state,
+		           "the threads of a --serial run do not run as they come: --strategy=native is without it");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -104,6 +131,21 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPTION_FIX_TIME:
 		o->fix_time = true;
 		return 0;
+	case OPTION_STRATEGY:
+		strategy_take_name(state, &o->strategy, arg);
+		return 0;
+	case OPTION_PATTERN:
+		strategy_take_pattern(state, &o->strategy, arg);
+		return 0;
+	case OPTION_AT:
+		strategy_take_place(state, &o->strategy, arg);
+		return 0;
+	case OPTION_DEPTH:
+		o->strategy.depth = cmd_number(state, "a depth", arg, 1, 64);
+		return 0;
+	case OPTION_LEARN:
+		strategy_take_outcome(state, &o->strategy, arg);
+		return 0;
 	case OPTION_NO_CHILDREN:
 		o->only_first = true;
 		return 0;
@@ -120,8 +162,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->verbose = true;
 		return 0;
 	case ARGP_KEY_END:
-		if ((o->fix_time || o->outcome) && !o->serial)
-			argp_error(state, "%s needs --serial", o->fix_time ? "--fix-time" : "--outcome");
+		check_control(state, o);
 		return 0;
 	case ARGP_KEY_ARGS:
 		o->command = state->argv + state->next;
@@ -139,20 +180,31 @@ static const struct argp_option option_table[] = {
      "Write the trace to FILE (trace.zst); in FILE, %p is the process id, %n the program's name, %t the time, %q{VAR} "
      "an environment variable",
      0},
+    {"at", OPTION_AT, "POSITION", 0,
+     "With --serial: plain accesses at POSITION may be where another thread goes on, and a strategy aims at it; "
+     "MODULE+OFFSET, for a sequence ROLE/LOCATION:MODULE+OFFSET, or all",
+     0},
+    {"depth", OPTION_DEPTH, "N", 0, "With --serial: the depth of the bugs that pct aims at (3)", 0},
     {"exit-sleep", OPTION_EXIT_SLEEP, "MS", 0,
      "When main returns or exit() is called, let the other threads run for at most MS milliseconds (1000)", 0},
     {"fix-time", OPTION_FIX_TIME, NULL, 0,
      "With --serial: start the clocks at the same time in each run; they advance with what the threads do", 0},
+    {"learn", OPTION_LEARN, "OUTCOME", 0,
+     "With --serial: the strategy learns from an earlier run, of which this is the --outcome", 0},
     {"no-children", OPTION_NO_CHILDREN, NULL, 0, "Record the first process only", 0},
     {"plan", OPTION_PLAN, "FILE", OPTION_HIDDEN, "Let the threads take the turns of FILE, which gets the outcome", 0},
     {"outcome", OPTION_OUTCOME, "FILE", 0,
      "With --serial: write how the run ended, and each change of threads, to FILE (JSON)", 0},
+    {"pattern", OPTION_PATTERN, "PATTERN", 0,
+     "With --serial: what racefuzzer makes of the positions: a race, a sequence or a deadlock (race)", 0},
     {"preload", OPTION_PRELOAD, NULL, 0, "Record the instrumented libraries that an uninstrumented program loads", 0},
     {"ring-size", 'r', "KIB", 0, "Buffer of each thread in KiB, a power of two (256)", 0},
     {"serial", OPTION_SERIAL, "SEED", OPTION_ARG_OPTIONAL,
      "Run one thread at a time, in an order that SEED (1) decides: the trace's order is exact, and the same SEED gives "
      "the same run",
      0},
+    {"strategy", OPTION_STRATEGY, "NAME", 0,
+     "With --serial: how SEED decides (random): random, noise, suspend, pct, pos or racefuzzer; without it: native", 0},
     {"sync-only", OPTION_SYNC_ONLY, NULL, 0,
      "Record the synchronisation of an uninstrumented program, without its accesses", 0},
     {"threads", 't', "N", 0, "Record at most N threads at the same time (32768)", 0},
@@ -202,7 +254,8 @@ struct recording {
 	char *folder; /* of the recorders */
 	char *path;   /* of the trace */
 	struct collector_control control;
-	void *plan; /* the file's content */
+	void *plan;  /* the file's content */
+	void *input; /* the strategy's, if it has no plan */
 	struct tree *tree;
 	struct collector *collector; /* the first process's, borrowed from the tree */
 	struct rt_writer *writer;
@@ -293,15 +346,20 @@ static enum rt_status prepare(struct recording *r, struct rt_error *err)
 		fprintf(stderr,
 		        "racetrace: the limits of this process (ulimit) allow to record %" PRIu32 " threads at once\n",
 		        threads);
-	r->control = (struct collector_control){
-	    .strategy = "random", .seed = o->seed, .flags = o->fix_time ? RT_CONTROL_FIX_TIME : 0};
+	r->control = (struct collector_control){.strategy = o->strategy.name ? o->strategy.name : "random",
+	                                        .seed = o->seed,
+	                                        .flags = o->fix_time ? RT_CONTROL_FIX_TIME : 0};
+	if (strategy_has_aims(&o->strategy) &&
+	    (status = strategy_input(&o->strategy, &r->input, &r->control.input_bytes, err)))
+		return status;
+	r->control.input = r->input;
 	if (o->plan && (status = read_plan(r, err)))
 		return status;
 	struct tree_options tree = {.rings = {.slots = threads,
 	                                      .ring_records = o->ring_kib * 1024 / (uint32_t)sizeof(struct rt_record),
 	                                      .sync_only = o->sync_only,
 	                                      .tell = tell_error,
-	                                      .control = o->serial ? &r->control : NULL,
+	                                      .control = o->serial || is_native(o) ? &r->control : NULL,
 	                                      .exit_sleep_ms = o->exit_sleep_ms,
 	                                      .vary = o->vary,
 	                                      .values = o->values},
@@ -491,6 +549,8 @@ static void release(struct recording *r)
 	tree_free(r->tree);
 	free(r->folder);
 	free(r->plan);
+	free(r->input);
+	strategy_free(&r->options.strategy);
 	free(r->path);
 	free(r->program);
 	free(r->soname);

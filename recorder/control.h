@@ -51,6 +51,43 @@ struct rt_decision {
 	uint64_t count;    /* from's step */
 };
 
+/* What a strategy is to aim at: its input, unless it follows a plan. */
+enum rt_pattern {
+	RT_PATTERN_RACE,     /* two threads about to access the same memory at two of the places */
+	RT_PATTERN_SEQUENCE, /* events in this order, each by the thread of its role, on the object of its location */
+	RT_PATTERN_DEADLOCK  /* threads about to take locks at the places, in a circle */
+};
+
+/* A position of a pattern. */
+struct rt_place {
+	uint64_t offset;         /* from the module's first byte, as in the trace */
+	uint32_t role, location; /* of a sequence: numbers, at most RT_ROLES_MAX */
+	char module[240];        /* the name of its file, without folders */
+};
+#define RT_PLACES_MAX 4096u
+#define RT_ROLES_MAX 16u
+
+struct rt_aims {
+	uint32_t pattern;     /* enum rt_pattern */
+	uint32_t depth;       /* of bugs, or of call stacks; 0: the strategy's own choice */
+	uint64_t steps;       /* of an earlier run; 0: unknown */
+	uint32_t place_count; /* behind this; */
+	uint32_t everywhere;  /* not 0: each plain access is a step as well */
+};
+static inline const struct rt_place *rt_aims_places(const struct rt_aims *a)
+{
+	return (const struct rt_place *)(const void *)(a + 1);
+}
+
+/* A pattern was created: its events were pending at the same time, or came in its order. */
+struct rt_creation {
+	uint32_t threads[2];
+	uint64_t pcs[2], object;
+	uint32_t first;    /* index of the one that went on first, by chance */
+	uint32_t reserved; /* 0 */
+};
+#define RT_CREATIONS_MAX 64u
+
 #define RT_STANDING_MAX 256u
 #define RT_REPORT_SIZE 65536u
 #define RT_LOG_ROOM (UINT64_C(1) << 20)
@@ -71,7 +108,12 @@ struct rt_control {
 	_Atomic uint32_t standing_count;
 	struct rt_standing standing[RT_STANDING_MAX];
 	char report[RT_REPORT_SIZE]; /* the strategy's, zero-terminated */
-	_Atomic uint64_t log_count;  /* decisions made; the first RT_LOG_ROOM are kept */
+	uint64_t threads;            /* controlled ones that there were */
+	/* What the strategy did: threads that it made wait; times when those were all; threads that waited too long;
+	 * patterns that it created, the first RT_CREATIONS_MAX of which are kept. */
+	uint64_t postponed, thrashed, livelocks, created;
+	struct rt_creation creations[RT_CREATIONS_MAX];
+	_Atomic uint64_t log_count; /* decisions made; the first RT_LOG_ROOM are kept */
 	struct rt_decision log[RT_LOG_ROOM];
 };
 

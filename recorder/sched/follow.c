@@ -843,6 +843,7 @@ static void stuck(void)
 }
 
 const struct rt_strategy rt_strategy_follow = {.name = "follow",
+                                               .has_plan = true,
                                                .init = init,
                                                .goes_on = goes_on,
                                                .choose = choose,

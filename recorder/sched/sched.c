@@ -47,7 +47,8 @@ bool rt_sched_begin(uint32_t slots)
 		rt_sched.control->degraded = RT_DEGRADED_MEMORY;
 		return false;
 	}
-	if (!rt_sched.strategy || (rt_sched.strategy->init && !rt_sched.strategy->init(rt_sched.control))) {
+	if (!rt_sched.strategy || (!rt_sched.strategy->has_plan && !rt_sched_aims_begin(rt_sched.control)) ||
+	    (rt_sched.strategy->init && !rt_sched.strategy->init(rt_sched.control))) {
 		rt_sched.control->degraded = RT_DEGRADED_STRATEGY;
 		return false;
 	}
@@ -146,12 +147,25 @@ unsigned rt_sched_live(struct rt_task **to, unsigned most)
 	return n;
 }
 
+enum { NAMED = 1, ANY };
+
 /* A filter of pcs: one byte each, so that hooks test it in one instruction. */
 unsigned char rt_interest[RT_INTEREST_SIZE];
 
 void rt_sched_interest(uintptr_t pc)
 {
-	rt_interest[RT_INTEREST_PLACE(pc)] = 1;
+	rt_interest[RT_INTEREST_PLACE(pc)] = NAMED;
+}
+
+void rt_sched_interest_all(void)
+{
+	for (unsigned i = 0; i < RT_INTEREST_SIZE; i++)
+		rt_interest[i] = rt_interest[i] ? rt_interest[i] : ANY;
+}
+
+bool rt_sched_is_aimed_at(uintptr_t pc)
+{
+	return rt_interest[RT_INTEREST_PLACE(pc)] == NAMED;
 }
 
 bool rt_sched_interesting(uintptr_t pc)

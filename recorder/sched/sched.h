@@ -74,6 +74,12 @@ void rt_sched_await(struct rt_task *t);
 void rt_sched_log(const struct rt_task *from, const struct rt_task *to);
 /* True if plain accesses at this pc are steps, or if that cannot be excluded. */
 bool rt_sched_interesting(uintptr_t pc);
+/* True if the strategy named this pc itself. */
+bool rt_sched_is_aimed_at(uintptr_t pc);
+/* The input's aims. False: it makes no sense. */
+bool rt_sched_aims_begin(const struct rt_control *control);
+/* Finds their places in the modules that are loaded now. */
+void rt_sched_aim(void);
 /* Memory, strategy and seed. False: it runs uncontrolled, which has been said. */
 bool rt_sched_begin(uint32_t slots);
 /* Starts the thread that looks after the holder. Without the lock. */

@@ -55,7 +55,7 @@ static void end_quantum(uintptr_t pc)
  */
 void rt_turn_access(unsigned op, uint64_t object, uint64_t size, uintptr_t pc, unsigned flags)
 {
-	if (op == RT_OP_READ && !rt_sched_interesting(pc) && rt_write_is_pending(rt_self)) {
+	if (op == RT_OP_READ && !rt_sched_is_aimed_at(pc) && rt_write_is_pending(rt_self)) {
 		rt_thread.patience = 0;
 		return;
 	}

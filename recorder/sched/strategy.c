@@ -1,4 +1,107 @@
-/* The table of strategies: a file and a line each. */
-#include "recorder/sched/strategy.h"
+/* The table of strategies: a file and a line each. And what several of them need. */
+#include "recorder/sched/sched.h"
 
-const struct rt_strategy *const rt_strategies[] = {&rt_strategy_random, &rt_strategy_follow, NULL};
+const struct rt_strategy *const rt_strategies[] = {
+    &rt_strategy_random, &rt_strategy_noise,      &rt_strategy_suspend, &rt_strategy_pct,
+    &rt_strategy_pos,    &rt_strategy_racefuzzer, &rt_strategy_follow,  NULL};
+
+bool rt_sched_hesitates(void)
+{
+	enum {
+		OFTEN = 4,
+		RARE = 256,
+		SLOWING = 200
+	}; /* mean number of steps, at first and in the end; one more after */
+	static uint64_t steps, wait;
+	uint64_t mean = OFTEN + ++steps / SLOWING;
+	bool now = wait == 0;
+
+	wait = now ? rt_sched_random() % (2 * (mean < RARE ? mean : RARE)) : wait - 1;
+	return now;
+}
+
+struct rt_task *rt_sched_any(struct rt_task *const *tasks, unsigned n)
+{
+	return tasks[n > 1 ? rt_sched_random() % n : 0];
+}
+
+bool rt_sched_awaits_sleeper(void)
+{
+	enum { NAPS = 1000, REAL_NAPS = 10 }; /* until the strategy is to free a thread; real ones take time */
+	static unsigned naps;
+	bool real = rt_sched.outside || rt_sched.foreign || rt_sched.polling;
+
+	if (rt_sched.next_wake == UINT64_MAX)
+		return false;
+	naps++;
+	if (naps < (real ? REAL_NAPS : NAPS))
+		return true;
+	naps = 0;
+	return false;
+}
+
+uint64_t rt_sched_steps(void)
+{
+	return rt_sched.steps;
+}
+
+uint64_t rt_sched_now(void)
+{
+	return rt_sched.now;
+}
+
+struct rt_control *rt_sched_result(void)
+{
+	return rt_sched.control;
+}
+
+/* ---- Steps ---- */
+
+enum access { NO_ACCESS, READS, WRITES, READS_ATOMICALLY, WRITES_ATOMICALLY };
+
+static enum access access_of(const struct rt_step *s)
+{
+	switch (s->op) {
+	case RT_OP_READ:
+		return READS;
+	case RT_OP_WRITE:
+		return WRITES;
+	case RT_OP_ATOMIC_LOAD:
+	case RT_OP_ATOMIC_CAS_FAIL:
+		return READS_ATOMICALLY;
+	case RT_OP_ATOMIC_STORE:
+	case RT_OP_ATOMIC_RMW:
+	case RT_OP_ATOMIC_CAS:
+		return WRITES_ATOMICALLY;
+	default:
+		return NO_ACCESS;
+	}
+}
+
+static bool conflict(const struct rt_step *a, const struct rt_step *b, enum access to_a, enum access to_b)
+{
+	bool writes = to_a == WRITES || to_a == WRITES_ATOMICALLY || to_b == WRITES || to_b == WRITES_ATOMICALLY;
+
+	return to_a && to_b && writes && a->object < b->object + b->arg && b->object < a->object + a->arg;
+}
+
+bool rt_step_acquires(const struct rt_step *s)
+{
+	return s->op == RT_OP_ACQUIRE || s->op == RT_OP_ACQUIRE_SHARED;
+}
+
+bool rt_steps_race(const struct rt_step *a, const struct rt_step *b)
+{
+	enum access to_a = access_of(a), to_b = access_of(b);
+
+	return conflict(a, b, to_a, to_b) && !(to_a >= READS_ATOMICALLY && to_b >= READS_ATOMICALLY);
+}
+
+bool rt_steps_conflict(const struct rt_step *a, const struct rt_step *b)
+{
+	enum access to_a = access_of(a), to_b = access_of(b);
+
+	if (to_a || to_b)
+		return conflict(a, b, to_a, to_b);
+	return a->op != RT_OP_NONE && b->op != RT_OP_NONE && a->object && a->object == b->object;
+}

@@ -33,7 +33,9 @@ struct rt_task {
 	uint32_t parent, child_number; /* n: the n-th child of the thread `parent` */
 	enum rt_state state;
 	struct rt_step next;
-	void *own; /* the strategy's; NULL at first */
+	/* The strategy's; zeros at first. */
+	void *own;
+	uint64_t rank, since;
 
 	/* The scheduler's. */
 	struct rt_task *before, *after; /* live tasks in order of creation */
@@ -58,6 +60,7 @@ struct rt_task {
 
 struct rt_strategy {
 	const char *name;
+	bool has_plan; /* the input is not a struct rt_aims */
 	/* Before the first step. False: the input makes no sense; the report says why. */
 	bool (*init)(const struct rt_control *control);
 	/* At each step of the thread that has the turn. True: it goes on without a decision. NULL: always a decision.
@@ -76,10 +79,44 @@ struct rt_strategy {
 	void (*modules_changed)(void);
 };
 extern const struct rt_strategy *const rt_strategies[]; /* NULL-terminated */
-extern const struct rt_strategy rt_strategy_random, rt_strategy_follow;
+extern const struct rt_strategy rt_strategy_random, rt_strategy_noise, rt_strategy_suspend, rt_strategy_pct,
+    rt_strategy_pos, rt_strategy_racefuzzer, rt_strategy_follow;
+
+/* The aims that the run was given; not NULL, unless the strategy has a plan. */
+extern const struct rt_aims *rt_sched_aims;
+/*
+ * The places of the aims that a step is at: the index of the first one from `from` on, or RT_NO_PLACE. They are steps,
+ * in whichever module.
+ */
+#define RT_NO_PLACE UINT32_MAX
+uint32_t rt_sched_place(const struct rt_step *step, uint32_t from);
+/* True now and then: often at first, so that small programs see many interleavings; rarely in long runs, where each
+ * change of threads costs more than the step. */
+bool rt_sched_hesitates(void);
+/* One of them, each as likely as another. */
+struct rt_task *rt_sched_any(struct rt_task *const *tasks, unsigned n);
+/*
+ * Where a strategy keeps all enabled threads from going on: true if one that sleeps is to come first, for which the
+ * strategy returns NULL. Not for ever: a thread may sleep again and again.
+ */
+bool rt_sched_awaits_sleeper(void);
+/* True if the step takes a lock. */
+bool rt_step_acquires(const struct rt_step *step);
+/* True if both steps access the same memory, one at least writes, and not both are atomic. */
+bool rt_steps_race(const struct rt_step *a, const struct rt_step *b);
+/* True if the order of the two steps may matter: they race, or are on the same object. */
+bool rt_steps_conflict(const struct rt_step *a, const struct rt_step *b);
+/* Steps that there were. */
+uint64_t rt_sched_steps(void);
+/* Virtual time, ns. */
+uint64_t rt_sched_now(void);
+/* What the result is to say of the strategy; written at any time. */
+struct rt_control *rt_sched_result(void);
 
 /* Plain accesses at this pc are steps. A few others may be too. */
 void rt_sched_interest(uintptr_t pc);
+/* All plain accesses are. */
+void rt_sched_interest_all(void);
 /* Calls f for each module that is loaded. build_id: n bytes. */
 void rt_sched_modules(void (*f)(const char *path, const uint8_t *build_id, size_t n, uintptr_t base, void *arg),
                       void *arg);

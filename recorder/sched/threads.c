@@ -16,6 +16,7 @@ static void append(struct rt_task *t)
 	*(rt_sched.last ? &rt_sched.last->after : &rt_sched.first) = t;
 	rt_sched.last = t;
 	rt_sched.live++;
+	rt_sched.control->threads++;
 }
 
 static void take_out(struct rt_task *t)

@@ -361,6 +361,7 @@ void rt_turn_emitted(unsigned op, uint64_t object)
 		rt_turn_wakes(RT_OP_WAIT_END, object, op == RT_OP_BROADCAST ? UINT32_MAX : 1);
 		break;
 	case RT_OP_MODULE_LOAD:
+		rt_sched_aim();
 		if (rt_sched.strategy->modules_changed)
 			rt_sched.strategy->modules_changed();
 		break;

@@ -1,0 +1,152 @@
+#include "cmd/strategy.h"
+
+#include "recorder/control.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const names[] = {STRATEGY_NATIVE, "random", "noise", "suspend", "pct", "pos", "racefuzzer", NULL};
+static const char *const patterns[] = {"race", "sequence", "deadlock", NULL}; /* by enum rt_pattern */
+
+/* ---- Options ---- */
+
+/* Index of the word; another one ends the program with the list of them. */
+static unsigned word(struct argp_state *state, const char *what, const char *const *words, const char *given)
+{
+	char list[256] = "";
+	for (unsigned i = 0; words[i]; i++) {
+		if (strcmp(words[i], given) == 0)
+			return i;
+		strcat(strcat(list, i ? ", " : ""), words[i]);
+	}
+	argp_error(state, "'%s' is not %s: there are %s", given, what, list);
+	exit(argp_err_exit_status);
+}
+
+void strategy_take_name(struct argp_state *state, struct strategy_options *o, const char *name)
+{
+	o->name = names[word(state, "a strategy", names, name)];
+}
+
+void strategy_take_pattern(struct argp_state *state, struct strategy_options *o, const char *pattern)
+{
+	o->pattern = patterns[word(state, "a pattern", patterns, pattern)];
+}
+
+/* "ROLE/LOCATION:" in front of it; returns what is behind. */
+static const char *read_role(const char *text, struct rt_place *to)
+{
+	unsigned role, location;
+	int n = 0;
+	if (sscanf(text, "%u/%u:%n", &role, &location, &n) != 2 || !n)
+		return text;
+	to->role = role;
+	to->location = location;
+	return text + n;
+}
+
+static bool read_place(const char *text, struct rt_place *to)
+{
+	*to = (struct rt_place){0};
+	const char *path = read_role(text, to), *plus = strrchr(path, '+'), *slash;
+	if (!plus || plus[1] < '0' || plus[1] > '9' || to->role >= RT_ROLES_MAX || to->location >= RT_ROLES_MAX)
+		return false;
+	char *end;
+	errno = 0;
+	to->offset = strtoull(plus + 1, &end, 0);
+	if (*end || errno)
+		return false;
+	for (slash = plus; slash > path && slash[-1] != '/'; slash--)
+		;
+	if (slash == plus || (size_t)(plus - slash) >= sizeof to->module)
+		return false;
+	memcpy(to->module, slash, (size_t)(plus - slash));
+	return true;
+}
+
+void strategy_take_place(struct argp_state *state, struct strategy_options *o, const char *position)
+{
+	if (strcmp(position, "all") == 0) {
+		o->everywhere = true;
+		return;
+	}
+	struct rt_place *more =
+	    o->place_count < RT_PLACES_MAX ? realloc(o->places, (o->place_count + 1) * sizeof *o->places) : NULL;
+	if (!more)
+		argp_error(state, "more than %u positions", o->place_count);
+	o->places = more;
+	if (!read_place(position, &o->places[o->place_count]))
+		argp_error(state, "'%s' is not a position: give MODULE+OFFSET, ROLE/LOCATION:MODULE+OFFSET or all",
+		           position);
+	o->place_count++;
+}
+
+void strategy_take_outcome(struct argp_state *state, struct strategy_options *o, const char *path)
+{
+	const char **more = realloc(o->learn, (o->learn_count + 1) * sizeof *o->learn);
+	if (!more)
+		argp_error(state, "no memory for an option");
+	o->learn = more;
+	o->learn[o->learn_count++] = path;
+}
+
+bool strategy_has_aims(const struct strategy_options *o)
+{
+	return o->pattern || o->place_count || o->everywhere || o->depth || o->learn_count;
+}
+
+void strategy_free(struct strategy_options *o)
+{
+	free(o->places);
+	free(o->learn);
+}
+
+/* ---- Input ---- */
+
+static uint32_t pattern_number(const char *pattern)
+{
+	uint32_t i = 0;
+	while (pattern && strcmp(patterns[i], pattern) != 0)
+		i++;
+	return i;
+}
+
+/* Takes from the outcome of an earlier run what is of use. */
+static enum rt_status learn(const char *path, struct rt_aims *to, struct rt_error *err)
+{
+	json_error_t error;
+	json_t *outcome = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+	const char *schema = json_string_value(json_object_get(outcome, "schema"));
+	if (!schema || strcmp(schema, "racetrace.outcome/1") != 0) {
+		json_decref(outcome);
+		return rt_error_set(err, RT_EINPUT, "%s: not an outcome that record --outcome wrote", path);
+	}
+	to->steps = (uint64_t)json_integer_value(json_object_get(outcome, "steps"));
+	json_decref(outcome);
+	return RT_OK;
+}
+
+enum rt_status strategy_input(const struct strategy_options *o, void **input, size_t *size, struct rt_error *err)
+{
+	size_t places = o->place_count * sizeof *o->places;
+	struct rt_aims *aims = calloc(1, sizeof *aims + places);
+	if (!aims)
+		return rt_error_set(err, RT_EMEMORY, "no memory for positions");
+	*aims = (struct rt_aims){.pattern = pattern_number(o->pattern),
+	                         .depth = o->depth,
+	                         .place_count = o->place_count,
+	                         .everywhere = o->everywhere};
+	if (places)
+		memcpy(aims + 1, o->places, places);
+	for (uint32_t i = 0; i < o->learn_count; i++)
+		if (learn(o->learn[i], aims, err)) {
+			free(aims);
+			return err->status;
+		}
+	*input = aims;
+	*size = sizeof *aims + places;
+	return RT_OK;
+}

@@ -1,0 +1,327 @@
+/*
+ * RaceFuzzer: "Race Directed Random Testing of Concurrent Programs" (Sen 2008), algorithms 1 and 2. Threads go on at
+ * random, but one that is about to execute a place of the pattern is postponed until the pattern is created: for a
+ * race, until another one is about to access the same memory at another place; a coin decides which of them goes on
+ * first. When all enabled threads are postponed, a random one is freed, and so is one that has waited for long (section
+ * 4).
+ *
+ * The same for what section 1 names beside races. Of a sequence (an atomicity violation, or that of a set of locations)
+ * a thread is postponed at an event until those before it have come. Of a deadlock it is postponed with the locks it
+ * has, about to take another, until each of a circle waits for the next.
+ */
+#include "recorder/sched/sched.h"
+
+enum { LONG = 20000 }; /* steps after which a postponed thread is freed */
+
+/* rank of a task, for its step number `since`. */
+enum { POSTPONED = 1, FREED, FORCED };
+
+static unsigned forced;  /* tasks that go on before all others */
+static unsigned waiting; /* tasks that are postponed */
+static uint64_t oldest;  /* the step at which the first of them was */
+
+static bool is(const struct rt_task *t, unsigned rank)
+{
+	return t->rank == rank && t->since == t->next.count;
+}
+
+static void set(struct rt_task *t, unsigned rank)
+{
+	waiting -= is(t, POSTPONED);
+	waiting += rank == POSTPONED;
+	forced += rank == FORCED;
+	t->rank = rank;
+	t->since = t->next.count;
+	if (rank == POSTPONED) {
+		if (waiting == 1)
+			oldest = rt_sched_steps();
+		rt_sched_result()->postponed++;
+	}
+}
+
+static void created(const struct rt_task *a, const struct rt_task *b, uint32_t first)
+{
+	struct rt_control *c = rt_sched_result();
+
+	if (c->created < RT_CREATIONS_MAX)
+		c->creations[c->created] = (struct rt_creation){.threads = {a->thread, b->thread},
+		                                                .pcs = {a->next.pc, b->next.pc},
+		                                                .object = a->next.object,
+		                                                .first = first};
+	c->created++;
+}
+
+/* ---- Sequences ---- */
+
+/*
+ * How far the pattern has come: the events before `event` have, by these threads and on these objects. One thread has
+ * one role.
+ */
+static uint32_t event;
+static uint32_t actors[RT_ROLES_MAX]; /* index of the thread + 1; 0: none yet */
+static uint64_t objects[RT_ROLES_MAX], sizes[RT_ROLES_MAX];
+static struct rt_step last[2]; /* of the first event, and of the last one by another thread, */
+static uint32_t last_thread;   /* which is this */
+
+static const struct rt_place *place(uint32_t i)
+{
+	return rt_aims_places(rt_sched_aims) + i;
+}
+
+static void abandon(void)
+{
+	event = 0;
+	for (unsigned i = 0; i < RT_ROLES_MAX; i++) {
+		actors[i] = 0;
+		sizes[i] = 0;
+	}
+}
+
+static bool acts(const struct rt_task *t)
+{
+	for (unsigned i = 0; i < RT_ROLES_MAX; i++)
+		if (actors[i] == t->thread + 1)
+			return true;
+	return false;
+}
+
+/* The step can be this event: by its role, and by its location's object. */
+static bool fits(const struct rt_task *t, uint32_t i)
+{
+	const struct rt_place *p = place(i);
+	uint64_t size = t->next.arg && t->next.op < RT_OP_ACQUIRE ? t->next.arg : 1;
+
+	if (actors[p->role] ? actors[p->role] != t->thread + 1 : acts(t))
+		return false;
+	return !sizes[p->location] || (t->next.object < objects[p->location] + sizes[p->location] &&
+	                               objects[p->location] < t->next.object + size);
+}
+
+/* The event that a step is: the next one of the pattern if it can be that, or a later one. RT_NO_PLACE: none. */
+static uint32_t event_of(const struct rt_task *t)
+{
+	uint32_t later = RT_NO_PLACE;
+
+	for (uint32_t i = rt_sched_place(&t->next, 0); i != RT_NO_PLACE; i = rt_sched_place(&t->next, i + 1)) {
+		if (i < event || !fits(t, i))
+			continue;
+		if (i == event)
+			return i;
+		later = later == RT_NO_PLACE ? i : later;
+	}
+	return later;
+}
+
+/* The thread executes the pattern's next event. */
+static void advance(struct rt_task *t)
+{
+	const struct rt_place *p = place(event);
+
+	actors[p->role] = t->thread + 1;
+	if (!sizes[p->location]) {
+		objects[p->location] = t->next.object;
+		sizes[p->location] = t->next.arg && t->next.op < RT_OP_ACQUIRE ? t->next.arg : 1;
+	}
+	if (event == 0 || p->role != place(0)->role) {
+		last[event > 0] = t->next;
+		last_thread = t->thread;
+	}
+	if (++event < rt_sched_aims->place_count)
+		return;
+	struct rt_task a = {.thread = actors[place(0)->role] - 1, .next = last[0]};
+	struct rt_task b = {.thread = last_thread, .next = last[1]};
+	created(&a, &b, 0);
+	abandon();
+}
+
+/* A thread that began the pattern begins it again, or has ended. */
+static bool is_anew(const struct rt_task *t)
+{
+	uint32_t first = actors[place(0)->role];
+
+	return event > 0 && (!rt_sched_task(first - 1) || (first == t->thread + 1 && rt_sched_place(&t->next, 0) == 0 &&
+	                                                   event_of(t) == RT_NO_PLACE));
+}
+
+/* True: the thread goes on. */
+static bool passes_sequence(struct rt_task *t)
+{
+	if (is_anew(t))
+		abandon();
+	uint32_t i = event_of(t);
+
+	if (i == event && i != RT_NO_PLACE)
+		advance(t);
+	else if (i != RT_NO_PLACE)
+		return false;
+	return true;
+}
+
+/* ---- Races ---- */
+
+/* Algorithm 2. True: the thread goes on; those whose turn is before it are forced. */
+static bool passes_race(struct rt_task *t, struct rt_task *const *enabled, unsigned n)
+{
+	struct rt_task *rival = NULL;
+
+	for (unsigned i = 0; i < n; i++)
+		if (enabled[i] != t && is(enabled[i], POSTPONED) && rt_steps_race(&t->next, &enabled[i]->next))
+			rival = enabled[i];
+	if (!rival)
+		return false;
+	bool first = rt_sched_random() % 2;
+	created(t, rival, first ? 0 : 1);
+	if (first)
+		return true;
+	for (unsigned i = 0; i < n; i++)
+		if (enabled[i] != t && is(enabled[i], POSTPONED) && rt_steps_race(&t->next, &enabled[i]->next))
+			set(enabled[i], FORCED);
+	return false;
+}
+
+/* ---- Deadlocks ---- */
+
+static bool holds(const struct rt_task *t, uint64_t lock)
+{
+	for (unsigned i = 0; t->data && i < t->data->held_count; i++)
+		if (t->data->held[i].lock == lock)
+			return true;
+	return false;
+}
+
+static struct rt_task *holder_of(uint64_t lock)
+{
+	struct rt_task *t = rt_sched.first;
+
+	while (t && !holds(t, lock))
+		t = t->after;
+	return t;
+}
+
+/* The thread has come to a place, and closes a circle of threads each of which waits for a lock of the next. */
+static void look_for_circle(const struct rt_task *t)
+{
+	const struct rt_task *at = t;
+	unsigned length = 0;
+
+	do {
+		bool waits = rt_step_acquires(&at->next) && !(at->next.flags & RT_F_TIMED);
+
+		at = waits ? holder_of(at->next.object) : NULL;
+		if (!at || (at != t && rt_sched_place(&at->next, 0) == RT_NO_PLACE))
+			return;
+	} while (at != t && ++length < rt_sched.live);
+	if (at == t && length > 0) {
+		const struct rt_task *other = holder_of(t->next.object);
+
+		created(t, other, 0);
+	}
+}
+
+/* ---- The strategy ---- */
+
+static bool is_place(const struct rt_task *t)
+{
+	return rt_sched_place(&t->next, 0) != RT_NO_PLACE;
+}
+
+/* The thread, which was chosen at random, executes its step; otherwise it is postponed. */
+static bool passes(struct rt_task *t, struct rt_task *const *enabled, unsigned n)
+{
+	if (is(t, FREED) || !is_place(t))
+		return true;
+	switch ((enum rt_pattern)rt_sched_aims->pattern) {
+	case RT_PATTERN_RACE:
+		return passes_race(t, enabled, n);
+	case RT_PATTERN_SEQUENCE:
+		return passes_sequence(t);
+	case RT_PATTERN_DEADLOCK:
+		return !rt_step_acquires(&t->next) || !t->data || t->data->held_count == 0;
+	}
+	return true;
+}
+
+static bool goes_on(struct rt_task *current)
+{
+	if (is_place(current)) {
+		if (rt_sched_aims->pattern == RT_PATTERN_DEADLOCK)
+			look_for_circle(current);
+		return false;
+	}
+	if (forced || (waiting && rt_sched_steps() - oldest > LONG))
+		return false;
+	return !rt_sched_hesitates();
+}
+
+/* One that goes on by decision, not by chance. */
+static struct rt_task *decided(struct rt_task *const *enabled, unsigned n)
+{
+	for (unsigned i = 0; i < n && forced; i++)
+		if (is(enabled[i], FORCED)) {
+			forced--;
+			set(enabled[i], FREED);
+			return enabled[i];
+		}
+	forced = 0;
+	for (unsigned i = 0; i < n && waiting && rt_sched_steps() - oldest > LONG; i++)
+		if (is(enabled[i], POSTPONED)) {
+			rt_sched_result()->livelocks++;
+			oldest = rt_sched_steps();
+			set(enabled[i], FREED);
+			return enabled[i];
+		}
+	return NULL;
+}
+
+/* Frees one that was postponed. What the pattern has of it will not come: it begins anew. */
+static struct rt_task *freed(struct rt_task *t)
+{
+	set(t, FREED);
+	rt_sched_result()->thrashed++;
+	if (acts(t))
+		abandon();
+	return t;
+}
+
+/* Those that waited for the events before theirs. */
+static void release(struct rt_task *const *enabled, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (is(enabled[i], POSTPONED) && event_of(enabled[i]) == event)
+			set(enabled[i], 0);
+}
+
+static struct rt_task *choose(struct rt_task *current, struct rt_task *const *enabled, unsigned n)
+{
+	struct rt_task *t = decided(enabled, n);
+
+	(void)current;
+	while (!t) {
+		unsigned others = 0;
+
+		if (rt_sched_aims->pattern == RT_PATTERN_SEQUENCE)
+			release(enabled, n);
+		for (unsigned i = 0; i < n; i++)
+			others += !is(enabled[i], POSTPONED);
+		if (!others)
+			return rt_sched_awaits_sleeper() ? NULL : freed(rt_sched_any(enabled, n));
+		unsigned chosen = (unsigned)(rt_sched_random() % others);
+		for (unsigned i = 0; !t; i++)
+			if (!is(enabled[i], POSTPONED) && chosen-- == 0)
+				t = enabled[i];
+		if (passes(t, enabled, n))
+			return t;
+		set(t, POSTPONED);
+		t = decided(enabled, n);
+	}
+	return t;
+}
+
+static struct rt_task *wakes(struct rt_task *signaller, struct rt_task *const *waiters, unsigned n)
+{
+	(void)signaller;
+	return rt_sched_any(waiters, n);
+}
+
+const struct rt_strategy rt_strategy_racefuzzer = {
+    .name = "racefuzzer", .goes_on = goes_on, .choose = choose, .wakes = wakes};

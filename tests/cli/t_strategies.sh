@@ -1,0 +1,80 @@
+#!/bin/bash
+# t_strategies.sh [BUILD]: `record --serial --strategy`: what each strategy promises, with fixed seeds. RT_STRATEGY_RUNS:
+# runs of what is counted.
+here=$(dirname "${BASH_SOURCE[0]}")
+. "$here/text.sh"
+runs=${RT_STRATEGY_RUNS:-40}
+
+
+# build FILE NAME [FLAG...]: at the same addresses each time.
+build() {
+	${CC:-gcc} -g -O1 -fsanitize=thread -Wno-tsan -no-pie "${@:3}" "$1" -o "$2" -pthread || exit 1
+}
+
+# at PROGRAM OP LINE: the position of that event of an ordinary run, as --at takes it.
+at() {
+	local pc
+	[ -s "$1.jsonl" ] || {
+		"$RACETRACE" record --serial -o "$1.zst" "./$1" >/dev/null 2>&1 </dev/null
+		"$RACETRACE" dump --format jsonl "$1.zst" >"$1.jsonl"
+	}
+	pc=$(jq -rn --arg op "$2" --argjson line "$3" '[inputs] |
+		(map(select(.position and .frames[0].line == $line)) | map(.position)) as $there |
+		map(select(.op == $op and (.pc as $pc | $there | index($pc)))) | .[0].pc' <"$1.jsonl")
+	[ "$pc" != null ] || wrong "$1: no $2 at line $3"
+	printf '%s+%#x' "$1" $((pc - 0x400000))
+}
+# between MIN MAX NUMBER TEXT
+between() {
+	[ "$1" -le "$3" ] && [ "$3" -le "$2" ] || wrong "$4: $3, not $1 to $2"
+}
+# count RUNS PROGRAM PATTERN OPTION...: sets printed to the number of runs, by seeds from 1, that printed PATTERN, and
+# created to that of those that created what they aim at.
+count() {
+	local seed
+	printed=0 created=0
+	for ((seed = 1; seed <= $1; seed++)); do
+		"$RACETRACE" record --serial=$seed "${@:4}" --outcome=o.json -o r.zst "./$2" >out 2>err </dev/null
+		grep -q "$3" out && printed=$((printed + 1))
+		[ "$(jq .created o.json)" -gt 0 ] && created=$((created + 1))
+	done
+}
+
+# RaceFuzzer's figure 1: (5,7) is created in each run and its error follows in half of them; (1,10) never is.
+build "$top/samples/racefuzzer_fig1.c" fig1
+count "$runs" fig1 ERROR1 --strategy=racefuzzer --at="$(at fig1 read 19)" --at="$(at fig1 write 27)"
+between "$runs" "$runs" "$created" "figure 1, (5,7) created"
+between $((runs * 3 / 10)) $((runs * 7 / 10)) "$printed" "figure 1, ERROR1"
+jq -e '.creations[0] | (.threads | sort) == ["main.1", "main.2"] and .object == "z"' o.json >/dev/null ||
+	wrong "figure 1: $(jq -c .creations o.json)"
+count "$runs" fig1 ERROR2 --strategy=racefuzzer --at="$(at fig1 write 15)" --at="$(at fig1 read 30)"
+between 0 0 "$created" "figure 1, (1,10) created"
+between 0 0 "$printed" "figure 1, ERROR2"
+
+# Options that make no sense.
+run 2 record --strategy=pct ./fig1
+says "^racetrace record: --strategy needs --serial"
+run 2 record --serial --strategy=? ./fig1
+says "there are native, random, noise"
+run 2 record --serial --strategy=native ./fig1
+for position in fig1 fig1+ fig1+x +0x1 1/99:fig1+0x1; do
+	run 2 record --serial --at=$position ./fig1
+	says "'.*' is not a position"
+done
+run 3 record --serial --learn="$top/README.md" ./fig1
+says "^racetrace: .*README.md: not an outcome"
+run 0 record --strategy=native --outcome=o.json ./fig1
+[ "$(jq -c '[.strategy, .controlled, .end, .status]' o.json)" = '["native",false,"exit",0]' ] ||
+	wrong "the outcome of a native run: $(cat o.json)"
+
+# The same strategy, seed and program: the same run, byte by byte.
+build "$top/samples/thread_pool_racy.c" pool
+for strategy in random noise suspend pct pos racefuzzer; do
+	for again in 1 2 3; do
+		run 0 record --serial=3 --strategy=$strategy --at=all -o same.zst ./pool
+		"$RACETRACE" dump same.zst | cksum
+	done >sums
+	[ "$(sort -u sums | wc -l)" = 1 ] || wrong "$strategy: a seed gives different runs"
+done
+
+exit $fail
