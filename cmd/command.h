@@ -13,6 +13,7 @@ enum { EXIT_CLEAN = 0, EXIT_FOUND = 1, EXIT_USAGE = 2, EXIT_INPUT = 3, EXIT_INCO
 int cmd_record(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_run(int argc, char **argv);
+int cmd_explore(int argc, char **argv);
 int cmd_analyze(int argc, char **argv);
 int cmd_schedule(int argc, char **argv);
 int cmd_info(int argc, char **argv);

@@ -72,10 +72,10 @@ static void interrupt(int signal)
 /* ---- What to replay ---- */
 
 /* Threads can be held at the positions of a race or of a deadlock until they meet. */
-static bool can_search(const struct replaying *p, const struct anomaly *a)
+bool replay_can_search(const struct report *r, const struct anomaly *a)
 {
-	return (a->kind == ANOMALY_RACE && !anomaly_is_alloc_race(p->r->analysis->model, a)) ||
-	       (a->kind == ANOMALY_DEADLOCK && !anomaly_is_stuck(p->r->analysis->model, a));
+	return (a->kind == ANOMALY_RACE && !anomaly_is_alloc_race(r->analysis->model, a)) ||
+	       (a->kind == ANOMALY_DEADLOCK && !anomaly_is_stuck(r->analysis->model, a));
 }
 
 /* True if the entry is in the finding that is asked for. */
@@ -94,11 +94,11 @@ static bool is_wanted(const struct replaying *p, const struct report_entry *e)
 	if (p->o->anomaly)
 		return !strcmp(e->id, p->o->anomaly);
 	if (p->o->finding)
-		return is_of_finding(p, e) && (e->anomaly->schedule || can_search(p, e->anomaly));
+		return is_of_finding(p, e) && (e->anomaly->schedule || replay_can_search(p->r, e->anomaly));
 	if (anomaly_is_of_waits(e->anomaly) && anomaly_is_stuck(p->r->analysis->model, e->anomaly))
 		return false;
 	return p->o->verdicts >> e->anomaly->verdict & 1 &&
-	       (e->anomaly->schedule || (e->anomaly->verdict < VERDICT_PROVED && can_search(p, e->anomaly)));
+	       (e->anomaly->schedule || (e->anomaly->verdict < VERDICT_PROVED && replay_can_search(p->r, e->anomaly)));
 }
 
 static enum rt_status choose_entries(struct replaying *p)
@@ -118,12 +118,12 @@ static enum rt_status choose_entries(struct replaying *p)
 		return rt_error_set(p->err, RT_EUSAGE, "there is no anomaly '%s' in '%s'", p->o->anomaly,
 		                    p->info->path);
 	if (p->o->anomaly && !r->entries[p->entries[0]].anomaly->schedule &&
-	    !can_search(p, r->entries[p->entries[0]].anomaly))
+	    !replay_can_search(p->r, r->entries[p->entries[0]].anomaly))
 		return rt_error_set(p->err, RT_EUSAGE, "'%s' cannot be replayed: it has no schedule", p->o->anomaly);
 	return RT_OK;
 }
 
-static enum rt_status make_plan(const struct report *r, const struct anomaly *anomaly, struct rt_plan **plan,
+enum rt_status replay_make_plan(const struct report *r, const struct anomaly *anomaly, struct rt_plan **plan,
                                 struct rt_error *err)
 {
 	const struct model *m = r->analysis->model;
@@ -155,7 +155,7 @@ static struct plan_position position_of(const struct model *m, uint32_t event)
 }
 
 /* Threads may change wherever there are races: what a thread sees there decides where it goes. */
-static enum rt_status make_search(const struct report *r, const struct anomaly *anomaly, struct rt_plan **plan,
+enum rt_status replay_make_search(const struct report *r, const struct anomaly *anomaly, struct rt_plan **plan,
                                   struct rt_error *err)
 {
 	enum { FURTHER = 1024 };
@@ -200,7 +200,7 @@ static enum rt_status make_rerun(struct replaying *p, struct job *j, const char 
 	       (strcmp(r->entries[i].fingerprint, wanted) != 0 || !r->entries[i].anomaly->schedule))
 		i++;
 	if (!status)
-		status = i < r->count ? make_plan(r, r->entries[i].anomaly, plan, err)
+		status = i < r->count ? replay_make_plan(r, r->entries[i].anomaly, plan, err)
 		                      : rt_error_set(err, RT_EINPUT, "the run does not have it");
 	report_free(r);
 	analysis_free(a);
@@ -265,8 +265,8 @@ static enum rt_status begin_job(struct replaying *p, struct job *j, size_t entry
 		return rt_error_set(p->err, RT_EMEMORY, "no memory to replay a report");
 	say_progress(p, j);
 	j->way = j->anomaly->schedule ? OUTCOME_BY_SCHEDULE : OUTCOME_BY_SEARCH;
-	enum rt_status status = j->anomaly->schedule ? make_plan(p->r, j->anomaly, &j->plan, &err)
-	                                             : make_search(p->r, j->anomaly, &j->plan, &err);
+	enum rt_status status = j->anomaly->schedule ? replay_make_plan(p->r, j->anomaly, &j->plan, &err)
+	                                             : replay_make_search(p->r, j->anomaly, &j->plan, &err);
 	if (status == RT_EINPUT)
 		return fail_job(j, err.message);
 	if (status)
@@ -325,7 +325,7 @@ static enum rt_status next_attempt(struct replaying *p, struct job *j)
 	j->order = first_order(p, j->anomaly);
 	if (j->way == OUTCOME_BY_SCHEDULE && make_rerun(p, j, path, &plan, &err) == RT_OK)
 		j->way = OUTCOME_BY_RERUN;
-	else if (can_search(p, j->anomaly) && make_search(p->r, j->anomaly, &plan, &err) == RT_OK)
+	else if (replay_can_search(p->r, j->anomaly) && replay_make_search(p->r, j->anomaly, &plan, &err) == RT_OK)
 		j->way = OUTCOME_BY_SEARCH;
 	if (!plan) {
 		end_job(p, j);

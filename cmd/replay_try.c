@@ -50,7 +50,10 @@ static enum rt_status launch(struct try *t, struct rt_error *err)
 	self[length] = '\0';
 	while (t->o.program[count])
 		count++;
-	const char **argv = calloc(count + ARGUMENTS_MAX, sizeof *argv);
+	size_t further = 0;
+	while (t->o.record && t->o.record[further])
+		further++;
+	const char **argv = calloc(count + further + ARGUMENTS_MAX, sizeof *argv);
 	if (!argv)
 		return rt_error_set(err, RT_EMEMORY, "no memory for a run");
 	snprintf(seed, sizeof seed, "--serial=%" PRIu64, t->o.seed);
@@ -63,7 +66,10 @@ static enum rt_status launch(struct try *t, struct rt_error *err)
 	}
 	if (t->o.sync_only)
 		argv[n++] = "--sync-only";
-	argv[n++] = "--no-children";
+	for (size_t i = 0; i < further; i++)
+		argv[n++] = t->o.record[i];
+	if (!t->o.children)
+		argv[n++] = "--no-children";
 	argv[n++] = "-o";
 	argv[n++] = t->trace_path;
 	argv[n++] = "--";
@@ -97,6 +103,11 @@ enum rt_status try_start(const struct try_options *options, struct try **out, st
 	}
 	*out = t;
 	return RT_OK;
+}
+
+const char *try_trace_path(const struct try *t)
+{
+	return t->trace_path;
 }
 
 int try_fd(const struct try *t)

@@ -21,6 +21,8 @@ struct try_options {
 	enum outcome_order order; /* of a race */
 	uint64_t seed;
 	bool sync_only, hold;
+	const char *const *record; /* further options of `racetrace record`, ending with NULL; NULL: none */
+	bool children;             /* processes that it makes have traces of their own */
 };
 
 struct try;
@@ -28,6 +30,8 @@ struct try;
 /* Starts it. The options' memory is borrowed until try_free. On RT_OK *out is owned by the caller. */
 enum rt_status try_start(const struct try_options *options, struct try **out, struct rt_error *err);
 int try_fd(const struct try *t);
+/* The file of its trace, which may not be there. */
+const char *try_trace_path(const struct try *t);
 /* True if it has ended. Does not wait. */
 bool try_ended(struct try *t);
 /* What became of it, once it has ended. *run is the caller's (replay_run_release). */

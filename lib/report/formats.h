@@ -11,4 +11,11 @@ enum rt_status report_gcc(const struct report *r, bool color, FILE *out, struct 
 enum rt_status report_html(const struct report *r, bool color, FILE *out, struct rt_error *err);
 enum rt_status report_sarif(const struct report *r, bool color, FILE *out, struct rt_error *err);
 
+/* The same of several runs, all of which have findings or ended somehow; at least one has a report (merge.h). */
+enum rt_status report_text_merged(const struct merge *m, bool color, FILE *out, struct rt_error *err);
+enum rt_status report_json_merged(const struct merge *m, bool color, FILE *out, struct rt_error *err);
+enum rt_status report_gcc_merged(const struct merge *m, bool color, FILE *out, struct rt_error *err);
+enum rt_status report_html_merged(const struct merge *m, bool color, FILE *out, struct rt_error *err);
+enum rt_status report_sarif_merged(const struct merge *m, bool color, FILE *out, struct rt_error *err);
+
 #endif

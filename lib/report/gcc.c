@@ -4,6 +4,7 @@
  */
 #include "lib/report/findings.h"
 #include "lib/report/formats.h"
+#include "lib/report/merge.h"
 #include "lib/report/utf8.h"
 
 #include <inttypes.h>
@@ -52,5 +53,25 @@ enum rt_status report_gcc(const struct report *r, bool color, FILE *out, struct 
 	for (size_t i = 0; i < r->findings->count && !ferror(out); i++)
 		if (!r->findings->items[i].known)
 			put_finding(r, &r->findings->items[i], out);
+	return RT_OK;
+}
+
+enum rt_status report_gcc_merged(const struct merge *m, bool color, FILE *out, struct rt_error *err)
+{
+	(void)color;
+	(void)err;
+	for (size_t i = 0; i < m->count && !ferror(out); i++) {
+		const struct merged_finding *f = &m->items[i];
+		char text[FINDING_TEXT_MAX];
+		if (f->known)
+			continue;
+		if (f->finding) {
+			put_finding(f->report, f->finding, out);
+			continue;
+		}
+		snprintf(text, sizeof text, "%s in %s", f->incident->title, merge_first_run(m, f)->name);
+		put_line(merge_any_report(m), &(struct place){0}, finding_level_name(f->level), text, out);
+		fprintf(out, " [%s, %s]\n", f->id, verdict_name(f->verdict));
+	}
 	return RT_OK;
 }

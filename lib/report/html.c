@@ -6,6 +6,7 @@
 #include "lib/report/html.h"
 #include "lib/report/follows.h"
 #include "lib/report/formats.h"
+#include "lib/report/merge.h"
 #include "lib/report/steps.h"
 #include "lib/report/waiting.h"
 
@@ -410,6 +411,36 @@ static bool put_page(const struct page *p)
 		ok = html_put_anomaly(p, &p->r->entries[i]) && !*p->no_memory;
 	fputs("</body>\n</html>\n", p->out);
 	return ok;
+}
+
+void html_forget(const struct page *p)
+{
+	*p->no_memory |= p->snippets->no_memory;
+	snippets_release(p->snippets);
+	pieces_release(p->frames);
+	pieces_release(p->sources);
+	*p->frames = *p->sources = (struct pieces){0};
+}
+
+enum rt_status report_html_merged(const struct merge *m, bool color, FILE *out, struct rt_error *err)
+{
+	const struct report *r = merge_any_report(m);
+	struct snippets snippets = {.trace = r->analysis->trace, .root = r->source_root};
+	struct pieces frames = {0}, sources = {0};
+	bool no_memory = false;
+	struct page p = {.r = r,
+	                 .info = rt_trace_info(r->analysis->trace),
+	                 .snippets = &snippets,
+	                 .frames = &frames,
+	                 .sources = &sources,
+	                 .no_memory = &no_memory,
+	                 .out = out};
+	(void)color;
+	put_head(&p);
+	bool ok = html_put_merged(&p, m);
+	fputs("</body>\n</html>\n", out);
+	html_forget(&p);
+	return ok && !no_memory ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory for the report");
 }
 
 enum rt_status report_html(const struct report *r, bool color, FILE *out, struct rt_error *err)

@@ -28,5 +28,10 @@ void html_put_lock(const struct page *p, uint64_t addr, const struct memory_bloc
 bool html_put_anomaly(const struct page *p, const struct report_entry *entry);
 /* The list of findings, and errors and warnings one by one. False without memory. */
 bool html_put_findings(const struct page *p);
+struct merge;
+/* The same of several runs. */
+bool html_put_merged(struct page *p, const struct merge *m);
+/* Frees what is remembered of the trace. */
+void html_forget(const struct page *p);
 
 #endif

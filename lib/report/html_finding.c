@@ -3,6 +3,7 @@
  * anomaly folded below. Notes are in a folded list.
  */
 #include "lib/report/html.h"
+#include "lib/report/merge.h"
 
 #include <inttypes.h>
 
@@ -20,7 +21,7 @@ static bool is_shown(const struct finding *f)
 	return f->level > LEVEL_NOTE && !f->known;
 }
 
-static void put_row(const struct page *p, const struct finding *f, bool link)
+static void put_cells(const struct page *p, const struct finding *f, bool link)
 {
 	const char *level = finding_level_name(f->level);
 	if (link)
@@ -29,15 +30,27 @@ static void put_row(const struct page *p, const struct finding *f, bool link)
 		fprintf(p->out, "<tr><td>%s</td>", f->id);
 	fprintf(p->out, "<td class=\"%s\">%s</td><td>%s</td><td>", level, level, verdict_name(f->verdict));
 	put_text(p, finding_title, f);
-	fprintf(p->out, "</td><td>%zu</td></tr>\n", f->entry_count);
+	fprintf(p->out, "</td><td>%zu</td>", f->entry_count);
+}
+
+static void put_row(const struct page *p, const struct finding *f, bool link)
+{
+	put_cells(p, f, link);
+	fputs("</tr>\n", p->out);
+}
+
+static void put_columns(const struct page *p, const char *more)
+{
+	fprintf(p->out,
+	        "<table class=\"list\">\n<tr><th>id</th><th>level</th><th>verdict</th><th>finding</th>"
+	        "<th>anomalies</th>%s</tr>\n",
+	        more);
 }
 
 static void put_list(const struct page *p, bool notes)
 {
 	const struct findings *f = p->r->findings;
-	fputs("<table class=\"list\">\n<tr><th>id</th><th>level</th><th>verdict</th><th>finding</th>"
-	      "<th>anomalies</th></tr>\n",
-	      p->out);
+	put_columns(p, "");
 	for (size_t i = 0; i < f->count && !ferror(p->out); i++)
 		if ((f->items[i].level == LEVEL_NOTE) == notes && !f->items[i].known)
 			put_row(p, &f->items[i], !notes);
@@ -116,5 +129,58 @@ bool html_put_findings(const struct page *p)
 	fprintf(p->out, "<details>\n<summary>%zu notes</summary>\n", f->levels[LEVEL_NOTE]);
 	put_list(p, true);
 	fputs("</details>\n", p->out);
+	return ok;
+}
+
+/* Several runs */
+
+/* What belongs to the report that the finding is of. */
+static void turn_to(struct page *p, const struct merged_finding *f)
+{
+	if (!f->report || f->report == p->r)
+		return;
+	html_forget(p);
+	p->r = f->report;
+	p->info = rt_trace_info(p->r->analysis->trace);
+	*p->snippets = (struct snippets){.trace = p->r->analysis->trace, .root = p->r->source_root};
+}
+
+static void put_merged_row(const struct page *p, const struct merge *m, const struct merged_finding *f)
+{
+	if (f->finding) {
+		put_cells(p, f->finding, is_shown(f->finding));
+	} else {
+		fprintf(p->out, "<tr><td>%s</td><td class=\"error\">%s</td><td>%s</td><td>", f->id,
+		        finding_level_name(f->level), verdict_name(f->verdict));
+		html_put(p, f->incident->title);
+		fputs("</td><td>0</td>", p->out);
+	}
+	fprintf(p->out, "<td>%zu of %zu, first in ", f->run_count, m->run_count);
+	html_put(p, merge_first_run(m, f)->name);
+	if (merge_first_run(m, f)->repeat) {
+		fputs(": <code>", p->out);
+		html_put(p, merge_first_run(m, f)->repeat);
+		fputs("</code>", p->out);
+	}
+	fputs("</td></tr>\n", p->out);
+}
+
+bool html_put_merged(struct page *p, const struct merge *m)
+{
+	bool ok = true;
+	fprintf(p->out, "<p>%zu runs: %zu errors, %zu warnings, %zu notes, %zu known</p>\n", m->run_count,
+	        m->levels[LEVEL_ERROR], m->levels[LEVEL_WARNING], m->levels[LEVEL_NOTE], m->known);
+	put_columns(p, "<th>runs</th>");
+	for (size_t i = 0; i < m->count && !ferror(p->out); i++) {
+		turn_to(p, &m->items[i]);
+		if (!m->items[i].known)
+			put_merged_row(p, m, &m->items[i]);
+	}
+	fputs("</table>\n", p->out);
+	for (size_t i = 0; ok && i < m->count && !ferror(p->out); i++) {
+		turn_to(p, &m->items[i]);
+		if (m->items[i].finding && is_shown(m->items[i].finding))
+			ok = put_finding(p, m->items[i].finding) && !*p->no_memory;
+	}
 	return ok;
 }

@@ -6,6 +6,7 @@
 #include "lib/report/json_findings.h"
 #include "lib/report/json_parts.h"
 #include "lib/report/limits.h"
+#include "lib/report/merge.h"
 #include "lib/report/modules.h"
 
 #include <stdlib.h>
@@ -177,7 +178,8 @@ static void put_limits(struct json_writer *w, const struct report *r)
 }
 
 /* By kind that was searched for, then by verdict. */
-static void put_summary(struct json_writer *w, const struct report *r)
+static void put_summary(struct json_writer *w, const struct report *r, bool replayed,
+                        const uint64_t summary[ANOMALY_KINDS][VERDICTS])
 {
 	jw_object(w, NULL);
 	for (int kind = 0; kind < ANOMALY_KINDS; kind++) {
@@ -185,8 +187,8 @@ static void put_summary(struct json_writer *w, const struct report *r)
 			continue;
 		jw_object(w, anomaly_kind_name((enum anomaly_kind)kind));
 		for (int v = VERDICTS; v-- > 0;)
-			if (v != VERDICT_CONFIRMED || r->replayed)
-				jw_number(w, verdict_name((enum verdict)v), r->summary[kind][v]);
+			if (v != VERDICT_CONFIRMED || replayed)
+				jw_number(w, verdict_name((enum verdict)v), summary[kind][v]);
 		jw_object_end(w);
 	}
 	jw_object_end(w);
@@ -224,7 +226,8 @@ static void next_line(struct json_report *j, const char *text)
 	j->w.more = false;
 }
 
-static void put_head(struct json_report *j)
+/* As far as it is of the trace. */
+static void put_trace_head(struct json_report *j)
 {
 	next_line(j, "{");
 	if (j->r->incomplete) {
@@ -238,8 +241,13 @@ static void put_head(struct json_report *j)
 	put_trace(j);
 	next_line(j, ",\n\"limits\": ");
 	put_limits(&j->w, j->r);
+}
+
+static void put_head(struct json_report *j)
+{
+	put_trace_head(j);
 	next_line(j, ",\n\"summary\": ");
-	put_summary(&j->w, j->r);
+	put_summary(&j->w, j->r, j->r->replayed, j->r->summary);
 	if (j->r->analysis->first_known) {
 		next_line(j, ",\n\"promises\": ");
 		put_promises(&j->w, j->r);
@@ -265,6 +273,132 @@ enum rt_status report_json(const struct report *r, bool color, FILE *out, struct
 		json_put_anomaly(&j, &r->entries[i]);
 	}
 	fputs(r->count ? "\n]\n}\n" : "]\n}\n", out);
+	pieces_release(&j.frames);
+	return j.w.failed
+	           ? rt_error_set(err, RT_EMEMORY, "no memory for the report, or the trace changed while it was read")
+	           : RT_OK;
+}
+
+/* Several runs */
+
+static void put_run(struct json_writer *w, const struct merge_run *run)
+{
+	jw_object(w, NULL);
+	jw_number(w, "number", run->number);
+	jw_text(w, "name", run->name);
+	if (run->report)
+		jw_text(w, "trace", rt_trace_info(run->report->analysis->trace)->path);
+	if (run->strategy) {
+		jw_text(w, "strategy", run->strategy);
+		jw_number(w, "seed", run->seed);
+	}
+	if (run->repeat)
+		jw_text(w, "repeat", run->repeat);
+	if (run->end)
+		jw_text(w, "end", run->end);
+	jw_number(w, "events", run->events);
+	jw_number(w, "threads", run->threads);
+	jw_number(w, "findings", run->mark_count);
+	jw_number(w, "new", run->fresh);
+	jw_object_end(w);
+}
+
+static void put_seen(struct json_writer *w, const struct merge *m, const struct merged_finding *f)
+{
+	const struct merge_run *first = merge_first_run(m, f);
+	jw_object(w, "seen");
+	jw_number(w, "count", f->run_count);
+	jw_number(w, "of", m->run_count);
+	jw_number(w, "first", first->number);
+	if (first->strategy)
+		jw_number(w, "seed", first->seed);
+	if (first->repeat)
+		jw_text(w, "repeat", first->repeat);
+	jw_array(w, "runs");
+	for (size_t i = 0; i < f->run_count; i++)
+		jw_number(w, NULL, f->runs[i]);
+	jw_array_end(w);
+	jw_object_end(w);
+}
+
+static void put_incident(struct json_writer *w, const struct merge *m, const struct merged_finding *f)
+{
+	jw_object(w, NULL);
+	jw_text(w, "id", f->id);
+	jw_text(w, "level", finding_level_name(f->level));
+	jw_text(w, "title", f->incident->title);
+	jw_text(w, "verdict", verdict_name(f->verdict));
+	jw_array(w, "kinds");
+	jw_text(w, NULL, incident_kind_name(f->incident->kind));
+	jw_array_end(w);
+	jw_null(w, "variable");
+	jw_array(w, "places");
+	jw_array_end(w);
+	jw_array(w, "anomalies");
+	jw_array_end(w);
+	jw_null(w, "follows");
+	jw_null(w, "guard");
+	jw_null(w, "fix");
+	jw_text(w, "fingerprint", f->fingerprint);
+	put_seen(w, m, f);
+	jw_object_end(w);
+}
+
+static void put_merged(struct json_writer *w, const struct merge *m, const struct merged_finding *f)
+{
+	json_finding_open(w, f->report, f->finding, f->level, f->verdict);
+	put_seen(w, m, f);
+	jw_object_end(w);
+}
+
+static void put_merged_head(struct json_report *j, const struct merge *m)
+{
+	bool replayed = false;
+	for (int kind = 0; kind < ANOMALY_KINDS; kind++)
+		replayed |= m->summary[kind][VERDICT_CONFIRMED] != 0;
+	put_trace_head(j);
+	next_line(j, ",\n\"runs\": [");
+	for (size_t i = 0; i < m->run_count; i++) {
+		next_line(j, i ? ",\n" : "\n");
+		put_run(&j->w, &m->runs[i]);
+	}
+	next_line(j, "\n],\n\"summary\": ");
+	put_summary(&j->w, j->r, replayed, m->summary);
+	next_line(j, ",\n\"findings\": [");
+	for (size_t i = 0; i < m->count && !j->w.failed && !ferror(j->w.out); i++) {
+		next_line(j, i ? ",\n" : "\n");
+		if (m->items[i].finding)
+			put_merged(&j->w, m, &m->items[i]);
+		else
+			put_incident(&j->w, m, &m->items[i]);
+	}
+	next_line(j, m->count ? "\n]" : "]");
+	next_line(j, ",\n\"anomalies\": [");
+}
+
+enum rt_status report_json_merged(const struct merge *m, bool color, FILE *out, struct rt_error *err)
+{
+	struct json_report j = {.w = {.out = out}, .r = merge_any_report(m)};
+	bool any = false;
+	(void)color;
+	j.info = rt_trace_info(j.r->analysis->trace);
+	put_merged_head(&j, m);
+	for (size_t i = 0; i < m->count && !j.w.failed && !ferror(out); i++) {
+		const struct finding *f = m->items[i].finding;
+		if (f && m->items[i].report != j.r) {
+			pieces_release(&j.frames); /* they are of the other trace */
+			j.frames = (struct pieces){0};
+			j.r = m->items[i].report;
+			j.info = rt_trace_info(j.r->analysis->trace);
+		}
+		j.run = f ? merge_run_of(m, j.r) : 0;
+		for (size_t k = 0; f && k < f->entry_count && !j.w.failed && !ferror(out); k++) {
+			next_line(&j, any ? ",\n" : "\n");
+			json_put_anomaly(&j, &j.r->entries[f->entries[k]]);
+			any = true;
+		}
+	}
+	fputs(any ? "\n]\n}\n" : "]\n}\n", out);
 	pieces_release(&j.frames);
 	return j.w.failed
 	           ? rt_error_set(err, RT_EMEMORY, "no memory for the report, or the trace changed while it was read")

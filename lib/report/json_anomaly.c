@@ -471,6 +471,8 @@ void json_put_anomaly(struct json_report *j, const struct report_entry *entry)
 		jw_text(w, NULL, entry->rank.why[i]);
 	jw_array_end(w);
 	jw_number(w, "count", entry->count);
+	if (j->run)
+		jw_number(w, "run", j->run);
 	put_variable(j, "variable", anomaly);
 	jw_array(w, "events");
 	for (uint32_t i = 0; i < anomaly->event_count; i++)

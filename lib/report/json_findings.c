@@ -57,13 +57,20 @@ static void put_guard(struct json_writer *w, const struct report *r, const struc
 
 void json_finding(struct json_writer *w, const struct report *r, const struct finding *f)
 {
+	json_finding_open(w, r, f, f->level, f->verdict);
+	jw_object_end(w);
+}
+
+void json_finding_open(struct json_writer *w, const struct report *r, const struct finding *f, enum finding_level level,
+                       enum verdict verdict)
+{
 	char text[FINDING_TEXT_MAX];
 	jw_object(w, NULL);
 	jw_text(w, "id", f->id);
-	jw_text(w, "level", finding_level_name(f->level));
+	jw_text(w, "level", finding_level_name(level));
 	finding_title(r, f, text);
 	jw_text(w, "title", text);
-	jw_text(w, "verdict", verdict_name(f->verdict));
+	jw_text(w, "verdict", verdict_name(verdict));
 	jw_array(w, "kinds");
 	for (int i = 0; i < ANOMALY_KINDS; i++)
 		if (f->kinds >> i & 1)
@@ -87,5 +94,4 @@ void json_finding(struct json_writer *w, const struct report *r, const struct fi
 	jw_text(w, "fingerprint", f->fingerprint);
 	if (f->known)
 		jw_bool(w, "known", true);
-	jw_object_end(w);
 }

@@ -11,6 +11,7 @@ struct json_report {
 	const struct report *r;
 	const struct rt_trace_info *info;
 	struct pieces frames; /* elements of stacks */
+	uint32_t run;         /* number of the run that the anomalies are of; 0: there is but one */
 };
 
 const char *json_thread_name(const struct json_report *j, uint32_t thread);

@@ -15,13 +15,13 @@
 #include <string.h>
 
 const struct report_format report_formats[] = {
-    {"text", ".txt", report_text},
-    {"json", ".json", report_json},
-    {"sarif", ".sarif", report_sarif},
-    {"html", ".html", report_html},
-    {"dot", ".dot", report_dot},
-    {"gcc", NULL, report_gcc},
-    {NULL, NULL, NULL},
+    {"text", ".txt", report_text, report_text_merged},
+    {"json", ".json", report_json, report_json_merged},
+    {"sarif", ".sarif", report_sarif, report_sarif_merged},
+    {"html", ".html", report_html, report_html_merged},
+    {"dot", ".dot", report_dot, NULL},
+    {"gcc", NULL, report_gcc, report_gcc_merged},
+    {NULL, NULL, NULL, NULL},
 };
 
 const struct report_format *report_find(const char *name)
@@ -257,6 +257,7 @@ static void name_entries(struct report *r)
 /* Assigns the causes the ids of the entries at their positions: the first one's, as patterns differ (w-r and r-w). */
 static bool name_causes(struct report *r)
 {
+	free(r->cause_ids);
 	const struct analysis *a = r->analysis;
 	struct position *positions = NULL, *known, *next;
 	struct position *memory = calloc(r->count + 1, sizeof *memory);
@@ -285,6 +286,11 @@ static bool name_causes(struct report *r)
 	HASH_DELETE(hh, positions, known);
 	free(memory);
 	return ok;
+}
+
+enum rt_status report_name_causes(struct report *r, struct rt_error *err)
+{
+	return name_causes(r) ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory for the report");
 }
 
 /* Removes all entries but the one with that id. */

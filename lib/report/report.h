@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 struct baseline;
+struct merge;
 
 struct report_options {
 	enum verdict least; /* anomalies below it are not listed (VERDICT_PREDICTED unless --all) */
@@ -63,6 +64,9 @@ void report_keep_replayed(struct report *r, enum verdict least);
 /* Joins the entries to findings again, after replays have changed verdicts. */
 enum rt_status report_join(struct report *r, struct rt_error *err);
 
+/* Gives causes the ids that their entries have now. RT_EMEMORY. */
+enum rt_status report_name_causes(struct report *r, struct rt_error *err);
+
 /* The description of the event with this index in the model; never NULL for events of listed anomalies. */
 const struct description *report_event(const struct report *r, uint32_t e);
 
@@ -78,6 +82,8 @@ struct report_format {
 	const char *suffix; /* of files that have it; NULL: none */
 	/* Writes the report; the caller checks the stream's error state. color: with escape sequences. */
 	enum rt_status (*write)(const struct report *r, bool color, FILE *out, struct rt_error *err);
+	/* The same of several runs; called by merge_write. NULL: the format is of one trace. */
+	enum rt_status (*write_merged)(const struct merge *m, bool color, FILE *out, struct rt_error *err);
 };
 
 extern const struct report_format report_formats[]; /* ends with a NULL name */

@@ -6,6 +6,7 @@
 #include "lib/report/sarif.h"
 #include "lib/report/follows.h"
 #include "lib/report/formats.h"
+#include "lib/report/merge.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -244,13 +245,13 @@ static size_t results(const struct report *r)
 	return r->by_anomaly ? r->count : r->findings->count;
 }
 
-static void put_head(struct sarif *s)
+static void put_head(struct sarif *s, size_t count)
 {
 	next_line(s, "{\n\"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\",\n\"version\": "
 	             "\"2.1.0\",\n\"runs\": [{\n\"tool\": ");
 	put_tool(&s->w);
 	next_line(s, ",\n\"invocations\": ");
-	put_invocations(&s->w, s->r->incomplete, results(s->r));
+	put_invocations(&s->w, s->r->incomplete, count);
 	if (s->r->source_root) {
 		next_line(s, ",\n\"originalUriBaseIds\": ");
 		sarif_base(&s->w, s->r->source_root);
@@ -262,7 +263,7 @@ enum rt_status report_sarif(const struct report *r, bool color, FILE *out, struc
 {
 	struct sarif s = {.w = {.out = out}, .r = r};
 	(void)color;
-	put_head(&s);
+	put_head(&s, results(r));
 	for (size_t i = 0; i < results(r) && i < RESULTS_MAX && !s.w.failed && !ferror(out); i++) {
 		next_line(&s, i ? ",\n" : "\n");
 		if (r->by_anomaly)
@@ -271,6 +272,51 @@ enum rt_status report_sarif(const struct report *r, bool color, FILE *out, struc
 			sarif_finding(&s, &r->findings->items[i]);
 	}
 	fputs(results(r) ? "\n]\n}]\n}\n" : "]\n}]\n}\n", out);
+	pieces_release(&s.frames);
+	return s.w.failed ? rt_error_set(err, RT_EMEMORY, "no memory for the report") : RT_OK;
+}
+
+/* How a run ended has no place in the source: the program is what it is about. */
+static void put_incident(struct sarif *s, const struct merge *m, const struct merged_finding *f)
+{
+	const char *const *command = rt_trace_info(s->r->analysis->trace)->command;
+	const struct rt_frame program = {.file = command ? command[0] : NULL};
+	char text[FINDING_TEXT_MAX];
+	struct json_writer *w = &s->w;
+	snprintf(text, sizeof text, "%s in %s", f->incident->title, merge_first_run(m, f)->name);
+	jw_object(w, NULL);
+	jw_text(w, "ruleId", incident_kind_name(f->incident->kind));
+	jw_text(w, "level", finding_level_name(f->level));
+	sarif_message(w, "message", text);
+	jw_array(w, "locations");
+	sarif_location(w, s->r, NULL, &program, NULL);
+	jw_array_end(w);
+	jw_object(w, "partialFingerprints");
+	jw_text(w, "racetrace/v1", f->fingerprint);
+	jw_object_end(w);
+	jw_number(w, "occurrenceCount", f->run_count);
+	jw_object_end(w);
+}
+
+enum rt_status report_sarif_merged(const struct merge *m, bool color, FILE *out, struct rt_error *err)
+{
+	struct sarif s = {.w = {.out = out}, .r = merge_any_report(m)};
+	(void)color;
+	put_head(&s, m->count);
+	for (size_t i = 0; i < m->count && i < RESULTS_MAX && !s.w.failed && !ferror(out); i++) {
+		const struct merged_finding *f = &m->items[i];
+		next_line(&s, i ? ",\n" : "\n");
+		if (f->finding && f->report != s.r) {
+			pieces_release(&s.frames); /* they are of the other trace */
+			s.frames = (struct pieces){0};
+			s.r = f->report;
+		}
+		if (f->finding)
+			sarif_finding(&s, f->finding);
+		else
+			put_incident(&s, m, f);
+	}
+	fputs(m->count ? "\n]\n}]\n}\n" : "]\n}]\n}\n", out);
 	pieces_release(&s.frames);
 	return s.w.failed ? rt_error_set(err, RT_EMEMORY, "no memory for the report") : RT_OK;
 }

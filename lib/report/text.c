@@ -3,18 +3,19 @@
 #include "lib/report/follows.h"
 #include "lib/report/formats.h"
 #include "lib/report/limits.h"
+#include "lib/report/merge.h"
 #include "lib/report/modules.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* The end */
 
-static void put_summary_line(const struct printer *p, enum anomaly_kind kind)
+static void put_summary_line(const struct printer *p, enum anomaly_kind kind, const uint64_t verdicts[VERDICTS])
 {
 	static const char *const plurals[ANOMALY_KINDS] = {
 	    "data races", "atomicity violations", "atomic-set serializability violations", "deadlocks",
 	    "hangs",      "matches of patterns"};
-	const uint64_t *verdicts = p->r->summary[kind];
 	uint64_t total = 0;
 	for (int v = 0; v < VERDICTS; v++)
 		total += verdicts[v];
@@ -159,19 +160,23 @@ static void put_anomalies(const struct printer *p)
 }
 
 /* Findings that are errors or warnings. Notes are counted. */
+static void put_levels(const struct printer *p, const size_t levels[LEVELS], size_t known, const char *notes)
+{
+	fprintf(p->out, "findings: %zu error%s, %zu warning%s, %zu note%s%s", levels[LEVEL_ERROR],
+	        text_plural(levels[LEVEL_ERROR]), levels[LEVEL_WARNING], text_plural(levels[LEVEL_WARNING]),
+	        levels[LEVEL_NOTE], text_plural(levels[LEVEL_NOTE]), levels[LEVEL_NOTE] ? notes : "");
+	if (known)
+		fprintf(p->out, ", %zu known", known);
+	fputc('\n', p->out);
+}
+
 static void put_findings(const struct printer *p)
 {
 	const struct findings *f = p->r->findings;
 	for (size_t i = 0; i < f->count && !ferror(p->out); i++)
 		if (f->items[i].level > LEVEL_NOTE && !f->items[i].known)
 			text_put_finding(p, &f->items[i]);
-	fprintf(p->out, "findings: %zu error%s, %zu warning%s, %zu note%s%s", f->levels[LEVEL_ERROR],
-	        text_plural(f->levels[LEVEL_ERROR]), f->levels[LEVEL_WARNING], text_plural(f->levels[LEVEL_WARNING]),
-	        f->levels[LEVEL_NOTE], text_plural(f->levels[LEVEL_NOTE]),
-	        f->levels[LEVEL_NOTE] ? " (--anomalies lists all)" : "");
-	if (f->known)
-		fprintf(p->out, ", %zu known", f->known);
-	fputc('\n', p->out);
+	put_levels(p, f->levels, f->known, " (--anomalies lists all)");
 }
 
 enum rt_status report_text(const struct report *r, bool color, FILE *out, struct rt_error *err)
@@ -192,11 +197,83 @@ enum rt_status report_text(const struct report *r, bool color, FILE *out, struct
 	snippets_release(&snippets);
 	for (int kind = 0; kind < ANOMALY_KINDS; kind++)
 		if (r->analysis->kinds >> kind & 1)
-			put_summary_line(&p, (enum anomaly_kind)kind);
+			put_summary_line(&p, (enum anomaly_kind)kind, r->summary[kind]);
 	put_hidden(&p);
 	put_limits(&p);
 	put_states(&p);
 	put_trace(&p);
 	put_modules(&p);
 	return no_memory || snippets.no_memory ? rt_error_set(err, RT_EMEMORY, "no memory for the report") : RT_OK;
+}
+
+/* Several runs */
+
+static void put_incident(const struct printer *p, const struct merged_finding *f)
+{
+	text_style(p, BOLD);
+	fprintf(p->out, "%s ", f->id);
+	text_put_styled(p, RED, finding_level_name(f->level));
+	fprintf(p->out, ", %s: ", verdict_name(f->verdict));
+	text_put_styled(p, BOLD, f->incident->title);
+	fputs("\n  ", p->out);
+	text_put(p, p->seen);
+	fputs("\n\n", p->out);
+}
+
+static void put_merged(struct printer *p, const struct merge *m, const struct merged_finding *f, bool *no_memory)
+{
+	struct snippets snippets = {0};
+	const struct merge_run *first = merge_first_run(m, f);
+	char seen[4096];
+	merge_seen_text(m, f, seen, sizeof seen);
+	size_t n = strlen(seen);
+	snprintf(seen + n, sizeof seen - n, "%s%s", first->repeat ? ": " : "", first->repeat ? first->repeat : "");
+	p->seen = seen;
+	if (f->finding) {
+		p->r = f->report;
+		p->info = rt_trace_info(p->r->analysis->trace);
+		snippets = (struct snippets){.trace = p->r->analysis->trace, .root = p->r->source_root};
+		p->snippets = &snippets;
+		text_put_finding(p, f->finding);
+	} else {
+		put_incident(p, f);
+	}
+	p->seen = NULL;
+	*no_memory |= snippets.no_memory;
+	snippets_release(&snippets);
+}
+
+static void put_runs(const struct printer *p, const struct merge *m)
+{
+	uint64_t events = 0;
+	uint32_t last = 0;
+	for (size_t i = 0; i < m->run_count; i++) {
+		events += m->runs[i].events;
+		if (m->runs[i].fresh)
+			last = m->runs[i].number;
+	}
+	fprintf(p->out, "%zu run%s, %" PRIu64 " event%s", m->run_count, text_plural(m->run_count), events,
+	        text_plural(events));
+	if (last)
+		fprintf(p->out, "; the last with anything new was run %" PRIu32, last);
+	fputc('\n', p->out);
+}
+
+enum rt_status report_text_merged(const struct merge *m, bool color, FILE *out, struct rt_error *err)
+{
+	bool no_memory = false;
+	struct printer p = {.no_memory = &no_memory, .r = merge_any_report(m), .out = out, .color = color};
+	const struct report *any = p.r;
+	for (size_t i = 0; i < m->count && !ferror(out); i++)
+		if (m->items[i].level > LEVEL_NOTE && !m->items[i].known)
+			put_merged(&p, m, &m->items[i], &no_memory);
+	put_levels(&p, m->levels, m->known, " (--format json lists all)");
+	for (int kind = 0; kind < ANOMALY_KINDS; kind++)
+		if (any->analysis->kinds >> kind & 1)
+			put_summary_line(&p, (enum anomaly_kind)kind, m->summary[kind]);
+	put_runs(&p, m);
+	p.r = any;
+	p.info = rt_trace_info(any->analysis->trace);
+	put_modules(&p);
+	return no_memory ? rt_error_set(err, RT_EMEMORY, "no memory for the report") : RT_OK;
 }

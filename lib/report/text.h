@@ -12,6 +12,7 @@ struct printer {
 	bool *no_memory;
 	FILE *out;
 	bool color;
+	const char *seen; /* in which of several runs the finding is; NULL: there is but one */
 };
 
 enum style { PLAIN, BOLD, RED, YELLOW, DIM };

@@ -177,7 +177,13 @@ static void put_anomalies(const struct printer *p, const struct finding *f)
 		fprintf(p->out, "%s%s", i ? ", " : "", p->r->entries[f->entries[i]].id);
 	if (f->entry_count > IDS_SHOWN)
 		fprintf(p->out, " and %zu more", f->entry_count - IDS_SHOWN);
-	fprintf(p->out, "; '--anomaly %s' shows stacks and evidence\n", first);
+	if (p->seen) {
+		fputs("\n  ", p->out);
+		text_put(p, p->seen);
+		fputc('\n', p->out);
+	} else {
+		fprintf(p->out, "; '--anomaly %s' shows stacks and evidence\n", first);
+	}
 }
 
 void text_put_finding(const struct printer *p, const struct finding *f)

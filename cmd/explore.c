@@ -1,0 +1,166 @@
+/* racetrace explore: runs a program many times under a strategy, and reports what all the runs show. */
+#include "cmd/explore.h"
+
+#include "cmd/command.h"
+#include "cmd/common.h"
+#include "cmd/output.h"
+#include "lib/report/baseline.h"
+
+#include <argp.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const struct explore_strategy explore_strategies[] = {
+    {"random", "random", NULL, NULL, NULL, NULL},
+    {"native", NULL, NULL, NULL, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL, NULL},
+};
+
+enum { OPT_STRATEGY = 256, OPT_RUNS, OPT_TIME, OPT_SEED, OPT_TIMEOUT, OPT_INPUT, OPT_TRACES, OPT_SOURCE_ROOT };
+enum { RUNS = 10 };
+
+struct settings {
+	struct explore_options explore;
+	const struct report_format *format;
+	const char *output;
+};
+
+static const struct argp_option options[] = {
+    {"format", 'f', "FORMAT", 0, "Write the report as text (the default), json, sarif, html or gcc", 0},
+    {"input", OPT_INPUT, "FILE", 0, "Let the program read FILE from standard input (/dev/null)", 0},
+    {"jobs", 'j', "N", 0, "Make N runs at once (1)", 0},
+    {"output", 'o', "FILE", 0, "Write the report to FILE", 0},
+    {"runs", OPT_RUNS, "N", 0, "Make at most N runs (10)", 0},
+    {"seed", OPT_SEED, "N", 0, "Seed of the first run; each further one has the next number (1)", 0},
+    {"source-root", OPT_SOURCE_ROOT, "DIR", 0, "Show source lines of files below DIR too", 0},
+    {"strategy", OPT_STRATEGY, "NAME", 0, "How the runs differ: random (the default), native", 0},
+    {"time", OPT_TIME, "SECONDS", 0, "Start no further run after this time", 0},
+    {"timeout", OPT_TIMEOUT, "SECONDS", 0, "End a run after this time; it hangs (20)", 0},
+    {"traces", OPT_TRACES, "DIR", 0, "Keep in DIR the traces of the runs that the findings are shown of", 0},
+    {0}};
+
+static const char doc[] =
+    "Run PROGRAM again and again, each time with other turns of its threads, and report the concurrency bugs that the "
+    "runs show or allow. Each run is recorded and analyzed; a finding that several have is one finding. Crashes, "
+    "failed "
+    "assertions, sanitizers' reports, hangs, and statuses that differ are findings too.\v"
+    "An interrupt ends the exploration; the report is about the runs made so far. Exit status: 0 if no finding is an "
+    "error, 1 if one is, 2 for wrong use, 3 if the program cannot be recorded.";
+
+static const struct explore_strategy *find_strategy(struct argp_state *state, const char *name)
+{
+	char known[256] = "";
+	for (const struct explore_strategy *s = explore_strategies; s->name; s++) {
+		if (!strcmp(s->name, name))
+			return s;
+		snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", known[0] ? ", " : "", s->name);
+	}
+	argp_error(state, "'%s' is not a strategy: there are %s", name, known);
+	return NULL;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct settings *s = state->input;
+	struct explore_options *o = &s->explore;
+	switch (key) {
+	case 'f':
+		s->format = cmd_report_format(state, arg);
+		if (!s->format->write_merged)
+			argp_error(state, "the format '%s' is of one trace, not of several runs", arg);
+		return 0;
+	case 'j':
+		o->jobs = cmd_number(state, "the number of jobs", arg, 1, 1024);
+		return 0;
+	case 'o':
+		s->output = arg;
+		return 0;
+	case OPT_INPUT:
+		o->input = arg;
+		return 0;
+	case OPT_RUNS:
+		o->runs = cmd_number(state, "the number of runs", arg, 1, UINT32_MAX);
+		return 0;
+	case OPT_SEED:
+		o->seed = cmd_number(state, "a seed", arg, 1, UINT32_MAX);
+		return 0;
+	case OPT_SOURCE_ROOT:
+		o->source_root = arg;
+		return 0;
+	case OPT_STRATEGY:
+		o->strategy = find_strategy(state, arg);
+		return 0;
+	case OPT_TIME:
+		o->time_s = cmd_number(state, "the time limit", arg, 1, UINT32_MAX);
+		return 0;
+	case OPT_TIMEOUT:
+		o->timeout_ms = 1000 * cmd_number(state, "the time of a run", arg, 1, 1000000);
+		return 0;
+	case OPT_TRACES:
+		o->traces = arg;
+		return 0;
+	case ARGP_KEY_ARGS:
+		o->program = state->argv + state->next;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		cmd_need_argument(state, NULL, "program", "'racetrace explore PROGRAM' runs one");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* What the report does not say: runs that failed, or that could not be controlled. */
+static void say_shortcomings(const struct exploring *x)
+{
+	if (x->stopped)
+		fprintf(stderr, "racetrace: interrupted: the report is about %" PRIu32 " run%s\n", x->ended,
+		        x->ended == 1 ? "" : "s");
+	if (x->failed)
+		fprintf(stderr, "racetrace: %" PRIu32 " of %" PRIu32 " runs could not be recorded: %s\n", x->failed,
+		        x->ended, x->failure);
+	if (x->native)
+		fprintf(stderr, "racetrace: '%s' cannot be run one thread at a time: its threads ran free\n",
+		        x->o.program[0]);
+	else if (x->uncontrolled)
+		fprintf(stderr,
+		        "racetrace: in %" PRIu32 " of %" PRIu32 " runs '%s' could not be run one thread at a time\n",
+		        x->uncontrolled, x->ended, x->o.program[0]);
+}
+
+static enum rt_status write_report(const struct settings *s, struct exploring *x, struct rt_error *err)
+{
+	const struct report_format *format = s->format ? s->format : report_find("text");
+	struct cmd_output output;
+	enum rt_status status = merge_finish(&x->merge, err);
+	if (!status && !merge_any_report(&x->merge))
+		return rt_error_set(err, RT_EINPUT, "no run could be recorded%s%s", x->failure[0] ? ": " : "",
+		                    x->failure);
+	say_shortcomings(x);
+	if (!status)
+		status = cmd_output_open(&output, s->output, err);
+	if (status)
+		return status;
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+	bool color = isatty(fileno(output.file)) && !(no_color && *no_color) && !(term && !strcmp(term, "dumb"));
+	return cmd_output_close(&output, merge_write(&x->merge, format, color, output.file, err), err);
+}
+
+int cmd_explore(int argc, char **argv)
+{
+	static const struct argp argp = {options, parse, "[--] PROGRAM [ARGUMENT...]", doc, NULL, NULL, NULL};
+	struct settings s = {
+	    .explore = {.strategy = &explore_strategies[0], .runs = RUNS, .jobs = 1, .seed = 1, .timeout_ms = 20000}};
+	struct rt_error err = {0};
+	cmd_parse(&argp, argc, argv, ARGP_IN_ORDER, &s);
+	struct exploring x = {.o = s.explore};
+	enum rt_status status = explore_runs(&x, &err);
+	if (!status)
+		status = write_report(&s, &x, &err);
+	bool found = x.merge.levels[LEVEL_ERROR] != 0;
+	explore_release(&x);
+	return status ? cmd_fail(&err) : found ? EXIT_FOUND : EXIT_CLEAN;
+}

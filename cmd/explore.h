@@ -1,0 +1,118 @@
+/*
+ * What the parts of `racetrace explore` share: an exploration makes runs, some at once, analyzes each and merges what
+ * is found. A strategy says which run comes next: one file (or none, if the recorder's scheduler has it) and a line of
+ * explore_strategies[].
+ */
+#ifndef CMD_EXPLORE_H
+#define CMD_EXPLORE_H
+
+#include "cmd/replay_try.h"
+#include "lib/report/merge.h"
+#include "recorder/control.h"
+
+#include <time.h>
+
+struct exploring;
+
+/* A run to be made. */
+struct run_order {
+	const char *strategy; /* of the recorder; NULL: threads run free */
+	uint64_t seed;
+	struct rt_plan *plan; /* that it follows; owned by the run; NULL: none */
+	enum outcome_order resolve;
+	size_t candidate; /* the strategy's own number */
+};
+
+/* A run under way. */
+struct run_slot {
+	struct try *t; /* NULL: the slot is free */
+	struct run_order order;
+	char folder[256], outcome[300], seed[32];
+	const char *record[8]; /* options */
+};
+
+/* What a run was, once its trace is analyzed. */
+struct run_result {
+	const struct run_order *order;
+	struct try *t;
+	struct analysis *analysis; /* NULL: there is no trace; not to be kept */
+	const struct report *report;
+	uint32_t number; /* of the run, from 1 */
+	uint32_t fresh;  /* findings that no run before had; known to `merged` */
+};
+
+struct explore_strategy {
+	const char *name;
+	const char *recorder; /* its name in the recorder; NULL: threads run free */
+	/* The next run. False: there is none for now; for good, if no run is under way. NULL: the next seed, for ever.
+	 */
+	bool (*next)(struct exploring *x, struct run_order *order);
+	/* A run has ended; its report is not merged yet. NULL: it learns nothing. */
+	enum rt_status (*ended)(struct exploring *x, const struct run_result *run, struct rt_error *err);
+	/* The report of a run was merged. */
+	enum rt_status (*merged)(struct exploring *x, const struct run_result *run, struct rt_error *err);
+	void (*release)(struct exploring *x);
+};
+extern const struct explore_strategy explore_strategies[]; /* ends with a NULL name */
+
+/* predict (explore_predict.c) */
+bool predict_next(struct exploring *x, struct run_order *order);
+enum rt_status predict_ended(struct exploring *x, const struct run_result *run, struct rt_error *err);
+enum rt_status predict_merged(struct exploring *x, const struct run_result *run, struct rt_error *err);
+void predict_release(struct exploring *x);
+
+struct explore_options {
+	const struct explore_strategy *strategy;
+	char *const *program;
+	const char *input; /* NULL: /dev/null */
+	uint32_t runs, jobs;
+	uint32_t time_s; /* 0: no limit */
+	uint64_t seed;
+	unsigned timeout_ms;
+	const char *traces; /* folder that keeps the runs with findings; NULL: none */
+	const char *source_root;
+	bool quiet; /* no progress */
+};
+
+struct exploring {
+	struct explore_options o;
+	struct merge merge;
+	struct run_slot *slots; /* o.jobs */
+	char folder[256];
+	uint32_t started, ended; /* runs */
+	uint32_t failed;         /* of them, without a trace */
+	uint32_t uncontrolled;   /* whose threads ran free although the strategy would lead them */
+	uint64_t next_seed;
+	time_t began;
+	bool native;       /* the program cannot be controlled: what follows runs free */
+	bool stopped;      /* by a signal */
+	char failure[512]; /* of the first run that failed */
+	struct predict *predict;
+	/* Ends other than with status 0, for the end. */
+	struct explore_status {
+		uint32_t run; /* number */
+		int status;
+	} * statuses;
+	size_t status_count, status_room;
+};
+
+/*
+ * Makes runs until the budget is used, the strategy has no more, or a signal comes. x: zeros but for its options; the
+ * merge is not finished. An error is one of this program, not of a run.
+ */
+enum rt_status explore_runs(struct exploring *x, struct rt_error *err);
+void explore_release(struct exploring *x);
+
+/* The command that repeats a run, as text. */
+void explore_repeat_text(const struct exploring *x, const struct run_order *order, uint32_t number, char *text,
+                         size_t size);
+
+/* What the end of a run shows, as incidents of the last run of the merge. control: "end" of its outcome; NULL: none. */
+enum rt_status explore_end(struct exploring *x, const struct run_end *end, const char *control, bool stuck,
+                           uint32_t number, struct rt_error *err);
+/* Statuses are wrong if they differ between runs: incidents. To be called once, at the end. */
+enum rt_status explore_statuses(struct exploring *x, struct rt_error *err);
+/* "exit status 1", "killed by signal 11 (Segmentation fault)". */
+void explore_end_text(const struct run_end *end, const char *control, char *text, size_t size);
+
+#endif

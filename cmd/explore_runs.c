@@ -1,0 +1,433 @@
+/* The runs of an exploration: started, some at once, taken in as they end; see explore.h. */
+#include "cmd/explore.h"
+
+#include "cmd/common.h"
+#include "cmd/memory.h"
+#include "cmd/messages.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <glob.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int signal)
+{
+	interrupted = signal;
+}
+
+/* ---- Words ---- */
+
+/* A word as the shell reads it. */
+static void put_word(char *text, size_t size, const char *word)
+{
+	size_t at = strlen(text);
+	bool plain = *word && !word[strcspn(word, " \t\n'\"\\$`*?[]{}()<>|&;#~!")];
+	if (at + 4 >= size)
+		return;
+	text[at++] = ' ';
+	if (!plain)
+		text[at++] = '\'';
+	for (; *word && at + 6 < size; word++) {
+		if (*word == '\'')
+			at += (size_t)snprintf(text + at, size - at, "'\\''");
+		else
+			text[at++] = *word;
+	}
+	if (!plain)
+		text[at++] = '\'';
+	text[at] = '\0';
+}
+
+void explore_repeat_text(const struct exploring *x, const struct run_order *order, uint32_t number, char *text,
+                         size_t size)
+{
+	if (order->plan)
+		snprintf(text, size, "racetrace explore --seed=%" PRIu64 " --runs=%" PRIu32, x->o.seed, number);
+	else if (!order->strategy)
+		snprintf(text, size, "racetrace record --vary=%" PRIu64, order->seed);
+	else if (!strcmp(order->strategy, "random"))
+		snprintf(text, size, "racetrace record --serial=%" PRIu64, order->seed);
+	else
+		snprintf(text, size, "racetrace record --serial=%" PRIu64 " --strategy=%s", order->seed,
+		         order->strategy);
+	put_word(text, size, "--");
+	for (char *const *word = x->o.program; *word; word++)
+		put_word(text, size, *word);
+}
+
+static void say_progress(const struct exploring *x)
+{
+	char text[120];
+	size_t findings = x->merge.incident_count;
+	if (x->o.quiet || !isatty(STDERR_FILENO))
+		return;
+	for (size_t i = 0; i < x->merge.run_count; i++)
+		findings += x->merge.runs[i].fresh;
+	snprintf(text, sizeof text, "run %" PRIu32 " of %" PRIu32 ", %zu findings ...", x->ended + 1, x->o.runs,
+	         findings);
+	messages_progress(text);
+}
+
+/* ---- Starting ---- */
+
+static enum rt_status start(struct exploring *x, struct run_slot *s, const struct run_order *order,
+                            struct rt_error *err)
+{
+	size_t n = 0;
+	s->order = *order;
+	if (x->native && !order->plan)
+		s->order.strategy = NULL;
+	unlink(s->outcome);
+	if (s->order.strategy || order->plan) {
+		snprintf(s->seed, sizeof s->seed, "--serial=%" PRIu64, order->seed);
+		if (!order->plan)
+			s->record[n++] = s->seed;
+		if (!order->plan && strcmp(s->order.strategy, "random") != 0) {
+			s->record[n++] = "--strategy";
+			s->record[n++] = s->order.strategy;
+		}
+		s->record[n++] = "--outcome";
+		s->record[n++] = s->outcome;
+	} else {
+		snprintf(s->seed, sizeof s->seed, "--vary=%" PRIu64, order->seed ? order->seed : 1);
+		s->record[n++] = s->seed;
+	}
+	s->record[n] = NULL;
+	struct try_options o = {.plan = order->plan,
+	                        .program = x->o.program,
+	                        .input = x->o.input,
+	                        .folder = s->folder,
+	                        .timeout_ms = x->o.timeout_ms,
+	                        .order = order->resolve,
+	                        .seed = order->seed,
+	                        .record = s->record,
+	                        .children = true};
+	x->started++;
+	return try_start(&o, &s->t, err);
+}
+
+static bool next_order(struct exploring *x, struct run_order *order)
+{
+	*order = (struct run_order){.strategy = x->o.strategy->recorder, .seed = x->next_seed};
+	if (x->o.strategy->next)
+		return x->o.strategy->next(x, order);
+	x->next_seed++;
+	return true;
+}
+
+static bool budget_left(const struct exploring *x)
+{
+	return x->started < x->o.runs && !x->stopped && !(x->o.time_s && time(NULL) - x->began >= (time_t)x->o.time_s);
+}
+
+/* ---- Taking in ---- */
+
+/* What `record` says of the end: "deadlock"; and whether threads were led. */
+struct told {
+	char end[32];
+	bool controlled;
+};
+
+static void read_outcome(const struct run_slot *s, struct told *told)
+{
+	json_t *json = json_load_file(s->outcome, 0, NULL);
+	const char *end = json_string_value(json_object_get(json, "end"));
+	snprintf(told->end, sizeof told->end, "%s", end ? end : "");
+	told->controlled = !json || json_is_true(json_object_get(json, "controlled"));
+	json_decref(json);
+}
+
+/* The first line that `record` itself has written, as the reason why there is no trace. */
+static void note_failure(struct exploring *x, const struct run_end *end)
+{
+	const char *at = end->err.text, *last = at + end->err.kept;
+	x->failed++;
+	while (at < last && !x->failure[0]) {
+		const char *stop = memchr(at, '\n', (size_t)(last - at));
+		size_t n = (size_t)((stop ? stop : last) - at);
+		if (n > 11 && !memcmp(at, "racetrace: ", 11))
+			snprintf(x->failure, sizeof x->failure, "%.*s", (int)(n - 11), at + 11);
+		at += n + 1;
+	}
+	if (!x->failure[0])
+		snprintf(x->failure, sizeof x->failure, "%s",
+		         end->kind == RUN_NOT_STARTED ? strerror(end->value) : "there is no trace");
+}
+
+/* Analyzes a trace. *a and *r are the caller's; NULL on failure, which is the trace's fault but for memory. */
+static enum rt_status analyze(struct exploring *x, const char *path, struct analysis **a, struct report **r,
+                              struct rt_error *err)
+{
+	uint64_t max_memory = 0;
+	struct analysis_options analysis = {.model = {.admit = cmd_admit, .admit_arg = &max_memory},
+	                                    .prove.guess = x->o.strategy->ended != NULL,
+	                                    .schedule_steps = x->o.strategy->ended ? UINT64_MAX : 0,
+	                                    .jobs = x->o.jobs};
+	struct report_options report = {.least = VERDICT_PREDICTED, .source_root = x->o.source_root};
+	struct rt_trace *trace;
+	*a = NULL;
+	*r = NULL;
+	enum rt_status status = cmd_open_trace(path, NULL, &trace, err);
+	if (status)
+		return status;
+	status = analysis_run(trace, &analysis, a, err);
+	if (!status)
+		status = report_create(*a, &report, r, err);
+	if (status) {
+		analysis_free(*a);
+		rt_trace_free(trace);
+		*a = NULL;
+	}
+	return status;
+}
+
+static bool shows_stuck(const struct report *r)
+{
+	return r->summary[ANOMALY_DEADLOCK][VERDICT_OBSERVED] || r->summary[ANOMALY_HANG][VERDICT_OBSERVED];
+}
+
+/* Moves the slot's trace to where it stays until the end. */
+static bool keep_trace(const struct exploring *x, const char *from, uint32_t number, int process, char *to, size_t size)
+{
+	if (process)
+		snprintf(to, size, "%s/run-%" PRIu32 ".%d.zst", x->o.traces ? x->o.traces : x->folder, number, process);
+	else
+		snprintf(to, size, "%s/run-%" PRIu32 ".zst", x->o.traces ? x->o.traces : x->folder, number);
+	if (rename(from, to) == 0)
+		return true;
+	snprintf(to, size, "%s", from);
+	return access(from, R_OK) == 0;
+}
+
+/* The traces of the processes that the run made. */
+static enum rt_status take_children(struct exploring *x, const struct run_slot *s, const struct merge_source *of,
+                                    struct rt_error *err)
+{
+	char pattern[600], path[4200], name[96];
+	glob_t found;
+	enum rt_status status = RT_OK;
+	snprintf(pattern, sizeof pattern, "%s/trace.zst.*", s->folder);
+	if (glob(pattern, 0, NULL, &found) != 0)
+		return RT_OK;
+	for (size_t i = 0; !status && i < found.gl_pathc; i++) {
+		struct analysis *a;
+		struct report *r;
+		struct rt_error why = {0};
+		struct merge_source source = *of;
+		source.end = NULL;
+		source.name = name;
+		snprintf(name, sizeof name, "%s, process %zu", of->name, i + 2);
+		if (!keep_trace(x, found.gl_pathv[i], x->ended, (int)i + 2, path, sizeof path))
+			continue;
+		if (analyze(x, path, &a, &r, &why) == RT_OK)
+			status = merge_add(&x->merge, &source, r, NULL, err);
+		if (!status && !x->merge.runs[x->merge.run_count - 1].report)
+			unlink(path);
+	}
+	globfree(&found);
+	return status;
+}
+
+/* The run's own trace: the strategy sees it before it is merged, and what is new in it afterwards. */
+static enum rt_status take_trace(struct exploring *x, struct run_slot *s, const char *path,
+                                 const struct merge_source *source, bool *stuck, struct rt_error *err)
+{
+	const struct explore_strategy *strategy = x->o.strategy;
+	struct run_result result = {.order = &s->order, .t = s->t, .number = x->ended};
+	struct analysis *a = NULL;
+	struct report *r = NULL;
+	struct rt_error why = {0};
+	enum rt_status status = path ? analyze(x, path, &a, &r, &why) : RT_OK;
+	if (status == RT_EMEMORY)
+		return rt_error_set(err, status, "%s", why.message);
+	if (status && !x->failure[0])
+		snprintf(x->failure, sizeof x->failure, "%s", why.message);
+	x->failed += status != RT_OK;
+	result.analysis = a;
+	result.report = r;
+	*stuck = r && shows_stuck(r);
+	status = strategy->ended ? strategy->ended(x, &result, err) : RT_OK;
+	if (r) {
+		enum rt_status added = merge_add(&x->merge, source, r, &result.fresh, err);
+		status = status ? status : added;
+	} else if (!status) {
+		status = merge_add_untraced(&x->merge, source, err);
+	}
+	result.analysis = NULL;
+	result.report = NULL;
+	if (!status && strategy->merged)
+		status = strategy->merged(x, &result, err);
+	return status;
+}
+
+static enum rt_status take(struct exploring *x, struct run_slot *s, struct rt_error *err)
+{
+	const struct run_end *end = try_end(s->t);
+	char name[32], repeat[4096], ended[128], path[4200] = "";
+	struct told told;
+	bool stuck = false;
+	if (end->kind == RUN_INTERRUPTED)
+		return RT_OK;
+	x->ended++;
+	read_outcome(s, &told);
+	x->uncontrolled += !told.controlled;
+	explore_end_text(end, told.end, ended, sizeof ended);
+	explore_repeat_text(x, &s->order, x->ended, repeat, sizeof repeat);
+	snprintf(name, sizeof name, "run %" PRIu32, x->ended);
+	struct merge_source source = {.name = name,
+	                              .strategy = s->order.plan       ? "predict"
+	                                          : s->order.strategy ? s->order.strategy
+	                                                              : "native",
+	                              .seed = s->order.seed,
+	                              .repeat = repeat,
+	                              .end = ended};
+	bool traced = keep_trace(x, try_trace_path(s->t), x->ended, 0, path, sizeof path);
+	if (!traced)
+		note_failure(x, end);
+	enum rt_status status = take_trace(x, s, traced ? path : NULL, &source, &stuck, err);
+	uint32_t number = (uint32_t)x->merge.run_count;
+	if (!status && traced)
+		status = explore_end(x, end, told.end, stuck, number, err);
+	if (!status && traced && !x->merge.runs[number - 1].report)
+		unlink(path);
+	return status ? status : take_children(x, s, &source, err);
+}
+
+static void free_slot(struct run_slot *s)
+{
+	try_free(s->t);
+	free(s->order.plan);
+	s->t = NULL;
+	s->order.plan = NULL;
+}
+
+/*
+ * A program that cannot be controlled at all still runs: the first run says so. *again: that run does not count, and
+ * threads run free from now on.
+ */
+static bool degrades(struct exploring *x, const struct run_slot *s)
+{
+	if (x->native || x->ended || !s->order.strategy || access(try_trace_path(s->t), R_OK) == 0)
+		return false;
+	x->native = true;
+	x->started--;
+	return true;
+}
+
+/* ---- All of them ---- */
+
+static enum rt_status wait_for_runs(struct exploring *x, struct rt_error *err)
+{
+	struct pollfd *fds = calloc(x->o.jobs, sizeof *fds);
+	if (!fds)
+		return rt_error_set(err, RT_EMEMORY, "no memory to explore");
+	for (uint32_t i = 0; i < x->o.jobs; i++)
+		fds[i] = (struct pollfd){.fd = x->slots[i].t ? try_fd(x->slots[i].t) : -1, .events = POLLIN};
+	poll(fds, x->o.jobs, 1000);
+	free(fds);
+	return RT_OK;
+}
+
+static enum rt_status step_slot(struct exploring *x, struct run_slot *s, struct rt_error *err)
+{
+	struct run_order order;
+	enum rt_status status = RT_OK;
+	if (s->t && try_ended(s->t)) {
+		if (!degrades(x, s))
+			status = take(x, s, err);
+		free_slot(s);
+	}
+	if (!status && !s->t && budget_left(x) && next_order(x, &order)) {
+		say_progress(x);
+		status = start(x, s, &order, err);
+	}
+	return status;
+}
+
+static enum rt_status make_folders(struct exploring *x, struct rt_error *err)
+{
+	const char *where = getenv("TMPDIR");
+	snprintf(x->folder, sizeof x->folder, "%.180s/racetrace-XXXXXX", where && *where ? where : "/tmp");
+	if (!mkdtemp(x->folder)) {
+		enum rt_status status =
+		    rt_error_set(err, RT_ESYSTEM, "cannot make a folder '%s': %s", x->folder, strerror(errno));
+		x->folder[0] = '\0';
+		return status;
+	}
+	for (uint32_t i = 0; i < x->o.jobs; i++) {
+		struct run_slot *s = &x->slots[i];
+		snprintf(s->folder, sizeof s->folder, "%.200s/%" PRIu32, x->folder, i);
+		snprintf(s->outcome, sizeof s->outcome, "%s/outcome", s->folder);
+		if (mkdir(s->folder, 0700) != 0)
+			return rt_error_set(err, RT_ESYSTEM, "cannot make a folder '%s': %s", s->folder,
+			                    strerror(errno));
+	}
+	if (x->o.traces && mkdir(x->o.traces, 0777) != 0 && errno != EEXIST)
+		return rt_error_set(err, RT_ESYSTEM, "cannot make a folder '%s': %s", x->o.traces, strerror(errno));
+	return RT_OK;
+}
+
+enum { SIGNALS = 3 };
+static const int signals[SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
+
+enum rt_status explore_runs(struct exploring *x, struct rt_error *err)
+{
+	struct sigaction old[SIGNALS];
+	const struct sigaction action = {.sa_handler = interrupt};
+	x->began = time(NULL);
+	x->next_seed = x->o.seed;
+	x->slots = calloc(x->o.jobs, sizeof *x->slots);
+	enum rt_status status = x->slots ? make_folders(x, err) : rt_error_set(err, RT_EMEMORY, "no memory to explore");
+	for (int i = 0; i < SIGNALS; i++)
+		sigaction(signals[i], &action, &old[i]);
+	for (bool busy = true; !status && busy;) {
+		busy = false;
+		for (uint32_t i = 0; !status && i < x->o.jobs; i++) {
+			x->stopped |= interrupted != 0;
+			if (!x->stopped)
+				status = step_slot(x, &x->slots[i], err);
+			busy |= x->slots[i].t != NULL;
+		}
+		busy = busy && !x->stopped;
+		if (!status && busy)
+			status = wait_for_runs(x, err);
+	}
+	for (uint32_t i = 0; x->slots && i < x->o.jobs; i++)
+		free_slot(&x->slots[i]);
+	if (!status)
+		status = explore_statuses(x, err);
+	if (!x->o.quiet && isatty(STDERR_FILENO))
+		messages_progress(NULL);
+	for (int i = 0; i < SIGNALS; i++)
+		sigaction(signals[i], &old[i], NULL);
+	return status;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+void explore_release(struct exploring *x)
+{
+	if (x->o.strategy->release)
+		x->o.strategy->release(x);
+	merge_release(&x->merge);
+	free(x->slots);
+	free(x->statuses);
+	if (x->folder[0])
+		nftw(x->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}

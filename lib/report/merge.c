@@ -1,0 +1,453 @@
+/* Joining the findings of several runs; see merge.h. */
+#include "lib/report/merge.h"
+
+#include "lib/base/hash.h"
+#include "lib/base/vec.h"
+#include "lib/report/digest.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *incident_kind_name(enum incident_kind kind)
+{
+	static const char *const names[INCIDENTS] = {
+	    [INCIDENT_CRASH] = "crash",   [INCIDENT_ASSERTION] = "assertion", [INCIDENT_SANITIZER] = "sanitizer",
+	    [INCIDENT_STATUS] = "status", [INCIDENT_DEADLOCK] = "deadlock",   [INCIDENT_HANG] = "hang"};
+	return names[kind];
+}
+
+/* ---- Runs ---- */
+
+static void free_report(struct report *r)
+{
+	if (!r)
+		return;
+	struct analysis *a = (struct analysis *)(uintptr_t)r->analysis;
+	struct rt_trace *trace = a->trace;
+	report_free(r);
+	analysis_free(a);
+	rt_trace_free(trace);
+}
+
+static void release_run(struct merge_run *run)
+{
+	free_report(run->report);
+	free(run->name);
+	free(run->strategy);
+	free(run->repeat);
+	free(run->end);
+	free(run->marks);
+}
+
+/* True if text is NULL or could be copied. */
+static bool copy(char **to, const char *text)
+{
+	*to = text ? strdup(text) : NULL;
+	return *to || !text;
+}
+
+static struct merge_run *add_run(struct merge *m, const struct merge_source *source)
+{
+	if (!vec_reserve(&m->runs, &m->run_room, (uint64_t)m->run_count + 1, sizeof *m->runs))
+		return NULL;
+	struct merge_run *run = &m->runs[m->run_count];
+	*run = (struct merge_run){.number = (uint32_t)m->run_count + 1, .seed = source->seed};
+	if (copy(&run->name, source->name) && copy(&run->strategy, source->strategy) &&
+	    copy(&run->repeat, source->repeat) && copy(&run->end, source->end)) {
+		m->run_count++;
+		return run;
+	}
+	release_run(run);
+	return NULL;
+}
+
+static struct merge_mark *mark_of(const struct merge_run *run, const char *fingerprint)
+{
+	for (size_t i = 0; i < run->mark_count; i++)
+		if (!strcmp(run->marks[i].fingerprint, fingerprint))
+			return &run->marks[i];
+	return NULL;
+}
+
+static bool add_mark(struct merge_run *run, const struct merge_mark *mark)
+{
+	if (!vec_reserve(&run->marks, &run->mark_room, (uint64_t)run->mark_count + 1, sizeof *run->marks))
+		return false;
+	run->marks[run->mark_count++] = *mark;
+	return true;
+}
+
+/* The strongest mark of a finding in the first `runs` runs; NULL: none has it. */
+static const struct merge_mark *known_mark(const struct merge *m, size_t runs, const char *fingerprint)
+{
+	const struct merge_mark *best = NULL;
+	for (size_t i = 0; i < runs; i++) {
+		const struct merge_mark *mark = mark_of(&m->runs[i], fingerprint);
+		if (mark && (!best || mark->level > best->level ||
+		             (mark->level == best->level && mark->verdict > best->verdict)))
+			best = mark;
+	}
+	return best;
+}
+
+/* The marks of what the run's report has, instead of those that it had before. */
+static bool mark_findings(struct merge_run *run)
+{
+	const struct findings *f = run->report->findings;
+	size_t kept = 0;
+	for (size_t i = 0; i < run->mark_count; i++)
+		if (run->marks[i].incident != SIZE_MAX)
+			run->marks[kept++] = run->marks[i];
+	run->mark_count = kept;
+	for (size_t i = 0; i < f->count; i++) {
+		struct merge_mark mark = {
+		    .verdict = f->items[i].verdict, .level = f->items[i].level, .incident = SIZE_MAX};
+		memcpy(mark.fingerprint, f->items[i].fingerprint, sizeof mark.fingerprint);
+		if (!add_mark(run, &mark))
+			return false;
+	}
+	return true;
+}
+
+enum rt_status merge_add(struct merge *m, const struct merge_source *source, struct report *r, uint32_t *fresh,
+                         struct rt_error *err)
+{
+	const struct rt_trace_info *info = rt_trace_info(r->analysis->trace);
+	struct merge_run *run = add_run(m, source);
+	bool better = m->run_count == 1; /* the first run says what the program is */
+	if (!run) {
+		free_report(r);
+		return rt_error_set(err, RT_EMEMORY, "no memory to merge reports");
+	}
+	run->events = info->events;
+	run->threads = info->thread_count;
+	run->report = r;
+	if (!mark_findings(run))
+		return rt_error_set(err, RT_EMEMORY, "no memory to merge reports");
+	for (size_t i = 0; i < run->mark_count; i++) {
+		const struct merge_mark *mark = &run->marks[i],
+		                        *before = known_mark(m, m->run_count - 1, mark->fingerprint);
+		run->fresh += !before;
+		better |= !before || mark->level > before->level ||
+		          (mark->level == before->level && mark->verdict > before->verdict);
+	}
+	if (!better) {
+		free_report(r);
+		run->report = NULL;
+	}
+	if (fresh)
+		*fresh = run->fresh;
+	return RT_OK;
+}
+
+enum rt_status merge_add_untraced(struct merge *m, const struct merge_source *source, struct rt_error *err)
+{
+	return add_run(m, source) ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory to merge reports");
+}
+
+enum rt_status merge_add_incident(struct merge *m, uint32_t number, enum incident_kind kind, const char *title,
+                                  const char *key, uint32_t *fresh, struct rt_error *err)
+{
+	struct merge_run *run = &m->runs[number - 1];
+	struct merge_mark mark = {.verdict = VERDICT_OBSERVED, .level = LEVEL_ERROR};
+	XXH3_state_t state;
+	XXH3_64bits_reset(&state);
+	digest_text(&state, incident_kind_name(kind));
+	digest_text(&state, key);
+	snprintf(mark.fingerprint, sizeof mark.fingerprint, "%016" PRIx64, XXH3_64bits_digest(&state));
+	bool is_new = !known_mark(m, number - 1, mark.fingerprint);
+	while (mark.incident < m->incident_count &&
+	       strcmp(m->incidents[mark.incident].fingerprint, mark.fingerprint) != 0)
+		mark.incident++;
+	if (!vec_reserve(&m->incidents, &m->incident_room, (uint64_t)m->incident_count + 1, sizeof *m->incidents) ||
+	    !add_mark(run, &mark))
+		return rt_error_set(err, RT_EMEMORY, "no memory to merge reports");
+	if (mark.incident == m->incident_count) {
+		struct incident *incident = &m->incidents[m->incident_count];
+		*incident = (struct incident){.kind = kind, .title = strdup(title)};
+		memcpy(incident->fingerprint, mark.fingerprint, sizeof incident->fingerprint);
+		if (!incident->title) {
+			run->mark_count--;
+			return rt_error_set(err, RT_EMEMORY, "no memory to merge reports");
+		}
+		m->incident_count++;
+	}
+	run->fresh += is_new;
+	if (fresh)
+		*fresh += is_new;
+	return RT_OK;
+}
+
+/* ---- Joining ---- */
+
+/* By fingerprint: a finding of all runs. */
+struct group {
+	char fingerprint[17];
+	struct merged_finding *item;
+	double rank;
+	UT_hash_handle hh;
+};
+
+struct joining {
+	struct merge *m;
+	struct group *groups, *memory;
+	size_t room;
+};
+
+static void free_items(struct merge *m)
+{
+	for (size_t i = 0; i < m->count; i++)
+		free(m->items[i].runs);
+	free(m->items);
+	m->items = NULL;
+	m->count = 0;
+	memset(m->levels, 0, sizeof m->levels);
+	memset(m->summary, 0, sizeof m->summary);
+	m->known = 0;
+}
+
+static const struct finding *finding_of(const struct report *r, const char *fingerprint)
+{
+	for (size_t i = 0; r && i < r->findings->count; i++)
+		if (!strcmp(r->findings->items[i].fingerprint, fingerprint))
+			return &r->findings->items[i];
+	return NULL;
+}
+
+static bool add_to_group(struct joining *j, const struct merge_run *run, const struct merge_mark *mark)
+{
+	struct group *g;
+	HASH_FIND_STR(j->groups, mark->fingerprint, g);
+	if (!g) {
+		struct merged_finding *item = &j->m->items[j->m->count];
+		g = &j->memory[j->m->count];
+		memcpy(g->fingerprint, mark->fingerprint, sizeof g->fingerprint);
+		memcpy(item->fingerprint, mark->fingerprint, sizeof item->fingerprint);
+		g->item = item;
+		if (!(item->runs = calloc(j->m->run_count, sizeof *item->runs)))
+			return false;
+		j->m->count++;
+		HASH_ADD_STR(j->groups, fingerprint, g);
+		if (!HASH_ADDED(g))
+			return false;
+	}
+	struct merged_finding *item = g->item;
+	if (!item->run_count || item->runs[item->run_count - 1] != run->number)
+		item->runs[item->run_count++] = run->number;
+	const struct finding *f = mark->incident == SIZE_MAX ? finding_of(run->report, mark->fingerprint) : NULL;
+	if (mark->incident != SIZE_MAX)
+		item->incident = &j->m->incidents[mark->incident];
+	bool better = mark->level > item->level || (mark->level == item->level && mark->verdict > item->verdict);
+	if (f && (better || !item->finding)) {
+		item->report = run->report;
+		item->finding = f;
+		item->known = f->known;
+	}
+	if (better || item->run_count == 1) {
+		item->level = mark->level;
+		item->verdict = mark->verdict;
+	}
+	return true;
+}
+
+static double rank_of_item(const struct merged_finding *f)
+{
+	return f->finding ? f->report->entries[f->finding->entries[0]].rank.value : 2; /* above all */
+}
+
+static int compare_items(const void *a, const void *b)
+{
+	const struct merged_finding *x = a, *y = b;
+	double p = rank_of_item(x), q = rank_of_item(y);
+	if (x->level != y->level)
+		return x->level > y->level ? -1 : 1;
+	if (x->verdict != y->verdict)
+		return x->verdict > y->verdict ? -1 : 1;
+	if (p < q || p > q)
+		return p > q ? -1 : 1;
+	if (x->runs[0] != y->runs[0])
+		return x->runs[0] < y->runs[0] ? -1 : 1;
+	return strcmp(x->fingerprint, y->fingerprint);
+}
+
+/* By fingerprint: the id of an anomaly that stands for a finding. */
+struct name {
+	char fingerprint[17];
+	const char *id;
+	UT_hash_handle hh;
+};
+
+static void name_entry(struct report_entry *e, unsigned long numbers[ANOMALY_KINDS])
+{
+	snprintf(e->id, sizeof e->id, "%c%lu", anomaly_kind_letter(e->anomaly->kind), ++numbers[e->anomaly->kind]);
+}
+
+/* The anomalies of the findings that are listed. False without memory. */
+static bool name_listed(struct merge *m, struct name **names, unsigned long numbers[ANOMALY_KINDS])
+{
+	for (size_t i = 0; i < m->count; i++) {
+		const struct merged_finding *item = &m->items[i];
+		for (size_t k = 0; item->finding && k < item->finding->entry_count; k++) {
+			struct report_entry *e = &item->report->entries[item->finding->entries[k]];
+			struct name *name = calloc(1, sizeof *name), *known;
+			if (!name)
+				return false;
+			name_entry(e, numbers);
+			m->summary[e->anomaly->kind][e->anomaly->verdict]++;
+			memcpy(name->fingerprint, e->fingerprint, sizeof name->fingerprint);
+			name->id = e->id;
+			HASH_FIND_STR(*names, name->fingerprint, known);
+			if (!known)
+				HASH_ADD_STR(*names, fingerprint, name);
+			if (known || !HASH_ADDED(name))
+				free(name);
+		}
+	}
+	return true;
+}
+
+/* The others are called as those that are the same. */
+static void name_others(struct merge *m, struct name *names, unsigned long numbers[ANOMALY_KINDS])
+{
+	for (size_t i = 0; i < m->run_count; i++)
+		for (size_t k = 0; m->runs[i].report && k < m->runs[i].report->count; k++) {
+			struct report_entry *e = &m->runs[i].report->entries[k];
+			struct name *name;
+			if (e->id[0])
+				continue;
+			HASH_FIND_STR(names, e->fingerprint, name);
+			if (name)
+				memcpy(e->id, name->id, sizeof e->id);
+			else
+				name_entry(e, numbers);
+		}
+}
+
+/* The ids of the one report: of findings, in each report that has them, and of anomalies. False without memory. */
+static bool name_items(struct merge *m)
+{
+	unsigned long numbers[ANOMALY_KINDS] = {0};
+	struct name *names = NULL, *name, *next;
+	for (size_t i = 0; i < m->run_count; i++)
+		for (size_t k = 0; m->runs[i].report && k < m->runs[i].report->count; k++)
+			m->runs[i].report->entries[k].id[0] = '\0';
+	for (size_t i = 0; i < m->count; i++) {
+		struct merged_finding *item = &m->items[i];
+		snprintf(item->id, sizeof item->id, "F%zu", i + 1);
+		for (size_t k = 0; k < m->run_count; k++) {
+			struct finding *f =
+			    (struct finding *)(uintptr_t)finding_of(m->runs[k].report, item->fingerprint);
+			if (f)
+				memcpy(f->id, item->id, sizeof f->id);
+		}
+	}
+	bool ok = name_listed(m, &names, numbers);
+	if (ok)
+		name_others(m, names, numbers);
+	HASH_ITER(hh, names, name, next)
+	{
+		HASH_DELETE(hh, names, name);
+		free(name);
+	}
+	return ok;
+}
+
+static enum rt_status name_all(struct merge *m, struct rt_error *err)
+{
+	qsort(m->items, m->count, sizeof *m->items, compare_items);
+	if (!name_items(m))
+		return rt_error_set(err, RT_EMEMORY, "no memory to merge reports");
+	for (size_t i = 0; i < m->count; i++) {
+		m->known += m->items[i].known;
+		m->levels[m->items[i].level] += !m->items[i].known;
+	}
+	for (size_t i = 0; i < m->run_count; i++) {
+		enum rt_status status = m->runs[i].report ? report_name_causes(m->runs[i].report, err) : RT_OK;
+		if (status)
+			return status;
+	}
+	return RT_OK;
+}
+
+enum rt_status merge_finish(struct merge *m, struct rt_error *err)
+{
+	struct joining j = {.m = m};
+	struct group *g, *next;
+	bool ok = true;
+	free_items(m);
+	for (size_t i = 0; ok && i < m->run_count; i++) {
+		ok = !m->runs[i].report || mark_findings(&m->runs[i]);
+		j.room += m->runs[i].mark_count;
+	}
+	j.memory = calloc(j.room + 1, sizeof *j.memory);
+	m->items = calloc(j.room + 1, sizeof *m->items);
+	ok = ok && j.memory && m->items;
+	for (size_t i = 0; ok && i < m->run_count; i++)
+		for (size_t k = 0; ok && k < m->runs[i].mark_count; k++)
+			ok = add_to_group(&j, &m->runs[i], &m->runs[i].marks[k]);
+	HASH_ITER(hh, j.groups, g, next)
+	HASH_DELETE(hh, j.groups, g);
+	free(j.memory);
+	return ok ? name_all(m, err) : rt_error_set(err, RT_EMEMORY, "no memory to merge reports");
+}
+
+void merge_release(struct merge *m)
+{
+	free_items(m);
+	for (size_t i = 0; i < m->run_count; i++)
+		release_run(&m->runs[i]);
+	for (size_t i = 0; i < m->incident_count; i++)
+		free(m->incidents[i].title);
+	free(m->runs);
+	free(m->incidents);
+	*m = (struct merge){0};
+}
+
+/* ---- Looking at them ---- */
+
+const struct merged_finding *merge_find(const struct merge *m, const char *fingerprint)
+{
+	for (size_t i = 0; i < m->count; i++)
+		if (!strcmp(m->items[i].fingerprint, fingerprint))
+			return &m->items[i];
+	return NULL;
+}
+
+const struct merge_run *merge_first_run(const struct merge *m, const struct merged_finding *f)
+{
+	return &m->runs[f->runs[0] - 1];
+}
+
+uint32_t merge_run_of(const struct merge *m, const struct report *r)
+{
+	size_t i = 0;
+	while (i + 1 < m->run_count && m->runs[i].report != r)
+		i++;
+	return m->runs[i].number;
+}
+
+void merge_seen_text(const struct merge *m, const struct merged_finding *f, char *text, size_t size)
+{
+	snprintf(text, size, "seen in %zu of %zu run%s, first in %s", f->run_count, m->run_count,
+	         m->run_count == 1 ? "" : "s", merge_first_run(m, f)->name);
+}
+
+const struct report *merge_any_report(const struct merge *m)
+{
+	for (size_t i = 0; i < m->run_count; i++)
+		if (m->runs[i].report)
+			return m->runs[i].report;
+	return NULL;
+}
+
+enum rt_status merge_write(const struct merge *m, const struct report_format *format, bool color, FILE *out,
+                           struct rt_error *err)
+{
+	if (!format->write_merged)
+		return rt_error_set(err, RT_EUSAGE, "the format '%s' is of one trace, not of several", format->name);
+	if (!merge_any_report(m))
+		return rt_error_set(err, RT_EINPUT, "no run has a trace");
+	return format->write_merged(m, color, out, err);
+}

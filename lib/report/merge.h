@@ -1,0 +1,127 @@
+/*
+ * Findings of several runs of one program, joined by fingerprint: one report of all. Of each finding the run stands for
+ * it that shows it best; the others count it. How a run ended can be a finding as well.
+ */
+#ifndef LIB_REPORT_MERGE_H
+#define LIB_REPORT_MERGE_H
+
+#include "lib/report/findings.h"
+#include "lib/report/report.h"
+
+/* Where a report comes from. Borrowed by merge_add, which copies it. */
+struct merge_source {
+	const char *name;     /* "run 3", or the path of a trace */
+	const char *strategy; /* that chose the threads; NULL: none */
+	uint64_t seed;        /* of that */
+	const char *repeat;   /* the command that repeats the run; NULL: none */
+	const char *end;      /* "exit status 1"; NULL: the trace says it */
+};
+
+/* What an end of a run tells besides the anomalies of its trace. */
+enum incident_kind {
+	INCIDENT_CRASH,
+	INCIDENT_ASSERTION,
+	INCIDENT_SANITIZER,
+	INCIDENT_STATUS,
+	INCIDENT_DEADLOCK,
+	INCIDENT_HANG,
+	INCIDENTS
+};
+const char *incident_kind_name(enum incident_kind kind); /* "crash" */
+
+/* A finding of a run. */
+struct merge_mark {
+	char fingerprint[17];
+	enum verdict verdict;
+	enum finding_level level;
+	size_t incident; /* index; SIZE_MAX: it is of the trace */
+};
+
+struct merge_run {
+	uint32_t number; /* from 1 */
+	char *name, *strategy, *repeat, *end;
+	uint64_t seed, events;
+	uint32_t threads;
+	struct report *report; /* NULL: it had nothing that others do not show as well */
+	struct merge_mark *marks;
+	size_t mark_count, mark_room;
+	uint32_t fresh; /* findings that no earlier run had */
+};
+
+struct incident {
+	enum incident_kind kind;
+	char fingerprint[17];
+	char *title;
+};
+
+/* A finding of all runs. */
+struct merged_finding {
+	char id[24];
+	char fingerprint[17];
+	enum finding_level level;        /* the highest, */
+	enum verdict verdict;            /* and the strongest, that it has in a run */
+	const struct report *report;     /* that stands for it; NULL: it is an incident */
+	const struct finding *finding;   /* of the report */
+	const struct incident *incident; /* NULL: it is of a trace */
+	uint32_t *runs;                  /* numbers of the runs that have it, ascending */
+	size_t run_count;
+	bool known; /* by the baseline */
+};
+
+struct merge {
+	struct merge_run *runs;
+	size_t run_count, run_room;
+	struct incident *incidents;
+	size_t incident_count, incident_room;
+	/* Filled by merge_finish. */
+	struct merged_finding *items; /* by level, verdict and rank, the most urgent first */
+	size_t count;
+	size_t levels[LEVELS]; /* number of each, without what is known */
+	size_t known;
+	uint64_t summary[ANOMALY_KINDS][VERDICTS]; /* of the anomalies that stand for the findings */
+};
+
+/*
+ * Adds the report of a run. The merge owns the report, its analysis and its trace from then on, also on failure, and
+ * frees them at once if they show nothing that no earlier run shows as well. *fresh: number of findings that no earlier
+ * run had; may be NULL. RT_EMEMORY.
+ */
+enum rt_status merge_add(struct merge *m, const struct merge_source *source, struct report *r, uint32_t *fresh,
+                         struct rt_error *err);
+
+/* Adds a run without a trace. RT_EMEMORY. */
+enum rt_status merge_add_untraced(struct merge *m, const struct merge_source *source, struct rt_error *err);
+
+/*
+ * The run with that number, which was added, ended like that. key: what is the same in each run that shows the same
+ * bug. *fresh is increased if no run before it had that. RT_EMEMORY.
+ */
+enum rt_status merge_add_incident(struct merge *m, uint32_t number, enum incident_kind kind, const char *title,
+                                  const char *key, uint32_t *fresh, struct rt_error *err);
+
+/*
+ * Joins the findings of all runs and gives them and their anomalies the ids of the one report. May be called again,
+ * after runs were added or after replays have changed verdicts (report_join). RT_EMEMORY.
+ */
+enum rt_status merge_finish(struct merge *m, struct rt_error *err);
+/* Frees the contents. */
+void merge_release(struct merge *m);
+
+/* Finding of this fingerprint after merge_finish; NULL: none. */
+const struct merged_finding *merge_find(const struct merge *m, const char *fingerprint);
+const struct merge_run *merge_first_run(const struct merge *m, const struct merged_finding *f);
+/* Number of the run that a report is of. */
+uint32_t merge_run_of(const struct merge *m, const struct report *r);
+/* "seen in 3 of 10 runs, first in run 2" */
+void merge_seen_text(const struct merge *m, const struct merged_finding *f, char *text, size_t size);
+/* A run whose report is kept, the earliest; NULL: there is none. */
+const struct report *merge_any_report(const struct merge *m);
+
+/*
+ * Writes the report of all runs in a format of report_formats[]; the caller checks the stream's error state.
+ * RT_EUSAGE: the format is of one trace (dot).
+ */
+enum rt_status merge_write(const struct merge *m, const struct report_format *format, bool color, FILE *out,
+                           struct rt_error *err);
+
+#endif

@@ -1,0 +1,142 @@
+#!/bin/bash
+# t_explore.sh [BUILD]: many runs are one report: findings by fingerprint, in which runs, how the runs ended, the same for the same seed.
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/text.sh"
+
+build() {
+	gcc -g -O1 -fsanitize=thread "$top/samples/$1.c" -o "$1" -pthread || exit 1
+}
+program() {
+	gcc -g -O1 -fsanitize=thread -xc - -o "$1" -pthread || exit 1
+}
+
+# One race in each run is one finding, and its run stands for it.
+build racefuzzer_fig1
+for strategy in random native; do
+	run 1 explore --strategy $strategy --runs 4 -f json -- ./racefuzzer_fig1
+	holds '.schema == "racetrace.report/1" and (.runs | length) == 4 and [.runs[].number] == [1, 2, 3, 4]'
+	holds '(.findings | length) == 1 and .findings[0].seen.count == 4 and .findings[0].seen.first == 1'
+	holds '.findings[0].level == "error" and .findings[0].seen.runs == [1, 2, 3, 4]'
+	holds '([.anomalies[].id] | sort) == ([.findings[].anomalies[]] | sort) and ([.anomalies[].run] | unique) == [1]'
+	holds '.runs[0].new == 1 and .runs[3].new == 0'
+	holds ".runs[0].strategy == \"$strategy\""
+done
+
+# Every format is of all runs; no dot.
+run 1 explore --runs 2 -- ./racefuzzer_fig1
+grep -q '^F1 error' out && grep -q 'seen in 2 of 2 runs, first in run 1: racetrace record --serial=1 -- ./racefuzzer_fig1' out ||
+	wrong "text: $(cat out)"
+run 1 explore --runs 2 -f sarif -- ./racefuzzer_fig1
+holds '(.runs[0].results | length) == 1'
+run 1 explore --runs 2 -f html -- ./racefuzzer_fig1
+grep -q '2 of 2, first in run 1' out || wrong "html: $(head -c 2000 out)"
+run 1 explore --runs 2 -f gcc -- ./racefuzzer_fig1
+grep -qE 'racefuzzer_fig1.c:[0-9]+:.*error: ' out || wrong "gcc: $(cat out)"
+run 2 explore -f dot -- ./racefuzzer_fig1
+says 'one trace'
+
+# The same seed, the same report; what it says repeats a run does.
+build racefuzzer_fig2
+run 1 explore --runs 8 --seed 5 -f json -- ./racefuzzer_fig2
+mv out first
+run 1 explore --runs 8 --seed 5 -f json -- ./racefuzzer_fig2
+jq -S 'del(.trace, .runs[].trace, .anomalies[].schedule)' first >a
+jq -S 'del(.trace, .runs[].trace, .anomalies[].schedule)' out >b
+cmp -s a b || wrong "the same seed, another report: $(diff a b | head -5)"
+[ "$(jq '.runs | map(.seed) == [5, 6, 7, 8, 9, 10, 11, 12]' out)" = true ] || wrong "seeds: $(jq -c '[.runs[].seed]' out)"
+
+# Nothing wrong, nothing found.
+build racefuzzer_fig2_fixed
+run 0 explore --runs 5 -f json -- ./racefuzzer_fig2_fixed
+holds '.findings == []'
+quiet
+
+# How runs end: a crash, an assertion, a status that differs, a hang, a deadlock; each repeats.
+program ends <<'C'
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static int turn, *volatile nothing;
+static pthread_mutex_t m;
+static void *f(void *a)
+{
+	pthread_mutex_lock(&m);
+	turn = 1;
+	pthread_mutex_unlock(&m);
+	return a;
+}
+int main(int argc, char **argv)
+{
+	pthread_t t;
+	pthread_mutex_init(&m, NULL);
+	pthread_create(&t, NULL, f, NULL);
+	for (int i = 0; i < 4; i++) {
+		pthread_mutex_lock(&m);
+		pthread_mutex_unlock(&m);
+	}
+	pthread_mutex_lock(&m);
+	int first = !turn;
+	pthread_mutex_unlock(&m);
+	pthread_join(t, NULL);
+	if (argc < 2 || !first)
+		return 0;
+	if (!strcmp(argv[1], "crash"))
+		*nothing = 1;
+	assert(strcmp(argv[1], "assert"));
+	if (!strcmp(argv[1], "hang"))
+		for (;;)
+			sleep(1);
+	if (!strcmp(argv[1], "lock")) {
+		pthread_mutex_lock(&m);
+		pthread_mutex_lock(&m);
+	}
+	return 7;
+}
+C
+for kind in crash assertion:assert status deadlock:lock hang; do
+	argument=${kind#*:}
+	kind=${kind%:*}
+	run 1 explore --runs 8 --timeout 2 -f json -- ./ends $argument
+	holds "[.findings[] | select(.kinds == [\"$kind\"])] | length == 1"
+	holds ".findings[] | select(.kinds == [\"$kind\"]) | .level == \"error\" and .seen.count < 8"
+done
+run 1 explore --runs 8 -f json -- ./ends crash
+holds '.findings[] | select(.kinds == ["crash"]) | .title == "the program is killed by signal 11 (Segmentation fault)"'
+repeat=$(jq -r '.findings[0].seen.repeat' out)
+# shellcheck disable=SC2086
+{ (PATH=$(dirname "$RACETRACE"):$PATH && ${repeat/record/record -o again.zst}); } >/dev/null 2>&1
+[ $? = 139 ] || wrong "'$repeat' does not repeat the crash"
+run 1 explore --runs 8 -f json -- ./ends assert
+holds '.findings[0].title | test("^an assertion fails: .*strcmp")'
+
+# A status that every run has is no finding.
+program seven <<<'int main(void) { return 7; }'
+run 0 explore --runs 2 -f json -- ./seven
+holds '.findings == [] and .runs[1].end == "exit status 7"'
+
+# An interrupt ends it; the report is whole, and of what was run.
+program slow <<<'#include <unistd.h>
+int main(void) { sleep(1); return 0; }'
+timeout --preserve-status -s INT 2.5 "$RACETRACE" explore --strategy native --runs 1000 -f json -- ./slow >out 2>err
+status=$?
+[ $status = 0 ] || wrong "an interrupt: status $status: $(cat err)"
+says '^racetrace: interrupted: the report is about [0-9]+ run'
+holds '(.runs | length) >= 1 and (.runs | length) < 1000'
+
+# Traces are kept where they are asked for.
+run 1 explore --runs 3 --traces kept -f json -- ./racefuzzer_fig1
+[ "$(ls kept)" = run-1.zst ] || wrong "kept: $(ls kept)"
+run 1 analyze kept/run-1.zst
+
+# Wrong use, and what cannot be run.
+run 2 explore
+says '^racetrace explore: no program given: '
+run 2 explore --strategy nonsense ./racefuzzer_fig1
+says "'nonsense' is not a strategy: there are "
+run 3 explore ./missing
+says "cannot find './missing'|./missing"
+run 3 explore /bin/true
+says '^racetrace: no run could be recorded: '
+exit $fail
