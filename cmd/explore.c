@@ -3,8 +3,7 @@
 
 #include "cmd/command.h"
 #include "cmd/common.h"
-#include "cmd/output.h"
-#include "lib/report/baseline.h"
+#include "cmd/reports.h"
 
 #include <argp.h>
 #include <inttypes.h>
@@ -24,15 +23,12 @@ enum { RUNS = 10 };
 
 struct settings {
 	struct explore_options explore;
-	const struct report_format *format;
-	const char *output;
+	struct cmd_reports reports;
 };
 
 static const struct argp_option options[] = {
-    {"format", 'f', "FORMAT", 0, "Write the report as text (the default), json, sarif, html or gcc", 0},
     {"input", OPT_INPUT, "FILE", 0, "Let the program read FILE from standard input (/dev/null)", 0},
     {"jobs", 'j', "N", 0, "Make N runs at once (1)", 0},
-    {"output", 'o', "FILE", 0, "Write the report to FILE", 0},
     {"runs", OPT_RUNS, "N", 0, "Make at most N runs (10)", 0},
     {"seed", OPT_SEED, "N", 0, "Seed of the first run; each further one has the next number (1)", 0},
     {"source-root", OPT_SOURCE_ROOT, "DIR", 0, "Show source lines of files below DIR too", 0},
@@ -67,16 +63,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct settings *s = state->input;
 	struct explore_options *o = &s->explore;
 	switch (key) {
-	case 'f':
-		s->format = cmd_report_format(state, arg);
-		if (!s->format->write_merged)
-			argp_error(state, "the format '%s' is of one trace, not of several runs", arg);
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &s->reports;
 		return 0;
 	case 'j':
 		o->jobs = cmd_number(state, "the number of jobs", arg, 1, 1024);
-		return 0;
-	case 'o':
-		s->output = arg;
 		return 0;
 	case OPT_INPUT:
 		o->input = arg;
@@ -131,35 +122,41 @@ static void say_shortcomings(const struct exploring *x)
 		        x->uncontrolled, x->ended, x->o.program[0]);
 }
 
-static enum rt_status write_report(const struct settings *s, struct exploring *x, struct rt_error *err)
+static enum rt_status write_merged(const void *merge, const struct report_format *format, bool color, FILE *out,
+                                   struct rt_error *err)
 {
-	const struct report_format *format = s->format ? s->format : report_find("text");
-	struct cmd_output output;
+	return merge_write(merge, format, color, out, err);
+}
+
+static enum rt_status write_report(struct settings *s, struct exploring *x, struct rt_error *err)
+{
 	enum rt_status status = merge_finish(&x->merge, err);
 	if (!status && !merge_any_report(&x->merge))
 		return rt_error_set(err, RT_EINPUT, "no run could be recorded%s%s", x->failure[0] ? ": " : "",
 		                    x->failure);
 	say_shortcomings(x);
-	if (!status)
-		status = cmd_output_open(&output, s->output, err);
-	if (status)
-		return status;
-	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-	bool color = isatty(fileno(output.file)) && !(no_color && *no_color) && !(term && !strcmp(term, "dumb"));
-	return cmd_output_close(&output, merge_write(&x->merge, format, color, output.file, err), err);
+	return status ? status : cmd_reports_write(&s->reports, write_merged, &x->merge, err);
 }
 
 int cmd_explore(int argc, char **argv)
 {
-	static const struct argp argp = {options, parse, "[--] PROGRAM [ARGUMENT...]", doc, NULL, NULL, NULL};
+	static const struct argp_child children[] = {{&cmd_reports_argp, 0, NULL, 0}, {0}};
+	static const struct argp argp = {options, parse, "[--] PROGRAM [ARGUMENT...]", doc, children, NULL, NULL};
 	struct settings s = {
 	    .explore = {.strategy = &explore_strategies[0], .runs = RUNS, .jobs = 1, .seed = 1, .timeout_ms = 20000}};
 	struct rt_error err = {0};
 	cmd_parse(&argp, argc, argv, ARGP_IN_ORDER, &s);
 	struct exploring x = {.o = s.explore};
-	enum rt_status status = explore_runs(&x, &err);
+	enum rt_status status = cmd_reports_open(&s.reports, "text", &err);
+	if (status)
+		return cmd_fail(&err);
+	if (cmd_reports_have(&s.reports, "dot"))
+		status = rt_error_set(&err, RT_EUSAGE, "the format 'dot' is of one trace, not of several runs");
+	if (!status)
+		status = explore_runs(&x, &err);
 	if (!status)
 		status = write_report(&s, &x, &err);
+	status = cmd_reports_close(&s.reports, status, &err);
 	bool found = x.merge.levels[LEVEL_ERROR] != 0;
 	explore_release(&x);
 	return status ? cmd_fail(&err) : found ? EXIT_FOUND : EXIT_CLEAN;
