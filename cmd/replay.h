@@ -32,8 +32,8 @@ enum rt_status replay_plan(const struct rt_plan *plan, struct rt_trace *trace, c
                            struct replay_result **result, struct rt_error *err);
 
 /*
- * The plan that makes a run take an anomaly's schedule; or that holds threads at its positions until they meet. *plan is
- * the caller's (free). RT_EINPUT: it cannot be followed.
+ * The plan that makes a run take an anomaly's schedule; or that holds threads at its positions until they meet. *plan
+ * is the caller's (free). RT_EINPUT: it cannot be followed.
  */
 enum rt_status replay_make_plan(const struct report *r, const struct anomaly *anomaly, struct rt_plan **plan,
                                 struct rt_error *err);
