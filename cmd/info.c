@@ -144,6 +144,8 @@ static int print_json(const struct rt_trace_info *info, const uint64_t kinds[RT_
 	    info->format, "path", json_text(info->path));
 	if (all && info->vary)
 		json_object_set_new(all, "vary", json_number(info->vary));
+	if (all && info->input)
+		json_object_set_new(all, "input", json_text(info->input));
 	if (all && info->values)
 		json_object_set_new(all, "values", json_true());
 	if (all && info->warning_count)
@@ -207,6 +209,8 @@ static void print_text(const struct rt_trace_info *info, const uint64_t kinds[RT
 	printf("model      %s\n", rt_model_name(info->model));
 	if (info->vary)
 		printf("vary       %" PRIu32 "\n", info->vary);
+	if (info->input)
+		printf("input      %s\n", cmd_text(info->input).text);
 	if (info->values)
 		printf("values     recorded\n");
 	if (info->complete)

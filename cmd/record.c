@@ -389,15 +389,37 @@ static enum rt_status create_trace(struct recording *r, pid_t pid, const struct 
 	return r->path ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory for a path");
 }
 
+/* What the program reads from standard input: the path of a file, or what else it is. */
+static const char *describe_input(char *path, size_t size)
+{
+	struct stat st;
+	int flags = fcntl(STDIN_FILENO, F_GETFD);
+	if (flags < 0 || flags & FD_CLOEXEC || fstat(STDIN_FILENO, &st) != 0) /* fill_standard_streams has filled it */
+		return "closed";
+	if (isatty(STDIN_FILENO))
+		return "terminal";
+	if (S_ISFIFO(st.st_mode))
+		return "pipe";
+	if (S_ISSOCK(st.st_mode))
+		return "socket";
+	ssize_t n = readlink("/proc/self/fd/0", path, size - 1);
+	if (n <= 0 || *path != '/')
+		return "other";
+	path[n] = '\0';
+	return path;
+}
+
 static enum rt_status collect(struct recording *r, struct program *program, struct rt_error *err)
 {
+	char input[4096];
 	struct rt_writer_options options = {.command = (const char *const *)r->options.command,
 	                                    .pid = (uint64_t)program->pid,
 	                                    .sync_only = r->options.sync_only,
 	                                    .recording = true,
 	                                    .exact = r->options.serial,
 	                                    .values = r->options.values && !r->options.sync_only,
-	                                    .vary = r->options.vary};
+	                                    .vary = r->options.vary,
+	                                    .input = describe_input(input, sizeof input)};
 	enum rt_status status = create_trace(r, program->pid, &options, err);
 	if (!status)
 		status = tree_start(r->tree, r->path, err);

@@ -57,7 +57,9 @@ struct rt_trace_info {
 	bool zeroed;                /* memory without a write before is known to hold 0 (STD) */
 	bool values;                /* values of accesses are recorded (record --values) */
 	uint32_t vary;              /* seed by which the recorder delayed new threads; 0: it did not */
-	bool complete;              /* false: cut short; `incomplete_why` says how */
+	const char *input; /* what the program read from: a file's path, "terminal", "pipe", "socket", "closed",
+	                      "other"; NULL: unknown */
+	bool complete;     /* false: cut short; `incomplete_why` says how */
 	const char *incomplete_why; /* NULL if complete */
 	bool no_memory;             /* requested positions or names are missing for lack of memory */
 #define RT_LOST_WHY "not all could be recorded, as its 'lost' events say"
@@ -97,7 +99,8 @@ struct rt_variable {
 struct rt_module {
 	uint64_t start, end;
 	const char *path;
-	bool plain; /* it has code, which was not instrumented */
+	bool plain;           /* it has code, which was not instrumented */
+	const char *build_id; /* in hexadecimal; NULL: none, or unknown */
 };
 
 /* A module that the recorder saw loaded, in a trace that was cut short before its module table was written. */

@@ -214,9 +214,9 @@ static bool is_atomic(unsigned op)
 }
 
 /*
- * Events without a step, as of locks that an annotation says are taken and of what the C++ library does inside, and
- * turns of a spin, whose number need not be the same: those before the mark that this step is. Their number; 0: it is
- * none.
+ * Events without a step, as of locks that an annotation says are taken, of threads that a library makes for itself and
+ * of what the C++ library does inside, and turns of a spin, whose number need not be the same: those before the mark
+ * that this step is. Their number; 0: it is none.
  */
 static uint64_t skipped(state_t *s, const struct rt_step *e)
 {
@@ -230,7 +230,8 @@ static uint64_t skipped(state_t *s, const struct rt_step *e)
 			s->mark = here;
 			return n;
 		}
-		if (op != RT_OP_ACQUIRE && op != RT_OP_ACQUIRE_SHARED && op != RT_OP_HB_BEFORE && !is_atomic(op))
+		if (op != RT_OP_ACQUIRE && op != RT_OP_ACQUIRE_SHARED && op != RT_OP_HB_BEFORE && op != RT_OP_FORK &&
+		    !is_atomic(op))
 			break;
 		s->mark++;
 		n++;
@@ -265,6 +266,8 @@ static enum meets compare(state_t *s, const struct rt_step *e)
 	if (op_class(site->op) == op_class(e->op) && pc_of(site) == e->pc)
 		return is_repeat(s, e) ? NO_MATTER : OTHER_OBJECT;
 	if (is_plain(e->op)) /* the trace may have left it out as a repeat; where it may not have, what follows tells */
+		return NO_MATTER;
+	if (e->op == RT_OP_HB_BEFORE) /* some calls make one or not, by what state an object is in */
 		return NO_MATTER;
 	if (e->flags & RT_F_TIMED && e->op != RT_OP_WAIT_END) /* a try, which may fail */
 		return NO_MATTER;
@@ -668,11 +671,26 @@ static struct rt_task *next_to_resolve(void)
 	return resolved >= 2 ? NULL : plan->search ? found[i] : task_of(plan->goals[i].thread);
 }
 
-/* Is the thread of a step where the step ends? */
+/*
+ * True if the last mark that the thread has executed is an event of a sequence. It may have seen another value than in
+ * the recording, and then what the thread does next need not be the next mark.
+ */
+static bool is_behind_goal(const state_t *s)
+{
+	for (uint32_t i = 0; i < plan->goal_count && plan->kind == RT_PLAN_SEQUENCE; i++)
+		if (plan->goals[i].thread == (uint32_t)(s - states()) && plan->goals[i].mark + 1 == s->mark)
+			return true;
+	return false;
+}
+
+/* True if the thread of a step is at the step's end. */
 static bool has_reached(const struct rt_plan_step *step, state_t *s, const struct rt_task *task)
 {
-	return task->state != RT_OUTSIDE && !is_between(s, task) &&
-	       (past_marks(s) ? task->next.op != RT_OP_NONE : compare(s, &task->next) == IS_MARK) &&
+	if (task->state == RT_OUTSIDE || is_between(s, task))
+		return false;
+	if (s->mark >= step->mark && is_behind_goal(s))
+		return true;
+	return (past_marks(s) ? task->next.op != RT_OP_NONE : compare(s, &task->next) == IS_MARK) &&
 	       s->mark >= step->mark;
 }
 
@@ -766,7 +784,7 @@ static struct rt_task *planned(struct rt_task *const *enabled, unsigned n)
 		s = &states()[step->thread];
 		task = task_of(step->thread);
 		if (!task && s->task != RT_PLAN_NONE) { /* it has ended */
-			if (past_marks(s))
+			if (past_marks(s) || (s->mark >= step->mark && is_behind_goal(s)))
 				plan->step++;
 			else
 				diverged(s, NULL, OTHER_EVENT);

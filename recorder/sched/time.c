@@ -118,9 +118,16 @@ bool rt_sched_tick(uint64_t ns)
 	return any;
 }
 
-/* Time passes until the first wait ends; not if what is outside may come back first. */
+/*
+ * Time passes until the first wait ends; not if what is outside may come back first. next_wake may be that of a wait
+ * which has ended otherwise: then no wait ends at that time, and the next one is tried.
+ */
 bool rt_sched_jump(void)
 {
-	return !rt_sched.outside && !rt_sched.foreign && !rt_sched.polling && rt_sched.next_wake != UINT64_MAX &&
-	       rt_sched_tick(rt_sched.next_wake > rt_sched.now ? rt_sched.next_wake - rt_sched.now : 0);
+	if (rt_sched.outside || rt_sched.foreign || rt_sched.polling)
+		return false;
+	while (rt_sched.next_wake != UINT64_MAX)
+		if (rt_sched_tick(rt_sched.next_wake > rt_sched.now ? rt_sched.next_wake - rt_sched.now : 0))
+			return true;
+	return false;
 }

@@ -123,6 +123,14 @@ holds '[.anomalies[] | select(.replay and .kind == "atomicity")] | length >= 1 a
 recorded pecan/shop
 run 0 replay shop.zst
 holds '[.anomalies[] | select(.replay and .kind == "asv")] | length >= 1 and all(.verdict == "confirmed")'
+# What the last event of a sequence sees may lead its thread elsewhere: that comes after the sequence.
+recorded pecan/string_buffer --serial
+run 0 replay --attempts 1 string_buffer.zst
+holds '[.anomalies[] | select(.replay)] | length >= 1 and all(.verdict == "confirmed")'
+# A wait that ended early is none that time passes to; a call that makes an event or not, by what state an object is in.
+recorded more/kernel_racy --serial
+run 0 replay --attempts 1 --resolve first kernel_racy.zst
+holds '[.anomalies[] | select(.variable.name == "waited" or .variable.name == "whole")] | length >= 2 and all(.verdict == "confirmed")'
 recorded refcount_racy
 run 0 replay refcount_racy.zst
 holds '[.anomalies[] | select(.replay)] | length >= 1 and all(.verdict == "confirmed")'

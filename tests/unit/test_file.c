@@ -397,7 +397,8 @@ START_TEST(what_is_known_of_all_memory_reads_back)
 	                                    .sync_only = _i & 2,
 	                                    .vary = _i & 4 ? UINT32_MAX : 0,
 	                                    .model = _i & 8 ? RT_MODEL_SC : RT_MODEL_C11,
-	                                    .values = _i & 16};
+	                                    .values = _i & 16,
+	                                    .input = _i & 2 ? "/etc/passwd" : NULL};
 	const char *const command[] = {"./app", NULL};
 	struct rt_writer *w;
 	options.command = _i & 4 ? command : NULL;
@@ -410,6 +411,7 @@ START_TEST(what_is_known_of_all_memory_reads_back)
 	ck_assert_uint_eq(info->vary, options.vary);
 	ck_assert_int_eq(info->model, options.model);
 	ck_assert_int_eq(info->values, options.values);
+	ck_assert(options.input ? info->input && !strcmp(info->input, options.input) : !info->input);
 	ck_assert_int_eq(info->command != NULL, options.command != NULL);
 	rt_trace_free(trace);
 }

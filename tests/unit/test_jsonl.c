@@ -99,6 +99,7 @@ static void make(struct made *m)
 	                                       .lost = 5,
 	                                       .vary = UINT32_MAX,
 	                                       .values = true,
+	                                       .input = "/a file",
 	                                       .model = RT_MODEL_C11,
 	                                       .thread_count = 3,
 	                                       .threads = made_threads,
@@ -199,6 +200,7 @@ START_TEST(what_is_known_of_the_run_survives)
 	ck_assert_uint_eq(a->lost, b->lost);
 	ck_assert_uint_eq(a->vary, b->vary);
 	ck_assert_int_eq(a->values, b->values);
+	same_text(a->input, b->input);
 	ck_assert_int_eq(a->model, b->model);
 	ck_assert(!b->exact && !b->complete);
 	same_text(a->incomplete_why, b->incomplete_why);

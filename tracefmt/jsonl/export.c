@@ -181,7 +181,8 @@ static json_t *modules(const struct rt_trace *trace)
 	for (size_t i = 0; i < n; i++) {
 		json_t *value = json_pack("{so,so,so,sb}", "path", text(m[i].path), "start", hex(m[i].start), "end",
 		                          hex(m[i].end), "plain", m[i].plain);
-		if (json_array_append_new(array, value)) {
+		int failed = value && m[i].build_id ? json_object_set_new(value, "build_id", text(m[i].build_id)) : 0;
+		if (json_array_append_new(array, value) || failed) {
 			json_decref(array);
 			return NULL;
 		}
@@ -251,6 +252,8 @@ static enum rt_status put_header(struct rt_jsonl_writer *w, bool whole, bool uni
 		failed |= json_object_set_new(h, "vary", number(info->vary));
 	if (info->values)
 		failed |= json_object_set_new(h, "values", json_true());
+	if (info->input)
+		failed |= json_object_set_new(h, "input", text(info->input));
 	if (info->zeroed)
 		failed |= json_object_set_new(h, "zeroed", json_true());
 	failed |= json_object_set_new(h, "complete", json_boolean(info->complete));

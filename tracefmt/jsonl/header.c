@@ -133,6 +133,7 @@ static enum rt_status parse_module(struct jsonl_parser *p, const json_t *value, 
 	m->path = "";
 	m->plain = json_is_true(jsonl_get(value, "plain"));
 	if ((status = jsonl_text(p, value, "path", &m->path)) ||
+	    (status = jsonl_text(p, value, "build_id", &m->build_id)) ||
 	    (status = jsonl_number(p, value, "start", UINT64_MAX, &m->start)))
 		return status;
 	return jsonl_number(p, value, "end", UINT64_MAX, &m->end);
@@ -233,6 +234,7 @@ enum rt_status jsonl_header(struct jsonl_parser *p, const json_t *header)
 	    (status = jsonl_number(p, header, "pid", UINT64_MAX, &info->pid)) ||
 	    (status = jsonl_number(p, header, "lost", UINT64_MAX, &info->lost)) ||
 	    (status = jsonl_line(p, header, "vary", &info->vary)) ||
+	    (status = jsonl_text(p, header, "input", &info->input)) ||
 	    (status = jsonl_number(p, header, "events", UINT64_MAX, &p->declared_events)) ||
 	    (status = parse_threads(p, jsonl_get(header, "threads"))) ||
 	    (status = parse_objects(p, header, "modules", &j->modules, sizeof *j->modules, &j->module_count,

@@ -123,6 +123,8 @@ static void parse_head(struct rt_reader *r, const struct rt_bytes *raw)
 		r->trace.info.model = RT_MODEL_SC;
 	if (rt_cursor_left(&c))
 		r->trace.info.values = rt_cursor_varint(&c);
+	if (rt_cursor_left(&c))
+		r->trace.info.input = r->input = take_string(r, &c);
 }
 
 static void parse_end(struct rt_reader *r, const struct rt_bytes *raw)

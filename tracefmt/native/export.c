@@ -37,8 +37,13 @@ static enum rt_status write_modules(const struct rt_trace *trace, struct rt_writ
 	size_t n;
 	const struct rt_module *m = rt_trace_modules(trace, &n);
 	enum rt_status status = RT_OK;
-	for (size_t i = 0; i < n && !status; i++)
-		status = rt_writer_module(w, m[i].start, m[i].end, 0, m[i].path, m[i].plain, err);
+	for (size_t i = 0; i < n && !status; i++) {
+		const struct rt_loaded loaded = {m[i].start, m[i].end, m[i].path, m[i].build_id};
+		if (m[i].build_id)
+			status = rt_writer_loaded(w, &loaded, err);
+		if (!status)
+			status = rt_writer_module(w, m[i].start, m[i].end, 0, m[i].path, m[i].plain, err);
+	}
 	const struct rt_hidden_atomic *a = rt_trace_hidden_atomics(trace, &n);
 	for (size_t i = 0; i < n && !status; i++)
 		status = rt_writer_hidden_atomic(w, &a[i], err);
@@ -87,7 +92,8 @@ enum rt_status rt_export_file(struct rt_trace *trace, const char *path, struct r
 	                                    .sync_only = info->sync_only,
 	                                    .zeroed = info->zeroed,
 	                                    .values = info->values,
-	                                    .vary = info->vary};
+	                                    .vary = info->vary,
+	                                    .input = info->input};
 	struct rt_writer *w;
 	enum rt_status status = rt_writer_create(path, &options, &w, err);
 	if (status)

@@ -45,6 +45,7 @@ static void file_free(struct rt_trace *trace)
 	for (char **arg = r->command; arg && *arg; arg++)
 		free(*arg);
 	free(r->command);
+	free(r->input);
 	for (size_t i = 0; i < r->loaded_count; i++) {
 		free((char *)(uintptr_t)r->loaded[i].path);
 		free((char *)(uintptr_t)r->loaded[i].build_id);
@@ -360,6 +361,8 @@ static const struct rt_symbols *get_symbols(const struct rt_trace *trace)
 	enum rt_status status = rt_reader_content(r, &r->symbols_block, &raw);
 	if (!status)
 		status = rt_symbols_parse(raw.data, raw.len, &r->symbols);
+	if (!status)
+		rt_symbols_set_builds(r->symbols, r->loaded, r->loaded_count);
 	if (status == RT_EMEMORY)
 		r->trace.info.no_memory = true;
 	else if (status)

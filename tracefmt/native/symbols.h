@@ -38,6 +38,8 @@ void rt_symbols_free(struct rt_symbols *s);
 const struct rt_frame *rt_symbols_frames(const struct rt_symbols *s, uint64_t pc, size_t *count);
 bool rt_symbols_variable(const struct rt_symbols *s, uint64_t addr, struct rt_variable *out);
 const char *rt_symbols_object(const struct rt_symbols *s, uint64_t addr);
+/* Gives the modules the build ids of the loaded ones with the same path, which are borrowed. */
+void rt_symbols_set_builds(struct rt_symbols *s, const struct rt_loaded *loaded, size_t count);
 const struct rt_module *rt_symbols_modules(const struct rt_symbols *s, size_t *count);
 const struct rt_text_file *rt_symbols_text_files(const struct rt_symbols *s, size_t *count);
 const struct rt_hidden_atomic *rt_symbols_hidden_atomics(const struct rt_symbols *s, size_t *count);

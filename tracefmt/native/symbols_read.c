@@ -342,6 +342,14 @@ const struct rt_text_file *rt_symbols_text_files(const struct rt_symbols *s, siz
 	return s ? s->text_files : NULL;
 }
 
+void rt_symbols_set_builds(struct rt_symbols *s, const struct rt_loaded *loaded, size_t count)
+{
+	for (size_t i = 0; i < s->module_count; i++)
+		for (size_t k = 0; k < count; k++)
+			if (!strcmp(s->modules[i].path, loaded[k].path))
+				s->modules[i].build_id = loaded[k].build_id;
+}
+
 const struct rt_module *rt_symbols_modules(const struct rt_symbols *s, size_t *count)
 {
 	*count = s ? s->module_count : 0;

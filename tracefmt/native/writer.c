@@ -154,10 +154,12 @@ static enum rt_status write_head(struct rt_writer *w, const struct rt_writer_opt
 	/* Each optional field comes after those before it, and is left out if it and all after it are 0. */
 	const uint64_t facts[] = {options->zeroed, options->sync_only, options->vary, options->model, options->values};
 	size_t count = sizeof facts / sizeof *facts;
-	while (count && !facts[count - 1])
+	while (count && !options->input && !facts[count - 1])
 		count--;
 	for (size_t i = 0; i < count; i++)
 		rt_bytes_varint(&w->raw, facts[i]);
+	if (options->input)
+		put_string(&w->raw, options->input);
 	struct rt_block block = {.kind = RT_BLOCK_HEAD};
 	return write_block(w, &block, err);
 }

@@ -21,6 +21,7 @@ struct rt_writer_options {
 	bool recording;             /* a long run: RT_OUTPUT_LONG */
 	bool values;                /* values of accesses are recorded */
 	uint32_t vary;              /* seed by which threads were delayed; 0: they were not */
+	const char *input;          /* what standard input is, as in struct rt_trace_info; NULL: unknown */
 	int level;                  /* zstd level; 0: the default, 1 */
 };
 
