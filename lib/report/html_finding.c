@@ -1,115 +1,193 @@
 /*
- * Findings on the HTML page: a list of all, then each error and warning with its places side by side, and its first
- * anomaly folded below. Notes are in a folded list.
+ * Findings on the HTML page: a list of all, then each error and warning with its places side by side and its schedule;
+ * its anomalies are folded below. Notes are in a folded list.
  */
 #include "lib/report/html.h"
-#include "lib/report/merge.h"
+#include "lib/report/waiting.h"
 
 #include <inttypes.h>
+
+enum { VARIANTS_MAX = 50 };
 
 static void put_text(const struct page *p, void (*make)(const struct report *, const struct finding *, char *),
                      const struct finding *f)
 {
 	char text[FINDING_TEXT_MAX];
 	make(p->r, f, text);
-	html_put(p, text);
+	html_put_marked(p, text);
 }
 
-/* True if it has a section of its own. */
-static bool is_shown(const struct finding *f)
+bool html_is_shown(const struct finding *f)
 {
 	return f->level > LEVEL_NOTE && !f->known;
 }
 
-static void put_cells(const struct page *p, const struct finding *f, bool link)
+void html_put_cells(const struct page *p, const struct finding *f)
 {
 	const char *level = finding_level_name(f->level);
-	if (link)
-		fprintf(p->out, "<tr><td><a href=\"#%s\">%s</a></td>", f->id, f->id);
-	else
-		fprintf(p->out, "<tr><td>%s</td>", f->id);
-	fprintf(p->out, "<td class=\"%s\">%s</td><td>%s</td><td>", level, level, verdict_name(f->verdict));
+	fputs("<tr", p->out);
+	html_put_choice(p, level, f->kinds);
+	fprintf(p->out, html_is_shown(f) ? "><td><a href=\"#%s\">%s</a>" : "><td>%.0s%s", f->id, f->id);
+	fprintf(p->out, "</td><td class=\"%s\">%s</td><td>%s</td><td>", level, level, verdict_name(f->verdict));
 	put_text(p, finding_title, f);
 	fprintf(p->out, "</td><td>%zu</td>", f->entry_count);
 }
 
-static void put_row(const struct page *p, const struct finding *f, bool link)
-{
-	put_cells(p, f, link);
-	fputs("</tr>\n", p->out);
-}
-
-static void put_columns(const struct page *p, const char *more)
+void html_put_columns(const struct page *p, const char *label, const char *more)
 {
 	fprintf(p->out,
-	        "<table class=\"list\">\n<tr><th>id</th><th>level</th><th>verdict</th><th>finding</th>"
-	        "<th>anomalies</th>%s</tr>\n",
-	        more);
+	        "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"%s\">\n<table "
+	        "class=\"list\">\n<thead><tr><th scope=\"col\">id</th><th scope=\"col\">level</th><th "
+	        "scope=\"col\">verdict</th><th scope=\"col\">finding</th><th "
+	        "scope=\"col\">anomalies</th>%s</tr></thead>\n<tbody>\n",
+	        label, more);
 }
 
 static void put_list(const struct page *p, bool notes)
 {
 	const struct findings *f = p->r->findings;
-	put_columns(p, "");
-	for (size_t i = 0; i < f->count && !ferror(p->out); i++)
-		if ((f->items[i].level == LEVEL_NOTE) == notes && !f->items[i].known)
-			put_row(p, &f->items[i], !notes);
-	fputs("</table>\n", p->out);
+	html_put_columns(p, notes ? "notes" : "findings", "");
+	for (size_t i = 0; i < f->count && !ferror(p->out); i++) {
+		if ((f->items[i].level == LEVEL_NOTE) != notes || f->items[i].known)
+			continue;
+		html_put_cells(p, &f->items[i]);
+		fputs("</tr>\n", p->out);
+	}
+	fputs("</tbody>\n</table>\n</div>\n", p->out);
 }
 
-static void put_place(const struct page *p, const struct finding_place *place)
+static void put_locks(const struct page *p, const struct description *d)
 {
-	const struct description *d = report_event(p->r, place->e);
-	if (!d)
-		return;
-	fputs("<div class=\"place\">\n<p><b>", p->out);
-	html_put_thread(p, d->event.thread);
-	fprintf(p->out, "</b> %s", finding_does(p->r, place));
 	fputs(d->lock_count ? ", holding " : ", holding no lock", p->out);
 	for (size_t i = 0; i < d->lock_count; i++) {
 		fputs(i ? ", " : "", p->out);
 		html_put_lock(p, d->locks[i].addr, &d->locks[i].block);
 	}
+}
+
+static void put_place(const struct page *p, const struct finding_place *place)
+{
+	const struct description *d = report_event(p->r, place->e);
+	char text[WAITING_TEXT_MAX];
+	if (!d)
+		return;
+	fputs("<div class=\"place\">\n<p><b>", p->out);
+	html_put_thread(p, d->event.thread);
+	fputs("</b> ", p->out);
+	if (place->op == RT_OP_BLOCK) {
+		waiting_text(p->r, d, text);
+		html_put(p, text);
+	} else {
+		fputs(finding_does(p->r, place), p->out);
+	}
+	put_locks(p, d);
 	fputs("</p>\n<p>", p->out);
 	if (place->place.frame)
 		html_put_position(p, place->place.frame);
+	else
+		fprintf(p->out, "0x%" PRIx64, place->place.pc);
 	fputs("</p>\n", p->out);
 	if (place->place.frame)
-		html_put_snippet(p, place->place.frame);
+		html_put_source(p, place->place.frame);
 	fputs("</div>\n", p->out);
 }
 
-static bool put_finding(const struct page *p, const struct finding *f)
+static void put_places(const struct page *p, const struct finding *f)
 {
-	const struct report_entry *first = &p->r->entries[f->entries[0]];
-	const char *level = finding_level_name(f->level);
-	fprintf(p->out, "<section id=\"%s\">\n<h2>%s <span class=\"%s\">%s</span>, %s: ", f->id, f->id, level, level,
-	        verdict_name(f->verdict));
-	put_text(p, finding_title, f);
-	fputs("</h2>\n<div class=\"places\">\n", p->out);
-	for (size_t i = 0; i < f->place_count; i++)
-		put_place(p, &f->places[i]);
+	const struct anomaly *a = p->r->entries[f->entries[0]].anomaly;
+	fputs("<div class=\"places\">\n", p->out);
+	if (anomaly_is_of_waits(a)) /* each thread, though they may wait at one line */
+		for (uint32_t i = 0; i < a->event_count; i++)
+			put_place(p, &(struct finding_place){.place = place_of(p->r, a->events[i]),
+			                                     .op = model_op(p->r->analysis->model, a->events[i]),
+			                                     .e = a->events[i]});
+	else
+		for (size_t i = 0; i < f->place_count; i++)
+			put_place(p, &f->places[i]);
 	fputs("</div>\n", p->out);
 	if (f->place_total > f->place_count)
 		fprintf(p->out, "<p>and %zu more places</p>\n", f->place_total - f->place_count);
-	if (f->guard.lock != MODEL_NONE) {
-		fputs("<p>Guard: <b>", p->out);
-		html_put(p, f->guard_name[0] ? f->guard_name : "a lock");
-		fprintf(p->out, "</b> is held at %" PRIu64 " of %" PRIu64 " accesses.</p>\n", f->guard.held,
-		        f->guard.of);
-	}
-	if (f->follows && !is_shown(f->follows))
+}
+
+static void put_guard(const struct page *p, const struct finding *f)
+{
+	if (f->guard.lock == MODEL_NONE)
+		return;
+	fputs("<p>Guard: <b>", p->out);
+	html_put(p, f->guard_name[0] ? f->guard_name : "a lock");
+	fprintf(p->out, "</b> is held at %" PRIu64 " of %" PRIu64 " accesses.</p>\n", f->guard.held, f->guard.of);
+}
+
+static void put_follows(const struct page *p, const struct finding *f)
+{
+	if (f->follows && !html_is_shown(f->follows))
 		fprintf(p->out, "<p>Follows %s: nothing else orders its events.</p>\n", f->follows->id);
 	else if (f->follows)
 		fprintf(p->out, "<p>Follows <a href=\"#%s\">%s</a>: nothing else orders its events.</p>\n",
 		        f->follows->id, f->follows->id);
-	fputs("<p>Fix: ", p->out);
-	put_text(p, finding_fix, f);
+}
+
+static void put_fix(const struct page *p, const struct finding *f)
+{
+	char text[FINDING_TEXT_MAX];
+	const struct report_entry *first = &p->r->entries[f->entries[0]];
+	finding_fix(p->r, f, text);
+	if (text[0]) {
+		fputs("<p>Fix: ", p->out);
+		html_put(p, text);
+		fputs(".</p>\n", p->out);
+	}
+	if (!first->anomaly->schedule || !p->info->command)
+		return;
+	fputs("<p>Replay: <code>racetrace replay ", p->out);
+	html_put(p, p->info->path);
+	fprintf(p->out, " --anomaly %s</code></p>\n", first->id);
+}
+
+static void put_variants(const struct page *p, const struct finding *f)
+{
 	fprintf(p->out,
-	        "</p>\n<details>\n<summary>%s, the first of its %zu anomal%s: stacks, schedule, evidence</summary>\n",
-	        first->id, f->entry_count, f->entry_count == 1 ? "y" : "ies");
-	bool ok = html_put_anomaly(p, first);
-	fprintf(p->out, "</details>\n<p class=\"dim\">fingerprint %s</p>\n</section>\n", f->fingerprint);
+	        "<h3>Variants</h3>\n<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"variants of "
+	        "%s\">\n<table>\n<thead><tr><th scope=\"col\">id</th><th scope=\"col\">kind</th><th "
+	        "scope=\"col\">pattern</th><th scope=\"col\">verdict</th><th "
+	        "scope=\"col\">count</th></tr></thead>\n<tbody>\n",
+	        f->id);
+	for (size_t i = 0; i < f->entry_count && i < VARIANTS_MAX; i++) {
+		const struct report_entry *entry = &p->r->entries[f->entries[i]];
+		fprintf(p->out, "<tr><td>%s</td><td>%s</td><td>", entry->id, html_kind(entry->anomaly->kind));
+		html_put(p, entry->anomaly->pattern);
+		fprintf(p->out, "</td><td>%s</td><td>%" PRIu64 "</td></tr>\n", verdict_name(entry->anomaly->verdict),
+		        entry->count);
+	}
+	fputs("</tbody>\n</table>\n</div>\n", p->out);
+	if (f->entry_count > VARIANTS_MAX)
+		fprintf(p->out, "<p>and %zu more</p>\n", f->entry_count - VARIANTS_MAX);
+}
+
+bool html_put_finding(const struct page *p, const struct finding *f)
+{
+	const struct report_entry *first = &p->r->entries[f->entries[0]];
+	const char *level = finding_level_name(f->level);
+	struct page inside = *p;
+	fputs("<section class=\"finding\"", p->out);
+	html_put_choice(p, level, f->kinds);
+	fprintf(p->out,
+	        " id=\"%s\" aria-labelledby=\"%s-title\">\n<h2 id=\"%s-title\">%s <span class=\"%s\">%s</span>, %s: ",
+	        f->id, f->id, f->id, f->id, level, level, verdict_name(f->verdict));
+	put_text(p, finding_title, f);
+	fputs("</h2>\n", p->out);
+	put_places(p, f);
+	put_guard(p, f);
+	put_follows(p, f);
+	put_fix(p, f);
+	inside.heading = 2;
+	bool ok = html_put_schedule(&inside, first);
+	fprintf(p->out, "<details>\n<summary>%zu anomal%s, stacks and evidence</summary>\n", f->entry_count,
+	        f->entry_count == 1 ? "y" : "ies");
+	if (f->entry_count > 1)
+		put_variants(p, f);
+	ok = html_put_anomaly(p, first) && ok;
+	fprintf(p->out, "<p class=\"dim\">finding's fingerprint %s</p>\n</details>\n</section>\n", f->fingerprint);
 	return ok;
 }
 
@@ -117,70 +195,23 @@ bool html_put_findings(const struct page *p)
 {
 	const struct findings *f = p->r->findings;
 	bool ok = true;
-	fprintf(p->out, "<p>%zu errors, %zu warnings, %zu notes, %zu known</p>\n", f->levels[LEVEL_ERROR],
-	        f->levels[LEVEL_WARNING], f->levels[LEVEL_NOTE], f->known);
+	uint32_t kinds = 0;
+	if (!f->count)
+		fputs("<p>Nothing was found.</p>\n", p->out);
+	for (size_t i = 0; i < f->count; i++)
+		kinds |= f->items[i].kinds;
+	if (f->count > 1)
+		html_put_filter(p, 0, kinds, false);
 	if (f->levels[LEVEL_ERROR] + f->levels[LEVEL_WARNING])
 		put_list(p, false);
 	for (size_t i = 0; ok && i < f->count && !ferror(p->out); i++)
-		if (is_shown(&f->items[i]))
-			ok = put_finding(p, &f->items[i]) && !*p->no_memory;
+		if (html_is_shown(&f->items[i]))
+			ok = html_put_finding(p, &f->items[i]) && !*p->no_memory;
 	if (!f->levels[LEVEL_NOTE])
 		return ok;
-	fprintf(p->out, "<details>\n<summary>%zu notes</summary>\n", f->levels[LEVEL_NOTE]);
+	fprintf(p->out, "<details>\n<summary>%zu note%s</summary>\n", f->levels[LEVEL_NOTE],
+	        f->levels[LEVEL_NOTE] == 1 ? "" : "s");
 	put_list(p, true);
 	fputs("</details>\n", p->out);
-	return ok;
-}
-
-/* Several runs */
-
-/* What belongs to the report that the finding is of. */
-static void turn_to(struct page *p, const struct merged_finding *f)
-{
-	if (!f->report || f->report == p->r)
-		return;
-	html_forget(p);
-	p->r = f->report;
-	p->info = rt_trace_info(p->r->analysis->trace);
-	*p->snippets = (struct snippets){.trace = p->r->analysis->trace, .root = p->r->source_root};
-}
-
-static void put_merged_row(const struct page *p, const struct merge *m, const struct merged_finding *f)
-{
-	if (f->finding) {
-		put_cells(p, f->finding, is_shown(f->finding));
-	} else {
-		fprintf(p->out, "<tr><td>%s</td><td class=\"error\">%s</td><td>%s</td><td>", f->id,
-		        finding_level_name(f->level), verdict_name(f->verdict));
-		html_put(p, f->incident->title);
-		fputs("</td><td>0</td>", p->out);
-	}
-	fprintf(p->out, "<td>%zu of %zu, first in ", f->run_count, m->run_count);
-	html_put(p, merge_first_run(m, f)->name);
-	if (merge_first_run(m, f)->repeat) {
-		fputs(": <code>", p->out);
-		html_put(p, merge_first_run(m, f)->repeat);
-		fputs("</code>", p->out);
-	}
-	fputs("</td></tr>\n", p->out);
-}
-
-bool html_put_merged(struct page *p, const struct merge *m)
-{
-	bool ok = true;
-	fprintf(p->out, "<p>%zu runs: %zu errors, %zu warnings, %zu notes, %zu known</p>\n", m->run_count,
-	        m->levels[LEVEL_ERROR], m->levels[LEVEL_WARNING], m->levels[LEVEL_NOTE], m->known);
-	put_columns(p, "<th>runs</th>");
-	for (size_t i = 0; i < m->count && !ferror(p->out); i++) {
-		turn_to(p, &m->items[i]);
-		if (!m->items[i].known)
-			put_merged_row(p, m, &m->items[i]);
-	}
-	fputs("</table>\n", p->out);
-	for (size_t i = 0; ok && i < m->count && !ferror(p->out); i++) {
-		turn_to(p, &m->items[i]);
-		if (m->items[i].finding && is_shown(m->items[i].finding))
-			ok = put_finding(p, m->items[i].finding) && !*p->no_memory;
-	}
 	return ok;
 }

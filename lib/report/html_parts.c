@@ -1,10 +1,13 @@
 /* Text, positions and stacks of the HTML report; see html.h. */
 #include "lib/report/html.h"
 
+#include "lib/base/hash.h"
+#include "lib/report/digest.h"
 #include "lib/report/utf8.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void put_character(char c, FILE *out)
 {
@@ -37,6 +40,20 @@ void html_put(const struct page *p, const char *text)
 void html_put_thread(const struct page *p, uint32_t thread)
 {
 	html_put(p, thread < p->info->thread_count ? p->info->threads[thread].name : "unknown");
+}
+
+void html_put_marked(const struct page *p, const char *text)
+{
+	const char *mark;
+	for (bool code = false; *text; code = !code, text = *mark ? mark + 1 : mark) {
+		char part[FINDING_TEXT_MAX];
+		mark = strchrnul(text, '`');
+		code = code && *mark; /* a name has two */
+		snprintf(part, sizeof part, "%.*s", (int)(mark - text), text);
+		fputs(code ? "<code>" : "", p->out);
+		html_put(p, part);
+		fputs(code ? "</code>" : "", p->out);
+	}
 }
 
 /* Positions */
@@ -73,6 +90,36 @@ void html_put_snippet(const struct page *p, const struct rt_frame *f)
 	free(line);
 }
 
+/* A source line; a leading tab is as wide as editors have it. */
+static void put_indented(const struct page *p, const char *text)
+{
+	for (; *text == '\t' || *text == ' '; text++)
+		fputs(*text == '\t' ? "    " : " ", p->out);
+	html_put(p, text);
+}
+
+void html_put_source(const struct page *p, const struct rt_frame *f)
+{
+	enum { AROUND = 2 };
+	char *line = snippet_indented(p->snippets, f->file, f->line);
+	if (!line)
+		return;
+	fputs("<pre class=\"source\">", p->out);
+	for (uint32_t at = f->line > AROUND ? f->line - AROUND : 1; at <= f->line + AROUND; at++) {
+		char *text = at == f->line ? line : snippet_indented(p->snippets, f->file, at);
+		if (!text && at > f->line)
+			continue;
+		fprintf(p->out,
+		        at == f->line ? "<mark><span class=\"dim\">%5" PRIu32 "</span> "
+		                      : "<span class=\"dim\">%5" PRIu32 "</span> ",
+		        at);
+		put_indented(p, text ? text : "");
+		fputs(at == f->line ? "</mark>\n" : "\n", p->out);
+		free(text);
+	}
+	fputs("</pre>\n", p->out);
+}
+
 static void put_frames(const struct page *p, uint64_t pc, bool source)
 {
 	size_t n = 0;
@@ -101,16 +148,89 @@ static void make_sources(FILE *out, uint64_t pc, const void *arg)
 	put_frames(&p, pc, true);
 }
 
-void html_put_stack(const struct page *p, const struct description *d, bool source)
+/* A stack that is on the page: others that are equal refer to it. */
+struct html_stack {
+	uint64_t key;
+	unsigned number;
+	UT_hash_handle hh;
+};
+
+static uint64_t stack_key(const struct description *d, bool source)
 {
-	fputs("<ol class=\"stack\" start=\"0\">\n", p->out);
-	for (size_t i = 0; d && i < d->stack_count; i++)
+	XXH3_state_t state;
+	XXH3_64bits_reset(&state);
+	digest_number(&state, source);
+	digest_number(&state, d->stack_cut);
+	for (size_t i = 0; i < d->stack_count; i++)
+		digest_number(&state, d->stack[i]);
+	return XXH3_64bits_digest(&state);
+}
+
+/* The stack's number on the page, from 1; *is_new tells whether it is there. 0 without memory. */
+static unsigned stack_number(const struct page *p, const struct description *d, bool source, bool *is_new)
+{
+	struct html_stack *stack;
+	uint64_t key = stack_key(d, source);
+	HASH_FIND(hh, p->stacks->all, &key, sizeof key, stack);
+	*is_new = !stack;
+	if (stack)
+		return stack->number;
+	if (!(stack = calloc(1, sizeof *stack)))
+		return 0;
+	stack->key = key;
+	stack->number = ++p->stacks->count;
+	HASH_ADD(hh, p->stacks->all, key, sizeof stack->key, stack);
+	if (HASH_ADDED(stack))
+		return stack->number;
+	free(stack);
+	return 0;
+}
+
+void html_forget(const struct page *p)
+{
+	struct html_stack *stack, *next;
+	HASH_ITER(hh, p->stacks->all, stack, next)
+	{
+		HASH_DELETE(hh, p->stacks->all, stack);
+		free(stack);
+	}
+	*p->no_memory |= p->snippets->no_memory;
+	snippets_release(p->snippets);
+	pieces_release(p->frames);
+	pieces_release(p->sources);
+	*p->frames = *p->sources = (struct pieces){0};
+}
+
+static void put_whole_stack(const struct page *p, const struct description *d, unsigned number, bool source)
+{
+	fprintf(p->out, "<ol class=\"stack\" start=\"0\" id=\"stack%u\">\n", number);
+	for (size_t i = 0; i < d->stack_count; i++)
 		if (!pieces_write(source ? p->sources : p->frames, d->stack[i], source ? make_sources : make_frames, p,
 		                  p->out))
 			*p->no_memory = true;
 	fputs("</ol>\n", p->out);
-	if (d && d->stack_cut)
+	if (d->stack_cut)
 		fputs("<p class=\"dim\">and the calls further out</p>\n", p->out);
+}
+
+void html_put_stack(const struct page *p, const struct description *d, bool source)
+{
+	bool is_new;
+	if (!d || !d->stack_count)
+		return;
+	unsigned number = stack_number(p, d, source, &is_new);
+	if (!number) {
+		*p->no_memory = true;
+	} else if (is_new) {
+		put_whole_stack(p, d, number, source);
+	} else {
+		size_t n = 0;
+		const struct rt_frame nothing = {.pc = d->stack[0]},
+		                      *frames = rt_trace_frames(p->r->analysis->trace, d->stack[0], &n);
+		fputs("<p class=\"stack\">", p->out);
+		html_put_position(p, n ? frames : &nothing);
+		fprintf(p->out, ", <a href=\"#stack%u\">stack %u</a></p>\n", number, number);
+	}
 }
 
 /* Locks */

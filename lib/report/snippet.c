@@ -48,9 +48,9 @@ static FILE *open_regular(struct snippets *s, const char *file)
 }
 
 /* NULL: no line is left, or no memory. */
-static char *trimmed(struct snippets *s, char *text)
+static char *trimmed(struct snippets *s, char *text, bool indented)
 {
-	text += strspn(text, " \t");
+	text += indented ? 0 : strspn(text, " \t");
 	size_t n = strcspn(text, "\r\n");
 	if (n > WIDTH)
 		n = WIDTH;
@@ -152,7 +152,7 @@ static const struct snippet_file *find_file(struct snippets *s, const char *name
 	return NULL;
 }
 
-char *snippet(struct snippets *s, const char *file, uint32_t line)
+static char *find_line(struct snippets *s, const char *file, uint32_t line, bool indented)
 {
 	const struct snippet_file *known = file && line-- ? find_file(s, file) : NULL;
 	FILE *f = known && line / STRIDE < known->count ? open_regular(s, known->path) : NULL;
@@ -167,10 +167,20 @@ char *snippet(struct snippets *s, const char *file, uint32_t line)
 		s->no_memory |= !read && errno == ENOMEM;
 	}
 	if (read)
-		result = trimmed(s, text);
+		result = trimmed(s, text, indented);
 	free(text);
 	fclose(f);
 	return result;
+}
+
+char *snippet(struct snippets *s, const char *file, uint32_t line)
+{
+	return find_line(s, file, line, false);
+}
+
+char *snippet_indented(struct snippets *s, const char *file, uint32_t line)
+{
+	return find_line(s, file, line, true);
 }
 
 void snippets_release(struct snippets *s)

@@ -21,6 +21,8 @@ struct snippets {
  * it; NULL if it cannot or may not be read.
  */
 char *snippet(struct snippets *s, const char *file, uint32_t line);
+/* The same with its leading blanks. */
+char *snippet_indented(struct snippets *s, const char *file, uint32_t line);
 void snippets_release(struct snippets *s);
 
 #endif

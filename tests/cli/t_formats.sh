@@ -47,7 +47,7 @@ check_sarif() {
 		[.threadFlows[].locations[] | select(.importance == "essential")] | length] ==
 		[$j.anomalies[] | select(.schedule) | .events | length]'
 }
-# check_page TRACE: the page is well-formed, loads and runs nothing, and leads nowhere else.
+# check_page TRACE: the page is well-formed, loads nothing, runs nothing but the script of its policy, and leads nowhere else.
 check_page() {
 	# As many ends of an element as beginnings, in the right order.
 	grep -oE '</?[a-z][a-z0-9]*( [^<>]*)?/?>' html | grep -v '/>$' | awk '
@@ -55,18 +55,27 @@ check_page() {
 		closing { if (stack[--depth] != $0) { print "ends wrongly: " $0; exit 1 } next }
 		{ stack[depth++] = $0 }
 		END { if (depth) exit 1 }' || wrong "$1: the page is no tree"
-	grep -oE '<[^<>]*>' html | grep -qiE '^<(script|img|iframe|link|object)| (on[a-z]*|src)=|javascript:' && wrong "$1: the page loads or runs something"
-	grep -oE 'href="[^"]*"' html | grep -v '^href="#[RASDPHF][0-9]*"$' && wrong "$1: the page leads elsewhere"
-	grep -q "Content-Security-Policy\" content=\"default-src 'none'" html || wrong "$1: no policy"
+	grep -oE '<[^<>]*>' html | grep -v '^<script>$' | grep -qiE '^<(script|img|iframe|link|object)| (on[a-z]*|src)=|javascript:' && wrong "$1: the page loads or runs something"
+	grep -oE 'href="[^"]*"' html | grep -vE '^href="#([RASDPHF]|stack)[0-9]*"$' && wrong "$1: the page leads elsewhere"
+	[ "$(grep -c '<script' html)" = 1 ] || wrong "$1: more than one script"
+	digest=$(sed -n 's|^<script>\(.*\)</script>$|\1|p' html | tr -d '\n' | sha256sum | cut -d ' ' -f 1 | sed 's/../\\x&/g')
+	digest=$(printf "$digest" | base64)
+	grep -qF "Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-$digest'; base-uri 'none'" html ||
+		wrong "$1: the policy does not allow the script: sha256-$digest"
+	[ -z "$(grep -oE ' id="[^"]*"' html | sort | uniq -d)" ] || wrong "$1: an id twice: $(grep -oE ' id="[^"]*"' html | sort | uniq -d)"
+	grep -oE 'href="#[^"]*"' html | sed 's/.*#//; s/"//' | while read -r id; do
+		grep -q " id=\"$id\"" html || echo "$id"
+	done >missing
+	[ ! -s missing ] || wrong "$1: links to what is not on the page: $(head -n 3 missing)"
 	LC_ALL=C grep -q $'[\x01-\x08\x0b-\x1f\x7f]' html && wrong "$1: control characters on the page"
 }
 check_html() {
 	local ids
 	ids=$(jq -r '.anomalies[].id' json)
 	for id in $ids; do
-		grep -q "<section id=\"$id\">" html && grep -q "<a href=\"#$id\">" html || wrong "$1: $id is not on the page"
+		grep -q "<section [^<>]*id=\"$id\">" html && grep -q "<a href=\"#$id\">" html || wrong "$1: $id is not on the page"
 	done
-	[ "$(grep -c '<table class="schedule">' html)" = "$(jq '[.anomalies[] | select(.schedule)] | length' json)" ] ||
+	[ "$(grep -c '<svg class="schedule"' html)" = "$(jq '[.anomalies[] | select(.schedule)] | length' json)" ] ||
 		wrong "$1: schedules are missing"
 	check_page "$1"
 }
@@ -105,7 +114,7 @@ so 'the URI is one' '$s.results[0].locations[0].physicalLocation.artifactLocatio
 so 'places are related' '[$s.results[0].relatedLocations[].message.text] |
 	any(test("allocated")) and any(test("main.1 was created"))'
 grep -q '<pre><span class="dim">[0-9]*</span> .*\*(int \*)block = 1' html || wrong "no source line on the page"
-grep -q '<tr><th>main</th><th>main.1</th></tr>' html || wrong "no columns: $(grep '<th>main' html)"
+[ "$(grep -oE 'class="name"[^>]*>[^<]*' html | sed 's/.*>//' | sort -u | xargs)" = 'main main.1' ] || wrong "no lanes: $(grep 'class="name"' html)"
 
 # Without --all SARIF has a result for each finding: at the user's line, each related place once, below the source root.
 "$racetrace" analyze --format json program.zst >json
@@ -125,11 +134,28 @@ so 'rules have help' 'all($s.tool.driver.rules[]; .fullDescription.text and .hel
 "$racetrace" analyze --format html program.zst >html
 check_page program.zst
 for id in $(jq -r '.findings[] | select(.level != "note").id' json); do
-	grep -q "<section id=\"$id\">" html && grep -q "<a href=\"#$id\">" html || wrong "$id is not on the page"
+	grep -q "<section [^<>]*id=\"$id\"" html && grep -q "<a href=\"#$id\">" html || wrong "$id is not on the page"
 done
-[ "$(grep -c '<section id="F' html)" = "$(grep -c '^<details>$' html)" ] || wrong "anomalies are not folded below findings"
+[ "$(grep -c '<section class="finding"' html)" = "$(grep -c '^<details>$' html)" ] || wrong "anomalies are not folded below findings"
 [ "$(grep -c '<div class="place">' html)" = "$(jq '[.findings[] | select(.level != "note").places[]] | length' json)" ] ||
 	wrong "places are missing on the page"
+
+grep -q '<mark><span class="dim"> *9</span>     \*block = 2;</mark>$' html ||
+	wrong "the line is not among those around it: $(grep '<mark>' html)"
+grep -q '<code>racetrace replay program.zst --anomaly R1</code>' html || wrong 'how to replay it is not on the page'
+
+# Many anomalies: all are listed, 50 of each kind in full; equal stacks are there once.
+for i in $(seq 120); do
+	echo "A|w(x$i)|$i"
+done >many.std
+for i in $(seq 120); do
+	echo "B|w(x$i)|1$i"
+done >>many.std
+"$racetrace" analyze --anomalies --format html many.std >html
+check_page many.std
+[ "$(grep -c '<tr data-a=' html)" = 120 ] || wrong "many.std: $(grep -c '<tr data-a=' html) rows"
+[ "$(grep -c '<section data-a=' html)" = 50 ] || wrong "many.std: $(grep -c '<section data-a=' html) sections"
+grep -q '^<p>70 more anomalies are only listed' html || wrong 'many.std: what is left out is not said'
 
 # Cut short: both say so.
 printf '%s\n' '{"schema":"racetrace.events/1","events":9}' '{"op":"fork","object":"main.1"}' \

@@ -1,0 +1,186 @@
+/* An anomaly on the HTML page: its events with their stacks and locks, its schedule, its evidence. */
+#include "lib/report/follows.h"
+#include "lib/report/html.h"
+#include "lib/report/waiting.h"
+
+#include <inttypes.h>
+
+/* Events */
+
+static void put_operation(const struct page *p, const struct description *d)
+{
+	fputs(rt_op_name(d->event.op), p->out);
+	if (description_has_size(d)) {
+		fprintf(p->out, " of %" PRIu64 " bytes", d->event.arg);
+		return;
+	}
+	fputs(" of ", p->out);
+	html_put_lock(p, d->event.addr, subject_lock_block(d));
+}
+
+static void put_locks(const struct page *p, const struct description *d)
+{
+	if (!d->lock_count)
+		fputs("<p>holding no lock</p>\n", p->out);
+	for (size_t i = 0; i < d->lock_count; i++) {
+		fputs("<p>holding <b>", p->out);
+		html_put_lock(p, d->locks[i].addr, &d->locks[i].block);
+		fprintf(p->out, "</b>%s, acquired at event %" PRIu64 ":</p>\n",
+		        d->locks[i].shared ? " as a reader" : "", d->locks[i].acquired);
+		html_put_stack(p, description_of(p->r->descriptions, d->locks[i].acquired), false);
+	}
+}
+
+static void put_event(const struct page *p, uint32_t e)
+{
+	const struct description *d = report_event(p->r, e);
+	if (!d)
+		return;
+	fprintf(p->out, "<h%d>", p->heading + 1);
+	if (d->event.op == RT_OP_BLOCK) {
+		char text[WAITING_TEXT_MAX];
+		waiting_text(p->r, d, text);
+		fputs("thread ", p->out);
+		html_put_thread(p, d->event.thread);
+		putc(' ', p->out);
+		html_put(p, text);
+	} else {
+		put_operation(p, d);
+		fputs(" by thread ", p->out);
+		html_put_thread(p, d->event.thread);
+	}
+	fprintf(p->out, ", event %" PRIu64 "</h%d>\n", d->event.number, p->heading + 1);
+	html_put_stack(p, d, true);
+	put_locks(p, d);
+	const struct description *fork = d->fork ? description_of(p->r->descriptions, d->fork) : NULL;
+	if (!fork)
+		return;
+	fputs("<p>the thread was created by ", p->out);
+	html_put_thread(p, fork->event.thread);
+	fprintf(p->out, ", event %" PRIu64 "</p>\n", d->fork);
+	html_put_stack(p, fork, false);
+}
+
+static void put_subject(const struct page *p, const struct subject *s)
+{
+	fprintf(p->out, "<p>%s, ", s->kind);
+	if (s->size)
+		fprintf(p->out, "%" PRIu64 " bytes ", s->size);
+	fprintf(p->out, "at 0x%" PRIx64, s->address);
+	if (s->file) {
+		fputs(", declared at ", p->out);
+		html_put(p, s->file);
+		fprintf(p->out, ":%" PRIu32, s->line);
+	}
+	fputs("</p>\n", p->out);
+	if (s->block.alloc) {
+		fprintf(p->out, "<p>allocated at event %" PRIu64 "</p>\n", s->block.alloc);
+		html_put_stack(p, description_of(p->r->descriptions, s->block.alloc), false);
+	}
+	if (s->block.freed) {
+		fprintf(p->out, "<p>freed at event %" PRIu64 "</p>\n", s->block.freed);
+		html_put_stack(p, description_of(p->r->descriptions, s->block.freed), false);
+	}
+}
+
+/* Evidence */
+
+/* Why it is only predicted. */
+static void put_reasons(const struct page *p, const struct anomaly *anomaly)
+{
+	char text[REASON_TEXT_MAX];
+	if (anomaly->verdict != VERDICT_PREDICTED || !anomaly->reasons.set)
+		return;
+	const char *between = "<p>Only predicted: ";
+	for (int next = 0; reasons_next(&anomaly->reasons, &next, text);) {
+		fputs(between, p->out);
+		html_put(p, text);
+		between = "; ";
+	}
+	fputs(".</p>\n", p->out);
+}
+
+/* The reads that would have to see another write. */
+static void put_needs(const struct page *p, const struct anomaly *anomaly)
+{
+	const struct model *m = p->r->analysis->model;
+	if (!anomaly->need_count)
+		return;
+	fprintf(p->out, "<p>Needs %" PRIu32 " %s to see another write than %s saw.</p>\n<ul>\n", anomaly->need_total,
+	        anomaly->need_total == 1 ? "read" : "reads", anomaly->need_total == 1 ? "it" : "they");
+	for (uint32_t i = 0; i < anomaly->need_count; i++) {
+		const struct model_event *e = &m->events[anomaly->needs[i]];
+		const struct rt_frame *f = subject_frame(p->r, m->sites[e->site].pc);
+		fputs("<li>", p->out);
+		html_put_position(p, f ? f : &(struct rt_frame){.pc = m->sites[e->site].pc});
+		fputs(", thread ", p->out);
+		html_put_thread(p, model_thread_of(m, anomaly->needs[i]));
+		fprintf(p->out, ", event %" PRIu32 "</li>\n", e->number);
+	}
+	fputs("</ul>\n", p->out);
+}
+
+/* The causes that it follows. */
+static void put_follows(const struct page *p, const struct anomaly *anomaly)
+{
+	char text[FOLLOWS_TEXT_MAX];
+	for (uint32_t i = 0; i < anomaly->cause_count; i++) {
+		const struct cause *cause = follows_cause(p->r, anomaly, i);
+		const char *id = follows_id(p->r, anomaly, i);
+		if (*id && p->r->by_anomaly)
+			fprintf(p->out, "<p>Follows <a href=\"#%s\">%s</a>: nothing else orders its events.</p>\n", id,
+			        id);
+		else if (*id)
+			fprintf(p->out, "<p>Follows %s: nothing else orders its events.</p>\n", id);
+		if (cause->anomaly != MODEL_NONE)
+			continue;
+		follows_text(p->r, cause, text);
+		fputs("<p>Follows: ", p->out);
+		html_put(p, text);
+		fputs(".</p>\n", p->out);
+	}
+}
+
+/* Which orders leave its events unordered. */
+static void put_evidence(const struct page *p, const struct report_entry *entry)
+{
+	const struct anomaly *anomaly = entry->anomaly;
+	fprintf(p->out, "<p class=\"dim\">rank %.2f:", entry->rank.value);
+	for (size_t i = 0; i < entry->rank.why_count; i++)
+		fprintf(p->out, "%s %s", i ? ";" : "", entry->rank.why[i]);
+	if (anomaly->orders_run)
+		fputs(anomaly->orders_unordered & anomaly->orders_run ? "; unordered by" : "; ordered by all", p->out);
+	for (int i = 0; i < 32 && orders[i].name; i++)
+		if (anomaly->orders_run >> i & anomaly->orders_unordered >> i & 1)
+			fprintf(p->out, " %s", orders[i].name);
+	fprintf(p->out, "; fingerprint %s</p>\n", entry->fingerprint);
+}
+
+bool html_put_anomaly(const struct page *p, const struct report_entry *entry)
+{
+	struct subject subject;
+	const struct anomaly *anomaly = entry->anomaly;
+	const char *verdict = verdict_name(anomaly->verdict);
+	fputs("<section", p->out);
+	if (p->heading == 2)
+		html_put_choice(p, verdict, UINT32_C(1) << anomaly->kind);
+	fprintf(p->out, " id=\"%s\">\n<h%d>%s %s (", entry->id, p->heading, entry->id, html_kind(anomaly->kind));
+	html_put(p, anomaly->pattern);
+	fprintf(p->out, "), <span class=\"%s\">%s</span>: ", verdict, verdict);
+	html_put_subject_name(p, anomaly);
+	fprintf(p->out, "</h%d>\n", p->heading);
+	if (subject_of(p->r, anomaly, &subject))
+		put_subject(p, &subject);
+	for (uint32_t i = 0; i < anomaly->event_count; i++)
+		put_event(p, anomaly->events[i]);
+	for (uint32_t i = 0; i < anomaly->wait_count; i++)
+		put_event(p, anomaly->waits[i]);
+	put_reasons(p, anomaly);
+	put_follows(p, anomaly);
+	put_needs(p, anomaly);
+	/* That of a finding is shown with it. */
+	bool ok = p->heading > 2 || html_put_schedule(p, entry);
+	put_evidence(p, entry);
+	fputs("</section>\n", p->out);
+	return ok;
+}
