@@ -13,8 +13,12 @@
 #include <unistd.h>
 
 const struct explore_strategy explore_strategies[] = {
+    {"predict", "random", predict_next, predict_ended, predict_merged, predict_release},
     {"random", "random", NULL, NULL, NULL, NULL},
     {"native", NULL, NULL, NULL, NULL, NULL},
+    {"noise", "noise", NULL, NULL, NULL, NULL},
+    {"suspend", "suspend", NULL, NULL, NULL, NULL},
+    {"pos", "pos", NULL, NULL, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -32,7 +36,8 @@ static const struct argp_option options[] = {
     {"runs", OPT_RUNS, "N", 0, "Make at most N runs (10)", 0},
     {"seed", OPT_SEED, "N", 0, "Seed of the first run; each further one has the next number (1)", 0},
     {"source-root", OPT_SOURCE_ROOT, "DIR", 0, "Show source lines of files below DIR too", 0},
-    {"strategy", OPT_STRATEGY, "NAME", 0, "How the runs differ: random (the default), native", 0},
+    {"strategy", OPT_STRATEGY, "NAME", 0,
+     "How the runs differ: predict (the default), random, native, noise, suspend, pos", 0},
     {"time", OPT_TIME, "SECONDS", 0, "Start no further run after this time", 0},
     {"timeout", OPT_TIMEOUT, "SECONDS", 0, "End a run after this time; it hangs (20)", 0},
     {"traces", OPT_TRACES, "DIR", 0, "Keep in DIR the traces of the runs that the findings are shown of", 0},

@@ -1,0 +1,307 @@
+/*
+ * predict: what the analysis of one run finds is what the next ones do. A run that takes the schedule of a race, or in
+ * which reads see other writes, may come to code that no run before came to; it is analyzed in turn. The most promising
+ * schedule is first: of a run that reached new code, then by verdict and rank. If there is none left, threads take
+ * random turns, until that brings nothing new several times.
+ */
+#include "cmd/explore.h"
+
+#include "cmd/replay.h"
+#include "lib/base/set.h"
+#include "lib/base/vec.h"
+#include "lib/report/digest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	NEW_SCHEDULES = 64, /* of one run that are taken on */
+	ATTEMPTS = 3,       /* ways to an anomaly that is not confirmed */
+	QUIET = 3           /* random runs without anything new, after which it is enough */
+};
+
+struct candidate {
+	char fingerprint[17];
+	struct rt_plan *plan; /* NULL: it was run */
+	enum outcome_order resolve;
+	enum outcome_way way;
+	double score;
+	uint32_t attempt; /* from 1 */
+};
+
+/* An anomaly that was met. */
+struct known {
+	char fingerprint[17];
+	uint32_t attempts; /* runs for it, made and planned */
+	bool confirmed, planned;
+};
+
+struct predict {
+	struct candidate *items;
+	size_t count, room;
+	struct known *known;
+	size_t known_count, known_room;
+	struct set positions; /* of events, in any run */
+	uint32_t quiet;
+	bool news; /* the run under way brought some */
+	/* What became of the run's plan, until its report is merged. */
+	struct replay_run outcome;
+	bool has_outcome;
+};
+
+static struct predict *predict_of(struct exploring *x)
+{
+	if (!x->predict)
+		x->predict = calloc(1, sizeof *x->predict);
+	return x->predict;
+}
+
+void predict_release(struct exploring *x)
+{
+	struct predict *p = x->predict;
+	if (!p)
+		return;
+	for (size_t i = 0; i < p->count; i++)
+		free(p->items[i].plan);
+	if (p->has_outcome)
+		replay_run_release(&p->outcome);
+	set_release(&p->positions);
+	free(p->items);
+	free(p->known);
+	free(p);
+}
+
+bool predict_next(struct exploring *x, struct run_order *order)
+{
+	struct predict *p = predict_of(x);
+	size_t best = SIZE_MAX;
+	for (size_t i = 0; p && !x->native && i < p->count; i++)
+		if (p->items[i].plan && (best == SIZE_MAX || p->items[i].score > p->items[best].score))
+			best = i;
+	if (best != SIZE_MAX) {
+		order->plan = p->items[best].plan;
+		order->resolve = p->items[best].resolve;
+		order->candidate = best;
+		order->seed = x->o.seed + x->started;
+		p->items[best].plan = NULL;
+		return true;
+	}
+	if (!p || p->quiet >= QUIET)
+		return false;
+	x->next_seed++;
+	order->candidate = SIZE_MAX;
+	return true;
+}
+
+/* ---- What is new ---- */
+
+static struct known *known_of(struct predict *p, const char *fingerprint)
+{
+	for (size_t i = 0; i < p->known_count; i++)
+		if (!strcmp(p->known[i].fingerprint, fingerprint))
+			return &p->known[i];
+	if (!vec_reserve(&p->known, &p->known_room, (uint64_t)p->known_count + 1, sizeof *p->known))
+		return NULL;
+	struct known *k = &p->known[p->known_count++];
+	*k = (struct known){0};
+	memcpy(k->fingerprint, fingerprint, sizeof k->fingerprint);
+	return k;
+}
+
+static uint64_t position_key(const struct rt_trace *trace, uint64_t pc)
+{
+	size_t n;
+	const struct rt_module *modules = rt_trace_modules(trace, &n);
+	XXH3_state_t state;
+	XXH3_64bits_reset(&state);
+	for (size_t i = 0; i < n; i++)
+		if (pc >= modules[i].start && pc < modules[i].end) {
+			digest_text(&state, modules[i].path);
+			pc -= modules[i].start;
+			break;
+		}
+	digest_number(&state, pc);
+	uint64_t key = XXH3_64bits_digest(&state);
+	return key ? key : 1;
+}
+
+/* Number of positions that no run had before. */
+static bool add_positions(struct predict *p, const struct analysis *a, size_t *fresh)
+{
+	*fresh = 0;
+	for (uint32_t i = 0; i < a->model->site_count; i++) {
+		bool added;
+		if (!set_add(&p->positions, position_key(a->trace, a->model->sites[i].pc), &added))
+			return false;
+		*fresh += added;
+	}
+	return true;
+}
+
+/* ---- Candidates ---- */
+
+/* What a schedule promises: what is proved can be done, and reverses what the run saw; what was observed just happened.
+ */
+static double score_of(const struct report_entry *e, bool new_code, uint32_t attempt)
+{
+	static const double by_verdict[VERDICTS] = {
+	    [VERDICT_CONDITIONAL] = 0.6, [VERDICT_PREDICTED] = 0.7, [VERDICT_PROVED] = 0.8, [VERDICT_OBSERVED] = 0.3};
+	return (new_code ? 1 : 0) + by_verdict[e->anomaly->verdict] + 0.2 * e->rank.value - 0.5 * (attempt - 1);
+}
+
+static bool add_candidate(struct predict *p, const struct candidate *c)
+{
+	if (!vec_reserve(&p->items, &p->room, (uint64_t)p->count + 1, sizeof *p->items))
+		return false;
+	p->items[p->count++] = *c;
+	return true;
+}
+
+/* Takes on the schedule of an anomaly, or a search for it. *added: there is one. */
+static enum rt_status take_on(struct predict *p, const struct report *r, const struct report_entry *e, bool new_code,
+                              bool *added, struct rt_error *err)
+{
+	const struct anomaly *a = e->anomaly;
+	struct candidate c = {.way = a->schedule ? OUTCOME_BY_SCHEDULE : OUTCOME_BY_SEARCH};
+	struct rt_error why = {0};
+	struct known *k = known_of(p, e->fingerprint);
+	*added = false;
+	if (!k)
+		return rt_error_set(err, RT_EMEMORY, "no memory to explore");
+	if (k->confirmed || k->planned || k->attempts >= ATTEMPTS ||
+	    (anomaly_is_of_waits(a) && anomaly_is_stuck(r->analysis->model, a)))
+		return RT_OK;
+	if (!a->schedule && (a->verdict >= VERDICT_PROVED || !replay_can_search(r, a)))
+		return RT_OK;
+	enum rt_status status =
+	    a->schedule ? replay_make_plan(r, a, &c.plan, &why) : replay_make_search(r, a, &c.plan, &why);
+	if (status == RT_EMEMORY)
+		return rt_error_set(err, status, "%s", why.message);
+	if (status) { /* it cannot be followed */
+		k->attempts = ATTEMPTS;
+		return RT_OK;
+	}
+	memcpy(c.fingerprint, e->fingerprint, sizeof c.fingerprint);
+	c.resolve = a->kind == ANOMALY_RACE ? OUTCOME_FIRST : OUTCOME_NO_ORDER;
+	c.attempt = ++k->attempts;
+	c.score = score_of(e, new_code, c.attempt);
+	k->planned = true;
+	*added = true;
+	return add_candidate(p, &c) ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory to explore");
+}
+
+/* The most urgent entries are first in the report: of each kind in turn, so that no kind drowns another. */
+static enum rt_status take_on_all(struct predict *p, const struct report *r, bool new_code, struct rt_error *err)
+{
+	enum rt_status status = RT_OK;
+	size_t taken[ANOMALY_KINDS] = {0};
+	for (size_t i = 0; !status && i < r->count; i++) {
+		enum anomaly_kind kind = r->entries[i].anomaly->kind;
+		bool added;
+		if (taken[kind] >= NEW_SCHEDULES)
+			continue;
+		status = take_on(p, r, &r->entries[i], new_code, &added, err);
+		taken[kind] += added;
+		p->news |= added;
+	}
+	return status;
+}
+
+/* The run of a candidate: what it came to; if its race happened, the other order is a candidate as well. */
+static enum rt_status note_outcome(struct exploring *x, const struct run_result *run, struct rt_error *err)
+{
+	struct predict *p = x->predict;
+	const struct run_order *order = run->order;
+	struct candidate *c = &p->items[order->candidate];
+	enum rt_status status = try_tell(run->t, &p->outcome, err);
+	if (status)
+		return status;
+	p->has_outcome = true;
+	p->outcome.way = c->way;
+	struct known *k = known_of(p, c->fingerprint);
+	if (!k)
+		return rt_error_set(err, RT_EMEMORY, "no memory to explore");
+	k->planned = false;
+	if (p->outcome.kind != OUTCOME_CONFIRMED)
+		return RT_OK;
+	k->confirmed = true;
+	if (c->resolve != OUTCOME_FIRST)
+		return RT_OK;
+	struct candidate other = *c;
+	other.resolve = OUTCOME_SECOND;
+	other.score -= 0.15;
+	if (!(other.plan = malloc(order->plan->size)))
+		return rt_error_set(err, RT_EMEMORY, "no memory to explore");
+	memcpy(other.plan, order->plan, order->plan->size);
+	if (add_candidate(p, &other))
+		return RT_OK;
+	free(other.plan);
+	return rt_error_set(err, RT_EMEMORY, "no memory to explore");
+}
+
+enum rt_status predict_ended(struct exploring *x, const struct run_result *run, struct rt_error *err)
+{
+	struct predict *p = predict_of(x);
+	struct report_options options = {.least = VERDICT_CONDITIONAL};
+	struct report *all;
+	size_t fresh = 0;
+	if (!p)
+		return rt_error_set(err, RT_EMEMORY, "no memory to explore");
+	p->news = false;
+	enum rt_status status = run->order->plan ? note_outcome(x, run, err) : RT_OK;
+	if (status || !run->analysis)
+		return status;
+	if (!add_positions(p, run->analysis, &fresh))
+		return rt_error_set(err, RT_EMEMORY, "no memory to explore");
+	p->news |= fresh != 0;
+	status = report_create(run->analysis, &options, &all, err);
+	if (status)
+		return status;
+	status = take_on_all(p, all, fresh != 0, err);
+	report_free(all);
+	return status;
+}
+
+/* The outcome belongs to an entry of a report that is kept: of the latest that has the anomaly. */
+static enum rt_status attach(struct exploring *x, const char *fingerprint, struct replay_run *outcome,
+                             struct rt_error *err)
+{
+	for (size_t i = x->merge.run_count; i-- > 0;) {
+		struct report *r = x->merge.runs[i].report;
+		for (size_t k = 0; r && k < r->count; k++) {
+			if (strcmp(r->entries[k].fingerprint, fingerprint) != 0)
+				continue;
+			struct anomaly *a = (struct anomaly *)(uintptr_t)r->entries[k].anomaly;
+			struct replay_result *result = a->replay;
+			if (!result) {
+				if (!(result = calloc(1, sizeof *result)))
+					return rt_error_set(err, RT_EMEMORY, "no memory to explore");
+				result->kind = outcome->kind;
+			}
+			a->replay = NULL;
+			int was = result->runs ? result->was : (int)a->verdict;
+			bool added = replay_add(result, outcome);
+			report_add_replay(r, k, result);
+			result->was = was;
+			return added ? report_join(r, err) : rt_error_set(err, RT_EMEMORY, "no memory to explore");
+		}
+	}
+	replay_run_release(outcome);
+	return RT_OK;
+}
+
+enum rt_status predict_merged(struct exploring *x, const struct run_result *run, struct rt_error *err)
+{
+	struct predict *p = x->predict;
+	enum rt_status status = RT_OK;
+	p->news |= run->fresh != 0;
+	if (!run->order->plan)
+		p->quiet = p->news ? 0 : p->quiet + 1;
+	else if (p->news)
+		p->quiet = 0;
+	if (p->has_outcome) {
+		p->has_outcome = false;
+		status = attach(x, p->items[run->order->candidate].fingerprint, &p->outcome, err);
+	}
+	return status;
+}
