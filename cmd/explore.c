@@ -16,13 +16,25 @@ const struct explore_strategy explore_strategies[] = {
     {"predict", "random", predict_next, predict_ended, predict_merged, predict_release},
     {"random", "random", NULL, NULL, NULL, NULL},
     {"native", NULL, NULL, NULL, NULL, NULL},
+    {"racefuzzer", "random", racefuzzer_next, racefuzzer_ended, racefuzzer_merged, racefuzzer_release},
+    {"pct", "pct", learning_next, NULL, learning_merged, NULL},
     {"noise", "noise", NULL, NULL, NULL, NULL},
     {"suspend", "suspend", NULL, NULL, NULL, NULL},
     {"pos", "pos", NULL, NULL, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL, NULL},
 };
 
-enum { OPT_STRATEGY = 256, OPT_RUNS, OPT_TIME, OPT_SEED, OPT_TIMEOUT, OPT_INPUT, OPT_TRACES, OPT_SOURCE_ROOT };
+enum {
+	OPT_STRATEGY = 256,
+	OPT_RUNS,
+	OPT_TIME,
+	OPT_SEED,
+	OPT_TIMEOUT,
+	OPT_INPUT,
+	OPT_PAIRS,
+	OPT_TRACES,
+	OPT_SOURCE_ROOT
+};
 enum { RUNS = 10 };
 
 struct settings {
@@ -33,11 +45,12 @@ struct settings {
 static const struct argp_option options[] = {
     {"input", OPT_INPUT, "FILE", 0, "Let the program read FILE from standard input (/dev/null)", 0},
     {"jobs", 'j', "N", 0, "Make N runs at once (1)", 0},
+    {"pairs", OPT_PAIRS, "REPORT", 0, "With racefuzzer: aim at the anomalies of REPORT (JSON) alone", 0},
     {"runs", OPT_RUNS, "N", 0, "Make at most N runs (10)", 0},
     {"seed", OPT_SEED, "N", 0, "Seed of the first run; each further one has the next number (1)", 0},
     {"source-root", OPT_SOURCE_ROOT, "DIR", 0, "Show source lines of files below DIR too", 0},
     {"strategy", OPT_STRATEGY, "NAME", 0,
-     "How the runs differ: predict (the default), random, native, noise, suspend, pos", 0},
+     "How the runs differ: predict (the default), random, native, racefuzzer, pct, pos, noise, suspend", 0},
     {"time", OPT_TIME, "SECONDS", 0, "Start no further run after this time", 0},
     {"timeout", OPT_TIMEOUT, "SECONDS", 0, "End a run after this time; it hangs (20)", 0},
     {"traces", OPT_TRACES, "DIR", 0, "Keep in DIR the traces of the runs that the findings are shown of", 0},
@@ -76,6 +89,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_INPUT:
 		o->input = arg;
+		return 0;
+	case OPT_PAIRS:
+		o->pairs = arg;
 		return 0;
 	case OPT_RUNS:
 		o->runs = cmd_number(state, "the number of runs", arg, 1, UINT32_MAX);

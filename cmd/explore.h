@@ -21,20 +21,35 @@ struct run_order {
 	struct rt_plan *plan; /* that it follows; owned by the run; NULL: none */
 	enum outcome_order resolve;
 	size_t candidate; /* the strategy's own number */
+	char **options;   /* further ones of `racetrace record`; NULL-terminated, owned by the run; NULL: none */
 };
+
+/* Adds an option, which is copied. False without memory. */
+bool run_order_add(struct run_order *order, const char *option);
+void run_order_release(struct run_order *order);
 
 /* A run under way. */
 struct run_slot {
 	struct try *t; /* NULL: the slot is free */
 	struct run_order order;
-	char folder[256], outcome[300], seed[32];
-	const char *record[8]; /* options */
+	char folder[256], outcome[300];
+};
+
+/* What `record` says of a run. */
+struct run_told {
+	char end[32];    /* "deadlock", "exit", ...; "": nothing */
+	bool controlled; /* the threads were led, or were not meant to be */
+	uint64_t created, thrashed, postponed;
+	uint64_t steps, switches;
 };
 
 /* What a run was, once its trace is analyzed. */
 struct run_result {
 	const struct run_order *order;
+	const struct run_slot *slot;
+	const struct run_told *told;
 	struct try *t;
+	enum incident_kind harm;   /* what its end shows; INCIDENTS: nothing */
 	struct analysis *analysis; /* NULL: there is no trace; not to be kept */
 	const struct report *report;
 	uint32_t number; /* of the run, from 1 */
@@ -61,6 +76,19 @@ enum rt_status predict_ended(struct exploring *x, const struct run_result *run, 
 enum rt_status predict_merged(struct exploring *x, const struct run_result *run, struct rt_error *err);
 void predict_release(struct exploring *x);
 
+/* racefuzzer, pct and drfinder (explore_aims.c) */
+bool racefuzzer_next(struct exploring *x, struct run_order *order);
+enum rt_status racefuzzer_ended(struct exploring *x, const struct run_result *run, struct rt_error *err);
+enum rt_status racefuzzer_merged(struct exploring *x, const struct run_result *run, struct rt_error *err);
+void racefuzzer_release(struct exploring *x);
+bool learning_next(struct exploring *x, struct run_order *order);
+enum rt_status learning_merged(struct exploring *x, const struct run_result *run, struct rt_error *err);
+
+/* Gives the outcome of a run that was made for an anomaly to the latest report that has it. The outcome's contents
+ * change owner. */
+enum rt_status explore_attach(struct exploring *x, const char *fingerprint, struct replay_run *outcome,
+                              struct rt_error *err);
+
 struct explore_options {
 	const struct explore_strategy *strategy;
 	char *const *program;
@@ -71,7 +99,8 @@ struct explore_options {
 	unsigned timeout_ms;
 	const char *traces; /* folder that keeps the runs with findings; NULL: none */
 	const char *source_root;
-	bool quiet; /* no progress */
+	const char *pairs; /* report whose anomalies alone racefuzzer aims at; NULL: all */
+	bool quiet;        /* no progress */
 };
 
 struct exploring {
@@ -88,6 +117,8 @@ struct exploring {
 	bool stopped;      /* by a signal */
 	char failure[512]; /* of the first run that failed */
 	struct predict *predict;
+	struct racefuzzer *racefuzzer;
+	uint64_t thrashed, postponed; /* in all runs */
 	/* Ends other than with status 0, for the end. */
 	struct explore_status {
 		uint32_t run; /* number */
@@ -110,6 +141,8 @@ void explore_repeat_text(const struct exploring *x, const struct run_order *orde
 /* What the end of a run shows, as incidents of the last run of the merge. control: "end" of its outcome; NULL: none. */
 enum rt_status explore_end(struct exploring *x, const struct run_end *end, const char *control, bool stuck,
                            uint32_t number, struct rt_error *err);
+/* What it shows in one word; INCIDENTS: nothing but perhaps a status. */
+enum incident_kind explore_harm(const struct run_end *end, const char *control);
 /* Statuses are wrong if they differ between runs: incidents. To be called once, at the end. */
 enum rt_status explore_statuses(struct exploring *x, struct rt_error *err);
 /* "exit status 1", "killed by signal 11 (Segmentation fault)". */

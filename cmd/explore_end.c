@@ -90,6 +90,20 @@ static enum rt_status add_death(struct exploring *x, uint32_t number, int signal
 	return add(x, number, INCIDENT_CRASH, title, line_with(said, libraries, line, sizeof line) ? line : NULL, err);
 }
 
+enum incident_kind explore_harm(const struct run_end *end, const char *control)
+{
+	char line[500];
+	if (line_with(&end->err, sanitizers, line, sizeof line))
+		return INCIDENT_SANITIZER;
+	if (!strcmp(control, "deadlock"))
+		return INCIDENT_DEADLOCK;
+	if (end->kind == RUN_TIMEOUT)
+		return INCIDENT_HANG;
+	if (end->kind == RUN_SIGNALED)
+		return line_with(&end->err, assertions, line, sizeof line) ? INCIDENT_ASSERTION : INCIDENT_CRASH;
+	return end->kind == RUN_EXITED && end->value ? INCIDENT_STATUS : INCIDENTS;
+}
+
 enum rt_status explore_end(struct exploring *x, const struct run_end *end, const char *control, bool stuck,
                            uint32_t number, struct rt_error *err)
 {

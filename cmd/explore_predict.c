@@ -1,16 +1,21 @@
 /*
  * predict: what the analysis of one run finds is what the next ones do. A run that takes the schedule of a race, or in
- * which reads see other writes, may come to code that no run before came to; it is analyzed in turn. The most promising
- * schedule is first: of a run that reached new code, then by verdict and rank. If there is none left, threads take
- * random turns, until that brings nothing new several times.
+ * which reads see other writes, may come to code that no run before came to; it is analyzed in turn. So may a run in
+ * which two threads take turns at a lock or an atomic variable the other way round than in all runs before. The most
+ * promising run is first: of what a run with new code showed, then by verdict and rank. If there is none left, threads
+ * take random turns, until that brings nothing new several times.
  */
 #include "cmd/explore.h"
 
 #include "cmd/replay.h"
 #include "lib/base/set.h"
 #include "lib/base/vec.h"
+#include "lib/explore/turns.h"
 #include "lib/report/digest.h"
+#include "lib/trace/modules.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +27,9 @@ enum {
 
 struct candidate {
 	char fingerprint[17];
-	struct rt_plan *plan; /* NULL: it was run */
+	struct rt_plan *plan; /* NULL: it was run, or it has none */
+	char at[2][300];      /* "": none; else positions that a run is to come to in this order, at one object */
+	bool open;            /* it was not run */
 	enum outcome_order resolve;
 	enum outcome_way way;
 	double score;
@@ -42,6 +49,7 @@ struct predict {
 	struct known *known;
 	size_t known_count, known_room;
 	struct set positions; /* of events, in any run */
+	struct set turns; /* pairs of positions at one object, in the order in which some run had them or tried them */
 	uint32_t quiet;
 	bool news; /* the run under way brought some */
 	/* What became of the run's plan, until its report is merged. */
@@ -66,9 +74,32 @@ void predict_release(struct exploring *x)
 	if (p->has_outcome)
 		replay_run_release(&p->outcome);
 	set_release(&p->positions);
+	set_release(&p->turns);
 	free(p->items);
 	free(p->known);
 	free(p);
+}
+
+/* A run of a candidate. False without memory. */
+static bool order_run(struct exploring *x, struct candidate *c, struct run_order *order)
+{
+	char option[320];
+	order->plan = c->plan;
+	order->resolve = c->resolve;
+	order->seed = x->o.seed + x->started;
+	c->plan = NULL;
+	c->open = false;
+	if (!c->at[0][0])
+		return true;
+	order->strategy = "racefuzzer";
+	if (!run_order_add(order, "--pattern=sequence"))
+		return false;
+	for (int i = 0; i < 2; i++) {
+		snprintf(option, sizeof option, "--at=%d/0:%s", i, c->at[i]);
+		if (!run_order_add(order, option))
+			return false;
+	}
+	return true;
 }
 
 bool predict_next(struct exploring *x, struct run_order *order)
@@ -76,20 +107,14 @@ bool predict_next(struct exploring *x, struct run_order *order)
 	struct predict *p = predict_of(x);
 	size_t best = SIZE_MAX;
 	for (size_t i = 0; p && !x->native && i < p->count; i++)
-		if (p->items[i].plan && (best == SIZE_MAX || p->items[i].score > p->items[best].score))
+		if (p->items[i].open && (best == SIZE_MAX || p->items[i].score > p->items[best].score))
 			best = i;
-	if (best != SIZE_MAX) {
-		order->plan = p->items[best].plan;
-		order->resolve = p->items[best].resolve;
-		order->candidate = best;
-		order->seed = x->o.seed + x->started;
-		p->items[best].plan = NULL;
-		return true;
-	}
+	order->candidate = best;
+	if (best != SIZE_MAX)
+		return order_run(x, &p->items[best], order);
 	if (!p || p->quiet >= QUIET)
 		return false;
 	x->next_seed++;
-	order->candidate = SIZE_MAX;
 	return true;
 }
 
@@ -181,6 +206,7 @@ static enum rt_status take_on(struct predict *p, const struct report *r, const s
 		k->attempts = ATTEMPTS;
 		return RT_OK;
 	}
+	c.open = true;
 	memcpy(c.fingerprint, e->fingerprint, sizeof c.fingerprint);
 	c.resolve = a->kind == ANOMALY_RACE ? OUTCOME_FIRST : OUTCOME_NO_ORDER;
 	c.attempt = ++k->attempts;
@@ -207,6 +233,48 @@ static enum rt_status take_on_all(struct predict *p, const struct report *r, boo
 	return status;
 }
 
+/* "app+0x1234". False: it is in no module. */
+static bool put_position(const struct rt_trace *trace, uint64_t pc, char *to, size_t size)
+{
+	const struct rt_module *module = module_at(trace, pc);
+	if (module)
+		snprintf(to, size, "%.200s+0x%" PRIx64, module_name(module->path), pc - module->start);
+	return module != NULL;
+}
+
+static uint64_t turn_key(const struct rt_trace *trace, uint64_t first, uint64_t second)
+{
+	uint64_t key = position_key(trace, first) * UINT64_C(0x9e3779b97f4a7c15) ^ position_key(trace, second);
+	return key ? key : 1;
+}
+
+/* Turns that no run had the other way round: one that tries to is a candidate. */
+static enum rt_status take_on_turns(struct predict *p, const struct analysis *a, bool new_code, struct rt_error *err)
+{
+	struct turn *turns;
+	size_t n, taken = 0;
+	bool added, ok = true;
+	enum rt_status status = turns_of(a->trace, &turns, &n, err);
+	if (status)
+		return status;
+	for (size_t i = 0; ok && i < n; i++)
+		ok = set_add(&p->turns, turn_key(a->trace, turns[i].first, turns[i].second), &added);
+	for (size_t i = 0; ok && i < n && taken < NEW_SCHEDULES; i++) {
+		struct candidate c = {.open = true, .score = (new_code ? 1 : 0) + 0.55, .resolve = OUTCOME_NO_ORDER};
+		if (!put_position(a->trace, turns[i].second, c.at[0], sizeof c.at[0]) ||
+		    !put_position(a->trace, turns[i].first, c.at[1], sizeof c.at[1]))
+			continue;
+		ok = set_add(&p->turns, turn_key(a->trace, turns[i].second, turns[i].first), &added);
+		if (!ok || !added)
+			continue;
+		ok = add_candidate(p, &c);
+		p->news = true;
+		taken++;
+	}
+	free(turns);
+	return ok ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory to explore");
+}
+
 /* The run of a candidate: what it came to; if its race happened, the other order is a candidate as well. */
 static enum rt_status note_outcome(struct exploring *x, const struct run_result *run, struct rt_error *err)
 {
@@ -230,6 +298,7 @@ static enum rt_status note_outcome(struct exploring *x, const struct run_result 
 	struct candidate other = *c;
 	other.resolve = OUTCOME_SECOND;
 	other.score -= 0.15;
+	other.open = true;
 	if (!(other.plan = malloc(order->plan->size)))
 		return rt_error_set(err, RT_EMEMORY, "no memory to explore");
 	memcpy(other.plan, order->plan, order->plan->size);
@@ -259,35 +328,7 @@ enum rt_status predict_ended(struct exploring *x, const struct run_result *run, 
 		return status;
 	status = take_on_all(p, all, fresh != 0, err);
 	report_free(all);
-	return status;
-}
-
-/* The outcome belongs to an entry of a report that is kept: of the latest that has the anomaly. */
-static enum rt_status attach(struct exploring *x, const char *fingerprint, struct replay_run *outcome,
-                             struct rt_error *err)
-{
-	for (size_t i = x->merge.run_count; i-- > 0;) {
-		struct report *r = x->merge.runs[i].report;
-		for (size_t k = 0; r && k < r->count; k++) {
-			if (strcmp(r->entries[k].fingerprint, fingerprint) != 0)
-				continue;
-			struct anomaly *a = (struct anomaly *)(uintptr_t)r->entries[k].anomaly;
-			struct replay_result *result = a->replay;
-			if (!result) {
-				if (!(result = calloc(1, sizeof *result)))
-					return rt_error_set(err, RT_EMEMORY, "no memory to explore");
-				result->kind = outcome->kind;
-			}
-			a->replay = NULL;
-			int was = result->runs ? result->was : (int)a->verdict;
-			bool added = replay_add(result, outcome);
-			report_add_replay(r, k, result);
-			result->was = was;
-			return added ? report_join(r, err) : rt_error_set(err, RT_EMEMORY, "no memory to explore");
-		}
-	}
-	replay_run_release(outcome);
-	return RT_OK;
+	return status ? status : take_on_turns(p, run->analysis, fresh != 0, err);
 }
 
 enum rt_status predict_merged(struct exploring *x, const struct run_result *run, struct rt_error *err)
@@ -295,13 +336,13 @@ enum rt_status predict_merged(struct exploring *x, const struct run_result *run,
 	struct predict *p = x->predict;
 	enum rt_status status = RT_OK;
 	p->news |= run->fresh != 0;
-	if (!run->order->plan)
-		p->quiet = p->news ? 0 : p->quiet + 1;
-	else if (p->news)
+	if (p->news)
 		p->quiet = 0;
+	else if (run->order->candidate == SIZE_MAX)
+		p->quiet++;
 	if (p->has_outcome) {
 		p->has_outcome = false;
-		status = attach(x, p->items[run->order->candidate].fingerprint, &p->outcome, err);
+		status = explore_attach(x, p->items[run->order->candidate].fingerprint, &p->outcome, err);
 	}
 	return status;
 }

@@ -51,15 +51,19 @@ static void put_word(char *text, size_t size, const char *word)
 void explore_repeat_text(const struct exploring *x, const struct run_order *order, uint32_t number, char *text,
                          size_t size)
 {
-	if (order->plan)
-		snprintf(text, size, "racetrace explore --seed=%" PRIu64 " --runs=%" PRIu32, x->o.seed, number);
-	else if (!order->strategy)
-		snprintf(text, size, "racetrace record --vary=%" PRIu64, order->seed);
-	else if (!strcmp(order->strategy, "random"))
-		snprintf(text, size, "racetrace record --serial=%" PRIu64, order->seed);
+	bool learns = false;
+	for (size_t i = 0; order->options && order->options[i]; i++)
+		learns |= !strncmp(order->options[i], "--learn", 7);
+	if (order->plan || learns)
+		snprintf(text, size, "racetrace explore --strategy=%s --seed=%" PRIu64 " --runs=%" PRIu32,
+		         x->o.strategy->name, x->o.seed, number);
 	else
-		snprintf(text, size, "racetrace record --serial=%" PRIu64 " --strategy=%s", order->seed,
-		         order->strategy);
+		snprintf(text, size, "racetrace record");
+	for (size_t i = 0; !order->plan && !learns && order->options && order->options[i]; i++)
+		if (!strcmp(order->options[i], "--outcome"))
+			i++;
+		else if (strcmp(order->options[i], "--strategy=native") != 0)
+			put_word(text, size, order->options[i]);
 	put_word(text, size, "--");
 	for (char *const *word = x->o.program; *word; word++)
 		put_word(text, size, *word);
@@ -80,29 +84,56 @@ static void say_progress(const struct exploring *x)
 
 /* ---- Starting ---- */
 
+bool run_order_add(struct run_order *order, const char *option)
+{
+	size_t n = 0;
+	while (order->options && order->options[n])
+		n++;
+	char **options = reallocarray(order->options, n + 2, sizeof *options);
+	if (!options)
+		return false;
+	order->options = options;
+	options[n] = strdup(option);
+	options[n + 1] = NULL;
+	return options[n] != NULL;
+}
+
+void run_order_release(struct run_order *order)
+{
+	for (size_t i = 0; order->options && order->options[i]; i++)
+		free(order->options[i]);
+	free(order->options);
+	free(order->plan);
+	*order = (struct run_order){0};
+}
+
+/* The options that make `record` lead the run. */
+static bool add_options(struct run_order *order, const char *outcome)
+{
+	char text[64];
+	if (!order->strategy && !order->plan) {
+		snprintf(text, sizeof text, "--vary=%" PRIu64, order->seed ? order->seed : 1);
+		return run_order_add(order, "--strategy=native") && run_order_add(order, text) &&
+		       run_order_add(order, "--outcome") && run_order_add(order, outcome);
+	}
+	snprintf(text, sizeof text, "--serial=%" PRIu64, order->seed);
+	if (!order->plan && !run_order_add(order, text))
+		return false;
+	snprintf(text, sizeof text, "--strategy=%.40s", order->strategy ? order->strategy : "");
+	if (!order->plan && strcmp(order->strategy, "random") != 0 && !run_order_add(order, text))
+		return false;
+	return run_order_add(order, "--outcome") && run_order_add(order, outcome);
+}
+
 static enum rt_status start(struct exploring *x, struct run_slot *s, const struct run_order *order,
                             struct rt_error *err)
 {
-	size_t n = 0;
 	s->order = *order;
 	if (x->native && !order->plan)
 		s->order.strategy = NULL;
 	unlink(s->outcome);
-	if (s->order.strategy || order->plan) {
-		snprintf(s->seed, sizeof s->seed, "--serial=%" PRIu64, order->seed);
-		if (!order->plan)
-			s->record[n++] = s->seed;
-		if (!order->plan && strcmp(s->order.strategy, "random") != 0) {
-			s->record[n++] = "--strategy";
-			s->record[n++] = s->order.strategy;
-		}
-		s->record[n++] = "--outcome";
-		s->record[n++] = s->outcome;
-	} else {
-		snprintf(s->seed, sizeof s->seed, "--vary=%" PRIu64, order->seed ? order->seed : 1);
-		s->record[n++] = s->seed;
-	}
-	s->record[n] = NULL;
+	if (!add_options(&s->order, s->outcome))
+		return rt_error_set(err, RT_EMEMORY, "no memory for a run");
 	struct try_options o = {.plan = order->plan,
 	                        .program = x->o.program,
 	                        .input = x->o.input,
@@ -110,7 +141,7 @@ static enum rt_status start(struct exploring *x, struct run_slot *s, const struc
 	                        .timeout_ms = x->o.timeout_ms,
 	                        .order = order->resolve,
 	                        .seed = order->seed,
-	                        .record = s->record,
+	                        .record = (const char *const *)s->order.options,
 	                        .children = true};
 	x->started++;
 	return try_start(&o, &s->t, err);
@@ -132,18 +163,24 @@ static bool budget_left(const struct exploring *x)
 
 /* ---- Taking in ---- */
 
-/* What `record` says of the end: "deadlock"; and whether threads were led. */
-struct told {
-	char end[32];
-	bool controlled;
-};
+static uint64_t number_of(const json_t *json, const char *key)
+{
+	json_int_t n = json_integer_value(json_object_get(json, key));
+	return n > 0 ? (uint64_t)n : 0;
+}
 
-static void read_outcome(const struct run_slot *s, struct told *told)
+static void read_outcome(const struct run_slot *s, struct run_told *told)
 {
 	json_t *json = json_load_file(s->outcome, 0, NULL);
 	const char *end = json_string_value(json_object_get(json, "end"));
 	snprintf(told->end, sizeof told->end, "%s", end ? end : "");
-	told->controlled = !json || json_is_true(json_object_get(json, "controlled"));
+	told->controlled =
+	    !json || json_is_true(json_object_get(json, "controlled")) || (!s->order.strategy && !s->order.plan);
+	told->created = number_of(json, "created");
+	told->thrashed = number_of(json, "thrashed");
+	told->postponed = number_of(json, "postponed");
+	told->steps = number_of(json, "steps");
+	told->switches = number_of(json, "switches");
 	json_decref(json);
 }
 
@@ -240,10 +277,16 @@ static enum rt_status take_children(struct exploring *x, const struct run_slot *
 
 /* The run's own trace: the strategy sees it before it is merged, and what is new in it afterwards. */
 static enum rt_status take_trace(struct exploring *x, struct run_slot *s, const char *path,
-                                 const struct merge_source *source, bool *stuck, struct rt_error *err)
+                                 const struct merge_source *source, const struct run_told *told, bool *stuck,
+                                 struct rt_error *err)
 {
 	const struct explore_strategy *strategy = x->o.strategy;
-	struct run_result result = {.order = &s->order, .t = s->t, .number = x->ended};
+	struct run_result result = {.order = &s->order,
+	                            .slot = s,
+	                            .told = told,
+	                            .t = s->t,
+	                            .harm = explore_harm(try_end(s->t), told->end),
+	                            .number = x->ended};
 	struct analysis *a = NULL;
 	struct report *r = NULL;
 	struct rt_error why = {0};
@@ -274,18 +317,20 @@ static enum rt_status take(struct exploring *x, struct run_slot *s, struct rt_er
 {
 	const struct run_end *end = try_end(s->t);
 	char name[32], repeat[4096], ended[128], path[4200] = "";
-	struct told told;
+	struct run_told told;
 	bool stuck = false;
 	if (end->kind == RUN_INTERRUPTED)
 		return RT_OK;
 	x->ended++;
 	read_outcome(s, &told);
 	x->uncontrolled += !told.controlled;
+	x->thrashed += told.thrashed;
+	x->postponed += told.postponed;
 	explore_end_text(end, told.end, ended, sizeof ended);
 	explore_repeat_text(x, &s->order, x->ended, repeat, sizeof repeat);
 	snprintf(name, sizeof name, "run %" PRIu32, x->ended);
 	struct merge_source source = {.name = name,
-	                              .strategy = s->order.plan       ? "predict"
+	                              .strategy = s->order.plan       ? x->o.strategy->name
 	                                          : s->order.strategy ? s->order.strategy
 	                                                              : "native",
 	                              .seed = s->order.seed,
@@ -294,7 +339,7 @@ static enum rt_status take(struct exploring *x, struct run_slot *s, struct rt_er
 	bool traced = keep_trace(x, try_trace_path(s->t), x->ended, 0, path, sizeof path);
 	if (!traced)
 		note_failure(x, end);
-	enum rt_status status = take_trace(x, s, traced ? path : NULL, &source, &stuck, err);
+	enum rt_status status = take_trace(x, s, traced ? path : NULL, &source, &told, &stuck, err);
 	uint32_t number = (uint32_t)x->merge.run_count;
 	if (!status && traced)
 		status = explore_end(x, end, told.end, stuck, number, err);
@@ -306,9 +351,8 @@ static enum rt_status take(struct exploring *x, struct run_slot *s, struct rt_er
 static void free_slot(struct run_slot *s)
 {
 	try_free(s->t);
-	free(s->order.plan);
+	run_order_release(&s->order);
 	s->t = NULL;
-	s->order.plan = NULL;
 }
 
 /*
@@ -322,6 +366,31 @@ static bool degrades(struct exploring *x, const struct run_slot *s)
 	x->native = true;
 	x->started--;
 	return true;
+}
+
+/* The outcome belongs to an entry of a report that is kept: of the latest that has the anomaly. */
+enum rt_status explore_attach(struct exploring *x, const char *fingerprint, struct replay_run *outcome,
+                              struct rt_error *err)
+{
+	for (size_t i = x->merge.run_count; i-- > 0;) {
+		struct report *r = x->merge.runs[i].report;
+		for (size_t k = 0; r && k < r->count; k++) {
+			if (strcmp(r->entries[k].fingerprint, fingerprint) != 0)
+				continue;
+			struct anomaly *a = (struct anomaly *)(uintptr_t)r->entries[k].anomaly;
+			struct replay_result *result = a->replay;
+			if (!result && !(result = calloc(1, sizeof *result)))
+				return rt_error_set(err, RT_EMEMORY, "no memory to explore");
+			a->replay = NULL;
+			int was = result->runs ? result->was : (int)a->verdict;
+			bool added = replay_add(result, outcome);
+			report_add_replay(r, k, result);
+			result->was = was;
+			return added ? report_join(r, err) : rt_error_set(err, RT_EMEMORY, "no memory to explore");
+		}
+	}
+	replay_run_release(outcome);
+	return RT_OK;
 }
 
 /* ---- All of them ---- */
@@ -343,6 +412,7 @@ static enum rt_status step_slot(struct exploring *x, struct run_slot *s, struct 
 	struct run_order order;
 	enum rt_status status = RT_OK;
 	if (s->t && try_ended(s->t)) {
+		say_progress(x);
 		if (!degrades(x, s))
 			status = take(x, s, err);
 		free_slot(s);

@@ -344,6 +344,45 @@ static void put_incident(struct json_writer *w, const struct merge *m, const str
 	jw_object_end(w);
 }
 
+static void put_harm(struct json_writer *w, const char *key, const uint32_t harm[INCIDENTS], const uint64_t *seeds)
+{
+	jw_array(w, key);
+	for (int kind = 0; kind < INCIDENTS; kind++) {
+		if (!harm[kind])
+			continue;
+		jw_object(w, NULL);
+		jw_text(w, "kind", incident_kind_name((enum incident_kind)kind));
+		jw_number(w, "runs", harm[kind]);
+		if (seeds)
+			jw_number(w, "seed", seeds[kind]);
+		jw_object_end(w);
+	}
+	jw_array_end(w);
+}
+
+static void put_trials(struct json_writer *w, const struct merge *m)
+{
+	jw_object(w, NULL);
+	jw_number(w, "plain_runs", m->plain_runs);
+	put_harm(w, "plain_harm", m->plain_harm, NULL);
+	jw_array(w, "patterns");
+	for (size_t i = 0; i < m->trial_count; i++) {
+		const struct merge_trial *t = &m->trials[i];
+		jw_object(w, NULL);
+		jw_text(w, "fingerprint", t->fingerprint);
+		jw_text(w, "kind", anomaly_kind_name(t->kind));
+		jw_text(w, "what", t->what);
+		jw_number(w, "runs", t->runs);
+		jw_number(w, "created", t->created);
+		if (t->created)
+			jw_number(w, "seed", t->seed);
+		put_harm(w, "harm", t->harm, t->harm_seed);
+		jw_object_end(w);
+	}
+	jw_array_end(w);
+	jw_object_end(w);
+}
+
 static void put_merged(struct json_writer *w, const struct merge *m, const struct merged_finding *f)
 {
 	json_finding_open(w, f->report, f->finding, f->level, f->verdict);
@@ -362,7 +401,12 @@ static void put_merged_head(struct json_report *j, const struct merge *m)
 		next_line(j, i ? ",\n" : "\n");
 		put_run(&j->w, &m->runs[i]);
 	}
-	next_line(j, "\n],\n\"summary\": ");
+	next_line(j, "\n]");
+	if (m->trial_count) {
+		next_line(j, ",\n\"trials\": ");
+		put_trials(&j->w, m);
+	}
+	next_line(j, ",\n\"summary\": ");
 	put_summary(&j->w, j->r, replayed, m->summary);
 	next_line(j, ",\n\"findings\": [");
 	for (size_t i = 0; i < m->count && !j->w.failed && !ferror(j->w.out); i++) {

@@ -400,6 +400,9 @@ void merge_release(struct merge *m)
 		release_run(&m->runs[i]);
 	for (size_t i = 0; i < m->incident_count; i++)
 		free(m->incidents[i].title);
+	for (size_t i = 0; i < m->trial_count; i++)
+		free(m->trials[i].what);
+	free(m->trials);
 	free(m->runs);
 	free(m->incidents);
 	*m = (struct merge){0};

@@ -54,6 +54,17 @@ struct incident {
 	char *title;
 };
 
+/* Runs that tried to make one pattern happen, beside as many that did not try. */
+struct merge_trial {
+	char fingerprint[17]; /* of the anomaly */
+	enum anomaly_kind kind;
+	char *what;               /* its places */
+	uint32_t runs, created;   /* made; of them with the pattern */
+	uint64_t seed;            /* of the first with it */
+	uint32_t harm[INCIDENTS]; /* runs that ended like that */
+	uint64_t harm_seed[INCIDENTS];
+};
+
 /* A finding of all runs. */
 struct merged_finding {
 	char id[24];
@@ -73,6 +84,9 @@ struct merge {
 	size_t run_count, run_room;
 	struct incident *incidents;
 	size_t incident_count, incident_room;
+	struct merge_trial *trials; /* the caller adds them; the texts are the merge's */
+	size_t trial_count, trial_room;
+	uint32_t plain_runs, plain_harm[INCIDENTS]; /* that did not try anything */
 	/* Filled by merge_finish. */
 	struct merged_finding *items; /* by level, verdict and rank, the most urgent first */
 	size_t count;

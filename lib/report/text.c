@@ -259,6 +259,38 @@ static void put_runs(const struct printer *p, const struct merge *m)
 	fputc('\n', p->out);
 }
 
+static void put_harm(const struct printer *p, const uint32_t harm[INCIDENTS], const uint64_t *seeds)
+{
+	for (int kind = 0; kind < INCIDENTS; kind++) {
+		if (!harm[kind])
+			continue;
+		fprintf(p->out, ", %" PRIu32 " %s", harm[kind], incident_kind_name((enum incident_kind)kind));
+		if (seeds)
+			fprintf(p->out, " (seed %" PRIu64 ")", seeds[kind]);
+	}
+}
+
+/* RaceFuzzer's table: which patterns are real, how often they could be created, and what came of it. */
+static void put_trials(const struct printer *p, const struct merge *m)
+{
+	if (!m->trial_count)
+		return;
+	fputs("patterns, and in how many of the runs that aimed at them they were created:\n", p->out);
+	for (size_t i = 0; i < m->trial_count; i++) {
+		const struct merge_trial *t = &m->trials[i];
+		fprintf(p->out, "  %s %" PRIu32 " of %" PRIu32 ": %s of ", t->created ? "real    " : "not seen",
+		        t->created, t->runs, anomaly_kind_name(t->kind));
+		text_put(p, t->what);
+		if (t->created)
+			fprintf(p->out, ", seed %" PRIu64, t->seed);
+		put_harm(p, t->harm, t->harm_seed);
+		fputc('\n', p->out);
+	}
+	fprintf(p->out, "  beside %" PRIu32 " run%s without an aim", m->plain_runs, text_plural(m->plain_runs));
+	put_harm(p, m->plain_harm, NULL);
+	fputc('\n', p->out);
+}
+
 enum rt_status report_text_merged(const struct merge *m, bool color, FILE *out, struct rt_error *err)
 {
 	bool no_memory = false;
@@ -267,6 +299,7 @@ enum rt_status report_text_merged(const struct merge *m, bool color, FILE *out, 
 	for (size_t i = 0; i < m->count && !ferror(out); i++)
 		if (m->items[i].level > LEVEL_NOTE && !m->items[i].known)
 			put_merged(&p, m, &m->items[i], &no_memory);
+	put_trials(&p, m);
 	put_levels(&p, m->levels, m->known, " (--format json lists all)");
 	for (int kind = 0; kind < ANOMALY_KINDS; kind++)
 		if (any->analysis->kinds >> kind & 1)

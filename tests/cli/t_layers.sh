@@ -38,13 +38,14 @@ may lib/search lib/base lib/trace lib/relation lib/order lib/anomaly lib/prove
 may lib/analysis lib/base lib/trace lib/relation lib/order lib/anomaly lib/prove lib/search
 may lib/schedule lib/base tracefmt lib/trace lib/relation lib/anomaly lib/judge lib/prove
 may lib/report lib/base tracefmt lib/trace lib/anomaly lib/search lib/analysis lib/schedule
+may lib/explore lib/base tracefmt
 may recorder tracefmt
 may recorder/runtime recorder
 may recorder/sched recorder tracefmt recorder/runtime
 may recorder/hooks recorder recorder/runtime recorder/intercept
 may recorder/intercept recorder recorder/runtime
 may recorder/collector recorder lib/base tracefmt tracefmt/native
-may cmd lib/base tracefmt lib/trace lib/anomaly lib/search lib/analysis lib/schedule lib/report recorder recorder/collector
+may cmd lib/base tracefmt lib/trace lib/anomaly lib/search lib/analysis lib/schedule lib/report lib/explore recorder recorder/collector
 
 # docs/architecture.md has the same list.
 diff <(sed -n 's/^may \([a-z/]*\) *\(.*\)$/\1: \2/p' tests/cli/t_layers.sh | sed 's/ *$//') \

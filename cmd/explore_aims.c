@@ -1,0 +1,249 @@
+/*
+ * Strategies of the recorder that are told what to aim at, or what earlier runs were like.
+ *
+ * racefuzzer (Sen, "Race Directed Random Testing of Concurrent Programs", PLDI 2008): a run finds pairs of statements
+ * that hybrid detection leaves unordered; then each pair in turn is what a run tries to create, beside as many runs
+ * that try nothing. The same for atomicity violations, ASVs and deadlocks.
+ *
+ * pct learns the numbers of threads and steps from the run before, drfinder which function takes which lock.
+ */
+#include "cmd/explore.h"
+
+#include "lib/base/vec.h"
+#include "lib/report/findings.h"
+#include "lib/trace/modules.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Learning ---- */
+
+static void last_outcome(const struct exploring *x, char *path, size_t size)
+{
+	snprintf(path, size, "%.250s/last-outcome", x->folder);
+}
+
+bool learning_next(struct exploring *x, struct run_order *order)
+{
+	char option[300] = "--learn=";
+	x->next_seed++;
+	if (x->ended)
+		last_outcome(x, option + strlen(option), sizeof option - strlen(option));
+	return !x->ended || run_order_add(order, option);
+}
+
+enum rt_status learning_merged(struct exploring *x, const struct run_result *run, struct rt_error *err)
+{
+	char path[300];
+	last_outcome(x, path, sizeof path);
+	if (rename(run->slot->outcome, path) != 0 && x->ended == 1)
+		return rt_error_set(err, RT_EINPUT, "a run leaves no outcome to learn from");
+	return RT_OK;
+}
+
+/* ---- Aims ---- */
+
+enum { AIM_EVENTS = ANOMALY_EVENTS_MAX, AIMS_MAX = 1000 };
+
+struct aim {
+	struct merge_trial trial;
+	const char *pattern; /* --pattern */
+	char at[AIM_EVENTS][300];
+	uint32_t count;
+};
+
+struct racefuzzer {
+	struct aim *items;
+	size_t count, room;
+	json_t *only;    /* fingerprints that --pairs names; NULL: all */
+	size_t next;     /* the aim of the next run; count: none, a plain one */
+	bool read, busy; /* --pairs was read; the first run is under way */
+};
+
+void racefuzzer_release(struct exploring *x)
+{
+	struct racefuzzer *f = x->racefuzzer;
+	if (!f)
+		return;
+	json_decref(f->only);
+	free(f->items);
+	free(f);
+}
+
+static enum rt_status read_pairs(struct exploring *x, struct racefuzzer *f, struct rt_error *err)
+{
+	json_error_t error;
+	json_t *report = json_load_file(x->o.pairs, 0, &error);
+	json_t *anomalies = json_object_get(report, "anomalies");
+	if (!report || !json_is_array(anomalies)) {
+		json_decref(report);
+		return rt_error_set(err, RT_EUSAGE, "'%s' is not a JSON report: 'racetrace analyze -f json'",
+		                    x->o.pairs);
+	}
+	f->only = json_object();
+	for (size_t i = 0; i < json_array_size(anomalies); i++) {
+		const char *fingerprint =
+		    json_string_value(json_object_get(json_array_get(anomalies, i), "fingerprint"));
+		if (fingerprint)
+			json_object_set_new(f->only, fingerprint, json_true());
+	}
+	json_decref(report);
+	return RT_OK;
+}
+
+bool racefuzzer_next(struct exploring *x, struct run_order *order)
+{
+	struct racefuzzer *f = x->racefuzzer;
+	order->candidate = SIZE_MAX;
+	if (!f) { /* phase 1 */
+		if (!(x->racefuzzer = calloc(1, sizeof *x->racefuzzer)))
+			return false;
+		x->racefuzzer->busy = true;
+		x->next_seed++;
+		return true;
+	}
+	if (f->busy || !f->count)
+		return false;
+	if (f->next >= f->count) { /* as many runs that aim at nothing */
+		f->next = 0;
+		x->next_seed++;
+		return true;
+	}
+	const struct aim *aim = &f->items[f->next];
+	char option[320];
+	order->strategy = "racefuzzer";
+	order->candidate = f->next++;
+	snprintf(option, sizeof option, "--pattern=%s", aim->pattern);
+	bool ok = run_order_add(order, option);
+	for (uint32_t i = 0; ok && i < aim->count; i++) {
+		snprintf(option, sizeof option, "--at=%s", aim->at[i]);
+		ok = run_order_add(order, option);
+	}
+	return ok;
+}
+
+/* "7/0:app+0x1234" without the role where the pattern has none. False: it is in no module. */
+static bool put_position(const struct report *r, uint32_t e, const char *role, char *to, size_t size)
+{
+	const struct model *m = r->analysis->model;
+	uint64_t pc = m->sites[m->events[e].site].pc;
+	const struct rt_module *module = module_at(r->analysis->trace, pc);
+	if (!module)
+		return false;
+	snprintf(to, size, "%s%.200s+0x%" PRIx64, role, module_name(module->path), pc - module->start);
+	return true;
+}
+
+/* The role of an event of a sequence: its thread and its location, each by its first event. */
+static void put_role(const struct model *m, const struct anomaly *a, uint32_t i, char *to, size_t size)
+{
+	uint32_t role = 0, location = 0, threads[AIM_EVENTS], cells[AIM_EVENTS], nt = 0, nc = 0;
+	for (uint32_t k = 0; k <= i; k++) {
+		uint32_t thread = model_thread_of(m, a->events[k]), cell = m->events[a->events[k]].object;
+		for (role = 0; role < nt && threads[role] != thread; role++)
+			;
+		if (role == nt)
+			threads[nt++] = thread;
+		for (location = 0; location < nc && cells[location] != cell; location++)
+			;
+		if (location == nc)
+			cells[nc++] = cell;
+	}
+	snprintf(to, size, "%" PRIu32 "/%" PRIu32 ":", role, location);
+}
+
+static bool make_aim(const struct report *r, const struct report_entry *e, struct aim *aim)
+{
+	const struct model *m = r->analysis->model;
+	const struct anomaly *a = e->anomaly;
+	bool sequence = a->kind == ANOMALY_ATOMICITY || a->kind == ANOMALY_ASV;
+	char what[900] = "", role[32] = "";
+	if (a->kind == ANOMALY_RACE ? anomaly_is_alloc_race(m, a)
+	                            : !sequence && (a->kind != ANOMALY_DEADLOCK || anomaly_is_stuck(m, a)))
+		return false;
+	aim->pattern = a->kind == ANOMALY_RACE ? "race" : sequence ? "sequence" : "deadlock";
+	aim->count = a->event_count;
+	for (uint32_t i = 0; i < a->event_count; i++) {
+		if (sequence)
+			put_role(m, a, i, role, sizeof role);
+		if (!put_position(r, a->events[i], role, aim->at[i], sizeof aim->at[i]))
+			return false;
+		struct place place = place_of(r, a->events[i]);
+		const struct rt_frame *f = place.frame;
+		if (f && f->file)
+			snprintf(what + strlen(what), sizeof what - strlen(what), "%s%.100s:%" PRIu32, i ? " and " : "",
+			         module_name(f->file), f->line);
+		else
+			snprintf(what + strlen(what), sizeof what - strlen(what), "%s%.100s", i ? " and " : "",
+			         aim->at[i]);
+	}
+	aim->trial = (struct merge_trial){.kind = a->kind, .what = strdup(what)};
+	memcpy(aim->trial.fingerprint, e->fingerprint, sizeof aim->trial.fingerprint);
+	return aim->trial.what != NULL;
+}
+
+/* All that hybrid leaves unordered, whatever the provers say of it. */
+static enum rt_status take_aims(struct exploring *x, const struct run_result *run, struct rt_error *err)
+{
+	struct racefuzzer *f = x->racefuzzer;
+	struct merge *m = &x->merge;
+	struct report_options options = {.least = VERDICT_REFUTED};
+	struct report *all;
+	enum rt_status status = x->o.pairs && !f->only ? read_pairs(x, f, err) : RT_OK;
+	if (!status)
+		status = report_create(run->analysis, &options, &all, err);
+	if (status)
+		return status;
+	for (size_t i = 0; !status && i < all->count && f->count < AIMS_MAX; i++) {
+		const struct report_entry *e = &all->entries[i];
+		bool known = f->only && !json_object_get(f->only, e->fingerprint);
+		for (size_t k = 0; k < f->count && !known; k++)
+			known = !strcmp(f->items[k].trial.fingerprint, e->fingerprint);
+		if (known)
+			continue;
+		if (!vec_reserve(&f->items, &f->room, (uint64_t)f->count + 1, sizeof *f->items) ||
+		    !vec_reserve(&m->trials, &m->trial_room, (uint64_t)m->trial_count + 1, sizeof *m->trials))
+			status = rt_error_set(err, RT_EMEMORY, "no memory to explore");
+		else if (make_aim(all, e, &f->items[f->count]))
+			m->trials[m->trial_count++] = f->items[f->count++].trial;
+	}
+	report_free(all);
+	return status;
+}
+
+enum rt_status racefuzzer_ended(struct exploring *x, const struct run_result *run, struct rt_error *err)
+{
+	struct racefuzzer *f = x->racefuzzer;
+	bool first = f->busy;
+	f->busy = false;
+	return first && run->analysis ? take_aims(x, run, err) : RT_OK;
+}
+
+enum rt_status racefuzzer_merged(struct exploring *x, const struct run_result *run, struct rt_error *err)
+{
+	struct merge *m = &x->merge;
+	if (run->order->candidate == SIZE_MAX) {
+		m->plain_runs++;
+		if (run->harm != INCIDENTS)
+			m->plain_harm[run->harm]++;
+		return RT_OK;
+	}
+	struct merge_trial *t = &m->trials[run->order->candidate];
+	t->runs++;
+	if (run->harm != INCIDENTS && !t->harm[run->harm]++)
+		t->harm_seed[run->harm] = run->order->seed;
+	if (!run->told->created)
+		return RT_OK;
+	if (!t->created++)
+		t->seed = run->order->seed;
+	struct replay_run outcome = {.kind = OUTCOME_CONFIRMED, .way = OUTCOME_BY_SEARCH};
+	const struct run_end *end = try_end(run->t);
+	outcome.end = run->harm == INCIDENT_DEADLOCK ? OUTCOME_DEADLOCK
+	              : run->harm == INCIDENT_HANG   ? OUTCOME_HANG
+	              : end->kind == RUN_SIGNALED    ? OUTCOME_SIGNAL
+	                                             : OUTCOME_STATUS;
+	outcome.value = outcome.end == OUTCOME_SIGNAL || outcome.end == OUTCOME_STATUS ? end->value : 0;
+	return explore_attach(x, t->fingerprint, &outcome, err);
+}
