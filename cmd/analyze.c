@@ -36,6 +36,8 @@ enum {
 	OPT_REGIONS,
 	OPT_MODEL,
 	OPT_BUDGET,
+	OPT_LIMIT,
+	OPT_LIMITS,
 	OPT_GUESS,
 	OPT_EXHAUSTIVE,
 	OPT_SCHEMA,
@@ -59,7 +61,7 @@ struct settings {
 	struct baseline baseline;
 	bool all;     /* conditional and refuted ones too */
 	bool confirm; /* by replay */
-	bool only_orders, fail_on_given, schema, show_stats;
+	bool only_orders, fail_on_given, schema, limits, show_stats;
 	int fail_on; /* index of fail_on_at: enum verdict; VERDICTS: never; then enum finding_level */
 };
 
@@ -93,8 +95,11 @@ static const struct argp_option options[] = {
      "Races that count as observed: c11, those that the happens-before of C and C++ leaves unordered; or sc, those of "
      "them that SHB leaves unordered too; the trace's own model if not given",
      0},
-    {"budget", OPT_BUDGET, "N[,TOTAL]", 0,
-     "Execute at most N events to prove one candidate, and at most TOTAL for all (500000,50000000)", 0},
+    {"budget", OPT_BUDGET, "N[,TOTAL]", 0, "Execute at most N events to prove one candidate, and at most TOTAL for all",
+     0},
+    {"limit", OPT_LIMIT, "NAME=N", 0, "Set one of the limits that --limits lists; may be given several times", 0},
+    {"limits", OPT_LIMITS, NULL, 0,
+     "Print the limits of an analysis, with their defaults, and what each leaves out, and exit", 0},
     {"guess", OPT_GUESS, NULL, 0, "Give predicted anomalies the schedule that PECAN computes, though it is not valid",
      0},
     {"jobs", OPT_JOBS, "N", 0, "Use N processes to prove the candidates (1); the report does not depend on N", 0},
@@ -179,7 +184,7 @@ static uint32_t find_list(struct argp_state *state, const char *what, const char
 }
 
 /* "N" or "N,TOTAL". */
-static void parse_budget(struct argp_state *state, struct prove_options *prove, const char *text)
+static void parse_budget(struct argp_state *state, struct limits *limits, const char *text)
 {
 	uint64_t numbers[2] = {0, 0};
 	const char *at = text;
@@ -194,13 +199,49 @@ static void parse_budget(struct argp_state *state, struct prove_options *prove, 
 	}
 	if (*at)
 		argp_error(state, "'%s' is not a budget: N or N,TOTAL, numbers of events", text);
-	prove->budget = numbers[0];
-	prove->total_budget = numbers[1];
+	limits->of[LIMIT_SEARCH_EVENTS] = numbers[0];
+	limits->of[LIMIT_SEARCH_EVENTS_TOTAL] = numbers[1];
+}
+
+/* "NAME=N". */
+static void parse_limit(struct argp_state *state, struct limits *limits, const char *text)
+{
+	size_t length = strcspn(text, "=");
+	enum limit limit = limit_find(text, length);
+	if (limit == LIMITS)
+		argp_error(state, "'%.*s' is not a limit that can be set: see --limits", (int)length, text);
+	else
+		limits->of[limit] =
+		    cmd_number(state, limit_infos[limit].name, text + length + (text[length] == '='), 1, UINT32_MAX);
+}
+
+/* One line a limit: its name, default, unit, the option that sets it, and what is left out. */
+static int print_limits(void)
+{
+	for (enum limit i = 0; i < LIMITS; i++) {
+		const struct limit_info *l = &limit_infos[i];
+		printf("%s=%" PRIu64 " %s (%s%s): %s.\n", l->name, l->value, l->unit, l->option ? l->option : "fixed",
+		       l->scales ? ", scales" : "", l->hit);
+	}
+	return EXIT_CLEAN;
+}
+
+/* The text of an option's help, with its defaults. argp frees it. */
+static char *help_text(int key, const char *text, void *input)
+{
+	char *longer = NULL;
+	(void)input;
+	if (key != OPT_BUDGET)
+		return (char *)(uintptr_t)text;
+	if (asprintf(&longer, "%s (%" PRIu64 ",%" PRIu64 ")", text, limit_infos[LIMIT_SEARCH_EVENTS].value,
+	             limit_infos[LIMIT_SEARCH_EVENTS_TOTAL].value) < 0)
+		return (char *)(uintptr_t)text;
+	return longer;
 }
 
 static void finish(struct argp_state *state, struct settings *s)
 {
-	if (s->schema)
+	if (s->schema || s->limits)
 		return;
 	cmd_need_argument(state, s->trace, "trace", CMD_TRACE_HINT);
 	if (s->only_orders && !s->analysis.orders)
@@ -286,7 +327,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		s->analysis.set_memory_model = true;
 		return 0;
 	case OPT_BUDGET:
-		parse_budget(state, &s->analysis.prove, arg);
+		parse_budget(state, &s->analysis.limits, arg);
+		return 0;
+	case OPT_LIMIT:
+		parse_limit(state, &s->analysis.limits, arg);
+		return 0;
+	case OPT_LIMITS:
+		s->limits = true;
 		return 0;
 	case OPT_GUESS:
 		s->analysis.prove.guess = true;
@@ -445,7 +492,7 @@ int cmd_analyze(int argc, char **argv)
 {
 	static const struct argp_child children[] = {
 	    {&cmd_trace_argp, 0, NULL, 0}, {&cmd_memory_argp, 0, NULL, 0}, {&cmd_reports_argp, 0, NULL, 0}, {0}};
-	static const struct argp argp = {options, parse, "TRACE", doc, children, NULL, NULL};
+	static const struct argp argp = {options, parse, "TRACE", doc, children, help_text, NULL};
 	struct settings s = {.fail_on = VERDICTS + 1 + LEVEL_ERROR};
 	struct rt_error err = {0};
 	int result = EXIT_CLEAN;
@@ -454,6 +501,8 @@ int cmd_analyze(int argc, char **argv)
 		fputs(report_schema, stdout);
 		return EXIT_CLEAN;
 	}
+	if (s.limits)
+		return print_limits();
 	enum rt_status status = cmd_reports_open(&s.reports, "json", &err);
 	if (!status)
 		status = cmd_reports_close(&s.reports, run(&s, &s.reports, &result, &err), &err);

@@ -208,7 +208,7 @@ static enum rt_status analyze(struct exploring *x, const char *path, struct anal
 	uint64_t max_memory = 0;
 	struct analysis_options analysis = {.model = {.admit = cmd_admit, .admit_arg = &max_memory},
 	                                    .prove.guess = x->o.strategy->ended != NULL,
-	                                    .schedule_steps = x->o.strategy->ended ? UINT64_MAX : 0,
+	                                    .limits.of[LIMIT_SCHEDULE_STEPS] = x->o.strategy->ended ? UINT64_MAX : 0,
 	                                    .jobs = x->o.jobs};
 	struct report_options report = {.least = VERDICT_PREDICTED, .source_root = x->o.source_root};
 	struct rt_trace *trace;

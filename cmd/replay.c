@@ -190,7 +190,7 @@ static enum rt_status replay(struct settings *s, struct rt_trace *trace, bool *c
 {
 	struct analysis_options analysis = {.model = {.admit = cmd_admit, .admit_arg = &s->max_memory},
 	                                    .prove.guess = true,
-	                                    .schedule_steps = UINT64_MAX,
+	                                    .limits.of[LIMIT_SCHEDULE_STEPS] = UINT64_MAX,
 	                                    .jobs = s->replay.jobs};
 	struct report_options report = {.least = VERDICT_CONDITIONAL, .anomalies = true};
 	struct analysis *a;

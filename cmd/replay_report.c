@@ -183,7 +183,7 @@ static enum rt_status make_rerun(struct replaying *p, struct job *j, const char 
                                  struct rt_error *err)
 {
 	struct analysis_options options = {
-	    .kinds = 1u << j->anomaly->kind, .schedule_steps = UINT64_MAX, .prove.guess = true};
+	    .kinds = 1u << j->anomaly->kind, .limits.of[LIMIT_SCHEDULE_STEPS] = UINT64_MAX, .prove.guess = true};
 	struct report_options report_options = {.least = VERDICT_CONDITIONAL};
 	const char *wanted = p->r->entries[j->entry].fingerprint;
 	struct rt_trace *trace;

@@ -99,7 +99,7 @@ static enum rt_status analyze(struct rt_trace *trace, const struct settings *s, 
                               struct rt_error *err)
 {
 	uint64_t max_memory = s->max_memory;
-	struct analysis_options analysis_options = {.schedule_steps = s->anomaly ? UINT64_MAX : 0,
+	struct analysis_options analysis_options = {.limits.of[LIMIT_SCHEDULE_STEPS] = s->anomaly ? UINT64_MAX : 0,
 	                                            .model = {.admit = cmd_admit, .admit_arg = &max_memory}};
 	struct report_options report_options = {.least = VERDICT_PREDICTED, .only = s->anomaly};
 	struct analysis *a;

@@ -35,7 +35,7 @@ struct provers *search_provers(const struct search_context *c)
 	struct search_lazy *lazy = c->lazy;
 	if (!lazy->provers && lazy->options && !lazy->status) {
 		const struct rt_trace_info *info = rt_trace_info(c->m->trace);
-		struct prove_context context = {c->facts, info->exact, info->sync_only,
+		struct prove_context context = {c->facts, lazy->limits, info->exact, info->sync_only,
 		                                &lazy->order_results[order_find("syncp")]};
 		lazy->provers = provers_create(&context, lazy->options, &lazy->error);
 		lazy->status = lazy->provers ? RT_OK : RT_EMEMORY;
@@ -105,13 +105,13 @@ static void gather_evidence(const struct analysis *a, struct anomaly *anomaly)
  * then a quarter, and so on. steps: of all, then of the rest. */
 static void bound_schedules(struct analysis *a, uint64_t *steps)
 {
-	for (uint64_t longest = a->schedule_bound; *steps > a->schedule_bound; longest /= 2)
+	for (uint64_t longest = a->limits.of[LIMIT_SCHEDULE_STEPS], most = longest; *steps > most; longest /= 2)
 		for (size_t i = 0; i < a->anomalies.count; i++) {
 			struct anomaly *anomaly = &a->anomalies.items[i];
 			if (!anomaly->schedule || anomaly->schedule->count <= longest)
 				continue;
 			*steps -= anomaly->left_out = anomaly->schedule->count;
-			a->schedules_cut = true;
+			limits_reach(&a->limits, LIMIT_SCHEDULE_STEPS, true);
 			schedule_release(anomaly->schedule);
 			free(anomaly->schedule);
 			anomaly->schedule = NULL;
@@ -130,7 +130,7 @@ static enum rt_status decide_task(struct analysis *a, const struct jobs_task *ta
 			status = task->decide(provers, anomaly, err);
 		*steps += anomaly->schedule ? anomaly->schedule->count : 0;
 		/* Not each time: half of what is too much goes at once. */
-		if (*steps / 2 > a->schedule_bound)
+		if (*steps / 2 > a->limits.of[LIMIT_SCHEDULE_STEPS])
 			bound_schedules(a, steps);
 	}
 	bound_schedules(a, steps);
@@ -193,6 +193,20 @@ static enum rt_status find_promises(struct analysis *a, bool every, struct rt_er
 	return ok ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory to find the first pairs of the orders");
 }
 
+/* Which limits the provers reached. */
+static void note_limits(struct limits *l, const struct prove_counts *p)
+{
+	limits_reach(l, LIMIT_SEARCH_EVENTS, p->cut);
+	limits_reach(l, LIMIT_SEARCH_EVENTS_TOTAL, p->exhausted);
+	limits_reach(l, LIMIT_ORDER_EVENTS_TOTAL, p->precede_exhausted);
+	limits_reach(l, LIMIT_BUILT_EVENTS_TOTAL, p->pecan_exhausted);
+	limits_reach(l, LIMIT_OBSERVED_STEPS_TOTAL, p->observed_exhausted);
+	limits_reach(l, LIMIT_SETTLE_EVENTS_TOTAL, p->settle_exhausted);
+	limits_reach(l, LIMIT_FREE_EVENTS_TOTAL, p->free_exhausted);
+	limits_reach(l, LIMIT_INSTANCES, p->instances_cut);
+	limits_reach(l, LIMIT_SEARCH_STATES, p->visited && !p->all);
+}
+
 /* Decides what was found, and asks the orders about the instances that the provers settled on. */
 static enum rt_status decide_all(struct analysis *a, const struct analysis_options *options, bool visits,
                                  const struct search_context *c, struct rt_error *err)
@@ -222,6 +236,7 @@ static enum rt_status decide_all(struct analysis *a, const struct analysis_optio
 	if (provers)
 		a->proofs = *provers_counts(provers);
 	a->proofs.visited |= provers && options->exhaustive;
+	note_limits(&a->limits, &a->proofs);
 	return status;
 }
 
@@ -269,8 +284,12 @@ static enum rt_status search_pairs(struct analysis *a, const struct search_conte
 static enum rt_status find_causes(struct analysis *a, const struct search_context *c, struct rt_error *err)
 {
 	const struct order_result *hb = a->order_results[c->hb];
-	/* Without hb no race was observed. */
-	return hb ? follow_find(a->model, hb, rt_trace_info(a->trace)->exact, &a->anomalies, &a->causes, err) : RT_OK;
+	if (!hb)
+		return RT_OK; /* no race was observed */
+	enum rt_status status = follow_find(a->model, hb, rt_trace_info(a->trace)->exact, a->limits.of[LIMIT_FOLLOWS],
+	                                    &a->anomalies, &a->causes, err);
+	limits_reach(&a->limits, LIMIT_FOLLOWS, a->causes.cut);
+	return status;
 }
 
 static uint32_t usual_orders(void)
@@ -340,7 +359,7 @@ enum rt_status analysis_run(struct rt_trace *trace, const struct analysis_option
 	if (!a)
 		return rt_error_set(err, RT_EMEMORY, "no memory to analyze the trace");
 	a->trace = trace;
-	a->schedule_bound = options->schedule_steps ? options->schedule_steps : SCHEDULE_STEPS;
+	a->limits = limits_complete(&options->limits);
 	a->every = options->every;
 	a->memory_model = options->set_memory_model ? options->memory_model : rt_trace_info(trace)->model;
 	struct search_lazy lazy = {.order_results = a->order_results,

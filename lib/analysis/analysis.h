@@ -4,15 +4,12 @@
 
 #include "lib/analysis/follow.h"
 #include "lib/analysis/promise.h"
+#include "lib/anomaly/limit.h"
 #include "lib/anomaly/pattern.h"
 #include "lib/prove/prove.h"
-#include "lib/search/limits.h"
 
 /* What analysis_run does, in this order; the last is no work. */
 enum analysis_step { ANALYSIS_LOAD, ANALYSIS_SEARCH, ANALYSIS_ORDERS, ANALYSIS_PREPARE, ANALYSIS_PROVE, ANALYSIS_DONE };
-
-/* Of a report of that many steps a tenth of a gigabyte is schedules. */
-enum { SCHEDULE_STEPS = 1000000 };
 
 struct analysis_options {
 	uint32_t kinds;             /* bit i: enum anomaly_kind i is searched for; 0: all */
@@ -22,7 +19,7 @@ struct analysis_options {
 	bool exhaustive;            /* every state is visited for all races and deadlocks; see provers_visit */
 	uint64_t asked;             /* bit i: patterns[i] is searched for although it is off by default */
 	const struct pattern *user; /* patterns of the user's, ending with a NULL name; borrowed; NULL: none */
-	uint64_t schedule_steps;    /* most steps of all kept schedules, the shorter ones; 0: SCHEDULE_STEPS */
+	struct limits limits;       /* of: 0 is the default */
 	uint32_t jobs;              /* number of processes that prove candidates; 0, 1: this one */
 	struct prove_options prove;
 	struct model_options model;
@@ -43,14 +40,12 @@ struct analysis {
 	uint32_t kinds;                /* bit i: enum anomaly_kind i was searched for */
 	enum rt_memory_model memory_model;
 	uint64_t summary[ANOMALY_KINDS][VERDICTS];
-	struct search_limits limits;
+	struct limits limits;     /* as applied */
 	bool every;               /* anomalies are listed one a tuple of events */
 	struct promise first[32]; /* by orders[] index, of those that promise something of it and were asked */
 	uint32_t first_known;     /* bit i: first[i] is worked out */
 	struct nesting nesting;   /* if any of first is */
 	struct prove_counts proofs;
-	uint64_t schedule_bound; /* steps of schedules that were kept at most */
-	bool schedules_cut;      /* some were left out */
 };
 
 /* Analyzes a trace. On RT_OK *out is owned by the caller; the trace must outlive it. */

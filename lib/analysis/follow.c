@@ -306,11 +306,11 @@ static void give(struct finder *f)
 	f->named = NULL;
 }
 
-enum rt_status follow_find(const struct model *m, const struct order_result *hb, bool exact, struct anomaly_list *list,
-                           struct causes *causes, struct rt_error *err)
+enum rt_status follow_find(const struct model *m, const struct order_result *hb, bool exact, uint64_t work,
+                           struct anomaly_list *list, struct causes *causes, struct rt_error *err)
 {
 	struct finder f = {.m = m, .list = list, .causes = causes};
-	f.no_memory = !follow_graph_init(&f.graph, m, hb, exact, FOLLOW_WORK);
+	f.no_memory = !follow_graph_init(&f.graph, m, hb, exact, work);
 	if (!f.no_memory && list->count < MODEL_NONE && make_groups(&f))
 		decide(&f);
 	f.no_memory |= f.graph.failed;

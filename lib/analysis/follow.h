@@ -22,15 +22,12 @@ struct causes {
 	bool cut;        /* the bound was reached: some races may follow others without saying so */
 };
 
-/* Most comparisons of clocks. */
-#define FOLLOW_WORK UINT64_C(50000000)
-
 /*
- * Sets `causes` of the observed races in the list, and `follows`. hb: that order's result. The list must not be sorted
- * or changed afterwards. causes must outlive it.
+ * work: comparisons of clocks that it may take. Sets `causes` of the observed races in the list, and `follows`. hb:
+ * that order's result. The list must not be sorted or changed afterwards. causes must outlive it.
  */
-enum rt_status follow_find(const struct model *m, const struct order_result *hb, bool exact, struct anomaly_list *list,
-                           struct causes *causes, struct rt_error *err);
+enum rt_status follow_find(const struct model *m, const struct order_result *hb, bool exact, uint64_t work,
+                           struct anomaly_list *list, struct causes *causes, struct rt_error *err);
 void causes_release(struct causes *c);
 
 #endif

@@ -2,23 +2,19 @@
 #include "lib/base/lower_bound.h"
 #include "lib/prove/provers.h"
 
-/* PECAN_TIMES: its schedules are as long as the trace, but an event of them costs less than one of a search: their
- * limit is that many total budgets. */
-enum { BUDGET = 500000, TOTAL_BUDGET = 50000000, PECAN_TIMES = 2 };
-/* What settles anomalies may execute and build this part of the total budget: it raises no verdict. */
-enum { SETTLE_PART = 8, FREE_PART = 16 };
-/* What the recorded run shows has that run as its schedule, up to the anomaly: these may have this part of the total
- * budget in steps, which are 12 bytes each. */
-enum { OBSERVED_PART = 2 };
+static uint64_t bound(const struct provers *p, enum limit limit)
+{
+	return p->context.limits->of[limit];
+}
 
 uint64_t budget_linear(const struct provers *p)
 {
-	return p->options.total_budget * PECAN_TIMES;
+	return bound(p, LIMIT_BUILT_EVENTS_TOTAL);
 }
 
 uint64_t budget_free(const struct provers *p)
 {
-	return p->options.total_budget / FREE_PART;
+	return bound(p, LIMIT_FREE_EVENTS_TOTAL);
 }
 
 /* The recorded run up to the goal, as a schedule, has a step for each turn of a thread. */
@@ -31,7 +27,7 @@ static uint32_t turns_before(const struct model *m, const struct goal *goal)
 bool budget_takes_observed(struct provers *p, const struct goal *goal, uint32_t *steps)
 {
 	*steps = turns_before(p->m, goal);
-	p->counts.observed_exhausted |= p->counts.observed_steps + *steps > p->counts.observed_limit;
+	p->counts.observed_exhausted |= p->counts.observed_steps + *steps > bound(p, LIMIT_OBSERVED_STEPS_TOTAL);
 	if (p->counts.observed_exhausted)
 		return false;
 	p->counts.observed_steps += *steps;
@@ -40,7 +36,7 @@ bool budget_takes_observed(struct provers *p, const struct goal *goal, uint32_t 
 
 static uint64_t total(const struct provers *p)
 {
-	return p->settling ? p->options.total_budget / SETTLE_PART : p->options.total_budget;
+	return bound(p, p->settling ? LIMIT_SETTLE_EVENTS_TOTAL : LIMIT_SEARCH_EVENTS_TOTAL);
 }
 
 static uint64_t spent(const struct provers *p)
@@ -57,22 +53,8 @@ void budget_begin(struct provers *p, const struct anomaly *a, bool settling)
 {
 	p->settling = settling;
 	p->spent_before = spent(p);
-	p->share = p->options.budget / (a->turn + 1);
+	p->share = bound(p, LIMIT_SEARCH_EVENTS) / (a->turn + 1);
 	p->reasons.set = 0;
-}
-
-void budget_init(struct provers *p, const struct prove_options *options)
-{
-	p->options.budget = options->budget ? options->budget : BUDGET;
-	p->options.guess = options->guess;
-	p->options.total_budget = options->total_budget ? options->total_budget : TOTAL_BUDGET;
-	if (p->options.budget > p->options.total_budget)
-		p->options.budget = p->options.total_budget;
-	p->counts.budget = p->options.budget;
-	p->counts.total_budget = p->options.total_budget;
-	p->counts.linear_limit = budget_linear(p);
-	p->counts.free_limit = budget_free(p);
-	p->counts.observed_limit = p->options.total_budget / OBSERVED_PART;
 }
 
 uint64_t budget_left(struct provers *p)
@@ -99,14 +81,15 @@ static bool may_meet(bool met, bool copy_met, uint64_t spent, uint64_t more, uin
 bool provers_add(struct provers *p, const struct prove_counts *before, const struct prove_counts *after)
 {
 	struct prove_counts *c = &p->counts;
-	const uint64_t room = p->options.budget, settle = p->options.total_budget / SETTLE_PART;
+	const uint64_t room = bound(p, LIMIT_SEARCH_EVENTS);
 	uint64_t spent = after->spent - before->spent, settled = after->settle_spent - before->settle_spent;
 	uint64_t pecan = after->pecan_spent - before->pecan_spent, freed = after->free_spent - before->free_spent;
 	uint64_t observed = after->observed_steps - before->observed_steps;
 	if (may_meet(c->observed_exhausted, after->observed_exhausted, c->observed_steps, observed, observed,
-	             c->observed_limit) ||
-	    may_meet(c->exhausted, after->exhausted, c->spent, spent, room, p->options.total_budget) ||
-	    may_meet(c->settle_exhausted, after->settle_exhausted, c->settle_spent, settled, room, settle) ||
+	             bound(p, LIMIT_OBSERVED_STEPS_TOTAL)) ||
+	    may_meet(c->exhausted, after->exhausted, c->spent, spent, room, bound(p, LIMIT_SEARCH_EVENTS_TOTAL)) ||
+	    may_meet(c->settle_exhausted, after->settle_exhausted, c->settle_spent, settled, room,
+	             bound(p, LIMIT_SETTLE_EVENTS_TOTAL)) ||
 	    may_meet(c->pecan_exhausted, after->pecan_exhausted, c->pecan_spent, pecan, pecan, budget_linear(p)) ||
 	    may_meet(c->free_exhausted, after->free_exhausted, c->free_spent, freed, freed, budget_free(p)))
 		return false;

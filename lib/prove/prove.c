@@ -4,8 +4,8 @@
 #include "lib/base/vec.h"
 #include "lib/prove/pecan.h"
 
-/* MANY instances are looked at in any case. PRECEDE_TIMES the total budget is for all pairs of sequences together. */
-enum { MANY = 33, PRECEDE_TIMES = 4 };
+/* Number of instances that are looked at in any case. */
+enum { MANY = LIMIT_INSTANCES_MAX };
 
 void provers_free(struct provers *p)
 {
@@ -32,9 +32,8 @@ struct provers *provers_create(const struct prove_context *context, const struct
 	if (p) {
 		p->m = m;
 		p->context = *context;
-		budget_init(p, options);
-		p->counts.state_limit = STATES_MAX;
-		p->counts.instances = MANY;
+		p->options = *options;
+		p->counts.made = true;
 		p->precede.m = m;
 		p->judge = judge_create(m);
 		p->por = facts_por(context->facts);
@@ -102,7 +101,8 @@ static bool keep_goal(struct provers *p, const struct goal *goal)
 /* One visit: reads see what they saw; or, with values, what is like it. */
 static enum search_answer visit(struct provers *p, const struct trf *trf, const struct values *values)
 {
-	struct states_limits limits = {p->options.total_budget, STATES_MAX};
+	struct states_limits limits = {p->context.limits->of[LIMIT_SEARCH_EVENTS_TOTAL],
+	                               p->context.limits->of[LIMIT_SEARCH_STATES]};
 	struct states_count counts;
 	enum search_answer answer =
 	    states_visit(p->context.facts, trf, values, &limits, p->visited, p->visited_count, &counts);
@@ -145,7 +145,8 @@ enum rt_status provers_precede(struct provers *p, const struct anomaly_list *lis
 				return rt_error_set(err, RT_EMEMORY, "no memory to look for what comes first");
 		}
 	}
-	uint64_t total = p->options.total_budget * PRECEDE_TIMES, budget = p->options.budget;
+	uint64_t total = p->context.limits->of[LIMIT_ORDER_EVENTS_TOTAL],
+	         budget = p->context.limits->of[LIMIT_SEARCH_EVENTS];
 	p->counts.precede_exhausted = precede_find(&p->precede, p->searches.strict.search, budget, total) >= total;
 	return RT_OK;
 }

@@ -8,12 +8,11 @@
 #define LIB_PROVE_PROVE_H
 
 #include "lib/anomaly/anomaly.h"
+#include "lib/anomaly/limit.h"
 #include "lib/relation/facts.h"
 
 struct prove_options {
-	uint64_t budget;       /* events that searches may execute for one candidate; 0: the default */
-	uint64_t total_budget; /* and for all of them; 0: the default */
-	bool guess;            /* what stays predicted gets PECAN's schedule, though it is no witness */
+	bool guess; /* what stays predicted gets PECAN's schedule, though it is no witness */
 };
 
 struct prove_counts {
@@ -23,31 +22,28 @@ struct prove_counts {
 	uint64_t refused[WITNESS_KINDS]; /* those of them that the judge refused */
 	uint64_t rejected; /* the same of provers that promise witnesses (all but recorded, pecan): errors of theirs */
 	uint64_t spent;    /* events executed */
-	uint64_t settle_spent;         /* by provers_settle */
-	uint64_t pecan_spent;          /* events in PECAN's schedules */
-	uint64_t free_spent;           /* and in those in which reads see other writes */
-	uint64_t observed_steps;       /* in schedules of what the recorded run shows */
-	bool cut;                      /* a search reached its budget */
-	bool exhausted;                /* the total budget ran out */
-	bool settle_exhausted;         /* and that of provers_settle */
-	bool pecan_exhausted;          /* and so did PECAN's part */
-	bool free_exhausted;           /* and that of schedules in which reads see other writes */
-	bool observed_exhausted;       /* and that of schedules of what the recorded run shows */
-	bool instances_cut;            /* of some anomaly not all instances were looked at */
-	bool precede_exhausted;        /* and that of provers_precede */
-	uint64_t budget, total_budget; /* as applied; 0: no prover was made */
-	uint64_t linear_limit;         /* events in PECAN's schedules */
-	uint64_t free_limit;           /* and in those in which reads see other writes */
-	uint64_t observed_limit;       /* steps in schedules of what the recorded run shows */
-	uint32_t instances;            /* looked at in any case */
+	uint64_t settle_spent;   /* by provers_settle */
+	uint64_t pecan_spent;    /* events in PECAN's schedules */
+	uint64_t free_spent;     /* and in those in which reads see other writes */
+	uint64_t observed_steps; /* in schedules of what the recorded run shows */
+	bool cut;                /* a search reached its budget */
+	bool exhausted;          /* the total budget ran out */
+	bool settle_exhausted;   /* and that of provers_settle */
+	bool pecan_exhausted;    /* and so did PECAN's part */
+	bool free_exhausted;     /* and that of schedules in which reads see other writes */
+	bool observed_exhausted; /* and that of schedules of what the recorded run shows */
+	bool instances_cut;      /* of some anomaly not all instances were looked at */
+	bool precede_exhausted;  /* and that of provers_precede */
+	bool made;               /* provers were made */
 	/* provers_visit: */
-	uint64_t states, state_limit; /* number visited; most that the memory allows */
+	uint64_t states;   /* number visited */
 	bool visited, all; /* it was asked; every state was visited, or all that it was asked about was met before */
 };
 
 /* What the provers work on; all of it is borrowed and must outlive them. */
 struct prove_context {
 	struct facts *facts;
+	const struct limits *limits;
 	bool exact;                        /* the trace's order is */
 	bool sync_only;                    /* its plain accesses are missing: then nothing can be proved */
 	struct order_result *const *syncp; /* where that order's result will be; while it is NULL it is no prover */

@@ -34,9 +34,7 @@ struct provers {
 	struct prove_counts counts;
 };
 
-/* The limits that options ask for, or the defaults, into *p. */
-void budget_init(struct provers *p, const struct prove_options *options);
-/* Events that PECAN's schedules and sure ones may have; and those in which reads are free. */
+/* Number of events that PECAN's schedules and sure ones may have; and those in which reads are free. */
 uint64_t budget_linear(const struct provers *p);
 /* True if the goal, which the recorded run shows, may have that run as its schedule, of *steps steps at most. */
 bool budget_takes_observed(struct provers *p, const struct goal *goal, uint32_t *steps);

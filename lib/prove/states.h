@@ -22,11 +22,12 @@
 #ifndef LIB_PROVE_STATES_H
 #define LIB_PROVE_STATES_H
 
+#include "lib/anomaly/limit.h"
 #include "lib/prove/search.h"
 #include "lib/prove/state/reads.h"
 
 /* Most states that are remembered; with their index that is 512 MiB. */
-enum { STATES_MAX = 1 << 24 };
+enum { STATES_MAX = LIMIT_SEARCH_STATES_MAX };
 
 /* A race or deadlock to search for, and whether it was met; then the schedule is a witness, owned by the caller. */
 struct states_goal {

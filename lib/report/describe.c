@@ -189,7 +189,7 @@ static struct description *entry_add(struct pass *p, const struct rt_event *even
 	if (e)
 		return &e->d;
 	size_t depth = 1;
-	for (uint32_t n = node; n != ROOT && depth < DESCRIBE_STACK_MAX; n = p->nodes[n].parent)
+	for (uint32_t n = node; n != ROOT && depth < LIMIT_STACK_FRAMES_MAX; n = p->nodes[n].parent)
 		depth++;
 	e = calloc(1, sizeof *e);
 	uint64_t *stack = malloc(depth * sizeof *stack);
@@ -393,7 +393,7 @@ static void describe_locks(struct pass *p, const struct thread_state *t, struct 
 {
 	if (!t->held_count)
 		return;
-	size_t first = t->held_count > DESCRIBE_LOCKS_MAX ? t->held_count - DESCRIBE_LOCKS_MAX : 0;
+	size_t first = t->held_count > LIMIT_EVENT_LOCKS_MAX ? t->held_count - LIMIT_EVENT_LOCKS_MAX : 0;
 	p->out->locks_cut |= first;
 	d->locks = calloc(t->held_count - first, sizeof *d->locks);
 	if (!d->locks) {

@@ -6,12 +6,8 @@
 #ifndef LIB_REPORT_DESCRIBE_H
 #define LIB_REPORT_DESCRIBE_H
 
+#include "lib/anomaly/limit.h"
 #include "tracefmt/trace.h"
-
-/* Innermost frames kept of one stack. */
-#define DESCRIBE_STACK_MAX 256
-/* Locks of one event that are kept, of those held then: the ones that were taken last. */
-#define DESCRIBE_LOCKS_MAX 64
 
 struct describe_query {
 	uint64_t number; /* number of the event; 0: the query is about the address, for locks held there */
@@ -76,9 +72,9 @@ const struct description *description_of(const struct descriptions *d, uint64_t 
 uint64_t description_ordinal(const struct descriptions *d, uint64_t number);
 /* The answer to an event's query of this address; NULL if there is none. */
 const struct memory_place *description_place(const struct description *d, uint64_t addr);
-/* True if any stack was longer than DESCRIBE_STACK_MAX. */
+/* True if any stack was longer than LIMIT_STACK_FRAMES_MAX. */
 bool descriptions_cut(const struct descriptions *d);
-/* True if more than DESCRIBE_LOCKS_MAX locks were held at some event. */
+/* True if more than LIMIT_EVENT_LOCKS_MAX locks were held at some event. */
 bool descriptions_locks_cut(const struct descriptions *d);
 /* NULL is allowed. */
 void descriptions_free(struct descriptions *d);

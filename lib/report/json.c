@@ -10,6 +10,7 @@
 #include "lib/report/modules.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* The head */
 
@@ -151,27 +152,18 @@ static void put_tool(struct json_writer *w)
 	jw_object_end(w);
 }
 
-static void put_limit(struct json_writer *w, const char *key, uint64_t bound, bool hit)
-{
-	jw_object(w, key);
-	jw_number(w, "bound", bound);
-	jw_bool(w, "hit", hit);
-	jw_object_end(w);
-}
-
 static void put_limits(struct json_writer *w, const struct report *r)
 {
 	const struct prove_counts *proofs = &r->analysis->proofs;
-	struct report_limit limits[REPORT_LIMITS_MAX];
+	struct report_limit limits[LIMITS];
 	size_t n = report_limits(r, limits);
 	jw_object(w, NULL);
-	for (size_t i = 0; i < n; i++)
-		put_limit(w, limits[i].name, limits[i].bound, limits[i].hit);
-	if (proofs->visited) {
-		jw_object(w, "search_states");
-		jw_number(w, "bound", proofs->state_limit);
-		jw_bool(w, "hit", !proofs->all);
-		jw_number(w, "visited", proofs->states);
+	for (size_t i = 0; i < n; i++) {
+		jw_object(w, limits[i].name);
+		jw_number(w, "bound", limits[i].bound);
+		jw_bool(w, "hit", limits[i].hit);
+		if (!strcmp(limits[i].name, limit_infos[LIMIT_SEARCH_STATES].name))
+			jw_number(w, "visited", proofs->states);
 		jw_object_end(w);
 	}
 	jw_object_end(w);

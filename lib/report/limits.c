@@ -1,63 +1,51 @@
-/* The bounds of an analysis; see limits.h. */
+/* The limits that a report names; see limits.h. */
 #include "lib/report/limits.h"
 
-static void add(struct report_limit *limits, size_t *count, struct report_limit limit)
+/* True if the analysis could have reached the limit. */
+static bool applies(const struct analysis *a, enum limit limit)
 {
-	limits[(*count)++] = limit;
+	switch (limit) {
+	case LIMIT_ANOMALIES:
+		return !a->every;
+	case LIMIT_EVERY:
+		return a->every;
+	case LIMIT_SEARCH_EVENTS:
+	case LIMIT_SEARCH_EVENTS_TOTAL:
+	case LIMIT_ORDER_EVENTS_TOTAL:
+	case LIMIT_BUILT_EVENTS_TOTAL:
+	case LIMIT_OBSERVED_STEPS_TOTAL:
+	case LIMIT_SETTLE_EVENTS_TOTAL:
+	case LIMIT_FREE_EVENTS_TOTAL:
+	case LIMIT_INSTANCES:
+		return a->proofs.made;
+	case LIMIT_SEARCH_STATES:
+		return a->proofs.visited;
+	case LIMIT_FOLLOWS:
+		return a->memory_model == RT_MODEL_C11;
+	case LIMIT_STACK_FRAMES:
+	case LIMIT_EVENT_LOCKS:
+	case LIMIT_REGION_ACCESSES:
+	case LIMIT_COMBINATIONS:
+	case LIMIT_RACES_OF_CELL:
+	case LIMIT_ACCESS_PAIRS:
+	case LIMIT_CYCLE_STEPS:
+	case LIMIT_SCHEDULE_STEPS:
+	case LIMITS:
+		break;
+	}
+	return true;
 }
 
-size_t report_limits(const struct report *r, struct report_limit limits[REPORT_LIMITS_MAX])
+size_t report_limits(const struct report *r, struct report_limit limits[LIMITS])
 {
 	const struct analysis *a = r->analysis;
-	const struct prove_counts *p = &a->proofs;
+	struct limits l = a->limits;
 	size_t n = 0;
-	add(limits, &n,
-	    (struct report_limit){"stack_frames", "frames of a stack", DESCRIBE_STACK_MAX,
-	                          descriptions_cut(r->descriptions)});
-	add(limits, &n,
-	    (struct report_limit){"event_locks", "locks held at one event that are listed", DESCRIBE_LOCKS_MAX,
-	                          descriptions_locks_cut(r->descriptions)});
-	add(limits, &n,
-	    (struct report_limit){"region_accesses", "accesses of a region that are combined", SEARCH_REGION,
-	                          a->limits.regions});
-	add(limits, &n,
-	    (struct report_limit){"combinations", "combinations of accesses that are tried", SEARCH_COMBINATIONS,
-	                          a->limits.combinations});
-	add(limits, &n,
-	    (struct report_limit){"races_of_cell", "pairs of positions that race on one cell", SEARCH_RACES,
-	                          a->limits.races});
-	add(limits, &n,
-	    (struct report_limit){"anomalies", "anomalies of one kind that are kept",
-	                          a->every ? SEARCH_EVERY : SEARCH_ANOMALIES, a->limits.anomalies});
-	add(limits, &n,
-	    (struct report_limit){"access_pairs", "pairs of groups of accesses that are compared for races",
-	                          SEARCH_PAIRS, a->limits.pairs});
-	if (p->budget) {
-		add(limits, &n,
-		    (struct report_limit){"search_events", "events executed for one anomaly", p->budget, p->cut});
-		add(limits, &n,
-		    (struct report_limit){"search_events_total", "events executed for all anomalies", p->total_budget,
-		                          p->exhausted || p->precede_exhausted});
-		add(limits, &n,
-		    (struct report_limit){"built_events_total", "events of schedules that are built in one go",
-		                          p->linear_limit, p->pecan_exhausted});
-		add(limits, &n,
-		    (struct report_limit){"observed_steps_total", "steps of schedules of what was observed",
-		                          p->observed_limit, p->observed_exhausted});
-		add(limits, &n,
-		    (struct report_limit){"free_events_total", "events of schedules in which reads see other writes",
-		                          p->free_limit, p->free_exhausted || p->settle_exhausted});
-		add(limits, &n,
-		    (struct report_limit){"instances", "instances of one anomaly that are looked at", p->instances,
-		                          p->instances_cut});
-	}
-	if (a->memory_model == RT_MODEL_C11)
-		add(limits, &n,
-		    (struct report_limit){"follows", "steps to find what follows from what", FOLLOW_WORK,
-		                          a->causes.cut});
-	if (a->schedule_bound)
-		add(limits, &n,
-		    (struct report_limit){"schedule_steps", "steps of all schedules", a->schedule_bound,
-		                          a->schedules_cut});
+	limits_reach(&l, LIMIT_STACK_FRAMES, descriptions_cut(r->descriptions));
+	limits_reach(&l, LIMIT_EVENT_LOCKS, descriptions_locks_cut(r->descriptions));
+	for (enum limit i = 0; i < LIMITS; i++)
+		if (applies(a, i))
+			limits[n++] = (struct report_limit){limit_infos[i == LIMIT_EVERY ? LIMIT_ANOMALIES : i].name,
+			                                    limit_infos[i].what, l.of[i], l.hit >> i & 1};
 	return n;
 }

@@ -38,7 +38,7 @@ static void put_summary_line(const struct printer *p, enum anomaly_kind kind, co
 /* The bounds that were reached: with higher ones, more might be found or decided. */
 static void put_limits(const struct printer *p)
 {
-	struct report_limit limits[REPORT_LIMITS_MAX];
+	struct report_limit limits[LIMITS];
 	size_t n = report_limits(p->r, limits);
 	const char *between = "limits hit: ";
 	for (size_t i = 0; i < n; i++) {

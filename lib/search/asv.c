@@ -257,7 +257,7 @@ static void search_groups(struct search *s, int order, uint32_t u, uint32_t u_en
 	struct match x = {.pattern = pattern_of(s, order, class_at(s, u)->key, class_at(s, v)->key), .order = order};
 	uint32_t u_count = u_end - u, v_count = v_end - v;
 	uint64_t tried = 0, sides = (uint64_t)u_count + v_count;
-	uint64_t counted = COUNTED_MAX + sides, most = SEARCH_COMBINATIONS + 16 * sides;
+	uint64_t counted = COUNTED_MAX + sides, most = s->context->lazy->limits->of[LIMIT_COMBINATIONS] + 16 * sides;
 	if (!x.pattern)
 		return;
 	for (uint32_t turn = 0; turn < v_count; turn++)
@@ -267,7 +267,7 @@ static void search_groups(struct search *s, int order, uint32_t u, uint32_t u_en
 				return;
 			}
 			if (!s->context->every && tried++ > most) {
-				s->context->lazy->limits->combinations |= !x.found;
+				limits_reach(s->context->lazy->limits, LIMIT_COMBINATIONS, !x.found);
 				found_cut(&s->found, class_at(s, u)->key[UNIT_SITE1]);
 				return;
 			}
@@ -311,7 +311,7 @@ enum rt_status asv_search(const struct search_context *c, struct anomaly_list *l
 		return RT_OK;
 	find_patterns(&s);
 	s.found.failed = !units_find(&s.units, c->m, c->every);
-	c->lazy->limits->regions |= s.units.cut;
+	limits_reach(c->lazy->limits, LIMIT_REGION_ACCESSES, s.units.cut);
 	for (uint32_t i = 0; !s.found.failed && i < s.units.classes.count;)
 		i = search_cells(&s, i);
 	units_release(&s.units);

@@ -22,9 +22,9 @@ enum { LOCAL_SITE1, LOCAL_SITE3, LOCAL_AGAIN, LOCAL_GAP, LOCAL_THREAD };
 enum { REMOTE_SITE, REMOTE_AGAIN, REMOTE_UNUSED, REMOTE_LOCKSET, REMOTE_THREAD };
 enum { FAMILY_KEY = 3, LOCKS_KEY = 3 };
 
-/* Once an anomaly has its instances, at most this many more pairs of classes are counted; without any, this many are
- * tried. */
-enum { COUNTED_MAX = 1024, TRIED_MAX = 128 * SEARCH_COMBINATIONS };
+/* Once an anomaly has its instances, at most COUNTED_MAX more pairs of classes are counted; without any, TRIED_TIMES as
+ * many are tried as LIMIT_COMBINATIONS says. */
+enum { COUNTED_MAX = 1024, TRIED_TIMES = 128 };
 
 /* Two consecutive accesses of a thread to the cell, in one region. */
 struct pair {
@@ -305,7 +305,7 @@ static void search_families(struct search *s, const struct class *f1, const stru
 {
 	const struct pattern *p = triple_at(s, f1, f2);
 	struct found *entry = NULL;
-	uint64_t tried = 0;
+	uint64_t tried = 0, most = TRIED_TIMES * s->context->lazy->limits->of[LIMIT_COMBINATIONS];
 	/* A violation on several cells is counted at the first of them only. */
 	if (!p || (f1->key[LOCAL_AGAIN] && f2->key[REMOTE_AGAIN]))
 		return;
@@ -316,8 +316,8 @@ static void search_families(struct search *s, const struct class *f1, const stru
 				found_partial(entry);
 				return;
 			}
-			if (!s->context->every && tried++ > TRIED_MAX) {
-				s->context->lazy->limits->combinations |= !entry;
+			if (!s->context->every && tried++ > most) {
+				limits_reach(s->context->lazy->limits, LIMIT_COMBINATIONS, !entry);
 				found_cut(&s->found, f1->key[LOCAL_SITE1]);
 				return;
 			}

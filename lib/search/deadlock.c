@@ -11,14 +11,14 @@
  *
  * Threads that do wait for one another when the trace ends (stuck.h) are observed.
  *
- * Cycles are looked for by length, short ones first, up to LENGTH_MAX threads and STEPS_MAX steps a length.
+ * Cycles are looked for by length, short ones first, up to LENGTH_MAX threads and LIMIT_CYCLE_STEPS steps a length.
  */
 #include "lib/base/hash.h"
 #include "lib/base/lower_bound.h"
 #include "lib/search/found.h"
 #include "lib/search/stuck.h"
 
-enum { LENGTH_MAX = 6, STEPS_MAX = 4000000, TUPLES_MAX = 4000000 };
+enum { LENGTH_MAX = 6, TUPLES_MAX = 4000000 };
 enum { INSTANCES_MAX = 32, INSTANCES_PER_CYCLE = 16, INSTANCES_PER_EVENT = 2 };
 
 struct group_key {
@@ -45,7 +45,7 @@ struct search {
 	uint32_t group_count;
 	uint32_t *members;
 	uint32_t *holders, *holders_first; /* group indices by lock held; by object: where they begin */
-	uint32_t steps;
+	uint64_t steps;
 	bool failed;
 	/* The cycle at hand. */
 	struct group *path[LENGTH_MAX];
@@ -324,8 +324,10 @@ static void extend(struct search *s, uint32_t start, uint32_t depth)
 	uint32_t lock = end->key.lock;
 	for (uint32_t i = s->holders_first[lock]; i < s->holders_first[lock + 1] && !s->found.failed; i++) {
 		struct group *g = s->groups[s->holders[i]];
-		if (s->steps++ >= STEPS_MAX)
+		if (s->steps++ >= s->context->lazy->limits->of[LIMIT_CYCLE_STEPS]) {
+			limits_reach(s->context->lazy->limits, LIMIT_CYCLE_STEPS, true);
 			return;
+		}
 		bool fits = s->holders[i] > start && holds_against(s, g, lock, end->shared);
 		for (uint32_t k = 0; k < depth && fits; k++)
 			fits = may_meet(s, s->path[k], g);

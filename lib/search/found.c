@@ -61,8 +61,9 @@ struct found *found_at(struct found_list *l, const struct pattern *pattern, cons
 	struct found *f = found_find(l, pattern, pcs);
 	if (f)
 		return f;
-	if (HASH_COUNT(l->entries) >= SEARCH_ANOMALIES) {
-		l->context->lazy->limits->anomalies = true;
+	struct limits *limits = l->context->lazy->limits;
+	if (HASH_COUNT(l->entries) >= limits->of[LIMIT_ANOMALIES]) {
+		limits_reach(limits, LIMIT_ANOMALIES, true);
 		return NULL;
 	}
 	if (!(f = calloc(1, sizeof *f))) {
@@ -292,14 +293,15 @@ static struct anomaly anomaly_of(const struct found_list *l, const struct patter
 void found_every(struct found_list *l, const struct pattern *pattern, const uint32_t *events, enum found_rank rank)
 {
 	struct anomaly a = anomaly_of(l, pattern, events, 1, rank);
+	struct limits *limits = l->context->lazy->limits;
 	size_t most = l->context->most;
-	if (l->unfolded++ < (most ? most : SEARCH_EVERY)) {
+	if (l->unfolded++ < (most ? most : limits->of[LIMIT_EVERY])) {
 		l->failed |= !anomaly_add(l->list, &a);
 		return;
 	}
 	l->failed = true;
 	l->full = !most;
-	l->context->lazy->limits->anomalies |= l->full;
+	limits_reach(limits, LIMIT_EVERY, l->full);
 }
 
 void found_tuple(struct found_list *l, const struct pattern *pattern, const uint32_t *events, bool observed)

@@ -40,7 +40,7 @@ struct found_list {
 
 /* The pattern's entry at these source positions, pattern->count of them; NULL if there is none yet. */
 struct found *found_find(const struct found_list *l, const struct pattern *pattern, const uint64_t *pcs);
-/* The same, created if absent; NULL without memory, and if there are SEARCH_ANOMALIES already, which is noted among
+/* The same, created if absent; NULL without memory, and if there are LIMIT_ANOMALIES already, which is noted among
  * the limits. */
 struct found *found_at(struct found_list *l, const struct pattern *pattern, const uint64_t *pcs);
 /* The same at the positions of these events, in the pattern's order. */

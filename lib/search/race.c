@@ -9,10 +9,10 @@
  * Classes that differ in nothing but the site are held together in a family, and most pairs of families fall at once:
  * by a common lock, by trace order, or because POR orders the last of one before the first of the other.
  *
- * A cell with many classes may have a race at nearly each pair of source positions. Then SEARCH_RACES of them are
- * enough: first those of accesses that are next to each other in the cell, which are likely to be seen in the recorded
- * run; then some of each two families, spread over their classes. How many pairs of families and classes are looked at
- * for them is bounded as well: half of what is left of SEARCH_PAIRS, and PAIRS_AN_ACCESS in any case.
+ * A cell with many classes may have a race at nearly each pair of source positions. Then LIMIT_RACES_OF_CELL of them
+ * are enough: first those of accesses that are next to each other in the cell, which are likely to be seen in the
+ * recorded run; then some of each two families, spread over their classes. How many pairs of families and classes are
+ * looked at for them is bounded as well: half of what is left of LIMIT_ACCESS_PAIRS, and PAIRS_AN_ACCESS in any case.
  */
 #include "lib/base/set.h"
 #include "lib/base/vec.h"
@@ -414,7 +414,7 @@ static void search_some(struct search *s, uint32_t count)
 {
 	set_clear(&s->done);
 	s->bounded = true;
-	s->left = SEARCH_RACES;
+	s->left = (uint32_t)s->context->lazy->limits->of[LIMIT_RACES_OF_CELL];
 	s->sweeps = SWEEPS_MAX;
 	uint64_t least = (uint64_t)PAIRS_AN_ACCESS * count, given = s->all_pairs / 2 > least ? s->all_pairs / 2 : least;
 	s->pairs = given;
@@ -426,10 +426,7 @@ static void search_some(struct search *s, uint32_t count)
 	s->all_pairs -= given < s->all_pairs ? given : s->all_pairs;
 	if (all)
 		return;
-	if (s->left)
-		s->context->lazy->limits->pairs = true;
-	else
-		s->context->lazy->limits->races = true;
+	limits_reach(s->context->lazy->limits, s->left ? LIMIT_ACCESS_PAIRS : LIMIT_RACES_OF_CELL, true);
 	for (uint32_t i = 0; i < s->touched_count; i++)
 		found_partial(s->touched[i]);
 }
@@ -473,7 +470,10 @@ static void release(struct search *s)
 
 enum rt_status race_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err)
 {
-	struct search s = {.context = c, .m = c->m, .found = {.context = c, .list = list}, .all_pairs = SEARCH_PAIRS};
+	struct search s = {.context = c,
+	                   .m = c->m,
+	                   .found = {.context = c, .list = list},
+	                   .all_pairs = c->lazy->limits->of[LIMIT_ACCESS_PAIRS]};
 	for (uint32_t cell = 0; cell < c->m->cell_count && !s.failed && !s.found.failed; cell++) {
 		if (c->m->cells[cell].count < 2 || is_guarded(c->m, cell))
 			continue;

@@ -2,11 +2,11 @@
 #ifndef LIB_SEARCH_SEARCH_H
 #define LIB_SEARCH_SEARCH_H
 
+#include "lib/anomaly/limit.h"
 #include "lib/anomaly/pattern.h"
 #include "lib/prove/prove.h"
 #include "lib/relation/facts.h"
 #include "lib/search/hidden.h"
-#include "lib/search/limits.h"
 
 /*
  * What only a candidate asks for, and so is worked out at the first one: on many traces there is none. Failures are
@@ -17,7 +17,7 @@ struct search_lazy {
 	const struct prove_options *options; /* NULL: no prover will be asked */
 	struct provers *provers;             /* owned by the creator of this */
 	struct trf *unforced;                /* the same: of search_unforced */
-	struct search_limits *limits;        /* borrowed */
+	struct limits *limits;               /* borrowed */
 	enum rt_status status;
 	struct rt_error error;
 };

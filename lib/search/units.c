@@ -1,8 +1,8 @@
 /* Units of work on two cells; see units.h. */
 #include "lib/search/units.h"
 
+#include "lib/anomaly/limit.h"
 #include "lib/base/vec.h"
-#include "lib/search/limits.h"
 
 #include <assert.h>
 #include <endian.h>
@@ -10,7 +10,7 @@
 /* Units of a class that are kept one by one; beyond, few tuples can be examined individually. */
 enum { SINGLE = 64 };
 /* Of a region, the first EARLY and the latest RECENT different (cell, site)s are combined with later ones. */
-enum { EARLY = 16, RECENT = SEARCH_REGION - EARLY, CELLS_OF_ACCESS = 16 };
+enum { EARLY = 16, RECENT = LIMIT_REGION_ACCESSES_MAX - EARLY, CELLS_OF_ACCESS = 16 };
 
 enum { FAMILY_THREAD, FAMILY_CORE, FAMILY_WRITES };
 
@@ -403,7 +403,7 @@ static void each_region(struct finder *f)
 			each_cell(f, x, combine);
 			each_cell(f, x, remember);
 		}
-		if (f->left_out && (f->each || to - from <= SEARCH_REGION))
+		if (f->left_out && (f->each || to - from <= LIMIT_REGION_ACCESSES_MAX))
 			combine_all(f, from, to);
 		else
 			f->out->cut |= f->left_out;

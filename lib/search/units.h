@@ -32,7 +32,7 @@ struct units {
 	struct unit *items; /* class by class, in the order of their first events */
 	uint32_t count;
 	struct gaps gaps;
-	bool cut; /* a region had more accesses than SEARCH_REGION, and not all pairs of them are units */
+	bool cut; /* a region had more accesses than LIMIT_REGION_ACCESSES_MAX, and not all pairs of them are units */
 };
 
 /*

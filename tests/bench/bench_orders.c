@@ -49,7 +49,8 @@ static double search(struct facts *f, struct candidates *c)
 	compute(f, hybrid, &c->results[hybrid]);
 	compute(f, hb, &c->results[hb]);
 	compute(f, shb, &c->results[shb]);
-	struct search_lazy lazy = {.order_results = c->results};
+	struct limits limits = limits_complete(&(struct limits){.hit = 0});
+	struct search_lazy lazy = {.order_results = c->results, .limits = &limits};
 	struct search_context context = {
 	    .m = f->m, .facts = f, .por = facts_por(f), .lazy = &lazy, .hb = hb, .shb = shb};
 	double start = now();

@@ -66,19 +66,35 @@ else
 	echo "no groff here: that the pages have no errors is not tested"
 fi
 
-# Bounds that the pages and the help quote are those of the report; docs/report-format.md explains each.
-printf '%s\n' 'A|w(x)|1' 'A|acq(L)|2' 'A|rel(L)|3' 'B|acq(L)|4' 'B|rel(L)|5' 'B|w(x)|6' >bounds.std
-"$racetrace" analyze --format json bounds.std >bounds.json
-bound() {
-	jq ".limits.$1.bound" bounds.json
-}
-"$racetrace" analyze --help | tr -s ' \n' ' ' | grep -qF "at most TOTAL for all ($(bound search_events),$(bound search_events_total))" ||
-	wrong "analyze --help quotes another budget than $(bound search_events),$(bound search_events_total)"
-for name in search_events search_events_total; do
-	grep -qF "($(bound $name))" "$top/docs/racetrace-analyze.1" || wrong "racetrace-analyze.1 quotes another $name than $(bound $name)"
+# Limits are those of the program's table: in the manual, in the description of the report and in reports.
+for pair in 'man racetrace-analyze.1' 'markdown report-format.md'; do
+	read -r form file <<<"$pair"
+	bash "$top/tests/cli/limits.sh" "$racetrace" $form >limits.due || wrong 'analyze --limits prints other lines'
+	[ "$(wc -l <limits.due)" -ge 20 ] || wrong "analyze --limits lists too few"
+	sed -n '/Made by tests\/cli\/limits.sh/,/The end of LIMITS/p' "$top/docs/$file" | sed '1d;$d' >limits.page
+	diff limits.due limits.page >difference ||
+		wrong "$file lists other limits than the program (tests/cli/limits.sh $racetrace $form docs/$file makes the list): $(head -n 5 difference)"
 done
-for name in $(jq -r '.limits | keys[]' bounds.json); do
-	grep -qF "\`$name\`" "$top/docs/report-format.md" || wrong "report-format.md does not explain the limit $name"
+printf '%s\n' 'A|w(x)|1' 'A|acq(L)|2' 'A|rel(L)|3' 'B|acq(L)|4' 'B|rel(L)|5' 'B|w(x)|6' >bounds.std
+"$racetrace" analyze --exhaustive --format json bounds.std >bounds.json
+for pair in $(jq -r '.limits | to_entries[] | "\(.key)=\(.value.bound)"' bounds.json); do
+	"$racetrace" analyze --limits | grep -q "^$pair " || wrong "analyze --limits does not list $pair"
+done
+read -r _ events _ <<<"$("$racetrace" analyze --limits | tr = ' ' | grep '^search_events ')"
+read -r _ total _ <<<"$("$racetrace" analyze --limits | tr = ' ' | grep '^search_events_total ')"
+"$racetrace" analyze --help | tr -s ' \n' ' ' | grep -qF "at most TOTAL for all ($events,$total)" ||
+	wrong "analyze --help quotes another budget than $events,$total"
+# Each that can be set is.
+for name in $("$racetrace" analyze --limits | sed -n 's/^\([a-z_]*\)=.*(--limit.*/\1/p'); do
+	every=()
+	[ $name != anomalies_every ] || every=(--every)
+	"$racetrace" analyze --exhaustive "${every[@]}" --model c11 --limit $name=7 --format json bounds.std >set.json
+	jq -e --arg name "${name%_every}" '.limits[$name].bound == 7' set.json >/dev/null || wrong "--limit $name=7 does not set $name"
+done
+[ -n "$name" ] || wrong 'there is no limit to be set'
+for limit in stack_frames=7 region=7 search_states search_states=0 search_states=x =7 ''; do
+	"$racetrace" analyze --limit "$limit" bounds.std >out 2>err
+	[ $? = 2 ] && [ "$(grep -c "'" err)" -ge 1 ] || wrong "--limit '$limit': $(head -n 1 err)"
 done
 
 # Completion knows the same.

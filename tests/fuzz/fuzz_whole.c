@@ -25,7 +25,8 @@ static void fail(const char *what)
 static struct analysis_options options_of(const uint8_t *data, size_t size)
 {
 	uint64_t bits = XXH64(data, size, 0);
-	struct analysis_options o = {.prove = {.budget = 2000, .total_budget = 20000, .guess = bits & 1},
+	struct analysis_options o = {.limits.of = {[LIMIT_SEARCH_EVENTS] = 2000, [LIMIT_SEARCH_EVENTS_TOTAL] = 20000},
+	                             .prove = {.guess = bits & 1},
 	                             .every = (bits >> 1 & 7) == 0,
 	                             .exhaustive = (bits >> 4 & 7) == 0,
 	                             .unproved = (bits >> 7 & 15) == 0,

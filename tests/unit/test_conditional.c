@@ -151,7 +151,7 @@ static struct analysis *analyze_every(struct rt_trace *trace, uint64_t total_bud
 {
 	struct rt_error err = {0};
 	struct analysis *a = NULL;
-	struct analysis_options options = {.every = true, .prove = {.total_budget = total_budget}};
+	struct analysis_options options = {.every = true, .limits.of = {[LIMIT_SEARCH_EVENTS_TOTAL] = total_budget}};
 	ck_assert_msg(analysis_run(trace, &options, &a, &err) == RT_OK, "%s", err.message);
 	return a;
 }

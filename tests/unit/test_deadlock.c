@@ -275,9 +275,9 @@ START_TEST(no_more_deadlocks_are_kept_than_other_anomalies)
 	for (size_t i = 0; i < n; i++)
 		events[i].number = i + 1;
 	ck_assert_msg(!analysis_run(memory_trace(&memory, events, n, 2), &options, &a, &err), "%s", err.message);
-	ck_assert_uint_gt(ROUNDS * ROUNDS, SEARCH_ANOMALIES);
-	ck_assert_uint_eq(a->anomalies.count, SEARCH_ANOMALIES);
-	ck_assert(a->limits.anomalies);
+	ck_assert_uint_gt(ROUNDS * ROUNDS, limit_infos[LIMIT_ANOMALIES].value);
+	ck_assert_uint_eq(a->anomalies.count, limit_infos[LIMIT_ANOMALIES].value);
+	ck_assert(a->limits.hit >> LIMIT_ANOMALIES & 1);
 	analysis_free(a);
 }
 END_TEST

@@ -337,7 +337,7 @@ START_TEST(a_deep_stack_keeps_its_innermost_calls_and_says_that_it_was_cut)
 	struct array_trace t;
 	ASK(t, d, events, {DEPTH + 1, 8, false}, {DEPTH + 2, 8, false});
 	const struct description *deep = description_of(d, DEPTH + 1);
-	ck_assert_uint_eq(deep->stack_count, DESCRIBE_STACK_MAX);
+	ck_assert_uint_eq(deep->stack_count, LIMIT_STACK_FRAMES_MAX);
 	ck_assert(deep->stack_cut);
 	ck_assert_uint_eq(deep->stack[0], 5000);
 	ck_assert_uint_eq(deep->stack[1], DEPTH);

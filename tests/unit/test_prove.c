@@ -176,7 +176,7 @@ START_TEST(schedules_of_what_is_observed_have_a_budget)
 		    .number = i + 1, .op = RT_OP_WRITE, .addr = 4096, .arg = 8, .thread = i % 2, .pc = i + 1};
 	for (int small = 0; small < 2; small++) {
 		struct analysis_options options = {.kinds = 1u << ANOMALY_RACE,
-		                                   .prove = {.total_budget = small ? 400 : 0}};
+		                                   .limits.of = {[LIMIT_SEARCH_EVENTS_TOTAL] = small ? 400 : 0}};
 		struct analysis *a;
 		ck_assert_msg(!analysis_run(memory_trace(&memory, events, WRITES, 2), &options, &a, &err), "%s",
 		              err.message);

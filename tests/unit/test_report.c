@@ -416,7 +416,7 @@ START_TEST(what_all_schedules_together_are_too_long_for_is_left_out_and_said)
 {
 	struct fixture f;
 	/* The race on x has no steps before it, the one on y has two. */
-	load(&f, two_races, &(struct analysis_options){.schedule_steps = 1});
+	load(&f, two_races, &(struct analysis_options){.limits.of = {[LIMIT_SCHEDULE_STEPS] = 1}});
 	json_t *json = report_of(&f, &normal);
 	ck_assert(json_is_true(get(json, "limits.schedule_steps.hit")));
 	int left_out = 0;
@@ -463,8 +463,8 @@ static bool says_that_regions_were_cut(unsigned variables)
 
 START_TEST(a_region_that_is_too_large_for_all_its_pairs_is_said)
 {
-	ck_assert(!says_that_regions_were_cut(SEARCH_REGION - 1));
-	ck_assert(says_that_regions_were_cut(SEARCH_REGION + 1));
+	ck_assert(!says_that_regions_were_cut(LIMIT_REGION_ACCESSES_MAX - 1));
+	ck_assert(says_that_regions_were_cut(LIMIT_REGION_ACCESSES_MAX + 1));
 }
 END_TEST
 
@@ -493,7 +493,7 @@ static bool says_that_combinations_were_cut(unsigned threads)
 
 START_TEST(giving_up_on_too_many_combinations_is_said)
 {
-	ck_assert(!says_that_combinations_were_cut(80)); /* 80 * 80 are fewer than SEARCH_COMBINATIONS */
+	ck_assert(!says_that_combinations_were_cut(80)); /* 80 * 80 are fewer than LIMIT_COMBINATIONS */
 	ck_assert(says_that_combinations_were_cut(200));
 }
 END_TEST
