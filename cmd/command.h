@@ -16,6 +16,7 @@ int cmd_run(int argc, char **argv);
 int cmd_explore(int argc, char **argv);
 int cmd_analyze(int argc, char **argv);
 int cmd_schedule(int argc, char **argv);
+int cmd_guards(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_convert(int argc, char **argv);

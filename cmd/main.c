@@ -23,6 +23,7 @@ static const struct command {
     {"analyze", cmd_analyze, "report the concurrency bugs that a trace allows"},
     {"schedule", cmd_schedule, "print or check the schedule of an anomaly"},
     {"replay", cmd_replay, "run the program with the schedules of anomalies"},
+    {"guards", cmd_guards, "print which lock guards which variable"},
     {"info", cmd_info, "describe a trace"},
     {"dump", cmd_dump, "print the events of a trace"},
     {"convert", cmd_convert, "write a trace in another format"},

@@ -529,7 +529,7 @@ enum rt_status findings_create(const struct report *r, struct findings **out, st
 {
 	struct joining j = {.r = r,
 	                    .m = r->analysis->model,
-	                    .guards = {.m = r->analysis->model},
+	                    .guards = {.m = r->analysis->model, .por = r->analysis->facts.por},
 	                    .members = calloc(r->count + 1, sizeof *j.members)};
 	struct findings *f = calloc(1, sizeof *f);
 	j.no_memory = !j.members || !f;

@@ -2,17 +2,12 @@
 #include "lib/report/guard.h"
 
 #include "lib/base/hash.h"
+#include "lib/base/lower_bound.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { LOCKS = 16 }; /* counted for a variable; a lock that first comes after these is not */
-
-struct count {
-	uint32_t lock, thread; /* first thread that held it at an access */
-	uint64_t held;
-	bool shared; /* another thread did, too */
-};
 
 bool guard_is_held(const struct model *m, uint32_t e, uint32_t lock)
 {
@@ -24,7 +19,7 @@ bool guard_is_held(const struct model *m, uint32_t e, uint32_t lock)
 }
 
 /* shared: the variable is, so that the access counts; before that it only tells which threads know the lock. */
-static void count_locks(const struct model *m, uint32_t e, bool shared, struct count counts[LOCKS], uint32_t *n)
+static void count_locks(const struct model *m, uint32_t e, bool shared, struct guard_count counts[LOCKS], uint32_t *n)
 {
 	const struct model_lockset *set = &m->locksets[model_lockset_of(m, e)];
 	uint32_t thread = model_thread_of(m, e);
@@ -35,7 +30,7 @@ static void count_locks(const struct model *m, uint32_t e, bool shared, struct c
 		if (k == LOCKS)
 			continue;
 		if (k == *n)
-			counts[(*n)++] = (struct count){.lock = lock, .thread = thread};
+			counts[(*n)++] = (struct guard_count){.lock = lock, .thread = thread};
 		counts[k].held += shared;
 		counts[k].shared |= counts[k].thread != thread;
 	}
@@ -46,20 +41,58 @@ struct guard_known {
 	uint32_t cell, count;
 	uint64_t of; /* accesses since the variable is shared */
 	UT_hash_handle hh;
-	struct count locks[];
+	struct guard_count locks[];
 };
 
-static struct guard_known *count_cell(const struct model *m, uint32_t cell)
+/* True if each access of the cell by another thread than e's is ordered before e. */
+static bool comes_after_all(const struct model *m, const struct segment_order *por, uint32_t cell, uint32_t e)
 {
-	struct count counts[LOCKS];
 	const uint32_t *events = &m->cell_events[m->cells[cell].first];
+	uint32_t thread = model_thread_of(m, e), other = thread;
+	for (uint32_t i = m->cells[cell].count; i-- > 0;) {
+		uint32_t own = model_thread_of(m, events[i]);
+		if (own == thread || own == other)
+			continue;
+		if (!segment_order_before(por, events[i], e))
+			return false;
+		other = own; /* its earlier accesses are before that one */
+	}
+	return true;
+}
+
+struct guard_span guard_span_of(const struct model *m, const struct segment_order *por, uint32_t cell)
+{
+	const uint32_t *events = &m->cell_events[m->cells[cell].first];
+	struct guard_span span = {0, m->cells[cell].count};
+	while (span.first < span.end && model_thread_of(m, events[span.first]) == model_thread_of(m, events[0]))
+		span.first++;
+	/* The last accesses are one thread's: if the first of them comes after all, so do the others. */
+	uint32_t last = span.end;
+	while (por && last > span.first &&
+	       model_thread_of(m, events[last - 1]) == model_thread_of(m, events[span.end - 1]))
+		last--;
+	if (por)
+		span.end = lower_bound(i, last, span.end, !comes_after_all(m, por, cell, events[i]));
+	return span;
+}
+
+bool guard_counts_event(const struct model *m, uint32_t e)
+{
+	return !(m->sites[m->events[e].site].flags & RT_F_FREE);
+}
+
+static struct guard_known *count_cell(const struct guards *g, uint32_t cell)
+{
+	const struct model *m = g->m;
+	struct guard_count counts[LOCKS];
+	const uint32_t *events = &m->cell_events[m->cells[cell].first];
+	struct guard_span span = guard_span_of(m, g->por, cell);
 	uint32_t n = 0;
 	uint64_t of = 0;
-	bool shared = false;
-	for (uint32_t i = 0; i < m->cells[cell].count; i++) {
-		shared |= model_thread_of(m, events[i]) != model_thread_of(m, events[0]);
-		of += shared;
-		count_locks(m, events[i], shared, counts, &n);
+	for (uint32_t i = 0; i < span.end; i++) {
+		bool counts_it = i >= span.first && guard_counts_event(m, events[i]);
+		count_locks(m, events[i], counts_it, counts, &n);
+		of += counts_it;
 	}
 	struct guard_known *k = malloc(sizeof *k + n * sizeof *counts);
 	if (!k)
@@ -74,7 +107,7 @@ static const struct guard_known *known(struct guards *g, uint32_t cell)
 {
 	struct guard_known *k;
 	HASH_FIND(hh, g->known, &cell, sizeof cell, k);
-	if (k || !(k = count_cell(g->m, cell)))
+	if (k || !(k = count_cell(g, cell)))
 		return k;
 	HASH_ADD(hh, g->known, cell, sizeof k->cell, k);
 	if (HASH_ADDED(k))
@@ -83,9 +116,17 @@ static const struct guard_known *known(struct guards *g, uint32_t cell)
 	return NULL;
 }
 
-static bool is_guard(const struct guard_known *k, const struct count *lock)
+static bool is_guard(const struct guard_known *k, const struct guard_count *lock)
 {
 	return lock->shared && lock->held * 2 > k->of;
+}
+
+const struct guard_count *guard_counts(struct guards *g, uint32_t cell, uint32_t *n, uint64_t *of)
+{
+	const struct guard_known *k = known(g, cell);
+	*n = k ? k->count : 0;
+	*of = k ? k->of : 0;
+	return k ? k->locks : NULL;
 }
 
 struct guard guard_of(struct guards *g, uint32_t cell)

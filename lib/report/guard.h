@@ -6,12 +6,19 @@
 #ifndef LIB_REPORT_GUARD_H
 #define LIB_REPORT_GUARD_H
 
-#include "lib/trace/model.h"
+#include "lib/relation/por.h"
 
 struct guard {
 	uint32_t lock;     /* object index; MODEL_NONE: no lock is held at more than half of the accesses */
-	uint64_t held, of; /* accesses that hold it, of all that were kept since the variable is shared */
+	uint64_t held, of; /* accesses that hold it, of all that were kept while the variable is shared */
 };
+
+/* The accesses of a cell while it is shared: from the second thread's first one on, up to the last one that another
+ * thread's is not ordered before (what main does after it joined the others needs no lock). */
+struct guard_span {
+	uint32_t first, end; /* places in the cell's list of accesses */
+};
+struct guard_span guard_span_of(const struct model *m, const struct segment_order *por, uint32_t cell);
 
 /*
  * What was worked out of a model's cells, which is not worked out again: a cell may have thousands of anomalies, and
@@ -19,9 +26,22 @@ struct guard {
  */
 struct guards {
 	const struct model *m;
-	struct guard_known *known; /* owned */
+	const struct segment_order *por; /* borrowed; NULL: not known, and all later accesses count */
+	struct guard_known *known;       /* owned */
 };
 void guards_release(struct guards *g);
+
+/* True if an access in the span counts: all but the end of the block, which its last user may free without the lock. */
+bool guard_counts_event(const struct model *m, uint32_t e);
+
+/* How often a lock is held at the accesses of a cell. */
+struct guard_count {
+	uint32_t lock, thread; /* first thread that held it at an access */
+	uint64_t held;         /* accesses while the cell is shared */
+	bool shared;           /* another thread held it, too */
+};
+/* The locks of a cell, *n, borrowed until guards_release; *of: its accesses while it is shared. NULL without memory. */
+const struct guard_count *guard_counts(struct guards *g, uint32_t cell, uint32_t *n, uint64_t *of);
 
 /* The guard of a cell. */
 struct guard guard_of(struct guards *g, uint32_t cell);

@@ -68,7 +68,7 @@ static void describe_local(const struct report *r, const struct memory_place *pl
 	}
 }
 
-static void describe_place(const struct report *r, const struct memory_place *place, struct subject *out)
+void subject_at(const struct report *r, const struct memory_place *place, struct subject *out)
 {
 	struct rt_variable variable;
 	*out = (struct subject){.kind = "unknown", .address = place->addr};
@@ -141,7 +141,7 @@ bool subject_of(const struct report *r, const struct anomaly *anomaly, struct su
 	const struct memory_place *place = d ? description_place(d, addr) : NULL;
 	if (!place)
 		return false;
-	describe_place(r, place, out);
+	subject_at(r, place, out);
 	if (r->analysis->model->sites[r->analysis->model->events[e].site].flags & RT_F_OBJECT)
 		cut_reserved(out->name);
 	return true;

@@ -1,0 +1,442 @@
+/*
+ * The table of guards; see guard_table.h. Rows are ranked as Engler and others rank what code believes of its locks
+ * (SOSP 2001, section 5): by the z-statistic of how many of how many accesses hold the lock, against a tenth that do
+ * not by chance. 117 of 118 comes before 9 of 10, and that before 50 of 100.
+ */
+#include "lib/report/guard_table.h"
+
+#include "lib/base/hash.h"
+#include "lib/base/vec.h"
+#include "lib/report/guard.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CELLS_MAX = 200000, SITES_OF_CELL = 16 };
+
+/* Accesses of a cell that do not hold its lock, at one position. */
+struct lack {
+	uint32_t e; /* the first of them */
+	uint64_t count;
+};
+
+/* A cell that counts: its accesses while it is shared, and those without the lock that most of them hold. */
+struct counted {
+	uint32_t cell, e; /* e: its last access */
+	uint32_t lock;    /* held most often; MODEL_NONE: none */
+	uint64_t of, writes;
+	bool atomic, cut;
+	uint32_t first_lack, lacks;
+};
+
+struct named {
+	char *name;
+	size_t row;
+	UT_hash_handle hh;
+};
+
+struct maker {
+	struct report r;
+	const struct model *m;
+	struct guards guards;
+	struct counted *cells;
+	size_t count, capacity;
+	struct lack *lacks;
+	size_t lack_count, lack_capacity;
+	struct describe_query *queries;
+	size_t query_count, query_capacity;
+	uint32_t *holder; /* by object: an event that is described and holds it; MODEL_NONE: none */
+	struct named *names;
+	struct guard_table *out;
+	size_t row_capacity;
+	bool no_memory;
+};
+
+/* --- cells --- */
+
+static void add_lack(struct maker *k, struct counted *c, uint32_t e)
+{
+	for (uint32_t i = 0; i < c->lacks; i++) {
+		struct lack *lack = &k->lacks[c->first_lack + i];
+		if (k->m->events[lack->e].site == k->m->events[e].site) {
+			lack->count++;
+			return;
+		}
+	}
+	if (c->lacks == SITES_OF_CELL) {
+		c->cut = true;
+		return;
+	}
+	if (!vec_reserve(&k->lacks, &k->lack_capacity, (uint64_t)k->lack_count + 1, sizeof *k->lacks)) {
+		k->no_memory = true;
+		return;
+	}
+	k->lacks[k->lack_count++] = (struct lack){e, 1};
+	c->lacks++;
+}
+
+static uint32_t most_held(struct maker *k, uint32_t cell, uint64_t *of)
+{
+	uint32_t n, best = MODEL_NONE;
+	uint64_t held = 0;
+	const struct guard_count *counts = guard_counts(&k->guards, cell, &n, of);
+	for (uint32_t i = 0; i < n; i++)
+		if (counts[i].held > held) {
+			held = counts[i].held;
+			best = counts[i].lock;
+		}
+	return best;
+}
+
+static void count_cell(struct maker *k, uint32_t cell)
+{
+	const struct model *m = k->m;
+	const uint32_t *events = &m->cell_events[m->cells[cell].first];
+	struct guard_span span = guard_span_of(m, k->guards.por, cell);
+	struct counted c = {.cell = cell, .atomic = true, .first_lack = (uint32_t)k->lack_count};
+	c.lock = most_held(k, cell, &c.of);
+	if (!c.of)
+		return;
+	c.e = events[m->cells[cell].count - 1];
+	for (uint32_t i = span.first; i < span.end && !k->no_memory; i++) {
+		if (!guard_counts_event(m, events[i]))
+			continue;
+		c.writes += (uint64_t)rt_op_writes(model_op(m, events[i]));
+		c.atomic &= rt_op_is_atomic(model_op(m, events[i])) != 0;
+		if (c.lock == MODEL_NONE || !guard_is_held(m, events[i], c.lock))
+			add_lack(k, &c, events[i]);
+	}
+	if (!vec_reserve(&k->cells, &k->capacity, (uint64_t)k->count + 1, sizeof *k->cells))
+		k->no_memory = true;
+	else
+		k->cells[k->count++] = c;
+}
+
+/* --- what is asked of the trace --- */
+
+static void ask(struct maker *k, uint64_t number, uint64_t addr)
+{
+	if (!vec_reserve(&k->queries, &k->query_capacity, (uint64_t)k->query_count + 1, sizeof *k->queries)) {
+		k->no_memory = true;
+		return;
+	}
+	k->queries[k->query_count++] = (struct describe_query){.number = number, .addr = addr};
+}
+
+/* Asks for the event, and for the blocks of the locks that it is the first to hold. */
+static void ask_event(struct maker *k, uint32_t e, uint64_t addr)
+{
+	const struct model *m = k->m;
+	const struct model_lockset *set = &m->locksets[model_lockset_of(m, e)];
+	ask(k, m->events[e].number, addr);
+	for (uint32_t i = 0; i < set->count; i++) {
+		uint32_t lock = set->locks[i].object;
+		if (k->holder[lock] != MODEL_NONE)
+			continue;
+		k->holder[lock] = e;
+		ask(k, 0, m->objects[lock].addr);
+	}
+}
+
+static void ask_cell(struct maker *k, const struct counted *c)
+{
+	const struct model *m = k->m;
+	const uint32_t *events = &m->cell_events[m->cells[c->cell].first];
+	uint32_t n, known = 0;
+	uint64_t of;
+	ask_event(k, c->e, m->cells[c->cell].addr);
+	for (uint32_t i = 0; i < c->lacks; i++)
+		ask_event(k, k->lacks[c->first_lack + i].e, 0);
+	/* An access for each lock, by which it is named. */
+	const struct guard_count *counts = guard_counts(&k->guards, c->cell, &n, &of);
+	for (uint32_t i = 0; i < n; i++)
+		known += k->holder[counts[i].lock] != MODEL_NONE;
+	for (uint32_t i = 0; i < m->cells[c->cell].count && known < n; i++) {
+		const struct model_lockset *set = &m->locksets[model_lockset_of(m, events[i])];
+		bool is_new = false;
+		for (uint32_t l = 0; l < set->count; l++)
+			is_new |= k->holder[set->locks[l].object] == MODEL_NONE;
+		if (is_new)
+			ask_event(k, events[i], 0);
+		known += is_new;
+	}
+}
+
+/* --- rows --- */
+
+static char *copy(struct maker *k, const char *text)
+{
+	char *own = text ? strdup(text) : NULL;
+	k->no_memory |= text && !own;
+	return own;
+}
+
+static void lock_name(struct maker *k, uint32_t lock, char name[SUBJECT_NAME_MAX])
+{
+	char full[SUBJECT_NAME_MAX];
+	uint64_t addr = k->m->objects[lock].addr;
+	const struct memory_block *block = NULL;
+	const struct description *d = k->holder[lock] == MODEL_NONE
+	                                  ? NULL
+	                                  : description_of(k->r.descriptions, k->m->events[k->holder[lock]].number);
+	for (size_t i = 0; d && i < d->lock_count; i++)
+		if (d->locks[i].addr == addr)
+			block = &d->locks[i].block;
+	subject_object_name(&k->r, addr, block, full);
+	subject_stable_name(full, name);
+	if (!name[0])
+		snprintf(name, SUBJECT_NAME_MAX, "lock 0x%" PRIx64, addr);
+}
+
+static struct guard_row *row_of(struct maker *k, const struct subject *s)
+{
+	char name[SUBJECT_NAME_MAX];
+	struct named *known;
+	subject_stable_name(s->name, name);
+	HASH_FIND_STR(k->names, name, known);
+	if (known)
+		return &k->out->rows[known->row];
+	known = calloc(1, sizeof *known);
+	if (!known || !(known->name = copy(k, name)) ||
+	    !vec_reserve(&k->out->rows, &k->row_capacity, (uint64_t)k->out->count + 1, sizeof *k->out->rows)) {
+		k->no_memory = true;
+		if (known)
+			free(known->name);
+		free(known);
+		return NULL;
+	}
+	known->row = k->out->count;
+	HASH_ADD_KEYPTR(hh, k->names, known->name, strlen(known->name), known);
+	if (!HASH_ADDED(known)) {
+		k->no_memory = true;
+		free(known->name);
+		free(known);
+		return NULL;
+	}
+	struct guard_row *row = &k->out->rows[k->out->count++];
+	*row = (struct guard_row){.kind = s->kind, .line = s->line, .atomic = true};
+	row->name = copy(k, name);
+	row->file = copy(k, s->file);
+	return row;
+}
+
+static void add_lock(struct maker *k, struct guard_row *row, const char *name, const struct guard_count *count)
+{
+	uint32_t i = 0;
+	while (i < row->lock_count && strcmp(row->locks[i].name, name) != 0)
+		i++;
+	if (i == GUARD_LOCKS_MAX)
+		return;
+	if (i == row->lock_count) {
+		char *own = copy(k, name);
+		if (!own)
+			return;
+		row->locks[row->lock_count++] = (struct guard_lock){.name = own};
+	}
+	row->locks[i].held += count->held;
+	row->locks[i].shared |= count->shared;
+}
+
+static bool is_place(const struct guard_place *p, const struct rt_frame *f)
+{
+	if (f->file && p->file)
+		return p->line == f->line && !strcmp(p->file, f->file);
+	return !f->file && !p->file && f->text && p->text && !strcmp(p->text, f->text);
+}
+
+static void add_without(struct maker *k, struct guard_row *row, const struct lack *lack)
+{
+	const struct description *d = description_of(k->r.descriptions, k->m->events[lack->e].number);
+	struct place place = d ? place_of_stack(&k->r, d->stack, d->stack_count) : (struct place){0};
+	const struct rt_frame *f = place.frame, nothing = {0};
+	uint32_t i = 0;
+	f = f ? f : &nothing;
+	while (i < row->without_count && !is_place(&row->without[i], f))
+		i++;
+	if (i == GUARD_WITHOUT_MAX) {
+		row->without_cut = true;
+		return;
+	}
+	struct guard_place *p = &row->without[i];
+	if (i == row->without_count) {
+		char function[PLACE_FUNCTION_MAX];
+		place_function(&place, function);
+		*p = (struct guard_place){.line = f->line};
+		p->function = copy(k, f->function ? function : NULL);
+		p->file = copy(k, f->file);
+		p->text = copy(k, f->text);
+		row->without_count++;
+	}
+	p->writes |= rt_op_writes(model_op(k->m, lack->e)) != 0;
+	p->count += lack->count;
+}
+
+/* Locks of the cell under the same name count once: the one that is held most. */
+static void add_locks(struct maker *k, struct guard_row *row, uint32_t cell)
+{
+	uint32_t n;
+	uint64_t of;
+	const struct guard_count *counts = guard_counts(&k->guards, cell, &n, &of);
+	for (uint32_t i = 0; i < n; i++) {
+		char name[SUBJECT_NAME_MAX], other[SUBJECT_NAME_MAX];
+		bool best = true;
+		lock_name(k, counts[i].lock, name);
+		for (uint32_t l = 0; l < n && best; l++) {
+			lock_name(k, counts[l].lock, other);
+			best = l == i || strcmp(name, other) != 0 || counts[l].held < counts[i].held ||
+			       (counts[l].held == counts[i].held && l > i);
+		}
+		if (best)
+			add_lock(k, row, name, &counts[i]);
+	}
+}
+
+static void add_cell(struct maker *k, const struct counted *c)
+{
+	struct subject s;
+	const struct description *d = description_of(k->r.descriptions, k->m->events[c->e].number);
+	const struct memory_place *place = d ? description_place(d, k->m->cells[c->cell].addr) : NULL;
+	if (!place)
+		return;
+	subject_at(&k->r, place, &s);
+	if (!s.name[0])
+		snprintf(s.name, sizeof s.name, "0x%" PRIx64, place->addr);
+	struct guard_row *row = row_of(k, &s);
+	if (!row)
+		return;
+	row->cells++;
+	row->of += c->of;
+	row->writes += c->writes;
+	row->atomic &= c->atomic;
+	row->without_cut |= c->cut;
+	add_locks(k, row, c->cell);
+	for (uint32_t i = 0; i < c->lacks; i++)
+		add_without(k, row, &k->lacks[c->first_lack + i]);
+}
+
+/* --- order --- */
+
+static int by_held(const void *a, const void *b)
+{
+	const struct guard_lock *x = a, *y = b;
+	if (x->held != y->held)
+		return x->held > y->held ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static int by_count(const void *a, const void *b)
+{
+	const struct guard_place *x = a, *y = b;
+	if (x->count != y->count)
+		return x->count > y->count ? -1 : 1;
+	return x->line < y->line ? -1 : x->line > y->line;
+}
+
+/* Mistakes first: guarded with exceptions; then guarded; then not guarded; atomic ones last. */
+static double order_of(const struct guard_row *row)
+{
+	static const double chance = 0.9;
+	double of = (double)row->of, held = row->lock_count ? (double)row->locks[0].held : 0;
+	double z = (held / of - chance) / sqrt(chance * (1 - chance) / of);
+	if (row->atomic)
+		return -3e9;
+	if (!row->guarded)
+		return -2e9 + of;
+	return held < of ? z : -1e9 + of;
+}
+
+static void finish_row(struct guard_row *row)
+{
+	if (row->lock_count)
+		qsort(row->locks, row->lock_count, sizeof *row->locks, by_held);
+	if (row->without_count)
+		qsort(row->without, row->without_count, sizeof *row->without, by_count);
+	row->guarded = row->lock_count && row->locks[0].shared && row->locks[0].held * 2 > row->of;
+	row->order = order_of(row);
+}
+
+static int by_order(const void *a, const void *b)
+{
+	const struct guard_row *x = a, *y = b;
+	if (x->order < y->order || x->order > y->order)
+		return x->order > y->order ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static void fill(struct maker *k)
+{
+	for (size_t i = 0; i < k->count && !k->no_memory; i++)
+		add_cell(k, &k->cells[i]);
+	for (size_t i = 0; i < k->out->count && !k->no_memory; i++)
+		finish_row(&k->out->rows[i]);
+	if (k->out->count && !k->no_memory)
+		qsort(k->out->rows, k->out->count, sizeof *k->out->rows, by_order);
+}
+
+static void release(struct maker *k)
+{
+	struct named *n, *next;
+	HASH_ITER(hh, k->names, n, next)
+	{
+		HASH_DELETE(hh, k->names, n);
+		free(n->name);
+		free(n);
+	}
+	guards_release(&k->guards);
+	descriptions_free(k->r.descriptions);
+	free(k->cells);
+	free(k->lacks);
+	free(k->queries);
+	free(k->holder);
+}
+
+enum rt_status guard_table_create(struct analysis *a, struct guard_table *out, struct rt_error *err)
+{
+	const struct model *m = a->model;
+	struct maker k = {.r = {.analysis = a}, .m = m, .guards = {.m = m, .por = facts_por(&a->facts)}, .out = out};
+	enum rt_status status = RT_OK;
+	*out = (struct guard_table){0};
+	k.holder = malloc(((size_t)m->object_count + 1) * sizeof *k.holder);
+	k.no_memory = !k.holder || !k.guards.por;
+	for (uint32_t i = 0; i < m->object_count && !k.no_memory; i++)
+		k.holder[i] = MODEL_NONE;
+	for (uint32_t cell = 0; cell < m->cell_count && !k.no_memory; cell++) {
+		if (k.count == CELLS_MAX)
+			out->left_out++;
+		else if (m->cells[cell].count)
+			count_cell(&k, cell);
+	}
+	for (size_t i = 0; i < k.count && !k.no_memory; i++)
+		ask_cell(&k, &k.cells[i]);
+	if (!k.no_memory)
+		status = describe(a->trace, k.queries, k.query_count, &k.r.descriptions, err);
+	if (!k.no_memory && !status)
+		fill(&k);
+	if (k.no_memory)
+		status = rt_error_set(err, RT_EMEMORY, "no memory for the guards of the variables");
+	release(&k);
+	if (status)
+		guard_table_release(out);
+	return status;
+}
+
+void guard_table_release(struct guard_table *t)
+{
+	for (size_t i = 0; i < t->count; i++) {
+		struct guard_row *row = &t->rows[i];
+		free(row->name);
+		free(row->file);
+		for (uint32_t l = 0; l < row->lock_count; l++)
+			free(row->locks[l].name);
+		for (uint32_t l = 0; l < row->without_count; l++) {
+			free(row->without[l].function);
+			free(row->without[l].file);
+			free(row->without[l].text);
+		}
+	}
+	free(t->rows);
+	*t = (struct guard_table){0};
+}
