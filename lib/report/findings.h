@@ -5,7 +5,7 @@
 #ifndef LIB_REPORT_FINDINGS_H
 #define LIB_REPORT_FINDINGS_H
 
-#include "lib/report/guard.h"
+#include "lib/analysis/guard.h"
 #include "lib/report/level.h"
 #include "lib/report/place.h"
 #include "lib/report/report.h"

@@ -1,13 +1,13 @@
 /*
- * The table of guards; see guard_table.h. Rows are ranked as Engler and others rank what code believes of its locks
- * (SOSP 2001, section 5): by the z-statistic of how many of how many accesses hold the lock, against a tenth that do
- * not by chance. 117 of 118 comes before 9 of 10, and that before 50 of 100.
+ * The table of guards; see guard_table.h. Rows are ranked as Engler and others rank deviations (SOSP 2001, section 5):
+ * by the z-statistic of the share of accesses that hold the lock, against nine of ten. 117 of 118 comes before 9 of 10,
+ * and that before 50 of 100.
  */
 #include "lib/report/guard_table.h"
 
+#include "lib/analysis/guard.h"
 #include "lib/base/hash.h"
 #include "lib/base/vec.h"
-#include "lib/report/guard.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -5,7 +5,7 @@
 #ifndef LIB_REPORT_LEVEL_H
 #define LIB_REPORT_LEVEL_H
 
-#include "lib/report/guard.h"
+#include "lib/analysis/guard.h"
 #include "lib/report/report.h"
 
 /* From weakest to strongest. */

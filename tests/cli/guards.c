@@ -1,6 +1,8 @@
 /* For t_guards.sh: guards that are kept, forgotten once, and not there. */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define GUARDED_BY(lock)
 
@@ -17,6 +19,7 @@ struct box {
 	int value;
 };
 static struct box *boxes[2];
+static atomic_int done; /* relaxed: it orders nothing */
 
 static int peek(void)
 {
@@ -42,6 +45,9 @@ static void *work(void *which)
 		b->value++;
 		pthread_mutex_unlock(&b->m);
 	}
+	atomic_fetch_add_explicit(&done, 1, memory_order_relaxed);
+	while (which && atomic_load_explicit(&done, memory_order_relaxed) < 2)
+		usleep(1000);
 	if (which)
 		seen = peek();
 	return seen < 0 ? which : NULL;

@@ -56,7 +56,7 @@ gcc -g -O1 -fsanitize=thread "$source" -o guards -pthread || wrong "cannot build
 status 0 "$racetrace" record -o guards.zst ./guards
 status 0 "$racetrace" guards -f json guards.zst
 mv out out.json
-# Repeats may be left out of a trace: how many there are is not known.
+# The first thread's accesses before the second one comes, and repeats, are not counted: how many there are is not known.
 is "forgotten once" '.guards[0] | .variable == "queue.size" and .lock == "queue.lock" and .held < .of and .held * 2 > .of'
 is "where" '.guards[0].without | length == 1 and .[0].function == "peek" and .[0].what == "reads"'
 is "kept" 'any(.guards[]; .variable == "kept" and .lock == "other" and .held == .of and .of > 1 and .without == [])'

@@ -1,5 +1,5 @@
 /* Guards; see guard.h. */
-#include "lib/report/guard.h"
+#include "lib/analysis/guard.h"
 
 #include "lib/base/hash.h"
 #include "lib/base/lower_bound.h"

@@ -3,8 +3,8 @@
  * left out) and by two threads at least. The idea is RacerX's (SOSP 2003): a lock that is held at 117 of 118 accesses
  * was meant at the 118th, too.
  */
-#ifndef LIB_REPORT_GUARD_H
-#define LIB_REPORT_GUARD_H
+#ifndef LIB_ANALYSIS_GUARD_H
+#define LIB_ANALYSIS_GUARD_H
 
 #include "lib/relation/por.h"
 
