@@ -137,16 +137,6 @@ struct rt_task *rt_sched_task(uint32_t thread)
 	return t;
 }
 
-unsigned rt_sched_live(struct rt_task **to, unsigned most)
-{
-	unsigned n = 0;
-
-	for (struct rt_task *t = rt_sched.first; t; t = t->after, n++)
-		if (n < most)
-			to[n] = t;
-	return n;
-}
-
 enum { NAMED = 1, ANY };
 
 /* A filter of pcs: one byte each, so that hooks test it in one instruction. */

@@ -126,8 +126,6 @@ void rt_sched_report(const char *text);
 void rt_sched_end(enum rt_end end) __attribute__((noreturn));
 /* NULL: there is none, or it has ended. */
 struct rt_task *rt_sched_task(uint32_t thread);
-/* Those that have not ended, in order of creation. Returns their number; at most `most` are stored. */
-unsigned rt_sched_live(struct rt_task **to, unsigned most);
 /* Memory, zeros, that is never given back. NULL: there is none. */
 void *rt_sched_memory(size_t size);
 /* The next number of the scheduler's own random sequence, which the seed begins. */

@@ -101,7 +101,10 @@ static void give_up(void)
 		return;
 	}
 	rt_sched.overdue = true;
-	rt_sched_give(rt_sched_pick(NULL));
+	struct rt_task *to = rt_sched_pick(NULL);
+
+	rt_sched.overdue = false; /* the next wait for one is as long again */
+	rt_sched_give(to);
 }
 
 void rt_sched_await(struct rt_task *t)

@@ -1,0 +1,78 @@
+/*
+ * What the parts of the strategy `follow` share: follow.c follows the plan, match.c compares the program's steps with
+ * its marks, seek.c looks for the goal where the plan has no steps.
+ */
+#ifndef RECORDER_SCHED_FOLLOW_H
+#define RECORDER_SCHED_FOLLOW_H
+
+#include "recorder/sched/strategy.h"
+#include "tracefmt/plan.h"
+
+typedef struct rt_plan_thread_state state_t;
+
+/* What a step is to the thread's next mark. */
+enum meets { IS_MARK, NO_MATTER, OTHER_EVENT, OTHER_OBJECT };
+
+extern struct rt_plan *rt_follow_plan; /* in the control area */
+extern state_t rt_follow_nobody;       /* of threads that the plan does not have */
+extern unsigned rt_follow_resolved;    /* events of the goal that were let through */
+
+#define PART(type, member) ((type *)(void *)((char *)rt_follow_plan + rt_follow_plan->member))
+
+static inline state_t *states(void)
+{
+	return PART(state_t, states);
+}
+static inline const struct rt_plan_thread *thread_of(const state_t *s)
+{
+	return PART(const struct rt_plan_thread, threads) + (s - states());
+}
+static inline const struct rt_plan_mark *mark_of(const state_t *s)
+{
+	return PART(const struct rt_plan_mark, marks) + thread_of(s)->first_mark + s->mark;
+}
+static inline bool past_marks(const state_t *s)
+{
+	return s->mark >= thread_of(s)->mark_count;
+}
+/* True if the thread only has to go on, in or behind a step that it has done. */
+static inline bool is_between(const state_t *s, const struct rt_task *task)
+{
+	return s->done == task->next.count;
+}
+
+/* The plan's thread that a task is; nobody if it has none. */
+state_t *rt_follow_state(struct rt_task *task);
+/* The task of a plan's thread; NULL: it has not begun, or has ended. */
+struct rt_task *rt_follow_task(uint32_t thread);
+/* The task, if it is one of the n. */
+struct rt_task *rt_follow_among(struct rt_task *const *enabled, unsigned n, const struct rt_task *task);
+
+/* What the step that a thread is about to execute is to its next mark. */
+enum meets rt_follow_compare(state_t *s, const struct rt_step *e);
+/* The thread goes on with this step. */
+void rt_follow_executes(state_t *s, const struct rt_step *e, enum meets meets);
+/* A thread that has found out that its step cannot be done yet is before its mark again. */
+void rt_follow_retract(state_t *s, const struct rt_task *task);
+/* The thread's entry for a lock, 0 for a free one; NULL: it has none. */
+struct rt_plan_held *rt_follow_held(state_t *s, uint64_t lock);
+/* The address of a site; 0: its module is not there. */
+uint64_t rt_follow_pc(const struct rt_plan_site *site);
+/* True if it is an access that is not atomic. */
+bool rt_follow_is_plain(unsigned op);
+/* True if both are about to access the same memory, one of them to write it, and not both by atomic operations. */
+bool rt_follow_pending(const struct rt_task *a, const struct rt_task *b);
+/* Operations that differ only in what comes of them are one. */
+unsigned rt_follow_class(unsigned op);
+
+/* The goal was reached: says so, and stops the process if it is to be held. */
+void rt_follow_confirmed(void);
+
+/* The thread that goes on, of n that can, when the plan has no steps. NULL: time passes, or the goal was reached. */
+struct rt_task *rt_seek(struct rt_task *current, struct rt_task *const *enabled, unsigned n);
+/* True if the thread is at a site of the goal. */
+bool rt_seek_is_at_goal(const struct rt_task *task);
+/* The thread that was found at the goal's i-th event. */
+struct rt_task *rt_seek_found(unsigned i);
+
+#endif

@@ -1,0 +1,288 @@
+/* What the steps of the program are to the marks of a plan; see follow.h. */
+#include "recorder/sched/follow.h"
+
+struct rt_plan *rt_follow_plan;
+state_t rt_follow_nobody;
+unsigned rt_follow_resolved;
+
+/* ---- Threads ---- */
+
+/* The plan's thread that a task is; rt_follow_nobody if it has none. */
+static state_t *find_state(const struct rt_task *task)
+{
+	const struct rt_plan_thread *threads = PART(const struct rt_plan_thread, threads);
+	uint32_t parent = 0;
+
+	if (task->thread == 0)
+		return rt_follow_plan->thread_count ? &states()[0] : &rt_follow_nobody;
+	while (parent < rt_follow_plan->thread_count && (states()[parent].task != task->parent))
+		parent++;
+	for (uint32_t i = 1; parent < rt_follow_plan->thread_count && i < rt_follow_plan->thread_count; i++)
+		if (threads[i].parent == parent && threads[i].child_number == task->child_number)
+			return &states()[i];
+	return &rt_follow_nobody;
+}
+
+state_t *rt_follow_state(struct rt_task *task)
+{
+	if (!task->own) {
+		state_t *s = find_state(task);
+
+		task->own = s;
+		if (s != &rt_follow_nobody)
+			s->task = task->thread;
+	}
+	return task->own;
+}
+
+struct rt_task *rt_follow_task(uint32_t thread)
+{
+	uint32_t task = thread < rt_follow_plan->thread_count ? states()[thread].task : RT_PLAN_NONE;
+
+	return task == RT_PLAN_NONE ? NULL : rt_sched_task(task);
+}
+
+struct rt_task *rt_follow_among(struct rt_task *const *enabled, unsigned n, const struct rt_task *task)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (enabled[i] == task)
+			return enabled[i];
+	return NULL;
+}
+
+/* ---- Events ---- */
+
+/* Operations that a plan has as marks. */
+static bool marks_have(unsigned op)
+{
+	switch (op) {
+	case RT_OP_READ:
+	case RT_OP_WRITE:
+	case RT_OP_ATOMIC_LOAD:
+	case RT_OP_ATOMIC_STORE:
+	case RT_OP_ATOMIC_RMW:
+	case RT_OP_ATOMIC_CAS:
+	case RT_OP_ATOMIC_CAS_FAIL:
+	case RT_OP_FENCE:
+	case RT_OP_ACQUIRE:
+	case RT_OP_ACQUIRE_SHARED:
+	case RT_OP_RELEASE:
+	case RT_OP_WAIT_BEGIN:
+	case RT_OP_WAIT_END:
+	case RT_OP_SIGNAL:
+	case RT_OP_BROADCAST:
+	case RT_OP_BARRIER_ARRIVE:
+	case RT_OP_SEM_POST:
+	case RT_OP_SEM_WAIT:
+	case RT_OP_ONCE_BEGIN:
+	case RT_OP_ONCE_SEEN:
+	case RT_OP_FORK:
+	case RT_OP_JOIN:
+	case RT_OP_HB_BEFORE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool rt_follow_is_plain(unsigned op)
+{
+	return op == RT_OP_READ || op == RT_OP_WRITE;
+}
+
+/* What comes of some operations is known only when they are done. */
+unsigned rt_follow_class(unsigned op)
+{
+	return op == RT_OP_ATOMIC_CAS_FAIL ? RT_OP_ATOMIC_CAS : op == RT_OP_ONCE_SEEN ? RT_OP_ONCE_BEGIN : op;
+}
+
+uint64_t rt_follow_pc(const struct rt_plan_site *site)
+{
+	const uint64_t *learned = PART(const uint64_t, learned);
+
+	if (site->module == RT_PLAN_NONE)
+		return site->offset;
+	return learned[site->module] ? learned[site->module] + site->offset : 0;
+}
+
+/* True if the object agrees. What has no address yet gets it. */
+static bool same_object(const struct rt_step *e, const struct rt_plan_mark *mark, bool learn)
+{
+	uint64_t *learned = PART(uint64_t, learned);
+
+	if (e->op == RT_OP_JOIN)
+		return mark->offset >= rt_follow_plan->thread_count || states()[mark->offset].task == RT_PLAN_NONE ||
+		       states()[mark->offset].task == e->object;
+	if (mark->base == RT_PLAN_NONE)
+		return true;
+	if (!learned[mark->base]) {
+		if (learn)
+			learned[mark->base] = e->object - mark->offset;
+		return true;
+	}
+	return learned[mark->base] + mark->offset == e->object;
+}
+
+struct rt_plan_held *rt_follow_held(state_t *s, uint64_t lock)
+{
+	for (unsigned i = 0; i < RT_PLAN_HELD; i++)
+		if (s->held[i].lock == lock)
+			return &s->held[i];
+	return NULL;
+}
+
+static struct rt_plan_recent *recent(state_t *s, const struct rt_step *e)
+{
+	return &s->recent[(e->pc ^ e->object >> 2 ^ e->object >> 9) % RT_PLAN_RECENT];
+}
+
+/* A repeat, which the trace may have left out. */
+static bool is_repeat(state_t *s, const struct rt_step *e)
+{
+	const struct rt_plan_recent *r = recent(s, e);
+
+	return rt_follow_is_plain(e->op) && r->pc == e->pc && r->object == e->object;
+}
+
+/* Inner levels of a recursive lock are no events; of their releases there is not even a step. */
+static bool is_inner(state_t *s, const struct rt_step *e)
+{
+	return (e->op == RT_OP_ACQUIRE || e->op == RT_OP_ACQUIRE_SHARED) && rt_follow_held(s, e->object);
+}
+
+static const struct rt_plan_site *site_of(const struct rt_plan_mark *mark)
+{
+	return PART(const struct rt_plan_site, sites) + mark->site;
+}
+
+static bool is_mark(const state_t *s, const struct rt_step *e)
+{
+	const struct rt_plan_site *site = site_of(mark_of(s));
+
+	return rt_follow_class(site->op) == rt_follow_class(e->op) && rt_follow_pc(site) == e->pc &&
+	       same_object(e, mark_of(s), false);
+}
+
+static bool is_atomic(unsigned op)
+{
+	return op >= RT_OP_ATOMIC_LOAD && op <= RT_OP_ATOMIC_CAS_FAIL;
+}
+
+/*
+ * Events without a step, as of locks that an annotation says are taken, of threads that a library makes for itself and
+ * of what the C++ library does inside, and turns of a spin, whose number need not be the same: those before the mark
+ * that this step is. Their number; 0: it is none.
+ */
+static uint64_t skipped(state_t *s, const struct rt_step *e)
+{
+	enum { MOST = 256 };
+	uint64_t here = s->mark, n = 0;
+
+	while (n < MOST && !past_marks(s)) {
+		unsigned op = site_of(mark_of(s))->op;
+
+		if (n && is_mark(s, e)) {
+			s->mark = here;
+			return n;
+		}
+		if (op != RT_OP_ACQUIRE && op != RT_OP_ACQUIRE_SHARED && op != RT_OP_HB_BEFORE && op != RT_OP_FORK &&
+		    !is_atomic(op))
+			break;
+		s->mark++;
+		n++;
+	}
+	s->mark = here;
+	return 0;
+}
+
+/* Another turn of a spin: the same look as the thread's last mark was. */
+static bool is_turn(const state_t *s, const struct rt_step *e)
+{
+	return (e->op == RT_OP_ATOMIC_LOAD || e->op == RT_OP_ATOMIC_CAS || e->op == RT_OP_ATOMIC_CAS_FAIL) &&
+	       s->last_pc == e->pc && s->last_object == e->object;
+}
+
+enum meets rt_follow_compare(state_t *s, const struct rt_step *e)
+{
+	const struct rt_plan_site *site;
+
+	if (s == &rt_follow_nobody || past_marks(s) || !marks_have(e->op) || is_inner(s, e))
+		return NO_MATTER;
+	if (is_mark(s, e))
+		return IS_MARK;
+	if (is_turn(s, e))
+		return NO_MATTER;
+	uint64_t gap = skipped(s, e);
+	if (gap) {
+		s->mark += gap;
+		return IS_MARK;
+	}
+	site = site_of(mark_of(s));
+	if (rt_follow_class(site->op) == rt_follow_class(e->op) && rt_follow_pc(site) == e->pc)
+		return is_repeat(s, e) ? NO_MATTER : OTHER_OBJECT;
+	if (rt_follow_is_plain(
+	        e->op)) /* the trace may have left it out as a repeat; where it may not have, what follows tells */
+		return NO_MATTER;
+	if (e->op == RT_OP_HB_BEFORE) /* some calls make one or not, by what state an object is in */
+		return NO_MATTER;
+	if (e->flags & RT_F_TIMED && e->op != RT_OP_WAIT_END) /* a try, which may fail */
+		return NO_MATTER;
+	return OTHER_EVENT;
+}
+
+void rt_follow_executes(state_t *s, const struct rt_step *e, enum meets meets)
+{
+	struct rt_plan_held *h;
+
+	if (s == &rt_follow_nobody)
+		return;
+	s->done = e->count;
+	s->was_mark = meets == IS_MARK;
+	if (meets == IS_MARK) {
+		same_object(e, mark_of(s), true);
+		for (uint32_t i = 0; i < rt_follow_plan->goal_count && rt_follow_plan->kind == RT_PLAN_SEQUENCE; i++)
+			if (rt_follow_plan->goals[i].thread == (uint32_t)(s - states()) &&
+			    rt_follow_plan->goals[i].mark == s->mark)
+				rt_follow_plan->goals[i].reserved = ++rt_follow_resolved; /* its place among them */
+		s->last_pc = e->pc;
+		s->last_object = e->object;
+		s->mark++;
+		rt_follow_plan->matched++;
+	}
+	if (rt_follow_is_plain(e->op)) {
+		*recent(s, e) = (struct rt_plan_recent){e->pc, e->object};
+		return;
+	}
+	if (!marks_have(e->op))
+		return;
+	for (unsigned i = 0; i < RT_PLAN_RECENT; i++)
+		s->recent[i].pc = 0;
+	if ((e->op == RT_OP_ACQUIRE || e->op == RT_OP_ACQUIRE_SHARED) && (meets == IS_MARK || is_inner(s, e))) {
+		h = rt_follow_held(s, e->object);
+		if (!h)
+			h = rt_follow_held(s, 0);
+		if (h) {
+			h->lock = e->object;
+			h->shared = e->op == RT_OP_ACQUIRE_SHARED;
+		}
+	} else if (e->op == RT_OP_RELEASE) {
+		h = rt_follow_held(s, e->object);
+		if (h) {
+			h->lock = 0;
+		}
+	}
+}
+
+void rt_follow_retract(state_t *s, const struct rt_task *task)
+{
+	struct rt_plan_held *h = rt_follow_held(s, task->next.object);
+
+	if (s == &rt_follow_nobody || task->state != RT_BLOCKED || !is_between(s, task) || !s->was_mark ||
+	    task->next.op == RT_OP_WAIT_BEGIN || task->next.op == RT_OP_BARRIER_ARRIVE)
+		return;
+	s->done = UINT64_MAX;
+	s->mark--;
+	rt_follow_plan->matched--;
+	if (h && (task->next.op == RT_OP_ACQUIRE || task->next.op == RT_OP_ACQUIRE_SHARED))
+		h->lock = 0;
+}

@@ -1,0 +1,145 @@
+/*
+ * Looks for the goal of a plan that has no steps. RaceFuzzer (Sen, PLDI 2008), and the same for deadlocks: threads go
+ * on by chance, but one that comes to a site of the goal is held there until another one is at a site as well, and both
+ * accesses are pending on the same memory, or until each acquire waits for another. If all that could go on are held,
+ * or too long, one is released.
+ */
+#include "recorder/sched/follow.h"
+#include "recorder/sched/sched.h"
+
+enum { PATIENCE = 20000 }; /* decisions for which a thread is held */
+static struct rt_task *found[RT_PLAN_GOALS];
+static uint64_t held_for;
+static struct rt_task **kept, **others; /* room for as many each */
+static unsigned room;
+
+/* Index of the goal's site that the thread is at, RT_PLAN_NONE: at none. */
+static uint32_t site_at(const struct rt_task *task)
+{
+	const struct rt_plan_site *sites = PART(const struct rt_plan_site, sites);
+	const struct rt_step *e = &task->next;
+
+	for (uint32_t i = 0; i < rt_follow_plan->goal_count; i++)
+		if (rt_follow_class(sites[rt_follow_plan->goals[i].mark].op) == rt_follow_class(e->op) &&
+		    rt_follow_pc(&sites[rt_follow_plan->goals[i].mark]) == e->pc)
+			return i;
+	return RT_PLAN_NONE;
+}
+
+bool rt_seek_is_at_goal(const struct rt_task *task)
+{
+	return site_at(task) != RT_PLAN_NONE;
+}
+
+struct rt_task *rt_seek_found(unsigned i)
+{
+	return found[i];
+}
+
+/* True if it is at a site and was not released from it. */
+static bool is_kept(const struct rt_task *task)
+{
+	return (uint64_t)(uintptr_t)task->own != task->next.count && site_at(task) != RT_PLAN_NONE;
+}
+
+static bool holds(const struct rt_task *task, uint64_t lock)
+{
+	const struct rt_thread *data = task->data;
+
+	for (unsigned i = 0; data && i < data->held_count; i++)
+		if (data->held[i].lock == lock)
+			return true;
+	return false;
+}
+
+static bool find_race(struct rt_task *const *tasks, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		for (unsigned k = 0; k < n; k++) {
+			if (i == k || site_at(tasks[i]) != 0 ||
+			    (site_at(tasks[k]) != 1 &&
+			     (rt_follow_plan->goals[0].mark != rt_follow_plan->goals[1].mark ||
+			      site_at(tasks[k]) != 0)))
+				continue;
+			found[0] = tasks[i];
+			found[1] = tasks[k];
+			if (rt_follow_pending(tasks[i], tasks[k]))
+				return true;
+		}
+	return false;
+}
+
+/* Follows who has what each one is about to acquire. */
+static bool find_cycle(struct rt_task *const *tasks, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		const struct rt_task *at = tasks[i];
+
+		for (unsigned length = 0; length < n; length++) {
+			unsigned k = 0;
+
+			while (k < n && (tasks[k] == at || !holds(tasks[k], at->next.object)))
+				k++;
+			if (k == n || at->next.op != RT_OP_ACQUIRE || at->next.flags & RT_F_TIMED)
+				break;
+			at = tasks[k];
+			if (at == tasks[i])
+				return length > 0;
+		}
+	}
+	return false;
+}
+
+/* Room for all tasks, in kept and others. False: there is no memory. */
+static bool make_room(void)
+{
+	if (room >= rt_sched.live)
+		return true;
+	unsigned more = 2 * rt_sched.live;
+	struct rt_task **k = rt_sched_memory(more * sizeof *k), **o = rt_sched_memory(more * sizeof *o);
+
+	if (!k || !o)
+		return false;
+	kept = k;
+	others = o;
+	room = more;
+	return true;
+}
+
+static bool is_time_awaited(void)
+{
+	for (const struct rt_task *t = rt_sched.first; t; t = t->after)
+		if (t->state == RT_BLOCKED && t->wakes)
+			return true;
+	return false;
+}
+
+struct rt_task *rt_seek(struct rt_task *current, struct rt_task *const *enabled, unsigned n)
+{
+	unsigned kept_count = 0, other_count = 0;
+
+	if (!make_room())
+		return rt_strategy_random.choose(current, enabled, n);
+	for (struct rt_task *t = rt_sched.first; t; t = t->after)
+		if (t->state == RT_READY && is_kept(t))
+			kept[kept_count++] = t;
+	if (rt_follow_plan->kind == RT_PLAN_RACE ? find_race(kept, kept_count) : find_cycle(kept, kept_count)) {
+		rt_follow_confirmed();
+		return NULL;
+	}
+	for (unsigned i = 0; i < n; i++)
+		if (!is_kept(enabled[i]))
+			others[other_count++] = enabled[i];
+	if (!other_count && is_time_awaited())
+		return NULL; /* time passes */
+	held_for = kept_count ? held_for + 1 : 0;
+	if (kept_count && (!other_count || held_for > PATIENCE)) {
+		struct rt_task *task = kept[rt_sched_random() % kept_count];
+
+		held_for = 0;
+		task->own = (void *)(uintptr_t)task->next.count;
+		if (rt_follow_among(enabled, n, task))
+			return task;
+	}
+	return other_count ? rt_strategy_random.choose(current, others, other_count) : NULL;
+}
