@@ -3,7 +3,7 @@
 
 #include "cmd/command.h"
 #include "cmd/common.h"
-#include "lib/trace/modules.h"
+#include "cmd/relations.h"
 #include "recorder/collector/tree.h"
 #include "recorder/control.h"
 
@@ -166,15 +166,6 @@ static json_t *decisions_json(const struct rt_trace *trace, const struct rt_cont
 	return list;
 }
 
-static json_t *offset_json(const struct rt_trace *trace, uint64_t pc)
-{
-	const struct rt_module *m = module_at(trace, pc);
-	char offset[32];
-	snprintf(offset, sizeof offset, "+0x%" PRIx64, pc - (m ? m->start : 0));
-	json_t *position = json_pack("s+", m ? m->path : "", offset);
-	return position ? position : text(offset);
-}
-
 /* Where the strategy created its pattern. */
 static json_t *creations_json(const struct rt_trace *trace, const struct rt_control *control)
 {
@@ -182,10 +173,10 @@ static json_t *creations_json(const struct rt_trace *trace, const struct rt_cont
 	for (uint64_t i = 0; i < control->created && i < RT_CREATIONS_MAX; i++) {
 		const struct rt_creation *c = &control->creations[i];
 		json_array_append_new(
-		    list, json_pack("{s:[s, s], s:[s, s], s:[o, o], s:s, s:i}", "threads",
+		    list, json_pack("{s:[s, s], s:[s, s], s:[o?, o?], s:s, s:i}", "threads",
 		                    thread_name(trace, c->threads[0]), thread_name(trace, c->threads[1]), "positions",
 		                    cmd_position(trace, c->pcs[0]).text, cmd_position(trace, c->pcs[1]).text, "offsets",
-		                    offset_json(trace, c->pcs[0]), offset_json(trace, c->pcs[1]), "object",
+		                    relations_offset(trace, c->pcs[0]), relations_offset(trace, c->pcs[1]), "object",
 		                    cmd_address(trace, c->object).text, "first", (int)c->first));
 	}
 	return list;
@@ -200,6 +191,7 @@ static void add_strategy(json_t *outcome, const struct rt_trace *trace, const st
 	json_object_set_new(outcome, "livelocks", json_integer((json_int_t)control->livelocks));
 	json_object_set_new(outcome, "created", json_integer((json_int_t)control->created));
 	json_object_set_new(outcome, "creations", creations_json(trace, control));
+	json_object_set_new(outcome, "relations", relations_json(trace, control));
 }
 
 static json_t *outcome_json(const struct rt_trace *trace, const struct place *places, const struct rt_control *control,

@@ -184,7 +184,8 @@ static const struct argp_option option_table[] = {
      "With --serial: plain accesses at POSITION may be where another thread goes on, and a strategy aims at it; "
      "MODULE+OFFSET, for a sequence ROLE/LOCATION:MODULE+OFFSET, or all",
      0},
-    {"depth", OPTION_DEPTH, "N", 0, "With --serial: the depth of the bugs that pct aims at (3)", 0},
+    {"depth", OPTION_DEPTH, "N", 0,
+     "With --serial: the depth of the bugs that pct aims at (3), or of the stacks that drfinder looks at (12)", 0},
     {"exit-sleep", OPTION_EXIT_SLEEP, "MS", 0,
      "When main returns or exit() is called, let the other threads run for at most MS milliseconds (1000)", 0},
     {"fix-time", OPTION_FIX_TIME, NULL, 0,
@@ -204,7 +205,9 @@ static const struct argp_option option_table[] = {
      "the same run",
      0},
     {"strategy", OPTION_STRATEGY, "NAME", 0,
-     "With --serial: how SEED decides (random): random, noise, suspend, pct, pos or racefuzzer; without it: native", 0},
+     "With --serial: how SEED decides (random): random, noise, suspend, pct, pos, racefuzzer or drfinder; without it: "
+     "native",
+     0},
     {"sync-only", OPTION_SYNC_ONLY, NULL, 0,
      "Record the synchronisation of an uninstrumented program, without its accesses", 0},
     {"threads", 't', "N", 0, "Record at most N threads at the same time (32768)", 0},

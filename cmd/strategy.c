@@ -1,5 +1,6 @@
 #include "cmd/strategy.h"
 
+#include "cmd/relations.h"
 #include "recorder/control.h"
 
 #include <argp.h>
@@ -8,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const names[] = {STRATEGY_NATIVE, "random", "noise", "suspend", "pct", "pos", "racefuzzer", NULL};
+static const char *const names[] = {STRATEGY_NATIVE, "random",     "noise",    "suspend", "pct",
+                                    "pos",           "racefuzzer", "drfinder", NULL};
 static const char *const patterns[] = {"race", "sequence", "deadlock", NULL}; /* by enum rt_pattern */
 
 /* ---- Options ---- */
@@ -41,7 +43,9 @@ static const char *read_role(const char *text, struct rt_place *to)
 {
 	unsigned role, location;
 	int n = 0;
-	if (sscanf(text, "%u/%u:%n", &role, &location, &n) != 2 || !n)
+	if (sscanf(text, "%u/-:%n", &role, &n) == 1 && n)
+		location = RT_GATE;
+	else if (sscanf(text, "%u/%u:%n", &role, &location, &n) != 2 || !n || location == RT_GATE)
 		return text;
 	to->role = role;
 	to->location = location;
@@ -52,7 +56,8 @@ static bool read_place(const char *text, struct rt_place *to)
 {
 	*to = (struct rt_place){0};
 	const char *path = read_role(text, to), *plus = strrchr(path, '+'), *slash;
-	if (!plus || plus[1] < '0' || plus[1] > '9' || to->role >= RT_ROLES_MAX || to->location >= RT_ROLES_MAX)
+	if (!plus || plus[1] < '0' || plus[1] > '9' || to->role >= RT_ROLES_MAX ||
+	    (to->location >= RT_ROLES_MAX && to->location != RT_GATE))
 		return false;
 	char *end;
 	errno = 0;
@@ -79,7 +84,9 @@ void strategy_take_place(struct argp_state *state, struct strategy_options *o, c
 		argp_error(state, "more than %u positions", o->place_count);
 	o->places = more;
 	if (!read_place(position, &o->places[o->place_count]))
-		argp_error(state, "'%s' is not a position: give MODULE+OFFSET, ROLE/LOCATION:MODULE+OFFSET or all",
+		argp_error(state,
+		           "'%s' is not a position: give MODULE+OFFSET, ROLE/LOCATION:MODULE+OFFSET, "
+		           "ROLE/-:MODULE+OFFSET or all",
 		           position);
 	o->place_count++;
 }
@@ -114,39 +121,75 @@ static uint32_t pattern_number(const char *pattern)
 	return i;
 }
 
-/* Takes from the outcome of an earlier run what is of use. */
-static enum rt_status learn(const char *path, struct rt_aims *to, struct rt_error *err)
+/* The outcomes of earlier runs. */
+struct lessons {
+	json_t **outcomes;
+	struct relations relations;
+	uint64_t steps;
+};
+
+static enum rt_status learn(const char *path, struct lessons *l, json_t **to, struct rt_error *err)
 {
 	json_error_t error;
-	json_t *outcome = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
-	const char *schema = json_string_value(json_object_get(outcome, "schema"));
-	if (!schema || strcmp(schema, "racetrace.outcome/1") != 0) {
-		json_decref(outcome);
+	*to = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+	const char *schema = json_string_value(json_object_get(*to, "schema"));
+	if (!schema || strcmp(schema, "racetrace.outcome/1") != 0)
 		return rt_error_set(err, RT_EINPUT, "%s: not an outcome that record --outcome wrote", path);
-	}
-	to->steps = (uint64_t)json_integer_value(json_object_get(outcome, "steps"));
-	json_decref(outcome);
+	l->steps = (uint64_t)json_integer_value(json_object_get(*to, "steps"));
+	return relations_read(*to, &l->relations, err);
+}
+
+static enum rt_status learn_all(const struct strategy_options *o, struct lessons *l, struct rt_error *err)
+{
+	l->outcomes = calloc(o->learn_count + 1, sizeof(json_t *));
+	if (!l->outcomes)
+		return rt_error_set(err, RT_EMEMORY, "no memory for outcomes");
+	for (uint32_t i = 0; i < o->learn_count; i++)
+		if (learn(o->learn[i], l, &l->outcomes[i], err))
+			return err->status;
+	return RT_OK;
+}
+
+static void forget(const struct strategy_options *o, struct lessons *l)
+{
+	for (uint32_t i = 0; l->outcomes && i < o->learn_count; i++)
+		json_decref(l->outcomes[i]);
+	free(l->outcomes);
+	relations_free(&l->relations);
+}
+
+static void *put(void *to, const void *from, size_t size)
+{
+	return size ? (char *)memcpy(to, from, size) + size : to;
+}
+
+static enum rt_status build(const struct strategy_options *o, const struct lessons *l, void **input, size_t *size,
+                            struct rt_error *err)
+{
+	struct rt_aims head = {.pattern = pattern_number(o->pattern),
+	                       .depth = o->depth,
+	                       .steps = l->steps,
+	                       .place_count = o->place_count,
+	                       .everywhere = o->everywhere,
+	                       .relation_count = l->relations.count,
+	                       .module_count = l->relations.module_count};
+	*size = rt_aims_size(&head);
+	*input = malloc(*size);
+	if (!*input)
+		return rt_error_set(err, RT_EMEMORY, "no memory for positions");
+	void *to = put(*input, &head, sizeof head);
+	to = put(to, o->places, o->place_count * sizeof *o->places);
+	to = put(to, l->relations.list, head.relation_count * sizeof *l->relations.list);
+	put(to, l->relations.modules, head.module_count * sizeof *l->relations.modules);
 	return RT_OK;
 }
 
 enum rt_status strategy_input(const struct strategy_options *o, void **input, size_t *size, struct rt_error *err)
 {
-	size_t places = o->place_count * sizeof *o->places;
-	struct rt_aims *aims = calloc(1, sizeof *aims + places);
-	if (!aims)
-		return rt_error_set(err, RT_EMEMORY, "no memory for positions");
-	*aims = (struct rt_aims){.pattern = pattern_number(o->pattern),
-	                         .depth = o->depth,
-	                         .place_count = o->place_count,
-	                         .everywhere = o->everywhere};
-	if (places)
-		memcpy(aims + 1, o->places, places);
-	for (uint32_t i = 0; i < o->learn_count; i++)
-		if (learn(o->learn[i], aims, err)) {
-			free(aims);
-			return err->status;
-		}
-	*input = aims;
-	*size = sizeof *aims + places;
-	return RT_OK;
+	struct lessons lessons = {0};
+	enum rt_status status = learn_all(o, &lessons, err);
+	if (!status)
+		status = build(o, &lessons, input, size, err);
+	forget(o, &lessons);
+	return status;
 }

@@ -64,19 +64,65 @@ struct rt_place {
 	uint32_t role, location; /* of a sequence: numbers, at most RT_ROLES_MAX */
 	char module[240];        /* the name of its file, without folders */
 };
+/* location: no event, but where the thread of the role waits, without locks, until the role's next event is to come. */
+#define RT_GATE UINT32_MAX
 #define RT_PLACES_MAX 4096u
 #define RT_ROLES_MAX 16u
 
+/*
+ * What kind a lock is of. Not its address: that of another run, or another lock of the same kind, is as good.
+ */
+enum rt_lock_kind {
+	RT_LOCK_UNKNOWN,
+	RT_LOCK_STATIC, /* a variable's: its address */
+	RT_LOCK_HEAP,   /* in a block: the pc where that was allocated, and the offset in it */
+	RT_LOCK_MADE    /* elsewhere: the pc where it was initialised */
+};
+struct rt_lock {
+	uint32_t kind; /* enum rt_lock_kind */
+	uint32_t type; /* locks of the same number, which is not 0, are of one kind as well */
+	uint64_t at, offset;
+};
+
+/* Something at or below the function takes a lock of this kind (DrFinder's may-trigger relation). */
+struct rt_may_trigger {
+	uint64_t function; /* pc at its beginning; */
+	struct rt_lock
+	    lock; /* UNKNOWN: the function takes different ones at the same place, on behalf of its callers */
+	uint32_t function_module, lock_module; /* in the input, of the pcs and addresses, which are offsets there;
+	                                        * RT_NO_MODULE: none */
+};
+#define RT_NO_MODULE UINT32_MAX
+#define RT_RELATIONS_MAX 32768u
+struct rt_module_name {
+	char name[240];
+};
+
 struct rt_aims {
-	uint32_t pattern;     /* enum rt_pattern */
-	uint32_t depth;       /* of bugs, or of call stacks; 0: the strategy's own choice */
-	uint64_t steps;       /* of an earlier run; 0: unknown */
-	uint32_t place_count; /* behind this; */
-	uint32_t everywhere;  /* not 0: each plain access is a step as well */
+	uint32_t pattern;                      /* enum rt_pattern */
+	uint32_t depth;                        /* of bugs, or of call stacks; 0: the strategy's own choice */
+	uint64_t steps;                        /* of an earlier run; 0: unknown */
+	uint32_t place_count;                  /* behind this; */
+	uint32_t everywhere;                   /* not 0: each plain access is a step as well */
+	uint32_t relation_count, module_count; /* behind the places */
 };
 static inline const struct rt_place *rt_aims_places(const struct rt_aims *a)
 {
 	return (const struct rt_place *)(const void *)(a + 1);
+}
+
+static inline const struct rt_may_trigger *rt_aims_relations(const struct rt_aims *a)
+{
+	return (const struct rt_may_trigger *)(const void *)(rt_aims_places(a) + a->place_count);
+}
+static inline const struct rt_module_name *rt_aims_modules(const struct rt_aims *a)
+{
+	return (const struct rt_module_name *)(const void *)(rt_aims_relations(a) + a->relation_count);
+}
+static inline uint64_t rt_aims_size(const struct rt_aims *a)
+{
+	return sizeof *a + a->place_count * sizeof(struct rt_place) +
+	       a->relation_count * sizeof(struct rt_may_trigger) + a->module_count * sizeof(struct rt_module_name);
 }
 
 /* A pattern was created: its events were pending at the same time, or came in its order. */
@@ -115,6 +161,8 @@ struct rt_control {
 	struct rt_creation creations[RT_CREATIONS_MAX];
 	_Atomic uint64_t log_count; /* decisions made; the first RT_LOG_ROOM are kept */
 	struct rt_decision log[RT_LOG_ROOM];
+	_Atomic uint64_t relation_count; /* that the run had; the first RT_RELATIONS_MAX are kept */
+	struct rt_may_trigger relations[RT_RELATIONS_MAX];
 };
 
 static inline struct rt_control *rt_channel_control(struct rt_channel *c)

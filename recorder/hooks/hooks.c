@@ -78,10 +78,14 @@ HOOK(__tsan_init, (void))
 }
 HOOK(__tsan_func_entry, (void *pc))
 {
+	if (RT_CONTROLLED && RT_UNLIKELY(rt_turn_told))
+		rt_turn_enters(RT_CALLER, __builtin_frame_address(0));
 	rt_append((uint64_t)RT_OP_ENTER << 48, (uintptr_t)pc - 1, rt_self);
 }
 HOOK(__tsan_func_exit, (void))
 {
+	if (RT_CONTROLLED && RT_UNLIKELY(rt_turn_told))
+		rt_turn_exits_function();
 	rt_append((uint64_t)RT_OP_LEAVE << 48, 0, rt_self);
 }
 

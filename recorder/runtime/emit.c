@@ -360,6 +360,8 @@ void rt_emit_sync(unsigned op, uint64_t operand, uint64_t arg, uintptr_t pc, uns
 	}
 	if (RT_UNLIKELY(rt_controlled))
 		rt_turn_emits(op, operand, arg, pc, flags);
+	if (RT_CONTROLLED && RT_UNLIKELY(rt_turn_told) && op == RT_OP_ALLOC)
+		rt_turn_allocates(operand, arg, pc);
 	if (op == RT_OP_ACQUIRE || op == RT_OP_ACQUIRE_SHARED)
 		hold(operand, pc, op == RT_OP_ACQUIRE_SHARED);
 	else if (op == RT_OP_RELEASE)
@@ -385,6 +387,8 @@ void rt_emit_write(uintptr_t p, size_t size, uintptr_t pc, unsigned flags)
 
 void rt_emit_object(const volatile void *object, uintptr_t pc)
 {
+	if (RT_CONTROLLED && RT_UNLIKELY(rt_turn_told))
+		rt_turn_initializes((uintptr_t)object, pc);
 	rt_emit_write((uintptr_t)object, 1, pc, RT_F_OBJECT);
 }
 
@@ -408,6 +412,8 @@ void rt_emit_free(uint64_t block, size_t size, uintptr_t pc)
 	struct rt_slot *s = rt_self;
 	struct rt_record event = rt_record_make(RT_OP_FREE, block, pc, 0, 0);
 
+	if (RT_CONTROLLED && RT_UNLIKELY(rt_turn_told))
+		rt_turn_frees(block);
 	if (size == 0 || rt_sync_only) {
 		rt_emit_sync(RT_OP_FREE, block, size, pc, 0);
 		return;

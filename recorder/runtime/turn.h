@@ -33,6 +33,14 @@ enum { rt_controlled = false };
 #define RT_INTEREST_PLACE(pc) (((pc) ^ (pc) >> 14) & (RT_INTEREST_SIZE - 1))
 extern unsigned char rt_interest[RT_INTEREST_SIZE];
 
+/* True if the strategy is told of calls, blocks and the initialisation of objects: the functions below. */
+extern bool rt_turn_told;
+void rt_turn_enters(uintptr_t function, const void *frame); /* a function's first instructions; and its frame */
+void rt_turn_exits_function(void);
+void rt_turn_allocates(uintptr_t block, size_t size, uintptr_t pc);
+void rt_turn_frees(uintptr_t block);
+void rt_turn_initializes(uintptr_t object, uintptr_t pc);
+
 /* A time at which a wait ends. NULL: never. */
 struct rt_until {
 	const struct timespec *time;

@@ -68,9 +68,17 @@ static const struct rt_place *place(uint32_t i)
 	return rt_aims_places(rt_sched_aims) + i;
 }
 
+/* The first event from there on; the number of places: none. */
+static uint32_t event_from(uint32_t i)
+{
+	while (i < rt_sched_aims->place_count && place(i)->location == RT_GATE)
+		i++;
+	return i;
+}
+
 static void abandon(void)
 {
-	event = 0;
+	event = event_from(0);
 	for (unsigned i = 0; i < RT_ROLES_MAX; i++) {
 		actors[i] = 0;
 		sizes[i] = 0;
@@ -85,7 +93,7 @@ static bool acts(const struct rt_task *t)
 	return false;
 }
 
-/* The step can be this event: by its role, and by its location's object. */
+/* The step can be this event, or its gate: by its role, and by its location's object. */
 static bool fits(const struct rt_task *t, uint32_t i)
 {
 	const struct rt_place *p = place(i);
@@ -93,21 +101,28 @@ static bool fits(const struct rt_task *t, uint32_t i)
 
 	if (actors[p->role] ? actors[p->role] != t->thread + 1 : acts(t))
 		return false;
-	return !sizes[p->location] || (t->next.object < objects[p->location] + sizes[p->location] &&
-	                               objects[p->location] < t->next.object + size);
+	return p->location == RT_GATE || !sizes[p->location] ||
+	       (t->next.object < objects[p->location] + sizes[p->location] &&
+	        objects[p->location] < t->next.object + size);
 }
 
-/* The event that a step is: the next one of the pattern if it can be that, or a later one. RT_NO_PLACE: none. */
-static uint32_t event_of(const struct rt_task *t)
+/*
+ * The event that a step is, or is the gate of: the next one of the pattern if it can be that, or a later one.
+ * RT_NO_PLACE: none.
+ */
+static uint32_t event_of(const struct rt_task *t, bool *gate)
 {
 	uint32_t later = RT_NO_PLACE;
 
 	for (uint32_t i = rt_sched_place(&t->next, 0); i != RT_NO_PLACE; i = rt_sched_place(&t->next, i + 1)) {
-		if (i < event || !fits(t, i))
+		uint32_t at = event_from(i);
+
+		if (at < event || at == rt_sched_aims->place_count || !fits(t, i))
 			continue;
-		if (i == event)
-			return i;
-		later = later == RT_NO_PLACE ? i : later;
+		*gate = at != i;
+		if (at == event)
+			return at;
+		later = later == RT_NO_PLACE ? at : later;
 	}
 	return later;
 }
@@ -122,13 +137,15 @@ static void advance(struct rt_task *t)
 		objects[p->location] = t->next.object;
 		sizes[p->location] = t->next.arg && t->next.op < RT_OP_ACQUIRE ? t->next.arg : 1;
 	}
-	if (event == 0 || p->role != place(0)->role) {
-		last[event > 0] = t->next;
+	uint32_t first = event_from(0);
+	if (event == first || p->role != place(first)->role) {
+		last[event > first] = t->next;
 		last_thread = t->thread;
 	}
-	if (++event < rt_sched_aims->place_count)
+	event = event_from(event + 1);
+	if (event < rt_sched_aims->place_count)
 		return;
-	struct rt_task a = {.thread = actors[place(0)->role] - 1, .next = last[0]};
+	struct rt_task a = {.thread = actors[place(first)->role] - 1, .next = last[0]};
 	struct rt_task b = {.thread = last_thread, .next = last[1]};
 	created(&a, &b, 0);
 	abandon();
@@ -137,10 +154,13 @@ static void advance(struct rt_task *t)
 /* A thread that began the pattern begins it again, or has ended. */
 static bool is_anew(const struct rt_task *t)
 {
-	uint32_t first = actors[place(0)->role];
+	uint32_t first = event_from(0), actor = actors[place(first)->role];
+	bool gate;
 
-	return event > 0 && (!rt_sched_task(first - 1) || (first == t->thread + 1 && rt_sched_place(&t->next, 0) == 0 &&
-	                                                   event_of(t) == RT_NO_PLACE));
+	if (event == first)
+		return false;
+	return !rt_sched_task(actor - 1) || (actor == t->thread + 1 && rt_sched_place(&t->next, first) == first &&
+	                                     event_of(t, &gate) == RT_NO_PLACE);
 }
 
 /* True: the thread goes on. */
@@ -148,12 +168,13 @@ static bool passes_sequence(struct rt_task *t)
 {
 	if (is_anew(t))
 		abandon();
-	uint32_t i = event_of(t);
+	bool gate = false;
+	uint32_t i = event_of(t, &gate);
 
-	if (i == event && i != RT_NO_PLACE)
+	if (i != event)
+		return i == RT_NO_PLACE;
+	if (!gate)
 		advance(t);
-	else if (i != RT_NO_PLACE)
-		return false;
 	return true;
 }
 
@@ -219,6 +240,13 @@ static void look_for_circle(const struct rt_task *t)
 }
 
 /* ---- The strategy ---- */
+
+static bool init(const struct rt_control *control)
+{
+	(void)control;
+	abandon();
+	return true;
+}
 
 static bool is_place(const struct rt_task *t)
 {
@@ -286,8 +314,10 @@ static struct rt_task *freed(struct rt_task *t)
 /* Those that waited for the events before theirs. */
 static void release(struct rt_task *const *enabled, unsigned n)
 {
+	bool gate;
+
 	for (unsigned i = 0; i < n; i++)
-		if (is(enabled[i], POSTPONED) && event_of(enabled[i]) == event)
+		if (is(enabled[i], POSTPONED) && event_of(enabled[i], &gate) == event)
 			set(enabled[i], 0);
 }
 
@@ -324,4 +354,4 @@ static struct rt_task *wakes(struct rt_task *signaller, struct rt_task *const *w
 }
 
 const struct rt_strategy rt_strategy_racefuzzer = {
-    .name = "racefuzzer", .goes_on = goes_on, .choose = choose, .wakes = wakes};
+    .name = "racefuzzer", .init = init, .goes_on = goes_on, .choose = choose, .wakes = wakes};

@@ -43,7 +43,8 @@ bool rt_sched_begin(uint32_t slots)
 	rt_sched.next_wake = UINT64_MAX;
 	rt_sched.tasks = rt_sched_memory(slots * sizeof *rt_sched.tasks);
 	rt_sched.enabled = rt_sched_memory(slots * sizeof *rt_sched.enabled);
-	if (!rt_sched.tasks || !rt_sched.enabled) {
+	if (!rt_sched.tasks || !rt_sched.enabled ||
+	    (rt_sched.strategy && rt_sched.strategy->is_told && !rt_sched_follow_calls(slots))) {
 		rt_sched.control->degraded = RT_DEGRADED_MEMORY;
 		return false;
 	}

@@ -74,6 +74,12 @@ void rt_sched_await(struct rt_task *t);
 void rt_sched_log(const struct rt_task *from, const struct rt_task *to);
 /* True if plain accesses at this pc are steps, or if that cannot be excluded. */
 bool rt_sched_interesting(uintptr_t pc);
+/* Follows the calls of all threads from now on. False without memory. */
+bool rt_sched_follow_calls(uint32_t slots);
+/* Modules were loaded or unloaded. */
+void rt_sched_see_modules(void);
+/* Those of a thread that begins: none yet. */
+struct rt_calls *rt_sched_calls(const struct rt_task *t);
 /* True if the strategy named this pc itself. */
 bool rt_sched_is_aimed_at(uintptr_t pc);
 /* The input's aims. False: it makes no sense. */

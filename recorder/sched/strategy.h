@@ -31,6 +31,7 @@ struct rt_step {
 struct rt_task {
 	uint32_t thread;               /* index in the trace */
 	uint32_t parent, child_number; /* n: the n-th child of the thread `parent` */
+	uintptr_t start;               /* its first function; 0: unknown */
 	enum rt_state state;
 	struct rt_step next;
 	/* The strategy's; zeros at first. */
@@ -54,13 +55,15 @@ struct rt_task {
 		uintptr_t pc;
 	} seen[4]; /* last looks at atomics */
 	unsigned seen_next, repeats;
-	uint32_t quantum; /* plain accesses until its next look at others */
-	uint64_t records; /* in the ring at the end of the last quantum */
+	struct rt_calls *calls; /* NULL: they are not followed */
+	uint32_t quantum;       /* plain accesses until its next look at others */
+	uint64_t records;       /* in the ring at the end of the last quantum */
 };
 
 struct rt_strategy {
 	const char *name;
 	bool has_plan; /* the input is not a struct rt_aims */
+	bool is_told;  /* it asks for the calls of threads, and for kinds of locks (calls.c) */
 	/* Before the first step. False: the input makes no sense; the report says why. */
 	bool (*init)(const struct rt_control *control);
 	/* At each step of the thread that has the turn. True: it goes on without a decision. NULL: always a decision.
@@ -80,7 +83,7 @@ struct rt_strategy {
 };
 extern const struct rt_strategy *const rt_strategies[]; /* NULL-terminated */
 extern const struct rt_strategy rt_strategy_random, rt_strategy_noise, rt_strategy_suspend, rt_strategy_pct,
-    rt_strategy_pos, rt_strategy_racefuzzer, rt_strategy_follow;
+    rt_strategy_pos, rt_strategy_racefuzzer, rt_strategy_drfinder, rt_strategy_follow;
 
 /* The aims that the run was given; not NULL, unless the strategy has a plan. */
 extern const struct rt_aims *rt_sched_aims;
@@ -95,6 +98,15 @@ uint32_t rt_sched_place(const struct rt_step *step, uint32_t from);
 bool rt_sched_hesitates(void);
 /* One of them, each as likely as another. */
 struct rt_task *rt_sched_any(struct rt_task *const *tasks, unsigned n);
+/* The module's first byte, as the aims number it; 0: it is not there. */
+uint64_t rt_sched_module(uint32_t module);
+
+/* Of a strategy that is_told: the pc at the beginning of the n-th function that the thread is in, from the innermost,
+ * which is number 0, outwards; 0: there is none, or it is not known. */
+uintptr_t rt_sched_call(const struct rt_task *task, unsigned n);
+/* The kind of a lock. */
+struct rt_lock rt_sched_lock_kind(uintptr_t lock);
+
 /*
  * Where a strategy keeps all enabled threads from going on: true if one that sleeps is to come first, for which the
  * strategy returns NULL. Not for ever: a thread may sleep again and again.

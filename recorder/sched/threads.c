@@ -26,6 +26,13 @@ static void take_out(struct rt_task *t)
 	rt_sched.live--;
 }
 
+static uintptr_t start_of(struct rt_slot *slot)
+{
+	const struct rt_private *p = rt_private_of(slot);
+
+	return p && p->start ? (uintptr_t)p->start : p ? (uintptr_t)p->start_c11 : 0;
+}
+
 static void make(struct rt_slot *slot, enum rt_state state)
 {
 	struct rt_task *t = task_of(slot);
@@ -33,6 +40,7 @@ static void make(struct rt_slot *slot, enum rt_state state)
 	*t = (struct rt_task){.thread = slot->thread,
 	                      .parent = slot->parent,
 	                      .child_number = slot->child_number,
+	                      .start = start_of(slot),
 	                      .state = state,
 	                      .next = {.op = RT_OP_BEGIN}};
 	append(t);
@@ -44,6 +52,7 @@ static void inhabit(struct rt_task *t)
 	t->data = &rt_thread;
 	t->quantum = RT_QUANTUM;
 	t->tid = (int32_t)RT_SYSCALL(SYS_gettid);
+	t->calls = rt_sched_calls(t);
 	rt_thread.task = t;
 	rt_thread.patience = RT_QUANTUM;
 }
@@ -146,7 +155,7 @@ void rt_turn_forked(void)
 {
 	if (!rt_controlled)
 		return;
-	rt_controlled = false;
+	rt_controlled = rt_turn_told = false;
 	rt_thread.task = NULL;
 	rt_thread.in_turn = false;
 	rt_time_by_turns(false);

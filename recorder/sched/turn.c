@@ -365,6 +365,7 @@ void rt_turn_emitted(unsigned op, uint64_t object)
 		break;
 	case RT_OP_MODULE_LOAD:
 		rt_sched_aim();
+		rt_sched_see_modules();
 		if (rt_sched.strategy->modules_changed)
 			rt_sched.strategy->modules_changed();
 		break;

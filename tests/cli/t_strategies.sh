@@ -51,6 +51,74 @@ count "$runs" fig1 ERROR2 --strategy=racefuzzer --at="$(at fig1 write 15)" --at=
 between 0 0 "$created" "figure 1, (1,10) created"
 between 0 0 "$printed" "figure 1, ERROR2"
 
+# line FILE TEXT: its number.
+line() {
+	grep -nF "$2" "$1" | cut -d: -f1 | head -n 1
+}
+cases=$top/tests/cases
+
+# Figure 2: created in each run and an error in half of them, however many statements are between.
+for between in 5 5000; do
+	file=$cases/racefuzzer_between.c name=between$between
+	build "$file" $name -DBETWEEN=$between
+	count "$runs" $name ERROR --strategy=racefuzzer --at="$(at $name read "$(line "$file" @8)")" \
+		--at="$(at $name write "$(line "$file" @10)")"
+	between "$runs" "$runs" "$created" "figure 2 with $between statements, created"
+	between $((runs * 3 / 10)) $((runs * 7 / 10)) "$printed" "figure 2 with $between statements, ERROR"
+done
+
+# An atomicity violation, one of two locations, a deadlock: threads wait at their events until those between have come.
+file=$cases/slots.c
+for kind in 1 2 3; do
+	build "$file" slots$kind -DKIND=$kind
+done
+slot() { # KIND OP TEXT
+	at "slots$1" "$2" "$(line "$file" "@$3")"
+}
+count 10 slots1 WRONG --strategy=racefuzzer --pattern=sequence --at="0/0:$(slot 1 read read)" \
+	--at="1/0:$(slot 1 write write)" --at="0/-:$(slot 1 acquire put)" --at="0/0:$(slot 1 write write)"
+between 10 10 "$created" "atomicity violation, created"
+between 10 10 "$printed" "atomicity violation, WRONG"
+count 10 slots2 WRONG --strategy=racefuzzer --pattern=sequence --at="0/0:$(slot 2 write left)" \
+	--at="1/-:$(slot 2 acquire gate)" --at="1/0:$(slot 2 read first)" --at="1/1:$(slot 2 read second)" \
+	--at="0/-:$(slot 2 acquire enter)" --at="0/1:$(slot 2 write right)"
+between 10 10 "$created" "violation of two locations, created"
+between 10 10 "$printed" "violation of two locations, WRONG"
+count 10 slots3 nothing --strategy=racefuzzer --pattern=deadlock --at="$(slot 3 acquire inner-b)" \
+	--at="$(slot 3 acquire inner-a)"
+between 9 10 "$created" "deadlock, created"
+[ "$(jq -r .end o.json)" = deadlock ] || wrong "no deadlock: $(jq -c .end o.json)"
+
+# PCT finds a bug of depth d with a probability of at least 1/(n k^(d-1)); n and k are those of a run before.
+for depth in 1 2; do
+	build $cases/pct_depth.c depth$depth -DDEPTH=$depth
+	run 0 record --serial --strategy=pct --depth=$depth --outcome=first.json -o r.zst ./depth$depth
+	n=$(jq .threads_created first.json)
+	[ $depth = 1 ] || n=$((n * $(jq .steps first.json)))
+	count $((runs * 2)) depth$depth BUG --strategy=pct --depth=$depth --learn=first.json
+	[ $((printed * n * 10)) -ge $((runs * 2 * 8)) ] || wrong "pct, depth $depth: $printed of $((runs * 2)) runs, the bound is 1/$n"
+done
+
+# DrFinder: both races of figure 2, and what section 3 makes of it, are observed in the runs after the first one.
+observed() {
+	"$RACETRACE" analyze --format json "$1" 2>/dev/null |
+		jq -r '.anomalies[] | select(.kind == "race" and .verdict == "observed") | .variable.name'
+}
+build "$top/samples/drfinder_fig2.c" drfinder -O0
+build $cases/drfinder_guarded.c guarded
+for name in drfinder guarded; do
+	want="x"
+	[ $name = drfinder ] && want="x y"
+	for seed in 1 2 3 4 5; do
+		run 0 record --serial=$seed --strategy=drfinder --outcome=o1.json -o d.zst ./$name
+		run 0 record --serial=$seed --strategy=drfinder --learn=o1.json --outcome=o2.json -o d1.zst ./$name
+		run 0 record --serial=$seed --strategy=drfinder --learn=o2.json -o d2.zst ./$name
+		races=$( (observed d1.zst && observed d2.zst) | sort -u | tr '\n' ' ')
+		[ "${races% }" = "$want" ] || wrong "drfinder, $name, seed $seed: races on ${races:-nothing}, not on $want"
+	done
+done
+jq -e '[.relations[] | select(.type == "k")] | length > 0' o2.json >/dev/null || wrong "no relation with lock k"
+
 # Options that make no sense.
 run 2 record --strategy=pct ./fig1
 says "^racetrace record: --strategy needs --serial"
@@ -69,7 +137,7 @@ run 0 record --strategy=native --outcome=o.json ./fig1
 
 # The same strategy, seed and program: the same run, byte by byte.
 build "$top/samples/thread_pool_racy.c" pool
-for strategy in random noise suspend pct pos racefuzzer; do
+for strategy in random noise suspend pct pos racefuzzer drfinder; do
 	for again in 1 2 3; do
 		run 0 record --serial=3 --strategy=$strategy --at=all -o same.zst ./pool
 		"$RACETRACE" dump same.zst | cksum
