@@ -1,13 +1,15 @@
 /* racetrace analyze: reports the concurrency bugs that a trace allows. */
 #include "cmd/command.h"
 #include "cmd/common.h"
+#include "cmd/inputs.h"
+#include "cmd/known.h"
 #include "cmd/memory.h"
 #include "cmd/messages.h"
 #include "cmd/replay.h"
 #include "cmd/reports.h"
 #include "cmd/stats.h"
-#include "lib/report/baseline.h"
 #include "lib/report/findings.h"
+#include "lib/report/merge.h"
 #include "lib/report/report.h"
 #include "lib/search/pattern_file.h"
 
@@ -27,7 +29,6 @@ enum {
 	OPT_ALLOW_INCOMPLETE,
 	OPT_SOURCE_ROOT,
 	OPT_ANOMALIES,
-	OPT_BASELINE,
 	OPT_KINDS,
 	OPT_ORDERS,
 	OPT_ONLY_ORDERS,
@@ -51,14 +52,13 @@ struct settings {
 	struct analysis_options analysis;
 	struct pattern_list user;
 	struct cmd_reports reports;
-	const char *trace;
+	struct cmd_inputs traces;
+	struct cmd_known known;
 	const char *anomaly; /* NULL: all */
 	const char *source_root;
 	uint64_t max_memory; /* 0: derived from the free memory */
 	bool allow_incomplete;
 	bool anomalies;
-	bool has_baseline;
-	struct baseline baseline;
 	bool all;     /* conditional and refuted ones too */
 	bool confirm; /* by replay */
 	bool only_orders, fail_on_given, schema, limits, show_stats;
@@ -79,8 +79,6 @@ static const struct argp_option options[] = {
      "List the pairs that one of the --orders leaves unordered, with any verdict; the exit status is 1 if any is "
      "listed, unless --fail-on is given",
      0},
-    {"baseline", OPT_BASELINE, "FILE", 0,
-     "Leave out findings that FILE, an earlier JSON report, has as well; they do not count for the exit status", 0},
     {"confirm", OPT_CONFIRM, NULL, 0, "Run the program again with the schedules of what is observed or proved", 0},
     {"fail-on", OPT_FAIL_ON, "WHAT", 0,
      "Exit with status 1 on a finding of this level or above: error (the default), warning, note; or on an anomaly of "
@@ -115,7 +113,9 @@ static const struct argp_option options[] = {
 
 static const char doc[] =
     "Reports the data races, atomicity violations, atomic-set serializability violations and deadlocks that TRACE "
-    "allows. TRACE is a file of 'racetrace record', JSON lines or RAPID's STD text.\v"
+    "allows. TRACE is a file of 'racetrace record', JSON lines or RAPID's STD text, or a folder of them. Several are "
+    "one "
+    "report, which says of each finding in which of them it was seen.\v"
     "Exit status: 0 if nothing is at or above what --fail-on says, 1 if something is, 2 for wrong use, 3 if TRACE "
     "cannot be read, 4 if nothing is found and the trace was cut short or has no events.";
 
@@ -239,11 +239,20 @@ static char *help_text(int key, const char *text, void *input)
 	return longer;
 }
 
+static bool is_many(const struct settings *s)
+{
+	return s->traces.count > 1 || s->traces.folder;
+}
+
 static void finish(struct argp_state *state, struct settings *s)
 {
 	if (s->schema || s->limits)
 		return;
-	cmd_need_argument(state, s->trace, "trace", CMD_TRACE_HINT);
+	cmd_need_argument(state, s->traces.count ? s->traces.paths[0] : NULL, "trace", CMD_TRACE_HINT);
+	if (is_many(s) && (s->anomaly || s->confirm || s->only_orders || s->anomalies || s->analysis.every || s->all ||
+	                   s->show_stats))
+		argp_error(state, "several traces are one list of findings: --anomaly, --anomalies, --all, --every, "
+		                  "--only-orders, --confirm and --stats are for one");
 	if (s->only_orders && !s->analysis.orders)
 		argp_error(state, "--only-orders needs --orders");
 	if (s->only_orders && s->analysis.exhaustive)
@@ -277,17 +286,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &s->input;
 		state->child_inputs[1] = &s->max_memory;
 		state->child_inputs[2] = &s->reports;
+		state->child_inputs[3] = &s->known;
 		return 0;
 	case OPT_ANOMALY:
 		s->anomaly = arg;
 		return 0;
 	case OPT_ANOMALIES:
 		s->anomalies = true;
-		return 0;
-	case OPT_BASELINE:
-		s->has_baseline = true;
-		if (baseline_read(&s->baseline, arg, &err))
-			argp_failure(state, EXIT_USAGE, 0, "%s", err.message);
 		return 0;
 	case OPT_EVERY:
 		s->analysis.every = true;
@@ -351,7 +356,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		s->show_stats = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		cmd_take_argument(state, &s->trace, arg);
+		if (cmd_inputs_add(&s->traces, arg, &err))
+			exit(cmd_fail(&err));
 		return 0;
 	case ARGP_KEY_END:
 		finish(state, s);
@@ -410,40 +416,6 @@ static enum rt_status confirm(const struct settings *s, struct report *r, struct
 	return status ? status : report_join(r, err);
 }
 
-static enum rt_status write_report(const struct settings *s, const struct analysis *a, const struct stats *stats,
-                                   struct cmd_reports *o, int *result, struct rt_error *err)
-{
-	struct report_options report_options = {.least = s->all ? VERDICT_REFUTED : VERDICT_PREDICTED,
-	                                        .anomalies = s->anomalies,
-	                                        .baseline = s->has_baseline ? &s->baseline : NULL,
-	                                        .every = s->analysis.every,
-	                                        .orders = s->only_orders ? s->analysis.orders : 0,
-	                                        .source_root = s->source_root,
-	                                        .only = s->anomaly};
-	struct report *r;
-	warn_nesting(s, a);
-	enum rt_status status = report_create(a, &report_options, &r, err);
-	progress(NULL, rt_trace_info(a->trace)->events);
-	if (status)
-		return status;
-	if (s->confirm && (status = confirm(s, r, err))) {
-		report_free(r);
-		return status;
-	}
-	status = cmd_reports_write(o, cmd_report_write, r, err);
-	if (!status)
-		status = rt_trace_memory(a->trace, err);
-	if (!cmd_reports_have(o, "text")) /* the text report has that warning */
-		cmd_warn_incomplete(a->trace);
-	*result = exit_status(s, r);
-	if (*result == EXIT_CLEAN && r->incomplete && !s->allow_incomplete)
-		*result = EXIT_INCOMPLETE;
-	if (s->show_stats && !status)
-		stats_print(stats, r);
-	report_free(r);
-	return status;
-}
-
 /* Fails if a kind that --kinds names was not searched for. */
 static enum rt_status check_kinds(const struct settings *s, const struct analysis *a, struct rt_error *err)
 {
@@ -459,40 +431,162 @@ static enum rt_status check_kinds(const struct settings *s, const struct analysi
 	return RT_OK;
 }
 
-static enum rt_status run(const struct settings *s, struct cmd_reports *o, int *result, struct rt_error *err)
+/* What a trace allows. On RT_OK the trace, its analysis and the report are the caller's: release_report. */
+static enum rt_status analyze(struct settings *s, const char *path, struct stats *stats, struct report **out,
+                              struct rt_error *err)
 {
 	struct rt_trace *trace;
-	enum rt_status status = cmd_open_trace(s->trace, &s->input, &trace, err);
+	struct analysis *a = NULL;
+	struct analysis_options analysis = s->analysis;
+	struct report_options report_options = {.least = s->all ? VERDICT_REFUTED : VERDICT_PREDICTED,
+	                                        .anomalies = s->anomalies,
+	                                        .every = s->analysis.every,
+	                                        .orders = s->only_orders ? s->analysis.orders : 0,
+	                                        .source_root = s->source_root,
+	                                        .only = s->anomaly};
+	uint64_t max_memory = s->max_memory;
+	enum rt_status status = cmd_open_trace(path, &s->input, &trace, err);
 	if (status)
 		return status;
-	struct analysis *a;
-	struct stats stats = {0};
-	struct analysis_options analysis = s->analysis;
-	uint64_t max_memory = s->max_memory;
+	cmd_known_use(&s->known, &report_options);
 	analysis.model.admit = cmd_admit;
 	analysis.model.admit_arg = &max_memory;
 	analysis.step = stats_step;
-	analysis.step_arg = &stats;
+	analysis.step_arg = stats;
 	uint64_t events = rt_trace_info(trace)->events;
 	progress("analyzing", events);
 	status = analysis_run(trace, &analysis, &a, err);
-	if (!status) {
-		status = check_kinds(s, a, err);
-		progress("describing what was found in", events);
-		if (!status)
-			status = write_report(s, a, &stats, o, result, err);
-		analysis_free(a);
+	progress("describing what was found in", events);
+	if (!status && !(status = check_kinds(s, a, err))) {
+		warn_nesting(s, a);
+		status = report_create(a, &report_options, out, err);
 	}
 	progress(NULL, events);
+	if (!status)
+		return RT_OK;
+	if (a)
+		analysis_free(a);
 	rt_trace_free(trace);
 	return status;
 }
 
+static void release_report(struct report *r)
+{
+	struct analysis *a = (struct analysis *)(uintptr_t)r->analysis;
+	struct rt_trace *trace = a->trace;
+	report_free(r);
+	analysis_free(a);
+	rt_trace_free(trace);
+}
+
+static enum rt_status run_one(struct settings *s, int *result, struct rt_error *err)
+{
+	struct stats stats = {0};
+	struct report *r;
+	enum rt_status status = analyze(s, s->traces.paths[0], &stats, &r, err);
+	if (status)
+		return status;
+	struct rt_trace *trace = r->analysis->trace;
+	if (s->confirm)
+		status = confirm(s, r, err);
+	if (!status) {
+		status = cmd_reports_write(&s->reports, cmd_report_write, r, err);
+		if (!status)
+			status = rt_trace_memory(trace, err);
+		if (!cmd_reports_have(&s->reports, "text")) /* the text report has that warning */
+			cmd_warn_incomplete(trace);
+		*result = exit_status(s, r);
+		if (*result == EXIT_CLEAN && r->incomplete && !s->allow_incomplete)
+			*result = EXIT_INCOMPLETE;
+		if (s->show_stats && !status)
+			stats_print(&stats, r);
+	}
+	release_report(r);
+	return status;
+}
+
+/* A cmd_reports_writer of a struct merge. */
+static enum rt_status write_merged(const void *merge, const struct report_format *format, bool color, FILE *out,
+                                   struct rt_error *err)
+{
+	return merge_write(merge, format, color, out, err);
+}
+
+static int merged_status(const struct settings *s, const struct merge *m)
+{
+	for (int level = s->fail_on - VERDICTS - 1; level >= 0 && level < LEVELS; level++)
+		if (m->levels[level])
+			return EXIT_FOUND;
+	for (size_t i = 0; i < m->count; i++)
+		if (!m->items[i].known && (int)m->items[i].verdict >= s->fail_on)
+			return EXIT_FOUND;
+	return EXIT_CLEAN;
+}
+
+/* Several traces are one report: what each finding was seen in is said. What cannot be read is left out, and the exit
+ * status says so in the end. */
+static enum rt_status run_many(struct settings *s, int *result, struct rt_error *err)
+{
+	struct merge merge = {0};
+	struct rt_error unread = {0};
+	bool incomplete = false;
+	enum rt_status status = RT_OK;
+	for (size_t i = 0; i < s->traces.count && !status; i++) {
+		struct stats stats = {0};
+		struct report *r;
+		struct rt_error e = {0};
+		enum rt_status of_trace = analyze(s, s->traces.paths[i], &stats, &r, &e);
+		if (of_trace == RT_EINPUT) {
+			fprintf(stderr, "racetrace: %s\n", e.message);
+			unread = e;
+			continue;
+		}
+		if (of_trace) {
+			*err = e;
+			status = of_trace;
+			break;
+		}
+		incomplete |= r->incomplete != NULL;
+		cmd_warn_incomplete(r->analysis->trace);
+		status = merge_add(&merge, &(struct merge_source){.name = s->traces.paths[i]}, r, NULL, err);
+	}
+	if (!status)
+		status = merge_finish(&merge, err);
+	if (!status && !merge_any_report(&merge)) {
+		*err = unread;
+		err->told = true;
+		status = RT_EINPUT;
+	}
+	if (!status)
+		status = cmd_reports_write(&s->reports, write_merged, &merge, err);
+	*result = merged_status(s, &merge);
+	if (*result == EXIT_CLEAN && incomplete && !s->allow_incomplete)
+		*result = EXIT_INCOMPLETE;
+	if (unread.message[0])
+		*result = EXIT_INPUT;
+	merge_release(&merge);
+	return status;
+}
+
+static enum rt_status run(struct settings *s, int *result, struct rt_error *err)
+{
+	enum rt_status status = cmd_reports_open(&s->reports, "json", err);
+	if (status)
+		return status;
+	status = is_many(s) ? run_many(s, result, err) : run_one(s, result, err);
+	if (!status)
+		cmd_known_warn(&s->known);
+	return cmd_reports_close(&s->reports, status, err);
+}
+
 int cmd_analyze(int argc, char **argv)
 {
-	static const struct argp_child children[] = {
-	    {&cmd_trace_argp, 0, NULL, 0}, {&cmd_memory_argp, 0, NULL, 0}, {&cmd_reports_argp, 0, NULL, 0}, {0}};
-	static const struct argp argp = {options, parse, "TRACE", doc, children, help_text, NULL};
+	static const struct argp_child children[] = {{&cmd_trace_argp, 0, NULL, 0},
+	                                             {&cmd_memory_argp, 0, NULL, 0},
+	                                             {&cmd_reports_argp, 0, NULL, 0},
+	                                             {&cmd_known_argp, 0, NULL, 0},
+	                                             {0}};
+	static const struct argp argp = {options, parse, "TRACE...", doc, children, help_text, NULL};
 	struct settings s = {.fail_on = VERDICTS + 1 + LEVEL_ERROR};
 	struct rt_error err = {0};
 	int result = EXIT_CLEAN;
@@ -503,10 +597,9 @@ int cmd_analyze(int argc, char **argv)
 	}
 	if (s.limits)
 		return print_limits();
-	enum rt_status status = cmd_reports_open(&s.reports, "json", &err);
-	if (!status)
-		status = cmd_reports_close(&s.reports, run(&s, &s.reports, &result, &err), &err);
+	enum rt_status status = run(&s, &result, &err);
 	pattern_list_release(&s.user);
-	baseline_release(&s.baseline);
+	cmd_known_release(&s.known);
+	cmd_inputs_release(&s.traces);
 	return status ? cmd_fail(&err) : result;
 }

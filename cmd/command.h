@@ -17,6 +17,8 @@ int cmd_explore(int argc, char **argv);
 int cmd_analyze(int argc, char **argv);
 int cmd_schedule(int argc, char **argv);
 int cmd_guards(int argc, char **argv);
+int cmd_diff(int argc, char **argv);
+int cmd_suppress(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_convert(int argc, char **argv);

@@ -24,6 +24,8 @@ static const struct command {
     {"schedule", cmd_schedule, "print or check the schedule of an anomaly"},
     {"replay", cmd_replay, "run the program with the schedules of anomalies"},
     {"guards", cmd_guards, "print which lock guards which variable"},
+    {"diff", cmd_diff, "compare the findings of two reports"},
+    {"suppress", cmd_suppress, "write suppressions of a report's findings"},
     {"info", cmd_info, "describe a trace"},
     {"dump", cmd_dump, "print the events of a trace"},
     {"convert", cmd_convert, "write a trace in another format"},

@@ -2,10 +2,8 @@
 #include "lib/report/baseline.h"
 
 #include "lib/base/hash.h"
-#include "lib/base/json_memory.h"
+#include "lib/report/saved.h"
 
-#include <errno.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,37 +35,16 @@ static bool add(struct baseline *b, const char *fingerprint)
 	return false;
 }
 
-static enum rt_status add_findings(struct baseline *b, const json_t *report, const char *path, struct rt_error *err)
-{
-	const char *schema = json_string_value(json_object_get(report, "schema"));
-	const json_t *findings = json_object_get(report, "findings");
-	if (!schema || strcmp(schema, "racetrace.report/1") != 0 || !json_is_array(findings))
-		return rt_error_set(err, RT_EUSAGE,
-		                    "'%s' is not a JSON report with findings: 'racetrace analyze -f json'", path);
-	for (size_t i = 0; i < json_array_size(findings); i++) {
-		const char *fingerprint =
-		    json_string_value(json_object_get(json_array_get(findings, i), "fingerprint"));
-		if (fingerprint && !add(b, fingerprint))
-			return rt_error_set(err, RT_EMEMORY, "no memory for the findings of '%s'", path);
-	}
-	return RT_OK;
-}
-
 enum rt_status baseline_read(struct baseline *b, const char *path, struct rt_error *err)
 {
-	json_error_t error;
-	FILE *file = fopen(path, "re");
-	if (!file)
-		return rt_error_set(err, RT_EUSAGE, "cannot open '%s': %s", path, strerror(errno));
-	rt_json_memory_watch();
-	json_t *report = json_loadf(file, 0, &error);
-	fclose(file);
-	if (!report && rt_json_memory_failed())
-		return rt_error_set(err, RT_EMEMORY, "no memory for the findings of '%s'", path);
-	if (!report)
-		return rt_error_set(err, RT_EUSAGE, "'%s' is not JSON: line %d: %s", path, error.line, error.text);
-	enum rt_status status = add_findings(b, report, path, err);
-	json_decref(report);
+	struct saved_report report;
+	enum rt_status status = saved_read(path, &report, err);
+	if (status)
+		return status;
+	for (size_t i = 0; i < report.count && !status; i++)
+		if (!add(b, report.findings[i].fingerprint))
+			status = rt_error_set(err, RT_EMEMORY, "no memory for the findings of '%s'", path);
+	saved_release(&report);
 	return status;
 }
 

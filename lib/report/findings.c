@@ -13,6 +13,7 @@
 #include "lib/report/baseline.h"
 #include "lib/report/digest.h"
 #include "lib/report/follows.h"
+#include "lib/report/suppress.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -549,11 +550,12 @@ enum rt_status findings_create(const struct report *r, struct findings **out, st
 	}
 	for (size_t i = 0; !j.no_memory && i < f->count; i++) {
 		snprintf(f->items[i].id, sizeof f->items[i].id, "F%zu", i + 1);
-		f->items[i].known = r->baseline && baseline_has(r->baseline, f->items[i].fingerprint);
-		if (f->items[i].known)
-			f->known++;
-		else
-			f->levels[f->items[i].level]++;
+		struct finding *item = &f->items[i];
+		item->suppressed = r->suppressions && suppressions_match(r->suppressions, r, item);
+		item->known = item->suppressed || (r->baseline && baseline_has(r->baseline, item->fingerprint));
+		f->suppressed += item->suppressed;
+		f->known += item->known && !item->suppressed;
+		f->levels[item->level] += !item->known;
 	}
 	release_keys(&j);
 	guards_release(&j.guards);

@@ -34,7 +34,8 @@ struct finding {
 	char guard_name[SUBJECT_NAME_MAX]; /* "": none, or it has no name */
 	const struct finding *follows;     /* another race alone orders its events; NULL: none */
 	char fingerprint[17];
-	bool known; /* by the baseline */
+	bool known;      /* by the baseline or by a suppression: it is left out */
+	bool suppressed; /* by a suppression */
 };
 
 struct findings {
@@ -42,7 +43,8 @@ struct findings {
 	size_t count;
 	size_t *members;       /* the memory of their entries */
 	size_t levels[LEVELS]; /* number of each, without what is known */
-	size_t known;
+	size_t known;          /* by the baseline alone */
+	size_t suppressed;
 };
 
 /* Joins the report's entries. On RT_OK *out is owned by the caller; it borrows from the report. RT_EMEMORY. */

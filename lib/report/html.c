@@ -93,7 +93,7 @@ static void put_count(const struct page *p, size_t n, const char *name, const ch
 	fprintf(p->out, "<li><b class=\"%s\">%zu</b> %s%s</li>\n", n ? class : "dim", n, name, n == 1 ? "" : "s");
 }
 
-void html_put_counts(const struct page *p, const size_t levels[LEVELS], size_t known)
+void html_put_counts(const struct page *p, const size_t levels[LEVELS], size_t known, size_t suppressed)
 {
 	fputs("<ul class=\"counts\">\n", p->out);
 	put_count(p, levels[LEVEL_ERROR], "error", "error");
@@ -101,6 +101,8 @@ void html_put_counts(const struct page *p, const size_t levels[LEVELS], size_t k
 	put_count(p, levels[LEVEL_NOTE], "note", "dim");
 	if (known)
 		put_count(p, known, "known finding", "dim");
+	if (suppressed)
+		put_count(p, suppressed, "suppressed finding", "dim");
 	fputs("</ul>\n", p->out);
 }
 
@@ -162,7 +164,7 @@ static bool put_page(struct page *p)
 	put_trace(p);
 	fputs("</header>\n<main>\n", p->out);
 	if (!p->r->alone) {
-		html_put_counts(p, p->r->findings->levels, p->r->findings->known);
+		html_put_counts(p, p->r->findings->levels, p->r->findings->known, p->r->findings->suppressed);
 		put_kinds(p);
 	}
 	bool ok = p->r->by_anomaly ? html_put_anomalies(p) : html_put_findings(p);

@@ -92,6 +92,8 @@ void json_finding_open(struct json_writer *w, const struct report *r, const stru
 	finding_fix(r, f, text);
 	jw_text_or_null(w, "fix", text);
 	jw_text(w, "fingerprint", f->fingerprint);
-	if (f->known)
+	if (f->suppressed)
+		jw_bool(w, "suppressed", true);
+	else if (f->known)
 		jw_bool(w, "known", true);
 }

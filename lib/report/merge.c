@@ -205,7 +205,7 @@ static void free_items(struct merge *m)
 	m->count = 0;
 	memset(m->levels, 0, sizeof m->levels);
 	memset(m->summary, 0, sizeof m->summary);
-	m->known = 0;
+	m->known = m->suppressed = 0;
 }
 
 static const struct finding *finding_of(const struct report *r, const char *fingerprint)
@@ -244,6 +244,7 @@ static bool add_to_group(struct joining *j, const struct merge_run *run, const s
 		item->report = run->report;
 		item->finding = f;
 		item->known = f->known;
+		item->suppressed = f->suppressed;
 	}
 	if (better || item->run_count == 1) {
 		item->level = mark->level;
@@ -360,7 +361,8 @@ static enum rt_status name_all(struct merge *m, struct rt_error *err)
 	if (!name_items(m))
 		return rt_error_set(err, RT_EMEMORY, "no memory to merge reports");
 	for (size_t i = 0; i < m->count; i++) {
-		m->known += m->items[i].known;
+		m->known += m->items[i].known && !m->items[i].suppressed;
+		m->suppressed += m->items[i].suppressed;
 		m->levels[m->items[i].level] += !m->items[i].known;
 	}
 	for (size_t i = 0; i < m->run_count; i++) {

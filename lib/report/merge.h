@@ -76,7 +76,7 @@ struct merged_finding {
 	const struct incident *incident; /* NULL: it is of a trace */
 	uint32_t *runs;                  /* numbers of the runs that have it, ascending */
 	size_t run_count;
-	bool known; /* by the baseline */
+	bool known, suppressed; /* as of a finding */
 };
 
 struct merge {
@@ -90,8 +90,8 @@ struct merge {
 	/* Filled by merge_finish. */
 	struct merged_finding *items; /* by level, verdict and rank, the most urgent first */
 	size_t count;
-	size_t levels[LEVELS]; /* number of each, without what is known */
-	size_t known;
+	size_t levels[LEVELS];                     /* number of each, without what is known */
+	size_t known, suppressed;                  /* the first by a baseline alone */
 	uint64_t summary[ANOMALY_KINDS][VERDICTS]; /* of the anomalies that stand for the findings */
 };
 

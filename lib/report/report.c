@@ -322,6 +322,7 @@ enum rt_status report_create(const struct analysis *a, const struct report_optio
 		return rt_error_set(err, RT_EMEMORY, "no memory for the report");
 	r->analysis = a;
 	r->baseline = options->baseline;
+	r->suppressions = options->suppressions;
 	r->by_anomaly = options->anomalies || options->every || options->orders || options->only ||
 	                options->least < VERDICT_PREDICTED;
 	if (options->source_root && !(r->source_root = realpath(options->source_root, NULL))) {

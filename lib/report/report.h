@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 struct baseline;
+struct suppressions;
 struct merge;
 
 struct report_options {
@@ -20,8 +21,9 @@ struct report_options {
 	bool every;         /* list anomalies at the same source positions separately */
 	uint32_t orders;    /* not 0: list what one of these (bit i: orders[i]) leaves unordered, with any verdict */
 	const char *source_root; /* folder below which source lines may be shown, besides unchanged files; NULL: none */
-	const struct baseline *baseline; /* borrowed; NULL: no finding is known */
-	const char *only;                /* id of the only anomaly to list; NULL: all */
+	const struct baseline *baseline;   /* borrowed; NULL: no finding is known */
+	struct suppressions *suppressions; /* borrowed, counts what it matches; NULL: none */
+	const char *only;                  /* id of the only anomaly to list; NULL: all */
 };
 
 struct report_entry {
@@ -39,6 +41,7 @@ struct report {
 	struct report_entry *entries; /* by kind, then verdict and rank, the worst first */
 	size_t count;
 	const struct baseline *baseline;
+	struct suppressions *suppressions;
 	struct findings *findings; /* what the entries are joined to */
 	bool alone;                /* one anomaly alone is listed: entries is that one, findings are of all */
 	bool by_anomaly;           /* text lists anomalies, not findings */

@@ -99,7 +99,14 @@ void sarif_finding(struct sarif *s, const struct finding *f)
 	jw_text(w, "kind", "fail");
 	jw_text(w, "level", finding_level_name(f->level));
 	if (s->r->baseline)
-		jw_text(w, "baselineState", f->known ? "unchanged" : "new");
+		jw_text(w, "baselineState", f->known && !f->suppressed ? "unchanged" : "new");
+	if (f->suppressed) {
+		jw_array(w, "suppressions");
+		jw_object(w, NULL);
+		jw_text(w, "kind", "external");
+		jw_object_end(w);
+		jw_array_end(w);
+	}
 	put_message(s, f);
 	jw_array(w, "locations");
 	if (f->place_count)

@@ -160,13 +160,16 @@ static void put_anomalies(const struct printer *p)
 }
 
 /* Findings that are errors or warnings. Notes are counted. */
-static void put_levels(const struct printer *p, const size_t levels[LEVELS], size_t known, const char *notes)
+static void put_levels(const struct printer *p, const size_t levels[LEVELS], size_t known, size_t suppressed,
+                       const char *notes)
 {
 	fprintf(p->out, "findings: %zu error%s, %zu warning%s, %zu note%s%s", levels[LEVEL_ERROR],
 	        text_plural(levels[LEVEL_ERROR]), levels[LEVEL_WARNING], text_plural(levels[LEVEL_WARNING]),
 	        levels[LEVEL_NOTE], text_plural(levels[LEVEL_NOTE]), levels[LEVEL_NOTE] ? notes : "");
 	if (known)
 		fprintf(p->out, ", %zu known", known);
+	if (suppressed)
+		fprintf(p->out, ", %zu suppressed", suppressed);
 	fputc('\n', p->out);
 }
 
@@ -176,7 +179,7 @@ static void put_findings(const struct printer *p)
 	for (size_t i = 0; i < f->count && !ferror(p->out); i++)
 		if (f->items[i].level > LEVEL_NOTE && !f->items[i].known)
 			text_put_finding(p, &f->items[i]);
-	put_levels(p, f->levels, f->known, " (--anomalies lists all)");
+	put_levels(p, f->levels, f->known, f->suppressed, " (--anomalies lists all)");
 }
 
 enum rt_status report_text(const struct report *r, bool color, FILE *out, struct rt_error *err)
@@ -300,7 +303,7 @@ enum rt_status report_text_merged(const struct merge *m, bool color, FILE *out, 
 		if (m->items[i].level > LEVEL_NOTE && !m->items[i].known)
 			put_merged(&p, m, &m->items[i], &no_memory);
 	put_trials(&p, m);
-	put_levels(&p, m->levels, m->known, " (--format json lists all)");
+	put_levels(&p, m->levels, m->known, m->suppressed, " (--format json lists all)");
 	for (int kind = 0; kind < ANOMALY_KINDS; kind++)
 		if (any->analysis->kinds >> kind & 1)
 			put_summary_line(&p, (enum anomaly_kind)kind, m->summary[kind]);

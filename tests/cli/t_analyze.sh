@@ -95,10 +95,11 @@ says "'' is not an order: there are hybrid, "
 expect 2 --only-orders observed.std
 says 'needs --orders'
 expect 2 --no-such-option observed.std
-expect 2 observed.std clean.std
+expect 1 observed.std clean.std
 expect 3 missing.std
 says "^racetrace: cannot open 'missing.std': No such file"
-expect 3 .
+mkdir folder
+expect 3 folder
 head -c 5000 /dev/zero >zeros
 expect 3 zeros
 [ "$(wc -l <err)" = 1 ] || wrong "more than one line for a file of zeros: $(cat err)"

@@ -40,7 +40,7 @@ for command in $("$RACETRACE" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) 
 	run 2 "$command" --no-such-option x
 	no_question
 done
-for command in analyze info dump convert schedule; do
+for command in info dump convert schedule; do
 	run 2 "$command" a b
 	says "^racetrace $command: too many arguments: 'b'$"
 	no_question

@@ -1,0 +1,150 @@
+#!/bin/bash
+# t_merged.sh [BUILD]: several traces are one report, each finding with the traces that show it; diff tells two reports apart; suppressions
+# leave findings out, and those that match nothing are reported.
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/text.sh"
+
+mkdir runs
+cat >runs/1.std <<'STD'
+main|fork(T1)|1
+main|w(x)|2
+T1|w(x)|3
+STD
+cat >runs/2.std <<'STD'
+main|fork(T1)|1
+main|w(x)|2
+T1|w(x)|3
+main|w(y)|4
+T1|r(y)|5
+STD
+cat >runs/10.std <<'STD'
+main|fork(T1)|1
+main|w(z)|6
+T1|w(z)|7
+main|w(x)|2
+T1|w(x)|3
+STD
+printf 'main|w(x)|2\n' >clean.std
+
+run 1 analyze runs/1.std runs/2.std runs/10.std
+holds '[.runs[].trace] == ["runs/1.std", "runs/2.std", "runs/10.std"] or [.runs[].name] == ["runs/1.std", "runs/2.std", "runs/10.std"]'
+holds '(.findings | length) == 3 and ([.findings[].seen.count] | sort) == [1, 1, 3]'
+holds '[.findings[] | select(.seen.count == 3).seen.runs] == [[1, 2, 3]]'
+mv out several
+# A folder is its traces, in the order of their numbers; what else is in it is no trace.
+echo text >runs/notes.txt
+run 1 analyze runs
+cmp -s out several || wrong "the folder is another report than its traces: $(diff out several | head -n 3)"
+run 1 analyze -f text runs/1.std runs/2.std
+grep -q 'seen in 2 of 2 runs, first in runs/1.std' out || wrong "text: $(cat out)"
+grep -q '^findings: 2 errors' out || wrong "text: $(tail -n 3 out)"
+run 0 analyze clean.std clean.std
+echo '{"schema":"racetrace.events/1"}' >none.jsonl
+run 4 analyze clean.std none.jsonl
+run 0 analyze --allow-incomplete clean.std none.jsonl
+run 2 analyze --anomaly R1 runs
+says 'several traces are one list of findings'
+run 2 analyze -f dot runs
+says "the format 'dot' is of one trace"
+mkdir empty
+run 3 analyze empty
+says "there is no trace in the folder 'empty'"
+# What cannot be read is said; the others are reported.
+echo 'no trace' >bad.std
+run 3 analyze runs/1.std bad.std runs/2.std
+says "bad.std"
+holds '(.findings | length) == 2'
+run 3 analyze bad.std none.zst
+says "none.zst"
+
+# What is new, and gone.
+"$RACETRACE" analyze -f json runs/1.std >1.json
+"$RACETRACE" analyze -f json runs/2.std >2.json
+run 1 diff 1.json 2.json
+[ "$(grep -c '^+ F' out)" = 1 ] && grep -qx 'findings: 1 new, 0 gone, 1 unchanged' out || wrong "diff: $(cat out)"
+grep '^+' out | grep -q '`y`' || wrong "not the new one: $(cat out)"
+run 0 diff 2.json 1.json
+grep '^-' out | grep -q '`y`' || wrong "not the one that is gone: $(cat out)"
+run 1 diff -f json 1.json 2.json
+holds '.schema == "racetrace.diff/1" and (.new | length) == 1 and .gone == [] and (.unchanged | length) == 1 and .new[0].level == "error"'
+run 2 diff 1.json
+says 'no second report given'
+run 2 diff 1.json runs/1.std
+says 'is not JSON'
+run 2 diff 1.json 2.json 1.json
+says 'too many arguments'
+run 0 diff -o same.txt 1.json 1.json
+[ "$(cat same.txt)" = 'findings: 0 new, 0 gone, 1 unchanged' ] || wrong "diff -o: $(cat same.txt)"
+
+# Suppressions by fingerprint.
+run 0 suppress 2.json
+[ "$(grep -c '^finding:[0-9a-f]*$' out)" = 2 ] && [ "$(grep -c '^# error, ' out)" = 2 ] || wrong "suppress: $(cat out)"
+mv out both.txt
+run 0 analyze --suppressions both.txt runs/2.std
+quiet
+holds '[.findings[] | select(.suppressed)] | length == 2'
+holds 'all(.findings[]; has("known") | not)'
+run 0 analyze -f text --suppressions both.txt runs/2.std
+grep -qx 'findings: 0 errors, 0 warnings, 0 notes, 2 suppressed' out || wrong "text: $(cat out)"
+run 0 analyze -f text --suppressions both.txt runs/1.std runs/2.std
+grep -q '^findings: 0 errors, 0 warnings, 0 notes, 2 suppressed' out || wrong "text of two: $(cat out)"
+run 0 analyze -f sarif --suppressions both.txt runs/2.std
+holds '[.runs[0].results[].suppressions[].kind] == ["external", "external"]'
+run 0 suppress -o one.txt 2.json F2
+run 1 analyze --suppressions one.txt runs/2.std
+holds '[.findings[] | .suppressed // false] == [false, true]'
+run 2 suppress 2.json F9
+says "there is no finding 'F9'"
+run 0 analyze --suppressions one.txt --suppressions both.txt runs/1.std
+says "warning: 'one.txt' line 2: 'finding:[0-9a-f]*' suppresses nothing"
+
+# ThreadSanitizer's syntax, on a recorded program.
+cat >two.c <<'C'
+#include <pthread.h>
+int first, second;
+static void touch_first(void) { first++; }
+static void touch_second(void) { second++; }
+static void *work(void *unused)
+{
+	touch_first();
+	touch_second();
+	return unused;
+}
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, 0, work, 0);
+	work(0);
+	return pthread_join(t, 0);
+}
+C
+gcc -g -O0 -fsanitize=thread two.c -o two -pthread && "$RACETRACE" record -o two.zst ./two || exit 1
+run 1 analyze two.zst
+holds '.findings | length == 2'
+# left RULE...: the rules leave these variables' findings.
+left() {
+	local want=$1
+	shift
+	printf '%s\n' "$@" >rules
+	"$RACETRACE" analyze --suppressions rules two.zst >out 2>err
+	[ "$(jq -r '[.findings[] | select(.suppressed | not).variable.name] | sort | join(" ")' out)" = "$want" ] ||
+		wrong "$*: left are $(jq -c '[.findings[] | [.variable.name, .suppressed]]' out) $(cat err)"
+}
+left second 'race:touch_first'
+left second '# comment' '' '  race:^touch_f*t$  '
+left second 'race_top:touch_first'
+left second 'race:^first$'
+left '' 'race:work'
+left 'first second' 'race_top:work'
+left '' 'race:two.c'
+left '' 'race:^two$' 'race:/two'
+left 'first second' 'deadlock:touch_first' 'race:^irst' 'race:touch_firs$' 'race:touch*second*first'
+left first 'race:touch*sec*d' 'mutex:x' 'thread:x' 'signal:x' 'called_from_lib:x'
+says "warning: 'rules' line 2: 'mutex:x' suppresses nothing"
+[ "$(grep -c 'suppresses nothing' err)" = 1 ] || wrong "reported: $(cat err)"
+printf 'race:x\nrace\n' >rules
+run 2 analyze --suppressions rules two.zst
+says "'rules' line 2: 'race' is no suppression"
+run 2 analyze --suppressions none two.zst
+says "cannot open 'none'"
+exit $fail
