@@ -5,7 +5,6 @@
 #include "cmd/common.h"
 #include "cmd/memory.h"
 #include "cmd/reports.h"
-#include "lib/schedule/plan.h"
 
 #include <argp.h>
 #include <stdio.h>
@@ -214,34 +213,30 @@ static enum rt_status replay(struct settings *s, struct rt_trace *trace, bool *c
 }
 
 /* A schedule, or that of a report's anomaly. */
-static enum rt_status replay_script(struct settings *s, FILE *file, bool *confirmed, struct rt_error *err)
+static enum rt_status replay_file(struct settings *s, FILE *file, bool *confirmed, struct rt_error *err)
 {
 	struct script *script = NULL;
 	struct rt_trace *trace = NULL;
-	struct plan_request request = {0};
-	struct rt_plan *plan = NULL;
 	struct replay_result *result = NULL;
 	enum rt_status status = script_read(file, s->path, s->replay.anomaly, &script, err);
 	const char *path = s->trace                                                     ? s->trace
 	                   : script && script->trace && strcmp(script->trace, "-") != 0 ? script->trace
 	                                                                                : NULL;
-	if (!status && !path)
-		status = rt_error_set(err, RT_EUSAGE, "'%s' does not name its trace: give it with --trace", s->path);
-	if (!status)
+	if (!s->trace && path && s->replay.program && access(path, R_OK) != 0)
+		path = NULL; /* the report's trace is gone, the program is there */
+	if (!status && !path && !s->replay.program)
+		status = rt_error_set(err, RT_EUSAGE,
+		                      "'%s' does not name its trace: give it with --trace, or the program after '--'",
+		                      s->path);
+	if (!status && path)
 		status = cmd_open_trace(path, &s->input, &trace, err);
-	if (!status)
-		status = plan_request_of(script, trace, &request, err);
-	if (!status && (status = plan_make(trace, &request, &plan, err)) == RT_EINPUT)
+	if (!status && (status = replay_script(script, trace, &s->replay, &result, err)) == RT_EINPUT)
 		rt_error_context(err, "'%s'", s->path);
-	if (!status)
-		status = replay_plan(plan, trace, &s->replay, &result, err);
 	if (!status) {
 		*confirmed = result->confirmed != 0;
 		status = write_report(s, write_result, result, err);
 	}
 	replay_free(result);
-	free(plan);
-	free((void *)(uintptr_t)request.runs);
 	rt_trace_free(trace);
 	script_free(script);
 	return status;
@@ -273,7 +268,7 @@ int cmd_replay(int argc, char **argv)
 	cmd_parse(&argp, before, argv, 0, &s);
 	struct stat st;
 	FILE *file = stat(s.path, &st) == 0 && S_ISREG(st.st_mode) ? fopen(s.path, "r") : NULL;
-	enum rt_status status = file && cmd_holds_script(file) ? replay_script(&s, file, &confirmed, &err)
+	enum rt_status status = file && cmd_holds_script(file) ? replay_file(&s, file, &confirmed, &err)
 	                                                       : replay_trace(&s, &confirmed, &err);
 	if (file)
 		fclose(file);

@@ -3,6 +3,7 @@
 #define CMD_REPLAY_H
 
 #include "lib/report/report.h"
+#include "lib/schedule/script.h"
 #include "tracefmt/plan.h"
 
 struct replay_options {
@@ -27,9 +28,12 @@ extern const struct replay_options replay_defaults;
 enum rt_status replay_report(struct report *r, const struct replay_options *options, bool *confirmed,
                              struct rt_error *err);
 
-/* The same with a plan alone, of a trace. On RT_OK *result is owned by the caller. */
-enum rt_status replay_plan(const struct rt_plan *plan, struct rt_trace *trace, const struct replay_options *options,
-                           struct replay_result **result, struct rt_error *err);
+/*
+ * The same with a schedule alone, of a trace. trace NULL: it is not there, and the program's own runs say what its
+ * events are. On RT_OK *result is owned by the caller.
+ */
+enum rt_status replay_script(const struct script *s, struct rt_trace *trace, const struct replay_options *options,
+                             struct replay_result **result, struct rt_error *err);
 
 /*
  * The plan that makes a run take an anomaly's schedule; or that holds threads at its positions until they meet. *plan

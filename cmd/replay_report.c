@@ -2,10 +2,9 @@
 #include "cmd/replay.h"
 
 #include "cmd/messages.h"
-#include "cmd/replay_try.h"
+#include "cmd/replay_reference.h"
+#include "cmd/replay_ways.h"
 #include "lib/report/findings.h"
-#include "lib/report/steps.h"
-#include "lib/schedule/plan.h"
 
 #include <errno.h>
 #include <ftw.h>
@@ -51,14 +50,15 @@ struct replaying {
 	const struct rt_trace_info *info;
 	char *const *program;
 	struct rt_error *err;
-	char folder[FOLDER_MAX];
+	char folder[FOLDER_MAX], reference_folder[FOLDER_MAX];
+	const char *input; /* what runs read */
 	struct job *jobs;
 	size_t *entries; /* what is to be replayed, in that order */
 	size_t count, next, done;
 	time_t began;
-	/* What a run prints that follows no schedule. */
-	bool reference_made, reference_known;
-	uint64_t reference;
+	struct reference reference;
+	struct rt_trace *other;  /* of a run of another build than the recorded one; NULL: it is the same */
+	struct rebuilt *rebuilt; /* where positions are in it; NULL: the same */
 	bool confirmed;
 };
 
@@ -70,13 +70,6 @@ static void interrupt(int signal)
 }
 
 /* ---- What to replay ---- */
-
-/* Threads can be held at the positions of a race or of a deadlock until they meet. */
-bool replay_can_search(const struct report *r, const struct anomaly *a)
-{
-	return (a->kind == ANOMALY_RACE && !anomaly_is_alloc_race(r->analysis->model, a)) ||
-	       (a->kind == ANOMALY_DEADLOCK && !anomaly_is_stuck(r->analysis->model, a));
-}
 
 /* True if the entry is in the finding that is asked for. */
 static bool is_of_finding(const struct replaying *p, const struct report_entry *e)
@@ -94,11 +87,11 @@ static bool is_wanted(const struct replaying *p, const struct report_entry *e)
 	if (p->o->anomaly)
 		return !strcmp(e->id, p->o->anomaly);
 	if (p->o->finding)
-		return is_of_finding(p, e) && (e->anomaly->schedule || replay_can_search(p->r, e->anomaly));
+		return is_of_finding(p, e) && (e->anomaly->schedule || way_can_search(p->r, e->anomaly));
 	if (anomaly_is_of_waits(e->anomaly) && anomaly_is_stuck(p->r->analysis->model, e->anomaly))
 		return false;
 	return p->o->verdicts >> e->anomaly->verdict & 1 &&
-	       (e->anomaly->schedule || (e->anomaly->verdict < VERDICT_PROVED && replay_can_search(p->r, e->anomaly)));
+	       (e->anomaly->schedule || (e->anomaly->verdict < VERDICT_PROVED && way_can_search(p->r, e->anomaly)));
 }
 
 static enum rt_status choose_entries(struct replaying *p)
@@ -118,98 +111,8 @@ static enum rt_status choose_entries(struct replaying *p)
 		return rt_error_set(p->err, RT_EUSAGE, "there is no anomaly '%s' in '%s'", p->o->anomaly,
 		                    p->info->path);
 	if (p->o->anomaly && !r->entries[p->entries[0]].anomaly->schedule &&
-	    !replay_can_search(p->r, r->entries[p->entries[0]].anomaly))
+	    !way_can_search(p->r, r->entries[p->entries[0]].anomaly))
 		return rt_error_set(p->err, RT_EUSAGE, "'%s' cannot be replayed: it has no schedule", p->o->anomaly);
-	return RT_OK;
-}
-
-enum rt_status replay_make_plan(const struct report *r, const struct anomaly *anomaly, struct rt_plan **plan,
-                                struct rt_error *err)
-{
-	const struct model *m = r->analysis->model;
-	const struct goal goal = goal_of(anomaly);
-	struct plan_request request = {.kind = goal.kind, .goal_count = anomaly->event_count};
-	struct steps steps;
-	if (!steps_init(&steps, m, r->descriptions, anomaly))
-		return rt_error_set(err, RT_EMEMORY, "no memory for the plan of a run");
-	struct plan_run *runs = calloc(steps.count + 1, sizeof *runs);
-	enum rt_status status = runs ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory for the plan of a run");
-	for (size_t i = 0; !status && i < steps.count; i++)
-		runs[i] = (struct plan_run){steps.items[i].thread, steps.items[i].from, steps.items[i].to};
-	for (uint32_t i = 0; i < anomaly->event_count; i++) {
-		uint64_t ordinal = description_ordinal(r->descriptions, m->events[anomaly->events[i]].number);
-		request.goal[i] = (struct plan_run){model_thread_of(m, anomaly->events[i]), ordinal, ordinal};
-	}
-	request.runs = runs;
-	request.run_count = steps.count;
-	if (!status)
-		status = plan_make(r->analysis->trace, &request, plan, err);
-	free(runs);
-	steps_release(&steps);
-	return status;
-}
-
-static struct plan_position position_of(const struct model *m, uint32_t event)
-{
-	return (struct plan_position){.pc = m->sites[m->events[event].site].pc, .op = model_op(m, event)};
-}
-
-/* Threads may change wherever there are races: what a thread sees there decides where it goes. */
-enum rt_status replay_make_search(const struct report *r, const struct anomaly *anomaly, struct rt_plan **plan,
-                                  struct rt_error *err)
-{
-	enum { FURTHER = 1024 };
-	const struct model *m = r->analysis->model;
-	struct plan_position goal[ANOMALY_EVENTS_MAX], further[FURTHER];
-	size_t count = 0;
-	for (uint32_t i = 0; i < anomaly->event_count; i++)
-		goal[i] = position_of(m, anomaly->events[i]);
-	for (size_t i = 0; i < r->count && count + 2 <= FURTHER; i++) {
-		const struct anomaly *a = r->entries[i].anomaly;
-		if (a->kind != ANOMALY_RACE || anomaly_is_alloc_race(m, a))
-			continue;
-		further[count++] = position_of(m, a->events[0]);
-		further[count++] = position_of(m, a->events[1]);
-	}
-	return plan_search(r->analysis->trace, goal_of(anomaly).kind, goal, anomaly->event_count, further, count, plan,
-	                   err);
-}
-
-/*
- * The plan that the trace of a run that left its own has for the same anomaly: what was a guess may be proved by it.
- * That trace is exact. RT_EINPUT: it has none.
- */
-static enum rt_status make_rerun(struct replaying *p, struct job *j, const char *path, struct rt_plan **plan,
-                                 struct rt_error *err)
-{
-	struct analysis_options options = {
-	    .kinds = 1u << j->anomaly->kind, .limits.of[LIMIT_SCHEDULE_STEPS] = UINT64_MAX, .prove.guess = true};
-	struct report_options report_options = {.least = VERDICT_CONDITIONAL};
-	const char *wanted = p->r->entries[j->entry].fingerprint;
-	struct rt_trace *trace;
-	struct analysis *a = NULL;
-	struct report *r = NULL;
-	enum rt_status status = rt_trace_open(path, &trace, err);
-	if (status)
-		return status;
-	status = analysis_run(trace, &options, &a, err);
-	if (!status)
-		status = report_create(a, &report_options, &r, err);
-	size_t i = 0;
-	while (!status && i < r->count &&
-	       (strcmp(r->entries[i].fingerprint, wanted) != 0 || !r->entries[i].anomaly->schedule))
-		i++;
-	if (!status)
-		status = i < r->count ? replay_make_plan(r, r->entries[i].anomaly, plan, err)
-		                      : rt_error_set(err, RT_EINPUT, "the run does not have it");
-	report_free(r);
-	analysis_free(a);
-	if (status) {
-		rt_trace_free(trace);
-		return status;
-	}
-	rt_trace_free(j->trace);
-	j->trace = trace;
 	return RT_OK;
 }
 
@@ -224,11 +127,13 @@ static enum outcome_order first_order(const struct replaying *p, const struct an
 
 static enum rt_status start_run(struct replaying *p, struct job *j)
 {
-	struct try_options o = {.trace = j->trace ? j->trace : p->trace,
+	struct try_options o = {.trace = j->trace   ? j->trace
+	                                 : p->other ? p->other
+	                                            : p->trace,
 	                        .recorded = p->info,
 	                        .plan = j->plan,
 	                        .program = p->program,
-	                        .input = p->o->input,
+	                        .input = p->input,
 	                        .folder = j->folder,
 	                        .timeout_ms = p->o->hold ? INT32_MAX : p->o->timeout_ms,
 	                        .order = j->order,
@@ -265,8 +170,8 @@ static enum rt_status begin_job(struct replaying *p, struct job *j, size_t entry
 		return rt_error_set(p->err, RT_EMEMORY, "no memory to replay a report");
 	say_progress(p, j);
 	j->way = j->anomaly->schedule ? OUTCOME_BY_SCHEDULE : OUTCOME_BY_SEARCH;
-	enum rt_status status = j->anomaly->schedule ? replay_make_plan(p->r, j->anomaly, &j->plan, &err)
-	                                             : replay_make_search(p->r, j->anomaly, &j->plan, &err);
+	enum rt_status status = j->anomaly->schedule ? way_by_schedule(p->r, j->anomaly, p->rebuilt, &j->plan, &err)
+	                                             : way_by_search(p->r, j->anomaly, p->rebuilt, &j->plan, &err);
 	if (status == RT_EINPUT)
 		return fail_job(j, err.message);
 	if (status)
@@ -287,46 +192,36 @@ static void end_job(struct replaying *p, struct job *j)
 	p->done++;
 }
 
-/* What the program prints when it follows no schedule, if that is the same twice. */
-static void make_reference(struct replaying *p, struct job *j)
+/* The options of runs that follow no schedule. */
+static struct try_options plain_options(const struct replaying *p)
 {
-	struct try_options o = {.program = p->program,
-	                        .input = p->o->input,
-	                        .folder = j->folder,
-	                        .timeout_ms = p->o->timeout_ms,
-	                        .sync_only = p->info->sync_only};
-	uint64_t digests[2] = {0, 1};
-	p->reference_made = true;
-	for (int i = 0; i < 2; i++) {
-		struct try *t;
-		struct rt_error err = {0};
-		if (try_start(&o, &t, &err))
-			return;
-		const struct run_end *end = try_end(t);
-		bool ok = end->kind == RUN_EXITED || end->kind == RUN_SIGNALED;
-		digests[i] = end->out.digest;
-		try_free(t);
-		if (!ok)
-			return;
-	}
-	p->reference_known = digests[0] == digests[1];
-	p->reference = digests[0];
+	return (struct try_options){.program = p->program,
+	                            .input = p->input,
+	                            .folder = p->reference_folder,
+	                            .timeout_ms = p->o->timeout_ms,
+	                            .sync_only = p->info->sync_only};
 }
 
 /* Another way to the same anomaly; the job ends if there is none. */
 static enum rt_status next_attempt(struct replaying *p, struct job *j)
 {
 	struct rt_plan *plan = NULL;
+	struct rt_trace *trace = NULL;
 	struct rt_error err = {0};
 	char path[FOLDER_MAX + 16];
 	snprintf(path, sizeof path, "%s/trace.zst", j->folder);
 	j->attempt++;
 	j->round = 0;
 	j->order = first_order(p, j->anomaly);
-	if (j->way == OUTCOME_BY_SCHEDULE && make_rerun(p, j, path, &plan, &err) == RT_OK)
+	if (j->way == OUTCOME_BY_SCHEDULE &&
+	    way_by_rerun(path, j->anomaly->kind, p->r->entries[j->entry].fingerprint, &trace, &plan, &err) == RT_OK) {
 		j->way = OUTCOME_BY_RERUN;
-	else if (replay_can_search(p->r, j->anomaly) && replay_make_search(p->r, j->anomaly, &plan, &err) == RT_OK)
+		rt_trace_free(j->trace);
+		j->trace = trace;
+	} else if (way_can_search(p->r, j->anomaly) &&
+	           way_by_search(p->r, j->anomaly, p->rebuilt, &plan, &err) == RT_OK) {
 		j->way = OUTCOME_BY_SEARCH;
+	}
 	if (!plan) {
 		end_job(p, j);
 		return RT_OK;
@@ -343,14 +238,13 @@ static enum rt_status take_run(struct replaying *p, struct job *j)
 	enum rt_status status = try_tell(j->t, &run, p->err);
 	if (status)
 		return status;
-	uint64_t digest = try_end(j->t)->out.digest;
+	run.printed = run.kind == OUTCOME_CONFIRMED ? try_end(j->t)->out.digest : 0;
 	run.way = j->way;
 	try_free(j->t);
 	j->t = NULL;
 	if (run.kind == OUTCOME_CONFIRMED && !p->o->hold) {
-		if (!p->reference_made)
-			make_reference(p, j);
-		run.output_differs = p->reference_known && digest != p->reference;
+		struct try_options o = plain_options(p);
+		reference_start(&p->reference, &o);
 	}
 	j->last = run.kind;
 	if (replay_add(j->result, &run))
@@ -404,6 +298,10 @@ static enum rt_status make_folders(struct replaying *p)
 		p->folder[0] = '\0';
 		return status;
 	}
+	snprintf(p->reference_folder, sizeof p->reference_folder, "%.200s/reference", p->folder);
+	if (mkdir(p->reference_folder, 0700) != 0)
+		return rt_error_set(p->err, RT_ESYSTEM, "cannot make a folder '%s': %s", p->reference_folder,
+		                    strerror(errno));
 	for (uint32_t i = 0; i < p->o->jobs; i++) {
 		char path[FOLDER_MAX];
 		snprintf(path, sizeof path, "%.200s/%" PRIu32, p->folder, i);
@@ -423,12 +321,13 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 
 static enum rt_status wait_for_runs(struct replaying *p)
 {
-	struct pollfd *fds = calloc(p->o->jobs, sizeof *fds);
+	struct pollfd *fds = calloc((size_t)p->o->jobs + 1, sizeof *fds);
 	if (!fds)
 		return rt_error_set(p->err, RT_EMEMORY, "no memory to replay a report");
 	for (uint32_t i = 0; i < p->o->jobs; i++)
 		fds[i] = (struct pollfd){.fd = p->jobs[i].t ? try_fd(p->jobs[i].t) : -1, .events = POLLIN};
-	poll(fds, p->o->jobs, -1);
+	fds[p->o->jobs] = (struct pollfd){.fd = reference_fd(&p->reference), .events = POLLIN};
+	poll(fds, (nfds_t)p->o->jobs + 1, -1);
 	free(fds);
 	return interrupted ? rt_error_set(p->err, RT_ESYSTEM, "interrupted") : RT_OK;
 }
@@ -449,9 +348,12 @@ static enum rt_status replay_all(struct replaying *p)
 			}
 			busy |= j->t != NULL;
 		}
+		busy |= !status && reference_step(&p->reference);
 		if (!status && busy)
 			status = wait_for_runs(p);
 	}
+	for (size_t i = 0; !status && i < p->next; i++)
+		replay_compare(p->r->entries[p->entries[i]].anomaly->replay, p->reference.known, p->reference.printed);
 	if (isatty(STDERR_FILENO))
 		messages_progress(NULL);
 	if (!status && p->next < p->count)
@@ -470,18 +372,61 @@ static void release(struct replaying *p)
 	}
 	free(p->jobs);
 	free(p->entries);
+	reference_release(&p->reference);
+	rebuilt_free(p->rebuilt);
+	rt_trace_free(p->other);
 	if (p->folder[0])
 		nftw(p->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/*
+ * What runs read: what is asked for, or the file that the recorded run read, or nothing, which is said if the recorded
+ * run may have read more.
+ */
+static void find_input(struct replaying *p)
+{
+	const char *recorded = p->info->input;
+	p->input = p->o->input;
+	if (p->input || !recorded || !strcmp(recorded, "closed") || !strcmp(recorded, "/dev/null"))
+		return;
+	if (*recorded == '/' && access(recorded, R_OK) == 0)
+		p->input = recorded;
+	else if (strcmp(recorded, "terminal") != 0)
+		fprintf(stderr,
+		        "racetrace: the recorded run read '%s', which cannot be read again: runs read /dev/null "
+		        "(--input FILE)\n",
+		        recorded);
 }
 
 /* The program, and signals while runs are under way. */
 static enum rt_status find_program(struct replaying *p)
 {
 	p->program = p->o->program ? p->o->program : (char *const *)(uintptr_t)p->info->command;
+	find_input(p);
 	if (p->program && p->program[0])
 		return RT_OK;
 	return rt_error_set(p->err, RT_EUSAGE, "'%s' does not say which program it is of: give it after '--'",
 	                    p->info->path);
+}
+
+static bool not_interrupted(void)
+{
+	return !interrupted;
+}
+
+/* In another build of the program, positions are where one run of it has them. */
+static enum rt_status find_build(struct replaying *p)
+{
+	static const char *const serial[] = {"--serial", NULL};
+	struct try_options o = plain_options(p);
+	if (!reference_is_other_build(p->trace, p->program))
+		return RT_OK;
+	fprintf(stderr,
+	        "racetrace: '%s' is not the build that was recorded: positions are found by function, file and line\n",
+	        p->program[0]);
+	o.record = serial;
+	enum rt_status status = reference_trace(&o, not_interrupted, &p->other, p->err);
+	return status ? status : rebuilt_create(p->trace, p->other, &p->rebuilt, p->err);
 }
 
 enum { SIGNALS = 3 };
@@ -503,12 +448,13 @@ static void give_signals(const struct sigaction old[SIGNALS])
 }
 
 /* One run after another, in each order. */
-static enum rt_status make_runs(struct replaying *p, struct job *j, enum goal_kind kind)
+static enum rt_status make_runs(struct replaying *p, struct job *j)
 {
 	enum rt_status status = RT_OK;
-	j->order = kind != GOAL_RACE || p->o->hold     ? OUTCOME_NO_ORDER
-	           : p->o->orders >> OUTCOME_FIRST & 1 ? OUTCOME_FIRST
-	                                               : OUTCOME_SECOND;
+	j->order = j->plan->kind != RT_PLAN_RACE || p->o->hold ? OUTCOME_NO_ORDER
+	           : p->o->orders >> OUTCOME_FIRST & 1         ? OUTCOME_FIRST
+	                                                       : OUTCOME_SECOND;
+	j->round = 0;
 	for (bool more = true; !status && more;) {
 		status = start_run(p, j);
 		while (!status && !try_ended(j->t))
@@ -517,33 +463,87 @@ static enum rt_status make_runs(struct replaying *p, struct job *j, enum goal_ki
 			status = take_run(p, j);
 		more = !status && another_run(p, j);
 	}
+	while (!status && reference_step(&p->reference))
+		status = wait_for_runs(p);
 	return status;
 }
 
-enum rt_status replay_plan(const struct rt_plan *plan, struct rt_trace *trace, const struct replay_options *options,
-                           struct replay_result **result, struct rt_error *err)
+static enum rt_status plan_of_script(struct replaying *p, const struct script *s, struct rt_trace *trace,
+                                     struct rt_plan **plan)
 {
+	struct plan_request request = {0};
+	enum rt_status status = plan_request_of(s, trace, &request, p->err);
+	if (!status)
+		status = plan_make(trace, &request, p->rebuilt, plan, p->err);
+	free((void *)(uintptr_t)request.runs);
+	return status;
+}
+
+/*
+ * Without the schedule's trace: ordinals are those of a run of the program, at first of one that follows no schedule,
+ * then of the last one, which has followed it up to where the ordinals were others.
+ */
+static enum rt_status follow_script(struct replaying *p, struct job *j, const struct script *s)
+{
+	enum rt_status status = RT_OK;
+	for (j->attempt = 1; !status && j->attempt <= p->o->attempts && !j->result->confirmed; j->attempt++) {
+		char seed[32], path[FOLDER_MAX + 16];
+		const char *const serial[] = {seed, NULL};
+		struct try_options o = plain_options(p);
+		snprintf(seed, sizeof seed, "--serial=%" PRIu32, (j->attempt + 1) / 2);
+		o.record = serial;
+		snprintf(path, sizeof path, "%s/trace.zst", j->folder);
+		rt_trace_free(j->trace);
+		free(j->plan);
+		j->trace = NULL;
+		j->plan = NULL;
+		if (j->attempt % 2 || rt_trace_open(path, &j->trace, NULL))
+			status = reference_trace(&o, not_interrupted, &j->trace, p->err);
+		if (status)
+			return status;
+		status = plan_of_script(p, s, j->trace, &j->plan);
+		if (status == RT_EINPUT && j->attempt < p->o->attempts)
+			status = RT_OK;
+		else if (!status)
+			status = make_runs(p, j);
+	}
+	return status;
+}
+
+enum rt_status replay_script(const struct script *s, struct rt_trace *trace, const struct replay_options *options,
+                             struct replay_result **result, struct rt_error *err)
+{
+	static const struct rt_trace_info unknown = {.path = "the schedule"};
 	struct replay_options o = *options;
 	struct sigaction old[SIGNALS];
 	struct job job = {.attempt = 1, .result = calloc(1, sizeof *job.result)};
-	struct replaying p = {
-	    .o = &o, .trace = trace, .info = rt_trace_info(trace), .err = err, .jobs = &job, .began = time(NULL)};
+	struct replaying p = {.o = &o,
+	                      .trace = trace,
+	                      .info = trace ? rt_trace_info(trace) : &unknown,
+	                      .err = err,
+	                      .jobs = &job,
+	                      .began = time(NULL)};
 	o.jobs = 1;
 	enum rt_status status = job.result ? find_program(&p) : rt_error_set(err, RT_EMEMORY, "no memory for a run");
 	take_signals(old);
 	if (!status)
 		status = make_folders(&p);
 	snprintf(job.folder, sizeof job.folder, "%.200s/0", p.folder);
-	job.plan = (struct rt_plan *)(uintptr_t)plan;
+	if (!status && trace)
+		status = find_build(&p);
+	if (!status && trace)
+		status = plan_of_script(&p, s, trace, &job.plan);
 	if (!status)
-		status = make_runs(&p, &job, (enum goal_kind)plan->kind);
-	job.plan = NULL;
+		status = trace ? make_runs(&p, &job) : follow_script(&p, &job, s);
 	if (!status) {
+		replay_compare(job.result, p.reference.known, p.reference.printed);
 		job.result->was = -1;
 		*result = job.result;
 		job.result = NULL;
 	}
 	try_free(job.t);
+	free(job.plan);
+	rt_trace_free(job.trace);
 	replay_free(job.result);
 	p.jobs = NULL;
 	release(&p);
@@ -572,6 +572,8 @@ enum rt_status replay_report(struct report *r, const struct replay_options *opti
 		status = choose_entries(&p);
 	if (!status)
 		status = make_folders(&p);
+	if (!status && p.count)
+		status = find_build(&p);
 	if (!status)
 		status = replay_all(&p);
 	*confirmed = p.confirmed;

@@ -59,9 +59,10 @@ struct rt_plan_step {
 	uint64_t mark;   /* of the thread, from 0 */
 };
 struct rt_plan_goal {
-	uint32_t thread;
-	uint32_t reserved;
-	uint64_t mark; /* of the thread */
+	uint32_t thread;  /* search: number of the first event of the goal that is the same thread's */
+	uint32_t cell;    /* search: number of the first event of the goal that is of the same memory */
+	uint64_t mark;    /* of the thread; search: the site */
+	uint64_t reached; /* SEQUENCE: it was executed as the n-th of the goal, from 1; 0: it was not */
 };
 
 /* What became of it. */

@@ -34,7 +34,8 @@ void replay_free(struct replay_result *o)
 
 static bool is_same(const struct replay_run *a, const struct replay_run *b)
 {
-	return a->kind == b->kind && a->end == b->end && a->value == b->value && a->output_differs == b->output_differs;
+	return a->kind == b->kind && a->end == b->end && a->value == b->value &&
+	       a->output_differs == b->output_differs && a->printed == b->printed;
 }
 
 bool replay_add(struct replay_result *o, struct replay_run *run)
@@ -64,6 +65,30 @@ bool replay_add(struct replay_result *o, struct replay_run *run)
 	o->items[o->count++] = *run;
 	*run = (struct replay_run){0};
 	return true;
+}
+
+void replay_compare(struct replay_result *o, bool known, uint64_t printed)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < o->count; i++) {
+		struct replay_run *run = &o->items[i];
+		size_t k = 0;
+		run->output_differs = known && run->kind == OUTCOME_CONFIRMED && run->printed != printed;
+		run->printed = 0;
+		while (k < count &&
+		       (o->items[k].order != run->order || o->items[k].way != run->way || !is_same(&o->items[k], run)))
+			k++;
+		if (k == count) {
+			o->items[count] = *run;
+			if (count++ != i)
+				*run = (struct replay_run){0};
+			continue;
+		}
+		o->items[k].same += run->same;
+		o->items[k].runs = o->items[k].runs > run->runs ? o->items[k].runs : run->runs;
+		replay_run_release(run);
+	}
+	o->count = count;
 }
 
 const char *outcome_name(enum outcome_kind kind)

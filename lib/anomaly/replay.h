@@ -38,6 +38,7 @@ struct replay_run {
 	int value;                 /* status or signal */
 	bool end_differs;          /* from the recorded run's */
 	bool output_differs;       /* from that of a run that did not follow a schedule */
+	uint64_t printed;          /* digest of what it printed to standard output */
 	char *output;              /* the beginning of what it printed; NULL: nothing, or it was not taken */
 	char *why;                 /* FAILED, TIMEOUT: one line; NULL: none */
 	char *thread;              /* DIVERGED: whose event; STUCK: whose turn */
@@ -58,6 +59,9 @@ struct replay_result {
  */
 bool replay_add(struct replay_result *o, struct replay_run *run);
 void replay_run_release(struct replay_run *run);
+/* Says of which runs the output differs from that with the digest `printed`, and counts runs together that are the same
+ * then. Without it, runs with different outputs are apart. */
+void replay_compare(struct replay_result *o, bool known, uint64_t printed);
 /* NULL is allowed. */
 void replay_free(struct replay_result *o);
 

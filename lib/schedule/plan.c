@@ -63,9 +63,10 @@ struct place {
 
 struct planner {
 	struct rt_trace *trace;
+	const struct rebuilt *rebuilt; /* NULL: the recorded build is run */
 	const struct plan_request *request;
 	struct rt_error *err;
-	const struct rt_module *modules;
+	const struct rt_module *modules; /* of the build that is run */
 	size_t module_count;
 	struct thread_plan *threads;
 	uint32_t thread_count;
@@ -79,6 +80,7 @@ struct planner {
 	struct rt_plan_base *bases;
 	uint32_t base_count, base_capacity;
 	uint32_t unfinished; /* threads of which this pass has not seen all */
+	uint64_t missing;    /* position of an event of the goal that the other build does not have; 0: none */
 	bool no_memory;
 };
 
@@ -274,13 +276,31 @@ static uint32_t goal_of_event(const struct planner *p, const struct rt_event *e)
 	return i;
 }
 
+static void check_goal(struct planner *p, struct site_key key)
+{
+	if (p->rebuilt && !p->missing && !rebuilt_pc(p->rebuilt, key.pc, (unsigned)key.op))
+		p->missing = key.pc;
+}
+
+static enum rt_status goal_missing(struct planner *p)
+{
+	size_t n;
+	const struct rt_frame *f = rt_trace_frames(p->trace, p->missing, &n);
+	if (!n || !f->file)
+		return rt_error_set(p->err, RT_EINPUT, "the other build has no such position, or did not come to it");
+	return rt_error_set(p->err, RT_EINPUT, "the other build has no '%s:%u' (%s), or did not come to it", f->file,
+	                    f->line, f->function ? f->function : "?");
+}
+
 /* A stop is the first event behind an ordinal that a run can be stopped at. */
 static void find_stop(struct planner *p, struct thread_plan *t, const struct rt_event *e)
 {
 	if (t->next_stop == t->stop_count || !can_be_mark(e->op))
 		return;
-	if (goal_of_event(p, e) < p->request->goal_count && !is_sync(e->op))
+	if (goal_of_event(p, e) < p->request->goal_count && !is_sync(e->op)) {
 		watch(p, key_of(e));
+		check_goal(p, key_of(e));
+	}
 	for (; t->next_stop < t->stop_count && e->ordinal > t->stops[t->next_stop].ordinal; t->next_stop++) {
 		struct stop *stop = &t->stops[t->next_stop];
 		stop->found = !stop->goal || e->ordinal == stop->ordinal + 1;
@@ -288,6 +308,8 @@ static void find_stop(struct planner *p, struct thread_plan *t, const struct rt_
 		if (t->seen && !is_sync((unsigned)t->seen_at.op))
 			watch(p, t->seen_at); /* so that it is known when it has run */
 		stop->ordinal = e->ordinal;
+		if (stop->found && stop->goal)
+			check_goal(p, key_of(e));
 		if (stop->found && !is_sync(e->op))
 			watch(p, key_of(e));
 	}
@@ -314,6 +336,8 @@ static enum rt_status find_stops(struct planner *p)
 			                      "event %llu of thread '%s' is nothing that a run can be stopped at",
 			                      (unsigned long long)p->request->goal[i].from,
 			                      rt_trace_info(p->trace)->threads[p->request->goal[i].thread].name);
+	if (!status && p->missing)
+		status = goal_missing(p);
 	return p->no_memory ? no_memory(p) : status;
 }
 
@@ -376,6 +400,15 @@ static bool has_memory(unsigned op)
 	return op != RT_OP_FENCE && op != RT_OP_FORK && op != RT_OP_JOIN && op != RT_OP_HB_BEFORE;
 }
 
+/*
+ * Index of the module in which a mark's memory has the same place in each run. In another build variables lie elsewhere
+ * in their modules: there each is an object.
+ */
+static uint32_t fixed_module(const struct planner *p, uint64_t addr)
+{
+	return p->rebuilt ? RT_PLAN_NONE : module_of(p, addr);
+}
+
 /* Addresses of marks that are in no module, each once. */
 static bool gather_places(struct planner *p)
 {
@@ -388,7 +421,7 @@ static bool gather_places(struct planner *p)
 	n = 0;
 	for (uint32_t i = 0; i < p->thread_count; i++)
 		for (size_t k = 0; k < p->threads[i].mark_count; k++)
-			if (module_of(p, p->threads[i].marks[k].addr) == RT_PLAN_NONE)
+			if (fixed_module(p, p->threads[i].marks[k].addr) == RT_PLAN_NONE)
 				p->places[n++] =
 				    (struct place){.addr = p->threads[i].marks[k].addr, .base = RT_PLAN_NONE};
 	qsort(p->places, n, sizeof *p->places, compare_places);
@@ -397,6 +430,17 @@ static bool gather_places(struct planner *p)
 			p->places[kept++] = p->places[i];
 	p->place_count = kept;
 	return true;
+}
+
+static void begin_object(struct planner *p, uint64_t addr, uint64_t size);
+
+/* In another build: variables of the recorded one. */
+static void begin_variables(struct planner *p)
+{
+	struct rt_variable v;
+	for (size_t i = 0; p->rebuilt && i < p->place_count; i++)
+		if (p->places[i].base == RT_PLAN_NONE && rt_trace_variable(p->trace, p->places[i].addr, &v))
+			begin_object(p, v.address, v.size ? v.size : 1);
 }
 
 /* The places in a stretch of memory are one object from here on. */
@@ -427,7 +471,7 @@ static void place_mark(struct planner *p, struct thread_plan *t, const struct rt
 	struct raw_mark *mark = &t->marks[t->at++];
 	if (!has_memory(e->op))
 		return;
-	uint32_t module = module_of(p, mark->addr);
+	uint32_t module = fixed_module(p, mark->addr);
 	if (module != RT_PLAN_NONE) {
 		mark->base = module; /* the first bases are the modules' */
 		mark->offset = mark->addr - p->modules[module].start;
@@ -494,12 +538,13 @@ static void write_sites(struct planner *p, struct rt_plan *plan)
 {
 	struct rt_plan_site *sites = plan_part(plan, plan->sites);
 	for (struct site *s = p->sites; s; s = s->hh.next) {
-		uint32_t module = module_of(p, s->key.pc);
-		sites[s->index] = (struct rt_plan_site){
-		    .offset = module == RT_PLAN_NONE ? s->key.pc : s->key.pc - p->modules[module].start,
-		    .module = module,
-		    .op = (uint16_t)s->key.op,
-		    .watched = s->watched};
+		uint64_t pc = p->rebuilt ? rebuilt_pc(p->rebuilt, s->key.pc, (unsigned)s->key.op) : s->key.pc;
+		uint32_t module = module_of(p, pc);
+		sites[s->index] =
+		    (struct rt_plan_site){.offset = module == RT_PLAN_NONE ? pc : pc - p->modules[module].start,
+		                          .module = module,
+		                          .op = (uint16_t)s->key.op,
+		                          .watched = s->watched};
 	}
 }
 
@@ -567,12 +612,15 @@ static void release(struct planner *p)
 	free(p->bases);
 }
 
-enum rt_status plan_make(struct rt_trace *trace, const struct plan_request *request, struct rt_plan **out,
-                         struct rt_error *err)
+enum rt_status plan_make(struct rt_trace *trace, const struct plan_request *request, const struct rebuilt *rebuilt,
+                         struct rt_plan **out, struct rt_error *err)
 {
-	struct planner p = {
-	    .trace = trace, .request = request, .err = err, .thread_count = rt_trace_info(trace)->thread_count};
-	p.modules = rt_trace_modules(trace, &p.module_count);
+	struct planner p = {.trace = trace,
+	                    .request = request,
+	                    .rebuilt = rebuilt,
+	                    .err = err,
+	                    .thread_count = rt_trace_info(trace)->thread_count};
+	p.modules = rt_trace_modules(rebuilt ? rebuilt_trace(rebuilt) : trace, &p.module_count);
 	p.threads = calloc((size_t)p.thread_count + 1, sizeof *p.threads);
 	p.run_stops = calloc(request->run_count + 1, sizeof *p.run_stops);
 	enum rt_status status = p.threads && p.run_stops ? RT_OK : no_memory(&p);
@@ -590,6 +638,7 @@ enum rt_status plan_make(struct rt_trace *trace, const struct plan_request *requ
 				p.threads[i].stops[k].marked = p.threads[i].stops[k].behind == p.threads[i].seen;
 	if (!status && !gather_places(&p))
 		status = no_memory(&p);
+	begin_variables(&p);
 	if (!status)
 		status = pass(&p, place_mark);
 	if (!status)
@@ -598,26 +647,41 @@ enum rt_status plan_make(struct rt_trace *trace, const struct plan_request *requ
 	return status;
 }
 
+/* Which event of the goal is the first one of the same thread, and of the same memory. */
+static void set_roles(struct rt_plan_goal *to, const struct plan_position *goal, uint32_t i)
+{
+	to->thread = to->cell = 0;
+	while (goal[to->thread].thread != goal[i].thread)
+		to->thread++;
+	while (to->cell < i && (goal[to->cell].cell + goal[to->cell].cells <= goal[i].cell ||
+	                        goal[i].cell + goal[i].cells <= goal[to->cell].cell))
+		to->cell++;
+}
+
 enum rt_status plan_search(struct rt_trace *trace, enum goal_kind kind, const struct plan_position *goal,
                            uint32_t goal_count, const struct plan_position *further, size_t further_count,
-                           struct rt_plan **out, struct rt_error *err)
+                           const struct rebuilt *rebuilt, struct rt_plan **out, struct rt_error *err)
 {
 	const struct plan_request request = {.kind = kind, .goal_count = goal_count};
-	struct planner p = {.trace = trace, .request = &request, .err = err};
-	p.modules = rt_trace_modules(trace, &p.module_count);
+	struct planner p = {.trace = trace, .request = &request, .rebuilt = rebuilt, .err = err};
+	p.modules = rt_trace_modules(rebuilt ? rebuilt_trace(rebuilt) : trace, &p.module_count);
 	for (uint32_t i = 0; i < p.module_count; i++)
 		new_base(&p, i);
 	for (uint32_t i = 0; i < goal_count && !p.no_memory; i++) {
 		const struct site_key key = {.pc = goal[i].pc, .op = goal[i].op};
 		watch(&p, key);
+		check_goal(&p, key);
 		struct site *s = site_of(&p, key, true);
 		p.goal_marks[i] = s ? s->index : 0;
 	}
 	for (size_t i = 0; i < further_count && !p.no_memory; i++)
 		watch(&p, (struct site_key){.pc = further[i].pc, .op = further[i].op});
-	enum rt_status status = p.no_memory ? no_memory(&p) : write_plan(&p, out);
-	if (!status)
+	enum rt_status status = p.no_memory ? no_memory(&p) : p.missing ? goal_missing(&p) : write_plan(&p, out);
+	if (!status) {
 		(*out)->search = 1;
+		for (uint32_t i = 0; i < goal_count; i++)
+			set_roles(&(*out)->goals[i], goal, i);
+	}
 	release(&p);
 	return status;
 }

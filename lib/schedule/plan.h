@@ -5,6 +5,7 @@
 #ifndef LIB_SCHEDULE_PLAN_H
 #define LIB_SCHEDULE_PLAN_H
 
+#include "lib/schedule/rebuilt.h"
 #include "lib/schedule/script.h"
 #include "tracefmt/plan.h"
 #include "tracefmt/trace.h"
@@ -23,23 +24,26 @@ struct plan_request {
 };
 
 /*
- * Makes the plan, in a few passes over the trace up to the schedule's end. On RT_OK *out is owned by the caller (free),
- * size bytes long. RT_EINPUT: the schedule is not the trace's, or its goal is nothing that a run can be stopped at.
+ * Makes the plan, in a few passes over the trace up to the schedule's end. rebuilt: where positions are in the build
+ * that is to be run; NULL: it is the recorded one. On RT_OK *out is owned by the caller (free), size bytes long.
+ * RT_EINPUT: the schedule is not the trace's, or its goal is nothing that a run can be stopped at.
  */
-enum rt_status plan_make(struct rt_trace *trace, const struct plan_request *request, struct rt_plan **out,
-                         struct rt_error *err);
+enum rt_status plan_make(struct rt_trace *trace, const struct plan_request *request, const struct rebuilt *rebuilt,
+                         struct rt_plan **out, struct rt_error *err);
 /*
- * Makes a plan without a schedule: threads are to be held at the positions of the events, which are of a race or of a
- * deadlock, until they meet. Where threads may change on the way besides: at all that synchronises, and at the accesses
- * at the further positions. The same otherwise.
+ * Makes a plan without a schedule: threads are to be held at the positions of the events until those of a race or of a
+ * deadlock meet, or those of a sequence come in its order. Where threads may change on the way besides: at all that
+ * synchronises, and at the accesses at the further positions. The same otherwise.
  */
 struct plan_position {
 	uint64_t pc;
 	unsigned op;
+	uint32_t thread;      /* index */
+	uint32_t cell, cells; /* of an access: the model's first one, and their number */
 };
 enum rt_status plan_search(struct rt_trace *trace, enum goal_kind kind, const struct plan_position *goal,
                            uint32_t goal_count, const struct plan_position *further, size_t further_count,
-                           struct rt_plan **out, struct rt_error *err);
+                           const struct rebuilt *rebuilt, struct rt_plan **out, struct rt_error *err);
 /* The request that a written schedule is. On RT_OK request->runs is owned by the caller. */
 enum rt_status plan_request_of(const struct script *s, struct rt_trace *trace, struct plan_request *request,
                                struct rt_error *err);

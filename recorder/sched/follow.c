@@ -125,7 +125,7 @@ static bool cycle_stands(void)
 static bool sequence_ran(void)
 {
 	for (uint32_t i = 0; i < rt_follow_plan->goal_count; i++)
-		if (rt_follow_plan->goals[i].reserved != i + 1)
+		if (rt_follow_plan->goals[i].reached != i + 1)
 			return false;
 	return true;
 }
@@ -295,6 +295,8 @@ static bool goes_on(struct rt_task *current)
 	state_t *s = rt_follow_state(current);
 	enum meets meets;
 
+	if (phase == FOLLOWING && rt_follow_plan->search && rt_follow_plan->kind == RT_PLAN_SEQUENCE)
+		rt_sequence_look();
 	if (phase == FOLLOWING && rt_follow_plan->search && rt_seek_is_at_goal(current))
 		return false;
 	if (phase == OVER || (phase == FOLLOWING && rt_follow_plan->search))

@@ -1,6 +1,6 @@
 /*
  * What the parts of the strategy `follow` share: follow.c follows the plan, match.c compares the program's steps with
- * its marks, seek.c looks for the goal where the plan has no steps.
+ * its marks, seek.c and sequence.c look for the goal where the plan has no steps.
  */
 #ifndef RECORDER_SCHED_FOLLOW_H
 #define RECORDER_SCHED_FOLLOW_H
@@ -74,5 +74,11 @@ struct rt_task *rt_seek(struct rt_task *current, struct rt_task *const *enabled,
 bool rt_seek_is_at_goal(const struct rt_task *task);
 /* The thread that was found at the goal's i-th event. */
 struct rt_task *rt_seek_found(unsigned i);
+/* True if a thread waits for a time. */
+bool rt_seek_awaits_time(void);
+/* rt_seek of a sequence. */
+struct rt_task *rt_sequence_seek(struct rt_task *current, struct rt_task *const *enabled, unsigned n);
+/* To be called at each step in which rt_sequence_seek is not. */
+void rt_sequence_look(void);
 
 #endif

@@ -243,7 +243,7 @@ void rt_follow_executes(state_t *s, const struct rt_step *e, enum meets meets)
 		for (uint32_t i = 0; i < rt_follow_plan->goal_count && rt_follow_plan->kind == RT_PLAN_SEQUENCE; i++)
 			if (rt_follow_plan->goals[i].thread == (uint32_t)(s - states()) &&
 			    rt_follow_plan->goals[i].mark == s->mark)
-				rt_follow_plan->goals[i].reserved = ++rt_follow_resolved; /* its place among them */
+				rt_follow_plan->goals[i].reached = ++rt_follow_resolved;
 		s->last_pc = e->pc;
 		s->last_object = e->object;
 		s->mark++;

@@ -106,7 +106,7 @@ static bool make_room(void)
 	return true;
 }
 
-static bool is_time_awaited(void)
+bool rt_seek_awaits_time(void)
 {
 	for (const struct rt_task *t = rt_sched.first; t; t = t->after)
 		if (t->state == RT_BLOCKED && t->wakes)
@@ -118,6 +118,8 @@ struct rt_task *rt_seek(struct rt_task *current, struct rt_task *const *enabled,
 {
 	unsigned kept_count = 0, other_count = 0;
 
+	if (rt_follow_plan->kind == RT_PLAN_SEQUENCE)
+		return rt_sequence_seek(current, enabled, n);
 	if (!make_room())
 		return rt_strategy_random.choose(current, enabled, n);
 	for (struct rt_task *t = rt_sched.first; t; t = t->after)
@@ -130,7 +132,7 @@ struct rt_task *rt_seek(struct rt_task *current, struct rt_task *const *enabled,
 	for (unsigned i = 0; i < n; i++)
 		if (!is_kept(enabled[i]))
 			others[other_count++] = enabled[i];
-	if (!other_count && is_time_awaited())
+	if (!other_count && rt_seek_awaits_time())
 		return NULL; /* time passes */
 	held_for = kept_count ? held_for + 1 : 0;
 	if (kept_count && (!other_count || held_for > PATIENCE)) {

@@ -1,0 +1,273 @@
+/* Positions of one build in another; see rebuilt.h. */
+#include "lib/schedule/rebuilt.h"
+
+#include "lib/base/hash.h"
+#include "lib/base/lower_bound.h"
+#include "lib/base/vec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BATCH = 4096 };
+
+/* A position that events have. */
+struct position {
+	const char *function, *file; /* file without its folder; never NULL */
+	uint64_t pc, found;          /* found: of the other build, 0: none */
+	uint32_t line, op;
+	uint32_t ordinal; /* among those that agree in the rest */
+};
+struct positions {
+	struct position *items;
+	size_t count, capacity;
+};
+struct seen {
+	struct {
+		uint64_t pc, op;
+	} key;
+	UT_hash_handle hh;
+};
+
+struct rebuilt {
+	struct rt_trace *before, *now;
+	struct positions old, other; /* by function, file, operation, line and pc; old in the end by pc and operation */
+};
+
+/* ---- Gathering ---- */
+
+/* Compare-and-swap fails or not, a once begins or was seen: one instruction. */
+static uint32_t class_of(unsigned op)
+{
+	return op == RT_OP_ATOMIC_CAS_FAIL ? RT_OP_ATOMIC_CAS : op == RT_OP_ONCE_SEEN ? RT_OP_ONCE_BEGIN : op;
+}
+
+static bool add_position(struct positions *list, const struct rt_trace *trace, uint64_t pc, unsigned op)
+{
+	size_t n;
+	const struct rt_frame *f = rt_trace_frames(trace, pc, &n);
+	while (n && (!f->function || !f->file || !f->line))
+		f++, n--;
+	if (!n)
+		return true;
+	if (!vec_reserve(&list->items, &list->capacity, (uint64_t)list->count + 1, sizeof *list->items))
+		return false;
+	const char *slash = strrchr(f->file, '/');
+	list->items[list->count++] = (struct position){.function = f->function,
+	                                               .file = slash ? slash + 1 : f->file,
+	                                               .pc = pc,
+	                                               .line = f->line,
+	                                               .op = class_of(op)};
+	return true;
+}
+
+/* True if it is new. */
+static bool see(struct seen **all, uint64_t pc, unsigned op, bool *no_memory)
+{
+	struct seen *s, key = {.key = {pc, class_of(op)}};
+	HASH_FIND(hh, *all, &key.key, sizeof key.key, s);
+	if (s)
+		return false;
+	s = calloc(1, sizeof *s);
+	if (!s) {
+		*no_memory = true;
+		return false;
+	}
+	s->key = key.key;
+	HASH_ADD(hh, *all, key, sizeof s->key, s);
+	if (HASH_ADDED(s))
+		return true;
+	free(s);
+	*no_memory = true;
+	return false;
+}
+
+static enum rt_status gather(struct rt_trace *trace, struct positions *list, struct rt_error *err)
+{
+	struct rt_event *events = malloc(BATCH * sizeof *events);
+	struct seen *all = NULL, *s, *next;
+	bool no_memory = !events;
+	size_t got = 1;
+	enum rt_status status = rt_trace_rewind(trace, err);
+	while (!status && !no_memory && got) {
+		status = rt_trace_read(trace, events, BATCH, &got, err);
+		for (size_t i = 0; !status && !no_memory && i < got; i++)
+			if (events[i].pc && see(&all, events[i].pc, events[i].op, &no_memory))
+				no_memory = !add_position(list, trace, events[i].pc, events[i].op);
+	}
+	HASH_ITER(hh, all, s, next)
+	{
+		HASH_DEL(all, s);
+		free(s);
+	}
+	free(events);
+	return status ? status : no_memory ? rt_error_set(err, RT_EMEMORY, "no memory for positions") : RT_OK;
+}
+
+/* ---- Matching ---- */
+
+static int compare_functions(const struct position *a, const struct position *b)
+{
+	int order = strcmp(a->function, b->function);
+	return order ? order : strcmp(a->file, b->file);
+}
+
+static int compare_positions(const void *a, const void *b)
+{
+	const struct position *x = a, *y = b;
+	int order = compare_functions(x, y);
+	if (order)
+		return order;
+	if (x->op != y->op)
+		return x->op < y->op ? -1 : 1;
+	if (x->line != y->line)
+		return x->line < y->line ? -1 : 1;
+	return x->pc < y->pc ? -1 : x->pc > y->pc;
+}
+
+static int compare_pcs(const void *a, const void *b)
+{
+	const struct position *x = a, *y = b;
+	if (x->pc != y->pc)
+		return x->pc < y->pc ? -1 : 1;
+	return x->op < y->op ? -1 : x->op > y->op;
+}
+
+static void sort(struct positions *list)
+{
+	if (list->count)
+		qsort(list->items, list->count, sizeof *list->items, compare_positions);
+	for (size_t i = 1; i < list->count; i++) {
+		struct position *p = &list->items[i], *last = p - 1;
+		if (!compare_functions(p, last) && p->op == last->op && p->line == last->line)
+			p->ordinal = last->ordinal + 1;
+	}
+}
+
+/* One function's positions in a list: from first up to end. */
+struct part {
+	const struct position *first, *end;
+};
+
+static struct part part_of(const struct positions *list, size_t from)
+{
+	size_t end = from + 1;
+	while (end < list->count && !compare_functions(&list->items[from], &list->items[end]))
+		end++;
+	return (struct part){list->items + from, list->items + end};
+}
+
+/* The same function's in the other list; empty if it has none. */
+static struct part counterpart(const struct positions *list, const struct position *of)
+{
+	size_t i = lower_bound(middle, 0, list->count, compare_functions(&list->items[middle], of) < 0);
+	if (i < list->count && !compare_functions(&list->items[i], of))
+		return part_of(list, i);
+	return (struct part){NULL, NULL};
+}
+
+static const struct position *find(struct part in, const struct position *p, int64_t distance)
+{
+	for (const struct position *q = in.first; q < in.end; q++)
+		if (q->op == p->op && q->ordinal == p->ordinal && (int64_t)q->line == (int64_t)p->line + distance)
+			return q;
+	return NULL;
+}
+
+static size_t matches(struct part a, struct part b, int64_t distance)
+{
+	size_t n = 0;
+	for (const struct position *p = a.first; p < a.end; p++)
+		n += find(b, p, distance) != NULL;
+	return n;
+}
+
+/* The distance of lines that brings most positions together; of equal ones the smallest. */
+static int64_t best_distance(struct part a, struct part b)
+{
+	enum { LOOKS = 64 }; /* positions that are tried as a pair */
+	int64_t best = 0;
+	size_t most = matches(a, b, 0);
+	for (const struct position *q = b.first; q < b.end && q < b.first + LOOKS; q++) {
+		int64_t distance = (int64_t)q->line - (int64_t)a.first->line;
+		size_t n = q->op == a.first->op ? matches(a, b, distance) : 0;
+		if (n > most || (n == most && n && llabs(distance) < llabs(best))) {
+			most = n;
+			best = distance;
+		}
+	}
+	return best;
+}
+
+static void match(struct rebuilt *b)
+{
+	for (size_t i = 0; i < b->old.count;) {
+		struct part old = part_of(&b->old, i), other = counterpart(&b->other, &b->old.items[i]);
+		size_t end = (size_t)(old.end - b->old.items);
+		int64_t distance = other.first < other.end ? best_distance(old, other) : 0;
+		for (; i < end; i++) {
+			const struct position *q = find(other, &b->old.items[i], distance);
+			b->old.items[i].found = q ? q->pc : 0;
+		}
+	}
+}
+
+/* ---- Public ---- */
+
+enum rt_status rebuilt_create(struct rt_trace *before, struct rt_trace *now, struct rebuilt **out, struct rt_error *err)
+{
+	struct rebuilt *b = calloc(1, sizeof *b);
+	if (!b)
+		return rt_error_set(err, RT_EMEMORY, "no memory for positions");
+	b->before = before;
+	b->now = now;
+	enum rt_status status = gather(before, &b->old, err);
+	if (!status)
+		status = gather(now, &b->other, err);
+	if (status) {
+		rebuilt_free(b);
+		return status;
+	}
+	sort(&b->old);
+	sort(&b->other);
+	match(b);
+	if (b->old.count)
+		qsort(b->old.items, b->old.count, sizeof *b->old.items, compare_pcs);
+	*out = b;
+	return RT_OK;
+}
+
+void rebuilt_free(struct rebuilt *b)
+{
+	if (!b)
+		return;
+	free(b->old.items);
+	free(b->other.items);
+	free(b);
+}
+
+struct rt_trace *rebuilt_trace(const struct rebuilt *b)
+{
+	return b->now;
+}
+
+/* A position without lines, in a module that is the same in both. */
+static uint64_t in_same_module(const struct rebuilt *b, uint64_t pc)
+{
+	size_t n, m;
+	const struct rt_module *before = rt_trace_modules(b->before, &n), *now = rt_trace_modules(b->now, &m);
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < m && pc >= before[i].start && pc < before[i].end; k++)
+			if (before[i].build_id && now[k].build_id && !strcmp(before[i].build_id, now[k].build_id))
+				return now[k].start + (pc - before[i].start);
+	return 0;
+}
+
+uint64_t rebuilt_pc(const struct rebuilt *b, uint64_t pc, unsigned op)
+{
+	const struct position key = {.pc = pc, .op = class_of(op)};
+	uint64_t same = in_same_module(b, pc);
+	if (same)
+		return same;
+	size_t i = lower_bound(middle, 0, b->old.count, compare_pcs(&b->old.items[middle], &key) < 0);
+	return i < b->old.count && !compare_pcs(&b->old.items[i], &key) ? b->old.items[i].found : 0;
+}

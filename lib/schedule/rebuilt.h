@@ -1,0 +1,23 @@
+/*
+ * Positions of one build of a program in another build, by traces of both: a position is known by its function, file,
+ * line and operation, and by its ordinal among those that agree in all of these. Code that was added above a function
+ * moves its lines, so lines are compared by the distance that brings most positions of a function together.
+ */
+#ifndef LIB_SCHEDULE_REBUILT_H
+#define LIB_SCHEDULE_REBUILT_H
+
+#include "tracefmt/trace.h"
+
+struct rebuilt;
+
+/* Reads both traces once; they are borrowed until rebuilt_free. On RT_OK *out is owned by the caller. */
+enum rt_status rebuilt_create(struct rt_trace *before, struct rt_trace *now, struct rebuilt **out,
+                              struct rt_error *err);
+/* NULL is allowed. */
+void rebuilt_free(struct rebuilt *b);
+/* The trace of the other build, borrowed. */
+struct rt_trace *rebuilt_trace(const struct rebuilt *b);
+/* The position in the other build; 0: that trace does not have it. op: enum rt_op. */
+uint64_t rebuilt_pc(const struct rebuilt *b, uint64_t pc, unsigned op);
+
+#endif
