@@ -16,7 +16,9 @@
 
 enum { ORDER_A, ORDER_B, ORDER_C, ASV_ORDERS };
 enum { KIND_WW, KIND_WR, KIND_RW, KIND_COUNT };
-enum { NESTED_MAX = 256, COUNTED_MAX = 512 };
+/* NESTED_MAX units of a class, if they are nested; COUNTED_MAX pairs of classes of two groups, and FULL_MAX pairs of
+ * groups, of an anomaly that has its instances. */
+enum { NESTED_MAX = 256, COUNTED_MAX = 512, FULL_MAX = 100 };
 
 struct search {
 	const struct search_context *context;
@@ -110,9 +112,19 @@ struct match {
 	struct found *found;
 };
 
+/* The events of two units, or their sites, in the pattern's order. */
+static void tuple_of(const struct match *x, const uint32_t *u, const uint32_t *v, uint32_t tuple[4])
+{
+	tuple[0] = u[0];
+	tuple[1] = v[0];
+	tuple[2] = x->order == ORDER_C ? u[1] : v[1];
+	tuple[3] = x->order == ORDER_C ? v[1] : u[1];
+}
+
 static void offer(struct search *s, struct match *x, const uint32_t *u, const uint32_t *v)
 {
-	uint32_t events[4] = {u[0], v[0], x->order == ORDER_C ? u[1] : v[1], x->order == ORDER_C ? v[1] : u[1]};
+	uint32_t events[4];
+	tuple_of(x, u, v, events);
 	bool observed = s->exact && events[0] < events[1] && events[1] < events[2] && events[2] < events[3];
 	if (s->context->every)
 		found_every(&s->found, x->pattern, events, observed ? FOUND_OBSERVED : FOUND_POSSIBLE);
@@ -249,6 +261,30 @@ static uint32_t end_of(const struct search *s, uint32_t begin, uint32_t numbers)
 }
 
 /*
+ * True if the anomaly of two groups' sites can gain nothing: it is not known and there is no room for another one, or
+ * it has all the instances that it may have, from many groups. x->found: that anomaly, if it is known.
+ */
+static bool is_settled(struct search *s, struct match *x, const struct class *u, const struct class *v)
+{
+	uint32_t sites[4];
+	uint64_t pcs[4];
+	if (s->context->every)
+		return false;
+	tuple_of(x, &u->key[UNIT_SITE1], &v->key[UNIT_SITE1], sites);
+	for (int i = 0; i < 4; i++)
+		pcs[i] = s->m->sites[sites[i]].pc;
+	x->found = found_find(&s->found, x->pattern, pcs);
+	if (!x->found && found_no_more(&s->found)) {
+		limits_reach(s->context->lazy->limits, LIMIT_ANOMALIES, true);
+		return true;
+	}
+	if (!x->found || !found_full(&s->found, x->found) || found_full_again(x->found) <= FULL_MAX)
+		return false;
+	found_partial(x->found);
+	return true;
+}
+
+/*
  * Combines two groups of classes, each at the same sites of the same cells, in an order in which each class comes
  * early. Once the anomaly has its instances, only this many more pairs are counted.
  */
@@ -258,7 +294,7 @@ static void search_groups(struct search *s, int order, uint32_t u, uint32_t u_en
 	uint32_t u_count = u_end - u, v_count = v_end - v;
 	uint64_t tried = 0, sides = (uint64_t)u_count + v_count;
 	uint64_t counted = COUNTED_MAX + sides, most = s->context->lazy->limits->of[LIMIT_COMBINATIONS] + 16 * sides;
-	if (!x.pattern)
+	if (!x.pattern || is_settled(s, &x, class_at(s, u), class_at(s, v)))
 		return;
 	for (uint32_t turn = 0; turn < v_count; turn++)
 		for (uint32_t i = 0; i < u_count && !s->found.failed; i++) {

@@ -29,6 +29,7 @@ struct found {
 	struct sample instances;
 	uint32_t *excluded; /* the first RULED_OUT_KEPT of those ruled out, like instances */
 	uint32_t excluded_count;
+	uint32_t full_again; /* number of calls of found_full_again */
 	/* Hashes of the tuples that were offered, since they may be offered again. Of two with the same hash one is
 	 * lost, and then fewer are kept than there are, which is no harm. */
 	struct set seen;
@@ -48,17 +49,28 @@ static struct found_key key_of(const struct pattern *pattern, const uint64_t *pc
 	return key;
 }
 
+static struct found *find(const struct found_list *l, const struct found_key *key, unsigned *hash)
+{
+	size_t size = key_size(key->pattern);
+	struct found *f = NULL;
+	HASH_VALUE(key, size, *hash);
+	if (l->filter[*hash % FOUND_FILTER / 64] >> *hash % 64 & 1)
+		HASH_FIND_BYHASHVALUE(hh, l->entries, key, size, *hash, f);
+	return f;
+}
+
 struct found *found_find(const struct found_list *l, const struct pattern *pattern, const uint64_t *pcs)
 {
 	struct found_key key = key_of(pattern, pcs);
-	struct found *f;
-	HASH_FIND(hh, l->entries, &key, key_size(pattern), f);
-	return f;
+	unsigned hash;
+	return find(l, &key, &hash);
 }
 
 struct found *found_at(struct found_list *l, const struct pattern *pattern, const uint64_t *pcs)
 {
-	struct found *f = found_find(l, pattern, pcs);
+	struct found_key key = key_of(pattern, pcs);
+	unsigned hash;
+	struct found *f = find(l, &key, &hash);
 	if (f)
 		return f;
 	struct limits *limits = l->context->lazy->limits;
@@ -70,10 +82,12 @@ struct found *found_at(struct found_list *l, const struct pattern *pattern, cons
 		l->failed = true;
 		return NULL;
 	}
-	f->key = key_of(pattern, pcs);
-	HASH_ADD_KEYPTR(hh, l->entries, &f->key, key_size(pattern), f);
-	if (HASH_ADDED(f))
+	f->key = key;
+	HASH_ADD_KEYPTR_BYHASHVALUE(hh, l->entries, &f->key, key_size(pattern), hash, f);
+	if (HASH_ADDED(f)) {
+		l->filter[hash % FOUND_FILTER / 64] |= UINT64_C(1) << hash % 64;
 		return f;
+	}
 	free(f);
 	l->failed = true;
 	return NULL;
@@ -86,6 +100,16 @@ struct found *found_entry(struct found_list *l, const struct pattern *pattern, c
 	for (uint32_t i = 0; i < pattern->count; i++)
 		pcs[i] = m->sites[m->events[events[i]].site].pc;
 	return found_at(l, pattern, pcs);
+}
+
+bool found_no_more(const struct found_list *l)
+{
+	return HASH_COUNT(l->entries) >= l->context->lazy->limits->of[LIMIT_ANOMALIES];
+}
+
+uint32_t found_full_again(struct found *f)
+{
+	return f->full_again += f->full_again < UINT32_MAX;
 }
 
 void found_drop(struct found_list *l, struct found *f)

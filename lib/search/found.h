@@ -13,7 +13,7 @@
  * it is refuted only if all of them are. Once all anomalies together have FOUND_ALL and one for each event, FOUND_FEW
  * of each that has no more yet.
  */
-enum { FOUND_INSTANCES = 2000, FOUND_FEW = 12, FOUND_ALL = 1 << 20 };
+enum { FOUND_INSTANCES = 2000, FOUND_FEW = 12, FOUND_ALL = 1 << 20, FOUND_FILTER = 1 << 18 };
 
 /* How much the recorded run itself shows of an instance. */
 enum found_rank {
@@ -30,6 +30,9 @@ struct found_list {
 	const struct search_context *context; /* borrowed */
 	struct anomaly_list *list;            /* borrowed */
 	struct found *entries;
+	/* By hash, bits: there may be an entry. Of most tuples of a search there is none, and the table of entries is
+	 * in no cache. */
+	uint64_t filter[FOUND_FILTER / 64];
 	uint64_t kept;     /* number of instances that found_offer kept, of all entries */
 	uint64_t excluded; /* number of tuples of all that were ruled out */
 	struct found_cut *cuts;
@@ -45,6 +48,10 @@ struct found *found_find(const struct found_list *l, const struct pattern *patte
 struct found *found_at(struct found_list *l, const struct pattern *pattern, const uint64_t *pcs);
 /* The same at the positions of these events, in the pattern's order. */
 struct found *found_entry(struct found_list *l, const struct pattern *pattern, const uint32_t *events);
+/* True if there are as many as may be: no further one is created. */
+bool found_no_more(const struct found_list *l);
+/* Number of calls so far, of those for this entry: for a search that stops when it comes back to a full one often. */
+uint32_t found_full_again(struct found *f);
 /* Removes an entry. */
 void found_drop(struct found_list *l, struct found *f);
 

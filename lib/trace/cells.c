@@ -19,11 +19,13 @@ static void add_cell(void *arg, uint64_t addr, uint32_t size)
 	struct loader *l = arg;
 	struct model *m = l->m;
 	if (!vec_reserve(&m->cells, &l->cell_capacity, (uint64_t)m->cell_count + 1, sizeof *m->cells) ||
-	    !vec_reserve(&l->touch, &l->touch_capacity, (uint64_t)m->cell_count + 1, sizeof *l->touch)) {
+	    !vec_reserve(&l->touch, &l->touch_capacity, (uint64_t)m->cell_count + 1, sizeof *l->touch) ||
+	    !vec_reserve(&l->written, &l->written_capacity, (uint64_t)m->cell_count + 1, sizeof *l->written)) {
 		l->failed = true;
 		return;
 	}
 	m->cells[m->cell_count] = (struct model_cell){addr, size, 0, 0, MODEL_NONE, false};
+	l->written[m->cell_count] = 0;
 	l->touch[m->cell_count++] = 0;
 }
 
@@ -84,11 +86,42 @@ static void keep_value(struct loader *l, const struct rt_event *e, uint32_t even
 	m->values[m->value_count++] = (struct model_value){event, (uint8_t)e->addr, (uint8_t)e->arg, e->value};
 }
 
+/*
+ * True if the access is a load of an atomic that repeats the thread's last kept event: at the same place of the code,
+ * and it sees the same write. Of such a row (a spin) the first two are kept. An anomaly of any of them is one of these:
+ * the events of other threads cannot depend on a load.
+ */
+static bool repeats(const struct loader *l, const struct rt_event *e, uint32_t first, uint32_t last)
+{
+	const struct model *m = l->m;
+	const struct loader_thread *t = &l->threads[e->thread];
+	if (e->op != RT_OP_ATOMIC_LOAD || !t->pos || t->stale || l->regions == REGIONS_FUNCTIONS ||
+	    e->number >= l->alloc_uses.next_use)
+		return false;
+	const struct model_event *before = &m->events[t->last];
+	const struct model_site *site = &m->sites[before->site];
+	if (site->op != e->op || site->pc != e->pc || site->order != e->order || before->object != first ||
+	    site->cells != last - first + 1 || ((site->flags ^ e->flags) & ~RT_F_VALUE))
+		return false;
+	for (uint32_t c = first; c <= last; c++)
+		if (l->written[c] > t->last)
+			return false;
+	return !(e->flags & RT_F_VALUE) || t->value == e->value;
+}
+
 static void keep(struct loader *l, const struct rt_event *e, uint32_t first, uint32_t last)
 {
+	struct loader_thread *t = &l->threads[e->thread];
+	bool again = repeats(l, e, first, last);
+	if (again && t->spun == t->last) {
+		l->m->dropped++;
+		return;
+	}
 	uint32_t event = loader_push(l, e, first, last - first + 1, 0, may_acquire(e));
 	if (event == MODEL_NONE)
 		return;
+	t->spun = again ? event : MODEL_NONE;
+	t->value = e->flags & RT_F_VALUE ? e->value : 0;
 	if (e->number >= l->alloc_uses.next_use)
 		alloc_uses_keep_use(l, e, event);
 	if (e->flags & RT_F_VALUE)
@@ -109,6 +142,8 @@ static void keep(struct loader *l, const struct rt_event *e, uint32_t first, uin
 		else
 			l->touch[c] |= mark | (owner != e->thread + 1 ? (uint32_t)TOUCH_SHARED : 0);
 		l->touch[c] |= l->all ? TOUCH_SHARED | TOUCH_WRITTEN : 0;
+		if (mark)
+			l->written[c] = event + 1;
 		if (mark && l->touch[c] & TOUCH_OBJECT)
 			loader_object_written(l, c);
 		struct model_cell *cell = &l->m->cells[c];

@@ -32,7 +32,13 @@ struct loader_thread {
 	uint32_t pos;     /* of the next kept event */
 	uint32_t last;    /* event index of the last kept event */
 	uint32_t segment; /* of that event */
+	uint32_t spun;    /* event index of a load that repeats the event before it; cells.c */
+	uint64_t value;   /* of the last kept access, 0 if it has none */
 	bool stale;       /* the next event begins a segment, whatever its operation */
+	struct spin {
+		uint64_t addr, pc, writes; /* pass one: of its last event, if that is an atomic load; else addr is 0 */
+		uint32_t times;
+	} spin;
 	bool seen, forked;
 	uint32_t fork, join; /* event indices, MODEL_NONE */
 	uint32_t parent;
@@ -106,7 +112,11 @@ struct loader {
 	uint32_t *now;   /* by cell as numbered by shadow: the cell of its present generation; NULL: itself */
 	uint32_t *touch; /* by cell: first thread + 1, and TOUCH_ flags */
 	uint32_t touch_capacity;
+	uint32_t *written; /* by cell: event index + 1 of the last write, 0: none */
+	uint32_t written_capacity;
 	uint32_t shadow_cell_count;
+	uint64_t writes;     /* pass one: number of atomic writes */
+	uint64_t spins;      /* pass one: number of loads that pass two leaves out for certain */
 	uint64_t counted;    /* pass one: events other than accesses that may be kept */
 	uint64_t entries;    /* of all cells: their accesses */
 	struct span *benign; /* declared as such by annotations */

@@ -87,6 +87,20 @@ static inline uint64_t renewed(const struct rt_event *e)
 	return pads ? (e->arg + GRANULE - 1) / GRANULE * GRANULE : e->arg;
 }
 
+/* Counts loads in a row that pass two leaves out. It may leave out more: only what the thread does right behind one
+ * another, with no write by any atomic operation in between, is counted here. */
+static inline void count_spin(struct loader *l, struct spin *s, const struct rt_event *e)
+{
+	l->writes += rt_op_is_atomic(e->op) && rt_op_writes(e->op);
+	if (e->op != RT_OP_ATOMIC_LOAD) {
+		s->addr = 0;
+	} else if (s->addr == e->addr && s->pc == e->pc && s->writes == l->writes) {
+		l->spins += ++s->times > 2;
+	} else {
+		*s = (struct spin){e->addr, e->pc, l->writes, 1};
+	}
+}
+
 static inline void pass_one(struct loader *l, const struct rt_event *e)
 {
 	struct loader_thread *t = &l->threads[e->thread];
@@ -94,6 +108,7 @@ static inline void pass_one(struct loader *l, const struct rt_event *e)
 		t->seen = true;
 		l->roots += !t->forked;
 	}
+	count_spin(l, &t->spin, e);
 	/* A free is no use of the block, and a call on an object is no access. */
 	l->alloc_uses.number = rt_op_is_access(e->op) && !(e->flags & RT_F_FREE) ? e->number : 0;
 	if (rt_op_is_access(e->op)) {
@@ -303,7 +318,8 @@ static enum rt_status load(struct loader *l, const struct model_options *options
 	if ((threads && !loader_thread(l, threads - 1)) || !loader_cut(l) || !alloc_uses_sort(l))
 		return no_memory(l, err);
 	struct model_size *size = &l->m->size;
-	size->events = l->counted + (l->all ? rt_trace_info(l->trace)->events : l->shadow.accesses);
+	uint64_t accesses = l->all ? rt_trace_info(l->trace)->events : l->shadow.accesses;
+	size->events = l->counted + (accesses > l->spins ? accesses - l->spins : 0);
 	if (options->admit && (status = options->admit(options->admit_arg, rt_trace_info(l->trace), size, err)))
 		return status;
 	open_events(l);
@@ -343,6 +359,7 @@ static enum rt_status load_once(struct rt_trace *trace, const struct model_optio
 		loader_release_threads(l);
 		free(l->now);
 		free(l->touch);
+		free(l->written);
 		free(l->benign);
 		free(l->ends);
 		loader_objects_release(l);

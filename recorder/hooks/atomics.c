@@ -5,24 +5,64 @@
  *
  * The thread is busy meanwhile, so no handler finds a stripe held by its own thread. The exception is a fault in the
  * operation itself, for which signal.c releases the stripe.
+ *
+ * A load that the thread repeats with nothing in between (a spin), and that sees the same write again, is left out
+ * after its second occurrence and counted, as plain accesses are. It needs no stripe: each stripe counts the writes
+ * under it, before they take effect. A load after which the count and the value are those of the last recorded one has
+ * seen the same write. A write without a hook that leaves the value as it was is not noticed; it races with the loads.
  */
-#include "recorder/runtime/core.h"
+#include "recorder/runtime/plain.h"
 #include "recorder/runtime/syscall.h"
-#include "recorder/runtime/turn.h"
 
 #define STRIPES 1024u
 
-static struct {
-	_Alignas(64) unsigned char taken;
+static struct stripe {
+	_Alignas(64) unsigned char taken; /* first: rt_thread.stripe points to it */
+	uint64_t writes;                  /* number of operations begun that may write */
 } stripes[STRIPES];
+
+/* The thread's last record, if that is an atomic load's. */
+static __thread struct {
+	const volatile void *p; /* NULL: it is not */
+	uintptr_t pc;
+	int order;
+	bool again;            /* the record before it is its twin */
+	struct rt_record *cur; /* the place behind it, and the number of blocks published before it */
+	uint64_t published;
+	const struct stripe *stripe;
+	uint64_t writes, value; /* of the stripe, and the one that it read */
+} last_load;
 
 /* In a forked child: their holders do not exist. */
 static void free_stripes(void)
 {
 	for (unsigned i = 0; i < STRIPES; i++)
 		*(volatile unsigned char *)&stripes[i].taken = 0;
+	last_load.p = NULL;
 }
 RT_CALL_AT(RT_AT_CHILD, free_stripes);
+
+/* True if a load would repeat the thread's last record. */
+static inline bool spins(const struct rt_slot *s, const volatile void *p, uintptr_t pc, int order)
+{
+	return last_load.p == p && last_load.pc == pc && last_load.order == order && last_load.cur == s->cur &&
+	       s->limit && last_load.published == atomic_load_explicit(&s->published, memory_order_relaxed);
+}
+
+/* True if the load, which has read this value, has seen what the thread's last two records saw. It is counted then. */
+static inline bool sees_the_same(const volatile void *p, uint64_t value, uintptr_t pc, int order)
+{
+	struct rt_slot *s = rt_self;
+	bool same;
+
+	rt_busy_begin(); /* a handler's records come before or after it */
+	same = spins(s, p, pc, order) && last_load.again && last_load.value == value &&
+	       last_load.writes == __atomic_load_n(&last_load.stripe->writes, __ATOMIC_ACQUIRE);
+	if (same)
+		rt_count_repeat(s);
+	rt_busy_end();
+	return same;
+}
 
 /* Before an operation on p: NULL if it is not recorded. */
 static inline struct rt_slot *lock_stripe(unsigned op, const volatile void *p, unsigned size, uintptr_t pc)
@@ -43,7 +83,29 @@ static inline struct rt_slot *lock_stripe(unsigned op, const volatile void *p, u
 			RT_SYSCALL(SYS_sched_yield);
 	}
 	rt_thread.stripe = stripe;
+	if (rt_op_writes(op))
+		__atomic_store_n(&((struct stripe *)stripe)->writes, ((struct stripe *)stripe)->writes + 1,
+		                 __ATOMIC_RELEASE);
 	return s;
+}
+
+/* Before and after a load's record. The stripe is held until then. */
+static inline bool begin_spin(const struct rt_slot *s, const volatile void *p, uintptr_t pc, int order, uint64_t value)
+{
+	return spins(s, p, pc, order) && last_load.value == value && last_load.writes == last_load.stripe->writes;
+}
+static inline void end_spin(const struct rt_slot *s, const volatile void *p, uintptr_t pc, int order, uint64_t value,
+                            bool again)
+{
+	last_load.p = s->limit ? p : NULL;
+	last_load.pc = pc;
+	last_load.order = order;
+	last_load.again = again;
+	last_load.cur = s->cur;
+	last_load.published = atomic_load_explicit(&s->published, memory_order_relaxed);
+	last_load.stripe = (const struct stripe *)rt_thread.stripe;
+	last_load.writes = last_load.stripe->writes;
+	last_load.value = value;
 }
 
 /* value: what the operation read, or stored if it does not read; where values are recorded it is of at most 8 bytes. */
@@ -51,11 +113,15 @@ static inline void unlock_stripe(struct rt_slot *s, unsigned op, const volatile 
                                  int order, uint64_t value)
 {
 	unsigned char *stripe = rt_thread.stripe;
+	bool load = op == RT_OP_ATOMIC_LOAD && size <= sizeof value, again;
 
 	if (!s)
 		return;
 	rt_thread.value = value;
+	again = load && stripe && begin_spin(s, p, pc, order, value);
 	rt_sync(s, op, rt_place((uintptr_t)p), 0, pc, rt_record_aux(size, (unsigned)order, 0));
+	if (load && stripe)
+		end_spin(s, p, pc, order, value, again);
 	rt_thread.stripe = NULL;
 	if (stripe)
 		__atomic_store_n(stripe, 0, __ATOMIC_RELEASE);
@@ -97,8 +163,14 @@ static inline void saw(const volatile void *p, uint64_t value, uintptr_t pc)
 #define OPERATIONS(bits, type, load, store, rmw, cas)                                                                  \
 	RT_DEFINE(type, __tsan_atomic##bits##_load, (const volatile type *p, int order))                               \
 	{                                                                                                              \
+		type v;                                                                                                \
+		if (sizeof v <= 8 && spins(rt_self, p, RT_CALLER, order) && !rt_controlled) {                          \
+			v = load(bits, p);                                                                             \
+			if (sees_the_same(p, (uint64_t)v, RT_CALLER, order))                                           \
+				return v;                                                                              \
+		}                                                                                                      \
 		struct rt_slot *s = lock_stripe(RT_OP_ATOMIC_LOAD, p, (bits) / 8, RT_CALLER);                          \
-		type v = load(bits, p);                                                                                \
+		v = load(bits, p);                                                                                     \
 		unlock_stripe(s, RT_OP_ATOMIC_LOAD, p, RT_CALLER, (bits) / 8, order, (uint64_t)v);                     \
 		saw(p, (uint64_t)v, RT_CALLER);                                                                        \
 		return v;                                                                                              \
