@@ -4,10 +4,12 @@ BUILD ?= build
 PREFIX ?= /usr/local
 SAN ?=
 VERSION := 0.1.0
+# Where users read of this build; SARIF reports and packages name it.
+HOMEPAGE ?=
 
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wmissing-prototypes
 CFLAGS ?= -O2 -g
-ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(WARN) -I. -D_GNU_SOURCE -DRT_VERSION='"$(VERSION)"' -MMD -MP
+ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(WARN) -I. -D_GNU_SOURCE -DRT_VERSION='"$(VERSION)"' -DRT_HOMEPAGE='"$(HOMEPAGE)"' -MMD -MP
 SAN_FLAGS = $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
 LIBS := -lzstd -ljansson -ldw -lelf -lxxhash -liberty -lcapstone -lpthread -lm
 
@@ -144,7 +146,7 @@ FUZZ_SECONDS ?= 60
 # Another seed finds other things.
 FUZZ_SEED ?= 1
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
-FUZZ_FLAGS := -std=gnu11 -O1 -g -I. -D_GNU_SOURCE -DRT_VERSION='"$(VERSION)"' -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+FUZZ_FLAGS := -std=gnu11 -O1 -g -I. -D_GNU_SOURCE -DRT_VERSION='"$(VERSION)"' -DRT_HOMEPAGE='"$(HOMEPAGE)"' -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 FUZZ_SAN := address,undefined -fno-sanitize-recover=undefined
 # fuzz_whole starts from the others' traces, and from those that have all kinds of anomalies.
 FUZZ_SEEDS_whole := tests/fuzz/seeds_jsonl tests/fuzz/seeds_std tests/golden/hand tests/golden/values
@@ -173,7 +175,7 @@ $(BUILD)-fuzz/%.o: %.c
 	clang $(FUZZ_FLAGS) -MMD -MP -fsanitize=fuzzer-no-link,$(FUZZ_SAN) -c -o $@ $<
 
 check-real: deps-check all ## record and analyze SQLite and LevelDB (sources from the npm registry)
-	@sh tests/deps.sh $$(command -v npm >/dev/null || echo npm)
+	@sh tests/deps.sh $$(command -v npm >/dev/null || echo npm) chromium
 	bash tests/real/run.sh $(BUILD)
 
 bench: deps-check all ## figures: recording against libtsan, analysis from the file

@@ -7,6 +7,7 @@
 #include "lib/report/fingerprint.h"
 #include "lib/report/follows.h"
 #include "lib/report/formats.h"
+#include "lib/report/root.h"
 #include "lib/report/steps.h"
 #include "lib/report/subject.h"
 
@@ -331,6 +332,12 @@ enum rt_status report_create(const struct analysis *a, const struct report_optio
 		report_free(r);
 		return status;
 	}
+	char root[PATH_MAX];
+	const char *base = r->source_root ? r->source_root : root_find(root) ? root : NULL;
+	if (base && !(r->base = strdup(base))) {
+		report_free(r);
+		return rt_error_set(err, RT_EMEMORY, "no memory for the report");
+	}
 	r->incomplete = why_incomplete(rt_trace_info(a->trace));
 	enum rt_status status = entries_create(r, options) ? describe_entries(r, !options->only, err)
 	                                                   : rt_error_set(err, RT_EMEMORY, "no memory for the report");
@@ -372,6 +379,7 @@ void report_free(struct report *r)
 	free(r->entries);
 	free(r->cause_ids);
 	free(r->source_root);
+	free(r->base);
 	free(r);
 }
 

@@ -37,6 +37,8 @@ struct report_entry {
 struct report {
 	const struct analysis *analysis; /* borrowed */
 	char *source_root;               /* an absolute path without links; NULL: none */
+	char *base; /* what SARIF's paths are relative to: that or, by default, the root of the sources here; NULL: none
+	             */
 	struct descriptions *descriptions;
 	struct report_entry *entries; /* by kind, then verdict and rank, the worst first */
 	size_t count;

@@ -11,26 +11,44 @@
 #include <inttypes.h>
 #include <string.h>
 
+#ifndef RT_HOMEPAGE
+#define RT_HOMEPAGE ""
+#endif
+
+/* uri: of the class of weaknesses that it belongs to. */
 static const struct {
-	const char *name, *text, *help;
+	const char *name, *text, *more, *help, *uri;
 } rules[ANOMALY_KINDS] = {
     [ANOMALY_RACE] =
         {"DataRace", "Two threads access the same memory, one of them writes, and nothing orders them.",
-         "Hold one lock at both places, make both accesses atomic, or order them by a join or another hand-over."},
+         "The program's behavior is undefined then: values may be torn or stale, and compilers assume that it does not "
+         "happen.",
+         "Hold one lock at both places, make both accesses atomic, or order them by a join or another hand-over.",
+         "https://cwe.mitre.org/data/definitions/362.html"},
     [ANOMALY_ATOMICITY] = {"AtomicityViolation",
                            "Another thread's access comes between two of one atomic region, and "
                            "no serial execution of the region has the same outcome.",
+                           "What the region read first no longer holds when it acts on it, though each access is "
+                           "ordered by a lock.",
                            "Keep the accesses that belong together in one critical section of a lock that every other "
-                           "access holds, too."},
+                           "access holds, too.",
+                           "https://cwe.mitre.org/data/definitions/366.html"},
     [ANOMALY_ASV] = {"AtomicSetSerializabilityViolation",
                      "Accesses of several variables of one atomic region interleave with another thread's as in no "
                      "serial execution.",
-                     "Access the variables that belong together under one lock everywhere."},
-    [ANOMALY_DEADLOCK] = {"Deadlock", "Threads wait for locks that the others of them hold, or for one another's end.",
-                          "Acquire the locks in the same order everywhere."},
-    [ANOMALY_HANG] = {"Hang", "Threads wait for what no thread that could still run would give them.",
-                      "Wait only while a condition says so, and signal, post or release after each change of it."},
-    [ANOMALY_PATTERN] = {"Pattern", "The events match a pattern of the user's.", "See racetrace-patterns(5)."},
+                     "Variables that belong together are seen in a state that no thread has left them in.",
+                     "Access the variables that belong together under one lock everywhere.",
+                     "https://cwe.mitre.org/data/definitions/366.html"},
+    [ANOMALY_DEADLOCK] = {"DeadlockedThreads",
+                          "Threads wait for locks that the others of them hold, or for one another's end.",
+                          "None of them can go on.", "Acquire the locks in the same order everywhere.",
+                          "https://cwe.mitre.org/data/definitions/833.html"},
+    [ANOMALY_HANG] = {"HangingThreads", "Threads wait for what no thread that could still run would give them.",
+                      "A signal was lost, or nothing is left that would send it.",
+                      "Wait only while a condition says so, and signal, post or release after each change of it.",
+                      "https://cwe.mitre.org/data/definitions/833.html"},
+    [ANOMALY_PATTERN] = {"UserPattern", "The events match a pattern of the user's.",
+                         "The pattern's file says what it means.", "See racetrace-patterns(5).", NULL},
 };
 
 /* Results */
@@ -110,6 +128,8 @@ static void put_related(struct sarif *s, const char *key, const struct anomaly *
 {
 	char said[300];
 	struct subject subject;
+	uint64_t forks[ANOMALY_EVENTS_MAX];
+	size_t n = 0;
 	jw_array(&s->w, key);
 	if (subject_of(s->r, anomaly, &subject) && subject.block.alloc) {
 		const struct description *d = description_of(s->r->descriptions, subject.block.alloc);
@@ -119,8 +139,12 @@ static void put_related(struct sarif *s, const char *key, const struct anomaly *
 	for (uint32_t i = 0; i < anomaly->event_count; i++) {
 		const struct description *d = report_event(s->r, anomaly->events[i]),
 		                         *fork = d && d->fork ? description_of(s->r->descriptions, d->fork) : NULL;
-		if (!fork)
+		bool seen = !fork;
+		for (size_t k = 0; k < n && !seen; k++)
+			seen = forks[k] == d->fork;
+		if (seen)
 			continue;
+		forks[n++] = d->fork;
 		snprintf(said, sizeof said, "thread %.200s was created here", sarif_thread_name(s->r, d->event.thread));
 		sarif_location_of_pc(s, NULL, fork->event.pc, said);
 	}
@@ -187,14 +211,21 @@ static void put_tool(struct json_writer *w)
 	jw_object(w, "driver");
 	jw_text(w, "name", "racetrace");
 	jw_text(w, "version", RT_VERSION);
+	jw_text(w, "semanticVersion", RT_VERSION);
+	if (*RT_HOMEPAGE)
+		jw_text(w, "informationUri", RT_HOMEPAGE);
 	jw_array(w, "rules");
 	for (int i = 0; i < ANOMALY_KINDS; i++) {
 		jw_object(w, NULL);
 		jw_text(w, "id", anomaly_kind_name((enum anomaly_kind)i));
 		jw_text(w, "name", rules[i].name);
 		sarif_message(w, "shortDescription", rules[i].text);
-		sarif_message(w, "fullDescription", rules[i].text);
+		char full[512];
+		snprintf(full, sizeof full, "%s %s", rules[i].text, rules[i].more);
+		sarif_message(w, "fullDescription", full);
 		sarif_message(w, "help", rules[i].help);
+		if (rules[i].uri)
+			jw_text(w, "helpUri", rules[i].uri);
 		jw_object_end(w);
 	}
 	jw_array_end(w);
@@ -252,9 +283,9 @@ static void put_head(struct sarif *s, size_t count)
 	put_tool(&s->w);
 	next_line(s, ",\n\"invocations\": ");
 	put_invocations(&s->w, s->r->incomplete, count);
-	if (s->r->source_root) {
+	if (s->r->base) {
 		next_line(s, ",\n\"originalUriBaseIds\": ");
-		sarif_base(&s->w, s->r->source_root);
+		sarif_base(&s->w, s->r->base);
 	}
 	next_line(s, ",\n\"columnKind\": \"unicodeCodePoints\",\n\"results\": [");
 }

@@ -18,6 +18,9 @@ void sarif_message(struct json_writer *w, const char *key, const char *s);
 /* said: its message, or NULL. */
 void sarif_location(struct json_writer *w, const struct report *r, const char *key, const struct rt_frame *f,
                     const char *said);
+/* A result's own location, as an element. Code hosts want a file and a line: where none of the source is known it is
+ * the module or the trace, of STD text the event's line. */
+void sarif_result_location(struct sarif *s, const struct rt_frame *f, uint64_t event, const char *said);
 void sarif_location_of_pc(struct sarif *s, const char *key, uint64_t pc, const char *said);
 void sarif_stack(struct sarif *s, const char *key, const struct description *d, const char *said);
 /* The folder that relative paths are relative to, as originalUriBaseIds. */

@@ -86,12 +86,24 @@ static void put_properties(struct sarif *s, const struct finding *f)
 	jw_object_end(w);
 }
 
+/* The place to change or, if no file is known of it, another one. */
+static size_t place_to_show(const struct report *r, const struct finding *f)
+{
+	size_t first = finding_main_place(r, f);
+	for (size_t i = 0; i <= f->place_count; i++) {
+		size_t at = i ? i - 1 : first;
+		if (at < f->place_count && f->places[at].place.frame && f->places[at].place.frame->file)
+			return at;
+	}
+	return first;
+}
+
 void sarif_finding(struct sarif *s, const struct finding *f)
 {
 	const struct report_entry *entry = &s->r->entries[f->entries[0]];
 	const struct anomaly *a = entry->anomaly;
 	struct json_writer *w = &s->w;
-	size_t first = finding_main_place(s->r, f);
+	size_t first = place_to_show(s->r, f);
 	char said[400];
 	jw_object(w, NULL);
 	jw_text(w, "ruleId", anomaly_kind_name(a->kind));
@@ -109,8 +121,13 @@ void sarif_finding(struct sarif *s, const struct finding *f)
 	}
 	put_message(s, f);
 	jw_array(w, "locations");
-	if (f->place_count)
-		put_place(s, &f->places[first]);
+	if (f->place_count) {
+		const struct finding_place *p = &f->places[first];
+		const struct rt_frame nothing = {.pc = p->place.pc};
+		say_place(s->r, p, said, sizeof said);
+		sarif_result_location(s, p->place.frame ? p->place.frame : &nothing,
+		                      s->r->analysis->model->events[p->e].number, said);
+	}
 	jw_array_end(w);
 	jw_array(w, "relatedLocations");
 	put_related(s, f, first);

@@ -56,10 +56,11 @@ static void put_physical(struct json_writer *w, const struct report *r, const ch
 {
 	jw_object(w, key);
 	jw_object(w, "artifactLocation");
-	size_t root = r->source_root ? strlen(r->source_root) : 0;
-	bool below = root && !strncmp(f->file, r->source_root, root) && f->file[root] == '/';
+	size_t root = r->base ? strlen(r->base) : 0;
+	bool below = root && !strncmp(f->file, r->base, root) && f->file[root] == '/';
 	put_uri(w, "uri", below ? f->file + root + 1 : f->file);
-	if (below)
+	/* What is relative is so to the base. */
+	if (below || *f->file != '/')
 		jw_text(w, "uriBaseId", BASE);
 	jw_object_end(w);
 	if (f->line) {
@@ -94,6 +95,18 @@ void sarif_location(struct json_writer *w, const struct report *r, const char *k
 	if (said)
 		sarif_message(w, "message", said);
 	jw_object_end(w);
+}
+
+void sarif_result_location(struct sarif *s, const struct rt_frame *f, uint64_t event, const char *said)
+{
+	struct rt_frame known = *f;
+	const struct rt_trace_info *info = rt_trace_info(s->r->analysis->trace);
+	if (!known.file) {
+		bool is_text = !f->module && !strcmp(info->format, "std") && event <= UINT32_MAX;
+		known.file = f->module ? f->module : strcmp(info->path, "-") != 0 ? info->path : "standard-input";
+		known.line = is_text ? (uint32_t)event : 1;
+	}
+	sarif_location(&s->w, s->r, NULL, &known, said);
 }
 
 void sarif_location_of_pc(struct sarif *s, const char *key, uint64_t pc, const char *said)

@@ -28,6 +28,8 @@ check_sarif() {
 	so 'every anomaly is a result' '[$s.results[].properties.id] == [$j.anomalies[].id]'
 	so 'fingerprints are the same' '[$s.results[].fingerprints["racetrace/v1"]] == [$j.anomalies[].fingerprint]'
 	so 'rules are those of the kinds' '$s.tool.driver.rules as $r | [$s.results[] | .ruleId == $r[.ruleIndex].id] | all'
+	so 'related places differ' 'all($s.results[]; .relatedLocations | length == (unique | length))'
+	so 'names of rules differ from their ids' 'all($s.tool.driver.rules[]; (.name | ascii_downcase) != .id)'
 	so 'ruleId is the kind' '[$s.results[].ruleId] == [$j.anomalies[].kind]'
 	so 'every event is a location' '[$s.results[].locations | length] == [$j.anomalies[].events | length]'
 	so 'lines are the same' '[$s.results[].locations[].physicalLocation.region.startLine] ==
@@ -110,7 +112,7 @@ int main(void)
 END
 gcc -g -fsanitize=thread 'a b/50%é.c' -o program && "$racetrace" record -o program.zst ./program || wrong "cannot record"
 report program.zst
-so 'the URI is one' '$s.results[0].locations[0].physicalLocation.artifactLocation.uri | endswith("/a%20b/50%25%C3%A9.c")'
+so 'the URI is one' '$s.results[0].locations[0].physicalLocation.artifactLocation.uri | endswith("a%20b/50%25%C3%A9.c")'
 so 'places are related' '[$s.results[0].relatedLocations[].message.text] |
 	any(test("allocated")) and any(test("main.1 was created"))'
 grep -q '<pre><span class="dim">[0-9]*</span> .*\*(int \*)block = 1' html || wrong "no source line on the page"
@@ -128,7 +130,26 @@ so 'related places differ' 'all($s.results[]; .relatedLocations | length == (uni
 so 'one location each' 'all($s.results[]; .locations | length == 1)'
 so 'paths are relative' '[$s.results[].locations[].physicalLocation.artifactLocation] | unique == [{uri: "a%20b/50%25%C3%A9.c", uriBaseId: "SRCROOT"}]'
 so 'the base is a folder' '$s.originalUriBaseIds.SRCROOT.uri | startswith("file:///") and endswith("/")'
-so 'rules have help' 'all($s.tool.driver.rules[]; .fullDescription.text and .help.text)'
+so 'rules have help' 'all($s.tool.driver.rules[]; .fullDescription.text and .help.text and .name and (.helpUri // "https://" | startswith("https://")))'
+so 'each result has a file and a line' 'all($s.results[].locations[]; .physicalLocation | .artifactLocation.uri and .region.startLine > 0)'
+# Without --source-root paths are relative to the root of the sources around the working folder.
+mkdir -p 'a b/build' && mkdir .git
+(cd 'a b/build' && "$racetrace" analyze --format sarif ../../program.zst) >sarif
+so 'paths are relative to the folder with .git' '[$s.results[].locations[].physicalLocation.artifactLocation] | unique == [{uri: "a%20b/50%25%C3%A9.c", uriBaseId: "SRCROOT"}]'
+rmdir .git
+touch 'a b/.racetrace'
+(cd 'a b/build' && "$racetrace" analyze --format sarif ../../program.zst) >sarif
+so 'or with .racetrace' '[$s.results[].locations[].physicalLocation.artifactLocation.uri] | unique == ["50%25%C3%A9.c"]'
+rm 'a b/.racetrace'
+# Of a trace without files, the line in the trace.
+printf '%s\n' 'A|fork(B)|x' 'A|w(x)|y' 'B|w(x)|z' >plain.std
+"$racetrace" analyze --format json plain.std >json
+"$racetrace" analyze --format sarif plain.std >sarif
+trace=plain.std
+so 'the trace is the file' '[$s.results[].locations[].physicalLocation | [.artifactLocation.uri, .region.startLine]] == [["plain.std", 2]] or
+	[$s.results[].locations[].physicalLocation | [.artifactLocation.uri, .region.startLine]] == [["plain.std", 3]]'
+"$racetrace" analyze --format json program.zst >json
+trace=program.zst
 
 # So has the page: a section for each error and warning, its places, and its first anomaly folded.
 "$racetrace" analyze --format html program.zst >html
