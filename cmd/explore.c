@@ -13,15 +13,17 @@
 #include <unistd.h>
 
 const struct explore_strategy explore_strategies[] = {
-    {"predict", "random", predict_next, predict_ended, predict_merged, predict_release},
-    {"random", "random", NULL, NULL, NULL, NULL},
-    {"native", NULL, NULL, NULL, NULL, NULL},
-    {"racefuzzer", "random", racefuzzer_next, racefuzzer_ended, racefuzzer_merged, racefuzzer_release},
-    {"pct", "pct", learning_next, NULL, learning_merged, NULL},
-    {"noise", "noise", NULL, NULL, NULL, NULL},
-    {"suspend", "suspend", NULL, NULL, NULL, NULL},
-    {"pos", "pos", NULL, NULL, NULL, NULL},
-    {NULL, NULL, NULL, NULL, NULL, NULL},
+    {"predict", "random", predict_next, NULL, predict_ended, predict_merged, predict_release},
+    {"random", "random", NULL, NULL, NULL, NULL, NULL},
+    {"native", NULL, NULL, NULL, NULL, NULL, NULL},
+    {"racefuzzer", "random", racefuzzer_next, NULL, racefuzzer_ended, racefuzzer_merged, racefuzzer_release},
+    {"systematic", "systematic", systematic_next, systematic_came, NULL, NULL, systematic_release},
+    {"pct", "pct", learning_next, NULL, NULL, learning_merged, NULL},
+    {"drfinder", "drfinder", learning_next, NULL, NULL, learning_merged, NULL},
+    {"pos", "pos", NULL, NULL, NULL, NULL, NULL},
+    {"noise", "noise", NULL, NULL, NULL, NULL, NULL},
+    {"suspend", "suspend", NULL, NULL, NULL, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL, NULL, NULL},
 };
 
 enum {
@@ -32,6 +34,9 @@ enum {
 	OPT_TIMEOUT,
 	OPT_INPUT,
 	OPT_PAIRS,
+	OPT_PREEMPTIONS,
+	OPT_REDUCTION,
+	OPT_SEARCH,
 	OPT_TRACES,
 	OPT_SOURCE_ROOT
 };
@@ -40,17 +45,28 @@ enum { RUNS = 10 };
 struct settings {
 	struct explore_options explore;
 	struct cmd_reports reports;
+	bool runs_given;
 };
 
 static const struct argp_option options[] = {
     {"input", OPT_INPUT, "FILE", 0, "Let the program read FILE from standard input (/dev/null)", 0},
     {"jobs", 'j', "N", 0, "Make N runs at once (1)", 0},
     {"pairs", OPT_PAIRS, "REPORT", 0, "With racefuzzer: aim at the anomalies of REPORT (JSON) alone", 0},
-    {"runs", OPT_RUNS, "N", 0, "Make at most N runs (10)", 0},
+    {"preemptions", OPT_PREEMPTIONS, "N", 0,
+     "With systematic: at most N times in an execution a thread goes on instead of one that could (any number)", 0},
+    {"reduction", OPT_REDUCTION, "WHAT", 0,
+     "With systematic: threads change at each step (none), where others may notice (partial, the default), or not "
+     "where "
+     "a lock has protected the variable so far (full, which may miss races)",
+     0},
+    {"runs", OPT_RUNS, "N", 0, "Make at most N runs (10; systematic: all)", 0},
+    {"search", OPT_SEARCH, "ORDER", 0, "With systematic: dfs (the default), bfs or random", 0},
     {"seed", OPT_SEED, "N", 0, "Seed of the first run; each further one has the next number (1)", 0},
     {"source-root", OPT_SOURCE_ROOT, "DIR", 0, "Show source lines of files below DIR too", 0},
     {"strategy", OPT_STRATEGY, "NAME", 0,
-     "How the runs differ: predict (the default), random, native, racefuzzer, pct, pos, noise, suspend", 0},
+     "How the runs differ: predict (the default), random, native, racefuzzer, systematic, drfinder, pct, pos, noise, "
+     "suspend",
+     0},
     {"time", OPT_TIME, "SECONDS", 0, "Start no further run after this time", 0},
     {"timeout", OPT_TIMEOUT, "SECONDS", 0, "End a run after this time; it hangs (20)", 0},
     {"traces", OPT_TRACES, "DIR", 0, "Keep in DIR the traces of the runs that the findings are shown of", 0},
@@ -64,16 +80,30 @@ static const char doc[] =
     "An interrupt ends the exploration; the report is about the runs made so far. Exit status: 0 if no finding is an "
     "error, 1 if one is, 2 for wrong use, 3 if the program cannot be recorded.";
 
-static const struct explore_strategy *find_strategy(struct argp_state *state, const char *name)
+static const char *strategy_at(int i)
+{
+	return explore_strategies[i].name;
+}
+static const char *reduction_at(int i)
+{
+	return i < EXECUTIONS_REDUCTIONS ? executions_reduction_name((enum executions_reduction)i) : NULL;
+}
+static const char *order_at(int i)
+{
+	return i < EXECUTIONS_ORDERS ? executions_order_name((enum executions_order)i) : NULL;
+}
+
+/* The number of a word; an unknown one ends the program with a message that lists the words. */
+static int find_word(struct argp_state *state, const char *what, const char *word, const char *(*at)(int))
 {
 	char known[256] = "";
-	for (const struct explore_strategy *s = explore_strategies; s->name; s++) {
-		if (!strcmp(s->name, name))
-			return s;
-		snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", known[0] ? ", " : "", s->name);
+	for (int i = 0; at(i); i++) {
+		if (!strcmp(at(i), word))
+			return i;
+		snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "", at(i));
 	}
-	argp_error(state, "'%s' is not a strategy: there are %s", name, known);
-	return NULL;
+	argp_error(state, "'%s' is not %s: there are %s", word, what, known);
+	return 0;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -93,7 +123,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_PAIRS:
 		o->pairs = arg;
 		return 0;
+	case OPT_PREEMPTIONS:
+		o->preemptions = cmd_number(state, "the number of preemptions", arg, 0, 1000);
+		return 0;
+	case OPT_REDUCTION:
+		o->reduction = (enum executions_reduction)find_word(state, "a reduction", arg, reduction_at);
+		return 0;
+	case OPT_SEARCH:
+		o->order = (enum executions_order)find_word(state, "an order of search", arg, order_at);
+		return 0;
 	case OPT_RUNS:
+		s->runs_given = true;
 		o->runs = cmd_number(state, "the number of runs", arg, 1, UINT32_MAX);
 		return 0;
 	case OPT_SEED:
@@ -103,7 +143,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->source_root = arg;
 		return 0;
 	case OPT_STRATEGY:
-		o->strategy = find_strategy(state, arg);
+		o->strategy = &explore_strategies[find_word(state, "a strategy", arg, strategy_at)];
 		return 0;
 	case OPT_TIME:
 		o->time_s = cmd_number(state, "the time limit", arg, 1, UINT32_MAX);
@@ -163,10 +203,17 @@ int cmd_explore(int argc, char **argv)
 {
 	static const struct argp_child children[] = {{&cmd_reports_argp, 0, NULL, 0}, {0}};
 	static const struct argp argp = {options, parse, "[--] PROGRAM [ARGUMENT...]", doc, children, NULL, NULL};
-	struct settings s = {
-	    .explore = {.strategy = &explore_strategies[0], .runs = RUNS, .jobs = 1, .seed = 1, .timeout_ms = 20000}};
+	struct settings s = {.explore = {.strategy = &explore_strategies[0],
+	                                 .runs = RUNS,
+	                                 .jobs = 1,
+	                                 .seed = 1,
+	                                 .timeout_ms = 20000,
+	                                 .reduction = EXECUTIONS_PARTIAL,
+	                                 .preemptions = UINT32_MAX}};
 	struct rt_error err = {0};
 	cmd_parse(&argp, argc, argv, ARGP_IN_ORDER, &s);
+	if (s.explore.strategy->came && !s.runs_given) /* all executions */
+		s.explore.runs = UINT32_MAX;
 	struct exploring x = {.o = s.explore};
 	enum rt_status status = cmd_reports_open(&s.reports, "text", &err);
 	if (status)

@@ -7,6 +7,7 @@
 #define CMD_EXPLORE_H
 
 #include "cmd/replay_try.h"
+#include "lib/explore/executions.h"
 #include "lib/report/merge.h"
 #include "recorder/control.h"
 
@@ -21,6 +22,8 @@ struct run_order {
 	struct rt_plan *plan; /* that it follows; owned by the run; NULL: none */
 	enum outcome_order resolve;
 	size_t candidate; /* the strategy's own number */
+	char file[300];   /* "": none; else a search that it takes the choices of (tracefmt/search.h) */
+	bool unseen;      /* its trace is of no use, unless it ends in an unusual way */
 	char **options;   /* further ones of `racetrace record`; NULL-terminated, owned by the run; NULL: none */
 };
 
@@ -62,7 +65,9 @@ struct explore_strategy {
 	/* The next run. False: there is none for now; for good, if no run is under way. NULL: the next seed, for ever.
 	 */
 	bool (*next)(struct exploring *x, struct run_order *order);
-	/* A run has ended; its report is not merged yet. NULL: it learns nothing. */
+	/* A run has ended; it is not analyzed yet. NULL: it learns nothing. */
+	enum rt_status (*came)(struct exploring *x, struct run_order *order, struct rt_error *err);
+	/* Its report is not merged yet. NULL: it learns nothing. */
 	enum rt_status (*ended)(struct exploring *x, const struct run_result *run, struct rt_error *err);
 	/* The report of a run was merged. */
 	enum rt_status (*merged)(struct exploring *x, const struct run_result *run, struct rt_error *err);
@@ -84,6 +89,11 @@ void racefuzzer_release(struct exploring *x);
 bool learning_next(struct exploring *x, struct run_order *order);
 enum rt_status learning_merged(struct exploring *x, const struct run_result *run, struct rt_error *err);
 
+/* systematic (explore_systematic.c) */
+bool systematic_next(struct exploring *x, struct run_order *order);
+enum rt_status systematic_came(struct exploring *x, struct run_order *order, struct rt_error *err);
+void systematic_release(struct exploring *x);
+
 /* Gives the outcome of a run that was made for an anomaly to the latest report that has it. The outcome's contents
  * change owner. */
 enum rt_status explore_attach(struct exploring *x, const char *fingerprint, struct replay_run *outcome,
@@ -99,8 +109,11 @@ struct explore_options {
 	unsigned timeout_ms;
 	const char *traces; /* folder that keeps the runs with findings; NULL: none */
 	const char *source_root;
-	const char *pairs; /* report whose anomalies alone racefuzzer aims at; NULL: all */
-	bool quiet;        /* no progress */
+	enum executions_reduction reduction; /* of systematic, as its */
+	enum executions_order order;
+	uint32_t preemptions; /* UINT32_MAX: any number */
+	const char *pairs;    /* report whose anomalies alone racefuzzer aims at; NULL: all */
+	bool quiet;           /* no progress */
 };
 
 struct exploring {
@@ -118,6 +131,7 @@ struct exploring {
 	char failure[512]; /* of the first run that failed */
 	struct predict *predict;
 	struct racefuzzer *racefuzzer;
+	struct systematic *systematic;
 	uint64_t thrashed, postponed; /* in all runs */
 	/* Ends other than with status 0, for the end. */
 	struct explore_status {

@@ -45,12 +45,12 @@ enum rt_status learning_merged(struct exploring *x, const struct run_result *run
 
 /* ---- Aims ---- */
 
-enum { AIM_EVENTS = ANOMALY_EVENTS_MAX, AIMS_MAX = 1000 };
+enum { AIM_EVENTS = ANOMALY_EVENTS_MAX, AIM_PLACES = 2 * AIM_EVENTS, AIMS_MAX = 1000 };
 
 struct aim {
 	struct merge_trial trial;
 	const char *pattern; /* --pattern */
-	char at[AIM_EVENTS][300];
+	char at[AIM_PLACES][300];
 	uint32_t count;
 };
 
@@ -124,18 +124,6 @@ bool racefuzzer_next(struct exploring *x, struct run_order *order)
 	return ok;
 }
 
-/* "7/0:app+0x1234" without the role where the pattern has none. False: it is in no module. */
-static bool put_position(const struct report *r, uint32_t e, const char *role, char *to, size_t size)
-{
-	const struct model *m = r->analysis->model;
-	uint64_t pc = m->sites[m->events[e].site].pc;
-	const struct rt_module *module = module_at(r->analysis->trace, pc);
-	if (!module)
-		return false;
-	snprintf(to, size, "%s%.200s+0x%" PRIx64, role, module_name(module->path), pc - module->start);
-	return true;
-}
-
 /* The role of an event of a sequence: its thread and its location, each by its first event. */
 static void put_role(const struct model *m, const struct anomaly *a, uint32_t i, char *to, size_t size)
 {
@@ -154,21 +142,55 @@ static void put_role(const struct model *m, const struct anomaly *a, uint32_t i,
 	snprintf(to, size, "%" PRIu32 "/%" PRIu32 ":", role, location);
 }
 
+/*
+ * The position of the acquire of the outermost lock that is held at an event, and was not at the event before of the
+ * same role: a thread that waits at the event itself keeps others from theirs. 0: there is none.
+ */
+static uint64_t gate_of(const struct report *r, const struct anomaly *a, uint32_t i)
+{
+	const struct model *m = r->analysis->model;
+	const struct description *d = report_event(r, a->events[i]);
+	uint64_t first = 0, before = 0;
+	for (uint32_t k = 0; k < i; k++)
+		if (model_thread_of(m, a->events[k]) == model_thread_of(m, a->events[i]))
+			before = m->events[a->events[k]].number;
+	for (size_t k = 0; d && k < d->lock_count; k++)
+		if (!first || d->locks[k].acquired < first)
+			first = d->locks[k].acquired;
+	const struct description *acquire = first > before ? description_of(r->descriptions, first) : NULL;
+	return i && acquire ? acquire->event.pc : 0;
+}
+
+static bool put_pc(const struct report *r, uint64_t pc, const char *role, char *to, size_t size)
+{
+	const struct rt_module *module = module_at(r->analysis->trace, pc);
+	if (!module)
+		return false;
+	snprintf(to, size, "%s%.200s+0x%" PRIx64, role, module_name(module->path), pc - module->start);
+	return true;
+}
+
 static bool make_aim(const struct report *r, const struct report_entry *e, struct aim *aim)
 {
 	const struct model *m = r->analysis->model;
 	const struct anomaly *a = e->anomaly;
 	bool sequence = a->kind == ANOMALY_ATOMICITY || a->kind == ANOMALY_ASV;
-	char what[900] = "", role[32] = "";
+	char what[900] = "", role[32] = "", gate_role[32];
 	if (a->kind == ANOMALY_RACE ? anomaly_is_alloc_race(m, a)
 	                            : !sequence && (a->kind != ANOMALY_DEADLOCK || anomaly_is_stuck(m, a)))
 		return false;
 	aim->pattern = a->kind == ANOMALY_RACE ? "race" : sequence ? "sequence" : "deadlock";
-	aim->count = a->event_count;
+	aim->count = 0;
 	for (uint32_t i = 0; i < a->event_count; i++) {
 		if (sequence)
 			put_role(m, a, i, role, sizeof role);
-		if (!put_position(r, a->events[i], role, aim->at[i], sizeof aim->at[i]))
+		uint64_t gate = sequence ? gate_of(r, a, i) : 0, pc = m->sites[m->events[a->events[i]].site].pc;
+		if (gate) {
+			snprintf(gate_role, sizeof gate_role, "%.*s/-:", (int)strcspn(role, "/"), role);
+			if (!put_pc(r, gate, gate_role, aim->at[aim->count++], sizeof *aim->at))
+				return false;
+		}
+		if (!put_pc(r, pc, role, aim->at[aim->count++], sizeof *aim->at))
 			return false;
 		struct place place = place_of(r, a->events[i]);
 		const struct rt_frame *f = place.frame;
@@ -177,7 +199,7 @@ static bool make_aim(const struct report *r, const struct report_entry *e, struc
 			         module_name(f->file), f->line);
 		else
 			snprintf(what + strlen(what), sizeof what - strlen(what), "%s%.100s", i ? " and " : "",
-			         aim->at[i]);
+			         aim->at[aim->count - 1]);
 	}
 	aim->trial = (struct merge_trial){.kind = a->kind, .what = strdup(what)};
 	memcpy(aim->trial.fingerprint, e->fingerprint, sizeof aim->trial.fingerprint);

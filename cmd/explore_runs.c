@@ -54,12 +54,12 @@ void explore_repeat_text(const struct exploring *x, const struct run_order *orde
 	bool learns = false;
 	for (size_t i = 0; order->options && order->options[i]; i++)
 		learns |= !strncmp(order->options[i], "--learn", 7);
-	if (order->plan || learns)
+	if (order->plan || order->file[0] || learns)
 		snprintf(text, size, "racetrace explore --strategy=%s --seed=%" PRIu64 " --runs=%" PRIu32,
 		         x->o.strategy->name, x->o.seed, number);
 	else
 		snprintf(text, size, "racetrace record");
-	for (size_t i = 0; !order->plan && !learns && order->options && order->options[i]; i++)
+	for (size_t i = 0; !order->plan && !order->file[0] && !learns && order->options && order->options[i]; i++)
 		if (!strcmp(order->options[i], "--outcome"))
 			i++;
 		else if (strcmp(order->options[i], "--strategy=native") != 0)
@@ -117,6 +117,10 @@ static bool add_options(struct run_order *order, const char *outcome)
 		       run_order_add(order, "--outcome") && run_order_add(order, outcome);
 	}
 	snprintf(text, sizeof text, "--serial=%" PRIu64, order->seed);
+	if (order->file[0])
+		return run_order_add(order, text) && run_order_add(order, "--plan") &&
+		       run_order_add(order, order->file) && run_order_add(order, "--outcome") &&
+		       run_order_add(order, outcome);
 	if (!order->plan && !run_order_add(order, text))
 		return false;
 	snprintf(text, sizeof text, "--strategy=%.40s", order->strategy ? order->strategy : "");
@@ -326,6 +330,9 @@ static enum rt_status take(struct exploring *x, struct run_slot *s, struct rt_er
 	x->uncontrolled += !told.controlled;
 	x->thrashed += told.thrashed;
 	x->postponed += told.postponed;
+	enum rt_status status = x->o.strategy->came ? x->o.strategy->came(x, &s->order, err) : RT_OK;
+	if (status || (s->order.unseen && explore_harm(end, told.end) == INCIDENTS))
+		return status;
 	explore_end_text(end, told.end, ended, sizeof ended);
 	explore_repeat_text(x, &s->order, x->ended, repeat, sizeof repeat);
 	snprintf(name, sizeof name, "run %" PRIu32, x->ended);
@@ -339,7 +346,7 @@ static enum rt_status take(struct exploring *x, struct run_slot *s, struct rt_er
 	bool traced = keep_trace(x, try_trace_path(s->t), x->ended, 0, path, sizeof path);
 	if (!traced)
 		note_failure(x, end);
-	enum rt_status status = take_trace(x, s, traced ? path : NULL, &source, &told, &stuck, err);
+	status = take_trace(x, s, traced ? path : NULL, &source, &told, &stuck, err);
 	uint32_t number = (uint32_t)x->merge.run_count;
 	if (!status && traced)
 		status = explore_end(x, end, told.end, stuck, number, err);

@@ -8,6 +8,7 @@
 #include "recorder/collector/program.h"
 #include "recorder/collector/tree.h"
 #include "recorder/control.h"
+#include "tracefmt/search.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -315,7 +316,9 @@ static enum rt_status read_plan(struct recording *r, struct rt_error *err)
 		return status;
 	}
 	fclose(f);
-	r->control.strategy = "follow";
+	uint64_t magic = 0;
+	memcpy(&magic, r->plan, (size_t)st.st_size < sizeof magic ? (size_t)st.st_size : sizeof magic);
+	r->control.strategy = magic == RT_SEARCH_MAGIC ? "systematic" : "follow";
 	r->control.input = r->plan;
 	r->control.input_bytes = (size_t)st.st_size;
 	return RT_OK;

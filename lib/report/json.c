@@ -375,6 +375,21 @@ static void put_trials(struct json_writer *w, const struct merge *m)
 	jw_object_end(w);
 }
 
+static void put_search(struct json_writer *w, const struct merge_search *s)
+{
+	jw_object(w, NULL);
+	jw_text(w, "reduction", s->reduction);
+	jw_text(w, "order", s->order);
+	if (s->preemptions != UINT32_MAX)
+		jw_number(w, "preemptions", s->preemptions);
+	jw_bool(w, "complete", s->complete);
+	jw_number(w, "executions", s->executions);
+	jw_number(w, "states", s->states);
+	jw_number(w, "transitions", s->transitions);
+	jw_number(w, "races", s->races);
+	jw_object_end(w);
+}
+
 static void put_merged(struct json_writer *w, const struct merge *m, const struct merged_finding *f)
 {
 	json_finding_open(w, f->report, f->finding, f->level, f->verdict);
@@ -397,6 +412,10 @@ static void put_merged_head(struct json_report *j, const struct merge *m)
 	if (m->trial_count) {
 		next_line(j, ",\n\"trials\": ");
 		put_trials(&j->w, m);
+	}
+	if (m->search.reduction) {
+		next_line(j, ",\n\"search\": ");
+		put_search(&j->w, &m->search);
 	}
 	next_line(j, ",\n\"summary\": ");
 	put_summary(&j->w, j->r, replayed, m->summary);

@@ -65,6 +65,14 @@ struct merge_trial {
 	uint64_t harm_seed[INCIDENTS];
 };
 
+/* What a systematic search came to. */
+struct merge_search {
+	const char *reduction, *order; /* NULL: there was none */
+	uint32_t preemptions;          /* UINT32_MAX: any number */
+	bool complete;                 /* there are no other executions, within the bound */
+	uint64_t executions, states, transitions, races;
+};
+
 /* A finding of all runs. */
 struct merged_finding {
 	char id[24];
@@ -86,6 +94,7 @@ struct merge {
 	size_t incident_count, incident_room;
 	struct merge_trial *trials; /* the caller adds them; the texts are the merge's */
 	size_t trial_count, trial_room;
+	struct merge_search search;
 	uint32_t plain_runs, plain_harm[INCIDENTS]; /* that did not try anything */
 	/* Filled by merge_finish. */
 	struct merged_finding *items; /* by level, verdict and rank, the most urgent first */

@@ -294,6 +294,20 @@ static void put_trials(const struct printer *p, const struct merge *m)
 	fputc('\n', p->out);
 }
 
+static void put_search(const struct printer *p, const struct merge_search *s)
+{
+	if (!s->reduction)
+		return;
+	fputs(s->complete ? "all executions" : "not all executions", p->out);
+	if (s->preemptions != UINT32_MAX)
+		fprintf(p->out, " within %" PRIu32 " preemption%s", s->preemptions, text_plural(s->preemptions));
+	fprintf(p->out,
+	        ": %" PRIu64 " run%s, %" PRIu64 " state%s, %" PRIu64 " transition%s, %" PRIu64
+	        " pair%s of positions that race (reduction %s, %s)\n",
+	        s->executions, text_plural(s->executions), s->states, text_plural(s->states), s->transitions,
+	        text_plural(s->transitions), s->races, text_plural(s->races), s->reduction, s->order);
+}
+
 enum rt_status report_text_merged(const struct merge *m, bool color, FILE *out, struct rt_error *err)
 {
 	bool no_memory = false;
@@ -303,6 +317,7 @@ enum rt_status report_text_merged(const struct merge *m, bool color, FILE *out, 
 		if (m->items[i].level > LEVEL_NOTE && !m->items[i].known)
 			put_merged(&p, m, &m->items[i], &no_memory);
 	put_trials(&p, m);
+	put_search(&p, &m->search);
 	put_levels(&p, m->levels, m->known, m->suppressed, " (--format json lists all)");
 	for (int kind = 0; kind < ANOMALY_KINDS; kind++)
 		if (any->analysis->kinds >> kind & 1)

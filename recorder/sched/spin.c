@@ -14,11 +14,22 @@ void rt_sched_yield(struct rt_task *t)
 	t->yielded_at = rt_sched.steps;
 }
 
+/* True if the pause that it is about to make is nothing to the strategy. */
+static bool skips_pause(struct rt_task *t)
+{
+	uint64_t now = atomic_load(&rt_sched.control->switches) + 1;
+	bool skips = rt_sched.strategy->timeless && t->paused_at != now;
+
+	t->paused_at = now;
+	return skips;
+}
+
 void rt_turn_yield(uintptr_t pc)
 {
 	if (rt_sched_is_free())
 		return;
-	rt_sched_yield(rt_thread.task);
+	if (!skips_pause(rt_thread.task))
+		rt_sched_yield(rt_thread.task);
 	rt_turn_step(RT_OP_NONE, 0, 0, pc, 0, false);
 }
 
@@ -101,6 +112,8 @@ void rt_turn_sleep(struct rt_until until, uintptr_t pc)
 {
 	if (rt_sched_is_free())
 		return;
+	bool skips = skips_pause(rt_thread.task);
 	rt_turn_step(RT_OP_NONE, 0, 0, pc, RT_F_TIMED, false);
-	rt_turn_block(RT_OP_NONE, 0, until, true);
+	if (!skips)
+		rt_turn_block(RT_OP_NONE, 0, until, true);
 }

@@ -1,9 +1,20 @@
 /* The table of strategies: a file and a line each. And what several of them need. */
 #include "recorder/sched/sched.h"
 
-const struct rt_strategy *const rt_strategies[] = {&rt_strategy_random,   &rt_strategy_noise,  &rt_strategy_suspend,
-                                                   &rt_strategy_pct,      &rt_strategy_pos,    &rt_strategy_racefuzzer,
-                                                   &rt_strategy_drfinder, &rt_strategy_follow, NULL};
+/* clang-format off */
+const struct rt_strategy *const rt_strategies[] = {
+    &rt_strategy_random,
+    &rt_strategy_noise,
+    &rt_strategy_suspend,
+    &rt_strategy_pct,
+    &rt_strategy_pos,
+    &rt_strategy_racefuzzer,
+    &rt_strategy_drfinder,
+    &rt_strategy_follow,
+    &rt_strategy_systematic,
+    NULL,
+};
+/* clang-format on */
 
 bool rt_sched_hesitates(void)
 {

@@ -47,6 +47,7 @@ struct rt_task {
 	uint8_t waits_op;               /* to do this with it */
 	bool timed_out, cancelable, canceled, interrupted, yielded, roams;
 	uint64_t yielded_at;        /* step */
+	uint64_t paused_at;         /* changes of threads when it last paused, plus one */
 	uint64_t wakes, wakes_real; /* RT_BLOCKED: virtual and real time, ns, at which the wait ends; 0: never */
 	struct pollfd *fds;         /* RT_BLOCKED: for one of these to be ready; NULL: not */
 	unsigned fd_count;
@@ -64,6 +65,7 @@ struct rt_strategy {
 	const char *name;
 	bool has_plan; /* the input is not a struct rt_aims */
 	bool is_told;  /* it asks for the calls of threads, and for kinds of locks (calls.c) */
+	bool timeless; /* a pause is nothing, unless no other thread has run since the last one: time is no order */
 	/* Before the first step. False: the input makes no sense; the report says why. */
 	bool (*init)(const struct rt_control *control);
 	/* At each step of the thread that has the turn. True: it goes on without a decision. NULL: always a decision.
@@ -83,7 +85,7 @@ struct rt_strategy {
 };
 extern const struct rt_strategy *const rt_strategies[]; /* NULL-terminated */
 extern const struct rt_strategy rt_strategy_random, rt_strategy_noise, rt_strategy_suspend, rt_strategy_pct,
-    rt_strategy_pos, rt_strategy_racefuzzer, rt_strategy_drfinder, rt_strategy_follow;
+    rt_strategy_pos, rt_strategy_racefuzzer, rt_strategy_drfinder, rt_strategy_follow, rt_strategy_systematic;
 
 /* The aims that the run was given; not NULL, unless the strategy has a plan. */
 extern const struct rt_aims *rt_sched_aims;
