@@ -75,7 +75,7 @@ bool blocked_keep(struct loader *l)
 	for (uint32_t i = 0; i < l->thread_count; i++) {
 		const struct loader_thread *t = &l->threads[i];
 		l->ends[i] = (struct thread_end){t->blocked_count ? t->blocked[t->blocked_count - 1].number : 0,
-		                                 t->ended, t->lost};
+		                                 t->ended, t->lost, t->accesses_local};
 	}
 	return true;
 }

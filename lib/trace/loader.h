@@ -26,6 +26,7 @@ struct blocked {
 struct thread_end {
 	uint64_t block; /* number of the BLOCK that it waits at; 0: it does not wait */
 	bool ended, lost;
+	bool accesses_local; /* any byte on whose accesses its HB_BEFORE and HB_AFTER depend */
 };
 
 struct loader_thread {
@@ -55,7 +56,9 @@ struct loader_thread {
 	struct jumps jumps;
 	struct blocked *blocked; /* pass one: the innermost wait last */
 	uint32_t blocked_count, blocked_capacity;
-	bool ended, lost; /* pass one */
+	bool ended, lost;           /* pass one */
+	uint64_t local, local_size; /* pass one: these bytes */
+	bool accesses_local;        /* pass one */
 };
 
 struct span {

@@ -112,6 +112,7 @@ static inline void pass_one(struct loader *l, const struct rt_event *e)
 	/* A free is no use of the block, and a call on an object is no access. */
 	l->alloc_uses.number = rt_op_is_access(e->op) && !(e->flags & RT_F_FREE) ? e->number : 0;
 	if (rt_op_is_access(e->op)) {
+		t->accesses_local |= e->addr - t->local < t->local_size;
 		if (!ignored(t, e->op))
 			shadow_touch(&l->shadow, e->addr, e->arg, e->thread, rt_op_writes(e->op));
 		return;
@@ -127,6 +128,12 @@ static inline void pass_one(struct loader *l, const struct rt_event *e)
 	case RT_OP_IGNORE_BEGIN:
 	case RT_OP_IGNORE_END:
 		loader_ignore(t, e);
+		break;
+	case RT_OP_HB_AFTER:
+		if (e->arg) {
+			t->local = e->addr;
+			t->local_size = e->arg;
+		}
 		break;
 	case RT_OP_BENIGN:
 		loader_benign(l, e->addr, e->arg);
@@ -177,6 +184,11 @@ static inline void pass_two(struct loader *l, const struct rt_event *e)
 		loader_new_objects(l, e->addr, e->arg);
 		if (e->op == RT_OP_ALLOC)
 			alloc_uses_keep_alloc(l, e);
+		break;
+	case RT_OP_HB_BEFORE:
+	case RT_OP_HB_AFTER:
+		if (!e->arg || (e->thread < l->end_count && l->ends[e->thread].accesses_local))
+			loader_sync(l, e);
 		break;
 	default:
 		if (e->flags & RT_F_OBJECT && !ignored(&l->threads[e->thread], RT_OP_ATOMIC_LOAD))

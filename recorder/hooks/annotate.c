@@ -119,7 +119,7 @@ RT_DEFINE(void *, __tsan_create_fiber, (unsigned flags))
 	(void)flags;
 	if (!s)
 		return &rt_dead;
-	rt_slot_announce(s, RT_CALLER);
+	rt_slot_announce(s, 0, RT_CALLER);
 	rt_busy_begin();
 	rt_slot_open(s);
 	rt_self = s;

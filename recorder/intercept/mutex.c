@@ -29,14 +29,14 @@ static int my_tid(void)
 	if (tid == 0 && RT_SANDBOX_ALLOWS(SYS_gettid))
 		tid = (int)RT_SYSCALL(SYS_gettid);
 	else if (tid == 0 && tid_place)
-		return *(const int *)(const void *)((const char *)pthread_self() + tid_place);
+		return *(const int *)(const void *)((const char *)rt_pthread_self() + tid_place);
 	return tid;
 }
 
 static void find_tid(void)
 {
 	enum { FROM = 128, TO = 1536 }; /* bytes of struct pthread; the number is at 720 of glibc 2.36's */
-	const int *words = (const int *)(const void *)pthread_self();
+	const int *words = (const int *)(const void *)rt_pthread_self();
 
 	for (size_t i = FROM / sizeof *words; i < TO / sizeof *words && !tid_place; i++)
 		if (words[i] == my_tid())

@@ -63,7 +63,7 @@ struct rt_private {
 
 #define RT_HELD_MAX 64u /* most locks of a thread that are tracked; a forked child does not hold further ones */
 
-/* Thread-local, at a fixed offset from pthread_self(): see rt_thread_of(). */
+/* Thread-local, at a fixed offset from the thread pointer: see rt_thread_of(). */
 struct rt_thread {
 	unsigned busy;                    /* > 0: a handler must wait, see signal.c */
 	unsigned deferred;                /* a handler waits */
@@ -160,11 +160,25 @@ bool rt_private_open(struct rt_slot *slot);
 /* The slot's large filter, of RT_FILTER_LARGE entries; NULL without memory. */
 struct rt_filter *rt_large_filter(struct rt_slot *slot);
 struct rt_slot *rt_slot_take(void);        /* NULL: none is free, or the collector is gone */
+struct rt_slot *rt_slot_take_free(void);   /* the same, without waiting for one, or a word */
 void rt_slot_open(struct rt_slot *slot);   /* writes the first block's time; by the thread that will use it */
 uint64_t rt_publish(struct rt_slot *slot); /* pads the block, publishes it; returns how many are published */
 void rt_slot_end(struct rt_slot *slot);    /* to be drained */
-void rt_slot_label(struct rt_slot *slot, const char *name);    /* names its thread in the trace */
-uint32_t rt_slot_announce(struct rt_slot *slot, uintptr_t pc); /* numbers the new thread, emits FORK; returns number */
+void rt_slot_label(struct rt_slot *slot, const char *name); /* names its thread in the trace */
+/*
+ * Numbers the new thread, emits FORK; returns its number in the trace. number: among its parent's children, by which it
+ * is named; 0: the next. Those of these kinds do not count among others, of which no parent has a million:
+ */
+#define RT_CHILD_ADOPTED 1000000u /* its creation was not seen */
+#define RT_CHILD_TASK 2000000u    /* no thread of the system's */
+uint32_t rt_slot_announce(struct rt_slot *slot, uint32_t number, uintptr_t pc);
+/* The thread's stack below the frame is other memory from now on. False, and nothing is said: it is not known. */
+bool rt_thread_renew_stack(uintptr_t frame, uintptr_t pc);
+/* Lower end and size of the thread's thread-local memory, as modules have it that came with the program. */
+uintptr_t rt_thread_local(size_t *size);
+/* False if there may be more of it: modules that came later have it anywhere. */
+bool rt_thread_local_is_all(void);
+#define RT_RED_ZONE 128u           /* bytes below a frame that a function uses */
 void rt_thread_start(bool forked); /* the main thread's slot; a forked child's holds what its thread held */
 void rt_thread_begin_late(
     void); /* writes the first events of a thread that ran outside of control since its creation */
@@ -181,6 +195,16 @@ void rt_append_sync_slow(uint64_t w0, uint64_t w1, struct rt_slot *slot, uint64_
 void rt_reserve(struct rt_slot *slot, unsigned n);
 /* rt_emit_sync with a whole aux. */
 void rt_sync(struct rt_slot *slot, unsigned op, uint64_t operand, uint64_t arg, uintptr_t pc, unsigned aux);
+
+/*
+ * Code of a library (libgomp) that orders what it does with its own memory by means that are not seen: what it calls
+ * accesses no memory of the program's.
+ */
+extern uintptr_t rt_inner_code, rt_inner_size;
+static inline bool rt_is_inner(uintptr_t pc)
+{
+	return pc - rt_inner_code < rt_inner_size;
+}
 
 /* Starts a new epoch of the repeat filter. */
 void rt_filter_clear(struct rt_slot *slot);
@@ -289,10 +313,18 @@ void rt_ring_bell(void); /* if the collector sleeps */
 bool rt_collector_alive(void);
 void rt_say(const char *message); /* one line on standard error as it was at the start */
 
+/* pthread_self(), which is the thread pointer, and which the recorder interposes. */
+static inline pthread_t rt_pthread_self(void)
+{
+	pthread_t self;
+	__asm__("mov %%fs:0, %0" : "=r"(self));
+	return self;
+}
+
 /* Another thread's private state: pthread_t is the thread pointer, and ours is at a fixed distance from it. */
 static inline struct rt_thread *rt_thread_of(pthread_t thread)
 {
-	return (struct rt_thread *)(void *)((char *)thread + ((char *)&rt_thread - (char *)pthread_self()));
+	return (struct rt_thread *)(void *)((char *)thread + ((char *)&rt_thread - (char *)rt_pthread_self()));
 }
 
 #endif

@@ -301,6 +301,8 @@ void rt_emit(unsigned op, uint64_t operand, uintptr_t pc, unsigned aux)
 	rt_append(event.w0, event.w1, rt_self);
 }
 
+uintptr_t rt_inner_code, rt_inner_size;
+
 static inline void range_step(unsigned op, const void *addr, size_t size, uintptr_t pc)
 {
 	if (RT_CONTROLLED && RT_UNLIKELY(--rt_thread.patience < 0 || rt_interest[RT_INTEREST_PLACE(pc)]))
@@ -312,8 +314,8 @@ void rt_emit_range(unsigned op, const void *addr, size_t size, uintptr_t pc)
 	struct rt_slot *s = rt_self;
 	struct rt_record event, ext;
 
-	if (size == 0 || RT_UNLIKELY(rt_not_plain)) {
-		if (!size || rt_sync_only)
+	if (size == 0 || RT_UNLIKELY(rt_not_plain) || RT_UNLIKELY(rt_is_inner(pc))) {
+		if (!size || rt_sync_only || rt_is_inner(pc))
 			return;
 		range_step(op, addr, size, pc);
 		rt_value_range(op, (uintptr_t)addr, size, pc);
@@ -414,7 +416,7 @@ void rt_emit_free(uint64_t block, size_t size, uintptr_t pc)
 
 	if (RT_CONTROLLED && RT_UNLIKELY(rt_turn_told))
 		rt_turn_frees(block);
-	if (size == 0 || rt_sync_only) {
+	if (size == 0 || rt_sync_only || rt_is_inner(pc)) {
 		rt_emit_sync(RT_OP_FREE, block, size, pc, 0);
 		return;
 	}

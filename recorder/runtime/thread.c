@@ -18,9 +18,7 @@ static pthread_key_t end_key;
 static bool end_key_made;
 static unsigned char fork_lock; /* so that numbers are in the order of FORK stamps */
 
-/* Threads of unknown creation are called main.1000001 and so on: no child is the main thread's millionth. */
-#define ADOPTED 1000000u
-static uint32_t adopted; /* under fork_lock */
+static uint32_t adopted; /* number of them; under fork_lock */
 
 static struct rt_slot *slot_try(void)
 {
@@ -51,6 +49,32 @@ static bool slot_expected(void)
 	return false;
 }
 
+/* Makes the slot that was taken ready for a thread. False: there is no memory, and the slot is free again. */
+static bool slot_prepare(struct rt_slot *s)
+{
+	if (!s->generation && !rt_private_open(s)) {
+		atomic_store(&s->state, RT_SLOT_FREE);
+		return false;
+	}
+	s->generation++;
+	s->ring = rt_channel_ring(rt_channel, (uint32_t)(s - rt_channel_slot(rt_channel, 0)));
+	s->cur = s->limit = s->ring;
+	s->skipped = 0;
+	s->last_stamp = 0;
+	s->filter = rt_private_of(s)->large_open ? rt_large_filter(s) : rt_private_of(s)->filter;
+	s->label[0] = 0;
+	atomic_store(&s->published, 0);
+	atomic_store(&s->consumed, 0);
+	atomic_store(&s->waiting, 0);
+	rt_private_of(s)->slot = s;
+	rt_private_of(s)->children = 0;
+	rt_private_of(s)->epoch_blocks = 0;
+	rt_private_of(s)->pending.size = 0;
+	s->filter_epoch = rt_private_of(s)->epoch; /* the table still holds what the slot's last thread saw */
+	rt_new_epoch(s);
+	return true;
+}
+
 struct rt_slot *rt_slot_take(void)
 {
 	struct rt_slot *s = slot_try();
@@ -72,29 +96,19 @@ struct rt_slot *rt_slot_take(void)
 		rt_pause_us(1000);
 		s = slot_try();
 	}
-	if (!s->generation && !rt_private_open(s)) {
-		atomic_store(&s->state, RT_SLOT_FREE);
+	if (!slot_prepare(s)) {
 		if (!__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
 			rt_say("racetrace: no memory to record another thread; some run unrecorded");
 		return NULL;
 	}
-	s->generation++;
-	s->ring = rt_channel_ring(rt_channel, (uint32_t)(s - rt_channel_slot(rt_channel, 0)));
-	s->cur = s->limit = s->ring;
-	s->skipped = 0;
-	s->last_stamp = 0;
-	s->filter = rt_private_of(s)->large_open ? rt_large_filter(s) : rt_private_of(s)->filter;
-	s->label[0] = 0;
-	atomic_store(&s->published, 0);
-	atomic_store(&s->consumed, 0);
-	atomic_store(&s->waiting, 0);
-	rt_private_of(s)->slot = s;
-	rt_private_of(s)->children = 0;
-	rt_private_of(s)->epoch_blocks = 0;
-	rt_private_of(s)->pending.size = 0;
-	s->filter_epoch = rt_private_of(s)->epoch; /* the table still holds what the slot's last thread saw */
-	rt_new_epoch(s);
 	return s;
+}
+
+struct rt_slot *rt_slot_take_free(void)
+{
+	struct rt_slot *s = slot_try();
+
+	return s && slot_prepare(s) ? s : NULL;
 }
 
 void rt_slot_open(struct rt_slot *s)
@@ -119,7 +133,7 @@ void rt_slot_label(struct rt_slot *s, const char *name)
 		;
 }
 
-uint32_t rt_slot_announce(struct rt_slot *s, uintptr_t pc)
+uint32_t rt_slot_announce(struct rt_slot *s, uint32_t number, uintptr_t pc)
 {
 	rt_busy_begin();
 	rt_reserve(rt_self, 2);
@@ -127,7 +141,9 @@ uint32_t rt_slot_announce(struct rt_slot *s, uintptr_t pc)
 		RT_PAUSE();
 	s->thread = atomic_fetch_add(&rt_channel->thread_count, 1);
 	s->parent = rt_self->thread;
-	s->child_number = rt_self->limit ? ++rt_private_of(rt_self)->children : ADOPTED + ++adopted;
+	s->child_number = !rt_self->limit ? RT_CHILD_ADOPTED + ++adopted
+	                  : number        ? number
+	                                  : ++rt_private_of(rt_self)->children;
 	rt_vary_name(rt_private_of(s), rt_self->limit ? rt_private_of(rt_self)->name : 0, s->child_number);
 	atomic_store(&s->state, RT_SLOT_LIVE);
 	rt_emit_sync(RT_OP_FORK, s->thread, 0, pc, 0);
@@ -172,7 +188,7 @@ static void find_stack(void)
 	 */
 	if (rt_sandboxed && (!rt_thread.made || !RT_SANDBOX_ALLOWS(SYS_sched_getaffinity)))
 		return;
-	if (RT_REAL(pthread_getattr_np)(pthread_self(), &attributes) != 0)
+	if (RT_REAL(pthread_getattr_np)(rt_pthread_self(), &attributes) != 0)
 		return;
 	RT_REAL(pthread_attr_getstack)(&attributes, &rt_thread.stack, &rt_thread.stack_size);
 	RT_REAL(pthread_attr_destroy)(&attributes);
@@ -181,18 +197,11 @@ static void find_stack(void)
 /* Bytes of thread-local memory below the thread pointer: what the modules that came with the program have there. */
 static size_t tls_size;
 
-static uintptr_t thread_pointer(void)
-{
-	uintptr_t p;
-	__asm__("mov %%fs:0, %0" : "=r"(p));
-	return p;
-}
-
 static int measure_tls(struct dl_phdr_info *module, size_t size, void *unused)
 {
 	/* Of modules that are loaded later, it is where it was allocated. */
 	enum { STATIC_MAX = 1 << 20 };
-	uintptr_t begin = (uintptr_t)module->dlpi_tls_data, end = thread_pointer();
+	uintptr_t begin = (uintptr_t)module->dlpi_tls_data, end = (uintptr_t)rt_pthread_self();
 
 	(void)size, (void)unused;
 	if (begin && begin < end && end - begin < STATIC_MAX && end - begin > tls_size)
@@ -214,7 +223,37 @@ static void begin_thread(struct rt_slot *s, uintptr_t pc)
 	rt_self = s;
 	rt_emit_sync(RT_OP_BEGIN, (uintptr_t)rt_thread.stack, rt_thread.stack_size, pc, 0);
 	if (tls_size)
-		rt_emit_sync(RT_OP_TLS, thread_pointer() - tls_size, tls_size, pc, 0);
+		rt_emit_sync(RT_OP_TLS, (uintptr_t)rt_pthread_self() - tls_size, tls_size, pc, 0);
+}
+
+bool rt_thread_renew_stack(uintptr_t frame, uintptr_t pc)
+{
+	uintptr_t stack = (uintptr_t)rt_thread.stack;
+
+	if (!stack || frame <= stack || frame - stack > rt_thread.stack_size)
+		return false;
+	rt_emit_sync(RT_OP_NEW_MEMORY, stack, frame - stack, pc, 0);
+	return true;
+}
+
+uintptr_t rt_thread_local(size_t *size)
+{
+	*size = tls_size;
+	return (uintptr_t)rt_pthread_self() - tls_size;
+}
+
+static int is_elsewhere(struct dl_phdr_info *module, size_t size, void *unused)
+{
+	(void)size, (void)unused;
+	for (unsigned i = 0; i < module->dlpi_phnum; i++)
+		if (module->dlpi_phdr[i].p_type == PT_TLS)
+			return (uintptr_t)module->dlpi_tls_data - ((uintptr_t)rt_pthread_self() - tls_size) >= tls_size;
+	return 0;
+}
+
+bool rt_thread_local_is_all(void)
+{
+	return !dl_iterate_phdr(is_elsewhere, NULL);
 }
 
 void rt_thread_forked(void)
@@ -261,7 +300,7 @@ void rt_thread_adopt(uintptr_t pc)
 		rt_turn_foreign();
 		return;
 	}
-	rt_slot_announce(s, pc);
+	rt_slot_announce(s, 0, pc);
 	if (rt_controlled) {
 		rt_turn_created(s);
 		rt_turn_begin(s, pc);
@@ -359,7 +398,7 @@ static void announce_child(struct rt_private *b, bool made, const pthread_t *thr
 	if (made) {
 		struct rt_thread *child = rt_thread_of(*thread);
 
-		child->index = rt_slot_announce(b->slot, pc);
+		child->index = rt_slot_announce(b->slot, 0, pc);
 		child->known = true;
 		if (rt_controlled)
 			rt_turn_created(b->slot);

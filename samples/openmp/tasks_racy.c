@@ -1,6 +1,7 @@
 /*
  * OpenMP: a task that is not waited for, a grandchild that taskwait does not wait for, siblings without a dependence,
- * and a taskloop without its group.
+ * a dependence that cousins do not have, one that excludes no reader, and a taskloop without its group. Which thread
+ * runs which task, and when, makes no difference: one alone runs all of them in the last region.
  */
 #include <omp.h>
 #include <stdio.h>
@@ -8,7 +9,7 @@
 
 enum { N = 6 };
 
-int one, grandchild, siblings, cells[N], total;
+int one, grandchild, siblings, cells[N], total, cousins, excluded, alone, seen;
 
 /* Tasks begin when another thread comes for them: the one that made them is slow. */
 static void other_thread(void)
@@ -52,6 +53,23 @@ int main(void)
 			}
 			other_thread();
 		}
+#pragma omp taskgroup
+		for (int i = 0; i < 2; i++) {
+#pragma omp task
+			{
+#pragma omp task depend(inout : cousins)
+				cousins++; /* @cousin */
+			}
+		}
+#pragma omp taskgroup
+		{
+#pragma omp task depend(mutexinoutset : excluded)
+			excluded++; /* @excluding */
+#pragma omp task depend(mutexinoutset : excluded)
+			excluded++; /* @excluding_too */
+#pragma omp task
+			seen = excluded; /* @reader */
+		}
 #pragma omp taskloop nogroup grainsize(1)
 		for (int i = 0; i < N; i++)
 			cells[i] = i; /* @loop */
@@ -59,6 +77,16 @@ int main(void)
 		for (int i = 0; i < N; i++)
 			total += cells[i]; /* @not_waited */
 	}
-	printf("%d\n", total);
+#pragma omp parallel num_threads(1)
+	for (int i = 0; i < 2; i++) {
+#pragma omp task
+		{
+			int local[4] = {0};
+			for (int k = 0; k < 4; k++)
+				local[k] += i;
+			alone += local[i]; /* @alone */
+		}
+	}
+	printf("%d %d %d %d %d\n", total, cousins, excluded, alone, seen);
 	return 0;
 }

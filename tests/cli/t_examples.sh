@@ -7,11 +7,22 @@ mkdir build bin && ln -s "$(dirname "$RACETRACE")" build/bin && ln -s "$top/samp
 
 # ---- The README ----
 # The block of its first section, and without what differs from run to run: addresses, places, callers in the C library,
-# and which thread's events have which numbers.
+# which thread's events have which numbers, and in how many steps of a schedule a thread's first events run.
 sed -n '/^## An example/,/^## Commands/s/^    //p' "$top/README.md" >readme
 [ "$(grep -c '^\$ ' readme)" = 3 ] || wrong "the README has not three commands: $(cat readme)"
 same() {
-	sed -E '/^$/d; / in libc\.so/d; s/0x[0-9a-f]+/ADDRESS/g; s/event [0-9]+$/event N/; s|/[^ ]*/samples/|samples/|g' "$1"
+	sed -E '/^$/d; / in libc\.so/d; s/0x[0-9a-f]+/ADDRESS/g; s/event [0-9]+$/event N/; s|/[^ ]*/samples/|samples/|g' "$1" |
+		awk -F ': ' '/^ *schedule \(witness: [a-z]*\): / {
+			n = split($3, steps, ", ")
+			for (i = 1; i <= n; i++) {
+				split(steps[i], step, /[ -]/)
+				if (step[2] != last[step[1]] + 1) print "a gap before " steps[i]
+				last[step[1]] = step[3]
+			}
+			for (thread in last) print $1 ": " $2 ": " thread " 1-" last[thread] | "sort"
+			close("sort")
+			next
+		} { print }'
 }
 example() {
 	local line
@@ -21,7 +32,7 @@ example() {
 	done < <(sed -n 's/^\$ //p' readme)
 }
 # Sometimes the other thread is first.
-for _ in 1 2 3 4 5; do
+for _ in {1..20}; do
 	example >shown
 	diff <(same readme) <(same shown) >differences && break
 done

@@ -115,7 +115,10 @@ static void make(struct made *m)
 			*e = (struct rt_event){.number = m->count * 2 + (op > 20 ? UINT64_C(1) << 54 : 0),
 			                       .ordinal = ordinals[thread],
 			                       .stamp = UINT64_MAX - m->count % 3,
-			                       .addr = other ? variant : objects[(op + variant) % 5],
+			                       /* The three go on, so the joined ones are others. */
+			                       .addr = op == RT_OP_JOIN ? 3 + variant
+			                               : other          ? variant
+			                                                : objects[(op + variant) % 5],
 			                       .arg = variant == 0   ? 0
 			                              : variant == 1 ? 8
 			                                             : RT_OPERAND_MAX,
@@ -366,6 +369,9 @@ static const struct {
     {HEADER "{\"op\":\"fork\"}\n", "'fork' says not of which thread"},
     {HEADER "{\"op\":\"end\",\"number\":5}\n{\"op\":\"end\",\"number\":5}\n", "line 3: 'number' does not rise"},
     {HEADER "{\"op\":\"end\",\"ordinal\":5}\n{\"op\":\"end\",\"ordinal\":4}\n", "'ordinal' does not rise"},
+    {HEADER
+     "{\"op\":\"fork\",\"object\":\"a\"}\n{\"op\":\"join\",\"object\":\"a\"}\n{\"op\":\"end\",\"thread\":\"a\"}\n",
+     "line 4: thread 'a' goes on after event 2 joined it"},
     {HEADER "{\"op\":\"end\",\"number\":-1}\n", "'number' is not a number"},
     {HEADER "{\"op\":\"read\",\"object\":\"0x1000000000000\"}\n", "'object' is larger than"},
     {HEADER "{\"op\":\"read\",\"object\":\"x\",\"arg\":70000}\n", "declare it"},

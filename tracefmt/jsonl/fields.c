@@ -80,10 +80,10 @@ enum rt_status jsonl_add_thread(struct jsonl_parser *p, const char *name, uint32
 		return RT_OK;
 	uint32_t room = j->thread_room;
 	if (!vec_reserve(&j->threads, &room, (uint64_t)count + 1, sizeof *j->threads) ||
-	    !vec_reserve(&j->ordinals, &j->thread_room, (uint64_t)count + 1, sizeof *j->ordinals))
+	    !vec_reserve(&j->at, &j->thread_room, (uint64_t)count + 1, sizeof *j->at))
 		return jsonl_no_memory(p);
 	j->threads[count] = (struct rt_thread){.name = names_text(&j->thread_names, *index), .parent = count};
-	j->ordinals[count] = 0;
+	j->at[count] = (struct jsonl_thread_at){0};
 	j->trace.info.thread_count++;
 	return RT_OK;
 }

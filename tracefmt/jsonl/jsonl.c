@@ -132,7 +132,7 @@ static void jsonl_free(struct rt_trace *trace)
 	}
 	free(j->events);
 	free(j->threads);
-	free(j->ordinals);
+	free(j->at);
 	free(j->named);
 	free(j->variables);
 	free(j->command);

@@ -37,7 +37,10 @@ struct jsonl {
 	struct names strings; /* all texts of the file that are kept */
 	struct names thread_names;
 	struct rt_thread *threads;
-	uint64_t *ordinals; /* by thread: the last one */
+	struct jsonl_thread_at {
+		uint64_t ordinal; /* of its last event */
+		uint64_t joined;  /* number of the event that joined it; 0: none did since it was forked */
+	} * at;                   /* by thread */
 	uint32_t thread_room;
 	struct names names;
 	struct jsonl_named *named; /* by index into names */

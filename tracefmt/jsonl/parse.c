@@ -312,7 +312,7 @@ static enum rt_status parse_places(struct jsonl_parser *p, const json_t *object,
 		return status;
 	e->thread = index;
 	e->number = last + 1;
-	e->ordinal = j->ordinals[index] + 1;
+	e->ordinal = j->at[index].ordinal + 1;
 	if ((status = jsonl_number(p, object, "number", UINT64_MAX - 1, &e->number)) ||
 	    (status = jsonl_number(p, object, "ordinal", UINT64_MAX - 1, &e->ordinal)))
 		return status;
@@ -321,9 +321,12 @@ static enum rt_status parse_places(struct jsonl_parser *p, const json_t *object,
 		return status;
 	if (e->number <= last)
 		return jsonl_fail(p, "'number' does not rise: it follows %" PRIu64, last);
-	if (e->ordinal <= j->ordinals[index])
+	if (j->at[index].joined)
+		return jsonl_fail(p, "thread '%s' goes on after event %" PRIu64 " joined it",
+		                  jsonl_quote(j->threads[index].name).text, j->at[index].joined);
+	if (e->ordinal <= j->at[index].ordinal)
 		return jsonl_fail(p, "'ordinal' does not rise: thread '%s' was at %" PRIu64,
-		                  jsonl_quote(j->threads[index].name).text, j->ordinals[index]);
+		                  jsonl_quote(j->threads[index].name).text, j->at[index].ordinal);
 	return RT_OK;
 }
 
@@ -333,8 +336,10 @@ static enum rt_status append(struct jsonl_parser *p, const struct rt_event *e)
 	if (!vec_reserve(&j->events, &j->room, (uint64_t)j->count + 1, sizeof *j->events))
 		return jsonl_no_memory(p);
 	j->events[j->count++] = *e;
-	j->ordinals[e->thread] = e->ordinal;
+	j->at[e->thread].ordinal = e->ordinal;
 	j->threads[e->thread].events++;
+	if ((e->op == RT_OP_FORK || e->op == RT_OP_JOIN) && e->addr < j->trace.info.thread_count)
+		j->at[e->addr].joined = e->op == RT_OP_JOIN ? e->number : 0;
 	if (e->op == RT_OP_LOST && !p->declared_lost)
 		j->trace.info.lost += e->arg;
 	return RT_OK;
