@@ -83,8 +83,8 @@ enum rt_trait {
 	X(MODULE_LOAD, "module-load", CODE, 0)                                                                         \
 	X(MODULE_UNLOAD, "module-unload", CODE, 0)                                                                     \
 	/* Annotations. object: address or 0; REGION: an explicit atomic region. HB_BEFORE(x) happens-before every     \
-	 * later HB_AFTER(x). Their arg: 0, or a size: it holds only if the thread accesses any byte of that many at   \
-	 * x. NEW_MEMORY: object, arg size. */                                                                                      \
+	 * later HB_AFTER(x). Their arg: 0, or a size: it holds only if the thread accesses one of that many bytes.    \
+	 * NEW_MEMORY: object, arg size. */                                                                            \
 	X(REGION_BEGIN, "region-begin", ANNOTATION, 0)                                                                 \
 	X(REGION_END, "region-end", ANNOTATION, 0)                                                                     \
 	X(HB_BEFORE, "hb-before", ANNOTATION, 0)                                                                       \
