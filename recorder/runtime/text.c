@@ -12,6 +12,23 @@ size_t rt_length(const char *s)
 	return n;
 }
 
+bool rt_same(const char *a, const char *b)
+{
+	while (*a && *a == *b)
+		a++, b++;
+	return *a == *b;
+}
+
+const char *rt_file_name(const char *path)
+{
+	const char *name = path;
+
+	for (; *path; path++)
+		if (*path == '/')
+			name = path + 1;
+	return name;
+}
+
 char *rt_append_text(char *to, const char *text)
 {
 	while ((*to = *text++))

@@ -2,10 +2,14 @@
 #ifndef RECORDER_RUNTIME_TEXT_H
 #define RECORDER_RUNTIME_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 size_t rt_length(const char *s);
+bool rt_same(const char *a, const char *b);
+/* What is behind the last slash of a path. */
+const char *rt_file_name(const char *path);
 /* Write what they are given, in decimal if it is a number, and a zero at its end; return where that is. */
 char *rt_append_text(char *to, const char *text);
 char *rt_append_number(char *to, uint64_t n);

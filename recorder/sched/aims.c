@@ -2,6 +2,7 @@
 #include "recorder/sched/sched.h"
 
 #include "recorder/runtime/syscall.h"
+#include "recorder/runtime/text.h"
 
 #include <fcntl.h>
 
@@ -10,45 +11,35 @@ const struct rt_aims *rt_sched_aims = &none;
 static uintptr_t *pcs;   /* by place; 0: its module is not there */
 static uintptr_t *bases; /* by module; the same */
 
-static const char *file_name(const char *path)
+void rt_sched_target(const char *path, char target[RT_TARGET_MAX])
 {
-	const char *name = path;
+	long length = RT_SYSCALL(SYS_readlink, path, target, RT_TARGET_MAX - 1);
 
-	for (; *path; path++)
-		if (*path == '/')
-			name = path + 1;
-	return name;
+	target[length > 0 ? length : 0] = '\0';
 }
 
-static bool is_same(const char *a, const char *b)
+bool rt_sched_is_file(const char *path, const char *target, const char *known)
 {
-	while (*a && *a == *b)
-		a++, b++;
-	return *a == *b;
-}
-
-static bool is_module(const char *path, const char *target, const char *name)
-{
-	return is_same(file_name(path), name) || is_same(file_name(target), name);
+	known = rt_file_name(known);
+	return rt_same(rt_file_name(path), known) || rt_same(rt_file_name(target), known);
 }
 
 static void loaded(const char *path, const uint8_t *build_id, size_t n, uintptr_t base, void *arg)
 {
 	const struct rt_place *places = rt_aims_places(rt_sched_aims);
-	char target[4096];
-	long length = RT_SYSCALL(SYS_readlink, path, target, sizeof target - 1);
+	char target[RT_TARGET_MAX];
 
 	(void)build_id;
 	(void)n;
 	(void)arg;
-	target[length > 0 ? length : 0] = '\0';
+	rt_sched_target(path, target);
 	for (uint32_t i = 0; i < rt_sched_aims->place_count; i++)
-		if (is_module(path, target, places[i].module)) {
+		if (rt_sched_is_file(path, target, places[i].module)) {
 			pcs[i] = base + places[i].offset;
 			rt_sched_interest(pcs[i]);
 		}
 	for (uint32_t i = 0; i < rt_sched_aims->module_count; i++)
-		if (is_module(path, target, rt_aims_modules(rt_sched_aims)[i].name))
+		if (rt_sched_is_file(path, target, rt_aims_modules(rt_sched_aims)[i].name))
 			bases[i] = base;
 }
 

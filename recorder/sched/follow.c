@@ -173,41 +173,20 @@ static void look_at_goal(void)
 
 /* ---- Modules ---- */
 
-/* A library may be known by different paths, through links. */
-static const char *file_name(const char *path)
-{
-	const char *name = path;
-
-	for (; *path; path++)
-		if (*path == '/')
-			name = path + 1;
-	return name;
-}
-
-static bool is_same(const char *a, const char *b)
-{
-	while (*a && *a == *b)
-		a++, b++;
-	return *a == *b;
-}
-
 static void loaded(const char *path, const uint8_t *build_id, size_t n, uintptr_t base, void *arg)
 {
 	const struct rt_plan_module *modules = PART(const struct rt_plan_module, modules);
 	const struct rt_plan_site *sites = PART(const struct rt_plan_site, sites);
 	uint64_t *learned = PART(uint64_t, learned);
+	char target[RT_TARGET_MAX];
 
 	(void)build_id;
 	(void)n;
 	(void)arg;
-	char target[256];
-	long length = RT_SYSCALL(SYS_readlink, path, target, sizeof target - 1);
-
-	target[length > 0 ? length : 0] = '\0';
+	rt_sched_target(path, target);
 	for (uint32_t i = 0; i < rt_follow_plan->module_count; i++) {
-		const char *known = file_name((const char *)rt_follow_plan + modules[i].path);
-
-		if (learned[i] == base || (!is_same(file_name(path), known) && !is_same(file_name(target), known)))
+		if (learned[i] == base ||
+		    !rt_sched_is_file(path, target, (const char *)rt_follow_plan + modules[i].path))
 			continue;
 		learned[i] = base;
 		for (uint32_t k = 0; k < rt_follow_plan->site_count; k++)

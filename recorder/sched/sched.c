@@ -2,6 +2,7 @@
 #include "recorder/sched/sched.h"
 
 #include "recorder/runtime/syscall.h"
+#include "recorder/runtime/text.h"
 
 #include <link.h>
 #include <signal.h>
@@ -25,18 +26,11 @@ uint64_t rt_sched_random(void)
 	return x ^ x >> 31;
 }
 
-static bool is_same(const char *a, const char *b)
-{
-	while (*a && *a == *b)
-		a++, b++;
-	return *a == *b;
-}
-
 bool rt_sched_begin(uint32_t slots)
 {
 	const struct rt_strategy *const *s = rt_strategies;
 
-	while (*s && !is_same((*s)->name, rt_sched.control->strategy))
+	while (*s && !rt_same((*s)->name, rt_sched.control->strategy))
 		s++;
 	rt_sched.strategy = *s;
 	rt_sched.random = rt_sched.control->seed;

@@ -134,6 +134,11 @@ void rt_sched_interest_all(void);
 /* Calls f for each module that is loaded. build_id: n bytes. */
 void rt_sched_modules(void (*f)(const char *path, const uint8_t *build_id, size_t n, uintptr_t base, void *arg),
                       void *arg);
+/* What a path links to; "": it is no link. */
+#define RT_TARGET_MAX 4096
+void rt_sched_target(const char *path, char target[RT_TARGET_MAX]);
+/* True if the path or what it links to has the name that `known` ends with. */
+bool rt_sched_is_file(const char *path, const char *target, const char *known);
 /* Appends to the report; what does not fit is left out. */
 void rt_sched_report(const char *text);
 /* Ends the process, after the result is written. */
