@@ -7,6 +7,7 @@
 #define CMD_EXPLORE_H
 
 #include "cmd/replay_try.h"
+#include "cmd/scratch.h"
 #include "lib/explore/executions.h"
 #include "lib/report/merge.h"
 #include "recorder/control.h"
@@ -120,7 +121,7 @@ struct exploring {
 	struct explore_options o;
 	struct merge merge;
 	struct run_slot *slots; /* o.jobs */
-	char folder[256];
+	char folder[SCRATCH_MAX];
 	uint32_t started, ended; /* runs */
 	uint32_t failed;         /* of them, without a trace */
 	uint32_t uncontrolled;   /* whose threads ran free although the strategy would lead them */

@@ -6,7 +6,6 @@
 #include "cmd/messages.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <glob.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -433,14 +432,9 @@ static enum rt_status step_slot(struct exploring *x, struct run_slot *s, struct 
 
 static enum rt_status make_folders(struct exploring *x, struct rt_error *err)
 {
-	const char *where = getenv("TMPDIR");
-	snprintf(x->folder, sizeof x->folder, "%.180s/racetrace-XXXXXX", where && *where ? where : "/tmp");
-	if (!mkdtemp(x->folder)) {
-		enum rt_status status =
-		    rt_error_set(err, RT_ESYSTEM, "cannot make a folder '%s': %s", x->folder, strerror(errno));
-		x->folder[0] = '\0';
+	enum rt_status status = scratch_make(x->folder, err);
+	if (status)
 		return status;
-	}
 	for (uint32_t i = 0; i < x->o.jobs; i++) {
 		struct run_slot *s = &x->slots[i];
 		snprintf(s->folder, sizeof s->folder, "%.200s/%" PRIu32, x->folder, i);
@@ -490,14 +484,6 @@ enum rt_status explore_runs(struct exploring *x, struct rt_error *err)
 	return status;
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
-}
-
 void explore_release(struct exploring *x)
 {
 	if (x->o.strategy->release)
@@ -505,6 +491,5 @@ void explore_release(struct exploring *x)
 	merge_release(&x->merge);
 	free(x->slots);
 	free(x->statuses);
-	if (x->folder[0])
-		nftw(x->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	scratch_remove(x->folder);
 }

@@ -14,7 +14,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-enum rt_status library_folder(bool controlled, char **folder, struct rt_error *err)
+enum rt_status library_own_path(char **path, struct rt_error *err)
 {
 	char self[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -23,11 +23,22 @@ enum rt_status library_folder(bool controlled, char **folder, struct rt_error *e
 		self[n] = '\0';
 	else if (!executed || !realpath(executed, self))
 		return rt_error_set(err, RT_ESYSTEM, "cannot read '/proc/self/exe': %s", strerror(errno));
+	*path = strdup(self);
+	return *path ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory for a path");
+}
+
+enum rt_status library_folder(bool controlled, char **folder, struct rt_error *err)
+{
+	char *self;
+	enum rt_status status = library_own_path(&self, err);
+	if (status)
+		return status;
 	for (int up = 0; up < 2 && strrchr(self, '/'); up++)
 		*strrchr(self, '/') = '\0';
 	if (asprintf(folder, "%s/lib/racetrace%s", self, controlled ? "/controlled" : "") < 0)
-		return rt_error_set(err, RT_EMEMORY, "no memory for a path");
-	return RT_OK;
+		status = rt_error_set(err, RT_EMEMORY, "no memory for a path");
+	free(self);
+	return status;
 }
 
 int library_print_cflags(void)

@@ -4,6 +4,8 @@
 
 #include "lib/base/error.h"
 
+/* The path of this program, owned by the caller. */
+enum rt_status library_own_path(char **path, struct rt_error *err);
 /* The folder of the recorder's library, PREFIX/lib/racetrace where the program is PREFIX/bin/racetrace; owned by the
  * caller. */
 enum rt_status library_folder(bool controlled, char **folder, struct rt_error *err);

@@ -3,6 +3,7 @@
 
 #include "cmd/command.h"
 #include "cmd/common.h"
+#include "cmd/output.h"
 #include "cmd/relations.h"
 #include "recorder/collector/tree.h"
 #include "recorder/control.h"
@@ -216,6 +217,17 @@ static json_t *outcome_json(const struct rt_trace *trace, const struct place *pl
 	return outcome;
 }
 
+static enum rt_status write_json(const json_t *json, const char *path, struct rt_error *err)
+{
+	struct cmd_output output;
+	enum rt_status status = cmd_output_open(&output, path, err);
+	if (status)
+		return status;
+	if (json_dumpf(json, output.file, JSON_INDENT(1) | JSON_PRESERVE_ORDER) != 0)
+		status = rt_error_set(err, RT_ESYSTEM, "cannot write '%s'", path);
+	return cmd_output_close(&output, status, err);
+}
+
 enum rt_status outcome_write(const char *path, const struct rt_control *control, const struct rt_writer_result *result,
                              const char *trace_path, struct rt_error *err)
 {
@@ -229,8 +241,8 @@ enum rt_status outcome_write(const char *path, const struct rt_control *control,
 		status = rt_error_set(err, RT_EMEMORY, "no memory for the outcome");
 	else if (!(status = read_places(trace, places, err)) && !(json = outcome_json(trace, places, control, result)))
 		status = rt_error_set(err, RT_EMEMORY, "no memory for the outcome");
-	if (!status && json_dump_file(json, path, JSON_INDENT(1) | JSON_PRESERVE_ORDER) != 0)
-		status = rt_error_set(err, RT_ESYSTEM, "cannot write '%s': %s", path, strerror(errno));
+	if (!status)
+		status = write_json(json, path, err);
 	json_decref(json);
 	free(places);
 	rt_trace_free(trace);

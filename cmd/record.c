@@ -3,6 +3,7 @@
 #include "cmd/library.h"
 #include "cmd/outcome.h"
 #include "cmd/strategy.h"
+#include "lib/base/clock.h"
 #include "recorder/collector/limits.h"
 #include "recorder/collector/name.h"
 #include "recorder/collector/program.h"
@@ -272,13 +273,6 @@ struct recording {
 static void program_ended(void *collector)
 {
 	collector_stop(collector);
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 /* Reports at once that a trace cannot be written any further: the program may run on for long. */

@@ -4,16 +4,17 @@
 #include "cmd/messages.h"
 #include "cmd/replay_reference.h"
 #include "cmd/replay_ways.h"
+#include "cmd/scratch.h"
 #include "lib/report/findings.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,7 +26,7 @@ const struct replay_options replay_defaults = {.verdicts = 1u << VERDICT_PROVED 
                                                .timeout_ms = 20000,
                                                .seed = 1};
 
-enum { FOLDER_MAX = 256, SEARCHES = 10 }; /* runs of a search that does not find what it is for */
+enum { FOLDER_MAX = SCRATCH_MAX, SEARCHES = 10 }; /* runs of a search that does not find what it is for */
 
 /* One entry of the report under way. */
 struct job {
@@ -290,14 +291,9 @@ static bool may_begin(const struct replaying *p)
 
 static enum rt_status make_folders(struct replaying *p)
 {
-	const char *where = getenv("TMPDIR");
-	snprintf(p->folder, sizeof p->folder, "%.180s/racetrace-XXXXXX", where && *where ? where : "/tmp");
-	if (!mkdtemp(p->folder)) {
-		enum rt_status status =
-		    rt_error_set(p->err, RT_ESYSTEM, "cannot make a folder '%s': %s", p->folder, strerror(errno));
-		p->folder[0] = '\0';
+	enum rt_status status = scratch_make(p->folder, p->err);
+	if (status)
 		return status;
-	}
 	snprintf(p->reference_folder, sizeof p->reference_folder, "%.200s/reference", p->folder);
 	if (mkdir(p->reference_folder, 0700) != 0)
 		return rt_error_set(p->err, RT_ESYSTEM, "cannot make a folder '%s': %s", p->reference_folder,
@@ -309,14 +305,6 @@ static enum rt_status make_folders(struct replaying *p)
 			return rt_error_set(p->err, RT_ESYSTEM, "cannot make a folder '%s': %s", path, strerror(errno));
 	}
 	return RT_OK;
-}
-
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
 }
 
 static enum rt_status wait_for_runs(struct replaying *p)
@@ -375,8 +363,7 @@ static void release(struct replaying *p)
 	reference_release(&p->reference);
 	rebuilt_free(p->rebuilt);
 	rt_trace_free(p->other);
-	if (p->folder[0])
-		nftw(p->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	scratch_remove(p->folder);
 }
 
 /*

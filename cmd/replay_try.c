@@ -2,6 +2,8 @@
 #include "cmd/replay_try.h"
 
 #include "cmd/common.h"
+#include "cmd/library.h"
+#include "lib/base/memory_file.h"
 #include "recorder/control.h"
 
 #include <errno.h>
@@ -28,6 +30,7 @@ try {
 
 /* ---- Starting ---- */
 
+/* Written in place: the folder is this command's own, and the run is started when the file is whole. */
 static enum rt_status write_plan(const struct try *t, struct rt_error *err)
 {
 	struct rt_plan head = *t->o.plan;
@@ -42,20 +45,21 @@ static enum rt_status write_plan(const struct try *t, struct rt_error *err)
 
 static enum rt_status launch(struct try *t, struct rt_error *err)
 {
-	char self[4096], seed[32];
+	char *self, seed[32];
 	size_t count = 0, n = 0;
-	ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-	if (length < 0)
-		return rt_error_set(err, RT_ESYSTEM, "cannot find this program: %s", strerror(errno));
-	self[length] = '\0';
+	enum rt_status status = library_own_path(&self, err);
+	if (status)
+		return status;
 	while (t->o.program[count])
 		count++;
 	size_t further = 0;
 	while (t->o.record && t->o.record[further])
 		further++;
 	const char **argv = calloc(count + further + ARGUMENTS_MAX, sizeof *argv);
-	if (!argv)
+	if (!argv) {
+		free(self);
 		return rt_error_set(err, RT_EMEMORY, "no memory for a run");
+	}
 	snprintf(seed, sizeof seed, "--serial=%" PRIu64, t->o.seed);
 	argv[n++] = self;
 	argv[n++] = "record";
@@ -80,8 +84,9 @@ static enum rt_status launch(struct try *t, struct rt_error *err)
 	                          .timeout_ms = t->o.timeout_ms,
 	                          .grace_ms = GRACE_MS,
 	                          .terminal = t->o.hold};
-	enum rt_status status = runner_start(&run, &t->runner, err);
+	status = runner_start(&run, &t->runner, err);
 	free(argv);
+	free(self);
 	return status;
 }
 
@@ -315,21 +320,21 @@ static void put_mark(FILE *out, struct try *t, uint32_t thread, uint64_t number)
 
 /* A stream into memory. words_open: false without memory; words_close: the text, the caller's, or NULL. */
 struct words {
-	char *text;
-	size_t size;
+	struct rt_bytes bytes;
 	FILE *out;
 };
 static bool words_open(struct words *w)
 {
 	*w = (struct words){0};
-	w->out = open_memstream(&w->text, &w->size);
+	w->out = rt_memory_file(&w->bytes);
 	return w->out != NULL;
 }
 static char *words_close(struct words *w)
 {
-	if (fclose(w->out) == 0)
-		return w->text;
-	free(w->text);
+	bool whole = fputc('\0', w->out) != EOF;
+	if (fclose(w->out) == 0 && whole)
+		return (char *)w->bytes.data;
+	free(w->bytes.data);
 	return NULL;
 }
 

@@ -1,9 +1,11 @@
 /* racetrace run: record, analyze, replay and report in one go. */
 #include "cmd/command.h"
 #include "cmd/common.h"
+#include "cmd/library.h"
 #include "cmd/memory.h"
 #include "cmd/replay.h"
 #include "cmd/reports.h"
+#include "cmd/scratch.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -80,17 +82,18 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static enum rt_status record(const struct settings *s, const char *trace, int *status, struct rt_error *err)
 {
 	enum { OWN = 8 };
-	char self[4096], serial[64];
+	char *self, serial[64];
 	size_t n = 0, count = 0;
-	ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+	enum rt_status found = library_own_path(&self, err);
+	if (found)
+		return found;
 	while (s->command[count])
 		count++;
 	const char **argv = calloc(count + OWN, sizeof *argv);
-	if (length < 0 || !argv) {
-		free(argv);
-		return rt_error_set(err, RT_ESYSTEM, "cannot start this program again: %s", strerror(errno));
+	if (!argv) {
+		free(self);
+		return rt_error_set(err, RT_EMEMORY, "no memory for a run");
 	}
-	self[length] = '\0';
 	argv[n++] = self;
 	argv[n++] = "record";
 	argv[n++] = "-o";
@@ -107,6 +110,7 @@ static enum rt_status record(const struct settings *s, const char *trace, int *s
 		_exit(EXIT_INPUT);
 	}
 	free(argv);
+	free(self);
 	if (pid < 0)
 		return rt_error_set(err, RT_ESYSTEM, "cannot make a process: %s", strerror(errno));
 	/* Signals of the terminal are the program's; what is recorded then is reported. */
@@ -187,24 +191,17 @@ int cmd_run(int argc, char **argv)
 {
 	static const struct argp_child children[] = {{&cmd_reports_argp, 0, NULL, 0}, {0}};
 	static const struct argp argp = {options, parse, "[--] PROGRAM [ARGUMENT...]", doc, children, NULL, NULL};
-	char folder[256], path[512], input[4096];
-	const char *where = getenv("TMPDIR");
+	char folder[SCRATCH_MAX] = "", path[512], input[4096];
 	struct settings s = {.replay = replay_defaults};
 	struct rt_error err = {0};
 	int result = EXIT_INPUT;
 	cmd_parse(&argp, argc, argv, ARGP_IN_ORDER, &s);
 	s.replay.program = s.command;
 	s.replay.input = input_file(input, sizeof input);
-	snprintf(folder, sizeof folder, "%.200s/racetrace-XXXXXX", where && *where ? where : "/tmp");
-	if (!s.trace && !mkdtemp(folder)) {
-		rt_error_set(&err, RT_ESYSTEM, "cannot make a folder '%s': %s", folder, strerror(errno));
+	if (!s.trace && scratch_make(folder, &err))
 		return cmd_fail(&err);
-	}
 	snprintf(path, sizeof path, "%s/trace.zst", folder);
 	enum rt_status status = run(&s, s.trace ? s.trace : path, &result, &err);
-	if (!s.trace) {
-		unlink(path);
-		rmdir(folder);
-	}
+	scratch_remove(folder);
 	return status ? cmd_fail(&err) : result;
 }

@@ -1,6 +1,7 @@
 /* Runs that end; see runner.h. The keeper's side first, then the caller's. */
 #include "cmd/runner.h"
 
+#include "lib/base/clock.h"
 #include "lib/base/output.h"
 #include "lib/base/vec.h"
 
@@ -18,13 +19,6 @@
 #include <time.h>
 #include <unistd.h>
 #include <xxhash.h>
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* ---- The keeper ---- */
 

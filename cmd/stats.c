@@ -43,6 +43,8 @@ static void print_proofs(const struct stats *s, const struct analysis *a)
 			fprintf(stderr, "built-%s %" PRIu64 "\nrefused-%s %" PRIu64 "\n",
 			        witness_name((enum witness_kind)i), proofs->built[i],
 			        witness_name((enum witness_kind)i), proofs->refused[i]);
+	if (proofs->rejected)
+		fprintf(stderr, "rejected %" PRIu64 "\n", proofs->rejected);
 	if (proofs->visited)
 		fprintf(stderr, "states %" PRIu64 "\n", proofs->states);
 	if (a->anomalies.count)

@@ -1,5 +1,6 @@
 /* Sets of keys; see set.h. */
 #include "lib/base/set.h"
+#include "lib/base/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,12 +39,6 @@ void set_clear(struct set *s)
 	s->count = 0;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return x < y ? -1 : x > y;
-}
-
 uint64_t *set_sorted(const struct set *s, size_t *n)
 {
 	uint64_t *keys = malloc((s->count + 1) * sizeof *keys);
@@ -53,7 +48,7 @@ uint64_t *set_sorted(const struct set *s, size_t *n)
 	for (size_t i = 0; s->keys && i <= s->mask; i++)
 		if (s->keys[i])
 			keys[(*n)++] = s->keys[i];
-	qsort(keys, *n, sizeof *keys, by_value);
+	qsort(keys, *n, sizeof *keys, compare_u64);
 	return keys;
 }
 

@@ -30,12 +30,11 @@ const struct order orders[] = {
      HORIZON(hb)},
     {.name = "shb",
      .summary = "schedulable happens-before: hb with an edge from each write to its reads",
-     .sound = true,
      FUNCTIONS(shb),
      HORIZON(shb)},
     {.name = "cp", .summary = "causally-precedes", .promises = true, FUNCTIONS(cp), HORIZON(cp)},
     {.name = "wcp", .summary = "weak-causally-precedes", .promises = true, FUNCTIONS(wcp), HORIZON(wcp)},
-    {.name = "syncp", .summary = "sync-preserving reordering", .sound = true, FUNCTIONS(syncp)},
+    {.name = "syncp", .summary = "sync-preserving reordering", FUNCTIONS(syncp)},
     {.name = NULL},
 };
 

@@ -37,7 +37,7 @@ static enum rt_status adopt_conditional(struct provers *p, struct anomaly *a, co
 	return RT_OK;
 }
 
-/* Does the schedule that was found need updates alone to see another write? */
+/* *only: updates alone need to see another write in the schedule that was found. */
 static enum rt_status only_updates(struct provers *p, const struct goal *goal, const struct schedule *schedule,
                                    bool *only, struct rt_error *err)
 {
@@ -55,10 +55,11 @@ static enum rt_status settle_instance(struct provers *p, struct anomaly *a, cons
 	struct conditional *c = &p->conditional;
 	struct schedule schedule = {0};
 	enum rt_status status = RT_OK;
-	uint64_t spent;
+	uint64_t spent, refused = c->refused;
 	c->spent = p->counts.free_spent;
 	*answer = conditional_goal(c, goal, budget_left(p), budget_free(p), &schedule, &spent);
 	p->counts.settle_spent += spent;
+	p->counts.rejected += c->refused - refused;
 	p->counts.free_spent = c->spent;
 	p->counts.free_exhausted |= c->spent >= budget_free(p);
 	if (*answer == SEARCH_NO_MEMORY)

@@ -10,6 +10,7 @@
 
 #include "lib/base/hash.h"
 #include "lib/base/lower_bound.h"
+#include "lib/base/sort.h"
 #include "lib/trace/jumps.h"
 
 #include <stdlib.h>
@@ -523,17 +524,11 @@ static int compare_queries(const void *a, const void *b)
 	return (x->addr > y->addr) - (x->addr < y->addr);
 }
 
-static int compare_addresses(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return (x > y) - (x < y);
-}
-
 /* Sorted, each once, without 0. */
 static size_t tidy(uint64_t *addrs, size_t n)
 {
 	size_t kept = 0;
-	qsort(addrs, n, sizeof *addrs, compare_addresses);
+	qsort(addrs, n, sizeof *addrs, compare_u64);
 	for (size_t i = 0; i < n; i++)
 		if (addrs[i] && (!kept || addrs[kept - 1] != addrs[i]))
 			addrs[kept++] = addrs[i];

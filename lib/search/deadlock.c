@@ -15,6 +15,7 @@
  */
 #include "lib/base/hash.h"
 #include "lib/base/lower_bound.h"
+#include "lib/base/sort.h"
 #include "lib/search/found.h"
 #include "lib/search/stuck.h"
 
@@ -212,12 +213,6 @@ static bool list_groups(struct search *s)
 
 /* Instances of a cycle. */
 
-static int compare_pcs(const void *x, const void *y)
-{
-	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
-	return a < b ? -1 : a > b;
-}
-
 /* The anomaly of the cycle's source positions, in rising order; NULL without memory, and when as many are kept as may
  * be. */
 static struct found *deadlock_of(struct search *s)
@@ -225,7 +220,7 @@ static struct found *deadlock_of(struct search *s)
 	uint64_t pcs[LENGTH_MAX];
 	for (uint32_t i = 0; i < s->length; i++)
 		pcs[i] = s->m->sites[s->path[i]->key.site].pc;
-	qsort(pcs, s->length, sizeof *pcs, compare_pcs);
+	qsort(pcs, s->length, sizeof *pcs, compare_u64);
 	return found_at(&s->found, &cycles[s->length], pcs);
 }
 
@@ -349,7 +344,7 @@ static void merge_observed(struct search *s, struct anomaly *a)
 		return;
 	for (uint32_t k = 0; k < a->event_count; k++)
 		pcs[k] = s->m->sites[s->m->events[a->events[k]].site].pc;
-	qsort(pcs, a->event_count, sizeof *pcs, compare_pcs);
+	qsort(pcs, a->event_count, sizeof *pcs, compare_u64);
 	struct found *f = found_find(&s->found, &cycles[a->event_count], pcs);
 	if (!f)
 		return;

@@ -6,6 +6,7 @@
 #include "lib/search/ptg.h"
 
 #include "lib/base/lower_bound.h"
+#include "lib/base/sort.h"
 #include "lib/base/vec.h"
 
 #include <stdlib.h>
@@ -39,12 +40,6 @@ static bool follows(const struct ptg *g, const uint32_t *sources, uint32_t count
 	return false;
 }
 
-static int by_index(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	return (x > y) - (x < y);
-}
-
 /* Appends the sources of the edges into a segment's first event. */
 static bool add_sources(struct ptg *g, uint32_t segment, uint32_t *count)
 {
@@ -73,7 +68,7 @@ static bool add_sources(struct ptg *g, uint32_t segment, uint32_t *count)
 		*count = kept;
 	}
 	if (*count > begin)
-		qsort(g->sources + begin, *count - begin, sizeof *g->sources, by_index);
+		qsort(g->sources + begin, *count - begin, sizeof *g->sources, compare_u32);
 	return true;
 }
 

@@ -7,6 +7,7 @@
  */
 #include "recorder/collector/collector.h"
 
+#include "lib/base/clock.h"
 #include "lib/base/vec.h"
 #include "recorder/collector/find.h"
 #include "recorder/collector/late.h"
@@ -330,9 +331,7 @@ static void tell_loaded(struct collector *c)
 
 static void flush(struct collector *c)
 {
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	uint64_t now = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	uint64_t now = now_ns();
 	if (!c->writer || now - c->flushed < FLUSH_NS)
 		return;
 	if (c->flushed && rt_writer_flush(c->writer, &c->error))

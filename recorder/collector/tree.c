@@ -7,6 +7,7 @@
  */
 #include "recorder/collector/tree.h"
 
+#include "lib/base/clock.h"
 #include "lib/base/vec.h"
 #include "recorder/channel.h"
 #include "recorder/collector/limits.h"
@@ -65,13 +66,6 @@ struct tree {
 	_Atomic bool namespaces; /* the number of some process differs between its namespace and this one */
 	bool full;               /* no more channels can be made */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static void ring(struct tree *t)
 {

@@ -3,6 +3,7 @@
  * late, or without a delay. The choice and the time are a function of the seed and of the thread's name.
  */
 #include "recorder/runtime/core.h"
+#include "recorder/runtime/mix.h"
 #include "recorder/runtime/syscall.h"
 
 #include <time.h>
@@ -15,18 +16,9 @@ void rt_pause_us(unsigned microseconds)
 		RT_SYSCALL(SYS_nanosleep, &t, NULL);
 }
 
-/* SplitMix64's mixing function (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014). */
-static uint64_t mix(uint64_t x)
-{
-	x += UINT64_C(0x9e3779b97f4a7c15);
-	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-	return x ^ x >> 31;
-}
-
 void rt_vary_name(struct rt_private *child, uint64_t parent, uint32_t child_number)
 {
-	child->name = mix(parent ^ mix(child_number));
+	child->name = rt_mix(parent ^ rt_mix(child_number));
 }
 
 unsigned rt_vary_us(const struct rt_slot *child, enum rt_vary who)
@@ -36,7 +28,7 @@ unsigned rt_vary_us(const struct rt_slot *child, enum rt_vary who)
 
 	if (!rt_channel->vary)
 		return 0;
-	choice = mix(rt_channel->vary ^ rt_private_of((struct rt_slot *)(uintptr_t)child)->name);
+	choice = rt_mix(rt_channel->vary ^ rt_private_of((struct rt_slot *)(uintptr_t)child)->name);
 	if (choice % RT_VARY_CHOICES != who)
 		return 0;
 	return (unsigned)((choice >> 32) % PAUSE_US * MANY / (MANY + child->thread)) + 1;

@@ -1,6 +1,7 @@
 /* The scheduler's beginning, its result, and what strategies ask for. */
 #include "recorder/sched/sched.h"
 
+#include "recorder/runtime/mix.h"
 #include "recorder/runtime/syscall.h"
 #include "recorder/runtime/text.h"
 
@@ -16,14 +17,12 @@ void *rt_sched_memory(size_t size)
 	return at < 0 && at > -4096 ? NULL : (void *)at;
 }
 
-/* SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014). */
 uint64_t rt_sched_random(void)
 {
-	uint64_t x = rt_sched.random += UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t x = rt_mix(rt_sched.random);
 
-	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-	return x ^ x >> 31;
+	rt_sched.random += RT_MIX_STEP;
+	return x;
 }
 
 bool rt_sched_begin(uint32_t slots)

@@ -47,6 +47,8 @@ void rt_sched_unblock(struct rt_task *t);
 bool rt_sched_tick(uint64_t ns);
 /* Time passes until the first wait ends. False: there is none, or what is outside may come back first. */
 bool rt_sched_jump(void);
+/* What the kernel says the time is, ns. By a system call: a wrapped or intercepted function would be a step. */
+uint64_t rt_sched_real_ns(clockid_t clock);
 /* The task's wait, which is about to begin, ends at this time. */
 void rt_sched_set_alarm(struct rt_task *t, struct rt_until until);
 /* True if another thread holds what the task's step takes, by what events say. */

@@ -6,7 +6,7 @@
 
 #include "recorder/runtime/syscall.h"
 
-static uint64_t real_ns(clockid_t clock)
+uint64_t rt_sched_real_ns(clockid_t clock)
 {
 	struct timespec t = {0, 0};
 
@@ -61,7 +61,7 @@ static uint64_t duration(struct rt_until until)
 		now = logical_ns(until.clock);
 		return at > now ? at - now : 0;
 	}
-	now = real_ns(until.clock);
+	now = rt_sched_real_ns(until.clock);
 	left = at > now ? at - now : 0;
 	uint64_t unit = left < 10 * (uint64_t)COARSE ? FINE : COARSE;
 	return (left + unit - 1) / unit * unit;
@@ -75,7 +75,7 @@ void rt_sched_set_alarm(struct rt_task *t, struct rt_until until)
 		return;
 	uint64_t ns = duration(until);
 	t->wakes = rt_sched.now + ns + 1;
-	t->wakes_real = real_ns(CLOCK_MONOTONIC) + ns;
+	t->wakes_real = rt_sched_real_ns(CLOCK_MONOTONIC) + ns;
 }
 
 void rt_sched_unblock(struct rt_task *t)

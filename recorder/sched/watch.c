@@ -68,14 +68,6 @@ static void look(void)
 	}
 }
 
-static uint64_t real_ns(void)
-{
-	struct timespec t = {0, 0};
-
-	RT_SYSCALL(SYS_clock_gettime, CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* No thread has the turn: ends the waits whose real time has come. Returns the ms until the next one does. */
 static unsigned end_waits(void)
 {
@@ -87,7 +79,7 @@ static unsigned end_waits(void)
 		rt_sched_unlock();
 		return LOOK_MS;
 	}
-	now = real_ns();
+	now = rt_sched_real_ns(CLOCK_MONOTONIC);
 	for (struct rt_task *t = rt_sched.first; t; t = t->after) {
 		if (t->state != RT_BLOCKED || !t->wakes)
 			continue;
@@ -113,16 +105,16 @@ static unsigned end_waits(void)
 static void *watch(void *unused)
 {
 	unsigned ms = LOOK_MS;
-	uint64_t looked = real_ns();
+	uint64_t looked = rt_sched_real_ns(CLOCK_MONOTONIC);
 
 	while (rt_controlled && rt_sched.live) {
 		uint32_t alarm = __atomic_load_n(&rt_sched.alarm, __ATOMIC_ACQUIRE);
 
 		ms = end_waits();
 		rt_futex_wait(&rt_sched.alarm, alarm, ms);
-		if (real_ns() - looked >= LOOK_MS * UINT64_C(1000000)) {
+		if (rt_sched_real_ns(CLOCK_MONOTONIC) - looked >= LOOK_MS * UINT64_C(1000000)) {
 			look();
-			looked = real_ns();
+			looked = rt_sched_real_ns(CLOCK_MONOTONIC);
 		}
 	}
 	return unused;

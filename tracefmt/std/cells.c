@@ -2,22 +2,17 @@
 #include "tracefmt/std/cells.h"
 
 #include "lib/base/lower_bound.h"
+#include "lib/base/sort.h"
 #include "lib/base/vec.h"
 
 #include <stdlib.h>
-
-static int compare(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return x < y ? -1 : x > y;
-}
 
 /* Sorts and removes duplicates, so that a loop over a few cells stays small. */
 static void tidy(struct cells *cells)
 {
 	size_t kept = 0;
 	if (cells->count)
-		qsort(cells->cuts, cells->count, sizeof *cells->cuts, compare);
+		qsort(cells->cuts, cells->count, sizeof *cells->cuts, compare_u64);
 	for (size_t i = 0; i < cells->count; i++)
 		if (!kept || cells->cuts[kept - 1] != cells->cuts[i])
 			cells->cuts[kept++] = cells->cuts[i];
