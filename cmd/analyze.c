@@ -58,7 +58,7 @@ struct settings {
 	const char *source_root;
 	uint64_t max_memory; /* 0: derived from the free memory */
 	bool allow_incomplete;
-	bool anomalies;
+	bool anomalies, verbose;
 	bool all;     /* conditional and refuted ones too */
 	bool confirm; /* by replay */
 	bool only_orders, fail_on_given, schema, limits, show_stats;
@@ -68,6 +68,7 @@ struct settings {
 static const struct argp_option options[] = {
     {"anomalies", OPT_ANOMALIES, NULL, 0, "List anomalies with stacks and evidence in the text report, not findings",
      0},
+    {"verbose", 'v', NULL, 0, "Show whole stacks in the text report, also calls within libraries", 0},
     {"anomaly", OPT_ANOMALY, "ID", 0, "List this anomaly only, such as R1", 0},
     {"every", OPT_EVERY, NULL, 0, "List every pair of events, instead of one for each pair of source positions", 0},
     {"all", OPT_ALL, NULL, 0, "List conditional and refuted anomalies too", 0},
@@ -291,6 +292,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_ANOMALY:
 		s->anomaly = arg;
 		return 0;
+	case 'v':
+		s->verbose = true;
+		return 0;
 	case OPT_ANOMALIES:
 		s->anomalies = true;
 		return 0;
@@ -440,6 +444,7 @@ static enum rt_status analyze(struct settings *s, const char *path, struct stats
 	struct analysis_options analysis = s->analysis;
 	struct report_options report_options = {.least = s->all ? VERDICT_REFUTED : VERDICT_PREDICTED,
 	                                        .anomalies = s->anomalies,
+	                                        .verbose = s->verbose,
 	                                        .every = s->analysis.every,
 	                                        .orders = s->only_orders ? s->analysis.orders : 0,
 	                                        .source_root = s->source_root,

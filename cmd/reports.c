@@ -7,14 +7,21 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { OPT_COLOR = 0x4000 };
+
 static const struct argp_option options[] = {
     {"format", 'f', "FORMAT[=FILE]", 0,
      "Format of the report: text (on a terminal), json (elsewhere), sarif, html, "
      "gcc (lines for editors), "
-     "or dot (a graph of one anomaly). With FILE the report is written there; several formats may be given",
+     "or dot (a graph of one anomaly); auto: by the name of the file, else text on a terminal and where CI is set (the "
+     "log of a build is read by people), json elsewhere. With FILE the report is written there; several formats may be "
+     "given",
      0},
     {"output", 'o', "FILE", 0,
      "Write the report to FILE; without --format in the format that its name ends in: .json, .sarif, .html, .txt, .dot",
+     0},
+    {"color", OPT_COLOR, "WHEN", 0,
+     "Color the text report: auto (the default: on a terminal, unless NO_COLOR is set or TERM is dumb), always, never",
      0},
     {0}};
 
@@ -25,6 +32,10 @@ static void add_format(struct argp_state *state, struct cmd_reports *o, char *ar
 	const char *file = strchr(arg, '=');
 	size_t length = file ? (size_t)(file - arg) : strlen(arg);
 	snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), arg);
+	if (!file && !strcmp(name, "auto")) {
+		o->automatic = true;
+		return;
+	}
 	const struct report_format *format = cmd_report_format(state, name);
 	if (!file) {
 		o->plain = format;
@@ -51,6 +62,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case 'f':
 		add_format(state, o, arg);
+		return 0;
+	case OPT_COLOR:
+		if (strcmp(arg, "auto") != 0 && strcmp(arg, "always") != 0 && strcmp(arg, "never") != 0)
+			argp_error(state, "'%s' is not a time to color: auto, always or never", arg);
+		o->color = !strcmp(arg, "auto") ? COLOR_AUTO : !strcmp(arg, "always") ? COLOR_ALWAYS : COLOR_NEVER;
 		return 0;
 	case 'o':
 		if (o->count == CMD_REPORTS_MAX)
@@ -79,6 +95,13 @@ static const struct report_format *format_of_name(const char *path)
 	return NULL;
 }
 
+/* True on a terminal; with --format=auto, also in the log of a build service. */
+static bool is_read_by_people(const struct cmd_reports *o, const struct cmd_report *item)
+{
+	const char *ci = getenv("CI");
+	return isatty(fileno(item->out.file)) || (o->automatic && ci && *ci && strcmp(ci, "false") != 0);
+}
+
 static enum rt_status open_all(struct cmd_reports *o, const char *pipe, struct rt_error *err)
 {
 	for (size_t i = 0; i < o->count; i++) {
@@ -91,7 +114,7 @@ static enum rt_status open_all(struct cmd_reports *o, const char *pipe, struct r
 		if (!item->format && item->path)
 			item->format = format_of_name(item->path);
 		if (!item->format)
-			item->format = report_find(isatty(fileno(item->out.file)) ? "text" : pipe);
+			item->format = report_find(is_read_by_people(o, item) ? "text" : pipe);
 	}
 	return RT_OK;
 }
@@ -124,8 +147,10 @@ bool cmd_reports_have(const struct cmd_reports *o, const char *format)
 	return false;
 }
 
-static bool has_color(FILE *out)
+static bool has_color(const struct cmd_reports *o, FILE *out)
 {
+	if (o->color != COLOR_AUTO)
+		return o->color == COLOR_ALWAYS;
 	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
 	return isatty(fileno(out)) && !(no_color && *no_color) && !(term && !strcmp(term, "dumb"));
 }
@@ -135,7 +160,7 @@ enum rt_status cmd_reports_write(struct cmd_reports *o, cmd_reports_writer *writ
 {
 	enum rt_status status = RT_OK;
 	for (size_t i = 0; i < o->count && !status; i++)
-		status = write(arg, o->items[i].format, has_color(o->items[i].out.file), o->items[i].out.file, err);
+		status = write(arg, o->items[i].format, has_color(o, o->items[i].out.file), o->items[i].out.file, err);
 	return status;
 }
 

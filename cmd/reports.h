@@ -17,6 +17,8 @@ struct cmd_reports {
 		struct cmd_output out;
 	} items[CMD_REPORTS_MAX];
 	size_t count;
+	enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color;
+	bool automatic; /* --format=auto */
 };
 
 /* The options --format and --output, each as often as one likes; the input is a struct cmd_reports. */

@@ -69,10 +69,12 @@ static void say_function(struct text *t, const struct finding_place *place)
 		say(t, "a thread");
 }
 
-static void say_variable(const struct report *r, struct text *t, const struct anomaly *a)
+static void say_variable(const struct report *r, struct text *t, const struct finding *f, const struct anomaly *a)
 {
 	struct subject s;
-	if (!subject_of(r, a, &s) || !s.name[0])
+	if (f->written[0])
+		say(t, "`%s`", f->written);
+	else if (!subject_of(r, a, &s) || !s.name[0])
 		say(t, "memory");
 	else if (!strcmp(s.kind, "global") || (!strcmp(s.kind, "unknown") && s.name[0]))
 		say(t, "`%s`", s.name);
@@ -81,7 +83,8 @@ static void say_variable(const struct report *r, struct text *t, const struct an
 }
 
 /* "calls `std::map<>::find`" or "reads `x`". */
-static void say_deed(const struct report *r, struct text *t, const struct finding_place *p, const struct anomaly *a)
+static void say_deed(const struct report *r, struct text *t, const struct finding *f, const struct finding_place *p,
+                     const struct anomaly *a)
 {
 	struct place callee = {.frame = p->place.callee};
 	char name[PLACE_FUNCTION_MAX];
@@ -91,7 +94,7 @@ static void say_deed(const struct report *r, struct text *t, const struct findin
 		return;
 	}
 	say(t, "%s ", finding_does(r, p));
-	say_variable(r, t, a);
+	say_variable(r, t, f, a);
 }
 
 static void say_lock(struct text *t, const char *name)
@@ -166,21 +169,21 @@ static void title_race(const struct report *r, const struct finding *f, struct t
 	if (p[0].op == RT_OP_ALLOC) {
 		say_function(t, &p[1]);
 		say(t, " uses ");
-		say_variable(r, t, a);
+		say_variable(r, t, f, a);
 		say(t, ", and nothing orders its allocation by ");
 		say_function(t, &p[0]);
 		say(t, " before that");
 	} else if (frees[0] != frees[1] && !is_of_a_container(p, side)) {
 		say_function(t, &p[frees[1]]);
 		say(t, " frees ");
-		say_variable(r, t, a);
+		say_variable(r, t, f, a);
 		say(t, " while ");
 		say_function(t, &p[frees[0]]);
 		say(t, " may still use it");
 	} else if (side < 2) {
 		say_function(t, &p[side]);
 		say(t, " ");
-		say_deed(r, t, &p[side], a);
+		say_deed(r, t, f, &p[side], a);
 		say(t, " without ");
 		say_lock(t, lock);
 		say(t, lock[0] ? ", which " : " that ");
@@ -193,7 +196,7 @@ static void title_race(const struct report *r, const struct finding *f, struct t
 		}
 		say(t, " while it ");
 		if (p[!side].place.callee)
-			say_deed(r, t, &p[!side], a);
+			say_deed(r, t, f, &p[!side], a);
 		else
 			say(t, "%s it", finding_does(r, &p[!side]));
 	} else {
@@ -201,7 +204,7 @@ static void title_race(const struct report *r, const struct finding *f, struct t
 		const struct description *d = report_event(r, a->events[0]);
 		say_function(t, &p[writer]);
 		say(t, " ");
-		say_deed(r, t, &p[writer], a);
+		say_deed(r, t, f, &p[writer], a);
 		say(t, " while ");
 		if (is_same_function(&p[0], &p[1]))
 			say(t, "another thread in it");
@@ -209,7 +212,7 @@ static void title_race(const struct report *r, const struct finding *f, struct t
 			say_function(t, &p[!writer]);
 		if (p[!writer].place.callee) {
 			say(t, " ");
-			say_deed(r, t, &p[!writer], a);
+			say_deed(r, t, f, &p[!writer], a);
 		} else {
 			say(t, " %s it", finding_does(r, &p[!writer]));
 		}
@@ -217,6 +220,43 @@ static void title_race(const struct report *r, const struct finding *f, struct t
 		       : report_is_hidden(a) ? ", and no lock guards both"
 		                             : ", and nothing orders them");
 	}
+}
+
+/*
+ * The function whose work is cut: the innermost one that has all of the local thread's events, which callees may
+ * execute; where there is none, that of the first event.
+ */
+static void say_caller(const struct report *r, struct text *t, const struct anomaly *a,
+                       const struct finding_place *local)
+{
+	const struct model *m = r->analysis->model;
+	uint32_t thread = level_region_thread(m, a), first = MODEL_NONE, last = MODEL_NONE;
+	for (uint32_t i = 0; i < a->event_count; i++)
+		if (model_thread_of(m, a->events[i]) == thread) {
+			first = first == MODEL_NONE ? a->events[i] : first;
+			last = a->events[i];
+		}
+	struct finding_place caller = {.place = place_of_both(r, first, last)};
+	say_function(t, caller.place.frame && caller.place.frame->function ? &caller : local);
+}
+
+/* The other variable of an ASV. */
+static void say_second(const struct report *r, struct text *t, const struct anomaly *a)
+{
+	const struct model *m = r->analysis->model;
+	struct subject first;
+	struct rt_variable variable;
+	bool known = subject_of(r, a, &first);
+	for (uint32_t i = 0; i < a->event_count; i++) {
+		uint32_t cell = m->events[a->events[i]].object;
+		if (!rt_op_is_access(model_op(m, a->events[i])) || cell >= m->cell_count ||
+		    !rt_trace_variable(r->analysis->trace, m->cells[cell].addr, &variable) ||
+		    (known && !strcmp(variable.name, first.name)))
+			continue;
+		say(t, "`%s`", variable.name);
+		return;
+	}
+	say(t, "another variable");
 }
 
 static void title_sequence(const struct report *r, const struct finding *f, struct text *t)
@@ -233,12 +273,14 @@ static void title_sequence(const struct report *r, const struct finding *f, stru
 		say(t, " and ");
 		say_function(t, &remote);
 		say(t, " access ");
-		say_variable(r, t, a);
+		say_variable(r, t, f, a);
 	} else if (a->kind == ANOMALY_ASV) {
-		say_function(t, &local);
+		say_caller(r, t, a, &local);
 		say(t, " accesses ");
-		say_variable(r, t, a);
-		say(t, " and another variable as one, and ");
+		say_variable(r, t, f, a);
+		say(t, " and ");
+		say_second(r, t, a);
+		say(t, " as one, and ");
 		if (is_same_function(&local, &remote))
 			say(t, "another thread in it");
 		else
@@ -246,14 +288,17 @@ static void title_sequence(const struct report *r, const struct finding *f, stru
 		say(t, " may come in between");
 	} else {
 		bool check = !strncmp(a->pattern, "check", 5);
-		say_function(t, &local);
+		say_caller(r, t, a, &local);
 		if (check) {
 			say(t, " acts on what it read of ");
-			say_variable(r, t, a);
-			say(t, " in an earlier critical section, and ");
+			say_variable(r, t, f, a);
+			say(t, " in an earlier critical section");
+			if (f->guard_name[0])
+				say(t, " of `%s`", f->guard_name);
+			say(t, ", and ");
 		} else {
 			say(t, " accesses ");
-			say_variable(r, t, a);
+			say_variable(r, t, f, a);
 			say(t, " twice as one, and ");
 		}
 		if (is_same_function(&local, &remote))
@@ -283,15 +328,16 @@ static void title_waits(const struct report *r, const struct finding *f, struct 
 		say(t, a->kind == ANOMALY_HANG ? ", which no thread can give" : ": none of them can go on");
 		return;
 	}
-	say(t, "%" PRIu32 " locks are acquired in a circle: ", a->event_count);
-	for (uint32_t i = 0; i < a->event_count; i++) {
-		const struct description *d = report_event(r, a->events[i]);
+	/* Each thread waits for the lock that the next one holds. */
+	say(t, "%" PRIu32 " threads each hold one lock and acquire the next: ", a->event_count);
+	for (uint32_t i = 0; i <= a->event_count; i++) {
+		const struct description *d = report_event(r, a->events[i % a->event_count]);
 		bool again = d && d->event.op == RT_OP_WAIT_END;
 		name[0] = '\0';
 		if (d)
 			subject_object_name(r, again ? d->event.arg : d->event.addr,
 			                    again ? NULL : subject_lock_block(d), name);
-		say(t, "%s", i ? ", " : "");
+		say(t, "%s", i ? " -> " : "");
 		say_lock(t, name);
 	}
 }

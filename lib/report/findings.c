@@ -13,6 +13,7 @@
 #include "lib/report/baseline.h"
 #include "lib/report/digest.h"
 #include "lib/report/follows.h"
+#include "lib/report/snippet.h"
 #include "lib/report/suppress.h"
 
 #include <inttypes.h>
@@ -30,6 +31,7 @@ enum key_kind {
 	KEY_PARTNER,
 	KEY_REGION,
 	KEY_FUNCTIONS,
+	KEY_UNIT,
 	KEY_PLACES,
 	KEY_STABLE
 };
@@ -55,6 +57,7 @@ struct joining {
 	const struct model *m;
 	struct member *members;
 	struct guards guards;
+	struct snippets *snippets;
 	struct key *keys;
 	bool no_memory;
 };
@@ -185,6 +188,22 @@ static void prepare(struct joining *j, size_t i)
 			member->guard = guard_of(&j->guards, cell);
 }
 
+/* True if the lock is in the same global variable or block as the anomaly's variable: it is that object's lock. */
+static bool is_in_object(const struct joining *j, const struct anomaly *a, uint32_t lock)
+{
+	struct subject s;
+	struct rt_variable variable;
+	uint64_t addr = j->m->objects[lock].addr;
+	if (!subject_of(j->r, a, &s))
+		return false;
+	if (s.block.alloc)
+		return addr >= s.block.address && addr - s.block.address < s.block.size;
+	size_t object = strcspn(s.name, ".[");
+	return !strcmp(s.kind, "global") && s.name[object] &&
+	       rt_trace_variable(j->r->analysis->trace, addr, &variable) && object == strcspn(variable.name, ".[") &&
+	       !strncmp(s.name, variable.name, object);
+}
+
 static void join_race(struct joining *j, size_t i)
 {
 	const struct anomaly *a = j->r->entries[i].anomaly;
@@ -197,6 +216,11 @@ static void join_race(struct joining *j, size_t i)
 	if (side < 2) {
 		uint64_t parts[3] = {member->identity, lock, member->functions[side]};
 		join_by(j, i, KEY_LACKS, parts, 3);
+		/* An object's lock that one function forgets: whichever of its members show it. */
+		if (is_in_object(j, a, lock)) {
+			uint64_t object[4] = {UINT64_MAX, lock, member->functions[side], member->functions[!side]};
+			join_by(j, i, KEY_LACKS, object, 4);
+		}
 	}
 }
 
@@ -251,6 +275,49 @@ static bool join_with_race(struct joining *j, size_t i)
 	return false;
 }
 
+/* The same number as identity_of, for a cell of a global variable; 0: it is none. */
+static uint64_t identity_of_cell(const struct joining *j, uint32_t cell)
+{
+	struct rt_variable variable;
+	char name[SUBJECT_NAME_MAX];
+	XXH3_state_t state;
+	if (cell >= j->m->cell_count || !rt_trace_variable(j->r->analysis->trace, j->m->cells[cell].addr, &variable))
+		return 0;
+	subject_stable_name(variable.name, name);
+	XXH3_64bits_reset(&state);
+	digest_text(&state, "global");
+	digest_text(&state, name);
+	return XXH3_64bits_digest(&state);
+}
+
+/*
+ * One call's work that one other function cuts is one cause, whichever of its variables show it: an ASV joins what has
+ * one of its two variables.
+ */
+static void join_unit(struct joining *j, size_t i, uint32_t local)
+{
+	const struct anomaly *a = j->r->entries[i].anomaly;
+	const struct member *member = &j->members[i];
+	uint32_t first = MODEL_NONE, last = MODEL_NONE;
+	uint64_t parts[ANOMALY_EVENTS_MAX + 2];
+	size_t n = 0;
+	for (uint32_t e = 0; e < a->event_count; e++)
+		if (model_thread_of(j->m, a->events[e]) == local) {
+			first = first == MODEL_NONE ? a->events[e] : first;
+			last = a->events[e];
+		} else {
+			parts[2 + n++] = member->functions[e];
+		}
+	struct place caller = place_of_both(j->r, first, last);
+	if (!caller.frame)
+		return;
+	n = digest_distinct(parts + 2, n);
+	parts[1] = place_function_key(&caller);
+	for (uint32_t e = 0; e < a->event_count; e++)
+		if ((parts[0] = identity_of_cell(j, j->m->events[a->events[e]].object)))
+			join_by(j, i, KEY_UNIT, parts, n + 2);
+}
+
 static void join_sequence(struct joining *j, size_t i)
 {
 	const struct anomaly *a = j->r->entries[i].anomaly;
@@ -260,6 +327,8 @@ static void join_sequence(struct joining *j, size_t i)
 	if (join_with_race(j, i))
 		return;
 	uint32_t local = level_region_thread(j->m, a);
+	if (a->kind != ANOMALY_PATTERN)
+		join_unit(j, i, local);
 	for (uint32_t e = 0; e < a->event_count; e++) {
 		if (a->kind == ANOMALY_ASV) {
 			parts[1 + n++] = member->functions[e];
@@ -411,6 +480,27 @@ static void print_fingerprints(struct joining *j, struct findings *out)
 	}
 }
 
+/*
+ * Memory without a name of its own (a heap block's, what a lambda or an OpenMP region shares) is known by what the
+ * source line of a write assigns to.
+ */
+static void name_written(const struct joining *j, struct finding *f)
+{
+	const struct anomaly *a = j->r->entries[f->entries[0]].anomaly;
+	struct subject s;
+	if (!subject_of(j->r, a, &s) || !strcmp(s.kind, "global") || !strcmp(s.kind, "tls"))
+		return;
+	for (uint32_t i = 0; i < a->event_count && !f->written[0]; i++) {
+		struct place place = place_of(j->r, a->events[i]);
+		if (!rt_op_writes(model_op(j->m, a->events[i])) || place.callee || !place.frame || !place.frame->file)
+			continue;
+		char *line = snippet_whole(j->snippets, place.frame->file, place.frame->line);
+		if (line && !expression_assigned(line, place.frame->column, f->written))
+			f->written[0] = '\0';
+		free(line);
+	}
+}
+
 static void fill(const struct joining *j, struct finding *f)
 {
 	f->guard.lock = MODEL_NONE;
@@ -430,6 +520,7 @@ static void fill(const struct joining *j, struct finding *f)
 	}
 	if (f->guard.lock != MODEL_NONE)
 		name_guard(j, f);
+	name_written(j, f);
 }
 
 /* The highest level first, then the strongest verdict, then the most likely harm. */
@@ -528,7 +619,9 @@ static bool find_causes(const struct report *r, struct findings *out)
 
 enum rt_status findings_create(const struct report *r, struct findings **out, struct rt_error *err)
 {
+	struct snippets snippets = {.trace = r->analysis->trace, .root = r->source_root};
 	struct joining j = {.r = r,
+	                    .snippets = &snippets,
 	                    .m = r->analysis->model,
 	                    .guards = {.m = r->analysis->model, .por = r->analysis->facts.por},
 	                    .members = calloc(r->count + 1, sizeof *j.members)};
@@ -559,6 +652,8 @@ enum rt_status findings_create(const struct report *r, struct findings **out, st
 	}
 	release_keys(&j);
 	guards_release(&j.guards);
+	snippets_release(&snippets);
+	j.no_memory |= snippets.no_memory;
 	free(j.members);
 	if (j.no_memory) {
 		findings_free(f);

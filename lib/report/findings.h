@@ -6,6 +6,7 @@
 #define LIB_REPORT_FINDINGS_H
 
 #include "lib/analysis/guard.h"
+#include "lib/report/expression.h"
 #include "lib/report/level.h"
 #include "lib/report/place.h"
 #include "lib/report/report.h"
@@ -32,6 +33,7 @@ struct finding {
 	size_t place_count, place_total;
 	struct guard guard;
 	char guard_name[SUBJECT_NAME_MAX]; /* "": none, or it has no name */
+	char written[EXPRESSION_MAX];      /* what a place assigns to, as its source line has it; "": not known */
 	const struct finding *follows;     /* another race alone orders its events; NULL: none */
 	char fingerprint[17];
 	bool known;      /* by the baseline or by a suppression: it is left out */

@@ -33,6 +33,8 @@ static void put_variable(struct json_writer *w, const struct report *r, const st
 	jw_object(w, "variable");
 	jw_text_or_null(w, "name", s.name);
 	jw_text(w, "kind", s.kind);
+	if (f->written[0])
+		jw_text(w, "written", f->written);
 	jw_number_or_null(w, "size", s.size);
 	jw_object_end(w);
 }

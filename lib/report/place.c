@@ -4,6 +4,7 @@
 #include "lib/report/digest.h"
 #include "lib/report/subject.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static bool begins(const char *text, const char *start)
@@ -55,6 +56,38 @@ struct place place_of(const struct report *r, uint32_t e)
 	return d ? place_of_stack(r, d->stack, d->stack_count) : (struct place){0};
 }
 
+struct place place_of_both(const struct report *r, uint32_t e1, uint32_t e2)
+{
+	const struct description *d[2] = {report_event(r, e1), report_event(r, e2)};
+	struct place place = {0};
+	if (!d[0] || !d[1])
+		return place;
+	size_t n[2] = {d[0]->stack_count, d[1]->stack_count}, common = 0;
+	while (common + 1 < n[0] && common + 1 < n[1] &&
+	       d[0]->stack[n[0] - 1 - common] == d[1]->stack[n[1] - 1 - common])
+		common++;
+	size_t at[2] = {n[0] - 1 - common, n[1] - 1 - common}, count[2];
+	const struct rt_frame *f[2];
+	for (int i = 0; i < 2; i++)
+		f[i] = rt_trace_frames(r->analysis->trace, d[i]->stack[at[i]], &count[i]);
+	/* What is inlined in the common function is common as far as its calls are. */
+	for (size_t depth = 1; depth <= count[0] && depth <= count[1]; depth++) {
+		const struct rt_frame *x = &f[0][count[0] - depth], *y = &f[1][count[1] - depth];
+		if (!x->function || !y->function || strcmp(x->function, y->function) != 0)
+			break;
+		if (!place_is_library(x))
+			place = (struct place){.frame = x, .pc = d[0]->stack[at[0]]};
+		if (x->line != y->line || x->column != y->column)
+			break;
+	}
+	for (size_t i = at[0] + 1; !place.frame && i < n[0]; i++) {
+		place = place_of_stack(r, d[0]->stack + i, n[0] - i);
+		if (place.frame && place_is_library(place.frame))
+			place.frame = NULL;
+	}
+	return place;
+}
+
 uint64_t place_key(const struct place *place)
 {
 	XXH3_state_t state;
@@ -92,6 +125,24 @@ static bool is_operator(const char *name, const char *at)
 	return at - name >= (ptrdiff_t)(sizeof word - 1) && !memcmp(at - (sizeof word - 1), word, sizeof word - 1);
 }
 
+/* "main (OpenMP region)" of "main._omp_fn.0", "lambda in main" of "main::{lambda(int)#1}::operator()(int)". */
+static void name_made_function(char name[PLACE_FUNCTION_MAX])
+{
+	char outer[PLACE_FUNCTION_MAX];
+	char *region = strstr(name, "._omp_fn."), *outlined = strstr(name, ".omp_outlined"),
+	     *lambda = strstr(name, "::{lambda(");
+	snprintf(outer, sizeof outer, "%s", name);
+	if (region || outlined) {
+		outer[(region ? region : outlined) - name] = '\0';
+		snprintf(name, PLACE_FUNCTION_MAX, "%.130s (OpenMP region)", outer);
+	} else if (lambda) {
+		outer[lambda - name] = '\0';
+		snprintf(name, PLACE_FUNCTION_MAX, "lambda in %.140s", outer);
+	} else if (!strcmp(name, "operator()")) {
+		snprintf(name, PLACE_FUNCTION_MAX, "lambda");
+	}
+}
+
 void place_function(const struct place *place, char name[PLACE_FUNCTION_MAX])
 {
 	const char *full = place->frame ? place->frame->function : NULL;
@@ -115,4 +166,5 @@ void place_function(const struct place *place, char name[PLACE_FUNCTION_MAX])
 	name[n] = '\0';
 	if (n > 2 && !strcmp(name + n - 2, "<>"))
 		name[n - 2] = '\0';
+	name_made_function(name);
 }

@@ -19,6 +19,9 @@ bool place_is_library(const struct rt_frame *frame);
 struct place place_of_stack(const struct report *r, const uint64_t *stack, size_t count);
 /* That of an event which the report describes. */
 struct place place_of(const struct report *r, uint32_t e);
+/* Innermost function of the user's own source that was active at both events of one thread; frame: NULL, there is none,
+ * or only the thread's own routine may be meant. */
+struct place place_of_both(const struct report *r, uint32_t e1, uint32_t e2);
 /* The same number for the same source line; where no line is known, for the same function or program counter. */
 uint64_t place_key(const struct place *place);
 /* The same number for the same function of the same file. */

@@ -324,6 +324,7 @@ enum rt_status report_create(const struct analysis *a, const struct report_optio
 	r->analysis = a;
 	r->baseline = options->baseline;
 	r->suppressions = options->suppressions;
+	r->verbose = options->verbose;
 	r->by_anomaly = options->anomalies || options->every || options->orders || options->only ||
 	                options->least < VERDICT_PREDICTED;
 	if (options->source_root && !(r->source_root = realpath(options->source_root, NULL))) {

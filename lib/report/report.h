@@ -18,6 +18,7 @@ struct merge;
 struct report_options {
 	enum verdict least; /* anomalies below it are not listed (VERDICT_PREDICTED unless --all) */
 	bool anomalies;     /* text lists anomalies, not findings; it also does if the list is not the usual one */
+	bool verbose;       /* text has whole stacks */
 	bool every;         /* list anomalies at the same source positions separately */
 	uint32_t orders;    /* not 0: list what one of these (bit i: orders[i]) leaves unordered, with any verdict */
 	const char *source_root; /* folder below which source lines may be shown, besides unchanged files; NULL: none */
@@ -46,6 +47,7 @@ struct report {
 	struct suppressions *suppressions;
 	struct findings *findings; /* what the entries are joined to */
 	bool alone;                /* one anomaly alone is listed: entries is that one, findings are of all */
+	bool verbose;              /* text has whole stacks */
 	bool by_anomaly;           /* text lists anomalies, not findings */
 	const char *incomplete;    /* why an empty report means little; NULL: the trace is complete */
 	char (*cause_ids)[24];     /* by cause of the analysis: id of the race; "": not listed, or a relaxed atomic */

@@ -47,12 +47,14 @@ static FILE *open_regular(struct snippets *s, const char *file)
 	return f;
 }
 
+enum shape { TRIMMED, INDENTED, WHOLE };
+
 /* NULL: no line is left, or no memory. */
-static char *trimmed(struct snippets *s, char *text, bool indented)
+static char *trimmed(struct snippets *s, char *text, enum shape shape)
 {
-	text += indented ? 0 : strspn(text, " \t");
+	text += shape == TRIMMED ? strspn(text, " \t") : 0;
 	size_t n = strcspn(text, "\r\n");
-	if (n > WIDTH)
+	if (n > WIDTH && shape != WHOLE)
 		n = WIDTH;
 	while (n && (text[n - 1] == ' ' || text[n - 1] == '\t'))
 		n--;
@@ -152,7 +154,7 @@ static const struct snippet_file *find_file(struct snippets *s, const char *name
 	return NULL;
 }
 
-static char *find_line(struct snippets *s, const char *file, uint32_t line, bool indented)
+static char *find_line(struct snippets *s, const char *file, uint32_t line, enum shape shape)
 {
 	const struct snippet_file *known = file && line-- ? find_file(s, file) : NULL;
 	FILE *f = known && line / STRIDE < known->count ? open_regular(s, known->path) : NULL;
@@ -167,7 +169,7 @@ static char *find_line(struct snippets *s, const char *file, uint32_t line, bool
 		s->no_memory |= !read && errno == ENOMEM;
 	}
 	if (read)
-		result = trimmed(s, text, indented);
+		result = trimmed(s, text, shape);
 	free(text);
 	fclose(f);
 	return result;
@@ -175,12 +177,17 @@ static char *find_line(struct snippets *s, const char *file, uint32_t line, bool
 
 char *snippet(struct snippets *s, const char *file, uint32_t line)
 {
-	return find_line(s, file, line, false);
+	return find_line(s, file, line, TRIMMED);
 }
 
 char *snippet_indented(struct snippets *s, const char *file, uint32_t line)
 {
-	return find_line(s, file, line, true);
+	return find_line(s, file, line, INDENTED);
+}
+
+char *snippet_whole(struct snippets *s, const char *file, uint32_t line)
+{
+	return find_line(s, file, line, WHOLE);
 }
 
 void snippets_release(struct snippets *s)

@@ -23,6 +23,8 @@ struct snippets {
 char *snippet(struct snippets *s, const char *file, uint32_t line);
 /* The same with its leading blanks. */
 char *snippet_indented(struct snippets *s, const char *file, uint32_t line);
+/* The same with its leading blanks and of any length, so that columns are right. */
+char *snippet_whole(struct snippets *s, const char *file, uint32_t line);
 void snippets_release(struct snippets *s);
 
 #endif

@@ -7,6 +7,7 @@
 #include "lib/report/modules.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The end */
@@ -170,16 +171,37 @@ static void put_levels(const struct printer *p, const size_t levels[LEVELS], siz
 		fprintf(p->out, ", %zu known", known);
 	if (suppressed)
 		fprintf(p->out, ", %zu suppressed", suppressed);
-	fputc('\n', p->out);
 }
 
 static void put_findings(const struct printer *p)
 {
 	const struct findings *f = p->r->findings;
-	for (size_t i = 0; i < f->count && !ferror(p->out); i++)
-		if (f->items[i].level > LEVEL_NOTE && !f->items[i].known)
-			text_put_finding(p, &f->items[i]);
-	put_levels(p, f->levels, f->known, f->suppressed, " (--anomalies lists all)");
+	size_t levels[LEVELS] = {f->levels[LEVEL_NOTE], f->levels[LEVEL_WARNING], f->levels[LEVEL_ERROR]}, under = 0;
+	for (size_t i = 0; i < f->count && !ferror(p->out); i++) {
+		const struct finding *item = &f->items[i];
+		if (item->level == LEVEL_NOTE || item->known)
+			continue;
+		if (text_is_under(item)) {
+			levels[item->level]--;
+			under++;
+		} else {
+			text_put_finding(p, item);
+		}
+	}
+	put_levels(p, levels, f->known, f->suppressed, " (--anomalies lists all)");
+	if (under)
+		fprintf(p->out, ", %zu that follow%s", under, under == 1 ? "s from another" : " from others");
+	fputc('\n', p->out);
+}
+
+/* The folder of the trace, which is mostly that of the recording. NULL: unknown. The caller frees it. */
+static char *folder_of(const struct rt_trace_info *info)
+{
+	char *path = info->path ? realpath(info->path, NULL) : NULL;
+	char *slash = path ? strrchr(path, '/') : NULL;
+	if (slash)
+		*slash = '\0';
+	return path;
 }
 
 enum rt_status report_text(const struct report *r, bool color, FILE *out, struct rt_error *err)
@@ -191,7 +213,9 @@ enum rt_status report_text(const struct report *r, bool color, FILE *out, struct
 	                    .info = rt_trace_info(r->analysis->trace),
 	                    .snippets = &snippets,
 	                    .out = out,
-	                    .color = color};
+	                    .color = color,
+	                    .width = text_width(out),
+	                    .folder = folder_of(rt_trace_info(r->analysis->trace))};
 	put_incomplete(&p);
 	if (r->by_anomaly)
 		put_anomalies(&p);
@@ -206,6 +230,7 @@ enum rt_status report_text(const struct report *r, bool color, FILE *out, struct
 	put_states(&p);
 	put_trace(&p);
 	put_modules(&p);
+	free(p.folder);
 	return no_memory || snippets.no_memory ? rt_error_set(err, RT_EMEMORY, "no memory for the report") : RT_OK;
 }
 
@@ -311,7 +336,8 @@ static void put_search(const struct printer *p, const struct merge_search *s)
 enum rt_status report_text_merged(const struct merge *m, bool color, FILE *out, struct rt_error *err)
 {
 	bool no_memory = false;
-	struct printer p = {.no_memory = &no_memory, .r = merge_any_report(m), .out = out, .color = color};
+	struct printer p = {
+	    .no_memory = &no_memory, .r = merge_any_report(m), .out = out, .color = color, .width = text_width(out)};
 	const struct report *any = p.r;
 	for (size_t i = 0; i < m->count && !ferror(out); i++)
 		if (m->items[i].level > LEVEL_NOTE && !m->items[i].known)
@@ -319,6 +345,7 @@ enum rt_status report_text_merged(const struct merge *m, bool color, FILE *out, 
 	put_trials(&p, m);
 	put_search(&p, &m->search);
 	put_levels(&p, m->levels, m->known, m->suppressed, " (--format json lists all)");
+	fputc('\n', out);
 	for (int kind = 0; kind < ANOMALY_KINDS; kind++)
 		if (any->analysis->kinds >> kind & 1)
 			put_summary_line(&p, (enum anomaly_kind)kind, m->summary[kind]);

@@ -12,6 +12,8 @@ struct printer {
 	bool *no_memory;
 	FILE *out;
 	bool color;
+	uint32_t width;   /* of the terminal, in columns; 0: lines are not broken */
+	char *folder;     /* paths below it are printed without it; NULL: none. Ends in no slash */
 	const char *seen; /* in which of several runs the finding is; NULL: there is but one */
 };
 
@@ -21,6 +23,12 @@ void text_style(const struct printer *p, enum style s);
 /* Prints text from the trace. */
 void text_put(const struct printer *p, const char *text);
 void text_put_styled(const struct printer *p, enum style s, const char *text);
+/* Prints words, broken at the width of a terminal; further lines begin at `indent`. used: columns of the first line. */
+void text_put_words(const struct printer *p, enum style s, const char *text, uint32_t used, uint32_t indent);
+/* A file's path, relative to --source-root or the trace's folder. */
+void text_put_path(const struct printer *p, const char *path);
+/* Width of the terminal behind the stream; 0: it is none. */
+uint32_t text_width(FILE *out);
 void text_put_thread(const struct printer *p, uint32_t thread);
 const char *text_plural(uint64_t n); /* "s", or nothing for 1 */
 void text_put_frame(const struct printer *p, size_t index, int indent, const struct rt_frame *f, bool inlined);
@@ -40,7 +48,9 @@ void text_put_schedule(const struct printer *p, const struct report_entry *entry
 void text_put_reasons(const struct printer *p, const struct anomaly *anomaly);
 void text_put_outcome(const struct printer *p, const struct anomaly *anomaly);
 
-/* A finding in a screen (text_finding.c). */
+/* True if the finding is listed under the one that it follows. */
+bool text_is_under(const struct finding *f);
+/* A finding in a screen (text_finding.c), with those that follow it. */
 void text_put_finding(const struct printer *p, const struct finding *f);
 
 #endif

@@ -6,14 +6,15 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { PLACES_SHOWN = 6, CALLERS_SHOWN = 3, IDS_SHOWN = 8 };
+enum { INDENT = 5 }; /* of lines that continue another */
+enum { PLACES_SHOWN = 6, CALLERS_SHOWN = 3, IDS_SHOWN = 8, FOLLOWERS_SHOWN = 12 };
 
 static void put_position(const struct printer *p, const struct place *place)
 {
 	const struct rt_frame *f = place->frame;
 	char function[PLACE_FUNCTION_MAX];
 	if (f && f->file) {
-		text_put(p, f->file);
+		text_put_path(p, f->file);
 		fprintf(p->out, ":%" PRIu32, f->line);
 	} else if (f && f->text) {
 		fputs("location ", p->out);
@@ -97,7 +98,10 @@ static void put_place(const struct printer *p, const struct finding_place *place
 	fputc('\n', p->out);
 	if (place->place.frame)
 		text_put_snippet(p, 2, place->place.frame);
-	put_callers(p, place, d);
+	if (p->r->verbose)
+		text_put_stack(p, d, INDENT, false);
+	else
+		put_callers(p, place, d);
 }
 
 static void put_places(const struct printer *p, const struct finding *f)
@@ -137,7 +141,7 @@ static void put_variable(const struct printer *p, const struct anomaly *a)
 		fputs("  ", p->out);
 		text_put_styled(p, BOLD, s.name);
 		fputs(": declared at ", p->out);
-		text_put(p, s.file);
+		text_put_path(p, s.file);
 		fprintf(p->out, ":%" PRIu32 "\n", s.line);
 	}
 }
@@ -151,22 +155,41 @@ static void put_guard(const struct printer *p, const struct finding *f)
 	fprintf(p->out, " is held at %" PRIu64 " of %" PRIu64 " accesses\n", f->guard.held, f->guard.of);
 }
 
+bool text_is_under(const struct finding *f)
+{
+	return f->follows && f->follows->level > LEVEL_NOTE && !f->follows->known && !f->follows->follows;
+}
+
+/* Findings that are there only because this one orders nothing: a line each. */
 static void put_followers(const struct printer *p, const struct finding *f)
 {
-	const char *between = "  followed by ";
+	char text[FINDING_TEXT_MAX];
 	size_t count = 0;
 	for (size_t i = 0; i < p->r->findings->count; i++) {
 		const struct finding *other = &p->r->findings->items[i];
-		if (other->follows != f)
+		if (other->follows != f || !text_is_under(other) || other->known || other->level == LEVEL_NOTE)
 			continue;
-		if (count++ < IDS_SHOWN)
-			fprintf(p->out, "%s%s", between, other->id);
-		between = ", ";
+		if (!count++)
+			fputs("  from it follow, as nothing else orders them:\n", p->out);
+		if (count > FOLLOWERS_SHOWN)
+			continue;
+		int used = fprintf(p->out, "    %s: ", other->id);
+		finding_title(p->r, other, text);
+		text_put_words(p, PLAIN, text, used > 0 ? (uint32_t)used : 0, 8);
+		fputc('\n', p->out);
 	}
-	if (count > IDS_SHOWN)
-		fprintf(p->out, " and %zu more", count - IDS_SHOWN);
-	if (count)
-		fprintf(p->out, ": this finding alone orders %s events\n", count == 1 ? "its" : "their");
+	if (count > FOLLOWERS_SHOWN)
+		fprintf(p->out, "    and %zu more\n", count - FOLLOWERS_SHOWN);
+}
+
+/* How to make it happen. */
+static void put_replay(const struct printer *p, const struct finding *f)
+{
+	if (!p->r->entries[f->entries[0]].anomaly->schedule || !strcmp(p->info->format, "std") || p->seen)
+		return;
+	fputs("  replay: racetrace replay ", p->out);
+	text_put(p, p->info->path);
+	fprintf(p->out, " --finding %s\n", f->id);
 }
 
 static void put_anomalies(const struct printer *p, const struct finding *f)
@@ -194,9 +217,11 @@ void text_put_finding(const struct printer *p, const struct finding *f)
 	text_style(p, BOLD);
 	fprintf(p->out, "%s ", f->id);
 	text_put_styled(p, styles[f->level], finding_level_name(f->level));
-	fprintf(p->out, ", %s: ", verdict_name(f->verdict));
+	int more = fprintf(p->out, ", %s: ", verdict_name(f->verdict));
+	uint32_t columns =
+	    (uint32_t)(strlen(f->id) + 1 + strlen(finding_level_name(f->level)) + (more > 0 ? (size_t)more : 0));
 	finding_title(p->r, f, text);
-	text_put_styled(p, BOLD, text);
+	text_put_words(p, BOLD, text, columns, INDENT);
 	fputc('\n', p->out);
 	if (anomaly_is_of_waits(first->anomaly))
 		put_waits(p, first->anomaly);
@@ -214,9 +239,10 @@ void text_put_finding(const struct printer *p, const struct finding *f)
 	finding_fix(p->r, f, text);
 	if (text[0]) {
 		fputs("  fix: ", p->out);
-		text_put(p, text);
+		text_put_words(p, PLAIN, text, sizeof "  fix: " - 1, INDENT);
 		fputc('\n', p->out);
 	}
+	put_replay(p, f);
 	put_anomalies(p, f);
 	fputc('\n', p->out);
 }

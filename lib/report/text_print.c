@@ -4,6 +4,9 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 void text_style(const struct printer *p, enum style s)
 {
@@ -27,6 +30,55 @@ void text_put_styled(const struct printer *p, enum style s, const char *text)
 	text_style(p, s);
 	text_put(p, text);
 	text_style(p, PLAIN);
+}
+
+uint32_t text_width(FILE *out)
+{
+	struct winsize size;
+	int fd = fileno(out);
+	if (fd < 0 || !isatty(fd) || ioctl(fd, TIOCGWINSZ, &size) < 0)
+		return 0;
+	return size.ws_col;
+}
+
+void text_put_words(const struct printer *p, enum style s, const char *text, uint32_t used, uint32_t indent)
+{
+	enum { LEAST = 20 }; /* columns */
+	bool breaks = p->width >= indent + LEAST;
+	text_style(p, s);
+	for (const char *word = text; *word;) {
+		size_t spaces = strspn(word, " "), length = strcspn(word + spaces, " ");
+		char *copy = strndup(word + spaces, length);
+		if (!copy) {
+			*p->no_memory = true;
+			break;
+		}
+		if (breaks && word != text && used + spaces + length > p->width) {
+			fprintf(p->out, "\n%*s", (int)indent, "");
+			used = indent;
+			spaces = 0;
+		}
+		fprintf(p->out, "%*s", (int)spaces, "");
+		text_put(p, copy);
+		free(copy);
+		used += (uint32_t)(spaces + length);
+		word += strspn(word, " ");
+		word += length;
+	}
+	text_style(p, PLAIN);
+}
+
+void text_put_path(const struct printer *p, const char *path)
+{
+	const char *roots[] = {p->r->source_root, p->folder};
+	for (size_t i = 0; i < 2; i++) {
+		size_t n = roots[i] ? strlen(roots[i]) : 0;
+		if (n > 1 && !strncmp(path, roots[i], n) && path[n] == '/' && path[n + 1]) {
+			text_put(p, path + n + 1);
+			return;
+		}
+	}
+	text_put(p, path);
 }
 
 void text_put_thread(const struct printer *p, uint32_t thread)
@@ -64,7 +116,7 @@ void text_put_frame(const struct printer *p, size_t index, int indent, const str
 	}
 	if (f->file) {
 		fputs(f->function ? " at " : "", p->out);
-		text_put(p, f->file);
+		text_put_path(p, f->file);
 		if (f->line)
 			fprintf(p->out, ":%" PRIu32, f->line);
 		if (f->line && f->column)

@@ -26,7 +26,7 @@ compile() {
 count() {
 	timeout 300 "$racetrace" analyze --format json --fail-on never "$2" >"$work/report.json" || { echo "$1: no report"; return; }
 	# shellcheck disable=SC2046,SC2059
-	printf "$row" "$1" $(jq -r '[.findings[].level] as $l | [(.anomalies | length)] +
+	printf "$row" "$1" $(jq -r '[.findings[] | select(.follows == null) | .level] as $l | [(.anomalies | length)] +
 		[["error", "warning", "note"][] as $w | [$l[] | select(. == $w)] | length] | @tsv' "$work/report.json")
 }
 

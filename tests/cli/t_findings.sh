@@ -166,4 +166,113 @@ is blocks '(.findings | length) == 2 and ([.findings[].fingerprint] | unique | l
 jq -c '.findings |= .[:1]' "$tmp/out" >"$tmp/one.json"
 analyze 1 "$tmp/blocks.zst" --baseline "$tmp/one.json"
 is blocks '[.findings[] | select(.known)] | length == 1'
+
+# A check in one critical section and its act in another: the function is named that makes both calls, and an ASV of the
+# same call is the same bug.
+cat >"$tmp/look.c" <<'C'
+#include <pthread.h>
+static struct { pthread_mutex_t lock; int valid, value; } cache = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static int find(void)
+{
+	pthread_mutex_lock(&cache.lock);
+	int valid = cache.valid;
+	pthread_mutex_unlock(&cache.lock);
+	return valid;
+}
+static void put(int value)
+{
+	pthread_mutex_lock(&cache.lock);
+	cache.value = value;
+	cache.valid = 1;
+	pthread_mutex_unlock(&cache.lock);
+}
+static void ensure(int value)
+{
+	if (find() < 2)
+		put(value);
+}
+static void *work(void *unused) { ensure(1); return unused; }
+int main(void)
+{
+	pthread_t t[2];
+	for (int i = 0; i < 2; i++)
+		pthread_create(&t[i], 0, work, 0);
+	for (int i = 0; i < 2; i++)
+		pthread_join(t[i], 0);
+	return 0;
+}
+C
+record look "$tmp/look.c"
+analyze 0 "$tmp/look.zst"
+is look '[.findings[] | select(.level != "note")] | length == 1 and .[0].level == "warning"'
+is look '.findings[0].title | test("^.ensure. acts on what it read of .cache.valid. in an earlier critical section of .cache.lock., and .put. may write it in between$")'
+
+# Members of one object whose lock one function forgets are one bug; those that follow another are listed under it.
+record flags "$here/tests/cases/two_flags.c"
+text "$tmp/flags.zst"
+prints '^F1 error, observed: .job. writes .state. while '
+prints '^  from it follow, as nothing else orders them:$'
+prints '^    F[234]: .job. writes .b. while .main. reads it'
+prints '^findings: 1 error, 0 warnings, 0 notes, 3 that follow from others$'
+prints '^  replay: racetrace replay .*flags\.zst --finding F1$'
+[ "$(grep -c '^F[0-9]' "$tmp/out")" = 1 ] || { echo "text: followers are listed by themselves"; fail=1; }
+record list "$here/samples/pecan/list.c"
+analyze 1 "$tmp/list.zst"
+is list '[.findings[].title | select(contains("without `from.lock`"))] | length == 1'
+
+# Memory without a name is known by what is assigned to; OpenMP regions and lambdas by the function that has them.
+cat >"$tmp/made.cpp" <<'C'
+#include <thread>
+#include <vector>
+struct item { int pad[9], size; };
+static void fill(item *it) { it->size += 2; }
+int main()
+{
+	int sum = 0;
+	auto *items = new item[4]();
+	std::vector<std::thread> threads;
+	for (int i = 0; i < 2; i++)
+		threads.emplace_back([&] {
+			sum++;
+			fill(&items[3]);
+		});
+	for (auto &t : threads)
+		t.join();
+	delete[] items;
+	return sum < 0;
+}
+C
+record made "$tmp/made.cpp"
+analyze 1 "$tmp/made.zst"
+is made '[.findings[].title] | any(test("^.lambda. writes .sum. ")) and any(test("^.fill. writes .it->size. "))'
+is made '[.findings[].variable.written] | sort == ["it->size", "sum"]'
+# Without the source, or when it has changed, there is no such name.
+echo '// changed' >>"$tmp/made.cpp"
+analyze 1 "$tmp/made.zst"
+is "made, changed" 'all(.findings[].variable; has("written") | not)'
+
+# Colors, whole stacks, and what is read by people.
+colored() {
+	grep -q "$(printf '\033')" "$tmp/out"
+}
+text --color=always "$tmp/cache.zst"
+colored || { echo "--color=always: no color"; fail=1; }
+NO_COLOR=1 text --color=always "$tmp/cache.zst"
+colored || { echo "--color=always goes before NO_COLOR"; fail=1; }
+text --color=never "$tmp/cache.zst"
+colored && { echo "--color=never: color"; fail=1; }
+text "$tmp/cache.zst"
+colored && { echo "color in a pipe"; fail=1; }
+grep -q ' #0 ' "$tmp/out" && { echo "stacks without -v"; fail=1; }
+text -v "$tmp/cache.zst"
+prints '^     #0 std::'
+CI=true timeout 60 "$racetrace" analyze -f auto "$tmp/cache.zst" >"$tmp/out"
+prints '^F1 error, observed: '
+CI='' timeout 60 "$racetrace" analyze -f auto "$tmp/cache.zst" >"$tmp/out"
+is "auto, in a pipe" '.findings | length == 1'
+(cd "$tmp" && CI=true timeout 60 "$racetrace" analyze -f auto -o auto.json cache.zst) && { echo "auto: status"; fail=1; }
+jq -e .findings "$tmp/auto.json" >/dev/null || { echo "auto, by name: no JSON"; fail=1; }
+# Paths are relative to the trace's folder.
+text "$tmp/cache.zst"
+prints '^  cache_miss\.cpp:[0-9]+ in Cache::get: '
 exit $fail

@@ -1,0 +1,63 @@
+/* What a line of source assigns to. */
+#include "lib/report/expression.h"
+#include "tests/unit/suite.h"
+
+#include <string.h>
+
+/* caret: the column is that of its '^' below the line; NULL: unknown. due: NULL: no answer. */
+static const struct {
+	const char *line, *caret, *due;
+} lines[] = {
+    {"\tit->size = 5;", "\t         ^", "it->size"},
+    {"\tit->size = 5;", "\t^", "it->size"},
+    {"  total += x[i];", "        ^", "total"},
+    {"  a.b[i + 1].c++; d = 2;", "              ^", "a.b[i + 1].c"},
+    {"  a.b[i + 1].c++; d = 2;", "  ^", "a.b[i + 1].c"},
+    {"  a.b[i + 1].c++; d = 2;", "                  ^", "d"},
+    {"  ++left;", "  ^", "left"},
+    {"  *slot = 1;", "        ^", "*slot"},
+    {"  x = y == z;", NULL, "x"},
+    {"  x = 1; y = 2;", NULL, NULL},
+    {"  puts(\"a = b\"); n = 1;", NULL, "n"},
+    {"  use(x); // n = 1", NULL, NULL},
+    {"  if (x == 1 && y <= 2)", NULL, NULL},
+    {"  strcpy(to, from);", "  ^", NULL},
+    {"  Pool::count -= 1;", "              ^", "Pool::count"},
+    {"  f() = 1;", "      ^", NULL},
+    {"short", "                    ^", NULL},
+    {"", NULL, NULL},
+    {"]]]] = 1;", "     ^", NULL},
+    {"= 1;", "^", NULL},
+};
+
+START_TEST(the_variable_that_a_line_assigns_to)
+{
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+		char name[EXPRESSION_MAX] = "";
+		uint32_t column = lines[i].caret ? (uint32_t)strlen(lines[i].caret) : 0;
+		bool found = expression_assigned(lines[i].line, column, name);
+		ck_assert_msg(found == (lines[i].due != NULL), "%s: %s", lines[i].line, found ? name : "none");
+		if (found)
+			ck_assert_str_eq(name, lines[i].due);
+	}
+}
+END_TEST
+
+START_TEST(a_name_that_is_too_long_is_none)
+{
+	char line[3 * EXPRESSION_MAX], name[EXPRESSION_MAX];
+	memset(line, 'x', sizeof line);
+	memcpy(line + 2 * EXPRESSION_MAX, " = 1;", sizeof " = 1;");
+	ck_assert(!expression_assigned(line, 0, name));
+}
+END_TEST
+
+SUITE(expression)
+{
+	Suite *s = suite_create("expression");
+	TCase *t = tcase_create("lines");
+	tcase_add_test(t, the_variable_that_a_line_assigns_to);
+	tcase_add_test(t, a_name_that_is_too_long_is_none);
+	suite_add_tcase(s, t);
+	return s;
+}
