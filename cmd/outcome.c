@@ -186,6 +186,8 @@ static json_t *creations_json(const struct rt_trace *trace, const struct rt_cont
 /* What the strategy did. */
 static void add_strategy(json_t *outcome, const struct rt_trace *trace, const struct rt_control *control)
 {
+	if (*control->report)
+		json_object_set_new(outcome, "report", text(control->report));
 	json_object_set_new(outcome, "threads_created", json_integer((json_int_t)control->threads));
 	json_object_set_new(outcome, "postponed", json_integer((json_int_t)control->postponed));
 	json_object_set_new(outcome, "thrashed", json_integer((json_int_t)control->thrashed));

@@ -44,7 +44,9 @@ enum {
 	OPTION_PATTERN,
 	OPTION_AT,
 	OPTION_DEPTH,
-	OPTION_LEARN
+	OPTION_LEARN,
+	OPTION_CHILDREN,
+	OPTION_SPURIOUS
 };
 
 struct options {
@@ -59,6 +61,8 @@ struct options {
 	bool preload;        /* the program may be uninstrumented: a library that it loads is instrumented */
 	bool serial;         /* threads take turns */
 	bool fix_time;       /* and clocks count them */
+	bool spurious;       /* and waits for conditions may end by themselves */
+	bool children;       /* and so do those of other processes */
 	const char *outcome; /* file for what comes of it; NULL: none */
 	uint32_t seed;       /* by which they do */
 	struct strategy_options strategy;
@@ -85,6 +89,8 @@ static bool is_native(const struct options *o)
 static void check_control(struct argp_state *state, struct options *o)
 {
 	const char *needs = o->fix_time                         ? "--fix-time"
+	                    : o->spurious                       ? "--spurious"
+	                    : o->children                       ? "--children=controlled"
 	                    : strategy_has_aims(&o->strategy)   ? "each of --pattern, --at, --depth and --learn"
 	                    : o->outcome && !is_native(o)       ? "--outcome"
 	                    : o->strategy.name && !is_native(o) ? "--strategy"
@@ -148,6 +154,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPTION_LEARN:
 		strategy_take_outcome(state, &o->strategy, arg);
 		return 0;
+	case OPTION_SPURIOUS:
+		o->spurious = true;
+		return 0;
+	case OPTION_CHILDREN:
+		o->children = strcmp(arg, "controlled") == 0;
+		if (!o->children && strcmp(arg, "free") != 0)
+			argp_error(state, "children run free or controlled, not '%s'", arg);
+		return 0;
 	case OPTION_NO_CHILDREN:
 		o->only_first = true;
 		return 0;
@@ -186,6 +200,9 @@ static const struct argp_option option_table[] = {
      "With --serial: plain accesses at POSITION may be where another thread goes on, and a strategy aims at it; "
      "MODULE+OFFSET, for a sequence ROLE/LOCATION:MODULE+OFFSET, or all",
      0},
+    {"children", OPTION_CHILDREN, "HOW", 0,
+     "With --serial: let forked processes and executed programs run free (the default) or controlled, each by itself",
+     0},
     {"depth", OPTION_DEPTH, "N", 0,
      "With --serial: the depth of the bugs that pct aims at (3), or of the stacks that drfinder looks at (12)", 0},
     {"exit-sleep", OPTION_EXIT_SLEEP, "MS", 0,
@@ -206,6 +223,8 @@ static const struct argp_option option_table[] = {
      "Run one thread at a time, in an order that SEED (1) decides: the trace's order is exact, and the same SEED gives "
      "the same run",
      0},
+    {"spurious", OPTION_SPURIOUS, NULL, 0,
+     "With --serial: let waits for conditions sometimes end without a signal, as they may", 0},
     {"strategy", OPTION_STRATEGY, "NAME", 0,
      "With --serial: how SEED decides (random): random, noise, suspend, pct, pos, racefuzzer or drfinder; without it: "
      "native",
@@ -330,6 +349,12 @@ static enum rt_status write_plan(const struct recording *r, struct rt_error *err
 	return ok ? RT_OK : rt_error_set(err, RT_ESYSTEM, "cannot write '%s': %s", r->options.plan, strerror(errno));
 }
 
+static uint32_t control_flags(const struct options *o)
+{
+	return (o->fix_time ? RT_CONTROL_FIX_TIME : 0u) | (o->spurious ? RT_CONTROL_SPURIOUS : 0u) |
+	       (o->children ? RT_CONTROL_CHILDREN : 0u);
+}
+
 static enum rt_status prepare(struct recording *r, struct rt_error *err)
 {
 	struct options *o = &r->options;
@@ -346,9 +371,8 @@ static enum rt_status prepare(struct recording *r, struct rt_error *err)
 		fprintf(stderr,
 		        "racetrace: the limits of this process (ulimit) allow to record %" PRIu32 " threads at once\n",
 		        threads);
-	r->control = (struct collector_control){.strategy = o->strategy.name ? o->strategy.name : "random",
-	                                        .seed = o->seed,
-	                                        .flags = o->fix_time ? RT_CONTROL_FIX_TIME : 0};
+	r->control = (struct collector_control){
+	    .strategy = o->strategy.name ? o->strategy.name : "random", .seed = o->seed, .flags = control_flags(o)};
 	if (strategy_has_aims(&o->strategy) &&
 	    (status = strategy_input(&o->strategy, &r->input, &r->control.input_bytes, err)))
 		return status;

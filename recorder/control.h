@@ -9,7 +9,9 @@
 #include "recorder/channel.h"
 
 enum rt_control_flags {
-	RT_CONTROL_FIX_TIME = 1 /* clocks advance by turns */
+	RT_CONTROL_FIX_TIME = 1, /* clocks advance by turns */
+	RT_CONTROL_SPURIOUS = 2, /* waits for conditions sometimes end without a signal */
+	RT_CONTROL_CHILDREN = 4  /* the threads of other processes take turns as well: each process by itself */
 };
 
 /* How a controlled run ended. */

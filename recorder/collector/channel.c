@@ -42,11 +42,17 @@ static uint64_t control_bytes(const struct collector_options *options)
 	return options->control ? page_round(sizeof(struct rt_control) + options->control->input_bytes) : 0;
 }
 
-static void write_control(struct collector *c, const struct collector_control *from, uint64_t offset)
+static bool is_controlled(const struct collector_options *options, uint32_t number)
+{
+	return options->control && (number == 0 || options->control->flags & RT_CONTROL_CHILDREN);
+}
+
+/* Each process has a seed of its own. */
+static void write_control(struct collector *c, const struct collector_control *from, uint32_t number, uint64_t offset)
 {
 	struct rt_control *to = (struct rt_control *)(void *)((char *)c->channel + offset);
 	snprintf(to->strategy, sizeof to->strategy, "%s", from->strategy);
-	to->seed = from->seed;
+	to->seed = from->seed + number;
 	to->flags = from->flags;
 	to->input_bytes = from->input_bytes;
 	if (from->input_bytes)
@@ -88,8 +94,8 @@ static enum rt_status channel_create(struct collector *c, const struct collector
 	c->channel->slots_offset = c->slots_offset;
 	c->channel->rings_offset = c->rings_offset;
 	c->channel->total_bytes = c->total_bytes;
-	if (options->control && number == 0)
-		write_control(c, options->control, control_offset);
+	if (is_controlled(options, number))
+		write_control(c, options->control, number, control_offset);
 	return RT_OK;
 }
 

@@ -25,7 +25,7 @@ struct collector_options {
 	uint32_t slots;                          /* threads alive at once */
 	uint32_t ring_records;                   /* records a ring: a power of two, at least two blocks */
 	uint32_t exit_sleep_ms, vary;            /* handed on to the recorder */
-	const struct collector_control *control; /* of the first process; NULL: its threads run as they come */
+	const struct collector_control *control; /* of the first process, or of all; NULL: threads run as they come */
 	bool sync_only;                          /* for the first process: its program is not instrumented */
 	bool values;                             /* handed on to the recorder */
 	/* Called, by any thread, as soon as a trace cannot be written any further: the error becomes told. NULL: not.

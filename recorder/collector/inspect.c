@@ -137,13 +137,7 @@ static void look(Elf *elf, struct traits *t)
 	}
 }
 
-#ifdef __x86_64__
 enum { MACHINE = EM_X86_64 };
-#elif defined __aarch64__
-enum { MACHINE = EM_AARCH64 };
-#else
-#error "which machine?"
-#endif
 
 /* Examines a file, unless it is not an ELF file. */
 static bool look_at_file(const char *path, struct traits *t)

@@ -357,6 +357,7 @@ static enum rt_status record(struct process *p, int pidfd, struct rt_error *err)
 	                                    .pid = (uint64_t)p->trace.pid,
 	                                    .sync_only = collector_sync_only(p->collector),
 	                                    .recording = true,
+	                                    .exact = collector_control(p->collector),
 	                                    .values = p->tree->options.rings.values,
 	                                    .vary = p->tree->options.rings.vary};
 	struct rt_writer *w;

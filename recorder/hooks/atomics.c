@@ -219,7 +219,6 @@ OPERATIONS(16, uint16_t, WORD_LOAD, WORD_STORE, WORD_RMW, WORD_CAS)
 OPERATIONS(32, uint32_t, WORD_LOAD, WORD_STORE, WORD_RMW, WORD_CAS)
 OPERATIONS(64, uint64_t, WORD_LOAD, WORD_STORE, WORD_RMW, WORD_CAS)
 
-#ifdef __x86_64__
 /* 16 bytes: cmpxchg16b, as libatomic does, and in loops of it. */
 typedef unsigned __int128 quad;
 
@@ -273,7 +272,6 @@ static quad quad_rmw(enum quad_op op, volatile quad *p, quad v)
 #define QUAD_RMW(bits, name, p, v) quad_rmw(quad_##name, p, v)
 #define QUAD_CAS(bits, p, expected, v) quad_cas(p, expected, v)
 OPERATIONS(128, quad, QUAD_LOAD, QUAD_STORE, QUAD_RMW, QUAD_CAS)
-#endif
 
 int rt_atomic_drop(int *count, uintptr_t pc)
 {

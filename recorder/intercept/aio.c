@@ -59,6 +59,8 @@ static void taken(const struct aiocb *c, ssize_t n, uintptr_t pc)
 	{                                                                                                              \
 		list_asked((struct aiocb *const *)list, n, RT_PC);                                                     \
 		calls_back(when_done, RT_PC);                                                                          \
+		if (RT_UNLIKELY(rt_controlled) && mode == LIO_WAIT)                                                    \
+			rt_turn_leaves(RT_PC);                                                                         \
 		int result = RT_REAL(lio_listio##suffix)(mode, list, n, when_done);                                    \
 		rt_emit_time();                                                                                        \
 		return result;                                                                                         \

@@ -70,7 +70,11 @@ int rt_wait_by_turns(struct rt_wait *w, unsigned flags, struct rt_until until)
 		return result;
 	rt_turn_gives((uintptr_t)w->mutex);
 	rt_blocking_begin(&b);
-	enum rt_turn_result woken = rt_turn_block(RT_OP_WAIT_END, (uintptr_t)w->cond, until, true);
+	enum rt_turn_result woken = RT_TURN_AGAIN;
+	if (rt_turn_is_spurious())
+		w->flags = flags |= RT_F_TIMED; /* it may return unsignalled */
+	else
+		woken = rt_turn_block(RT_OP_WAIT_END, (uintptr_t)w->cond, until, true);
 	result = take_again(w, flags);
 	if (woken == RT_TURN_CANCELED)
 		pthread_testcancel();

@@ -126,6 +126,9 @@ void rt_part_locked(int fd, const struct flock *part, uintptr_t pc);
 
 /* Semaphores of System V (notify.c) */
 struct sembuf;
+/* By turns: waits until the call would not. False: other processes' calls, or time, may end the wait. */
+bool rt_semaphores_by_turns(int id, const struct sembuf *operations, size_t n, const struct timespec *timeout,
+                            uintptr_t pc);
 void rt_semaphores_before(int id, const struct sembuf *operations, size_t n, uintptr_t pc);
 void rt_semaphores_after(int id, const struct sembuf *operations, size_t n, uintptr_t pc);
 void rt_semaphores_set(int id, int number, bool all, uintptr_t pc);

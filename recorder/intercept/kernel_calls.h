@@ -258,11 +258,13 @@ KERNEL(ssize_t, msgrcv, SYS_msgrcv, 5, (int, id, void *, message, size_t, size, 
        RETURNS;
        BLOCKS; WHEN(r >= 0, AFTER(rt_message_queue(id)); OUT_N(message, (size_t)r + sizeof(long))))
 KERNEL(int, semop, SYS_semop, 3, (int, id, struct sembuf *, operations, size_t, n), IN_N(operations, n * 6);
-       rt_semaphores_before(id, operations, n, pc); LEAVES, RETURNS; BLOCKS;
+       rt_semaphores_before(id, operations, n, pc);
+       LEAVES_UNLESS(rt_semaphores_by_turns(id, operations, n, NULL, pc)), RETURNS; BLOCKS;
        if (r == 0) rt_semaphores_after(id, operations, n, pc))
 KERNEL(int, semtimedop, SYS_semtimedop, 4,
        (int, id, struct sembuf *, operations, size_t, n, const struct timespec *, timeout), IN_N(operations, n * 6);
-       IN(timeout); rt_semaphores_before(id, operations, n, pc); LEAVES, RETURNS; BLOCKS;
+       IN(timeout); rt_semaphores_before(id, operations, n, pc);
+       LEAVES_UNLESS(rt_semaphores_by_turns(id, operations, n, timeout, pc)), RETURNS; BLOCKS;
        if (r == 0) rt_semaphores_after(id, operations, n, pc))
 VARIADIC(int, semctl, SYS_semctl, 4, (int, id, int, number, int, command, long, argument),
          if (command == SETVAL || command == SETALL) rt_semaphores_set(id, number, command == SETALL, pc),

@@ -6,6 +6,7 @@
 #include "recorder/intercept/kernel.h"
 #include "recorder/objects.h"
 #include "recorder/runtime/core.h"
+#include "recorder/runtime/syscall.h"
 
 #include <mqueue.h>
 #include <signal.h>
@@ -149,6 +150,43 @@ static uint64_t semaphore(int id, unsigned n, bool zero)
 {
 	return RT_OBJECT_SEMAPHORE + ((unsigned)id * 64 + n) % SEMAPHORES * 2 + zero;
 }
+
+#if RT_CONTROLLED
+/* The operation for which the call would wait; NULL: it would not. */
+static const struct sembuf *waits_for(int id, const struct sembuf *operations, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct sembuf *o = &operations[i];
+		long value = RT_SYSCALL(SYS_semctl, id, o->sem_num, GETVAL, 0);
+		if (value < 0) /* an error, which the call will meet */
+			return NULL;
+		for (size_t k = 0; k < i; k++)
+			if (operations[k].sem_num == o->sem_num)
+				value += operations[k].sem_op;
+		if (o->sem_op == 0 ? value != 0 : value + o->sem_op < 0)
+			return o->sem_flg & IPC_NOWAIT ? NULL : o;
+	}
+	return NULL;
+}
+
+bool rt_semaphores_by_turns(int id, const struct sembuf *operations, size_t n, const struct timespec *timeout,
+                            uintptr_t pc)
+{
+	const struct sembuf *o;
+	if (!rt_turn_mine())
+		return false;
+	rt_turn_step(RT_OP_NONE, 0, 0, pc, timeout ? RT_F_TIMED : 0, false);
+	while (rt_controlled && (o = waits_for(id, operations, n))) {
+		struct rt_until until = timeout ? RT_UNTIL(RT_CLOCK_DURATION, timeout) : RT_FOREVER;
+		uint64_t object = semaphore(id, o->sem_num, o->sem_op == 0);
+		if (rt_turn_block(RT_OP_SEM_WAIT, object, until, false) != RT_TURN_AGAIN)
+			return false;
+		if (rt_turn_is_last_chance() && waits_for(id, operations, n))
+			return false;
+	}
+	return true;
+}
+#endif
 
 void rt_semaphores_before(int id, const struct sembuf *operations, size_t n, uintptr_t pc)
 {

@@ -6,7 +6,6 @@
  *
  * Slot: cur 0, limit 8, skipped 16, last_stamp 48 (checked in emit.c).
  */
-#ifdef __x86_64__
 	.text
 
 	.macro	function name
@@ -132,5 +131,4 @@
 	xor	%eax, %eax
 	ret
 	.size	rt_peek, .-rt_peek
-#endif
 	.section .note.GNU-stack, "", @progbits

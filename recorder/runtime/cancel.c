@@ -12,7 +12,6 @@
 #include <link.h>
 #include <pthread.h>
 
-#ifdef __x86_64__
 #include <ucontext.h>
 
 enum { CANCEL_SIGNAL = 32 }; /* the C library's own, which sigaction refuses */
@@ -110,14 +109,6 @@ void rt_cancel_again(void)
 {
 	RT_SYSCALL(SYS_tgkill, RT_SYSCALL(SYS_getpid), RT_SYSCALL(SYS_gettid), CANCEL_SIGNAL);
 }
-#else
-static void stand_before(void)
-{
-}
-void rt_cancel_again(void)
-{
-}
-#endif
 
 static int told(int result, const int *old, uintptr_t pc)
 {

@@ -25,11 +25,7 @@ struct rt_filter {
 #define RT_FILTER_TWICE (UINT64_C(1) << 51)
 #define RT_FILTER_EPOCH (UINT64_C(1) << 52)
 
-#ifdef __x86_64__
 #define RT_PAUSE() __builtin_ia32_pause()
-#else
-#define RT_PAUSE() ((void)0)
-#endif
 
 /* A write whose value is not known yet; value.c. */
 struct rt_pending {
@@ -239,10 +235,8 @@ void rt_time_by_turns(bool is); /* the clock is logical: threads take turns */
 void rt_time_forbidden(void); /* the thread would be killed for reading the time stamp counter, and its children too */
 static inline uint64_t rt_now(void)
 {
-#ifdef __x86_64__
 	if (rt_tsc)
 		return __builtin_ia32_rdtsc() >> 6;
-#endif
 	return rt_now_slow();
 }
 static inline uint64_t rt_plain_stamp(struct rt_slot *slot)

@@ -267,22 +267,6 @@ void rt_append_sync_slow(uint64_t w0, uint64_t w1, struct rt_slot *s, uint64_t x
 	rt_busy_end();
 }
 
-#ifndef __x86_64__
-/* Elsewhere than in append.S a handler waits instead. */
-void rt_append(uint64_t w0, uint64_t w1, struct rt_slot *s)
-{
-	rt_append_slow(w0, w1, s);
-}
-void rt_append2(uint64_t w0, uint64_t w1, struct rt_slot *s, uint64_t x0, uint64_t x1)
-{
-	rt_append2_slow(w0, w1, s, x0, x1);
-}
-void rt_append_sync(uint64_t w0, uint64_t w1, struct rt_slot *s, uint64_t x0, uint64_t now, void *clock)
-{
-	rt_append_sync_slow(w0, w1, s, x0, now, clock);
-}
-#endif
-
 void rt_sync(struct rt_slot *s, unsigned op, uint64_t operand, uint64_t arg, uintptr_t pc, unsigned aux)
 {
 	struct rt_record event = rt_record_make(op, operand, pc, aux, 0);
@@ -366,8 +350,10 @@ void rt_emit_sync(unsigned op, uint64_t operand, uint64_t arg, uintptr_t pc, uns
 		rt_turn_allocates(operand, arg, pc);
 	if (op == RT_OP_ACQUIRE || op == RT_OP_ACQUIRE_SHARED)
 		hold(operand, pc, op == RT_OP_ACQUIRE_SHARED);
-	else if (op == RT_OP_RELEASE)
-		let_go(operand);
+	else if (op == RT_OP_WAIT_END)
+		hold(arg, pc, false);
+	else if (op == RT_OP_RELEASE || op == RT_OP_WAIT_BEGIN)
+		let_go(op == RT_OP_RELEASE ? operand : arg);
 	rt_sync(rt_self, op, operand, arg, pc, rt_record_aux(0, 0, flags));
 	if (RT_UNLIKELY(rt_controlled))
 		rt_turn_emitted(op, operand);

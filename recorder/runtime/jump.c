@@ -4,7 +4,6 @@
  */
 #include "recorder/runtime/core.h"
 
-#ifdef __x86_64__
 /* Called by setjmp.S; returns the real function. */
 #define SEEN(name)                                                                                                     \
 	void *rt_seen_##name(void *buffer, uintptr_t caller);                                                          \
@@ -30,4 +29,3 @@ JUMP(longjmp)
 JUMP(_longjmp)
 JUMP(siglongjmp)
 JUMP(__longjmp_chk) /* what _FORTIFY_SOURCE makes of it */
-#endif

@@ -33,11 +33,7 @@ static inline bool rt_repeats(struct rt_slot *s, uint64_t w0, uint64_t k1)
 /* One instruction, so that a handler comes before or after it. */
 static inline void rt_count_repeat(struct rt_slot *s)
 {
-#ifdef __x86_64__
 	__asm__("incq %0" : "+m"(s->skipped) : : "cc");
-#else
-	__atomic_fetch_add(&s->skipped, 1, __ATOMIC_RELAXED);
-#endif
 }
 
 static inline __attribute__((always_inline)) void rt_plain_access(unsigned op, const volatile void *addr, uintptr_t pc,

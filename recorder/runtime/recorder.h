@@ -11,6 +11,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#ifndef __x86_64__
+#error "the recorder is written for x86-64"
+#endif
+
 #define RT_EXPORT __attribute__((visibility("default")))
 #define RT_CALLER ((uintptr_t)__builtin_return_address(0) - 1) /* in the call, so that look-ups hit its line */
 #define RT_PC RT_CALLER

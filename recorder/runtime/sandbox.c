@@ -18,11 +18,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
-#ifdef __x86_64__
 #define ARCHITECTURE AUDIT_ARCH_X86_64
-#else
-#define ARCHITECTURE AUDIT_ARCH_AARCH64
-#endif
 
 struct rt_sandbox {
 	const struct rt_sandbox *outer;

@@ -2,7 +2,6 @@
  * setjmp and its kin return twice, so they cannot be called from a wrapper: the event is emitted first (jump.c), then
  * the real function is jumped to, with the caller's stack, arguments and return address as they were.
  */
-#ifdef __x86_64__
 	.text
 
 	.macro	seen name, hook
@@ -34,5 +33,4 @@
 	seen	setjmp, rt_seen_setjmp
 	seen	_setjmp, rt_seen__setjmp
 	seen	__sigsetjmp, rt_seen___sigsetjmp
-#endif
 	.section .note.GNU-stack, "", @progbits

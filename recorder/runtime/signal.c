@@ -85,7 +85,6 @@ static bool defer(int sig, siginfo_t *info, ucontext_t *context)
 	return true;
 }
 
-#ifdef __x86_64__
 struct window {
 	const char *start, *commit, *zero, *end;
 };
@@ -139,17 +138,6 @@ static bool leave_peek(ucontext_t *context)
 	reg[REG_RIP] = (greg_t)rt_peek_failed;
 	return true;
 }
-#else
-void rt_leave_windows(void *context)
-{
-	(void)context;
-}
-static bool leave_peek(ucontext_t *context)
-{
-	(void)context;
-	return false;
-}
-#endif
 
 /* ---- The default action of faults, where values are recorded ---- */
 
@@ -177,11 +165,7 @@ static void act_by_default(int sig, siginfo_t *info)
 
 static uintptr_t pc_of(const ucontext_t *context)
 {
-#ifdef __x86_64__
 	return (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
-#else
-	return (uintptr_t)context;
-#endif
 }
 
 /* One that was taken back: its record, and the size that stands before it if it is a range's (else 0). */

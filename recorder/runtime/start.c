@@ -8,19 +8,17 @@
 #include "recorder/runtime/text.h"
 #include "recorder/runtime/turn.h"
 
+#include <cpuid.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#ifdef __x86_64__
-#include <cpuid.h>
-#endif
-#include <linux/futex.h>
 
 struct rt_channel *rt_channel;
 struct rt_tree *rt_tree;
@@ -145,10 +143,8 @@ uint64_t rt_now_slow(void)
 		return 0;
 	if (RT_UNLIKELY(rt_thread.timeless)) /* the last known time must do */
 		return rt_channel ? atomic_load(&rt_channel->clock) : 0;
-#ifdef __x86_64__
 	if (has_tsc)
 		return __builtin_ia32_rdtsc() >> 6;
-#endif
 	RT_REAL(clock_gettime)(CLOCK_MONOTONIC, &t); /* ours is recorded */
 	return ((uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec) >> 5;
 }
@@ -169,10 +165,8 @@ uint64_t rt_milliseconds(void)
 {
 	if (rt_thread.timeless)
 		return 0;
-#ifdef __x86_64__
 	if (rt_sandboxed)
 		return __builtin_ia32_rdtsc() >> 21; /* of 2.1 GHz */
-#endif
 	struct timespec t;
 	RT_REAL(clock_gettime)(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
@@ -181,13 +175,9 @@ uint64_t rt_milliseconds(void)
 /* The time stamp counter is the same on all processors and runs on while they sleep. */
 static bool invariant_tsc(void)
 {
-#ifdef __x86_64__
 	unsigned a, b, c, d;
 
 	return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & 1u << 8);
-#else
-	return false;
-#endif
 }
 
 struct rt_private *rt_private_of(struct rt_slot *slot)
@@ -463,6 +453,8 @@ static void announce(bool forked)
 	atomic_store(&rt_channel->started, 1);
 	wake_acceptor();
 	rt_request_map();
+	if (RT_CONTROLLED && rt_thread.own)
+		rt_turn_start(rt_thread.own);
 }
 
 bool rt_tree_join(void *where)
@@ -513,8 +505,6 @@ static void start_first(char **environment, const char *text)
 	rt_fork_start();
 	rt_call_at(RT_AT_START);
 	announce(false);
-	if (RT_CONTROLLED)
-		rt_turn_start(rt_thread.own);
 }
 
 /* Executed by a process of the tree, or by what one has executed; maybe long after the recording. */

@@ -19,7 +19,6 @@ bool rt_sandbox_allows(long n, long a, long b, long c, long d, long e, long f);
 	 rt_sandbox_allows(n, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f)))
 #define RT_SANDBOX_ALLOWS(...) RT_SANDBOX_ALLOWS_(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
 
-#ifdef __x86_64__
 static inline long rt_syscall6(long n, long a, long b, long c, long d, long e, long f)
 {
 	if (!RT_SANDBOX_ALLOWS(n, a, b, c, d, e, f))
@@ -35,26 +34,6 @@ static inline long rt_syscall6(long n, long a, long b, long c, long d, long e, l
 	                 : "rcx", "r11", "memory");
 	return result;
 }
-#else
-#include "recorder/runtime/recorder.h"
-
-#include <errno.h>
-
-static inline long rt_syscall6(long n, long a, long b, long c, long d, long e, long f)
-{
-	static void *real;
-	int saved = errno;
-	if (!RT_SANDBOX_ALLOWS(n, a, b, c, d, e, f))
-		return -EPERM;
-	long result =
-	    ((long (*)(long, long, long, long, long, long, long))rt_real(&real, "syscall"))(n, a, b, c, d, e, f);
-
-	if (result == -1)
-		result = -errno;
-	errno = saved;
-	return result;
-}
-#endif
 
 #define RT_SYSCALL_(n, a, b, c, d, e, f, ...)                                                                          \
 	rt_syscall6(n, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))

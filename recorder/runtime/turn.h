@@ -94,6 +94,10 @@ void rt_turn_gives(uint64_t object);
 unsigned rt_turn_wakes(unsigned op, uint64_t object, unsigned most);
 /* A signal was sent to it: whatever it waits for, it gets a turn for the handler. */
 void rt_turn_signaled(const struct rt_thread *thread);
+/* True if this wait for a condition is to end without a signal; another thread may go on meanwhile. */
+bool rt_turn_is_spurious(void);
+/* True if the thread tries again because no other one can go on: what it waits for may be given by another process. */
+bool rt_turn_is_last_chance(void);
 /* Number of threads that wait to do op with the object. */
 unsigned rt_turn_waiters(unsigned op, uint64_t object);
 

@@ -65,14 +65,12 @@ static bool peek(uintptr_t at, unsigned size, uint64_t *value)
 	struct rt_thread *t = &rt_thread;
 
 	*value = 0;
-#ifdef __x86_64__
 	if (rt_values_caught) {
 		if (t->peek == PEEK_ASK)
 			t->peek = how_to_peek();
 		if (t->peek == PEEK_DIRECT)
 			return rt_peek(at, size, value);
 	}
-#endif
 	return peek_by_call(at, size, value);
 }
 

@@ -174,9 +174,12 @@ static bool init(const struct rt_control *control)
 	struct set *const sets[] = {&known, &types, &found, &places, &others};
 
 	(void)control;
-	for (unsigned i = 0; i < sizeof sets / sizeof *sets; i++)
-		if (!(sets[i]->entries = rt_sched_memory(ROOM * sizeof(struct entry))))
+	escorted = waiter = 0;
+	for (unsigned i = 0; i < sizeof sets / sizeof *sets; i++) {
+		*sets[i] = (struct set){rt_sched_memory(ROOM * sizeof(struct entry)), 0};
+		if (!sets[i]->entries)
 			return false;
+	}
 	learn();
 	return true;
 }

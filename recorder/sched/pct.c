@@ -17,6 +17,7 @@ static bool init(const struct rt_control *control)
 	unsigned depth = rt_sched_aims->depth ? rt_sched_aims->depth : DEPTH;
 
 	(void)control;
+	passed = 0;
 	point_count = (depth < DEPTH_MAX ? depth : DEPTH_MAX) - 1;
 	for (unsigned i = 0; i < point_count; i++) {
 		uint64_t point = 1 + rt_sched_random() % k;

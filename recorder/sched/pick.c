@@ -81,6 +81,7 @@ static bool last_chance(void)
 	for (struct rt_task *t = rt_sched.first; t; t = t->after)
 		if (rt_sched_may_try(t)) {
 			rt_sched_unblock(t);
+			t->last_chance = true;
 			any = true;
 		}
 	return any;

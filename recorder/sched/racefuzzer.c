@@ -244,6 +244,7 @@ static void look_for_circle(const struct rt_task *t)
 static bool init(const struct rt_control *control)
 {
 	(void)control;
+	forced = waiting = 0;
 	abandon();
 	return true;
 }

@@ -45,7 +45,7 @@ struct rt_task {
 	int32_t tid;                    /* 0: it has not begun */
 	uint64_t waits;                 /* RT_BLOCKED: for this object, */
 	uint8_t waits_op;               /* to do this with it */
-	bool timed_out, cancelable, canceled, interrupted, yielded, roams;
+	bool timed_out, last_chance, cancelable, canceled, interrupted, yielded, roams;
 	uint64_t yielded_at;        /* step */
 	uint64_t paused_at;         /* changes of threads when it last paused, plus one */
 	uint64_t wakes, wakes_real; /* RT_BLOCKED: virtual and real time, ns, at which the wait ends; 0: never */

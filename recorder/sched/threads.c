@@ -141,7 +141,7 @@ void rt_turn_canceled(struct rt_thread *thread)
 
 void rt_turn_start(struct rt_slot *slot)
 {
-	rt_sched.control = rt_channel_control(rt_channel);
+	rt_sched = (struct rt_sched){.control = rt_channel_control(rt_channel)};
 	if (!rt_sched.control || !rt_sched_begin(rt_channel->slot_count))
 		return;
 	make(slot, RT_RUNNING);

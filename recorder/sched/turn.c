@@ -227,6 +227,7 @@ enum rt_turn_result rt_turn_block(unsigned op, uint64_t object, struct rt_until 
 
 	rt_sched_set_alarm(t, until);
 	t->cancelable = cancelable;
+	t->last_chance = false;
 	for (uint64_t wakes = t->wakes;;) {
 		t->wakes = wakes;
 		if (wakes && wakes < rt_sched.next_wake)
@@ -311,6 +312,25 @@ unsigned rt_turn_wakes(unsigned op, uint64_t object, unsigned most)
 	rt_sched_unlock();
 	rt_busy_end();
 	return woken;
+}
+
+bool rt_turn_is_spurious(void)
+{
+	enum { SHARE = 4 };
+
+	if (rt_sched_is_free() || !(rt_sched.control->flags & RT_CONTROL_SPURIOUS))
+		return false;
+	rt_busy_begin();
+	rt_sched_lock();
+	bool is = rt_sched_random() % SHARE == 0;
+	rt_sched_unlock();
+	rt_busy_end();
+	return is;
+}
+
+bool rt_turn_is_last_chance(void)
+{
+	return rt_thread.task && rt_thread.task->last_chance;
 }
 
 void rt_turn_signaled(const struct rt_thread *thread)

@@ -343,4 +343,52 @@ awk '$1 == "write" { last[$2] = $3 } $1 == "read" && ($2 in last) && last[$2] !=
 [ "$(wc -l <values)" -gt 150000 ] || wrong "only $(wc -l <values) values"
 grep -c 'without value' values >none
 [ "$(cat none)" = 0 ] || wrong "$(cat none) writes have no value"
+
+# Waits for conditions that end without a signal: if asked for.
+for kind in 1 2 3 4; do
+	${CC:-gcc} -g -O1 -fsanitize=thread -Wno-tsan -DKIND=$kind "$top/tests/cases/serial_kinds.c" -o kind$kind -pthread || exit 1
+done
+for seed in 1 2 3 4 5 6 7 8 9 10; do
+	"$RACETRACE" record --serial=$seed -o k.zst ./kind1
+done >out 2>&1
+[ ! -s out ] || wrong "without --spurious: $(head -n 1 out)"
+for seed in 1 2 3 4 5 6 7 8 9 10; do
+	"$RACETRACE" record --serial=$seed --spurious -o k.zst ./kind1
+done >out 2>&1
+grep -q EARLY out || wrong "--spurious: each wait had its signal"
+run 2 record --spurious ./kind1
+
+# System V semaphores are known: their threads wait by turns. A child may give one as well.
+"$RACETRACE" record -o k.zst ./kind2 >out 2>&1
+if [ $? != 77 ]; then
+	for again in 1 2 3; do # the trace has the system's number of the semaphores
+		run 0 record --serial --outcome=outcome.json -o k.zst ./kind2
+		prints 8
+		jq -c '[.steps, .decisions]' outcome.json
+	done >decisions
+	[ "$(sort -u decisions | wc -l)" = 1 ] || wrong "semop: a seed gives different runs"
+	run 0 record --serial -o k.zst ./kind4
+fi
+
+# Children, free or controlled.
+for how in free controlled; do
+	rm -f k.zst*
+	run 0 record --serial=3 --children=$how -o k.zst ./kind3
+	for trace in k.zst*; do
+		"$RACETRACE" analyze --format json $trace | jq -r .trace.order
+	done >orders
+	[ "$(wc -l <orders)" = 2 ] || wrong "--children=$how: $(wc -l <orders) traces"
+	[ "$how" = controlled ] && want=2 || want=1
+	[ "$(grep -c exact orders)" = $want ] || wrong "--children=$how: $(tr '\n' ' ' <orders)"
+done
+for again in 1 2 3; do
+	rm -f k.zst*
+	run 0 record --serial=3 --children=controlled -o k.zst ./kind3
+	for trace in k.zst*; do
+		"$RACETRACE" dump $trace | cksum
+	done | sort
+done >sums
+[ "$(sort -u sums | wc -l)" = 2 ] || wrong "--children=controlled: a seed gives different runs"
+run 2 record --serial --children=some ./kind3
+
 exit $fail

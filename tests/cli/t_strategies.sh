@@ -99,6 +99,10 @@ for depth in 1 2; do
 	[ $((printed * n * 10)) -ge $((runs * 2 * 8)) ] || wrong "pct, depth $depth: $printed of $((runs * 2)) runs, the bound is 1/$n"
 done
 
+# A thread that waits for a time again and again gives its lock to one that is lower.
+build "$top/samples/more/c11.c" c11
+timeout 60 "$RACETRACE" record --serial=7 --fix-time --strategy=pct -o r.zst ./c11 || wrong "pct, c11: status $?"
+
 # DrFinder: both races of figure 2, and what section 3 makes of it, are observed in the runs after the first one.
 observed() {
 	"$RACETRACE" analyze --format json "$1" 2>/dev/null |
