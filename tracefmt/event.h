@@ -7,17 +7,18 @@
 
 /* What an operation does, as far as code asks that of several operations. */
 enum rt_trait {
-	RT_READS = 1,       /* memory: an access */
-	RT_WRITES = 2,      /* memory: an access */
-	RT_ATOMIC = 4,      /* an access that is a synchronisation operation of the language */
-	RT_TAKES = 8,       /* its thread holds a lock afterwards: the object, or the condition's mutex */
-	RT_RELEASES = 16,   /* its thread held such a lock before */
-	RT_WAITS = 32,      /* its thread may have to wait for others' operations: BLOCK tells of it */
-	RT_WAKES = 64,      /* ends waits of threads that wait already, and no others */
-	RT_FOLLOWS = 128,   /* comes after operations of other threads by the partial order relation, lock or not */
-	RT_OF_THREAD = 256, /* the object is a thread's index */
-	RT_RENEWS = 512,    /* what has the object's addresses from here on is other memory */
-	RT_ON_OBJECT = 1024 /* a call on an object in memory: may have RT_F_OBJECT */
+	RT_READS = 1,        /* memory: an access */
+	RT_WRITES = 2,       /* memory: an access */
+	RT_ATOMIC = 4,       /* an access that is a synchronisation operation of the language */
+	RT_TAKES = 8,        /* its thread holds a lock afterwards: the object, or the condition's mutex */
+	RT_RELEASES = 16,    /* its thread held such a lock before */
+	RT_WAITS = 32,       /* its thread may have to wait for others' operations: BLOCK tells of it */
+	RT_WAKES = 64,       /* ends waits of threads that wait already, and no others */
+	RT_FOLLOWS = 128,    /* comes after operations of other threads by the partial order relation, lock or not */
+	RT_OF_THREAD = 256,  /* the object is a thread's index */
+	RT_RENEWS = 512,     /* what has the object's addresses from here on is other memory */
+	RT_ON_OBJECT = 1024, /* a call on an object in memory: may have RT_F_OBJECT */
+	RT_STEPS = 2048      /* a step of a controlled run, as plain accesses may be: plans mark it */
 };
 
 /*
@@ -37,38 +38,38 @@ enum rt_trait {
 	X(READ, "read", MEMORY, RT_READS)                                                                              \
 	X(WRITE, "write", MEMORY, RT_WRITES)                                                                           \
 	/* Atomics. object: address, arg: size, order: C11 memory order as in <stdatomic.h>. */                        \
-	X(ATOMIC_LOAD, "atomic-load", ATOMIC, RT_READS | RT_ATOMIC)                                                    \
-	X(ATOMIC_STORE, "atomic-store", ATOMIC, RT_WRITES | RT_ATOMIC)                                                 \
-	X(ATOMIC_RMW, "atomic-rmw", ATOMIC, RT_READS | RT_WRITES | RT_ATOMIC)                                          \
-	X(ATOMIC_CAS, "atomic-cas", ATOMIC, RT_READS | RT_WRITES | RT_ATOMIC) /* succeeded */                          \
+	X(ATOMIC_LOAD, "atomic-load", ATOMIC, RT_READS | RT_ATOMIC | RT_STEPS)                                         \
+	X(ATOMIC_STORE, "atomic-store", ATOMIC, RT_WRITES | RT_ATOMIC | RT_STEPS)                                      \
+	X(ATOMIC_RMW, "atomic-rmw", ATOMIC, RT_READS | RT_WRITES | RT_ATOMIC | RT_STEPS)                               \
+	X(ATOMIC_CAS, "atomic-cas", ATOMIC, RT_READS | RT_WRITES | RT_ATOMIC | RT_STEPS) /* succeeded */               \
 	X(ATOMIC_CAS_FAIL, "atomic-cas-fail", ATOMIC,                                                                  \
-	  RT_READS | RT_ATOMIC)      /* failed: a load with the failure order */                                       \
-	X(FENCE, "fence", ATOMIC, 0) /* object: 0 */                                                                   \
+	  RT_READS | RT_ATOMIC | RT_STEPS)  /* failed: a load with the failure order */                                \
+	X(FENCE, "fence", ATOMIC, RT_STEPS) /* object: 0 */                                                            \
 	/* Locks. object: the lock. Only outermost levels of a recursive lock. Shared: reader locks. */                \
-	X(ACQUIRE, "acquire", LOCK, RT_TAKES | RT_WAITS | RT_ON_OBJECT)                                                \
-	X(ACQUIRE_SHARED, "acquire-shared", LOCK, RT_TAKES | RT_WAITS | RT_ON_OBJECT)                                  \
-	X(RELEASE, "release", LOCK, RT_RELEASES | RT_ON_OBJECT) /* of whichever mode is held */                        \
+	X(ACQUIRE, "acquire", LOCK, RT_TAKES | RT_WAITS | RT_ON_OBJECT | RT_STEPS)                                     \
+	X(ACQUIRE_SHARED, "acquire-shared", LOCK, RT_TAKES | RT_WAITS | RT_ON_OBJECT | RT_STEPS)                       \
+	X(RELEASE, "release", LOCK, RT_RELEASES | RT_ON_OBJECT | RT_STEPS) /* of whichever mode is held */             \
 	/* Conditions. object: the condition, arg: the mutex. WAIT_BEGIN also releases the mutex, WAIT_END also        \
 	 * takes it again (no RELEASE, ACQUIRE of their own). WAIT_END: RT_F_TIMED if it may return unsignalled. */    \
-	X(WAIT_BEGIN, "wait-begin", CONDITION, RT_RELEASES | RT_ON_OBJECT)                                             \
-	X(WAIT_END, "wait-end", CONDITION, RT_TAKES | RT_WAITS | RT_FOLLOWS | RT_ON_OBJECT)                            \
-	X(SIGNAL, "signal", CONDITION, RT_WAKES | RT_ON_OBJECT)                                                        \
-	X(BROADCAST, "broadcast", CONDITION, RT_WAKES | RT_ON_OBJECT)                                                  \
+	X(WAIT_BEGIN, "wait-begin", CONDITION, RT_RELEASES | RT_ON_OBJECT | RT_STEPS)                                  \
+	X(WAIT_END, "wait-end", CONDITION, RT_TAKES | RT_WAITS | RT_FOLLOWS | RT_ON_OBJECT | RT_STEPS)                 \
+	X(SIGNAL, "signal", CONDITION, RT_WAKES | RT_ON_OBJECT | RT_STEPS)                                             \
+	X(BROADCAST, "broadcast", CONDITION, RT_WAKES | RT_ON_OBJECT | RT_STEPS)                                       \
 	/* Barrier: object; arg: number of parties on arrival (0: unknown). */                                         \
-	X(BARRIER_ARRIVE, "barrier-arrive", BARRIER, RT_ON_OBJECT)                                                     \
+	X(BARRIER_ARRIVE, "barrier-arrive", BARRIER, RT_ON_OBJECT | RT_STEPS)                                          \
 	X(BARRIER_LEAVE, "barrier-leave", BARRIER, RT_WAITS | RT_FOLLOWS)                                              \
 	/* Semaphores. arg of init: the initial value. */                                                              \
 	X(SEM_INIT, "sem-init", SEMAPHORE, 0)                                                                          \
-	X(SEM_POST, "sem-post", SEMAPHORE, RT_FOLLOWS | RT_ON_OBJECT)                                                  \
-	X(SEM_WAIT, "sem-wait", SEMAPHORE, RT_WAITS | RT_FOLLOWS | RT_ON_OBJECT)                                       \
+	X(SEM_POST, "sem-post", SEMAPHORE, RT_FOLLOWS | RT_ON_OBJECT | RT_STEPS)                                       \
+	X(SEM_WAIT, "sem-wait", SEMAPHORE, RT_WAITS | RT_FOLLOWS | RT_ON_OBJECT | RT_STEPS)                            \
 	/* Once, static-initialisation guards. BEGIN: this thread runs it. END: it ran (by this thread). ONCE_SEEN:    \
 	 * this thread came later and sees that it ran. */                                                             \
-	X(ONCE_BEGIN, "once-begin", ONCE, 0)                                                                           \
+	X(ONCE_BEGIN, "once-begin", ONCE, RT_STEPS)                                                                    \
 	X(ONCE_END, "once-end", ONCE, 0)                                                                               \
-	X(ONCE_SEEN, "once-seen", ONCE, RT_WAITS | RT_FOLLOWS)                                                         \
+	X(ONCE_SEEN, "once-seen", ONCE, RT_WAITS | RT_FOLLOWS | RT_STEPS)                                              \
 	/* Threads. object of fork, join, detach: the other thread's index. */                                         \
-	X(FORK, "fork", THREAD, RT_OF_THREAD)                                                                          \
-	X(JOIN, "join", THREAD, RT_OF_THREAD | RT_WAITS | RT_FOLLOWS)                                                  \
+	X(FORK, "fork", THREAD, RT_OF_THREAD | RT_STEPS)                                                               \
+	X(JOIN, "join", THREAD, RT_OF_THREAD | RT_WAITS | RT_FOLLOWS | RT_STEPS)                                       \
 	X(BEGIN, "begin", THREAD, RT_RENEWS) /* object: stack base, arg: stack size (0: unknown) */                    \
 	X(END, "end", THREAD, 0)                                                                                       \
 	X(DETACH, "detach", THREAD, RT_OF_THREAD)                                                                      \
@@ -87,7 +88,7 @@ enum rt_trait {
 	 * NEW_MEMORY: object, arg size. */                                                                            \
 	X(REGION_BEGIN, "region-begin", ANNOTATION, 0)                                                                 \
 	X(REGION_END, "region-end", ANNOTATION, 0)                                                                     \
-	X(HB_BEFORE, "hb-before", ANNOTATION, 0)                                                                       \
+	X(HB_BEFORE, "hb-before", ANNOTATION, RT_STEPS)                                                                \
 	X(HB_AFTER, "hb-after", ANNOTATION, RT_FOLLOWS)                                                                \
 	X(IGNORE_BEGIN, "ignore-begin", ANNOTATION, 0) /* arg: bit 0 reads, bit 1 writes, bit 2 synchronisation */     \
 	X(IGNORE_END, "ignore-end", ANNOTATION, 0)                                                                     \

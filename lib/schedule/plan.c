@@ -89,23 +89,10 @@ static enum rt_status no_memory(struct planner *p)
 	return rt_error_set(p->err, RT_EMEMORY, "no memory for the plan of a run");
 }
 
-/* What synchronises and is a step of the controlled scheduler: compared wherever it is. */
+/* True if it synchronises and is a step of the controlled scheduler: compared wherever it is. */
 static bool is_sync(unsigned op)
 {
-	switch (op) {
-	case RT_OP_BARRIER_ARRIVE:
-	case RT_OP_SEM_POST:
-	case RT_OP_SEM_WAIT:
-	case RT_OP_ONCE_BEGIN:
-	case RT_OP_ONCE_SEEN:
-	case RT_OP_FORK:
-	case RT_OP_JOIN:
-	case RT_OP_HB_BEFORE:
-		return true;
-	default:
-		return rt_op_group(op) == RT_GROUP_ATOMIC || rt_op_group(op) == RT_GROUP_LOCK ||
-		       rt_op_group(op) == RT_GROUP_CONDITION;
-	}
+	return rt_op_has(op, RT_STEPS);
 }
 
 static bool can_be_mark(unsigned op)

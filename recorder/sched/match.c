@@ -52,37 +52,10 @@ struct rt_task *rt_follow_among(struct rt_task *const *enabled, unsigned n, cons
 
 /* ---- Events ---- */
 
-/* Operations that a plan has as marks. */
+/* True if a plan has the operation as a mark. */
 static bool marks_have(unsigned op)
 {
-	switch (op) {
-	case RT_OP_READ:
-	case RT_OP_WRITE:
-	case RT_OP_ATOMIC_LOAD:
-	case RT_OP_ATOMIC_STORE:
-	case RT_OP_ATOMIC_RMW:
-	case RT_OP_ATOMIC_CAS:
-	case RT_OP_ATOMIC_CAS_FAIL:
-	case RT_OP_FENCE:
-	case RT_OP_ACQUIRE:
-	case RT_OP_ACQUIRE_SHARED:
-	case RT_OP_RELEASE:
-	case RT_OP_WAIT_BEGIN:
-	case RT_OP_WAIT_END:
-	case RT_OP_SIGNAL:
-	case RT_OP_BROADCAST:
-	case RT_OP_BARRIER_ARRIVE:
-	case RT_OP_SEM_POST:
-	case RT_OP_SEM_WAIT:
-	case RT_OP_ONCE_BEGIN:
-	case RT_OP_ONCE_SEEN:
-	case RT_OP_FORK:
-	case RT_OP_JOIN:
-	case RT_OP_HB_BEFORE:
-		return true;
-	default:
-		return false;
-	}
+	return rt_op_has(op, RT_STEPS) || rt_follow_is_plain(op);
 }
 
 bool rt_follow_is_plain(unsigned op)
