@@ -166,6 +166,8 @@ static void title_race(const struct report *r, const struct finding *f, struct t
 	char lock[SUBJECT_NAME_MAX];
 	uint32_t side = lacking(r, f, a, lock);
 	bool frees[2] = {!strcmp(finding_does(r, &p[0]), "frees"), !strcmp(finding_does(r, &p[1]), "frees")};
+	if (r->entries[f->entries[0]].rank.double_checked)
+		say(t, "double-checked initialisation: ");
 	if (p[0].op == RT_OP_ALLOC) {
 		say_function(t, &p[1]);
 		say(t, " uses ");
@@ -376,6 +378,10 @@ static void fix_race(const struct report *r, const struct finding *f, struct tex
 	} else if (!is_of_a_container(p, side) &&
 	           (!strcmp(finding_does(r, &p[0]), "frees") || !strcmp(finding_does(r, &p[1]), "frees"))) {
 		say(t, "free it only after the last use happened before: join the thread, or count references");
+	} else if (r->entries[f->entries[0]].rank.double_checked) {
+		say(t,
+		    "make it atomic: load it with acquire for the check without the lock, store it with release when "
+		    "all is made; or initialise it once (pthread_once, a static variable of C++)");
 	} else if (relaxed) {
 		char text[FOLLOWS_TEXT_MAX];
 		follows_text(r, relaxed, text);

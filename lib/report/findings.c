@@ -49,6 +49,7 @@ struct member {
 	uint64_t places[ANOMALY_EVENTS_MAX], functions[ANOMALY_EVENTS_MAX];
 	size_t group; /* an entry of the same finding; itself: it stands for the group */
 	struct guard guard;
+	uint32_t cell; /* where its accesses meet; MODEL_NONE: nowhere */
 	enum finding_level level;
 };
 
@@ -170,6 +171,7 @@ static void prepare(struct joining *j, size_t i)
 	bool inside = true;
 	member->group = i;
 	member->guard.lock = MODEL_NONE;
+	member->cell = MODEL_NONE;
 	member->level = finding_level_of(j->r, &j->guards, a);
 	for (uint32_t e = 0; e < a->event_count; e++) {
 		struct place place = place_of(j->r, a->events[e]);
@@ -184,24 +186,29 @@ static void prepare(struct joining *j, size_t i)
 		return;
 	uint32_t first = j->m->events[e].object, end = first + j->m->sites[j->m->events[e].site].cells;
 	for (uint32_t cell = first; cell < end && member->guard.lock == MODEL_NONE; cell++)
-		if (j->m->cells[cell].addr == addr)
+		if (j->m->cells[cell].addr == addr) {
+			member->cell = cell;
 			member->guard = guard_of(&j->guards, cell);
+		}
 }
 
-/* True if the lock is in the same global variable or block as the anomaly's variable: it is that object's lock. */
-static bool is_in_object(const struct joining *j, const struct anomaly *a, uint32_t lock)
+/* A number of the global structure or the block that the anomaly's variable is a member of; 0: it is of none. lock: a
+ * block counts only if it holds this lock, too, as a block of a pool may be many objects. */
+static uint64_t object_of(const struct joining *j, const struct anomaly *a, uint32_t lock)
 {
 	struct subject s;
-	struct rt_variable variable;
+	XXH3_state_t state;
 	uint64_t addr = j->m->objects[lock].addr;
 	if (!subject_of(j->r, a, &s))
-		return false;
+		return 0;
 	if (s.block.alloc)
-		return addr >= s.block.address && addr - s.block.address < s.block.size;
-	size_t object = strcspn(s.name, ".[");
-	return !strcmp(s.kind, "global") && s.name[object] &&
-	       rt_trace_variable(j->r->analysis->trace, addr, &variable) && object == strcspn(variable.name, ".[") &&
-	       !strncmp(s.name, variable.name, object);
+		return addr >= s.block.address && addr - s.block.address < s.block.size ? s.block.address : 0;
+	if (strcmp(s.kind, "global") != 0 || !s.name[strcspn(s.name, ".")])
+		return 0;
+	s.name[strcspn(s.name, ".[")] = '\0';
+	XXH3_64bits_reset(&state);
+	digest_text(&state, s.name);
+	return XXH3_64bits_digest(&state);
 }
 
 static void join_race(struct joining *j, size_t i)
@@ -217,10 +224,9 @@ static void join_race(struct joining *j, size_t i)
 		uint64_t parts[3] = {member->identity, lock, member->functions[side]};
 		join_by(j, i, KEY_LACKS, parts, 3);
 		/* An object's lock that one function forgets: whichever of its members show it. */
-		if (is_in_object(j, a, lock)) {
-			uint64_t object[4] = {UINT64_MAX, lock, member->functions[side], member->functions[!side]};
+		uint64_t object[4] = {object_of(j, a, lock), lock, member->functions[side], member->functions[!side]};
+		if (object[0])
 			join_by(j, i, KEY_LACKS, object, 4);
-		}
 	}
 }
 
@@ -521,6 +527,10 @@ static void fill(const struct joining *j, struct finding *f)
 	if (f->guard.lock != MODEL_NONE)
 		name_guard(j, f);
 	name_written(j, f);
+	const struct anomaly *first = j->r->entries[f->entries[0]].anomaly;
+	uint32_t cell = j->members[f->entries[0]].cell;
+	if (cell != MODEL_NONE)
+		f->uses = uses_of(j->m, j->guards.por, cell, first->events, first->event_count);
 }
 
 /* The highest level first, then the strongest verdict, then the most likely harm. */

@@ -11,6 +11,7 @@
 #include "lib/report/place.h"
 #include "lib/report/report.h"
 #include "lib/report/subject.h"
+#include "lib/report/uses.h"
 
 enum { FINDING_PLACES_MAX = 16 };
 
@@ -32,6 +33,7 @@ struct finding {
 	struct finding_place places[FINDING_PLACES_MAX]; /* those of the first anomaly first; distinct lines */
 	size_t place_count, place_total;
 	struct guard guard;
+	struct uses uses;                  /* of its first anomaly's variable; accesses 0: not known */
 	char guard_name[SUBJECT_NAME_MAX]; /* "": none, or it has no name */
 	char written[EXPRESSION_MAX];      /* what a place assigns to, as its source line has it; "": not known */
 	const struct finding *follows;     /* another race alone orders its events; NULL: none */

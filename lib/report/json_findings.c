@@ -57,6 +57,22 @@ static void put_guard(struct json_writer *w, const struct report *r, const struc
 	jw_object_end(w);
 }
 
+/* RacerX's questions as counts. */
+static void put_uses(struct json_writer *w, const struct finding *f)
+{
+	if (!f->uses.accesses)
+		return;
+	jw_object(w, "uses");
+	jw_number(w, "accesses", f->uses.accesses);
+	jw_number(w, "writes", f->uses.writes);
+	jw_number(w, "threads", f->uses.threads);
+	jw_array(w, "reached");
+	for (int i = 0; i < 2; i++)
+		jw_number(w, NULL, f->uses.reached[i]);
+	jw_array_end(w);
+	jw_object_end(w);
+}
+
 void json_finding(struct json_writer *w, const struct report *r, const struct finding *f)
 {
 	json_finding_open(w, r, f, f->level, f->verdict);
@@ -91,6 +107,7 @@ void json_finding_open(struct json_writer *w, const struct report *r, const stru
 	jw_array_end(w);
 	jw_text(w, "follows", f->follows ? f->follows->id : NULL);
 	put_guard(w, r, f);
+	put_uses(w, f);
 	finding_fix(r, f, text);
 	jw_text_or_null(w, "fix", text);
 	jw_text(w, "fingerprint", f->fingerprint);

@@ -15,6 +15,7 @@ struct judge {
 	const struct analysis *a;
 	const struct model *m;
 	const struct descriptions *d;
+	struct guards *guards;
 	const struct anomaly *anomaly;
 	struct rank rank;
 };
@@ -128,7 +129,7 @@ static bool double_checked(const struct judge *j, uint32_t read, uint32_t write)
 	       !same_line(j, second, write);
 }
 
-/* Counters, flags written once, double-checked initialisation: rather benign. Races only. */
+/* Counters and flags written once: rather benign. Double-checked initialisation is none of them. Races only. */
 static void judge_benign(struct judge *j)
 {
 	const struct model *m = j->m;
@@ -142,7 +143,11 @@ static void judge_benign(struct judge *j)
 	if (one_reads && cell->size <= 4 && count_writes(j, cell) == 1)
 		say(j, -0.08, "against: a flag that is written once");
 	if (one_reads && double_checked(j, rt_op_writes(op1) ? e2 : e1, rt_op_writes(op1) ? e1 : e2))
-		say(j, -0.05, "against: has the shape of double-checked initialisation");
+		j->rank.double_checked = true;
+	if (j->rank.double_checked)
+		say(j, 0.05,
+		    "double-checked initialisation: the check without the lock does not see all that was made under "
+		    "it");
 }
 
 static bool is_edge_of_life(const char *function)
@@ -239,6 +244,23 @@ static void judge_accesses(struct judge *j)
 		say(j, -0.1, "against: before main or after exit");
 }
 
+/* Nearly all other accesses hold a lock: that it is not held here is rather a mistake than meant. */
+static void judge_guard(struct judge *j)
+{
+	enum { ENOUGH = 10, PERCENT = 90 };
+	uint32_t e;
+	uint64_t addr;
+	if (!subject_meeting(j->m, j->anomaly, &e, &addr))
+		return;
+	uint32_t cell = j->m->events[e].object, end = cell + j->m->sites[j->m->events[e].site].cells;
+	while (cell < end && j->m->cells[cell].addr != addr)
+		cell++;
+	struct guard guard = cell < end ? guard_of(j->guards, cell) : (struct guard){.lock = MODEL_NONE};
+	if (guard.lock != MODEL_NONE && guard.of >= ENOUGH && guard.held < guard.of &&
+	    guard.held * 100 >= guard.of * PERCENT)
+		say(j, 0.08, "nearly all other accesses hold one lock");
+}
+
 static void judge_race(struct judge *j)
 {
 	const struct model *m = j->m;
@@ -255,10 +277,12 @@ static void judge_race(struct judge *j)
 		say(j, 0.06, "one side holds a lock, the other forgot it");
 	else if (locked1 && locked2)
 		say(j, 0.04, "the two sides hold different locks");
+	judge_guard(j);
 	judge_benign(j);
 }
 
-struct rank rank_of(const struct analysis *a, const struct descriptions *d, const struct anomaly *anomaly)
+struct rank rank_of(const struct analysis *a, const struct descriptions *d, struct guards *guards,
+                    const struct anomaly *anomaly)
 {
 	static const struct {
 		double base;
@@ -271,7 +295,7 @@ struct rank rank_of(const struct analysis *a, const struct descriptions *d, cons
 	    [VERDICT_OBSERVED] = {0.6, "it is in the recorded run itself"},
 	    [VERDICT_CONFIRMED] = {0.65, "the program was made to do it"},
 	};
-	struct judge j = {.a = a, .m = a->model, .d = d, .anomaly = anomaly};
+	struct judge j = {.a = a, .m = a->model, .d = d, .guards = guards, .anomaly = anomaly};
 	say(&j, verdicts[anomaly->verdict].base, verdicts[anomaly->verdict].why);
 	judge_accesses(&j);
 	if (anomaly->kind == ANOMALY_RACE && anomaly->event_count == 2)

@@ -6,6 +6,7 @@
 #define LIB_REPORT_RANK_H
 
 #include "lib/analysis/analysis.h"
+#include "lib/analysis/guard.h"
 #include "lib/report/describe.h"
 
 enum { RANK_REASONS_MAX = 12 };
@@ -14,9 +15,11 @@ struct rank {
 	double value;                      /* 0 to 1, two decimals */
 	const char *why[RANK_REASONS_MAX]; /* static strings, strongest first where it matters */
 	size_t why_count;
+	bool double_checked; /* the shape of double-checked initialisation */
 };
 
 /* Deterministic: a function of the trace and the anomaly alone. */
-struct rank rank_of(const struct analysis *a, const struct descriptions *d, const struct anomaly *anomaly);
+struct rank rank_of(const struct analysis *a, const struct descriptions *d, struct guards *guards,
+                    const struct anomaly *anomaly);
 
 #endif

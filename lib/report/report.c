@@ -202,11 +202,13 @@ static int compare_entries(const void *a, const void *b)
 
 static void sort_entries(struct report *r)
 {
+	struct guards guards = {.m = r->analysis->model, .por = r->analysis->facts.por};
 	for (size_t i = 0; i < r->count; i++) {
 		struct report_entry *e = &r->entries[i];
-		e->rank = rank_of(r->analysis, r->descriptions, e->anomaly);
+		e->rank = rank_of(r->analysis, r->descriptions, &guards, e->anomaly);
 		fingerprint_of(r, e->anomaly, e->fingerprint);
 	}
+	guards_release(&guards);
 	qsort(r->entries, r->count, sizeof *r->entries, compare_entries);
 }
 

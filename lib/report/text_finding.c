@@ -183,6 +183,16 @@ static void put_followers(const struct printer *p, const struct finding *f)
 }
 
 /* How to make it happen. */
+static void put_uses(const struct printer *p, const struct finding *f)
+{
+	const struct uses *u = &f->uses;
+	if (!u->accesses)
+		return;
+	fprintf(p->out, "  used by %" PRIu32 " threads: %" PRIu64 " access%s while shared, %" PRIu64 " of them write%s",
+	        u->threads, u->accesses, u->accesses == 1 ? "" : "es", u->writes, u->writes == 1 ? "s" : "");
+	fprintf(p->out, "; the two places are reached by %" PRIu32 " and %" PRIu32 "\n", u->reached[0], u->reached[1]);
+}
+
 static void put_replay(const struct printer *p, const struct finding *f)
 {
 	if (!p->r->entries[f->entries[0]].anomaly->schedule || !strcmp(p->info->format, "std") || p->seen)
@@ -229,6 +239,7 @@ void text_put_finding(const struct printer *p, const struct finding *f)
 		put_places(p, f);
 	put_variable(p, first->anomaly);
 	put_guard(p, f);
+	put_uses(p, f);
 	if (f->follows)
 		fprintf(p->out, "  follows %s: nothing else orders its events\n", f->follows->id);
 	put_followers(p, f);

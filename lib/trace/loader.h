@@ -53,6 +53,7 @@ struct loader_thread {
 	uint32_t annotated; /* depth of REGION_BEGIN */
 	uint32_t *frames;   /* REGIONS_FUNCTIONS: region of each activation, MODEL_NONE while it has no event */
 	uint32_t frame_count, frame_capacity;
+	uint32_t unit; /* number of the outermost activation that the program's own source calls; 0: none is open */
 	struct jumps jumps;
 	struct blocked *blocked; /* pass one: the innermost wait last */
 	uint32_t blocked_count, blocked_capacity;

@@ -136,23 +136,40 @@ static void region_cut(struct loader *l, uint32_t thread, struct loader_thread *
 	region_follow(l, thread, t);
 }
 
+/*
+ * What main or a thread's own routine calls is a unit of work, and what its callees do is part of it. What main or the
+ * routine does itself is a region of its own.
+ */
 uint32_t loader_region(struct loader *l, uint32_t thread)
 {
 	struct loader_thread *t = &l->threads[thread];
 	if (!t->frame_count)
 		return MODEL_NONE;
-	uint32_t *frame = &t->frames[t->frame_count - 1];
+	uint32_t *frame = &t->frames[(t->unit ? t->unit : t->frame_count) - 1];
 	if (*frame == MODEL_NONE)
 		*frame = region_open(l, thread);
 	return *frame;
 }
 
-static void function_enter(struct loader *l, struct loader_thread *t)
+/* True if the program's own source makes the call at this position; where nothing is known of it, unless it is the
+ * first of its thread. */
+static bool is_own_call(const struct loader *l, const struct loader_thread *t, uint64_t pc)
+{
+	size_t n;
+	const struct rt_frame *f = rt_trace_frames(l->m->trace, pc, &n);
+	if (!n || !f->file)
+		return t->frame_count && !(n && f->module && strstr(f->module, ".so"));
+	return strncmp(f->file, "/usr/", 5) != 0;
+}
+
+static void function_enter(struct loader *l, struct loader_thread *t, uint64_t pc)
 {
 	if (!vec_reserve(&t->frames, &t->frame_capacity, (uint64_t)t->frame_count + 1, sizeof *t->frames)) {
 		l->failed = true;
 		return;
 	}
+	if (!t->unit && l->regions == REGIONS_FUNCTIONS && is_own_call(l, t, pc))
+		t->unit = t->frame_count + 1;
 	t->frames[t->frame_count++] = MODEL_NONE;
 	t->stale = true;
 }
@@ -164,6 +181,8 @@ static void function_leave(struct loader *l, struct loader_thread *t)
 	uint32_t region = t->frames[--t->frame_count];
 	if (region != MODEL_NONE)
 		l->m->regions[region].last = t->last;
+	if (t->frame_count < t->unit)
+		t->unit = 0;
 	t->stale = true;
 }
 
@@ -400,7 +419,7 @@ static bool code_event(struct loader *l, struct loader_thread *t, const struct r
 		region_follow(l, e->thread, t);
 		loader_push(l, e, MODEL_NONE, 0, 0, true);
 	} else if (e->op == RT_OP_ENTER) {
-		function_enter(l, t);
+		function_enter(l, t, e->pc);
 	} else if (e->op == RT_OP_LEAVE) {
 		function_leave(l, t);
 	} else if (e->op == RT_OP_SETJMP) {

@@ -275,4 +275,37 @@ jq -e .findings "$tmp/auto.json" >/dev/null || { echo "auto, by name: no JSON"; 
 # Paths are relative to the trace's folder.
 text "$tmp/cache.zst"
 prints '^  cache_miss\.cpp:[0-9]+ in Cache::get: '
+
+# RacerX's questions as counts; a lock that is held nearly everywhere ranks a race above one that is held half the time.
+{
+	printf '%s\n' 'main|w(z)|1' 'main|fork(T)|2' 'main|fork(U)|3' 'main|fork(V)|4'
+	for i in $(seq 12); do
+		for t in T U; do printf '%s\n' "$t|acq(m)|10" "$t|w(x)|11" "$t|rel(m)|12"; done
+		printf '%s\n' 'T|acq(m)|20' 'T|w(y)|21' 'T|rel(m)|22' 'U|w(y)|23'
+	done
+	echo 'V|w(x)|30'
+} >"$tmp/rank.std"
+analyze 1 "$tmp/rank.std"
+is rank '.findings[0] | .variable.name == "x" and .guard.held == 23 and .guard.of == 24'
+is rank '.findings[0].uses == {"accesses": 24, "writes": 24, "threads": 3, "reached": [2, 1]}'
+is rank '[.anomalies[] | select(.variable.name == "x" and .kind == "race") | .why[] | select(startswith("nearly all"))] | length > 0'
+is rank 'all(.anomalies[] | select(.variable.name == "y"); all(.why[]; startswith("nearly all") | not))'
+text "$tmp/rank.std"
+prints '^  used by 3 threads: 24 accesses while shared, 24 of them write; the two places are reached by 2 and 1$'
+
+# Double-checked initialisation is named.
+cat >"$tmp/dcl.std" <<'STD'
+main|fork(T)|1
+main|fork(U)|2
+T|r(made)|10
+T|acq(m)|11
+T|r(made)|12
+T|w(made)|13
+T|rel(m)|14
+U|r(made)|10
+STD
+analyze 1 "$tmp/dcl.std"
+is dcl '.findings[0].title | startswith("double-checked initialisation: ")'
+is dcl '.findings[0].fix | test("acquire.*release")'
+is rank '(.findings | length) > 0'
 exit $fail

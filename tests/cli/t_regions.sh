@@ -75,4 +75,32 @@ check '[]' $call $look acquire,L release,L acquire,L write,x release,L leave
 check '[]' $call acquire,L read,x write,y release,L acquire,L write,x release,L leave
 MAIN='write,x' check '[]' $call $look acquire,L write,x release,L leave
 check '[]' $call $look sem-post,s acquire,L write,x release,L leave
+
+# --regions functions: what callees do is the work of the call that main or the thread's routine makes.
+functions() {
+	local expected=$1 op object where
+	shift
+	{
+		echo '{"schema":"racetrace.events/1"}'
+		echo '{"op":"fork","thread":"main","object":"T"}'
+		for event in "$@"; do
+			IFS=, read -r op object where <<<"$event"
+			echo "{\"op\":\"$op\",\"thread\":\"T\"${object:+,\"object\":\"$object\"},\"location\":\"${where:-a.c:1}\"}"
+		done
+		for event in acquire,L write,x release,L; do
+			IFS=, read -r op object <<<"$event"
+			echo "{\"op\":\"$op\",\"thread\":\"main\",\"object\":\"$object\",\"location\":\"a.c:99\"}"
+		done
+	} >functions.jsonl
+	"$RACETRACE" analyze --regions functions --kinds atomicity --format json --fail-on never functions.jsonl >out 2>err || wrong "$(cat err)"
+	[ "$(jq -c '[.anomalies[] | select(.pattern | startswith("check") | not) | .pattern]' out)" = "$expected" ] || wrong "functions: $*: not $expected: $(jq -c '[.anomalies[].pattern]' out)"
+}
+get='enter,,b.c:1 acquire,L read,x,b.c:2 release,L leave'
+routine='enter,,/usr/lib/start.c:1'
+functions '["r-w-r"]' $routine $call $get $get leave leave
+functions '["r-w-r"]' $routine $call enter $get leave enter $get leave leave leave
+# Two calls that the routine makes are no unit.
+functions '[]' $routine $call $get leave $call $get leave leave
+# What the routine does itself is one.
+functions '["r-w-r"]' $routine acquire,L read,x release,L acquire,L read,x,a.c:7 release,L leave
 exit $fail
