@@ -614,8 +614,8 @@ static bool enter_state(struct walk *w, const struct rt_search_record *choice)
 	return true;
 }
 
-/* True if the walk goes on. */
-static bool take_choice(struct walk *w, const struct rt_search_record *choice, uint32_t given)
+/* True if the walk goes on. advances: the step could be done; else it was tried in vain, which nobody notices. */
+static bool take_choice(struct walk *w, const struct rt_search_record *choice, uint32_t given, bool advances)
 {
 	uint32_t private = THREADS;
 	for (uint32_t t = 0; t < THREADS; t++)
@@ -633,6 +633,8 @@ static bool take_choice(struct walk *w, const struct rt_search_record *choice, u
 		w->preemptions += preempts(w, choice, choice->thread);
 	if (w->s->o.preemptions != UINT32_MAX && w->preemptions > w->s->o.preemptions)
 		return false;
+	if (!advances && is_retried(w->threads[choice->thread].step.op))
+		return true;
 	if (w->threads[choice->thread].pending)
 		note_step(w, choice->thread);
 	if (visible)
@@ -651,7 +653,7 @@ static void take_wake(struct walk *w, const struct rt_search_record *wake, uint3
 		w->threads[wake->arg].hash = mix(w->threads[wake->arg].hash, wake->thread + 1);
 }
 
-static bool take_record(struct walk *w, const struct rt_search_record *r, uint32_t given)
+static bool take_record(struct walk *w, const struct rt_search_record *r, uint32_t given, bool advances)
 {
 	bool more = true;
 	if (r->thread >= THREADS)
@@ -662,7 +664,7 @@ static bool take_record(struct walk *w, const struct rt_search_record *r, uint32
 		w->threads[r->thread].pending = true;
 		return true;
 	case RT_SEARCH_CHOICE:
-		more = take_choice(w, r, given);
+		more = take_choice(w, r, given, advances);
 		break;
 	case RT_SEARCH_WAKE:
 		take_wake(w, r, given);
@@ -670,6 +672,19 @@ static bool take_record(struct walk *w, const struct rt_search_record *r, uint32
 	}
 	w->path[w->length++] = (uint8_t)r->thread;
 	return more && !w->no_memory;
+}
+
+/* For each choice: does its thread come to another step, before it goes on again? */
+static void look_ahead(const struct rt_search_record *records, size_t n, bool *advances)
+{
+	bool steps[THREADS] = {false};
+	for (size_t i = n; i-- > 0;) {
+		uint32_t t = records[i].thread;
+		if (t >= THREADS || records[i].kind == RT_SEARCH_WAKE)
+			continue;
+		advances[i] = steps[t];
+		steps[t] = records[i].kind == RT_SEARCH_STEP;
+	}
 }
 
 /* All is visited anew when a position turned out to be shared. */
@@ -692,13 +707,16 @@ enum rt_status executions_take(struct executions *s, uint32_t count, const struc
 	struct walk *w = calloc(1, sizeof *w);
 	struct dependency *d, *next;
 	*fresh = 0;
-	if (!w || !(w->path = malloc(n + 1))) {
+	bool *advances = calloc(n + 1, sizeof *advances);
+	if (!w || !advances || !(w->path = malloc(n + 1))) {
+		free(advances);
 		free(w);
 		return rt_error_set(err, RT_EMEMORY, "no memory to search");
 	}
 	w->s = s;
 	s->counts.executions++;
-	for (size_t i = 0; i < n && take_record(w, &records[i], count); i++)
+	look_ahead(records, n, advances);
+	for (size_t i = 0; i < n && take_record(w, &records[i], count, advances[i]); i++)
 		;
 	bool no_memory = w->no_memory;
 	*fresh = w->fresh;
@@ -707,6 +725,7 @@ enum rt_status executions_take(struct executions *s, uint32_t count, const struc
 		HASH_DELETE(hh, w->dependencies, d);
 		free(d);
 	}
+	free(advances);
 	free(w->path);
 	free(w);
 	if (no_memory)
