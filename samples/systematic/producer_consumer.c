@@ -5,6 +5,9 @@
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int full, place, items = 1, sum;
+#ifdef RACY
+int seen;
+#endif
 
 static void *producer(void *arg)
 {
@@ -23,6 +26,9 @@ static void *producer(void *arg)
 static void *consumer(void *arg)
 {
 	for (int i = 0; i < items; i++) {
+#ifdef RACY
+		seen = full;
+#endif
 		pthread_mutex_lock(&m);
 		while (!full)
 			pthread_cond_wait(&changed, &m);
@@ -31,9 +37,6 @@ static void *consumer(void *arg)
 		pthread_cond_signal(&changed);
 		pthread_mutex_unlock(&m);
 	}
-#ifdef RACY
-	place = 0;
-#endif
 	return arg;
 }
 

@@ -6,6 +6,9 @@ enum { CHAIRS = 1, CUSTOMERS = 2 };
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 static sem_t customers, barber;
 static int waiting, gone, cut, closed;
+#ifdef RACY
+int seen;
+#endif
 
 static void *customer(void *arg)
 {
@@ -47,8 +50,7 @@ int main(void)
 	for (int i = 0; i < CUSTOMERS; i++)
 		pthread_create(&t[i], NULL, customer, NULL);
 #ifdef RACY
-	int seen = cut;
-	(void)seen;
+	seen = cut;
 #endif
 	for (int i = 0; i < CUSTOMERS; i++)
 		pthread_join(t[i], NULL);

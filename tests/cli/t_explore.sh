@@ -201,21 +201,6 @@ grep -qE '^  real +2 of 2: race of racefuzzer_fig1.c:19 and racefuzzer_fig1.c:27
 run 2 explore --strategy racefuzzer --pairs ./hidden -- ./racefuzzer_fig1
 says "is not a JSON report"
 
-# systematic: the races of all executions, none of a false alarm, whatever the order of the search; a bound is said.
-for options in "" "--search bfs" "--search random" "--reduction full"; do
-	# shellcheck disable=SC2086
-	run 1 explore --strategy systematic $options -f json -- ./racefuzzer_fig1
-	holds '.search.complete and .search.races == 1 and (.findings | length) == 1 and .findings[0].verdict == "observed"'
-done
-run 1 explore --strategy systematic --preemptions 0 -f json -- ./racefuzzer_fig1
-holds '.search.complete and .search.preemptions == 0 and .search.executions < 20'
-run 1 explore --strategy systematic --runs 3 -- ./racefuzzer_fig1
-grep -q '^not all executions: 3 runs, ' out || wrong "a limit of runs: $(tail -n 5 out)"
-run 0 explore --strategy systematic -f json -- ./racefuzzer_fig2_fixed
-holds '.search.complete and .search.races == 0 and (.runs | length) == 1'
-run 2 explore --strategy systematic --reduction some ./hidden
-says "'some' is not a reduction: there are none, partial, full"
-
 # Traces are kept where they are asked for.
 run 1 explore --strategy random --runs 3 --traces kept -f json -- ./racefuzzer_fig1
 [ "$(ls kept)" = run-1.zst ] || wrong "kept: $(ls kept)"
