@@ -19,7 +19,9 @@
 #include "lib/search/found.h"
 #include "lib/search/stuck.h"
 
-enum { LENGTH_MAX = 6, TUPLES_MAX = 4000000 };
+/* Tuples of acquires that are looked at: of all cycles of a length; of a cycle in any case, so that each has instances.
+ */
+enum { LENGTH_MAX = 6, TUPLES_MAX = 1 << 20, TUPLES_LEAST = 256 };
 enum { INSTANCES_MAX = 32, INSTANCES_PER_CYCLE = 16, INSTANCES_PER_EVENT = 2 };
 
 struct group_key {
@@ -53,7 +55,8 @@ struct search {
 	uint32_t length;
 	uint32_t tuple[LENGTH_MAX];
 	struct found *deadlock;
-	uint32_t tuples, instances, event_instances;
+	uint32_t instances, event_instances;
+	uint64_t tuples, tuples_left; /* looked at of this cycle; of all of this length */
 };
 
 /* The lock that an event waits for as long as it takes, MODEL_NONE: none. */
@@ -266,6 +269,21 @@ static uint32_t window_end(const struct search *s, const struct group *g, uint32
 	                   segment_order_horizon(s->context->por, s->members[i], thread) <= m->events[e].pos);
 }
 
+/* True if one more tuple is looked at. If not, the count of the cycle's anomaly is too low. */
+static bool look(struct search *s)
+{
+	if (s->context->every)
+		return true;
+	s->tuples++;
+	if (s->tuples_left)
+		s->tuples_left--;
+	else if (s->tuples > TUPLES_LEAST || found_kept(s->deadlock) == INSTANCES_MAX) {
+		found_partial(s->deadlock);
+		return false;
+	}
+	return true;
+}
+
 /* Chooses the cycle's i-th event and those after it, among those unordered with the ones chosen before. */
 static void choose(struct search *s, uint32_t i)
 {
@@ -279,7 +297,9 @@ static void choose(struct search *s, uint32_t i)
 	bool last = i + 1 == s->length;
 	if (last && low < high && s->deadlock)
 		found_count(s->deadlock, high - low);
-	for (; low < high && s->tuples++ < TUPLES_MAX && !s->found.failed; low++) {
+	for (; low < high && !s->found.failed; low++) {
+		if (!look(s))
+			return;
 		s->tuple[i] = s->members[low];
 		if (!i)
 			s->event_instances = 0;
@@ -366,6 +386,7 @@ enum rt_status deadlock_search(const struct search_context *c, struct anomaly_li
 	s.failed = s.failed || !trim(&s) || !list_groups(&s);
 	for (s.length = 2; s.length <= LENGTH_MAX && !s.failed && !s.found.failed; s.length++) {
 		s.steps = 0;
+		s.tuples_left = TUPLES_MAX;
 		for (uint32_t i = 0; i < s.group_count; i++) {
 			s.path[0] = s.groups[i];
 			extend(&s, i, 1);

@@ -282,6 +282,35 @@ START_TEST(no_more_deadlocks_are_kept_than_other_anomalies)
 }
 END_TEST
 
+START_TEST(a_cycle_of_too_many_instances_is_said_to_have_more)
+{
+	enum { THREADS = 6, PAIRS = 14, STEPS = 4 }; /* 14^6 tuples */
+	static struct rt_event events[THREADS * PAIRS * STEPS];
+	static struct memory_trace memory;
+	static const enum rt_op ops[STEPS] = {RT_OP_ACQUIRE, RT_OP_ACQUIRE, RT_OP_RELEASE, RT_OP_RELEASE};
+	struct analysis_options options = {.kinds = 1u << ANOMALY_DEADLOCK};
+	struct rt_error err = {0};
+	struct analysis *a = NULL;
+	uint32_t n = 0;
+	for (uint32_t t = 0; t < THREADS; t++)
+		for (uint32_t i = 0; i < PAIRS * STEPS; i++, n++) {
+			uint32_t step = i % STEPS;
+			bool inner = step == 1 || step == 2;
+			events[n] = (struct rt_event){.number = n + 1,
+			                              .thread = t,
+			                              .op = ops[step],
+			                              .addr = 100 + (inner ? (t + 1) % THREADS : t),
+			                              .pc = t * STEPS + step + 1};
+		}
+	ck_assert_msg(!analysis_run(memory_trace(&memory, events, n, THREADS), &options, &a, &err), "%s", err.message);
+	ck_assert_uint_eq(a->anomalies.count, 1);
+	ck_assert_uint_eq(a->anomalies.items[0].event_count, THREADS);
+	ck_assert_uint_eq(a->anomalies.items[0].verdict, VERDICT_PROVED);
+	ck_assert(a->anomalies.items[0].partial);
+	analysis_free(a);
+}
+END_TEST
+
 SUITE(deadlock)
 {
 	Suite *s = suite_create("deadlock");
@@ -300,6 +329,7 @@ SUITE(deadlock)
 	tcase_add_test(c, what_a_read_decides_is_conditional);
 	tcase_add_test(c, no_more_deadlocks_are_kept_than_other_anomalies);
 	tcase_add_test(c, deadlocks_of_the_same_positions_are_counted_together);
+	tcase_add_test(c, a_cycle_of_too_many_instances_is_said_to_have_more);
 	suite_add_tcase(s, c);
 	return s;
 }
