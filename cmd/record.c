@@ -9,6 +9,7 @@
 #include "recorder/collector/program.h"
 #include "recorder/collector/tree.h"
 #include "recorder/control.h"
+#include "tracefmt/plan.h"
 #include "tracefmt/search.h"
 
 #include <argp.h>
@@ -278,7 +279,9 @@ struct recording {
 	char *folder; /* of the recorders */
 	char *path;   /* of the trace */
 	struct collector_control control;
-	void *plan;  /* the file's content */
+	void *plan;       /* the file's content */
+	pthread_t teller; /* runs tell_held, if tells */
+	bool tells;
 	void *input; /* the strategy's, if it has no plan */
 	struct tree *tree;
 	struct collector *collector; /* the first process's, borrowed from the tree */
@@ -433,6 +436,25 @@ static const char *describe_input(char *path, size_t size)
 	return path;
 }
 
+/* While a plan's program is held, its plan is beside the plan's file: a debugger's user is told where threads are. */
+static void *tell_held(void *arg)
+{
+	const struct recording *r = arg;
+	const struct timespec pause = {.tv_nsec = 20000000};
+	const struct rt_control *control = collector_control(r->collector);
+	const struct rt_plan *plan = rt_control_input(control);
+	while (!__atomic_load_n(&plan->held, __ATOMIC_ACQUIRE))
+		nanosleep(&pause, NULL);
+	char path[4096], part[4096];
+	snprintf(path, sizeof path, "%.4000s.held", r->options.plan);
+	snprintf(part, sizeof part, "%.4000s.part", r->options.plan);
+	FILE *f = fopen(part, "w");
+	bool ok = f && fwrite(plan, plan->size, 1, f) == 1;
+	if (f && fclose(f) == 0 && ok)
+		rename(part, path);
+	return NULL;
+}
+
 static enum rt_status collect(struct recording *r, struct program *program, struct rt_error *err)
 {
 	char input[4096];
@@ -447,6 +469,9 @@ static enum rt_status collect(struct recording *r, struct program *program, stru
 	enum rt_status status = create_trace(r, program->pid, &options, err);
 	if (!status)
 		status = tree_start(r->tree, r->path, err);
+	if (!status && r->plan && ((const struct rt_plan *)r->plan)->then == RT_PLAN_HOLD &&
+	    pthread_create(&r->teller, NULL, tell_held, r) == 0)
+		r->tells = true;
 	if (!status)
 		status = program_go(program, &r->reason, err);
 	if (r->reason)
@@ -592,6 +617,10 @@ static void tell(const struct tree_trace *trace, void *arg)
 
 static void release(struct recording *r)
 {
+	if (r->tells) {
+		pthread_cancel(r->teller);
+		pthread_join(r->teller, NULL);
+	}
 	tree_free(r->tree);
 	free(r->folder);
 	free(r->plan);

@@ -25,6 +25,8 @@ enum {
 	OPT_RESOLVE,
 	OPT_REPEAT,
 	OPT_HOLD,
+	OPT_DEBUGGER,
+	OPT_SAMPLE,
 	OPT_INPUT,
 	OPT_SEED
 };
@@ -43,6 +45,8 @@ static const struct argp_option options[] = {
      0},
     {"all", OPT_ALL, NULL, 0, "Replay every anomaly that can be, the strongest verdicts first", 0},
     {"attempts", OPT_ATTEMPTS, "N", 0, "Try at most N ways to an anomaly that is not confirmed (3)", 0},
+    {"debugger", OPT_DEBUGGER, "COMMAND", OPTION_ARG_OPTIONAL,
+     "Do the same as --hold, and start a debugger there (gdb), with each thread right before its event", 0},
     {"finding", OPT_FINDING, "ID", 0, "Replay the anomalies of this finding, such as F1", 0},
     {"hold", OPT_HOLD, NULL, 0, "Stop the process where the anomaly is reached, each thread right before its event", 0},
     {"input", OPT_INPUT, "FILE", 0, "Let the program read FILE from standard input (/dev/null)", 0},
@@ -50,6 +54,7 @@ static const struct argp_option options[] = {
     {"repeat", OPT_REPEAT, "N", 0, "Make each run N times, and count how often it is confirmed (1)", 0},
     {"resolve", OPT_RESOLVE, "ORDER", 0,
      "Execute the first or the second access of a race first, as the report lists them, or try both orders (both)", 0},
+    {"sample", OPT_SAMPLE, "N", 0, "Replay N of the anomalies, chosen by the seed", 0},
     {"seed", OPT_SEED, "N", 0, "Choose by N which thread goes on after the schedule (1)", 0},
     {"time-limit", OPT_TIME_LIMIT, "SECONDS", 0, "Start no further anomaly after this time", 0},
     {"timeout", OPT_TIMEOUT, "SECONDS", 0, "End a run after this time (20)", 0},
@@ -138,6 +143,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_HOLD:
 		s->replay.hold = true;
 		return 0;
+	case OPT_DEBUGGER:
+		s->replay.hold = true;
+		s->replay.debugger = arg ? arg : "gdb";
+		return 0;
+	case OPT_SAMPLE:
+		s->replay.sample = cmd_number(state, "the number of anomalies", arg, 1, UINT32_MAX);
+		return 0;
 	case OPT_INPUT:
 		s->replay.input = arg;
 		return 0;
@@ -158,7 +170,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		cmd_need_argument(state, s->path, "trace", CMD_TRACE_HINT);
 		if (s->replay.hold && !s->replay.anomaly)
-			argp_error(state, "--hold needs --anomaly");
+			argp_error(state, "%s needs --anomaly", s->replay.debugger ? "--debugger" : "--hold");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -18,6 +18,8 @@ struct replay_options {
 	uint64_t seed;
 	const char *input; /* NULL: /dev/null */
 	bool hold;
+	const char *debugger; /* its command, as the shell takes it; NULL: none */
+	uint32_t sample;      /* number of anomalies to replay of those chosen, by the seed; 0: all */
 };
 extern const struct replay_options replay_defaults;
 

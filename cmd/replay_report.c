@@ -2,6 +2,7 @@
 #include "cmd/replay.h"
 
 #include "cmd/messages.h"
+#include "cmd/replay_debug.h"
 #include "cmd/replay_reference.h"
 #include "cmd/replay_ways.h"
 #include "cmd/scratch.h"
@@ -60,7 +61,7 @@ struct replaying {
 	struct reference reference;
 	struct rt_trace *other;  /* of a run of another build than the recorded one; NULL: it is the same */
 	struct rebuilt *rebuilt; /* where positions are in it; NULL: the same */
-	bool confirmed;
+	bool confirmed, debugged;
 };
 
 static volatile sig_atomic_t interrupted;
@@ -95,6 +96,23 @@ static bool is_wanted(const struct replaying *p, const struct report_entry *e)
 	       (e->anomaly->schedule || (e->anomaly->verdict < VERDICT_PROVED && way_can_search(p->r, e->anomaly)));
 }
 
+static uint64_t mix(uint64_t x)
+{
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return x ^ x >> 31;
+}
+
+/* Keeps as many as wanted, each as likely as another, in their order (selection sampling, Knuth 3.4.2). */
+static void take_sample(struct replaying *p)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < p->count; i++)
+		if (mix(p->o->seed * UINT64_C(0x9e3779b97f4a7c15) + i) % (p->count - i) < p->o->sample - kept)
+			p->entries[kept++] = p->entries[i];
+	p->count = kept;
+}
+
 static enum rt_status choose_entries(struct replaying *p)
 {
 	const struct report *r = p->r;
@@ -105,6 +123,8 @@ static enum rt_status choose_entries(struct replaying *p)
 		for (size_t i = 0; i < r->count; i++)
 			if ((int)r->entries[i].anomaly->verdict == v && is_wanted(p, &r->entries[i]))
 				p->entries[p->count++] = i;
+	if (p->o->sample && p->o->sample < p->count)
+		take_sample(p);
 	if (p->o->finding && !p->count)
 		return rt_error_set(p->err, RT_EUSAGE, "there is no finding '%s' in '%s' that can be replayed",
 		                    p->o->finding, p->info->path);
@@ -315,8 +335,11 @@ static enum rt_status wait_for_runs(struct replaying *p)
 	for (uint32_t i = 0; i < p->o->jobs; i++)
 		fds[i] = (struct pollfd){.fd = p->jobs[i].t ? try_fd(p->jobs[i].t) : -1, .events = POLLIN};
 	fds[p->o->jobs] = (struct pollfd){.fd = reference_fd(&p->reference), .events = POLLIN};
-	poll(fds, (nfds_t)p->o->jobs + 1, -1);
+	enum { LOOK_MS = 100 };
+	poll(fds, (nfds_t)p->o->jobs + 1, p->o->debugger ? LOOK_MS : -1);
 	free(fds);
+	if (p->o->debugger && p->jobs[0].t && !p->debugged)
+		p->debugged = debug_held(p->jobs[0].t, p->o->debugger, p->folder);
 	return interrupted ? rt_error_set(p->err, RT_ESYSTEM, "interrupted") : RT_OK;
 }
 

@@ -92,6 +92,7 @@ static enum rt_status launch(struct try *t, struct rt_error *err)
 
 enum rt_status try_start(const struct try_options *options, struct try **out, struct rt_error *err)
 {
+	char held_path[4096];
 	struct try *t = calloc(1, sizeof *t);
 	if (!t)
 		return rt_error_set(err, RT_EMEMORY, "no memory for a run");
@@ -99,6 +100,8 @@ enum rt_status try_start(const struct try_options *options, struct try **out, st
 	snprintf(t->plan_path, sizeof t->plan_path, "%.4000s/plan", options->folder);
 	snprintf(t->trace_path, sizeof t->trace_path, "%.4000s/trace.zst", options->folder);
 	unlink(t->trace_path);
+	snprintf(held_path, sizeof held_path, "%.4000s.held", t->plan_path);
+	unlink(held_path);
 	enum rt_status status = options->plan ? write_plan(t, err) : RT_OK;
 	if (!status)
 		status = launch(t, err);
@@ -150,6 +153,7 @@ static bool read_result(struct try *t)
 	FILE *f = fopen(t->plan_path, "r");
 	if (!f)
 		return false;
+	free(t->plan);
 	t->plan = malloc(t->o.plan->size);
 	t->control = calloc(1, sizeof *t->control);
 	bool ok = t->plan && t->control && fread(t->plan, t->o.plan->size, 1, f) == 1 &&
@@ -510,6 +514,70 @@ static bool tell_early_end(struct try *t, const struct run_end *end, struct repl
 	}
 	run->why = words_close(&w);
 	return run->why != NULL;
+}
+
+/* The place of a site: in the trace of the plan. */
+static const struct rt_frame *site_frame(const struct try *t, const struct rt_plan_site *site)
+{
+	size_t n = 0;
+	uint64_t pc = pc_in(t, t->o.trace, site->module, site->offset);
+	const struct rt_frame *f = pc ? rt_trace_frames(t->o.trace, pc, &n) : NULL;
+	while (n && !f->function)
+		f++, n--;
+	return n ? f : NULL;
+}
+
+static void tell_held(struct try *t, const struct rt_plan_goal *goal, struct held_event *to)
+{
+	char name[256];
+	struct words w;
+	const struct rt_plan_thread *threads = PART(t, const struct rt_plan_thread, threads);
+	const struct rt_plan_mark *mark =
+	    t->plan->search ? NULL
+	                    : PART(t, const struct rt_plan_mark, marks) + threads[goal->thread].first_mark + goal->mark;
+	const struct rt_plan_site *site =
+	    PART(t, const struct rt_plan_site, sites) + (mark ? mark->site : (uint32_t)goal->mark);
+	const struct rt_frame *f = site_frame(t, site);
+	struct rt_variable v;
+	*to = (struct held_event){.function = f ? f->function : NULL, .tid = (long)goal->tid};
+	if (mark && mark->base != RT_PLAN_NONE) {
+		const struct rt_plan_base *base = PART(t, const struct rt_plan_base, bases) + mark->base;
+		uint64_t address = base->module == RT_PLAN_NONE ? 0 : pc_in(t, t->o.trace, base->module, mark->offset);
+		if (address && rt_trace_variable(t->o.trace, address, &v) && v.address == address)
+			memcpy(to->variable, v.name, sizeof to->variable);
+	}
+	if (!words_open(&w))
+		return;
+	fprintf(w.out, "%s", mark ? thread_name(t, goal->thread, name, sizeof name) : "a thread");
+	if (goal->tid)
+		fprintf(w.out, " (LWP %" PRIu64 ")", goal->tid);
+	fputs(" is about to: ", w.out);
+	if (mark)
+		put_mark(w.out, t, goal->thread, goal->mark);
+	else {
+		fputs(operation_text(site->op), w.out);
+		put_place(w.out, t, site->module, site->offset);
+	}
+	to->text = words_close(&w);
+}
+
+pid_t try_held(struct try *t, struct held_event *events, uint32_t *count)
+{
+	char path[4096];
+	snprintf(path, sizeof path, "%.4000s.held", t->plan_path);
+	FILE *f = fopen(path, "r");
+	if (!f)
+		return 0;
+	free(t->plan);
+	t->plan = malloc(t->o.plan->size);
+	bool ok = t->plan && fread(t->plan, t->o.plan->size, 1, f) == 1 && t->plan->magic == RT_PLAN_MAGIC;
+	fclose(f);
+	if (!ok)
+		return 0;
+	*count = t->plan->goal_count;
+	for (uint32_t i = 0; i < *count; i++)
+		tell_held(t, &t->plan->goals[i], &events[i]);
+	return (pid_t)t->plan->held;
 }
 
 enum rt_status try_tell(struct try *t, struct replay_run *run, struct rt_error *err)

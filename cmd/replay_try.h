@@ -10,6 +10,8 @@
 #include "tracefmt/plan.h"
 #include "tracefmt/trace.h"
 
+#include <sys/types.h>
+
 struct try_options {
 	struct rt_trace *trace;               /* that the plan is of; NULL: not there */
 	const struct rt_trace_info *recorded; /* whose end a run is compared with; NULL: none */
@@ -38,6 +40,15 @@ bool try_ended(struct try *t);
 enum rt_status try_tell(struct try *t, struct replay_run *run, struct rt_error *err);
 /* How argv's process ended, and what it printed; once it has ended. Borrowed. */
 const struct run_end *try_end(struct try *t);
+/* An event of the goal at which a run is held: its thread is right before it. */
+struct held_event {
+	char *text;           /* "main.1 (LWP 12) is about to: write of x at app.c:12 (worker)"; owned */
+	const char *function; /* borrowed from the trace; NULL: unknown */
+	char variable[256];   /* "x"; "": none */
+	long tid;             /* 0: unknown */
+};
+/* The process that is held, with its events, which are the caller's (free their texts). 0: none is. */
+pid_t try_held(struct try *t, struct held_event *events, uint32_t *count);
 /* Ends it. NULL is allowed. */
 void try_free(struct try *t);
 

@@ -63,6 +63,7 @@ struct rt_plan_goal {
 	uint32_t cell;    /* search: number of the first event of the goal that is of the same memory */
 	uint64_t mark;    /* of the thread; search: the site */
 	uint64_t reached; /* SEQUENCE: it was executed as the n-th of the goal, from 1; 0: it was not */
+	uint64_t tid;     /* kernel's number of the thread that is right before it; 0: none */
 };
 
 /* What became of it. */
@@ -123,7 +124,7 @@ struct rt_plan {
 	uint64_t mark;    /* DIVERGED: the mark that was expected */
 	struct rt_plan_event actual;
 	uint64_t matched; /* marks, of all threads */
-	uint32_t held;    /* RT_PLAN_HOLD: the goal is reached, and all stand */
+	uint32_t held; /* RT_PLAN_HOLD: the goal is reached, and the process with this number is stopped; 0: not yet */
 	uint32_t reserved2;
 };
 

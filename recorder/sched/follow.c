@@ -138,13 +138,19 @@ static void hold(void)
 
 	rt_append_number(text + rt_length(text), (uint64_t)pid);
 	rt_say(text);
-	rt_follow_plan->held = 1;
-	RT_SYSCALL(SYS_kill, pid, SIGSTOP);
-	rt_follow_plan->held = 0;
+	__atomic_store_n(&rt_follow_plan->held, (uint32_t)pid, __ATOMIC_RELEASE);
+	/* Sent to this thread, so that it does nothing more before the process stops. */
+	RT_SYSCALL(SYS_tgkill, pid, RT_SYSCALL(SYS_gettid), SIGSTOP);
 }
 
 void rt_follow_confirmed(void)
 {
+	for (uint32_t i = 0; i < rt_follow_plan->goal_count; i++) {
+		const struct rt_task *task = !rt_follow_plan->search ? rt_follow_task(rt_follow_plan->goals[i].thread)
+		                             : rt_follow_plan->kind == RT_PLAN_RACE ? rt_seek_found(i)
+		                                                                    : NULL;
+		rt_follow_plan->goals[i].tid = task ? (uint64_t)task->tid : 0;
+	}
 	rt_follow_plan->outcome = RT_PLAN_CONFIRMED;
 	rt_follow_resolved = 0;
 	if (rt_follow_plan->then == RT_PLAN_HOLD)

@@ -85,4 +85,142 @@ run 0 record --serial -o rounds.zst ./rounds
 run 0 replay --verdict conditional,predicted rounds.zst -- ./rounds twice
 holds '[.anomalies[] | select(.kind == "atomicity" and .replay)] | length >= 1 and all(.verdict == "confirmed")'
 holds '[.anomalies[] | select(.kind == "atomicity") | .replay.results[] | select(.way == "search" and .outcome == "confirmed")] | length >= 1'
+
+# --- Standard input is the file that the recorded run read, if it was one.
+cat >reads.c <<'END'
+#include <pthread.h>
+#include <stdio.h>
+static int shared;
+static void *other(void *arg) { shared = 1; return arg; }
+int main(void)
+{
+	pthread_t t;
+	char line[64] = "nothing\n";
+	(void)!fgets(line, sizeof(line), stdin);
+	pthread_create(&t, NULL, other, NULL);
+	shared = 2;
+	pthread_join(t, NULL);
+	fputs(line, stdout);
+	return 0;
+}
+END
+compiled reads reads.c
+echo 'from a file' >input
+"$RACETRACE" record -o file.zst ./reads <input >/dev/null
+run 0 info --format json file.zst
+holds '.input | endswith("/input")'
+run 0 replay --resolve first file.zst
+quiet
+holds '.anomalies[0].replay.results[0].output == "from a file\n"'
+echo 'from a pipe' | "$RACETRACE" record -o pipe.zst ./reads >/dev/null
+run 0 replay --resolve first pipe.zst
+says "the recorded run read 'pipe'.*--input"
+holds '.anomalies[0].replay.results[0].output == "nothing\n"'
+run 0 replay --resolve first --input input pipe.zst
+quiet
+holds '.anomalies[0].replay.results[0].output == "from a file\n"'
+
+# --- Options. What comes after the schedule is the seed's to choose, and the same each time.
+cat >after.c <<'END'
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+static int shared;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void *other(void *arg)
+{
+	shared = 1;
+	for (int i = 0; i < 30; i++) {
+		pthread_mutex_lock(&lock);
+		putchar(*(char *)arg);
+		pthread_mutex_unlock(&lock);
+	}
+	return arg;
+}
+int main(void)
+{
+	pthread_t t[2];
+	pthread_create(&t[0], NULL, other, "a");
+	pthread_create(&t[1], NULL, other, "b");
+	pthread_join(t[0], NULL);
+	pthread_join(t[1], NULL);
+	return 0;
+}
+END
+compiled after after.c
+run 0 record --serial -o after.zst ./after
+outputs=
+for seed in 1 2 3 4 5 6 1; do
+	run 0 replay --seed $seed --resolve first --anomaly R1 after.zst
+	outputs+="$(jq -r '.anomalies[0].replay.results[0].output' out) "
+done
+[ "$(tr ' ' '\n' <<<"$outputs" | sort -u | grep -c .)" -ge 3 ] || wrong "seeds make no difference: $outputs"
+[ "${outputs%% *}" = "$(tr ' ' '\n' <<<"$outputs" | grep . | tail -n 1)" ] || wrong "a seed does not repeat: $outputs"
+run 0 replay --repeat 4 --resolve first after.zst
+holds '.anomalies[0].replay | .runs == 4 and .confirmed == 4 and ([.results[].same] | add) == 4'
+# Some of many, the same ones by the same seed.
+compiled pecan_fig1 "$top/samples/pecan_fig1.c"
+run 0 record --serial -o pecan_fig1.zst ./pecan_fig1
+run 0 replay --all --sample 1 pecan_fig1.zst
+holds '[.anomalies[] | select(.replay)] | length == 1'
+run 0 replay --all --sample 100 --jobs 3 pecan_fig1.zst
+holds '[.anomalies[] | select(.replay)] | length >= 2'
+# A time limit starts nothing after it.
+cat >slow.c <<'END'
+#include <pthread.h>
+#include <time.h>
+static int one, two, three;
+static void *other(void *arg) { one = 1; two = 1; three = 1; return arg; }
+int main(int argc, char **argv)
+{
+	pthread_t t;
+	struct timespec begin, now;
+	(void)argv;
+	pthread_create(&t, NULL, other, NULL);
+	one = 2; two = 2; three = 2;
+	pthread_join(t, NULL);
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	do
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	while (argc > 1 && now.tv_sec - begin.tv_sec < 2);
+	return 0;
+}
+END
+compiled slow slow.c
+run 0 record --serial -o slow.zst ./slow
+run 0 replay --time-limit 1 --resolve first slow.zst -- ./slow slowly
+says 'the time limit is over: [1-9] of [0-9] were not replayed'
+holds '[.anomalies[] | select(.replay)] | length >= 1 and length < 3'
+
+# --- `run` with each of its options.
+run 1 run -f json -o report.json -- ./pecan_fig1
+[ -z "$(grep '^{' out)" ] || wrong "run -o writes to standard output too"
+jq -e '.summary.race.confirmed >= 1' report.json >/dev/null || wrong "run -o: nothing confirmed"
+run 1 run --no-confirm -f json -o report.json --trace kept.zst -- ./pecan_fig1
+jq -e '.summary.race | has("confirmed") | not' report.json >/dev/null || wrong "--no-confirm confirms"
+run 0 info kept.zst
+run 1 run --serial=7 --jobs 2 --timeout 30 -f json -o report.json --trace kept.zst -- ./pecan_fig1
+jq -e '.trace.order == "exact" and .summary.race.confirmed >= 1' report.json >/dev/null || wrong "run --serial is not exact"
+run 2 run --serial=x -- ./pecan_fig1
+"$RACETRACE" run -f json -o report.json -- ./reads <input >out 2>err
+grep -q '^from a file$' out || wrong "run does not give the program its input"
+jq -e '[.anomalies[].replay.results[]?.output] | index("from a file\n")' report.json >/dev/null || wrong "its replays do not read it"
+
+# --- A debugger, each thread right before its event.
+compiled hidden "$top/samples/hidden.c"
+run 0 record --serial -o hidden.zst ./hidden
+run 2 replay --debugger hidden.zst
+says '--debugger needs --anomaly'
+if command -v gdb >/dev/null; then
+	run 0 replay --anomaly R1 --debugger='gdb -batch' -o report.json hidden.zst
+	if ! grep -qi 'ptrace\|could not attach' out err; then
+		says 'main\.1 \(LWP [0-9]+\) is about to: write of ready at .*hidden.c:[0-9]+ \(publish\)'
+		says 'main\.2 \(LWP [0-9]+\) is about to: read of ready at .*hidden.c:[0-9]+ \(consume\)'
+		grep -q 'in publish .*hidden.c:' out || wrong "gdb does not show publish: $(tail -n 5 out)"
+		grep -q 'in consume .*hidden.c:' out || wrong "gdb does not show consume: $(tail -n 5 out)"
+		[ "$(grep -c '^\$[12] = 0$' out)" = 2 ] || wrong "gdb does not show ready: $(tail -n 5 out)"
+	fi
+	jq -e '.anomalies[] | select(.id == "R1") | .verdict == "confirmed"' report.json >/dev/null || wrong "held and not confirmed"
+fi
+run 0 replay --anomaly R1 --debugger=true -o report.json hidden.zst
 exit $fail
