@@ -15,7 +15,6 @@ void certain_free(struct certain *c)
 	free(c->last);
 	free(c->before);
 	free(c->writers);
-	free(c->before_entry);
 	free(c->latest);
 	values_release(&c->values);
 	free(c);
@@ -26,18 +25,10 @@ static bool init_schedules(struct certain *c)
 {
 	const struct model *m = c->m;
 	size_t cells = (size_t)m->cell_count + 1;
-	c->before_entry = malloc(((size_t)model_entries(m) + 1) * sizeof *c->before_entry);
 	c->latest = malloc(cells * sizeof *c->latest);
-	if (!c->before_entry || !c->latest || (m->value_count && !values_init(&c->values, m)))
+	if (!c->last_writes || !c->latest || (m->value_count && !values_init(&c->values, m)))
 		return false;
 	memset(c->latest, 0xff, cells * sizeof *c->latest);
-	for (uint32_t cell = 0; cell < m->cell_count; cell++) {
-		uint32_t last = MODEL_NONE, end = m->cells[cell].first + m->cells[cell].count;
-		for (uint32_t i = m->cells[cell].first; i < end; i++) {
-			c->before_entry[i] = last;
-			last = rt_op_writes(model_op(m, m->cell_events[i])) ? i : last;
-		}
-	}
 	return true;
 }
 
@@ -52,6 +43,7 @@ struct certain *certain_create(struct facts *f, bool exact)
 	if (exact)
 		return c;
 	size_t entries = model_entries(m);
+	c->last_writes = facts_last_writes(f);
 	c->cells = calloc((size_t)m->cell_count + 1, 1);
 	c->uncertain = calloc(entries / 8 + 1, 1);
 	c->last = malloc(((size_t)m->thread_count + 1) * sizeof *c->last);
@@ -215,7 +207,7 @@ bool certain_sees_the_same(struct certain *c, uint32_t e, uint32_t cell, uint32_
 {
 	const struct model *m = c->m;
 	const struct values *v = &c->values;
-	uint32_t entry = model_entry(m, cell, e), before = c->before_entry[entry];
+	uint32_t entry = model_entry(m, cell, e), before = c->last_writes->before[entry];
 	bool known = !uncertain_in(c, cell, e);
 	if (known && before == write)
 		return true;

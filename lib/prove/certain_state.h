@@ -16,9 +16,9 @@ struct certain {
 	uint32_t *before;               /* by thread: its last one that is before the current read, MODEL_NONE */
 	uint32_t *writers;              /* threads that have one */
 	uint32_t writer_count;
-	struct values values;   /* empty if the trace has no values */
-	uint32_t *before_entry; /* by entry: that of the cell's last write before it, MODEL_NONE: initial content */
-	uint32_t *latest;       /* by cell: entry of its last write in the schedule at hand */
+	struct values values;                  /* empty if the trace has no values */
+	const struct last_writes *last_writes; /* borrowed */
+	uint32_t *latest;                      /* by cell: entry of its last write in the schedule at hand */
 };
 
 /* True if atomics: they are stamped when they are performed, so the order of two of them is exact. */

@@ -29,7 +29,6 @@ void search_free(struct search *s)
 		return;
 	space_release(&s->space);
 	needs_release(&s->needs);
-	reads_release(&s->reads);
 	free(s->start);
 	choices_release(&s->choices);
 	free(s);
@@ -44,7 +43,7 @@ struct search *search_create(struct facts *f, const struct trf *trf, bool free, 
 	s->m = m;
 	s->base = (struct base){.m = m, .trf = trf, .sections = facts_sections(f)};
 	s->start = calloc((size_t)m->thread_count + 1, sizeof *s->start);
-	if (s->start && s->base.sections && reads_init(&s->reads, m, free, values) &&
+	if (s->start && s->base.sections && reads_init(&s->reads, f, free, values) &&
 	    space_init(&s->space, &s->reads, trf) && needs_init(&s->needs, &s->base, &s->reads))
 		return s;
 	search_free(s);

@@ -32,7 +32,6 @@ struct visit {
 static void visit_release(struct visit *v)
 {
 	space_release(&v->space);
-	reads_release(&v->reads);
 	free(v->all);
 	free(v->none);
 	free(v->links);
@@ -229,7 +228,7 @@ enum search_answer states_visit(struct facts *f, const struct trf *trf, const st
 	enum search_answer answer = SEARCH_NO_MEMORY;
 	if (v.limits.states > STATES_MAX)
 		v.limits.states = STATES_MAX;
-	if (reads_init(&v.reads, f->m, false, values) && visit_init(&v, f, trf, count)) {
+	if (reads_init(&v.reads, f, false, values) && visit_init(&v, f, trf, count)) {
 		open_goals(&v, count);
 		space_begin(&v.space, &v.no_goal, v.none, v.all, v.none);
 		v.space.spent = 0;

@@ -52,6 +52,19 @@ const struct sections *facts_sections(struct facts *f)
 	return f->sections = made;
 }
 
+const struct last_writes *facts_last_writes(struct facts *f)
+{
+	if (f->last_writes)
+		return f->last_writes;
+	struct last_writes *made = calloc(1, sizeof *made);
+	if (made && !last_writes_init(made, f->m)) {
+		last_writes_release(made);
+		free(made);
+		made = NULL;
+	}
+	return f->last_writes = made;
+}
+
 void facts_release(struct facts *f)
 {
 	if (f->por)
@@ -62,9 +75,12 @@ void facts_release(struct facts *f)
 		trf_release(f->trf);
 	if (f->sections)
 		sections_release(f->sections);
+	if (f->last_writes)
+		last_writes_release(f->last_writes);
 	free(f->por);
 	free(f->hb);
 	free(f->trf);
 	free(f->sections);
+	free(f->last_writes);
 	*f = (struct facts){.m = f->m};
 }

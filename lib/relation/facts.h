@@ -5,6 +5,7 @@
 #ifndef LIB_RELATION_FACTS_H
 #define LIB_RELATION_FACTS_H
 
+#include "lib/relation/last_writes.h"
 #include "lib/relation/por.h"
 #include "lib/relation/sections.h"
 #include "lib/relation/trf.h"
@@ -15,6 +16,7 @@ struct facts {
 	struct segment_order *por, *hb; /* NULL: not asked for */
 	struct trf *trf;
 	struct sections *sections;
+	struct last_writes *last_writes;
 };
 
 void facts_release(struct facts *f);
@@ -24,5 +26,6 @@ const struct segment_order *facts_por(struct facts *f); /* the partial order rel
 const struct segment_order *facts_hb(struct facts *f);  /* the same with lock edges: happens-before */
 const struct trf *facts_trf(struct facts *f);           /* what each event needs; no read is free */
 const struct sections *facts_sections(struct facts *f);
+const struct last_writes *facts_last_writes(struct facts *f);
 
 #endif

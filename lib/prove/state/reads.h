@@ -4,19 +4,18 @@
 #define LIB_PROVE_STATE_READS_H
 
 #include "lib/anomaly/goal.h"
+#include "lib/relation/facts.h"
 #include "lib/trace/values.h"
 
 struct reads {
-	const struct model *m;       /* borrowed, like values */
-	bool free;                   /* reads may see any write; atomic ones still synchronise as they did */
-	const struct values *values; /* or NULL: only reads-from counts */
-	uint32_t *before;            /* by entry of cell_events: entry of the last write before, MODEL_NONE: initial */
-	uint32_t *entry;             /* by event: its entry in its first cell */
+	const struct model *m;          /* borrowed, like values */
+	bool free;                      /* reads may see any write; atomic ones still synchronise as they did */
+	const struct values *values;    /* or NULL: only reads-from counts */
+	const uint32_t *before, *entry; /* struct last_writes, one of the facts; borrowed */
 };
 
 /* False without memory. */
-bool reads_init(struct reads *r, const struct model *m, bool free, const struct values *values);
-void reads_release(struct reads *r);
+bool reads_init(struct reads *r, struct facts *f, bool free, const struct values *values);
 
 /* Entry of an access in a cell that it touches. */
 uint32_t reads_entry(const struct reads *r, uint32_t e, uint32_t cell);
