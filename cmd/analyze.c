@@ -7,6 +7,7 @@
 #include "cmd/messages.h"
 #include "cmd/replay.h"
 #include "cmd/reports.h"
+#include "cmd/siblings.h"
 #include "cmd/stats.h"
 #include "lib/report/findings.h"
 #include "lib/report/merge.h"
@@ -506,6 +507,10 @@ static enum rt_status run_one(struct settings *s, int *result, struct rt_error *
 		if (s->show_stats && !status)
 			stats_print(&stats, r);
 	}
+	if (!status && isatty(STDERR_FILENO) && siblings_count(s->traces.paths[0]))
+		fprintf(stderr,
+		        "racetrace: other processes of this recording have traces, too: racetrace analyze %s %s.*\n",
+		        s->traces.paths[0], s->traces.paths[0]);
 	release_report(r);
 	return status;
 }

@@ -1,5 +1,6 @@
 /* racetrace explore: runs a program many times under a strategy, and reports what all the runs show. */
 #include "cmd/explore.h"
+#include "cmd/known.h"
 
 #include "cmd/command.h"
 #include "cmd/common.h"
@@ -46,6 +47,7 @@ struct settings {
 	struct explore_options explore;
 	struct cmd_reports reports;
 	bool runs_given;
+	struct cmd_known known;
 };
 
 static const struct argp_option options[] = {
@@ -113,6 +115,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &s->reports;
+		state->child_inputs[1] = &s->known;
+		o->known = &s->known;
 		return 0;
 	case 'j':
 		o->jobs = cmd_number(state, "the number of jobs", arg, 1, 1024);
@@ -196,12 +200,15 @@ static enum rt_status write_report(struct settings *s, struct exploring *x, stru
 		return rt_error_set(err, RT_EINPUT, "no run could be recorded%s%s", x->failure[0] ? ": " : "",
 		                    x->failure);
 	say_shortcomings(x);
-	return status ? status : cmd_reports_write(&s->reports, write_merged, &x->merge, err);
+	if (!status && !(status = cmd_reports_write(&s->reports, write_merged, &x->merge, err)))
+		cmd_known_warn(&s->known);
+	return status;
 }
 
 int cmd_explore(int argc, char **argv)
 {
-	static const struct argp_child children[] = {{&cmd_reports_argp, 0, NULL, 0}, {0}};
+	static const struct argp_child children[] = {
+	    {&cmd_reports_argp, 0, NULL, 0}, {&cmd_known_argp, 0, NULL, 0}, {0}};
 	static const struct argp argp = {options, parse, "[--] PROGRAM [ARGUMENT...]", doc, children, NULL, NULL};
 	struct settings s = {.explore = {.strategy = &explore_strategies[0],
 	                                 .runs = RUNS,
@@ -227,5 +234,6 @@ int cmd_explore(int argc, char **argv)
 	status = cmd_reports_close(&s.reports, status, &err);
 	bool found = x.merge.levels[LEVEL_ERROR] != 0;
 	explore_release(&x);
+	cmd_known_release(&s.known);
 	return status ? cmd_fail(&err) : found ? EXIT_FOUND : EXIT_CLEAN;
 }

@@ -100,6 +100,7 @@ void systematic_release(struct exploring *x);
 enum rt_status explore_attach(struct exploring *x, const char *fingerprint, struct replay_run *outcome,
                               struct rt_error *err);
 
+struct cmd_known;
 struct explore_options {
 	const struct explore_strategy *strategy;
 	char *const *program;
@@ -115,6 +116,7 @@ struct explore_options {
 	uint32_t preemptions; /* UINT32_MAX: any number */
 	const char *pairs;    /* report whose anomalies alone racefuzzer aims at; NULL: all */
 	bool quiet;           /* no progress */
+	struct cmd_known *known;
 };
 
 struct exploring {

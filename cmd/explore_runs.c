@@ -1,5 +1,6 @@
 /* The runs of an exploration: started, some at once, taken in as they end; see explore.h. */
 #include "cmd/explore.h"
+#include "cmd/known.h"
 
 #include "cmd/common.h"
 #include "cmd/memory.h"
@@ -217,6 +218,7 @@ static enum rt_status analyze(struct exploring *x, const char *path, struct anal
 	struct rt_trace *trace;
 	*a = NULL;
 	*r = NULL;
+	cmd_known_use(x->o.known, &report);
 	enum rt_status status = cmd_open_trace(path, NULL, &trace, err);
 	if (status)
 		return status;

@@ -1,5 +1,6 @@
 /* racetrace: finds the subcommand and calls it. */
 #include "cmd/command.h"
+#include "cmd/defaults.h"
 #include "cmd/library.h"
 #include "cmd/messages.h"
 
@@ -7,6 +8,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +43,7 @@ static void help(FILE *to)
 	      "  --cflags  print the compiler's flags\n"
 	      "  --libs    print the linker's flags\n",
 	      to);
-	fputs("\n'racetrace COMMAND --help' describes a command.\n", to);
+	fputs("\n'racetrace help COMMAND' and 'racetrace COMMAND -h' describe a command; -V prints the version.\n", to);
 }
 
 int cmd_fail(const struct rt_error *err)
@@ -53,7 +55,14 @@ int cmd_fail(const struct rt_error *err)
 
 void cmd_parse(const struct argp *argp, int argc, char **argv, unsigned flags, void *options)
 {
+	static char help[] = "--help";
 	argp_err_exit_status = EXIT_USAGE;
+	for (int i = 1; i < argc && argv[i][0] == '-' && strcmp(argv[i], "--") != 0; i++)
+		if (!strcmp(argv[i], "-h"))
+			argv[i] = help;
+	struct rt_error err = {0};
+	if (defaults_add(argp, &argc, &argv, &err))
+		exit(cmd_fail(&err));
 	if (!argp_parse(argp, argc, argv, flags, NULL, options))
 		return;
 	fputs("racetrace: no memory to read the options\n", stderr);
@@ -105,6 +114,70 @@ static int flushed(int status)
 	return status > EXIT_FOUND ? status : EXIT_INPUT;
 }
 
+/* Number of characters to change, insert or leave out between two words, at most `most` + 1. */
+static size_t distance(const char *a, const char *b, size_t most)
+{
+	if (!*a || !*b)
+		return strlen(a) + strlen(b);
+	if (*a == *b)
+		return distance(a + 1, b + 1, most);
+	if (!most)
+		return 1;
+	size_t change = distance(a + 1, b + 1, most - 1), insert = distance(a, b + 1, most - 1),
+	       leave = distance(a + 1, b, most - 1);
+	size_t least = change < insert ? change : insert;
+	return 1 + (least < leave ? least : leave);
+}
+
+/* The command that a word was meant to be; NULL: none is near. */
+static const struct command *nearest(const char *word)
+{
+	enum { NEAR = 2 };
+	const struct command *best = NULL;
+	size_t least = NEAR + 1;
+	for (const struct command *c = commands; c->name; c++) {
+		size_t d =
+		    strlen(word) > 1 && !strncmp(c->name, word, strlen(word)) ? 0 : distance(word, c->name, NEAR);
+		if (d < least && d < strlen(c->name)) {
+			least = d;
+			best = c;
+		}
+	}
+	return best;
+}
+
+static const struct command *find(const char *name)
+{
+	for (const struct command *c = commands; c->name; c++)
+		if (!strcmp(name, c->name))
+			return c;
+	return NULL;
+}
+
+static int unknown(const char *name)
+{
+	const struct command *meant = nearest(name);
+	if (meant)
+		fprintf(stderr, "racetrace: '%s' is not a command: did you mean '%s'\n", name, meant->name);
+	else
+		fprintf(stderr, "racetrace: '%s' is not a command: see 'racetrace --help'\n", name);
+	return EXIT_USAGE;
+}
+
+/* `racetrace help COMMAND` is `racetrace COMMAND --help`. */
+static int help_on(const char *name)
+{
+	static char option[] = "--help";
+	const struct command *command = find(name);
+	char *argv[] = {NULL, NULL, option, NULL};
+	return command ? flushed(run(command, 3, argv)) : unknown(name);
+}
+
+static bool is_one_of(const char *word, const char *a, const char *b)
+{
+	return !strcmp(word, a) || !strcmp(word, b);
+}
+
 int main(int argc, char **argv)
 {
 	messages_init();
@@ -112,11 +185,13 @@ int main(int argc, char **argv)
 		help(stderr);
 		return EXIT_USAGE;
 	}
-	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
+	if (!strcmp(argv[1], "help") && argc > 2)
+		return help_on(argv[2]);
+	if (is_one_of(argv[1], "--help", "-h") || !strcmp(argv[1], "help")) {
 		help(stdout);
 		return flushed(EXIT_CLEAN);
 	}
-	if (!strcmp(argv[1], "--version")) {
+	if (is_one_of(argv[1], "--version", "-V")) {
 		puts("racetrace " RT_VERSION);
 		return flushed(EXIT_CLEAN);
 	}
@@ -124,9 +199,6 @@ int main(int argc, char **argv)
 		return flushed(library_print_cflags());
 	if (!strcmp(argv[1], "--libs"))
 		return flushed(library_print_libs());
-	for (const struct command *c = commands; c->name; c++)
-		if (!strcmp(argv[1], c->name))
-			return flushed(run(c, argc, argv));
-	fprintf(stderr, "racetrace: '%s' is not a command: see 'racetrace --help'\n", argv[1]);
-	return EXIT_USAGE;
+	const struct command *command = find(argv[1]);
+	return command ? flushed(run(command, argc, argv)) : unknown(argv[1]);
 }

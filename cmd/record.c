@@ -2,6 +2,7 @@
 #include "cmd/command.h"
 #include "cmd/library.h"
 #include "cmd/outcome.h"
+#include "cmd/siblings.h"
 #include "cmd/strategy.h"
 #include "lib/base/clock.h"
 #include "recorder/collector/limits.h"
@@ -664,8 +665,21 @@ static int failed(const struct recording *r, const struct rt_error *err)
 /* On a terminal, names the next command. */
 static void say_trace(const struct recording *r)
 {
-	if (isatty(STDERR_FILENO))
+	if (!isatty(STDERR_FILENO))
+		return;
+	if (siblings_count(r->path))
+		fprintf(stderr, "racetrace: the traces are '%s' and '%s.PID'; next: racetrace analyze %s %s.*\n",
+		        r->path, r->path, r->path, r->path);
+	else
 		fprintf(stderr, "racetrace: the trace is '%s'; next: racetrace analyze %s\n", r->path, r->path);
+}
+
+static void remove_old(const struct recording *r, struct timespec began)
+{
+	size_t n = siblings_remove_old(r->path, began);
+	if (n)
+		fprintf(stderr, "racetrace: %zu old trace%s '%s.PID' of an earlier recording %s removed\n", n,
+		        n == 1 ? "" : "s", r->path, n == 1 ? "was" : "were");
 }
 
 /* Opens /dev/null for each closed standard stream, so that no file opened here takes its number. The program finds the
@@ -685,6 +699,7 @@ int cmd_record(int argc, char **argv)
 	struct recording r = {
 	    .options = {.output = "trace.zst", .ring_kib = 256, .threads = 32768, .exit_sleep_ms = 1000}};
 	struct rt_error err = {0};
+	struct timespec began = siblings_now();
 	fill_standard_streams();
 	cmd_parse(&parser, argc, argv, ARGP_IN_ORDER, &r.options);
 	enum rt_status status = record(&r, &err);
@@ -707,8 +722,10 @@ int cmd_record(int argc, char **argv)
 		wait_for_others(r.tree);
 		tree_end(r.tree, tell, &r.options);
 	}
-	if (!status)
+	if (!status) {
+		remove_old(&r, began);
 		say_trace(&r);
+	}
 	release(&r);
 	if (deadlocked)
 		return EXIT_DEADLOCK;

@@ -1,6 +1,7 @@
 /* racetrace run: record, analyze, replay and report in one go. */
 #include "cmd/command.h"
 #include "cmd/common.h"
+#include "cmd/known.h"
 #include "cmd/library.h"
 #include "cmd/memory.h"
 #include "cmd/replay.h"
@@ -21,6 +22,7 @@ enum { OPT_SERIAL = 256, OPT_NO_CONFIRM, OPT_TIMEOUT, OPT_TRACE };
 
 struct settings {
 	struct cmd_reports reports;
+	struct cmd_known known;
 	const char *trace; /* NULL: it is not kept */
 	char **command;
 	const char *serial; /* seed; NULL: threads run as they come */
@@ -39,7 +41,7 @@ static const struct argp_option options[] = {
 static const char doc[] = "Record a run of PROGRAM, report the concurrency bugs that it allows, and run the program "
                           "again with the schedules of "
                           "what is observed or proved.\v"
-                          "Exit status: 1 if anything is proved, observed or confirmed, 2 for wrong use, 3 if the "
+                          "Exit status: 1 if a finding is an error, 2 for wrong use, 3 if the "
                           "program cannot be recorded; "
                           "otherwise that of the program.";
 
@@ -49,6 +51,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &s->reports;
+		state->child_inputs[1] = &s->known;
 		return 0;
 	case 'j':
 		s->replay.jobs = cmd_number(state, "the number of jobs", arg, 1, 1024);
@@ -148,6 +151,7 @@ static enum rt_status report(struct settings *s, struct rt_trace *trace, bool *f
 	enum rt_status status = analysis_run(trace, &analysis, &a, err);
 	if (status)
 		return status;
+	cmd_known_use(&s->known, &report_options);
 	status = report_create(a, &report_options, &r, err);
 	if (!status && !s->no_confirm && !(status = replay_report(r, &s->replay, &confirmed, err)))
 		status = report_join(r, err);
@@ -155,9 +159,10 @@ static enum rt_status report(struct settings *s, struct rt_trace *trace, bool *f
 		status = cmd_reports_open(&s->reports, "text", err);
 	if (!status)
 		status = cmd_reports_close(&s->reports, cmd_reports_write(&s->reports, cmd_report_write, r, err), err);
-	for (int kind = 0; !status && kind < ANOMALY_KINDS; kind++)
-		for (int v = VERDICT_PROVED; v < VERDICTS; v++)
-			*found |= r->summary[kind][v] != 0;
+	if (!status) {
+		cmd_known_warn(&s->known);
+		*found = r->findings->levels[LEVEL_ERROR] != 0;
+	}
 	report_free(r);
 	analysis_free(a);
 	return status;
@@ -189,7 +194,8 @@ static enum rt_status run(struct settings *s, const char *path, int *result, str
 
 int cmd_run(int argc, char **argv)
 {
-	static const struct argp_child children[] = {{&cmd_reports_argp, 0, NULL, 0}, {0}};
+	static const struct argp_child children[] = {
+	    {&cmd_reports_argp, 0, NULL, 0}, {&cmd_known_argp, 0, NULL, 0}, {0}};
 	static const struct argp argp = {options, parse, "[--] PROGRAM [ARGUMENT...]", doc, children, NULL, NULL};
 	char folder[SCRATCH_MAX] = "", path[512], input[4096];
 	struct settings s = {.replay = replay_defaults};
@@ -203,5 +209,6 @@ int cmd_run(int argc, char **argv)
 	snprintf(path, sizeof path, "%s/trace.zst", folder);
 	enum rt_status status = run(&s, s.trace ? s.trace : path, &result, &err);
 	scratch_remove(folder);
+	cmd_known_release(&s.known);
 	return status ? cmd_fail(&err) : result;
 }

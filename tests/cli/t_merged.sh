@@ -147,4 +147,11 @@ run 2 analyze --suppressions rules two.zst
 says "'rules' line 2: 'race' is no suppression"
 run 2 analyze --suppressions none two.zst
 says "cannot open 'none'"
+# Of run and explore, too.
+echo 'race:two.c' >rules
+run 0 run --no-confirm -f json --suppressions rules -- ./two
+holds '.findings | length == 2 and all(.suppressed)'
+run 1 run --no-confirm -f json -- ./two
+run 0 explore --runs 2 -f json --suppressions rules -- ./two
+holds 'all(.findings[]; .suppressed)'
 exit $fail
