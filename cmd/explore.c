@@ -34,6 +34,7 @@ enum {
 	OPT_SEED,
 	OPT_TIMEOUT,
 	OPT_INPUT,
+	OPT_INPUTS,
 	OPT_PAIRS,
 	OPT_PREEMPTIONS,
 	OPT_REDUCTION,
@@ -52,6 +53,8 @@ struct settings {
 
 static const struct argp_option options[] = {
     {"input", OPT_INPUT, "FILE", 0, "Let the program read FILE from standard input (/dev/null)", 0},
+    {"inputs", OPT_INPUTS, "DIR", 0,
+     "Explore the program with each file of DIR: as the argument @@, or else from standard input", 0},
     {"jobs", 'j', "N", 0, "Make N runs at once (1)", 0},
     {"pairs", OPT_PAIRS, "REPORT", 0, "With racefuzzer: aim at the anomalies of REPORT (JSON) alone", 0},
     {"preemptions", OPT_PREEMPTIONS, "N", 0,
@@ -61,7 +64,7 @@ static const struct argp_option options[] = {
      "where "
      "a lock has protected the variable so far (full, which may miss races)",
      0},
-    {"runs", OPT_RUNS, "N", 0, "Make at most N runs (10; systematic: all)", 0},
+    {"runs", OPT_RUNS, "N", 0, "Make at most N runs, of each input or test (10; systematic: all)", 0},
     {"search", OPT_SEARCH, "ORDER", 0, "With systematic: dfs (the default), bfs or random", 0},
     {"seed", OPT_SEED, "N", 0, "Seed of the first run; each further one has the next number (1)", 0},
     {"source-root", OPT_SOURCE_ROOT, "DIR", 0, "Show source lines of files below DIR too", 0},
@@ -69,7 +72,7 @@ static const struct argp_option options[] = {
      "How the runs differ: predict (the default), random, native, racefuzzer, systematic, drfinder, pct, pos, noise, "
      "suspend",
      0},
-    {"time", OPT_TIME, "SECONDS", 0, "Start no further run after this time", 0},
+    {"time", OPT_TIME, "SECONDS", 0, "Start no further run after this time, which inputs and tests share", 0},
     {"timeout", OPT_TIMEOUT, "SECONDS", 0, "End a run after this time; it hangs (20)", 0},
     {"traces", OPT_TRACES, "DIR", 0, "Keep in DIR the traces of the runs that the findings are shown of", 0},
     {0}};
@@ -123,6 +126,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_INPUT:
 		o->input = arg;
+		return 0;
+	case OPT_INPUTS:
+		o->inputs = arg;
 		return 0;
 	case OPT_PAIRS:
 		o->pairs = arg;
@@ -228,7 +234,7 @@ int cmd_explore(int argc, char **argv)
 	if (cmd_reports_have(&s.reports, "dot"))
 		status = rt_error_set(&err, RT_EUSAGE, "the format 'dot' is of one trace, not of several runs");
 	if (!status)
-		status = explore_runs(&x, &err);
+		status = explore_targets(&x, &err);
 	if (!status)
 		status = write_report(&s, &x, &err);
 	status = cmd_reports_close(&s.reports, status, &err);

@@ -114,6 +114,7 @@ struct explore_options {
 	enum executions_reduction reduction; /* of systematic, as its */
 	enum executions_order order;
 	uint32_t preemptions; /* UINT32_MAX: any number */
+	const char *inputs;   /* folder, each file of which is an input of its own; NULL: none */
 	const char *pairs;    /* report whose anomalies alone racefuzzer aims at; NULL: all */
 	bool quiet;           /* no progress */
 	struct cmd_known *known;
@@ -124,9 +125,13 @@ struct exploring {
 	struct merge merge;
 	struct run_slot *slots; /* o.jobs */
 	char folder[SCRATCH_MAX];
+	const char *label;       /* of what is explored now; NULL: there is but one */
+	size_t targets;          /* that are still to be explored, with this one */
 	uint32_t started, ended; /* runs */
-	uint32_t failed;         /* of them, without a trace */
-	uint32_t uncontrolled;   /* whose threads ran free although the strategy would lead them */
+	uint32_t first;          /* runs before what is explored now */
+	time_t began_target;
+	uint32_t failed;       /* of them, without a trace */
+	uint32_t uncontrolled; /* whose threads ran free although the strategy would lead them */
 	uint64_t next_seed;
 	time_t began;
 	bool native;       /* the program cannot be controlled: what follows runs free */
@@ -149,6 +154,10 @@ struct exploring {
  * merge is not finished. An error is one of this program, not of a run.
  */
 enum rt_status explore_runs(struct exploring *x, struct rt_error *err);
+/* The same for each input, and for each test of ctest. */
+enum rt_status explore_targets(struct exploring *x, struct rt_error *err);
+/* Waits for the end of a child. */
+void explore_reap(pid_t pid);
 void explore_release(struct exploring *x);
 
 /* The command that repeats a run, as text. */

@@ -71,7 +71,9 @@ static enum rt_status add(struct exploring *x, uint32_t number, enum incident_ki
                           const char *said, struct rt_error *err)
 {
 	char text[700], key[700];
-	snprintf(text, sizeof text, "%s%s%s", title, said ? ": " : "", said ? said : "");
+	const char *label = x->label ? x->label : "";
+	snprintf(text, sizeof text, "%.200s%s%s%s%.400s", label, *label ? ": " : "", title, said ? ": " : "",
+	         said ? said : "");
 	snprintf(key, sizeof key, "%s", said ? said : title);
 	without_numbers(key);
 	return merge_add_incident(&x->merge, number, kind, text, key, NULL, err);
@@ -136,11 +138,12 @@ enum rt_status explore_statuses(struct exploring *x, struct rt_error *err)
 	for (size_t i = 1; i < x->status_count; i++)
 		differ |= x->statuses[i].status != x->statuses[0].status;
 	for (size_t i = 0; differ && i < x->status_count; i++) {
-		char title[96], key[32];
+		char title[300], key[300];
 		if (!x->statuses[i].status)
 			continue;
-		snprintf(title, sizeof title, "the program ends with status %d, and not always", x->statuses[i].status);
-		snprintf(key, sizeof key, "%d", x->statuses[i].status);
+		snprintf(title, sizeof title, "%.200s%sthe program ends with status %d, and not always",
+		         x->label ? x->label : "", x->label ? ": " : "", x->statuses[i].status);
+		snprintf(key, sizeof key, "%.200s %d", x->label ? x->label : "", x->statuses[i].status);
 		enum rt_status status =
 		    merge_add_incident(&x->merge, x->statuses[i].run, INCIDENT_STATUS, title, key, NULL, err);
 		if (status)

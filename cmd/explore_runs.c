@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t interrupted;
@@ -162,7 +163,13 @@ static bool next_order(struct exploring *x, struct run_order *order)
 
 static bool budget_left(const struct exploring *x)
 {
-	return x->started < x->o.runs && !x->stopped && !(x->o.time_s && time(NULL) - x->began >= (time_t)x->o.time_s);
+	if (x->stopped || x->started - x->first >= x->o.runs)
+		return false;
+	if (!x->o.time_s)
+		return true;
+	/* What is left of the time is shared by what is left to be explored. */
+	time_t left = (time_t)x->o.time_s - (x->began_target - x->began);
+	return time(NULL) - x->began_target < (left + (time_t)x->targets - 1) / (time_t)x->targets;
 }
 
 /* ---- Taking in ---- */
@@ -255,7 +262,7 @@ static bool keep_trace(const struct exploring *x, const char *from, uint32_t num
 static enum rt_status take_children(struct exploring *x, const struct run_slot *s, const struct merge_source *of,
                                     struct rt_error *err)
 {
-	char pattern[600], path[4200], name[96];
+	char pattern[600], path[4200], name[400];
 	glob_t found;
 	enum rt_status status = RT_OK;
 	snprintf(pattern, sizeof pattern, "%s/trace.zst.*", s->folder);
@@ -321,7 +328,7 @@ static enum rt_status take_trace(struct exploring *x, struct run_slot *s, const 
 static enum rt_status take(struct exploring *x, struct run_slot *s, struct rt_error *err)
 {
 	const struct run_end *end = try_end(s->t);
-	char name[32], repeat[4096], ended[128], path[4200] = "";
+	char name[300], repeat[4096], ended[128], path[4200] = "";
 	struct run_told told;
 	bool stuck = false;
 	if (end->kind == RUN_INTERRUPTED)
@@ -336,7 +343,7 @@ static enum rt_status take(struct exploring *x, struct run_slot *s, struct rt_er
 		return status;
 	explore_end_text(end, told.end, ended, sizeof ended);
 	explore_repeat_text(x, &s->order, x->ended, repeat, sizeof repeat);
-	snprintf(name, sizeof name, "run %" PRIu32, x->ended);
+	snprintf(name, sizeof name, "%s%srun %" PRIu32, x->label ? x->label : "", x->label ? ", " : "", x->ended);
 	struct merge_source source = {.name = name,
 	                              .strategy = s->order.plan       ? x->o.strategy->name
 	                                          : s->order.strategy ? s->order.strategy
@@ -369,7 +376,7 @@ static void free_slot(struct run_slot *s)
  */
 static bool degrades(struct exploring *x, const struct run_slot *s)
 {
-	if (x->native || x->ended || !s->order.strategy || access(try_trace_path(s->t), R_OK) == 0)
+	if (x->native || x->ended > x->first || !s->order.strategy || access(try_trace_path(s->t), R_OK) == 0)
 		return false;
 	x->native = true;
 	x->started--;
@@ -453,16 +460,26 @@ static enum rt_status make_folders(struct exploring *x, struct rt_error *err)
 enum { SIGNALS = 3 };
 static const int signals[SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
 
-enum rt_status explore_runs(struct exploring *x, struct rt_error *err)
+/* What belongs to the program that was explored before, if there was one. */
+static void begin_target(struct exploring *x)
 {
-	struct sigaction old[SIGNALS];
-	const struct sigaction action = {.sa_handler = interrupt};
-	x->began = time(NULL);
+	if (x->o.strategy->release)
+		x->o.strategy->release(x);
+	x->predict = NULL;
+	x->racefuzzer = NULL;
+	x->systematic = NULL;
+	x->native = false;
+	x->status_count = 0;
+	x->first = x->started = x->ended;
 	x->next_seed = x->o.seed;
-	x->slots = calloc(x->o.jobs, sizeof *x->slots);
-	enum rt_status status = x->slots ? make_folders(x, err) : rt_error_set(err, RT_EMEMORY, "no memory to explore");
-	for (int i = 0; i < SIGNALS; i++)
-		sigaction(signals[i], &action, &old[i]);
+	x->began_target = time(NULL);
+	if (!x->began)
+		x->began = x->began_target;
+}
+
+static enum rt_status make_runs(struct exploring *x, struct rt_error *err)
+{
+	enum rt_status status = RT_OK;
 	for (bool busy = true; !status && busy;) {
 		busy = false;
 		for (uint32_t i = 0; !status && i < x->o.jobs; i++) {
@@ -475,6 +492,23 @@ enum rt_status explore_runs(struct exploring *x, struct rt_error *err)
 		if (!status && busy)
 			status = wait_for_runs(x, err);
 	}
+	return status;
+}
+
+enum rt_status explore_runs(struct exploring *x, struct rt_error *err)
+{
+	struct sigaction old[SIGNALS];
+	const struct sigaction action = {.sa_handler = interrupt};
+	enum rt_status status = RT_OK;
+	begin_target(x);
+	if (!x->slots) {
+		x->slots = calloc(x->o.jobs, sizeof *x->slots);
+		status = x->slots ? make_folders(x, err) : rt_error_set(err, RT_EMEMORY, "no memory to explore");
+	}
+	for (int i = 0; i < SIGNALS; i++)
+		sigaction(signals[i], &action, &old[i]);
+	if (!status)
+		status = make_runs(x, err);
 	for (uint32_t i = 0; x->slots && i < x->o.jobs; i++)
 		free_slot(&x->slots[i]);
 	if (!status)
@@ -484,6 +518,12 @@ enum rt_status explore_runs(struct exploring *x, struct rt_error *err)
 	for (int i = 0; i < SIGNALS; i++)
 		sigaction(signals[i], &old[i], NULL);
 	return status;
+}
+
+void explore_reap(pid_t pid)
+{
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
 }
 
 void explore_release(struct exploring *x)

@@ -98,7 +98,9 @@ C
 for kind in crash assertion:assert status deadlock:lock hang; do
 	argument=${kind#*:}
 	kind=${kind%:*}
-	run 1 explore --strategy random --runs 8 --timeout 2 -f json -- ./ends $argument
+	limit=20
+	[ $kind = hang ] && limit=3
+	run 1 explore --strategy random --runs 8 --timeout $limit -f json -- ./ends $argument
 	holds "[.findings[] | select(.kinds == [\"$kind\"])] | length == 1"
 	holds ".findings[] | select(.kinds == [\"$kind\"]) | .level == \"error\" and .seen.count < 8"
 done
@@ -118,12 +120,79 @@ holds '.findings == [] and .runs[1].end == "exit status 7"'
 
 # An interrupt ends it; the report is whole, and of what was run.
 program slow <<<'#include <unistd.h>
-int main(void) { sleep(1); return 0; }'
-timeout --preserve-status -s INT 2.5 "$RACETRACE" explore --strategy native --runs 1000 -f json -- ./slow >out 2>err
+int main(void) { usleep(200000); return 0; }'
+"$RACETRACE" explore --strategy native --runs 1000000 --traces seen -f json -- ./slow >out 2>err &
+explore=$!
+for ((i = 0; i < 600; i++)); do
+	[ -e seen/run-1.zst ] && break
+	sleep 0.1
+done
+sleep 1
+kill -INT $explore
+wait $explore
 status=$?
 [ $status = 0 ] || wrong "an interrupt: status $status: $(cat err)"
 says '^racetrace: interrupted: the report is about [0-9]+ run'
-holds '(.runs | length) >= 1 and (.runs | length) < 1000'
+holds '(.runs | length) >= 1 and (.runs | length) < 1000000 and .findings == []'
+
+# Each file of a folder is an input: an argument, or standard input.
+program inputs <<'C'
+#include <pthread.h>
+#include <stdio.h>
+int x;
+static void *f(void *a) { x = 1; return a; }
+int main(int argc, char **argv)
+{
+	FILE *in = argc > 1 ? fopen(argv[1], "r") : stdin;
+	pthread_t t;
+	int c = in ? getc(in) : 0;
+	pthread_create(&t, NULL, f, NULL);
+	if (c == 'r')
+		x = 2;
+	pthread_join(t, NULL);
+	return 0;
+}
+C
+mkdir corpus
+echo no >corpus/a
+echo race >corpus/b
+for argument in @@ ""; do
+	# shellcheck disable=SC2086
+	run 1 explore --strategy random --runs 2 --inputs corpus -f json -- ./inputs $argument
+	holds '[.runs[].name] == ["a, run 1", "a, run 2", "b, run 3", "b, run 4"]'
+	holds '(.findings | length) == 1 and .findings[0].seen.runs == [3, 4]'
+done
+mkdir empty
+run 2 explore --inputs empty -- ./inputs
+says "^racetrace: there is no input in 'empty'"
+
+# Each test of ctest is explored in its place. What prints the list is as good as ctest.
+mkdir -p bin there
+cat >bin/ctest <<SH
+#!/bin/sh
+[ "\$2" = --show-only=json-v1 ] || exit 1
+cat <<JSON
+{"kind": "ctestInfo", "tests": [
+  {"name": "first", "command": ["$PWD/racefuzzer_fig1"], "properties": [{"name": "WORKING_DIRECTORY", "value": "$PWD/there"}]},
+  {"name": "second", "command": ["$PWD/inputs", "$PWD/corpus/a"], "properties": [{"name": "ENVIRONMENT", "value": ["A=b"]}]}]}
+JSON
+SH
+chmod +x bin/ctest
+run 1 explore --strategy random --runs 2 -f json -- bin/ctest -V
+holds '[.runs[].name] == ["first, run 1", "first, run 2", "second, run 3", "second, run 4"]'
+holds '(.findings | length) == 1 and .findings[0].seen.runs == [1, 2]'
+run 2 explore -- bin/ctest
+says "^racetrace: 'bin/ctest' lists no tests"
+
+# A program that cannot be run one thread at a time is explored all the same, and that is said.
+mkdir -p broken/bin broken/lib
+cp "$RACETRACE" broken/bin/racetrace
+cp -r "$(dirname "$RACETRACE")/../lib/racetrace" broken/lib/
+rm -r broken/lib/racetrace/controlled
+broken/bin/racetrace explore --runs 2 -f json -- ./racefuzzer_fig1 >out 2>err
+[ $? = 1 ] || wrong "without the controlled recorder: $(cat err)"
+says 'cannot be run one thread at a time: its threads ran free'
+holds '[.runs[].strategy] == ["native", "native"] and (.findings | length) == 1'
 
 # predict: what is hidden in the first run is what the second one does; a run that took it comes to new code, and so on.
 build hidden
