@@ -350,7 +350,10 @@ static enum rt_status take(struct exploring *x, struct run_slot *s, struct rt_er
 	                                                              : "native",
 	                              .seed = s->order.seed,
 	                              .repeat = repeat,
-	                              .end = ended};
+	                              .end = ended,
+	                              .duration_ns = end->duration_ns,
+	                              .postponed = told.postponed,
+	                              .thrashed = told.thrashed};
 	bool traced = keep_trace(x, try_trace_path(s->t), x->ended, 0, path, sizeof path);
 	if (!traced)
 		note_failure(x, end);

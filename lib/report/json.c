@@ -290,6 +290,12 @@ static void put_run(struct json_writer *w, const struct merge_run *run)
 		jw_text(w, "end", run->end);
 	jw_number(w, "events", run->events);
 	jw_number(w, "threads", run->threads);
+	if (run->duration_ns)
+		jw_number(w, "milliseconds", run->duration_ns / 1000000);
+	if (run->postponed) {
+		jw_number(w, "postponed", run->postponed);
+		jw_number(w, "thrashed", run->thrashed);
+	}
 	jw_number(w, "findings", run->mark_count);
 	jw_number(w, "new", run->fresh);
 	jw_object_end(w);
@@ -302,6 +308,8 @@ static void put_seen(struct json_writer *w, const struct merge *m, const struct 
 	jw_number(w, "count", f->run_count);
 	jw_number(w, "of", m->run_count);
 	jw_number(w, "first", first->number);
+	if (merge_first_observed(m, f))
+		jw_number(w, "observed", merge_first_observed(m, f));
 	if (first->strategy)
 		jw_number(w, "seed", first->seed);
 	if (first->repeat)

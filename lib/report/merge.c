@@ -53,7 +53,11 @@ static struct merge_run *add_run(struct merge *m, const struct merge_source *sou
 	if (!vec_reserve(&m->runs, &m->run_room, (uint64_t)m->run_count + 1, sizeof *m->runs))
 		return NULL;
 	struct merge_run *run = &m->runs[m->run_count];
-	*run = (struct merge_run){.number = (uint32_t)m->run_count + 1, .seed = source->seed};
+	*run = (struct merge_run){.number = (uint32_t)m->run_count + 1,
+	                          .seed = source->seed,
+	                          .duration_ns = source->duration_ns,
+	                          .postponed = source->postponed,
+	                          .thrashed = source->thrashed};
 	if (copy(&run->name, source->name) && copy(&run->strategy, source->strategy) &&
 	    copy(&run->repeat, source->repeat) && copy(&run->end, source->end)) {
 		m->run_count++;
@@ -92,23 +96,31 @@ static const struct merge_mark *known_mark(const struct merge *m, size_t runs, c
 	return best;
 }
 
-/* The marks of what the run's report has, instead of those that it had before. */
+/* The marks of what the run's report has now. */
 static bool mark_findings(struct merge_run *run)
 {
 	const struct findings *f = run->report->findings;
-	size_t kept = 0;
-	for (size_t i = 0; i < run->mark_count; i++)
-		if (run->marks[i].incident != SIZE_MAX)
-			run->marks[kept++] = run->marks[i];
-	run->mark_count = kept;
-	for (size_t i = 0; i < f->count; i++) {
-		struct merge_mark mark = {
-		    .verdict = f->items[i].verdict, .level = f->items[i].level, .incident = SIZE_MAX};
+	struct merge_mark *before = run->marks;
+	size_t count = run->mark_count;
+	bool ok = true;
+	run->marks = NULL;
+	run->mark_count = run->mark_room = 0;
+	for (size_t i = 0; ok && i < count; i++)
+		if (before[i].incident != SIZE_MAX)
+			ok = add_mark(run, &before[i]);
+	for (size_t i = 0; ok && i < f->count; i++) {
+		struct merge_mark mark = {.verdict = f->items[i].verdict,
+		                          .own = f->items[i].verdict,
+		                          .level = f->items[i].level,
+		                          .incident = SIZE_MAX};
 		memcpy(mark.fingerprint, f->items[i].fingerprint, sizeof mark.fingerprint);
-		if (!add_mark(run, &mark))
-			return false;
+		for (size_t k = 0; k < count; k++)
+			if (!strcmp(before[k].fingerprint, mark.fingerprint))
+				mark.own = before[k].own;
+		ok = add_mark(run, &mark);
 	}
-	return true;
+	free(before);
+	return ok;
 }
 
 enum rt_status merge_add(struct merge *m, const struct merge_source *source, struct report *r, uint32_t *fresh,
@@ -151,7 +163,7 @@ enum rt_status merge_add_incident(struct merge *m, uint32_t number, enum inciden
                                   const char *key, uint32_t *fresh, struct rt_error *err)
 {
 	struct merge_run *run = &m->runs[number - 1];
-	struct merge_mark mark = {.verdict = VERDICT_OBSERVED, .level = LEVEL_ERROR};
+	struct merge_mark mark = {.verdict = VERDICT_OBSERVED, .own = VERDICT_OBSERVED, .level = LEVEL_ERROR};
 	XXH3_state_t state;
 	XXH3_64bits_reset(&state);
 	digest_text(&state, incident_kind_name(kind));
@@ -423,6 +435,16 @@ const struct merged_finding *merge_find(const struct merge *m, const char *finge
 const struct merge_run *merge_first_run(const struct merge *m, const struct merged_finding *f)
 {
 	return &m->runs[f->runs[0] - 1];
+}
+
+uint32_t merge_first_observed(const struct merge *m, const struct merged_finding *f)
+{
+	for (size_t i = 0; i < f->run_count; i++) {
+		const struct merge_mark *mark = mark_of(&m->runs[f->runs[i] - 1], f->fingerprint);
+		if (mark && mark->own >= VERDICT_OBSERVED)
+			return f->runs[i];
+	}
+	return 0;
 }
 
 uint32_t merge_run_of(const struct merge *m, const struct report *r)

@@ -10,11 +10,13 @@
 
 /* Where a report comes from. Borrowed by merge_add, which copies it. */
 struct merge_source {
-	const char *name;     /* "run 3", or the path of a trace */
-	const char *strategy; /* that chose the threads; NULL: none */
-	uint64_t seed;        /* of that */
-	const char *repeat;   /* the command that repeats the run; NULL: none */
-	const char *end;      /* "exit status 1"; NULL: the trace says it */
+	const char *name;             /* "run 3", or the path of a trace */
+	const char *strategy;         /* that chose the threads; NULL: none */
+	uint64_t seed;                /* of that */
+	const char *repeat;           /* the command that repeats the run; NULL: none */
+	const char *end;              /* "exit status 1"; NULL: the trace says it */
+	uint64_t duration_ns;         /* of the run; 0: not known */
+	uint64_t postponed, thrashed; /* by the strategy: threads that had to wait; and times at which all had to */
 };
 
 /* What an end of a run tells besides the anomalies of its trace. */
@@ -33,6 +35,7 @@ const char *incident_kind_name(enum incident_kind kind); /* "crash" */
 struct merge_mark {
 	char fingerprint[17];
 	enum verdict verdict;
+	enum verdict own; /* in the run itself, before any replay */
 	enum finding_level level;
 	size_t incident; /* index; SIZE_MAX: it is of the trace */
 };
@@ -40,7 +43,7 @@ struct merge_mark {
 struct merge_run {
 	uint32_t number; /* from 1 */
 	char *name, *strategy, *repeat, *end;
-	uint64_t seed, events;
+	uint64_t seed, events, duration_ns, postponed, thrashed;
 	uint32_t threads;
 	struct report *report; /* NULL: it had nothing that others do not show as well */
 	struct merge_mark *marks;
@@ -133,6 +136,8 @@ void merge_release(struct merge *m);
 /* Finding of this fingerprint after merge_finish; NULL: none. */
 const struct merged_finding *merge_find(const struct merge *m, const char *fingerprint);
 const struct merge_run *merge_first_run(const struct merge *m, const struct merged_finding *f);
+/* Number of the first run that itself has it observed, without a replay; 0: none. */
+uint32_t merge_first_observed(const struct merge *m, const struct merged_finding *f);
 /* Number of the run that a report is of. */
 uint32_t merge_run_of(const struct merge *m, const struct report *r);
 /* "seen in 3 of 10 runs, first in run 2" */
