@@ -99,7 +99,7 @@ BUILD_PACKAGES := gcc g++ make libc6-dev libzstd-dev libjansson-dev libdw-dev li
 CHECK_PACKAGES := $(BUILD_PACKAGES) check libsubunit-dev zstd jq bash clang valgrind groff-base pkg-config patch
 HOUSE_PACKAGES := $(CHECK_PACKAGES) git libclang-rt-14-dev clang-format clang-tidy
 
-.PHONY: help deps-build deps-check deps-house demo check unit cli e2e faults differ san fuzz check-real bench bench-load bench-column bench-orders bench-pecan bench-findings format tidy install
+.PHONY: help deps-build deps-check deps-house demo check unit cli e2e faults differ san fuzz check-real bench bench-load bench-column bench-orders bench-pecan bench-explore bench-findings format tidy install
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -208,6 +208,9 @@ format: deps-house ## is everything as clang-format wants it?
 	@clang-format --dry-run --Werror $(filter-out tests/cases/%,$(SOURCES))
 tidy: deps-house ## clang-tidy over the program, and clang's own warnings
 	@bash tests/tidy.sh
+
+bench-explore: deps-check all ## races after 1 to 10 runs by strategy, RaceFuzzer's table 1, systematic search's table
+	@bash tests/bench/explore.sh $(BUILD)
 
 bench-findings: deps-check all ## findings a person is shown, and the anomalies they are made of
 	@bash tests/bench/findings.sh $(BUILD)
