@@ -43,6 +43,9 @@ static void print_proofs(const struct stats *s, const struct analysis *a)
 			fprintf(stderr, "built-%s %" PRIu64 "\nrefused-%s %" PRIu64 "\n",
 			        witness_name((enum witness_kind)i), proofs->built[i],
 			        witness_name((enum witness_kind)i), proofs->refused[i]);
+	if (proofs->pecan_asked)
+		fprintf(stderr, "pecan-asked %" PRIu64 "\npecan-seconds %.6f\n", proofs->pecan_asked,
+		        (double)proofs->pecan_ns * 1e-9);
 	if (proofs->rejected)
 		fprintf(stderr, "rejected %" PRIu64 "\n", proofs->rejected);
 	if (proofs->visited)

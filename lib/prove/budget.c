@@ -106,6 +106,8 @@ bool provers_add(struct provers *p, const struct prove_counts *before, const str
 	c->spent += spent;
 	c->settle_spent += settled;
 	c->pecan_spent += pecan;
+	c->pecan_ns += after->pecan_ns - before->pecan_ns;
+	c->pecan_asked += after->pecan_asked - before->pecan_asked;
 	c->free_spent += freed;
 	c->observed_steps += observed;
 	c->conditional += after->conditional - before->conditional;

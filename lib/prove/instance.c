@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* Saturates and linearises. A cycle by reads-from does not refute where values may allow it. */
 static enum search_answer close_with(struct provers *p, struct search *search, const struct goal *goal,
@@ -60,12 +61,22 @@ static enum search_answer preceded(struct provers *p, const struct goal *goal, s
 	return precede_refutes(&p->precede, goal) ? SEARCH_NONE : SEARCH_GAVE_UP;
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
 static enum search_answer pecan(struct provers *p, const struct goal *goal, struct schedule *out)
 {
 	uint64_t built, limit = budget_linear(p);
 	if (p->counts.pecan_exhausted)
 		return SEARCH_GAVE_UP;
+	uint64_t began = now_ns();
 	enum search_answer answer = pecan_schedule(p->por, goal, limit - p->counts.pecan_spent, out, &built);
+	p->counts.pecan_ns += now_ns() - began;
+	p->counts.pecan_asked++;
 	if (answer == SEARCH_GAVE_UP)
 		p->counts.pecan_exhausted = true;
 	else

@@ -22,19 +22,20 @@ struct prove_counts {
 	uint64_t refused[WITNESS_KINDS]; /* those of them that the judge refused */
 	uint64_t rejected; /* the same of provers that promise witnesses (all but recorded, pecan): errors of theirs */
 	uint64_t spent;    /* events executed */
-	uint64_t settle_spent;   /* by provers_settle */
-	uint64_t pecan_spent;    /* events in PECAN's schedules */
-	uint64_t free_spent;     /* and in those in which reads see other writes */
-	uint64_t observed_steps; /* in schedules of what the recorded run shows */
-	bool cut;                /* a search reached its budget */
-	bool exhausted;          /* the total budget ran out */
-	bool settle_exhausted;   /* and that of provers_settle */
-	bool pecan_exhausted;    /* and so did PECAN's part */
-	bool free_exhausted;     /* and that of schedules in which reads see other writes */
-	bool observed_exhausted; /* and that of schedules of what the recorded run shows */
-	bool instances_cut;      /* of some anomaly not all instances were looked at */
-	bool precede_exhausted;  /* and that of provers_precede */
-	bool made;               /* provers were made */
+	uint64_t settle_spent;          /* by provers_settle */
+	uint64_t pecan_spent;           /* events in PECAN's schedules */
+	uint64_t pecan_ns, pecan_asked; /* time that its algorithm took alone, and how often it ran */
+	uint64_t free_spent;            /* and in those in which reads see other writes */
+	uint64_t observed_steps;        /* in schedules of what the recorded run shows */
+	bool cut;                       /* a search reached its budget */
+	bool exhausted;                 /* the total budget ran out */
+	bool settle_exhausted;          /* and that of provers_settle */
+	bool pecan_exhausted;           /* and so did PECAN's part */
+	bool free_exhausted;            /* and that of schedules in which reads see other writes */
+	bool observed_exhausted;        /* and that of schedules of what the recorded run shows */
+	bool instances_cut;             /* of some anomaly not all instances were looked at */
+	bool precede_exhausted;         /* and that of provers_precede */
+	bool made;                      /* provers were made */
 	/* provers_visit: */
 	uint64_t states;   /* number visited */
 	bool visited, all; /* it was asked; every state was visited, or all that it was asked about was met before */

@@ -86,6 +86,18 @@ holds '[.anomalies[] | select(.variable.name == "y")] | length >= 1 and all(.ver
 recorded more/snapshot
 run 0 replay snapshot.zst
 holds '[.anomalies[] | select(.replay)] | length >= 1 and all(.verdict == "confirmed")'
+# What a thread reads need not decide where it goes: then what is conditional happens. Where it does decide, it does not.
+recorded more/independent_read --serial
+run 0 replay --all independent_read.zst
+holds '.anomalies | length == 1 and .[0].verdict == "confirmed" and .[0].replay.was == "conditional"'
+recorded more/independent_read_fixed --serial
+run 1 replay --all --attempts 2 independent_read_fixed.zst
+holds '[.anomalies[] | select(.replay)] | length == 1 and .[0].verdict == "conditional" and .[0].replay.outcome == "diverged" and
+	(.[0].replay.results[0].actual == "its end")'
+# A race by the language alone, which no interleaving shows.
+recorded more/relaxed_flag --serial
+run 1 replay --anomaly R1 --attempts 1 relaxed_flag.zst
+holds '.anomalies[0] | .verdict == "observed" and .replay.outcome == "diverged"'
 
 # A deadlock, an atomicity violation, an ASV, a use of freed memory.
 cat >inversion.c <<'END'

@@ -1,0 +1,3 @@
+/* The flag releases the data. */
+#define FIXED
+#include "relaxed_flag.c"
