@@ -36,6 +36,7 @@ enum {
 	OPT_FAIL_ON,
 	OPT_PATTERN,
 	OPT_REGIONS,
+	OPT_GRANULARITY,
 	OPT_MODEL,
 	OPT_BUDGET,
 	OPT_LIMIT,
@@ -91,6 +92,11 @@ static const struct argp_option options[] = {
      0},
     {"regions", OPT_REGIONS, "WHAT", 0,
      "Regions that are meant to be atomic: critical sections (locks, the default), functions or annotated regions", 0},
+    {"granularity", OPT_GRANULARITY, "WHAT", 0,
+     "Look for races by byte (the default), or by object first: a heap block, a global or 64 bytes of a stack whose "
+     "accesses all hold a common lock is left out, and only the others are looked at by byte; nothing is "
+     "proved then",
+     0},
     {"model", OPT_MODEL, "MODEL", 0,
      "Races that count as observed: c11, those that the happens-before of C and C++ leaves unordered; or sc, those of "
      "them that SHB leaves unordered too; the trace's own model if not given",
@@ -331,6 +337,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return add_pattern(state, s, arg);
 	case OPT_REGIONS:
 		s->analysis.model.regions = (enum model_regions)find_whole(state, "a kind of region", arg, regions_at);
+		return 0;
+	case OPT_GRANULARITY:
+		if (strcmp(arg, "byte") != 0 && strcmp(arg, "object") != 0)
+			argp_error(state, "'%s' is not a granularity: byte or object", arg);
+		s->analysis.model.objects = !strcmp(arg, "object");
 		return 0;
 	case OPT_MODEL:
 		s->analysis.memory_model = (enum rt_memory_model)find_whole(state, "a model", arg, model_at);

@@ -66,6 +66,10 @@ void stats_print(const struct stats *s, const struct report *r)
 	stats_step(ANALYSIS_DONE, &ended);
 	fprintf(stderr, "events %" PRIu64 "\nkept %" PRIu32 "\ncells %" PRIu32 "\n", rt_trace_info(a->trace)->events,
 	        a->model->event_count, a->model->cell_count);
+	const struct model_granularity *g = &a->model->granularity;
+	if (g->objects)
+		fprintf(stderr, "objects %" PRIu64 "\nshared-objects %" PRIu64 "\nrefined-objects %" PRIu64 "\n",
+		        g->objects, g->shared, g->refined);
 	for (int i = ANALYSIS_LOAD; i <= ANALYSIS_DONE; i++)
 		fprintf(stderr, "%s-seconds %.6f\n", names[i], ended.seconds[i]);
 	print_proofs(&ended, a);

@@ -207,6 +207,18 @@ static void note_limits(struct limits *l, const struct prove_counts *p)
 	limits_reach(l, LIMIT_SEARCH_STATES, p->visited && !p->all);
 }
 
+/* With accesses left out, what a read saw is not known to the judge. What was observed by the language's happens-before
+ * is in the run; SHB, too, needs all accesses. */
+static void objects_cap(const struct analysis *a, struct anomaly_list *list)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		struct anomaly *anomaly = &list->items[i];
+		bool shb = anomaly->kind == ANOMALY_RACE && a->memory_model != RT_MODEL_C11;
+		if (anomaly->verdict == VERDICT_PROVED || (anomaly->verdict == VERDICT_OBSERVED && shb))
+			anomaly_cap(anomaly, REASON_OBJECTS, NULL);
+	}
+}
+
 /* Decides what was found, and asks the orders about the instances that the provers settled on. */
 static enum rt_status decide_all(struct analysis *a, const struct analysis_options *options, bool visits,
                                  const struct search_context *c, struct rt_error *err)
@@ -225,6 +237,8 @@ static enum rt_status decide_all(struct analysis *a, const struct analysis_optio
 		status = prove_all(a, options->jobs, provers, err);
 	hidden_cap(c->hidden, c, &a->anomalies);
 	plain_cap(a->model, &a->anomalies);
+	if (options->model.objects)
+		objects_cap(a, &a->anomalies);
 	if (!status && visits && !options->every)
 		anomaly_list_fold_races(&a->anomalies, a->model);
 	for (size_t i = 0; !status && i < a->anomalies.count; i++) {

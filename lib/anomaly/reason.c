@@ -30,6 +30,7 @@ static const struct {
                              "may be ordered inside ", ", which is not instrumented"},
     [REASON_PARTS] = {"parts", "the only schedule that was found stops a thread within a call", NULL, NULL},
     [REASON_CHECKS] = {"checks", "checks of the same variable would see another write than they saw", NULL, NULL},
+    [REASON_OBJECTS] = {"objects", "accesses of objects that locks guard were left out: bytes decide", NULL, NULL},
     [REASON_UNGUARDED] =
         {"unguarded",
          "the lock of its critical section guards nothing of this: who comes in between never holds it there", NULL,

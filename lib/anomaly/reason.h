@@ -21,6 +21,7 @@ enum reason {
 	REASON_PLAIN_MODULE,      /* an uninstrumented module, the detail, may order it */
 	REASON_UNGUARDED,         /* the lock of its critical section does not guard the variable */
 	REASON_PARTS,             /* its only schedule stops a thread inside a call on a synchronisation object */
+	REASON_OBJECTS,           /* accesses of objects that keep the ownership rule are left out */
 	REASON_CHECKS,            /* checks of the same variable would have to see other writes */
 	REASONS
 };

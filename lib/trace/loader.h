@@ -103,6 +103,7 @@ struct loader {
 	struct rt_trace *trace;
 	struct model *m;
 	enum model_regions regions;
+	struct ownership *ownership; /* NULL: every access counts */
 	struct shadow shadow;
 	struct intern intern;
 	struct loader_thread *threads;

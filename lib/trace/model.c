@@ -1,5 +1,6 @@
 /* Loading a trace in two passes; see model.h and loader.h. */
 #include "lib/trace/model.h"
+#include "lib/trace/ownership.h"
 
 #include "lib/base/assert.h"
 #include "lib/base/lower_bound.h"
@@ -101,12 +102,23 @@ static inline void count_spin(struct loader *l, struct spin *s, const struct rt_
 	}
 }
 
+/* True if the access is of an object that keeps the ownership rule. */
+static inline bool is_left_out(const struct loader *l, const struct rt_event *e)
+{
+	return l->ownership && rt_op_is_access(e->op) && e->op != RT_OP_FENCE && !rt_op_is_atomic(e->op) &&
+	       !(e->flags & RT_F_OBJECT) && !ownership_fails(l->ownership, e->addr, e->arg);
+}
+
 static inline void pass_one(struct loader *l, const struct rt_event *e)
 {
 	struct loader_thread *t = &l->threads[e->thread];
 	if (!t->seen) {
 		t->seen = true;
 		l->roots += !t->forked;
+	}
+	if (is_left_out(l, e)) {
+		t->accesses_local |= e->addr - t->local < t->local_size;
+		return;
 	}
 	count_spin(l, &t->spin, e);
 	/* A free is no use of the block, and a call on an object is no access. */
@@ -163,6 +175,8 @@ static inline void pass_two(struct loader *l, const struct rt_event *e)
 		loader_forked_again(l, e);
 	if (l->lossy && losses_need(e->op))
 		l->failed |= !losses_add(&l->m->losses, e);
+	if (is_left_out(l, e))
+		return;
 	if (rt_op_is_access(e->op)) {
 		if (!ignored(&l->threads[e->thread], e->op))
 			loader_access(l, e);
@@ -319,6 +333,14 @@ static enum rt_status load(struct loader *l, const struct model_options *options
 	if (!shadow_init(&l->shadow) || !intern_init(&l->intern, l->m) || (threads && !loader_thread(l, threads - 1)))
 		return no_memory(l, err);
 	alloc_uses_init(l);
+	if (options->objects) {
+		struct model_granularity *g = &l->m->granularity;
+		rt_trace_select(l->trace, RT_SELECT_ALL);
+		enum rt_status owned = ownership_create(l->trace, &l->ownership, err);
+		if (owned)
+			return owned;
+		ownership_counts(l->ownership, &g->objects, &g->shared, &g->refined);
+	}
 	enum rt_status status = run_pass(l, PASS_ONE, pass_one, batch, err);
 	if (status)
 		return status;
@@ -376,6 +398,7 @@ static enum rt_status load_once(struct rt_trace *trace, const struct model_optio
 		free(l->ends);
 		loader_objects_release(l);
 		alloc_uses_release(l);
+		ownership_free(l->ownership);
 	}
 	free(batch);
 	free(l);

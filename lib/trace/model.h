@@ -179,6 +179,7 @@ struct model_size {
 
 struct model_options {
 	enum model_regions regions;
+	bool objects;   /* leave out accesses of objects that keep the ownership rule (ownership.h) */
 	bool all_cells; /* also cells that only one thread accesses, or none writes */
 	/* Asked before anything large is made: RT_OK, or why the model is not to be loaded. NULL: it is. */
 	enum rt_status (*admit)(void *arg, const struct rt_trace_info *info, const struct model_size *size,
@@ -218,6 +219,9 @@ struct model {
 	    *raced; /* by entry of cell_events, bits: lib/relation/raced.h. NULL: the order is exact, or not known */
 	struct model_alloc_use *alloc_uses;
 	uint32_t alloc_use_count;
+	struct model_granularity {
+		uint64_t objects, shared, refined; /* objects 0: bytes alone were looked at */
+	} granularity;
 	struct losses losses;    /* orders that the trace lacks */
 	struct model_size size;  /* as it was known after the first pass */
 	uint64_t dropped;        /* accesses that were dropped early */

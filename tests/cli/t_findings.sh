@@ -308,4 +308,12 @@ analyze 1 "$tmp/dcl.std"
 is dcl '.findings[0].title | startswith("double-checked initialisation: ")'
 is dcl '.findings[0].fix | test("acquire.*release")'
 is rank '(.findings | length) > 0'
+
+# By object: the same races, of which none is proved; objects that keep the rule are left out.
+"$racetrace" analyze -f json --fail-on never --kinds race "$tmp/list.zst" | jq -c '[.anomalies[].fingerprint] | sort' >"$tmp/bytes"
+"$racetrace" analyze -f json --fail-on never --kinds race --granularity object --stats "$tmp/list.zst" >"$tmp/out" 2>"$tmp/err"
+[ "$(jq -c '[.anomalies[].fingerprint] | sort' "$tmp/out")" = "$(cat "$tmp/bytes")" ] || { echo "by object: other races"; fail=1; }
+is "by object" 'all(.anomalies[]; .verdict == "observed" or (.verdict == "predicted" and any(.reasons[]; .reason == "objects")))'
+grep -qE '^refined-objects [0-9]+$' "$tmp/err" || { echo "by object: $(cat "$tmp/err")"; fail=1; }
+analyze 2 "$tmp/list.zst" --granularity page
 exit $fail
