@@ -1,6 +1,6 @@
 /*
- * OpenMP: loops and sections that do not wait (nowait) although the next reads what they write, a sum without a
- * reduction.
+ * OpenMP: loops, sections and a single that do not wait (nowait) although the next reads what they write, a sum without
+ * a reduction. All threads read, so whichever wrote, another one races with it.
  */
 #include <omp.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 enum { N = 12 };
 
-int a[N], b[N], c[N], d[N], left, last, sum;
+int a[N], b[N], c[N], d[N], e[N], left, last, sum;
 
 int main(void)
 {
@@ -29,24 +29,24 @@ int main(void)
 			c[i] = i; /* @dynamic */
 			usleep(1000);
 		}
-		d[me] = c[me] + c[N - 1 - me]; /* @others */
+		for (int i = 0; i < N; i++)
+			d[me] += c[i]; /* @others */
 #pragma omp barrier
 #pragma omp sections nowait
 		{
 #pragma omp section
-			{
-				usleep(5000);
-				left = d[0]; /* @section */
-			}
+			left = d[0]; /* @section */
 #pragma omp section
-			usleep(5000);
+			usleep(1000);
 		}
+		e[me] += left; /* @after_section */
 #pragma omp single nowait
-		last = left; /* @single */
+		last = 1;      /* @single */
+		e[me] += last; /* @after_single */
 #pragma omp barrier
 		usleep(1000 * (unsigned)me);
 		sum += me; /* @sum */
 	}
-	printf("%d %d\n", sum, last);
+	printf("%d %d %d\n", sum, last, e[0]);
 	return 0;
 }
