@@ -31,10 +31,10 @@ enum rt_status replay_report(struct report *r, const struct replay_options *opti
                              struct rt_error *err);
 
 /*
- * The same with a schedule alone, of a trace. trace NULL: it is not there, and the program's own runs say what its
- * events are. On RT_OK *result is owned by the caller.
+ * The same with a schedule alone, of a trace. trace NULL: it is not there, and the program's own runs say where its
+ * places are: its ordinals change. On RT_OK *result is owned by the caller.
  */
-enum rt_status replay_script(const struct script *s, struct rt_trace *trace, const struct replay_options *options,
+enum rt_status replay_script(struct script *s, struct rt_trace *trace, const struct replay_options *options,
                              struct replay_result **result, struct rt_error *err);
 
 /*

@@ -7,6 +7,7 @@
 #include "cmd/replay_ways.h"
 #include "cmd/scratch.h"
 #include "lib/report/findings.h"
+#include "lib/schedule/script_places.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -490,10 +491,10 @@ static enum rt_status plan_of_script(struct replaying *p, const struct script *s
 }
 
 /*
- * Without the schedule's trace: ordinals are those of a run of the program, at first of one that follows no schedule,
- * then of the last one, which has followed it up to where the ordinals were others.
+ * Without the schedule's trace: its places are found in that of a run of the program, at first of one that follows no
+ * schedule, then of the last one, which has followed it up to where it was another.
  */
-static enum rt_status follow_script(struct replaying *p, struct job *j, const struct script *s)
+static enum rt_status follow_script(struct replaying *p, struct job *j, struct script *s)
 {
 	enum rt_status status = RT_OK;
 	for (j->attempt = 1; !status && j->attempt <= p->o->attempts && !j->result->confirmed; j->attempt++) {
@@ -511,7 +512,9 @@ static enum rt_status follow_script(struct replaying *p, struct job *j, const st
 			status = reference_trace(&o, not_interrupted, &j->trace, p->err);
 		if (status)
 			return status;
-		status = plan_of_script(p, s, j->trace, &j->plan);
+		status = script_use_places(s, j->trace, p->err);
+		if (!status)
+			status = plan_of_script(p, s, j->trace, &j->plan);
 		if (status == RT_EINPUT && j->attempt < p->o->attempts)
 			status = RT_OK;
 		else if (!status)
@@ -520,7 +523,7 @@ static enum rt_status follow_script(struct replaying *p, struct job *j, const st
 	return status;
 }
 
-enum rt_status replay_script(const struct script *s, struct rt_trace *trace, const struct replay_options *options,
+enum rt_status replay_script(struct script *s, struct rt_trace *trace, const struct replay_options *options,
                              struct replay_result **result, struct rt_error *err)
 {
 	static const struct rt_trace_info unknown = {.path = "the schedule"};

@@ -5,6 +5,7 @@
 #include "lib/base/memory_file.h"
 #include "lib/report/report.h"
 #include "lib/schedule/script.h"
+#include "lib/schedule/script_places.h"
 #include "tracefmt/input.h"
 
 #include <argp.h>
@@ -251,13 +252,19 @@ static int expand(const struct settings *s, const struct script *script, struct 
 	return EXIT_CLEAN;
 }
 
-static int act(const struct settings *s, const struct script *script, struct rt_trace **trace)
+static int act(const struct settings *s, struct script *script, struct rt_trace **trace)
 {
 	struct rt_error err = {0};
 	/* "-" was the standard input of the command that wrote the report. */
 	const char *known = script->trace && strcmp(script->trace, "-") != 0 ? script->trace : NULL,
 	           *path = s->trace ? s->trace : known;
 	if (!s->verify && !s->expand) {
+		/* Without the trace, the schedule is as it was. */
+		if (!*trace && path && access(path, R_OK) == 0 && cmd_open_trace(path, &s->input, trace, &err))
+			return cmd_fail(&err);
+		/* Places are of a program, which a recorded trace names. */
+		if (*trace && rt_trace_info(*trace)->command && script_find_places(script, *trace, &err))
+			return cmd_fail(&err);
 		if (script_write(script, stdout))
 			return EXIT_CLEAN;
 		rt_error_set(&err, RT_EMEMORY, "no memory to write the schedule");

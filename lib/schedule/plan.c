@@ -90,14 +90,14 @@ static enum rt_status no_memory(struct planner *p)
 }
 
 /* True if it synchronises and is a step of the controlled scheduler: compared wherever it is. */
-static bool is_sync(unsigned op)
+bool plan_is_sync(unsigned op)
 {
 	return rt_op_has(op, RT_STEPS);
 }
 
-static bool can_be_mark(unsigned op)
+bool plan_can_stop(unsigned op)
 {
-	return op == RT_OP_READ || op == RT_OP_WRITE || is_sync(op);
+	return op == RT_OP_READ || op == RT_OP_WRITE || plan_is_sync(op);
 }
 
 /* ---- The request ---- */
@@ -282,9 +282,9 @@ static enum rt_status goal_missing(struct planner *p)
 /* A stop is the first event behind an ordinal that a run can be stopped at. */
 static void find_stop(struct planner *p, struct thread_plan *t, const struct rt_event *e)
 {
-	if (t->next_stop == t->stop_count || !can_be_mark(e->op))
+	if (t->next_stop == t->stop_count || !plan_can_stop(e->op))
 		return;
-	if (goal_of_event(p, e) < p->request->goal_count && !is_sync(e->op)) {
+	if (goal_of_event(p, e) < p->request->goal_count && !plan_is_sync(e->op)) {
 		watch(p, key_of(e));
 		check_goal(p, key_of(e));
 	}
@@ -292,12 +292,12 @@ static void find_stop(struct planner *p, struct thread_plan *t, const struct rt_
 		struct stop *stop = &t->stops[t->next_stop];
 		stop->found = !stop->goal || e->ordinal == stop->ordinal + 1;
 		stop->behind = t->seen;
-		if (t->seen && !is_sync((unsigned)t->seen_at.op))
+		if (t->seen && !plan_is_sync((unsigned)t->seen_at.op))
 			watch(p, t->seen_at); /* so that it is known when it has run */
 		stop->ordinal = e->ordinal;
 		if (stop->found && stop->goal)
 			check_goal(p, key_of(e));
-		if (stop->found && !is_sync(e->op))
+		if (stop->found && !plan_is_sync(e->op))
 			watch(p, key_of(e));
 	}
 	t->seen = e->ordinal;
@@ -311,7 +311,7 @@ static enum rt_status find_stops(struct planner *p)
 		struct thread_plan *t = &p->threads[i];
 		for (size_t k = t->next_stop; k < t->stop_count; k++)
 			t->stops[k].behind = t->seen;
-		if (t->next_stop < t->stop_count && t->seen && !is_sync((unsigned)t->seen_at.op))
+		if (t->next_stop < t->stop_count && t->seen && !plan_is_sync((unsigned)t->seen_at.op))
 			watch(p, t->seen_at);
 		for (size_t k = 0; k < t->stop_count; k++)
 			if (t->stops[k].found && t->last < t->stops[k].ordinal)
@@ -330,10 +330,10 @@ static enum rt_status find_stops(struct planner *p)
 
 static void add_mark(struct planner *p, struct thread_plan *t, const struct rt_event *e)
 {
-	if (t->done || !can_be_mark(e->op))
+	if (t->done || !plan_can_stop(e->op))
 		return;
-	struct site *site = site_of(p, key_of(e), is_sync(e->op));
-	if (!site || (!is_sync(e->op) && !site->watched))
+	struct site *site = site_of(p, key_of(e), plan_is_sync(e->op));
+	if (!site || (!plan_is_sync(e->op) && !site->watched))
 		return;
 	if (!vec_reserve(&t->marks, &t->mark_capacity, (uint64_t)t->mark_count + 1, sizeof *t->marks)) {
 		p->no_memory = true;
@@ -450,10 +450,10 @@ static void place_mark(struct planner *p, struct thread_plan *t, const struct rt
 		begin_object(p, e->addr, e->arg);
 	if (e->op == RT_OP_BEGIN && e->arg)
 		begin_object(p, e->addr, e->arg);
-	if (t->done || !can_be_mark(e->op))
+	if (t->done || !plan_can_stop(e->op))
 		return;
 	struct site *site = site_of(p, key_of(e), false);
-	if (!site || (!is_sync(e->op) && !site->watched) || t->at == t->mark_count)
+	if (!site || (!plan_is_sync(e->op) && !site->watched) || t->at == t->mark_count)
 		return;
 	struct raw_mark *mark = &t->marks[t->at++];
 	if (!has_memory(e->op))

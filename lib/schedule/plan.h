@@ -48,6 +48,11 @@ enum rt_status plan_search(struct rt_trace *trace, enum goal_kind kind, const st
 enum rt_status plan_request_of(const struct script *s, struct rt_trace *trace, struct plan_request *request,
                                struct rt_error *err);
 
+/* True if such an event synchronises, and a run can be stopped before it. */
+bool plan_is_sync(unsigned op);
+/* The same, or it is an access. */
+bool plan_can_stop(unsigned op);
+
 /* The parts of a plan. */
 static inline void *plan_part(struct rt_plan *plan, uint64_t offset)
 {

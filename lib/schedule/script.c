@@ -77,6 +77,28 @@ static enum rt_status read_thread(struct reader *r, const json_t *o, const char 
 	return *name == UINT32_MAX ? no_memory(r) : RT_OK;
 }
 
+/* False without memory. What is no place is ignored: a schedule need not have one. */
+static bool read_at(const json_t *o, struct script_at *at)
+{
+	const char *op = json_string_value(json_object_get(o, "op")),
+	           *function = json_string_value(json_object_get(o, "function")),
+	           *file = json_string_value(json_object_get(o, "file"));
+	json_int_t line = json_integer_value(json_object_get(o, "line")),
+	           after = json_integer_value(json_object_get(o, "after"));
+	unsigned known = RT_OP_NONE + 1;
+	while (op && known < RT_OP_COUNT && strcmp(rt_op_name(known), op) != 0)
+		known++;
+	if (!op || !function || !file || known == RT_OP_COUNT || line < 0 || line > UINT32_MAX || after < 0)
+		return true;
+	*at = (struct script_at){.function = strdup(function),
+	                         .file = strdup(file),
+	                         .line = (uint32_t)line,
+	                         .op = known,
+	                         .after = (uint64_t)after,
+	                         .nth = ordinal(o, "nth")};
+	return at->function && at->file;
+}
+
 static enum rt_status read_step(struct reader *r, const json_t *o, size_t i)
 {
 	struct script_step *step = &r->s->steps[i];
@@ -92,7 +114,7 @@ static enum rt_status read_step(struct reader *r, const json_t *o, size_t i)
 	if (step->from > step->to)
 		return rt_error_set(r->err, RT_EINPUT, "'%s': step %zu: 'from' is after 'to'", r->path, i + 1);
 	r->s->step_count++;
-	return RT_OK;
+	return read_at(json_object_get(o, "next"), &step->next) ? RT_OK : no_memory(r);
 }
 
 static enum rt_status read_goal_event(struct reader *r, const json_t *o, size_t i)
@@ -106,7 +128,7 @@ static enum rt_status read_goal_event(struct reader *r, const json_t *o, size_t 
 		return rt_error_set(r->err, RT_EINPUT,
 		                    "'%s': goal %zu: 'ordinal' must be a place in the thread, from 1", r->path, i + 1);
 	r->s->goal_count++;
-	return RT_OK;
+	return read_at(json_object_get(o, "at"), &event->at) ? RT_OK : no_memory(r);
 }
 
 static enum rt_status read_kind(struct reader *r, const json_t *schedule)
@@ -260,6 +282,14 @@ void script_free(struct script *s)
 	for (uint32_t i = 0; i < s->name_count; i++)
 		free(s->names[i]);
 	free(s->names);
+	for (size_t i = 0; i < s->step_count; i++) {
+		free(s->steps[i].next.function);
+		free(s->steps[i].next.file);
+	}
+	for (uint32_t i = 0; i < s->goal_count; i++) {
+		free(s->goal[i].at.function);
+		free(s->goal[i].at.file);
+	}
 	free(s->steps);
 	free(s->trace);
 	free(s);
@@ -273,6 +303,19 @@ static bool write_name(const struct script *s, uint32_t name, FILE *out)
 	return ok;
 }
 
+static bool write_at(const char *key, const struct script_at *at, FILE *out)
+{
+	if (!at->function || !at->file)
+		return true;
+	json_t *o =
+	    json_pack("{ss,ss,ss,sI,sI,sI}", "op", rt_op_name(at->op), "function", at->function, "file", at->file,
+	              "line", (json_int_t)at->line, "after", (json_int_t)at->after, "nth", (json_int_t)at->nth);
+	fprintf(out, ", \"%s\": ", key);
+	bool ok = o && (json_dumpf(o, out, 0) == 0 || ferror(out));
+	json_decref(o);
+	return ok;
+}
+
 bool script_write(const struct script *s, FILE *out)
 {
 	bool ok = true;
@@ -283,13 +326,17 @@ bool script_write(const struct script *s, FILE *out)
 	for (size_t i = 0; i < s->step_count; i++) {
 		fputs(i ? ",\n  {\"thread\": " : "\n  {\"thread\": ", out);
 		ok = write_name(s, s->steps[i].name, out) && ok;
-		fprintf(out, ", \"from\": %" PRIu64 ", \"to\": %" PRIu64 "}", s->steps[i].from, s->steps[i].to);
+		fprintf(out, ", \"from\": %" PRIu64 ", \"to\": %" PRIu64, s->steps[i].from, s->steps[i].to);
+		ok = write_at("next", &s->steps[i].next, out) && ok;
+		putc('}', out);
 	}
 	fputs("\n],\n\"goal\": [", out);
 	for (uint32_t i = 0; i < s->goal_count; i++) {
 		fputs(i ? ",\n  {\"thread\": " : "\n  {\"thread\": ", out);
 		ok = write_name(s, s->goal[i].name, out) && ok;
-		fprintf(out, ", \"ordinal\": %" PRIu64 "}", s->goal[i].ordinal);
+		fprintf(out, ", \"ordinal\": %" PRIu64, s->goal[i].ordinal);
+		ok = write_at("at", &s->goal[i].at, out) && ok;
+		putc('}', out);
 	}
 	fputs("\n]\n}\n", out);
 	return ok;

@@ -12,13 +12,22 @@
 /* Largest file that is read, in bytes */
 #define SCRIPT_FILE_MAX (INT64_C(1) << 30)
 
+/* Where an event is in the source, and in its thread. */
+struct script_at {
+	char *function, *file; /* NULL: unknown, as is the rest; file: without its folder */
+	uint32_t line, op;     /* op: enum rt_op */
+	uint64_t after;        /* number of events of its thread before it that synchronise */
+	uint64_t nth;          /* among the accesses at its position since the last of these, from 1 */
+};
 struct script_step {
-	uint32_t name;     /* of the thread, index into names */
-	uint64_t from, to; /* ordinals, from 1; from <= to */
+	uint32_t name;         /* of the thread, index into names */
+	uint64_t from, to;     /* ordinals, from 1; from <= to */
+	struct script_at next; /* what the thread is about to execute then */
 };
 struct script_event {
 	uint32_t name;
 	uint64_t ordinal;
+	struct script_at at;
 };
 struct script {
 	char **names; /* of threads, each once */

@@ -38,6 +38,23 @@ compiled rebuilt/hidden rebuilt/gone.c
 run 1 replay --attempts 1 hidden.zst -- rebuilt/hidden
 holds '.anomalies[0].replay | .outcome == "failed" and (.results[0].why | test("the other build has no .*hidden.c:[0-9]+"))'
 
+# --- A schedule without its trace: its places are those of any run.
+for name in hidden pecan_fig1 racefuzzer_fig1; do
+	run 0 record -o $name.zst ./$name
+	run 0 schedule --anomaly R1 $name.zst
+	cp out $name.json
+	jq -e '.goal[0].at | .file and .function and .line' $name.json >/dev/null || wrong "no places: $(cat $name.json)"
+	rm $name.zst
+	run 0 replay $name.json -- ./$name
+	jq -e '.outcome == "confirmed"' out >/dev/null || wrong "$name without its trace: $(cat out)"
+done
+# Without places there is nothing to go by.
+jq 'del(.goal[].at)' hidden.json >bare.json
+run 3 replay bare.json -- ./hidden
+says 'the schedule has no places'
+run 2 replay bare.json
+says "does not name its trace: give it with --trace, or the program after '--'"
+
 # --- Searching for an atomicity violation: its schedule does not apply, since the other thread writes only when it is told to; a second
 # round of the loop, which the recorded run did not have, lets it.
 cat >rounds.c <<'END'
