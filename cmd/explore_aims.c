@@ -155,9 +155,9 @@ static uint64_t gate_of(const struct report *r, const struct anomaly *a, uint32_
 		if (model_thread_of(m, a->events[k]) == model_thread_of(m, a->events[i]))
 			before = m->events[a->events[k]].number;
 	for (size_t k = 0; d && k < d->lock_count; k++)
-		if (!first || d->locks[k].acquired < first)
+		if (d->locks[k].acquired > before && (!first || d->locks[k].acquired < first))
 			first = d->locks[k].acquired;
-	const struct description *acquire = first > before ? description_of(r->descriptions, first) : NULL;
+	const struct description *acquire = first ? description_of(r->descriptions, first) : NULL;
 	return i && acquire ? acquire->event.pc : 0;
 }
 

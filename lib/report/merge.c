@@ -367,8 +367,21 @@ static bool name_items(struct merge *m)
 	return ok;
 }
 
+/* What a replay has joined to another finding since has none any more in the reports that are kept. */
+static void drop_orphans(struct merge *m)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < m->count; i++)
+		if (m->items[i].finding || m->items[i].incident)
+			m->items[kept++] = m->items[i];
+		else
+			free(m->items[i].runs);
+	m->count = kept;
+}
+
 static enum rt_status name_all(struct merge *m, struct rt_error *err)
 {
+	drop_orphans(m);
 	qsort(m->items, m->count, sizeof *m->items, compare_items);
 	if (!name_items(m))
 		return rt_error_set(err, RT_EMEMORY, "no memory to merge reports");

@@ -106,12 +106,27 @@ START_TEST(ids_are_those_of_one_report_and_each_format_has_all_findings)
 }
 END_TEST
 
+START_TEST(a_fingerprint_that_no_kept_report_has_any_more_is_no_finding)
+{
+	struct merge m = {0};
+	add(&m, HIDDEN, "one", NULL);
+	add(&m, HIDDEN, "two", NULL);
+	ck_assert_ptr_null(m.runs[1].report);
+	memset(m.runs[0].report->findings->items[0].fingerprint, 'f', 16); /* as a replay may change it */
+	finish(&m);
+	ck_assert_uint_eq(m.count, 1);
+	ck_assert_ptr_nonnull(m.items[0].finding);
+	merge_release(&m);
+}
+END_TEST
+
 SUITE(merge)
 {
 	Suite *s = suite_create("merge");
 	TCase *t = tcase_create("merge");
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, the_run_that_shows_a_finding_best_stands_for_it);
+	tcase_add_test(t, a_fingerprint_that_no_kept_report_has_any_more_is_no_finding);
 	tcase_add_test(t, ids_are_those_of_one_report_and_each_format_has_all_findings);
 	suite_add_tcase(s, t);
 	return s;
