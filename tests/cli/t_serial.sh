@@ -391,4 +391,23 @@ done >sums
 [ "$(sort -u sums | wc -l)" = 2 ] || wrong "--children=controlled: a seed gives different runs"
 run 2 record --serial --children=some ./kind3
 
+# Ends and interruptions, under strategies that keep threads waiting as well.
+${CC:-gcc} -g -O1 -fsanitize=thread -Wno-tsan "$top/tests/cases/serial_robust.c" -o robust -pthread || exit 1
+# survives WHAT PRINTED END
+survives() {
+	local strategy
+	for strategy in random pct; do
+		(ulimit -c 0; timeout 60 "$RACETRACE" record --serial=2 --strategy=$strategy --outcome=outcome.json -o w.zst ./robust "$1") \
+			>out 2>err </dev/null
+		[ "$(cat out) $(jq -r .end outcome.json)" = "$2 $3" ] ||
+			wrong "robust $1, $strategy: '$(cat out)' and $(jq -r .end outcome.json), not '$2' and $3"
+	done
+}
+survives cancel free exit
+survives asynchronous canceled exit
+survives robust 'owner dead, consistent' exit
+survives lost '' deadlock
+survives alive bye exit
+survives execute executed exec
+survives aborted '' died 2>/dev/null
 exit $fail
