@@ -99,7 +99,7 @@ BUILD_PACKAGES := gcc g++ make libc6-dev libzstd-dev libjansson-dev libdw-dev li
 CHECK_PACKAGES := $(BUILD_PACKAGES) check libsubunit-dev zstd jq bash clang valgrind groff-base pkg-config patch
 HOUSE_PACKAGES := $(CHECK_PACKAGES) git libclang-rt-14-dev clang-format clang-tidy
 
-.PHONY: help deps-build deps-check deps-house demo check unit cli e2e faults differ san fuzz check-real bench bench-load bench-column bench-orders bench-pecan bench-explore bench-findings format tidy install
+.PHONY: help deps-build deps-check deps-house demo check unit cli e2e faults differ san fuzz check-real bench bench-load bench-column bench-orders bench-pecan bench-explore bench-findings format tidy install uninstall deb check-dist
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -218,20 +218,57 @@ bench-findings: deps-check all ## findings a person is shown, and the anomalies 
 # The program finds the recorder beside itself, in ../lib/racetrace, wherever the tree is moved to.
 DESTDIR ?=
 ROOT = $(DESTDIR)$(PREFIX)
+# The day that the sources are of: pages are the same whenever they are made.
+DATE := $(or $(shell [ -z "$$SOURCE_DATE_EPOCH" ] || date -u -d "@$$SOURCE_DATE_EPOCH" +%Y-%m-%d),$(shell git log -1 --format=%cs 2>/dev/null),$(shell date -u +%Y-%m-%d))
+FILL = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|'
+PAGES := $(wildcard docs/*.[15])
+PC := $(patsubst docs/%.in,%,$(wildcard docs/*.pc.in))
+TEXTS := README.md docs/CHANGELOG.md $(wildcard docs/*-format.md) docs/orders.md
 install: all ## to $(DESTDIR)$(PREFIX)
-	install -d '$(ROOT)/bin' '$(ROOT)/include' '$(ROOT)/lib/racetrace/controlled' '$(ROOT)/lib/pkgconfig' '$(ROOT)/share/man/man1' \
-		'$(ROOT)/share/man/man5' '$(ROOT)/share/bash-completion/completions'
+	install -d '$(ROOT)/bin' '$(ROOT)/include' '$(ROOT)/lib/racetrace/controlled' '$(ROOT)/lib/pkgconfig' '$(ROOT)/lib/cmake/racetrace' \
+		'$(ROOT)/share/man/man1' '$(ROOT)/share/man/man5' '$(ROOT)/share/bash-completion/completions' \
+		'$(ROOT)/share/zsh/vendor-completions' '$(ROOT)/share/fish/vendor_completions.d' '$(ROOT)/share/doc/racetrace' '$(ROOT)/share/racetrace'
 	install $(BUILD)/bin/racetrace '$(ROOT)/bin/'
 	install -m 644 $(RECORDERS) '$(ROOT)/lib/racetrace/'
 	install -m 644 $(CONTROLLED) '$(ROOT)/lib/racetrace/controlled/'
-	for page in $(wildcard docs/*.[15]); do \
-		sed 's|^\(.TH [^ ]* [15]\) "" "racetrace"|\1 "" "racetrace $(VERSION)"|' $$page \
+	for page in $(PAGES); do \
+		sed 's|^\(.TH [^ ]* [15]\) "" "racetrace"|\1 "$(DATE)" "racetrace $(VERSION)"|' $$page \
 			>'$(ROOT)'/share/man/man$${page##*.}/$${page##*/} || exit 1; done
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' docs/racetrace.pc.in >'$(ROOT)/lib/pkgconfig/racetrace.pc'
+	for file in $(PC); do $(FILL) docs/$$file.in >'$(ROOT)'/lib/pkgconfig/$$file || exit 1; done
+	for file in racetrace-config.cmake racetrace-config-version.cmake; do $(FILL) docs/$$file.in >'$(ROOT)'/lib/cmake/racetrace/$$file || exit 1; done
 	install -m 644 recorder/racetrace.h '$(ROOT)/include/'
 	install -m 644 docs/racetrace.bash '$(ROOT)/share/bash-completion/completions/racetrace'
+	install -m 644 docs/racetrace.zsh '$(ROOT)/share/zsh/vendor-completions/_racetrace'
+	install -m 644 docs/racetrace.fish '$(ROOT)/share/fish/vendor_completions.d/racetrace.fish'
+	install -m 644 $(TEXTS) '$(ROOT)/share/doc/racetrace/'
+	install -m 644 docs/report.schema.json '$(ROOT)/share/racetrace/'
+	install docs/memcheck '$(ROOT)/share/racetrace/'
+uninstall: ## what install put there, from $(DESTDIR)$(PREFIX)
+	rm -f '$(ROOT)/bin/racetrace' '$(ROOT)/include/racetrace.h' $(PC:%='$(ROOT)/lib/pkgconfig/%') \
+		$(foreach page,$(PAGES),'$(ROOT)/share/man/man$(subst .,,$(suffix $(page)))/$(notdir $(page))') \
+		'$(ROOT)/share/bash-completion/completions/racetrace' '$(ROOT)/share/zsh/vendor-completions/_racetrace' \
+		'$(ROOT)/share/fish/vendor_completions.d/racetrace.fish'
+	rm -rf '$(ROOT)/lib/racetrace' '$(ROOT)/lib/cmake/racetrace' '$(ROOT)/share/doc/racetrace' '$(ROOT)/share/racetrace'
+
+# The packaging's files are in docs/debian; the package is built in a copy of the sources, into $(BUILD)/deb.
+MAINTAINER ?= racetrace maintainers <$(or $(DEBEMAIL),maintainers@racetrace.invalid)>
+DEB_PACKAGES := $(BUILD_PACKAGES) debhelper dpkg-dev fakeroot
+deb: ## a Debian package, in $(BUILD)/deb
+	@sh tests/deps.sh $(DEB_PACKAGES)
+	rm -rf $(BUILD)/deb && mkdir -p $(BUILD)/deb/racetrace-$(VERSION)
+	tar -cf - --exclude='*.o' Makefile README.md LICENSE cmd lib tracefmt recorder docs | tar -C $(BUILD)/deb/racetrace-$(VERSION) -xf -
+	mv $(BUILD)/deb/racetrace-$(VERSION)/docs/debian $(BUILD)/deb/racetrace-$(VERSION)/debian
+	cd $(BUILD)/deb/racetrace-$(VERSION)/debian && sed -i -e 's|@MAINTAINER@|$(MAINTAINER)|' -e 's|@VERSION@|$(VERSION)|' \
+		-e "s|@DATE@|$$(date -u -d '$(DATE)' -R)|" control changelog
+	cd $(BUILD)/deb/racetrace-$(VERSION) && env -u MAKEFLAGS -u MAKELEVEL -u CC -u CFLAGS -u BUILD DEB_BUILD_OPTIONS="parallel=2 nocheck" \
+		dpkg-buildpackage -b -us -uc -d >../build.log 2>&1 || { tail -n 30 ../build.log; exit 1; }
+	@ls $(BUILD)/deb/*.deb
+
+check-dist: all ## the package, CMake, Meson, completions, other languages: each recipe
+	@sh tests/deps.sh $(DEB_PACKAGES) lintian cmake meson ninja-build pkg-config zsh fish clang gfortran gdc jq
+	@bash tests/dist/run.sh $(BUILD)
 
 clean: ## remove what was built
 	rm -rf $(BUILD) $(BUILD)-san $(BUILD)-fuzz
 
--include $(shell find $(BUILD) $(BUILD)-fuzz -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) $(BUILD)-fuzz -name '*.d' -type f -not -path '*/deb/*' 2>/dev/null)

@@ -1,10 +1,18 @@
-# Completion of racetrace for bash. What there is to complete, the program's own --help tells.
+# Completion of racetrace for bash. What there is to complete, the program's own --help and messages tell.
 _racetrace()
 {
-	local current=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} words
+	local current=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} before=${COMP_WORDS[COMP_CWORD - 1]} option= words
 	COMPREPLY=()
+	# "--option=value" is three words, as = parts words.
+	if [[ $before == --* && $current == = ]]; then
+		option=$before current=
+	elif [[ $before == = && $COMP_CWORD -gt 2 ]]; then
+		option=${COMP_WORDS[COMP_CWORD - 2]}
+	fi
 	if [ "$COMP_CWORD" = 1 ]; then
 		words=$("${COMP_WORDS[0]}" --help 2>/dev/null | sed -n 's/^  \([a-z-][a-z-]*\) .*/\1/p')
+	elif [ -n "$option" ]; then
+		words=$("${COMP_WORDS[0]}" "$command" "$option=?" x 2>&1 | sed -n "s/.*'?' is not .*: there are //p" | tr -d ,)
 	elif [[ $current == -* ]]; then
 		words=$("${COMP_WORDS[0]}" "$command" --help 2>/dev/null | grep -oE '^ +(-.,)? +--[a-z-]+=?' | grep -oE -e '--.*')
 	else

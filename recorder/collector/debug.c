@@ -413,7 +413,8 @@ struct debug_file debug_line(struct debug_unit *unit, Dwarf_Addr address, uint32
 
 char *debug_demangle(const char *symbol)
 {
-	char *name = cplus_demangle(symbol, DMGL_ANSI | DMGL_GNU_V3);
+	bool is_d = symbol[0] == '_' && symbol[1] == 'D' && symbol[2] >= '0' && symbol[2] <= '9';
+	char *name = cplus_demangle(symbol, is_d ? DMGL_DLANG : DMGL_ANSI | DMGL_GNU_V3);
 	return name ? name : strdup(symbol);
 }
 

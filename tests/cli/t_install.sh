@@ -20,7 +20,9 @@ records() {
 install_to DESTDIR="$work/root" PREFIX=/usr
 prefix="$work/root/usr"
 for file in bin/racetrace include/racetrace.h lib/racetrace/libtsan.so.2 lib/racetrace/libracetrace.so.1 lib/pkgconfig/racetrace.pc \
-	share/man/man1/racetrace.1 share/man/man1/racetrace-schedule.1 share/bash-completion/completions/racetrace; do
+	share/man/man1/racetrace.1 share/man/man1/racetrace-schedule.1 share/bash-completion/completions/racetrace lib/pkgconfig/racetrace-clang.pc \
+	share/zsh/vendor-completions/_racetrace share/fish/vendor_completions.d/racetrace.fish share/doc/racetrace/report-format.md \
+	share/racetrace/report.schema.json lib/cmake/racetrace/racetrace-config.cmake; do
 	[ -s "$prefix/$file" ] || wrong "$file is not installed"
 done
 for page in "$top"/docs/*.[15]; do
@@ -43,11 +45,14 @@ if command -v clang >/dev/null; then
 	./by_clang >log 2>&1 || wrong "by_clang does not run by itself: $(cat log)"
 	if command -v pkg-config >/dev/null; then
 		export PKG_CONFIG_PATH=$work/own/lib/pkgconfig
-		clang $(pkg-config --cflags racetrace) "$top/samples/pecan_fig1.c" $(pkg-config --libs racetrace) \
+		clang -g $(pkg-config --cflags racetrace-clang) "$top/samples/pecan_fig1.c" $(pkg-config --libs racetrace-clang) \
 			-o by_config 2>log || wrong "cannot build by_config: $(cat log)"
 		records "$work/own" by_config
-		[ "$(pkg-config --cflags racetrace | xargs)" = "$("$work/own/bin/racetrace" --cflags | xargs)" ] ||
+		[ "-g $(pkg-config --cflags-only-other racetrace-clang | xargs)" = "$("$work/own/bin/racetrace" --cflags | xargs)" ] ||
 			wrong "pkg-config and --cflags differ"
+		gcc -g $(pkg-config --cflags racetrace) "$top/samples/pecan_fig1.c" $(pkg-config --libs racetrace) -o by_gcc_config 2>log ||
+			wrong "cannot build by_gcc_config: $(cat log)"
+		records "$work/own" by_gcc_config
 	else
 		echo "no pkg-config here: its file is not tested"
 	fi

@@ -1,0 +1,16 @@
+# Completion of racetrace for fish. What there is to complete, the program's own --help and messages tell.
+function __racetrace_commands
+	racetrace --help 2>/dev/null | string replace -rf '^  ([a-z][a-z-]*) +(.*)' '$1\t$2'
+end
+function __racetrace_options
+	set -l words (commandline -opc)
+	set -l option (commandline -ct | string match -r -- '^--[a-z-]+=')
+	if test -n "$option"
+		racetrace $words[2] "$option?" x 2>&1 | string replace -rf "^.*'\?' is not .*: there are " '' | string split ', ' |
+			string replace -r '^' -- $option
+	else
+		racetrace $words[2] --help 2>/dev/null | string match -r -- '^ +(?:-.,)? +--[a-z-]+=?' | string match -r -- '--.*'
+	end
+end
+complete -c racetrace -n '__fish_is_first_token' -f -a '(__racetrace_commands)'
+complete -c racetrace -n 'not __fish_is_first_token; and string match -q -- "-*" (commandline -ct)' -f -a '(__racetrace_options)'

@@ -1,0 +1,12 @@
+! The sum is updated by all threads of the team: racy without the reduction.
+program total
+  implicit none
+  integer :: i, sum
+  sum = 0
+!$omp parallel do
+  do i = 1, 100
+    sum = sum + i
+  end do
+!$omp end parallel do
+  if (sum < 0) print *, sum
+end program total
