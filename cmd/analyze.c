@@ -4,7 +4,7 @@
 #include "cmd/inputs.h"
 #include "cmd/known.h"
 #include "cmd/memory.h"
-#include "cmd/messages.h"
+#include "cmd/progress.h"
 #include "cmd/replay.h"
 #include "cmd/reports.h"
 #include "cmd/siblings.h"
@@ -17,6 +17,7 @@
 #include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,8 +48,6 @@ enum {
 	OPT_STATS,
 	OPT_CONFIRM
 };
-enum { LONG_WORK = 5000000 }; /* events from which on progress is worth a line */
-
 struct settings {
 	struct rt_trace_options input;
 	struct analysis_options analysis;
@@ -383,13 +382,30 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static void progress(const char *doing, uint64_t events)
+static volatile sig_atomic_t interrupted;
+
+/* The first interrupt ends the proofs, another one the program. */
+static void interrupt(int signal)
 {
-	if (events < LONG_WORK || !isatty(STDERR_FILENO))
-		return;
-	char text[80];
-	snprintf(text, sizeof text, "%s %" PRIu64 " events ...", doing ? doing : "", events);
-	messages_progress(doing ? text : NULL);
+	interrupted = signal;
+}
+
+/* What an analysis tells as it goes on; arg: a struct stats. */
+static void begin_step(enum analysis_step step, void *arg)
+{
+	static const char *const names[] = {
+	    [ANALYSIS_LOAD] = "reading the trace",   [ANALYSIS_SEARCH] = "searching for candidates",
+	    [ANALYSIS_ORDERS] = "computing orders",  [ANALYSIS_PREPARE] = "preparing proofs",
+	    [ANALYSIS_PROVE] = "proving candidates", [ANALYSIS_DONE] = "describing what was found"};
+	stats_step(step, arg);
+	progress_step(names[step], (unsigned)step + 1, ANALYSIS_DONE + 1);
+}
+
+static bool decided(size_t done, size_t count, void *arg)
+{
+	(void)arg;
+	progress_count(done, count);
+	return interrupted;
 }
 
 static int exit_status(const struct settings *s, const struct report *r)
@@ -468,17 +484,19 @@ static enum rt_status analyze(struct settings *s, const char *path, struct stats
 	cmd_known_use(&s->known, &report_options);
 	analysis.model.admit = cmd_admit;
 	analysis.model.admit_arg = &max_memory;
-	analysis.step = stats_step;
+	analysis.step = begin_step;
+	analysis.decided = decided;
 	analysis.step_arg = stats;
-	uint64_t events = rt_trace_info(trace)->events;
-	progress("analyzing", events);
+	progress_begin();
 	status = analysis_run(trace, &analysis, &a, err);
-	progress("describing what was found in", events);
 	if (!status && !(status = check_kinds(s, a, err))) {
 		warn_nesting(s, a);
 		status = report_create(a, &report_options, out, err);
 	}
-	progress(NULL, events);
+	progress_end();
+	if (!status && a->undecided)
+		fprintf(stderr, "racetrace: interrupted: %zu candidate%s of '%s' stay%s unproved\n", a->undecided,
+		        a->undecided == 1 ? "" : "s", path, a->undecided == 1 ? "s" : "");
 	if (!status)
 		return RT_OK;
 	if (a)
@@ -513,7 +531,7 @@ static enum rt_status run_one(struct settings *s, int *result, struct rt_error *
 		if (!cmd_reports_have(&s->reports, "text")) /* the text report has that warning */
 			cmd_warn_incomplete(trace);
 		*result = exit_status(s, r);
-		if (*result == EXIT_CLEAN && r->incomplete && !s->allow_incomplete)
+		if (*result == EXIT_CLEAN && ((r->incomplete && !s->allow_incomplete) || r->analysis->undecided))
 			*result = EXIT_INCOMPLETE;
 		if (s->show_stats && !status)
 			stats_print(&stats, r);
@@ -552,7 +570,7 @@ static enum rt_status run_many(struct settings *s, int *result, struct rt_error 
 	struct rt_error unread = {0};
 	bool incomplete = false;
 	enum rt_status status = RT_OK;
-	for (size_t i = 0; i < s->traces.count && !status; i++) {
+	for (size_t i = 0; i < s->traces.count && !status && !(interrupted && i); i++) {
 		struct stats stats = {0};
 		struct report *r;
 		struct rt_error e = {0};
@@ -567,9 +585,14 @@ static enum rt_status run_many(struct settings *s, int *result, struct rt_error 
 			status = of_trace;
 			break;
 		}
-		incomplete |= r->incomplete != NULL;
+		incomplete |= r->incomplete || r->analysis->undecided;
 		cmd_warn_incomplete(r->analysis->trace);
 		status = merge_add(&merge, &(struct merge_source){.name = s->traces.paths[i]}, r, NULL, err);
+	}
+	if (interrupted && merge.run_count < s->traces.count) {
+		fprintf(stderr, "racetrace: interrupted: the report is about %zu of %zu traces\n", merge.run_count,
+		        s->traces.count);
+		incomplete = true;
 	}
 	if (!status)
 		status = merge_finish(&merge, err);
@@ -618,6 +641,8 @@ int cmd_analyze(int argc, char **argv)
 	}
 	if (s.limits)
 		return print_limits();
+	sigaction(SIGINT, &(struct sigaction){.sa_handler = interrupt, .sa_flags = SA_RESTART | (int)SA_RESETHAND},
+	          NULL);
 	enum rt_status status = run(&s, &result, &err);
 	pattern_list_release(&s.user);
 	cmd_known_release(&s.known);

@@ -118,14 +118,28 @@ static void bound_schedules(struct analysis *a, uint64_t *steps)
 		}
 }
 
-/* Decides each anomaly of a task, here or in processes beside this one. *steps: of all schedules. */
-static enum rt_status decide_task(struct analysis *a, const struct jobs_task *task, uint32_t jobs,
-                                  struct provers *provers, uint64_t *steps, struct rt_error *err)
+/* What is left of a task, no prover looks at: it stays what it is, and says so. */
+static void leave(struct analysis *a, const struct jobs_task *task, size_t first)
 {
-	struct jobs *others = jobs > 1 && task->count > 1 ? jobs_start(provers, task, jobs) : NULL;
+	for (size_t i = first; i < task->count; i++)
+		if (a->anomalies.items[task->order[i]].verdict == VERDICT_PREDICTED)
+			reasons_add(&a->anomalies.items[task->order[i]].reasons, REASON_BUDGET);
+	a->undecided += task->count - first;
+}
+
+/* Decides each anomaly of a task, here or in processes beside this one. *steps: of all schedules. */
+static enum rt_status decide_task(struct analysis *a, const struct jobs_task *task,
+                                  const struct analysis_options *options, struct provers *provers, uint64_t *steps,
+                                  struct rt_error *err)
+{
+	struct jobs *others = options->jobs > 1 && task->count > 1 ? jobs_start(provers, task, options->jobs) : NULL;
 	enum rt_status status = RT_OK;
 	for (size_t i = 0; !status && i < task->count; i++) {
 		struct anomaly *anomaly = &a->anomalies.items[task->order[i]];
+		if (options->decided && options->decided(i, task->count, options->step_arg)) {
+			leave(a, task, i);
+			break;
+		}
 		if (!others || !jobs_take(others, anomaly))
 			status = task->decide(provers, anomaly, err);
 		*steps += anomaly->schedule ? anomaly->schedule->count : 0;
@@ -139,7 +153,8 @@ static enum rt_status decide_task(struct analysis *a, const struct jobs_task *ta
 }
 
 /* Proves what can be proved, the most urgent first; then settles what that left conditional. */
-static enum rt_status prove_all(struct analysis *a, uint32_t jobs, struct provers *provers, struct rt_error *err)
+static enum rt_status prove_all(struct analysis *a, const struct analysis_options *options, struct provers *provers,
+                                struct rt_error *err)
 {
 	const struct anomaly_list *list = &a->anomalies;
 	uint32_t *order = urgency_order(a->model, &a->anomalies);
@@ -147,13 +162,13 @@ static enum rt_status prove_all(struct analysis *a, uint32_t jobs, struct prover
 	uint64_t steps = 0;
 	if (!order)
 		return rt_error_set(err, RT_EMEMORY, "no memory to prove what was found");
-	enum rt_status status = decide_task(a, &task, jobs, provers, &steps, err);
+	enum rt_status status = decide_task(a, &task, options, provers, &steps, err);
 	task = (struct jobs_task){list, order, 0, provers_settle};
 	for (size_t i = 0; i < list->count; i++)
 		if (list->items[order[i]].verdict == VERDICT_CONDITIONAL)
 			order[task.count++] = order[i];
 	if (!status)
-		status = decide_task(a, &task, jobs, provers, &steps, err);
+		status = decide_task(a, &task, options, provers, &steps, err);
 	free(order);
 	return status;
 }
@@ -234,7 +249,7 @@ static enum rt_status decide_all(struct analysis *a, const struct analysis_optio
 	if (provers && !status)
 		status = provers_precede(provers, &a->anomalies, err);
 	if (provers && !status)
-		status = prove_all(a, options->jobs, provers, err);
+		status = prove_all(a, options, provers, err);
 	hidden_cap(c->hidden, c, &a->anomalies);
 	plain_cap(a->model, &a->anomalies);
 	if (options->model.objects)

@@ -26,7 +26,9 @@ struct analysis_options {
 	bool set_memory_model; /* by memory_model, whatever the trace says */
 	enum rt_memory_model memory_model;
 	void (*step)(enum analysis_step step, void *arg); /* called as each step begins; NULL: not */
-	void *step_arg;
+	/* Called when `done` of `count` candidates are decided; true: the others are left predicted. NULL: not. */
+	bool (*decided)(size_t done, size_t count, void *arg);
+	void *step_arg; /* of both */
 };
 
 struct analysis {
@@ -46,6 +48,7 @@ struct analysis {
 	uint32_t first_known;     /* bit i: first[i] is worked out */
 	struct nesting nesting;   /* if any of first is */
 	struct prove_counts proofs;
+	size_t undecided; /* candidates that no prover has looked at, as `decided` ended it */
 };
 
 /* Analyzes a trace. On RT_OK *out is owned by the caller; the trace must outlive it. */

@@ -238,6 +238,10 @@ static void put_trace_head(struct json_report *j)
 static void put_head(struct json_report *j)
 {
 	put_trace_head(j);
+	if (j->r->analysis->undecided) {
+		next_line(j, ",\n\"undecided\": ");
+		jw_number(&j->w, NULL, j->r->analysis->undecided);
+	}
 	next_line(j, ",\n\"summary\": ");
 	put_summary(&j->w, j->r, j->r->replayed, j->r->summary);
 	if (j->r->analysis->first_known) {

@@ -610,6 +610,30 @@ START_TEST(the_schema_checker_rejects_what_the_schema_does_not_allow)
 }
 END_TEST
 
+static bool stop_at_second(size_t done, size_t count, void *arg)
+{
+	(void)arg;
+	ck_assert_int_lt((int)done, (int)count);
+	return done == 1;
+}
+
+START_TEST(an_interrupted_analysis_reports_what_it_has)
+{
+	struct fixture f;
+	const struct analysis_options options = {.decided = stop_at_second, .kinds = UINT32_C(1) << ANOMALY_RACE};
+	load(&f,
+	     "A|acq(L)|1\nA|w(x)|2\nA|w(y)|3\nA|w(z)|4\nA|rel(L)|5\nB|acq(L)|6\nB|rel(L)|7\nB|r(x)|8\nB|r(y)|9\nB|r(z)|"
+	     "10\n",
+	     &options);
+	json_t *json = report_of(&f, &normal);
+	ck_assert_int_eq((int)f.analysis->anomalies.count, 3);
+	ck_assert_int_eq((int)json_integer_value(json_object_get(json, "undecided")), 2);
+	ck_assert_int_eq((int)f.analysis->summary[ANOMALY_RACE][VERDICT_PREDICTED], 2);
+	json_decref(json);
+	unload(&f);
+}
+END_TEST
+
 SUITE(report)
 {
 	Suite *s = suite_create("report");
@@ -629,6 +653,7 @@ SUITE(report)
 	tcase_add_test(c, what_a_recorded_trace_knows_is_in_the_report);
 	tcase_add_test(c, text_shows_the_first_of_what_is_only_predicted_and_counts_the_rest);
 	tcase_add_test(c, orders_choose_what_is_listed_whatever_the_verdict);
+	tcase_add_test(c, an_interrupted_analysis_reports_what_it_has);
 	tcase_add_test(c, the_schema_checker_rejects_what_the_schema_does_not_allow);
 	suite_add_tcase(s, c);
 	return s;

@@ -1,0 +1,16 @@
+/* Progress on a terminal's standard error, of what takes more than two seconds; nothing elsewhere. One line, which the
+ * next message replaces. */
+#ifndef CMD_PROGRESS_H
+#define CMD_PROGRESS_H
+
+#include <stddef.h>
+
+void progress_begin(void);
+/* What is being done: step `number` of `count`. The text must live on. */
+void progress_step(const char *doing, unsigned number, unsigned count);
+/* How much of the step is done. Cheap; may be called very often. */
+void progress_count(size_t done, size_t count);
+/* Clears the line. A second call does nothing. */
+void progress_end(void);
+
+#endif
