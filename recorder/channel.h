@@ -5,7 +5,7 @@
  * the thread has ended and the collector has drained the ring, the slot is free for another. The file is sparse:
  * untouched rings cost nothing.
  *
- * Who does what, so that a program killed at any instruction loses nothing and nothing is read twice:
+ * Which side does what, so that a program killed at any instruction loses nothing and nothing is read twice:
  * - Taking a slot: the lowest free one; raise slots_used above it; compare-and-swap FREE to
  *   TAKEN; fill it in; then, when the thread has been made, number it and set LIVE. A TAKEN slot has no records and no
  *   thread: leave it alone. A free slot has published and consumed 0 (the collector sees to it).

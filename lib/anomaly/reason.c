@@ -33,7 +33,7 @@ static const struct {
     [REASON_OBJECTS] = {"objects", "accesses of objects that locks guard were left out: bytes decide", NULL, NULL},
     [REASON_UNGUARDED] =
         {"unguarded",
-         "the lock of its critical section guards nothing of this: who comes in between never holds it there", NULL,
+         "the lock of its critical section guards nothing of this: the thread in between never holds it there", NULL,
          NULL},
 };
 

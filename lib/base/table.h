@@ -1,5 +1,5 @@
 /*
- * A hash table of indices: the items are in an array of the caller's, who compares them. Open addressing, 8 bytes a
+ * A hash table of indices: the items are in an array of the caller's, which compares them. Open addressing, 8 bytes a
  * slot; the hash beside the index distinguishes most items without touching them, and growing touches none. A zeroed
  * struct is the empty table.
  */

@@ -69,7 +69,7 @@ void judge_verify(struct judge *j, const struct schedule *s, const struct goal *
 
 /*
  * The same for a witness in which reads may see other writes: each read may see any write, but an acquiring atomic
- * comes after the releasing one that it saw. *others (zeroed by the caller, who then owns it) gets the reads that see
+ * comes after the releasing one that it saw. *others (zeroed and owned by the caller) gets the reads that see
  * another write, of another value, than in the trace, in the schedule's order; goal events only if their threads run
  * on.
  */

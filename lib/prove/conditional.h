@@ -22,8 +22,8 @@ struct conditional {
 void conditional_release(struct conditional *c);
 /*
  * Searches for a schedule with free reads. budget: events that searches may execute, *spent: those they did; linear:
- * events of schedules that may be built in all (c->spent). On SEARCH_FOUND *out (zeroed by the caller, who then owns
- * it) holds the schedule, and c->reads its reads.
+ * events of schedules that may be built in all (c->spent). On SEARCH_FOUND *out (zeroed and owned by the caller) holds
+ * the schedule, and c->reads its reads.
  */
 enum search_answer conditional_goal(struct conditional *c, const struct goal *goal, uint64_t budget, uint64_t linear,
                                     struct schedule *out, uint64_t *spent);

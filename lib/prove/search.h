@@ -52,7 +52,7 @@ bool search_as_recorded(struct search *s, const struct goal *goal, struct schedu
 
 /*
  * Searches for a witness of the goal. budget: events that may be executed, undone ones included; *spent: those that
- * were, and those after the base that were examined once. On SEARCH_FOUND *out (zeroed by the caller, who then owns it)
+ * were, and those after the base that were examined once. On SEARCH_FOUND *out (zeroed and owned by the caller)
  * holds the schedule.
  */
 enum search_answer search_goal(struct search *s, const struct goal *goal, uint64_t budget, struct schedule *out,

@@ -28,7 +28,7 @@ static uint32_t event_of(const struct model *m, uint32_t number)
 	return low < m->event_count && m->events[low].number == number ? low : MODEL_NONE;
 }
 
-/* Would the use be impossible without the allocation even if what synchronises with nothing is reordered? */
+/* True if the use is impossible without the allocation even if what synchronises with nothing is reordered. */
 static bool is_needed(const struct search_context *c, uint32_t alloc, uint32_t use)
 {
 	const struct trf *needs = search_unforced(c);
@@ -36,7 +36,7 @@ static bool is_needed(const struct search_context *c, uint32_t alloc, uint32_t u
 	                    clock_get(&needs->clocks, trf_clock_before(needs, use), model_thread_of(c->m, alloc));
 }
 
-/* Does the access race with one of the thread in this cell? */
+/* True if the access races with one of the thread in this cell. */
 static bool races_in(const struct search_context *c, uint32_t e, uint32_t thread, uint32_t cell)
 {
 	const struct model *m = c->m;
@@ -63,8 +63,8 @@ static bool races_with(const struct search_context *c, uint32_t e, uint32_t thre
 }
 
 /*
- * Do the two race in what surrounds the use, up to the next multiples of 8? The loader does not tell apart who meets
- * whom there. Cells that lie together in memory for the same time are neighbours.
+ * True if the two race in what surrounds the use, up to the next multiples of 8. The loader does not distinguish
+ * threads there. Cells that are together in memory for the same time are neighbours.
  */
 static bool races_around(const struct search_context *c, const struct model_alloc_use *b)
 {

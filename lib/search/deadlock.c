@@ -98,7 +98,7 @@ static struct group *group_of(struct search *s, uint32_t e, bool make)
 	return NULL;
 }
 
-/* Does a member of the group hold the lock so that who wants it waits? */
+/* True if members of the group hold the lock in a mode that keeps others from acquiring it. */
 static bool holds_against(const struct search *s, const struct group *g, uint32_t lock, bool shared)
 {
 	const struct model_lockset *held = &s->m->locksets[g->key.held];
@@ -175,7 +175,7 @@ static bool trim(struct search *s)
 	return ok;
 }
 
-/* Lists the groups that are left, their members, and who holds what. */
+/* Lists the groups that are left, their members, and which groups hold which lock. */
 static bool list_groups(struct search *s)
 {
 	const struct model *m = s->m;
@@ -321,7 +321,8 @@ static void add_cycle(struct search *s)
 
 /* Cycles. */
 
-/* May the two wait at the same time: different threads, no guard, and not all of one before all of the other? */
+/* True if the two may wait at the same time: different threads, no guard, and not all of one before all of the other.
+ */
 static bool may_meet(const struct search *s, const struct group *a, const struct group *b)
 {
 	const struct segment_order *por = s->context->por;

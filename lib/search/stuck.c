@@ -229,7 +229,7 @@ static bool may_be_given(const struct finding *f, uint32_t thread)
 	case RT_OP_SEM_WAIT:
 		return f->any || has_token(f->m, object_of(f, thread));
 	default:
-		return true; /* for whom it waits, needs() says */
+		return true; /* needs() has the threads that it waits for */
 	}
 }
 

@@ -31,7 +31,7 @@
 #undef textdomain
 #undef bindtextdomain
 
-/* Numbers: read up to the first character that is none. The end is stored for the caller, who may not want it. */
+/* Numbers: read up to the first character that is none. The end is stored for the caller, if it asks for it. */
 #define NUMBER(type, name, character, parameters, arguments)                                                           \
 	CALL(type, name, parameters, arguments, character *stop, if (end) *end = stop; OUT(end);                       \
 	     IN_N(s, (size_t)(stop - s + 1) * sizeof *s))

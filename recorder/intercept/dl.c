@@ -1,7 +1,7 @@
 /*
  * Modules that come and go while the program runs. The collector reads the memory map while the module is there.
  *
- * dlopen looks at who called it: a bare name is searched for in the caller's RUNPATH, and $ORIGIN means the caller's
+ * dlopen looks at its caller: a bare name is searched for in the caller's RUNPATH, and $ORIGIN means the caller's
  * folder. Called from here the caller would be the recorder, so where that could matter the search is done first, on
  * the caller's behalf.
  *

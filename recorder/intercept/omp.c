@@ -4,8 +4,8 @@
  *
  * A parallel region is a fork and a join of the team, said as happens-before annotations on the region's object: the
  * threads are libgomp's and serve many regions. Barriers are rounds of the team. A region's function and its arguments
- * are wrapped. What libgomp does beyond the standard (who takes which part of a loop comes after whom) is not said: it
- * is not to be relied on. Tasks: omp_tasks.c.
+ * are wrapped. What libgomp does beyond the standard (which thread takes which part of a loop after which) is not said:
+ * it is not to be relied on. Tasks: omp_tasks.c.
  */
 #include "recorder/intercept/omp.h"
 

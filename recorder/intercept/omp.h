@@ -59,7 +59,7 @@ static inline uint64_t phase_object(const struct region *r, unsigned phase)
 /*
  * By turns. libgomp's threads spin and sleep inside it, so a thread that is in there roams: it has no turn and needs
  * none, until it comes back to the program's code. Where libgomp lets a whole team go, all come before any goes on: so
- * it does not matter who is quicker. (Which thread runs a task is libgomp's.)
+ * it does not matter which is quicker. (Which thread runs a task is libgomp's.)
  */
 static inline void roam(uintptr_t pc)
 {

@@ -275,8 +275,8 @@ static inline void rt_busy_end(void)
 /* --vary: varies when new threads start. */
 void rt_vary_name(struct rt_private *child, uint64_t parent, uint32_t child_number);
 enum rt_vary { RT_VARY_NONE, RT_VARY_PARENT, RT_VARY_CHILD, RT_VARY_CHOICES };
-unsigned rt_vary_us(const struct rt_slot *child, enum rt_vary who); /* time that this side waits */
-void rt_pause_us(unsigned microseconds);                            /* not at all for 0 */
+unsigned rt_vary_us(const struct rt_slot *child, enum rt_vary side); /* time that this side waits */
+void rt_pause_us(unsigned microseconds);                             /* not at all for 0 */
 
 void rt_fork_start(void); /* once, at start */
 /* Around a call that forks. pid: what it returned, 0 in the child. */

@@ -28,7 +28,7 @@ struct rt_sandbox {
 };
 
 static const struct rt_sandbox *_Atomic everybody; /* of all threads */
-static const struct rt_sandbox closed;             /* of whom there was no place to keep it: nothing is allowed */
+static const struct rt_sandbox closed;             /* of threads that there was no place for: nothing is allowed */
 
 bool rt_sandboxed;
 

@@ -440,13 +440,13 @@ RT_INTERPOSE(int, thrd_create, (thrd_t * thread, thrd_start_t start, void *arg))
 }
 
 /* The thread's index, looked up before a join or detach: afterwards its memory may be reused. */
-struct who {
+struct target {
 	uint32_t index;
 	bool known;
 };
-static struct who who_is(pthread_t thread)
+static struct target target_of(pthread_t thread)
 {
-	struct who w = {0, false};
+	struct target w = {0, false};
 
 	if (thread && rt_recording()) {
 		struct rt_thread *t = rt_thread_of(thread);
@@ -457,7 +457,7 @@ static struct who who_is(pthread_t thread)
 	return w;
 }
 
-static int joined(int result, struct who w, uintptr_t pc)
+static int joined(int result, struct target w, uintptr_t pc)
 {
 	if (result == 0 && w.known)
 		rt_emit_sync(RT_OP_JOIN, w.index, 0, pc, 0);
@@ -466,12 +466,12 @@ static int joined(int result, struct who w, uintptr_t pc)
 	return result;
 }
 
-static uintptr_t waited_for(struct who w)
+static uintptr_t waited_for(struct target w)
 {
 	return w.known ? w.index : RT_BLOCKING_UNKNOWN;
 }
 /* By turns: the thread has ended when this returns 0, and what follows does not wait. */
-static int await_end(struct who w, unsigned flags, struct rt_until until, uintptr_t pc)
+static int await_end(struct target w, unsigned flags, struct rt_until until, uintptr_t pc)
 {
 	struct rt_blocking b __attribute__((cleanup(rt_blocking_left))) = {
 	    .op = RT_OP_JOIN, .object = w.index, .pc = pc, .flags = flags};
@@ -495,14 +495,14 @@ static int await_end(struct who w, unsigned flags, struct rt_until until, uintpt
 
 RT_INTERPOSE(int, pthread_join, (pthread_t thread, void **value))
 {
-	struct who w = who_is(thread);
+	struct target w = target_of(thread);
 
 	return joined(JOIN(0, RT_FOREVER, RT_REAL(pthread_join)(thread, value)), w, RT_CALLER);
 }
 
 RT_INTERPOSE(int, pthread_tryjoin_np, (pthread_t thread, void **value))
 {
-	struct who w = who_is(thread);
+	struct target w = target_of(thread);
 
 	if (RT_UNLIKELY(rt_controlled))
 		rt_turn_step(RT_OP_JOIN, waited_for(w), 0, RT_CALLER, RT_F_TIMED, false);
@@ -514,7 +514,7 @@ RT_INTERPOSE(int, pthread_tryjoin_np, (pthread_t thread, void **value))
 
 RT_INTERPOSE(int, pthread_timedjoin_np, (pthread_t thread, void **value, const struct timespec *until))
 {
-	struct who w = who_is(thread);
+	struct target w = target_of(thread);
 
 	return joined(
 	    JOIN(RT_F_TIMED, RT_UNTIL(CLOCK_REALTIME, until), RT_REAL(pthread_timedjoin_np)(thread, value, until)), w,
@@ -523,7 +523,7 @@ RT_INTERPOSE(int, pthread_timedjoin_np, (pthread_t thread, void **value, const s
 
 RT_INTERPOSE(int, pthread_clockjoin_np, (pthread_t thread, void **value, clockid_t clock, const struct timespec *until))
 {
-	struct who w = who_is(thread);
+	struct target w = target_of(thread);
 
 	return joined(
 	    JOIN(RT_F_TIMED, RT_UNTIL(clock, until), RT_REAL(pthread_clockjoin_np)(thread, value, clock, until)), w,
@@ -532,12 +532,12 @@ RT_INTERPOSE(int, pthread_clockjoin_np, (pthread_t thread, void **value, clockid
 
 RT_INTERPOSE(int, thrd_join, (thrd_t thread, int *value))
 {
-	struct who w = who_is(thread);
+	struct target w = target_of(thread);
 
 	return joined(JOIN(0, RT_FOREVER, RT_REAL(thrd_join)(thread, value)), w, RT_CALLER);
 }
 
-static int detached(int result, struct who w, uintptr_t pc)
+static int detached(int result, struct target w, uintptr_t pc)
 {
 	if (result == 0 && w.known)
 		rt_emit_sync(RT_OP_DETACH, w.index, 0, pc, 0);
@@ -546,21 +546,21 @@ static int detached(int result, struct who w, uintptr_t pc)
 
 RT_INTERPOSE(int, pthread_detach, (pthread_t thread))
 {
-	struct who w = who_is(thread);
+	struct target w = target_of(thread);
 
 	return detached(RT_REAL(pthread_detach)(thread), w, RT_CALLER);
 }
 
 RT_INTERPOSE(int, thrd_detach, (thrd_t thread))
 {
-	struct who w = who_is(thread);
+	struct target w = target_of(thread);
 
 	return detached(RT_REAL(thrd_detach)(thread), w, RT_CALLER);
 }
 
 RT_INTERPOSE(int, pthread_setname_np, (pthread_t thread, const char *name))
 {
-	struct who w = who_is(thread);
+	struct target w = target_of(thread);
 	int result = RT_REAL(pthread_setname_np)(thread, name);
 	struct rt_slot *s = w.known ? rt_thread_of(thread)->own : NULL;
 

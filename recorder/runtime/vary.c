@@ -21,7 +21,7 @@ void rt_vary_name(struct rt_private *child, uint64_t parent, uint32_t child_numb
 	child->name = rt_mix(parent ^ rt_mix(child_number));
 }
 
-unsigned rt_vary_us(const struct rt_slot *child, enum rt_vary who)
+unsigned rt_vary_us(const struct rt_slot *child, enum rt_vary side)
 {
 	enum { PAUSE_US = 20000, MANY = 50 }; /* of many threads each waits less: all together not for long */
 	uint64_t choice;
@@ -29,7 +29,7 @@ unsigned rt_vary_us(const struct rt_slot *child, enum rt_vary who)
 	if (!rt_channel->vary)
 		return 0;
 	choice = rt_mix(rt_channel->vary ^ rt_private_of((struct rt_slot *)(uintptr_t)child)->name);
-	if (choice % RT_VARY_CHOICES != who)
+	if (choice % RT_VARY_CHOICES != side)
 		return 0;
 	return (unsigned)((choice >> 32) % PAUSE_US * MANY / (MANY + child->thread)) + 1;
 }

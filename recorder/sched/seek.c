@@ -69,7 +69,7 @@ static bool find_race(struct rt_task *const *tasks, unsigned n)
 	return false;
 }
 
-/* Follows who has what each one is about to acquire. */
+/* Follows which thread holds what each one is about to acquire. */
 static bool find_cycle(struct rt_task *const *tasks, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {

@@ -28,6 +28,8 @@ without '\b[Ss]o many\b' 'at most N; number of' "${code[@]}"
 without '\b(lets?|letting)( it| them| the [a-z]+)? go(?! on)\b' 'releases' "${code[@]}" docs
 without '\blet go\b' 'released' "${code[@]}" docs
 without '\blies\b' 'is' "${code[@]}"
+without '(?<!rusage_)\b(who|whom)\b(?!,|\), \(who)' 'the thread that; which' "${code[@]}"
+without '\bbring(s)? about\b' 'makes possible' "${code[@]}"
 
 # ---- Messages ----
 no_question() {
