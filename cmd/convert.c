@@ -2,6 +2,7 @@
 #include "cmd/command.h"
 #include "cmd/common.h"
 #include "cmd/output.h"
+#include "cmd/perfetto.h"
 #include "lib/analysis/uncertain.h"
 #include "tracefmt/export.h"
 
@@ -25,7 +26,10 @@ struct options {
 
 static const struct argp_option option_table[] = {
     {"to", 't', "FORMAT", 0,
-     "std, jsonl or racetrace; if not given, by the suffix of FILE (.std, .jsonl, .zst), else std", 0},
+     "std, jsonl, racetrace or perfetto (a picture: critical sections and hand-overs); if not given, by the suffix of "
+     "FILE (.std, "
+     ".jsonl, .zst, .perfetto), else std",
+     0},
     {"output", 'o', "FILE", 0, "Write to FILE instead of standard output", 0},
     {0},
 };
@@ -90,6 +94,7 @@ static const struct format formats[] = {
     {"std", {".std", ".stdv"}, write_std},
     {"jsonl", {".jsonl", ".json"}, write_jsonl},
     {"racetrace", {".zst"}, NULL},
+    {"perfetto", {".perfetto", ".trace.json"}, perfetto_write},
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
 
@@ -120,7 +125,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 't':
 		options->to = format_by_name(arg);
 		if (!options->to)
-			argp_error(state, "'%s' is not a format: std, jsonl or racetrace", arg);
+			argp_error(state, "'%s' is not a format: std, jsonl, racetrace or perfetto", arg);
 		return 0;
 	case 'o':
 		options->output = arg;

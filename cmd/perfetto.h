@@ -1,0 +1,16 @@
+/* A trace as Chrome's trace JSON, which Perfetto (ui.perfetto.dev) and chrome://tracing show. */
+#ifndef CMD_PERFETTO_H
+#define CMD_PERFETTO_H
+
+#include "tracefmt/trace.h"
+
+#include <stdio.h>
+
+/*
+ * A row for each thread; critical sections are slices, from the acquire to the release; a flow leads from a release to
+ * the next acquire of the lock by another thread, and from a fork to the thread's first event. The time is the event's
+ * number, as microseconds. Accesses are left out. RT_EMEMORY.
+ */
+enum rt_status perfetto_write(struct rt_trace *trace, FILE *out, struct rt_error *err);
+
+#endif
