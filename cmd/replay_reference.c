@@ -5,8 +5,10 @@
 #include "recorder/collector/program.h"
 
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- What it prints ---- */
 
@@ -53,6 +55,21 @@ void reference_release(struct reference *r)
 {
 	try_free(r->run);
 	*r = (struct reference){0};
+}
+
+const char *reference_input(const struct rt_trace_info *info, const char *asked)
+{
+	const char *recorded = info->input;
+	if (asked || !recorded || !strcmp(recorded, "closed") || !strcmp(recorded, "/dev/null"))
+		return asked;
+	if (*recorded == '/' && access(recorded, R_OK) == 0)
+		return recorded;
+	if (strcmp(recorded, "terminal") != 0)
+		fprintf(stderr,
+		        "racetrace: the recorded run read '%s', which cannot be read again: runs read /dev/null "
+		        "(--input FILE)\n",
+		        recorded);
+	return NULL;
 }
 
 /* ---- Another build ---- */

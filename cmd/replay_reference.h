@@ -24,6 +24,11 @@ int reference_fd(const struct reference *r);
 bool reference_step(struct reference *r);
 void reference_release(struct reference *r);
 
+/*
+ * What runs read: `asked`, or if that is NULL the file that the recorded run read, or NULL for nothing, which is said
+ * if the recorded run may have read more.
+ */
+const char *reference_input(const struct rt_trace_info *info, const char *asked);
 /* True if the trace is of another build than the program that is there now, or of one with another name. */
 bool reference_is_other_build(const struct rt_trace *trace, char *const *program);
 /*

@@ -62,7 +62,7 @@ struct replaying {
 	struct reference reference;
 	struct rt_trace *other;  /* of a run of another build than the recorded one; NULL: it is the same */
 	struct rebuilt *rebuilt; /* where positions are in it; NULL: the same */
-	bool confirmed, debugged;
+	bool confirmed, held;
 };
 
 static volatile sig_atomic_t interrupted;
@@ -328,6 +328,24 @@ static enum rt_status make_folders(struct replaying *p)
 	return RT_OK;
 }
 
+/* With --hold a run has no end of its own, but it has to come to where it is held within the time of a run. */
+static enum rt_status look_at_held(struct replaying *p)
+{
+	struct held_event events[RT_PLAN_GOALS];
+	uint32_t count = 0;
+	if (p->o->debugger) {
+		p->held = debug_held(p->jobs[0].t, p->o->debugger, p->folder);
+	} else {
+		p->held = try_held(p->jobs[0].t, events, &count) != 0;
+		for (uint32_t i = 0; i < count; i++)
+			free(events[i].text);
+	}
+	if (p->held || time(NULL) - p->began <= (time_t)(p->o->timeout_ms / 1000) + 1)
+		return RT_OK;
+	return rt_error_set(p->err, RT_ESYSTEM, "'%s' was not reached within %u seconds (--timeout)",
+	                    p->o->anomaly ? p->o->anomaly : p->info->path, p->o->timeout_ms / 1000);
+}
+
 static enum rt_status wait_for_runs(struct replaying *p)
 {
 	struct pollfd *fds = calloc((size_t)p->o->jobs + 1, sizeof *fds);
@@ -337,10 +355,10 @@ static enum rt_status wait_for_runs(struct replaying *p)
 		fds[i] = (struct pollfd){.fd = p->jobs[i].t ? try_fd(p->jobs[i].t) : -1, .events = POLLIN};
 	fds[p->o->jobs] = (struct pollfd){.fd = reference_fd(&p->reference), .events = POLLIN};
 	enum { LOOK_MS = 100 };
-	poll(fds, (nfds_t)p->o->jobs + 1, p->o->debugger ? LOOK_MS : -1);
+	poll(fds, (nfds_t)p->o->jobs + 1, p->o->hold && !p->held ? LOOK_MS : -1);
 	free(fds);
-	if (p->o->debugger && p->jobs[0].t && !p->debugged)
-		p->debugged = debug_held(p->jobs[0].t, p->o->debugger, p->folder);
+	if (p->o->hold && p->jobs[0].t && !p->held && !interrupted)
+		return look_at_held(p);
 	return interrupted ? rt_error_set(p->err, RT_ESYSTEM, "interrupted") : RT_OK;
 }
 
@@ -390,30 +408,11 @@ static void release(struct replaying *p)
 	scratch_remove(p->folder);
 }
 
-/*
- * What runs read: what is asked for, or the file that the recorded run read, or nothing, which is said if the recorded
- * run may have read more.
- */
-static void find_input(struct replaying *p)
-{
-	const char *recorded = p->info->input;
-	p->input = p->o->input;
-	if (p->input || !recorded || !strcmp(recorded, "closed") || !strcmp(recorded, "/dev/null"))
-		return;
-	if (*recorded == '/' && access(recorded, R_OK) == 0)
-		p->input = recorded;
-	else if (strcmp(recorded, "terminal") != 0)
-		fprintf(stderr,
-		        "racetrace: the recorded run read '%s', which cannot be read again: runs read /dev/null "
-		        "(--input FILE)\n",
-		        recorded);
-}
-
 /* The program, and signals while runs are under way. */
 static enum rt_status find_program(struct replaying *p)
 {
 	p->program = p->o->program ? p->o->program : (char *const *)(uintptr_t)p->info->command;
-	find_input(p);
+	p->input = reference_input(p->info, p->o->input);
 	if (p->program && p->program[0])
 		return RT_OK;
 	return rt_error_set(p->err, RT_EUSAGE, "'%s' does not say which program it is of: give it after '--'",

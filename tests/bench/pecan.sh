@@ -11,7 +11,8 @@
 # paper's REAL/EXP/F of the subject that the program is after.
 #
 # A replay is one run in each order of a race (the paper: one run). Of more than SAMPLE (100) anomalies as many are
-# replayed, chosen by chance. The large size runs each program longer, by SCALE times; its recordings are free.
+# replayed, chosen by chance, and no more than begin within LIMIT seconds. The large size runs each program longer, by
+# SCALE times; its recordings are free.
 # SQLite and LevelDB are there if `make check-real` has built them.
 #
 # Usage: pecan.sh BUILD. Prints the tables and leaves them in BUILD/bench/pecan.txt
@@ -26,6 +27,7 @@ SCALE=${SCALE:-1}
 SAMPLE=${SAMPLE:-100}
 JOBS=${JOBS:-$(nproc)}
 TIMEOUT=${TIMEOUT:-30} # seconds a replay
+LIMIT=${LIMIT:-120}    # seconds for all replays of a program
 work=$build/bench/pecan
 mkdir -p "$work"
 cd "$work"
@@ -49,7 +51,7 @@ print() {
 	"$racetrace" analyze --stats --format json --fail-on never trace.zst >report.json 2>stats
 	counts=$(jq -r '[.trace.threads | length] + [.summary | .race, .atomicity, .asv | .observed + .proved + .predicted] | @tsv' report.json)
 	"$racetrace" replay --verdict observed,proved,predicted --attempts 1 --sample "$SAMPLE" --jobs "$JOBS" --timeout "$TIMEOUT" \
-		--time-limit 600 --format json trace.zst >replay.json 2>replay.err </dev/null || true
+		--time-limit "$LIMIT" --format json trace.zst >replay.json 2>replay.err </dev/null || true
 	outcomes=$(jq -r '[.anomalies[]? | select(.replay and (.kind == "race" or .kind == "atomicity" or .kind == "asv")) | .replay] |
 		(map(select(.outcome == "confirmed")) | length) as $real |
 		[$real, (map(select(.outcome == "confirmed" and any(.results[]; .outcome == "confirmed" and

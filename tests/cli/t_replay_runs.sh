@@ -240,4 +240,25 @@ if command -v gdb >/dev/null; then
 	jq -e '.anomalies[] | select(.id == "R1") | .verdict == "confirmed"' report.json >/dev/null || wrong "held and not confirmed"
 fi
 run 0 replay --anomaly R1 --debugger=true -o report.json hidden.zst
+# What does not come there is ended.
+cat >waits.c <<'END'
+#include <pthread.h>
+#include <unistd.h>
+static int shared;
+static void *other(void *arg) { shared = 1; return arg; }
+int main(int argc, char **argv)
+{
+	pthread_t t;
+	(void)argv;
+	while (argc > 1)
+		pause();
+	pthread_create(&t, NULL, other, NULL);
+	shared = 2;
+	return pthread_join(t, NULL);
+}
+END
+compiled waits waits.c
+run 0 record --serial -o waits.zst ./waits
+run 3 replay --anomaly R1 --hold --timeout 2 waits.zst -- ./waits forever
+says "'R1' was not reached within 2 seconds"
 exit $fail
