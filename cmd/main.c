@@ -20,7 +20,7 @@ static const struct command {
 } commands[] = {
     /* In the order of use; each with its own --help. */
     {"run", cmd_run, "record, analyze and replay a program in one go"},
-    {"explore", cmd_explore, "run a program many times, each time with other turns of its threads"},
+    {"explore", cmd_explore, "run a program many times, each time with another order of its threads"},
     {"record", cmd_record, "run a program and write its trace"},
     {"analyze", cmd_analyze, "report the concurrency bugs that a trace allows"},
     {"schedule", cmd_schedule, "print or check the schedule of an anomaly"},

@@ -64,9 +64,10 @@ static const struct argp_option options[] = {
     {0}};
 
 static const char doc[] =
-    "Run the recorded program, or PROGRAM, with the schedules of the anomalies that 'racetrace analyze' finds in "
+    "Runs the recorded program, or PROGRAM, with the schedules of the anomalies that 'racetrace analyze' finds in "
     "TRACE, "
-    "and report what happens: confirmed, diverged, stuck, timeout or failed. A report in a file has the anomalies that "
+    "and reports what happens: confirmed, diverged, stuck, timeout or failed. A report in a file has the anomalies "
+    "that "
     "were not replayed too.\v"
     "Exit status: 0 if something was confirmed, 1 if nothing was, 2 for wrong use, 3 if TRACE cannot be "
     "read.";

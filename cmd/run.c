@@ -38,7 +38,7 @@ static const struct argp_option options[] = {
     {"trace", OPT_TRACE, "FILE", 0, "Keep the trace as FILE", 0},
     {0}};
 
-static const char doc[] = "Record a run of PROGRAM, report the concurrency bugs that it allows, and run the program "
+static const char doc[] = "Records a run of PROGRAM, reports the concurrency bugs that it allows, and runs the program "
                           "again with the schedules of "
                           "what is observed or proved.\v"
                           "Exit status: 1 if a finding is an error, 2 for wrong use, 3 if the "
