@@ -182,7 +182,6 @@ static void put_followers(const struct printer *p, const struct finding *f)
 		fprintf(p->out, "    and %zu more\n", count - FOLLOWERS_SHOWN);
 }
 
-/* How to make it happen. */
 static void put_uses(const struct printer *p, const struct finding *f)
 {
 	const struct uses *u = &f->uses;
@@ -193,6 +192,7 @@ static void put_uses(const struct printer *p, const struct finding *f)
 	fprintf(p->out, "; the two places are reached by %" PRIu32 " and %" PRIu32 "\n", u->reached[0], u->reached[1]);
 }
 
+/* How to make it happen. */
 static void put_replay(const struct printer *p, const struct finding *f)
 {
 	if (!p->r->entries[f->entries[0]].anomaly->schedule || !strcmp(p->info->format, "std") || p->seen)

@@ -21,7 +21,7 @@ same() {
 	[ -s want ] || wrong "$* $file writes nothing"
 	for found in piped input redirected; do
 		# The name is said, and a file's size.
-		diff <(sed "s,$file,NAME,g" want) <(sed -E 's,/dev/fd/[0-9]+,NAME,g; s,"-",,; s,^-:,NAME:,; s,trace      -,trace      NAME,' $found) >difference ||
+		diff <(sed "s,$file,NAME,g" want) <(sed -E 's,/dev/fd/[0-9]+,NAME,g; s,"-",,; s,^-:,NAME:,; s,trace      -,trace      NAME,; s,racetrace replay - ,racetrace replay NAME ,' $found) >difference ||
 			[ "$(grep -c '^[<>]' difference)" -le 2 ] || wrong "$* $file: $found is another: $(cat difference)"
 	done
 }
