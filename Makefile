@@ -99,7 +99,7 @@ BUILD_PACKAGES := gcc g++ make libc6-dev libzstd-dev libjansson-dev libdw-dev li
 CHECK_PACKAGES := $(BUILD_PACKAGES) check libsubunit-dev zstd jq bash clang valgrind groff-base pkg-config patch
 HOUSE_PACKAGES := $(CHECK_PACKAGES) git libclang-rt-14-dev clang-format clang-tidy
 
-.PHONY: help deps-build deps-check deps-house demo check unit cli e2e faults differ san fuzz check-real bench bench-load bench-column bench-orders bench-pecan bench-explore bench-findings format tidy install uninstall deb check-dist
+.PHONY: help deps-build deps-check deps-house demo check unit cli e2e faults differ san fuzz check-real check-cluster bench bench-load bench-column bench-orders bench-pecan bench-explore bench-findings format tidy install uninstall deb check-dist
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -173,6 +173,9 @@ $(BUILD)-fuzz/lib/report/report.o: docs/report.schema.json
 $(BUILD)-fuzz/%.o: %.c
 	@mkdir -p $(@D)
 	clang $(FUZZ_FLAGS) -MMD -MP -fsanitize=fuzzer-no-link,$(FUZZ_SAN) -c -o $@ $<
+
+check-cluster: all ## divided analyses by GNU parallel, and by a Slurm of one node (as root; left out if they are missing)
+	bash tests/cluster/run.sh $(BUILD)
 
 check-real: deps-check all ## record and analyze SQLite and LevelDB (sources from the npm registry)
 	@sh tests/deps.sh $$(command -v npm >/dev/null || echo npm) chromium

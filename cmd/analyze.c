@@ -1,4 +1,6 @@
 /* racetrace analyze: reports the concurrency bugs that a trace allows. */
+#include "cmd/analyze.h"
+
 #include "cmd/command.h"
 #include "cmd/common.h"
 #include "cmd/inputs.h"
@@ -9,6 +11,7 @@
 #include "cmd/reports.h"
 #include "cmd/siblings.h"
 #include "cmd/stats.h"
+#include "lib/base/output.h"
 #include "lib/report/findings.h"
 #include "lib/report/merge.h"
 #include "lib/report/report.h"
@@ -46,7 +49,8 @@ enum {
 	OPT_EXHAUSTIVE,
 	OPT_SCHEMA,
 	OPT_STATS,
-	OPT_CONFIRM
+	OPT_CONFIRM,
+	OPT_SHARD
 };
 struct settings {
 	struct rt_trace_options input;
@@ -56,6 +60,7 @@ struct settings {
 	struct cmd_inputs traces;
 	struct cmd_known known;
 	const char *anomaly; /* NULL: all */
+	uint32_t shard, of;  /* write part `shard` of `of` parts, from 1; 0: no part */
 	const char *source_root;
 	uint64_t max_memory; /* 0: derived from the free memory */
 	bool allow_incomplete;
@@ -108,6 +113,10 @@ static const struct argp_option options[] = {
     {"guess", OPT_GUESS, NULL, 0, "Give predicted anomalies the schedule that PECAN computes, though it is not valid",
      0},
     {"jobs", OPT_JOBS, "N", 0, "Use N processes to prove the candidates (1); the report does not depend on N", 0},
+    {"shard", OPT_SHARD, "I/N", 0,
+     "Decide the I-th of N shares of the candidates, and write a part instead of a report; 'racetrace merge' makes one "
+     "report of all N parts",
+     0},
     {"exhaustive", OPT_EXHAUSTIVE, NULL, 0,
      "Decide all races and deadlocks at once by visiting every state that the trace's events can reach; for small "
      "traces",
@@ -222,6 +231,21 @@ static void parse_limit(struct argp_state *state, struct limits *limits, const c
 		    cmd_number(state, limit_infos[limit].name, text + length + (text[length] == '='), 1, UINT32_MAX);
 }
 
+/* "I/N". */
+static void parse_shard(struct argp_state *state, struct settings *s, const char *text)
+{
+	enum { SHARDS_MAX = 65536 };
+	char digits[8] = "";
+	size_t length = strcspn(text, "/");
+	if (length >= sizeof digits || !text[length]) {
+		argp_error(state, "'%s' is not a share: I/N, such as 1/4", text);
+		return;
+	}
+	memcpy(digits, text, length);
+	s->of = cmd_number(state, "the number of shares", text + length + 1, 1, SHARDS_MAX);
+	s->shard = cmd_number(state, "the share", digits, 1, s->of);
+}
+
 /* One line a limit: its name, default, unit, the option that sets it, and what is left out. */
 static int print_limits(void)
 {
@@ -260,6 +284,10 @@ static void finish(struct argp_state *state, struct settings *s)
 	                   s->show_stats))
 		argp_error(state, "several traces are one list of findings: --anomaly, --anomalies, --all, --every, "
 		                  "--only-orders, --confirm and --stats are for one");
+	if (s->of && (is_many(s) || s->confirm || s->only_orders))
+		argp_error(state, "--shard is for one trace, without --confirm and --only-orders");
+	if (s->of && (s->reports.count != 1 || !s->reports.items[0].path))
+		argp_error(state, "--shard writes one part: name it with --output=FILE");
 	if (s->only_orders && !s->analysis.orders)
 		argp_error(state, "--only-orders needs --orders");
 	if (s->only_orders && s->analysis.exhaustive)
@@ -360,6 +388,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_JOBS:
 		s->analysis.jobs = cmd_number(state, "the number of jobs", arg, 1, 1024);
+		return 0;
+	case OPT_SHARD:
+		parse_shard(state, s, arg);
 		return 0;
 	case OPT_EXHAUSTIVE:
 		s->analysis.exhaustive = true;
@@ -612,6 +643,40 @@ static enum rt_status run_many(struct settings *s, int *result, struct rt_error 
 	return status;
 }
 
+/* Writes the part, which begins with the arguments that merging it needs. */
+static enum rt_status run_shard(struct settings *s, char *const *args, uint32_t arg_count, struct rt_error *err)
+{
+	struct rt_output out;
+	struct rt_trace *trace;
+	struct analysis *a = NULL;
+	uint64_t max_memory = s->max_memory;
+	enum rt_status status = cmd_open_trace(s->traces.paths[0], &s->input, &trace, err);
+	if (status)
+		return status;
+	status = rt_output_create(&out, s->reports.items[0].path, RT_OUTPUT_STREAM, err);
+	if (status) {
+		rt_trace_free(trace);
+		return status;
+	}
+	struct part part = {.fd = out.fd, .shard = s->shard - 1, .of = s->of};
+	part_begin(&part, args, arg_count);
+	s->analysis.part = &part;
+	s->analysis.model.admit = cmd_admit;
+	s->analysis.model.admit_arg = &max_memory;
+	status = analysis_run(trace, &s->analysis, &a, err);
+	part_end(&part);
+	if (!status && part.failed)
+		status =
+		    rt_error_set(err, RT_EINPUT, "cannot write '%s': %s", s->reports.items[0].path, strerror(errno));
+	if (!status)
+		status = rt_output_commit(&out, err);
+	else
+		rt_output_discard(&out);
+	analysis_free(a);
+	rt_trace_free(trace);
+	return status;
+}
+
 static enum rt_status run(struct settings *s, int *result, struct rt_error *err)
 {
 	enum rt_status status = cmd_reports_open(&s->reports, "json", err);
@@ -623,29 +688,85 @@ static enum rt_status run(struct settings *s, int *result, struct rt_error *err)
 	return cmd_reports_close(&s->reports, status, err);
 }
 
+static const struct argp_child children[] = {{&cmd_trace_argp, 0, NULL, 0},
+                                             {&cmd_memory_argp, 0, NULL, 0},
+                                             {&cmd_reports_argp, 0, NULL, 0},
+                                             {&cmd_known_argp, 0, NULL, 0},
+                                             {0}};
+static const struct argp argp = {options, parse, "TRACE...", doc, children, help_text, NULL};
+
+static int end(struct settings *s, enum rt_status status, const struct rt_error *err, int result)
+{
+	pattern_list_release(&s->user);
+	cmd_known_release(&s->known);
+	cmd_inputs_release(&s->traces);
+	return status ? cmd_fail(err) : result;
+}
+
+/* True if it begins an option of which the parts of one analysis differ. *apart: its value is the next argument. */
+static bool is_of_part(const char *arg, bool *apart)
+{
+	bool shard = !strncmp(arg, "--sh", 4), output = !strncmp(arg, "--ou", 4);
+	bool brief = !strncmp(arg, "-o", 2);
+	*apart = brief ? !arg[2] : !strchr(arg, '=');
+	return shard || output || brief;
+}
+
+/* The arguments without those options; `copy` has room for them. Returns their number. */
+static uint32_t common_args(int argc, char **argv, char **copy)
+{
+	uint32_t n = 0;
+	for (int i = 1; i < argc; i++) {
+		bool apart;
+		if (is_of_part(argv[i], &apart))
+			i += apart;
+		else
+			copy[n++] = argv[i];
+	}
+	return n;
+}
+
 int cmd_analyze(int argc, char **argv)
 {
-	static const struct argp_child children[] = {{&cmd_trace_argp, 0, NULL, 0},
-	                                             {&cmd_memory_argp, 0, NULL, 0},
-	                                             {&cmd_reports_argp, 0, NULL, 0},
-	                                             {&cmd_known_argp, 0, NULL, 0},
-	                                             {0}};
-	static const struct argp argp = {options, parse, "TRACE...", doc, children, help_text, NULL};
 	struct settings s = {.fail_on = VERDICTS + 1 + LEVEL_ERROR};
 	struct rt_error err = {0};
 	int result = EXIT_CLEAN;
+	/* Parsing sorts argv. */
+	char **args = calloc((size_t)argc + 1, sizeof *args);
+	uint32_t arg_count = args ? common_args(argc, argv, args) : 0;
 	cmd_parse(&argp, argc, argv, 0, &s);
-	if (s.schema) {
+	if (s.schema)
 		fputs(report_schema, stdout);
+	else if (s.limits)
+		print_limits();
+	if (s.schema || s.limits) {
+		free(args);
 		return EXIT_CLEAN;
 	}
-	if (s.limits)
-		return print_limits();
 	sigaction(SIGINT, &(struct sigaction){.sa_handler = interrupt, .sa_flags = SA_RESTART | (int)SA_RESETHAND},
 	          NULL);
+	enum rt_status status = s.of ? args ? run_shard(&s, args, arg_count, &err)
+	                                    : rt_error_set(&err, RT_EMEMORY, "no memory for the arguments")
+	                             : run(&s, &result, &err);
+	free(args);
+	return end(&s, status, &err, result);
+}
+
+int cmd_analyze_parts(struct parts *parts, const struct cmd_reports *reports)
+{
+	struct settings s = {.fail_on = VERDICTS + 1 + LEVEL_ERROR, .analysis.parts = parts};
+	struct rt_error err = {0};
+	int result = EXIT_CLEAN;
+	uint32_t count;
+	char *const *args = parts_args(parts, &count);
+	char **argv = calloc((size_t)count + 2, sizeof *argv);
+	if (!argv)
+		return end(&s, rt_error_set(&err, RT_EMEMORY, "no memory for the arguments"), &err, EXIT_INPUT);
+	argv[0] = program_invocation_short_name;
+	memcpy(argv + 1, args, count * sizeof *argv);
+	cmd_parse(&argp, (int)count + 1, argv, 0, &s);
+	s.reports = *reports;
 	enum rt_status status = run(&s, &result, &err);
-	pattern_list_release(&s.user);
-	cmd_known_release(&s.known);
-	cmd_inputs_release(&s.traces);
-	return status ? cmd_fail(&err) : result;
+	free(argv);
+	return end(&s, status, &err, result);
 }

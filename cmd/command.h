@@ -15,6 +15,7 @@ int cmd_replay(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_explore(int argc, char **argv);
 int cmd_analyze(int argc, char **argv);
+int cmd_merge(int argc, char **argv);
 int cmd_schedule(int argc, char **argv);
 int cmd_guards(int argc, char **argv);
 int cmd_diff(int argc, char **argv);

@@ -143,6 +143,7 @@ static enum rt_status add_environment(struct words *w, const struct argp *argp, 
 enum rt_status defaults_add(const struct argp *argp, int *argc, char ***argv, struct rt_error *err)
 {
 	static struct words w;
+	w.count = 0; /* merge reads options twice */
 	enum rt_status status = add(&w, (*argv)[0], err);
 	if (!status)
 		status = add_file(&w, argp, err);

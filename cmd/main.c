@@ -23,6 +23,7 @@ static const struct command {
     {"explore", cmd_explore, "run a program many times, each time with another order of its threads"},
     {"record", cmd_record, "run a program and write its trace"},
     {"analyze", cmd_analyze, "report the concurrency bugs that a trace allows"},
+    {"merge", cmd_merge, "make one report of the parts of a divided analysis"},
     {"schedule", cmd_schedule, "print or check the schedule of an anomaly"},
     {"replay", cmd_replay, "run the program with the schedules of anomalies"},
     {"guards", cmd_guards, "print which lock guards which variable"},

@@ -13,6 +13,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 static const struct {
 	enum anomaly_kind kind;
@@ -127,12 +128,61 @@ static void leave(struct analysis *a, const struct jobs_task *task, size_t first
 	a->undecided += task->count - first;
 }
 
+/* Identifies the candidates, before they are decided, and what is asked of them. */
+static uint64_t digest_of(const struct analysis *a, const struct prove_options *options)
+{
+	XXH3_state_t *state = XXH3_createState();
+	uint64_t digest = 0;
+	if (!state)
+		return 0;
+	XXH3_64bits_reset(state);
+	for (int i = 0; i < LIMITS; i++)
+		XXH3_64bits_update(state, &a->limits.of[i], sizeof a->limits.of[i]);
+	XXH3_64bits_update(state, &options->guess, sizeof options->guess);
+	for (size_t i = 0; i < a->anomalies.count; i++) {
+		const struct anomaly *x = &a->anomalies.items[i];
+		const uint64_t numbers[] = {x->kind,      x->verdict,     x->count,
+		                            x->ruled_out, x->event_count, x->other_count};
+		XXH3_64bits_update(state, numbers, sizeof numbers);
+		XXH3_64bits_update(state, x->pattern, strlen(x->pattern));
+		XXH3_64bits_update(state, x->events, x->event_count * sizeof *x->events);
+		if (x->other_count)
+			XXH3_64bits_update(state, x->others,
+			                   (size_t)x->other_count * x->event_count * sizeof *x->others);
+	}
+	digest = XXH3_64bits_digest(state);
+	XXH3_freeState(state);
+	return digest;
+}
+
+/* Decides the part's share of a task and writes the results. */
+static enum rt_status decide_share(struct analysis *a, const struct jobs_task *task, uint32_t pass, struct part *part,
+                                   struct provers *provers, struct rt_error *err)
+{
+	enum rt_status status = RT_OK;
+	/* A pass begins with the candidates that this part has decided in the one before, so it takes them all. */
+	for (size_t i = pass ? 0 : part->shard; !status && i < task->count; i += pass ? 1 : part->of) {
+		struct anomaly *anomaly = &a->anomalies.items[task->order[i]];
+		struct prove_counts before = *provers_counts(provers);
+		status = task->decide(provers, anomaly, err);
+		if (status)
+			break;
+		part_put(part, pass, task->order[i], anomaly, &before, provers_counts(provers));
+		if (anomaly->schedule)
+			schedule_release(anomaly->schedule);
+	}
+	return status;
+}
+
 /* Decides each anomaly of a task, here or in processes beside this one. *steps: of all schedules. */
-static enum rt_status decide_task(struct analysis *a, const struct jobs_task *task,
+static enum rt_status decide_task(struct analysis *a, const struct jobs_task *task, uint32_t pass,
                                   const struct analysis_options *options, struct provers *provers, uint64_t *steps,
                                   struct rt_error *err)
 {
-	struct jobs *others = options->jobs > 1 && task->count > 1 ? jobs_start(provers, task, options->jobs) : NULL;
+	uint32_t jobs = options->jobs;
+	if (options->part)
+		return decide_share(a, task, pass, options->part, provers, err);
+	struct jobs *others = jobs > 1 && !options->parts && task->count > 1 ? jobs_start(provers, task, jobs) : NULL;
 	enum rt_status status = RT_OK;
 	for (size_t i = 0; !status && i < task->count; i++) {
 		struct anomaly *anomaly = &a->anomalies.items[task->order[i]];
@@ -140,7 +190,9 @@ static enum rt_status decide_task(struct analysis *a, const struct jobs_task *ta
 			leave(a, task, i);
 			break;
 		}
-		if (!others || !jobs_take(others, anomaly))
+		bool taken = options->parts ? parts_take(options->parts, provers, pass, task->order[i], anomaly)
+		                            : others && jobs_take(others, anomaly);
+		if (!taken)
 			status = task->decide(provers, anomaly, err);
 		*steps += anomaly->schedule ? anomaly->schedule->count : 0;
 		/* Not each time: half of what is too much goes at once. */
@@ -162,13 +214,13 @@ static enum rt_status prove_all(struct analysis *a, const struct analysis_option
 	uint64_t steps = 0;
 	if (!order)
 		return rt_error_set(err, RT_EMEMORY, "no memory to prove what was found");
-	enum rt_status status = decide_task(a, &task, options, provers, &steps, err);
+	enum rt_status status = decide_task(a, &task, 0, options, provers, &steps, err);
 	task = (struct jobs_task){list, order, 0, provers_settle};
 	for (size_t i = 0; i < list->count; i++)
 		if (list->items[order[i]].verdict == VERDICT_CONDITIONAL)
 			order[task.count++] = order[i];
 	if (!status)
-		status = decide_task(a, &task, options, provers, &steps, err);
+		status = decide_task(a, &task, 1, options, provers, &steps, err);
 	free(order);
 	return status;
 }
@@ -240,6 +292,12 @@ static enum rt_status decide_all(struct analysis *a, const struct analysis_optio
 {
 	enum rt_status status = RT_OK;
 	struct provers *provers = a->anomalies.count ? search_provers(c) : NULL;
+	uint64_t digest = options->part || options->parts ? digest_of(a, &options->prove) : 0;
+	if (options->part)
+		part_digest(options->part, digest);
+	if (options->parts && !parts_are_of(options->parts, digest))
+		return rt_error_set(err, RT_EINPUT, "the parts are of other candidates: '%s' has changed since",
+		                    rt_trace_info(a->trace)->path);
 	if (c->lazy->status) {
 		*err = c->lazy->error;
 		return c->lazy->status;

@@ -6,7 +6,7 @@
 #include "lib/analysis/promise.h"
 #include "lib/anomaly/limit.h"
 #include "lib/anomaly/pattern.h"
-#include "lib/prove/prove.h"
+#include "lib/prove/part.h"
 
 /* What analysis_run does, in this order; the last is no work. */
 enum analysis_step { ANALYSIS_LOAD, ANALYSIS_SEARCH, ANALYSIS_ORDERS, ANALYSIS_PREPARE, ANALYSIS_PROVE, ANALYSIS_DONE };
@@ -21,6 +21,8 @@ struct analysis_options {
 	const struct pattern *user; /* patterns of the user's, ending with a NULL name; borrowed; NULL: none */
 	struct limits limits;       /* of: 0 is the default */
 	uint32_t jobs;              /* number of processes that prove candidates; 0, 1: this one */
+	struct part *part;          /* decide its share of the candidates alone, and write the results; NULL: all */
+	struct parts *parts;        /* take the results from there; NULL: there are none */
 	struct prove_options prove;
 	struct model_options model;
 	bool set_memory_model; /* by memory_model, whatever the trace says */

@@ -65,7 +65,7 @@ uint64_t budget_left(struct provers *p)
 		own /= 2;
 	/* Sticky: later verdicts must not depend on what skipped work would have cost. */
 	*exhausted(p) |= all < own;
-	p->counts.cut |= !own;
+	p->counts.cut += !own;
 	if (*exhausted(p) || !own)
 		reasons_add(&p->reasons, REASON_BUDGET);
 	return *exhausted(p) ? 0 : own;
@@ -111,7 +111,7 @@ bool provers_add(struct provers *p, const struct prove_counts *before, const str
 	c->free_spent += freed;
 	c->observed_steps += observed;
 	c->conditional += after->conditional - before->conditional;
-	c->cut |= after->cut;
-	c->instances_cut |= after->instances_cut;
+	c->cut += after->cut - before->cut;
+	c->instances_cut += after->instances_cut - before->instances_cut;
 	return true;
 }

@@ -29,7 +29,7 @@ static enum search_answer search_with(struct provers *p, struct search *search, 
 	enum search_answer answer = search_goal(search, goal, budget, out, &spent);
 	p->counts.spent += spent;
 	if (answer == SEARCH_GAVE_UP) {
-		p->counts.cut |= true;
+		p->counts.cut++;
 		reasons_add(&p->reasons, spent > budget + 1 ? REASON_WINDOW : REASON_BUDGET);
 	}
 	return answer;

@@ -263,7 +263,7 @@ static void give_reasons(struct provers *p, const struct candidate *c)
 	a->reasons.set |= p->reasons.set;
 	if (c->looked < possible) {
 		reasons_add(&a->reasons, REASON_INSTANCES);
-		p->counts.instances_cut = true;
+		p->counts.instances_cut++;
 		a->reasons.looked = c->looked;
 		a->reasons.instances = possible;
 	}

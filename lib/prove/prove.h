@@ -27,13 +27,13 @@ struct prove_counts {
 	uint64_t pecan_ns, pecan_asked; /* time that its algorithm took alone, and how often it ran */
 	uint64_t free_spent;            /* and in those in which reads see other writes */
 	uint64_t observed_steps;        /* in schedules of what the recorded run shows */
-	bool cut;                       /* a search reached its budget */
+	uint64_t cut;                   /* number of searches that reached their budget */
 	bool exhausted;                 /* the total budget ran out */
 	bool settle_exhausted;          /* and that of provers_settle */
 	bool pecan_exhausted;           /* and so did PECAN's part */
 	bool free_exhausted;            /* and that of schedules in which reads see other writes */
 	bool observed_exhausted;        /* and that of schedules of what the recorded run shows */
-	bool instances_cut;             /* of some anomaly not all instances were looked at */
+	uint64_t instances_cut;         /* anomalies of which not all instances were looked at */
 	bool precede_exhausted;         /* and that of provers_precede */
 	bool made;                      /* provers were made */
 	/* provers_visit: */

@@ -1,0 +1,83 @@
+#!/bin/bash
+# t_shard.sh [BUILD]: the parts of an analysis make the very report of one process, and its exit status. Golden traces, of the
+# random ones every tenth; RT_SHARD=all: all of them, each in 2, 3 and 7 parts.
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/text.sh"
+
+divide() { # TRACE N OPTION...
+	local trace=$1 n=$2 whole merged i
+	shift 2
+	"$RACETRACE" analyze "$@" -o whole.json "$trace" 2>/dev/null
+	whole=$?
+	rm -f ./*.part
+	for i in $(seq "$n"); do
+		run 0 analyze "$@" --shard="$i/$n" -o "$i.part" "$trace"
+	done
+	"$RACETRACE" merge -o merged.json ./*.part 2>/dev/null
+	merged=$?
+	[ $merged = $whole ] || wrong "$trace in $n parts: status $merged, not $whole"
+	cmp -s whole.json merged.json || wrong "$trace in $n parts $*: another report"
+}
+number=0
+counts=(2 3 7)
+for trace in "$top"/tests/golden/{hand,atomicity,values,ibm,random}/*.std*; do
+	number=$((number + 1))
+	if [ "${RT_SHARD:-}" = all ]; then
+		for n in "${counts[@]}"; do divide "$trace" "$n" --all; done
+	else
+		case $trace in
+		*/random/*) [ $((number % 10)) = 0 ] || continue ;;
+		*) [ $((number % 3)) = 0 ] || continue ;;
+		esac
+		divide "$trace" "${counts[number / 3 % 3]}" --all
+	fi
+done
+[ $number -gt 100 ] || wrong "only $number golden traces"
+trace=$top/tests/golden/hand/30_syncp_two_round_no.std
+divide "$trace" 3 --kinds race --guess --every
+divide "$trace" 2 --exhaustive -j 2
+divide "$trace" 2 --limit search_events=1
+
+# What is wrong with parts.
+rm -f ./*.part
+run 0 analyze --shard=1/2 -o 1.part "$trace"
+run 0 analyze --shard 2/2 -o2.part "$trace"
+run 3 merge 1.part
+says "part 2 of 2 is missing"
+run 3 merge 1.part 1.part
+says "is part 1 of 2, which another file is already"
+run 3 merge 1.part none.part
+says "cannot open"
+run 0 analyze --all --shard=2/2 -o 3.part "$trace"
+run 3 merge 1.part 3.part
+says "its options differ"
+cp "$top/tests/golden/hand/30_syncp_two_round_no.std" own.std
+run 0 analyze --shard=1/2 -o 1.part own.std
+run 0 analyze --shard=2/2 -o 2.part own.std
+head -c -1 2.part >cut.part
+run 3 merge 1.part cut.part
+says "'cut.part' is no whole part"
+echo "x" >text.part
+run 3 merge 1.part text.part
+says "'text.part' is no whole part"
+cp "$top/tests/golden/hand/31_syncp_two_round_yes.std" own.std
+run 3 merge 1.part 2.part
+says "'own.std' has changed since"
+run 2 analyze --shard=1/2 "$trace"
+says "name it with --output"
+for shard in 0/2 3/2 1 1/ /2 x/2 1/0 1/2x; do
+	run 2 analyze --shard=$shard -o 1.part "$trace"
+done
+run 2 merge
+
+# No byte of a part makes merge crash.
+cp "$top/tests/golden/hand/30_syncp_two_round_no.std" own.std
+"$RACETRACE" analyze -o whole.json own.std 2>/dev/null
+size=$(stat -c %s 2.part)
+for i in $(seq 40); do
+	at=$((i * size / 41))
+	{ head -c $at 2.part; printf '\377'; tail -c +$((at + 2)) 2.part; } >bad.part
+	"$RACETRACE" merge -o merged.json 1.part bad.part >out 2>err
+	[ $? -le 4 ] || wrong "a wrong byte at $at: $(cat err)"
+done
+exit $fail
