@@ -68,17 +68,20 @@ static bool asks_then_acts(const struct report *r, uint32_t e1, uint32_t e2)
 }
 
 /*
- * True if the region that an atomicity violation or ASV cuts is a unit of work on one of its variables: of the locks
- * that are held throughout one guards it. Where none is held so, the region is annotated, a function's, or two critical
- * sections of one lock, and is taken at its word. Under a lock that is held for another reason, too, two critical
- * sections of the guard are one unit if one call of a function has both, and the first of them reads.
+ * Whether the region that an atomicity violation or ASV cuts is a unit of work on one of its variables: a critical
+ * section is one if of the locks that are held throughout one guards it. Where none is held so, the region is
+ * annotated, a function's, or two critical sections of one lock, and is a unit. Under a lock that is held for another
+ * reason, too, two critical sections of the guard are one unit if one call of a function has both, and the first of
+ * them reads.
  */
-static bool means_something(const struct report *r, struct guards *g, const struct anomaly *a)
+enum region_kind { REGION_NOTHING, REGION_UNIT, REGION_SECTION /* under one hold of a lock */ };
+
+static enum region_kind region_of(const struct report *r, struct guards *g, const struct anomaly *a)
 {
 	const struct model *m = r->analysis->model;
 	uint32_t local[ANOMALY_EVENTS_MAX], n = 0, thread = level_region_thread(m, a);
 	if (reasons_has(&a->reasons, REASON_UNGUARDED))
-		return false;
+		return REGION_NOTHING;
 	for (uint32_t i = 0; i < a->event_count; i++)
 		if (model_thread_of(m, a->events[i]) == thread)
 			local[n++] = a->events[i];
@@ -91,16 +94,24 @@ static bool means_something(const struct report *r, struct guards *g, const stru
 		if (!guards_any(g, local, n, lock))
 			continue;
 		if (throughout)
-			return true;
+			return REGION_SECTION;
 		guarded = true;
 	}
-	return !outer || (guarded && rt_op_reads(model_op(m, local[0])) && asks_then_acts(r, local[0], local[n - 1]));
+	bool unit = guarded && rt_op_reads(model_op(m, local[0])) && asks_then_acts(r, local[0], local[n - 1]);
+	return !outer ? REGION_UNIT : unit ? REGION_SECTION : REGION_NOTHING;
 }
 
 enum finding_level finding_level_of(const struct report *r, struct guards *g, const struct anomaly *a)
 {
 	bool sequence = a->kind == ANOMALY_ATOMICITY || a->kind == ANOMALY_ASV;
-	if (a->verdict < VERDICT_PREDICTED || (sequence && !means_something(r, g, a)))
+	enum region_kind region = sequence ? region_of(r, g, a) : REGION_UNIT;
+	if (a->verdict < VERDICT_PREDICTED || region == REGION_NOTHING)
+		return LEVEL_NOTE;
+	/*
+	 * What may come in between does not hold the section's lock: it mostly races with the section, and where the
+	 * race is likely it is a finding of its own.
+	 */
+	if (a->verdict == VERDICT_PREDICTED && region == REGION_SECTION)
 		return LEVEL_NOTE;
 	return a->verdict == VERDICT_PREDICTED ? LEVEL_WARNING : LEVEL_ERROR;
 }

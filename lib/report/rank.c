@@ -137,12 +137,14 @@ static void judge_benign(struct judge *j)
 	uint32_t cell1 = m->events[e1].object, cell2 = m->events[e2].object;
 	const struct model_cell *cell = &m->cells[cell1 > cell2 ? cell1 : cell2];
 	unsigned op1 = model_op(m, e1), op2 = model_op(m, e2);
+	enum { ONCE = 2 }; /* writes of what is initialised: with its initial value */
 	bool one_reads = !rt_op_writes(op1) || !rt_op_writes(op2);
 	if (only_counted(j, cell))
 		say(j, -0.12, "against: only ever updated in place, as a statistics counter is");
 	if (one_reads && cell->size <= 4 && count_writes(j, cell) == 1)
 		say(j, -0.08, "against: a flag that is written once");
-	if (one_reads && double_checked(j, rt_op_writes(op1) ? e2 : e1, rt_op_writes(op1) ? e1 : e2))
+	if (one_reads && count_writes(j, cell) <= ONCE &&
+	    double_checked(j, rt_op_writes(op1) ? e2 : e1, rt_op_writes(op1) ? e1 : e2))
 		j->rank.double_checked = true;
 	if (j->rank.double_checked)
 		say(j, 0.05,
