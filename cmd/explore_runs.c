@@ -125,7 +125,7 @@ static bool add_options(struct run_order *order, const char *outcome)
 	if (!order->plan && !run_order_add(order, text))
 		return false;
 	snprintf(text, sizeof text, "--strategy=%.40s", order->strategy ? order->strategy : "");
-	if (!order->plan && strcmp(order->strategy, "random") != 0 && !run_order_add(order, text))
+	if (!order->plan && order->strategy && strcmp(order->strategy, "random") != 0 && !run_order_add(order, text))
 		return false;
 	return run_order_add(order, "--outcome") && run_order_add(order, outcome);
 }
