@@ -225,7 +225,7 @@ static enum rt_status prove_all(struct analysis *a, const struct analysis_option
 	return status;
 }
 
-/* Is the pair at the anomaly's positions? every: it is the anomaly's own. */
+/* True if the pair is at the anomaly's positions. every: it is the anomaly's own. */
 static bool is_at(const struct model *m, const struct anomaly *a, const struct promise *p, bool every)
 {
 	const uint32_t *e = a->events;

@@ -124,7 +124,7 @@ static bool gather(struct any_order *t, uint32_t e, uint32_t cell)
 	return ordered;
 }
 
-/* Does the read see what it saw, whichever write of the closed part was the cell's last? */
+/* True if the read sees what it saw, whichever write of the closed part was the cell's last. */
 static bool sees_the_closed_part(struct any_order *t, uint32_t e, uint32_t cell)
 {
 	struct certain *c = t->c;

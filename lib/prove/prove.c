@@ -201,7 +201,7 @@ static enum rt_status ask(struct provers *p, struct candidate *c, uint32_t i, un
 	return status;
 }
 
-/* Does one of its events need another one that is to come after it, or beside it? The searches have told such instances
+/* True if one of its events needs another one that comes after it, or beside it. The searches have told such instances
  * apart (anomaly.ruled_out). */
 static bool is_ruled_out(const struct provers *p, const struct goal *goal)
 {
@@ -220,7 +220,7 @@ static bool is_ruled_out(const struct provers *p, const struct goal *goal)
 	return false;
 }
 
-/* Are all its tuples among the instances, but for those that were ruled out? */
+/* True if all its tuples are among the instances, but for those that were ruled out. */
 static bool is_whole(const struct provers *p, const struct candidate *c)
 {
 	uint64_t known = c->instances;

@@ -19,7 +19,8 @@ struct walk {
 	uint32_t writer_count;
 };
 
-/* Is a write of another thread, on the side that was walked, unordered with e? A thread's nearest one is, or none. */
+/* True if a write of another thread, on the side that was walked, is unordered with e. A thread's nearest one is, or
+ * none. */
 static bool races(const struct walk *w, uint32_t e, bool forward)
 {
 	const struct model *m = w->m;

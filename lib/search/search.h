@@ -47,7 +47,7 @@ const struct trf *search_needs(const struct search_context *c);
 /* What each event needs, but for what atomic reads saw that synchronise with nothing; NULL on failure. */
 const struct trf *search_unforced(const struct search_context *c);
 
-/* Is the conflicting pair e1 <tr e2 unordered by orders[order]? */
+/* True if orders[order] leaves the conflicting pair e1 <tr e2 unordered. */
 static inline bool search_unordered(const struct search_context *c, int order, uint32_t e1, uint32_t e2)
 {
 	const struct order_result *r = c->lazy->order_results[order];

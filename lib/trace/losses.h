@@ -36,9 +36,9 @@ bool losses_add(struct losses *l, const struct rt_event *e);
 void losses_sort(struct losses *l);
 void losses_release(struct losses *l);
 
-/* May what is missing order two events, by thread and number, number1 < number2? */
+/* True if what is missing may order two events, by thread and number, number1 < number2. */
 bool losses_may_order(const struct losses *l, uint32_t thread1, uint32_t number1, uint32_t thread2, uint32_t number2);
-/* Is anything missing before the event with this number? */
+/* True if anything is missing before the event with this number. */
 static inline bool losses_before(const struct losses *l, uint32_t number)
 {
 	return l->count && l->items[0].number < number;

@@ -160,7 +160,7 @@ static bool member_offset(Dwarf_Die *die, uint64_t *offset)
 	return !dwarf_hasattr(die, DW_AT_data_member_location); /* of a virtual base: an expression */
 }
 
-/* Is it a part of each object? Static members are not. */
+/* True if it is a part of each object. Static members are not. */
 static bool is_part(Dwarf_Die *die)
 {
 	int tag = dwarf_tag(die);
@@ -321,7 +321,7 @@ static bool has_variable(const struct context *c, uint64_t address)
 	return address == e->address || address - e->address < e->size;
 }
 
-/* Can the program write there once it runs? Not into what is read-only after relocation. */
+/* True if the program can write there once it runs. Not into what is read-only after relocation. */
 static bool in_writable_section(Elf *elf, GElf_Word index)
 {
 	GElf_Shdr header;

@@ -58,7 +58,7 @@ void rt_child_ended(uintptr_t pc);
 void rt_fd_files_change(uintptr_t pc);
 /* Before data is passed on from one to the other without the program. */
 void rt_fd_passes(int from, int to, uintptr_t pc);
-/* Is it open for output? */
+/* True if it is open for output. */
 bool rt_fd_is_written(int fd);
 /* The object of a file's inode; an open description's number, which copies of a descriptor share. */
 uint64_t rt_fd_file(int fd);

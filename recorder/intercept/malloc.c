@@ -47,7 +47,7 @@ static void *arena_alloc(size_t size)
 	return p;
 }
 
-/* Is the real function known, or can it be looked up now? If not, the call came from within the look-up. */
+/* True if the real function is known, or can be looked up now. If not, the call came from within the look-up. */
 static bool real_ready(void **slot, const char *name)
 {
 	if (__atomic_load_n(slot, __ATOMIC_RELAXED))

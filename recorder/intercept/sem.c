@@ -32,7 +32,7 @@ static void named_unlock(void)
 
 RT_CALL_AT(RT_AT_CHILD, named_unlock);
 
-/* Is this the first open of it? */
+/* True if this is the first open of it. */
 static bool named_opened(sem_t *sem)
 {
 	int free_place = -1;

@@ -8,7 +8,7 @@
 #include "recorder/runtime/core.h"
 #include "recorder/runtime/turn.h"
 
-/* Has this thread seen (k0, k1) twice in this epoch? Remembers that it has seen it once more. */
+/* True if this thread has seen (k0, k1) twice in this epoch. Remembers that it has seen it once more. */
 static inline bool rt_repeats(struct rt_slot *s, uint64_t w0, uint64_t k1)
 {
 	uint64_t k0 = w0 + s->filter_epoch;

@@ -60,7 +60,7 @@ void rt_emit_object_read(const volatile void *object, uintptr_t pc);
 /* A time mark around a call that may block (sleep, read, ...): also begins a new epoch of the repeat filter. */
 void rt_emit_time(void);
 
-/* Is this thread being recorded (cheap)? Interposers use it to skip work that only serves the record. */
+/* True if this thread is being recorded (cheap). Interposers use it to skip work that only serves the record. */
 bool rt_recording(void);
 
 /*

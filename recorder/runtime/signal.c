@@ -174,7 +174,8 @@ struct taken {
 	uint64_t range;
 };
 
-/* Is it what faulted? Of an address that no page can have the kernel does not tell which; the code is near the hook. */
+/* True if it is what faulted. Of an address that no page can have the kernel does not tell which; the code is near the
+ * hook. */
 static bool has_faulted(const struct taken *t, const siginfo_t *info, uintptr_t pc)
 {
 	enum { NEAR = 64 };

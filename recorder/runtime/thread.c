@@ -40,7 +40,7 @@ static struct rt_slot *slot_try(void)
 	return NULL;
 }
 
-/* Is any slot about to become free? */
+/* True if a slot is about to become free. */
 static bool slot_expected(void)
 {
 	for (uint32_t i = 0; i < rt_channel->slot_count; i++)

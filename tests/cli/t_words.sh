@@ -29,6 +29,7 @@ without '\b(lets?|letting)( it| them| the [a-z]+)? go(?! on)\b' 'releases' "${co
 without '\blet go\b' 'released' "${code[@]}" docs
 without '\blies\b' 'is' "${code[@]}"
 without '(?<!rusage_)\b(who|whom)\b(?!,|\), \(who)' 'the thread that; which' "${code[@]}"
+without '/\* (Is|Are|Does|Do|Can|May|Has|Have|Was|Were|Would) [^*]*\?' 'True if' "${code[@]}"
 without '\bbring(s)? about\b' 'makes possible' "${code[@]}"
 
 # ---- Messages ----
