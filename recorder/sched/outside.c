@@ -83,7 +83,7 @@ void rt_turn_comes(uint64_t gate, unsigned n, uintptr_t pc)
 		rt_sched_await(t);
 	} else {
 		for (unsigned i = 0; i < others; i++)
-			rt_sched_unblock(rt_sched.enabled[i]);
+			rt_sched_wake(rt_sched.enabled[i]);
 		rt_sched_queue(t);
 	}
 	rt_sched_leave();

@@ -33,7 +33,7 @@ static bool is_enabled(const struct rt_task *t, bool yielded, bool held)
 {
 	if (t->state != RT_READY || (!yielded && t->yielded && rt_sched.steps - t->yielded_at < YIELD_STEPS))
 		return false;
-	return held || !t->next.blocks || !rt_sched_is_held(t);
+	return held || t->interrupted || !t->next.blocks || !rt_sched_is_held(t);
 }
 
 static unsigned gather(bool yielded, bool held)
@@ -62,12 +62,16 @@ static unsigned enabled(void)
 	return n ? n : gather(true, true);
 }
 
+bool rt_sched_looks_again(const struct rt_task *t)
+{
+	return t->waits_op == RT_OP_ACQUIRE || t->waits_op == RT_OP_ACQUIRE_SHARED || t->waits_op == RT_OP_SEM_WAIT ||
+	       t->waits_op == RT_OP_ONCE_SEEN || t->waits_op == RT_OP_HB_AFTER || t->waits_op == RT_OP_JOIN;
+}
+
 /* True if the thread finds out by a try whether it can do what it waits for. */
 bool rt_sched_may_try(const struct rt_task *t)
 {
-	return t->state == RT_BLOCKED &&
-	       (t->waits_op == RT_OP_ACQUIRE || t->waits_op == RT_OP_ACQUIRE_SHARED || t->waits_op == RT_OP_SEM_WAIT ||
-	        t->waits_op == RT_OP_ONCE_SEEN || t->waits_op == RT_OP_HB_AFTER);
+	return t->state == RT_BLOCKED && t->waits_op != RT_OP_JOIN && rt_sched_looks_again(t);
 }
 
 /* All try again, in case it was given unseen. False: they have, and no step was done since. */

@@ -55,6 +55,10 @@ void rt_sched_set_alarm(struct rt_task *t, struct rt_until until);
 bool rt_sched_is_held(const struct rt_task *t);
 /* True if the thread finds out by a try whether it can do what it waits for. */
 bool rt_sched_may_try(const struct rt_task *t);
+/* The same, if it is not in a handler, after which it goes on then. */
+void rt_sched_wake(struct rt_task *t);
+/* True if the thread, after a handler, finds out by itself whether it still has to wait. */
+bool rt_sched_looks_again(const struct rt_task *t);
 /* Those that wait to do op with the object, in rt_sched.enabled; returns their number. */
 unsigned rt_sched_waiters(unsigned op, uint64_t object);
 /* Others come first. */

@@ -44,6 +44,7 @@ struct rt_task {
 	uint32_t go;                    /* futex word: GO_* in turn.c */
 	int32_t tid;                    /* 0: it has not begun */
 	uint64_t waits;                 /* RT_BLOCKED: for this object, */
+	uint64_t waits_aside;           /* it did, until a handler interrupted it, and has not been woken */
 	uint8_t waits_op;               /* to do this with it */
 	bool timed_out, last_chance, cancelable, canceled, interrupted, yielded, roams;
 	uint64_t yielded_at;        /* step */

@@ -76,16 +76,27 @@ static void bury(void)
 			rt_pause_us(PAUSE_US);
 }
 
+/* It is to have a turn for a handler. What would wake it meanwhile is not to be lost. */
+static void set_aside(struct rt_task *t)
+{
+	uint64_t waits = t->waits;
+
+	t->interrupted = true;
+	if (t->state != RT_BLOCKED)
+		return;
+	rt_sched_unblock(t);
+	t->waits_aside = waits;
+}
+
 /* A signal's handler waits for this thread, which waits for an object: it gets a turn for the handler. */
 static void interrupt(struct rt_task *t)
 {
 	rt_sched_lock();
-	if (t->state != RT_BLOCKED) {
+	if (t->state != RT_BLOCKED && t->state != RT_READY) {
 		rt_sched_unlock();
 		return;
 	}
-	rt_sched_unblock(t);
-	t->interrupted = true;
+	set_aside(t);
 	if (rt_sched.holder)
 		rt_sched_unlock();
 	else
@@ -216,6 +227,7 @@ void rt_turn_step(unsigned op, uint64_t object, uint64_t arg, uintptr_t pc, unsi
 		t->state = RT_READY;
 		rt_sched_pass(t);
 	}
+	t->interrupted = false;
 	rt_sched_leave();
 }
 
@@ -233,6 +245,7 @@ enum rt_turn_result rt_turn_block(unsigned op, uint64_t object, struct rt_until 
 		if (wakes && wakes < rt_sched.next_wake)
 			rt_sched.next_wake = wakes;
 		t->interrupted = false;
+		t->waits_aside = 0;
 		t->waits = object;
 		t->waits_op = (uint8_t)op;
 		if (cancelable && t->canceled) {
@@ -250,7 +263,13 @@ enum rt_turn_result rt_turn_block(unsigned op, uint64_t object, struct rt_until 
 		rt_sched_enter();
 		step.count = t->next.count;
 		t->next = step;
+		if ((object && !t->waits_aside) || rt_sched_looks_again(t)) {
+			rt_sched_unlock();
+			break;
+		}
 	}
+	t->interrupted = false;
+	t->waits_aside = 0;
 	t->cancelable = false;
 	rt_sched_leave();
 	if (!rt_controlled)
@@ -279,9 +298,17 @@ unsigned rt_sched_waiters(unsigned op, uint64_t object)
 	unsigned n = 0;
 
 	for (struct rt_task *t = rt_sched.first; t; t = t->after)
-		if (t->state == RT_BLOCKED && t->waits == object && t->waits_op == op)
+		if (t->waits_op == op && object &&
+		    (t->waits_aside == object || (t->state == RT_BLOCKED && t->waits == object)))
 			rt_sched.enabled[n++] = t;
 	return n;
+}
+
+void rt_sched_wake(struct rt_task *t)
+{
+	if (t->state == RT_BLOCKED)
+		rt_sched_unblock(t);
+	t->waits_aside = 0;
 }
 
 unsigned rt_turn_waiters(unsigned op, uint64_t object)
@@ -298,15 +325,15 @@ unsigned rt_turn_wakes(unsigned op, uint64_t object, unsigned most)
 {
 	unsigned n, woken = 0;
 
-	if (!rt_thread.task || !rt_sched.blocked)
+	if (!rt_thread.task || rt_sched.live == 1)
 		return 0;
 	rt_busy_begin();
 	rt_sched_lock();
 	while (woken < most && (n = rt_sched_waiters(op, object)) > 0) {
 		bool chosen = n > 1 && most < n && rt_sched.strategy->wakes;
 
-		rt_sched_unblock(chosen ? rt_sched.strategy->wakes(rt_thread.task, rt_sched.enabled, n)
-		                        : rt_sched.enabled[0]);
+		rt_sched_wake(chosen ? rt_sched.strategy->wakes(rt_thread.task, rt_sched.enabled, n)
+		                     : rt_sched.enabled[0]);
 		woken++;
 	}
 	rt_sched_unlock();
@@ -341,10 +368,8 @@ void rt_turn_signaled(const struct rt_thread *thread)
 		return;
 	rt_busy_begin();
 	rt_sched_lock();
-	if (t->state == RT_BLOCKED) {
-		rt_sched_unblock(t);
-		t->interrupted = true;
-	}
+	if (t->state == RT_BLOCKED || t->state == RT_READY)
+		set_aside(t);
 	rt_sched_unlock();
 	rt_busy_end();
 }

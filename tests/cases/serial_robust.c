@@ -182,13 +182,45 @@ static void handler(void)
 	puts("handled");
 }
 
+/* Conditions and joins whose waiters are about to run a handler when they are woken. "woken" */
+static void *waits_once(void *arg)
+{
+	pthread_mutex_lock(&m);
+	stage = 2;
+	while (stage != 3)
+		pthread_cond_wait(&c, &m);
+	pthread_mutex_unlock(&m);
+	return arg;
+}
+static void nothing(int number)
+{
+	(void)number;
+}
+static void woken(void)
+{
+	struct sigaction action = {.sa_handler = nothing};
+	pthread_t t;
+
+	sigaction(SIGUSR1, &action, NULL);
+	pthread_create(&t, NULL, waits_once, NULL);
+	usleep(1000);
+	pthread_mutex_lock(&m);
+	stage = 3;
+	pthread_mutex_unlock(&m);
+	pthread_kill(t, SIGUSR1);
+	pthread_cond_signal(&c);
+	pthread_join(t, NULL);
+	puts("woken");
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		void (*run)(void);
 	} parts[] = {{"cancel", cancel}, {"asynchronous", asynchronous}, {"robust", robust_mutex}, {"lost", lost},
-	             {"alive", alive},   {"execute", execute},           {"aborted", aborted},     {"handler", handler}};
+	             {"alive", alive},   {"execute", execute},           {"aborted", aborted},     {"handler", handler},
+	             {"woken", woken}};
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)

@@ -409,5 +409,7 @@ survives robust 'owner dead, consistent' exit
 survives lost '' deadlock
 survives alive bye exit
 survives execute executed exec
+survives handler handled exit
+survives woken woken exit
 survives aborted '' died 2>/dev/null
 exit $fail
