@@ -332,6 +332,9 @@ U|w(x)|10
 U|rel(m)|11
 U|rel(n)|12
 U|w(x)|13
+U|acq(m)|14
+U|r(x)|15
+U|rel(m)|16
 STD
 analyze 0 "$tmp/cut.std" --budget 1 --kinds atomicity
 is cut '.findings | length > 0 and all(.[]; .verdict == "predicted" and .level == "note")'
