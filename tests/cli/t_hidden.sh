@@ -157,6 +157,7 @@ int main(void)
 }
 EOF
 $build -O1 clean.c -o clean || exit 1
+rm -f t.zst.*
 "$racetrace" record -o t.zst ./clean 2>err || wrong "clean: $(cat err)"
 [ ! -s err ] || wrong "clean: $(cat err)"
 "$racetrace" analyze --format json t.zst >report.json
