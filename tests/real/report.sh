@@ -45,6 +45,8 @@ for trace; do
 		timeout 60 chromium --headless --no-sandbox --disable-gpu --virtual-time-budget=20000 --dump-dom "file://$work/page.html" \
 			2>/dev/null >"$work/dom.html"
 		! grep -q '<form' "$work/page.html" || grep -q '<output>[0-9]* shown</output>' "$work/dom.html" || wrong "$trace $options: the filter does not run"
+		# Of anomalies t_formats checks the SARIF; there are thousands.
+		[ -z "$options" ] || continue
 		timeout 300 "$multitool" validate "$work/report.sarif" --rule-kind 'Sarif;Ghas' --level 'Error;Warning' --kind Fail >"$work/rules" 2>&1
 		# SARIF2005 wants a homepage, which a build has that was given HOMEPAGE.
 		! grep -E ': (error|warning) ' "$work/rules" | grep -v SARIF2005 || wrong "$trace $options: the multitool finds these"
