@@ -37,13 +37,21 @@ SONAMES := libtsan.so.0 libtsan.so.2 libracetrace.so.1
 RECORDERS := $(SONAMES:%=$(BUILD)/lib/racetrace/%)
 CONTROLLED := $(SONAMES:%=$(BUILD)/lib/racetrace/controlled/%)
 
+# The Valgrind tool that records programs without instrumentation, where Debian's valgrind package is: a static program of
+# its own, loaded at an address of its own.
+VALGRIND_LIBS := /usr/lib/x86_64-linux-gnu/valgrind
+TOOL_FOLDER := $(BUILD)/lib/racetrace/valgrind
+TOOL := $(if $(wildcard $(VALGRIND_LIBS)/libcoregrind-amd64-linux.a),$(TOOL_FOLDER)/racetrace-amd64-linux)
+TOOL_OBJ := $(patsubst %,$(BUILD)/tool/%.o,$(basename $(wildcard recorder/valgrind/*.c)))
+TOOL_CFLAGS := -fno-pie -fno-stack-protector -fno-strict-aliasing -fno-builtin -fomit-frame-pointer -fno-sanitize=all
+
 # $(call say,WHAT,ON) COMMAND: runs the command, which is printed in a few words; V=1 prints the whole.
 V ?=
 say = $(if $(V),,@printf '  %-4s %s\n' '$(1)' '$(2)' &&)
 
 .PHONY: all clean
 all: ## the program and the recorder
-all: $(BUILD)/bin/racetrace $(RECORDERS) $(CONTROLLED)
+all: $(BUILD)/bin/racetrace $(RECORDERS) $(CONTROLLED) $(TOOL)
 
 $(BUILD)/bin/racetrace: $(CMD_OBJ) $(BUILD)/lib/libracetrace.a
 	@mkdir -p $(@D)
@@ -60,6 +68,15 @@ $(CONTROLLED): $(CONTROLLED_OBJ)
 $(RECORDERS) $(CONTROLLED):
 	@mkdir -p $(@D)
 	$(call say,LD,$@) $(CC) -shared -Wl,-soname,$(@F) -Wl,-z,now -Wl,-z,defs -Wl,-z,initfirst $(LDFLAGS) -o $@ $^ -lpthread -ldl -Wl,--no-as-needed -lm
+
+$(TOOL): $(TOOL_OBJ)
+	@mkdir -p $(@D)
+	$(call say,LD,$@) $(CC) -static -no-pie -nodefaultlibs -nostartfiles -u _start -o $@ $^ -L$(VALGRIND_LIBS) -Wl,--build-id=none \
+		-Wl,-Ttext-segment=0x58000000 -lcoregrind-amd64-linux -lvex-amd64-linux -lgcc-sup-amd64-linux -lgcc
+	@ln -sf /usr/libexec/valgrind/vgpreload_core-amd64-linux.so /usr/libexec/valgrind/default.supp $(@D)
+$(BUILD)/tool/%.o: %.c
+	@mkdir -p $(@D)
+	$(call say,CC,$<) $(CC) $(ALL_CFLAGS) $(TOOL_CFLAGS) -c -o $@ $<
 
 $(BUILD)/tests/unit: $(UNIT_OBJ) $(BUILD)/lib/libracetrace.a
 	@mkdir -p $(@D)

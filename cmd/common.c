@@ -179,7 +179,7 @@ static void print_object(const struct rt_trace *trace, const struct rt_event *e,
 		at += (size_t)snprintf(out + at, size - at, "%s%s", at ? " " : "", memory_orders[e->order]);
 	for (unsigned bit = 1; bit < 8; bit++) {
 		static const char *const flags[] = {"",     "volatile", "timed", "timeout",
-		                                    "vptr", "object",   "free",  "0x80"};
+		                                    "vptr", "object",   "free",  "plain"};
 		if (at < size && e->flags >> bit & 1)
 			at += (size_t)snprintf(out + at, size - at, "%s%s", at ? " " : "", flags[bit]);
 	}

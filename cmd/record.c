@@ -4,6 +4,7 @@
 #include "cmd/outcome.h"
 #include "cmd/siblings.h"
 #include "cmd/strategy.h"
+#include "cmd/tool.h"
 #include "lib/base/clock.h"
 #include "recorder/collector/limits.h"
 #include "recorder/collector/name.h"
@@ -48,8 +49,18 @@ enum {
 	OPTION_DEPTH,
 	OPTION_LEARN,
 	OPTION_CHILDREN,
-	OPTION_SPURIOUS
+	OPTION_SPURIOUS,
+	OPTION_RECORDER
 };
+
+/* What sees the program's accesses. */
+enum recorder {
+	RECORDER_AUTO, /* the instrumentation of the program, or else Valgrind */
+	RECORDER_TSAN,
+	RECORDER_VALGRIND,
+	RECORDER_SYNC /* nothing does */
+};
+static const char *const recorder_names[] = {"auto", "tsan", "valgrind", "sync"};
 
 struct options {
 	const char *output;
@@ -57,9 +68,10 @@ struct options {
 	uint32_t ring_kib; /* KiB of ring a thread */
 	uint32_t threads;  /* alive at once */
 	uint32_t exit_sleep_ms;
-	uint32_t vary;       /* seed; 0: not */
-	bool only_first;     /* process */
-	bool sync_only;      /* the program may be uninstrumented; after inspect: it is */
+	uint32_t vary;   /* seed; 0: not */
+	bool only_first; /* process */
+	enum recorder recorder;
+	bool sync_only;      /* after inspect: the program is uninstrumented, and its accesses are not recorded */
 	bool preload;        /* the program may be uninstrumented: a library that it loads is instrumented */
 	bool serial;         /* threads take turns */
 	bool fix_time;       /* and clocks count them */
@@ -102,6 +114,16 @@ static void check_control(struct argp_state *state, struct options *o)
 	if (is_native(o) && o->serial)
 		argp_error(state,
 		           "the threads of a --serial run do not run as they come: --strategy=native is without it");
+}
+
+static enum recorder parse_recorder(struct argp_state *state, const char *name)
+{
+	enum recorder n = RECORDER_AUTO;
+	while (n <= RECORDER_SYNC && strcmp(name, recorder_names[n]) != 0)
+		n++;
+	if (n > RECORDER_SYNC)
+		argp_error(state, "a recorder is auto, tsan, valgrind or sync, not '%s'", name);
+	return n;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -171,7 +193,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->preload = true;
 		return 0;
 	case OPTION_SYNC_ONLY:
-		o->sync_only = true;
+		o->recorder = RECORDER_SYNC;
+		return 0;
+	case OPTION_RECORDER:
+		o->recorder = parse_recorder(state, arg);
 		return 0;
 	case OPTION_VALUES:
 		o->values = true;
@@ -220,6 +245,11 @@ static const struct argp_option option_table[] = {
     {"pattern", OPTION_PATTERN, "PATTERN", 0,
      "With --serial: what racefuzzer makes of the positions: a race, a sequence or a deadlock (race)", 0},
     {"preload", OPTION_PRELOAD, NULL, 0, "Record the instrumented libraries that an uninstrumented program loads", 0},
+    {"recorder", OPTION_RECORDER, "NAME", 0,
+     "Record by instrumentation ('tsan'), by Valgrind, which sees the accesses of any program and is slower "
+     "('valgrind'), or synchronisation alone ('sync'); 'auto' (the default) is 'tsan' for a program that is "
+     "instrumented, and else 'valgrind'",
+     0},
     {"ring-size", 'r', "KIB", 0, "Buffer of each thread in KiB, a power of two (256)", 0},
     {"serial", OPTION_SERIAL, "SEED", OPTION_ARG_OPTIONAL,
      "Run one thread at a time, in an order that SEED (1) decides: the trace's order is exact, and the same SEED gives "
@@ -232,7 +262,7 @@ static const struct argp_option option_table[] = {
      "native",
      0},
     {"sync-only", OPTION_SYNC_ONLY, NULL, 0,
-     "Record the synchronisation of an uninstrumented program, without its accesses", 0},
+     "Record the synchronisation of an uninstrumented program, without its accesses: --recorder=sync", 0},
     {"threads", 't', "N", 0, "Record at most N threads at the same time (32768)", 0},
     {"values", OPTION_VALUES, NULL, 0, "Record the values that accesses read and wrote, which proves more", 0},
     {"vary", OPTION_VARY, "SEED", OPTION_ARG_OPTIONAL,
@@ -277,8 +307,9 @@ static enum rt_status find_recorder(const char *folder, const char *soname, char
 struct recording {
 	struct options options;
 	char *program, *soname, *recorder;
-	char *folder; /* of the recorders */
-	char *path;   /* of the trace */
+	char *folder;     /* of the recorders */
+	struct tool tool; /* that runs the program; without a path: it runs by itself */
+	char *path;       /* of the trace */
 	struct collector_control control;
 	void *plan;       /* the file's content */
 	pthread_t teller; /* runs tell_held, if tells */
@@ -305,18 +336,38 @@ static void tell_error(struct rt_error *error)
 	error->told = true;
 }
 
-/* Sets how the program is recorded. With --preload, the soname is that of a library among the arguments. */
+/*
+ * Sets how the program is recorded. With --preload, the soname is that of a library among the arguments. Programs that
+ * are not instrumented are run by the Valgrind tool, if it was built.
+ */
 static enum rt_status inspect(struct recording *r, struct rt_error *err)
 {
 	struct options *o = &r->options;
-	bool host = o->preload || o->sync_only;
-	enum rt_status status = program_inspect(r->program, &r->soname, &host, err);
-	o->sync_only &= host && !o->preload;
-	if (status || !host || !o->preload)
+	bool plain = o->preload || o->recorder != RECORDER_TSAN;
+	enum rt_status status = program_inspect(r->program, &r->soname, &plain, err);
+	if (status || !plain)
 		return status;
-	free(r->soname);
-	r->soname = library_runtime(o->command + 1);
-	return r->soname ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory for a name");
+	if (o->preload) {
+		free(r->soname);
+		r->soname = library_runtime(o->command + 1);
+		return r->soname ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory for a name");
+	}
+	o->sync_only = o->recorder == RECORDER_SYNC;
+	if (o->sync_only)
+		return RT_OK;
+	if (o->serial)
+		return rt_error_set(
+		    err, RT_EINPUT,
+		    "'%s' is not instrumented: build it with gcc -fsanitize=thread, or record it without "
+		    "--serial",
+		    r->program);
+	status = tool_find(&r->tool, r->program, err);
+	if (!status && o->recorder == RECORDER_AUTO)
+		fprintf(stderr,
+		        "racetrace: '%s' is not instrumented: Valgrind runs it, which takes some 50 times as long; gcc "
+		        "-fsanitize=thread makes a program that is recorded faster\n",
+		        r->program);
+	return status;
 }
 
 /* The plan that threads are to follow; `racetrace replay` has made it. */
@@ -381,11 +432,17 @@ static enum rt_status prepare(struct recording *r, struct rt_error *err)
 	    (status = strategy_input(&o->strategy, &r->input, &r->control.input_bytes, err)))
 		return status;
 	r->control.input = r->input;
+	enum { TOOL_THREADS = 1000 }; /* each costs the tool memory, whether it is there or not */
+	if (r->tool.path && threads > TOOL_THREADS)
+		threads = TOOL_THREADS;
+	if (r->tool.path && (status = tool_prepare(&r->tool, r->program, o->command, threads, err)))
+		return status;
 	if (o->plan && (status = read_plan(r, err)))
 		return status;
 	struct tree_options tree = {.rings = {.slots = threads,
 	                                      .ring_records = o->ring_kib * 1024 / (uint32_t)sizeof(struct rt_record),
 	                                      .sync_only = o->sync_only,
+	                                      .watched = r->tool.path != NULL,
 	                                      .tell = tell_error,
 	                                      .control = o->serial || is_native(o) ? &r->control : NULL,
 	                                      .exit_sleep_ms = o->exit_sleep_ms,
@@ -463,8 +520,9 @@ static enum rt_status collect(struct recording *r, struct program *program, stru
 	                                    .pid = (uint64_t)program->pid,
 	                                    .sync_only = r->options.sync_only,
 	                                    .recording = true,
-	                                    .exact = r->options.serial,
-	                                    .values = r->options.values && !r->options.sync_only,
+	                                    .exact = r->options.serial || r->tool.path,
+	                                    .values = (r->options.values && !r->options.sync_only) || r->tool.path,
+	                                    .binary = r->tool.path != NULL,
 	                                    .vary = r->options.vary,
 	                                    .input = describe_input(input, sizeof input)};
 	enum rt_status status = create_trace(r, program->pid, &options, err);
@@ -486,8 +544,9 @@ static enum rt_status collect(struct recording *r, struct program *program, stru
 static enum rt_status run(struct recording *r, struct rt_error *err)
 {
 	struct program program = {.ended = program_ended, .arg = r->collector};
-	struct program_start start = {.path = r->program,
-	                              .argv = r->options.command,
+	struct program_start start = {.path = r->tool.path ? r->tool.path : r->program,
+	                              .argv = r->tool.path ? r->tool.argv : r->options.command,
+	                              .tool = r->tool.path,
 	                              .preload = r->recorder,
 	                              .channel = tree_fd(r->tree),
 	                              .same_addresses = r->options.serial};
@@ -631,6 +690,7 @@ static void release(struct recording *r)
 	free(r->program);
 	free(r->soname);
 	free(r->recorder);
+	tool_release(&r->tool);
 }
 
 /* True if the scheduler has ended the program because no thread could go on. */

@@ -70,6 +70,8 @@ struct rt_slot {
 	uint32_t child_number;                   /* n: the n-th thread that its parent created, from 1 */
 	uint32_t generation;                     /* how often the slot was taken */
 	char label[16];                          /* pthread_setname_np */
+	uint32_t
+	    turned; /* 1: other threads ran since the last record, which the next one's stamp has to tell; if watched */
 
 	/* Written by the collector. */
 	_Alignas(64) _Atomic uint64_t consumed; /* blocks */
@@ -106,7 +108,8 @@ struct rt_channel {
 	_Atomic uint32_t executing; /* the process is about to execute another program */
 	uint32_t sync_only; /* the program is not instrumented: without plain accesses; recorder's, but first one's */
 	uint32_t values;    /* of accesses are recorded; value.c */
-	uint32_t forked;    /* set by the recorder: the process began by fork, not by exec */
+	uint32_t watched; /* by a Valgrind tool, which records the accesses; recorder's, but first one's; valgrind.c */
+	uint32_t forked;  /* set by the recorder: the process began by fork, not by exec */
 };
 
 /* What all processes of a tree share: at RT_TREE_OFFSET of the file. All zeros: only the first process is recorded. */

@@ -162,7 +162,8 @@ enum {
 	 * its object's memory (WAIT_END: its mutex's), as an atomic does; it must not race with those writes or with
 	 * free(). */
 	RT_F_OBJECT = 32,
-	RT_F_FREE = 64 /* WRITE that stands for free() of the block */
+	RT_F_FREE = 64,  /* WRITE that stands for free() of the block */
+	RT_F_PLAIN = 128 /* READ, WRITE of machine code: no atomic access is compiled to this instruction */
 };
 
 /*

@@ -56,7 +56,8 @@ struct rt_trace_info {
 	bool sync_only;             /* of an uninstrumented program: no plain accesses */
 	bool zeroed;                /* memory without a write before is known to hold 0 (STD) */
 	bool values;                /* values of accesses are recorded (record --values) */
-	uint32_t vary;              /* seed by which the recorder delayed new threads; 0: it did not */
+	bool binary;       /* of machine code without instrumentation: which loads and stores are atomic is unknown */
+	uint32_t vary;     /* seed by which the recorder delayed new threads; 0: it did not */
 	const char *input; /* what the program read from: a file's path, "terminal", "pipe", "socket", "closed",
 	                      "other"; NULL: unknown */
 	bool complete;     /* false: cut short; `incomplete_why` says how */

@@ -1,5 +1,6 @@
 /* From a trace to verdicts; see analysis.h. */
 #include "lib/analysis/analysis.h"
+#include "lib/analysis/binary.h"
 
 #include "lib/analysis/guards.h"
 #include "lib/analysis/plain.h"
@@ -312,14 +313,19 @@ static enum rt_status decide_all(struct analysis *a, const struct analysis_optio
 	plain_cap(a->model, &a->anomalies);
 	if (options->model.objects)
 		objects_cap(a, &a->anomalies);
+	struct snippets sources = {.trace = a->trace};
 	if (!status && visits && !options->every)
 		anomaly_list_fold_races(&a->anomalies, a->model);
 	for (size_t i = 0; !status && i < a->anomalies.count; i++) {
 		unrecorded_cap(a->model, &a->anomalies.items[i]);
 		check_act_settle(a->model, &a->anomalies.items[i]);
 		gather_evidence(a, &a->anomalies.items[i]);
+		binary_cap(a->model, &sources, &a->anomalies.items[i]);
 		a->summary[a->anomalies.items[i].kind][a->anomalies.items[i].verdict]++;
 	}
+	if (sources.no_memory && !status)
+		status = rt_error_set(err, RT_EMEMORY, "no memory for source lines");
+	snippets_release(&sources);
 	if (provers)
 		a->proofs = *provers_counts(provers);
 	a->proofs.visited |= provers && options->exhaustive;

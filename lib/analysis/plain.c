@@ -21,6 +21,8 @@ static bool is_host(const struct rt_trace *trace)
 void plain_cap(const struct model *m, struct anomaly_list *list)
 {
 	bool host = is_host(m->trace);
+	if (rt_trace_info(m->trace)->binary) /* what is not instrumented was seen nevertheless */
+		return;
 	for (size_t i = 0; i < list->count; i++) {
 		struct anomaly *a = &list->items[i];
 		for (uint32_t k = 0; a->kind == ANOMALY_RACE && k < a->event_count; k++) {

@@ -13,8 +13,8 @@
 #include "lib/report/baseline.h"
 #include "lib/report/digest.h"
 #include "lib/report/follows.h"
-#include "lib/report/snippet.h"
 #include "lib/report/suppress.h"
+#include "lib/trace/snippet.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include "lib/report/findings.h"
 #include "lib/report/pieces.h"
-#include "lib/report/snippet.h"
+#include "lib/trace/snippet.h"
 
 struct html_stack;
 /* The stacks that are on the page. */

@@ -89,8 +89,9 @@ static void put_plain_modules(struct json_writer *w, const char *key, const stru
 	struct plain_modules plain;
 	size_t n;
 	rt_trace_modules(trace, &n);
-	if (!n || !plain_modules_find(trace, &plain)) {
-		w->failed |= n != 0;
+	bool none = !n || rt_trace_info(trace)->binary;
+	if (none || !plain_modules_find(trace, &plain)) {
+		w->failed |= !none;
 		jw_null(w, key);
 		return;
 	}
@@ -138,6 +139,8 @@ static void put_trace(struct json_report *j)
 		put_warnings(w, info);
 	if (info->sync_only)
 		jw_bool(w, "sync_only", true);
+	if (info->binary)
+		jw_bool(w, "binary", true);
 	put_plain_modules(w, "not_instrumented", j->r->analysis->trace);
 	put_command(w, "command", info);
 	put_exit(w, "exit", info);

@@ -114,7 +114,7 @@ static void put_modules(const struct printer *p)
 {
 	enum { SHOWN = 8 };
 	struct plain_modules plain;
-	if (!plain_modules_find(p->r->analysis->trace, &plain))
+	if (p->info->binary || !plain_modules_find(p->r->analysis->trace, &plain))
 		return;
 	if (p->info->sync_only)
 		fputs(

@@ -3,7 +3,7 @@
 #define LIB_REPORT_TEXT_H
 
 #include "lib/report/findings.h"
-#include "lib/report/snippet.h"
+#include "lib/trace/snippet.h"
 
 struct printer {
 	const struct report *r;

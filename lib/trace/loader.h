@@ -99,6 +99,7 @@ struct alloc_uses {
 	uint64_t next_use;   /* number of that use, UINT64_MAX if there is none */
 };
 
+struct machine;
 struct loader {
 	struct rt_trace *trace;
 	struct model *m;
@@ -109,9 +110,10 @@ struct loader {
 	struct loader_thread *threads;
 	uint32_t thread_count, thread_capacity;
 	uint32_t event_capacity, segment_capacity, region_capacity, arg_capacity, cell_capacity, value_capacity;
-	bool lossy; /* pass one: there is a LOST event */
-	bool all;   /* cells of a single thread, and cells without writes, are kept too */
-	bool early; /* some thread has no fork: writes before the first fork matter */
+	struct machine *machine; /* NULL: the trace tells plain accesses from atomic ones */
+	bool lossy;              /* pass one: there is a LOST event */
+	bool all;                /* cells of a single thread, and cells without writes, are kept too */
+	bool early;              /* some thread has no fork: writes before the first fork matter */
 	uint32_t roots;
 	/* cells.c */
 	uint32_t *now;   /* by cell as numbered by shadow: the cell of its present generation; NULL: itself */

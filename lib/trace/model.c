@@ -6,6 +6,7 @@
 #include "lib/base/lower_bound.h"
 #include "lib/base/vec.h"
 #include "lib/trace/loader.h"
+#include "lib/trace/machine.h"
 
 #define BIT(op) (UINT64_C(1) << RT_OP_##op)
 #define IGNORES (BIT(IGNORE_BEGIN) | BIT(IGNORE_END))
@@ -226,6 +227,7 @@ static enum rt_status run_pass(struct loader *l, uint64_t select,
                                void (*pass)(struct loader *, const struct rt_event *), struct rt_event *batch,
                                struct rt_error *err)
 {
+	bool first = pass == pass_one;
 	rt_trace_select(l->trace, select);
 	enum rt_status status = rt_trace_rewind(l->trace, err);
 	for (size_t n; !status;) {
@@ -237,6 +239,10 @@ static enum rt_status run_pass(struct loader *l, uint64_t select,
 				return l->failed
 				           ? no_memory(l, err)
 				           : rt_error_set(err, RT_EINPUT, "more threads than %d", SHADOW_THREADS_MAX);
+			if (l->machine && first)
+				l->failed |= !machine_look(l->machine, &batch[i]);
+			else if (l->machine)
+				l->failed |= !machine_mend(l->machine, &batch[i]);
 			pass(l, &batch[i]);
 		}
 		if (l->failed || l->intern.failed || l->shadow.failed)
@@ -375,6 +381,7 @@ static enum rt_status load_once(struct rt_trace *trace, const struct model_optio
 	struct loader *l = calloc(1, sizeof *l);
 	struct rt_event *batch = malloc(BATCH * sizeof *batch);
 	struct model *m = calloc(1, sizeof *m);
+	struct machine machine = {.trace = trace};
 	enum rt_status status;
 	*out = NULL;
 	if (!l || !batch || !m || !loader_objects_init(l)) {
@@ -386,6 +393,7 @@ static enum rt_status load_once(struct rt_trace *trace, const struct model_optio
 		l->regions = options->regions;
 		l->all = options->all_cells;
 		l->handed = handed;
+		l->machine = rt_trace_info(trace)->binary ? &machine : NULL;
 		status = load(l, options, batch, err);
 		rt_trace_select(trace, RT_SELECT_ALL);
 		shadow_release(&l->shadow);
@@ -400,6 +408,7 @@ static enum rt_status load_once(struct rt_trace *trace, const struct model_optio
 		alloc_uses_release(l);
 		ownership_free(l->ownership);
 	}
+	machine_release(&machine);
 	free(batch);
 	free(l);
 	if (status)

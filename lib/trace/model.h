@@ -73,7 +73,7 @@ struct model_site {
 	enum rt_op op;
 	uint8_t order, flags; /* flags: rt_event.flags without RT_F_VALUE, and MODEL_F_SHARED */
 };
-#define MODEL_F_SHARED 128 /* RELEASE: of a reader's hold */
+#define MODEL_F_SHARED 128 /* RELEASE: of a reader's hold; an access has RT_F_PLAIN there */
 
 /*
  * A stretch of one thread between two synchronisation events; it includes the event that begins it. Fences and atomic

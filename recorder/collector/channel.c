@@ -90,6 +90,7 @@ static enum rt_status channel_create(struct collector *c, const struct collector
 	c->channel->vary = options->vary;
 	c->channel->values = options->values;
 	c->channel->sync_only = options->sync_only;
+	c->channel->watched = options->watched;
 	c->channel->collector_pid = getpid();
 	c->channel->slots_offset = c->slots_offset;
 	c->channel->rings_offset = c->rings_offset;
@@ -171,6 +172,11 @@ pid_t collector_find(const struct collector *c)
 bool collector_forked(const struct collector *c)
 {
 	return c->channel->forked != 0;
+}
+
+bool collector_watched(const struct collector *c)
+{
+	return c->channel->watched != 0;
 }
 
 bool collector_sync_only(const struct collector *c)

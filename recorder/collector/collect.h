@@ -26,6 +26,7 @@ struct collector_options {
 	uint32_t ring_records;                   /* records a ring: a power of two, at least two blocks */
 	uint32_t exit_sleep_ms, vary;            /* handed on to the recorder */
 	const struct collector_control *control; /* of the first process, or of all; NULL: threads run as they come */
+	bool watched;                            /* by a Valgrind tool, which records the accesses */
 	bool sync_only;                          /* for the first process: its program is not instrumented */
 	bool values;                             /* handed on to the recorder */
 	/* Called, by any thread, as soon as a trace cannot be written any further: the error becomes told. NULL: not.
@@ -74,6 +75,8 @@ pid_t collector_find(const struct collector *c);
 bool collector_forked(const struct collector *c);
 /* True if its program is not instrumented. */
 bool collector_sync_only(const struct collector *c);
+/* True if a Valgrind tool records the process's accesses. */
+bool collector_watched(const struct collector *c);
 /* True if the process has executed another program. */
 bool collector_replaced(const struct collector *c);
 /* Number of threads that it had, at least. */

@@ -68,6 +68,18 @@ static void *keep(void *arg)
 
 /* ---- The child's side ---- */
 
+/* A tool is started by Valgrind's launcher otherwise: which it is told, and where its other files are. */
+static bool set_tool_environment(const char *tool)
+{
+	char *folder = strdup(tool);
+	if (!folder)
+		return false;
+	*strrchr(folder, '/') = '\0';
+	bool ok = setenv("VALGRIND_LIB", folder, 1) == 0 && setenv("VALGRIND_LAUNCHER", tool, 1) == 0;
+	free(folder);
+	return ok;
+}
+
 /* FD:old LD_PRELOAD, "-" if it was not set: the recorder restores it before the program sees it. */
 static bool set_environment(const struct program_start *start)
 {
@@ -76,7 +88,8 @@ static bool set_environment(const struct program_start *start)
 	if (asprintf(&channel, "%d:%s", start->channel, preload ? preload : "-") < 0 ||
 	    asprintf(&list, "%s%s%s", start->preload, preload && *preload ? ":" : "", preload ? preload : "") < 0)
 		return false;
-	return setenv(RT_CHANNEL_ENV, channel, 1) == 0 && setenv("LD_PRELOAD", list, 1) == 0;
+	return setenv(RT_CHANNEL_ENV, channel, 1) == 0 && setenv("LD_PRELOAD", list, 1) == 0 &&
+	       (!start->tool || set_tool_environment(start->tool));
 }
 
 /* Waits for the byte to start; if the pipe is closed without one, there is nothing to do. */

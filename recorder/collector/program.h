@@ -36,6 +36,7 @@ struct program_start {
 	const char *path;
 	char *const *argv;
 	const char *preload; /* the recorder's file */
+	const char *tool;    /* NULL, or the Valgrind tool that `path` is */
 	int channel;         /* the channel's file */
 	bool same_addresses; /* the same in each run, if the system allows it */
 };

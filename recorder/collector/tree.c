@@ -357,8 +357,9 @@ static enum rt_status record(struct process *p, int pidfd, struct rt_error *err)
 	                                    .pid = (uint64_t)p->trace.pid,
 	                                    .sync_only = collector_sync_only(p->collector),
 	                                    .recording = true,
-	                                    .exact = collector_control(p->collector),
-	                                    .values = p->tree->options.rings.values,
+	                                    .exact = collector_control(p->collector) || collector_watched(p->collector),
+	                                    .values = p->tree->options.rings.values || collector_watched(p->collector),
+	                                    .binary = collector_watched(p->collector),
 	                                    .vary = p->tree->options.rings.vary};
 	struct rt_writer *w;
 	uint64_t began = now_ns();

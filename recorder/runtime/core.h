@@ -5,25 +5,11 @@
 #ifndef RECORDER_RUNTIME_CORE_H
 #define RECORDER_RUNTIME_CORE_H
 
+#include "recorder/runtime/filter.h"
 #include "recorder/runtime/recorder.h"
 
 #include <pthread.h>
 #include <signal.h>
-
-/* Repeat filter: direct-mapped. k0: address | op << 48 | seen twice << 51 | epoch << 52; k1: word 1 of the record. */
-struct rt_filter {
-	uint64_t k0, k1;
-};
-/*
- * The table is small, so as to stay in the cache, and large for a thread that has written many records without any
- * synchronisation: then repeats are far apart and leaving them out pays most. (A matrix product of 300 by 300: 48 of
- * 108 million accesses left out with 4096 entries, 107 with 131072, in half the time and a fortieth of the file.)
- */
-#define RT_FILTER_SMALL 4096u
-#define RT_FILTER_LARGE 131072u
-#define RT_FILTER_PATIENCE 64u /* blocks without synchronisation after which the table grows */
-#define RT_FILTER_TWICE (UINT64_C(1) << 51)
-#define RT_FILTER_EPOCH (UINT64_C(1) << 52)
 
 #define RT_PAUSE() __builtin_ia32_pause()
 
@@ -107,6 +93,13 @@ extern bool rt_sync_only; /* no plain accesses, of which only those of the C lib
 void *rt_memory_reserve(void *where, size_t size);
 bool rt_memory_open(const void *from, size_t size);
 
+/* A Valgrind tool records what the program does to memory, and appends to the same rings; watch.c. */
+extern bool rt_watched;
+/* Each append takes the slow way: the slot's limit is kept at cur. */
+extern bool rt_stepwise;
+bool rt_watch_is_there(void); /* the process runs under the tool */
+void rt_watch_thread(void);   /* this thread is recorded from now on */
+
 /* Values; value.c. All but rt_settle are called where rt_values is set, by a busy thread. */
 extern bool rt_values;
 extern bool rt_values_caught;                     /* faults while reading memory come to signal.c */
@@ -144,7 +137,7 @@ bool rt_peek(uintptr_t at, unsigned size, uint64_t *value);
 /* End of the block at hand. */
 static inline struct rt_record *rt_block_end(const struct rt_slot *slot)
 {
-	if (!rt_values || !slot->limit)
+	if (!rt_stepwise || !slot->limit)
 		return slot->limit;
 	return slot->ring + ((slot->cur - slot->ring - 1) / RT_BLOCK_RECORDS + 1) * RT_BLOCK_RECORDS;
 }

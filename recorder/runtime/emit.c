@@ -44,6 +44,8 @@ static void grow_filter(struct rt_slot *s)
 
 	if (rt_values) {
 		rt_value_grow(b);
+	} else if (rt_watched) {
+		return;
 	} else if (b->epoch != s->filter_epoch) {
 		b->epoch = s->filter_epoch;
 		b->epoch_blocks = 0;
@@ -122,7 +124,7 @@ static bool next_block(struct rt_slot *s)
 	grow_filter(s);
 	base = s->ring + published % blocks * RT_BLOCK_RECORDS;
 	*base = rt_record_ext(rt_plain_stamp(s), 0);
-	s->limit = base + (rt_values ? 1 : RT_BLOCK_RECORDS);
+	s->limit = base + (rt_stepwise ? 1 : RT_BLOCK_RECORDS);
 	__atomic_store_n(&s->cur, base + 1, __ATOMIC_RELEASE);
 	return true;
 }
@@ -130,9 +132,23 @@ static bool next_block(struct rt_slot *s)
 static void commit(struct rt_slot *s, unsigned n)
 {
 	__atomic_store_n(&s->cur, s->cur + n, __ATOMIC_RELEASE);
-	if (rt_values)
+	if (rt_stepwise)
 		s->limit = s->cur;
 	s->skipped = 0;
+}
+
+static uint64_t exact_stamp(_Atomic uint64_t *clock, uint64_t last, uint64_t now);
+
+/* Other threads ran since the last record: what follows is a run of its own, behind what they have done. */
+static void begin_turn(struct rt_slot *s)
+{
+	uint64_t skipped = s->skipped;
+
+	s->turned = 0;
+	s->last_stamp = exact_stamp(&rt_channel->clock, s->last_stamp, 0);
+	*s->cur = rt_record_ext(s->last_stamp, 0);
+	commit(s, 1);
+	s->skipped = skipped;
 }
 
 /* Room for n records, with the count of left-out repeats already small. False: the event is to be dropped. */
@@ -140,14 +156,15 @@ static bool make_room(struct rt_slot *s, unsigned n)
 {
 	if (s->limit == NULL)
 		return false;
-	if (s->skipped > RT_RECORD_SKIP_MAX)
-		n++;
+	n += (unsigned)(s->skipped > RT_RECORD_SKIP_MAX) + (unsigned)(s->turned != 0);
 	if (rt_block_end(s) - s->cur < (ptrdiff_t)n && !next_block(s))
 		return false;
 	if (s->skipped > RT_RECORD_SKIP_MAX) {
 		*s->cur = rt_record_make(RT_OP_SKIP, s->skipped, 0, 0, 0);
 		commit(s, 1);
 	}
+	if (RT_UNLIKELY(s->turned))
+		begin_turn(s);
 	return true;
 }
 
@@ -297,6 +314,7 @@ void rt_emit_range(unsigned op, const void *addr, size_t size, uintptr_t pc)
 {
 	struct rt_slot *s = rt_self;
 	struct rt_record event, ext;
+	unsigned flags = rt_watched ? RT_F_PLAIN : 0; /* a call, among what may be atomic operations otherwise */
 
 	if (size == 0 || RT_UNLIKELY(rt_not_plain) || RT_UNLIKELY(rt_is_inner(pc))) {
 		if (!size || rt_sync_only || rt_is_inner(pc))
@@ -306,11 +324,11 @@ void rt_emit_range(unsigned op, const void *addr, size_t size, uintptr_t pc)
 		return;
 	}
 	if (size <= 16) {
-		rt_plain_access(op, addr, pc, rt_record_aux((unsigned)size, 0, 0));
+		rt_plain_access(op, addr, pc, rt_record_aux((unsigned)size, 0, flags));
 		return;
 	}
 	range_step(op, addr, size, pc);
-	event = rt_record_make(op, (uintptr_t)addr, pc, 0, 0);
+	event = rt_record_make(op, (uintptr_t)addr, pc, rt_record_aux(0, 0, flags), 0);
 	if (size < 1u << 15 && rt_repeats(s, event.w0, event.w1 | UINT64_C(1) << 63 | (uint64_t)size << 48)) {
 		rt_count_repeat(s);
 		return;

@@ -139,7 +139,7 @@ uint64_t rt_now_slow(void)
 {
 	struct timespec t;
 
-	if (rt_controlled)
+	if (rt_controlled || rt_watched)
 		return 0;
 	if (RT_UNLIKELY(rt_thread.timeless)) /* the last known time must do */
 		return rt_channel ? atomic_load(&rt_channel->clock) : 0;
@@ -442,7 +442,11 @@ static struct rt_channel *take_channel(int fd, void *where)
 
 static void announce(bool forked)
 {
-	rt_values = rt_channel->values && !rt_sync_only;
+	rt_watched = rt_channel->watched && rt_watch_is_there();
+	rt_channel->watched = rt_watched;
+	rt_tsc &= !rt_watched;
+	rt_values = rt_channel->values && !rt_sync_only && !rt_watched;
+	rt_stepwise = rt_values || rt_watched;
 	rt_not_plain = rt_sync_only || rt_values;
 	if (rt_values && !forked)
 		rt_value_start();

@@ -61,6 +61,7 @@ static bool slot_prepare(struct rt_slot *s)
 	s->cur = s->limit = s->ring;
 	s->skipped = 0;
 	s->last_stamp = 0;
+	s->turned = 0;
 	s->filter = rt_private_of(s)->large_open ? rt_large_filter(s) : rt_private_of(s)->filter;
 	s->label[0] = 0;
 	atomic_store(&s->published, 0);
@@ -114,7 +115,7 @@ struct rt_slot *rt_slot_take_free(void)
 void rt_slot_open(struct rt_slot *s)
 {
 	*s->ring = rt_record_ext(rt_plain_stamp(s), 0);
-	s->limit = s->ring + (rt_values ? 1 : RT_BLOCK_RECORDS);
+	s->limit = s->ring + (rt_stepwise ? 1 : RT_BLOCK_RECORDS);
 	__atomic_store_n(&s->cur, s->ring + 1, __ATOMIC_RELEASE);
 }
 
@@ -221,6 +222,8 @@ static void begin_thread(struct rt_slot *s, uintptr_t pc)
 	rt_thread.index = s->thread;
 	rt_thread.known = true;
 	rt_self = s;
+	if (rt_watched)
+		rt_watch_thread();
 	rt_emit_sync(RT_OP_BEGIN, (uintptr_t)rt_thread.stack, rt_thread.stack_size, pc, 0);
 	if (tls_size)
 		rt_emit_sync(RT_OP_TLS, (uintptr_t)rt_pthread_self() - tls_size, tls_size, pc, 0);

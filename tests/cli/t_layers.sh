@@ -44,6 +44,7 @@ may recorder/runtime recorder
 may recorder/sched recorder tracefmt recorder/runtime
 may recorder/hooks recorder recorder/runtime recorder/intercept
 may recorder/intercept recorder recorder/runtime
+may recorder/valgrind recorder recorder/runtime
 may recorder/collector recorder lib/base tracefmt tracefmt/native
 may cmd lib/base tracefmt lib/trace lib/anomaly lib/search lib/analysis lib/schedule lib/report lib/explore recorder recorder/collector
 

@@ -40,8 +40,8 @@ head -c 100 app >cut && chmod +x cut
 cp app foreign && printf '\xb7' | dd of=foreign bs=1 seek=18 conv=notrunc 2>/dev/null
 : >empty && chmod +x empty
 
-refused 3 "^racetrace: './plain' is not instrumented: build it with gcc -fsanitize=thread, record --preload if it loads a library that is, or record --sync-only$" "$racetrace" record ./plain
-refused 3 "^racetrace: '/bin/true' is not instrumented|^racetrace: '/usr/bin/true' is not" "$racetrace" record true
+refused 3 "^racetrace: './plain' is not instrumented: build it with gcc -fsanitize=thread, record --preload if it loads a library that is, or record --sync-only$" "$racetrace" record --recorder=tsan ./plain
+refused 3 "^racetrace: '/bin/true' is not instrumented|^racetrace: '/usr/bin/true' is not" "$racetrace" record --recorder=tsan true
 refused 3 "'./static' is statically linked" "$racetrace" record ./static
 refused 3 "^racetrace: './static' is statically linked: link it dynamically$" "$racetrace" record --sync-only ./static
 refused 3 "'./script' is a script" "$racetrace" record --sync-only ./script

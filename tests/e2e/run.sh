@@ -17,6 +17,7 @@ compile() {
 	case $1 in
 	case) $compiler -g -fsanitize=thread "${more[@]}" "$2" -o "$3" -lpthread ;;
 	gcc-O*) $compiler -g "-${1#gcc-}" -fsanitize=thread -Wno-tsan "${more[@]}" "$2" -o "$3" -lpthread ;;
+	binary) $compiler -g -O1 "${more[@]}" "$2" -o "$3" -lpthread ;;
 	clang)
 		read -ra cflags < <("$racetrace" --cflags) && read -ra libs < <("$racetrace" --libs) &&
 			clang -g -O1 "${cflags[@]}" -c "$2" -o "$3.o" && clang "$3.o" -o "$3" "${libs[@]}" -lpthread
@@ -132,6 +133,7 @@ tests() {
 		wanted "$source" || continue
 		expect=${source%.c}.expect
 		printf '%s\0' gcc-O1 "$source" "$expect" gcc-O2 "$source" "$expect"
+		[ -z "${BINARY-}" ] || printf '%s\0' binary "$source" "$expect"
 		# What Clang compiles goes the same way from there on: the racy ones are enough.
 		[ -n "$clang" ] && grep -q '^race' "$expect" && printf '%s\0' clang "$source" "$expect"
 	done
@@ -139,6 +141,7 @@ tests() {
 		[ -e "$source" ] || continue
 		wanted "$source" || continue
 		printf '%s\0' gcc-O1 "$source" "${source%.*}.expect"
+		[ -z "${BINARY-}" ] || printf '%s\0' binary "$source" "${source%.*}.expect"
 		for expect in "${source%.*}".*.expect; do
 			[ -e "$expect" ] && printf '%s\0' gcc-O1 "$source" "$expect"
 		done

@@ -1,8 +1,8 @@
 /* What reports are written with: JSON, pieces that come again, source lines, text from any source. */
 #include "lib/report/json_writer.h"
 #include "lib/report/pieces.h"
-#include "lib/report/snippet.h"
 #include "lib/report/utf8.h"
+#include "lib/trace/snippet.h"
 #include "tests/unit/suite.h"
 
 #include <check.h>

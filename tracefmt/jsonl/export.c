@@ -254,6 +254,8 @@ static enum rt_status put_header(struct rt_jsonl_writer *w, bool whole, bool uni
 		failed |= json_object_set_new(h, "values", json_true());
 	if (info->input)
 		failed |= json_object_set_new(h, "input", text(info->input));
+	if (info->binary)
+		failed |= json_object_set_new(h, "binary", json_true());
 	if (info->zeroed)
 		failed |= json_object_set_new(h, "zeroed", json_true());
 	failed |= json_object_set_new(h, "complete", json_boolean(info->complete));

@@ -224,6 +224,7 @@ enum rt_status jsonl_header(struct jsonl_parser *p, const json_t *header)
 	info->zeroed = json_is_true(jsonl_get(header, "zeroed"));
 	info->sync_only = json_is_true(jsonl_get(header, "sync_only"));
 	info->values = json_is_true(jsonl_get(header, "values"));
+	info->binary = json_is_true(jsonl_get(header, "binary"));
 	info->complete = !json_is_false(jsonl_get(header, "complete"));
 	p->declared_lost = jsonl_get(header, "lost") != NULL;
 	if ((status = jsonl_text(p, header, "incomplete_why", &info->incomplete_why)) ||

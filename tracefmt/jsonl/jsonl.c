@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-const char *const jsonl_flags[8] = {"value", "volatile", "timed", "timeout", "vptr", "object", "free", NULL};
+const char *const jsonl_flags[8] = {"value", "volatile", "timed", "timeout", "vptr", "object", "free", "plain"};
 const char *const jsonl_orders[8] = {"relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst", NULL, NULL};
 
 struct jsonl_position {

@@ -124,6 +124,8 @@ static void parse_head(struct rt_reader *r, const struct rt_bytes *raw)
 	if (rt_cursor_left(&c))
 		r->trace.info.values = rt_cursor_varint(&c);
 	if (rt_cursor_left(&c))
+		r->trace.info.binary = rt_cursor_varint(&c);
+	if (rt_cursor_left(&c))
 		r->trace.info.input = r->input = take_string(r, &c);
 }
 

@@ -92,6 +92,7 @@ enum rt_status rt_export_file(struct rt_trace *trace, const char *path, struct r
 	                                    .sync_only = info->sync_only,
 	                                    .zeroed = info->zeroed,
 	                                    .values = info->values,
+	                                    .binary = info->binary,
 	                                    .vary = info->vary,
 	                                    .input = info->input};
 	struct rt_writer *w;

@@ -152,7 +152,8 @@ static enum rt_status write_head(struct rt_writer *w, const struct rt_writer_opt
 	for (size_t i = 0; i < argc; i++)
 		put_string(&w->raw, options->command[i]);
 	/* Each optional field comes after those before it, and is left out if it and all after it are 0. */
-	const uint64_t facts[] = {options->zeroed, options->sync_only, options->vary, options->model, options->values};
+	const uint64_t facts[] = {options->zeroed, options->sync_only, options->vary,
+	                          options->model,  options->values,    options->binary};
 	size_t count = sizeof facts / sizeof *facts;
 	while (count && !options->input && !facts[count - 1])
 		count--;

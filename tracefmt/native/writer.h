@@ -20,6 +20,7 @@ struct rt_writer_options {
 	bool zeroed;                /* memory begins as 0 */
 	bool recording;             /* a long run: RT_OUTPUT_LONG */
 	bool values;                /* values of accesses are recorded */
+	bool binary;                /* the program was not instrumented; see rt_trace_info */
 	uint32_t vary;              /* seed by which threads were delayed; 0: they were not */
 	const char *input;          /* what standard input is, as in struct rt_trace_info; NULL: unknown */
 	int level;                  /* zstd level; 0: the default, 1 */

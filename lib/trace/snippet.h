@@ -3,8 +3,8 @@
  * file is opened only if it has not changed since the recording, by the digest in the trace, or if it is below a folder
  * that the user named.
  */
-#ifndef LIB_REPORT_SNIPPET_H
-#define LIB_REPORT_SNIPPET_H
+#ifndef LIB_TRACE_SNIPPET_H
+#define LIB_TRACE_SNIPPET_H
 
 #include "tracefmt/trace.h"
 

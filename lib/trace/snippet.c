@@ -1,5 +1,5 @@
 /* Source lines; see snippet.h. */
-#include "lib/report/snippet.h"
+#include "lib/trace/snippet.h"
 
 #include "lib/base/hash.h"
 #include "lib/base/vec.h"

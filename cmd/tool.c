@@ -1,0 +1,60 @@
+#include "cmd/tool.h"
+
+#include "cmd/library.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum rt_status tool_find(struct tool *t, const char *program, struct rt_error *err)
+{
+	char *folder = NULL;
+	enum rt_status status = library_folder(false, &folder, err);
+	if (status)
+		return status;
+	int length = asprintf(&t->path, "%s/valgrind/racetrace-amd64-linux", folder);
+	free(folder);
+	if (length < 0) {
+		t->path = NULL;
+		return rt_error_set(err, RT_EMEMORY, "no memory for a path");
+	}
+	if (access(t->path, X_OK) == 0)
+		return RT_OK;
+	tool_release(t);
+	return rt_error_set(err, RT_EINPUT,
+	                    "'%s' is not instrumented: build it with gcc -fsanitize=thread, or build racetrace where "
+	                    "Valgrind is installed, or record --preload if it loads a library that is, or record "
+	                    "--sync-only",
+	                    program);
+}
+
+enum rt_status tool_prepare(struct tool *t, const char *program, char **command, uint32_t threads, struct rt_error *err)
+{
+	static const char *const options[] = {"--tool=racetrace", "-q", "--vgdb=no", "--fair-sched=try"};
+	enum { OWN = sizeof options / sizeof *options };
+	size_t argc = 0, n = 0;
+	while (command[argc])
+		argc++;
+	t->argv = calloc(argc + OWN + 3, sizeof *t->argv);
+	if (!t->argv || asprintf(&t->most, "--max-threads=%" PRIu32, threads + 1) < 0) {
+		t->most = NULL;
+		return rt_error_set(err, RT_EMEMORY, "no memory for a command line");
+	}
+	t->argv[n++] = t->path;
+	for (size_t i = 0; i < OWN; i++)
+		t->argv[n++] = (char *)(uintptr_t)options[i];
+	t->argv[n++] = t->most;
+	t->argv[n++] = (char *)(uintptr_t)program;
+	memcpy(t->argv + n, command + 1, argc * sizeof *t->argv);
+	return RT_OK;
+}
+
+void tool_release(struct tool *t)
+{
+	free(t->path);
+	free(t->argv);
+	free(t->most);
+	*t = (struct tool){0};
+}

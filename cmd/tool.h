@@ -1,0 +1,23 @@
+/* The Valgrind tool that runs a program without instrumentation (recorder/valgrind). */
+#ifndef CMD_TOOL_H
+#define CMD_TOOL_H
+
+#include "lib/base/error.h"
+
+#include <stdint.h>
+
+struct tool {
+	char *path;  /* of the tool; NULL: there is none */
+	char **argv; /* its command line, the program's behind its own options */
+	char *most;  /* that of argv's options which is made */
+};
+
+/* Finds the tool. It may be missing where racetrace was built without Valgrind's files: the error says what to do then.
+ */
+enum rt_status tool_find(struct tool *t, const char *program, struct rt_error *err);
+/* Makes the command line. command: the program's, which the tool keeps pointers to. threads: most alive at once. */
+enum rt_status tool_prepare(struct tool *t, const char *program, char **command, uint32_t threads,
+                            struct rt_error *err);
+void tool_release(struct tool *t);
+
+#endif

@@ -1,0 +1,46 @@
+#include "lib/analysis/binary.h"
+
+#include "lib/analysis/statement.h"
+#include "lib/order/order.h"
+
+#include <stdlib.h>
+
+/* True if no compiler makes this of an atomic access: an update in one instruction, a wide one, one across its size. */
+static bool is_plain(const struct model *m, uint32_t e)
+{
+	enum { WIDEST = 8 };
+	const struct model_site *site = &m->sites[m->events[e].site];
+	const struct model_cell *first = &m->cells[m->events[e].object];
+	uint64_t size = 0;
+	for (uint32_t i = 0; i < site->cells; i++)
+		size += first[i].size;
+	return !size || site->flags & (RT_F_PLAIN | RT_F_FREE | RT_F_OBJECT) || size > WIDEST || (size & (size - 1)) ||
+	       first->addr % size;
+}
+
+/* True if the source line of the access calls no atomic operation, as far as the file is still what it was. */
+static bool is_plain_source(const struct model *m, struct snippets *sources, uint32_t e)
+{
+	size_t n;
+	const struct rt_frame *f = rt_trace_frames(m->trace, m->sites[m->events[e].site].pc, &n);
+	char *line = n && f->file ? snippet(sources, f->file, f->line) : NULL;
+	bool plain = line && statement_is_plain(line);
+	free(line);
+	return plain;
+}
+
+static bool is_certain(const struct model *m, struct snippets *sources, const uint32_t *events)
+{
+	return is_plain(m, events[0]) || is_plain(m, events[1]) ||
+	       (is_plain_source(m, sources, events[0]) && is_plain_source(m, sources, events[1]));
+}
+
+void binary_cap(const struct model *m, struct snippets *sources, struct anomaly *a)
+{
+	if (!rt_trace_info(m->trace)->binary || a->kind != ANOMALY_RACE || a->verdict <= VERDICT_PREDICTED)
+		return;
+	if (!is_certain(m, sources, a->events))
+		anomaly_cap(a, REASON_MACHINE_CODE, NULL);
+	else if (a->verdict == VERDICT_OBSERVED && !(a->orders_unordered >> order_find("shb") & 1))
+		anomaly_cap(a, REASON_MACHINE_ORDER, NULL);
+}

@@ -1,0 +1,13 @@
+/* What a line of C or C++ tells of its accesses. */
+#ifndef LIB_ANALYSIS_STATEMENT_H
+#define LIB_ANALYSIS_STATEMENT_H
+
+#include <stdbool.h>
+
+/*
+ * True if the line is a statement, or a condition, that calls nothing and that no macro is seen in: operators on
+ * variables alone. C has no atomic load or store without a call or a macro, but of a variable of an _Atomic type.
+ */
+bool statement_is_plain(const char *line);
+
+#endif

@@ -1,0 +1,57 @@
+#include "lib/trace/machine.h"
+
+#include <string.h>
+
+static uint64_t location(const struct rt_event *e)
+{
+	return (e->addr & RT_OPERAND_MAX) | e->arg << RT_OPERAND_BITS;
+}
+
+bool machine_look(struct machine *m, const struct rt_event *e)
+{
+	bool added;
+	return !rt_op_is_atomic(e->op) || set_add(&m->locked, location(e), &added);
+}
+
+static bool is_member(const char *function)
+{
+	static const char *const classes[] = {"std::atomic", "std::__atomic_"};
+	for (unsigned i = 0; function && i < sizeof classes / sizeof *classes; i++)
+		if (!strncmp(function, classes[i], strlen(classes[i])))
+			return true;
+	return false;
+}
+
+/* True if the position is in a member function of std::atomic, or a copy of one. */
+static bool in_member(struct machine *m, uint64_t pc, bool *failed)
+{
+	bool added = false;
+	if (!pc || set_has(&m->known, pc))
+		return pc && set_has(&m->atomic, pc);
+	size_t n = 0;
+	const struct rt_frame *frames = rt_trace_frames(m->trace, pc, &n);
+	bool is = false;
+	for (size_t i = 0; i < n && !is; i++)
+		is = is_member(frames[i].function);
+	*failed |= !set_add(&m->known, pc, &added) || (is && !set_add(&m->atomic, pc, &added));
+	return is;
+}
+
+bool machine_mend(struct machine *m, struct rt_event *e)
+{
+	enum { ACQUIRE = 2, RELEASE = 3, MOST = 16 };
+	bool failed = false;
+	if ((e->op != RT_OP_READ && e->op != RT_OP_WRITE) || e->flags & RT_F_PLAIN || e->arg > MOST ||
+	    (!set_has(&m->locked, location(e)) && !in_member(m, e->pc, &failed)))
+		return !failed;
+	e->order = e->op == RT_OP_READ ? ACQUIRE : RELEASE;
+	e->op = e->op == RT_OP_READ ? RT_OP_ATOMIC_LOAD : RT_OP_ATOMIC_STORE;
+	return !failed;
+}
+
+void machine_release(struct machine *m)
+{
+	set_release(&m->locked);
+	set_release(&m->known);
+	set_release(&m->atomic);
+}

@@ -1,0 +1,29 @@
+/*
+ * The recorder under Valgrind: the tool in recorder/valgrind sees what the program, which is not instrumented, does to
+ * memory; this library still records what synchronises, and what the C library is called for. The tool appends to the
+ * running thread's slot, never while that thread is in here: so each append here looks first whether it had to wait for
+ * its turn meanwhile, and stamps count turns.
+ */
+#include "recorder/runtime/core.h"
+#include "recorder/runtime/shared.h"
+#include "recorder/watch.h"
+
+#if __has_include(<valgrind/valgrind.h>)
+#include <valgrind/valgrind.h>
+#else /* without it there is no tool either */
+#define RUNNING_ON_VALGRIND 0
+#define VALGRIND_DO_CLIENT_REQUEST_EXPR(none, request, a, b, c, d, e) (none)
+#endif
+
+bool rt_watched, rt_stepwise;
+
+bool rt_watch_is_there(void)
+{
+	return RUNNING_ON_VALGRIND;
+}
+
+void rt_watch_thread(void)
+{
+	VALGRIND_DO_CLIENT_REQUEST_EXPR(0, RT_WATCH_THREAD, &rt_self, &rt_channel, &rt_tree, rt_shared,
+	                                &rt_place_twice);
+}

@@ -1,0 +1,58 @@
+/* The running thread's ring, as the tool appends to it: see ring.c. */
+#ifndef RECORDER_VALGRIND_RING_H
+#define RECORDER_VALGRIND_RING_H
+
+#include "recorder/channel.h"
+#include "recorder/valgrind/platform.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A thread of the program, as the tool knows it. */
+struct guest {
+	struct rt_slot **self; /* NULL: it has not begun to be recorded, or has ended */
+	struct rt_channel **channel;
+	struct rt_tree **tree;
+	struct rt_shared *shared; /* table of the parts of files that are mapped; looked at if *twice */
+	const bool *twice;
+	struct rt_slot *last;         /* slot of the last event; a task has one of its own */
+	uint64_t epoch, filter_epoch; /* of seen; the slot's filter_epoch then */
+	struct seen *seen;            /* repeat filter, of SEEN entries */
+	uint64_t *frames;             /* where the return addresses of its calls are */
+	unsigned depth, room;         /* of frames; calls deeper than there is room for are counted */
+};
+
+/* Repeat filter: a place of the code and the bytes that it accesses; what is kept, and how often, in which epoch. */
+enum { SEEN = 1 << 14 };
+struct seen {
+	uint64_t w0, w1, value, count_epoch;
+};
+
+/* The thread's slot; NULL: its events are not recorded now. */
+static inline struct rt_slot *guest_slot(struct guest *g)
+{
+	struct rt_slot *slot = g->self ? *g->self : NULL;
+	if (!slot || !slot->limit)
+		return NULL;
+	if (slot != g->last) {
+		slot->turned = 1;
+		g->last = slot;
+	}
+	return slot;
+}
+
+/* Appends an event without a stamp of its own; value: NULL, or what it read or wrote. */
+void ring_plain(struct guest *g, struct rt_slot *slot, uint64_t w0, uint64_t w1, const uint64_t *value);
+/* The same with an exact stamp: a synchronisation operation, after which repeats are recorded again. */
+void ring_sync(struct guest *g, struct rt_slot *slot, uint64_t w0, uint64_t w1, const uint64_t *value);
+/* A plain access whose size has no code: an event with an argument. */
+void ring_range(struct guest *g, struct rt_slot *slot, unsigned op, uint64_t from, uint64_t size, uint64_t pc);
+/* Nothing was executed for the thread since it had its last turn: others' events may come between. */
+static inline void ring_turn(struct guest *g)
+{
+	struct rt_slot *slot = guest_slot(g);
+	if (slot)
+		slot->turned = 1;
+}
+
+#endif

@@ -1,0 +1,150 @@
+#!/bin/bash
+# t_binary.sh BUILD: programs that are not instrumented, recorded by the Valgrind tool: the order is exact, values are
+# there, what is certain is said and nothing else. Where racetrace was built without Valgrind's files, record says so.
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/text.sh"
+racetrace=$RACETRACE
+tool=$(dirname "$racetrace")/../lib/racetrace/valgrind/racetrace-amd64-linux
+
+# verdicts REPORT: variable, verdict and lines of each race.
+verdicts() {
+	jq -r '[.anomalies[] | select(.kind == "race") | "\(.variable.name) \(.verdict) \([.events[].source.line] | sort | join(" "))"] | unique[]' "$1"
+}
+
+cat >app.cpp <<'END'
+#include <atomic>
+#include <pthread.h>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static std::atomic<int> flag;
+static int guarded, sent, racy, counted, by_builtin;
+
+static void deep(int n)
+{
+	if (n)
+		deep(n - 1);
+	else
+		racy++; // @racy
+}
+static void caught()
+{
+	try {
+		throw std::runtime_error("thrown");
+	} catch (std::exception &e) {
+		counted += std::string(e.what()).size(); // @counted
+	}
+}
+static void *work(void *arg)
+{
+	pthread_mutex_lock(&mutex);
+	guarded++;
+	pthread_mutex_unlock(&mutex);
+	deep(3);
+	caught();
+	__atomic_store_n(&by_builtin, 1, __ATOMIC_RELEASE); // @store
+	return arg;
+}
+int main()
+{
+	pthread_t a, b;
+	pthread_create(&a, nullptr, work, nullptr);
+	pthread_create(&b, nullptr, work, nullptr);
+	std::thread sender([] { sent = 1; flag.store(1, std::memory_order_release); });
+	while (!flag.load(std::memory_order_acquire))
+		;
+	int got = sent + __atomic_load_n(&by_builtin, __ATOMIC_ACQUIRE); // @load
+	sender.join();
+	pthread_join(a, nullptr);
+	pthread_join(b, nullptr);
+	return got == 0 ? 1 : 7;
+}
+END
+g++ -g -O1 app.cpp -o app -pthread || exit 1
+line() {
+	grep -n "@$1\$" app.cpp | cut -d: -f1
+}
+
+if [ ! -x "$tool" ]; then
+	"$racetrace" record -o t.zst ./app >out 2>err
+	[ $? = 3 ] && grep -q 'build racetrace where Valgrind is installed' err || wrong "without the tool: $(cat err)"
+	exit $fail
+fi
+
+"$racetrace" record -o t.zst ./app >out 2>err
+[ $? = 7 ] || wrong "not the program's own status: $(cat err)"
+grep -q "^racetrace: './app' is not instrumented: Valgrind runs it" err || wrong "no word about the cost: $(cat err)"
+[ "$("$racetrace" info --format json t.zst | jq -c '[.order, .values, .complete]')" = '["exact",true,true]' ] ||
+	wrong "info: $("$racetrace" info t.zst)"
+
+"$racetrace" analyze -f json t.zst >report.json
+jq -e '.trace.binary' report.json >/dev/null || wrong 'the report does not say that it was no instrumentation'
+# An update in one instruction is no atomic one; std::atomic orders what it is meant to; a builtin is not seen in the
+# machine code, so the race is not certain, and says why.
+verdicts report.json >got
+grep -qx "racy observed $(line racy) $(line racy)" got || wrong "the race of the update: $(cat got)"
+grep -qx "counted observed $(line counted) $(line counted)" got || wrong "the race behind the exception: $(cat got)"
+grep -qE '^(guarded|sent|flag)' got && wrong "what is ordered is called a race: $(cat got)"
+grep -E "^by_builtin" got | grep -qv ' predicted ' && wrong "what may be atomic is called certain: $(cat got)"
+jq -e '[.anomalies[] | select(.variable.name == "by_builtin") | .reasons[].reason] | all(startswith("machine-"))' report.json >/dev/null ||
+	wrong "why it is not certain: $(jq -c '[.anomalies[] | .reasons]' report.json)"
+# The stack has the calls, and the source lines are those of the accesses.
+jq -e '[.anomalies[] | select(.variable.name == "racy") | .events[].stack | [.[].function][:5] | join(" ")]
+	| all(startswith("deep"))' report.json >/dev/null || wrong "stacks: $(jq -c '[.anomalies[].events[].stack | [.[].function]]' report.json)"
+
+# Written as JSON lines and read again it is the same trace.
+"$racetrace" convert -t jsonl -o t.jsonl t.zst && "$racetrace" convert -t racetrace -o again.zst t.jsonl || wrong 'it cannot be converted'
+diff <("$racetrace" dump t.zst) <("$racetrace" dump again.zst) >/dev/null || wrong 'it is another trace when it was converted twice'
+"$racetrace" info --format json again.zst | jq -e '.order == "exact"' >/dev/null || wrong 'converted, it is not exact'
+
+# A shared library that is loaded later, a signal's handler and a forked child.
+cat >lib.c <<'END'
+int loaded;
+void touch(void) { loaded++; }
+END
+cat >more.c <<'END'
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static volatile sig_atomic_t handled;
+static void handler(int sig) { handled = sig; }
+static void *call(void *f) { ((void (*)(void))f)(); return NULL; }
+int main(void)
+{
+	void *library = dlopen("./lib.so", RTLD_NOW);
+	void *touch = library ? dlsym(library, "touch") : NULL;
+	pthread_t a, b;
+	if (!touch)
+		return 1;
+	signal(SIGUSR1, handler);
+	raise(SIGUSR1);
+	pthread_create(&a, NULL, call, touch);
+	pthread_create(&b, NULL, call, touch);
+	pthread_join(a, NULL);
+	pthread_join(b, NULL);
+	pid_t child = fork();
+	if (child == 0)
+		_exit(handled == SIGUSR1 ? 3 : 4);
+	int status;
+	waitpid(child, &status, 0);
+	return WEXITSTATUS(status);
+}
+END
+gcc -g -O1 -shared -fPIC lib.c -o lib.so && gcc -g -O1 more.c -o more -ldl -pthread || exit 1
+"$racetrace" record --recorder=valgrind -o m.zst ./more >out 2>err
+[ $? = 3 ] && [ ! -s err ] || wrong "more: $(cat err)"
+"$racetrace" analyze -f json m.zst | jq -e '[.anomalies[] | select(.kind == "race" and .variable.name == "loaded" and .verdict == "observed")] != []' >/dev/null ||
+	wrong 'the race in the library is not observed'
+ls m.zst.* >/dev/null 2>&1 || wrong 'the forked child has no trace'
+
+# What cannot be.
+"$racetrace" record --serial -o s.zst ./app >out 2>err
+[ $? = 3 ] && grep -q 'without --serial' err || wrong "--serial: $(cat err)"
+"$racetrace" record --recorder=nothing -o s.zst ./app >out 2>err
+[ $? = 2 ] && grep -q 'a recorder is auto, tsan, valgrind or sync' err || wrong "--recorder: $(cat err)"
+exit $fail
