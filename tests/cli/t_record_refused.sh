@@ -93,7 +93,7 @@ fi
 
 # A trace that was there stays what it was until the new one is whole.
 echo old >kept.zst.old && cp kept.zst.old kept
-"$racetrace" record -o kept ./plain 2>/dev/null
+"$racetrace" record --recorder=tsan -o kept ./plain 2>/dev/null
 cmp kept kept.zst.old || fail=1
 rm kept.zst.old
 exit $fail
