@@ -40,6 +40,7 @@ CONTROLLED := $(SONAMES:%=$(BUILD)/lib/racetrace/controlled/%)
 # The Valgrind tool that records programs without instrumentation, where Debian's valgrind package is: a static program of
 # its own, loaded at an address of its own.
 VALGRIND_LIBS := /usr/lib/x86_64-linux-gnu/valgrind
+VALGRIND_OWN := /usr/libexec/valgrind/vgpreload_core-amd64-linux.so /usr/libexec/valgrind/default.supp
 TOOL_FOLDER := $(BUILD)/lib/racetrace/valgrind
 TOOL := $(if $(wildcard $(VALGRIND_LIBS)/libcoregrind-amd64-linux.a),$(TOOL_FOLDER)/racetrace-amd64-linux)
 TOOL_OBJ := $(patsubst %,$(BUILD)/tool/%.o,$(basename $(wildcard recorder/valgrind/*.c)))
@@ -52,6 +53,7 @@ say = $(if $(V),,@printf '  %-4s %s\n' '$(1)' '$(2)' &&)
 .PHONY: all clean
 all: ## the program and the recorder
 all: $(BUILD)/bin/racetrace $(RECORDERS) $(CONTROLLED) $(TOOL)
+	$(if $(TOOL),,@echo "without Valgrind's files (apt-get install valgrind) programs have to be instrumented to be recorded")
 
 $(BUILD)/bin/racetrace: $(CMD_OBJ) $(BUILD)/lib/libracetrace.a
 	@mkdir -p $(@D)
@@ -73,7 +75,7 @@ $(TOOL): $(TOOL_OBJ)
 	@mkdir -p $(@D)
 	$(call say,LD,$@) $(CC) -static -no-pie -nodefaultlibs -nostartfiles -u _start -o $@ $^ -L$(VALGRIND_LIBS) -Wl,--build-id=none \
 		-Wl,-Ttext-segment=0x58000000 -lcoregrind-amd64-linux -lvex-amd64-linux -lgcc-sup-amd64-linux -lgcc
-	@ln -sf /usr/libexec/valgrind/vgpreload_core-amd64-linux.so /usr/libexec/valgrind/default.supp $(@D)
+	@ln -sf $(VALGRIND_OWN) $(@D)
 $(BUILD)/tool/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) $(ALL_CFLAGS) $(TOOL_CFLAGS) -c -o $@ $<
@@ -116,7 +118,7 @@ BUILD_PACKAGES := gcc g++ make libc6-dev libzstd-dev libjansson-dev libdw-dev li
 CHECK_PACKAGES := $(BUILD_PACKAGES) check libsubunit-dev zstd jq bash clang valgrind groff-base pkg-config patch
 HOUSE_PACKAGES := $(CHECK_PACKAGES) git libclang-rt-14-dev clang-format clang-tidy
 
-.PHONY: help deps-build deps-check deps-house demo check unit cli e2e faults differ san fuzz check-real check-cluster bench bench-load bench-column bench-orders bench-pecan bench-explore bench-findings format tidy install uninstall deb check-dist
+.PHONY: help deps-build deps-check deps-house demo check unit cli e2e faults differ san fuzz check-real check-cluster bench bench-load bench-column bench-orders bench-pecan bench-explore bench-findings bench-binary check-binary format tidy install uninstall deb check-dist
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -139,6 +141,8 @@ unit: $(BUILD)/tests/unit ## unit tests, golden traces, oracles
 	$(BUILD)/tests/unit
 cli: all ## tests of the command line
 	bash tests/cli/run.sh $(BUILD)
+check-binary: all ## every sample without instrumentation, recorded by the Valgrind tool, compared with what is expected
+	BINARY=only bash tests/e2e/run.sh $(BUILD)
 e2e: all ## samples: build, record, analyze, compare with what is expected
 	bash tests/e2e/run.sh $(BUILD)
 
@@ -235,6 +239,9 @@ bench-explore: deps-check all ## races after 1 to 10 runs by strategy, RaceFuzze
 bench-findings: deps-check all ## findings a person is shown, and the anomalies they are made of
 	@bash tests/bench/findings.sh $(BUILD)
 
+bench-binary: all ## programs without instrumentation: recorded by the Valgrind tool, and under Helgrind and DRD
+	@bash tests/bench/binary.sh $(BUILD)
+
 # The program finds the recorder beside itself, in ../lib/racetrace, wherever the tree is moved to.
 DESTDIR ?=
 ROOT = $(DESTDIR)$(PREFIX)
@@ -251,6 +258,8 @@ install: all ## to $(DESTDIR)$(PREFIX)
 	install $(BUILD)/bin/racetrace '$(ROOT)/bin/'
 	install -m 644 $(RECORDERS) '$(ROOT)/lib/racetrace/'
 	install -m 644 $(CONTROLLED) '$(ROOT)/lib/racetrace/controlled/'
+	$(if $(TOOL),install -d '$(ROOT)/lib/racetrace/valgrind' && install $(TOOL) '$(ROOT)/lib/racetrace/valgrind/' && \
+		ln -sf $(VALGRIND_OWN) '$(ROOT)/lib/racetrace/valgrind/')
 	for page in $(PAGES); do \
 		sed 's|^\(.TH [^ ]* [15]\) "" "racetrace"|\1 "$(DATE)" "racetrace $(VERSION)"|' $$page \
 			>'$(ROOT)'/share/man/man$${page##*.}/$${page##*/} || exit 1; done

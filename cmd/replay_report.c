@@ -411,6 +411,11 @@ static void release(struct replaying *p)
 /* The program, and signals while runs are under way. */
 static enum rt_status find_program(struct replaying *p)
 {
+	if (p->info->binary && !p->o->program)
+		return rt_error_set(p->err, RT_EUSAGE,
+		                    "'%s' is of a program that is not instrumented: give a build of it with gcc "
+		                    "-fsanitize=thread after '--'",
+		                    p->info->path);
 	p->program = p->o->program ? p->o->program : (char *const *)(uintptr_t)p->info->command;
 	p->input = reference_input(p->info, p->o->input);
 	if (p->program && p->program[0])

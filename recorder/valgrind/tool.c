@@ -196,6 +196,17 @@ static void leave(UWord sp)
 		left(now, s);
 }
 
+static void entered(struct rt_slot *s, UWord sp, UWord pc)
+{
+	if (now->depth == now->room) {
+		unsigned room = now->room ? now->room * 2 : 256;
+		now->frames = VG_(realloc)("racetrace.frames", now->frames, room * sizeof *now->frames);
+		now->room = room;
+	}
+	now->frames[now->depth++] = sp;
+	ring_plain(now, s, (uint64_t)RT_OP_ENTER << 48, pc & RT_OPERAND_MAX, NULL);
+}
+
 /* A call: sp is where its return address is. */
 static void enter(UWord sp, UWord pc, UWord target)
 {
@@ -208,15 +219,18 @@ static void enter(UWord sp, UWord pc, UWord target)
 		target = behind_stub(target);
 		what = target ? look_at_target(target) : TARGET_FOREIGN;
 	}
-	if (what != TARGET_OWN)
+	if (what == TARGET_OWN)
+		entered(s, sp, pc);
+}
+
+/* The first instruction of a function: its call is not seen if the caller is not watched, as that of main is not. */
+static void begin_function(UWord sp)
+{
+	struct rt_slot *s = guest_slot(now);
+	if (!s || (now->depth && now->frames[now->depth - 1] == sp))
 		return;
-	if (now->depth == now->room) {
-		unsigned room = now->room ? now->room * 2 : 256;
-		now->frames = VG_(realloc)("racetrace.frames", now->frames, room * sizeof *now->frames);
-		now->room = room;
-	}
-	now->frames[now->depth++] = sp;
-	ring_plain(now, s, (uint64_t)RT_OP_ENTER << 48, pc, NULL);
+	leave(sp);
+	entered(s, sp, *(const UWord *)sp);
 }
 
 /* ---- Instrumenting ---- */
@@ -453,6 +467,9 @@ static IRSB *instrument(VgCallbackClosure *closure, IRSB *from, const VexGuestLa
 			last = k;
 	for (; i < from->stmts_used && from->stmts[i]->tag != Ist_IMark; i++)
 		addStmtToIRSB(p.to, from->stmts[i]);
+	const HChar *name;
+	if (VG_(get_fnname_if_entry)(VG_(current_DiEpoch)(), closure->nraddr, &name))
+		add_call(&p, "begin_function", (void *)begin_function, mkIRExprVec_1(stack_pointer(&p, layout)), NULL);
 	for (; i < from->stmts_used; i++) {
 		IRStmt *s = from->stmts[i];
 		if (s->tag == Ist_IMark)

@@ -142,7 +142,17 @@ gcc -g -O1 -shared -fPIC lib.c -o lib.so && gcc -g -O1 more.c -o more -ldl -pthr
 	wrong 'the race in the library is not observed'
 ls m.zst.* >/dev/null 2>&1 || wrong 'the forked child has no trace'
 
+# What it shows happens in a build that is instrumented.
+gcc -g -O1 "$top/samples/hidden.c" -o hidden -pthread && gcc -g -O1 -fsanitize=thread "$top/samples/hidden.c" -o hidden_tsan -pthread || exit 1
+"$racetrace" record -o h.zst ./hidden >out 2>err
+"$racetrace" replay --format json h.zst -- ./hidden_tsan 2>err | jq -e '.summary.race.confirmed == 1' >/dev/null ||
+	wrong "replay in the instrumented build: $(cat err)"
+
 # What cannot be.
+"$racetrace" replay t.zst >out 2>err
+[ $? = 2 ] && grep -q "give a build of it with gcc -fsanitize=thread after '--'" err || wrong "replay: $(cat err)"
+"$racetrace" run --format json ./app >run.json 2>err
+[ $? = 1 ] && grep -q 'what is found is not replayed' err && jq -e '.findings != []' run.json >/dev/null || wrong "run: $(cat err)"
 "$racetrace" record --serial -o s.zst ./app >out 2>err
 [ $? = 3 ] && grep -q 'without --serial' err || wrong "--serial: $(cat err)"
 "$racetrace" record --recorder=nothing -o s.zst ./app >out 2>err
