@@ -113,7 +113,7 @@ static enum rt_status add_file(struct words *w, const struct argp *argp, struct 
 	FILE *file = fopen(path, "re");
 	if (!file)
 		return errno == ENOENT ? RT_OK
-		                       : rt_error_set(err, errno == ENOMEM ? RT_EMEMORY : RT_EUSAGE,
+		                       : rt_error_set(err, errno == ENOMEM ? RT_EMEMORY : RT_ESYSTEM,
 		                                      "cannot open '%s': %s", path, strerror(errno));
 	for (unsigned line = 1; !status && getline(&text, &size, file) >= 0; line++)
 		status = add_line(w, argp, folder, line, text, err);

@@ -282,6 +282,7 @@ run 2 explore --strategy nonsense ./racefuzzer_fig1
 says "'nonsense' is not a strategy: there are "
 run 3 explore ./missing
 says "cannot find './missing'|./missing"
-run 3 explore /bin/true
+printf "#!/bin/sh\n" >script && chmod +x script
+run 3 explore ./script
 says '^racetrace: no run could be recorded: '
 exit $fail

@@ -8,7 +8,7 @@ gcc -g -O1 "$top/tests/process/host.c" -o host -ldl -pthread &&
 	gcc -g -O1 -fsanitize=thread -fPIC -shared "$top/tests/process/hosted.c" -o libplugin.so || exit 1
 line=$(grep -n '@count' "$top/tests/process/hosted.c" | cut -d: -f1)
 
-"$racetrace" record ./host ./libplugin.so clean >out 2>err
+"$racetrace" record --recorder=tsan ./host ./libplugin.so clean >out 2>err
 [ $? = 3 ] && grep -q 'record --preload if it loads a library that is' err && [ ! -s out ] || wrong "not refused: $(cat err)"
 
 # recorded NAME racy|clean STATUS OUTPUT COMMAND...: with --preload; what is found is the one line, or nothing.
