@@ -19,10 +19,13 @@ static const char *const patterns[] = {"race", "sequence", "deadlock", NULL}; /*
 static unsigned word(struct argp_state *state, const char *what, const char *const *words, const char *given)
 {
 	char list[256] = "";
+	size_t length = 0;
 	for (unsigned i = 0; words[i]; i++) {
 		if (strcmp(words[i], given) == 0)
 			return i;
-		strcat(strcat(list, i ? ", " : ""), words[i]);
+		if (length < sizeof list)
+			length +=
+			    (size_t)snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "", words[i]);
 	}
 	argp_error(state, "'%s' is not %s: there are %s", given, what, list);
 	exit(argp_err_exit_status);
@@ -116,7 +119,7 @@ void strategy_free(struct strategy_options *o)
 static uint32_t pattern_number(const char *pattern)
 {
 	uint32_t i = 0;
-	while (pattern && strcmp(patterns[i], pattern) != 0)
+	while (pattern && patterns[i] && strcmp(patterns[i], pattern) != 0)
 		i++;
 	return i;
 }
