@@ -17,12 +17,12 @@ bool root_find(char path[PATH_MAX])
 	char folder[PATH_MAX];
 	if (!getcwd(path, PATH_MAX) || *path != '/')
 		return false;
-	strcpy(folder, path);
+	memcpy(folder, path, strlen(path) + 1);
 	for (char *end = folder + strlen(folder); end > folder; end = strrchr(folder, '/')) {
 		*end = '\0';
 		if (!has(folder, ".racetrace") && !has(folder, ".git"))
 			continue;
-		strcpy(path, folder);
+		memcpy(path, folder, strlen(folder) + 1);
 		return true;
 	}
 	return true;

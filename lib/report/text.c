@@ -267,6 +267,7 @@ static void put_merged(struct printer *p, const struct merge *m, const struct me
 		put_incident(p, f);
 	}
 	p->seen = NULL;
+	p->snippets = NULL;
 	*no_memory |= snippets.no_memory;
 	snippets_release(&snippets);
 }
