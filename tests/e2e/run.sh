@@ -128,10 +128,11 @@ command -v clang >/dev/null && clang=clang
 
 # BINARY=only: the samples without instrumentation, but those that differ (binary.tsv, with the reasons).
 binary_tests() {
-	local source
+	local source name
 	for source in "$top"/samples/*.c "$top"/samples/*/*.c "$top"/samples/*/*.cpp; do
 		[ -e "${source%.*}.expect" ] && wanted "$source" || continue
-		cut -f1 "$here/binary.tsv" | grep -Fxq "${source#"$top"/samples/}" && [ ${#names[@]} = 0 ] && continue
+		name=${source#"$top"/samples/}
+		cut -f1 "$here/binary.tsv" | grep -Fxq "${name%.*}" && [ ${#names[@]} = 0 ] && continue
 		printf '%s\0' binary "$source" "${source%.*}.expect"
 	done
 }
