@@ -26,15 +26,22 @@ static int ready, go, done;
 static int strict;
 static pthread_mutex_t recursive;
 
+static int turn;
+static pthread_t *closed; /* the threads, if they may do nothing but end */
+
 static void work(int thread)
 {
 	for (int i = 0; i < CELLS; i++)
 		cells[thread][i] = i;
+	/* One after the other: the C library waits for a lock that is held by a system call that is not allowed. */
+	while (__atomic_load_n(&ready, __ATOMIC_ACQUIRE) && __atomic_load_n(&turn, __ATOMIC_ACQUIRE) != thread)
+		;
 	pthread_mutex_lock(&recursive);
 	pthread_mutex_lock(&recursive);
 	shared++;
 	pthread_mutex_unlock(&recursive);
 	pthread_mutex_unlock(&recursive);
+	__atomic_store_n(&turn, thread + 1, __ATOMIC_RELEASE);
 }
 
 static void *worker(void *arg)
@@ -47,6 +54,9 @@ static void *worker(void *arg)
 	if (strict && prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0)
 		_exit(SKIPPED);
 	work(thread);
+	/* Nor may two threads be at their ends at once, where it has a lock. */
+	while (closed && thread > 0 && pthread_tryjoin_np(closed[thread - 1], NULL) == EBUSY)
+		;
 	__atomic_add_fetch(&done, 1, __ATOMIC_RELEASE);
 	if (strict) /* a thread that returns makes calls that strict mode does not allow */
 		syscall(SYS_exit, 0);
@@ -95,9 +105,10 @@ static void run_closed(void)
 	/* What the C library calls when a thread ends. */
 	const int calls[] = {SYS_write,   SYS_exit,   SYS_exit_group,    SYS_rt_sigreturn,
 	                     SYS_madvise, SYS_munmap, SYS_rt_sigprocmask};
-	pthread_t threads[THREADS];
+	static pthread_t threads[THREADS];
 
 	start(threads);
+	closed = threads;
 	confine(calls, sizeof calls / sizeof *calls, 0, 1);
 	await();
 	struct timespec none;
