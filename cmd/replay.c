@@ -49,7 +49,8 @@ static const struct argp_option options[] = {
      "Do the same as --hold, and start a debugger there (gdb), with each thread right before its event", 0},
     {"finding", OPT_FINDING, "ID", 0, "Replay the anomalies of this finding, such as F1", 0},
     {"hold", OPT_HOLD, NULL, 0, "Stop the process where the anomaly is reached, each thread right before its event", 0},
-    {"input", OPT_INPUT, "FILE", 0, "Let the program read FILE from standard input (/dev/null)", 0},
+    {"input", OPT_INPUT, "FILE", 0,
+     "Let the program read FILE from standard input (the file that the recorded run read)", 0},
     {"jobs", OPT_JOBS, "N", 0, "Make N runs at once (1)", 0},
     {"repeat", OPT_REPEAT, "N", 0, "Make each run N times, and count how often it is confirmed (1)", 0},
     {"resolve", OPT_RESOLVE, "ORDER", 0,
@@ -182,11 +183,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static enum rt_status write_result(const void *result, const struct report_format *format, bool color, FILE *out,
                                    struct rt_error *err)
 {
-	(void)color, (void)err;
+	(void)color;
 	if (!strcmp(format->name, "text"))
 		report_replay_text(result, out);
-	else
+	else if (!strcmp(format->name, "json"))
 		report_replay_json(result, out);
+	else
+		return rt_error_set(err, RT_EUSAGE, "the replay of a schedule has no %s: give text or json",
+		                    format->name);
 	return RT_OK;
 }
 

@@ -238,8 +238,6 @@ static enum rt_status next_attempt(struct replaying *p, struct job *j)
 	if (j->way == OUTCOME_BY_SCHEDULE &&
 	    way_by_rerun(path, j->anomaly->kind, p->r->entries[j->entry].fingerprint, &trace, &plan, &err) == RT_OK) {
 		j->way = OUTCOME_BY_RERUN;
-		rt_trace_free(j->trace);
-		j->trace = trace;
 	} else if (way_can_search(p->r, j->anomaly) &&
 	           way_by_search(p->r, j->anomaly, p->rebuilt, &plan, &err) == RT_OK) {
 		j->way = OUTCOME_BY_SEARCH;
@@ -250,6 +248,8 @@ static enum rt_status next_attempt(struct replaying *p, struct job *j)
 	}
 	free(j->plan);
 	j->plan = plan;
+	rt_trace_free(j->trace);
+	j->trace = trace;
 	return start_run(p, j);
 }
 

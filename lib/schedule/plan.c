@@ -304,6 +304,13 @@ static void find_stop(struct planner *p, struct thread_plan *t, const struct rt_
 	t->seen_at = key_of(e);
 }
 
+static enum rt_status cannot_stop(struct planner *p, uint32_t goal)
+{
+	const struct plan_run *r = &p->request->goal[goal];
+	return rt_error_set(p->err, RT_EINPUT, "event %llu of thread '%s' is nothing that a run can be stopped at",
+	                    (unsigned long long)r->from, rt_trace_info(p->trace)->threads[r->thread].name);
+}
+
 static enum rt_status find_stops(struct planner *p)
 {
 	enum rt_status status = pass(p, find_stop);
@@ -319,10 +326,7 @@ static enum rt_status find_stops(struct planner *p)
 	}
 	for (uint32_t i = 0; !status && i < p->request->goal_count; i++)
 		if (p->goal_stops[i] && !p->goal_stops[i]->found)
-			status = rt_error_set(p->err, RT_EINPUT,
-			                      "event %llu of thread '%s' is nothing that a run can be stopped at",
-			                      (unsigned long long)p->request->goal[i].from,
-			                      rt_trace_info(p->trace)->threads[p->request->goal[i].thread].name);
+			status = cannot_stop(p, i);
 	if (!status && p->missing)
 		status = goal_missing(p);
 	return p->no_memory ? no_memory(p) : status;
@@ -349,6 +353,22 @@ static void add_mark(struct planner *p, struct thread_plan *t, const struct rt_e
 		p->goal_marks[goal] = t->mark_count;
 	t->marks[t->mark_count++] =
 	    (struct raw_mark){.addr = e->addr, .site = site->index, .base = RT_PLAN_NONE, .offset = e->addr};
+}
+
+static enum rt_status add_marks(struct planner *p)
+{
+	for (uint32_t i = 0; i < p->request->goal_count; i++)
+		p->goal_marks[i] = UINT64_MAX;
+	enum rt_status status = pass(p, add_mark);
+	for (uint32_t i = 0; !status && i < p->thread_count; i++) /* stops that no mark comes after */
+		for (size_t k = 0; k < p->threads[i].stop_count; k++)
+			if (!p->threads[i].stops[k].found)
+				p->threads[i].stops[k].marked = p->threads[i].stops[k].behind == p->threads[i].seen;
+	/* Without a mark of its own, another event would count as the goal's. */
+	for (uint32_t i = 0; !status && i < p->request->goal_count; i++)
+		if (p->request->kind == GOAL_SEQUENCE && p->goal_marks[i] == UINT64_MAX)
+			status = cannot_stop(p, i);
+	return status;
 }
 
 /* ---- Memory ---- */
@@ -618,11 +638,7 @@ enum rt_status plan_make(struct rt_trace *trace, const struct plan_request *requ
 	if (!status)
 		status = find_stops(&p);
 	if (!status)
-		status = pass(&p, add_mark);
-	for (uint32_t i = 0; !status && i < p.thread_count; i++) /* stops that no mark comes after */
-		for (size_t k = 0; k < p.threads[i].stop_count; k++)
-			if (!p.threads[i].stops[k].found)
-				p.threads[i].stops[k].marked = p.threads[i].stops[k].behind == p.threads[i].seen;
+		status = add_marks(&p);
 	if (!status && !gather_places(&p))
 		status = no_memory(&p);
 	begin_variables(&p);

@@ -1,6 +1,7 @@
 /* Places of a schedule's events; see script_places.h. Both directions read the trace once. */
 #include "lib/schedule/script_places.h"
 
+#include "lib/base/vec.h"
 #include "lib/schedule/plan.h"
 
 #include <stdlib.h>
@@ -17,7 +18,7 @@ struct target {
 };
 struct follower {
 	struct target *targets;
-	size_t count, next;
+	size_t count, capacity, next;
 	uint64_t syncs, last; /* last: ordinal of the last event */
 	struct {
 		uint64_t pc, count;
@@ -29,6 +30,7 @@ struct places {
 	struct rt_trace *trace;
 	uint32_t *threads;
 	struct follower *followers; /* by thread of the trace */
+	uint32_t thread_count;
 	bool using, no_memory;
 };
 
@@ -112,10 +114,8 @@ static enum rt_status add_target(struct places *p, uint32_t name, struct target 
 		return rt_error_set(err, RT_EINPUT, "the schedule has a thread that the trace has not: '%s'",
 		                    p->s->names[name]);
 	struct follower *f = &p->followers[thread];
-	struct target *more = realloc(f->targets, (f->count + 1) * sizeof *more);
-	if (!more)
+	if (!vec_reserve(&f->targets, &f->capacity, (uint64_t)f->count + 1, sizeof *f->targets))
 		return rt_error_set(err, RT_EMEMORY, "no memory for places");
-	f->targets = more;
 	f->targets[f->count++] = t;
 	return RT_OK;
 }
@@ -158,6 +158,8 @@ static enum rt_status read_all(struct places *p, struct rt_error *err)
 	while (!status && got && !p->no_memory) {
 		status = rt_trace_read(p->trace, events, BATCH, &got, err);
 		for (size_t i = 0; !status && i < got; i++) {
+			if (events[i].thread >= p->thread_count)
+				continue;
 			struct follower *f = &p->followers[events[i].thread];
 			if (plan_can_stop(events[i].op))
 				see(p, f, &events[i]);
@@ -170,12 +172,12 @@ static enum rt_status read_all(struct places *p, struct rt_error *err)
 
 static enum rt_status find(struct places *p, struct rt_error *err)
 {
-	uint32_t n = rt_trace_info(p->trace)->thread_count;
+	p->thread_count = rt_trace_info(p->trace)->thread_count;
 	p->threads = script_threads(p->s, p->trace);
-	p->followers = calloc((size_t)n + 1, sizeof *p->followers);
+	p->followers = calloc((size_t)p->thread_count + 1, sizeof *p->followers);
 	enum rt_status status =
 	    p->threads && p->followers ? add_targets(p, err) : rt_error_set(err, RT_EMEMORY, "no memory for places");
-	for (uint32_t i = 0; !status && i < n; i++)
+	for (uint32_t i = 0; !status && i < p->thread_count; i++)
 		if (p->followers[i].count)
 			qsort(p->followers[i].targets, p->followers[i].count, sizeof(struct target), compare_targets);
 	return status ? status : read_all(p, err);
@@ -183,7 +185,7 @@ static enum rt_status find(struct places *p, struct rt_error *err)
 
 static void release(struct places *p)
 {
-	for (uint32_t i = 0; p->followers && i < rt_trace_info(p->trace)->thread_count; i++)
+	for (uint32_t i = 0; p->followers && i < p->thread_count; i++)
 		free(p->followers[i].targets);
 	free(p->followers);
 	free(p->threads);
@@ -231,7 +233,7 @@ enum rt_status script_use_places(struct script *s, struct rt_trace *trace, struc
 			                    "the schedule has no places: give its trace with --trace, or "
 			                    "write it by 'racetrace schedule'");
 	status = find(&p, err);
-	for (uint32_t i = 0; !status && i < rt_trace_info(trace)->thread_count; i++)
+	for (uint32_t i = 0; !status && i < p.thread_count; i++)
 		for (size_t k = 0; !status && k < p.followers[i].count; k++)
 			if (p.followers[i].targets[k].to)
 				status =

@@ -15,7 +15,7 @@
 # SCALE times; its recordings are free.
 # SQLite and LevelDB are there if `make check-real` has built them.
 #
-# Usage: pecan.sh BUILD. Prints the tables and leaves them in BUILD/bench/pecan.txt
+# Usage: pecan.sh BUILD; SMALL=1: without the large size. Prints the tables and leaves them in BUILD/bench/pecan.txt
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/figures.sh"

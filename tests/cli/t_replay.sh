@@ -75,6 +75,17 @@ sed -i "s/FORK/$(ordinal main fork)/; s/UNLOCK/$(ordinal main.1 release)/; s/WRI
 run 1 replay fig5.json --trace pecan_fig5.zst
 holds '.outcome == "stuck" and .confirmed == 0'
 holds '[.results[0].waits[] | select(.thread == "main.1")][0].text | test("waits: acquire of lock.*which main holds")'
+# Of a schedule alone there are two formats.
+run 2 replay fig5.json --trace pecan_fig5.zst -f html
+says 'the replay of a schedule has no html: give text or json'
+# Without a mark of its own, no other event counts as the goal's.
+cat >nowhere.json <<END
+{"schema": "racetrace.schedule/1", "kind": "sequence",
+ "steps": [{"thread": "main", "from": 1, "to": $(ordinal main fork)}],
+ "goal": [{"thread": "main", "ordinal": 99999}]}
+END
+run 3 replay nowhere.json --trace pecan_fig5.zst
+says "'nowhere.json': event 99999 of thread 'main' is nothing that a run can be stopped at"
 recorded pecan_fig5_racy
 run 0 replay pecan_fig5_racy.zst
 holds '.anomalies[0] | .verdict == "confirmed" and .replay.was != "refuted"'
