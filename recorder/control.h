@@ -88,11 +88,11 @@ struct rt_lock {
 
 /* Something at or below the function takes a lock of this kind (DrFinder's may-trigger relation). */
 struct rt_may_trigger {
-	uint64_t function; /* pc at its beginning; */
-	struct rt_lock
-	    lock; /* UNKNOWN: the function takes different ones at the same place, on behalf of its callers */
-	uint32_t function_module, lock_module; /* in the input, of the pcs and addresses, which are offsets there;
-	                                        * RT_NO_MODULE: none */
+	uint64_t function; /* pc at its beginning */
+	/* UNKNOWN: the function takes different ones at the same place, on behalf of its callers. */
+	struct rt_lock lock;
+	/* In the input, of the pcs and addresses, which are offsets there. RT_NO_MODULE: none. */
+	uint32_t function_module, lock_module;
 };
 #define RT_NO_MODULE UINT32_MAX
 #define RT_RELATIONS_MAX 32768u
@@ -104,7 +104,7 @@ struct rt_aims {
 	uint32_t pattern;                      /* enum rt_pattern */
 	uint32_t depth;                        /* of bugs, or of call stacks; 0: the strategy's own choice */
 	uint64_t steps;                        /* of an earlier run; 0: unknown */
-	uint32_t place_count;                  /* behind this; */
+	uint32_t place_count;                  /* behind this */
 	uint32_t everywhere;                   /* not 0: each plain access is a step as well */
 	uint32_t relation_count, module_count; /* behind the places */
 };

@@ -24,14 +24,11 @@ bool rt_sched_is_file(const char *path, const char *target, const char *known)
 	return rt_same(rt_file_name(path), known) || rt_same(rt_file_name(target), known);
 }
 
-static void loaded(const char *path, const uint8_t *build_id, size_t n, uintptr_t base, void *arg)
+static void loaded(const char *path, uintptr_t base)
 {
 	const struct rt_place *places = rt_aims_places(rt_sched_aims);
 	char target[RT_TARGET_MAX];
 
-	(void)build_id;
-	(void)n;
-	(void)arg;
 	rt_sched_target(path, target);
 	for (uint32_t i = 0; i < rt_sched_aims->place_count; i++)
 		if (rt_sched_is_file(path, target, places[i].module)) {
@@ -51,7 +48,7 @@ uint64_t rt_sched_module(uint32_t module)
 void rt_sched_aim(void)
 {
 	if (rt_sched_aims->place_count || rt_sched_aims->module_count)
-		rt_sched_modules(loaded, NULL);
+		rt_sched_modules(loaded);
 }
 
 bool rt_sched_aims_begin(const struct rt_control *control)

@@ -12,6 +12,8 @@
  */
 #include "recorder/sched/sched.h"
 
+#include "recorder/runtime/mix.h"
+
 enum { DEPTH = 12, LONG = 20000 }; /* functions of a stack; steps for which a thread is escorted at most */
 
 /* ---- Sets ---- */
@@ -31,11 +33,7 @@ static struct set others; /* functions that take locks on behalf of their caller
 
 static uint64_t mix(uint64_t a, uint64_t b)
 {
-	uint64_t x = (a ^ b * UINT64_C(0x9e3779b97f4a7c15)) + UINT64_C(0x632be59bd9b4e019);
-
-	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-	return (x ^ x >> 31) | 1;
+	return rt_mix(a ^ rt_mix(b)) | 1;
 }
 
 static struct entry *look_up(const struct set *s, uint64_t key)

@@ -10,8 +10,6 @@
 #include "recorder/sched/follow.h"
 #include "recorder/sched/sched.h"
 
-#include "recorder/runtime/core.h"
-
 #include "recorder/runtime/syscall.h"
 #include "recorder/runtime/text.h"
 
@@ -179,16 +177,13 @@ static void look_at_goal(void)
 
 /* ---- Modules ---- */
 
-static void loaded(const char *path, const uint8_t *build_id, size_t n, uintptr_t base, void *arg)
+static void loaded(const char *path, uintptr_t base)
 {
 	const struct rt_plan_module *modules = PART(const struct rt_plan_module, modules);
 	const struct rt_plan_site *sites = PART(const struct rt_plan_site, sites);
 	uint64_t *learned = PART(uint64_t, learned);
 	char target[RT_TARGET_MAX];
 
-	(void)build_id;
-	(void)n;
-	(void)arg;
 	rt_sched_target(path, target);
 	for (uint32_t i = 0; i < rt_follow_plan->module_count; i++) {
 		if (learned[i] == base ||
@@ -203,7 +198,7 @@ static void loaded(const char *path, const uint8_t *build_id, size_t n, uintptr_
 
 static void modules_changed(void)
 {
-	rt_sched_modules(loaded, NULL);
+	rt_sched_modules(loaded);
 }
 
 static bool init(const struct rt_control *control)
@@ -285,7 +280,7 @@ static bool goes_on(struct rt_task *current)
 	if (phase == FOLLOWING && rt_follow_plan->search && rt_seek_is_at_goal(current))
 		return false;
 	if (phase == OVER || (phase == FOLLOWING && rt_follow_plan->search))
-		return rt_strategy_random.goes_on ? rt_strategy_random.goes_on(current) : false;
+		return rt_strategy_random.goes_on(current);
 	if (phase != FOLLOWING || rt_follow_plan->step == rt_follow_plan->step_count || &states()[step->thread] != s ||
 	    has_reached(step, s, current))
 		return false;

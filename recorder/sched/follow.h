@@ -74,8 +74,6 @@ struct rt_task *rt_seek(struct rt_task *current, struct rt_task *const *enabled,
 bool rt_seek_is_at_goal(const struct rt_task *task);
 /* The thread that was found at the goal's i-th event. */
 struct rt_task *rt_seek_found(unsigned i);
-/* True if a thread waits for a time. */
-bool rt_seek_awaits_time(void);
 /* rt_seek of a sequence. */
 struct rt_task *rt_sequence_seek(struct rt_task *current, struct rt_task *const *enabled, unsigned n);
 /* To be called at each step in which rt_sequence_seek is not. */

@@ -115,6 +115,8 @@ struct rt_task *rt_sched_pick(struct rt_task *current)
 			break;
 		if (rt_sched_jump() || (!n && last_chance()))
 			continue;
+		if (n) /* the strategy waits for nothing: that is no deadlock */
+			return rt_sched_any(rt_sched.enabled, n);
 		if (rt_sched.handles && !rt_sched.overdue)
 			break;
 		if (rt_sched.strategy->stuck)

@@ -93,8 +93,12 @@ static void tell_end(enum rt_end end)
 void rt_sched_end(enum rt_end end)
 {
 	tell_end(end);
-	for (;;)
-		RT_SYSCALL(SYS_kill, RT_SYSCALL(SYS_getpid), SIGKILL);
+	/* In a sandbox each of them may be forbidden; and -EPERM is no process's number, but kill's for all of them. */
+	long pid = RT_SYSCALL(SYS_getpid);
+	if (pid > 0)
+		RT_SYSCALL(SYS_kill, pid, SIGKILL);
+	RT_SYSCALL(SYS_exit_group, 128 + SIGKILL);
+	__builtin_trap();
 }
 
 void rt_turn_exits(bool executes)
@@ -158,19 +162,14 @@ bool rt_sched_interesting(uintptr_t pc)
 }
 
 struct visit {
-	void (*f)(const char *path, const uint8_t *build_id, size_t n, uintptr_t base, void *arg);
-	void *arg;
+	void (*f)(const char *path, uintptr_t base);
 	unsigned others; /* modules without a name: the first one is the program */
 	char program[4096];
 };
 
 static int visit_module(struct dl_phdr_info *module, size_t size, void *arg)
 {
-	enum { ALIGN = 4, GNU_BUILD_ID = 3 };
 	struct visit *v = arg;
-	const uint8_t *id = NULL;
-	size_t id_size = 0;
-
 	uintptr_t start = UINTPTR_MAX;
 
 	(void)size;
@@ -178,34 +177,16 @@ static int visit_module(struct dl_phdr_info *module, size_t size, void *arg)
 		if (module->dlpi_phdr[i].p_type == PT_LOAD && module->dlpi_addr + module->dlpi_phdr[i].p_vaddr < start)
 			start = module->dlpi_addr + module->dlpi_phdr[i].p_vaddr;
 	start &= ~(uintptr_t)4095;
-	for (int i = 0; i < module->dlpi_phnum && !id; i++) {
-		const ElfW(Phdr) *p = &module->dlpi_phdr[i];
-		const uint8_t *at = (const uint8_t *)(module->dlpi_addr + p->p_vaddr), *end = at + p->p_memsz;
-
-		while (p->p_type == PT_NOTE && !id && at + sizeof(ElfW(Nhdr)) <= end) {
-			const ElfW(Nhdr) *note = (const ElfW(Nhdr) *)(const void *)at;
-			const uint8_t *name = at + sizeof *note;
-			const uint8_t *content = name + (note->n_namesz + ALIGN - 1) / ALIGN * ALIGN;
-
-			if (note->n_type == GNU_BUILD_ID && note->n_namesz == 4 && name[0] == 'G') {
-				id = content;
-				id_size = note->n_descsz;
-			}
-			at = content + (note->n_descsz + ALIGN - 1) / ALIGN * ALIGN;
-		}
-	}
-	v->f(*module->dlpi_name || v->others++ ? module->dlpi_name : v->program, id, id_size, start, v->arg);
+	v->f(*module->dlpi_name || v->others++ ? module->dlpi_name : v->program, start);
 	return 0;
 }
 
-void rt_sched_modules(void (*f)(const char *path, const uint8_t *build_id, size_t n, uintptr_t base, void *arg),
-                      void *arg)
+void rt_sched_modules(void (*f)(const char *path, uintptr_t base))
 {
 	static struct visit v; /* under the lock, or before there is more than one thread */
 	long n = RT_SYSCALL(SYS_readlink, "/proc/self/exe", v.program, sizeof v.program - 1);
 
 	v.f = f;
-	v.arg = arg;
 	v.others = 0;
 	v.program[n > 0 ? n : 0] = '\0';
 

@@ -106,14 +106,6 @@ static bool make_room(void)
 	return true;
 }
 
-bool rt_seek_awaits_time(void)
-{
-	for (const struct rt_task *t = rt_sched.first; t; t = t->after)
-		if (t->state == RT_BLOCKED && t->wakes)
-			return true;
-	return false;
-}
-
 struct rt_task *rt_seek(struct rt_task *current, struct rt_task *const *enabled, unsigned n)
 {
 	unsigned kept_count = 0, other_count = 0;
@@ -132,11 +124,12 @@ struct rt_task *rt_seek(struct rt_task *current, struct rt_task *const *enabled,
 	for (unsigned i = 0; i < n; i++)
 		if (!is_kept(enabled[i]))
 			others[other_count++] = enabled[i];
-	if (!other_count && rt_seek_awaits_time())
+	if (!other_count && rt_sched_has_sleeper())
 		return NULL; /* time passes */
 	held_for = kept_count ? held_for + 1 : 0;
 	if (kept_count && (!other_count || held_for > PATIENCE)) {
-		struct rt_task *task = kept[rt_sched_random() % kept_count];
+		/* Of those that cannot go on none, unless others can. */
+		struct rt_task *task = other_count ? rt_sched_any(kept, kept_count) : rt_sched_any(enabled, n);
 
 		held_for = 0;
 		task->own = (void *)(uintptr_t)task->next.count;

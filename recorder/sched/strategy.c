@@ -36,13 +36,21 @@ struct rt_task *rt_sched_any(struct rt_task *const *tasks, unsigned n)
 	return tasks[n > 1 ? rt_sched_random() % n : 0];
 }
 
+bool rt_sched_has_sleeper(void)
+{
+	for (const struct rt_task *t = rt_sched.first; t; t = t->after)
+		if (t->state == RT_BLOCKED && t->wakes)
+			return true;
+	return false;
+}
+
 bool rt_sched_awaits_sleeper(void)
 {
 	enum { NAPS = 1000, REAL_NAPS = 10 }; /* until the strategy is to free a thread; real ones take time */
 	static unsigned naps;
 	bool real = rt_sched.outside || rt_sched.foreign || rt_sched.polling;
 
-	if (rt_sched.next_wake == UINT64_MAX)
+	if (!rt_sched_has_sleeper())
 		return false;
 	naps++;
 	if (naps < (real ? REAL_NAPS : NAPS))

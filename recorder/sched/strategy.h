@@ -74,7 +74,8 @@ struct rt_strategy {
 	bool (*goes_on)(struct rt_task *current);
 	/*
 	 * Which goes on? enabled: in order of creation, each could do its step at once. current may not be among them.
-	 * NULL: none may now; the scheduler waits for a thread that is outside, or calls stuck.
+	 * NULL: none may now; the scheduler waits for a thread that is outside, or for a time. Where there is neither,
+	 * any of them goes on.
 	 */
 	struct rt_task *(*choose)(struct rt_task *current, struct rt_task *const *enabled, unsigned n);
 	/* Which waiter does a signal wake? NULL: the first that came. */
@@ -110,6 +111,8 @@ uintptr_t rt_sched_call(const struct rt_task *task, unsigned n);
 /* The kind of a lock. */
 struct rt_lock rt_sched_lock_kind(uintptr_t lock);
 
+/* True if a thread waits for a time. */
+bool rt_sched_has_sleeper(void);
 /*
  * Where a strategy keeps all enabled threads from going on: true if one that sleeps is to come first, for which the
  * strategy returns NULL. Not for ever: a thread may sleep again and again.
@@ -132,9 +135,8 @@ struct rt_control *rt_sched_result(void);
 void rt_sched_interest(uintptr_t pc);
 /* All plain accesses are. */
 void rt_sched_interest_all(void);
-/* Calls f for each module that is loaded. build_id: n bytes. */
-void rt_sched_modules(void (*f)(const char *path, const uint8_t *build_id, size_t n, uintptr_t base, void *arg),
-                      void *arg);
+/* Calls f for each module that is loaded. base: of its first byte. */
+void rt_sched_modules(void (*f)(const char *path, uintptr_t base));
 /* What a path links to; "": it is no link. */
 #define RT_TARGET_MAX 4096
 void rt_sched_target(const char *path, char target[RT_TARGET_MAX]);

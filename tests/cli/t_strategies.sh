@@ -103,6 +103,16 @@ done
 build "$top/samples/more/c11.c" c11
 timeout 60 "$RACETRACE" record --serial=7 --fix-time --strategy=pct -o r.zst ./c11 || wrong "pct, c11: status $?"
 
+# A wait for a time that a signal ended long before it: no thread sleeps, and those that are held are not deadlocked.
+build $cases/woken.c woken
+sum="$(at woken read "$(line $cases/woken.c @sum)")"
+for strategy in suspend racefuzzer; do
+	for seed in 1 2 3 4 5; do
+		run 0 record --serial=$seed --strategy=$strategy --at="$sum" --outcome=o.json -o r.zst ./woken
+		[ "$(jq -r .end o.json)" = exit ] || wrong "$strategy, woken, seed $seed: $(jq -c .end o.json)"
+	done
+done
+
 # DrFinder: both races of figure 2, and what section 3 makes of it, are observed in the runs after the first one.
 observed() {
 	"$RACETRACE" analyze --format json "$1" 2>/dev/null |
