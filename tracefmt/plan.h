@@ -107,9 +107,9 @@ struct rt_plan {
 	uint64_t size; /* of the file */
 	uint32_t kind; /* enum rt_plan_kind */
 	uint32_t then; /* enum rt_plan_then */
-	uint32_t module_count, site_count, base_count, thread_count, goal_count;
+	uint32_t module_count, site_count, thread_count, goal_count;
 	uint32_t search; /* 1: no steps: the goal's marks are sites, which threads are held at as RaceFuzzer does */
-	uint64_t mark_count, step_count;
+	uint64_t step_count;
 	uint64_t modules, sites, bases, threads, marks, steps; /* offsets in the file */
 	uint64_t states;                                       /* of struct rt_plan_thread_state, by thread */
 	uint64_t learned; /* of uint64_t, by base: its address in this run, 0: not yet */

@@ -564,19 +564,18 @@ static enum rt_status write_plan(struct planner *p, struct rt_plan **out)
 	                                                          : RT_PLAN_DEADLOCK,
 	                       .module_count = (uint32_t)p->module_count,
 	                       .site_count = p->site_count,
-	                       .base_count = p->base_count,
 	                       .thread_count = p->thread_count,
 	                       .goal_count = q->goal_count};
-	uint64_t size = sizeof head, paths = 0;
+	uint64_t size = sizeof head, marks = 0, paths = 0;
 	for (uint32_t i = 0; i < p->thread_count; i++)
-		head.mark_count += p->threads[i].mark_count;
+		marks += p->threads[i].mark_count;
 	for (size_t i = 0; i < p->module_count; i++)
 		paths += strlen(p->modules[i].path) + 1;
 	head.modules = take(&size, p->module_count * sizeof(struct rt_plan_module));
 	head.sites = take(&size, p->site_count * sizeof(struct rt_plan_site));
 	head.bases = take(&size, p->base_count * sizeof(struct rt_plan_base));
 	head.threads = take(&size, p->thread_count * sizeof(struct rt_plan_thread));
-	head.marks = take(&size, head.mark_count * sizeof(struct rt_plan_mark));
+	head.marks = take(&size, marks * sizeof(struct rt_plan_mark));
 	head.steps = take(&size, (q->run_count + q->goal_count) * sizeof(struct rt_plan_step));
 	head.states = take(&size, p->thread_count * sizeof(struct rt_plan_thread_state));
 	head.learned = take(&size, p->base_count * sizeof(uint64_t));

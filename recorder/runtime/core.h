@@ -83,7 +83,7 @@ extern struct rt_channel *rt_channel; /* NULL: not recording */
 extern struct rt_tree *rt_tree;       /* NULL: never recorded */
 extern struct rt_slot rt_dead;
 extern bool rt_tsc;
-extern bool rt_not_plain; /* rt_sync_only or rt_values */
+extern bool rt_not_plain; /* rt_sync_only, rt_values or rt_watched */
 extern bool rt_sync_only; /* no plain accesses, of which only those of the C library would be seen */
 
 /*
@@ -93,7 +93,7 @@ extern bool rt_sync_only; /* no plain accesses, of which only those of the C lib
 void *rt_memory_reserve(void *where, size_t size);
 bool rt_memory_open(const void *from, size_t size);
 
-/* A Valgrind tool records what the program does to memory, and appends to the same rings; watch.c. */
+/* A Valgrind tool records what the program does to memory, and appends to the same rings; valgrind.c. */
 extern bool rt_watched;
 /* Each append takes the slow way: the slot's limit is kept at cur. */
 extern bool rt_stepwise;

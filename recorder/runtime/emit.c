@@ -310,19 +310,12 @@ static inline void range_step(unsigned op, const void *addr, size_t size, uintpt
 		rt_turn_access(op, (uintptr_t)addr, size, pc, 0);
 }
 
-void rt_emit_range(unsigned op, const void *addr, size_t size, uintptr_t pc)
+static inline __attribute__((always_inline)) void put_range(unsigned op, const void *addr, size_t size, uintptr_t pc,
+                                                            unsigned flags)
 {
 	struct rt_slot *s = rt_self;
 	struct rt_record event, ext;
-	unsigned flags = rt_watched ? RT_F_PLAIN : 0; /* a call, among what may be atomic operations otherwise */
 
-	if (size == 0 || RT_UNLIKELY(rt_not_plain) || RT_UNLIKELY(rt_is_inner(pc))) {
-		if (!size || rt_sync_only || rt_is_inner(pc))
-			return;
-		range_step(op, addr, size, pc);
-		rt_value_range(op, (uintptr_t)addr, size, pc);
-		return;
-	}
 	if (size <= 16) {
 		rt_plain_access(op, addr, pc, rt_record_aux((unsigned)size, 0, flags));
 		return;
@@ -339,6 +332,22 @@ void rt_emit_range(unsigned op, const void *addr, size_t size, uintptr_t pc)
 	}
 	ext = rt_record_ext(rt_plain_stamp(s), size);
 	rt_append2(event.w0, event.w1, s, ext.w0, ext.w1);
+}
+
+void rt_emit_range(unsigned op, const void *addr, size_t size, uintptr_t pc)
+{
+	if (size == 0 || RT_UNLIKELY(rt_not_plain) || RT_UNLIKELY(rt_is_inner(pc))) {
+		if (!size || rt_sync_only || rt_is_inner(pc))
+			return;
+		if (rt_watched) { /* a call, among what may be atomic operations otherwise */
+			put_range(op, addr, size, pc, RT_F_PLAIN);
+			return;
+		}
+		range_step(op, addr, size, pc);
+		rt_value_range(op, (uintptr_t)addr, size, pc);
+		return;
+	}
+	put_range(op, addr, size, pc, 0);
 }
 
 static void hold(uintptr_t lock, uintptr_t pc, bool shared)

@@ -447,7 +447,7 @@ static void announce(bool forked)
 	rt_tsc &= !rt_watched;
 	rt_values = rt_channel->values && !rt_sync_only && !rt_watched;
 	rt_stepwise = rt_values || rt_watched;
-	rt_not_plain = rt_sync_only || rt_values;
+	rt_not_plain = rt_sync_only || rt_values || rt_watched;
 	if (rt_values && !forked)
 		rt_value_start();
 	rt_channel->program_pid = (int32_t)RT_SYSCALL(SYS_getpid);
