@@ -155,12 +155,9 @@ static const char *fail_on_at(int i)
 	       : i <= VERDICTS + LEVELS ? finding_level_name((enum finding_level)(i - VERDICTS - 1))
 	                                : NULL;
 }
-static const char *regions_at(int i)
-{
-	static const char *const names[] = {
-	    [REGIONS_LOCKS] = "locks", [REGIONS_FUNCTIONS] = "functions", [REGIONS_ANNOTATED] = "annotated"};
-	return i < 3 ? names[i] : NULL;
-}
+static const char *const region_names[] = {
+    [REGIONS_LOCKS] = "locks", [REGIONS_FUNCTIONS] = "functions", [REGIONS_ANNOTATED] = "annotated", NULL};
+static const char *const granularity_names[] = {"byte", "object", NULL};
 
 static const char *model_at(int i)
 {
@@ -286,7 +283,7 @@ static void finish(struct argp_state *state, struct settings *s)
 		                  "--only-orders, --confirm and --stats are for one");
 	if (s->of && (is_many(s) || s->confirm || s->only_orders))
 		argp_error(state, "--shard is for one trace, without --confirm and --only-orders");
-	if (s->of && (s->reports.count != 1 || !s->reports.items[0].path))
+	if (s->of && (s->reports.count != 1 || !s->reports.items[0].path || !strcmp(s->reports.items[0].path, "-")))
 		argp_error(state, "--shard writes one part: name it with --output=FILE");
 	if (s->only_orders && !s->analysis.orders)
 		argp_error(state, "--only-orders needs --orders");
@@ -363,12 +360,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_PATTERN:
 		return add_pattern(state, s, arg);
 	case OPT_REGIONS:
-		s->analysis.model.regions = (enum model_regions)find_whole(state, "a kind of region", arg, regions_at);
+		s->analysis.model.regions = (enum model_regions)cmd_word(state, "a kind of region", region_names, arg);
 		return 0;
 	case OPT_GRANULARITY:
-		if (strcmp(arg, "byte") != 0 && strcmp(arg, "object") != 0)
-			argp_error(state, "'%s' is not a granularity: byte or object", arg);
-		s->analysis.model.objects = !strcmp(arg, "object");
+		s->analysis.model.objects = cmd_word(state, "a granularity", granularity_names, arg) > 0;
 		return 0;
 	case OPT_MODEL:
 		s->analysis.memory_model = (enum rt_memory_model)find_whole(state, "a model", arg, model_at);
@@ -743,8 +738,10 @@ int cmd_analyze(int argc, char **argv)
 		free(args);
 		return EXIT_CLEAN;
 	}
-	sigaction(SIGINT, &(struct sigaction){.sa_handler = interrupt, .sa_flags = SA_RESTART | (int)SA_RESETHAND},
-	          NULL);
+	if (!s.of) /* a part has all of its results or is none: an interrupt ends the program */
+		sigaction(SIGINT,
+		          &(struct sigaction){.sa_handler = interrupt, .sa_flags = SA_RESTART | (int)SA_RESETHAND},
+		          NULL);
 	enum rt_status status = s.of ? args ? run_shard(&s, args, arg_count, &err)
 	                                    : rt_error_set(&err, RT_EMEMORY, "no memory for the arguments")
 	                             : run(&s, &result, &err);

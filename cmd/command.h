@@ -30,10 +30,13 @@ int cmd_fail(const struct rt_error *err);
 
 struct argp;
 struct argp_state;
-/* Reads the options. A wrong one ends the program with a message and EXIT_USAGE; so do the three functions below. */
+/* Reads the options. A wrong one ends the program with a message and EXIT_USAGE; so do the four functions below. */
 void cmd_parse(const struct argp *argp, int argc, char **argv, unsigned flags, void *options);
 /* The number that an option's argument holds, min to max. what: "the number of threads", for the message. */
 uint32_t cmd_number(struct argp_state *state, const char *what, const char *text, uint32_t min, uint32_t max);
+/* Index of the word in a list that ends with NULL. what: "a strategy", for the message, which lists the words:
+ * docs/racetrace.bash reads it. */
+unsigned cmd_word(struct argp_state *state, const char *what, const char *const *words, const char *given);
 /* Sets *path to the command's one argument. */
 void cmd_take_argument(struct argp_state *state, const char **path, const char *arg);
 /* Requires that *path was given. what: "trace"; hint: what to give. */

@@ -125,7 +125,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 't':
 		options->to = format_by_name(arg);
 		if (!options->to)
-			argp_error(state, "'%s' is not a format: std, jsonl, racetrace or perfetto", arg);
+			argp_error(state, "'%s' is not a format: there are std, jsonl, racetrace, perfetto", arg);
 		return 0;
 	case 'o':
 		options->output = arg;

@@ -9,8 +9,8 @@
 
 /*
  * Puts the options that the command has before those of *argv, whose new array lives until the program ends. The file
- * comes with the sources that somebody else may have written: it may set only what does not write, run or hide
- * anything. RT_EUSAGE: it sets something else, or a word is no option; RT_EMEMORY.
+ * comes with the sources that somebody else may have written: it may set only what writes and runs
+ * nothing. RT_EUSAGE: it sets something else, or a word is no option; RT_EMEMORY.
  */
 enum rt_status defaults_add(const struct argp *argp, int *argc, char ***argv, struct rt_error *err);
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 enum { NEW, GONE, BOTH, SETS };
+static const char *const formats[] = {"text", "json", NULL};
 
 struct settings {
 	const char *paths[2], *output;
@@ -29,9 +30,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct settings *s = state->input;
 	switch (key) {
 	case 'f':
-		s->json = !strcmp(arg, "json");
-		if (!s->json && strcmp(arg, "text") != 0)
-			argp_error(state, "'%s' is not a format: there are text, json", arg);
+		s->json = cmd_word(state, "a format", formats, arg) > 0;
 		return 0;
 	case 'o':
 		s->output = arg;
@@ -50,7 +49,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* A place in the list: the finding's id, level, title and first line. */
+/* A place in the list: the finding's id, level, verdict, title and first line. */
 static void put_text(FILE *out, char sign, const struct saved_finding *f)
 {
 	fprintf(out, "%c %s %s, %s: %s", sign, cmd_text(f->id).text, cmd_text(f->level).text, cmd_text(f->verdict).text,

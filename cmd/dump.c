@@ -35,6 +35,8 @@ static const struct argp_option option_table[] = {
     {0},
 };
 
+static const char *const formats[] = {"text", "jsonl", NULL};
+
 /* "12-40", "12-", "-40" or "12". */
 static bool parse_range(const char *text, struct options *options)
 {
@@ -87,9 +89,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	struct options *options = state->input;
 	switch (key) {
 	case 'f':
-		if (strcmp(arg, "text") != 0 && strcmp(arg, "jsonl") != 0)
-			argp_error(state, "'%s' is not a format: text or jsonl", arg);
-		options->jsonl = !strcmp(arg, "jsonl");
+		options->jsonl = cmd_word(state, "a format", formats, arg) > 0;
 		return 0;
 	case 't':
 		options->thread = arg;

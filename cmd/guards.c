@@ -37,7 +37,7 @@ static const struct argp_option option_table[] = {
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-	static const char *const formats[] = {"text", "json", "clang"};
+	static const char *const formats[] = {"text", "json", "clang", NULL};
 	struct options *options = state->input;
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -45,12 +45,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		state->child_inputs[1] = &options->max_memory;
 		return 0;
 	case 'f':
-		for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-			if (!strcmp(arg, formats[i])) {
-				options->format = (enum format)i;
-				return 0;
-			}
-		argp_error(state, "'%s' is not a format: text, json or clang", arg);
+		options->format = (enum format)cmd_word(state, "a format", formats, arg);
 		return 0;
 	case OPT_COMPILE_COMMANDS:
 		options->database = arg;

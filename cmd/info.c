@@ -20,14 +20,14 @@ static const struct argp_option option_table[] = {
     {0},
 };
 
+static const char *const formats[] = {"text", "json", NULL};
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *options = state->input;
 	switch (key) {
 	case 'f':
-		if (strcmp(arg, "text") != 0 && strcmp(arg, "json") != 0)
-			argp_error(state, "'%s' is not a format: text or json", arg);
-		options->json = !strcmp(arg, "json");
+		options->json = cmd_word(state, "a format", formats, arg) > 0;
 		return 0;
 	default:
 		return cmd_parse_input(key, arg, state, &options->path, &options->trace);

@@ -81,6 +81,18 @@ uint32_t cmd_number(struct argp_state *state, const char *what, const char *text
 	return (uint32_t)n;
 }
 
+unsigned cmd_word(struct argp_state *state, const char *what, const char *const *words, const char *given)
+{
+	char list[256] = "";
+	for (unsigned i = 0; words[i]; i++) {
+		if (!strcmp(words[i], given))
+			return i;
+		snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", words[i]);
+	}
+	argp_error(state, "'%s' is not %s: there are %s", given, what, list);
+	exit(argp_err_exit_status);
+}
+
 void cmd_take_argument(struct argp_state *state, const char **path, const char *arg)
 {
 	if (*path)

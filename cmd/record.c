@@ -60,7 +60,8 @@ enum recorder {
 	RECORDER_VALGRIND,
 	RECORDER_SYNC /* nothing does */
 };
-static const char *const recorder_names[] = {"auto", "tsan", "valgrind", "sync"};
+static const char *const recorder_names[] = {"auto", "tsan", "valgrind", "sync", NULL};
+static const char *const children_names[] = {"free", "controlled", NULL};
 
 struct options {
 	const char *output;
@@ -74,11 +75,11 @@ struct options {
 	bool sync_only;      /* after inspect: the program is uninstrumented, and its accesses are not recorded */
 	bool preload;        /* the program may be uninstrumented: a library that it loads is instrumented */
 	bool serial;         /* threads take turns */
+	uint32_t seed;       /* by which they do */
 	bool fix_time;       /* and clocks count them */
 	bool spurious;       /* and waits for conditions may end by themselves */
 	bool children;       /* and so do those of other processes */
 	const char *outcome; /* file for what comes of it; NULL: none */
-	uint32_t seed;       /* by which they do */
 	struct strategy_options strategy;
 	bool values;
 	const char *plan; /* file of the plan that they follow, and of what becomes of it; NULL: none */
@@ -114,16 +115,6 @@ static void check_control(struct argp_state *state, struct options *o)
 	if (is_native(o) && o->serial)
 		argp_error(state,
 		           "the threads of a --serial run do not run as they come: --strategy=native is without it");
-}
-
-static enum recorder parse_recorder(struct argp_state *state, const char *name)
-{
-	enum recorder n = RECORDER_AUTO;
-	while (n <= RECORDER_SYNC && strcmp(name, recorder_names[n]) != 0)
-		n++;
-	if (n > RECORDER_SYNC)
-		argp_error(state, "a recorder is auto, tsan, valgrind or sync, not '%s'", name);
-	return n;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -182,9 +173,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->spurious = true;
 		return 0;
 	case OPTION_CHILDREN:
-		o->children = strcmp(arg, "controlled") == 0;
-		if (!o->children && strcmp(arg, "free") != 0)
-			argp_error(state, "children run free or controlled, not '%s'", arg);
+		o->children = cmd_word(state, "a way to run children", children_names, arg) > 0;
 		return 0;
 	case OPTION_NO_CHILDREN:
 		o->only_first = true;
@@ -196,7 +185,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->recorder = RECORDER_SYNC;
 		return 0;
 	case OPTION_RECORDER:
-		o->recorder = parse_recorder(state, arg);
+		o->recorder = (enum recorder)cmd_word(state, "a recorder", recorder_names, arg);
 		return 0;
 	case OPTION_VALUES:
 		o->values = true;
@@ -494,6 +483,14 @@ static const char *describe_input(char *path, size_t size)
 	return path;
 }
 
+/* True if the program is held where the plan ends. */
+static bool is_held(const struct recording *r)
+{
+	const struct rt_plan *plan = r->plan;
+	return plan && r->control.input_bytes >= sizeof *plan && plan->magic == RT_PLAN_MAGIC &&
+	       plan->then == RT_PLAN_HOLD;
+}
+
 /* While a plan's program is held, its plan is beside the plan's file: a debugger's user is told where threads are. */
 static void *tell_held(void *arg)
 {
@@ -528,8 +525,7 @@ static enum rt_status collect(struct recording *r, struct program *program, stru
 	enum rt_status status = create_trace(r, program->pid, &options, err);
 	if (!status)
 		status = tree_start(r->tree, r->path, err);
-	if (!status && r->plan && ((const struct rt_plan *)r->plan)->then == RT_PLAN_HOLD &&
-	    pthread_create(&r->teller, NULL, tell_held, r) == 0)
+	if (!status && is_held(r) && pthread_create(&r->teller, NULL, tell_held, r) == 0)
 		r->tells = true;
 	if (!status)
 		status = program_go(program, &r->reason, err);

@@ -1,5 +1,6 @@
 #include "cmd/relations.h"
 
+#include "lib/base/vec.h"
 #include "lib/trace/modules.h"
 #include "tracefmt/trace.h"
 
@@ -78,18 +79,6 @@ json_t *relations_json(const struct rt_trace *trace, const struct rt_control *co
 
 /* ---- Reading ---- */
 
-/* Room for one more element. */
-static bool grow(void *list, uint32_t count, size_t size)
-{
-	void **p = list;
-	if (count & (count - 1)) /* room is a power of two */
-		return true;
-	void *more = realloc(*p, (count ? count * 2 : 1) * size);
-	if (more)
-		*p = more;
-	return more;
-}
-
 /* Number of a module with this name; a new one if there is none yet. */
 static uint32_t module_number(struct relations *r, const char *name, size_t length)
 {
@@ -98,7 +87,8 @@ static uint32_t module_number(struct relations *r, const char *name, size_t leng
 		i++;
 	if (i < r->module_count)
 		return i;
-	if (length >= sizeof r->modules->name || !grow(&r->modules, i, sizeof *r->modules))
+	if (length >= sizeof r->modules->name ||
+	    !vec_reserve(&r->modules, &r->module_room, (uint64_t)i + 1, sizeof *r->modules))
 		return RT_NO_MODULE;
 	r->modules[i] = (struct rt_module_name){0};
 	memcpy(r->modules[i].name, name, length);
@@ -111,7 +101,7 @@ static uint32_t type_number(struct relations *r, const char *name)
 	while (i < r->type_count && strcmp(r->types[i], name) != 0)
 		i++;
 	if (i == r->type_count) {
-		if (!grow(&r->types, i, sizeof *r->types))
+		if (!vec_reserve(&r->types, &r->type_room, (uint64_t)i + 1, sizeof *r->types))
 			return 0;
 		r->types[r->type_count++] = name;
 	}
@@ -163,7 +153,7 @@ enum rt_status relations_read(const json_t *outcome, struct relations *r, struct
 	size_t i;
 	json_array_foreach(list, i, from)
 	{
-		if (!grow(&r->list, r->count, sizeof *r->list))
+		if (!vec_reserve(&r->list, &r->room, (uint64_t)r->count + 1, sizeof *r->list))
 			return rt_error_set(err, RT_EMEMORY, "no memory for relations");
 		if (read_relation(r, from, &r->list[r->count]))
 			r->count++;

@@ -21,6 +21,7 @@ struct relations {
 	struct rt_module_name *modules;
 	const char **types; /* owned by the JSON that they were read from */
 	uint32_t count, module_count, type_count;
+	uint32_t room, module_room, type_room;
 };
 /* Adds those of an outcome; what makes no sense is left out. The outcome must live as long as *r. */
 enum rt_status relations_read(const json_t *outcome, struct relations *r, struct rt_error *err);

@@ -1,6 +1,7 @@
 /* Where reports go; see reports.h. */
 #include "cmd/reports.h"
 
+#include "cmd/command.h"
 #include "cmd/common.h"
 
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 enum { OPT_COLOR = 0x4000 };
+static const char *const colors[] = {[COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never", NULL};
 
 static const struct argp_option options[] = {
     {"format", 'f', "FORMAT[=FILE]", 0,
@@ -64,9 +66,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		add_format(state, o, arg);
 		return 0;
 	case OPT_COLOR:
-		if (strcmp(arg, "auto") != 0 && strcmp(arg, "always") != 0 && strcmp(arg, "never") != 0)
-			argp_error(state, "'%s' is not a time to color: auto, always or never", arg);
-		o->color = !strcmp(arg, "auto") ? COLOR_AUTO : !strcmp(arg, "always") ? COLOR_ALWAYS : COLOR_NEVER;
+		o->color = cmd_word(state, "a time to color", colors, arg);
 		return 0;
 	case 'o':
 		if (o->count == CMD_REPORTS_MAX)

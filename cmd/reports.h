@@ -21,7 +21,7 @@ struct cmd_reports {
 	bool automatic; /* --format=auto */
 };
 
-/* The options --format and --output, each as often as one likes; the input is a struct cmd_reports. */
+/* The options --format and --output, each as often as one likes, and --color; the input is a struct cmd_reports. */
 extern const struct argp cmd_reports_argp;
 
 /* Opens all outputs, standard output if no file was named. pipe: the format of what is neither a terminal nor named

@@ -1,5 +1,6 @@
 #include "cmd/strategy.h"
 
+#include "cmd/command.h"
 #include "cmd/relations.h"
 #include "recorder/control.h"
 
@@ -15,30 +16,14 @@ static const char *const patterns[] = {"race", "sequence", "deadlock", NULL}; /*
 
 /* ---- Options ---- */
 
-/* Index of the word; another one ends the program with the list of them. */
-static unsigned word(struct argp_state *state, const char *what, const char *const *words, const char *given)
-{
-	char list[256] = "";
-	size_t length = 0;
-	for (unsigned i = 0; words[i]; i++) {
-		if (strcmp(words[i], given) == 0)
-			return i;
-		if (length < sizeof list)
-			length +=
-			    (size_t)snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "", words[i]);
-	}
-	argp_error(state, "'%s' is not %s: there are %s", given, what, list);
-	exit(argp_err_exit_status);
-}
-
 void strategy_take_name(struct argp_state *state, struct strategy_options *o, const char *name)
 {
-	o->name = names[word(state, "a strategy", names, name)];
+	o->name = names[cmd_word(state, "a strategy", names, name)];
 }
 
 void strategy_take_pattern(struct argp_state *state, struct strategy_options *o, const char *pattern)
 {
-	o->pattern = patterns[word(state, "a pattern", patterns, pattern)];
+	o->pattern = patterns[cmd_word(state, "a pattern", patterns, pattern)];
 }
 
 /* "ROLE/LOCATION:" in front of it; returns what is behind. */

@@ -12,7 +12,7 @@ _racetrace()
 	if [ "$COMP_CWORD" = 1 ]; then
 		words=$("${COMP_WORDS[0]}" --help 2>/dev/null | sed -n 's/^  \([a-z-][a-z-]*\) .*/\1/p')
 	elif [ -n "$option" ]; then
-		words=$("${COMP_WORDS[0]}" "$command" "$option=?" x 2>&1 | sed -n "s/.*'?' is not .*: there are //p" | tr -d ,)
+		words=$("${COMP_WORDS[0]}" "$command" "$option=?" 2>&1 | sed -n "s/.*'?' is not .*: there are //p" | tr -d ,)
 	elif [[ $current == -* ]]; then
 		words=$("${COMP_WORDS[0]}" "$command" --help 2>/dev/null | grep -oE '^ +(-.,)? +--[a-z-]+=?' | grep -oE -e '--.*')
 	else

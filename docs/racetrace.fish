@@ -6,7 +6,7 @@ function __racetrace_options
 	set -l words (commandline -opc)
 	set -l option (commandline -ct | string match -r -- '^--[a-z-]+=')
 	if test -n "$option"
-		racetrace $words[2] "$option?" x 2>&1 | string replace -rf "^.*'\?' is not .*: there are " '' | string split ', ' |
+		racetrace $words[2] "$option?" 2>&1 | string replace -rf "^.*'\?' is not .*: there are " '' | string split ', ' |
 			string replace -r '^' -- $option
 	else
 		racetrace $words[2] --help 2>/dev/null | string match -r -- '^ +(?:-.,)? +--[a-z-]+=?' | string match -r -- '--.*'

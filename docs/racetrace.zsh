@@ -8,7 +8,7 @@ _racetrace() {
 		_describe command list
 	elif [[ $PREFIX == --*=* ]]; then
 		option=${PREFIX%%=*}
-		list=(${=${"$($program $command "$option=?" x 2>&1 | sed -n "s/.*'?' is not .*: there are //p")"//,/}})
+		list=(${=${"$($program $command "$option=?" 2>&1 | sed -n "s/.*'?' is not .*: there are //p")"//,/}})
 		compset -P '*='
 		if (( $#list )); then compadd -a list; else _files; fi
 	elif [[ $PREFIX == -* ]]; then

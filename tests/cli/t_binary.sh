@@ -156,5 +156,5 @@ gcc -g -O1 "$top/samples/hidden.c" -o hidden -pthread && gcc -g -O1 -fsanitize=t
 "$racetrace" record --serial -o s.zst ./app >out 2>err
 [ $? = 3 ] && grep -q 'without --serial' err || wrong "--serial: $(cat err)"
 "$racetrace" record --recorder=nothing -o s.zst ./app >out 2>err
-[ $? = 2 ] && grep -q 'a recorder is auto, tsan, valgrind or sync' err || wrong "--recorder: $(cat err)"
+[ $? = 2 ] && grep -q "is not a recorder: there are auto, tsan, valgrind, sync" err || wrong "--recorder: $(cat err)"
 exit $fail

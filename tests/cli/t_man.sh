@@ -49,7 +49,7 @@ done
 
 # The words that options take: the program lists them when it is given another.
 for option in format kinds orders fail-on regions; do
-	words=$("$racetrace" analyze --$option=? x 2>&1 | sed -n "s/.*'?' is not .*: there are //p" | tr -d ,)
+	words=$("$racetrace" analyze --$option=? 2>&1 | sed -n "s/.*'?' is not .*: there are //p" | tr -d ,)
 	[ -n "$words" ] || wrong "analyze --$option lists no words"
 	for word in $words; do
 		plain "$top/docs/racetrace-analyze.1" | grep -E '^\.(BR?|RB) ' | grep -qw -e "$word" ||
@@ -108,5 +108,14 @@ complete_words() {
 [ "$(complete_words "$racetrace" sche)" = schedule ] || wrong "completion of sche: $(complete_words "$racetrace" sche)"
 [ "$(complete_words "$racetrace" schedule --ver)" = --verify ] || wrong "completion of --ver"
 [ "$(complete_words "$racetrace" analyze --anomaly)" = --anomaly= ] || wrong "completion of --anomaly"
+[ "$(complete_words "$racetrace" record --recorder = val)" = valgrind ] || wrong "completion of --recorder=val"
+[ "$(complete_words "$racetrace" guards --format = cl)" = clang ] || wrong "completion of guards --format=cl"
+[ "$(complete_words "$racetrace" convert --to = per)" = perfetto ] || wrong "completion of convert --to=per"
+[ "$(complete_words "$racetrace" analyze --granularity = ob)" = object ] || wrong "completion of --granularity=ob"
+# It reads no file of the folder, runs none and writes none.
+mkdir complete
+printf 'A|w(x)|1\n' >complete/x
+(cd complete && complete_words "$racetrace" analyze --output =) >/dev/null
+[ "$(ls -A complete)" = x ] || wrong "completion writes a file: $(ls -A complete)"
 [ "$(complete_words "$racetrace" '' | wc -w)" -ge "$(wc -w <<<"$commands")" ] || wrong "completion of nothing"
 exit $fail

@@ -65,6 +65,8 @@ run 3 merge 1.part 2.part
 says "'own.std' has changed since"
 run 2 analyze --shard=1/2 "$trace"
 says "name it with --output"
+run 2 analyze --shard=1/2 -o - "$trace"
+says "name it with --output"
 for shard in 0/2 3/2 1 1/ /2 x/2 1/0 1/2x; do
 	run 2 analyze --shard=$shard -o 1.part "$trace"
 done
