@@ -102,6 +102,31 @@ bool plan_can_stop(unsigned op)
 
 /* ---- The request ---- */
 
+/* The kind of a goal that has none given, by its events' operations; script_judge determines it in the same way. */
+static enum rt_status find_kind(struct plan_request *q, struct rt_trace *trace, struct rt_error *err)
+{
+	struct rt_event *events = malloc(BATCH * sizeof *events);
+	uint32_t acquires = 0, accesses = 0;
+	size_t got = 1;
+	enum rt_status status =
+	    events ? rt_trace_rewind(trace, err) : rt_error_set(err, RT_EMEMORY, "no memory for the plan of a run");
+	while (!status && got) {
+		status = rt_trace_read(trace, events, BATCH, &got, err);
+		for (size_t i = 0; !status && i < got; i++)
+			for (uint32_t k = 0; k < q->goal_count; k++) {
+				if (q->goal[k].thread != events[i].thread || q->goal[k].from != events[i].ordinal)
+					continue;
+				acquires += rt_op_has(events[i].op, RT_TAKES) || events[i].op == RT_OP_BLOCK;
+				accesses += rt_op_is_access(events[i].op);
+			}
+	}
+	free(events);
+	q->kind = q->goal_count > 1 && acquires == q->goal_count                                  ? GOAL_DEADLOCK
+	          : q->goal_count == 2 && accesses == 2 && q->goal[0].thread != q->goal[1].thread ? GOAL_RACE
+	                                                                                          : GOAL_SEQUENCE;
+	return status;
+}
+
 enum rt_status plan_request_of(const struct script *s, struct rt_trace *trace, struct plan_request *request,
                                struct rt_error *err)
 {
@@ -115,7 +140,9 @@ enum rt_status plan_request_of(const struct script *s, struct rt_trace *trace, s
 		runs[i] = (struct plan_run){threads[s->steps[i].name], s->steps[i].from, s->steps[i].to};
 	for (uint32_t i = 0; !status && i < s->goal_count; i++)
 		request->goal[i] = (struct plan_run){threads[s->goal[i].name], s->goal[i].ordinal, s->goal[i].ordinal};
-	request->kind = s->kind_given ? s->kind : s->goal_count == 2 ? GOAL_RACE : GOAL_SEQUENCE;
+	request->kind = s->kind;
+	if (!status && !s->kind_given)
+		status = find_kind(request, trace, err);
 	free(threads);
 	if (status) {
 		free(runs);

@@ -140,6 +140,11 @@ build inversion inversion.c
 run 0 record -o inversion.zst ./inversion
 run 0 replay inversion.zst
 holds '.anomalies[0] | .kind == "deadlock" and .verdict == "confirmed" and .replay.was == "proved" and .replay.results[0].end == {"kind": "deadlock", "differs": true}'
+# A schedule that does not say its kind has that of its goal.
+run 0 schedule inversion.zst
+jq 'del(.kind)' out >inversion.json
+run 0 replay inversion.json --trace inversion.zst
+holds '.outcome == "confirmed" and .results[0].end.kind == "deadlock"'
 recorded pecan/event_queue
 run 0 replay event_queue.zst
 holds '[.anomalies[] | select(.replay and .kind == "atomicity")] | length >= 1 and all(.verdict == "confirmed")'
