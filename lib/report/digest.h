@@ -2,6 +2,8 @@
 #ifndef LIB_REPORT_DIGEST_H
 #define LIB_REPORT_DIGEST_H
 
+#include "lib/base/sort.h"
+
 #define XXH_STATIC_LINKING_ONLY /* the state on the stack */
 #include <stdint.h>
 #include <stdlib.h>
@@ -22,16 +24,10 @@ static inline void digest_number(XXH3_state_t *state, uint64_t number)
 	XXH3_64bits_update(state, bytes, sizeof bytes);
 }
 
-static inline int digest_compare(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return (x > y) - (x < y);
-}
-
 /* For digests whose order does not count. */
 static inline void digest_sort(uint64_t *digests, size_t n)
 {
-	qsort(digests, n, sizeof *digests, digest_compare);
+	qsort(digests, n, sizeof *digests, compare_u64);
 }
 
 /* The same, without repeats; returns how many are left. */

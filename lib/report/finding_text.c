@@ -76,7 +76,7 @@ static void say_variable(const struct report *r, struct text *t, const struct fi
 		say(t, "`%s`", f->written);
 	else if (!subject_of(r, a, &s) || !s.name[0])
 		say(t, "memory");
-	else if (!strcmp(s.kind, "global") || (!strcmp(s.kind, "unknown") && s.name[0]))
+	else if (!strcmp(s.kind, "global") || !strcmp(s.kind, "unknown"))
 		say(t, "`%s`", s.name);
 	else
 		say(t, "the %s", s.name);

@@ -441,9 +441,10 @@ static uint64_t stable_variable(const struct report *r, const struct anomaly *a)
 	struct subject s;
 	char name[SUBJECT_NAME_MAX] = "";
 	const struct description *alloc = NULL;
-	if (subject_of(r, a, &s) && !strcmp(s.kind, "global"))
+	bool about = subject_of(r, a, &s);
+	if (about && !strcmp(s.kind, "global"))
 		subject_stable_name(s.name, name);
-	else if (subject_of(r, a, &s) && s.block.alloc)
+	else if (about && s.block.alloc)
 		alloc = description_of(r->descriptions, s.block.alloc);
 	if (alloc) {
 		struct place place = place_of_stack(r, alloc->stack, alloc->stack_count);
@@ -501,13 +502,13 @@ static void name_written(const struct joining *j, struct finding *f)
 		if (!rt_op_writes(model_op(j->m, a->events[i])) || place.callee || !place.frame || !place.frame->file)
 			continue;
 		char *line = snippet_whole(j->snippets, place.frame->file, place.frame->line);
-		if (line && !expression_assigned(line, place.frame->column, f->written))
-			f->written[0] = '\0';
+		if (line)
+			expression_assigned(line, place.frame->column, f->written);
 		free(line);
 	}
 }
 
-static void fill(const struct joining *j, struct finding *f)
+static void fill(struct joining *j, struct finding *f)
 {
 	f->guard.lock = MODEL_NONE;
 	f->level = j->members[f->entries[0]].level;
@@ -530,7 +531,7 @@ static void fill(const struct joining *j, struct finding *f)
 	const struct anomaly *first = j->r->entries[f->entries[0]].anomaly;
 	uint32_t cell = j->members[f->entries[0]].cell;
 	if (cell != MODEL_NONE)
-		f->uses = uses_of(j->m, j->guards.por, cell, first->events, first->event_count);
+		j->no_memory |= !uses_of(j->m, j->guards.por, cell, first->events, first->event_count, &f->uses);
 }
 
 /* The highest level first, then the strongest verdict, then the most likely harm. */

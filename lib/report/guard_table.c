@@ -49,6 +49,7 @@ struct maker {
 	struct describe_query *queries;
 	size_t query_count, query_capacity;
 	uint32_t *holder; /* by object: an event that is described and holds it; MODEL_NONE: none */
+	char **locks;     /* by object: its name as a lock; NULL: not asked for yet */
 	struct named *names;
 	struct guard_table *out;
 	size_t row_capacity;
@@ -174,9 +175,12 @@ static char *copy(struct maker *k, const char *text)
 	return own;
 }
 
-static void lock_name(struct maker *k, uint32_t lock, char name[SUBJECT_NAME_MAX])
+/* The same for all cells that the lock guards; NULL without memory. */
+static const char *lock_name(struct maker *k, uint32_t lock)
 {
-	char full[SUBJECT_NAME_MAX];
+	if (k->locks[lock])
+		return k->locks[lock];
+	char name[SUBJECT_NAME_MAX], full[SUBJECT_NAME_MAX];
 	uint64_t addr = k->m->objects[lock].addr;
 	const struct memory_block *block = NULL;
 	const struct description *d = k->holder[lock] == MODEL_NONE
@@ -189,6 +193,7 @@ static void lock_name(struct maker *k, uint32_t lock, char name[SUBJECT_NAME_MAX
 	subject_stable_name(full, name);
 	if (!name[0])
 		snprintf(name, SUBJECT_NAME_MAX, "lock 0x%" PRIx64, addr);
+	return k->locks[lock] = copy(k, name);
 }
 
 static struct guard_row *row_of(struct maker *k, const struct subject *s)
@@ -281,12 +286,11 @@ static void add_locks(struct maker *k, struct guard_row *row, uint32_t cell)
 	uint64_t of;
 	const struct guard_count *counts = guard_counts(&k->guards, cell, &n, &of);
 	for (uint32_t i = 0; i < n; i++) {
-		char name[SUBJECT_NAME_MAX], other[SUBJECT_NAME_MAX];
-		bool best = true;
-		lock_name(k, counts[i].lock, name);
+		const char *name = lock_name(k, counts[i].lock);
+		bool best = name != NULL;
 		for (uint32_t l = 0; l < n && best; l++) {
-			lock_name(k, counts[l].lock, other);
-			best = l == i || strcmp(name, other) != 0 || counts[l].held < counts[i].held ||
+			const char *other = lock_name(k, counts[l].lock);
+			best = l == i || !other || strcmp(name, other) != 0 || counts[l].held < counts[i].held ||
 			       (counts[l].held == counts[i].held && l > i);
 		}
 		if (best)
@@ -391,6 +395,9 @@ static void release(struct maker *k)
 	free(k->lacks);
 	free(k->queries);
 	free(k->holder);
+	for (uint32_t i = 0; k->locks && i < k->m->object_count; i++)
+		free(k->locks[i]);
+	free(k->locks);
 }
 
 enum rt_status guard_table_create(struct analysis *a, struct guard_table *out, struct rt_error *err)
@@ -400,7 +407,8 @@ enum rt_status guard_table_create(struct analysis *a, struct guard_table *out, s
 	enum rt_status status = RT_OK;
 	*out = (struct guard_table){0};
 	k.holder = malloc(((size_t)m->object_count + 1) * sizeof *k.holder);
-	k.no_memory = !k.holder || !k.guards.por;
+	k.locks = calloc((size_t)m->object_count + 1, sizeof *k.locks);
+	k.no_memory = !k.holder || !k.locks || !k.guards.por;
 	for (uint32_t i = 0; i < m->object_count && !k.no_memory; i++)
 		k.holder[i] = MODEL_NONE;
 	for (uint32_t cell = 0; cell < m->cell_count && !k.no_memory; cell++) {

@@ -2,6 +2,7 @@
 #include "lib/report/guarded_by.h"
 
 #include "lib/base/hash.h"
+#include "lib/base/json_memory.h"
 #include "lib/base/vec.h"
 
 #include <ctype.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { FILES_MAX = 20000, LINE_MAX_BYTES = 4096, FOLDERS_MAX = 256, DEPTH_MAX = 64 };
 
@@ -120,12 +122,10 @@ static void include(struct reader *r, const char *file, const char *name, size_t
 		            ? asprintf(&path, "%.*s%.*s", slash ? (int)(slash + 1 - file) : 0, file, (int)length, name)
 		            : asprintf(&path, "%s%s%s/%.*s", r->folders[i - 1][0] == '/' ? "" : r->directory,
 		                       r->folders[i - 1][0] == '/' ? "" : "/", r->folders[i - 1], (int)length, name);
-		FILE *known = n < 0 ? NULL : fopen(path, "r");
+		bool known = n >= 0 && access(path, R_OK) == 0;
 		r->no_memory |= n < 0;
-		if (known) {
-			fclose(known);
+		if (known)
 			read_file(r, path, depth + 1);
-		}
 		if (n >= 0)
 			free(path);
 		if (known)
@@ -158,14 +158,22 @@ static bool is_new(struct reader *r, const char *path)
 	if (!real)
 		return false;
 	HASH_FIND_STR(r->seen, real, s);
-	if (s || r->files == FILES_MAX || !(s = calloc(1, sizeof *s))) {
+	if (s || r->files == FILES_MAX) {
 		free(real);
 		return false;
 	}
-	s->path = real;
-	r->files++;
-	HASH_ADD_KEYPTR(hh, r->seen, s->path, strlen(s->path), s);
-	return true;
+	if ((s = calloc(1, sizeof *s))) {
+		s->path = real;
+		HASH_ADD_KEYPTR(hh, r->seen, s->path, strlen(s->path), s);
+		if (HASH_ADDED(s)) {
+			r->files++;
+			return true;
+		}
+	}
+	r->no_memory = true;
+	free(real);
+	free(s);
+	return false;
 }
 
 static void read_file(struct reader *r, const char *path, unsigned depth)
@@ -173,7 +181,7 @@ static void read_file(struct reader *r, const char *path, unsigned depth)
 	char line[LINE_MAX_BYTES];
 	if (depth > DEPTH_MAX || !is_new(r, path))
 		return;
-	FILE *f = fopen(path, "r");
+	FILE *f = fopen(path, "re");
 	uint32_t number = 1;
 	bool whole = true;
 	while (f && !r->no_memory && fgets(line, sizeof line, f)) {
@@ -248,11 +256,14 @@ enum rt_status guarded_by_read(const char *path, struct guarded_by_list *out, st
 	struct reader r = {.out = out};
 	json_error_t error;
 	*out = (struct guarded_by_list){0};
-	FILE *f = fopen(path, "r");
+	FILE *f = fopen(path, "re");
 	if (!f)
 		return rt_error_set(err, RT_EUSAGE, "cannot open '%s': %s", path, strerror(errno));
+	rt_json_memory_watch();
 	json_t *database = json_loadf(f, 0, &error);
 	fclose(f);
+	if (!database && rt_json_memory_failed())
+		return rt_error_set(err, RT_EMEMORY, "no memory for the attributes of '%s'", path);
 	if (!json_is_array(database)) {
 		json_decref(database);
 		return rt_error_set(err, RT_EUSAGE, "'%s' is not a compile database: a JSON array of commands", path);

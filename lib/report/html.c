@@ -187,6 +187,7 @@ static enum rt_status write_page(const struct report *r, const struct merge *m, 
 	                 .stacks = &stacks,
 	                 .no_memory = &no_memory,
 	                 .out = out,
+	                 .merged = m != NULL,
 	                 .heading = r->by_anomaly && !m ? 2 : 3};
 	bool ok = true;
 	if (m) {

@@ -21,6 +21,7 @@ struct page {
 	struct html_stacks *stacks;
 	bool *no_memory;
 	FILE *out;
+	bool merged; /* of several runs: ids are those of the page, not of one trace */
 	int heading; /* level of an anomaly's heading: 2, or 3 below a finding */
 };
 

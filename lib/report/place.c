@@ -2,7 +2,7 @@
 #include "lib/report/place.h"
 
 #include "lib/report/digest.h"
-#include "lib/report/subject.h"
+#include "lib/trace/modules.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,21 +12,9 @@ static bool begins(const char *text, const char *start)
 	return strncmp(text, start, strlen(start)) == 0;
 }
 
-static bool is_system_module(const char *module)
-{
-	static const char *const names[] = {"libc.so",    "libstdc++.so", "libm.so",   "libpthread.so", "ld-linux",
-	                                    "libgomp.so", "libgcc_s.so",  "librt.so",  "libdl.so",      "libtsan.so",
-	                                    "libc++.so",  "libracetrace", "libatomic", "libc++abi.so",  "libomp.so"};
-	const char *name = subject_basename(module);
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (begins(name, names[i]))
-			return true;
-	return false;
-}
-
 bool place_is_library(const struct rt_frame *frame)
 {
-	if (frame->module && is_system_module(frame->module))
+	if (frame->module && module_is_system(frame->module))
 		return true;
 	return frame->file && (begins(frame->file, "/usr/include/") || begins(frame->file, "/usr/lib/") ||
 	                       strstr(frame->file, "/include/c++/"));

@@ -23,7 +23,7 @@ struct report_options {
 	uint32_t orders;    /* not 0: list what one of these (bit i: orders[i]) leaves unordered, with any verdict */
 	const char *source_root; /* folder below which source lines may be shown, besides unchanged files; NULL: none */
 	const struct baseline *baseline;   /* borrowed; NULL: no finding is known */
-	struct suppressions *suppressions; /* borrowed, counts what it matches; NULL: none */
+	struct suppressions *suppressions; /* borrowed, marks rules as used; NULL: none */
 	const char *only;                  /* id of the only anomaly to list; NULL: all */
 };
 

@@ -158,13 +158,13 @@ static bool stack_matches(const struct suppression *s, const struct report *r, c
 	return false;
 }
 
-static bool anomaly_matches(const struct suppression *s, const struct report *r, const struct anomaly *a)
+/* variable: the name of a race's; "" if it has none. */
+static bool anomaly_matches(const struct suppression *s, const struct report *r, const struct anomaly *a,
+                            const char *variable)
 {
-	struct subject subject;
 	if (!(s->kinds >> a->kind & 1))
 		return false;
-	if (!s->top && a->kind == ANOMALY_RACE && subject_of(r, a, &subject) && subject.name[0] &&
-	    suppress_text_matches(s->pattern, subject.name))
+	if (!s->top && variable[0] && suppress_text_matches(s->pattern, variable))
 		return true;
 	for (uint32_t i = 0; i < a->event_count + a->wait_count; i++) {
 		uint32_t e = i < a->event_count ? a->events[i] : a->waits[i - a->event_count];
@@ -178,27 +178,32 @@ static bool anomaly_matches(const struct suppression *s, const struct report *r,
 /* The first rule that matches the anomaly; NULL: none. */
 static struct suppression *rule_of(struct suppressions *s, const struct report *r, const struct anomaly *a)
 {
+	struct subject subject;
+	const char *variable = a->kind == ANOMALY_RACE && subject_of(r, a, &subject) ? subject.name : "";
 	for (uint32_t i = 0; i < s->count; i++)
-		if (anomaly_matches(&s->items[i], r, a))
+		if (anomaly_matches(&s->items[i], r, a, variable))
 			return &s->items[i];
 	return NULL;
 }
 
 bool suppressions_match(struct suppressions *s, const struct report *r, const struct finding *f)
 {
-	struct suppression *rule = NULL;
 	enum anomaly_kind kind = r->entries[f->entries[0]].anomaly->kind;
 	for (uint32_t i = 0; i < s->count; i++)
 		if (!s->items[i].kinds && !s->items[i].foreign && !strcmp(s->items[i].pattern, f->fingerprint)) {
-			s->items[i].used++;
+			s->items[i].used = true;
 			return true;
 		}
 	for (size_t i = 0; i < f->entry_count; i++) {
 		const struct anomaly *a = r->entries[f->entries[i]].anomaly;
-		if (a->kind == kind && !(rule = rule_of(s, r, a)))
+		if (a->kind == kind && !rule_of(s, r, a))
 			return false;
 	}
-	if (rule)
-		rule->used++;
-	return rule != NULL;
+	/* Each of them is needed. A rule by which the finding would still be listed suppresses nothing. */
+	for (size_t i = 0; i < f->entry_count; i++) {
+		const struct anomaly *a = r->entries[f->entries[i]].anomaly;
+		if (a->kind == kind)
+			rule_of(s, r, a)->used = true;
+	}
+	return true;
 }

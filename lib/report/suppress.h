@@ -18,7 +18,7 @@ struct suppression {
 	bool foreign;   /* of a kind that only ThreadSanitizer knows */
 	const char *path;
 	uint32_t line;
-	uint64_t used; /* findings that it matched */
+	bool used; /* a finding is suppressed by it, alone or with other rules */
 };
 
 struct suppressions {
@@ -28,7 +28,8 @@ struct suppressions {
 
 /* Adds the rules of a file, whose name is borrowed. RT_EUSAGE: it cannot be read, or a line is no rule; RT_EMEMORY. */
 enum rt_status suppressions_read(struct suppressions *s, const char *path, struct rt_error *err);
-/* True if a rule has the finding's fingerprint, or if rules match all its anomalies of the first one's kind. Counts. */
+/* True if a rule has the finding's fingerprint, or if rules match all its anomalies of the first one's kind. Marks
+ * them as used. */
 bool suppressions_match(struct suppressions *s, const struct report *r, const struct finding *f);
 /* True if the text matches the pattern. */
 bool suppress_text_matches(const char *pattern, const char *text);

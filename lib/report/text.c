@@ -248,9 +248,20 @@ static void put_incident(const struct printer *p, const struct merged_finding *f
 	fputs("\n\n", p->out);
 }
 
-static void put_merged(struct printer *p, const struct merge *m, const struct merged_finding *f, bool *no_memory)
+/* What belongs to the report that the next finding is of. */
+static void turn_to(struct printer *p, const struct report *r)
 {
-	struct snippets snippets = {0};
+	if (r == p->r)
+		return;
+	*p->no_memory |= p->snippets->no_memory;
+	snippets_release(p->snippets);
+	*p->snippets = (struct snippets){.trace = r->analysis->trace, .root = r->source_root};
+	p->r = r;
+	p->info = rt_trace_info(r->analysis->trace);
+}
+
+static void put_merged(struct printer *p, const struct merge *m, const struct merged_finding *f)
+{
 	const struct merge_run *first = merge_first_run(m, f);
 	char seen[4096];
 	merge_seen_text(m, f, seen, sizeof seen);
@@ -258,18 +269,12 @@ static void put_merged(struct printer *p, const struct merge *m, const struct me
 	snprintf(seen + n, sizeof seen - n, "%s%s", first->repeat ? ": " : "", first->repeat ? first->repeat : "");
 	p->seen = seen;
 	if (f->finding) {
-		p->r = f->report;
-		p->info = rt_trace_info(p->r->analysis->trace);
-		snippets = (struct snippets){.trace = p->r->analysis->trace, .root = p->r->source_root};
-		p->snippets = &snippets;
+		turn_to(p, f->report);
 		text_put_finding(p, f->finding);
 	} else {
 		put_incident(p, f);
 	}
 	p->seen = NULL;
-	p->snippets = NULL;
-	*no_memory |= snippets.no_memory;
-	snippets_release(&snippets);
 }
 
 static void put_runs(const struct printer *p, const struct merge *m)
@@ -336,13 +341,19 @@ static void put_search(const struct printer *p, const struct merge_search *s)
 
 enum rt_status report_text_merged(const struct merge *m, bool color, FILE *out, struct rt_error *err)
 {
+	const struct report *any = merge_any_report(m);
+	struct snippets snippets = {.trace = any->analysis->trace, .root = any->source_root};
 	bool no_memory = false;
-	struct printer p = {
-	    .no_memory = &no_memory, .r = merge_any_report(m), .out = out, .color = color, .width = text_width(out)};
-	const struct report *any = p.r;
+	struct printer p = {.no_memory = &no_memory,
+	                    .r = any,
+	                    .info = rt_trace_info(any->analysis->trace),
+	                    .snippets = &snippets,
+	                    .out = out,
+	                    .color = color,
+	                    .width = text_width(out)};
 	for (size_t i = 0; i < m->count && !ferror(out); i++)
 		if (m->items[i].level > LEVEL_NOTE && !m->items[i].known)
-			put_merged(&p, m, &m->items[i], &no_memory);
+			put_merged(&p, m, &m->items[i]);
 	put_trials(&p, m);
 	put_search(&p, &m->search);
 	put_levels(&p, m->levels, m->known, m->suppressed, " (--format json lists all)");
@@ -351,8 +362,9 @@ enum rt_status report_text_merged(const struct merge *m, bool color, FILE *out, 
 		if (any->analysis->kinds >> kind & 1)
 			put_summary_line(&p, (enum anomaly_kind)kind, m->summary[kind]);
 	put_runs(&p, m);
-	p.r = any;
-	p.info = rt_trace_info(any->analysis->trace);
+	turn_to(&p, any);
 	put_modules(&p);
+	no_memory |= snippets.no_memory;
+	snippets_release(&snippets);
 	return no_memory ? rt_error_set(err, RT_EMEMORY, "no memory for the report") : RT_OK;
 }

@@ -1,26 +1,22 @@
 /* Uses of a variable; see uses.h. */
 #include "lib/report/uses.h"
 
-enum { THREADS = 64 }; /* counted of one position; there may be more */
+#include <stdlib.h>
 
-struct threads {
-	uint32_t items[THREADS], count;
-};
-
-static void add_thread(struct threads *t, uint32_t thread)
+/* Counts a thread, unless it is counted: seen has a bit for each of the counts. */
+static void count_thread(unsigned char *seen, unsigned bit, uint32_t *count)
 {
-	for (uint32_t i = 0; i < t->count; i++)
-		if (t->items[i] == thread)
-			return;
-	if (t->count < THREADS)
-		t->items[t->count++] = thread;
+	*count += !(*seen & bit);
+	*seen = (unsigned char)(*seen | bit);
 }
 
-struct uses uses_of(const struct model *m, const struct segment_order *por, uint32_t cell, const uint32_t *events,
-                    uint32_t n)
+bool uses_of(const struct model *m, const struct segment_order *por, uint32_t cell, const uint32_t *events, uint32_t n,
+             struct uses *out)
 {
 	struct uses u = {0};
-	struct threads all = {.count = 0}, at[2] = {{.count = 0}, {.count = 0}};
+	unsigned char *seen = calloc((size_t)m->thread_count + 1, 1);
+	if (!seen)
+		return false;
 	uint32_t site[2] = {m->events[events[0]].site, m->events[events[0]].site};
 	const uint32_t *uses = &m->cell_events[m->cells[cell].first];
 	struct guard_span span = guard_span_of(m, por, cell);
@@ -30,13 +26,13 @@ struct uses uses_of(const struct model *m, const struct segment_order *por, uint
 		bool shared = i >= span.first && i < span.end && guard_counts_event(m, uses[i]);
 		u.accesses += shared;
 		u.writes += shared && rt_op_writes(model_op(m, uses[i]));
-		add_thread(&all, model_thread_of(m, uses[i]));
-		for (int k = 0; k < 2; k++)
+		unsigned char *of_thread = &seen[model_thread_of(m, uses[i])];
+		count_thread(of_thread, 1, &u.threads);
+		for (unsigned k = 0; k < 2; k++)
 			if (m->events[uses[i]].site == site[k])
-				add_thread(&at[k], model_thread_of(m, uses[i]));
+				count_thread(of_thread, 2U << k, &u.reached[k]);
 	}
-	u.threads = all.count;
-	u.reached[0] = at[0].count;
-	u.reached[1] = at[1].count;
-	return u;
+	free(seen);
+	*out = u;
+	return true;
 }

@@ -14,8 +14,8 @@ struct uses {
 	uint32_t reached[2];       /* threads that execute the first two distinct positions of the anomaly */
 };
 
-/* Of a cell and the events of an anomaly on it. */
-struct uses uses_of(const struct model *m, const struct segment_order *por, uint32_t cell, const uint32_t *events,
-                    uint32_t n);
+/* Of a cell and the events of an anomaly on it. False without memory. */
+bool uses_of(const struct model *m, const struct segment_order *por, uint32_t cell, const uint32_t *events, uint32_t n,
+             struct uses *out);
 
 #endif

@@ -292,6 +292,13 @@ is rank '[.anomalies[] | select(.variable.name == "x" and .kind == "race") | .wh
 is rank 'all(.anomalies[] | select(.variable.name == "y"); all(.why[]; startswith("nearly all") | not))'
 text "$tmp/rank.std"
 prints '^  used by 3 threads: 24 accesses while shared, 24 of them write; the two places are reached by 2 and 1$'
+# Each thread counts, however many there are.
+{
+	for i in $(seq 70); do echo "main|fork(T$i)|1"; done
+	for i in $(seq 70); do echo "T$i|w(x)|2"; done
+} >"$tmp/many.std"
+analyze 1 "$tmp/many.std"
+is "many threads" '.findings[0].uses == {"accesses": 69, "writes": 69, "threads": 70, "reached": [70, 70]}'
 
 # Double-checked initialisation is named.
 cat >"$tmp/dcl.std" <<'STD'

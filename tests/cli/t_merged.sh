@@ -147,6 +147,48 @@ run 2 analyze --suppressions rules two.zst
 says "'rules' line 2: 'race' is no suppression"
 run 2 analyze --suppressions none two.zst
 says "cannot open 'none'"
+# A finding of two anomalies, each of which has its rule: both are needed.
+cat >pair.c <<'C'
+#include <pthread.h>
+int shared;
+static void touch(int how)
+{
+	if (how)
+		shared = 1;
+	else
+		shared = 2;
+}
+static void call_a(void) { touch(1); }
+static void call_b(void) { touch(0); }
+static void call_main(void) { touch(1); }
+static void *work(void *unused)
+{
+	call_a();
+	call_b();
+	return unused;
+}
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, 0, work, 0);
+	call_main();
+	return pthread_join(t, 0);
+}
+C
+gcc -g -O0 -fsanitize=thread pair.c -o pair -pthread && "$RACETRACE" record -o pair.zst ./pair || exit 1
+printf '%s\n' race:call_a race:call_b >rules
+run 0 analyze --suppressions rules pair.zst
+holds '.findings | length == 1 and .[0].suppressed and (.[0].anomalies | length == 2)'
+[ -s err ] && wrong "rules that suppress together: $(cat err)"
+echo race:call_a >rules
+run 1 analyze --suppressions rules pair.zst
+says "warning: 'rules' line 1: 'race:call_a' suppresses nothing"
+# The ids of a page of several runs are its own: a command that replays one of a trace is on that trace's page alone.
+cp pair.zst other.zst
+run 1 analyze -f html pair.zst
+grep -q 'racetrace replay ' out || wrong "html of one: no command that replays"
+run 1 analyze -f html two.zst pair.zst other.zst
+grep -q 'racetrace replay ' out && wrong "html of several: $(grep 'racetrace replay ' out)"
 # Of run and explore, too.
 echo 'race:two.c' >rules
 run 0 run --no-confirm -f json --suppressions rules -- ./two
