@@ -138,6 +138,11 @@ static inline struct rt_record *rt_channel_ring(struct rt_channel *c, uint32_t i
 {
 	return (struct rt_record *)(void *)((char *)c + c->rings_offset) + (uint64_t)i * c->ring_records;
 }
+/* End of the block at hand, of a slot that has written a record. */
+static inline struct rt_record *rt_slot_block_end(const struct rt_slot *s)
+{
+	return s->ring + ((s->cur - s->ring - 1) / RT_BLOCK_RECORDS + 1) * RT_BLOCK_RECORDS;
+}
 /* Number of records in the block that is not published yet: 0 to RT_BLOCK_RECORDS. Only for slots that no thread
  * writes any more. */
 static inline uint32_t rt_slot_rest(const struct rt_channel *c, const struct rt_slot *s)

@@ -139,7 +139,7 @@ static inline struct rt_record *rt_block_end(const struct rt_slot *slot)
 {
 	if (!rt_stepwise || !slot->limit)
 		return slot->limit;
-	return slot->ring + ((slot->cur - slot->ring - 1) / RT_BLOCK_RECORDS + 1) * RT_BLOCK_RECORDS;
+	return rt_slot_block_end(slot);
 }
 
 /* Slots and threads */

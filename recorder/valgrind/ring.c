@@ -34,34 +34,22 @@ static uint64_t pending(const struct rt_slot *s)
 	return atomic_load(&s->published) - atomic_load(&s->consumed);
 }
 
-/* The collector's heart beats twice a second; see rt_collector_alive. */
-static bool is_alive(const struct rt_channel *c, const struct rt_tree *tree, unsigned waited_ms, uint32_t *beat)
-{
-	enum { SILENT_MS = 10000 };
-	if (atomic_load(&c->collector_gone))
-		return false;
-	if (atomic_load(&tree->beat) == *beat)
-		return waited_ms < SILENT_MS;
-	*beat = atomic_load(&tree->beat);
-	return true;
-}
-
-/* Waits until there is room for a block. False: the collector is gone. */
+/* Waits until there is room for a block. False: the collector is gone: its heart, which beats twice a second, is
+ * silent. */
 static bool wait_for_room(const struct guest *g, struct rt_slot *s, uint64_t blocks)
 {
-	uint32_t beat = 0;
-	for (unsigned ms = 0; pending(s) >= blocks; ms++) {
-		ring_bell(*g->channel);
-		if (!is_alive(*g->channel, *g->tree, ms, &beat))
+	enum { SILENT_MS = 10000 };
+	uint32_t beat = atomic_load(&(*g->tree)->beat);
+	for (unsigned silent = 0; pending(s) >= blocks; silent++) {
+		uint32_t now = atomic_load(&(*g->tree)->beat);
+		silent = now == beat ? silent : 0;
+		beat = now;
+		if (silent >= SILENT_MS || atomic_load(&(*g->channel)->collector_gone))
 			return false;
+		ring_bell(*g->channel);
 		kernel_call(SYS_poll, NULL, 0, 1);
 	}
 	return true;
-}
-
-static struct rt_record *block_end(const struct rt_slot *s)
-{
-	return s->ring + ((s->cur - s->ring - 1) / RT_BLOCK_RECORDS + 1) * RT_BLOCK_RECORDS;
 }
 
 static void commit(struct rt_slot *s, unsigned n)
@@ -75,7 +63,7 @@ static bool next_block(const struct guest *g, struct rt_slot *s)
 {
 	struct rt_channel *c = *g->channel;
 	uint64_t blocks = c->ring_records / RT_BLOCK_RECORDS, published = atomic_load(&s->published) + 1;
-	struct rt_record *end = block_end(s), *base = s->ring + published % blocks * RT_BLOCK_RECORDS;
+	struct rt_record *end = rt_slot_block_end(s), *base = s->ring + published % blocks * RT_BLOCK_RECORDS;
 	uint64_t skipped = s->skipped;
 	for (struct rt_record *p = s->cur; p < end; p++)
 		p->w0 = 0;
@@ -104,7 +92,7 @@ static void new_stamp(struct rt_channel *c, struct rt_slot *s)
 static bool make_room(const struct guest *g, struct rt_slot *s, unsigned n)
 {
 	n += (unsigned)(s->turned != 0) + (unsigned)(s->skipped > RT_RECORD_SKIP_MAX);
-	if (block_end(s) - s->cur < (ptrdiff_t)n && !next_block(g, s))
+	if (rt_slot_block_end(s) - s->cur < (ptrdiff_t)n && !next_block(g, s))
 		return false;
 	if (s->skipped > RT_RECORD_SKIP_MAX) {
 		*s->cur = rt_record_make(RT_OP_SKIP, s->skipped, 0, 0, 0);

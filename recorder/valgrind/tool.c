@@ -19,6 +19,7 @@
 static struct guest *guests; /* by ThreadId */
 static struct guest *now;    /* the one that runs */
 static ThreadId running;
+enum { SEQ_CST = 5 }; /* memory order, as in <stdatomic.h> */
 
 /* ---- What is executed ---- */
 
@@ -28,26 +29,6 @@ static inline uint64_t operand(UWord at)
 	return (now->twice && *now->twice ? rt_shared_first(now->shared, at) : at) & RT_OPERAND_MAX;
 }
 
-static bool repeats(struct guest *g, const struct rt_slot *s, uint64_t w0, uint64_t w1, uint64_t value, bool changes)
-{
-	uint64_t hash = (w0 >> 3) ^ (w0 >> 13) ^ (w0 & 7) * (1 << 9 | 1 << 13) ^ w1;
-	struct seen *f = g->seen + (hash & (SEEN - 1));
-	if (g->filter_epoch != s->filter_epoch) {
-		g->filter_epoch = s->filter_epoch;
-		g->epoch++;
-	}
-	bool same = f->w0 == w0 && f->w1 == w1 && f->count_epoch >> 2 == g->epoch;
-	if (!same)
-		*f = (struct seen){w0, w1, value, g->epoch << 2};
-	unsigned count = f->count_epoch & 3;
-	if (same && count == 2 && !changes && f->value == value)
-		return true;
-	if (count < 2 && (!count || f->value == value))
-		f->count_epoch++;
-	f->value = value;
-	return false;
-}
-
 static uint64_t content(UWord at, unsigned size)
 {
 	uint64_t value = 0;
@@ -55,45 +36,60 @@ static uint64_t content(UWord at, unsigned size)
 	return value;
 }
 
-/* aux_pc: word 1 of the record. Called when the value has been read, which the access is sure to have been by then. */
-static void load(UWord at, UWord w1, UWord value)
+/* True if the access has been recorded twice since the thread last synchronised, and neither sees nor leaves anything
+ * new. */
+static bool repeats(UWord at, const struct rt_slot *s, uint64_t w0, uint64_t w1, uint64_t value)
+{
+	struct guest *g = now;
+	uint64_t hash = (w0 >> 3) ^ (w0 >> 13) ^ (w0 & 7) * (1 << 9 | 1 << 13) ^ w1;
+	struct seen *f = g->seen + (hash & (SEEN - 1));
+	if (g->filter_epoch != s->filter_epoch) {
+		g->filter_epoch = s->filter_epoch;
+		g->epoch++;
+	}
+	if (f->w0 != w0 || f->w1 != w1 || f->count_epoch >> 2 != g->epoch)
+		*f = (struct seen){w0, w1, value, g->epoch << 2};
+	unsigned count = f->count_epoch & 3, size = w1 >> 48 & 31;
+	bool stores = rt_record_op((struct rt_record){w0, w1}) == RT_OP_WRITE;
+	if (count == 2 && f->value == value && !(stores && size <= sizeof value && content(at, size) != value))
+		return true;
+	if (count < 2 && (!count || f->value == value))
+		f->count_epoch++;
+	f->value = value;
+	return false;
+}
+
+/* value: NULL: it has more than 8 bytes. */
+static void record_access(UWord at, unsigned op, UWord w1, const uint64_t *value)
 {
 	struct rt_slot *s = guest_slot(now);
-	uint64_t w0 = operand(at) | (uint64_t)RT_OP_READ << 48, v = value;
 	if (!s)
 		return;
-	if (repeats(now, s, w0, w1, v, false))
+	uint64_t w0 = operand(at) | (uint64_t)op << 48;
+	if (repeats(at, s, w0, w1, value ? *value : 0))
 		s->skipped++;
 	else
-		ring_plain(now, s, w0, w1, &v);
+		ring_plain(now, s, w0, w1, value);
+}
+
+/* w1: word 1 of the record. Called when the value has been read, which the access is sure to have been by then. */
+static void load(UWord at, UWord w1, UWord value)
+{
+	record_access(at, RT_OP_READ, w1, &value);
 }
 
 /* Called before the store. A repeat that leaves what was there is left out. */
 static void store(UWord at, UWord w1, UWord value)
 {
-	struct rt_slot *s = guest_slot(now);
-	uint64_t w0 = operand(at) | (uint64_t)RT_OP_WRITE << 48, v = value;
-	if (!s)
-		return;
-	if (repeats(now, s, w0, w1, v, content(at, w1 >> 48 & 31) != v))
-		s->skipped++;
-	else
-		ring_plain(now, s, w0, w1, &v);
+	record_access(at, RT_OP_WRITE, w1, &value);
 }
 
 /* Accesses of more than 8 bytes, without a value. */
 static void wide(UWord at, UWord w1, UWord op, UWord size)
 {
-	struct rt_slot *s = guest_slot(now);
-	if (!s)
-		return;
-	for (UWord done = 0; done < size; done += 16) {
-		uint64_t w0 = operand(at + done) | (uint64_t)op << 48;
-		if (repeats(now, s, w0, w1, 0, false))
-			s->skipped++;
-		else
-			ring_plain(now, s, w0, w1, NULL);
-	}
+	enum { WIDEST = 16 }; /* of a record */
+	for (UWord done = 0; done < size; done += WIDEST)
+		record_access(at + done, (unsigned)op, w1, NULL);
 }
 
 /* What a helper of Valgrind's own accesses, for an instruction that VEX cannot express. */
@@ -165,7 +161,7 @@ static enum target look_at_target(Addr at)
 	return targets[i].what;
 }
 
-/* The address that a stub of the procedure linkage table jumps to; 0: not yet known. */
+/* The address that a stub of the procedure linkage table jumps to; 0: it is no such stub. */
 static Addr behind_stub(Addr at)
 {
 	const UChar *p = (const UChar *)at;
@@ -240,9 +236,9 @@ struct place {
 	Addr at; /* of the instruction */
 	Addr pc; /* as records have it, where a position is looked up one byte before */
 	UInt length;
-	bool is_locked; /* it is one: what else it accesses is a part of that */
-	bool one_shot;
-	bool updates; /* it loads and stores one location, without a bus lock */
+	bool is_locked; /* it holds the bus: what else it accesses is a part of that */
+	bool one_shot;  /* it is a compare and exchange */
+	bool updates;   /* it loads and stores one location, without a bus lock */
 };
 
 static void add_call(struct place *p, const HChar *name, void *function, IRExpr **args, IRExpr *guard)
@@ -324,7 +320,6 @@ static IRType loaded_type(IRLoadGOp op)
 
 static void add_cas(struct place *p, const IRCAS *c)
 {
-	enum { SEQ_CST = 5 };
 	bool is_double = c->oldHi != IRTemp_INVALID;
 	unsigned size = (unsigned)sizeofIRType(typeOfIRExpr(p->to->tyenv, c->dataLo)) * (is_double ? 2 : 1);
 	IRExpr *was = widen(p, IRExpr_RdTmp(c->oldLo)), *expected = widen(p, c->expdLo);
@@ -405,7 +400,7 @@ static void add_before(struct place *p, const IRStmt *s)
 		break;
 	case Ist_MBE:
 		if (s->Ist.MBE.event == Imbe_Fence)
-			add_call(p, "fence", (void *)fence, mkIRExprVec_1(word(word_1(p, 0, 5))), NULL);
+			add_call(p, "fence", (void *)fence, mkIRExprVec_1(word(word_1(p, 0, SEQ_CST))), NULL);
 		break;
 	default:
 		break;
@@ -500,6 +495,13 @@ static void thread_ends(ThreadId tid)
 	g->depth = 0;
 }
 
+/* What was there is another module's code from now on. */
+static void unmapped(Addr at, SizeT size)
+{
+	(void)at, (void)size;
+	VG_(memset)(targets, 0, sizeof targets);
+}
+
 static Bool handle_request(ThreadId tid, UWord *arguments, UWord *result)
 {
 	struct guest *g = &guests[tid];
@@ -543,6 +545,7 @@ static void before_options(void)
 	VG_(needs_client_requests)(handle_request);
 	VG_(track_start_client_code)(thread_runs);
 	VG_(track_pre_thread_ll_exit)(thread_ends);
+	VG_(track_die_mem_munmap)(unmapped);
 }
 
 VG_DETERMINE_INTERFACE_VERSION(before_options)

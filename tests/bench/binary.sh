@@ -40,7 +40,7 @@ for program in matrix counter queue; do
 done
 {
 	printf '%-10s %8s %9s %9s %9s %8s %8s %6s %9s %6s\n' program 'plain s' 'record s' 'helgrind' 'drd' 'r/plain' 'r/helgr' sure helgrind drd
-	measure matrix ./matrix_plain 200
-	measure counter ./counter_plain 100000
-	measure queue ./queue_plain 50000
+	measure matrix ./matrix_plain 400
+	measure counter ./counter_plain 300000
+	measure queue ./queue_plain 150000
 } | tee binary.txt
