@@ -347,6 +347,10 @@ static void put_incident(struct json_writer *w, const struct merge *m, const str
 	jw_null(w, "guard");
 	jw_null(w, "fix");
 	jw_text(w, "fingerprint", f->fingerprint);
+	if (f->suppressed)
+		jw_bool(w, "suppressed", true);
+	else if (f->known)
+		jw_bool(w, "known", true);
 	put_seen(w, m, f);
 	jw_object_end(w);
 }

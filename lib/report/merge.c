@@ -3,7 +3,9 @@
 
 #include "lib/base/hash.h"
 #include "lib/base/vec.h"
+#include "lib/report/baseline.h"
 #include "lib/report/digest.h"
+#include "lib/report/suppress.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -379,9 +381,23 @@ static void drop_orphans(struct merge *m)
 	m->count = kept;
 }
 
+/* A finding of a trace is known to its report; an incident by its fingerprint alone. */
+static void note_known_incidents(struct merge *m)
+{
+	const struct report *any = merge_any_report(m);
+	for (size_t i = 0; any && i < m->count; i++) {
+		struct merged_finding *item = &m->items[i];
+		if (!item->incident)
+			continue;
+		item->suppressed = any->suppressions && suppressions_have(any->suppressions, item->fingerprint);
+		item->known = item->suppressed || (any->baseline && baseline_has(any->baseline, item->fingerprint));
+	}
+}
+
 static enum rt_status name_all(struct merge *m, struct rt_error *err)
 {
 	drop_orphans(m);
+	note_known_incidents(m);
 	qsort(m->items, m->count, sizeof *m->items, compare_items);
 	if (!name_items(m))
 		return rt_error_set(err, RT_EMEMORY, "no memory to merge reports");
@@ -436,14 +452,6 @@ void merge_release(struct merge *m)
 }
 
 /* ---- Looking at them ---- */
-
-const struct merged_finding *merge_find(const struct merge *m, const char *fingerprint)
-{
-	for (size_t i = 0; i < m->count; i++)
-		if (!strcmp(m->items[i].fingerprint, fingerprint))
-			return &m->items[i];
-	return NULL;
-}
 
 const struct merge_run *merge_first_run(const struct merge *m, const struct merged_finding *f)
 {

@@ -133,8 +133,6 @@ enum rt_status merge_finish(struct merge *m, struct rt_error *err);
 /* Frees the contents. */
 void merge_release(struct merge *m);
 
-/* Finding of this fingerprint after merge_finish; NULL: none. */
-const struct merged_finding *merge_find(const struct merge *m, const char *fingerprint);
 const struct merge_run *merge_first_run(const struct merge *m, const struct merged_finding *f);
 /* Number of the first run that itself has it observed, without a replay; 0: none. */
 uint32_t merge_first_observed(const struct merge *m, const struct merged_finding *f);

@@ -318,6 +318,7 @@ static void put_incident(struct sarif *s, const struct merge *m, const struct me
 	jw_object(w, NULL);
 	jw_text(w, "ruleId", incident_kind_name(f->incident->kind));
 	jw_text(w, "level", finding_level_name(f->level));
+	sarif_known(s, f->known, f->suppressed);
 	sarif_message(w, "message", text);
 	jw_array(w, "locations");
 	sarif_location(w, s->r, NULL, &program, NULL);

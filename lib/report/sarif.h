@@ -30,6 +30,8 @@ void sarif_say_event(const struct report *r, const struct description *d, char *
 /* The schedule as a code flow: how far each thread runs, in turns, and the anomaly's own events. Thread flows are in
  * the order in which the threads first run. */
 void sarif_code_flow(struct sarif *s, const struct anomaly *anomaly);
+/* What a baseline or a suppression says of a result. */
+void sarif_known(struct sarif *s, bool known, bool suppressed);
 /* A finding as a result. */
 void sarif_finding(struct sarif *s, const struct finding *f);
 

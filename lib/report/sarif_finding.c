@@ -98,6 +98,20 @@ static size_t place_to_show(const struct report *r, const struct finding *f)
 	return first;
 }
 
+void sarif_known(struct sarif *s, bool known, bool suppressed)
+{
+	struct json_writer *w = &s->w;
+	if (s->r->baseline)
+		jw_text(w, "baselineState", known && !suppressed ? "unchanged" : "new");
+	if (!suppressed)
+		return;
+	jw_array(w, "suppressions");
+	jw_object(w, NULL);
+	jw_text(w, "kind", "external");
+	jw_object_end(w);
+	jw_array_end(w);
+}
+
 void sarif_finding(struct sarif *s, const struct finding *f)
 {
 	const struct report_entry *entry = &s->r->entries[f->entries[0]];
@@ -110,15 +124,7 @@ void sarif_finding(struct sarif *s, const struct finding *f)
 	jw_number(w, "ruleIndex", a->kind);
 	jw_text(w, "kind", "fail");
 	jw_text(w, "level", finding_level_name(f->level));
-	if (s->r->baseline)
-		jw_text(w, "baselineState", f->known && !f->suppressed ? "unchanged" : "new");
-	if (f->suppressed) {
-		jw_array(w, "suppressions");
-		jw_object(w, NULL);
-		jw_text(w, "kind", "external");
-		jw_object_end(w);
-		jw_array_end(w);
-	}
+	sarif_known(s, f->known, f->suppressed);
 	put_message(s, f);
 	jw_array(w, "locations");
 	if (f->place_count) {

@@ -186,14 +186,21 @@ static struct suppression *rule_of(struct suppressions *s, const struct report *
 	return NULL;
 }
 
-bool suppressions_match(struct suppressions *s, const struct report *r, const struct finding *f)
+bool suppressions_have(struct suppressions *s, const char *fingerprint)
 {
-	enum anomaly_kind kind = r->entries[f->entries[0]].anomaly->kind;
 	for (uint32_t i = 0; i < s->count; i++)
-		if (!s->items[i].kinds && !s->items[i].foreign && !strcmp(s->items[i].pattern, f->fingerprint)) {
+		if (!s->items[i].kinds && !s->items[i].foreign && !strcmp(s->items[i].pattern, fingerprint)) {
 			s->items[i].used = true;
 			return true;
 		}
+	return false;
+}
+
+bool suppressions_match(struct suppressions *s, const struct report *r, const struct finding *f)
+{
+	enum anomaly_kind kind = r->entries[f->entries[0]].anomaly->kind;
+	if (suppressions_have(s, f->fingerprint))
+		return true;
 	for (size_t i = 0; i < f->entry_count; i++) {
 		const struct anomaly *a = r->entries[f->entries[i]].anomaly;
 		if (a->kind == kind && !rule_of(s, r, a))

@@ -113,6 +113,17 @@ repeat=$(jq -r '.findings[0].seen.repeat' out)
 run 1 explore --strategy random --runs 8 -f json -- ./ends assert
 holds '.findings[0].title | test("^an assertion fails: .*strcmp")'
 
+# An end that is known, or suppressed, is left out.
+cp out ends.json
+run 0 explore --strategy random --runs 8 --baseline ends.json -f json -- ./ends assert
+holds '.findings | length > 0 and all(.known)'
+holds 'any(.findings[]; .kinds == ["assertion"])'
+jq -r '.findings[] | "finding:" + .fingerprint' ends.json >rules
+run 0 explore --strategy random --runs 8 --suppressions rules -- ./ends assert
+grep -q 'suppressed' out && ! grep -q 'an assertion fails' out || wrong "a suppressed end: $(cat out)"
+run 0 explore --strategy random --runs 8 --suppressions rules -f sarif -- ./ends assert
+holds '.runs[0].results | length > 0 and all(.suppressions[0].kind == "external")'
+
 # A status that every run has is no finding.
 program seven <<<'int main(void) { return 7; }'
 run 0 explore --strategy random --runs 2 -f json -- ./seven
