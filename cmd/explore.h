@@ -44,7 +44,6 @@ struct run_told {
 	char end[32];    /* "deadlock", "exit", ...; "": nothing */
 	bool controlled; /* the threads were led, or were not meant to be */
 	uint64_t created, thrashed, postponed;
-	uint64_t steps, switches;
 };
 
 /* What a run was, once its trace is analyzed. */
@@ -55,15 +54,15 @@ struct run_result {
 	struct try *t;
 	enum incident_kind harm;   /* what its end shows; INCIDENTS: nothing */
 	struct analysis *analysis; /* NULL: there is no trace; not to be kept */
-	const struct report *report;
-	uint32_t number; /* of the run, from 1 */
-	uint32_t fresh;  /* findings that no run before had; known to `merged` */
+	uint32_t fresh;            /* findings that no run before had; known to `merged` */
 };
 
 struct explore_strategy {
 	const char *name;
 	const char *recorder; /* its name in the recorder; NULL: threads run free */
-	/* The next run. False: there is none for now; for good, if no run is under way. NULL: the next seed, for ever.
+	/*
+	 * The next run. False: there is none, or none before a run under way has ended. NULL: each run has the next
+	 * seed.
 	 */
 	bool (*next)(struct exploring *x, struct run_order *order);
 	/* A run has ended; it is not analyzed yet. NULL: it learns nothing. */

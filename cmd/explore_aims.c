@@ -104,6 +104,10 @@ bool racefuzzer_next(struct exploring *x, struct run_order *order)
 		x->next_seed++;
 		return true;
 	}
+	if (x->native) { /* nothing can be aimed at */
+		x->next_seed++;
+		return true;
+	}
 	if (f->busy || !f->count)
 		return false;
 	if (f->next >= f->count) { /* as many runs that aim at nothing */
@@ -240,7 +244,7 @@ enum rt_status racefuzzer_ended(struct exploring *x, const struct run_result *ru
 	struct racefuzzer *f = x->racefuzzer;
 	bool first = f->busy;
 	f->busy = false;
-	return first && run->analysis ? take_aims(x, run, err) : RT_OK;
+	return first && run->analysis && !x->native ? take_aims(x, run, err) : RT_OK;
 }
 
 enum rt_status racefuzzer_merged(struct exploring *x, const struct run_result *run, struct rt_error *err)

@@ -33,7 +33,6 @@ struct candidate {
 	enum outcome_order resolve;
 	enum outcome_way way;
 	double score;
-	uint32_t attempt; /* from 1 */
 };
 
 /* An anomaly that was met. */
@@ -135,17 +134,12 @@ static struct known *known_of(struct predict *p, const char *fingerprint)
 
 static uint64_t position_key(const struct rt_trace *trace, uint64_t pc)
 {
-	size_t n;
-	const struct rt_module *modules = rt_trace_modules(trace, &n);
+	const struct rt_module *module = module_at(trace, pc);
 	XXH3_state_t state;
 	XXH3_64bits_reset(&state);
-	for (size_t i = 0; i < n; i++)
-		if (pc >= modules[i].start && pc < modules[i].end) {
-			digest_text(&state, modules[i].path);
-			pc -= modules[i].start;
-			break;
-		}
-	digest_number(&state, pc);
+	if (module)
+		digest_text(&state, module->path);
+	digest_number(&state, module ? pc - module->start : pc);
 	uint64_t key = XXH3_64bits_digest(&state);
 	return key ? key : 1;
 }
@@ -209,8 +203,7 @@ static enum rt_status take_on(struct predict *p, const struct report *r, const s
 	c.open = true;
 	memcpy(c.fingerprint, e->fingerprint, sizeof c.fingerprint);
 	c.resolve = a->kind == ANOMALY_RACE ? OUTCOME_FIRST : OUTCOME_NO_ORDER;
-	c.attempt = ++k->attempts;
-	c.score = score_of(e, new_code, c.attempt);
+	c.score = score_of(e, new_code, ++k->attempts);
 	k->planned = true;
 	*added = true;
 	return add_candidate(p, &c) ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory to explore");

@@ -190,8 +190,6 @@ static void read_outcome(const struct run_slot *s, struct run_told *told)
 	told->created = number_of(json, "created");
 	told->thrashed = number_of(json, "thrashed");
 	told->postponed = number_of(json, "postponed");
-	told->steps = number_of(json, "steps");
-	told->switches = number_of(json, "switches");
 	json_decref(json);
 }
 
@@ -293,12 +291,8 @@ static enum rt_status take_trace(struct exploring *x, struct run_slot *s, const 
                                  struct rt_error *err)
 {
 	const struct explore_strategy *strategy = x->o.strategy;
-	struct run_result result = {.order = &s->order,
-	                            .slot = s,
-	                            .told = told,
-	                            .t = s->t,
-	                            .harm = explore_harm(try_end(s->t), told->end),
-	                            .number = x->ended};
+	struct run_result result = {
+	    .order = &s->order, .slot = s, .told = told, .t = s->t, .harm = explore_harm(try_end(s->t), told->end)};
 	struct analysis *a = NULL;
 	struct report *r = NULL;
 	struct rt_error why = {0};
@@ -309,7 +303,6 @@ static enum rt_status take_trace(struct exploring *x, struct run_slot *s, const 
 		snprintf(x->failure, sizeof x->failure, "%s", why.message);
 	x->failed += status != RT_OK;
 	result.analysis = a;
-	result.report = r;
 	*stuck = r && shows_stuck(r);
 	status = strategy->ended ? strategy->ended(x, &result, err) : RT_OK;
 	if (r) {
@@ -319,7 +312,6 @@ static enum rt_status take_trace(struct exploring *x, struct run_slot *s, const 
 		status = merge_add_untraced(&x->merge, source, err);
 	}
 	result.analysis = NULL;
-	result.report = NULL;
 	if (!status && strategy->merged)
 		status = strategy->merged(x, &result, err);
 	return status;
@@ -339,8 +331,10 @@ static enum rt_status take(struct exploring *x, struct run_slot *s, struct rt_er
 	x->thrashed += told.thrashed;
 	x->postponed += told.postponed;
 	enum rt_status status = x->o.strategy->came ? x->o.strategy->came(x, &s->order, err) : RT_OK;
-	if (status || (s->order.unseen && explore_harm(end, told.end) == INCIDENTS))
+	if (status)
 		return status;
+	if (s->order.unseen && explore_harm(end, told.end) == INCIDENTS) /* its status 0 may be the one that differs */
+		return explore_end(x, end, told.end, false, 0, err);
 	explore_end_text(end, told.end, ended, sizeof ended);
 	explore_repeat_text(x, &s->order, x->ended, repeat, sizeof repeat);
 	snprintf(name, sizeof name, "%s%srun %" PRIu32, x->label ? x->label : "", x->label ? ", " : "", x->ended);

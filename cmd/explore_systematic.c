@@ -14,16 +14,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ROOM = 8192, ROOM_MAX = 1 << 20 }; /* records */
+enum { ROOM = 1 << 13, ROOM_MAX = 1 << 19 }; /* records; a power of 4 apart */
 
 struct systematic {
 	struct executions *all;
 	uint64_t room;
 	uint32_t under_way;
-	/* An execution for which there was not enough room. */
-	uint8_t *again;
-	uint32_t again_count;
-	bool again_shows, has_again;
 	bool failed; /* a file could not be written */
 };
 
@@ -49,7 +45,6 @@ void systematic_release(struct exploring *x)
 	if (!x->systematic)
 		return;
 	executions_free(x->systematic->all);
-	free(x->systematic->again);
 	free(x->systematic);
 }
 
@@ -76,16 +71,10 @@ bool systematic_next(struct exploring *x, struct run_order *order)
 	const uint8_t *choices = NULL;
 	uint32_t count = 0;
 	bool shows;
-	if (!s || s->failed || x->native)
+	if (x->native) /* one run, whose threads run free: there is nothing to search */
+		return x->started == x->first;
+	if (!s || s->failed || !executions_next(s->all, &choices, &count, &shows))
 		return false;
-	if (s->has_again) {
-		choices = s->again;
-		count = s->again_count;
-		shows = s->again_shows;
-		s->has_again = false;
-	} else if (!executions_next(s->all, &choices, &count, &shows)) {
-		return false;
-	}
 	snprintf(order->file, sizeof order->file, "%.250s/search-%" PRIu32, x->folder, x->started);
 	order->seed = x->o.seed;
 	order->unseen = !shows && x->started > 0;
@@ -116,19 +105,6 @@ static struct rt_search *read_search(const char *path)
 	return s;
 }
 
-static bool make_again(struct systematic *s, const struct rt_search *r, bool shows)
-{
-	s->room *= 4;
-	s->again_count = r->choice_count;
-	s->again_shows = shows;
-	free(s->again);
-	if (!(s->again = malloc((size_t)r->choice_count + 1)))
-		return false;
-	memcpy(s->again, rt_search_choices(r), r->choice_count);
-	s->has_again = true;
-	return true;
-}
-
 static void tell(struct exploring *x, const struct systematic *s)
 {
 	const struct executions_counts *c = executions_counts(s->all);
@@ -137,8 +113,8 @@ static void tell(struct exploring *x, const struct systematic *s)
 	x->merge.search = (struct merge_search){.reduction = executions_reduction_name(x->o.reduction),
 	                                        .order = executions_order_name(x->o.order),
 	                                        .preemptions = x->o.preemptions,
-	                                        .complete = !s->under_way && !s->has_again && !s->failed &&
-	                                                    !c->diverged && !c->overflows && executions_are_all(s->all),
+	                                        .complete = !s->under_way && !s->failed && !c->diverged &&
+	                                                    !c->overflows && executions_are_all(s->all),
 	                                        .executions = c->executions,
 	                                        .states = c->states,
 	                                        .transitions = c->transitions,
@@ -151,10 +127,15 @@ enum rt_status systematic_came(struct exploring *x, struct run_order *order, str
 	struct rt_search *r = read_search(order->file);
 	enum rt_status status = RT_OK;
 	uint32_t fresh;
+	if (!order->file[0])
+		return RT_OK;
 	unlink(order->file);
 	s->under_way--;
-	if (r && r->overflow && s->room < ROOM_MAX) {
-		if (!make_again(s, r, !order->unseen))
+	if (r && r->overflow && r->record_room < ROOM_MAX) {
+		/* Another run under way may have had too little room as well. */
+		if (s->room == r->record_room)
+			s->room *= 4;
+		if (!executions_again(s->all, rt_search_choices(r), r->choice_count, !order->unseen))
 			status = rt_error_set(err, RT_EMEMORY, "no memory to explore");
 		order->unseen = x->merge.run_count > 0;
 	} else if (!r || r->overflow || r->diverged) {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { THREADS = RT_SEARCH_THREADS, GRANULE = 8, GRANULES_MAX = 64, LOCKS_MAX = 8, POSITIONS_MAX = 32 };
+enum { THREADS = RT_SEARCH_THREADS, GRANULE = 8, GRANULES_MAX = 512, LOCKS_MAX = 8, POSITIONS_MAX = 32 };
 
 const char *executions_reduction_name(enum executions_reduction r)
 {
@@ -44,7 +44,7 @@ struct state {
 struct granule {
 	uint64_t key;
 	uint64_t threads; /* bit i: thread i */
-	bool written, many;
+	bool written;
 	uint64_t positions[POSITIONS_MAX];
 	uint32_t position_count;
 	uint64_t locks[LOCKS_MAX]; /* held at all accesses since a second thread came */
@@ -82,7 +82,6 @@ enum rt_status executions_create(const struct executions_options *options, struc
 	}
 	s->o = *options;
 	s->room = s->count = 1; /* the execution without choices */
-	s->counts.rounds = 1;
 	s->random = options->seed;
 	*out = s;
 	return RT_OK;
@@ -214,6 +213,24 @@ bool executions_next(struct executions *s, const uint8_t **choices, uint32_t *co
 	return false;
 }
 
+bool executions_again(struct executions *s, const uint8_t *choices, uint32_t count, bool shows)
+{
+	struct work again = {.choices = malloc((size_t)count + 1), .count = count};
+	bool room = shows ? vec_reserve(&s->proofs, &s->proof_room, (uint64_t)s->proof_count + 1, sizeof *s->proofs)
+	                  : vec_reserve(&s->items, &s->room, (uint64_t)s->count + 1, sizeof *s->items);
+	if (!again.choices || !room) {
+		free(again.choices);
+		return false;
+	}
+	if (count)
+		memcpy(again.choices, choices, count);
+	if (shows)
+		s->proofs[s->proof_count++] = again;
+	else
+		s->items[s->count++] = again;
+	return true;
+}
+
 void executions_fail(struct executions *s, bool diverged)
 {
 	s->counts.executions++;
@@ -246,6 +263,7 @@ struct walk {
 	uint8_t *path;
 	uint32_t length, preemptions;
 	uint32_t fresh; /* races */
+	bool overflow;  /* an access was too wide */
 	bool no_memory;
 };
 
@@ -488,8 +506,9 @@ static void note_step(struct walk *w, uint32_t t)
 	}
 	if (!is_plain(r))
 		return;
-	uint64_t last = (r->object + bytes_of(r) - 1) / GRANULE, n = 0;
-	for (uint64_t at = r->object / GRANULE; at <= last && n < GRANULES_MAX; at++, n++)
+	uint64_t first = r->object / GRANULE, last = (r->object + bytes_of(r) - 1) / GRANULE;
+	w->overflow |= last - first >= GRANULES_MAX && !(r->flags & RT_SEARCH_OWN);
+	for (uint64_t at = first; at <= last && at - first < GRANULES_MAX; at++)
 		w->no_memory |= !note_granule(w, t, at);
 }
 
@@ -508,12 +527,8 @@ static void add_race(struct walk *w, uint32_t x, uint32_t y)
 	const struct rt_search_record *a = &w->threads[x].step, *b = &w->threads[y].step;
 	bool added;
 	if (a->pc > b->pc || (a->pc == b->pc && a->op > b->op)) {
-		const struct rt_search_record *swap = a;
-		uint32_t t = x;
-		a = b;
-		b = swap;
-		x = y;
-		y = t;
+		add_race(w, y, x);
+		return;
 	}
 	if (!set_add(&s->race_keys, mix(mix(mix(a->pc, a->op), b->pc), b->op) | 1, &added) ||
 	    (added && !vec_reserve(&s->races, &s->race_room, (uint64_t)s->race_count + 1, sizeof *s->races))) {
@@ -522,11 +537,7 @@ static void add_race(struct walk *w, uint32_t x, uint32_t y)
 	}
 	if (!added)
 		return;
-	s->races[s->race_count++] = (struct executions_race){.pcs = {a->pc, b->pc},
-	                                                     .address = a->object,
-	                                                     .ops = {a->op, b->op},
-	                                                     .threads = {x, y},
-	                                                     .execution = s->counts.executions};
+	s->races[s->race_count++] = (struct executions_race){{a->pc, b->pc}, {a->op, b->op}};
 	w->fresh++;
 	uint8_t *choices = malloc((size_t)w->length + 2);
 	if (!choices || !vec_reserve(&s->proofs, &s->proof_room, (uint64_t)s->proof_count + 1, sizeof *s->proofs)) {
@@ -617,19 +628,18 @@ static bool enter_state(struct walk *w, const struct rt_search_record *choice)
 /* True if the walk goes on. advances: the step could be done; else it was tried in vain, which nobody notices. */
 static bool take_choice(struct walk *w, const struct rt_search_record *choice, uint32_t given, bool advances)
 {
-	uint32_t private = THREADS;
-	for (uint32_t t = 0; t < THREADS; t++)
-		if (choice->object >> t & 1 && !awaits_visible(w, t) && private == THREADS)
-	private = t;
+	uint32_t unnoticed = 0; /* the first thread whose next step others do not notice; THREADS: there is none */
+	while (unnoticed < THREADS && !(choice->object >> unnoticed & 1 && !awaits_visible(w, unnoticed)))
+		unnoticed++;
 	bool visible = awaits_visible(w, choice->thread);
-	if (private != THREADS && visible && w->length >= given) {
+	if (unnoticed != THREADS && visible && w->length >= given) {
 		/* Threads that do something of their own come first. */
-		schedule(w, private, 0, w->preemptions);
+		schedule(w, unnoticed, 0, w->preemptions);
 		return false;
 	}
-	if (private == THREADS && !enter_state(w, choice) && w->length >= given)
+	if (unnoticed == THREADS && !enter_state(w, choice) && w->length >= given)
 		return false;
-	if (private == THREADS)
+	if (unnoticed == THREADS)
 		w->preemptions += preempts(w, choice, choice->thread);
 	if (w->s->o.preemptions != UINT32_MAX && w->preemptions > w->s->o.preemptions)
 		return false;
@@ -694,7 +704,6 @@ static enum rt_status begin_round(struct executions *s, struct rt_error *err)
 	forget_states(s);
 	s->counts.states = s->counts.transitions = 0;
 	s->counts.bounded = false;
-	s->counts.rounds++;
 	if (!vec_reserve(&s->items, &s->room, 1, sizeof *s->items))
 		return rt_error_set(err, RT_EMEMORY, "no memory to search");
 	s->items[s->count++] = (struct work){0};
@@ -719,6 +728,7 @@ enum rt_status executions_take(struct executions *s, uint32_t count, const struc
 	for (size_t i = 0; i < n && take_record(w, &records[i], count, advances[i]); i++)
 		;
 	bool no_memory = w->no_memory;
+	s->counts.overflows += w->overflow;
 	*fresh = w->fresh;
 	HASH_ITER(hh, w->dependencies, d, next)
 	{

@@ -17,9 +17,9 @@
 
 /*
  * At which steps another thread may go on. NONE: all but accesses to the thread's own stack that no other thread
- * accesses. PARTIAL: those that others may notice: synchronisation, and
- * accesses of what several threads access; theorem 1 still holds. FULL: of these accesses only those of variables that
- * no lock has protected so far; races may be missed.
+ * accesses. PARTIAL: those that others may notice: synchronisation, and accesses of what several threads access;
+ * theorem 1 still holds. FULL: of these accesses only those of variables that no lock has protected so far; races may
+ * be missed.
  */
 enum executions_reduction { EXECUTIONS_NONE, EXECUTIONS_PARTIAL, EXECUTIONS_FULL, EXECUTIONS_REDUCTIONS };
 enum executions_order { EXECUTIONS_DFS, EXECUTIONS_BFS, EXECUTIONS_RANDOM, EXECUTIONS_ORDERS };
@@ -34,17 +34,15 @@ struct executions_options {
 };
 
 struct executions_race {
-	uint64_t pcs[2], address;
+	uint64_t pcs[2];
 	uint8_t ops[2];
-	uint32_t threads[2];
-	uint64_t execution; /* the first that came to a state with it, from 1 */
 };
 
 struct executions_counts {
 	uint64_t executions;
 	uint64_t states, transitions; /* of the last round: a round ends when a position turns out to be shared */
-	uint64_t diverged, overflows; /* executions that did not take their choices, or had too many steps or threads */
-	uint32_t rounds;
+	/* Executions that did not take their choices, or had too many steps or threads or too wide accesses. */
+	uint64_t diverged, overflows;
 	bool bounded; /* the bound of preemptions has kept the search from a state */
 };
 
@@ -64,6 +62,8 @@ bool executions_next(struct executions *s, const uint8_t **choices, uint32_t *co
 /* Takes in an execution that was to take `count` choices. *fresh: number of races that no execution before showed. */
 enum rt_status executions_take(struct executions *s, uint32_t count, const struct rt_search_record *records, size_t n,
                                uint32_t *fresh, struct rt_error *err);
+/* Gives back an execution that is to be made again, as executions_next gave it. False without memory. */
+bool executions_again(struct executions *s, const uint8_t *choices, uint32_t count, bool shows);
 /* An execution whose records are not whole is of no use. */
 void executions_fail(struct executions *s, bool diverged);
 

@@ -24,6 +24,29 @@ holds '.search.complete and .search.races == 0 and (.runs | length) == 1'
 run 2 explore --strategy systematic --reduction some ./racefuzzer_fig1
 says "'some' is not a reduction: there are none, partial, full"
 
+# A status that the first execution alone has is a finding, though the others show nothing new.
+gcc -g -O1 -fsanitize=thread -xc - -o first -pthread <<'C' || exit 1
+#include <pthread.h>
+#include <stdatomic.h>
+static atomic_int x;
+static void *f(void *a)
+{
+	x = 1;
+	return a;
+}
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, NULL, f, NULL);
+	int early = !x;
+	pthread_join(t, NULL);
+	return early ? 0 : 7;
+}
+C
+run 1 explore --strategy systematic -f json -- ./first
+holds '.search.complete and .search.races == 0 and .runs[0].end == "exit status 7"'
+holds '[.findings[].kinds] == [["status"]] and .findings[0].seen.runs == [range(1; (.runs | length) + 1)]'
+
 # Its subjects: no race in any execution; with a race the same ones are found without and with partial reduction.
 for subject in producer_consumer semaphore cigarette_smokers sleeping_barber; do
 	gcc -g -O1 -fsanitize=thread "$top/samples/systematic/$subject.c" -o subject -pthread || exit 1

@@ -197,6 +197,25 @@ static size_t run(const struct program *p, const uint8_t *choices, uint32_t coun
 	}
 }
 
+enum { JOBS = 2 };
+
+/* As if two jobs had too little room for the records of their executions. */
+static void give_back(struct executions *all, const uint8_t *choices, uint32_t count, bool shows)
+{
+	uint8_t mine[JOBS][RECORDS];
+	uint32_t counts[JOBS] = {count}, n = 0;
+	bool show[JOBS] = {shows};
+	do {
+		ck_assert_uint_lt(count, RECORDS);
+		memcpy(mine[n], choices, count);
+		counts[n] = count;
+		show[n] = shows;
+	} while (++n < JOBS && executions_next(all, &choices, &count, &shows));
+	while (n-- > 0)
+		ck_assert(executions_again(all, mine[n], counts[n], show[n]));
+	ck_assert(!executions_are_all(all));
+}
+
 /* Searches; the races by position. */
 static struct executions_counts search(const struct program *p, const struct executions_options *o, struct pairs *found)
 {
@@ -208,7 +227,11 @@ static struct executions_counts search(const struct program *p, const struct exe
 	bool shows;
 	size_t n;
 	ck_assert_int_eq(executions_create(o, &all, &err), RT_OK);
-	while (executions_next(all, &choices, &count, &shows)) {
+	for (uint32_t i = 0; executions_next(all, &choices, &count, &shows); i++) {
+		if (i % 3 == 0) {
+			give_back(all, choices, count, shows);
+			continue;
+		}
 		size_t length = run(p, choices, count, records);
 		ck_assert_int_eq(executions_take(all, count, records, length, &fresh, &err), RT_OK);
 		ck_assert_uint_lt(executions_counts(all)->executions, 100000);
@@ -258,6 +281,28 @@ START_TEST(finds_the_races_of_all_states_with_no_and_with_partial_reduction_and_
 }
 END_TEST
 
+START_TEST(an_access_that_is_too_wide_to_be_known_in_full_is_counted)
+{
+	struct rt_search_record wide = {
+	    .kind = RT_SEARCH_STEP, .op = RT_OP_WRITE, .object = 0x10000, .arg = 100000, .pc = 1};
+	struct rt_search_record records[] = {wide, {.kind = RT_SEARCH_CHOICE, .object = 1, .arg = UINT64_MAX}};
+	for (int own = 0; own < 2; own++) {
+		struct executions_options options = {.preemptions = UINT32_MAX};
+		struct executions *all;
+		struct rt_error err = {0};
+		const uint8_t *choices;
+		uint32_t count, fresh;
+		bool shows;
+		ck_assert_int_eq(executions_create(&options, &all, &err), RT_OK);
+		ck_assert(executions_next(all, &choices, &count, &shows));
+		records[0].flags = own ? RT_SEARCH_OWN : 0;
+		ck_assert_int_eq(executions_take(all, count, records, 2, &fresh, &err), RT_OK);
+		ck_assert_uint_eq(executions_counts(all)->overflows, own ? 0 : 1);
+		executions_free(all);
+	}
+}
+END_TEST
+
 START_TEST(a_bound_of_preemptions_is_a_bound_and_grows_to_all)
 {
 	for (uint64_t seed = 1; seed <= 60; seed++) {
@@ -287,6 +332,7 @@ SUITE(executions)
 	TCase *t = tcase_create("executions");
 	tcase_set_timeout(t, 120);
 	tcase_add_test(t, finds_the_races_of_all_states_with_no_and_with_partial_reduction_and_with_full_no_others);
+	tcase_add_test(t, an_access_that_is_too_wide_to_be_known_in_full_is_counted);
 	tcase_add_test(t, a_bound_of_preemptions_is_a_bound_and_grows_to_all);
 	suite_add_tcase(s, t);
 	return s;
