@@ -207,7 +207,8 @@ static void give_back(struct executions *all, const uint8_t *choices, uint32_t c
 	bool show[JOBS] = {shows};
 	do {
 		ck_assert_uint_lt(count, RECORDS);
-		memcpy(mine[n], choices, count);
+		if (count)
+			memcpy(mine[n], choices, count);
 		counts[n] = count;
 		show[n] = shows;
 	} while (++n < JOBS && executions_next(all, &choices, &count, &shows));
