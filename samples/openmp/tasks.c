@@ -135,55 +135,57 @@ static void stacks(void)
 	}
 }
 
+/* clang-format off */ /* version 14 takes braces behind a pragma for others */
 int main(void)
 {
 	pthread_key_create(&key, free);
 #pragma omp parallel num_threads(3)
 	{
 #pragma omp single
-	    {
+		{
 #pragma omp task
-	        {usleep(2000);
-	one = 1;
-}
+			{
+				usleep(2000);
+				one = 1;
+			}
 #pragma omp task
-two = 1;
+			two = 1;
 #pragma omp taskwait
-one += two;
-groups();
-chain();
-exclude();
-include(1);
-stacks();
-total = fibonacci(6);
+			one += two;
+			groups();
+			chain();
+			exclude();
+			include(1);
+			stacks();
+			total = fibonacci(6);
 #pragma omp taskloop grainsize(2)
-for (int i = 0; i < N; i++)
-	cells[i] = i;
-for (int i = 0; i < N; i++)
-	total += cells[i];
-}
+			for (int i = 0; i < N; i++)
+				cells[i] = i;
+			for (int i = 0; i < N; i++)
+				total += cells[i];
+		}
 #pragma omp single nowait
 #pragma omp task
-{
-	usleep(2000);
-	late = 1;
-}
+		{
+			usleep(2000);
+			late = 1;
+		}
 #pragma omp barrier
 #pragma omp single nowait
-{
-	total += late;
+		{
+			total += late;
 #pragma omp task
-	{
-		usleep(2000);
-		late = 2;
+			{
+				usleep(2000);
+				late = 2;
+			}
+		}
 	}
-}
-}
 #pragma omp parallel num_threads(1)
-{
-	stacks();
-	exclude();
-}
-printf("%d %d %d %d %d %d %d\n", one, inner, first, total, late, included, sum);
-return 0;
+	{
+		stacks();
+		exclude();
+	}
+	printf("%d %d %d %d %d %d %d\n", one, inner, first, total, late, included, sum);
+	return 0;
 }

@@ -13,7 +13,7 @@ section() { # PROGRAM FORM
 		else
 			printf '| `%s` | %s %s | %s | %s |\n' "$name" "$value" "$unit" "$option" "$text"
 		fi
-	done
+	done || return 1
 	[ "$2" = man ] || echo
 }
 

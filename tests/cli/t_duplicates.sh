@@ -50,13 +50,13 @@ AWK
 repeats() { # LINES FILE...
 	local size=$1
 	shift
-	awk -v size="$size" -f windows.awk "$@"
+	awk -v size="$size" -f "$SCRATCH/windows.awk" "$@"
 }
 cd "$top" || exit 1
 files=$(find lib cmd tracefmt recorder -name '*.[ch]' | sort)
 [ "$(wc -w <<<"$files")" -ge 300 ] || wrong "only $(wc -w <<<"$files") files are compared"
 # shellcheck disable=SC2086
-found=$(cd "$top" && awk -v size=12 -f "$SCRATCH/windows.awk" $files)
+found=$(repeats 12 $files)
 [ -z "$found" ] || wrong "the same twelve lines (one function for both, or a table): $found"
 # The test finds what it is for: a file beside a copy of itself, with other spaces and comments.
 cd "$SCRATCH" || exit 1

@@ -62,19 +62,8 @@ analyze 1 "$tmp/string_buffer.zst"
 is string_buffer '.findings | length == 1 and .[0].level == "error" and .[0].kinds == ["atomicity"]'
 
 # A lock that is held for another reason says nothing of what is done under it: a note, and no failure.
-cat >"$tmp/outer.std" <<'STD'
-T1|acq(outer)|1
-T1|acq(inner)|2
-T1|r(x)|3
-T1|rel(inner)|4
-T1|acq(inner)|5
-T1|w(x)|6
-T1|rel(inner)|7
-T1|rel(outer)|8
-T2|acq(inner)|9
-T2|w(x)|10
-T2|rel(inner)|11
-STD
+printf '%s\n' 'T1|acq(outer)|1' 'T1|acq(inner)|2' 'T1|r(x)|3' 'T1|rel(inner)|4' 'T1|acq(inner)|5' 'T1|w(x)|6' \
+	'T1|rel(inner)|7' 'T1|rel(outer)|8' 'T2|acq(inner)|9' 'T2|w(x)|10' 'T2|rel(inner)|11' >"$tmp/outer.std"
 analyze 0 "$tmp/outer.std"
 is outer '.summary.atomicity.proved > 0 and all(.findings[]; .level == "note")'
 analyze 1 "$tmp/outer.std" --fail-on note
@@ -82,20 +71,8 @@ analyze 1 "$tmp/outer.std" --fail-on proved
 analyze 0 "$tmp/outer.std" --fail-on warning
 
 # One line against many is one finding; a guard that is forgotten once is named, and counted.
-cat >"$tmp/many.std" <<'STD'
-main|fork(T1)|1
-main|fork(T2)|2
-T1|acq(m)|3
-T1|w(x)|4
-T1|rel(m)|5
-T2|acq(m)|6
-T2|r(x)|7
-T2|rel(m)|8
-T1|acq(m)|9
-T1|w(x)|10
-T1|rel(m)|11
-T2|r(x)|12
-STD
+printf '%s\n' 'main|fork(T1)|1' 'main|fork(T2)|2' 'T1|acq(m)|3' 'T1|w(x)|4' 'T1|rel(m)|5' 'T2|acq(m)|6' 'T2|r(x)|7' \
+	'T2|rel(m)|8' 'T1|acq(m)|9' 'T1|w(x)|10' 'T1|rel(m)|11' 'T2|r(x)|12' >"$tmp/many.std"
 analyze 1 "$tmp/many.std"
 is many '(.findings[0].guard | .lock == "m" and .held == 2 and .of == 3 and [.without[].text] == ["12"])'
 is many '.findings | length == 1'
@@ -301,23 +278,15 @@ analyze 1 "$tmp/many.std"
 is "many threads" '.findings[0].uses == {"accesses": 69, "writes": 69, "threads": 70, "reached": [70, 70]}'
 
 # Double-checked initialisation is named.
-cat >"$tmp/dcl.std" <<'STD'
-main|fork(T)|1
-main|fork(U)|2
-T|r(made)|10
-T|acq(m)|11
-T|r(made)|12
-T|w(made)|13
-T|rel(m)|14
-U|r(made)|10
-STD
+printf '%s\n' 'main|fork(T)|1' 'main|fork(U)|2' 'T|r(made)|10' 'T|acq(m)|11' 'T|r(made)|12' 'T|w(made)|13' 'T|rel(m)|14' \
+	'U|r(made)|10' >"$tmp/dcl.std"
 analyze 1 "$tmp/dcl.std"
 is dcl '.findings[0].title | startswith("double-checked initialisation: ")'
 is dcl '.findings[0].fix | test("acquire.*release")'
-is rank '(.findings | length) > 0'
 
 # By object: the same races, of which none is proved; objects that keep the rule are left out.
 "$racetrace" analyze -f json --fail-on never --kinds race "$tmp/list.zst" | jq -c '[.anomalies[].fingerprint] | sort' >"$tmp/bytes"
+[ "$(jq length "$tmp/bytes")" -gt 0 ] || { echo "by object: no races to compare"; fail=1; }
 "$racetrace" analyze -f json --fail-on never --kinds race --granularity object --stats "$tmp/list.zst" >"$tmp/out" 2>"$tmp/err"
 [ "$(jq -c '[.anomalies[].fingerprint] | sort' "$tmp/out")" = "$(cat "$tmp/bytes")" ] || { echo "by object: other races"; fail=1; }
 is "by object" 'all(.anomalies[]; .verdict == "observed" or (.verdict == "predicted" and any(.reasons[]; .reason == "objects")))'
@@ -325,24 +294,8 @@ grep -qE '^refined-objects [0-9]+$' "$tmp/err" || { echo "by object: $(cat "$tmp
 analyze 2 "$tmp/list.zst" --granularity page
 
 # What one critical section could be cut by is a note if it is only predicted: a likely race is a finding of its own.
-cat >"$tmp/cut.std" <<'STD'
-main|fork(T)|1
-main|fork(U)|2
-T|acq(m)|3
-T|r(x)|4
-T|r(y)|5
-T|w(x)|6
-T|rel(m)|7
-U|acq(n)|8
-U|acq(m)|9
-U|w(x)|10
-U|rel(m)|11
-U|rel(n)|12
-U|w(x)|13
-U|acq(m)|14
-U|r(x)|15
-U|rel(m)|16
-STD
+printf '%s\n' 'main|fork(T)|1' 'main|fork(U)|2' 'T|acq(m)|3' 'T|r(x)|4' 'T|r(y)|5' 'T|w(x)|6' 'T|rel(m)|7' 'U|acq(n)|8' \
+	'U|acq(m)|9' 'U|w(x)|10' 'U|rel(m)|11' 'U|rel(n)|12' 'U|w(x)|13' 'U|acq(m)|14' 'U|r(x)|15' 'U|rel(m)|16' >"$tmp/cut.std"
 analyze 0 "$tmp/cut.std" --budget 1 --kinds atomicity
 is cut '.findings | length > 0 and all(.[]; .verdict == "predicted" and .level == "note")'
 exit $fail

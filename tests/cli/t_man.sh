@@ -85,6 +85,7 @@ read -r _ total _ <<<"$("$racetrace" analyze --limits | tr = ' ' | grep '^search
 "$racetrace" analyze --help | tr -s ' \n' ' ' | grep -qF "at most TOTAL for all ($events,$total)" ||
 	wrong "analyze --help quotes another budget than $events,$total"
 # Each that can be set is.
+name=
 for name in $("$racetrace" analyze --limits | sed -n 's/^\([a-z_]*\)=.*(--limit.*/\1/p'); do
 	every=()
 	[ $name != anomalies_every ] || every=(--every)

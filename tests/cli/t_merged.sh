@@ -5,25 +5,9 @@ set -u
 . "$(dirname "${BASH_SOURCE[0]}")/text.sh"
 
 mkdir runs
-cat >runs/1.std <<'STD'
-main|fork(T1)|1
-main|w(x)|2
-T1|w(x)|3
-STD
-cat >runs/2.std <<'STD'
-main|fork(T1)|1
-main|w(x)|2
-T1|w(x)|3
-main|w(y)|4
-T1|r(y)|5
-STD
-cat >runs/10.std <<'STD'
-main|fork(T1)|1
-main|w(z)|6
-T1|w(z)|7
-main|w(x)|2
-T1|w(x)|3
-STD
+printf '%s\n' 'main|fork(T1)|1' 'main|w(x)|2' 'T1|w(x)|3' >runs/1.std
+printf '%s\n' 'main|w(y)|4' 'T1|r(y)|5' | cat runs/1.std - >runs/2.std
+sed '1a main|w(z)|6\nT1|w(z)|7' runs/1.std >runs/10.std
 printf 'main|w(x)|2\n' >clean.std
 
 run 1 analyze runs/1.std runs/2.std runs/10.std
@@ -195,5 +179,5 @@ run 0 run --no-confirm -f json --suppressions rules -- ./two
 holds '.findings | length == 2 and all(.suppressed)'
 run 1 run --no-confirm -f json -- ./two
 run 0 explore --runs 2 -f json --suppressions rules -- ./two
-holds 'all(.findings[]; .suppressed)'
+holds '.findings | length == 2 and all(.suppressed)'
 exit $fail

@@ -28,7 +28,7 @@ holds 'all(.traceEvents[]; .pid == 1 and .tid > 0)'
 run 0 convert -o t.perfetto t.std
 cmp -s t.perfetto <("$RACETRACE" convert -t perfetto t.std) || wrong "the suffix makes another file"
 
-# A recorded program, with a name that wants to end the text.
+# A name that wants to end the text, and a recorded program.
 printf '%s\n' '{"schema":"racetrace.events/1"}' '{"op":"acquire","object":"a\"b\u001b"}' '{"op":"release","object":"a\"b\u001b"}' >evil.jsonl
 run 0 convert -t perfetto evil.jsonl
 holds '[.traceEvents[] | select(.ph == "X")] | length == 1'

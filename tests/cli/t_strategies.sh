@@ -5,7 +5,6 @@ here=$(dirname "${BASH_SOURCE[0]}")
 . "$here/text.sh"
 runs=${RT_STRATEGY_RUNS:-40}
 
-
 # build FILE NAME [FLAG...]: at the same addresses each time.
 build() {
 	${CC:-gcc} -g -O1 -fsanitize=thread -Wno-tsan -no-pie "${@:3}" "$1" -o "$2" -pthread || exit 1
@@ -35,6 +34,7 @@ count() {
 	printed=0 created=0
 	for ((seed = 1; seed <= $1; seed++)); do
 		"$RACETRACE" record --serial=$seed "${@:4}" --outcome=o.json -o r.zst "./$2" >out 2>err </dev/null
+		[ $? != 2 ] || wrong "$2: $(cat err)"
 		grep -q "$3" out && printed=$((printed + 1))
 		[ "$(jq .created o.json)" -gt 0 ] && created=$((created + 1))
 	done

@@ -13,7 +13,9 @@ status=0
 bash -e analyze.sh >text || status=$?
 [ $status = 1 ]
 grep -q '^F1 error' text
-for file in $(sed -n 's/^ *\(sarif_file\|path\): //p' "$example"); do
+files=$(sed -n 's/^ *\(sarif_file\|path\): //p' "$example")
+[ "$(wc -w <<<"$files")" = 2 ]
+for file in $files; do
 	[ -s "$file" ] || {
 		echo "$file is not there"
 		exit 1
