@@ -24,12 +24,13 @@ static bool receive_all(int fd, void *data, size_t size)
 	return true;
 }
 
+#define X(name, text) +1
+enum { FAULTS = 0 VERIFY_FAULTS(X) };
+#undef X
+
 /* The fault of which a guess's text is; the texts are constants. */
 static uint32_t fault_of(const char *text)
 {
-#define X(name, text) +1
-	enum { FAULTS = 0 VERIFY_FAULTS(X) };
-#undef X
 	for (uint32_t i = 1; text && i < FAULTS; i++)
 		if (!strcmp(verify_fault_text((enum verify_fault)i), text))
 			return i;
@@ -81,7 +82,7 @@ static bool is_event(const struct model *m, uint32_t e)
 static bool fits(const struct model *m, const struct result *r)
 {
 	bool fits = r->verdict < VERDICTS && r->witness < WITNESS_KINDS && r->needs <= ANOMALY_NEEDS_MAX &&
-	            r->steps <= m->event_count + ANOMALY_EVENTS_MAX;
+	            r->steps <= m->event_count + ANOMALY_EVENTS_MAX && r->guess < FAULTS;
 	for (int i = 0; i < ANOMALY_EVENTS_MAX; i++)
 		fits &= is_event(m, r->events[i]) || !r->events[i] || r->events[i] == MODEL_NONE;
 	fits &= !r->uncertain || is_event(m, r->first_uncertain);

@@ -9,10 +9,10 @@ struct result {
 	enum witness_kind witness;
 	uint32_t events[ANOMALY_EVENTS_MAX];
 	uint32_t uncertain, first_uncertain, substitutes, substitute, left_out;
-	uint32_t reasons;           /* bit i: enum reason i applies */
-	uint64_t looked, instances; /* of REASON_INSTANCES */
-	uint32_t guess;             /* enum verify_fault; 0: it has none */
-	bool scheduled;
+	uint32_t reasons;                  /* bit i: enum reason i applies */
+	uint64_t looked, instances;        /* of REASON_INSTANCES */
+	uint32_t guess;                    /* enum verify_fault; 0: it has none */
+	uint32_t scheduled;                /* 1: it has a schedule, which follows */
 	uint32_t steps, needs, need_total; /* their number */
 	uint64_t schedule_events;
 	struct prove_counts before, after; /* of the provers that decided it */

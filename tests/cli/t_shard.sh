@@ -72,12 +72,10 @@ for shard in 0/2 3/2 1 1/ /2 x/2 1/0 1/2x; do
 done
 run 2 merge
 
-# No byte of a part makes merge crash.
+# No byte of a part makes merge crash. Those of the first result's numbers by threes: each is too large once.
 cp "$top/tests/golden/hand/30_syncp_two_round_no.std" own.std
-"$RACETRACE" analyze -o whole.json own.std 2>/dev/null
 size=$(stat -c %s 2.part)
-for i in $(seq 40); do
-	at=$((i * size / 41))
+for at in $(seq 0 3 247) $(seq 40 | awk -v size="$size" '{ print int($1 * size / 41) }'); do
 	{ head -c $at 2.part; printf '\377'; tail -c +$((at + 2)) 2.part; } >bad.part
 	"$RACETRACE" merge -o merged.json 1.part bad.part >out 2>err
 	[ $? -le 4 ] || wrong "a wrong byte at $at: $(cat err)"
