@@ -70,8 +70,8 @@ struct rt_slot {
 	uint32_t child_number;                   /* n: the n-th thread that its parent created, from 1 */
 	uint32_t generation;                     /* how often the slot was taken */
 	char label[16];                          /* pthread_setname_np */
-	uint32_t
-	    turned; /* 1: other threads ran since the last record, which the next one's stamp has to tell; if watched */
+	/* If watched: 1: other threads ran since the last record, which the next one's stamp has to tell. */
+	uint32_t turned;
 
 	/* Written by the collector. */
 	_Alignas(64) _Atomic uint64_t consumed; /* blocks */

@@ -238,21 +238,6 @@ static struct rt_task *among(struct rt_task *const *enabled, unsigned n, uint32_
 	return NULL;
 }
 
-/* One of those that are suspended, or of those that are not. NULL: there is none. */
-static struct rt_task *any(struct rt_task *const *enabled, unsigned n, bool suspended)
-{
-	unsigned count = 0;
-
-	for (unsigned i = 0; i < n; i++)
-		count += is_suspended(enabled[i]) == suspended;
-	if (!count)
-		return NULL;
-	unsigned chosen = (unsigned)(rt_sched_random() % count);
-	for (unsigned i = 0;; i++)
-		if (is_suspended(enabled[i]) == suspended && chosen-- == 0)
-			return enabled[i];
-}
-
 /* True if it can go on without others. */
 static bool is_able(const struct rt_task *t)
 {
@@ -298,11 +283,11 @@ static struct rt_task *go_escorted(struct rt_task *const *enabled, unsigned n)
 
 	if (t)
 		return escort(t);
-	if ((t = any(enabled, n, false)) || rt_sched_awaits_sleeper())
+	if ((t = rt_sched_any_that(enabled, n, is_suspended, false)) || rt_sched_awaits_sleeper())
 		return t;
 	escorted = waiter = 0;
 	rt_sched_result()->thrashed++;
-	return allow(any(enabled, n, true));
+	return allow(rt_sched_any_that(enabled, n, is_suspended, true));
 }
 
 static struct rt_task *choose(struct rt_task *current, struct rt_task *const *enabled, unsigned n)
@@ -318,15 +303,9 @@ static struct rt_task *choose(struct rt_task *current, struct rt_task *const *en
 	waiter = 0;
 	if (t)
 		return allow(t);
-	if (!(t = any(enabled, n, true)))
+	if (!(t = rt_sched_any_that(enabled, n, is_suspended, true)))
 		return rt_sched_any(enabled, n);
 	return find_escort(t) ? go_escorted(enabled, n) : allow(t);
-}
-
-static struct rt_task *wakes(struct rt_task *signaller, struct rt_task *const *waiters, unsigned n)
-{
-	(void)signaller;
-	return rt_sched_any(waiters, n);
 }
 
 const struct rt_strategy rt_strategy_drfinder = {.name = "drfinder",
@@ -334,5 +313,5 @@ const struct rt_strategy rt_strategy_drfinder = {.name = "drfinder",
                                                  .init = init,
                                                  .goes_on = goes_on,
                                                  .choose = choose,
-                                                 .wakes = wakes,
+                                                 .wakes = rt_sched_wakes_any,
                                                  .modules_changed = learn};

@@ -74,6 +74,9 @@ struct rt_task *rt_seek(struct rt_task *current, struct rt_task *const *enabled,
 bool rt_seek_is_at_goal(const struct rt_task *task);
 /* The thread that was found at the goal's i-th event. */
 struct rt_task *rt_seek_found(unsigned i);
+/* Room for all tasks in two sets, which a look for the goal uses. False: there is no memory. */
+bool rt_seek_make_room(void);
+extern struct rt_task **rt_seek_kept, **rt_seek_others;
 /* rt_seek of a sequence. */
 struct rt_task *rt_sequence_seek(struct rt_task *current, struct rt_task *const *enabled, unsigned n);
 /* To be called at each step in which rt_sequence_seek is not. */

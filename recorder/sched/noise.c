@@ -26,26 +26,14 @@ static bool goes_on(struct rt_task *current)
 static struct rt_task *choose(struct rt_task *current, struct rt_task *const *enabled, unsigned n)
 {
 	struct rt_task *first = enabled[0];
-	unsigned others = 0;
+	struct rt_task *other = rt_sched_any_that(enabled, n, waits, false);
 
 	(void)current;
-	for (unsigned i = 0; i < n; i++) {
-		others += !waits(enabled[i]);
+	for (unsigned i = 0; i < n; i++)
 		if (enabled[i]->rank < first->rank)
 			first = enabled[i];
-	}
-	if (!others) /* time passes until the first one has waited */
-		return first;
-	unsigned chosen = (unsigned)(rt_sched_random() % others);
-	for (unsigned i = 0;; i++)
-		if (!waits(enabled[i]) && chosen-- == 0)
-			return enabled[i];
+	return other ? other : first; /* time passes until the first one has waited */
 }
 
-static struct rt_task *wakes(struct rt_task *signaller, struct rt_task *const *waiters, unsigned n)
-{
-	(void)signaller;
-	return rt_sched_any(waiters, n);
-}
-
-const struct rt_strategy rt_strategy_noise = {.name = "noise", .goes_on = goes_on, .choose = choose, .wakes = wakes};
+const struct rt_strategy rt_strategy_noise = {
+    .name = "noise", .goes_on = goes_on, .choose = choose, .wakes = rt_sched_wakes_any};

@@ -25,6 +25,11 @@ static bool is(const struct rt_task *t, unsigned rank)
 	return t->rank == rank && t->since == t->next.count;
 }
 
+static bool is_postponed(const struct rt_task *t)
+{
+	return is(t, POSTPONED);
+}
+
 static void set(struct rt_task *t, unsigned rank)
 {
 	waiting -= is(t, POSTPONED);
@@ -186,7 +191,7 @@ static bool passes_race(struct rt_task *t, struct rt_task *const *enabled, unsig
 	struct rt_task *rival = NULL;
 
 	for (unsigned i = 0; i < n; i++)
-		if (enabled[i] != t && is(enabled[i], POSTPONED) && rt_steps_race(&t->next, &enabled[i]->next))
+		if (enabled[i] != t && is_postponed(enabled[i]) && rt_steps_race(&t->next, &enabled[i]->next))
 			rival = enabled[i];
 	if (!rival)
 		return false;
@@ -195,26 +200,18 @@ static bool passes_race(struct rt_task *t, struct rt_task *const *enabled, unsig
 	if (first)
 		return true;
 	for (unsigned i = 0; i < n; i++)
-		if (enabled[i] != t && is(enabled[i], POSTPONED) && rt_steps_race(&t->next, &enabled[i]->next))
+		if (enabled[i] != t && is_postponed(enabled[i]) && rt_steps_race(&t->next, &enabled[i]->next))
 			set(enabled[i], FORCED);
 	return false;
 }
 
 /* ---- Deadlocks ---- */
 
-static bool holds(const struct rt_task *t, uint64_t lock)
-{
-	for (unsigned i = 0; t->data && i < t->data->held_count; i++)
-		if (t->data->held[i].lock == lock)
-			return true;
-	return false;
-}
-
 static struct rt_task *holder_of(uint64_t lock)
 {
 	struct rt_task *t = rt_sched.first;
 
-	while (t && !holds(t, lock))
+	while (t && !rt_sched_holds(t, lock))
 		t = t->after;
 	return t;
 }
@@ -293,7 +290,7 @@ static struct rt_task *decided(struct rt_task *const *enabled, unsigned n)
 		}
 	forced = 0;
 	for (unsigned i = 0; i < n && waiting && rt_sched_steps() - oldest > LONG; i++)
-		if (is(enabled[i], POSTPONED)) {
+		if (is_postponed(enabled[i])) {
 			rt_sched_result()->livelocks++;
 			oldest = rt_sched_steps();
 			set(enabled[i], FREED);
@@ -318,7 +315,7 @@ static void release(struct rt_task *const *enabled, unsigned n)
 	bool gate;
 
 	for (unsigned i = 0; i < n; i++)
-		if (is(enabled[i], POSTPONED) && event_of(enabled[i], &gate) == event)
+		if (is_postponed(enabled[i]) && event_of(enabled[i], &gate) == event)
 			set(enabled[i], 0);
 }
 
@@ -328,18 +325,11 @@ static struct rt_task *choose(struct rt_task *current, struct rt_task *const *en
 
 	(void)current;
 	while (!t) {
-		unsigned others = 0;
-
 		if (rt_sched_aims->pattern == RT_PATTERN_SEQUENCE)
 			release(enabled, n);
-		for (unsigned i = 0; i < n; i++)
-			others += !is(enabled[i], POSTPONED);
-		if (!others)
+		t = rt_sched_any_that(enabled, n, is_postponed, false);
+		if (!t)
 			return rt_sched_awaits_sleeper() ? NULL : freed(rt_sched_any(enabled, n));
-		unsigned chosen = (unsigned)(rt_sched_random() % others);
-		for (unsigned i = 0; !t; i++)
-			if (!is(enabled[i], POSTPONED) && chosen-- == 0)
-				t = enabled[i];
 		if (passes(t, enabled, n))
 			return t;
 		set(t, POSTPONED);
@@ -348,11 +338,5 @@ static struct rt_task *choose(struct rt_task *current, struct rt_task *const *en
 	return t;
 }
 
-static struct rt_task *wakes(struct rt_task *signaller, struct rt_task *const *waiters, unsigned n)
-{
-	(void)signaller;
-	return rt_sched_any(waiters, n);
-}
-
 const struct rt_strategy rt_strategy_racefuzzer = {
-    .name = "racefuzzer", .init = init, .goes_on = goes_on, .choose = choose, .wakes = wakes};
+    .name = "racefuzzer", .init = init, .goes_on = goes_on, .choose = choose, .wakes = rt_sched_wakes_any};

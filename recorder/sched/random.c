@@ -13,10 +13,5 @@ static struct rt_task *choose(struct rt_task *current, struct rt_task *const *en
 	return rt_sched_any(enabled, n);
 }
 
-static struct rt_task *wakes(struct rt_task *signaller, struct rt_task *const *waiters, unsigned n)
-{
-	(void)signaller;
-	return rt_sched_any(waiters, n);
-}
-
-const struct rt_strategy rt_strategy_random = {.name = "random", .goes_on = goes_on, .choose = choose, .wakes = wakes};
+const struct rt_strategy rt_strategy_random = {
+    .name = "random", .goes_on = goes_on, .choose = choose, .wakes = rt_sched_wakes_any};

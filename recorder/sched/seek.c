@@ -10,8 +10,7 @@
 enum { PATIENCE = 20000 }; /* decisions for which a thread is held */
 static struct rt_task *found[RT_PLAN_GOALS];
 static uint64_t held_for;
-static struct rt_task **kept, **others; /* room for as many each */
-static unsigned room;
+struct rt_task **rt_seek_kept, **rt_seek_others;
 
 /* Index of the goal's site that the thread is at, RT_PLAN_NONE: at none. */
 static uint32_t site_at(const struct rt_task *task)
@@ -42,16 +41,6 @@ static bool is_kept(const struct rt_task *task)
 	return (uint64_t)(uintptr_t)task->own != task->next.count && site_at(task) != RT_PLAN_NONE;
 }
 
-static bool holds(const struct rt_task *task, uint64_t lock)
-{
-	const struct rt_thread *data = task->data;
-
-	for (unsigned i = 0; data && i < data->held_count; i++)
-		if (data->held[i].lock == lock)
-			return true;
-	return false;
-}
-
 static bool find_race(struct rt_task *const *tasks, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
@@ -78,7 +67,7 @@ static bool find_cycle(struct rt_task *const *tasks, unsigned n)
 		for (unsigned length = 0; length < n; length++) {
 			unsigned k = 0;
 
-			while (k < n && (tasks[k] == at || !holds(tasks[k], at->next.object)))
+			while (k < n && (tasks[k] == at || !rt_sched_holds(tasks[k], at->next.object)))
 				k++;
 			if (k == n || at->next.op != RT_OP_ACQUIRE || at->next.flags & RT_F_TIMED)
 				break;
@@ -90,9 +79,10 @@ static bool find_cycle(struct rt_task *const *tasks, unsigned n)
 	return false;
 }
 
-/* Room for all tasks, in kept and others. False: there is no memory. */
-static bool make_room(void)
+bool rt_seek_make_room(void)
 {
+	static unsigned room; /* of each */
+
 	if (room >= rt_sched.live)
 		return true;
 	unsigned more = 2 * rt_sched.live;
@@ -100,20 +90,23 @@ static bool make_room(void)
 
 	if (!k || !o)
 		return false;
-	kept = k;
-	others = o;
+	rt_seek_kept = k;
+	rt_seek_others = o;
 	room = more;
 	return true;
 }
 
 struct rt_task *rt_seek(struct rt_task *current, struct rt_task *const *enabled, unsigned n)
 {
+	struct rt_task **kept, **others;
 	unsigned kept_count = 0, other_count = 0;
 
 	if (rt_follow_plan->kind == RT_PLAN_SEQUENCE)
 		return rt_sequence_seek(current, enabled, n);
-	if (!make_room())
+	if (!rt_seek_make_room())
 		return rt_strategy_random.choose(current, enabled, n);
+	kept = rt_seek_kept;
+	others = rt_seek_others;
 	for (struct rt_task *t = rt_sched.first; t; t = t->after)
 		if (t->state == RT_READY && is_kept(t))
 			kept[kept_count++] = t;

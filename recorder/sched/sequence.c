@@ -14,8 +14,6 @@ static uint64_t cells[RT_PLAN_GOALS];        /* its address */
 static uint32_t reached;                     /* events that were executed, in the sequence's order */
 static uint64_t held_for;
 static uint64_t salt; /* of this run; 0: not drawn yet */
-static struct rt_task **early, **others;
-static unsigned room;
 
 static bool is_at(const struct rt_task *task, uint32_t i)
 {
@@ -94,29 +92,16 @@ static bool is_early(const struct rt_task *task)
 	return false;
 }
 
-/* Room for all tasks, in early and others. False: there is no memory. */
-static bool make_room(void)
-{
-	if (room >= rt_sched.live)
-		return true;
-	unsigned more = 2 * rt_sched.live;
-	struct rt_task **e = rt_sched_memory(more * sizeof *e), **o = rt_sched_memory(more * sizeof *o);
-
-	if (!e || !o)
-		return false;
-	early = e;
-	others = o;
-	room = more;
-	return true;
-}
-
 struct rt_task *rt_sequence_seek(struct rt_task *current, struct rt_task *const *enabled, unsigned n)
 {
+	struct rt_task **early, **others;
 	unsigned early_count = 0, other_count = 0;
 	struct rt_task *task;
 
-	if (!make_room())
+	if (!rt_seek_make_room())
 		return rt_strategy_random.choose(current, enabled, n);
+	early = rt_seek_kept;
+	others = rt_seek_others;
 	salt = salt ? salt : rt_sched_random() | 1;
 	rt_sequence_look();
 	for (unsigned i = 0; i < n; i++)

@@ -36,6 +36,37 @@ struct rt_task *rt_sched_any(struct rt_task *const *tasks, unsigned n)
 	return tasks[n > 1 ? rt_sched_random() % n : 0];
 }
 
+struct rt_task *rt_sched_any_that(struct rt_task *const *tasks, unsigned n, bool (*is)(const struct rt_task *task),
+                                  bool wanted)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		count += is(tasks[i]) == wanted;
+	if (!count)
+		return NULL;
+	unsigned chosen = (unsigned)(rt_sched_random() % count);
+	for (unsigned i = 0;; i++)
+		if (is(tasks[i]) == wanted && chosen-- == 0)
+			return tasks[i];
+}
+
+struct rt_task *rt_sched_wakes_any(struct rt_task *signaller, struct rt_task *const *waiters, unsigned n)
+{
+	(void)signaller;
+	return rt_sched_any(waiters, n);
+}
+
+bool rt_sched_holds(const struct rt_task *task, uint64_t lock)
+{
+	const struct rt_thread *data = task->data;
+
+	for (unsigned i = 0; data && i < data->held_count; i++)
+		if (data->held[i].lock == lock)
+			return true;
+	return false;
+}
+
 bool rt_sched_has_sleeper(void)
 {
 	for (const struct rt_task *t = rt_sched.first; t; t = t->after)

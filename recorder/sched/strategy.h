@@ -102,6 +102,13 @@ uint32_t rt_sched_place(const struct rt_step *step, uint32_t from);
 bool rt_sched_hesitates(void);
 /* One of them, each as likely as another. */
 struct rt_task *rt_sched_any(struct rt_task *const *tasks, unsigned n);
+/* The same, of those for which the function says this. NULL: there is none. */
+struct rt_task *rt_sched_any_that(struct rt_task *const *tasks, unsigned n, bool (*is)(const struct rt_task *task),
+                                  bool wanted);
+/* A strategy's `wakes` by chance. */
+struct rt_task *rt_sched_wakes_any(struct rt_task *signaller, struct rt_task *const *waiters, unsigned n);
+/* True if the thread holds the lock, shared or not. */
+bool rt_sched_holds(const struct rt_task *task, uint64_t lock);
 /* The module's first byte, as the aims number it; 0: it is not there. */
 uint64_t rt_sched_module(uint32_t module);
 

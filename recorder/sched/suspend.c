@@ -19,31 +19,16 @@ static bool goes_on(struct rt_task *current)
 
 static struct rt_task *choose(struct rt_task *current, struct rt_task *const *enabled, unsigned n)
 {
-	unsigned others = 0;
+	struct rt_task *t = rt_sched_any_that(enabled, n, is_suspended, false);
 
 	(void)current;
-	for (unsigned i = 0; i < n; i++)
-		others += !is_suspended(enabled[i]);
-	if (!others && rt_sched_awaits_sleeper())
-		return NULL;
-	if (!others) {
-		struct rt_task *t = rt_sched_any(enabled, n);
-
-		rt_sched_result()->thrashed++;
-		t->since = t->next.count;
+	if (t || rt_sched_awaits_sleeper())
 		return t;
-	}
-	unsigned chosen = (unsigned)(rt_sched_random() % others);
-	for (unsigned i = 0;; i++)
-		if (!is_suspended(enabled[i]) && chosen-- == 0)
-			return enabled[i];
-}
-
-static struct rt_task *wakes(struct rt_task *signaller, struct rt_task *const *waiters, unsigned n)
-{
-	(void)signaller;
-	return rt_sched_any(waiters, n);
+	t = rt_sched_any(enabled, n);
+	rt_sched_result()->thrashed++;
+	t->since = t->next.count;
+	return t;
 }
 
 const struct rt_strategy rt_strategy_suspend = {
-    .name = "suspend", .goes_on = goes_on, .choose = choose, .wakes = wakes};
+    .name = "suspend", .goes_on = goes_on, .choose = choose, .wakes = rt_sched_wakes_any};
