@@ -155,6 +155,10 @@ holds '[.anomalies[] | select(.replay and .kind == "asv")] | length >= 1 and all
 recorded pecan/string_buffer --serial
 run 0 replay --attempts 1 string_buffer.zst
 holds '[.anomalies[] | select(.replay)] | length >= 1 and all(.verdict == "confirmed")'
+# The trace of a run that left its schedule has a schedule of its own.
+recorded pecan/list --serial
+run 0 replay --all --attempts 2 list.zst
+holds '[.anomalies[].replay.results[]? | select(.way == "rerun" and .outcome == "confirmed")] | length >= 1'
 # A wait that ended early is none that time passes to; a call that makes an event or not, by what state an object is in.
 recorded more/kernel_racy --serial
 run 0 replay --attempts 1 --resolve first kernel_racy.zst
