@@ -2,8 +2,8 @@
 #include "cmd/command.h"
 #include "cmd/library.h"
 #include "cmd/outcome.h"
+#include "cmd/record_options.h"
 #include "cmd/siblings.h"
-#include "cmd/strategy.h"
 #include "cmd/tool.h"
 #include "lib/base/clock.h"
 #include "recorder/collector/limits.h"
@@ -23,7 +23,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -32,247 +31,6 @@
 
 /* The statuses of env and timeout. */
 enum { EXIT_DEADLOCK = 124, EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
-enum {
-	OPTION_NO_CHILDREN = 256,
-	OPTION_SYNC_ONLY,
-	OPTION_EXIT_SLEEP,
-	OPTION_VARY,
-	OPTION_PRELOAD,
-	OPTION_FIX_TIME,
-	OPTION_OUTCOME,
-	OPTION_SERIAL,
-	OPTION_PLAN,
-	OPTION_VALUES,
-	OPTION_STRATEGY,
-	OPTION_PATTERN,
-	OPTION_AT,
-	OPTION_DEPTH,
-	OPTION_LEARN,
-	OPTION_CHILDREN,
-	OPTION_SPURIOUS,
-	OPTION_RECORDER
-};
-
-/* What sees the program's accesses. */
-enum recorder {
-	RECORDER_AUTO, /* the instrumentation of the program, or else Valgrind */
-	RECORDER_TSAN,
-	RECORDER_VALGRIND,
-	RECORDER_SYNC /* nothing does */
-};
-static const char *const recorder_names[] = {"auto", "tsan", "valgrind", "sync", NULL};
-static const char *const children_names[] = {"free", "controlled", NULL};
-
-struct options {
-	const char *output;
-	char **command;
-	uint32_t ring_kib; /* KiB of ring a thread */
-	uint32_t threads;  /* alive at once */
-	uint32_t exit_sleep_ms;
-	uint32_t vary;   /* seed; 0: not */
-	bool only_first; /* process */
-	enum recorder recorder;
-	bool sync_only;      /* after inspect: the program is uninstrumented, and its accesses are not recorded */
-	bool preload;        /* the program may be uninstrumented: a library that it loads is instrumented */
-	bool serial;         /* threads take turns */
-	uint32_t seed;       /* by which they do */
-	bool fix_time;       /* and clocks count them */
-	bool spurious;       /* and waits for conditions may end by themselves */
-	bool children;       /* and so do those of other processes */
-	const char *outcome; /* file for what comes of it; NULL: none */
-	struct strategy_options strategy;
-	bool values;
-	const char *plan; /* file of the plan that they follow, and of what becomes of it; NULL: none */
-	bool verbose;
-};
-
-static uint32_t random_seed(void)
-{
-	uint32_t seed = 0;
-	while (!seed)
-		if (getrandom(&seed, sizeof seed, 0) < 0)
-			seed = (uint32_t)getpid();
-	return seed;
-}
-
-static bool is_native(const struct options *o)
-{
-	return o->strategy.name && strcmp(o->strategy.name, STRATEGY_NATIVE) == 0;
-}
-
-/* Options that need others. */
-static void check_control(struct argp_state *state, struct options *o)
-{
-	const char *needs = o->fix_time                         ? "--fix-time"
-	                    : o->spurious                       ? "--spurious"
-	                    : o->children                       ? "--children=controlled"
-	                    : strategy_has_aims(&o->strategy)   ? "each of --pattern, --at, --depth and --learn"
-	                    : o->outcome && !is_native(o)       ? "--outcome"
-	                    : o->strategy.name && !is_native(o) ? "--strategy"
-	                                                        : NULL;
-	if (needs && !o->serial)
-		argp_error(state, "%s needs --serial", needs);
-	if (is_native(o) && o->serial)
-		argp_error(state,
-		           "the threads of a --serial run do not run as they come: --strategy=native is without it");
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct options *o = state->input;
-	switch (key) {
-	case 'o':
-		o->output = arg;
-		return 0;
-	case 'r':
-		o->ring_kib = cmd_number(state, "the size of a ring", arg, 4, 1 << 20);
-		if (o->ring_kib & (o->ring_kib - 1))
-			argp_error(state, "the size of a ring must be a power of two, not '%s'", arg);
-		return 0;
-	case 't':
-		o->threads = cmd_number(state, "the number of threads", arg, 1, 1 << 20);
-		return 0;
-	case OPTION_EXIT_SLEEP:
-		o->exit_sleep_ms = cmd_number(state, "the time to sleep at exit", arg, 0, INT32_MAX);
-		return 0;
-	case OPTION_VARY:
-		o->vary = arg ? cmd_number(state, "a seed", arg, 1, UINT32_MAX) : random_seed();
-		return 0;
-	case OPTION_SERIAL:
-		o->serial = true;
-		o->values = true;
-		o->seed = arg ? cmd_number(state, "a seed", arg, 0, UINT32_MAX) : 1;
-		return 0;
-	case OPTION_PLAN:
-		o->plan = arg;
-		o->serial = true;
-		o->seed = o->seed ? o->seed : 1;
-		return 0;
-	case OPTION_OUTCOME:
-		o->outcome = arg;
-		return 0;
-	case OPTION_FIX_TIME:
-		o->fix_time = true;
-		return 0;
-	case OPTION_STRATEGY:
-		strategy_take_name(state, &o->strategy, arg);
-		return 0;
-	case OPTION_PATTERN:
-		strategy_take_pattern(state, &o->strategy, arg);
-		return 0;
-	case OPTION_AT:
-		strategy_take_place(state, &o->strategy, arg);
-		return 0;
-	case OPTION_DEPTH:
-		o->strategy.depth = cmd_number(state, "a depth", arg, 1, 64);
-		return 0;
-	case OPTION_LEARN:
-		strategy_take_outcome(state, &o->strategy, arg);
-		return 0;
-	case OPTION_SPURIOUS:
-		o->spurious = true;
-		return 0;
-	case OPTION_CHILDREN:
-		o->children = cmd_word(state, "a way to run children", children_names, arg) > 0;
-		return 0;
-	case OPTION_NO_CHILDREN:
-		o->only_first = true;
-		return 0;
-	case OPTION_PRELOAD:
-		o->preload = true;
-		return 0;
-	case OPTION_SYNC_ONLY:
-		o->recorder = RECORDER_SYNC;
-		return 0;
-	case OPTION_RECORDER:
-		o->recorder = (enum recorder)cmd_word(state, "a recorder", recorder_names, arg);
-		return 0;
-	case OPTION_VALUES:
-		o->values = true;
-		return 0;
-	case 'v':
-		o->verbose = true;
-		return 0;
-	case ARGP_KEY_END:
-		check_control(state, o);
-		return 0;
-	case ARGP_KEY_ARGS:
-		o->command = state->argv + state->next;
-		return 0;
-	case ARGP_KEY_NO_ARGS:
-		cmd_need_argument(state, NULL, "program", "'racetrace record PROGRAM' runs one");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp_option option_table[] = {
-    {"output", 'o', "FILE", 0,
-     "Write the trace to FILE (trace.zst); in FILE, %p is the process id, %n the program's name, %t the time, %q{VAR} "
-     "an environment variable",
-     0},
-    {"at", OPTION_AT, "POSITION", 0,
-     "With --serial: plain accesses at POSITION may be where another thread goes on, and a strategy aims at it; "
-     "MODULE+OFFSET, for a sequence ROLE/LOCATION:MODULE+OFFSET, or all",
-     0},
-    {"children", OPTION_CHILDREN, "HOW", 0,
-     "With --serial: let forked processes and executed programs run free (the default) or controlled, each by itself",
-     0},
-    {"depth", OPTION_DEPTH, "N", 0,
-     "With --serial: the depth of the bugs that pct aims at (3), or of the stacks that drfinder looks at (12)", 0},
-    {"exit-sleep", OPTION_EXIT_SLEEP, "MS", 0,
-     "When main returns or exit() is called, let the other threads run for at most MS milliseconds (1000)", 0},
-    {"fix-time", OPTION_FIX_TIME, NULL, 0,
-     "With --serial: start the clocks at the same time in each run; they advance with what the threads do", 0},
-    {"learn", OPTION_LEARN, "OUTCOME", 0,
-     "With --serial: the strategy learns from an earlier run, of which this is the --outcome", 0},
-    {"no-children", OPTION_NO_CHILDREN, NULL, 0, "Record the first process only", 0},
-    {"plan", OPTION_PLAN, "FILE", OPTION_HIDDEN, "Let the threads take the turns of FILE, which gets the outcome", 0},
-    {"outcome", OPTION_OUTCOME, "FILE", 0,
-     "With --serial: write how the run ended, and each change of threads, to FILE (JSON)", 0},
-    {"pattern", OPTION_PATTERN, "PATTERN", 0,
-     "With --serial: what racefuzzer makes of the positions: a race, a sequence or a deadlock (race)", 0},
-    {"preload", OPTION_PRELOAD, NULL, 0, "Record the instrumented libraries that an uninstrumented program loads", 0},
-    {"recorder", OPTION_RECORDER, "NAME", 0,
-     "Record by instrumentation ('tsan'), by Valgrind, which sees the accesses of any program and is slower "
-     "('valgrind'), or synchronisation alone ('sync'); 'auto' (the default) is 'tsan' for a program that is "
-     "instrumented, and else 'valgrind'",
-     0},
-    {"ring-size", 'r', "KIB", 0, "Buffer of each thread in KiB, a power of two (256)", 0},
-    {"serial", OPTION_SERIAL, "SEED", OPTION_ARG_OPTIONAL,
-     "Run one thread at a time, in an order that SEED (1) decides: the trace's order is exact, and the same SEED gives "
-     "the same run",
-     0},
-    {"spurious", OPTION_SPURIOUS, NULL, 0,
-     "With --serial: let waits for conditions sometimes end without a signal, as they may", 0},
-    {"strategy", OPTION_STRATEGY, "NAME", 0,
-     "With --serial: how SEED decides (random): random, noise, suspend, pct, pos, racefuzzer or drfinder; without it: "
-     "native",
-     0},
-    {"sync-only", OPTION_SYNC_ONLY, NULL, 0,
-     "Record the synchronisation of an uninstrumented program, without its accesses: --recorder=sync", 0},
-    {"threads", 't', "N", 0, "Record at most N threads at the same time (32768)", 0},
-    {"values", OPTION_VALUES, NULL, 0, "Record the values that accesses read and wrote, which proves more", 0},
-    {"vary", OPTION_VARY, "SEED", OPTION_ARG_OPTIONAL,
-     "Start each new thread early or late, as SEED decides (a random one), for a different run", 0},
-    {"verbose", 'v', NULL, 0, "Print how much was recorded", 0},
-    {0},
-};
-static const struct argp parser = {
-    .options = option_table,
-    .parser = parse,
-    .args_doc = "[--] PROGRAM [ARGUMENT...]",
-    .doc =
-        "Runs a program that was built with -fsanitize=thread and writes a trace of it.\v"
-        "The program is found by PATH. It keeps its input, output, arguments, environment, working folder and "
-        "signals. Each process that it forks, and each instrumented program that it executes, gets a separate "
-        "trace: FILE.PID. While another recording writes FILE, a number is added to the name. The recording lasts "
-        "until all these processes have ended, or until it is interrupted.\n\n"
-        "The exit status is the program's. If a signal ends the program, the same signal ends this command. "
-        "Otherwise: 2 for wrong use, 3 if the program cannot be recorded or the trace cannot be created, 124 if "
-        "the threads of a --serial run are deadlocked, 126 if the program cannot be executed, 127 if it is not found.",
-};
 
 /* ---- Paths ---- */
 
@@ -294,7 +52,7 @@ static enum rt_status find_recorder(const char *folder, const char *soname, char
 /* ---- One recording ---- */
 
 struct recording {
-	struct options options;
+	struct record_options options;
 	char *program, *soname, *recorder;
 	char *folder;     /* of the recorders */
 	struct tool tool; /* that runs the program; without a path: it runs by itself */
@@ -331,7 +89,7 @@ static void tell_error(struct rt_error *error)
  */
 static enum rt_status inspect(struct recording *r, struct rt_error *err)
 {
-	struct options *o = &r->options;
+	struct record_options *o = &r->options;
 	bool plain = o->preload || o->recorder != RECORDER_TSAN;
 	enum rt_status status = program_inspect(r->program, &r->soname, &plain, err);
 	if (status || !plain)
@@ -393,7 +151,7 @@ static enum rt_status write_plan(const struct recording *r, struct rt_error *err
 	return ok ? RT_OK : rt_error_set(err, RT_ESYSTEM, "cannot write '%s': %s", r->options.plan, strerror(errno));
 }
 
-static uint32_t control_flags(const struct options *o)
+static uint32_t control_flags(const struct record_options *o)
 {
 	return (o->fix_time ? RT_CONTROL_FIX_TIME : 0u) | (o->spurious ? RT_CONTROL_SPURIOUS : 0u) |
 	       (o->children ? RT_CONTROL_CHILDREN : 0u);
@@ -401,7 +159,7 @@ static uint32_t control_flags(const struct options *o)
 
 static enum rt_status prepare(struct recording *r, struct rt_error *err)
 {
-	struct options *o = &r->options;
+	struct record_options *o = &r->options;
 	enum rt_status status;
 	if ((status = program_find(o->command[0], &r->program, &r->reason, err)) || (status = inspect(r, err)) ||
 	    (status = library_folder(o->serial, &r->folder, err)) ||
@@ -433,7 +191,7 @@ static enum rt_status prepare(struct recording *r, struct rt_error *err)
 	                                      .sync_only = o->sync_only,
 	                                      .watched = r->tool.path != NULL,
 	                                      .tell = tell_error,
-	                                      .control = o->serial || is_native(o) ? &r->control : NULL,
+	                                      .control = o->serial || record_is_native(o) ? &r->control : NULL,
 	                                      .exit_sleep_ms = o->exit_sleep_ms,
 	                                      .vary = o->vary,
 	                                      .values = o->values},
@@ -661,7 +419,7 @@ static void say_broken(unsigned threads)
 
 static void tell(const struct tree_trace *trace, void *arg)
 {
-	const struct options *o = arg;
+	const struct record_options *o = arg;
 	if (trace->error.status) {
 		cmd_fail(&trace->error);
 		return;
@@ -757,7 +515,7 @@ int cmd_record(int argc, char **argv)
 	struct rt_error err = {0};
 	struct timespec began = siblings_now();
 	fill_standard_streams();
-	cmd_parse(&parser, argc, argv, ARGP_IN_ORDER, &r.options);
+	cmd_parse(&record_argp, argc, argv, ARGP_IN_ORDER, &r.options);
 	enum rt_status status = record(&r, &err);
 	int result = status ? failed(&r, &err) : r.result.exit_value;
 	if (!status && r.options.verbose)

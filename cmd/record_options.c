@@ -1,0 +1,220 @@
+/* Options of racetrace record; see record_options.h. */
+#include "cmd/record_options.h"
+
+#include "cmd/command.h"
+
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+enum {
+	OPTION_NO_CHILDREN = 256,
+	OPTION_SYNC_ONLY,
+	OPTION_EXIT_SLEEP,
+	OPTION_VARY,
+	OPTION_PRELOAD,
+	OPTION_FIX_TIME,
+	OPTION_OUTCOME,
+	OPTION_SERIAL,
+	OPTION_PLAN,
+	OPTION_VALUES,
+	OPTION_STRATEGY,
+	OPTION_PATTERN,
+	OPTION_AT,
+	OPTION_DEPTH,
+	OPTION_LEARN,
+	OPTION_CHILDREN,
+	OPTION_SPURIOUS,
+	OPTION_RECORDER
+};
+
+static const char *const recorder_names[] = {"auto", "tsan", "valgrind", "sync", NULL};
+static const char *const children_names[] = {"free", "controlled", NULL};
+
+static uint32_t random_seed(void)
+{
+	uint32_t seed = 0;
+	while (!seed)
+		if (getrandom(&seed, sizeof seed, 0) < 0)
+			seed = (uint32_t)getpid();
+	return seed;
+}
+
+bool record_is_native(const struct record_options *o)
+{
+	return o->strategy.name && strcmp(o->strategy.name, STRATEGY_NATIVE) == 0;
+}
+
+/* Options that need others. */
+static void check_control(struct argp_state *state, struct record_options *o)
+{
+	const char *needs = o->fix_time                                ? "--fix-time"
+	                    : o->spurious                              ? "--spurious"
+	                    : o->children                              ? "--children=controlled"
+	                    : strategy_has_aims(&o->strategy)          ? "each of --pattern, --at, --depth and --learn"
+	                    : o->outcome && !record_is_native(o)       ? "--outcome"
+	                    : o->strategy.name && !record_is_native(o) ? "--strategy"
+	                                                               : NULL;
+	if (needs && !o->serial)
+		argp_error(state, "%s needs --serial", needs);
+	if (record_is_native(o) && o->serial)
+		argp_error(state,
+		           "the threads of a --serial run do not run as they come: --strategy=native is without it");
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct record_options *o = state->input;
+	switch (key) {
+	case 'o':
+		o->output = arg;
+		return 0;
+	case 'r':
+		o->ring_kib = cmd_number(state, "the size of a ring", arg, 4, 1 << 20);
+		if (o->ring_kib & (o->ring_kib - 1))
+			argp_error(state, "the size of a ring must be a power of two, not '%s'", arg);
+		return 0;
+	case 't':
+		o->threads = cmd_number(state, "the number of threads", arg, 1, 1 << 20);
+		return 0;
+	case OPTION_EXIT_SLEEP:
+		o->exit_sleep_ms = cmd_number(state, "the time to sleep at exit", arg, 0, INT32_MAX);
+		return 0;
+	case OPTION_VARY:
+		o->vary = arg ? cmd_number(state, "a seed", arg, 1, UINT32_MAX) : random_seed();
+		return 0;
+	case OPTION_SERIAL:
+		o->serial = true;
+		o->values = true;
+		o->seed = arg ? cmd_number(state, "a seed", arg, 0, UINT32_MAX) : 1;
+		return 0;
+	case OPTION_PLAN:
+		o->plan = arg;
+		o->serial = true;
+		o->seed = o->seed ? o->seed : 1;
+		return 0;
+	case OPTION_OUTCOME:
+		o->outcome = arg;
+		return 0;
+	case OPTION_FIX_TIME:
+		o->fix_time = true;
+		return 0;
+	case OPTION_STRATEGY:
+		strategy_take_name(state, &o->strategy, arg);
+		return 0;
+	case OPTION_PATTERN:
+		strategy_take_pattern(state, &o->strategy, arg);
+		return 0;
+	case OPTION_AT:
+		strategy_take_place(state, &o->strategy, arg);
+		return 0;
+	case OPTION_DEPTH:
+		o->strategy.depth = cmd_number(state, "a depth", arg, 1, 64);
+		return 0;
+	case OPTION_LEARN:
+		strategy_take_outcome(state, &o->strategy, arg);
+		return 0;
+	case OPTION_SPURIOUS:
+		o->spurious = true;
+		return 0;
+	case OPTION_CHILDREN:
+		o->children = cmd_word(state, "a way to run children", children_names, arg) > 0;
+		return 0;
+	case OPTION_NO_CHILDREN:
+		o->only_first = true;
+		return 0;
+	case OPTION_PRELOAD:
+		o->preload = true;
+		return 0;
+	case OPTION_SYNC_ONLY:
+		o->recorder = RECORDER_SYNC;
+		return 0;
+	case OPTION_RECORDER:
+		o->recorder = (enum recorder)cmd_word(state, "a recorder", recorder_names, arg);
+		return 0;
+	case OPTION_VALUES:
+		o->values = true;
+		return 0;
+	case 'v':
+		o->verbose = true;
+		return 0;
+	case ARGP_KEY_END:
+		check_control(state, o);
+		return 0;
+	case ARGP_KEY_ARGS:
+		o->command = state->argv + state->next;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		cmd_need_argument(state, NULL, "program", "'racetrace record PROGRAM' runs one");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option option_table[] = {
+    {"output", 'o', "FILE", 0,
+     "Write the trace to FILE (trace.zst); in FILE, %p is the process id, %n the program's name, %t the time, %q{VAR} "
+     "an environment variable",
+     0},
+    {"at", OPTION_AT, "POSITION", 0,
+     "With --serial: plain accesses at POSITION may be where another thread goes on, and a strategy aims at it; "
+     "MODULE+OFFSET, for a sequence ROLE/LOCATION:MODULE+OFFSET, or all",
+     0},
+    {"children", OPTION_CHILDREN, "HOW", 0,
+     "With --serial: let forked processes and executed programs run free (the default) or controlled, each by itself",
+     0},
+    {"depth", OPTION_DEPTH, "N", 0,
+     "With --serial: the depth of the bugs that pct aims at (3), or of the stacks that drfinder looks at (12)", 0},
+    {"exit-sleep", OPTION_EXIT_SLEEP, "MS", 0,
+     "When main returns or exit() is called, let the other threads run for at most MS milliseconds (1000)", 0},
+    {"fix-time", OPTION_FIX_TIME, NULL, 0,
+     "With --serial: start the clocks at the same time in each run; they advance with what the threads do", 0},
+    {"learn", OPTION_LEARN, "OUTCOME", 0,
+     "With --serial: the strategy learns from an earlier run, of which this is the --outcome", 0},
+    {"no-children", OPTION_NO_CHILDREN, NULL, 0, "Record the first process only", 0},
+    {"plan", OPTION_PLAN, "FILE", OPTION_HIDDEN, "Let the threads take the turns of FILE, which gets the outcome", 0},
+    {"outcome", OPTION_OUTCOME, "FILE", 0,
+     "With --serial: write how the run ended, and each change of threads, to FILE (JSON)", 0},
+    {"pattern", OPTION_PATTERN, "PATTERN", 0,
+     "With --serial: what racefuzzer makes of the positions: a race, a sequence or a deadlock (race)", 0},
+    {"preload", OPTION_PRELOAD, NULL, 0, "Record the instrumented libraries that an uninstrumented program loads", 0},
+    {"recorder", OPTION_RECORDER, "NAME", 0,
+     "Record by instrumentation ('tsan'), by Valgrind, which sees the accesses of any program and is slower "
+     "('valgrind'), or synchronisation alone ('sync'); 'auto' (the default) is 'tsan' for a program that is "
+     "instrumented, and else 'valgrind'",
+     0},
+    {"ring-size", 'r', "KIB", 0, "Buffer of each thread in KiB, a power of two (256)", 0},
+    {"serial", OPTION_SERIAL, "SEED", OPTION_ARG_OPTIONAL,
+     "Run one thread at a time, in an order that SEED (1) decides: the trace's order is exact, and the same SEED gives "
+     "the same run",
+     0},
+    {"spurious", OPTION_SPURIOUS, NULL, 0,
+     "With --serial: let waits for conditions sometimes end without a signal, as they may", 0},
+    {"strategy", OPTION_STRATEGY, "NAME", 0,
+     "With --serial: how SEED decides (random): random, noise, suspend, pct, pos, racefuzzer or drfinder; without it: "
+     "native",
+     0},
+    {"sync-only", OPTION_SYNC_ONLY, NULL, 0,
+     "Record the synchronisation of an uninstrumented program, without its accesses: --recorder=sync", 0},
+    {"threads", 't', "N", 0, "Record at most N threads at the same time (32768)", 0},
+    {"values", OPTION_VALUES, NULL, 0, "Record the values that accesses read and wrote, which proves more", 0},
+    {"vary", OPTION_VARY, "SEED", OPTION_ARG_OPTIONAL,
+     "Start each new thread early or late, as SEED decides (a random one), for a different run", 0},
+    {"verbose", 'v', NULL, 0, "Print how much was recorded", 0},
+    {0},
+};
+const struct argp record_argp = {
+    .options = option_table,
+    .parser = parse,
+    .args_doc = "[--] PROGRAM [ARGUMENT...]",
+    .doc =
+        "Runs a program that was built with -fsanitize=thread and writes a trace of it.\v"
+        "The program is found by PATH. It keeps its input, output, arguments, environment, working folder and "
+        "signals. Each process that it forks, and each instrumented program that it executes, gets a separate "
+        "trace: FILE.PID. While another recording writes FILE, a number is added to the name. The recording lasts "
+        "until all these processes have ended, or until it is interrupted.\n\n"
+        "The exit status is the program's. If a signal ends the program, the same signal ends this command. "
+        "Otherwise: 2 for wrong use, 3 if the program cannot be recorded or the trace cannot be created, 124 if "
+        "the threads of a --serial run are deadlocked, 126 if the program cannot be executed, 127 if it is not found.",
+};

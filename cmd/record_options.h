@@ -1,0 +1,48 @@
+/* The options of `racetrace record`. */
+#ifndef CMD_RECORD_OPTIONS_H
+#define CMD_RECORD_OPTIONS_H
+
+#include "cmd/strategy.h"
+
+#include <argp.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What sees the program's accesses. */
+enum recorder {
+	RECORDER_AUTO, /* the instrumentation of the program, or else Valgrind */
+	RECORDER_TSAN,
+	RECORDER_VALGRIND,
+	RECORDER_SYNC /* nothing does */
+};
+
+struct record_options {
+	const char *output;
+	char **command;
+	uint32_t ring_kib; /* KiB of ring a thread */
+	uint32_t threads;  /* alive at once */
+	uint32_t exit_sleep_ms;
+	uint32_t vary;   /* seed; 0: not */
+	bool only_first; /* process */
+	enum recorder recorder;
+	bool sync_only;      /* after inspect: the program is uninstrumented, and its accesses are not recorded */
+	bool preload;        /* the program may be uninstrumented: a library that it loads is instrumented */
+	bool serial;         /* threads take turns */
+	uint32_t seed;       /* by which they do */
+	bool fix_time;       /* and clocks count them */
+	bool spurious;       /* and waits for conditions may end by themselves */
+	bool children;       /* and so do those of other processes */
+	const char *outcome; /* file for what comes of it; NULL: none */
+	struct strategy_options strategy;
+	bool values;
+	const char *plan; /* file of the plan that they follow, and of what becomes of it; NULL: none */
+	bool verbose;
+};
+
+/* The input is a struct record_options with the defaults; a wrong option ends the program with a message. */
+extern const struct argp record_argp;
+
+/* True with --strategy=native: the system decides which thread runs. */
+bool record_is_native(const struct record_options *o);
+
+#endif
