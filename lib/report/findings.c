@@ -57,7 +57,7 @@ struct joining {
 	const struct report *r;
 	const struct model *m;
 	struct member *members;
-	struct guards guards;
+	struct guards *guards;
 	struct snippets *snippets;
 	struct key *keys;
 	bool no_memory;
@@ -171,8 +171,7 @@ static void prepare(struct joining *j, size_t i)
 	bool inside = true;
 	member->group = i;
 	member->guard.lock = MODEL_NONE;
-	member->cell = MODEL_NONE;
-	member->level = finding_level_of(j->r, &j->guards, a);
+	member->level = finding_level_of(j->r, j->guards, a);
 	for (uint32_t e = 0; e < a->event_count; e++) {
 		struct place place = place_of(j->r, a->events[e]);
 		member->places[e] = place_key(&place);
@@ -180,16 +179,9 @@ static void prepare(struct joining *j, size_t i)
 		inside = inside && place.callee;
 	}
 	member->identity = inside ? 0 : identity_of(j->r, a);
-	uint32_t e;
-	uint64_t addr;
-	if (!subject_meeting(j->m, a, &e, &addr))
-		return;
-	uint32_t first = j->m->events[e].object, end = first + j->m->sites[j->m->events[e].site].cells;
-	for (uint32_t cell = first; cell < end && member->guard.lock == MODEL_NONE; cell++)
-		if (j->m->cells[cell].addr == addr) {
-			member->cell = cell;
-			member->guard = guard_of(&j->guards, cell);
-		}
+	member->cell = subject_cell(j->m, a);
+	if (member->cell != MODEL_NONE)
+		member->guard = guard_of(j->guards, member->cell);
 }
 
 /* A number of the global structure or the block that the anomaly's variable is a member of; 0: it is of none. lock: a
@@ -531,7 +523,7 @@ static void fill(struct joining *j, struct finding *f)
 	const struct anomaly *first = j->r->entries[f->entries[0]].anomaly;
 	uint32_t cell = j->members[f->entries[0]].cell;
 	if (cell != MODEL_NONE)
-		j->no_memory |= !uses_of(j->m, j->guards.por, cell, first->events, first->event_count, &f->uses);
+		j->no_memory |= !uses_of(j->m, j->guards->por, cell, first->events, first->event_count, &f->uses);
 }
 
 /* The highest level first, then the strongest verdict, then the most likely harm. */
@@ -628,13 +620,13 @@ static bool find_causes(const struct report *r, struct findings *out)
 	return ok;
 }
 
-enum rt_status findings_create(const struct report *r, struct findings **out, struct rt_error *err)
+enum rt_status findings_create(struct report *r, struct findings **out, struct rt_error *err)
 {
 	struct snippets snippets = {.trace = r->analysis->trace, .root = r->source_root};
 	struct joining j = {.r = r,
 	                    .snippets = &snippets,
 	                    .m = r->analysis->model,
-	                    .guards = {.m = r->analysis->model, .por = r->analysis->facts.por},
+	                    .guards = &r->guards,
 	                    .members = calloc(r->count + 1, sizeof *j.members)};
 	struct findings *f = calloc(1, sizeof *f);
 	j.no_memory = !j.members || !f;
@@ -662,7 +654,6 @@ enum rt_status findings_create(const struct report *r, struct findings **out, st
 		f->levels[item->level] += !item->known;
 	}
 	release_keys(&j);
-	guards_release(&j.guards);
 	snippets_release(&snippets);
 	j.no_memory |= snippets.no_memory;
 	free(j.members);

@@ -51,8 +51,9 @@ struct findings {
 	size_t suppressed;
 };
 
-/* Joins the report's entries. On RT_OK *out is owned by the caller; it borrows from the report. RT_EMEMORY. */
-enum rt_status findings_create(const struct report *r, struct findings **out, struct rt_error *err);
+/* Joins the report's entries, and adds to its guards. On RT_OK *out is owned by the caller; it borrows from the report.
+ * RT_EMEMORY. */
+enum rt_status findings_create(struct report *r, struct findings **out, struct rt_error *err);
 void findings_free(struct findings *f);
 
 enum { FINDING_TEXT_MAX = 1600 };

@@ -33,6 +33,7 @@ void html_put_end(const struct page *p);
 void html_put(const struct page *p, const char *text);
 /* The same; names between backquotes are code. Shorter than FINDING_TEXT_MAX. */
 void html_put_marked(const struct page *p, const char *text);
+const char *html_thread_name(const struct page *p, uint32_t thread);
 void html_put_thread(const struct page *p, uint32_t thread);
 void html_put_position(const struct page *p, const struct rt_frame *f);
 /* The frame's source line, if it may be shown; and with the lines around it. */

@@ -37,9 +37,14 @@ void html_put(const struct page *p, const char *text)
 	utf8_print(text, put_character, p->out);
 }
 
+const char *html_thread_name(const struct page *p, uint32_t thread)
+{
+	return thread < p->info->thread_count ? p->info->threads[thread].name : "unknown";
+}
+
 void html_put_thread(const struct page *p, uint32_t thread)
 {
-	html_put(p, thread < p->info->thread_count ? p->info->threads[thread].name : "unknown");
+	html_put(p, html_thread_name(p, thread));
 }
 
 void html_put_marked(const struct page *p, const char *text)

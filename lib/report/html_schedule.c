@@ -75,11 +75,6 @@ static void put_short(const struct page *p, const char *text)
 		fputs("\xe2\x80\xa6", p->out);
 }
 
-static const char *thread_name(const struct page *p, uint32_t thread)
-{
-	return thread < p->info->thread_count ? p->info->threads[thread].name : "unknown";
-}
-
 /* An arrow from the turn before, and the box of this one. Returns the x of its text. */
 static int put_box(struct drawing *d, uint32_t thread, int lines, bool goal)
 {
@@ -187,7 +182,7 @@ static void put_lanes(const struct drawing *d, int height)
 		int middle = (int)i * LANE + LANE / 2;
 		fprintf(d->p->out, "<path class=\"lane\" d=\"M%d %dV%d\"/><text class=\"name\" x=\"%d\" y=\"%d\">",
 		        middle, HEAD, height, (int)i * LANE + MARGIN, LINE - 2);
-		put_short(d->p, thread_name(d->p, d->columns.threads[i]));
+		put_short(d->p, html_thread_name(d->p, d->columns.threads[i]));
 		fputs("</text>\n", d->p->out);
 	}
 }

@@ -250,14 +250,8 @@ static void judge_accesses(struct judge *j)
 static void judge_guard(struct judge *j)
 {
 	enum { ENOUGH = 10, PERCENT = 90 };
-	uint32_t e;
-	uint64_t addr;
-	if (!subject_meeting(j->m, j->anomaly, &e, &addr))
-		return;
-	uint32_t cell = j->m->events[e].object, end = cell + j->m->sites[j->m->events[e].site].cells;
-	while (cell < end && j->m->cells[cell].addr != addr)
-		cell++;
-	struct guard guard = cell < end ? guard_of(j->guards, cell) : (struct guard){.lock = MODEL_NONE};
+	uint32_t cell = subject_cell(j->m, j->anomaly);
+	struct guard guard = cell == MODEL_NONE ? (struct guard){.lock = MODEL_NONE} : guard_of(j->guards, cell);
 	if (guard.lock != MODEL_NONE && guard.of >= ENOUGH && guard.held < guard.of &&
 	    guard.held * 100 >= guard.of * PERCENT)
 		say(j, 0.08, "nearly all other accesses hold one lock");

@@ -202,13 +202,11 @@ static int compare_entries(const void *a, const void *b)
 
 static void sort_entries(struct report *r)
 {
-	struct guards guards = {.m = r->analysis->model, .por = r->analysis->facts.por};
 	for (size_t i = 0; i < r->count; i++) {
 		struct report_entry *e = &r->entries[i];
-		e->rank = rank_of(r->analysis, r->descriptions, &guards, e->anomaly);
+		e->rank = rank_of(r->analysis, r->descriptions, &r->guards, e->anomaly);
 		fingerprint_of(r, e->anomaly, e->fingerprint);
 	}
-	guards_release(&guards);
 	qsort(r->entries, r->count, sizeof *r->entries, compare_entries);
 }
 
@@ -324,6 +322,7 @@ enum rt_status report_create(const struct analysis *a, const struct report_optio
 	if (!r)
 		return rt_error_set(err, RT_EMEMORY, "no memory for the report");
 	r->analysis = a;
+	r->guards = (struct guards){.m = a->model, .por = a->facts.por};
 	r->baseline = options->baseline;
 	r->suppressions = options->suppressions;
 	r->verbose = options->verbose;
@@ -378,6 +377,7 @@ void report_free(struct report *r)
 	if (!r)
 		return;
 	findings_free(r->findings);
+	guards_release(&r->guards);
 	descriptions_free(r->descriptions);
 	free(r->entries);
 	free(r->cause_ids);

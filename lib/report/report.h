@@ -45,6 +45,7 @@ struct report {
 	size_t count;
 	const struct baseline *baseline;
 	struct suppressions *suppressions;
+	struct guards guards;      /* of the cells of anomalies, for ranks and findings */
 	struct findings *findings; /* what the entries are joined to */
 	bool alone;                /* one anomaly alone is listed: entries is that one, findings are of all */
 	bool verbose;              /* text has whole stacks */

@@ -120,6 +120,18 @@ bool subject_meeting(const struct model *m, const struct anomaly *anomaly, uint3
 	return true;
 }
 
+uint32_t subject_cell(const struct model *m, const struct anomaly *anomaly)
+{
+	uint32_t e;
+	uint64_t addr;
+	if (!subject_meeting(m, anomaly, &e, &addr))
+		return MODEL_NONE;
+	uint32_t cell = m->events[e].object, end = cell + m->sites[m->events[e].site].cells;
+	while (cell < end && m->cells[cell].addr != addr)
+		cell++;
+	return cell < end ? cell : MODEL_NONE;
+}
+
 /* The members of a mutex are internal to the C library: "queue.mutex.__data.__lock" becomes "queue.mutex". Reserved
  * names belong to the library. */
 static void cut_reserved(char *name)

@@ -19,6 +19,8 @@ struct subject {
 /* Where the anomaly's accesses meet: the address, and the last of its events, at which the memory is described. False
  * if it is not about memory. */
 bool subject_meeting(const struct model *m, const struct anomaly *anomaly, uint32_t *e, uint64_t *addr);
+/* The cell where they meet; MODEL_NONE: none. */
+uint32_t subject_cell(const struct model *m, const struct anomaly *anomaly);
 /* The variable at an address, as it was at the event that it was described for. */
 void subject_at(const struct report *r, const struct memory_place *place, struct subject *out);
 /* The variable of the anomaly: where its accesses meet. False if it is not about memory (a deadlock). */
