@@ -46,7 +46,7 @@ struct limit_info {
 	uint64_t value;   /* the default */
 	const char *unit;
 	const char *option; /* that sets it; NULL: none does */
-	const char *what;   /* what there is at most, in the plural: "frames of a stack" */
+	const char *what;   /* what it bounds, a noun phrase in the plural: "frames of a stack" */
 	const char *hit;    /* a sentence: what is left out when it is reached */
 	bool scales;        /* the default grows and falls with search_events_total */
 };

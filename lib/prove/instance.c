@@ -1,4 +1,5 @@
 /* One instance: the provers, what each builds for it, and what the judge says of that; see provers.h. */
+#include "lib/base/clock.h"
 #include "lib/order/syncp.h"
 #include "lib/prove/pecan.h"
 #include "lib/prove/provers.h"
@@ -6,7 +7,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* Saturates and linearises. A cycle by reads-from does not refute where values may allow it. */
 static enum search_answer close_with(struct provers *p, struct search *search, const struct goal *goal,
@@ -59,13 +59,6 @@ static enum search_answer preceded(struct provers *p, const struct goal *goal, s
 {
 	(void)out;
 	return precede_refutes(&p->precede, goal) ? SEARCH_NONE : SEARCH_GAVE_UP;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }
 
 static enum search_answer pecan(struct provers *p, const struct goal *goal, struct schedule *out)

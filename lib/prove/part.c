@@ -205,12 +205,16 @@ static enum rt_status read_part(struct parts *p, const char *path, bool *first, 
 	}
 	whole = whole && head.of && head.of <= SHARDS_MAX && head.shard < head.of && head.args_size <= ARGS_MAX;
 	if (whole && !p->files && (p->files = malloc(head.of * sizeof *p->files)))
-		for (p->of = head.of; head.of--;)
-			p->files[head.of] = -1;
-	head.of = whole ? p->of : 0;
-	if (!whole || !p->files || head.shard >= p->of) {
+		for (; p->of < head.of; p->of++)
+			p->files[p->of] = -1;
+	if (!whole || !p->files) {
 		close(fd);
 		return damaged(path, err);
+	}
+	if (head.of != p->of) {
+		close(fd);
+		return rt_error_set(err, RT_EINPUT, "'%s' is part %u of %u, but others are of %u", path, head.shard + 1,
+		                    head.of, p->of);
 	}
 	if (p->files[head.shard] >= 0) {
 		close(fd);
@@ -275,9 +279,12 @@ bool parts_are_of(const struct parts *p, uint64_t digest)
 	return p->digest == digest;
 }
 
-/* True if the verdict is one that provers may give this anomaly, and the judge agrees. */
+/* True if the verdict is one that provers may give this anomaly, of events that there are, and the judge agrees. */
 static bool is_sound(struct provers *provers, const struct anomaly *a, const struct result *r)
 {
+	for (uint32_t i = 0; i < a->event_count; i++)
+		if (r->events[i] >= provers->m->event_count)
+			return false;
 	if (a->verdict == VERDICT_OBSERVED || r->verdict == VERDICT_OBSERVED)
 		return a->verdict == r->verdict;
 	if (r->verdict <= VERDICT_PREDICTED)

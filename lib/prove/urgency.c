@@ -1,6 +1,8 @@
 /* The order in which anomalies are decided; see urgency.h. */
 #include "lib/prove/urgency.h"
 
+#include "lib/base/sort.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -20,18 +22,12 @@ static uint8_t place_of(enum anomaly_kind kind)
 	return places[kind];
 }
 
-static int by_value(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-	return *x != *y ? (*x < *y ? -1 : 1) : 0;
-}
-
 static uint64_t finding_of(const struct model *m, const struct anomaly *a)
 {
 	uint64_t pcs[ANOMALY_EVENTS_MAX];
 	for (uint32_t i = 0; i < a->event_count; i++)
 		pcs[i] = m->sites[m->events[a->events[i]].site].pc;
-	qsort(pcs, a->event_count, sizeof *pcs, by_value);
+	qsort(pcs, a->event_count, sizeof *pcs, compare_u64);
 	return XXH3_64bits_withSeed(pcs, a->event_count * sizeof *pcs, a->kind);
 }
 

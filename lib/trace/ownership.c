@@ -3,6 +3,8 @@
 
 #include "lib/base/hash.h"
 #include "lib/base/lower_bound.h"
+#include "lib/base/sort.h"
+#include "lib/base/table.h"
 #include "lib/base/vec.h"
 
 #include <stdlib.h>
@@ -46,13 +48,6 @@ struct meet {
 	UT_hash_handle hh;
 };
 
-struct named_set {
-	uint64_t hash_key;
-	uint32_t set;
-	struct named_set *next;
-	UT_hash_handle hh;
-};
-
 struct held {
 	uint64_t lock;
 	uint32_t depth;
@@ -79,7 +74,7 @@ struct ownership {
 	uint32_t object_count, object_capacity;
 	struct lockset *sets;
 	uint32_t set_count, set_capacity;
-	struct named_set *named;
+	struct table set_index;
 	struct meet *meets;
 	struct thread *threads;
 	uint32_t thread_capacity;
@@ -94,46 +89,23 @@ struct ownership {
 
 /* --- locksets --- */
 
-static uint64_t hash_of(const uint64_t *locks, uint32_t n)
-{
-	uint64_t h = n + 1;
-	for (uint32_t i = 0; i < n; i++)
-		h = (h ^ locks[i]) * UINT64_C(0x9e3779b97f4a7c15) ^ h >> 29;
-	return h;
-}
-
 static uint32_t set_intern(struct ownership *o, const uint64_t *locks, uint32_t n)
 {
-	uint64_t key = hash_of(locks, n);
-	struct named_set *first, *s;
-	HASH_FIND(hh, o->named, &key, sizeof key, first);
-	for (s = first; s; s = s->next)
-		if (o->sets[s->set].count == n && (!n || !memcmp(o->sets[s->set].locks, locks, n * sizeof *locks)))
-			return s->set;
-	s = calloc(1, sizeof *s);
+	uint32_t hash = (uint32_t)XXH3_64bits(locks, n * sizeof *locks);
+	for (uint32_t at = hash, i; (i = table_next(&o->set_index, hash, &at)) != TABLE_NONE;)
+		if (o->sets[i].count == n && (!n || !memcmp(o->sets[i].locks, locks, n * sizeof *locks)))
+			return i;
 	uint64_t *own = malloc((n + 1) * sizeof *own);
-	if (!s || !own || !vec_reserve(&o->sets, &o->set_capacity, (uint64_t)o->set_count + 1, sizeof *o->sets)) {
-		free(s);
+	if (!own || !vec_reserve(&o->sets, &o->set_capacity, (uint64_t)o->set_count + 1, sizeof *o->sets) ||
+	    !table_put(&o->set_index, hash, o->set_count)) {
 		free(own);
 		o->failed = true;
 		return NONE;
 	}
 	if (n)
 		memcpy(own, locks, n * sizeof *own);
-	s->hash_key = key;
-	s->set = o->set_count;
-	o->sets[o->set_count++] = (struct lockset){n, own};
-	if (first) {
-		s->next = first->next;
-		first->next = s;
-		return s->set;
-	}
-	HASH_ADD(hh, o->named, hash_key, sizeof s->hash_key, s);
-	if (HASH_ADDED(s))
-		return s->set;
-	free(s);
-	o->failed = true;
-	return NONE;
+	o->sets[o->set_count] = (struct lockset){n, own};
+	return o->set_count++;
 }
 
 static uint32_t set_meet(struct ownership *o, uint32_t a, uint32_t b)
@@ -186,12 +158,6 @@ static struct thread *thread_of(struct ownership *o, uint32_t thread)
 	return NULL;
 }
 
-static int by_lock(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return x < y ? -1 : x > y;
-}
-
 static uint32_t held_set(struct ownership *o, struct thread *t, bool write)
 {
 	if (t->stale || !t->sets[0]) {
@@ -202,7 +168,7 @@ static uint32_t held_set(struct ownership *o, struct thread *t, bool write)
 				if (!w || !t->held[i].shared)
 					locks[n++] = t->held[i].lock;
 			if (n)
-				qsort(locks, n, sizeof *locks, by_lock);
+				qsort(locks, n, sizeof *locks, compare_u64);
 			t->sets[w] = set_intern(o, locks, n);
 		}
 		o->failed |= !locks;
@@ -445,7 +411,8 @@ enum rt_status ownership_create(struct rt_trace *trace, struct ownership **out, 
 	if (o) {
 		o->trace = trace;
 		set_intern(o, NULL, 0); /* ALL: never compared */
-		o->sets[ALL].count = UINT32_MAX;
+		if (!o->failed)
+			o->sets[ALL].count = UINT32_MAX;
 		set_intern(o, NULL, 0); /* NONE */
 	}
 	while (!status && !o->failed) {
@@ -493,7 +460,6 @@ void ownership_free(struct ownership *o)
 		return;
 	struct page *p, *next_page;
 	struct meet *m, *next_meet;
-	struct named_set *s, *next_set;
 	HASH_ITER(hh, o->pages, p, next_page)
 	{
 		HASH_DELETE(hh, o->pages, p);
@@ -504,17 +470,9 @@ void ownership_free(struct ownership *o)
 		HASH_DELETE(hh, o->meets, m);
 		free(m);
 	}
-	HASH_ITER(hh, o->named, s, next_set)
-	{
-		HASH_DELETE(hh, o->named, s);
-		for (struct named_set *same = s->next, *after; same; same = after) {
-			after = same->next;
-			free(same);
-		}
-		free(s);
-	}
 	for (uint32_t i = 0; i < o->set_count; i++)
 		free(o->sets[i].locks);
+	table_release(&o->set_index);
 	for (uint32_t i = 0; i < o->thread_capacity; i++)
 		free(o->threads[i].held);
 	free(o->sets);

@@ -20,7 +20,8 @@ struct ownership;
 enum rt_status ownership_create(struct rt_trace *trace, struct ownership **out, struct rt_error *err);
 /* True if an object fails that has one of these bytes at any time. */
 bool ownership_fails(struct ownership *o, uint64_t addr, uint64_t size);
-/* Number of objects that were accessed, of those that two threads accessed, and of those that failed. */
+/* Number of objects, heap blocks without an access included, of those that two threads accessed, and of those that
+ * failed. */
 void ownership_counts(const struct ownership *o, uint64_t *objects, uint64_t *shared, uint64_t *failed);
 /* NULL is allowed. */
 void ownership_free(struct ownership *o);

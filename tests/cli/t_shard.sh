@@ -46,6 +46,9 @@ run 3 merge 1.part
 says "part 2 of 2 is missing"
 run 3 merge 1.part 1.part
 says "is part 1 of 2, which another file is already"
+run 0 analyze --shard=2/3 -o 4.part "$trace"
+run 3 merge 1.part 4.part
+says "'4.part' is part 2 of 3, but others are of 2"
 run 3 merge 1.part none.part
 says "cannot open"
 run 0 analyze --all --shard=2/2 -o 3.part "$trace"
@@ -72,12 +75,18 @@ for shard in 0/2 3/2 1 1/ /2 x/2 1/0 1/2x; do
 done
 run 2 merge
 
-# No byte of a part makes merge crash. Those of the first result's numbers by threes: each is too large once.
+# No byte of a part makes merge crash. Those of the first result's numbers by threes: each is too large once. Then each
+# number is -1, which the format itself uses.
 cp "$top/tests/golden/hand/30_syncp_two_round_no.std" own.std
 size=$(stat -c %s 2.part)
 for at in $(seq 0 3 247) $(seq 40 | awk -v size="$size" '{ print int($1 * size / 41) }'); do
 	{ head -c $at 2.part; printf '\377'; tail -c +$((at + 2)) 2.part; } >bad.part
 	"$RACETRACE" merge -o merged.json 1.part bad.part >out 2>err
 	[ $? -le 4 ] || wrong "a wrong byte at $at: $(cat err)"
+done
+for ((at = 0; at + 4 <= size; at += 4)); do
+	{ head -c $at 2.part; printf '\377\377\377\377'; tail -c +$((at + 5)) 2.part; } >bad.part
+	"$RACETRACE" merge -o merged.json 1.part bad.part >out 2>err
+	[ $? -le 4 ] || wrong "a wrong number at $at: $(cat err)"
 done
 exit $fail
