@@ -113,6 +113,11 @@ for strategy in suspend racefuzzer; do
 	done
 done
 
+# Where a sandbox forbids kill, a deadlocked program is ended otherwise.
+build $cases/no_kill.c no_kill
+timeout 60 "$RACETRACE" record --serial --outcome=o.json -o r.zst ./no_kill >/dev/null 2>err
+[ "$(jq -c '[.end, .status]' o.json)" = '["deadlock",137]' ] || wrong "no_kill: $(cat o.json err)"
+
 # DrFinder: both races of figure 2, and what section 3 makes of it, are observed in the runs after the first one.
 observed() {
 	"$RACETRACE" analyze --format json "$1" 2>/dev/null |
