@@ -111,7 +111,7 @@ static enum rt_status inspect(struct recording *r, struct rt_error *err)
 	status = tool_find(&r->tool, r->program, err);
 	if (!status && o->recorder == RECORDER_AUTO)
 		fprintf(stderr,
-		        "racetrace: '%s' is not instrumented: Valgrind runs it, which takes some 50 times as long; gcc "
+		        "racetrace: '%s' is not instrumented: Valgrind runs it, which takes tens of times as long; gcc "
 		        "-fsanitize=thread makes a program that is recorded faster\n",
 		        r->program);
 	return status;

@@ -20,7 +20,9 @@ static bool read_finding(const json_t *object, struct saved_finding *f)
 	const char *fingerprint = text_of(object, "fingerprint");
 	const json_t *place = json_array_get(json_object_get(object, "places"), 0);
 	json_int_t line = json_integer_value(json_object_get(place, "line"));
-	if (strlen(fingerprint) + 1 != sizeof f->fingerprint)
+	/* It becomes a rule of its own line in suppressions. */
+	if (strlen(fingerprint) + 1 != sizeof f->fingerprint ||
+	    strspn(fingerprint, "0123456789abcdef") + 1 != sizeof f->fingerprint)
 		return false;
 	*f = (struct saved_finding){.id = text_of(object, "id"),
 	                            .level = text_of(object, "level"),

@@ -61,6 +61,10 @@ run 0 diff -o same.txt 1.json 1.json
 [ "$(cat same.txt)" = 'findings: 0 new, 0 gone, 1 unchanged' ] || wrong "diff -o: $(cat same.txt)"
 
 # Suppressions by fingerprint.
+# A fingerprint is no text of its own lines.
+jq '.findings[0].fingerprint = "0123456789abc\n*x"' 2.json >forged.json
+run 0 suppress forged.json
+[ "$(grep -c '^finding:' out)" = 1 ] && ! grep -q '^\*x' out || wrong "suppress of a forged report: $(cat out)"
 run 0 suppress 2.json
 [ "$(grep -c '^finding:[0-9a-f]*$' out)" = 2 ] && [ "$(grep -c '^# error, ' out)" = 2 ] || wrong "suppress: $(cat out)"
 mv out both.txt
