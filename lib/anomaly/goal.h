@@ -15,6 +15,9 @@ struct goal {
 	enum goal_kind kind;
 	uint32_t count;
 	uint32_t events[ANOMALY_EVENTS_MAX]; /* event indices */
+	/* Of a program's trace: a read of its own may see another value though its thread executes the goal's next
+	 * event. The program may not do so: of what is proved this is false. */
+	bool runs_on;
 };
 
 /* The goal of an anomaly's instance. */
@@ -43,11 +46,12 @@ static inline bool goal_runs(const struct goal *g, uint32_t e)
 {
 	return g->kind == GOAL_SEQUENCE && goal_has(g, e);
 }
-/* True if the goal's event i comes right after the goal's previous one in the same thread. That one may then see
- * another write. */
+/* True if the goal's event i comes right after the goal's previous one in the same thread, whatever that one sees: it
+ * may then see another write. In a program what it reads may decide what comes next. */
 static inline bool goal_continues(const struct goal *g, const struct model *m, uint32_t i)
 {
-	return i && g->events[i - 1] == model_pred(m, g->events[i]);
+	return i && g->events[i - 1] == model_pred(m, g->events[i]) &&
+	       (!m->program || g->runs_on || !rt_op_reads(model_op(m, g->events[i - 1])));
 }
 
 /*

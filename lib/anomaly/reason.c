@@ -36,6 +36,9 @@ static const struct {
                               NULL},
     [REASON_PARTS] = {"parts", "the only schedule that was found stops a thread within a call", NULL, NULL},
     [REASON_CHECKS] = {"checks", "checks of the same variable would see another write than they saw", NULL, NULL},
+    [REASON_OWN_READ] = {"own-read",
+                         "a read of it would see another value, after which its thread may do something else", NULL,
+                         NULL},
     [REASON_OBJECTS] = {"objects", "accesses of objects that locks guard were left out: bytes decide", NULL, NULL},
     [REASON_UNGUARDED] =
         {"unguarded",

@@ -25,6 +25,7 @@ enum reason {
 	REASON_PARTS,             /* its only schedule stops a thread inside a call on a synchronisation object */
 	REASON_OBJECTS,           /* accesses of objects that keep the ownership rule are left out */
 	REASON_CHECKS,            /* checks of the same variable would have to see other writes */
+	REASON_OWN_READ,          /* a read of its own would see another value right before its thread's next event */
 	REASONS
 };
 

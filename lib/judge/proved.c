@@ -22,7 +22,7 @@ static bool is_remembered(const struct judge *j, const struct schedule *s, const
 {
 	const struct goal *g = &j->accepted_goal;
 	return j->accepted_any && j->accepted_count == s->count && g->kind == goal->kind && g->count == goal->count &&
-	       !memcmp(g->events, goal->events, goal->count * sizeof *goal->events) &&
+	       g->runs_on == goal->runs_on && !memcmp(g->events, goal->events, goal->count * sizeof *goal->events) &&
 	       (!s->count || !memcmp(j->accepted, s->steps, s->count * sizeof *s->steps));
 }
 

@@ -355,11 +355,12 @@ static bool replay_goal_event(struct replay *r, uint32_t e)
 	return fault(r, VERIFY_GOAL_ORDER, e, r->reached < r->goal->count ? r->goal->events[r->reached] : MODEL_NONE);
 }
 
-/* True if e is the goal's next event, right after the goal's last one in the same thread. */
+/* True if e is the goal's next event, right after the goal's last one in the same thread, and comes whatever that one
+ * sees. */
 static bool continues_goal(const struct replay *r, uint32_t e)
 {
-	return r->reached && r->reached < r->goal->count && r->goal->events[r->reached] == e &&
-	       r->goal->events[r->reached - 1] == model_pred(r->j->m, e);
+	return (!r->j->m->program || r->goal->runs_on) && r->reached && r->reached < r->goal->count &&
+	       r->goal->events[r->reached] == e && r->goal->events[r->reached - 1] == model_pred(r->j->m, e);
 }
 
 /* True if the thread's creation has occurred. */

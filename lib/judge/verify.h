@@ -9,8 +9,9 @@
  * cell by cell, the write that it saw (or the initial value, if it saw that); untimed waits end after their signal,
  * barriers are left after all of the round arrived, semaphores do not go below zero, once-routines end before they are
  * seen done, happens-before annotations are kept. The goal's own events may see another writer; a thread whose goal
- * event did so runs no further, unless its next event is the goal's next. Where values are recorded, a read may also
- * see another write of the value that it saw (lib/trace/values.h).
+ * event did so runs no further, unless its next event is the goal's next; in a recorded program not even then, since
+ * the program may do something else. Where values are recorded, a read may also see another write of the value that it
+ * saw (lib/trace/values.h).
  */
 #ifndef LIB_JUDGE_VERIFY_H
 #define LIB_JUDGE_VERIFY_H

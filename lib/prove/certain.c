@@ -199,7 +199,8 @@ bool certain_runs_on(const struct model *m, const struct schedule *s, const uint
 	for (uint32_t k = s->count; k-- > 0;)
 		if (s->steps[k].thread == thread)
 			return s->steps[k].to > pos &&
-			       !(i + 1 < count && model_pred(m, goal[i + 1]) == goal[i] && s->steps[k].to == pos + 1);
+			       !(!m->program && i + 1 < count && model_pred(m, goal[i + 1]) == goal[i] &&
+			         s->steps[k].to == pos + 1);
 	return false;
 }
 

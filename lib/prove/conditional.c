@@ -68,3 +68,20 @@ enum search_answer conditional_goal(struct conditional *c, const struct goal *go
 	*spent += more;
 	return answer;
 }
+
+enum search_answer conditional_own_reads(struct conditional *c, const struct goal *goal, uint64_t budget,
+                                         struct schedule *out, uint64_t *spent)
+{
+	const struct model *m = c->searches->m;
+	struct search *search = c->searches->strict.search;
+	struct goal own = *goal;
+	bool differs = false;
+	*spent = 0;
+	own.runs_on = true;
+	for (uint32_t i = 0; i < goal->count && goal->kind == GOAL_SEQUENCE; i++)
+		differs |= goal_continues(&own, m, i) && !goal_continues(goal, m, i);
+	if (!differs || !budget)
+		return SEARCH_GAVE_UP;
+	/* The judge refuses it where such a read synchronised with what it saw. */
+	return judged(c, goal, search_goal(search, &own, budget, out, spent), out, false);
+}

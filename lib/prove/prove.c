@@ -228,6 +228,7 @@ static bool is_whole(const struct provers *p, const struct candidate *c)
 		return false;
 	for (uint32_t i = 0; c->asked.ruled_out && i < c->instances; i++) {
 		struct goal goal = goal_of_instance(&c->asked, i);
+		goal.runs_on = true; /* as the searches do */
 		known -= is_ruled_out(p, &goal);
 	}
 	return c->asked.count - c->asked.ruled_out <= known;

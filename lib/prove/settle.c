@@ -12,13 +12,13 @@
 /* Instances of which the one with fewest reads is kept; fewer reads than this end the search. */
 enum { TRIES = 8, FEW_READS = 4 };
 
-/* Keeps what shows the instance with other reads, if these are fewer than those kept, or updates. */
-static enum rt_status adopt_conditional(struct provers *p, struct anomaly *a, const struct goal *goal, bool updates,
+/* Keeps what shows the instance with other reads, if these are fewer than those kept, or milder. */
+static enum rt_status adopt_conditional(struct provers *p, struct anomaly *a, const struct goal *goal, bool milder,
                                         struct schedule *schedule, struct rt_error *err)
 {
 	const struct judge_reads *reads = &p->conditional.reads;
 	const uint32_t count = reads->count < ANOMALY_NEEDS_MAX ? reads->count : ANOMALY_NEEDS_MAX;
-	if (a->need_count && reads->count >= a->need_total && !updates)
+	if (a->need_count && reads->count >= a->need_total && !milder)
 		return RT_OK;
 	uint32_t *needs = malloc(((size_t)count + 1) * sizeof *needs);
 	if (!needs || (!a->schedule && !(a->schedule = calloc(1, sizeof *a->schedule)))) {
@@ -48,24 +48,42 @@ static enum rt_status only_updates(struct provers *p, const struct goal *goal, c
 	return RT_OK;
 }
 
-/* Asks about one instance. *updates: updates alone would have to see other writes. */
+/* Why it is predicted after all, in this instance. */
+struct milder {
+	bool updates;   /* updates alone would have to see other writes */
+	bool own_reads; /* its own reads alone would, right before its next event */
+};
+
+static enum search_answer own_reads(struct provers *p, const struct goal *goal, struct schedule *schedule)
+{
+	uint64_t spent;
+	enum search_answer answer = conditional_own_reads(&p->conditional, goal, budget_left(p), schedule, &spent);
+	p->counts.settle_spent += spent;
+	return answer;
+}
+
+/* Asks about one instance. */
 static enum rt_status settle_instance(struct provers *p, struct anomaly *a, const struct goal *goal,
-                                      enum search_answer *answer, bool *updates, struct rt_error *err)
+                                      enum search_answer *answer, struct milder *milder, struct rt_error *err)
 {
 	struct conditional *c = &p->conditional;
 	struct schedule schedule = {0};
 	enum rt_status status = RT_OK;
 	uint64_t spent, refused = c->refused;
 	c->spent = p->counts.free_spent;
-	*answer = conditional_goal(c, goal, budget_left(p), budget_free(p), &schedule, &spent);
-	p->counts.settle_spent += spent;
+	*answer = own_reads(p, goal, &schedule);
+	milder->own_reads = *answer == SEARCH_FOUND;
+	if (*answer == SEARCH_NONE || *answer == SEARCH_GAVE_UP) {
+		*answer = conditional_goal(c, goal, budget_left(p), budget_free(p), &schedule, &spent);
+		p->counts.settle_spent += spent;
+	}
 	p->counts.rejected += c->refused - refused;
 	p->counts.free_spent = c->spent;
 	p->counts.free_exhausted |= c->spent >= budget_free(p);
 	if (*answer == SEARCH_NO_MEMORY)
 		status = rt_error_set(err, RT_EMEMORY, "no memory to search for a witness");
-	else if (*answer == SEARCH_FOUND && !(status = only_updates(p, goal, &schedule, updates, err)))
-		status = adopt_conditional(p, a, goal, *updates, &schedule, err);
+	else if (*answer == SEARCH_FOUND && !(status = only_updates(p, goal, &schedule, &milder->updates, err)))
+		status = adopt_conditional(p, a, goal, milder->updates || milder->own_reads, &schedule, err);
 	schedule_release(&schedule);
 	return status;
 }
@@ -75,26 +93,29 @@ enum rt_status provers_settle(struct provers *p, struct anomaly *a, struct rt_er
 {
 	const struct anomaly asked = *a;
 	const uint32_t instances = 1 + a->other_count;
-	bool refuted = !a->partial && a->count <= instances, updates = false, witness = false;
+	bool refuted = !a->partial && a->count <= instances, witness = false;
+	struct milder milder = {false, false};
 	enum rt_status status = RT_OK;
 	if (a->verdict != VERDICT_CONDITIONAL)
 		return RT_OK;
 	budget_begin(p, a, true);
 	p->more_instances = false;
-	for (uint32_t i = 0; i < instances && !status && !updates && !witness; i++) {
+	for (uint32_t i = 0; i < instances && !status && !milder.updates && !milder.own_reads && !witness; i++) {
 		struct goal goal = goal_of_instance(&asked, i);
 		enum search_answer answer;
 		if (a->need_count && (i >= TRIES || a->need_total <= FEW_READS))
 			break;
-		status = settle_instance(p, a, &goal, &answer, &updates, err);
+		status = settle_instance(p, a, &goal, &answer, &milder, err);
 		witness = !status && answer == SEARCH_FOUND && !p->conditional.reads.count;
 		refuted &= answer == SEARCH_NONE;
 	}
 	/* A prover said that there is none: an error of it, and no verdict may rest on that. */
 	p->counts.rejected += witness;
-	if (witness || updates) {
+	if (witness || milder.updates || milder.own_reads) {
 		a->verdict = VERDICT_PREDICTED;
-		reasons_add(&a->reasons, updates ? REASON_UPDATES : REASON_BUDGET);
+		reasons_add(&a->reasons, milder.updates     ? REASON_UPDATES
+		                         : milder.own_reads ? REASON_OWN_READ
+		                                            : REASON_BUDGET);
 	} else if (refuted) {
 		a->verdict = VERDICT_REFUTED;
 	}

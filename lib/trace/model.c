@@ -388,6 +388,7 @@ static enum rt_status load_once(struct rt_trace *trace, const struct model_optio
 		status = no_memory(l, err);
 	} else {
 		m->trace = trace;
+		m->program = rt_trace_info(trace)->model == RT_MODEL_C11;
 		l->trace = trace;
 		l->m = m;
 		l->regions = options->regions;

@@ -20,7 +20,8 @@ enum { ORACLE_EVENTS = 36, ORACLE_THREADS = 4, ORACLE_HALVES = 8 };
 struct oracle_trace {
 	struct rt_event events[ORACLE_EVENTS];
 	int count, threads;
-	bool zeroed; /* memory is known to begin as 0 */
+	bool zeroed;  /* memory is known to begin as 0 */
+	bool program; /* recorded from one: what an event reads may decide what its thread does next */
 };
 
 typedef bool oracle_pairs[ORACLE_EVENTS][ORACLE_EVENTS];

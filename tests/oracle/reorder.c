@@ -137,7 +137,7 @@ static bool goal_allows(const struct search *s, const struct state *now, int e)
 	for (int k = 0; k < s->goal_count; k++)
 		if (is_goal(s, e, k) && k != now->reached)
 			return false;
-	return !now->frozen[thread] || (is_goal(s, e, now->reached) && now->reached && next > 0 &&
+	return !now->frozen[thread] || (!s->t->program && is_goal(s, e, now->reached) && now->reached && next > 0 &&
 	                                s->of_thread[thread][next - 1] == s->goal[now->reached - 1]);
 }
 

@@ -15,6 +15,7 @@ static inline struct rt_trace *random_trace(struct memory_trace *memory, const s
 {
 	struct rt_trace *trace = memory_trace(memory, t->events, (size_t)t->count, (uint32_t)t->threads);
 	trace->info.zeroed = t->zeroed;
+	trace->info.model = t->program ? RT_MODEL_C11 : RT_MODEL_SC;
 	return trace;
 }
 
@@ -53,7 +54,8 @@ static inline char *random_text(const struct oracle_trace *t)
 	FILE *out = open_memstream(&text, &size);
 	if (!out)
 		abort();
-	fprintf(out, "memory is %sknown to begin as 0\n", t->zeroed ? "" : "not ");
+	fprintf(out, "memory is %sknown to begin as 0%s\n", t->zeroed ? "" : "not ",
+	        t->program ? ", of a program" : "");
 	for (int i = 0; i < t->count; i++) {
 		const struct rt_event *e = &t->events[i];
 		fprintf(out, "%d: T%u %s %llx %llu order %u flags %u value %llx\n", i + 1, e->thread, rt_op_name(e->op),

@@ -13,7 +13,7 @@ struct tally {
 
 static void ask(struct subject *s, uint32_t e1, uint32_t e2, bool predictable, struct tally *tally)
 {
-	struct goal goal = {GOAL_RACE, 2, {e1, e2}};
+	struct goal goal = {.kind = GOAL_RACE, .count = 2, .events = {e1, e2}};
 	struct schedule schedule = {0};
 	struct verdict_of_judge v;
 	uint64_t spent;

@@ -202,6 +202,58 @@ START_TEST(what_no_budget_is_left_to_settle_stays_conditional)
 }
 END_TEST
 
+/*
+ * A list is emptied under a lock, the count first, while a thread walks through it without that. The walk read the
+ * count and then an item; if it reads 0, it may end there.
+ */
+static const struct anomaly *walk_through_emptied(enum rt_memory_model model, struct analysis **a)
+{
+	enum { COUNT = 0x1000, ITEM = 0x2000, LOCK = 0x3000 };
+	static struct memory_trace memory;
+	static struct rt_event events[] = {
+	    {.op = RT_OP_FORK, .addr = 1},
+	    {.op = RT_OP_FORK, .addr = 2},
+	    {.op = RT_OP_REGION_BEGIN, .thread = 1},
+	    {.op = RT_OP_READ, .thread = 1, .addr = COUNT, .arg = 4},
+	    {.op = RT_OP_READ, .thread = 1, .addr = ITEM, .arg = 4},
+	    {.op = RT_OP_REGION_END, .thread = 1},
+	    {.op = RT_OP_ACQUIRE, .thread = 2, .addr = LOCK},
+	    {.op = RT_OP_WRITE, .thread = 2, .addr = COUNT, .arg = 4},
+	    {.op = RT_OP_WRITE, .thread = 2, .addr = ITEM, .arg = 4},
+	    {.op = RT_OP_RELEASE, .thread = 2, .addr = LOCK},
+	};
+	enum { EVENTS = sizeof events / sizeof *events };
+	struct rt_error err = {0};
+	struct analysis_options options = {.kinds = 1u << ANOMALY_ASV};
+	for (uint64_t i = 0, ordinals[THREADS] = {0}; i < EVENTS; i++) {
+		events[i].number = events[i].stamp = events[i].pc = i + 1;
+		events[i].ordinal = ++ordinals[events[i].thread];
+	}
+	struct rt_trace *trace = memory_trace(&memory, events, EVENTS, 3);
+	trace->info.model = model;
+	ck_assert_msg(analysis_run(trace, &options, a, &err) == RT_OK, "%s", err.message);
+	for (size_t i = 0; i < (*a)->anomalies.count; i++)
+		if (!strcmp((*a)->anomalies.items[i].pattern, "asv-A-WR-WR"))
+			return &(*a)->anomalies.items[i];
+	ck_abort_msg("no such anomaly");
+}
+
+START_TEST(a_program_may_not_go_on_after_its_own_read_of_another_value)
+{
+	struct analysis *a;
+	const struct anomaly *x = walk_through_emptied(RT_MODEL_SC, &a);
+	ck_assert_int_eq(x->verdict, VERDICT_PROVED);
+	analysis_free(a);
+	x = walk_through_emptied(RT_MODEL_C11, &a);
+	ck_assert_int_eq(x->verdict, VERDICT_PREDICTED);
+	ck_assert(reasons_has(&x->reasons, REASON_OWN_READ));
+	ck_assert_uint_eq(x->need_count, 1);
+	ck_assert_uint_eq(a->model->events[x->needs[0]].number, 4);
+	ck_assert_ptr_nonnull(x->schedule);
+	analysis_free(a);
+}
+END_TEST
+
 SUITE(conditional)
 {
 	Suite *s = suite_create("conditional");
@@ -214,6 +266,9 @@ SUITE(conditional)
 	c = tcase_create("a message behind a counter");
 	tcase_add_test(c, counts_that_all_go_on_alike_are_no_condition);
 	tcase_add_test(c, a_count_after_which_one_thread_does_something_else_is_a_condition);
+	suite_add_tcase(s, c);
+	c = tcase_create("its own reads");
+	tcase_add_test(c, a_program_may_not_go_on_after_its_own_read_of_another_value);
 	suite_add_tcase(s, c);
 	c = tcase_create("golden");
 	tcase_add_test(c, seven_pairs_of_the_golden_traces_are_refuted);

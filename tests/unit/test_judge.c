@@ -260,7 +260,7 @@ START_TEST(an_operation_without_a_rule_is_an_error_of_the_program_and_no_witness
 	struct schedule s = {0};
 	struct verdict_of_judge v;
 	ck_assert(schedule_push(&s, m, 0));
-	judge_verify(judge, &s, &(struct goal){GOAL_RACE, 2, {1, 2}}, &v);
+	judge_verify(judge, &s, &(struct goal){.kind = GOAL_RACE, .count = 2, .events = {1, 2}}, &v);
 	ck_assert_int_eq(v.fault, VERIFY_NO_RULE);
 	schedule_release(&s);
 	judge_free(judge);

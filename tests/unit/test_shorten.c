@@ -44,7 +44,7 @@ START_TEST(what_the_goal_does_not_need_is_left_out_and_threads_run_as_far_as_the
 	struct model *m = load(&memory, list);
 	struct schedule recorded = {0}, shorter = {0};
 	/* The last two events race. The recorded run up to them, thread 1's section of L among it, is a witness. */
-	struct goal goal = {GOAL_RACE, 2, {COUNT - 2, COUNT - 1}};
+	struct goal goal = {.kind = GOAL_RACE, .count = 2, .events = {COUNT - 2, COUNT - 1}};
 	for (uint32_t e = 0; e < COUNT - 2; e++)
 		ck_assert(schedule_push(&recorded, m, e));
 	struct shorten *s = shorten_create(m);
@@ -63,7 +63,7 @@ START_TEST(what_the_goal_does_not_need_is_left_out_and_threads_run_as_far_as_the
 	schedule_release(&shorter);
 
 	/* Thread 2's read of Y against thread 0's second write of it needs nothing of thread 1. */
-	goal = (struct goal){GOAL_RACE, 2, {6, 7}};
+	goal = (struct goal){.kind = GOAL_RACE, .count = 2, .events = {6, 7}};
 	schedule_release(&recorded);
 	for (uint32_t e = 0; e < 6; e++)
 		ck_assert(schedule_push(&recorded, m, e));

@@ -37,7 +37,7 @@ static void visited_release(struct visited *v)
 static void add_goal(struct visited *v, enum goal_kind kind, uint32_t e1, uint32_t e2)
 {
 	ck_assert_uint_lt(v->count, GOALS);
-	v->goals[v->count++].goal = (struct goal){kind, 2, {e1, e2}};
+	v->goals[v->count++].goal = (struct goal){.kind = kind, .count = 2, .events = {e1, e2}};
 }
 
 /* All conflicting pairs, whatever orders them. */

@@ -51,7 +51,7 @@ static void races(struct subject *s, struct golden *golden)
 	for (uint32_t a = 0; a < s->m->event_count; a++)
 		for (uint32_t b = a + 1; b < s->m->event_count; b++)
 			if (subject_conflict(s->m, a, b))
-				compare(s, &(struct goal){GOAL_RACE, 2, {a, b}}, golden);
+				compare(s, &(struct goal){.kind = GOAL_RACE, .count = 2, .events = {a, b}}, golden);
 }
 
 /* The next access of e's thread to e's cell, in the same region; MODEL_NONE if there is none. */
@@ -82,7 +82,8 @@ static void violations(struct subject *s, struct golden *golden)
 		for (uint32_t e2 = 0; e3 != MODEL_NONE && e2 < m->event_count; e2++)
 			if (rt_op_is_access(model_op(m, e2)) && m->events[e2].object == m->events[e1].object &&
 			    model_thread_of(m, e2) != model_thread_of(m, e1) && unserializable(m, e1, e2, e3))
-				compare(s, &(struct goal){GOAL_SEQUENCE, 3, {e1, e2, e3}}, golden);
+				compare(s, &(struct goal){.kind = GOAL_SEQUENCE, .count = 3, .events = {e1, e2, e3}},
+				        golden);
 	}
 }
 
@@ -92,12 +93,12 @@ static void asv_units(struct subject *s, uint32_t a, uint32_t b, uint32_t c, uin
 	const struct model *m = s->m;
 	if (subject_conflict(m, a, c) && subject_conflict(m, b, d)) {
 		/* u: cell 1 then 2; u' the same way: A */
-		compare(s, &(struct goal){GOAL_SEQUENCE, 4, {a, c, d, b}}, golden);
+		compare(s, &(struct goal){.kind = GOAL_SEQUENCE, .count = 4, .events = {a, c, d, b}}, golden);
 	}
 	if (subject_conflict(m, a, d) && subject_conflict(m, b, c)) {
 		/* u: cell 1 then 2; u': 2 then 1: B and C */
-		compare(s, &(struct goal){GOAL_SEQUENCE, 4, {a, c, d, b}}, golden);
-		compare(s, &(struct goal){GOAL_SEQUENCE, 4, {a, c, b, d}}, golden);
+		compare(s, &(struct goal){.kind = GOAL_SEQUENCE, .count = 4, .events = {a, c, d, b}}, golden);
+		compare(s, &(struct goal){.kind = GOAL_SEQUENCE, .count = 4, .events = {a, c, b, d}}, golden);
 	}
 }
 
@@ -118,7 +119,7 @@ static void deadlocks(struct subject *s, struct golden *golden)
 	for (uint32_t a = 0; a < s->m->event_count; a++)
 		for (uint32_t b = a + 1; b < s->m->event_count; b++)
 			if (subject_deadlock(s->m, a, b))
-				compare(s, &(struct goal){GOAL_DEADLOCK, 2, {a, b}}, golden);
+				compare(s, &(struct goal){.kind = GOAL_DEADLOCK, .count = 2, .events = {a, b}}, golden);
 }
 
 static const struct kind {
@@ -161,7 +162,7 @@ START_TEST(what_a_goal_event_reads_is_part_of_the_state)
 	struct subject s;
 	subject_of_text(&s, "T1|acq(l)|1\nT2|acq(k)|2\nT1|w(y)|3\nT1|r(y)|4\nT2|w(y)|5\nT2|w(x)|6\nT2|w(y)|7\n"
 	                    "T1|w(x)|8\n");
-	struct goal goal = {GOAL_SEQUENCE, 4, {5, 3, 6, 7}};
+	struct goal goal = {.kind = GOAL_SEQUENCE, .count = 4, .events = {5, 3, 6, 7}};
 	ck_assert(provable(&s, &goal));
 	subject_release(&s);
 }
@@ -191,8 +192,12 @@ START_TEST(algorithm_4_holds_a_thread_up_where_it_excludes_no_thread)
 	const char *writes_first =
 	    "T2|acq(l)|1\nT2|w(x)|2\nT2|rel(l)|3\nT1|acq(o)|4\nT1|acq(l)|5\nT1|w(x)|6\nT1|rel(l)|7\n"
 	    "T1|acq(l)|8\nT1|r(x)|9\nT1|rel(l)|10\nT1|rel(o)|11\n";
-	ck_assert_int_eq(fault_of_pecan(asks_first, &(struct goal){GOAL_SEQUENCE, 3, {2, 9, 5}}), VERIFY_NONE);
-	ck_assert_int_eq(fault_of_pecan(writes_first, &(struct goal){GOAL_SEQUENCE, 3, {5, 1, 8}}), VERIFY_NONE);
+	ck_assert_int_eq(
+	    fault_of_pecan(asks_first, &(struct goal){.kind = GOAL_SEQUENCE, .count = 3, .events = {2, 9, 5}}),
+	    VERIFY_NONE);
+	ck_assert_int_eq(
+	    fault_of_pecan(writes_first, &(struct goal){.kind = GOAL_SEQUENCE, .count = 3, .events = {5, 1, 8}}),
+	    VERIFY_NONE);
 }
 END_TEST
 
@@ -201,7 +206,9 @@ START_TEST(who_asks_for_a_lock_of_a_held_up_thread_is_left_behind)
 	/* T3 wants o, which T1 holds while T2 writes. */
 	const char *text = "T1|acq(o)|1\nT1|r(x)|2\nT1|r(y)|3\nT1|rel(o)|4\nT3|acq(o)|5\nT3|r(z)|6\nT3|rel(o)|7\n"
 	                   "T2|w(z)|8\nT2|w(x)|9\nT2|w(y)|10\n";
-	ck_assert_int_eq(fault_of_pecan(text, &(struct goal){GOAL_SEQUENCE, 4, {1, 8, 9, 2}}), VERIFY_NONE);
+	ck_assert_int_eq(
+	    fault_of_pecan(text, &(struct goal){.kind = GOAL_SEQUENCE, .count = 4, .events = {1, 8, 9, 2}}),
+	    VERIFY_NONE);
 }
 END_TEST
 
@@ -210,7 +217,8 @@ START_TEST(who_holds_what_the_goal_needs_is_run_on_until_it_lets_it_go)
 	/* T2 stands before its write, T3 in its section, when T1 is to take the lock. */
 	const char *text = "T1|acq(l)|1\nT1|w(x)|2\nT1|rel(l)|3\nT3|acq(l)|4\nT3|r(z)|5\nT2|w(x)|6\nT3|rel(l)|7\n"
 	                   "T2|w(z)|8\n";
-	ck_assert_int_eq(fault_of_pecan(text, &(struct goal){GOAL_RACE, 2, {1, 5}}), VERIFY_NONE);
+	ck_assert_int_eq(fault_of_pecan(text, &(struct goal){.kind = GOAL_RACE, .count = 2, .events = {1, 5}}),
+	                 VERIFY_NONE);
 }
 END_TEST
 
