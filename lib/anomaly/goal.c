@@ -58,7 +58,7 @@ uint32_t goal_stop(const struct model *m, const struct goal *g, uint32_t e)
 }
 
 /* Appends a thread's events from one pos up to another. */
-static bool push_step(struct schedule *s, uint32_t thread, uint32_t from, uint32_t to)
+static inline bool push_step(struct schedule *s, uint32_t thread, uint32_t from, uint32_t to)
 {
 	struct schedule_step *last = s->count ? &s->steps[s->count - 1] : NULL;
 	s->events += (uint64_t)to - from + 1;

@@ -199,7 +199,7 @@ static bool shorten(struct provers *p, const struct goal *goal, struct schedule 
 static enum search_answer make_whole(struct provers *p, const struct goal *goal, struct schedule *schedule,
                                      struct verdict_of_judge *v)
 {
-	if (whole_is(p->m, schedule, goal))
+	if (p->whole || whole_is(p->m, schedule, goal))
 		return SEARCH_FOUND;
 	for (int early = 0; early < 2; early++) {
 		struct schedule whole = {0};

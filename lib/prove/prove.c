@@ -3,6 +3,7 @@
 
 #include "lib/base/vec.h"
 #include "lib/prove/pecan.h"
+#include "lib/prove/whole.h"
 
 /* Number of instances that are looked at in any case. */
 enum { MANY = LIMIT_INSTANCES_MAX };
@@ -34,6 +35,7 @@ struct provers *provers_create(const struct prove_context *context, const struct
 		p->context = *context;
 		p->options = *options;
 		p->counts.made = true;
+		p->whole = whole_always(m);
 		p->precede.m = m;
 		p->judge = judge_create(m);
 		p->por = facts_por(context->facts);

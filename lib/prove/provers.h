@@ -16,6 +16,7 @@ struct provers {
 	struct prove_context context;
 	const struct segment_order *por; /* one of the facts */
 	struct prove_options options;
+	bool whole;             /* all schedules are of whole events */
 	bool settling;          /* provers_settle asks */
 	uint64_t spent_before;  /* what was spent when the candidate's turn came */
 	uint64_t share;         /* events that searches may execute for it */

@@ -42,6 +42,15 @@ static uint32_t stop(const struct model *m, const struct goal *goal, uint32_t th
 	return early || parts_wait_for_nothing(m, events[end - 1]) ? all : first;
 }
 
+bool whole_always(const struct model *m)
+{
+	for (uint32_t t = 0; t < m->thread_count; t++)
+		for (uint32_t end = 1; end < m->threads[t].count; end++)
+			if (is_inside(m, t, end))
+				return false;
+	return true;
+}
+
 bool whole_is(const struct model *m, const struct schedule *s, const struct goal *goal)
 {
 	for (uint32_t i = 0; i < s->count; i++) {

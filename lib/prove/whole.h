@@ -8,6 +8,8 @@
 
 #include "lib/anomaly/goal.h"
 
+/* True if each of the trace's events is one of the model's: then all schedules are of whole events. */
+bool whole_always(const struct model *m);
 /* True if the schedule says nothing that a listed one could not: threads stop behind whole events and at the goal. */
 bool whole_is(const struct model *m, const struct schedule *s, const struct goal *goal);
 

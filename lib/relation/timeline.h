@@ -1,6 +1,8 @@
 /*
  * Clocks that change at any event: for each thread a list of (pos, clock), the clock of the events from pos on. For
- * orders in which accesses join clocks too; looked up by binary search.
+ * orders in which accesses join clocks too. Looked up by binary search among those of TIMELINE_BUCKET positions:
+ * searches look up the clocks of millions of events, and in the whole list each of those missed the cache several
+ * times.
  */
 #ifndef LIB_RELATION_TIMELINE_H
 #define LIB_RELATION_TIMELINE_H
@@ -11,9 +13,12 @@
 struct timeline_entry {
 	uint32_t pos, clock;
 };
+enum { TIMELINE_BUCKET = 64 };
 struct timeline_thread {
 	struct timeline_entry *entries;
 	uint32_t count, capacity;
+	uint32_t *first; /* by bucket: number of entries before it; of later buckets all of them are */
+	uint32_t bucket_count, bucket_capacity;
 };
 struct timeline {
 	struct timeline_thread *threads;

@@ -6,7 +6,6 @@
 #include "lib/search/sample.h"
 
 #include <inttypes.h>
-#include <xxhash.h>
 
 /* Of an entry's tuples that are ruled out the first are kept. SEEN_MAX of all its tuples are distinguished from those
  * offered again; after OFFERS_MAX of them found_full is true. */
@@ -217,12 +216,23 @@ bool found_full(const struct found_list *l, const struct found *f)
 	return no_room(l, f) || f->instances.offered + f->ruled_out > OFFERS_MAX;
 }
 
+/* Multiply and fold: a tuple is a few words, and tuples are offered by the ten million. Never 0. */
+static uint64_t hash_of(const uint32_t *events, uint32_t n)
+{
+	uint64_t hash = n;
+	for (uint32_t i = 0; i < n; i++) {
+		hash = (hash + events[i]) * UINT64_C(0x9e3779b97f4a7c15);
+		hash ^= hash >> 32;
+	}
+	return hash | 1;
+}
+
 /* True if the tuple was not offered before. When the entry has no room for it, tuples are no longer remembered: there
  * are more than are kept in any case. */
 static bool is_new(struct found_list *l, struct found *f, const uint32_t *events, bool full)
 {
 	f->uncounted |= f->instances.count + f->ruled_out >= SEEN_MAX || l->excluded >= found_all(l);
-	uint64_t hash = XXH3_64bits(events, f->key.pattern->count * sizeof *events) | 1;
+	uint64_t hash = hash_of(events, f->key.pattern->count);
 	if (full || f->uncounted)
 		return !set_has(&f->seen, hash);
 	bool added = false;
@@ -236,16 +246,26 @@ static bool continues(const struct model *m, const uint32_t *events, uint32_t i)
 	return i && events[i - 1] == model_pred(m, events[i]);
 }
 
+/* Clock of what event i of a tuple needs in order to be next. */
+static uint32_t clock_before(struct found_list *l, const struct trf *needs, const uint32_t *events, uint32_t i)
+{
+	if (l->asked[i].event != events[i] + 1) {
+		l->asked[i].event = events[i] + 1;
+		l->asked[i].clock = trf_clock_before(needs, events[i]);
+	}
+	return l->asked[i].clock;
+}
+
 /* True if one of the events needs one that comes after it in the pattern: no correct reordering has the tuple. */
-static bool is_ruled_out(const struct found_list *l, const struct pattern *p, const uint32_t *events)
+static bool is_ruled_out(struct found_list *l, const struct pattern *p, const uint32_t *events)
 {
 	const struct model *m = l->context->m;
 	const struct trf *needs = search_needs(l->context);
 	/* Of two events neither comes first. */
-	for (uint32_t i = 0; needs && p->count > 2 && i < p->count; i++) {
+	for (uint32_t i = 0; needs && p->count > 2 && i + 1 < p->count; i++) {
 		if (continues(m, events, i))
 			continue;
-		uint32_t clock = trf_clock_before(needs, events[i]), own = model_thread_of(m, events[i]);
+		uint32_t clock = clock_before(l, needs, events, i), own = model_thread_of(m, events[i]);
 		for (uint32_t k = i + 1; k < p->count; k++) {
 			uint32_t thread = model_thread_of(m, events[k]);
 			if (thread != own && clock_get(&needs->clocks, clock, thread) > m->events[events[k]].pos)

@@ -35,6 +35,11 @@ struct found_list {
 	uint64_t filter[FOUND_FILTER / 64];
 	uint64_t kept;     /* number of instances that found_offer kept, of all entries */
 	uint64_t excluded; /* number of tuples of all that were ruled out */
+	/* By place in the pattern: the event last asked for, + 1, and the clock that it needs. Of successive tuples
+	 * most events are the same. */
+	struct {
+		uint32_t event, clock;
+	} asked[ANOMALY_EVENTS_MAX];
 	struct found_cut *cuts;
 	uint64_t unfolded; /* number of tuples that --every listed */
 	bool full;         /* failed, since as many are listed as may be */

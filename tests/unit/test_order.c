@@ -90,6 +90,28 @@ START_TEST(a_timeline_tells_the_clock_of_a_place)
 }
 END_TEST
 
+START_TEST(a_long_timeline_is_what_was_added_last)
+{
+	struct timeline t;
+	uint64_t random = 7;
+	uint32_t clock = 0, next = 0;
+	ck_assert(timeline_init(&t, 1));
+	static struct timeline_entry added[500];
+	for (uint32_t i = 0; i < 500; i++) {
+		/* Dense, and with gaps of several buckets. */
+		next += next_random(&random) % (i % 50 ? 4 : 10 * TIMELINE_BUCKET);
+		added[i] = (struct timeline_entry){next, i + 1};
+		timeline_add(&t, 0, next, i + 1);
+	}
+	for (uint32_t pos = 0, i = 0; pos < next + 3 * TIMELINE_BUCKET; pos++) {
+		for (; i < 500 && added[i].pos <= pos; i++)
+			clock = added[i].clock;
+		ck_assert_uint_eq(timeline_at(&t, 0, pos), clock);
+	}
+	timeline_release(&t);
+}
+END_TEST
+
 /* Is the pair of the events with these numbers (places in the array, from 1) unordered? */
 static bool unordered(struct rt_event *events, size_t n, const char *name, uint32_t first, uint32_t second)
 {
@@ -264,6 +286,7 @@ SUITE(order)
 	tcase_add_loop_test(c, clocks_are_vectors_of_counts, 0, 9);
 	tcase_add_test(c, joining_what_is_known_makes_no_clock);
 	tcase_add_test(c, a_timeline_tells_the_clock_of_a_place);
+	tcase_add_test(c, a_long_timeline_is_what_was_added_last);
 	suite_add_tcase(s, c);
 	c = tcase_create("rules");
 	tcase_add_test(c, a_relaxed_atomic_orders_nothing);
