@@ -156,16 +156,28 @@ static void advance(struct rt_task *t)
 	abandon();
 }
 
-/* A thread that began the pattern begins it again, or has ended. */
+/* True if the role has an event that has not come yet. */
+static bool is_due(uint32_t role)
+{
+	for (uint32_t i = event; i < rt_sched_aims->place_count; i++)
+		if (place(i)->role == role && place(i)->location != RT_GATE)
+			return true;
+	return false;
+}
+
+/* What the pattern has cannot be completed: a thread with further events in it has ended, or begins it again. */
 static bool is_anew(const struct rt_task *t)
 {
-	uint32_t first = event_from(0), actor = actors[place(first)->role];
+	uint32_t first = event_from(0), begun = place(first)->role;
 	bool gate;
 
 	if (event == first)
 		return false;
-	return !rt_sched_task(actor - 1) || (actor == t->thread + 1 && rt_sched_place(&t->next, first) == first &&
-	                                     event_of(t, &gate) == RT_NO_PLACE);
+	for (uint32_t role = 0; role < RT_ROLES_MAX; role++)
+		if (actors[role] && !rt_sched_task(actors[role] - 1) && is_due(role))
+			return true;
+	return actors[begun] == t->thread + 1 && is_due(begun) && rt_sched_place(&t->next, first) == first &&
+	       event_of(t, &gate) == RT_NO_PLACE;
 }
 
 /* True: the thread goes on. */
@@ -338,5 +350,9 @@ static struct rt_task *choose(struct rt_task *current, struct rt_task *const *en
 	return t;
 }
 
-const struct rt_strategy rt_strategy_racefuzzer = {
-    .name = "racefuzzer", .init = init, .goes_on = goes_on, .choose = choose, .wakes = rt_sched_wakes_any};
+const struct rt_strategy rt_strategy_racefuzzer = {.name = "racefuzzer",
+                                                   .timeless = true,
+                                                   .init = init,
+                                                   .goes_on = goes_on,
+                                                   .choose = choose,
+                                                   .wakes = rt_sched_wakes_any};

@@ -77,7 +77,7 @@ bool rt_sched_has_sleeper(void)
 
 bool rt_sched_awaits_sleeper(void)
 {
-	enum { NAPS = 1000, REAL_NAPS = 10 }; /* until the strategy is to free a thread; real ones take time */
+	enum { NAPS = 10000, REAL_NAPS = 10 }; /* until the strategy is to free a thread; real ones take time */
 	static unsigned naps;
 	bool real = rt_sched.outside || rt_sched.foreign || rt_sched.polling;
 

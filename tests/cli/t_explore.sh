@@ -276,18 +276,6 @@ holds '.findings[] | select(.title | test("`c`")) | .seen.first <= 10'
 run 0 explore -f json -- ./racefuzzer_fig2_fixed
 holds '.findings == [] and (.runs | length) < 10'
 
-# racefuzzer: a real race is created in each run, a false alarm in none; the error of figure 2 in half of the runs.
-run 1 explore --strategy racefuzzer --runs 31 -f json -- ./racefuzzer_fig1
-holds '.trials.patterns | length == 2 and map(.created == .runs) == [true, false] and .[1].created == 0 and all(.runs == 10)'
-holds '.trials.plain_runs == 11 and .findings[0].verdict == "confirmed"'
-mv out pairs.json
-run 1 explore --strategy racefuzzer --runs 9 --pairs pairs.json -f json -- ./racefuzzer_fig1
-holds '.trials.patterns | length == 1 and .[0].created == 4'
-run 1 explore --strategy racefuzzer --runs 5 -- ./racefuzzer_fig1
-grep -qE '^  real +2 of 2: race of racefuzzer_fig1.c:19 and racefuzzer_fig1.c:27, seed 2$' out || wrong "the table: $(grep -A4 patterns out)"
-run 2 explore --strategy racefuzzer --pairs ./hidden -- ./racefuzzer_fig1
-says "is not a JSON report"
-
 # Traces are kept where they are asked for.
 run 1 explore --strategy random --runs 3 --traces kept -f json -- ./racefuzzer_fig1
 [ "$(ls kept)" = run-1.zst ] || wrong "kept: $(ls kept)"

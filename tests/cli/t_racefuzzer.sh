@@ -1,0 +1,42 @@
+#!/bin/bash
+# t_racefuzzer.sh [BUILD]: explore --strategy=racefuzzer creates races, atomicity violations and violations of sets of locations.
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/text.sh"
+
+build() {
+	gcc -g -O1 -fsanitize=thread -Wno-tsan "$top/samples/$1.c" -o "${1##*/}" -pthread || exit 1
+}
+build racefuzzer_fig1
+build hidden
+
+# racefuzzer: a real race is created in each run, a false alarm in none; the error of figure 2 in half of the runs.
+run 1 explore --strategy racefuzzer --runs 31 -f json -- ./racefuzzer_fig1
+holds '.trials.patterns | length == 2 and map(.created == .runs) == [true, false] and .[1].created == 0 and all(.runs == 10)'
+holds '.trials.plain_runs == 11 and .findings[0].verdict == "confirmed"'
+mv out pairs.json
+run 1 explore --strategy racefuzzer --runs 9 --pairs pairs.json -f json -- ./racefuzzer_fig1
+holds '.trials.patterns | length == 1 and .[0].created == 4'
+run 1 explore --strategy racefuzzer --runs 5 -- ./racefuzzer_fig1
+grep -qE '^  real +2 of 2: race of racefuzzer_fig1.c:19 and racefuzzer_fig1.c:27, seed 2$' out || wrong "the table: $(grep -A4 patterns out)"
+run 2 explore --strategy racefuzzer --pairs ./hidden -- ./racefuzzer_fig1
+says "is not a JSON report"
+
+# Sequences: threads are held at the events of a region until those between have come, whatever locks they need for them,
+# though one of them waits for a long while before it begins.
+for name in string_buffer event_queue cache multiplexer; do
+	build pecan/$name
+	run 1 explore --strategy racefuzzer --runs 15 -f json -- ./$name
+	holds '.trials.patterns | length > 0 and all(.created > 0)'
+	holds '[.anomalies[] | select(.kind == "atomicity" or .kind == "asv")] | all(.verdict == "confirmed")'
+done
+
+# A thread that has done its part of a sequence may end before the others have done theirs.
+build pecan/account
+run 1 explore --strategy racefuzzer --runs 28 -f json -- ./account
+holds '.trials.patterns | length > 20 and all(.created > 0)'
+
+# Time is no order: what comes first only after a pause is created all the same.
+build pecan_fig5_racy
+run 1 explore --strategy racefuzzer --runs 150 -f json -- ./pecan_fig5_racy
+holds '.trials.patterns | length == 1 and .[0].created > 0'
+exit $fail
