@@ -92,7 +92,7 @@ static enum rt_status inspect(struct recording *r, struct rt_error *err)
 	struct record_options *o = &r->options;
 	bool plain = o->preload || o->recorder != RECORDER_TSAN;
 	enum rt_status status = program_inspect(r->program, &r->soname, &plain, err);
-	if (status || !plain)
+	if (status || (!plain && o->recorder != RECORDER_VALGRIND))
 		return status;
 	if (o->preload) {
 		free(r->soname);

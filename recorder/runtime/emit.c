@@ -207,11 +207,21 @@ static bool is_dropped(const struct rt_slot *s)
 	return true;
 }
 
+/* An access that compiled code calls a hook for, or that stands for a function's: no atomic operation is in doubt. */
+static uint64_t mark_plain(uint64_t w0, uint64_t w1)
+{
+	unsigned op = rt_record_op((struct rt_record){w0, w1});
+
+	return op == RT_OP_READ || op == RT_OP_WRITE ? w1 | (uint64_t)RT_F_PLAIN << 56 : w1;
+}
+
 void rt_append_slow(uint64_t w0, uint64_t w1, struct rt_slot *s)
 {
 	if (is_dropped(s))
 		return;
 	rt_busy_begin();
+	if (rt_watched)
+		w1 = mark_plain(w0, w1);
 	if (rt_values)
 		rt_value_begin(s, (unsigned)(w0 >> 48) & 255);
 	if (!rt_values || !rt_value_append(s, w0, w1))
@@ -310,18 +320,17 @@ static inline void range_step(unsigned op, const void *addr, size_t size, uintpt
 		rt_turn_access(op, (uintptr_t)addr, size, pc, 0);
 }
 
-static inline __attribute__((always_inline)) void put_range(unsigned op, const void *addr, size_t size, uintptr_t pc,
-                                                            unsigned flags)
+static inline __attribute__((always_inline)) void put_range(unsigned op, const void *addr, size_t size, uintptr_t pc)
 {
 	struct rt_slot *s = rt_self;
 	struct rt_record event, ext;
 
 	if (size <= 16) {
-		rt_plain_access(op, addr, pc, rt_record_aux((unsigned)size, 0, flags));
+		rt_plain_access(op, addr, pc, (unsigned)size);
 		return;
 	}
 	range_step(op, addr, size, pc);
-	event = rt_record_make(op, (uintptr_t)addr, pc, rt_record_aux(0, 0, flags), 0);
+	event = rt_record_make(op, (uintptr_t)addr, pc, 0, 0);
 	if (size < 1u << 15 && rt_repeats(s, event.w0, event.w1 | UINT64_C(1) << 63 | (uint64_t)size << 48)) {
 		rt_count_repeat(s);
 		return;
@@ -339,15 +348,15 @@ void rt_emit_range(unsigned op, const void *addr, size_t size, uintptr_t pc)
 	if (size == 0 || RT_UNLIKELY(rt_not_plain) || RT_UNLIKELY(rt_is_inner(pc))) {
 		if (!size || rt_sync_only || rt_is_inner(pc))
 			return;
-		if (rt_watched) { /* a call, among what may be atomic operations otherwise */
-			put_range(op, addr, size, pc, RT_F_PLAIN);
+		if (rt_watched) {
+			put_range(op, addr, size, pc);
 			return;
 		}
 		range_step(op, addr, size, pc);
 		rt_value_range(op, (uintptr_t)addr, size, pc);
 		return;
 	}
-	put_range(op, addr, size, pc, 0);
+	put_range(op, addr, size, pc);
 }
 
 static void hold(uintptr_t lock, uintptr_t pc, bool shared)

@@ -10,23 +10,16 @@
 #include "recorder/valgrind/ring.h"
 
 #include "recorder/runtime/filter.h"
+#include "recorder/valgrind/kernel.h"
 
 #include <linux/futex.h>
-#include <sys/syscall.h>
-
-static long kernel_call(long number, const void *a, long b, long c)
-{
-	long result;
-	__asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
-	return result;
-}
 
 static void ring_bell(struct rt_channel *c)
 {
 	if (!atomic_load(&c->sleeping))
 		return;
 	atomic_fetch_add(&c->bell, 1);
-	kernel_call(SYS_futex, (const void *)&c->bell, FUTEX_WAKE, 1);
+	kernel_call(SYS_futex, (long)&c->bell, FUTEX_WAKE, 1, 0);
 }
 
 static uint64_t pending(const struct rt_slot *s)
@@ -47,7 +40,7 @@ static bool wait_for_room(const struct guest *g, struct rt_slot *s, uint64_t blo
 		if (silent >= SILENT_MS || atomic_load(&(*g->channel)->collector_gone))
 			return false;
 		ring_bell(*g->channel);
-		kernel_call(SYS_poll, NULL, 0, 1);
+		kernel_call(SYS_poll, 0, 0, 1, 0);
 	}
 	return true;
 }

@@ -4,6 +4,7 @@
  * program and appends to the same rings.
  */
 #include "recorder/runtime/shared.h"
+#include "recorder/valgrind/module.h"
 #include "recorder/valgrind/ring.h"
 #include "recorder/watch.h"
 
@@ -123,19 +124,24 @@ static void fence(UWord w1)
 /* Modules whose accesses are not the program's: what they do is told by the recorder's functions in front of theirs. */
 static bool is_foreign_object(const HChar *soname, const HChar *file)
 {
-	static const HChar *const names[] = {
-	    "libracetrace.so.1", "libc.so.6", "ld-linux-x86-64.so.2", "libpthread.so.0", "librt.so.1",
-	    "libdl.so.2",        "libm.so.6", "libgcc_s.so.1",        "libgomp.so.1",    "libresolv.so.2"};
+	static const HChar *const names[] = {"libracetrace.so.1", "libtsan.so.0",         "libtsan.so.2",
+	                                     "libc.so.6",         "ld-linux-x86-64.so.2", "libpthread.so.0",
+	                                     "librt.so.1",        "libdl.so.2",           "libm.so.6",
+	                                     "libgcc_s.so.1",     "libgomp.so.1",         "libresolv.so.2"};
 	for (unsigned i = 0; soname && i < sizeof names / sizeof *names; i++)
 		if (!VG_(strcmp)(soname, names[i]))
 			return true;
 	return file && VG_(strstr)(file, "/vgpreload_");
 }
 
-static bool is_foreign(Addr at)
+/* True if the module's accesses are told by the recorder: the program's that is instrumented, and all foreign ones. */
+static bool is_told(Addr at)
 {
 	DebugInfo *object = VG_(find_DebugInfo)(VG_(current_DiEpoch)(), at);
-	return object && is_foreign_object(VG_(DebugInfo_get_soname)(object), VG_(DebugInfo_get_filename)(object));
+	if (!object)
+		return false;
+	const HChar *file = VG_(DebugInfo_get_filename)(object);
+	return is_foreign_object(VG_(DebugInfo_get_soname)(object), file) || module_is_instrumented(file);
 }
 
 static bool is_linkage(Addr at)
@@ -144,7 +150,7 @@ static bool is_linkage(Addr at)
 	return kind == Vg_SectPLT || kind == Vg_SectGOTPLT;
 }
 
-enum target { TARGET_UNKNOWN, TARGET_OWN, TARGET_FOREIGN, TARGET_LINKAGE };
+enum target { TARGET_UNKNOWN, TARGET_OWN, TARGET_TOLD, TARGET_LINKAGE };
 enum { TARGETS = 4096 };
 static struct {
 	Addr at;
@@ -156,7 +162,7 @@ static enum target look_at_target(Addr at)
 	unsigned i = (unsigned)(at ^ at >> 12) & (TARGETS - 1);
 	if (targets[i].at != at || targets[i].what == TARGET_UNKNOWN) {
 		targets[i].at = at;
-		targets[i].what = is_linkage(at) ? TARGET_LINKAGE : is_foreign(at) ? TARGET_FOREIGN : TARGET_OWN;
+		targets[i].what = is_linkage(at) ? TARGET_LINKAGE : is_told(at) ? TARGET_TOLD : TARGET_OWN;
 	}
 	return targets[i].what;
 }
@@ -213,7 +219,7 @@ static void enter(UWord sp, UWord pc, UWord target)
 	enum target what = look_at_target(target);
 	if (what == TARGET_LINKAGE) {
 		target = behind_stub(target);
-		what = target ? look_at_target(target) : TARGET_FOREIGN;
+		what = target ? look_at_target(target) : TARGET_TOLD;
 	}
 	if (what == TARGET_OWN)
 		entered(s, sp, pc);
@@ -455,7 +461,7 @@ static IRSB *instrument(VgCallbackClosure *closure, IRSB *from, const VexGuestLa
 	struct place p = {.to = deepCopyIRSBExceptStmts(from)};
 	Int i = 0, last = 0;
 	(void)arch, (void)guest_word, (void)host_word, (void)extents;
-	if (is_foreign(closure->nraddr) || is_linkage(closure->nraddr))
+	if (is_told(closure->nraddr) || is_linkage(closure->nraddr))
 		return from;
 	for (Int k = 0; k < from->stmts_used; k++)
 		if (from->stmts[k]->tag == Ist_IMark)
