@@ -196,7 +196,8 @@ static enum rt_status prepare(struct recording *r, struct rt_error *err)
 	                                      .vary = o->vary,
 	                                      .values = o->values},
 	                            .output = o->output,
-	                            .folder = o->only_first ? NULL : r->folder};
+	                            .folder = o->only_first ? NULL : r->folder,
+	                            .follows_plain = r->tool.launcher != NULL};
 	status = tree_create(&tree, &r->tree, err);
 	if (!status)
 		r->collector = tree_first(r->tree);
@@ -301,6 +302,7 @@ static enum rt_status run(struct recording *r, struct rt_error *err)
 	struct program_start start = {.path = r->tool.path ? r->tool.path : r->program,
 	                              .argv = r->tool.path ? r->tool.argv : r->options.command,
 	                              .tool = r->tool.path,
+	                              .launcher = r->tool.launcher,
 	                              .preload = r->recorder,
 	                              .channel = tree_fd(r->tree),
 	                              .same_addresses = r->options.serial};

@@ -1,6 +1,7 @@
 #include "cmd/tool.h"
 
 #include "cmd/library.h"
+#include "recorder/collector/program.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,6 +31,16 @@ enum rt_status tool_find(struct tool *t, const char *program, struct rt_error *e
 	                    program);
 }
 
+/* Debian's valgrind is a script in front of it. */
+static char *find_launcher(void)
+{
+	static const char *const names[] = {"/usr/bin/valgrind.bin", "/usr/bin/valgrind", "/usr/local/bin/valgrind"};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (access(names[i], X_OK) == 0 && file_is_plain(names[i]))
+			return strdup(names[i]);
+	return NULL;
+}
+
 enum rt_status tool_prepare(struct tool *t, const char *program, char **command, uint32_t threads, struct rt_error *err)
 {
 	static const char *const options[] = {"--tool=racetrace", "-q", "--vgdb=no", "--fair-sched=try"};
@@ -37,6 +48,7 @@ enum rt_status tool_prepare(struct tool *t, const char *program, char **command,
 	size_t argc = 0, n = 0;
 	while (command[argc])
 		argc++;
+	t->launcher = find_launcher();
 	t->argv = calloc(argc + OWN + 3, sizeof *t->argv);
 	if (!t->argv || asprintf(&t->most, "--max-threads=%" PRIu32, threads + 1) < 0) {
 		t->most = NULL;
@@ -56,5 +68,6 @@ void tool_release(struct tool *t)
 	free(t->path);
 	free(t->argv);
 	free(t->most);
+	free(t->launcher);
 	*t = (struct tool){0};
 }

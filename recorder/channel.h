@@ -36,7 +36,7 @@
 /*
  * Removed from the environment by the recorder. Of the first process "FD:PRELOAD": the file, and LD_PRELOAD as the user
  * had it ("-": not set). Of what a process of the tree executes "@PID:FD:NONCE:+" or "-": rt_tree's, and whether
- * LD_LIBRARY_PATH was set behind rt_tree's folder.
+ * LD_LIBRARY_PATH was set behind rt_tree's folder. If that runs under the Valgrind tool, ":PRELOAD" as well.
  */
 #define RT_CHANNEL_ENV "RACETRACE_CHANNEL"
 #define RT_CHANNEL_FILE "racetrace" /* the memory file's name */
@@ -123,6 +123,7 @@ struct rt_tree {
 	_Atomic uint32_t forking;            /* processes that are starting */
 	_Atomic uint32_t over;               /* no further process may join */
 	_Atomic uint32_t beat;               /* counts up each half second while the collector runs */
+	uint32_t follows_plain;              /* what a watched process executes can run under the tool as well */
 	char folder[RT_FOLDER_SIZE]; /* of the recorders, for executed programs to find them; "": those are not recorded
 	                              */
 };

@@ -12,7 +12,9 @@ enum rt_watch_request {
 	 * struct rt_channel **channel; struct rt_tree **tree; struct rt_shared *shared, the table; bool *twice: it is
 	 * of use. Result: 1.
 	 */
-	RT_WATCH_THREAD = 'R' << 24 | 'T' << 16
+	RT_WATCH_THREAD = 'R' << 24 | 'T' << 16,
+	/* const char *path: a file that is to be executed. Result: 1: as the tool's program; 0: by itself. */
+	RT_WATCH_FILE
 };
 
 #endif

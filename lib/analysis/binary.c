@@ -29,10 +29,18 @@ static bool is_plain_source(const struct model *m, struct snippets *sources, uin
 	return plain;
 }
 
+/* True of a store with a fence behind it: the store to an _Atomic variable, which calls nothing, is compiled to both. */
+static bool is_fenced(const struct model *m, uint32_t e)
+{
+	uint32_t next = model_next(m, model_thread_of(m, e), m->events[e].pos + 1);
+	return model_op(m, e) == RT_OP_WRITE && next != MODEL_NONE && model_op(m, next) == RT_OP_FENCE;
+}
+
 static bool is_certain(const struct model *m, struct snippets *sources, const uint32_t *events)
 {
 	return is_plain(m, events[0]) || is_plain(m, events[1]) ||
-	       (is_plain_source(m, sources, events[0]) && is_plain_source(m, sources, events[1]));
+	       (!is_fenced(m, events[0]) && !is_fenced(m, events[1]) && is_plain_source(m, sources, events[0]) &&
+	        is_plain_source(m, sources, events[1]));
 }
 
 void binary_cap(const struct model *m, struct snippets *sources, struct anomaly *a)

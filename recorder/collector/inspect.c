@@ -260,6 +260,10 @@ static enum rt_status inspect_file(const char *path, int fd, struct traits *t, b
 	struct stat st;
 	if (fstat(fd, &st) != 0 || pread(fd, magic, 2, 0) < 0)
 		return rt_error_set(err, RT_ESYSTEM, "cannot read '%s': %s", path, strerror(errno));
+	if (magic[0] == '#' && magic[1] == '!' && *sync_only) {
+		t->soname = strdup(RECORDER_SONAME);
+		return t->soname ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory for a name");
+	}
 	if (magic[0] == '#' && magic[1] == '!')
 		return rt_error_set(err, RT_EINPUT, "'%s' is a script: record the instrumented program that it starts",
 		                    path);

@@ -69,13 +69,14 @@ static void *keep(void *arg)
 /* ---- The child's side ---- */
 
 /* A tool is started by Valgrind's launcher otherwise: which it is told, and where its other files are. */
-static bool set_tool_environment(const char *tool)
+static bool set_tool_environment(const char *tool, const char *launcher)
 {
 	char *folder = strdup(tool);
 	if (!folder)
 		return false;
 	*strrchr(folder, '/') = '\0';
-	bool ok = setenv("VALGRIND_LIB", folder, 1) == 0 && setenv("VALGRIND_LAUNCHER", tool, 1) == 0;
+	bool ok =
+	    setenv("VALGRIND_LIB", folder, 1) == 0 && setenv("VALGRIND_LAUNCHER", launcher ? launcher : tool, 1) == 0;
 	free(folder);
 	return ok;
 }
@@ -89,7 +90,7 @@ static bool set_environment(const struct program_start *start)
 	    asprintf(&list, "%s%s%s", start->preload, preload && *preload ? ":" : "", preload ? preload : "") < 0)
 		return false;
 	return setenv(RT_CHANNEL_ENV, channel, 1) == 0 && setenv("LD_PRELOAD", list, 1) == 0 &&
-	       (!start->tool || set_tool_environment(start->tool));
+	       (!start->tool || set_tool_environment(start->tool, start->launcher));
 }
 
 /* Waits for the byte to start; if the pipe is closed without one, there is nothing to do. */

@@ -35,10 +35,11 @@ bool file_is_plain(const char *path);
 struct program_start {
 	const char *path;
 	char *const *argv;
-	const char *preload; /* the recorder's file */
-	const char *tool;    /* NULL, or the Valgrind tool that `path` is */
-	int channel;         /* the channel's file */
-	bool same_addresses; /* the same in each run, if the system allows it */
+	const char *preload;  /* the recorder's file */
+	const char *tool;     /* NULL, or the Valgrind tool that `path` is */
+	const char *launcher; /* Valgrind's, for what the program executes; NULL: it is not there */
+	int channel;          /* the channel's file */
+	bool same_addresses;  /* the same in each run, if the system allows it */
 };
 /* A program, or a process that waits to execute it. From program_prepare on a thread handles the caller's signals. */
 struct program {

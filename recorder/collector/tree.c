@@ -3,7 +3,8 @@
  * thread that collects, resolves and writes, and another that sleeps until the process is dead.
  *
  * A forked child that executed another program before it created a thread leaves no trace: the events between fork and
- * exec are of no interest.
+ * exec are of no interest. Nor does a program that ran under the Valgrind tool because another one executed it, if it
+ * created no thread.
  */
 #include "recorder/collector/tree.h"
 
@@ -31,7 +32,8 @@
 
 #define AHEAD 4u              /* channels made in advance */
 #define PROCESSES_MAX 100000u /* in one recording; more run unrecorded */
-#define REPLACED_MS 1000      /* time that an executed program has to start its recorder */
+#define REPLACED_MS 1000u     /* time that an executed program has to start its recorder */
+#define REPLACED_TOOL 10u     /* so many times as long under the Valgrind tool */
 #define FORKED_NS 2000000000u /* and that a forked child has, once all others are gone */
 #define BEAT_MS 500           /* rt_tree.beat */
 
@@ -144,6 +146,7 @@ enum rt_status tree_create(const struct tree_options *options, struct tree **out
 	t->shared->made = t->shared->taken = 1;
 	t->shared->collector_pid = getpid();
 	t->shared->collector_fd = t->fd;
+	t->shared->follows_plain = options->follows_plain;
 	if (options->folder && strlen(options->folder) < RT_FOLDER_SIZE && !strpbrk(options->folder, ":'")) {
 		memcpy(t->shared->folder, options->folder, strlen(options->folder) + 1);
 		if (getrandom(&t->shared->nonce, sizeof t->shared->nonce, 0) < 0)
@@ -234,6 +237,17 @@ static char **command_of(pid_t pid)
 	return command;
 }
 
+/* The tool's options are no part of the program's. They are between the launcher's name and the program. */
+static void take_tool_out(char **command)
+{
+	size_t n = 0;
+	while (command && command[n] && (n == 0 || command[n][0] == '-'))
+		free(command[n++]);
+	for (char **to = command; to; to++)
+		if (!(*to = to[n]))
+			break;
+}
+
 /* Sleeps until the process is dead, at most for this time. */
 static bool is_dead(int pidfd, int milliseconds)
 {
@@ -272,7 +286,8 @@ static bool has_successor(struct process *p)
 /* Between exec and the start of the recorder the process is on no list. */
 static void await_successor(struct process *p, int pidfd)
 {
-	for (int i = 0; i < REPLACED_MS / 10 && !atomic_load(&p->tree->stop) && !has_successor(p); i++)
+	unsigned patience = REPLACED_MS / 10 * (p->tree->options.follows_plain ? REPLACED_TOOL : 1);
+	for (unsigned i = 0; i < patience && !atomic_load(&p->tree->stop) && !has_successor(p); i++)
 		if (is_dead(pidfd, 10))
 			return;
 }
@@ -351,6 +366,16 @@ static enum rt_status collect(struct process *p, int pidfd, struct rt_writer *w,
 	return status;
 }
 
+/*
+ * True of a process without a second thread that has only executed another program, and of a program that is not
+ * instrumented and that another one executed: a shell has many of those.
+ */
+static bool is_of_no_interest(const struct collector *c)
+{
+	bool between = collector_forked(c) && collector_replaced(c);
+	return collector_threads(c) < 2 && (between || (!collector_forked(c) && collector_watched(c)));
+}
+
 static enum rt_status record(struct process *p, int pidfd, struct rt_error *err)
 {
 	struct rt_writer_options options = {.command = (const char *const *)p->command,
@@ -377,8 +402,7 @@ static enum rt_status record(struct process *p, int pidfd, struct rt_error *err)
 	status = collect(p, pidfd, w, err);
 	p->trace.result.duration_ns = now_ns() - began;
 	p->trace.broken = collector_broken(p->collector);
-	if (!status && collector_forked(p->collector) && collector_replaced(p->collector) &&
-	    collector_threads(p->collector) < 2) {
+	if (!status && is_of_no_interest(p->collector)) {
 		free(p->path);
 		p->path = NULL;
 	}
@@ -427,6 +451,8 @@ static void begin(struct process *p)
 	if (found && found != told)
 		atomic_store(&p->tree->namespaces, true);
 	p->command = command_of(p->trace.pid);
+	if (collector_watched(p->collector) && !collector_forked(p->collector))
+		take_tool_out(p->command);
 	atomic_store(&p->begun, true);
 	errno = thread_create(&p->thread, THREAD_RESOLVES, process_run, p);
 	if (!errno)

@@ -13,6 +13,7 @@ struct tree_options {
 	struct collector_options rings;
 	const char *output; /* names traces: name.h */
 	const char *folder; /* where the recorders are; NULL: only the first process is recorded */
+	bool follows_plain; /* the first process's tool can run what it executes */
 };
 
 /* Strings are borrowed for the tree's life. On RT_OK the caller owns *out. */

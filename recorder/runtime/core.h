@@ -99,6 +99,11 @@ extern bool rt_watched;
 extern bool rt_stepwise;
 bool rt_watch_is_there(void); /* the process runs under the tool */
 void rt_watch_thread(void);   /* this thread is recorded from now on */
+/*
+ * Whether what is executed next runs under the tool as well: file: NULL: no; otherwise, if the tool can record it. The
+ * answer.
+ */
+bool rt_watch_next(const char *file);
 
 /* Values; value.c. All but rt_settle are called where rt_values is set, by a busy thread. */
 extern bool rt_values;

@@ -3,6 +3,9 @@
  * instrumented ones, and their channel by RT_CHANNEL_ENV (start.c). Both are added here to the environment that they
  * get, and are never in the program's own. Programs in between, such as a shell, pass them on.
  *
+ * What a program that runs under the Valgrind tool executes runs under it too, if it is not instrumented. It finds the
+ * recorder by LD_PRELOAD. Shells of system and popen are the C library's own to start: they run by themselves.
+ *
  * exec may be called in the child of a process with many threads, so nothing here allocates or locks.
  */
 #include "recorder/runtime/core.h"
@@ -22,6 +25,8 @@
 extern char **environ;
 
 #define LIBRARY_PATH "LD_LIBRARY_PATH"
+#define PRELOAD "LD_PRELOAD"
+#define PLAIN_RECORDER "/libracetrace.so.1" /* of programs that are not instrumented */
 
 /* Memory of the kernel's, for as long as one call lasts. */
 struct block {
@@ -60,34 +65,97 @@ static char *append_channel(char *to, bool was_set)
 }
 #define CHANNEL_SIZE 100u
 
-/* The environment with both variables added; unchanged if no collector is there to record. */
-static char **added(char *const *environment, struct block *b)
+static char *append_list(char *to, const char *name, const char *file, const char *old)
 {
+	to = rt_append_text(rt_append_text(rt_append_text(to, name), "="), rt_tree->folder);
+	to = rt_append_text(to, file);
+	return old && *old ? rt_append_text(rt_append_text(to, ":"), old) : to;
+}
+
+static const char *value_in(char *const *environment, const char *name)
+{
+	for (; environment && *environment; environment++)
+		if (rt_value_of(*environment, name))
+			return rt_value_of(*environment, name);
+	return NULL;
+}
+
+/* True if the entry is one that `added` writes. */
+static bool is_replaced(char *entry, bool watched)
+{
+	return rt_value_of(entry, LIBRARY_PATH) || rt_value_of(entry, RT_CHANNEL_ENV) ||
+	       (watched && rt_value_of(entry, PRELOAD));
+}
+
+/*
+ * The environment with the variables added; unchanged if no collector is there to record. watched: the program will run
+ * under the tool.
+ */
+static char **added(char *const *environment, bool watched, struct block *b)
+{
+	const char *path = value_in(environment, LIBRARY_PATH);
+	const char *preload = watched ? value_in(environment, PRELOAD) : NULL;
 	size_t count = 0, n = 0;
-	const char *path = NULL;
 
 	*b = (struct block){0};
 	if (!is_followed())
 		return (char **)(uintptr_t)environment;
-	for (; environment && environment[count]; count++)
-		if (!path)
-			path = rt_value_of(environment[count], LIBRARY_PATH);
-	if (!acquire(b, (count + 3) * sizeof *environment + CHANNEL_SIZE + sizeof LIBRARY_PATH + RT_FOLDER_SIZE + 2 +
-	                    (path ? rt_length(path) : 0)))
+	while (environment && environment[count])
+		count++;
+	if (!acquire(b, (count + 4) * sizeof *environment + CHANNEL_SIZE + sizeof LIBRARY_PATH + sizeof PRELOAD +
+	                    sizeof PLAIN_RECORDER + 2 * (RT_FOLDER_SIZE + 2) + (path ? rt_length(path) : 0) +
+	                    (preload ? 2 * rt_length(preload) : 0)))
 		return (char **)(uintptr_t)environment;
 	char **result = (char **)(void *)b->start;
-	char *text = b->start + (count + 3) * sizeof *result;
+	char *text = b->start + (count + 4) * sizeof *result;
 	for (size_t i = 0; i < count; i++)
-		if (!rt_value_of(environment[i], LIBRARY_PATH) && !rt_value_of(environment[i], RT_CHANNEL_ENV))
+		if (!is_replaced(environment[i], watched))
 			result[n++] = environment[i];
 	result[n++] = text;
-	text = append_channel(rt_append_text(text, RT_CHANNEL_ENV "="), path != NULL) + 1;
-	result[n++] = text;
-	text = rt_append_text(rt_append_text(text, LIBRARY_PATH "="), rt_tree->folder);
-	if (path && *path)
-		rt_append_text(rt_append_text(text, ":"), path);
+	text = append_channel(rt_append_text(text, RT_CHANNEL_ENV "="), path != NULL);
+	if (watched)
+		text = rt_append_text(rt_append_text(text, ":"), preload ? preload : "-");
+	result[n++] = ++text;
+	text = append_list(text, LIBRARY_PATH, "", path);
+	if (watched) {
+		result[n++] = ++text;
+		append_list(text, PRELOAD, PLAIN_RECORDER, preload);
+	}
 	result[n] = NULL;
 	return result;
+}
+
+/* The file that a name without a slash means, in `path` of this size; NULL: it is in no folder of PATH. */
+static const char *search(const char *name, char *path, size_t size)
+{
+	const char *folder = value_in(environ, "PATH");
+
+	while (folder && *folder) {
+		size_t n = 0;
+		while (folder[n] && folder[n] != ':')
+			n++;
+		if (n && n + rt_length(name) + 2 <= size) {
+			for (size_t i = 0; i < n; i++)
+				path[i] = folder[i];
+			rt_append_text(rt_append_text(path + n, "/"), name);
+			if (RT_SYSCALL(SYS_access, path, X_OK) == 0)
+				return path;
+		}
+		folder += n + (folder[n] == ':');
+	}
+	return NULL;
+}
+
+/* True if the file, which is about to be executed, will run under the tool. searched: a name may be found by PATH. */
+static bool will_be_watched(const char *file, bool searched)
+{
+	char path[4096];
+
+	if (!rt_watched || !rt_tree || !rt_tree->follows_plain || !is_followed())
+		return false;
+	if (searched && file && rt_same(rt_file_name(file), file))
+		file = search(file, path, sizeof path);
+	return rt_watch_next(file);
 }
 
 /* ---- exec ---- */
@@ -102,30 +170,33 @@ static void set_executing(uint32_t is)
 }
 
 /* call: with `with`, the environment. */
-#define EXECUTE(environment, call)                                                                                     \
+#define EXECUTE(file, searched, environment, call)                                                                     \
 	struct block memory;                                                                                           \
-	char **with = added(environment, &memory);                                                                     \
+	bool watched = will_be_watched(file, searched);                                                                \
+	char **with = added(environment, watched, &memory);                                                            \
 	set_executing(1);                                                                                              \
 	int result = call;                                                                                             \
 	set_executing(0);                                                                                              \
+	if (watched)                                                                                                   \
+		rt_watch_next(NULL);                                                                                   \
 	release(&memory);                                                                                              \
 	return result
 
 RT_INTERPOSE(int, execve, (const char *path, char *const argv[], char *const environment[]))
 {
-	EXECUTE(environment, RT_REAL(execve)(path, argv, with));
+	EXECUTE(path, false, environment, RT_REAL(execve)(path, argv, with));
 }
 RT_INTERPOSE(int, execvpe, (const char *file, char *const argv[], char *const environment[]))
 {
-	EXECUTE(environment, RT_REAL(execvpe)(file, argv, with));
+	EXECUTE(file, true, environment, RT_REAL(execvpe)(file, argv, with));
 }
 RT_INTERPOSE(int, fexecve, (int fd, char *const argv[], char *const environment[]))
 {
-	EXECUTE(environment, RT_REAL(fexecve)(fd, argv, with));
+	EXECUTE(NULL, false, environment, RT_REAL(fexecve)(fd, argv, with));
 }
 RT_INTERPOSE(int, execveat, (int folder, const char *path, char *const argv[], char *const environment[], int flags))
 {
-	EXECUTE(environment, RT_REAL(execveat)(folder, path, argv, with, flags));
+	EXECUTE(NULL, false, environment, RT_REAL(execveat)(folder, path, argv, with, flags));
 }
 RT_DEFINE(int, execv, (const char *path, char *const argv[]))
 {
@@ -179,18 +250,21 @@ RT_DEFINE(int, execle, (const char *path, const char *argument, ...))
 #define SPAWN_PARAMETERS                                                                                               \
 	(pid_t *restrict pid, const char *restrict file, const posix_spawn_file_actions_t *actions,                    \
 	 const posix_spawnattr_t *restrict attributes, char *const *arguments, char *const *environment)
-#define SPAWN(name)                                                                                                    \
+#define SPAWN(name, searched)                                                                                          \
 	RT_INTERPOSE(int, name, SPAWN_PARAMETERS)                                                                      \
 	{                                                                                                              \
 		struct block memory;                                                                                   \
-		char **with = added(environment, &memory);                                                             \
+		bool watched = will_be_watched(file, searched);                                                        \
+		char **with = added(environment, watched, &memory);                                                    \
 		rt_call_at(RT_AT_FORK);                                                                                \
 		int result = RT_REAL(name)(pid, file, actions, attributes, arguments, with);                           \
+		if (watched)                                                                                           \
+			rt_watch_next(NULL);                                                                           \
 		release(&memory);                                                                                      \
 		return result;                                                                                         \
 	}
-SPAWN(posix_spawn)
-SPAWN(posix_spawnp)
+SPAWN(posix_spawn, false)
+SPAWN(posix_spawnp, true)
 
 /*
  * system and popen give the shell the program's environment as it is, so the shell is told. On the same line: it counts

@@ -259,6 +259,8 @@ static void restore_preload(char **environment, const char *preload)
 
 	restore(environment, "LD_PRELOAD", was_set ? preload : NULL);
 	restore(environment, RT_CHANNEL_ENV, NULL);
+	if (rt_watch_is_there())
+		restore(environment, "VALGRIND_LIB", NULL);
 }
 
 /* The user's LD_LIBRARY_PATH, which follows our folder. */
@@ -511,7 +513,10 @@ static void start_first(char **environment, const char *text)
 	announce(false);
 }
 
-/* Executed by a process of the tree, or by what one has executed; maybe long after the recording. */
+/*
+ * Executed by a process of the tree, or by what one has executed; maybe long after the recording. What is to run under
+ * the tool is first started by Valgrind's launcher, which passes the environment on.
+ */
 static void start_executed(char **environment, const char *text)
 {
 	uint64_t word[3]; /* PID, FD, NONCE */
@@ -521,6 +526,9 @@ static void start_executed(char **environment, const char *text)
 		word[i] = number(&text);
 		text += *text == ':';
 	}
+	const char *preload = *text && text[1] == ':' ? text + 2 : NULL;
+	if (preload && !rt_watch_is_there())
+		return;
 	fd = open_file((pid_t)(word[0] & INT_MAX), (unsigned)word[1]);
 
 	if (fd == -EACCES || fd == -EPERM)
@@ -532,7 +540,10 @@ static void start_executed(char **environment, const char *text)
 			rt_tree = NULL;
 		RT_SYSCALL(SYS_close, fd);
 	}
-	restore_library_path(environment, *text == '+');
+	bool had_path = *text == '+'; /* text is behind an entry that goes away */
+	if (preload)
+		restore_preload(environment, preload);
+	restore_library_path(environment, had_path);
 	if (rt_channel) {
 		rt_fork_start();
 		rt_call_at(RT_AT_START);

@@ -13,6 +13,7 @@
 #else /* without it there is no tool either */
 #define RUNNING_ON_VALGRIND 0
 #define VALGRIND_DO_CLIENT_REQUEST_EXPR(none, request, a, b, c, d, e) (none)
+#define VALGRIND_CLO_CHANGE(option) ((void)(option))
 #endif
 
 bool rt_watched, rt_stepwise;
@@ -26,4 +27,15 @@ void rt_watch_thread(void)
 {
 	VALGRIND_DO_CLIENT_REQUEST_EXPR(0, RT_WATCH_THREAD, &rt_self, &rt_channel, &rt_tree, rt_shared,
 	                                &rt_place_twice);
+}
+
+bool rt_watch_next(const char *file)
+{
+	bool is = file && VALGRIND_DO_CLIENT_REQUEST_EXPR(0, RT_WATCH_FILE, file, 0, 0, 0, 0);
+
+	if (is)
+		VALGRIND_CLO_CHANGE("--trace-children=yes");
+	else
+		VALGRIND_CLO_CHANGE("--trace-children=no");
+	return is;
 }

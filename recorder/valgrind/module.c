@@ -4,6 +4,8 @@
 #include "recorder/valgrind/kernel.h"
 
 #include <elf.h>
+#include <stddef.h>
+#include <sys/stat.h>
 #include <valgrind/pub_tool_basics.h>
 #include <valgrind/pub_tool_libcbase.h>
 #include <valgrind/pub_tool_mallocfree.h>
@@ -62,18 +64,47 @@ static bool dynamic_contains(long fd, const Elf64_Phdr *segments, unsigned n, co
 	return is;
 }
 
-static bool look(const char *file)
-{
+struct look {
 	Elf64_Ehdr header;
-	long fd = kernel_call(SYS_open, (long)file, 0, 0, 0);
+	Elf64_Phdr *segments; /* only while it is looked at */
+	bool is_program;      /* an ELF file of this machine */
+	bool is_instrumented, is_dynamic;
+};
+
+static struct look look(long fd)
+{
+	struct look l = {.segments = NULL};
+	if (!read_at(fd, 0, &l.header, sizeof l.header) || VG_(memcmp)(l.header.e_ident, ELFMAG, SELFMAG) ||
+	    l.header.e_machine != EM_X86_64 || l.header.e_phentsize != sizeof *l.segments)
+		return l;
+	l.segments = part(fd, l.header.e_phoff, (uint64_t)l.header.e_phnum * sizeof *l.segments);
+	if (!l.segments)
+		return l;
+	l.is_instrumented = dynamic_contains(fd, l.segments, l.header.e_phnum, "__tsan_init");
+	for (unsigned i = 0; i < l.header.e_phnum; i++)
+		l.is_dynamic |= l.segments[i].p_type == PT_INTERP;
+	VG_(free)(l.segments);
+	l.is_program = true;
+	return l;
+}
+
+static long open_file(const char *file)
+{
+	return kernel_call(SYS_open, (long)file, 0, 0, 0);
+}
+
+static void close_file(long fd)
+{
+	kernel_call(SYS_close, fd, 0, 0, 0);
+}
+
+static bool is_instrumented(const char *file)
+{
+	long fd = open_file(file);
 	if (fd < 0)
 		return false;
-	Elf64_Phdr *segments = NULL;
-	if (read_at(fd, 0, &header, sizeof header) && header.e_phentsize == sizeof *segments)
-		segments = part(fd, header.e_phoff, (uint64_t)header.e_phnum * sizeof *segments);
-	bool is = segments && dynamic_contains(fd, segments, header.e_phnum, "__tsan_init");
-	VG_(free)(segments);
-	kernel_call(SYS_close, fd, 0, 0, 0);
+	bool is = look(fd).is_instrumented;
+	close_file(fd);
 	return is;
 }
 
@@ -89,6 +120,51 @@ bool module_is_instrumented(const char *file)
 			return known[i].is;
 	known = VG_(realloc)("racetrace.modules", known, (count + 1) * sizeof *known);
 	known[count].file = VG_(strdup)("racetrace.modules", file);
-	known[count].is = look(file);
+	known[count].is = is_instrumented(file);
 	return known[count++].is;
+}
+
+/* The interpreter of a script, in `line`. NULL: it is none. */
+static const char *interpreter(char *line, size_t size)
+{
+	line[size - 1] = '\0';
+	if (line[0] != '#' || line[1] != '!')
+		return NULL;
+	char *start = line + 2;
+	while (*start == ' ' || *start == '\t')
+		start++;
+	char *end = start;
+	while (*end && *end != ' ' && *end != '\t' && *end != '\n')
+		end++;
+	*end = '\0';
+	return start;
+}
+
+/* Kernel's layout of what the system call fills. */
+static bool gains_rights(long fd)
+{
+	enum { SET_IDS = 06000, CAPABILITY = 64 };
+	struct stat st;
+	char value[CAPABILITY];
+	return kernel_call(SYS_fstat, fd, (long)&st, 0, 0) != 0 || st.st_mode & SET_IDS ||
+	       kernel_call(SYS_fgetxattr, fd, (long)"security.capability", (long)value, sizeof value) > 0;
+}
+
+static bool is_watched(const char *file, bool may_be_script)
+{
+	char line[256] = "";
+	long fd = open_file(file);
+	if (fd < 0)
+		return false;
+	struct look l = look(fd);
+	bool is = l.is_program && l.is_dynamic && !l.is_instrumented && !gains_rights(fd);
+	long n = kernel_call(SYS_pread64, fd, (long)line, sizeof line - 1, 0);
+	close_file(fd);
+	const char *by = n > 2 && may_be_script ? interpreter(line, sizeof line) : NULL;
+	return by ? is_watched(by, false) : is;
+}
+
+bool file_is_watched(const char *file)
+{
+	return is_watched(file, true);
 }

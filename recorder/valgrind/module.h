@@ -8,5 +8,10 @@
 
 /* True if code in the file calls the hooks of ThreadSanitizer. False as well if the file cannot be read. */
 bool module_is_instrumented(const char *file);
+/*
+ * True if the file is to be executed under the tool: a dynamically linked program that is not instrumented, or a script
+ * of one. Not if execution gives it other rights, which the tool would have to deny it.
+ */
+bool file_is_watched(const char *file);
 
 #endif

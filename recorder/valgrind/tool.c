@@ -511,6 +511,10 @@ static void unmapped(Addr at, SizeT size)
 static Bool handle_request(ThreadId tid, UWord *arguments, UWord *result)
 {
 	struct guest *g = &guests[tid];
+	if (arguments[0] == RT_WATCH_FILE) {
+		*result = file_is_watched((const char *)arguments[1]);
+		return True;
+	}
 	if (arguments[0] != RT_WATCH_THREAD)
 		return False;
 	g->self = (struct rt_slot **)arguments[1];

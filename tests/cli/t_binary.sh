@@ -142,6 +142,65 @@ gcc -g -O1 -shared -fPIC lib.c -o lib.so && gcc -g -O1 more.c -o more -ldl -pthr
 	wrong 'the race in the library is not observed'
 ls m.zst.* >/dev/null 2>&1 || wrong 'the forked child has no trace'
 
+# An instrumented program with a plain library: the one by its hooks, the other by the tool; they race with each other.
+cat >mixed.c <<'END'
+#include <pthread.h>
+extern int loaded;
+void touch(void);
+static int own;
+static void *work(void *arg)
+{
+	own++;    /* @own */
+	loaded++; /* @ours */
+	touch();
+	return arg;
+}
+int main(void)
+{
+	pthread_t a, b;
+	pthread_create(&a, NULL, work, NULL);
+	pthread_create(&b, NULL, work, NULL);
+	pthread_join(a, NULL);
+	pthread_join(b, NULL);
+	return 0;
+}
+END
+gcc -g -O1 -fsanitize=thread mixed.c -o mixed -L. -l:lib.so -Wl,-rpath,"$PWD" -pthread || exit 1
+"$racetrace" record --recorder=valgrind -o x.zst ./mixed >out 2>err || wrong "mixed: $(cat err)"
+"$racetrace" analyze -f json x.zst | jq -r '[.anomalies[] | select(.kind == "race" and .verdict == "observed") |
+	"\(.variable.name) \([.events[].source | "\(.file | split("/")[-1]):\(.line)"] | unique | join(" "))"] | unique[]' >got
+own=$(grep -n '@own' mixed.c | cut -d: -f1) ours=$(grep -n '@ours' mixed.c | cut -d: -f1)
+for line in "own mixed.c:$own" "loaded mixed.c:$ours" "loaded lib.c:2 mixed.c:$ours"; do
+	grep -qx "$line" got || wrong "no race '$line' in a mixed program: $(cat got)"
+done
+[ "$(grep -c '' got)" = 3 ] || wrong "other races in a mixed program: $(cat got)"
+
+# A store and a fence, as some compilers store to an _Atomic variable: such a line calls nothing, and is not plain.
+printf '#include <pthread.h>\n_Atomic int x;\nint y;\nstatic void *work(void *arg)\n{\n\tx = 1;\n\ty = 1;\n\treturn arg;\n}\n%s\n' \
+	'int main(void) { pthread_t a, b; pthread_create(&a, 0, work, 0); pthread_create(&b, 0, work, 0); pthread_join(a, 0); return pthread_join(b, 0); }' >fenced.c
+gcc -g -O1 -S fenced.c -o - | sed 's/xchgl\tx(%rip), \(%e[a-d]x\)/movl\t\1, x(%rip)\n\tmfence/' >fenced.s
+grep -q mfence fenced.s && gcc fenced.s -o fenced -pthread || exit 1
+"$racetrace" record -o f.zst ./fenced >out 2>err || wrong "fenced: $(cat err)"
+"$racetrace" analyze -f json f.zst >f.json
+[ "$(verdicts f.json)" = "x predicted 6 6
+y observed 7 7" ] || wrong "a store and a fence: $(verdicts f.json)"
+
+# What a shell or a script starts: plain programs run under the tool too, an instrumented one by itself. The environment
+# of each is as without a recorder.
+gcc -g -O1 -fsanitize=thread more.c -o more_tsan -ldl -pthread || exit 1
+printf '#!/bin/sh\n./more\n./more_tsan >/dev/null\nenv | grep -E "^(LD_|VALGRIND|RACETRACE_CHANNEL=)"\nexit 5\n' >script
+chmod +x script
+env -u LD_PRELOAD "$racetrace" record -o c.zst ./script >out 2>err
+[ $? = 5 ] || wrong "script: $(cat err)"
+[ -s out ] && wrong "an executed program sees the recorder in its environment: $(cat out)"
+for f in c.zst.*; do
+	"$racetrace" info --format json "$f" | jq -r '"\(.command | join(" ")) \(.order) \([.threads[]] | length > 1)"'
+done | sort -u >got
+printf '%s\n' './more exact true' './more_tsan stamped true' >want
+grep -vE ' false$' got | diff want - || wrong "traces of what a script starts: $(cat got)"
+env -u LD_PRELOAD "$racetrace" record --no-children -o n.zst ./script >out 2>err
+ls n.zst.* >/dev/null 2>&1 && wrong 'with --no-children there are traces of children'
+
 # What it shows happens in a build that is instrumented.
 gcc -g -O1 "$top/samples/hidden.c" -o hidden -pthread && gcc -g -O1 -fsanitize=thread "$top/samples/hidden.c" -o hidden_tsan -pthread || exit 1
 "$racetrace" record -o h.zst ./hidden >out 2>err

@@ -44,9 +44,8 @@ refused 3 "^racetrace: './plain' is not instrumented: build it with gcc -fsaniti
 refused 3 "^racetrace: '/bin/true' is not instrumented|^racetrace: '/usr/bin/true' is not" "$racetrace" record --recorder=tsan true
 refused 3 "'./static' is statically linked" "$racetrace" record ./static
 refused 3 "^racetrace: './static' is statically linked: link it dynamically$" "$racetrace" record --sync-only ./static
-refused 3 "'./script' is a script" "$racetrace" record --sync-only ./script
 refused 3 "'./inside' has a runtime of ThreadSanitizer inside.*static-libtsan" "$racetrace" record ./inside
-refused 3 "'./script' is a script" "$racetrace" record ./script
+refused 3 "'./script' is a script" "$racetrace" record --recorder=tsan ./script
 refused 3 "'./cut' is not an ELF executable|'./cut' is not instrumented|'./cut' is statically" "$racetrace" record ./cut
 refused 3 "'./foreign' is built for another kind of machine" "$racetrace" record ./foreign
 refused 3 "'./empty' is not an ELF executable" "$racetrace" record ./empty
