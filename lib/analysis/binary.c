@@ -29,7 +29,8 @@ static bool is_plain_source(const struct model *m, struct snippets *sources, uin
 	return plain;
 }
 
-/* True of a store with a fence behind it: the store to an _Atomic variable, which calls nothing, is compiled to both. */
+/* True of a store with a fence behind it: the store to an _Atomic variable, which calls nothing, is compiled to both.
+ */
 static bool is_fenced(const struct model *m, uint32_t e)
 {
 	uint32_t next = model_next(m, model_thread_of(m, e), m->events[e].pos + 1);
