@@ -1,9 +1,11 @@
 /*
  * predict: what the analysis of one run finds is what the next ones do. A run that takes the schedule of a race, or in
  * which reads see other writes, may come to code that no run before came to; it is analyzed in turn. So may a run in
- * which two threads take turns at a lock or an atomic variable the other way round than in all runs before. The most
- * promising run is first: of what a run with new code showed, then by verdict and rank. If there is none left, threads
- * take random turns, until that brings nothing new several times.
+ * which two threads take turns at a lock or an atomic variable the other way round than in all runs before. And a run
+ * whose threads are held at the places of all races, as RaceFuzzer does at those of one: each meeting goes either way,
+ * where a schedule has one meeting of one pair. The most promising run is first: of what a run with new code showed,
+ * then by verdict and rank. If there is none left, threads take random turns, or are held at races, until that brings
+ * nothing new several times.
  */
 #include "cmd/explore.h"
 
@@ -22,13 +24,18 @@
 enum {
 	NEW_SCHEDULES = 64, /* of one run that are taken on */
 	ATTEMPTS = 3,       /* ways to an anomaly that is not confirmed */
-	QUIET = 3           /* random runs without anything new, after which it is enough */
+	QUIET = 3,          /* random runs without anything new, after which it is enough */
+	PLACES_MAX = 256    /* of races, at which one run holds threads */
 };
+
+/* What a run at the places of races promises: less than a schedule that is proved, more than one that is not. */
+#define AT_RACES 0.75
 
 struct candidate {
 	char fingerprint[17];
 	struct rt_plan *plan; /* NULL: it was run, or it has none */
 	char at[2][300];      /* "": none; else positions that a run is to come to in this order, at one object */
+	bool at_races;        /* a run that holds threads at the places of all races */
 	bool open;            /* it was not run */
 	enum outcome_order resolve;
 	enum outcome_way way;
@@ -49,6 +56,9 @@ struct predict {
 	size_t known_count, known_room;
 	struct set positions; /* of events, in any run */
 	struct set turns; /* pairs of positions at one object, in the order in which some run had them or tried them */
+	char **places;    /* of races that are not excluded, as --at takes them */
+	size_t place_count, place_room;
+	struct set place_keys;
 	uint32_t quiet;
 	bool news; /* the run under way brought some */
 	/* What became of the run's plan, until its report is merged. */
@@ -74,9 +84,28 @@ void predict_release(struct exploring *x)
 		replay_run_release(&p->outcome);
 	set_release(&p->positions);
 	set_release(&p->turns);
+	for (size_t i = 0; i < p->place_count; i++)
+		free(p->places[i]);
+	set_release(&p->place_keys);
+	free(p->places);
 	free(p->items);
 	free(p->known);
 	free(p);
+}
+
+/* A run that holds threads at the places of races. False without memory. */
+static bool order_at_races(const struct predict *p, struct run_order *order)
+{
+	char option[320];
+	order->strategy = "racefuzzer";
+	if (!run_order_add(order, "--pattern=race"))
+		return false;
+	for (size_t i = 0; i < p->place_count; i++) {
+		snprintf(option, sizeof option, "--at=%s", p->places[i]);
+		if (!run_order_add(order, option))
+			return false;
+	}
+	return true;
 }
 
 /* A run of a candidate. False without memory. */
@@ -88,6 +117,8 @@ static bool order_run(struct exploring *x, struct candidate *c, struct run_order
 	order->seed = x->o.seed + x->started;
 	c->plan = NULL;
 	c->open = false;
+	if (c->at_races)
+		return order_at_races(x->predict, order);
 	if (!c->at[0][0])
 		return true;
 	order->strategy = "racefuzzer";
@@ -114,7 +145,7 @@ bool predict_next(struct exploring *x, struct run_order *order)
 	if (!p || p->quiet >= QUIET)
 		return false;
 	x->next_seed++;
-	return true;
+	return p->quiet % 2 == 0 || !p->place_count || x->native || order_at_races(p, order);
 }
 
 /* ---- What is new ---- */
@@ -235,6 +266,35 @@ static bool put_position(const struct rt_trace *trace, uint64_t pc, char *to, si
 	return module != NULL;
 }
 
+/* The places of races, if some of them are new, are what a run is to hold threads at. */
+static enum rt_status take_on_races(struct predict *p, const struct report *r, bool new_code, struct rt_error *err)
+{
+	const struct model *m = r->analysis->model;
+	struct candidate c = {
+	    .at_races = true, .open = true, .score = (new_code ? 1 : 0) + AT_RACES, .resolve = OUTCOME_NO_ORDER};
+	size_t before = p->place_count;
+	for (size_t i = 0; i < r->count; i++) {
+		const struct anomaly *a = r->entries[i].anomaly;
+		for (uint32_t k = 0; a->kind == ANOMALY_RACE && k < a->event_count && p->place_count < PLACES_MAX;
+		     k++) {
+			char place[300];
+			bool added;
+			uint64_t pc = m->sites[m->events[a->events[k]].site].pc;
+			if (!put_position(r->analysis->trace, pc, place, sizeof place))
+				continue;
+			if (!set_add(&p->place_keys, position_key(r->analysis->trace, pc), &added) ||
+			    !vec_reserve(&p->places, &p->place_room, (uint64_t)p->place_count + 1, sizeof *p->places))
+				return rt_error_set(err, RT_EMEMORY, "no memory to explore");
+			if (added && !(p->places[p->place_count++] = strdup(place)))
+				return rt_error_set(err, RT_EMEMORY, "no memory to explore");
+		}
+	}
+	if (p->place_count == before)
+		return RT_OK;
+	p->news = true;
+	return add_candidate(p, &c) ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory to explore");
+}
+
 static uint64_t turn_key(const struct rt_trace *trace, uint64_t first, uint64_t second)
 {
 	uint64_t key = position_key(trace, first) * UINT64_C(0x9e3779b97f4a7c15) ^ position_key(trace, second);
@@ -320,6 +380,8 @@ enum rt_status predict_ended(struct exploring *x, const struct run_result *run, 
 	if (status)
 		return status;
 	status = take_on_all(p, all, fresh != 0, err);
+	if (!status)
+		status = take_on_races(p, all, fresh != 0, err);
 	report_free(all);
 	return status ? status : take_on_turns(p, run->analysis, fresh != 0, err);
 }

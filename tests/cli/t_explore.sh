@@ -275,6 +275,11 @@ holds '.findings | any(.title | test("`loops`")) and any(.title | test("`c`"))'
 holds '.findings[] | select(.title | test("`c`")) | .seen.first <= 10'
 run 0 explore -f json -- ./racefuzzer_fig2_fixed
 holds '.findings == [] and (.runs | length) < 10'
+# Two threads that read the same index are at a race of their own: a run that holds threads at the known races shows it.
+gcc -g -O1 -fsanitize=thread "$top/samples/more/loop_variable.c" -o loop_variable -pthread || exit 1
+run 1 explore --runs 3 -f json -- ./loop_variable
+holds '.runs[0].strategy == "random" and any(.runs[]; .strategy == "racefuzzer")'
+holds '[.findings[] | select(.title | test("`sum")) | .seen.first] | length == 1 and .[0] <= 3'
 
 # Traces are kept where they are asked for.
 run 1 explore --strategy random --runs 3 --traces kept -f json -- ./racefuzzer_fig1
