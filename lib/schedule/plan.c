@@ -3,9 +3,8 @@
  * the positions whose accesses are looked at; the second one gathers the marks; the third one says what memory they are
  * of.
  */
-#include "lib/schedule/plan.h"
+#include "lib/schedule/planner.h"
 
-#include "lib/base/hash.h"
 #include "lib/base/lower_bound.h"
 #include "lib/base/vec.h"
 
@@ -14,77 +13,7 @@
 
 enum { BATCH = 4096 };
 
-/* Where a thread stops: right before an event. */
-struct stop {
-	uint64_t ordinal; /* the thread has run up to this one; once found, of the event that it stops at */
-	uint64_t mark;    /* index of that */
-	uint64_t behind;  /* ordinal of the thread's last access or synchronisation before that */
-	bool marked;      /* which is a mark */
-	bool goal;        /* it is the next event that it must stop at */
-	bool found;
-};
-
-struct site_key {
-	uint64_t pc;
-	uint64_t op;
-};
-struct site {
-	struct site_key key;
-	uint32_t index;
-	bool watched;
-	UT_hash_handle hh;
-};
-
-/* A mark as the trace has it. */
-struct raw_mark {
-	uint64_t addr;
-	uint32_t site;
-	uint32_t base;
-	uint64_t offset;
-};
-
-struct thread_plan {
-	struct stop *stops; /* in the thread's order; the goal's is the last if it is one */
-	size_t stop_count, next_stop;
-	uint64_t last; /* ordinal of the last event of the schedule; then of the last mark */
-	struct site_key seen_at;
-	uint64_t seen; /* in a pass: ordinal of the last access or synchronisation; then of the last mark */
-	struct raw_mark *marks;
-	size_t mark_count, mark_capacity, at;
-	bool done;
-};
-
-/* An address outside of all modules, and what it is now. */
-struct place {
-	uint64_t addr;
-	uint64_t offset;
-	uint32_t base; /* RT_PLAN_NONE: not met yet */
-};
-
-struct planner {
-	struct rt_trace *trace;
-	const struct rebuilt *rebuilt; /* NULL: the recorded build is run */
-	const struct plan_request *request;
-	struct rt_error *err;
-	const struct rt_module *modules; /* of the build that is run */
-	size_t module_count;
-	struct thread_plan *threads;
-	uint32_t thread_count;
-	struct stop **run_stops; /* by run of the request; NULL: nothing to do in it */
-	struct stop *goal_stops[ANOMALY_EVENTS_MAX];
-	uint64_t goal_marks[ANOMALY_EVENTS_MAX]; /* of a sequence */
-	struct site *sites;
-	uint32_t site_count;
-	struct place *places;
-	size_t place_count;
-	struct rt_plan_base *bases;
-	uint32_t base_count, base_capacity;
-	uint32_t unfinished; /* threads of which this pass has not seen all */
-	uint64_t missing;    /* position of an event of the goal that the other build does not have; 0: none */
-	bool no_memory;
-};
-
-static enum rt_status no_memory(struct planner *p)
+enum rt_status planner_no_memory(struct planner *p)
 {
 	return rt_error_set(p->err, RT_EMEMORY, "no memory for the plan of a run");
 }
@@ -102,55 +31,6 @@ bool plan_can_stop(unsigned op)
 
 /* ---- The request ---- */
 
-/* The kind of a goal that has none given, by its events' operations; script_judge determines it in the same way. */
-static enum rt_status find_kind(struct plan_request *q, struct rt_trace *trace, struct rt_error *err)
-{
-	struct rt_event *events = malloc(BATCH * sizeof *events);
-	uint32_t acquires = 0, accesses = 0;
-	size_t got = 1;
-	enum rt_status status =
-	    events ? rt_trace_rewind(trace, err) : rt_error_set(err, RT_EMEMORY, "no memory for the plan of a run");
-	while (!status && got) {
-		status = rt_trace_read(trace, events, BATCH, &got, err);
-		for (size_t i = 0; !status && i < got; i++)
-			for (uint32_t k = 0; k < q->goal_count; k++) {
-				if (q->goal[k].thread != events[i].thread || q->goal[k].from != events[i].ordinal)
-					continue;
-				acquires += rt_op_has(events[i].op, RT_TAKES) || events[i].op == RT_OP_BLOCK;
-				accesses += rt_op_is_access(events[i].op);
-			}
-	}
-	free(events);
-	q->kind = q->goal_count > 1 && acquires == q->goal_count                                  ? GOAL_DEADLOCK
-	          : q->goal_count == 2 && accesses == 2 && q->goal[0].thread != q->goal[1].thread ? GOAL_RACE
-	                                                                                          : GOAL_SEQUENCE;
-	return status;
-}
-
-enum rt_status plan_request_of(const struct script *s, struct rt_trace *trace, struct plan_request *request,
-                               struct rt_error *err)
-{
-	uint32_t *threads = script_threads(s, trace);
-	struct plan_run *runs = calloc(s->step_count + 1, sizeof *runs);
-	enum rt_status status = RT_OK;
-	if (!threads || !runs)
-		status = rt_error_set(err, RT_EMEMORY, "no memory for the plan of a run");
-	*request = (struct plan_request){.runs = runs, .run_count = s->step_count, .goal_count = s->goal_count};
-	for (size_t i = 0; !status && i < s->step_count; i++)
-		runs[i] = (struct plan_run){threads[s->steps[i].name], s->steps[i].from, s->steps[i].to};
-	for (uint32_t i = 0; !status && i < s->goal_count; i++)
-		request->goal[i] = (struct plan_run){threads[s->goal[i].name], s->goal[i].ordinal, s->goal[i].ordinal};
-	request->kind = s->kind;
-	if (!status && !s->kind_given)
-		status = find_kind(request, trace, err);
-	free(threads);
-	if (status) {
-		free(runs);
-		request->runs = NULL;
-	}
-	return status;
-}
-
 static struct stop *add_stop(struct planner *p, uint32_t thread, uint64_t ordinal, bool goal)
 {
 	struct thread_plan *t = &p->threads[thread];
@@ -165,7 +45,7 @@ static enum rt_status read_request(struct planner *p)
 {
 	const struct plan_request *q = p->request;
 	size_t *counts = calloc((size_t)p->thread_count + 1, sizeof *counts);
-	enum rt_status status = counts ? RT_OK : no_memory(p);
+	enum rt_status status = counts ? RT_OK : planner_no_memory(p);
 	for (size_t i = 0; !status && i < q->run_count + q->goal_count; i++) {
 		const struct plan_run *r = i < q->run_count ? &q->runs[i] : &q->goal[i - q->run_count];
 		if (r->thread >= p->thread_count)
@@ -175,7 +55,7 @@ static enum rt_status read_request(struct planner *p)
 	}
 	for (uint32_t t = 0; !status && t < p->thread_count; t++)
 		if (counts[t] && !(p->threads[t].stops = calloc(counts[t], sizeof(struct stop))))
-			status = no_memory(p);
+			status = planner_no_memory(p);
 	free(counts);
 	for (size_t i = 0; !status && i < q->run_count; i++) {
 		struct thread_plan *t = &p->threads[q->runs[i].thread];
@@ -224,7 +104,7 @@ static enum rt_status pass(struct planner *p, see_event *see)
 	struct rt_event *events = malloc(BATCH * sizeof *events);
 	size_t got = 1;
 	if (!events)
-		return no_memory(p);
+		return planner_no_memory(p);
 	start_pass(p);
 	enum rt_status status = rt_trace_rewind(p->trace, p->err);
 	while (!status && got && p->unfinished && !p->no_memory) {
@@ -243,7 +123,7 @@ static enum rt_status pass(struct planner *p, see_event *see)
 		}
 	}
 	free(events);
-	return status ? status : p->no_memory ? no_memory(p) : RT_OK;
+	return status ? status : p->no_memory ? planner_no_memory(p) : RT_OK;
 }
 
 static struct site *site_of(struct planner *p, struct site_key key, bool make)
@@ -356,7 +236,7 @@ static enum rt_status find_stops(struct planner *p)
 			status = cannot_stop(p, i);
 	if (!status && p->missing)
 		status = goal_missing(p);
-	return p->no_memory ? no_memory(p) : status;
+	return p->no_memory ? planner_no_memory(p) : status;
 }
 
 static void add_mark(struct planner *p, struct thread_plan *t, const struct rt_event *e)
@@ -400,8 +280,7 @@ static enum rt_status add_marks(struct planner *p)
 
 /* ---- Memory ---- */
 
-/* Index of the module that an address is in, RT_PLAN_NONE: in none. */
-static uint32_t module_of(const struct planner *p, uint64_t addr)
+uint32_t planner_module(const struct planner *p, uint64_t addr)
 {
 	size_t low = lower_bound(middle, 0, p->module_count, p->modules[middle].end <= addr);
 	return low < p->module_count && p->modules[low].start <= addr ? (uint32_t)low : RT_PLAN_NONE;
@@ -409,7 +288,7 @@ static uint32_t module_of(const struct planner *p, uint64_t addr)
 
 static int compare_places(const void *a, const void *b)
 {
-	const struct place *x = a, *y = b;
+	const struct plan_address *x = a, *y = b;
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
@@ -440,7 +319,7 @@ static bool has_memory(unsigned op)
  */
 static uint32_t fixed_module(const struct planner *p, uint64_t addr)
 {
-	return p->rebuilt ? RT_PLAN_NONE : module_of(p, addr);
+	return p->rebuilt ? RT_PLAN_NONE : planner_module(p, addr);
 }
 
 /* Addresses of marks that are in no module, each once. */
@@ -457,7 +336,7 @@ static bool gather_places(struct planner *p)
 		for (size_t k = 0; k < p->threads[i].mark_count; k++)
 			if (fixed_module(p, p->threads[i].marks[k].addr) == RT_PLAN_NONE)
 				p->places[n++] =
-				    (struct place){.addr = p->threads[i].marks[k].addr, .base = RT_PLAN_NONE};
+				    (struct plan_address){.addr = p->threads[i].marks[k].addr, .base = RT_PLAN_NONE};
 	qsort(p->places, n, sizeof *p->places, compare_places);
 	for (size_t i = 0; i < n; i++)
 		if (!kept || p->places[kept - 1].addr != p->places[i].addr)
@@ -511,120 +390,13 @@ static void place_mark(struct planner *p, struct thread_plan *t, const struct rt
 		mark->offset = mark->addr - p->modules[module].start;
 		return;
 	}
-	struct place *place = &p->places[place_from(p, mark->addr)];
+	struct plan_address *place = &p->places[place_from(p, mark->addr)];
 	if (place->base == RT_PLAN_NONE) {
 		place->base = new_base(p, RT_PLAN_NONE);
 		place->offset = 0;
 	}
 	mark->base = place->base;
 	mark->offset = place->offset;
-}
-
-/* ---- The file ---- */
-
-static uint64_t take(uint64_t *size, uint64_t bytes)
-{
-	uint64_t at = (*size + 63) & ~UINT64_C(63);
-	*size = at + bytes;
-	return at;
-}
-
-static void write_steps(struct planner *p, struct rt_plan *plan)
-{
-	struct rt_plan_step *steps = plan_part(plan, plan->steps);
-	const struct plan_request *q = p->request;
-	for (size_t i = 0; p->threads && i < q->run_count + q->goal_count; i++) {
-		const struct stop *s = i < q->run_count ? p->run_stops[i] : p->goal_stops[i - q->run_count];
-		const struct plan_run *r = i < q->run_count ? &q->runs[i] : &q->goal[i - q->run_count];
-		if (s)
-			steps[plan->step_count++] =
-			    (struct rt_plan_step){.thread = r->thread,
-			                          .marked = s->marked,
-			                          .mark = s->found ? s->mark : p->threads[r->thread].mark_count};
-	}
-	for (uint32_t i = 0; i < q->goal_count; i++)
-		plan->goals[i] = (struct rt_plan_goal){
-		    .thread = q->goal[i].thread, .mark = p->goal_stops[i] ? p->goal_stops[i]->mark : p->goal_marks[i]};
-}
-
-static void write_threads(struct planner *p, struct rt_plan *plan)
-{
-	const struct rt_trace_info *info = rt_trace_info(p->trace);
-	struct rt_plan_thread *threads = plan_part(plan, plan->threads);
-	struct rt_plan_thread_state *states = plan_part(plan, plan->states);
-	struct rt_plan_mark *marks = plan_part(plan, plan->marks);
-	uint64_t at = 0;
-	for (uint32_t i = 0; i < p->thread_count; i++) {
-		const struct thread_plan *t = &p->threads[i];
-		const char *dot = strrchr(info->threads[i].name, '.');
-		threads[i] = (struct rt_plan_thread){.parent = info->threads[i].parent,
-		                                     .child_number = dot ? (uint32_t)strtoul(dot + 1, NULL, 10) : 0,
-		                                     .first_mark = at,
-		                                     .mark_count = t->mark_count};
-		states[i].task = RT_PLAN_NONE;
-		for (size_t k = 0; k < t->mark_count; k++)
-			marks[at++] = (struct rt_plan_mark){
-			    .site = t->marks[k].site, .base = t->marks[k].base, .offset = t->marks[k].offset};
-	}
-}
-
-static void write_sites(struct planner *p, struct rt_plan *plan)
-{
-	struct rt_plan_site *sites = plan_part(plan, plan->sites);
-	for (struct site *s = p->sites; s; s = s->hh.next) {
-		uint64_t pc = p->rebuilt ? rebuilt_pc(p->rebuilt, s->key.pc, (unsigned)s->key.op) : s->key.pc;
-		uint32_t module = module_of(p, pc);
-		sites[s->index] =
-		    (struct rt_plan_site){.offset = module == RT_PLAN_NONE ? pc : pc - p->modules[module].start,
-		                          .module = module,
-		                          .op = (uint16_t)s->key.op,
-		                          .watched = s->watched};
-	}
-}
-
-static enum rt_status write_plan(struct planner *p, struct rt_plan **out)
-{
-	const struct plan_request *q = p->request;
-	struct rt_plan head = {.magic = RT_PLAN_MAGIC,
-	                       .kind = q->kind == GOAL_RACE       ? RT_PLAN_RACE
-	                               : q->kind == GOAL_SEQUENCE ? RT_PLAN_SEQUENCE
-	                                                          : RT_PLAN_DEADLOCK,
-	                       .module_count = (uint32_t)p->module_count,
-	                       .site_count = p->site_count,
-	                       .thread_count = p->thread_count,
-	                       .goal_count = q->goal_count};
-	uint64_t size = sizeof head, marks = 0, paths = 0;
-	for (uint32_t i = 0; i < p->thread_count; i++)
-		marks += p->threads[i].mark_count;
-	for (size_t i = 0; i < p->module_count; i++)
-		paths += strlen(p->modules[i].path) + 1;
-	head.modules = take(&size, p->module_count * sizeof(struct rt_plan_module));
-	head.sites = take(&size, p->site_count * sizeof(struct rt_plan_site));
-	head.bases = take(&size, p->base_count * sizeof(struct rt_plan_base));
-	head.threads = take(&size, p->thread_count * sizeof(struct rt_plan_thread));
-	head.marks = take(&size, marks * sizeof(struct rt_plan_mark));
-	head.steps = take(&size, (q->run_count + q->goal_count) * sizeof(struct rt_plan_step));
-	head.states = take(&size, p->thread_count * sizeof(struct rt_plan_thread_state));
-	head.learned = take(&size, p->base_count * sizeof(uint64_t));
-	uint64_t path = take(&size, paths);
-	struct rt_plan *plan = calloc(1, size);
-	if (!plan)
-		return no_memory(p);
-	*plan = head;
-	plan->size = size;
-	struct rt_plan_module *modules = plan_part(plan, plan->modules);
-	for (size_t i = 0; i < p->module_count; i++) {
-		size_t length = strlen(p->modules[i].path) + 1;
-		modules[i] = (struct rt_plan_module){.path = path, .start = p->modules[i].start};
-		memcpy(plan_part(plan, path), p->modules[i].path, length);
-		path += length;
-	}
-	memcpy(plan_part(plan, plan->bases), p->bases, p->base_count * sizeof *p->bases);
-	write_sites(p, plan);
-	write_threads(p, plan);
-	write_steps(p, plan);
-	*out = plan;
-	return RT_OK;
 }
 
 static void release(struct planner *p)
@@ -656,7 +428,7 @@ enum rt_status plan_make(struct rt_trace *trace, const struct plan_request *requ
 	p.modules = rt_trace_modules(rebuilt ? rebuilt_trace(rebuilt) : trace, &p.module_count);
 	p.threads = calloc((size_t)p.thread_count + 1, sizeof *p.threads);
 	p.run_stops = calloc(request->run_count + 1, sizeof *p.run_stops);
-	enum rt_status status = p.threads && p.run_stops ? RT_OK : no_memory(&p);
+	enum rt_status status = p.threads && p.run_stops ? RT_OK : planner_no_memory(&p);
 	for (uint32_t i = 0; !status && i < p.module_count; i++)
 		new_base(&p, i);
 	if (!status)
@@ -666,12 +438,12 @@ enum rt_status plan_make(struct rt_trace *trace, const struct plan_request *requ
 	if (!status)
 		status = add_marks(&p);
 	if (!status && !gather_places(&p))
-		status = no_memory(&p);
+		status = planner_no_memory(&p);
 	begin_variables(&p);
 	if (!status)
 		status = pass(&p, place_mark);
 	if (!status)
-		status = write_plan(&p, out);
+		status = planner_write(&p, out);
 	release(&p);
 	return status;
 }
@@ -705,7 +477,9 @@ enum rt_status plan_search(struct rt_trace *trace, enum goal_kind kind, const st
 	}
 	for (size_t i = 0; i < further_count && !p.no_memory; i++)
 		watch(&p, (struct site_key){.pc = further[i].pc, .op = further[i].op});
-	enum rt_status status = p.no_memory ? no_memory(&p) : p.missing ? goal_missing(&p) : write_plan(&p, out);
+	enum rt_status status = p.no_memory ? planner_no_memory(&p)
+	                        : p.missing ? goal_missing(&p)
+	                                    : planner_write(&p, out);
 	if (!status) {
 		(*out)->search = 1;
 		for (uint32_t i = 0; i < goal_count; i++)
