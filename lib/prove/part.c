@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 static const char magic[8] = {'r', 't', '-', 'p', 'a', 'r', 't', '\n'};
 enum { SHARDS_MAX = 65536, ARGS_MAX = 1 << 20 };
@@ -30,7 +31,7 @@ struct entry {
 	uint32_t kind;
 	uint32_t pass, index; /* results */
 	uint32_t unused;
-	uint64_t size; /* of what follows; ENTRY_DIGEST: the digest, and nothing follows */
+	uint64_t size; /* of what follows; ENTRY_DIGEST, ENTRY_END: the digest, the checksum, and nothing follows */
 };
 
 /* ---- Writing ---- */
@@ -38,6 +39,8 @@ struct entry {
 static void put(struct part *p, const void *data, size_t size)
 {
 	p->failed |= !p->failed && !rt_write_all(p->fd, data, size);
+	if (p->sum)
+		XXH3_64bits_update(p->sum, data, size);
 }
 
 static struct head head_of(const struct part *p)
@@ -55,6 +58,9 @@ static struct head head_of(const struct part *p)
 void part_begin(struct part *p, char *const *args, uint32_t count)
 {
 	struct head head = head_of(p);
+	if ((p->sum = XXH3_createState()))
+		XXH3_64bits_reset(p->sum);
+	p->failed |= !p->sum;
 	head.arg_count = count;
 	for (uint32_t i = 0; i < count; i++)
 		head.args_size += (uint32_t)strlen(args[i]) + 1;
@@ -72,13 +78,21 @@ void part_put(struct part *p, uint32_t pass, uint32_t index, const struct anomal
               const struct prove_counts *after)
 {
 	struct entry entry = {.kind = ENTRY_RESULT, .pass = pass, .index = index, .size = result_size(a)};
-	put(p, &entry, sizeof entry);
-	p->failed |= !p->failed && !result_write(p->fd, a, before, after);
+	void *bytes = result_pack(a, before, after);
+	p->failed |= !bytes;
+	if (bytes) {
+		put(p, &entry, sizeof entry);
+		put(p, bytes, entry.size);
+	}
+	free(bytes);
 }
 
 void part_end(struct part *p)
 {
-	put(p, &(struct entry){.kind = ENTRY_END}, sizeof(struct entry));
+	put(p, &(struct entry){.kind = ENTRY_END, .size = p->sum ? XXH3_64bits_digest(p->sum) : 0},
+	    sizeof(struct entry));
+	XXH3_freeState(p->sum);
+	p->sum = NULL;
 }
 
 /* ---- Reading ---- */
@@ -127,6 +141,31 @@ bool part_is(const char *path)
 static enum rt_status damaged(const char *path, struct rt_error *err)
 {
 	return rt_error_set(err, RT_EINPUT, "'%s' is no whole part of an analysis: write it again", path);
+}
+
+/* True if the file ends with the checksum of all that comes before. */
+static bool is_whole(int fd)
+{
+	struct stat st;
+	struct entry end;
+	char bytes[1 << 14];
+	if (fstat(fd, &st) || (uint64_t)st.st_size < sizeof end)
+		return false;
+	XXH3_state_t *sum = XXH3_createState();
+	uint64_t size = (uint64_t)st.st_size - sizeof end;
+	bool read = sum && read_at(fd, &end, sizeof end, size);
+	if (sum)
+		XXH3_64bits_reset(sum);
+	for (uint64_t at = 0; read && at < size;) {
+		size_t n = size - at < sizeof bytes ? (size_t)(size - at) : sizeof bytes;
+		if ((read = read_at(fd, bytes, n, at)))
+			XXH3_64bits_update(sum, bytes, n);
+		at += n;
+	}
+	bool whole = read && end.kind == ENTRY_END && !end.pass && !end.index && !end.unused &&
+	             end.size == XXH3_64bits_digest(sum);
+	XXH3_freeState(sum);
+	return whole;
 }
 
 /* The arguments: of the first part; those of the others must be the same. */
@@ -203,7 +242,8 @@ static enum rt_status read_part(struct parts *p, const char *path, bool *first, 
 		close(fd);
 		return rt_error_set(err, RT_EINPUT, "'%s' is of another version of racetrace: write it again", path);
 	}
-	whole = whole && head.of && head.of <= SHARDS_MAX && head.shard < head.of && head.args_size <= ARGS_MAX;
+	whole = whole && is_whole(fd) && head.of && head.of <= SHARDS_MAX && head.shard < head.of &&
+	        head.args_size <= ARGS_MAX;
 	if (whole && !p->files && (p->files = malloc(head.of * sizeof *p->files)))
 		for (; p->of < head.of; p->of++)
 			p->files[p->of] = -1;

@@ -1,7 +1,8 @@
 /*
  * Parts: files with the results of some of an analysis's candidates, each written by a process of its own, perhaps on
  * another machine. What a part says is taken over only for the same candidates, and a proof only if the judge agrees.
- * A file has a head, the arguments of the command that wrote it, a digest of the candidates, the results, and an end.
+ * A file has a head, the arguments of the command that wrote it, a digest of the candidates, the results, and an end
+ * with the checksum of all bytes before it.
  * It is for this version of the program on this kind of machine alone.
  */
 #ifndef LIB_PROVE_PART_H
@@ -14,6 +15,7 @@ struct part {
 	int fd;             /* borrowed */
 	uint32_t shard, of; /* from 0 */
 	bool failed;        /* it cannot be written */
+	void *sum;          /* of what was written so far */
 };
 
 /* args: count strings, for the one that merges. */
@@ -23,6 +25,7 @@ void part_digest(struct part *p, uint64_t digest);
 /* pass: which of the analysis's tasks. */
 void part_put(struct part *p, uint32_t pass, uint32_t index, const struct anomaly *a, const struct prove_counts *before,
               const struct prove_counts *after);
+/* Once after part_begin, also if the analysis failed. */
 void part_end(struct part *p);
 
 /* True if the file begins as a part does. */

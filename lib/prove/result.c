@@ -43,7 +43,7 @@ uint64_t result_size(const struct anomaly *a)
 	return sizeof(struct result) + steps * sizeof *a->schedule->steps + a->need_count * sizeof *a->needs;
 }
 
-bool result_write(int fd, const struct anomaly *a, const struct prove_counts *before, const struct prove_counts *after)
+void *result_pack(const struct anomaly *a, const struct prove_counts *before, const struct prove_counts *after)
 {
 	struct result r;
 	memset(&r, 0, sizeof r); /* what is between the members is written too */
@@ -68,9 +68,25 @@ bool result_write(int fd, const struct anomaly *a, const struct prove_counts *be
 	}
 	r.needs = a->need_count;
 	r.need_total = a->need_total;
-	return rt_write_all(fd, &r, sizeof r) &&
-	       (!r.steps || rt_write_all(fd, a->schedule->steps, r.steps * sizeof *a->schedule->steps)) &&
-	       (!r.needs || rt_write_all(fd, a->needs, r.needs * sizeof *a->needs));
+	char *bytes = malloc(result_size(a)), *at = bytes;
+	if (!bytes)
+		return NULL;
+	memcpy(at, &r, sizeof r);
+	at += sizeof r;
+	if (r.steps)
+		memcpy(at, a->schedule->steps, r.steps * sizeof *a->schedule->steps);
+	at += r.steps * sizeof *a->schedule->steps;
+	if (r.needs)
+		memcpy(at, a->needs, r.needs * sizeof *a->needs);
+	return bytes;
+}
+
+bool result_write(int fd, const struct anomaly *a, const struct prove_counts *before, const struct prove_counts *after)
+{
+	void *bytes = result_pack(a, before, after);
+	bool written = bytes && rt_write_all(fd, bytes, result_size(a));
+	free(bytes);
+	return written;
 }
 
 static bool is_event(const struct model *m, uint32_t e)

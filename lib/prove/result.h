@@ -20,8 +20,10 @@ struct result {
 	uint32_t *need_events;             /* owned; NULL when written */
 };
 
-/* Number of bytes that result_write writes. */
+/* Number of bytes of its result. */
 uint64_t result_size(const struct anomaly *a);
+/* Those bytes; the caller's to free. NULL without memory. */
+void *result_pack(const struct anomaly *a, const struct prove_counts *before, const struct prove_counts *after);
 /* False if the file cannot be written. */
 bool result_write(int fd, const struct anomaly *a, const struct prove_counts *before, const struct prove_counts *after);
 /* False, and nothing is the caller's, at the end of the file, without memory, or if it is of no event of the model. */

@@ -75,17 +75,52 @@ for shard in 0/2 3/2 1 1/ /2 x/2 1/0 1/2x; do
 done
 run 2 merge
 
-# No byte of a part makes merge crash. Those of the first result's numbers by threes: each is too large once. Then each
-# number is -1, which the format itself uses.
+# A part with a wrong byte is refused, wherever it is.
+damaged() { # AT: 2.part with a byte that is not the one there
+	local byte
+	byte=$(od -An -tu1 -j "$1" -N 1 2.part)
+	{ head -c "$1" 2.part; printf "\\x$(printf %x $((byte ^ 255)))"; tail -c +$(($1 + 2)) 2.part; } >bad.part
+}
 cp "$top/tests/golden/hand/30_syncp_two_round_no.std" own.std
 size=$(stat -c %s 2.part)
+for at in $(seq 80 | awk -v size="$size" '{ print int(($1 - 1) * (size - 1) / 79) }'); do
+	damaged "$at"
+	"$RACETRACE" merge -o merged.json 1.part bad.part >out 2>err
+	[ $? = 3 ] && grep -q "'bad.part'" err || wrong "a wrong byte at $at of $size: $(cat err)"
+done
+cat 2.part <(echo) >bad.part
+run 3 merge 1.part bad.part
+says "'bad.part' is no whole part"
+
+# None makes merge crash, even with the checksum of its bytes. Those of the first result's numbers by threes: each is too
+# large once. Then each number is -1, which the format itself uses.
+cat >forge.c <<'END'
+#include <stdint.h>
+#include <stdio.h>
+#include <xxhash.h>
+int main(int argc, char **argv)
+{
+	static char bytes[1 << 20];
+	FILE *f = fopen(argc > 1 ? argv[1] : "", "r+");
+	size_t n = f ? fread(bytes, 1, sizeof bytes, f) : 0;
+	if (n < 24)
+		return 1;
+	uint64_t sum = XXH3_64bits(bytes, n - 24);
+	return fseek(f, -8, SEEK_END) || fwrite(&sum, sizeof sum, 1, f) != 1 || fclose(f);
+}
+END
+${CC:-gcc} -o forge forge.c -lxxhash || wrong "forge.c does not compile"
+cp 2.part bad.part
+./forge bad.part && cmp -s 2.part bad.part || wrong "forge.c has another checksum than part.c"
 for at in $(seq 0 3 247) $(seq 40 | awk -v size="$size" '{ print int($1 * size / 41) }'); do
 	{ head -c $at 2.part; printf '\377'; tail -c +$((at + 2)) 2.part; } >bad.part
+	./forge bad.part
 	"$RACETRACE" merge -o merged.json 1.part bad.part >out 2>err
 	[ $? -le 4 ] || wrong "a wrong byte at $at: $(cat err)"
 done
 for ((at = 0; at + 4 <= size; at += 4)); do
 	{ head -c $at 2.part; printf '\377\377\377\377'; tail -c +$((at + 5)) 2.part; } >bad.part
+	./forge bad.part
 	"$RACETRACE" merge -o merged.json 1.part bad.part >out 2>err
 	[ $? -le 4 ] || wrong "a wrong number at $at: $(cat err)"
 done
