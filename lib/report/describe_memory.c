@@ -1,0 +1,119 @@
+/* The memory that described events access: the blocks that it is in, whose stack it is; see describe_parts.h. */
+#include "lib/report/describe_parts.h"
+
+#include "lib/base/lower_bound.h"
+
+#include <stdlib.h>
+
+static struct memory_slot *slots_from(struct describing *p, uint64_t addr)
+{
+	size_t low = lower_bound(mid, 0, p->slot_count, p->slots[mid].addr < addr);
+	return p->slots + low;
+}
+
+void describe_memory(struct describing *p, const struct rt_event *event)
+{
+	bool mapping = event->op == RT_OP_MAP || event->op == RT_OP_UNMAP;
+	bool begins = event->op == RT_OP_ALLOC || event->op == RT_OP_MAP;
+	const struct memory_slot *end = p->slots + p->slot_count;
+	/* A FREE may have no size: the slots of its block are those whose ALLOC has its address. */
+	for (struct memory_slot *s = slots_from(p, event->addr); s < end; s++) {
+		struct slot_block *b = mapping ? &s->map : &s->heap;
+		uint64_t offset = s->addr - event->addr;
+		if (begins) {
+			if (offset >= event->arg)
+				break;
+			describe_save(p, &b->alloc, event);
+			describe_forget(p, &b->freed);
+		} else if (mapping) {
+			if (offset >= event->arg)
+				break;
+			if (b->alloc.used)
+				describe_save(p, &b->freed, event);
+		} else {
+			if (!b->alloc.used || b->alloc.event.addr != event->addr)
+				break;
+			describe_save(p, &b->freed, event);
+		}
+	}
+}
+
+static struct memory_block block_use(struct describing *p, const struct slot_block *b, bool mapped)
+{
+	return (struct memory_block){.address = b->alloc.event.addr,
+	                             .size = b->alloc.event.arg,
+	                             .alloc = describe_saved(p, &b->alloc),
+	                             .freed = describe_saved(p, &b->freed),
+	                             .mapped = mapped};
+}
+
+struct memory_block describe_block(struct describing *p, uint64_t addr)
+{
+	const struct memory_slot *s = slots_from(p, addr);
+	if (s == p->slots + p->slot_count || s->addr != addr)
+		return (struct memory_block){0};
+	/* A freed block is still the best description, until its memory is used again. */
+	bool live_map = s->map.alloc.used && !s->map.freed.used;
+	bool newer_map = live_map && s->heap.freed.used && s->map.alloc.event.number > s->heap.freed.event.number;
+	if (s->heap.alloc.used && !newer_map)
+		return block_use(p, &s->heap, false);
+	return s->map.alloc.used ? block_use(p, &s->map, true) : (struct memory_block){0};
+}
+
+static bool stack_owner(const struct describing *p, uint64_t addr, uint32_t *owner)
+{
+	for (uint32_t i = 0; i < p->thread_count; i++) {
+		const struct described_thread *t = &p->threads[i];
+		if (addr >= t->stack_base && addr - t->stack_base < t->stack_size) {
+			*owner = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Most threads have their thread-local memory inside their stack's mapping. */
+static bool is_thread_local(const struct describing *p, struct memory_place *place)
+{
+	for (uint32_t i = 0; i < p->thread_count; i++) {
+		const struct described_thread *t = &p->threads[i];
+		if (place->addr >= t->tls_base && place->addr - t->tls_base < t->tls_size) {
+			place->owner = i;
+			place->tls_end = t->tls_base + t->tls_size;
+			return true;
+		}
+	}
+	return false;
+}
+
+static struct memory_place place_at(struct describing *p, uint64_t addr)
+{
+	struct rt_variable variable;
+	struct memory_place place = {.addr = addr, .block = describe_block(p, addr)};
+	if (rt_trace_variable(p->trace, addr, &variable)) {
+		place.kind = RT_MEMORY_GLOBAL;
+		place.block = (struct memory_block){0};
+	} else if (is_thread_local(p, &place)) {
+		place.kind = RT_MEMORY_TLS;
+		place.block = (struct memory_block){0};
+	} else if (place.block.alloc && !place.block.mapped) {
+		place.kind = RT_MEMORY_HEAP;
+	} else if (stack_owner(p, addr, &place.owner)) {
+		place.kind = RT_MEMORY_STACK;
+		place.block = (struct memory_block){0};
+	}
+	return place;
+}
+
+/* queries: all n of one event, sorted by address. */
+void describe_places(struct describing *p, const struct describe_query *queries, size_t n, struct description *d)
+{
+	d->places = calloc(n, sizeof *d->places);
+	if (!d->places) {
+		p->no_memory = true;
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (queries[i].addr && (i == 0 || queries[i].addr != queries[i - 1].addr))
+			d->places[d->place_count++] = place_at(p, queries[i].addr);
+}
