@@ -1,0 +1,60 @@
+/* What the parts of writer.h share: writer.c has threads, chunks and records, writer_block.c the blocks of the file,
+ * writer_symbols.c what positions and addresses are called. */
+#ifndef TRACEFMT_NATIVE_WRITER_PARTS_H
+#define TRACEFMT_NATIVE_WRITER_PARTS_H
+
+#include "lib/base/output.h"
+#include "lib/base/set.h"
+#include "tracefmt/native/file.h"
+#include "tracefmt/native/symbols.h"
+#include "tracefmt/native/writer.h"
+
+#include <zstd.h>
+
+struct writer_thread {
+	char *name, *label;
+	uint32_t parent, index;
+	bool known, announced; /* declared in the file */
+	struct rt_encoder *encoder;
+	uint32_t sequence;                   /* chunks written */
+	uint64_t ordinal;                    /* of the last event in a written chunk */
+	uint64_t next_ordinal;               /* rt_writer_event: of the last event */
+	uint64_t stamp;                      /* rt_writer_event: in effect */
+	uint64_t opened;                     /* number of chunks written when this one began */
+	struct writer_thread *older, *newer; /* open chunks, by age */
+};
+
+struct rt_writer {
+	uint64_t pid;
+	struct rt_output output;
+	bool recording;
+	int level;
+	struct writer_thread **threads;
+	uint32_t thread_count, thread_cap;
+	bool announce; /* some thread is not announced */
+	struct writer_thread *oldest, *newest;
+	uint64_t open_records; /* in all open chunks */
+	uint64_t chunks, offset, events, left_out, lost;
+	uint64_t whole; /* where the last whole block ends */
+	struct set pcs; /* that were written */
+	struct rt_symbol_table *symbols;
+	struct rt_bytes raw, packed, index;
+	uint32_t blocks;
+	ZSTD_CCtx *zstd;
+	uint32_t last_thread; /* rt_writer_event: of the last event, and its stamp */
+	uint64_t last_stamp;
+	struct rt_error failure; /* the first one; every later call repeats it */
+};
+
+/* Returns the first failure, and says it. */
+enum rt_status writer_fail(struct rt_writer *w, struct rt_error *err);
+enum rt_status writer_no_memory(struct rt_writer *w, struct rt_error *err);
+/* By errno. The file so far is left as a trace that was cut short. */
+enum rt_status writer_fail_system(struct rt_writer *w, struct rt_error *err);
+enum rt_status writer_put(struct rt_writer *w, const void *data, size_t n, struct rt_error *err);
+/* Writes a block, whose content is w->raw, and empties w->raw. */
+enum rt_status writer_block(struct rt_writer *w, struct rt_block *block, struct rt_error *err);
+/* Adds a pc, unless it is 0, to those to explain; arg: their set. False without memory. */
+bool writer_add_pc(uint64_t pc, void *arg);
+
+#endif
