@@ -4,12 +4,12 @@
 #include "lib/base/hash.h"
 #include "lib/base/set.h"
 #include "lib/base/vec.h"
-#include "tracefmt/event.h"
+#include "lib/explore/sharing.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { THREADS = RT_SEARCH_THREADS, GRANULE = 8, GRANULES_MAX = 512, LOCKS_MAX = 8, POSITIONS_MAX = 32 };
+enum { THREADS = RT_SEARCH_THREADS };
 
 const char *executions_reduction_name(enum executions_reduction r)
 {
@@ -40,18 +40,6 @@ struct state {
 	UT_hash_handle hh;
 };
 
-/* Memory of GRANULE bytes: by which threads, at which positions, under which locks it was accessed in any execution. */
-struct granule {
-	uint64_t key;
-	uint64_t threads; /* bit i: thread i */
-	bool written;
-	uint64_t positions[POSITIONS_MAX];
-	uint32_t position_count;
-	uint64_t locks[LOCKS_MAX]; /* held at all accesses since a second thread came */
-	uint32_t lock_count;
-	UT_hash_handle hh;
-};
-
 struct executions {
 	struct executions_options o;
 	struct executions_counts counts;
@@ -62,10 +50,7 @@ struct executions {
 	struct work *proofs;      /* executions that show a race */
 	size_t proof_count, proof_room;
 	struct work current; /* that executions_next gave; its choices are owned */
-	struct granule *granules;
-	struct set shared, exposed; /* positions: of what several threads access; of that, what no lock protects */
-	bool grew;                  /* one of the two did: what was visited has missed states */
-	bool tries;                 /* a lock may be tried: its release is noticed by others */
+	struct sharing sharing;
 	struct executions_race *races;
 	size_t race_count, race_room;
 	struct set race_keys;
@@ -103,18 +88,11 @@ static void forget_states(struct executions *s)
 
 void executions_free(struct executions *s)
 {
-	struct granule *g, *next;
 	if (!s)
 		return;
 	forget_states(s);
-	HASH_ITER(hh, s->granules, g, next)
-	{
-		HASH_DELETE(hh, s->granules, g);
-		free(g);
-	}
+	sharing_release(&s->sharing);
 	set_release(&s->scheduled);
-	set_release(&s->shared);
-	set_release(&s->exposed);
 	set_release(&s->race_keys);
 	for (size_t i = 0; i < s->proof_count; i++)
 		free(s->proofs[i].choices);
@@ -252,8 +230,7 @@ struct thread {
 	struct rt_search_record step; /* that it is about to do */
 	bool pending;                 /* it was not done */
 	uint64_t hash;                /* of what it has done */
-	uint64_t locks[LOCKS_MAX];
-	uint32_t lock_count;
+	struct locks_held held;
 };
 
 struct walk {
@@ -266,21 +243,6 @@ struct walk {
 	bool overflow;  /* an access was too wide */
 	bool no_memory;
 };
-
-static bool is_access(const struct rt_search_record *r)
-{
-	return rt_op_is_access(r->op);
-}
-
-static bool is_plain(const struct rt_search_record *r)
-{
-	return is_access(r) && !rt_op_is_atomic(r->op);
-}
-
-static uint64_t bytes_of(const struct rt_search_record *r)
-{
-	return r->arg ? r->arg : 1;
-}
 
 /* True if another thread may go on before it. */
 static bool is_visible(const struct executions *s, const struct rt_search_record *r)
@@ -295,11 +257,11 @@ static bool is_visible(const struct executions *s, const struct rt_search_record
 	case RT_OP_JOIN:
 		return none;
 	case RT_OP_RELEASE:
-		return none || s->tries;
+		return none || s->sharing.tries;
 	default:
-		if (!is_plain(r) || (none && !(r->flags & RT_SEARCH_OWN)))
+		if (!search_is_plain(r) || (none && !(r->flags & RT_SEARCH_OWN)))
 			return true;
-		return set_has(s->o.reduction == EXECUTIONS_FULL ? &s->exposed : &s->shared, r->pc ? r->pc : 1);
+		return sharing_has(&s->sharing, s->o.reduction == EXECUTIONS_FULL, r->pc);
 	}
 }
 
@@ -342,13 +304,13 @@ static uint64_t key_of(unsigned kind, uint64_t address)
 static uint32_t keys_of(const struct rt_search_record *r, uint64_t keys[GRANULES_MAX])
 {
 	uint32_t n = 0;
-	if (!is_access(r)) {
+	if (!rt_op_is_access(r->op)) {
 		keys[n++] = key_of(OBJECT, r->object);
 		if (r->op == RT_OP_WAIT_BEGIN || r->op == RT_OP_WAIT_END)
 			keys[n++] = key_of(OBJECT, r->arg);
 		return n;
 	}
-	uint64_t last = (r->object + bytes_of(r) - 1) / GRANULE;
+	uint64_t last = (r->object + search_bytes(r) - 1) / GRANULE;
 	for (uint64_t at = r->object / GRANULE; at <= last && n < GRANULES_MAX; at++)
 		keys[n++] = key_of(MEMORY, at);
 	return n;
@@ -358,7 +320,7 @@ static uint32_t keys_of(const struct rt_search_record *r, uint64_t keys[GRANULES
 static uint64_t hash_after(struct walk *w, uint32_t t)
 {
 	const struct rt_search_record *r = &w->threads[t].step;
-	bool writes = !is_access(r) || rt_op_writes(r->op);
+	bool writes = !rt_op_is_access(r->op) || rt_op_writes(r->op);
 	uint64_t keys[GRANULES_MAX], h = mix(mix(w->threads[t].hash, r->op), r->pc);
 	uint32_t n = keys_of(r, keys);
 	for (uint32_t i = 0; i < n; i++) {
@@ -374,7 +336,7 @@ static uint64_t hash_after(struct walk *w, uint32_t t)
 static void do_visible(struct walk *w, uint32_t t)
 {
 	const struct rt_search_record *r = &w->threads[t].step;
-	bool writes = !is_access(r) || rt_op_writes(r->op);
+	bool writes = !rt_op_is_access(r->op) || rt_op_writes(r->op);
 	uint64_t keys[GRANULES_MAX], h = hash_after(w, t);
 	uint32_t n = keys_of(r, keys);
 	for (uint32_t i = 0; i < n; i++) {
@@ -400,125 +362,13 @@ static uint64_t hash_of(const struct walk *w)
 	return sum ? sum : 1;
 }
 
-/* ---- What is shared ---- */
-
-static bool add_position(struct executions *s, struct set *set, uint64_t pc)
-{
-	bool added;
-	if (!set_add(set, pc ? pc : 1, &added))
-		return false;
-	s->grew |= added;
-	return true;
-}
-
-static void keep_common(struct granule *g, const struct thread *t)
-{
-	uint32_t kept = 0;
-	for (uint32_t i = 0; i < g->lock_count; i++)
-		for (uint32_t k = 0; k < t->lock_count; k++)
-			if (g->locks[i] == t->locks[k]) {
-				g->locks[kept++] = g->locks[i];
-				break;
-			}
-	g->lock_count = kept;
-}
-
-static bool note_granule(struct walk *w, uint32_t t, uint64_t key)
-{
-	struct executions *s = w->s;
-	const struct thread *thread = &w->threads[t];
-	const struct rt_search_record *r = &thread->step;
-	struct granule *g;
-	HASH_FIND(hh, s->granules, &key, sizeof key, g);
-	if (!g) {
-		if (!(g = calloc(1, sizeof *g)))
-			return false;
-		g->key = key;
-		HASH_ADD(hh, s->granules, key, sizeof g->key, g);
-		if (!HASH_ADDED(g)) {
-			free(g);
-			return false;
-		}
-	}
-	bool was_shared = (g->threads & (g->threads - 1)) != 0;
-	g->threads |= UINT64_C(1) << t;
-	bool shared = (g->threads & (g->threads - 1)) != 0;
-	g->written |= rt_op_writes(r->op);
-	uint32_t i = 0;
-	while (i < g->position_count && g->positions[i] != r->pc)
-		i++;
-	if (i == g->position_count && i < POSITIONS_MAX)
-		g->positions[g->position_count++] = r->pc;
-	if (shared && !was_shared) {
-		memcpy(g->locks, thread->locks, sizeof g->locks);
-		g->lock_count = thread->lock_count;
-	} else if (shared) {
-		keep_common(g, thread);
-	}
-	bool ok = true;
-	for (i = 0; ok && shared && g->written && i < g->position_count; i++) {
-		ok = add_position(s, &s->shared, g->positions[i]);
-		if (ok && !g->lock_count)
-			ok = add_position(s, &s->exposed, g->positions[i]);
-	}
-	return ok && (!shared || !g->written ||
-	              (add_position(s, &s->shared, r->pc) && (g->lock_count || add_position(s, &s->exposed, r->pc))));
-}
-
-static void take_lock(struct thread *t, uint64_t lock)
-{
-	if (t->lock_count < LOCKS_MAX)
-		t->locks[t->lock_count++] = lock;
-}
-
-static void drop_lock(struct thread *t, uint64_t lock)
-{
-	for (uint32_t i = t->lock_count; i-- > 0;)
-		if (t->locks[i] == lock) {
-			t->locks[i] = t->locks[--t->lock_count];
-			return;
-		}
-}
-
-/* What the step tells of sharing and locks. */
-static void note_step(struct walk *w, uint32_t t)
-{
-	struct thread *thread = &w->threads[t];
-	const struct rt_search_record *r = &thread->step;
-	switch (r->op) {
-	case RT_OP_ACQUIRE:
-	case RT_OP_ACQUIRE_SHARED:
-		w->s->grew |= r->flags & RT_F_TIMED && !w->s->tries;
-		w->s->tries |= (r->flags & RT_F_TIMED) != 0;
-		take_lock(thread, r->object);
-		return;
-	case RT_OP_RELEASE:
-		drop_lock(thread, r->object);
-		return;
-	case RT_OP_WAIT_BEGIN:
-		drop_lock(thread, r->arg);
-		return;
-	case RT_OP_WAIT_END:
-		take_lock(thread, r->arg);
-		return;
-	default:
-		break;
-	}
-	if (!is_plain(r))
-		return;
-	uint64_t first = r->object / GRANULE, last = (r->object + bytes_of(r) - 1) / GRANULE;
-	w->overflow |= last - first >= GRANULES_MAX && !(r->flags & RT_SEARCH_OWN);
-	for (uint64_t at = first; at <= last && at - first < GRANULES_MAX; at++)
-		w->no_memory |= !note_granule(w, t, at);
-}
-
 /* ---- States ---- */
 
 static bool races(const struct rt_search_record *a, const struct rt_search_record *b)
 {
-	return is_access(a) && is_access(b) && (rt_op_writes(a->op) || rt_op_writes(b->op)) &&
-	       !(rt_op_is_atomic(a->op) && rt_op_is_atomic(b->op)) && a->object < b->object + bytes_of(b) &&
-	       b->object < a->object + bytes_of(a);
+	return rt_op_is_access(a->op) && rt_op_is_access(b->op) && (rt_op_writes(a->op) || rt_op_writes(b->op)) &&
+	       !(rt_op_is_atomic(a->op) && rt_op_is_atomic(b->op)) && a->object < b->object + search_bytes(b) &&
+	       b->object < a->object + search_bytes(a);
 }
 
 static void add_race(struct walk *w, uint32_t x, uint32_t y)
@@ -646,7 +496,8 @@ static bool take_choice(struct walk *w, const struct rt_search_record *choice, u
 	if (!advances && is_retried(w->threads[choice->thread].step.op))
 		return true;
 	if (w->threads[choice->thread].pending)
-		note_step(w, choice->thread);
+		w->no_memory |= !sharing_note(&w->s->sharing, choice->thread, &w->threads[choice->thread].held,
+		                              &w->threads[choice->thread].step, &w->overflow);
 	if (visible)
 		do_visible(w, choice->thread);
 	w->threads[choice->thread].pending = false;
@@ -700,7 +551,7 @@ static void look_ahead(const struct rt_search_record *records, size_t n, bool *a
 /* All is visited anew when a position turned out to be shared. */
 static enum rt_status begin_round(struct executions *s, struct rt_error *err)
 {
-	s->grew = false;
+	s->sharing.grew = false;
 	forget_states(s);
 	s->counts.states = s->counts.transitions = 0;
 	s->counts.bounded = false;
@@ -740,5 +591,5 @@ enum rt_status executions_take(struct executions *s, uint32_t count, const struc
 	free(w);
 	if (no_memory)
 		return rt_error_set(err, RT_EMEMORY, "no memory to search");
-	return s->grew ? begin_round(s, err) : RT_OK;
+	return s->sharing.grew ? begin_round(s, err) : RT_OK;
 }
