@@ -451,7 +451,7 @@ static void begin(struct process *p)
 	if (found && found != told)
 		atomic_store(&p->tree->namespaces, true);
 	p->command = command_of(p->trace.pid);
-	if (collector_watched(p->collector) && !collector_forked(p->collector))
+	if (collector_watched(p->collector))
 		take_tool_out(p->command);
 	atomic_store(&p->begun, true);
 	errno = thread_create(&p->thread, THREAD_RESOLVES, process_run, p);

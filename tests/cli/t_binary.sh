@@ -140,7 +140,7 @@ gcc -g -O1 -shared -fPIC lib.c -o lib.so && gcc -g -O1 more.c -o more -ldl -pthr
 [ $? = 3 ] && [ ! -s err ] || wrong "more: $(cat err)"
 "$racetrace" analyze -f json m.zst | jq -e '[.anomalies[] | select(.kind == "race" and .variable.name == "loaded" and .verdict == "observed")] != []' >/dev/null ||
 	wrong 'the race in the library is not observed'
-ls m.zst.* >/dev/null 2>&1 || wrong 'the forked child has no trace'
+[ "$("$racetrace" info --format json m.zst.* | jq -c .command)" = '["./more"]' ] || wrong "no trace of the forked child: $(ls m.zst*)"
 
 # An instrumented program with a plain library: the one by its hooks, the other by the tool; they race with each other.
 cat >mixed.c <<'END'
