@@ -185,9 +185,8 @@ static void say_shortcomings(const struct exploring *x)
 	if (x->failed)
 		fprintf(stderr, "racetrace: %" PRIu32 " of %" PRIu32 " runs could not be recorded: %s\n", x->failed,
 		        x->ended, x->failure);
-	if (x->native)
-		fprintf(stderr, "racetrace: '%s' cannot be run one thread at a time: its threads ran free\n",
-		        x->o.program[0]);
+	if (x->uncontrollable[0])
+		fprintf(stderr, "racetrace: %s\n", x->uncontrollable);
 	else if (x->uncontrolled)
 		fprintf(stderr,
 		        "racetrace: in %" PRIu32 " of %" PRIu32 " runs '%s' could not be run one thread at a time\n",

@@ -133,9 +133,10 @@ struct exploring {
 	uint32_t uncontrolled; /* whose threads ran free although the strategy would lead them */
 	uint64_t next_seed;
 	time_t began;
-	bool native;       /* the program cannot be controlled: what follows runs free */
-	bool stopped;      /* by a signal */
-	char failure[512]; /* of the first run that failed */
+	bool native;               /* the program cannot be controlled: what follows runs free */
+	bool stopped;              /* by a signal */
+	char failure[512];         /* of the first run that failed */
+	char uncontrollable[1024]; /* of the first program that cannot be controlled: what `record` says; "": none */
 	struct predict *predict;
 	struct racefuzzer *racefuzzer;
 	struct systematic *systematic;

@@ -375,6 +375,13 @@ static bool degrades(struct exploring *x, const struct run_slot *s)
 {
 	if (x->native || x->ended > x->first || !s->order.strategy || access(try_trace_path(s->t), R_OK) == 0)
 		return false;
+	note_failure(x, try_end(s->t));
+	if (!x->uncontrollable[0])
+		snprintf(x->uncontrollable, sizeof x->uncontrollable,
+		         "'%s' cannot be run one thread at a time: its threads ran free (%s)", x->o.program[0],
+		         x->failure);
+	x->failure[0] = '\0';
+	x->failed--;
 	x->native = true;
 	x->started--;
 	return true;

@@ -46,18 +46,27 @@ static unsigned gather(bool yielded, bool held)
 	return n;
 }
 
+static void forget_yields(void)
+{
+	for (struct rt_task *t = rt_sched.first; t; t = t->after)
+		t->yielded = false;
+}
+
 /*
  * Threads that spin or yield come behind those that pause, whose time passes meanwhile; then those that by events would
- * wait.
+ * wait. But only once: one that pauses again and again may wait for what a thread that yielded holds.
  */
 static unsigned enabled(void)
 {
 	unsigned n = gather(false, false);
 
-	if (n || (rt_sched_jump() && (n = gather(false, false)) > 0))
+	if (n)
 		return n;
-	for (struct rt_task *t = rt_sched.first; t; t = t->after)
-		t->yielded = false;
+	if (rt_sched_jump() && (n = gather(false, false)) > 0) {
+		forget_yields();
+		return n;
+	}
+	forget_yields();
 	n = gather(true, false);
 	return n ? n : gather(true, true);
 }

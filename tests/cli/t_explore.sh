@@ -212,6 +212,13 @@ for strategy in predict racefuzzer systematic; do
 	fi
 done
 
+# So is one without instrumentation, by Valgrind.
+gcc -g -O1 "$top/samples/hidden.c" -o plain -pthread || exit 1
+run 1 explore --runs 2 -f json -- ./plain
+says "^racetrace: './plain' cannot be run one thread at a time: its threads ran free \\('./plain' is not instrumented: "
+[ "$(wc -l <err)" = 1 ] || wrong "more than a line: $(cat err)"
+holds '[.runs[].strategy] == ["native", "native"] and any(.findings[]; .title | test("ready"))'
+
 # predict: what is hidden in the first run is what the second one does; a run that took it comes to new code, and so on.
 build hidden
 program steps <<'C'
@@ -293,7 +300,7 @@ run 2 explore --strategy nonsense ./racefuzzer_fig1
 says "'nonsense' is not a strategy: there are "
 run 3 explore ./missing
 says "cannot find './missing'|./missing"
-printf "#!/bin/sh\n" >script && chmod +x script
-run 3 explore ./script
+echo nonsense >text && chmod +x text
+run 3 explore ./text
 says '^racetrace: no run could be recorded: '
 exit $fail

@@ -113,6 +113,12 @@ for strategy in suspend racefuzzer; do
 	done
 done
 
+# Time that passes for a thread that pauses does not keep one that yielded from its turn.
+build $cases/backoff.c backoff
+for seed in 1 2 3 4 5; do
+	run 0 record --serial=$seed -o r.zst ./backoff
+done
+
 # Where a sandbox forbids kill, a deadlocked program is ended otherwise.
 build $cases/no_kill.c no_kill
 timeout 60 "$RACETRACE" record --serial --outcome=o.json -o r.zst ./no_kill >/dev/null 2>err

@@ -43,6 +43,7 @@ int main(int argc, char **argv)
 	options.create_if_missing = true;
 	options.write_buffer_size = 64 << 10;
 	options.compression = leveldb::kNoCompression;
+	check(leveldb::DestroyDB(argv[1], options)); // which an earlier run left
 	leveldb::DB *raw = nullptr;
 	check(leveldb::DB::Open(options, argv[1], &raw));
 	std::unique_ptr<leveldb::DB> db(raw);

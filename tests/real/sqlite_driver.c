@@ -21,6 +21,17 @@ static void die(sqlite3 *db, const char *what)
 	exit(3);
 }
 
+/* Removes the database that an earlier run left. */
+static void clear(void)
+{
+	static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
+	char name[4096];
+	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+		snprintf(name, sizeof name, "%s%s", path, endings[i]);
+		remove(name);
+	}
+}
+
 static sqlite3 *connect(void)
 {
 	sqlite3 *db = NULL;
@@ -98,6 +109,7 @@ int main(int argc, char **argv)
 		return 2;
 	path = argv[1];
 	transactions = atoi(argv[2]);
+	clear();
 	sqlite3 *db = connect();
 	run(db, "PRAGMA journal_mode=WAL");
 	run(db, "PRAGMA synchronous=OFF");
