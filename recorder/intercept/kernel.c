@@ -49,8 +49,6 @@
 
 /* ---- What the table's words say ---- */
 
-#define BEFORE(object) rt_emit_sync(RT_OP_HB_BEFORE, object, 0, pc, 0)
-#define AFTER(object) rt_emit_sync(RT_OP_HB_AFTER, object, 0, pc, 0)
 /* After a look at a regular file. */
 #define FILE_SEEN(is) WHEN(S_ISREG((is)->st_mode), rt_fd_file_seen((is)->st_dev, (is)->st_ino, pc))
 #define FILE_SEEN_X(is)                                                                                                \
@@ -229,149 +227,6 @@ static void io_controlled(int fd, unsigned long request, const void *argument, u
 	}
 }
 
-/* poll and select: of each descriptor that has something to read. */
-#define READABLE (POLLIN | POLLRDNORM | POLLPRI | POLLHUP | POLLRDHUP | POLLERR)
-static void polls(const struct pollfd *fds, nfds_t n, uintptr_t pc)
-{
-	for (nfds_t i = 0; i < n && rt_recording(); i++) {
-		IN_N(&fds[i], offsetof(struct pollfd, revents));
-		if (fds[i].fd >= 0)
-			rt_fd_uses(fds[i].fd, pc);
-	}
-}
-
-static void polled(const struct pollfd *fds, nfds_t n, int r, uintptr_t pc)
-{
-	for (nfds_t i = 0; i < n && r >= 0 && rt_recording(); i++) {
-		OUT(&fds[i].revents);
-		if (fds[i].fd >= 0 && fds[i].revents & READABLE)
-			rt_fd_told(fds[i].fd, pc);
-		if (fds[i].fd >= 0 && fds[i].revents & (POLLOUT | POLLWRNORM))
-			rt_fd_has_room(fds[i].fd, pc);
-	}
-}
-
-/* ---- By turns ---- */
-
-/* Waits for one of them to be ready, or for the time. False: the call itself may wait, as no other thread wants a turn.
- */
-static bool await_ready(const struct pollfd *fds, nfds_t n, struct rt_until until, uintptr_t pc)
-{
-	enum { MANY = 1024 };
-	if (!fds || n > MANY || !rt_turn_mine())
-		return false;
-	struct pollfd copy[n ? n : 1];
-	for (nfds_t i = 0; i < n; i++)
-		copy[i] = (struct pollfd){fds[i].fd, fds[i].events, 0};
-	return rt_turn_polls(copy, (unsigned)n, until, pc);
-}
-
-static void await_one(int fd, short events, struct rt_until until, uintptr_t pc)
-{
-	struct pollfd one = {fd, events, 0};
-	long flags = rt_turn_mine() ? RT_SYSCALL(SYS_fcntl, fd, F_GETFL) : -1;
-	if (flags >= 0 && !(flags & O_NONBLOCK))
-		rt_turn_polls(&one, 1, until, pc);
-}
-
-static const struct timespec no_time;
-
-static const struct timespec *await_polled(const struct pollfd *fds, nfds_t n, const struct timespec *timeout,
-                                           uintptr_t pc)
-{
-	return await_ready(fds, n, RT_UNTIL(RT_CLOCK_DURATION, timeout), pc) ? &no_time : timeout;
-}
-
-static int await_ms(const struct pollfd *fds, nfds_t n, int timeout, uintptr_t pc)
-{
-	enum { SECOND_MS = 1000, MS_NS = 1000000 };
-	struct timespec limit = {timeout / SECOND_MS, (long)(timeout % SECOND_MS) * MS_NS};
-	return timeout == 0 || await_polled(fds, n, timeout < 0 ? NULL : &limit, pc) == &no_time ? 0 : timeout;
-}
-
-/* What epoll waits for, as poll does. */
-static const struct pollfd *readable(int fd)
-{
-	static __thread struct pollfd one;
-	one = (struct pollfd){fd, POLLIN, 0};
-	return &one;
-}
-
-static bool is_in(const fd_set *set, int fd);
-static const struct timespec *await_selected(int n, const fd_set *in, const fd_set *out, const fd_set *other,
-                                             const struct timespec *timeout, uintptr_t pc)
-{
-	struct pollfd fds[FD_SETSIZE];
-	nfds_t count = 0;
-	if (n < 0 || n > FD_SETSIZE)
-		return timeout;
-	for (int fd = 0; fd < n; fd++) {
-		int events =
-		    (is_in(in, fd) ? POLLIN : 0) | (is_in(out, fd) ? POLLOUT : 0) | (is_in(other, fd) ? POLLPRI : 0);
-		if (events)
-			fds[count++] = (struct pollfd){fd, (short)events, 0};
-	}
-	return await_polled(fds, count, timeout, pc);
-}
-
-static struct timeval *await_us(int n, const fd_set *in, const fd_set *out, const fd_set *other,
-                                struct timeval *timeout, uintptr_t pc)
-{
-	static __thread struct timeval none;
-	struct timespec limit = {timeout ? timeout->tv_sec : 0, timeout ? timeout->tv_usec * 1000 : 0};
-	none = (struct timeval){0, 0};
-	return await_selected(n, in, out, other, timeout ? &limit : NULL, pc) == &no_time ? &none : timeout;
-}
-
-static size_t set_size(int n)
-{
-	enum { WORD = 8 * sizeof(fd_mask) };
-	return n > 0 ? ((size_t)n + WORD - 1) / WORD * sizeof(fd_mask) : 0;
-}
-
-static bool is_in(const fd_set *set, int fd)
-{
-	return set && ((const unsigned char *)set)[fd / 8] >> fd % 8 & 1;
-}
-
-static void selects(int n, const fd_set *in, const fd_set *out, const fd_set *other, uintptr_t pc)
-{
-	IN_N(in, set_size(n));
-	IN_N(out, set_size(n));
-	IN_N(other, set_size(n));
-	for (int fd = 0; fd < n && rt_recording(); fd++)
-		if (is_in(in, fd) || is_in(out, fd) || is_in(other, fd))
-			rt_fd_uses(fd, pc);
-}
-
-static void selected(int n, const fd_set *in, const fd_set *out, const fd_set *other, int r, uintptr_t pc)
-{
-	if (r < 0)
-		return;
-	OUT_N(in, set_size(n));
-	OUT_N(out, set_size(n));
-	OUT_N(other, set_size(n));
-	for (int fd = 0; fd < n && rt_recording(); fd++) {
-		if (is_in(in, fd))
-			rt_fd_told(fd, pc);
-		if (is_in(out, fd))
-			rt_fd_has_room(fd, pc);
-	}
-}
-
-static void events_came(int fd, const struct epoll_event *events, int n, uintptr_t pc)
-{
-	rt_fd_received(fd, n > 0, pc);
-	for (int i = 0; i < n && rt_recording(); i++) {
-		if (events[i].events & (EPOLLIN | EPOLLPRI | EPOLLHUP | EPOLLRDHUP | EPOLLERR))
-			rt_fd_event(fd, events[i].data.u64, false, pc);
-		if (events[i].events & EPOLLOUT)
-			rt_fd_event(fd, events[i].data.u64, true, pc);
-	}
-	if (n > 0)
-		OUT_N(events, (size_t)n * sizeof *events);
-}
-
 /* The break */
 static uintptr_t break_now(void)
 {
@@ -383,114 +238,6 @@ static void break_moved(uintptr_t before, uintptr_t pc)
 	uintptr_t now = break_now();
 	if (now > before)
 		rt_map_break(before, now, pc);
-}
-
-/*
- * A thread that is woken goes on after the call that woke it. A lock of which the kernel knows the holder is taken and
- * released by changes of its word, here by the kernel's.
- */
-static void word_changes(const uint32_t *word, uintptr_t pc)
-{
-	rt_sync(rt_self, RT_OP_ATOMIC_RMW, (uintptr_t)word, sizeof *word, pc,
-	        rt_record_aux(sizeof *word, __ATOMIC_ACQ_REL, 0));
-}
-
-static void futex_begins(const uint32_t *word, int operation, const uint32_t *other, uintptr_t pc)
-{
-	if (!rt_recording())
-		return;
-	switch (operation & FUTEX_CMD_MASK) {
-	case FUTEX_WAKE_OP:
-		word_changes(other, pc);
-		BEFORE((uintptr_t)other);
-		BEFORE((uintptr_t)word);
-		break;
-	case FUTEX_WAKE:
-	case FUTEX_WAKE_BITSET:
-	case FUTEX_REQUEUE:
-	case FUTEX_CMP_REQUEUE:
-	case FUTEX_CMP_REQUEUE_PI:
-		BEFORE((uintptr_t)word);
-		break;
-	case FUTEX_UNLOCK_PI:
-		word_changes(word, pc);
-		break;
-	}
-}
-
-static bool futex_waits(int operation)
-{
-	switch (operation & FUTEX_CMD_MASK) {
-	case FUTEX_WAIT:
-	case FUTEX_WAIT_BITSET:
-	case FUTEX_WAIT_REQUEUE_PI:
-	case FUTEX_LOCK_PI:
-	case FUTEX_LOCK_PI2:
-		return true;
-	}
-	return false;
-}
-
-static void futex_done(const uint32_t *word, int operation, const uint32_t *other, int r, uintptr_t pc)
-{
-	rt_emit_time();
-	if (r != 0 || !rt_recording())
-		return;
-	switch (operation & FUTEX_CMD_MASK) {
-	case FUTEX_WAIT:
-	case FUTEX_WAIT_BITSET:
-		AFTER((uintptr_t)word);
-		break;
-	case FUTEX_WAIT_REQUEUE_PI:
-		AFTER((uintptr_t)word);
-		word_changes(other, pc);
-		break;
-	case FUTEX_LOCK_PI:
-	case FUTEX_LOCK_PI2:
-	case FUTEX_TRYLOCK_PI:
-		word_changes(word, pc);
-		break;
-	}
-}
-
-/*
- * By turns no thread waits in the kernel for a word that another one changes. Others than the plain operations are the
- * kernel's still; of what they would wake, all is woken here, as a futex's waiters have to look again anyway.
- */
-static bool futex_by_turns(const long given[6], uintptr_t pc, long *result)
-{
-	const uint32_t *word = (const uint32_t *)given[0], *other = (const uint32_t *)given[4];
-	int operation = (int)given[1], command = operation & FUTEX_CMD_MASK;
-	clockid_t clock = operation & FUTEX_CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC;
-	struct rt_until until =
-	    RT_UNTIL(command == FUTEX_WAIT ? RT_CLOCK_DURATION : clock, (const struct timespec *)given[3]);
-	bool waits = command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET;
-	bool wakes = command == FUTEX_WAKE || command == FUTEX_WAKE_BITSET;
-	if (!rt_turn_mine())
-		return false;
-	if (!waits && !wakes) {
-		rt_turn_wakes(RT_OP_HB_AFTER, (uintptr_t)word, UINT32_MAX);
-		if (command == FUTEX_WAKE_OP)
-			rt_turn_wakes(RT_OP_HB_AFTER, (uintptr_t)other, UINT32_MAX);
-		return false;
-	}
-	if (wakes) {
-		futex_begins(word, operation, other, pc);
-		unsigned woken = rt_turn_wakes(RT_OP_HB_AFTER, (uintptr_t)word, (unsigned)given[2]);
-		*result = RT_SYSCALL(SYS_futex, word, operation, (unsigned)given[2] - woken, 0, 0, given[5]);
-		*result = woken + (*result > 0 ? *result : 0);
-	} else {
-		rt_turn_step(RT_OP_NONE, 0, 0, pc, until.time ? RT_F_TIMED : 0, false);
-		errno = EAGAIN;
-		*result = -1;
-		if (__atomic_load_n(word, __ATOMIC_SEQ_CST) == (uint32_t)given[2]) {
-			errno = ETIMEDOUT;
-			if (rt_turn_block(RT_OP_HB_AFTER, (uintptr_t)word, until, false) != RT_TURN_TIMEOUT)
-				*result = 0;
-		}
-	}
-	futex_done(word, operation, other, (int)*result, pc);
-	return true;
 }
 
 /* ---- The wrappers ---- */
@@ -598,7 +345,7 @@ RT_INTERPOSE(long, syscall, (long wanted, ...))
 	for (int i = 0; i < 6; i++)
 		given[i] = va_arg(more, long);
 	va_end(more);
-	if (RT_UNLIKELY(rt_controlled) && wanted == SYS_futex && futex_by_turns(given, pc, &result))
+	if (RT_UNLIKELY(rt_controlled) && wanted == SYS_futex && rt_futex_by_turns(given, pc, &result))
 		return result;
 	bool forks = rt_clone_begins(wanted, given, pc);
 	switch (wanted) {

@@ -16,6 +16,9 @@
 #include "recorder/intercept/call.h"
 #include "recorder/intercept/fd.h"
 
+#include <poll.h>
+#include <sys/select.h>
+
 #define PARAMETERS_0() (void)
 #define PARAMETERS_1(A, a) (A a)
 #define PARAMETERS_2(A, a, B, b) (A a, B b)
@@ -54,6 +57,10 @@
 	VARIABLES_5(A, a, B, b, C, c, D, d, E, e);                                                                     \
 	GIVEN_(F, f, 5)
 
+/* Happens-before by an object: before the call, after it. */
+#define BEFORE(object) rt_emit_sync(RT_OP_HB_BEFORE, object, 0, pc, 0)
+#define AFTER(object) rt_emit_sync(RT_OP_HB_AFTER, object, 0, pc, 0)
+
 /* Descriptors: is used; data goes out; r bytes have come in, of which the buffer holds at most size. */
 #define FD(fd) rt_fd_uses(fd, pc)
 /*
@@ -64,34 +71,34 @@
 #define READS_UNLESS(at_once, fd)                                                                                      \
 	FD(fd);                                                                                                        \
 	if (RT_UNLIKELY(rt_controlled) && !(at_once))                                                                  \
-	await_one(fd, POLLIN, RT_FOREVER, pc)
+	rt_await_one(fd, POLLIN, RT_FOREVER, pc)
 #define READS_UNTIL(until, fd)                                                                                         \
 	FD(fd);                                                                                                        \
 	if (RT_UNLIKELY(rt_controlled))                                                                                \
-	await_one(fd, POLLIN, RT_UNTIL(CLOCK_REALTIME, until), pc)
+	rt_await_one(fd, POLLIN, RT_UNTIL(CLOCK_REALTIME, until), pc)
 #define POLLS_MS(fds, n, timeout)                                                                                      \
 	if (RT_UNLIKELY(rt_controlled))                                                                                \
-	timeout = await_ms(fds, n, timeout, pc)
+	timeout = rt_await_ms(fds, n, timeout, pc)
 #define POLLS(fds, n, timeout)                                                                                         \
 	if (RT_UNLIKELY(rt_controlled))                                                                                \
-	timeout = await_polled(fds, n, timeout, pc)
+	timeout = rt_await_polled(fds, n, timeout, pc)
 #define SELECTS_US(n, in, out, other, timeout)                                                                         \
 	if (RT_UNLIKELY(rt_controlled))                                                                                \
-	timeout = await_us(n, in, out, other, timeout, pc)
+	timeout = rt_await_us(n, in, out, other, timeout, pc)
 #define SELECTS(n, in, out, other, timeout)                                                                            \
 	if (RT_UNLIKELY(rt_controlled))                                                                                \
-	timeout = await_selected(n, in, out, other, timeout, pc)
+	timeout = rt_await_selected(n, in, out, other, timeout, pc)
 #define EPOLLS_MS(fd, timeout)                                                                                         \
 	if (RT_UNLIKELY(rt_controlled))                                                                                \
-	timeout = await_ms(readable(fd), 1, timeout, pc)
+	timeout = rt_await_ms(rt_epoll_readable(fd), 1, timeout, pc)
 #define EPOLLS(fd, timeout)                                                                                            \
 	if (RT_UNLIKELY(rt_controlled))                                                                                \
-	timeout = await_polled(readable(fd), 1, timeout, pc)
+	timeout = rt_await_polled(rt_epoll_readable(fd), 1, timeout, pc)
 #define SENDS(fd) rt_fd_publishes(fd, NULL, 0, pc)
 /* The same of a call that may wait for room, and after it. */
 #define GOES_OUT(fd)                                                                                                   \
 	if (RT_UNLIKELY(rt_controlled))                                                                                \
-		await_one(fd, POLLOUT, RT_FOREVER, pc);                                                                \
+		rt_await_one(fd, POLLOUT, RT_FOREVER, pc);                                                             \
 	rt_fd_sends(fd, NULL, 0, pc)
 #define SENT(fd) rt_fd_written(fd, r, pc)
 #define RECEIVES(fd, buffer, size) received(fd, buffer, r, size, pc)
@@ -123,6 +130,33 @@ void rt_file_locked(int fd, int operation, uintptr_t pc);
 struct flock;
 void rt_part_locking(int fd, const struct flock *part, uintptr_t pc); /* fcntl */
 void rt_part_locked(int fd, const struct flock *part, uintptr_t pc);
+
+/* poll, select and epoll (kernel_poll.c): before the call, and after it. */
+struct epoll_event;
+void rt_polls(const struct pollfd *fds, nfds_t n, uintptr_t pc);
+void rt_polled(const struct pollfd *fds, nfds_t n, int r, uintptr_t pc);
+void rt_selects(int n, const fd_set *in, const fd_set *out, const fd_set *other, uintptr_t pc);
+void rt_selected(int n, const fd_set *in, const fd_set *out, const fd_set *other, int r, uintptr_t pc);
+void rt_events_came(int fd, const struct epoll_event *events, int n, uintptr_t pc);
+const struct pollfd *rt_epoll_readable(int fd); /* what epoll waits for, as poll does */
+/* By turns: waits until one of them is ready, or for the time, and returns no time then. Otherwise the time given: the
+ * call itself may wait, as no other thread wants a turn. */
+int rt_await_ms(const struct pollfd *fds, nfds_t n, int timeout, uintptr_t pc);
+const struct timespec *rt_await_polled(const struct pollfd *fds, nfds_t n, const struct timespec *timeout,
+                                       uintptr_t pc);
+const struct timespec *rt_await_selected(int n, const fd_set *in, const fd_set *out, const fd_set *other,
+                                         const struct timespec *timeout, uintptr_t pc);
+struct timeval *rt_await_us(int n, const fd_set *in, const fd_set *out, const fd_set *other, struct timeval *timeout,
+                            uintptr_t pc);
+/* The same for one descriptor that blocks. */
+void rt_await_one(int fd, short events, struct rt_until until, uintptr_t pc);
+
+/* Futexes (kernel_futex.c): before the call; after it. */
+void rt_futex_begins(const uint32_t *word, int operation, const uint32_t *other, uintptr_t pc);
+bool rt_futex_waits(int operation); /* true if it is one that may wait */
+void rt_futex_done(const uint32_t *word, int operation, const uint32_t *other, int r, uintptr_t pc);
+/* By turns, of the call's six arguments. False: the call is still to be made. */
+bool rt_futex_by_turns(const long given[6], uintptr_t pc, long *result);
 
 /* Semaphores of System V (notify.c) */
 struct sembuf;

@@ -195,38 +195,39 @@ VARIADIC(int, ioctl, SYS_ioctl, 3, (int, fd, unsigned long, request, void *, arg
          if (r >= 0) io_controlled(fd, request, argument, pc))
 
 /* Readiness: what makes a descriptor readable comes before the call that says so. */
-KERNEL(int, poll, SYS_poll, 3, (struct pollfd *, fds, nfds_t, n, int, timeout), polls(fds, n, pc);
-       POLLS_MS(fds, n, timeout), BLOCKS; polled(fds, n, r, pc))
-LIBRARY(int, __poll_chk, 4, (struct pollfd *, fds, nfds_t, n, int, timeout, size_t, room), polls(fds, n, pc);
-        POLLS_MS(fds, n, timeout), BLOCKS; polled(fds, n, r, pc))
+KERNEL(int, poll, SYS_poll, 3, (struct pollfd *, fds, nfds_t, n, int, timeout), rt_polls(fds, n, pc);
+       POLLS_MS(fds, n, timeout), BLOCKS; rt_polled(fds, n, r, pc))
+LIBRARY(int, __poll_chk, 4, (struct pollfd *, fds, nfds_t, n, int, timeout, size_t, room), rt_polls(fds, n, pc);
+        POLLS_MS(fds, n, timeout), BLOCKS; rt_polled(fds, n, r, pc))
 KERNEL(int, ppoll, SYS_ppoll, 4,
-       (struct pollfd *, fds, nfds_t, n, const struct timespec *, timeout, const sigset_t *, mask), polls(fds, n, pc);
-       IN(timeout); POLLS(fds, n, timeout), BLOCKS; polled(fds, n, r, pc))
+       (struct pollfd *, fds, nfds_t, n, const struct timespec *, timeout, const sigset_t *, mask),
+       rt_polls(fds, n, pc);
+       IN(timeout); POLLS(fds, n, timeout), BLOCKS; rt_polled(fds, n, r, pc))
 KERNEL(int, select, SYS_select, 5, (int, n, fd_set *, in, fd_set *, out, fd_set *, other, struct timeval *, timeout),
-       selects(n, in, out, other, pc);
-       IN(timeout); SELECTS_US(n, in, out, other, timeout), BLOCKS; selected(n, in, out, other, r, pc))
+       rt_selects(n, in, out, other, pc);
+       IN(timeout); SELECTS_US(n, in, out, other, timeout), BLOCKS; rt_selected(n, in, out, other, r, pc))
 LIBRARY(int, pselect, 6,
         (int, n, fd_set *, in, fd_set *, out, fd_set *, other, const struct timespec *, timeout, const sigset_t *,
          mask),
-        selects(n, in, out, other, pc);
-        IN(timeout); SELECTS(n, in, out, other, timeout), BLOCKS; selected(n, in, out, other, r, pc))
+        rt_selects(n, in, out, other, pc);
+        IN(timeout); SELECTS(n, in, out, other, timeout), BLOCKS; rt_selected(n, in, out, other, r, pc))
 NUMBER(int, SYS_pselect6, 5, (int, n, fd_set *, in, fd_set *, out, fd_set *, other, const struct timespec *, timeout),
-       selects(n, in, out, other, pc);
-       IN(timeout); SELECTS(n, in, out, other, timeout), BLOCKS; selected(n, in, out, other, r, pc))
+       rt_selects(n, in, out, other, pc);
+       IN(timeout); SELECTS(n, in, out, other, timeout), BLOCKS; rt_selected(n, in, out, other, r, pc))
 KERNEL(int, epoll_create, SYS_epoll_create, 1, (int, size), , rt_fd_epoll(r))
 KERNEL(int, epoll_create1, SYS_epoll_create1, 1, (int, flags), , rt_fd_epoll(r))
 KERNEL(int, epoll_ctl, SYS_epoll_ctl, 4, (int, fd, int, operation, int, of, struct epoll_event *, event),
        if (operation != EPOLL_CTL_DEL) IN(event);
        FD(of); FD(fd); SENDS(fd); rt_fd_watched(fd, operation, of, event), )
 KERNEL(int, epoll_wait, SYS_epoll_wait, 4, (int, fd, struct epoll_event *, events, int, most, int, timeout), FD(fd);
-       EPOLLS_MS(fd, timeout), events_came(fd, events, r, pc))
+       EPOLLS_MS(fd, timeout), rt_events_came(fd, events, r, pc))
 KERNEL(int, epoll_pwait, SYS_epoll_pwait, 5,
        (int, fd, struct epoll_event *, events, int, most, int, timeout, const sigset_t *, mask), FD(fd);
-       EPOLLS_MS(fd, timeout), events_came(fd, events, r, pc))
+       EPOLLS_MS(fd, timeout), rt_events_came(fd, events, r, pc))
 KERNEL(int, epoll_pwait2, SYS_epoll_pwait2, 5,
        (int, fd, struct epoll_event *, events, int, most, const struct timespec *, timeout, const sigset_t *, mask),
        FD(fd);
-       IN(timeout); EPOLLS(fd, timeout), events_came(fd, events, r, pc))
+       IN(timeout); EPOLLS(fd, timeout), rt_events_came(fd, events, r, pc))
 
 /* POSIX message queues: descriptors */
 VARIADIC(mqd_t, mq_open, SYS_mq_open, 4, (const char *, name, int, flags, mode_t, mode, struct mq_attr *, attributes),
@@ -313,8 +314,8 @@ NUMBER(int, SYS_timer_settime, 4, (long, timer, int, flags, const struct itimers
 NUMBER(int, SYS_futex, 6,
        (uint32_t *, word, int, operation, uint32_t, value, const struct timespec *, timeout, uint32_t *, other,
         uint32_t, third),
-       futex_begins(word, operation, other, pc);
-       LEAVES_UNLESS(!futex_waits(operation)), RETURNS; futex_done(word, operation, other, r, pc))
+       rt_futex_begins(word, operation, other, pc);
+       LEAVES_UNLESS(!rt_futex_waits(operation)), RETURNS; rt_futex_done(word, operation, other, r, pc))
 NUMBER(int, SYS_nanosleep, 2, (const struct timespec *, time, struct timespec *, rest), IN(time); LEAVES, RETURNS;
        BLOCKS)
 NUMBER(int, SYS_clock_nanosleep, 3, (int, clock, int, flags, const struct timespec *, time), IN(time); LEAVES, RETURNS;

@@ -1,0 +1,118 @@
+/* Futexes: what they order, and waiting for them by turns; see kernel.h. */
+#include "recorder/intercept/kernel.h"
+
+#include "recorder/runtime/core.h"
+#include "recorder/runtime/syscall.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <time.h>
+
+/*
+ * A thread that is woken goes on after the call that woke it. A lock of which the kernel knows the holder is taken and
+ * released by changes of its word, here by the kernel's.
+ */
+static void word_changes(const uint32_t *word, uintptr_t pc)
+{
+	rt_sync(rt_self, RT_OP_ATOMIC_RMW, (uintptr_t)word, sizeof *word, pc,
+	        rt_record_aux(sizeof *word, __ATOMIC_ACQ_REL, 0));
+}
+
+void rt_futex_begins(const uint32_t *word, int operation, const uint32_t *other, uintptr_t pc)
+{
+	if (!rt_recording())
+		return;
+	switch (operation & FUTEX_CMD_MASK) {
+	case FUTEX_WAKE_OP:
+		word_changes(other, pc);
+		BEFORE((uintptr_t)other);
+		BEFORE((uintptr_t)word);
+		break;
+	case FUTEX_WAKE:
+	case FUTEX_WAKE_BITSET:
+	case FUTEX_REQUEUE:
+	case FUTEX_CMP_REQUEUE:
+	case FUTEX_CMP_REQUEUE_PI:
+		BEFORE((uintptr_t)word);
+		break;
+	case FUTEX_UNLOCK_PI:
+		word_changes(word, pc);
+		break;
+	}
+}
+
+bool rt_futex_waits(int operation)
+{
+	switch (operation & FUTEX_CMD_MASK) {
+	case FUTEX_WAIT:
+	case FUTEX_WAIT_BITSET:
+	case FUTEX_WAIT_REQUEUE_PI:
+	case FUTEX_LOCK_PI:
+	case FUTEX_LOCK_PI2:
+		return true;
+	}
+	return false;
+}
+
+void rt_futex_done(const uint32_t *word, int operation, const uint32_t *other, int r, uintptr_t pc)
+{
+	rt_emit_time();
+	if (r != 0 || !rt_recording())
+		return;
+	switch (operation & FUTEX_CMD_MASK) {
+	case FUTEX_WAIT:
+	case FUTEX_WAIT_BITSET:
+		AFTER((uintptr_t)word);
+		break;
+	case FUTEX_WAIT_REQUEUE_PI:
+		AFTER((uintptr_t)word);
+		word_changes(other, pc);
+		break;
+	case FUTEX_LOCK_PI:
+	case FUTEX_LOCK_PI2:
+	case FUTEX_TRYLOCK_PI:
+		word_changes(word, pc);
+		break;
+	}
+}
+
+/*
+ * By turns no thread waits in the kernel for a word that another one changes. Others than the plain operations are the
+ * kernel's still; of what they would wake, all is woken here, as a futex's waiters have to look again anyway.
+ */
+bool rt_futex_by_turns(const long given[6], uintptr_t pc, long *result)
+{
+	const uint32_t *word = (const uint32_t *)given[0], *other = (const uint32_t *)given[4];
+	int operation = (int)given[1], command = operation & FUTEX_CMD_MASK;
+	clockid_t clock = operation & FUTEX_CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC;
+	struct rt_until until =
+	    RT_UNTIL(command == FUTEX_WAIT ? RT_CLOCK_DURATION : clock, (const struct timespec *)given[3]);
+	bool waits = command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET;
+	bool wakes = command == FUTEX_WAKE || command == FUTEX_WAKE_BITSET;
+	if (!rt_turn_mine())
+		return false;
+	if (!waits && !wakes) {
+		rt_turn_wakes(RT_OP_HB_AFTER, (uintptr_t)word, UINT32_MAX);
+		if (command == FUTEX_WAKE_OP)
+			rt_turn_wakes(RT_OP_HB_AFTER, (uintptr_t)other, UINT32_MAX);
+		return false;
+	}
+	if (wakes) {
+		rt_futex_begins(word, operation, other, pc);
+		unsigned woken = rt_turn_wakes(RT_OP_HB_AFTER, (uintptr_t)word, (unsigned)given[2]);
+		*result = RT_SYSCALL(SYS_futex, word, operation, (unsigned)given[2] - woken, 0, 0, given[5]);
+		*result = woken + (*result > 0 ? *result : 0);
+	} else {
+		rt_turn_step(RT_OP_NONE, 0, 0, pc, until.time ? RT_F_TIMED : 0, false);
+		errno = EAGAIN;
+		*result = -1;
+		if (__atomic_load_n(word, __ATOMIC_SEQ_CST) == (uint32_t)given[2]) {
+			errno = ETIMEDOUT;
+			if (rt_turn_block(RT_OP_HB_AFTER, (uintptr_t)word, until, false) != RT_TURN_TIMEOUT)
+				*result = 0;
+		}
+	}
+	rt_futex_done(word, operation, other, (int)*result, pc);
+	return true;
+}
