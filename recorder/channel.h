@@ -34,9 +34,13 @@
 #define RT_CHANNEL_MAGIC UINT64_C(0x31656361727474ff)
 #define RT_CHANNEL_VERSION 1
 /*
- * Removed from the environment by the recorder. Of the first process "FD:PRELOAD": the file, and LD_PRELOAD as the user
- * had it ("-": not set). Of what a process of the tree executes "@PID:FD:NONCE:+" or "-": rt_tree's, and whether
- * LD_LIBRARY_PATH was set behind rt_tree's folder. If that runs under the Valgrind tool, ":PRELOAD" as well.
+ * Removed from the environment by the recorder. Of the first process "FD:PID:FILTERS:PRELOAD": the file, rt_tree's
+ * collector_pid and filters, and LD_PRELOAD as the user had it ("-": not set). Of what a process of the tree executes
+ * "@FD:PID:FILTERS:NONCE:NAMESPACE:+" or "-": rt_tree's, and whether LD_LIBRARY_PATH was set behind rt_tree's folder.
+ * If that runs under the Valgrind tool, ":PRELOAD" as well.
+ *
+ * A program that is executed in a sandbox runs unrecorded, and tells so by what its filters surely allow, as the
+ * dynamic linker does it: it opens the file for reading, and closes it.
  */
 #define RT_CHANNEL_ENV "RACETRACE_CHANNEL"
 #define RT_CHANNEL_FILE "racetrace" /* the memory file's name */
@@ -110,6 +114,17 @@ struct rt_channel {
 	uint32_t values;    /* of accesses are recorded; value.c */
 	uint32_t watched; /* by a Valgrind tool, which records the accesses; recorder's, but first one's; valgrind.c */
 	uint32_t forked;  /* set by the recorder: the process began by fork, not by exec */
+
+	/*
+	 * Seccomp filters that the recorder does not see installed. May the program have some? Set by the collector
+	 * with an answer, see confine.h. From then on it looks often whether a thread has asked: it sets `ask` from 0
+	 * to its number and waits, without a system call, until that is 0 again. If it is confined, the collector has
+	 * set that.
+	 */
+	_Atomic uint32_t may_confine, ask, confined;
+	_Atomic uint32_t seen; /* most filters of a thread that the recorder knows of */
+#define RT_MAY_CONFINE 1u
+#define RT_MAY_BE_STRICT 2u /* by prctl: strict mode also forbids to read the time stamp counter */
 };
 
 /* What all processes of a tree share: at RT_TREE_OFFSET of the file. All zeros: only the first process is recorded. */
@@ -123,6 +138,10 @@ struct rt_tree {
 	_Atomic uint32_t forking;            /* processes that are starting */
 	_Atomic uint32_t over;               /* no further process may join */
 	_Atomic uint32_t beat;               /* counts up each half second while the collector runs */
+	_Atomic uint32_t lost;               /* forked processes that a sandbox kept from being recorded */
+	_Atomic uint32_t hidden;             /* programs that were executed where /proc is not mounted */
+	uint32_t filters;                    /* seccomp filters of the collector itself; see confined.h */
+	uint64_t pid_namespace;              /* the inode of the collector's */
 	uint32_t follows_plain;              /* what a watched process executes can run under the tool as well */
 	char folder[RT_FOLDER_SIZE]; /* of the recorders, for executed programs to find them; "": those are not recorded
 	                              */

@@ -1,5 +1,6 @@
 /* Making collectors and their channels, and what both tell; see collect.h. */
 #include "recorder/collector/collector.h"
+#include "recorder/collector/confine.h"
 #include "recorder/collector/find.h"
 #include "recorder/collector/limits.h"
 #include "recorder/control.h"
@@ -92,6 +93,7 @@ static enum rt_status channel_create(struct collector *c, const struct collector
 	c->channel->sync_only = options->sync_only;
 	c->channel->watched = options->watched;
 	c->channel->collector_pid = getpid();
+	c->filters = confine_own();
 	c->channel->slots_offset = c->slots_offset;
 	c->channel->rings_offset = c->rings_offset;
 	c->channel->total_bytes = c->total_bytes;

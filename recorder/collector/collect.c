@@ -2,13 +2,15 @@
  * The collector. Everything that it reads from the channel was written by a program that may be broken in any way, so
  * it validates every index and pointer. A slot with invalid data is dropped with its content.
  *
- * It never polls: the recorder rings the bell when a ring is half full, when a thread ends and when it has a request.
- * Until then the content of the rings is safe, whatever happens to the program.
+ * It does not poll: the recorder rings the bell when a ring is half full, when a thread ends and when it has a request.
+ * Until then the content of the rings is safe, whatever happens to the program. Only where the program may have
+ * confined itself unseen, so that the recorder asks before each system call, it looks each millisecond.
  */
 #include "recorder/collector/collector.h"
 
 #include "lib/base/clock.h"
 #include "lib/base/vec.h"
+#include "recorder/collector/confine.h"
 #include "recorder/collector/find.h"
 #include "recorder/collector/late.h"
 #include "recorder/control.h"
@@ -25,8 +27,9 @@
 /* Blocks passed to the writer at once: few enough that its output stays in the cache, and that a thread which waits for
  * room gets it soon. */
 #define BATCH_BLOCKS 64u
-/* Longest sleep, in case a ring of the bell is lost with a dying thread. */
+/* Longest sleep, in case a ring of the bell is lost with a dying thread; and where nobody may ring. */
 #define SLEEP_NS 100000000
+#define NAP_NS 1000000
 /* The writer's data is written to the file at least this often: so much, and a sleep, is lost if this process is
  * killed. */
 #define FLUSH_NS 800000000
@@ -305,6 +308,26 @@ static void drain_rest(struct collector *c, uint32_t i)
 
 /* ---- The loop ---- */
 
+/* The code of modules that were not looked at yet tells whether the program may confine itself unseen. */
+static void look_at_code(struct collector *c)
+{
+	for (; c->modules_seen < c->modules.count; c->modules_seen++) {
+		const struct module *m = &c->modules.items[c->modules_seen];
+		atomic_fetch_or(&c->channel->may_confine, m->code ? confine_may(m->path) : 0);
+	}
+}
+
+/* A thread waits for the answer: has it done so? */
+static void tell_confined(struct collector *c)
+{
+	uint32_t tid = atomic_load(&c->channel->ask);
+	if (!tid)
+		return;
+	if (confine_is(c->pid, (pid_t)tid, c->filters + atomic_load(&c->channel->seen)))
+		atomic_store(&c->channel->confined, 1);
+	atomic_store(&c->channel->ask, 0);
+}
+
 /* The recorder waits for the answer: it is about to load or unload a module. */
 static void answer(struct collector *c)
 {
@@ -313,6 +336,7 @@ static void answer(struct collector *c)
 	if (request == atomic_load(&c->channel->answer))
 		return;
 	modules_read(&c->modules, c->pid, &ignored); /* the program may have died in the meantime */
+	look_at_code(c);
 	atomic_store(&c->channel->answer, request);
 	futex_wake(&c->channel->answer);
 }
@@ -342,7 +366,8 @@ static void flush(struct collector *c)
 /* True if there is something that the recorder would ring the bell for. */
 static bool is_wanted(const struct collector *c)
 {
-	if (atomic_load(&c->stop) || atomic_load(&c->channel->request) != atomic_load(&c->channel->answer))
+	if (atomic_load(&c->stop) || atomic_load(&c->channel->request) != atomic_load(&c->channel->answer) ||
+	    atomic_load(&c->channel->ask))
 		return true;
 	for (uint32_t i = 0; i < slots_used(c); i++) {
 		struct rt_slot *slot = slot_of(c, i);
@@ -372,7 +397,7 @@ static bool is_over(struct collector *c)
 /* The recorder rings only while `sleeping` is set: requests from right before that are checked here. */
 static void sleep_on_bell(struct collector *c)
 {
-	struct timespec timeout = {0, SLEEP_NS};
+	struct timespec timeout = {0, atomic_load(&c->channel->may_confine) ? NAP_NS : SLEEP_NS};
 	atomic_store(&c->channel->sleeping, 1);
 	uint32_t bell = atomic_load(&c->channel->bell);
 	if (!is_wanted(c))
@@ -395,6 +420,7 @@ enum rt_status collector_run(struct collector *c, pid_t pid, struct rt_writer *w
 	c->writer = w;
 	for (;;) {
 		bool stop = is_over(c);
+		tell_confined(c);
 		answer(c);
 		tell_loaded(c);
 		drain_all(c);

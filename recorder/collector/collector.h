@@ -24,6 +24,8 @@ struct collector {
 	size_t names_size;
 	struct modules modules;
 	size_t modules_told; /* number of them in the file */
+	size_t modules_seen; /* whose code was looked at */
+	uint32_t filters;    /* seccomp filters of the first process: the collector's own */
 	uint64_t flushed;    /* ns */
 	/* Copies of the channel's own fields, which the program may overwrite. */
 	uint32_t slot_count, ring_blocks;

@@ -5,11 +5,13 @@
 #include "recorder/collector/program.h"
 
 #include "recorder/channel.h"
+#include "recorder/collector/confine.h"
 #include "recorder/collector/limits.h"
 #include "recorder/collector/thread.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,12 +83,14 @@ static bool set_tool_environment(const char *tool, const char *launcher)
 	return ok;
 }
 
-/* FD:old LD_PRELOAD, "-" if it was not set: the recorder restores it before the program sees it. */
+/* With the old LD_PRELOAD, "-" if it was not set: the recorder restores it before the program sees it. See channel.h.
+ */
 static bool set_environment(const struct program_start *start)
 {
 	const char *preload = getenv("LD_PRELOAD");
 	char *channel, *list;
-	if (asprintf(&channel, "%d:%s", start->channel, preload ? preload : "-") < 0 ||
+	if (asprintf(&channel, "%d:%ld:%" PRIu32 ":%s", start->channel, (long)getppid(), confine_own(),
+	             preload ? preload : "-") < 0 ||
 	    asprintf(&list, "%s%s%s", start->preload, preload && *preload ? ":" : "", preload ? preload : "") < 0)
 		return false;
 	return setenv(RT_CHANNEL_ENV, channel, 1) == 0 && setenv("LD_PRELOAD", list, 1) == 0 &&

@@ -11,6 +11,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/vec.h"
 #include "recorder/channel.h"
+#include "recorder/collector/confine.h"
 #include "recorder/collector/limits.h"
 #include "recorder/collector/name.h"
 #include "recorder/collector/resolve.h"
@@ -25,7 +26,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/inotify.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -67,6 +70,8 @@ struct tree {
 	_Atomic bool stop;
 	_Atomic bool namespaces; /* the number of some process differs between its namespace and this one */
 	bool full;               /* no more channels can be made */
+	int notify;              /* of the file; negative: none */
+	bool said;               /* that a process runs unrecorded, in a sandbox */
 };
 
 static void ring(struct tree *t)
@@ -126,13 +131,44 @@ static enum rt_status extend(struct tree *t, struct rt_error *err)
 	return rt_error_set(err, RT_EMEMORY, "no memory for a process");
 }
 
+/* ---- Processes in a sandbox ---- */
+
+/* Those that run unrecorded tell it by closing the file, which they have opened for reading only (channel.h). */
+static void watch_file(struct tree *t)
+{
+	char name[64];
+	snprintf(name, sizeof name, "/proc/self/fd/%d", t->fd);
+	t->notify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	if (t->notify >= 0)
+		inotify_add_watch(t->notify, name, IN_CLOSE_NOWRITE);
+}
+
+static void say_sandboxed(struct tree *t)
+{
+	char events[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
+	ssize_t n = t->notify >= 0 ? read(t->notify, events, sizeof events) : -1;
+	struct rt_error error = {0};
+	if (t->said)
+		return;
+	if (n > 0)
+		rt_error_set(&error, RT_ESYSTEM, "a program that was executed in a seccomp sandbox runs unrecorded");
+	else if (atomic_load(&t->shared->lost))
+		rt_error_set(&error, RT_ESYSTEM, "a process that was forked in a seccomp sandbox runs unrecorded");
+	else if (atomic_load(&t->shared->hidden))
+		rt_error_set(&error, RT_ESYSTEM,
+		             "a program that was executed where /proc is not mounted runs unrecorded");
+	t->said = error.status != RT_OK;
+	if (t->said && t->options.rings.tell)
+		t->options.rings.tell(&error);
+}
+
 enum rt_status tree_create(const struct tree_options *options, struct tree **out, struct rt_error *err)
 {
 	struct tree *t = calloc(1, sizeof *t);
 	if (!t)
 		return rt_error_set(err, RT_EMEMORY, "no memory for the collector");
 	t->options = *options;
-	t->fd = -1;
+	t->fd = t->notify = -1;
 	pthread_mutex_init(&t->lock, NULL);
 	pthread_mutex_init(&t->resolving, NULL);
 	enum rt_status status = collector_file(&t->fd, err);
@@ -147,6 +183,10 @@ enum rt_status tree_create(const struct tree_options *options, struct tree **out
 	t->shared->collector_pid = getpid();
 	t->shared->collector_fd = t->fd;
 	t->shared->follows_plain = options->follows_plain;
+	t->shared->filters = confine_own();
+	struct stat st;
+	t->shared->pid_namespace = stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
+	watch_file(t);
 	if (options->folder && strlen(options->folder) < RT_FOLDER_SIZE && !strpbrk(options->folder, ":'")) {
 		memcpy(t->shared->folder, options->folder, strlen(options->folder) + 1);
 		if (getrandom(&t->shared->nonce, sizeof t->shared->nonce, 0) < 0)
@@ -519,6 +559,7 @@ static void *run_acceptor(void *arg)
 		atomic_fetch_add(&t->shared->beat, 1);
 		if (t->shared->nonce)
 			look_around(t);
+		say_sandboxed(t);
 		if (stop)
 			return NULL;
 		sleep_on_bell(t, bell, BEAT_MS);
@@ -638,6 +679,8 @@ void tree_free(struct tree *t)
 	free(t->first);
 	if (t->fd >= 0)
 		close(t->fd);
+	if (t->notify >= 0)
+		close(t->notify);
 	pthread_mutex_destroy(&t->lock);
 	pthread_mutex_destroy(&t->resolving);
 	hidden_cache_release(&t->atomics);

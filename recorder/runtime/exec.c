@@ -15,6 +15,7 @@
 
 #include <alloca.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -48,22 +49,24 @@ static bool acquire(struct block *b, size_t size)
 	return b->start != NULL;
 }
 
-/* A program that is executed in a sandbox knows nothing of what it must not call. */
+/* In a sandbox, too: the program sees that it is in one, which it knows nothing of, and runs unrecorded (start.c). */
 static bool is_followed(void)
 {
-	return !rt_sandboxed && rt_tree && rt_tree->folder[0] && !atomic_load(&rt_tree->over);
+	return rt_tree && rt_tree->folder[0] && !atomic_load(&rt_tree->over);
 }
 
 /* Read by start.c. */
 static char *append_channel(char *to, bool was_set)
 {
 	to = rt_append_text(to, "@");
-	to = rt_append_number(to, (uint64_t)rt_tree->collector_pid);
-	to = rt_append_number(rt_append_text(to, ":"), (uint64_t)rt_tree->collector_fd);
+	to = rt_append_number(to, (uint64_t)rt_tree->collector_fd);
+	to = rt_append_number(rt_append_text(to, ":"), (uint64_t)rt_tree->collector_pid);
+	to = rt_append_number(rt_append_text(to, ":"), rt_tree->filters);
 	to = rt_append_number(rt_append_text(to, ":"), rt_tree->nonce);
+	to = rt_append_number(rt_append_text(to, ":"), rt_tree->pid_namespace);
 	return rt_append_text(to, was_set ? ":+" : ":-");
 }
-#define CHANNEL_SIZE 100u
+#define CHANNEL_SIZE 140u
 
 static char *append_list(char *to, const char *name, const char *file, const char *old)
 {
@@ -100,6 +103,8 @@ static char **added(char *const *environment, bool watched, struct block *b)
 	*b = (struct block){0};
 	if (!is_followed())
 		return (char **)(uintptr_t)environment;
+	if (rt_tree->pid_namespace && RT_SYSCALL(SYS_faccessat, AT_FDCWD, "/proc/self/fd", F_OK) == -ENOENT)
+		atomic_fetch_add(&rt_tree->hidden, 1);
 	while (environment && environment[count])
 		count++;
 	if (!acquire(b, (count + 4) * sizeof *environment + CHANNEL_SIZE + sizeof LIBRARY_PATH + sizeof PRELOAD +

@@ -2,16 +2,22 @@
  * Sandboxes. A program that has given itself a seccomp filter may be killed by a system call of the recorder's, which
  * it would never have made itself. So filters are kept as they are installed, and run here before each call of the
  * recorder's own: a call is made only where every filter of the thread allows it, and what does without is described
- * where it is made. A filter that was installed by other means than prctl and syscall is not seen.
+ * where it is made.
+ *
+ * A filter that was installed by other means than prctl and syscall is not seen. The collector finds programs that may
+ * do so by their code (confine.c); for these it is asked before each call. Once there is such a filter, no call of the
+ * recorder's own is made any more.
  *
  * As in the kernel a thread has the filters of the thread that made it, and its own before those.
  */
 #include "recorder/runtime/sandbox.h"
 
+#include "recorder/confined.h"
 #include "recorder/runtime/core.h"
 #include "recorder/runtime/syscall.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -30,7 +36,11 @@ struct rt_sandbox {
 static const struct rt_sandbox *_Atomic everybody; /* of all threads */
 static const struct rt_sandbox closed;             /* of threads that there was no place for: nothing is allowed */
 
-bool rt_sandboxed;
+bool rt_sandboxed, rt_guarded;
+
+/* Filters that were not seen: the collector is asked for them; there are some. Of this process, or those that it was
+ * forked from. */
+static bool asked_for, unseen;
 
 /* ---- Running a filter ---- */
 
@@ -142,6 +152,95 @@ static bool allows(const struct rt_sandbox *s, const struct seccomp_data *data)
 	return true;
 }
 
+static uint32_t count(const struct rt_sandbox *s)
+{
+	uint32_t n = 0;
+
+	for (; s; s = s->outer)
+		n++;
+	return n;
+}
+
+static void tell_seen(void)
+{
+	uint32_t n = count(rt_thread.sandbox) + count(atomic_load(&everybody));
+	uint32_t seen = atomic_load(&rt_channel->seen);
+
+	while (seen < n && !atomic_compare_exchange_weak(&rt_channel->seen, &seen, n))
+		;
+}
+
+void rt_sandbox_answered(void)
+{
+	uint32_t may = atomic_load(&rt_channel->may_confine);
+
+	tell_seen();
+	if (may & RT_MAY_BE_STRICT)
+		rt_time_forbidden();
+	if (may & RT_MAY_CONFINE)
+		asked_for = rt_guarded = true;
+}
+
+void rt_sandbox_forked(void)
+{
+	asked_for = false;
+}
+
+/* The kernel's number of this thread, without a system call: as the C library writes it into a lock. */
+RT_NEXT(int, pthread_mutex_lock, (pthread_mutex_t * lock));
+RT_NEXT(int, pthread_mutex_unlock, (pthread_mutex_t * lock));
+static uint32_t my_tid(void)
+{
+	pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+	RT_REAL(pthread_mutex_lock)(&lock);
+	uint32_t tid = (uint32_t)lock.__data.__owner;
+	RT_REAL(pthread_mutex_unlock)(&lock);
+	return tid;
+}
+
+/* Without a system call. A collector that does not answer does not say no either. */
+static bool ask(struct rt_channel *c)
+{
+	enum { MANY = 50000000 }; /* of 40 to 140 cycles each */
+	uint32_t me = my_tid(), none = 0;
+	bool asked = false;
+
+	for (unsigned n = 0; n < MANY && !atomic_load(&c->confined); n++) {
+		if (!asked) {
+			none = 0;
+			asked = atomic_compare_exchange_strong(&c->ask, &none, me);
+		} else if (atomic_load(&c->ask) != me) {
+			return atomic_load(&c->confined);
+		}
+		RT_PAUSE();
+	}
+	return true;
+}
+
+static bool is_unseen(void)
+{
+	struct rt_channel *c = rt_channel;
+
+	if (!unseen && asked_for && c && ask(c))
+		unseen = rt_sandboxed = true;
+	return unseen;
+}
+
+uint32_t rt_sandbox_filters(void)
+{
+	static char text[RT_STATUS_MAX];
+	int fd = (int)RT_SYSCALL(SYS_openat, AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC);
+	long n = fd >= 0 ? RT_SYSCALL(SYS_read, fd, text, sizeof text - 1) : -1;
+
+	if (fd >= 0)
+		RT_SYSCALL(SYS_close, fd);
+	if (n <= 0)
+		return RT_FILTERS_UNKNOWN;
+	text[n] = 0;
+	return rt_status_filters(text);
+}
+
 bool rt_sandbox_allows(long number, long a, long b, long c, long d, long e, long f)
 {
 	struct seccomp_data data = {.nr = (int)number, .arch = ARCHITECTURE};
@@ -152,7 +251,7 @@ bool rt_sandbox_allows(long number, long a, long b, long c, long d, long e, long
 	data.args[3] = (uint64_t)d;
 	data.args[4] = (uint64_t)e;
 	data.args[5] = (uint64_t)f;
-	return allows(rt_thread.sandbox, &data) && allows(atomic_load(&everybody), &data);
+	return allows(rt_thread.sandbox, &data) && allows(atomic_load(&everybody), &data) && !is_unseen();
 }
 
 /* ---- Keeping filters ---- */
@@ -208,7 +307,8 @@ static void enter(struct rt_sandboxing *s, unsigned long mode, unsigned long fla
 		atomic_store(&everybody, keep(p, s->everybody));
 	else
 		rt_thread.sandbox = keep(p, s->own);
-	rt_sandboxed = true;
+	tell_seen();
+	rt_sandboxed = rt_guarded = true;
 	if (!p) /* strict mode forbids the counter as well */
 		rt_time_forbidden();
 }

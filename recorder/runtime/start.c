@@ -3,7 +3,9 @@
  * environment as if it had not been there, and opens the main thread's slot. Without a channel it stays a runtime that
  * records nothing.
  */
+#include "recorder/confined.h"
 #include "recorder/runtime/core.h"
+#include "recorder/runtime/sandbox.h"
 #include "recorder/runtime/syscall.h"
 #include "recorder/runtime/text.h"
 #include "recorder/runtime/turn.h"
@@ -41,14 +43,24 @@ static bool identify(int fd, uint64_t *device, uint64_t *inode)
 	return true;
 }
 
+static void see_error(void)
+{
+	identify(STDERR_FILENO, &error_device, &error_inode);
+}
+
+static void write_line(const char *message)
+{
+	RT_SYSCALL(SYS_write, STDERR_FILENO, message, rt_length(message));
+	RT_SYSCALL(SYS_write, STDERR_FILENO, "\n", 1);
+}
+
 void rt_say(const char *message)
 {
 	uint64_t device, inode;
 
 	if (!error_inode || !identify(STDERR_FILENO, &device, &inode) || device != error_device || inode != error_inode)
 		return;
-	RT_SYSCALL(SYS_write, STDERR_FILENO, message, rt_length(message));
-	RT_SYSCALL(SYS_write, STDERR_FILENO, "\n", 1);
+	write_line(message);
 }
 
 /*
@@ -83,7 +95,7 @@ void rt_futex_wake(const void *word, int count)
 
 void rt_ring_bell(void)
 {
-	if (!atomic_load(&rt_channel->sleeping))
+	if (!atomic_load(&rt_channel->sleeping) || atomic_load_explicit(&rt_channel->may_confine, memory_order_relaxed))
 		return;
 	atomic_fetch_add(&rt_channel->bell, 1);
 	rt_futex_wake(&rt_channel->bell, 1);
@@ -165,7 +177,7 @@ uint64_t rt_milliseconds(void)
 {
 	if (rt_thread.timeless)
 		return 0;
-	if (rt_sandboxed)
+	if (rt_guarded)
 		return __builtin_ia32_rdtsc() >> 21; /* of 2.1 GHz */
 	struct timespec t;
 	RT_REAL(clock_gettime)(CLOCK_MONOTONIC, &t);
@@ -216,8 +228,10 @@ void rt_request_map(void)
 	rt_futex_wake(&c->bell, 1);
 	for (int tries = 0; tries < 50; tries++) {
 		answer = atomic_load(&c->answer);
-		if ((int32_t)(answer - mine) >= 0)
+		if ((int32_t)(answer - mine) >= 0) {
+			rt_sandbox_answered();
 			return;
+		}
 		rt_futex_wait(&c->answer, answer, 100);
 		if (atomic_load(&c->answer) == answer && !rt_collector_alive())
 			return;
@@ -391,13 +405,18 @@ static bool begins_with(const char *text, const char *start)
 	return !*start;
 }
 
+static void file_name(char *to, pid_t collector, unsigned fd)
+{
+	char *end = rt_append_number(rt_append_text(to, "/proc/"), (uint64_t)collector);
+
+	rt_append_number(rt_append_text(end, "/fd/"), fd);
+}
+
 /* Negative errno if it cannot be had. The process may be another one by now, with any file under that number. */
 static int open_file(pid_t collector, unsigned fd)
 {
 	char name[64], target[64];
-	char *end = rt_append_number(rt_append_text(name, "/proc/"), (uint64_t)collector);
-
-	rt_append_number(rt_append_text(end, "/fd/"), fd);
+	file_name(name, collector, fd);
 	long n = RT_SYSCALL(SYS_readlinkat, AT_FDCWD, name, target, sizeof target - 1);
 	if (n < 0)
 		return (int)n;
@@ -476,7 +495,9 @@ bool rt_tree_join(void *where)
 		RT_SYSCALL(SYS_close, fd);
 	rt_channel = c;
 	if (!c) {
-		if (fd < 0)
+		if (rt_sandboxed) /* where it may not be said */
+			atomic_fetch_add(&rt_tree->lost, 1);
+		else if (fd < 0)
 			rt_say("racetrace: a process cannot reach the collector; it runs unrecorded");
 		return false;
 	}
@@ -495,14 +516,57 @@ static uint64_t number(const char **text)
 	return n;
 }
 
+/* The first three words of RT_CHANNEL_ENV. */
+struct origin {
+	unsigned fd;
+	pid_t collector;
+	uint32_t filters;
+};
+static struct origin read_origin(const char **text)
+{
+	uint64_t word[3];
+
+	for (int i = 0; i < 3; i++) {
+		word[i] = number(text);
+		*text += **text == ':';
+	}
+	return (struct origin){(unsigned)word[0], (pid_t)(word[1] & INT_MAX), (uint32_t)word[2]};
+}
+
+/*
+ * True if the program was executed in a sandbox of which nothing is known, or where that cannot be asked for. Nothing
+ * further is called then. The collector says it, if it can be reached.
+ */
+static bool leave_sandbox(const struct origin *o)
+{
+	char name[64];
+	int fd;
+
+	if (rt_sandbox_filters() == o->filters)
+		return false;
+	file_name(name, o->collector, o->fd);
+	fd = (int)RT_SYSCALL(SYS_openat, AT_FDCWD, name, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0)
+		RT_SYSCALL(SYS_close, fd);
+	else /* by the one further call that no program does without */
+		write_line("racetrace: a program was executed in a sandbox; it runs unrecorded");
+	return true;
+}
+
 static void start_first(char **environment, const char *text)
 {
-	int fd = (int)(number(&text) & INT_MAX);
+	struct origin o = read_origin(&text);
+	int fd = (int)o.fd;
+	bool left = leave_sandbox(&o);
 
-	if (map_tree(fd))
+	if (!left)
+		see_error();
+	if (!left && map_tree(fd))
 		rt_channel = map_channel(fd, 0, NULL);
 	RT_SYSCALL(SYS_close, fd);
-	restore_preload(environment, *text == ':' ? text + 1 : "-");
+	restore_preload(environment, text);
+	if (left)
+		return;
 	if (!rt_channel) {
 		rt_say("racetrace: the recorder does not understand its channel; the program runs unrecorded");
 		return;
@@ -513,28 +577,37 @@ static void start_first(char **environment, const char *text)
 	announce(false);
 }
 
+/* True if this process is in the PID namespace with that inode, and so finds the collector by its number. */
+static bool is_namespace(uint64_t inode)
+{
+	struct stat st = {0};
+
+	return RT_SYSCALL(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/pid", &st, 0) == 0 && st.st_ino == inode;
+}
+
 /*
  * Executed by a process of the tree, or by what one has executed; maybe long after the recording. What is to run under
  * the tool is first started by Valgrind's launcher, which passes the environment on.
  */
 static void start_executed(char **environment, const char *text)
 {
-	uint64_t word[3]; /* PID, FD, NONCE */
-	int fd;
-
-	for (int i = 0; i < 3; i++) {
-		word[i] = number(&text);
-		text += *text == ':';
-	}
+	struct origin o = read_origin(&text);
+	uint64_t nonce = number(&text);
+	text += *text == ':';
+	uint64_t namespace = number(&text);
+	text += *text == ':';
 	const char *preload = *text && text[1] == ':' ? text + 2 : NULL;
+
 	if (preload && !rt_watch_is_there())
 		return;
-	fd = open_file((pid_t)(word[0] & INT_MAX), (unsigned)word[1]);
-
-	if (fd == -EACCES || fd == -EPERM)
+	bool left = leave_sandbox(&o);
+	int fd = left ? -1 : open_file(o.collector, o.fd);
+	if (!left)
+		see_error();
+	if (fd == -EACCES || fd == -EPERM || (fd == -ENOENT && !is_namespace(namespace)))
 		rt_say("racetrace: a process cannot reach the collector; it runs unrecorded");
 	if (fd >= 0) {
-		if (map_tree(fd) && rt_tree->nonce == word[2] && word[2])
+		if (map_tree(fd) && rt_tree->nonce == nonce && nonce)
 			rt_channel = take_channel(fd, NULL);
 		else
 			rt_tree = NULL;
@@ -557,7 +630,6 @@ static void start(int argc, char **argv, char **environment)
 	const char *text = entry ? rt_value_of(*entry, RT_CHANNEL_ENV) : NULL;
 
 	(void)argc, (void)argv;
-	identify(STDERR_FILENO, &error_device, &error_inode);
 	rt_tsc = has_tsc = invariant_tsc();
 	if (text && *text >= '0' && *text <= '9')
 		start_first(environment, text);

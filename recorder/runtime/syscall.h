@@ -13,9 +13,10 @@
  * For calls through libc: may this one be made?
  */
 extern bool rt_sandboxed;
+extern bool rt_guarded; /* it is, or may be and is asked after */
 bool rt_sandbox_allows(long n, long a, long b, long c, long d, long e, long f);
 #define RT_SANDBOX_ALLOWS_(n, a, b, c, d, e, f, ...)                                                                   \
-	(!__builtin_expect(rt_sandboxed, 0) ||                                                                         \
+	(!__builtin_expect(rt_guarded, 0) ||                                                                           \
 	 rt_sandbox_allows(n, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f)))
 #define RT_SANDBOX_ALLOWS(...) RT_SANDBOX_ALLOWS_(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
 

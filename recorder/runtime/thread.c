@@ -6,6 +6,7 @@
  */
 #include "recorder/runtime/blocking.h"
 #include "recorder/runtime/core.h"
+#include "recorder/runtime/sandbox.h"
 #include "recorder/runtime/syscall.h"
 
 #include <errno.h>
@@ -187,7 +188,7 @@ static void find_stack(void)
 
 	/* The library asks which processors the thread may use, too, and of the main thread reads where its memory is.
 	 */
-	if (rt_sandboxed && (!rt_thread.made || !RT_SANDBOX_ALLOWS(SYS_sched_getaffinity)))
+	if (rt_guarded && (!rt_thread.made || !RT_SANDBOX_ALLOWS(SYS_sched_getaffinity)))
 		return;
 	if (RT_REAL(pthread_getattr_np)(rt_pthread_self(), &attributes) != 0)
 		return;
@@ -266,6 +267,7 @@ void rt_thread_forked(void)
 	rt_thread.stripe = NULL;
 	rt_thread.lost = 0;
 	rt_thread.known = false;
+	rt_sandbox_forked();
 }
 
 void rt_thread_start(bool forked)

@@ -7,25 +7,43 @@ racetrace=$RACETRACE
 gcc -g -O1 -D_GNU_SOURCE -fsanitize=thread "$top/tests/process/sandbox.c" -o app -pthread || exit 1
 chmod 755 .
 
-# recorded HOW: with small rings, so that threads have to wait for room. False: not on this machine.
+# recorded HOW [MESSAGE]: with small rings, so that threads have to wait for room. False: not on this machine.
 recorded() {
 	way=$1
 	rm -rf t.zst* root
 	timeout 60 "$racetrace" record -r 16 -o t.zst -- ./app "$1" >out 2>err
 	status=$?
 	[ $status = 77 ] && { echo "skipped: $way"; return 1; }
-	[ $status = 5 ] && [ ! -s err ] || wrong "$way: status $status: $(cat err)"
+	[ $status = 5 ] && [ "$(cat err)" = "${2-}" ] || wrong "$way: status $status: $(cat err)"
 	return 0
 }
 
 # cells TRACE: how many writes of the cells are in it.
 cells() { "$racetrace" dump "$1" 2>/dev/null | grep -c ' write .*cells'; }
 
-for how in closed strict denied; do
+for how in closed strict denied raw-closed raw-strict; do
 	recorded $how || continue
 	[ "$(cells t.zst)" = 90000 ] || wrong "$way: $(cells t.zst) writes of 90000"
 	[ $how = denied ] || "$racetrace" info t.zst | grep -q '^complete *yes' || wrong "$way: $("$racetrace" info t.zst)"
 done
+
+# A filter that is not seen forbids everything: threads that are made then need memory of the recorder's.
+if recorded raw-denied; then
+	"$racetrace" info t.zst | grep -q '^complete *no' || wrong "$way: $("$racetrace" info t.zst)"
+fi
+
+# A program that starts in a sandbox knows nothing of it: it runs unrecorded, which is said.
+if recorded execute "racetrace: a program that was executed in a seccomp sandbox runs unrecorded"; then
+	[ "$(ls t.zst*)" = t.zst ] || wrong "execute: $(ls)"
+fi
+
+# Nor does one find the collector from a PID namespace that has a /proc of its own.
+if unshare --fork --pid --mount-proc true 2>/dev/null; then
+	rm -f t.zst*
+	timeout 60 "$racetrace" record -o t.zst -- ./app run unshare --fork --pid --mount-proc ./app none >out 2>err
+	status=$?
+	[ $status = 5 ] && [ "$(cat err)" = "racetrace: a process cannot reach the collector; it runs unrecorded" ] || wrong "run: status $status: $(cat err)"
+fi
 
 for how in none namespace root nobody undumpable filter; do
 	recorded $how || continue

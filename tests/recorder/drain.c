@@ -7,6 +7,7 @@
  * PROGRAM ARGS...
  */
 #include "recorder/channel.h"
+#include "recorder/confined.h"
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -167,12 +168,25 @@ static int make_channel(uint32_t slots, uint32_t ring)
 	return fd;
 }
 
+/* Where the tests run in a sandbox, so does the program. */
+static unsigned filters(void)
+{
+	char text[RT_STATUS_MAX] = "";
+	FILE *f = fopen("/proc/self/status", "r");
+
+	if (!f)
+		return RT_FILTERS_UNKNOWN;
+	text[fread(text, 1, sizeof text - 1, f)] = 0;
+	fclose(f);
+	return rt_status_filters(text);
+}
+
 static void run(int fd, const char *recorder, char **argv)
 {
 	const char *preload = getenv("LD_PRELOAD");
 	char buffer[4096];
 
-	snprintf(buffer, sizeof buffer, "%d:%s", fd, preload ? preload : "-");
+	snprintf(buffer, sizeof buffer, "%d:%ld:%u:%s", fd, (long)getppid(), filters(), preload ? preload : "-");
 	setenv(RT_CHANNEL_ENV, buffer, 1);
 	snprintf(buffer, sizeof buffer, "%s%s%s", recorder, preload ? ":" : "", preload ? preload : "");
 	setenv("LD_PRELOAD", buffer, 1);
