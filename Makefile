@@ -271,7 +271,7 @@ install: all ## to $(DESTDIR)$(PREFIX)
 	install -m 644 docs/racetrace.zsh '$(ROOT)/share/zsh/vendor-completions/_racetrace'
 	install -m 644 docs/racetrace.fish '$(ROOT)/share/fish/vendor_completions.d/racetrace.fish'
 	install -m 644 $(TEXTS) '$(ROOT)/share/doc/racetrace/'
-	install -m 644 docs/report.schema.json '$(ROOT)/share/racetrace/'
+	install -m 644 $(wildcard docs/*.schema.json) '$(ROOT)/share/racetrace/'
 	install docs/memcheck '$(ROOT)/share/racetrace/'
 uninstall: ## what install put there, from $(DESTDIR)$(PREFIX)
 	rm -f '$(ROOT)/bin/racetrace' '$(ROOT)/include/racetrace.h' $(PC:%='$(ROOT)/lib/pkgconfig/%') \

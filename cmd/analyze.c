@@ -135,16 +135,20 @@ static enum rt_status analyze(struct analyze_settings *s, const char *path, stru
 	                                        .source_root = s->source_root,
 	                                        .only = s->anomaly};
 	uint64_t max_memory = s->max_memory;
+	progress_begin();
+	progress_step("reading the trace", 1, ANALYSIS_DONE + 1);
 	enum rt_status status = cmd_open_trace(path, &s->input, &trace, err);
-	if (status)
+	if (status) {
+		progress_end();
 		return status;
+	}
+	progress_watch(trace);
 	cmd_known_use(&s->known, &report_options);
 	analysis.model.admit = cmd_admit;
 	analysis.model.admit_arg = &max_memory;
 	analysis.step = begin_step;
 	analysis.decided = decided;
 	analysis.step_arg = stats;
-	progress_begin();
 	status = analysis_run(trace, &analysis, &a, err);
 	if (!status && !(status = check_kinds(s, a, err))) {
 		warn_nesting(s, a);

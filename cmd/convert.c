@@ -3,6 +3,7 @@
 #include "cmd/common.h"
 #include "cmd/output.h"
 #include "cmd/perfetto.h"
+#include "cmd/progress.h"
 #include "lib/analysis/uncertain.h"
 #include "tracefmt/export.h"
 
@@ -173,9 +174,15 @@ int cmd_convert(int argc, char **argv)
 	struct rt_trace *trace;
 	struct rt_error err = {0};
 	cmd_parse(&parser, argc, argv, 0, &options);
-	if (cmd_open_trace(options.path, &options.trace, &trace, &err))
+	progress_begin_reading();
+	if (cmd_open_trace(options.path, &options.trace, &trace, &err)) {
+		progress_end();
 		return cmd_fail(&err);
-	int status = convert(trace, &options, &err) ? cmd_fail(&err) : EXIT_CLEAN;
+	}
+	progress_watch(trace);
+	enum rt_status converted = convert(trace, &options, &err);
+	progress_end();
+	int status = converted ? cmd_fail(&err) : EXIT_CLEAN;
 	if (status == EXIT_CLEAN)
 		cmd_warn_incomplete(trace);
 	rt_trace_free(trace);

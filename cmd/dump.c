@@ -1,6 +1,7 @@
 /* racetrace dump: prints the events of a trace, one a line, as text or as JSON lines. */
 #include "cmd/command.h"
 #include "cmd/common.h"
+#include "cmd/progress.h"
 #include "tracefmt/export.h"
 
 #include <argp.h>
@@ -8,6 +9,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct options {
 	struct rt_trace_options trace;
@@ -224,8 +226,13 @@ int cmd_dump(int argc, char **argv)
 	struct rt_jsonl_writer *jsonl = NULL;
 	struct filter filter;
 	cmd_parse(&parser, argc, argv, 0, &options);
-	if (cmd_open_trace(options.path, &options.trace, &trace, &err))
+	if (!isatty(STDOUT_FILENO)) /* the events themselves are progress to look at */
+		progress_begin_reading();
+	if (cmd_open_trace(options.path, &options.trace, &trace, &err)) {
+		progress_end();
 		return cmd_fail(&err);
+	}
+	progress_watch(trace);
 	bool whole = options.kinds == RT_SELECT_ALL && !options.thread && !options.cell && options.first <= 1 &&
 	             options.last == UINT64_MAX;
 	int status;
@@ -235,6 +242,7 @@ int cmd_dump(int argc, char **argv)
 		status = cmd_fail(&err);
 	else
 		status = dump(trace, &filter, jsonl);
+	progress_end();
 	rt_jsonl_free(jsonl);
 	rt_trace_free(trace);
 	return status;

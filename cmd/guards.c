@@ -93,16 +93,25 @@ static void print_place(const struct guard_place *p)
 		fputs("unknown", stdout);
 }
 
+/* As its line locks it, if it has no name of its own. */
+static struct cmd_text lock_text(const struct guard_lock *lock)
+{
+	return cmd_text(lock->written ? lock->written : lock->name);
+}
+
 static void print_row(const struct guard_row *row)
 {
-	printf("%s: ", cmd_text(row->name).text);
+	if (row->written)
+		printf("%s (%s): ", cmd_text(row->written).text, cmd_text(row->name).text);
+	else
+		printf("%s: ", cmd_text(row->name).text);
 	if (row->atomic)
 		printf("atomic, %" PRIu64 " accesses", row->of);
 	else if (row->guarded)
-		printf("guarded by %s, held at %" PRIu64 " of %" PRIu64 " accesses", cmd_text(row->locks[0].name).text,
+		printf("guarded by %s, held at %" PRIu64 " of %" PRIu64 " accesses", lock_text(&row->locks[0]).text,
 		       row->locks[0].held, row->of);
 	else if (row->lock_count && row->locks[0].held)
-		printf("no guard; %s is held at %" PRIu64 " of %" PRIu64 " accesses", cmd_text(row->locks[0].name).text,
+		printf("no guard; %s is held at %" PRIu64 " of %" PRIu64 " accesses", lock_text(&row->locks[0]).text,
 		       row->locks[0].held, row->of);
 	else
 		printf("no guard, %" PRIu64 " access%s", row->of, row->of == 1 ? "" : "es");
@@ -235,6 +244,8 @@ static void write_row(struct json_writer *w, const struct guard_row *row)
 {
 	jw_object(w, NULL);
 	jw_text(w, "variable", row->name);
+	if (row->written)
+		jw_text(w, "written", row->written);
 	jw_text(w, "kind", row->kind);
 	jw_text(w, "file", row->file);
 	jw_number_or_null(w, "line", row->line);
@@ -247,6 +258,8 @@ static void write_row(struct json_writer *w, const struct guard_row *row)
 	for (uint32_t i = 0; i < row->lock_count; i++) {
 		jw_object(w, NULL);
 		jw_text(w, "name", row->locks[i].name);
+		if (row->locks[i].written)
+			jw_text(w, "written", row->locks[i].written);
 		jw_number(w, "held", row->locks[i].held);
 		jw_object_end(w);
 	}

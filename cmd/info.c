@@ -1,6 +1,7 @@
 /* racetrace info: describes a trace. */
 #include "cmd/command.h"
 #include "cmd/common.h"
+#include "cmd/progress.h"
 #include "lib/base/json_memory.h"
 
 #include <argp.h>
@@ -232,10 +233,16 @@ int cmd_info(int argc, char **argv)
 	struct rt_error err = {0};
 	uint64_t kinds[RT_OP_COUNT] = {0}, groups[RT_GROUP_COUNT] = {0};
 	cmd_parse(&parser, argc, argv, 0, &options);
-	if (cmd_open_trace(options.path, &options.trace, &trace, &err))
+	progress_begin_reading();
+	if (cmd_open_trace(options.path, &options.trace, &trace, &err)) {
+		progress_end();
 		return cmd_fail(&err);
+	}
+	progress_watch(trace);
 	int status = EXIT_CLEAN;
-	if (count_kinds(trace, kinds, &err)) {
+	enum rt_status counted = count_kinds(trace, kinds, &err);
+	progress_end();
+	if (counted) {
 		status = cmd_fail(&err);
 	} else {
 		count_groups(kinds, groups);

@@ -2,6 +2,7 @@
 #include "cmd/progress.h"
 
 #include "cmd/messages.h"
+#include "tracefmt/trace.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -29,8 +30,10 @@ static void print(unsigned milliseconds)
 	size_t done = atomic_load(&progress.done), count = atomic_load(&progress.count);
 	if (!doing)
 		return;
-	int n = snprintf(text, sizeof text, "%s (step %u of %u)", doing, atomic_load(&progress.number),
-	                 atomic_load(&progress.steps));
+	unsigned steps = atomic_load(&progress.steps);
+	int n = steps > 1
+	            ? snprintf(text, sizeof text, "%s (step %u of %u)", doing, atomic_load(&progress.number), steps)
+	            : snprintf(text, sizeof text, "%s", doing);
 	if (count && n > 0)
 		n += snprintf(text + n, sizeof text - (size_t)n, ", %zu of %zu", done, count);
 	snprintf(text + n, sizeof text - (size_t)n, ", %u s ...", milliseconds / 1000);
@@ -81,6 +84,23 @@ void progress_count(size_t done, size_t count)
 {
 	atomic_store_explicit(&progress.done, done, memory_order_relaxed);
 	atomic_store_explicit(&progress.count, count, memory_order_relaxed);
+}
+
+void progress_begin_reading(void)
+{
+	progress_begin();
+	progress_step("reading the trace", 1, 1);
+}
+
+static void count_events(uint64_t number, void *trace)
+{
+	progress_count(number, rt_trace_info(trace)->events);
+}
+
+void progress_watch(struct rt_trace *trace)
+{
+	if (progress.running)
+		rt_trace_watch(trace, count_events, trace);
 }
 
 void progress_end(void)

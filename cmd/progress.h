@@ -10,6 +10,11 @@ void progress_begin(void);
 void progress_step(const char *doing, unsigned number, unsigned count);
 /* How much of the step is done. Cheap; may be called very often. */
 void progress_count(size_t done, size_t count);
+struct rt_trace;
+/* Begins, as a step of its own, what reads a trace from its beginning to its end once. */
+void progress_begin_reading(void);
+/* Counts the events that are read of the trace from now on. */
+void progress_watch(struct rt_trace *trace);
 /* Clears the line. A second call does nothing. */
 void progress_end(void);
 

@@ -9,6 +9,8 @@ struct rt_trace {
 	const struct rt_source *source;
 	struct rt_trace_info info; /* filled in by open; the source owns the strings, trace.c the path */
 	uint64_t mask;
+	rt_trace_watcher *watcher; /* NULL: none */
+	void *watcher_arg;
 };
 
 struct rt_source {

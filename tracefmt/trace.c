@@ -99,7 +99,15 @@ enum rt_status rt_trace_read(struct rt_trace *trace, struct rt_event *events, si
 	enum rt_status status = trace->source->read(trace, events, n, got, err);
 	for (size_t i = 1; rt_asserting && !status && i < *got; i++)
 		rt_assert(events[i - 1].number < events[i].number);
+	if (!status && *got && trace->watcher)
+		trace->watcher(events[*got - 1].number, trace->watcher_arg);
 	return status;
+}
+
+void rt_trace_watch(struct rt_trace *trace, rt_trace_watcher *watcher, void *arg)
+{
+	trace->watcher = watcher;
+	trace->watcher_arg = arg;
 }
 
 const struct rt_frame *rt_trace_frames(const struct rt_trace *trace, uint64_t pc, size_t *count)

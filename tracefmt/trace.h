@@ -158,6 +158,11 @@ const struct rt_trace_info *rt_trace_info(const struct rt_trace *trace);
  * error themselves. */
 enum rt_status rt_trace_memory(const struct rt_trace *trace, struct rt_error *err);
 
+/* Called after each successful rt_trace_read with the number of the last event read. */
+typedef void rt_trace_watcher(uint64_t number, void *arg);
+/* watcher: NULL: none. */
+void rt_trace_watch(struct rt_trace *trace, rt_trace_watcher *watcher, void *arg);
+
 /* Makes rt_trace_read leave out operations whose bit (1 << op) is not in mask. They keep their number and ordinal. */
 void rt_trace_select(struct rt_trace *trace, uint64_t mask);
 #define RT_SELECT_ALL UINT64_MAX

@@ -1,9 +1,10 @@
-/* Assignments in a line of source; see expression.h. */
+/* Assignments and locks in a line of source; see expression.h. */
 #include "lib/report/expression.h"
 
 #include <ctype.h>
 #include <stddef.h>
 #include <string.h>
+#include <strings.h>
 
 static bool is_name(char c)
 {
@@ -160,4 +161,36 @@ bool expression_assigned(const char *line, uint32_t column, char name[EXPRESSION
 	if (operator_at(at) && !is_comparison(line, at))
 		return operand(line, at, name);
 	return assigned_here(line, at, name);
+}
+
+/* The bracket that opens the arguments of the only call whose name speaks of a lock; NULL: none, or several. */
+static const char *arguments_of_lock(const char *line)
+{
+	const char *found = NULL;
+	for (const char *at = line; *at; at++) {
+		if (strncasecmp(at, "lock", 4) != 0)
+			continue;
+		size_t n = strcspn(at, "(;");
+		if (at[n] != '(')
+			break;
+		if (found && found != at + n)
+			return NULL;
+		found = at + n;
+		at += 3;
+	}
+	return found;
+}
+
+bool expression_locked(const char *line, char name[EXPRESSION_MAX])
+{
+	const char *at = arguments_of_lock(line);
+	if (!at)
+		return false;
+	at++;
+	while (isspace((unsigned char)*at) || *at == '&')
+		at++;
+	const char *end = chain_end(at), *next = end;
+	while (next && isspace((unsigned char)*next))
+		next++;
+	return next && (*next == ')' || *next == ',') && take(line, at, end, name);
 }

@@ -8,6 +8,8 @@
 #include "lib/analysis/guard.h"
 #include "lib/base/hash.h"
 #include "lib/base/vec.h"
+#include "lib/report/expression.h"
+#include "lib/trace/snippet.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -26,6 +28,7 @@ struct lack {
 /* A cell that counts: its accesses while it is shared, and those without the lock that most of them hold. */
 struct counted {
 	uint32_t cell, e; /* e: its last access */
+	uint32_t write;   /* a write, whose source line may name it; MODEL_NONE: none */
 	uint32_t lock;    /* held most often; MODEL_NONE: none */
 	uint64_t of, writes;
 	bool atomic, cut;
@@ -42,6 +45,7 @@ struct maker {
 	struct report r;
 	const struct model *m;
 	struct guards guards;
+	struct snippets snippets;
 	struct counted *cells;
 	size_t count, capacity;
 	struct lack *lacks;
@@ -97,7 +101,7 @@ static void count_cell(struct maker *k, uint32_t cell)
 	const struct model *m = k->m;
 	const uint32_t *events = &m->cell_events[m->cells[cell].first];
 	struct guard_span span = guard_span_of(m, k->guards.por, cell);
-	struct counted c = {.cell = cell, .atomic = true, .first_lack = (uint32_t)k->lack_count};
+	struct counted c = {.cell = cell, .write = MODEL_NONE, .atomic = true, .first_lack = (uint32_t)k->lack_count};
 	c.lock = most_held(k, cell, &c.of);
 	if (!c.of)
 		return;
@@ -105,7 +109,10 @@ static void count_cell(struct maker *k, uint32_t cell)
 	for (uint32_t i = span.first; i < span.end && !k->no_memory; i++) {
 		if (!guard_counts_event(m, events[i]))
 			continue;
-		c.writes += (uint64_t)rt_op_writes(model_op(m, events[i]));
+		if (rt_op_writes(model_op(m, events[i]))) {
+			c.writes++;
+			c.write = events[i];
+		}
 		c.atomic &= rt_op_is_atomic(model_op(m, events[i])) != 0;
 		if (c.lock == MODEL_NONE || !guard_is_held(m, events[i], c.lock))
 			add_lack(k, &c, events[i]);
@@ -149,6 +156,8 @@ static void ask_cell(struct maker *k, const struct counted *c)
 	uint32_t n, known = 0;
 	uint64_t of;
 	ask_event(k, c->e, m->cells[c->cell].addr);
+	if (c->write != MODEL_NONE)
+		ask_event(k, c->write, 0);
 	for (uint32_t i = 0; i < c->lacks; i++)
 		ask_event(k, k->lacks[c->first_lack + i].e, 0);
 	/* An access for each lock, by which it is named. */
@@ -196,6 +205,39 @@ static const char *lock_name(struct maker *k, uint32_t lock)
 	return k->locks[lock] = copy(k, name);
 }
 
+typedef bool expression_of(const char *line, uint32_t column, char name[EXPRESSION_MAX]);
+
+static bool locked(const char *line, uint32_t column, char name[EXPRESSION_MAX])
+{
+	(void)column; /* a compiler's is that of the call */
+	return expression_locked(line, name);
+}
+
+/* What the user's line of an event says of memory without a name of its own; NULL: nothing. The caller frees it. */
+static char *written(struct maker *k, uint64_t number, expression_of *of)
+{
+	char name[EXPRESSION_MAX], *line = NULL;
+	const struct description *d = description_of(k->r.descriptions, number);
+	struct place place = d ? place_of_stack(&k->r, d->stack, d->stack_count) : (struct place){0};
+	if (place.frame && place.frame->file && (of == locked || !place.callee))
+		line = snippet_whole(&k->snippets, place.frame->file, place.frame->line);
+	bool known = line && of(line, place.frame->column, name);
+	free(line);
+	return known ? copy(k, name) : NULL;
+}
+
+/* What its acquire's line locks. */
+static char *lock_written(struct maker *k, uint32_t lock)
+{
+	const struct description *d = k->holder[lock] == MODEL_NONE
+	                                  ? NULL
+	                                  : description_of(k->r.descriptions, k->m->events[k->holder[lock]].number);
+	for (size_t i = 0; d && i < d->lock_count; i++)
+		if (d->locks[i].addr == k->m->objects[lock].addr && d->locks[i].block.alloc)
+			return written(k, d->locks[i].acquired, locked);
+	return NULL;
+}
+
 static struct guard_row *row_of(struct maker *k, const struct subject *s)
 {
 	char name[SUBJECT_NAME_MAX];
@@ -239,7 +281,8 @@ static void add_lock(struct maker *k, struct guard_row *row, const char *name, c
 		char *own = copy(k, name);
 		if (!own)
 			return;
-		row->locks[row->lock_count++] = (struct guard_lock){.name = own};
+		row->locks[row->lock_count++] =
+		    (struct guard_lock){.name = own, .written = lock_written(k, count->lock)};
 	}
 	row->locks[i].held += count->held;
 	row->locks[i].shared |= count->shared;
@@ -311,6 +354,8 @@ static void add_cell(struct maker *k, const struct counted *c)
 	struct guard_row *row = row_of(k, &s);
 	if (!row)
 		return;
+	if (!row->written && !row->file && c->write != MODEL_NONE && strcmp(s.kind, "tls") != 0)
+		row->written = written(k, k->m->events[c->write].number, expression_assigned);
 	row->cells++;
 	row->of += c->of;
 	row->writes += c->writes;
@@ -390,6 +435,8 @@ static void release(struct maker *k)
 		free(n);
 	}
 	guards_release(&k->guards);
+	k->no_memory |= k->snippets.no_memory;
+	snippets_release(&k->snippets);
 	descriptions_free(k->r.descriptions);
 	free(k->cells);
 	free(k->lacks);
@@ -403,7 +450,11 @@ static void release(struct maker *k)
 enum rt_status guard_table_create(struct analysis *a, struct guard_table *out, struct rt_error *err)
 {
 	const struct model *m = a->model;
-	struct maker k = {.r = {.analysis = a}, .m = m, .guards = {.m = m, .por = facts_por(&a->facts)}, .out = out};
+	struct maker k = {.r = {.analysis = a},
+	                  .m = m,
+	                  .guards = {.m = m, .por = facts_por(&a->facts)},
+	                  .out = out,
+	                  .snippets = {.trace = a->trace}};
 	enum rt_status status = RT_OK;
 	*out = (struct guard_table){0};
 	k.holder = malloc(((size_t)m->object_count + 1) * sizeof *k.holder);
@@ -423,9 +474,9 @@ enum rt_status guard_table_create(struct analysis *a, struct guard_table *out, s
 		status = describe(a->trace, k.queries, k.query_count, &k.r.descriptions, err);
 	if (!k.no_memory && !status)
 		fill(&k);
+	release(&k);
 	if (k.no_memory)
 		status = rt_error_set(err, RT_EMEMORY, "no memory for the guards of the variables");
-	release(&k);
 	if (status)
 		guard_table_release(out);
 	return status;
@@ -437,8 +488,11 @@ void guard_table_release(struct guard_table *t)
 		struct guard_row *row = &t->rows[i];
 		free(row->name);
 		free(row->file);
-		for (uint32_t l = 0; l < row->lock_count; l++)
+		free(row->written);
+		for (uint32_t l = 0; l < row->lock_count; l++) {
 			free(row->locks[l].name);
+			free(row->locks[l].written);
+		}
 		for (uint32_t l = 0; l < row->without_count; l++) {
 			free(row->without[l].function);
 			free(row->without[l].file);

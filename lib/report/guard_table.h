@@ -13,7 +13,8 @@
 enum { GUARD_LOCKS_MAX = 8, GUARD_WITHOUT_MAX = 8 };
 
 struct guard_lock {
-	char *name; /* as the source has it */
+	char *name;    /* as the source has it */
+	char *written; /* what the line of an acquire locks, of a lock without a name of its own; NULL: not known */
 	uint64_t held;
 	bool shared; /* two threads held it at an access of one cell */
 };
@@ -32,6 +33,7 @@ struct guard_row {
 	const char *kind; /* as a subject's */
 	char *file;       /* where it is declared, or NULL */
 	uint32_t line;
+	char *written; /* what a write's source line assigns to, of memory without a name of its own; NULL: not known */
 	uint64_t cells, of, writes;               /* of: accesses while it is shared */
 	bool atomic;                              /* all of them are atomic operations */
 	struct guard_lock locks[GUARD_LOCKS_MAX]; /* the most held first */

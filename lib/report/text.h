@@ -48,6 +48,11 @@ void text_put_schedule(const struct printer *p, const struct report_entry *entry
 void text_put_reasons(const struct printer *p, const struct anomaly *anomaly);
 void text_put_outcome(const struct printer *p, const struct anomaly *anomaly);
 
+/* "queue.c:12 in pop", of a user place (text_place.c). */
+void text_put_position(const struct printer *p, const struct place *place);
+/* Places with what is done there, their source lines and callers: the first two side by side if the terminal is wide.
+ */
+void text_put_places(const struct printer *p, const struct finding_place *places, size_t count);
 /* True if the finding is listed under the one that it follows. */
 bool text_is_under(const struct finding *f);
 /* A finding in a screen (text_finding.c), with those that follow it. */

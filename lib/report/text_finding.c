@@ -1,113 +1,16 @@
 /* A finding in the text report: what is wrong, the places side by side, the guard, how to fix it and how to see more.
  */
 #include "lib/report/text.h"
-#include "lib/report/waiting.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 enum { INDENT = 5 }; /* of lines that continue another */
-enum { PLACES_SHOWN = 6, CALLERS_SHOWN = 3, IDS_SHOWN = 8, FOLLOWERS_SHOWN = 12 };
-
-static void put_position(const struct printer *p, const struct place *place)
-{
-	const struct rt_frame *f = place->frame;
-	char function[PLACE_FUNCTION_MAX];
-	if (f && f->file) {
-		text_put_path(p, f->file);
-		fprintf(p->out, ":%" PRIu32, f->line);
-	} else if (f && f->text) {
-		fputs("location ", p->out);
-		text_put(p, f->text);
-	} else if (!f || !f->function) {
-		fprintf(p->out, "0x%" PRIx64, place->pc);
-	}
-	if (f && f->function) {
-		place_function(place, function);
-		fputs(f->file ? " in " : "", p->out);
-		text_put_styled(p, BOLD, function);
-	}
-}
-
-static void put_locks(const struct printer *p, const struct description *d)
-{
-	fputs(d->lock_count ? ", holding " : ", holding no lock", p->out);
-	for (size_t i = 0; i < d->lock_count; i++) {
-		fputs(i ? ", " : "", p->out);
-		text_put_lock_name(p, d->locks[i].addr, &d->locks[i].block);
-		fputs(d->locks[i].shared ? " as a reader" : "", p->out);
-	}
-}
-
-/* What its thread does there: "reads by std::map::find, holding m". */
-static void put_deed(const struct printer *p, const struct finding_place *place, const struct description *d)
-{
-	struct place callee = {.frame = place->place.callee};
-	char text[WAITING_TEXT_MAX], function[PLACE_FUNCTION_MAX];
-	fputs(": ", p->out);
-	text_put_thread(p, d->event.thread);
-	fputc(' ', p->out);
-	if (place->op == RT_OP_BLOCK) {
-		waiting_text(p->r, d, text);
-		text_put(p, text);
-	} else if (rt_op_is_access(place->op) || place->op == RT_OP_ALLOC) {
-		fputs(finding_does(p->r, place), p->out);
-	} else {
-		bool again = d->event.op == RT_OP_WAIT_END; /* its mutex is the second operand */
-		fputs("acquires ", p->out);
-		text_put_lock_name(p, again ? d->event.arg : d->event.addr, again ? NULL : subject_lock_block(d));
-	}
-	if (callee.frame && rt_op_is_access(place->op)) {
-		place_function(&callee, function);
-		fputs(" in ", p->out);
-		text_put(p, function);
-	}
-	if (place->op != RT_OP_ALLOC)
-		put_locks(p, d);
-}
-
-/* The user's calls around the place, the innermost first. */
-static void put_callers(const struct printer *p, const struct finding_place *place, const struct description *d)
-{
-	bool past = false;
-	int shown = 0;
-	for (size_t i = 0; i < d->stack_count && shown < CALLERS_SHOWN; i++) {
-		size_t n = 0;
-		const struct rt_frame *frames = rt_trace_frames(p->r->analysis->trace, d->stack[i], &n);
-		for (size_t k = 0; k < n && shown < CALLERS_SHOWN; k++) {
-			if (past && frames[k].function && !place_is_library(&frames[k])) {
-				struct place caller = {.frame = &frames[k]};
-				fputs(shown++ ? ", " : "     called from ", p->out);
-				put_position(p, &caller);
-			}
-			past |= &frames[k] == place->place.frame;
-		}
-	}
-	if (shown)
-		fputc('\n', p->out);
-}
-
-static void put_place(const struct printer *p, const struct finding_place *place)
-{
-	const struct description *d = report_event(p->r, place->e);
-	if (!d)
-		return;
-	fputs("  ", p->out);
-	put_position(p, &place->place);
-	put_deed(p, place, d);
-	fputc('\n', p->out);
-	if (place->place.frame)
-		text_put_snippet(p, 2, place->place.frame);
-	if (p->r->verbose)
-		text_put_stack(p, d, INDENT, false);
-	else
-		put_callers(p, place, d);
-}
+enum { PLACES_SHOWN = 6, IDS_SHOWN = 8, FOLLOWERS_SHOWN = 12 };
 
 static void put_places(const struct printer *p, const struct finding *f)
 {
-	for (size_t i = 0; i < f->place_count && i < PLACES_SHOWN; i++)
-		put_place(p, &f->places[i]);
+	text_put_places(p, f->places, f->place_count < PLACES_SHOWN ? f->place_count : PLACES_SHOWN);
 	if (f->place_total > PLACES_SHOWN)
 		fprintf(p->out, "  and %zu more places\n", f->place_total - PLACES_SHOWN);
 }
@@ -115,10 +18,16 @@ static void put_places(const struct printer *p, const struct finding *f)
 /* Each thread of a deadlock or hang, though they may wait at one line. */
 static void put_waits(const struct printer *p, const struct anomaly *a)
 {
+	struct finding_place places[2];
+	size_t n = 0;
 	for (uint32_t i = 0; i < a->event_count; i++) {
 		uint32_t e = a->events[i];
-		put_place(p, &(struct finding_place){
-		                 .place = place_of(p->r, e), .op = model_op(p->r->analysis->model, e), .e = e});
+		places[n++] = (struct finding_place){
+		    .place = place_of(p->r, e), .op = model_op(p->r->analysis->model, e), .e = e};
+		if (n == 2 || i + 1 == a->event_count) {
+			text_put_places(p, places, n);
+			n = 0;
+		}
 	}
 }
 
@@ -133,7 +42,7 @@ static void put_variable(const struct printer *p, const struct anomaly *a)
 		struct place place = place_of_stack(p->r, alloc->stack, alloc->stack_count);
 		fprintf(p->out, "  %s of %" PRIu64 " byte%s, allocated at ", s.block.mapped ? "mapping" : "heap block",
 		        s.size, text_plural(s.size));
-		put_position(p, &place);
+		text_put_position(p, &place);
 		fputs(" by ", p->out);
 		text_put_thread(p, alloc->event.thread);
 		fputc('\n', p->out);

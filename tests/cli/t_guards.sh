@@ -56,6 +56,13 @@ gcc -g -O1 -fsanitize=thread "$source" -o guards -pthread || wrong "cannot build
 status 0 "$racetrace" record -o guards.zst ./guards
 status 0 "$racetrace" guards -f json guards.zst
 mv out out.json
+# breaks SCHEMA FILE: prints where the file breaks docs/SCHEMA.schema.json.
+breaks() {
+	jq -nr --slurpfile schema "$top/docs/$1.schema.json" --slurpfile value "$2" -f "$top/tests/cli/schema.jq" 2>&1
+}
+[ -z "$(breaks guards out.json)" ] || wrong "not of its schema: $(breaks guards out.json | head -n 5)"
+jq '.guards[0].of = "1" | del(.guards[1].cut) | .more = 1' out.json >broken.json
+[ "$(breaks guards broken.json | wc -l)" = 3 ] || wrong "the schema takes anything: $(breaks guards broken.json)"
 # The first thread's accesses before the second one comes, and repeats, are not counted: how many there are is not known.
 is "forgotten once" '.guards[0] | .variable == "queue.size" and .lock == "queue.lock" and .held < .of and .held * 2 > .of'
 is "where" '.guards[0].without | length == 1 and .[0].function == "peek" and .[0].what == "reads"'
@@ -63,6 +70,10 @@ is "kept" 'any(.guards[]; .variable == "kept" and .lock == "other" and .held == 
 is "an array" '[.guards[] | select(.variable | startswith("slots"))] | length == 1 and .[0].lock == "other"'
 is "half" 'any(.guards[]; .variable == "half" and .of > 1 and (.lock == null or .held < .of))'
 is "each its own" '[.guards[] | select(.kind == "heap" and .lock)] | length == 1 and (.[0].lock | test("^heap block from main .*c:")) and .[0].held == .[0].of'
+# Heap blocks have no names: what their lines write and lock has.
+is "a member" '[.guards[] | select(.kind == "heap" and .lock)] | .[0].written == "b->value" and .[0].locks[0].written == "b->m"'
+status 0 "$racetrace" guards guards.zst
+has '^b->value \(heap block from main .*\): guarded by b->m, held at ([0-9]+) of \1 accesses$'
 
 # As attributes, and against those that the source has.
 status 0 "$racetrace" guards -f clang guards.zst
@@ -75,6 +86,7 @@ jq -n --arg d "$PWD" '[{directory: $d, file: "guards_main.c", arguments: ["cc", 
 status 1 "$racetrace" guards --compile-commands db.json -f json guards.zst
 mv out out.json
 is attributes '[.attributes[] | select(.file | endswith("guards_kept.h")) | .variable] == ["size", "peak", "never"]'
+[ -z "$(breaks guards out.json)" ] || wrong "attributes are not of the schema: $(breaks guards out.json | head -n 5)"
 is attributes '[.attributes[] | select(.variable == "size") | .is] | unique == ["not kept"]'
 is attributes '[.attributes[] | select(.variable == "peak") | .is] == ["kept"]'
 is attributes '[.attributes[] | select(.variable == "never") | .is] | unique == ["not shared"]'

@@ -54,6 +54,8 @@ says "^racetrace: deadlock: none of the 2 threads can go on"
 [ "$(jq -c '[.end, .status, [.threads[] | [.thread, .state, .operation, .object, .locks[0]]]]' outcome.json)" = \
 	'["deadlock",null,[["main","blocked","acquire","b","a"],["main.1","blocked","acquire","a","b"]]]' ] ||
 	wrong "the outcome of the deadlock: $(cat outcome.json)"
+broken=$(jq -nr --slurpfile schema "$top/docs/outcome.schema.json" --slurpfile value outcome.json -f "$top/tests/cli/schema.jq" 2>&1)
+[ -z "$broken" ] || wrong "the outcome is not of its schema: $(head -n 5 <<<"$broken")"
 jq -e '.threads[0].stack[0] | test("real_deadlock.c:24")' outcome.json >/dev/null || wrong "no stack in the outcome"
 run 2 record --outcome=outcome.json ./deadlock
 run 2 record --fix-time ./deadlock

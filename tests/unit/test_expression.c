@@ -43,6 +43,27 @@ START_TEST(the_variable_that_a_line_assigns_to)
 }
 END_TEST
 
+START_TEST(what_a_line_locks)
+{
+	static const char *const locks[][2] = {{"\tpthread_mutex_lock(&b->m);", "b->m"},
+	                                       {"  std::lock_guard<std::mutex> guard(queue.mutex_);", "queue.mutex_"},
+	                                       {"  if (pthread_mutex_timedlock(&m[i], &until))", "m[i]"},
+	                                       {"  omp_set_lock( & l );", "l"},
+	                                       {"  pthread_mutex_lock(of(x));", NULL},
+	                                       {"  lock(&a); lock(&b);", NULL},
+	                                       {"  go();", NULL},
+	                                       {"  lock", NULL},
+	                                       {"", NULL}};
+	for (size_t i = 0; i < sizeof locks / sizeof *locks; i++) {
+		char name[EXPRESSION_MAX] = "";
+		bool found = expression_locked(locks[i][0], name);
+		ck_assert_msg(found == (locks[i][1] != NULL), "%s: %s", locks[i][0], found ? name : "none");
+		if (found)
+			ck_assert_str_eq(name, locks[i][1]);
+	}
+}
+END_TEST
+
 START_TEST(a_name_that_is_too_long_is_none)
 {
 	char line[3 * EXPRESSION_MAX], name[EXPRESSION_MAX];
@@ -57,6 +78,7 @@ SUITE(expression)
 	Suite *s = suite_create("expression");
 	TCase *t = tcase_create("lines");
 	tcase_add_test(t, the_variable_that_a_line_assigns_to);
+	tcase_add_test(t, what_a_line_locks);
 	tcase_add_test(t, a_name_that_is_too_long_is_none);
 	suite_add_tcase(s, t);
 	return s;
