@@ -49,25 +49,52 @@ static void put_word(char *text, size_t size, const char *word)
 	text[at] = '\0';
 }
 
+/* Options of `racetrace explore` that the strategy goes by. */
+static void put_search(const struct exploring *x, char *text, size_t size)
+{
+	char option[64];
+	if (!x->o.strategy->came)
+		return;
+	snprintf(option, sizeof option, "--reduction=%s", executions_reduction_name(x->o.reduction));
+	put_word(text, size, option);
+	snprintf(option, sizeof option, "--search=%s", executions_order_name(x->o.order));
+	put_word(text, size, option);
+	snprintf(option, sizeof option, "--preemptions=%" PRIu32, x->o.preemptions);
+	if (x->o.preemptions != UINT32_MAX)
+		put_word(text, size, option);
+}
+
 void explore_repeat_text(const struct exploring *x, const struct run_order *order, uint32_t number, char *text,
                          size_t size)
 {
 	bool learns = false;
+	char option[4200];
 	for (size_t i = 0; order->options && order->options[i]; i++)
 		learns |= !strncmp(order->options[i], "--learn", 7);
-	if (order->plan || order->file[0] || learns)
+	bool explores = order->plan || order->file[0] || learns;
+	if (explores)
 		snprintf(text, size, "racetrace explore --strategy=%s --seed=%" PRIu64 " --runs=%" PRIu32,
-		         x->o.strategy->name, x->o.seed, number);
+		         x->o.strategy->name, x->o.seed, number - x->first);
 	else
 		snprintf(text, size, "racetrace record");
-	for (size_t i = 0; !order->plan && !order->file[0] && !learns && order->options && order->options[i]; i++)
+	if (explores)
+		put_search(x, text, size);
+	for (size_t i = 0; !explores && order->options && order->options[i]; i++)
 		if (!strcmp(order->options[i], "--outcome"))
 			i++;
 		else if (strcmp(order->options[i], "--strategy=native") != 0)
 			put_word(text, size, order->options[i]);
+	snprintf(option, sizeof option, "--input=%s", x->o.input ? x->o.input : "");
+	if (explores && x->o.input)
+		put_word(text, size, option);
 	put_word(text, size, "--");
 	for (char *const *word = x->o.program; *word; word++)
 		put_word(text, size, *word);
+	size_t n = strlen(text);
+	if (!explores && x->o.input && n + 3 < size) {
+		memcpy(text + n, " <", 3);
+		put_word(text, size, x->o.input);
+	}
 }
 
 static void say_progress(const struct exploring *x)

@@ -1,5 +1,6 @@
 /* racetrace replay: makes the program take the schedule of an anomaly. */
 #include "cmd/replay.h"
+#include "cmd/replay_repeat.h"
 
 #include "cmd/command.h"
 #include "cmd/common.h"
@@ -38,6 +39,7 @@ struct settings {
 	const char *path;  /* of a trace, a report or a schedule */
 	const char *trace; /* of a schedule; NULL: the report's */
 	uint64_t max_memory;
+	bool seed_given;
 };
 
 static const struct argp_option options[] = {
@@ -56,7 +58,10 @@ static const struct argp_option options[] = {
     {"resolve", OPT_RESOLVE, "ORDER", 0,
      "Execute the first or the second access of a race first, as the report lists them, or try both orders (both)", 0},
     {"sample", OPT_SAMPLE, "N", 0, "Replay N of the anomalies, chosen by the seed", 0},
-    {"seed", OPT_SEED, "N", 0, "Choose by N which thread goes on after the schedule (1)", 0},
+    {"seed", OPT_SEED, "N", 0,
+     "Choose by N which thread goes on after the schedule (1); of a report of several runs: repeat the run with this "
+     "seed",
+     0},
     {"time-limit", OPT_TIME_LIMIT, "SECONDS", 0, "Start no further anomaly after this time", 0},
     {"timeout", OPT_TIMEOUT, "SECONDS", 0, "End a run after this time (20)", 0},
     {"trace", 't', "TRACE", 0, "The trace of the schedule; a report names its own", 0},
@@ -69,7 +74,8 @@ static const char doc[] =
     "TRACE, "
     "and reports what happens: confirmed, diverged, stuck, timeout or failed. A report in a file has the anomalies "
     "that "
-    "were not replayed too.\v"
+    "were not replayed too. If TRACE is a report of several runs, it repeats the run of a finding that is the end of "
+    "a run.\v"
     "Exit status: 0 if something was confirmed, 1 if nothing was, 2 for wrong use, 3 if TRACE cannot be "
     "read.";
 
@@ -157,6 +163,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_SEED:
 		s->replay.seed = cmd_number(state, "a seed", arg, 1, UINT32_MAX);
+		s->seed_given = true;
 		return 0;
 	case OPT_JOBS:
 		s->replay.jobs = cmd_number(state, "the number of jobs", arg, 1, 1024);
@@ -229,13 +236,32 @@ static enum rt_status replay(struct settings *s, struct rt_trace *trace, bool *c
 	return status;
 }
 
+/* The run of a report of several runs. *done: false if there is none to be repeated. */
+static enum rt_status repeat_run(struct settings *s, FILE *file, bool *confirmed, bool *done, struct rt_error *err)
+{
+	struct repeated result;
+	*done = false;
+	if (s->replay.anomaly || s->trace || s->replay.program)
+		return RT_OK;
+	enum rt_status status = replay_repeat(file, s->path, s->replay.finding, s->seed_given ? s->replay.seed : 0,
+	                                      s->replay.timeout_ms, &result, done, err);
+	if (status || !*done)
+		return status;
+	*confirmed = result.same;
+	return write_report(s, repeated_write, &result, err);
+}
+
 /* A schedule, or that of a report's anomaly. */
 static enum rt_status replay_file(struct settings *s, FILE *file, bool *confirmed, struct rt_error *err)
 {
 	struct script *script = NULL;
 	struct rt_trace *trace = NULL;
 	struct replay_result *result = NULL;
-	enum rt_status status = script_read(file, s->path, s->replay.anomaly, &script, err);
+	bool repeated;
+	enum rt_status status = repeat_run(s, file, confirmed, &repeated, err);
+	if (status || repeated)
+		return status;
+	status = script_read(file, s->path, s->replay.anomaly, &script, err);
 	const char *path = s->trace                                                     ? s->trace
 	                   : script && script->trace && strcmp(script->trace, "-") != 0 ? script->trace
 	                                                                                : NULL;

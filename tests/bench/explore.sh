@@ -1,61 +1,97 @@
 #!/bin/bash
-# explore.sh BUILD: distinct races after 1 to RUNS (10) runs for each strategy of `racetrace explore`, over the samples, as
-# DrFinder's figure 6 and table 2 have it; RaceFuzzer's table 1; systematic search's table. The curve goes to
-# BUILD/bench-explore.svg. Environment: RUNS; STRATEGIES; SUBJECTS, sources; PROGRAMS, "NAME COMMAND" lines of programs
-# built with -fsanitize=thread; SYSTEMATIC=no leaves out the last table.
+# explore.sh BUILD: distinct races after 1 to RUNS (10) runs for each strategy of `racetrace explore`, over the samples, SQLite
+# and LevelDB, as DrFinder's figure 6 and table 2 have it; in how many runs predict finds what others observe; RaceFuzzer's
+# table 1; systematic search's table. The curve goes to BUILD/bench-explore.svg. About a quarter of an hour on two processors.
+#
+# Environment: RUNS; STRATEGIES; SUBJECTS, sources below samples; PROGRAMS=no leaves out SQLite and LevelDB, which take
+# PROGRAM_SECONDS (20) for each strategy at most and need npm; SYSTEMATIC=no leaves out the last table, and SYSTEMATIC_SECONDS
+# (60) is the time for a search; JOBS, programs at a time (as many as there are processors).
 set -u
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 build=$(cd "$1" && pwd) || exit 1
 racetrace=$build/bin/racetrace
 runs=${RUNS:-10}
+jobs=${JOBS:-$(nproc)}
 read -ra strategies <<<"${STRATEGIES:-native noise pct random suspend pos racefuzzer drfinder predict}"
-read -ra subjects <<<"${SUBJECTS:-$(cd "$top" && ls samples/*.c samples/pecan/*.c | tr '\n' ' ')}"
+read -ra subjects <<<"${SUBJECTS:-$(cd "$top/samples" && ls ./*.c pecan/*.c adhoc/*.c | tr '\n' ' ')}"
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 cd "$tmp" || exit 1
 
-# explore NAME STRATEGY COMMAND...: its races to all, as "strategy subject run fingerprint"; its runs to runs.
+# Anomalies that a report has, as "RUN KEY": of this run and in these places. predict's may be proved without being observed.
+anomalies='
+	([.findings[] as $f | $f.anomalies[] | {key: ., value: $f}] | from_entries) as $of |
+	(.anomalies[] | . as $a | $of[.id] | select(.level != "note") |
+		(if $a.verdict == "observed" or $a.verdict == "confirmed" then (if $mine then .seen.first else .seen.observed end)
+		 elif $mine and $a.verdict == "proved" then .seen.first else null end) | select(.) |
+		"\(.) \($a.kind) \([$a.events[] | "\(.source.file // "?" | split("/") | last):\(.source.line // 0)"] | unique | join(","))"),
+	(.findings[] | select(.anomalies == []) | "\(.seen.first) \(.kinds[0]) \(.title | gsub("[0-9]+"; "N") | gsub(" "; "_"))")'
+
+# explore NAME STRATEGY OPTION... -- COMMAND...: its observed races to all, as "strategy subject run places"; its runs to runs.
 explore() {
-	local name=$1 strategy=$2
+	local name=$1 strategy=$2 mine=false
 	shift 2
-	"$racetrace" explore --strategy "$strategy" --runs "$runs" -f json -- "$@" >report.json 2>err
+	"$racetrace" explore --strategy "$strategy" --runs "$runs" --timeout 10 -f json "$@" >report.json 2>err </dev/null
 	[ -s report.json ] || {
 		echo "$name, $strategy: $(head -n 1 err)" >&2
 		return
 	}
-	jq -r --arg s "$strategy" --arg n "$name" '.findings[] | select((.kinds | index("race")) and .seen.observed) |
-		"\($s) \($n) \(.seen.observed) \(.fingerprint)"' report.json >>all
-	jq -r --arg s "$strategy" '.runs[] | "\($s) \(.milliseconds) \(.postponed // 0) \(.thrashed // 0)"' report.json >>runs
+	jq -r --argjson mine false "$anomalies" report.json | sed -n "s/^\([0-9]*\) race /$strategy $name \1 /p" >>all
+	jq -r --arg s "$strategy" --arg n "$name" '.runs[] | "\($s) \(.milliseconds) \(.postponed // 0) \(.thrashed // 0) \($n)"' report.json >>runs
+	[ "$strategy" = predict ] && mine=true
+	jq -r --argjson mine $mine "$anomalies" report.json | sed "s/^/$strategy $name /" >>found
 	[ "$strategy" != racefuzzer ] || jq -r --arg n "$name" 'select(.trials) | .trials.patterns[] | select(.kind == "race") |
 		"\($n) \(.runs) \(.created) \([.harm[].runs] | add // 0)"' report.json >>trials
 }
-: >all
-: >runs
-: >trials
-plain=0
+
+# explore_all FOLDER NAME OPTION... -- COMMAND...: by all strategies, in the folder.
 explore_all() {
-	local begin strategy
+	local begin strategy words=("${@:3}")
+	cd "$1" || return
+	touch all runs trials found
+	while [ "${words[0]}" != -- ]; do words=("${words[@]:1}"); done
 	begin=$(date +%s%N)
-	for ((i = 0; i < runs; i++)); do timeout 60 "${@:2}" >/dev/null 2>&1 </dev/null; done
-	plain=$((plain + $(date +%s%N) - begin))
+	for ((i = 0; i < runs; i++)); do timeout 60 "${words[@]:1}" >/dev/null 2>&1 </dev/null; done
+	echo "$2 $((($(date +%s%N) - begin) / runs))" >plain
 	for strategy in "${strategies[@]}"; do
-		explore "$1" "$strategy" "${@:2}"
+		explore "$2" "$strategy" "${@:3}"
 	done
 }
-count=0
-for source in "${subjects[@]}"; do
-	gcc -g -O1 -fsanitize=thread -Wno-tsan -I"$top/samples/pecan" "$top/$source" -o app -pthread 2>/dev/null || continue
-	count=$((count + 1))
-	explore_all "$(basename "$source" .c)" ./app
-done
-while read -r name command; do
-	[ -n "$name" ] || continue
-	count=$((count + 1))
-	read -ra words <<<"$command"
-	explore_all "$name" "${words[@]}"
-done <<<"${PROGRAMS:-}"
 
-echo "distinct races (findings, observed in a run) of $count programs after N runs with each strategy:"
+# begin FUNCTION ARGUMENT...: at the same time as others.
+running=0
+begin() {
+	[ "$running" -lt "$jobs" ] || wait -n
+	[ "$running" -lt "$jobs" ] && running=$((running + 1))
+	"$@" &
+}
+sample() {
+	local expect=$top/samples/${1%.c}.expect arguments=()
+	[ -f "$expect" ] && read -ra arguments < <(sed -n 's/^args //p' "$expect")
+	explore_all "$2" "$(basename "$1" .c)" -- ./app "${arguments[@]}"
+}
+count=0
+if [ "${PROGRAMS:-yes}" = yes ]; then
+	bash "$top/tests/real/build.sh" "$build/real" >build.log 2>&1 || echo "without SQLite and LevelDB: $(tail -n 1 build.log)" >&2
+	while read -r name command; do
+		[ -x "$build/real/${command%% *}" ] || continue
+		mkdir "$name"
+		read -ra words <<<"$command"
+		begin explore_all "$name" "$name" --time "${PROGRAM_SECONDS:-20}" -- "$build/real/${words[0]}" "${words[@]:1}"
+	done <<<"SQLite sqlite_tsan database 1
+LevelDB leveldb_tsan database 50"
+fi
+for source in "${subjects[@]}"; do
+	mkdir "$count"
+	gcc -g -O1 -fsanitize=thread -Wno-tsan "$top/samples/$source" -o "$count/app" -pthread 2>/dev/null || continue
+	begin sample "$source" "$count"
+	count=$((count + 1))
+done
+wait
+for file in all runs trials found plain; do cat ./*/$file >$file 2>/dev/null; done
+count=$(wc -l <plain)
+
+echo "distinct races (pairs of places, observed in a run) of $count programs after N runs with each strategy:"
 echo
 cut -d' ' -f2,4 all | sort -u >union
 printf '%-11s' strategy
@@ -71,11 +107,13 @@ for strategy in "${strategies[@]}"; do
 	done
 	awk -v s="$strategy" '$1 == s { print $2, $4 }' all | sort -u >mine
 	awk -v s="$strategy" '$1 != s { print $2, $4 }' all | sort -u >others
-	awk -v s="$strategy" -v only="$(comm -23 mine others | wc -l)" -v missed="$(comm -13 mine union | wc -l)" -v plain="$plain" \
-		-v total="$((runs * count))" '
-		$1 == s { ms += $2; n++; postponed += $3; thrashed += $4 }
-		END { printf "%7d%8d%9.0f%10.2f%9.1f%%\n", only, missed, n ? ms / n : 0, n && plain ? (ms / n) / (plain / 1e6 / total) : 0,
-			postponed ? 100 * thrashed / postponed : 0 }' runs
+	# The slowdown is the mean of the programs', as DrFinder has it.
+	awk -v s="$strategy" -v only="$(comm -23 mine others | wc -l)" -v missed="$(comm -13 mine union | wc -l)" '
+		FNR == NR { plain[$1] = $2 / 1e6; next }
+		$1 == s { ms += $2; n++; postponed += $3; thrashed += $4; own[$5] += $2; times[$5]++ }
+		END { for (p in own) if (plain[p]) { slow += own[p] / times[p] / plain[p]; programs++ }
+			printf "%7d%8d%9.0f%10.2f%9.1f%%\n", only, missed, n ? ms / n : 0, programs ? slow / programs : 0,
+			postponed ? 100 * thrashed / postponed : 0 }' plain runs
 done
 echo "all: $(wc -l <union)"
 cat <<'PAPER'
@@ -84,6 +122,41 @@ DrFinder's own figures (Java, 10 runs): FastTrack 378, ConTest (noise) 372, PCT 
 slowdown 3.84 (FastTrack), 8.14 (ConTest), 8.7 (PCT), 6.49 (DrFinder; its first phase 1.39); thrashing 40.7 %.
 
 PAPER
+
+# What others observe, and when predict finds it.
+awk -v runs="$runs" 'NF >= 4 { key = $2 " " $4 " " $5 }
+	$1 == "predict" { if (!(key in mine) || $3 < mine[key]) mine[key] = $3; next }
+	NF >= 4 { if (!(key in best) || $3 < best[key]) { best[key] = $3; by[key] = $1 } }
+	END {
+		for (key in best) {
+			n++
+			m = key in mine ? mine[key] : runs + 1
+			after[m]++
+			if (m > 3) late = late sprintf("  %s: %s in run %d of %s, %s\n", key, "observed", best[key], by[key],
+				m > runs ? "not by predict" : "by predict in run " m)
+		}
+		for (key in mine)
+			more += !(key in best)
+		printf "anomalies and bad ends that other strategies observe within %d runs: %d; predict finds %d in its first run, %d in 2, %d in 3,",
+			runs, n, after[1], after[2], after[3]
+		for (i = 4; i <= runs; i++) later += after[i]
+		printf " %d later, %d not;\nand %d that no other observes\n%s\n", later, after[runs + 1], more, late
+	}' found
+
+for name in SQLite LevelDB; do
+	grep -q " $name\$" runs || continue
+	printf '%s, races (runs):' "$name"
+	for strategy in "${strategies[@]}"; do
+		printf ' %s %d (%d)' "$strategy" "$(awk -v s="$strategy" -v p="$name" '$1 == s && $2 == p { print $4 }' all | sort -u | wc -l)" \
+			"$(grep -c "^$strategy .* $name\$" runs)"
+	done
+	echo
+done
+awk '$1 == "predict" || $1 == "racefuzzer" || $1 == "drfinder" { ms[$1 " " $5] += $2; n[$1 " " $5]++ }
+	FILENAME == "plain" { plain[$1] = $2 / 1e6 }
+	END { for (k in n) { split(k, w, " "); if ((w[2] == "SQLite" || w[2] == "LevelDB") && plain[w[2]])
+		printf "  %s, a run of %s: %.2f times the plain program\n", w[2], w[1], ms[k] / n[k] / plain[w[2]] } }' plain runs | sort
+echo
 
 # The curve, as figure 6 has it.
 most=$(cat curve.* | sort -n | tail -n 1)
@@ -119,7 +192,7 @@ while read -r name argument ours theirs; do
 	gcc -g -O1 -fsanitize=thread "$top/samples/systematic/$name.c" -o app -pthread || continue
 	declare -A states=()
 	for reduction in full partial none; do
-		"$racetrace" explore --strategy systematic --jobs 2 --time "${SYSTEMATIC_SECONDS:-120}" --reduction $reduction -f json -- ./app "$argument" >report.json 2>/dev/null
+		"$racetrace" explore --strategy systematic --jobs "$jobs" --time "${SYSTEMATIC_SECONDS:-60}" --reduction $reduction -f json -- ./app "$argument" >report.json 2>/dev/null
 		states[$reduction]=$(jq 'if .search.complete then .search.states else 0 end' report.json)
 	done
 	awk -v n="$name" -v f="${states[full]}" -v p="${states[partial]}" -v a="${states[none]}" -v o="$ours" -v t="$theirs" '

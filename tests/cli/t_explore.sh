@@ -110,6 +110,22 @@ repeat=$(jq -r '.findings[0].seen.repeat' out)
 # shellcheck disable=SC2086
 { (PATH=$(dirname "$RACETRACE"):$PATH && ${repeat/record/record -o again.zst}); } >/dev/null 2>&1
 [ $? = 139 ] || wrong "'$repeat' does not repeat the crash"
+# So does `replay`, by finding and by seed; a run that follows a schedule is repeated with all before it.
+mv out crash.json
+for strategy in random predict; do
+	[ $strategy = random ] || run 1 explore --runs 8 -f json -o crash.json -- ./ends crash
+	crash=$(jq -r '.findings[] | select(.kinds == ["crash"]) | .id' crash.json)
+	run 0 replay -f json --finding $crash crash.json
+	holds '.outcome == "confirmed" and .end == "killed by signal 11 (Segmentation fault)"'
+	run 0 replay -f text --seed "$(jq '.runs[] | select(.end == "exit status 0") | .seed' crash.json | head -n 1)" crash.json
+	grep -q 'exit status 0, as before' out || wrong "replay --seed: $(cat out err)"
+done
+sed 's/"end": "[^"]*"/"end": "exit status 9"/' crash.json >other.json
+run 1 replay -f text --finding $crash other.json
+grep -q '; it was: exit status 9' out || wrong "another end: $(cat out)"
+sed 's/"repeat": "[^"]*"/"repeat": "rm -rf there"/' crash.json >other.json
+run 3 replay --finding $crash other.json
+says 'none of racetrace'
 run 1 explore --strategy random --runs 8 -f json -- ./ends assert
 holds '.findings[0].title | test("^an assertion fails: .*strcmp")'
 
@@ -172,6 +188,9 @@ for argument in @@ ""; do
 	run 1 explore --strategy random --runs 2 --inputs corpus -f json -- ./inputs $argument
 	holds '[.runs[].name] == ["a, run 1", "a, run 2", "b, run 3", "b, run 4"]'
 	holds '(.findings | length) == 1 and .findings[0].seen.runs == [3, 4]'
+	mv out inputs.json
+	run 0 replay --seed 1 -f json inputs.json
+	holds '.outcome == "confirmed" and (.repeat | test("corpus/a$"))'
 done
 mkdir empty
 run 2 explore --inputs empty -- ./inputs

@@ -1,0 +1,214 @@
+#include "cmd/replay_repeat.h"
+
+#include "cmd/explore.h"
+#include "cmd/library.h"
+#include "cmd/runner.h"
+#include "cmd/scratch.h"
+#include "lib/report/report.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORDS_MAX = 2000 };
+
+/* ---- Which run ---- */
+
+static const json_t *finding_of(const json_t *report, const char *id)
+{
+	const json_t *findings = json_object_get(report, "findings");
+	for (size_t i = 0; i < json_array_size(findings); i++) {
+		const json_t *f = json_array_get(findings, i);
+		const char *own = json_string_value(json_object_get(f, "id"));
+		bool is_end = json_array_size(json_object_get(f, "anomalies")) == 0;
+		if (id ? own && !strcmp(own, id) : is_end)
+			return f;
+	}
+	return NULL;
+}
+
+static bool has_schedules(const json_t *report)
+{
+	const json_t *anomalies = json_object_get(report, "anomalies");
+	for (size_t i = 0; i < json_array_size(anomalies); i++)
+		if (json_is_object(json_object_get(json_array_get(anomalies, i), "schedule")))
+			return true;
+	return false;
+}
+
+/* NULL: nothing that is to be repeated. */
+static const json_t *run_of(const json_t *report, const char *id, uint64_t seed)
+{
+	const json_t *runs = json_object_get(report, "runs");
+	json_int_t number = 0;
+	if (!seed && !id && has_schedules(report))
+		return NULL;
+	if (!seed || id) {
+		const json_t *f = finding_of(report, id);
+		if (!f || json_array_size(json_object_get(f, "anomalies")) > 0)
+			return NULL;
+		number = json_integer_value(json_object_get(json_object_get(f, "seen"), "first"));
+	}
+	for (size_t i = 0; i < json_array_size(runs); i++) {
+		const json_t *run = json_array_get(runs, i);
+		bool is = number ? json_integer_value(json_object_get(run, "number")) == number
+		                 : (uint64_t)json_integer_value(json_object_get(run, "seed")) == seed;
+		if (is && json_is_string(json_object_get(run, "repeat")))
+			return run;
+	}
+	return NULL;
+}
+
+/* ---- Its command ---- */
+
+/*
+ * The words of a command as explore writes it: with quotes as the shell has them. Their memory is *text, which is the
+ * caller's. NULL without memory.
+ */
+static char **split(const char *command, char **text)
+{
+	char **words = calloc(WORDS_MAX + 1, sizeof *words);
+	char *to = *text = malloc(strlen(command) + 1);
+	size_t n = 0;
+	while (words && to && *command && n < WORDS_MAX) {
+		bool quoted = false;
+		command += strspn(command, " ");
+		if (!*command)
+			break;
+		words[n++] = to;
+		for (; *command && (quoted || *command != ' '); command++) {
+			if (*command == '\'')
+				quoted = !quoted;
+			else if (*command == '\\' && !quoted && command[1])
+				*to++ = *++command;
+			else
+				*to++ = *command;
+		}
+		*to++ = '\0';
+	}
+	if (words && to)
+		return words;
+	free(words);
+	return NULL;
+}
+
+/* "... < FILE": what the program reads from standard input. It is taken from the words. NULL: nothing. */
+static const char *take_input(char **words)
+{
+	size_t n = 0;
+	while (words[n])
+		n++;
+	if (n < 3 || strcmp(words[n - 2], "<") != 0)
+		return NULL;
+	words[n - 2] = NULL;
+	return words[n - 1];
+}
+
+/* ---- Running ---- */
+
+/* How the run came to its end: told by the process itself, by its outcome, or by the report of an exploration. */
+static void take_end(const struct run_end *end, const char *folder, uint32_t number, struct repeated *result)
+{
+	char path[SCRATCH_MAX + 16];
+	snprintf(path, sizeof path, "%s/report.json", folder);
+	json_t *report = json_load_file(path, 0, NULL);
+	const json_t *run = json_array_get(json_object_get(report, "runs"), number - 1);
+	const char *said = json_string_value(json_object_get(run, "end"));
+	snprintf(path, sizeof path, "%s/outcome", folder);
+	json_t *outcome = json_load_file(path, 0, NULL);
+	const char *control = json_string_value(json_object_get(outcome, "end"));
+	if (said)
+		snprintf(result->end, sizeof result->end, "%s", said);
+	else
+		explore_end_text(end, control ? control : "", result->end, sizeof result->end);
+	json_decref(outcome);
+	json_decref(report);
+}
+
+static enum rt_status run_command(char **words, unsigned timeout_ms, struct repeated *result, struct rt_error *err)
+{
+	char folder[SCRATCH_MAX] = "", file[SCRATCH_MAX + 16], outcome[SCRATCH_MAX + 16], *self = NULL;
+	const char *argv[WORDS_MAX + 8], *input = take_input(words);
+	bool explores = !strcmp(words[1], "explore");
+	struct runner *runner = NULL;
+	size_t n = 0;
+	enum rt_status status = library_own_path(&self, err);
+	if (!status)
+		status = scratch_make(folder, err);
+	snprintf(file, sizeof file, "%s/%s", folder, explores ? "report.json" : "trace.zst");
+	snprintf(outcome, sizeof outcome, "%s/outcome", folder);
+	argv[n++] = self;
+	argv[n++] = words[1];
+	argv[n++] = "-o";
+	argv[n++] = file;
+	argv[n++] = explores ? "-f" : "--outcome";
+	argv[n++] = explores ? "json" : outcome;
+	for (size_t i = 2; words[i]; i++)
+		argv[n++] = words[i];
+	argv[n] = NULL;
+	/* An exploration limits the time of each of its runs by itself. */
+	const struct run_options options = {.argv = (char *const *)(uintptr_t)argv,
+	                                    .input = input,
+	                                    .timeout_ms = explores ? timeout_ms * (result->number + 1) : timeout_ms};
+	if (!status)
+		status = runner_start(&options, &runner, err);
+	if (!status)
+		take_end(runner_wait(runner), folder, explores ? result->number : 1, result);
+	runner_free(runner);
+	scratch_remove(folder);
+	free(self);
+	return status;
+}
+
+enum rt_status replay_repeat(FILE *report, const char *path, const char *finding, uint64_t seed, unsigned timeout_ms,
+                             struct repeated *result, bool *done, struct rt_error *err)
+{
+	enum rt_status status = RT_OK;
+	char *text = NULL, **words = NULL;
+	*done = false;
+	rewind(report);
+	json_t *json = json_loadf(report, 0, NULL);
+	rewind(report);
+	const json_t *run = run_of(json, finding, seed);
+	const char *command = json_string_value(json_object_get(run, "repeat")),
+	           *was = json_string_value(json_object_get(run, "end"));
+	if (command && !(words = split(command, &text)))
+		status = rt_error_set(err, RT_EMEMORY, "no memory for a run");
+	if (words && (!words[0] || !words[1] || strcmp(words[0], "racetrace") != 0 ||
+	              (strcmp(words[1], "record") != 0 && strcmp(words[1], "explore") != 0)))
+		status = rt_error_set(err, RT_EINPUT, "'%s' has a command that is none of racetrace's: '%.200s'", path,
+		                      command);
+	if (words && !status) {
+		*result = (struct repeated){.number = (uint32_t)json_integer_value(json_object_get(run, "number"))};
+		snprintf(result->command, sizeof result->command, "%s", command);
+		snprintf(result->was, sizeof result->was, "%s", was ? was : "");
+		status = run_command(words, timeout_ms, result, err);
+		result->same = !strcmp(result->was, result->end);
+		*done = true;
+	}
+	free(words);
+	free(text);
+	json_decref(json);
+	return status;
+}
+
+enum rt_status repeated_write(const void *repeated, const struct report_format *format, bool color, FILE *out,
+                              struct rt_error *err)
+{
+	const struct repeated *r = repeated;
+	(void)color;
+	if (!strcmp(format->name, "text")) {
+		fprintf(out, "run %" PRIu32 ", %s:\n  %s%s%s\n", r->number, r->command, r->end,
+		        r->same ? ", as before" : "; it was: ", r->same ? "" : r->was);
+		return RT_OK;
+	}
+	if (strcmp(format->name, "json") != 0)
+		return rt_error_set(err, RT_EUSAGE, "the repetition of a run has no %s: give text or json",
+		                    format->name);
+	json_t *json = json_pack("{s:s, s:i, s:s, s:s, s:s}", "outcome", r->same ? "confirmed" : "diverged", "run",
+	                         (int)r->number, "repeat", r->command, "end", r->end, "was", r->was);
+	bool ok = json && json_dumpf(json, out, JSON_COMPACT) == 0 && fputc('\n', out) != EOF;
+	json_decref(json);
+	return ok ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory to write what became of a run");
+}
