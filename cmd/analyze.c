@@ -12,6 +12,7 @@
 #include "cmd/reports.h"
 #include "cmd/siblings.h"
 #include "cmd/stats.h"
+#include "lib/analysis/windows.h"
 #include "lib/base/output.h"
 #include "lib/report/findings.h"
 #include "lib/report/merge.h"
@@ -120,49 +121,139 @@ static enum rt_status check_kinds(const struct analyze_settings *s, const struct
 	return RT_OK;
 }
 
-/* What a trace allows. On RT_OK the trace, its analysis and the report are the caller's: release_report. */
-static enum rt_status analyze(struct analyze_settings *s, const char *path, struct stats *stats, struct report **out,
-                              struct rt_error *err)
-{
+/* One trace that is analyzed, whole or by windows. */
+struct job {
+	struct analyze_settings *s;
+	const char *path;
 	struct rt_trace *trace;
-	struct analysis *a = NULL;
-	struct analysis_options analysis = s->analysis;
-	struct report_options report_options = {.least = s->all ? VERDICT_REFUTED : VERDICT_PREDICTED,
-	                                        .anomalies = s->anomalies,
-	                                        .verbose = s->verbose,
-	                                        .every = s->analysis.every,
-	                                        .orders = s->only_orders ? s->analysis.orders : 0,
-	                                        .source_root = s->source_root,
-	                                        .only = s->anomaly};
-	uint64_t max_memory = s->max_memory;
+	struct analysis_options analysis;
+	struct report_options report;
+	uint64_t max_memory;
+	struct stats *stats;
+	struct merge *merge; /* of windows */
+	bool incomplete;     /* a window's report is */
+};
+
+static enum rt_status job_open(struct job *j, struct rt_error *err)
+{
+	struct analyze_settings *s = j->s;
 	progress_begin();
 	progress_step("reading the trace", 1, ANALYSIS_DONE + 1);
-	enum rt_status status = cmd_open_trace(path, &s->input, &trace, err);
+	enum rt_status status = cmd_open_trace(j->path, &s->input, &j->trace, err);
 	if (status) {
 		progress_end();
 		return status;
 	}
-	progress_watch(trace);
-	cmd_known_use(&s->known, &report_options);
-	analysis.model.admit = cmd_admit;
-	analysis.model.admit_arg = &max_memory;
-	analysis.step = begin_step;
-	analysis.decided = decided;
-	analysis.step_arg = stats;
-	status = analysis_run(trace, &analysis, &a, err);
+	progress_watch(j->trace);
+	j->report = (struct report_options){.least = s->all ? VERDICT_REFUTED : VERDICT_PREDICTED,
+	                                    .anomalies = s->anomalies,
+	                                    .verbose = s->verbose,
+	                                    .every = s->analysis.every,
+	                                    .orders = s->only_orders ? s->analysis.orders : 0,
+	                                    .source_root = s->source_root,
+	                                    .only = s->anomaly};
+	cmd_known_use(&s->known, &j->report);
+	j->max_memory = s->max_memory;
+	j->analysis = s->analysis;
+	j->analysis.model.admit = cmd_admit;
+	j->analysis.model.admit_arg = &j->max_memory;
+	j->analysis.step = begin_step;
+	j->analysis.decided = decided;
+	j->analysis.step_arg = j->stats;
+	return RT_OK;
+}
+
+static void tell_undecided(const struct job *j, const struct analysis *a)
+{
+	if (a->undecided)
+		fprintf(stderr, "racetrace: interrupted: %zu candidate%s of '%s' stay%s unproved\n", a->undecided,
+		        a->undecided == 1 ? "" : "s", j->path, a->undecided == 1 ? "s" : "");
+}
+
+/* True if the options allow a list of findings of several windows instead of one report. */
+static bool may_be_windows(const struct analyze_settings *s)
+{
+	return !s->anomaly && !s->anomalies && !s->all && !s->confirm && !s->only_orders && !s->analysis.every &&
+	       !s->analysis.exhaustive && !s->analysis.parts;
+}
+
+/* A windows_take. */
+static enum rt_status take_window(struct analysis *a, const struct window *w, void *arg, struct rt_error *err)
+{
+	struct job *j = arg;
+	char name[4096], events[64];
+	struct report *r;
+	enum rt_status status = check_kinds(j->s, a, err);
+	if (!status)
+		status = report_create(a, &j->report, &r, err);
+	if (status) {
+		analysis_free(a);
+		return status;
+	}
+	j->incomplete |= r->incomplete || a->undecided;
+	tell_undecided(j, a);
+	snprintf(events, sizeof events, "events %" PRIu64 " to %" PRIu64, w->first, w->last);
+	snprintf(name, sizeof name, "%s%s%s", analyze_is_many(j->s) ? j->path : "", analyze_is_many(j->s) ? ", " : "",
+	         events);
+	rt_trace_share(j->trace); /* the merge owns one of each report */
+	status =
+	    merge_add(j->merge, &(struct merge_source){.name = name, .first = w->first, .last = w->last}, r, NULL, err);
+	if (!status && j->merge->runs[j->merge->run_count - 1].report)
+		windows_set_aside(a);
+	return status;
+}
+
+/* Adds to the merge what the windows of a trace allow that is too large to be analyzed whole. */
+static enum rt_status add_windows(struct job *j, struct rt_error *err)
+{
+	enum { KEPT = 8 };
+	size_t before = j->merge->run_count;
+	uint64_t allowed = cmd_allowed_memory(j->max_memory);
+	j->max_memory = allowed - allowed / KEPT; /* the rest is for the reports of windows that came before */
+	progress_begin();
+	progress_watch(j->trace);
+	enum rt_status status = windows_analyze(j->trace, &j->analysis, take_window, j, err);
+	progress_end();
+	if (!status)
+		fprintf(stderr,
+		        "racetrace: '%s' would take more memory than is allowed: analyzed by %zu windows, without what "
+		        "needs events of several of them; --max-memory SIZE allows more\n",
+		        j->path, j->merge->run_count - before);
+	return status;
+}
+
+/* What a trace allows. On RT_OK the report is the caller's, with its analysis and trace (release_report); or *out is
+ * NULL and merge has the reports of windows. merge: NULL: there are to be none. */
+static enum rt_status analyze(struct analyze_settings *s, const char *path, struct stats *stats, struct merge *merge,
+                              struct report **out, struct rt_error *err)
+{
+	struct job j = {.s = s, .path = path, .stats = stats, .merge = merge};
+	struct analysis *a = NULL;
+	*out = NULL;
+	enum rt_status status = job_open(&j, err);
+	if (status)
+		return status;
+	status = analysis_run(j.trace, &j.analysis, &a, err);
 	if (!status && !(status = check_kinds(s, a, err))) {
 		warn_nesting(s, a);
-		status = report_create(a, &report_options, out, err);
+		status = report_create(a, &j.report, out, err);
 	}
 	progress_end();
-	if (!status && a->undecided)
-		fprintf(stderr, "racetrace: interrupted: %zu candidate%s of '%s' stay%s unproved\n", a->undecided,
-		        a->undecided == 1 ? "" : "s", path, a->undecided == 1 ? "s" : "");
-	if (!status)
+	if (status == RT_ELARGE && may_be_windows(s)) {
+		status = add_windows(&j, err);
+		s->incomplete |= j.incomplete;
+		if (!status)
+			cmd_warn_incomplete(j.trace);
+		rt_trace_free(j.trace);
+		return status;
+	}
+	if (!status) {
+		tell_undecided(&j, a);
 		return RT_OK;
+	}
 	if (a)
 		analysis_free(a);
-	rt_trace_free(trace);
+	rt_trace_free(j.trace);
 	return status;
 }
 
@@ -175,13 +266,50 @@ static void release_report(struct report *r)
 	rt_trace_free(trace);
 }
 
+/* A cmd_reports_writer of a struct merge. */
+static enum rt_status write_merged(const void *merge, const struct report_format *format, bool color, FILE *out,
+                                   struct rt_error *err)
+{
+	return merge_write(merge, format, color, out, err);
+}
+
+static int merged_status(const struct analyze_settings *s, const struct merge *m)
+{
+	for (int level = s->fail_on - VERDICTS - 1; level >= 0 && level < LEVELS; level++)
+		if (m->levels[level])
+			return EXIT_FOUND;
+	for (size_t i = 0; i < m->count; i++)
+		if (!m->items[i].known && (int)m->items[i].verdict >= s->fail_on)
+			return EXIT_FOUND;
+	return EXIT_CLEAN;
+}
+
+/* Joins what the merge has and writes it. */
+static enum rt_status write_merge(struct analyze_settings *s, struct merge *m, int *result, struct rt_error *err)
+{
+	enum rt_status status = merge_finish(m, err);
+	if (!status && merge_any_report(m))
+		status = cmd_reports_write(&s->reports, write_merged, m, err);
+	*result = merged_status(s, m);
+	if (*result == EXIT_CLEAN && s->incomplete && !s->allow_incomplete)
+		*result = EXIT_INCOMPLETE;
+	return status;
+}
+
 static enum rt_status run_one(struct analyze_settings *s, int *result, struct rt_error *err)
 {
 	struct stats stats = {0};
 	struct report *r;
-	enum rt_status status = analyze(s, s->traces.paths[0], &stats, &r, err);
-	if (status)
+	struct merge merge = {0};
+	enum rt_status status = analyze(s, s->traces.paths[0], &stats, &merge, &r, err);
+	if (status || !r) {
+		if (!status)
+			status = write_merge(s, &merge, result, err);
+		if (!status && s->show_stats)
+			stats_print_windows(&merge);
+		merge_release(&merge);
 		return status;
+	}
 	struct rt_trace *trace = r->analysis->trace;
 	if (s->confirm)
 		status = confirm(s, r, err);
@@ -205,38 +333,19 @@ static enum rt_status run_one(struct analyze_settings *s, int *result, struct rt
 	return status;
 }
 
-/* A cmd_reports_writer of a struct merge. */
-static enum rt_status write_merged(const void *merge, const struct report_format *format, bool color, FILE *out,
-                                   struct rt_error *err)
-{
-	return merge_write(merge, format, color, out, err);
-}
-
-static int merged_status(const struct analyze_settings *s, const struct merge *m)
-{
-	for (int level = s->fail_on - VERDICTS - 1; level >= 0 && level < LEVELS; level++)
-		if (m->levels[level])
-			return EXIT_FOUND;
-	for (size_t i = 0; i < m->count; i++)
-		if (!m->items[i].known && (int)m->items[i].verdict >= s->fail_on)
-			return EXIT_FOUND;
-	return EXIT_CLEAN;
-}
-
 /* Several traces are one report: what each finding was seen in is said. What cannot be read is left out, and the exit
  * status says so in the end. */
 static enum rt_status run_many(struct analyze_settings *s, int *result, struct rt_error *err)
 {
 	struct merge merge = {0};
 	struct rt_error unread = {0};
-	bool incomplete = false;
 	enum rt_status status = RT_OK;
 	for (size_t i = 0; i < s->traces.count && !status && !(interrupted && i); i++) {
 		struct stats stats = {0};
 		struct report *r;
 		struct rt_error e = {0};
-		enum rt_status of_trace = analyze(s, s->traces.paths[i], &stats, &r, &e);
-		if (of_trace == RT_EINPUT) {
+		enum rt_status of_trace = analyze(s, s->traces.paths[i], &stats, &merge, &r, &e);
+		if (of_trace == RT_EINPUT || of_trace == RT_ELARGE) {
 			fprintf(stderr, "racetrace: %s\n", e.message);
 			unread = e;
 			continue;
@@ -246,27 +355,24 @@ static enum rt_status run_many(struct analyze_settings *s, int *result, struct r
 			status = of_trace;
 			break;
 		}
-		incomplete |= r->incomplete || r->analysis->undecided;
+		if (!r)
+			continue; /* the windows are there already */
+		s->incomplete |= r->incomplete || r->analysis->undecided;
 		cmd_warn_incomplete(r->analysis->trace);
 		status = merge_add(&merge, &(struct merge_source){.name = s->traces.paths[i]}, r, NULL, err);
 	}
 	if (interrupted && merge.run_count < s->traces.count) {
 		fprintf(stderr, "racetrace: interrupted: the report is about %zu of %zu traces\n", merge.run_count,
 		        s->traces.count);
-		incomplete = true;
+		s->incomplete = true;
 	}
 	if (!status)
-		status = merge_finish(&merge, err);
+		status = write_merge(s, &merge, result, err);
 	if (!status && !merge_any_report(&merge)) {
 		*err = unread;
 		err->told = true;
 		status = RT_EINPUT;
 	}
-	if (!status)
-		status = cmd_reports_write(&s->reports, write_merged, &merge, err);
-	*result = merged_status(s, &merge);
-	if (*result == EXIT_CLEAN && incomplete && !s->allow_incomplete)
-		*result = EXIT_INCOMPLETE;
 	if (unread.message[0])
 		*result = EXIT_INPUT;
 	merge_release(&merge);

@@ -28,7 +28,8 @@ struct analyze_settings {
 	bool all;     /* conditional and refuted ones too */
 	bool confirm; /* by replay */
 	bool only_orders, fail_on_given, schema, limits, show_stats;
-	int fail_on; /* enum verdict; VERDICTS: never; then enum finding_level */
+	bool incomplete; /* set by the command: a report of several traces or windows lacks some of what is in them */
+	int fail_on;     /* enum verdict; VERDICTS: never; then enum finding_level */
 };
 
 /* The input is a struct analyze_settings with the defaults; a wrong option ends the program with a message. */

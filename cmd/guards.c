@@ -318,6 +318,8 @@ static enum rt_status make(const struct options *options, struct rt_trace *trace
 		return status;
 	a.facts.m = a.model;
 	status = guard_table_create(&a, table, err);
+	if (!status)
+		status = rt_trace_memory(trace, err);
 	facts_release(&a.facts);
 	model_free(a.model);
 	return status;

@@ -242,7 +242,7 @@ int cmd_info(int argc, char **argv)
 	int status = EXIT_CLEAN;
 	enum rt_status counted = count_kinds(trace, kinds, &err);
 	progress_end();
-	if (counted) {
+	if (counted || rt_trace_memory(trace, &err)) {
 		status = cmd_fail(&err);
 	} else {
 		count_groups(kinds, groups);

@@ -13,8 +13,9 @@
 enum { OPT_MAX_MEMORY = 540 };
 
 static const struct argp_option options[] = {{"max-memory", OPT_MAX_MEMORY, "SIZE", 0,
-                                              "Refuse a trace that may need more memory: a number of bytes, or one "
-                                              "with K, M, G or T; three quarters of the free memory if not given",
+                                              "Take no more memory: a number of bytes, or one with K, M, G or T; three "
+                                              "quarters of the free memory if not given. A trace that may need more is "
+                                              "analyzed by windows by 'analyze', and refused elsewhere",
                                               10},
                                              {0}};
 
@@ -118,16 +119,21 @@ static const char *size_text(uint64_t bytes, char *text, size_t size)
 	return text;
 }
 
+uint64_t cmd_allowed_memory(uint64_t given)
+{
+	return given ? given : free_memory() / 4 * 3;
+}
+
 enum rt_status cmd_admit(void *most, const struct rt_trace_info *info, const struct model_size *size,
                          struct rt_error *err)
 {
 	const uint64_t *limit = most;
-	uint64_t need = analysis_memory(info, size), allowed = *limit ? *limit : free_memory() / 4 * 3;
+	uint64_t need = analysis_memory(info, size), allowed = cmd_allowed_memory(*limit);
 	char needed[32], given[32];
 	if (need <= allowed)
 		return RT_OK;
 	return rt_error_set(
-	    err, RT_EINPUT,
+	    err, RT_ELARGE,
 	    "'%s' has %" PRIu64 " events: their analysis may need %s of memory, %s are allowed: allow more with "
 	    "--max-memory SIZE, or record a shorter run",
 	    info->path, info->events, size_text(need, needed, sizeof needed), size_text(allowed, given, sizeof given));

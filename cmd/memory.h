@@ -9,8 +9,10 @@
 /* The option --max-memory; its input is a uint64_t: bytes, 0: the default. */
 extern const struct argp cmd_memory_argp;
 
-/* model_options.admit: fails if the analysis needs more than *most bytes (a uint64_t); if *most is 0, more than three
- * quarters of the free memory. */
+/* Bytes that --max-memory allows; if it was not given (0), three quarters of the free memory. */
+uint64_t cmd_allowed_memory(uint64_t given);
+
+/* model_options.admit: RT_ELARGE if the analysis needs more than *most bytes (a uint64_t; 0: the default). */
 enum rt_status cmd_admit(void *most, const struct rt_trace_info *info, const struct model_size *size,
                          struct rt_error *err);
 

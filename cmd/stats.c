@@ -30,6 +30,13 @@ void stats_step(enum analysis_step step, void *arg)
 	s->begun = now;
 }
 
+static uint64_t memory_taken(void)
+{
+	struct rusage used;
+	getrusage(RUSAGE_SELF, &used);
+	return (uint64_t)used.ru_maxrss * 1024;
+}
+
 /* Prints the provers' counts. */
 static void print_proofs(const struct stats *s, const struct analysis *a)
 {
@@ -73,8 +80,15 @@ void stats_print(const struct stats *s, const struct report *r)
 	for (int i = ANALYSIS_LOAD; i <= ANALYSIS_DONE; i++)
 		fprintf(stderr, "%s-seconds %.6f\n", names[i], ended.seconds[i]);
 	print_proofs(&ended, a);
-	struct rusage used;
-	getrusage(RUSAGE_SELF, &used);
-	fprintf(stderr, "memory-bytes %" PRIu64 "\nmemory-estimate %" PRIu64 "\n", (uint64_t)used.ru_maxrss * 1024,
+	fprintf(stderr, "memory-bytes %" PRIu64 "\nmemory-estimate %" PRIu64 "\n", memory_taken(),
 	        analysis_memory(rt_trace_info(a->trace), &a->model->size));
+}
+
+void stats_print_windows(const struct merge *m)
+{
+	uint64_t events = 0;
+	for (size_t i = 0; i < m->run_count; i++)
+		events += m->runs[i].events;
+	fprintf(stderr, "events %" PRIu64 "\nwindows %zu\nprocessor-seconds %.6f\nmemory-bytes %" PRIu64 "\n", events,
+	        m->run_count, processor_seconds(), memory_taken());
 }

@@ -2,6 +2,7 @@
 #ifndef CMD_STATS_H
 #define CMD_STATS_H
 
+#include "lib/report/merge.h"
 #include "lib/report/report.h"
 
 struct stats {
@@ -15,5 +16,7 @@ void stats_step(enum analysis_step step, void *arg);
 
 /* Prints to standard error, one "name value" a line. Call it right after the report was written. */
 void stats_print(const struct stats *s, const struct report *r);
+/* The same of a trace that was analyzed by windows. */
+void stats_print_windows(const struct merge *m);
 
 #endif

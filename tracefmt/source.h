@@ -11,6 +11,7 @@ struct rt_trace {
 	uint64_t mask;
 	rt_trace_watcher *watcher; /* NULL: none */
 	void *watcher_arg;
+	uint32_t shares; /* owners besides the first */
 };
 
 struct rt_source {

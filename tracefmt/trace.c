@@ -65,10 +65,18 @@ const char *rt_model_name(enum rt_memory_model model)
 
 void rt_trace_free(struct rt_trace *trace)
 {
-	if (!trace)
+	if (!trace || trace->shares) {
+		if (trace)
+			trace->shares--;
 		return;
+	}
 	free((char *)(uintptr_t)trace->info.path);
 	trace->source->free(trace);
+}
+
+void rt_trace_share(struct rt_trace *trace)
+{
+	trace->shares++;
 }
 
 const struct rt_trace_info *rt_trace_info(const struct rt_trace *trace)

@@ -150,6 +150,8 @@ const char *rt_model_name(enum rt_memory_model model);
 
 /* Frees it; NULL is allowed. */
 void rt_trace_free(struct rt_trace *trace);
+/* Gives it one more owner: it is freed by as many calls more. */
+void rt_trace_share(struct rt_trace *trace);
 
 /* Facts about the trace; borrowed, valid until rt_trace_free. */
 const struct rt_trace_info *rt_trace_info(const struct rt_trace *trace);

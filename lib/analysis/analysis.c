@@ -5,6 +5,7 @@
 #include "lib/analysis/guards.h"
 #include "lib/analysis/plain.h"
 #include "lib/analysis/unrecorded.h"
+#include "lib/analysis/windows.h"
 #include "lib/anomaly/goal.h"
 #include "lib/prove/jobs.h"
 #include "lib/prove/urgency.h"
@@ -313,6 +314,8 @@ static enum rt_status decide_all(struct analysis *a, const struct analysis_optio
 	plain_cap(a->model, &a->anomalies);
 	if (options->model.objects)
 		objects_cap(a, &a->anomalies);
+	if (options->window)
+		windows_cap(a->model, options->window, &a->anomalies);
 	struct snippets sources = {.trace = a->trace};
 	if (!status && visits && !options->every)
 		anomaly_list_fold_races(&a->anomalies, a->model);
@@ -393,6 +396,17 @@ static uint32_t usual_orders(void)
 	return usual;
 }
 
+/* What the state in which a window begins does not tell is left out: the orders whose edges cross from critical
+ * sections that were entered before, and what an order remembers of cells. */
+static uint32_t wanted_orders(const struct analysis_options *options)
+{
+	uint32_t wanted = options->orders ? options->orders : usual_orders();
+	for (int i = 0; orders[i].name && options->window; i++)
+		if (orders[i].promises || orders[i].warned_at)
+			wanted &= ~(UINT32_C(1) << i);
+	return wanted;
+}
+
 /* What the orders that are to be listed alone warn of by themselves. */
 static enum rt_status search_warnings(struct analysis *a, const struct analysis_options *options,
                                       const struct search_context *c, struct rt_error *err)
@@ -427,7 +441,7 @@ static enum rt_status search_all(struct analysis *a, const struct analysis_optio
 	enum rt_status warned = search_warnings(a, options, c, err);
 	if (warned)
 		return warned;
-	run_orders(c, options->orders ? options->orders : usual_orders(), &a->anomalies);
+	run_orders(c, wanted_orders(options), &a->anomalies);
 	if (!guards_cap(a->model, a->memory_model == RT_MODEL_C11, &a->anomalies))
 		return rt_error_set(err, RT_EMEMORY, "no memory for what guards the variables of anomalies");
 	begin(options, ANALYSIS_PREPARE);
@@ -435,7 +449,7 @@ static enum rt_status search_all(struct analysis *a, const struct analysis_optio
 		search_provers(c);
 	begin(options, ANALYSIS_PROVE);
 	enum rt_status status = decide_all(a, options, visits, c, err);
-	if (!status)
+	if (!status && !options->window)
 		status = find_promises(a, options->every, err);
 	if (status)
 		return status;

@@ -8,6 +8,8 @@
 #include "lib/anomaly/pattern.h"
 #include "lib/prove/part.h"
 
+struct window;
+
 /* What analysis_run does, in this order; the last is no work. */
 enum analysis_step { ANALYSIS_LOAD, ANALYSIS_SEARCH, ANALYSIS_ORDERS, ANALYSIS_PREPARE, ANALYSIS_PROVE, ANALYSIS_DONE };
 
@@ -25,6 +27,8 @@ struct analysis_options {
 	struct parts *parts;        /* take the results from there; NULL: there are none */
 	struct prove_options prove;
 	struct model_options model;
+	const struct window
+	    *window;           /* the trace is this window of a larger one (windows.h); borrowed; NULL: it is whole */
 	bool set_memory_model; /* by memory_model, whatever the trace says */
 	enum rt_memory_model memory_model;
 	void (*step)(enum analysis_step step, void *arg); /* called as each step begins; NULL: not */

@@ -39,6 +39,8 @@ static const struct {
     [REASON_OWN_READ] = {"own-read",
                          "a read of it would see another value, after which its thread may do something else", NULL,
                          NULL},
+    [REASON_WINDOWED] = {"windowed", "the trace was analyzed by windows: events of the others may decide it", NULL,
+                         NULL},
     [REASON_OBJECTS] = {"objects", "accesses of objects that locks guard were left out: bytes decide", NULL, NULL},
     [REASON_UNGUARDED] =
         {"unguarded",

@@ -26,6 +26,7 @@ enum reason {
 	REASON_OBJECTS,           /* accesses of objects that keep the ownership rule are left out */
 	REASON_CHECKS,            /* checks of the same variable would have to see other writes */
 	REASON_OWN_READ,          /* a read of its own would see another value right before its thread's next event */
+	REASON_WINDOWED,          /* the trace was analyzed by windows: other events were not examined */
 	REASONS
 };
 

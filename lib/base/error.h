@@ -11,6 +11,7 @@ enum rt_status {
 	RT_EINPUT,   /* the input is not what it should be (exit status 3) */
 	RT_ESYSTEM,  /* the system refused: open, read, write, map (exit status 3) */
 	RT_EMEMORY,  /* no memory (exit status 3) */
+	RT_ELARGE,   /* it would take more memory than is allowed (exit status 3) */
 	RT_EUSAGE,   /* wrong use by the caller (exit status 2) */
 	RT_EINTERNAL /* an error in this program itself (exit status 3) */
 };

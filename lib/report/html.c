@@ -192,8 +192,8 @@ static enum rt_status write_page(const struct report *r, const struct merge *m, 
 	bool ok = true;
 	if (m) {
 		html_put_head(&p);
-		fprintf(out, "<header>\n<h1>racetrace report</h1>\n<p class=\"dim\">%zu runs</p>\n</header>\n<main>\n",
-		        m->run_count);
+		fprintf(out, "<header>\n<h1>racetrace report</h1>\n<p class=\"dim\">%zu %ss</p>\n</header>\n<main>\n",
+		        m->run_count, merge_unit(m));
 		ok = html_put_merged(&p, m);
 		put_end(&p);
 	} else {

@@ -295,6 +295,10 @@ static void put_run(struct json_writer *w, const struct merge_run *run)
 		jw_text(w, "repeat", run->repeat);
 	if (run->end)
 		jw_text(w, "end", run->end);
+	if (run->last) {
+		jw_number(w, "first_event", run->first);
+		jw_number(w, "last_event", run->last);
+	}
 	jw_number(w, "events", run->events);
 	jw_number(w, "threads", run->threads);
 	if (run->duration_ns)

@@ -59,7 +59,9 @@ static struct merge_run *add_run(struct merge *m, const struct merge_source *sou
 	                          .seed = source->seed,
 	                          .duration_ns = source->duration_ns,
 	                          .postponed = source->postponed,
-	                          .thrashed = source->thrashed};
+	                          .thrashed = source->thrashed,
+	                          .first = source->first,
+	                          .last = source->last};
 	if (copy(&run->name, source->name) && copy(&run->strategy, source->strategy) &&
 	    copy(&run->repeat, source->repeat) && copy(&run->end, source->end)) {
 		m->run_count++;
@@ -135,7 +137,7 @@ enum rt_status merge_add(struct merge *m, const struct merge_source *source, str
 		free_report(r);
 		return rt_error_set(err, RT_EMEMORY, "no memory to merge reports");
 	}
-	run->events = info->events;
+	run->events = run->last ? run->last - run->first + 1 : info->events;
 	run->threads = info->thread_count;
 	run->report = r;
 	if (!mark_findings(run))
@@ -476,9 +478,17 @@ uint32_t merge_run_of(const struct merge *m, const struct report *r)
 	return m->runs[i].number;
 }
 
+const char *merge_unit(const struct merge *m)
+{
+	bool windows = m->run_count > 0;
+	for (size_t i = 0; i < m->run_count; i++)
+		windows &= m->runs[i].last > 0;
+	return windows ? "window" : "run";
+}
+
 void merge_seen_text(const struct merge *m, const struct merged_finding *f, char *text, size_t size)
 {
-	snprintf(text, size, "seen in %zu of %zu run%s, first in %s", f->run_count, m->run_count,
+	snprintf(text, size, "seen in %zu of %zu %s%s, first in %s", f->run_count, m->run_count, merge_unit(m),
 	         m->run_count == 1 ? "" : "s", merge_first_run(m, f)->name);
 }
 

@@ -17,6 +17,7 @@ struct merge_source {
 	const char *end;              /* "exit status 1"; NULL: the trace says it */
 	uint64_t duration_ns;         /* of the run; 0: not known */
 	uint64_t postponed, thrashed; /* by the strategy: threads that had to wait; and times at which all had to */
+	uint64_t first, last;         /* numbers of the events that it is of: a window of the trace; 0: all of it */
 };
 
 /* What an end of a run tells besides the anomalies of its trace. */
@@ -43,7 +44,7 @@ struct merge_mark {
 struct merge_run {
 	uint32_t number; /* from 1 */
 	char *name, *strategy, *repeat, *end;
-	uint64_t seed, events, duration_ns, postponed, thrashed;
+	uint64_t seed, events, duration_ns, postponed, thrashed, first, last;
 	uint32_t threads;
 	struct report *report; /* NULL: it had nothing that others do not show as well */
 	struct merge_mark *marks;
@@ -138,6 +139,8 @@ const struct merge_run *merge_first_run(const struct merge *m, const struct merg
 uint32_t merge_first_observed(const struct merge *m, const struct merged_finding *f);
 /* Number of the run that a report is of. */
 uint32_t merge_run_of(const struct merge *m, const struct report *r);
+/* "run"; "window" if each is one of a trace. */
+const char *merge_unit(const struct merge *m);
 /* "seen in 3 of 10 runs, first in run 2" */
 void merge_seen_text(const struct merge *m, const struct merged_finding *f, char *text, size_t size);
 /* A run whose report is kept, the earliest; NULL: there is none. */

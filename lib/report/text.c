@@ -286,10 +286,10 @@ static void put_runs(const struct printer *p, const struct merge *m)
 		if (m->runs[i].fresh)
 			last = m->runs[i].number;
 	}
-	fprintf(p->out, "%zu run%s, %" PRIu64 " event%s", m->run_count, text_plural(m->run_count), events,
+	fprintf(p->out, "%zu %s%s, %" PRIu64 " event%s", m->run_count, merge_unit(m), text_plural(m->run_count), events,
 	        text_plural(events));
 	if (last)
-		fprintf(p->out, "; the last with anything new was run %" PRIu32, last);
+		fprintf(p->out, "; the last with anything new was %s %" PRIu32, merge_unit(m), last);
 	fputc('\n', p->out);
 }
 

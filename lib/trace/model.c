@@ -223,15 +223,26 @@ static enum rt_status no_memory(const struct loader *l, struct rt_error *err)
 	return rt_error_set(err, RT_EMEMORY, "no memory to load the trace: too many events or too much memory touched");
 }
 
+/* Asks whether to go on, of what pass one knows so far. */
+static enum rt_status admit(const struct loader *l, const struct model_options *options, struct rt_error *err)
+{
+	struct model_size size = {l->counted, shadow_bytes(&l->shadow)};
+	return options->admit ? options->admit(options->admit_arg, rt_trace_info(l->trace), &size, err) : RT_OK;
+}
+
 static enum rt_status run_pass(struct loader *l, uint64_t select,
                                void (*pass)(struct loader *, const struct rt_event *), struct rt_event *batch,
-                               struct rt_error *err)
+                               const struct model_options *options, struct rt_error *err)
 {
+	enum { ASK = 1024 }; /* batches */
 	bool first = pass == pass_one;
 	rt_trace_select(l->trace, select);
 	enum rt_status status = rt_trace_rewind(l->trace, err);
-	for (size_t n; !status;) {
+	size_t n;
+	for (unsigned batches = 1; !status; batches++) {
 		status = rt_trace_read(l->trace, batch, BATCH, &n, err);
+		if (!status && n && first && batches % ASK == 0)
+			status = admit(l, options, err);
 		if (status || !n)
 			break;
 		for (size_t i = 0; i < n; i++) {
@@ -347,7 +358,7 @@ static enum rt_status load(struct loader *l, const struct model_options *options
 			return owned;
 		ownership_counts(l->ownership, &g->objects, &g->shared, &g->refined);
 	}
-	enum rt_status status = run_pass(l, PASS_ONE, pass_one, batch, err);
+	enum rt_status status = run_pass(l, PASS_ONE, pass_one, batch, options, err);
 	if (status)
 		return status;
 	l->early = l->roots > 1;
@@ -364,7 +375,7 @@ static enum rt_status load(struct loader *l, const struct model_options *options
 		return status;
 	open_events(l);
 	uint64_t more = (l->regions == REGIONS_FUNCTIONS ? CODE : 0) | (l->lossy ? LOSSES : 0);
-	status = run_pass(l, PASS_TWO | more, pass_two, batch, err);
+	status = run_pass(l, PASS_TWO | more, pass_two, batch, options, err);
 	if (status)
 		return status;
 	losses_sort(&l->m->losses);

@@ -95,7 +95,7 @@ for trace in shared forks short private; do
 	[ -n "$san" ] || [ $trace != private ] || [ "$estimate" -le $((2 * taken)) ] || wrong "private: $estimate bytes were estimated, it takes $taken"
 	[ -n "$san" ] || [ $trace = short ] || [ "$estimate" -le $((3 * taken)) ] || wrong "$trace: $estimate bytes were estimated, it takes $taken"
 done
-run 3 analyze --max-memory 30M shared.std
+run 3 guards --max-memory 30M shared.std
 grep -q "^racetrace: 'shared.std' has 280000 events: their analysis may need [0-9]* MB of memory, 31 MB are allowed: allow more with --max-memory SIZE" err ||
 	wrong "what is too large is told as: $(cat err)"
 [ "$(wc -l <err)" = 1 ] || wrong 'more than one line'

@@ -1,0 +1,114 @@
+/* The analysis of a large trace by windows; see windows.h. */
+#include "lib/analysis/windows.h"
+
+#include "lib/anomaly/goal.h"
+#include "lib/base/spill.h"
+
+#include <malloc.h>
+#include <stdlib.h>
+
+static void drop_schedule(struct anomaly *x)
+{
+	if (!x->schedule)
+		return;
+	x->left_out = x->schedule->count;
+	schedule_release(x->schedule);
+	free(x->schedule);
+	x->schedule = NULL;
+}
+
+void windows_cap(const struct model *m, const struct window *window, struct anomaly_list *list)
+{
+	bool exact = rt_trace_info(m->trace)->exact;
+	for (size_t i = 0; i < list->count; i++) {
+		struct anomaly *x = &list->items[i];
+		bool certain = x->kind == ANOMALY_RACE || anomaly_is_of_waits(x);
+		/* The order of a free-running recording is certain only where synchronisation tells it: writes in other
+		 * windows may be those that a read saw. */
+		bool shown = x->verdict == VERDICT_OBSERVED && certain;
+		if (window->doubtful || (!exact && !shown))
+			anomaly_cap(x, REASON_WINDOWED, NULL);
+		if (x->verdict < VERDICT_PREDICTED) {
+			x->verdict = VERDICT_PREDICTED;
+			x->need_count = x->need_total = 0;
+		}
+		if (x->verdict == VERDICT_PREDICTED)
+			reasons_add(&x->reasons, REASON_WINDOWED);
+		if (!window->whole_begins)
+			drop_schedule(x);
+	}
+}
+
+enum rt_status windows_one(const struct window_survey *survey, uint64_t first, uint64_t last,
+                           const struct analysis_options *options, struct window *window, struct analysis **out,
+                           struct rt_error *err)
+{
+	struct rt_trace *part;
+	struct analysis_options own = *options;
+	enum rt_status status = window_open(survey, first, last, &part, window, err);
+	if (status)
+		return status;
+	own.window = window;
+	own.memory_model = options->set_memory_model ? options->memory_model : rt_trace_info(survey->whole)->model;
+	own.set_memory_model = true;
+	status = analysis_run(part, &own, out, err);
+	if (!status) {
+		struct model *m = (*out)->model;
+		for (uint32_t i = 0; i < m->event_count; i++)
+			m->events[i].number = (uint32_t)window_number(window, m->events[i].number);
+		(*out)->trace = m->trace = survey->whole;
+	}
+	rt_trace_free(part);
+	return status;
+}
+
+enum rt_status windows_analyze(struct rt_trace *trace, const struct analysis_options *options, windows_take *take,
+                               void *arg, struct rt_error *err)
+{
+	enum { SMALLEST = 4096 };
+	struct window_survey survey;
+	enum rt_status status = window_survey(trace, &survey, err);
+	uint64_t size = (survey.events + 1) / 2, next;
+	bool going = !status;
+	for (uint64_t first = 1; going && !status && first <= survey.events; first = next) {
+		struct analysis *a;
+		struct window window;
+		uint64_t left = survey.events - first + 1;
+		next = first + (size && size < left ? size : left);
+		status = windows_one(&survey, first, next - 1, options, &window, &a, err);
+		if (status == RT_ELARGE && size > SMALLEST) {
+			size = (size + 1) / 2;
+			next = first;
+			status = RT_OK;
+			continue;
+		}
+		if (!status) {
+			going = !a->undecided;
+			status = take(a, &window, arg, err);
+		}
+		malloc_trim(0);
+	}
+	window_survey_release(&survey);
+	return status;
+}
+
+void windows_set_aside(struct analysis *a)
+{
+	struct model *m = a->model;
+	for (int i = 0; orders[i].name; i++) {
+		orders[i].free(a->order_results[i]);
+		a->order_results[i] = NULL;
+	}
+	facts_release(&a->facts);
+	a->facts = (struct facts){.m = m};
+	spill(m->events, (size_t)m->event_count * sizeof *m->events);
+	spill(m->segments, (size_t)m->segment_count * sizeof *m->segments);
+	spill(m->cells, (size_t)m->cell_count * sizeof *m->cells);
+	spill(m->cell_events, (size_t)model_entries(m) * sizeof *m->cell_events);
+	spill(m->regions, (size_t)m->region_count * sizeof *m->regions);
+	spill(m->thread_events, (size_t)m->event_count * sizeof *m->thread_events);
+	spill(m->sync, (size_t)m->sync_count * sizeof *m->sync);
+	spill(m->turns, (size_t)m->turn_count * sizeof *m->turns);
+	spill(m->args, (size_t)m->arg_count * sizeof *m->args);
+	spill(m->values, (size_t)m->value_count * sizeof *m->values);
+}

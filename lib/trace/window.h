@@ -1,0 +1,58 @@
+/*
+ * Windows: a stretch of a trace as a trace of its own, for an analysis that may not take the memory of the whole one.
+ *
+ * A window begins with events that establish the state in which the stretch begins: locks held, waits and their
+ * signals, values of semaphores, arrivals at barriers, open calls and regions. All of them come before the stretch, by
+ * an annotation. So a correct reordering of the window, put behind the recorded events before it, is a correct
+ * reordering of the whole trace: its reads of what was written before see the same writes. Happens-before between two
+ * events of the stretch only passes through events between them, so it is that of the whole trace.
+ *
+ * What needs events of other windows is not found in any.
+ */
+#ifndef LIB_TRACE_WINDOW_H
+#define LIB_TRACE_WINDOW_H
+
+#include "tracefmt/trace.h"
+
+/* A wait that may end without a signal: numbers of its events. */
+struct window_wait {
+	uint64_t begin, end;
+};
+
+/* What windows have to know of the whole trace. */
+struct window_survey {
+	struct rt_trace *whole; /* borrowed */
+	struct rt_event *benign;
+	struct window_wait *timed; /* by begin */
+	uint32_t benign_count, timed_count;
+	uint32_t benign_capacity, timed_capacity;
+	uint64_t events; /* number of the last one */
+	bool doubtful;   /* no window's state is certain: events are missing, locks are released by other threads */
+};
+
+struct window {
+	uint64_t first, last;          /* numbers of its events in the whole trace */
+	uint32_t opening;              /* number of the events that come before them in the window */
+	bool whole_begins, whole_ends; /* with it */
+	bool doubtful;                 /* the state in which it begins is not certain: it shows nothing for certain */
+};
+
+/* Surveys a trace, in one pass. window_survey_release in any case. */
+enum rt_status window_survey(struct rt_trace *whole, struct window_survey *out, struct rt_error *err);
+void window_survey_release(struct window_survey *s);
+
+/*
+ * Makes a trace of events first to last of the whole one, which is read up to there. On RT_OK *out is the caller's; it
+ * borrows the whole trace, which nobody else may read meanwhile, and the survey. Its events are numbered from 1; it
+ * gives no operands to annotations that hold under a condition.
+ */
+enum rt_status window_open(const struct window_survey *s, uint64_t first, uint64_t last, struct rt_trace **out,
+                           struct window *window, struct rt_error *err);
+
+/* The number in the whole trace of a window's event; 0: it is of the opening. */
+static inline uint64_t window_number(const struct window *w, uint64_t number)
+{
+	return number > w->opening ? number - w->opening + w->first - 1 : 0;
+}
+
+#endif

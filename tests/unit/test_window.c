@@ -1,0 +1,216 @@
+/*
+ * Windows of random traces with every kind of synchronisation. What a window shows is true of the whole trace: its
+ * conflicting pairs are those that the whole trace leaves unordered, by every relation that decides a verdict, and what
+ * is proved there can be done by a reordering of the whole trace, as the oracle finds by trying them.
+ */
+#include "lib/analysis/windows.h"
+#include "tests/unit/random_trace.h"
+#include "tests/unit/suite.h"
+
+#include <check.h>
+
+static const unsigned mixes[] = {
+    ORACLE_LOCKS,
+    ORACLE_LOCKS | ORACLE_FORKS,
+    ORACLE_LOCKS | ORACLE_READERS,
+    ORACLE_LOCKS | ORACLE_CONDITIONS | ORACLE_FORKS,
+    ORACLE_LOCKS | ORACLE_CONDITIONS,
+    ORACLE_LOCKS | ORACLE_BARRIERS | ORACLE_SEMAPHORES | ORACLE_ONCES | ORACLE_ANNOTATIONS,
+    ORACLE_LOCKS | ORACLE_ATOMICS | ORACLE_HALF_ACCESSES,
+    ORACLE_LOCKS | ORACLE_VALUES,
+    ORACLE_ALL,
+    ORACLE_ALL | ORACLE_STRAYS,
+};
+enum { TRACES = 8000, MIXES = sizeof mixes / sizeof *mixes, LENGTH = 30 };
+
+struct tally {
+	uint64_t windows, doubtful, pairs, proved, observed, sequences, deadlocks;
+};
+
+static int place(const struct model *m, uint32_t e)
+{
+	return (int)m->events[e].number - 1;
+}
+
+/* The trace of the events that the model keeps: a thread's next event is its next one that another thread may see. */
+struct reduced {
+	struct oracle_trace t;
+	int place[ORACLE_EVENTS];
+};
+
+static void reduce(const struct oracle_trace *t, const struct model *m, struct reduced *out)
+{
+	out->t = *t;
+	out->t.count = 0;
+	memset(out->place, 0xff, sizeof out->place);
+	for (uint32_t e = 0; e < m->event_count; e++) {
+		if (e && m->events[e].number == m->events[e - 1].number)
+			continue;
+		out->place[place(m, e)] = out->t.count;
+		out->t.events[out->t.count++] = t->events[place(m, e)];
+	}
+}
+
+static struct analysis *analyze_whole(const struct oracle_trace *t, struct memory_trace *memory)
+{
+	struct analysis_options options = {.unproved = true, .model.all_cells = false};
+	struct analysis *a;
+	struct rt_error err = {0};
+	ck_assert_msg(!analysis_run(random_trace(memory, t), &options, &a, &err), "%s", err.message);
+	return a;
+}
+
+static struct analysis *analyze_window(const struct oracle_trace *t, struct memory_trace *memory, uint64_t first,
+                                       uint64_t last, bool every, bool exact, struct window *w)
+{
+	struct analysis_options options = {.every = every, .unproved = every};
+	struct window_survey survey;
+	struct analysis *a;
+	struct rt_error err = {0};
+	struct rt_trace *trace = random_trace(memory, t);
+	trace->info.exact = exact;
+	ck_assert_msg(!window_survey(trace, &survey, &err), "%s", err.message);
+	ck_assert_uint_eq(survey.events, (uint64_t)t->count);
+	ck_assert_msg(!windows_one(&survey, first, last, &options, w, &a, &err), "%s", err.message);
+	window_survey_release(&survey);
+	return a;
+}
+
+static bool is_in(const struct window *w, int at)
+{
+	return (uint64_t)at + 1 >= w->first && (uint64_t)at + 1 <= w->last;
+}
+
+/* The candidates are the pairs of the stretch that hybrid leaves unordered; happens-before is that of the whole trace.
+ */
+static void check_relations(const struct oracle_trace *t, struct oracle *o, uint64_t first, uint64_t last,
+                            struct tally *tally)
+{
+	static oracle_pairs found;
+	struct memory_trace memory;
+	struct window w;
+	struct analysis *a = analyze_window(t, &memory, first, last, true, true, &w);
+	struct model *m = a->model;
+	memset(found, 0, sizeof found);
+	tally->windows++;
+	tally->doubtful += w.doubtful;
+	for (size_t i = 0; i < a->anomalies.count; i++) {
+		const struct anomaly *x = &a->anomalies.items[i];
+		int e1 = place(m, x->events[0]), e2 = place(m, x->events[1]);
+		ck_assert_msg(x->verdict >= VERDICT_PREDICTED, "refuted by a window");
+		ck_assert_msg(is_in(&w, e1), "an event of the opening is part of an anomaly in\n%s", random_text(t));
+		if (x->kind == ANOMALY_RACE)
+			found[e1][e2] = true;
+	}
+	const struct segment_order *hb = facts_hb(&a->facts);
+	ck_assert_ptr_nonnull(hb);
+	for (uint32_t e1 = 0; e1 < m->event_count && !w.doubtful; e1++)
+		for (uint32_t e2 = e1 + 1; e2 < m->event_count; e2++) {
+			int i = place(m, e1), j = place(m, e2);
+			if (i < 0 || !oracle_conflict(t, i, j))
+				continue;
+			tally->pairs++;
+			if (found[i][j] != o->hybrid[i][j])
+				ck_abort_msg("%d to %d %s (%d, %d) of\n%s", (int)first, (int)last,
+				             found[i][j] ? "finds" : "does not find", i + 1, j + 1, random_text(t));
+			if (segment_order_before(hb, e1, e2) == o->hb[i][j])
+				ck_abort_msg("%d to %d: happens-before of (%d, %d) is another one in\n%s", (int)first,
+				             (int)last, i + 1, j + 1, random_text(t));
+		}
+	analysis_free(a);
+}
+
+static void check_shown(const struct reduced *r, const struct oracle_trace *t, struct oracle *o, const struct model *m,
+                        const struct window *w, const struct anomaly *x, struct tally *tally)
+{
+	int events[ANOMALY_EVENTS_MAX];
+	for (uint32_t i = 0; i < x->event_count; i++) {
+		ck_assert(is_in(w, place(m, x->events[i])));
+		events[i] = r->place[place(m, x->events[i])];
+		ck_assert_int_ge(events[i], 0);
+	}
+	int e1 = place(m, x->events[0]), e2 = place(m, x->events[1]);
+	if (x->kind == ANOMALY_HANG)
+		return;
+	if (x->kind == ANOMALY_RACE && x->verdict == VERDICT_OBSERVED) {
+		bool observed = t->program ? o->hb[e1][e2] : o->shb[e1][e2];
+		ck_assert_msg(observed, "%d to %d: (%d, %d) is observed in\n%s", (int)w->first, (int)w->last, e1 + 1,
+		              e2 + 1, random_text(t));
+		tally->observed++;
+		return;
+	}
+	bool sequence = x->kind == ANOMALY_ATOMICITY || x->kind == ANOMALY_ASV;
+	if (!oracle_reaches(&r->t, sequence, events, (int)x->event_count))
+		ck_abort_msg("%d to %d: %s %s %d %d %d is %s but impossible in\n%s", (int)w->first, (int)w->last,
+		             anomaly_kind_name(x->kind), x->pattern, e1 + 1, e2 + 1,
+		             x->event_count > 2 ? place(m, x->events[2]) + 1 : 0, verdict_name(x->verdict),
+		             random_text(t));
+	tally->proved += x->kind == ANOMALY_RACE;
+	tally->sequences += sequence;
+	tally->deadlocks += x->kind == ANOMALY_DEADLOCK;
+}
+
+static void check_verdicts(const struct oracle_trace *t, struct oracle *o, const struct reduced *r, uint64_t first,
+                           uint64_t last, bool exact, struct tally *tally)
+{
+	struct memory_trace memory;
+	struct window w;
+	struct analysis *a = analyze_window(t, &memory, first, last, false, exact, &w);
+	for (size_t i = 0; i < a->anomalies.count; i++) {
+		const struct anomaly *x = &a->anomalies.items[i];
+		ck_assert_int_ge(x->verdict, VERDICT_PREDICTED);
+		ck_assert(x->verdict > VERDICT_PREDICTED || reasons_has(&x->reasons, REASON_WINDOWED));
+		ck_assert(!x->schedule || w.whole_begins);
+		ck_assert(x->verdict == VERDICT_PREDICTED || !w.doubtful);
+		ck_assert(exact || x->verdict != VERDICT_PROVED);
+		if (x->verdict > VERDICT_PREDICTED)
+			check_shown(r, t, o, a->model, &w, x, tally);
+	}
+	analysis_free(a);
+}
+
+static void check_trace(const struct oracle_trace *t, uint64_t seed, struct tally *tally)
+{
+	static struct oracle o;
+	static struct reduced r;
+	struct memory_trace memory;
+	uint64_t count = (uint64_t)t->count, first = 1 + seed * 7 % (count / 2 + 1),
+	         last = first + 5 + seed * 3 % (count - first + 1);
+	if (last > count)
+		last = count;
+	memset(&o, 0, sizeof o);
+	oracle_run(t, &o);
+	struct analysis *whole = analyze_whole(t, &memory);
+	reduce(t, whole->model, &r);
+	analysis_free(whole);
+	check_relations(t, &o, first, last, tally);
+	check_verdicts(t, &o, &r, first, last, true, tally);
+	check_verdicts(t, &o, &r, first, last, false, tally);
+	check_verdicts(t, &o, &r, first, count, true, tally);
+}
+
+START_TEST(windows_show_what_is_true_of_the_whole_trace)
+{
+	struct tally tally = {0};
+	struct oracle_trace t;
+	for (uint64_t seed = 1; seed <= random_seeds(TRACES, MIXES); seed++) {
+		memset(&t, 0, sizeof t);
+		oracle_random(&t, seed * MIXES + (uint64_t)_i, mixes[_i], LENGTH);
+		t.program = seed % 2;
+		check_trace(&t, seed, &tally);
+	}
+	assert_enough(tally.pairs, 40, TRACES);
+	assert_enough(tally.proved + tally.observed + tally.sequences, 80, TRACES);
+	ck_assert_uint_lt(tally.doubtful, tally.windows);
+}
+END_TEST
+
+SUITE(window)
+{
+	Suite *s = suite_create("window");
+	TCase *c = tcase_create("windows");
+	tcase_set_timeout(c, 600);
+	tcase_add_loop_test(c, windows_show_what_is_true_of_the_whole_trace, 0, MIXES);
+	suite_add_tcase(s, c);
+	return s;
+}
