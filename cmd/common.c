@@ -172,7 +172,12 @@ static void print_object(const struct rt_trace *trace, const struct rt_event *e,
 		at += (size_t)snprintf(out + at, size - at, "%sfor %s", at ? " " : "", rt_op_name((unsigned)e->arg));
 	else if (e->arg && group != RT_GROUP_CONDITION)
 		at += (size_t)snprintf(out + at, size - at, "%s[%" PRIu64 "]", at ? " " : "", e->arg);
-	if (at < size && e->flags & RT_F_VALUE)
+	bool waits = e->op == RT_OP_BLOCK && e->arg == RT_OP_HB_AFTER;
+	if (at < size && waits)
+		at += (size_t)snprintf(out + at, size - at, " %s", rt_call_name(rt_call_kind(e->value)));
+	if (at < size && waits && rt_call_descriptor(e->value) >= 0)
+		at += (size_t)snprintf(out + at, size - at, " %d", (int)rt_call_descriptor(e->value));
+	if (at < size && e->flags & RT_F_VALUE && !waits)
 		at += (size_t)snprintf(out + at, size - at, " =%" PRId64, (int64_t)e->value);
 	if (at < size && (rt_op_is_atomic(e->op) || e->op == RT_OP_FENCE) &&
 	    e->order < sizeof memory_orders / sizeof *memory_orders)

@@ -55,6 +55,21 @@ enum rt_slot_state {
 	RT_SLOT_TAKEN  /* its thread is about to be created; there is nothing to drain */
 };
 
+/*
+ * The call of the kernel in which a thread may wait, if it is in one. Nothing is recorded of it unless the thread is
+ * still there when the run ends: the collector then records what the thread waits for, if it saw it asleep in there.
+ */
+struct rt_call {
+	_Atomic uint32_t kind;      /* enum rt_call_kind: written last before the call, and 0 behind it */
+	uint32_t tid;               /* the kernel's number of the thread */
+	int32_t descriptor;         /* -1: none */
+	uint32_t holder;            /* thread that has the lock of a file, RT_CALL_NO_HOLDER: unknown */
+	uint32_t own;               /* see rt_channel.shared; 0: others than the process's threads may end the wait */
+	uint64_t object, pc;        /* as of the BLOCK */
+	const struct rt_record *at; /* rt_slot.cur at that time: the thread has recorded nothing since */
+};
+#define RT_CALL_OWN UINT32_MAX /* whatever is shared */
+
 struct rt_slot {
 	/* The writing thread's own cache line, for the hot path. */
 	_Alignas(64) struct rt_record *cur; /* next record; an address in the program */
@@ -80,6 +95,8 @@ struct rt_slot {
 	/* Written by the collector. */
 	_Alignas(64) _Atomic uint64_t consumed; /* blocks */
 	_Atomic uint32_t waiting;               /* futex word: 1 while the thread waits for room; see below */
+
+	_Alignas(64) struct rt_call call; /* written by the thread */
 };
 
 /* Requests of the program to the collector (rt_channel.request), answered by the same number in rt_channel.answer. */
@@ -125,6 +142,12 @@ struct rt_channel {
 	_Atomic uint32_t seen; /* most filters of a thread that the recorder knows of */
 #define RT_MAY_CONFINE 1u
 #define RT_MAY_BE_STRICT 2u /* by prctl: strict mode also forbids to read the time stamp counter */
+
+	/*
+	 * Number of times that descriptors of the process may have come to another one. rt_call.own is this + 1 when
+	 * what the wait is for was made: only if it is still that, no other process has it.
+	 */
+	_Atomic uint32_t shared;
 };
 
 /* What all processes of a tree share: at RT_TREE_OFFSET of the file. All zeros: only the first process is recorded. */

@@ -30,6 +30,29 @@ const char *rt_group_name(enum rt_group group)
 	return (unsigned)group < sizeof names / sizeof *names ? names[group] : "unknown";
 }
 
+static const struct {
+	const char *name, *text;
+} calls[RT_CALL_COUNT] = {{NULL, NULL},
+#define X(name, text, what) {text, what},
+                          RT_CALLS(X)
+#undef X
+};
+
+static unsigned known_call(unsigned kind)
+{
+	return kind > RT_CALL_NONE && kind < RT_CALL_COUNT ? kind : RT_CALL_OUTSIDE;
+}
+
+const char *rt_call_name(unsigned kind)
+{
+	return calls[known_call(kind)].name;
+}
+
+const char *rt_call_text(unsigned kind)
+{
+	return calls[known_call(kind)].text;
+}
+
 enum rt_op rt_op_parse(const char *name)
 {
 	for (unsigned op = RT_OP_READ; op < RT_OP_COUNT; op++)

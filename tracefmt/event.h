@@ -106,7 +106,8 @@ enum rt_trait {
 	/* arg: the operation that the thread waits to do to the object: ACQUIRE, ACQUIRE_SHARED, WAIT_END,            \
 	 * BARRIER_LEAVE, SEM_WAIT, ONCE_SEEN or JOIN. BLOCK: it waits from here until it does it (ONCE_BEGIN also     \
 	 * does), or until UNBLOCK: it has not (RT_F_TIMEOUT: in time). RT_F_TIMED: others than this process's threads \
-	 * may end the wait: a time, another process. TRY_FAILED: it would have had to wait, and did not. */           \
+	 * may end the wait: a time, another process. TRY_FAILED: it would have had to wait, and did not. Of a wait in \
+	 * the kernel arg is HB_AFTER, and value an rt_call_value: it was asleep there, and is when the trace ends. */ \
 	X(BLOCK, "block", BLOCKING, 0)                                                                                 \
 	X(UNBLOCK, "unblock", BLOCKING, 0)                                                                             \
 	X(TRY_FAILED, "try-failed", BLOCKING, 0)
@@ -172,6 +173,61 @@ enum {
  */
 #define RT_SIGNAL_OBJECT 8192u
 #define RT_SIGNAL_OBJECTS 65u
+
+/*
+ * What a thread waits for in a call of the kernel: X(NAME, name, text before what it waits in). The numbers are part of
+ * the file format.
+ */
+#define RT_CALLS(X)                                                                                                    \
+	X(READ, "read", "data from")                                                                                   \
+	X(WRITE, "write", "room in")                                                                                   \
+	X(POLL, "poll", "events of descriptors")                                                                       \
+	X(ACCEPT, "accept", "a connection to")                                                                         \
+	X(CONNECT, "connect", "the connection of")                                                                     \
+	X(FUTEX, "futex", "a wake of the futex")                                                                       \
+	X(FILE_LOCK, "file-lock", "the lock of the file of")                                                           \
+	X(MESSAGE, "message", "a message queue of System V")                                                           \
+	X(SEMAPHORE, "semaphore", "semaphores of System V")                                                            \
+	X(SIGNAL, "signal", "a signal to this process")                                                                \
+	X(CHILD, "child", "the end of another process")                                                                \
+	X(TIME, "time", "a time")                                                                                      \
+	X(OUTSIDE, "outside", "something outside of the program")
+
+enum rt_call_kind {
+	RT_CALL_NONE,
+#define X(name, text, what) RT_CALL_##name,
+	RT_CALLS(X)
+#undef X
+	    RT_CALL_COUNT
+};
+
+/*
+ * Value of such a BLOCK: the kind; the descriptor, -1: none; of a lock of a file the index of the thread that took it
+ * as it is, RT_CALL_NO_HOLDER: unknown. Its object is the one that HB_BEFORE of what would end the wait has;
+ * RT_SEVERAL_OBJECTS: one of those without memory, but for signals.
+ */
+#define RT_CALL_NO_HOLDER UINT32_MAX
+#define RT_SEVERAL_OBJECTS 1u
+static inline uint64_t rt_call_value(unsigned kind, int32_t descriptor, uint32_t holder)
+{
+	return (uint64_t)(kind & 255) | (uint64_t)((uint32_t)(descriptor + 1)) << 8 |
+	       (uint64_t)(holder < 0xffffff ? holder + 1 : 0) << 40;
+}
+static inline unsigned rt_call_kind(uint64_t value)
+{
+	return value & 255;
+}
+static inline int32_t rt_call_descriptor(uint64_t value)
+{
+	return (int32_t)((uint32_t)(value >> 8) - 1);
+}
+static inline uint32_t rt_call_holder(uint64_t value)
+{
+	return value >> 40 ? (uint32_t)(value >> 40) - 1 : RT_CALL_NO_HOLDER;
+}
+/* Name of a kind ("read"), and in words ("data from"); never NULL: numbers out of range are OUTSIDE. */
+const char *rt_call_name(unsigned kind);
+const char *rt_call_text(unsigned kind);
 
 #define RT_OPERAND_BITS 48
 #define RT_OPERAND_MAX ((UINT64_C(1) << RT_OPERAND_BITS) - 1)

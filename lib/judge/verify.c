@@ -459,6 +459,9 @@ static bool blocks(const struct model *m, uint32_t at, uint32_t want)
 		return m->events[want].object == model_thread_of(m, at);
 	if (waits && model_arg(m, want) == RT_OP_ONCE_SEEN)
 		return runs_once(m, at, m->events[want].object);
+	if (waits && model_arg(m, want) == RT_OP_HB_AFTER)
+		return rt_call_kind(m->threads[model_thread_of(m, want)].call) == RT_CALL_FILE_LOCK &&
+		       rt_call_holder(m->threads[model_thread_of(m, want)].call) == model_thread_of(m, at);
 	if (pred == MODEL_NONE || lock == MODEL_NONE || (!waits && model_thread_of(m, at) == model_thread_of(m, want)))
 		return false;
 	const struct model_lockset *held = &m->locksets[model_lockset_of(m, pred)];

@@ -305,7 +305,8 @@ static bool judge_knows_waits(const struct model *m, const struct goal *goal)
 {
 	for (uint32_t i = 0; i < goal->count; i++) {
 		uint32_t op = model_arg(m, goal->events[i]);
-		if (op != RT_OP_ACQUIRE && op != RT_OP_ACQUIRE_SHARED && op != RT_OP_JOIN && op != RT_OP_ONCE_SEEN)
+		if (op != RT_OP_ACQUIRE && op != RT_OP_ACQUIRE_SHARED && op != RT_OP_JOIN && op != RT_OP_ONCE_SEEN &&
+		    op != RT_OP_HB_AFTER)
 			return false;
 	}
 	return true;

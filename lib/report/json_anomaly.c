@@ -104,6 +104,10 @@ static void put_waits_for(struct json_report *j, const char *key, const struct d
 	if (d->event.arg == RT_OP_JOIN) {
 		jw_text(w, "thread",
 		        d->event.addr < j->info->thread_count ? json_thread_name(j, (uint32_t)d->event.addr) : NULL);
+	} else if (d->event.arg == RT_OP_HB_AFTER) {
+		jw_text(w, "call", rt_call_name(rt_call_kind(d->event.value)));
+		if (rt_call_descriptor(d->event.value) >= 0)
+			jw_number(w, "descriptor", (uint64_t)rt_call_descriptor(d->event.value));
 	} else {
 		waiting_object(j->r, d, text);
 		jw_text_or_null(w, "object", text);
@@ -127,7 +131,7 @@ static void put_details(struct json_report *j, const struct description *d)
 		jw_bool(w, "free", true);
 	if (d->event.flags & RT_F_OBJECT && rt_op_is_access(d->event.op))
 		jw_bool(w, "object", true);
-	if (d->event.flags & RT_F_VALUE)
+	if (d->event.flags & RT_F_VALUE && d->event.op != RT_OP_BLOCK)
 		jw_hex(w, "value", d->event.value);
 	if (d->event.op == RT_OP_BLOCK)
 		put_waits_for(j, "waits_for", d);

@@ -30,6 +30,19 @@ static const char *lead(unsigned op)
 	}
 }
 
+/* Of a wait in the kernel. */
+static void call_text(const struct rt_event *e, char text[WAITING_TEXT_MAX])
+{
+	unsigned kind = rt_call_kind(e->value);
+	int32_t descriptor = rt_call_descriptor(e->value);
+	int n = snprintf(text, WAITING_TEXT_MAX, "waits for %s", rt_call_text(kind));
+	if (descriptor >= 0)
+		snprintf(text + n, WAITING_TEXT_MAX - (size_t)n, "%s descriptor %d", kind == RT_CALL_POLL ? ":" : "",
+		         descriptor);
+	else if (kind == RT_CALL_FUTEX)
+		snprintf(text + n, WAITING_TEXT_MAX - (size_t)n, " at 0x%" PRIx64, e->addr);
+}
+
 void waiting_text(const struct report *r, const struct description *d, char text[WAITING_TEXT_MAX])
 {
 	char name[WAITING_TEXT_MAX];
@@ -37,6 +50,10 @@ void waiting_text(const struct report *r, const struct description *d, char text
 	if (d->event.arg == RT_OP_JOIN) {
 		snprintf(text, WAITING_TEXT_MAX, "waits for the end of thread %.200s",
 		         d->event.addr < info->thread_count ? info->threads[d->event.addr].name : "unknown");
+		return;
+	}
+	if (d->event.arg == RT_OP_HB_AFTER) {
+		call_text(&d->event, text);
 		return;
 	}
 	waiting_object(r, d, name);

@@ -13,6 +13,11 @@ static const char *ring_pattern(uint32_t length)
 	return length <= ANOMALY_EVENTS_MAX ? names[length] : "cycle";
 }
 
+static const char *call_pattern(unsigned kind)
+{
+	return kind == RT_CALL_FUTEX ? "futex" : kind == RT_CALL_FILE_LOCK ? "file-lock" : "descriptor";
+}
+
 /* Named after what its first thread waits for, which no thread can provide. */
 static const char *hang_pattern(const struct model *m, uint32_t block)
 {
@@ -27,6 +32,8 @@ static const char *hang_pattern(const struct model *m, uint32_t block)
 		return "join";
 	case RT_OP_ONCE_SEEN:
 		return "once";
+	case RT_OP_HB_AFTER:
+		return call_pattern(rt_call_kind(m->threads[model_thread_of(m, block)].call));
 	default:
 		return "lock"; /* of a thread that has ended */
 	}

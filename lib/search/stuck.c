@@ -141,6 +141,17 @@ static bool runs_once(const struct finding *f, uint32_t thread, uint32_t once)
 	return true;
 }
 
+/*
+ * True if the thread waits for the lock of a file that the other one has taken. Any thread may release such a lock, so
+ * this says for which thread it waits, and not that it waits for that one alone.
+ */
+static bool needs_file(const struct finding *f, uint32_t thread, uint32_t other)
+{
+	uint64_t call = f->m->threads[thread].call;
+	return waits_to(f, thread) == RT_OP_HB_AFTER && rt_call_kind(call) == RT_CALL_FILE_LOCK &&
+	       rt_call_holder(call) == other;
+}
+
 /* True if the thread certainly needs the other one in order to continue. */
 static bool needs(const struct finding *f, uint32_t thread, uint32_t other)
 {
@@ -218,6 +229,47 @@ static bool has_token(const struct model *m, uint32_t semaphore)
 	return !made || tokens > 0;
 }
 
+/* True if the object is one of those by which a thread's wait in the kernel may end. */
+static bool is_awaited(const struct finding *f, uint32_t thread, uint32_t object)
+{
+	enum { SMALL_END = 65536 };
+	const uint64_t large = UINT64_C(1) << 47;
+	const struct model *m = f->m;
+	uint64_t addr = m->objects[object].addr, wanted = m->objects[object_of(f, thread)].addr;
+	if (m->objects[object].kind != OBJECT_ANNOTATION)
+		return false;
+	if (wanted != RT_SEVERAL_OBJECTS)
+		return addr == wanted;
+	bool signal = addr >= RT_SIGNAL_OBJECT && addr < RT_SIGNAL_OBJECT + RT_SIGNAL_OBJECTS;
+	return (addr < SMALL_END && !signal) || addr >= large;
+}
+
+/*
+ * True if a wait in the kernel may be over. The thread was asleep at its BLOCK, so only what other threads have done
+ * since, or may have been doing then, can have ended it. Which thread has the lock of a file was looked up right behind
+ * the thread's event before the BLOCK.
+ */
+static bool may_be_woken(const struct finding *f, uint32_t thread)
+{
+	const struct model *m = f->m;
+	uint32_t since = block_of(f, thread);
+	if (rt_call_kind(m->threads[thread].call) == RT_CALL_FILE_LOCK && model_pred(m, since) != MODEL_NONE)
+		since = model_pred(m, since);
+	for (uint32_t i = m->sync_count; i-- > 0;) {
+		uint32_t e = m->sync[i], other = model_thread_of(m, e), next = m->events[e].pos + 1;
+		unsigned op = model_op(m, e);
+		if ((op != RT_OP_HB_BEFORE && op != RT_OP_HB_AFTER) || other == thread ||
+		    !is_awaited(f, thread, m->events[e].object))
+			continue;
+		if (e > since)
+			return true;
+		if (op == RT_OP_HB_BEFORE && !has_ended(f, other) &&
+		    (next >= m->threads[other].count || m->threads[other].events[next] > since))
+			return true;
+	}
+	return false;
+}
+
 /* True if what a waiting thread waits for has come, or may come from outside or from any thread that continues. */
 static bool may_be_given(const struct finding *f, uint32_t thread)
 {
@@ -228,6 +280,8 @@ static bool may_be_given(const struct finding *f, uint32_t thread)
 		return f->any || is_full(f->m, object_of(f, thread));
 	case RT_OP_SEM_WAIT:
 		return f->any || has_token(f->m, object_of(f, thread));
+	case RT_OP_HB_AFTER:
+		return f->any || may_be_woken(f, thread);
 	default:
 		return true; /* needs() has the threads that it waits for */
 	}
@@ -237,7 +291,7 @@ static bool may_be_given(const struct finding *f, uint32_t thread)
 static bool may_go(const struct finding *f, uint32_t thread)
 {
 	unsigned op = waits_to(f, thread);
-	bool known = op == RT_OP_WAIT_END || op == RT_OP_BARRIER_LEAVE || op == RT_OP_SEM_WAIT;
+	bool known = op == RT_OP_WAIT_END || op == RT_OP_BARRIER_LEAVE || op == RT_OP_SEM_WAIT || op == RT_OP_HB_AFTER;
 	uint32_t lock = lock_of(f, thread);
 	if (f->m->sites[f->m->events[block_of(f, thread)].site].flags & RT_F_TIMED ||
 	    (lock != MODEL_NONE && f->m->objects[lock].stray))
@@ -314,7 +368,7 @@ static bool find_needs(struct finding *f)
 	for (uint32_t t = 0; t < f->threads; t++) {
 		f->first[t] = count;
 		for (uint32_t other = 0; other < f->threads && is_stuck(f, t); other++) {
-			if (!is_stuck(f, other) || !needs(f, t, other))
+			if (!is_stuck(f, other) || (!needs(f, t, other) && !needs_file(f, t, other)))
 				continue;
 			if (!vec_reserve(&f->needs, &room, (uint64_t)count + 1, sizeof *f->needs))
 				return false;

@@ -56,6 +56,7 @@ struct loader_thread {
 	uint32_t unit; /* number of the outermost activation that the program's own source calls; 0: none is open */
 	struct jumps jumps;
 	struct blocked *blocked; /* pass one: the innermost wait last */
+	uint64_t call;           /* pass two: see model_thread.call */
 	uint32_t blocked_count, blocked_capacity;
 	bool ended, lost;           /* pass one */
 	uint64_t local, local_size; /* pass one: these bytes */

@@ -302,8 +302,28 @@ static void drain_rest(struct collector *c, uint32_t i)
 	        rt_record_op(ring[first + n - 1]) == RT_OP_VALUE))
 		n--;
 	write_records(c, view->thread, ring + first, n);
-	struct rt_record skip = rt_record_make(RT_OP_SKIP, slot->skipped, 0, 0, 0);
+	struct rt_record skip = rt_record_make(RT_OP_SKIP, slot->skipped, 0, 0, 0), wait[3];
 	write_records(c, view->thread, &skip, slot->skipped ? 1 : 0);
+	write_records(c, view->thread, wait, waits_records(c->channel, slot, &view->wait, wait));
+}
+
+/*
+ * One round of looks at the threads that wait in the kernel. Under the scheduler, where equal runs have equal traces,
+ * and under Valgrind, where a thread that sleeps may wait for its turn to run, there is none.
+ */
+static void look_at_waits(struct collector *c)
+{
+	uint32_t used = slots_used(c);
+	uint64_t now = now_ns();
+	unsigned looks = 0;
+	if (!c->writer || c->control || c->channel->watched || now - c->looked < SLEEP_NS)
+		return;
+	c->looked = now;
+	for (uint32_t i = 0; i < used; i++) {
+		uint32_t at = (c->look_at + i) % used;
+		waits_look(c->channel, c->pid, slot_of(c, at), &c->views[at].wait, &looks);
+	}
+	c->look_at = used ? (c->look_at + looks) % used : 0;
 }
 
 /* ---- The loop ---- */
@@ -427,6 +447,7 @@ enum rt_status collector_run(struct collector *c, pid_t pid, struct rt_writer *w
 		flush(c);
 		if (stop)
 			break;
+		look_at_waits(c);
 		sleep_on_bell(c);
 	}
 	for (uint32_t i = 0; i < slots_used(c); i++)

@@ -4,6 +4,7 @@
 
 #include "recorder/channel.h"
 #include "recorder/collector/collect.h"
+#include "recorder/collector/waits.h"
 
 #define LABEL_SIZE (sizeof(((struct rt_slot *)0)->label) + 1)
 
@@ -12,6 +13,7 @@ struct view {
 	uint64_t consumed; /* blocks */
 	uint32_t thread, parent;
 	char label[LABEL_SIZE];
+	struct wait_view wait;
 	bool declared; /* the writer knows the thread */
 	bool broken;   /* its data was invalid: ignored until the end */
 };
@@ -27,6 +29,8 @@ struct collector {
 	size_t modules_seen; /* whose code was looked at */
 	uint32_t filters;    /* seccomp filters of the first process: the collector's own */
 	uint64_t flushed;    /* ns */
+	uint64_t looked;     /* ns: last round of waits.c */
+	uint32_t look_at;    /* slot that the next round begins with */
 	/* Copies of the channel's own fields, which the program may overwrite. */
 	uint32_t slot_count, ring_blocks;
 	uint64_t slots_offset, rings_offset, total_bytes;

@@ -76,10 +76,37 @@ static inline void rt_call_heap_end(uintptr_t *outer)
 	if (RT_UNLIKELY(rt_controlled) && !(at_once))                                                                  \
 	rt_turn_leaves(pc)
 #define RETURNS                                                                                                        \
+	rt_call_over();                                                                                                \
 	if (RT_UNLIKELY(rt_controlled))                                                                                \
 	rt_turn_returns(pc)
+/* Last before such a call: what others than the process's threads may end it by (RT_CALLS). */
+#define AWAITS(kind) rt_call_begins(RT_CALL_##kind, -1, 0, 0, RT_CALL_NO_HOLDER, pc)
 /* May block: what comes after is later. */
 #define BLOCKS rt_emit_time()
+
+/*
+ * The thread is about to wait in the kernel, and records nothing before it is back: struct rt_call. That it is not in
+ * there any more.
+ */
+static inline void rt_call_begins(unsigned kind, int descriptor, uint64_t object, uint32_t own, uint32_t holder,
+                                  uintptr_t pc)
+{
+	struct rt_slot *s = rt_self;
+	if (!s->limit)
+		return;
+	s->call.tid = (uint32_t)rt_tid();
+	s->call.descriptor = descriptor;
+	s->call.holder = holder;
+	s->call.own = own;
+	s->call.object = object;
+	s->call.pc = pc;
+	s->call.at = s->cur;
+	atomic_store_explicit(&s->call.kind, kind, memory_order_release);
+}
+static inline void rt_call_over(void)
+{
+	atomic_store_explicit(&rt_self->call.kind, RT_CALL_NONE, memory_order_release);
+}
 
 static inline void rt_call_access(unsigned op, const volatile void *p, size_t n, uintptr_t pc)
 {

@@ -126,7 +126,7 @@ CALL(int, utimensat, (int folder, const char *path, const struct timespec times[
 
 /* A name is made up in the caller's memory; tmpnam's in static memory if the caller has none. */
 #define MAKES(name, parameters, arguments)                                                                             \
-	CALL(int, name, parameters, arguments, STR(pattern), rt_fd_plain(r); if (r >= 0) OUT_STR(pattern))
+	CALL(int, name, parameters, arguments, STR(pattern), rt_fd_opened(r); if (r >= 0) OUT_STR(pattern))
 MAKES(mkstemp, (char *pattern), (pattern))
 MAKES(mkstemp64, (char *pattern), (pattern))
 MAKES(mkostemp, (char *pattern, int flags), (pattern, flags))

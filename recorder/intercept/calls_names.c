@@ -96,12 +96,13 @@ CALL(int, getaddrinfo,
      (const char *restrict host, const char *restrict service, const struct addrinfo *restrict hints,
       struct addrinfo **restrict to),
      (host, service, hints, to), STR(host);
-     STR(service); IN(hints); LEAVES, RETURNS; BLOCKS; if (r == 0) OUT(to))
+     STR(service); IN(hints); LEAVES; AWAITS(OUTSIDE), RETURNS; BLOCKS; if (r == 0) OUT(to))
 CALL(int, getnameinfo,
      (const struct sockaddr *restrict address, socklen_t length, char *restrict host, socklen_t host_size,
       char *restrict service, socklen_t service_size, int flags),
      (address, length, host, host_size, service, service_size, flags), IN_N(address, length);
-     LEAVES, RETURNS; BLOCKS; WHEN(r == 0, if (host_size) OUT_STR(host); if (service_size) OUT_STR(service)))
+     LEAVES; AWAITS(OUTSIDE), RETURNS; BLOCKS;
+     WHEN(r == 0, if (host_size) OUT_STR(host); if (service_size) OUT_STR(service)))
 
 /* Interfaces and addresses. inet_ntoa's text is each thread's own, ether_ntoa's is not. */
 CALL(unsigned, if_nametoindex, (const char *name), (name), STR(name), )

@@ -26,19 +26,19 @@
 #include <unistd.h>
 
 /* Children */
-CALL(pid_t, wait, (int *status), (status), LEAVES, RETURNS; BLOCKS; WHEN(r > 0, rt_child_ended(pc); OUT(status)))
-CALL(pid_t, waitpid, (pid_t pid, int *status, int options), (pid, status, options), LEAVES_UNLESS(options &WNOHANG),
-     RETURNS;
-     BLOCKS; WHEN(r > 0, rt_child_ended(pc); OUT(status)))
+CALL(pid_t, wait, (int *status), (status), LEAVES; AWAITS(CHILD), RETURNS; BLOCKS;
+     WHEN(r > 0, rt_child_ended(pc); OUT(status)))
+CALL(pid_t, waitpid, (pid_t pid, int *status, int options), (pid, status, options), LEAVES_UNLESS(options &WNOHANG);
+     AWAITS(CHILD), RETURNS; BLOCKS; WHEN(r > 0, rt_child_ended(pc); OUT(status)))
 CALL(pid_t, wait3, (int *status, int options, struct rusage *usage), (status, options, usage),
-     LEAVES_UNLESS(options &WNOHANG), RETURNS;
-     BLOCKS; WHEN(r > 0, rt_child_ended(pc); OUT(status); OUT(usage)))
+     LEAVES_UNLESS(options &WNOHANG);
+     AWAITS(CHILD), RETURNS; BLOCKS; WHEN(r > 0, rt_child_ended(pc); OUT(status); OUT(usage)))
 CALL(pid_t, wait4, (pid_t pid, int *status, int options, struct rusage *usage), (pid, status, options, usage),
-     LEAVES_UNLESS(options &WNOHANG), RETURNS;
-     BLOCKS; WHEN(r > 0, rt_child_ended(pc); OUT(status); OUT(usage)))
+     LEAVES_UNLESS(options &WNOHANG);
+     AWAITS(CHILD), RETURNS; BLOCKS; WHEN(r > 0, rt_child_ended(pc); OUT(status); OUT(usage)))
 CALL(int, waitid, (idtype_t type, id_t id, siginfo_t *info, int options), (type, id, info, options),
-     LEAVES_UNLESS(options &WNOHANG), RETURNS;
-     BLOCKS; WHEN(r == 0, rt_child_ended(pc); OUT(info)))
+     LEAVES_UNLESS(options &WNOHANG);
+     AWAITS(CHILD), RETURNS; BLOCKS; WHEN(r == 0, rt_child_ended(pc); OUT(info)))
 
 /* Sets of signals, and what is done with them */
 CALL(int, sigemptyset, (sigset_t * set), (set), , OUT(set))
@@ -134,7 +134,7 @@ CALL(int, ptsname_r, (int fd, char *to, size_t size), (fd, to, size), , if (r ==
 CALL(char *, ctermid, (char *to), (to), , OUT_STR(to))
 CALL(char *, getlogin, (void), (), , RESULT_STR)
 CALL(int, getlogin_r, (char *to, size_t size), (to, size), , if (r == 0) OUT_STR(to))
-CALL(char *, getpass, (const char *prompt), (prompt), STR(prompt); LEAVES, RETURNS; BLOCKS; RESULT_STR)
+CALL(char *, getpass, (const char *prompt), (prompt), STR(prompt); LEAVES; AWAITS(OUTSIDE), RETURNS; BLOCKS; RESULT_STR)
 
 /*
  * The environment: writers exclude one another, readers do not take the lock. The C library's own lock is invisible, so

@@ -4,8 +4,10 @@
  */
 #include "recorder/intercept/fd.h"
 
+#include "recorder/intercept/call.h"
 #include "recorder/intercept/fd_object.h"
 #include "recorder/intercept/sync.h"
+#include "recorder/runtime/core.h"
 #include "recorder/runtime/syscall.h"
 
 #include <errno.h>
@@ -51,7 +53,69 @@ void rt_fd_socket(int fd)
 	rt_fd_come(fd, RT_FD_SOCKET);
 }
 
-void rt_fd_own(int fd)
+/* ---- Descriptors that no other process has ---- */
+
+/* Number of times that another process may have got some, by this one or one that forked it. */
+static _Atomic uint32_t shared;
+
+static void is_made(int fd, bool named)
+{
+	struct rt_fd *e = rt_fd_entry(fd);
+	if (!e)
+		return;
+	e->named = named;
+	atomic_store(&e->since, atomic_load(&shared) + 1);
+}
+
+static void is_shared(void)
+{
+	atomic_fetch_add(&shared, 1);
+	if (rt_channel)
+		atomic_fetch_add(&rt_channel->shared, 1);
+}
+RT_CALL_AT(RT_AT_FORK, is_shared);
+
+uint32_t rt_fd_since(int fd, bool named)
+{
+	const struct rt_fd *e = rt_fd_entry(fd);
+	return e && (named || !e->named) ? e->since : 0;
+}
+
+uint32_t rt_fd_own(uint32_t since)
+{
+	uint32_t now = rt_channel ? atomic_load(&rt_channel->shared) + 1 : 0; /* before the look at the other one */
+	return since && since == atomic_load(&shared) + 1 ? now : 0;
+}
+
+void rt_fd_awaits(unsigned kind, int fd, uintptr_t pc)
+{
+	uint32_t own = rt_recording() ? rt_fd_own(rt_fd_since(fd, false)) : 0;
+	uint64_t object = own ? rt_fd_object(fd, false, NULL, 0) : 0;
+	rt_call_begins(kind, fd, object, own, RT_CALL_NO_HOLDER, pc);
+}
+
+void rt_fd_opened(int fd)
+{
+	rt_fd_plain(fd);
+	is_made(fd, true);
+}
+
+void rt_fd_pipe(const int fds[2])
+{
+	for (int i = 0; i < 2; i++) {
+		rt_fd_plain(fds[i]);
+		is_made(fds[i], false);
+	}
+}
+
+void rt_fd_counter(int fd)
+{
+	rt_fd_number(fd);
+	if (fd >= 0)
+		is_made(fd, false);
+}
+
+void rt_fd_number(int fd)
 {
 	if (fd >= 0)
 		rt_fd_come(fd, rt_fd_new_number());
@@ -66,8 +130,10 @@ void rt_fd_epoll(int fd)
 void rt_fd_both_ends(const int fds[2])
 {
 	uint64_t object = rt_fd_new_number();
-	rt_fd_come(fds[0], object);
-	rt_fd_come(fds[1], object);
+	for (int i = 0; i < 2; i++) {
+		rt_fd_come(fds[i], object);
+		is_made(fds[i], false);
+	}
 }
 
 void rt_fd_watches_files(int fd)
@@ -96,8 +162,12 @@ void rt_fd_copied(int from, int to)
 {
 	rt_fd_come(to, rt_fd_state(from));
 	struct rt_fd *e = rt_fd_entry(to);
-	if (e && rt_fd_entry(from))
-		e->description = rt_fd_description(from);
+	const struct rt_fd *of = rt_fd_entry(from);
+	if (!e || !of)
+		return;
+	e->description = rt_fd_description(from);
+	e->named = of->named;
+	e->since = of->since;
 }
 
 bool rt_fd_carries(int fd)
@@ -176,6 +246,7 @@ void rt_fd_passes(int from, int to, uintptr_t pc)
 void rt_fd_sent(int fd)
 {
 	struct stat is;
+	is_shared();
 	uint64_t object = rt_fd_state_now(fd) & ~RT_FD_ENTRY_BITS;
 	if (!rt_recording() || object < RT_FD_FIRST_NUMBER || object > RT_FD_NUMBER_MAX ||
 	    RT_SYSCALL(SYS_newfstatat, fd, "", &is, AT_EMPTY_PATH) != 0)

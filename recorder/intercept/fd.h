@@ -36,10 +36,22 @@ void rt_fd_connects(const struct sockaddr *to, socklen_t length, uintptr_t pc);
 void rt_fd_accepted(int listener, int fd, uintptr_t pc);
 void rt_fd_connected(int fd); /* the other end can be looked up now */
 
+/*
+ * Last before a call that may wait for the descriptor (enum rt_call_kind), for any that the epoll descriptor watches:
+ * rt_call_begins. rt_fd_since: when this process made what the descriptor is (named: by a name, too), 0: it did not.
+ * rt_fd_own: that as rt_call.own; 0: another process may have got it since then.
+ */
+void rt_fd_awaits(unsigned kind, int fd, uintptr_t pc);
+void rt_fd_awaits_watched(int epoll, bool forever, uintptr_t pc);
+uint32_t rt_fd_since(int fd, bool named);
+uint32_t rt_fd_own(uint32_t since);
 /* What a descriptor that has just come is. Negative ones are ignored. */
-void rt_fd_plain(int fd); /* a file, or what is not known better */
+void rt_fd_plain(int fd);  /* a file, or what is not known better */
+void rt_fd_opened(int fd); /* the same, which this process has opened itself, by a name that others may know */
 void rt_fd_socket(int fd);
-void rt_fd_own(int fd);                 /* carries data to its readers by itself (an event counter) */
+void rt_fd_pipe(const int fds[2]);      /* of this process, until it is given to another */
+void rt_fd_counter(int fd);             /* of events: the same */
+void rt_fd_number(int fd);              /* carries data to its readers by itself (a timer) */
 void rt_fd_epoll(int fd);               /* the same; reports events of other descriptors */
 void rt_fd_both_ends(const int fds[2]); /* of a pair of sockets */
 void rt_fd_queue(int fd);               /* of messages: a file for the kernel, but what it has is taken away */

@@ -110,6 +110,8 @@ void rt_fd_come(int fd, uint64_t state)
 	if (before != state)
 		atomic_store_explicit(&e->state, state, memory_order_relaxed);
 	e->description = atomic_fetch_add_explicit(&descriptions, 1, memory_order_relaxed) + FD_MAX;
+	e->named = false;
+	e->since = 0;
 	int most = rt_fd_highest();
 	while (fd > most && !atomic_compare_exchange_weak(&highest, &most, fd))
 		;

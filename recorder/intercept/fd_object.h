@@ -52,6 +52,8 @@ struct rt_fd {
 	_Atomic uint32_t description; /* what its copies share; 0: came unseen */
 	_Atomic bool full;            /* a writer found no room */
 	char number;                  /* an object by its address: a number is closed before it is given out again */
+	bool named;                   /* others may open what it is, too */
+	_Atomic uint32_t since;       /* made by this process, when `shared` (fd.c) was one less; 0: it was not */
 };
 
 /* The table's entry; NULL: nothing is known of this descriptor. */

@@ -4,6 +4,7 @@
  * another description. A description's own locks replace each other, so threads that share it are not kept apart; nor
  * are a process's threads by the other locks of fcntl, which belong to processes.
  */
+#include "recorder/intercept/call.h"
 #include "recorder/intercept/fd.h"
 #include "recorder/intercept/kernel.h"
 #include "recorder/runtime/core.h"
@@ -22,13 +23,14 @@ static struct file_lock {
 	int64_t start, end;     /* end: of the last byte */
 	char exclusive, shared; /* objects: released after it was held so */
 	_Atomic unsigned held;  /* enum hold */
+	uint32_t holder, since; /* thread that took it; rt_fd_since of the description */
 } locks[LOCKS_MAX];
 
 enum hold { HELD_NOT, HELD_SHARED, HELD_EXCLUSIVE };
 
 struct part {
 	uint64_t file;
-	uint32_t description;
+	uint32_t description, since;
 	int64_t start, end;
 };
 
@@ -85,8 +87,11 @@ static void locked(const struct part *p, enum hold hold, uintptr_t pc)
 	if (hold == HELD_NOT)
 		return;
 	struct file_lock *own = find(p);
-	if (own)
+	if (own) {
+		own->holder = rt_self->thread;
+		own->since = p->since;
 		atomic_store(&own->held, hold);
+	}
 	for (unsigned i = 0; i < LOCKS_MAX && atomic_load(&locks[i].state); i++) {
 		const struct file_lock *l = &locks[i];
 		if (atomic_load(&l->state) != 2 || l->file != p->file || l->description == p->description ||
@@ -98,11 +103,34 @@ static void locked(const struct part *p, enum hold hold, uintptr_t pc)
 	}
 }
 
+/*
+ * A wait for a lock of the part. What another description of this process holds has to be released first, which the
+ * process's threads alone can do.
+ */
+static void awaits(int fd, const struct part *p, enum hold hold, uintptr_t pc)
+{
+	const struct file_lock *by = NULL;
+	bool exclusive = false;
+	for (unsigned i = 0; p && i < LOCKS_MAX && atomic_load(&locks[i].state) && !by; i++) {
+		const struct file_lock *l = &locks[i];
+		unsigned held = atomic_load(&l->held);
+		exclusive = held == HELD_EXCLUSIVE;
+		if (atomic_load(&l->state) == 2 && l->file == p->file && l->description != p->description &&
+		    rt_fd_own(l->since) && overlap(l, p) && (exclusive || (held && hold == HELD_EXCLUSIVE)))
+			by = l;
+	}
+	if (by)
+		rt_call_begins(RT_CALL_FILE_LOCK, fd, (uintptr_t)(exclusive ? &by->exclusive : &by->shared),
+		               rt_fd_own(by->since), by->holder, pc);
+	else
+		rt_call_begins(RT_CALL_FILE_LOCK, fd, 0, 0, RT_CALL_NO_HOLDER, pc);
+}
+
 /* flock's locks and those of parts do not know each other. */
 #define WHOLE (UINT64_C(1) << 63)
 static struct part whole(int fd)
 {
-	return (struct part){rt_fd_file(fd) | WHOLE, rt_fd_description(fd), 0, INT64_MAX};
+	return (struct part){rt_fd_file(fd) | WHOLE, rt_fd_description(fd), rt_fd_since(fd, true), 0, INT64_MAX};
 }
 
 void rt_file_locking(int fd, uintptr_t pc)
@@ -121,6 +149,13 @@ void rt_file_locked(int fd, int operation, uintptr_t pc)
 	locked(&p, operation & LOCK_UN ? HELD_NOT : operation & LOCK_SH ? HELD_SHARED : HELD_EXCLUSIVE, pc);
 }
 
+void rt_file_awaits(int fd, int operation, uintptr_t pc)
+{
+	struct part p = whole(fd);
+	if (!(operation & LOCK_UN))
+		awaits(fd, rt_recording() ? &p : NULL, operation & LOCK_SH ? HELD_SHARED : HELD_EXCLUSIVE, pc);
+}
+
 static bool part_of(int fd, const struct flock *f, struct part *p)
 {
 	int64_t start = f->l_start;
@@ -129,7 +164,8 @@ static bool part_of(int fd, const struct flock *f, struct part *p)
 	else if (f->l_whence == SEEK_END)
 		return false; /* it may change meanwhile */
 	int64_t end = f->l_len > 0 ? start + f->l_len - 1 : f->l_len == 0 ? INT64_MAX : start - 1;
-	*p = (struct part){rt_fd_file(fd), rt_fd_description(fd), f->l_len < 0 ? start + f->l_len : start, end};
+	*p = (struct part){rt_fd_file(fd), rt_fd_description(fd), rt_fd_since(fd, true),
+	                   f->l_len < 0 ? start + f->l_len : start, end};
 	return true;
 }
 
@@ -145,6 +181,15 @@ void rt_part_locked(int fd, const struct flock *f, uintptr_t pc)
 	struct part p;
 	if (rt_recording() && part_of(fd, f, &p))
 		locked(&p, f->l_type == F_UNLCK ? HELD_NOT : f->l_type == F_RDLCK ? HELD_SHARED : HELD_EXCLUSIVE, pc);
+}
+
+void rt_part_awaits(int fd, int command, const struct flock *f, uintptr_t pc)
+{
+	struct part p;
+	if (command == F_OFD_SETLKW && rt_recording() && part_of(fd, f, &p))
+		awaits(fd, &p, f->l_type == F_RDLCK ? HELD_SHARED : HELD_EXCLUSIVE, pc);
+	else if (command == F_SETLKW || command == F_OFD_SETLKW)
+		awaits(fd, NULL, HELD_NOT, pc);
 }
 
 void rt_file_unlocking(int fd, uintptr_t pc)

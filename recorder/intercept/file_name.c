@@ -46,7 +46,7 @@ void rt_name_opens(const char *path, int flags, uintptr_t pc)
 void rt_name_opened(const char *path, int fd, uintptr_t pc)
 {
 	struct stat is;
-	rt_fd_plain(fd);
+	rt_fd_opened(fd);
 	rt_name_seen(path, pc);
 	if (fd < 0 || !path || !rt_recording() || RT_SYSCALL(SYS_newfstatat, fd, "", &is, AT_EMPTY_PATH) != 0)
 		return;

@@ -251,7 +251,7 @@ static void break_moved(uintptr_t before, uintptr_t pc)
 #define KERNEL(type, name, number, count, parameters, before, after)                                                   \
 	LIBRARY(type, name, count, parameters, before, after)
 #define LIBRARY(type, name, count, parameters, before, after)                                                          \
-	CALL(type, name, PARAMETERS_##count parameters, ARGUMENTS_##count parameters, before, after)
+	CALL(type, name, PARAMETERS_##count parameters, ARGUMENTS_##count parameters, before, rt_call_over(); after)
 /* Arguments that the caller has not given are as harmless as those that the kernel gets. */
 #define VARIADIC(type, name, number, count, parameters, before, after)                                                 \
 	__asm__(".globl __interceptor_" #name "\n\t.type __interceptor_" #name ", @function\n\t"                       \
@@ -264,6 +264,7 @@ static void break_moved(uintptr_t before, uintptr_t pc)
 		(void)pc;                                                                                              \
 		before;                                                                                                \
 		type r = RT_REAL(name) ARGUMENTS_##count parameters;                                                   \
+		rt_call_over();                                                                                        \
 		after;                                                                                                 \
 		return r;                                                                                              \
 	}
@@ -290,6 +291,7 @@ __asm__(".globl __close\n\t.type __close, @function\n\t.set __close, close");
 		before;                                                                                                \
 		result = RT_REAL(syscall)(wanted, given[0], given[1], given[2], given[3], given[4], given[5]);         \
 		type r = (type)result;                                                                                 \
+		rt_call_over();                                                                                        \
 		(void)r;                                                                                               \
 		after;                                                                                                 \
 		return result;                                                                                         \

@@ -71,35 +71,46 @@
 #define READS_UNLESS(at_once, fd)                                                                                      \
 	FD(fd);                                                                                                        \
 	if (RT_UNLIKELY(rt_controlled) && !(at_once))                                                                  \
-	rt_await_one(fd, POLLIN, RT_FOREVER, pc)
+		rt_await_one(fd, POLLIN, RT_FOREVER, pc);                                                              \
+	FD_AWAITS(READ, fd)
 #define READS_UNTIL(until, fd)                                                                                         \
 	FD(fd);                                                                                                        \
 	if (RT_UNLIKELY(rt_controlled))                                                                                \
-	rt_await_one(fd, POLLIN, RT_UNTIL(CLOCK_REALTIME, until), pc)
+		rt_await_one(fd, POLLIN, RT_UNTIL(CLOCK_REALTIME, until), pc);                                         \
+	FD_AWAITS(READ, fd)
+/* AWAITS, of a descriptor. */
+#define FD_AWAITS(kind, fd) rt_fd_awaits(RT_CALL_##kind, fd, pc)
 #define POLLS_MS(fds, n, timeout)                                                                                      \
 	if (RT_UNLIKELY(rt_controlled))                                                                                \
-	timeout = rt_await_ms(fds, n, timeout, pc)
+		timeout = rt_await_ms(fds, n, timeout, pc);                                                            \
+	rt_awaits_events(fds, n, timeout < 0, pc)
 #define POLLS(fds, n, timeout)                                                                                         \
 	if (RT_UNLIKELY(rt_controlled))                                                                                \
-	timeout = rt_await_polled(fds, n, timeout, pc)
+		timeout = rt_await_polled(fds, n, timeout, pc);                                                        \
+	rt_awaits_events(fds, n, !timeout, pc)
 #define SELECTS_US(n, in, out, other, timeout)                                                                         \
 	if (RT_UNLIKELY(rt_controlled))                                                                                \
-	timeout = rt_await_us(n, in, out, other, timeout, pc)
+		timeout = rt_await_us(n, in, out, other, timeout, pc);                                                 \
+	rt_awaits_selected(n, in, out, other, !timeout, pc)
 #define SELECTS(n, in, out, other, timeout)                                                                            \
 	if (RT_UNLIKELY(rt_controlled))                                                                                \
-	timeout = rt_await_selected(n, in, out, other, timeout, pc)
+		timeout = rt_await_selected(n, in, out, other, timeout, pc);                                           \
+	rt_awaits_selected(n, in, out, other, !timeout, pc)
 #define EPOLLS_MS(fd, timeout)                                                                                         \
 	if (RT_UNLIKELY(rt_controlled))                                                                                \
-	timeout = rt_await_ms(rt_epoll_readable(fd), 1, timeout, pc)
+		timeout = rt_await_ms(rt_epoll_readable(fd), 1, timeout, pc);                                          \
+	rt_fd_awaits_watched(fd, timeout < 0, pc)
 #define EPOLLS(fd, timeout)                                                                                            \
 	if (RT_UNLIKELY(rt_controlled))                                                                                \
-	timeout = rt_await_polled(rt_epoll_readable(fd), 1, timeout, pc)
+		timeout = rt_await_polled(rt_epoll_readable(fd), 1, timeout, pc);                                      \
+	rt_fd_awaits_watched(fd, !timeout, pc)
 #define SENDS(fd) rt_fd_publishes(fd, NULL, 0, pc)
 /* The same of a call that may wait for room, and after it. */
 #define GOES_OUT(fd)                                                                                                   \
 	if (RT_UNLIKELY(rt_controlled))                                                                                \
 		rt_await_one(fd, POLLOUT, RT_FOREVER, pc);                                                             \
-	rt_fd_sends(fd, NULL, 0, pc)
+	rt_fd_sends(fd, NULL, 0, pc);                                                                                  \
+	FD_AWAITS(WRITE, fd)
 #define SENT(fd) rt_fd_written(fd, r, pc)
 #define RECEIVES(fd, buffer, size) received(fd, buffer, r, size, pc)
 #define RECEIVES_VECTORS(fd, v, count)                                                                                 \
@@ -120,6 +131,7 @@ void rt_map_moves(void *at, size_t old_size, size_t size, int flags, uintptr_t p
 void rt_map_moved(void *p, void *at, size_t old_size, size_t size, int flags, uintptr_t pc);
 /* What was mapped at p is this part of the file fd, or of the shared memory id. */
 void rt_map_is_file(void *p, size_t size, int flags, int fd, uint64_t offset);
+bool rt_map_any_shared(void); /* some memory may be another process's too */
 void rt_map_attached(int id, void *p, uintptr_t pc);
 void rt_map_detaches(const void *p, uintptr_t pc);
 void rt_map_break(uintptr_t before, uintptr_t after, uintptr_t pc); /* the break has moved, or is about to move down */
@@ -127,9 +139,11 @@ void rt_map_break(uintptr_t before, uintptr_t after, uintptr_t pc); /* the break
 /* Locks of files (file_lock.c): of whole files and of parts, which descriptions exclude each other by. */
 void rt_file_locking(int fd, uintptr_t pc); /* flock: before, and after if it succeeded */
 void rt_file_locked(int fd, int operation, uintptr_t pc);
+void rt_file_awaits(int fd, int operation, uintptr_t pc); /* last before it */
 struct flock;
 void rt_part_locking(int fd, const struct flock *part, uintptr_t pc); /* fcntl */
 void rt_part_locked(int fd, const struct flock *part, uintptr_t pc);
+void rt_part_awaits(int fd, int command, const struct flock *part, uintptr_t pc);
 
 /* poll, select and epoll (kernel_poll.c): before the call, and after it. */
 struct epoll_event;
@@ -148,12 +162,16 @@ const struct timespec *rt_await_selected(int n, const fd_set *in, const fd_set *
                                          const struct timespec *timeout, uintptr_t pc);
 struct timeval *rt_await_us(int n, const fd_set *in, const fd_set *out, const fd_set *other, struct timeval *timeout,
                             uintptr_t pc);
+/* Last before the call: rt_fd_awaits, for any of them. forever: it has no time limit. */
+void rt_awaits_events(const struct pollfd *fds, nfds_t n, bool forever, uintptr_t pc);
+void rt_awaits_selected(int n, const fd_set *in, const fd_set *out, const fd_set *other, bool forever, uintptr_t pc);
 /* The same for one descriptor that blocks. */
 void rt_await_one(int fd, short events, struct rt_until until, uintptr_t pc);
 
 /* Futexes (kernel_futex.c): before the call; after it. */
 void rt_futex_begins(const uint32_t *word, int operation, const uint32_t *other, uintptr_t pc);
 bool rt_futex_waits(int operation); /* true if it is one that may wait */
+void rt_futex_awaits(const uint32_t *word, int operation, const void *timeout, uintptr_t pc); /* last before it */
 void rt_futex_done(const uint32_t *word, int operation, const uint32_t *other, int r, uintptr_t pc);
 /* By turns, of the call's six arguments. False: the call is still to be made. */
 bool rt_futex_by_turns(const long given[6], uintptr_t pc, long *result);

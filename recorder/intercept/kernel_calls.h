@@ -42,8 +42,8 @@ KERNEL(ssize_t, recvmsg, SYS_recvmsg, 3, (int, fd, struct msghdr *, message, int
        READS_UNLESS(flags & MSG_DONTWAIT, fd), rt_fd_read(fd, r, pc);
        if (r >= 0) message_came(message, (size_t)r, room, pc))
 KERNEL(int, recvmmsg, SYS_recvmmsg, 5,
-       (int, fd, struct mmsghdr *, messages, unsigned, count, int, flags, struct timespec *, timeout), READS(fd);
-       IN(timeout), messages_came(fd, messages, r, pc))
+       (int, fd, struct mmsghdr *, messages, unsigned, count, int, flags, struct timespec *, timeout), IN(timeout);
+       READS(fd), messages_came(fd, messages, r, pc))
 
 /* Output: what goes out is read and published before the call. */
 KERNEL(ssize_t, write, SYS_write, 3, (int, fd, const void *, buffer, size_t, size), IN_N(buffer, size); FD(fd);
@@ -58,7 +58,7 @@ LIBRARY(ssize_t, send, 4, (int, fd, const void *, buffer, size_t, size, int, fla
 KERNEL(ssize_t, sendto, SYS_sendto, 6,
        (int, fd, const void *, buffer, size_t, size, int, flags, const struct sockaddr *, to, socklen_t, length),
        IN_N(buffer, size);
-       IN_N(to, length); FD(fd); rt_fd_sends(fd, to, length, pc), SENT(fd))
+       IN_N(to, length); FD(fd); rt_fd_sends(fd, to, length, pc); FD_AWAITS(WRITE, fd), SENT(fd))
 KERNEL(ssize_t, writev, SYS_writev, 3, (int, fd, const struct iovec *, v, int, count), IN_VECTORS(v, count); FD(fd);
        GOES_OUT(fd), SENT(fd))
 LIBRARY(ssize_t, pwritev, 4, (int, fd, const struct iovec *, v, int, count, off_t, at), IN_VECTORS(v, count); FD(fd);
@@ -76,43 +76,42 @@ NUMBER(ssize_t, SYS_pwritev, 3, (int, fd, const struct iovec *, v, int, count), 
 NUMBER(ssize_t, SYS_pwritev2, 3, (int, fd, const struct iovec *, v, int, count), IN_VECTORS(v, count); FD(fd);
        GOES_OUT(fd), SENT(fd))
 KERNEL(ssize_t, sendmsg, SYS_sendmsg, 3, (int, fd, const struct msghdr *, message, int, flags), FD(fd);
-       message_goes(fd, message, pc), SENT(fd))
+       message_goes(fd, message, pc); FD_AWAITS(WRITE, fd), SENT(fd))
 KERNEL(int, sendmmsg, SYS_sendmmsg, 4, (int, fd, struct mmsghdr *, messages, unsigned, count, int, flags), FD(fd);
-       messages_go(fd, messages, count, pc), SENT(fd); messages_went(messages, r, pc))
+       messages_go(fd, messages, count, pc); FD_AWAITS(WRITE, fd), SENT(fd); messages_went(messages, r, pc))
 
 /* From one descriptor to another: a reader of the one has seen what came in by the other. */
 KERNEL(ssize_t, splice, SYS_splice, 6,
        (int, from, off64_t *, from_at, int, to, off64_t *, to_at, size_t, size, unsigned, flags), INOUT(from_at);
-       INOUT(to_at); READS(from); FD(to); rt_fd_passes(from, to, pc), rt_fd_read(from, r, pc))
+       INOUT(to_at); READS(from); FD(to); rt_fd_passes(from, to, pc); FD_AWAITS(READ, from), rt_fd_read(from, r, pc))
 KERNEL(ssize_t, tee, SYS_tee, 4, (int, from, int, to, size_t, size, unsigned, flags), READS(from); FD(to);
-       rt_fd_passes(from, to, pc), rt_fd_read(from, r, pc))
+       rt_fd_passes(from, to, pc); FD_AWAITS(READ, from), rt_fd_read(from, r, pc))
 KERNEL(ssize_t, sendfile64, SYS_sendfile, 4, (int, to, int, from, off64_t *, at, size_t, size), INOUT(at); READS(from);
-       FD(to); rt_fd_passes(from, to, pc), rt_fd_read(from, r, pc))
+       FD(to); rt_fd_passes(from, to, pc); FD_AWAITS(READ, from), rt_fd_read(from, r, pc))
 LIBRARY(ssize_t, sendfile, 4, (int, to, int, from, off_t *, at, size_t, size), INOUT(at); READS(from); FD(to);
-        rt_fd_passes(from, to, pc), rt_fd_read(from, r, pc))
+        rt_fd_passes(from, to, pc); FD_AWAITS(READ, from), rt_fd_read(from, r, pc))
 KERNEL(ssize_t, copy_file_range, SYS_copy_file_range, 6,
        (int, from, off64_t *, from_at, int, to, off64_t *, to_at, size_t, size, unsigned, flags), INOUT(from_at);
-       INOUT(to_at); READS(from); FD(to); rt_fd_passes(from, to, pc), rt_fd_read(from, r, pc))
+       INOUT(to_at); READS(from); FD(to); rt_fd_passes(from, to, pc); FD_AWAITS(READ, from), rt_fd_read(from, r, pc))
 KERNEL(ssize_t, vmsplice, SYS_vmsplice, 4, (int, fd, const struct iovec *, v, size_t, count, unsigned, flags),
        bool goes_in = rt_fd_is_written(fd);
        FD(fd); WHEN(goes_in, IN_VECTORS(v, count); SENDS(fd)), WHEN(!goes_in, RECEIVES_VECTORS(fd, v, count)); BLOCKS)
 
 /* Pairs of descriptors, and those with something of their own behind them */
-KERNEL(int, pipe, SYS_pipe, 1, (int *, fds), , WHEN(r == 0, rt_fd_plain(fds[0]); rt_fd_plain(fds[1]); OUT_N(fds, 8)))
-KERNEL(int, pipe2, SYS_pipe2, 2, (int *, fds, int, flags), ,
-       WHEN(r == 0, rt_fd_plain(fds[0]); rt_fd_plain(fds[1]); OUT_N(fds, 8)))
+KERNEL(int, pipe, SYS_pipe, 1, (int *, fds), , WHEN(r == 0, rt_fd_pipe(fds); OUT_N(fds, 8)))
+KERNEL(int, pipe2, SYS_pipe2, 2, (int *, fds, int, flags), , WHEN(r == 0, rt_fd_pipe(fds); OUT_N(fds, 8)))
 KERNEL(int, socketpair, SYS_socketpair, 4, (int, domain, int, type, int, protocol, int *, fds), ,
        WHEN(r == 0, rt_fd_both_ends(fds); OUT_N(fds, 8)))
-LIBRARY(int, eventfd, 2, (unsigned, value, int, flags), , rt_fd_own(r))
-NUMBER(int, SYS_eventfd, 1, (unsigned, value), , rt_fd_own(r))
-NUMBER(int, SYS_eventfd2, 2, (unsigned, value, int, flags), , rt_fd_own(r))
+LIBRARY(int, eventfd, 2, (unsigned, value, int, flags), , rt_fd_counter(r))
+NUMBER(int, SYS_eventfd, 1, (unsigned, value), , rt_fd_counter(r))
+NUMBER(int, SYS_eventfd2, 2, (unsigned, value, int, flags), , rt_fd_counter(r))
 LIBRARY(int, eventfd_read, 2, (int, fd, eventfd_t *, value), READS(fd), rt_fd_received(fd, r == 0, pc);
         if (r == 0) OUT(value))
 LIBRARY(int, eventfd_write, 2, (int, fd, eventfd_t, value), FD(fd); GOES_OUT(fd), SENT(fd))
 LIBRARY(int, signalfd, 3, (int, fd, const sigset_t *, set, int, flags), IN(set), if (fd < 0) rt_fd_signals(r))
 NUMBER(int, SYS_signalfd, 2, (int, fd, const void *, set), , if (fd < 0) rt_fd_signals(r))
 NUMBER(int, SYS_signalfd4, 2, (int, fd, const void *, set), , if (fd < 0) rt_fd_signals(r))
-KERNEL(int, timerfd_create, SYS_timerfd_create, 2, (int, clock, int, flags), , rt_fd_own(r))
+KERNEL(int, timerfd_create, SYS_timerfd_create, 2, (int, clock, int, flags), , rt_fd_number(r))
 KERNEL(int, timerfd_settime, SYS_timerfd_settime, 4,
        (int, fd, int, flags, const struct itimerspec *, now, struct itimerspec *, old), IN(now);
        FD(fd); SENDS(fd), if (r == 0) OUT(old))
@@ -124,7 +123,7 @@ KERNEL(int, inotify_init1, SYS_inotify_init1, 1, (int, flags), , rt_fd_watches_f
 KERNEL(int, inotify_add_watch, SYS_inotify_add_watch, 3, (int, fd, const char *, path, uint32_t, mask), STR(path);
        FD(fd); SENDS(fd), )
 KERNEL(int, inotify_rm_watch, SYS_inotify_rm_watch, 2, (int, fd, int, watch), FD(fd); SENDS(fd), )
-KERNEL(int, memfd_create, SYS_memfd_create, 2, (const char *, name, unsigned, flags), STR(name), rt_fd_plain(r))
+KERNEL(int, memfd_create, SYS_memfd_create, 2, (const char *, name, unsigned, flags), STR(name), rt_fd_opened(r))
 LIBRARY(int, pidfd_open, 2, (pid_t, pid, unsigned, flags), , rt_fd_signals(r))
 NUMBER(int, SYS_pidfd_open, 2, (pid_t, pid, unsigned, flags), , rt_fd_signals(r))
 NUMBER(int, SYS_pidfd_getfd, 3, (int, fd, int, other, unsigned, flags), FD(fd), rt_fd_taken_from(other, r))
@@ -147,13 +146,14 @@ KERNEL(int, socket, SYS_socket, 3, (int, domain, int, type, int, protocol), , rt
 KERNEL(int, bind, SYS_bind, 3, (int, fd, const struct sockaddr *, to, socklen_t, length), FD(fd); IN_N(to, length), )
 KERNEL(int, listen, SYS_listen, 2, (int, fd, int, pending), FD(fd), )
 KERNEL(int, connect, SYS_connect, 3, (int, fd, const struct sockaddr *, to, socklen_t, length), IN_N(to, length);
-       FD(fd); rt_fd_connects(to, length, pc); LEAVES, RETURNS; BLOCKS; if (r == 0) rt_fd_connected(fd))
+       FD(fd); rt_fd_connects(to, length, pc); LEAVES; FD_AWAITS(CONNECT, fd), RETURNS; BLOCKS;
+       if (r == 0) rt_fd_connected(fd))
 KERNEL(int, accept, SYS_accept, 3, (int, fd, struct sockaddr *, from, socklen_t *, length),
        socklen_t room = room_of(from, length, pc);
-       READS(fd), rt_fd_accepted(fd, r, pc); if (r >= 0) OUT_ADDRESS(from, length))
+       READS(fd); FD_AWAITS(ACCEPT, fd), rt_fd_accepted(fd, r, pc); if (r >= 0) OUT_ADDRESS(from, length))
 KERNEL(int, accept4, SYS_accept4, 4, (int, fd, struct sockaddr *, from, socklen_t *, length, int, flags),
        socklen_t room = room_of(from, length, pc);
-       READS(fd), rt_fd_accepted(fd, r, pc); if (r >= 0) OUT_ADDRESS(from, length))
+       READS(fd); FD_AWAITS(ACCEPT, fd), rt_fd_accepted(fd, r, pc); if (r >= 0) OUT_ADDRESS(from, length))
 KERNEL(int, shutdown, SYS_shutdown, 2, (int, fd, int, how), FD(fd); SENDS(fd), )
 
 /* Descriptors that are opened, copied and closed. Where dup2 replaces a descriptor, this is no close of its object. */
@@ -181,15 +181,16 @@ KERNEL(int, dup, SYS_dup, 1, (int, fd), FD(fd), rt_fd_copied(fd, r))
 KERNEL(int, dup2, SYS_dup2, 2, (int, fd, int, to), FD(fd); FD(to); rt_fd_ends(to, pc), rt_fd_copied(fd, r))
 KERNEL(int, dup3, SYS_dup3, 3, (int, fd, int, to, int, flags), FD(fd); FD(to); rt_fd_ends(to, pc), rt_fd_copied(fd, r))
 VARIADIC(int, fcntl, SYS_fcntl, 3, (int, fd, int, command, long, argument), FD(fd);
-         control_begins(fd, command, argument, pc);
-         LEAVES_UNLESS(command != F_SETLKW && command != F_OFD_SETLKW), RETURNS;
+         control_begins(fd, command, argument, pc); LEAVES_UNLESS(command != F_SETLKW && command != F_OFD_SETLKW);
+         rt_part_awaits(fd, command, (const struct flock *)argument, pc), RETURNS;
          controlled(fd, command, argument, r, pc))
 VARIADIC(int, fcntl64, NONE_3, 3, (int, fd, int, command, long, argument), FD(fd);
-         control_begins(fd, command, argument, pc);
-         LEAVES_UNLESS(command != F_SETLKW && command != F_OFD_SETLKW), RETURNS;
+         control_begins(fd, command, argument, pc); LEAVES_UNLESS(command != F_SETLKW && command != F_OFD_SETLKW);
+         rt_part_awaits(fd, command, (const struct flock *)argument, pc), RETURNS;
          controlled(fd, command, argument, r, pc))
 KERNEL(int, flock, SYS_flock, 2, (int, fd, int, operation), FD(fd); rt_file_locking(fd, pc);
-       LEAVES_UNLESS(operation & LOCK_NB), RETURNS; BLOCKS; if (r == 0) rt_file_locked(fd, operation, pc))
+       LEAVES_UNLESS(operation & LOCK_NB); rt_file_awaits(fd, operation, pc), RETURNS; BLOCKS;
+       if (r == 0) rt_file_locked(fd, operation, pc))
 VARIADIC(int, ioctl, SYS_ioctl, 3, (int, fd, unsigned long, request, void *, argument), FD(fd);
          if (request == FIONBIO || request == FIOASYNC) IN_N(argument, sizeof(int)),
          if (r >= 0) io_controlled(fd, request, argument, pc))
@@ -243,9 +244,8 @@ KERNEL(int, mq_timedsend, SYS_mq_timedsend, 5,
 LIBRARY(ssize_t, mq_receive, 4, (mqd_t, fd, char *, buffer, size_t, size, unsigned *, priority), READS(fd),
         QUEUE_RECEIVES)
 KERNEL(ssize_t, mq_timedreceive, SYS_mq_timedreceive, 5,
-       (mqd_t, fd, char *, buffer, size_t, size, unsigned *, priority, const struct timespec *, until),
-       READS_UNTIL(until, fd);
-       IN(until), QUEUE_RECEIVES)
+       (mqd_t, fd, char *, buffer, size_t, size, unsigned *, priority, const struct timespec *, until), IN(until);
+       READS_UNTIL(until, fd), QUEUE_RECEIVES)
 LIBRARY(int, mq_getattr, 2, (mqd_t, fd, struct mq_attr *, to), FD(fd),
         WHEN(r == 0, if (to->mq_curmsgs > 0) rt_fd_received(fd, true, pc); OUT(to)))
 LIBRARY(int, mq_setattr, 3, (mqd_t, fd, const struct mq_attr *, from, struct mq_attr *, old), FD(fd);
@@ -254,18 +254,17 @@ LIBRARY(int, mq_setattr, 3, (mqd_t, fd, const struct mq_attr *, from, struct mq_
 /* System V: message queues, semaphores, shared memory */
 KERNEL(int, msgsnd, SYS_msgsnd, 4, (int, id, const void *, message, size_t, size, int, flags),
        IN_N(message, size + sizeof(long));
-       BEFORE(rt_message_queue(id)); LEAVES, RETURNS; BLOCKS)
-KERNEL(ssize_t, msgrcv, SYS_msgrcv, 5, (int, id, void *, message, size_t, size, long, type, int, flags), LEAVES,
-       RETURNS;
-       BLOCKS; WHEN(r >= 0, AFTER(rt_message_queue(id)); OUT_N(message, (size_t)r + sizeof(long))))
+       BEFORE(rt_message_queue(id)); LEAVES; AWAITS(MESSAGE), RETURNS; BLOCKS)
+KERNEL(ssize_t, msgrcv, SYS_msgrcv, 5, (int, id, void *, message, size_t, size, long, type, int, flags), LEAVES;
+       AWAITS(MESSAGE), RETURNS; BLOCKS;
+       WHEN(r >= 0, AFTER(rt_message_queue(id)); OUT_N(message, (size_t)r + sizeof(long))))
 KERNEL(int, semop, SYS_semop, 3, (int, id, struct sembuf *, operations, size_t, n), IN_N(operations, n * 6);
-       rt_semaphores_before(id, operations, n, pc);
-       LEAVES_UNLESS(rt_semaphores_by_turns(id, operations, n, NULL, pc)), RETURNS; BLOCKS;
-       if (r == 0) rt_semaphores_after(id, operations, n, pc))
+       rt_semaphores_before(id, operations, n, pc); LEAVES_UNLESS(rt_semaphores_by_turns(id, operations, n, NULL, pc));
+       AWAITS(SEMAPHORE), RETURNS; BLOCKS; if (r == 0) rt_semaphores_after(id, operations, n, pc))
 KERNEL(int, semtimedop, SYS_semtimedop, 4,
        (int, id, struct sembuf *, operations, size_t, n, const struct timespec *, timeout), IN_N(operations, n * 6);
        IN(timeout); rt_semaphores_before(id, operations, n, pc);
-       LEAVES_UNLESS(rt_semaphores_by_turns(id, operations, n, timeout, pc)), RETURNS; BLOCKS;
+       LEAVES_UNLESS(rt_semaphores_by_turns(id, operations, n, timeout, pc)); AWAITS(SEMAPHORE), RETURNS; BLOCKS;
        if (r == 0) rt_semaphores_after(id, operations, n, pc))
 VARIADIC(int, semctl, SYS_semctl, 4, (int, id, int, number, int, command, long, argument),
          if (command == SETVAL || command == SETALL) rt_semaphores_set(id, number, command == SETALL, pc),
@@ -301,8 +300,8 @@ NUMBER(int, SYS_rt_sigqueueinfo, 3, (pid_t, pid, int, sig, const siginfo_t *, in
 NUMBER(int, SYS_rt_tgsigqueueinfo, 4, (pid_t, pid, pid_t, tid, int, sig, const siginfo_t *, info), IN(info);
        rt_signal_sent(sig, pc), )
 NUMBER(int, SYS_rt_sigtimedwait, 3, (const void *, set, siginfo_t *, info, const struct timespec *, timeout),
-       IN(timeout), BLOCKS;
-       if (r > 0) OUT(info); rt_signal_received(r, pc))
+       IN(timeout);
+       AWAITS(SIGNAL), RETURNS; BLOCKS; if (r > 0) OUT(info); rt_signal_received(r, pc))
 NUMBER(unsigned, SYS_alarm, 1, (unsigned, seconds), rt_timer_set(pc), )
 NUMBER(int, SYS_setitimer, 3, (int, which, const struct itimerval *, now, struct itimerval *, old), IN(now);
        rt_timer_set(pc), if (r == 0) OUT(old))
@@ -315,18 +314,19 @@ NUMBER(int, SYS_futex, 6,
        (uint32_t *, word, int, operation, uint32_t, value, const struct timespec *, timeout, uint32_t *, other,
         uint32_t, third),
        rt_futex_begins(word, operation, other, pc);
-       LEAVES_UNLESS(!rt_futex_waits(operation)), RETURNS; rt_futex_done(word, operation, other, r, pc))
-NUMBER(int, SYS_nanosleep, 2, (const struct timespec *, time, struct timespec *, rest), IN(time); LEAVES, RETURNS;
-       BLOCKS)
-NUMBER(int, SYS_clock_nanosleep, 3, (int, clock, int, flags, const struct timespec *, time), IN(time); LEAVES, RETURNS;
-       BLOCKS)
-NUMBER(int, SYS_pause, 0, (), LEAVES, RETURNS; BLOCKS)
+       LEAVES_UNLESS(!rt_futex_waits(operation)); rt_futex_awaits(word, operation, timeout, pc), RETURNS;
+       rt_futex_done(word, operation, other, r, pc))
+NUMBER(int, SYS_nanosleep, 2, (const struct timespec *, time, struct timespec *, rest), IN(time); LEAVES;
+       AWAITS(TIME), RETURNS; BLOCKS)
+NUMBER(int, SYS_clock_nanosleep, 3, (int, clock, int, flags, const struct timespec *, time), IN(time); LEAVES;
+       AWAITS(TIME), RETURNS; BLOCKS)
+NUMBER(int, SYS_pause, 0, (), LEAVES; AWAITS(SIGNAL), RETURNS; BLOCKS)
 NUMBER(pid_t, SYS_wait4, 4, (pid_t, pid, int *, status, int, options, struct rusage *, usage),
-       LEAVES_UNLESS(options &WNOHANG), RETURNS;
-       BLOCKS; WHEN(r > 0, rt_child_ended(pc); OUT(status); OUT(usage)))
+       LEAVES_UNLESS(options &WNOHANG);
+       AWAITS(CHILD), RETURNS; BLOCKS; WHEN(r > 0, rt_child_ended(pc); OUT(status); OUT(usage)))
 NUMBER(int, SYS_waitid, 5, (int, type, int, id, siginfo_t *, info, int, options, struct rusage *, usage),
-       LEAVES_UNLESS(options &WNOHANG), RETURNS;
-       BLOCKS; WHEN(r == 0, rt_child_ended(pc); OUT(info); OUT(usage)))
+       LEAVES_UNLESS(options &WNOHANG);
+       AWAITS(CHILD), RETURNS; BLOCKS; WHEN(r == 0, rt_child_ended(pc); OUT(info); OUT(usage)))
 NUMBER(ssize_t, SYS_getrandom, 2, (void *, to, size_t, size), , if (r > 0) OUT_N(to, r))
 NUMBER(int, SYS_clock_gettime, 2, (int, clock, struct timespec *, to), ,
        if (RT_UNLIKELY(rt_controlled) && r == 0) rt_turn_clock(clock, to);
@@ -465,7 +465,8 @@ NUMBER(int, SYS_sched_getparam, 2, (pid_t, pid, struct sched_param *, to), , if 
 NUMBER(int, SYS_sched_setscheduler, 3, (pid_t, pid, int, policy, const struct sched_param *, from), IN(from), )
 NUMBER(int, SYS_sched_rr_get_interval, 2, (pid_t, pid, struct timespec *, to), , if (r == 0) OUT(to))
 NUMBER(int, SYS_rt_sigpending, 2, (void *, to, size_t, size), , WHEN(r == 0, rt_signals_seen(pc); OUT_N(to, size)))
-NUMBER(int, SYS_rt_sigsuspend, 2, (const void *, set, size_t, size), IN_N(set, size); LEAVES, RETURNS; BLOCKS)
+NUMBER(int, SYS_rt_sigsuspend, 2, (const void *, set, size_t, size), IN_N(set, size); LEAVES; AWAITS(SIGNAL), RETURNS;
+       BLOCKS)
 NUMBER(int, SYS_getresuid, 3, (uid_t *, one, uid_t *, two, uid_t *, three), ,
        WHEN(r == 0, OUT(one); OUT(two); OUT(three)))
 NUMBER(int, SYS_getresgid, 3, (gid_t *, one, gid_t *, two, gid_t *, three), ,

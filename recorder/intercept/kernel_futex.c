@@ -55,6 +55,16 @@ bool rt_futex_waits(int operation)
 	return false;
 }
 
+void rt_futex_awaits(const uint32_t *word, int operation, const void *timeout, uintptr_t pc)
+{
+	int command = operation & FUTEX_CMD_MASK;
+	bool plain = command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET;
+	bool own = plain && !timeout && (operation & FUTEX_PRIVATE_FLAG || !rt_map_any_shared());
+	if (rt_futex_waits(operation))
+		rt_call_begins(RT_CALL_FUTEX, -1, rt_place((uintptr_t)word), own ? RT_CALL_OWN : 0, RT_CALL_NO_HOLDER,
+		               pc);
+}
+
 void rt_futex_done(const uint32_t *word, int operation, const uint32_t *other, int r, uintptr_t pc)
 {
 	rt_emit_time();

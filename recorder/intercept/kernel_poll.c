@@ -150,3 +150,46 @@ void rt_events_came(int fd, const struct epoll_event *events, int n, uintptr_t p
 	if (n > 0)
 		OUT_N(events, (size_t)n * sizeof *events);
 }
+
+/* ---- What a thread waits for ---- */
+
+struct awaited {
+	unsigned count;
+	int last;
+	uint32_t since; /* rt_fd_since of all */
+};
+
+static void add_awaited(struct awaited *a, int fd)
+{
+	uint32_t since = rt_fd_since(fd, false);
+	a->since = a->count == 0 || since == a->since ? since : 0;
+	a->last = fd;
+	a->count++;
+}
+
+static void await(const struct awaited *a, bool forever, uintptr_t pc)
+{
+	if (a->count == 1 && forever)
+		rt_fd_awaits(RT_CALL_POLL, a->last, pc);
+	else
+		rt_call_begins(RT_CALL_POLL, -1, RT_SEVERAL_OBJECTS, rt_fd_own(forever ? a->since : 0),
+		               RT_CALL_NO_HOLDER, pc);
+}
+
+void rt_awaits_events(const struct pollfd *fds, nfds_t n, bool forever, uintptr_t pc)
+{
+	struct awaited a = {0};
+	for (nfds_t i = 0; i < n && forever && rt_recording(); i++)
+		if (fds[i].fd >= 0)
+			add_awaited(&a, fds[i].fd);
+	await(&a, forever, pc);
+}
+
+void rt_awaits_selected(int n, const fd_set *in, const fd_set *out, const fd_set *other, bool forever, uintptr_t pc)
+{
+	struct awaited a = {0};
+	for (int fd = 0; fd < n && forever && rt_recording(); fd++)
+		if (is_in(in, fd) || is_in(out, fd) || is_in(other, fd))
+			add_awaited(&a, fd);
+	await(&a, forever, pc);
+}

@@ -73,6 +73,13 @@ void rt_map_break(uintptr_t before, uintptr_t after, uintptr_t pc)
 		rt_map_ends((const void *)after, before - after, pc);
 }
 
+static _Atomic bool any_shared;
+
+bool rt_map_any_shared(void)
+{
+	return atomic_load_explicit(&any_shared, memory_order_relaxed);
+}
+
 /* ---- Shared memory of System V: how large what is attached is, which the call that detaches it does not say ---- */
 
 #define ATTACHED_MAX 256u
@@ -84,6 +91,8 @@ static struct {
 void rt_map_attached(int id, void *p, uintptr_t pc)
 {
 	struct shmid_ds segment;
+	if (p != MAP_FAILED)
+		atomic_store(&any_shared, true);
 	if (p == MAP_FAILED || !rt_recording() || RT_SYSCALL(SYS_shmctl, id, IPC_STAT, &segment) != 0)
 		return;
 	rt_map_begins(p, segment.shm_segsz, pc);
@@ -113,6 +122,8 @@ void rt_map_detaches(const void *p, uintptr_t pc)
 void rt_map_is_file(void *p, size_t size, int flags, int fd, uint64_t offset)
 {
 	struct stat is;
+	if (p != MAP_FAILED && flags & MAP_SHARED)
+		atomic_store(&any_shared, true);
 	if (p != MAP_FAILED && flags & MAP_SHARED && !(flags & MAP_ANONYMOUS) && fd >= 0 &&
 	    RT_SYSCALL(SYS_fstat, fd, &is) == 0)
 		rt_place_add(p, size, is.st_dev, is.st_ino, offset);

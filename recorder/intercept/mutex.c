@@ -23,8 +23,7 @@ static __thread int tid;
 /* Where the C library keeps it, from the thread pointer; 0: unknown. */
 static size_t tid_place;
 
-/* The kernel's number of this thread. Asked for once. */
-static int my_tid(void)
+int rt_tid(void)
 {
 	if (tid == 0 && RT_SANDBOX_ALLOWS(SYS_gettid))
 		tid = (int)RT_SYSCALL(SYS_gettid);
@@ -39,7 +38,7 @@ static void find_tid(void)
 	const int *words = (const int *)(const void *)rt_pthread_self();
 
 	for (size_t i = FROM / sizeof *words; i < TO / sizeof *words && !tid_place; i++)
-		if (words[i] == my_tid())
+		if (words[i] == rt_tid())
 			tid_place = i * sizeof *words;
 }
 RT_CALL_AT(RT_AT_START, find_tid);
@@ -69,10 +68,10 @@ bool rt_mutex_lets_go(const pthread_mutex_t *m)
 		return false;
 	if (kind & (KIND_ROBUST | KIND_PRIO_INHERIT)) {
 		int word = __atomic_load_n(&m->__data.__lock, __ATOMIC_RELAXED);
-		if ((word & FUTEX_TID_MASK) != my_tid())
+		if ((word & FUTEX_TID_MASK) != rt_tid())
 			return false;
 	} else if (type == PTHREAD_MUTEX_RECURSIVE_NP || type == PTHREAD_MUTEX_ERRORCHECK_NP) {
-		if (__atomic_load_n(&m->__data.__owner, __ATOMIC_RELAXED) != my_tid())
+		if (__atomic_load_n(&m->__data.__owner, __ATOMIC_RELAXED) != rt_tid())
 			return false;
 	}
 	return type != PTHREAD_MUTEX_RECURSIVE_NP || m->__data.__count == 1;
@@ -127,8 +126,8 @@ int rt_mutex_take(pthread_mutex_t *m)
 {
 	int kind = __atomic_load_n(&m->__data.__kind, __ATOMIC_RELAXED);
 	int owner = __atomic_load_n(&m->__data.__lock, __ATOMIC_RELAXED) & FUTEX_TID_MASK;
-	bool mine = (kind & KIND_TYPE) == PTHREAD_MUTEX_ERRORCHECK_NP && m->__data.__owner == my_tid();
-	if (mine || (kind & KIND_ROBUST && (owner == 0 || (owner == my_tid() && kind & KIND_TYPE))))
+	bool mine = (kind & KIND_TYPE) == PTHREAD_MUTEX_ERRORCHECK_NP && m->__data.__owner == rt_tid();
+	if (mine || (kind & KIND_ROBUST && (owner == 0 || (owner == rt_tid() && kind & KIND_TYPE))))
 		return RT_REAL(pthread_mutex_lock)(m);
 	return mutex_try(m);
 }

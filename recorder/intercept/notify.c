@@ -55,13 +55,13 @@ SENDS_SIGNAL_TO(pthread_kill, (pthread_t thread, int sig), (thread, sig))
 SENDS_SIGNAL(sigqueue, (pid_t pid, int sig, union sigval value), (pid, sig, value))
 SENDS_SIGNAL_TO(pthread_sigqueue, (pthread_t thread, int sig, union sigval value), (thread, sig, value))
 
-CALL(int, sigwait, (const sigset_t *set, int *number), (set, number), IN(set); LEAVES, RETURNS; BLOCKS;
+CALL(int, sigwait, (const sigset_t *set, int *number), (set, number), IN(set); LEAVES; AWAITS(SIGNAL), RETURNS; BLOCKS;
      WHEN(r == 0, rt_signal_received(*number, pc); OUT(number)))
-CALL(int, sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info), IN(set); LEAVES, RETURNS; BLOCKS;
-     rt_signal_received(r, pc); if (r > 0) OUT(info))
+CALL(int, sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info), IN(set); LEAVES; AWAITS(SIGNAL), RETURNS;
+     BLOCKS; rt_signal_received(r, pc); if (r > 0) OUT(info))
 CALL(int, sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec *timeout), (set, info, timeout),
      IN(set);
-     IN(timeout); LEAVES, RETURNS; BLOCKS; rt_signal_received(r, pc); if (r > 0) OUT(info))
+     IN(timeout); LEAVES; AWAITS(SIGNAL), RETURNS; BLOCKS; rt_signal_received(r, pc); if (r > 0) OUT(info))
 
 /* Timers */
 

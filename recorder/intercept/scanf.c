@@ -21,9 +21,9 @@ static void scanned(const FILE *f, const char *s, const char *format, va_list ar
 
 #define FORMAT const char *restrict format
 #define SCANS(prefix)                                                                                                  \
-	FORMATS(prefix##vscanf, prefix##scanf, (FORMAT), (format), rt_stream_asks(stdin),                              \
+	FORMATS(prefix##vscanf, prefix##scanf, (FORMAT), (format), rt_stream_asks(stdin, pc),                          \
 	        scanned(stdin, NULL, format, copy, n, pc))                                                             \
-	FORMATS(prefix##vfscanf, prefix##fscanf, (FILE *restrict f, FORMAT), (f, format), rt_stream_asks(f),           \
+	FORMATS(prefix##vfscanf, prefix##fscanf, (FILE *restrict f, FORMAT), (f, format), rt_stream_asks(f, pc),       \
 	        scanned(f, NULL, format, copy, n, pc))                                                                 \
 	FORMATS(prefix##vsscanf, prefix##sscanf, (const char *restrict s, FORMAT), (s, format), ,                      \
 	        scanned(NULL, s, format, copy, n, pc))
@@ -43,10 +43,10 @@ static void wide_scanned(const FILE *f, const wchar_t *s, const wchar_t *format,
 
 #define WIDE_FORMAT const wchar_t *restrict format
 #define WIDE_SCANS(prefix)                                                                                             \
-	FORMATS(prefix##vwscanf, prefix##wscanf, (WIDE_FORMAT), (format), rt_stream_asks(stdin),                       \
+	FORMATS(prefix##vwscanf, prefix##wscanf, (WIDE_FORMAT), (format), rt_stream_asks(stdin, pc),                   \
 	        wide_scanned(stdin, NULL, format, copy, n, pc))                                                        \
-	FORMATS(prefix##vfwscanf, prefix##fwscanf, (FILE *restrict f, WIDE_FORMAT), (f, format), rt_stream_asks(f),    \
-	        wide_scanned(f, NULL, format, copy, n, pc))                                                            \
+	FORMATS(prefix##vfwscanf, prefix##fwscanf, (FILE *restrict f, WIDE_FORMAT), (f, format),                       \
+	        rt_stream_asks(f, pc), wide_scanned(f, NULL, format, copy, n, pc))                                     \
 	FORMATS(prefix##vswscanf, prefix##swscanf, (const wchar_t *restrict s, WIDE_FORMAT), (s, format), ,            \
 	        wide_scanned(NULL, s, format, copy, n, pc))
 WIDE_SCANS()

@@ -48,14 +48,16 @@ static uint64_t this_thread(const FILE *f)
 	return ((uintptr_t)f >> 4) * UINT64_C(0x9e3779b97f4a7c15) + rt_self->thread + 1;
 }
 
-enum rt_stream_source rt_stream_asks(const FILE *f)
+enum rt_stream_source rt_stream_asks(const FILE *f, uintptr_t pc)
 {
-	if (rt_recording())
+	if (f && rt_recording()) {
 		__atomic_store_n(filler_of(f), this_thread(f), __ATOMIC_SEQ_CST);
+		rt_fd_awaits(RT_CALL_READ, f->_fileno, pc);
+	}
 	return RT_STREAM_DESCRIPTOR;
 }
 
-enum rt_stream_source rt_stream_asks_byte(const FILE *f)
+enum rt_stream_source rt_stream_asks_byte(const FILE *f, uintptr_t pc)
 {
 	if (!rt_recording())
 		return RT_STREAM_BUFFER;
@@ -64,11 +66,14 @@ enum rt_stream_source rt_stream_asks_byte(const FILE *f)
 	if (!empty && __atomic_load_n(filler, __ATOMIC_SEQ_CST) == me)
 		return RT_STREAM_OWN_BUFFER;
 	__atomic_store_n(filler, empty ? me : 0, __ATOMIC_SEQ_CST);
+	if (empty)
+		rt_fd_awaits(RT_CALL_READ, f->_fileno, pc);
 	return empty ? RT_STREAM_DESCRIPTOR : RT_STREAM_BUFFER;
 }
 
 void rt_stream_received(const FILE *f, enum rt_stream_source from, bool ok, uintptr_t pc)
 {
+	rt_call_over();
 	if (!f || !rt_recording())
 		return;
 	IN_N(f, 1);
@@ -81,8 +86,8 @@ void rt_stream_received(const FILE *f, enum rt_stream_source from, bool ok, uint
 }
 
 #define SENDS(f) rt_stream_sends(f, pc)
-#define ASKS(f) const enum rt_stream_source from = rt_stream_asks(f)
-#define ASKS_BYTE(f) const enum rt_stream_source from = rt_stream_asks_byte(f)
+#define ASKS(f) const enum rt_stream_source from = rt_stream_asks(f, pc)
+#define ASKS_BYTE(f) const enum rt_stream_source from = rt_stream_asks_byte(f, pc)
 #define RECEIVES(f, ok) rt_stream_received(f, from, ok, pc)
 #define STREAM(f) rt_stream_uses(f, pc)
 #define TAKEN(f) OUT(&(f)->_IO_read_ptr)
@@ -233,7 +238,7 @@ static void ends(const FILE *f, uintptr_t pc)
 	closes(f, pc);
 }
 CALL(int, fclose, (FILE * f), (f), ends(f, pc); flushes_memory(f, true, pc); HEAP, )
-CALL(int, pclose, (FILE * f), (f), ends(f, pc); HEAP; LEAVES, RETURNS; BLOCKS)
+CALL(int, pclose, (FILE * f), (f), ends(f, pc); HEAP; LEAVES; AWAITS(CHILD), RETURNS; BLOCKS)
 
 /* Positions, which also flush; states */
 CALL(int, fseek, (FILE * f, long at, int how), (f, at, how), SENDS(f), )
@@ -275,8 +280,8 @@ OPENS(fopen)
 OPENS(fopen64)
 OPENS_AGAIN(freopen)
 OPENS_AGAIN(freopen64)
-CALL(FILE *, tmpfile, (void), (), HEAP, rt_fd_plain(r ? r->_fileno : -1))
-CALL(FILE *, tmpfile64, (void), (), HEAP, rt_fd_plain(r ? r->_fileno : -1))
+CALL(FILE *, tmpfile, (void), (), HEAP, rt_fd_opened(r ? r->_fileno : -1))
+CALL(FILE *, tmpfile64, (void), (), HEAP, rt_fd_opened(r ? r->_fileno : -1))
 CALL(FILE *, fdopen, (int fd, const char *mode), (fd, mode), rt_fd_uses(fd, pc); STR(mode); HEAP, )
 CALL(FILE *, fmemopen, (void *memory, size_t size, const char *mode), (memory, size, mode), STR(mode); HEAP, )
 CALL(FILE *, fopencookie, (void *restrict cookie, const char *restrict mode, cookie_io_functions_t functions),

@@ -21,8 +21,8 @@ enum rt_stream_source {
 	RT_STREAM_BUFFER,     /* which another thread may have filled */
 	RT_STREAM_OWN_BUFFER  /* which this thread filled, and has taken from alone since */
 };
-enum rt_stream_source rt_stream_asks(const struct _IO_FILE *f);
-enum rt_stream_source rt_stream_asks_byte(const struct _IO_FILE *f);
+enum rt_stream_source rt_stream_asks(const struct _IO_FILE *f, uintptr_t pc);
+enum rt_stream_source rt_stream_asks_byte(const struct _IO_FILE *f, uintptr_t pc);
 void rt_stream_received(const struct _IO_FILE *f, enum rt_stream_source from, bool ok, uintptr_t pc);
 
 #endif

@@ -26,6 +26,9 @@
 		return RT_REAL(name)(object);                                                                          \
 	}
 
+/* The kernel's number of this thread; 0: unknown. Asked for once. */
+int rt_tid(void);
+
 /*
  * A mutex call that takes the lock returned `result`: says ACQUIRE if that means that this thread holds it now and did
  * not before. EOWNERDEAD counts as taken.

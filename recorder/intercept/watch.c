@@ -55,9 +55,30 @@ static void fill(struct watch *w, uint64_t epoll, uint64_t data, int fd)
 	atomic_store(&w->epoll, epoll);
 }
 
+/* rt_fd_since of all descriptors that any epoll descriptor has watched so far; others: not all have the same. */
+static _Atomic uint32_t own_watched;
+static _Atomic bool others_watched;
+
+static void is_watched(int fd)
+{
+	uint32_t own = rt_fd_since(fd, false), none = 0;
+	if (!own || (!atomic_compare_exchange_strong(&own_watched, &none, own) && none != own))
+		atomic_store(&others_watched, true);
+}
+
+void rt_fd_awaits_watched(int epoll, bool forever, uintptr_t pc)
+{
+	bool own = forever && !atomic_load(&others_watched);
+	rt_call_begins(RT_CALL_POLL, epoll, RT_SEVERAL_OBJECTS, rt_fd_own(own ? atomic_load(&own_watched) : 0),
+	               RT_CALL_NO_HOLDER, pc);
+}
+
 void rt_fd_watched(int epoll, int operation, int fd, const struct epoll_event *event)
 {
-	if (operation == EPOLL_CTL_DEL || !event || !rt_recording())
+	if (operation == EPOLL_CTL_DEL || !event)
+		return;
+	is_watched(fd);
+	if (!rt_recording())
 		return;
 	uint64_t object = rt_fd_epoll_of(epoll), data = event->data.u64;
 	struct watch *all = object ? atomic_load(&watches) : NULL;

@@ -38,7 +38,7 @@ def findings:
 	| [.anomalies[] | . as $a
 	 | {kind, pattern, verdict, doubtful: any(.reasons[]?; .reason | startswith("machine-")),
 	    follows: [.follows // empty | (.races[] | $names[.]), .atomics[].variable.name] | unique,
-	    variable: (if .kind == "deadlock" or .kind == "hang" then [.events[] | .lock // .waits_for.object // .waits_for.thread] | sort | join(",") else .variable.name // "?" end),
+	    variable: (if .kind == "deadlock" or .kind == "hang" then [.events[] | .lock // .waits_for.object // .waits_for.thread // .waits_for.call] | sort | join(",") else .variable.name // "?" end),
 	    at: [.events[] | place | "\(.file // "?" | split("/") | last):\(.line // 0)"] | positions($a.kind)}];
 
 def matches_name($e): .variable as $v | $e.variable | if endswith("*") then .[:-1] as $p | $v | startswith($p) else . == $v end;

@@ -13,7 +13,7 @@
 
 enum { THREADS = 6, LOCKS = 4, EVENTS = 128 };
 /* Addresses. */
-enum { LOCK = 0x1000, COND = 0x2000, SEM = 0x3000, BARRIER = 0x4000, ONCE = 0x5000 };
+enum { LOCK = 0x1000, COND = 0x2000, SEM = 0x3000, BARRIER = 0x4000, ONCE = 0x5000, WORD = 0x6000 };
 
 /* The end of a run: what each thread has and waits for. */
 struct end {
@@ -25,6 +25,7 @@ struct end {
 	uint32_t object[THREADS]; /* lock, or thread */
 	uint32_t mutex[THREADS];  /* of a wait for the condition */
 	bool timed[THREADS], ended[THREADS], runs_once[THREADS];
+	uint32_t blocked[THREADS], wake[THREADS]; /* numbers of its BLOCK, and of its last wake of the word */
 	bool signalled, token, full;
 	struct rt_event events[EVENTS];
 	uint32_t count;
@@ -80,6 +81,7 @@ static void block(struct end *end, uint32_t thread, unsigned op, uint64_t addr, 
 	end->object[thread] = object;
 	end->timed[thread] = !below(6);
 	emit(end, thread, RT_OP_BLOCK, addr, op, end->timed[thread] ? RT_F_TIMED : 0);
+	end->blocked[thread] = end->count;
 }
 
 /* The thread's last event: it waits, ends, or goes on. */
@@ -88,7 +90,11 @@ static void finish(struct end *end, uint32_t t)
 	uint32_t lock = below(LOCKS), other = below(end->threads);
 	if (below(2))
 		emit(end, t, RT_OP_FENCE, 0, 0, 0);
-	switch (below(12)) {
+	if (!below(4)) {
+		emit(end, t, RT_OP_HB_BEFORE, WORD, 0, 0);
+		end->wake[t] = end->count;
+	}
+	switch (below(14)) {
 	case 0:
 		break;
 	case 1:
@@ -108,6 +114,10 @@ static void finish(struct end *end, uint32_t t)
 		break;
 	case 6:
 		block(end, t, RT_OP_ONCE_SEEN, ONCE, 0);
+		break;
+	case 8:
+	case 9:
+		block(end, t, RT_OP_HB_AFTER, WORD, 0);
 		break;
 	case 7:
 		if (held(end, lock))
@@ -208,7 +218,12 @@ static bool is_needed(const struct end *end, uint32_t set, uint32_t t)
 		if (never && waits_for(end, t, other))
 			return true;
 	}
+	for (uint32_t other = 0; other < end->threads && end->op[t] == RT_OP_HB_AFTER; other++)
+		if (other != t && end->wake[other] > end->blocked[t])
+			return false;
 	switch (end->op[t]) {
+	case RT_OP_HB_AFTER:
+		return nobody_else(end, set);
 	case RT_OP_WAIT_END:
 		return !end->signalled && nobody_else(end, set);
 	case RT_OP_SEM_WAIT:
@@ -354,6 +369,54 @@ START_TEST(what_ends_a_wait_ends_it)
 }
 END_TEST
 
+/* A wait in the kernel. */
+#define IN_KERNEL(thread, object, value) E("block", thread, object, FOR("hb-after") ",\"value\":" value)
+#define ENDED E("end", "b", "0x0", "")
+
+START_TEST(a_wait_in_the_kernel_may_have_been_ended_by_what_came_after_it)
+{
+	check_text(HEAD "}\n" ENDED IN_KERNEL("main", "0x10", "1025"), 0, 1);
+	check_text(HEAD "}\n" IN_KERNEL("main", "0x10", "1025"), 0, 0); /* b goes on */
+	check_text(HEAD "}\n" ENDED E("block", "main", "0x10", FOR("hb-after") ",\"flags\":[\"timed\"]"), 0, 0);
+	check_text(HEAD "}\n" E("hb-before", "b", "0x10", "") ENDED IN_KERNEL("main", "0x10", "1025"), 0, 1);
+	check_text(HEAD "}\n" IN_KERNEL("main", "0x10", "1025") E("hb-before", "b", "0x10", "") ENDED, 0, 0);
+	check_text(HEAD "}\n" IN_KERNEL("main", "0x10", "1025") E("hb-after", "b", "0x10", "") ENDED, 0, 0);
+	check_text(HEAD "}\n" IN_KERNEL("main", "0x10", "1025") E("hb-before", "b", "0x11", "") ENDED, 0, 1);
+	/* A call that may have been under way: its next event is later. */
+	check_text(HEAD "}\n" E("hb-before", "b", "0x10", "") IN_KERNEL("main", "0x10", "1025")
+	               IN_KERNEL("b", "0x11", "1"),
+	           0, 0);
+	/* Of several descriptors: not of memory, nor of a signal that is blocked. */
+	check_text(HEAD "}\n" IN_KERNEL("main", "0x1", "3") E("hb-before", "b", "0x10", "") ENDED, 0, 0);
+	check_text(HEAD "}\n" IN_KERNEL("main", "0x1", "3") E("hb-before", "b", "0x800000001000", "") ENDED, 0, 0);
+	check_text(HEAD "}\n" IN_KERNEL("main", "0x1", "3") E("hb-before", "b", "0x7f0000001000", "") ENDED, 0, 1);
+}
+END_TEST
+
+/* Locks of files: kind 7, and the holder's index + 1 from bit 40 on. */
+#define FILE_OF_MAIN "\"0x10000000007\""
+#define FILE_OF_B "\"0x20000000007\""
+
+START_TEST(locks_of_files_are_a_ring_if_no_thread_goes_on)
+{
+	static const char third[] = "{\"schema\":\"racetrace.events/1\",\"threads\":[\"main\",\"b\",\"c\"]}\n";
+	char text[2048];
+#define FILE_RING IN_KERNEL("main", "0x9010", FILE_OF_B) IN_KERNEL("b", "0x9000", FILE_OF_MAIN)
+	check_text(HEAD "}\n" FILE_RING, 1, 0);
+	check_text(HEAD "}\n" IN_KERNEL("main", "0x9010", FILE_OF_MAIN) ENDED, 1, 0);
+	check_text(HEAD "}\n" E("acquire", "b", "m", "") E("block", "main", "m", FOR("acquire"))
+	               IN_KERNEL("b", "0x9000", FILE_OF_MAIN),
+	           1, 0);
+	/* The holder was looked up at the event before the BLOCK: a release since then ended it. */
+	check_text(HEAD "}\n" E("acquire", "main", "m", "") E("hb-before", "b", "0x9010", "") FILE_RING, 0, 0);
+	check_text(HEAD "}\n" E("hb-before", "b", "0x9010", "") E("acquire", "b", "n", "") E("acquire", "main", "m", "")
+	               FILE_RING,
+	           1, 0);
+	snprintf(text, sizeof text, "%s%s%s", third, E("acquire", "c", "n", ""), FILE_RING);
+	check_text(text, 0, 0);
+}
+END_TEST
+
 START_TEST(no_thread_waits_for_what_a_stray_release_gave_back)
 {
 	check_text(HEAD ",\"model\":\"c11\"}\n" E("acquire", "b", "x", "") E("block", "main", "x", FOR("acquire"))
@@ -430,6 +493,8 @@ SUITE(stuck)
 	tcase_add_loop_test(c, random_ends_are_as_the_slow_definition_has_them, 0, 4);
 	tcase_add_test(c, a_trace_that_was_cut_short_ends_with_nothing);
 	tcase_add_test(c, what_ends_a_wait_ends_it);
+	tcase_add_test(c, a_wait_in_the_kernel_may_have_been_ended_by_what_came_after_it);
+	tcase_add_test(c, locks_of_files_are_a_ring_if_no_thread_goes_on);
 	tcase_add_test(c, no_thread_waits_for_what_a_stray_release_gave_back);
 	tcase_add_test(c, a_handler_may_give_what_threads_wait_for);
 	tcase_add_test(c, what_is_observed_is_not_predicted_as_well);

@@ -1,0 +1,110 @@
+#!/bin/bash
+# t_stuck_kernel.sh [BUILD]: threads that wait in the kernel for what no other process can give are a hang or a deadlock
+# (samples/more/stuck_kernel.c), with what each waits for; those of samples/more/stuck_kernel_fixed.c are not.
+set -u
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+build=$(cd "${1:-${BUILD:-$here/build}}" && pwd) || exit 1
+racetrace=$build/bin/racetrace
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+fail=0
+
+for program in stuck_kernel stuck_kernel_fixed; do
+	"${CC:-gcc}" -g -O1 -fsanitize=thread -Wno-tsan "$here/samples/more/$program.c" -o "$tmp/$program" -pthread || exit 1
+done
+mkfifo "$tmp/input" || exit 1
+sleep 60 >"$tmp/input" &
+holder=$!
+
+# check PROGRAM MODE STATUS ANALYZED EXPECTED: the kind, pattern and verdict of each anomaly, then the lines of its
+# events and, behind a /, of the other threads that are stuck.
+check() {
+	local at got
+	timeout 60 "$racetrace" record -o "$tmp/$2.zst" -- "$tmp/$1" "$2" <"$tmp/input" >/dev/null 2>"$tmp/$2.err"
+	at=$?
+	[ $at = "$3" ] || { echo "$1 $2: recorded with status $at, not $3"; return 1; }
+	timeout 60 "$racetrace" analyze --format json "$tmp/$2.zst" >"$tmp/$2.json"
+	at=$?
+	[ $at = "$4" ] || { echo "$1 $2: analyze ended with status $at, not $4"; return 1; }
+	got=$(jq -r '[.anomalies[] | select(.kind == "deadlock" or .kind == "hang") | "\(.kind) \(.pattern) \(.verdict) "
+		+ ([.events[].source.line] | sort | join(" ")) + " / " + ([.stuck[]?.source.line] | sort | join(" "))]
+		| join("; ")' "$tmp/$2.json")
+	[ "$got" = "$5" ] || { echo "$1 $2: expected '$5', got '$got'"; return 1; }
+}
+# at MARKER...: their lines, sorted.
+at() {
+	local name
+	for name; do grep -n "@$name \*/" "$here/samples/more/stuck_kernel.c" | cut -d: -f1; done | sort -n | tr '\n' ' ' | sed 's/ $//'
+}
+hang() { # MODE PATTERN MARKER...
+	local mode=$1 pattern=$2
+	shift 2
+	check stuck_kernel "$mode" 142 1 "hang $pattern observed $(at "$@" join) / " 2>/dev/null
+}
+deadlock() { # MODE PATTERN MARKER...
+	local mode=$1 pattern=$2
+	shift 2
+	check stuck_kernel "$mode" 142 1 "deadlock $pattern observed $(at "$@") / $(at join)" 2>/dev/null
+}
+wait_all() {
+	local job
+	for job in $(jobs -p); do
+		[ "$job" = $holder ] || wait "$job" || fail=1
+	done
+}
+
+hang read descriptor read_pipe read_pipe &
+hang pair descriptor read_pair read_pair &
+hang event descriptor read_event &
+hang stream descriptor read_stream &
+hang write descriptor write_pipe &
+hang poll descriptor poll_both &
+hang select descriptor select_one &
+hang epoll descriptor wait_epoll &
+wait_all
+hang futex futex wait_futex &
+deadlock files cycle-2 lock_files lock_files &
+deadlock parts cycle-2 lock_part lock_part &
+deadlock mutex cycle-2 want_mutex want_file &
+deadlock again cycle-1 lock_again &
+hang keep descriptor keep kept &
+wait_all
+for mode in stdin inherited sent named accept timed mixed timer; do
+	check stuck_kernel_fixed $mode 142 0 "" 2>/dev/null &
+done
+wait_all
+for mode in shared until lock signal child time rest; do
+	check stuck_kernel_fixed $mode 142 0 "" 2>/dev/null &
+done
+for mode in relay wake turns left; do
+	check stuck_kernel_fixed $mode 0 0 "" &
+done
+wait_all
+kill $holder
+wait $holder 2>/dev/null
+
+# What a thread waits for is in the trace and in all formats, also where others may give it.
+shows() { # MODE WORDS
+	"$racetrace" dump --kind blocking "$tmp/$1.zst" | grep -q "for hb-after $2" ||
+		{ echo "$1: no wait for $2:"; "$racetrace" dump --kind blocking "$tmp/$1.zst"; fail=1; }
+}
+shows read "read 3\b"
+shows stdin "read 0 timed"
+shows child "child timed"
+shows accept "accept 3 timed"
+shows left "read 4"
+"$racetrace" convert --to jsonl -o "$tmp/files.jsonl" "$tmp/files.zst" || fail=1
+"$racetrace" convert -o "$tmp/copy.zst" "$tmp/files.jsonl" || fail=1
+for copy in files.jsonl copy.zst; do
+	diff <("$racetrace" dump --kind blocking "$tmp/files.zst" | awk '{ print $4, $5, $6, $7, $8, $9 }') \
+		<("$racetrace" dump --kind blocking "$tmp/$copy" | awk '{ print $4, $5, $6, $7, $8, $9 }') || fail=1
+done
+"$racetrace" analyze --anomalies --format text "$tmp/files.zst" |
+	grep -q 'waits for the lock of the file of descriptor [0-9]*, which main.[12] holds' || { echo "text: no lock of a file"; fail=1; }
+jq -e '.anomalies[0].events[0].waits_for | .operation == "hb-after" and .call == "file-lock" and .descriptor > 2' \
+	"$tmp/files.json" >/dev/null || { echo "JSON: no lock of a file"; fail=1; }
+for mode in files parts mutex again; do
+	"$racetrace" schedule --verify --anomaly D1 "$tmp/$mode.json" | grep -qx valid ||
+		{ echo "$mode: the schedule is not valid"; fail=1; }
+done
+exit $fail
