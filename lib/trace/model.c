@@ -280,8 +280,15 @@ static bool make_room(struct loader *l)
 		    info->threads[i].parent < m->thread_count)
 			parent = info->threads[i].parent;
 		struct thread_end none = {0}, end = i < l->end_count ? l->ends[i] : none;
-		m->threads[i] = (struct model_thread){
-		    &m->thread_events[first], t->pos, t->fork, t->join, parent, MODEL_NONE, t->call, end.ended, end.lost};
+		m->threads[i] = (struct model_thread){&m->thread_events[first],
+		                                      t->pos,
+		                                      t->fork,
+		                                      t->join,
+		                                      parent,
+		                                      MODEL_NONE,
+		                                      t->call,
+		                                      end.ended,
+		                                      end.lost};
 		first += t->pos;
 	}
 	uint64_t total = 0;

@@ -401,7 +401,8 @@ static void block(struct loader *l, const struct rt_event *e)
 	unsigned op = e->arg < RT_OP_COUNT ? (unsigned)e->arg : RT_OP_NONE;
 	uint32_t object = e->addr < MODEL_NONE ? (uint32_t)e->addr : MODEL_NONE;
 	/* Any thread may release a lock whose holds are handed over. */
-	if ((!rt_op_has(op, RT_WAITS) && op != RT_OP_HB_AFTER) || (rt_op_group(op) == RT_GROUP_LOCK && loader_is_handed(l, HANDED_LOCK, e->addr)))
+	if ((!rt_op_has(op, RT_WAITS) && op != RT_OP_HB_AFTER) ||
+	    (rt_op_group(op) == RT_GROUP_LOCK && loader_is_handed(l, HANDED_LOCK, e->addr)))
 		return;
 	if (!rt_op_has(op, RT_OF_THREAD))
 		object = object_of(l, e, op);

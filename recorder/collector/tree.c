@@ -36,7 +36,7 @@
 #define AHEAD 4u              /* channels made in advance */
 #define PROCESSES_MAX 100000u /* in one recording; more run unrecorded */
 #define REPLACED_MS 1000u     /* time that an executed program has to start its recorder */
-#define REPLACED_TOOL 10u     /* so many times as long under the Valgrind tool */
+#define REPLACED_TOOL 10u     /* factor under the Valgrind tool */
 #define FORKED_NS 2000000000u /* and that a forked child has, once all others are gone */
 #define BEAT_MS 500           /* rt_tree.beat */
 
