@@ -75,20 +75,16 @@ static enum rt_status write_std(struct rt_trace *trace, FILE *out, struct rt_err
 
 static enum rt_status write_jsonl(struct rt_trace *trace, FILE *out, struct rt_error *err)
 {
-	enum { BATCH = 256 };
-	struct rt_event events[BATCH];
 	struct rt_jsonl_writer *writer;
-	size_t got = 0;
+	struct rt_pass pass;
 	enum rt_status status = rt_jsonl_create(trace, out, true, &writer, err);
 	if (status)
 		return status;
-	do {
-		status = rt_trace_read(trace, events, BATCH, &got, err);
-		for (size_t i = 0; !status && i < got; i++)
-			status = rt_jsonl_event(writer, &events[i], err);
-	} while (!status && got && !ferror(out));
+	for (struct rt_event *e = rt_pass_first(&pass, trace, err); e && !ferror(out);
+	     e = status ? NULL : rt_pass_next(&pass))
+		status = rt_jsonl_event(writer, e, err);
 	rt_jsonl_free(writer);
-	return status;
+	return status ? status : pass.status;
 }
 
 static const struct format formats[] = {

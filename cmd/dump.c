@@ -192,27 +192,19 @@ static bool set_filter(struct filter *f, struct rt_trace *trace, const struct op
 
 static int dump(struct rt_trace *trace, const struct filter *filter, struct rt_jsonl_writer *jsonl)
 {
-	enum { BATCH = 256 };
-	struct rt_event events[BATCH];
 	struct rt_error err = {0};
-	size_t got;
-	for (;;) {
-		if (rt_trace_read(trace, events, BATCH, &got, &err))
+	struct rt_pass pass;
+	for (struct rt_event *e = rt_pass_first(&pass, trace, &err); e && !ferror(stdout); e = rt_pass_next(&pass)) {
+		if (e->number > filter->last)
+			return EXIT_CLEAN;
+		if (!passes(filter, e))
+			continue;
+		if (!jsonl)
+			cmd_print_event(trace, e, "");
+		else if (rt_jsonl_event(jsonl, e, &err))
 			return cmd_fail(&err);
-		for (size_t i = 0; i < got; i++) {
-			if (events[i].number > filter->last)
-				return EXIT_CLEAN;
-			if (!passes(filter, &events[i]))
-				continue;
-			if (!jsonl)
-				cmd_print_event(trace, &events[i], "");
-			else if (rt_jsonl_event(jsonl, &events[i], &err))
-				return cmd_fail(&err);
-		}
-		if (!got || ferror(stdout))
-			break;
 	}
-	if (rt_trace_memory(trace, &err))
+	if (pass.status || rt_trace_memory(trace, &err))
 		return cmd_fail(&err);
 	cmd_warn_incomplete(trace);
 	return EXIT_CLEAN;

@@ -47,18 +47,11 @@ static const struct argp parser = {
 
 static enum rt_status count_kinds(struct rt_trace *trace, uint64_t kinds[RT_OP_COUNT], struct rt_error *err)
 {
-	enum { BATCH = 1024 };
-	struct rt_event *events = malloc(BATCH * sizeof *events);
-	size_t got;
-	enum rt_status status;
-	if (!events)
-		return rt_error_set(err, RT_EMEMORY, "no memory to read the trace");
-	while (!(status = rt_trace_read(trace, events, BATCH, &got, err)) && got)
-		for (size_t i = 0; i < got; i++)
-			if (events[i].op < RT_OP_COUNT)
-				kinds[events[i].op]++;
-	free(events);
-	return status;
+	struct rt_pass pass;
+	for (struct rt_event *e = rt_pass_first(&pass, trace, err); e; e = rt_pass_next(&pass))
+		if (e->op < RT_OP_COUNT)
+			kinds[e->op]++;
+	return pass.status;
 }
 
 static void count_groups(const uint64_t kinds[RT_OP_COUNT], uint64_t groups[RT_GROUP_COUNT])

@@ -59,17 +59,11 @@ static void follow(struct place *p, const struct rt_event *e)
 
 static enum rt_status read_places(struct rt_trace *trace, struct place *places, struct rt_error *err)
 {
-	enum { BATCH = 256 };
-	struct rt_event events[BATCH];
-	size_t got;
-	do {
-		if (rt_trace_read(trace, events, BATCH, &got, err))
-			return err->status;
-		for (size_t i = 0; i < got; i++)
-			if (events[i].thread < rt_trace_info(trace)->thread_count)
-				follow(&places[events[i].thread], &events[i]);
-	} while (got);
-	return RT_OK;
+	struct rt_pass pass;
+	for (struct rt_event *e = rt_pass_first(&pass, trace, err); e; e = rt_pass_next(&pass))
+		if (e->thread < rt_trace_info(trace)->thread_count)
+			follow(&places[e->thread], e);
+	return pass.status;
 }
 
 /* ---- JSON ---- */

@@ -163,22 +163,17 @@ static void put_threads(struct perfetto *p)
 
 enum rt_status perfetto_write(struct rt_trace *trace, FILE *out, struct rt_error *err)
 {
-	enum { BATCH = 256 };
-	struct rt_event events[BATCH];
+	struct rt_pass pass;
 	struct perfetto p = {.trace = trace, .w = {.out = out}, .out = out};
 	struct source *s, *next;
-	size_t got = 0;
 	uint64_t last = 0;
-	enum rt_status status = RT_OK;
 	fputs("{\"displayTimeUnit\": \"ms\", \"traceEvents\": [", out);
 	put_threads(&p);
-	do {
-		status = rt_trace_read(trace, events, BATCH, &got, err);
-		for (size_t i = 0; !status && i < got; i++) {
-			put_event(&p, &events[i]);
-			last = events[i].number;
-		}
-	} while (!status && got && !ferror(out) && !p.no_memory);
+	for (struct rt_event *e = rt_pass_first(&pass, trace, err); e && !ferror(out) && !p.no_memory;
+	     e = rt_pass_next(&pass)) {
+		put_event(&p, e);
+		last = e->number;
+	}
 	for (size_t i = 0; i < p.held_count; i++)
 		put_section(&p, &p.held[i], last + 1);
 	fputs("\n]}\n", out);
@@ -188,6 +183,6 @@ enum rt_status perfetto_write(struct rt_trace *trace, FILE *out, struct rt_error
 		HASH_DELETE(hh, p.sources, s);
 		free(s);
 	}
-	return status || !p.no_memory ? status
-	                              : rt_error_set(err, RT_EMEMORY, "no memory for the open critical sections");
+	return pass.status || !p.no_memory ? pass.status
+	                                   : rt_error_set(err, RT_EMEMORY, "no memory for the open critical sections");
 }

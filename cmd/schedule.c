@@ -158,22 +158,15 @@ struct wanted {
 
 static void find_events(struct rt_trace *trace, struct wanted *wanted, size_t count)
 {
-	enum { BATCH = 256 };
-	struct rt_event events[BATCH];
-	size_t got = 1;
-	enum rt_status status = rt_trace_rewind(trace, NULL);
-	while (!status && got) {
-		status = rt_trace_read(trace, events, BATCH, &got, NULL);
-		for (size_t i = 0; !status && i < got; i++)
-			for (size_t k = 0; k < count; k++) {
-				const struct script_place *p = &wanted[k].place;
-				if (p->number ? p->number == events[i].number
-				              : p->thread == events[i].thread && p->ordinal == events[i].ordinal) {
-					wanted[k].event = events[i];
-					wanted[k].found = true;
-				}
+	struct rt_pass pass;
+	for (struct rt_event *e = rt_pass_first(&pass, trace, NULL); e; e = rt_pass_next(&pass))
+		for (size_t k = 0; k < count; k++) {
+			const struct script_place *p = &wanted[k].place;
+			if (p->number ? p->number == e->number : p->thread == e->thread && p->ordinal == e->ordinal) {
+				wanted[k].event = *e;
+				wanted[k].found = true;
 			}
-	}
+		}
 }
 
 /* "main.1 5 (event 7, write x, app.c:12)" */

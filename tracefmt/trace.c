@@ -118,6 +118,22 @@ void rt_trace_watch(struct rt_trace *trace, rt_trace_watcher *watcher, void *arg
 	trace->watcher_arg = arg;
 }
 
+struct rt_event *rt_pass_more(struct rt_pass *p)
+{
+	p->at = p->got = 0;
+	if (!p->status)
+		p->status = rt_trace_read(p->trace, p->events, RT_PASS_EVENTS, &p->got, p->err);
+	return p->status || !p->got ? NULL : &p->events[p->at++];
+}
+
+struct rt_event *rt_pass_first(struct rt_pass *p, struct rt_trace *trace, struct rt_error *err)
+{
+	p->trace = trace;
+	p->err = err;
+	p->status = rt_trace_rewind(trace, err);
+	return rt_pass_more(p);
+}
+
 const struct rt_frame *rt_trace_frames(const struct rt_trace *trace, uint64_t pc, size_t *count)
 {
 	return trace->source->frames(trace, pc, count);

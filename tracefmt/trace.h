@@ -178,6 +178,37 @@ enum rt_status rt_trace_rewind(struct rt_trace *trace, struct rt_error *err);
 enum rt_status rt_trace_read(struct rt_trace *trace, struct rt_event *events, size_t n, size_t *got,
                              struct rt_error *err);
 
+/*
+ * A pass: the events one after the other.
+ *
+ *	struct rt_pass pass;
+ *	for (struct rt_event *e = rt_pass_first(&pass, trace, err); e; e = rt_pass_next(&pass))
+ *		...;
+ *	return pass.status;
+ */
+/* Events that are read at once, on the stack: 18 KiB. */
+enum { RT_PASS_EVENTS = 256 };
+
+struct rt_pass {
+	struct rt_trace *trace;
+	struct rt_error *err;  /* borrowed */
+	enum rt_status status; /* of reading; valid when the last call returned NULL */
+	size_t at, got;
+	struct rt_event events[RT_PASS_EVENTS];
+};
+
+/* The first event; starts over. NULL: there is none, or the trace cannot be read. The event is valid, and the caller's
+ * to change, until the next call. */
+struct rt_event *rt_pass_first(struct rt_pass *p, struct rt_trace *trace, struct rt_error *err);
+/* Of the next events. */
+struct rt_event *rt_pass_more(struct rt_pass *p);
+
+/* The next one; NULL behind the last, or if the trace cannot be read any further. */
+static inline struct rt_event *rt_pass_next(struct rt_pass *p)
+{
+	return p->at < p->got ? &p->events[p->at++] : rt_pass_more(p);
+}
+
 /* Frames of a position, innermost first; *count is 0 if none are known. Borrowed. */
 const struct rt_frame *rt_trace_frames(const struct rt_trace *trace, uint64_t pc, size_t *count);
 /* Like rt_trace_frames for a return address (the pc of ENTER): the recorder has already looked up the call, not the

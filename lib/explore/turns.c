@@ -77,21 +77,15 @@ static void release(struct turns *t)
 
 enum rt_status turns_of(struct rt_trace *trace, struct turn **turns, size_t *count, struct rt_error *err)
 {
-	enum { BATCH = 256 };
-	struct rt_event events[BATCH];
 	struct turns t = {0};
-	size_t got = 1;
-	enum rt_status status = rt_trace_rewind(trace, err);
-	while (!status && got) {
-		status = rt_trace_read(trace, events, BATCH, &got, err);
-		for (size_t i = 0; !status && i < got; i++)
-			if (!take(&t, &events[i]))
-				status = rt_error_set(err, RT_EMEMORY, "no memory for the turns of a trace");
-	}
+	struct rt_pass pass;
+	bool ok = true;
+	for (struct rt_event *e = rt_pass_first(&pass, trace, err); e && ok; e = ok ? rt_pass_next(&pass) : NULL)
+		ok = take(&t, e);
 	release(&t);
-	if (status) {
+	if (pass.status || !ok) {
 		free(t.items);
-		return status;
+		return ok ? pass.status : rt_error_set(err, RT_EMEMORY, "no memory for the turns of a trace");
 	}
 	*turns = t.items;
 	*count = t.count;

@@ -12,7 +12,6 @@
 #include <string.h>
 
 enum {
-	BATCH = 4096,
 	LOCKS_MAX = 4096, /* most locks held at once by a thread; a trace with more is invalid */
 };
 
@@ -157,32 +156,25 @@ static void follow(struct describing *p, const struct rt_event *event)
 
 static enum rt_status run(struct describing *p, const struct describe_query *queries, size_t n, struct rt_error *err)
 {
-	struct rt_event *events = malloc(BATCH * sizeof *events);
-	if (!events)
-		return rt_error_set(err, RT_EMEMORY, "no memory to describe events");
-	enum rt_status status = rt_trace_rewind(p->trace, err);
-	size_t next = 0, got = 1;
-	while (!status && next < n && got && !p->no_memory) {
-		status = rt_trace_read(p->trace, events, BATCH, &got, err);
-		for (size_t i = 0; !status && i < got && next < n; i++) {
-			const struct rt_event *event = &events[i];
-			if (event->thread >= p->thread_count)
-				continue;
-			while (next < n && queries[next].number < event->number)
-				next++;
-			size_t end = next;
-			while (end < n && queries[end].number == event->number)
-				end++;
-			if (end > next)
-				describe_event(p, event, queries + next, end - next);
-			next = end;
-			follow(p, event);
-		}
+	struct rt_pass pass;
+	size_t next = 0;
+	for (struct rt_event *event = rt_pass_first(&pass, p->trace, err); event && next < n && !p->no_memory;
+	     event = rt_pass_next(&pass)) {
+		if (event->thread >= p->thread_count)
+			continue;
+		while (next < n && queries[next].number < event->number)
+			next++;
+		size_t end = next;
+		while (end < n && queries[end].number == event->number)
+			end++;
+		if (end > next)
+			describe_event(p, event, queries + next, end - next);
+		next = end;
+		follow(p, event);
 	}
-	free(events);
-	if (!status && p->no_memory)
+	if (!pass.status && p->no_memory)
 		return rt_error_set(err, RT_EMEMORY, "no memory to describe events");
-	return status;
+	return pass.status;
 }
 
 static int compare_queries(const void *a, const void *b)

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH = 4096 };
-
 enum rt_status planner_no_memory(struct planner *p)
 {
 	return rt_error_set(p->err, RT_EMEMORY, "no memory for the plan of a run");
@@ -101,29 +99,20 @@ static void start_pass(struct planner *p)
 /* Hands out the events of all threads, as long as some thread has not come to its last one. */
 static enum rt_status pass(struct planner *p, see_event *see)
 {
-	struct rt_event *events = malloc(BATCH * sizeof *events);
-	size_t got = 1;
-	if (!events)
-		return planner_no_memory(p);
+	struct rt_pass pass;
 	start_pass(p);
-	enum rt_status status = rt_trace_rewind(p->trace, p->err);
-	while (!status && got && p->unfinished && !p->no_memory) {
-		status = rt_trace_read(p->trace, events, BATCH, &got, p->err);
-		for (size_t i = 0; !status && i < got && !p->no_memory; i++) {
-			struct thread_plan *t =
-			    events[i].thread < p->thread_count ? &p->threads[events[i].thread] : NULL;
-			if (!t)
-				continue;
-			see(p, t, &events[i]);
-			if (!t->done &&
-			    (see == find_stop ? t->next_stop == t->stop_count : events[i].ordinal >= t->last)) {
-				t->done = true;
-				p->unfinished--;
-			}
+	for (struct rt_event *e = rt_pass_first(&pass, p->trace, p->err); e && p->unfinished && !p->no_memory;
+	     e = rt_pass_next(&pass)) {
+		struct thread_plan *t = e->thread < p->thread_count ? &p->threads[e->thread] : NULL;
+		if (!t)
+			continue;
+		see(p, t, e);
+		if (!t->done && (see == find_stop ? t->next_stop == t->stop_count : e->ordinal >= t->last)) {
+			t->done = true;
+			p->unfinished--;
 		}
 	}
-	free(events);
-	return status ? status : p->no_memory ? planner_no_memory(p) : RT_OK;
+	return pass.status ? pass.status : p->no_memory ? planner_no_memory(p) : RT_OK;
 }
 
 static struct site *site_of(struct planner *p, struct site_key key, bool make)

@@ -3,31 +3,22 @@
 
 #include <stdlib.h>
 
-enum { BATCH = 4096 };
-
 /* The kind of a goal that has none given, by its events' operations; script_judge determines it in the same way. */
 static enum rt_status find_kind(struct plan_request *q, struct rt_trace *trace, struct rt_error *err)
 {
-	struct rt_event *events = malloc(BATCH * sizeof *events);
+	struct rt_pass pass;
 	uint32_t acquires = 0, accesses = 0;
-	size_t got = 1;
-	enum rt_status status =
-	    events ? rt_trace_rewind(trace, err) : rt_error_set(err, RT_EMEMORY, "no memory for the plan of a run");
-	while (!status && got) {
-		status = rt_trace_read(trace, events, BATCH, &got, err);
-		for (size_t i = 0; !status && i < got; i++)
-			for (uint32_t k = 0; k < q->goal_count; k++) {
-				if (q->goal[k].thread != events[i].thread || q->goal[k].from != events[i].ordinal)
-					continue;
-				acquires += rt_op_has(events[i].op, RT_TAKES) || events[i].op == RT_OP_BLOCK;
-				accesses += rt_op_is_access(events[i].op);
-			}
-	}
-	free(events);
+	for (struct rt_event *e = rt_pass_first(&pass, trace, err); e; e = rt_pass_next(&pass))
+		for (uint32_t k = 0; k < q->goal_count; k++) {
+			if (q->goal[k].thread != e->thread || q->goal[k].from != e->ordinal)
+				continue;
+			acquires += rt_op_has(e->op, RT_TAKES) || e->op == RT_OP_BLOCK;
+			accesses += rt_op_is_access(e->op);
+		}
 	q->kind = q->goal_count > 1 && acquires == q->goal_count                                  ? GOAL_DEADLOCK
 	          : q->goal_count == 2 && accesses == 2 && q->goal[0].thread != q->goal[1].thread ? GOAL_RACE
 	                                                                                          : GOAL_SEQUENCE;
-	return status;
+	return pass.status;
 }
 
 enum rt_status plan_request_of(const struct script *s, struct rt_trace *trace, struct plan_request *request,

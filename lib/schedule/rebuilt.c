@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH = 4096 };
-
 /* A position that events have. */
 struct position {
 	const char *function, *file; /* file without its folder; never NULL */
@@ -83,24 +81,18 @@ static bool see(struct seen **all, uint64_t pc, unsigned op, bool *no_memory)
 
 static enum rt_status gather(struct rt_trace *trace, struct positions *list, struct rt_error *err)
 {
-	struct rt_event *events = malloc(BATCH * sizeof *events);
 	struct seen *all = NULL, *s, *next;
-	bool no_memory = !events;
-	size_t got = 1;
-	enum rt_status status = rt_trace_rewind(trace, err);
-	while (!status && !no_memory && got) {
-		status = rt_trace_read(trace, events, BATCH, &got, err);
-		for (size_t i = 0; !status && !no_memory && i < got; i++)
-			if (events[i].pc && see(&all, events[i].pc, events[i].op, &no_memory))
-				no_memory = !add_position(list, trace, events[i].pc, events[i].op);
-	}
+	struct rt_pass pass;
+	bool no_memory = false;
+	for (struct rt_event *e = rt_pass_first(&pass, trace, err); e && !no_memory; e = rt_pass_next(&pass))
+		if (e->pc && see(&all, e->pc, e->op, &no_memory))
+			no_memory = !add_position(list, trace, e->pc, e->op);
 	HASH_ITER(hh, all, s, next)
 	{
 		HASH_DEL(all, s);
 		free(s);
 	}
-	free(events);
-	return status ? status : no_memory ? rt_error_set(err, RT_EMEMORY, "no memory for positions") : RT_OK;
+	return pass.status ? pass.status : no_memory ? rt_error_set(err, RT_EMEMORY, "no memory for positions") : RT_OK;
 }
 
 /* ---- Matching ---- */

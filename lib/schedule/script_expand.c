@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH = 4096, WINDOW = 1 << 21 }; /* 2 Mi events of 72 bytes each */
+enum { WINDOW = 1 << 21 }; /* 2 Mi events of 72 bytes each */
 #define NO_STEP SIZE_MAX
 
 /* One step of the schedule, or one event of the goal that the steps do not run. */
@@ -110,24 +110,16 @@ static void see_event(struct expansion *x, const struct rt_event *e, uint64_t *m
 static enum rt_status pass(struct expansion *x, struct rt_error *err)
 {
 	uint32_t threads = rt_trace_info(x->trace)->thread_count;
-	struct rt_event *events = malloc(BATCH * sizeof *events);
-	if (!events)
-		return rt_error_set(err, RT_EMEMORY, "no memory to expand a schedule");
+	struct rt_pass pass;
 	uint64_t missing = x->window ? x->window_count : UINT64_MAX;
 	memcpy(x->part, x->heads, threads * sizeof *x->part);
 	memset(x->in, 0, threads * sizeof *x->in);
-	size_t got = 1;
-	enum rt_status status = rt_trace_rewind(x->trace, err);
-	while (!status && got && missing) {
-		status = rt_trace_read(x->trace, events, BATCH, &got, err);
-		for (size_t i = 0; !status && i < got; i++)
-			if (events[i].thread < threads)
-				see_event(x, &events[i], &missing);
-	}
-	free(events);
-	if (!status && x->window && missing)
-		status = rt_error_set(err, RT_EINPUT, "the trace changed while it was read");
-	return status;
+	for (struct rt_event *e = rt_pass_first(&pass, x->trace, err); e && missing; e = rt_pass_next(&pass))
+		if (e->thread < threads)
+			see_event(x, e, &missing);
+	if (!pass.status && x->window && missing)
+		return rt_error_set(err, RT_EINPUT, "the trace changed while it was read");
+	return pass.status;
 }
 
 /* Sets the positions of the parts in the schedule. Fails if a step ends after its thread's last event. */

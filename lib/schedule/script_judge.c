@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH = 4096 };
 #define NO_STEP SIZE_MAX
 
 /* State of a thread in the pass. */
@@ -119,20 +118,12 @@ static void see_event(struct binding *b, const struct rt_event *e, uint32_t *nex
 
 static enum rt_status pass(struct binding *b, struct rt_error *err)
 {
-	struct rt_event *events = malloc(BATCH * sizeof *events);
-	if (!events)
-		return rt_error_set(err, RT_EMEMORY, "no memory to judge a schedule");
+	struct rt_pass pass;
 	uint32_t next = 0;
-	size_t got = 1;
-	enum rt_status status = rt_trace_rewind(b->trace, err);
-	while (!status && got) {
-		status = rt_trace_read(b->trace, events, BATCH, &got, err);
-		for (size_t i = 0; !status && i < got; i++)
-			if (events[i].thread < b->thread_count)
-				see_event(b, &events[i], &next);
-	}
-	free(events);
-	return status;
+	for (struct rt_event *e = rt_pass_first(&pass, b->trace, err); e; e = rt_pass_next(&pass))
+		if (e->thread < b->thread_count)
+			see_event(b, e, &next);
+	return pass.status;
 }
 
 /* A thread's ordinals end with its last event, or with the repeats that were left out after it. */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH = 4096, SEEN = 64 };
+enum { SEEN = 64 };
 
 /* What is looked for in a thread, in its order. */
 struct target {
@@ -150,24 +150,16 @@ static int compare_targets(const void *a, const void *b)
 
 static enum rt_status read_all(struct places *p, struct rt_error *err)
 {
-	struct rt_event *events = malloc(BATCH * sizeof *events);
-	size_t got = 1;
-	if (!events)
-		return rt_error_set(err, RT_EMEMORY, "no memory for places");
-	enum rt_status status = rt_trace_rewind(p->trace, err);
-	while (!status && got && !p->no_memory) {
-		status = rt_trace_read(p->trace, events, BATCH, &got, err);
-		for (size_t i = 0; !status && i < got; i++) {
-			if (events[i].thread >= p->thread_count)
-				continue;
-			struct follower *f = &p->followers[events[i].thread];
-			if (plan_can_stop(events[i].op))
-				see(p, f, &events[i]);
-			f->last = events[i].ordinal;
-		}
+	struct rt_pass pass;
+	for (struct rt_event *e = rt_pass_first(&pass, p->trace, err); e && !p->no_memory; e = rt_pass_next(&pass)) {
+		if (e->thread >= p->thread_count)
+			continue;
+		struct follower *f = &p->followers[e->thread];
+		if (plan_can_stop(e->op))
+			see(p, f, e);
+		f->last = e->ordinal;
 	}
-	free(events);
-	return status ? status : p->no_memory ? rt_error_set(err, RT_EMEMORY, "no memory for places") : RT_OK;
+	return pass.status ? pass.status : p->no_memory ? rt_error_set(err, RT_EMEMORY, "no memory for places") : RT_OK;
 }
 
 static enum rt_status find(struct places *p, struct rt_error *err)

@@ -340,34 +340,27 @@ static void move_to(struct search *s, struct walk *w, uint64_t number)
 
 static enum rt_status walk_calls(struct search *s, struct walk *w, struct rt_error *err)
 {
-	enum { BATCH = 1024 };
-	struct rt_event batch[BATCH];
 	struct rt_trace *trace = s->m->trace;
-	size_t n = 0;
+	struct rt_pass pass;
 	rt_trace_select(trace, UINT64_C(1) << RT_OP_ENTER | UINT64_C(1) << RT_OP_LEAVE | UINT64_C(1) << RT_OP_SETJMP |
 	                           UINT64_C(1) << RT_OP_LONGJMP);
-	enum rt_status status = rt_trace_rewind(trace, err);
-	while (!status && !s->failed && (w->next < s->count || w->count)) {
-		status = rt_trace_read(trace, batch, BATCH, &n, err);
-		if (status || !n)
-			break;
-		for (size_t i = 0; i < n; i++) {
-			if (batch[i].thread >= s->m->thread_count)
-				continue;
-			move_to(s, w, batch[i].number);
-			struct calls *calls = &w->calls[batch[i].thread];
-			if (!step_calls(calls, &batch[i]))
-				return rt_error_set(err, RT_EMEMORY, "no memory for the calls of the trace");
-			for (uint32_t k = 0; k < w->count; k++) {
-				struct candidate *c = &s->candidates[w->active[k]];
-				if (c->thread == batch[i].thread && calls->depth < c->depth)
-					c->depth = calls->depth;
-			}
+	for (struct rt_event *e = rt_pass_first(&pass, trace, err); e && !s->failed && (w->next < s->count || w->count);
+	     e = rt_pass_next(&pass)) {
+		if (e->thread >= s->m->thread_count)
+			continue;
+		move_to(s, w, e->number);
+		struct calls *calls = &w->calls[e->thread];
+		if (!step_calls(calls, e))
+			return rt_error_set(err, RT_EMEMORY, "no memory for the calls of the trace");
+		for (uint32_t k = 0; k < w->count; k++) {
+			struct candidate *c = &s->candidates[w->active[k]];
+			if (c->thread == e->thread && calls->depth < c->depth)
+				c->depth = calls->depth;
 		}
 	}
-	if (!status)
+	if (!pass.status)
 		move_to(s, w, UINT64_MAX);
-	return status;
+	return pass.status;
 }
 
 static int by_first(const void *x, const void *y)

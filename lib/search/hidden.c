@@ -202,19 +202,10 @@ static void take(struct hidden *h, const struct rt_event *e)
 
 static enum rt_status read_trace(struct hidden *h, struct rt_error *err)
 {
-	enum { BATCH = 1024 };
-	struct rt_trace *trace = h->m->trace;
-	struct rt_event *batch = malloc(BATCH * sizeof *batch);
-	size_t got = 1;
-	enum rt_status status = batch ? rt_trace_rewind(trace, err) : RT_OK;
-	h->failed |= !batch;
-	while (!status && got && !h->failed) {
-		status = rt_trace_read(trace, batch, BATCH, &got, err);
-		for (size_t i = 0; !status && i < got && !h->failed; i++)
-			if (batch[i].thread < h->m->thread_count)
-				take(h, &batch[i]);
-	}
-	free(batch);
+	struct rt_pass pass;
+	for (struct rt_event *e = rt_pass_first(&pass, h->m->trace, err); e && !h->failed; e = rt_pass_next(&pass))
+		if (e->thread < h->m->thread_count)
+			take(h, e);
 	for (uint32_t i = 0; i < h->m->thread_count && !h->failed; i++) {
 		struct hidden_thread *t = &h->threads[i];
 		for (; t->frame_count; t->frame_count--)
@@ -223,7 +214,7 @@ static enum rt_status read_trace(struct hidden *h, struct rt_error *err)
 		t->frames = NULL;
 		jumps_release(&t->jumps);
 	}
-	return status;
+	return pass.status;
 }
 
 enum rt_status hidden_load(const struct model *m, struct hidden **out, struct rt_error *err)

@@ -403,11 +403,8 @@ static void gather(struct ownership *o)
 
 enum rt_status ownership_create(struct rt_trace *trace, struct ownership **out, struct rt_error *err)
 {
-	enum { BATCH = 4096 };
 	struct ownership *o = calloc(1, sizeof *o);
-	struct rt_event *batch = malloc(BATCH * sizeof *batch);
-	enum rt_status status = o && batch ? rt_trace_rewind(trace, err) : RT_EMEMORY;
-	size_t n = 0;
+	struct rt_pass pass;
 	if (o) {
 		o->trace = trace;
 		set_intern(o, NULL, 0); /* ALL: never compared */
@@ -415,16 +412,11 @@ enum rt_status ownership_create(struct rt_trace *trace, struct ownership **out, 
 			o->sets[ALL].count = UINT32_MAX;
 		set_intern(o, NULL, 0); /* NONE */
 	}
-	while (!status && !o->failed) {
-		status = rt_trace_read(trace, batch, BATCH, &n, err);
-		if (status || !n)
-			break;
-		for (size_t i = 0; i < n && !o->failed; i++)
-			take(o, &batch[i]);
-	}
+	for (struct rt_event *e = o ? rt_pass_first(&pass, trace, err) : NULL; e && !o->failed; e = rt_pass_next(&pass))
+		take(o, e);
+	enum rt_status status = o ? pass.status : RT_EMEMORY;
 	if (!status && !o->failed)
 		gather(o);
-	free(batch);
 	if (!o || status == RT_EMEMORY || o->failed)
 		status = rt_error_set(err, RT_EMEMORY, "no memory for the objects of the trace");
 	if (status) {

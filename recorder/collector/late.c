@@ -51,14 +51,11 @@ static enum rt_status add_module(struct modules *m, const struct rt_loaded *l, s
 
 static enum rt_status add_pcs(struct rt_trace *trace, struct rt_writer *w, struct rt_error *err)
 {
-	enum { BATCH = 4096 };
-	struct rt_event *events = malloc(BATCH * sizeof *events);
-	size_t n = 1;
-	enum rt_status status = events ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory for source positions");
-	while (!status && n && !(status = rt_trace_read(trace, events, BATCH, &n, err)))
-		for (size_t i = 0; i < n && !status; i++)
-			status = events[i].pc ? rt_writer_pc(w, events[i].pc, err) : RT_OK;
-	free(events);
+	struct rt_pass pass;
+	enum rt_status status = RT_OK;
+	for (struct rt_event *e = rt_pass_first(&pass, trace, err); e; e = status ? NULL : rt_pass_next(&pass))
+		status = e->pc ? rt_writer_pc(w, e->pc, err) : RT_OK;
+	status = status ? status : pass.status;
 	return status ? status : rt_trace_rewind(trace, err);
 }
 

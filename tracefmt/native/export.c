@@ -3,8 +3,6 @@
 #include "tracefmt/native/writer.h"
 #include "tracefmt/refs.h"
 
-enum { BATCH = 512 };
-
 static enum rt_status position(void *arg, uint64_t pc, const struct rt_frame *frames, size_t n, struct rt_error *err)
 {
 	return rt_writer_position(arg, pc, frames, n, err);
@@ -63,23 +61,18 @@ static enum rt_status write_text_files(const struct rt_trace *trace, struct rt_w
 static enum rt_status write_events(struct rt_trace *trace, struct rt_writer *w, struct rt_error *err)
 {
 	static const struct refs_sink sink = {position, variable, object};
-	struct rt_event events[BATCH];
 	struct refs refs;
-	size_t got = 0;
+	struct rt_pass pass;
+	enum rt_status status = RT_OK;
 	refs_init(&refs, trace, &sink, w);
 	rt_trace_select(trace, RT_SELECT_ALL);
-	enum rt_status status = rt_trace_rewind(trace, err);
-	do {
+	for (struct rt_event *e = rt_pass_first(&pass, trace, err); e; e = status ? NULL : rt_pass_next(&pass)) {
+		status = refs_event(&refs, e, err);
 		if (!status)
-			status = rt_trace_read(trace, events, BATCH, &got, err);
-		for (size_t i = 0; !status && i < got; i++) {
-			status = refs_event(&refs, &events[i], err);
-			if (!status)
-				status = rt_writer_event(w, &events[i], err);
-		}
-	} while (!status && got);
+			status = rt_writer_event(w, e, err);
+	}
 	refs_release(&refs);
-	return status;
+	return status ? status : pass.status;
 }
 
 enum rt_status rt_export_file(struct rt_trace *trace, const char *path, struct rt_error *err)

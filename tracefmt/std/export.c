@@ -18,8 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH = 512 };
-
 struct reader {
 	uint64_t lock;
 	uint32_t thread;
@@ -406,27 +404,20 @@ static void export_event(struct exporter *x, const struct rt_event *e)
 /* One pass over the trace. */
 static enum rt_status pass(struct exporter *x, bool collecting)
 {
-	struct rt_event events[BATCH];
+	struct rt_pass pass;
 	uint32_t threads = rt_trace_info(x->trace)->thread_count;
-	size_t got = 0;
 	rt_trace_select(x->trace, RT_SELECT_ALL);
-	enum rt_status status = rt_trace_rewind(x->trace, x->err);
-	while (!status && !x->failed && !ferror(x->out)) {
-		status = rt_trace_read(x->trace, events, BATCH, &got, x->err);
-		if (status || !got)
-			break;
-		for (size_t i = 0; i < got; i++) {
-			if (events[i].thread >= threads)
-				return rt_error_set(x->err, RT_EINPUT,
-				                    "event %" PRIu64 " is of a thread that the trace does not name",
-				                    events[i].number);
-			if (!collecting)
-				export_event(x, &events[i]);
-			else if (!collect(x, &events[i]))
-				x->failed = true;
-		}
+	for (struct rt_event *e = rt_pass_first(&pass, x->trace, x->err); e && !x->failed && !ferror(x->out);
+	     e = rt_pass_next(&pass)) {
+		if (e->thread >= threads)
+			return rt_error_set(x->err, RT_EINPUT,
+			                    "event %" PRIu64 " is of a thread that the trace does not name", e->number);
+		if (!collecting)
+			export_event(x, e);
+		else if (!collect(x, e))
+			x->failed = true;
 	}
-	return x->failed ? no_memory(x) : status;
+	return x->failed ? no_memory(x) : pass.status;
 }
 
 enum rt_status rt_export_std(struct rt_trace *trace, const struct rt_numbers *uncertain, FILE *out,
