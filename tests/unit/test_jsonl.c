@@ -272,6 +272,20 @@ START_TEST(a_second_round_trip_writes_the_same_bytes)
 }
 END_TEST
 
+START_TEST(threads_with_numbers_for_names_survive)
+{
+	struct rt_event e[ROOM], again[ROOM];
+	struct rt_trace *trace = scratch_trace("01|fork(0x0)|1\n0x0|w(x)|2\n01|join(0x0)|3\n");
+	struct rt_trace *back = round_trip(trace);
+	ck_assert_uint_eq(scratch_events(trace, e, ROOM), 3);
+	ck_assert_uint_eq(scratch_events(back, again, ROOM), 3);
+	ck_assert_uint_eq(e[0].addr, 1);
+	ck_assert_mem_eq(e, again, 3 * sizeof *e);
+	rt_trace_free(back);
+	rt_trace_free(trace);
+}
+END_TEST
+
 /* --- by hand --- */
 
 START_TEST(what_a_hand_leaves_out_has_defaults)
@@ -413,6 +427,7 @@ SUITE(jsonl)
 	tcase_add_test(c, what_is_known_of_the_run_survives);
 	tcase_add_test(c, positions_and_names_survive);
 	tcase_add_test(c, a_second_round_trip_writes_the_same_bytes);
+	tcase_add_test(c, threads_with_numbers_for_names_survive);
 	suite_add_tcase(s, c);
 	c = tcase_create("by hand");
 	tcase_add_test(c, what_a_hand_leaves_out_has_defaults);

@@ -342,7 +342,9 @@ static void put_number(FILE *out, const char *key, uint64_t n)
 
 static void put_operands(const struct rt_jsonl_writer *w, const struct rt_event *e)
 {
-	if (rt_event_is_of_thread(e) && e->addr < w->thread_count)
+	if (rt_event_is_of_thread(e) && e->addr < w->thread_count && !strncmp(w->threads[e->addr], "\"0x", 3))
+		fprintf(w->out, ",\"object\":%" PRIu64, e->addr); /* its name would be read as a number */
+	else if (rt_event_is_of_thread(e) && e->addr < w->thread_count)
 		fprintf(w->out, ",\"object\":%s", w->threads[e->addr]);
 	else
 		fprintf(w->out, ",\"object\":\"0x%" PRIx64 "\"", e->addr);
