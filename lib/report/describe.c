@@ -182,7 +182,20 @@ static int compare_queries(const void *a, const void *b)
 	const struct describe_query *x = a, *y = b;
 	if (x->number != y->number)
 		return x->number < y->number ? -1 : 1;
-	return (x->addr > y->addr) - (x->addr < y->addr);
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+	return x->ordinal - y->ordinal;
+}
+
+/* Sorted, each once. */
+static size_t tidy_queries(struct describe_query *queries, size_t n)
+{
+	size_t kept = 0;
+	qsort(queries, n, sizeof *queries, compare_queries);
+	for (size_t i = 0; i < n; i++)
+		if (!kept || compare_queries(&queries[kept - 1], &queries[i]) != 0)
+			queries[kept++] = queries[i];
+	return kept;
 }
 
 /* Sorted, each once, without 0. */
@@ -230,14 +243,15 @@ enum rt_status describe(struct rt_trace *trace, const struct describe_query *que
 	enum rt_status status = RT_EMEMORY;
 	struct describe_query *sorted = calloc(n ? n : 1, sizeof *sorted);
 	uint64_t *addrs = calloc(n ? n : 1, sizeof *addrs);
-	for (size_t i = 0; sorted && addrs && i < n; i++) {
+	for (size_t i = 0; sorted && i < n; i++)
 		sorted[i] = queries[i];
-		addrs[i] = queries[i].addr;
-	}
+	if (sorted && addrs)
+		n = tidy_queries(sorted, n);
+	for (size_t i = 0; sorted && addrs && i < n; i++)
+		addrs[i] = sorted[i].addr;
 	if (!sorted || !addrs || !pass_init(&p, trace, addrs, tidy(addrs, n), n)) {
 		rt_error_set(err, RT_EMEMORY, "no memory to describe events");
 	} else {
-		qsort(sorted, n, sizeof *sorted, compare_queries);
 		rt_trace_select(trace, RT_SELECT_ALL);
 		status = run(&p, sorted, n, err);
 	}

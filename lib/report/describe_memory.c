@@ -105,15 +105,23 @@ static struct memory_place place_at(struct describing *p, uint64_t addr)
 	return place;
 }
 
+static bool is_new_place(const struct describe_query *queries, size_t i)
+{
+	return queries[i].addr && (i == 0 || queries[i].addr != queries[i - 1].addr);
+}
+
 /* queries: all n of one event, sorted by address. */
 void describe_places(struct describing *p, const struct describe_query *queries, size_t n, struct description *d)
 {
-	d->places = calloc(n, sizeof *d->places);
+	size_t places = 0;
+	for (size_t i = 0; i < n; i++)
+		places += is_new_place(queries, i);
+	d->places = calloc(places ? places : 1, sizeof *d->places);
 	if (!d->places) {
 		p->no_memory = true;
 		return;
 	}
 	for (size_t i = 0; i < n; i++)
-		if (queries[i].addr && (i == 0 || queries[i].addr != queries[i - 1].addr))
+		if (is_new_place(queries, i))
 			d->places[d->place_count++] = place_at(p, queries[i].addr);
 }

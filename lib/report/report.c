@@ -89,7 +89,7 @@ static bool entries_create(struct report *r, const struct report_options *option
 struct questions {
 	struct describe_query *items;
 	size_t count, capacity;
-	unsigned char *asked;    /* by event index */
+	unsigned char *asked;    /* by event index: 1: for its ordinal alone; 2: for all */
 	unsigned char *locksets; /* by index */
 	unsigned char *objects;  /* by index: locks of these */
 	bool no_memory;
@@ -106,9 +106,9 @@ static void ask(struct questions *q, uint64_t number, uint64_t addr, bool ordina
 
 static void ask_event(struct questions *q, const struct model *m, uint32_t e)
 {
-	if (e >= m->event_count || q->asked[e])
+	if (e >= m->event_count || q->asked[e] == 2)
 		return;
-	q->asked[e] = 1;
+	q->asked[e] = 2;
 	unsigned op = model_op(m, e);
 	uint32_t object = m->events[e].object;
 	uint64_t addr = 0;
@@ -141,8 +141,13 @@ static void ask_anomaly(struct questions *q, const struct model *m, const struct
 	if (subject_meeting(m, anomaly, &e, &addr))
 		ask(q, m->events[e].number, addr, false);
 	const struct schedule *s = steps ? anomaly->schedule : NULL;
-	for (uint32_t i = 0; s && i < s->count; i++)
-		ask(q, m->events[steps_end(m, s, i)].number, 0, true);
+	for (uint32_t i = 0; s && i < s->count; i++) {
+		e = steps_end(m, s, i);
+		if (q->asked[e])
+			continue;
+		q->asked[e] = 1;
+		ask(q, m->events[e].number, 0, true);
+	}
 }
 
 /* Queries the write and the read of each relaxed atomic that the anomaly follows. */
