@@ -60,7 +60,7 @@ static bool sites_reserve(struct rt_encoder *e, uint32_t n)
 {
 	if (e->site_cap - e->site_count >= n)
 		return true;
-	uint32_t cap = e->site_cap ? e->site_cap : 512;
+	uint32_t cap = e->site_cap ? e->site_cap : 8; /* there may be very many threads of a few records */
 	while (cap - e->site_count < n)
 		cap *= 2;
 	struct rt_site *sites = realloc(e->sites, cap * sizeof *sites);
@@ -293,15 +293,16 @@ size_t rt_encoder_add(struct rt_encoder *e, const struct rt_record *records, siz
 	/* A group has up to three records, so two places are kept free at the chunk's end. */
 	while (taken < n && e->facts.records + 2 < RT_CHUNK_RECORDS && e->site_count <= RT_CHUNK_SITES - 2 * BATCH) {
 		size_t room = RT_CHUNK_RECORDS - 2 - e->facts.records, most = room < BATCH ? room : BATCH, used = 0;
-		if (!sites_reserve(e, 2 * BATCH))
+		most = most < n - taken ? most : n - taken;
+		if (!sites_reserve(e, 2 * (uint32_t)most))
 			return SIZE_MAX;
 		for (unsigned i = 0; i < RT_COLUMN_COUNT; i++)
-			if (!rt_bytes_reserve(&e->column[i], (size_t)BATCH * column_max[i]))
+			if (!rt_bytes_reserve(&e->column[i], (most + 2) * column_max[i]))
 				return SIZE_MAX;
 		struct rt_bytes *flags = &e->column[RT_COLUMN_FLAG];
 		struct state state = {
 		    .from = e->from, .at = e->recent.at, .flag = flags->data + flags->len, .events = e->facts.events};
-		while (used < most && taken + used < n)
+		while (used < most)
 			used += put_group(e, &state, records + taken + used, n - taken - used);
 		e->from = state.from;
 		e->recent.at = state.at;
