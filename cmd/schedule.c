@@ -72,10 +72,22 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
+static size_t count_schedules(const struct report *r)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < r->count; i++)
+		n += r->entries[i].anomaly->schedule != NULL;
+	return n;
+}
+
 /* Analyzes the trace and reads the anomaly's schedule from the written report, as that of a report file is read. */
 static enum rt_status schedule_of(const struct report *r, const struct settings *s, struct script **out,
                                   struct rt_error *err)
 {
+	size_t count = count_schedules(r);
+	if (!s->anomaly && count > 1) /* the report of all may be large */
+		return rt_error_set(err, RT_EUSAGE, "'%s' has %zu anomalies with a schedule: say which by --anomaly",
+		                    s->path, count);
 	struct rt_bytes text = {0};
 	FILE *memory = rt_memory_file(&text), *again = NULL;
 	enum rt_status status = RT_EMEMORY;
