@@ -1,5 +1,7 @@
 #include "cmd/relations.h"
 
+#include "cmd/lock_type.h"
+
 #include "lib/base/vec.h"
 #include "lib/trace/modules.h"
 #include "tracefmt/trace.h"
@@ -45,7 +47,28 @@ static json_t *type_json(const struct rt_trace *trace, uint64_t lock)
 static const char *const kinds[] = {[RT_LOCK_STATIC] = "static", [RT_LOCK_HEAP] = "heap", [RT_LOCK_MADE] = "made"};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-static json_t *relation_json(const struct rt_trace *trace, const struct rt_may_trigger *r)
+/* Adds what the lock is a member of, or else the name of the variable. False without memory. */
+static bool add_type(json_t *relation, const struct rt_trace *trace, const struct rt_lock *lock,
+                     struct lock_types *types)
+{
+	const struct rt_module *module = module_at(trace, lock->at);
+	struct lock_type type;
+	json_t *name = NULL;
+	bool heap = lock->kind == RT_LOCK_HEAP;
+	if (heap && module && lock_type_of_block(types, module, lock->at, lock->block, lock->offset, &type)) {
+		json_t *to = json_object_get(relation, "lock");
+		if (json_object_set_new(to, "offset", json_integer((json_int_t)type.offset)) != 0 ||
+		    json_object_set_new(to, "element", json_integer((json_int_t)type.element)) != 0)
+			return false;
+		name = json_string(type.name);
+	} else if (lock->kind == RT_LOCK_STATIC) {
+		name = module && lock_type_of_variable(types, module, lock->at, &type) ? json_string(type.name)
+		                                                                       : type_json(trace, lock->at);
+	}
+	return !name || json_object_set_new(relation, "type", name) == 0;
+}
+
+static json_t *relation_json(const struct rt_trace *trace, const struct rt_may_trigger *r, struct lock_types *types)
 {
 	json_t *function = relations_offset(trace, r->function), *at = relations_offset(trace, r->lock.at);
 	if (function && r->lock.kind == RT_LOCK_UNKNOWN) {
@@ -59,9 +82,10 @@ static json_t *relation_json(const struct rt_trace *trace, const struct rt_may_t
 	}
 	json_t *relation = json_pack("{s:o, s:{s:s, s:o, s:I}}", "function", function, "lock", "kind",
 	                             kinds[r->lock.kind], "at", at, "offset", (json_int_t)r->lock.offset);
-	json_t *type = r->lock.kind == RT_LOCK_STATIC ? type_json(trace, r->lock.at) : NULL;
-	if (relation && type)
-		json_object_set_new(relation, "type", type);
+	if (relation && !add_type(relation, trace, &r->lock, types)) {
+		json_decref(relation);
+		return NULL;
+	}
 	return relation;
 }
 
@@ -69,11 +93,13 @@ json_t *relations_json(const struct rt_trace *trace, const struct rt_control *co
 {
 	uint64_t n = atomic_load(&control->relation_count);
 	json_t *list = json_array();
+	struct lock_types types = {0};
 	for (uint64_t i = 0; i < n && i < RT_RELATIONS_MAX; i++) {
-		json_t *relation = relation_json(trace, &control->relations[i]);
+		json_t *relation = relation_json(trace, &control->relations[i], &types);
 		if (relation)
 			json_array_append_new(list, relation);
 	}
+	lock_types_release(&types);
 	return list;
 }
 
@@ -132,6 +158,7 @@ static bool read_lock(struct relations *r, const json_t *lock, struct rt_may_tri
 		return false;
 	to->lock.kind = i;
 	to->lock.offset = (uint64_t)json_integer_value(json_object_get(lock, "offset"));
+	to->lock.block = (uint64_t)json_integer_value(json_object_get(lock, "element"));
 	return true;
 }
 

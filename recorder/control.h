@@ -84,6 +84,7 @@ struct rt_lock {
 	uint32_t kind; /* enum rt_lock_kind */
 	uint32_t type; /* locks of the same number, which is not 0, are of one kind as well */
 	uint64_t at, offset;
+	uint64_t block; /* HEAP: bytes of the block; in the input, of its elements: offsets in them count. 0: no such */
 };
 
 /* Something at or below the function takes a lock of this kind (DrFinder's may-trigger relation). */

@@ -188,7 +188,7 @@ struct rt_lock rt_sched_lock_kind(uintptr_t lock)
 	const struct entry *e = block_at(lock);
 
 	if (e)
-		return (struct rt_lock){.kind = RT_LOCK_HEAP, .at = e->pc, .offset = lock - e->key};
+		return (struct rt_lock){.kind = RT_LOCK_HEAP, .at = e->pc, .offset = lock - e->key, .block = e->size};
 	if (is_static(lock))
 		return (struct rt_lock){.kind = RT_LOCK_STATIC, .at = lock};
 	e = find(&objects, lock, false);

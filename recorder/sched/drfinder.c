@@ -25,11 +25,12 @@ struct set {
 	} * entries;
 	unsigned used;
 };
-static struct set known;  /* pairs of a function and a kind, from earlier runs */
-static struct set types;  /* of locks, from earlier runs, by kind */
-static struct set found;  /* pairs in this run */
-static struct set places; /* the kind of lock that was taken first at a pc */
-static struct set others; /* functions that take locks on behalf of their callers */
+static struct set known;    /* pairs of a function and a kind, from earlier runs */
+static struct set types;    /* of locks, from earlier runs, by kind */
+static struct set elements; /* bytes of those of a block, from earlier runs, by the place of its allocation */
+static struct set found;    /* pairs in this run */
+static struct set places;   /* the kind of lock that was taken first at a pc */
+static struct set others;   /* functions that take locks on behalf of their callers */
 
 static uint64_t mix(uint64_t a, uint64_t b)
 {
@@ -64,9 +65,18 @@ static bool add(struct set *s, uint64_t key, uint64_t value)
 
 /* ---- Relations ---- */
 
+/* The same of all elements of a block, where the block's type is known. */
 static uint64_t own_kind(const struct rt_lock *l)
 {
-	return mix(mix(l->kind, l->at), l->offset);
+	uint64_t element = l->kind == RT_LOCK_HEAP ? look_up(&elements, mix(l->at, 0))->value : 0;
+
+	return mix(mix(l->kind, l->at), element ? l->offset % element : l->offset);
+}
+
+/* The kind as far as one place in a function tells kinds apart: locks of one block, or one array, are of one kind. */
+static uint64_t kind_at_place(const struct rt_lock *l)
+{
+	return mix(mix(l->kind, l->at), l->kind == RT_LOCK_HEAP ? 0 : l->offset);
 }
 
 /* A number for the kind of the lock; 0: unknown. */
@@ -94,6 +104,8 @@ static void learn(void)
 			add(&others, mix(function, 0), 0);
 			continue;
 		}
+		if (lock.kind == RT_LOCK_HEAP && lock.block)
+			add(&elements, mix(lock.at, 0), lock.block);
 		if (lock.type)
 			add(&types, own_kind(&lock), lock.type);
 		add(&known, mix(function, kind_of(&lock)), 0);
@@ -136,8 +148,8 @@ static void collect(const struct rt_task *t, const struct rt_lock *lock)
 		return;
 	struct entry *e = look_up(&places, mix(t->next.pc, 0));
 	if (!e->key)
-		add(&places, mix(t->next.pc, 0), own_kind(lock));
-	else if (e->value != own_kind(lock) && rt_sched_call(t, 0) && add(&others, mix(rt_sched_call(t, 0), 0), 0))
+		add(&places, mix(t->next.pc, 0), kind_at_place(lock));
+	else if (e->value != kind_at_place(lock) && rt_sched_call(t, 0) && add(&others, mix(rt_sched_call(t, 0), 0), 0))
 		report(rt_sched_call(t, 0), &none);
 	first = innermost(t);
 	for (n = first; n < first + depth && rt_sched_call(t, n); n++)
@@ -169,7 +181,7 @@ static uint64_t since;            /* step */
 
 static bool init(const struct rt_control *control)
 {
-	struct set *const sets[] = {&known, &types, &found, &places, &others};
+	struct set *const sets[] = {&known, &types, &elements, &found, &places, &others};
 
 	(void)control;
 	escorted = waiter = 0;

@@ -144,6 +144,32 @@ for name in drfinder guarded; do
 done
 jq -e '[.relations[] | select(.type == "k")] | length > 0' o2.json >/dev/null || wrong "no relation with lock k"
 
+# Phase 1 needs no accesses: without them it has the same relations, which lead to both races of figure 2.
+run 0 record --serial=1 --strategy=drfinder --outcome=o1.json -o d.zst ./drfinder
+run 0 record --serial=1 --strategy=drfinder --sync-only --outcome=sync.json -o d.zst ./drfinder
+[ "$(jq -cS .relations o1.json)" = "$(jq -cS .relations sync.json)" ] || wrong "other relations with --sync-only"
+run 0 record --serial=1 --strategy=drfinder --learn=sync.json --outcome=o2.json -o d1.zst ./drfinder
+run 0 record --serial=1 --strategy=drfinder --learn=o2.json -o d2.zst ./drfinder
+[ "$( (observed d1.zst && observed d2.zst) | sort -u | tr '\n' ' ')" = "x y " ] || wrong "drfinder after --sync-only"
+
+# A lock is of the type of the structure whose member it is: in each element of a block, and in variables; without debug
+# information it goes by where the block was allocated.
+for heap in 0 1; do
+	build $cases/lock_array.c lock_array$heap -O0 -DHEAP=$heap
+	run 0 record --serial=1 --strategy=drfinder --sync-only --outcome=o1.json -o d.zst ./lock_array$heap
+	jq -e '[.relations[] | select(.lock)] | length > 0 and all(.type == "item.lock")' o1.json >/dev/null ||
+		wrong "types of locks: $(jq -c .relations o1.json)"
+	run 0 record --serial=1 --strategy=drfinder --learn=o1.json --outcome=o2.json -o d1.zst ./lock_array$heap
+	run 0 record --serial=1 --strategy=drfinder --learn=o2.json -o d2.zst ./lock_array$heap
+	(observed d1.zst && observed d2.zst) | grep -qx x || wrong "lock_array$heap: no race on x"
+done
+jq -e '[.relations[].lock | select(.) | [.element, .offset]] | unique == [[48, 8]]' o1.json >/dev/null ||
+	wrong "elements: $(jq -c .relations o1.json)"
+build $cases/lock_array.c lock_array -O0 -g0
+run 0 record --serial=1 --strategy=drfinder --sync-only --outcome=o1.json -o d.zst ./lock_array
+jq -e '[.relations[] | select(.lock)] | length > 0 and all(.type == null and .lock.kind == "heap") and
+	(map(.lock.offset) | unique == [8, 56, 104])' o1.json >/dev/null || wrong "types without debug information: $(jq -c .relations o1.json)"
+
 # Options that make no sense.
 run 2 record --strategy=pct ./fig1
 says "^racetrace record: --strategy needs --serial"

@@ -1,5 +1,6 @@
 #!/bin/bash
-# t_systematic.sh [BUILD]: explore --strategy=systematic makes all executions of small programs.
+# t_systematic.sh [BUILD]: explore --strategy=systematic makes all executions of small programs. RT_SYSTEMATIC=all: also those
+# of the larger ones without reduction, which takes minutes.
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/text.sh"
 
@@ -48,18 +49,20 @@ holds '.search.complete and .search.races == 0 and .runs[0].end == "exit status 
 holds '[.findings[].kinds] == [["status"]] and .findings[0].seen.runs == [range(1; (.runs | length) + 1)]'
 
 # Its subjects: no race in any execution; with a race the same ones are found without and with partial reduction.
-for subject in producer_consumer semaphore cigarette_smokers sleeping_barber; do
+for subject in producer_consumer semaphore cigarette_smokers sleeping_barber readers_writers; do
 	gcc -g -O1 -fsanitize=thread "$top/samples/systematic/$subject.c" -o subject -pthread || exit 1
 	run 0 explore --strategy systematic --jobs 2 -f json -- ./subject 1
 	holds '.search.complete and .search.races == 0'
 done
-for subject in producer_consumer semaphore; do
+racy="producer_consumer semaphore cigarette_smokers"
+[ "${RT_SYSTEMATIC-}" = all ] && racy="$racy readers_writers sleeping_barber"
+for subject in $racy; do
 	gcc -g -O1 -DRACY -fsanitize=thread "$top/samples/systematic/$subject.c" -o racy -pthread || exit 1
-	run 1 explore --strategy systematic --reduction partial -f json -- ./racy
+	run 1 explore --strategy systematic --jobs 2 --reduction partial -f json -- ./racy
 	holds '.search.complete and .search.races > 0'
 	jq -c '[([.anomalies[] | .fingerprint] | unique), .search.races]' out >partial
 	states=$(jq .search.states out)
-	run 1 explore --strategy systematic --reduction none -f json -- ./racy
+	run 1 explore --strategy systematic --jobs 2 --reduction none -f json -- ./racy
 	jq -c '[([.anomalies[] | .fingerprint] | unique), .search.races]' out >none
 	cmp -s partial none || wrong "$subject: other races by partial reduction: $(cat partial none)"
 	holds ".search.complete and .search.states > $states"
