@@ -138,6 +138,8 @@ static int print_json(const struct rt_trace_info *info, const uint64_t kinds[RT_
 	    info->format, "path", json_text(info->path));
 	if (all && info->vary)
 		json_object_set_new(all, "vary", json_number(info->vary));
+	if (all && info->dropped)
+		json_object_set_new(all, "dropped", json_number(info->dropped));
 	if (all && info->input)
 		json_object_set_new(all, "input", json_text(info->input));
 	if (all && info->values)
@@ -198,6 +200,8 @@ static void print_text(const struct rt_trace_info *info, const uint64_t kinds[RT
 		printf("left out   %" PRIu64 " repeats\n", info->left_out);
 	if (info->lost)
 		printf("lost       %" PRIu64 "\n", info->lost);
+	if (info->dropped)
+		printf("dropped    %" PRIu64 " before the trace's start\n", info->dropped);
 	printf("bytes      %" PRIu64 " (%.2f an event)\n", info->file_bytes, bytes_per_event(info));
 	printf("order      %s\n", info->exact ? "exact" : "stamped");
 	printf("model      %s\n", rt_model_name(info->model));

@@ -196,6 +196,7 @@ static enum rt_status prepare(struct recording *r, struct rt_error *err)
 	                                      .vary = o->vary,
 	                                      .values = o->values},
 	                            .output = o->output,
+	                            .ring = o->ring,
 	                            .folder = o->only_first ? NULL : r->folder,
 	                            .follows_plain = r->tool.launcher != NULL};
 	status = tree_create(&tree, &r->tree, err);
@@ -280,6 +281,7 @@ static enum rt_status collect(struct recording *r, struct program *program, stru
 	                                    .values = (r->options.values && !r->options.sync_only) || r->tool.path,
 	                                    .binary = r->tool.path != NULL,
 	                                    .vary = r->options.vary,
+	                                    .ring = r->options.ring,
 	                                    .input = describe_input(input, sizeof input)};
 	enum rt_status status = create_trace(r, program->pid, &options, err);
 	if (!status)

@@ -3,6 +3,9 @@
 
 #include "cmd/command.h"
 
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -25,7 +28,8 @@ enum {
 	OPTION_LEARN,
 	OPTION_CHILDREN,
 	OPTION_SPURIOUS,
-	OPTION_RECORDER
+	OPTION_RECORDER,
+	OPTION_RING
 };
 
 static const char *const recorder_names[] = {"auto", "tsan", "valgrind", "sync", NULL};
@@ -43,6 +47,22 @@ static uint32_t random_seed(void)
 bool record_is_native(const struct record_options *o)
 {
 	return o->strategy.name && strcmp(o->strategy.name, STRATEGY_NATIVE) == 0;
+}
+
+/* A number of bytes with K, M or G behind it. */
+static uint64_t parse_ring(struct argp_state *state, const char *arg)
+{
+	static const char units[] = "KMG";
+	enum { LEAST = 64 << 10 };
+	char *end;
+	errno = 0;
+	uint64_t n = isdigit((unsigned char)*arg) ? strtoull(arg, &end, 10) : 0;
+	const char *unit = n && *end ? strchr(units, *end) : NULL;
+	unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+	bool good = n && !errno && (!*end || (unit && !end[1])) && n <= UINT64_MAX >> shift;
+	if (!good || n << shift < LEAST)
+		argp_error(state, "the size of a --ring must be at least 64K, such as 16M or 1G, not '%s'", arg);
+	return n << shift;
 }
 
 /* Options that need others. */
@@ -79,6 +99,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPTION_EXIT_SLEEP:
 		o->exit_sleep_ms = cmd_number(state, "the time to sleep at exit", arg, 0, INT32_MAX);
+		return 0;
+	case OPTION_RING:
+		o->ring = parse_ring(state, arg);
 		return 0;
 	case OPTION_VARY:
 		o->vary = arg ? cmd_number(state, "a seed", arg, 1, UINT32_MAX) : random_seed();
@@ -184,6 +207,8 @@ static const struct argp_option option_table[] = {
      "('valgrind'), or synchronisation alone ('sync'); 'auto' (the default) is 'tsan' for a program that is "
      "instrumented, and else 'valgrind'",
      0},
+    {"ring", OPTION_RING, "SIZE", 0,
+     "Write the last part of the run alone, about SIZE bytes (64K, 16M, 1G): it is kept in memory until the end", 0},
     {"ring-size", 'r', "KIB", 0, "Buffer of each thread in KiB, a power of two (256)", 0},
     {"serial", OPTION_SERIAL, "SEED", OPTION_ARG_OPTIONAL,
      "Run one thread at a time, in an order that SEED (1) decides: the trace's order is exact, and the same SEED gives "

@@ -20,6 +20,7 @@ struct record_options {
 	const char *output;
 	char **command;
 	uint32_t ring_kib; /* KiB of ring a thread */
+	uint64_t ring;     /* bytes of the trace, which is the last part of the run; 0: all of it */
 	uint32_t threads;  /* alive at once */
 	uint32_t exit_sleep_ms;
 	uint32_t vary;   /* seed; 0: not */

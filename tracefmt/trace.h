@@ -48,6 +48,7 @@ struct rt_trace_info {
 	uint64_t events;      /* kept events, all threads */
 	uint64_t left_out;    /* repeats that were left out, all threads */
 	uint64_t lost;        /* events lost (LOST), all threads */
+	uint64_t dropped;     /* events before the trace's start, which is in the middle of the run; 0: it is not */
 	uint64_t file_bytes;
 	uint32_t thread_count;
 	const struct rt_thread *threads;

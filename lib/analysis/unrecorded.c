@@ -38,6 +38,8 @@ static bool is_doubtful(const struct model *m, const struct anomaly *a)
 		late |= is_late(m, a->events[i]);
 	if (a->verdict != VERDICT_OBSERVED)
 		return late || schedule_is_late(m, a);
+	if (!m->losses.calls && !m->losses.threads) /* nothing is missing after the trace's start */
+		return false;
 	if (a->kind == ANOMALY_DEADLOCK)
 		return false;
 	return late && (a->kind != ANOMALY_RACE || may_order(m, a->events[0], a->events[1]));
@@ -51,4 +53,6 @@ void unrecorded_cap(const struct model *m, struct anomaly *a)
 		anomaly_cap(a, REASON_UNKNOWN_CALL, NULL);
 	if (m->losses.threads)
 		anomaly_cap(a, REASON_UNRECORDED_THREAD, NULL);
+	if (m->losses.start)
+		anomaly_cap(a, REASON_START, NULL);
 }

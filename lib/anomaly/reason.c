@@ -24,6 +24,7 @@ static const struct {
     [REASON_UNKNOWN_CALL] =
         {"unknown-call", "may be ordered by what the kernel does by itself (io_uring, asynchronous input and output)",
          NULL, NULL},
+    [REASON_START] = {"start", "what came before the trace's start may forbid it", NULL, NULL},
     [REASON_HIDDEN_ATOMIC] = {"hidden-atomic", "may be ordered by an atomic instruction that was not recorded",
                               "may be ordered by the atomic instruction in ", ""},
     [REASON_PLAIN_MODULE] = {"plain-module", "may be ordered inside a module that is not instrumented",

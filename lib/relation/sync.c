@@ -4,6 +4,9 @@
  * A trace does not say which signal woke which waiter, or which post ended which wait. Both are matched first come,
  * first served, as long as that can be true: a waiter that ends before "its" signal takes the signal of a waiter that
  * still waits. A timed wait may end without a signal and is never ordered by one.
+ *
+ * Where the trace begins in the middle of the run, some of the partners are not in it, so neither rule holds. There a
+ * wait of any kind comes after all that could have ended it and has its stamp before.
  */
 #include "lib/relation/sync.h"
 
@@ -24,7 +27,8 @@ bool sync_init(struct sync *s, const struct model *m, struct clocks *clocks)
 	s->clocks = clocks;
 	s->index = all_none(m->object_count);
 	s->arrived_in = all_none(m->thread_count);
-	return s->index && s->arrived_in;
+	s->all = m->losses.start ? calloc((size_t)m->object_count + 1, sizeof *s->all) : NULL;
+	return s->index && s->arrived_in && (s->all || !m->losses.start);
 }
 
 void sync_release(struct sync *s)
@@ -38,6 +42,7 @@ void sync_release(struct sync *s)
 	free(s->rounds);
 	free(s->index);
 	free(s->arrived_in);
+	free(s->all);
 }
 
 static struct sync_condition *condition_of(struct sync *s, uint32_t e)
@@ -55,8 +60,22 @@ static struct sync_condition *condition_of(struct sync *s, uint32_t e)
 	return &s->conditions[*index];
 }
 
+/* Everything that threads have sent by the object so far. */
+static uint32_t *all_of(struct sync *s, uint32_t e)
+{
+	return &s->all[s->m->events[e].object];
+}
+
+static void send_to_all(struct sync *s, uint32_t e, struct stamp by)
+{
+	uint32_t *all = all_of(s, e);
+	*all = clock_raise(s->clocks, clock_join(s->clocks, *all, by.clock), by.thread, by.count);
+}
+
 void sync_wait_begin(struct sync *s, uint32_t e, bool timed)
 {
+	if (s->all)
+		return;
 	struct sync_condition *c = condition_of(s, e);
 	if (!c || !vec_reserve(&c->waiters, &c->capacity, (uint64_t)c->count + 1, sizeof *c->waiters)) {
 		s->failed = true;
@@ -68,6 +87,10 @@ void sync_wait_begin(struct sync *s, uint32_t e, bool timed)
 
 void sync_signal(struct sync *s, uint32_t e, struct stamp by, bool all)
 {
+	if (s->all) {
+		send_to_all(s, e, by);
+		return;
+	}
 	struct sync_condition *c = condition_of(s, e);
 	for (uint32_t i = 0; c && i < c->count; i++) {
 		struct sync_waiter *w = &c->waiters[i];
@@ -96,6 +119,8 @@ static void take_signal(struct sync_condition *c, struct sync_waiter *w)
 
 uint32_t sync_wait_end(struct sync *s, uint32_t e, uint32_t now)
 {
+	if (s->all)
+		return clock_join(s->clocks, now, *all_of(s, e));
 	struct sync_condition *c = condition_of(s, e);
 	uint32_t thread = model_thread_of(s->m, e), i = 0;
 	while (c && i < c->count && c->waiters[i].thread != thread)
@@ -114,6 +139,10 @@ uint32_t sync_wait_end(struct sync *s, uint32_t e, uint32_t now)
 
 void sync_arrive(struct sync *s, uint32_t e, struct stamp by)
 {
+	if (s->all) {
+		send_to_all(s, e, by);
+		return;
+	}
 	uint32_t *current = &s->index[s->m->events[e].object], parties = model_arg(s->m, e);
 	if (*current == MODEL_NONE || s->rounds[*current].full) {
 		if (!vec_reserve(&s->rounds, &s->round_capacity, (uint64_t)s->round_count + 1, sizeof *s->rounds)) {
@@ -133,6 +162,8 @@ void sync_arrive(struct sync *s, uint32_t e, struct stamp by)
 
 uint32_t sync_leave(struct sync *s, uint32_t e, uint32_t now)
 {
+	if (s->all)
+		return clock_join(s->clocks, now, *all_of(s, e));
 	uint32_t round = s->arrived_in[model_thread_of(s->m, e)];
 	if (round == MODEL_NONE)
 		return now;
@@ -158,6 +189,10 @@ static struct sync_semaphore *semaphore_of(struct sync *s, uint32_t e)
 
 void sync_make_semaphore(struct sync *s, uint32_t e, struct stamp by)
 {
+	if (s->all) {
+		send_to_all(s, e, by);
+		return;
+	}
 	struct sync_semaphore *p = semaphore_of(s, e);
 	if (!p)
 		return;
@@ -169,6 +204,10 @@ void sync_make_semaphore(struct sync *s, uint32_t e, struct stamp by)
 
 void sync_post(struct sync *s, uint32_t e, struct stamp by)
 {
+	if (s->all) {
+		send_to_all(s, e, by);
+		return;
+	}
 	struct sync_semaphore *p = semaphore_of(s, e);
 	if (!p || !vec_reserve(&p->posts, &p->capacity, (uint64_t)p->count + 1, sizeof *p->posts)) {
 		s->failed = true;
@@ -179,6 +218,8 @@ void sync_post(struct sync *s, uint32_t e, struct stamp by)
 
 uint32_t sync_semaphore(struct sync *s, uint32_t e, uint32_t now)
 {
+	if (s->all)
+		return model_op(s->m, e) == RT_OP_SEM_POST ? now : clock_join(s->clocks, now, *all_of(s, e));
 	struct sync_semaphore *p = semaphore_of(s, e);
 	if (!p)
 		return now;

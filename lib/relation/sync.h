@@ -41,6 +41,7 @@ struct sync {
 	struct sync_round *rounds;
 	uint32_t round_count, round_capacity;
 	uint32_t *arrived_in; /* by thread: the round it arrived in last */
+	uint32_t *all;        /* by object: the clock of all that was sent by it; NULL: partners are matched */
 	bool failed;
 };
 

@@ -29,9 +29,11 @@ bool losses_add(struct losses *l, const struct rt_event *e)
 	if (e->op == RT_OP_LOST && e->addr == RT_LOST_UNSEEN)
 		number = 0;
 	if (e->op == RT_OP_LOST) {
+		bool start = e->addr == RT_LOST_START;
 		l->calls |= e->addr == RT_LOST_CALL;
-		l->threads |= e->addr != RT_LOST_CALL;
-		l->items[l->count++] = (struct loss){number, e->thread, e->addr != RT_LOST_SIGNAL};
+		l->start |= start;
+		l->threads |= e->addr != RT_LOST_CALL && !start;
+		l->items[l->count++] = (struct loss){number, e->thread, e->addr != RT_LOST_SIGNAL && !start};
 	}
 	return true;
 }

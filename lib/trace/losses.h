@@ -26,6 +26,7 @@ struct losses {
 	struct losses_mark *marks; /* by thread, then number */
 	uint32_t mark_count, mark_capacity;
 	bool calls, threads; /* any item is a call that is not understood; any is a thread, or of one */
+	bool start;          /* the trace begins in the middle of the run */
 };
 
 /* True if events of this operation are to be told to losses_add. */

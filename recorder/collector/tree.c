@@ -425,6 +425,7 @@ static enum rt_status record(struct process *p, int pidfd, struct rt_error *err)
 	                                    .exact = collector_control(p->collector) || collector_watched(p->collector),
 	                                    .values = p->tree->options.rings.values || collector_watched(p->collector),
 	                                    .binary = collector_watched(p->collector),
+	                                    .ring = p->tree->options.ring,
 	                                    .vary = p->tree->options.rings.vary};
 	struct rt_writer *w;
 	uint64_t began = now_ns();

@@ -13,6 +13,7 @@ struct tree_options {
 	struct collector_options rings;
 	const char *output; /* names traces: name.h */
 	const char *folder; /* where the recorders are; NULL: only the first process is recorded */
+	uint64_t ring;      /* as in rt_writer_options */
 	bool follows_plain; /* the first process's tool can run what it executes */
 };
 

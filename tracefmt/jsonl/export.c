@@ -242,6 +242,8 @@ static enum rt_status put_header(struct rt_jsonl_writer *w, bool whole, bool uni
 	failed |= json_object_set_new(h, "command", command(info));
 	failed |= json_object_set_new(h, "exit", exit_value(info));
 	failed |= json_object_set_new(h, "duration_ns", number(info->duration_ns));
+	if (info->dropped)
+		failed |= json_object_set_new(h, "dropped", number(info->dropped));
 	failed |= json_object_set_new(h, "pid", number(info->pid));
 	failed |= json_object_set_new(h, "order", json_string(info->exact ? "exact" : "stamped"));
 	if (info->model != RT_MODEL_SC)

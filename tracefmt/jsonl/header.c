@@ -232,6 +232,7 @@ enum rt_status jsonl_header(struct jsonl_parser *p, const json_t *header)
 	    (status = parse_command(p, jsonl_get(header, "command"))) ||
 	    (status = parse_exit(p, jsonl_get(header, "exit"))) ||
 	    (status = jsonl_number(p, header, "duration_ns", UINT64_MAX, &info->duration_ns)) ||
+	    (status = jsonl_number(p, header, "dropped", UINT64_MAX, &info->dropped)) ||
 	    (status = jsonl_number(p, header, "pid", UINT64_MAX, &info->pid)) ||
 	    (status = jsonl_number(p, header, "lost", UINT64_MAX, &info->lost)) ||
 	    (status = jsonl_line(p, header, "vary", &info->vary)) ||

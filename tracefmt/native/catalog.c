@@ -140,6 +140,8 @@ static void parse_end(struct rt_reader *r, const struct rt_bytes *raw)
 	r->trace.info.exit_kind = (enum rt_exit_kind)kind;
 	r->trace.info.exit_value = (int)value;
 	r->trace.info.duration_ns = duration;
+	if (rt_cursor_left(&c))
+		r->trace.info.dropped = rt_cursor_varint(&c);
 }
 
 /* Makes room for threads up to index. Threads are declared one by one, so the file's size bounds it. */

@@ -69,6 +69,7 @@ static void writer_free(struct rt_writer *w)
 		if (!t)
 			continue;
 		rt_encoder_free(t->encoder);
+		rt_ring_thread_release(&t->ring);
 		free(t->name);
 		free(t->label);
 		free(t);
@@ -76,6 +77,8 @@ static void writer_free(struct rt_writer *w)
 	free(w->threads);
 	set_release(&w->pcs);
 	rt_symbol_table_free(w->symbols);
+	rt_ring_free(w->ring);
+	rt_ring_file_release(&w->last);
 	rt_bytes_release(&w->raw);
 	rt_bytes_release(&w->packed);
 	rt_bytes_release(&w->index);
@@ -100,7 +103,8 @@ enum rt_status rt_writer_create(const char *path, const struct rt_writer_options
 	w->recording = options->recording;
 	w->zstd = ZSTD_createCCtx();
 	w->symbols = rt_symbol_table_create();
-	if (!w->zstd || !w->symbols) {
+	w->ring = options->ring ? rt_ring_create(options->ring) : NULL;
+	if (!w->zstd || !w->symbols || (options->ring && !w->ring)) {
 		writer_free(w);
 		return rt_error_set(err, RT_EMEMORY, "no memory to write '%s'", path ? path : "symbols");
 	}
@@ -222,8 +226,7 @@ static void open_chunk(struct rt_writer *w, struct writer_thread *t)
 	w->newest = t;
 }
 
-/* Writes the thread's open chunk, which has records. */
-static enum rt_status write_chunk(struct rt_writer *w, struct writer_thread *t, struct rt_error *err)
+enum rt_status writer_chunk(struct rt_writer *w, struct writer_thread *t, struct rt_error *err)
 {
 	if (w->announce || !t->known) {
 		enum rt_status status = RT_OK;
@@ -254,12 +257,17 @@ static enum rt_status write_chunk(struct rt_writer *w, struct writer_thread *t, 
 	w->left_out += f->left_out;
 	w->lost += f->lost;
 	t->ordinal += f->events + f->left_out;
-	if (!rt_encoder_each_pc(t->encoder, writer_add_pc, &w->pcs))
+	if (!w->ring && !rt_encoder_each_pc(t->encoder, writer_add_pc, &w->pcs))
 		return writer_no_memory(w, err);
 	rt_encoder_finish(t->encoder, &w->raw);
 	close_chunk(w, t);
 	w->chunks++;
-	return writer_block(w, &block, err);
+	if (!w->ring)
+		return writer_block(w, &block, err);
+	if (writer_pack(w, &block, err))
+		return w->failure.status;
+	bool kept = rt_ring_keep(w->ring, &t->ring, &block, w->packed.data + RT_BLOCK_HEADER_BYTES);
+	return kept ? RT_OK : writer_no_memory(w, err);
 }
 
 /* Writes chunks that have been open for too long. */
@@ -268,15 +276,13 @@ static enum rt_status write_old_chunks(struct rt_writer *w, struct rt_error *err
 	enum rt_status status = RT_OK;
 	while (!status && w->oldest &&
 	       (w->chunks - w->oldest->opened > OPEN_CHUNKS_MAX || w->open_records > OPEN_RECORDS_MAX))
-		status = write_chunk(w, w->oldest, err);
+		status = writer_chunk(w, w->oldest, err);
 	return status;
 }
 
-static enum rt_status add_records(struct rt_writer *w, struct writer_thread *t, const struct rt_record *records,
-                                  size_t n, struct rt_error *err)
+enum rt_status writer_encode(struct rt_writer *w, struct writer_thread *t, const struct rt_record *records, size_t n,
+                             struct rt_error *err)
 {
-	if (!t->encoder && !(t->encoder = rt_encoder_create()))
-		return writer_no_memory(w, err);
 	while (n) {
 		if (!rt_encoder_facts(t->encoder)->records)
 			open_chunk(w, t);
@@ -286,10 +292,20 @@ static enum rt_status add_records(struct rt_writer *w, struct writer_thread *t, 
 		records += taken;
 		n -= taken;
 		w->open_records += taken;
-		if (n && write_chunk(w, t, err))
+		if (n && writer_chunk(w, t, err))
 			return w->failure.status;
 	}
-	return write_old_chunks(w, err);
+	return RT_OK;
+}
+
+static enum rt_status add_records(struct rt_writer *w, struct writer_thread *t, const struct rt_record *records,
+                                  size_t n, struct rt_error *err)
+{
+	if (!t->encoder && !(t->encoder = rt_encoder_create()))
+		return writer_no_memory(w, err);
+	enum rt_status status =
+	    w->ring ? writer_ring_encode(w, t, records, n, err) : writer_encode(w, t, records, n, err);
+	return status ? status : write_old_chunks(w, err);
 }
 
 enum rt_status rt_writer_records(struct rt_writer *w, uint32_t thread, const struct rt_record *records, size_t n,
@@ -310,7 +326,7 @@ enum rt_status rt_writer_thread_end(struct rt_writer *w, uint32_t thread, struct
 	struct writer_thread *t = thread < w->thread_count ? w->threads[thread] : NULL;
 	enum rt_status status = RT_OK;
 	if (t && t->encoder && rt_encoder_facts(t->encoder)->records)
-		status = write_chunk(w, t, err);
+		status = writer_chunk(w, t, err);
 	if (t) {
 		rt_encoder_free(t->encoder);
 		t->encoder = NULL;
@@ -318,12 +334,17 @@ enum rt_status rt_writer_thread_end(struct rt_writer *w, uint32_t thread, struct
 	return status;
 }
 
-enum rt_status rt_writer_flush(struct rt_writer *w, struct rt_error *err)
+enum rt_status writer_open_chunks(struct rt_writer *w, struct rt_error *err)
 {
 	enum rt_status status = w->failure.status ? writer_fail(w, err) : RT_OK;
 	while (!status && w->oldest)
-		status = write_chunk(w, w->oldest, err);
+		status = writer_chunk(w, w->oldest, err);
 	return status;
+}
+
+enum rt_status rt_writer_flush(struct rt_writer *w, struct rt_error *err)
+{
+	return w->ring ? RT_OK : writer_open_chunks(w, err);
 }
 
 enum rt_status rt_writer_loaded(struct rt_writer *w, const struct rt_loaded *module, struct rt_error *err)
@@ -384,6 +405,8 @@ static enum rt_status write_end(struct rt_writer *w, const struct rt_writer_resu
 	rt_bytes_varint(&w->raw, (uint64_t)result->exit_kind);
 	rt_bytes_varint(&w->raw, rt_zigzag(result->exit_value));
 	rt_bytes_varint(&w->raw, result->duration_ns);
+	if (result->dropped)
+		rt_bytes_varint(&w->raw, result->dropped);
 	struct rt_block end = {.kind = RT_BLOCK_END};
 	if (writer_block(w, &end, err))
 		return w->failure.status;
@@ -400,7 +423,11 @@ static enum rt_status write_end(struct rt_writer *w, const struct rt_writer_resu
 
 enum rt_status rt_writer_finish(struct rt_writer *w, struct rt_writer_result *result, struct rt_error *err)
 {
-	enum rt_status status = rt_writer_flush(w, err);
+	enum rt_status status = w->ring ? writer_ring_complete(w, err) : writer_open_chunks(w, err);
+	if (!status && w->ring) {
+		status = writer_ring_write(w, err);
+		result->dropped = w->last.dropped;
+	}
 	if (!status)
 		status = write_end(w, result, err);
 	result->events = w->events;

@@ -24,6 +24,7 @@ struct rt_writer_options {
 	uint32_t vary;              /* seed by which threads were delayed; 0: they were not */
 	const char *input;          /* what standard input is, as in struct rt_trace_info; NULL: unknown */
 	int level;                  /* zstd level; 0: the default, 1 */
+	uint64_t ring;              /* the trace is the last part of the run, of about this many bytes; 0: all of it */
 };
 
 /* Creates the file (output.h), which gets its name in rt_writer_finish. On RT_OK the caller owns *out. path NULL:
@@ -40,8 +41,10 @@ enum rt_status rt_writer_records(struct rt_writer *w, uint32_t thread, const str
                                  struct rt_error *err);
 /* Ends a thread: writes its open chunk and frees its memory. */
 enum rt_status rt_writer_thread_end(struct rt_writer *w, uint32_t thread, struct rt_error *err);
-/* Writes everything so far, so that it survives if the writer is killed. */
+/* Writes everything so far, so that it survives if the writer is killed. A ring is written at the end only. */
 enum rt_status rt_writer_flush(struct rt_writer *w, struct rt_error *err);
+/* Of a ring: drops what came so far. The trace begins here. */
+enum rt_status rt_writer_begin(struct rt_writer *w, struct rt_error *err);
 /*
  * Records immediately that a module is loaded, so that positions can be resolved even if the writer is killed.
  * build_id: in hexadecimal; NULL: it has none.
@@ -96,6 +99,7 @@ struct rt_writer_result {
 	int exit_value;
 	uint64_t duration_ns;
 	uint64_t events, left_out, bytes; /* filled in by finish */
+	uint64_t dropped;                 /* events before the trace's start; of a ring filled in by finish */
 };
 
 /* The order is not exact after all. */

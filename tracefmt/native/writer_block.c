@@ -23,7 +23,8 @@ enum rt_status writer_fail_system(struct rt_writer *w, struct rt_error *err)
 	const char *stays = "";
 	int error = errno;
 	/* The file so far is a trace that was cut short. */
-	if (w->recording && w->chunks && ftruncate(w->output.fd, (off_t)w->whole) == 0 && rt_output_name(&w->output))
+	if (w->recording && w->chunks && !w->ring && ftruncate(w->output.fd, (off_t)w->whole) == 0 &&
+	    rt_output_name(&w->output))
 		stays = "; what was written before stays there";
 	rt_error_set(&w->failure, RT_ESYSTEM, "cannot write '%s': %s%s", w->output.path, strerror(error), stays);
 	return writer_fail(w, err);
@@ -44,8 +45,7 @@ enum rt_status writer_put(struct rt_writer *w, const void *data, size_t n, struc
 	return RT_OK;
 }
 
-/* Writes a block, whose content is w->raw, and empties w->raw. */
-enum rt_status writer_block(struct rt_writer *w, struct rt_block *block, struct rt_error *err)
+enum rt_status writer_pack(struct rt_writer *w, struct rt_block *block, struct rt_error *err)
 {
 	size_t bound = ZSTD_compressBound(w->raw.len);
 	w->packed.len = 0;
@@ -61,8 +61,13 @@ enum rt_status writer_block(struct rt_writer *w, struct rt_block *block, struct 
 		return writer_no_memory(w, err);
 	block->raw = (uint32_t)w->raw.len;
 	block->packed = (uint32_t)n;
-	block->offset = w->offset;
 	w->raw.len = 0;
+	return RT_OK;
+}
+
+enum rt_status writer_put_packed(struct rt_writer *w, struct rt_block *block, struct rt_error *err)
+{
+	block->offset = w->offset;
 	rt_block_put(w->packed.data, block);
 	if (block->kind != RT_BLOCK_INDEX) {
 		uint64_t offset = htole64(block->offset);
@@ -70,8 +75,14 @@ enum rt_status writer_block(struct rt_writer *w, struct rt_block *block, struct 
 		rt_bytes_add(&w->index, w->packed.data, RT_BLOCK_HEADER_BYTES);
 		w->blocks++;
 	}
-	enum rt_status status = writer_put(w, w->packed.data, RT_BLOCK_HEADER_BYTES + n, err);
+	enum rt_status status = writer_put(w, w->packed.data, RT_BLOCK_HEADER_BYTES + block->packed, err);
 	if (!status)
 		w->whole = w->offset;
 	return status;
+}
+
+enum rt_status writer_block(struct rt_writer *w, struct rt_block *block, struct rt_error *err)
+{
+	enum rt_status status = writer_pack(w, block, err);
+	return status ? status : writer_put_packed(w, block, err);
 }

@@ -42,6 +42,7 @@ enum rt_status rt_writer_position(struct rt_writer *w, uint64_t pc, const struct
 
 int rt_writer_each_pc(struct rt_writer *w, int (*f)(uint64_t pc, void *arg), void *arg)
 {
+	writer_ring_complete(w, NULL);
 	for (struct writer_thread *t = w->oldest; t; t = t->newer)
 		if (!rt_encoder_each_pc(t->encoder, writer_add_pc, &w->pcs))
 			writer_no_memory(w, NULL);

@@ -1,0 +1,52 @@
+#!/bin/bash
+# t_ring.sh BUILD: `record --ring` keeps the last part of a run. Its start is a known state, and nothing is reported falsely.
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/text.sh"
+racetrace=$RACETRACE
+gcc -g -O1 -fsanitize=thread "$top/tests/process/long_run.c" -o long_run -pthread || exit 1
+
+# No more than the size, with room for what else is in a file: names, positions, the index.
+"$racetrace" record --ring 256K -o t.zst ./long_run 200000 >out || wrong "record failed"
+[ "$(cat out)" = 600002 ] || wrong "the program counted $(cat out)"
+bytes=$(stat -c %s t.zst)
+[ "$bytes" -lt $((320 << 10)) ] || wrong "the ring takes $bytes bytes"
+zstd -qt t.zst || wrong "it is no zstd file"
+"$racetrace" info --format json t.zst >info.json
+jq -e '.complete and .dropped > 100000 and .lost == 0 and .exit.status == 0' info.json >jq.log || wrong "info: $(cat info.json)"
+"$racetrace" info --format text t.zst | grep -q "^dropped  .* before the trace's start" || wrong "info does not say what was dropped"
+"$racetrace" dump t.zst >events || wrong "dump failed"
+
+# The start: what the trace lacks comes first, then the lock that is held, the open call and the block that is used.
+head -n 1 events | grep -q ' lost  *6' || wrong "first event: $(head -n 1 events)"
+[ "$(grep -c ' acquire  *outer' events)" = 3 ] || wrong "the lock that was held at the start: $(grep -c ' acquire  *outer' events)"
+grep -q ' alloc .*\[72\].* main' events || wrong "the block from before the start is gone"
+grep -q ' write  *racy' events || wrong "the last events are gone"
+[ "$(grep -c ' release  *outer' events)" = 3 ] || wrong "releases: $(grep -c ' release  *outer' events)"
+
+# The race at the end is observed, in the block too, which has its allocation; no other is, though both threads wrote
+# `guarded` under a lock that one of them took long before the start.
+"$racetrace" analyze --format json t.zst >report.json
+jq -r '.anomalies[] | select(.kind == "race") | "\(.verdict) \(.variable.name) \(.variable.kind) \(.variable.allocated[0].function)"' report.json | sort -u >races
+jq -e '[.anomalies[] | select(.verdict == "observed") | .kind] | unique == ["race"]' report.json >jq.log || wrong "$(cat jq.log)"
+grep -q '^observed racy global' races || wrong "races: $(cat races)"
+grep -q '^observed .* heap main' races || wrong "the block has no name: $(cat races)"
+! grep -q 'guarded\|total' races || wrong "a false race: $(cat races)"
+! grep -q '^proved' races || wrong "proved: $(cat races)"
+
+# Every way to write it keeps what it says.
+"$racetrace" dump --format jsonl t.zst >t.jsonl && "$racetrace" convert -o again.zst t.jsonl || wrong "conversion failed"
+[ "$("$racetrace" info --format json again.zst | jq .dropped)" = "$(jq .dropped info.json)" ] || wrong "the conversion lost 'dropped'"
+"$racetrace" dump again.zst | cmp -s - events || wrong "the conversion changed events"
+
+# A run that is shorter than the ring is whole.
+"$racetrace" record --serial --ring 64M -o ring.zst ./long_run 100 >out
+"$racetrace" record --serial -o whole.zst ./long_run 100 >out
+"$racetrace" info --format json ring.zst | jq -e 'has("dropped") | not' >jq.log || wrong "something was dropped of a short run"
+for f in ring whole; do "$racetrace" info --format json $f.zst | jq .events; done | uniq | wc -l | grep -q '^1$' ||
+	wrong "events differ with a ring"
+
+for size in 1 63K 5X K '' 1KK 99999999999999999999; do
+	"$racetrace" record --ring "$size" ./long_run >out 2>err
+	[ $? = 2 ] && grep -q 'ring must be at least 64K' err || wrong "--ring '$size': $(cat err)"
+done
+exit $fail
