@@ -98,7 +98,9 @@ enum rt_status rt_export_file(struct rt_trace *trace, const char *path, struct r
 		rt_writer_abort(w);
 		return status;
 	}
-	struct rt_writer_result result = {
-	    .exit_kind = info->exit_kind, .exit_value = info->exit_value, .duration_ns = info->duration_ns, .dropped = info->dropped};
+	struct rt_writer_result result = {.exit_kind = info->exit_kind,
+	                                  .exit_value = info->exit_value,
+	                                  .duration_ns = info->duration_ns,
+	                                  .dropped = info->dropped};
 	return rt_writer_finish(w, &result, err);
 }
