@@ -102,12 +102,6 @@ static enum rt_status inspect(struct recording *r, struct rt_error *err)
 	o->sync_only = o->recorder == RECORDER_SYNC;
 	if (o->sync_only)
 		return RT_OK;
-	if (o->serial)
-		return rt_error_set(
-		    err, RT_EINPUT,
-		    "'%s' is not instrumented: build it with gcc -fsanitize=thread, or record it without "
-		    "--serial",
-		    r->program);
 	status = tool_find(&r->tool, r->program, err);
 	if (!status && o->recorder == RECORDER_AUTO)
 		fprintf(stderr,
@@ -182,7 +176,9 @@ static enum rt_status prepare(struct recording *r, struct rt_error *err)
 	enum { TOOL_THREADS = 1000 }; /* each costs the tool memory, whether it is there or not */
 	if (r->tool.path && threads > TOOL_THREADS)
 		threads = TOOL_THREADS;
-	if (r->tool.path && (status = tool_prepare(&r->tool, r->program, o->command, threads, err)))
+	struct tool_program program = {
+	    .path = r->program, .command = o->command, .threads = threads, .turns = o->serial};
+	if (r->tool.path && (status = tool_prepare(&r->tool, &program, err)))
 		return status;
 	if (o->plan && (status = read_plan(r, err)))
 		return status;

@@ -41,25 +41,32 @@ static char *find_launcher(void)
 	return NULL;
 }
 
-enum rt_status tool_prepare(struct tool *t, const char *program, char **command, uint32_t threads, struct rt_error *err)
+enum rt_status tool_prepare(struct tool *t, const struct tool_program *program, struct rt_error *err)
 {
-	static const char *const options[] = {"--tool=racetrace", "-q", "--vgdb=no", "--fair-sched=try"};
-	enum { OWN = sizeof options / sizeof *options };
+	/* Where threads take turns one may be stopped at each instruction, where all registers have to be up to date.
+	 */
+	static const char *const options[] = {"--tool=racetrace",
+	                                      "-q",
+	                                      "--vgdb=no",
+	                                      "--fair-sched=try",
+	                                      "--px-default=allregs-at-each-insn",
+	                                      "--px-file-backed=allregs-at-each-insn"};
+	enum { OWN = sizeof options / sizeof *options, OF_TURNS = 2 };
 	size_t argc = 0, n = 0;
-	while (command[argc])
+	while (program->command[argc])
 		argc++;
 	t->launcher = find_launcher();
 	t->argv = calloc(argc + OWN + 3, sizeof *t->argv);
-	if (!t->argv || asprintf(&t->most, "--max-threads=%" PRIu32, threads + 1) < 0) {
+	if (!t->argv || asprintf(&t->most, "--max-threads=%" PRIu32, program->threads + 1) < 0) {
 		t->most = NULL;
 		return rt_error_set(err, RT_EMEMORY, "no memory for a command line");
 	}
 	t->argv[n++] = t->path;
-	for (size_t i = 0; i < OWN; i++)
+	for (size_t i = 0; i < OWN - (program->turns ? 0 : OF_TURNS); i++)
 		t->argv[n++] = (char *)(uintptr_t)options[i];
 	t->argv[n++] = t->most;
-	t->argv[n++] = (char *)(uintptr_t)program;
-	memcpy(t->argv + n, command + 1, argc * sizeof *t->argv);
+	t->argv[n++] = (char *)(uintptr_t)program->path;
+	memcpy(t->argv + n, program->command + 1, argc * sizeof *t->argv);
 	return RT_OK;
 }
 

@@ -4,6 +4,7 @@
 
 #include "lib/base/error.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct tool {
@@ -16,9 +17,14 @@ struct tool {
 /* Finds the tool. It may be missing where racetrace was built without Valgrind's files: the error says what to do then.
  */
 enum rt_status tool_find(struct tool *t, const char *program, struct rt_error *err);
-/* Makes the command line. command: the program's, which the tool keeps pointers to. threads: most alive at once. */
-enum rt_status tool_prepare(struct tool *t, const char *program, char **command, uint32_t threads,
-                            struct rt_error *err);
+struct tool_program {
+	const char *path;
+	char **command;
+	uint32_t threads; /* most alive at once */
+	bool turns;       /* they take turns */
+};
+/* Makes the command line, which keeps pointers to the program's. */
+enum rt_status tool_prepare(struct tool *t, const struct tool_program *program, struct rt_error *err);
 void tool_release(struct tool *t);
 
 #endif

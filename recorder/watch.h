@@ -5,6 +5,18 @@
 #ifndef RECORDER_WATCH_H
 #define RECORDER_WATCH_H
 
+#include <stdint.h>
+
+/* Plain accesses at a pc whose place in the table of interest is not 0 are shown to the scheduler. */
+#define RT_INTEREST_SIZE 16384u
+#define RT_INTEREST_PLACE(pc) (((pc) ^ (pc) >> 14) & (RT_INTEREST_SIZE - 1))
+
+/* What a thread that takes turns is stopped before. */
+struct rt_watch_stop {
+	uint64_t at, size, pc;
+	uint32_t op;
+};
+
 /* Client requests are numbered from 'R' << 24 | 'T' << 16. */
 enum rt_watch_request {
 	/*
@@ -14,7 +26,14 @@ enum rt_watch_request {
 	 */
 	RT_WATCH_THREAD = 'R' << 24 | 'T' << 16,
 	/* const char *path: a file that is to be executed. Result: 1: as the tool's program; 0: by itself. */
-	RT_WATCH_FILE
+	RT_WATCH_FILE,
+	/*
+	 * Of each thread of the controlled recorder. int32_t *patience: plain accesses that it may make before it is
+	 * stopped anyway; const unsigned char *interest: the table; struct rt_watch_stop *stop: filled in before the
+	 * thread is made to call the function that is the last argument, which restores all registers and returns to
+	 * the address on top of the stack, 128 bytes below which the stack is free.
+	 */
+	RT_WATCH_TURNS
 };
 
 #endif

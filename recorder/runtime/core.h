@@ -7,6 +7,7 @@
 
 #include "recorder/runtime/filter.h"
 #include "recorder/runtime/recorder.h"
+#include "recorder/watch.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -66,6 +67,7 @@ struct rt_thread {
 	bool forking;                    /* in a call that forks, which may return in the child */
 	bool in_turn;                    /* in the scheduler: its own work is no step */
 	int32_t patience;                /* plain accesses until the scheduler looks at the thread again */
+	struct rt_watch_stop stop;       /* what the Valgrind tool stopped the thread before */
 	struct rt_task *task;            /* NULL: takes no turns; see turn.h */
 	struct rt_slot *late;            /* its slot, if it has not begun in it; */
 	uintptr_t late_pc;               /* from there */

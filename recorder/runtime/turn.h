@@ -9,6 +9,7 @@
 #define RECORDER_TURN_H
 
 #include "recorder/runtime/recorder.h"
+#include "recorder/watch.h"
 
 #include <time.h>
 
@@ -28,9 +29,7 @@ extern bool rt_controlled; /* threads that have a task take turns */
 enum { rt_controlled = false };
 #endif
 
-/* Plain accesses at a pc whose place in here is not 0 are shown to the scheduler. */
-#define RT_INTEREST_SIZE 16384u
-#define RT_INTEREST_PLACE(pc) (((pc) ^ (pc) >> 14) & (RT_INTEREST_SIZE - 1))
+/* See watch.h. */
 extern unsigned char rt_interest[RT_INTEREST_SIZE];
 
 /* True if the strategy is told of calls, blocks and the initialisation of objects: the functions below. */

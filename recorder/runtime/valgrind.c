@@ -6,6 +6,7 @@
  */
 #include "recorder/runtime/core.h"
 #include "recorder/runtime/shared.h"
+#include "recorder/runtime/turn.h"
 #include "recorder/watch.h"
 
 #if __has_include(<valgrind/valgrind.h>)
@@ -23,8 +24,28 @@ bool rt_watch_is_there(void)
 	return RUNNING_ON_VALGRIND;
 }
 
+void rt_watch_stop(void); /* stop.S */
+__attribute__((visibility("hidden"), used)) void rt_watch_stopped(void);
+
+/* Called by rt_watch_stop. */
+void rt_watch_stopped(void)
+{
+#if RT_CONTROLLED
+	struct rt_watch_stop s = rt_thread.stop;
+
+	if (s.op == RT_OP_READ || s.op == RT_OP_WRITE)
+		rt_turn_access(s.op, s.at, s.size, s.pc, 0);
+	else if (rt_controlled)
+		rt_turn_step(s.op, rt_place(s.at), s.size, s.pc, 0, false);
+#endif
+}
+
 void rt_watch_thread(void)
 {
+#if RT_CONTROLLED
+	VALGRIND_DO_CLIENT_REQUEST_EXPR(0, RT_WATCH_TURNS, &rt_thread.patience, rt_interest, &rt_thread.stop,
+	                                rt_watch_stop, 0);
+#endif
 	VALGRIND_DO_CLIENT_REQUEST_EXPR(0, RT_WATCH_THREAD, &rt_self, &rt_channel, &rt_tree, rt_shared,
 	                                &rt_place_twice);
 }

@@ -8,6 +8,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Where a thread that takes turns is stopped: recorder/watch.h. */
+struct turns {
+	int32_t *patience; /* NULL: it takes none */
+	const unsigned char *interest;
+	struct rt_watch_stop *stop;
+	uint64_t stopped_at; /* instruction that it was stopped before, and is about to execute now */
+	unsigned stops;      /* how often */
+};
+
 /* A thread of the program, as the tool knows it. */
 struct guest {
 	struct rt_slot **self; /* NULL: it has not begun to be recorded, or has ended */
@@ -20,6 +29,7 @@ struct guest {
 	struct seen *seen;            /* repeat filter, of SEEN entries */
 	uint64_t *frames;             /* where the return addresses of its calls are */
 	unsigned depth, room;         /* of frames; calls deeper than there is room for are counted */
+	struct turns turns;           /* of the controlled recorder */
 };
 
 /* Repeat filter: a place of the code and the bytes that it accesses; what is kept, and how often, in which epoch. */

@@ -119,6 +119,38 @@ static void fence(UWord w1)
 		ring_sync(now, s, (uint64_t)RT_OP_FENCE << 48, w1, NULL);
 }
 
+/* ---- Stops ---- */
+
+static UWord stop_function; /* 0: threads take no turns */
+enum { STOP_OPS = 8 };      /* bits of each of the at most two operations of an instruction */
+
+static bool is_shown(const struct turns *t, unsigned op, uint64_t pc)
+{
+	return (op != RT_OP_READ && op != RT_OP_WRITE) || --*t->patience < 0 || t->interest[RT_INTEREST_PLACE(pc)];
+}
+
+/* Before the instruction at `instruction`, for each of its operations. 1: the thread is to be stopped first. */
+static UWord stops(UWord at, UWord w1, UWord ops, UWord instruction)
+{
+	struct turns *t = &now->turns;
+	struct rt_record r = {0, w1};
+	if (!t->patience || !guest_slot(now))
+		return 0;
+	unsigned n = t->stopped_at == instruction ? t->stops : 0;
+	for (ops >>= n * STOP_OPS; ops; ops >>= STOP_OPS) {
+		unsigned op = ops & ((1u << STOP_OPS) - 1);
+		n++;
+		if (!is_shown(t, op, rt_record_pc(r)))
+			continue;
+		*t->stop = (struct rt_watch_stop){at, rt_record_aux_of(r) & 31, rt_record_pc(r), op};
+		t->stopped_at = instruction;
+		t->stops = n;
+		return 1;
+	}
+	t->stopped_at = 0;
+	return 0;
+}
+
 /* ---- Calls ---- */
 
 /* Modules whose accesses are not the program's: what they do is told by the recorder's functions in front of theirs. */
@@ -245,6 +277,7 @@ struct place {
 	bool is_locked; /* it holds the bus: what else it accesses is a part of that */
 	bool one_shot;  /* it is a compare and exchange */
 	bool updates;   /* it loads and stores one location, without a bus lock */
+	Int stop;       /* the statement before which it can be stopped: that of its first access; negative: none */
 };
 
 static void add_call(struct place *p, const HChar *name, void *function, IRExpr **args, IRExpr *guard)
@@ -358,7 +391,52 @@ static bool updates(const IRSB *from, Int i)
 	return false;
 }
 
-static void begin_instruction(struct place *p, const IRSB *from, Int i)
+/* ---- Stopping ---- */
+
+/* An instruction is executed again behind a stop, so nothing of it has changed a register before. */
+static Int first_access(const IRSB *from, Int i, const VexGuestLayout *layout)
+{
+	for (; i < from->stmts_used && from->stmts[i]->tag != Ist_IMark; i++) {
+		const IRStmt *s = from->stmts[i];
+		if ((s->tag == Ist_WrTmp && s->Ist.WrTmp.data->tag == Iex_Load) || s->tag == Ist_Store ||
+		    (s->tag == Ist_MBE && s->Ist.MBE.event == Imbe_Fence))
+			return i;
+		if ((s->tag == Ist_Put && s->Ist.Put.offset != layout->offset_IP) || s->tag == Ist_PutI ||
+		    s->tag == Ist_Dirty || s->tag == Ist_Exit)
+			return -1;
+	}
+	return -1;
+}
+
+/* Where a thread may be stopped, it may call the function instead of going on: as if the instruction before had. */
+static void add_stop(struct place *p, const IRStmt *s, const VexGuestLayout *layout)
+{
+	enum { FREE_BELOW = 128 + 8 };
+	IRExpr *at = s->tag == Ist_WrTmp   ? s->Ist.WrTmp.data->Iex.Load.addr
+	             : s->tag == Ist_Store ? s->Ist.Store.addr
+	                                   : word(0);
+	IRType type = s->tag == Ist_WrTmp   ? s->Ist.WrTmp.data->Iex.Load.ty
+	              : s->tag == Ist_Store ? typeOfIRExpr(p->to->tyenv, s->Ist.Store.data)
+	                                    : Ity_I8;
+	unsigned size = (unsigned)sizeofIRType(type);
+	UWord ops = s->tag == Ist_MBE     ? RT_OP_FENCE
+	            : p->is_locked        ? p->one_shot ? RT_OP_ATOMIC_CAS : RT_OP_ATOMIC_RMW
+	            : p->updates          ? RT_OP_READ | RT_OP_WRITE << STOP_OPS
+	            : s->tag == Ist_Store ? RT_OP_WRITE
+	                                  : RT_OP_READ;
+	IRTemp answer = newIRTemp(p->to->tyenv, Ity_I64);
+	addStmtToIRSB(p->to, IRStmt_Dirty(unsafeIRDirty_1_N(answer, 0, "stops", VG_(fnptr_to_fnentry)((void *)stops),
+	                                                    mkIRExprVec_4(at, word(word_1(p, size > 16 ? 16 : size, 0)),
+	                                                                  word(ops), word(p->at)))));
+	IRExpr *does = assign(p, Ity_I1, IRExpr_Binop(Iop_CmpNE64, IRExpr_RdTmp(answer), word(0)));
+	IRExpr *sp = assign(p, Ity_I64, IRExpr_Get(layout->offset_SP, Ity_I64));
+	IRExpr *below = assign(p, Ity_I64, IRExpr_Binop(Iop_Sub64, sp, word(FREE_BELOW)));
+	addStmtToIRSB(p->to, IRStmt_StoreG(Iend_LE, below, word(p->at), does));
+	addStmtToIRSB(p->to, IRStmt_Put(layout->offset_SP, assign(p, Ity_I64, IRExpr_ITE(does, below, sp))));
+	addStmtToIRSB(p->to, IRStmt_Exit(does, Ijk_Boring, IRConst_U64(stop_function), layout->offset_IP));
+}
+
+static void begin_instruction(struct place *p, const IRSB *from, Int i, const VexGuestLayout *layout)
 {
 	p->at = from->stmts[i]->Ist.IMark.addr;
 	p->pc = p->at + 1;
@@ -368,6 +446,7 @@ static void begin_instruction(struct place *p, const IRSB *from, Int i)
 		p->is_locked |= from->stmts[k]->tag == Ist_CAS;
 	p->one_shot = p->is_locked && compares(p->at);
 	p->updates = updates(from, i + 1);
+	p->stop = stop_function ? first_access(from, i + 1, layout) : -1;
 }
 
 /* What a call stores is its return address, which is nobody's variable; like what a return loads. */
@@ -458,7 +537,7 @@ static void add_jump(struct place *p, const IRSB *from, const VexGuestLayout *la
 static IRSB *instrument(VgCallbackClosure *closure, IRSB *from, const VexGuestLayout *layout,
                         const VexGuestExtents *extents, const VexArchInfo *arch, IRType guest_word, IRType host_word)
 {
-	struct place p = {.to = deepCopyIRSBExceptStmts(from)};
+	struct place p = {.to = deepCopyIRSBExceptStmts(from), .stop = -1};
 	Int i = 0, last = 0;
 	(void)arch, (void)guest_word, (void)host_word, (void)extents;
 	if (is_told(closure->nraddr) || is_linkage(closure->nraddr))
@@ -474,7 +553,9 @@ static IRSB *instrument(VgCallbackClosure *closure, IRSB *from, const VexGuestLa
 	for (; i < from->stmts_used; i++) {
 		IRStmt *s = from->stmts[i];
 		if (s->tag == Ist_IMark)
-			begin_instruction(&p, from, i);
+			begin_instruction(&p, from, i, layout);
+		if (i == p.stop && !(from->jumpkind == Ijk_Ret && i > last))
+			add_stop(&p, s, layout);
 		add_before(&p, s);
 		addStmtToIRSB(p.to, s);
 		add_after(&p, s, from->jumpkind == Ijk_Ret && i > last);
@@ -498,6 +579,7 @@ static void thread_ends(ThreadId tid)
 {
 	struct guest *g = &guests[tid];
 	g->self = NULL;
+	g->turns.patience = NULL;
 	g->depth = 0;
 }
 
@@ -513,6 +595,14 @@ static Bool handle_request(ThreadId tid, UWord *arguments, UWord *result)
 	struct guest *g = &guests[tid];
 	if (arguments[0] == RT_WATCH_FILE) {
 		*result = file_is_watched((const char *)arguments[1]);
+		return True;
+	}
+	if (arguments[0] == RT_WATCH_TURNS) {
+		g->turns = (struct turns){.patience = (int32_t *)arguments[1],
+		                          .interest = (const unsigned char *)arguments[2],
+		                          .stop = (struct rt_watch_stop *)arguments[3]};
+		stop_function = arguments[4];
+		*result = 1;
 		return True;
 	}
 	if (arguments[0] != RT_WATCH_THREAD)
