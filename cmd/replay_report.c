@@ -8,6 +8,7 @@
 #include "cmd/scratch.h"
 #include "lib/report/findings.h"
 #include "lib/schedule/script_places.h"
+#include "recorder/collector/program.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -51,6 +52,7 @@ struct replaying {
 	const struct replay_options *o;
 	struct rt_trace *trace;
 	const struct rt_trace_info *info;
+	bool watched; /* runs are by Valgrind, as the recorded one was */
 	char *const *program;
 	struct rt_error *err;
 	char folder[FOLDER_MAX], reference_folder[FOLDER_MAX];
@@ -85,10 +87,18 @@ static bool is_of_finding(const struct replaying *p, const struct report_entry *
 	return false;
 }
 
+/* True if machine code does not tell whether the race's accesses are atomic: that both are pending shows no race. */
+static bool is_undecided(const struct replaying *p, const struct anomaly *a)
+{
+	return p->watched && reasons_has(&a->reasons, REASON_MACHINE_CODE);
+}
+
 static bool is_wanted(const struct replaying *p, const struct report_entry *e)
 {
 	if (p->o->anomaly)
 		return !strcmp(e->id, p->o->anomaly);
+	if (is_undecided(p, e->anomaly))
+		return false;
 	if (p->o->finding)
 		return is_of_finding(p, e) && (e->anomaly->schedule || way_can_search(p->r, e->anomaly));
 	if (anomaly_is_of_waits(e->anomaly) && anomaly_is_stuck(p->r->analysis->model, e->anomaly))
@@ -132,6 +142,11 @@ static enum rt_status choose_entries(struct replaying *p)
 	if (p->o->anomaly && !p->count)
 		return rt_error_set(p->err, RT_EUSAGE, "there is no anomaly '%s' in '%s'", p->o->anomaly,
 		                    p->info->path);
+	if (p->o->anomaly && is_undecided(p, r->entries[p->entries[0]].anomaly))
+		return rt_error_set(p->err, RT_EUSAGE,
+		                    "'%s' cannot be replayed: machine code does not tell whether its accesses are "
+		                    "atomic; give a build with gcc -fsanitize=thread after '--'",
+		                    p->o->anomaly);
 	if (p->o->anomaly && !r->entries[p->entries[0]].anomaly->schedule &&
 	    !way_can_search(p->r, r->entries[p->entries[0]].anomaly))
 		return rt_error_set(p->err, RT_EUSAGE, "'%s' cannot be replayed: it has no schedule", p->o->anomaly);
@@ -161,6 +176,7 @@ static enum rt_status start_run(struct replaying *p, struct job *j)
 	                        .order = j->order,
 	                        .seed = p->o->seed + j->round + 1000 * (j->attempt - 1),
 	                        .sync_only = p->info->sync_only,
+	                        .watched = p->watched,
 	                        .hold = p->o->hold};
 	return try_start(&o, &j->t, p->err);
 }
@@ -221,7 +237,8 @@ static struct try_options plain_options(const struct replaying *p)
 	                            .input = p->input,
 	                            .folder = p->reference_folder,
 	                            .timeout_ms = p->o->timeout_ms,
-	                            .sync_only = p->info->sync_only};
+	                            .sync_only = p->info->sync_only,
+	                            .watched = p->watched};
 }
 
 /* Another way to the same anomaly; the job ends if there is none. */
@@ -408,18 +425,27 @@ static void release(struct replaying *p)
 	scratch_remove(p->folder);
 }
 
+static bool is_plain_program(const char *name)
+{
+	char *path;
+	int reason;
+	struct rt_error ignored = {0};
+	if (program_find(name, &path, &reason, &ignored)) /* `record` says why */
+		return false;
+	bool is = file_is_plain(path);
+	free(path);
+	return is;
+}
+
 /* The program, and signals while runs are under way. */
 static enum rt_status find_program(struct replaying *p)
 {
-	if (p->info->binary && !p->o->program)
-		return rt_error_set(p->err, RT_EUSAGE,
-		                    "'%s' is of a program that is not instrumented: give a build of it with gcc "
-		                    "-fsanitize=thread after '--'",
-		                    p->info->path);
 	p->program = p->o->program ? p->o->program : (char *const *)(uintptr_t)p->info->command;
 	p->input = reference_input(p->info, p->o->input);
-	if (p->program && p->program[0])
+	if (p->program && p->program[0]) {
+		p->watched = p->info->binary && (!p->o->program || is_plain_program(p->program[0]));
 		return RT_OK;
+	}
 	return rt_error_set(p->err, RT_EUSAGE, "'%s' does not say which program it is of: give it after '--'",
 	                    p->info->path);
 }

@@ -57,6 +57,8 @@ static enum rt_status launch(struct try *t, struct rt_error *err)
 	}
 	if (t->o.sync_only)
 		argv[n++] = "--sync-only";
+	if (t->o.watched)
+		argv[n++] = "--recorder=valgrind";
 	for (size_t i = 0; i < further; i++)
 		argv[n++] = t->o.record[i];
 	if (!t->o.children)

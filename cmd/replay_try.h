@@ -23,6 +23,7 @@ struct try_options {
 	enum outcome_order order; /* of a race */
 	uint64_t seed;
 	bool sync_only, hold;
+	bool watched;              /* by Valgrind, as the recorded run was */
 	const char *const *record; /* further options of `racetrace record`, ending with NULL; NULL: none */
 	bool children;             /* processes that it makes have traces of their own */
 };

@@ -147,15 +147,13 @@ static enum rt_status report(struct settings *s, struct rt_trace *trace, bool *f
 	struct report_options report_options = {.least = VERDICT_PREDICTED};
 	struct analysis *a;
 	struct report *r = NULL;
-	bool confirmed, confirms = !s->no_confirm && !rt_trace_info(trace)->binary;
-	if (!s->no_confirm && !confirms)
-		fputs("racetrace: what is found is not replayed, as the program is not instrumented\n", stderr);
+	bool confirmed;
 	enum rt_status status = analysis_run(trace, &analysis, &a, err);
 	if (status)
 		return status;
 	cmd_known_use(&s->known, &report_options);
 	status = report_create(a, &report_options, &r, err);
-	if (!status && confirms && !(status = replay_report(r, &s->replay, &confirmed, err)))
+	if (!status && !s->no_confirm && !(status = replay_report(r, &s->replay, &confirmed, err)))
 		status = report_join(r, err);
 	if (!status)
 		status = cmd_reports_open(&s->reports, "text", err);
