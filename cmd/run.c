@@ -144,7 +144,7 @@ static enum rt_status report(struct settings *s, struct rt_trace *trace, bool *f
 	uint64_t max_memory = 0;
 	struct analysis_options analysis = {.model = {.admit = cmd_admit, .admit_arg = &max_memory},
 	                                    .jobs = s->replay.jobs};
-	struct report_options report_options = {.least = VERDICT_PREDICTED};
+	struct report_options report_options = {.least = VERDICT_PREDICTED, .unkept = !s->trace};
 	struct analysis *a;
 	struct report *r = NULL;
 	bool confirmed;

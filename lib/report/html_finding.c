@@ -137,7 +137,7 @@ static void put_fix(const struct page *p, const struct finding *f)
 		html_put(p, text);
 		fputs(".</p>\n", p->out);
 	}
-	if (!first->anomaly->schedule || !p->info->command || p->merged)
+	if (!first->anomaly->schedule || !p->info->command || p->merged || p->r->unkept)
 		return;
 	fputs("<p>Replay: <code>racetrace replay ", p->out);
 	html_put(p, p->info->path);

@@ -331,6 +331,7 @@ enum rt_status report_create(const struct analysis *a, const struct report_optio
 	r->baseline = options->baseline;
 	r->suppressions = options->suppressions;
 	r->verbose = options->verbose;
+	r->unkept = options->unkept;
 	r->by_anomaly = options->anomalies || options->every || options->orders || options->only ||
 	                options->least < VERDICT_PREDICTED;
 	if (options->source_root && !(r->source_root = realpath(options->source_root, NULL))) {

@@ -25,6 +25,7 @@ struct report_options {
 	const struct baseline *baseline;   /* borrowed; NULL: no finding is known */
 	struct suppressions *suppressions; /* borrowed, marks rules as used; NULL: none */
 	const char *only;                  /* id of the only anomaly to list; NULL: all */
+	bool unkept;                       /* no command that reads the trace is named: it is about to be removed */
 };
 
 struct report_entry {
@@ -37,6 +38,7 @@ struct report_entry {
 
 struct report {
 	const struct analysis *analysis; /* borrowed */
+	bool unkept;                     /* see report_options */
 	char *source_root;               /* an absolute path without links; NULL: none */
 	char *base; /* what SARIF's paths are relative to: that or, by default, the root of the sources here; NULL: none
 	             */

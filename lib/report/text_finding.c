@@ -104,11 +104,15 @@ static void put_uses(const struct printer *p, const struct finding *f)
 /* How to make it happen. */
 static void put_replay(const struct printer *p, const struct finding *f)
 {
-	if (!p->r->entries[f->entries[0]].anomaly->schedule || !strcmp(p->info->format, "std") || p->seen)
+	const struct anomaly *first = p->r->entries[f->entries[0]].anomaly;
+	if (!first->schedule || !strcmp(p->info->format, "std") || p->seen || p->r->unkept)
 		return;
 	fputs("  replay: racetrace replay ", p->out);
 	text_put(p, p->info->path);
-	fprintf(p->out, " --finding %s\n", f->id);
+	fprintf(p->out, " --finding %s%s\n", f->id,
+	        reasons_has(&first->reasons, REASON_MACHINE_CODE)
+	            ? " -- PROGRAM, which is a build of it with gcc -fsanitize=thread"
+	            : "");
 }
 
 static void put_anomalies(const struct printer *p, const struct finding *f)
@@ -122,6 +126,8 @@ static void put_anomalies(const struct printer *p, const struct finding *f)
 	if (p->seen) {
 		fputs("\n  ", p->out);
 		text_put(p, p->seen);
+		fputc('\n', p->out);
+	} else if (p->r->unkept) {
 		fputc('\n', p->out);
 	} else {
 		fprintf(p->out, "; '--anomaly %s' shows stacks and evidence\n", first);

@@ -121,34 +121,36 @@ static void fence(UWord w1)
 
 /* ---- Stops ---- */
 
-static UWord stop_function; /* 0: threads take no turns */
-enum { STOP_OPS = 8 };      /* bits of each of the at most two operations of an instruction */
+static UWord stop_function;                                                  /* 0: threads take no turns */
+enum { STOP_OP = 255, STOP_NUMBER = 8, STOP_LAST = 1 << 16, STOPS_MAX = 8 }; /* bits of a step */
 
-static bool is_shown(const struct turns *t, unsigned op, uint64_t pc)
+static bool is_of_interest(const struct turns *t, unsigned op, uint64_t pc)
 {
 	return (op != RT_OP_READ && op != RT_OP_WRITE) || --*t->patience < 0 || t->interest[RT_INTEREST_PLACE(pc)];
 }
 
-/* Before the instruction at `instruction`, for each of its operations. 1: the thread is to be stopped first. */
-static UWord stops(UWord at, UWord w1, UWord ops, UWord instruction)
+/*
+ * Before the instruction, for each of its accesses. step: the operation, the access's number from 1, and whether it is
+ * the last one. 1: the thread is to be stopped first; then the instruction comes again, and this access is over.
+ */
+static UWord stops(UWord at, UWord w1, UWord step, UWord instruction)
 {
 	struct turns *t = &now->turns;
 	struct rt_record r = {0, w1};
+	unsigned op = step & STOP_OP, n = step >> STOP_NUMBER & STOP_OP;
 	if (!t->patience || !guest_slot(now))
 		return 0;
-	unsigned n = t->stopped_at == instruction ? t->stops : 0;
-	for (ops >>= n * STOP_OPS; ops; ops >>= STOP_OPS) {
-		unsigned op = ops & ((1u << STOP_OPS) - 1);
-		n++;
-		if (!is_shown(t, op, rt_record_pc(r)))
-			continue;
-		*t->stop = (struct rt_watch_stop){at, rt_record_aux_of(r) & 31, rt_record_pc(r), op};
-		t->stopped_at = instruction;
-		t->stops = n;
-		return 1;
-	}
-	t->stopped_at = 0;
-	return 0;
+	if (t->stopped_at != instruction)
+		t->stops = 0;
+	t->stopped_at = instruction;
+	bool is_shown = n > t->stops && is_of_interest(t, op, rt_record_pc(r));
+	t->stops = n > t->stops ? n : t->stops;
+	if (!is_shown && step & STOP_LAST)
+		t->stopped_at = 0; /* when it comes again, that is another time */
+	if (!is_shown)
+		return 0;
+	*t->stop = (struct rt_watch_stop){at, rt_record_aux_of(r) & 31, rt_record_pc(r), op};
+	return 1;
 }
 
 /* ---- Calls ---- */
@@ -391,49 +393,100 @@ static bool updates(const IRSB *from, Int i)
 	return false;
 }
 
+/* What a call stores is its return address, which is nobody's variable; like what a return loads. */
+static bool is_return_address(const struct place *p, const IRExpr *data)
+{
+	return data->tag == Iex_Const && data->Iex.Const.con->tag == Ico_U64 &&
+	       data->Iex.Const.con->Ico.U64 == p->at + p->length;
+}
+
 /* ---- Stopping ---- */
 
-/* An instruction is executed again behind a stop, so nothing of it has changed a register before. */
-static Int first_access(const IRSB *from, Int i, const VexGuestLayout *layout)
+/* The address of what the statement accesses; NULL: nothing that a thread is stopped before. */
+static IRExpr *accessed(const struct place *p, const IRStmt *s, IRType *type, unsigned *op)
 {
+	if (s->tag == Ist_WrTmp && s->Ist.WrTmp.data->tag == Iex_Load) {
+		*type = s->Ist.WrTmp.data->Iex.Load.ty;
+		*op = p->is_locked ? p->one_shot ? RT_OP_ATOMIC_CAS : RT_OP_ATOMIC_RMW : RT_OP_READ;
+		return s->Ist.WrTmp.data->Iex.Load.addr;
+	}
+	if (s->tag == Ist_Store && !p->is_locked && !is_return_address(p, s->Ist.Store.data)) {
+		*type = typeOfIRExpr(p->to->tyenv, s->Ist.Store.data);
+		*op = RT_OP_WRITE;
+		return s->Ist.Store.addr;
+	}
+	if (s->tag == Ist_MBE && s->Ist.MBE.event == Imbe_Fence) {
+		*type = Ity_I8;
+		*op = RT_OP_FENCE;
+		return word(0);
+	}
+	return NULL;
+}
+
+/* True if the expression is known before statement `end`. */
+static bool is_known(const IRSB *from, Int end, const IRExpr *e)
+{
+	for (Int i = end; e->tag == Iex_RdTmp && i < from->stmts_used && from->stmts[i]->tag != Ist_IMark; i++)
+		if (from->stmts[i]->tag == Ist_WrTmp && from->stmts[i]->Ist.WrTmp.tmp == e->Iex.RdTmp.tmp)
+			return false;
+	return true;
+}
+
+/*
+ * The instruction is executed again behind a stop: so it is stopped before it has accessed anything, or changed a
+ * register. Negative: it accesses nothing.
+ */
+static Int stop_statement(const struct place *p, const IRSB *from, Int i, const VexGuestLayout *layout)
+{
+	IRType type;
+	unsigned op;
+	Int first = -1;
 	for (; i < from->stmts_used && from->stmts[i]->tag != Ist_IMark; i++) {
 		const IRStmt *s = from->stmts[i];
-		if ((s->tag == Ist_WrTmp && s->Ist.WrTmp.data->tag == Iex_Load) || s->tag == Ist_Store ||
-		    (s->tag == Ist_MBE && s->Ist.MBE.event == Imbe_Fence))
-			return i;
-		if ((s->tag == Ist_Put && s->Ist.Put.offset != layout->offset_IP) || s->tag == Ist_PutI ||
-		    s->tag == Ist_Dirty || s->tag == Ist_Exit)
-			return -1;
+		bool changes = (s->tag == Ist_Put && s->Ist.Put.offset != layout->offset_IP) || s->tag == Ist_PutI;
+		if (first < 0 && (changes || s->tag == Ist_Dirty || accessed(p, s, &type, &op)))
+			first = i;
+		if (accessed(p, s, &type, &op))
+			return first;
 	}
 	return -1;
 }
 
-/* Where a thread may be stopped, it may call the function instead of going on: as if the instruction before had. */
-static void add_stop(struct place *p, const IRStmt *s, const VexGuestLayout *layout)
+/* Where a thread may be stopped, it calls the function instead of going on, as if the instruction before did. */
+static void add_stop(struct place *p, IRExpr *at, UWord w1, UWord step, const VexGuestLayout *layout)
 {
 	enum { FREE_BELOW = 128 + 8 };
-	IRExpr *at = s->tag == Ist_WrTmp   ? s->Ist.WrTmp.data->Iex.Load.addr
-	             : s->tag == Ist_Store ? s->Ist.Store.addr
-	                                   : word(0);
-	IRType type = s->tag == Ist_WrTmp   ? s->Ist.WrTmp.data->Iex.Load.ty
-	              : s->tag == Ist_Store ? typeOfIRExpr(p->to->tyenv, s->Ist.Store.data)
-	                                    : Ity_I8;
-	unsigned size = (unsigned)sizeofIRType(type);
-	UWord ops = s->tag == Ist_MBE     ? RT_OP_FENCE
-	            : p->is_locked        ? p->one_shot ? RT_OP_ATOMIC_CAS : RT_OP_ATOMIC_RMW
-	            : p->updates          ? RT_OP_READ | RT_OP_WRITE << STOP_OPS
-	            : s->tag == Ist_Store ? RT_OP_WRITE
-	                                  : RT_OP_READ;
 	IRTemp answer = newIRTemp(p->to->tyenv, Ity_I64);
 	addStmtToIRSB(p->to, IRStmt_Dirty(unsafeIRDirty_1_N(answer, 0, "stops", VG_(fnptr_to_fnentry)((void *)stops),
-	                                                    mkIRExprVec_4(at, word(word_1(p, size > 16 ? 16 : size, 0)),
-	                                                                  word(ops), word(p->at)))));
+	                                                    mkIRExprVec_4(at, word(w1), word(step), word(p->at)))));
 	IRExpr *does = assign(p, Ity_I1, IRExpr_Binop(Iop_CmpNE64, IRExpr_RdTmp(answer), word(0)));
 	IRExpr *sp = assign(p, Ity_I64, IRExpr_Get(layout->offset_SP, Ity_I64));
 	IRExpr *below = assign(p, Ity_I64, IRExpr_Binop(Iop_Sub64, sp, word(FREE_BELOW)));
 	addStmtToIRSB(p->to, IRStmt_StoreG(Iend_LE, below, word(p->at), does));
 	addStmtToIRSB(p->to, IRStmt_Put(layout->offset_SP, assign(p, Ity_I64, IRExpr_ITE(does, below, sp))));
 	addStmtToIRSB(p->to, IRStmt_Exit(does, Ijk_Boring, IRConst_U64(stop_function), layout->offset_IP));
+}
+
+/* Before the statement at i, for each access of the instruction whose address is known by then. */
+static void add_stops(struct place *p, const IRSB *from, Int i, const VexGuestLayout *layout)
+{
+	struct {
+		IRExpr *at;
+		UWord w1;
+		unsigned op;
+	} found[STOPS_MAX];
+	unsigned n = 0;
+	for (Int k = i; k < from->stmts_used && from->stmts[k]->tag != Ist_IMark && n < STOPS_MAX; k++) {
+		IRType type;
+		found[n].at = accessed(p, from->stmts[k], &type, &found[n].op);
+		if (!found[n].at || !is_known(from, i, found[n].at))
+			continue;
+		unsigned size = (unsigned)sizeofIRType(type);
+		found[n++].w1 = word_1(p, size > 16 ? 16 : size, 0);
+	}
+	for (unsigned k = 0; k < n; k++)
+		add_stop(p, found[k].at, found[k].w1,
+		         found[k].op | (k + 1) << STOP_NUMBER | (k + 1 == n ? STOP_LAST : 0), layout);
 }
 
 static void begin_instruction(struct place *p, const IRSB *from, Int i, const VexGuestLayout *layout)
@@ -446,14 +499,7 @@ static void begin_instruction(struct place *p, const IRSB *from, Int i, const Ve
 		p->is_locked |= from->stmts[k]->tag == Ist_CAS;
 	p->one_shot = p->is_locked && compares(p->at);
 	p->updates = updates(from, i + 1);
-	p->stop = stop_function ? first_access(from, i + 1, layout) : -1;
-}
-
-/* What a call stores is its return address, which is nobody's variable; like what a return loads. */
-static bool is_return_address(const struct place *p, const IRExpr *data)
-{
-	return data->tag == Iex_Const && data->Iex.Const.con->tag == Ico_U64 &&
-	       data->Iex.Const.con->Ico.U64 == p->at + p->length;
+	p->stop = stop_function ? stop_statement(p, from, i + 1, layout) : -1;
 }
 
 static void add_dirty(struct place *p, const IRDirty *d)
@@ -555,7 +601,7 @@ static IRSB *instrument(VgCallbackClosure *closure, IRSB *from, const VexGuestLa
 		if (s->tag == Ist_IMark)
 			begin_instruction(&p, from, i, layout);
 		if (i == p.stop && !(from->jumpkind == Ijk_Ret && i > last))
-			add_stop(&p, s, layout);
+			add_stops(&p, from, i, layout);
 		add_before(&p, s);
 		addStmtToIRSB(p.to, s);
 		add_after(&p, s, from->jumpkind == Ijk_Ret && i > last);
