@@ -218,7 +218,7 @@ static enum rt_status take_on(struct predict *p, const struct report *r, const s
 	*added = false;
 	if (!k)
 		return rt_error_set(err, RT_EMEMORY, "no memory to explore");
-	if (k->confirmed || k->planned || k->attempts >= ATTEMPTS ||
+	if (k->confirmed || k->planned || k->attempts >= ATTEMPTS || anomaly_may_be_atomic(a) ||
 	    (anomaly_is_of_waits(a) && anomaly_is_stuck(r->analysis->model, a)))
 		return RT_OK;
 	if (!a->schedule && (a->verdict >= VERDICT_PROVED || !replay_can_search(r, a)))

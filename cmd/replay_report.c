@@ -90,7 +90,7 @@ static bool is_of_finding(const struct replaying *p, const struct report_entry *
 /* True if machine code does not tell whether the race's accesses are atomic: that both are pending shows no race. */
 static bool is_undecided(const struct replaying *p, const struct anomaly *a)
 {
-	return p->watched && reasons_has(&a->reasons, REASON_MACHINE_CODE);
+	return p->watched && anomaly_may_be_atomic(a);
 }
 
 static bool is_wanted(const struct replaying *p, const struct report_entry *e)

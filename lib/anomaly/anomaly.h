@@ -108,6 +108,15 @@ static inline bool anomaly_is_of_waits(const struct anomaly *a)
 	return a->kind == ANOMALY_DEADLOCK || a->kind == ANOMALY_HANG;
 }
 
+/*
+ * True of a race whose accesses may both be atomic, as far as machine code tells: that a run of it has both pending
+ * does not make it a race.
+ */
+static inline bool anomaly_may_be_atomic(const struct anomaly *a)
+{
+	return a->verdict <= VERDICT_PREDICTED && reasons_has(&a->reasons, REASON_MACHINE_CODE);
+}
+
 /* True if it is about threads that are stuck when the trace ends. Its events are then their BLOCKs. */
 static inline bool anomaly_is_stuck(const struct model *m, const struct anomaly *a)
 {

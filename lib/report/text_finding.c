@@ -110,9 +110,7 @@ static void put_replay(const struct printer *p, const struct finding *f)
 	fputs("  replay: racetrace replay ", p->out);
 	text_put(p, p->info->path);
 	fprintf(p->out, " --finding %s%s\n", f->id,
-	        reasons_has(&first->reasons, REASON_MACHINE_CODE)
-	            ? " -- PROGRAM, which is a build of it with gcc -fsanitize=thread"
-	            : "");
+	        anomaly_may_be_atomic(first) ? " -- PROGRAM, which is a build of it with gcc -fsanitize=thread" : "");
 }
 
 static void put_anomalies(const struct printer *p, const struct finding *f)

@@ -264,6 +264,10 @@ grep -qE "^relaxed (predicted|conditional) $(line relaxed) $(line relaxed)$" got
 id=$(jq -r '.anomalies[] | select(.variable.name == "relaxed") | .id' run.json | head -n 1)
 "$racetrace" replay --anomaly "$id" r.zst >out 2>err
 [ $? = 2 ] && grep -q "does not tell whether its accesses are atomic" err || wrong "replay of atomic stores: $(cat err)"
+"$racetrace" explore --runs 4 --seed 1 -f json -o explored.json ./turns >out 2>err
+jq -e '[.anomalies[] | select(.variable.name == "count") | .verdict] | index("confirmed")' explored.json >/dev/null &&
+	jq -e '[.anomalies[] | select(.variable.name == "relaxed") | .verdict] | index("confirmed") | not' explored.json >/dev/null ||
+	wrong "explore: $(verdicts explored.json; cat err)"
 "$racetrace" run -f text ./turns 2>/dev/null | grep -q 'racetrace replay' && wrong 'run names a trace that it does not keep'
 
 # What cannot be.

@@ -231,12 +231,12 @@ for strategy in predict racefuzzer systematic; do
 	fi
 done
 
-# So is one without instrumentation, by Valgrind.
+# The threads of one without instrumentation take turns under Valgrind.
 gcc -g -O1 "$top/samples/hidden.c" -o plain -pthread || exit 1
-run 1 explore --runs 2 -f json -- ./plain
-says "^racetrace: './plain' cannot be run one thread at a time: its threads ran free \\('./plain' is not instrumented: "
-[ "$(wc -l <err)" = 1 ] || wrong "more than a line: $(cat err)"
-holds '[.runs[].strategy] == ["native", "native"] and any(.findings[]; .title | test("ready"))'
+if [ -x "$(dirname "$RACETRACE")/../lib/racetrace/valgrind/racetrace-amd64-linux" ]; then
+	run 1 explore --runs 3 -f json -- ./plain
+	holds '([.runs[].strategy] | index("native") | not) and any(.findings[]; (.title | test("ready")) and .verdict == "confirmed")'
+fi
 
 # predict: what is hidden in the first run is what the second one does; a run that took it comes to new code, and so on.
 build hidden
