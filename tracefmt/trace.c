@@ -101,6 +101,21 @@ enum rt_status rt_trace_rewind(struct rt_trace *trace, struct rt_error *err)
 	return trace->source->rewind(trace, err);
 }
 
+struct rt_mark *rt_trace_mark(const struct rt_trace *trace)
+{
+	return trace->source->mark ? trace->source->mark(trace) : NULL;
+}
+
+enum rt_status rt_trace_return(struct rt_trace *trace, const struct rt_mark *mark, struct rt_error *err)
+{
+	return mark ? trace->source->go(trace, mark, err) : rt_trace_rewind(trace, err);
+}
+
+void rt_mark_free(struct rt_mark *mark)
+{
+	free(mark);
+}
+
 enum rt_status rt_trace_read(struct rt_trace *trace, struct rt_event *events, size_t n, size_t *got,
                              struct rt_error *err)
 {

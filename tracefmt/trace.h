@@ -172,6 +172,15 @@ void rt_trace_select(struct rt_trace *trace, uint64_t mask);
 
 /* Starts over: the next rt_trace_read returns the first event. */
 enum rt_status rt_trace_rewind(struct rt_trace *trace, struct rt_error *err);
+
+/* A place in a trace to which reading can return. */
+struct rt_mark;
+/* The place of the next event to read; the caller's. NULL: the source has none but its beginning, or no memory. */
+struct rt_mark *rt_trace_mark(const struct rt_trace *trace);
+/* Like rt_trace_rewind, to the mark of this trace; NULL: to the beginning. */
+enum rt_status rt_trace_return(struct rt_trace *trace, const struct rt_mark *mark, struct rt_error *err);
+void rt_mark_free(struct rt_mark *mark);
+
 /*
  * Reads up to n next events in global order into events; *got is 0 only at the end. Damage ends the trace where it is
  * met (info->complete becomes false) and is not an error.

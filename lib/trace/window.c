@@ -19,6 +19,22 @@ static enum rt_status no_memory(struct rt_error *err)
 	return rt_error_set(err, RT_EMEMORY, "no memory for a window of the trace");
 }
 
+/* The state in which the last window began; reading goes on from a place at or before that. */
+struct window_cursor {
+	struct state state; /* before event `first` */
+	uint64_t first;
+	struct rt_mark *mark; /* NULL: the beginning */
+};
+
+static void cursor_free(struct window_cursor *c)
+{
+	if (c) {
+		state_release(&c->state);
+		rt_mark_free(c->mark);
+	}
+	free(c);
+}
+
 /* --- The survey --- */
 
 struct surveying {
@@ -88,11 +104,19 @@ enum rt_status window_survey(struct rt_trace *whole, struct window_survey *out, 
 	state_release(&v.state);
 	free(v.begins);
 	free(batch);
+	out->cursor = calloc(1, sizeof *out->cursor);
+	if (!out->cursor && !status)
+		status = no_memory(err);
+	if (out->cursor) {
+		out->cursor->first = 1;
+		out->cursor->state.survey = out;
+	}
 	return status;
 }
 
 void window_survey_release(struct window_survey *s)
 {
+	cursor_free(s->cursor);
 	free(s->benign);
 	free(s->timed);
 	*s = (struct window_survey){0};
@@ -103,6 +127,7 @@ void window_survey_release(struct window_survey *s)
 struct window_trace {
 	struct rt_trace base; /* first */
 	struct rt_trace *whole;
+	const struct window_cursor *cursor;
 	struct window window;
 	struct rt_event *opening; /* the window's first events */
 	uint64_t *cut;            /* numbers of timed waits that the window does not see end; rising */
@@ -134,7 +159,7 @@ static enum rt_status window_rewind(struct rt_trace *trace, struct rt_error *err
 	w->next = 1;
 	w->at = w->count = 0;
 	w->ended = false;
-	return rt_trace_rewind(w->whole, err);
+	return rt_trace_return(w->whole, w->cursor->mark, err);
 }
 
 /* The event as one of the window. False: it is none. */
@@ -298,26 +323,39 @@ static bool add_opening(struct window_trace *w, const struct window_survey *s, c
 /* Reads up to the window's end: the state in which it begins, and what threads do in it. */
 static enum rt_status look(struct window_trace *w, const struct window_survey *s, struct rt_error *err)
 {
-	struct state state = {.survey = s};
+	enum { MARKS = 64 }; /* batches between two of them */
+	struct window_cursor *c = s->cursor;
+	struct rt_mark *mark = NULL;
 	struct activity activity = {0};
 	bool ok = true, going = true;
 	rt_trace_select(s->whole, RT_SELECT_ALL);
-	enum rt_status status = rt_trace_rewind(s->whole, err);
-	while (going && !status && ok) {
+	enum rt_status status = rt_trace_return(s->whole, c->mark, err);
+	for (uint32_t batches = 0; going && !status && ok; batches++) {
+		if (batches % MARKS == 0 && c->first < w->window.first) {
+			rt_mark_free(mark);
+			mark = rt_trace_mark(s->whole);
+		}
 		status = rt_trace_read(s->whole, w->batch, BATCH, &w->count, err);
 		going = w->count > 0;
+		if (mark && going && !status && w->batch[0].number <= w->window.first) {
+			rt_mark_free(c->mark);
+			c->mark = mark;
+			mark = NULL;
+		}
 		for (size_t i = 0; i < w->count && going && ok && !status; i++) {
 			const struct rt_event *e = &w->batch[i];
 			going = e->number <= w->window.last;
-			if (e->number < w->window.first)
-				state_step(&state, e);
-			else if (going)
+			if (e->number >= c->first && e->number < w->window.first) {
+				state_step(&c->state, e);
+				c->first = e->number + 1;
+			} else if (going && e->number >= w->window.first) {
 				ok = note_activity(&activity, e);
-			ok = ok && !state.failed;
+			}
+			ok = ok && !c->state.failed;
 		}
 	}
-	ok = ok && (status || add_opening(w, s, &state, &activity));
-	state_release(&state);
+	rt_mark_free(mark);
+	ok = ok && (status || add_opening(w, s, &c->state, &activity));
 	free(activity.of);
 	return status ? status : ok ? RT_OK : no_memory(err);
 }
@@ -350,6 +388,7 @@ enum rt_status window_open(const struct window_survey *s, uint64_t first, uint64
 	/* As of a program: what a thread does after a read that sees another write may be in another window. */
 	w->base.info.model = RT_MODEL_C11;
 	w->whole = s->whole;
+	w->cursor = s->cursor;
 	w->window = (struct window){.first = first,
 	                            .last = last,
 	                            .whole_begins = first == 1,

@@ -19,6 +19,8 @@ struct window_wait {
 	uint64_t begin, end;
 };
 
+struct window_cursor;
+
 /* What windows have to know of the whole trace. */
 struct window_survey {
 	struct rt_trace *whole; /* borrowed */
@@ -26,8 +28,9 @@ struct window_survey {
 	struct window_wait *timed; /* by begin */
 	uint32_t benign_count, timed_count;
 	uint32_t benign_capacity, timed_capacity;
-	uint64_t events; /* number of the last one */
-	bool doubtful;   /* no window's state is certain: events are missing, locks are released by other threads */
+	uint64_t events;              /* number of the last one */
+	struct window_cursor *cursor; /* the state where the last window began; windows come in rising order */
+	bool doubtful; /* no window's state is certain: events are missing, locks are released by other threads */
 };
 
 struct window {
@@ -42,9 +45,9 @@ enum rt_status window_survey(struct rt_trace *whole, struct window_survey *out, 
 void window_survey_release(struct window_survey *s);
 
 /*
- * Makes a trace of events first to last of the whole one, which is read up to there. On RT_OK *out is the caller's; it
- * borrows the whole trace, which nobody else may read meanwhile, and the survey. Its events are numbered from 1; it
- * gives no operands to annotations that hold under a condition.
+ * Makes a trace of events first to last of the whole one; a later window of the survey begins no earlier. On RT_OK *out
+ * is the caller's; it borrows the whole trace, which nobody else may read meanwhile, and the survey. Its events are
+ * numbered from 1; it gives no operands to annotations that hold under a condition.
  */
 enum rt_status window_open(const struct window_survey *s, uint64_t first, uint64_t last, struct rt_trace **out,
                            struct window *window, struct rt_error *err);

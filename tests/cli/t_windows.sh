@@ -38,6 +38,13 @@ for a in windows['anomalies']:
         run = runs[a['run'] - 1]
         assert run['first_event'] <= e['event'] <= run['last_event'], (e, run)
 END
+# A trace in racetrace's own file, whose reading begins anywhere, is the same.
+run 0 convert -o large.zst large.std
+run 1 analyze --max-memory 40M --format json -o own.json large.zst
+findings() {
+	python3 -c "import json, sys; print(*[sorted((a['kind'], a['pattern'], a['verdict'], tuple(e['event'] for e in a['events'])) for a in json.load(open(sys.argv[1]))['anomalies'])], sep='\n')" "$1"
+}
+[ "$(findings own.json)" = "$(findings windows.json)" ] || wrong "another report of large.zst: $(findings own.json)"
 # The events are the trace's own, in each format.
 run 1 analyze --max-memory 40M --format text large.std
 grep -q 'seen in [0-9]* of [0-9]* windows, first in events 1 to ' out || wrong "$(cat out)"

@@ -696,6 +696,51 @@ START_TEST(each_pc_is_handed_out_once_in_rising_order)
 }
 END_TEST
 
+/* Reading goes on behind a mark as it did after the mark was taken, whatever was read meanwhile and however it was. */
+START_TEST(reading_returns_to_a_mark)
+{
+	enum { N = 200000, THREADS = 5, PLACES = 40 };
+	struct rt_event *events = random_events(N, THREADS, 4711);
+	write_events(events, N, THREADS);
+	struct rt_trace *trace = open_trace(path);
+	struct rt_error err = {0};
+	size_t count, got;
+	struct rt_event *all = read_all(trace, 1000, &count);
+	ck_assert_uint_eq(count, N);
+	struct rt_event *part = malloc(N * sizeof *part);
+	uint64_t random = 99;
+	for (int i = 0; i < PLACES; i++) {
+		size_t place = i ? next_random(&random) % N : 0;
+		ck_assert(!rt_trace_rewind(trace, NULL));
+		ck_assert(!place || !rt_trace_read(trace, part, place, &got, NULL));
+		struct rt_mark *mark = rt_trace_mark(trace);
+		ck_assert_ptr_nonnull(mark);
+		ck_assert(!rt_trace_read(trace, part, next_random(&random) % N, &got, NULL));
+		for (int again = 0; again < 2; again++) {
+			ck_assert_msg(!rt_trace_return(trace, mark, &err), "%s", err.message);
+			size_t n = next_random(&random) % 3000 + 1;
+			ck_assert(!rt_trace_read(trace, part, n, &got, NULL));
+			ck_assert_uint_eq(got, n < N - place ? n : N - place);
+			for (size_t k = 0; k < got; k++) {
+				assert_same_event(&part[k], &all[place + k]);
+				if (part[k].number != all[place + k].number)
+					ck_abort_msg("another number");
+			}
+		}
+		rt_mark_free(mark);
+	}
+	ck_assert(!rt_trace_read(trace, part, N, &got, NULL));
+	struct rt_mark *end = rt_trace_mark(trace);
+	ck_assert(!rt_trace_return(trace, end, NULL) && !rt_trace_read(trace, part, 1, &got, NULL));
+	ck_assert_uint_eq(got, 0);
+	rt_mark_free(end);
+	rt_trace_free(trace);
+	free(part);
+	free(all);
+	free(events);
+}
+END_TEST
+
 SUITE(file)
 {
 	Suite *s = suite_create("file");
@@ -705,6 +750,7 @@ SUITE(file)
 	tcase_add_loop_test(c, events_read_back_as_written, 0, 2);
 	tcase_add_test(c, zstd_finds_the_file_in_order);
 	tcase_add_test(c, events_that_are_not_selected_keep_their_places);
+	tcase_add_test(c, reading_returns_to_a_mark);
 	tcase_add_test(c, threads_are_merged_run_by_run_by_their_stamps);
 	tcase_add_test(c, an_order_may_turn_out_not_to_be_exact);
 	tcase_add_test(c, a_trace_without_events_is_whole);

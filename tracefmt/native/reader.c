@@ -350,6 +350,85 @@ static enum rt_status file_read(struct rt_trace *trace, struct rt_event *events,
 	return RT_OK;
 }
 
+/* Where a thread's reading is, and so the whole trace's. */
+struct mark_stream {
+	uint32_t chunk;
+	bool loaded;
+	unsigned pending;
+	size_t flags; /* loaded: of the chunk, that are left to decode */
+	uint64_t stamp, ordinal, arg, value;
+};
+struct rt_mark {
+	uint64_t number;
+	uint32_t heap_count;
+	bool ended;
+	struct rt_next *heap; /* behind the streams */
+	struct mark_stream streams[];
+};
+
+static struct rt_mark *file_mark(const struct rt_trace *trace)
+{
+	const struct rt_reader *r = reader_of(trace);
+	size_t threads = trace->info.thread_count;
+	struct rt_mark *m = calloc(1, sizeof *m + threads * (sizeof *m->streams + sizeof *m->heap));
+	if (!m)
+		return NULL;
+	m->number = r->number;
+	m->ended = r->ended;
+	m->heap_count = r->heap_count;
+	m->heap = (struct rt_next *)(void *)(m->streams + threads);
+	if (r->heap_count)
+		memcpy(m->heap, r->heap, r->heap_count * sizeof *m->heap);
+	for (size_t i = 0; i < threads; i++) {
+		const struct rt_stream *s = &r->streams[i];
+		size_t flags = s->loaded ? (size_t)(s->decoder.flag_end - s->decoder.flag) : 0;
+		m->streams[i] = (struct mark_stream){s->chunk, s->loaded,  s->pending, flags,
+		                                     s->stamp, s->ordinal, s->arg,     s->value};
+	}
+	return m;
+}
+
+/* Decodes the stream's chunk again, up to where it was. */
+static enum rt_status return_stream(struct rt_reader *r, uint32_t thread, const struct mark_stream *m)
+{
+	struct rt_stream *s = &r->streams[thread];
+	struct rt_event none;
+	struct reading in = {.out = &none, .end = &none + 1, .mask = 0, .limit = {UINT64_MAX, UINT32_MAX}};
+	enum rt_status status = RT_OK;
+	s->chunk = m->chunk - m->loaded;
+	if (m->loaded)
+		status = load(r, s);
+	if (m->loaded && !status) {
+		const uint8_t *end = s->decoder.flag_end;
+		s->decoder.flag_end = end - m->flags;
+		if ((size_t)(end - s->decoder.flag) < m->flags || run_stream(r, s, thread, &in) != RUN_CHUNK_END)
+			status = RT_EINPUT;
+		s->decoder.flag_end = end;
+	}
+	s->stamp = m->stamp;
+	s->ordinal = m->ordinal;
+	s->pending = m->pending;
+	s->arg = m->arg;
+	s->value = m->value;
+	return status;
+}
+
+static enum rt_status file_return(struct rt_trace *trace, const struct rt_mark *mark, struct rt_error *err)
+{
+	struct rt_reader *r = reader_of(trace);
+	enum rt_status status = file_rewind(trace, err);
+	for (uint32_t i = 0; i < trace->info.thread_count && !status; i++)
+		status = return_stream(r, i, &mark->streams[i]);
+	r->number = mark->number;
+	r->ended = mark->ended;
+	r->heap_count = mark->heap_count;
+	if (mark->heap_count)
+		memcpy(r->heap, mark->heap, mark->heap_count * sizeof *r->heap);
+	if (status == RT_EMEMORY)
+		return rt_error_set(err, RT_EMEMORY, "no memory to read '%s'", trace->info.path);
+	return status ? rt_error_set(err, RT_EINPUT, "'%s' changed while it was read", trace->info.path) : RT_OK;
+}
+
 /* Parses the symbols on demand; NULL if there are none. */
 static const struct rt_symbols *get_symbols(const struct rt_trace *trace)
 {
@@ -430,6 +509,8 @@ const struct rt_source rt_source_file = {.name = "racetrace",
                                          .free = file_free,
                                          .rewind = file_rewind,
                                          .read = file_read,
+                                         .mark = file_mark,
+                                         .go = file_return,
                                          .frames = file_frames,
                                          .variable = file_variable,
                                          .object_name = file_object_name,
