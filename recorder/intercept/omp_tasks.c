@@ -462,11 +462,56 @@ RT_INTERPOSE(void, GOMP_task_reduction_remap, (size_t count, size_t originals, v
 }
 
 /* The task that waits for the event ends now: recorded for the next barrier. */
-RT_INTERPOSE(void, omp_fulfill_event, (uintptr_t event))
-{
-	struct context *c = rt_omp_current;
+#define FULFILLS(name, type)                                                                                           \
+	RT_INTERPOSE(void, name, (type e))                                                                             \
+	{                                                                                                              \
+		struct context *c = rt_omp_current;                                                                    \
+		if (c)                                                                                                 \
+			before(phase_object(c->region, c->phase), RT_PC);                                              \
+		RT_REAL(name)(e);                                                                                      \
+	}
+FULFILLS(omp_fulfill_event, uintptr_t)
+FULFILLS(omp_fulfill_event_, uintptr_t *)
 
-	if (c)
-		before(phase_object(c->region, c->phase), RT_PC);
-	RT_REAL(omp_fulfill_event)(event);
+/*
+ * Regions for a target, which is the host if there is no device: such a region is called in this thread, unless it is
+ * `nowait`. Then it would be a task that cannot be told from the code of the thread that runs it, so it is made to run
+ * at once, as it may. What it depends on is waited for before.
+ */
+#define FLAG_NOWAIT 1u
+
+static unsigned run_at_once(unsigned flags, void **depend, uintptr_t pc)
+{
+	if (!rt_omp_current || !rt_recording())
+		return flags;
+	if (depend) {
+		roam(pc);
+		RT_REAL(GOMP_taskwait_depend)(depend);
+		come(pc);
+		for (size_t i = 0; i < depend_count(depend); i++)
+			depend_after(rt_omp_current->children, depend_at(depend, i), pc);
+	}
+	return flags & ~FLAG_NOWAIT;
+}
+
+RT_INTERPOSE(void, GOMP_target_ext,
+             (int device, void (*fn)(void *), size_t count, void **addresses, size_t *sizes, unsigned short *kinds,
+              unsigned flags, void **depend, void **args))
+{
+	flags = run_at_once(flags, depend, RT_PC);
+	RT_REAL(GOMP_target_ext)(device, fn, count, addresses, sizes, kinds, flags, depend, args);
+}
+RT_INTERPOSE(void, GOMP_target_update_ext,
+             (int device, size_t count, void **addresses, size_t *sizes, unsigned short *kinds, unsigned flags,
+              void **depend))
+{
+	flags = run_at_once(flags, depend, RT_PC);
+	RT_REAL(GOMP_target_update_ext)(device, count, addresses, sizes, kinds, flags, depend);
+}
+RT_INTERPOSE(void, GOMP_target_enter_exit_data,
+             (int device, size_t count, void **addresses, size_t *sizes, unsigned short *kinds, unsigned flags,
+              void **depend))
+{
+	flags = run_at_once(flags, depend, RT_PC);
+	RT_REAL(GOMP_target_enter_exit_data)(device, count, addresses, sizes, kinds, flags, depend);
 }

@@ -21,6 +21,8 @@ check() {
 }
 check 'gfortran -fopenmp' sum_racy.f90 1
 check 'gfortran -fopenmp' sum.f90 0
+check 'gfortran -fopenmp' locks_racy.f90 1
+check 'gfortran -fopenmp' locks.f90 0
 check gdc count_racy.d 1
 # D's names are those of the source.
 jq -e '.findings[0].title | test("`count_racy.counter`")' report.json >/dev/null || {
