@@ -3,6 +3,7 @@
  * static result where the caller gives no memory for it.
  */
 #include "recorder/intercept/call.h"
+#include "recorder/intercept/fd.h"
 
 #include <arpa/inet.h>
 #include <grp.h>
@@ -139,7 +140,8 @@ ADDRESS(getpeername)
 CALL(int, getsockopt, (int fd, int level, int option, void *restrict to, socklen_t *restrict length),
      (fd, level, option, to, length), IN(length), WHEN(r == 0, OUT_N(to, *length); OUT(length)))
 CALL(int, setsockopt, (int fd, int level, int option, const void *from, socklen_t length),
-     (fd, level, option, from, length), IN_N(from, length), )
+     (fd, level, option, from, length), IN_N(from, length);
+     rt_fd_option(fd, level, option), )
 
 /* Login records */
 CALL(struct utmp *, getutent, (void), (), , RESULT)

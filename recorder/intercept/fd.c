@@ -94,6 +94,18 @@ void rt_fd_awaits(unsigned kind, int fd, uintptr_t pc)
 	rt_call_begins(kind, fd, object, own, RT_CALL_NO_HOLDER, pc);
 }
 
+void rt_fd_option(int fd, int level, int option)
+{
+	bool time = option == SO_RCVTIMEO_OLD || option == SO_RCVTIMEO_NEW || option == SO_SNDTIMEO_OLD ||
+	            option == SO_SNDTIMEO_NEW;
+	uint32_t description = rt_fd_description(fd);
+	for (int other = 0; level == SOL_SOCKET && time && other <= rt_fd_highest(); other++) {
+		struct rt_fd *e = rt_fd_entry(other);
+		if (e && (other == fd || e->description == description))
+			e->since = 0;
+	}
+}
+
 void rt_fd_opened(int fd)
 {
 	rt_fd_plain(fd);

@@ -45,6 +45,8 @@ void rt_fd_awaits(unsigned kind, int fd, uintptr_t pc);
 void rt_fd_awaits_watched(int epoll, bool forever, uintptr_t pc);
 uint32_t rt_fd_since(int fd, bool named);
 uint32_t rt_fd_own(uint32_t since);
+/* Before a socket's option is set: a limit of time ends its waits. */
+void rt_fd_option(int fd, int level, int option);
 /* What a descriptor that has just come is. Negative ones are ignored. */
 void rt_fd_plain(int fd);  /* a file, or what is not known better */
 void rt_fd_opened(int fd); /* the same, which this process has opened itself, by a name that others may know */

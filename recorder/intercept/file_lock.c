@@ -24,6 +24,7 @@ static struct file_lock {
 	char exclusive, shared; /* objects: released after it was held so */
 	_Atomic unsigned held;  /* enum hold */
 	uint32_t holder, since; /* thread that took it; rt_fd_since of the description */
+	_Atomic bool closed;    /* a descriptor of the description was closed since then: held, or not any more */
 } locks[LOCKS_MAX];
 
 enum hold { HELD_NOT, HELD_SHARED, HELD_EXCLUSIVE };
@@ -90,6 +91,7 @@ static void locked(const struct part *p, enum hold hold, uintptr_t pc)
 	if (own) {
 		own->holder = rt_self->thread;
 		own->since = p->since;
+		atomic_store(&own->closed, false);
 		atomic_store(&own->held, hold);
 	}
 	for (unsigned i = 0; i < LOCKS_MAX && atomic_load(&locks[i].state); i++) {
@@ -116,7 +118,8 @@ static void awaits(int fd, const struct part *p, enum hold hold, uintptr_t pc)
 		unsigned held = atomic_load(&l->held);
 		exclusive = held == HELD_EXCLUSIVE;
 		if (atomic_load(&l->state) == 2 && l->file == p->file && l->description != p->description &&
-		    rt_fd_own(l->since) && overlap(l, p) && (exclusive || (held && hold == HELD_EXCLUSIVE)))
+		    !atomic_load(&l->closed) && rt_fd_own(l->since) && overlap(l, p) &&
+		    (exclusive || (held && hold == HELD_EXCLUSIVE)))
 			by = l;
 	}
 	if (by)
@@ -196,6 +199,8 @@ void rt_file_unlocking(int fd, uintptr_t pc)
 {
 	uint32_t description = rt_fd_description(fd);
 	for (unsigned i = 0; i < LOCKS_MAX && atomic_load(&locks[i].state); i++)
-		if (atomic_load(&locks[i].state) == 2 && locks[i].description == description)
+		if (atomic_load(&locks[i].state) == 2 && locks[i].description == description) {
+			atomic_store(&locks[i].closed, true);
 			releases(&locks[i], pc);
+		}
 }

@@ -80,6 +80,12 @@
 	FD_AWAITS(READ, fd)
 /* AWAITS, of a descriptor. */
 #define FD_AWAITS(kind, fd) rt_fd_awaits(RT_CALL_##kind, fd, pc)
+/* others: the wait is, or may be, for another process. */
+#define FD_AWAITS_UNLESS(others, kind, fd)                                                                             \
+	if (others)                                                                                                    \
+		rt_call_begins(RT_CALL_##kind, fd, 0, 0, RT_CALL_NO_HOLDER, pc);                                       \
+	else                                                                                                           \
+		FD_AWAITS(kind, fd)
 #define POLLS_MS(fds, n, timeout)                                                                                      \
 	if (RT_UNLIKELY(rt_controlled))                                                                                \
 		timeout = rt_await_ms(fds, n, timeout, pc);                                                            \

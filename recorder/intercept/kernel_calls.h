@@ -58,7 +58,7 @@ LIBRARY(ssize_t, send, 4, (int, fd, const void *, buffer, size_t, size, int, fla
 KERNEL(ssize_t, sendto, SYS_sendto, 6,
        (int, fd, const void *, buffer, size_t, size, int, flags, const struct sockaddr *, to, socklen_t, length),
        IN_N(buffer, size);
-       IN_N(to, length); FD(fd); rt_fd_sends(fd, to, length, pc); FD_AWAITS(WRITE, fd), SENT(fd))
+       IN_N(to, length); FD(fd); rt_fd_sends(fd, to, length, pc); FD_AWAITS_UNLESS(to, WRITE, fd), SENT(fd))
 KERNEL(ssize_t, writev, SYS_writev, 3, (int, fd, const struct iovec *, v, int, count), IN_VECTORS(v, count); FD(fd);
        GOES_OUT(fd), SENT(fd))
 LIBRARY(ssize_t, pwritev, 4, (int, fd, const struct iovec *, v, int, count, off_t, at), IN_VECTORS(v, count); FD(fd);
@@ -76,23 +76,24 @@ NUMBER(ssize_t, SYS_pwritev, 3, (int, fd, const struct iovec *, v, int, count), 
 NUMBER(ssize_t, SYS_pwritev2, 3, (int, fd, const struct iovec *, v, int, count), IN_VECTORS(v, count); FD(fd);
        GOES_OUT(fd), SENT(fd))
 KERNEL(ssize_t, sendmsg, SYS_sendmsg, 3, (int, fd, const struct msghdr *, message, int, flags), FD(fd);
-       message_goes(fd, message, pc); FD_AWAITS(WRITE, fd), SENT(fd))
+       message_goes(fd, message, pc); FD_AWAITS_UNLESS(message->msg_name, WRITE, fd), SENT(fd))
 KERNEL(int, sendmmsg, SYS_sendmmsg, 4, (int, fd, struct mmsghdr *, messages, unsigned, count, int, flags), FD(fd);
-       messages_go(fd, messages, count, pc); FD_AWAITS(WRITE, fd), SENT(fd); messages_went(messages, r, pc))
+       messages_go(fd, messages, count, pc); FD_AWAITS_UNLESS(true, WRITE, fd), SENT(fd);
+       messages_went(messages, r, pc))
 
 /* From one descriptor to another: a reader of the one has seen what came in by the other. */
 KERNEL(ssize_t, splice, SYS_splice, 6,
        (int, from, off64_t *, from_at, int, to, off64_t *, to_at, size_t, size, unsigned, flags), INOUT(from_at);
-       INOUT(to_at); READS(from); FD(to); rt_fd_passes(from, to, pc); FD_AWAITS(READ, from), rt_fd_read(from, r, pc))
+       INOUT(to_at); READS(from); FD(to); rt_fd_passes(from, to, pc); AWAITS(OUTSIDE), rt_fd_read(from, r, pc))
 KERNEL(ssize_t, tee, SYS_tee, 4, (int, from, int, to, size_t, size, unsigned, flags), READS(from); FD(to);
-       rt_fd_passes(from, to, pc); FD_AWAITS(READ, from), rt_fd_read(from, r, pc))
+       rt_fd_passes(from, to, pc); AWAITS(OUTSIDE), rt_fd_read(from, r, pc))
 KERNEL(ssize_t, sendfile64, SYS_sendfile, 4, (int, to, int, from, off64_t *, at, size_t, size), INOUT(at); READS(from);
-       FD(to); rt_fd_passes(from, to, pc); FD_AWAITS(READ, from), rt_fd_read(from, r, pc))
+       FD(to); rt_fd_passes(from, to, pc); AWAITS(OUTSIDE), rt_fd_read(from, r, pc))
 LIBRARY(ssize_t, sendfile, 4, (int, to, int, from, off_t *, at, size_t, size), INOUT(at); READS(from); FD(to);
-        rt_fd_passes(from, to, pc); FD_AWAITS(READ, from), rt_fd_read(from, r, pc))
+        rt_fd_passes(from, to, pc); AWAITS(OUTSIDE), rt_fd_read(from, r, pc))
 KERNEL(ssize_t, copy_file_range, SYS_copy_file_range, 6,
        (int, from, off64_t *, from_at, int, to, off64_t *, to_at, size_t, size, unsigned, flags), INOUT(from_at);
-       INOUT(to_at); READS(from); FD(to); rt_fd_passes(from, to, pc); FD_AWAITS(READ, from), rt_fd_read(from, r, pc))
+       INOUT(to_at); READS(from); FD(to); rt_fd_passes(from, to, pc); AWAITS(OUTSIDE), rt_fd_read(from, r, pc))
 KERNEL(ssize_t, vmsplice, SYS_vmsplice, 4, (int, fd, const struct iovec *, v, size_t, count, unsigned, flags),
        bool goes_in = rt_fd_is_written(fd);
        FD(fd); WHEN(goes_in, IN_VECTORS(v, count); SENDS(fd)), WHEN(!goes_in, RECEIVES_VECTORS(fd, v, count)); BLOCKS)
@@ -178,8 +179,10 @@ LIBRARY(int, close_range, 3, (unsigned, first, unsigned, last, int, flags), rt_f
 NUMBER(int, SYS_close_range, 3, (unsigned, first, unsigned, last, int, flags),
        rt_fd_close_range(first, last, flags, pc), )
 KERNEL(int, dup, SYS_dup, 1, (int, fd), FD(fd), rt_fd_copied(fd, r))
-KERNEL(int, dup2, SYS_dup2, 2, (int, fd, int, to), FD(fd); FD(to); rt_fd_ends(to, pc), rt_fd_copied(fd, r))
-KERNEL(int, dup3, SYS_dup3, 3, (int, fd, int, to, int, flags), FD(fd); FD(to); rt_fd_ends(to, pc), rt_fd_copied(fd, r))
+KERNEL(int, dup2, SYS_dup2, 2, (int, fd, int, to), FD(fd); FD(to); rt_fd_ends(to, pc);
+       rt_file_unlocking(to, pc), rt_fd_copied(fd, r))
+KERNEL(int, dup3, SYS_dup3, 3, (int, fd, int, to, int, flags), FD(fd); FD(to); rt_fd_ends(to, pc);
+       rt_file_unlocking(to, pc), rt_fd_copied(fd, r))
 VARIADIC(int, fcntl, SYS_fcntl, 3, (int, fd, int, command, long, argument), FD(fd);
          control_begins(fd, command, argument, pc); LEAVES_UNLESS(command != F_SETLKW && command != F_OFD_SETLKW);
          rt_part_awaits(fd, command, (const struct flock *)argument, pc), RETURNS;
@@ -484,7 +487,7 @@ NUMBER(int, SYS_getsockopt, 5, (int, fd, int, level, int, option, void *, to, so
        FD(fd), if (r == 0) OUT_ADDRESS(to, length))
 NUMBER(int, SYS_setsockopt, 5, (int, fd, int, level, int, option, const void *, from, socklen_t, length),
        IN_N(from, length);
-       FD(fd), )
+       FD(fd); rt_fd_option(fd, level, option), )
 KERNEL(int, msgctl, SYS_msgctl, 3, (int, id, int, command, struct msqid_ds *, data), if (command == IPC_SET) IN(data),
        WHEN(r >= 0 && command == IPC_STAT, AFTER(rt_message_queue(id)); OUT(data)))
 NUMBER(int, SYS_shmctl, 3, (int, id, int, command, struct shmid_ds *, data), if (command == IPC_SET) IN(data),

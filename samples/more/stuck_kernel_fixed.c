@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -28,6 +29,7 @@ static int pipes[2][2], counter, epoll, listener, locks[2];
 static unsigned *shared, word;
 static pthread_barrier_t both;
 static pid_t child;
+static char path[] = "/tmp/stuck_kernel.XXXXXX";
 
 static char get(int fd)
 {
@@ -53,12 +55,12 @@ static void *sent(void *arg)
 
 static void *named(void *arg)
 {
-	char path[] = "/tmp/stuck_kernel.XXXXXX";
-	if (!mkdtemp(path) || chdir(path) != 0 || mkfifo("pipe", 0600) != 0)
+	char folder[] = "/tmp/stuck_kernel.XXXXXX";
+	if (!mkdtemp(folder) || chdir(folder) != 0 || mkfifo("pipe", 0600) != 0)
 		abort();
 	int fd = open("pipe", O_RDWR);
 	unlink("pipe");
-	rmdir(path);
+	rmdir(folder);
 	return get(fd) ? arg : NULL;
 }
 
@@ -108,6 +110,34 @@ static void *locked_by_child(void *arg)
 {
 	flock(locks[1], LOCK_EX);
 	return arg;
+}
+
+/* The lock that this process had is gone with its descriptor: the child has it now. */
+static void *closed(void *arg)
+{
+	int fd = open(path, O_RDWR);
+	flock(fd, LOCK_EX);
+	close(fd);
+	usleep(800000);
+	fd = open(path, O_RDWR);
+	unlink(path);
+	return flock(fd, LOCK_EX) == 0 ? arg : NULL;
+}
+static void lock_later(void)
+{
+	usleep(300000);
+	int fd = open(path, O_RDWR);
+	flock(fd, LOCK_EX);
+}
+
+static void *expires(void *arg)
+{
+	int pair[2];
+	struct timeval t = {1000, 0};
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0)
+		abort();
+	setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &t, sizeof t);
+	return get(pair[0]) ? arg : NULL;
 }
 
 static void *for_signal(void *arg)
@@ -183,30 +213,17 @@ static const struct mode {
 	int threads, ends;
 	void *(*routine)(void *);
 } modes[] = {
-    {"stdin", 1, 0, outside},
-    {"inherited", 1, 0, inherited},
-    {"sent", 1, 0, sent},
-    {"named", 1, 0, named},
-    {"accept", 1, 0, connected},
-    {"timed", 1, 0, timed_poll},
-    {"mixed", 1, 0, mixed_poll},
-    {"timer", 1, 0, timer},
-    {"shared", 1, 0, shared_futex},
-    {"until", 1, 0, timed_futex},
-    {"lock", 1, 0, locked_by_child},
-    {"signal", 1, 0, for_signal},
-    {"child", 1, 0, for_child},
-    {"time", 1, 0, for_time},
-    {"rest", 1, 0, rests},
-    {"relay", 2, 1, relay},
-    {"wake", 2, 1, wake},
-    {"turns", 2, 1, in_turn},
-    {"left", 2, 2, left},
+    {"stdin", 1, 0, outside},     {"inherited", 1, 0, inherited},  {"sent", 1, 0, sent},
+    {"named", 1, 0, named},       {"accept", 1, 0, connected},     {"timed", 1, 0, timed_poll},
+    {"mixed", 1, 0, mixed_poll},  {"timer", 1, 0, timer},          {"shared", 1, 0, shared_futex},
+    {"until", 1, 0, timed_futex}, {"lock", 1, 0, locked_by_child}, {"signal", 1, 0, for_signal},
+    {"child", 1, 0, for_child},   {"closed", 1, 0, closed},        {"expires", 1, 0, expires},
+    {"time", 1, 0, for_time},     {"rest", 1, 0, rests},           {"relay", 2, 1, relay},
+    {"wake", 2, 1, wake},         {"turns", 2, 1, in_turn},        {"left", 2, 2, left},
 };
 
 static void make(void)
 {
-	char path[] = "/tmp/stuck_kernel.XXXXXX";
 	struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	pthread_barrier_init(&both, NULL, 3);
 	listener = socket(AF_INET, SOCK_STREAM, 0);
@@ -217,14 +234,15 @@ static void make(void)
 	epoll = epoll_create1(0);
 	locks[0] = mkstemp(path);
 	locks[1] = open(path, O_RDWR);
-	unlink(path);
 }
 
-static void make_child(void)
+static void make_child(bool locks)
 {
 	child = fork();
 	if (child == 0) {
 		alarm(5);
+		if (locks)
+			lock_later();
 		pause();
 		_exit(0);
 	}
@@ -265,15 +283,17 @@ int main(int argc, char **argv)
 		send_away();
 	if (!strcmp(mode->name, "lock"))
 		flock(locks[0], LOCK_EX);
-	if (strstr("inherited lock child", mode->name))
-		make_child();
+	if (strstr("inherited lock child closed", mode->name))
+		make_child(!strcmp(mode->name, "closed"));
+	if (strcmp(mode->name, "closed") != 0)
+		unlink(path);
 	if (!strcmp(mode->name, "signal")) {
 		sigset_t set;
 		sigemptyset(&set);
 		sigaddset(&set, SIGUSR1);
 		pthread_sigmask(SIG_BLOCK, &set, NULL);
 	}
-	alarm(mode->ends ? 30 : 2);
+	alarm(mode->ends ? 30 : 3);
 	for (long i = 0; i < mode->threads; i++)
 		pthread_create(&threads[i], NULL, mode->routine, (void *)i);
 	if (mode->ends == 2) {

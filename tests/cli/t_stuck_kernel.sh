@@ -73,7 +73,7 @@ for mode in stdin inherited sent named accept timed mixed timer; do
 	check stuck_kernel_fixed $mode 142 0 "" 2>/dev/null &
 done
 wait_all
-for mode in shared until lock signal child time rest; do
+for mode in shared until lock signal child closed expires time rest; do
 	check stuck_kernel_fixed $mode 142 0 "" 2>/dev/null &
 done
 for mode in relay wake turns left; do
