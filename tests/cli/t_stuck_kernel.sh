@@ -12,6 +12,33 @@ fail=0
 for program in stuck_kernel stuck_kernel_fixed; do
 	"${CC:-gcc}" -g -O1 -fsanitize=thread -Wno-tsan "$here/samples/more/$program.c" -o "$tmp/$program" -pthread || exit 1
 done
+# What the C++ library waits for by futexes of its own.
+cat >"$tmp/cxx.cpp" <<'END'
+#include <atomic>
+#include <barrier>
+#include <cstring>
+#include <future>
+#include <thread>
+#include <unistd.h>
+
+static std::promise<int> promise;
+static std::atomic<int> value{0};
+static std::barrier<> both(2);
+
+int main(int, char **argv)
+{
+	alarm(3);
+	std::thread([&] {
+		if (!std::strcmp(argv[1], "future"))
+			promise.get_future().wait();
+		else if (!std::strcmp(argv[1], "atomic"))
+			value.wait(0);
+		else
+			both.arrive_and_wait();
+	}).join();
+}
+END
+"${CXX:-g++}" -std=c++20 -g -O1 -fsanitize=thread -Wno-tsan "$tmp/cxx.cpp" -o "$tmp/cxx" -pthread || exit 1
 mkfifo "$tmp/input" || exit 1
 sleep 60 >"$tmp/input" &
 holder=$!
@@ -73,6 +100,15 @@ for mode in stdin inherited sent named accept timed mixed timer; do
 	check stuck_kernel_fixed $mode 142 0 "" 2>/dev/null &
 done
 wait_all
+library() { # MODE: the lines are the library's
+	timeout 60 "$racetrace" record -o "$tmp/$1.zst" -- "$tmp/cxx" "$1" >/dev/null 2>"$tmp/$1.err" </dev/null
+	"$racetrace" analyze --format json "$tmp/$1.zst" >"$tmp/$1.json"
+	jq -e '[.anomalies[] | select(.kind == "hang") | "\(.pattern) \(.verdict) \(.events | length)"] == ["futex observed 2"]' \
+		"$tmp/$1.json" >/dev/null || { echo "$1: no hang of a futex"; return 1; }
+}
+for mode in future atomic barrier; do
+	library $mode 2>/dev/null &
+done
 for mode in shared until lock signal child closed expires time rest; do
 	check stuck_kernel_fixed $mode 142 0 "" 2>/dev/null &
 done
