@@ -129,8 +129,8 @@ static void take_end(const struct run_end *end, const char *folder, uint32_t num
 static enum rt_status run_command(char **words, unsigned timeout_ms, struct repeated *result, struct rt_error *err)
 {
 	char folder[SCRATCH_MAX] = "", file[SCRATCH_MAX + 16], outcome[SCRATCH_MAX + 16], *self = NULL;
+	bool explores = words[1] && !strcmp(words[1], "explore");
 	const char *argv[WORDS_MAX + 8], *input = take_input(words);
-	bool explores = !strcmp(words[1], "explore");
 	struct runner *runner = NULL;
 	size_t n = 0;
 	enum rt_status status = library_own_path(&self, err);

@@ -299,6 +299,8 @@ holds '(.runs | length) <= 10'
 run 1 explore --runs 40 -f json -- ./steps
 holds '.findings | any(.title | test("`loops`")) and any(.title | test("`c`"))'
 holds '.findings[] | select(.title | test("`c`")) | .seen.first <= 10'
+run 1 explore --strategy random --runs 15 -f json -- ./steps
+holds 'any(.findings[]; .title | test("`c`")) | not'
 run 0 explore -f json -- ./racefuzzer_fig2_fixed
 holds '.findings == [] and (.runs | length) < 10'
 # Two threads that read the same index are at a race of their own: a run that holds threads at the known races shows it.
