@@ -20,7 +20,7 @@ enum { INSTANCES = 32, NAMED_MAX = 16 };
 enum standing { UNDECIDED, ROOT, FOLLOWER };
 
 /* The observed races at two source positions; by label. */
-struct group {
+struct follow_group {
 	uint32_t first;  /* anomaly, MODEL_NONE: relaxed atomics have no group */
 	uint32_t e1, e2; /* the instance whose second event comes first in the trace */
 	bool unordered;  /* SHB leaves one of them unordered */
@@ -28,12 +28,12 @@ struct group {
 	uint32_t named, named_count; /* its causes, in finder.named */
 };
 
-struct finder {
+struct follow_finder {
 	const struct model *m;
 	struct anomaly_list *list;
 	struct causes *causes;
 	struct follow_graph graph;
-	struct group *groups;
+	struct follow_group *groups;
 	uint32_t group_count;
 	uint32_t *next;     /* by anomaly: the next one of its group */
 	uint32_t *cause_of; /* by label: index into causes; MODEL_NONE: not used so far */
@@ -48,24 +48,24 @@ void causes_release(struct causes *c)
 	*c = (struct causes){0};
 }
 
-static uint64_t pc_of(const struct finder *f, uint32_t e)
+static uint64_t pc_of(const struct follow_finder *f, uint32_t e)
 {
 	return f->m->sites[f->m->events[e].site].pc;
 }
 
 /* ---- Groups ---- */
 
-static bool is_observed_race(const struct finder *f, const struct anomaly *a)
+static bool is_observed_race(const struct follow_finder *f, const struct anomaly *a)
 {
 	return a->kind == ANOMALY_RACE && a->verdict == VERDICT_OBSERVED && !anomaly_is_alloc_race(f->m, a);
 }
 
-static void join_group(struct finder *f, uint32_t label, uint32_t index)
+static void join_group(struct follow_finder *f, uint32_t label, uint32_t index)
 {
-	struct group *g = &f->groups[label];
+	struct follow_group *g = &f->groups[label];
 	const struct anomaly *a = &f->list->items[index];
 	if (label >= f->group_count)
-		*g = (struct group){.first = MODEL_NONE, .e2 = MODEL_NONE};
+		*g = (struct follow_group){.first = MODEL_NONE, .e2 = MODEL_NONE};
 	f->group_count = label >= f->group_count ? label + 1 : f->group_count;
 	f->next[index] = g->first;
 	g->first = index;
@@ -77,7 +77,7 @@ static void join_group(struct finder *f, uint32_t label, uint32_t index)
 }
 
 /* True if there is a race that may follow another. */
-static bool make_groups(struct finder *f)
+static bool make_groups(struct follow_finder *f)
 {
 	size_t count = f->list->count;
 	bool some = false;
@@ -101,14 +101,14 @@ static bool make_groups(struct finder *f)
 /* ---- Roots ---- */
 
 /* The end of a path from one event to the other; in a stamped trace also in the other direction. */
-static uint32_t ordered(struct finder *f, uint32_t e1, uint32_t e2)
+static uint32_t ordered(struct follow_finder *f, uint32_t e1, uint32_t e2)
 {
 	uint32_t node = follow_reaches(&f->graph, e1, e2);
 	return node == MODEL_NONE && !f->graph.exact ? follow_reaches(&f->graph, e2, e1) : node;
 }
 
 /* The other kept instances that happens-before leaves unordered. */
-static bool others_ordered(struct finder *f, const struct anomaly *a, uint32_t *asked)
+static bool others_ordered(struct follow_finder *f, const struct anomaly *a, uint32_t *asked)
 {
 	for (uint32_t i = 0; i < a->other_count && *asked < INSTANCES; i++) {
 		uint32_t e1 = a->others[(size_t)2 * i], e2 = a->others[(size_t)2 * i + 1];
@@ -125,7 +125,7 @@ static bool others_ordered(struct finder *f, const struct anomaly *a, uint32_t *
  * True if every examined instance of the group is ordered. In an exact trace that is the first one: SHB has examined
  * all.
  */
-static bool all_ordered(struct finder *f, const struct group *g)
+static bool all_ordered(struct follow_finder *f, const struct follow_group *g)
 {
 	uint32_t asked = 1;
 	if (f->graph.exact && g->unordered)
@@ -142,13 +142,13 @@ static bool all_ordered(struct finder *f, const struct group *g)
 }
 
 /* Sets which edges count: those of roots, of relaxed atomics, and of undecided groups. */
-static void count_edges_of(struct finder *f, bool undecided)
+static void count_edges_of(struct follow_finder *f, bool undecided)
 {
 	for (uint32_t i = 0; i < f->group_count; i++)
 		f->graph.off[i] = f->groups[i].standing != ROOT && !undecided;
 }
 
-static void find_roots(struct finder *f)
+static void find_roots(struct follow_finder *f)
 {
 	count_edges_of(f, true);
 	for (uint32_t i = 0; i < f->group_count && !follow_spent(&f->graph); i++) {
@@ -160,7 +160,7 @@ static void find_roots(struct finder *f)
 
 /* Groups that the roots order follow. unordered: of the rest, those that SHB leaves unordered become roots; otherwise
  * all do. */
-static void find_followers(struct finder *f, bool unordered)
+static void find_followers(struct follow_finder *f, bool unordered)
 {
 	count_edges_of(f, false);
 	for (uint32_t i = 0; i < f->group_count && !follow_spent(&f->graph); i++)
@@ -173,7 +173,7 @@ static void find_followers(struct finder *f, bool unordered)
 
 /* ---- Causes ---- */
 
-static uint32_t make_cause(struct finder *f, uint32_t label, uint32_t write, uint32_t read)
+static uint32_t make_cause(struct follow_finder *f, uint32_t label, uint32_t write, uint32_t read)
 {
 	struct causes *c = f->causes;
 	if (f->cause_of[label] != MODEL_NONE)
@@ -186,7 +186,7 @@ static uint32_t make_cause(struct finder *f, uint32_t label, uint32_t write, uin
 	return f->cause_of[label] = c->count++;
 }
 
-static void name(struct finder *f, struct group *g, const struct follow_node *node)
+static void name(struct follow_finder *f, struct follow_group *g, const struct follow_node *node)
 {
 	uint32_t read = f->m->threads[node->thread].events[node->pos];
 	uint32_t cause = make_cause(f, node->label, node->write, read);
@@ -201,7 +201,7 @@ static void name(struct finder *f, struct group *g, const struct follow_node *no
 }
 
 /* The edges of a path, from its end on; returns their number. */
-static uint32_t edges_of(const struct finder *f, uint32_t node, struct follow_node *path)
+static uint32_t edges_of(const struct follow_finder *f, uint32_t node, struct follow_node *path)
 {
 	uint32_t count = 0;
 	for (; count < NAMED_MAX && f->graph.nodes[node].label != MODEL_NONE; node = f->graph.nodes[node].parent)
@@ -210,7 +210,7 @@ static uint32_t edges_of(const struct finder *f, uint32_t node, struct follow_no
 }
 
 /* Records each group on the path without whose edges the pair is not ordered. */
-static bool name_needed(struct finder *f, struct group *g, const struct follow_node *path, uint32_t count)
+static bool name_needed(struct follow_finder *f, struct follow_group *g, const struct follow_node *path, uint32_t count)
 {
 	bool *off = f->graph.off, any = false;
 	for (uint32_t i = 0; i < count; i++) {
@@ -234,7 +234,7 @@ static bool name_needed(struct finder *f, struct group *g, const struct follow_n
  * No group is needed alone: removes one after the other until the pair is unordered, and records those that alone still
  * order it.
  */
-static void name_cut(struct finder *f, struct group *g)
+static void name_cut(struct follow_finder *f, struct follow_group *g)
 {
 	struct follow_node path[NAMED_MAX], cut[NAMED_MAX];
 	bool *off = f->graph.off;
@@ -254,7 +254,7 @@ static void name_cut(struct finder *f, struct group *g)
 		off[cut[i].label] = false;
 }
 
-static void name_causes(struct finder *f, struct group *g)
+static void name_causes(struct follow_finder *f, struct follow_group *g)
 {
 	struct follow_node path[NAMED_MAX];
 	uint32_t node = ordered(f, g->e1, g->e2);
@@ -265,7 +265,7 @@ static void name_causes(struct finder *f, struct group *g)
 		name_cut(f, g);
 }
 
-static void find_causes(struct finder *f)
+static void find_causes(struct follow_finder *f)
 {
 	for (uint32_t i = 0; i < f->graph.label_count; i++)
 		f->cause_of[i] = MODEL_NONE;
@@ -275,7 +275,7 @@ static void find_causes(struct finder *f)
 			name_causes(f, &f->groups[i]);
 }
 
-static void decide(struct finder *f)
+static void decide(struct follow_finder *f)
 {
 	follow_graph_build(&f->graph);
 	f->cause_of = malloc(((size_t)f->graph.label_count + 1) * sizeof *f->cause_of);
@@ -291,7 +291,7 @@ static void decide(struct finder *f)
 }
 
 /* Stores the causes in the anomalies. */
-static void give(struct finder *f)
+static void give(struct follow_finder *f)
 {
 	f->causes->named = f->named;
 	for (size_t i = 0; i < f->list->count; i++)
@@ -309,7 +309,7 @@ static void give(struct finder *f)
 enum rt_status follow_find(const struct model *m, const struct order_result *hb, bool exact, uint64_t work,
                            struct anomaly_list *list, struct causes *causes, struct rt_error *err)
 {
-	struct finder f = {.m = m, .list = list, .causes = causes};
+	struct follow_finder f = {.m = m, .list = list, .causes = causes};
 	f.no_memory = !follow_graph_init(&f.graph, m, hb, exact, work);
 	if (!f.no_memory && list->count < MODEL_NONE && make_groups(&f))
 		decide(&f);

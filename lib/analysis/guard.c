@@ -11,11 +11,7 @@ enum { LOCKS = 16 }; /* counted for a variable; a lock that first comes after th
 
 bool guard_is_held(const struct model *m, uint32_t e, uint32_t lock)
 {
-	const struct model_lockset *set = &m->locksets[model_lockset_of(m, e)];
-	for (uint32_t i = 0; i < set->count; i++)
-		if (set->locks[i].object == lock)
-			return true;
-	return false;
+	return model_lockset_lock(m, model_lockset_of(m, e), lock);
 }
 
 /* shared: the variable is, so that the access counts; before that it only tells which threads know the lock. */

@@ -9,7 +9,7 @@
 /* A hold of at least this number of events is nearly a thread's whole life if it has this share of its events. */
 enum { LONG_EVENTS = 32, LONG_PERCENT = 90 };
 
-struct guards {
+struct guarded_cells {
 	const struct model *m;
 	bool program;
 	/* Memo of answers, in a class's `first`: by cell, thread and lock, twice; by cell; by region and lock. */
@@ -27,17 +27,8 @@ static uint32_t *answer(struct classes *c, const uint32_t key[CLASS_KEY], bool *
 	return &c->items[index].first;
 }
 
-static bool holds(const struct model *m, uint32_t lockset, uint32_t lock)
-{
-	const struct model_lockset *set = &m->locksets[lockset];
-	for (uint32_t i = 0; i < set->count; i++)
-		if (set->locks[i].object == lock)
-			return true;
-	return false;
-}
-
 /* True if another thread holds the lock at an access of the cell. */
-static bool is_guarded(struct guards *g, uint32_t cell, uint32_t thread, uint32_t lock)
+static bool is_guarded(struct guarded_cells *g, uint32_t cell, uint32_t thread, uint32_t lock)
 {
 	const struct model *m = g->m;
 	bool known;
@@ -47,12 +38,13 @@ static bool is_guarded(struct guards *g, uint32_t cell, uint32_t thread, uint32_
 	const uint32_t *events = &m->cell_events[m->cells[cell].first];
 	*is = 0;
 	for (uint32_t i = 0; i < m->cells[cell].count && !*is; i++)
-		*is = model_thread_of(m, events[i]) != thread && holds(m, model_lockset_of(m, events[i]), lock);
+		*is = model_thread_of(m, events[i]) != thread &&
+		      model_lockset_lock(m, model_lockset_of(m, events[i]), lock);
 	return *is;
 }
 
 /* True if this thread holds the lock at an access of the cell. */
-static bool is_held(struct guards *g, uint32_t cell, uint32_t thread, uint32_t lock)
+static bool is_held(struct guarded_cells *g, uint32_t cell, uint32_t thread, uint32_t lock)
 {
 	const struct model *m = g->m;
 	bool known;
@@ -62,7 +54,8 @@ static bool is_held(struct guards *g, uint32_t cell, uint32_t thread, uint32_t l
 	const uint32_t *events = &m->cell_events[m->cells[cell].first];
 	*is = 0;
 	for (uint32_t i = 0; i < m->cells[cell].count && !*is; i++)
-		*is = model_thread_of(m, events[i]) == thread && holds(m, model_lockset_of(m, events[i]), lock);
+		*is = model_thread_of(m, events[i]) == thread &&
+		      model_lockset_lock(m, model_lockset_of(m, events[i]), lock);
 	return *is;
 }
 
@@ -70,7 +63,7 @@ static bool is_held(struct guards *g, uint32_t cell, uint32_t thread, uint32_t l
  * True if the cell is accessed by atomic operations alone once a second thread has come. Before that, constructors
  * initialise atomic objects by plain writes.
  */
-static bool is_atomic(struct guards *g, uint32_t cell)
+static bool is_atomic(struct guarded_cells *g, uint32_t cell)
 {
 	const struct model *m = g->m;
 	bool known;
@@ -89,7 +82,7 @@ static bool is_atomic(struct guards *g, uint32_t cell)
 }
 
 /* True if the hold of the lock around the event covers nearly all of its thread's events. */
-static bool is_lifelong(struct guards *g, uint32_t e, uint32_t lock)
+static bool is_lifelong(struct guarded_cells *g, uint32_t e, uint32_t lock)
 {
 	const struct model *m = g->m;
 	uint32_t thread = model_thread_of(m, e);
@@ -100,9 +93,9 @@ static bool is_lifelong(struct guards *g, uint32_t e, uint32_t lock)
 	if (!is || known)
 		return is && *is;
 	uint32_t first = m->events[e].pos, end = first + 1;
-	while (first && holds(m, model_lockset_of(m, t->events[first - 1]), lock))
+	while (first && model_lockset_lock(m, model_lockset_of(m, t->events[first - 1]), lock))
 		first--;
-	while (end < t->count && holds(m, model_lockset_of(m, t->events[end]), lock))
+	while (end < t->count && model_lockset_lock(m, model_lockset_of(m, t->events[end]), lock))
 		end++;
 	bool forks = false;
 	for (uint32_t i = first; i < end && g->program && !forks; i++)
@@ -118,7 +111,7 @@ static uint32_t cells_end(const struct model *m, uint32_t e)
 }
 
 /* True if one of the thread's events of the instance is an atomic operation on a cell with atomic operations only. */
-static bool has_atomic(struct guards *g, const uint32_t *events, uint32_t count, uint32_t thread)
+static bool has_atomic(struct guarded_cells *g, const uint32_t *events, uint32_t count, uint32_t thread)
 {
 	const struct model *m = g->m;
 	for (uint32_t i = 0; i < count; i++) {
@@ -132,8 +125,8 @@ static bool has_atomic(struct guards *g, const uint32_t *events, uint32_t count,
 }
 
 /* True if one of the instance's other threads holds the lock at any access of the cell. */
-static bool is_guarded_here(struct guards *g, const uint32_t *events, uint32_t count, uint32_t cell, uint32_t thread,
-                            uint32_t lock)
+static bool is_guarded_here(struct guarded_cells *g, const uint32_t *events, uint32_t count, uint32_t cell,
+                            uint32_t thread, uint32_t lock)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t other = model_thread_of(g->m, events[i]);
@@ -147,7 +140,7 @@ static bool is_guarded_here(struct guards *g, const uint32_t *events, uint32_t c
  * True if the thread's events of the instance are in a critical section that is no unit of work. Atomic operations need
  * no lock: with one among the events, a lock is a guard only if the threads in between respect it elsewhere.
  */
-static bool is_idle(struct guards *g, const uint32_t *events, uint32_t count, uint32_t thread)
+static bool is_idle(struct guarded_cells *g, const uint32_t *events, uint32_t count, uint32_t thread)
 {
 	const struct model *m = g->m;
 	uint32_t first = MODEL_NONE;
@@ -177,7 +170,7 @@ static bool is_idle(struct guards *g, const uint32_t *events, uint32_t count, ui
 }
 
 /* True if the instance has a thread with several events that are no unit of work. */
-static bool has_idle(struct guards *g, const uint32_t *events, uint32_t count)
+static bool has_idle(struct guarded_cells *g, const uint32_t *events, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t thread = model_thread_of(g->m, events[i]), own = 0;
@@ -191,7 +184,7 @@ static bool has_idle(struct guards *g, const uint32_t *events, uint32_t count)
 
 bool guards_cap(const struct model *m, bool program, struct anomaly_list *list)
 {
-	struct guards g = {.m = m, .program = program};
+	struct guarded_cells g = {.m = m, .program = program};
 	for (size_t i = 0; i < list->count; i++) {
 		struct anomaly *a = &list->items[i];
 		if (a->kind != ANOMALY_ATOMICITY && a->kind != ANOMALY_ASV)

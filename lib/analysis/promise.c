@@ -13,7 +13,7 @@ struct latest {
 	uint32_t cell; /* of which these are */
 };
 
-struct finder {
+struct promise_finder {
 	const struct model *m;
 	const struct order *order;
 	const struct order_result *r;
@@ -45,7 +45,7 @@ static uint32_t latest_conflict(const struct latest *l, int access)
 
 /* The latest access before e2 that conflicts with it and is unordered. If a thread's latest is ordered, so are its
  * earlier ones. */
-static uint32_t latest_unordered(const struct finder *f, uint32_t e2, int access)
+static uint32_t latest_unordered(const struct promise_finder *f, uint32_t e2, int access)
 {
 	const struct model *m = f->m;
 	uint32_t own = model_thread_of(m, e2), latest = MODEL_NONE;
@@ -60,7 +60,7 @@ static uint32_t latest_unordered(const struct finder *f, uint32_t e2, int access
 	return latest;
 }
 
-static void note(struct finder *f, uint32_t cell, uint32_t e, int access)
+static void note(struct promise_finder *f, uint32_t cell, uint32_t e, int access)
 {
 	uint32_t thread = model_thread_of(f->m, e);
 	struct latest *l = &f->latest[thread];
@@ -73,7 +73,7 @@ static void note(struct finder *f, uint32_t cell, uint32_t e, int access)
 }
 
 /* Examines a cell's accesses up to the best pair so far. */
-static void search_cell(struct finder *f, uint32_t cell)
+static void search_cell(struct promise_finder *f, uint32_t cell)
 {
 	const struct model *m = f->m;
 	const uint32_t *events = &m->cell_events[m->cells[cell].first];
@@ -98,12 +98,12 @@ static void search_cell(struct finder *f, uint32_t cell)
 
 bool promise_find(const struct model *m, const struct order *order, const struct order_result *r, struct promise *out)
 {
-	struct finder f = {.m = m,
-	                   .order = order,
-	                   .r = r,
-	                   .out = out,
-	                   .latest = malloc(((size_t)m->thread_count + 1) * sizeof *f.latest),
-	                   .threads = malloc(((size_t)m->thread_count + 1) * sizeof *f.threads)};
+	struct promise_finder f = {.m = m,
+	                           .order = order,
+	                           .r = r,
+	                           .out = out,
+	                           .latest = malloc(((size_t)m->thread_count + 1) * sizeof *f.latest),
+	                           .threads = malloc(((size_t)m->thread_count + 1) * sizeof *f.threads)};
 	*out = (struct promise){MODEL_NONE, MODEL_NONE};
 	bool ok = f.latest && f.threads;
 	if (ok)
@@ -122,12 +122,12 @@ bool promise_find(const struct model *m, const struct order *order, const struct
 /* --- nesting --- */
 
 /* Acquires of the locks that a thread holds, oldest first. */
-struct held {
+struct promise_held {
 	uint32_t *acquires;
 	uint32_t count, capacity;
 };
 
-static void release(const struct model *m, struct held *h, uint32_t lock, uint32_t e, struct nesting *out)
+static void release(const struct model *m, struct promise_held *h, uint32_t lock, uint32_t e, struct nesting *out)
 {
 	uint32_t i = h->count;
 	while (i && m->events[h->acquires[i - 1]].object != lock)
@@ -142,12 +142,12 @@ static void release(const struct model *m, struct held *h, uint32_t lock, uint32
 
 bool nesting_find(const struct model *m, struct nesting *out)
 {
-	struct held *held = calloc((size_t)m->thread_count + 1, sizeof *held);
+	struct promise_held *held = calloc((size_t)m->thread_count + 1, sizeof *held);
 	bool ok = held;
 	*out = (struct nesting){0, MODEL_NONE, MODEL_NONE, MODEL_NONE};
 	for (uint32_t i = 0; ok && i < m->sync_count; i++) {
 		uint32_t e = m->sync[i];
-		struct held *h = &held[model_thread_of(m, e)];
+		struct promise_held *h = &held[model_thread_of(m, e)];
 		unsigned op = model_op(m, e);
 		if (op == RT_OP_ACQUIRE || op == RT_OP_ACQUIRE_SHARED) {
 			ok = vec_reserve(&h->acquires, &h->capacity, (uint64_t)h->count + 1, sizeof *h->acquires);

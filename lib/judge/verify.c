@@ -464,11 +464,8 @@ static bool blocks(const struct model *m, uint32_t at, uint32_t want)
 		       rt_call_holder(m->threads[model_thread_of(m, want)].call) == model_thread_of(m, at);
 	if (pred == MODEL_NONE || lock == MODEL_NONE || (!waits && model_thread_of(m, at) == model_thread_of(m, want)))
 		return false;
-	const struct model_lockset *held = &m->locksets[model_lockset_of(m, pred)];
-	for (uint32_t i = 0; i < held->count; i++)
-		if (held->locks[i].object == lock)
-			return !held->locks[i].shared || !wants_shared(m, want);
-	return false;
+	const struct model_lock *held = model_lockset_lock(m, model_lockset_of(m, pred), lock);
+	return held && (!held->shared || !wants_shared(m, want));
 }
 
 static bool goal_deadlock(struct replay *r)

@@ -21,14 +21,14 @@ struct order_result {
 	struct segment_order cp; /* clocks of the events that are CP-before each segment */
 };
 
-struct lock_clock {
+struct cp_lock_clock {
 	uint32_t h, k;                 /* of the last writer's release and the readers' before it */
 	uint32_t thread, count;        /* that release */
 	uint32_t readers_h, readers_k; /* of the readers' releases since */
 };
 
 /* A reader's section that is before another section; `next` has one of another thread. */
-struct reader {
+struct cp_reader {
 	uint32_t section, next; /* next: index + 1, 0: the end */
 };
 
@@ -38,13 +38,13 @@ struct cp {
 	const struct sections *sections; /* borrowed */
 	uint32_t *before;  /* by section: newest writer's section that rule (a) or (b) orders before it, MODEL_NONE */
 	uint32_t *readers; /* by section: the same of readers since, a list: index + 1 in reader_list, 0: none */
-	struct reader *reader_list;
+	struct cp_reader *reader_list;
 	uint32_t reader_count, reader_capacity;
 	bool failed;
 	uint32_t *release_h; /* by section: H at its release, with the release */
 	uint32_t *at_end;    /* by section: K at its release; of open ones, at the thread's last event */
 	uint32_t *h, *k;     /* by thread */
-	struct lock_clock *locks;
+	struct cp_lock_clock *locks;
 };
 
 /* Records a reader's section before mine; false if it, or a newer one of its thread, is recorded. */
@@ -64,7 +64,7 @@ static bool order_reader(struct cp *c, uint32_t mine, uint32_t earlier)
 		c->failed = true;
 		return false;
 	}
-	c->reader_list[c->reader_count] = (struct reader){earlier, c->readers[mine]};
+	c->reader_list[c->reader_count] = (struct cp_reader){earlier, c->readers[mine]};
 	c->readers[mine] = ++c->reader_count;
 	return true;
 }
@@ -111,7 +111,7 @@ static uint32_t after_release(struct cp *c, uint32_t k, uint32_t earlier)
 static void take(struct cp *c, uint32_t section)
 {
 	const struct section *s = &c->sections->items[section];
-	const struct lock_clock *l = &c->locks[s->lock];
+	const struct cp_lock_clock *l = &c->locks[s->lock];
 	struct clocks *clocks = &c->out->clocks;
 	uint32_t *h = &c->h[s->thread], *k = &c->k[s->thread];
 	/* Events that happen after the release inherit its K. */
@@ -132,7 +132,7 @@ static void take(struct cp *c, uint32_t section)
 static void let_go(struct cp *c, uint32_t section)
 {
 	const struct section *s = &c->sections->items[section];
-	struct lock_clock *l = &c->locks[s->lock];
+	struct cp_lock_clock *l = &c->locks[s->lock];
 	struct clocks *clocks = &c->out->clocks;
 	uint32_t h = clock_raise(clocks, c->h[s->thread], s->thread, c->m->events[s->release].pos + 1);
 	uint32_t k = c->k[s->thread];
@@ -143,7 +143,7 @@ static void let_go(struct cp *c, uint32_t section)
 		l->readers_k = clock_join(clocks, l->readers_k, k);
 	} else {
 		/* A writer's acquire came after all holders before it, readers and writers. */
-		*l = (struct lock_clock){h, k, s->thread, c->m->events[s->release].pos + 1, 0, 0};
+		*l = (struct cp_lock_clock){h, k, s->thread, c->m->events[s->release].pos + 1, 0, 0};
 	}
 }
 

@@ -27,7 +27,7 @@ struct head {
 };
 
 enum entry_kind { ENTRY_RESULT, ENTRY_DIGEST, ENTRY_END };
-struct entry {
+struct part_entry {
 	uint32_t kind;
 	uint32_t pass, index; /* results */
 	uint32_t unused;
@@ -71,13 +71,13 @@ void part_begin(struct part *p, char *const *args, uint32_t count)
 
 void part_digest(struct part *p, uint64_t digest)
 {
-	put(p, &(struct entry){.kind = ENTRY_DIGEST, .size = digest}, sizeof(struct entry));
+	put(p, &(struct part_entry){.kind = ENTRY_DIGEST, .size = digest}, sizeof(struct part_entry));
 }
 
 void part_put(struct part *p, uint32_t pass, uint32_t index, const struct anomaly *a, const struct prove_counts *before,
               const struct prove_counts *after)
 {
-	struct entry entry = {.kind = ENTRY_RESULT, .pass = pass, .index = index, .size = result_size(a)};
+	struct part_entry entry = {.kind = ENTRY_RESULT, .pass = pass, .index = index, .size = result_size(a)};
 	void *bytes = result_pack(a, before, after);
 	p->failed |= !bytes;
 	if (bytes) {
@@ -89,8 +89,8 @@ void part_put(struct part *p, uint32_t pass, uint32_t index, const struct anomal
 
 void part_end(struct part *p)
 {
-	put(p, &(struct entry){.kind = ENTRY_END, .size = p->sum ? XXH3_64bits_digest(p->sum) : 0},
-	    sizeof(struct entry));
+	put(p, &(struct part_entry){.kind = ENTRY_END, .size = p->sum ? XXH3_64bits_digest(p->sum) : 0},
+	    sizeof(struct part_entry));
 	XXH3_freeState(p->sum);
 	p->sum = NULL;
 }
@@ -98,7 +98,7 @@ void part_end(struct part *p)
 /* ---- Reading ---- */
 
 /* Where a result is. */
-struct place {
+struct part_place {
 	uint32_t pass, index, file;
 	uint64_t offset;
 };
@@ -109,7 +109,7 @@ struct parts {
 	char **args, *text;
 	uint32_t arg_count, args_size;
 	uint64_t digest;
-	struct place *places; /* sorted */
+	struct part_place *places; /* sorted */
 	uint32_t place_count, place_capacity;
 };
 
@@ -147,7 +147,7 @@ static enum rt_status damaged(const char *path, struct rt_error *err)
 static bool is_whole(int fd)
 {
 	struct stat st;
-	struct entry end;
+	struct part_entry end;
 	char bytes[1 << 14];
 	if (fstat(fd, &st) || (uint64_t)st.st_size < sizeof end)
 		return false;
@@ -202,7 +202,7 @@ static enum rt_status read_entries(struct parts *p, const char *path, uint32_t s
 {
 	int fd = p->files[shard];
 	struct stat st;
-	struct entry entry = {.kind = ENTRY_RESULT};
+	struct part_entry entry = {.kind = ENTRY_RESULT};
 	bool digested = false;
 	if (fstat(fd, &st))
 		return damaged(path, err);
@@ -223,7 +223,7 @@ static enum rt_status read_entries(struct parts *p, const char *path, uint32_t s
 			continue;
 		if (!vec_reserve(&p->places, &p->place_capacity, (uint64_t)p->place_count + 1, sizeof *p->places))
 			return rt_error_set(err, RT_EMEMORY, "no memory to read '%s'", path);
-		p->places[p->place_count++] = (struct place){entry.pass, entry.index, shard, offset};
+		p->places[p->place_count++] = (struct part_place){entry.pass, entry.index, shard, offset};
 		offset += entry.size;
 	}
 	return digested ? RT_OK : damaged(path, err);
@@ -268,7 +268,7 @@ static enum rt_status read_part(struct parts *p, const char *path, bool *first, 
 
 static int by_place(const void *a, const void *b)
 {
-	const struct place *x = a, *y = b;
+	const struct part_place *x = a, *y = b;
 	if (x->pass != y->pass)
 		return x->pass < y->pass ? -1 : 1;
 	return x->index != y->index ? (x->index < y->index ? -1 : 1) : 0;
@@ -341,8 +341,8 @@ static bool is_sound(struct provers *provers, const struct anomaly *a, const str
 
 bool parts_take(struct parts *p, struct provers *provers, uint32_t pass, uint32_t index, struct anomaly *a)
 {
-	struct place key = {.pass = pass, .index = index};
-	const struct place *place =
+	struct part_place key = {.pass = pass, .index = index};
+	const struct part_place *place =
 	    p->place_count ? bsearch(&key, p->places, p->place_count, sizeof key, by_place) : NULL;
 	struct result r;
 	if (!place || lseek(p->files[place->file], (off_t)place->offset, SEEK_SET) < 0 ||

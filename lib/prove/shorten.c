@@ -9,15 +9,15 @@
 /* An earlier event that one depends on. NEEDS: it must be kept; otherwise it must only not come later. */
 #define NEEDS (UINT32_C(1) << 31)
 
-struct reader {
+struct shorten_reader {
 	uint32_t place, next; /* next: index of another one of the same cell and write, MODEL_NONE: none */
 };
 
-struct hold {
+struct shorten_hold {
 	uint32_t lock, place;
 };
 
-struct turn {
+struct shorten_turn {
 	uint32_t thread, to; /* run it up to this pos, not included */
 };
 
@@ -37,13 +37,13 @@ struct shorten {
 	uint32_t count;
 	uint32_t *depends;
 	uint32_t depend_count, depend_capacity;
-	struct reader *reader;
+	struct shorten_reader *reader;
 	uint32_t reader_count, reader_capacity;
-	struct hold *holds;
+	struct shorten_hold *holds;
 	uint32_t hold_count, hold_capacity;
-	struct turn *turns; /* stack */
+	struct shorten_turn *turns; /* stack */
 	uint32_t turn_count;
-	struct turn *wanted; /* stack */
+	struct shorten_turn *wanted; /* stack */
 	uint32_t wanted_count, wanted_capacity;
 };
 
@@ -148,7 +148,7 @@ static bool depend_access(struct shorten *s, uint32_t place)
 			if (!vec_reserve(&s->reader, &s->reader_capacity, (uint64_t)s->reader_count + 1,
 			                 sizeof *s->reader))
 				return false;
-			s->reader[s->reader_count] = (struct reader){place, s->readers[cell]};
+			s->reader[s->reader_count] = (struct shorten_reader){place, s->readers[cell]};
 			s->readers[cell] = s->reader_count++;
 			continue;
 		}
@@ -169,7 +169,7 @@ static bool depend_lock(struct shorten *s, uint32_t place, uint32_t lock, bool a
 	if (acquire) {
 		if (!vec_reserve(&s->holds, &s->hold_capacity, (uint64_t)s->hold_count + 1, sizeof *s->holds))
 			return false;
-		s->holds[s->hold_count++] = (struct hold){lock, place};
+		s->holds[s->hold_count++] = (struct shorten_hold){lock, place};
 		return ok;
 	}
 	for (uint32_t i = s->hold_count; i-- > 0;)
@@ -290,7 +290,7 @@ static bool want(struct shorten *s, uint32_t thread, uint32_t to)
 		return true;
 	if (!vec_reserve(&s->wanted, &s->wanted_capacity, (uint64_t)s->wanted_count + 1, sizeof *s->wanted))
 		return false;
-	s->wanted[s->wanted_count++] = (struct turn){thread, to};
+	s->wanted[s->wanted_count++] = (struct shorten_turn){thread, to};
 	return true;
 }
 
@@ -319,7 +319,7 @@ static bool want_release(struct shorten *s, uint32_t place)
 static bool keep(struct shorten *s)
 {
 	while (s->wanted_count) {
-		struct turn w = s->wanted[--s->wanted_count];
+		struct shorten_turn w = s->wanted[--s->wanted_count];
 		while (s->kept[w.thread] < w.to) {
 			uint32_t place = s->places[s->offset[w.thread] + s->kept[w.thread]++];
 			for (uint32_t i = s->first[place]; i < s->first[place + 1]; i++)
@@ -333,19 +333,19 @@ static bool keep(struct shorten *s)
 }
 
 /* Number of events that the goal requires of an event's thread. */
-static struct turn root(const struct shorten *s, const struct goal *goal, uint32_t i)
+static struct shorten_turn root(const struct shorten *s, const struct goal *goal, uint32_t i)
 {
 	uint32_t e = goal->events[i];
-	return (struct turn){model_thread_of(s->m, e), s->m->events[e].pos + (goal->kind == GOAL_SEQUENCE)};
+	return (struct shorten_turn){model_thread_of(s->m, e), s->m->events[e].pos + (goal->kind == GOAL_SEQUENCE)};
 }
 
 /* And of the thread that creates it, if the event is its first one. */
-static struct turn creation(const struct shorten *s, const struct goal *goal, uint32_t i)
+static struct shorten_turn creation(const struct shorten *s, const struct goal *goal, uint32_t i)
 {
 	const struct model *m = s->m;
 	uint32_t fork = m->threads[model_thread_of(m, goal->events[i])].fork;
-	return fork == MODEL_NONE ? (struct turn){0, 0}
-	                          : (struct turn){model_thread_of(m, fork), m->events[fork].pos + 1};
+	return fork == MODEL_NONE ? (struct shorten_turn){0, 0}
+	                          : (struct shorten_turn){model_thread_of(m, fork), m->events[fork].pos + 1};
 }
 
 /* True if the goal requires more than its threads' positions: a wait that is to block on its mutex has had its
@@ -372,13 +372,13 @@ static uint32_t blocked_by(const struct shorten *s, uint32_t place)
 
 /* Runs a thread up to a pos, and the others as far as its dependences require. A thread on the stack waits for an event
  * that comes before all its remaining ones, so each thread is on it at most once. */
-static bool run(struct shorten *s, struct turn turn, struct schedule *out)
+static bool run(struct shorten *s, struct shorten_turn turn, struct schedule *out)
 {
 	const struct model *m = s->m;
 	s->turns[0] = turn;
 	s->turn_count = 1;
 	while (s->turn_count) {
-		struct turn *top = &s->turns[s->turn_count - 1];
+		struct shorten_turn *top = &s->turns[s->turn_count - 1];
 		if (s->next[top->thread] >= top->to) {
 			s->turn_count--;
 			continue;
@@ -386,7 +386,8 @@ static bool run(struct shorten *s, struct turn turn, struct schedule *out)
 		uint32_t place = s->places[s->offset[top->thread] + s->next[top->thread]];
 		uint32_t on = blocked_by(s, place);
 		if (on != MODEL_NONE) {
-			s->turns[s->turn_count++] = (struct turn){model_thread_of(m, on), m->events[on].pos + 1};
+			s->turns[s->turn_count++] =
+			    (struct shorten_turn){model_thread_of(m, on), m->events[on].pos + 1};
 			continue;
 		}
 		if (!schedule_push(out, m, s->events[place]))
@@ -402,7 +403,7 @@ static bool write_needed(struct shorten *s, const struct goal *goal, struct sche
 	const struct model *m = s->m;
 	memset(s->kept, 0, m->thread_count * sizeof *s->kept);
 	for (uint32_t i = 0; i < goal->count; i++) {
-		struct turn r = root(s, goal, i), c = creation(s, goal, i);
+		struct shorten_turn r = root(s, goal, i), c = creation(s, goal, i);
 		if (!want(s, r.thread, r.to) || !want(s, c.thread, c.to) || !keep(s))
 			return false;
 	}

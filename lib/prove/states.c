@@ -12,7 +12,7 @@ struct link {
 	uint32_t goal, next; /* next: index + 1, 0: the end */
 };
 
-struct visit {
+struct states_visit {
 	const struct model *m;
 	struct reads reads;
 	struct space space;
@@ -29,7 +29,7 @@ struct visit {
 	struct states_limits limits;
 };
 
-static void visit_release(struct visit *v)
+static void visit_release(struct states_visit *v)
 {
 	space_release(&v->space);
 	free(v->all);
@@ -40,7 +40,7 @@ static void visit_release(struct visit *v)
 	choices_release(&v->choices);
 }
 
-static bool visit_init(struct visit *v, struct facts *f, const struct trf *trf, uint32_t count)
+static bool visit_init(struct states_visit *v, struct facts *f, const struct trf *trf, uint32_t count)
 {
 	const struct model *m = f->m;
 	size_t threads = (size_t)m->thread_count + 1;
@@ -61,7 +61,7 @@ static bool visit_init(struct visit *v, struct facts *f, const struct trf *trf, 
 }
 
 /* Goals by their events. */
-static void open_goals(struct visit *v, uint32_t count)
+static void open_goals(struct states_visit *v, uint32_t count)
 {
 	uint32_t links = 0;
 	for (uint32_t i = 0; i < count; i++) {
@@ -76,14 +76,14 @@ static void open_goals(struct visit *v, uint32_t count)
 }
 
 /* Removes met goals from the event's list. True if the event is in an open goal. */
-static bool visible(struct visit *v, uint32_t e)
+static bool visible(struct states_visit *v, uint32_t e)
 {
 	while (v->links[e] && v->goals[v->link_list[v->links[e] - 1].goal].met)
 		v->links[e] = v->link_list[v->links[e] - 1].next;
 	return v->links[e];
 }
 
-static void execute(struct visit *v, uint32_t e)
+static void execute(struct states_visit *v, uint32_t e)
 {
 	for (uint32_t i = v->links[e]; i; i = v->link_list[i - 1].next) {
 		uint32_t g = v->link_list[i - 1].goal;
@@ -94,7 +94,7 @@ static void execute(struct visit *v, uint32_t e)
 }
 
 /* No event of a goal that was met in the meantime was executed on this path. */
-static void take_back(struct visit *v)
+static void take_back(struct states_visit *v)
 {
 	uint32_t e = v->space.done[v->space.done_count - 1].event;
 	for (uint32_t i = v->links[e]; i; i = v->link_list[i - 1].next) {
@@ -106,7 +106,7 @@ static void take_back(struct visit *v)
 }
 
 /* True if no other thread takes the lock any more. */
-static bool takes_alone(const struct visit *v, uint32_t thread, uint32_t lock)
+static bool takes_alone(const struct states_visit *v, uint32_t thread, uint32_t lock)
 {
 	const struct sections *s = v->base.sections;
 	for (uint32_t i = s->lock_first[lock]; i < s->lock_first[lock + 1]; i++) {
@@ -118,7 +118,7 @@ static bool takes_alone(const struct visit *v, uint32_t thread, uint32_t lock)
 }
 
 /* True if all waits that the signal ends have begun. */
-static bool is_heard(const struct visit *v, uint32_t signal)
+static bool is_heard(const struct states_visit *v, uint32_t signal)
 {
 	const struct waits *w = &v->space.waits;
 	for (uint32_t i = waits_of(w, signal); i < w->count && w->items[i].signal == signal; i++)
@@ -128,7 +128,7 @@ static bool is_heard(const struct visit *v, uint32_t signal)
 }
 
 /* True if e, which is enabled, is independent of all other events. */
-static bool harmless(const struct visit *v, uint32_t e)
+static bool harmless(const struct states_visit *v, uint32_t e)
 {
 	unsigned op = model_op(v->m, e);
 	uint32_t lock = section_lock_taken(v->m, e);
@@ -142,7 +142,7 @@ static bool harmless(const struct visit *v, uint32_t e)
 }
 
 /* Executes invisible, independent events while there are any; false if a limit was reached. */
-static bool run_harmless(struct visit *v)
+static bool run_harmless(struct states_visit *v)
 {
 	uint32_t threads = v->m->thread_count;
 	for (uint32_t t = 0, idle = 0; idle < threads; t = t + 1 < threads ? t + 1 : 0, idle++)
@@ -159,7 +159,7 @@ static bool run_harmless(struct visit *v)
 }
 
 /* Records the open goals that this state meets. */
-static void note(struct visit *v)
+static void note(struct states_visit *v)
 {
 	for (uint32_t t = 0; t < v->m->thread_count; t++) {
 		uint32_t e = space_next(&v->space, t);
@@ -176,7 +176,7 @@ static void note(struct visit *v)
 }
 
 /* Makes a choice of the enabled events. */
-static bool push_choice(struct visit *v)
+static bool push_choice(struct states_visit *v)
 {
 	bool ok = choices_push(&v->choices, v->space.done_count);
 	for (uint32_t t = 0; ok && t < v->m->thread_count; t++) {
@@ -188,7 +188,7 @@ static bool push_choice(struct visit *v)
 }
 
 /* Continues with the newest choice that has an event left; false if none has. */
-static bool next_way(struct visit *v)
+static bool next_way(struct states_visit *v)
 {
 	uint32_t depth, e;
 	if (!choices_next(&v->choices, &depth, &e))
@@ -199,7 +199,7 @@ static bool next_way(struct visit *v)
 	return true;
 }
 
-static enum search_answer explore(struct visit *v)
+static enum search_answer explore(struct states_visit *v)
 {
 	while (v->open) {
 		if (!run_harmless(v))
@@ -224,7 +224,7 @@ enum search_answer states_visit(struct facts *f, const struct trf *trf, const st
                                 const struct states_limits *limits, struct states_goal *goals, uint32_t count,
                                 struct states_count *counts)
 {
-	struct visit v = {.goals = goals, .limits = *limits};
+	struct states_visit v = {.goals = goals, .limits = *limits};
 	enum search_answer answer = SEARCH_NO_MEMORY;
 	if (v.limits.states > STATES_MAX)
 		v.limits.states = STATES_MAX;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-struct candidate {
+struct urgent {
 	uint64_t finding; /* a hash: two findings that share it share a budget, too */
 	uint32_t index, turn;
 	uint32_t last; /* of its events */
@@ -33,7 +33,7 @@ static uint64_t finding_of(const struct model *m, const struct anomaly *a)
 
 static int by_finding(const void *a, const void *b)
 {
-	const struct candidate *x = a, *y = b;
+	const struct urgent *x = a, *y = b;
 	if (x->finding != y->finding)
 		return x->finding < y->finding ? -1 : 1;
 	return x->index != y->index ? (x->index < y->index ? -1 : 1) : 0;
@@ -41,7 +41,7 @@ static int by_finding(const void *a, const void *b)
 
 static int by_urgency(const void *a, const void *b)
 {
-	const struct candidate *x = a, *y = b;
+	const struct urgent *x = a, *y = b;
 	if (x->place != y->place)
 		return x->place < y->place ? -1 : 1;
 	if (x->turn != y->turn)
@@ -54,7 +54,7 @@ static int by_urgency(const void *a, const void *b)
 uint32_t *urgency_order(const struct model *m, struct anomaly_list *list)
 {
 	size_t n = list->count;
-	struct candidate *candidates = malloc((n + 1) * sizeof *candidates);
+	struct urgent *candidates = malloc((n + 1) * sizeof *candidates);
 	uint32_t *order = candidates ? malloc((n + 1) * sizeof *order) : NULL;
 	if (!order) {
 		free(candidates);
@@ -63,8 +63,7 @@ uint32_t *urgency_order(const struct model *m, struct anomaly_list *list)
 	for (size_t i = 0; i < n; i++) {
 		const struct anomaly *a = &list->items[i];
 		struct goal goal = goal_of(a);
-		candidates[i] =
-		    (struct candidate){finding_of(m, a), (uint32_t)i, 0, goal_last(&goal), place_of(a->kind)};
+		candidates[i] = (struct urgent){finding_of(m, a), (uint32_t)i, 0, goal_last(&goal), place_of(a->kind)};
 	}
 	qsort(candidates, n, sizeof *candidates, by_finding);
 	for (size_t i = 1; i < n; i++)

@@ -11,7 +11,7 @@ struct nearest {
 	uint32_t any, plain;
 };
 
-struct walk {
+struct raced_walk {
 	const struct model *m;
 	const struct segment_order *hb;
 	struct nearest *nearest; /* by thread */
@@ -21,7 +21,7 @@ struct walk {
 
 /* True if a write of another thread, on the side that was walked, is unordered with e. A thread's nearest one is, or
  * none. */
-static bool races(const struct walk *w, uint32_t e, bool forward)
+static bool races(const struct raced_walk *w, uint32_t e, bool forward)
 {
 	const struct model *m = w->m;
 	bool atomic = rt_op_is_atomic(model_op(m, e));
@@ -36,7 +36,7 @@ static bool races(const struct walk *w, uint32_t e, bool forward)
 	return false;
 }
 
-static void add_write(struct walk *w, uint32_t e)
+static void add_write(struct raced_walk *w, uint32_t e)
 {
 	uint32_t thread = model_thread_of(w->m, e);
 	struct nearest *n = &w->nearest[thread];
@@ -47,7 +47,7 @@ static void add_write(struct walk *w, uint32_t e)
 		n->plain = e;
 }
 
-static void walk_cell(struct walk *w, uint8_t *raced, uint32_t cell, bool forward)
+static void walk_cell(struct raced_walk *w, uint8_t *raced, uint32_t cell, bool forward)
 {
 	const struct model *m = w->m;
 	uint32_t first = m->cells[cell].first, n = m->cells[cell].count;
@@ -67,7 +67,7 @@ enum rt_status raced_find(struct model *m, struct facts *f, struct rt_error *err
 	if (!m->value_count || rt_trace_info(m->trace)->exact)
 		return RT_OK;
 	size_t threads = (size_t)m->thread_count + 1;
-	struct walk w = {.m = m};
+	struct raced_walk w = {.m = m};
 	w.nearest = malloc(threads * sizeof *w.nearest);
 	w.writers = malloc(threads * sizeof *w.writers);
 	uint8_t *raced = calloc((size_t)model_entries(m) / 8 + 1, 1);

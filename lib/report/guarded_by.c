@@ -15,14 +15,14 @@
 
 enum { FILES_MAX = 20000, LINE_MAX_BYTES = 4096, FOLDERS_MAX = 256, DEPTH_MAX = 64 };
 
-struct seen {
+struct annotation_seen {
 	char *path;
 	UT_hash_handle hh;
 };
 
-struct reader {
+struct annotation_reader {
 	struct guarded_by_list *out;
-	struct seen *seen;
+	struct annotation_seen *seen;
 	size_t files;
 	const char *folders[FOLDERS_MAX]; /* of the present command: -I */
 	size_t folder_count;
@@ -37,7 +37,7 @@ static bool is_name(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-static char *copy(struct reader *r, const char *text, size_t length)
+static char *copy(struct annotation_reader *r, const char *text, size_t length)
 {
 	char *own = strndup(text, length);
 	r->no_memory |= !own;
@@ -83,7 +83,7 @@ static bool last_name(const char *text, size_t length, const char **name, size_t
 }
 
 /* An attribute whose name ends at the parenthesis. */
-static void add_attribute(struct reader *r, const char *file, uint32_t number, const char *line,
+static void add_attribute(struct annotation_reader *r, const char *file, uint32_t number, const char *line,
                           const char *parenthesis)
 {
 	static const char word[] = "guarded_by";
@@ -111,9 +111,9 @@ static void add_attribute(struct reader *r, const char *file, uint32_t number, c
 	a->lock = copy(r, lock, lock_length);
 }
 
-static void read_file(struct reader *r, const char *path, unsigned depth);
+static void read_file(struct annotation_reader *r, const char *path, unsigned depth);
 
-static void include(struct reader *r, const char *file, const char *name, size_t length, unsigned depth)
+static void include(struct annotation_reader *r, const char *file, const char *name, size_t length, unsigned depth)
 {
 	const char *slash = strrchr(file, '/');
 	for (size_t i = 0; i <= r->folder_count; i++) {
@@ -133,7 +133,7 @@ static void include(struct reader *r, const char *file, const char *name, size_t
 	}
 }
 
-static void read_line(struct reader *r, const char *file, uint32_t number, char *line, unsigned depth)
+static void read_line(struct annotation_reader *r, const char *file, uint32_t number, char *line, unsigned depth)
 {
 	const char *at = line + strspn(line, " \t");
 	if (*at == '#') {
@@ -151,9 +151,9 @@ static void read_line(struct reader *r, const char *file, uint32_t number, char 
 		add_attribute(r, file, number, line, p);
 }
 
-static bool is_new(struct reader *r, const char *path)
+static bool is_new(struct annotation_reader *r, const char *path)
 {
-	struct seen *s;
+	struct annotation_seen *s;
 	char *real = realpath(path, NULL);
 	if (!real)
 		return false;
@@ -176,7 +176,7 @@ static bool is_new(struct reader *r, const char *path)
 	return false;
 }
 
-static void read_file(struct reader *r, const char *path, unsigned depth)
+static void read_file(struct annotation_reader *r, const char *path, unsigned depth)
 {
 	char line[LINE_MAX_BYTES];
 	if (depth > DEPTH_MAX || !is_new(r, path))
@@ -197,14 +197,14 @@ static void read_file(struct reader *r, const char *path, unsigned depth)
 
 /* --- the database --- */
 
-static void add_folder(struct reader *r, const char *folder)
+static void add_folder(struct annotation_reader *r, const char *folder)
 {
 	if (folder && *folder && r->folder_count < FOLDERS_MAX)
 		r->folders[r->folder_count++] = folder;
 }
 
 /* The command's words, NULL-terminated; its text is cut up. */
-static void take_words(struct reader *r, char *const *words, size_t n)
+static void take_words(struct annotation_reader *r, char *const *words, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		static const char *const options[] = {"-I", "-iquote", "-isystem"};
@@ -218,7 +218,7 @@ static void take_words(struct reader *r, char *const *words, size_t n)
 	}
 }
 
-static void read_entry(struct reader *r, json_t *entry)
+static void read_entry(struct annotation_reader *r, json_t *entry)
 {
 	enum { WORDS = 4096 };
 	char *words[WORDS], *text = NULL, *state = NULL, *path = NULL;
@@ -253,7 +253,7 @@ static void read_entry(struct reader *r, json_t *entry)
 
 enum rt_status guarded_by_read(const char *path, struct guarded_by_list *out, struct rt_error *err)
 {
-	struct reader r = {.out = out};
+	struct annotation_reader r = {.out = out};
 	json_error_t error;
 	*out = (struct guarded_by_list){0};
 	FILE *f = fopen(path, "re");
@@ -271,7 +271,7 @@ enum rt_status guarded_by_read(const char *path, struct guarded_by_list *out, st
 	for (size_t i = 0; i < json_array_size(database) && !r.no_memory; i++)
 		read_entry(&r, json_array_get(database, i));
 	json_decref(database);
-	struct seen *s, *next;
+	struct annotation_seen *s, *next;
 	HASH_ITER(hh, r.seen, s, next)
 	{
 		HASH_DELETE(hh, r.seen, s);

@@ -199,16 +199,16 @@ enum rt_status merge_add_incident(struct merge *m, uint32_t number, enum inciden
 /* ---- Joining ---- */
 
 /* By fingerprint: a finding of all runs. */
-struct group {
+struct merged_group {
 	char fingerprint[17];
 	struct merged_finding *item;
 	double rank;
 	UT_hash_handle hh;
 };
 
-struct joining {
+struct merging {
 	struct merge *m;
-	struct group *groups, *memory;
+	struct merged_group *groups, *memory;
 	size_t room;
 };
 
@@ -232,9 +232,9 @@ static const struct finding *finding_of(const struct report *r, const char *fing
 	return NULL;
 }
 
-static bool add_to_group(struct joining *j, const struct merge_run *run, const struct merge_mark *mark)
+static bool add_to_group(struct merging *j, const struct merge_run *run, const struct merge_mark *mark)
 {
-	struct group *g;
+	struct merged_group *g;
 	HASH_FIND_STR(j->groups, mark->fingerprint, g);
 	if (!g) {
 		struct merged_finding *item = &j->m->items[j->m->count];
@@ -418,8 +418,8 @@ static enum rt_status name_all(struct merge *m, struct rt_error *err)
 
 enum rt_status merge_finish(struct merge *m, struct rt_error *err)
 {
-	struct joining j = {.m = m};
-	struct group *g, *next;
+	struct merging j = {.m = m};
+	struct merged_group *g, *next;
 	bool ok = true;
 	free_items(m);
 	for (size_t i = 0; ok && i < m->run_count; i++) {

@@ -11,7 +11,7 @@
 
 enum { NEAR = 16, CELL_LOOK = 256, POINTER = sizeof(void *) };
 
-struct judge {
+struct ranking {
 	const struct analysis *a;
 	const struct model *m;
 	const struct descriptions *d;
@@ -20,25 +20,25 @@ struct judge {
 	struct rank rank;
 };
 
-static void say(struct judge *j, double weight, const char *why)
+static void say(struct ranking *j, double weight, const char *why)
 {
 	j->rank.value += weight;
 	if (j->rank.why_count < RANK_REASONS_MAX)
 		j->rank.why[j->rank.why_count++] = why;
 }
 
-static const struct description *description(const struct judge *j, uint32_t e)
+static const struct description *description(const struct ranking *j, uint32_t e)
 {
 	return description_of(j->d, j->m->events[e].number);
 }
 
-static bool is_access(const struct judge *j, uint32_t e)
+static bool is_access(const struct ranking *j, uint32_t e)
 {
 	return rt_op_is_access(model_op(j->m, e)) && model_op(j->m, e) != RT_OP_FENCE;
 }
 
 /* True if both are on one source line, as far as it is known; else at one code position. */
-static bool same_line(const struct judge *j, uint32_t e1, uint32_t e2)
+static bool same_line(const struct ranking *j, uint32_t e1, uint32_t e2)
 {
 	uint64_t pc1 = j->m->sites[j->m->events[e1].site].pc, pc2 = j->m->sites[j->m->events[e2].site].pc;
 	size_t n1 = 0, n2 = 0;
@@ -51,7 +51,7 @@ static bool same_line(const struct judge *j, uint32_t e1, uint32_t e2)
 
 /* The nearest access of e's thread to the cell of e, after (step 1) or before it (step -1), that writes or reads as
  * requested; MODEL_NONE if there is none near. */
-static uint32_t neighbour(const struct judge *j, uint32_t e, int step, bool writes)
+static uint32_t neighbour(const struct ranking *j, uint32_t e, int step, bool writes)
 {
 	const struct model *m = j->m;
 	const struct model_thread *t = &m->threads[model_thread_of(m, e)];
@@ -72,7 +72,7 @@ static uint32_t neighbour(const struct judge *j, uint32_t e, int step, bool writ
 }
 
 /* True if the thread reads and later writes. A read and a write on one line are an update instead. */
-static void judge_shape(struct judge *j)
+static void judge_shape(struct ranking *j)
 {
 	bool update = false, check = false;
 	for (uint32_t i = 0; i < j->anomaly->event_count; i++) {
@@ -94,7 +94,7 @@ static void judge_shape(struct judge *j)
 }
 
 /* True if every access of the cell is part of an update on one line (x++), so that its value is used nowhere. */
-static bool only_counted(const struct judge *j, const struct model_cell *cell)
+static bool only_counted(const struct ranking *j, const struct model_cell *cell)
 {
 	uint32_t n = cell->count < CELL_LOOK ? cell->count : CELL_LOOK;
 	for (uint32_t i = 0; i < n; i++) {
@@ -109,7 +109,7 @@ static bool only_counted(const struct judge *j, const struct model_cell *cell)
 	return n > 1;
 }
 
-static uint32_t count_writes(const struct judge *j, const struct model_cell *cell)
+static uint32_t count_writes(const struct ranking *j, const struct model_cell *cell)
 {
 	uint32_t n = cell->count < CELL_LOOK ? cell->count : CELL_LOOK, writes = 0;
 	for (uint32_t i = 0; i < n; i++)
@@ -119,7 +119,7 @@ static uint32_t count_writes(const struct judge *j, const struct model_cell *cel
 
 /* True if the shape is double-checked initialisation: a check without the lock, then the writer's own check under
  * it. */
-static bool double_checked(const struct judge *j, uint32_t read, uint32_t write)
+static bool double_checked(const struct ranking *j, uint32_t read, uint32_t write)
 {
 	const struct model *m = j->m;
 	if (model_lockset_of(m, read) != 0 || model_lockset_of(m, write) == 0)
@@ -130,7 +130,7 @@ static bool double_checked(const struct judge *j, uint32_t read, uint32_t write)
 }
 
 /* Counters and flags written once: rather benign. Double-checked initialisation is none of them. Races only. */
-static void judge_benign(struct judge *j)
+static void judge_benign(struct ranking *j)
 {
 	const struct model *m = j->m;
 	uint32_t e1 = j->anomaly->events[0], e2 = j->anomaly->events[1];
@@ -166,7 +166,7 @@ static bool is_edge_of_life(const char *function)
 	return !strcmp(function, "exit") || !strcmp(function, "_init") || !strcmp(function, "_fini");
 }
 
-static bool at_edge_of_life(const struct judge *j, const struct description *d)
+static bool at_edge_of_life(const struct ranking *j, const struct description *d)
 {
 	for (size_t i = 0; i < d->stack_count; i++) {
 		size_t n = 0;
@@ -179,7 +179,7 @@ static bool at_edge_of_life(const struct judge *j, const struct description *d)
 }
 
 /* Properties of the anomaly's accesses together. */
-struct traits {
+struct rank_traits {
 	bool freed, vptr, pointer, wide, atomic, plain, edge;
 	bool changed; /* two accesses whose values are recorded and differ */
 };
@@ -192,7 +192,7 @@ static bool is_pointer(const struct rt_event *event)
 	       event->value <= RT_OPERAND_MAX;
 }
 
-static bool is_freed(const struct judge *j)
+static bool is_freed(const struct ranking *j)
 {
 	uint32_t last;
 	uint64_t addr;
@@ -203,9 +203,9 @@ static bool is_freed(const struct judge *j)
 	return place && place->block.freed;
 }
 
-static struct traits gather(const struct judge *j)
+static struct rank_traits gather(const struct ranking *j)
 {
-	struct traits f = {.freed = is_freed(j)};
+	struct rank_traits f = {.freed = is_freed(j)};
 	const struct rt_event *valued = NULL;
 	for (uint32_t i = 0; i < j->anomaly->event_count; i++) {
 		const struct description *d = description(j, j->anomaly->events[i]);
@@ -227,9 +227,9 @@ static struct traits gather(const struct judge *j)
 	return f;
 }
 
-static void judge_accesses(struct judge *j)
+static void judge_accesses(struct ranking *j)
 {
-	struct traits f = gather(j);
+	struct rank_traits f = gather(j);
 	if (f.freed)
 		say(j, 0.2, "one side frees the memory: use after free");
 	if (f.vptr)
@@ -247,7 +247,7 @@ static void judge_accesses(struct judge *j)
 }
 
 /* Nearly all other accesses hold a lock: that it is not held here is rather a mistake than meant. */
-static void judge_guard(struct judge *j)
+static void judge_guard(struct ranking *j)
 {
 	enum { ENOUGH = 10, PERCENT = 90 };
 	uint32_t cell = subject_cell(j->m, j->anomaly);
@@ -257,7 +257,7 @@ static void judge_guard(struct judge *j)
 		say(j, 0.08, "nearly all other accesses hold one lock");
 }
 
-static void judge_race(struct judge *j)
+static void judge_race(struct ranking *j)
 {
 	const struct model *m = j->m;
 	if (anomaly_is_alloc_race(m, j->anomaly)) {
@@ -291,7 +291,7 @@ struct rank rank_of(const struct analysis *a, const struct descriptions *d, stru
 	    [VERDICT_OBSERVED] = {0.6, "it is in the recorded run itself"},
 	    [VERDICT_CONFIRMED] = {0.65, "the program was made to do it"},
 	};
-	struct judge j = {.a = a, .m = a->model, .d = d, .guards = guards, .anomaly = anomaly};
+	struct ranking j = {.a = a, .m = a->model, .d = d, .guards = guards, .anomaly = anomaly};
 	say(&j, verdicts[anomaly->verdict].base, verdicts[anomaly->verdict].why);
 	judge_accesses(&j);
 	if (anomaly->kind == ANOMALY_RACE && anomaly->event_count == 2)

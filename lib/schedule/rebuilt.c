@@ -9,17 +9,17 @@
 #include <string.h>
 
 /* A position that events have. */
-struct position {
+struct rebuilt_position {
 	const char *function, *file; /* file without its folder; never NULL */
 	uint64_t pc, found;          /* found: of the other build, 0: none */
 	uint32_t line, op;
 	uint32_t ordinal; /* among those that agree in the rest */
 };
 struct positions {
-	struct position *items;
+	struct rebuilt_position *items;
 	size_t count, capacity;
 };
-struct seen {
+struct rebuilt_seen {
 	struct {
 		uint64_t pc, op;
 	} key;
@@ -50,18 +50,18 @@ static bool add_position(struct positions *list, const struct rt_trace *trace, u
 	if (!vec_reserve(&list->items, &list->capacity, (uint64_t)list->count + 1, sizeof *list->items))
 		return false;
 	const char *slash = strrchr(f->file, '/');
-	list->items[list->count++] = (struct position){.function = f->function,
-	                                               .file = slash ? slash + 1 : f->file,
-	                                               .pc = pc,
-	                                               .line = f->line,
-	                                               .op = class_of(op)};
+	list->items[list->count++] = (struct rebuilt_position){.function = f->function,
+	                                                       .file = slash ? slash + 1 : f->file,
+	                                                       .pc = pc,
+	                                                       .line = f->line,
+	                                                       .op = class_of(op)};
 	return true;
 }
 
 /* True if it is new. */
-static bool see(struct seen **all, uint64_t pc, unsigned op, bool *no_memory)
+static bool see(struct rebuilt_seen **all, uint64_t pc, unsigned op, bool *no_memory)
 {
-	struct seen *s, key = {.key = {pc, class_of(op)}};
+	struct rebuilt_seen *s, key = {.key = {pc, class_of(op)}};
 	HASH_FIND(hh, *all, &key.key, sizeof key.key, s);
 	if (s)
 		return false;
@@ -81,7 +81,7 @@ static bool see(struct seen **all, uint64_t pc, unsigned op, bool *no_memory)
 
 static enum rt_status gather(struct rt_trace *trace, struct positions *list, struct rt_error *err)
 {
-	struct seen *all = NULL, *s, *next;
+	struct rebuilt_seen *all = NULL, *s, *next;
 	struct rt_pass pass;
 	bool no_memory = false;
 	for (struct rt_event *e = rt_pass_first(&pass, trace, err); e && !no_memory; e = rt_pass_next(&pass))
@@ -97,7 +97,7 @@ static enum rt_status gather(struct rt_trace *trace, struct positions *list, str
 
 /* ---- Matching ---- */
 
-static int compare_functions(const struct position *a, const struct position *b)
+static int compare_functions(const struct rebuilt_position *a, const struct rebuilt_position *b)
 {
 	int order = strcmp(a->function, b->function);
 	return order ? order : strcmp(a->file, b->file);
@@ -105,7 +105,7 @@ static int compare_functions(const struct position *a, const struct position *b)
 
 static int compare_positions(const void *a, const void *b)
 {
-	const struct position *x = a, *y = b;
+	const struct rebuilt_position *x = a, *y = b;
 	int order = compare_functions(x, y);
 	if (order)
 		return order;
@@ -118,7 +118,7 @@ static int compare_positions(const void *a, const void *b)
 
 static int compare_pcs(const void *a, const void *b)
 {
-	const struct position *x = a, *y = b;
+	const struct rebuilt_position *x = a, *y = b;
 	if (x->pc != y->pc)
 		return x->pc < y->pc ? -1 : 1;
 	return x->op < y->op ? -1 : x->op > y->op;
@@ -129,57 +129,57 @@ static void sort(struct positions *list)
 	if (list->count)
 		qsort(list->items, list->count, sizeof *list->items, compare_positions);
 	for (size_t i = 1; i < list->count; i++) {
-		struct position *p = &list->items[i], *last = p - 1;
+		struct rebuilt_position *p = &list->items[i], *last = p - 1;
 		if (!compare_functions(p, last) && p->op == last->op && p->line == last->line)
 			p->ordinal = last->ordinal + 1;
 	}
 }
 
 /* One function's positions in a list: from first up to end. */
-struct part {
-	const struct position *first, *end;
+struct rebuilt_part {
+	const struct rebuilt_position *first, *end;
 };
 
-static struct part part_of(const struct positions *list, size_t from)
+static struct rebuilt_part part_of(const struct positions *list, size_t from)
 {
 	size_t end = from + 1;
 	while (end < list->count && !compare_functions(&list->items[from], &list->items[end]))
 		end++;
-	return (struct part){list->items + from, list->items + end};
+	return (struct rebuilt_part){list->items + from, list->items + end};
 }
 
 /* The same function's in the other list; empty if it has none. */
-static struct part counterpart(const struct positions *list, const struct position *of)
+static struct rebuilt_part counterpart(const struct positions *list, const struct rebuilt_position *of)
 {
 	size_t i = lower_bound(middle, 0, list->count, compare_functions(&list->items[middle], of) < 0);
 	if (i < list->count && !compare_functions(&list->items[i], of))
 		return part_of(list, i);
-	return (struct part){NULL, NULL};
+	return (struct rebuilt_part){NULL, NULL};
 }
 
-static const struct position *find(struct part in, const struct position *p, int64_t distance)
+static const struct rebuilt_position *find(struct rebuilt_part in, const struct rebuilt_position *p, int64_t distance)
 {
-	for (const struct position *q = in.first; q < in.end; q++)
+	for (const struct rebuilt_position *q = in.first; q < in.end; q++)
 		if (q->op == p->op && q->ordinal == p->ordinal && (int64_t)q->line == (int64_t)p->line + distance)
 			return q;
 	return NULL;
 }
 
-static size_t matches(struct part a, struct part b, int64_t distance)
+static size_t matches(struct rebuilt_part a, struct rebuilt_part b, int64_t distance)
 {
 	size_t n = 0;
-	for (const struct position *p = a.first; p < a.end; p++)
+	for (const struct rebuilt_position *p = a.first; p < a.end; p++)
 		n += find(b, p, distance) != NULL;
 	return n;
 }
 
 /* The distance of lines that brings most positions together; of equal ones the smallest. */
-static int64_t best_distance(struct part a, struct part b)
+static int64_t best_distance(struct rebuilt_part a, struct rebuilt_part b)
 {
 	enum { LOOKS = 64 }; /* positions that are tried as a pair */
 	int64_t best = 0;
 	size_t most = matches(a, b, 0);
-	for (const struct position *q = b.first; q < b.end && q < b.first + LOOKS; q++) {
+	for (const struct rebuilt_position *q = b.first; q < b.end && q < b.first + LOOKS; q++) {
 		int64_t distance = (int64_t)q->line - (int64_t)a.first->line;
 		size_t n = q->op == a.first->op ? matches(a, b, distance) : 0;
 		if (n > most || (n == most && n && llabs(distance) < llabs(best))) {
@@ -193,11 +193,11 @@ static int64_t best_distance(struct part a, struct part b)
 static void match(struct rebuilt *b)
 {
 	for (size_t i = 0; i < b->old.count;) {
-		struct part old = part_of(&b->old, i), other = counterpart(&b->other, &b->old.items[i]);
+		struct rebuilt_part old = part_of(&b->old, i), other = counterpart(&b->other, &b->old.items[i]);
 		size_t end = (size_t)(old.end - b->old.items);
 		int64_t distance = other.first < other.end ? best_distance(old, other) : 0;
 		for (; i < end; i++) {
-			const struct position *q = find(other, &b->old.items[i], distance);
+			const struct rebuilt_position *q = find(other, &b->old.items[i], distance);
 			b->old.items[i].found = q ? q->pc : 0;
 		}
 	}
@@ -256,7 +256,7 @@ static uint64_t in_same_module(const struct rebuilt *b, uint64_t pc)
 
 uint64_t rebuilt_pc(const struct rebuilt *b, uint64_t pc, unsigned op)
 {
-	const struct position key = {.pc = pc, .op = class_of(op)};
+	const struct rebuilt_position key = {.pc = pc, .op = class_of(op)};
 	uint64_t same = in_same_module(b, pc);
 	if (same)
 		return same;

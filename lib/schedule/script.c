@@ -15,29 +15,29 @@
 static const char *const kinds[] = {[GOAL_RACE] = "race", [GOAL_SEQUENCE] = "sequence", [GOAL_DEADLOCK] = "deadlock"};
 
 /* A thread's name while the table of names is built. */
-struct name {
+struct script_known_name {
 	const char *text; /* borrowed from the JSON */
 	uint32_t index;
 	UT_hash_handle hh;
 };
 
-struct reader {
+struct script_reader {
 	const char *path;
 	struct rt_error *err;
 	struct script *s;
-	struct name *names;
+	struct script_known_name *names;
 	uint32_t capacity;
 };
 
-static enum rt_status no_memory(struct reader *r)
+static enum rt_status no_memory(struct script_reader *r)
 {
 	return rt_error_set(r->err, RT_EMEMORY, "no memory for the schedule");
 }
 
 /* Index of a thread's name; UINT32_MAX without memory. */
-static uint32_t name_index(struct reader *r, const char *text)
+static uint32_t name_index(struct script_reader *r, const char *text)
 {
-	struct name *n;
+	struct script_known_name *n;
 	struct script *s = r->s;
 	HASH_FIND_STR(r->names, text, n);
 	if (n)
@@ -51,7 +51,7 @@ static uint32_t name_index(struct reader *r, const char *text)
 		free(copy);
 		return UINT32_MAX;
 	}
-	*n = (struct name){.text = text, .index = s->name_count};
+	*n = (struct script_known_name){.text = text, .index = s->name_count};
 	s->names[s->name_count++] = copy;
 	HASH_ADD_KEYPTR(hh, r->names, n->text, strlen(n->text), n);
 	if (HASH_ADDED(n))
@@ -67,7 +67,7 @@ static uint64_t ordinal(const json_t *o, const char *key)
 	return json_is_integer(value) && json_integer_value(value) > 0 ? (uint64_t)json_integer_value(value) : 0;
 }
 
-static enum rt_status read_thread(struct reader *r, const json_t *o, const char *what, size_t i, uint32_t *name)
+static enum rt_status read_thread(struct script_reader *r, const json_t *o, const char *what, size_t i, uint32_t *name)
 {
 	const json_t *thread = json_object_get(o, "thread");
 	if (!json_is_string(thread))
@@ -99,7 +99,7 @@ static bool read_at(const json_t *o, struct script_at *at)
 	return at->function && at->file;
 }
 
-static enum rt_status read_step(struct reader *r, const json_t *o, size_t i)
+static enum rt_status read_step(struct script_reader *r, const json_t *o, size_t i)
 {
 	struct script_step *step = &r->s->steps[i];
 	enum rt_status status = read_thread(r, o, "step", i, &step->name);
@@ -117,7 +117,7 @@ static enum rt_status read_step(struct reader *r, const json_t *o, size_t i)
 	return read_at(json_object_get(o, "next"), &step->next) ? RT_OK : no_memory(r);
 }
 
-static enum rt_status read_goal_event(struct reader *r, const json_t *o, size_t i)
+static enum rt_status read_goal_event(struct script_reader *r, const json_t *o, size_t i)
 {
 	struct script_event *event = &r->s->goal[i];
 	enum rt_status status = read_thread(r, o, "goal", i, &event->name);
@@ -131,7 +131,7 @@ static enum rt_status read_goal_event(struct reader *r, const json_t *o, size_t 
 	return read_at(json_object_get(o, "at"), &event->at) ? RT_OK : no_memory(r);
 }
 
-static enum rt_status read_kind(struct reader *r, const json_t *schedule)
+static enum rt_status read_kind(struct script_reader *r, const json_t *schedule)
 {
 	struct script *s = r->s;
 	const json_t *kind = json_object_get(schedule, "kind");
@@ -147,7 +147,7 @@ static enum rt_status read_kind(struct reader *r, const json_t *schedule)
 	return RT_OK;
 }
 
-static enum rt_status read_schedule(struct reader *r, const json_t *schedule)
+static enum rt_status read_schedule(struct script_reader *r, const json_t *schedule)
 {
 	const json_t *steps = json_object_get(schedule, "steps"), *goal = json_object_get(schedule, "goal"), *o;
 	size_t i;
@@ -166,7 +166,7 @@ static enum rt_status read_schedule(struct reader *r, const json_t *schedule)
 }
 
 /* The anomaly that the caller named; it determines the kind of the goal. */
-static enum rt_status read_anomaly(struct reader *r, const json_t *report, const char *id)
+static enum rt_status read_anomaly(struct script_reader *r, const json_t *report, const char *id)
 {
 	const json_t *path = json_object_get(json_object_get(report, "trace"), "path"), *found = NULL, *o;
 	size_t i, with = 0;
@@ -221,7 +221,7 @@ static size_t read_part(void *buffer, size_t size, void *context)
 	return ferror(in->file) ? (size_t)-1 : got;
 }
 
-static json_t *read_json(struct reader *r, FILE *file)
+static json_t *read_json(struct script_reader *r, FILE *file)
 {
 	json_error_t error;
 	struct input in = {.file = file, .left = SCRIPT_FILE_MAX};
@@ -245,7 +245,7 @@ static json_t *read_json(struct reader *r, FILE *file)
 
 enum rt_status script_read(FILE *file, const char *path, const char *anomaly, struct script **out, struct rt_error *err)
 {
-	struct reader r = {.path = path, .err = err, .s = calloc(1, sizeof *r.s)};
+	struct script_reader r = {.path = path, .err = err, .s = calloc(1, sizeof *r.s)};
 	*out = NULL;
 	if (!r.s)
 		return no_memory(&r);
@@ -260,7 +260,7 @@ enum rt_status script_read(FILE *file, const char *path, const char *anomaly, st
 		status = rt_error_set(err, RT_EINPUT, "'%s' is neither a report nor a schedule of this version", path);
 	else
 		status = read_schedule(&r, json);
-	struct name *n, *next;
+	struct script_known_name *n, *next;
 	HASH_ITER(hh, r.names, n, next)
 	{
 		HASH_DEL(r.names, n);

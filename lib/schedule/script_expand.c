@@ -11,7 +11,7 @@ enum { WINDOW = 1 << 21 }; /* 2 Mi events of 72 bytes each */
 #define NO_STEP SIZE_MAX
 
 /* One step of the schedule, or one event of the goal that the steps do not run. */
-struct part {
+struct expanded_part {
 	uint32_t thread;
 	uint64_t from, to;
 	uint64_t first; /* position of its first event in the expanded schedule */
@@ -23,7 +23,7 @@ struct part {
 struct expansion {
 	const struct script *s;
 	struct rt_trace *trace;
-	struct part *parts;
+	struct expanded_part *parts;
 	size_t count;
 	size_t *heads; /* by thread: its first part */
 	/* State of a pass. */
@@ -34,8 +34,8 @@ struct expansion {
 	uint64_t window_first, window_count;
 };
 
-static enum rt_status part_add(struct expansion *x, const struct part *part, size_t *tails, const char *what, size_t i,
-                               struct rt_error *err)
+static enum rt_status part_add(struct expansion *x, const struct expanded_part *part, size_t *tails, const char *what,
+                               size_t i, struct rt_error *err)
 {
 	uint32_t thread = part->thread;
 	if (thread == UINT32_MAX)
@@ -65,23 +65,24 @@ static enum rt_status make_parts(struct expansion *x, const uint32_t *by_name, s
 	for (uint32_t i = 0; !status && i < thread_count; i++)
 		tails[i] = NO_STEP;
 	for (size_t i = 0; !status && i < s->step_count; i++)
-		status = part_add(
-		    x,
-		    &(struct part){.thread = by_name[s->steps[i].name], .from = s->steps[i].from, .to = s->steps[i].to},
-		    tails, "step", i, err);
+		status =
+		    part_add(x,
+		             &(struct expanded_part){
+		                 .thread = by_name[s->steps[i].name], .from = s->steps[i].from, .to = s->steps[i].to},
+		             tails, "step", i, err);
 	for (uint32_t i = 0; !status && i < s->goal_count; i++)
 		status = part_add(x,
-		                  &(struct part){.thread = by_name[s->goal[i].name],
-		                                 .from = s->goal[i].ordinal,
-		                                 .to = s->goal[i].ordinal,
-		                                 .goal = true},
+		                  &(struct expanded_part){.thread = by_name[s->goal[i].name],
+		                                          .from = s->goal[i].ordinal,
+		                                          .to = s->goal[i].ordinal,
+		                                          .goal = true},
 		                  tails, "goal", i, err);
 	free(tails);
 	return status;
 }
 
 /* The part that contains an event of the schedule; NULL if none does. */
-static struct part *part_of(struct expansion *x, const struct rt_event *e)
+static struct expanded_part *part_of(struct expansion *x, const struct rt_event *e)
 {
 	size_t *at = &x->part[e->thread];
 	while (*at != NO_STEP && x->parts[*at].to < e->ordinal) {
@@ -94,7 +95,7 @@ static struct part *part_of(struct expansion *x, const struct rt_event *e)
 /* Counts if there is no window. *missing: events of the window that are yet to come. */
 static void see_event(struct expansion *x, const struct rt_event *e, uint64_t *missing)
 {
-	struct part *part = part_of(x, e);
+	struct expanded_part *part = part_of(x, e);
 	x->last[e->thread] = e->ordinal;
 	if (!part)
 		return;
@@ -128,7 +129,7 @@ static enum rt_status place_parts(struct expansion *x, uint64_t *total, struct r
 	const struct rt_trace_info *info = rt_trace_info(x->trace);
 	*total = 0;
 	for (size_t i = 0; i < x->count; i++) {
-		struct part *part = &x->parts[i];
+		struct expanded_part *part = &x->parts[i];
 		const struct rt_thread *t = &info->threads[part->thread];
 		uint64_t last = t->events + t->left_out;
 		if (last < x->last[part->thread])

@@ -20,7 +20,7 @@ enum { KIND_WW, KIND_WR, KIND_RW, KIND_COUNT };
  * groups, of an anomaly that has its instances. */
 enum { NESTED_MAX = 256, COUNTED_MAX = 512, FULL_MAX = 100 };
 
-struct search {
+struct asv_finder {
 	const struct search_context *context;
 	const struct model *m;
 	const struct segment_order *por;
@@ -30,7 +30,7 @@ struct search {
 	struct found_list found;
 };
 
-static void find_patterns(struct search *s)
+static void find_patterns(struct asv_finder *s)
 {
 	static const uint8_t threads[ASV_ORDERS][4] = {{0, 1, 1, 0}, {0, 1, 1, 0}, {0, 1, 0, 1}};
 	static const uint8_t cells[ASV_ORDERS][4] = {{0, 0, 1, 1}, {0, 1, 0, 1}, {0, 1, 1, 0}};
@@ -50,20 +50,20 @@ static void find_patterns(struct search *s)
 }
 
 /* The kinds of a unit's access of a cell and another unit's; -1: no conflict. */
-static int kind_of(const struct search *s, uint32_t site, uint32_t other)
+static int kind_of(const struct asv_finder *s, uint32_t site, uint32_t other)
 {
 	bool writes = rt_op_writes(s->m->sites[site].op), other_writes = rt_op_writes(s->m->sites[other].op);
 	return writes ? (other_writes ? KIND_WW : KIND_WR) : other_writes ? KIND_RW : -1;
 }
 
-static const struct pattern *pattern_of(const struct search *s, int order, const uint32_t *u, const uint32_t *v)
+static const struct pattern *pattern_of(const struct asv_finder *s, int order, const uint32_t *u, const uint32_t *v)
 {
 	int kind1 = kind_of(s, u[UNIT_SITE1], v[order == ORDER_A ? UNIT_SITE1 : UNIT_SITE2]);
 	int kind2 = kind_of(s, u[UNIT_SITE2], v[order == ORDER_A ? UNIT_SITE2 : UNIT_SITE1]);
 	return kind1 < 0 || kind2 < 0 ? NULL : s->patterns[order][kind1][kind2];
 }
 
-static bool admitted(const struct search *s, int order, const uint32_t *u, const uint32_t *v)
+static bool admitted(const struct asv_finder *s, int order, const uint32_t *u, const uint32_t *v)
 {
 	return u[UNIT_THREAD] != v[UNIT_THREAD] && gaps_admit(&s->units.gaps, u[UNIT_GAP], v[UNIT_LOCKS1]) &&
 	       (order == ORDER_C ? gaps_admit(&s->units.gaps, v[UNIT_GAP], u[UNIT_LOCKS2])
@@ -71,13 +71,13 @@ static bool admitted(const struct search *s, int order, const uint32_t *u, const
 }
 
 /* True if e is one of the events that POR orders before event f of another thread. */
-static bool before(const struct search *s, uint32_t e, uint32_t f)
+static bool before(const struct asv_finder *s, uint32_t e, uint32_t f)
 {
 	return s->m->events[e].pos < segment_order_race_horizon(s->por, f, model_thread_of(s->m, e));
 }
 
 /* Conditions that later units (c, d) meet more easily: neither is forced to come before a, or d before b (in C). */
-static bool late_enough(const struct search *s, int order, const uint32_t *u, const uint32_t *v)
+static bool late_enough(const struct asv_finder *s, int order, const uint32_t *u, const uint32_t *v)
 {
 	return !before(s, v[0], u[0]) && (order != ORDER_C || !before(s, v[1], u[1]));
 }
@@ -86,7 +86,7 @@ static bool late_enough(const struct search *s, int order, const uint32_t *u, co
  * And those that earlier ones meet more easily: b is not forced to come before d (c, in C). Where d comes right after
  * c, it may follow what c sees.
  */
-static bool early_enough(const struct search *s, int order, const uint32_t *u, const uint32_t *v)
+static bool early_enough(const struct asv_finder *s, int order, const uint32_t *u, const uint32_t *v)
 {
 	bool next = s->m->events[v[1]].pos == s->m->events[v[0]].pos + 1;
 	return !before(s, u[1], v[order == ORDER_C || next ? 0 : 1]);
@@ -94,11 +94,11 @@ static bool early_enough(const struct search *s, int order, const uint32_t *u, c
 
 /* True if POR forces u to be first on cell 1 and u' on cell 2: the interleaving is then intended. In A, c and d are on
  * cells 1 and 2. */
-static bool forced_after(const struct search *s, int order, const uint32_t *u, const uint32_t *v)
+static bool forced_after(const struct asv_finder *s, int order, const uint32_t *u, const uint32_t *v)
 {
 	return before(s, u[0], v[order == ORDER_A ? 0 : 1]);
 }
-static bool forced_before(const struct search *s, int order, const uint32_t *u, const uint32_t *v)
+static bool forced_before(const struct asv_finder *s, int order, const uint32_t *u, const uint32_t *v)
 {
 	return before(s, v[order == ORDER_A ? 1 : 0], u[1]);
 }
@@ -121,7 +121,7 @@ static void tuple_of(const struct match *x, const uint32_t *u, const uint32_t *v
 	tuple[3] = x->order == ORDER_C ? v[1] : u[1];
 }
 
-static void offer(struct search *s, struct match *x, const uint32_t *u, const uint32_t *v)
+static void offer(struct asv_finder *s, struct match *x, const uint32_t *u, const uint32_t *v)
 {
 	uint32_t events[4];
 	tuple_of(x, u, v, events);
@@ -132,14 +132,14 @@ static void offer(struct search *s, struct match *x, const uint32_t *u, const ui
 		found_offer(&s->found, x->found, events, observed);
 }
 
-static bool fits(const struct search *s, const struct match *x, const uint32_t *u, const uint32_t *v)
+static bool fits(const struct asv_finder *s, const struct match *x, const uint32_t *u, const uint32_t *v)
 {
 	return late_enough(s, x->order, u, v) && early_enough(s, x->order, u, v) &&
 	       !(forced_after(s, x->order, u, v) && forced_before(s, x->order, u, v));
 }
 
 /* Offers the first and last units of both. */
-static void offer_units(struct search *s, struct match *x, const struct unit *u, const struct unit *v)
+static void offer_units(struct asv_finder *s, struct match *x, const struct unit *u, const struct unit *v)
 {
 	if (fits(s, x, u->first, v->first))
 		offer(s, x, u->first, v->first);
@@ -162,7 +162,7 @@ static void step(struct cursor *c, const struct match *x)
 	c->before += x->vs[c->at++].count;
 }
 
-static void sweep(struct search *s, struct match *x)
+static void sweep(struct asv_finder *s, struct match *x)
 {
 	struct cursor low = {0, 0}, high = {0, 0}, forced = {0, 0}, after = {0, 0};
 	uint32_t next = 0;
@@ -202,7 +202,7 @@ static void sweep(struct search *s, struct match *x)
 }
 
 /* Without windows: for every pair of units that is listed, and for units that are nested in one another (recursion). */
-static void try_all(struct search *s, struct match *x)
+static void try_all(struct asv_finder *s, struct match *x)
 {
 	uint32_t u_count = x->u_count, v_count = x->v_count;
 	if (!s->context->every && u_count > NESTED_MAX)
@@ -223,7 +223,7 @@ static void try_all(struct search *s, struct match *x)
 }
 
 /* Combines two classes at the sites of the match. */
-static void search_classes(struct search *s, struct match *x, const struct class *u, const struct class *v)
+static void search_classes(struct asv_finder *s, struct match *x, const struct class *u, const struct class *v)
 {
 	if (!admitted(s, x->order, u->key, v->key))
 		return;
@@ -238,20 +238,20 @@ static void search_classes(struct search *s, struct match *x, const struct class
 		sweep(s, x);
 }
 
-static const struct class *class_at(const struct search *s, uint32_t i)
+static const struct class *class_at(const struct asv_finder *s, uint32_t i)
 {
 	return &s->units.classes.items[i];
 }
 
 /* The first class, in order, whose cells are not before these. */
-static uint32_t first_of(const struct search *s, uint32_t cell1, uint32_t cell2)
+static uint32_t first_of(const struct asv_finder *s, uint32_t cell1, uint32_t cell2)
 {
 	const uint32_t key[2] = {cell1, cell2};
 	return lower_bound(i, 0, s->units.classes.count, memcmp(class_at(s, i)->key, key, sizeof key) < 0);
 }
 
 /* The end of the classes that agree with the one at begin in the first `numbers` numbers. */
-static uint32_t end_of(const struct search *s, uint32_t begin, uint32_t numbers)
+static uint32_t end_of(const struct asv_finder *s, uint32_t begin, uint32_t numbers)
 {
 	uint32_t end = begin + 1;
 	while (end < s->units.classes.count &&
@@ -264,7 +264,7 @@ static uint32_t end_of(const struct search *s, uint32_t begin, uint32_t numbers)
  * True if the anomaly of two groups' sites can gain nothing: it is not known and there is no room for another one, or
  * it has all the instances that it may have, from many groups. x->found: that anomaly, if it is known.
  */
-static bool is_settled(struct search *s, struct match *x, const struct class *u, const struct class *v)
+static bool is_settled(struct asv_finder *s, struct match *x, const struct class *u, const struct class *v)
 {
 	uint32_t sites[4];
 	uint64_t pcs[4];
@@ -288,7 +288,7 @@ static bool is_settled(struct search *s, struct match *x, const struct class *u,
  * Combines two groups of classes, each at the same sites of the same cells, in an order in which each class comes
  * early. Once the anomaly has its instances, only this many more pairs are counted.
  */
-static void search_groups(struct search *s, int order, uint32_t u, uint32_t u_end, uint32_t v, uint32_t v_end)
+static void search_groups(struct asv_finder *s, int order, uint32_t u, uint32_t u_end, uint32_t v, uint32_t v_end)
 {
 	struct match x = {.pattern = pattern_of(s, order, class_at(s, u)->key, class_at(s, v)->key), .order = order};
 	uint32_t u_count = u_end - u, v_count = v_end - v;
@@ -313,7 +313,7 @@ static void search_groups(struct search *s, int order, uint32_t u, uint32_t u_en
 
 /* Combines each group of the classes on one pair of cells, as u, with each on the same cells in this or the reverse
  * order, as u'. */
-static uint32_t search_cells(struct search *s, uint32_t begin)
+static uint32_t search_cells(struct asv_finder *s, uint32_t begin)
 {
 	uint32_t end = end_of(s, begin, 2), count = s->units.classes.count;
 	uint32_t cell1 = class_at(s, begin)->key[UNIT_CELL1], cell2 = class_at(s, begin)->key[UNIT_CELL2];
@@ -338,11 +338,11 @@ static uint32_t search_cells(struct search *s, uint32_t begin)
 
 enum rt_status asv_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err)
 {
-	struct search s = {.context = c,
-	                   .m = c->m,
-	                   .por = c->por,
-	                   .exact = rt_trace_info(c->m->trace)->exact,
-	                   .found = {.context = c, .list = list}};
+	struct asv_finder s = {.context = c,
+	                       .m = c->m,
+	                       .por = c->por,
+	                       .exact = rt_trace_info(c->m->trace)->exact,
+	                       .found = {.context = c, .list = list}};
 	if (!c->m->region_count)
 		return RT_OK;
 	find_patterns(&s);

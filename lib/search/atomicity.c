@@ -27,12 +27,12 @@ enum { FAMILY_KEY = 3, LOCKS_KEY = 3 };
 enum { COUNTED_MAX = 1024, TRIED_TIMES = 128 };
 
 /* Two consecutive accesses of a thread to the cell, in one region. */
-struct pair {
+struct region_pair {
 	uint32_t e1, e3;
 	uint32_t class;
 };
 
-struct search {
+struct atomicity_finder {
 	const struct search_context *context;
 	const struct model *m;
 	const struct segment_order *por;
@@ -44,7 +44,7 @@ struct search {
 	uint32_t *last, *last_cell; /* by thread: its last access to the cell of last_cell */
 	/* The current cell, and the pairs of the previous one. */
 	uint32_t cell;
-	struct pair *pairs, *before;
+	struct region_pair *pairs, *before;
 	uint32_t pair_count, pair_capacity, before_count, before_capacity, before_cell;
 	struct classes locals, remotes;
 	struct classes local_families, remote_families; /* of each, the classes at the same sites */
@@ -56,7 +56,7 @@ struct search {
 	bool failed;
 };
 
-static void find_triples(struct search *s)
+static void find_triples(struct atomicity_finder *s)
 {
 	for (const struct pattern *p = patterns; p->name; p++) {
 		if (p->kind != ANOMALY_ATOMICITY || (p->asked && !(s->context->asked >> (p - patterns) & 1)))
@@ -69,7 +69,7 @@ static void find_triples(struct search *s)
 }
 
 /* True if the pair's events cover the previous cell as well, and are consecutive there too. */
-static bool seen_before(struct search *s, uint32_t e1, uint32_t e3, uint32_t *at)
+static bool seen_before(struct atomicity_finder *s, uint32_t e1, uint32_t e3, uint32_t *at)
 {
 	const struct model *m = s->m;
 	if (m->events[e1].object == s->cell || m->events[e3].object == s->cell || s->before_cell + 1 != s->cell)
@@ -79,7 +79,7 @@ static bool seen_before(struct search *s, uint32_t e1, uint32_t e3, uint32_t *at
 	return *at < s->before_count && s->before[*at].e3 == e3 && s->before[*at].e1 == e1;
 }
 
-static void add_pair(struct search *s, uint32_t e1, uint32_t e3, uint32_t *at)
+static void add_pair(struct atomicity_finder *s, uint32_t e1, uint32_t e3, uint32_t *at)
 {
 	const struct model *m = s->m;
 	if (!vec_reserve(&s->pairs, &s->pair_capacity, (uint64_t)s->pair_count + 1, sizeof *s->pairs)) {
@@ -96,16 +96,16 @@ static void add_pair(struct search *s, uint32_t e1, uint32_t e3, uint32_t *at)
 	if (s->failed)
 		return;
 	s->locals.items[class].count++;
-	s->pairs[s->pair_count++] = (struct pair){e1, e3, class};
+	s->pairs[s->pair_count++] = (struct region_pair){e1, e3, class};
 }
 
 /* Finds the cell's pairs, in the order of e3. */
-static void make_pairs(struct search *s)
+static void make_pairs(struct atomicity_finder *s)
 {
 	const struct model *m = s->m;
 	const uint32_t *events = &m->cell_events[m->cells[s->cell].first];
 	uint32_t at = 0;
-	struct pair *before = s->before;
+	struct region_pair *before = s->before;
 	uint32_t capacity = s->before_capacity;
 	s->before = s->pairs;
 	s->before_count = s->pair_count;
@@ -125,7 +125,7 @@ static void make_pairs(struct search *s)
 	}
 }
 
-static bool group_pairs(struct search *s)
+static bool group_pairs(struct atomicity_finder *s)
 {
 	if (!vec_reserve(&s->e1s, &s->e1_capacity, s->pair_count, sizeof *s->e1s) ||
 	    !vec_reserve(&s->e3s, &s->e3_capacity, s->pair_count, sizeof *s->e3s))
@@ -139,7 +139,7 @@ static bool group_pairs(struct search *s)
 	return true;
 }
 
-static bool group_accesses(struct search *s)
+static bool group_accesses(struct atomicity_finder *s)
 {
 	const struct model *m = s->m;
 	uint32_t n = m->cells[s->cell].count;
@@ -188,13 +188,13 @@ static bool make_families(struct classes *classes, struct classes *families, str
 }
 
 /* Position of a sweep in the class of accesses; each only moves forward. */
-struct window {
+struct pair_window {
 	uint32_t low, high;     /* those that POR orders neither before e1 nor after e3 */
 	uint32_t forced, after; /* those that it orders after e1 and before e3 */
 	uint32_t next;          /* the first one after e1 in the trace */
 };
 
-static uint32_t window_size(const struct window *w)
+static uint32_t window_size(const struct pair_window *w)
 {
 	if (w->low >= w->high)
 		return 0;
@@ -202,12 +202,13 @@ static uint32_t window_size(const struct window *w)
 	return w->high - w->low - (from < to ? to - from : 0);
 }
 
-static uint32_t horizon(const struct search *s, uint32_t e, uint32_t thread)
+static uint32_t horizon(const struct atomicity_finder *s, uint32_t e, uint32_t thread)
 {
 	return segment_order_race_horizon(s->por, e, thread);
 }
 
-static void move_window(const struct search *s, struct window *w, uint32_t e1, uint32_t e3, const struct class *remote)
+static void move_window(const struct atomicity_finder *s, struct pair_window *w, uint32_t e1, uint32_t e3,
+                        const struct class *remote)
 {
 	const struct model *m = s->m;
 	const uint32_t *e2s = &s->e2s[remote->first];
@@ -225,20 +226,20 @@ static void move_window(const struct search *s, struct window *w, uint32_t e1, u
 		w->after++;
 }
 
-static bool in_window(const struct window *w, uint32_t i)
+static bool in_window(const struct pair_window *w, uint32_t i)
 {
 	return i >= w->low && i < w->high && !(i >= w->forced && i < w->after);
 }
 
-static void offer(struct search *s, struct found *f, uint32_t e1, uint32_t e2, uint32_t e3)
+static void offer(struct atomicity_finder *s, struct found *f, uint32_t e1, uint32_t e2, uint32_t e3)
 {
 	found_offer(&s->found, f, (uint32_t[]){e1, e2, e3}, s->exact && e1 < e2 && e2 < e3);
 }
 
 /* Offers the accesses of the window that are nearest to the pair in the trace, and the window's ends; then all of them,
  * as long as all may be kept. */
-static void offer_some(struct search *s, struct found *f, const struct window *w, uint32_t e1, uint32_t e3,
-                       const uint32_t *e2s)
+static void offer_some(struct atomicity_finder *s, struct found *f, const struct pair_window *w, uint32_t e1,
+                       uint32_t e3, const uint32_t *e2s)
 {
 	const uint32_t at[] = {w->next, w->next - 1, w->after, w->high - 1, w->low};
 	for (size_t i = 0; i < sizeof at / sizeof *at; i++)
@@ -250,11 +251,11 @@ static void offer_some(struct search *s, struct found *f, const struct window *w
 }
 
 /* Counts and offers the instances of a class of pairs and one of accesses; *entry is the anomaly's once it has one. */
-static void sweep(struct search *s, const struct class *local, const struct class *remote, const struct pattern *p,
-                  struct found **entry)
+static void sweep(struct atomicity_finder *s, const struct class *local, const struct class *remote,
+                  const struct pattern *p, struct found **entry)
 {
 	const uint32_t *e1s = &s->e1s[local->first], *e3s = &s->e3s[local->first], *e2s = &s->e2s[remote->first];
-	struct window w = {0};
+	struct pair_window w = {0};
 	bool observed = false;
 	for (uint32_t i = 0; i < local->count && !s->found.failed; i++) {
 		move_window(s, &w, e1s[i], e3s[i], remote);
@@ -282,7 +283,7 @@ static void sweep(struct search *s, const struct class *local, const struct clas
 	}
 }
 
-static const struct pattern *triple_at(const struct search *s, const struct class *f1, const struct class *f2)
+static const struct pattern *triple_at(const struct atomicity_finder *s, const struct class *f1, const struct class *f2)
 {
 	const struct model_site *sites = s->m->sites;
 	unsigned writes = (rt_op_writes(sites[f1->key[LOCAL_SITE1]].op) ? 4u : 0) |
@@ -292,7 +293,7 @@ static const struct pattern *triple_at(const struct search *s, const struct clas
 }
 
 /* True if the locks let some access of the cell come between one of its pairs. */
-static bool any_admitted(const struct search *s)
+static bool any_admitted(const struct atomicity_finder *s)
 {
 	for (uint32_t i = 0; i < s->local_locks.count; i++)
 		for (uint32_t j = 0; j < s->remote_locks.count; j++)
@@ -301,7 +302,7 @@ static bool any_admitted(const struct search *s)
 	return false;
 }
 
-static void search_families(struct search *s, const struct class *f1, const struct class *f2)
+static void search_families(struct atomicity_finder *s, const struct class *f1, const struct class *f2)
 {
 	const struct pattern *p = triple_at(s, f1, f2);
 	struct found *entry = NULL;
@@ -327,7 +328,7 @@ static void search_families(struct search *s, const struct class *f1, const stru
 		}
 }
 
-static void search_cell(struct search *s)
+static void search_cell(struct atomicity_finder *s)
 {
 	make_pairs(s);
 	if (s->failed || !s->pair_count)
@@ -345,7 +346,7 @@ static void search_cell(struct search *s)
 			search_families(s, &s->local_families.items[i], &s->remote_families.items[j]);
 }
 
-static bool prepare(struct search *s)
+static bool prepare(struct atomicity_finder *s)
 {
 	size_t threads = (size_t)s->m->thread_count + 1;
 	s->last = malloc(threads * sizeof *s->last);
@@ -357,7 +358,7 @@ static bool prepare(struct search *s)
 	return true;
 }
 
-static void release(struct search *s)
+static void release(struct atomicity_finder *s)
 {
 	gaps_release(&s->gaps);
 	classes_release(&s->locals);
@@ -378,11 +379,11 @@ static void release(struct search *s)
 
 enum rt_status atomicity_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err)
 {
-	struct search s = {.context = c,
-	                   .m = c->m,
-	                   .por = c->por,
-	                   .exact = rt_trace_info(c->m->trace)->exact,
-	                   .found = {.context = c, .list = list}};
+	struct atomicity_finder s = {.context = c,
+	                             .m = c->m,
+	                             .por = c->por,
+	                             .exact = rt_trace_info(c->m->trace)->exact,
+	                             .found = {.context = c, .list = list}};
 	find_triples(&s);
 	if (!c->m->region_count)
 		return RT_OK;

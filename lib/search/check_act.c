@@ -29,21 +29,21 @@ static const struct pattern check_act = {.name = "check-w-act",
                                          .regions = {0, 1, 2},
                                          .accesses = {PATTERN_READ, PATTERN_WRITE, PATTERN_READ | PATTERN_WRITE}};
 
-struct seen {
+struct check_act_seen {
 	uint32_t cell, read, again; /* again: read once more in the next section; MODEL_NONE: not read */
 	bool done;                  /* the next section has written it */
 };
-struct hold {
+struct check_act_hold {
 	bool exists, writes, many;
 	uint32_t epoch, count;
-	struct seen seen[READS_MAX];
+	struct check_act_seen seen[READS_MAX];
 };
 /* A thread's sections of a lock: the last one, and the one before. */
 struct track {
-	struct hold before, now;
+	struct check_act_hold before, now;
 };
 
-struct candidate {
+struct check_act_candidate {
 	uint32_t e1, e3, cell, thread;
 	uint32_t depth;  /* number of calls that were open all the time */
 	uint64_t *sites; /* positions of the calls that are open at e1, and e1's own; NULL: not set yet, or released */
@@ -51,7 +51,7 @@ struct candidate {
 	bool one_call; /* both are in one call that the program's own source makes */
 };
 
-struct search {
+struct check_act_finder {
 	const struct search_context *context;
 	const struct model *m;
 	struct found_list found;
@@ -59,7 +59,7 @@ struct search {
 	struct track *tracks;
 	uint32_t track_capacity;
 	uint32_t *epochs; /* by thread: number of its events so far at which it may wait */
-	struct candidate *candidates;
+	struct check_act_candidate *candidates;
 	uint32_t count, capacity;
 	struct classes alike;   /* sites: number of candidates */
 	struct classes guarded; /* cell, lock: 1 + the answer */
@@ -68,7 +68,7 @@ struct search {
 
 /* --- candidates --- */
 
-static struct track *track_of(struct search *s, uint32_t thread, uint32_t lock)
+static struct track *track_of(struct check_act_finder *s, uint32_t thread, uint32_t lock)
 {
 	uint32_t before = s->keys.count, i = classes_index(&s->keys, (uint32_t[CLASS_KEY]){thread, lock});
 	if (s->keys.failed || !vec_reserve(&s->tracks, &s->track_capacity, (uint64_t)i + 1, sizeof *s->tracks)) {
@@ -80,7 +80,7 @@ static struct track *track_of(struct search *s, uint32_t thread, uint32_t lock)
 	return &s->tracks[i];
 }
 
-static bool same_line(const struct search *s, uint32_t e1, uint32_t e2)
+static bool same_line(const struct check_act_finder *s, uint32_t e1, uint32_t e2)
 {
 	uint64_t pc1 = s->m->sites[s->m->events[e1].site].pc, pc2 = s->m->sites[s->m->events[e2].site].pc;
 	size_t n1, n2;
@@ -90,7 +90,7 @@ static bool same_line(const struct search *s, uint32_t e1, uint32_t e2)
 }
 
 /* True if every access of the cell holds the lock once a second thread has come. */
-static bool is_guarded(struct search *s, uint32_t cell, uint32_t lock)
+static bool is_guarded(struct check_act_finder *s, uint32_t cell, uint32_t lock)
 {
 	const struct model *m = s->m;
 	uint32_t i = classes_index(&s->guarded, (uint32_t[CLASS_KEY]){cell, lock});
@@ -104,18 +104,14 @@ static bool is_guarded(struct search *s, uint32_t cell, uint32_t lock)
 	const uint32_t *events = &m->cell_events[m->cells[cell].first];
 	bool shared = false, all = true;
 	for (uint32_t k = 0; k < m->cells[cell].count && all; k++) {
-		const struct model_lockset *set = &m->locksets[model_lockset_of(m, events[k])];
 		shared |= model_thread_of(m, events[k]) != model_thread_of(m, events[0]);
-		bool holds = false;
-		for (uint32_t l = 0; l < set->count; l++)
-			holds |= set->locks[l].object == lock;
-		all = holds || !shared;
+		all = !shared || model_lockset_lock(m, model_lockset_of(m, events[k]), lock);
 	}
 	*answer = all && shared ? 2 : 1;
 	return all && shared;
 }
 
-static void add_candidate(struct search *s, uint32_t e1, uint32_t e3, uint32_t cell, uint32_t lock)
+static void add_candidate(struct check_act_finder *s, uint32_t e1, uint32_t e3, uint32_t cell, uint32_t lock)
 {
 	const struct model *m = s->m;
 	if (s->count >= CANDIDATES_MAX || !is_guarded(s, cell, lock))
@@ -127,10 +123,11 @@ static void add_candidate(struct search *s, uint32_t e1, uint32_t e3, uint32_t c
 		return;
 	}
 	if (s->alike.items[like].count++ < ALIKE_MAX)
-		s->candidates[s->count++] = (struct candidate){e1, e3, cell, model_thread_of(m, e1), 0, NULL, 0, false};
+		s->candidates[s->count++] =
+		    (struct check_act_candidate){e1, e3, cell, model_thread_of(m, e1), 0, NULL, 0, false};
 }
 
-static struct seen *seen_find(struct hold *section, uint32_t cell)
+static struct check_act_seen *seen_find(struct check_act_hold *section, uint32_t cell)
 {
 	for (uint32_t i = 0; i < section->count; i++)
 		if (section->seen[i].cell == cell)
@@ -140,24 +137,25 @@ static struct seen *seen_find(struct hold *section, uint32_t cell)
 
 static void at_read(struct track *t, uint32_t e, uint32_t cell)
 {
-	struct seen *before = seen_find(&t->before, cell), *now = seen_find(&t->now, cell);
+	struct check_act_seen *before = seen_find(&t->before, cell), *now = seen_find(&t->now, cell);
 	if (before && before->again == MODEL_NONE)
 		before->again = e;
 	if (now)
 		now->read = e;
 	else if (t->now.count < READS_MAX)
-		t->now.seen[t->now.count++] = (struct seen){cell, e, MODEL_NONE, false};
+		t->now.seen[t->now.count++] = (struct check_act_seen){cell, e, MODEL_NONE, false};
 	else
 		t->now.many = true;
 }
 
-static void at_write(struct search *s, struct track *t, uint32_t e, uint32_t cell, uint32_t lock)
+static void at_write(struct check_act_finder *s, struct track *t, uint32_t e, uint32_t cell, uint32_t lock)
 {
 	t->now.writes = true;
-	struct hold *before = &t->before;
-	struct seen *check = before->exists && !before->writes && !before->many && before->epoch == t->now.epoch
-	                         ? seen_find(before, cell)
-	                         : NULL;
+	struct check_act_hold *before = &t->before;
+	struct check_act_seen *check =
+	    before->exists && !before->writes && !before->many && before->epoch == t->now.epoch
+	        ? seen_find(before, cell)
+	        : NULL;
 	if (!check || check->done)
 		return;
 	check->done = true;
@@ -168,7 +166,7 @@ static void at_write(struct search *s, struct track *t, uint32_t e, uint32_t cel
 		add_candidate(s, check->read, check->again, cell, lock);
 }
 
-static void at_access(struct search *s, uint32_t e, unsigned op)
+static void at_access(struct check_act_finder *s, uint32_t e, unsigned op)
 {
 	const struct model *m = s->m;
 	const struct model_lockset *held = &m->locksets[model_lockset_of(m, e)];
@@ -185,7 +183,7 @@ static void at_access(struct search *s, uint32_t e, unsigned op)
 	}
 }
 
-static void find_candidates(struct search *s)
+static void find_candidates(struct check_act_finder *s)
 {
 	const struct model *m = s->m;
 	for (uint32_t e = 0; e < m->event_count && !s->failed; e++) {
@@ -199,7 +197,7 @@ static void find_candidates(struct search *s)
 			if (!(t = track_of(s, thread, m->events[e].object)))
 				return;
 			t->before = t->now;
-			t->now = (struct hold){.exists = true, .epoch = s->epochs[thread]};
+			t->now = (struct check_act_hold){.exists = true, .epoch = s->epochs[thread]};
 		} else if (op != RT_OP_RELEASE && op != RT_OP_ACQUIRE_SHARED && op != RT_OP_FENCE) {
 			s->epochs[thread]++;
 		}
@@ -220,7 +218,7 @@ static bool is_own(const struct rt_frame *f)
 }
 
 /* True if the program's own source makes the call at this position. */
-static bool is_own_call(const struct search *s, uint64_t site)
+static bool is_own_call(const struct check_act_finder *s, uint64_t site)
 {
 	size_t n;
 	const struct rt_frame *f = rt_trace_frames(s->m->trace, site, &n);
@@ -234,7 +232,7 @@ static bool same_place(const struct rt_frame *f1, const struct rt_frame *f2)
 }
 
 /* True if two positions of one activation are in one inlined call that the program's own source makes. */
-static bool in_one_inlined_call(const struct search *s, uint64_t pc1, uint64_t pc2)
+static bool in_one_inlined_call(const struct check_act_finder *s, uint64_t pc1, uint64_t pc2)
 {
 	size_t n1, n2;
 	const struct rt_frame *f1 = rt_trace_frames(s->m->trace, pc1, &n1),
@@ -252,7 +250,7 @@ static bool in_one_inlined_call(const struct search *s, uint64_t pc1, uint64_t p
  * True if the second position is further down in the same function of the program. What main or a thread's own routine
  * does is one call, but may be many rounds of a loop; from one round to the next the way goes up.
  */
-static bool comes_below(const struct search *s, uint64_t pc1, uint64_t pc2)
+static bool comes_below(const struct check_act_finder *s, uint64_t pc1, uint64_t pc2)
 {
 	size_t n1, n2;
 	const struct rt_frame *f1 = rt_trace_frames(s->m->trace, pc1, &n1),
@@ -265,7 +263,7 @@ static bool comes_below(const struct search *s, uint64_t pc1, uint64_t pc2)
 	       !strcmp(f1->function, f2->function) && f1->line < f2->line;
 }
 
-static bool begin_candidate(const struct search *s, const struct calls *calls, struct candidate *c)
+static bool begin_candidate(const struct check_act_finder *s, const struct calls *calls, struct check_act_candidate *c)
 {
 	c->depth = c->open = calls->depth;
 	c->sites = malloc(((size_t)calls->depth + 1) * sizeof *c->sites);
@@ -278,7 +276,7 @@ static bool begin_candidate(const struct search *s, const struct calls *calls, s
 }
 
 /* Ends the candidate at an event past it: whether a call was open all the time. */
-static void end_candidate(const struct search *s, const struct calls *calls, struct candidate *c)
+static void end_candidate(const struct check_act_finder *s, const struct calls *calls, struct check_act_candidate *c)
 {
 	const struct model *m = s->m;
 	uint64_t own = m->sites[m->events[c->e3].site].pc;
@@ -312,23 +310,23 @@ static bool step_calls(struct calls *calls, const struct rt_event *e)
 }
 
 /* Open candidates. */
-struct walk {
+struct calls_walk {
 	struct calls *calls; /* by thread */
 	uint32_t *active;    /* candidates, any order */
 	uint32_t count, next;
 };
 
 /* Called before an event of this number: begins and ends candidates. */
-static void move_to(struct search *s, struct walk *w, uint64_t number)
+static void move_to(struct check_act_finder *s, struct calls_walk *w, uint64_t number)
 {
 	const struct model *m = s->m;
 	for (; w->next < s->count && m->events[s->candidates[w->next].e1].number < number; w->next++) {
-		struct candidate *c = &s->candidates[w->next];
+		struct check_act_candidate *c = &s->candidates[w->next];
 		s->failed |= !begin_candidate(s, &w->calls[c->thread], c);
 		w->active[w->count++] = w->next;
 	}
 	for (uint32_t i = 0; i < w->count;) {
-		struct candidate *c = &s->candidates[w->active[i]];
+		struct check_act_candidate *c = &s->candidates[w->active[i]];
 		if (m->events[c->e3].number < number && !s->failed) {
 			end_candidate(s, &w->calls[c->thread], c);
 			w->active[i] = w->active[--w->count];
@@ -338,7 +336,7 @@ static void move_to(struct search *s, struct walk *w, uint64_t number)
 	}
 }
 
-static enum rt_status walk_calls(struct search *s, struct walk *w, struct rt_error *err)
+static enum rt_status walk_calls(struct check_act_finder *s, struct calls_walk *w, struct rt_error *err)
 {
 	struct rt_trace *trace = s->m->trace;
 	struct rt_pass pass;
@@ -353,7 +351,7 @@ static enum rt_status walk_calls(struct search *s, struct walk *w, struct rt_err
 		if (!step_calls(calls, e))
 			return rt_error_set(err, RT_EMEMORY, "no memory for the calls of the trace");
 		for (uint32_t k = 0; k < w->count; k++) {
-			struct candidate *c = &s->candidates[w->active[k]];
+			struct check_act_candidate *c = &s->candidates[w->active[k]];
 			if (c->thread == e->thread && calls->depth < c->depth)
 				c->depth = calls->depth;
 		}
@@ -365,16 +363,16 @@ static enum rt_status walk_calls(struct search *s, struct walk *w, struct rt_err
 
 static int by_first(const void *x, const void *y)
 {
-	const struct candidate *a = x, *b = y;
+	const struct check_act_candidate *a = x, *b = y;
 	return a->e1 < b->e1 ? -1 : a->e1 > b->e1;
 }
 
 /* Determines which candidates are in one call of a function. */
-static enum rt_status find_calls(struct search *s, struct rt_error *err)
+static enum rt_status find_calls(struct check_act_finder *s, struct rt_error *err)
 {
 	qsort(s->candidates, s->count, sizeof *s->candidates, by_first);
-	struct walk w = {.calls = calloc((size_t)s->m->thread_count + 1, sizeof *w.calls),
-	                 .active = malloc(((size_t)s->count + 1) * sizeof *w.active)};
+	struct calls_walk w = {.calls = calloc((size_t)s->m->thread_count + 1, sizeof *w.calls),
+	                       .active = malloc(((size_t)s->count + 1) * sizeof *w.active)};
 	enum rt_status status = RT_EMEMORY;
 	if (w.calls && w.active)
 		status = walk_calls(s, &w, err);
@@ -392,7 +390,7 @@ static enum rt_status find_calls(struct search *s, struct rt_error *err)
 
 /* --- the other thread's write --- */
 
-static void offer_writes(struct search *s, const struct candidate *c)
+static void offer_writes(struct check_act_finder *s, const struct check_act_candidate *c)
 {
 	const struct model *m = s->m;
 	const struct segment_order *por = s->context->por;
@@ -429,7 +427,7 @@ void check_act_settle(const struct model *m, struct anomaly *a)
 
 enum rt_status check_act_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err)
 {
-	struct search s = {.context = c, .m = c->m, .found = {.context = c, .list = list}};
+	struct check_act_finder s = {.context = c, .m = c->m, .found = {.context = c, .list = list}};
 	enum rt_status status = RT_OK;
 	s.epochs = calloc((size_t)c->m->thread_count + 1, sizeof *s.epochs);
 	s.failed = !s.epochs;

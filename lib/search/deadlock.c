@@ -28,7 +28,7 @@ struct group_key {
 	uint32_t thread, lock, held, site;
 };
 
-struct group {
+struct lock_group {
 	struct group_key key;
 	bool shared;           /* wants it as a reader */
 	bool gone;             /* cannot be in a cycle */
@@ -40,18 +40,18 @@ struct group {
 #define CYCLE(length) [length] = {.name = "cycle-" #length, .kind = ANOMALY_DEADLOCK, .count = length}
 static const struct pattern cycles[LENGTH_MAX + 1] = {CYCLE(2), CYCLE(3), CYCLE(4), CYCLE(5), CYCLE(6)};
 
-struct search {
+struct deadlock_finder {
 	const struct search_context *context;
 	const struct model *m;
 	struct found_list found;
-	struct group *table, **groups; /* hash table; those that may be in a cycle */
+	struct lock_group *table, **groups; /* hash table; those that may be in a cycle */
 	uint32_t group_count;
 	uint32_t *members;
 	uint32_t *holders, *holders_first; /* group indices by lock held; by object: where they begin */
 	uint64_t steps;
 	bool failed;
 	/* The cycle at hand. */
-	struct group *path[LENGTH_MAX];
+	struct lock_group *path[LENGTH_MAX];
 	uint32_t length;
 	uint32_t tuple[LENGTH_MAX];
 	struct found *deadlock;
@@ -71,7 +71,7 @@ static uint32_t lock_wanted(const struct model *m, uint32_t e)
 }
 
 /* Group of an acquire, found or made if wanted; NULL: it holds nothing or waits for nothing (or no memory). */
-static struct group *group_of(struct search *s, uint32_t e, bool make)
+static struct lock_group *group_of(struct deadlock_finder *s, uint32_t e, bool make)
 {
 	const struct model *m = s->m;
 	uint32_t pred = model_pred(m, e), held = pred == MODEL_NONE ? 0 : model_lockset_of(m, pred);
@@ -80,7 +80,7 @@ static struct group *group_of(struct search *s, uint32_t e, bool make)
 	struct group_key key = {model_thread_of(m, e), lock_wanted(m, e), held, m->events[e].site};
 	if (key.lock == MODEL_NONE)
 		return NULL;
-	struct group *g;
+	struct lock_group *g;
 	HASH_FIND(hh, s->table, &key, sizeof key, g);
 	if (g || !make)
 		return g;
@@ -99,13 +99,10 @@ static struct group *group_of(struct search *s, uint32_t e, bool make)
 }
 
 /* True if members of the group hold the lock in a mode that keeps others from acquiring it. */
-static bool holds_against(const struct search *s, const struct group *g, uint32_t lock, bool shared)
+static bool holds_against(const struct deadlock_finder *s, const struct lock_group *g, uint32_t lock, bool shared)
 {
-	const struct model_lockset *held = &s->m->locksets[g->key.held];
-	for (uint32_t i = 0; i < held->count; i++)
-		if (held->locks[i].object == lock)
-			return !(shared && held->locks[i].shared);
-	return false;
+	const struct model_lock *held = model_lockset_lock(s->m, g->key.held, lock);
+	return held && !(shared && held->shared);
 }
 
 /* By lock: how many groups hold and want it. */
@@ -113,7 +110,8 @@ struct demand {
 	uint32_t *wanted, *held;
 };
 
-static void count_group(const struct search *s, const struct demand *d, const struct group *g, uint32_t by)
+static void count_group(const struct deadlock_finder *s, const struct demand *d, const struct lock_group *g,
+                        uint32_t by)
 {
 	const struct model_lockset *set = &s->m->locksets[g->key.held];
 	d->wanted[g->key.lock] += by;
@@ -121,7 +119,7 @@ static void count_group(const struct search *s, const struct demand *d, const st
 		d->held[set->locks[i].object] += by;
 }
 
-static bool may_be_in_cycle(const struct search *s, const struct demand *d, const struct group *g)
+static bool may_be_in_cycle(const struct deadlock_finder *s, const struct demand *d, const struct lock_group *g)
 {
 	const struct model_lockset *set = &s->m->locksets[g->key.held];
 	bool waited_for = false;
@@ -134,7 +132,7 @@ static bool may_be_in_cycle(const struct search *s, const struct demand *d, cons
 static int compare_held(const void *x, const void *y, void *model)
 {
 	const struct model *m = model;
-	const struct group *const *a = x, *const *b = y;
+	const struct lock_group *const *a = x, *const *b = y;
 	uint32_t n = m->locksets[(*a)->key.held].count, k = m->locksets[(*b)->key.held].count;
 	return n < k ? -1 : n > k;
 }
@@ -145,15 +143,15 @@ static int compare_held(const void *x, const void *y, void *model)
  * with it, so they are looked at by the number of locks held, in both directions by turns. As it only saves work, the
  * number of rounds is bounded.
  */
-static bool trim(struct search *s)
+static bool trim(struct deadlock_finder *s)
 {
 	enum { ROUNDS_MAX = 64 };
 	size_t objects = (size_t)s->m->object_count + 1, n = HASH_COUNT(s->table);
 	struct demand d = {calloc(objects, sizeof *d.wanted), calloc(objects, sizeof *d.held)};
-	struct group **all = malloc((n + 1) * sizeof *all);
+	struct lock_group **all = malloc((n + 1) * sizeof *all);
 	bool ok = d.wanted && d.held && all, more = ok;
 	n = 0;
-	for (struct group *g = s->table; ok && g; g = g->hh.next) {
+	for (struct lock_group *g = s->table; ok && g; g = g->hh.next) {
 		count_group(s, &d, g, 1);
 		all[n++] = g;
 	}
@@ -162,7 +160,7 @@ static bool trim(struct search *s)
 	for (uint32_t round = 0; more && round < ROUNDS_MAX; round++) {
 		more = false;
 		for (size_t i = 0; i < n; i++) {
-			struct group *g = all[round % 2 ? i : n - 1 - i];
+			struct lock_group *g = all[round % 2 ? i : n - 1 - i];
 			if (g->gone || may_be_in_cycle(s, &d, g))
 				continue;
 			count_group(s, &d, g, UINT32_MAX); /* one less */
@@ -176,7 +174,7 @@ static bool trim(struct search *s)
 }
 
 /* Lists the groups that are left, their members, and which groups hold which lock. */
-static bool list_groups(struct search *s)
+static bool list_groups(struct deadlock_finder *s)
 {
 	const struct model *m = s->m;
 	uint32_t members = 0, holders = 0;
@@ -184,7 +182,7 @@ static bool list_groups(struct search *s)
 	s->holders_first = calloc((size_t)m->object_count + 2, sizeof *s->holders_first);
 	if (!s->groups || !s->holders_first)
 		return false;
-	for (struct group *g = s->table; g; g = g->hh.next) {
+	for (struct lock_group *g = s->table; g; g = g->hh.next) {
 		if (g->gone)
 			continue;
 		s->groups[s->group_count++] = g;
@@ -207,7 +205,7 @@ static bool list_groups(struct search *s)
 			s->holders[s->holders_first[set->locks[i].object + 1]++] = k;
 	}
 	for (uint32_t i = 0; s->group_count && i < m->sync_count; i++) {
-		struct group *g = group_of(s, m->sync[i], false);
+		struct lock_group *g = group_of(s, m->sync[i], false);
 		if (g && !g->gone)
 			s->members[g->first + g->count++] = m->sync[i];
 	}
@@ -218,7 +216,7 @@ static bool list_groups(struct search *s)
 
 /* The anomaly of the cycle's source positions, in rising order; NULL without memory, and when as many are kept as may
  * be. */
-static struct found *deadlock_of(struct search *s)
+static struct found *deadlock_of(struct deadlock_finder *s)
 {
 	uint64_t pcs[LENGTH_MAX];
 	for (uint32_t i = 0; i < s->length; i++)
@@ -228,7 +226,7 @@ static struct found *deadlock_of(struct search *s)
 }
 
 /* Copies the tuple so that its earliest event comes first; the order of the cycle stays. */
-static void rotate(const struct search *s, uint32_t *out)
+static void rotate(const struct deadlock_finder *s, uint32_t *out)
 {
 	uint32_t first = 0;
 	for (uint32_t i = 1; i < s->length; i++)
@@ -239,7 +237,7 @@ static void rotate(const struct search *s, uint32_t *out)
 }
 
 /* One whole tuple. False: no more like it, of the same first event, are of interest. */
-static bool add_tuple(struct search *s)
+static bool add_tuple(struct deadlock_finder *s)
 {
 	uint32_t events[LENGTH_MAX];
 	rotate(s, events);
@@ -258,7 +256,7 @@ static bool add_tuple(struct search *s)
 
 /* The window of the group's members that are unordered with e: its begin, the first that does not come before e; its
  * end, the first that e comes before. */
-static uint32_t window_end(const struct search *s, const struct group *g, uint32_t e, bool begin)
+static uint32_t window_end(const struct deadlock_finder *s, const struct lock_group *g, uint32_t e, bool begin)
 {
 	const struct model *m = s->m;
 	uint32_t thread = model_thread_of(m, e), last = g->first + g->count;
@@ -270,7 +268,7 @@ static uint32_t window_end(const struct search *s, const struct group *g, uint32
 }
 
 /* True if one more tuple is looked at. If not, the count of the cycle's anomaly is too low. */
-static bool look(struct search *s)
+static bool look(struct deadlock_finder *s)
 {
 	if (s->context->every)
 		return true;
@@ -285,9 +283,9 @@ static bool look(struct search *s)
 }
 
 /* Chooses the cycle's i-th event and those after it, among those unordered with the ones chosen before. */
-static void choose(struct search *s, uint32_t i)
+static void choose(struct deadlock_finder *s, uint32_t i)
 {
-	const struct group *g = s->path[i];
+	const struct lock_group *g = s->path[i];
 	uint32_t low = g->first, high = g->first + g->count;
 	for (uint32_t k = 0; k < i; k++) {
 		uint32_t begin = window_end(s, g, s->tuple[k], true), end = window_end(s, g, s->tuple[k], false);
@@ -310,7 +308,7 @@ static void choose(struct search *s, uint32_t i)
 	}
 }
 
-static void add_cycle(struct search *s)
+static void add_cycle(struct deadlock_finder *s)
 {
 	s->deadlock = s->context->every ? NULL : deadlock_of(s);
 	if (!s->deadlock && !s->context->every)
@@ -323,7 +321,7 @@ static void add_cycle(struct search *s)
 
 /* True if the two may wait at the same time: different threads, no guard, and not all of one before all of the other.
  */
-static bool may_meet(const struct search *s, const struct group *a, const struct group *b)
+static bool may_meet(const struct deadlock_finder *s, const struct lock_group *a, const struct lock_group *b)
 {
 	const struct segment_order *por = s->context->por;
 	if (a->key.thread == b->key.thread || a->key.lock == b->key.lock ||
@@ -334,12 +332,12 @@ static bool may_meet(const struct search *s, const struct group *a, const struct
 }
 
 /* Extends the path, whose first group has the lowest index, to cycles of the present length. */
-static void extend(struct search *s, uint32_t start, uint32_t depth)
+static void extend(struct deadlock_finder *s, uint32_t start, uint32_t depth)
 {
-	const struct group *end = s->path[depth - 1];
+	const struct lock_group *end = s->path[depth - 1];
 	uint32_t lock = end->key.lock;
 	for (uint32_t i = s->holders_first[lock]; i < s->holders_first[lock + 1] && !s->found.failed; i++) {
-		struct group *g = s->groups[s->holders[i]];
+		struct lock_group *g = s->groups[s->holders[i]];
 		if (s->steps++ >= s->context->lazy->limits->of[LIMIT_CYCLE_STEPS]) {
 			limits_reach(s->context->lazy->limits, LIMIT_CYCLE_STEPS, true);
 			return;
@@ -358,7 +356,7 @@ static void extend(struct search *s, uint32_t start, uint32_t depth)
 }
 
 /* Counts those at the source positions of an observed one with it, and says no more of them. */
-static void merge_observed(struct search *s, struct anomaly *a)
+static void merge_observed(struct deadlock_finder *s, struct anomaly *a)
 {
 	uint64_t pcs[LENGTH_MAX];
 	if (a->event_count > LENGTH_MAX)
@@ -375,12 +373,12 @@ static void merge_observed(struct search *s, struct anomaly *a)
 
 enum rt_status deadlock_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err)
 {
-	struct search s = {.context = c, .m = c->m, .found = {.context = c, .list = list}};
+	struct deadlock_finder s = {.context = c, .m = c->m, .found = {.context = c, .list = list}};
 	size_t begin = list->count;
 	s.failed = !stuck_report(c->m, true, list);
 	size_t end = list->count;
 	for (uint32_t i = 0; i < c->m->sync_count && !s.failed; i++) {
-		struct group *g = group_of(&s, c->m->sync[i], true);
+		struct lock_group *g = group_of(&s, c->m->sync[i], true);
 		if (g)
 			g->count++;
 	}
@@ -395,7 +393,7 @@ enum rt_status deadlock_search(const struct search_context *c, struct anomaly_li
 	}
 	for (size_t i = begin; i < end; i++)
 		merge_observed(&s, &list->items[i]);
-	struct group *g, *next;
+	struct lock_group *g, *next;
 	HASH_ITER(hh, s.table, g, next)
 	{
 		HASH_DEL(s.table, g);

@@ -42,7 +42,7 @@ static const struct pattern read_write = RACE("r-w", PATTERN_READ, PATTERN_WRITE
 static const struct pattern write_read = RACE("w-r", PATTERN_WRITE, PATTERN_READ);
 static const struct pattern write_write = RACE("w-w", PATTERN_WRITE, PATTERN_WRITE);
 
-struct search {
+struct race_finder {
 	const struct search_context *context;
 	const struct model *m;
 	struct found_list found;
@@ -69,7 +69,7 @@ struct search {
 /* More classes than the first are many; of those at most the second's pairs are swept. */
 enum { CLASSES_FEW = 64, SWEEPS_MAX = 1 << 21, PAIRS_AN_ACCESS = 64 };
 
-static bool make_families(struct search *s)
+static bool make_families(struct race_finder *s)
 {
 	classes_clear(&s->families);
 	for (uint32_t i = 0; i < s->classes.count; i++) {
@@ -93,7 +93,7 @@ static bool make_families(struct search *s)
 }
 
 /* Sorts the cell's accesses into classes, each in trace order. */
-static bool classify(struct search *s, uint32_t cell)
+static bool classify(struct race_finder *s, uint32_t cell)
 {
 	const struct model *m = s->m;
 	uint32_t n = m->cells[cell].count;
@@ -135,7 +135,7 @@ static const struct pattern *pattern_of(unsigned op1, unsigned op2)
 	return rt_op_writes(op2) ? &write_write : &write_read;
 }
 
-static enum found_rank rank_of_pair(const struct search *s, uint32_t e1, uint32_t e2)
+static enum found_rank rank_of_pair(const struct race_finder *s, uint32_t e1, uint32_t e2)
 {
 	if (hidden_between(s->context->hidden, s->context, e1, e2))
 		return FOUND_POSSIBLE;
@@ -153,14 +153,15 @@ struct sweep {
 };
 
 /* Number of instances that are kept of races between events of two classes. */
-static uint32_t instances_of(const struct search *s, const struct class *k1, const struct class *k2, uint32_t usual)
+static uint32_t instances_of(const struct race_finder *s, const struct class *k1, const struct class *k2,
+                             uint32_t usual)
 {
 	unsigned flags = s->m->sites[k1->key[SITE]].flags | s->m->sites[k2->key[SITE]].flags;
 	return flags & RT_F_OBJECT ? INSTANCES_OF_OBJECTS : usual;
 }
 
 /* The first member from `from` on that e2 does not need: whatever it needs, so do all later ones of its thread. */
-static uint32_t first_possible(const struct search *s, const struct class *k1, uint32_t e2, uint32_t from)
+static uint32_t first_possible(const struct race_finder *s, const struct class *k1, uint32_t e2, uint32_t from)
 {
 	const struct trf *needs = s->context->every ? NULL : search_needs(s->context);
 	const uint32_t *m1 = &s->members[k1->first];
@@ -174,8 +175,8 @@ static uint32_t first_possible(const struct search *s, const struct class *k1, u
 
 /* Keeps instances of e2 with the members from `low` to `high`, the last ones first; one is enough when there are as
  * many as a sweep keeps. */
-static void sample_pairs(struct search *s, struct sweep *found, const uint32_t *members, uint32_t low, uint32_t high,
-                         uint32_t e2, uint32_t most)
+static void sample_pairs(struct race_finder *s, struct sweep *found, const uint32_t *members, uint32_t low,
+                         uint32_t high, uint32_t e2, uint32_t most)
 {
 	for (uint32_t i = high; i-- > low && !s->failed;) {
 		s->failed = !sample_add(&found->instances, (uint32_t[]){members[i], e2}, 2, most, most / 2);
@@ -188,7 +189,7 @@ static void sample_pairs(struct search *s, struct sweep *found, const uint32_t *
  * Pairs of two classes with e1 earlier. A pair that shares several cells is counted at the first of them alone: there
  * the cell is the first of one of the two events. Instances are ranked until one is good enough.
  */
-static struct sweep sweep_classes(struct search *s, const struct class *k1, const struct class *k2,
+static struct sweep sweep_classes(struct race_finder *s, const struct class *k1, const struct class *k2,
                                   const struct pattern *pattern)
 {
 	const uint32_t *m1 = &s->members[k1->first], *m2 = &s->members[k2->first];
@@ -234,7 +235,8 @@ static struct sweep sweep_classes(struct search *s, const struct class *k1, cons
 }
 
 /* The anomaly of the two classes' source positions, in rising order; NULL: there is none yet. */
-static struct found *known_race(const struct search *s, const struct class *k1, const struct class *k2, uint64_t *pcs)
+static struct found *known_race(const struct race_finder *s, const struct class *k1, const struct class *k2,
+                                uint64_t *pcs)
 {
 	const struct model_site *site1 = &s->m->sites[k1->key[SITE]], *site2 = &s->m->sites[k2->key[SITE]];
 	pcs[0] = site1->pc < site2->pc ? site1->pc : site2->pc;
@@ -243,12 +245,12 @@ static struct found *known_race(const struct search *s, const struct class *k1, 
 }
 
 /* True if all events of the thread up to e1 are ordered before e2 and all that follows it. */
-static bool all_ordered(const struct search *s, uint32_t e1, uint32_t e2)
+static bool all_ordered(const struct race_finder *s, uint32_t e1, uint32_t e2)
 {
 	return s->m->events[e1].pos < segment_order_race_horizon(s->context->por, e2, model_thread_of(s->m, e1));
 }
 
-static void touch(struct search *s, struct found *race)
+static void touch(struct race_finder *s, struct found *race)
 {
 	if (!vec_reserve(&s->touched, &s->touched_capacity, (uint64_t)s->touched_count + 1, sizeof *s->touched))
 		s->failed = true;
@@ -257,7 +259,7 @@ static void touch(struct search *s, struct found *race)
 }
 
 /* True if the pair of classes would add nothing to what is known but to the number of instances. */
-static bool is_settled(const struct search *s, const struct class *k1, const struct class *k2)
+static bool is_settled(const struct race_finder *s, const struct class *k1, const struct class *k2)
 {
 	uint64_t pcs[2];
 	struct found *race = known_race(s, k1, k2, pcs);
@@ -269,7 +271,7 @@ static bool is_settled(const struct search *s, const struct class *k1, const str
 }
 
 /* Adds to the anomaly of the two classes' source positions what a sweep found. */
-static void merge(struct search *s, const struct class *k1, const struct class *k2, const struct pattern *pattern,
+static void merge(struct race_finder *s, const struct class *k1, const struct class *k2, const struct pattern *pattern,
                   const struct sweep *sweep)
 {
 	uint64_t pcs[2];
@@ -288,7 +290,7 @@ static void merge(struct search *s, const struct class *k1, const struct class *
 		touch(s, race);
 }
 
-static void search_classes(struct search *s, const struct class *k1, const struct class *k2)
+static void search_classes(struct race_finder *s, const struct class *k1, const struct class *k2)
 {
 	const struct model *m = s->m;
 	uint32_t last1 = s->members[k1->first + k1->count - 1];
@@ -302,7 +304,7 @@ static void search_classes(struct search *s, const struct class *k1, const struc
 	sample_release(&sweep.instances);
 }
 
-static bool may_race(const struct search *s, uint32_t f1, uint32_t f2)
+static bool may_race(const struct race_finder *s, uint32_t f1, uint32_t f2)
 {
 	const uint32_t *key1 = s->families.items[f1].key, *key2 = s->families.items[f2].key;
 	uint32_t first = s->ends[f1][0], last = s->ends[f2][1];
@@ -313,7 +315,7 @@ static bool may_race(const struct search *s, uint32_t f1, uint32_t f2)
 }
 
 /* One more pair is looked at. False: no more are. */
-static bool look(struct search *s)
+static bool look(struct race_finder *s)
 {
 	if (!s->pairs)
 		return false;
@@ -322,7 +324,7 @@ static bool look(struct search *s)
 }
 
 /* Looks at a pair of classes, once. False: it is enough. */
-static bool search_once(struct search *s, uint32_t k1, uint32_t k2)
+static bool search_once(struct race_finder *s, uint32_t k1, uint32_t k2)
 {
 	if (!look(s))
 		return false;
@@ -338,7 +340,7 @@ static bool search_once(struct search *s, uint32_t k1, uint32_t k2)
 	return s->left && s->sweeps && !s->failed && !s->found.failed;
 }
 
-static bool may_race_in(const struct search *s, const struct class *k1, const struct class *k2)
+static bool may_race_in(const struct race_finder *s, const struct class *k1, const struct class *k2)
 {
 	unsigned op1 = s->m->sites[k1->key[SITE]].op, op2 = s->m->sites[k2->key[SITE]].op;
 	return k1->key[THREAD] != k2->key[THREAD] && (k1->key[STARTS] || k2->key[STARTS]) &&
@@ -348,7 +350,7 @@ static bool may_race_in(const struct search *s, const struct class *k1, const st
 
 /* Accesses that follow each other in the cell, or with one between them: a read and a write of each are often one
  * update. */
-static bool search_neighbours(struct search *s, uint32_t count)
+static bool search_neighbours(struct race_finder *s, uint32_t count)
 {
 	enum { NEAR = 3 };
 	for (uint32_t i = 1; i < count; i++)
@@ -360,7 +362,7 @@ static bool search_neighbours(struct search *s, uint32_t count)
 }
 
 /* The classes of a family as an array. */
-static uint32_t list_classes(struct search *s, uint32_t f, int which)
+static uint32_t list_classes(struct race_finder *s, uint32_t f, int which)
 {
 	uint32_t n = 0;
 	for (uint32_t k = s->families.items[f].next; k != UINT32_MAX; k = s->classes.items[k].next) {
@@ -375,7 +377,7 @@ static uint32_t list_classes(struct search *s, uint32_t f, int which)
 }
 
 /* Some pairs of two families, at most as many new races as wanted. False: the cell has enough. */
-static bool search_families(struct search *s, uint32_t f1, uint32_t f2, uint32_t most)
+static bool search_families(struct race_finder *s, uint32_t f1, uint32_t f2, uint32_t most)
 {
 	uint32_t n1 = list_classes(s, f1, 0), n2 = list_classes(s, f2, 1);
 	uint32_t until = s->left > most ? s->left - most : 0;
@@ -387,7 +389,7 @@ static bool search_families(struct search *s, uint32_t f1, uint32_t f2, uint32_t
 }
 
 /* Pairs of all families; fair: the same number of new races of each two. False: it is enough of the cell. */
-static bool search_spread(struct search *s, bool fair)
+static bool search_spread(struct race_finder *s, bool fair)
 {
 	uint32_t n = s->families.count, pairs = 0;
 	/* Counted first; if not all can be looked at, those that are not far apart. */
@@ -410,7 +412,7 @@ static bool search_spread(struct search *s, bool fair)
 }
 
 /* A cell of many classes: as many races as are listed of one. */
-static void search_some(struct search *s, uint32_t count)
+static void search_some(struct race_finder *s, uint32_t count)
 {
 	set_clear(&s->done);
 	s->bounded = true;
@@ -431,7 +433,7 @@ static void search_some(struct search *s, uint32_t count)
 		found_partial(s->touched[i]);
 }
 
-static void search_cell(struct search *s, uint32_t count)
+static void search_cell(struct race_finder *s, uint32_t count)
 {
 	if (s->classes.count > CLASSES_FEW && !s->context->every) {
 		search_some(s, count);
@@ -455,7 +457,7 @@ static bool is_guarded(const struct model *m, uint32_t cell)
 	return lockset != MODEL_NONE && model_locksets_exclude(m, lockset, lockset);
 }
 
-static void release(struct search *s)
+static void release(struct race_finder *s)
 {
 	classes_release(&s->classes);
 	classes_release(&s->families);
@@ -470,10 +472,10 @@ static void release(struct search *s)
 
 enum rt_status race_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err)
 {
-	struct search s = {.context = c,
-	                   .m = c->m,
-	                   .found = {.context = c, .list = list},
-	                   .all_pairs = c->lazy->limits->of[LIMIT_ACCESS_PAIRS]};
+	struct race_finder s = {.context = c,
+	                        .m = c->m,
+	                        .found = {.context = c, .list = list},
+	                        .all_pairs = c->lazy->limits->of[LIMIT_ACCESS_PAIRS]};
 	for (uint32_t cell = 0; cell < c->m->cell_count && !s.failed && !s.found.failed; cell++) {
 		if (c->m->cells[cell].count < 2 || is_guarded(c->m, cell))
 			continue;

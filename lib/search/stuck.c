@@ -46,11 +46,8 @@ static int holds(const struct finding *f, uint32_t thread, uint32_t lock)
 	const struct model_thread *t = &f->m->threads[thread];
 	if (!t->count)
 		return 0;
-	const struct model_lockset *held = &f->m->locksets[model_lockset_of(f->m, t->events[t->count - 1])];
-	for (uint32_t i = 0; i < held->count; i++)
-		if (held->locks[i].object == lock)
-			return held->locks[i].shared ? 1 : 2;
-	return 0;
+	const struct model_lock *held = model_lockset_lock(f->m, model_lockset_of(f->m, t->events[t->count - 1]), lock);
+	return !held ? 0 : held->shared ? 1 : 2;
 }
 
 /* The thread's last event with the operation on the object; MODEL_NONE if there is none. */

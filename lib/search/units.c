@@ -15,7 +15,7 @@ enum { EARLY = 16, RECENT = LIMIT_REGION_ACCESSES_MAX - EARLY, CELLS_OF_ACCESS =
 enum { FAMILY_THREAD, FAMILY_CORE, FAMILY_WRITES };
 
 /* A contested access; its thread's POR epoch. */
-struct access {
+struct unit_access {
 	uint32_t event, epoch;
 };
 
@@ -27,32 +27,32 @@ enum { WRITES_ONE = 1, WRITES_OTHER = 2, WRITES_BOTH = 3 };
 enum { PAIRS_MIN = 1 << 10, PAIRS_MAX = 1 << 20, PAIRS_OF_ACCESS = 8 };
 #define NOBODY UINT32_MAX
 #define SEVERAL (UINT32_MAX - 1)
-struct pair {
+struct unit_pair {
 	uint32_t threads[WRITES_BOTH + 1];
 };
 
 /* The last access of the current region with this cell and site. */
-struct recent {
+struct unit_recent {
 	uint32_t cell, site, event, epoch;
 	bool again; /* not the region's first */
 };
 
-struct finder {
+struct unit_finder {
 	const struct model *m;
 	struct units *out;
 	bool each, failed;
 	bool left_out;      /* not all pairs of the current region were combined */
 	uint32_t *core;     /* by region: a lockset held from its first to its last access, and one held all through */
 	uint8_t *contested; /* by event, bits */
-	uint8_t *contested_cells; /* by cell, bits */
-	struct classes families;  /* of the current cell */
-	uint32_t *region_first;   /* by region: where its accesses begin; one more at the end */
-	struct access *accesses;  /* region by region */
-	uint32_t *last_unit;      /* by class: its newest unit */
+	uint8_t *contested_cells;     /* by cell, bits */
+	struct classes families;      /* of the current cell */
+	uint32_t *region_first;       /* by region: where its accesses begin; one more at the end */
+	struct unit_access *accesses; /* region by region */
+	uint32_t *last_unit;          /* by class: its newest unit */
 	uint32_t last_capacity, unit_capacity;
-	struct recent recent[EARLY + RECENT];
+	struct unit_recent recent[EARLY + RECENT];
 	uint32_t recent_count;
-	struct pair *pairs; /* hash table without probing: entries that collide are merged */
+	struct unit_pair *pairs; /* hash table without probing: entries that collide are merged */
 	uint32_t pair_mask;
 	bool noting; /* pairs are recorded, no units are created yet */
 };
@@ -72,7 +72,7 @@ static uint32_t region_of(const struct model *m, uint32_t e)
 	return m->segments[m->events[e].segment].region;
 }
 
-static bool find_cores(struct finder *f)
+static bool find_cores(struct unit_finder *f)
 {
 	const struct model *m = f->m;
 	uint32_t *first = malloc(((size_t)m->region_count + 1) * sizeof *first);
@@ -98,13 +98,13 @@ static bool find_cores(struct finder *f)
 	return !f->out->gaps.failed;
 }
 
-static bool contend(const struct finder *f, const uint32_t *x, const uint32_t *y)
+static bool contend(const struct unit_finder *f, const uint32_t *x, const uint32_t *y)
 {
 	return x[FAMILY_THREAD] != y[FAMILY_THREAD] && (x[FAMILY_WRITES] || y[FAMILY_WRITES]) &&
 	       !model_locksets_exclude(f->m, x[FAMILY_CORE], y[FAMILY_CORE]);
 }
 
-static void family_key(const struct finder *f, uint32_t e, uint32_t key[CLASS_KEY])
+static void family_key(const struct unit_finder *f, uint32_t e, uint32_t key[CLASS_KEY])
 {
 	memset(key, 0, CLASS_KEY * sizeof *key);
 	key[FAMILY_THREAD] = model_thread_of(f->m, e);
@@ -113,7 +113,7 @@ static void family_key(const struct finder *f, uint32_t e, uint32_t key[CLASS_KE
 }
 
 /* The regions whose accesses of the cell another thread's region contests. */
-static bool contest_cell(struct finder *f, uint32_t cell)
+static bool contest_cell(struct unit_finder *f, uint32_t cell)
 {
 	const struct model *m = f->m;
 	const uint32_t *events = &m->cell_events[m->cells[cell].first];
@@ -149,7 +149,7 @@ static bool contest_cell(struct finder *f, uint32_t cell)
 	return true;
 }
 
-static bool contest_all(struct finder *f)
+static bool contest_all(struct unit_finder *f)
 {
 	const struct model *m = f->m;
 	f->contested = calloc((size_t)m->event_count / 8 + 1, 1);
@@ -180,7 +180,7 @@ static bool begins_epoch(unsigned op)
 }
 
 /* Lists the contested accesses region by region, in program order. */
-static bool sort_by_region(struct finder *f)
+static bool sort_by_region(struct unit_finder *f)
 {
 	const struct model *m = f->m;
 	uint32_t *epoch = calloc((size_t)m->thread_count + 1, sizeof *epoch), sum = 0;
@@ -197,14 +197,14 @@ static bool sort_by_region(struct finder *f)
 		uint32_t thread = model_thread_of(m, e);
 		epoch[thread] += begins_epoch(model_op(m, e)) ? 1u : 0;
 		if (bit(f->contested, e))
-			f->accesses[f->region_first[region_of(m, e) + 1]++] = (struct access){e, epoch[thread]};
+			f->accesses[f->region_first[region_of(m, e) + 1]++] = (struct unit_access){e, epoch[thread]};
 		epoch[thread] += rt_op_is_atomic(model_op(m, e)) ? 1u : 0;
 	}
 	free(epoch);
 	return f->accesses;
 }
 
-static bool pairs_create(struct finder *f)
+static bool pairs_create(struct unit_finder *f)
 {
 	uint32_t accesses = f->region_first[f->m->region_count], n = PAIRS_MIN;
 	while (n < PAIRS_MAX && n / PAIRS_OF_ACCESS < accesses)
@@ -216,7 +216,8 @@ static bool pairs_create(struct finder *f)
 	return f->pairs;
 }
 
-static struct pair *pair_of(const struct finder *f, const struct recent *a, const struct recent *b, unsigned *writes)
+static struct unit_pair *pair_of(const struct unit_finder *f, const struct unit_recent *a, const struct unit_recent *b,
+                                 unsigned *writes)
 {
 	bool turned = a->cell > b->cell;
 	uint64_t cells = turned ? (uint64_t)b->cell << 32 | a->cell : (uint64_t)a->cell << 32 | b->cell;
@@ -228,7 +229,7 @@ static struct pair *pair_of(const struct finder *f, const struct recent *a, cons
 	return &f->pairs[cells >> 32 & f->pair_mask];
 }
 
-static void note_pair(struct finder *f, const struct recent *a, const struct recent *b)
+static void note_pair(struct unit_finder *f, const struct unit_recent *a, const struct unit_recent *b)
 {
 	unsigned writes;
 	uint32_t *thread = &pair_of(f, a, b, &writes)->threads[writes], own = model_thread_of(f->m, a->event);
@@ -237,10 +238,10 @@ static void note_pair(struct finder *f, const struct recent *a, const struct rec
 }
 
 /* True if two threads have units, one of them like this, that conflict on both cells. */
-static bool is_met(const struct finder *f, const struct recent *a, const struct recent *b)
+static bool is_met(const struct unit_finder *f, const struct unit_recent *a, const struct unit_recent *b)
 {
 	unsigned writes;
-	const struct pair *p = pair_of(f, a, b, &writes);
+	const struct unit_pair *p = pair_of(f, a, b, &writes);
 	uint32_t thread = p->threads[writes];
 	for (unsigned other = 0; other <= WRITES_BOTH; other++)
 		if ((writes | other) == WRITES_BOTH && p->threads[other] != NOBODY &&
@@ -250,7 +251,7 @@ static bool is_met(const struct finder *f, const struct recent *a, const struct 
 }
 
 /* Adds a unit, or counts it with the last one of its class. While pairs are recorded, only records it. */
-static void add_unit(struct finder *f, const struct recent *a, const struct recent *b, bool far)
+static void add_unit(struct unit_finder *f, const struct unit_recent *a, const struct unit_recent *b, bool far)
 {
 	const struct model *m = f->m;
 	struct units *out = f->out;
@@ -295,7 +296,7 @@ static void add_unit(struct finder *f, const struct recent *a, const struct rece
 }
 
 /* The region's last earlier access with this cell and site; NULL: none. */
-static struct recent *recent_find(struct finder *f, const struct recent *like)
+static struct unit_recent *recent_find(struct unit_finder *f, const struct unit_recent *like)
 {
 	for (uint32_t i = 0; i < f->recent_count; i++)
 		if (f->recent[i].cell == like->cell && f->recent[i].site == like->site)
@@ -305,11 +306,11 @@ static struct recent *recent_find(struct finder *f, const struct recent *like)
 
 /* Makes units of an access and earlier ones of its region: of each kind the nearest, unless one like either is in
  * between. */
-static void combine(struct finder *f, const struct recent *b)
+static void combine(struct unit_finder *f, const struct unit_recent *b)
 {
-	const struct recent *own = recent_find(f, b);
+	const struct unit_recent *own = recent_find(f, b);
 	for (uint32_t i = 0; i < f->recent_count && !f->failed; i++) {
-		const struct recent *a = &f->recent[i];
+		const struct unit_recent *a = &f->recent[i];
 		bool near = !own || a->event >= own->event;
 		if (a->cell == b->cell)
 			continue;
@@ -320,9 +321,9 @@ static void combine(struct finder *f, const struct recent *b)
 }
 
 /* Makes it the last access with its cell and site, in place of the oldest of the later kinds if necessary. */
-static void remember(struct finder *f, const struct recent *b)
+static void remember(struct unit_finder *f, const struct unit_recent *b)
 {
-	struct recent *place = recent_find(f, b);
+	struct unit_recent *place = recent_find(f, b);
 	bool again = place;
 	if (!place && f->recent_count < EARLY + RECENT)
 		place = &f->recent[f->recent_count++];
@@ -339,7 +340,8 @@ static void remember(struct finder *f, const struct recent *b)
 }
 
 /* Calls add for each of the contested cells of an access. */
-static void each_cell(struct finder *f, const struct access *x, void (*add)(struct finder *, const struct recent *))
+static void each_cell(struct unit_finder *f, const struct unit_access *x,
+                      void (*add)(struct unit_finder *, const struct unit_recent *))
 {
 	const struct model *m = f->m;
 	const struct model_event *e = &m->events[x->event];
@@ -350,15 +352,15 @@ static void each_cell(struct finder *f, const struct access *x, void (*add)(stru
 				f->out->cut = true;
 				break;
 			}
-			add(f, &(struct recent){e->object + i, e->site, x->event, x->epoch, false});
+			add(f, &(struct unit_recent){e->object + i, e->site, x->event, x->epoch, false});
 		}
 }
 
 /* True if an access like one of the two, in its cell and at its site, is between them. */
-static bool is_far(const struct model *m, const struct access *x, const struct access *y, const struct recent *a,
-                   const struct recent *b)
+static bool is_far(const struct model *m, const struct unit_access *x, const struct unit_access *y,
+                   const struct unit_recent *a, const struct unit_recent *b)
 {
-	for (const struct access *z = x + 1; z < y; z++) {
+	for (const struct unit_access *z = x + 1; z < y; z++) {
 		const struct model_event *e = &m->events[z->event];
 		uint32_t end = e->object + m->sites[e->site].cells;
 		if ((e->site == a->site && a->cell >= e->object && a->cell < end) ||
@@ -369,15 +371,15 @@ static bool is_far(const struct model *m, const struct access *x, const struct a
 }
 
 /* Makes units of two accesses: all, or only distant ones. */
-static void combine_two(struct finder *f, const struct access *x, const struct access *y)
+static void combine_two(struct unit_finder *f, const struct unit_access *x, const struct unit_access *y)
 {
 	const struct model *m = f->m;
 	const struct model_event *e1 = &m->events[x->event], *e2 = &m->events[y->event];
 	uint32_t n1 = m->sites[e1->site].cells, n2 = m->sites[e2->site].cells;
 	for (uint32_t i = 0; i < n1; i++)
 		for (uint32_t j = 0; j < n2 && !f->failed; j++) {
-			struct recent a = {e1->object + i, e1->site, x->event, x->epoch, false},
-			              b = {e2->object + j, e2->site, y->event, y->epoch, false};
+			struct unit_recent a = {e1->object + i, e1->site, x->event, x->epoch, false},
+			                   b = {e2->object + j, e2->site, y->event, y->epoch, false};
 			if (a.cell != b.cell && bit(f->contested_cells, a.cell) && bit(f->contested_cells, b.cell) &&
 			    (f->each || is_far(m, x, y, &a, &b)))
 				add_unit(f, &a, &b, !f->each);
@@ -385,21 +387,21 @@ static void combine_two(struct finder *f, const struct access *x, const struct a
 }
 
 /* Every pair of accesses of a region. */
-static void combine_all(struct finder *f, const struct access *from, const struct access *to)
+static void combine_all(struct unit_finder *f, const struct unit_access *from, const struct unit_access *to)
 {
-	for (const struct access *y = from; y < to; y++)
-		for (const struct access *x = from; x < y && !f->failed; x++)
+	for (const struct unit_access *y = from; y < to; y++)
+		for (const struct unit_access *x = from; x < y && !f->failed; x++)
 			combine_two(f, x, y);
 }
 
-static void each_region(struct finder *f)
+static void each_region(struct unit_finder *f)
 {
 	for (uint32_t r = 0; r < f->m->region_count && !f->failed; r++) {
-		const struct access *from = &f->accesses[f->region_first[r]],
-		                    *to = &f->accesses[f->region_first[r + 1]];
+		const struct unit_access *from = &f->accesses[f->region_first[r]],
+		                         *to = &f->accesses[f->region_first[r + 1]];
 		f->recent_count = 0;
 		f->left_out = f->each;
-		for (const struct access *x = from; !f->each && to - from > 1 && x < to; x++) {
+		for (const struct unit_access *x = from; !f->each && to - from > 1 && x < to; x++) {
 			each_cell(f, x, combine);
 			each_cell(f, x, remember);
 		}
@@ -410,7 +412,7 @@ static void each_region(struct finder *f)
 	}
 }
 
-static bool find_units(struct finder *f)
+static bool find_units(struct unit_finder *f)
 {
 	if (!pairs_create(f))
 		return false;
@@ -502,7 +504,7 @@ static bool sort_units(struct units *u)
 
 bool units_find(struct units *u, const struct model *m, bool each)
 {
-	struct finder f = {.m = m, .out = u, .each = each};
+	struct unit_finder f = {.m = m, .out = u, .each = each};
 	*u = (struct units){0};
 	bool ok = gaps_init(&u->gaps, m) && contest_all(&f) && sort_by_region(&f) && find_units(&f) && sort_units(u);
 	free(f.core);

@@ -16,7 +16,7 @@
 enum { NEAREST = 3, FIRST_BUDGET = 200000, CELLS_OF_ACCESS = 16 };
 static const uint64_t TOTAL_BUDGET = 1000000000;
 
-struct search {
+struct user_finder {
 	const struct search_context *context;
 	const struct model *m;
 	const struct pattern *p;
@@ -33,7 +33,7 @@ struct search {
 };
 
 /* Plans the order of binding: an event whose region is bound comes first, then one whose cell is. */
-static void plan(struct search *s)
+static void plan(struct user_finder *s)
 {
 	const struct pattern *p = s->p;
 	uint32_t set = 0;
@@ -62,7 +62,7 @@ static uint32_t region_of(const struct model *m, uint32_t e)
 
 /* True if e is ordered before f at this place. An event right after another event of the pattern may follow what that
  * one sees. */
-static bool before(const struct search *s, uint32_t e, uint32_t place, uint32_t f)
+static bool before(const struct user_finder *s, uint32_t e, uint32_t place, uint32_t f)
 {
 	uint32_t pred = model_pred(s->m, f);
 	if (place && s->p->threads[place - 1] == s->p->threads[place] && pred != MODEL_NONE &&
@@ -72,7 +72,7 @@ static bool before(const struct search *s, uint32_t e, uint32_t place, uint32_t 
 }
 
 /* True if e at this place and the event bound at place k can be in one tuple. */
-static bool agree(const struct search *s, uint32_t place, uint32_t e, uint32_t k)
+static bool agree(const struct user_finder *s, uint32_t place, uint32_t e, uint32_t k)
 {
 	const struct model *m = s->m;
 	uint32_t f = s->events[k], region = region_of(m, e);
@@ -89,7 +89,7 @@ static bool agree(const struct search *s, uint32_t place, uint32_t e, uint32_t k
 }
 
 /* The bound event next to this place, in direction `step`, of the thread of place `of`; MODEL_NONE: none. */
-static uint32_t neighbour(const struct search *s, uint32_t place, uint32_t of, int step)
+static uint32_t neighbour(const struct user_finder *s, uint32_t place, uint32_t of, int step)
 {
 	for (int i = (int)place + step; i >= 0 && i < s->p->count; i += step)
 		if (s->set >> i & 1 && s->p->threads[i] == s->p->threads[of])
@@ -98,7 +98,7 @@ static uint32_t neighbour(const struct search *s, uint32_t place, uint32_t of, i
 }
 
 /* True if the locks let every event in at its place, between those of other threads. All events are bound. */
-static bool admitted(struct search *s)
+static bool admitted(struct user_finder *s)
 {
 	for (uint32_t i = 0; i < s->p->count; i++)
 		for (uint32_t k = 0; k < s->p->count; k++) {
@@ -115,7 +115,7 @@ static bool admitted(struct search *s)
 	return true;
 }
 
-static void match_race(struct search *s)
+static void match_race(struct user_finder *s)
 {
 	uint32_t e1 = s->events[0], e2 = s->events[1];
 	uint32_t low = e1 < e2 ? e1 : e2, high = e1 < e2 ? e2 : e1;
@@ -128,7 +128,7 @@ static void match_race(struct search *s)
 	found_tuple(&s->found, s->p, s->events, observed);
 }
 
-static void match(struct search *s)
+static void match(struct user_finder *s)
 {
 	if (s->p->count == 2) {
 		match_race(s);
@@ -143,7 +143,7 @@ static void match(struct search *s)
 }
 
 /* True if enough accesses like this event were tried at this place. */
-static bool tried_enough(struct search *s, uint32_t level, uint32_t e)
+static bool tried_enough(struct user_finder *s, uint32_t level, uint32_t e)
 {
 	const struct model *m = s->m;
 	if (s->context->every)
@@ -165,10 +165,10 @@ static bool tried_enough(struct search *s, uint32_t level, uint32_t e)
 	return enough;
 }
 
-static void bind(struct search *s);
+static void bind(struct user_finder *s);
 
 /* Binds the event with this cell, and continues. */
-static void bind_cell(struct search *s, uint32_t place, uint32_t e, uint32_t cell)
+static void bind_cell(struct user_finder *s, uint32_t place, uint32_t e, uint32_t cell)
 {
 	uint32_t number = s->p->cells[place], named = s->named;
 	for (uint32_t i = 0; i < ANOMALY_EVENTS_MAX; i++)
@@ -186,7 +186,7 @@ static void bind_cell(struct search *s, uint32_t place, uint32_t e, uint32_t cel
 }
 
 /* Tries an event at a place. */
-static void try_event(struct search *s, uint32_t place, uint32_t e)
+static void try_event(struct user_finder *s, uint32_t place, uint32_t e)
 {
 	const struct model *m = s->m;
 	const struct model_event *event = &m->events[e];
@@ -212,13 +212,13 @@ static void try_event(struct search *s, uint32_t place, uint32_t e)
 			bind_cell(s, place, e, event->object + i);
 }
 
-static bool out_of_budget(const struct search *s)
+static bool out_of_budget(const struct user_finder *s)
 {
 	return s->found.failed || (!s->context->every && !s->left);
 }
 
 /* Tries the events of a sorted list from the place of `near` outwards, only within (low, high). */
-static void try_list(struct search *s, uint32_t place, const uint32_t *list, uint32_t count, uint32_t near)
+static void try_list(struct user_finder *s, uint32_t place, const uint32_t *list, uint32_t count, uint32_t near)
 {
 	uint32_t low = lower_bound(middle, 0, count, list[middle] < near);
 	for (uint32_t down = low, up = low; (down || up < count) && !out_of_budget(s);) {
@@ -232,7 +232,7 @@ static void try_list(struct search *s, uint32_t place, const uint32_t *list, uin
 }
 
 /* Tries the events of the region that contains f. */
-static void try_region(struct search *s, uint32_t place, uint32_t f)
+static void try_region(struct user_finder *s, uint32_t place, uint32_t f)
 {
 	const struct model *m = s->m;
 	const struct model_region *r = &m->regions[region_of(m, f)];
@@ -243,7 +243,7 @@ static void try_region(struct search *s, uint32_t place, uint32_t f)
 }
 
 /* Binds the next event of the plan. */
-static void bind(struct search *s)
+static void bind(struct user_finder *s)
 {
 	const struct model *m = s->m;
 	if (s->bound == s->p->count) {
@@ -264,7 +264,7 @@ static void bind(struct search *s)
 	try_list(s, place, m->cell_events + cell->first, cell->count, last);
 }
 
-static enum rt_status search_pattern(struct search *s, struct rt_error *err)
+static enum rt_status search_pattern(struct user_finder *s, struct rt_error *err)
 {
 	plan(s);
 	s->spent = 0;
@@ -284,7 +284,7 @@ static enum rt_status search_pattern(struct search *s, struct rt_error *err)
 
 enum rt_status user_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err)
 {
-	struct search s = {
+	struct user_finder s = {
 	    .context = c, .m = c->m, .exact = rt_trace_info(c->m->trace)->exact, .found = {.context = c, .list = list}};
 	enum rt_status status = RT_OK;
 	s.found.failed = !gaps_init(&s.gaps, c->m);

@@ -250,6 +250,15 @@ static inline uint32_t model_lockset_of(const struct model *m, uint32_t e)
 {
 	return m->segments[m->events[e].segment].lockset;
 }
+/* The lock, if it is in the lockset; NULL: it is not. */
+static inline const struct model_lock *model_lockset_lock(const struct model *m, uint32_t lockset, uint32_t lock)
+{
+	const struct model_lockset *s = &m->locksets[lockset];
+	for (uint32_t i = 0; i < s->count; i++)
+		if (s->locks[i].object == lock)
+			return &s->locks[i];
+	return NULL;
+}
 /* Second operand of a synchronisation event (struct model_arg); MODEL_NONE if it has none. */
 uint32_t model_arg(const struct model *m, uint32_t e);
 /* The part of an access's value that belongs to one of its cells. False if it was not recorded. */

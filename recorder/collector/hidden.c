@@ -39,7 +39,7 @@ struct name {
 	size_t found;
 };
 
-struct search {
+struct code_search {
 	struct debug *debug;
 	struct code *codes; /* by image */
 	size_t **found_of;  /* by image and function: its index, plus 1; 0: not atomic */
@@ -151,7 +151,7 @@ struct flow {
 	bool lost;      /* a jump whose target is unknown, or out of the function and back */
 };
 
-static void add_jump(struct search *s, struct flow *f, uint64_t end, uint64_t target)
+static void add_jump(struct code_search *s, struct flow *f, uint64_t end, uint64_t target)
 {
 	if (!vec_reserve(&f->jumps, &f->size, (uint64_t)f->count + 1, sizeof *f->jumps)) {
 		s->failed = true;
@@ -171,7 +171,7 @@ static bool is_annotation(const char *name)
 	return false;
 }
 
-static void add_target(struct search *s, struct flow *f, const struct code *code, const struct code_function *at,
+static void add_target(struct code_search *s, struct flow *f, const struct code *code, const struct code_function *at,
                        const cs_insn *insn)
 {
 	struct code_target t;
@@ -217,7 +217,7 @@ static void add_atomic(struct flow *f, const cs_insn *insn)
 	f->last = insn->address + insn->size;
 }
 
-static void add_call(struct search *s, struct flow *f, struct call *call)
+static void add_call(struct code_search *s, struct flow *f, struct call *call)
 {
 	const struct found *cause = &s->found[call->cause];
 	call->real = true;
@@ -230,7 +230,7 @@ static void add_call(struct search *s, struct flow *f, struct call *call)
 }
 
 /* Disassembles a function. s->calls: its calls; those of functions without hooks count as atomic. */
-static struct flow read_function(struct search *s, const struct code *code, const struct code_function *function)
+static struct flow read_function(struct code_search *s, const struct code *code, const struct code_function *function)
 {
 	struct flow f = {.cause = SIZE_MAX};
 	size_t n;
@@ -308,13 +308,13 @@ static size_t whole_function(const struct code *code, size_t function)
 	return function;
 }
 
-static struct found *find(struct search *s, size_t image, size_t function)
+static struct found *find(struct code_search *s, size_t image, size_t function)
 {
 	size_t i = s->found_of[image][function];
 	return i ? &s->found[i - 1] : NULL;
 }
 
-static void add_found(struct search *s, const struct found *found)
+static void add_found(struct code_search *s, const struct found *found)
 {
 	struct found *known = find(s, found->image, found->function);
 	if (known) {
@@ -332,7 +332,7 @@ static void add_found(struct search *s, const struct found *found)
 }
 
 /* An instruction of f.cold's: f may jump there from anywhere, and back. */
-static void add_whole(struct search *s, const struct found *cold, size_t function)
+static void add_whole(struct code_search *s, const struct found *cold, size_t function)
 {
 	const struct code *code = &s->codes[cold->image];
 	struct found whole = *cold;
@@ -347,7 +347,7 @@ static void add_whole(struct search *s, const struct found *cold, size_t functio
 }
 
 /* Examines a function that may have an atomic instruction, or one of s->calls. True if it declares what it orders. */
-static bool look(struct search *s, size_t image, size_t function)
+static bool look(struct code_search *s, size_t image, size_t function)
 {
 	const struct code *code = &s->codes[image];
 	const struct code_function *here = &code->functions[function];
@@ -377,7 +377,7 @@ static bool look(struct search *s, size_t image, size_t function)
 
 /* ---- All functions ---- */
 
-static void look_at_image(struct search *s, size_t image)
+static void look_at_image(struct code_search *s, size_t image)
 {
 	const struct code *code = &s->codes[image];
 	for (size_t i = 0; i < code->function_count && !s->failed; i++) {
@@ -391,7 +391,7 @@ static void look_at_image(struct search *s, size_t image)
 	}
 }
 
-static void add_out(struct search *s, const struct hidden_atomic *item)
+static void add_out(struct code_search *s, const struct hidden_atomic *item)
 {
 	struct hidden_atomics *a = s->out;
 	if (!vec_reserve(&a->items, &a->size, (uint64_t)a->count + 1, sizeof *a->items)) {
@@ -402,7 +402,7 @@ static void add_out(struct search *s, const struct hidden_atomic *item)
 }
 
 /* Index of the called function, if its callers are being searched for; else SIZE_MAX. */
-static size_t called(const struct search *s, size_t image, const struct code_target *t)
+static size_t called(const struct code_search *s, size_t image, const struct code_target *t)
 {
 	if (t->name) {
 		size_t at = lower_bound(i, 0, s->name_count, strcmp(s->names[i].name, t->name) < 0);
@@ -416,7 +416,7 @@ static size_t called(const struct search *s, size_t image, const struct code_tar
 }
 
 /* The calls of one function are known. */
-static void look_at_function(struct search *s, size_t image, size_t function)
+static void look_at_function(struct code_search *s, size_t image, size_t function)
 {
 	size_t n = s->call_count;
 	if (!n || function == SIZE_MAX || look(s, image, function))
@@ -438,7 +438,7 @@ static void look_at_function(struct search *s, size_t image, size_t function)
 	s->call_count = 0;
 }
 
-static void note_call(struct search *s, uint64_t address, size_t length, size_t cause)
+static void note_call(struct code_search *s, uint64_t address, size_t length, size_t cause)
 {
 	if (!vec_reserve(&s->calls, &s->call_size, (uint64_t)s->call_count + 1, sizeof *s->calls)) {
 		s->failed = true;
@@ -448,7 +448,7 @@ static void note_call(struct search *s, uint64_t address, size_t length, size_t 
 }
 
 /* Visits functions in the order of their addresses. */
-static void look_at_calls(struct search *s, size_t image)
+static void look_at_calls(struct code_search *s, size_t image)
 {
 	const struct code *code = &s->codes[image];
 	size_t function = SIZE_MAX;
@@ -483,7 +483,7 @@ static int by_name(const void *a, const void *b)
 }
 
 /* Builds the table of names of the first `last` found functions, except those whose callers are known. */
-static void name_called(struct search *s, size_t last)
+static void name_called(struct code_search *s, size_t last)
 {
 	s->name_count = 0;
 	if (!vec_reserve(&s->names, &s->name_size, last + 1, sizeof *s->names)) {
@@ -501,7 +501,7 @@ static void name_called(struct search *s, size_t last)
 }
 
 /* Callers of callers, if these have no hooks either, and so on. */
-static void find_callers(struct search *s)
+static void find_callers(struct code_search *s)
 {
 	size_t first = 0;
 	while (first < s->count && !s->failed) {
@@ -515,7 +515,7 @@ static void find_callers(struct search *s)
 	}
 }
 
-static void find_all(struct search *s)
+static void find_all(struct code_search *s)
 {
 	for (size_t i = 0; i < s->debug->image_count && !s->failed; i++) {
 		if (!s->debug->images[i].instrumented || !code_open(&s->codes[i], &s->debug->images[i]))
@@ -542,7 +542,7 @@ static void find_all(struct search *s)
 
 enum rt_status hidden_atomics_find(struct hidden_atomics *a, struct debug *d, struct rt_error *err)
 {
-	struct search s = {.debug = d, .out = a, .codes = calloc(d->image_count + 1, sizeof *s.codes)};
+	struct code_search s = {.debug = d, .out = a, .codes = calloc(d->image_count + 1, sizeof *s.codes)};
 	s.found_of = calloc(d->image_count + 1, sizeof *s.found_of);
 	if (!s.codes || !s.found_of || cs_open(CS_ARCH_X86, CS_MODE_64, &s.capstone) != CS_ERR_OK) {
 		free(s.codes);

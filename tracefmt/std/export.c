@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct reader {
+struct std_reader {
 	uint64_t lock;
 	uint32_t thread;
 };
@@ -30,9 +30,9 @@ struct exporter {
 	struct rt_error *err;
 	struct cells cells;
 	struct std_names names;
-	struct names reader_set; /* of struct reader */
-	struct reader *readers;  /* sorted by lock */
-	bool *shared;            /* by reader: it holds the lock now */
+	struct names reader_set;    /* of struct std_reader */
+	struct std_reader *readers; /* sorted by lock */
+	bool *shared;               /* by reader: it holds the lock now */
 	size_t reader_count;
 	struct ignore {
 		uint32_t reads, writes;
@@ -61,7 +61,7 @@ static uint64_t size_of(const struct rt_event *e)
 static bool collect(struct exporter *x, const struct rt_event *e)
 {
 	uint32_t index;
-	struct reader reader;
+	struct std_reader reader;
 	memset(&reader, 0, sizeof reader);
 	if (rt_op_is_access(e->op))
 		return cells_cut(&x->cells, e->addr, size_of(e));
@@ -74,7 +74,7 @@ static bool collect(struct exporter *x, const struct rt_event *e)
 
 static int compare_readers(const void *a, const void *b)
 {
-	const struct reader *x = a, *y = b;
+	const struct std_reader *x = a, *y = b;
 	if (x->lock != y->lock)
 		return x->lock < y->lock ? -1 : 1;
 	return x->thread < y->thread ? -1 : x->thread > y->thread;
