@@ -66,9 +66,10 @@ struct recording {
 	struct collector *collector; /* the first process's, borrowed from the tree */
 	struct rt_writer *writer;
 	struct rt_writer_result result;
-	int status; /* as from waitpid */
-	int reason; /* errno of a program that cannot be executed */
-	bool ran;   /* the program did, to its end, and it was recorded */
+	int status;    /* as from waitpid */
+	int reason;    /* errno of a program that cannot be executed */
+	bool unwanted; /* no trace is written: the program has not ended as --trigger has it */
+	bool ran;      /* the program did, to its end, and it was recorded */
 };
 
 static void program_ended(void *collector)
@@ -338,7 +339,8 @@ static enum rt_status record(struct recording *r, struct rt_error *err)
 		                      "'%s' did not start the recorder: name the program itself, not a wrapper that "
 		                      "starts it; or it lacked memory%s",
 		                      r->program, limit_behind(ENOMEM));
-	if (status) {
+	r->unwanted = !status && !trigger_fires(&r->options.trigger, r->result.exit_kind, r->result.exit_value);
+	if (status || r->unwanted) {
 		rt_writer_abort(r->writer);
 		return status;
 	}
@@ -419,12 +421,15 @@ static void say_broken(unsigned threads)
 
 static void tell(const struct tree_trace *trace, void *arg)
 {
-	const struct record_options *o = arg;
+	const struct recording *r = arg;
+	const struct record_options *o = &r->options;
 	if (trace->error.status) {
 		cmd_fail(&trace->error);
 		return;
 	}
-	if (trace->path && o->verbose)
+	if (trace->path && r->unwanted)
+		unlink(trace->path);
+	else if (trace->path && o->verbose)
 		say_counts(trace->path, &trace->result);
 	say_broken(trace->broken);
 }
@@ -488,6 +493,13 @@ static void say_trace(const struct recording *r)
 		fprintf(stderr, "racetrace: the trace is '%s'; next: racetrace analyze %s\n", r->path, r->path);
 }
 
+static void say_unwanted(const struct recording *r)
+{
+	const char *how = r->result.exit_kind == RT_EXIT_SIGNAL ? "of signal" : "with status";
+	fprintf(stderr, "racetrace: no trace is written: '%s' ended %s %d, which is not what --trigger names\n",
+	        r->program, how, r->result.exit_value);
+}
+
 static void remove_old(const struct recording *r, struct timespec began)
 {
 	size_t n = siblings_remove_old(r->path, began);
@@ -518,28 +530,31 @@ int cmd_record(int argc, char **argv)
 	cmd_parse(&record_argp, argc, argv, ARGP_IN_ORDER, &r.options);
 	enum rt_status status = record(&r, &err);
 	int result = status ? failed(&r, &err) : r.result.exit_value;
-	if (!status && r.options.verbose)
+	bool written = !status && !r.unwanted;
+	if (written && r.options.verbose)
 		say_counts(r.path, &r.result);
 	bool deadlocked = is_deadlocked(&r);
 	if (!status)
 		say_broken(collector_broken(r.collector));
-	if (!status)
+	if (written)
 		say_control(&r);
 	if (!status && r.options.outcome &&
 	    outcome_write(r.options.outcome, collector_control(r.collector), &r.result, r.path, &err))
 		cmd_fail(&err);
-	if (!status)
+	if (written)
 		say_atomics(r.collector);
-	if (!status)
+	if (written)
 		say_modules(r.path, r.collector);
 	if (r.tree) {
 		wait_for_others(r.tree);
-		tree_end(r.tree, tell, &r.options);
+		tree_end(r.tree, tell, &r);
 	}
-	if (!status) {
+	if (written) {
 		remove_old(&r, began);
 		say_trace(&r);
 	}
+	if (r.unwanted)
+		say_unwanted(&r);
 	release(&r);
 	if (deadlocked)
 		return EXIT_DEADLOCK;

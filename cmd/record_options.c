@@ -29,7 +29,8 @@ enum {
 	OPTION_CHILDREN,
 	OPTION_SPURIOUS,
 	OPTION_RECORDER,
-	OPTION_RING
+	OPTION_RING,
+	OPTION_TRIGGER
 };
 
 static const char *const recorder_names[] = {"auto", "tsan", "valgrind", "sync", NULL};
@@ -102,6 +103,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPTION_RING:
 		o->ring = parse_ring(state, arg);
+		return 0;
+	case OPTION_TRIGGER:
+		if (!trigger_parse(arg, &o->trigger))
+			argp_error(state, "a --trigger is failure, exit, exit=STATUS, signal or signal=NAME, not '%s'",
+			           arg);
 		return 0;
 	case OPTION_VARY:
 		o->vary = arg ? cmd_number(state, "a seed", arg, 1, UINT32_MAX) : random_seed();
@@ -223,6 +229,10 @@ static const struct argp_option option_table[] = {
     {"sync-only", OPTION_SYNC_ONLY, NULL, 0,
      "Record the synchronisation of an uninstrumented program, without its accesses: --recorder=sync", 0},
     {"threads", 't', "N", 0, "Record at most N threads at the same time (32768)", 0},
+    {"trigger", OPTION_TRIGGER, "END", 0,
+     "Write the trace only if the program ends so: failure, exit or exit=STATUS (without it: not 0), signal or "
+     "signal=NAME",
+     0},
     {"values", OPTION_VALUES, NULL, 0, "Record the values that accesses read and wrote, which proves more", 0},
     {"vary", OPTION_VARY, "SEED", OPTION_ARG_OPTIONAL,
      "Start each new thread early or late, as SEED decides (a random one), for a different run", 0},

@@ -3,6 +3,7 @@
 #define CMD_RECORD_OPTIONS_H
 
 #include "cmd/strategy.h"
+#include "cmd/trigger.h"
 
 #include <argp.h>
 #include <stdbool.h>
@@ -36,7 +37,8 @@ struct record_options {
 	const char *outcome; /* file for what comes of it; NULL: none */
 	struct strategy_options strategy;
 	bool values;
-	const char *plan; /* file of the plan that they follow, and of what becomes of it; NULL: none */
+	struct trigger trigger; /* ends of the program for which the trace is written */
+	const char *plan;       /* file of the plan that they follow, and of what becomes of it; NULL: none */
 	bool verbose;
 };
 

@@ -49,4 +49,49 @@ for size in 1 63K 5X K '' 1KK 99999999999999999999; do
 	"$racetrace" record --ring "$size" ./long_run >out 2>err
 	[ $? = 2 ] && grep -q 'ring must be at least 64K' err || wrong "--ring '$size': $(cat err)"
 done
+
+# A trigger: the trace is written if the program ends so, and the program's own end is passed on in any case.
+cat >ends.c <<'END'
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	if (argc > 2 && fork() == 0)
+		return 0;
+	if (argv[1][0] == 's')
+		raise(SIGTERM);
+	return atoi(argv[1]);
+}
+END
+gcc -g -fsanitize=thread ends.c -o ends || exit 1
+# triggered WRITTEN STATUS TRIGGER END
+triggered() {
+	rm -f t.zst*
+	"$racetrace" record --ring 64K --trigger "$3" -o t.zst ./ends $4 >out 2>err
+	local status=$?
+	[ $status = "$2" ] || wrong "--trigger $3, end $4: status $status"
+	[ "$(ls t.zst* 2>/dev/null | wc -l)" = "$1" ] || wrong "--trigger $3, end $4: $(ls)"
+	if [ "$1" = 0 ]; then
+		[ "$(wc -l <err)" = 1 ] && grep -q 'no trace is written' err || wrong "--trigger $3, end $4: $(cat err)"
+	else
+		"$racetrace" dump t.zst >out || wrong "--trigger $3, end $4: no trace"
+	fi
+}
+triggered 0 0 failure 0
+triggered 1 3 failure 3
+triggered 1 3 exit 3
+triggered 0 3 exit=4 3
+triggered 1 0 exit=0 0
+triggered 0 143 exit s
+triggered 1 143 signal s
+triggered 1 143 signal=TERM s
+triggered 1 143 failure s
+triggered 0 143 signal=SIGSEGV s
+triggered 0 0 signal '0 child'
+triggered 2 2 exit '2 child'
+for trigger in finding exit=256 exit=x exit= signal=NONE signal=; do
+	"$racetrace" record --trigger "$trigger" ./ends 0 >out 2>err
+	[ $? = 2 ] && grep -q 'a --trigger is failure' err || wrong "--trigger '$trigger': $(cat err)"
+done
 exit $fail

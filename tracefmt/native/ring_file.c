@@ -175,7 +175,7 @@ bool rt_ring_file_end(struct rt_ring_file *f, const struct rt_ring *r, struct se
 
 /* ---- Writing ---- */
 
-/* They stand directly before the thread's chunks, as far as there were so many events. */
+/* Their ordinals are directly before those of the thread's chunks, or begin at 1. */
 static uint64_t base_of(const struct rt_ring_numbers *n)
 {
 	return n->first != UINT64_MAX && n->first > n->start ? n->first - n->start : 0;
