@@ -74,6 +74,10 @@ const struct limit_info limit_infos[LIMITS] = {
                        "Some races that follow from another do not name it", false},
     [LIMIT_SCHEDULE_STEPS] = {"schedule_steps", 1000000, "steps", LIMIT, "steps of all schedules",
                               "The longest schedules are left out", false},
+    [LIMIT_LISTED_CALLS] = {"listed_calls", 20000, "calls", LIMIT, "calls in stacks that JSON lists in place",
+                            "In JSON only the first anomaly of each finding has its stacks in place; those of others "
+                            "are in stacks, by number",
+                            false},
 };
 
 /* The default of a limit that scales, for this total. */

@@ -155,7 +155,7 @@ static void put_tool(struct json_writer *w)
 	jw_object_end(w);
 }
 
-static void put_limits(struct json_writer *w, const struct report *r)
+static void put_limits(struct json_writer *w, const struct report *r, bool is_long)
 {
 	const struct prove_counts *proofs = &r->analysis->proofs;
 	struct report_limit limits[LIMITS];
@@ -164,7 +164,8 @@ static void put_limits(struct json_writer *w, const struct report *r)
 	for (size_t i = 0; i < n; i++) {
 		jw_object(w, limits[i].name);
 		jw_number(w, "bound", limits[i].bound);
-		jw_bool(w, "hit", limits[i].hit);
+		bool listed = !strcmp(limits[i].name, limit_infos[LIMIT_LISTED_CALLS].name); /* JSON's own */
+		jw_bool(w, "hit", listed ? is_long : limits[i].hit);
 		if (!strcmp(limits[i].name, limit_infos[LIMIT_SEARCH_STATES].name))
 			jw_number(w, "visited", proofs->states);
 		jw_object_end(w);
@@ -235,7 +236,7 @@ static void put_trace_head(struct json_report *j)
 	next_line(j, ",\n\"trace\": ");
 	put_trace(j);
 	next_line(j, ",\n\"limits\": ");
-	put_limits(&j->w, j->r);
+	put_limits(&j->w, j->r, j->stacks.is_long);
 }
 
 static void put_head(struct json_report *j)
@@ -264,15 +265,18 @@ static void put_head(struct json_report *j)
 
 enum rt_status report_json(const struct report *r, bool color, FILE *out, struct rt_error *err)
 {
-	struct json_report j = {.w = {.out = out}, .r = r, .info = rt_trace_info(r->analysis->trace)};
+	struct json_report j = {.w = {.out = out}};
 	(void)color;
+	json_report_turn(&j, r);
 	put_head(&j);
 	for (size_t i = 0; i < r->count && !j.w.failed && !ferror(out); i++) {
 		next_line(&j, i ? ",\n" : "\n");
 		json_put_anomaly(&j, &r->entries[i]);
 	}
-	fputs(r->count ? "\n]\n}\n" : "]\n}\n", out);
-	pieces_release(&j.frames);
+	fputs(r->count ? "\n]" : "]", out);
+	json_put_stacks(&j);
+	fputs("\n}\n", out);
+	json_report_release(&j);
 	return j.w.failed
 	           ? rt_error_set(err, RT_EMEMORY, "no memory for the report, or the trace changed while it was read")
 	           : RT_OK;
@@ -456,19 +460,15 @@ static void put_merged_head(struct json_report *j, const struct merge *m)
 
 enum rt_status report_json_merged(const struct merge *m, bool color, FILE *out, struct rt_error *err)
 {
-	struct json_report j = {.w = {.out = out}, .r = merge_any_report(m)};
+	struct json_report j = {.w = {.out = out}};
 	bool any = false;
 	(void)color;
-	j.info = rt_trace_info(j.r->analysis->trace);
+	json_report_turn(&j, merge_any_report(m));
 	put_merged_head(&j, m);
 	for (size_t i = 0; i < m->count && !j.w.failed && !ferror(out); i++) {
 		const struct finding *f = m->items[i].finding;
-		if (f && m->items[i].report != j.r) {
-			pieces_release(&j.frames); /* they are of the other trace */
-			j.frames = (struct pieces){0};
-			j.r = m->items[i].report;
-			j.info = rt_trace_info(j.r->analysis->trace);
-		}
+		if (f && m->items[i].report != j.r)
+			json_report_turn(&j, m->items[i].report);
 		j.run = f ? merge_run_of(m, j.r) : 0;
 		for (size_t k = 0; f && k < f->entry_count && !j.w.failed && !ferror(out); k++) {
 			next_line(&j, any ? ",\n" : "\n");
@@ -476,8 +476,10 @@ enum rt_status report_json_merged(const struct merge *m, bool color, FILE *out, 
 			any = true;
 		}
 	}
-	fputs(any ? "\n]\n}\n" : "]\n}\n", out);
-	pieces_release(&j.frames);
+	fputs(any ? "\n]" : "]", out);
+	json_put_stacks(&j);
+	fputs("\n}\n", out);
+	json_report_release(&j);
 	return j.w.failed
 	           ? rt_error_set(err, RT_EMEMORY, "no memory for the report, or the trace changed while it was read")
 	           : RT_OK;

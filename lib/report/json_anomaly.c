@@ -12,34 +12,6 @@ const char *json_thread_name(const struct json_report *j, uint32_t thread)
 
 /* Positions */
 
-static void put_frame(struct json_writer *w, const struct rt_frame *f, bool with_pc)
-{
-	jw_object(w, NULL);
-	jw_text(w, "function", f->function);
-	jw_text(w, "file", f->file);
-	jw_number_or_null(w, "line", f->line);
-	jw_number_or_null(w, "column", f->column);
-	if (f->text)
-		jw_text(w, "text", f->text);
-	if (f->module)
-		jw_text(w, "module", f->module);
-	if (with_pc)
-		jw_hex(w, "pc", f->pc);
-	jw_object_end(w);
-}
-
-/* The frames of a program counter, inlined ones included, as elements of a stack. */
-static void make_frames(FILE *out, uint64_t pc, const void *trace)
-{
-	struct json_writer w = {.out = out};
-	size_t n = 0;
-	const struct rt_frame *frames = rt_trace_frames(trace, pc, &n);
-	for (size_t k = 0; k < n; k++)
-		put_frame(&w, &frames[k], !frames[k].text);
-	if (!n)
-		put_frame(&w, &(struct rt_frame){.pc = pc}, true);
-}
-
 static void put_source(struct json_report *j, const char *key, uint64_t pc)
 {
 	const struct rt_frame *known = subject_frame(j->r, pc), nothing = {0};
@@ -52,17 +24,6 @@ static void put_source(struct json_report *j, const char *key, uint64_t pc)
 	if (f->text)
 		jw_text(&j->w, "text", f->text);
 	jw_object_end(&j->w);
-}
-
-void json_put_stack(struct json_report *j, const char *key, const struct description *d)
-{
-	jw_array(&j->w, key);
-	for (size_t i = 0; d && i < d->stack_count; i++) {
-		jw_value(&j->w, NULL);
-		if (!pieces_write(&j->frames, d->stack[i], make_frames, j->r->analysis->trace, j->w.out))
-			j->w.failed = true;
-	}
-	jw_array_end(&j->w);
 }
 
 static void put_stack_of(struct json_report *j, const char *key, uint64_t event)
@@ -454,6 +415,7 @@ void json_put_anomaly(struct json_report *j, const struct report_entry *entry)
 {
 	const struct anomaly *anomaly = entry->anomaly;
 	struct json_writer *w = &j->w;
+	json_stacks_place(j, entry);
 	jw_object(w, NULL);
 	jw_text(w, "id", entry->id);
 	jw_text(w, "fingerprint", entry->fingerprint);

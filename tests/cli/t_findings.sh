@@ -106,6 +106,23 @@ prints "^/[^:]*cache_miss\.cpp:$(at 'map_.emplace('):[0-9]+: note: Cache::get (w
 text --anomalies "$tmp/cache.zst"
 prints '^R1 data race \(.*\), observed'
 
+# A long report has each stack once, by number: with the numbers resolved it is the same.
+resolved() {
+	jq -S '. as $r | walk(if type == "object" then reduce ("stack", "acquired", "allocated") as $k (.;
+		if has($k + "_id") then (if .[$k] != [] then error("twice") else . end) | .[$k] = $r.stacks[.[$k + "_id"] | tostring] | del(.[$k + "_id"]) else . end)
+		else . end) | .limits.listed_calls = null | del(.stacks)' "$1"
+}
+for traces in "$tmp/cache.zst" "$tmp/cache.zst $tmp/account.zst"; do
+	# shellcheck disable=SC2086
+	"$racetrace" analyze -f json $traces >"$tmp/short.json"
+	# shellcheck disable=SC2086
+	"$racetrace" analyze -f json --limit listed_calls=1 $traces >"$tmp/out"
+	is long '.limits.listed_calls.hit and (.stacks | length) > 1 and ([.. | .stack_id? // empty] | length) > (.stacks | length)'
+	is "the first anomaly" '.findings[0].anomalies[0] as $first | .anomalies[] | select(.id == $first) | all(.events[]; .stack != [])'
+	resolved "$tmp/out" >"$tmp/long" && resolved "$tmp/short.json" | cmp -s "$tmp/long" - || { echo "a long report of $traces is another one"; fail=1; }
+	[ "$(wc -c <"$tmp/out")" -lt "$(wc -c <"$tmp/short.json")" ] || { echo "a long report is no shorter"; fail=1; }
+done
+
 # What an earlier report has is known: not listed, and no failure; what is new still is.
 "$racetrace" analyze -f json "$tmp/cache.zst" >"$tmp/old.json"
 analyze 0 "$tmp/cache.zst" --baseline "$tmp/old.json"
