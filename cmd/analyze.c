@@ -151,7 +151,8 @@ static enum rt_status job_open(struct job *j, struct rt_error *err)
 	                                    .every = s->analysis.every,
 	                                    .orders = s->only_orders ? s->analysis.orders : 0,
 	                                    .source_root = s->source_root,
-	                                    .only = s->anomaly};
+	                                    .only = s->anomaly,
+	                                    .finding = s->finding};
 	cmd_known_use(&s->known, &j->report);
 	j->max_memory = s->max_memory;
 	j->analysis = s->analysis;

@@ -36,7 +36,8 @@ enum {
 	OPT_SCHEMA,
 	OPT_STATS,
 	OPT_CONFIRM,
-	OPT_SHARD
+	OPT_SHARD,
+	OPT_FINDING
 };
 
 static const struct argp_option options[] = {
@@ -44,6 +45,7 @@ static const struct argp_option options[] = {
      0},
     {"verbose", 'v', NULL, 0, "Show whole stacks in the text report, also calls within libraries", 0},
     {"anomaly", OPT_ANOMALY, "ID", 0, "List this anomaly only, such as R1", 0},
+    {"finding", OPT_FINDING, "ID", 0, "List this finding only, such as F1, and its anomalies", 0},
     {"every", OPT_EVERY, NULL, 0, "List every pair of events, instead of one for each pair of source positions", 0},
     {"all", OPT_ALL, NULL, 0, "List conditional and refuted anomalies too", 0},
     {"allow-incomplete", OPT_ALLOW_INCOMPLETE, NULL, 0,
@@ -234,10 +236,12 @@ static void finish(struct argp_state *state, struct analyze_settings *s)
 	if (s->schema || s->limits)
 		return;
 	cmd_need_argument(state, s->traces.count ? s->traces.paths[0] : NULL, "trace", CMD_TRACE_HINT);
-	if (analyze_is_many(s) && (s->anomaly || s->confirm || s->only_orders || s->anomalies || s->analysis.every ||
-	                           s->all || s->show_stats))
-		argp_error(state, "several traces are one list of findings: --anomaly, --anomalies, --all, --every, "
-		                  "--only-orders, --confirm and --stats are for one");
+	if (analyze_is_many(s) && (s->anomaly || s->finding || s->confirm || s->only_orders || s->anomalies ||
+	                           s->analysis.every || s->all || s->show_stats))
+		argp_error(
+		    state,
+		    "several traces are one list of findings: --anomaly, --finding, --anomalies, --all, --every, "
+		    "--only-orders, --confirm and --stats are for one");
 	if (s->of && (analyze_is_many(s) || s->confirm || s->only_orders))
 		argp_error(state, "--shard is for one trace, without --confirm and --only-orders");
 	if (s->of && (s->reports.count != 1 || !s->reports.items[0].path || !strcmp(s->reports.items[0].path, "-")))
@@ -279,6 +283,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_ANOMALY:
 		s->anomaly = arg;
+		return 0;
+	case OPT_FINDING:
+		s->finding = arg;
 		return 0;
 	case 'v':
 		s->verbose = true;

@@ -20,6 +20,7 @@ struct analyze_settings {
 	struct cmd_inputs traces;
 	struct cmd_known known;
 	const char *anomaly; /* NULL: all */
+	const char *finding; /* NULL: all */
 	uint32_t shard, of;  /* write part `shard` of `of` parts, from 1; 0: no part */
 	const char *source_root;
 	uint64_t max_memory; /* 0: derived from the free memory */

@@ -32,6 +32,7 @@ struct perfetto {
 	size_t held_count, held_room;
 	struct source *sources;
 	uint64_t flows;
+	uint64_t time; /* of the last event */
 	bool no_memory;
 };
 
@@ -161,28 +162,65 @@ static void put_threads(struct perfetto *p)
 	}
 }
 
+struct perfetto *perfetto_begin(const struct rt_trace *trace, FILE *out)
+{
+	struct perfetto *p = calloc(1, sizeof *p);
+	if (!p)
+		return NULL;
+	p->trace = trace;
+	p->w.out = p->out = out;
+	fputs("{\"displayTimeUnit\": \"ms\", \"traceEvents\": [", out);
+	put_threads(p);
+	return p;
+}
+
+void perfetto_event(struct perfetto *p, const struct rt_event *e, bool goal)
+{
+	struct rt_event at = *e;
+	at.number = ++p->time;
+	put_event(p, &at);
+	if (!goal)
+		return;
+	char name[400];
+	struct cmd_text position = cmd_position(p->trace, e->pc);
+	snprintf(name, sizeof name, "goal: %s %.150s", rt_op_name(e->op), cmd_address(p->trace, e->addr).text);
+	begin(p, "i", name, e->thread, at.number);
+	jw_text(&p->w, "s", "t");
+	jw_object(&p->w, "args");
+	jw_number(&p->w, "event", e->number);
+	jw_text(&p->w, "position", position.text);
+	jw_object_end(&p->w);
+	end(p);
+}
+
+enum rt_status perfetto_end(struct perfetto *p, struct rt_error *err)
+{
+	struct source *s, *next;
+	for (size_t i = 0; i < p->held_count; i++)
+		put_section(p, &p->held[i], p->time + 1);
+	fputs("\n]}\n", p->out);
+	bool no_memory = p->no_memory;
+	free(p->held);
+	HASH_ITER(hh, p->sources, s, next)
+	{
+		HASH_DELETE(hh, p->sources, s);
+		free(s);
+	}
+	free(p);
+	return no_memory ? rt_error_set(err, RT_EMEMORY, "no memory for the open critical sections") : RT_OK;
+}
+
 enum rt_status perfetto_write(struct rt_trace *trace, FILE *out, struct rt_error *err)
 {
 	struct rt_pass pass;
-	struct perfetto p = {.trace = trace, .w = {.out = out}, .out = out};
-	struct source *s, *next;
-	uint64_t last = 0;
-	fputs("{\"displayTimeUnit\": \"ms\", \"traceEvents\": [", out);
-	put_threads(&p);
-	for (struct rt_event *e = rt_pass_first(&pass, trace, err); e && !ferror(out) && !p.no_memory;
+	struct perfetto *p = perfetto_begin(trace, out);
+	if (!p)
+		return rt_error_set(err, RT_EMEMORY, "no memory for the open critical sections");
+	for (struct rt_event *e = rt_pass_first(&pass, trace, err); e && !ferror(out) && !p->no_memory;
 	     e = rt_pass_next(&pass)) {
-		put_event(&p, e);
-		last = e->number;
+		p->time = e->number;
+		put_event(p, e);
 	}
-	for (size_t i = 0; i < p.held_count; i++)
-		put_section(&p, &p.held[i], last + 1);
-	fputs("\n]}\n", out);
-	free(p.held);
-	HASH_ITER(hh, p.sources, s, next)
-	{
-		HASH_DELETE(hh, p.sources, s);
-		free(s);
-	}
-	return pass.status || !p.no_memory ? pass.status
-	                                   : rt_error_set(err, RT_EMEMORY, "no memory for the open critical sections");
+	enum rt_status ended = perfetto_end(p, pass.status ? NULL : err);
+	return pass.status ? pass.status : ended;
 }

@@ -4,6 +4,7 @@
 
 #include "tracefmt/trace.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 /*
@@ -12,5 +13,14 @@
  * number, as microseconds. Accesses are left out. RT_EMEMORY.
  */
 enum rt_status perfetto_write(struct rt_trace *trace, FILE *out, struct rt_error *err);
+
+struct perfetto;
+/* The same of events in any order, whose times are their places in it. The trace and the stream are borrowed. NULL
+ * without memory. */
+struct perfetto *perfetto_begin(const struct rt_trace *trace, FILE *out);
+/* goal: it is marked. */
+void perfetto_event(struct perfetto *p, const struct rt_event *e, bool goal);
+/* Writes what is left, and frees p. RT_EMEMORY: events are missing. */
+enum rt_status perfetto_end(struct perfetto *p, struct rt_error *err);
 
 #endif

@@ -2,6 +2,7 @@
 #include "cmd/command.h"
 #include "cmd/common.h"
 #include "cmd/memory.h"
+#include "cmd/perfetto.h"
 #include "lib/base/memory_file.h"
 #include "lib/report/report.h"
 #include "lib/schedule/script.h"
@@ -16,18 +17,20 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { OPT_VERIFY = 256, OPT_EXPAND };
+enum { OPT_VERIFY = 256, OPT_EXPAND, OPT_PERFETTO };
 
 struct settings {
 	struct rt_trace_options input;
 	const char *path, *trace, *anomaly;
 	uint64_t max_memory; /* 0: derived from the free memory */
-	bool verify, expand;
+	bool verify, expand, perfetto;
 };
 
 static const struct argp_option options[] = {
     {"anomaly", 'a', "ID", 0, "Take the schedule of this anomaly, such as R1", 0},
     {"expand", OPT_EXPAND, NULL, 0, "List every event of the schedule, one a line", 0},
+    {"perfetto", OPT_PERFETTO, NULL, 0,
+     "Draw the schedule for Perfetto, as JSON: critical sections as slices, hand-overs of locks as flows", 0},
     {"trace", 't', "TRACE", 0, "The trace of the schedule, if FILE names none or it was moved", 0},
     {"verify", OPT_VERIFY, NULL, 0, "Check whether the events of the trace can occur in this order", 0},
     {0}};
@@ -55,6 +58,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_EXPAND:
 		s->expand = true;
+		return 0;
+	case OPT_PERFETTO:
+		s->perfetto = true;
 		return 0;
 	case OPT_VERIFY:
 		s->verify = true;
@@ -257,13 +263,34 @@ static int expand(const struct settings *s, const struct script *script, struct 
 	return EXIT_CLEAN;
 }
 
+static bool draw_event(void *context, const struct rt_event *e, bool goal)
+{
+	perfetto_event(context, e, goal);
+	return !ferror(stdout);
+}
+
+static int draw(const struct settings *s, const struct script *script, struct rt_trace *trace)
+{
+	struct rt_error err = {0};
+	struct perfetto *p = perfetto_begin(trace, stdout);
+	if (!p) {
+		rt_error_set(&err, RT_EMEMORY, "no memory for the events of '%s'", s->path);
+		return cmd_fail(&err);
+	}
+	enum rt_status status = script_expand(script, trace, draw_event, p, &err);
+	if (status)
+		rt_error_context(&err, "'%s'", s->path);
+	enum rt_status ended = perfetto_end(p, status ? NULL : &err);
+	return status || ended ? cmd_fail(&err) : EXIT_CLEAN;
+}
+
 static int act(const struct settings *s, struct script *script, struct rt_trace **trace)
 {
 	struct rt_error err = {0};
 	/* "-" was the standard input of the command that wrote the report. */
 	const char *known = script->trace && strcmp(script->trace, "-") != 0 ? script->trace : NULL,
 	           *path = s->trace ? s->trace : known;
-	if (!s->verify && !s->expand) {
+	if (!s->verify && !s->expand && !s->perfetto) {
 		/* Without the trace, the schedule is as it was. */
 		if (!*trace && path && access(path, R_OK) == 0 && cmd_open_trace(path, &s->input, trace, &err))
 			return cmd_fail(&err);
@@ -285,7 +312,7 @@ static int act(const struct settings *s, struct script *script, struct rt_trace 
 	}
 	if (!*trace && cmd_open_trace(path, &s->input, trace, &err))
 		return cmd_fail(&err);
-	return s->verify ? verify(script, *trace) : expand(s, script, *trace);
+	return s->verify ? verify(script, *trace) : s->perfetto ? draw(s, script, *trace) : expand(s, script, *trace);
 }
 
 int cmd_schedule(int argc, char **argv)

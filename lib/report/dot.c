@@ -22,6 +22,7 @@ struct drawing {
 	const struct model *m;
 	const struct anomaly *anomaly;
 	struct ptg *g;
+	bool own;                  /* only the anomaly's own events, and the acquires of a deadlock's locks */
 	uint32_t nodes[NODES_MAX]; /* sorted by event */
 	uint32_t count;
 };
@@ -118,11 +119,43 @@ static void draw_before(struct drawing *d, uint32_t e)
 	}
 }
 
+/* The acquire of a lock that is held at e; MODEL_NONE: it is not held. */
+static uint32_t acquire_of(const struct drawing *d, uint32_t e, uint32_t lock)
+{
+	const struct model *m = d->m;
+	struct ptg_list thread = ptg_of_thread(d->g, model_thread_of(m, e));
+	for (uint32_t pos = m->events[e].pos; pos-- > 0;) {
+		unsigned op = model_op(m, thread.events[pos]);
+		if (op == RT_OP_RELEASE && m->events[thread.events[pos]].object == lock)
+			return MODEL_NONE;
+		if ((op == RT_OP_ACQUIRE || op == RT_OP_ACQUIRE_SHARED) && m->events[thread.events[pos]].object == lock)
+			return thread.events[pos];
+	}
+	return MODEL_NONE;
+}
+
+/* Where the thread of another event of the deadlock acquired the lock that this one waits for; MODEL_NONE: unknown. */
+static uint32_t holder_of(const struct drawing *d, uint32_t event)
+{
+	const struct anomaly *a = d->anomaly;
+	for (uint32_t i = 1; i < a->event_count; i++) {
+		uint32_t other = a->events[(event + i) % a->event_count];
+		uint32_t acquire = acquire_of(d, other, d->m->events[a->events[event]].object);
+		if (acquire != MODEL_NONE)
+			return acquire;
+	}
+	return MODEL_NONE;
+}
+
 static void choose(struct drawing *d)
 {
 	const struct anomaly *a = d->anomaly;
 	for (uint32_t i = 0; i < a->event_count; i++)
 		draw(d, a->events[i]);
+	for (uint32_t i = 0; d->own && a->kind == ANOMALY_DEADLOCK && i < a->event_count; i++)
+		draw(d, holder_of(d, i));
+	if (d->own)
+		return;
 	for (uint32_t i = 0; i < a->event_count; i++) {
 		draw_locks(d, a->events[i]);
 		draw_before(d, a->events[i]);
@@ -270,6 +303,32 @@ static void put_edges(const struct drawing *d, FILE *out)
 	}
 }
 
+static void put_own_edge(const struct drawing *d, uint32_t from, uint32_t to, const char *label, const char *more,
+                         FILE *out)
+{
+	fprintf(out,
+	        "\te%" PRIu32 " -> e%" PRIu32 " [class=own, color=\"#c00000\", fontcolor=\"#c00000\", constraint=false",
+	        d->m->events[from].number, d->m->events[to].number);
+	fprintf(out, ", label=\"%s\"%s];\n", label, more);
+}
+
+/* What is wrong with them: no order, the order that cuts the one thread's work, or the circle of waits. */
+static void put_own_edges(const struct drawing *d, FILE *out)
+{
+	const struct anomaly *a = d->anomaly;
+	for (uint32_t i = 0; i < a->event_count; i++) {
+		if (a->kind == ANOMALY_DEADLOCK) {
+			uint32_t holder = holder_of(d, i);
+			uint32_t next = holder == MODEL_NONE ? a->events[(i + 1) % a->event_count] : holder;
+			put_own_edge(d, a->events[i], next, "waits for", "", out);
+		} else if (i + 1 < a->event_count && a->kind == ANOMALY_RACE) {
+			put_own_edge(d, a->events[i], a->events[i + 1], "not ordered", ", dir=none, style=dashed", out);
+		} else if (i + 1 < a->event_count && a->kind != ANOMALY_HANG) {
+			put_own_edge(d, a->events[i], a->events[i + 1], "then", "", out);
+		}
+	}
+}
+
 static void put_graph(const struct drawing *d, const struct report_entry *entry, FILE *out)
 {
 	struct subject subject;
@@ -291,20 +350,25 @@ static void put_graph(const struct drawing *d, const struct report_entry *entry,
 	      out);
 	for (uint32_t t = 0; t < d->m->thread_count; t++)
 		put_thread(d, t, out);
-	put_edges(d, out);
+	if (d->own)
+		put_own_edges(d, out);
+	else
+		put_edges(d, out);
 	fputs("}\n", out);
 }
 
 enum rt_status report_dot(const struct report *r, bool color, FILE *out, struct rt_error *err)
 {
 	(void)color;
-	if (r->count != 1)
-		return rt_error_set(err, RT_EUSAGE, "dot draws one anomaly, and there are %zu: say which by --anomaly",
+	if (r->count != 1 && !r->one_finding)
+		return rt_error_set(err, RT_EUSAGE,
+		                    "dot draws one anomaly, and there are %zu: say which by --anomaly, or --finding",
 		                    r->count);
 	struct drawing *d = calloc(1, sizeof *d);
 	if (d) {
 		d->r = r;
 		d->m = r->analysis->model;
+		d->own = r->one_finding;
 		d->anomaly = r->entries[0].anomaly;
 		d->g = ptg_create(d->m, r->analysis->facts.por);
 	}

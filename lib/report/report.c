@@ -313,6 +313,32 @@ static enum rt_status select_entry(struct report *r, const char *id, struct rt_e
 	                    rt_trace_info(r->analysis->trace)->path);
 }
 
+/* Leaves the finding with this id, and its entries. */
+static enum rt_status select_finding(struct report *r, const char *id, struct rt_error *err)
+{
+	const struct finding *f = NULL;
+	for (size_t i = 0; i < r->findings->count && !f; i++)
+		if (!strcmp(r->findings->items[i].id, id))
+			f = &r->findings->items[i];
+	if (!f)
+		return rt_error_set(err, RT_EUSAGE, "there is no finding '%s' in '%s'", id,
+		                    rt_trace_info(r->analysis->trace)->path);
+	size_t count = f->entry_count;
+	struct report_entry *entries = calloc(count, sizeof *entries);
+	if (!entries)
+		return rt_error_set(err, RT_EMEMORY, "no memory for the report");
+	for (size_t i = 0; i < count; i++)
+		entries[i] = r->entries[f->entries[i]];
+	free(r->entries);
+	r->entries = entries;
+	r->count = count;
+	r->one_finding = true;
+	enum rt_status status = report_join(r, err);
+	if (!status && r->findings->count == 1)
+		snprintf(r->findings->items[0].id, sizeof r->findings->items[0].id, "%s", id);
+	return status;
+}
+
 static const char *why_incomplete(const struct rt_trace_info *info)
 {
 	if (!info->complete)
@@ -362,6 +388,8 @@ enum rt_status report_create(const struct analysis *a, const struct report_optio
 			status = findings_create(r, &r->findings, err);
 		if (!status && options->only)
 			status = select_entry(r, options->only, err);
+		else if (!status && options->finding)
+			status = select_finding(r, options->finding, err);
 	}
 	if (!status && options->only) {
 		descriptions_free(r->descriptions);

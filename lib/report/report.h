@@ -26,6 +26,7 @@ struct report_options {
 	struct suppressions *suppressions; /* borrowed, marks rules as used; NULL: none */
 	const char *only;                  /* id of the only anomaly to list; NULL: all */
 	bool unkept;                       /* no command that reads the trace is named: it is about to be removed */
+	const char *finding;               /* id of the only finding to list, with its anomalies; NULL: all */
 };
 
 struct report_entry {
@@ -50,6 +51,7 @@ struct report {
 	struct guards guards;      /* of the cells of anomalies, for ranks and findings */
 	struct findings *findings; /* what the entries are joined to */
 	bool alone;                /* one anomaly alone is listed: entries is that one, findings are of all */
+	bool one_finding;          /* options.finding: entries and findings are those of it */
 	bool verbose;              /* text has whole stacks */
 	bool by_anomaly;           /* text lists anomalies, not findings */
 	const char *incomplete;    /* why an empty report means little; NULL: the trace is complete */
@@ -59,7 +61,7 @@ struct report {
 };
 
 /* Gathers the report of an analysis, with one more pass over its trace. On RT_OK the caller owns *out; the analysis
- * must outlive it. RT_EUSAGE: there is no anomaly options.only. */
+ * must outlive it. RT_EUSAGE: there is no anomaly options.only or finding options.finding. */
 enum rt_status report_create(const struct analysis *a, const struct report_options *options, struct report **out,
                              struct rt_error *err);
 void report_free(struct report *r);

@@ -76,4 +76,48 @@ done
 [ $? = 2 ] && grep -q "there is no anomaly 'R99'" err || wrong "R99: $(cat err)"
 "$racetrace" analyze --anomaly R2 long.std >out
 jq -e '[.anomalies[].id] == ["R2"]' out >/dev/null || wrong "--anomaly does not pick in JSON"
+
+# A finding: its own events alone, and what is wrong with them.
+cat >own.std <<'END'
+T0|w(z)|1
+T1|w(x)|2
+T1|r(z)|3
+T1|w(y)|4
+T2|w(y)|5
+T2|w(x)|6
+T3|r(u)|7
+END
+"$racetrace" analyze -f json own.std >own.json
+first=$(jq -r '.findings[] | select(.id == "F1") | .anomalies[0]' own.json)
+"$racetrace" analyze -f dot --finding F1 own.std >own.dot
+drawn own.dot
+[ "$(grep -c '\[label="[0-9]*: ' own.dot)" = 2 ] || wrong "not the finding's events alone: $(cat own.dot)"
+grep -q "^digraph $first {" own.dot || wrong "not its first anomaly: $(head -n 1 own.dot)"
+grep -q 'class=own, .*label="not ordered", dir=none' own.dot || wrong "what is not ordered is not drawn: $(cat own.dot)"
+grep -q 'class=tor' own.dot && wrong "more than its own is drawn"
+for i in 1 2 3; do
+	echo "T$i|acq(L$i)|1$i"
+	echo "T$i|acq(L$((i % 3 + 1)))|2$i"
+	echo "T$i|rel(L$((i % 3 + 1)))|3$i"
+	echo "T$i|rel(L$i)|4$i"
+done >cycle.std
+"$racetrace" analyze -f json cycle.std >cycle.json
+jq -e '.findings | length == 1 and .[0].kinds == ["deadlock"]' cycle.json >/dev/null || wrong "no deadlock: $(jq -c .findings cycle.json)"
+"$racetrace" analyze -f dot --finding F1 cycle.std >cycle.dot
+drawn cycle.dot
+[ "$(grep -c '\[label="[0-9]*: acquire' cycle.dot)" = 6 ] || wrong "not the six acquires: $(cat cycle.dot)"
+[ "$(grep -c 'class=own, .*label="waits for"' cycle.dot)" = 3 ] || wrong "no cycle: $(cat cycle.dot)"
+# From the acquire that waits to the one that holds: round and round.
+for i in 1 5 9; do
+	grep -qE "	e$((i + 1)) -> e$((i == 9 ? 1 : i + 4)) \[class=own" cycle.dot || wrong "e$((i + 1)) waits for another one: $(grep own cycle.dot)"
+done
+"$racetrace" analyze -f json --finding F1 own.std >one.json
+jq -e --slurpfile all own.json '.findings | length == 1 and .[0].id == "F1" and .[0].fingerprint == $all[0].findings[0].fingerprint' one.json >/dev/null ||
+	wrong "--finding: $(jq -c .findings one.json)"
+jq -e --slurpfile all own.json '[.anomalies[].id] == $all[0].findings[0].anomalies' one.json >/dev/null || wrong "--finding: $(jq -c '[.anomalies[].id]' one.json)"
+"$racetrace" analyze -f text --finding F1 own.std | grep -q '^F1 error' || wrong "--finding has no text"
+"$racetrace" analyze --finding F9 own.std >out 2>err
+[ $? = 2 ] && grep -q "there is no finding 'F9'" err || wrong "a finding that is not there: $(cat err)"
+"$racetrace" analyze -f dot own.std >out 2>err
+grep -q 'say which by --anomaly, or --finding' err || wrong "$(cat err)"
 exit $fail

@@ -36,4 +36,28 @@ gcc -g -fsanitize=thread "$top/samples/hidden.c" -o hidden && "$RACETRACE" recor
 run 0 convert -t perfetto h.zst
 holds '[.traceEvents[] | select(.ph == "X")] | length >= 2'
 holds '[.traceEvents[] | select(.ph == "f").name] | index("creation") != null'
+
+# A schedule: main's first event of the goal comes last though the trace has it first; times are places in the schedule.
+cat >s.std <<'STD'
+main|fork(T1)|1
+main|w(x)|2
+main|acq(m)|3
+main|w(z)|4
+main|rel(m)|5
+T1|acq(m)|6
+T1|w(z)|7
+T1|rel(m)|8
+T1|w(x)|9
+STD
+run 0 schedule --perfetto --anomaly R1 s.std
+quiet
+holds '[.traceEvents[] | select(.ph == "X" and .name == "m")] | length >= 1 and all(.dur >= 1)'
+holds '[.traceEvents[] | select(.ph == "i")] | [.[].args.event] | sort == [2, 9]'
+holds '[.traceEvents[] | select(.ph == "i")] | map(.name) == ["goal: write x", "goal: write x"]'
+holds '([.traceEvents[] | select(.ph == "i").ts] | min) > ([.traceEvents[] | select(.ph == "X").ts] | max)'
+holds '[.traceEvents[] | select(.ph == "s") | .name] | index("creation") != null'
+run 1 analyze -f json s.std
+cp out s.json
+run 0 schedule --perfetto --anomaly R1 s.json
+holds '[.traceEvents[] | select(.ph == "i")] | length == 2'
 exit $fail
