@@ -103,12 +103,18 @@ static const struct guard_known *known(struct guards *g, uint32_t cell)
 {
 	struct guard_known *k;
 	HASH_FIND(hh, g->known, &cell, sizeof cell, k);
-	if (k || !(k = count_cell(g, cell)))
+	if (k)
 		return k;
+	k = count_cell(g, cell);
+	if (!k) {
+		g->no_memory = true;
+		return NULL;
+	}
 	HASH_ADD(hh, g->known, cell, sizeof k->cell, k);
 	if (HASH_ADDED(k))
 		return k;
 	free(k);
+	g->no_memory = true;
 	return NULL;
 }
 

@@ -22,12 +22,13 @@ struct guard_span guard_span_of(const struct model *m, const struct segment_orde
 
 /*
  * What was worked out of a model's cells, which is not worked out again: a cell may have thousands of anomalies, and
- * millions of accesses. Without memory there is no guard.
+ * millions of accesses. Without memory there is no guard, and no_memory is set.
  */
 struct guards {
 	const struct model *m;
 	const struct segment_order *por; /* borrowed; NULL: not known, and all later accesses count */
 	struct guard_known *known;       /* owned */
+	bool no_memory;
 };
 void guards_release(struct guards *g);
 

@@ -435,7 +435,7 @@ static void release(struct maker *k)
 		free(n);
 	}
 	guards_release(&k->guards);
-	k->no_memory |= k->snippets.no_memory;
+	k->no_memory |= k->snippets.no_memory || k->guards.no_memory;
 	snippets_release(&k->snippets);
 	descriptions_free(k->r.descriptions);
 	free(k->cells);

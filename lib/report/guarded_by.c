@@ -262,8 +262,10 @@ enum rt_status guarded_by_read(const char *path, struct guarded_by_list *out, st
 	rt_json_memory_watch();
 	json_t *database = json_loadf(f, 0, &error);
 	fclose(f);
-	if (!database && rt_json_memory_failed())
+	if (rt_json_memory_failed()) { /* some allocations are done without silently */
+		json_decref(database);
 		return rt_error_set(err, RT_EMEMORY, "no memory for the attributes of '%s'", path);
+	}
 	if (!json_is_array(database)) {
 		json_decref(database);
 		return rt_error_set(err, RT_EUSAGE, "'%s' is not a compile database: a JSON array of commands", path);

@@ -398,6 +398,8 @@ enum rt_status report_create(const struct analysis *a, const struct report_optio
 	}
 	if (!status)
 		status = rt_trace_memory(a->trace, err);
+	if (!status && r->guards.no_memory)
+		status = rt_error_set(err, RT_EMEMORY, "no memory for the report");
 	if (status) {
 		report_free(r);
 		return status;

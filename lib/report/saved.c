@@ -55,12 +55,14 @@ enum rt_status saved_read(const char *path, struct saved_report *out, struct rt_
 	FILE *file = fopen(path, "re");
 	*out = (struct saved_report){0};
 	if (!file)
-		return rt_error_set(err, RT_EUSAGE, "cannot open '%s': %s", path, strerror(errno));
+		return rt_error_set(err, errno == ENOMEM ? RT_EMEMORY : RT_EUSAGE, "cannot open '%s': %s", path, strerror(errno));
 	rt_json_memory_watch();
 	out->root = json_loadf(file, 0, &error);
 	fclose(file);
-	if (!out->root && rt_json_memory_failed())
+	if (rt_json_memory_failed()) { /* some allocations are done without silently */
+		saved_release(out);
 		return rt_error_set(err, RT_EMEMORY, "no memory for the findings of '%s'", path);
+	}
 	if (!out->root)
 		return rt_error_set(err, RT_EUSAGE, "'%s' is not JSON: line %d: %s", path, error.line, error.text);
 	enum rt_status status = read_findings(out, path, err);

@@ -55,6 +55,17 @@ each analyze --all --format json t.std
 each analyze --all --format json t.jsonl
 each analyze --exhaustive --format json t.std
 each schedule --anomaly R1 t.zst
+each analyze --every --all --format json t.zst
+"$RACETRACE" analyze --all --format json t.zst >new.json
+"$RACETRACE" analyze --all --format json t.std >old.json
+"$RACETRACE" schedule --anomaly R1 t.zst >schedule.json
+each schedule --expand schedule.json
+each schedule --verify schedule.json
+each guards t.zst
+each guards --format json t.zst
+each diff old.json new.json
+each merge -o written old.json new.json
+each suppress new.json
 each info --format json t.jsonl
 each info t.zst
 each dump --format text t.zst
