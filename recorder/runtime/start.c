@@ -540,9 +540,10 @@ static struct origin read_origin(const char **text)
 static bool leave_sandbox(const struct origin *o)
 {
 	char name[64];
+	uint32_t filters = rt_sandbox_filters();
 	int fd;
 
-	if (rt_sandbox_filters() == o->filters)
+	if (filters == o->filters || (filters == 0 && o->filters == RT_FILTERS_UNKNOWN))
 		return false;
 	file_name(name, o->collector, o->fd);
 	fd = (int)RT_SYSCALL(SYS_openat, AT_FDCWD, name, O_RDONLY | O_CLOEXEC);
