@@ -55,7 +55,8 @@ enum rt_status saved_read(const char *path, struct saved_report *out, struct rt_
 	FILE *file = fopen(path, "re");
 	*out = (struct saved_report){0};
 	if (!file)
-		return rt_error_set(err, errno == ENOMEM ? RT_EMEMORY : RT_EUSAGE, "cannot open '%s': %s", path, strerror(errno));
+		return rt_error_set(err, errno == ENOMEM ? RT_EMEMORY : RT_EUSAGE, "cannot open '%s': %s", path,
+		                    strerror(errno));
 	rt_json_memory_watch();
 	out->root = json_loadf(file, 0, &error);
 	fclose(file);
