@@ -225,6 +225,9 @@ $(BUILD)/tests/bench_orders: $(BUILD)/obj/tests/bench/bench_orders.o $(BUILD)/li
 	@mkdir -p $(@D)
 	$(call say,LD,$@) $(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
+bench-growth: all $(BUILD)/bin/gen_trace ## how each stage of an analysis grows with events and threads
+	@bash tests/bench/growth.sh $(BUILD)
+
 bench-pecan: deps-check all ## PECAN's table for the programs of samples/pecan, run longer
 	@bash tests/bench/pecan.sh $(BUILD)
 

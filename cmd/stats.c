@@ -80,6 +80,9 @@ void stats_print(const struct stats *s, const struct report *r)
 	for (int i = ANALYSIS_LOAD; i <= ANALYSIS_DONE; i++)
 		fprintf(stderr, "%s-seconds %.6f\n", names[i], ended.seconds[i]);
 	print_proofs(&ended, a);
+	if (a->model->event_count)
+		fprintf(stderr, "model-bytes-an-event %.1f\n",
+		        (double)model_bytes(a->model) / (double)a->model->event_count);
 	fprintf(stderr, "memory-bytes %" PRIu64 "\nmemory-estimate %" PRIu64 "\n", memory_taken(),
 	        analysis_memory(rt_trace_info(a->trace), &a->model->size));
 }

@@ -479,6 +479,17 @@ void model_free(struct model *m)
 	free(m);
 }
 
+uint64_t model_bytes(const struct model *m)
+{
+	return (uint64_t)m->event_count * (sizeof *m->events + sizeof *m->thread_events) +
+	       (uint64_t)m->site_count * sizeof *m->sites + (uint64_t)m->segment_count * sizeof *m->segments +
+	       (uint64_t)m->cell_count * sizeof *m->cells + (uint64_t)model_entries(m) * sizeof *m->cell_events +
+	       (uint64_t)m->object_count * sizeof *m->objects + (uint64_t)m->lockset_count * sizeof *m->locksets +
+	       (uint64_t)m->region_count * sizeof *m->regions + (uint64_t)m->thread_count * sizeof *m->threads +
+	       (uint64_t)m->sync_count * sizeof *m->sync + (uint64_t)m->turn_count * sizeof *m->turns +
+	       (uint64_t)m->arg_count * sizeof *m->args + (uint64_t)m->value_count * sizeof *m->values;
+}
+
 uint32_t model_arg(const struct model *m, uint32_t e)
 {
 	uint32_t low = lower_bound(mid, 0, m->arg_count, m->args[mid].event < e);

@@ -235,6 +235,8 @@ struct model {
 enum rt_status model_load(struct rt_trace *trace, const struct model_options *options, struct model **out,
                           struct rt_error *err);
 void model_free(struct model *m);
+/* Bytes of the model's arrays, as far as they are used. */
+uint64_t model_bytes(const struct model *m);
 /* What is wrong with the model's arrays, for tests; NULL: each is as it is described here. */
 const char *model_broken(const struct model *m);
 
