@@ -174,8 +174,8 @@ static void tell_undecided(const struct job *j, const struct analysis *a)
 /* True if the options allow a list of findings of several windows instead of one report. */
 static bool may_be_windows(const struct analyze_settings *s)
 {
-	return !s->anomaly && !s->anomalies && !s->all && !s->confirm && !s->only_orders && !s->analysis.every &&
-	       !s->analysis.exhaustive && !s->analysis.parts;
+	return !s->anomaly && !s->finding && !s->anomalies && !s->all && !s->confirm && !s->only_orders &&
+	       !s->analysis.every && !s->analysis.exhaustive && !s->analysis.parts;
 }
 
 /* A windows_take. */

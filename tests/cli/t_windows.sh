@@ -52,6 +52,7 @@ for format in html sarif gcc; do
 	run 1 analyze --max-memory 40M --format $format -o large.out large.std
 done
 run 3 analyze --max-memory 40M --all large.std
+run 3 analyze --max-memory 40M --finding F1 large.std
 says "allow more with --max-memory"
 run 3 analyze --max-memory 40M --shard=1/2 -o 1.part large.std
 run 3 schedule --max-memory 40M large.std
