@@ -99,7 +99,7 @@ holds '.order == "exact" and .complete and (.threads | length == 3)'
 # ---- A synchronisation operation: the files that the compiler names ----
 rules=$(sed -n 's/^Rules: //p' "$contributing" | grep -oE '`[^`]+`' | tr -d '`' | sort)
 [ "$(wc -l <<<"$rules")" -ge 5 ] || wrong "CONTRIBUTING.md: no list of rules"
-last=$(grep -nE '^	X\([A-Z_]+, "' tree/tracefmt/event.h | tail -n 1 | cut -d: -f1)
+last=$(grep -nE '^	X\([A-Z_]+, "[^"]*", [A-Z]' tree/tracefmt/event.h | tail -n 1 | cut -d: -f1)
 sed -i "$last i\\	X(RECIPE, \"recipe\", SEMAPHORE, RT_WAKES | RT_ON_OBJECT) \\\\" tree/tracefmt/event.h
 flagged=$(sed -n '/^\$(patsubst .*\\$/{N;/-Wswitch-enum/p}' "$top/Makefile" | grep -oE '[a-z_]+(/[a-z_]+)+' | grep -v '^/' | sed 's/$/.c/' | grep -E '^(lib|tracefmt)/' | sort)
 [ "$rules" = "$flagged" ] || wrong "CONTRIBUTING.md lists $rules; the Makefile compiles with -Wswitch-enum: $flagged"
