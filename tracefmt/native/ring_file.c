@@ -58,34 +58,45 @@ static bool note_line(struct content *c, uint64_t address)
 	return set_add(&c->lines, line, &added);
 }
 
+/* The pcs of a chunk are those of its sites, which have a column. */
 static bool note_sites(const struct rt_decoder *d, struct set *pcs)
 {
+	struct rt_cursor c = d->column[RT_COLUMN_DEF];
+	uint64_t pc = 0;
 	bool added;
-	for (uint32_t i = 1; i < d->site_count; i++) {
-		uint64_t pc = d->sites[i].w1 & RT_OPERAND_MAX;
-		if (pc && !set_add(pcs, pc, &added))
+	while (rt_cursor_left(&c)) {
+		pc += (uint64_t)rt_unzigzag(rt_cursor_varint(&c));
+		rt_cursor_take(&c, 1);
+		rt_cursor_varint(&c);
+		if (c.bad || (pc & RT_OPERAND_MAX && !set_add(pcs, pc & RT_OPERAND_MAX, &added)))
 			return false;
 	}
 	return true;
 }
 
-/* False without memory; a chunk is one of this process's own, so it is not damaged. */
-static bool read_chunk(struct content *c, const struct rt_ring_chunk *chunk, struct set *pcs)
+static bool note_lines(struct content *c, struct rt_decoder *d)
 {
-	struct rt_decoder d = {0};
-	bool memory = false;
 	size_t n = 0;
-	c->raw.len = 0;
-	if (!rt_bytes_reserve(&c->raw, (size_t)chunk->block.raw + 1))
-		return false;
-	size_t raw = ZSTD_decompress(c->raw.data, c->raw.cap, chunk->frame, chunk->block.packed);
-	bool ok = !ZSTD_isError(raw) && rt_decoder_init(&d, c->raw.data, raw, chunk->block.base_stamp, &memory) &&
-	          rt_decoder_records(&d, c->records, RT_CHUNK_RECORDS, &n) && note_sites(&d, pcs);
+	bool ok = rt_decoder_records(d, c->records, RT_CHUNK_RECORDS, &n);
 	for (size_t i = 0; i < n && ok; i++) {
 		unsigned op = rt_record_op(c->records[i]);
 		if (rt_op_is_access(op) || rt_op_has(op, RT_ON_OBJECT) || op == RT_OP_FREE)
 			ok = note_line(c, rt_record_operand(c->records[i]));
 	}
+	return ok;
+}
+
+/* False without memory; a chunk is one of this process's own, so it is not damaged. */
+static bool read_chunk(struct content *c, const struct rt_ring_chunk *chunk, bool lines, struct set *pcs)
+{
+	struct rt_decoder d = {0};
+	bool memory = false;
+	c->raw.len = 0;
+	if (!rt_bytes_reserve(&c->raw, (size_t)chunk->block.raw + 1))
+		return false;
+	size_t raw = ZSTD_decompress(c->raw.data, c->raw.cap, chunk->frame, chunk->block.packed);
+	bool ok = !ZSTD_isError(raw) && rt_decoder_init(&d, c->raw.data, raw, chunk->block.base_stamp, &memory) &&
+	          note_sites(&d, pcs) && (!lines || note_lines(c, &d));
 	rt_decoder_release(&d);
 	return ok;
 }
@@ -156,7 +167,7 @@ static bool list_chunks(struct rt_ring_file *f, const struct rt_ring *r, struct 
 	size_t generation = 0, chunk = 0;
 	for (const struct rt_ring_chunk *k; (k = rt_ring_next(r, &generation, &chunk)) != NULL;) {
 		struct rt_ring_numbers *n = numbers_of(f, k->block.thread);
-		if (!n || !read_chunk(c, k, pcs))
+		if (!n || !read_chunk(c, k, f->late, pcs))
 			return false;
 		n->first = k->block.ordinal < n->first ? k->block.ordinal : n->first;
 	}
