@@ -5,7 +5,7 @@
 #
 # Environment: RUNS; STRATEGIES; SUBJECTS, sources below samples; PROGRAMS=no leaves out SQLite and LevelDB, which take
 # PROGRAM_SECONDS (20) for each strategy at most and need npm; SYSTEMATIC=no leaves out the last table, and SYSTEMATIC_SECONDS
-# (60) is the time for a search; JOBS, programs at a time (as many as there are processors).
+# (120) is the time for a search; JOBS, programs at a time (as many as there are processors).
 set -u
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 build=$(cd "$1" && pwd) || exit 1
@@ -192,7 +192,7 @@ while read -r name argument ours theirs; do
 	gcc -g -O1 -fsanitize=thread "$top/samples/systematic/$name.c" -o app -pthread || continue
 	declare -A states=()
 	for reduction in full partial none; do
-		"$racetrace" explore --strategy systematic --jobs "$jobs" --time "${SYSTEMATIC_SECONDS:-60}" --reduction $reduction -f json -- ./app "$argument" >report.json 2>/dev/null
+		"$racetrace" explore --strategy systematic --jobs "$jobs" --time "${SYSTEMATIC_SECONDS:-120}" --reduction $reduction -f json -- ./app "$argument" >report.json 2>/dev/null
 		states[$reduction]=$(jq 'if .search.complete then .search.states else 0 end' report.json)
 	done
 	awk -v n="$name" -v f="${states[full]}" -v p="${states[partial]}" -v a="${states[none]}" -v o="$ours" -v t="$theirs" '
