@@ -18,6 +18,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -211,9 +212,9 @@ bool rt_private_open(struct rt_slot *slot)
 
 struct rt_filter *rt_large_filter(struct rt_slot *slot)
 {
-	struct rt_filter *filter = larges[slot - rt_channel_slot(rt_channel, 0)];
+	struct rt_filter *filter = larges ? larges[slot - rt_channel_slot(rt_channel, 0)] : NULL;
 
-	return rt_memory_open(filter, sizeof *larges) ? filter : NULL;
+	return filter && rt_memory_open(filter, sizeof *larges) ? filter : NULL;
 }
 
 void rt_request_map(void)
@@ -326,9 +327,13 @@ void *rt_memory_reserve(void *where, size_t size)
  * together, as the number of mappings is limited. */
 static bool map_privates(uint32_t slots)
 {
+	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+
 	privates = rt_memory_reserve(privates, slots * sizeof *privates);
-	larges = rt_memory_reserve(larges, slots * sizeof *larges);
-	return privates && larges;
+	/* What is reserved counts where the address space is limited: the program needs it more. */
+	if (larges || RT_SYSCALL(SYS_prlimit64, 0, RLIMIT_AS, NULL, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+		larges = rt_memory_reserve(larges, slots * sizeof *larges);
+	return privates != NULL;
 }
 
 /* Negative if it has none. */

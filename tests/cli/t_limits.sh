@@ -46,6 +46,12 @@ for n in 4 5 6 7; do
 done
 refuses '(ulimit -d)$' -d 8000
 
+# What the recorder reserves leaves a program of two more threads room for their stacks, and so its own end. (Whether the
+# collector has enough for the trace, too, it says itself.)
+gcc -g -O1 -fsanitize=thread "$top/tests/faults/program.c" -o threads -pthread || exit 1
+(ulimit -v 200000 && exec timeout 60 "$racetrace" record -o v.zst ./threads ran >out 2>err)
+[ $? = 7 ] || wrong "two threads within ulimit -v 200000: $(cat err)"
+
 # Other commands meet the size of a file as an error of write, not as a signal.
 "$racetrace" record -o t.zst ./app >out || wrong 'record'
 (ulimit -f 1 && exec "$racetrace" convert -t jsonl -o big.jsonl t.zst 2>err)
