@@ -8,8 +8,8 @@
 
 static const struct rt_aims none;
 const struct rt_aims *rt_sched_aims = &none;
-static uintptr_t *pcs;   /* by place; 0: its module is not there */
-static uintptr_t *bases; /* by module; the same */
+static RT_OF_RUN uintptr_t *pcs;   /* by place; 0: its module is not there */
+static RT_OF_RUN uintptr_t *bases; /* by module; the same */
 
 void rt_sched_target(const char *path, char target[RT_TARGET_MAX])
 {

@@ -19,7 +19,7 @@ struct rt_calls {
 	} at[KEPT];
 };
 
-static struct rt_calls *all; /* by slot */
+static RT_OF_RUN struct rt_calls *all; /* by slot */
 
 bool rt_sched_follow_calls(uint32_t slots)
 {
@@ -73,7 +73,7 @@ enum { MODULES = 512 };
 static struct {
 	uintptr_t start, end;
 } modules[MODULES];
-static unsigned module_count;
+static RT_OF_RUN unsigned module_count;
 
 static int see_module(struct dl_phdr_info *module, size_t size, void *arg)
 {
@@ -118,7 +118,7 @@ struct table {
 	struct entry *entries;
 	unsigned used;
 };
-static struct table blocks, objects;
+static RT_OF_RUN struct table blocks, objects;
 
 /* NULL: it has none, or there is no room. */
 static struct entry *find(struct table *t, uintptr_t key, bool insert)

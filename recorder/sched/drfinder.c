@@ -25,12 +25,12 @@ struct set {
 	} * entries;
 	unsigned used;
 };
-static struct set known;    /* pairs of a function and a kind, from earlier runs */
-static struct set types;    /* of locks, from earlier runs, by kind */
-static struct set elements; /* bytes of those of a block, from earlier runs, by the place of its allocation */
-static struct set found;    /* pairs in this run */
-static struct set places;   /* the kind of lock that was taken first at a pc */
-static struct set others;   /* functions that take locks on behalf of their callers */
+static RT_OF_RUN struct set known;    /* pairs of a function and a kind, from earlier runs */
+static RT_OF_RUN struct set types;    /* of locks, from earlier runs, by kind */
+static RT_OF_RUN struct set elements; /* bytes of those of a block, from earlier runs, by the place of its allocation */
+static RT_OF_RUN struct set found;    /* pairs in this run */
+static RT_OF_RUN struct set places;   /* the kind of lock that was taken first at a pc */
+static RT_OF_RUN struct set others;   /* functions that take locks on behalf of their callers */
 
 static uint64_t mix(uint64_t a, uint64_t b)
 {
@@ -174,10 +174,11 @@ static bool may_trigger(const struct rt_task *t, uint64_t kind)
 
 /* ---- The strategy ---- */
 
-static uint32_t escorted, waiter; /* index of the thread + 1; 0: none. The waiter goes on when the other has acquired */
-static uint64_t expected;         /* kind of the lock that the escorted thread is to take */
-static uint64_t taking;           /* the step of it that does; 0: not yet */
-static uint64_t since;            /* step */
+/* Indices of threads + 1; 0: none. The waiter goes on when the other has acquired. */
+static RT_OF_RUN uint32_t escorted, waiter;
+static RT_OF_RUN uint64_t expected; /* kind of the lock that the escorted thread is to take */
+static RT_OF_RUN uint64_t taking;   /* the step of it that does; 0: not yet */
+static RT_OF_RUN uint64_t since;    /* step */
 
 static bool init(const struct rt_control *control)
 {

@@ -15,7 +15,7 @@
 
 enum phase { FOLLOWING, RESOLVING, OVER };
 
-static enum phase phase;
+static RT_OF_RUN enum phase phase;
 
 /* One that let others go first is not among the enabled ones while there are such. */
 static bool can_go(struct rt_task *const *enabled, unsigned n, const struct rt_task *task)

@@ -8,8 +8,8 @@
 
 enum { DEPTH = 3, DEPTH_MAX = 64, STEPS = 1000 };
 
-static uint64_t points[DEPTH_MAX]; /* rising */
-static unsigned point_count, passed;
+static RT_OF_RUN uint64_t points[DEPTH_MAX]; /* rising */
+static RT_OF_RUN unsigned point_count, passed;
 
 static bool init(const struct rt_control *control)
 {

@@ -16,9 +16,9 @@ enum { LONG = 20000 }; /* steps after which a postponed thread is freed */
 /* rank of a task, for its step number `since`. */
 enum { POSTPONED = 1, FREED, FORCED };
 
-static unsigned forced;  /* tasks that go on before all others */
-static unsigned waiting; /* tasks that are postponed */
-static uint64_t oldest;  /* the step at which the first of them was */
+static RT_OF_RUN unsigned forced;  /* tasks that go on before all others */
+static RT_OF_RUN unsigned waiting; /* tasks that are postponed */
+static RT_OF_RUN uint64_t oldest;  /* the step at which the first of them was */
 
 static bool is(const struct rt_task *t, unsigned rank)
 {
@@ -62,11 +62,11 @@ static void created(const struct rt_task *a, const struct rt_task *b, uint32_t f
  * How far the pattern has come: the events before `event` have, by these threads and on these objects. One thread has
  * one role.
  */
-static uint32_t event;
-static uint32_t actors[RT_ROLES_MAX]; /* index of the thread + 1; 0: none yet */
-static uint64_t objects[RT_ROLES_MAX], sizes[RT_ROLES_MAX];
-static struct rt_step last[2]; /* of the first event, and of the last one by another thread, */
-static uint32_t last_thread;   /* which is this */
+static RT_OF_RUN uint32_t event;
+static RT_OF_RUN uint32_t actors[RT_ROLES_MAX]; /* index of the thread + 1; 0: none yet */
+static RT_OF_RUN uint64_t objects[RT_ROLES_MAX], sizes[RT_ROLES_MAX];
+static RT_OF_RUN struct rt_step last[2]; /* of the first event, and of the last one by another thread, */
+static RT_OF_RUN uint32_t last_thread;   /* which is this */
 
 static const struct rt_place *place(uint32_t i)
 {

@@ -138,7 +138,7 @@ struct rt_task *rt_sched_task(uint32_t thread)
 enum { NAMED = 1, ANY };
 
 /* A filter of pcs: one byte each, so that hooks test it in one instruction. */
-unsigned char rt_interest[RT_INTEREST_SIZE];
+RT_OF_RUN unsigned char rt_interest[RT_INTEREST_SIZE];
 
 void rt_sched_interest(uintptr_t pc)
 {

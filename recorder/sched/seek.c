@@ -8,8 +8,8 @@
 #include "recorder/sched/sched.h"
 
 enum { PATIENCE = 20000 }; /* decisions for which a thread is held */
-static struct rt_task *found[RT_PLAN_GOALS];
-static uint64_t held_for;
+static RT_OF_RUN struct rt_task *found[RT_PLAN_GOALS];
+static RT_OF_RUN uint64_t held_for;
 struct rt_task **rt_seek_kept, **rt_seek_others;
 
 /* Index of the goal's site that the thread is at, RT_PLAN_NONE: at none. */
@@ -81,7 +81,7 @@ static bool find_cycle(struct rt_task *const *tasks, unsigned n)
 
 bool rt_seek_make_room(void)
 {
-	static unsigned room; /* of each */
+	static RT_OF_RUN unsigned room; /* of each */
 
 	if (room >= rt_sched.live)
 		return true;

@@ -7,13 +7,13 @@
 #include "recorder/sched/follow.h"
 #include "recorder/sched/sched.h"
 
-enum { PATIENCE = 20000 };                   /* decisions for which a thread is held */
-enum { NEAR = 16 };                          /* bytes: accesses of one cell begin within them */
-static struct rt_task *found[RT_PLAN_GOALS]; /* the task of each event that was executed */
-static uint64_t cells[RT_PLAN_GOALS];        /* its address */
-static uint32_t reached;                     /* events that were executed, in the sequence's order */
-static uint64_t held_for;
-static uint64_t salt; /* of this run; 0: not drawn yet */
+enum { PATIENCE = 20000 };                             /* decisions for which a thread is held */
+enum { NEAR = 16 };                                    /* bytes: accesses of one cell begin within them */
+static RT_OF_RUN struct rt_task *found[RT_PLAN_GOALS]; /* the task of each event that was executed */
+static RT_OF_RUN uint64_t cells[RT_PLAN_GOALS];        /* its address */
+static RT_OF_RUN uint32_t reached;                     /* events that were executed, in the sequence's order */
+static RT_OF_RUN uint64_t held_for;
+static RT_OF_RUN uint64_t salt; /* of this run; 0: not drawn yet */
 
 static bool is_at(const struct rt_task *task, uint32_t i)
 {

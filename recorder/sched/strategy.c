@@ -23,7 +23,7 @@ bool rt_sched_hesitates(void)
 		RARE = 256,
 		SLOWING = 200
 	}; /* mean number of steps, at first and in the end; one more after */
-	static uint64_t steps, wait;
+	static RT_OF_RUN uint64_t steps, wait;
 	uint64_t mean = OFTEN + ++steps / SLOWING;
 	bool now = wait == 0;
 
@@ -78,7 +78,7 @@ bool rt_sched_has_sleeper(void)
 bool rt_sched_awaits_sleeper(void)
 {
 	enum { NAPS = 10000, REAL_NAPS = 10 }; /* until the strategy is to free a thread; real ones take time */
-	static unsigned naps;
+	static RT_OF_RUN unsigned naps;
 	bool real = rt_sched.outside || rt_sched.foreign || rt_sched.polling;
 
 	if (!rt_sched_has_sleeper())

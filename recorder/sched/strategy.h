@@ -11,6 +11,10 @@
 #include "recorder/control.h"
 #include "recorder/runtime/recorder.h"
 
+/* Of a static variable: it belongs to the run of one process. A forked child has zeros there when its own run begins.
+ */
+#define RT_OF_RUN __attribute__((section("rt_of_run")))
+
 /* The operation that a thread is about to do. It has not begun. */
 struct rt_step {
 	/*

@@ -6,10 +6,10 @@
 
 #include "tracefmt/search.h"
 
-static struct rt_search *search;
-static uint8_t *choices;
-static struct rt_search_record *records;
-static uint32_t next_choice;
+static RT_OF_RUN struct rt_search *search;
+static RT_OF_RUN uint8_t *choices;
+static RT_OF_RUN struct rt_search_record *records;
+static RT_OF_RUN uint32_t next_choice;
 
 static bool init(const struct rt_control *control)
 {

@@ -151,10 +151,16 @@ void rt_turn_start(struct rt_slot *slot)
 	rt_time_by_turns(true);
 }
 
+/* All RT_OF_RUN variables. */
+extern char rt_of_run_start[] __asm__("__start_rt_of_run") __attribute__((visibility("hidden")));
+extern char rt_of_run_stop[] __asm__("__stop_rt_of_run") __attribute__((visibility("hidden")));
+
 void rt_turn_forked(void)
 {
 	if (!rt_controlled)
 		return;
+	for (char *p = rt_of_run_start; p < rt_of_run_stop; p++)
+		*(volatile char *)p = 0;
 	rt_controlled = rt_turn_told = false;
 	rt_thread.task = NULL;
 	rt_thread.in_turn = false;

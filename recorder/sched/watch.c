@@ -51,9 +51,9 @@ static void put_outside(struct rt_task *t)
 /* The same holder as at the last look, at the same step. */
 static void look(void)
 {
-	static struct rt_task *holder;
-	static uint64_t steps;
-	static unsigned looks;
+	static RT_OF_RUN struct rt_task *holder;
+	static RT_OF_RUN uint64_t steps;
+	static RT_OF_RUN unsigned looks;
 
 	rt_sched_lock();
 	struct rt_task *t = rt_sched.holder;

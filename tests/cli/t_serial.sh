@@ -393,6 +393,54 @@ done >sums
 [ "$(sort -u sums | wc -l)" = 2 ] || wrong "--children=controlled: a seed gives different runs"
 run 2 record --serial --children=some ./kind3
 
+# A controlled child's run does not depend on what its parent's scheduler did before.
+cat >before.c <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static int count, rounds;
+static void *counts(void *unused)
+{
+	for (int i = 0; i < rounds; i++) {
+		pthread_mutex_lock(&mutex);
+		count++;
+		pthread_mutex_unlock(&mutex);
+	}
+	return unused;
+}
+static void two(int n)
+{
+	pthread_t t[2];
+	rounds = n;
+	for (int i = 0; i < 2; i++)
+		pthread_create(&t[i], NULL, counts, NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_join(t[i], NULL);
+}
+int main(int argc, char **argv)
+{
+	(void)argc;
+	two(atoi(argv[1]));
+	if (fork() == 0) {
+		two(40);
+		_exit(0);
+	}
+	wait(NULL);
+	return 0;
+}
+END
+build before.c before
+for strategy in random pct racefuzzer; do
+	for n in 1 5 40 400; do
+		rm -f k.zst*
+		run 0 record --serial=3 --strategy=$strategy --children=controlled -o k.zst ./before $n
+		jq -c '[.[] | .thread]' <("$RACETRACE" dump --format jsonl k.zst.* 2>err | sed 1d | jq -s .) | cksum
+	done >sums
+	[ "$(sort -u sums | wc -l)" = 1 ] || wrong "$strategy: a child's run depends on its parent's: $(tr '\n' ' ' <sums)"
+done
+
 # Ends and interruptions, under strategies that keep threads waiting as well.
 ${CC:-gcc} -g -O1 -fsanitize=thread -Wno-tsan "$top/tests/cases/serial_robust.c" -o robust -pthread || exit 1
 # survives WHAT PRINTED END
