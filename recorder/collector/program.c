@@ -93,6 +93,9 @@ static bool set_environment(const struct program_start *start)
 	             preload ? preload : "-") < 0 ||
 	    asprintf(&list, "%s%s%s", start->preload, preload && *preload ? ":" : "", preload ? preload : "") < 0)
 		return false;
+	/* By turns libgomp's threads are to sleep where they wait, not to spin. */
+	if (start->same_addresses && !getenv("OMP_WAIT_POLICY") && setenv("GOMP_SPINCOUNT", "0", 0) != 0)
+		return false;
 	return setenv(RT_CHANNEL_ENV, channel, 1) == 0 && setenv("LD_PRELOAD", list, 1) == 0 &&
 	       (!start->tool || set_tool_environment(start->tool, start->launcher));
 }

@@ -39,9 +39,10 @@ static void come_together(uint64_t object, uintptr_t pc)
 static void run_region(void *argument)
 {
 	struct region *r = argument;
-	struct context c = {.region = r, .outer = rt_omp_current, .children = rt_omp_objects(1)};
+	struct context c = {.region = r, .outer = rt_omp_current};
 
 	come_together(r->object + REGION_FORK, r->pc);
+	c.children = rt_omp_objects(1);
 	rt_emit(RT_OP_ENTER, 0, r->pc, 0); /* so that stacks show the program's call, in whichever thread this runs */
 	after(r->object + REGION_FORK, r->pc);
 	rt_omp_current = &c;
@@ -241,14 +242,32 @@ RT_INTERPOSE(void, GOMP_ordered_end, (void))
 {
 	if (rt_omp_current)
 		before(rt_omp_current->region->object + REGION_ORDERED, RT_PC);
+	wakes();
 	RT_REAL(GOMP_ordered_end)();
 }
+
+/* A loop's next part: the thread whose turn in the order it is goes on. */
+#define ORDERED_NEXT(name, type)                                                                                       \
+	RT_INTERPOSE(bool, name, (type * start, type * end))                                                           \
+	{                                                                                                              \
+		wakes();                                                                                               \
+		return RT_REAL(name)(start, end);                                                                      \
+	}
+ORDERED_NEXT(GOMP_loop_ordered_static_next, long)
+ORDERED_NEXT(GOMP_loop_ordered_dynamic_next, long)
+ORDERED_NEXT(GOMP_loop_ordered_guided_next, long)
+ORDERED_NEXT(GOMP_loop_ordered_runtime_next, long)
+ORDERED_NEXT(GOMP_loop_ull_ordered_static_next, unsigned long long)
+ORDERED_NEXT(GOMP_loop_ull_ordered_dynamic_next, unsigned long long)
+ORDERED_NEXT(GOMP_loop_ull_ordered_guided_next, unsigned long long)
+ORDERED_NEXT(GOMP_loop_ull_ordered_runtime_next, unsigned long long)
 
 #define POST(name, type)                                                                                               \
 	RT_INTERPOSE(void, name, (type * counts))                                                                      \
 	{                                                                                                              \
 		if (rt_omp_current)                                                                                    \
 			before(rt_omp_current->region->object + REGION_POSTED, RT_PC);                                 \
+		wakes();                                                                                               \
 		RT_REAL(name)(counts);                                                                                 \
 	}
 POST(GOMP_doacross_post, long)

@@ -59,7 +59,8 @@ static inline uint64_t phase_object(const struct region *r, unsigned phase)
 /*
  * By turns. libgomp's threads spin and sleep inside it, so a thread that is in there roams: it has no turn and needs
  * none, until it comes back to the program's code. Where libgomp lets a whole team go, all come before any goes on: so
- * it does not matter which is quicker. (Which thread runs a task is libgomp's.)
+ * it does not matter which is quicker. While a thread is in there, no other gets the turn before all that roam are
+ * back or sleep: which of them run a task, or are let go, does not depend on the moment.
  */
 static inline void roam(uintptr_t pc)
 {
@@ -71,6 +72,13 @@ static inline void come(uintptr_t pc)
 {
 	if (RT_UNLIKELY(rt_controlled))
 		rt_turn_comes(0, 0, pc);
+}
+
+/* Before a call that may wake threads that roam. */
+static inline void wakes(void)
+{
+	if (RT_UNLIKELY(rt_controlled))
+		rt_turn_woke();
 }
 
 #endif

@@ -250,7 +250,6 @@ static void run_task(void *argument)
 	struct context c = {.region = t->region,
 	                    .outer = rt_omp_current,
 	                    .phase = t->phase,
-	                    .children = rt_omp_objects(1),
 	                    .final = t->final,
 	                    .group = {t->group},
 	                    .groups = t->group ? 1 : 0};
@@ -259,6 +258,7 @@ static void run_task(void *argument)
 
 	bool roams = RT_UNLIKELY(rt_controlled) && rt_turn_is_roaming();
 	come(t->pc);
+	c.children = rt_omp_objects(1);
 	for (size_t i = 0; i < t->heads; i++)
 		data[i] = t->head[i];
 	struct rt_slot *back = enter_thread(t, frame);
@@ -359,6 +359,8 @@ RT_INTERPOSE(void, GOMP_task,
 	bool waits = !deferred && flags & FLAG_DEPEND;
 	if (waits)
 		roam(RT_PC);
+	else
+		wakes();
 	RT_REAL(GOMP_task)(run_task, &t, copy_task, size, align, deferred, flags, depend, priority, detach);
 	if (waits)
 		come(RT_PC);
@@ -468,6 +470,7 @@ RT_INTERPOSE(void, GOMP_task_reduction_remap, (size_t count, size_t originals, v
 		struct context *c = rt_omp_current;                                                                    \
 		if (c)                                                                                                 \
 			before(phase_object(c->region, c->phase), RT_PC);                                              \
+		wakes();                                                                                               \
 		RT_REAL(name)(e);                                                                                      \
 	}
 FULFILLS(omp_fulfill_event, uintptr_t)

@@ -143,8 +143,10 @@ RT_INTERPOSE(int, pthread_setcancelstate, (int state, int *old))
 /* By turns a thread that waits where it can be cancelled is woken for it. */
 RT_EXPORT int pthread_cancel(pthread_t thread)
 {
-	if (RT_UNLIKELY(rt_controlled))
+	if (RT_UNLIKELY(rt_controlled)) {
 		rt_turn_step(RT_OP_NONE, 0, 0, RT_CALLER, 0, false);
+		rt_turn_woke();
+	}
 	int result = RT_REAL(pthread_cancel)(thread);
 	if (RT_UNLIKELY(rt_controlled) && result == 0 && rt_turn_mine())
 		rt_turn_canceled(rt_thread_of(thread));

@@ -117,6 +117,8 @@ bool rt_turn_polls(struct pollfd *fds, unsigned n, struct rt_until until, uintpt
 /* Around a call that may block otherwise: the thread gives up the turn, and queues for it when it is back. */
 void rt_turn_leaves(uintptr_t pc);
 void rt_turn_returns(uintptr_t pc);
+/* Before something that may wake threads that are outside: they come back before this thread's next step. */
+void rt_turn_woke(void);
 bool rt_turn_is_outside(void); /* if rt_controlled */
 /*
  * The same around code of a library that has threads of its own, which calls what is interposed: that takes no turn.

@@ -31,13 +31,8 @@ void rt_turn_leaves(uintptr_t pc)
 		return;
 	rt_turn_step(RT_OP_NONE, 0, 0, pc, 0, false);
 	struct rt_task *t = rt_sched_enter();
-	t->state = RT_OUTSIDE;
-	rt_sched.outside++;
 	rt_thread.patience = 0; /* a handler's first access asks for the turn */
-	struct rt_task *next = rt_sched_pick(NULL);
-	if (next)
-		rt_sched_log(t, next);
-	rt_sched_give(next);
+	rt_sched_goes_outside(t);
 	rt_sched_leave();
 }
 
@@ -58,9 +53,7 @@ void rt_turn_roams(uintptr_t pc)
 	rt_turn_step(RT_OP_NONE, 0, 0, pc, 0, false);
 	struct rt_task *t = rt_sched_enter();
 	t->roams = true;
-	t->state = RT_OUTSIDE;
-	rt_sched.outside++;
-	rt_sched_give(rt_sched_pick(NULL));
+	rt_sched_goes_outside(t);
 	rt_sched_leave();
 }
 
@@ -79,7 +72,11 @@ void rt_turn_comes(uint64_t gate, unsigned n, uintptr_t pc)
 		t->wakes = 0;
 		t->state = RT_BLOCKED;
 		rt_sched.blocked++;
-		rt_sched_unlock();
+		t->unsettled = false;
+		if (rt_sched.holder || rt_sched_is_settling())
+			rt_sched_unlock();
+		else
+			rt_sched_give(rt_sched_pick_settled());
 		rt_sched_await(t);
 	} else {
 		for (unsigned i = 0; i < others; i++)

@@ -17,6 +17,9 @@ struct rt_sched {
 	struct rt_task **enabled;        /* room for all */
 	struct rt_task *holder;          /* has the turn; NULL: all that could go on are outside */
 	unsigned live, outside, blocked; /* number of tasks */
+	struct rt_task *left;            /* went outside last, and no thread has had the turn since; NULL: not so */
+	bool settling;                   /* no thread gets the turn before those outside sleep or are back */
+	uint64_t settles_since;          /* real time, ns */
 	int32_t dying;           /* kernel's number of a thread that has ended and may not be gone yet; 0: none */
 	uint64_t steps, chance;  /* chance: the step at which all were last told to try again */
 	uint64_t now, next_wake; /* virtual time, ns; next_wake UINT64_MAX: none */
@@ -76,6 +79,17 @@ void rt_sched_leave(void);
 void rt_sched_pass(struct rt_task *t);
 void rt_sched_queue(struct rt_task *t);
 void rt_sched_await(struct rt_task *t);
+/* This thread, which has the turn, goes outside. The lock is held, and is released. */
+void rt_sched_goes_outside(struct rt_task *t);
+/* True if the task, the caller's, may have woken others outside, and has waited for them and then for the turn; the
+ * lock, which is held, is released then. */
+bool rt_sched_settle(struct rt_task *t);
+/* True if some thread outside may be on its way back: the turn is not given before that is known. */
+bool rt_sched_is_settling(void);
+/* By the watcher, without the lock: gives the turn as soon as all outside sleep. */
+void rt_sched_look_outside(void);
+/* rt_sched_pick when no thread has the turn; logs the decision if a thread has gone outside before it. */
+struct rt_task *rt_sched_pick_settled(void);
 /* Writes the decision into the log. */
 void rt_sched_log(const struct rt_task *from, const struct rt_task *to);
 /* True if plain accesses at this pc are steps, or if that cannot be excluded. */

@@ -51,6 +51,9 @@ struct rt_task {
 	uint64_t waits_aside;           /* it did, until a handler interrupted it, and has not been woken */
 	uint8_t waits_op;               /* to do this with it */
 	bool timed_out, last_chance, cancelable, canceled, interrupted, yielded, roams;
+	bool woke;                  /* it may have woken others that are outside */
+	bool unsettled;             /* RT_OUTSIDE: it may be on its way back */
+	uint64_t slept, ran;        /* the same: what looks at it said (settle.c) */
 	uint64_t yielded_at;        /* step */
 	uint64_t paused_at;         /* changes of threads when it last paused, plus one */
 	uint64_t wakes, wakes_real; /* RT_BLOCKED: virtual and real time, ns, at which the wait ends; 0: never */

@@ -64,7 +64,7 @@ void rt_turn_created(struct rt_slot *slot)
 	rt_busy_begin();
 	rt_sched_lock();
 	make(slot, roams ? RT_OUTSIDE : RT_READY);
-	task_of(slot)->roams = roams;
+	task_of(slot)->roams = task_of(slot)->unsettled = roams;
 	rt_sched.outside += roams;
 	rt_sched_unlock();
 	rt_sched_watch();
@@ -80,10 +80,10 @@ bool rt_turn_begin(struct rt_slot *slot, uintptr_t pc)
 	if (t->roams)
 		return false;
 	rt_sched_enter();
-	if (rt_sched.holder)
+	if (rt_sched.holder || rt_sched_is_settling())
 		rt_sched_unlock();
 	else
-		rt_sched_give(rt_sched_pick(NULL));
+		rt_sched_give(rt_sched_pick_settled());
 	rt_sched_await(t);
 	rt_sched_leave();
 	return true;
@@ -98,6 +98,8 @@ void rt_turn_end(void)
 	rt_turn_comes(0, 0, 0);
 	rt_turn_hold(0);
 	rt_sched_enter();
+	if (rt_sched_settle(t))
+		rt_sched_lock();
 	for (struct rt_task *other = rt_sched.first; other; other = other->after)
 		if (other->state == RT_BLOCKED && other->waits_op == RT_OP_JOIN && other->waits == t->thread)
 			rt_sched_unblock(other);

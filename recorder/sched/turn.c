@@ -97,10 +97,10 @@ static void interrupt(struct rt_task *t)
 		return;
 	}
 	set_aside(t);
-	if (rt_sched.holder)
+	if (rt_sched.holder || rt_sched_is_settling())
 		rt_sched_unlock();
 	else
-		rt_sched_give(rt_sched_pick(NULL));
+		rt_sched_give(rt_sched_pick_settled());
 }
 
 /* No thread could go on, and for a while no signal's handler ran: none is expected any more. */
@@ -154,7 +154,7 @@ void rt_sched_await(struct rt_task *t)
 void rt_sched_pass(struct rt_task *t)
 {
 	bool held = rt_sched.holder == t;
-	struct rt_task *next = rt_sched_pick(held ? t : NULL);
+	struct rt_task *next = held ? rt_sched_pick(t) : rt_sched_pick_settled();
 
 	if (next == t && held) {
 		t->state = RT_RUNNING;
@@ -173,7 +173,8 @@ void rt_sched_queue(struct rt_task *t)
 	if (t->state == RT_OUTSIDE)
 		rt_sched.outside--;
 	t->state = RT_READY;
-	if (!rt_sched.holder) {
+	t->unsettled = false;
+	if (!rt_sched.holder && !rt_sched_is_settling()) {
 		rt_sched_pass(t);
 		return;
 	}
@@ -221,6 +222,8 @@ void rt_turn_step(unsigned op, uint64_t object, uint64_t arg, uintptr_t pc, unsi
 	rt_sched_tick(RT_STEP_NS);
 	if (rt_sched.holder != t) {
 		rt_sched_queue(t);
+	} else if (rt_sched_settle(t)) {
+		; /* it was chosen */
 	} else if (!t->yielded && rt_sched.strategy->goes_on && rt_sched.strategy->goes_on(t)) {
 		rt_sched_unlock();
 	} else {
@@ -370,8 +373,11 @@ void rt_turn_signaled(const struct rt_thread *thread)
 	rt_sched_lock();
 	if (t->state == RT_BLOCKED || t->state == RT_READY)
 		set_aside(t);
+	bool wakes = t->state == RT_OUTSIDE;
 	rt_sched_unlock();
 	rt_busy_end();
+	if (wakes)
+		rt_turn_woke();
 }
 
 /* ---- Around events ---- */
@@ -401,8 +407,10 @@ void rt_turn_emitted(unsigned op, uint64_t object)
 	case RT_OP_RELEASE:
 	case RT_OP_SEM_POST:
 	case RT_OP_ONCE_END:
-	case RT_OP_HB_BEFORE: /* of a once that was left */
+	case RT_OP_HB_BEFORE: /* of a once that was left; or of what the kernel or libgomp hands on */
 		rt_turn_gives(object);
+		if (op == RT_OP_HB_BEFORE)
+			rt_turn_woke();
 		break;
 	case RT_OP_SIGNAL:
 	case RT_OP_BROADCAST:

@@ -2,7 +2,7 @@
  * The watcher: a thread of the recorder's own. A thread that has the turn and passes no step for a while sleeps in the
  * kernel without having said so (a lock of a library that is not interposed, a raw system call), or computes in code
  * that is not instrumented: it is outside from then on, and queues when it comes to a hook again. And when all that
- * could go on are outside, waits end by real time.
+ * could go on are outside, waits end by real time. It looks at those that go outside, too (settle.c).
  */
 #include "recorder/sched/sched.h"
 
@@ -75,7 +75,7 @@ static unsigned end_waits(void)
 	bool any = false;
 
 	rt_sched_lock();
-	if (rt_sched.holder || (rt_sched.next_wake == UINT64_MAX && !rt_sched.polling)) {
+	if (rt_sched.holder || rt_sched_is_settling() || (rt_sched.next_wake == UINT64_MAX && !rt_sched.polling)) {
 		rt_sched_unlock();
 		return LOOK_MS;
 	}
@@ -110,6 +110,7 @@ static void *watch(void *unused)
 	while (rt_controlled && rt_sched.live) {
 		uint32_t alarm = __atomic_load_n(&rt_sched.alarm, __ATOMIC_ACQUIRE);
 
+		rt_sched_look_outside();
 		ms = end_waits();
 		rt_futex_wait(&rt_sched.alarm, alarm, ms);
 		if (rt_sched_real_ns(CLOCK_MONOTONIC) - looked >= LOOK_MS * UINT64_C(1000000)) {
