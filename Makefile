@@ -119,7 +119,7 @@ BUILD_PACKAGES := gcc g++ make libc6-dev libzstd-dev libjansson-dev libdw-dev li
 CHECK_PACKAGES := $(BUILD_PACKAGES) check libsubunit-dev zstd jq bash clang valgrind groff-base pkg-config patch
 HOUSE_PACKAGES := $(CHECK_PACKAGES) git libclang-rt-14-dev clang-format clang-tidy
 
-.PHONY: help deps-build deps-check deps-house demo check unit cli e2e faults differ san fuzz check-real check-cluster bench bench-load bench-column bench-orders bench-pecan bench-explore bench-findings bench-binary check-binary format tidy install uninstall deb check-dist
+.PHONY: help deps-build deps-check deps-house demo check unit cli e2e check-runs faults differ san fuzz check-real check-cluster bench bench-load bench-column bench-orders bench-pecan bench-explore bench-findings bench-binary check-binary format tidy install uninstall deb check-dist
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -146,6 +146,9 @@ check-binary: all ## every sample without instrumentation, recorded by the Valgr
 	BINARY=only bash tests/e2e/run.sh $(BUILD)
 e2e: all ## samples: build, record, analyze, compare with what is expected
 	bash tests/e2e/run.sh $(BUILD)
+
+check-runs: all ## the same, and each sample 100 times under one seed of record --serial: equal byte by byte
+	RUNS=100 bash tests/e2e/run.sh $(BUILD)
 
 faults: all ## every allocation of the program and every system call of `record` fails once; the command-line tests take a fifth
 	RT_FAULTS=all bash tests/cli/run.sh $(BUILD) no_memory system_calls

@@ -3,10 +3,13 @@
 # is found with what is expected: samples/README.md, tests/cases/expected.tsv. Needs bash, gcc and jq; what Clang
 # compiles is tried if there is a Clang.
 #
+# RUNS: how often a seed of `record --serial` must give the same run of each sample (default 2; runs.tsv: those for which
+# the outside world decides).
 # JOBS: programs at a time (default: two a processor, as many of them sleep). KEEP=FOLDER: leaves binaries, traces and reports there.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 top=$(cd "$here/../.." && pwd)
+RUNS=${RUNS:-2}
 TRIES=5 # recordings until every finding had its usual verdict
 
 # compile VARIANT SOURCE OUTPUT
@@ -48,6 +51,23 @@ differences() {
 		echo "wrong: cannot compare the report of analyze, which ended with status $status: $(tail -n 3 "$folder/err")"
 }
 
+# same FOLDER SOURCE EXPECT: prints what differs between dumps of runs of one seed, byte by byte.
+same() {
+	local folder=$1 name=${2#"$top"/samples/} what args run
+	what=$(awk -F'\t' -v name="${name%.*}" '$1 == name {print $2}' "$here/runs.tsv")
+	[ "$what" != order ] || return 0
+	read -ra args < <(setting "$3" args)
+	for ((run = 1; run <= RUNS; run++)); do
+		timeout 60 "$racetrace" record --serial=7 --fix-time -o "$folder/same.zst" -- "$folder/app" "${args[@]}" >"$folder/out" 2>"$folder/err" </dev/null
+		"$racetrace" dump "$folder/same.zst" 2>"$folder/err" | if [ "$what" = values ]; then sed -E 's/ =-?[0-9]+//'; else cat; fi >"$folder/dump.$((run > 1))"
+		[ -s "$folder/dump.0" ] || { echo "wrong: --serial: no trace: $(tail -n 3 "$folder/err")"; return; }
+		[ $run = 1 ] || cmp -s "$folder/dump.0" "$folder/dump.1" || {
+			echo "wrong: --serial: run $run of a seed differs from the first: $(diff "$folder/dump.0" "$folder/dump.1" | head -n 2 | tail -n 1)"
+			return
+		}
+	done
+}
+
 # check_sample VARIANT SOURCE FOLDER EXPECT: prints differences; tries again while a verdict is tolerated but unusual.
 check_sample() {
 	local source=$2 folder=$3 expect=$4 kinds found usual="" i
@@ -55,6 +75,10 @@ check_sample() {
 	kinds=${kinds:-race}
 	kinds=${kinds// /,}
 	compile "$1" "$source" "$folder/app" 2>&1 || { echo "wrong: does not compile"; return; }
+	if [ "$1" = gcc-O1 ] && [ "$expect" = "${source%.*}.expect" ]; then
+		found=$(same "$folder" "$source" "$expect")
+		[ -z "$found" ] || { echo "$found"; return; }
+	fi
 	for ((i = 0; i < TRIES; i++)); do
 		found=$(differences "$folder" "$source" "$kinds" "$expect" "")
 		[ -n "$found" ] || return
@@ -113,6 +137,7 @@ mkdir -p "$results"
 [ -n "${KEEP-}" ] || trap 'rm -rf "$results"' EXIT
 unset TSAN_OPTIONS
 
+export RUNS
 # wanted SOURCE: is it among the names given?
 wanted() {
 	local base=${1##*/} name
