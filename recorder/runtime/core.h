@@ -40,6 +40,7 @@ struct rt_private {
 	struct rt_pending pending;
 	struct rt_seen *seen;               /* repeat filter where values are recorded, in place of the large one */
 	uint32_t seen_mask;                 /* how much of it is in use */
+	bool seen_grew;                     /* all of it was */
 	uint64_t value_epoch, value_filter; /* of it; slot->filter_epoch at the last record */
 	_Alignas(64) struct rt_filter filter[RT_FILTER_SMALL];
 };
@@ -123,7 +124,8 @@ void rt_settle(struct rt_slot *slot, unsigned op);
 bool rt_write_is_pending(struct rt_slot *slot);
 /* Called once a block, as the other filter's growing. */
 void rt_value_grow(struct rt_private *of);
-/* Appends the record, if it is an access whose value can be recorded, or leaves it out. False: it is none. */
+/* rt_value_begin; then appends the record, if it is an access whose value can be recorded, or leaves it out. False: it
+ * is none. */
 bool rt_value_append(struct rt_slot *slot, uint64_t w0, uint64_t w1);
 /* rt_emit_range where values are recorded: without one. */
 void rt_value_range(unsigned op, uintptr_t from, size_t size, uintptr_t pc);

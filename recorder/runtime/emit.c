@@ -222,8 +222,6 @@ void rt_append_slow(uint64_t w0, uint64_t w1, struct rt_slot *s)
 	rt_busy_begin();
 	if (rt_watched)
 		w1 = mark_plain(w0, w1);
-	if (rt_values)
-		rt_value_begin(s, (unsigned)(w0 >> 48) & 255);
 	if (!rt_values || !rt_value_append(s, w0, w1))
 		rt_put(s, w0, w1, RT_PUT_PLAIN, 0);
 	rt_busy_end();

@@ -15,6 +15,8 @@ struct rt_filter {
  */
 #define RT_FILTER_SMALL 4096u
 #define RT_FILTER_LARGE 131072u
+#define RT_FILTER_BYTES                                                                                                \
+	(UINT64_C(6) << 20)    /* room for a large one; with values (value.c) it has more and larger entries */
 #define RT_FILTER_PATIENCE 64u /* blocks without synchronisation after which the table grows */
 #define RT_FILTER_TWICE (UINT64_C(1) << 51)
 #define RT_FILTER_EPOCH (UINT64_C(1) << 52)

@@ -28,7 +28,7 @@ struct rt_tree *rt_tree;
 bool rt_tsc;
 bool rt_sync_only, rt_not_plain;
 static struct rt_private *privates;
-static struct rt_filter (*larges)[RT_FILTER_LARGE];
+static char (*larges)[RT_FILTER_BYTES];
 
 /* Standard error as it was at the start. The program may open a file of its own under that number. */
 static uint64_t error_device, error_inode; /* 0: closed */
@@ -212,7 +212,7 @@ bool rt_private_open(struct rt_slot *slot)
 
 struct rt_filter *rt_large_filter(struct rt_slot *slot)
 {
-	struct rt_filter *filter = larges ? larges[slot - rt_channel_slot(rt_channel, 0)] : NULL;
+	void *filter = larges ? larges[slot - rt_channel_slot(rt_channel, 0)] : NULL;
 
 	return filter && rt_memory_open(filter, sizeof *larges) ? filter : NULL;
 }

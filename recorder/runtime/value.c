@@ -30,14 +30,20 @@ bool rt_values_caught; /* SIGSEGV and SIGBUS come to signal.c */
 
 enum { PEEK_ASK, PEEK_DIRECT, PEEK_CALL };
 
-#define SEEN_SMALL 4096u /* entries; as of the other filter: core.h */
-#define SEEN_LARGE 65536u
-/* A place of the code and the bytes that it accesses; what is kept there, and how often it was, in which epoch. */
+#define SEEN_SMALL 4096u /* entries; as of the other filter: filter.h */
+#define SEEN_LARGE 262144u
+/* An entry of the other filter, with the value that is kept. An entry that is not of this epoch is none. */
 struct rt_seen {
-	uint64_t w0, w1, value, count_epoch;
+	struct rt_filter of;
+	uint64_t value;
 };
-_Static_assert(SEEN_LARGE * sizeof(struct rt_seen) <= RT_FILTER_LARGE * sizeof(struct rt_filter),
-               "a large filter has room");
+_Static_assert(SEEN_LARGE * sizeof(struct rt_seen) <= RT_FILTER_BYTES, "a large filter has room");
+
+/* What is kept of a slot that records; its small filter is the one in use there. */
+static inline struct rt_private *private_of(struct rt_slot *s)
+{
+	return (struct rt_private *)(void *)((char *)s->filter - offsetof(struct rt_private, filter));
+}
 
 /* ---- Reading memory ---- */
 
@@ -60,7 +66,7 @@ static bool peek_by_call(uintptr_t at, unsigned size, uint64_t *value)
 }
 
 /* The bytes, as a number. False: they cannot be read. */
-static bool peek(uintptr_t at, unsigned size, uint64_t *value)
+static inline bool peek(uintptr_t at, unsigned size, uint64_t *value)
 {
 	struct rt_thread *t = &rt_thread;
 
@@ -77,9 +83,9 @@ static bool peek(uintptr_t at, unsigned size, uint64_t *value)
 /* ---- Pending writes ---- */
 
 /* look: the store has taken place; else the write has no value. */
-static void settle(struct rt_slot *s, bool look)
+static inline void settle(struct rt_slot *s, bool look)
 {
-	struct rt_pending *p = &rt_private_of(s)->pending;
+	struct rt_pending *p = &private_of(s)->pending;
 	unsigned size = p->size;
 	uint64_t value = 0;
 	bool known;
@@ -104,13 +110,13 @@ void rt_settle(struct rt_slot *s, unsigned op)
 	if (!rt_values || !s->limit)
 		return;
 	rt_busy_begin();
-	settle(s, op != RT_OP_READ || rt_private_of(s)->pending.read);
+	settle(s, op != RT_OP_READ || private_of(s)->pending.read);
 	rt_busy_end();
 }
 
 bool rt_write_is_pending(struct rt_slot *s)
 {
-	return rt_values && s->limit && rt_private_of(s)->pending.size && !rt_private_of(s)->pending.read;
+	return rt_values && s->limit && private_of(s)->pending.size && !private_of(s)->pending.read;
 }
 
 void rt_value_discard(struct rt_slot *s)
@@ -129,16 +135,29 @@ void rt_value_discard(struct rt_slot *s)
 	rt_busy_end();
 }
 
-void rt_value_begin(struct rt_slot *s, unsigned op)
+/* Entries of earlier rounds of epochs are no entries. */
+static void new_epoch(struct rt_private *b)
 {
-	struct rt_private *b = rt_private_of(s);
+	unsigned used = b->seen_grew ? SEEN_LARGE : SEEN_SMALL;
+
+	b->value_epoch += RT_FILTER_EPOCH;
+	if (b->value_epoch != 0 || !b->seen)
+		return;
+	for (unsigned i = 0; i < used; i++)
+		*(volatile uint64_t *)&b->seen[i].of.k1 = UINT64_MAX;
+	b->seen_grew = false;
+}
+
+static inline void begin(struct rt_slot *s, unsigned op)
+{
+	struct rt_private *b = private_of(s);
 
 	if (op == RT_OP_READ && b->pending.size && !b->pending.read)
 		b->pending.read = true;
 	else
 		settle(s, true);
 	if (s->filter_epoch != b->value_filter) { /* a new one was begun */
-		b->value_epoch++;
+		new_epoch(b);
 		b->epoch_blocks = 0;
 		b->seen_mask = SEEN_SMALL - 1;
 	}
@@ -146,43 +165,66 @@ void rt_value_begin(struct rt_slot *s, unsigned op)
 	b->value_filter = s->filter_epoch;
 }
 
+void rt_value_begin(struct rt_slot *s, unsigned op)
+{
+	begin(s, op);
+}
+
 /* ---- Accesses ---- */
 
 void rt_value_grow(struct rt_private *b)
 {
-	if (++b->epoch_blocks == RT_FILTER_PATIENCE)
+	if (++b->epoch_blocks == RT_FILTER_PATIENCE) {
 		b->seen_mask = SEEN_LARGE - 1;
+		b->seen_grew = true;
+	}
 }
 
-static struct rt_seen *find(struct rt_slot *s, uint64_t w0, uint64_t w1, bool *same)
+static inline uint64_t hash(uint64_t w0, uint64_t w1)
 {
-	struct rt_private *b = rt_private_of(s);
-	uint64_t hash = (w0 >> 3) ^ (w0 >> 13) ^ (w0 & 7) * (1 << 9 | 1 << 13) ^ w1;
+	return (w0 >> 3) ^ (w0 >> 13) ^ (w0 & 7) * (1 << 9 | 1 << 13) ^ w1;
+}
+
+/* How often it was seen in this epoch: 0, 1, or 2 for more. *entry: NULL without memory. */
+static inline unsigned find(struct rt_slot *s, uint64_t w0, uint64_t w1, struct rt_seen **entry)
+{
+	struct rt_private *b = private_of(s);
+	uint64_t k0 = w0 + b->value_epoch;
 	struct rt_seen *f;
 
-	*same = false;
-	if (!b->seen && !(b->seen = (struct rt_seen *)(void *)rt_large_filter(s)))
-		return NULL;
-	f = b->seen + (hash & b->seen_mask);
-	*same = f->w0 == w0 && f->w1 == w1 && f->count_epoch >> 2 == b->value_epoch;
-	if (!*same)
-		*f = (struct rt_seen){w0, w1, 0, b->value_epoch << 2};
-	return f;
+	*entry = NULL;
+	if (RT_UNLIKELY(!b->seen) && !(b->seen = (struct rt_seen *)(void *)rt_large_filter(s)))
+		return 0;
+	*entry = f = b->seen + (hash(w0, w1) & b->seen_mask);
+	if (f->of.k1 != w1)
+		return 0;
+	return f->of.k0 == k0 + RT_FILTER_TWICE ? 2 : f->of.k0 == k0;
 }
 
-static void read_value(struct rt_slot *s, uint64_t w0, uint64_t w1, unsigned size)
+/* It is seen once more; `same` as before. */
+static inline void note(struct rt_slot *s, struct rt_seen *f, uint64_t w0, uint64_t w1, unsigned count, bool same)
+{
+	uint64_t k0 = w0 + private_of(s)->value_epoch;
+
+	if (!f || count == 2)
+		return;
+	f->of.k0 = count == 1 && same ? k0 + RT_FILTER_TWICE : k0;
+	f->of.k1 = w1;
+}
+
+static inline void read_value(struct rt_slot *s, uint64_t w0, uint64_t w1, unsigned size)
 {
 	uint64_t value;
-	bool same, known = peek(w0 & RT_OPERAND_MAX, size, &value);
-	struct rt_seen *f = find(s, w0, w1, &same);
-	unsigned count = f ? f->count_epoch & 3 : 0;
+	struct rt_seen *f;
+	bool known = peek(w0 & RT_OPERAND_MAX, size, &value);
+	unsigned count = find(s, w0, w1, &f);
 
-	if (same && known && count == 2 && f->value == value) {
+	if (known && count == 2 && f->value == value) {
 		s->skipped++;
 		return;
 	}
 	if (f && known) {
-		f->count_epoch += count < 2 && (!count || f->value == value);
+		note(s, f, w0, w1, count, f->value == value);
 		f->value = value;
 	}
 	rt_put(s, w0, w1, known ? RT_PUT_VALUE : RT_PUT_PLAIN, value);
@@ -190,17 +232,16 @@ static void read_value(struct rt_slot *s, uint64_t w0, uint64_t w1, unsigned siz
 
 static void write_value(struct rt_slot *s, uint64_t w0, uint64_t w1, unsigned size)
 {
-	struct rt_pending *p = &rt_private_of(s)->pending;
+	struct rt_pending *p = &private_of(s)->pending;
 	uint64_t before = 0;
-	bool same;
-	struct rt_seen *f = find(s, w0, w1, &same);
+	struct rt_seen *f;
+	unsigned count = find(s, w0, w1, &f);
 	struct rt_record *record = NULL;
 
-	if (same && (f->count_epoch & 3) == 2 && peek(w0 & RT_OPERAND_MAX, size, &before)) {
+	if (count == 2 && peek(w0 & RT_OPERAND_MAX, size, &before)) {
 		s->skipped++;
 	} else {
-		if (f)
-			f->count_epoch += (f->count_epoch & 3) < 2;
+		note(s, f, w0, w1, count, true);
 		rt_reserve(s, 4); /* a read that comes before it is settled is in the same block */
 		record = rt_put(s, w0, w1, RT_PUT_PENDING, 0);
 		if (!record)
@@ -214,6 +255,12 @@ bool rt_value_append(struct rt_slot *s, uint64_t w0, uint64_t w1)
 	struct rt_record r = {w0, w1};
 	unsigned op = rt_record_op(r), aux = rt_record_aux_of(r), size = aux & 31;
 
+	struct rt_private *b = private_of(s);
+
+	/* The table is large; what comes before its turn does not wait for it. */
+	if (b->seen)
+		__builtin_prefetch(b->seen + (hash(w0, w1) & b->seen_mask), 1);
+	begin(s, op);
 	if (op == RT_OP_LONGJMP) /* it may restore the signal mask */
 		rt_thread.peek = PEEK_ASK;
 	if ((op != RT_OP_READ && op != RT_OP_WRITE) || size > 8 || !size || size & (size - 1) ||
@@ -229,17 +276,15 @@ bool rt_value_append(struct rt_slot *s, uint64_t w0, uint64_t w1)
 /* A range's read that is to be left out, and is counted then. */
 static bool is_repeat(struct rt_slot *s, uint64_t w0, uint64_t w1, uint64_t size)
 {
+	uint64_t k1 = w1 | UINT64_C(1) << 63 | size << 48;
 	struct rt_seen *f;
-	bool same;
 
-	if (size >= 1u << 15 || !(f = find(s, w0, w1 | UINT64_C(1) << 63 | size << 48, &same)))
+	if (size >= 1u << 15)
 		return false;
-	if ((f->count_epoch & 3) < 2) {
-		f->count_epoch++;
-		return false;
-	}
-	s->skipped++;
-	return true;
+	unsigned count = find(s, w0, k1, &f);
+	note(s, f, w0, k1, count, true);
+	s->skipped += count == 2;
+	return count == 2;
 }
 
 void rt_value_range(unsigned op, uintptr_t from, size_t size, uintptr_t pc)
