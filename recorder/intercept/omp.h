@@ -60,7 +60,7 @@ static inline uint64_t phase_object(const struct region *r, unsigned phase)
  * By turns. libgomp's threads spin and sleep inside it, so a thread that is in there roams: it has no turn and needs
  * none, until it comes back to the program's code. Where libgomp lets a whole team go, all come before any goes on: so
  * it does not matter which is quicker. While a thread is in there, no other gets the turn before all that roam are
- * back or sleep: which of them run a task, or are let go, does not depend on the moment.
+ * back or sleep: which of them run a task, or go on, does not depend on the moment.
  */
 static inline void roam(uintptr_t pc)
 {
