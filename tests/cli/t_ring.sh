@@ -45,6 +45,28 @@ grep -q '^observed .* heap main' races || wrong "the block has no name: $(cat ra
 for f in ring whole; do "$racetrace" info --format json $f.zst | jq .events; done | uniq | wc -l | grep -q '^1$' ||
 	wrong "events differ with a ring"
 
+# Threads that ended before the start take no room.
+cat >threads.c <<'END'
+#include <pthread.h>
+static void *nothing(void *arg)
+{
+	return arg;
+}
+int main(void)
+{
+	for (int i = 0; i < 3000; i++) {
+		pthread_t t;
+		pthread_create(&t, NULL, nothing, NULL);
+		pthread_join(t, NULL);
+	}
+	return 0;
+}
+END
+gcc -g -fsanitize=thread threads.c -o threads -pthread || exit 1
+"$racetrace" record --ring 64K -o t.zst ./threads || wrong "record failed"
+"$racetrace" dump t.zst | grep -c ' begin ' >begins
+[ "$(cat begins)" -lt 1500 ] || wrong "$(cat begins) of 3000 threads have a beginning in the trace"
+
 for size in 1 63K 5X K '' 1KK 99999999999999999999; do
 	"$racetrace" record --ring "$size" ./long_run >out 2>err
 	[ $? = 2 ] && grep -q 'ring must be at least 64K' err || wrong "--ring '$size': $(cat err)"
