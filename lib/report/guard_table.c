@@ -205,36 +205,34 @@ static const char *lock_name(struct maker *k, uint32_t lock)
 	return k->locks[lock] = copy(k, name);
 }
 
-typedef bool expression_of(const char *line, uint32_t column, char name[EXPRESSION_MAX]);
-
-static bool locked(const char *line, uint32_t column, char name[EXPRESSION_MAX])
-{
-	(void)column; /* a compiler's is that of the call */
-	return expression_locked(line, name);
-}
-
-/* What the user's line of an event says of memory without a name of its own; NULL: nothing. The caller frees it. */
-static char *written(struct maker *k, uint64_t number, expression_of *of)
+/* What the line of a write assigns to, of memory without a name of its own; NULL: not known. The caller frees it. */
+static char *written(struct maker *k, uint64_t number)
 {
 	char name[EXPRESSION_MAX], *line = NULL;
 	const struct description *d = description_of(k->r.descriptions, number);
 	struct place place = d ? place_of_stack(&k->r, d->stack, d->stack_count) : (struct place){0};
-	if (place.frame && place.frame->file && (of == locked || !place.callee))
+	if (place.frame && place.frame->file && !place.callee)
 		line = snippet_whole(&k->snippets, place.frame->file, place.frame->line);
-	bool known = line && of(line, place.frame->column, name);
+	bool known = line && expression_assigned(line, place.frame->column, name);
 	free(line);
 	return known ? copy(k, name) : NULL;
 }
 
-/* What its acquire's line locks. */
+/* What its acquire's line locks, of a lock without a name of its own. */
 static char *lock_written(struct maker *k, uint32_t lock)
 {
+	char own[SUBJECT_NAME_MAX], name[EXPRESSION_MAX];
+	uint64_t addr = k->m->objects[lock].addr;
 	const struct description *d = k->holder[lock] == MODEL_NONE
 	                                  ? NULL
 	                                  : description_of(k->r.descriptions, k->m->events[k->holder[lock]].number);
-	for (size_t i = 0; d && i < d->lock_count; i++)
-		if (d->locks[i].addr == k->m->objects[lock].addr && d->locks[i].block.alloc)
-			return written(k, d->locks[i].acquired, locked);
+	subject_object_name(&k->r, addr, NULL, own);
+	for (size_t i = 0; d && !own[0] && i < d->lock_count; i++)
+		if (d->locks[i].addr == addr)
+			return place_locked(&k->r, &k->snippets,
+			                    description_of(k->r.descriptions, d->locks[i].acquired), name)
+			           ? copy(k, name)
+			           : NULL;
 	return NULL;
 }
 
@@ -355,7 +353,7 @@ static void add_cell(struct maker *k, const struct counted *c)
 	if (!row)
 		return;
 	if (!row->written && !row->file && c->write != MODEL_NONE && strcmp(s.kind, "tls") != 0)
-		row->written = written(k, k->m->events[c->write].number, expression_assigned);
+		row->written = written(k, k->m->events[c->write].number);
 	row->cells++;
 	row->of += c->of;
 	row->writes += c->writes;

@@ -3,8 +3,10 @@
 
 #include "lib/report/digest.h"
 #include "lib/trace/modules.h"
+#include "lib/trace/snippet.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool begins(const char *text, const char *start)
@@ -74,6 +76,18 @@ struct place place_of_both(const struct report *r, uint32_t e1, uint32_t e2)
 			place.frame = NULL;
 	}
 	return place;
+}
+
+bool place_locked(const struct report *r, struct snippets *s, const struct description *acquire,
+                  char name[EXPRESSION_MAX])
+{
+	if (!acquire || (acquire->event.op != RT_OP_ACQUIRE && acquire->event.op != RT_OP_ACQUIRE_SHARED))
+		return false;
+	struct place place = place_of_stack(r, acquire->stack, acquire->stack_count);
+	char *line = place.frame && place.frame->file ? snippet_whole(s, place.frame->file, place.frame->line) : NULL;
+	bool known = line && expression_locked(line, name);
+	free(line);
+	return known;
 }
 
 uint64_t place_key(const struct place *place)

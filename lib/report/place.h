@@ -5,7 +5,10 @@
 #ifndef LIB_REPORT_PLACE_H
 #define LIB_REPORT_PLACE_H
 
+#include "lib/report/expression.h"
 #include "lib/report/report.h"
+
+struct snippets;
 
 struct place {
 	const struct rt_frame *frame; /* NULL: nothing is known of the position */
@@ -26,6 +29,11 @@ struct place place_of_both(const struct report *r, uint32_t e1, uint32_t e2);
 uint64_t place_key(const struct place *place);
 /* The same number for the same function of the same file. */
 uint64_t place_function_key(const struct place *place);
+
+/* What the user's line of an acquire locks, as expression_locked says it: the name of a lock that has none of its own.
+ * False: it is not known, or the event is no acquire. acquire: NULL: not described. */
+bool place_locked(const struct report *r, struct snippets *s, const struct description *acquire,
+                  char name[EXPRESSION_MAX]);
 
 enum { PLACE_FUNCTION_MAX = 160 };
 /* The function's name with what is between < and > left out: "std::map<>::find"; "a thread" where none is known. */

@@ -39,7 +39,9 @@ void text_put_stack(const struct printer *p, const struct description *d, int in
 
 /* An anomaly in full (text_anomaly.c), and parts of it. */
 void text_put_anomaly(const struct printer *p, const struct report_entry *entry);
-void text_put_lock_name(const struct printer *p, uint64_t addr, const struct memory_block *block);
+/* acquire: the event that acquires it, by whose line a lock without a name is known; NULL: not described. */
+void text_put_lock_name(const struct printer *p, uint64_t addr, const struct memory_block *block,
+                        const struct description *acquire);
 /* told: how the block was allocated is printed elsewhere. */
 void text_put_subject(const struct printer *p, const struct subject *s, bool told);
 /* The turns of threads that lead to it, if they are few enough to be read. */

@@ -12,25 +12,31 @@
 
 /* Events */
 
-void text_put_lock_name(const struct printer *p, uint64_t addr, const struct memory_block *block)
+void text_put_lock_name(const struct printer *p, uint64_t addr, const struct memory_block *block,
+                        const struct description *acquire)
 {
-	char name[SUBJECT_NAME_MAX];
+	char name[SUBJECT_NAME_MAX], written[EXPRESSION_MAX];
 	subject_object_name(p->r, addr, block, name);
-	if (name[0])
+	if (name[0]) {
 		text_put_styled(p, BOLD, name);
-	else
-		fprintf(p->out, "the lock at 0x%" PRIx64, addr);
+		return;
+	}
+	bool known = place_locked(p->r, p->snippets, acquire, written);
+	if (known)
+		text_put_styled(p, BOLD, written);
+	fprintf(p->out, "%sthe lock at 0x%" PRIx64 "%s", known ? " (" : "", addr, known ? ")" : "");
 }
 
 static void put_locks(const struct printer *p, const struct description *d)
 {
 	for (size_t i = 0; i < d->lock_count; i++) {
 		const struct held_lock *lock = &d->locks[i];
+		const struct description *acquire = description_of(p->r->descriptions, lock->acquired);
 		fputs("    holding ", p->out);
-		text_put_lock_name(p, lock->addr, &lock->block);
+		text_put_lock_name(p, lock->addr, &lock->block, acquire);
 		fprintf(p->out, "%s, acquired at event %" PRIu64 "\n", lock->shared ? " as a reader" : "",
 		        lock->acquired);
-		text_put_stack(p, description_of(p->r->descriptions, lock->acquired), 6, false);
+		text_put_stack(p, acquire, 6, false);
 	}
 	if (!d->lock_count && rt_op_is_access(d->event.op))
 		fputs("    holding no lock\n", p->out);
@@ -42,7 +48,7 @@ static void put_operation(const struct printer *p, const struct description *d)
 	                                               "release", "acq_rel", "seq_cst"};
 	if (!description_has_size(d)) {
 		fprintf(p->out, "%s of ", rt_op_name(d->event.op));
-		text_put_lock_name(p, d->event.addr, subject_lock_block(d));
+		text_put_lock_name(p, d->event.addr, subject_lock_block(d), d);
 		return;
 	}
 	fprintf(p->out, "%s%s", d->event.flags & RT_F_VOLATILE ? "volatile " : "",
@@ -85,7 +91,7 @@ static void put_wait(const struct printer *p, const struct anomaly *anomaly, uin
 	fputs("  thread ", p->out);
 	text_put_thread(p, d->event.thread);
 	fputs(" waits for ", p->out);
-	text_put_lock_name(p, again ? d->event.arg : d->event.addr, again ? NULL : subject_lock_block(d));
+	text_put_lock_name(p, again ? d->event.arg : d->event.addr, again ? NULL : subject_lock_block(d), d);
 	fputs(again ? " at the end of a wait" : d->event.op == RT_OP_ACQUIRE_SHARED ? " as a reader" : "", p->out);
 	if (next) {
 		fputs(", which ", p->out);

@@ -41,7 +41,8 @@ static void put_locks(const struct printer *p, const struct description *d)
 	fputs(d->lock_count ? ", holding " : ", holding no lock", p->out);
 	for (size_t i = 0; i < d->lock_count; i++) {
 		fputs(i ? ", " : "", p->out);
-		text_put_lock_name(p, d->locks[i].addr, &d->locks[i].block);
+		text_put_lock_name(p, d->locks[i].addr, &d->locks[i].block,
+		                   description_of(p->r->descriptions, d->locks[i].acquired));
 		fputs(d->locks[i].shared ? " as a reader" : "", p->out);
 	}
 }
@@ -61,7 +62,7 @@ static void put_deed(const struct printer *p, const struct finding_place *place,
 	} else {
 		bool again = d->event.op == RT_OP_WAIT_END; /* its mutex is the second operand */
 		fputs("acquires ", p->out);
-		text_put_lock_name(p, again ? d->event.arg : d->event.addr, again ? NULL : subject_lock_block(d));
+		text_put_lock_name(p, again ? d->event.arg : d->event.addr, again ? NULL : subject_lock_block(d), d);
 	}
 	if (callee.frame && rt_op_is_access(place->op)) {
 		place_function(&callee, function);

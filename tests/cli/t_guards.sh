@@ -75,6 +75,42 @@ is "a member" '[.guards[] | select(.kind == "heap" and .lock)] | .[0].written ==
 status 0 "$racetrace" guards guards.zst
 has '^b->value \(heap block from main .*\): guarded by b->m, held at ([0-9]+) of \1 accesses$'
 
+# A lock on a stack has no name either, here and in the report of a race.
+cat >desk.c <<'C'
+#include <pthread.h>
+struct desk {
+	pthread_mutex_t m;
+};
+static int total;
+static void *work(void *arg)
+{
+	struct desk *d = arg;
+	pthread_mutex_lock(&d->m);
+	total++;
+	pthread_mutex_unlock(&d->m);
+	return NULL;
+}
+int main(void)
+{
+	struct desk desk = {PTHREAD_MUTEX_INITIALIZER};
+	pthread_t t[2];
+	for (int i = 0; i < 2; i++)
+		pthread_create(&t[i], NULL, work, &desk);
+	total++;
+	for (int i = 0; i < 2; i++)
+		pthread_join(t[i], NULL);
+	return total < 0;
+}
+C
+gcc -g -O1 -fsanitize=thread desk.c -o desk -pthread || wrong "cannot build desk.c"
+status 0 "$racetrace" record -o desk.zst ./desk
+status 0 "$racetrace" guards -f json desk.zst
+mv out desk.json
+jq -e '.guards[] | select(.variable == "total") | .locks[0] | .written == "d->m" and (.name | startswith("lock 0x"))' desk.json >/dev/null ||
+	wrong "a lock on a stack: $(cat desk.json)"
+status 1 "$racetrace" analyze -f text desk.zst
+has 'holding d->m \(the lock at 0x[0-9a-f]+\)$'
+
 # As attributes, and against those that the source has.
 status 0 "$racetrace" guards -f clang guards.zst
 has 'guards\.c:[0-9]+: size GUARDED_BY\(lock\) // queue\.size: held at [0-9]+ of [0-9]+ accesses$'
