@@ -17,16 +17,32 @@ static void drop_schedule(struct anomaly *x)
 	x->schedule = NULL;
 }
 
+/*
+ * True if the threads wait for one another alone, by locks whose holders the state tells. Which handlers may act, which
+ * calls were under way, and whether a reader had a lock before another one came shows only in the events before.
+ */
+static bool is_closed_ring(const struct model *m, const struct anomaly *x)
+{
+	for (uint32_t i = 0; i < x->event_count; i++) {
+		unsigned op = model_op(m, x->events[i]) == RT_OP_BLOCK ? model_arg(m, x->events[i]) : RT_OP_NONE;
+		if (op == RT_OP_ACQUIRE_SHARED || op == RT_OP_HB_AFTER)
+			return false;
+	}
+	return x->kind == ANOMALY_DEADLOCK;
+}
+
 void windows_cap(const struct model *m, const struct window *window, struct anomaly_list *list)
 {
 	bool exact = rt_trace_info(m->trace)->exact;
 	for (size_t i = 0; i < list->count; i++) {
 		struct anomaly *x = &list->items[i];
-		bool certain = x->kind == ANOMALY_RACE || anomaly_is_of_waits(x);
+		bool waits = anomaly_is_of_waits(x);
+		bool certain = x->kind == ANOMALY_RACE || waits;
 		/* The order of a free-running recording is certain only where synchronisation tells it: writes in other
 		 * windows may be those that a read saw. */
 		bool shown = x->verdict == VERDICT_OBSERVED && certain;
-		if (window->doubtful || (!exact && !shown))
+		bool open = waits && !window->whole_begins && !is_closed_ring(m, x);
+		if (window->doubtful || open || (!exact && !shown))
 			anomaly_cap(x, REASON_WINDOWED, NULL);
 		if (x->verdict < VERDICT_PREDICTED) {
 			x->verdict = VERDICT_PREDICTED;

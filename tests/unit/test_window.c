@@ -5,6 +5,7 @@
  */
 #include "lib/analysis/windows.h"
 #include "tests/unit/random_trace.h"
+#include "tests/unit/scratch.h"
 #include "tests/unit/suite.h"
 
 #include <check.h>
@@ -205,12 +206,72 @@ START_TEST(windows_show_what_is_true_of_the_whole_trace)
 }
 END_TEST
 
+/* What is observed of the waits that the trace ends with, in the window from event `first` on. */
+static void check_waits(const char *text, uint64_t first, uint64_t deadlocks, uint64_t hangs)
+{
+	struct analysis_options options = {0};
+	struct window_survey survey;
+	struct window w;
+	struct analysis *a;
+	struct rt_error err = {0};
+	struct rt_trace *trace = scratch_trace(text);
+	ck_assert_msg(!window_survey(trace, &survey, &err), "%s", err.message);
+	ck_assert_msg(!windows_one(&survey, first, survey.events, &options, &w, &a, &err), "%s", err.message);
+	ck_assert_msg(a->summary[ANOMALY_DEADLOCK][VERDICT_OBSERVED] == deadlocks &&
+	                  a->summary[ANOMALY_HANG][VERDICT_OBSERVED] == hangs,
+	              "from event %d on of\n%s", (int)first, text);
+	window_survey_release(&survey);
+	analysis_free(a);
+	rt_trace_free(trace);
+}
+
+#define TWO "{\"schema\":\"racetrace.events/1\",\"threads\":[\"main\",\"b\"]}\n"
+#define THREE "{\"schema\":\"racetrace.events/1\",\"threads\":[\"main\",\"b\",\"c\"]}\n"
+#define E(op, thread, object, more) "{\"op\":\"" op "\",\"thread\":\"" thread "\",\"object\":\"" object "\"" more "}\n"
+#define FOR(what) ",\"for\":\"" what "\""
+#define WRITE(thread) E("write", thread, "0x100", ",\"size\":4")
+#define END(thread) E("end", thread, "0x0", "")
+#define LOST_SIGNAL                                                                                                    \
+	E("acquire", "main", "x", "")                                                                                  \
+	E("wait-begin", "main", "c", ",\"arg\":\"x\"")                                                                 \
+	E("block", "main", "c", FOR("wait-end"))
+
+START_TEST(a_window_knows_only_the_waits_that_locks_close)
+{
+	/* A handler that was installed before the window may send the signal; so may a thread that goes on. */
+	check_waits(TWO E("hb-before", "main", "0x200e", "") WRITE("main") END("b") LOST_SIGNAL, 1, 0, 0);
+	check_waits(TWO E("hb-before", "main", "0x200e", "") WRITE("main") END("b") LOST_SIGNAL, 2, 0, 0);
+	check_waits(THREE WRITE("c") WRITE("main") END("b") LOST_SIGNAL, 1, 0, 0);
+	check_waits(THREE WRITE("c") WRITE("main") END("b") LOST_SIGNAL, 2, 0, 0);
+	check_waits(TWO WRITE("main") END("b") LOST_SIGNAL, 1, 0, 1);
+	/* Locks that were taken before it. */
+	static const char ring[] = THREE E("acquire", "main", "x", "") E("acquire", "b", "y", "") WRITE("c")
+	    E("block", "main", "y", FOR("acquire")) E("block", "b", "x", FOR("acquire"));
+	for (uint64_t first = 1; first <= 5; first++)
+		check_waits(ring, first, 1, 0);
+}
+END_TEST
+
+/* Threads that wait to read are behind a writer only if a reader had the lock when they came. Here a writer had. */
+START_TEST(a_window_does_not_know_what_came_before_a_wait)
+{
+	static const char text[] =
+	    THREE E("acquire", "c", "l", "") E("acquire", "b", "m", "") E("release", "c", "l", "")
+	        E("acquire-shared", "main", "l", "") WRITE("main") E("block", "c", "l", FOR("acquire"))
+	            E("block", "b", "l", FOR("acquire-shared")) E("block", "main", "m", FOR("acquire"));
+	for (uint64_t first = 1; first <= 8; first++)
+		check_waits(text, first, 0, 0);
+}
+END_TEST
+
 SUITE(window)
 {
 	Suite *s = suite_create("window");
 	TCase *c = tcase_create("windows");
 	tcase_set_timeout(c, 600);
 	tcase_add_loop_test(c, windows_show_what_is_true_of_the_whole_trace, 0, MIXES);
+	tcase_add_test(c, a_window_knows_only_the_waits_that_locks_close);
+	tcase_add_test(c, a_window_does_not_know_what_came_before_a_wait);
 	suite_add_tcase(s, c);
 	return s;
 }
