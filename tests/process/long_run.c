@@ -1,4 +1,4 @@
-/* A long run. Two threads count under a lock; one of them holds another lock all the time. At the end they race. */
+/* A long run. Two threads count under a lock, in step; one of them holds another lock all the time. Then they race. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,8 +22,9 @@ static void *counts(void *arg)
 	int id = (int)(long)arg;
 	if (id == 0)
 		pthread_mutex_lock(&outer); /* held across any cut */
-	pthread_barrier_wait(&ready);
 	for (long round = 0; round < rounds; round++) {
+		if (round % 1024 == 0)
+			pthread_barrier_wait(&ready); /* neither is done long before the other */
 		work(id, round);
 		if (id == 0)
 			guarded++;
