@@ -3,7 +3,8 @@
  *
  * An observed race stays observed if nothing that is missing can have come between its accesses (losses_may_order). A
  * schedule of another run proves nothing beyond the first loss: the missing events may forbid it. Threads that wait for
- * one another do so in any case.
+ * one another do so in any case; but where a trace that begins late lacks part of the state at its start, a lock may
+ * have been released.
  */
 #include "lib/analysis/unrecorded.h"
 
@@ -41,7 +42,7 @@ static bool is_doubtful(const struct model *m, const struct anomaly *a)
 	if (!m->losses.calls && !m->losses.threads) /* nothing is missing after the trace's start */
 		return false;
 	if (a->kind == ANOMALY_DEADLOCK)
-		return false;
+		return m->losses.start && m->losses.calls;
 	return late && (a->kind != ANOMALY_RACE || may_order(m, a->events[0], a->events[1]));
 }
 

@@ -485,6 +485,25 @@ START_TEST(a_ring_of_locks_has_the_run_as_its_schedule)
 }
 END_TEST
 
+/* A ring recording begins with LOST of the main thread, which lacks no later event. If it could not keep all of the
+ * state at its start it says so by another one: a lock may have been released. */
+START_TEST(a_ring_of_locks_is_certain_if_the_state_at_the_start_is)
+{
+	static const char others[] =
+	    "{\"schema\":\"racetrace.events/1\",\"threads\":[\"main\",\"b\",\"c\"]}\n" E("lost", "main", "0x6", "")
+	        E("lost", "main", "0x5", "") E("acquire", "b", "x", "") E("acquire", "c", "y", "")
+	            E("block", "b", "y", FOR("acquire")) E("block", "c", "x", FOR("acquire"));
+	check_text(HEAD "}\n" E("lost", "main", "0x6", "") RING, 1, 0);
+	struct analysis *a = analyze(others);
+	struct rt_trace *trace = a->trace;
+	ck_assert_uint_eq(a->anomalies.count, 1);
+	ck_assert_int_eq(a->anomalies.items[0].verdict, VERDICT_PREDICTED);
+	ck_assert(reasons_has(&a->anomalies.items[0].reasons, REASON_START));
+	analysis_free(a);
+	rt_trace_free(trace);
+}
+END_TEST
+
 SUITE(stuck)
 {
 	Suite *s = suite_create("stuck");
@@ -499,6 +518,7 @@ SUITE(stuck)
 	tcase_add_test(c, a_handler_may_give_what_threads_wait_for);
 	tcase_add_test(c, what_is_observed_is_not_predicted_as_well);
 	tcase_add_test(c, a_ring_of_locks_has_the_run_as_its_schedule);
+	tcase_add_test(c, a_ring_of_locks_is_certain_if_the_state_at_the_start_is);
 	suite_add_tcase(s, c);
 	return s;
 }
