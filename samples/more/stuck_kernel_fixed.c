@@ -118,7 +118,7 @@ static void *closed(void *arg)
 	int fd = open(path, O_RDWR);
 	flock(fd, LOCK_EX);
 	close(fd);
-	usleep(800000);
+	usleep(2000000); /* the child has locked it by then */
 	fd = open(path, O_RDWR);
 	unlink(path);
 	return flock(fd, LOCK_EX) == 0 ? arg : NULL;
@@ -298,7 +298,7 @@ int main(int argc, char **argv)
 		pthread_create(&threads[i], NULL, mode->routine, (void *)i);
 	if (mode->ends == 2) {
 		pthread_barrier_wait(&both);
-		usleep(500000);
+		usleep(1500000); /* both wait by then */
 		return 0;
 	}
 	for (int i = 0; i < mode->threads; i++)

@@ -56,7 +56,7 @@ done
 
 # Where /proc is not mounted there are no positions, which is said; all the rest is there.
 rm -f t.zst*
-unshare -m sh -c 'mount -t tmpfs none /proc && exec timeout 60 "$1" record -r 16 -o t.zst -- ./app none' sh "$racetrace" >out 2>err
+unshare -m sh -c 'mount -t tmpfs none /proc || exit 1; exec timeout 60 "$1" record -r 16 -o t.zst -- ./app none' sh "$racetrace" >out 2>err
 status=$?
 if [ $status = 1 ]; then
 	echo "skipped: without /proc: $(cat err)"

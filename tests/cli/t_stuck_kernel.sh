@@ -40,7 +40,7 @@ int main(int, char **argv)
 END
 "${CXX:-g++}" -std=c++20 -g -O1 -fsanitize=thread -Wno-tsan "$tmp/cxx.cpp" -o "$tmp/cxx" -pthread || exit 1
 mkfifo "$tmp/input" || exit 1
-sleep 60 >"$tmp/input" &
+sleep 600 >"$tmp/input" &
 holder=$!
 
 # check PROGRAM MODE STATUS ANALYZED EXPECTED: the kind, pattern and verdict of each anomaly, then the lines of its
