@@ -484,7 +484,7 @@ static int failed(const struct recording *r, const struct rt_error *err)
 /* On a terminal, names the next command. */
 static void say_trace(const struct recording *r)
 {
-	if (!isatty(STDERR_FILENO))
+	if (r->options.unkept || !isatty(STDERR_FILENO))
 		return;
 	if (siblings_count(r->path))
 		fprintf(stderr, "racetrace: the traces are '%s' and '%s.PID'; next: racetrace analyze %s %s.*\n",

@@ -20,6 +20,7 @@ enum {
 	OPTION_OUTCOME,
 	OPTION_SERIAL,
 	OPTION_PLAN,
+	OPTION_UNKEPT,
 	OPTION_VALUES,
 	OPTION_STRATEGY,
 	OPTION_PATTERN,
@@ -117,6 +118,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->values = true;
 		o->seed = arg ? cmd_number(state, "a seed", arg, 0, UINT32_MAX) : 1;
 		return 0;
+	case OPTION_UNKEPT:
+		o->unkept = true;
+		return 0;
 	case OPTION_PLAN:
 		o->plan = arg;
 		o->serial = true;
@@ -202,6 +206,7 @@ static const struct argp_option option_table[] = {
     {"learn", OPTION_LEARN, "OUTCOME", 0,
      "With --serial: the strategy learns from an earlier run, of which this is the --outcome", 0},
     {"no-children", OPTION_NO_CHILDREN, NULL, 0, "Record the first process only", 0},
+    {"unkept", OPTION_UNKEPT, NULL, OPTION_HIDDEN, "The trace is about to be removed: its path is not printed", 0},
     {"plan", OPTION_PLAN, "FILE", OPTION_HIDDEN, "Let the threads take the turns of FILE, which gets the outcome", 0},
     {"outcome", OPTION_OUTCOME, "FILE", 0,
      "With --serial: write how the run ended, and each change of threads, to FILE (JSON)", 0},

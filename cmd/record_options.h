@@ -38,6 +38,7 @@ struct record_options {
 	struct strategy_options strategy;
 	bool values;
 	struct trigger trigger; /* ends of the program for which the trace is written */
+	bool unkept;            /* the trace is about to be removed */
 	const char *plan;       /* file of the plan that they follow, and of what becomes of it; NULL: none */
 	bool verbose;
 };

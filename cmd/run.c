@@ -104,6 +104,8 @@ static enum rt_status record(const struct settings *s, const char *trace, int *s
 	snprintf(serial, sizeof serial, "--serial=%s", s->serial ? s->serial : "");
 	if (s->serial)
 		argv[n++] = serial;
+	if (!s->trace)
+		argv[n++] = "--unkept";
 	argv[n++] = "--";
 	memcpy(argv + n, s->command, count * sizeof *argv);
 	pid_t pid = fork();

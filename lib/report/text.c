@@ -62,12 +62,13 @@ static void put_hidden(const struct printer *p)
 	for (size_t i = 0; i < p->r->count; i++)
 		listed += p->r->entries[i].anomaly->verdict < VERDICT_PREDICTED;
 	if (counted && !listed)
-		fputs("not listed: conditional and refuted anomalies; --all lists them\n", p->out);
+		fprintf(p->out, "not listed: conditional and refuted anomalies%s\n",
+		        p->r->unkept ? "" : "; --all lists them");
 }
 
 static void put_trace(const struct printer *p)
 {
-	text_put(p, p->info->path);
+	text_put(p, p->r->unkept ? "the trace, which is not kept" : p->info->path);
 	fprintf(p->out, ": %" PRIu64 " event%s of %" PRIu32 " thread%s", p->info->events, text_plural(p->info->events),
 	        p->info->thread_count, text_plural(p->info->thread_count));
 	if (p->info->left_out)
@@ -188,7 +189,7 @@ static void put_findings(const struct printer *p)
 			text_put_finding(p, item);
 		}
 	}
-	put_levels(p, levels, f->known, f->suppressed, " (--anomalies lists all)");
+	put_levels(p, levels, f->known, f->suppressed, p->r->unkept ? "" : " (--anomalies lists all)");
 	if (under)
 		fprintf(p->out, ", %zu that follow%s", under, under == 1 ? "s from another" : " from others");
 	fputc('\n', p->out);

@@ -345,11 +345,12 @@ void text_put_schedule(const struct printer *p, const struct report_entry *entry
 	enum { STEPS_MAX = 12 };
 	const struct anomaly *anomaly = entry->anomaly;
 	struct steps steps;
-	if (anomaly->left_out)
-		fprintf(p->out,
-		        "  schedule: %" PRIu32
-		        " turns of threads; 'racetrace schedule --anomaly %s TRACE' prints them\n",
-		        anomaly->left_out, entry->id);
+	if (anomaly->left_out) {
+		fprintf(p->out, "  schedule: %" PRIu32 " turns of threads", anomaly->left_out);
+		if (!p->r->unkept)
+			fprintf(p->out, "; 'racetrace schedule --anomaly %s TRACE' prints them", entry->id);
+		fputc('\n', p->out);
+	}
 	if (!anomaly->schedule || anomaly->witness == WITNESS_RECORDED)
 		return;
 	if (!steps_init(&steps, p->r->analysis->model, p->r->descriptions, anomaly)) {

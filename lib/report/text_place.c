@@ -73,8 +73,9 @@ static void put_deed(const struct printer *p, const struct finding_place *place,
 		put_locks(p, d);
 }
 
-/* The user's calls around the place, the innermost first. False if there are none. */
-static bool put_callers(const struct printer *p, const struct finding_place *place, const struct description *d)
+/* The user's calls around the place, the innermost first, behind `indent` blanks. False if there are none. */
+static bool put_callers(const struct printer *p, const struct finding_place *place, const struct description *d,
+                        int indent)
 {
 	bool past = false;
 	int shown = 0;
@@ -84,7 +85,8 @@ static bool put_callers(const struct printer *p, const struct finding_place *pla
 		for (size_t k = 0; k < n && shown < CALLERS_SHOWN; k++) {
 			if (past && frames[k].function && !place_is_library(&frames[k])) {
 				struct place caller = {.frame = &frames[k]};
-				fputs(shown++ ? ", " : "called from ", p->out);
+				fprintf(p->out, "%*s%s", shown ? 0 : indent, "", shown ? ", " : "called from ");
+				shown++;
 				text_put_position(p, &caller);
 			}
 			past |= &frames[k] == place->place.frame;
@@ -120,19 +122,10 @@ static void put_place(const struct printer *p, const struct finding_place *place
 	fputc('\n', p->out);
 	if (place->place.frame)
 		text_put_snippet(p, 2, place->place.frame);
-	if (p->r->verbose) {
+	if (p->r->verbose)
 		text_put_stack(p, d, INDENT, false);
-		return;
-	}
-	struct rt_bytes callers = {0};
-	struct printer own = *p;
-	own.out = rt_memory_file(&callers);
-	bool some = own.out && put_callers(&own, place, d);
-	if (!own.out || fclose(own.out) != 0)
-		*p->no_memory = true;
-	else if (some)
-		fprintf(p->out, "%*s%.*s\n", INDENT, "", (int)callers.len, (const char *)callers.data);
-	rt_bytes_release(&callers);
+	else if (put_callers(p, place, d, INDENT))
+		fputc('\n', p->out);
 }
 
 /* --- side by side --- */
@@ -186,7 +179,7 @@ static void make_part(const struct printer *p, const struct finding_place *place
 	else if (part == SOURCE)
 		put_source(&own, place);
 	else if (part == CALLERS && d)
-		put_callers(&own, place, d);
+		put_callers(&own, place, d, 0);
 	bool failed = fclose(own.out) != 0;
 	rt_bytes_add(to, "", 1); /* its end */
 	if (failed || to->failed) {

@@ -268,7 +268,9 @@ id=$(jq -r '.anomalies[] | select(.variable.name == "relaxed") | .id' run.json |
 jq -e '[.anomalies[] | select(.variable.name == "count") | .verdict] | index("confirmed")' explored.json >/dev/null &&
 	jq -e '[.anomalies[] | select(.variable.name == "relaxed") | .verdict] | index("confirmed") | not' explored.json >/dev/null ||
 	wrong "explore: $(verdicts explored.json; cat err)"
-"$racetrace" run -f text ./turns 2>/dev/null | grep -q 'racetrace replay' && wrong 'run names a trace that it does not keep'
+"$racetrace" run -f text ./turns 2>/dev/null >out
+grep -q '^the trace, which is not kept: [0-9]* events' out || wrong "run says nothing of its trace: $(tail -n 3 out)"
+grep -E 'racetrace replay|--all|--anomal|trace\.zst' out && wrong 'run names a trace that it does not keep, or options that it has not'
 
 # What cannot be.
 "$racetrace" record --recorder=nothing -o s.zst ./app >out 2>err

@@ -70,6 +70,14 @@ terminal 60 analyze --color=never sides.zst
 [ "$(sed -n '/^F1/,/^  sides/{/^  sides/!p}' out | tr -s ' \n' ' ')" = "$(head -n 1 plain | tr -s ' \n' ' ')" ] ||
 	wrong "words are lost: $(head -n 3 out), not $(head -n 1 plain)"
 
+# What reads the trace next is named if there is one.
+terminal 90 run --no-confirm --trace=kept.zst ./sides
+has kept "next: racetrace analyze kept\.zst$"
+has kept '^kept\.zst: [0-9]+ events'
+terminal 90 run --no-confirm ./sides
+has unkept '^the trace, which is not kept: [0-9]+ events'
+hasnt unkept 'next: |trace\.zst|--all|--anomal|racetrace replay'
+
 # Colors: on a terminal, unless NO_COLOR or --color=never; elsewhere only if asked for.
 escape=$'\033\\['
 terminal 130 analyze sides.zst
