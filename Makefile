@@ -119,7 +119,7 @@ BUILD_PACKAGES := gcc g++ make libc6-dev libzstd-dev libjansson-dev libdw-dev li
 CHECK_PACKAGES := $(BUILD_PACKAGES) check libsubunit-dev zstd jq bash clang valgrind groff-base pkg-config patch
 HOUSE_PACKAGES := $(CHECK_PACKAGES) git libclang-rt-14-dev clang-format clang-tidy
 
-.PHONY: help deps-build deps-check deps-house demo check unit cli e2e check-runs faults differ san fuzz check-real check-cluster bench bench-load bench-column bench-orders bench-pecan bench-explore bench-findings bench-binary check-binary format tidy install uninstall deb check-dist
+.PHONY: help deps-build deps-check deps-house demo check unit cli e2e check-runs faults differ san fuzz check-real check-cluster bench bench-load bench-column bench-orders bench-growth bench-pecan bench-explore bench-findings bench-binary check-binary format tidy install uninstall deb check-dist
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 

@@ -15,7 +15,7 @@ static void __attribute__((noinline)) add(int i)
 
 static void teams(void)
 {
-#pragma omp teams distribute parallel for num_teams(1) thread_limit(3)
+#pragma omp teams distribute parallel for num_teams(1) thread_limit(3) num_threads(3)
 	for (int i = 0; i < N; i++)
 		add(i);
 #pragma omp parallel for simd num_threads(3)
