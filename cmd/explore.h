@@ -160,10 +160,6 @@ enum rt_status explore_targets(struct exploring *x, struct rt_error *err);
 void explore_reap(pid_t pid);
 void explore_release(struct exploring *x);
 
-/* The command that repeats a run, as text. */
-void explore_repeat_text(const struct exploring *x, const struct run_order *order, uint32_t number, char *text,
-                         size_t size);
-
 /* What the end of a run shows, as incidents of the last run of the merge. control: "end" of its outcome; NULL: none. */
 enum rt_status explore_end(struct exploring *x, const struct run_end *end, const char *control, bool stuck,
                            uint32_t number, struct rt_error *err);

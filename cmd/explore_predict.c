@@ -114,7 +114,7 @@ static bool order_run(struct exploring *x, struct candidate *c, struct run_order
 	char option[320];
 	order->plan = c->plan;
 	order->resolve = c->resolve;
-	order->seed = x->o.seed + x->started;
+	order->seed = x->o.seed + (x->started - x->first);
 	c->plan = NULL;
 	c->open = false;
 	if (c->at_races)

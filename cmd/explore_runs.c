@@ -5,11 +5,13 @@
 #include "cmd/common.h"
 #include "cmd/memory.h"
 #include "cmd/messages.h"
+#include "lib/base/memory_file.h"
 
 #include <errno.h>
 #include <glob.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -29,72 +31,75 @@ static void interrupt(int signal)
 /* ---- Words ---- */
 
 /* A word as the shell reads it. */
-static void put_word(char *text, size_t size, const char *word)
+static void put_word(FILE *out, const char *word)
 {
-	size_t at = strlen(text);
 	bool plain = *word && !word[strcspn(word, " \t\n'\"\\$`*?[]{}()<>|&;#~!")];
-	if (at + 4 >= size)
-		return;
-	text[at++] = ' ';
-	if (!plain)
-		text[at++] = '\'';
-	for (; *word && at + 6 < size; word++) {
+	fputs(plain ? " " : " '", out);
+	for (; *word; word++)
 		if (*word == '\'')
-			at += (size_t)snprintf(text + at, size - at, "'\\''");
+			fputs("'\\''", out);
 		else
-			text[at++] = *word;
-	}
+			fputc(*word, out);
 	if (!plain)
-		text[at++] = '\'';
-	text[at] = '\0';
+		fputc('\'', out);
 }
 
 /* Options of `racetrace explore` that the strategy goes by. */
-static void put_search(const struct exploring *x, char *text, size_t size)
+static void put_search(const struct exploring *x, FILE *out)
 {
-	char option[64];
 	if (!x->o.strategy->came)
 		return;
-	snprintf(option, sizeof option, "--reduction=%s", executions_reduction_name(x->o.reduction));
-	put_word(text, size, option);
-	snprintf(option, sizeof option, "--search=%s", executions_order_name(x->o.order));
-	put_word(text, size, option);
-	snprintf(option, sizeof option, "--preemptions=%" PRIu32, x->o.preemptions);
+	fprintf(out, " --reduction=%s --search=%s", executions_reduction_name(x->o.reduction),
+	        executions_order_name(x->o.order));
 	if (x->o.preemptions != UINT32_MAX)
-		put_word(text, size, option);
+		fprintf(out, " --preemptions=%" PRIu32, x->o.preemptions);
 }
 
-void explore_repeat_text(const struct exploring *x, const struct run_order *order, uint32_t number, char *text,
-                         size_t size)
+static void put_repeat(const struct exploring *x, const struct run_order *order, uint32_t number, FILE *out)
 {
 	bool learns = false;
-	char option[4200];
 	for (size_t i = 0; order->options && order->options[i]; i++)
 		learns |= !strncmp(order->options[i], "--learn", 7);
 	bool explores = order->plan || order->file[0] || learns;
-	if (explores)
-		snprintf(text, size, "racetrace explore --strategy=%s --seed=%" PRIu64 " --runs=%" PRIu32,
-		         x->o.strategy->name, x->o.seed, number - x->first);
-	else
-		snprintf(text, size, "racetrace record");
-	if (explores)
-		put_search(x, text, size);
+	if (explores) {
+		fprintf(out, "racetrace explore --strategy=%s --seed=%" PRIu64 " --runs=%" PRIu32, x->o.strategy->name,
+		        x->o.seed, number - x->first);
+		put_search(x, out);
+		if (x->o.input) {
+			char input[PATH_MAX + 16];
+			snprintf(input, sizeof input, "--input=%s", x->o.input);
+			put_word(out, input);
+		}
+	} else {
+		fputs("racetrace record", out);
+	}
 	for (size_t i = 0; !explores && order->options && order->options[i]; i++)
 		if (!strcmp(order->options[i], "--outcome"))
 			i++;
 		else if (strcmp(order->options[i], "--strategy=native") != 0)
-			put_word(text, size, order->options[i]);
-	snprintf(option, sizeof option, "--input=%s", x->o.input ? x->o.input : "");
-	if (explores && x->o.input)
-		put_word(text, size, option);
-	put_word(text, size, "--");
+			put_word(out, order->options[i]);
+	put_word(out, "--");
 	for (char *const *word = x->o.program; *word; word++)
-		put_word(text, size, *word);
-	size_t n = strlen(text);
-	if (!explores && x->o.input && n + 3 < size) {
-		memcpy(text + n, " <", 3);
-		put_word(text, size, x->o.input);
+		put_word(out, *word);
+	if (!explores && x->o.input) {
+		fputs(" <", out);
+		put_word(out, x->o.input);
 	}
+}
+
+/* The command that repeats a run, which is the caller's. NULL without memory. */
+static char *repeat_text(const struct exploring *x, const struct run_order *order, uint32_t number)
+{
+	struct rt_bytes text = {0};
+	FILE *out = rt_memory_file(&text);
+	if (!out)
+		return NULL;
+	put_repeat(x, order, number, out);
+	fputc('\0', out);
+	if (fclose(out) == 0)
+		return (char *)text.data;
+	rt_bytes_release(&text);
+	return NULL;
 }
 
 static void say_progress(const struct exploring *x)
@@ -347,7 +352,7 @@ static enum rt_status take_trace(struct exploring *x, struct run_slot *s, const 
 static enum rt_status take(struct exploring *x, struct run_slot *s, struct rt_error *err)
 {
 	const struct run_end *end = try_end(s->t);
-	char name[300], repeat[4096], ended[128], path[4200] = "";
+	char name[300], ended[128], path[4200] = "";
 	struct run_told told;
 	bool stuck = false;
 	if (end->kind == RUN_INTERRUPTED)
@@ -363,7 +368,9 @@ static enum rt_status take(struct exploring *x, struct run_slot *s, struct rt_er
 	if (s->order.unseen && explore_harm(end, told.end) == INCIDENTS) /* its status 0 may be the one that differs */
 		return explore_end(x, end, told.end, false, 0, err);
 	explore_end_text(end, told.end, ended, sizeof ended);
-	explore_repeat_text(x, &s->order, x->ended, repeat, sizeof repeat);
+	char *repeat = repeat_text(x, &s->order, x->ended);
+	if (!repeat)
+		return rt_error_set(err, RT_EMEMORY, "no memory to explore");
 	snprintf(name, sizeof name, "%s%srun %" PRIu32, x->label ? x->label : "", x->label ? ", " : "", x->ended);
 	struct merge_source source = {.name = name,
 	                              .strategy = s->order.plan       ? x->o.strategy->name
@@ -384,7 +391,10 @@ static enum rt_status take(struct exploring *x, struct run_slot *s, struct rt_er
 		status = explore_end(x, end, told.end, stuck, number, err);
 	if (!status && traced && !x->merge.runs[number - 1].report)
 		unlink(path);
-	return status ? status : take_children(x, s, &source, err);
+	if (!status)
+		status = take_children(x, s, &source, err);
+	free(repeat);
+	return status;
 }
 
 static void free_slot(struct run_slot *s)

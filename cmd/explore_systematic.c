@@ -77,7 +77,7 @@ bool systematic_next(struct exploring *x, struct run_order *order)
 		return false;
 	snprintf(order->file, sizeof order->file, "%.250s/search-%" PRIu32, x->folder, x->started);
 	order->seed = x->o.seed;
-	order->unseen = !shows && x->started > 0;
+	order->unseen = !shows && x->started > x->first;
 	if (!write_search(s, order->file, choices, count)) {
 		s->failed = true;
 		return false;

@@ -239,16 +239,18 @@ static enum rt_status replay(struct settings *s, struct rt_trace *trace, bool *c
 /* The run of a report of several runs. *done: false if there is none to be repeated. */
 static enum rt_status repeat_run(struct settings *s, FILE *file, bool *confirmed, bool *done, struct rt_error *err)
 {
-	struct repeated result;
+	struct repeated result = {0};
 	*done = false;
 	if (s->replay.anomaly || s->trace || s->replay.program)
 		return RT_OK;
 	enum rt_status status = replay_repeat(file, s->path, s->replay.finding, s->seed_given ? s->replay.seed : 0,
 	                                      s->replay.timeout_ms, &result, done, err);
-	if (status || !*done)
-		return status;
-	*confirmed = result.same;
-	return write_report(s, repeated_write, &result, err);
+	if (!status && *done) {
+		*confirmed = result.same;
+		status = write_report(s, repeated_write, &result, err);
+	}
+	free(result.command);
+	return status;
 }
 
 /* A schedule, or that of a report's anomaly. */

@@ -8,10 +8,9 @@
 
 #include <inttypes.h>
 #include <jansson.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { WORDS_MAX = 2000 };
 
 /* ---- Which run ---- */
 
@@ -68,10 +67,10 @@ static const json_t *run_of(const json_t *report, const char *id, uint64_t seed)
  */
 static char **split(const char *command, char **text)
 {
-	char **words = calloc(WORDS_MAX + 1, sizeof *words);
+	char **words = calloc(strlen(command) / 2 + 2, sizeof *words); /* a space ends each but the last */
 	char *to = *text = malloc(strlen(command) + 1);
 	size_t n = 0;
-	while (words && to && *command && n < WORDS_MAX) {
+	while (words && to && *command) {
 		bool quoted = false;
 		command += strspn(command, " ");
 		if (!*command)
@@ -107,14 +106,26 @@ static const char *take_input(char **words)
 
 /* ---- Running ---- */
 
+/* The run of an exploration that the command repeats. It has another number than in a report of several inputs. */
+static const json_t *run_again(const json_t *report, const struct repeated *r)
+{
+	const json_t *runs = json_object_get(report, "runs");
+	for (size_t i = 0; i < json_array_size(runs); i++) {
+		const json_t *run = json_array_get(runs, i);
+		const char *repeat = json_string_value(json_object_get(run, "repeat"));
+		if (repeat && !strcmp(repeat, r->command))
+			return run;
+	}
+	return json_array_get(runs, r->number - 1);
+}
+
 /* How the run came to its end: told by the process itself, by its outcome, or by the report of an exploration. */
-static void take_end(const struct run_end *end, const char *folder, uint32_t number, struct repeated *result)
+static void take_end(const struct run_end *end, const char *folder, struct repeated *result)
 {
 	char path[SCRATCH_MAX + 16];
 	snprintf(path, sizeof path, "%s/report.json", folder);
 	json_t *report = json_load_file(path, 0, NULL);
-	const json_t *run = json_array_get(json_object_get(report, "runs"), number - 1);
-	const char *said = json_string_value(json_object_get(run, "end"));
+	const char *said = json_string_value(json_object_get(run_again(report, result), "end"));
 	snprintf(path, sizeof path, "%s/outcome", folder);
 	json_t *outcome = json_load_file(path, 0, NULL);
 	const char *control = json_string_value(json_object_get(outcome, "end"));
@@ -130,9 +141,14 @@ static enum rt_status run_command(char **words, unsigned timeout_ms, struct repe
 {
 	char folder[SCRATCH_MAX] = "", file[SCRATCH_MAX + 16], outcome[SCRATCH_MAX + 16], *self = NULL;
 	bool explores = words[1] && !strcmp(words[1], "explore");
-	const char *argv[WORDS_MAX + 8], *input = take_input(words);
+	enum { OWN = 6 };
+	const char *input = take_input(words), **argv;
 	struct runner *runner = NULL;
-	size_t n = 0;
+	size_t n = 0, count = 0;
+	while (words[count])
+		count++;
+	if (!(argv = calloc(OWN + count + 1, sizeof *argv)))
+		return rt_error_set(err, RT_EMEMORY, "no memory for a run");
 	enum rt_status status = library_own_path(&self, err);
 	if (!status)
 		status = scratch_make(folder, err);
@@ -146,17 +162,18 @@ static enum rt_status run_command(char **words, unsigned timeout_ms, struct repe
 	argv[n++] = explores ? "json" : outcome;
 	for (size_t i = 2; words[i]; i++)
 		argv[n++] = words[i];
-	argv[n] = NULL;
 	/* An exploration limits the time of each of its runs by itself. */
+	uint64_t most = explores ? timeout_ms * ((uint64_t)result->number + 1) : timeout_ms;
 	const struct run_options options = {.argv = (char *const *)(uintptr_t)argv,
 	                                    .input = input,
-	                                    .timeout_ms = explores ? timeout_ms * (result->number + 1) : timeout_ms};
+	                                    .timeout_ms = most < UINT_MAX ? (unsigned)most : UINT_MAX};
 	if (!status)
 		status = runner_start(&options, &runner, err);
 	if (!status)
-		take_end(runner_wait(runner), folder, explores ? result->number : 1, result);
+		take_end(runner_wait(runner), folder, result);
 	runner_free(runner);
 	scratch_remove(folder);
+	free(argv);
 	free(self);
 	return status;
 }
@@ -181,9 +198,11 @@ enum rt_status replay_repeat(FILE *report, const char *path, const char *finding
 		                      command);
 	if (words && !status) {
 		*result = (struct repeated){.number = (uint32_t)json_integer_value(json_object_get(run, "number"))};
-		snprintf(result->command, sizeof result->command, "%s", command);
 		snprintf(result->was, sizeof result->was, "%s", was ? was : "");
-		status = run_command(words, timeout_ms, result, err);
+		if (!(result->command = strdup(command)))
+			status = rt_error_set(err, RT_EMEMORY, "no memory for a run");
+		else
+			status = run_command(words, timeout_ms, result, err);
 		result->same = !strcmp(result->was, result->end);
 		*done = true;
 	}

@@ -13,7 +13,7 @@ struct report_format;
 /* A run that was repeated. */
 struct repeated {
 	uint32_t number;         /* of the run in the report */
-	char command[4096];      /* that repeats it */
+	char *command;           /* that repeats it; owned: free it */
 	char was[256], end[256]; /* how the run came to its end, and how it does now */
 	bool same;
 };
@@ -21,7 +21,7 @@ struct repeated {
 /*
  * Repeats the run with this seed, or if that is 0 the one in which the finding was seen first: that of the ID, or if
  * that is NULL the first one that is no anomaly but the end of a run. *done: false if the report is of one run, or has
- * other things to replay: nothing was run. The file is at any place.
+ * other things to replay: nothing was run. *result: zeros at first. The file is at any place.
  */
 enum rt_status replay_repeat(FILE *report, const char *path, const char *finding, uint64_t seed, unsigned timeout_ms,
                              struct repeated *result, bool *done, struct rt_error *err);

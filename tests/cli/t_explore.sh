@@ -192,6 +192,47 @@ for argument in @@ ""; do
 	run 0 replay --seed 1 -f json inputs.json
 	holds '.outcome == "confirmed" and (.repeat | test("corpus/a$"))'
 done
+# A run of an input is repeated by an exploration of that input alone, in which it has another number.
+program aborts <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+static int shared;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void *other(void *arg) { shared = 1; return arg; }
+int main(void)
+{
+	pthread_t t;
+	if (getchar() != 'r')
+		return 0;
+	pthread_create(&t, NULL, other, NULL);
+	pthread_mutex_lock(&lock);
+	int seen = shared;
+	pthread_mutex_unlock(&lock);
+	if (seen)
+		abort();
+	return pthread_join(t, NULL);
+}
+C
+for strategy in predict systematic; do
+	run 1 explore --strategy $strategy --runs 6 --inputs corpus -f json -- ./aborts
+	python3 - <<'END' || wrong "$strategy: no run of an input to repeat: $(cat out)"
+import json
+report = json.load(open('out'))
+crash = [f for f in report['findings'] if f['kinds'] == ['crash']]
+crash[0]['seen']['first'] = [r['number'] for r in report['runs'] if 'Aborted' in r['end'] and r['repeat'].startswith('racetrace explore')][-1]
+report['findings'] = crash
+json.dump(report, open('inputs.json', 'w'))
+END
+	run 0 replay --finding "$(jq -r '.findings[0].id' inputs.json)" -f json inputs.json
+	holds '.outcome == "confirmed" and .run > 1 and (.repeat | startswith("racetrace explore")) and (.end | test("Aborted"))'
+done
+# However long the command is.
+run 1 explore --strategy random --runs 2 -f json -- ./ends crash "$(printf 'argument%.0s' {1..1000})" {1..2500}
+holds '.runs[0].repeat | test("argument 1 2 3 .* 2500$")'
+mv out long.json
+run 0 replay --seed 1 -f json long.json
+holds '.outcome == "confirmed" and (.repeat | test(" 2500$"))'
 mkdir empty
 run 2 explore --inputs empty -- ./inputs
 says "^racetrace: there is no input in 'empty'"
