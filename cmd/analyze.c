@@ -341,6 +341,7 @@ static enum rt_status run_many(struct analyze_settings *s, int *result, struct r
 	struct merge merge = {0};
 	struct rt_error unread = {0};
 	enum rt_status status = RT_OK;
+	size_t taken = 0;
 	for (size_t i = 0; i < s->traces.count && !status && !(interrupted && i); i++) {
 		struct stats stats = {0};
 		struct report *r;
@@ -356,14 +357,15 @@ static enum rt_status run_many(struct analyze_settings *s, int *result, struct r
 			status = of_trace;
 			break;
 		}
+		taken++;
 		if (!r)
 			continue; /* the windows are there already */
 		s->incomplete |= r->incomplete || r->analysis->undecided;
 		cmd_warn_incomplete(r->analysis->trace);
 		status = merge_add(&merge, &(struct merge_source){.name = s->traces.paths[i]}, r, NULL, err);
 	}
-	if (interrupted && merge.run_count < s->traces.count) {
-		fprintf(stderr, "racetrace: interrupted: the report is about %zu of %zu traces\n", merge.run_count,
+	if (interrupted && taken < s->traces.count) {
+		fprintf(stderr, "racetrace: interrupted: the report is about %zu of %zu traces\n", taken,
 		        s->traces.count);
 		s->incomplete = true;
 	}

@@ -538,7 +538,7 @@ int cmd_record(int argc, char **argv)
 		say_broken(collector_broken(r.collector));
 	if (written)
 		say_control(&r);
-	if (!status && r.options.outcome &&
+	if (written && r.options.outcome &&
 	    outcome_write(r.options.outcome, collector_control(r.collector), &r.result, r.path, &err))
 		cmd_fail(&err);
 	if (written)
