@@ -30,10 +30,13 @@ int cmd_fail(const struct rt_error *err);
 
 struct argp;
 struct argp_state;
-/* Reads the options. A wrong one ends the program with a message and EXIT_USAGE; so do the four functions below. */
+/* Reads the options. A wrong one ends the program with a message and EXIT_USAGE; so do those below with a
+ * state. */
 void cmd_parse(const struct argp *argp, int argc, char **argv, unsigned flags, void *options);
 /* The number that an option's argument holds, min to max. what: "the number of threads", for the message. */
 uint32_t cmd_number(struct argp_state *state, const char *what, const char *text, uint32_t min, uint32_t max);
+/* Number of bytes that an option's argument says: "512M", with K, M, G or T. 0: it is not a size. */
+uint64_t cmd_size(const char *text);
 /* Index of the word in a list that ends with NULL. what: "a strategy", for the message, which lists the words:
  * docs/racetrace.bash reads it. */
 unsigned cmd_word(struct argp_state *state, const char *what, const char *const *words, const char *given);

@@ -81,6 +81,18 @@ uint32_t cmd_number(struct argp_state *state, const char *what, const char *text
 	return (uint32_t)n;
 }
 
+uint64_t cmd_size(const char *text)
+{
+	static const char units[] = "KMGT";
+	char *end;
+	errno = 0;
+	uint64_t size = strtoull(text, &end, 10);
+	const char *unit = *end ? strchr(units, *end) : NULL;
+	unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+	bool good = *text >= '0' && *text <= '9' && !errno && (unit ? !end[1] : !*end) && size <= UINT64_MAX >> shift;
+	return good ? size << shift : 0;
+}
+
 unsigned cmd_word(struct argp_state *state, const char *what, const char *const *words, const char *given)
 {
 	char list[256] = "";

@@ -1,9 +1,9 @@
 /* The memory that an analysis may take; see memory.h. */
 #include "cmd/memory.h"
 
+#include "cmd/command.h"
 #include "lib/analysis/analysis.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,25 +19,12 @@ static const struct argp_option options[] = {{"max-memory", OPT_MAX_MEMORY, "SIZ
                                               10},
                                              {0}};
 
-/* Number of bytes that "512M" says; 0 if the text is not a size. */
-static uint64_t parse_size(const char *text)
-{
-	static const char units[] = "KMGT";
-	char *end;
-	errno = 0;
-	uint64_t size = strtoull(text, &end, 10);
-	const char *unit = *end ? strchr(units, *end) : NULL;
-	unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
-	bool good = *text >= '0' && *text <= '9' && !errno && (unit ? !end[1] : !*end) && size <= UINT64_MAX >> shift;
-	return good ? size << shift : 0;
-}
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	uint64_t *most = state->input;
 	if (key != OPT_MAX_MEMORY)
 		return ARGP_ERR_UNKNOWN;
-	*most = parse_size(arg);
+	*most = cmd_size(arg);
 	if (!*most)
 		argp_error(state, "'%s' is not a size: a number of bytes, or such as 512M or 16G", arg);
 	return 0;

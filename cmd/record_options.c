@@ -3,9 +3,6 @@
 
 #include "cmd/command.h"
 
-#include <ctype.h>
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -51,20 +48,13 @@ bool record_is_native(const struct record_options *o)
 	return o->strategy.name && strcmp(o->strategy.name, STRATEGY_NATIVE) == 0;
 }
 
-/* A number of bytes with K, M or G behind it. */
 static uint64_t parse_ring(struct argp_state *state, const char *arg)
 {
-	static const char units[] = "KMG";
 	enum { LEAST = 64 << 10 };
-	char *end;
-	errno = 0;
-	uint64_t n = isdigit((unsigned char)*arg) ? strtoull(arg, &end, 10) : 0;
-	const char *unit = n && *end ? strchr(units, *end) : NULL;
-	unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
-	bool good = n && !errno && (!*end || (unit && !end[1])) && n <= UINT64_MAX >> shift;
-	if (!good || n << shift < LEAST)
+	uint64_t size = cmd_size(arg);
+	if (size < LEAST)
 		argp_error(state, "the size of a --ring must be at least 64K, such as 16M or 1G, not '%s'", arg);
-	return n << shift;
+	return size;
 }
 
 /* Options that need others. */
