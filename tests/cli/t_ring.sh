@@ -112,6 +112,10 @@ triggered 1 143 failure s
 triggered 0 143 signal=SIGSEGV s
 triggered 0 0 signal '0 child'
 triggered 2 2 exit '2 child'
+# Without a trace there is no outcome either, though another run's trace has that name.
+"$racetrace" record --serial -o t.zst ./ends 3 >out 2>err
+"$racetrace" record --serial --outcome outcome.json --trigger exit=4 -o t.zst ./ends 3 >out 2>err
+[ $? = 3 ] && [ "$(wc -l <err)" = 1 ] && [ ! -e outcome.json ] || wrong "an outcome without a trace: $(cat err)"
 for trigger in finding exit=256 exit=x exit= signal=NONE signal=; do
 	"$racetrace" record --trigger "$trigger" ./ends 0 >out 2>err
 	[ $? = 2 ] && grep -q 'a --trigger is failure' err || wrong "--trigger '$trigger': $(cat err)"
