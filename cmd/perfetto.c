@@ -101,9 +101,9 @@ static void leave_source(struct perfetto *p, uint64_t key, const struct rt_event
 	s->open = true;
 }
 
-static void acquire(struct perfetto *p, const struct rt_event *e)
+static void acquire(struct perfetto *p, const struct rt_event *e, uint64_t lock)
 {
-	struct source *from = source_of(p, e->addr, false);
+	struct source *from = source_of(p, lock, false);
 	if (from && from->open && from->thread != e->thread)
 		put_flow(p, "hand-over", from, e->thread, e->number);
 	if (from)
@@ -112,7 +112,7 @@ static void acquire(struct perfetto *p, const struct rt_event *e)
 		p->no_memory = true;
 		return;
 	}
-	p->held[p->held_count++] = (struct held){.lock = e->addr, .since = e->number, .thread = e->thread};
+	p->held[p->held_count++] = (struct held){.lock = lock, .since = e->number, .thread = e->thread};
 }
 
 static void put_section(struct perfetto *p, const struct held *h, uint64_t until)
@@ -123,16 +123,16 @@ static void put_section(struct perfetto *p, const struct held *h, uint64_t until
 	end(p);
 }
 
-static void release(struct perfetto *p, const struct rt_event *e)
+static void release(struct perfetto *p, const struct rt_event *e, uint64_t lock)
 {
 	for (size_t i = p->held_count; i-- > 0;) {
-		if (p->held[i].lock != e->addr || p->held[i].thread != e->thread)
+		if (p->held[i].lock != lock || p->held[i].thread != e->thread)
 			continue;
 		put_section(p, &p->held[i], e->number);
 		p->held[i] = p->held[--p->held_count];
 		break;
 	}
-	leave_source(p, e->addr, e);
+	leave_source(p, lock, e);
 }
 
 static void put_event(struct perfetto *p, const struct rt_event *e)
@@ -143,9 +143,13 @@ static void put_event(struct perfetto *p, const struct rt_event *e)
 		fork->open = false;
 	}
 	if (e->op == RT_OP_ACQUIRE || e->op == RT_OP_ACQUIRE_SHARED)
-		acquire(p, e);
+		acquire(p, e, e->addr);
 	else if (e->op == RT_OP_RELEASE)
-		release(p, e);
+		release(p, e, e->addr);
+	else if (e->op == RT_OP_WAIT_BEGIN)
+		release(p, e, e->arg);
+	else if (e->op == RT_OP_WAIT_END)
+		acquire(p, e, e->arg);
 	else if (e->op == RT_OP_FORK)
 		leave_source(p, e->addr | UINT64_C(1) << FORKED, e);
 }

@@ -29,7 +29,7 @@ struct executions {
 	struct executions_options o;
 	struct executions_counts counts;
 	struct visited_state *states;
-	struct set scheduled; /* hashes of states that a work leads to */
+	struct set scheduled; /* hashes of states that an execution to be made leads to */
 	struct execution *items;
 	size_t count, room, head; /* items[head..count) are to be made */
 	struct execution *proofs; /* executions that show a race */

@@ -80,7 +80,7 @@ enum rt_status turns_of(struct rt_trace *trace, struct turn **turns, size_t *cou
 	struct turns t = {0};
 	struct rt_pass pass;
 	bool ok = true;
-	for (struct rt_event *e = rt_pass_first(&pass, trace, err); e && ok; e = ok ? rt_pass_next(&pass) : NULL)
+	for (struct rt_event *e = rt_pass_first(&pass, trace, err); e && ok; e = rt_pass_next(&pass))
 		ok = take(&t, e);
 	release(&t);
 	if (pass.status || !ok) {

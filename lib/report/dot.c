@@ -312,7 +312,7 @@ static void put_own_edge(const struct drawing *d, uint32_t from, uint32_t to, co
 	fprintf(out, ", label=\"%s\"%s];\n", label, more);
 }
 
-/* What is wrong with them: no order, the order that cuts the one thread's work, or the circle of waits. */
+/* What is wrong with them: no order, the order that cuts the one thread's work, or the cycle of waits. */
 static void put_own_edges(const struct drawing *d, FILE *out)
 {
 	const struct anomaly *a = d->anomaly;

@@ -28,6 +28,22 @@ holds 'all(.traceEvents[]; .pid == 1 and .tid > 0)'
 run 0 convert -o t.perfetto t.std
 cmp -s t.perfetto <("$RACETRACE" convert -t perfetto t.std) || wrong "the suffix makes another file"
 
+# A wait for a condition releases its mutex, and acquires it again.
+cat >wait.jsonl <<'JSONL'
+{"schema":"racetrace.events/1"}
+{"op":"fork","thread":"main","object":"main.1"}
+{"op":"acquire","object":"m","thread":"main"}
+{"op":"wait-begin","object":"c","arg":"m","thread":"main"}
+{"op":"acquire","object":"m","thread":"main.1"}
+{"op":"signal","object":"c","thread":"main.1"}
+{"op":"release","object":"m","thread":"main.1"}
+{"op":"wait-end","object":"c","arg":"m","thread":"main"}
+{"op":"release","object":"m","thread":"main"}
+JSONL
+run 0 convert -t perfetto wait.jsonl
+holds '[.traceEvents[] | select(.ph == "X") | [.tid, .name, .ts, .dur]] == [[1, "m", 2, 1], [2, "m", 4, 2], [1, "m", 7, 1]]'
+holds '[.traceEvents[] | select(.ph == "s" and .name == "hand-over") | [.tid, .ts]] == [[1, 3], [2, 6]]'
+
 # A name that wants to end the text, and a recorded program.
 printf '%s\n' '{"schema":"racetrace.events/1"}' '{"op":"acquire","object":"a\"b\u001b"}' '{"op":"release","object":"a\"b\u001b"}' >evil.jsonl
 run 0 convert -t perfetto evil.jsonl
