@@ -31,6 +31,23 @@ static void set_file(const void *data, size_t n)
 		abort();
 }
 
+/* What was read behind a mark is read again from there. */
+static void read_from_mark(struct rt_trace *trace)
+{
+	static struct rt_event events[2][AT_ONCE];
+	struct rt_error err = {0};
+	size_t got, again;
+	rt_trace_select(trace, RT_SELECT_ALL);
+	if (rt_trace_rewind(trace, &err) || rt_trace_read(trace, events[0], AT_ONCE / 2 + 1, &got, &err))
+		return;
+	struct rt_mark *mark = rt_trace_mark(trace);
+	if (mark && !rt_trace_read(trace, events[0], AT_ONCE, &got, &err) && !rt_trace_return(trace, mark, &err) &&
+	    !rt_trace_read(trace, events[1], AT_ONCE, &again, &err) &&
+	    (got != again || memcmp(events[0], events[1], got * sizeof *events[0])))
+		abort();
+	rt_mark_free(mark);
+}
+
 /* Uses whatever a reader offers. */
 static void read_file(void)
 {
@@ -70,6 +87,7 @@ static void read_file(void)
 	rt_trace_select(trace, UINT64_C(1) << RT_OP_FORK);
 	rt_trace_rewind(trace, &err);
 	rt_trace_read(trace, events, AT_ONCE, &got, &err);
+	read_from_mark(trace);
 	rt_trace_free(trace);
 }
 

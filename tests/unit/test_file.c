@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zstd.h>
 
 static char folder[] = "/tmp/racetrace-test-XXXXXX";
 static char path[64], other[64];
@@ -741,6 +742,37 @@ START_TEST(reading_returns_to_a_mark)
 }
 END_TEST
 
+/* A file whose first chunk has right checksums and no columns: the trace ends there, however often it is read. */
+START_TEST(a_mark_is_taken_where_a_chunk_is_no_chunk)
+{
+	size_t count, got;
+	free(small_file(&count));
+	uint8_t *data;
+	size_t size = read_file(path, &data), at = RT_FILE_HEADER_BYTES;
+	struct rt_block block;
+	while (rt_block_get(data + at, &block) && block.kind != RT_BLOCK_CHUNK)
+		at += RT_BLOCK_HEADER_BYTES + block.packed;
+	ck_assert_uint_eq(block.kind, RT_BLOCK_CHUNK);
+	size_t room = size - at - RT_BLOCK_HEADER_BYTES;
+	block.raw = 1;
+	block.packed = (uint32_t)ZSTD_compress(data + at + RT_BLOCK_HEADER_BYTES, room, "\xff", 1, 1);
+	rt_block_put(data + at, &block);
+	write_file(other, data, at + RT_BLOCK_HEADER_BYTES + block.packed);
+	struct rt_trace *trace = open_trace(other);
+	struct rt_event e;
+	for (int i = 0; i < 3; i++) {
+		ck_assert(!rt_trace_read(trace, &e, 1, &got, NULL));
+		ck_assert_uint_eq(got, 0);
+		struct rt_mark *mark = rt_trace_mark(trace);
+		ck_assert(!rt_trace_return(trace, mark, NULL));
+		rt_mark_free(mark);
+	}
+	ck_assert(!rt_trace_info(trace)->complete);
+	rt_trace_free(trace);
+	free(data);
+}
+END_TEST
+
 SUITE(file)
 {
 	Suite *s = suite_create("file");
@@ -756,6 +788,7 @@ SUITE(file)
 	tcase_add_test(c, a_trace_without_events_is_whole);
 	tcase_add_test(c, cut_at_any_byte_it_reads_up_to_the_cut_and_says_so);
 	tcase_add_test(c, no_damaged_byte_makes_up_events);
+	tcase_add_test(c, a_mark_is_taken_where_a_chunk_is_no_chunk);
 	tcase_add_loop_test(c, what_is_known_of_all_memory_reads_back, 0, 32);
 	tcase_add_test(c, a_newer_major_version_is_refused_by_name);
 	tcase_add_test(c, symbols_name_positions_members_and_objects);

@@ -152,8 +152,10 @@ static enum rt_status load(struct rt_reader *r, struct rt_stream *s)
 		return status;
 	s->loaded = true;
 	r->live_bytes += s->raw.cap;
-	if (!rt_decoder_init(&s->decoder, s->raw.data, s->raw.len, chunk->base_stamp, &memory))
+	if (!rt_decoder_init(&s->decoder, s->raw.data, s->raw.len, chunk->base_stamp, &memory)) {
+		unload(r, s);
 		return memory ? RT_EMEMORY : RT_EINPUT;
+	}
 	s->events = 0;
 	s->ordinal = chunk->ordinal;
 	s->chunk++;
