@@ -170,12 +170,46 @@ START_TEST(what_is_observed_after_a_cut_is_observed_in_the_whole_run)
 }
 END_TEST
 
+/* A queue of blocks, each freed long after it was allocated. Returns the size of the file, or of the ring's. */
+static struct rt_writer_result record_queue(uint64_t ring)
+{
+	enum { STEPS = 400000, LENGTH = 20000, BLOCK = 64 };
+	char path[64];
+	struct rt_writer_result result;
+	struct rt_error err = {0};
+	uint64_t seed = 1;
+	snprintf(path, sizeof path, "/tmp/racetrace-ring-%ld.zst", (long)getpid());
+	struct rt_writer *w = writer_create(path, 1, ring);
+	for (uint64_t i = 1; i <= STEPS; i++) {
+		uint64_t block = 0x10000 + i % LENGTH * BLOCK, written = i % 16 ? block : block + next(&seed) % BLOCK;
+		struct rt_record r[] = {rt_record_ext(3 * i, 0), rt_record_make(RT_OP_FREE, block, 1, 0, 0),
+		                        rt_record_ext(3 * i + 1, BLOCK), rt_record_make(RT_OP_ALLOC, block, 2, 0, 0),
+		                        rt_record_make(RT_OP_WRITE, written, 3, rt_record_aux(8, 0, 0), 0)};
+		ck_assert(rt_writer_records(w, 0, r, sizeof r / sizeof *r, &err) == RT_OK);
+	}
+	rt_trace_free(finish(w, path, &result));
+	return result;
+}
+
+/* The ring's parts are so few that each compresses nearly as well as the whole. */
+START_TEST(a_run_that_fits_is_whole)
+{
+	uint64_t whole = record_queue(0).bytes;
+	struct rt_writer_result result = record_queue(whole + whole / 2);
+	printf("ring: %lu bytes, whole: %lu, dropped %lu\n", (unsigned long)result.bytes, (unsigned long)whole,
+	       (unsigned long)result.dropped);
+	ck_assert_uint_gt(whole, 16 << 10);
+	ck_assert_uint_eq(result.dropped, 0);
+}
+END_TEST
+
 SUITE(ring)
 {
 	Suite *s = suite_create("ring");
 	TCase *c = tcase_create("ring");
 	tcase_set_timeout(c, 300);
 	tcase_add_loop_test(c, what_is_observed_after_a_cut_is_observed_in_the_whole_run, 0, MIXES);
+	tcase_add_test(c, a_run_that_fits_is_whole);
 	suite_add_tcase(s, c);
 	return s;
 }

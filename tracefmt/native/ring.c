@@ -155,8 +155,8 @@ bool rt_ring_keep(struct rt_ring *r, const struct rt_ring_thread *t, const struc
 bool rt_ring_turn(struct rt_ring *r, uint64_t open_records, bool now)
 {
 	const struct generation *last = &r->generations[r->count - 1];
-	uint64_t open = r->packed_records ? open_records * (r->packed / r->packed_records + 1) : open_records;
-	if (!now && last->bytes + open < r->size / GENERATIONS)
+	double each = r->packed_records ? (double)r->packed / (double)r->packed_records : 1; /* mostly far below 1 */
+	if (!now && (double)last->bytes + (double)open_records * each < (double)(r->size / GENERATIONS))
 		return true;
 	if (r->newest_stamp < last->cut)
 		return true; /* nothing has come since */
