@@ -47,7 +47,8 @@ holder=$!
 # events and, behind a /, of the other threads that are stuck.
 check() {
 	local at got
-	timeout 60 "$racetrace" record -o "$tmp/$2.zst" -- "$tmp/$1" "$2" <"$tmp/input" >/dev/null 2>"$tmp/$2.err"
+	# (What was open here would have the numbers of what is looked for.)
+	timeout 60 "$racetrace" record -o "$tmp/$2.zst" -- "$tmp/$1" "$2" <"$tmp/input" >/dev/null 2>"$tmp/$2.err" 3<&- 4<&- 5<&-
 	at=$?
 	[ $at = "$3" ] || { echo "$1 $2: recorded with status $at, not $3"; return 1; }
 	timeout 60 "$racetrace" analyze --format json "$tmp/$2.zst" >"$tmp/$2.json"
