@@ -76,7 +76,7 @@ NUMBER(ssize_t, SYS_pwritev, 3, (int, fd, const struct iovec *, v, int, count), 
 NUMBER(ssize_t, SYS_pwritev2, 3, (int, fd, const struct iovec *, v, int, count), IN_VECTORS(v, count); FD(fd);
        GOES_OUT(fd), SENT(fd))
 KERNEL(ssize_t, sendmsg, SYS_sendmsg, 3, (int, fd, const struct msghdr *, message, int, flags), FD(fd);
-       message_goes(fd, message, pc); FD_AWAITS_UNLESS(message->msg_name, WRITE, fd), SENT(fd))
+       message_goes(fd, message, pc); FD_AWAITS_UNLESS(!rt_recording() || message->msg_name, WRITE, fd), SENT(fd))
 KERNEL(int, sendmmsg, SYS_sendmmsg, 4, (int, fd, struct mmsghdr *, messages, unsigned, count, int, flags), FD(fd);
        messages_go(fd, messages, count, pc); FD_AWAITS_UNLESS(true, WRITE, fd), SENT(fd);
        messages_went(messages, r, pc))

@@ -298,7 +298,10 @@ static const char *told(const char *command, struct block *b)
 RT_INTERPOSE(int, system, (const char *command))
 {
 	struct block memory;
-	int result = RT_REAL(system)(told(command, &memory));
+	const char *with = told(command, &memory);
+
+	rt_call_at(RT_AT_FORK);
+	int result = RT_REAL(system)(with);
 	int saved = errno;
 
 	rt_emit_time();
@@ -310,7 +313,10 @@ RT_INTERPOSE(int, system, (const char *command))
 RT_INTERPOSE(FILE *, popen, (const char *command, const char *mode))
 {
 	struct block memory;
-	FILE *result = RT_REAL(popen)(told(command, &memory), mode);
+	const char *with = told(command, &memory);
+
+	rt_call_at(RT_AT_FORK);
+	FILE *result = RT_REAL(popen)(with, mode);
 
 	release(&memory);
 	return result;

@@ -10,7 +10,9 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -218,7 +220,8 @@ static const struct mode {
     {"mixed", 1, 0, mixed_poll},  {"timer", 1, 0, timer},          {"shared", 1, 0, shared_futex},
     {"until", 1, 0, timed_futex}, {"lock", 1, 0, locked_by_child}, {"signal", 1, 0, for_signal},
     {"child", 1, 0, for_child},   {"closed", 1, 0, closed},        {"expires", 1, 0, expires},
-    {"time", 1, 0, for_time},     {"rest", 1, 0, rests},           {"relay", 2, 1, relay},
+    {"time", 1, 0, for_time},     {"rest", 1, 0, rests},           {"system", 1, 0, inherited},
+    {"popen", 1, 0, inherited},   {"spawn", 1, 0, inherited},      {"relay", 2, 1, relay},
     {"wake", 2, 1, wake},         {"turns", 2, 1, in_turn},        {"left", 2, 2, left},
 };
 
@@ -246,6 +249,18 @@ static void make_child(bool locks)
 		pause();
 		_exit(0);
 	}
+}
+
+/* Another process, which has the descriptors of this one. */
+static void make_other(const char *by)
+{
+	char *arguments[] = {"sleep", "5", NULL};
+	if (!strcmp(by, "system") && system("sleep 5 &") != 0)
+		abort();
+	if (!strcmp(by, "popen") && !popen("sleep 5", "w"))
+		abort();
+	if (!strcmp(by, "spawn") && posix_spawnp(&child, "sleep", NULL, NULL, arguments, environ) != 0)
+		abort();
 }
 
 static void send_away(void)
@@ -285,6 +300,8 @@ int main(int argc, char **argv)
 		flock(locks[0], LOCK_EX);
 	if (strstr("inherited lock child closed", mode->name))
 		make_child(!strcmp(mode->name, "closed"));
+	if (strstr("system popen spawn", mode->name))
+		make_other(mode->name);
 	if (strcmp(mode->name, "closed") != 0)
 		unlink(path);
 	if (!strcmp(mode->name, "signal")) {
