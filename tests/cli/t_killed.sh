@@ -16,7 +16,7 @@ begin() {
 		sleep 0.05
 	done
 	[ "$(number)" -gt 1500 ] || wrong "it does not begin: $(cat err)"
-	program=$(pgrep -P $recorder)
+	program=$(grep -l "^PPid:[[:space:]]$recorder\$" /proc/[0-9]*/status 2>/dev/null | cut -d / -f 3)
 }
 number() { [ -s n ] && od -An -td4 n | tr -d ' ' || echo 0; }
 # ended: the program does, when it is told to.
