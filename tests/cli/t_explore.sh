@@ -215,14 +215,9 @@ int main(void)
 }
 C
 run 1 explore --strategy systematic --inputs corpus -f json -- ./aborts
-python3 - <<'END' || wrong "no run of an input to repeat: $(cat out)"
-import json
-report = json.load(open('out'))
-crash = [f for f in report['findings'] if f['kinds'] == ['crash']]
-crash[0]['seen']['first'] = [r['number'] for r in report['runs'] if 'Aborted' in r['end']][-1]
-report['findings'] = crash
-json.dump(report, open('inputs.json', 'w'))
-END
+jq '([.runs[] | select(.end | contains("Aborted")) | .number] | last) as $run | .findings |= map(select(.kinds == ["crash"])) |
+	del(.limits) | if $run and .findings != [] then .findings[0].seen.first = $run else error("none") end' \
+	out >inputs.json 2>err || wrong "no run of an input to repeat: $(cat out err)"
 run 0 replay --finding "$(jq -r '.findings[0].id' inputs.json)" -f json inputs.json
 holds '.outcome == "confirmed" and .run > 1 and (.repeat | startswith("racetrace explore")) and (.end | test("Aborted"))'
 # However long the command is.
