@@ -62,19 +62,21 @@ static const json_t *run_of(const json_t *report, const char *id, uint64_t seed)
 /* ---- Its command ---- */
 
 /*
- * The words of a command as explore writes it: with quotes as the shell has them. Their memory is *text, which is the
- * caller's. NULL without memory.
+ * The words of a command as explore writes it: with quotes as the shell has them. *input: the file behind a last "<",
+ * which the program reads; NULL: there is none. Their memory is *text, which is the caller's. NULL without memory.
  */
-static char **split(const char *command, char **text)
+static char **split(const char *command, char **text, const char **input)
 {
 	char **words = calloc(strlen(command) / 2 + 2, sizeof *words); /* a space ends each but the last */
 	char *to = *text = malloc(strlen(command) + 1);
-	size_t n = 0;
+	size_t n = 0, redirection = SIZE_MAX;
 	while (words && to && *command) {
 		bool quoted = false;
 		command += strspn(command, " ");
 		if (!*command)
 			break;
+		if (!strncmp(command, "< ", 2))
+			redirection = n;
 		words[n++] = to;
 		for (; *command && (quoted || *command != ' '); command++) {
 			if (*command == '\'')
@@ -86,22 +88,16 @@ static char **split(const char *command, char **text)
 		}
 		*to++ = '\0';
 	}
-	if (words && to)
-		return words;
-	free(words);
-	return NULL;
-}
-
-/* "... < FILE": what the program reads from standard input. It is taken from the words. NULL: nothing. */
-static const char *take_input(char **words)
-{
-	size_t n = 0;
-	while (words[n])
-		n++;
-	if (n < 3 || strcmp(words[n - 2], "<") != 0)
+	*input = NULL;
+	if (!words || !to) {
+		free(words);
 		return NULL;
-	words[n - 2] = NULL;
-	return words[n - 1];
+	}
+	if (redirection < n && redirection + 2 == n) {
+		*input = words[n - 1];
+		words[n - 2] = NULL;
+	}
+	return words;
 }
 
 /* ---- Running ---- */
@@ -137,12 +133,13 @@ static void take_end(const struct run_end *end, const char *folder, struct repea
 	json_decref(report);
 }
 
-static enum rt_status run_command(char **words, unsigned timeout_ms, struct repeated *result, struct rt_error *err)
+static enum rt_status run_command(char **words, const char *input, unsigned timeout_ms, struct repeated *result,
+                                  struct rt_error *err)
 {
 	char folder[SCRATCH_MAX] = "", file[SCRATCH_MAX + 16], outcome[SCRATCH_MAX + 16], *self = NULL;
 	bool explores = words[1] && !strcmp(words[1], "explore");
 	enum { OWN = 6 };
-	const char *input = take_input(words), **argv;
+	const char **argv;
 	struct runner *runner = NULL;
 	size_t n = 0, count = 0;
 	while (words[count])
@@ -183,6 +180,7 @@ enum rt_status replay_repeat(FILE *report, const char *path, const char *finding
 {
 	enum rt_status status = RT_OK;
 	char *text = NULL, **words = NULL;
+	const char *input;
 	*done = false;
 	rewind(report);
 	json_t *json = json_loadf(report, 0, NULL);
@@ -190,7 +188,7 @@ enum rt_status replay_repeat(FILE *report, const char *path, const char *finding
 	const json_t *run = run_of(json, finding, seed);
 	const char *command = json_string_value(json_object_get(run, "repeat")),
 	           *was = json_string_value(json_object_get(run, "end"));
-	if (command && !(words = split(command, &text)))
+	if (command && !(words = split(command, &text, &input)))
 		status = rt_error_set(err, RT_EMEMORY, "no memory for a run");
 	if (words && (!words[0] || !words[1] || strcmp(words[0], "racetrace") != 0 ||
 	              (strcmp(words[1], "record") != 0 && strcmp(words[1], "explore") != 0)))
@@ -202,7 +200,7 @@ enum rt_status replay_repeat(FILE *report, const char *path, const char *finding
 		if (!(result->command = strdup(command)))
 			status = rt_error_set(err, RT_EMEMORY, "no memory for a run");
 		else
-			status = run_command(words, timeout_ms, result, err);
+			status = run_command(words, input, timeout_ms, result, err);
 		result->same = !strcmp(result->was, result->end);
 		*done = true;
 	}

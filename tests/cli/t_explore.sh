@@ -220,12 +220,12 @@ jq '([.runs[] | select(.end | contains("Aborted")) | .number] | last) as $run | 
 	out >inputs.json 2>err || wrong "no run of an input to repeat: $(cat out err)"
 run 0 replay --finding "$(jq -r '.findings[0].id' inputs.json)" -f json inputs.json
 holds '.outcome == "confirmed" and .run > 1 and (.repeat | startswith("racetrace explore")) and (.end | test("Aborted"))'
-# However long the command is.
-run 1 explore --strategy random --runs 2 -f json -- ./ends crash "$(printf 'argument%.0s' {1..1000})" {1..2500}
-holds '.runs[0].repeat | test("argument 1 2 3 .* 2500$")'
+# However long the command is, and with what the shell would take for a redirection.
+run 1 explore --strategy random --runs 2 -f json -- ./ends crash "$(printf 'argument%.0s' {1..1000})" {1..2500} '<' x
+holds '.runs[0].repeat | test("argument 1 2 3 .* 2500 .<. x$")'
 mv out long.json
 run 0 replay --seed 1 -f json long.json
-holds '.outcome == "confirmed" and (.repeat | test(" 2500$"))'
+holds '.outcome == "confirmed" and (.repeat | test(" 2500 .<. x$"))'
 mkdir empty
 run 2 explore --inputs empty -- ./inputs
 says "^racetrace: there is no input in 'empty'"
