@@ -360,7 +360,7 @@ static void put_graph(const struct drawing *d, const struct report_entry *entry,
 enum rt_status report_dot(const struct report *r, bool color, FILE *out, struct rt_error *err)
 {
 	(void)color;
-	if (r->count != 1 && !r->one_finding)
+	if (r->count != 1 && !r->finding)
 		return rt_error_set(err, RT_EUSAGE,
 		                    "dot draws one anomaly, and there are %zu: say which by --anomaly, or --finding",
 		                    r->count);
@@ -368,7 +368,7 @@ enum rt_status report_dot(const struct report *r, bool color, FILE *out, struct 
 	if (d) {
 		d->r = r;
 		d->m = r->analysis->model;
-		d->own = r->one_finding;
+		d->own = r->finding != NULL;
 		d->anomaly = r->entries[0].anomaly;
 		d->g = ptg_create(d->m, r->analysis->facts.por);
 	}

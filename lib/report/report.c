@@ -332,11 +332,8 @@ static enum rt_status select_finding(struct report *r, const char *id, struct rt
 	free(r->entries);
 	r->entries = entries;
 	r->count = count;
-	r->one_finding = true;
-	enum rt_status status = report_join(r, err);
-	if (!status && r->findings->count == 1)
-		snprintf(r->findings->items[0].id, sizeof r->findings->items[0].id, "%s", id);
-	return status;
+	r->finding = id;
+	return report_join(r, err);
 }
 
 static const char *why_incomplete(const struct rt_trace_info *info)
@@ -452,7 +449,10 @@ enum rt_status report_join(struct report *r, struct rt_error *err)
 		return RT_OK;
 	findings_free(r->findings);
 	r->findings = NULL;
-	return findings_create(r, &r->findings, err);
+	enum rt_status status = findings_create(r, &r->findings, err);
+	if (!status && r->finding && r->findings->count == 1)
+		snprintf(r->findings->items[0].id, sizeof r->findings->items[0].id, "%s", r->finding);
+	return status;
 }
 
 const struct description *report_event(const struct report *r, uint32_t e)

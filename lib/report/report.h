@@ -51,7 +51,7 @@ struct report {
 	struct guards guards;      /* of the cells of anomalies, for ranks and findings */
 	struct findings *findings; /* what the entries are joined to */
 	bool alone;                /* one anomaly alone is listed: entries is that one, findings are of all */
-	bool one_finding;          /* options.finding: entries and findings are those of it */
+	const char *finding;       /* options.finding, borrowed: entries and findings are those of it; NULL: all are */
 	bool verbose;              /* text has whole stacks */
 	bool by_anomaly;           /* text lists anomalies, not findings */
 	const char *incomplete;    /* why an empty report means little; NULL: the trace is complete */

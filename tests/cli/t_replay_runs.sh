@@ -182,6 +182,9 @@ run 0 replay --all --sample 1 pecan_fig1.zst
 holds '[.anomalies[] | select(.replay)] | length == 1'
 run 0 replay --all --sample 100 --jobs 3 pecan_fig1.zst
 holds '[.anomalies[] | select(.replay)] | length >= 2'
+# One finding keeps its name when it is confirmed.
+run 1 analyze --finding F2 --confirm -f json pecan_fig1.zst
+holds '[.findings[] | [.id, .verdict]] == [["F2", "confirmed"]]'
 # A time limit starts nothing after it.
 cat >slow.c <<'END'
 #include <pthread.h>
