@@ -156,7 +156,7 @@ bool rt_ring_turn(struct rt_ring *r, uint64_t open_records, bool now)
 {
 	const struct generation *last = &r->generations[r->count - 1];
 	double each = r->packed_records ? (double)r->packed / (double)r->packed_records : 1; /* mostly far below 1 */
-	if (!now && (double)last->bytes + (double)open_records * each < (double)(r->size / GENERATIONS))
+	if (!now && (double)last->bytes + (double)open_records * each < (double)r->size / GENERATIONS)
 		return true;
 	if (r->newest_stamp < last->cut)
 		return true; /* nothing has come since */
