@@ -773,6 +773,34 @@ START_TEST(a_mark_is_taken_where_a_chunk_is_no_chunk)
 }
 END_TEST
 
+/* Threads whose records come late are named by a number once, not with each thread that is declared before them. */
+START_TEST(threads_that_come_in_the_wrong_order_take_no_more_room)
+{
+	enum { THREADS = 4000, EACH = 1000 };
+	struct rt_writer *w = create(true);
+	struct rt_error err = {0};
+	for (uint32_t i = THREADS; i-- > 0;) {
+		char name[32];
+		struct rt_record r[] = {rt_record_ext(i + 1, 0), rt_record_make(RT_OP_BEGIN, 0, 0, 0, 0)};
+		snprintf(name, sizeof name, "main.%u", i);
+		ck_assert(!rt_writer_thread(w, i, name, 0, NULL, &err));
+		ck_assert(!rt_writer_records(w, i, r, 2, &err) && !rt_writer_thread_end(w, i, &err));
+	}
+	struct rt_writer_result result = {0};
+	ck_assert_msg(!rt_writer_finish(w, &result, &err), "%s", err.message);
+	ck_assert_uint_lt(result.bytes, THREADS * EACH);
+	struct rt_trace *trace = open_trace(path);
+	const struct rt_trace_info *info = rt_trace_info(trace);
+	ck_assert_uint_eq(info->thread_count, THREADS);
+	for (uint32_t i = 0; i < THREADS; i++) {
+		char name[32];
+		snprintf(name, sizeof name, "main.%u", i);
+		ck_assert_str_eq(info->threads[i].name, name);
+	}
+	rt_trace_free(trace);
+}
+END_TEST
+
 SUITE(file)
 {
 	Suite *s = suite_create("file");
@@ -788,6 +816,7 @@ SUITE(file)
 	tcase_add_test(c, a_trace_without_events_is_whole);
 	tcase_add_test(c, cut_at_any_byte_it_reads_up_to_the_cut_and_says_so);
 	tcase_add_test(c, no_damaged_byte_makes_up_events);
+	tcase_add_test(c, threads_that_come_in_the_wrong_order_take_no_more_room);
 	tcase_add_test(c, a_mark_is_taken_where_a_chunk_is_no_chunk);
 	tcase_add_loop_test(c, what_is_known_of_all_memory_reads_back, 0, 32);
 	tcase_add_test(c, a_newer_major_version_is_refused_by_name);

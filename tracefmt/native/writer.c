@@ -177,6 +177,7 @@ enum rt_status rt_writer_thread(struct rt_writer *w, uint32_t index, const char 
 	t->parent = parent;
 	t->known = true;
 	t->announced = false;
+	w->settled = index < w->settled ? index : w->settled;
 	w->announce = true;
 	return RT_OK;
 }
@@ -188,12 +189,13 @@ enum rt_status rt_writer_thread(struct rt_writer *w, uint32_t index, const char 
 static enum rt_status announce_threads(struct rt_writer *w, struct rt_error *err)
 {
 	struct rt_bytes *b = &w->raw;
-	for (uint32_t i = 0; i < w->thread_count; i++) {
+	for (uint32_t i = w->settled; i < w->thread_count; i++) {
 		struct writer_thread *t = w->threads[i];
-		if (t && t->announced)
+		bool unknown = !t || !t->known;
+		if (unknown ? i < w->announced : t->announced)
 			continue;
 		rt_bytes_varint(b, i);
-		if (!t || !t->known) {
+		if (unknown) {
 			char name[32];
 			snprintf(name, sizeof name, "thread %" PRIu32, i);
 			rt_bytes_varint(b, i);
@@ -206,6 +208,9 @@ static enum rt_status announce_threads(struct rt_writer *w, struct rt_error *err
 		put_string(b, t->label);
 		t->announced = true;
 	}
+	while (w->settled < w->thread_count && w->threads[w->settled] && w->threads[w->settled]->announced)
+		w->settled++;
+	w->announced = w->thread_count;
 	w->announce = false;
 	struct rt_block block = {.kind = RT_BLOCK_THREADS};
 	return writer_block(w, &block, err);

@@ -33,7 +33,9 @@ struct rt_writer {
 	int level;
 	struct writer_thread **threads;
 	uint32_t thread_count, thread_cap;
-	bool announce; /* some thread is not announced */
+	uint32_t settled;   /* the threads before this one are announced */
+	uint32_t announced; /* threads that the file names, if only by a number */
+	bool announce;      /* some thread is not announced */
 	struct writer_thread *oldest, *newest;
 	uint64_t open_records; /* in all open chunks */
 	uint64_t chunks, offset, events, left_out, lost;
