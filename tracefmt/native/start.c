@@ -4,7 +4,8 @@
 #include "lib/base/hash.h"
 #include "lib/base/vec.h"
 
-/* Most locks, calls and so on of a thread; FREE events without their ALLOC; stray releases. More are not kept. */
+/* Most locks, calls and so on of a thread, and annotations; FREE events without their ALLOC; stray releases. More are
+ * not kept. */
 enum { LEVELS_MAX = 65536, EARLY_MAX = 4096, STRAYS_MAX = 4096 };
 
 struct rt_blocks {
@@ -37,6 +38,14 @@ void rt_thread_state_release(struct rt_thread_state *s)
 	rt_kept_release(&s->held);
 	rt_kept_release(&s->calls);
 	rt_kept_release(&s->others);
+}
+
+void rt_thread_state_trim(struct rt_thread_state *s)
+{
+	struct rt_kept_list *const lists[] = {&s->held, &s->calls, &s->others};
+	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+		if (!lists[i]->count)
+			rt_kept_release(lists[i]);
 }
 
 void rt_shared_state_release(struct rt_shared_state *s)
@@ -306,6 +315,8 @@ bool rt_start_add(struct rt_thread_state *s, struct rt_shared_state *all, struct
 	case RT_OP_LOST:
 		return lose(&s->others, event);
 	case RT_OP_BENIGN:
+		if (all->benign.count >= LEVELS_MAX)
+			take_out(&all->benign, 0);
 		return push(&all->benign, event);
 	default:
 		return true;

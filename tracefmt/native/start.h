@@ -34,6 +34,8 @@ struct rt_thread_state {
 	uint64_t ignored; /* synchronisation, levels */
 };
 void rt_thread_state_release(struct rt_thread_state *s);
+/* Frees the room that it does not need: no event is expected any more. */
+void rt_thread_state_trim(struct rt_thread_state *s);
 
 /* What concerns all threads. All zero: nothing. */
 struct rt_blocks;

@@ -335,6 +335,7 @@ enum rt_status rt_writer_thread_end(struct rt_writer *w, uint32_t thread, struct
 	if (t) {
 		rt_encoder_free(t->encoder);
 		t->encoder = NULL;
+		rt_thread_state_trim(&t->ring.state);
 	}
 	return status;
 }
