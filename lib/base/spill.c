@@ -20,7 +20,12 @@ void spill(void *array, size_t bytes)
 	int fd = open(folder && *folder ? folder : "/var/tmp", O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return;
-	if (rt_write_all(fd, (void *)first, end - first))
-		mmap((void *)first, end - first, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, fd, 0);
+	/* It takes the array's place only once it is mapped: that has no step which fails for want of memory. */
+	void *copy = rt_write_all(fd, (void *)first, end - first)
+	                 ? mmap(NULL, end - first, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0)
+	                 : MAP_FAILED;
+	if (copy != MAP_FAILED &&
+	    mremap(copy, end - first, end - first, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)first) == MAP_FAILED)
+		munmap(copy, end - first);
 	close(fd);
 }

@@ -21,7 +21,7 @@
 RT_NEXT(int, pthread_create, (pthread_t * thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg));
 RT_NEXT(int, pthread_detach, (pthread_t thread));
 
-/* True if the kernel says that the thread sleeps. */
+/* True if the kernel says that the thread sleeps. It does not if it waits for a disk, as for a page of its code. */
 static bool sleeps(int32_t tid)
 {
 	char name[64], text[128];
@@ -36,7 +36,7 @@ static bool sleeps(int32_t tid)
 	RT_SYSCALL(SYS_close, fd);
 	for (at = n - 1; at > 0 && text[at] != ')'; at--) /* the name before it may hold anything */
 		;
-	return at > 0 && at + 2 < n && text[at + 2] != 'R';
+	return at > 0 && at + 2 < n && text[at + 2] != 'R' && text[at + 2] != 'D';
 }
 
 /* The holder is outside. The lock is held, and is released. */
@@ -60,7 +60,9 @@ static void look(void)
 	looks = t && t == holder && rt_sched.steps == steps ? looks + 1 : 0;
 	holder = t;
 	steps = rt_sched.steps;
-	if (looks > 0 && t->data && t->state == RT_RUNNING && (sleeps(t->tid) || looks >= RUNNING_LOOKS)) {
+	/* In the recorder it waits for the collector. */
+	if (looks > 0 && t->data && t->state == RT_RUNNING &&
+	    ((!t->data->busy && sleeps(t->tid)) || looks >= RUNNING_LOOKS)) {
 		looks = 0;
 		put_outside(t);
 	} else {
