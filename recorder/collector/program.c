@@ -83,13 +83,14 @@ static bool set_tool_environment(const char *tool, const char *launcher)
 	return ok;
 }
 
-/* With the old LD_PRELOAD, "-" if it was not set: the recorder restores it before the program sees it. See channel.h.
+/* Numbers of one width: where the program's stack begins depends on it, and so does what a seed repeats. With the old
+ * LD_PRELOAD, "-" if it was not set: the recorder restores it before the program sees it. See channel.h.
  */
 static bool set_environment(const struct program_start *start)
 {
 	const char *preload = getenv("LD_PRELOAD");
 	char *channel, *list;
-	if (asprintf(&channel, "%d:%ld:%" PRIu32 ":%s", start->channel, (long)getppid(), confine_own(),
+	if (asprintf(&channel, "%010d:%010ld:%010" PRIu32 ":%s", start->channel, (long)getppid(), confine_own(),
 	             preload ? preload : "-") < 0 ||
 	    asprintf(&list, "%s%s%s", start->preload, preload && *preload ? ":" : "", preload ? preload : "") < 0)
 		return false;
