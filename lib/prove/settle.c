@@ -5,6 +5,7 @@
 #include "lib/prove/provers.h"
 
 #include "lib/prove/updates.h"
+#include "lib/relation/sync.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -93,7 +94,7 @@ enum rt_status provers_settle(struct provers *p, struct anomaly *a, struct rt_er
 {
 	const struct anomaly asked = *a;
 	const uint32_t instances = 1 + a->other_count;
-	bool refuted = !a->partial && a->count <= instances, witness = false;
+	bool refuted = !a->partial && a->count <= instances && !sync_may_exceed(p->m), witness = false;
 	struct milder milder = {false, false};
 	enum rt_status status = RT_OK;
 	if (a->verdict != VERDICT_CONDITIONAL)

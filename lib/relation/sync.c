@@ -20,6 +20,13 @@ static uint32_t *all_none(uint32_t n)
 	return array;
 }
 
+bool sync_may_exceed(const struct model *m)
+{
+	const uint64_t waits =
+	    UINT64_C(1) << RT_OP_WAIT_END | UINT64_C(1) << RT_OP_BARRIER_LEAVE | UINT64_C(1) << RT_OP_SEM_WAIT;
+	return m->losses.start && m->ops & waits;
+}
+
 bool sync_init(struct sync *s, const struct model *m, struct clocks *clocks)
 {
 	memset(s, 0, sizeof *s);

@@ -47,6 +47,9 @@ struct sync {
 
 bool sync_init(struct sync *s, const struct model *m, struct clocks *clocks);
 void sync_release(struct sync *s);
+/* True if some wait may come after more than what ended it, as the trace begins in the middle of the run. What these
+ * orders forbid is not impossible. */
+bool sync_may_exceed(const struct model *m);
 
 /* timed: the beginning wait may end without a signal. */
 void sync_wait_begin(struct sync *s, uint32_t e, bool timed);
