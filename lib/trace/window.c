@@ -44,20 +44,11 @@ struct surveying {
 	uint32_t begin_capacity;
 };
 
-static bool holds(const struct state *s, const struct rt_event *e)
-{
-	const struct state_thread *t = e->thread < s->thread_capacity ? &s->threads[e->thread] : NULL;
-	for (uint32_t i = 0; t && i < t->hold_count; i++)
-		if (t->holds[i].acquire.addr == e->addr)
-			return true;
-	return false;
-}
-
 static bool survey_event(struct surveying *v, const struct rt_event *e)
 {
 	struct window_survey *out = v->out;
 	out->events = e->number;
-	out->doubtful |= e->op == RT_OP_LOST || (e->op == RT_OP_RELEASE && !holds(&v->state, e));
+	out->doubtful |= e->op == RT_OP_LOST || (e->op == RT_OP_RELEASE && !state_holds(&v->state, e->thread, e->addr));
 	if (e->op == RT_OP_BENIGN) {
 		if (!vec_reserve(&out->benign, &out->benign_capacity, (uint64_t)out->benign_count + 1,
 		                 sizeof *out->benign))
@@ -89,21 +80,18 @@ enum rt_status window_survey(struct rt_trace *whole, struct window_survey *out, 
 {
 	*out = (struct window_survey){.whole = whole};
 	struct surveying v = {.out = out, .state.survey = out};
-	struct rt_event *batch = malloc(BATCH * sizeof *batch);
+	struct rt_pass pass;
+	bool ok = true;
 	rt_trace_select(whole, RT_SELECT_ALL);
-	enum rt_status status = batch ? rt_trace_rewind(whole, err) : no_memory(err);
-	for (size_t n = 1; !status && n;) {
-		status = rt_trace_read(whole, batch, BATCH, &n, err);
-		for (size_t i = 0; i < n && !status; i++)
-			status = survey_event(&v, &batch[i]) ? RT_OK : no_memory(err);
-	}
+	for (const struct rt_event *e = rt_pass_first(&pass, whole, err); ok && e; e = rt_pass_next(&pass))
+		ok = survey_event(&v, e);
+	enum rt_status status = ok ? pass.status : no_memory(err);
 	/* Which accesses of machine code are atomic shows only in the whole of it. */
 	out->doubtful |= rt_trace_info(whole)->binary;
 	if (out->timed_count)
 		qsort(out->timed, out->timed_count, sizeof *out->timed, by_begin);
 	state_release(&v.state);
 	free(v.begins);
-	free(batch);
 	out->cursor = calloc(1, sizeof *out->cursor);
 	if (!out->cursor && !status)
 		status = no_memory(err);

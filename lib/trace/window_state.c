@@ -53,6 +53,11 @@ static struct state_hold *hold_of(const struct state_thread *t, uint64_t lock)
 	return NULL;
 }
 
+bool state_holds(const struct state *s, uint32_t thread, uint64_t lock)
+{
+	return thread < s->thread_capacity && hold_of(&s->threads[thread], lock);
+}
+
 static void acquire(struct state *s, struct state_thread *t, const struct rt_event *e, uint64_t lock, enum rt_op op)
 {
 	struct state_hold *hold = hold_of(t, lock);

@@ -33,6 +33,8 @@ struct state {
 };
 
 void state_step(struct state *s, const struct rt_event *e);
+/* True if the thread holds the lock. */
+bool state_holds(const struct state *s, uint32_t thread, uint64_t lock);
 void state_release(struct state *s);
 
 /* Events that establish the state; each list in its order. */
