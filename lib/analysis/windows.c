@@ -11,7 +11,6 @@ static void drop_schedule(struct anomaly *x)
 {
 	if (!x->schedule)
 		return;
-	x->left_out = x->schedule->count;
 	schedule_release(x->schedule);
 	free(x->schedule);
 	x->schedule = NULL;
@@ -47,11 +46,14 @@ void windows_cap(const struct model *m, const struct window *window, struct anom
 		if (x->verdict < VERDICT_PREDICTED) {
 			x->verdict = VERDICT_PREDICTED;
 			x->need_count = x->need_total = 0;
+			drop_schedule(x); /* in it reads see other writes than they saw */
 		}
 		if (x->verdict == VERDICT_PREDICTED)
 			reasons_add(&x->reasons, REASON_WINDOWED);
-		if (!window->whole_begins)
+		if (!window->whole_begins && x->schedule) {
+			x->left_out = x->schedule->count;
 			drop_schedule(x);
+		}
 	}
 }
 

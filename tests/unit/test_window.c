@@ -264,6 +264,32 @@ START_TEST(a_window_does_not_know_what_came_before_a_wait)
 }
 END_TEST
 
+/* A message behind a flag: as a witness needs the flag to be read before it is set, a schedule would show nothing. */
+START_TEST(a_window_has_no_schedule_of_what_reads_forbid)
+{
+	struct analysis_options options = {.kinds = 1u << ANOMALY_RACE, .every = true};
+	struct window_survey survey;
+	struct window w;
+	struct analysis *a;
+	struct rt_error err = {0};
+	struct rt_trace *trace = scratch_trace(TWO E("write", "main", "0x200", ",\"size\":4") WRITE("main") E(
+	    "read", "b", "0x100", ",\"size\":4") E("read", "b", "0x200", ",\"size\":4"));
+	ck_assert_msg(!window_survey(trace, &survey, &err), "%s", err.message);
+	ck_assert_msg(!windows_one(&survey, 1, survey.events, &options, &w, &a, &err), "%s", err.message);
+	ck_assert(w.whole_begins);
+	uint32_t predicted = 0;
+	for (size_t i = 0; i < a->anomalies.count; i++) {
+		const struct anomaly *x = &a->anomalies.items[i];
+		predicted += x->verdict == VERDICT_PREDICTED;
+		ck_assert(x->verdict != VERDICT_PREDICTED || !x->schedule);
+	}
+	ck_assert_uint_eq(predicted, 1);
+	window_survey_release(&survey);
+	analysis_free(a);
+	rt_trace_free(trace);
+}
+END_TEST
+
 SUITE(window)
 {
 	Suite *s = suite_create("window");
@@ -272,6 +298,7 @@ SUITE(window)
 	tcase_add_loop_test(c, windows_show_what_is_true_of_the_whole_trace, 0, MIXES);
 	tcase_add_test(c, a_window_knows_only_the_waits_that_locks_close);
 	tcase_add_test(c, a_window_does_not_know_what_came_before_a_wait);
+	tcase_add_test(c, a_window_has_no_schedule_of_what_reads_forbid);
 	suite_add_tcase(s, c);
 	return s;
 }
