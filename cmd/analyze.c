@@ -29,14 +29,13 @@
 #include <unistd.h>
 
 /* One line a limit: its name, default, unit, the option that sets it, and what is left out. */
-static int print_limits(void)
+static void print_limits(void)
 {
 	for (enum limit i = 0; i < LIMITS; i++) {
 		const struct limit_info *l = &limit_infos[i];
 		printf("%s=%" PRIu64 " %s (%s%s): %s.\n", l->name, l->value, l->unit, l->option ? l->option : "fixed",
 		       l->scales ? ", scales" : "", l->hit);
 	}
-	return EXIT_CLEAN;
 }
 
 static volatile sig_atomic_t interrupted;
@@ -267,13 +266,6 @@ static void release_report(struct report *r)
 	rt_trace_free(trace);
 }
 
-/* A cmd_reports_writer of a struct merge. */
-static enum rt_status write_merged(const void *merge, const struct report_format *format, bool color, FILE *out,
-                                   struct rt_error *err)
-{
-	return merge_write(merge, format, color, out, err);
-}
-
 static int merged_status(const struct analyze_settings *s, const struct merge *m)
 {
 	for (int level = s->fail_on - VERDICTS - 1; level >= 0 && level < LEVELS; level++)
@@ -290,7 +282,7 @@ static enum rt_status write_merge(struct analyze_settings *s, struct merge *m, i
 {
 	enum rt_status status = merge_finish(m, err);
 	if (!status && merge_any_report(m))
-		status = cmd_reports_write(&s->reports, write_merged, m, err);
+		status = cmd_reports_write(&s->reports, cmd_merge_write, m, err);
 	*result = merged_status(s, m);
 	if (*result == EXIT_CLEAN && s->incomplete && !s->allow_incomplete)
 		*result = EXIT_INCOMPLETE;

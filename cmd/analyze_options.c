@@ -105,9 +105,6 @@ static const char doc[] =
     "Exit status: 0 if nothing is at or above what --fail-on says, 1 if something is, 2 for wrong use, 3 if TRACE "
     "cannot be read, 4 if nothing is found and the trace was cut short or has no events.";
 
-/* Names in a table, for messages: "a, b, c". */
-typedef const char *name_at(int i);
-
 static const char *kind_at(int i)
 {
 	return i < ANOMALY_KINDS ? anomaly_kind_name((enum anomaly_kind)i) : NULL;
@@ -134,32 +131,13 @@ static const char *model_at(int i)
 	return i < RT_MODELS ? rt_model_name((enum rt_memory_model)i) : NULL;
 }
 
-/* Index of a name in its table. A name that is not there ends the program with a message that lists the names. */
-static int find(struct argp_state *state, const char *what, const char *name, size_t length, name_at *at)
-{
-	for (int i = 0; at(i); i++)
-		if (strlen(at(i)) == length && !memcmp(at(i), name, length))
-			return i;
-	char known[256] = "";
-	for (int i = 0; at(i); i++)
-		snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "", at(i));
-	argp_error(state, "'%.*s' is not %s: there are %s", (int)length, name, what, known);
-	return -1;
-}
-
-static int find_whole(struct argp_state *state, const char *what, const char *name, name_at *at)
-{
-	return find(state, what, name, strlen(name), at);
-}
-
 /* A comma-separated list of names as a set of bits; never empty. */
-static uint32_t find_list(struct argp_state *state, const char *what, const char *list, name_at *at)
+static uint32_t find_list(struct argp_state *state, const char *what, const char *list, cmd_name_at *at)
 {
 	uint32_t set = 0;
 	for (;;) {
 		size_t length = strcspn(list, ",");
-		int bit = find(state, what, list, length, at);
-		set |= bit >= 0 ? UINT32_C(1) << bit : 0; /* find does not return with an unknown name */
+		set |= UINT32_C(1) << cmd_name(state, what, list, length, at);
 		if (!list[length])
 			return set;
 		list += length + 1;
@@ -318,7 +296,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		s->confirm = true;
 		return 0;
 	case OPT_FAIL_ON:
-		s->fail_on = find_whole(state, "a level or verdict", arg, fail_on_at);
+		s->fail_on = cmd_name(state, "a level or verdict", arg, strlen(arg), fail_on_at);
 		s->fail_on_given = true;
 		return 0;
 	case OPT_PATTERN:
@@ -330,7 +308,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		s->analysis.model.objects = cmd_word(state, "a granularity", granularity_names, arg) > 0;
 		return 0;
 	case OPT_MODEL:
-		s->analysis.memory_model = (enum rt_memory_model)find_whole(state, "a model", arg, model_at);
+		s->analysis.memory_model = (enum rt_memory_model)cmd_name(state, "a model", arg, strlen(arg), model_at);
 		s->analysis.set_memory_model = true;
 		return 0;
 	case OPT_BUDGET:

@@ -4,6 +4,7 @@
 
 #include "lib/base/error.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* Exit statuses of the tool itself. EXIT_INCOMPLETE: nothing was found, but the trace is incomplete. */
@@ -40,6 +41,9 @@ uint64_t cmd_size(const char *text);
 /* Index of the word in a list that ends with NULL. what: "a strategy", for the message, which lists the words:
  * docs/racetrace.bash reads it. */
 unsigned cmd_word(struct argp_state *state, const char *what, const char *const *words, const char *given);
+typedef const char *cmd_name_at(int i); /* NULL behind the last one */
+/* The same of names that are no list: the index of the one of that length. */
+int cmd_name(struct argp_state *state, const char *what, const char *name, size_t length, cmd_name_at *at);
 /* Sets *path to the command's one argument. */
 void cmd_take_argument(struct argp_state *state, const char **path, const char *arg);
 /* Requires that *path was given. what: "trace"; hint: what to give. */

@@ -99,19 +99,6 @@ static const char *order_at(int i)
 	return i < EXECUTIONS_ORDERS ? executions_order_name((enum executions_order)i) : NULL;
 }
 
-/* The number of a word; an unknown one ends the program with a message that lists the words. */
-static int find_word(struct argp_state *state, const char *what, const char *word, const char *(*at)(int))
-{
-	char known[256] = "";
-	for (int i = 0; at(i); i++) {
-		if (!strcmp(at(i), word))
-			return i;
-		snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "", at(i));
-	}
-	argp_error(state, "'%s' is not %s: there are %s", word, what, known);
-	return 0;
-}
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct settings *s = state->input;
@@ -138,10 +125,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->preemptions = cmd_number(state, "the number of preemptions", arg, 0, 1000);
 		return 0;
 	case OPT_REDUCTION:
-		o->reduction = (enum executions_reduction)find_word(state, "a reduction", arg, reduction_at);
+		o->reduction =
+		    (enum executions_reduction)cmd_name(state, "a reduction", arg, strlen(arg), reduction_at);
 		return 0;
 	case OPT_SEARCH:
-		o->order = (enum executions_order)find_word(state, "an order of search", arg, order_at);
+		o->order = (enum executions_order)cmd_name(state, "an order of search", arg, strlen(arg), order_at);
 		return 0;
 	case OPT_RUNS:
 		s->runs_given = true;
@@ -154,7 +142,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->source_root = arg;
 		return 0;
 	case OPT_STRATEGY:
-		o->strategy = &explore_strategies[find_word(state, "a strategy", arg, strategy_at)];
+		o->strategy = &explore_strategies[cmd_name(state, "a strategy", arg, strlen(arg), strategy_at)];
 		return 0;
 	case OPT_TIME:
 		o->time_s = cmd_number(state, "the time limit", arg, 1, UINT32_MAX);
@@ -185,18 +173,15 @@ static void say_shortcomings(const struct exploring *x)
 	if (x->failed)
 		fprintf(stderr, "racetrace: %" PRIu32 " of %" PRIu32 " runs could not be recorded: %s\n", x->failed,
 		        x->ended, x->failure);
+	if (x->unkept)
+		fprintf(stderr, "racetrace: %" PRIu32 " trace%s could not be kept: %s\n", x->unkept,
+		        x->unkept == 1 ? "" : "s", x->why_unkept);
 	if (x->uncontrollable[0])
 		fprintf(stderr, "racetrace: %s\n", x->uncontrollable);
 	else if (x->uncontrolled)
 		fprintf(stderr,
 		        "racetrace: in %" PRIu32 " of %" PRIu32 " runs '%s' could not be run one thread at a time\n",
 		        x->uncontrolled, x->ended, x->o.program[0]);
-}
-
-static enum rt_status write_merged(const void *merge, const struct report_format *format, bool color, FILE *out,
-                                   struct rt_error *err)
-{
-	return merge_write(merge, format, color, out, err);
 }
 
 static enum rt_status write_report(struct settings *s, struct exploring *x, struct rt_error *err)
@@ -206,7 +191,7 @@ static enum rt_status write_report(struct settings *s, struct exploring *x, stru
 		return rt_error_set(err, RT_EINPUT, "no run could be recorded%s%s", x->failure[0] ? ": " : "",
 		                    x->failure);
 	say_shortcomings(x);
-	if (!status && !(status = cmd_reports_write(&s->reports, write_merged, &x->merge, err)))
+	if (!status && !(status = cmd_reports_write(&s->reports, cmd_merge_write, &x->merge, err)))
 		cmd_known_warn(&s->known);
 	return status;
 }

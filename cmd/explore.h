@@ -136,6 +136,8 @@ struct exploring {
 	bool native;               /* the program cannot be controlled: what follows runs free */
 	bool stopped;              /* by a signal */
 	char failure[512];         /* of the first run that failed */
+	uint32_t unkept;           /* traces that could not be moved to where they are to stay */
+	char why_unkept[512];      /* of the first of them */
 	char uncontrollable[1024]; /* of the first program that cannot be controlled: what `record` says; "": none */
 	struct predict *predict;
 	struct racefuzzer *racefuzzer;

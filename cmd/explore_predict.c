@@ -9,7 +9,7 @@
  */
 #include "cmd/explore.h"
 
-#include "cmd/replay.h"
+#include "cmd/replay_ways.h"
 #include "lib/base/set.h"
 #include "lib/base/vec.h"
 #include "lib/explore/turns.h"
@@ -221,10 +221,10 @@ static enum rt_status take_on(struct predict *p, const struct report *r, const s
 	if (k->confirmed || k->planned || k->attempts >= ATTEMPTS || anomaly_may_be_atomic(a) ||
 	    (anomaly_is_of_waits(a) && anomaly_is_stuck(r->analysis->model, a)))
 		return RT_OK;
-	if (!a->schedule && (a->verdict >= VERDICT_PROVED || !replay_can_search(r, a)))
+	if (!a->schedule && (a->verdict >= VERDICT_PROVED || !way_can_search(r, a)))
 		return RT_OK;
 	enum rt_status status =
-	    a->schedule ? replay_make_plan(r, a, &c.plan, &why) : replay_make_search(r, a, &c.plan, &why);
+	    a->schedule ? way_by_schedule(r, a, NULL, &c.plan, &why) : way_by_search(r, a, NULL, &c.plan, &why);
 	if (status == RT_EMEMORY)
 		return rt_error_set(err, status, "%s", why.message);
 	if (status) { /* it cannot be followed */

@@ -6,8 +6,10 @@
 #include "cmd/memory.h"
 #include "cmd/messages.h"
 #include "lib/base/memory_file.h"
+#include "lib/base/output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -17,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -225,19 +228,17 @@ static void read_outcome(const struct run_slot *s, struct run_told *told)
 	json_decref(json);
 }
 
-/* The first line that `record` itself has written, as the reason why there is no trace. */
+/* What `record` itself has written, as the reason why there is no trace. */
 static void note_failure(struct exploring *x, const struct run_end *end)
 {
-	const char *at = end->err.text, *last = at + end->err.kept;
+	size_t n;
+	const char *own = run_own_line(end, &n);
 	x->failed++;
-	while (at < last && !x->failure[0]) {
-		const char *stop = memchr(at, '\n', (size_t)(last - at));
-		size_t n = (size_t)((stop ? stop : last) - at);
-		if (n > 11 && !memcmp(at, "racetrace: ", 11))
-			snprintf(x->failure, sizeof x->failure, "%.*s", (int)(n - 11), at + 11);
-		at += n + 1;
-	}
-	if (!x->failure[0])
+	if (x->failure[0])
+		return;
+	if (own)
+		snprintf(x->failure, sizeof x->failure, "%.*s", (int)n, own);
+	else
 		snprintf(x->failure, sizeof x->failure, "%s",
 		         end->kind == RUN_NOT_STARTED ? strerror(end->value) : "there is no trace");
 }
@@ -275,17 +276,54 @@ static bool shows_stuck(const struct report *r)
 	return r->summary[ANOMALY_DEADLOCK][VERDICT_OBSERVED] || r->summary[ANOMALY_HANG][VERDICT_OBSERVED];
 }
 
-/* Moves the slot's trace to where it stays until the end. */
-static bool keep_trace(const struct exploring *x, const char *from, uint32_t number, int process, char *to, size_t size)
+/* To another file system. */
+static enum rt_status copy_trace(const char *from, const char *to, struct rt_error *err)
 {
+	enum { PIECE = 1 << 30 };
+	struct rt_output out;
+	int fd = open(from, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return rt_error_set(err, RT_ESYSTEM, "cannot read '%s': %s", from, strerror(errno));
+	enum rt_status status = rt_output_create(&out, to, RT_OUTPUT_FILE, err);
+	if (!status) {
+		ssize_t n;
+		do
+			n = sendfile(out.fd, fd, NULL, PIECE);
+		while (n > 0);
+		if (n < 0) {
+			status = rt_error_set(err, RT_ESYSTEM, "cannot write '%s': %s", to, strerror(errno));
+			rt_output_discard(&out);
+		} else {
+			status = rt_output_commit(&out, err);
+		}
+	}
+	close(fd);
+	return status;
+}
+
+/*
+ * Moves the slot's trace to where it stays until the end. Where that cannot be, it stays in the slot. False: there is
+ * no trace.
+ */
+static bool keep_trace(struct exploring *x, const char *from, uint32_t number, int process, char *to, size_t size)
+{
+	struct rt_error err = {0};
 	if (process)
 		snprintf(to, size, "%s/run-%" PRIu32 ".%d.zst", x->o.traces ? x->o.traces : x->folder, number, process);
 	else
 		snprintf(to, size, "%s/run-%" PRIu32 ".zst", x->o.traces ? x->o.traces : x->folder, number);
+	if (access(from, R_OK) != 0)
+		return false;
 	if (rename(from, to) == 0)
 		return true;
+	if (errno != EXDEV)
+		rt_error_set(&err, RT_ESYSTEM, "cannot write '%s': %s", to, strerror(errno));
+	else if (copy_trace(from, to, &err) == RT_OK)
+		return true; /* what is in the slot is overwritten */
+	if (!x->unkept++)
+		snprintf(x->why_unkept, sizeof x->why_unkept, "%s", err.message);
 	snprintf(to, size, "%s", from);
-	return access(from, R_OK) == 0;
+	return true;
 }
 
 /* The traces of the processes that the run made. */
@@ -435,14 +473,19 @@ enum rt_status explore_attach(struct exploring *x, const char *fingerprint, stru
 				continue;
 			struct anomaly *a = (struct anomaly *)(uintptr_t)r->entries[k].anomaly;
 			struct replay_result *result = a->replay;
-			if (!result && !(result = calloc(1, sizeof *result)))
+			if (!result && !(result = calloc(1, sizeof *result))) {
+				replay_run_release(outcome);
 				return rt_error_set(err, RT_EMEMORY, "no memory to explore");
+			}
 			a->replay = NULL;
 			int was = result->runs ? result->was : (int)a->verdict;
 			bool added = replay_add(result, outcome);
 			report_add_replay(r, k, result);
 			result->was = was;
-			return added ? report_join(r, err) : rt_error_set(err, RT_EMEMORY, "no memory to explore");
+			if (added)
+				return report_join(r, err);
+			replay_run_release(outcome);
+			return rt_error_set(err, RT_EMEMORY, "no memory to explore");
 		}
 	}
 	replay_run_release(outcome);

@@ -105,6 +105,18 @@ unsigned cmd_word(struct argp_state *state, const char *what, const char *const 
 	exit(argp_err_exit_status);
 }
 
+int cmd_name(struct argp_state *state, const char *what, const char *name, size_t length, cmd_name_at *at)
+{
+	char list[256] = "";
+	for (int i = 0; at(i); i++) {
+		if (strlen(at(i)) == length && !memcmp(at(i), name, length))
+			return i;
+		snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", at(i));
+	}
+	argp_error(state, "'%.*s' is not %s: there are %s", (int)length, name, what, list);
+	exit(argp_err_exit_status);
+}
+
 void cmd_take_argument(struct argp_state *state, const char **path, const char *arg)
 {
 	if (*path)

@@ -4,7 +4,6 @@
 
 #include "lib/report/report.h"
 #include "lib/schedule/script.h"
-#include "tracefmt/plan.h"
 
 struct replay_options {
 	char *const *program; /* NULL: the recorded command */
@@ -36,16 +35,5 @@ enum rt_status replay_report(struct report *r, const struct replay_options *opti
  */
 enum rt_status replay_script(struct script *s, struct rt_trace *trace, const struct replay_options *options,
                              struct replay_result **result, struct rt_error *err);
-
-/*
- * The plan that makes a run take an anomaly's schedule; or that holds threads at its positions until they meet. *plan
- * is the caller's (free). RT_EINPUT: it cannot be followed.
- */
-enum rt_status replay_make_plan(const struct report *r, const struct anomaly *anomaly, struct rt_plan **plan,
-                                struct rt_error *err);
-enum rt_status replay_make_search(const struct report *r, const struct anomaly *anomaly, struct rt_plan **plan,
-                                  struct rt_error *err);
-/* True if threads can be held at the positions of the anomaly. */
-bool replay_can_search(const struct report *r, const struct anomaly *anomaly);
 
 #endif

@@ -254,18 +254,6 @@ static bool tell_divergence(struct try *t, struct replay_run *run)
 	return run->expected && run->actual;
 }
 
-/* The first line that `record` itself has written. */
-static char *own_words(const struct run_end *end)
-{
-	char text[sizeof end->err.text + 1];
-	memcpy(text, end->err.text, end->err.kept);
-	text[end->err.kept] = '\0';
-	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
-		if (!strncmp(line, "racetrace: ", 11))
-			return strdup(line + 11);
-	return NULL;
-}
-
 /* What a program printed to be shown: both streams, without what `record` itself says. NULL: nothing, or no memory. */
 static char *try_output(const struct run_end *end)
 {
@@ -426,9 +414,11 @@ enum rt_status try_tell(struct try *t, struct replay_run *run, struct rt_error *
 	if (end->kind == RUN_INTERRUPTED)
 		return rt_error_set(err, RT_ESYSTEM, "interrupted");
 	if (!try_read_result(t) || !t->plan->started) {
-		run->why = end->kind == RUN_NOT_STARTED ? strdup(strerror(end->value)) : own_words(end);
-		if (!run->why)
-			run->why = strdup("the program did not start the recorder");
+		size_t n;
+		const char *own = run_own_line(end, &n);
+		run->why = end->kind == RUN_NOT_STARTED ? strdup(strerror(end->value))
+		           : own                        ? strndup(own, n)
+		                                        : strdup("the program did not start the recorder");
 		return RT_OK;
 	}
 	tell_end(t, end, run);

@@ -1,7 +1,6 @@
 /* Plans for the runs of a replay; see replay_ways.h. */
 #include "cmd/replay_ways.h"
 
-#include "cmd/replay.h"
 #include "lib/report/steps.h"
 
 #include <stdlib.h>
@@ -99,21 +98,4 @@ enum rt_status way_by_rerun(const char *path, enum anomaly_kind kind, const char
 		*trace = NULL;
 	}
 	return status;
-}
-
-enum rt_status replay_make_plan(const struct report *r, const struct anomaly *anomaly, struct rt_plan **plan,
-                                struct rt_error *err)
-{
-	return way_by_schedule(r, anomaly, NULL, plan, err);
-}
-
-enum rt_status replay_make_search(const struct report *r, const struct anomaly *anomaly, struct rt_plan **plan,
-                                  struct rt_error *err)
-{
-	return way_by_search(r, anomaly, NULL, plan, err);
-}
-
-bool replay_can_search(const struct report *r, const struct anomaly *anomaly)
-{
-	return way_can_search(r, anomaly);
 }

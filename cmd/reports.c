@@ -3,6 +3,7 @@
 
 #include "cmd/command.h"
 #include "cmd/common.h"
+#include "lib/report/merge.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -168,6 +169,12 @@ enum rt_status cmd_report_write(const void *report, const struct report_format *
                                 struct rt_error *err)
 {
 	return format->write(report, color, out, err);
+}
+
+enum rt_status cmd_merge_write(const void *merge, const struct report_format *format, bool color, FILE *out,
+                               struct rt_error *err)
+{
+	return merge_write(merge, format, color, out, err);
 }
 
 enum rt_status cmd_reports_close(struct cmd_reports *o, enum rt_status status, struct rt_error *err)

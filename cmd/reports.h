@@ -41,6 +41,9 @@ enum rt_status cmd_reports_write(struct cmd_reports *o, cmd_reports_writer *writ
 /* A cmd_reports_writer of a struct report. */
 enum rt_status cmd_report_write(const void *report, const struct report_format *format, bool color, FILE *out,
                                 struct rt_error *err);
+/* The same of a struct merge. */
+enum rt_status cmd_merge_write(const void *merge, const struct report_format *format, bool color, FILE *out,
+                               struct rt_error *err);
 /* Ends the outputs. Files are kept only if status, the result of writing them, is RT_OK. Returns the first error. */
 enum rt_status cmd_reports_close(struct cmd_reports *o, enum rt_status status, struct rt_error *err);
 

@@ -351,6 +351,22 @@ const struct run_end *runner_wait(struct runner *r)
 	return end;
 }
 
+const char *run_own_line(const struct run_end *end, size_t *length)
+{
+	static const char own[] = "racetrace: ";
+	const char *at = end->err.text, *last = at + end->err.kept;
+	while (at < last) {
+		const char *stop = memchr(at, '\n', (size_t)(last - at));
+		size_t n = (size_t)((stop ? stop : last) - at);
+		if (n >= sizeof own && !memcmp(at, own, sizeof own - 1)) {
+			*length = n - (sizeof own - 1);
+			return at + sizeof own - 1;
+		}
+		at += n + 1;
+	}
+	return NULL;
+}
+
 void runner_free(struct runner *r)
 {
 	if (!r)

@@ -53,6 +53,8 @@ int runner_fd(const struct runner *r);
 const struct run_end *runner_ended(struct runner *r);
 /* Waits for its end. */
 const struct run_end *runner_wait(struct runner *r);
+/* The first line that racetrace itself has written to standard error, without "racetrace: ", borrowed; NULL: none. */
+const char *run_own_line(const struct run_end *end, size_t *length);
 /* Ends the run if it has not ended. NULL is allowed. */
 void runner_free(struct runner *r);
 

@@ -347,6 +347,14 @@ holds '[.findings[] | select(.title | test("`sum")) | .seen.first] | length == 1
 run 1 explore --strategy random --runs 3 --traces kept -f json -- ./racefuzzer_fig1
 [ "$(ls kept)" = run-1.zst ] || wrong "kept: $(ls kept)"
 run 1 analyze kept/run-1.zst
+# Also where the runs are on another file system.
+if [ -w /dev/shm ] && [ "$(stat -c %d /dev/shm)" != "$(stat -c %d .)" ]; then
+	export TMPDIR=/dev/shm
+	run 1 explore --strategy random --runs 3 --traces moved -f json -- ./racefuzzer_fig1
+	unset TMPDIR
+	[ "$(ls moved)" = run-1.zst ] || wrong "moved: $(ls moved)"
+	run 1 analyze moved/run-1.zst
+fi
 
 # Wrong use, and what cannot be run.
 run 2 explore
