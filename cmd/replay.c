@@ -225,6 +225,7 @@ static enum rt_status replay(struct settings *s, struct rt_trace *trace, bool *c
 	if (!status) {
 		status = replay_report(r, &s->replay, confirmed, err);
 		report_keep_replayed(r, cmd_reports_in_file(&s->reports) ? VERDICT_PREDICTED : VERDICTS);
+		r->finding = cmd_reports_in_file(&s->reports) ? NULL : s->replay.finding;
 		r->by_anomaly = s->replay.anomaly || s->replay.verdicts != replay_defaults.verdicts;
 		if (!status)
 			status = report_join(r, err);

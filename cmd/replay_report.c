@@ -2,11 +2,11 @@
 #include "cmd/replay.h"
 
 #include "cmd/messages.h"
+#include "cmd/replay_choose.h"
 #include "cmd/replay_debug.h"
 #include "cmd/replay_reference.h"
 #include "cmd/replay_ways.h"
 #include "cmd/scratch.h"
-#include "lib/report/findings.h"
 #include "lib/schedule/script_places.h"
 #include "recorder/collector/program.h"
 
@@ -74,85 +74,6 @@ static void interrupt(int signal)
 	interrupted = signal;
 }
 
-/* ---- What to replay ---- */
-
-/* True if the entry is in the finding that is asked for. */
-static bool is_of_finding(const struct replaying *p, const struct report_entry *e)
-{
-	const struct findings *all = p->r->findings;
-	for (size_t i = 0; i < all->count; i++)
-		for (size_t k = 0; k < all->items[i].entry_count; k++)
-			if (!strcmp(all->items[i].id, p->o->finding) && &p->r->entries[all->items[i].entries[k]] == e)
-				return true;
-	return false;
-}
-
-/* True if machine code does not tell whether the race's accesses are atomic: that both are pending shows no race. */
-static bool is_undecided(const struct replaying *p, const struct anomaly *a)
-{
-	return p->watched && anomaly_may_be_atomic(a);
-}
-
-static bool is_wanted(const struct replaying *p, const struct report_entry *e)
-{
-	if (p->o->anomaly)
-		return !strcmp(e->id, p->o->anomaly);
-	if (is_undecided(p, e->anomaly))
-		return false;
-	if (p->o->finding)
-		return is_of_finding(p, e) && (e->anomaly->schedule || way_can_search(p->r, e->anomaly));
-	if (anomaly_is_of_waits(e->anomaly) && anomaly_is_stuck(p->r->analysis->model, e->anomaly))
-		return false;
-	return p->o->verdicts >> e->anomaly->verdict & 1 &&
-	       (e->anomaly->schedule || (e->anomaly->verdict < VERDICT_PROVED && way_can_search(p->r, e->anomaly)));
-}
-
-static uint64_t mix(uint64_t x)
-{
-	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-	return x ^ x >> 31;
-}
-
-/* Keeps as many as wanted, each as likely as another, in their order (selection sampling, Knuth 3.4.2). */
-static void take_sample(struct replaying *p)
-{
-	size_t kept = 0;
-	for (size_t i = 0; i < p->count; i++)
-		if (mix(p->o->seed * UINT64_C(0x9e3779b97f4a7c15) + i) % (p->count - i) < p->o->sample - kept)
-			p->entries[kept++] = p->entries[i];
-	p->count = kept;
-}
-
-static enum rt_status choose_entries(struct replaying *p)
-{
-	const struct report *r = p->r;
-	p->entries = calloc(r->count + 1, sizeof *p->entries);
-	if (!p->entries)
-		return rt_error_set(p->err, RT_EMEMORY, "no memory to replay a report");
-	for (int v = VERDICTS; v-- > 0;)
-		for (size_t i = 0; i < r->count; i++)
-			if ((int)r->entries[i].anomaly->verdict == v && is_wanted(p, &r->entries[i]))
-				p->entries[p->count++] = i;
-	if (p->o->sample && p->o->sample < p->count)
-		take_sample(p);
-	if (p->o->finding && !p->count)
-		return rt_error_set(p->err, RT_EUSAGE, "there is no finding '%s' in '%s' that can be replayed",
-		                    p->o->finding, p->info->path);
-	if (p->o->anomaly && !p->count)
-		return rt_error_set(p->err, RT_EUSAGE, "there is no anomaly '%s' in '%s'", p->o->anomaly,
-		                    p->info->path);
-	if (p->o->anomaly && is_undecided(p, r->entries[p->entries[0]].anomaly))
-		return rt_error_set(p->err, RT_EUSAGE,
-		                    "'%s' cannot be replayed: machine code does not tell whether its accesses are "
-		                    "atomic; give a build with gcc -fsanitize=thread after '--'",
-		                    p->o->anomaly);
-	if (p->o->anomaly && !r->entries[p->entries[0]].anomaly->schedule &&
-	    !way_can_search(p->r, r->entries[p->entries[0]].anomaly))
-		return rt_error_set(p->err, RT_EUSAGE, "'%s' cannot be replayed: it has no schedule", p->o->anomaly);
-	return RT_OK;
-}
-
 /* ---- One job ---- */
 
 static enum outcome_order first_order(const struct replaying *p, const struct anomaly *a)
@@ -191,10 +112,13 @@ static void say_progress(const struct replaying *p, const struct job *j)
 }
 
 /* What cannot be made a plan of has that as its outcome. */
-static enum rt_status fail_job(struct job *j, const char *why)
+static enum rt_status fail_job(struct job *j, const char *why, struct rt_error *err)
 {
 	struct replay_run run = {.kind = OUTCOME_FAILED, .why = strdup(why)};
-	return run.why && replay_add(j->result, &run) ? RT_OK : RT_EMEMORY;
+	if (run.why && replay_add(j->result, &run))
+		return RT_OK;
+	replay_run_release(&run);
+	return rt_error_set(err, RT_EMEMORY, "no memory to replay a report");
 }
 
 static enum rt_status begin_job(struct replaying *p, struct job *j, size_t entry)
@@ -211,7 +135,7 @@ static enum rt_status begin_job(struct replaying *p, struct job *j, size_t entry
 	enum rt_status status = j->anomaly->schedule ? way_by_schedule(p->r, j->anomaly, p->rebuilt, &j->plan, &err)
 	                                             : way_by_search(p->r, j->anomaly, p->rebuilt, &j->plan, &err);
 	if (status == RT_EINPUT)
-		return fail_job(j, err.message);
+		return fail_job(j, err.message, p->err);
 	if (status)
 		return rt_error_set(p->err, status, "%s", err.message);
 	return start_run(p, j);
@@ -612,7 +536,7 @@ enum rt_status replay_report(struct report *r, const struct replay_options *opti
 		status = rt_error_set(err, RT_EMEMORY, "no memory to replay a report");
 	take_signals(old);
 	if (!status)
-		status = choose_entries(&p);
+		status = replay_choose(r, options, p.watched, &p.entries, &p.count, err);
 	if (!status)
 		status = make_folders(&p);
 	if (!status && p.count)

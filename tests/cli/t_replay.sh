@@ -183,6 +183,9 @@ run 1 run -- ./hidden
 grep -q '^F1 error, confirmed: ' out || wrong "run does not say what was confirmed: $(head -n 3 out)"
 run 0 replay hidden.zst --finding F1
 holds '.anomalies[0].verdict == "confirmed"'
+# It keeps its name, though it is the only one that is listed.
+run 1 replay racefuzzer_fig1.zst --attempts 1 --finding F2
+holds '.findings | length == 1 and .[0].id == "F2"'
 run 2 replay hidden.zst --finding F9
 says "there is no finding 'F9' in 'hidden.zst' that can be replayed"
 # A library that the program loads itself.
