@@ -170,7 +170,10 @@ int cmd_convert(int argc, char **argv)
 	struct rt_trace *trace;
 	struct rt_error err = {0};
 	cmd_parse(&parser, argc, argv, 0, &options);
-	progress_begin_reading();
+	if (options.output)
+		progress_begin_reading();
+	else
+		progress_begin_copying();
 	if (cmd_open_trace(options.path, &options.trace, &trace, &err)) {
 		progress_end();
 		return cmd_fail(&err);

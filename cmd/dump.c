@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct options {
 	struct rt_trace_options trace;
@@ -218,8 +217,7 @@ int cmd_dump(int argc, char **argv)
 	struct rt_jsonl_writer *jsonl = NULL;
 	struct filter filter;
 	cmd_parse(&parser, argc, argv, 0, &options);
-	if (!isatty(STDOUT_FILENO)) /* the events themselves are progress to look at */
-		progress_begin_reading();
+	progress_begin_copying();
 	if (cmd_open_trace(options.path, &options.trace, &trace, &err)) {
 		progress_end();
 		return cmd_fail(&err);

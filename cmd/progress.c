@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -90,6 +91,13 @@ void progress_begin_reading(void)
 {
 	progress_begin();
 	progress_step("reading the trace", 1, 1);
+}
+
+void progress_begin_copying(void)
+{
+	struct stat st;
+	if (!isatty(STDOUT_FILENO) && !(fstat(STDOUT_FILENO, &st) == 0 && S_ISFIFO(st.st_mode)))
+		progress_begin_reading();
 }
 
 static void count_events(uint64_t number, void *trace)

@@ -13,6 +13,9 @@ void progress_count(size_t done, size_t count);
 struct rt_trace;
 /* Begins, as a step of its own, what reads a trace from its beginning to its end once. */
 void progress_begin_reading(void);
+/* The same of what writes to standard output meanwhile: not where that is a terminal, or a pipe, behind which there may
+ * be a pager. */
+void progress_begin_copying(void);
 /* Counts the events that are read of the trace from now on. */
 void progress_watch(struct rt_trace *trace);
 /* Clears the line. A second call does nothing. */

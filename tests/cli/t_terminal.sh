@@ -112,4 +112,15 @@ for command in 'analyze -f json' 'info' 'convert -t jsonl' 'dump'; do
 	$racetrace $command late.std 2>err >/dev/null
 	[ -s err ] && wrong "$command: messages without a terminal: $(cat err)"
 done
+
+# None over a pager, which shows what comes through a pipe. The trace comes later than progress would.
+for command in 'dump' 'convert -t jsonl'; do
+	rm -f shown pipe
+	mkfifo pipe
+	{ sleep 3 && cat late.std; } >pipe &
+	script -qfec "$racetrace $command - <pipe | cat >printed" shown </dev/null >/dev/null
+	wait $!
+	grep -q reading shown && wrong "$command: progress over a pager: $(head -c 300 shown)"
+	[ -s printed ] || wrong "$command: nothing printed"
+done
 exit $fail
