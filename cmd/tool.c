@@ -32,12 +32,12 @@ enum rt_status tool_find(struct tool *t, const char *program, struct rt_error *e
 }
 
 /* Debian's valgrind is a script in front of it. */
-static char *find_launcher(void)
+static const char *find_launcher(void)
 {
 	static const char *const names[] = {"/usr/bin/valgrind.bin", "/usr/bin/valgrind", "/usr/local/bin/valgrind"};
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (access(names[i], X_OK) == 0 && file_is_plain(names[i]))
-			return strdup(names[i]);
+			return names[i];
 	return NULL;
 }
 
@@ -75,6 +75,5 @@ void tool_release(struct tool *t)
 	free(t->path);
 	free(t->argv);
 	free(t->most);
-	free(t->launcher);
 	*t = (struct tool){0};
 }

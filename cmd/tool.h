@@ -8,10 +8,10 @@
 #include <stdint.h>
 
 struct tool {
-	char *path;     /* of the tool; NULL: there is none */
-	char **argv;    /* its command line, the program's behind its own options */
-	char *most;     /* that of argv's options which is made */
-	char *launcher; /* Valgrind's, by which the tool runs what the program executes; NULL: it is not there */
+	char *path;           /* of the tool; NULL: there is none */
+	char **argv;          /* its command line, the program's behind its own options */
+	char *most;           /* that of argv's options which is made */
+	const char *launcher; /* Valgrind's, by which the tool runs what the program executes; NULL: it is not there */
 };
 
 /* Finds the tool. It may be missing where racetrace was built without Valgrind's files: the error says what to do then.
