@@ -196,10 +196,8 @@ static struct sync_semaphore *semaphore_of(struct sync *s, uint32_t e)
 
 void sync_make_semaphore(struct sync *s, uint32_t e, struct stamp by)
 {
-	if (s->all) {
+	if (s->all)
 		send_to_all(s, e, by);
-		return;
-	}
 	struct sync_semaphore *p = semaphore_of(s, e);
 	if (!p)
 		return;
@@ -225,8 +223,6 @@ void sync_post(struct sync *s, uint32_t e, struct stamp by)
 
 uint32_t sync_semaphore(struct sync *s, uint32_t e, uint32_t now)
 {
-	if (s->all)
-		return model_op(s->m, e) == RT_OP_SEM_POST ? now : clock_join(s->clocks, now, *all_of(s, e));
 	struct sync_semaphore *p = semaphore_of(s, e);
 	if (!p)
 		return now;
@@ -235,6 +231,8 @@ uint32_t sync_semaphore(struct sync *s, uint32_t e, uint32_t now)
 		now = clock_receive(s->clocks, now, p->init, model_thread_of(s->m, e));
 	if (model_op(s->m, e) == RT_OP_SEM_POST)
 		return now;
+	if (s->all)
+		return clock_join(s->clocks, now, *all_of(s, e));
 	p->waits++;
 	if (p->waits <= p->initial)
 		return now;

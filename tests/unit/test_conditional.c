@@ -300,6 +300,31 @@ START_TEST(nothing_is_refuted_by_posts_that_may_have_ended_no_wait)
 }
 END_TEST
 
+/* Number of races of what is written before a semaphore is made, and by the thread that posts to it. */
+static size_t races_behind_init(bool late)
+{
+	struct rt_event events[] = {
+	    {.op = (uint8_t)(late ? RT_OP_LOST : RT_OP_WRITE),
+	     .addr = late ? RT_LOST_START : FLAG,
+	     .arg = late ? 0 : 4},
+	    {.op = RT_OP_WRITE, .thread = 1, .addr = MESSAGE, .arg = 4},
+	    {.op = RT_OP_SEM_INIT, .thread = 1, .addr = 0x20},
+	    {.op = RT_OP_SEM_POST, .thread = 2, .addr = 0x20},
+	    {.op = RT_OP_WRITE, .thread = 2, .addr = MESSAGE, .arg = 4},
+	};
+	struct analysis *a = analyze(events, sizeof events / sizeof *events, 3, 1u << ANOMALY_RACE);
+	size_t count = a->anomalies.count;
+	analysis_free(a);
+	return count;
+}
+
+START_TEST(a_semaphore_is_used_after_it_was_made_in_any_trace)
+{
+	ck_assert_uint_eq(races_behind_init(false), 0);
+	ck_assert_uint_eq(races_behind_init(true), 0);
+}
+END_TEST
+
 SUITE(conditional)
 {
 	Suite *s = suite_create("conditional");
@@ -318,6 +343,7 @@ SUITE(conditional)
 	suite_add_tcase(s, c);
 	c = tcase_create("a trace that begins late");
 	tcase_add_test(c, nothing_is_refuted_by_posts_that_may_have_ended_no_wait);
+	tcase_add_test(c, a_semaphore_is_used_after_it_was_made_in_any_trace);
 	suite_add_tcase(s, c);
 	c = tcase_create("golden");
 	tcase_add_test(c, seven_pairs_of_the_golden_traces_are_refuted);
