@@ -188,8 +188,9 @@ CALL(int, glob, (const char *restrict pattern, int flags, int (*failed)(const ch
 CALL(int, glob64, (const char *restrict pattern, int flags, int (*failed)(const char *, int), glob64_t *restrict paths),
      (pattern, flags, failed, paths), STR(pattern), OUT(paths))
 CALL_VOID(globfree, (glob_t * paths), (paths), INOUT(paths), )
-CALL(int, wordexp, (const char *restrict s, wordexp_t *restrict to, int flags), (s, to, flags), STR(s);
-     USES(environ), if (r == 0 || r == WRDE_NOSPACE) OUT(to))
+/* A command in it is executed by another process, which may outlive the call. */
+CALL(int, wordexp, (const char *restrict s, wordexp_t *restrict to, int flags), (s, to, flags), STR(s); USES(environ);
+     WHEN(!(flags & WRDE_NOCMD), rt_call_at(RT_AT_FORK)), if (r == 0 || r == WRDE_NOSPACE) OUT(to))
 CALL_VOID(wordfree, (wordexp_t * words), (words), INOUT(words), )
 
 /* Paths: dirname cuts what it is given. */

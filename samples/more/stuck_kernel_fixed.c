@@ -26,6 +26,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include <wordexp.h>
 
 static int pipes[2][2], counter, epoll, listener, locks[2];
 static unsigned *shared, word;
@@ -215,14 +216,31 @@ static const struct mode {
 	int threads, ends;
 	void *(*routine)(void *);
 } modes[] = {
-    {"stdin", 1, 0, outside},     {"inherited", 1, 0, inherited},  {"sent", 1, 0, sent},
-    {"named", 1, 0, named},       {"accept", 1, 0, connected},     {"timed", 1, 0, timed_poll},
-    {"mixed", 1, 0, mixed_poll},  {"timer", 1, 0, timer},          {"shared", 1, 0, shared_futex},
-    {"until", 1, 0, timed_futex}, {"lock", 1, 0, locked_by_child}, {"signal", 1, 0, for_signal},
-    {"child", 1, 0, for_child},   {"closed", 1, 0, closed},        {"expires", 1, 0, expires},
-    {"time", 1, 0, for_time},     {"rest", 1, 0, rests},           {"system", 1, 0, inherited},
-    {"popen", 1, 0, inherited},   {"spawn", 1, 0, inherited},      {"relay", 2, 1, relay},
-    {"wake", 2, 1, wake},         {"turns", 2, 1, in_turn},        {"left", 2, 2, left},
+    {"stdin", 1, 0, outside},
+    {"inherited", 1, 0, inherited},
+    {"sent", 1, 0, sent},
+    {"named", 1, 0, named},
+    {"accept", 1, 0, connected},
+    {"timed", 1, 0, timed_poll},
+    {"mixed", 1, 0, mixed_poll},
+    {"timer", 1, 0, timer},
+    {"shared", 1, 0, shared_futex},
+    {"until", 1, 0, timed_futex},
+    {"lock", 1, 0, locked_by_child},
+    {"signal", 1, 0, for_signal},
+    {"child", 1, 0, for_child},
+    {"closed", 1, 0, closed},
+    {"expires", 1, 0, expires},
+    {"time", 1, 0, for_time},
+    {"rest", 1, 0, rests},
+    {"system", 1, 0, inherited},
+    {"popen", 1, 0, inherited},
+    {"spawn", 1, 0, inherited},
+    {"words", 1, 0, inherited},
+    {"relay", 2, 1, relay},
+    {"wake", 2, 1, wake},
+    {"turns", 2, 1, in_turn},
+    {"left", 2, 2, left},
 };
 
 static void make(void)
@@ -255,9 +273,12 @@ static void make_child(bool locks)
 static void make_other(const char *by)
 {
 	char *arguments[] = {"sleep", "5", NULL};
+	wordexp_t words;
 	if (!strcmp(by, "system") && system("sleep 5 &") != 0)
 		abort();
 	if (!strcmp(by, "popen") && !popen("sleep 5", "w"))
+		abort();
+	if (!strcmp(by, "words") && wordexp("$(sleep 5 >/dev/null &)", &words, 0) != 0)
 		abort();
 	if (!strcmp(by, "spawn") && posix_spawnp(&child, "sleep", NULL, NULL, arguments, environ) != 0)
 		abort();
@@ -300,7 +321,7 @@ int main(int argc, char **argv)
 		flock(locks[0], LOCK_EX);
 	if (strstr("inherited lock child closed", mode->name))
 		make_child(!strcmp(mode->name, "closed"));
-	if (strstr("system popen spawn", mode->name))
+	if (strstr("system popen spawn words", mode->name))
 		make_other(mode->name);
 	if (strcmp(mode->name, "closed") != 0)
 		unlink(path);

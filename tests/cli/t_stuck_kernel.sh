@@ -110,7 +110,7 @@ library() { # MODE: the lines are the library's
 for mode in future atomic barrier; do
 	library $mode 2>/dev/null &
 done
-for mode in shared until lock signal child closed expires time rest system popen spawn; do
+for mode in shared until lock signal child closed expires time rest system popen spawn words; do
 	check stuck_kernel_fixed $mode 142 0 "" 2>/dev/null &
 done
 for mode in relay wake turns left; do
