@@ -1,6 +1,7 @@
 /*
- * How many seccomp filters a thread has, from the text of its file /proc/PID/task/TID/status. Both sides ask: the
- * recorder before it makes a call of its own in a program that was executed, the collector for a running one.
+ * The text of a thread's file /proc/PID/task/TID/status, and how many seccomp filters it says the thread has. Both
+ * sides ask for those: the recorder before it makes a call of its own in a program that was executed, the collector for
+ * a running one.
  */
 #ifndef RECORDER_CONFINED_H
 #define RECORDER_CONFINED_H
@@ -10,37 +11,42 @@
 #define RT_FILTERS_UNKNOWN UINT32_MAX /* the file cannot be read */
 #define RT_STATUS_MAX 8192u           /* enough for the text */
 
-/* The number behind a line's name, which ends with a colon; 0: there is no such line. */
-static inline uint32_t rt_status_number(const char *status, const char *name)
+/* The text behind a line's name, which ends with a colon, and blanks; "": there is no such line. */
+static inline const char *rt_status_text(const char *status, const char *name)
 {
-	uint32_t n = 0;
-
-	for (const char *line = status; *line; line++) {
-		const char *a = line, *b = name;
+	while (*status) {
+		const char *a = status, *b = name;
 
 		while (*b && *a == *b)
 			a++, b++;
 		if (!*b) {
 			while (*a == ' ' || *a == '\t')
 				a++;
-			while (*a >= '0' && *a <= '9')
-				n = n * 10 + (uint32_t)(*a++ - '0');
-			return n;
+			return a;
 		}
-		while (*line && *line != '\n')
-			line++;
-		if (!*line)
-			break;
+		while (*status && *status++ != '\n')
+			;
 	}
-	return 0;
+	return status;
+}
+
+/* The number that a text begins with; 0: none. */
+static inline uint64_t rt_status_number(const char *text)
+{
+	uint64_t n = 0;
+
+	for (; *text >= '0' && *text <= '9'; text++)
+		n = n * 10 + (uint64_t)(*text - '0');
+	return n;
 }
 
 /* Kernels before 5.9 tell only whether there are any. Strict mode counts as one. */
 static inline uint32_t rt_status_filters(const char *status)
 {
-	uint32_t mode = rt_status_number(status, "Seccomp:"), n = rt_status_number(status, "Seccomp_filters:");
+	uint64_t mode = rt_status_number(rt_status_text(status, "Seccomp:"));
+	uint64_t n = rt_status_number(rt_status_text(status, "Seccomp_filters:"));
 
-	return mode && !n ? 1 : n;
+	return mode && !n ? 1 : (uint32_t)n;
 }
 
 #endif

@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/futex.h>
 #include <linux/stat.h>
 #include <mqueue.h>
 #include <poll.h>

@@ -88,6 +88,7 @@ static bool is_in(const fd_set *set, int fd)
 {
 	return set && ((const unsigned char *)set)[fd / 8] >> fd % 8 & 1;
 }
+
 const struct timespec *rt_await_selected(int n, const fd_set *in, const fd_set *out, const fd_set *other,
                                          const struct timespec *timeout, uintptr_t pc)
 {

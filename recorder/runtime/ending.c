@@ -25,21 +25,6 @@ struct dirent64 {
 	char name[];
 };
 
-/* Contents of a file of /proc, as far as they fit, with a zero behind. False: it cannot be read. */
-static bool read_file(const char *name, char *to, size_t size)
-{
-	int fd = (int)RT_SYSCALL(SYS_openat, AT_FDCWD, name, O_RDONLY | O_CLOEXEC);
-	long n;
-
-	if (fd < 0)
-		return false;
-	n = RT_SYSCALL(SYS_read, fd, to, size - 1);
-	RT_SYSCALL(SYS_close, fd);
-	if (n > 0)
-		to[n] = 0;
-	return n > 0;
-}
-
 /* The next word of a line, in decimal or, behind 0x, in hexadecimal; what is no number is read as a huge one. */
 static uint64_t next_word(const char **line)
 {
@@ -70,7 +55,7 @@ static bool is_thread(uint64_t tid)
 
 	rt_append_number(number, tid);
 	task_file(name, number, "/comm");
-	return read_file(name, text, sizeof text);
+	return rt_read_file(name, text, sizeof text);
 }
 
 /* True if the thread waits, without a time limit, for another thread of this process. */
@@ -81,7 +66,7 @@ static bool task_waits(const char *task)
 	uint64_t word[5]; /* number of the system call, its first arguments */
 
 	task_file(name, task, "/syscall");
-	if (!read_file(name, text, sizeof text))
+	if (!rt_read_file(name, text, sizeof text))
 		return false;
 	for (int i = 0; i < 5; i++)
 		word[i] = next_word(&at);

@@ -15,9 +15,9 @@
 #include "recorder/confined.h"
 #include "recorder/runtime/core.h"
 #include "recorder/runtime/syscall.h"
+#include "recorder/runtime/text.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -230,15 +230,8 @@ static bool is_unseen(void)
 uint32_t rt_sandbox_filters(void)
 {
 	static char text[RT_STATUS_MAX];
-	int fd = (int)RT_SYSCALL(SYS_openat, AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC);
-	long n = fd >= 0 ? RT_SYSCALL(SYS_read, fd, text, sizeof text - 1) : -1;
 
-	if (fd >= 0)
-		RT_SYSCALL(SYS_close, fd);
-	if (n <= 0)
-		return RT_FILTERS_UNKNOWN;
-	text[n] = 0;
-	return rt_status_filters(text);
+	return rt_read_file("/proc/self/status", text, sizeof text) ? rt_status_filters(text) : RT_FILTERS_UNKNOWN;
 }
 
 bool rt_sandbox_allows(long number, long a, long b, long c, long d, long e, long f)

@@ -2,6 +2,9 @@
 #include "recorder/runtime/text.h"
 
 #include "recorder/runtime/recorder.h"
+#include "recorder/runtime/syscall.h"
+
+#include <fcntl.h>
 
 size_t rt_length(const char *s)
 {
@@ -56,6 +59,20 @@ char *rt_value_of(char *entry, const char *name)
 		if (*entry++ != *name++)
 			return NULL;
 	return *entry == '=' ? entry + 1 : NULL;
+}
+
+bool rt_read_file(const char *name, char *to, size_t size)
+{
+	int fd = (int)RT_SYSCALL(SYS_openat, AT_FDCWD, name, O_RDONLY | O_CLOEXEC);
+	long n;
+
+	if (fd < 0)
+		return false;
+	n = RT_SYSCALL(SYS_read, fd, to, size - 1);
+	RT_SYSCALL(SYS_close, fd);
+	if (n > 0)
+		to[n] = 0;
+	return n > 0;
 }
 
 void rt_emit_string(unsigned op, const char *s, uintptr_t pc)

@@ -15,5 +15,7 @@ char *rt_append_text(char *to, const char *text);
 char *rt_append_number(char *to, uint64_t n);
 /* The value in an environment's entry "NAME=value", or NULL. */
 char *rt_value_of(char *entry, const char *name);
+/* Contents of a file of /proc, as far as they fit, with a zero behind. False: it cannot be read, or is empty. */
+bool rt_read_file(const char *name, char *to, size_t size);
 
 #endif

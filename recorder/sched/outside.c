@@ -73,10 +73,7 @@ void rt_turn_comes(uint64_t gate, unsigned n, uintptr_t pc)
 		t->state = RT_BLOCKED;
 		rt_sched.blocked++;
 		t->unsettled = false;
-		if (rt_sched.holder || rt_sched_is_settling())
-			rt_sched_unlock();
-		else
-			rt_sched_give(rt_sched_pick_settled());
+		rt_sched_offer();
 		rt_sched_await(t);
 	} else {
 		for (unsigned i = 0; i < others; i++)

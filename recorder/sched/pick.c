@@ -29,27 +29,21 @@ bool rt_sched_is_held(const struct rt_task *t)
 	return false;
 }
 
-static bool is_enabled(const struct rt_task *t, bool yielded, bool held)
+static bool is_enabled(const struct rt_task *t, bool held)
 {
-	if (t->state != RT_READY || (!yielded && t->yielded && rt_sched.steps - t->yielded_at < YIELD_STEPS))
+	if (t->state != RT_READY || (t->yielded && rt_sched.steps - t->yielded_at < YIELD_STEPS))
 		return false;
 	return held || t->interrupted || !t->next.blocks || !rt_sched_is_held(t);
 }
 
-static unsigned gather(bool yielded, bool held)
+static unsigned gather(bool held)
 {
 	unsigned n = 0;
 
 	for (struct rt_task *t = rt_sched.first; t; t = t->after)
-		if (is_enabled(t, yielded, held))
+		if (is_enabled(t, held))
 			rt_sched.enabled[n++] = t;
 	return n;
-}
-
-static void forget_yields(void)
-{
-	for (struct rt_task *t = rt_sched.first; t; t = t->after)
-		t->yielded = false;
 }
 
 /*
@@ -58,17 +52,17 @@ static void forget_yields(void)
  */
 static unsigned enabled(void)
 {
-	unsigned n = gather(false, false);
+	unsigned n = gather(false);
 
 	if (n)
 		return n;
-	if (rt_sched_jump() && (n = gather(false, false)) > 0) {
-		forget_yields();
-		return n;
-	}
-	forget_yields();
-	n = gather(true, false);
-	return n ? n : gather(true, true);
+	if (rt_sched_jump())
+		n = gather(false);
+	for (struct rt_task *t = rt_sched.first; t; t = t->after)
+		t->yielded = false;
+	if (!n)
+		n = gather(false);
+	return n ? n : gather(true);
 }
 
 bool rt_sched_looks_again(const struct rt_task *t)

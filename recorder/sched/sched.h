@@ -17,7 +17,7 @@ struct rt_sched {
 	struct rt_task **enabled;        /* room for all */
 	struct rt_task *holder;          /* has the turn; NULL: all that could go on are outside */
 	unsigned live, outside, blocked; /* number of tasks */
-	struct rt_task *left;            /* went outside last, and no thread has had the turn since; NULL: not so */
+	struct rt_task *left;            /* went outside last, and which goes on was not decided since; NULL: it was */
 	bool settling;                   /* no thread gets the turn before those outside sleep or are back */
 	uint64_t settles_since;          /* real time, ns */
 	int32_t dying;           /* kernel's number of a thread that has ended and may not be gone yet; 0: none */
@@ -79,6 +79,8 @@ void rt_sched_leave(void);
 void rt_sched_pass(struct rt_task *t);
 void rt_sched_queue(struct rt_task *t);
 void rt_sched_await(struct rt_task *t);
+/* Gives the turn, if no thread has it and none may be on its way back. The lock is held, and is released. */
+void rt_sched_offer(void);
 /* This thread, which has the turn, goes outside. The lock is held, and is released. */
 void rt_sched_goes_outside(struct rt_task *t);
 /* True if the task, the caller's, may have woken others outside, and has waited for them and then for the turn; the
@@ -86,6 +88,9 @@ void rt_sched_goes_outside(struct rt_task *t);
 bool rt_sched_settle(struct rt_task *t);
 /* True if some thread outside may be on its way back: the turn is not given before that is known. */
 bool rt_sched_is_settling(void);
+/* The state of the thread as the kernel says it, 'S' asleep, 'R' running; 0: not known. *times: how often it has gone
+ * to sleep, which is to be known too; may be NULL. */
+char rt_sched_look_at(int32_t tid, uint64_t *times);
 /* By the watcher, without the lock: gives the turn as soon as all outside sleep. */
 void rt_sched_look_outside(void);
 /* rt_sched_pick when no thread has the turn; logs the decision if a thread has gone outside before it. */

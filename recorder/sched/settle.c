@@ -10,10 +10,8 @@
  */
 #include "recorder/sched/sched.h"
 
-#include "recorder/runtime/syscall.h"
+#include "recorder/confined.h"
 #include "recorder/runtime/text.h"
-
-#include <fcntl.h>
 
 /* Of processor time: a thread that has had more of it computes. Where that is not known, and of real time in any case:
  * it is as with any other thread that is outside then. */
@@ -21,60 +19,24 @@
 #define UNKNOWN_LIMIT_NS UINT64_C(100000000)
 #define LIMIT_NS UINT64_C(5000000000)
 
-/* Reads a file of the kernel about a thread, at most size - 1 bytes. False: it cannot. */
 static bool read_about(int32_t tid, const char *file, char *text, size_t size)
 {
 	char name[64];
 
 	rt_append_text(rt_append_number(rt_append_text(name, "/proc/self/task/"), (uint64_t)tid), file);
-	int fd = (int)RT_SYSCALL(SYS_openat, AT_FDCWD, name, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	long n = RT_SYSCALL(SYS_read, fd, text, size - 1);
-	RT_SYSCALL(SYS_close, fd);
-	text[n > 0 ? n : 0] = '\0';
-	return n > 0;
+	return rt_read_file(name, text, size);
 }
 
-static uint64_t number(const char *text)
+char rt_sched_look_at(int32_t tid, uint64_t *times)
 {
-	uint64_t n = 0;
+	static char text[RT_STATUS_MAX]; /* under the lock */
 
-	for (; *text >= '0' && *text <= '9'; text++)
-		n = n * 10 + (uint64_t)(*text - '0');
-	return n;
-}
-
-/* The text behind a name at the beginning of a line; NULL: there is none. */
-static const char *line_of(const char *text, const char *name)
-{
-	while (*text) {
-		unsigned i = 0;
-
-		while (name[i] && text[i] == name[i])
-			i++;
-		if (!name[i])
-			return text + i;
-		while (*text && *text++ != '\n')
-			;
-	}
-	return NULL;
-}
-
-enum looks { AWAKE, ASLEEP, UNKNOWN };
-
-/* *times: how often it has gone to sleep. */
-static enum looks look_at(int32_t tid, uint64_t *times)
-{
-	char text[2048];
-	bool known = read_about(tid, "/status", text, sizeof text);
-	const char *state = known ? line_of(text, "State:\t") : NULL;
-	const char *count = known ? line_of(text, "voluntary_ctxt_switches:\t") : NULL;
-
-	if (!state || !count)
-		return UNKNOWN;
-	*times = number(count);
-	return *state == 'S' ? ASLEEP : AWAKE;
+	if (!read_about(tid, "/status", text, sizeof text))
+		return 0;
+	const char *count = times ? rt_status_text(text, "voluntary_ctxt_switches:") : NULL;
+	if (times)
+		*times = rt_status_number(count);
+	return times && !*count ? 0 : *rt_status_text(text, "State:");
 }
 
 /* Its processor time, ns; 0: not known. */
@@ -82,7 +44,7 @@ static uint64_t time_of(int32_t tid)
 {
 	char text[64];
 
-	return read_about(tid, "/schedstat", text, sizeof text) ? number(text) : 0;
+	return read_about(tid, "/schedstat", text, sizeof text) ? rt_status_number(text) : 0;
 }
 
 static bool is_on_its_way(const struct rt_task *t)
@@ -160,10 +122,10 @@ static bool all_sleep(void)
 		if (!is_on_its_way(t))
 			continue;
 		uint64_t times = 0;
-		enum looks now = t->tid ? look_at(t->tid, &times) : AWAKE;
-		bool still = now == ASLEEP && t->slept == times + 1;
-		t->slept = now == ASLEEP ? times + 1 : 0;
-		all &= still || now == UNKNOWN || (now == AWAKE && computes(t, real));
+		char state = t->tid ? rt_sched_look_at(t->tid, &times) : 'R';
+		bool asleep = state == 'S', still = asleep && t->slept == times + 1;
+		t->slept = asleep ? times + 1 : 0;
+		all &= still || !state || (!asleep && computes(t, real));
 	}
 	return all;
 }
@@ -198,4 +160,12 @@ struct rt_task *rt_sched_pick_settled(void)
 		rt_sched_log(rt_sched.left, next);
 	rt_sched.left = NULL;
 	return next;
+}
+
+void rt_sched_offer(void)
+{
+	if (rt_sched.holder || rt_sched_is_settling())
+		rt_sched_unlock();
+	else
+		rt_sched_give(rt_sched_pick_settled());
 }

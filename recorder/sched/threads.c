@@ -80,10 +80,7 @@ bool rt_turn_begin(struct rt_slot *slot, uintptr_t pc)
 	if (t->roams)
 		return false;
 	rt_sched_enter();
-	if (rt_sched.holder || rt_sched_is_settling())
-		rt_sched_unlock();
-	else
-		rt_sched_give(rt_sched_pick_settled());
+	rt_sched_offer();
 	rt_sched_await(t);
 	rt_sched_leave();
 	return true;

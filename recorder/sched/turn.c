@@ -97,10 +97,7 @@ static void interrupt(struct rt_task *t)
 		return;
 	}
 	set_aside(t);
-	if (rt_sched.holder || rt_sched_is_settling())
-		rt_sched_unlock();
-	else
-		rt_sched_give(rt_sched_pick_settled());
+	rt_sched_offer();
 }
 
 /* No thread could go on, and for a while no signal's handler ran: none is expected any more. */
@@ -174,11 +171,7 @@ void rt_sched_queue(struct rt_task *t)
 		rt_sched.outside--;
 	t->state = RT_READY;
 	t->unsettled = false;
-	if (!rt_sched.holder && !rt_sched_is_settling()) {
-		rt_sched_pass(t);
-		return;
-	}
-	rt_sched_unlock();
+	rt_sched_offer();
 	rt_sched_await(t);
 }
 

@@ -7,9 +7,7 @@
 #include "recorder/sched/sched.h"
 
 #include "recorder/runtime/syscall.h"
-#include "recorder/runtime/text.h"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <time.h>
@@ -24,19 +22,9 @@ RT_NEXT(int, pthread_detach, (pthread_t thread));
 /* True if the kernel says that the thread sleeps. It does not if it waits for a disk, as for a page of its code. */
 static bool sleeps(int32_t tid)
 {
-	char name[64], text[128];
-	int fd;
-	long n, at;
+	char state = rt_sched_look_at(tid, NULL);
 
-	rt_append_text(rt_append_number(rt_append_text(name, "/proc/self/task/"), (uint64_t)tid), "/stat");
-	fd = (int)RT_SYSCALL(SYS_openat, AT_FDCWD, name, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	n = RT_SYSCALL(SYS_read, fd, text, sizeof text);
-	RT_SYSCALL(SYS_close, fd);
-	for (at = n - 1; at > 0 && text[at] != ')'; at--) /* the name before it may hold anything */
-		;
-	return at > 0 && at + 2 < n && text[at + 2] != 'R' && text[at + 2] != 'D';
+	return state && state != 'R' && state != 'D';
 }
 
 /* The holder is outside. The lock is held, and is released. */
