@@ -135,7 +135,7 @@ enum rt_status systematic_came(struct exploring *x, struct run_order *order, str
 		/* Another run under way may have had too little room as well. */
 		if (s->room == r->record_room)
 			s->room *= 4;
-		if (!executions_again(s->all, rt_search_choices(r), r->choice_count, !order->unseen))
+		if (!executions_add(s->all, rt_search_choices(r), r->choice_count, !order->unseen))
 			status = rt_error_set(err, RT_EMEMORY, "no memory to explore");
 		order->unseen = x->merge.run_count > 0;
 	} else if (!r || r->overflow || r->diverged) {

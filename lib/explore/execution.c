@@ -26,7 +26,7 @@ struct execution_walk {
 	struct executions *s;
 	struct walk_thread threads[THREADS];
 	struct dependency *dependencies;
-	uint8_t *path;
+	uint8_t *path; /* the choices so far, and room for two more */
 	uint32_t length, preemptions;
 	uint32_t fresh; /* races */
 	bool overflow;  /* an access was too wide */
@@ -179,16 +179,9 @@ static void add_race(struct execution_walk *w, uint32_t x, uint32_t y)
 		return;
 	s->races[s->race_count++] = (struct executions_race){{a->pc, b->pc}, {a->op, b->op}};
 	w->fresh++;
-	uint8_t *choices = malloc((size_t)w->length + 2);
-	if (!choices || !vec_reserve(&s->proofs, &s->proof_room, (uint64_t)s->proof_count + 1, sizeof *s->proofs)) {
-		free(choices);
-		w->no_memory = true;
-		return;
-	}
-	memcpy(choices, w->path, w->length);
-	choices[w->length] = (uint8_t)x;
-	choices[w->length + 1] = (uint8_t)y;
-	s->proofs[s->proof_count++] = (struct execution){.choices = choices, .count = w->length + 2};
+	w->path[w->length] = (uint8_t)x;
+	w->path[w->length + 1] = (uint8_t)y;
+	w->no_memory |= !executions_add(s, w->path, w->length + 2, true);
 }
 
 /* Theorem 1: all pairs of pending accesses. */
@@ -221,15 +214,13 @@ static void schedule(struct execution_walk *w, uint32_t t, uint64_t target, uint
 		s->count -= s->head;
 		s->head = 0;
 	}
-	uint8_t *choices = malloc((size_t)w->length + 1);
-	if (!choices || !vec_reserve(&s->items, &s->room, (uint64_t)s->count + 1, sizeof *s->items)) {
-		free(choices);
+	w->path[w->length] = (uint8_t)t;
+	if (!executions_add(s, w->path, w->length + 1, false)) {
 		w->no_memory = true;
 		return;
 	}
-	memcpy(choices, w->path, w->length);
-	choices[w->length] = (uint8_t)t;
-	s->items[s->count++] = (struct execution){choices, w->length + 1, target, preemptions};
+	s->items[s->count - 1].target = target;
+	s->items[s->count - 1].preemptions = preemptions;
 }
 
 /* True if thread t instead of the one that had the turn, which could go on as well, is a preemption. */
@@ -239,7 +230,7 @@ static bool preempts(const struct execution_walk *w, const struct rt_search_reco
 	       awaits_visible(w, (uint32_t)choice->arg);
 }
 
-/* A state at which all enabled threads are about to do what others may notice. False: it is known. */
+/* A state in which each enabled thread's next step is visible. False: it is known. */
 static bool enter_state(struct execution_walk *w, const struct rt_search_record *choice)
 {
 	struct executions *s = w->s;
@@ -265,21 +256,21 @@ static bool enter_state(struct execution_walk *w, const struct rt_search_record 
 	return true;
 }
 
-/* True if the walk goes on. advances: the step could be done; else it was tried in vain, which nobody notices. */
+/* True if the walk goes on. advances: the step could be done; else it was tried in vain, which is invisible. */
 static bool take_choice(struct execution_walk *w, const struct rt_search_record *choice, uint32_t given, bool advances)
 {
-	uint32_t unnoticed = 0; /* the first thread whose next step others do not notice; THREADS: there is none */
-	while (unnoticed < THREADS && !(choice->object >> unnoticed & 1 && !awaits_visible(w, unnoticed)))
-		unnoticed++;
+	uint32_t invisible = 0; /* the first thread whose next step is invisible; THREADS: there is none */
+	while (invisible < THREADS && !(choice->object >> invisible & 1 && !awaits_visible(w, invisible)))
+		invisible++;
 	bool visible = awaits_visible(w, choice->thread);
-	if (unnoticed != THREADS && visible && w->length >= given) {
-		/* Threads that do something of their own come first. */
-		schedule(w, unnoticed, 0, w->preemptions);
+	if (invisible != THREADS && visible && w->length >= given) {
+		/* Invisible steps come first. */
+		schedule(w, invisible, 0, w->preemptions);
 		return false;
 	}
-	if (unnoticed == THREADS && !enter_state(w, choice) && w->length >= given)
+	if (invisible == THREADS && !enter_state(w, choice) && w->length >= given)
 		return false;
-	if (unnoticed == THREADS)
+	if (invisible == THREADS)
 		w->preemptions += preempts(w, choice, choice->thread);
 	if (w->s->o.preemptions != UINT32_MAX && w->preemptions > w->s->o.preemptions)
 		return false;
@@ -345,10 +336,7 @@ static enum rt_status begin_round(struct executions *s, struct rt_error *err)
 	executions_forget(s);
 	s->counts.states = s->counts.transitions = 0;
 	s->counts.bounded = false;
-	if (!vec_reserve(&s->items, &s->room, 1, sizeof *s->items))
-		return rt_error_set(err, RT_EMEMORY, "no memory to search");
-	s->items[s->count++] = (struct execution){0};
-	return RT_OK;
+	return executions_add(s, NULL, 0, false) ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory to search");
 }
 
 enum rt_status executions_take(struct executions *s, uint32_t count, const struct rt_search_record *records, size_t n,
@@ -358,7 +346,7 @@ enum rt_status executions_take(struct executions *s, uint32_t count, const struc
 	struct dependency *d, *next;
 	*fresh = 0;
 	bool *advances = calloc(n + 1, sizeof *advances);
-	if (!w || !advances || !(w->path = malloc(n + 1))) {
+	if (!w || !advances || !(w->path = malloc(n + 2))) {
 		free(advances);
 		free(w);
 		return rt_error_set(err, RT_EMEMORY, "no memory to search");

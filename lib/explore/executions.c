@@ -151,21 +151,21 @@ bool executions_next(struct executions *s, const uint8_t **choices, uint32_t *co
 	return false;
 }
 
-bool executions_again(struct executions *s, const uint8_t *choices, uint32_t count, bool shows)
+bool executions_add(struct executions *s, const uint8_t *choices, uint32_t count, bool shows)
 {
-	struct execution again = {.choices = malloc((size_t)count + 1), .count = count};
+	struct execution added = {.choices = malloc((size_t)count + 1), .count = count};
 	bool room = shows ? vec_reserve(&s->proofs, &s->proof_room, (uint64_t)s->proof_count + 1, sizeof *s->proofs)
 	                  : vec_reserve(&s->items, &s->room, (uint64_t)s->count + 1, sizeof *s->items);
-	if (!again.choices || !room) {
-		free(again.choices);
+	if (!added.choices || !room) {
+		free(added.choices);
 		return false;
 	}
 	if (count)
-		memcpy(again.choices, choices, count);
+		memcpy(added.choices, choices, count);
 	if (shows)
-		s->proofs[s->proof_count++] = again;
+		s->proofs[s->proof_count++] = added;
 	else
-		s->items[s->count++] = again;
+		s->items[s->count++] = added;
 	return true;
 }
 

@@ -17,7 +17,7 @@
 
 /*
  * At which steps another thread may go on. NONE: all but accesses to the thread's own stack that no other thread
- * accesses. PARTIAL: those that others may notice: synchronisation, and accesses of what several threads access;
+ * accesses. PARTIAL: those that are visible to others: synchronisation, and accesses of what several threads access;
  * theorem 1 still holds. FULL: of these accesses only those of variables that no lock has protected so far; races may
  * be missed.
  */
@@ -62,12 +62,12 @@ bool executions_next(struct executions *s, const uint8_t **choices, uint32_t *co
 /* Takes in an execution that was to take `count` choices. *fresh: number of races that no execution before showed. */
 enum rt_status executions_take(struct executions *s, uint32_t count, const struct rt_search_record *records, size_t n,
                                uint32_t *fresh, struct rt_error *err);
-/* Gives back an execution that is to be made again, as executions_next gave it. False without memory. */
-bool executions_again(struct executions *s, const uint8_t *choices, uint32_t count, bool shows);
+/* Adds one that is to be made: also again, as executions_next gave it. The choices are copied. False without memory. */
+bool executions_add(struct executions *s, const uint8_t *choices, uint32_t count, bool shows);
 /* An execution whose records are not whole is of no use. */
 void executions_fail(struct executions *s, bool diverged);
 
-/* True if there are none that are not made or under way. */
+/* True if each is made or under way. */
 bool executions_are_all(const struct executions *s);
 
 const struct executions_counts *executions_counts(const struct executions *s);

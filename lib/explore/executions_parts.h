@@ -1,5 +1,5 @@
-/* What the parts of executions.h share: executions.c keeps what is to be made and was visited, execution.c takes one.
- */
+/* What the two parts of executions.h share: executions.c keeps what is to be made and was visited, execution.c takes
+ * one execution. */
 #ifndef LIB_EXPLORE_EXECUTIONS_PARTS_H
 #define LIB_EXPLORE_EXECUTIONS_PARTS_H
 

@@ -28,6 +28,12 @@ static bool add_position(struct sharing *s, struct set *set, uint64_t pc)
 	return true;
 }
 
+/* The position is one of what is shared; and of what no lock protects, if none protects the granule. */
+static bool add_shared(struct sharing *s, const struct granule *g, uint64_t pc)
+{
+	return add_position(s, &s->shared, pc) && (g->locks.count || add_position(s, &s->exposed, pc));
+}
+
 static void keep_common(struct locks_held *kept, const struct locks_held *held)
 {
 	uint32_t n = 0;
@@ -69,14 +75,12 @@ static bool note_granule(struct sharing *s, uint32_t thread, const struct locks_
 	} else if (shared) {
 		keep_common(&g->locks, held);
 	}
-	bool ok = true;
-	for (i = 0; ok && shared && g->written && i < g->position_count; i++) {
-		ok = add_position(s, &s->shared, g->positions[i]);
-		if (ok && !g->locks.count)
-			ok = add_position(s, &s->exposed, g->positions[i]);
-	}
-	return ok && (!shared || !g->written ||
-	              (add_position(s, &s->shared, r->pc) && (g->locks.count || add_position(s, &s->exposed, r->pc))));
+	if (!shared || !g->written)
+		return true;
+	bool ok = add_shared(s, g, r->pc);
+	for (i = 0; ok && i < g->position_count; i++)
+		ok = add_shared(s, g, g->positions[i]);
+	return ok;
 }
 
 static void take_lock(struct locks_held *held, uint64_t lock)

@@ -24,7 +24,7 @@ struct sharing {
 	struct granule *granules;
 	struct set shared, exposed; /* positions: of what several threads access; of that, what no lock protects */
 	bool grew;                  /* one of the two did: what was visited has missed states */
-	bool tries;                 /* a lock may be tried: its release is noticed by others */
+	bool tries;                 /* a lock may be tried: its release is visible to others */
 };
 
 static inline bool search_is_plain(const struct rt_search_record *r)

@@ -213,7 +213,7 @@ static void give_back(struct executions *all, const uint8_t *choices, uint32_t c
 		show[n] = shows;
 	} while (++n < JOBS && executions_next(all, &choices, &count, &shows));
 	while (n-- > 0)
-		ck_assert(executions_again(all, mine[n], counts[n], show[n]));
+		ck_assert(executions_add(all, mine[n], counts[n], show[n]));
 	ck_assert(!executions_are_all(all));
 }
 
