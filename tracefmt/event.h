@@ -209,6 +209,12 @@ enum rt_call_kind {
  */
 #define RT_CALL_NO_HOLDER UINT32_MAX
 #define RT_SEVERAL_OBJECTS 1u
+/* Programs have no memory below the lowest page that may be mapped, nor in the kernel's half. */
+static inline bool rt_is_one_of_several(uint64_t object)
+{
+	bool signal = object >= RT_SIGNAL_OBJECT && object < RT_SIGNAL_OBJECT + RT_SIGNAL_OBJECTS;
+	return (object < 65536 && !signal) || object >= UINT64_C(1) << 47;
+}
 static inline uint64_t rt_call_value(unsigned kind, int32_t descriptor, uint32_t holder)
 {
 	return (uint64_t)(kind & 255) | (uint64_t)((uint32_t)(descriptor + 1)) << 8 |

@@ -229,16 +229,11 @@ static bool has_token(const struct model *m, uint32_t semaphore)
 /* True if the object is one of those by which a thread's wait in the kernel may end. */
 static bool is_awaited(const struct finding *f, uint32_t thread, uint32_t object)
 {
-	enum { SMALL_END = 65536 };
-	const uint64_t large = UINT64_C(1) << 47;
 	const struct model *m = f->m;
 	uint64_t addr = m->objects[object].addr, wanted = m->objects[object_of(f, thread)].addr;
 	if (m->objects[object].kind != OBJECT_ANNOTATION)
 		return false;
-	if (wanted != RT_SEVERAL_OBJECTS)
-		return addr == wanted;
-	bool signal = addr >= RT_SIGNAL_OBJECT && addr < RT_SIGNAL_OBJECT + RT_SIGNAL_OBJECTS;
-	return (addr < SMALL_END && !signal) || addr >= large;
+	return wanted == RT_SEVERAL_OBJECTS ? rt_is_one_of_several(addr) : addr == wanted;
 }
 
 /*
