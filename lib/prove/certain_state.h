@@ -29,8 +29,8 @@ static inline bool certain_exact_pair(const struct model *m, uint32_t e1, uint32
 /* True if the event certainly sees what it saw in the run, if this write (an entry) is its cell's last one. */
 bool certain_sees_the_same(struct certain *c, uint32_t e, uint32_t cell, uint32_t write);
 /*
- * True if the thread runs on in the schedule after the goal's event i, other than with the goal's next event. The value
- * that this event read may matter then.
+ * True if the thread runs on in the schedule after the goal's event i. The value that this event read may matter then.
+ * Unless the trace is a program's, the goal's next event alone does not count.
  */
 bool certain_runs_on(const struct model *m, const struct schedule *s, const uint32_t *goal, uint32_t count, uint32_t i);
 /* Resets latest after a replay of the schedule. */

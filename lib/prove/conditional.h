@@ -30,7 +30,8 @@ enum search_answer conditional_goal(struct conditional *c, const struct goal *go
 
 /*
  * The same for a goal of a program's trace, two of whose events come right one after the other in their thread: reads
- * see what they saw, but the first of two such events, whose thread goes on all the same.
+ * see what they saw, but the first of two such events, whose thread goes on all the same. SEARCH_GAVE_UP, too, if no
+ * such first event reads.
  */
 enum search_answer conditional_own_reads(struct conditional *c, const struct goal *goal, uint64_t budget,
                                          struct schedule *out, uint64_t *spent);

@@ -229,40 +229,45 @@ static enum rt_status read_entries(struct parts *p, const char *path, uint32_t s
 	return digested ? RT_OK : damaged(path, err);
 }
 
+/* The head of a file that is whole; of the first part it says how many there are. */
+static enum rt_status read_head(struct parts *p, const char *path, int fd, struct head *head, struct rt_error *err)
+{
+	const struct head known = head_of(&(struct part){0});
+	if (!read_at(fd, head, sizeof *head, 0) || memcmp(head->magic, magic, sizeof magic))
+		return damaged(path, err);
+	if (memcmp(head->version, known.version, sizeof head->version) || head->result_size != known.result_size)
+		return rt_error_set(err, RT_EINPUT, "'%s' is of another version of racetrace: write it again", path);
+	if (!is_whole(fd) || !head->of || head->of > SHARDS_MAX || head->shard >= head->of ||
+	    head->args_size > ARGS_MAX)
+		return damaged(path, err);
+	if (!p->files) {
+		if (!(p->files = malloc(head->of * sizeof *p->files)))
+			return rt_error_set(err, RT_EMEMORY, "no memory to read '%s'", path);
+		for (; p->of < head->of; p->of++)
+			p->files[p->of] = -1;
+	}
+	if (head->of != p->of)
+		return rt_error_set(err, RT_EINPUT, "'%s' is part %u of %u, but others are of %u", path,
+		                    head->shard + 1, head->of, p->of);
+	if (p->files[head->shard] >= 0)
+		return rt_error_set(err, RT_EINPUT, "'%s' is part %u of %u, which another file is already", path,
+		                    head->shard + 1, p->of);
+	return RT_OK;
+}
+
 static enum rt_status read_part(struct parts *p, const char *path, bool *first, struct rt_error *err)
 {
-	struct part own = {0};
-	struct head head, known = head_of(&own);
+	struct head head;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return rt_error_set(err, RT_EINPUT, "cannot open '%s': %s", path, strerror(errno));
-	bool whole = read_at(fd, &head, sizeof head, 0) && !memcmp(head.magic, magic, sizeof magic);
-	if (whole &&
-	    (memcmp(head.version, known.version, sizeof head.version) || head.result_size != known.result_size)) {
+	enum rt_status status = read_head(p, path, fd, &head, err);
+	if (status) {
 		close(fd);
-		return rt_error_set(err, RT_EINPUT, "'%s' is of another version of racetrace: write it again", path);
-	}
-	whole = whole && is_whole(fd) && head.of && head.of <= SHARDS_MAX && head.shard < head.of &&
-	        head.args_size <= ARGS_MAX;
-	if (whole && !p->files && (p->files = malloc(head.of * sizeof *p->files)))
-		for (; p->of < head.of; p->of++)
-			p->files[p->of] = -1;
-	if (!whole || !p->files) {
-		close(fd);
-		return damaged(path, err);
-	}
-	if (head.of != p->of) {
-		close(fd);
-		return rt_error_set(err, RT_EINPUT, "'%s' is part %u of %u, but others are of %u", path, head.shard + 1,
-		                    head.of, p->of);
-	}
-	if (p->files[head.shard] >= 0) {
-		close(fd);
-		return rt_error_set(err, RT_EINPUT, "'%s' is part %u of %u, which another file is already", path,
-		                    head.shard + 1, p->of);
+		return status;
 	}
 	p->files[head.shard] = fd;
-	enum rt_status status = read_args(p, path, fd, &head, err);
+	status = read_args(p, path, fd, &head, err);
 	return status ? status : read_entries(p, path, head.shard, sizeof head + head.args_size, first, err);
 }
 
