@@ -536,8 +536,6 @@ static enum rt_status make_folders(struct exploring *x, struct rt_error *err)
 			return rt_error_set(err, RT_ESYSTEM, "cannot make a folder '%s': %s", s->folder,
 			                    strerror(errno));
 	}
-	if (x->o.traces && mkdir(x->o.traces, 0777) != 0 && errno != EEXIST)
-		return rt_error_set(err, RT_ESYSTEM, "cannot make a folder '%s': %s", x->o.traces, strerror(errno));
 	return RT_OK;
 }
 

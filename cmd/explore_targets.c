@@ -154,7 +154,7 @@ static enum rt_status explore_test(struct exploring *x, const json_t *test, stru
 	return status;
 }
 
-static enum rt_status explore_ctest(struct exploring *x, struct rt_error *err)
+static enum rt_status explore_tests(struct exploring *x, struct rt_error *err)
 {
 	json_t *json = list_tests(x->o.program);
 	const json_t *tests = json_object_get(json, "tests");
@@ -168,10 +168,32 @@ static enum rt_status explore_ctest(struct exploring *x, struct rt_error *err)
 	return status;
 }
 
+/* Tests have folders of their own: paths that were given are of this one. */
+static enum rt_status explore_ctest(struct exploring *x, struct rt_error *err)
+{
+	const char **paths[] = {&x->o.traces, &x->o.input, &x->o.source_root};
+	enum { PATHS = sizeof paths / sizeof *paths };
+	const char *given[PATHS];
+	char *whole[PATHS];
+	for (int i = 0; i < PATHS; i++) {
+		given[i] = *paths[i];
+		whole[i] = given[i] ? realpath(given[i], NULL) : NULL;
+		*paths[i] = whole[i] ? whole[i] : given[i]; /* what is not there is reported by what needs it */
+	}
+	enum rt_status status = explore_tests(x, err);
+	for (int i = 0; i < PATHS; i++) {
+		*paths[i] = given[i];
+		free(whole[i]);
+	}
+	return status;
+}
+
 enum rt_status explore_targets(struct exploring *x, struct rt_error *err)
 {
 	const char *slash = strrchr(x->o.program[0], '/');
 	x->targets = 1;
+	if (x->o.traces && mkdir(x->o.traces, 0777) != 0 && errno != EEXIST)
+		return rt_error_set(err, RT_ESYSTEM, "cannot make a folder '%s': %s", x->o.traces, strerror(errno));
 	if (!strcmp(slash ? slash + 1 : x->o.program[0], "ctest"))
 		return explore_ctest(x, err);
 	return x->o.inputs ? explore_inputs(x, err) : explore_runs(x, err);

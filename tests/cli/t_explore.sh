@@ -245,6 +245,10 @@ chmod +x bin/ctest
 run 1 explore --strategy random --runs 2 -f json -- bin/ctest -V
 holds '[.runs[].name] == ["first, run 1", "first, run 2", "second, run 3", "second, run 4"]'
 holds '(.findings | length) == 1 and .findings[0].seen.runs == [1, 2]'
+# What is given is not of their places.
+run 1 explore --strategy random --runs 2 --traces of_tests --input corpus/a --source-root corpus -f json -- bin/ctest -V
+quiet
+[ "$(ls of_tests)" = run-1.zst ] || wrong "of_tests: $(ls of_tests)"
 run 2 explore -- bin/ctest
 says "^racetrace: 'bin/ctest' lists no tests"
 
