@@ -3,7 +3,6 @@
 #include "cmd/known.h"
 
 #include "cmd/command.h"
-#include "cmd/common.h"
 #include "cmd/reports.h"
 
 #include <argp.h>

@@ -7,11 +7,9 @@
 
 #include "tracefmt/search.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { ROOM = 1 << 13, ROOM_MAX = 1 << 19 }; /* records; a power of 4 apart */

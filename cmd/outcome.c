@@ -1,14 +1,13 @@
 /* The outcome of a controlled run: see docs/racetrace-record.1, --outcome. */
 #include "cmd/outcome.h"
 
-#include "cmd/command.h"
 #include "cmd/common.h"
 #include "cmd/output.h"
 #include "cmd/relations.h"
+#include "lib/base/json_memory.h"
 #include "recorder/collector/tree.h"
 #include "recorder/control.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -68,19 +67,14 @@ static enum rt_status read_places(struct rt_trace *trace, struct place *places, 
 
 /* ---- JSON ---- */
 
-static json_t *text(const char *s)
-{
-	return json_string(s);
-}
-
 /* Innermost first. */
 static json_t *stack_json(const struct rt_trace *trace, const struct place *p)
 {
 	json_t *list = json_array();
-	json_array_append_new(list, text(cmd_position(trace, p->pc).text));
+	json_array_append_new(list, json_string(cmd_position(trace, p->pc).text));
 	for (size_t i = p->depth < DEPTH ? p->depth : DEPTH; i-- > 0;)
 		if (p->calls[i])
-			json_array_append_new(list, text(cmd_position(trace, p->calls[i]).text));
+			json_array_append_new(list, json_string(cmd_position(trace, p->calls[i]).text));
 	return list;
 }
 
@@ -88,7 +82,7 @@ static json_t *locks_json(const struct rt_trace *trace, const struct place *p)
 {
 	json_t *list = json_array();
 	for (size_t i = 0; i < p->lock_count; i++)
-		json_array_append_new(list, text(cmd_address(trace, p->locks[i]).text));
+		json_array_append_new(list, json_string(cmd_address(trace, p->locks[i]).text));
 	return list;
 }
 
@@ -121,11 +115,11 @@ static json_t *thread_json(const struct rt_trace *trace, const struct place *pla
 	json_t *t = json_pack("{s:s, s:s, s:I}", "thread", thread_name(trace, s->thread), "state", state_name(s->state),
 	                      "step", (json_int_t)s->count);
 	if (s->op != RT_OP_NONE)
-		json_object_set_new(t, "operation", text(rt_op_name(s->op)));
+		json_object_set_new(t, "operation", json_string(rt_op_name(s->op)));
 	if (s->op == RT_OP_JOIN)
-		json_object_set_new(t, "object", text(thread_name(trace, s->object)));
+		json_object_set_new(t, "object", json_string(thread_name(trace, s->object)));
 	else if (named)
-		json_object_set_new(t, "object", text(cmd_address(trace, s->object).text));
+		json_object_set_new(t, "object", json_string(cmd_address(trace, s->object).text));
 	if (s->thread < rt_trace_info(trace)->thread_count) {
 		json_object_set_new(t, "locks", locks_json(trace, &places[s->thread]));
 		json_object_set_new(t, "stack", stack_json(trace, &places[s->thread]));
@@ -181,7 +175,7 @@ static json_t *creations_json(const struct rt_trace *trace, const struct rt_cont
 static void add_strategy(json_t *outcome, const struct rt_trace *trace, const struct rt_control *control)
 {
 	if (*control->report)
-		json_object_set_new(outcome, "report", text(control->report));
+		json_object_set_new(outcome, "report", json_string(control->report));
 	json_object_set_new(outcome, "threads_created", json_integer((json_int_t)control->threads));
 	json_object_set_new(outcome, "postponed", json_integer((json_int_t)control->postponed));
 	json_object_set_new(outcome, "thrashed", json_integer((json_int_t)control->thrashed));
@@ -235,8 +229,14 @@ enum rt_status outcome_write(const char *path, const struct rt_control *control,
 	json_t *json = NULL;
 	if (!places)
 		status = rt_error_set(err, RT_EMEMORY, "no memory for the outcome");
-	else if (!(status = read_places(trace, places, err)) && !(json = outcome_json(trace, places, control, result)))
-		status = rt_error_set(err, RT_EMEMORY, "no memory for the outcome");
+	else
+		status = read_places(trace, places, err);
+	if (!status) {
+		rt_json_memory_watch();
+		json = outcome_json(trace, places, control, result);
+		if (!json || rt_json_memory_failed())
+			status = rt_error_set(err, RT_EMEMORY, "no memory for the outcome");
+	}
 	if (!status)
 		status = write_json(json, path, err);
 	json_decref(json);

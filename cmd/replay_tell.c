@@ -1,7 +1,6 @@
 /* What became of a run that follows a plan, in words; see replay_try.h. */
 #include "cmd/replay_try_parts.h"
 
-#include "cmd/common.h"
 #include "lib/base/memory_file.h"
 
 #include <inttypes.h>

@@ -1,7 +1,6 @@
 /* One run that follows a plan; see replay_try.h. */
 #include "cmd/replay_try_parts.h"
 
-#include "cmd/common.h"
 #include "cmd/library.h"
 
 #include <errno.h>
