@@ -1,5 +1,5 @@
 #!/bin/bash
-# san.sh BUILD: the unit tests and the command line's tests, side by side, with a program built under AddressSanitizer and
+# san.sh BUILD: the unit tests, then the command line's tests, two at a time, with a program built under AddressSanitizer and
 # UndefinedBehaviorSanitizer (the recorder itself lives in other programs and is not instrumented).
 set -u
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:verify_asan_link_order=0 UBSAN_OPTIONS=print_stacktrace=1
@@ -7,11 +7,9 @@ export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:verify_asan_link_order=0 UBS
 export RT_RANDOM_TRACES=${RT_RANDOM_TRACES:-4000}
 passed=0
 failed=0
-bash tests/cli/run.sh "$1" >"$1/cli.log" 2>&1 &
-cli=$!
 "$1/tests/unit" >"$1/unit.log" 2>&1
 unit_status=$?
-wait $cli
+JOBS=2 bash tests/cli/run.sh "$1" >"$1/cli.log" 2>&1
 cli_status=$?
 for suite in unit cli; do
 	cat "$1/$suite.log"

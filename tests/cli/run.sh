@@ -1,6 +1,6 @@
 #!/bin/bash
 # run.sh [BUILD [NAME...]]: runs every tests/cli/t_*.sh, or those named, each with RACETRACE (the program), BUILD and a scratch folder of its own as
-# working folder. A test passes if it exits with 0; what a failed one wrote is shown.
+# working folder. A test passes if it exits with 0; what a failed one wrote is shown. JOBS: tests at a time (1).
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 build=${1:-${BUILD:-$here/../../build}}
@@ -13,23 +13,36 @@ export BUILD RACETRACE
 }
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
-passed=0
-failed=0
 tests=("$here"/t_*.sh)
 [ $# -lt 2 ] || tests=("${@:2}") tests=("${tests[@]/#/$here/t_}") tests=("${tests[@]/%/.sh}")
-for t in "${tests[@]}"; do
-	name=$(basename "$t" .sh)
+
+# try TEST: runs it, and says how it ended.
+try() {
+	local name begin=$SECONDS
+	name=$(basename "$1" .sh)
 	mkdir "$scratch/$name"
-	begin=$SECONDS
-	if (cd "$scratch/$name" && bash "$t" "$BUILD") >"$scratch/$name.log" 2>&1; then
-		passed=$((passed + 1))
+	if (cd "$scratch/$name" && bash "$1" "$BUILD") >"$scratch/$name.log" 2>&1; then
 		echo "$name: ok ($((SECONDS - begin)) s)"
+		echo "$name" >>"$scratch/passed"
 	else
-		failed=$((failed + 1))
-		echo "$name: failed"
-		sed 's/^/    /' "$scratch/$name.log"
+		printf '%s\n' "$name: failed"$'\n'"$(sed 's/^/    /' "$scratch/$name.log")"
 	fi
 	rm -rf "${scratch:?}/$name"
+}
+
+touch "$scratch/passed"
+running=0
+for t in "${tests[@]}"; do
+	if [ "${JOBS:-1}" -le 1 ]; then
+		try "$t"
+		continue
+	fi
+	[ "$running" -lt "$JOBS" ] || wait -n
+	[ "$running" -ge "$JOBS" ] || running=$((running + 1))
+	try "$t" &
 done
+wait
+passed=$(wc -l <"$scratch/passed")
+failed=$((${#tests[@]} - passed))
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ]

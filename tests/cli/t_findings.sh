@@ -2,12 +2,8 @@
 # t_findings.sh [BUILD]: one finding for one bug, at the user's lines, with the level that the exit status goes by; its
 # fingerprint outlives lines that are added above.
 set -u
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-build=$(cd "${1:-${BUILD:-$here/build}}" && pwd) || exit 1
-racetrace=$build/bin/racetrace
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-fail=0
+. "$(dirname "${BASH_SOURCE[0]}")/text.sh"
+here=$top racetrace=$RACETRACE tmp=$SCRATCH
 
 # record NAME SOURCE: builds and records it. What is racy may crash: then once more.
 record() {

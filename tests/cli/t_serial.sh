@@ -456,7 +456,7 @@ ${CC:-gcc} -g -O1 -fsanitize=thread -Wno-tsan "$top/tests/cases/serial_robust.c"
 survives() {
 	local strategy
 	for strategy in random pct; do
-		(ulimit -c 0; timeout 60 "$RACETRACE" record --serial=2 --strategy=$strategy --outcome=outcome.json -o w.zst ./robust "$1") \
+		(ulimit -c 0; timeout 60 "$RACETRACE" record --serial=2 --strategy=$strategy --exit-sleep=50 --outcome=outcome.json -o w.zst ./robust "$1") \
 			>out 2>err </dev/null
 		[ "$(cat out) $(jq -r .end outcome.json)" = "$2 $3" ] ||
 			wrong "robust $1, $strategy: '$(cat out)' and $(jq -r .end outcome.json), not '$2' and $3"

@@ -2,12 +2,8 @@
 # t_stuck.sh [BUILD]: runs that come to a standstill (samples/more/stuck.c), however they end, are said to be deadlocks and
 # hangs, with what each thread waits for; those of samples/more/stuck_fixed.c are not. What led there is in the trace.
 set -u
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-build=$(cd "${1:-${BUILD:-$here/build}}" && pwd) || exit 1
-racetrace=$build/bin/racetrace
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-fail=0
+. "$(dirname "${BASH_SOURCE[0]}")/text.sh"
+here=$top racetrace=$RACETRACE tmp=$SCRATCH
 
 for program in stuck stuck_fixed; do
 	"${CC:-gcc}" -g -O1 -fsanitize=thread -Wno-tsan "$here/samples/more/$program.c" -o "$tmp/$program" -pthread || exit 1

@@ -2,12 +2,8 @@
 # t_stuck_kernel.sh [BUILD]: threads that wait in the kernel for what no other process can give are a hang or a deadlock
 # (samples/more/stuck_kernel.c), with what each waits for; those of samples/more/stuck_kernel_fixed.c are not.
 set -u
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-build=$(cd "${1:-${BUILD:-$here/build}}" && pwd) || exit 1
-racetrace=$build/bin/racetrace
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-fail=0
+. "$(dirname "${BASH_SOURCE[0]}")/text.sh"
+here=$top racetrace=$RACETRACE tmp=$SCRATCH
 
 for program in stuck_kernel stuck_kernel_fixed; do
 	"${CC:-gcc}" -g -O1 -fsanitize=thread -Wno-tsan "$here/samples/more/$program.c" -o "$tmp/$program" -pthread || exit 1
