@@ -150,8 +150,6 @@ struct cmd_text cmd_address(const struct rt_trace *trace, uint64_t addr)
 	return out;
 }
 
-static const char *const memory_orders[] = {"relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst"};
-
 static void print_object(const struct rt_trace *trace, const struct rt_event *e, char *out, size_t size)
 {
 	const struct rt_trace_info *info = rt_trace_info(trace);
@@ -179,15 +177,12 @@ static void print_object(const struct rt_trace *trace, const struct rt_event *e,
 		at += (size_t)snprintf(out + at, size - at, " %d", (int)rt_call_descriptor(e->value));
 	if (at < size && e->flags & RT_F_VALUE && !waits)
 		at += (size_t)snprintf(out + at, size - at, " =%" PRId64, (int64_t)e->value);
-	if (at < size && (rt_op_is_atomic(e->op) || e->op == RT_OP_FENCE) &&
-	    e->order < sizeof memory_orders / sizeof *memory_orders)
-		at += (size_t)snprintf(out + at, size - at, "%s%s", at ? " " : "", memory_orders[e->order]);
-	for (unsigned bit = 1; bit < 8; bit++) {
-		static const char *const flags[] = {"",     "volatile", "timed", "timeout",
-		                                    "vptr", "object",   "free",  "plain"};
+	const char *order = rt_op_is_atomic(e->op) || e->op == RT_OP_FENCE ? rt_memory_order_name(e->order) : NULL;
+	if (at < size && order)
+		at += (size_t)snprintf(out + at, size - at, "%s%s", at ? " " : "", order);
+	for (unsigned bit = 1; bit < 8; bit++)
 		if (at < size && e->flags >> bit & 1)
-			at += (size_t)snprintf(out + at, size - at, "%s%s", at ? " " : "", flags[bit]);
-	}
+			at += (size_t)snprintf(out + at, size - at, "%s%s", at ? " " : "", rt_flag_name(bit));
 }
 
 void cmd_print_event(const struct rt_trace *trace, const struct rt_event *e, const char *end)

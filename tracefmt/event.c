@@ -17,6 +17,18 @@ const char *rt_op_name(unsigned op)
 	return op < RT_OP_COUNT ? ops[op].name : "unknown";
 }
 
+const char *rt_memory_order_name(unsigned order)
+{
+	static const char *const names[] = {"relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst"};
+	return order < sizeof names / sizeof *names ? names[order] : NULL;
+}
+
+const char *rt_flag_name(unsigned bit)
+{
+	static const char *const names[] = {"value", "volatile", "timed", "timeout", "vptr", "object", "free", "plain"};
+	return names[bit];
+}
+
 enum rt_group rt_op_group(unsigned op)
 {
 	return op < RT_OP_COUNT ? ops[op].group : RT_GROUP_RECORD;

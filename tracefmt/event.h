@@ -257,6 +257,10 @@ struct rt_event {
 
 /* Text name of an operation ("acquire"), never NULL; "unknown" for numbers out of range. */
 const char *rt_op_name(unsigned op);
+/* Text name of a C11 memory order ("seq_cst"); NULL for numbers out of range. */
+const char *rt_memory_order_name(unsigned order);
+/* Text name of rt_event.flags' bit with this number, below 8 ("volatile"). */
+const char *rt_flag_name(unsigned bit);
 /* Group of an operation; RT_GROUP_RECORD for numbers out of range. */
 enum rt_group rt_op_group(unsigned op);
 /* Text name of a group ("lock"). */

@@ -98,17 +98,25 @@ void anomaly_list_fold_races(struct anomaly_list *list, const struct model *m)
 }
 
 static const struct {
-	const char *name;
+	const char *name, *title;
 	char letter;
 } kinds[ANOMALY_KINDS] = {
-    [ANOMALY_RACE] = {"race", 'R'}, [ANOMALY_ATOMICITY] = {"atomicity", 'A'},
-    [ANOMALY_ASV] = {"asv", 'S'},   [ANOMALY_DEADLOCK] = {"deadlock", 'D'},
-    [ANOMALY_HANG] = {"hang", 'H'}, [ANOMALY_PATTERN] = {"pattern", 'P'},
+    [ANOMALY_RACE] = {"race", "data race", 'R'},
+    [ANOMALY_ATOMICITY] = {"atomicity", "atomicity violation", 'A'},
+    [ANOMALY_ASV] = {"asv", "atomic-set serializability violation", 'S'},
+    [ANOMALY_DEADLOCK] = {"deadlock", "deadlock", 'D'},
+    [ANOMALY_HANG] = {"hang", "hang", 'H'},
+    [ANOMALY_PATTERN] = {"pattern", "pattern", 'P'},
 };
 
 const char *anomaly_kind_name(enum anomaly_kind kind)
 {
 	return kinds[kind].name;
+}
+
+const char *anomaly_kind_title(enum anomaly_kind kind)
+{
+	return kinds[kind].title;
 }
 
 char anomaly_kind_letter(enum anomaly_kind kind)

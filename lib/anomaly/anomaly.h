@@ -135,8 +135,9 @@ void anomaly_list_release(struct anomaly_list *list);
  * first in the list. */
 void anomaly_list_fold_races(struct anomaly_list *list, const struct model *m);
 
-const char *anomaly_kind_name(enum anomaly_kind kind); /* "race" */
-char anomaly_kind_letter(enum anomaly_kind kind);      /* 'R' */
+const char *anomaly_kind_name(enum anomaly_kind kind);  /* "race" */
+const char *anomaly_kind_title(enum anomaly_kind kind); /* "data race" */
+char anomaly_kind_letter(enum anomaly_kind kind);       /* 'R' */
 const char *verdict_name(enum verdict verdict);
 const char *witness_name(enum witness_kind witness); /* NULL for WITNESS_NONE */
 

@@ -55,6 +55,19 @@ static void draw_near(struct drawing *d, uint32_t e)
 		draw(d, thread.events[i]);
 }
 
+/* The last acquire of a lock before e; MODEL_NONE: its thread has none. */
+static uint32_t acquire_of(const struct drawing *d, uint32_t e, uint32_t lock)
+{
+	const struct model *m = d->m;
+	struct ptg_list thread = ptg_of_thread(d->g, model_thread_of(m, e));
+	for (uint32_t pos = m->events[e].pos; pos-- > 0;) {
+		unsigned op = model_op(m, thread.events[pos]);
+		if ((op == RT_OP_ACQUIRE || op == RT_OP_ACQUIRE_SHARED) && m->events[thread.events[pos]].object == lock)
+			return thread.events[pos];
+	}
+	return MODEL_NONE;
+}
+
 /* Adds where each lock held at e was acquired, and where it is released. */
 static void draw_locks(struct drawing *d, uint32_t e)
 {
@@ -63,14 +76,7 @@ static void draw_locks(struct drawing *d, uint32_t e)
 	const struct model_lockset *held = &m->locksets[model_lockset_of(m, e)];
 	for (uint32_t i = 0; i < held->count; i++) {
 		uint32_t lock = held->locks[i].object;
-		for (uint32_t pos = m->events[e].pos + 1; pos-- > 0;) {
-			unsigned op = model_op(m, thread.events[pos]);
-			if ((op == RT_OP_ACQUIRE || op == RT_OP_ACQUIRE_SHARED) &&
-			    m->events[thread.events[pos]].object == lock) {
-				draw(d, thread.events[pos]);
-				break;
-			}
-		}
+		draw(d, acquire_of(d, e, lock));
 		for (uint32_t pos = m->events[e].pos + 1; pos < thread.count; pos++)
 			if (model_op(m, thread.events[pos]) == RT_OP_RELEASE &&
 			    m->events[thread.events[pos]].object == lock) {
@@ -119,30 +125,15 @@ static void draw_before(struct drawing *d, uint32_t e)
 	}
 }
 
-/* The acquire of a lock that is held at e; MODEL_NONE: it is not held. */
-static uint32_t acquire_of(const struct drawing *d, uint32_t e, uint32_t lock)
-{
-	const struct model *m = d->m;
-	struct ptg_list thread = ptg_of_thread(d->g, model_thread_of(m, e));
-	for (uint32_t pos = m->events[e].pos; pos-- > 0;) {
-		unsigned op = model_op(m, thread.events[pos]);
-		if (op == RT_OP_RELEASE && m->events[thread.events[pos]].object == lock)
-			return MODEL_NONE;
-		if ((op == RT_OP_ACQUIRE || op == RT_OP_ACQUIRE_SHARED) && m->events[thread.events[pos]].object == lock)
-			return thread.events[pos];
-	}
-	return MODEL_NONE;
-}
-
 /* Where the thread of another event of the deadlock acquired the lock that this one waits for; MODEL_NONE: unknown. */
 static uint32_t holder_of(const struct drawing *d, uint32_t event)
 {
 	const struct anomaly *a = d->anomaly;
+	uint32_t lock = d->m->events[a->events[event]].object;
 	for (uint32_t i = 1; i < a->event_count; i++) {
 		uint32_t other = a->events[(event + i) % a->event_count];
-		uint32_t acquire = acquire_of(d, other, d->m->events[a->events[event]].object);
-		if (acquire != MODEL_NONE)
-			return acquire;
+		if (model_lockset_lock(d->m, model_lockset_of(d->m, other), lock))
+			return acquire_of(d, other, lock);
 	}
 	return MODEL_NONE;
 }

@@ -184,6 +184,18 @@ static char *copy(struct maker *k, const char *text)
 	return own;
 }
 
+/* The lock, as the event has it that was asked for as its holder; NULL: none was. */
+static const struct held_lock *held_by_holder(const struct maker *k, uint32_t lock)
+{
+	uint32_t e = k->holder[lock];
+	const struct description *d =
+	    e == MODEL_NONE ? NULL : description_of(k->r.descriptions, k->m->events[e].number);
+	for (size_t i = 0; d && i < d->lock_count; i++)
+		if (d->locks[i].addr == k->m->objects[lock].addr)
+			return &d->locks[i];
+	return NULL;
+}
+
 /* The same for all cells that the lock guards; NULL without memory. */
 static const char *lock_name(struct maker *k, uint32_t lock)
 {
@@ -191,14 +203,8 @@ static const char *lock_name(struct maker *k, uint32_t lock)
 		return k->locks[lock];
 	char name[SUBJECT_NAME_MAX], full[SUBJECT_NAME_MAX];
 	uint64_t addr = k->m->objects[lock].addr;
-	const struct memory_block *block = NULL;
-	const struct description *d = k->holder[lock] == MODEL_NONE
-	                                  ? NULL
-	                                  : description_of(k->r.descriptions, k->m->events[k->holder[lock]].number);
-	for (size_t i = 0; d && i < d->lock_count; i++)
-		if (d->locks[i].addr == addr)
-			block = &d->locks[i].block;
-	subject_object_name(&k->r, addr, block, full);
+	const struct held_lock *held = held_by_holder(k, lock);
+	subject_object_name(&k->r, addr, held ? &held->block : NULL, full);
 	subject_stable_name(full, name);
 	if (!name[0])
 		snprintf(name, SUBJECT_NAME_MAX, "lock 0x%" PRIx64, addr);
@@ -222,18 +228,11 @@ static char *written(struct maker *k, uint64_t number)
 static char *lock_written(struct maker *k, uint32_t lock)
 {
 	char own[SUBJECT_NAME_MAX], name[EXPRESSION_MAX];
-	uint64_t addr = k->m->objects[lock].addr;
-	const struct description *d = k->holder[lock] == MODEL_NONE
-	                                  ? NULL
-	                                  : description_of(k->r.descriptions, k->m->events[k->holder[lock]].number);
-	subject_object_name(&k->r, addr, NULL, own);
-	for (size_t i = 0; d && !own[0] && i < d->lock_count; i++)
-		if (d->locks[i].addr == addr)
-			return place_locked(&k->r, &k->snippets,
-			                    description_of(k->r.descriptions, d->locks[i].acquired), name)
-			           ? copy(k, name)
-			           : NULL;
-	return NULL;
+	const struct held_lock *held = held_by_holder(k, lock);
+	subject_object_name(&k->r, k->m->objects[lock].addr, NULL, own);
+	bool known = held && !own[0] &&
+	             place_locked(&k->r, &k->snippets, description_of(k->r.descriptions, held->acquired), name);
+	return known ? copy(k, name) : NULL;
 }
 
 static struct guard_row *row_of(struct maker *k, const struct subject *s)
@@ -354,7 +353,6 @@ static void add_cell(struct maker *k, const struct counted *c)
 		return;
 	if (!row->written && !row->file && c->write != MODEL_NONE && strcmp(s.kind, "tls") != 0)
 		row->written = written(k, k->m->events[c->write].number);
-	row->cells++;
 	row->of += c->of;
 	row->writes += c->writes;
 	row->atomic &= c->atomic;

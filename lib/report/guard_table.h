@@ -34,7 +34,7 @@ struct guard_row {
 	char *file;       /* where it is declared, or NULL */
 	uint32_t line;
 	char *written; /* what a write's source line assigns to, of memory without a name of its own; NULL: not known */
-	uint64_t cells, of, writes;               /* of: accesses while it is shared */
+	uint64_t of, writes;                      /* of: accesses while it is shared */
 	bool atomic;                              /* all of them are atomic operations */
 	struct guard_lock locks[GUARD_LOCKS_MAX]; /* the most held first */
 	uint32_t lock_count;

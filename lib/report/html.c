@@ -11,13 +11,6 @@
 
 enum { ANOMALIES_MAX = 50 }; /* of each kind, which are shown in full: the JSON report has all */
 
-const char *html_kind(enum anomaly_kind kind)
-{
-	static const char *const titles[ANOMALY_KINDS] = {
-	    "data race", "atomicity violation", "atomic-set serializability violation", "deadlock", "hang", "pattern"};
-	return titles[kind];
-}
-
 void html_put_subject_name(const struct page *p, const struct anomaly *anomaly)
 {
 	struct subject subject;
@@ -36,7 +29,7 @@ static void put_row(const struct page *p, const struct report_entry *entry, bool
 	fputs("<tr", p->out);
 	html_put_choice(p, verdict, UINT32_C(1) << entry->anomaly->kind);
 	fprintf(p->out, link ? "><td><a href=\"#%s\">%s</a>" : "><td>%.0s%s", entry->id, entry->id);
-	fprintf(p->out, "</td><td>%s</td><td>", html_kind(entry->anomaly->kind));
+	fprintf(p->out, "</td><td>%s</td><td>", anomaly_kind_title(entry->anomaly->kind));
 	html_put(p, entry->anomaly->pattern);
 	fprintf(p->out, "</td><td class=\"%s\">%s</td><td>", verdict, verdict);
 	html_put_subject_name(p, entry->anomaly);
@@ -116,7 +109,7 @@ static void put_kinds(const struct page *p)
 			sum += p->r->summary[kind][v];
 		if (!sum)
 			continue;
-		fprintf(p->out, "<p>%s%s", html_kind((enum anomaly_kind)kind), sum == 1 ? "" : "s");
+		fprintf(p->out, "<p>%s%s", anomaly_kind_title((enum anomaly_kind)kind), sum == 1 ? "" : "s");
 		for (int v = VERDICTS - 1; v >= 0; v--) {
 			if (!p->r->summary[kind][v])
 				continue;
@@ -131,7 +124,7 @@ static void put_kinds(const struct page *p)
 static void put_trace(const struct page *p)
 {
 	fputs("<p class=\"dim\">", p->out);
-	html_put(p, p->info->path);
+	html_put(p, p->r->unkept ? "the trace, which is not kept" : p->info->path);
 	fprintf(p->out, ": %" PRIu64 " events of %" PRIu32 " threads, order %s", p->info->events, p->info->thread_count,
 	        p->info->exact ? "exact" : "by time stamp");
 	if (p->info->command) {

@@ -42,8 +42,6 @@ void html_put_source(const struct page *p, const struct rt_frame *f);
 /* The stack; the first time that it is on the page. Later a link to it. */
 void html_put_stack(const struct page *p, const struct description *d, bool source);
 void html_put_lock(const struct page *p, uint64_t addr, const struct memory_block *block);
-/* "data race" */
-const char *html_kind(enum anomaly_kind kind);
 /* The name of the anomaly's variable, or its address. */
 void html_put_subject_name(const struct page *p, const struct anomaly *anomaly);
 

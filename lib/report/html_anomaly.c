@@ -164,7 +164,8 @@ bool html_put_anomaly(const struct page *p, const struct report_entry *entry)
 	fputs("<section", p->out);
 	if (p->heading == 2)
 		html_put_choice(p, verdict, UINT32_C(1) << anomaly->kind);
-	fprintf(p->out, " id=\"%s\">\n<h%d>%s %s (", entry->id, p->heading, entry->id, html_kind(anomaly->kind));
+	fprintf(p->out, " id=\"%s\">\n<h%d>%s %s (", entry->id, p->heading, entry->id,
+	        anomaly_kind_title(anomaly->kind));
 	html_put(p, anomaly->pattern);
 	fprintf(p->out, "), <span class=\"%s\">%s</span>: ", verdict, verdict);
 	html_put_subject_name(p, anomaly);

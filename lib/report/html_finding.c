@@ -154,7 +154,7 @@ static void put_variants(const struct page *p, const struct finding *f)
 	        f->id);
 	for (size_t i = 0; i < f->entry_count && i < VARIANTS_MAX; i++) {
 		const struct report_entry *entry = &p->r->entries[f->entries[i]];
-		fprintf(p->out, "<tr><td>%s</td><td>%s</td><td>", entry->id, html_kind(entry->anomaly->kind));
+		fprintf(p->out, "<tr><td>%s</td><td>%s</td><td>", entry->id, anomaly_kind_title(entry->anomaly->kind));
 		html_put(p, entry->anomaly->pattern);
 		fprintf(p->out, "</td><td>%s</td><td>%" PRIu64 "</td></tr>\n", verdict_name(entry->anomaly->verdict),
 		        entry->count);

@@ -69,7 +69,7 @@ void html_put_head(const struct page *p)
 	        "'unsafe-inline'; script-src 'sha256-%s'; base-uri 'none'; form-action 'none'\"/>\n"
 	        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>racetrace: ",
 	        digest);
-	html_put(p, p->info->path);
+	html_put(p, p->r->unkept && p->info->command ? p->info->command[0] : p->info->path);
 	fprintf(p->out, "</title>\n<style>%s</style>\n</head>\n<body>\n", style);
 }
 
@@ -120,7 +120,8 @@ void html_put_filter(const struct page *p, uint32_t verdicts, uint32_t kinds, bo
 	fputs("</fieldset>\n<fieldset><legend>Kind</legend>\n", p->out);
 	for (int i = 0; i < ANOMALY_KINDS; i++)
 		if (kinds >> i & 1)
-			put_box(p, "k", anomaly_kind_name((enum anomaly_kind)i), html_kind((enum anomaly_kind)i));
+			put_box(p, "k", anomaly_kind_name((enum anomaly_kind)i),
+			        anomaly_kind_title((enum anomaly_kind)i));
 	if (incidents)
 		put_box(p, "k", "incident", "how a run ended");
 	fputs("</fieldset>\n<output></output>\n</form>\n", p->out);

@@ -203,7 +203,6 @@ void html_forget(const struct page *p)
 	snippets_release(p->snippets);
 	pieces_release(p->frames);
 	pieces_release(p->sources);
-	*p->frames = *p->sources = (struct pieces){0};
 }
 
 static void put_whole_stack(const struct page *p, const struct description *d, unsigned number, bool source)

@@ -214,8 +214,8 @@ static void draw(struct drawing *d, const struct report_entry *entry)
 	    "in its turn.",
 	    p->heading + 1, p->heading + 1);
 	if (first)
-		fprintf(p->out, " The first %zu turns are left out; <code>racetrace schedule</code> prints them.",
-		        first);
+		fprintf(p->out, " The first %zu turns are left out%s.", first,
+		        p->merged || p->r->unkept ? "" : "; <code>racetrace schedule</code> prints them");
 	put_notes(p, d->anomaly);
 	fprintf(p->out,
 	        "</p>\n<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"schedule of %s\">\n<svg "

@@ -95,13 +95,25 @@ static void join_by(struct joining *j, size_t i, enum key_kind kind, const uint6
 		join(j, i, k->entry);
 }
 
+static uint64_t identity_of_global(const char *variable)
+{
+	char name[SUBJECT_NAME_MAX];
+	XXH3_state_t state;
+	subject_stable_name(variable, name);
+	XXH3_64bits_reset(&state);
+	digest_text(&state, "global");
+	digest_text(&state, name);
+	return XXH3_64bits_digest(&state);
+}
+
 /* The variable, as the source has it: its name, or where its block was allocated. */
 static uint64_t identity_of(const struct report *r, const struct anomaly *a)
 {
 	struct subject s;
-	char name[SUBJECT_NAME_MAX];
 	if (!subject_of(r, a, &s))
 		return 0;
+	if (!strcmp(s.kind, "global"))
+		return identity_of_global(s.name);
 	XXH3_state_t state;
 	XXH3_64bits_reset(&state);
 	digest_text(&state, s.kind);
@@ -110,9 +122,6 @@ static uint64_t identity_of(const struct report *r, const struct anomaly *a)
 		struct place place = place_of_stack(r, alloc->stack, alloc->stack_count);
 		uint64_t key = place_key(&place);
 		digest_number(&state, key);
-	} else if (!strcmp(s.kind, "global")) {
-		subject_stable_name(s.name, name);
-		digest_text(&state, name);
 	} else if (!strcmp(s.kind, "tls")) {
 		digest_text(&state, s.name);
 	}
@@ -247,19 +256,13 @@ static bool join_with_race(struct joining *j, size_t i)
 	return false;
 }
 
-/* The same number as identity_of, for a cell of a global variable; 0: it is none. */
+/* Of a cell of a global variable; 0: it is of none. */
 static uint64_t identity_of_cell(const struct joining *j, uint32_t cell)
 {
 	struct rt_variable variable;
-	char name[SUBJECT_NAME_MAX];
-	XXH3_state_t state;
 	if (cell >= j->m->cell_count || !rt_trace_variable(j->r->analysis->trace, j->m->cells[cell].addr, &variable))
 		return 0;
-	subject_stable_name(variable.name, name);
-	XXH3_64bits_reset(&state);
-	digest_text(&state, "global");
-	digest_text(&state, name);
-	return XXH3_64bits_digest(&state);
+	return identity_of_global(variable.name);
 }
 
 /*

@@ -80,12 +80,11 @@ static void put_waits_for(struct json_report *j, const char *key, const struct d
 
 static void put_details(struct json_report *j, const struct description *d)
 {
-	static const char *const orders_of_memory[] = {"relaxed", "consume", "acquire",
-	                                               "release", "acq_rel", "seq_cst"};
+	const char *order = rt_op_is_atomic(d->event.op) ? rt_memory_order_name(d->event.order) : NULL;
 	char name[SUBJECT_NAME_MAX];
 	struct json_writer *w = &j->w;
-	if (rt_op_is_atomic(d->event.op) && d->event.order < sizeof orders_of_memory / sizeof *orders_of_memory)
-		jw_text(w, "order", orders_of_memory[d->event.order]);
+	if (order)
+		jw_text(w, "order", order);
 	if (d->event.flags & RT_F_VOLATILE)
 		jw_bool(w, "volatile", true);
 	if (d->event.flags & RT_F_FREE)

@@ -10,10 +10,10 @@ struct json_stack;
 struct json_later;
 /* Stacks that are not where they belong, but at the report's end. */
 struct json_stacks {
-	struct json_stack *all; /* of this trace */
+	struct json_stack *all;
 	struct json_later *later;
 	uint32_t count, room;
-	bool *leads;  /* by entry: it comes first in a finding; NULL: all stacks are in place */
+	bool *leads;  /* by entry of this report: it comes first in a finding; NULL: all stacks are in place */
 	bool is_long; /* LIMIT_LISTED_CALLS is reached */
 	bool apart;   /* those of what is being written */
 };

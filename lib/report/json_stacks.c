@@ -55,10 +55,12 @@ static void make_frames(FILE *out, uint64_t pc, const void *trace)
 
 /* --- in place, or later --- */
 
-static uint64_t stack_key(const struct description *d)
+/* Of one report: a program counter is another place in another trace. */
+static uint64_t stack_key(const struct report *r, const struct description *d)
 {
 	XXH3_state_t state;
 	XXH3_64bits_reset(&state);
+	digest_number(&state, (uintptr_t)r);
 	for (size_t i = 0; i < d->stack_count; i++)
 		digest_number(&state, d->stack[i]);
 	return XXH3_64bits_digest(&state);
@@ -69,7 +71,7 @@ static uint32_t number_of(struct json_report *j, const struct description *d)
 {
 	struct json_stacks *s = &j->stacks;
 	struct json_stack *known;
-	uint64_t key = stack_key(d);
+	uint64_t key = stack_key(j->r, d);
 	HASH_FIND(hh, s->all, &key, sizeof key, known);
 	if (known)
 		return known->number;
@@ -134,26 +136,14 @@ static bool is_long(const struct report *r)
 	return calls > most;
 }
 
-static void forget(struct json_stacks *s)
-{
-	struct json_stack *stack, *next;
-	HASH_ITER(hh, s->all, stack, next)
-	{
-		HASH_DELETE(hh, s->all, stack);
-		free(stack);
-	}
-	free(s->leads);
-	s->leads = NULL;
-}
-
 void json_report_turn(struct json_report *j, const struct report *r)
 {
 	struct json_stacks *s = &j->stacks;
 	pieces_release(&j->frames);
-	j->frames = (struct pieces){0};
 	j->r = r;
 	j->info = rt_trace_info(r->analysis->trace);
-	forget(s);
+	free(s->leads);
+	s->leads = NULL;
 	s->is_long = !r->alone && is_long(r);
 	s->apart = false;
 	if (!s->is_long)
@@ -180,7 +170,6 @@ void json_put_stacks(struct json_report *j)
 	for (uint32_t i = 0; i < s->count && !ferror(j->w.out); i++) {
 		if (s->later[i].r != j->r) {
 			pieces_release(&j->frames); /* they are of the other trace */
-			j->frames = (struct pieces){0};
 			j->r = s->later[i].r;
 		}
 		fputs(i ? ",\n" : "\n", j->w.out);
@@ -193,7 +182,14 @@ void json_put_stacks(struct json_report *j)
 
 void json_report_release(struct json_report *j)
 {
-	forget(&j->stacks);
-	free(j->stacks.later);
+	struct json_stacks *s = &j->stacks;
+	struct json_stack *stack, *next;
+	HASH_ITER(hh, s->all, stack, next)
+	{
+		HASH_DELETE(hh, s->all, stack);
+		free(stack);
+	}
+	free(s->leads);
+	free(s->later);
 	pieces_release(&j->frames);
 }

@@ -316,10 +316,14 @@ static bool name_listed(struct merge *m, struct name **names, unsigned long numb
 			memcpy(name->fingerprint, e->fingerprint, sizeof name->fingerprint);
 			name->id = e->id;
 			HASH_FIND_STR(*names, name->fingerprint, known);
-			if (!known)
+			if (!known) {
 				HASH_ADD_STR(*names, fingerprint, name);
-			if (known || !HASH_ADDED(name))
-				free(name);
+				if (HASH_ADDED(name))
+					continue;
+			}
+			free(name);
+			if (!known)
+				return false;
 		}
 	}
 	return true;

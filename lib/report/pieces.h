@@ -17,6 +17,7 @@ typedef void pieces_make(FILE *out, uint64_t pc, const void *arg);
 
 /* Writes the piece of a program counter to out; calls make the first time. False without memory. */
 bool pieces_write(struct pieces *p, uint64_t pc, pieces_make *make, const void *arg, FILE *out);
+/* Frees them; others can be made then. */
 void pieces_release(struct pieces *p);
 
 #endif

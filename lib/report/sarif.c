@@ -340,7 +340,6 @@ enum rt_status report_sarif_merged(const struct merge *m, bool color, FILE *out,
 		next_line(&s, i ? ",\n" : "\n");
 		if (f->finding && f->report != s.r) {
 			pieces_release(&s.frames); /* they are of the other trace */
-			s.frames = (struct pieces){0};
 			s.r = f->report;
 		}
 		if (f->finding)

@@ -44,8 +44,7 @@ static void put_locks(const struct printer *p, const struct description *d)
 
 static void put_operation(const struct printer *p, const struct description *d)
 {
-	static const char *const orders_of_memory[] = {"relaxed", "consume", "acquire",
-	                                               "release", "acq_rel", "seq_cst"};
+	const char *order = rt_op_is_atomic(d->event.op) ? rt_memory_order_name(d->event.order) : NULL;
 	if (!description_has_size(d)) {
 		fprintf(p->out, "%s of ", rt_op_name(d->event.op));
 		text_put_lock_name(p, d->event.addr, subject_lock_block(d), d);
@@ -53,8 +52,8 @@ static void put_operation(const struct printer *p, const struct description *d)
 	}
 	fprintf(p->out, "%s%s", d->event.flags & RT_F_VOLATILE ? "volatile " : "",
 	        d->event.op == RT_OP_ALLOC ? "allocation" : rt_op_name(d->event.op));
-	if (rt_op_is_atomic(d->event.op) && d->event.order < sizeof orders_of_memory / sizeof *orders_of_memory)
-		fprintf(p->out, " (%s)", orders_of_memory[d->event.order]);
+	if (order)
+		fprintf(p->out, " (%s)", order);
 	if (d->event.flags & RT_F_FREE)
 		fputs(" by free() or munmap()", p->out);
 	if (d->event.flags & RT_F_OBJECT)
@@ -347,7 +346,7 @@ void text_put_schedule(const struct printer *p, const struct report_entry *entry
 	struct steps steps;
 	if (anomaly->left_out) {
 		fprintf(p->out, "  schedule: %" PRIu32 " turns of threads", anomaly->left_out);
-		if (!p->r->unkept)
+		if (!p->r->unkept && !p->seen)
 			fprintf(p->out, "; 'racetrace schedule --anomaly %s TRACE' prints them", entry->id);
 		fputc('\n', p->out);
 	}
@@ -384,13 +383,6 @@ void text_put_schedule(const struct printer *p, const struct report_entry *entry
 		        anomaly->substitutes, anomaly->substitutes == 1 ? "read sees" : "reads see",
 		        p->r->analysis->model->events[anomaly->substitute].number);
 	steps_release(&steps);
-}
-
-static const char *kind_title(enum anomaly_kind kind)
-{
-	static const char *const titles[ANOMALY_KINDS] = {
-	    "data race", "atomicity violation", "atomic-set serializability violation", "deadlock", "hang", "pattern"};
-	return titles[kind];
 }
 
 /* "write first", of a race's two events. */
@@ -494,7 +486,7 @@ void text_put_anomaly(const struct printer *p, const struct report_entry *entry)
 	struct subject subject;
 	bool about = subject_of(p->r, anomaly, &subject);
 	text_style(p, BOLD);
-	fprintf(p->out, "%s %s", entry->id, kind_title(anomaly->kind));
+	fprintf(p->out, "%s %s", entry->id, anomaly_kind_title(anomaly->kind));
 	text_style(p, PLAIN);
 	fputs(" (", p->out);
 	text_put(p, anomaly->pattern);

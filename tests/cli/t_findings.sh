@@ -119,6 +119,13 @@ for traces in "$tmp/cache.zst" "$tmp/cache.zst $tmp/account.zst"; do
 	[ "$(wc -c <"$tmp/out")" -lt "$(wc -c <"$tmp/short.json")" ] || { echo "a long report is no shorter"; fail=1; }
 done
 
+# Also where findings of two traces alternate.
+printf '%s\n' 'main|fork(T1)|1' 'main|w(z)|2' 'main|w(z)|3' 'main|w(z)|4' 'main|acq(l)|5' 'main|rel(l)|6' 'main|w(x)|2' 'main|w(x)|3' \
+	'main|w(x)|4' 'T1|acq(l)|7' 'T1|rel(l)|8' 'T1|w(z)|19' 'T1|w(x)|9' >"$tmp/first.std"
+printf '%s\n' 'main|fork(T1)|21' 'main|w(y)|22' 'main|w(y)|23' 'main|w(y)|24' 'T1|w(y)|29' >"$tmp/second.std"
+"$racetrace" analyze -f json --limit listed_calls=1 "$tmp/first.std" "$tmp/second.std" >"$tmp/out"
+is alternating '[.findings[].variable.name] == ["x", "y", "z"] and (.stacks | length) == ([.stacks[]] | unique | length)'
+
 # What an earlier report has is known: not listed, and no failure; what is new still is.
 "$racetrace" analyze -f json "$tmp/cache.zst" >"$tmp/old.json"
 analyze 0 "$tmp/cache.zst" --baseline "$tmp/old.json"

@@ -77,6 +77,9 @@ has kept '^kept\.zst: [0-9]+ events'
 terminal 90 run --no-confirm ./sides
 has unkept '^the trace, which is not kept: [0-9]+ events'
 hasnt unkept 'next: |trace\.zst|--all|--anomal|racetrace replay'
+"$racetrace" run --no-confirm -f html ./sides >out 2>err
+has "unkept, html" '>the trace, which is not kept: [0-9]+ events'
+hasnt "unkept, html" 'trace\.zst|racetrace (replay|schedule)'
 
 # Colors: on a terminal, unless NO_COLOR or --color=never; elsewhere only if asked for.
 escape=$'\033\\['

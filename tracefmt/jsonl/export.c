@@ -364,8 +364,9 @@ static void put_order(FILE *out, const struct rt_event *e)
 {
 	if (!rt_op_is_atomic(e->op) && e->op != RT_OP_FENCE && !e->order)
 		return;
-	if (e->order < 8 && jsonl_orders[e->order])
-		fprintf(out, ",\"order\":\"%s\"", jsonl_orders[e->order]);
+	const char *name = rt_memory_order_name(e->order);
+	if (name)
+		fprintf(out, ",\"order\":\"%s\"", name);
 	else
 		fprintf(out, ",\"order\":%u", e->order);
 }
@@ -379,10 +380,7 @@ static void put_flags(FILE *out, unsigned flags)
 	for (unsigned bit = 0; bit < 8; bit++) {
 		if (!(flags >> bit & 1))
 			continue;
-		if (jsonl_flags[bit])
-			fprintf(out, "%s\"%s\"", between, jsonl_flags[bit]);
-		else
-			fprintf(out, "%s%u", between, 1u << bit);
+		fprintf(out, "%s\"%s\"", between, rt_flag_name(bit));
 		between = ",";
 	}
 	putc(']', out);

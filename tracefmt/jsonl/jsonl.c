@@ -13,9 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-const char *const jsonl_flags[8] = {"value", "volatile", "timed", "timeout", "vptr", "object", "free", "plain"};
-const char *const jsonl_orders[8] = {"relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst", NULL, NULL};
-
 struct jsonl_position {
 	uint64_t pc;
 	UT_hash_handle hh;

@@ -8,10 +8,6 @@
 #define JSONL_SCHEMA "racetrace.events/"
 enum { JSONL_VERSION = 1 };
 
-/* Names of rt_event.flags' bits and of C11 memory orders; NULL: it has none and is written as a number. */
-extern const char *const jsonl_flags[8];
-extern const char *const jsonl_orders[8];
-
 /* A variable; sorted by address, then larger ones first. */
 struct jsonl_variable {
 	uint64_t address, size;

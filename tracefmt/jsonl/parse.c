@@ -226,7 +226,7 @@ static enum rt_status parse_flags(struct jsonl_parser *p, const json_t *flags, u
 	{
 		const char *name = json_string_value(value);
 		unsigned bit = 0;
-		while (name && bit < 8 && (!jsonl_flags[bit] || strcmp(jsonl_flags[bit], name) != 0))
+		while (name && bit < 8 && strcmp(rt_flag_name(bit), name) != 0)
 			bit++;
 		json_int_t number = json_integer_value(value);
 		if (name ? bit == 8 : number < 1 || number > 255)
@@ -248,7 +248,7 @@ static enum rt_status parse_order(struct jsonl_parser *p, const json_t *order, s
 		json_int_t number = json_is_integer(order) ? json_integer_value(order) : -1;
 		i = number >= 0 && number < 8 ? (unsigned)number : 8;
 	}
-	while (name && i < 8 && (!jsonl_orders[i] || strcmp(jsonl_orders[i], name) != 0))
+	while (name && i < 8 && (!rt_memory_order_name(i) || strcmp(rt_memory_order_name(i), name) != 0))
 		i++;
 	if (i == 8)
 		return jsonl_fail(p, "'order' is not a memory order (relaxed consume acquire release acq_rel seq_cst)");
