@@ -148,6 +148,8 @@ struct rt_channel {
 	 * what the wait is for was made: only if it is still that, no other process has it.
 	 */
 	_Atomic uint32_t shared;
+	/* 1: an epoll descriptor watches one that another process may have, perhaps since after the wait began. */
+	_Atomic uint32_t others_watched;
 };
 
 /* What all processes of a tree share: at RT_TREE_OFFSET of the file. All zeros: only the first process is recorded. */

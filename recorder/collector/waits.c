@@ -57,6 +57,15 @@ void waits_look(struct rt_channel *c, pid_t pid, struct rt_slot *slot, struct wa
 		v->asleep = stamp;
 }
 
+/* True if the process's threads alone can end the wait. */
+static bool is_own(const struct rt_channel *c, const struct rt_call *call)
+{
+	bool epoll = call->object == RT_SEVERAL_OBJECTS && call->descriptor >= 0;
+	if (epoll && atomic_load(&c->others_watched))
+		return false;
+	return call->own == RT_CALL_OWN || call->own == atomic_load(&c->shared) + 1;
+}
+
 unsigned waits_records(const struct rt_channel *c, const struct rt_slot *slot, const struct wait_view *v,
                        struct rt_record records[3])
 {
@@ -64,8 +73,7 @@ unsigned waits_records(const struct rt_channel *c, const struct rt_slot *slot, c
 	struct wait_view now = {0};
 	if (!v->asleep || !is_in_call(slot, &now) || !is_same(&now, v))
 		return 0;
-	bool own = call->own == RT_CALL_OWN || call->own == atomic_load(&c->shared) + 1;
-	unsigned flags = RT_F_VALUE | (own ? 0u : (unsigned)RT_F_TIMED);
+	unsigned flags = RT_F_VALUE | (is_own(c, call) ? 0u : (unsigned)RT_F_TIMED);
 	records[0] = rt_record_ext(v->asleep, RT_OP_HB_AFTER);
 	records[1] =
 	    (struct rt_record){(uint64_t)RT_OP_VALUE << 48, rt_call_value(now.kind, call->descriptor, call->holder)};

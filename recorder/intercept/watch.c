@@ -62,8 +62,11 @@ static _Atomic bool others_watched;
 static void is_watched(int fd)
 {
 	uint32_t own = rt_fd_since(fd, false), none = 0;
-	if (!own || (!atomic_compare_exchange_strong(&own_watched, &none, own) && none != own))
+	if (!own || (!atomic_compare_exchange_strong(&own_watched, &none, own) && none != own)) {
 		atomic_store(&others_watched, true);
+		if (rt_channel) /* for the waits that have begun */
+			atomic_store(&rt_channel->others_watched, 1);
+	}
 }
 
 void rt_fd_awaits_watched(int epoll, bool forever, uintptr_t pc)

@@ -211,6 +211,19 @@ static void *left(void *arg)
 	return get(pipes[(long)arg][0]) ? arg : NULL;
 }
 
+/* One waits for what the pipe has, the other has it wait for other processes, too. */
+static void *added(void *arg)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+	if (!arg) {
+		epoll_ctl(epoll, EPOLL_CTL_ADD, pipes[0][0], &event);
+		return epoll_wait(epoll, &event, 1, -1) > 0 ? &word : NULL;
+	}
+	usleep(1000000); /* the first one sleeps by then */
+	epoll_ctl(epoll, EPOLL_CTL_ADD, listener, &event);
+	return NULL;
+}
+
 static const struct mode {
 	const char *name;
 	int threads, ends;
@@ -237,6 +250,7 @@ static const struct mode {
     {"popen", 1, 0, inherited},
     {"spawn", 1, 0, inherited},
     {"words", 1, 0, inherited},
+    {"added", 2, 0, added},
     {"relay", 2, 1, relay},
     {"wake", 2, 1, wake},
     {"turns", 2, 1, in_turn},

@@ -93,7 +93,7 @@ deadlock mutex cycle-2 want_mutex want_file &
 deadlock again cycle-1 lock_again &
 hang keep descriptor keep kept &
 wait_all
-for mode in stdin inherited sent named accept timed mixed timer; do
+for mode in stdin inherited sent named accept timed mixed timer words added; do
 	check stuck_kernel_fixed $mode 142 0 "" 2>/dev/null &
 done
 wait_all
@@ -106,7 +106,7 @@ library() { # MODE: the lines are the library's
 for mode in future atomic barrier; do
 	library $mode 2>/dev/null &
 done
-for mode in shared until lock signal child closed expires time rest system popen spawn words; do
+for mode in shared until lock signal child closed expires time rest system popen spawn; do
 	check stuck_kernel_fixed $mode 142 0 "" 2>/dev/null &
 done
 for mode in relay wake turns left; do
