@@ -66,6 +66,9 @@ says "'text.part' is no whole part"
 cp "$top/tests/golden/hand/31_syncp_two_round_yes.std" own.std
 run 3 merge 1.part 2.part
 says "'own.std' has changed since"
+run 0 analyze --shard=2/2 -o 3.part own.std
+run 3 merge 1.part 3.part
+says "'3.part' is a part of another analysis: its candidates differ"
 run 2 analyze --shard=1/2 "$trace"
 says "name it with --output"
 run 2 analyze --shard=1/2 -o - "$trace"
@@ -88,6 +91,9 @@ for at in $(seq 80 | awk -v size="$size" '{ print int(($1 - 1) * (size - 1) / 79
 	"$RACETRACE" merge -o merged.json 1.part bad.part >out 2>err
 	[ $? = 3 ] && grep -q "'bad.part'" err || wrong "a wrong byte at $at of $size: $(cat err)"
 done
+damaged 8
+run 3 merge 1.part bad.part
+says "'bad.part' is of another version of racetrace"
 cat 2.part <(echo) >bad.part
 run 3 merge 1.part bad.part
 says "'bad.part' is no whole part"
