@@ -118,8 +118,10 @@ static json_t *property(const json_t *test, const char *name)
 	return NULL;
 }
 
-static void set_environment(const json_t *list)
+/* Returns the variables' values before, null where there was none. */
+static json_t *set_environment(const json_t *list)
 {
+	json_t *before = json_object();
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		const char *text = json_string_value(json_array_get(list, i)),
 		           *equals = text ? strchr(text, '=') : NULL;
@@ -127,8 +129,26 @@ static void set_environment(const json_t *list)
 		if (!equals)
 			continue;
 		snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
+		const char *old = getenv(name);
+		if (!json_object_get(before, name))
+			json_object_set_new_nocheck(before, name, old ? json_string_nocheck(old) : json_null());
 		setenv(name, equals + 1, 1);
 	}
+	return before;
+}
+
+static void restore_environment(json_t *before)
+{
+	const char *name;
+	json_t *value;
+	json_object_foreach(before, name, value)
+	{
+		if (json_is_string(value))
+			setenv(name, json_string_value(value), 1);
+		else
+			unsetenv(name);
+	}
+	json_decref(before);
 }
 
 static enum rt_status explore_test(struct exploring *x, const json_t *test, struct rt_error *err)
@@ -143,12 +163,13 @@ static enum rt_status explore_test(struct exploring *x, const json_t *test, stru
 	for (size_t i = 0; argv && i < n; i++)
 		argv[i] = (char *)(uintptr_t)json_string_value(json_array_get(command, i));
 	if (!status && n && argv[0] && name && (!folder || chdir(folder) == 0)) {
-		set_environment(property(test, "ENVIRONMENT"));
+		json_t *before = set_environment(property(test, "ENVIRONMENT"));
 		x->o.program = argv;
 		x->label = name;
 		status = explore_runs(x, err);
 		x->label = NULL;
 		x->o.program = program;
+		restore_environment(before);
 	}
 	free(argv);
 	return status;

@@ -245,6 +245,23 @@ chmod +x bin/ctest
 run 1 explore --strategy random --runs 2 -f json -- bin/ctest -V
 holds '[.runs[].name] == ["first, run 1", "first, run 2", "second, run 3", "second, run 4"]'
 holds '(.findings | length) == 1 and .findings[0].seen.runs == [1, 2]'
+# The environment of one is not that of the next.
+program environment <<'END'
+#include <stdlib.h>
+int main(void) { return getenv("RACETRACE_TEST_A") ? 5 : 0; }
+END
+cp bin/ctest bin/both
+cat >bin/ctest <<SH
+#!/bin/sh
+cat <<JSON
+{"kind": "ctestInfo", "tests": [
+  {"name": "with", "command": ["$PWD/environment"], "properties": [{"name": "ENVIRONMENT", "value": ["RACETRACE_TEST_A=b"]}]},
+  {"name": "without", "command": ["$PWD/environment"], "properties": []}]}
+JSON
+SH
+run 0 explore --strategy random --runs 1 -f json -- bin/ctest
+holds '[.runs[].end] == ["exit status 5", "exit status 0"]'
+mv bin/both bin/ctest
 # What is given is not of their places.
 run 1 explore --strategy random --runs 2 --traces of_tests --input corpus/a --source-root corpus -f json -- bin/ctest -V
 quiet
