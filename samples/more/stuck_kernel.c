@@ -1,7 +1,7 @@
 /*
  * Runs that come to a standstill in the kernel, one an argument: threads wait for data, room, events or a wake that no
  * thread of the process gives and no other process can, or for locks of files that they have taken from one another.
- * An alarm ends each, unless the second argument says otherwise.
+ * An alarm ends each.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
