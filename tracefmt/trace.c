@@ -65,9 +65,10 @@ const char *rt_model_name(enum rt_memory_model model)
 
 void rt_trace_free(struct rt_trace *trace)
 {
-	if (!trace || trace->shares) {
-		if (trace)
-			trace->shares--;
+	if (!trace)
+		return;
+	if (trace->shares) {
+		trace->shares--;
 		return;
 	}
 	free((char *)(uintptr_t)trace->info.path);

@@ -27,8 +27,9 @@
 /* Blocks passed to the writer at once: few enough that its output stays in the cache, and that a thread which waits for
  * room gets it soon. */
 #define BATCH_BLOCKS 64u
-/* Longest sleep, in case a ring of the bell is lost with a dying thread; and where nobody may ring. */
+/* Longest sleep, in case a ring of the bell is lost with a dying thread. */
 #define SLEEP_NS 100000000
+/* The same where a confined thread may not ring. */
 #define NAP_NS 1000000
 /* The writer's data is written to the file at least this often: so much, and a sleep, is lost if this process is
  * killed. */
@@ -337,7 +338,7 @@ static void look_at_code(struct collector *c)
 	}
 }
 
-/* A thread waits for the answer: has it done so? */
+/* Answers the thread that waits to be told whether it has confined itself. */
 static void tell_confined(struct collector *c)
 {
 	uint32_t tid = atomic_load(&c->channel->ask);

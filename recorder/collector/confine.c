@@ -22,7 +22,7 @@
 
 #define CODE_MAX (64u << 20)
 
-/* Files of libraries that make system calls of their own, and never these two. */
+/* Files whose own system call instructions install no filter unseen: the recorder intercepts the C library's calls. */
 static bool is_known(const char *path)
 {
 	static const char *const prefixes[] = {"libc.so",    "libc-",        "ld-linux",   "ld-2",

@@ -66,6 +66,7 @@ enum rt_status name_expand(const char *pattern, pid_t pid, const char *program, 
 	struct rt_bytes bytes = {0};
 	FILE *out = rt_memory_file(&bytes);
 	const char *p = pattern;
+	*name = NULL;
 	if (!out)
 		return rt_error_set(err, RT_EMEMORY, "no memory for a path");
 	while (p && *p) {
@@ -76,11 +77,11 @@ enum rt_status name_expand(const char *pattern, pid_t pid, const char *program, 
 	}
 	bool whole = putc('\0', out) != EOF;
 	whole = fclose(out) == 0 && whole;
-	*name = (char *)bytes.data;
-	if (whole && p)
+	if (whole && p) {
+		*name = (char *)bytes.data;
 		return RT_OK;
-	free(*name);
-	*name = NULL;
+	}
+	rt_bytes_release(&bytes);
 	if (p)
 		return rt_error_set(err, RT_EMEMORY, "no memory for a path");
 	return rt_error_set(err, RT_EUSAGE, "cannot name the trace by '%s': a %% is followed by p, n, t, q{VAR} or %%",

@@ -88,7 +88,8 @@ static char **command_of(pid_t pid)
 	while (f && getdelim(&word, &size, '\0', f) > 0) {
 		if (!vec_reserve(&command, &room, n + 2, sizeof *command))
 			break;
-		command[n] = strdup(word);
+		if (!(command[n] = strdup(word)))
+			break;
 		command[++n] = NULL;
 	}
 	free(word);
@@ -256,9 +257,13 @@ static enum rt_status record(struct process *p, int pidfd, struct rt_error *err)
 	enum rt_status status = name_for(p, &p->path, err);
 	if (!status)
 		status = rt_writer_create(p->path, &options, &w, err);
-	if (!status && strcmp(p->path, rt_writer_path(w)) != 0) {
+	if (!status) {
 		free(p->path);
 		p->path = strdup(rt_writer_path(w));
+	}
+	if (!status && !p->path) {
+		rt_writer_abort(w);
+		status = rt_error_set(err, RT_EMEMORY, "no memory for a path");
 	}
 	if (status) {
 		collector_abandon(p->collector);

@@ -84,8 +84,7 @@ static bool set_tool_environment(const char *tool, const char *launcher)
 }
 
 /* Numbers of one width: where the program's stack begins depends on it, and so does what a seed repeats. With the old
- * LD_PRELOAD, "-" if it was not set: the recorder restores it before the program sees it. See channel.h.
- */
+ * LD_PRELOAD, "-" if it was not set: the recorder restores it before the program sees it. See channel.h. */
 static bool set_environment(const struct program_start *start)
 {
 	const char *preload = getenv("LD_PRELOAD");
@@ -102,7 +101,7 @@ static bool set_environment(const struct program_start *start)
 }
 
 /* Waits for the byte to start; if the pipe is closed without one, there is nothing to do. */
-static bool is_let_go(int gate)
+static bool is_started(int gate)
 {
 	char word;
 	ssize_t n;
@@ -117,7 +116,7 @@ static void child(const struct program *p, const struct program_start *start, in
 	int failure = 0;
 	if (fcntl(start->channel, F_SETFD, 0) != 0 || !set_environment(start))
 		failure = errno;
-	if (!is_let_go(gate))
+	if (!is_started(gate))
 		_exit(0);
 	sigaction(SIGCHLD, &p->old_child, NULL);
 	sigprocmask(SIG_SETMASK, &p->old_mask, NULL);

@@ -20,7 +20,7 @@ struct wait_view {
 	uint64_t asleep; /* a stamp; 0: it was not seen asleep in this call */
 };
 
-/* One round: looks at the slot of a thread of the process. looks: number of threads that the kernel was asked for. */
+/* One round: looks at the slot of a thread of the process. looks: number of threads that the kernel was asked about. */
 void waits_look(struct rt_channel *c, pid_t pid, struct rt_slot *slot, struct wait_view *v, unsigned *looks);
 /* The process is dead: the records that say what the slot's thread waited for; returns their number, 0 or 3. */
 unsigned waits_records(const struct rt_channel *c, const struct rt_slot *slot, const struct wait_view *v,

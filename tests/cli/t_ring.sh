@@ -6,13 +6,14 @@ racetrace=$RACETRACE
 gcc -g -O1 -fsanitize=thread "$top/tests/process/long_run.c" -o long_run -pthread || exit 1
 
 # No more than the size, with room for what else is in a file: names, positions, the index.
-"$racetrace" record --ring 256K -o t.zst ./long_run 200000 >out || wrong "record failed"
+"$racetrace" record -v --ring 256K -o t.zst ./long_run 200000 >out 2>said || wrong "record failed"
 [ "$(cat out)" = 600002 ] || wrong "the program counted $(cat out)"
 bytes=$(stat -c %s t.zst)
 [ "$bytes" -lt $((320 << 10)) ] || wrong "the ring takes $bytes bytes"
 zstd -qt t.zst || wrong "it is no zstd file"
 "$racetrace" info --format json t.zst >info.json
 jq -e '.complete and .dropped > 100000 and .lost == 0 and .exit.status == 0' info.json >jq.log || wrong "info: $(cat info.json)"
+grep -q "t.zst: $(jq .events info.json) events," said || wrong "record and info count differently: $(cat said)"
 "$racetrace" info --format text t.zst | grep -q "^dropped  .* before the trace's start" || wrong "info does not say what was dropped"
 "$racetrace" dump t.zst >events || wrong "dump failed"
 

@@ -193,14 +193,8 @@ bool rt_ring_start(const struct rt_ring *r, const struct rt_ring_thread *t, stru
 	if (t->generation < r->oldest)
 		return rt_start_of_thread(&t->state, out);
 	for (size_t i = 0; i < t->count; i++)
-		if (t->snapshots[i].until >= r->oldest) {
-			for (size_t k = 0; k < t->snapshots[i].events.count; k++) {
-				if (!vec_reserve(&out->items, &out->capacity, out->count + 1, sizeof *out->items))
-					return false;
-				out->items[out->count++] = t->snapshots[i].events.items[k];
-			}
-			break;
-		}
+		if (t->snapshots[i].until >= r->oldest)
+			return rt_kept_add(out, t->snapshots[i].events.items, t->snapshots[i].events.count);
 	return true;
 }
 

@@ -130,10 +130,7 @@ static int by_thread(const void *a, const void *b)
 static bool add_loss(struct rt_ring_file *f, bool unsure)
 {
 	struct rt_kept loss = {.event = rt_record_make(RT_OP_LOST, unsure ? RT_LOST_CALL : RT_LOST_START, 0, 0, 0)};
-	if (!vec_reserve(&f->start.items, &f->start.capacity, f->start.count + 1, sizeof loss))
-		return false;
-	f->start.items[f->start.count++] = loss;
-	return true;
+	return rt_kept_add(&f->start, &loss, 1);
 }
 
 static bool list_start(struct rt_ring_file *f, const struct rt_ring *r, const struct content *c, struct set *pcs)

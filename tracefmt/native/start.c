@@ -14,17 +14,35 @@ struct rt_blocks {
 	UT_hash_handle hh;
 };
 
+bool rt_kept_add(struct rt_kept_list *l, const struct rt_kept *events, size_t n)
+{
+	if (!vec_reserve(&l->items, &l->capacity, l->count + n, sizeof *l->items))
+		return false;
+	if (n)
+		memcpy(&l->items[l->count], events, n * sizeof *events);
+	l->count += n;
+	return true;
+}
+
 static bool push(struct rt_kept_list *l, struct rt_kept event)
 {
-	if (!vec_reserve(&l->items, &l->capacity, l->count + 1, sizeof *l->items))
-		return false;
-	l->items[l->count++] = event;
-	return true;
+	return rt_kept_add(l, &event, 1);
 }
 
 static void take_out(struct rt_kept_list *l, size_t i)
 {
 	memmove(&l->items[i], &l->items[i + 1], (--l->count - i) * sizeof *l->items);
+}
+
+/* The oldest events of a full list are dropped, a sixteenth at once: each costs one move of what is left. */
+static bool push_newest(struct rt_kept_list *l, size_t most, struct rt_kept event)
+{
+	size_t old = most / 16;
+	if (l->count >= most) {
+		l->count -= old;
+		memmove(l->items, l->items + old, l->count * sizeof *l->items);
+	}
+	return push(l, event);
 }
 
 void rt_kept_release(struct rt_kept_list *l)
@@ -191,11 +209,8 @@ static bool freed(struct rt_shared_state *all, struct rt_kept event)
 	HASH_FIND(hh, all->blocks, &address, sizeof address, b);
 	if (b && event.stamp < b->alloc.stamp)
 		return true;
-	if (!b) {
-		if (all->early.count >= EARLY_MAX)
-			take_out(&all->early, 0);
-		return push(&all->early, event);
-	}
+	if (!b)
+		return push_newest(&all->early, EARLY_MAX, event);
 	struct rt_kept alloc = b->alloc;
 	HASH_DEL(all->blocks, b);
 	free(b);
@@ -242,7 +257,7 @@ static void close_last(struct rt_kept_list *l, unsigned op, uint64_t arg)
 		}
 }
 
-/* One loss of each kind says what there is to know. */
+/* Losses of one kind are one event with the sum of their numbers. Whether a number is known is part of the kind. */
 static bool lose(struct rt_kept_list *l, struct rt_kept event)
 {
 	for (size_t i = 0; i < l->count; i++)
@@ -315,9 +330,7 @@ bool rt_start_add(struct rt_thread_state *s, struct rt_shared_state *all, struct
 	case RT_OP_LOST:
 		return lose(&s->others, event);
 	case RT_OP_BENIGN:
-		if (all->benign.count >= LEVELS_MAX)
-			take_out(&all->benign, 0);
-		return push(&all->benign, event);
+		return push_newest(&all->benign, LEVELS_MAX, event);
 	default:
 		return true;
 	}
@@ -333,10 +346,7 @@ static int by_place(const void *a, const void *b)
 
 static bool push_all(struct rt_kept_list *out, const struct rt_kept_list *l)
 {
-	for (size_t i = 0; i < l->count; i++)
-		if (!push(out, l->items[i]))
-			return false;
-	return true;
+	return rt_kept_add(out, l->items, l->count);
 }
 
 bool rt_start_of_thread(const struct rt_thread_state *s, struct rt_kept_list *out)

@@ -24,6 +24,8 @@ struct rt_kept_list {
 	struct rt_kept *items;
 	size_t count, capacity;
 };
+/* Appends events. False without memory. */
+bool rt_kept_add(struct rt_kept_list *l, const struct rt_kept *events, size_t n);
 void rt_kept_release(struct rt_kept_list *l);
 
 /* A thread's state. All zero: that of a thread without events. */

@@ -260,7 +260,6 @@ enum rt_status writer_chunk(struct rt_writer *w, struct writer_thread *t, struct
 	w->open_records -= f->records;
 	w->events += f->events;
 	w->left_out += f->left_out;
-	w->lost += f->lost;
 	t->ordinal += f->events + f->left_out;
 	if (!w->ring && !rt_encoder_each_pc(t->encoder, writer_add_pc, &w->pcs))
 		return writer_no_memory(w, err);

@@ -30,7 +30,6 @@ struct rt_writer {
 	uint64_t pid;
 	struct rt_output output;
 	bool recording;
-	int level;
 	struct writer_thread **threads;
 	uint32_t thread_count, thread_cap;
 	uint32_t settled;   /* the threads before this one are announced */
@@ -38,7 +37,7 @@ struct rt_writer {
 	bool announce;      /* some thread is not announced */
 	struct writer_thread *oldest, *newest;
 	uint64_t open_records; /* in all open chunks */
-	uint64_t chunks, offset, events, left_out, lost;
+	uint64_t chunks, offset, events, left_out;
 	uint64_t whole; /* where the last whole block ends */
 	struct set pcs; /* that were written */
 	struct rt_symbol_table *symbols;

@@ -40,11 +40,11 @@ enum rt_status rt_writer_begin(struct rt_writer *w, struct rt_error *err)
 
 enum rt_status writer_ring_complete(struct rt_writer *w, struct rt_error *err)
 {
-	if (!w->ring || w->last.complete)
-		return RT_OK;
-	enum rt_status status = writer_open_chunks(w, err);
-	if (status)
+	enum rt_status status = w->failure.status ? writer_fail(w, err) : RT_OK;
+	if (status || !w->ring || w->last.complete)
 		return status;
+	if (writer_open_chunks(w, err))
+		return w->failure.status;
 	if (!rt_ring_file_begin(&w->last, w->ring))
 		return writer_no_memory(w, err);
 	for (uint32_t i = 0; i < w->thread_count; i++)
@@ -59,6 +59,7 @@ static enum rt_status write_start(struct rt_writer *w, size_t *at, struct rt_err
 	struct rt_block block;
 	if (!rt_ring_file_start(&w->last, at, &block, &w->raw))
 		return writer_no_memory(w, err);
+	w->events += block.events;
 	return writer_block(w, &block, err);
 }
 
@@ -78,13 +79,14 @@ static enum rt_status write_kept(struct rt_writer *w, const struct rt_ring_chunk
 enum rt_status writer_ring_write(struct rt_writer *w, struct rt_error *err)
 {
 	enum rt_status status = RT_OK;
-	uint64_t all = w->events;
+	const uint64_t all = w->events;
 	size_t generation = 0, chunk = 0;
 	w->events = w->left_out = 0;
 	for (size_t at = 0; at < w->last.start.count && !status;)
 		status = write_start(w, &at, err);
+	const uint64_t start = w->events;
 	for (const struct rt_ring_chunk *c; !status && (c = rt_ring_next(w->ring, &generation, &chunk)) != NULL;)
 		status = write_kept(w, c, err);
-	w->last.dropped = all - w->events;
+	w->last.dropped = all - (w->events - start);
 	return status;
 }
