@@ -9,9 +9,16 @@
 
 enum { LOCKS = 16 }; /* counted for a variable; a lock that first comes after these is not */
 
+/* A hold as a reader guards no write: other readers are not excluded. */
+static bool lock_guards(const struct model *m, uint32_t e, const struct model_lock *held)
+{
+	return !held->shared || !rt_op_writes(model_op(m, e));
+}
+
 bool guard_is_held(const struct model *m, uint32_t e, uint32_t lock)
 {
-	return model_lockset_lock(m, model_lockset_of(m, e), lock);
+	const struct model_lock *held = model_lockset_lock(m, model_lockset_of(m, e), lock);
+	return held && lock_guards(m, e, held);
 }
 
 /* shared: the variable is, so that the access counts; before that it only tells which threads know the lock. */
@@ -27,7 +34,7 @@ static void count_locks(const struct model *m, uint32_t e, bool shared, struct g
 			continue;
 		if (k == *n)
 			counts[(*n)++] = (struct guard_count){.lock = lock, .thread = thread};
-		counts[k].held += shared;
+		counts[k].held += shared && lock_guards(m, e, &set->locks[i]);
 		counts[k].shared |= counts[k].thread != thread;
 	}
 }

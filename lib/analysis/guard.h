@@ -48,7 +48,7 @@ const struct guard_count *guard_counts(struct guards *g, uint32_t cell, uint32_t
 struct guard guard_of(struct guards *g, uint32_t cell);
 /* True if the lock guards the cell: two threads hold it there, and more than half of the accesses. */
 bool guard_guards(struct guards *g, uint32_t lock, uint32_t cell);
-/* True if the event's thread holds the lock at the event, as a reader or alone. */
+/* True if the event's thread holds the lock at the event so that it guards it: alone, or as a reader that reads. */
 bool guard_is_held(const struct model *m, uint32_t e, uint32_t lock);
 
 #endif

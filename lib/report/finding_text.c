@@ -134,6 +134,35 @@ static uint32_t lacking(const struct report *r, const struct finding *f, const s
 	return 2;
 }
 
+/* True if both sides hold one lock: as readers, who do not exclude one another. *name: the lock's. */
+static bool are_readers(const struct report *r, const struct anomaly *a, char name[SUBJECT_NAME_MAX])
+{
+	const struct description *d[2] = {report_event(r, a->events[0]), report_event(r, a->events[1])};
+	for (size_t i = 0; d[0] && d[1] && i < d[0]->lock_count; i++)
+		for (size_t k = 0; k < d[1]->lock_count; k++)
+			if (d[0]->locks[i].addr == d[1]->locks[k].addr) {
+				subject_object_name(r, d[0]->locks[i].addr, &d[0]->locks[i].block, name);
+				return true;
+			}
+	return false;
+}
+
+/* What should keep the two sides of a race apart, and does not. */
+static void say_no_guard(const struct report *r, struct text *t, const struct anomaly *a)
+{
+	char lock[SUBJECT_NAME_MAX];
+	const struct description *d = report_event(r, a->events[0]);
+	if (are_readers(r, a, lock)) {
+		say(t, ", and both hold ");
+		say_lock(t, lock);
+		say(t, " only as readers");
+	} else {
+		say(t, d && d->lock_count    ? ", under different locks"
+		       : report_is_hidden(a) ? ", and no lock guards both"
+		                             : ", and nothing orders them");
+	}
+}
+
 size_t finding_main_place(const struct report *r, const struct finding *f)
 {
 	const struct anomaly *a = first_of(r, f);
@@ -182,7 +211,7 @@ static void title_race(const struct report *r, const struct finding *f, struct t
 		say(t, " while ");
 		say_function(t, &p[frees[0]]);
 		say(t, " may still use it");
-	} else if (side < 2) {
+	} else if (side < 2 && !are_readers(r, a, lock)) {
 		say_function(t, &p[side]);
 		say(t, " ");
 		say_deed(r, t, f, &p[side], a);
@@ -203,7 +232,6 @@ static void title_race(const struct report *r, const struct finding *f, struct t
 			say(t, "%s it", finding_does(r, &p[!side]));
 	} else {
 		uint32_t writer = !rt_op_writes(p[0].op);
-		const struct description *d = report_event(r, a->events[0]);
 		say_function(t, &p[writer]);
 		say(t, " ");
 		say_deed(r, t, f, &p[writer], a);
@@ -218,9 +246,7 @@ static void title_race(const struct report *r, const struct finding *f, struct t
 		} else {
 			say(t, " %s it", finding_does(r, &p[!writer]));
 		}
-		say(t, d && d->lock_count    ? ", under different locks"
-		       : report_is_hidden(a) ? ", and no lock guards both"
-		                             : ", and nothing orders them");
+		say_no_guard(r, t, a);
 	}
 }
 
@@ -386,6 +412,15 @@ static void fix_race(const struct report *r, const struct finding *f, struct tex
 		char text[FOLLOWS_TEXT_MAX];
 		follows_text(r, relaxed, text);
 		say(t, "%s", text);
+	} else if (are_readers(r, a, lock)) {
+		say(t, "hold ");
+		say_lock(t, lock);
+		say(t, " as a writer");
+		for (uint32_t s = 0, n = 0; s < 2; s++)
+			if (rt_op_writes(p[s].op) && !(n && place_key(&p[0].place) == place_key(&p[1].place))) {
+				say(t, n++ ? " and" : "");
+				say_place(t, &p[s].place);
+			}
 	} else if (side < 2) {
 		say(t, "hold ");
 		say_lock(t, lock);

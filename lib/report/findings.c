@@ -12,20 +12,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of a place that reads and writes, the write is shown. */
 static void add_place(const struct joining *j, struct finding *f, uint32_t e)
 {
-	struct place place = place_of(j->r, e);
-	uint64_t key = place_key(&place);
-	for (size_t i = 0; i < f->place_count; i++)
-		if (place_key(&f->places[i].place) == key)
-			return;
+	struct finding_place added = {.place = place_of(j->r, e),
+	                              .op = model_op(j->m, e),
+	                              .e = e,
+	                              .guarded = f->guard.lock != MODEL_NONE && guard_is_held(j->m, e, f->guard.lock)};
+	uint64_t key = place_key(&added.place);
+	size_t i = 0;
+	while (i < f->place_count && place_key(&f->places[i].place) != key)
+		i++;
+	if (i < f->place_count) {
+		if (rt_op_writes(added.op) && !rt_op_writes(f->places[i].op))
+			f->places[i] = added;
+		return;
+	}
 	f->place_total++;
 	if (f->place_count < FINDING_PLACES_MAX)
-		f->places[f->place_count++] = (struct finding_place){.place = place,
-		                                                     .op = model_op(j->m, e),
-		                                                     .e = e,
-		                                                     .guarded = f->guard.lock != MODEL_NONE &&
-		                                                                guard_is_held(j->m, e, f->guard.lock)};
+		f->places[f->place_count++] = added;
 }
 
 /* The lock's name, as an event knows it that holds it. */

@@ -257,6 +257,15 @@ static void judge_guard(struct ranking *j)
 		say(j, 0.08, "nearly all other accesses hold one lock");
 }
 
+static bool has_common_lock(const struct model *m, uint32_t e1, uint32_t e2)
+{
+	const struct model_lockset *set = &m->locksets[model_lockset_of(m, e1)];
+	for (uint32_t i = 0; i < set->count; i++)
+		if (model_lockset_lock(m, model_lockset_of(m, e2), set->locks[i].object))
+			return true;
+	return false;
+}
+
 static void judge_race(struct ranking *j)
 {
 	const struct model *m = j->m;
@@ -271,6 +280,8 @@ static void judge_race(struct ranking *j)
 	bool locked1 = model_lockset_of(m, e1) != 0, locked2 = model_lockset_of(m, e2) != 0;
 	if (locked1 != locked2)
 		say(j, 0.06, "one side holds a lock, the other forgot it");
+	else if (locked1 && locked2 && has_common_lock(m, e1, e2))
+		say(j, 0.04, "the two sides hold one lock as readers only");
 	else if (locked1 && locked2)
 		say(j, 0.04, "the two sides hold different locks");
 	judge_guard(j);

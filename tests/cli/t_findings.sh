@@ -57,6 +57,14 @@ record string_buffer "$here/samples/pecan/string_buffer.c"
 analyze 1 "$tmp/string_buffer.zst"
 is string_buffer '.findings | length == 1 and .[0].level == "error" and .[0].kinds == ["atomicity"]'
 
+# Readers do not exclude one another: the lock that they hold guards no write.
+record readers "$here/samples/more/rwlock.c"
+analyze 1 "$tmp/readers.zst"
+is readers '.findings | length == 1 and .[0].title == "`worker` writes `hits` while another thread in it reads it, and both hold `lock` only as readers"'
+is readers '.findings[0].fix | test("^hold `lock` as a writer at rwlock.c:[0-9]+$")'
+is readers '.findings[0].places | length == 1 and .[0].what == "writes"'
+is readers '.findings[0].guard == null'
+
 # A lock that is held for another reason says nothing of what is done under it: a note, and no failure.
 printf '%s\n' 'T1|acq(outer)|1' 'T1|acq(inner)|2' 'T1|r(x)|3' 'T1|rel(inner)|4' 'T1|acq(inner)|5' 'T1|w(x)|6' \
 	'T1|rel(inner)|7' 'T1|rel(outer)|8' 'T2|acq(inner)|9' 'T2|w(x)|10' 'T2|rel(inner)|11' >"$tmp/outer.std"
