@@ -21,4 +21,10 @@ struct rt_filter {
 #define RT_FILTER_TWICE (UINT64_C(1) << 51)
 #define RT_FILTER_EPOCH (UINT64_C(1) << 52)
 
+/* Where a filter that compares values too has a record, by its words: the low bits. */
+static inline uint64_t rt_filter_hash(uint64_t w0, uint64_t w1)
+{
+	return (w0 >> 3) ^ (w0 >> 13) ^ (w0 & 7) * (1 << 9 | 1 << 13) ^ w1;
+}
+
 #endif

@@ -180,11 +180,6 @@ void rt_value_grow(struct rt_private *b)
 	}
 }
 
-static inline uint64_t hash(uint64_t w0, uint64_t w1)
-{
-	return (w0 >> 3) ^ (w0 >> 13) ^ (w0 & 7) * (1 << 9 | 1 << 13) ^ w1;
-}
-
 /* How often it was seen in this epoch: 0, 1, or 2 for more. *entry: NULL without memory. */
 static inline unsigned find(struct rt_slot *s, uint64_t w0, uint64_t w1, struct rt_seen **entry)
 {
@@ -195,7 +190,7 @@ static inline unsigned find(struct rt_slot *s, uint64_t w0, uint64_t w1, struct 
 	*entry = NULL;
 	if (RT_UNLIKELY(!b->seen) && !(b->seen = (struct rt_seen *)(void *)rt_large_filter(s)))
 		return 0;
-	*entry = f = b->seen + (hash(w0, w1) & b->seen_mask);
+	*entry = f = b->seen + (rt_filter_hash(w0, w1) & b->seen_mask);
 	if (f->of.k1 != w1)
 		return 0;
 	return f->of.k0 == k0 + RT_FILTER_TWICE ? 2 : f->of.k0 == k0;
@@ -259,7 +254,7 @@ bool rt_value_append(struct rt_slot *s, uint64_t w0, uint64_t w1)
 
 	/* The table is large; what comes before its turn does not wait for it. */
 	if (b->seen)
-		__builtin_prefetch(b->seen + (hash(w0, w1) & b->seen_mask), 1);
+		__builtin_prefetch(b->seen + (rt_filter_hash(w0, w1) & b->seen_mask), 1);
 	begin(s, op);
 	if (op == RT_OP_LONGJMP) /* it may restore the signal mask */
 		rt_thread.peek = PEEK_ASK;

@@ -32,6 +32,8 @@ struct guest {
 	struct turns turns;           /* of the controlled recorder */
 };
 
+extern struct guest *guest_now; /* the one that runs */
+
 /* Repeat filter: a place of the code and the bytes that it accesses; what is kept, and how often, in which epoch. */
 enum { SEEN = 1 << 14 };
 struct seen {
