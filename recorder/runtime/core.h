@@ -233,6 +233,7 @@ void rt_place_forget(uintptr_t p, size_t size);
 /* Coarse time: ticks of about 16 to 64 ns. */
 uint64_t rt_now_slow(void);
 uint64_t rt_milliseconds(void); /* without a system call */
+void rt_time_start(void);       /* before any other */
 void rt_time_by_turns(bool is); /* the clock is logical: threads take turns */
 void rt_time_forbidden(void); /* the thread would be killed for reading the time stamp counter, and its children too */
 static inline uint64_t rt_now(void)

@@ -10,22 +10,17 @@
 #include "recorder/runtime/text.h"
 #include "recorder/runtime/turn.h"
 
-#include <cpuid.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/futex.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 struct rt_channel *rt_channel;
 struct rt_tree *rt_tree;
-bool rt_tsc;
 bool rt_sync_only, rt_not_plain;
 static struct rt_private *privates;
 static char (*larges)[RT_FILTER_BYTES];
@@ -64,135 +59,6 @@ void rt_say(const char *message)
 	write_line(message);
 }
 
-/*
- * Where a sandbox forbids to sleep, the thread polls for that time. The waker need not wake then; a waker that cannot
- * wake is not needed, as no thread sleeps without a limit.
- */
-static long spin(const void *word, uint32_t value, unsigned milliseconds)
-{
-	enum { PAUSES_PER_MS = 20000 }; /* of 40 to 140 cycles each */
-
-	for (uint64_t n = (uint64_t)milliseconds * PAUSES_PER_MS; n > 0; n--) {
-		if (__atomic_load_n((const uint32_t *)word, __ATOMIC_ACQUIRE) != value)
-			return 0;
-		RT_PAUSE();
-	}
-	return -ETIMEDOUT;
-}
-
-long rt_futex_wait(const void *word, uint32_t value, unsigned milliseconds)
-{
-	struct timespec timeout = {milliseconds / 1000, (long)(milliseconds % 1000) * 1000000};
-
-	if (!RT_SANDBOX_ALLOWS(SYS_futex, word, FUTEX_WAIT, value, &timeout))
-		return spin(word, value, milliseconds);
-	return RT_SYSCALL(SYS_futex, word, FUTEX_WAIT, value, &timeout);
-}
-
-void rt_futex_wake(const void *word, int count)
-{
-	RT_SYSCALL(SYS_futex, word, FUTEX_WAKE, count);
-}
-
-void rt_ring_bell(void)
-{
-	if (!atomic_load(&rt_channel->sleeping) || atomic_load_explicit(&rt_channel->may_confine, memory_order_relaxed))
-		return;
-	atomic_fetch_add(&rt_channel->bell, 1);
-	rt_futex_wake(&rt_channel->bell, 1);
-}
-
-/* A zombie answers kill(); its pidfd does not lie. */
-static bool is_alive(pid_t pid)
-{
-	int fd = (int)RT_SYSCALL(SYS_pidfd_open, pid);
-	bool alive = true;
-
-	if (fd >= 0) {
-		struct pollfd p = {.fd = fd, .events = POLLIN};
-		struct timespec none = {0, 0};
-
-		alive = RT_SYSCALL(SYS_ppoll, &p, 1, &none) == 0;
-		RT_SYSCALL(SYS_close, fd);
-	} else {
-		alive = fd != -ESRCH && RT_SYSCALL(SYS_kill, pid, 0) != -ESRCH;
-	}
-	return alive;
-}
-
-/*
- * The collector's number may mean another process here, or none (a PID namespace), may not be asked for (a sandbox),
- * and a process that is stopped is alive. So what counts is its heart, which beats each half second: one that is dead
- * by its number too has only a moment to show that it is not. Time is counted in questions as well, for where the whole
- * job was stopped both go on together.
- */
-bool rt_collector_alive(void)
-{
-	enum { DEAD_MS = 1500, SILENT_MS = 10000, QUESTIONS = 12, QUESTION_MS = 100 };
-	static _Atomic uint32_t beat, questions;
-	static _Atomic uint64_t since;
-	uint32_t now = atomic_load(&rt_tree->beat);
-	uint64_t ms = rt_milliseconds(), silent;
-
-	if (atomic_exchange(&beat, now) != now || (ms && !atomic_load(&since))) {
-		atomic_store(&since, ms);
-		atomic_store(&questions, 0);
-		return true;
-	}
-	silent = ms ? ms - atomic_load(&since) : atomic_load(&questions) * QUESTION_MS;
-	if (atomic_fetch_add(&questions, 1) < QUESTIONS || silent < DEAD_MS)
-		return true;
-	return silent < SILENT_MS && is_alive(rt_channel ? rt_channel->collector_pid : rt_tree->collector_pid);
-}
-
-/* No system call where the kernel has the time in the process's own memory. */
-RT_NEXT(int, clock_gettime, (clockid_t clock, struct timespec *to));
-static bool has_tsc;
-uint64_t rt_now_slow(void)
-{
-	struct timespec t;
-
-	if (rt_controlled || rt_watched)
-		return 0;
-	if (RT_UNLIKELY(rt_thread.timeless)) /* the last known time must do */
-		return rt_channel ? atomic_load(&rt_channel->clock) : 0;
-	if (has_tsc)
-		return __builtin_ia32_rdtsc() >> 6;
-	RT_REAL(clock_gettime)(CLOCK_MONOTONIC, &t); /* ours is recorded */
-	return ((uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec) >> 5;
-}
-
-void rt_time_by_turns(bool is)
-{
-	rt_tsc = has_tsc && !is;
-}
-
-void rt_time_forbidden(void)
-{
-	rt_tsc = false; /* all threads go the slow way, where it is seen which one this is */
-	rt_thread.timeless = true;
-}
-
-/* In a sandbox, which may forbid the system call of clock_gettime, the approximate time. 0: there is none. */
-uint64_t rt_milliseconds(void)
-{
-	if (rt_thread.timeless)
-		return 0;
-	if (rt_guarded)
-		return __builtin_ia32_rdtsc() >> 21; /* of 2.1 GHz */
-	struct timespec t;
-	RT_REAL(clock_gettime)(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
-/* The time stamp counter is the same on all processors and runs on while they sleep. */
-static bool invariant_tsc(void)
-{
-	unsigned a, b, c, d;
-
-	return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & 1u << 8);
-}
-
 struct rt_private *rt_private_of(struct rt_slot *slot)
 {
 	return privates + (slot - rt_channel_slot(rt_channel, 0));
@@ -217,36 +83,6 @@ struct rt_filter *rt_large_filter(struct rt_slot *slot)
 	return filter && rt_memory_open(filter, sizeof *larges) ? filter : NULL;
 }
 
-void rt_request_map(void)
-{
-	struct rt_channel *c = rt_channel;
-	uint32_t mine, answer;
-
-	if (!c || atomic_load(&c->collector_gone))
-		return;
-	mine = atomic_fetch_add(&c->request, 1) + 1;
-	atomic_fetch_add(&c->bell, 1);
-	rt_futex_wake(&c->bell, 1);
-	for (int tries = 0; tries < 50; tries++) {
-		answer = atomic_load(&c->answer);
-		if ((int32_t)(answer - mine) >= 0) {
-			rt_sandbox_answered();
-			return;
-		}
-		rt_futex_wait(&c->answer, answer, 100);
-		if (atomic_load(&c->answer) == answer && !rt_collector_alive())
-			return;
-	}
-}
-
-static char **find(char **environment, const char *name)
-{
-	for (; environment && *environment; environment++)
-		if (rt_value_of(*environment, name))
-			return environment;
-	return NULL;
-}
-
 static void take_out(char **entry)
 {
 	for (; *entry; entry++)
@@ -256,7 +92,7 @@ static void take_out(char **entry)
 /* Gives a variable the value that ends its present one; NULL: takes it away. */
 static void restore(char **environment, const char *name, const char *value)
 {
-	char **entry = find(environment, name);
+	char **entry = rt_entry_of(environment, name);
 	char *to = entry ? rt_value_of(*entry, name) : NULL;
 
 	if (!entry)
@@ -282,7 +118,7 @@ static void restore_preload(char **environment, const char *preload)
 static void restore_library_path(char **environment, bool was_set)
 {
 	static const char name[] = "LD_LIBRARY_PATH";
-	char **entry = find(environment, name);
+	char **entry = rt_entry_of(environment, name);
 	char *value = entry ? rt_value_of(*entry, name) : NULL;
 
 	while (value && *value && *value != ':')
@@ -632,11 +468,11 @@ static void start_executed(char **environment, const char *text)
 
 static void start(int argc, char **argv, char **environment)
 {
-	char **entry = find(environment, RT_CHANNEL_ENV);
+	char **entry = rt_entry_of(environment, RT_CHANNEL_ENV);
 	const char *text = entry ? rt_value_of(*entry, RT_CHANNEL_ENV) : NULL;
 
 	(void)argc, (void)argv;
-	rt_tsc = has_tsc = invariant_tsc();
+	rt_time_start();
 	if (text && *text >= '0' && *text <= '9')
 		start_first(environment, text);
 	else if (text && *text == '@')

@@ -75,6 +75,14 @@ bool rt_read_file(const char *name, char *to, size_t size)
 	return n > 0;
 }
 
+char **rt_entry_of(char *const *environment, const char *name)
+{
+	for (; environment && *environment; environment++)
+		if (rt_value_of(*environment, name))
+			return (char **)(uintptr_t)environment;
+	return NULL;
+}
+
 void rt_emit_string(unsigned op, const char *s, uintptr_t pc)
 {
 	if (s && rt_recording())

@@ -17,5 +17,7 @@ char *rt_append_number(char *to, uint64_t n);
 char *rt_value_of(char *entry, const char *name);
 /* Contents of a file of /proc, as far as they fit, with a zero behind. False: it cannot be read, or is empty. */
 bool rt_read_file(const char *name, char *to, size_t size);
+/* The first entry of that name in an environment, or NULL. */
+char **rt_entry_of(char *const *environment, const char *name);
 
 #endif
