@@ -286,7 +286,8 @@ static void call(uint64_t action, int sig, siginfo_t *info, void *context)
 	if (action & ACTION_NODEFER)
 		RT_SYSCALL(SYS_rt_sigprocmask, SIG_UNBLOCK, &itself, 0, sizeof itself);
 	bool outside = RT_UNLIKELY(rt_controlled) && rt_turn_is_outside();
-	rt_new_epoch(rt_self); /* the interrupted hook may be in the middle of the filter */
+	struct rt_watch_stop stop = rt_thread.stop; /* which the thread may be on its way to look at */
+	rt_new_epoch(rt_self);                      /* the interrupted hook may be in the middle of the filter */
 	rt_mask_changed();
 	if (rt_values)
 		rt_value_discard(rt_self);
@@ -296,6 +297,7 @@ static void call(uint64_t action, int sig, siginfo_t *info, void *context)
 		((void (*)(int, siginfo_t *, void *))address)(sig, info, context);
 	else
 		((void (*)(int))address)(sig);
+	rt_thread.stop = stop;
 	rt_new_epoch(rt_self);
 	rt_mask_changed();
 	if (outside && !rt_turn_is_outside()) /* the call that was interrupted goes on */
