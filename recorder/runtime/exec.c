@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -77,10 +78,9 @@ static char *append_list(char *to, const char *name, const char *file, const cha
 
 static const char *value_in(char *const *environment, const char *name)
 {
-	for (; environment && *environment; environment++)
-		if (rt_value_of(*environment, name))
-			return rt_value_of(*environment, name);
-	return NULL;
+	char **entry = rt_entry_of(environment, name);
+
+	return entry ? rt_value_of(*entry, name) : NULL;
 }
 
 /* True if the entry is one that `added` writes. */
@@ -130,25 +130,37 @@ static char **added(char *const *environment, bool watched, struct block *b)
 	return result;
 }
 
-/* The file that a name without a slash means, in `path` of this size; NULL: it is in no folder of PATH. */
+static bool is_executable(const char *path)
+{
+	struct stat st = {0}; /* which the analyzer does not see filled in */
+
+	return RT_SYSCALL(SYS_newfstatat, AT_FDCWD, path, &st, 0) == 0 && S_ISREG(st.st_mode) &&
+	       RT_SYSCALL(SYS_access, path, X_OK) == 0;
+}
+
+/*
+ * The file that a name without a slash means, in `path` of this size; NULL: it is in no folder of PATH. As execvpe
+ * finds it: an empty folder is the current one, and there is a default.
+ */
 static const char *search(const char *name, char *path, size_t size)
 {
 	const char *folder = value_in(environ, "PATH");
 
-	while (folder && *folder) {
+	for (folder = folder ? folder : "/bin:/usr/bin";; folder++) {
 		size_t n = 0;
 		while (folder[n] && folder[n] != ':')
 			n++;
-		if (n && n + rt_length(name) + 2 <= size) {
+		if (n + rt_length(name) + 2 <= size) {
 			for (size_t i = 0; i < n; i++)
 				path[i] = folder[i];
-			rt_append_text(rt_append_text(path + n, "/"), name);
-			if (RT_SYSCALL(SYS_access, path, X_OK) == 0)
+			rt_append_text(n ? rt_append_text(path + n, "/") : path, name);
+			if (is_executable(path))
 				return path;
 		}
-		folder += n + (folder[n] == ':');
+		folder += n;
+		if (!*folder)
+			return NULL;
 	}
-	return NULL;
 }
 
 /* True if the file, which is about to be executed, will run under the tool. searched: a name may be found by PATH. */
@@ -279,16 +291,14 @@ SPAWN(posix_spawnp, true)
 
 static const char *told(const char *command, struct block *b)
 {
-	char **e = environ;
 	char *end;
 
 	*b = (struct block){0};
 	if (!command || !is_followed() || rt_length(command) > COMMAND_MAX ||
 	    !acquire(b, rt_length(command) + RT_FOLDER_SIZE + CHANNEL_SIZE + 200))
 		return command;
-	while (e && *e && !rt_value_of(*e, LIBRARY_PATH))
-		e++;
-	end = append_channel(rt_append_text(b->start, "export " RT_CHANNEL_ENV "="), e && *e);
+	end = append_channel(rt_append_text(b->start, "export " RT_CHANNEL_ENV "="),
+	                     value_in(environ, LIBRARY_PATH) != NULL);
 	end = rt_append_text(rt_append_text(end, " " LIBRARY_PATH "='"), rt_tree->folder);
 	end = rt_append_text(end, "'\"${" LIBRARY_PATH ":+:$" LIBRARY_PATH "}\"; ");
 	rt_append_text(end, command);

@@ -201,6 +201,39 @@ grep -vE ' false$' got | diff want - || wrong "traces of what a script starts: $
 env -u LD_PRELOAD "$racetrace" record --no-children -o n.zst ./script >out 2>err
 ls n.zst.* >/dev/null 2>&1 && wrong 'with --no-children there are traces of children'
 
+# A program that is executed by its name is the one that execvpe finds: without PATH, in an empty folder of it, which is
+# the current one, and behind a folder that has a folder of that name.
+mkdir -p folder/named
+cat >find.c <<'END'
+#include <stdlib.h>
+#include <unistd.h>
+int main(int count, char **arguments)
+{
+	if (count < 3 || (*arguments[1] == '-' ? unsetenv("PATH") : setenv("PATH", arguments[1], 1)))
+		return 1;
+	return execvp(arguments[2], arguments + 2);
+}
+END
+cat >named.c <<'END'
+#include <pthread.h>
+static void *work(void *arg) { return arg; }
+int main(void)
+{
+	pthread_t a;
+	return pthread_create(&a, NULL, work, NULL) || pthread_join(a, NULL);
+}
+END
+gcc find.c -o find && gcc named.c -o named -pthread || exit 1
+printf '#!/bin/sh\n%s && %s && %s && %s\n' "./find - sh -c './named default'" './find : named here' './find folder:. named behind' \
+	'./find folder:: named last' >finds
+chmod +x finds
+env -u LD_PRELOAD "$racetrace" record -o p.zst ./finds >out 2>err || wrong "finds: $(cat err)"
+for f in p.zst.*; do
+	"$racetrace" info --format json "$f" | jq -r '"\(.command | join(" ")) \(.order)"'
+done | LC_ALL=C sort >got
+printf '%s\n' './named behind exact' './named default exact' 'named here exact' 'named last exact' | diff got - ||
+	wrong 'programs that were executed by name'
+
 # What it shows happens in a build that is instrumented.
 gcc -g -O1 "$top/samples/hidden.c" -o hidden -pthread && gcc -g -O1 -fsanitize=thread "$top/samples/hidden.c" -o hidden_tsan -pthread || exit 1
 "$racetrace" record -o h.zst ./hidden >out 2>err
