@@ -4,6 +4,7 @@
 #include "cmd/memory.h"
 #include "lib/report/guarded_by.h"
 #include "lib/report/json_writer.h"
+#include "lib/report/text.h"
 
 #include <argp.h>
 #include <inttypes.h>
@@ -149,8 +150,8 @@ static void print_text(const struct guard_table *t, bool all)
 	if (!t->count)
 		puts("no variable is shared");
 	else
-		printf("%zu variables: %zu guarded, %zu of them not everywhere; %zu atomic; %zu without a guard%s\n",
-		       t->count, guarded, outliers, atomic, t->count - guarded - atomic,
+		printf("%zu variable%s: %zu guarded, %zu of them not everywhere; %zu atomic; %zu without a guard%s\n",
+		       t->count, text_plural(t->count), guarded, outliers, atomic, t->count - guarded - atomic,
 		       shown < t->count ? " (--all lists all)" : "");
 	if (t->left_out)
 		printf("%" PRIu64 " pieces of memory beyond the bound were not counted\n", t->left_out);

@@ -124,15 +124,7 @@ static void name_written(const struct joining *j, struct finding *f)
 	struct subject s;
 	if (!subject_of(j->r, a, &s) || !strcmp(s.kind, "global") || !strcmp(s.kind, "tls"))
 		return;
-	for (uint32_t i = 0; i < a->event_count && !f->written[0]; i++) {
-		struct place place = place_of(j->r, a->events[i]);
-		if (!rt_op_writes(model_op(j->m, a->events[i])) || place.callee || !place.frame || !place.frame->file)
-			continue;
-		char *line = snippet_whole(j->snippets, place.frame->file, place.frame->line);
-		if (line)
-			expression_assigned(line, place.frame->column, f->written);
-		free(line);
-	}
+	joining_written(j, a, f->written);
 }
 
 static void fill(struct joining *j, struct finding *f)

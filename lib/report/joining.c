@@ -12,6 +12,7 @@
 #include "lib/base/hash.h"
 #include "lib/report/digest.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,10 +107,43 @@ static uint64_t identity_of_global(const char *variable)
 	return XXH3_64bits_digest(&state);
 }
 
-/* The variable, as the source has it: its name, or where its block was allocated. */
-static uint64_t identity_of(const struct report *r, const struct anomaly *a)
+bool joining_written(const struct joining *j, const struct anomaly *a, char name[EXPRESSION_MAX])
 {
+	bool known = false;
+	for (uint32_t i = 0; i < a->event_count && !known; i++) {
+		struct place place = place_of(j->r, a->events[i]);
+		if (!rt_op_writes(model_op(j->m, a->events[i])) || place.callee || !place.frame || !place.frame->file)
+			continue;
+		char *line = snippet_whole(j->snippets, place.frame->file, place.frame->line);
+		known = line && expression_assigned(line, place.frame->column, name);
+		free(line);
+	}
+	return known;
+}
+
+/* The member or variable that an expression ends with: "size" of "it->size" and of "all.size[2]". */
+static void digest_last(XXH3_state_t *state, char name[EXPRESSION_MAX])
+{
+	size_t end = strlen(name);
+	while (end && name[end - 1] == ']') {
+		int depth = 0;
+		do {
+			end--;
+			depth += name[end] == ']' ? 1 : name[end] == '[' ? -1 : 0;
+		} while (end && depth);
+	}
+	name[end] = '\0';
+	while (end && (isalnum((unsigned char)name[end - 1]) || name[end - 1] == '_'))
+		end--;
+	digest_text(state, name + end);
+}
+
+/* The variable, as the source has it: its name, where its block was allocated, or what is written to it on a stack. */
+static uint64_t identity_of(const struct joining *j, const struct anomaly *a)
+{
+	const struct report *r = j->r;
 	struct subject s;
+	char name[EXPRESSION_MAX];
 	if (!subject_of(r, a, &s))
 		return 0;
 	if (!strcmp(s.kind, "global"))
@@ -124,6 +158,8 @@ static uint64_t identity_of(const struct report *r, const struct anomaly *a)
 		digest_number(&state, key);
 	} else if (!strcmp(s.kind, "tls")) {
 		digest_text(&state, s.name);
+	} else if (!strcmp(s.kind, "stack") && joining_written(j, a, name)) {
+		digest_last(&state, name);
 	}
 	return XXH3_64bits_digest(&state);
 }
@@ -161,7 +197,7 @@ static void prepare(struct joining *j, size_t i)
 		member->functions[e] = place_function_key(&place);
 		inside = inside && place.callee;
 	}
-	member->identity = inside ? 0 : identity_of(j->r, a);
+	member->identity = inside ? 0 : identity_of(j, a);
 	member->cell = subject_cell(j->m, a);
 	if (member->cell != MODEL_NONE)
 		member->guard = guard_of(j->guards, member->cell);

@@ -4,6 +4,7 @@
 #ifndef LIB_REPORT_JOINING_H
 #define LIB_REPORT_JOINING_H
 
+#include "lib/report/expression.h"
 #include "lib/report/findings.h"
 #include "lib/trace/snippet.h"
 
@@ -31,6 +32,8 @@ struct joining {
 
 /* Joins all entries of the report; the members are there, zeroed. Without memory no_memory is set. */
 void joining_run(struct joining *j);
+/* What the source line of one of the anomaly's writes assigns to. False: there is none, or it is not known. */
+bool joining_written(const struct joining *j, const struct anomaly *a, char name[EXPRESSION_MAX]);
 /* The entry that stands for all that entry i is joined with. */
 size_t joining_group(struct joining *j, size_t i);
 /* A number made of these parts: the key of a finding, by which it is known again in another report. */

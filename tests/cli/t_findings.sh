@@ -252,6 +252,23 @@ record made "$tmp/made.cpp"
 analyze 1 "$tmp/made.zst"
 is made '[.findings[].title] | any(test("^.lambda. writes .sum. ")) and any(test("^.fill. writes .it->size. "))'
 is made '[.findings[].variable.written] | sort == ["it->size", "sum"]'
+# Variables of one stack that one region writes are known apart by what the lines assign to.
+cat >"$tmp/apart.c" <<'C'
+int main(void)
+{
+	int sum = 0, counts[2] = {0};
+#pragma omp parallel for num_threads(3)
+	for (int i = 0; i < 30; i++) {
+		sum += i;
+		counts[i % 2]++;
+		counts[0] = 0;
+	}
+	return sum + counts[1] < 0;
+}
+C
+gcc -g -O0 -fopenmp -fsanitize=thread "$tmp/apart.c" -o "$tmp/apart" && "$racetrace" record -o "$tmp/apart.zst" "$tmp/apart" >/dev/null
+analyze 1 "$tmp/apart.zst"
+is apart '[.findings[].title | capture("writes `(?<name>[a-z]*)").name] | sort == ["counts", "sum"]'
 # Without the source, or when it has changed, there is no such name.
 echo '// changed' >>"$tmp/made.cpp"
 analyze 1 "$tmp/made.zst"
