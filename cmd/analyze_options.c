@@ -82,7 +82,10 @@ static const struct argp_option options[] = {
      "Print the limits of an analysis, with their defaults, and what each leaves out, and exit", 0},
     {"guess", OPT_GUESS, NULL, 0, "Give predicted anomalies the schedule that PECAN computes, though it is not valid",
      0},
-    {"jobs", OPT_JOBS, "N", 0, "Use N processes to prove the candidates (1); the report does not depend on N", 0},
+    {"jobs", OPT_JOBS, "N", 0,
+     "Use N processes to prove the candidates (1), or analyze N of several traces at once; the report does not depend "
+     "on N",
+     0},
     {"shard", OPT_SHARD, "I/N", 0,
      "Decide the I-th of N shares of the candidates, and write a part instead of a report; 'racetrace merge' makes one "
      "report of all N parts",

@@ -74,8 +74,8 @@ void cmd_warn(const struct rt_trace *trace)
 	}
 }
 
-enum rt_status cmd_open_trace(const char *path, const struct rt_trace_options *options, struct rt_trace **out,
-                              struct rt_error *err)
+enum rt_status cmd_open_quietly(const char *path, const struct rt_trace_options *options, struct rt_trace **out,
+                                struct rt_error *err)
 {
 	enum rt_status status = rt_trace_open_as(path, options, out, err);
 	if (status)
@@ -83,10 +83,18 @@ enum rt_status cmd_open_trace(const char *path, const struct rt_trace_options *o
 	status = late_resolve(*out, err);
 	if (status) {
 		rt_trace_free(*out);
-		return status;
+		*out = NULL;
 	}
-	cmd_warn(*out);
-	return RT_OK;
+	return status;
+}
+
+enum rt_status cmd_open_trace(const char *path, const struct rt_trace_options *options, struct rt_trace **out,
+                              struct rt_error *err)
+{
+	enum rt_status status = cmd_open_quietly(path, options, out, err);
+	if (!status)
+		cmd_warn(*out);
+	return status;
 }
 
 void cmd_warn_incomplete(const struct rt_trace *trace)

@@ -24,6 +24,9 @@ extern const struct argp_child cmd_input_children[];
 /* Opens a trace, prints its warnings to standard error. */
 enum rt_status cmd_open_trace(const char *path, const struct rt_trace_options *options, struct rt_trace **out,
                               struct rt_error *err);
+/* Opens a trace; prints nothing. */
+enum rt_status cmd_open_quietly(const char *path, const struct rt_trace_options *options, struct rt_trace **out,
+                                struct rt_error *err);
 /* Prints the warnings of a trace that was opened otherwise. */
 void cmd_warn(const struct rt_trace *trace);
 

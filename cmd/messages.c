@@ -3,6 +3,7 @@
 
 #include "lib/base/text.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,9 +22,22 @@ static void put(const char *text, size_t n)
 	}
 }
 
+/* Puts text in place of the terminal's last line. */
+static void put_line(const char *text)
+{
+	static const char begin[] = "\r", end[] = "\033[K";
+	put(begin, sizeof begin - 1);
+	put(text, strlen(text));
+	put(end, sizeof end - 1);
+}
+
+static atomic_bool line_shown; /* progress, on the terminal's last line */
+
 static ssize_t write_escaped(void *cookie, const char *text, size_t size)
 {
 	(void)cookie;
+	if (atomic_exchange(&line_shown, false))
+		put_line("");
 	size_t plain = 0; /* bytes before text[i] that need no escape and are not written yet */
 	for (size_t i = 0; i < size;) {
 		uint32_t c;
@@ -55,9 +69,7 @@ void messages_init(void)
 
 void messages_progress(const char *text)
 {
-	static const char begin[] = "\r", end[] = "\033[K";
 	fflush(stderr);
-	put(begin, sizeof begin - 1);
-	put(text ? text : "", text ? strlen(text) : 0);
-	put(end, sizeof end - 1);
+	put_line(text ? text : "");
+	atomic_store(&line_shown, text != NULL);
 }

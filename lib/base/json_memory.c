@@ -2,6 +2,7 @@
 #include "lib/base/json_memory.h"
 
 #include <jansson.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 static _Thread_local bool failed;
@@ -14,10 +15,16 @@ static void *watched_malloc(size_t size)
 	return memory;
 }
 
+static void watch(void)
+{
+	json_set_alloc_funcs(watched_malloc, free);
+}
+
 void rt_json_memory_watch(void)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	failed = false;
-	json_set_alloc_funcs(watched_malloc, free);
+	pthread_once(&once, watch);
 }
 
 bool rt_json_memory_failed(void)

@@ -5,6 +5,7 @@
 #include "lib/prove/result.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -75,6 +76,8 @@ void jobs_end(struct jobs *j)
 	for (uint32_t i = 0; j && i < j->count; i++) {
 		if (j->items[i].pipe >= 0)
 			close(j->items[i].pipe);
+		/* A process of another analysis may have that end of the pipe as well: writing would not fail. */
+		kill(j->items[i].pid, SIGKILL);
 		while (waitpid(j->items[i].pid, NULL, 0) < 0 && errno == EINTR)
 			;
 	}

@@ -10,6 +10,8 @@
 
 #include "lib/report/findings.h"
 
+#include <stdatomic.h>
+
 struct suppression {
 	char *rule; /* as in the file */
 	const char *pattern;
@@ -18,7 +20,8 @@ struct suppression {
 	bool foreign;   /* of a kind that only ThreadSanitizer knows */
 	const char *path;
 	uint32_t line;
-	bool used; /* a finding is suppressed by it, alone or with other rules */
+	atomic_bool
+	    used; /* of reports that are made at once: a finding is suppressed by it, alone or with other rules */
 };
 
 struct suppressions {

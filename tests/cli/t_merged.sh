@@ -41,6 +41,54 @@ holds '(.findings | length) == 2'
 run 3 analyze bad.std none.zst
 says "none.zst"
 
+# Several at once: what is written and said is the same, in each format, and whatever is wrong with some of them.
+mkdir crowd
+for i in $(seq 12); do
+	sed "s/(z)/(z$((i % 5)))/" runs/10.std >crowd/$i.std
+	[ $((i % 4)) = 0 ] && printf '%s\n' 'main|odd(q)|9' >>crowd/$i.std
+done
+"$RACETRACE" convert -t jsonl -o crowd/13.jsonl runs/2.std && sed -i '$d' crowd/13.jsonl && printf '{"op":' >>crowd/13.jsonl
+cp bad.std crowd/0.std
+cp none.jsonl crowd/14.jsonl
+for format in json text sarif html gcc; do
+	run 3 analyze -f $format --skip-unknown crowd
+	mv out one && mv err one.err
+	for jobs in 2 3 40; do
+		run 3 analyze -f $format --skip-unknown --jobs $jobs crowd
+		cmp -s out one || wrong "$format, $jobs jobs: $(diff one out | head -n 3)"
+		cmp -s err one.err || wrong "$format, $jobs jobs, standard error: $(diff one.err err | head -n 5)"
+	done
+done
+[ "$(grep -c "^racetrace: warning: 'crowd/[0-9]*.std'" err)" = 3 ] || wrong "warnings: $(cat err)"
+grep -q "^racetrace: 'crowd/0.std'" err || grep -q '^racetrace: .*crowd/0.std' err || wrong "the unreadable one is not named: $(cat err)"
+# What is wrong with the command is said once.
+run 2 analyze --jobs 3 --source-root none runs
+one_line
+
+# An interrupt: those that were begun are reported, also the one that is being read.
+# interrupted JOBS PATTERN TRACE...: the first is read from a pipe, and the interrupt comes meanwhile.
+interrupted() {
+	local jobs=$1 pattern=$2 pid
+	shift 2
+	mkfifo late.std
+	"$RACETRACE" analyze --jobs "$jobs" late.std "$@" >out 2>err &
+	pid=$!
+	exec 9>late.std # it reads
+	kill -INT $pid
+	cat runs/1.std >&9
+	exec 9>&-
+	wait $pid
+	status=$?
+	rm late.std
+	[ $status = 1 ] || wrong "interrupted with $jobs jobs: status $status: $(cat err)"
+	says "$pattern"
+	holds '[.findings[].seen.runs[0]] | index(1) != null'
+}
+interrupted 1 '^racetrace: interrupted: the report is about 1 of 10 traces$' crowd/{1,2,3,5,6,7,9,10,11}.std
+holds '.runs | length == 1'
+interrupted 2 '^racetrace: interrupted: the report is about [1-4] of 10 traces$' crowd/{1,2,3,5,6,7,9,10,11}.std
+interrupted 3 '^racetrace: interrupted: the report is about [1-6] of 10 traces$' crowd/{1,2,3,5,6,7,9,10,11}.std
+
 # What is new, and gone.
 "$RACETRACE" analyze -f json runs/1.std >1.json
 "$RACETRACE" analyze -f json runs/2.std >2.json

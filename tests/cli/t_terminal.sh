@@ -116,6 +116,19 @@ for command in 'analyze -f json' 'info' 'convert -t jsonl' 'dump'; do
 	[ -s err ] && wrong "$command: messages without a terminal: $(cat err)"
 done
 
+rm -f shown pipe
+mkfifo pipe
+{
+	for _ in $(seq 600); do
+		grep -q 'analyzing traces' shown 2>/dev/null && break
+		sleep 0.1
+	done
+	cat late.std
+} >pipe &
+script -qfec "$racetrace analyze -f json late.std pipe late.std >printed" shown </dev/null >/dev/null
+wait $!
+grep -qE 'analyzing traces, 1 of 3, [0-9]+ s \.\.\.' shown || wrong "several: no progress: $(head -c 300 shown)"
+
 # None over a pager, which shows what comes through a pipe. The trace comes later than progress would.
 for command in 'dump' 'convert -t jsonl'; do
 	rm -f shown pipe

@@ -62,4 +62,19 @@ head -n 1000 large.std >small.std
 "$RACETRACE" analyze --max-memory 40M --format json -o many.json small.std large.std 2>err
 grep -q '"name": "large.std, events 1 to ' many.json || wrong "no windows among several traces"
 grep -q '"name": "small.std"' many.json || wrong "no small.std among several traces"
+# At once, each has a share of the memory, and all of it where the share does not suffice.
+mv err many.err
+for jobs in 2 4; do
+	run 1 analyze --max-memory 40M --jobs $jobs --format json -o jobs.json small.std large.std
+	cmp -s jobs.json many.json || wrong "$jobs jobs: another report: $(diff jobs.json many.json | head -n 3)"
+	cmp -s err many.err || wrong "$jobs jobs: $(diff err many.err)"
+done
+whole_too=$((whole + (64 << 20)))
+run 1 analyze --max-memory $whole_too --format json -o many.json large.std small.std large.std
+run 1 analyze --max-memory $whole_too --jobs 3 --format json -o jobs.json large.std small.std large.std
+quiet
+cmp -s jobs.json many.json || wrong "shares of $whole_too: another report"
+# What does not fit at all is told by its name, and the others are reported.
+run 3 analyze --max-memory 1M --jobs 2 -f json small.std large.std
+says "'large.std' has [0-9]* events: their analysis may need"
 exit $fail
