@@ -326,10 +326,11 @@ unsigned rt_turn_wakes(unsigned op, uint64_t object, unsigned most)
 	rt_busy_begin();
 	rt_sched_lock();
 	while (woken < most && (n = rt_sched_waiters(op, object)) > 0) {
-		bool chosen = n > 1 && most < n && rt_sched.strategy->wakes;
+		struct rt_task *chosen = n > 1 && most < n && rt_sched.strategy->wakes
+		                             ? rt_sched.strategy->wakes(rt_thread.task, rt_sched.enabled, n)
+		                             : NULL;
 
-		rt_sched_wake(chosen ? rt_sched.strategy->wakes(rt_thread.task, rt_sched.enabled, n)
-		                     : rt_sched.enabled[0]);
+		rt_sched_wake(chosen ? chosen : rt_sched.enabled[0]);
 		woken++;
 	}
 	rt_sched_unlock();

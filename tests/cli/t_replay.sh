@@ -367,6 +367,60 @@ left '\./late'
 run 1 replay --attempts 1 late.zst -- ./late e
 holds '.anomalies[0].replay | .outcome == "diverged" and (.results[0] | .thread == "main" and .end.value == 7 and (.why | test("exit status 7")))'
 
+# Behind the goal, a signal wakes one of several waiters of which the schedule says nothing.
+cat >waiters.c <<'END'
+#include <pthread.h>
+#include <stdio.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t woken = PTHREAD_COND_INITIALIZER;
+static int shared, waiting, passes, passed;
+static void *waiter(void *arg)
+{
+	pthread_mutex_lock(&lock);
+	waiting++;
+	while (!passes)
+		pthread_cond_wait(&woken, &lock);
+	passes--;
+	passed++;
+	pthread_mutex_unlock(&lock);
+	return arg;
+}
+static void *other(void *arg)
+{
+	shared = 1;
+	return arg;
+}
+int main(void)
+{
+	pthread_t t[4];
+	int n = 0;
+	for (int i = 0; i < 3; i++)
+		pthread_create(&t[i], NULL, waiter, NULL);
+	while (n < 3) {
+		pthread_mutex_lock(&lock);
+		n = waiting;
+		pthread_mutex_unlock(&lock);
+	}
+	pthread_create(&t[3], NULL, other, NULL);
+	shared = 2;
+	for (int i = 0; i < 3; i++) {
+		pthread_mutex_lock(&lock);
+		passes++;
+		pthread_cond_signal(&woken);
+		pthread_mutex_unlock(&lock);
+	}
+	for (int i = 0; i < 4; i++)
+		pthread_join(t[i], NULL);
+	printf("%d passed\n", passed);
+	return passed != 3;
+}
+END
+build waiters waiters.c
+run 0 record --serial -o waiters.zst ./waiters
+run 0 replay waiters.zst
+holds '.anomalies[] | select(.variable.name == "shared") | .replay | .outcome == "confirmed" and
+	all(.results[]; .end == {"kind": "status", "value": 0, "differs": false})'
+
 # Interrupted, it takes all runs with it.
 "$RACETRACE" replay --timeout 600 late.zst -- ./late w >out 2>err &
 replay=$!
