@@ -180,7 +180,7 @@ static bool make_aim(const struct report *r, const struct report_entry *e, struc
 	const struct anomaly *a = e->anomaly;
 	bool sequence = a->kind == ANOMALY_ATOMICITY || a->kind == ANOMALY_ASV;
 	char what[900] = "", role[32] = "", gate_role[32];
-	if (a->kind == ANOMALY_RACE ? anomaly_is_alloc_race(m, a) || anomaly_may_be_atomic(a)
+	if (a->kind == ANOMALY_RACE ? anomaly_is_of_blocks(m, a) || anomaly_may_be_atomic(a)
 	                            : !sequence && (a->kind != ANOMALY_DEADLOCK || anomaly_is_stuck(m, a)))
 		return false;
 	aim->pattern = a->kind == ANOMALY_RACE ? "race" : sequence ? "sequence" : "deadlock";

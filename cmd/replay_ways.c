@@ -9,7 +9,7 @@
 bool way_can_search(const struct report *r, const struct anomaly *a)
 {
 	const struct model *m = r->analysis->model;
-	return (a->kind == ANOMALY_RACE && !anomaly_is_alloc_race(m, a)) || a->kind == ANOMALY_ATOMICITY ||
+	return (a->kind == ANOMALY_RACE && !anomaly_is_of_blocks(m, a)) || a->kind == ANOMALY_ATOMICITY ||
 	       a->kind == ANOMALY_ASV || (a->kind == ANOMALY_DEADLOCK && !anomaly_is_stuck(m, a));
 }
 
@@ -61,7 +61,7 @@ enum rt_status way_by_search(const struct report *r, const struct anomaly *a, co
 		goal[i] = position_of(m, a->events[i]);
 	for (size_t i = 0; i < r->count && count + 2 <= FURTHER; i++) {
 		const struct anomaly *other = r->entries[i].anomaly;
-		if (other->kind != ANOMALY_RACE || anomaly_is_alloc_race(m, other))
+		if (other->kind != ANOMALY_RACE || anomaly_is_of_blocks(m, other))
 			continue;
 		further[count++] = position_of(m, other->events[0]);
 		further[count++] = position_of(m, other->events[1]);

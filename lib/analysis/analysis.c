@@ -91,10 +91,10 @@ static void gather_evidence(const struct analysis *a, struct anomaly *anomaly)
 		anomaly->orders_run = anomaly->orders_unordered = 1u << own;
 		return;
 	}
-	bool alloc_race = anomaly_is_alloc_race(a->model, anomaly);
+	bool of_blocks = anomaly_is_of_blocks(a->model, anomaly);
 	for (int i = 0; orders[i].name; i++) {
-		/* An allocation is no access: only what looks at positions alone has an answer. */
-		if (!a->order_results[i] || (alloc_race && i != order_find("hybrid") && i != order_find("hb")))
+		/* Not of one cell: only what looks at positions alone has an answer. */
+		if (!a->order_results[i] || (of_blocks && i != order_find("hybrid") && i != order_find("hb")))
 			continue;
 		anomaly->orders_run |= 1u << i;
 		uint32_t e1 = anomaly->events[0], e2 = anomaly->events[1];
@@ -255,7 +255,7 @@ static enum rt_status find_promises(struct analysis *a, bool every, struct rt_er
 		for (size_t k = 0; ok && a->first[i].e2 != MODEL_NONE && k < a->anomalies.count; k++) {
 			struct anomaly *anomaly = &a->anomalies.items[k];
 			if (anomaly->kind == ANOMALY_RACE && order_find(anomaly->pattern) < 0 &&
-			    !anomaly_is_alloc_race(a->model, anomaly) && is_at(a->model, anomaly, &a->first[i], every))
+			    !anomaly_is_of_blocks(a->model, anomaly) && is_at(a->model, anomaly, &a->first[i], every))
 				anomaly->first_of |= 1u << i;
 		}
 	}

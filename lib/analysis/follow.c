@@ -57,7 +57,7 @@ static uint64_t pc_of(const struct follow_finder *f, uint32_t e)
 
 static bool is_observed_race(const struct follow_finder *f, const struct anomaly *a)
 {
-	return a->kind == ANOMALY_RACE && a->verdict == VERDICT_OBSERVED && !anomaly_is_alloc_race(f->m, a);
+	return a->kind == ANOMALY_RACE && a->verdict == VERDICT_OBSERVED && !anomaly_is_of_blocks(f->m, a);
 }
 
 static void join_group(struct follow_finder *f, uint32_t label, uint32_t index)

@@ -102,6 +102,25 @@ static inline bool anomaly_is_alloc_race(const struct model *m, const struct ano
 	return a->kind == ANOMALY_RACE && model_op(m, a->events[0]) == RT_OP_ALLOC;
 }
 
+/*
+ * True if it is a race of a free with a use of the same memory that was handed out again in between. Its events access
+ * the cells of two blocks.
+ */
+static inline bool anomaly_is_stale_use(const struct model *m, const struct anomaly *a)
+{
+	if (a->kind != ANOMALY_RACE || !(m->sites[m->events[a->events[0]].site].flags & RT_F_FREE))
+		return false;
+	const struct model_event *e1 = &m->events[a->events[0]], *e2 = &m->events[a->events[1]];
+	return e1->object + m->sites[e1->site].cells <= e2->object ||
+	       e2->object + m->sites[e2->site].cells <= e1->object;
+}
+
+/* True if it is a race by when a block begins or ends: happens-before alone tells, and no other run shows it. */
+static inline bool anomaly_is_of_blocks(const struct model *m, const struct anomaly *a)
+{
+	return anomaly_is_alloc_race(m, a) || anomaly_is_stale_use(m, a);
+}
+
 /* True if its events are the threads' waits instead of accesses. */
 static inline bool anomaly_is_of_waits(const struct anomaly *a)
 {

@@ -117,7 +117,7 @@ enum rt_status provers_visit(struct provers *p, const struct anomaly_list *list,
 	bool ok = true;
 	for (size_t i = 0; ok && i < list->count; i++) {
 		const struct anomaly *a = &list->items[i];
-		if (anomaly_is_alloc_race(p->m, a))
+		if (anomaly_is_of_blocks(p->m, a))
 			continue;
 		for (uint32_t k = 0; ok && a->verdict == VERDICT_PREDICTED && k <= a->other_count; k++) {
 			struct goal goal = goal_of_instance(a, k);
@@ -330,8 +330,9 @@ enum rt_status provers_decide(struct provers *p, struct anomaly *a, struct rt_er
 	bool observed = a->verdict == VERDICT_OBSERVED, refuted;
 	spread(a);
 	struct candidate c = {.anomaly = a, .asked = *a, .instances = observed ? 1 : 1 + a->other_count};
-	if (anomaly_is_alloc_race(p->m, a)) {
-		reasons_add(&a->reasons, REASON_ALLOCATION);
+	if (anomaly_is_of_blocks(p->m, a)) {
+		if (!observed)
+			reasons_add(&a->reasons, REASON_ALLOCATION);
 		return RT_OK;
 	}
 	if (anomaly_is_stuck(p->m, a))

@@ -274,6 +274,8 @@ static void judge_race(struct ranking *j)
 		    "nothing makes the allocation happen before the use: the pointer came without synchronisation");
 		return;
 	}
+	if (anomaly_is_stale_use(m, j->anomaly))
+		say(j, 0.1, "the pointer is an old one: the memory was handed out again before the use");
 	uint32_t e1 = j->anomaly->events[0], e2 = j->anomaly->events[1];
 	if (rt_op_writes(model_op(m, e1)) && rt_op_writes(model_op(m, e2)))
 		say(j, 0.05, "both sides write");

@@ -6,10 +6,16 @@
  *
  * Not said where it only follows from what is said anyway: from a plain race on the pointer (the use needs the
  * allocation by what its thread read), or where the two threads race in the block itself.
+ *
+ * If nothing that the user's thread has read depends on the allocation either, its pointer is not the new block's.
+ * Where it may know the block that had the memory before, it uses that one, after the free: what races is the free and
+ * the use. By C and C++ that is in the run if happens-before leaves the two unordered. A free that happens before the
+ * use makes the use wrong as well, but that is no race of the two: then the race with the allocation remains.
  */
 #include "lib/base/lower_bound.h"
 #include "lib/relation/por.h"
 #include "lib/search/found.h"
+#include "lib/search/hidden.h"
 
 #define ALLOC_RACE(n, second)                                                                                          \
 	{                                                                                                              \
@@ -101,6 +107,34 @@ static bool is_race(const struct search_context *c, const struct model_alloc_use
 	       !search_unordered(c, c->hb, b->alloc, meets);
 }
 
+/* True if what the thread has seen before the event includes an event of another thread that has this number, and
+ * that was perhaps not kept. */
+static bool knows(const struct search_context *c, const struct trf *needs, uint32_t e, uint32_t thread, uint32_t number)
+{
+	const struct model *m = c->m;
+	const struct model_thread *t = &m->threads[thread];
+	if (thread == model_thread_of(m, e))
+		return true;
+	/* What comes next in its thread: no order begins at an event that was not kept. */
+	uint32_t next = lower_bound(i, 0, t->count, m->events[t->events[i]].number <= number);
+	return next < t->count && t->events[next] < e &&
+	       (next < clock_get(&needs->clocks, trf_clock_before(needs, e), thread) ||
+	        !search_unordered(c, c->hb, t->events[next], e));
+}
+
+/* True if the use, which races with the allocation, is one of the block that had the memory before. */
+static bool is_stale(const struct search_context *c, const struct model_alloc_use *b)
+{
+	const struct model *m = c->m;
+	const struct trf *needs = search_needs(c);
+	return needs && c->c11 && b->freed != MODEL_NONE && b->former &&
+	       model_thread_of(m, b->freed) != model_thread_of(m, b->use) &&
+	       !hidden_between(c->hidden, c, b->freed, b->use) && search_unordered(c, c->hb, b->freed, b->use) &&
+	       m->events[b->alloc].pos >=
+	           clock_get(&needs->clocks, trf_clock_before(needs, b->use), model_thread_of(m, b->alloc)) &&
+	       knows(c, needs, b->use, b->former_owner, b->former);
+}
+
 void alloc_race_search(struct found_list *l)
 {
 	const struct search_context *c = l->context;
@@ -109,15 +143,19 @@ void alloc_race_search(struct found_list *l)
 		if (!is_race(c, b))
 			continue;
 		const struct pattern *p = rt_op_writes(model_op(c->m, b->use)) ? &alloc_write : &alloc_read;
-		uint32_t events[] = {b->alloc, b->use};
+		bool stale = is_stale(c, b);
+		uint32_t events[] = {stale ? b->freed : b->alloc, b->use};
 		if (c->every) {
-			found_every(l, p, events, FOUND_POSSIBLE);
+			found_every(l, p, events, stale ? FOUND_OBSERVED : FOUND_POSSIBLE);
 			continue;
 		}
 		struct found *f = found_entry(l, p, events);
 		if (!f)
 			continue;
 		found_count(f, 1);
-		found_keep(l, f, events, 1);
+		if (stale)
+			found_represent(f, events, FOUND_OBSERVED);
+		else
+			found_keep(l, f, events, 1);
 	}
 }

@@ -9,7 +9,11 @@
  *
  * A granule has 8 bytes, and the other thread may use bytes of it that the owner has not touched. Where it comes to a
  * granule that the owner was first in, both cases stay open until the cells, which are exact, are known.
+ *
+ * The user's pointer may be one of the block that had this memory before. So pass two looks for that block: the last
+ * ALLOC before the use's own that has the used byte, and the free after it (struct model_alloc_use).
  */
+#include "lib/base/lower_bound.h"
 #include "lib/base/vec.h"
 #include "lib/trace/loader.h"
 
@@ -29,6 +33,11 @@ struct alloc_use {
 	uint32_t meets;  /* number; 0: none */
 	uint32_t event;  /* pass two: index; MODEL_NONE: it was not kept */
 	uint32_t place;  /* in allocs */
+	uint64_t addr;   /* of a byte that it uses */
+	/* Pass two, the block that had this byte before: number and thread of its ALLOC (number 0: none), and event
+	 * index of its free (MODEL_NONE: none). */
+	uint64_t former;
+	uint32_t former_owner, freed;
 };
 
 struct used_alloc {
@@ -62,6 +71,8 @@ void alloc_uses_release(struct loader *l)
 	free(l->alloc_uses.uses);
 	free(l->alloc_uses.meetings);
 	free(l->alloc_uses.allocs);
+	free(l->alloc_uses.by_addr);
+	free(l->alloc_uses.held);
 }
 
 void alloc_uses_alloc(struct loader *l, const struct rt_event *e, uint64_t size)
@@ -96,7 +107,9 @@ static bool add_use(struct loader *l, const struct used_block *block, uint32_t t
 	                                             .thread = thread,
 	                                             .owner = block->owner,
 	                                             .open = open,
-	                                             .event = MODEL_NONE};
+	                                             .event = MODEL_NONE,
+	                                             .addr = b->addr > block->addr ? b->addr : block->addr,
+	                                             .freed = MODEL_NONE};
 	return true;
 }
 
@@ -146,6 +159,67 @@ static int by_meeting(const void *a, const void *b)
 	return (x->thread > y->thread) - (x->thread < y->thread);
 }
 
+/* ---- The blocks that were there before ---- */
+
+enum { PLACES_MAX = 64 }; /* places of uses that are looked at in one block */
+
+static int by_addr(const void *a, const void *b)
+{
+	const struct alloc_use *x = *(struct alloc_use *const *)a, *y = *(struct alloc_use *const *)b;
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+	return (x->alloc > y->alloc) - (x->alloc < y->alloc);
+}
+
+static bool sort_by_addr(struct alloc_uses *b)
+{
+	b->by_addr = malloc(b->use_count * sizeof(*b->by_addr));
+	for (uint32_t i = 0; b->by_addr && i < b->use_count; i++)
+		b->by_addr[i] = &b->uses[i];
+	if (b->by_addr)
+		qsort(b->by_addr, b->use_count, sizeof(*b->by_addr), by_addr);
+	return b->by_addr;
+}
+
+/* The event from `from` on that has the byte, MODEL_NONE: none does. */
+static uint32_t event_with(const struct model *m, uint32_t from, uint64_t addr)
+{
+	for (uint32_t i = from; i < m->event_count; i++) {
+		const struct model_event *e = &m->events[i];
+		for (uint32_t c = e->object; c < e->object + m->sites[e->site].cells; c++)
+			if (addr - m->cells[c].addr < m->cells[c].size)
+				return i;
+	}
+	return MODEL_NONE;
+}
+
+/* The uses at one address, from *first on, of the next block that has it after the event. */
+static void note_former(struct loader *l, const struct rt_event *e, uint32_t *first, uint32_t from)
+{
+	const struct alloc_uses *b = &l->alloc_uses;
+	uint64_t addr = b->by_addr[*first]->addr;
+	uint32_t next = lower_bound(i, *first, b->use_count, b->by_addr[i]->addr <= addr);
+	uint32_t at = lower_bound(i, *first, next, b->by_addr[i]->alloc <= e->number);
+	uint32_t freed = at < next && e->op != RT_OP_ALLOC ? event_with(l->m, from, addr) : MODEL_NONE;
+	for (uint32_t i = at; i < next && b->by_addr[i]->alloc == b->by_addr[at]->alloc; i++) {
+		struct alloc_use *u = b->by_addr[i];
+		u->freed = freed;
+		if (e->op == RT_OP_ALLOC) {
+			u->former = e->number;
+			u->former_owner = e->thread;
+		}
+	}
+	*first = next;
+}
+
+void alloc_uses_former(struct loader *l, const struct rt_event *e, uint32_t from)
+{
+	const struct alloc_uses *b = &l->alloc_uses;
+	uint32_t first = lower_bound(i, 0, b->use_count, b->by_addr[i]->addr < e->addr);
+	for (int n = 0; n < PLACES_MAX && first < b->use_count && b->by_addr[first]->addr - e->addr < e->arg; n++)
+		note_former(l, e, &first, from);
+}
+
 bool alloc_uses_sort(struct loader *l)
 {
 	struct alloc_uses *b = &l->alloc_uses;
@@ -176,7 +250,7 @@ bool alloc_uses_sort(struct loader *l)
 		               b->allocs);
 	}
 	b->next_use = b->uses[0].use;
-	return true;
+	return sort_by_addr(b);
 }
 
 void alloc_uses_keep_alloc(struct loader *l, const struct rt_event *e)
@@ -265,9 +339,46 @@ static void drop_allocs(struct loader *l)
 		}
 }
 
+static int by_event(const void *a, const void *b)
+{
+	const struct held_event *x = a, *y = b;
+	return (x->from > y->from) - (x->from < y->from);
+}
+
+/* Place in `held` of an event that has one. */
+static uint32_t held_place(const struct alloc_uses *b, uint32_t event)
+{
+	return lower_bound(i, 0, b->held_count, b->held[i].from < event);
+}
+
+/* The events that stay though their cells may not be shared: uses, and the frees before them. */
+static bool hold(struct alloc_uses *b, struct model *m)
+{
+	b->held = malloc(((size_t)m->alloc_use_count * 2 + 1) * sizeof *b->held);
+	if (!b->held)
+		return false;
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < m->alloc_use_count; i++) {
+		const struct model_alloc_use *u = &m->alloc_uses[i];
+		b->held[n++] = (struct held_event){u->use, u->use};
+		if (u->freed != MODEL_NONE)
+			b->held[n++] = (struct held_event){u->freed, u->freed};
+	}
+	qsort(b->held, n, sizeof *b->held, by_event);
+	for (uint32_t i = 0; i < n; i++)
+		if (!i || b->held[i].from != b->held[b->held_count - 1].from)
+			b->held[b->held_count++] = b->held[i];
+	for (uint32_t i = 0; i < m->alloc_use_count; i++) {
+		struct model_alloc_use *u = &m->alloc_uses[i];
+		u->use = held_place(b, u->use);
+		u->freed = u->freed == MODEL_NONE ? MODEL_NONE : held_place(b, u->freed);
+	}
+	return true;
+}
+
 bool alloc_uses_settle(struct loader *l)
 {
-	const struct alloc_uses *b = &l->alloc_uses;
+	struct alloc_uses *b = &l->alloc_uses;
 	struct model *m = l->m;
 	if (!b->use_count)
 		return true;
@@ -279,11 +390,12 @@ bool alloc_uses_settle(struct loader *l)
 		if (!u->kept || b->allocs[u->place].event == MODEL_NONE)
 			continue;
 		b->allocs[u->place].wanted = true;
-		m->alloc_uses[m->alloc_use_count++] = (struct model_alloc_use){u->place, u->event, u->meets};
+		m->alloc_uses[m->alloc_use_count++] = (struct model_alloc_use){
+		    u->place, u->event, u->meets, u->freed, u->former_owner, (uint32_t)u->former};
 	}
 	drop_allocs(l);
-	l->alloc_uses.alloc = 0;
-	return m->alloc_uses;
+	b->alloc = 0;
+	return m->alloc_uses && hold(b, m);
 }
 
 void alloc_uses_move_alloc(struct loader *l, uint32_t from, uint32_t to)
@@ -298,6 +410,11 @@ void alloc_uses_move_alloc(struct loader *l, uint32_t from, uint32_t to)
 
 void alloc_uses_finish(struct loader *l)
 {
-	for (uint32_t i = 0; i < l->m->alloc_use_count; i++)
-		l->m->alloc_uses[i].alloc = l->alloc_uses.allocs[l->m->alloc_uses[i].alloc].event;
+	const struct alloc_uses *b = &l->alloc_uses;
+	for (uint32_t i = 0; i < l->m->alloc_use_count; i++) {
+		struct model_alloc_use *u = &l->m->alloc_uses[i];
+		u->alloc = b->allocs[u->alloc].event;
+		u->use = b->held[u->use].to;
+		u->freed = u->freed == MODEL_NONE ? MODEL_NONE : b->held[u->freed].to;
+	}
 }

@@ -235,16 +235,17 @@ static bool trim(struct loader *l, struct model_event *e)
 static uint32_t place(struct loader *l)
 {
 	struct model *m = l->m;
-	uint32_t live = 0, alloc_use = 0;
+	const struct alloc_uses *b = &l->alloc_uses;
+	uint32_t live = 0, held = 0;
 	for (uint32_t i = 0; i < l->thread_count; i++)
 		l->threads[i].pos = 0;
 	for (uint32_t i = 0; i < m->event_count; i++) {
 		struct model_event *e = &m->events[i];
 		struct model_segment *s = &m->segments[e->segment];
 		bool dead = e->site == MODEL_NONE || (rt_op_is_access(m->sites[e->site].op) && !trim(l, e));
-		while (alloc_use < m->alloc_use_count && m->alloc_uses[alloc_use].use < i)
-			alloc_use++;
-		dead &= alloc_use == m->alloc_use_count || m->alloc_uses[alloc_use].use != i;
+		while (held < b->held_count && b->held[held].from < i)
+			held++;
+		dead &= held == b->held_count || b->held[held].from != i;
 		e->pos = l->threads[s->thread].pos;
 		if (dead) {
 			e->site = MODEL_NONE;
@@ -272,7 +273,7 @@ static void place_regions(struct model *m)
 	}
 }
 
-/* Numbers the cells that are kept: live ones, those between two live ones of one access, and those of alloc_uses. */
+/* Numbers the cells that are kept: live ones, those between two live ones of one access, and those of held events. */
 static void renumber_cells(struct loader *l)
 {
 	struct model *m = l->m;
@@ -284,8 +285,8 @@ static void renumber_cells(struct loader *l)
 			for (uint32_t c = 1; c + 1 < m->sites[e->site].cells; c++)
 				l->touch[e->object + c] = 1;
 	}
-	for (uint32_t i = 0; i < m->alloc_use_count; i++) {
-		const struct model_event *e = &m->events[m->alloc_uses[i].use];
+	for (uint32_t i = 0; i < l->alloc_uses.held_count; i++) {
+		const struct model_event *e = &m->events[l->alloc_uses.held[i].from];
 		for (uint32_t c = 0; c < m->sites[e->site].cells; c++)
 			l->touch[e->object + c] = 1;
 	}
@@ -304,7 +305,7 @@ static void renumber_cells(struct loader *l)
 static void move_events(struct loader *l, uint32_t live)
 {
 	struct model *m = l->m;
-	uint32_t to = 0, arg = 0, value = 0, values = 0, alloc_use = 0;
+	uint32_t to = 0, arg = 0, value = 0, values = 0, held = 0;
 	for (uint32_t i = 0; i < m->event_count; i++) {
 		struct model_event e = m->events[i];
 		if (e.site == MODEL_NONE)
@@ -325,10 +326,11 @@ static void move_events(struct loader *l, uint32_t live)
 			m->values[values] = m->values[value++];
 			m->values[values++].event = to;
 		}
-		while (alloc_use < m->alloc_use_count && m->alloc_uses[alloc_use].use < i)
-			alloc_use++;
-		if (alloc_use < m->alloc_use_count && m->alloc_uses[alloc_use].use == i)
-			m->alloc_uses[alloc_use].use = to;
+		struct alloc_uses *b = &l->alloc_uses;
+		while (held < b->held_count && b->held[held].from < i)
+			held++;
+		if (held < b->held_count && b->held[held].from == i)
+			b->held[held].to = to;
 		if (site->op == RT_OP_ALLOC)
 			alloc_uses_move_alloc(l, i, to);
 		if (site->op == RT_OP_FORK && l->threads[e.object].fork == i)

@@ -88,16 +88,24 @@ struct used_block;
 struct alloc_use;
 struct used_alloc;
 struct alloc_meeting;
+/* An event that stays whatever its cells are: its index in pass two, and in the end. */
+struct held_event {
+	uint32_t from, to;
+};
 struct alloc_uses {
 	uint64_t number; /* of the current access, pass one; 0: it does not count */
+	uint64_t addr;   /* of the same */
 	struct used_block *blocks;
 	struct alloc_use *uses; /* by number of the use */
 	struct alloc_meeting *meetings;
 	struct used_alloc *allocs; /* after pass one: the ALLOCs of the uses, each once, by number */
 	uint32_t block_count, use_count, meeting_count, alloc_count;
 	uint32_t block_capacity, use_capacity, meeting_capacity;
-	uint32_t use, alloc; /* pass two: the next ones */
-	uint64_t next_use;   /* number of that use, UINT64_MAX if there is none */
+	uint32_t use, alloc;        /* pass two: the next ones */
+	uint64_t next_use;          /* number of that use, UINT64_MAX if there is none */
+	struct alloc_use **by_addr; /* after pass one: the uses, by address, then by their ALLOC */
+	struct held_event *held;    /* after pass two: by index */
+	uint32_t held_count;
 };
 
 struct machine;
@@ -178,7 +186,9 @@ bool alloc_uses_sort(struct loader *l);                                         
 void alloc_uses_keep_alloc(struct loader *l, const struct rt_event *e);               /* pass two */
 void alloc_uses_keep_use(struct loader *l, const struct rt_event *e, uint32_t event); /* pass two: from next_use on */
 void alloc_uses_move_alloc(struct loader *l, uint32_t from, uint32_t to); /* an ALLOC's event index changes */
-bool alloc_uses_settle(struct loader *l); /* after pass two: model.alloc_uses, with indices into allocs */
+/* Pass two: an ALLOC or a free (RT_F_FREE), kept as the events from `from` on, of memory that may be used again. */
+void alloc_uses_former(struct loader *l, const struct rt_event *e, uint32_t from);
+bool alloc_uses_settle(struct loader *l); /* after pass two: model.alloc_uses, with indices into allocs and held */
 void alloc_uses_finish(struct loader *l); /* at the end: with event indices */
 
 /* objects.c */

@@ -124,6 +124,7 @@ static inline void pass_one(struct loader *l, const struct rt_event *e)
 	count_spin(l, &t->spin, e);
 	/* A free is no use of the block, and a call on an object is no access. */
 	l->alloc_uses.number = rt_op_is_access(e->op) && !(e->flags & RT_F_FREE) ? e->number : 0;
+	l->alloc_uses.addr = e->addr;
 	if (rt_op_is_access(e->op)) {
 		t->accesses_local |= e->addr - t->local < t->local_size;
 		if (!ignored(t, e->op))
@@ -179,8 +180,11 @@ static inline void pass_two(struct loader *l, const struct rt_event *e)
 	if (is_left_out(l, e))
 		return;
 	if (rt_op_is_access(e->op)) {
+		uint32_t from = l->m->event_count;
 		if (!ignored(&l->threads[e->thread], e->op))
 			loader_access(l, e);
+		if (e->flags & RT_F_FREE && l->alloc_uses.use_count)
+			alloc_uses_former(l, e, from);
 		if (e->flags & RT_F_OBJECT && rt_op_writes(e->op))
 			loader_new_objects(l, e->addr, 1);
 		return;
@@ -197,8 +201,10 @@ static inline void pass_two(struct loader *l, const struct rt_event *e)
 	case RT_OP_NEW_MEMORY:
 		loader_renew(l, e->addr, renewed(e));
 		loader_new_objects(l, e->addr, e->arg);
-		if (e->op == RT_OP_ALLOC)
+		if (e->op == RT_OP_ALLOC && l->alloc_uses.use_count) {
+			alloc_uses_former(l, e, l->m->event_count);
 			alloc_uses_keep_alloc(l, e);
+		}
 		break;
 	case RT_OP_HB_BEFORE:
 	case RT_OP_HB_AFTER:

@@ -151,6 +151,9 @@ struct model_alloc_use {
 	uint32_t use;   /* event index of the thread's first such access of the block; rising */
 	uint32_t meets; /* number of the user's first access that conflicts with an access of the owner in the block; 0:
 	                   none */
+	/* The block that had the memory before. The user's pointer may be one of it. */
+	uint32_t freed;                /* event index of its free; MODEL_NONE: there is none */
+	uint32_t former_owner, former; /* thread and number of its ALLOC, which is no kept event; 0: there is none */
 };
 
 /* Events of one thread that follow one another in the trace, up to the next thread's turn. */

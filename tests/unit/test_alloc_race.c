@@ -46,7 +46,8 @@ static struct analysis *analyze(struct rt_event *events, size_t n)
 {
 	struct analysis *a = NULL;
 	struct rt_error err = {0};
-	struct analysis_options options = {.kinds = 1u << ANOMALY_RACE};
+	struct analysis_options options = {
+	    .kinds = 1u << ANOMALY_RACE, .set_memory_model = true, .memory_model = RT_MODEL_C11};
 	if (analysis_run(trace_of(events, n), &options, &a, &err))
 		ck_abort_msg("%s", err.message);
 	return a;
@@ -253,6 +254,73 @@ START_TEST(what_follows_from_another_race_is_not_said)
 }
 END_TEST
 
+/* Number of observed races of a free with a use of the memory's next block; none has a schedule. */
+static size_t stale_uses(struct analysis *a)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < a->anomalies.count; i++) {
+		const struct anomaly *x = &a->anomalies.items[i];
+		if (!anomaly_is_stale_use(a->model, x))
+			continue;
+		ck_assert_int_eq(x->verdict, VERDICT_OBSERVED);
+		ck_assert_ptr_null(x->schedule);
+		ck_assert_uint_lt(a->model->events[x->events[0]].number, a->model->events[x->events[1]].number);
+		n++;
+	}
+	ck_assert_uint_eq(n, a->anomalies.count);
+	analysis_free(a);
+	return n;
+}
+#define STALE(...) stale_uses(analyze((struct rt_event[]){__VA_ARGS__}, COUNT(__VA_ARGS__)))
+#define END_AND_JOIN(t) E(t, END, 2), E(0, JOIN, 2, .addr = (t))
+
+START_TEST(an_old_pointer_into_memory_that_was_handed_out_again_is_a_use_after_free)
+{
+	/* The block was there before the threads. */
+	ck_assert_uint_eq(STALE(ALLOC(0, BLOCK, 64), FORKS, FREE(1, BLOCK, 64), ALLOC(1, BLOCK, 64), WRITE(2, BLOCK)),
+	                  1);
+	/* Its allocation is known to the user, by a lock. */
+	ck_assert_uint_eq(STALE(FORKS, ALLOC(1, BLOCK, 64), ACQ(1, 1), REL(1, 1), ACQ(2, 1), REL(2, 1),
+	                        FREE(1, BLOCK, 64), ALLOC(1, BLOCK, 64), WRITE(2, BLOCK)),
+	                  1);
+	/* A third thread has it now; another size, another start. */
+	ck_assert_uint_eq(
+	    STALE(ALLOC(0, BLOCK, 64), FORKS, FREE(1, BLOCK, 64), ALLOC(3, BLOCK - 64, 256), WRITE(2, BLOCK + 8)), 1);
+	/* The last of several blocks. */
+	ck_assert_uint_eq(STALE(ALLOC(0, BLOCK, 64), FREE(0, BLOCK, 64), ALLOC(0, BLOCK, 64), FORKS, FREE(1, BLOCK, 64),
+	                        ALLOC(1, BLOCK, 64), WRITE(2, BLOCK)),
+	                  1);
+	ck_assert_uint_eq(STALE(ALLOC(0, BLOCK, 64), FORKS, WRITE(2, 0x800), FREE(1, BLOCK, 64), ALLOC(1, BLOCK, 64),
+	                        WRITE(2, 0x800), READ(2, BLOCK), WRITE(2, BLOCK + 8)),
+	                  1);
+}
+END_TEST
+
+START_TEST(a_pointer_that_may_be_the_new_blocks_is_none_into_the_old_one)
+{
+	/* The user cannot know the old block. */
+	ck_assert_uint_eq(RACES(FORKS, ALLOC(1, BLOCK, 64), FREE(1, BLOCK, 64), ALLOC(1, BLOCK, 64), WRITE(2, BLOCK)),
+	                  1);
+	/* Freed before the use: that is wrong, but no race with the free. */
+	ck_assert_uint_eq(RACES(ALLOC(0, BLOCK, 64), FORKS, FREE(1, BLOCK, 64), ACQ(1, 1), REL(1, 1), ACQ(2, 1),
+	                        REL(2, 1), ALLOC(1, BLOCK, 64), WRITE(2, BLOCK)),
+	                  1);
+	ck_assert_uint_eq(RACES(ALLOC(0, BLOCK, 64), FORKS, FREE(2, BLOCK, 64), ALLOC(1, BLOCK, 64), WRITE(2, BLOCK)),
+	                  1);
+	/* A relaxed atomic may have handed the new one over. */
+	ck_assert_uint_eq(RACES(ALLOC(0, BLOCK, 64), FORKS, FREE(1, BLOCK, 64), ALLOC(1, BLOCK, 64),
+	                        STORE(1, SLOT, RELAXED), LOAD(2, SLOT, RELAXED), WRITE(2, BLOCK)),
+	                  1);
+	/* In order: no race at all. */
+	ck_assert_uint_eq(STALE(ALLOC(0, BLOCK, 64), FORKS, FREE(1, BLOCK, 64), ALLOC(1, BLOCK, 64), ACQ(1, 1),
+	                        REL(1, 1), ACQ(2, 1), REL(2, 1), WRITE(2, BLOCK)),
+	                  0);
+	ck_assert_uint_eq(STALE(ALLOC(0, BLOCK, 64), FORKS, WRITE(2, BLOCK), END_AND_JOIN(2), FREE(0, BLOCK, 64),
+	                        ALLOC(1, BLOCK, 64), WRITE(1, BLOCK)),
+	                  0);
+}
+END_TEST
+
 SUITE(alloc_race)
 {
 	Suite *suite = suite_create("alloc_race");
@@ -267,6 +335,8 @@ SUITE(alloc_race)
 	tcase_add_test(search, a_block_that_a_relaxed_atomic_hands_over_is_a_race);
 	tcase_add_test(search, a_block_that_is_handed_over_in_order_is_none);
 	tcase_add_test(search, what_follows_from_another_race_is_not_said);
+	tcase_add_test(search, an_old_pointer_into_memory_that_was_handed_out_again_is_a_use_after_free);
+	tcase_add_test(search, a_pointer_that_may_be_the_new_blocks_is_none_into_the_old_one);
 	suite_add_tcase(suite, model);
 	suite_add_tcase(suite, search);
 	return suite;
