@@ -134,19 +134,6 @@ static const char *model_at(int i)
 	return i < RT_MODELS ? rt_model_name((enum rt_memory_model)i) : NULL;
 }
 
-/* A comma-separated list of names as a set of bits; never empty. */
-static uint32_t find_list(struct argp_state *state, const char *what, const char *list, cmd_name_at *at)
-{
-	uint32_t set = 0;
-	for (;;) {
-		size_t length = strcspn(list, ",");
-		set |= UINT32_C(1) << cmd_name(state, what, list, length, at);
-		if (!list[length])
-			return set;
-		list += length + 1;
-	}
-}
-
 /* "N" or "N,TOTAL". */
 static void parse_budget(struct argp_state *state, struct limits *limits, const char *text)
 {
@@ -287,10 +274,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		s->all = true;
 		return 0;
 	case OPT_KINDS:
-		s->analysis.kinds = find_list(state, "a kind", arg, kind_at);
+		s->analysis.kinds = cmd_names(state, "a kind", arg, kind_at);
 		return 0;
 	case OPT_ORDERS:
-		s->analysis.orders = find_list(state, "an order", arg, order_at);
+		s->analysis.orders = cmd_names(state, "an order", arg, order_at);
 		return 0;
 	case OPT_ONLY_ORDERS:
 		s->only_orders = true;
@@ -327,7 +314,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		s->analysis.prove.guess = true;
 		return 0;
 	case OPT_JOBS:
-		s->analysis.jobs = cmd_number(state, "the number of jobs", arg, 1, 1024);
+		s->analysis.jobs = cmd_jobs(state, arg);
 		return 0;
 	case OPT_SHARD:
 		parse_shard(state, s, arg);

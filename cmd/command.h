@@ -44,6 +44,13 @@ unsigned cmd_word(struct argp_state *state, const char *what, const char *const 
 typedef const char *cmd_name_at(int i); /* NULL behind the last one */
 /* The same of names that are no list: the index of the one of that length. */
 int cmd_name(struct argp_state *state, const char *what, const char *name, size_t length, cmd_name_at *at);
+/* A comma-separated list of such names as a set of bits, by index; never empty. */
+uint32_t cmd_names(struct argp_state *state, const char *what, const char *list, cmd_name_at *at);
+/* What the options --jobs and --timeout (in milliseconds) say, of each command that has them. */
+uint32_t cmd_jobs(struct argp_state *state, const char *text);
+uint32_t cmd_timeout_ms(struct argp_state *state, const char *text);
+/* Of a command whose arguments are a program's command line: what is not an option of its own, in its parser. */
+int cmd_parse_program(int key, struct argp_state *state, char ***command);
 /* Sets *path to the command's one argument. */
 void cmd_take_argument(struct argp_state *state, const char **path, const char *arg);
 /* Requires that *path was given. what: "trace"; hint: what to give. */

@@ -5,6 +5,7 @@
 #include "cmd/perfetto.h"
 #include "cmd/progress.h"
 #include "lib/analysis/uncertain.h"
+#include "lib/base/text.h"
 #include "tracefmt/export.h"
 
 #include <argp.h>
@@ -105,10 +106,9 @@ static const struct format *format_by_name(const char *name)
 
 static const struct format *format_by_suffix(const char *file)
 {
-	size_t length = file ? strlen(file) : 0;
-	for (size_t i = 0; i < FORMATS; i++)
+	for (size_t i = 0; i < FORMATS && file; i++)
 		for (const char *const *suffix = formats[i].suffixes; *suffix; suffix++)
-			if (length > strlen(*suffix) && !strcmp(file + length - strlen(*suffix), *suffix))
+			if (rt_text_ends_in(file, strlen(file), *suffix))
 				return &formats[i];
 	return &formats[0];
 }
@@ -139,16 +139,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp parser = {
-    .children = cmd_input_children,
-    .options = option_table,
-    .parser = parse_option,
-    .args_doc = "TRACE",
-    .doc = "Writes a trace in another format: RAPID's STD text, JSON lines or racetrace's own.\vTRACE is any of these. "
-           "JSON lines keep everything. STD has operations for accesses, locks, fork and join, and regions only; one "
-           "line on standard error counts the events that were expressed otherwise or omitted. Exit status: 0, 2 for "
-           "wrong use, 3 if the trace cannot be read or the output cannot be written.",
-};
+static const char doc[] =
+    "Writes a trace in another format: RAPID's STD text, JSON lines or racetrace's own.\vTRACE is any of these. "
+    "JSON lines keep everything. STD has operations for accesses, locks, fork and join, and regions only; one "
+    "line on standard error counts the events that were expressed otherwise or omitted. Exit status: 0, 2 for "
+    "wrong use, 3 if the trace cannot be read or the output cannot be written.";
+
+static const struct argp parser = {option_table, parse_option, "TRACE", doc, cmd_input_children, NULL, NULL};
 
 /* --- output --- */
 

@@ -110,16 +110,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp parser = {
-    .children = cmd_input_children,
-    .options = option_table,
-    .parser = parse_option,
-    .args_doc = "TRACE",
-    .doc = "Prints the events of a trace in their order, one a line: number, thread, place in the thread, operation, "
-           "object, source position.\vTRACE is racetrace's own file, JSON lines or RAPID's STD text. In STD, an "
-           "event's number is its line. A name given to --cell includes its members: 'queue' selects 'queue.size', "
-           "too. Exit status: 0, 2 for wrong use, 3 if the trace cannot be read.",
-};
+static const char doc[] =
+    "Prints the events of a trace in their order, one a line: number, thread, place in the thread, operation, "
+    "object, source position.\vTRACE is racetrace's own file, JSON lines or RAPID's STD text. In STD, an "
+    "event's number is its line. A name given to --cell includes its members: 'queue' selects 'queue.size', "
+    "too. Exit status: 0, 2 for wrong use, 3 if the trace cannot be read.";
+
+static const struct argp parser = {option_table, parse_option, "TRACE", doc, cmd_input_children, NULL, NULL};
 
 /* --- filters --- */
 

@@ -46,6 +46,7 @@ enum { RUNS = 10 };
 struct settings {
 	struct explore_options explore;
 	struct cmd_reports reports;
+	char **program;
 	bool runs_given;
 	struct cmd_known known;
 };
@@ -109,7 +110,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->known = &s->known;
 		return 0;
 	case 'j':
-		o->jobs = cmd_number(state, "the number of jobs", arg, 1, 1024);
+		o->jobs = cmd_jobs(state, arg);
 		return 0;
 	case OPT_INPUT:
 		o->input = arg;
@@ -147,19 +148,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->time_s = cmd_number(state, "the time limit", arg, 1, UINT32_MAX);
 		return 0;
 	case OPT_TIMEOUT:
-		o->timeout_ms = 1000 * cmd_number(state, "the time of a run", arg, 1, 1000000);
+		o->timeout_ms = cmd_timeout_ms(state, arg);
 		return 0;
 	case OPT_TRACES:
 		o->traces = arg;
 		return 0;
-	case ARGP_KEY_ARGS:
-		o->program = state->argv + state->next;
-		return 0;
-	case ARGP_KEY_NO_ARGS:
-		cmd_need_argument(state, NULL, "program", "'racetrace explore PROGRAM' runs one");
-		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return cmd_parse_program(key, state, &s->program);
 	}
 }
 
@@ -209,6 +204,7 @@ int cmd_explore(int argc, char **argv)
 	                                 .preemptions = UINT32_MAX}};
 	struct rt_error err = {0};
 	cmd_parse(&argp, argc, argv, ARGP_IN_ORDER, &s);
+	s.explore.program = s.program;
 	if (s.explore.strategy->came && !s.runs_given) /* all executions */
 		s.explore.runs = UINT32_MAX;
 	struct exploring x = {.o = s.explore};

@@ -67,17 +67,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 static const struct argp_child children[] = {{&cmd_trace_argp, 0, NULL, 0}, {&cmd_memory_argp, 0, NULL, 0}, {0}};
 
-static const struct argp parser = {
-    .children = children,
-    .options = option_table,
-    .parser = parse_option,
-    .args_doc = "TRACE",
-    .doc = "Prints which lock guards each variable that threads share: the lock that more than half of its accesses "
-           "hold. The most likely mistakes come first: a lock that is held nearly always, but not everywhere.\v"
-           "Only accesses while the variable is shared count: not those before the second thread's first one, nor "
-           "those that come after all of the others', such as after a join. Exit status: 0; 1 if an attribute of "
-           "--compile-commands was not kept; 2 for wrong use; 3 if the trace cannot be read.",
-};
+static const char doc[] =
+    "Prints which lock guards each variable that threads share: the lock that more than half of its accesses "
+    "hold. The most likely mistakes come first: a lock that is held nearly always, but not everywhere.\v"
+    "Only accesses while the variable is shared count: not those before the second thread's first one, nor "
+    "those that come after all of the others', such as after a join. Exit status: 0; 1 if an attribute of "
+    "--compile-commands was not kept; 2 for wrong use; 3 if the trace cannot be read.";
+
+static const struct argp parser = {option_table, parse_option, "TRACE", doc, children, NULL, NULL};
 
 /* --- text --- */
 

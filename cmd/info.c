@@ -35,15 +35,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp parser = {
-    .children = cmd_input_children,
-    .options = option_table,
-    .parser = parse_option,
-    .args_doc = "TRACE",
-    .doc = "Describes a trace: its threads, the number of events of each kind, the program that was recorded and "
-           "how it ended, and whether the trace is complete.\vTRACE is racetrace's own file, JSON lines or RAPID's STD "
-           "text. Exit status: 0, 2 for wrong use, 3 if the trace cannot be read.",
-};
+static const char doc[] =
+    "Describes a trace: its threads, the number of events of each kind, the program that was recorded and "
+    "how it ended, and whether the trace is complete.\vTRACE is racetrace's own file, JSON lines or RAPID's STD "
+    "text. Exit status: 0, 2 for wrong use, 3 if the trace cannot be read.";
+
+static const struct argp parser = {option_table, parse_option, "TRACE", doc, cmd_input_children, NULL, NULL};
 
 static enum rt_status count_kinds(struct rt_trace *trace, uint64_t kinds[RT_OP_COUNT], struct rt_error *err)
 {

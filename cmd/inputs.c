@@ -1,6 +1,7 @@
 /* Traces and folders of traces; see inputs.h. */
 #include "cmd/inputs.h"
 
+#include "lib/base/text.h"
 #include "lib/base/vec.h"
 
 #include <dirent.h>
@@ -9,12 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-static bool ends_in(const char *name, size_t length, const char *suffix)
-{
-	size_t n = strlen(suffix);
-	return length > n && !strncmp(name + length - n, suffix, n);
-}
 
 /* "trace.zst", "trace.zst.4711", "trace.zst.4711.1" */
 static int is_trace(const struct dirent *entry)
@@ -26,7 +21,7 @@ static int is_trace(const struct dirent *entry)
 	if (entry->d_name[length] != '\0' && entry->d_name[length] != '.')
 		length = strlen(entry->d_name);
 	for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
-		if (entry->d_name[0] != '.' && ends_in(entry->d_name, length, suffixes[i]))
+		if (entry->d_name[0] != '.' && rt_text_ends_in(entry->d_name, length, suffixes[i]))
 			return 1;
 	return 0;
 }

@@ -117,6 +117,44 @@ int cmd_name(struct argp_state *state, const char *what, const char *name, size_
 	exit(argp_err_exit_status);
 }
 
+uint32_t cmd_names(struct argp_state *state, const char *what, const char *list, cmd_name_at *at)
+{
+	uint32_t set = 0;
+	for (;;) {
+		size_t length = strcspn(list, ",");
+		set |= UINT32_C(1) << cmd_name(state, what, list, length, at);
+		if (!list[length])
+			return set;
+		list += length + 1;
+	}
+}
+
+uint32_t cmd_jobs(struct argp_state *state, const char *text)
+{
+	return cmd_number(state, "the number of jobs", text, 1, 1024);
+}
+
+uint32_t cmd_timeout_ms(struct argp_state *state, const char *text)
+{
+	return 1000 * cmd_number(state, "the time of a run", text, 1, 1000000);
+}
+
+int cmd_parse_program(int key, struct argp_state *state, char ***command)
+{
+	char hint[128];
+	switch (key) {
+	case ARGP_KEY_ARGS:
+		*command = state->argv + state->next;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		snprintf(hint, sizeof hint, "'%s PROGRAM' runs one", state->name);
+		cmd_need_argument(state, NULL, "program", hint);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
 void cmd_take_argument(struct argp_state *state, const char **path, const char *arg)
 {
 	if (*path)

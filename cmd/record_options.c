@@ -164,14 +164,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		check_control(state, o);
 		return 0;
-	case ARGP_KEY_ARGS:
-		o->command = state->argv + state->next;
-		return 0;
-	case ARGP_KEY_NO_ARGS:
-		cmd_need_argument(state, NULL, "program", "'racetrace record PROGRAM' runs one");
-		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return cmd_parse_program(key, state, &o->command);
 	}
 }
 
@@ -234,17 +228,14 @@ static const struct argp_option option_table[] = {
     {"verbose", 'v', NULL, 0, "Print how much was recorded", 0},
     {0},
 };
-const struct argp record_argp = {
-    .options = option_table,
-    .parser = parse,
-    .args_doc = "[--] PROGRAM [ARGUMENT...]",
-    .doc =
-        "Runs a program that was built with -fsanitize=thread and writes a trace of it.\v"
-        "The program is found by PATH. It keeps its input, output, arguments, environment, working folder and "
-        "signals. Each process that it forks, and each instrumented program that it executes, gets a separate "
-        "trace: FILE.PID. While another recording writes FILE, a number is added to the name. The recording lasts "
-        "until all these processes have ended, or until it is interrupted.\n\n"
-        "The exit status is the program's. If a signal ends the program, the same signal ends this command. "
-        "Otherwise: 2 for wrong use, 3 if the program cannot be recorded or the trace cannot be created, 124 if "
-        "the threads of a --serial run are deadlocked, 126 if the program cannot be executed, 127 if it is not found.",
-};
+static const char doc[] =
+    "Runs a program that was built with -fsanitize=thread and writes a trace of it.\v"
+    "The program is found by PATH. It keeps its input, output, arguments, environment, working folder and "
+    "signals. Each process that it forks, and each instrumented program that it executes, gets a separate "
+    "trace: FILE.PID. While another recording writes FILE, a number is added to the name. The recording lasts "
+    "until all these processes have ended, or until it is interrupted.\n\n"
+    "The exit status is the program's. If a signal ends the program, the same signal ends this command. "
+    "Otherwise: 2 for wrong use, 3 if the program cannot be recorded or the trace cannot be created, 124 if "
+    "the threads of a --serial run are deadlocked, 126 if the program cannot be executed, 127 if it is not found.";
+
+const struct argp record_argp = {option_table, parse, "[--] PROGRAM [ARGUMENT...]", doc, NULL, NULL, NULL};

@@ -79,38 +79,16 @@ static const char doc[] =
     "Exit status: 0 if something was confirmed, 1 if nothing was, 2 for wrong use, 3 if TRACE cannot be "
     "read.";
 
-static void parse_verdicts(struct argp_state *state, struct settings *s, const char *list)
+/* Those that --verdict takes. */
+static const char *verdict_at(int i)
 {
-	s->replay.verdicts = 0;
-	for (const char *at = list;; at++) {
-		size_t n = strcspn(at, ",");
-		int v = VERDICT_CONDITIONAL;
-		while (v < VERDICT_CONFIRMED && (strlen(verdict_name((enum verdict)v)) != n ||
-		                                 memcmp(verdict_name((enum verdict)v), at, n) != 0))
-			v++;
-		if (v == VERDICT_CONFIRMED)
-			argp_error(
-			    state,
-			    "'%.*s' is not a verdict to replay: there are conditional, predicted, proved, observed",
-			    (int)n, at);
-		s->replay.verdicts |= 1u << v;
-		at += n;
-		if (!*at)
-			return;
-	}
+	int verdict = VERDICT_CONDITIONAL + i;
+	return verdict <= VERDICT_OBSERVED ? verdict_name((enum verdict)verdict) : NULL;
 }
 
-static void parse_resolve(struct argp_state *state, struct settings *s, const char *arg)
-{
-	if (!strcmp(arg, "first"))
-		s->replay.orders = 1u << OUTCOME_FIRST;
-	else if (!strcmp(arg, "second"))
-		s->replay.orders = 1u << OUTCOME_SECOND;
-	else if (!strcmp(arg, "both"))
-		s->replay.orders = 1u << OUTCOME_FIRST | 1u << OUTCOME_SECOND;
-	else
-		argp_error(state, "'%s' is not an order: there are first, second, both", arg);
-}
+static const char *const resolve_names[] = {"first", "second", "both", NULL};
+static const uint32_t resolve_orders[] = {1u << OUTCOME_FIRST, 1u << OUTCOME_SECOND,
+                                          1u << OUTCOME_FIRST | 1u << OUTCOME_SECOND};
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -131,10 +109,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		s->replay.verdicts = UINT32_MAX;
 		return 0;
 	case OPT_VERDICT:
-		parse_verdicts(state, s, arg);
+		s->replay.verdicts = cmd_names(state, "a verdict to replay", arg, verdict_at) << VERDICT_CONDITIONAL;
 		return 0;
 	case OPT_TIMEOUT:
-		s->replay.timeout_ms = 1000 * cmd_number(state, "the time of a run", arg, 1, 1000000);
+		s->replay.timeout_ms = cmd_timeout_ms(state, arg);
 		return 0;
 	case OPT_TIME_LIMIT:
 		s->replay.time_limit_s = cmd_number(state, "the time limit", arg, 1, UINT32_MAX);
@@ -143,7 +121,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		s->replay.attempts = cmd_number(state, "the number of attempts", arg, 1, 1000);
 		return 0;
 	case OPT_RESOLVE:
-		parse_resolve(state, s, arg);
+		s->replay.orders = resolve_orders[cmd_word(state, "an order", resolve_names, arg)];
 		return 0;
 	case OPT_REPEAT:
 		s->replay.repeat = cmd_number(state, "the number of repeats", arg, 1, 1000000);
@@ -166,7 +144,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		s->seed_given = true;
 		return 0;
 	case OPT_JOBS:
-		s->replay.jobs = cmd_number(state, "the number of jobs", arg, 1, 1024);
+		s->replay.jobs = cmd_jobs(state, arg);
 		return 0;
 	case 't':
 		s->trace = arg;

@@ -3,6 +3,7 @@
 
 #include "cmd/command.h"
 #include "cmd/common.h"
+#include "lib/base/text.h"
 #include "lib/report/merge.h"
 
 #include <stdlib.h>
@@ -87,12 +88,9 @@ const struct argp cmd_reports_argp = {.options = options, .parser = parse};
 /* The format whose suffix ends the name; NULL: none. */
 static const struct report_format *format_of_name(const char *path)
 {
-	size_t length = strlen(path);
-	for (const struct report_format *f = report_formats; f->name; f++) {
-		size_t suffix = f->suffix ? strlen(f->suffix) : 0;
-		if (suffix && length > suffix && !strcmp(path + length - suffix, f->suffix))
+	for (const struct report_format *f = report_formats; f->name; f++)
+		if (f->suffix && rt_text_ends_in(path, strlen(path), f->suffix))
 			return f;
-	}
 	return NULL;
 }
 

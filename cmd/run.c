@@ -54,7 +54,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[1] = &s->known;
 		return 0;
 	case 'j':
-		s->replay.jobs = cmd_number(state, "the number of jobs", arg, 1, 1024);
+		s->replay.jobs = cmd_jobs(state, arg);
 		return 0;
 	case OPT_NO_CONFIRM:
 		s->no_confirm = true;
@@ -65,19 +65,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		s->serial = arg ? arg : "1";
 		return 0;
 	case OPT_TIMEOUT:
-		s->replay.timeout_ms = 1000 * cmd_number(state, "the time of a run", arg, 1, 1000000);
+		s->replay.timeout_ms = cmd_timeout_ms(state, arg);
 		return 0;
 	case OPT_TRACE:
 		s->trace = arg;
 		return 0;
-	case ARGP_KEY_ARGS:
-		s->command = state->argv + state->next;
-		return 0;
-	case ARGP_KEY_NO_ARGS:
-		cmd_need_argument(state, NULL, "program", "'racetrace run PROGRAM' runs one");
-		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return cmd_parse_program(key, state, &s->command);
 	}
 }
 

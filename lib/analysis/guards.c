@@ -27,36 +27,33 @@ static uint32_t *answer(struct classes *c, const uint32_t key[CLASS_KEY], bool *
 	return &c->items[index].first;
 }
 
-/* True if another thread holds the lock at an access of the cell. */
-static bool is_guarded(struct guarded_cells *g, uint32_t cell, uint32_t thread, uint32_t lock)
+/* True if this thread, or one of the others, holds the lock at an access of the cell. */
+static bool is_held_by(struct guarded_cells *g, struct classes *answers, bool others, uint32_t cell, uint32_t thread,
+                       uint32_t lock)
 {
 	const struct model *m = g->m;
 	bool known;
-	uint32_t *is = answer(&g->guarded, (uint32_t[CLASS_KEY]){cell, thread, lock}, &known);
+	uint32_t *is = answer(answers, (uint32_t[CLASS_KEY]){cell, thread, lock}, &known);
 	if (!is || known)
 		return !is || *is;
 	const uint32_t *events = &m->cell_events[m->cells[cell].first];
 	*is = 0;
 	for (uint32_t i = 0; i < m->cells[cell].count && !*is; i++)
-		*is = model_thread_of(m, events[i]) != thread &&
+		*is = (model_thread_of(m, events[i]) != thread) == others &&
 		      model_lockset_lock(m, model_lockset_of(m, events[i]), lock);
 	return *is;
+}
+
+/* True if another thread holds the lock at an access of the cell. */
+static bool is_guarded(struct guarded_cells *g, uint32_t cell, uint32_t thread, uint32_t lock)
+{
+	return is_held_by(g, &g->guarded, true, cell, thread, lock);
 }
 
 /* True if this thread holds the lock at an access of the cell. */
 static bool is_held(struct guarded_cells *g, uint32_t cell, uint32_t thread, uint32_t lock)
 {
-	const struct model *m = g->m;
-	bool known;
-	uint32_t *is = answer(&g->held, (uint32_t[CLASS_KEY]){cell, thread, lock}, &known);
-	if (!is || known)
-		return !is || *is;
-	const uint32_t *events = &m->cell_events[m->cells[cell].first];
-	*is = 0;
-	for (uint32_t i = 0; i < m->cells[cell].count && !*is; i++)
-		*is = model_thread_of(m, events[i]) == thread &&
-		      model_lockset_lock(m, model_lockset_of(m, events[i]), lock);
-	return *is;
+	return is_held_by(g, &g->held, false, cell, thread, lock);
 }
 
 /*

@@ -59,3 +59,9 @@ char *rt_text_escape(char *out, size_t size, const char *text, size_t length)
 	out[at] = '\0';
 	return out;
 }
+
+bool rt_text_ends_in(const char *text, size_t length, const char *suffix)
+{
+	size_t n = strlen(suffix);
+	return length > n && !memcmp(text + length - n, suffix, n);
+}

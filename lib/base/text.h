@@ -22,4 +22,7 @@ bool rt_text_steers(uint32_t c);
  */
 char *rt_text_escape(char *out, size_t size, const char *text, size_t length);
 
+/* True if text[0..length) ends in the suffix, with something before it. */
+bool rt_text_ends_in(const char *text, size_t length, const char *suffix);
+
 #endif

@@ -10,21 +10,15 @@
  * nothing changes: a few passes over the synchronisation events. "x CP-before y" for some x in A, y in B is acq(A)
  * CP-before rel(B).
  */
+#include "lib/base/lower_bound.h"
 #include "lib/base/vec.h"
 #include "lib/order/builtin.h"
+#include "lib/order/lock_clock.h"
 #include "lib/relation/por.h"
 #include "lib/relation/sections.h"
 
-#include "lib/base/lower_bound.h"
-
 struct order_result {
 	struct segment_order cp; /* clocks of the events that are CP-before each segment */
-};
-
-struct cp_lock_clock {
-	uint32_t h, k;                 /* of the last writer's release and the readers' before it */
-	uint32_t thread, count;        /* that release */
-	uint32_t readers_h, readers_k; /* of the readers' releases since */
 };
 
 /* A reader's section that is before another section; `next` has one of another thread. */
@@ -44,7 +38,7 @@ struct cp {
 	uint32_t *release_h; /* by section: H at its release, with the release */
 	uint32_t *at_end;    /* by section: K at its release; of open ones, at the thread's last event */
 	uint32_t *h, *k;     /* by thread */
-	struct cp_lock_clock *locks;
+	struct lock_clock *locks;
 };
 
 /* Records a reader's section before mine; false if it, or a newer one of its thread, is recorded. */
@@ -111,40 +105,22 @@ static uint32_t after_release(struct cp *c, uint32_t k, uint32_t earlier)
 static void take(struct cp *c, uint32_t section)
 {
 	const struct section *s = &c->sections->items[section];
-	const struct cp_lock_clock *l = &c->locks[s->lock];
+	const struct lock_clock *l = &c->locks[s->lock];
 	struct clocks *clocks = &c->out->clocks;
 	uint32_t *h = &c->h[s->thread], *k = &c->k[s->thread];
-	/* Events that happen after the release inherit its K. */
-	if (l->h && l->thread != s->thread && clock_get(clocks, *h, l->thread) < l->count) {
-		*h = clock_join(clocks, *h, l->h);
-		*k = clock_join(clocks, *k, l->k);
-	}
-	if (!s->shared) {
-		*h = clock_join(clocks, *h, l->readers_h);
-		*k = clock_join(clocks, *k, l->readers_k);
-	}
+	lock_clock_acquire(l, clocks, s, h, k);
 	if (c->before[section] != MODEL_NONE)
 		*k = after_release(c, *k, c->before[section]);
 	for (uint32_t i = c->readers[section]; i; i = c->reader_list[i - 1].next)
 		*k = after_release(c, *k, c->reader_list[i - 1].section);
 }
 
-static void let_go(struct cp *c, uint32_t section)
+static void release(struct cp *c, uint32_t section)
 {
 	const struct section *s = &c->sections->items[section];
-	struct cp_lock_clock *l = &c->locks[s->lock];
-	struct clocks *clocks = &c->out->clocks;
-	uint32_t h = clock_raise(clocks, c->h[s->thread], s->thread, c->m->events[s->release].pos + 1);
-	uint32_t k = c->k[s->thread];
-	c->release_h[section] = h;
-	c->at_end[section] = k;
-	if (s->shared) {
-		l->readers_h = clock_join(clocks, l->readers_h, h);
-		l->readers_k = clock_join(clocks, l->readers_k, k);
-	} else {
-		/* A writer's acquire came after all holders before it, readers and writers. */
-		*l = (struct cp_lock_clock){h, k, s->thread, c->m->events[s->release].pos + 1, 0, 0};
-	}
+	c->at_end[section] = c->k[s->thread];
+	c->release_h[section] = lock_clock_release(&c->locks[s->lock], &c->out->clocks, s, c->m->events[s->release].pos,
+	                                           c->h[s->thread], c->k[s->thread]);
 }
 
 /* One synchronisation event of a pass. section: the one that it opens or closes. */
@@ -161,7 +137,7 @@ static void step(struct cp *c, struct por *hard, uint32_t e, uint32_t section)
 	if (section != MODEL_NONE && section_lock_taken(m, e) != MODEL_NONE)
 		take(c, section);
 	else if (section != MODEL_NONE)
-		let_go(c, section);
+		release(c, section);
 	por_send(hard, e, c->h[thread]);
 	por_set_now(hard, thread, c->h[thread]);
 	c->out->segments[m->events[e].segment] = c->k[thread];

@@ -10,6 +10,7 @@
  * for rule (a). A thread does not consume its own sections: that would order too much.
  */
 #include "lib/order/builtin.h"
+#include "lib/order/lock_clock.h"
 #include "lib/relation/por.h"
 #include "lib/relation/sections.h"
 #include "lib/relation/timeline.h"
@@ -21,12 +22,6 @@ struct order_result {
 	const struct model *m;
 	struct clocks clocks;
 	struct timeline timeline; /* events that are WCP-before the one at pos */
-};
-
-struct lock_clock {
-	uint32_t h, p;          /* of the last writer's release and the readers' before it */
-	uint32_t thread, count; /* that release */
-	uint32_t readers_h, readers_p;
 };
 
 struct wcp {
@@ -63,15 +58,7 @@ static void take(struct wcp *w, uint32_t section)
 	const struct lock_clock *l = &w->locks[s->lock];
 	struct clocks *clocks = &w->out->clocks;
 	uint32_t *h = &w->h[s->thread], *p = &w->p[s->thread];
-	/* Events that happen after the release inherit its P. */
-	if (l->h && l->thread != s->thread && clock_get(clocks, *h, l->thread) < l->count) {
-		*h = clock_join(clocks, *h, l->h);
-		*p = clock_join(clocks, *p, l->p);
-	}
-	if (!s->shared) {
-		*h = clock_join(clocks, *h, l->readers_h);
-		*p = clock_join(clocks, *p, l->readers_p);
-	}
+	lock_clock_acquire(l, clocks, s, h, p);
 }
 
 /*
@@ -109,21 +96,12 @@ static void rule_b(struct wcp *w, uint32_t section)
 		*p = after_release(w, *p, last);
 }
 
-static void let_go(struct wcp *w, uint32_t section)
+static void release(struct wcp *w, uint32_t section)
 {
 	const struct section *s = &w->sections->items[section];
-	struct lock_clock *l = &w->locks[s->lock];
-	struct clocks *clocks = &w->out->clocks;
 	rule_b(w, section);
-	uint32_t h = clock_raise(clocks, w->h[s->thread], s->thread, w->m->events[s->release].pos + 1);
-	uint32_t p = w->p[s->thread];
-	w->release_h[section] = h;
-	if (s->shared) {
-		l->readers_h = clock_join(clocks, l->readers_h, h);
-		l->readers_p = clock_join(clocks, l->readers_p, p);
-	} else {
-		*l = (struct lock_clock){h, p, s->thread, w->m->events[s->release].pos + 1, 0, 0};
-	}
+	w->release_h[section] = lock_clock_release(&w->locks[s->lock], &w->out->clocks, s, w->m->events[s->release].pos,
+	                                           w->h[s->thread], w->p[s->thread]);
 }
 
 static void step_sync(struct wcp *w, struct por *hard, uint32_t e, uint32_t section)
@@ -136,7 +114,7 @@ static void step_sync(struct wcp *w, struct por *hard, uint32_t e, uint32_t sect
 	if (section != MODEL_NONE && section_lock_taken(m, e) != MODEL_NONE)
 		take(w, section);
 	else if (section != MODEL_NONE)
-		let_go(w, section);
+		release(w, section);
 	por_send(hard, e, w->h[thread]);
 	por_set_now(hard, thread, w->h[thread]);
 }

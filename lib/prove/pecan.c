@@ -115,12 +115,13 @@ static void hold_up_others(struct pecan *p)
 static bool move_lock(struct pecan *p, uint32_t e)
 {
 	const struct model *m = p->m;
-	uint32_t lock = section_lock_taken(m, e), let_go = section_lock_let_go(m, e), owner = model_thread_of(m, e) + 1;
-	if (let_go != MODEL_NONE) {
-		if (p->holder[let_go] == owner)
-			p->holder[let_go] = 0;
+	uint32_t lock = section_lock_taken(m, e), released = section_lock_released(m, e),
+	         owner = model_thread_of(m, e) + 1;
+	if (released != MODEL_NONE) {
+		if (p->holder[released] == owner)
+			p->holder[released] = 0;
 		else
-			p->readers[let_go] -= p->readers[let_go] ? 1 : 0;
+			p->readers[released] -= p->readers[released] ? 1 : 0;
 	}
 	if (lock == MODEL_NONE)
 		return true;

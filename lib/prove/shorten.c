@@ -207,9 +207,9 @@ static bool depend_sync(struct shorten *s, uint32_t place)
 {
 	const struct model *m = s->m;
 	uint32_t e = s->events[place], object = m->events[e].object;
-	uint32_t taken = section_lock_taken(m, e), let_go = section_lock_let_go(m, e);
+	uint32_t taken = section_lock_taken(m, e), released = section_lock_released(m, e);
 	if ((taken != MODEL_NONE && !depend_lock(s, place, taken, true)) ||
-	    (let_go != MODEL_NONE && !depend_lock(s, place, let_go, false)))
+	    (released != MODEL_NONE && !depend_lock(s, place, released, false)))
 		return false;
 	switch (rt_op_group(model_op(m, e))) {
 	case RT_GROUP_THREAD:
@@ -269,11 +269,11 @@ static void forget_witness(struct shorten *s)
 	const struct model *m = s->m;
 	for (uint32_t i = 0; i < s->count; i++) {
 		uint32_t e = s->events[i], object = m->events[e].object;
-		uint32_t taken = section_lock_taken(m, e), let_go = section_lock_let_go(m, e);
+		uint32_t taken = section_lock_taken(m, e), released = section_lock_released(m, e);
 		if (taken != MODEL_NONE)
 			s->last[taken] = s->latest[taken] = MODEL_NONE;
-		if (let_go != MODEL_NONE)
-			s->last[let_go] = MODEL_NONE;
+		if (released != MODEL_NONE)
+			s->last[released] = MODEL_NONE;
 		if (!rt_op_is_access(model_op(m, e))) {
 			if (object < m->object_count)
 				s->last[object] = MODEL_NONE;

@@ -3,67 +3,22 @@
 
 #include <stdlib.h>
 
-static const struct segment_order *order(struct facts *f, struct segment_order **fact, bool locks)
-{
-	struct rt_error err;
-	if (*fact)
-		return *fact;
-	struct segment_order *made = calloc(1, sizeof *made);
-	if (made && segment_order_compute(f->m, locks, made, &err)) {
-		free(made);
-		made = NULL;
+/* Defines facts_NAME. compute: what computes *made: true on success; otherwise nothing of it is left. */
+#define FACT(type, name, compute)                                                                                      \
+	const struct type *facts_##name(struct facts *f)                                                               \
+	{                                                                                                              \
+		struct type *made = f->name ? NULL : calloc(1, sizeof *made);                                          \
+		if (made && (compute))                                                                                 \
+			f->name = made;                                                                                \
+		else                                                                                                   \
+			free(made);                                                                                    \
+		return f->name;                                                                                        \
 	}
-	return *fact = made;
-}
-
-const struct segment_order *facts_por(struct facts *f)
-{
-	return order(f, &f->por, false);
-}
-
-const struct segment_order *facts_hb(struct facts *f)
-{
-	return order(f, &f->hb, true);
-}
-
-const struct trf *facts_trf(struct facts *f)
-{
-	struct rt_error err;
-	if (f->trf)
-		return f->trf;
-	struct trf *made = calloc(1, sizeof *made);
-	if (made && trf_compute(f->m, NULL, made, &err)) {
-		free(made);
-		made = NULL;
-	}
-	return f->trf = made;
-}
-
-const struct sections *facts_sections(struct facts *f)
-{
-	if (f->sections)
-		return f->sections;
-	struct sections *made = calloc(1, sizeof *made);
-	if (made && !sections_init(made, f->m)) {
-		sections_release(made);
-		free(made);
-		made = NULL;
-	}
-	return f->sections = made;
-}
-
-const struct last_writes *facts_last_writes(struct facts *f)
-{
-	if (f->last_writes)
-		return f->last_writes;
-	struct last_writes *made = calloc(1, sizeof *made);
-	if (made && !last_writes_init(made, f->m)) {
-		last_writes_release(made);
-		free(made);
-		made = NULL;
-	}
-	return f->last_writes = made;
-}
+FACT(segment_order, por, !segment_order_compute(f->m, false, made, &(struct rt_error){0}))
+FACT(segment_order, hb, !segment_order_compute(f->m, true, made, &(struct rt_error){0}))
+FACT(trf, trf, !trf_compute(f->m, NULL, made, &(struct rt_error){0}))
+FACT(sections, sections, sections_init(made, f->m))
+FACT(last_writes, last_writes, last_writes_init(made, f->m))
 
 void facts_release(struct facts *f)
 {

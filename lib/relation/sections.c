@@ -11,7 +11,7 @@ uint32_t section_lock_taken(const struct model *m, uint32_t e)
 	return rt_op_group(op) == RT_GROUP_LOCK ? m->events[e].object : model_arg(m, e);
 }
 
-uint32_t section_lock_let_go(const struct model *m, uint32_t e)
+uint32_t section_lock_released(const struct model *m, uint32_t e)
 {
 	enum rt_op op = model_op(m, e);
 	if (!rt_op_has(op, RT_RELEASES))
@@ -59,7 +59,7 @@ static bool find(struct sections *s, const struct model *m, struct open_sections
 {
 	uint32_t capacity = 0;
 	for (uint32_t i = 0; i < m->sync_count; i++) {
-		uint32_t e = m->sync[i], thread = model_thread_of(m, e), lock = section_lock_let_go(m, e);
+		uint32_t e = m->sync[i], thread = model_thread_of(m, e), lock = section_lock_released(m, e);
 		if (lock != MODEL_NONE) {
 			uint32_t section = open_take(&open[thread], s->items, lock);
 			if (section != MODEL_NONE)
@@ -413,6 +413,6 @@ bool section_walk_step(struct section_walk *w, uint32_t e, uint32_t *section,
 		return walk_access(w, e, conflict, arg);
 	if (section_lock_taken(w->m, e) != MODEL_NONE)
 		return walk_acquire(w, e, section);
-	uint32_t lock = section_lock_let_go(w->m, e);
+	uint32_t lock = section_lock_released(w->m, e);
 	return lock == MODEL_NONE || walk_release(w, e, lock, section);
 }

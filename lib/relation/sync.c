@@ -56,13 +56,11 @@ static struct sync_condition *condition_of(struct sync *s, uint32_t e)
 {
 	uint32_t *index = &s->index[s->m->events[e].object];
 	if (*index == MODEL_NONE) {
-		if (!vec_reserve(&s->conditions, &s->condition_capacity, (uint64_t)s->condition_count + 1,
-		                 sizeof *s->conditions)) {
-			s->failed = true;
+		s->failed |= !vec_extend(&s->conditions, &s->condition_capacity, (uint64_t)s->condition_count + 1,
+		                         sizeof *s->conditions);
+		if (s->failed)
 			return NULL;
-		}
 		*index = s->condition_count++;
-		s->conditions[*index] = (struct sync_condition){0};
 	}
 	return &s->conditions[*index];
 }
@@ -183,13 +181,11 @@ static struct sync_semaphore *semaphore_of(struct sync *s, uint32_t e)
 {
 	uint32_t *index = &s->index[s->m->events[e].object];
 	if (*index == MODEL_NONE) {
-		if (!vec_reserve(&s->semaphores, &s->semaphore_capacity, (uint64_t)s->semaphore_count + 1,
-		                 sizeof *s->semaphores)) {
-			s->failed = true;
+		s->failed |= !vec_extend(&s->semaphores, &s->semaphore_capacity, (uint64_t)s->semaphore_count + 1,
+		                         sizeof *s->semaphores);
+		if (s->failed)
 			return NULL;
-		}
 		*index = s->semaphore_count++;
-		s->semaphores[*index] = (struct sync_semaphore){0};
 	}
 	return &s->semaphores[*index];
 }

@@ -134,7 +134,7 @@ static uint32_t lacking(const struct report *r, const struct finding *f, const s
 	return 2;
 }
 
-/* True if both sides hold one lock: as readers, who do not exclude one another. *name: the lock's. */
+/* True if both sides hold one lock: as readers, which exclude no other reader. *name: the lock's. */
 static bool are_readers(const struct report *r, const struct anomaly *a, char name[SUBJECT_NAME_MAX])
 {
 	const struct description *d[2] = {report_event(r, a->events[0]), report_event(r, a->events[1])};

@@ -21,6 +21,25 @@
 \name:
 	.endm
 
+/* The record is in the ring: moves cur to \end, and returns. */
+	.macro	publish name, end
+	label	\name\()_commit
+	mov	\end, (%rdx)
+	label	\name\()_zero
+	movq	$0, 16(%rdx)
+	label	\name\()_end
+	ret
+	.size	\name, .-\name
+	.endm
+
+/* \skipped: the number of records that were left out before this one; becomes w0 with it, unless it is too large. */
+	.macro	count_skipped name, skipped
+	cmp	$255, \skipped
+	ja	\name\()_slow
+	shl	$56, \skipped
+	or	%rdi, \skipped
+	.endm
+
 /* rt_append(rdi w0, rsi w1, rdx slot) */
 	.p2align 5
 	function rt_append
@@ -28,20 +47,11 @@
 	mov	16(%rdx), %rcx
 	cmp	8(%rdx), %rax
 	je	rt_append_slow
-	cmp	$255, %rcx
-	ja	rt_append_slow
-	shl	$56, %rcx
-	or	%rdi, %rcx
+	count_skipped rt_append, %rcx
 	mov	%rcx, (%rax)
 	mov	%rsi, 8(%rax)
 	add	$16, %rax
-	label	rt_append_commit
-	mov	%rax, (%rdx)
-	label	rt_append_zero
-	movq	$0, 16(%rdx)
-	label	rt_append_end
-	ret
-	.size	rt_append, .-rt_append
+	publish	rt_append, %rax
 
 /* rt_append2(rdi w0, rsi w1, rdx slot, rcx x0, r8 x1) */
 	.p2align 5
@@ -51,21 +61,12 @@
 	lea	32(%r10), %rax
 	cmp	8(%rdx), %rax
 	ja	rt_append2_slow
-	cmp	$255, %r11
-	ja	rt_append2_slow
-	shl	$56, %r11
-	or	%rdi, %r11
+	count_skipped rt_append2, %r11
 	mov	%rcx, (%r10)
 	mov	%r8, 8(%r10)
 	mov	%r11, 16(%r10)
 	mov	%rsi, 24(%r10)
-	label	rt_append2_commit
-	mov	%rax, (%rdx)
-	label	rt_append2_zero
-	movq	$0, 16(%rdx)
-	label	rt_append2_end
-	ret
-	.size	rt_append2, .-rt_append2
+	publish	rt_append2, %rax
 
 /*
  * rt_append_sync(rdi w0, rsi w1, rdx slot, rcx x0, r8 now, r9 clock) The stamp is max(now, last_stamp, clock + 1),
@@ -79,10 +80,7 @@
 	lea	32(%r10), %rax
 	cmp	8(%rdx), %rax
 	ja	rt_append_sync_slow
-	cmp	$255, %r11
-	ja	rt_append_sync_slow
-	shl	$56, %r11
-	or	%rdi, %r11
+	count_skipped rt_append_sync, %r11
 	mov	%rcx, (%r10)
 	mov	%r11, 16(%r10)
 	mov	%rsi, 24(%r10)
@@ -98,13 +96,7 @@
 	mov	%r11, 8(%r10)
 	mov	%r11, 48(%rdx)
 	add	$32, %r10
-	label	rt_append_sync_commit
-	mov	%r10, (%rdx)
-	label	rt_append_sync_zero
-	movq	$0, 16(%rdx)
-	label	rt_append_sync_end
-	ret
-	.size	rt_append_sync, .-rt_append_sync
+	publish	rt_append_sync, %r10
 
 /*
  * rt_peek(rdi at, esi size: 1, 2, 4 or 8, rdx value). Where a load faults, signal.c goes on at rt_peek_failed.

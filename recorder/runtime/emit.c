@@ -363,7 +363,7 @@ static void hold(uintptr_t lock, uintptr_t pc, bool shared)
 		rt_thread.held[rt_thread.held_count++] = (struct rt_held){lock, pc, shared};
 }
 
-static void let_go(uintptr_t lock)
+static void unhold(uintptr_t lock)
 {
 	for (unsigned i = rt_thread.held_count; i-- > 0;)
 		if (rt_thread.held[i].lock == lock) {
@@ -387,7 +387,7 @@ void rt_emit_sync(unsigned op, uint64_t operand, uint64_t arg, uintptr_t pc, uns
 	else if (op == RT_OP_WAIT_END)
 		hold(arg, pc, false);
 	else if (op == RT_OP_RELEASE || op == RT_OP_WAIT_BEGIN)
-		let_go(op == RT_OP_RELEASE ? operand : arg);
+		unhold(op == RT_OP_RELEASE ? operand : arg);
 	rt_sync(rt_self, op, operand, arg, pc, rt_record_aux(0, 0, flags));
 	if (RT_UNLIKELY(rt_controlled))
 		rt_turn_emitted(op, operand);

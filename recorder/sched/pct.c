@@ -47,26 +47,16 @@ static bool goes_on(struct rt_task *current)
 	return false;
 }
 
-static struct rt_task *highest(struct rt_task *const *tasks, unsigned n)
-{
-	struct rt_task *best = tasks[0];
-
-	for (unsigned i = 0; i < n; i++)
-		if (priority(tasks[i]) > priority(best))
-			best = tasks[i];
-	return best;
-}
-
 static struct rt_task *choose(struct rt_task *current, struct rt_task *const *enabled, unsigned n)
 {
 	(void)current;
-	return highest(enabled, n);
+	return rt_sched_highest(enabled, n, priority);
 }
 
 static struct rt_task *wakes(struct rt_task *signaller, struct rt_task *const *waiters, unsigned n)
 {
 	(void)signaller;
-	return highest(waiters, n);
+	return rt_sched_highest(waiters, n, priority);
 }
 
 const struct rt_strategy rt_strategy_pct = {

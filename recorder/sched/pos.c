@@ -14,19 +14,9 @@ static uint64_t priority(struct rt_task *t)
 	return t->rank;
 }
 
-static struct rt_task *highest(struct rt_task *const *tasks, unsigned n)
-{
-	struct rt_task *best = tasks[0];
-
-	for (unsigned i = 0; i < n; i++)
-		if (priority(tasks[i]) > priority(best))
-			best = tasks[i];
-	return best;
-}
-
 static struct rt_task *choose(struct rt_task *current, struct rt_task *const *enabled, unsigned n)
 {
-	struct rt_task *best = highest(enabled, n);
+	struct rt_task *best = rt_sched_highest(enabled, n, priority);
 
 	(void)current;
 	for (unsigned i = 0; i < n; i++)
@@ -38,7 +28,7 @@ static struct rt_task *choose(struct rt_task *current, struct rt_task *const *en
 static struct rt_task *wakes(struct rt_task *signaller, struct rt_task *const *waiters, unsigned n)
 {
 	(void)signaller;
-	return highest(waiters, n);
+	return rt_sched_highest(waiters, n, priority);
 }
 
 const struct rt_strategy rt_strategy_pos = {.name = "pos", .choose = choose, .wakes = wakes};

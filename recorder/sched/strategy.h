@@ -112,6 +112,17 @@ struct rt_task *rt_sched_any(struct rt_task *const *tasks, unsigned n);
 /* The same, of those for which the function says this. NULL: there is none. */
 struct rt_task *rt_sched_any_that(struct rt_task *const *tasks, unsigned n, bool (*is)(const struct rt_task *task),
                                   bool wanted);
+/* The one of the highest priority, the first of several. */
+static inline struct rt_task *rt_sched_highest(struct rt_task *const *tasks, unsigned n,
+                                               uint64_t (*priority)(struct rt_task *task))
+{
+	struct rt_task *best = tasks[0];
+
+	for (unsigned i = 0; i < n; i++)
+		if (priority(tasks[i]) > priority(best))
+			best = tasks[i];
+	return best;
+}
 /* A strategy's `wakes` by chance. */
 struct rt_task *rt_sched_wakes_any(struct rt_task *signaller, struct rt_task *const *waiters, unsigned n);
 /* True if the thread holds the lock, shared or not. */

@@ -134,18 +134,20 @@ static json_t *exit_value(const struct rt_trace_info *info)
 	}
 }
 
+/* The array with one more value, both of which it takes; NULL without memory. */
+static json_t *append(json_t *array, json_t *value)
+{
+	if (!json_array_append_new(array, value))
+		return array;
+	json_decref(array);
+	return NULL;
+}
+
 static json_t *command(const struct rt_trace_info *info)
 {
-	json_t *array = json_array();
-	if (!info->command) {
-		json_decref(array);
-		return json_null();
-	}
-	for (size_t i = 0; info->command[i]; i++)
-		if (json_array_append_new(array, text(info->command[i]))) {
-			json_decref(array);
-			return NULL;
-		}
+	json_t *array = info->command ? json_array() : json_null();
+	for (size_t i = 0; info->command && array && info->command[i]; i++)
+		array = append(array, text(info->command[i]));
 	return array;
 }
 
@@ -158,17 +160,13 @@ static json_t *thread_reference(const struct rt_trace_info *info, bool unique, u
 static json_t *threads(const struct rt_trace_info *info, bool unique)
 {
 	json_t *array = json_array();
-	for (uint32_t i = 0; i < info->thread_count; i++) {
+	for (uint32_t i = 0; array && i < info->thread_count; i++) {
 		const struct rt_thread *t = &info->threads[i];
 		json_t *parent = t->parent == i || t->parent >= info->thread_count
 		                     ? json_null()
 		                     : thread_reference(info, unique, t->parent);
-		json_t *value = json_pack("{so,so,so,so}", "name", text(t->name), "label", text(t->label), "parent",
-		                          parent, "left_out", number(t->left_out));
-		if (json_array_append_new(array, value)) {
-			json_decref(array);
-			return NULL;
-		}
+		array = append(array, json_pack("{so,so,so,so}", "name", text(t->name), "label", text(t->label),
+		                                "parent", parent, "left_out", number(t->left_out)));
 	}
 	return array;
 }
@@ -178,14 +176,14 @@ static json_t *modules(const struct rt_trace *trace)
 	size_t n;
 	const struct rt_module *m = rt_trace_modules(trace, &n);
 	json_t *array = json_array();
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; array && i < n; i++) {
 		json_t *value = json_pack("{so,so,so,sb}", "path", text(m[i].path), "start", hex(m[i].start), "end",
 		                          hex(m[i].end), "plain", m[i].plain);
-		int failed = value && m[i].build_id ? json_object_set_new(value, "build_id", text(m[i].build_id)) : 0;
-		if (json_array_append_new(array, value) || failed) {
-			json_decref(array);
-			return NULL;
+		if (value && m[i].build_id && json_object_set_new(value, "build_id", text(m[i].build_id))) {
+			json_decref(value);
+			value = NULL;
 		}
+		array = append(array, value);
 	}
 	return array;
 }
@@ -195,15 +193,11 @@ static json_t *hidden_atomics(const struct rt_trace *trace)
 	size_t n;
 	const struct rt_hidden_atomic *a = rt_trace_hidden_atomics(trace, &n);
 	json_t *array = json_array();
-	for (size_t i = 0; i < n; i++) {
-		json_t *value = json_pack("{so,so,so,so,so,so,sb}", "function", text(a[i].function), "module",
-		                          text(a[i].module), "start", hex(a[i].start), "end", hex(a[i].end), "from",
-		                          hex(a[i].from), "until", hex(a[i].until), "may_lock", a[i].may_lock);
-		if (json_array_append_new(array, value)) {
-			json_decref(array);
-			return NULL;
-		}
-	}
+	for (size_t i = 0; array && i < n; i++)
+		array =
+		    append(array, json_pack("{so,so,so,so,so,so,sb}", "function", text(a[i].function), "module",
+		                            text(a[i].module), "start", hex(a[i].start), "end", hex(a[i].end), "from",
+		                            hex(a[i].from), "until", hex(a[i].until), "may_lock", a[i].may_lock));
 	return array;
 }
 
@@ -212,13 +206,8 @@ static json_t *text_files(const struct rt_trace *trace)
 	size_t n;
 	const struct rt_text_file *f = rt_trace_text_files(trace, &n);
 	json_t *array = json_array();
-	for (size_t i = 0; i < n; i++) {
-		json_t *value = json_pack("{so,so}", "path", text(f[i].path), "digest", hex(f[i].digest));
-		if (json_array_append_new(array, value)) {
-			json_decref(array);
-			return NULL;
-		}
-	}
+	for (size_t i = 0; array && i < n; i++)
+		array = append(array, json_pack("{so,so}", "path", text(f[i].path), "digest", hex(f[i].digest)));
 	return array;
 }
 

@@ -419,7 +419,7 @@ static void change_locks(struct space *s, uint32_t e, bool undo)
 	uint32_t lock = section_lock_taken(m, e);
 	bool shared = model_op(m, e) == RT_OP_ACQUIRE_SHARED, take = !undo;
 	if (lock == MODEL_NONE) {
-		lock = section_lock_let_go(m, e);
+		lock = section_lock_released(m, e);
 		shared = m->sites[m->events[e].site].flags & MODEL_F_SHARED;
 		take = undo;
 	}
