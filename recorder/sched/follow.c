@@ -254,8 +254,11 @@ static bool has_reached(const struct rt_plan_step *step, state_t *s, const struc
 	       s->mark >= step->mark;
 }
 
-static bool is_goal(const struct rt_plan_step *step)
+/* True if the thread has to stand right before an event of the goal when the step ends, for it is its last one. */
+static bool ends_at_goal(const struct rt_plan_step *step, const state_t *s)
 {
+	if (s->last_step != rt_follow_plan->step + 1)
+		return false;
 	for (uint32_t i = 0; i < rt_follow_plan->goal_count; i++)
 		if (rt_follow_plan->goals[i].thread == step->thread && rt_follow_plan->goals[i].mark == step->mark)
 			return true;
@@ -265,7 +268,7 @@ static bool is_goal(const struct rt_plan_step *step)
 /* It has done what the step has, and is in a call or waits for another thread: it will come to the mark by itself. */
 static bool is_on_its_way(const struct rt_plan_step *step, const state_t *s, const struct rt_task *task)
 {
-	return step->marked && s->mark >= step->mark && !is_goal(step) &&
+	return step->marked && s->mark >= step->mark && !ends_at_goal(step, s) &&
 	       (task->state == RT_OUTSIDE || is_between(s, task));
 }
 

@@ -421,6 +421,33 @@ run 0 replay waiters.zst
 holds '.anomalies[] | select(.variable.name == "shared") | .replay | .outcome == "confirmed" and
 	all(.results[]; .end == {"kind": "status", "value": 0, "differs": false})'
 
+# A thread that waits at a barrier is not yet at its goal right behind it, but on its way.
+cat >behind.c <<'END'
+#include <pthread.h>
+static pthread_barrier_t all_here;
+static int done;
+static void *worker(void *arg)
+{
+	pthread_barrier_wait(&all_here);
+	done = 1;
+	return arg;
+}
+int main(void)
+{
+	pthread_t t[3];
+	pthread_barrier_init(&all_here, NULL, 3);
+	for (int i = 0; i < 3; i++)
+		pthread_create(&t[i], NULL, worker, NULL);
+	for (int i = 0; i < 3; i++)
+		pthread_join(t[i], NULL);
+	return !done;
+}
+END
+build behind behind.c
+run 0 record --serial -o behind.zst ./behind
+run 0 replay --attempts 1 behind.zst
+holds '[.anomalies[] | select(.variable.name == "done")] | length >= 1 and all(.verdict == "confirmed")'
+
 # Interrupted, it takes all runs with it.
 "$RACETRACE" replay --timeout 600 late.zst -- ./late w >out 2>err &
 replay=$!
