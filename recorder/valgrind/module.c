@@ -66,6 +66,7 @@ static bool dynamic_contains(long fd, const Elf64_Phdr *segments, unsigned n, co
 
 struct look {
 	Elf64_Ehdr header;
+	uint64_t functions;   /* address of .eh_frame_hdr; 0: none */
 	Elf64_Phdr *segments; /* only while it is looked at */
 	bool is_program;      /* an ELF file of this machine */
 	bool is_instrumented, is_dynamic;
@@ -81,8 +82,11 @@ static struct look look(long fd)
 	if (!l.segments)
 		return l;
 	l.is_instrumented = dynamic_contains(fd, l.segments, l.header.e_phnum, "__tsan_init");
-	for (unsigned i = 0; i < l.header.e_phnum; i++)
+	for (unsigned i = 0; i < l.header.e_phnum; i++) {
 		l.is_dynamic |= l.segments[i].p_type == PT_INTERP;
+		if (l.segments[i].p_type == PT_GNU_EH_FRAME)
+			l.functions = l.segments[i].p_vaddr;
+	}
 	VG_(free)(l.segments);
 	l.is_program = true;
 	return l;
@@ -98,30 +102,38 @@ static void close_file(long fd)
 	kernel_call(SYS_close, fd, 0, 0, 0);
 }
 
-static bool is_instrumented(const char *file)
+struct module {
+	HChar *file;
+	bool is_instrumented;
+	uint64_t functions;
+};
+
+static const struct module *module_of(const char *file)
 {
+	static struct module *known;
+	static unsigned count;
+	for (unsigned i = 0; i < count; i++)
+		if (!VG_(strcmp)(known[i].file, file))
+			return &known[i];
 	long fd = open_file(file);
-	if (fd < 0)
-		return false;
-	bool is = look(fd).is_instrumented;
-	close_file(fd);
-	return is;
+	struct look l = {.functions = 0};
+	if (fd >= 0) {
+		l = look(fd);
+		close_file(fd);
+	}
+	known = VG_(realloc)("racetrace.modules", known, (count + 1) * sizeof *known);
+	known[count] = (struct module){VG_(strdup)("racetrace.modules", file), l.is_instrumented, l.functions};
+	return &known[count++];
 }
 
 bool module_is_instrumented(const char *file)
 {
-	static struct {
-		HChar *file;
-		bool is;
-	} * known;
-	static unsigned count;
-	for (unsigned i = 0; i < count; i++)
-		if (!VG_(strcmp)(known[i].file, file))
-			return known[i].is;
-	known = VG_(realloc)("racetrace.modules", known, (count + 1) * sizeof *known);
-	known[count].file = VG_(strdup)("racetrace.modules", file);
-	known[count].is = is_instrumented(file);
-	return known[count++].is;
+	return module_of(file)->is_instrumented;
+}
+
+uint64_t module_functions(const char *file)
+{
+	return module_of(file)->functions;
 }
 
 /* The interpreter of a script, in `line`. NULL: it is none. */

@@ -5,9 +5,12 @@
 #include "recorder/valgrind/platform.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* True if code in the file calls the hooks of ThreadSanitizer. False as well if the file cannot be read. */
 bool module_is_instrumented(const char *file);
+/* Address in the file's own numbers of its table of functions (.eh_frame_hdr); 0: it has none, or cannot be read. */
+uint64_t module_functions(const char *file);
 /*
  * True if the file is to be executed under the tool: a dynamically linked program that is not instrumented, or a script
  * of one. Not if execution gives it other rights, which the tool would have to deny it.

@@ -16,6 +16,7 @@ struct place {
 	UInt length;
 	bool is_locked; /* it holds the bus: what else it accesses is a part of that */
 	bool one_shot;  /* it is a compare and exchange */
+	bool is_own;    /* what it accesses is the frame of its own function */
 	bool updates;   /* it loads and stores one location, without a bus lock */
 	Int stop;       /* the statement before which it can be stopped: that of its first access; negative: none */
 };

@@ -51,12 +51,12 @@ static UWord stops(UWord at, UWord w1, UWord step, UWord instruction)
 /* The address of what the statement accesses; NULL: nothing that a thread is stopped before. */
 static IRExpr *accessed(const struct place *p, const IRStmt *s, IRType *type, unsigned *op)
 {
-	if (s->tag == Ist_WrTmp && s->Ist.WrTmp.data->tag == Iex_Load) {
+	if (s->tag == Ist_WrTmp && s->Ist.WrTmp.data->tag == Iex_Load && !p->is_own) {
 		*type = s->Ist.WrTmp.data->Iex.Load.ty;
 		*op = p->is_locked ? p->one_shot ? RT_OP_ATOMIC_CAS : RT_OP_ATOMIC_RMW : RT_OP_READ;
 		return s->Ist.WrTmp.data->Iex.Load.addr;
 	}
-	if (s->tag == Ist_Store && !p->is_locked && !is_return_address(p, s->Ist.Store.data)) {
+	if (s->tag == Ist_Store && !p->is_locked && !p->is_own && !is_return_address(p, s->Ist.Store.data)) {
 		*type = typeOfIRExpr(p->to->tyenv, s->Ist.Store.data);
 		*op = RT_OP_WRITE;
 		return s->Ist.Store.addr;

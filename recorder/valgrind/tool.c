@@ -6,6 +6,7 @@
 #include "recorder/runtime/filter.h"
 #include "recorder/runtime/shared.h"
 #include "recorder/valgrind/calls.h"
+#include "recorder/valgrind/frame.h"
 #include "recorder/valgrind/module.h"
 #include "recorder/valgrind/stop.h"
 #include "recorder/watch.h"
@@ -165,7 +166,7 @@ static void add_access(struct place *p, unsigned op, IRExpr *at, IRType type, IR
 {
 	unsigned size = (unsigned)sizeofIRType(type);
 	IRExpr *wide_value = value && size <= 8 ? widen(p, value) : NULL;
-	if (p->is_locked)
+	if (p->is_locked || p->is_own)
 		return;
 	if (wide_value)
 		add_call(p, op == RT_OP_READ ? "load" : "store", op == RT_OP_READ ? (void *)load : (void *)store,
@@ -225,6 +226,7 @@ static void begin_instruction(struct place *p, const IRSB *from, Int i, const Ve
 	for (Int k = i + 1; k < from->stmts_used && from->stmts[k]->tag != Ist_IMark; k++)
 		p->is_locked |= from->stmts[k]->tag == Ist_CAS;
 	p->one_shot = p->is_locked && compares(p->at);
+	p->is_own = frame_is_accessed(p->at);
 	p->updates = updates(from, i + 1);
 	p->stop = stop_statement(p, from, i + 1, layout);
 }
@@ -360,6 +362,7 @@ static void unmapped(Addr at, SizeT size)
 {
 	(void)at, (void)size;
 	forget_targets();
+	frame_forget();
 }
 
 static Bool handle_request(ThreadId tid, UWord *arguments, UWord *result)

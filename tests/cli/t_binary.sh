@@ -175,6 +175,84 @@ for line in "own mixed.c:$own" "loaded mixed.c:$ours" "loaded lib.c:2 mixed.c:$o
 done
 [ "$(grep -c '' got)" = 3 ] || wrong "other races in a mixed program: $(cat got)"
 
+# A frame is left out if no other code can know where it is: whatever its function does in there, there is no event more.
+# Where an address is taken, be it only where an exception is handled, all of the frame is seen.
+cat >frames.cpp <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+static int *volatile shown, *volatile caught;
+static int rounds, sum;
+static int alone(int n)
+{
+	int own = 0, last = n;
+	for (int i = 0; i < rounds; i++) {
+		own += last * i;
+		last = own;
+	}
+	return own;
+}
+static void *sums(void *arg)
+{
+	sum = alone(2);
+	return arg;
+}
+static void fail(int n)
+{
+	if (n)
+		throw n;
+}
+static void *owner(void *arg)
+{
+	int a = 1; /* @a */
+	int b = 1; /* @b */
+	shown = &a;
+	try {
+		fail(3);
+	} catch (int) {
+		caught = &b;
+	}
+	while (shown)
+		;
+	return arg;
+}
+static void *other(void *arg)
+{
+	while (!caught || !shown)
+		;
+	*shown = 2;  /* @shown */
+	*caught = 2; /* @caught */
+	shown = NULL;
+	return arg;
+}
+int main(int argc, char **argv)
+{
+	pthread_t a, b;
+	rounds = argc > 1 ? atoi(argv[1]) : 1;
+	pthread_create(&a, NULL, argc > 1 ? sums : owner, NULL);
+	if (argc == 1) {
+		pthread_create(&b, NULL, other, NULL);
+		pthread_join(b, NULL);
+	}
+	pthread_join(a, NULL);
+	return 0;
+}
+END
+for level in 0 2; do
+	g++ -g -O$level frames.cpp -o frames -pthread || exit 1
+	"$racetrace" record --recorder=valgrind -o p.zst ./frames >out 2>err || wrong "frames: $(cat err)"
+	"$racetrace" analyze --all --fail-on never -f json p.zst | jq -r '.anomalies[] | select(.kind == "race") | [.events[].source.line] | sort | join(" ")' | sort -u >got
+	for lines in "$(grep -n '@a \*/' frames.cpp | cut -d: -f1) $(grep -n '@shown \*/' frames.cpp | cut -d: -f1)" \
+		"$(grep -n '@b \*/' frames.cpp | cut -d: -f1) $(grep -n '@caught \*/' frames.cpp | cut -d: -f1)"; do
+		grep -qx "$lines" got || wrong "-O$level: no race of lines $lines in a frame whose address is taken: $(paste -sd, got)"
+	done
+done
+g++ -g -O0 frames.cpp -o frames -pthread || exit 1
+for rounds in 20 2000; do
+	"$racetrace" record --recorder=valgrind -o $rounds.zst ./frames $rounds >out 2>err || wrong "frames: $(cat err)"
+	"$racetrace" info --format json $rounds.zst | jq .groups.memory >events.$rounds
+done
+cmp -s events.20 events.2000 || wrong "accesses of a private frame are recorded: $(cat events.*)"
+
 # A store and a fence, as some compilers store to an _Atomic variable: such a line calls nothing, and is not plain.
 printf '#include <pthread.h>\n_Atomic int x;\nint y;\nstatic void *work(void *arg)\n{\n\tx = 1;\n\ty = 1;\n\treturn arg;\n}\n%s\n' \
 	'int main(void) { pthread_t a, b; pthread_create(&a, 0, work, 0); pthread_create(&b, 0, work, 0); pthread_join(a, 0); return pthread_join(b, 0); }' >fenced.c
