@@ -175,6 +175,7 @@ static enum rt_status run_shard(struct analyze_settings *s, char *const *args, u
 	struct part part = {.fd = out.fd, .shard = s->shard - 1, .of = s->of};
 	part_begin(&part, args, arg_count);
 	s->analysis.part = &part;
+	s->analysis.memory = s->max_memory;
 	s->analysis.model.admit = cmd_admit;
 	s->analysis.model.admit_arg = &max_memory;
 	status = analysis_run(trace, &s->analysis, &a, err);

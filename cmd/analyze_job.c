@@ -116,6 +116,7 @@ enum rt_status analyze_job_run(struct analyze_job *j, struct rt_error *err)
 	struct analysis *a = NULL;
 	if (!j->one_of_several)
 		progress_watch(j->trace);
+	j->analysis.memory = j->s->max_memory ? j->max_memory : 0;
 	enum rt_status status = analysis_run(j->trace, &j->analysis, &a, err);
 	if (!status)
 		status = check_kinds(j->s, a, err);
@@ -151,7 +152,22 @@ bool analyze_by_windows(const struct analyze_settings *s)
 struct windowing {
 	struct analyze_job *job;
 	struct merge *merge;
+	uint64_t allowed; /* bytes, for what the process has and takes */
 };
+
+/*
+ * The next window may take what the reports of those before it have left. All reports together may keep a quarter, and
+ * half of what more than the smallest window is allowed; each half of what is left of that.
+ */
+static void allow_next(const struct windowing *to)
+{
+	enum { SMALLEST = 26 << 20 };
+	struct analyze_job *j = to->job;
+	uint64_t kept = cmd_own_memory(), more = to->allowed > SMALLEST ? (to->allowed - SMALLEST) / 2 : 0;
+	uint64_t most = more < to->allowed / 4 ? more : to->allowed / 4;
+	j->max_memory = j->analysis.memory = to->allowed > kept ? to->allowed - kept : 1;
+	j->analysis.report_memory = most > kept ? (most - kept) / 2 + 1 : 1;
+}
 
 /* A windows_take. */
 static enum rt_status take_window(struct analysis *a, const struct window *w, void *arg, struct rt_error *err)
@@ -178,15 +194,15 @@ static enum rt_status take_window(struct analysis *a, const struct window *w, vo
 	                   err);
 	if (!status && to->merge->runs[to->merge->run_count - 1].report)
 		windows_set_aside(a);
+	allow_next(to);
 	return status;
 }
 
 enum rt_status analyze_job_windows(struct analyze_job *j, struct merge *merge, struct rt_error *err)
 {
-	enum { KEPT = 8 };
-	struct windowing to = {j, merge};
-	uint64_t allowed = cmd_allowed_memory(j->max_memory);
-	j->max_memory = allowed - allowed / KEPT; /* the rest is for the reports of windows that came before */
+	/* What the process has now is part of what an analysis is said to need. */
+	struct windowing to = {j, merge, cmd_allowed_memory(j->max_memory) + cmd_own_memory()};
+	allow_next(&to);
 	if (!j->one_of_several)
 		progress_watch(j->trace);
 	enum rt_status status = windows_analyze(j->trace, &j->analysis, take_window, &to, err);

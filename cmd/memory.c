@@ -5,6 +5,7 @@
 #include "lib/analysis/analysis.h"
 
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,6 +94,13 @@ static uint64_t free_memory(void)
 	if (!getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY)
 		most = least(most, limit.rlim_cur);
 	return most;
+}
+
+uint64_t cmd_own_memory(void)
+{
+	malloc_trim(0);
+	uint64_t kibibytes = number_in("/proc/self/status", "RssAnon:");
+	return kibibytes <= UINT64_MAX >> 10 ? kibibytes << 10 : 0;
 }
 
 /* "21 GB", "1.5 GB", "300 MB" */

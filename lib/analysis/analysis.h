@@ -22,6 +22,8 @@ struct analysis_options {
 	uint64_t asked;             /* bit i: patterns[i] is searched for although it is off by default */
 	const struct pattern *user; /* patterns of the user's, ending with a NULL name; borrowed; NULL: none */
 	struct limits limits;       /* of: 0 is the default */
+	uint64_t memory;            /* bytes that the analysis may take; 0: there is no bound */
+	uint64_t report_memory;     /* bytes of these for what stays when it is reported; 0: no bound of its own */
 	uint32_t jobs;              /* number of processes that prove candidates; 0, 1: this one */
 	struct part *part;          /* decide its share of the candidates alone, and write the results; NULL: all */
 	struct parts *parts;        /* take the results from there; NULL: there are none */

@@ -57,6 +57,17 @@ void windows_cap(const struct model *m, const struct window *window, struct anom
 	}
 }
 
+/* A window's share of what all proofs of the trace may take. */
+static struct limits share_limits(const struct limits *asked, uint64_t events, uint64_t all)
+{
+	struct limits l = limits_complete(asked);
+	double share = events < all ? (double)events / (double)all : 1;
+	for (enum limit i = 0; i < LIMITS; i++)
+		if (limit_infos[i].scales || i == LIMIT_SEARCH_EVENTS_TOTAL)
+			l.of[i] = (uint64_t)((double)l.of[i] * share) + 1;
+	return l;
+}
+
 enum rt_status windows_one(const struct window_survey *survey, uint64_t first, uint64_t last,
                            const struct analysis_options *options, struct window *window, struct analysis **out,
                            struct rt_error *err)
@@ -67,6 +78,7 @@ enum rt_status windows_one(const struct window_survey *survey, uint64_t first, u
 	if (status)
 		return status;
 	own.window = window;
+	own.limits = share_limits(&options->limits, last - first + 1, survey->events);
 	own.memory_model = options->set_memory_model ? options->memory_model : rt_trace_info(survey->whole)->model;
 	own.set_memory_model = true;
 	status = analysis_run(part, &own, out, err);
@@ -83,8 +95,10 @@ enum rt_status windows_one(const struct window_survey *survey, uint64_t first, u
 enum rt_status windows_analyze(struct rt_trace *trace, const struct analysis_options *options, windows_take *take,
                                void *arg, struct rt_error *err)
 {
-	enum { SMALLEST = 4096 };
+	enum { SMALLEST = 4096, LARGE = 1 << 18 };
 	struct window_survey survey;
+	/* What a window's large arrays took is free for the next one, whatever is kept beside them. */
+	mallopt(M_MMAP_THRESHOLD, LARGE);
 	enum rt_status status = window_survey(trace, &survey, err);
 	uint64_t size = (survey.events + 1) / 2, next;
 	bool going = !status;
@@ -119,6 +133,12 @@ void windows_set_aside(struct analysis *a)
 	}
 	facts_release(&a->facts);
 	a->facts = (struct facts){.m = m};
+	for (size_t i = 0; i < a->anomalies.count; i++) {
+		struct anomaly *x = &a->anomalies.items[i];
+		free(x->others);
+		x->others = NULL;
+		x->other_count = 0;
+	}
 	spill(m->events, (size_t)m->event_count * sizeof *m->events);
 	spill(m->segments, (size_t)m->segment_count * sizeof *m->segments);
 	spill(m->cells, (size_t)m->cell_count * sizeof *m->cells);

@@ -11,7 +11,8 @@ typedef enum rt_status windows_take(struct analysis *a, const struct window *win
 
 /*
  * Analyzes windows of the trace, one after the other, each as large as options->model.admit allows, and hands each
- * analysis on. It stops early if `decided` ends an analysis. RT_ELARGE: not even the smallest window is allowed.
+ * analysis on. Each has its share of the limits of all proofs. `take` may change the options for the next one. It stops
+ * early if `decided` ends an analysis. RT_ELARGE: not even the smallest window is allowed.
  */
 enum rt_status windows_analyze(struct rt_trace *trace, const struct analysis_options *options, windows_take *take,
                                void *arg, struct rt_error *err);

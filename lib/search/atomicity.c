@@ -12,6 +12,7 @@
  *
  * Atomic accesses count like plain ones (two in a critical section are as little serializable), updates as writes.
  */
+#include "lib/base/lower_bound.h"
 #include "lib/base/vec.h"
 #include "lib/search/classes.h"
 #include "lib/search/found.h"
@@ -236,8 +237,30 @@ static void offer(struct atomicity_finder *s, struct found *f, uint32_t e1, uint
 	found_offer(&s->found, f, (uint32_t[]){e1, e2, e3}, s->exact && e1 < e2 && e2 < e3);
 }
 
+/*
+ * Of the accesses of the window from *from to *to, leaves those that neither e1 nor e3 rules out: what e1 needs is a
+ * prefix of the class, and those that need e3 are its end. Returns the number of those that it leaves out.
+ */
+static uint32_t leave_possible(const struct atomicity_finder *s, const struct pair_window *w, uint32_t e1, uint32_t e3,
+                               const uint32_t *e2s, uint32_t *from, uint32_t *to)
+{
+	const struct model *m = s->m;
+	const struct trf *needs = search_needs(s->context);
+	uint32_t pos = m->events[e3].pos, thread = model_thread_of(m, e1), other = model_thread_of(m, e2s[w->low]);
+	if (!needs)
+		return 0;
+	uint32_t before = clock_get(&needs->clocks, trf_clock_before(needs, e1), other);
+	*from = lower_bound(i, *from, *to, m->events[e2s[i]].pos < before);
+	*to = lower_bound(i, *from, *to, clock_get(&needs->clocks, trf_clock_before(needs, e2s[i]), thread) <= pos);
+	struct pair_window left = *w;
+	left.low = *from;
+	left.high = *to;
+	return window_size(w) - window_size(&left);
+}
+
 /* Offers the accesses of the window that are nearest to the pair in the trace, and the window's ends; then all of them,
- * as long as all may be kept. */
+ * as long as all may be kept. Where there are so many that they are only counted, those that are ruled out are counted
+ * at once. */
 static void offer_some(struct atomicity_finder *s, struct found *f, const struct pair_window *w, uint32_t e1,
                        uint32_t e3, const uint32_t *e2s)
 {
@@ -245,7 +268,10 @@ static void offer_some(struct atomicity_finder *s, struct found *f, const struct
 	for (size_t i = 0; i < sizeof at / sizeof *at; i++)
 		if (in_window(w, at[i]))
 			offer(s, f, e1, e2s[at[i]], e3);
-	for (uint32_t i = w->low; i < w->high && !found_full(&s->found, f); i++)
+	uint32_t from = w->low, to = w->high;
+	if (found_only_counts(f))
+		found_exclude(&s->found, f, leave_possible(s, w, e1, e3, e2s, &from, &to));
+	for (uint32_t i = from; i < to && !found_full(&s->found, f); i++)
 		if (in_window(w, i))
 			offer(s, f, e1, e2s[i], e3);
 }

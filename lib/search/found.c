@@ -200,10 +200,13 @@ static bool is_cut(const struct found_list *l, const struct found *f)
 	return false;
 }
 
-/* Number of instances that may be kept of all entries: more of a longer trace. */
+/* Number of instances that may be kept of all entries: more of a longer trace, and no more than memory allows. They are
+ * copied once. */
 static uint64_t found_all(const struct found_list *l)
 {
-	return FOUND_ALL + (uint64_t)l->context->m->event_count;
+	enum { AN_INSTANCE = 32, A_HASH = 32 };
+	uint64_t all = FOUND_ALL + (uint64_t)l->context->m->event_count, memory = l->context->lazy->memory;
+	return memory && memory / (AN_INSTANCE + A_HASH) < all ? memory / (AN_INSTANCE + A_HASH) : all;
 }
 
 static bool no_room(const struct found_list *l, const struct found *f)
@@ -231,12 +234,14 @@ static uint64_t hash_of(const uint32_t *events, uint32_t n)
  * are more than are kept in any case. */
 static bool is_new(struct found_list *l, struct found *f, const uint32_t *events, bool full)
 {
-	f->uncounted |= f->instances.count + f->ruled_out >= SEEN_MAX || l->excluded >= found_all(l);
+	f->uncounted |= f->instances.count + f->ruled_out >= SEEN_MAX || l->excluded >= found_all(l) ||
+	                (l->context->lazy->memory && l->remembered >= found_all(l));
 	uint64_t hash = hash_of(events, f->key.pattern->count);
 	if (full || f->uncounted)
 		return !set_has(&f->seen, hash);
 	bool added = false;
 	l->failed |= !set_add(&f->seen, hash, &added);
+	l->remembered += added;
 	return added;
 }
 
@@ -285,6 +290,17 @@ static void exclude(struct found_list *l, struct found *f, const uint32_t *event
 		memcpy(f->excluded + f->excluded_count++ * f->key.pattern->count, events, size);
 	f->ruled_out++;
 	l->excluded++;
+}
+
+bool found_only_counts(const struct found *f)
+{
+	return f->uncounted && f->excluded_count == RULED_OUT_KEPT;
+}
+
+void found_exclude(struct found_list *l, struct found *f, uint64_t tuples)
+{
+	f->ruled_out += tuples;
+	l->excluded += tuples;
 }
 
 void found_represent(struct found *f, const uint32_t *events, enum found_rank rank)

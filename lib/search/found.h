@@ -33,8 +33,9 @@ struct found_list {
 	/* By hash, bits: there may be an entry. Of most tuples of a search there is none, and the table of entries is
 	 * in no cache. */
 	uint64_t filter[FOUND_FILTER / 64];
-	uint64_t kept;     /* number of instances that found_offer kept, of all entries */
-	uint64_t excluded; /* number of tuples of all that were ruled out */
+	uint64_t kept;       /* number of instances that found_offer kept, of all entries */
+	uint64_t excluded;   /* number of tuples of all that were ruled out */
+	uint64_t remembered; /* number of tuples of all whose hash is kept */
 	/* By place in the pattern: the event last asked for, + 1, and the clock that it needs. Of successive tuples
 	 * most events are the same. */
 	struct {
@@ -75,6 +76,10 @@ void found_cut(struct found_list *l, uint32_t site);
 /* True if as many instances are kept as may be, or as many were offered as are looked at. More may be offered, such as
  * are likely to be possible or spread over the trace: they may replace kept ones. */
 bool found_full(const struct found_list *l, const struct found *f);
+/* True if so many tuples of the entry were offered that those that are ruled out are only counted. */
+bool found_only_counts(const struct found *f);
+/* Counts tuples of such an entry that are ruled out, as if they were offered. */
+void found_exclude(struct found_list *l, struct found *f, uint64_t tuples);
 /* Offers an instance, which may be offered again: the tuples are counted here. observed: the recorded run itself shows
  * it. A tuple of which one event needs another that comes after it is ruled out: of those only a few are kept. */
 void found_offer(struct found_list *l, struct found *f, const uint32_t *events, bool observed);

@@ -18,6 +18,7 @@ struct search_lazy {
 	struct provers *provers;             /* owned by the creator of this */
 	struct trf *unforced;                /* the same: of search_unforced */
 	struct limits *limits;               /* borrowed */
+	uint64_t memory; /* bytes that instances of what one search finds may take; 0: there is no bound */
 	enum rt_status status;
 	struct rt_error error;
 };

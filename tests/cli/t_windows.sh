@@ -57,6 +57,23 @@ run 3 schedule --max-memory 40M large.std
 run 3 analyze --max-memory 1M -o none.json large.std
 says "1 MB are allowed"
 [ ! -e none.json ] || wrong "there is a report"
+# Nor does what is found take more, however much that is: then fewer anomalies are kept, which the report says.
+awk 'BEGIN {
+	for (t = 1; t < 8; t++) print "T0|fork(T" t ")|1"
+	s = 1
+	for (i = 0; i < 100000; i++) {
+		s = (s * 1103515245 + 12345) % 2147483648; t = int(s / 65536) % 8
+		s = (s * 1103515245 + 12345) % 2147483648; v = int(s / 65536) % 40
+		s = (s * 1103515245 + 12345) % 2147483648; l = int(s / 65536) % 100
+		print "T" t "|" (l % 3 ? "r" : "w") "(v" v ")|" 10 + v * 100 + l
+	}
+}' >racy.std
+for most in 30 40; do
+	run 1 analyze --max-memory ${most}M --stats --format json -o racy.json racy.std
+	taken=$(sed -n 's/^memory-bytes //p' err)
+	grep -q __asan_init "$RACETRACE" || [ "$taken" -le $((most << 20)) ] || wrong "${most}M are allowed, $taken bytes were taken"
+	jq -e '.limits.anomalies.hit and .limits.anomalies.bound < 25000' racy.json >/dev/null || wrong "no limit on anomalies in ${most}M"
+done
 # Several traces: windows of one are beside the others.
 head -n 1000 large.std >small.std
 "$RACETRACE" analyze --max-memory 40M --format json -o many.json small.std large.std 2>err
