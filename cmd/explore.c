@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-const struct explore_strategy explore_strategies[] = {
+static const struct explore_strategy strategies[] = {
     {"predict", "random", predict_next, NULL, predict_ended, predict_merged, predict_release},
     {"random", "random", NULL, NULL, NULL, NULL, NULL},
     {"native", NULL, NULL, NULL, NULL, NULL, NULL},
@@ -88,7 +88,7 @@ static const char doc[] =
 
 static const char *strategy_at(int i)
 {
-	return explore_strategies[i].name;
+	return strategies[i].name;
 }
 static const char *reduction_at(int i)
 {
@@ -142,7 +142,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->source_root = arg;
 		return 0;
 	case OPT_STRATEGY:
-		o->strategy = &explore_strategies[cmd_name(state, "a strategy", arg, strlen(arg), strategy_at)];
+		o->strategy = &strategies[cmd_name(state, "a strategy", arg, strlen(arg), strategy_at)];
 		return 0;
 	case OPT_TIME:
 		o->time_s = cmd_number(state, "the time limit", arg, 1, UINT32_MAX);
@@ -195,7 +195,7 @@ int cmd_explore(int argc, char **argv)
 	static const struct argp_child children[] = {
 	    {&cmd_reports_argp, 0, NULL, 0}, {&cmd_known_argp, 0, NULL, 0}, {0}};
 	static const struct argp argp = {options, parse, "[--] PROGRAM [ARGUMENT...]", doc, children, NULL, NULL};
-	struct settings s = {.explore = {.strategy = &explore_strategies[0],
+	struct settings s = {.explore = {.strategy = &strategies[0],
 	                                 .runs = RUNS,
 	                                 .jobs = 1,
 	                                 .seed = 1,

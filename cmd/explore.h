@@ -1,7 +1,7 @@
 /*
  * What the parts of `racetrace explore` share: an exploration makes runs, some at once, analyzes each and merges what
  * is found. A strategy says which run comes next: one file (or none, if the recorder's scheduler has it) and a line of
- * explore_strategies[].
+ * strategies[] (explore.c).
  */
 #ifndef CMD_EXPLORE_H
 #define CMD_EXPLORE_H
@@ -30,7 +30,6 @@ struct run_order {
 
 /* Adds an option, which is copied. False without memory. */
 bool run_order_add(struct run_order *order, const char *option);
-void run_order_release(struct run_order *order);
 
 /* A run under way. */
 struct run_slot {
@@ -73,7 +72,6 @@ struct explore_strategy {
 	enum rt_status (*merged)(struct exploring *x, const struct run_result *run, struct rt_error *err);
 	void (*release)(struct exploring *x);
 };
-extern const struct explore_strategy explore_strategies[]; /* ends with a NULL name */
 
 /* predict (explore_predict.c) */
 bool predict_next(struct exploring *x, struct run_order *order);

@@ -10,7 +10,6 @@
 #include "cmd/explore.h"
 
 #include "lib/base/vec.h"
-#include "lib/report/findings.h"
 #include "lib/trace/modules.h"
 
 #include <inttypes.h>

@@ -134,7 +134,7 @@ bool run_order_add(struct run_order *order, const char *option)
 	return options[n] != NULL;
 }
 
-void run_order_release(struct run_order *order)
+static void order_release(struct run_order *order)
 {
 	for (size_t i = 0; order->options && order->options[i]; i++)
 		free(order->options[i]);
@@ -438,7 +438,7 @@ static enum rt_status take(struct exploring *x, struct run_slot *s, struct rt_er
 static void free_slot(struct run_slot *s)
 {
 	try_free(s->t);
-	run_order_release(&s->order);
+	order_release(&s->order);
 	s->t = NULL;
 }
 

@@ -1,7 +1,6 @@
 /* racetrace merge: one report of the parts that 'racetrace analyze --shard' wrote. */
 #include "cmd/analyze.h"
 #include "cmd/command.h"
-#include "cmd/common.h"
 
 #include <argp.h>
 #include <stdlib.h>

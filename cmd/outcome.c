@@ -8,7 +8,6 @@
 #include "recorder/collector/tree.h"
 #include "recorder/control.h"
 
-#include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,12 +4,10 @@
 #include "cmd/library.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { GRACE_MS = 5000, ARGUMENTS_MAX = 16 };

@@ -33,7 +33,8 @@ const struct order_result *search_order(const struct search_context *c, int orde
 	return lazy->order_results[order];
 }
 
-struct provers *search_provers(const struct search_context *c)
+/* The provers; NULL if none are wanted and on failure. */
+static struct provers *provers_of(const struct search_context *c)
 {
 	struct search_lazy *lazy = c->lazy;
 	if (!lazy->provers && lazy->options && !lazy->status) {
@@ -48,7 +49,7 @@ struct provers *search_provers(const struct search_context *c)
 
 const struct trf *search_needs(const struct search_context *c)
 {
-	const struct provers *p = search_provers(c);
+	const struct provers *p = provers_of(c);
 	return p ? provers_needs(p) : NULL;
 }
 
@@ -293,7 +294,7 @@ static enum rt_status decide_all(struct analysis *a, const struct analysis_optio
                                  const struct search_context *c, struct rt_error *err)
 {
 	enum rt_status status = RT_OK;
-	struct provers *provers = a->anomalies.count ? search_provers(c) : NULL;
+	struct provers *provers = a->anomalies.count ? provers_of(c) : NULL;
 	uint64_t digest = options->part || options->parts ? digest_of(a, &options->prove) : 0;
 	if (options->part)
 		part_digest(options->part, digest);
@@ -446,7 +447,7 @@ static enum rt_status search_all(struct analysis *a, const struct analysis_optio
 		return rt_error_set(err, RT_EMEMORY, "no memory for what guards the variables of anomalies");
 	begin(options, ANALYSIS_PREPARE);
 	if (a->anomalies.count)
-		search_provers(c);
+		provers_of(c);
 	begin(options, ANALYSIS_PROVE);
 	enum rt_status status = decide_all(a, options, visits, c, err);
 	if (!status && !options->window)

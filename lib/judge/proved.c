@@ -3,7 +3,6 @@
 
 #include "lib/base/vec.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 void judge_remember(struct judge *j, const struct schedule *s, const struct goal *goal)

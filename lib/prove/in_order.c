@@ -1,7 +1,6 @@
 /* Reaching a goal in the order of the trace; see in_order.h. */
 #include "lib/prove/in_order.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct in_order {

@@ -128,16 +128,6 @@ static bool read_at(int fd, void *data, size_t size, uint64_t offset)
 	return true;
 }
 
-bool part_is(const char *path)
-{
-	char begin[sizeof magic];
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	bool is = fd >= 0 && read_at(fd, begin, sizeof begin, 0) && !memcmp(begin, magic, sizeof magic);
-	if (fd >= 0)
-		close(fd);
-	return is;
-}
-
 static enum rt_status damaged(const char *path, struct rt_error *err)
 {
 	return rt_error_set(err, RT_EINPUT, "'%s' is no whole part of an analysis: write it again", path);

@@ -28,9 +28,6 @@ void part_put(struct part *p, uint32_t pass, uint32_t index, const struct anomal
 /* Once after part_begin, also if the analysis failed. */
 void part_end(struct part *p);
 
-/* True if the file begins as a part does. */
-bool part_is(const char *path);
-
 /* All parts of one analysis. */
 struct parts;
 

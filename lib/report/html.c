@@ -49,7 +49,8 @@ static void put_list(const struct page *p)
 	fputs("</tbody>\n</table>\n</div>\n", p->out);
 }
 
-bool html_put_anomalies(const struct page *p)
+/* The list of anomalies, and the first of each kind one by one. False without memory. */
+static bool put_anomalies(const struct page *p)
 {
 	size_t shown[ANOMALY_KINDS] = {0}, left_out = 0;
 	uint32_t verdicts = 0, kinds = 0;
@@ -160,7 +161,7 @@ static bool put_page(struct page *p)
 		html_put_counts(p, p->r->findings->levels, p->r->findings->known, p->r->findings->suppressed);
 		put_kinds(p);
 	}
-	bool ok = p->r->by_anomaly ? html_put_anomalies(p) : html_put_findings(p);
+	bool ok = p->r->by_anomaly ? put_anomalies(p) : html_put_findings(p);
 	put_end(p);
 	return ok;
 }

@@ -36,8 +36,7 @@ void html_put_marked(const struct page *p, const char *text);
 const char *html_thread_name(const struct page *p, uint32_t thread);
 void html_put_thread(const struct page *p, uint32_t thread);
 void html_put_position(const struct page *p, const struct rt_frame *f);
-/* The frame's source line, if it may be shown; and with the lines around it. */
-void html_put_snippet(const struct page *p, const struct rt_frame *f);
+/* The frame's source line, if it may be shown, with the lines around it. */
 void html_put_source(const struct page *p, const struct rt_frame *f);
 /* The stack; the first time that it is on the page. Later a link to it. */
 void html_put_stack(const struct page *p, const struct description *d, bool source);
@@ -65,8 +64,6 @@ void html_forget(const struct page *p);
 struct merge;
 /* The findings of several runs, as html_put_findings. */
 bool html_put_merged(struct page *p, const struct merge *m);
-/* The list of anomalies, and the first of each kind one by one. False without memory. */
-bool html_put_anomalies(const struct page *p);
 
 /* What the page's filter chooses by: an element with data-a (level or verdict) and data-k (kinds) attributes. */
 void html_put_choice(const struct page *p, const char *a, uint32_t kinds);

@@ -84,7 +84,8 @@ void html_put_position(const struct page *p, const struct rt_frame *f)
 	}
 }
 
-void html_put_snippet(const struct page *p, const struct rt_frame *f)
+/* The frame's source line, if it may be shown. */
+static void put_snippet(const struct page *p, const struct rt_frame *f)
 {
 	char *line = snippet(p->snippets, f->file, f->line);
 	if (!line)
@@ -134,7 +135,7 @@ static void put_frames(const struct page *p, uint64_t pc, bool source)
 		fputs("<li>", p->out);
 		html_put_position(p, f);
 		if (source)
-			html_put_snippet(p, f);
+			put_snippet(p, f);
 		fputs("</li>\n", p->out);
 	}
 }

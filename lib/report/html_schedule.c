@@ -7,7 +7,6 @@
 #include "lib/report/utf8.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {

@@ -8,7 +8,6 @@
 #include "lib/report/formats.h"
 #include "lib/report/merge.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #ifndef RT_HOMEPAGE

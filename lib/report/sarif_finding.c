@@ -1,7 +1,6 @@
 /* A finding as a SARIF result: its first place is where code hosts show it, the others are related locations. */
 #include "lib/report/sarif.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -17,7 +17,8 @@ static bool begins(const char *text, const char *piece, size_t length)
 	return strncmp(text, piece, length) == 0;
 }
 
-bool suppress_text_matches(const char *pattern, const char *text)
+/* True if the text matches the pattern. */
+static bool text_matches(const char *pattern, const char *text)
 {
 	bool anchored = *pattern == '^';
 	pattern += anchored;
@@ -138,7 +139,7 @@ static bool frame_matches(const char *pattern, const struct rt_frame *f)
 {
 	const char *const texts[] = {f->function, f->file, f->module, f->text};
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-		if (texts[i] && suppress_text_matches(pattern, texts[i]))
+		if (texts[i] && text_matches(pattern, texts[i]))
 			return true;
 	return false;
 }
@@ -164,7 +165,7 @@ static bool anomaly_matches(const struct suppression *s, const struct report *r,
 {
 	if (!(s->kinds >> a->kind & 1))
 		return false;
-	if (!s->top && variable[0] && suppress_text_matches(s->pattern, variable))
+	if (!s->top && variable[0] && text_matches(s->pattern, variable))
 		return true;
 	for (uint32_t i = 0; i < a->event_count + a->wait_count; i++) {
 		uint32_t e = i < a->event_count ? a->events[i] : a->waits[i - a->event_count];

@@ -36,8 +36,6 @@ enum rt_status suppressions_read(struct suppressions *s, const char *path, struc
 bool suppressions_match(struct suppressions *s, const struct report *r, const struct finding *f);
 /* True if a rule has the fingerprint, which is then used. */
 bool suppressions_have(struct suppressions *s, const char *fingerprint);
-/* True if the text matches the pattern. */
-bool suppress_text_matches(const char *pattern, const char *text);
 void suppressions_release(struct suppressions *s);
 
 #endif

@@ -42,8 +42,6 @@ void text_put_anomaly(const struct printer *p, const struct report_entry *entry)
 /* acquire: the event that acquires it, by whose line a lock without a name is known; NULL: not described. */
 void text_put_lock_name(const struct printer *p, uint64_t addr, const struct memory_block *block,
                         const struct description *acquire);
-/* told: how the block was allocated is printed elsewhere. */
-void text_put_subject(const struct printer *p, const struct subject *s, bool told);
 /* The turns of threads that lead to it, if they are few enough to be read. */
 void text_put_schedule(const struct printer *p, const struct report_entry *entry);
 /* Why it is only predicted. */

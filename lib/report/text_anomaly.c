@@ -150,7 +150,8 @@ static void put_block_event(const struct printer *p, const char *what, uint64_t 
 }
 
 /* told: the allocation was printed already. */
-void text_put_subject(const struct printer *p, const struct subject *s, bool told)
+/* told: how the block was allocated is printed elsewhere. */
+static void put_subject(const struct printer *p, const struct subject *s, bool told)
 {
 	if (s->block.alloc) {
 		fprintf(p->out, "  %s of %" PRIu64 " byte%s at 0x%" PRIx64 "\n",
@@ -509,7 +510,7 @@ void text_put_anomaly(const struct printer *p, const struct report_entry *entry)
 			put_event(p, anomaly->events[i]);
 	}
 	if (about)
-		text_put_subject(p, &subject, anomaly_is_alloc_race(p->r->analysis->model, anomaly));
+		put_subject(p, &subject, anomaly_is_alloc_race(p->r->analysis->model, anomaly));
 	put_creations(p, anomaly);
 	text_put_reasons(p, anomaly);
 	put_needs(p, anomaly);

@@ -12,7 +12,6 @@
 #include "lib/base/vec.h"
 #include "lib/search/classes.h"
 #include "lib/search/found.h"
-#include "lib/search/gap.h"
 #include "lib/trace/jumps.h"
 
 #include <stdlib.h>

@@ -5,8 +5,6 @@
 #include "lib/base/set.h"
 #include "lib/search/sample.h"
 
-#include <inttypes.h>
-
 /* Of an entry's tuples that are ruled out the first are kept. SEEN_MAX of all its tuples are distinguished from those
  * offered again; after OFFERS_MAX of them found_full is true. */
 enum { RULED_OUT_KEPT = 8, SEEN_MAX = 1 << 13, OFFERS_MAX = 1 << 20 };

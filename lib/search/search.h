@@ -40,8 +40,6 @@ struct search_context {
 
 /* The order's result; NULL on failure. */
 const struct order_result *search_order(const struct search_context *c, int order);
-/* The provers; NULL if none are wanted and on failure. */
-struct provers *search_provers(const struct search_context *c);
 /* What each event needs (provers_needs); NULL: no prover will be asked. */
 const struct trf *search_needs(const struct search_context *c);
 

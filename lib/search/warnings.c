@@ -6,8 +6,6 @@
 #include "lib/search/found.h"
 #include "lib/search/search.h"
 
-#include <stdlib.h>
-
 /* The latest access of the cell before e, of another thread if there is one; else the next one; else e. */
 static uint32_t other_access(const struct model *m, uint32_t cell, uint32_t e)
 {

@@ -37,7 +37,8 @@ void shadow_release(struct shadow *s)
 	free(s->slots);
 }
 
-struct shadow_page *shadow_find(const struct shadow *s, uint64_t key)
+/* A page that exists, or NULL. */
+static struct shadow_page *page_find(const struct shadow *s, uint64_t key)
 {
 	for (uint32_t i = slot_of(s, key); s->slots[i]; i = (i + 1) & s->slot_mask)
 		if (s->pages[s->slots[i] - 1].key == key)
@@ -70,7 +71,7 @@ static bool grow_slots(struct shadow *s)
 /* The page with this key, created (all granules untouched) if absent; NULL without memory. */
 static struct shadow_page *page_get(struct shadow *s, uint64_t key)
 {
-	struct shadow_page *page = shadow_find(s, key);
+	struct shadow_page *page = page_find(s, key);
 	if (page)
 		return page;
 	if (s->page_count == SHADOW_PAGES_MAX || (s->page_count * 2 >= s->slot_mask && !grow_slots(s)))
@@ -100,7 +101,8 @@ static uint32_t *page_words(struct shadow *s, struct shadow_page *page)
 	return page->words;
 }
 
-uint32_t *shadow_words(struct shadow *s, uint64_t key)
+/* The words of a page, created if absent; NULL without memory. */
+static uint32_t *words_of(struct shadow *s, uint64_t key)
 {
 	struct shadow_page *page = page_get(s, key);
 	uint32_t *words = page ? page_words(s, page) : NULL;
@@ -128,7 +130,7 @@ uint64_t shadow_bytes(const struct shadow *s)
 
 uint32_t shadow_block(const struct shadow *s, uint64_t addr)
 {
-	const struct shadow_page *page = shadow_find(s, addr >> SHADOW_PAGE_SHIFT);
+	const struct shadow_page *page = page_find(s, addr >> SHADOW_PAGE_SHIFT);
 	return page ? block_of(page, addr >> 3) : 0;
 }
 
@@ -153,7 +155,7 @@ static void mark_word(struct shadow *s, uint32_t *word, uint64_t granule, uint32
 /* accesses: number of them that are counted here. */
 static void mark_granule(struct shadow *s, uint64_t granule, uint32_t bits, uint32_t thread, uint32_t accesses)
 {
-	uint32_t *words = shadow_words(s, granule / SHADOW_GRANULES);
+	uint32_t *words = words_of(s, granule / SHADOW_GRANULES);
 	if (!words)
 		return;
 	words[SHADOW_GRANULES + (granule % SHADOW_GRANULES >> SHADOW_COUNT_SHIFT)] += accesses;
@@ -246,7 +248,7 @@ void shadow_renew(struct shadow *s, uint64_t addr, uint64_t size)
 	uint64_t key = first / SHADOW_GRANULES, last_key = last / SHADOW_GRANULES;
 	if (last_key - key < s->page_count) {
 		for (; key <= last_key; key++) {
-			struct shadow_page *page = shadow_find(s, key);
+			struct shadow_page *page = page_find(s, key);
 			if (page)
 				renew_page(s, page, first, last);
 		}
@@ -302,7 +304,7 @@ void shadow_allocate(struct shadow *s, uint64_t addr, uint64_t size, uint32_t th
 	for (uint64_t g = first; g <= last && !s->failed;) {
 		uint64_t end = (g / SHADOW_GRANULES + 1) * SHADOW_GRANULES, to = end <= last ? end : last + 1;
 		uint64_t key = g / SHADOW_GRANULES;
-		struct shadow_page *page = s->page_count < PAGES ? page_get(s, key) : shadow_find(s, key);
+		struct shadow_page *page = s->page_count < PAGES ? page_get(s, key) : page_find(s, key);
 		if (page)
 			allocate_page(s, page, g, to, untouched, block);
 		g = to;
@@ -455,7 +457,7 @@ uint32_t shadow_cut(struct shadow *s, enum shadow_which which, void (*each)(void
 
 void shadow_cache_fill(struct shadow *s, uint64_t key)
 {
-	const struct shadow_page *page = shadow_find(s, key);
+	const struct shadow_page *page = page_find(s, key);
 	s->cache[key % SHADOW_CACHE].key = key;
 	s->cache[key % SHADOW_CACHE].words = page ? page->words : NULL;
 	s->cache[key % SHADOW_CACHE].base = page ? page->base : NULL;
@@ -481,17 +483,17 @@ bool shadow_cells_range(const struct shadow *s, uint64_t addr, uint64_t size, ui
 	if (!size || addr > UINT64_MAX - size)
 		return false;
 	uint64_t end = addr + size - 1, key = addr >> SHADOW_PAGE_SHIFT, end_key = end >> SHADOW_PAGE_SHIFT;
-	const struct shadow_page *page = shadow_find(s, key);
+	const struct shadow_page *page = page_find(s, key);
 	bool kept;
 	while (!page && key < end_key) {
-		page = shadow_find(s, ++key);
+		page = page_find(s, ++key);
 		addr = key << SHADOW_PAGE_SHIFT;
 	}
 	if (!page)
 		return false;
 	uint32_t begun = begun_at(page, addr, &kept);
 	*first = kept ? begun - 1 : begun;
-	for (page = shadow_find(s, end_key); !page; page = shadow_find(s, end_key)) {
+	for (page = page_find(s, end_key); !page; page = page_find(s, end_key)) {
 		end_key--;
 		end = end_key << SHADOW_PAGE_SHIFT | ((1 << SHADOW_PAGE_SHIFT) - 1);
 	}

@@ -93,10 +93,6 @@ uint32_t shadow_block(const struct shadow *s, uint64_t addr);
 uint32_t shadow_meet(struct shadow *s, uint64_t granule, uint32_t was, uint32_t now, uint32_t thread);
 /* Bytes that the shadow memory takes. */
 uint64_t shadow_bytes(const struct shadow *s);
-/* The words of a page, created if absent; NULL without memory. */
-uint32_t *shadow_words(struct shadow *s, uint64_t key);
-/* A page that exists, or NULL. */
-struct shadow_page *shadow_find(const struct shadow *s, uint64_t key);
 
 extern const uint8_t shadow_ones[256]; /* number of ones in a byte */
 

@@ -2,7 +2,6 @@
 #include "recorder/collector/waits.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Threads looked at in one round: a program may have thousands that wait. */

@@ -7,7 +7,6 @@
 #include <linux/capability.h>
 #include <search.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>

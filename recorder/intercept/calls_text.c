@@ -5,11 +5,9 @@
 #include "recorder/intercept/call.h"
 #include "recorder/runtime/text.h"
 
-#include <errno.h>
 #include <fnmatch.h>
 #include <glob.h>
 #include <iconv.h>
-#include <inttypes.h>
 #include <libgen.h>
 #include <libintl.h>
 #include <limits.h>

@@ -5,7 +5,6 @@
 #include "recorder/runtime/core.h"
 #include "recorder/runtime/syscall.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/kcmp.h>
 #include <netinet/in.h>

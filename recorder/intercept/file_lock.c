@@ -7,7 +7,6 @@
 #include "recorder/intercept/call.h"
 #include "recorder/intercept/fd.h"
 #include "recorder/intercept/kernel.h"
-#include "recorder/runtime/core.h"
 #include "recorder/runtime/syscall.h"
 
 #include <fcntl.h>

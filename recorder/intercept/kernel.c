@@ -9,7 +9,6 @@
 #include "recorder/runtime/syscall.h"
 
 #include <asm-generic/ioctls.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/stat.h>
@@ -42,7 +41,6 @@
 #include <sys/uio.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 #include <utime.h>
 

@@ -4,7 +4,6 @@
  */
 #include "recorder/intercept/kernel.h"
 
-#include "recorder/runtime/core.h"
 #include "recorder/runtime/syscall.h"
 
 #include <fcntl.h>

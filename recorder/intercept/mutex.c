@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <linux/futex.h>
-#include <unistd.h>
 
 /* pthread_mutex_t.__data.__kind: the type is in the low bits. */
 #define KIND_TYPE 3

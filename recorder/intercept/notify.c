@@ -14,7 +14,6 @@
 #include <sys/sem.h>
 #include <sys/time.h>
 #include <time.h>
-#include <unistd.h>
 
 #define QUEUES (RT_OBJECT_QUEUE_END - RT_OBJECT_QUEUE)
 #define SEMAPHORES ((RT_OBJECT_SEMAPHORE_END - RT_OBJECT_SEMAPHORE) / 2)

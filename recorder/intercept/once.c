@@ -75,7 +75,8 @@ static void await_once(void *object, unsigned mask, unsigned pending, uintptr_t 
 		;
 }
 
-int rt_once(void *object, void (*routine)(void), int (*real)(void *, void (*)(void)), uintptr_t pc)
+/* Runs real(object, a routine that says ONCE_BEGIN, runs `routine`, says ONCE_END); ONCE_SEEN if it was not called. */
+static int once(void *object, void (*routine)(void), int (*real)(void *, void (*)(void)), uintptr_t pc)
 {
 	struct once_call call
 	    __attribute__((cleanup(leave))) = {.object = object, .routine = routine, .pc = pc, .outer = innermost};
@@ -95,12 +96,12 @@ static int real_call_once(void *object, void (*routine)(void));
 
 RT_INTERPOSE(int, pthread_once, (pthread_once_t * control, void (*routine)(void)))
 {
-	return rt_once(control, routine, real_pthread_once, RT_PC);
+	return once(control, routine, real_pthread_once, RT_PC);
 }
 
 RT_INTERPOSE(void, call_once, (once_flag * flag, void (*routine)(void)))
 {
-	rt_once(flag, routine, real_call_once, RT_PC);
+	once(flag, routine, real_call_once, RT_PC);
 }
 
 static int real_pthread_once(void *object, void (*routine)(void))

@@ -1,7 +1,6 @@
 /* POSIX semaphores, unnamed and named. */
 #include "recorder/intercept/call.h"
 #include "recorder/runtime/blocking.h"
-#include "recorder/runtime/core.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -17,7 +17,8 @@
 #undef fread_unlocked
 #undef fwrite_unlocked
 
-void rt_stream_uses(const FILE *f, uintptr_t pc)
+/* Each call uses the stream itself, which may not be closed at the same time. */
+static void stream_uses(const FILE *f, uintptr_t pc)
 {
 	IN_N(f, 1);
 }
@@ -57,7 +58,8 @@ enum rt_stream_source rt_stream_asks(const FILE *f, uintptr_t pc)
 	return RT_STREAM_DESCRIPTOR;
 }
 
-enum rt_stream_source rt_stream_asks_byte(const FILE *f, uintptr_t pc)
+/* Before input of one byte. */
+static enum rt_stream_source stream_asks_byte(const FILE *f, uintptr_t pc)
 {
 	if (!rt_recording())
 		return RT_STREAM_BUFFER;
@@ -87,9 +89,9 @@ void rt_stream_received(const FILE *f, enum rt_stream_source from, bool ok, uint
 
 #define SENDS(f) rt_stream_sends(f, pc)
 #define ASKS(f) const enum rt_stream_source from = rt_stream_asks(f, pc)
-#define ASKS_BYTE(f) const enum rt_stream_source from = rt_stream_asks_byte(f, pc)
+#define ASKS_BYTE(f) const enum rt_stream_source from = stream_asks_byte(f, pc)
 #define RECEIVES(f, ok) rt_stream_received(f, from, ok, pc)
-#define STREAM(f) rt_stream_uses(f, pc)
+#define STREAM(f) stream_uses(f, pc)
 #define TAKEN(f) OUT(&(f)->_IO_read_ptr)
 #define PUT(f) OUT(&(f)->_IO_write_ptr)
 

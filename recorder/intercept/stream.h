@@ -11,18 +11,16 @@
 
 struct _IO_FILE; /* FILE, without the names that its header gives to other functions */
 
-/* Each call uses the stream itself, which may not be closed at the same time. */
-void rt_stream_uses(const struct _IO_FILE *f, uintptr_t pc);
 /* Before output. */
 void rt_stream_sends(const struct _IO_FILE *f, uintptr_t pc);
-/* Before input, and before input of one byte: where will it come from? After it: ok, data came. */
+/* Where input will come from. */
 enum rt_stream_source {
 	RT_STREAM_DESCRIPTOR, /* may wait */
 	RT_STREAM_BUFFER,     /* which another thread may have filled */
 	RT_STREAM_OWN_BUFFER  /* which this thread filled, and has taken from alone since */
 };
+/* Before input; and after it: ok, data came. */
 enum rt_stream_source rt_stream_asks(const struct _IO_FILE *f, uintptr_t pc);
-enum rt_stream_source rt_stream_asks_byte(const struct _IO_FILE *f, uintptr_t pc);
 void rt_stream_received(const struct _IO_FILE *f, enum rt_stream_source from, bool ok, uintptr_t pc);
 
 #endif

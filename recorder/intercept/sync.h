@@ -86,9 +86,6 @@ int rt_wait_by_turns(struct rt_wait *wait, unsigned flags, struct rt_until until
 bool rt_held_enter(const void *lock);
 bool rt_held_leave(const void *lock);
 
-/* Runs real(object, a routine that says ONCE_BEGIN, runs `routine`, says ONCE_END); ONCE_SEEN if it was not called. */
-int rt_once(void *object, void (*routine)(void), int (*real)(void *, void (*)(void)), uintptr_t pc);
-
 /* The real malloc and free, for the recorder's own. */
 void *rt_malloc_unseen(size_t size);
 void rt_free_unseen(void *p);

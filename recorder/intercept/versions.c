@@ -7,8 +7,6 @@
  */
 #include "recorder/intercept/sync.h"
 
-#include <math.h>
-
 #define FORWARD(type, name, parameters, arguments)                                                                     \
 	RT_INTERPOSE(type, name, parameters)                                                                           \
 	{                                                                                                              \

@@ -5,7 +5,6 @@
 #include "recorder/intercept/fd.h"
 
 #include "recorder/intercept/kernel.h"
-#include "recorder/intercept/sync.h"
 #include "recorder/runtime/core.h"
 #include "recorder/runtime/syscall.h"
 

@@ -51,8 +51,6 @@ struct rt_until {
 
 /* Starts the scheduler if the channel has a control area; by the main thread, once its slot is open. */
 void rt_turn_start(struct rt_slot *slot);
-/* In a forked child: its one thread runs free. */
-void rt_turn_forked(void);
 /* The process is about to end, or to become another program. */
 void rt_turn_exits(bool executes);
 

@@ -4,8 +4,6 @@
 #include "recorder/runtime/syscall.h"
 #include "recorder/runtime/text.h"
 
-#include <fcntl.h>
-
 static const struct rt_aims none;
 const struct rt_aims *rt_sched_aims = &none;
 static RT_OF_RUN uintptr_t *pcs;   /* by place; 0: its module is not there */

@@ -64,8 +64,6 @@ void rt_sched_wake(struct rt_task *t);
 bool rt_sched_looks_again(const struct rt_task *t);
 /* Those that wait to do op with the object, in rt_sched.enabled; returns their number. */
 unsigned rt_sched_waiters(unsigned op, uint64_t object);
-/* Others come first. */
-void rt_sched_yield(struct rt_task *t);
 
 /* This thread's hooks are no steps: it takes no turns, or it is in the scheduler. */
 bool rt_sched_is_free(void);

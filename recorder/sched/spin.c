@@ -8,7 +8,8 @@
 #define QUANTUM_MAX (RT_QUANTUM * 256)
 #define SPIN_REPEATS 8u /* equal looks at unchanged values after which a thread spins */
 
-void rt_sched_yield(struct rt_task *t)
+/* Others come first. */
+static void yield_to_others(struct rt_task *t)
 {
 	t->yielded = true;
 	t->yielded_at = rt_sched.steps;
@@ -29,7 +30,7 @@ void rt_turn_yield(uintptr_t pc)
 	if (rt_sched_is_free())
 		return;
 	if (!skips_pause(rt_thread.task))
-		rt_sched_yield(rt_thread.task);
+		yield_to_others(rt_thread.task);
 	rt_turn_step(RT_OP_NONE, 0, 0, pc, 0, false);
 }
 
@@ -51,7 +52,7 @@ static void end_quantum(uintptr_t pc)
 
 	rt_sched_tick((uint64_t)QUANTUM_NS * (t->quantum / RT_QUANTUM));
 	if (spins)
-		rt_sched_yield(t);
+		yield_to_others(t);
 	t->quantum = spins ? RT_QUANTUM : t->quantum < QUANTUM_MAX ? t->quantum * 2 : t->quantum;
 	t->records = now;
 	rt_thread.patience = (int32_t)t->quantum;
@@ -97,7 +98,7 @@ void rt_turn_saw(uint64_t object, uint64_t value, uintptr_t pc)
 		if (t->seen[i].value != value)
 			t->repeats = 0;
 		else if (++t->repeats >= SPIN_REPEATS)
-			rt_sched_yield(t);
+			yield_to_others(t);
 		t->seen[i].value = value;
 		return;
 	}

@@ -154,7 +154,8 @@ void rt_turn_start(struct rt_slot *slot)
 extern char rt_of_run_start[] __asm__("__start_rt_of_run") __attribute__((visibility("hidden")));
 extern char rt_of_run_stop[] __asm__("__stop_rt_of_run") __attribute__((visibility("hidden")));
 
-void rt_turn_forked(void)
+/* In a forked child: its one thread runs free. */
+static void forked(void)
 {
 	if (!rt_controlled)
 		return;
@@ -165,4 +166,4 @@ void rt_turn_forked(void)
 	rt_thread.in_turn = false;
 	rt_time_by_turns(false);
 }
-RT_CALL_AT(RT_AT_CHILD, rt_turn_forked);
+RT_CALL_AT(RT_AT_CHILD, forked);

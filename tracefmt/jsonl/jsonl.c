@@ -91,7 +91,7 @@ static int by_address(const void *a, const void *b)
 }
 
 /* Sorts, and links each variable to the nearest earlier one that reaches beyond its start. */
-void jsonl_sort_variables(struct jsonl *j)
+static void sort_variables(struct jsonl *j)
 {
 	if (j->variable_count)
 		qsort(j->variables, j->variable_count, sizeof *j->variables, by_address);
@@ -157,7 +157,7 @@ static enum rt_status jsonl_open(int fd, const char *path, const struct rt_trace
 		jsonl_free(&j->trace);
 		return status;
 	}
-	jsonl_sort_variables(j);
+	sort_variables(j);
 	*out = &j->trace;
 	return RT_OK;
 }

@@ -61,8 +61,7 @@ enum rt_status jsonl_parse(struct jsonl *j, int fd, const char *path, struct rt_
 /* Positions and object names. frames are copied, their strings are not. False without memory. */
 bool jsonl_add_position(struct jsonl *j, uint64_t pc, const struct rt_frame *frames, size_t n);
 bool jsonl_add_object(struct jsonl *j, uint64_t address, const char *name);
-/* Appends a variable; *index is its place until jsonl_sort_variables. */
+/* Appends a variable; *index is its place until all are sorted. */
 bool jsonl_add_variable(struct jsonl *j, const struct jsonl_variable *variable, uint32_t *index);
-void jsonl_sort_variables(struct jsonl *j);
 
 #endif

@@ -26,7 +26,8 @@ void rt_reader_incomplete(struct rt_reader *r, const char *format, ...)
 	r->trace.info.incomplete_why = r->why;
 }
 
-bool rt_reader_bytes(struct rt_reader *r, uint64_t offset, void *data, size_t n)
+/* Reads n bytes of the file at offset into data. False if there are fewer or on a system error. */
+static bool read_bytes(struct rt_reader *r, uint64_t offset, void *data, size_t n)
 {
 	if (offset > r->size || n > r->size - offset)
 		return false;
@@ -47,7 +48,7 @@ bool rt_reader_bytes(struct rt_reader *r, uint64_t offset, void *data, size_t n)
 static bool read_header(struct rt_reader *r, uint64_t offset, uint64_t end, struct rt_block *block)
 {
 	uint8_t header[RT_BLOCK_HEADER_BYTES];
-	if (offset > end || end - offset < sizeof header || !rt_reader_bytes(r, offset, header, sizeof header) ||
+	if (offset > end || end - offset < sizeof header || !read_bytes(r, offset, header, sizeof header) ||
 	    !rt_block_get(header, block))
 		return false;
 	block->offset = offset;
@@ -64,8 +65,8 @@ enum rt_status rt_reader_content(struct rt_reader *r, const struct rt_block *blo
 	if (!rt_bytes_reserve(&r->packed, block->packed) || !rt_bytes_reserve(out, (size_t)block->raw + 1))
 		return RT_EMEMORY;
 	rt_block_put(expected, block);
-	if (!rt_reader_bytes(r, block->offset, header, sizeof header) ||
-	    !rt_reader_bytes(r, block->offset + sizeof header, r->packed.data, block->packed))
+	if (!read_bytes(r, block->offset, header, sizeof header) ||
+	    !read_bytes(r, block->offset + sizeof header, r->packed.data, block->packed))
 		return RT_EINPUT;
 #ifndef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 	if (memcmp(header, expected, sizeof header))
@@ -252,7 +253,7 @@ static bool read_index(struct rt_reader *r, struct rt_bytes *index)
 	if (r->size < RT_FILE_HEADER_BYTES + RT_TRAILER_BYTES)
 		return false;
 	uint64_t end = r->size - RT_TRAILER_BYTES;
-	if (!rt_reader_bytes(r, end, trailer, sizeof trailer) || !rt_trailer_get(trailer, &offset) ||
+	if (!read_bytes(r, end, trailer, sizeof trailer) || !rt_trailer_get(trailer, &offset) ||
 	    !read_header(r, offset, end, &block) || block.kind != RT_BLOCK_INDEX)
 		return false;
 	enum rt_status status = rt_reader_content(r, &block, index);
@@ -355,7 +356,7 @@ static enum rt_status check_version(struct rt_reader *r, const char *path, struc
 {
 	uint8_t header[RT_FILE_HEADER_BYTES];
 	unsigned major, minor;
-	if (!rt_reader_bytes(r, 0, header, sizeof header) || !rt_file_header_probe(header, sizeof header))
+	if (!read_bytes(r, 0, header, sizeof header) || !rt_file_header_probe(header, sizeof header))
 		return rt_error_set(err, RT_EINPUT,
 		                    "'%s' is cut short within its first %d bytes: nothing is left of it", path,
 		                    RT_FILE_HEADER_BYTES);

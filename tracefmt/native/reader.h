@@ -56,8 +56,6 @@ struct rt_reader {
 
 /* Records that the trace is incomplete, and why; the first reason stays. */
 void rt_reader_incomplete(struct rt_reader *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Reads n bytes of the file at offset into data. False if there are fewer or on a system error. */
-bool rt_reader_bytes(struct rt_reader *r, uint64_t offset, void *data, size_t n);
 /* Decompresses a block's content into out, after checking its header again. RT_EINPUT if damaged; RT_EMEMORY. */
 enum rt_status rt_reader_content(struct rt_reader *r, const struct rt_block *block, struct rt_bytes *out);
 /* Finds the blocks, by index or by walking; sets the facts, threads and chunks. */
