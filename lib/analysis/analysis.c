@@ -234,8 +234,8 @@ static bool is_at(const struct model *m, const struct anomaly *a, const struct p
 	const uint32_t *e = a->events;
 	if (every)
 		return (e[0] == p->e1 && e[1] == p->e2) || (e[0] == p->e2 && e[1] == p->e1);
-	uint64_t x = m->sites[m->events[e[0]].site].pc, y = m->sites[m->events[e[1]].site].pc;
-	uint64_t x1 = m->sites[m->events[p->e1].site].pc, x2 = m->sites[m->events[p->e2].site].pc;
+	uint64_t x = model_position_of(m, e[0]), y = model_position_of(m, e[1]);
+	uint64_t x1 = model_position_of(m, p->e1), x2 = model_position_of(m, p->e2);
 	bool same = x == x1 && y == x2, turned = x == x2 && y == x1;
 	return (same || turned) && rt_op_writes(model_op(m, e[0])) == rt_op_writes(model_op(m, p->e1)) &&
 	       rt_op_writes(model_op(m, e[1])) == rt_op_writes(model_op(m, p->e2));

@@ -48,11 +48,6 @@ void causes_release(struct causes *c)
 	*c = (struct causes){0};
 }
 
-static uint64_t pc_of(const struct follow_finder *f, uint32_t e)
-{
-	return f->m->sites[f->m->events[e].site].pc;
-}
-
 /* ---- Groups ---- */
 
 static bool is_observed_race(const struct follow_finder *f, const struct anomaly *a)
@@ -89,7 +84,8 @@ static bool make_groups(struct follow_finder *f)
 		const struct anomaly *a = &f->list->items[i];
 		if (!is_observed_race(f, a))
 			continue;
-		uint32_t label = follow_label(&f->graph, pc_of(f, a->events[0]), pc_of(f, a->events[1]), false, true);
+		uint32_t label = follow_label(&f->graph, model_position_of(f->m, a->events[0]),
+		                              model_position_of(f->m, a->events[1]), false, true);
 		if (label == MODEL_NONE)
 			return false;
 		join_group(f, label, (uint32_t)i);

@@ -51,9 +51,9 @@ void follow_graph_release(struct follow_graph *g)
 	*g = (struct follow_graph){0};
 }
 
-uint32_t follow_label(struct follow_graph *g, uint64_t pc1, uint64_t pc2, bool relaxed, bool make)
+uint32_t follow_label(struct follow_graph *g, uint64_t p1, uint64_t p2, bool relaxed, bool make)
 {
-	struct follow_label key = {pc1 < pc2 ? pc1 : pc2, pc1 < pc2 ? pc2 : pc1, relaxed};
+	struct follow_label key = {p1 < p2 ? p1 : p2, p1 < p2 ? p2 : p1, relaxed};
 	struct follow_labels *label;
 	g->work++;
 	HASH_FIND(hh, g->labels, &key, sizeof key, label);
@@ -131,8 +131,7 @@ static void saw(struct follow_graph *g, uint32_t write, uint32_t read, bool plai
 	if (model_thread_of(m, write) == model_thread_of(m, read) || (!relaxed && !plain) ||
 	    happens_before(g, write, read))
 		return;
-	uint32_t label =
-	    follow_label(g, m->sites[m->events[write].site].pc, m->sites[m->events[read].site].pc, relaxed, relaxed);
+	uint32_t label = follow_label(g, model_position_of(m, write), model_position_of(m, read), relaxed, relaxed);
 	if (label != MODEL_NONE)
 		add_edge(g, label, write, read);
 }
@@ -210,7 +209,8 @@ static void add_pairs(struct follow_graph *g, const struct accesses *w, const st
 	g->work++;
 	if (w->thread == r->thread || !hands_on(m, write) || !takes(m, read) || both_atomic(m, write, read))
 		return;
-	uint32_t label = follow_label(g, m->sites[w->site].pc, m->sites[r->site].pc, false, false);
+	uint32_t label =
+	    follow_label(g, model_position(&m->sites[w->site]), model_position(&m->sites[r->site]), false, false);
 	if (label != MODEL_NONE)
 		add_possible(g, w, r, label);
 }

@@ -64,7 +64,7 @@ bool follow_graph_init(struct follow_graph *g, const struct model *m, const stru
                        uint64_t bound);
 void follow_graph_release(struct follow_graph *g);
 /* Number of the label of these positions; make: adds one if there is none; otherwise MODEL_NONE. */
-uint32_t follow_label(struct follow_graph *g, uint64_t pc1, uint64_t pc2, bool relaxed, bool make);
+uint32_t follow_label(struct follow_graph *g, uint64_t p1, uint64_t p2, bool relaxed, bool make);
 /* Makes the edges of all existing labels, and of relaxed atomics, whose labels it adds. */
 void follow_graph_build(struct follow_graph *g);
 /*

@@ -46,8 +46,8 @@ void anomaly_list_release(struct anomaly_list *list)
 /* The lower (0) or the higher (1) source position of a race. */
 static uint64_t position(const struct model *m, const struct anomaly *race, int which)
 {
-	uint64_t pc1 = m->sites[m->events[race->events[0]].site].pc, pc2 = m->sites[m->events[race->events[1]].site].pc;
-	return (pc1 < pc2) == !which ? pc1 : pc2;
+	uint64_t p1 = model_position_of(m, race->events[0]), p2 = model_position_of(m, race->events[1]);
+	return (p1 < p2) == !which ? p1 : p2;
 }
 
 static int compare_places(const struct model *m, const struct anomaly *a, const struct anomaly *b)

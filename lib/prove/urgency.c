@@ -24,11 +24,11 @@ static uint8_t place_of(enum anomaly_kind kind)
 
 static uint64_t finding_of(const struct model *m, const struct anomaly *a)
 {
-	uint64_t pcs[ANOMALY_EVENTS_MAX];
+	uint64_t positions[ANOMALY_EVENTS_MAX];
 	for (uint32_t i = 0; i < a->event_count; i++)
-		pcs[i] = m->sites[m->events[a->events[i]].site].pc;
-	qsort(pcs, a->event_count, sizeof *pcs, compare_u64);
-	return XXH3_64bits_withSeed(pcs, a->event_count * sizeof *pcs, a->kind);
+		positions[i] = model_position_of(m, a->events[i]);
+	qsort(positions, a->event_count, sizeof *positions, compare_u64);
+	return XXH3_64bits_withSeed(positions, a->event_count * sizeof *positions, a->kind);
 }
 
 static int by_finding(const void *a, const void *b)

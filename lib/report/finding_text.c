@@ -356,6 +356,17 @@ static void title_waits(const struct report *r, const struct finding *f, struct 
 		say(t, a->kind == ANOMALY_HANG ? ", which no thread can give" : ": none of them can go on");
 		return;
 	}
+	if (f->wanted[0] && a->event_count == 2) {
+		struct finding_place p[2] = {at_event(r, f, a->events[0]), at_event(r, f, a->events[1])};
+		say_function(t, &p[0]);
+		say(t, " acquires `%s` while it holds `%s`, and ", f->wanted, f->held);
+		if (is_same_function(&p[0], &p[1]))
+			say(t, "another thread in it");
+		else
+			say_function(t, &p[1]);
+		say(t, " does so the other way round");
+		return;
+	}
 	/* Each thread waits for the lock that the next one holds. */
 	say(t, "%" PRIu32 " threads each hold one lock and acquire the next: ", a->event_count);
 	for (uint32_t i = 0; i <= a->event_count; i++) {

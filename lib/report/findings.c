@@ -33,21 +33,41 @@ static void add_place(const struct joining *j, struct finding *f, uint32_t e)
 		f->places[f->place_count++] = added;
 }
 
-/* The lock's name, as an event knows it that holds it. */
+/* The lock's name, as an event knows it that holds it; where it has none, as the line has it that acquired it. */
 static void name_guard(const struct joining *j, struct finding *f)
 {
 	uint64_t addr = j->m->objects[f->guard.lock].addr;
-	const struct memory_block *block = NULL;
-	for (size_t i = 0; i < f->entry_count && !block; i++) {
+	const struct held_lock *lock = NULL;
+	for (size_t i = 0; i < f->entry_count && !lock; i++) {
 		const struct anomaly *a = j->r->entries[f->entries[i]].anomaly;
-		for (uint32_t k = 0; k < a->event_count && !block; k++) {
+		for (uint32_t k = 0; k < a->event_count && !lock; k++) {
 			const struct description *d = report_event(j->r, a->events[k]);
-			for (size_t l = 0; d && l < d->lock_count && !block; l++)
+			for (size_t l = 0; d && l < d->lock_count && !lock; l++)
 				if (d->locks[l].addr == addr)
-					block = &d->locks[l].block;
+					lock = &d->locks[l];
 		}
 	}
-	subject_object_name(j->r, addr, block, f->guard_name);
+	char written[EXPRESSION_MAX];
+	subject_object_name(j->r, addr, lock ? &lock->block : NULL, f->guard_name);
+	if (lock && !f->guard_name[0] &&
+	    place_locked(j->r, j->snippets, description_of(j->r->descriptions, lock->acquired), written))
+		snprintf(f->guard_name, sizeof f->guard_name, "%s", written);
+}
+
+/* Of a deadlock of locks on a stack or the heap: what the lines of its first thread acquire. */
+static void name_cycle(const struct joining *j, struct finding *f)
+{
+	const struct anomaly *a = j->r->entries[f->entries[0]].anomaly;
+	const struct description *d = report_event(j->r, a->events[0]);
+	struct rt_variable variable;
+	if (a->kind != ANOMALY_DEADLOCK || !d || !d->lock_count ||
+	    rt_trace_object_name(j->r->analysis->trace, d->event.addr) ||
+	    rt_trace_variable(j->r->analysis->trace, d->event.addr, &variable))
+		return;
+	const struct held_lock *held = &d->locks[d->lock_count - 1];
+	if (!place_locked(j->r, j->snippets, d, f->wanted) ||
+	    !place_locked(j->r, j->snippets, description_of(j->r->descriptions, held->acquired), f->held))
+		f->wanted[0] = f->held[0] = '\0';
 }
 
 /* A user place as the next build has it: without its line. */
@@ -147,6 +167,7 @@ static void fill(struct joining *j, struct finding *f)
 	if (f->guard.lock != MODEL_NONE)
 		name_guard(j, f);
 	name_written(j, f);
+	name_cycle(j, f);
 	const struct anomaly *first = j->r->entries[f->entries[0]].anomaly;
 	uint32_t cell = j->members[f->entries[0]].cell;
 	if (cell != MODEL_NONE)

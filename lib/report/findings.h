@@ -36,7 +36,10 @@ struct finding {
 	struct uses uses;                  /* of its first anomaly's variable; accesses 0: not known */
 	char guard_name[SUBJECT_NAME_MAX]; /* "": none, or it has no name */
 	char written[EXPRESSION_MAX];      /* what a place assigns to, as its source line has it; "": not known */
-	const struct finding *follows;     /* another race alone orders its events; NULL: none */
+	char wanted[EXPRESSION_MAX];   /* a deadlock's locks without names: what its first thread acquires, as its line
+	                                  has it */
+	char held[EXPRESSION_MAX];     /* and what it holds meanwhile; "": not known, or the locks have names */
+	const struct finding *follows; /* another race alone orders its events; NULL: none */
 	char fingerprint[17];
 	bool known;      /* by the baseline or by a suppression: it is left out */
 	bool suppressed; /* by a suppression */

@@ -3,27 +3,58 @@
 
 #include "lib/report/digest.h"
 #include "lib/report/subject.h"
+#include "lib/trace/own_code.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-/* A position in a form that the next build keeps. An STD file has only its location text. */
+/* A frame in a form that the next build keeps. An STD file has only its location text. */
+static void add_frame(XXH3_state_t *state, const struct rt_frame *frame)
+{
+	if (!frame)
+		return;
+	digest_text(state, frame->function);
+	digest_text(state, frame->file ? subject_basename(frame->file) : NULL);
+	digest_text(state, frame->text);
+	digest_number(state, frame->column);
+	if (!frame->function && !frame->file)
+		digest_text(state, frame->module ? subject_basename(frame->module) : NULL);
+}
+
+/*
+ * The frames that an event's position consists of: the innermost, and outwards up to the first of the program's own
+ * code; of an acquire up to the second, as many functions lock for their callers. Inlined calls and others are alike.
+ * Returns their number.
+ */
+enum { SOURCE_FRAMES = 3 };
+static uint32_t source_frames(const struct report *r, uint32_t e, const struct rt_frame *out[SOURCE_FRAMES])
+{
+	const struct model *m = r->analysis->model;
+	const struct model_site *site = &m->sites[m->events[e].site];
+	const uint64_t pcs[] = {site->pc, site->caller, site->outer};
+	uint32_t own = 0, wanted = rt_op_has(site->op, RT_TAKES) ? 2 : 1, count = 0;
+	for (uint32_t i = 0; i < SOURCE_FRAMES && own < wanted; i++) {
+		size_t n = 0;
+		const struct rt_frame *frames = pcs[i] ? rt_trace_frames(r->analysis->trace, pcs[i], &n) : NULL;
+		for (size_t k = 0; k < n && own < wanted; k++) {
+			own += frame_is_own(&frames[k]);
+			if (!count || frame_is_own(&frames[k]))
+				out[count++] = &frames[k];
+		}
+	}
+	return count;
+}
+
 static uint64_t event_key(const struct report *r, uint32_t e)
 {
 	XXH3_state_t state;
 	XXH3_64bits_reset(&state);
-	const struct description *d = report_event(r, e);
-	const struct rt_frame *frame = d ? subject_frame(r, d->event.pc) : NULL;
-	digest_text(&state, rt_op_name(d ? d->event.op : RT_OP_NONE));
-	if (frame) {
-		digest_text(&state, frame->function);
-		digest_text(&state, frame->file ? subject_basename(frame->file) : NULL);
-		digest_text(&state, frame->text);
-		digest_number(&state, frame->column);
-		if (!frame->function && !frame->file)
-			digest_text(&state, frame->module ? subject_basename(frame->module) : NULL);
-	}
+	const struct rt_frame *frames[SOURCE_FRAMES];
+	uint32_t n = source_frames(r, e, frames);
+	digest_text(&state, rt_op_name(model_op(r->analysis->model, e)));
+	for (uint32_t i = 0; i < n; i++)
+		add_frame(&state, frames[i]);
 	return XXH3_64bits_digest(&state);
 }
 
@@ -52,15 +83,15 @@ void fingerprint_of(const struct report *r, const struct anomaly *anomaly, char 
 
 static void add_place(XXH3_state_t *state, const struct report *r, uint32_t e)
 {
+	const struct rt_frame *frames[SOURCE_FRAMES];
+	uint32_t n = source_frames(r, e, frames);
 	const struct model *m = r->analysis->model;
-	uint64_t pc = m->sites[m->events[e].site].pc;
-	const struct rt_frame *frame = subject_frame(r, pc);
-	if (frame && frame->file && frame->line) {
-		digest_text(state, frame->file);
-		digest_number(state, frame->line);
-		digest_number(state, frame->column);
-	} else {
-		digest_number(state, pc);
+	if (!n || !frames[0]->file || !frames[0]->line)
+		digest_number(state, m->sites[m->events[e].site].pc);
+	for (uint32_t i = 0; i < n; i++) {
+		digest_text(state, frames[i]->file);
+		digest_number(state, frames[i]->line);
+		digest_number(state, frames[i]->column);
 	}
 }
 

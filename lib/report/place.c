@@ -2,7 +2,7 @@
 #include "lib/report/place.h"
 
 #include "lib/report/digest.h"
-#include "lib/trace/modules.h"
+#include "lib/trace/own_code.h"
 #include "lib/trace/snippet.h"
 
 #include <stdio.h>
@@ -12,14 +12,6 @@
 static bool begins(const char *text, const char *start)
 {
 	return strncmp(text, start, strlen(start)) == 0;
-}
-
-bool place_is_library(const struct rt_frame *frame)
-{
-	if (frame->module && module_is_system(frame->module))
-		return true;
-	return frame->file && (begins(frame->file, "/usr/include/") || begins(frame->file, "/usr/lib/") ||
-	                       strstr(frame->file, "/include/c++/"));
 }
 
 struct place place_of_stack(const struct report *r, const uint64_t *stack, size_t count)
@@ -32,7 +24,7 @@ struct place place_of_stack(const struct report *r, const uint64_t *stack, size_
 		for (size_t k = 0; k < n; k++) {
 			if (!place.frame)
 				place.frame = &frames[k];
-			if ((frames[k].file || frames[k].function || frames[k].text) && !place_is_library(&frames[k]))
+			if (frame_is_own(&frames[k]))
 				return (struct place){.frame = &frames[k], .pc = stack[i], .callee = callee};
 			callee = frames[k].function ? &frames[k] : callee;
 		}
@@ -40,10 +32,64 @@ struct place place_of_stack(const struct report *r, const uint64_t *stack, size_
 	return place;
 }
 
+/* The frames of the user's own source in an event's stack, innermost first, as far as they fit. */
+struct own_stack {
+	struct place places[64];
+	size_t count;
+};
+
+static void own_stack(const struct report *r, const struct description *d, struct own_stack *out)
+{
+	enum { MOST = sizeof out->places / sizeof *out->places };
+	out->count = 0;
+	for (size_t i = 0; i < d->stack_count; i++) {
+		size_t n = 0;
+		const struct rt_frame *frames = rt_trace_frames(r->analysis->trace, d->stack[i], &n);
+		for (size_t k = 0; k < n && out->count < MOST; k++)
+			if (frame_is_own(&frames[k]))
+				out->places[out->count++] = (struct place){.frame = &frames[k], .pc = d->stack[i]};
+	}
+}
+
+static bool same_function(const struct place *a, const struct place *b)
+{
+	return place_function_key(a) == place_function_key(b);
+}
+
+static bool same_call(const struct place *a, const struct place *b)
+{
+	return same_function(a, b) && a->frame->line == b->frame->line && a->frame->column == b->frame->column;
+}
+
+/*
+ * The place of an acquire. A function that acquired the lock held before, too, and has returned since, is one that
+ * locks for its callers: the place is in the first caller that is none.
+ */
+static struct place place_of_acquire(const struct report *r, const struct description *d, struct place inner)
+{
+	struct own_stack now, before;
+	size_t common = 0, i = 0;
+	const struct description *held =
+	    d->lock_count ? description_of(r->descriptions, d->locks[d->lock_count - 1].acquired) : NULL;
+	if (!held || d->stack_cut || held->stack_cut)
+		return inner;
+	own_stack(r, d, &now);
+	own_stack(r, held, &before);
+	const struct place *n = now.places + now.count, *b = before.places + before.count;
+	size_t least = now.count < before.count ? now.count : before.count;
+	while (common < least && same_call(n - 1 - common, b - 1 - common))
+		common++;
+	common += common < least && same_function(n - 1 - common, b - 1 - common);
+	while (i + common < least && same_function(&now.places[i], &before.places[i]))
+		i++;
+	return i && i < now.count ? now.places[i] : inner;
+}
+
 struct place place_of(const struct report *r, uint32_t e)
 {
 	const struct description *d = report_event(r, e);
-	return d ? place_of_stack(r, d->stack, d->stack_count) : (struct place){0};
+	struct place place = d ? place_of_stack(r, d->stack, d->stack_count) : (struct place){0};
+	return d && rt_op_has(d->event.op, RT_TAKES) ? place_of_acquire(r, d, place) : place;
 }
 
 struct place place_of_both(const struct report *r, uint32_t e1, uint32_t e2)
@@ -65,14 +111,14 @@ struct place place_of_both(const struct report *r, uint32_t e1, uint32_t e2)
 		const struct rt_frame *x = &f[0][count[0] - depth], *y = &f[1][count[1] - depth];
 		if (!x->function || !y->function || strcmp(x->function, y->function) != 0)
 			break;
-		if (!place_is_library(x))
+		if (!frame_is_library(x))
 			place = (struct place){.frame = x, .pc = d[0]->stack[at[0]]};
 		if (x->line != y->line || x->column != y->column)
 			break;
 	}
 	for (size_t i = at[0] + 1; !place.frame && i < n[0]; i++) {
 		place = place_of_stack(r, d[0]->stack + i, n[0] - i);
-		if (place.frame && place_is_library(place.frame))
+		if (place.frame && frame_is_library(place.frame))
 			place.frame = NULL;
 	}
 	return place;

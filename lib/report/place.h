@@ -16,11 +16,9 @@ struct place {
 	const struct rt_frame *callee; /* library's function that it calls, in which the access is; NULL: its own */
 };
 
-/* True if the frame is in a system header, the standard library, the C library or a compiler's runtime. */
-bool place_is_library(const struct rt_frame *frame);
 /* Innermost frame of the user's own source in a stack; where there is none, the innermost frame of all. */
 struct place place_of_stack(const struct report *r, const uint64_t *stack, size_t count);
-/* That of an event which the report describes. */
+/* That of an event which the report describes. Of an acquire: outside of a function that locks for its callers. */
 struct place place_of(const struct report *r, uint32_t e);
 /* Innermost function of the user's own source that was active at both events of one thread; frame: NULL, there is none,
  * or only the thread's own routine may be meant. */

@@ -17,14 +17,15 @@ void text_put_lock_name(const struct printer *p, uint64_t addr, const struct mem
 {
 	char name[SUBJECT_NAME_MAX], written[EXPRESSION_MAX];
 	subject_object_name(p->r, addr, block, name);
-	if (name[0]) {
-		text_put_styled(p, BOLD, name);
-		return;
-	}
-	bool known = place_locked(p->r, p->snippets, acquire, written);
+	bool known = (!name[0] || (block && block->alloc)) && place_locked(p->r, p->snippets, acquire, written);
 	if (known)
 		text_put_styled(p, BOLD, written);
-	fprintf(p->out, "%sthe lock at 0x%" PRIx64 "%s", known ? " (" : "", addr, known ? ")" : "");
+	fputs(known ? " (" : "", p->out);
+	if (name[0])
+		text_put_styled(p, known ? PLAIN : BOLD, name);
+	else
+		fprintf(p->out, "the lock at 0x%" PRIx64, addr);
+	fputs(known ? ")" : "", p->out);
 }
 
 static void put_locks(const struct printer *p, const struct description *d)

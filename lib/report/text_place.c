@@ -3,6 +3,7 @@
 #include "lib/report/text.h"
 #include "lib/report/utf8.h"
 #include "lib/report/waiting.h"
+#include "lib/trace/own_code.h"
 
 #include "lib/base/memory_file.h"
 
@@ -83,7 +84,7 @@ static bool put_callers(const struct printer *p, const struct finding_place *pla
 		size_t n = 0;
 		const struct rt_frame *frames = rt_trace_frames(p->r->analysis->trace, d->stack[i], &n);
 		for (size_t k = 0; k < n && shown < CALLERS_SHOWN; k++) {
-			if (past && frames[k].function && !place_is_library(&frames[k])) {
+			if (past && frames[k].function && !frame_is_library(&frames[k])) {
 				struct place caller = {.frame = &frames[k]};
 				fprintf(p->out, "%*s%s", shown ? 0 : indent, "", shown ? ", " : "called from ");
 				shown++;

@@ -267,13 +267,13 @@ static uint32_t end_of(const struct asv_finder *s, uint32_t begin, uint32_t numb
 static bool is_settled(struct asv_finder *s, struct match *x, const struct class *u, const struct class *v)
 {
 	uint32_t sites[4];
-	uint64_t pcs[4];
+	uint64_t positions[4];
 	if (s->context->every)
 		return false;
 	tuple_of(x, &u->key[UNIT_SITE1], &v->key[UNIT_SITE1], sites);
 	for (int i = 0; i < 4; i++)
-		pcs[i] = s->m->sites[sites[i]].pc;
-	x->found = found_find(&s->found, x->pattern, pcs);
+		positions[i] = model_position(&s->m->sites[sites[i]]);
+	x->found = found_find(&s->found, x->pattern, positions);
 	if (!x->found && found_no_more(&s->found)) {
 		limits_reach(s->context->lazy->limits, LIMIT_ANOMALIES, true);
 		return true;

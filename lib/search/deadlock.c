@@ -218,11 +218,11 @@ static bool list_groups(struct deadlock_finder *s)
  * be. */
 static struct found *deadlock_of(struct deadlock_finder *s)
 {
-	uint64_t pcs[LENGTH_MAX];
+	uint64_t positions[LENGTH_MAX];
 	for (uint32_t i = 0; i < s->length; i++)
-		pcs[i] = s->m->sites[s->path[i]->key.site].pc;
-	qsort(pcs, s->length, sizeof *pcs, compare_u64);
-	return found_at(&s->found, &cycles[s->length], pcs);
+		positions[i] = model_position(&s->m->sites[s->path[i]->key.site]);
+	qsort(positions, s->length, sizeof *positions, compare_u64);
+	return found_at(&s->found, &cycles[s->length], positions);
 }
 
 /* Copies the tuple so that its earliest event comes first; the order of the cycle stays. */
@@ -358,13 +358,13 @@ static void extend(struct deadlock_finder *s, uint32_t start, uint32_t depth)
 /* Counts those at the source positions of an observed one with it, and says no more of them. */
 static void merge_observed(struct deadlock_finder *s, struct anomaly *a)
 {
-	uint64_t pcs[LENGTH_MAX];
+	uint64_t positions[LENGTH_MAX];
 	if (a->event_count > LENGTH_MAX)
 		return;
 	for (uint32_t k = 0; k < a->event_count; k++)
-		pcs[k] = s->m->sites[s->m->events[a->events[k]].site].pc;
-	qsort(pcs, a->event_count, sizeof *pcs, compare_u64);
-	struct found *f = found_find(&s->found, &cycles[a->event_count], pcs);
+		positions[k] = model_position_of(s->m, a->events[k]);
+	qsort(positions, a->event_count, sizeof *positions, compare_u64);
+	struct found *f = found_find(&s->found, &cycles[a->event_count], positions);
 	if (!f)
 		return;
 	a->count += found_counted(f);

@@ -11,7 +11,7 @@ enum { RULED_OUT_KEPT = 8, SEEN_MAX = 1 << 13, OFFERS_MAX = 1 << 20 };
 
 struct found_key {
 	const struct pattern *pattern;
-	uint64_t pcs[ANOMALY_EVENTS_MAX];
+	uint64_t positions[ANOMALY_EVENTS_MAX];
 };
 
 struct found {
@@ -36,13 +36,13 @@ struct found {
 
 static size_t key_size(const struct pattern *p)
 {
-	return offsetof(struct found_key, pcs) + p->count * sizeof(uint64_t);
+	return offsetof(struct found_key, positions) + p->count * sizeof(uint64_t);
 }
 
-static struct found_key key_of(const struct pattern *pattern, const uint64_t *pcs)
+static struct found_key key_of(const struct pattern *pattern, const uint64_t *positions)
 {
 	struct found_key key = {.pattern = pattern};
-	memcpy(key.pcs, pcs, pattern->count * sizeof *pcs);
+	memcpy(key.positions, positions, pattern->count * sizeof *positions);
 	return key;
 }
 
@@ -56,16 +56,16 @@ static struct found *find(const struct found_list *l, const struct found_key *ke
 	return f;
 }
 
-struct found *found_find(const struct found_list *l, const struct pattern *pattern, const uint64_t *pcs)
+struct found *found_find(const struct found_list *l, const struct pattern *pattern, const uint64_t *positions)
 {
-	struct found_key key = key_of(pattern, pcs);
+	struct found_key key = key_of(pattern, positions);
 	unsigned hash;
 	return find(l, &key, &hash);
 }
 
-struct found *found_at(struct found_list *l, const struct pattern *pattern, const uint64_t *pcs)
+struct found *found_at(struct found_list *l, const struct pattern *pattern, const uint64_t *positions)
 {
-	struct found_key key = key_of(pattern, pcs);
+	struct found_key key = key_of(pattern, positions);
 	unsigned hash;
 	struct found *f = find(l, &key, &hash);
 	if (f)
@@ -93,10 +93,10 @@ struct found *found_at(struct found_list *l, const struct pattern *pattern, cons
 struct found *found_entry(struct found_list *l, const struct pattern *pattern, const uint32_t *events)
 {
 	const struct model *m = l->context->m;
-	uint64_t pcs[ANOMALY_EVENTS_MAX];
+	uint64_t positions[ANOMALY_EVENTS_MAX];
 	for (uint32_t i = 0; i < pattern->count; i++)
-		pcs[i] = m->sites[m->events[events[i]].site].pc;
-	return found_at(l, pattern, pcs);
+		positions[i] = model_position_of(m, events[i]);
+	return found_at(l, pattern, positions);
 }
 
 bool found_no_more(const struct found_list *l)
@@ -150,29 +150,29 @@ void found_partial(struct found *f)
 
 /* A source position at which found_cut was called. */
 struct found_cut {
-	uint64_t pc;
+	uint64_t position;
 	UT_hash_handle hh;
 };
 
-static const struct found_cut *find_cut(const struct found_list *l, uint64_t pc)
+static const struct found_cut *find_cut(const struct found_list *l, uint64_t position)
 {
 	struct found_cut *c;
-	HASH_FIND(hh, l->cuts, &pc, sizeof pc, c);
+	HASH_FIND(hh, l->cuts, &position, sizeof position, c);
 	return c;
 }
 
 void found_cut(struct found_list *l, uint32_t site)
 {
-	uint64_t pc = l->context->m->sites[site].pc;
-	if (find_cut(l, pc))
+	uint64_t position = model_position(&l->context->m->sites[site]);
+	if (find_cut(l, position))
 		return;
 	struct found_cut *c = calloc(1, sizeof *c);
 	if (!c) {
 		l->failed = true;
 		return;
 	}
-	c->pc = pc;
-	HASH_ADD(hh, l->cuts, pc, sizeof c->pc, c);
+	c->position = position;
+	HASH_ADD(hh, l->cuts, position, sizeof c->position, c);
 	if (HASH_ADDED(c))
 		return;
 	free(c);
@@ -193,7 +193,7 @@ static void free_cuts(struct found_list *l)
 static bool is_cut(const struct found_list *l, const struct found *f)
 {
 	for (uint32_t i = 0; i < f->key.pattern->count; i++)
-		if (find_cut(l, f->key.pcs[i]))
+		if (find_cut(l, f->key.positions[i]))
 			return true;
 	return false;
 }

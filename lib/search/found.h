@@ -48,10 +48,10 @@ struct found_list {
 };
 
 /* The pattern's entry at these source positions, pattern->count of them; NULL if there is none yet. */
-struct found *found_find(const struct found_list *l, const struct pattern *pattern, const uint64_t *pcs);
+struct found *found_find(const struct found_list *l, const struct pattern *pattern, const uint64_t *positions);
 /* The same, created if absent; NULL without memory, and if there are LIMIT_ANOMALIES already, which is noted among
  * the limits. */
-struct found *found_at(struct found_list *l, const struct pattern *pattern, const uint64_t *pcs);
+struct found *found_at(struct found_list *l, const struct pattern *pattern, const uint64_t *positions);
 /* The same at the positions of these events, in the pattern's order. */
 struct found *found_entry(struct found_list *l, const struct pattern *pattern, const uint32_t *events);
 /* True if there are as many as may be: no further one is created. */

@@ -236,12 +236,13 @@ static struct sweep sweep_classes(struct race_finder *s, const struct class *k1,
 
 /* The anomaly of the two classes' source positions, in rising order; NULL: there is none yet. */
 static struct found *known_race(const struct race_finder *s, const struct class *k1, const struct class *k2,
-                                uint64_t *pcs)
+                                uint64_t *positions)
 {
 	const struct model_site *site1 = &s->m->sites[k1->key[SITE]], *site2 = &s->m->sites[k2->key[SITE]];
-	pcs[0] = site1->pc < site2->pc ? site1->pc : site2->pc;
-	pcs[1] = site1->pc < site2->pc ? site2->pc : site1->pc;
-	return found_find(&s->found, pattern_of(site1->op, site2->op), pcs);
+	uint64_t p1 = model_position(site1), p2 = model_position(site2);
+	positions[0] = p1 < p2 ? p1 : p2;
+	positions[1] = p1 < p2 ? p2 : p1;
+	return found_find(&s->found, pattern_of(site1->op, site2->op), positions);
 }
 
 /* True if all events of the thread up to e1 are ordered before e2 and all that follows it. */
@@ -261,8 +262,8 @@ static void touch(struct race_finder *s, struct found *race)
 /* True if the pair of classes would add nothing to what is known but to the number of instances. */
 static bool is_settled(const struct race_finder *s, const struct class *k1, const struct class *k2)
 {
-	uint64_t pcs[2];
-	struct found *race = known_race(s, k1, k2, pcs);
+	uint64_t positions[2];
+	struct found *race = known_race(s, k1, k2, positions);
 	bool settled =
 	    race && found_rank(race) == FOUND_OBSERVED && found_kept(race) >= instances_of(s, k1, k2, INSTANCES_MAX);
 	if (settled)
@@ -274,9 +275,9 @@ static bool is_settled(const struct race_finder *s, const struct class *k1, cons
 static void merge(struct race_finder *s, const struct class *k1, const struct class *k2, const struct pattern *pattern,
                   const struct sweep *sweep)
 {
-	uint64_t pcs[2];
-	struct found *race = known_race(s, k1, k2, pcs);
-	if (!race && (race = found_at(&s->found, pattern, pcs)))
+	uint64_t positions[2];
+	struct found *race = known_race(s, k1, k2, positions);
+	if (!race && (race = found_at(&s->found, pattern, positions)))
 		s->left -= s->bounded;
 	if (!race)
 		return;

@@ -32,18 +32,21 @@ static uint32_t fail(struct intern *in)
 
 static uint32_t site_hash(const struct model_site *s)
 {
-	return (uint32_t)mix(mix(s->pc, s->cells), (uint64_t)s->op << 16 | (uint64_t)s->order << 8 | s->flags);
+	return (uint32_t)mix(mix(model_position(s), s->cells),
+	                     (uint64_t)s->op << 16 | (uint64_t)s->order << 8 | s->flags);
 }
 
 static bool site_equal(const struct model_site *a, const struct model_site *b)
 {
-	return a->pc == b->pc && a->cells == b->cells && a->op == b->op && a->order == b->order && a->flags == b->flags;
+	return a->pc == b->pc && a->caller == b->caller && a->outer == b->outer && a->cells == b->cells &&
+	       a->op == b->op && a->order == b->order && a->flags == b->flags;
 }
 
 uint32_t intern_site(struct intern *in, const struct model_site *site)
 {
 	struct model *m = in->m;
-	uint32_t *cached = &in->site_cache[mix(site->pc, (uint64_t)site->op << 48) >> 32 & (INTERN_CACHE - 1)];
+	uint32_t *cached =
+	    &in->site_cache[mix(model_position(site), (uint64_t)site->op << 48) >> 32 & (INTERN_CACHE - 1)];
 	if (*cached && site_equal(&m->sites[*cached - 1], site))
 		return *cached - 1;
 	uint32_t hash = site_hash(site);

@@ -8,6 +8,7 @@
 
 #include "lib/trace/intern.h"
 #include "lib/trace/jumps.h"
+#include "lib/trace/own_code.h"
 #include "lib/trace/shadow.h"
 
 struct held_lock {
@@ -29,6 +30,13 @@ struct thread_end {
 	bool accesses_local; /* any byte on whose accesses its HB_BEFORE and HB_AFTER depend */
 };
 
+/* A call that has not returned. */
+struct activation {
+	uint64_t caller,
+	    outer;       /* the innermost call sites in the program's own code, as far as it; 0: none, or unwanted */
+	uint32_t region; /* REGIONS_FUNCTIONS: MODEL_NONE while it has no event */
+};
+
 struct loader_thread {
 	uint32_t pos;     /* of the next kept event */
 	uint32_t last;    /* event index of the last kept event */
@@ -41,6 +49,7 @@ struct loader_thread {
 		uint32_t times;
 	} spin;
 	bool seen, forked;
+	uint32_t locks;      /* pass one: acquires less releases */
 	uint32_t fork, join; /* event indices, MODEL_NONE */
 	uint32_t parent;
 	bool forked_again;   /* after it began; the next event comes after that fork */
@@ -49,9 +58,9 @@ struct loader_thread {
 	uint32_t held_count, held_capacity;
 	uint32_t wait_depth; /* recursion depth of the mutex that a wait has released */
 	uint32_t lockset;
-	uint32_t region;    /* open one, MODEL_NONE */
-	uint32_t annotated; /* depth of REGION_BEGIN */
-	uint32_t *frames;   /* REGIONS_FUNCTIONS: region of each activation, MODEL_NONE while it has no event */
+	uint32_t region;           /* open one, MODEL_NONE */
+	uint32_t annotated;        /* depth of REGION_BEGIN */
+	struct activation *frames; /* REGIONS_FUNCTIONS, and where callers count */
 	uint32_t frame_count, frame_capacity;
 	uint32_t unit; /* number of the outermost activation that the program's own source calls; 0: none is open */
 	struct jumps jumps;
@@ -114,6 +123,8 @@ struct loader {
 	struct model *m;
 	enum model_regions regions;
 	struct ownership *ownership; /* NULL: every access counts */
+	bool callers;                /* some event's position depends on its callers */
+	struct own_code own;
 	struct shadow shadow;
 	struct intern intern;
 	struct loader_thread *threads;

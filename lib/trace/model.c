@@ -21,7 +21,7 @@
 #define PASS_ONE                                                                                                       \
 	(rt_ops_with(RT_READS | RT_WRITES | RT_RENEWS | RT_ON_OBJECT | RT_WAITS) | IGNORES | WAITS | OTHERS |          \
 	 BIT(FORK) | BIT(BENIGN))
-/* Pass two skips these operations; REGIONS_FUNCTIONS needs the code events among them. */
+/* Pass two skips these operations; REGIONS_FUNCTIONS and callers need the code events among them. */
 #define CODE (BIT(ENTER) | BIT(LEAVE) | BIT(SETJMP) | BIT(LONGJMP))
 #define PASS_TWO                                                                                                       \
 	~(CODE | BIT(END) | BIT(TLS) | BIT(FREE) | BIT(DETACH) | BIT(MODULE_LOAD) | BIT(MODULE_UNLOAD) | BIT(BENIGN) | \
@@ -33,6 +33,25 @@
 enum { BATCH = 1024, GRANULE = 8 };
 
 _Static_assert(RT_OP_COUNT <= 64, "selection masks have 64 bits");
+
+/* The event's site, with the callers that its position depends on. */
+static struct model_site site_of(struct loader *l, const struct rt_event *e, uint32_t cells, uint8_t flags)
+{
+	const struct loader_thread *t = &l->threads[e->thread];
+	struct model_site site = {.pc = e->pc,
+	                          .cells = cells,
+	                          .op = e->op,
+	                          .order = e->order,
+	                          .flags = (uint8_t)((e->flags & ~RT_F_VALUE) | flags)};
+	if (!l->callers || !t->frame_count)
+		return site;
+	const struct activation *frame = &t->frames[t->frame_count - 1];
+	bool own = own_code_has(&l->own, e->pc);
+	site.caller = own ? 0 : frame->caller;
+	if (rt_op_has(e->op, RT_TAKES))
+		site.outer = own ? frame->caller : frame->outer;
+	return site;
+}
 
 uint32_t loader_push(struct loader *l, const struct rt_event *e, uint32_t object, uint32_t cells, uint8_t flags,
                      bool begins)
@@ -55,7 +74,7 @@ uint32_t loader_push(struct loader *l, const struct rt_event *e, uint32_t object
 		m->segments[m->segment_count++] = (struct model_segment){e->thread, t->pos, t->lockset, region};
 		t->stale = false;
 	}
-	struct model_site site = {e->pc, cells, e->op, e->order, (uint8_t)((e->flags & ~RT_F_VALUE) | flags)};
+	struct model_site site = site_of(l, e, cells, flags);
 	m->events[m->event_count] = (struct model_event){.number = (uint32_t)e->number,
 	                                                 .segment = t->segment,
 	                                                 .object = object,
@@ -110,6 +129,16 @@ static inline bool is_left_out(const struct loader *l, const struct rt_event *e)
 	       !(e->flags & RT_F_OBJECT) && !ownership_fails(l->ownership, e->addr, e->arg);
 }
 
+/* Positions depend on callers where library code has events, and where a lock is acquired under another. */
+static inline void look_for_callers(struct loader *l, struct loader_thread *t, const struct rt_event *e)
+{
+	if (rt_op_has(e->op, RT_TAKES))
+		l->callers |= t->locks++ > 0;
+	else if (e->op == RT_OP_RELEASE && t->locks)
+		t->locks--;
+	l->callers |= !own_code_has(&l->own, e->pc);
+}
+
 static inline void pass_one(struct loader *l, const struct rt_event *e)
 {
 	struct loader_thread *t = &l->threads[e->thread];
@@ -121,6 +150,8 @@ static inline void pass_one(struct loader *l, const struct rt_event *e)
 		t->accesses_local |= e->addr - t->local < t->local_size;
 		return;
 	}
+	if (l->m->program && !l->callers)
+		look_for_callers(l, t, e);
 	count_spin(l, &t->spin, e);
 	/* A free is no use of the block, and a call on an object is no access. */
 	l->alloc_uses.number = rt_op_is_access(e->op) && !(e->flags & RT_F_FREE) ? e->number : 0;
@@ -387,7 +418,7 @@ static enum rt_status load(struct loader *l, const struct model_options *options
 	if (options->admit && (status = options->admit(options->admit_arg, rt_trace_info(l->trace), size, err)))
 		return status;
 	open_events(l);
-	uint64_t more = (l->regions == REGIONS_FUNCTIONS ? CODE : 0) | (l->lossy ? LOSSES : 0);
+	uint64_t more = (l->regions == REGIONS_FUNCTIONS || l->callers ? CODE : 0) | (l->lossy ? LOSSES : 0);
 	status = run_pass(l, PASS_TWO | more, pass_two, batch, options, err);
 	if (status)
 		return status;
@@ -414,6 +445,7 @@ static enum rt_status load_once(struct rt_trace *trace, const struct model_optio
 		m->trace = trace;
 		m->program = rt_trace_info(trace)->model == RT_MODEL_C11;
 		l->trace = trace;
+		l->own.trace = trace;
 		l->m = m;
 		l->regions = options->regions;
 		l->all = options->all_cells;

@@ -69,10 +69,23 @@ struct model_event {
 /* Operation and position, which many events share. Interned. */
 struct model_site {
 	uint64_t pc;
+	/* Of what library code does: the innermost call site in the program's own code. Of acquires, which often are in
+	 * a function of their own: the next one outwards, too. 0: none. */
+	uint64_t caller, outer;
 	uint32_t cells; /* accesses: number of consecutive cells from `object` on */
 	enum rt_op op;
 	uint8_t order, flags; /* flags: rt_event.flags without RT_F_VALUE, and MODEL_F_SHARED */
 };
+/* The source position of the site's events, as a number: anomalies are told apart by it. The pc alone, without callers.
+ */
+static inline uint64_t model_position(const struct model_site *site)
+{
+	return site->caller || site->outer
+	           ? ((site->pc * UINT64_C(0x9e3779b97f4a7c15) ^ site->caller) * UINT64_C(0x9e3779b97f4a7c15) ^
+	              site->outer) *
+	                 UINT64_C(0x9e3779b97f4a7c15)
+	           : site->pc;
+}
 #define MODEL_F_SHARED 128 /* RELEASE: of a reader's hold; an access has RT_F_PLAIN there */
 
 /*
@@ -263,6 +276,11 @@ static inline const struct model_lock *model_lockset_lock(const struct model *m,
 		if (s->locks[i].object == lock)
 			return &s->locks[i];
 	return NULL;
+}
+/* The source position of an event, see model_position. */
+static inline uint64_t model_position_of(const struct model *m, uint32_t e)
+{
+	return model_position(&m->sites[m->events[e].site]);
 }
 /* Second operand of a synchronisation event (struct model_arg); MODEL_NONE if it has none. */
 uint32_t model_arg(const struct model *m, uint32_t e);

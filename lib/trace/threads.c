@@ -145,10 +145,10 @@ uint32_t loader_region(struct loader *l, uint32_t thread)
 	struct loader_thread *t = &l->threads[thread];
 	if (!t->frame_count)
 		return MODEL_NONE;
-	uint32_t *frame = &t->frames[(t->unit ? t->unit : t->frame_count) - 1];
-	if (*frame == MODEL_NONE)
-		*frame = region_open(l, thread);
-	return *frame;
+	struct activation *frame = &t->frames[(t->unit ? t->unit : t->frame_count) - 1];
+	if (frame->region == MODEL_NONE)
+		frame->region = region_open(l, thread);
+	return frame->region;
 }
 
 /* True if the program's own source makes the call at this position; where nothing is known of it, unless it is the
@@ -170,20 +170,27 @@ static void function_enter(struct loader *l, struct loader_thread *t, uint64_t p
 	}
 	if (!t->unit && l->regions == REGIONS_FUNCTIONS && is_own_call(l, t, pc))
 		t->unit = t->frame_count + 1;
-	t->frames[t->frame_count++] = MODEL_NONE;
-	t->stale = true;
+	struct activation frame = {.region = MODEL_NONE}, below = {0};
+	if (l->callers) {
+		bool own = own_code_has(&l->own, pc);
+		below = t->frame_count ? t->frames[t->frame_count - 1] : below;
+		frame.caller = own ? pc : below.caller;
+		frame.outer = own ? below.caller : below.outer;
+	}
+	t->frames[t->frame_count++] = frame;
+	t->stale |= l->regions == REGIONS_FUNCTIONS;
 }
 
 static void function_leave(struct loader *l, struct loader_thread *t)
 {
 	if (!t->frame_count)
 		return;
-	uint32_t region = t->frames[--t->frame_count];
+	uint32_t region = t->frames[--t->frame_count].region;
 	if (region != MODEL_NONE)
 		l->m->regions[region].last = t->last;
 	if (t->frame_count < t->unit)
 		t->unit = 0;
-	t->stale = true;
+	t->stale |= l->regions == REGIONS_FUNCTIONS;
 }
 
 /*

@@ -65,6 +65,80 @@ is readers '.findings[0].fix | test("^hold `lock` as a writer at rwlock.c:[0-9]+
 is readers '.findings[0].places | length == 1 and .[0].what == "writes"'
 is readers '.findings[0].guard == null'
 
+# Two deadlocks of locks that one function acquires for its callers, or a header of the library, are two: at the lines
+# that call it.
+cat >"$tmp/order.cpp" <<'C'
+#include <mutex>
+#include <pthread.h>
+struct guarded { pthread_mutex_t m; };
+static guarded a = {PTHREAD_MUTEX_INITIALIZER}, b = {PTHREAD_MUTEX_INITIALIZER}, c = {PTHREAD_MUTEX_INITIALIZER};
+struct shared { std::mutex m; };
+static void take(guarded *g) { pthread_mutex_lock(&g->m); }
+static void drop(guarded *g) { pthread_mutex_unlock(&g->m); }
+static void both(guarded *x, guarded *y)
+{
+	take(x);
+	take(y);
+	drop(y);
+	drop(x);
+}
+static void *up(void *arg)
+{
+	take(&a);
+	take(&b); /* @up */
+	drop(&b);
+	drop(&a);
+	both(&b, &c);
+	return arg;
+}
+static void *down(void *arg)
+{
+	take(&b);
+	take(&a); /* @down */
+	drop(&a);
+	drop(&b);
+	both(&c, &b);
+	return arg;
+}
+static void pair(shared *from, shared *to)
+{
+	std::lock_guard<std::mutex> first(from->m);
+	std::lock_guard<std::mutex> second(to->m); /* @second */
+}
+static void lists(shared *from, shared *to)
+{
+	std::lock_guard<std::mutex> first(from->m);
+	std::lock_guard<std::mutex> second(to->m); /* @lists */
+}
+static shared *heap[4];
+static void *there(void *arg) { pair(heap[0], heap[1]); lists(heap[2], heap[3]); return arg; }
+static void *back(void *arg) { pair(heap[1], heap[0]); lists(heap[3], heap[2]); return arg; }
+int main()
+{
+	void *(*routines[])(void *) = {up, down, there, back};
+	pthread_t threads[4];
+	for (auto &object : heap)
+		object = new shared;
+	for (int i = 0; i < 4; i += 2) {
+		pthread_create(&threads[i], NULL, routines[i], NULL);
+		pthread_create(&threads[i + 1], NULL, routines[i + 1], NULL);
+		pthread_join(threads[i], NULL);
+		pthread_join(threads[i + 1], NULL);
+	}
+	for (auto object : heap)
+		delete object;
+}
+C
+at() { sed -n "/@$1 /=" "$tmp/order.cpp"; }
+for level in -O0 -O2; do
+	# One thread after the other, as else the program would deadlock now and then.
+	g++ -g $level -fno-ipa-icf -fsanitize=thread "$tmp/order.cpp" -o "$tmp/order" -pthread && "$racetrace" record --serial=1 -o "$tmp/order.zst" "$tmp/order" >/dev/null
+	analyze 1 "$tmp/order.zst"
+	is "order $level" '.findings | length == 4 and all(.kinds == ["deadlock"] and .level == "error")'
+	is "order $level" "[.findings[].places | map(.line)] | any(. == [$(at up), $(at down)] or . == [$(at down), $(at up)]) and any(. == [$(at second)]) and any(. == [$(at lists)])"
+	is "order $level" 'any(.findings[].title; . == "`pair` acquires `to->m` while it holds `from->m`, and another thread in it does so the other way round")'
+done
+
 # A lock that is held for another reason says nothing of what is done under it: a note, and no failure.
 printf '%s\n' 'T1|acq(outer)|1' 'T1|acq(inner)|2' 'T1|r(x)|3' 'T1|rel(inner)|4' 'T1|acq(inner)|5' 'T1|w(x)|6' \
 	'T1|rel(inner)|7' 'T1|rel(outer)|8' 'T2|acq(inner)|9' 'T2|w(x)|10' 'T2|rel(inner)|11' >"$tmp/outer.std"
