@@ -6,6 +6,7 @@
 #include "cmd/siblings.h"
 #include "cmd/tool.h"
 #include "lib/base/clock.h"
+#include "recorder/collector/find.h"
 #include "recorder/collector/limits.h"
 #include "recorder/collector/name.h"
 #include "recorder/collector/program.h"
@@ -291,7 +292,7 @@ static enum rt_status collect(struct recording *r, struct program *program, stru
 		return rt_error_set(err, RT_ESYSTEM, "cannot execute '%s': %s", r->program, strerror(r->reason));
 	if (status)
 		return status;
-	return collector_run(r->collector, program->pid, r->writer, err);
+	return collector_run(r->collector, process_in_proc(program->pid), r->writer, err);
 }
 
 /* Runs the program to its end. Its exit status is set even if the trace is lost. */

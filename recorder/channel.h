@@ -157,7 +157,7 @@ struct rt_channel {
 #define RT_FOLDER_SIZE 2048u
 struct rt_tree {
 	uint64_t nonce;                      /* distinguishes this recording's file from another's */
-	int32_t collector_pid, collector_fd; /* location of the file: /proc/PID/fd/FD */
+	int32_t collector_pid, collector_fd; /* location of the file: /proc/PID/fd/FD, whatever namespace /proc is of */
 	_Atomic uint32_t made, taken;        /* channels; taken may run ahead, and then waits for made */
 	_Atomic uint32_t bell;               /* futex word: rung when a channel was taken, and when it was started */
 	_Atomic uint32_t forking;            /* processes that are starting */

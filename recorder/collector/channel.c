@@ -168,7 +168,7 @@ pid_t collector_told(const struct collector *c)
 pid_t collector_find(const struct collector *c)
 {
 	pid_t told = c->channel->program_pid, found = process_find(told, &(struct mapping){c->inode, c->offset});
-	return !found && atomic_load(&c->channel->executing) ? told : found;
+	return !found && atomic_load(&c->channel->executing) ? process_in_proc(told) : found;
 }
 
 bool collector_forked(const struct collector *c)

@@ -435,9 +435,9 @@ static void tell_unseen(struct collector *c)
 		write_records(c, 0, lost, 2);
 }
 
-enum rt_status collector_run(struct collector *c, pid_t pid, struct rt_writer *w, struct rt_error *err)
+enum rt_status collector_run(struct collector *c, pid_t in_proc, struct rt_writer *w, struct rt_error *err)
 {
-	c->pid = pid;
+	c->pid = in_proc;
 	c->writer = w;
 	for (;;) {
 		bool stop = is_over(c);

@@ -51,11 +51,11 @@ void collector_free(struct collector *c);
 void collector_reclaim(struct collector *c);
 
 /*
- * Drains until collector_stop is called, then the rest, each record once. pid: whose memory map to read when the
- * recorder asks for it. If the writer fails, continues to drain, so that the program is not held up, and returns the
- * writer's error at the end. Also ends when the process has executed another program (collector_replaced).
+ * Drains until collector_stop is called, then the rest, each record once. in_proc (find.h): whose memory map to read
+ * when the recorder asks for it. If the writer fails, continues to drain, so that the program is not held up, and
+ * returns the writer's error at the end. Also ends when the process has executed another program (collector_replaced).
  */
-enum rt_status collector_run(struct collector *c, pid_t pid, struct rt_writer *w, struct rt_error *err);
+enum rt_status collector_run(struct collector *c, pid_t in_proc, struct rt_writer *w, struct rt_error *err);
 /* Makes collector_run finish: the program is dead. For any thread or signal handler. */
 void collector_stop(struct collector *c);
 
@@ -69,7 +69,7 @@ void collector_wake(struct collector *c);
 bool collector_started(const struct collector *c);
 /* The number of the process in which it did, in that process's PID namespace. */
 pid_t collector_told(const struct collector *c);
-/* The number in this process's namespace; 0: no process has the channel, so it is dead. */
+/* The number in /proc (find.h); 0: no process has the channel, so it is dead. */
 pid_t collector_find(const struct collector *c);
 /* True if the process began by fork, false if by exec. */
 bool collector_forked(const struct collector *c);

@@ -38,7 +38,7 @@ struct collector {
 	int fd;
 	ino_t inode;
 	off_t offset; /* of the channel in the file */
-	pid_t pid;
+	pid_t pid;    /* in /proc (find.h) */
 	bool replaced;
 	_Atomic bool stop;
 	unsigned broken;          /* slots dropped */

@@ -2,19 +2,89 @@
 #include "recorder/collector/find.h"
 
 #include "recorder/channel.h"
+#include "recorder/confined.h"
 
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-bool process_maps(pid_t pid, const struct mapping *m, bool *known)
+/* ---- Numbers ---- */
+
+/* 0: /proc is of a namespace that this process is not in. Where it is not mounted, no number is of use. */
+static pid_t own_in_proc(void)
+{
+	char text[32] = "";
+	if (readlink("/proc/self", text, sizeof text - 1) > 0)
+		return (pid_t)strtol(text, NULL, 10);
+	return access("/proc/version", F_OK) == 0 ? 0 : getpid();
+}
+
+/* How many namespaces the process is in, from that of /proc down, and its number in the n-th of them (from 1). */
+static size_t namespaces_of(pid_t in_proc, size_t n, pid_t *number)
+{
+	char name[64], status[RT_STATUS_MAX];
+	snprintf(name, sizeof name, "/proc/%ld/status", (long)in_proc);
+	FILE *f = fopen(name, "re");
+	status[f ? fread(status, 1, sizeof status - 1, f) : 0] = '\0';
+	if (f)
+		fclose(f);
+	const char *at = rt_status_text(status, "NSpid:");
+	size_t count = 0;
+	for (; *at >= '0' && *at <= '9'; at += strspn(at, " \t")) {
+		if (++count == n)
+			*number = (pid_t)rt_status_number(at);
+		at += strspn(at, "0123456789");
+	}
+	return count;
+}
+
+static ino_t namespace_of(pid_t in_proc)
+{
+	char name[64];
+	struct stat st;
+	snprintf(name, sizeof name, "/proc/%ld/ns/pid", (long)in_proc);
+	return stat(name, &st) == 0 ? st.st_ino : 0;
+}
+
+pid_t process_number(pid_t in_proc)
+{
+	pid_t own = own_in_proc(), number = 0;
+	if (own == getpid())
+		return in_proc;
+	size_t depth = own ? namespaces_of(own, 0, &number) : 0;
+	return depth && namespaces_of(in_proc, depth, &number) >= depth ? number : 0;
+}
+
+pid_t process_in_proc(pid_t pid)
+{
+	pid_t own = own_in_proc(), found = 0;
+	if (own == getpid() || !own)
+		return own ? pid : 0;
+	size_t depth = namespaces_of(own, 0, &found);
+	ino_t namespace = namespace_of(own);
+	DIR *processes = opendir("/proc");
+	for (struct dirent *d; processes && !found && (d = readdir(processes));) {
+		pid_t in_proc = (pid_t)strtol(d->d_name, NULL, 10), number = 0;
+		if (in_proc > 0 && namespaces_of(in_proc, depth, &number) == depth && number == pid &&
+		    namespace_of(in_proc) == namespace)
+			found = in_proc;
+	}
+	if (processes)
+		closedir(processes);
+	return found;
+}
+
+/* ---- Mappings ---- */
+
+bool process_maps(pid_t in_proc, const struct mapping *m, bool *known)
 {
 	char name[64], line[512];
 	bool found = false;
-	snprintf(name, sizeof name, "/proc/%ld/maps", (long)pid);
+	snprintf(name, sizeof name, "/proc/%ld/maps", (long)in_proc);
 	FILE *maps = fopen(name, "re");
 	*known = maps != NULL;
 	while (maps && !found && fgets(line, sizeof line, maps)) {
@@ -29,11 +99,11 @@ bool process_maps(pid_t pid, const struct mapping *m, bool *known)
 }
 
 /* Start time in clock ticks since the system's; 0 if unknown. */
-static uint64_t began(pid_t pid)
+static uint64_t began(pid_t in_proc)
 {
 	enum { FIELD = 22, FIRST_BEHIND_NAME = 3 };
 	char name[64], text[1024];
-	snprintf(name, sizeof name, "/proc/%ld/stat", (long)pid);
+	snprintf(name, sizeof name, "/proc/%ld/stat", (long)in_proc);
 	FILE *f = fopen(name, "re");
 	size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
 	if (f)
@@ -49,12 +119,12 @@ static uint64_t began(pid_t pid)
 static pid_t search(const struct mapping *m)
 {
 	DIR *processes = opendir("/proc");
-	pid_t found = 0;
+	pid_t found = 0, own = own_in_proc();
 	for (struct dirent *d; processes && !found && (d = readdir(processes));) {
 		bool known;
-		long pid = strtol(d->d_name, NULL, 10);
-		if (pid > 0 && pid != getpid() && process_maps((pid_t)pid, m, &known))
-			found = (pid_t)pid;
+		pid_t in_proc = (pid_t)strtol(d->d_name, NULL, 10);
+		if (in_proc > 0 && in_proc != own && process_maps(in_proc, m, &known))
+			found = in_proc;
 	}
 	if (processes)
 		closedir(processes);
@@ -63,11 +133,12 @@ static pid_t search(const struct mapping *m)
 
 pid_t process_find(pid_t told, const struct mapping *m)
 {
-	bool known;
-	if (process_maps(told, m, &known))
-		return told;
+	bool known = true;
+	pid_t own = own_in_proc(), in_proc = process_in_proc(told);
+	if (in_proc != own && process_maps(in_proc, m, &known)) /* the caller has the number in another namespace too */
+		return in_proc;
 	pid_t found = search(m);
 	if (found || known)
 		return found;
-	return began(told) >= began(getpid()) ? told : 0;
+	return began(in_proc) >= began(own) ? in_proc : 0;
 }

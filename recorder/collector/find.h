@@ -1,4 +1,8 @@
-/* Finds the process that maps a shared memory file. A process itself knows its number only in its own PID namespace. */
+/*
+ * Finds the process that maps a shared memory file. A process itself knows its number only in its own PID namespace. So
+ * does /proc, which may be another namespace's than the caller's: `unshare --pid` leaves it as it was. Numbers "in
+ * /proc" are those that the names of its folders are made of.
+ */
 #ifndef RECORDER_COLLECTOR_FIND_H
 #define RECORDER_COLLECTOR_FIND_H
 
@@ -11,11 +15,16 @@ struct mapping {
 	off_t offset;
 };
 
+/* The number in /proc of a process of the caller's namespace. 0: it has none. */
+pid_t process_in_proc(pid_t pid);
+/* The number in the caller's namespace of a process that has this number in /proc. 0: unknown. */
+pid_t process_number(pid_t in_proc);
+
 /* True if the process maps it. *known: its memory map could be read. (If not, the result is false.) */
-bool process_maps(pid_t pid, const struct mapping *m, bool *known);
+bool process_maps(pid_t in_proc, const struct mapping *m, bool *known);
 /*
- * The process that maps it, as a number in the caller's namespace; `told` is the number that it gave. 0: none maps it,
- * so it is dead. If a map may not be read, the number given is used if that process is no older than the caller.
+ * The number in /proc of the process that maps it; `told` is the number that it gave. 0: none maps it, so it is dead.
+ * If a map may not be read, the number given is used if that process is no older than the caller.
  */
 pid_t process_find(pid_t told, const struct mapping *m);
 

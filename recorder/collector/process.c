@@ -9,6 +9,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/vec.h"
+#include "recorder/collector/find.h"
 #include "recorder/collector/limits.h"
 #include "recorder/collector/name.h"
 #include "recorder/collector/resolve.h"
@@ -79,11 +80,11 @@ static enum rt_status name_for(struct process *p, char **name, struct rt_error *
 }
 
 /* Its command line, NULL-terminated; NULL if that cannot be read. */
-static char **command_of(pid_t pid)
+static char **command_of(pid_t in_proc)
 {
 	char name[64], *word = NULL, **command = NULL;
 	size_t size = 0, n = 0, room = 0;
-	snprintf(name, sizeof name, "/proc/%ld/cmdline", (long)pid);
+	snprintf(name, sizeof name, "/proc/%ld/cmdline", (long)in_proc);
 	FILE *f = fopen(name, "re");
 	while (f && getdelim(&word, &size, '\0', f) > 0) {
 		if (!vec_reserve(&command, &room, n + 2, sizeof *command))
@@ -224,7 +225,7 @@ static enum rt_status collect(struct process *p, int pidfd, struct rt_writer *w,
 			close(watched.enough);
 		return p->trace.error.status;
 	}
-	enum rt_status status = collector_run(p->collector, p->trace.pid, w, err);
+	enum rt_status status = collector_run(p->collector, p->in_proc, w, err);
 	eventfd_write(watched.enough, 1);
 	pthread_join(watcher, NULL);
 	close(watched.enough);
@@ -288,7 +289,7 @@ static void *process_run(void *arg)
 {
 	struct process *p = arg;
 	int pidfd = (int)syscall(SYS_pidfd_open, p->trace.pid, 0); /* ESRCH: it is dead already */
-	bool watched = pidfd >= 0 || errno == ESRCH;
+	bool watched = pidfd >= 0 || errno == ESRCH || p->gone;    /* the number may be a thread's by now */
 	bool another = p->gone && ((pidfd >= 0 && !is_dead(pidfd, 0)) || p->tree->namespaces);
 	if (another && pidfd >= 0) { /* it got the number now, or has it here */
 		close(pidfd);
@@ -314,11 +315,13 @@ static void *process_run(void *arg)
 void process_begin(struct process *p)
 {
 	pid_t told = collector_told(p->collector), found = collector_find(p->collector);
-	p->trace.pid = found ? found : told;
+	pid_t number = found ? process_number(found) : 0;
+	p->trace.pid = number ? number : told;
+	p->in_proc = found ? found : process_in_proc(told);
 	p->gone = !found;
-	if (found && found != told)
+	if (found && number != told)
 		atomic_store(&p->tree->namespaces, true);
-	p->command = command_of(p->trace.pid);
+	p->command = command_of(p->in_proc);
 	if (collector_watched(p->collector))
 		take_tool_out(p->command);
 	atomic_store(&p->begun, true);

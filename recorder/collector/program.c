@@ -6,6 +6,7 @@
 
 #include "recorder/channel.h"
 #include "recorder/collector/confine.h"
+#include "recorder/collector/find.h"
 #include "recorder/collector/limits.h"
 #include "recorder/collector/thread.h"
 
@@ -89,8 +90,8 @@ static bool set_environment(const struct program_start *start)
 {
 	const char *preload = getenv("LD_PRELOAD");
 	char *channel, *list;
-	if (asprintf(&channel, "%010d:%010ld:%010" PRIu32 ":%s", start->channel, (long)getppid(), confine_own(),
-	             preload ? preload : "-") < 0 ||
+	if (asprintf(&channel, "%010d:%010ld:%010" PRIu32 ":%s", start->channel, (long)process_in_proc(getppid()),
+	             confine_own(), preload ? preload : "-") < 0 ||
 	    asprintf(&list, "%s%s%s", start->preload, preload && *preload ? ":" : "", preload ? preload : "") < 0)
 		return false;
 	/* By turns libgomp's threads are to sleep where they wait, not to spin. */

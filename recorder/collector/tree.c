@@ -7,6 +7,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/vec.h"
 #include "recorder/collector/confine.h"
+#include "recorder/collector/find.h"
 #include "recorder/collector/limits.h"
 #include "recorder/collector/thread.h"
 
@@ -119,7 +120,7 @@ enum rt_status tree_create(const struct tree_options *options, struct tree **out
 	}
 	t->shared = collector_tree(t->processes[0]->collector);
 	t->shared->made = t->shared->taken = 1;
-	t->shared->collector_pid = getpid();
+	t->shared->collector_pid = process_in_proc(getpid());
 	t->shared->collector_fd = t->fd;
 	t->shared->follows_plain = options->follows_plain;
 	t->shared->filters = confine_own();

@@ -14,6 +14,7 @@ struct process {
 	struct tree *tree;
 	struct collector *collector;
 	struct tree_trace trace;
+	pid_t in_proc; /* find.h */
 	char *path;
 	char **command;
 	pthread_t thread;

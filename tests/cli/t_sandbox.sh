@@ -54,6 +54,23 @@ for how in none namespace root nobody undumpable filter; do
 	[ "$(ls t.zst*)" != t.zst ] && [ $n = 90000 ] || wrong "$way: $n writes of 90000: $(ls)"
 done
 
+# A new PID namespace in which /proc is still the old one's has other numbers than /proc. So have processes in a further
+# one, where the first has the number that `record` has in the outer one.
+if unshare --fork --pid true 2>/dev/null; then
+	for how in none "run ./app none" "run unshare --fork --pid ./app none"; do
+		rm -f t.zst*
+		# shellcheck disable=SC2086
+		timeout 60 unshare --fork --pid "$racetrace" record -r 16 -o t.zst -- ./app $how >out 2>err
+		status=$?
+		[ $status = 5 ] && [ ! -s err ] || wrong "/proc of another namespace, $how: status $status: $(cat err)"
+		n=0
+		for trace in t.zst t.zst.*; do
+			n=$((n + $(cells "$trace")))
+		done
+		[ $n = 90000 ] || wrong "/proc of another namespace, $how: $n writes of 90000: $(ls)"
+	done
+fi
+
 # Where /proc is not mounted there are no positions, which is said; all the rest is there.
 rm -f t.zst*
 unshare -m sh -c 'mount -t tmpfs none /proc || exit 1; exec timeout 60 "$1" record -r 16 -o t.zst -- ./app none' sh "$racetrace" >out 2>err
