@@ -196,6 +196,7 @@ static enum rt_status prepare(struct recording *r, struct rt_error *err)
 	                            .output = o->output,
 	                            .ring = o->ring,
 	                            .folder = o->only_first ? NULL : r->folder,
+	                            .shell = r->tool.shell,
 	                            .follows_plain = r->tool.launcher != NULL};
 	status = tree_create(&tree, &r->tree, err);
 	if (!status)

@@ -41,6 +41,26 @@ static const char *find_launcher(void)
 	return NULL;
 }
 
+/* Of the command line, of which the tool's own part has n words. False: no memory. */
+static bool tell_shell(struct tool *t, size_t n)
+{
+	int folder = (int)(strrchr(t->path, '/') - t->path);
+	if (!t->launcher || strpbrk(t->path, "'\n"))
+		return true;
+	if (asprintf(&t->shell, "export VALGRIND_LIB='%.*s'; exec %s", folder, t->path, t->launcher) < 0) {
+		t->shell = NULL;
+		return false;
+	}
+	for (size_t i = 1; i < n; i++) {
+		char *longer;
+		if (asprintf(&longer, "%s %s", t->shell, t->argv[i]) < 0)
+			return false;
+		free(t->shell);
+		t->shell = longer;
+	}
+	return true;
+}
+
 enum rt_status tool_prepare(struct tool *t, const struct tool_program *program, struct rt_error *err)
 {
 	/* Where threads take turns one may be stopped at each instruction, where all registers have to be up to date.
@@ -65,6 +85,8 @@ enum rt_status tool_prepare(struct tool *t, const struct tool_program *program, 
 	for (size_t i = 0; i < OWN - (program->turns ? 0 : OF_TURNS); i++)
 		t->argv[n++] = (char *)(uintptr_t)options[i];
 	t->argv[n++] = t->most;
+	if (!tell_shell(t, n))
+		return rt_error_set(err, RT_EMEMORY, "no memory for a command line");
 	t->argv[n++] = (char *)(uintptr_t)program->path;
 	memcpy(t->argv + n, program->command + 1, argc * sizeof *t->argv);
 	return RT_OK;
@@ -75,5 +97,6 @@ void tool_release(struct tool *t)
 	free(t->path);
 	free(t->argv);
 	free(t->most);
+	free(t->shell);
 	*t = (struct tool){0};
 }

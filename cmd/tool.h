@@ -11,6 +11,7 @@ struct tool {
 	char *path;           /* of the tool; NULL: there is none */
 	char **argv;          /* its command line, the program's behind its own options */
 	char *most;           /* that of argv's options which is made */
+	char *shell;          /* what a shell has to do to execute something by the tool; NULL: it cannot be told */
 	const char *launcher; /* Valgrind's, by which the tool runs what the program executes; NULL: it is not there */
 };
 

@@ -155,6 +155,7 @@ struct rt_channel {
 /* What all processes of a tree share: at RT_TREE_OFFSET of the file. All zeros: only the first process is recorded. */
 #define RT_TREE_OFFSET 1024u
 #define RT_FOLDER_SIZE 2048u
+#define RT_SHELL_SIZE 640u
 struct rt_tree {
 	uint64_t nonce;                      /* distinguishes this recording's file from another's */
 	int32_t collector_pid, collector_fd; /* location of the file: /proc/PID/fd/FD, whatever namespace /proc is of */
@@ -168,6 +169,8 @@ struct rt_tree {
 	uint32_t filters;                    /* seccomp filters of the collector itself; see confined.h */
 	uint64_t pid_namespace;              /* the inode of the collector's */
 	uint32_t follows_plain;              /* what a watched process executes can run under the tool as well */
+	/* What a shell has to do to execute what follows under the tool; "": it cannot be told. */
+	char shell[RT_SHELL_SIZE];
 	char folder[RT_FOLDER_SIZE]; /* of the recorders, for executed programs to find them; "": those are not recorded
 	                              */
 };

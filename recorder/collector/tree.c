@@ -123,6 +123,8 @@ enum rt_status tree_create(const struct tree_options *options, struct tree **out
 	t->shared->collector_pid = process_in_proc(getpid());
 	t->shared->collector_fd = t->fd;
 	t->shared->follows_plain = options->follows_plain;
+	if (options->shell && strlen(options->shell) < RT_SHELL_SIZE)
+		memcpy(t->shared->shell, options->shell, strlen(options->shell) + 1);
 	t->shared->filters = confine_own();
 	struct stat st;
 	t->shared->pid_namespace = stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;

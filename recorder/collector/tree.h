@@ -14,6 +14,7 @@ struct tree_options {
 	const char *output; /* names traces: name.h */
 	const char *folder; /* where the recorders are; NULL: only the first process is recorded */
 	uint64_t ring;      /* as in rt_writer_options */
+	const char *shell;  /* NULL, or what a shell has to do to execute something by the tool */
 	bool follows_plain; /* the first process's tool can run what it executes */
 };
 

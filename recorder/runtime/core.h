@@ -45,6 +45,7 @@ struct rt_private {
 	_Alignas(64) struct rt_filter filter[RT_FILTER_SMALL];
 };
 
+#define RT_KEPT_MAX 4u  /* signals that wait in the recorder, of a thread that a tool watches */
 #define RT_HELD_MAX 64u /* most locks of a thread that are tracked; a forked child does not hold further ones */
 
 /* Thread-local, at a fixed offset from the thread pointer: see rt_thread_of(). */
@@ -52,6 +53,7 @@ struct rt_thread {
 	unsigned busy;                    /* > 0: a handler must wait, see signal.c */
 	unsigned deferred;                /* a handler waits */
 	uint64_t mask;                    /* signal mask to restore then */
+	unsigned kept_count;              /* of kept: signals to send again then; see keep() in signal.c */
 	unsigned char *stripe;            /* lock held around an atomic operation */
 	struct rt_slot *own;              /* the slot of the thread itself (rt_self may be a fiber's) */
 	struct rt_slot *aside;            /* slot put aside while a handler's events are dropped and counted */
@@ -74,6 +76,7 @@ struct rt_thread {
 	uintptr_t late_pc;               /* from there */
 	void *stack;                     /* its lower end, and size: known when BEGIN was written */
 	size_t stack_size;
+	siginfo_t kept[RT_KEPT_MAX];
 	unsigned held_count;
 	struct rt_held {
 		uintptr_t lock, pc;

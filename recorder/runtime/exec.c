@@ -4,7 +4,7 @@
  * get, and are never in the program's own. Programs in between, such as a shell, pass them on.
  *
  * What a program that runs under the Valgrind tool executes runs under it too, if it is not instrumented. It finds the
- * recorder by LD_PRELOAD. Shells of system and popen are the C library's own to start: they run by themselves.
+ * recorder by LD_PRELOAD. The shells of system and popen, which the C library starts, execute others under the tool.
  *
  * exec may be called in the child of a process with many threads, so nothing here allocates or locks.
  */
@@ -163,6 +163,15 @@ static const char *search(const char *name, char *path, size_t size)
 	}
 }
 
+/* True if it is a pipe, a device or the like: Valgrind opens, and may wait for, what the kernel refuses to execute. */
+static bool is_special(const char *file, bool searched)
+{
+	struct stat st = {0};
+
+	return file && !(searched && rt_same(rt_file_name(file), file)) &&
+	       RT_SYSCALL(SYS_newfstatat, AT_FDCWD, file, &st, 0) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
 /* True if the file, which is about to be executed, will run under the tool. searched: a name may be found by PATH. */
 static bool will_be_watched(const char *file, bool searched)
 {
@@ -188,6 +197,10 @@ static void set_executing(uint32_t is)
 
 /* call: with `with`, the environment. */
 #define EXECUTE(file, searched, environment, call)                                                                     \
+	if (rt_watched && is_special(file, searched)) {                                                                \
+		errno = EACCES;                                                                                        \
+		return -1;                                                                                             \
+	}                                                                                                              \
 	struct block memory;                                                                                           \
 	bool watched = will_be_watched(file, searched);                                                                \
 	char **with = added(environment, watched, &memory);                                                            \
@@ -270,6 +283,8 @@ RT_DEFINE(int, execle, (const char *path, const char *argument, ...))
 #define SPAWN(name, searched)                                                                                          \
 	RT_INTERPOSE(int, name, SPAWN_PARAMETERS)                                                                      \
 	{                                                                                                              \
+		if (rt_watched && is_special(file, searched))                                                          \
+			return EACCES;                                                                                 \
 		struct block memory;                                                                                   \
 		bool watched = will_be_watched(file, searched);                                                        \
 		char **with = added(environment, watched, &memory);                                                    \
@@ -289,19 +304,46 @@ SPAWN(posix_spawnp, true)
  */
 #define COMMAND_MAX 100000u
 
+/* As one word of a shell's; at most four times as long. */
+static char *append_word(char *to, const char *text)
+{
+	*to++ = '\'';
+	for (; *text; text++)
+		to = rt_append_text(to, *text == '\'' ? "'\\''" : (const char[]){*text, '\0'});
+	return rt_append_text(to, "'");
+}
+
+/* Behind the channel: what makes the shell another one, under the tool, with the command as its argument. */
+static char *append_watched(char *to, const char *preload, const char *command)
+{
+	to = append_word(rt_append_text(to, ":"), preload ? preload : "-");
+	to = rt_append_text(rt_append_text(to, " " PRELOAD "='"), rt_tree->folder);
+	to = rt_append_text(rt_append_text(to, PLAIN_RECORDER "'"), preload && *preload ? ":" : "");
+	to = rt_append_text(append_word(to, preload ? preload : ""), "; ");
+	to = rt_append_text(rt_append_text(to, rt_tree->shell), " /bin/sh -c ");
+	return rt_append_text(append_word(to, command), " sh");
+}
+
 static const char *told(const char *command, struct block *b)
 {
+	const char *preload = value_in(environ, PRELOAD);
+	bool watched = rt_tree && rt_tree->shell[0] && will_be_watched("/bin/sh", false);
 	char *end;
 
 	*b = (struct block){0};
+	if (watched)
+		rt_watch_next(NULL);
 	if (!command || !is_followed() || rt_length(command) > COMMAND_MAX ||
-	    !acquire(b, rt_length(command) + RT_FOLDER_SIZE + CHANNEL_SIZE + 200))
+	    !acquire(b, 4 * rt_length(command) + RT_FOLDER_SIZE * 2 + RT_SHELL_SIZE + CHANNEL_SIZE +
+	                    (preload ? 8 * rt_length(preload) : 0) + 200))
 		return command;
-	end = append_channel(rt_append_text(b->start, "export " RT_CHANNEL_ENV "="),
-	                     value_in(environ, LIBRARY_PATH) != NULL);
-	end = rt_append_text(rt_append_text(end, " " LIBRARY_PATH "='"), rt_tree->folder);
-	end = rt_append_text(end, "'\"${" LIBRARY_PATH ":+:$" LIBRARY_PATH "}\"; ");
-	rt_append_text(end, command);
+	end = rt_append_text(rt_append_text(b->start, "export " LIBRARY_PATH "='"), rt_tree->folder);
+	end = rt_append_text(end, "'\"${" LIBRARY_PATH ":+:$" LIBRARY_PATH "}\" " RT_CHANNEL_ENV "=");
+	end = append_channel(end, value_in(environ, LIBRARY_PATH) != NULL);
+	if (watched)
+		append_watched(end, preload, command);
+	else
+		rt_append_text(rt_append_text(end, "; "), command);
 	return b->start;
 }
 

@@ -52,6 +52,7 @@ static void in_child(void)
 	if (!c || !rt_thread.forking)
 		return;
 	rt_thread.forking = false;
+	rt_thread.kept_count = 0; /* as pending signals are not inherited */
 	rt_busy_begin();
 	rt_call_at(RT_AT_CHILD);
 	rt_thread_forked();

@@ -2,7 +2,8 @@
  * Signals. The program's handlers run through a trampoline, which
  * - moves a thread that it interrupted inside a restartable sequence of append.S back to the sequence's start;
  * - lets handlers of asynchronous signals wait while the thread is busy in the recorder: the signal is queued again and
- *   blocked until rt_busy_end. So no event of a handler is lost, and none comes between a stamp and its record;
+ *   blocked until rt_busy_end (under Valgrind it is kept here). So no event of a handler is lost, and none comes
+ * between a stamp and its record;
  * - takes back the access that faulted, because its hook ran before it; and repeats it if the handler lets it be tried
  *   again;
  * - where values are recorded, catches faults of the recorder's own reads of memory, also where the program has no
@@ -24,6 +25,7 @@
 #define DEFER_SIGNAL 1u
 #define DEFER_LOST 2u
 #define DEFER_CANCEL 4u
+#define DEFER_KEPT 8u
 
 /* The program's handler of each signal: address | SA_NODEFER << 61 | SA_SIGINFO << 62 | SA_RESETHAND << 63. */
 static uint64_t actions[SIGNALS];
@@ -41,6 +43,50 @@ static int real_sigaction(int sig, const struct sigaction *act, struct sigaction
 	return RT_REAL(sigaction)(sig, act, old);
 }
 
+/* Not an assignment: the compiler would call memcpy, which is interposed. */
+static void copy(void *to, const void *from, size_t size)
+{
+	for (size_t i = 0; i < size / sizeof(uint64_t); i++)
+		((volatile uint64_t *)to)[i] = ((const uint64_t *)from)[i];
+}
+
+static bool send_again(int sig, siginfo_t *info)
+{
+	return RT_SYSCALL(SYS_rt_tgsigqueueinfo, RT_SYSCALL(SYS_getpid), RT_SYSCALL(SYS_gettid), sig, info) == 0;
+}
+
+/*
+ * Valgrind gives a thread behind a handler the signal mask that it had before, whatever the handler has changed: a
+ * signal that was sent again would come at once, again and again, before the thread's next instruction. So it waits
+ * here. False: no room.
+ */
+static bool keep(int sig, const siginfo_t *info)
+{
+	enum { FIRST_QUEUED = 32 }; /* signals from here on come as often as they are sent */
+	struct rt_thread *t = &rt_thread;
+
+	for (unsigned i = 0; i < t->kept_count; i++)
+		if (t->kept[i].si_signo == sig && sig < FIRST_QUEUED)
+			return true; /* as one that is pending already */
+	if (t->kept_count == RT_KEPT_MAX)
+		return false;
+	copy(&t->kept[t->kept_count], info, sizeof *info);
+	t->kept[t->kept_count++].si_signo = sig;
+	t->deferred |= DEFER_KEPT;
+	return true;
+}
+
+static void send_kept(void)
+{
+	siginfo_t kept[RT_KEPT_MAX];
+	unsigned n = rt_thread.kept_count;
+
+	copy(kept, rt_thread.kept, n * sizeof *kept);
+	rt_thread.kept_count = 0;
+	for (unsigned i = 0; i < n; i++)
+		send_again(kept[i].si_signo, &kept[i]);
+}
+
 void rt_signal_undefer(void)
 {
 	uint64_t mask = rt_thread.mask;
@@ -52,6 +98,8 @@ void rt_signal_undefer(void)
 		rt_emit_lost();
 	if (deferred & DEFER_SIGNAL)
 		RT_SYSCALL(SYS_rt_sigprocmask, SIG_SETMASK, &mask, 0, sizeof mask);
+	if (deferred & DEFER_KEPT)
+		send_kept();
 	if (deferred & DEFER_CANCEL)
 		rt_cancel_again();
 }
@@ -73,7 +121,9 @@ static bool defer(int sig, siginfo_t *info, ucontext_t *context)
 	const uint64_t faults = BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGSYS);
 	uint64_t *mask = (uint64_t *)(void *)&context->uc_sigmask;
 
-	if (RT_SYSCALL(SYS_rt_tgsigqueueinfo, RT_SYSCALL(SYS_getpid), RT_SYSCALL(SYS_gettid), sig, info) != 0)
+	if (rt_watched && keep(sig, info))
+		return true;
+	if (!send_again(sig, info))
 		return false;
 	if (!(rt_thread.deferred & DEFER_SIGNAL))
 		rt_thread.mask = *mask;
@@ -367,13 +417,6 @@ static void trampoline(int sig, siginfo_t *info, void *context)
 		put_back(taken, n);
 }
 
-/* Not an assignment: the compiler would call memcpy, which is interposed. */
-static void copy(struct sigaction *to, const struct sigaction *from)
-{
-	for (size_t i = 0; i < sizeof *to / sizeof(uint64_t); i++)
-		((volatile uint64_t *)(void *)to)[i] = ((const uint64_t *)(const void *)from)[i];
-}
-
 static bool has(const sigset_t *set, int sig)
 {
 	return *(const volatile uint64_t *)(const void *)set & BIT(sig);
@@ -410,7 +453,7 @@ static int change_action(int sig, const struct sigaction *act, struct sigaction 
 		return real_sigaction(sig, act, old);
 	before = __atomic_load_n(&actions[sig], __ATOMIC_ACQUIRE);
 	if (act) {
-		copy(&mine, act);
+		copy(&mine, act, sizeof mine);
 		if (is_handler(act)) {
 			if (RT_UNLIKELY(rt_controlled))
 				rt_turn_handles();
@@ -438,7 +481,7 @@ static int change_action(int sig, const struct sigaction *act, struct sigaction 
 	}
 	as_installed(&was, before);
 	if (old)
-		copy(old, &was);
+		copy(old, &was, sizeof was);
 	return 0;
 }
 

@@ -94,7 +94,8 @@ static struct look look(long fd)
 
 static long open_file(const char *file)
 {
-	return kernel_call(SYS_open, (long)file, 0, 0, 0);
+	enum { NONBLOCK = 04000, CLOEXEC = 02000000 };
+	return kernel_call(SYS_open, (long)file, NONBLOCK | CLOEXEC, 0, 0);
 }
 
 static void close_file(long fd)

@@ -312,6 +312,42 @@ done | LC_ALL=C sort >got
 printf '%s\n' './named behind exact' './named default exact' 'named here exact' 'named last exact' | diff got - ||
 	wrong 'programs that were executed by name'
 
+# The same for what system and popen start, where the shell's messages are as ever; and what cannot be executed is refused
+# as the kernel does it, a pipe that nobody writes to included.
+cat >shells.c <<'END'
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+extern char **environ;
+int main(void)
+{
+	char line[100], *arguments[] = {"pipe", NULL};
+	pid_t pid;
+	int status = system("./more; echo \"$? it's $0 $LD_PRELOAD$RACETRACE_CHANNEL$VALGRIND_LIB\"; exit 7");
+	FILE *f = popen("./more || echo $0", "r");
+	if (status >> 8 != 7 || !f || !fgets(line, sizeof line, f) || pclose(f) != 0)
+		return 1;
+	printf("%s", line);
+	if (posix_spawn(&pid, "./pipe", NULL, NULL, arguments, environ) == 0 || execv("./pipe", arguments) == 0)
+		return 2;
+	return 0;
+}
+END
+gcc -g shells.c -o shells && mkfifo -m 755 pipe || exit 1
+env -u LD_PRELOAD timeout 120 "$racetrace" record --recorder=valgrind -o l.zst ./shells >out 2>err || wrong "shells: $(cat err)"
+[ "$(cat out)" = "3 it's sh 
+sh" ] || wrong "shells print: $(cat out)"
+for f in l.zst.*; do
+	"$racetrace" info --format json "$f" | jq -r 'select([.threads[]] | length > 1) | "\(.command | join(" ")) \(.order)"'
+done >got
+[ "$(cat got)" = './more exact
+./more exact' ] || wrong "traces of what system and popen start: $(cat got)"
+
+# A timer that fires more often than threads under the tool take turns lets them take turns nevertheless.
+gcc -g -O1 "$top/samples/more/handlers_racy.c" -o handlers -pthread || exit 1
+timeout 120 "$racetrace" record --serial=1 --recorder=valgrind -o i.zst ./handlers >out 2>err || wrong "handlers: $(cat err)"
+
 # What it shows happens in a build that is instrumented.
 gcc -g -O1 "$top/samples/hidden.c" -o hidden -pthread && gcc -g -O1 -fsanitize=thread "$top/samples/hidden.c" -o hidden_tsan -pthread || exit 1
 "$racetrace" record -o h.zst ./hidden >out 2>err
