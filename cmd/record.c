@@ -210,7 +210,9 @@ static enum rt_status create_trace(struct recording *r, pid_t pid, const struct 
 {
 	char *name;
 	enum rt_status status = name_expand(r->options.output, pid, r->options.command[0], &name, err);
-	if (status || (status = rt_writer_create(name, options, &r->writer, err))) {
+	if (!status && rt_writer_create(name, options, &r->writer, err))
+		status = limit_name(err, errno);
+	if (status) {
 		free(name);
 		return status;
 	}
@@ -353,16 +355,16 @@ static enum rt_status record(struct recording *r, struct rt_error *err)
 
 enum { PATIENCE_MS = 2000 }; /* before the message that names the processes */
 
-static void say_waiting(struct tree *t)
+static void say_left_behind(struct tree *t, const char *before, const char *behind)
 {
 	pid_t pids[8];
 	size_t n = tree_alive(t, pids, 8);
 	if (!n) /* only their traces are still to be written */
 		return;
-	fprintf(stderr, "racetrace: waiting for the processes that the program left behind: process");
+	fprintf(stderr, "racetrace: %s process", before);
 	for (size_t i = 0; i < n && i < 8; i++)
 		fprintf(stderr, "%s %ld", i ? "," : "", (long)pids[i]);
-	fprintf(stderr, "%s (an interrupt ends the recording)\n", n > 8 ? " and others" : "");
+	fprintf(stderr, "%s%s\n", n > 8 ? " and others" : "", behind);
 }
 
 /*
@@ -381,12 +383,14 @@ static void wait_for_others(struct tree *t)
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	while (tree_wait(t, step)) {
 		if (sigtimedwait(&set, NULL, &none) > 0) {
+			say_left_behind(t, "the recording is interrupted; unrecorded from here on:", "");
 			tree_abandon(t);
 			break;
 		}
 		waited += step;
 		if (waited == PATIENCE_MS)
-			say_waiting(t);
+			say_left_behind(t, "waiting for the processes that the program left behind:",
+			                " (an interrupt ends the recording)");
 	}
 }
 
@@ -419,6 +423,14 @@ static void say_broken(unsigned threads)
 	if (threads)
 		fprintf(stderr, "racetrace: the program overwrote its records: events of %u threads are lost\n",
 		        threads);
+}
+
+/* Why the first of them was not has been said. */
+static void say_unrecorded(size_t n)
+{
+	if (n > 1)
+		fprintf(stderr, "racetrace: %zu more process%s not recorded either\n", n - 1,
+		        n == 2 ? " was" : "es were");
 }
 
 static void tell(const struct tree_trace *trace, void *arg)
@@ -550,6 +562,7 @@ int cmd_record(int argc, char **argv)
 	if (r.tree) {
 		wait_for_others(r.tree);
 		tree_end(r.tree, tell, &r);
+		say_unrecorded(tree_unrecorded(r.tree));
 	}
 	if (written) {
 		remove_old(&r, began);

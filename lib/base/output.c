@@ -16,9 +16,11 @@ static const struct rt_output nothing = {.fd = -1, .folder = -1};
 
 static enum rt_status cannot(const char *path, int error, struct rt_error *err)
 {
-	if (error == ENOMEM)
-		return rt_error_set(err, RT_EMEMORY, "no memory to write '%s'", path);
-	return rt_error_set(err, RT_ESYSTEM, "cannot write '%s': %s", path, strerror(error));
+	enum rt_status status = error == ENOMEM
+	                            ? rt_error_set(err, RT_EMEMORY, "no memory to write '%s'", path)
+	                            : rt_error_set(err, RT_ESYSTEM, "cannot write '%s': %s", path, strerror(error));
+	errno = error;
+	return status;
 }
 
 static void release(struct rt_output *o)

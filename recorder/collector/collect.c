@@ -13,8 +13,10 @@
 #include "recorder/collector/confine.h"
 #include "recorder/collector/find.h"
 #include "recorder/collector/late.h"
+#include "recorder/collector/limits.h"
 #include "recorder/control.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <stdio.h>
@@ -45,6 +47,7 @@ static void futex_wake(_Atomic uint32_t *word)
 /* The first failure is kept; the writer is not used after it. */
 static void failed(struct collector *c)
 {
+	limit_name(&c->error, errno);
 	if (c->writer && c->tell)
 		c->tell(&c->error);
 	c->writer = NULL;

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 
 /* The program maps one channel and has its own memory; the collector makes some channels ahead. */
@@ -26,6 +28,14 @@ const char *limit_behind(int error)
 		    limit.rlim_cur != RLIM_INFINITY)
 			return limits[i].text;
 	return "";
+}
+
+enum rt_status limit_name(struct rt_error *err, int error)
+{
+	const char *limit = limit_behind(err->status == RT_EMEMORY ? ENOMEM : error);
+	size_t n = strlen(err->message);
+	snprintf(err->message + n, sizeof err->message - n, "%s", limit);
+	return err->status;
 }
 
 uint32_t limit_threads(uint32_t threads, uint64_t ring_bytes)

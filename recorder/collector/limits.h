@@ -2,11 +2,15 @@
 #ifndef RECORDER_COLLECTOR_LIMITS_H
 #define RECORDER_COLLECTOR_LIMITS_H
 
-#include <stdbool.h>
+#include "lib/base/error.h"
+
 #include <stdint.h>
 
 /* " (ulimit -n)": the limit that may have caused an errno, if it is set; otherwise "". Static. */
 const char *limit_behind(int error);
+
+/* Adds the same to the message of a failure, of memory or with this errno. Returns its status. */
+enum rt_status limit_name(struct rt_error *err, int error);
 
 /* The number of threads, at most the given one, whose rings of the given size fit into the address space that a process
  * may use beside its own memory, and into the largest file size. */

@@ -171,7 +171,7 @@ static enum rt_status finish(struct tree *t, struct collector *c, struct rt_writ
 	resolver_free(resolver);
 	pthread_mutex_unlock(&t->resolving);
 	if (!status)
-		return rt_writer_finish(w, result, err);
+		return rt_writer_finish(w, result, err) ? limit_name(err, errno) : RT_OK;
 	rt_writer_abort(w);
 	return status;
 }
@@ -256,8 +256,8 @@ static enum rt_status record(struct process *p, int pidfd, struct rt_error *err)
 	struct rt_writer *w;
 	uint64_t began = now_ns();
 	enum rt_status status = name_for(p, &p->path, err);
-	if (!status)
-		status = rt_writer_create(p->path, &options, &w, err);
+	if (!status && rt_writer_create(p->path, &options, &w, err))
+		status = limit_name(err, errno);
 	if (!status) {
 		free(p->path);
 		p->path = strdup(rt_writer_path(w));
@@ -285,6 +285,18 @@ static enum rt_status record(struct process *p, int pidfd, struct rt_error *err)
 	return finish(p->tree, p->collector, w, &p->trace.result, err);
 }
 
+/* The first of those that leave no trace is told at once; the others are counted. */
+static void tell_unrecorded(struct process *p)
+{
+	struct tree *t = p->tree;
+	if (!p->trace.error.status || p->trace.error.told)
+		return;
+	if (atomic_fetch_add(&t->unrecorded, 1))
+		p->trace.error.told = true;
+	else if (t->options.rings.tell)
+		t->options.rings.tell(&p->trace.error);
+}
+
 static void *process_run(void *arg)
 {
 	struct process *p = arg;
@@ -299,8 +311,7 @@ static void *process_run(void *arg)
 		record(p, pidfd, &p->trace.error);
 	else
 		lose(p);
-	if (p->trace.error.status && p->tree->options.rings.tell && !p->trace.error.told)
-		p->tree->options.rings.tell(&p->trace.error);
+	tell_unrecorded(p);
 	atomic_store(&p->settled, true);
 	if (collector_replaced(p->collector))
 		await_successor(p, pidfd);
@@ -329,6 +340,7 @@ void process_begin(struct process *p)
 	if (!errno)
 		return;
 	lose(p);
+	tell_unrecorded(p);
 	p->joined = true;
 	atomic_store(&p->settled, true);
 	atomic_store(&p->done, true);

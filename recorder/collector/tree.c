@@ -262,6 +262,11 @@ bool tree_wait(struct tree *t, unsigned milliseconds)
 	return true;
 }
 
+size_t tree_unrecorded(struct tree *t)
+{
+	return atomic_load(&t->unrecorded);
+}
+
 void tree_abandon(struct tree *t)
 {
 	atomic_store(&t->shared->over, 1);

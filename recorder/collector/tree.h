@@ -43,6 +43,8 @@ struct tree_trace {
 	struct rt_error error; /* why there is none */
 	unsigned broken;       /* collector_broken */
 };
+/* How many processes have left no trace because of an error, of which the first alone was told. */
+size_t tree_unrecorded(struct tree *t);
 /* Ends the recording; then f is called for each process but the first, in the order in which they came. */
 void tree_end(struct tree *t, void (*f)(const struct tree_trace *trace, void *arg), void *arg);
 /* Ends the recording, if it has not ended. NULL is allowed. */

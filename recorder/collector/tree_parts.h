@@ -39,10 +39,11 @@ struct tree {
 	pthread_t acceptor;
 	bool started;
 	_Atomic bool stop;
-	_Atomic bool namespaces; /* the number of some process differs between its namespace and this one */
-	bool full;               /* no more channels can be made */
-	int notify;              /* of the file; negative: none */
-	bool said;               /* that a process runs unrecorded, in a sandbox */
+	_Atomic bool namespaces;   /* the number of some process differs between its namespace and this one */
+	_Atomic size_t unrecorded; /* processes that leave no trace because of an error */
+	bool full;                 /* no more channels can be made */
+	int notify;                /* of the file; negative: none */
+	bool said;                 /* that a process runs unrecorded, in a sandbox */
 };
 
 /* Wakes all that wait for a change. */

@@ -27,7 +27,9 @@ enum rt_status writer_fail_system(struct rt_writer *w, struct rt_error *err)
 	    rt_output_name(&w->output))
 		stays = "; what was written before stays there";
 	rt_error_set(&w->failure, RT_ESYSTEM, "cannot write '%s': %s%s", w->output.path, strerror(error), stays);
-	return writer_fail(w, err);
+	enum rt_status status = writer_fail(w, err);
+	errno = error;
+	return status;
 }
 
 enum rt_status writer_put(struct rt_writer *w, const void *data, size_t n, struct rt_error *err)
