@@ -243,7 +243,7 @@ tidy: deps-house ## clang-tidy over the program, and clang's own warnings
 bench-explore: deps-check all ## races after 1 to 10 runs by strategy, RaceFuzzer's table 1, systematic search's table
 	@bash tests/bench/explore.sh $(BUILD)
 
-bench-findings: deps-check all ## findings a person is shown, and the anomalies they are made of
+bench-findings: deps-check all ## findings a person is shown, the anomalies they are made of, and ThreadSanitizer's pairs
 	@bash tests/bench/findings.sh $(BUILD)
 
 bench-binary: all ## programs without instrumentation: recorded by the Valgrind tool, and under Helgrind and DRD

@@ -163,6 +163,76 @@ bool expression_assigned(const char *line, uint32_t column, char name[EXPRESSION
 	return assigned_here(line, at, name);
 }
 
+bool expression_member(const char *line, uint32_t column, char name[EXPRESSION_MAX])
+{
+	if (!column || column > strlen(line))
+		return false;
+	const char *at = line + column - 1, *end = NULL;
+	if (at[0] == '-' && at[1] == '>' && is_name(at[2]))
+		end = at + 2;
+	else if (at[0] == '.' && is_name(at[1]))
+		end = at + 1;
+	else if (at[0] == '[')
+		return past_brackets(at) && take(line, chain_begin(line, at), past_brackets(at), name);
+	while (end && is_name(*end))
+		end++;
+	return end && take(line, chain_begin(line, at), end, name);
+}
+
+/* Takes an argument of a call as it is written, from `at` to the comma or bracket behind it. */
+static bool take_argument(const char *at, char name[EXPRESSION_MAX])
+{
+	size_t n = 0;
+	int depth = 0;
+	at += strspn(at, " \t");
+	for (; at[n]; n++) {
+		if (!depth && (at[n] == ',' || at[n] == ')'))
+			break;
+		if (!is_name(at[n]) && !strchr("()[]->.&+* :", at[n]))
+			return false;
+		depth += strchr("([", at[n]) ? 1 : strchr(")]", at[n]) ? -1 : 0;
+	}
+	if (!at[n] || !n || n >= EXPRESSION_MAX || !(isalpha((unsigned char)*at) || strchr("_&*", *at)))
+		return false;
+	memcpy(name, at, n);
+	name[n] = '\0';
+	return true;
+}
+
+/* The comma behind the first argument; NULL: it is not on this line. */
+static const char *past_argument(const char *at)
+{
+	int depth = 0;
+	for (; *at; at++) {
+		depth += *at == '(' ? 1 : *at == ')' ? -1 : 0;
+		if (depth < 0)
+			return NULL;
+		if (!depth && *at == ',')
+			return at + 1;
+	}
+	return NULL;
+}
+
+bool expression_copied(const char *line, uint32_t column, bool writes, char name[EXPRESSION_MAX])
+{
+	static const char *const copying[] = {"memcpy",  "memmove", "memset",  "mempcpy", "strcpy",
+	                                      "strncpy", "strcat",  "strncat", "sprintf", "snprintf"};
+	enum { READING = 2 }; /* the first ones read their second argument */
+	if (!column || column > strlen(line))
+		return false;
+	const char *at = line + column - 1;
+	if (column > 1 && is_name(at[-1]))
+		return false;
+	for (size_t i = 0; i < (writes ? sizeof copying / sizeof *copying : READING); i++) {
+		size_t n = strlen(copying[i]);
+		if (strncmp(at, copying[i], n) != 0 || at[n] != '(')
+			continue;
+		const char *argument = writes ? at + n + 1 : past_argument(at + n + 1);
+		return argument && take_argument(argument, name);
+	}
+	return false;
+}
+
 /* The bracket that opens the arguments of the only call whose name speaks of a lock; NULL: none, or several. */
 static const char *arguments_of_lock(const char *line)
 {
@@ -170,22 +240,20 @@ static const char *arguments_of_lock(const char *line)
 	for (const char *at = line; *at; at++) {
 		if (strncasecmp(at, "lock", 4) != 0)
 			continue;
-		size_t n = strcspn(at, "(;");
-		if (at[n] != '(')
-			break;
-		if (found && found != at + n)
-			return NULL;
-		found = at + n;
+		size_t n = strcspn(at, "([);"); /* behind it are arguments, unless it is an array of locks */
 		at += 3;
+		if (at[n - 3] != '(')
+			continue;
+		if (found && found != at + n - 3)
+			return NULL;
+		found = at + n - 3;
 	}
 	return found;
 }
 
-bool expression_locked(const char *line, char name[EXPRESSION_MAX])
+/* The first argument behind the bracket that opens here. */
+static bool argument(const char *line, const char *at, char name[EXPRESSION_MAX])
 {
-	const char *at = arguments_of_lock(line);
-	if (!at)
-		return false;
 	at++;
 	while (isspace((unsigned char)*at) || *at == '&')
 		at++;
@@ -193,4 +261,54 @@ bool expression_locked(const char *line, char name[EXPRESSION_MAX])
 	while (next && isspace((unsigned char)*next))
 		next++;
 	return next && (*next == ')' || *next == ',') && take(line, at, end, name);
+}
+
+/* True if the argument behind the bracket is a variable as it is. */
+static bool is_variable(const char *at)
+{
+	at += 1 + strspn(at + 1, " \t");
+	while (is_name(*at))
+		at++;
+	return *at == ')' || *at == ',';
+}
+
+bool expression_locked(const char *line, char name[EXPRESSION_MAX])
+{
+	const char *at = arguments_of_lock(line);
+	return at && argument(line, at, name);
+}
+
+bool expression_locks_pointer(const char *line)
+{
+	const char *at = arguments_of_lock(line), *name = at;
+	while (name && name > line && is_name(name[-1]))
+		name--;
+	/* The name before the bracket is that of a call, not of a variable: "std::lock_guard<std::mutex> guard(m)". */
+	const char *before = name;
+	while (before && before > line && isspace((unsigned char)before[-1]))
+		before--;
+	bool declares = before && before != name && before > line && (is_name(before[-1]) || before[-1] == '>');
+	return at && !declares && is_variable(at);
+}
+
+bool expression_passed(const char *line, const char *function, char name[EXPRESSION_MAX], bool *handed)
+{
+	const char *found = NULL, *bracket = strchr(function, '(');
+	size_t n = bracket ? (size_t)(bracket - function) : strlen(function);
+	for (size_t i = n; i; i--) /* of "queue::enter" the line has the last part */
+		if (function[i - 1] == ':') {
+			function += i;
+			n -= i;
+			break;
+		}
+	for (const char *at = line; n && (at = strchr(at, *function)) != NULL; at++) {
+		bool whole = (at == line || !is_name(at[-1])) && !strncmp(at, function, n) && !is_name(at[n]);
+		if (!whole || at[n + strspn(at + n, " ")] != '(')
+			continue;
+		if (found)
+			return false;
+		found = at + n + strspn(at + n, " ");
+	}
+	*handed = found && is_variable(found);
+	return found && argument(line, found, name);
 }

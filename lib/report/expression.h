@@ -13,10 +13,22 @@ enum { EXPRESSION_MAX = 64 };
  */
 bool expression_assigned(const char *line, uint32_t column, char name[EXPRESSION_MAX]);
 /*
+ * What the line reads at this column, where a compiler puts the access to a member or an element: "it->size" at its
+ * "->". Also what a function that copies memory is given there: the first argument of "memcpy(data(it), from, n)" for
+ * what it writes, the second one for what it reads. False: neither.
+ */
+bool expression_member(const char *line, uint32_t column, char name[EXPRESSION_MAX]);
+bool expression_copied(const char *line, uint32_t column, bool writes, char name[EXPRESSION_MAX]);
+/*
  * What the line locks: "queue->mutex" of "pthread_mutex_lock(&queue->mutex)" and of "std::lock_guard<std::mutex>
  * guard(queue->mutex)". False: the line has no call or more than one whose name speaks of a lock, or its argument is no
  * plain one.
  */
 bool expression_locked(const char *line, char name[EXPRESSION_MAX]);
+/* True if that is a variable which a call is given as a pointer to the lock: "m" of "pthread_mutex_lock(m)". */
+bool expression_locks_pointer(const char *line);
+/* The first argument of the only call of the function on the line: "queue->mutex" of "enter(&queue->mutex);". *handed:
+ * it is a variable that is a pointer already. False: there is none, or it is no plain one. */
+bool expression_passed(const char *line, const char *function, char name[EXPRESSION_MAX], bool *handed);
 
 #endif

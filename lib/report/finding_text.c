@@ -111,29 +111,6 @@ static void say_place(struct text *t, const struct place *place)
 		say(t, " at %s:%" PRIu32, subject_basename(place->frame->file), place->frame->line);
 }
 
-/* The side that lacks what the other holds; 2: neither. *name: the lock's. */
-static uint32_t lacking(const struct report *r, const struct finding *f, const struct anomaly *a,
-                        char name[SUBJECT_NAME_MAX])
-{
-	const struct description *d[2] = {report_event(r, a->events[0]), report_event(r, a->events[1])};
-	name[0] = '\0';
-	if (f->guard.lock != MODEL_NONE) {
-		const struct model *m = r->analysis->model;
-		bool held[2] = {guard_is_held(m, a->events[0], f->guard.lock),
-		                guard_is_held(m, a->events[1], f->guard.lock)};
-		snprintf(name, SUBJECT_NAME_MAX, "%s", f->guard_name);
-		if (held[0] != held[1])
-			return held[0];
-	}
-	for (uint32_t s = 0; s < 2; s++)
-		if (d[0] && d[1] && !d[s]->lock_count && d[!s]->lock_count) {
-			const struct held_lock *lock = &d[!s]->locks[d[!s]->lock_count - 1];
-			subject_object_name(r, lock->addr, &lock->block, name);
-			return s;
-		}
-	return 2;
-}
-
 /* True if both sides hold one lock: as readers, which exclude no other reader. *name: the lock's. */
 static bool are_readers(const struct report *r, const struct anomaly *a, char name[SUBJECT_NAME_MAX])
 {
@@ -141,23 +118,28 @@ static bool are_readers(const struct report *r, const struct anomaly *a, char na
 	for (size_t i = 0; d[0] && d[1] && i < d[0]->lock_count; i++)
 		for (size_t k = 0; k < d[1]->lock_count; k++)
 			if (d[0]->locks[i].addr == d[1]->locks[k].addr) {
-				subject_object_name(r, d[0]->locks[i].addr, &d[0]->locks[i].block, name);
+				place_held_name(r, &d[0]->locks[i], name);
 				return true;
 			}
 	return false;
+}
+
+static bool both_hold_locks(const struct report *r, const struct anomaly *a)
+{
+	const struct description *d[2] = {report_event(r, a->events[0]), report_event(r, a->events[1])};
+	return d[0] && d[1] && d[0]->lock_count && d[1]->lock_count;
 }
 
 /* What should keep the two sides of a race apart, and does not. */
 static void say_no_guard(const struct report *r, struct text *t, const struct anomaly *a)
 {
 	char lock[SUBJECT_NAME_MAX];
-	const struct description *d = report_event(r, a->events[0]);
 	if (are_readers(r, a, lock)) {
 		say(t, ", and both hold ");
 		say_lock(t, lock);
 		say(t, " only as readers");
 	} else {
-		say(t, d && d->lock_count    ? ", under different locks"
+		say(t, both_hold_locks(r, a) ? ", under different locks"
 		       : report_is_hidden(a) ? ", and no lock guards both"
 		                             : ", and nothing orders them");
 	}
@@ -166,11 +148,9 @@ static void say_no_guard(const struct report *r, struct text *t, const struct an
 size_t finding_main_place(const struct report *r, const struct finding *f)
 {
 	const struct anomaly *a = first_of(r, f);
-	char lock[SUBJECT_NAME_MAX];
-	uint32_t side = a->kind == ANOMALY_RACE && a->event_count == 2 ? lacking(r, f, a, lock) : 2;
-	if (side == 2)
+	if (f->lacking == 2)
 		return 0;
-	struct place wanted = place_of(r, a->events[side]);
+	struct place wanted = place_of(r, a->events[f->lacking]);
 	size_t i = 0;
 	while (i < f->place_count && place_key(&f->places[i].place) != place_key(&wanted))
 		i++;
@@ -192,8 +172,9 @@ static void title_race(const struct report *r, const struct finding *f, struct t
 {
 	const struct anomaly *a = first_of(r, f);
 	struct finding_place p[2] = {at_event(r, f, a->events[0]), at_event(r, f, a->events[1])};
-	char lock[SUBJECT_NAME_MAX];
-	uint32_t side = lacking(r, f, a, lock);
+	char readers[SUBJECT_NAME_MAX];
+	const char *lock = f->lacked;
+	uint32_t side = f->lacking;
 	bool frees[2] = {!strcmp(finding_does(r, &p[0]), "frees"), !strcmp(finding_does(r, &p[1]), "frees")};
 	if (r->entries[f->entries[0]].rank.double_checked)
 		say(t, "double-checked initialisation: ");
@@ -211,7 +192,7 @@ static void title_race(const struct report *r, const struct finding *f, struct t
 		say(t, " while ");
 		say_function(t, &p[frees[0]]);
 		say(t, " may still use it");
-	} else if (side < 2 && !are_readers(r, a, lock)) {
+	} else if (side < 2 && !are_readers(r, a, readers)) {
 		say_function(t, &p[side]);
 		say(t, " ");
 		say_deed(r, t, f, &p[side], a);
@@ -321,8 +302,8 @@ static void title_sequence(const struct report *r, const struct finding *f, stru
 			say(t, " acts on what it read of ");
 			say_variable(r, t, f, a);
 			say(t, " in an earlier critical section");
-			if (f->guard_name[0])
-				say(t, " of `%s`", f->guard_name);
+			if (f->guard_words[0])
+				say(t, " of `%s`", f->guard_words);
 			say(t, ", and ");
 		} else {
 			say(t, " accesses ");
@@ -334,6 +315,47 @@ static void title_sequence(const struct report *r, const struct finding *f, stru
 		else
 			say_function(t, &remote);
 		say(t, " may %s it in between", rt_op_writes(remote.op) ? "write" : "read");
+	}
+}
+
+/* The lock that a thread of a cycle waits for: its address, and its name. */
+static uint64_t lock_of_wait(const struct report *r, const struct anomaly *a, uint32_t i, char name[SUBJECT_NAME_MAX])
+{
+	const struct description *d = report_event(r, a->events[i]);
+	bool again = d && d->event.op == RT_OP_WAIT_END; /* of the mutex, which is the second operand */
+	name[0] = '\0';
+	if (!d)
+		return 0;
+	place_lock_name(r, again ? d->event.arg : d->event.addr, again ? NULL : subject_lock_block(d), d, name);
+	return again ? d->event.arg : d->event.addr;
+}
+
+/* Number of a lock among those of the cycle that have its name, from 1; 0: no other one has it. */
+static uint32_t number_among_names(const struct report *r, const struct anomaly *a, uint32_t i)
+{
+	char name[SUBJECT_NAME_MAX], other[SUBJECT_NAME_MAX];
+	uint64_t addr = lock_of_wait(r, a, i, name);
+	uint32_t number = 1, others = 0;
+	for (uint32_t k = 0; k < a->event_count; k++)
+		if (lock_of_wait(r, a, k, other) != addr && !strcmp(name, other)) {
+			number += k < i;
+			others++;
+		}
+	return others ? number : 0;
+}
+
+/* Each thread waits for the lock that the next one holds. */
+static void say_cycle(const struct report *r, struct text *t, const struct anomaly *a)
+{
+	char name[SUBJECT_NAME_MAX];
+	say(t, "%" PRIu32 " threads each hold one lock and acquire the next: ", a->event_count);
+	for (uint32_t i = 0; i <= a->event_count; i++) {
+		lock_of_wait(r, a, i % a->event_count, name);
+		uint32_t number = number_among_names(r, a, i % a->event_count);
+		say(t, "%s", i ? " -> " : "");
+		say_lock(t, name);
+		if (number)
+			say(t, " (%" PRIu32 ")", number);
 	}
 }
 
@@ -367,18 +389,7 @@ static void title_waits(const struct report *r, const struct finding *f, struct 
 		say(t, " does so the other way round");
 		return;
 	}
-	/* Each thread waits for the lock that the next one holds. */
-	say(t, "%" PRIu32 " threads each hold one lock and acquire the next: ", a->event_count);
-	for (uint32_t i = 0; i <= a->event_count; i++) {
-		const struct description *d = report_event(r, a->events[i % a->event_count]);
-		bool again = d && d->event.op == RT_OP_WAIT_END;
-		name[0] = '\0';
-		if (d)
-			subject_object_name(r, again ? d->event.arg : d->event.addr,
-			                    again ? NULL : subject_lock_block(d), name);
-		say(t, "%s", i ? " -> " : "");
-		say_lock(t, name);
-	}
+	say_cycle(r, t, a);
 }
 
 void finding_title(const struct report *r, const struct finding *f, char text[FINDING_TEXT_MAX])
@@ -407,8 +418,8 @@ static void fix_race(const struct report *r, const struct finding *f, struct tex
 {
 	const struct anomaly *a = first_of(r, f);
 	struct finding_place p[2] = {at_event(r, f, a->events[0]), at_event(r, f, a->events[1])};
-	char lock[SUBJECT_NAME_MAX];
-	uint32_t side = lacking(r, f, a, lock);
+	char readers[SUBJECT_NAME_MAX];
+	uint32_t side = f->lacking;
 	const struct cause *relaxed = relaxed_cause(r, a);
 	if (p[0].op == RT_OP_ALLOC) {
 		say(t, "hand the pointer over by release and acquire, or under a lock");
@@ -423,9 +434,9 @@ static void fix_race(const struct report *r, const struct finding *f, struct tex
 		char text[FOLLOWS_TEXT_MAX];
 		follows_text(r, relaxed, text);
 		say(t, "%s", text);
-	} else if (are_readers(r, a, lock)) {
+	} else if (are_readers(r, a, readers)) {
 		say(t, "hold ");
-		say_lock(t, lock);
+		say_lock(t, readers);
 		say(t, " as a writer");
 		for (uint32_t s = 0, n = 0; s < 2; s++)
 			if (rt_op_writes(p[s].op) && !(n && place_key(&p[0].place) == place_key(&p[1].place))) {
@@ -434,16 +445,15 @@ static void fix_race(const struct report *r, const struct finding *f, struct tex
 			}
 	} else if (side < 2) {
 		say(t, "hold ");
-		say_lock(t, lock);
+		say_lock(t, f->lacked);
 		say_place(t, &p[side].place);
 	} else if (rt_op_is_atomic(p[0].op) != rt_op_is_atomic(p[1].op)) {
 		say(t, "make the access");
 		say_place(t, &p[rt_op_is_atomic(p[0].op) != 0].place);
 		say(t, " atomic, too");
 	} else {
-		const struct description *d = report_event(r, a->events[0]);
-		say(t, d && d->lock_count ? "hold one common lock at both places"
-		                          : "guard it by one lock at both places, or make both accesses atomic");
+		say(t, both_hold_locks(r, a) ? "hold one common lock at both places"
+		                             : "guard it by one lock at both places, or make both accesses atomic");
 	}
 }
 

@@ -6,6 +6,7 @@
 #include "lib/report/follows.h"
 #include "lib/report/joining.h"
 #include "lib/report/suppress.h"
+#include "lib/trace/snippet.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -33,25 +34,77 @@ static void add_place(const struct joining *j, struct finding *f, uint32_t e)
 		f->places[f->place_count++] = added;
 }
 
-/* The lock's name, as an event knows it that holds it; where it has none, as the line has it that acquired it. */
+/* The lock, as an event of the finding knows it that holds it; NULL: none does. */
+static const struct held_lock *held_in(const struct joining *j, const struct finding *f, uint64_t addr)
+{
+	for (size_t i = 0; i < f->entry_count; i++) {
+		const struct anomaly *a = j->r->entries[f->entries[i]].anomaly;
+		for (uint32_t k = 0; k < a->event_count; k++) {
+			const struct description *d = report_event(j->r, a->events[k]);
+			for (size_t l = 0; d && l < d->lock_count; l++)
+				if (d->locks[l].addr == addr)
+					return &d->locks[l];
+		}
+	}
+	return NULL;
+}
+
 static void name_guard(const struct joining *j, struct finding *f)
 {
 	uint64_t addr = j->m->objects[f->guard.lock].addr;
-	const struct held_lock *lock = NULL;
-	for (size_t i = 0; i < f->entry_count && !lock; i++) {
-		const struct anomaly *a = j->r->entries[f->entries[i]].anomaly;
-		for (uint32_t k = 0; k < a->event_count && !lock; k++) {
-			const struct description *d = report_event(j->r, a->events[k]);
-			for (size_t l = 0; d && l < d->lock_count && !lock; l++)
-				if (d->locks[l].addr == addr)
-					lock = &d->locks[l];
-		}
+	const struct held_lock *held = held_in(j, f, addr);
+	subject_object_name(j->r, addr, held ? &held->block : NULL, f->guard_name);
+	if (held)
+		place_held_name(j->r, held, f->guard_words);
+	else
+		snprintf(f->guard_words, sizeof f->guard_words, "%s", f->guard_name);
+}
+
+/*
+ * True if the lock may be meant to guard the variable: it is held at the write e, or half of the accesses hold it, by
+ * two threads if there are more, or there are too few to tell. One that a reader happens to hold says nothing.
+ */
+static bool may_be_guard(const struct joining *j, const struct finding *f, uint32_t e, uint32_t lock)
+{
+	enum { FEW = 10 };
+	uint32_t n = 0, cell = j->members[f->entries[0]].cell;
+	uint64_t of = 0;
+	if (rt_op_writes(model_op(j->m, e)))
+		return true;
+	const struct guard_count *counts = cell == MODEL_NONE ? NULL : guard_counts(j->guards, cell, &n, &of);
+	for (uint32_t i = 0; i < n && of >= FEW; i++)
+		if (counts[i].lock == lock)
+			return counts[i].held * 2 >= of && (counts[i].shared || f->uses.threads <= 2);
+	return of < FEW;
+}
+
+/* Of a race, the side that lacks the guard or, where there is none, the other side's innermost lock. */
+static void find_lacking(const struct joining *j, struct finding *f)
+{
+	const struct anomaly *a = j->r->entries[f->entries[0]].anomaly;
+	f->lacking = 2;
+	if (a->kind != ANOMALY_RACE || a->event_count != 2)
+		return;
+	if (f->guard.lock != MODEL_NONE) {
+		bool held[2] = {guard_is_held(j->m, a->events[0], f->guard.lock),
+		                guard_is_held(j->m, a->events[1], f->guard.lock)};
+		snprintf(f->lacked, sizeof f->lacked, "%s", f->guard_words);
+		if (held[0] != held[1])
+			f->lacking = held[0];
+		if (held[0] != held[1])
+			return;
 	}
-	char written[EXPRESSION_MAX];
-	subject_object_name(j->r, addr, lock ? &lock->block : NULL, f->guard_name);
-	if (lock && !f->guard_name[0] &&
-	    place_locked(j->r, j->snippets, description_of(j->r->descriptions, lock->acquired), written))
-		snprintf(f->guard_name, sizeof f->guard_name, "%s", written);
+	for (uint32_t s = 0; s < 2; s++) {
+		const struct description *own = report_event(j->r, a->events[s]),
+		                         *other = report_event(j->r, a->events[!s]);
+		const struct model_lockset *set = &j->m->locksets[model_lockset_of(j->m, a->events[!s])];
+		if (!own || !other || own->lock_count || !other->lock_count || !set->count ||
+		    !may_be_guard(j, f, a->events[!s], set->locks[set->count - 1].object))
+			continue;
+		place_held_name(j->r, &other->locks[other->lock_count - 1], f->lacked);
+		f->lacking = s;
+		return;
+	}
 }
 
 /* Of a deadlock of locks on a stack or the heap: what the lines of its first thread acquire. */
@@ -65,8 +118,8 @@ static void name_cycle(const struct joining *j, struct finding *f)
 	    rt_trace_variable(j->r->analysis->trace, d->event.addr, &variable))
 		return;
 	const struct held_lock *held = &d->locks[d->lock_count - 1];
-	if (!place_locked(j->r, j->snippets, d, f->wanted) ||
-	    !place_locked(j->r, j->snippets, description_of(j->r->descriptions, held->acquired), f->held))
+	if (!place_locked(j->r, d, f->wanted) ||
+	    !place_locked(j->r, description_of(j->r->descriptions, held->acquired), f->held))
 		f->wanted[0] = f->held[0] = '\0';
 }
 
@@ -134,17 +187,38 @@ static void print_fingerprints(struct joining *j, struct findings *out)
 	}
 }
 
+/* What the source line of an event names as what it accesses. */
+static bool named_at(const struct joining *j, uint32_t e, bool writes, char name[EXPRESSION_MAX])
+{
+	struct place place = place_of(j->r, e);
+	if (place.callee || !place.frame || !place.frame->file)
+		return false;
+	char *line = snippet_whole(j->r->sources, place.frame->file, place.frame->line);
+	uint32_t column = place.frame->column;
+	bool known = line && (expression_copied(line, column, writes, name) ||
+	                      (!writes && expression_member(line, column, name)));
+	free(line);
+	return known;
+}
+
 /*
  * Memory without a name of its own (a heap block's, what a lambda or an OpenMP region shares) is known by what the
- * source line of a write assigns to.
+ * source line of a write assigns to or, where none says it, by what a line reads or copies.
  */
 static void name_written(const struct joining *j, struct finding *f)
 {
 	const struct anomaly *a = j->r->entries[f->entries[0]].anomaly;
 	struct subject s;
-	if (!subject_of(j->r, a, &s) || !strcmp(s.kind, "global") || !strcmp(s.kind, "tls"))
+	if (!subject_of(j->r, a, &s) || !strcmp(s.kind, "global") || !strcmp(s.kind, "tls") ||
+	    joining_written(j, a, f->written))
 		return;
-	joining_written(j, a, f->written);
+	bool known = false;
+	for (uint32_t i = 0; i < a->event_count && !known; i++)
+		known = rt_op_writes(model_op(j->m, a->events[i])) && named_at(j, a->events[i], true, f->written);
+	for (uint32_t i = 0; i < a->event_count && !known; i++)
+		known = rt_op_is_access(model_op(j->m, a->events[i])) && named_at(j, a->events[i], false, f->written);
+	if (!known)
+		f->written[0] = '\0';
 }
 
 static void fill(struct joining *j, struct finding *f)
@@ -166,12 +240,13 @@ static void fill(struct joining *j, struct finding *f)
 	}
 	if (f->guard.lock != MODEL_NONE)
 		name_guard(j, f);
-	name_written(j, f);
 	name_cycle(j, f);
 	const struct anomaly *first = j->r->entries[f->entries[0]].anomaly;
 	uint32_t cell = j->members[f->entries[0]].cell;
 	if (cell != MODEL_NONE)
 		j->no_memory |= !uses_of(j->m, j->guards->por, cell, first->events, first->event_count, &f->uses);
+	find_lacking(j, f);
+	name_written(j, f);
 }
 
 /* The highest level first, then the strongest verdict, then the most likely harm. */
@@ -270,12 +345,8 @@ static bool find_causes(const struct report *r, struct findings *out)
 
 enum rt_status findings_create(struct report *r, struct findings **out, struct rt_error *err)
 {
-	struct snippets snippets = {.trace = r->analysis->trace, .root = r->source_root};
-	struct joining j = {.r = r,
-	                    .snippets = &snippets,
-	                    .m = r->analysis->model,
-	                    .guards = &r->guards,
-	                    .members = calloc(r->count + 1, sizeof *j.members)};
+	struct joining j = {
+	    .r = r, .m = r->analysis->model, .guards = &r->guards, .members = calloc(r->count + 1, sizeof *j.members)};
 	struct findings *f = calloc(1, sizeof *f);
 	j.no_memory = !j.members || !f;
 	if (!j.no_memory)
@@ -302,8 +373,7 @@ enum rt_status findings_create(struct report *r, struct findings **out, struct r
 		f->levels[item->level] += !item->known;
 	}
 	joining_release(&j);
-	snippets_release(&snippets);
-	j.no_memory |= snippets.no_memory;
+	j.no_memory |= r->sources->no_memory;
 	free(j.members);
 	if (j.no_memory) {
 		findings_free(f);

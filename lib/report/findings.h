@@ -33,9 +33,12 @@ struct finding {
 	struct finding_place places[FINDING_PLACES_MAX]; /* those of the first anomaly first; distinct lines */
 	size_t place_count, place_total;
 	struct guard guard;
-	struct uses uses;                  /* of its first anomaly's variable; accesses 0: not known */
-	char guard_name[SUBJECT_NAME_MAX]; /* "": none, or it has no name */
-	char written[EXPRESSION_MAX];      /* what a place assigns to, as its source line has it; "": not known */
+	struct uses uses;                   /* of its first anomaly's variable; accesses 0: not known */
+	char guard_name[SUBJECT_NAME_MAX];  /* "": none, or it has no name */
+	char guard_words[SUBJECT_NAME_MAX]; /* the same for people: "queue->mutex", not the block that it is in */
+	uint32_t lacking; /* side of the first anomaly, a race, that lacks a lock which the other holds; 2: none */
+	char lacked[SUBJECT_NAME_MAX]; /* that lock, for people; "": it has no name */
+	char written[EXPRESSION_MAX];  /* what a place assigns to, as its source line has it; "": not known */
 	char wanted[EXPRESSION_MAX];   /* a deadlock's locks without names: what its first thread acquires, as its line
 	                                  has it */
 	char held[EXPRESSION_MAX];     /* and what it holds meanwhile; "": not known, or the locks have names */

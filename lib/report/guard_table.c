@@ -230,8 +230,7 @@ static char *lock_written(struct maker *k, uint32_t lock)
 	char own[SUBJECT_NAME_MAX], name[EXPRESSION_MAX];
 	const struct held_lock *held = held_by_holder(k, lock);
 	subject_object_name(&k->r, k->m->objects[lock].addr, NULL, own);
-	bool known = held && !own[0] &&
-	             place_locked(&k->r, &k->snippets, description_of(k->r.descriptions, held->acquired), name);
+	bool known = held && !own[0] && place_locked(&k->r, description_of(k->r.descriptions, held->acquired), name);
 	return known ? copy(k, name) : NULL;
 }
 
@@ -453,6 +452,7 @@ enum rt_status guard_table_create(struct analysis *a, struct guard_table *out, s
 	                  .snippets = {.trace = a->trace}};
 	enum rt_status status = RT_OK;
 	*out = (struct guard_table){0};
+	k.r.sources = &k.snippets;
 	k.holder = malloc(((size_t)m->object_count + 1) * sizeof *k.holder);
 	k.locks = calloc((size_t)m->object_count + 1, sizeof *k.locks);
 	k.no_memory = !k.holder || !k.locks || !k.guards.por;

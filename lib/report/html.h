@@ -16,7 +16,6 @@ struct html_stacks {
 struct page {
 	const struct report *r;
 	const struct rt_trace_info *info;
-	struct snippets *snippets;
 	struct pieces *frames, *sources; /* elements of stacks, without and with their source lines */
 	struct html_stacks *stacks;
 	bool *no_memory;
@@ -40,7 +39,8 @@ void html_put_position(const struct page *p, const struct rt_frame *f);
 void html_put_source(const struct page *p, const struct rt_frame *f);
 /* The stack; the first time that it is on the page. Later a link to it. */
 void html_put_stack(const struct page *p, const struct description *d, bool source);
-void html_put_lock(const struct page *p, uint64_t addr, const struct memory_block *block);
+void html_put_lock(const struct page *p, uint64_t addr, const struct memory_block *block,
+                   const struct description *acquire);
 /* The name of the anomaly's variable, or its address. */
 void html_put_subject_name(const struct page *p, const struct anomaly *anomaly);
 

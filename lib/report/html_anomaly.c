@@ -15,7 +15,7 @@ static void put_operation(const struct page *p, const struct description *d)
 		return;
 	}
 	fputs(" of ", p->out);
-	html_put_lock(p, d->event.addr, subject_lock_block(d));
+	html_put_lock(p, d->event.addr, subject_lock_block(d), d);
 }
 
 static void put_locks(const struct page *p, const struct description *d)
@@ -24,7 +24,8 @@ static void put_locks(const struct page *p, const struct description *d)
 		fputs("<p>holding no lock</p>\n", p->out);
 	for (size_t i = 0; i < d->lock_count; i++) {
 		fputs("<p>holding <b>", p->out);
-		html_put_lock(p, d->locks[i].addr, &d->locks[i].block);
+		html_put_lock(p, d->locks[i].addr, &d->locks[i].block,
+		              description_of(p->r->descriptions, d->locks[i].acquired));
 		fprintf(p->out, "</b>%s, acquired at event %" PRIu64 ":</p>\n",
 		        d->locks[i].shared ? " as a reader" : "", d->locks[i].acquired);
 		html_put_stack(p, description_of(p->r->descriptions, d->locks[i].acquired), false);

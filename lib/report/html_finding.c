@@ -61,7 +61,8 @@ static void put_locks(const struct page *p, const struct description *d)
 	fputs(d->lock_count ? ", holding " : ", holding no lock", p->out);
 	for (size_t i = 0; i < d->lock_count; i++) {
 		fputs(i ? ", " : "", p->out);
-		html_put_lock(p, d->locks[i].addr, &d->locks[i].block);
+		html_put_lock(p, d->locks[i].addr, &d->locks[i].block,
+		              description_of(p->r->descriptions, d->locks[i].acquired));
 	}
 }
 
@@ -114,7 +115,7 @@ static void put_guard(const struct page *p, const struct finding *f)
 	if (f->guard.lock == MODEL_NONE)
 		return;
 	fputs("<p>Guard: <b>", p->out);
-	html_put(p, f->guard_name[0] ? f->guard_name : "a lock");
+	html_put(p, f->guard_words[0] ? f->guard_words : "a lock");
 	fprintf(p->out, "</b> is held at %" PRIu64 " of %" PRIu64 " accesses.</p>\n", f->guard.held, f->guard.of);
 }
 

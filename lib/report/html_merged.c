@@ -10,7 +10,6 @@ static void turn_to(struct page *p, const struct merged_finding *f)
 	html_forget(p);
 	p->r = f->report;
 	p->info = rt_trace_info(p->r->analysis->trace);
-	*p->snippets = (struct snippets){.trace = p->r->analysis->trace, .root = p->r->source_root};
 }
 
 static void put_row(const struct page *p, const struct merge *m, const struct merged_finding *f)

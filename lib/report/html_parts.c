@@ -87,7 +87,7 @@ void html_put_position(const struct page *p, const struct rt_frame *f)
 /* The frame's source line, if it may be shown. */
 static void put_snippet(const struct page *p, const struct rt_frame *f)
 {
-	char *line = snippet(p->snippets, f->file, f->line);
+	char *line = snippet(p->r->sources, f->file, f->line);
 	if (!line)
 		return;
 	fprintf(p->out, "<pre><span class=\"dim\">%" PRIu32 "</span> ", f->line);
@@ -107,12 +107,12 @@ static void put_indented(const struct page *p, const char *text)
 void html_put_source(const struct page *p, const struct rt_frame *f)
 {
 	enum { AROUND = 2 };
-	char *line = snippet_indented(p->snippets, f->file, f->line);
+	char *line = snippet_indented(p->r->sources, f->file, f->line);
 	if (!line)
 		return;
 	fputs("<pre class=\"source\">", p->out);
 	for (uint32_t at = f->line > AROUND ? f->line - AROUND : 1; at <= f->line + AROUND; at++) {
-		char *text = at == f->line ? line : snippet_indented(p->snippets, f->file, at);
+		char *text = at == f->line ? line : snippet_indented(p->r->sources, f->file, at);
 		if (!text && at > f->line)
 			continue;
 		fprintf(p->out,
@@ -200,8 +200,7 @@ void html_forget(const struct page *p)
 		HASH_DELETE(hh, p->stacks->all, stack);
 		free(stack);
 	}
-	*p->no_memory |= p->snippets->no_memory;
-	snippets_release(p->snippets);
+	*p->no_memory |= p->r->sources->no_memory;
 	pieces_release(p->frames);
 	pieces_release(p->sources);
 }
@@ -240,10 +239,11 @@ void html_put_stack(const struct page *p, const struct description *d, bool sour
 
 /* Locks */
 
-void html_put_lock(const struct page *p, uint64_t addr, const struct memory_block *block)
+void html_put_lock(const struct page *p, uint64_t addr, const struct memory_block *block,
+                   const struct description *acquire)
 {
 	char name[SUBJECT_NAME_MAX];
-	subject_object_name(p->r, addr, block, name);
+	place_lock_name(p->r, addr, block, acquire, name);
 	if (*name)
 		html_put(p, name);
 	else

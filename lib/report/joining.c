@@ -11,6 +11,7 @@
 
 #include "lib/base/hash.h"
 #include "lib/report/digest.h"
+#include "lib/trace/snippet.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -114,7 +115,7 @@ bool joining_written(const struct joining *j, const struct anomaly *a, char name
 		struct place place = place_of(j->r, a->events[i]);
 		if (!rt_op_writes(model_op(j->m, a->events[i])) || place.callee || !place.frame || !place.frame->file)
 			continue;
-		char *line = snippet_whole(j->snippets, place.frame->file, place.frame->line);
+		char *line = snippet_whole(j->r->sources, place.frame->file, place.frame->line);
 		known = line && expression_assigned(line, place.frame->column, name);
 		free(line);
 	}

@@ -6,7 +6,6 @@
 
 #include "lib/report/expression.h"
 #include "lib/report/findings.h"
-#include "lib/trace/snippet.h"
 
 struct joining_key;
 
@@ -25,7 +24,6 @@ struct joining {
 	const struct model *m;
 	struct joining_member *members;
 	struct guards *guards;
-	struct snippets *snippets;
 	struct joining_key *keys;
 	bool no_memory;
 };

@@ -1,6 +1,8 @@
 /* Findings in JSON; see json_findings.h. Their anomalies say the rest, by id. */
 #include "lib/report/json_findings.h"
 
+#include <string.h>
+
 static void put_place(struct json_writer *w, const struct report *r, const struct finding_place *p)
 {
 	char function[PLACE_FUNCTION_MAX];
@@ -47,6 +49,8 @@ static void put_guard(struct json_writer *w, const struct report *r, const struc
 	}
 	jw_object(w, "guard");
 	jw_text_or_null(w, "lock", f->guard_name);
+	if (strcmp(f->guard_words, f->guard_name) != 0)
+		jw_text(w, "written", f->guard_words);
 	jw_number(w, "held", f->guard.held);
 	jw_number(w, "of", f->guard.of);
 	jw_array(w, "without");

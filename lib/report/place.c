@@ -124,16 +124,66 @@ struct place place_of_both(const struct report *r, uint32_t e1, uint32_t e2)
 	return place;
 }
 
-bool place_locked(const struct report *r, struct snippets *s, const struct description *acquire,
-                  char name[EXPRESSION_MAX])
+static char *line_of(const struct report *r, const struct rt_frame *frame)
 {
-	if (!acquire || (acquire->event.op != RT_OP_ACQUIRE && acquire->event.op != RT_OP_ACQUIRE_SHARED))
+	return frame && frame->file ? snippet_whole(r->sources, frame->file, frame->line) : NULL;
+}
+
+/* The user's frame that called `callee`, which is one of the stack; NULL: there is none. */
+static const struct rt_frame *caller_of(const struct report *r, const struct description *d,
+                                        const struct rt_frame *callee)
+{
+	bool past = false;
+	for (size_t i = 0; i < d->stack_count; i++) {
+		size_t n = 0;
+		const struct rt_frame *frames = rt_trace_frames(r->analysis->trace, d->stack[i], &n);
+		for (size_t k = 0; k < n; k++) {
+			if (past && !frame_is_library(&frames[k]))
+				return &frames[k];
+			past |= &frames[k] == callee;
+		}
+	}
+	return NULL;
+}
+
+bool place_locked(const struct report *r, const struct description *acquire, char name[EXPRESSION_MAX])
+{
+	enum { WRAPPERS_MAX = 3 };
+	unsigned op = !acquire                           ? RT_OP_NONE
+	              : acquire->event.op == RT_OP_BLOCK ? (unsigned)acquire->event.arg
+	                                                 : acquire->event.op;
+	if (op != RT_OP_ACQUIRE && op != RT_OP_ACQUIRE_SHARED)
 		return false;
-	struct place place = place_of_stack(r, acquire->stack, acquire->stack_count);
-	char *line = place.frame && place.frame->file ? snippet_whole(s, place.frame->file, place.frame->line) : NULL;
-	bool known = line && expression_locked(line, name);
+	const struct rt_frame *frame = place_of_stack(r, acquire->stack, acquire->stack_count).frame;
+	char *line = line_of(r, frame);
+	bool known = line && expression_locked(line, name), handed = known && expression_locks_pointer(line);
 	free(line);
+	for (int i = 0; handed && i < WRAPPERS_MAX; i++) {
+		const struct rt_frame *caller = caller_of(r, acquire, frame);
+		line = frame->function ? line_of(r, caller) : NULL;
+		bool passed = line && expression_passed(line, frame->function, name, &handed);
+		free(line);
+		if (!passed)
+			break;
+		frame = caller;
+	}
 	return known;
+}
+
+void place_lock_name(const struct report *r, uint64_t addr, const struct memory_block *block,
+                     const struct description *acquire, char name[SUBJECT_NAME_MAX])
+{
+	char written[EXPRESSION_MAX];
+	subject_object_name(r, addr, NULL, name);
+	if (!name[0] && place_locked(r, acquire, written))
+		snprintf(name, SUBJECT_NAME_MAX, "%s", written);
+	else if (!name[0])
+		subject_object_name(r, addr, block, name);
+}
+
+void place_held_name(const struct report *r, const struct held_lock *lock, char name[SUBJECT_NAME_MAX])
+{
+	place_lock_name(r, lock->addr, &lock->block, description_of(r->descriptions, lock->acquired), name);
 }
 
 uint64_t place_key(const struct place *place)

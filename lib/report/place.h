@@ -7,8 +7,7 @@
 
 #include "lib/report/expression.h"
 #include "lib/report/report.h"
-
-struct snippets;
+#include "lib/report/subject.h"
 
 struct place {
 	const struct rt_frame *frame; /* NULL: nothing is known of the position */
@@ -29,9 +28,15 @@ uint64_t place_key(const struct place *place);
 uint64_t place_function_key(const struct place *place);
 
 /* What the user's line of an acquire locks, as expression_locked says it: the name of a lock that has none of its own.
+ * Of a function that is handed a pointer to the lock, what its caller hands over.
  * False: it is not known, or the event is no acquire. acquire: NULL: not described. */
-bool place_locked(const struct report *r, struct snippets *s, const struct description *acquire,
-                  char name[EXPRESSION_MAX]);
+bool place_locked(const struct report *r, const struct description *acquire, char name[EXPRESSION_MAX]);
+/* The lock's name for people: its own, else what an acquire locks, else the block that it is in; "" if nothing is
+ * known. block, acquire: NULL: not known. */
+void place_lock_name(const struct report *r, uint64_t addr, const struct memory_block *block,
+                     const struct description *acquire, char name[SUBJECT_NAME_MAX]);
+/* That of a lock which is held at a described event. */
+void place_held_name(const struct report *r, const struct held_lock *lock, char name[SUBJECT_NAME_MAX]);
 
 enum { PLACE_FUNCTION_MAX = 160 };
 /* The function's name with what is between < and > left out: "std::map<>::find"; "a thread" where none is known. */

@@ -10,6 +10,7 @@
 #include "lib/report/root.h"
 #include "lib/report/steps.h"
 #include "lib/report/subject.h"
+#include "lib/trace/snippet.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -369,6 +370,11 @@ enum rt_status report_create(const struct analysis *a, const struct report_optio
 		report_free(r);
 		return rt_error_set(err, RT_EMEMORY, "no memory for the report");
 	}
+	if (!(r->sources = calloc(1, sizeof *r->sources))) {
+		report_free(r);
+		return rt_error_set(err, RT_EMEMORY, "no memory for the report");
+	}
+	*r->sources = (struct snippets){.trace = a->trace, .root = r->source_root};
 	r->incomplete = why_incomplete(rt_trace_info(a->trace));
 	enum rt_status status = entries_create(r, options) ? describe_entries(r, !options->only, err)
 	                                                   : rt_error_set(err, RT_EMEMORY, "no memory for the report");
@@ -414,6 +420,9 @@ void report_free(struct report *r)
 	descriptions_free(r->descriptions);
 	free(r->entries);
 	free(r->cause_ids);
+	if (r->sources)
+		snippets_release(r->sources);
+	free(r->sources);
 	free(r->source_root);
 	free(r->base);
 	free(r);

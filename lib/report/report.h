@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 struct baseline;
+struct snippets;
 struct suppressions;
 struct merge;
 
@@ -43,6 +44,7 @@ struct report {
 	char *source_root;               /* an absolute path without links; NULL: none */
 	char *base; /* what SARIF's paths are relative to: that or, by default, the root of the sources here; NULL: none
 	             */
+	struct snippets *sources; /* of the program: each file is indexed once for all formats */
 	struct descriptions *descriptions;
 	struct report_entry *entries; /* by kind, then verdict and rank, the worst first */
 	size_t count;

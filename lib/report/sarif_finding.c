@@ -9,7 +9,7 @@ static void say_place(const struct report *r, const struct finding_place *p, cha
 	const struct description *d = report_event(r, p->e);
 	char name[SUBJECT_NAME_MAX] = "";
 	if (d && d->lock_count)
-		subject_object_name(r, d->locks[0].addr, &d->locks[0].block, name);
+		place_held_name(r, &d->locks[0], name);
 	snprintf(said, size, "thread %.100s %s here, holding %.200s%s",
 	         d ? sarif_thread_name(r, d->event.thread) : "unknown", finding_does(r, p),
 	         !d || !d->lock_count ? "no lock"

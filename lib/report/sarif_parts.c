@@ -163,7 +163,7 @@ void sarif_say_event(const struct report *r, const struct description *d, char *
 		snprintf(out, size, "thread %.100s %.200s, event %" PRIu64, thread, waits, d->event.number);
 		return;
 	}
-	subject_object_name(r, d->event.addr, subject_lock_block(d), name);
+	place_lock_name(r, d->event.addr, subject_lock_block(d), d, name);
 	snprintf(out, size, "%s of %.200s by thread %.100s, event %" PRIu64, rt_op_name(d->event.op),
 	         *name ? name : "a lock", thread, d->event.number);
 }

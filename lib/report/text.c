@@ -207,12 +207,10 @@ static char *folder_of(const struct rt_trace_info *info)
 
 enum rt_status report_text(const struct report *r, bool color, FILE *out, struct rt_error *err)
 {
-	struct snippets snippets = {.trace = r->analysis->trace, .root = r->source_root};
 	bool no_memory = false;
 	struct printer p = {.no_memory = &no_memory,
 	                    .r = r,
 	                    .info = rt_trace_info(r->analysis->trace),
-	                    .snippets = &snippets,
 	                    .out = out,
 	                    .color = color,
 	                    .width = text_width(out),
@@ -222,7 +220,6 @@ enum rt_status report_text(const struct report *r, bool color, FILE *out, struct
 		put_anomalies(&p);
 	else
 		put_findings(&p);
-	snippets_release(&snippets);
 	for (int kind = 0; kind < ANOMALY_KINDS; kind++)
 		if (r->analysis->kinds >> kind & 1)
 			put_summary_line(&p, (enum anomaly_kind)kind, r->summary[kind]);
@@ -232,7 +229,7 @@ enum rt_status report_text(const struct report *r, bool color, FILE *out, struct
 	put_trace(&p);
 	put_modules(&p);
 	free(p.folder);
-	return no_memory || snippets.no_memory ? rt_error_set(err, RT_EMEMORY, "no memory for the report") : RT_OK;
+	return no_memory || r->sources->no_memory ? rt_error_set(err, RT_EMEMORY, "no memory for the report") : RT_OK;
 }
 
 /* Several runs */
@@ -254,9 +251,7 @@ static void turn_to(struct printer *p, const struct report *r)
 {
 	if (r == p->r)
 		return;
-	*p->no_memory |= p->snippets->no_memory;
-	snippets_release(p->snippets);
-	*p->snippets = (struct snippets){.trace = r->analysis->trace, .root = r->source_root};
+	*p->no_memory |= p->r->sources->no_memory;
 	p->r = r;
 	p->info = rt_trace_info(r->analysis->trace);
 }
@@ -343,12 +338,10 @@ static void put_search(const struct printer *p, const struct merge_search *s)
 enum rt_status report_text_merged(const struct merge *m, bool color, FILE *out, struct rt_error *err)
 {
 	const struct report *any = merge_any_report(m);
-	struct snippets snippets = {.trace = any->analysis->trace, .root = any->source_root};
 	bool no_memory = false;
 	struct printer p = {.no_memory = &no_memory,
 	                    .r = any,
 	                    .info = rt_trace_info(any->analysis->trace),
-	                    .snippets = &snippets,
 	                    .out = out,
 	                    .color = color,
 	                    .width = text_width(out)};
@@ -365,7 +358,5 @@ enum rt_status report_text_merged(const struct merge *m, bool color, FILE *out, 
 	put_runs(&p, m);
 	turn_to(&p, any);
 	put_modules(&p);
-	no_memory |= snippets.no_memory;
-	snippets_release(&snippets);
-	return no_memory ? rt_error_set(err, RT_EMEMORY, "no memory for the report") : RT_OK;
+	return no_memory || any->sources->no_memory ? rt_error_set(err, RT_EMEMORY, "no memory for the report") : RT_OK;
 }

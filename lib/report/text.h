@@ -8,7 +8,6 @@
 struct printer {
 	const struct report *r;
 	const struct rt_trace_info *info;
-	struct snippets *snippets;
 	bool *no_memory;
 	FILE *out;
 	bool color;

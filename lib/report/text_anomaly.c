@@ -17,7 +17,7 @@ void text_put_lock_name(const struct printer *p, uint64_t addr, const struct mem
 {
 	char name[SUBJECT_NAME_MAX], written[EXPRESSION_MAX];
 	subject_object_name(p->r, addr, block, name);
-	bool known = (!name[0] || (block && block->alloc)) && place_locked(p->r, p->snippets, acquire, written);
+	bool known = (!name[0] || (block && block->alloc)) && place_locked(p->r, acquire, written);
 	if (known)
 		text_put_styled(p, BOLD, written);
 	fputs(known ? " (" : "", p->out);

@@ -60,7 +60,7 @@ static void put_guard(const struct printer *p, const struct finding *f)
 	if (f->guard.lock == MODEL_NONE)
 		return;
 	fputs("  guard: ", p->out);
-	text_put_styled(p, BOLD, f->guard_name[0] ? f->guard_name : "a lock");
+	text_put_styled(p, BOLD, f->guard_words[0] ? f->guard_words : "a lock");
 	fprintf(p->out, " is held at %" PRIu64 " of %" PRIu64 " accesses\n", f->guard.held, f->guard.of);
 }
 

@@ -100,7 +100,7 @@ static bool put_callers(const struct printer *p, const struct finding_place *pla
 static void put_source(const struct printer *p, const struct finding_place *place)
 {
 	const struct rt_frame *f = place->place.frame;
-	char *line = f ? snippet(p->snippets, f->file, f->line) : NULL;
+	char *line = f ? snippet(p->r->sources, f->file, f->line) : NULL;
 	if (!line)
 		return;
 	fprintf(p->out, "%*s%" PRIu32 " | ", 3, "", f->line);

@@ -1,7 +1,7 @@
 /* What a thread waits for; see waiting.h. */
 #include "lib/report/waiting.h"
 
-#include "lib/report/subject.h"
+#include "lib/report/place.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -56,7 +56,9 @@ void waiting_text(const struct report *r, const struct description *d, char text
 		call_text(&d->event, text);
 		return;
 	}
-	waiting_object(r, d, name);
+	char object[SUBJECT_NAME_MAX];
+	place_lock_name(r, d->event.addr, subject_lock_block(d), d, object);
+	snprintf(name, sizeof name, "%.600s", object);
 	if (!name[0])
 		snprintf(name, sizeof name, "0x%" PRIx64, d->event.addr);
 	snprintf(text, WAITING_TEXT_MAX, "%s %.600s%s", lead((unsigned)d->event.arg), name,

@@ -36,7 +36,7 @@ analyze 1 "$tmp/cache.zst"
 is cache '(.findings | length) == 1 and (.anomalies | length) > 1'
 is cache '.findings[0] | .level == "error" and (.anomalies | length) > 1'
 is cache '[.findings[0].places[].file | split("/")[-1]] | unique == ["cache_miss.cpp"]'
-is cache '.findings[0].title | test("^.Cache::get. calls .* without the lock that it holds at cache_miss.cpp:[0-9]+ while it calls .std::unordered_map<>::emplace.")'
+is cache '.findings[0].title | test("^.Cache::get. calls .* without .mutex_., which it holds at cache_miss.cpp:[0-9]+ while it calls .std::unordered_map<>::emplace.")'
 is cache '([.findings[].anomalies[]] | sort) == ([.anomalies[].id] | sort)'
 
 # The same, 7 lines further down: other lines, the same finding.
@@ -172,7 +172,7 @@ reads="($(at 'map_.find(')|$(at 'return it->second'))"
 text "$tmp/cache.zst"
 prints '^F1 error, observed: .Cache::get. calls '
 prints "^  .*cache_miss\.cpp:$reads in Cache::get: main\.[0-9] reads in std::.*, holding no lock\$"
-prints "^  fix: hold the lock at cache_miss.cpp:$reads\$"
+prints "^  fix: hold .mutex_. at cache_miss.cpp:$reads\$"
 prints "^  [0-9]+ anomalies: R1, .*; '--anomaly R1' shows stacks and evidence$"
 prints '^findings: 1 error, 0 warnings, 0 notes$'
 [ "$(grep -c '^R[0-9]' "$tmp/out")" = 0 ] || { echo "text: anomalies among findings"; fail=1; }
@@ -418,4 +418,94 @@ printf '%s\n' 'main|fork(T)|1' 'main|fork(U)|2' 'T|acq(m)|3' 'T|r(x)|4' 'T|r(y)|
 	'U|acq(m)|9' 'U|w(x)|10' 'U|rel(m)|11' 'U|rel(n)|12' 'U|w(x)|13' 'U|acq(m)|14' 'U|r(x)|15' 'U|rel(m)|16' >"$tmp/cut.std"
 analyze 0 "$tmp/cut.std" --budget 1 --kinds atomicity
 is cut '.findings | length > 0 and all(.[]; .verdict == "predicted" and .level == "note")'
+
+# Locks in heap blocks have the name that an acquire's line gives them, also through a function that takes a pointer; of
+# several that have one name each has a number. Memory of a pool is named by what is copied into it, or read of it.
+cat >heap_locks.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+struct account {
+	pthread_mutex_t m;
+	long balance;
+	char owner[16];
+};
+static struct account *accounts;
+static void enter(pthread_mutex_t *lock)
+{
+	pthread_mutex_lock(lock);
+}
+static void move(struct account *from, struct account *to)
+{
+	pthread_mutex_lock(&from->m);
+	pthread_mutex_lock(&to->m);
+	from->balance--;
+	to->balance++;
+	pthread_mutex_unlock(&to->m);
+	pthread_mutex_unlock(&from->m);
+}
+static void rename_owner(struct account *a, const char *name)
+{
+	enter(&a->m);
+	memcpy(a->owner, name, 4);
+	pthread_mutex_unlock(&a->m);
+}
+static int first_letter(struct account *a)
+{
+	return a->owner[0];
+}
+static void *work(void *unused)
+{
+	move(&accounts[0], &accounts[1]);
+	rename_owner(&accounts[0], "ann");
+	return unused;
+}
+static void *work_too(void *unused)
+{
+	move(&accounts[1], &accounts[2]);
+	return unused;
+}
+int main(void)
+{
+	pthread_t t[2];
+	accounts = calloc(3, sizeof *accounts);
+	for (int i = 0; i < 3; i++)
+		pthread_mutex_init(&accounts[i].m, 0);
+	pthread_create(&t[0], 0, work, 0);
+	pthread_create(&t[1], 0, work_too, 0);
+	move(&accounts[2], &accounts[0]);
+	rename_owner(&accounts[0], "bob");
+	int letter = first_letter(&accounts[0]);
+	pthread_join(t[0], 0);
+	pthread_join(t[1], 0);
+	free(accounts);
+	return letter == 0;
+}
+C
+gcc -g -O1 -fno-inline -fsanitize=thread heap_locks.c -o heap_locks -pthread || exit 1
+timeout 60 "$RACETRACE" record --serial -o heap_locks.zst ./heap_locks >/dev/null 2>&1
+"$RACETRACE" analyze -f text --fail-on never heap_locks.zst >out 2>err
+grep -qE '^F[0-9]+ (error|warning), [a-z]+: 3 threads each hold one lock and acquire the next: `to->m` \(1\) -> `to->m` \(2\) -> `to->m` \(3\) -> `to->m` \(1\)$' out ||
+	wrong "the cycle: $(grep ^F out)"
+grep -qE '^F[0-9]+ error, [a-z]+: `first_letter` reads `a->owner` without `a->m`, which `rename_owner` holds while it writes it$' out ||
+	wrong "a member of a heap block: $(grep ^F out)"
+grep -qE 'rename_owner: main(\.1)? writes, holding a->m \(heap block from main' out || wrong "the lock of a place: $(cat out)"
+"$RACETRACE" analyze -f json --fail-on never heap_locks.zst >out 2>err
+holds '[.findings[].guard | select(. != null) | .written] | index("a->m") != null'
+"$RACETRACE" analyze -f sarif --fail-on never heap_locks.zst >out 2>err
+grep -q 'holding a->m' out || wrong "the lock in SARIF"
+"$RACETRACE" analyze -f html --fail-on never heap_locks.zst >out 2>err
+grep -q 'Guard: <b>a-&gt;m</b>' out || wrong "the lock on the page: $(grep -o 'Guard: <b>[^<]*' out)"
+
+# A lock that a reader of one thread happens to hold guards nothing: it is not what a writer lacks.
+{
+	printf '%s\n' 'main|fork(A)|1' 'main|fork(B)|2' 'main|fork(C)|3' 'B|r(x)|10' 'C|r(x)|11'
+	for _ in $(seq 12); do
+		printf '%s\n' 'A|acq(own)|20' 'A|r(x)|21' 'A|rel(own)|22'
+	done
+	echo 'main|w(x)|4'
+} >tick.std
+"$RACETRACE" analyze -f text --fail-on never tick.std >out 2>err
+grep -qE '^F1 error, observed: 4 writes `x` while (10|11|21) reads it, and nothing orders them$' out || wrong "a lock of one reader: $(grep ^F out)"
+grep -q 'fix: guard it by one lock at both places, or make both accesses atomic' out || wrong "its fix: $(grep fix: out)"
 exit $fail

@@ -43,17 +43,84 @@ START_TEST(the_variable_that_a_line_assigns_to)
 }
 END_TEST
 
+START_TEST(what_a_line_reads_or_copies)
+{
+	static const struct {
+		const char *line, *caret, *member, *to, *from;
+	} cases[] = {
+	    {"  if (it && it->refs > 3)", "              ^", "it->refs", NULL, NULL},
+	    {"  x = all.of[i]->time;", "               ^", "all.of[i]->time", NULL, NULL},
+	    {"  x = a->b->c;", "       ^", "a->b", NULL, NULL},
+	    {"  x = q.slots[i + 1];", "             ^", "q.slots[i + 1]", NULL, NULL},
+	    {"  x = y + z;", "        ^", NULL, NULL, NULL},
+	    {"  memcpy(data(it), from, n);", "  ^", NULL, "data(it)", "from"},
+	    {"  memcpy(&q->items[f(a, b)], p + 1, n);", "  ^", NULL, NULL, "p + 1"},
+	    {"  memset(q->items, 0, n);", "  ^", NULL, "q->items", NULL},
+	    {"  mymemcpy(a, b, n);", "    ^", NULL, NULL, NULL},
+	    {"  memcpy(a", "  ^", NULL, NULL, NULL},
+	    {"  memcpy(\"a\", b, n);", "  ^", NULL, NULL, "b"},
+	    {"", "^", NULL, NULL, NULL},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char name[3][EXPRESSION_MAX];
+		uint32_t column = (uint32_t)strlen(cases[i].caret);
+		const char *due[3] = {cases[i].member, cases[i].to, cases[i].from};
+		bool found[3] = {expression_member(cases[i].line, column, name[0]),
+		                 expression_copied(cases[i].line, column, true, name[1]),
+		                 expression_copied(cases[i].line, column, false, name[2])};
+		for (int k = 0; k < 3; k++) {
+			ck_assert_msg(found[k] == (due[k] != NULL), "%s, %d: %s", cases[i].line, k,
+			              found[k] ? name[k] : "none");
+			if (found[k])
+				ck_assert_str_eq(name[k], due[k]);
+		}
+	}
+}
+END_TEST
+
+START_TEST(a_pointer_to_a_lock_is_named_by_the_caller)
+{
+	static const struct {
+		const char *line;
+		bool pointer;
+	} locks[] = {{"\tpthread_mutex_lock(m);", true},
+	             {"\treturn pthread_mutex_lock(m);", false}, /* as a declaration: it keeps its name */
+	             {"\tpthread_mutex_lock(&m);", false},
+	             {"\tpthread_mutex_lock(q->m);", false},
+	             {"  std::lock_guard<std::mutex> guard(m);", false},
+	             {"  std::lock_guard lock(m);", false},
+	             {"  go(m);", false}};
+	for (size_t i = 0; i < sizeof locks / sizeof *locks; i++)
+		ck_assert_msg(expression_locks_pointer(locks[i].line) == locks[i].pointer, "%s", locks[i].line);
+	char name[EXPRESSION_MAX];
+	bool handed;
+	ck_assert(expression_passed("  enter(&queue->mutex);", "enter", name, &handed));
+	ck_assert_str_eq(name, "queue->mutex");
+	ck_assert(!handed);
+	ck_assert(expression_passed("  locks::enter(m, 1);", "locks::enter(mutex*, int)", name, &handed));
+	ck_assert_str_eq(name, "m");
+	ck_assert(handed);
+	ck_assert(!expression_passed("  enter(&a); enter(&b);", "enter", name, &handed));
+	ck_assert(!expression_passed("  reenter(&a);", "enter", name, &handed));
+	ck_assert(!expression_passed("  enter(of(x));", "enter", name, &handed));
+	ck_assert(!expression_passed("  enter", "enter", name, &handed));
+	ck_assert(!expression_passed("", "", name, &handed));
+}
+END_TEST
+
 START_TEST(what_a_line_locks)
 {
-	static const char *const locks[][2] = {{"\tpthread_mutex_lock(&b->m);", "b->m"},
-	                                       {"  std::lock_guard<std::mutex> guard(queue.mutex_);", "queue.mutex_"},
-	                                       {"  if (pthread_mutex_timedlock(&m[i], &until))", "m[i]"},
-	                                       {"  omp_set_lock( & l );", "l"},
-	                                       {"  pthread_mutex_lock(of(x));", NULL},
-	                                       {"  lock(&a); lock(&b);", NULL},
-	                                       {"  go();", NULL},
-	                                       {"  lock", NULL},
-	                                       {"", NULL}};
+	static const char *const locks[][2] = {
+	    {"\tpthread_mutex_lock(&b->m);", "b->m"},
+	    {"  std::lock_guard<std::mutex> guard(queue.mutex_);", "queue.mutex_"},
+	    {"  if (pthread_mutex_timedlock(&m[i], &until))", "m[i]"},
+	    {"  omp_set_lock( & l );", "l"},
+	    {"  pthread_mutex_lock(of(x));", NULL},
+	    {"\tmutex_lock(&item_locks[h & mask(lock_bits)]);", "item_locks[h & mask(lock_bits)]"},
+	    {"  lock(&a); lock(&b);", NULL},
+	    {"  go();", NULL},
+	    {"  lock", NULL},
+	    {"", NULL}};
 	for (size_t i = 0; i < sizeof locks / sizeof *locks; i++) {
 		char name[EXPRESSION_MAX] = "";
 		bool found = expression_locked(locks[i][0], name);
@@ -78,6 +145,8 @@ SUITE(expression)
 	Suite *s = suite_create("expression");
 	TCase *t = tcase_create("lines");
 	tcase_add_test(t, the_variable_that_a_line_assigns_to);
+	tcase_add_test(t, what_a_line_reads_or_copies);
+	tcase_add_test(t, a_pointer_to_a_lock_is_named_by_the_caller);
 	tcase_add_test(t, what_a_line_locks);
 	tcase_add_test(t, a_name_that_is_too_long_is_none);
 	suite_add_tcase(s, t);
