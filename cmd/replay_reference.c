@@ -1,6 +1,7 @@
 /* Runs that follow no schedule; see replay_reference.h. */
 #include "cmd/replay_reference.h"
 
+#include "lib/trace/modules.h"
 #include "recorder/collector/late.h"
 #include "recorder/collector/program.h"
 
@@ -74,12 +75,6 @@ const char *reference_input(const struct rt_trace_info *info, const char *asked)
 
 /* ---- Another build ---- */
 
-static const char *file_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
 /* The program's file, links followed; NULL: not found. Owned by the caller. */
 static char *find_file(const char *name)
 {
@@ -95,18 +90,21 @@ static char *find_file(const char *name)
 bool reference_is_other_build(const struct rt_trace *trace, char *const *program)
 {
 	const struct rt_trace_info *info = rt_trace_info(trace);
-	const char *recorded = info->command && info->command[0] ? file_name(info->command[0]) : NULL;
+	const char *recorded = info->command && info->command[0] ? module_name(info->command[0]) : NULL;
 	char *file = find_file(program[0]);
 	bool other = false;
 	size_t n;
 	const struct rt_module *m = rt_trace_modules(trace, &n);
 	for (size_t i = 0; i < n && !other; i++) {
+		/* No position of the program is in the recorder, which may have been updated since. */
+		if (module_is_recorder(m[i].path))
+			continue;
 		/* A link's name is not that of the module: then the name now is a link's too, or the same file's. */
-		bool is_program = recorded && !strcmp(file_name(m[i].path), recorded);
+		bool is_program = recorded && !strcmp(module_name(m[i].path), recorded);
 		const char *path = is_program && file ? file : m[i].path;
 		char *now = m[i].build_id ? build_id_of(path) : NULL;
 		other = (now && strcmp(now, m[i].build_id) != 0) ||
-		        (is_program && file && strcmp(file_name(file), recorded) != 0);
+		        (is_program && file && strcmp(module_name(file), recorded) != 0);
 		free(now);
 	}
 	free(file);

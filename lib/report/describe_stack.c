@@ -5,6 +5,8 @@
  */
 #include "lib/report/describe_parts.h"
 
+#include "lib/trace/modules.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,7 +108,7 @@ static bool in_recorder(const struct describing *p, uint64_t pc)
 	size_t n = 0;
 	const struct rt_frame *frames = rt_trace_frames(p->trace, pc, &n);
 	const char *module = n ? frames[0].module : NULL;
-	return module && (strncmp(module, "libtsan.so.", 11) == 0 || strncmp(module, "libracetrace.so.", 16) == 0);
+	return module && module_is_recorder(module);
 }
 
 /* The entry of an event; created if absent, with its stack only. NULL without memory. */

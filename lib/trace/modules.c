@@ -25,6 +25,12 @@ bool module_is_system(const char *path)
 	return false;
 }
 
+bool module_is_recorder(const char *path)
+{
+	const char *name = module_name(path);
+	return !strncmp(name, "libtsan.so.", 11) || !strncmp(name, "libracetrace.so.", 16);
+}
+
 const struct rt_module *module_at(const struct rt_trace *trace, uint64_t pc)
 {
 	size_t n;
