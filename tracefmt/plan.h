@@ -84,14 +84,17 @@ struct rt_plan_event {
 enum rt_plan_stand { RT_PLAN_UNBORN, RT_PLAN_READY, RT_PLAN_RUNS, RT_PLAN_OUTSIDE, RT_PLAN_BLOCKED, RT_PLAN_GONE };
 enum { RT_PLAN_HELD = 32, RT_PLAN_RECENT = 64 };
 struct rt_plan_thread_state {
-	uint64_t mark;                 /* the next one */
-	uint32_t stand;                /* enum rt_plan_stand */
-	uint32_t task;                 /* index of the thread in this run, RT_PLAN_NONE: unknown */
-	uint64_t last_step;            /* number of the last step that is its, from 1 */
-	uint64_t done;                 /* number of the last step that it has done */
-	uint64_t was_mark;             /* that was one */
-	uint64_t last_pc, last_object; /* of its last mark */
-	struct rt_plan_event next;
+	uint64_t mark;                    /* the next one */
+	uint32_t stand;                   /* enum rt_plan_stand */
+	uint32_t task;                    /* index of the thread in this run, RT_PLAN_NONE: unknown */
+	uint64_t last_step;               /* number of the last step that is its, from 1 */
+	uint64_t done;                    /* number of the last step that it has done */
+	uint64_t was_mark;                /* that was one */
+	uint64_t last_pc, last_object;    /* of its last mark */
+	uint64_t strayed;                 /* steps beside its marks since the last one */
+	uint64_t stray_other;             /* 1: the first one differs by its object only */
+	uint64_t stray_step;              /* number of the last one of them */
+	struct rt_plan_event next, stray; /* what it is about to do; the first step beside its marks */
 	struct rt_plan_held {
 		uint64_t lock; /* 0: free */
 		uint32_t shared, reserved;

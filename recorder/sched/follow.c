@@ -25,21 +25,6 @@ static bool can_go(struct rt_task *const *enabled, unsigned n, const struct rt_t
 
 /* ---- What became of it ---- */
 
-static struct rt_plan_event event_of(const struct rt_step *e)
-{
-	const uint64_t *learned = PART(const uint64_t, learned);
-	struct rt_plan_event event = {
-	    .op = e->op, .module = RT_PLAN_NONE, .offset = e->pc, .object = e->object, .size = e->arg};
-
-	for (uint32_t i = 0; i < rt_follow_plan->module_count; i++)
-		if (learned[i] && e->pc >= learned[i] &&
-		    (event.module == RT_PLAN_NONE || learned[i] > learned[event.module]))
-			event.module = i;
-	if (event.module != RT_PLAN_NONE)
-		event.offset = e->pc - learned[event.module];
-	return event;
-}
-
 /* Where each thread stands. */
 static void write_states(void)
 {
@@ -54,7 +39,7 @@ static void write_states(void)
 		           : t->state == RT_BLOCKED ? RT_PLAN_BLOCKED
 		           : t->state == RT_OUTSIDE ? RT_PLAN_OUTSIDE
 		                                    : RT_PLAN_RUNS;
-		s->next = event_of(&t->next);
+		s->next = rt_follow_event(&t->next);
 	}
 }
 
@@ -67,14 +52,26 @@ static void ends(enum rt_plan_outcome outcome, const state_t *s)
 	phase = OVER;
 }
 
+/* Of a thread that had left its marks before: where it left them. */
 static void diverged(state_t *s, const struct rt_step *e, enum meets meets)
 {
-	rt_follow_plan->other = meets == OTHER_OBJECT;
-	if (e)
-		rt_follow_plan->actual = event_of(e);
+	rt_follow_plan->other = s->strayed ? s->stray_other != 0 : meets == OTHER_OBJECT;
+	if (s->strayed)
+		rt_follow_plan->actual = s->stray;
+	else if (e)
+		rt_follow_plan->actual = rt_follow_event(e);
 	else
 		rt_follow_plan->actual = (struct rt_plan_event){.op = RT_OP_END, .module = RT_PLAN_NONE};
 	ends(RT_PLAN_DIVERGED, s);
+}
+
+/* What it waits for need not be the recording's, where it had left its marks. */
+static void is_stuck(state_t *s)
+{
+	if (s->strayed)
+		diverged(s, NULL, OTHER_EVENT);
+	else
+		ends(RT_PLAN_STUCK, s);
 }
 
 static bool overlap(const struct rt_step *a, const struct rt_step *b)
@@ -360,7 +357,7 @@ static struct rt_task *planned(struct rt_task *const *enabled, unsigned n)
 			if (joined)
 				return joined;
 			if (!somebody_comes_back())
-				ends(RT_PLAN_STUCK, s);
+				is_stuck(s);
 			return NULL;
 		}
 		if (is_between(s, task))
@@ -416,7 +413,7 @@ static struct rt_task *wakes(struct rt_task *signaller, struct rt_task *const *w
 static void stuck(void)
 {
 	if (phase == FOLLOWING && !rt_follow_plan->search && rt_follow_plan->step < rt_follow_plan->step_count)
-		ends(RT_PLAN_STUCK, &states()[PART(const struct rt_plan_step, steps)[rt_follow_plan->step].thread]);
+		is_stuck(&states()[PART(const struct rt_plan_step, steps)[rt_follow_plan->step].thread]);
 }
 
 const struct rt_strategy rt_strategy_follow = {.name = "follow",

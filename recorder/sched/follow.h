@@ -50,6 +50,8 @@ struct rt_task *rt_follow_among(struct rt_task *const *enabled, unsigned n, cons
 
 /* What the step that a thread is about to execute is to its next mark. */
 enum meets rt_follow_compare(state_t *s, const struct rt_step *e);
+/* The step as an event of the plan. */
+struct rt_plan_event rt_follow_event(const struct rt_step *e);
 /* The thread goes on with this step. */
 void rt_follow_executes(state_t *s, const struct rt_step *e, enum meets meets);
 /* A thread that has found out that its step cannot be done yet is before its mark again. */

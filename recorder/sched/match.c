@@ -52,6 +52,21 @@ struct rt_task *rt_follow_among(struct rt_task *const *enabled, unsigned n, cons
 
 /* ---- Events ---- */
 
+struct rt_plan_event rt_follow_event(const struct rt_step *e)
+{
+	const uint64_t *learned = PART(const uint64_t, learned);
+	struct rt_plan_event event = {
+	    .op = e->op, .module = RT_PLAN_NONE, .offset = e->pc, .object = e->object, .size = e->arg};
+
+	for (uint32_t i = 0; i < rt_follow_plan->module_count; i++)
+		if (learned[i] && e->pc >= learned[i] &&
+		    (event.module == RT_PLAN_NONE || learned[i] > learned[event.module]))
+			event.module = i;
+	if (event.module != RT_PLAN_NONE)
+		event.offset = e->pc - learned[event.module];
+	return event;
+}
+
 /* True if a plan has the operation as a mark. */
 static bool marks_have(unsigned op)
 {
@@ -175,6 +190,96 @@ static bool is_turn(const state_t *s, const struct rt_step *e)
 	       s->last_pc == e->pc && s->last_object == e->object;
 }
 
+/* ---- Events that the recording has elsewhere, or not at all ---- */
+
+/*
+ * When a timer ticks and which connection comes first is decided outside. So a thread may leave out whole critical
+ * sections of the recording, and may have others beside its marks, as long as it comes back to them: whether the goal
+ * is reached is looked at in the program itself, whatever came before.
+ */
+enum { LEFT_OUT_MOST = 64, STRAYED_MOST = 64, OPEN_MOST = 8 };
+
+static bool is_goal_mark(const state_t *s, uint64_t mark)
+{
+	for (uint32_t i = 0; i < rt_follow_plan->goal_count; i++)
+		if (rt_follow_plan->goals[i].thread == (uint32_t)(s - states()) &&
+		    rt_follow_plan->goals[i].mark == mark)
+			return true;
+	return false;
+}
+
+/* True if a thread can do it without another one, and no other one depends on it alone. */
+static bool may_be_beside(unsigned op)
+{
+	return op == RT_OP_ACQUIRE || op == RT_OP_ACQUIRE_SHARED || op == RT_OP_RELEASE || op == RT_OP_HB_BEFORE ||
+	       op == RT_OP_SIGNAL || op == RT_OP_BROADCAST || op == RT_OP_READ || op == RT_OP_WRITE || is_atomic(op);
+}
+
+/* Number of marks, all of them in whole critical sections, that come before the one that the step is; 0: there is none.
+ */
+static uint64_t left_out(state_t *s, const struct rt_step *e)
+{
+	const struct rt_plan_mark *open[OPEN_MOST];
+	unsigned depth = 0;
+	uint64_t here = s->mark, n = 0;
+	bool found = false;
+
+	for (; n < LEFT_OUT_MOST && !past_marks(s) && !found; s->mark++, n++) {
+		const struct rt_plan_mark *mark = mark_of(s);
+		unsigned op = site_of(mark)->op;
+
+		if (n && depth == 0 && is_mark(s, e)) {
+			found = true;
+			break;
+		}
+		if (is_goal_mark(s, s->mark) || !may_be_beside(op))
+			break;
+		if (op == RT_OP_ACQUIRE || op == RT_OP_ACQUIRE_SHARED) {
+			if (depth == OPEN_MOST)
+				break;
+			open[depth++] = mark;
+		} else if (op == RT_OP_RELEASE) {
+			if (depth == 0 || open[depth - 1]->base != mark->base ||
+			    open[depth - 1]->offset != mark->offset)
+				break;
+			depth--;
+		} else if (depth == 0) {
+			break;
+		}
+	}
+	s->mark = here;
+	return found ? n : 0;
+}
+
+/* True if the step is a mark behind such ones; it is the next one then. */
+static bool leaves_out(state_t *s, const struct rt_step *e)
+{
+	uint64_t n = left_out(s, e);
+
+	s->mark += n;
+	return n != 0;
+}
+
+/* The step is none of the recording's here. True if the thread may do it all the same. */
+static bool may_stray(state_t *s, const struct rt_step *e, enum meets meets)
+{
+	if (!may_be_beside(e->op) || s->strayed >= STRAYED_MOST)
+		return false;
+	if (s->stray_step != e->count) {
+		s->stray_step = e->count;
+		if (s->strayed++ == 0) {
+			s->stray = rt_follow_event(e);
+			s->stray_other = meets == OTHER_OBJECT;
+		}
+	}
+	return true;
+}
+
+static enum meets other(state_t *s, const struct rt_step *e, enum meets meets)
+{
+	return leaves_out(s, e) ? IS_MARK : may_stray(s, e, meets) ? NO_MATTER : meets;
+}
+
 enum meets rt_follow_compare(state_t *s, const struct rt_step *e)
 {
 	const struct rt_plan_site *site;
@@ -192,15 +297,15 @@ enum meets rt_follow_compare(state_t *s, const struct rt_step *e)
 	}
 	site = site_of(mark_of(s));
 	if (rt_follow_class(site->op) == rt_follow_class(e->op) && rt_follow_pc(site) == e->pc)
-		return is_repeat(s, e) ? NO_MATTER : OTHER_OBJECT;
-	if (rt_follow_is_plain(
-	        e->op)) /* the trace may have left it out as a repeat; where it may not have, what follows tells */
-		return NO_MATTER;
+		return is_repeat(s, e) ? NO_MATTER : other(s, e, OTHER_OBJECT);
+	/* The trace may have left it out as a repeat; where it may not have, what follows tells. */
+	if (rt_follow_is_plain(e->op))
+		return !is_repeat(s, e) && leaves_out(s, e) ? IS_MARK : NO_MATTER;
 	if (e->op == RT_OP_HB_BEFORE) /* some calls make one or not, by what state an object is in */
 		return NO_MATTER;
 	if (e->flags & RT_F_TIMED && e->op != RT_OP_WAIT_END) /* a try, which may fail */
 		return NO_MATTER;
-	return OTHER_EVENT;
+	return other(s, e, OTHER_EVENT);
 }
 
 void rt_follow_executes(state_t *s, const struct rt_step *e, enum meets meets)
@@ -213,6 +318,7 @@ void rt_follow_executes(state_t *s, const struct rt_step *e, enum meets meets)
 	s->was_mark = meets == IS_MARK;
 	if (meets == IS_MARK) {
 		same_object(e, mark_of(s), true);
+		s->strayed = 0;
 		for (uint32_t i = 0; i < rt_follow_plan->goal_count && rt_follow_plan->kind == RT_PLAN_SEQUENCE; i++)
 			if (rt_follow_plan->goals[i].thread == (uint32_t)(s - states()) &&
 			    rt_follow_plan->goals[i].mark == s->mark)

@@ -156,9 +156,60 @@ recorded pecan/string_buffer --serial
 run 0 replay --attempts 1 string_buffer.zst
 holds '[.anomalies[] | select(.replay)] | length >= 1 and all(.verdict == "confirmed")'
 # The trace of a run that left its schedule has a schedule of its own.
-recorded pecan/list --serial
-run 0 replay --all --attempts 2 list.zst
+cat >helped.h <<'END'
+#include <pthread.h>
+static void *helper(void *arg) { return arg; }
+static void help(void)
+{
+	pthread_t t;
+	if (pthread_create(&t, NULL, helper, NULL) == 0)
+		pthread_join(t, NULL);
+}
+END
+sed 's/^\t\tlist_add(&to/\t\thelp(), list_add(\&to/' "$top/samples/pecan/list.c" >helped.c
+gcc -g -fsanitize=thread -include ./helped.h -I"$top/samples/pecan" helped.c -o helped || wrong "helped does not compile"
+run 0 record --serial -o helped.zst ./helped
+run 0 replay --all --attempts 2 helped.zst
 holds '[.anomalies[].replay.results[]? | select(.way == "rerun" and .outcome == "confirmed")] | length >= 1'
+# What a timer or a connection decides: critical sections that the recording does not have, or that this run does not.
+cat >ticks.c <<'END'
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int ticks, shared;
+static void tick(void)
+{
+	if (access("tick", F_OK) != 0)
+		return;
+	pthread_mutex_lock(&lock);
+	ticks++;
+	pthread_mutex_unlock(&lock);
+}
+static void *other(void *arg)
+{
+	tick();
+	shared = 1;
+	return arg;
+}
+int main(void)
+{
+	pthread_t t;
+	tick();
+	pthread_create(&t, NULL, other, NULL);
+	shared = 2;
+	pthread_join(t, NULL);
+	return 0;
+}
+END
+build ticks ticks.c
+run 0 record --serial -o silent.zst ./ticks
+touch tick
+run 0 record --serial -o ticking.zst ./ticks
+run 0 replay --attempts 1 silent.zst
+holds '[.anomalies[] | select(.variable.name == "shared")] | length >= 1 and all(.verdict == "confirmed")'
+rm tick
+run 0 replay --attempts 1 ticking.zst
+holds '[.anomalies[] | select(.variable.name == "shared")] | length >= 1 and all(.verdict == "confirmed")'
 # A wait that ended early is none that time passes to; a call that makes an event or not, by what state an object is in.
 recorded more/kernel_racy --serial
 run 0 replay --attempts 1 --resolve first kernel_racy.zst
