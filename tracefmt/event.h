@@ -110,7 +110,11 @@ enum rt_trait {
 	 * the kernel arg is HB_AFTER, and value an rt_call_value: it was asleep there, and is when the trace ends. */ \
 	X(BLOCK, "block", BLOCKING, 0)                                                                                 \
 	X(UNBLOCK, "unblock", BLOCKING, 0)                                                                             \
-	X(TRY_FAILED, "try-failed", BLOCKING, 0)
+	X(TRY_FAILED, "try-failed", BLOCKING, 0)                                                                       \
+	/* Memory of arg bytes is mapped at several addresses: what plain accesses do at the object, from here on,     \
+	 * they do at the address `value`; if that is the object, it ends. All other events have that address          \
+	 * themselves. */                                                                                              \
+	X(ALIAS, "alias", HEAP, 0)
 
 enum rt_op {
 #define X(name, text, group, traits) RT_OP_##name,

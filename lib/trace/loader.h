@@ -10,6 +10,7 @@
 #include "lib/trace/jumps.h"
 #include "lib/trace/own_code.h"
 #include "lib/trace/shadow.h"
+#include "tracefmt/alias.h"
 
 struct held_lock {
 	uint32_t object, shared, depth;
@@ -120,6 +121,7 @@ struct alloc_uses {
 struct machine;
 struct loader {
 	struct rt_trace *trace;
+	struct rt_aliases aliases; /* as of the event that is read */
 	struct model *m;
 	enum model_regions regions;
 	struct ownership *ownership; /* NULL: every access counts */

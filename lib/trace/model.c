@@ -20,7 +20,7 @@
 #define COUNTED (rt_ops_with(RT_ON_OBJECT | RT_WAITS) | WAITS | OTHERS | BIT(FORK) | BIT(ALLOC))
 #define PASS_ONE                                                                                                       \
 	(rt_ops_with(RT_READS | RT_WRITES | RT_RENEWS | RT_ON_OBJECT | RT_WAITS) | IGNORES | WAITS | OTHERS |          \
-	 BIT(FORK) | BIT(BENIGN))
+	 BIT(FORK) | BIT(BENIGN) | BIT(ALIAS))
 /* Pass two skips these operations; REGIONS_FUNCTIONS and callers need the code events among them. */
 #define CODE (BIT(ENTER) | BIT(LEAVE) | BIT(SETJMP) | BIT(LONGJMP))
 #define PASS_TWO                                                                                                       \
@@ -267,12 +267,25 @@ static enum rt_status admit(const struct loader *l, const struct model_options *
 	return options->admit ? options->admit(options->admit_arg, rt_trace_info(l->trace), &size, err) : RT_OK;
 }
 
+/* An access is of the memory that is mapped where it is, piece by piece. */
+static void pass_accesses(struct loader *l, void (*pass)(struct loader *, const struct rt_event *),
+                          const struct rt_event *e)
+{
+	struct rt_event piece = *e, rest;
+	while (rt_aliases_split(&l->aliases, &piece, &rest)) {
+		pass(l, &piece);
+		piece = rest;
+	}
+	pass(l, &piece);
+}
+
 static enum rt_status run_pass(struct loader *l, uint64_t select,
                                void (*pass)(struct loader *, const struct rt_event *), struct rt_event *batch,
                                const struct model_options *options, struct rt_error *err)
 {
 	enum { ASK = 1024 }; /* batches */
 	bool first = pass == pass_one;
+	l->aliases.count = 0;
 	rt_trace_select(l->trace, select);
 	enum rt_status status = rt_trace_rewind(l->trace, err);
 	size_t n;
@@ -291,7 +304,12 @@ static enum rt_status run_pass(struct loader *l, uint64_t select,
 				l->failed |= !machine_look(l->machine, &batch[i]);
 			else if (l->machine)
 				l->failed |= !machine_mend(l->machine, &batch[i]);
-			pass(l, &batch[i]);
+			if (batch[i].op == RT_OP_ALIAS)
+				l->failed |= !rt_aliases_event(&l->aliases, &batch[i]);
+			else if (rt_aliases_apply(&l->aliases, &batch[i]))
+				pass_accesses(l, pass, &batch[i]);
+			else
+				pass(l, &batch[i]);
 		}
 		if (l->failed || l->intern.failed || l->shadow.failed)
 			return no_memory(l, err);
@@ -461,6 +479,7 @@ static enum rt_status load_once(struct rt_trace *trace, const struct model_optio
 		free(l->written);
 		free(l->benign);
 		free(l->ends);
+		rt_aliases_release(&l->aliases);
 		loader_objects_release(l);
 		alloc_uses_release(l);
 		ownership_free(l->ownership);

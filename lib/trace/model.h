@@ -45,7 +45,8 @@
 	case RT_OP_TLS:                                                                                                \
 	case RT_OP_FAULT:                                                                                              \
 	case RT_OP_UNBLOCK:                                                                                            \
-	case RT_OP_TRY_FAILED
+	case RT_OP_TRY_FAILED:                                                                                         \
+	case RT_OP_ALIAS
 /* The same of those that access memory. */
 #define MODEL_CASES_ACCESS                                                                                             \
 	case RT_OP_READ:                                                                                               \

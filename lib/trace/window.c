@@ -49,11 +49,10 @@ static bool survey_event(struct surveying *v, const struct rt_event *e)
 	struct window_survey *out = v->out;
 	out->events = e->number;
 	out->doubtful |= e->op == RT_OP_LOST || (e->op == RT_OP_RELEASE && !state_holds(&v->state, e->thread, e->addr));
-	if (e->op == RT_OP_BENIGN) {
-		if (!vec_reserve(&out->benign, &out->benign_capacity, (uint64_t)out->benign_count + 1,
-		                 sizeof *out->benign))
+	if (e->op == RT_OP_BENIGN || e->op == RT_OP_ALIAS) {
+		if (!vec_reserve(&out->kept, &out->kept_capacity, (uint64_t)out->kept_count + 1, sizeof *out->kept))
 			return false;
-		out->benign[out->benign_count++] = *e;
+		out->kept[out->kept_count++] = *e;
 	}
 	if (!vec_extend(&v->begins, &v->begin_capacity, (uint64_t)e->thread + 1, sizeof *v->begins))
 		return false;
@@ -105,7 +104,7 @@ enum rt_status window_survey(struct rt_trace *whole, struct window_survey *out, 
 void window_survey_release(struct window_survey *s)
 {
 	cursor_free(s->cursor);
-	free(s->benign);
+	free(s->kept);
 	free(s->timed);
 	*s = (struct window_survey){0};
 }
@@ -282,8 +281,9 @@ static bool add_opening(struct window_trace *w, const struct window_survey *s, c
 	state_open(state, w->window.whole_ends, &o);
 	w->window.doubtful |= o.doubtful;
 	bool ok = !o.failed;
-	for (uint32_t i = 0; ok && i < s->benign_count; i++)
-		ok = add_event(w, &capacity, &s->benign[i]);
+	for (uint32_t i = 0; ok && i < s->kept_count; i++)
+		ok = (s->kept[i].op == RT_OP_ALIAS && s->kept[i].number >= w->window.first) ||
+		     add_event(w, &capacity, &s->kept[i]);
 	uint8_t *opens = calloc((size_t)state->thread_capacity + 1, 1);
 	ok = ok && opens;
 	for (uint32_t i = 0; ok && i < o.before_count; i++) {

@@ -23,11 +23,11 @@ struct window_cursor;
 
 /* What windows have to know of the whole trace. */
 struct window_survey {
-	struct rt_trace *whole; /* borrowed */
-	struct rt_event *benign;
+	struct rt_trace *whole;    /* borrowed */
+	struct rt_event *kept;     /* BENIGN of the whole trace; ALIAS before a window */
 	struct window_wait *timed; /* by begin */
-	uint32_t benign_count, timed_count;
-	uint32_t benign_capacity, timed_capacity;
+	uint32_t kept_count, timed_count;
+	uint32_t kept_capacity, timed_capacity;
 	uint64_t events;              /* number of the last one */
 	struct window_cursor *cursor; /* the state where the last window began; windows come in rising order */
 	bool doubtful; /* no window's state is certain: events are missing, locks are released by other threads */

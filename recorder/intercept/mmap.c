@@ -23,32 +23,37 @@ void rt_map_begins(void *p, size_t size, uintptr_t pc)
 	rt_emit_range(RT_OP_WRITE, p, size < WRITTEN_MAX ? size : WRITTEN_MAX, pc);
 }
 
-/* What was there is no more: uses that are not ordered with this are seen, as those of a freed block are. */
-void rt_map_over(const void *p, size_t size, uintptr_t pc)
+/* What was there is no more: uses that are not ordered with this are seen, as those of a freed block are; but not where
+ * other addresses show the memory, as these uses may be by those. */
+static void writes_over(const void *p, size_t size, bool elsewhere, uintptr_t pc)
 {
-	if (size)
+	if (size && !elsewhere)
 		rt_emit_write((uintptr_t)p, size < WRITTEN_MAX ? size : WRITTEN_MAX, pc, RT_F_FREE);
 }
 
-static void ends(const void *p, size_t size, uintptr_t pc)
+void rt_map_over(const void *p, size_t size, uintptr_t pc)
+{
+	bool elsewhere = rt_place_elsewhere((uintptr_t)p, size);
+
+	rt_place_forget((uintptr_t)p, size, pc);
+	writes_over(p, size, elsewhere, pc);
+}
+
+void rt_map_ends(const void *p, size_t size, uintptr_t pc)
 {
 	rt_map_over(p, size, pc);
 	rt_emit_sync(RT_OP_UNMAP, (uintptr_t)p, size, pc, 0);
 }
 
-void rt_map_ends(const void *p, size_t size, uintptr_t pc)
-{
-	rt_place_forget((uintptr_t)p, size);
-	ends(p, size, pc);
-}
-
 /* Of size 0: it stays, and what comes is the same memory once more. */
 void rt_map_moves(void *at, size_t old_size, size_t size, int flags, uintptr_t pc)
 {
-	if (flags & MREMAP_MAYMOVE && old_size)
-		ends(at, old_size, pc);
-	else if (size < old_size)
+	if (flags & MREMAP_MAYMOVE && old_size) {
+		writes_over(at, old_size, rt_place_elsewhere((uintptr_t)at, old_size), pc);
+		rt_emit_sync(RT_OP_UNMAP, (uintptr_t)at, old_size, pc, 0);
+	} else if (size < old_size) {
 		rt_map_ends((char *)at + size, old_size - size, pc);
+	}
 }
 
 void rt_map_moved(void *p, void *at, size_t old_size, size_t size, int flags, uintptr_t pc)
@@ -59,7 +64,7 @@ void rt_map_moved(void *p, void *at, size_t old_size, size_t size, int flags, ui
 			rt_map_begins(at, old_size, pc);
 	} else if (moves) {
 		rt_map_begins(p, size, pc);
-		rt_place_moved(p, size, (uintptr_t)at, old_size);
+		rt_place_moved((uintptr_t)p, size, (uintptr_t)at, old_size, pc);
 	} else if (size > old_size) {
 		rt_map_begins((char *)p + old_size, size - old_size, pc);
 	}
@@ -96,7 +101,7 @@ void rt_map_attached(int id, void *p, uintptr_t pc)
 	if (p == MAP_FAILED || !rt_recording() || RT_SYSCALL(SYS_shmctl, id, IPC_STAT, &segment) != 0)
 		return;
 	rt_map_begins(p, segment.shm_segsz, pc);
-	rt_place_add(p, segment.shm_segsz, UINT64_MAX, (uint64_t)id, 0);
+	rt_place_add(p, segment.shm_segsz, UINT64_MAX, (uint64_t)id, 0, pc);
 	for (unsigned i = 0; i < ATTACHED_MAX; i++) {
 		uintptr_t none = 0;
 		if (atomic_compare_exchange_strong(&attached[i].at, &none, 1)) {
@@ -119,12 +124,12 @@ void rt_map_detaches(const void *p, uintptr_t pc)
 	}
 }
 
-void rt_map_is_file(void *p, size_t size, int flags, int fd, uint64_t offset)
+void rt_map_is_file(void *p, size_t size, int flags, int fd, uint64_t offset, uintptr_t pc)
 {
 	struct stat is;
 	if (p != MAP_FAILED && flags & MAP_SHARED)
 		atomic_store(&any_shared, true);
 	if (p != MAP_FAILED && flags & MAP_SHARED && !(flags & MAP_ANONYMOUS) && fd >= 0 &&
 	    RT_SYSCALL(SYS_fstat, fd, &is) == 0)
-		rt_place_add(p, size, is.st_dev, is.st_ino, offset);
+		rt_place_add(p, size, is.st_dev, is.st_ino, offset, pc);
 }

@@ -195,6 +195,8 @@ void rt_append_sync_slow(uint64_t w0, uint64_t w1, struct rt_slot *slot, uint64_
 /* Room for n records (at most 4) in this block, so that what follows does not wait. May wait now. */
 void rt_reserve(struct rt_slot *slot, unsigned n);
 /* rt_emit_sync with a whole aux. */
+/* From here on the memory at `at` is known by another address (that is `at` itself: it is its own). */
+void rt_emit_alias(uintptr_t at, size_t size, uintptr_t known, uintptr_t pc);
 void rt_sync(struct rt_slot *slot, unsigned op, uint64_t operand, uint64_t arg, uintptr_t pc, unsigned aux);
 
 /*
@@ -219,9 +221,9 @@ static inline void rt_new_epoch(struct rt_slot *slot)
 
 /*
  * The address by which what synchronises at p is known, as a part of a file may be mapped at two. A mapping is added
- * with the part of the file that it shows, and forgotten when all of it ends: of what is left of one, the addresses
- * stay known. It has moved from `from`, where it had old_size bytes; with old_size 0 it is there once more, perhaps
- * without a file.
+ * with the part of the file that it shows, and forgotten when it, or a part of it, ends. It has moved from `from`,
+ * where it had old_size bytes; with old_size 0 it is there once more, perhaps without a file. rt_place_elsewhere: true
+ * if other addresses show a part of the memory.
  */
 extern bool rt_place_twice; /* something is */
 uintptr_t rt_place_first(uintptr_t p);
@@ -229,9 +231,11 @@ static inline uintptr_t rt_place(uintptr_t p)
 {
 	return RT_UNLIKELY(__atomic_load_n(&rt_place_twice, __ATOMIC_RELAXED)) ? rt_place_first(p) : p;
 }
-void rt_place_add(void *p, size_t size, uint64_t device, uint64_t inode, uint64_t offset);
-void rt_place_moved(void *p, size_t size, uintptr_t from, size_t old_size);
-void rt_place_forget(uintptr_t p, size_t size);
+void rt_place_add(void *p, size_t size, uint64_t device, uint64_t inode, uint64_t offset, uintptr_t pc);
+void rt_place_moved(uintptr_t p, size_t size, uintptr_t from, size_t old_size, uintptr_t pc);
+void rt_place_forget(uintptr_t p, size_t size, uintptr_t pc);
+bool rt_place_elsewhere(uintptr_t p, size_t size);
+void rt_place_tell(void); /* in a forked child, when its recording has begun */
 
 /* Coarse time: ticks of about 16 to 64 ns. */
 uint64_t rt_now_slow(void);

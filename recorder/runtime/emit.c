@@ -261,11 +261,14 @@ static uint64_t exact_stamp(_Atomic uint64_t *clock, uint64_t last, uint64_t now
 	return stamp;
 }
 
-/* True for an atomic operation whose value is known: those that hold a stripe have left it in rt_thread. */
+/* True if the event has the value in rt_thread: where a mapping is known, and an atomic operation's, which those that
+ * hold a stripe have left there. */
 static bool is_valued(uint64_t w0, uint64_t w1)
 {
 	struct rt_record r = {w0, w1};
 
+	if (rt_record_op(r) == RT_OP_ALIAS)
+		return true;
 	return rt_values && rt_thread.stripe && rt_op_is_atomic(rt_record_op(r)) && (rt_record_aux_of(r) & 31) <= 8;
 }
 
@@ -308,6 +311,19 @@ void rt_emit(unsigned op, uint64_t operand, uintptr_t pc, unsigned aux)
 	struct rt_record event = rt_record_make(op, operand, pc, aux, 0);
 
 	rt_append(event.w0, event.w1, rt_self);
+}
+
+void rt_emit_alias(uintptr_t at, size_t size, uintptr_t known, uintptr_t pc)
+{
+	struct rt_record event = rt_record_make(RT_OP_ALIAS, at, pc, 0, 0), ext = rt_record_ext(0, size);
+	uint64_t value = rt_thread.value;
+
+	if (RT_UNLIKELY(is_dropped(rt_self)))
+		return;
+	rt_new_epoch(rt_self);
+	rt_thread.value = known;
+	rt_append_sync_slow(event.w0, event.w1, rt_self, ext.w0, rt_now(), &rt_channel->clock);
+	rt_thread.value = value;
 }
 
 uintptr_t rt_inner_code, rt_inner_size;

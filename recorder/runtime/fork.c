@@ -60,6 +60,7 @@ static void in_child(void)
 	rt_tree_join(c);
 	if (had_slot)
 		leave_slot(self);
+	rt_place_tell();
 	if (rt_tree)
 		atomic_fetch_sub(&rt_tree->forking, 1);
 	rt_busy_end();

@@ -1,67 +1,242 @@
-/* Memory that is mapped at two addresses: what synchronises there is known by the first; see rt_place. */
+/*
+ * Memory that is mapped at several addresses: what synchronises there is known by the first of them, see rt_place. The
+ * trace says the same of what else is done there (ALIAS), so that plain accesses cost nothing.
+ *
+ * An entry of the table is a part of a mapping: the memory's own, or one that shows what an entry of the former kind
+ * has. When that goes, the others are added again, and the first one takes its place.
+ */
 #include "recorder/runtime/core.h"
 #include "recorder/runtime/shared.h"
+#include "recorder/runtime/syscall.h"
+
+#include <limits.h>
+#include <sys/syscall.h>
 
 struct rt_shared rt_shared[RT_SHARED_MAX];
 bool rt_place_twice;
 
-static uintptr_t first_of(const struct rt_shared *s)
+/* Entries are written under it. Handlers are deferred meanwhile, so it is never held by code below. */
+static _Atomic bool locked;
+
+static void lock(void)
 {
-	for (unsigned i = 0; i < RT_SHARED_MAX; i++) {
-		const struct rt_shared *o = &rt_shared[i];
-		if (atomic_load(&o->at) > 1 && o != s && o->device == s->device && o->inode == s->inode &&
-		    o->offset < s->offset + s->size && s->offset < o->offset + o->size)
-			return o->first + (s->offset - o->offset);
-	}
-	return 0;
+	rt_busy_begin();
+	while (atomic_exchange_explicit(&locked, true, memory_order_acquire))
+		RT_SYSCALL(SYS_sched_yield);
 }
 
-void rt_place_add(void *p, size_t size, uint64_t device, uint64_t inode, uint64_t offset)
+static void unlock(void)
+{
+	atomic_store_explicit(&locked, false, memory_order_release);
+	rt_busy_end();
+}
+
+/* A part of a mapping, and what it shows. */
+struct part {
+	uintptr_t at, size;
+	uint64_t device, inode, offset;
+};
+
+static bool overlap(uintptr_t a, uintptr_t a_size, uintptr_t b, uintptr_t b_size)
+{
+	return a < b + b_size && b < a + a_size;
+}
+
+static uintptr_t start_of(const struct rt_shared *s)
+{
+	uintptr_t at = atomic_load_explicit(&s->at, memory_order_relaxed);
+	return at > 1 ? at : 0;
+}
+
+static void store(struct part p, uintptr_t first, uintptr_t pc)
 {
 	for (unsigned i = 0; i < RT_SHARED_MAX; i++) {
-		uintptr_t none = 0;
-		if (!atomic_compare_exchange_strong(&rt_shared[i].at, &none, 1))
+		struct rt_shared *s = &rt_shared[i];
+		if (start_of(s))
 			continue;
-		rt_shared[i].size = size;
-		rt_shared[i].device = device;
-		rt_shared[i].inode = inode;
-		rt_shared[i].offset = offset;
-		uintptr_t first = first_of(&rt_shared[i]);
-		rt_shared[i].first = first ? first : (uintptr_t)p;
-		atomic_store(&rt_shared[i].at, (uintptr_t)p);
-		if (first)
-			__atomic_store_n(&rt_place_twice, true, __ATOMIC_RELEASE);
+		s->size = p.size;
+		s->first = first;
+		s->device = p.device;
+		s->inode = p.inode;
+		s->offset = p.offset;
+		atomic_store_explicit(&s->at, p.at, memory_order_release);
+		if (first == p.at)
+			return;
+		__atomic_store_n(&rt_place_twice, true, __ATOMIC_RELEASE);
+		rt_emit_alias(p.at, p.size, first, pc);
 		return;
 	}
 }
 
-void rt_place_forget(uintptr_t p, size_t size)
+static struct part cut_from(struct part p, uint64_t from, uint64_t to)
+{
+	return (struct part){p.at + (from - p.offset), to - from, p.device, p.inode, from};
+}
+
+/* Adds the part, piece by piece: those that are there already show what is. */
+static void add(struct part p, uintptr_t pc)
+{
+	uint64_t end = p.offset + p.size;
+	for (unsigned i = 0; i < RT_SHARED_MAX && p.size; i++) {
+		const struct rt_shared *o = &rt_shared[i];
+		uintptr_t at = start_of(o);
+		if (!at || o->first != at || o->device != p.device || o->inode != p.inode ||
+		    !overlap(o->offset, o->size, p.offset, p.size))
+			continue;
+		uint64_t from = o->offset > p.offset ? o->offset : p.offset;
+		uint64_t to = o->offset + o->size < end ? o->offset + o->size : end;
+		store(cut_from(p, from, to), at + (from - o->offset), pc);
+		if (from > p.offset)
+			add(cut_from(p, p.offset, from), pc);
+		p = cut_from(p, to, end);
+	}
+	if (p.size)
+		store(p, p.at, pc);
+}
+
+static struct part part_of(const struct rt_shared *s)
+{
+	return (struct part){start_of(s), s->size, s->device, s->inode, s->offset};
+}
+
+/* Takes an entry out of the table; it is its own address's again. */
+static struct part take(struct rt_shared *s, uintptr_t pc)
+{
+	struct part p = part_of(s);
+	if (s->first != p.at)
+		rt_emit_alias(p.at, p.size, p.at, pc);
+	atomic_store_explicit(&s->at, 0, memory_order_release);
+	return p;
+}
+
+/* What shows memory that was known by these addresses. */
+static void add_again(uintptr_t from, uintptr_t size, uintptr_t pc)
+{
+	for (unsigned i = 0; i < RT_SHARED_MAX; i++) {
+		uintptr_t at = start_of(&rt_shared[i]);
+		if (at && rt_shared[i].first != at && overlap(rt_shared[i].first, rt_shared[i].size, from, size))
+			add(take(&rt_shared[i], pc), pc);
+	}
+}
+
+/* Takes out what is in [p, p + size), and puts back what is beside it. */
+static void forget(uintptr_t p, size_t size, uintptr_t pc)
+{
+	for (unsigned i = 0; i < RT_SHARED_MAX; i++) {
+		struct rt_shared *s = &rt_shared[i];
+		uintptr_t at = start_of(s), first = s->first;
+		if (!at || !overlap(at, s->size, p, size))
+			continue;
+		struct part whole = take(s, pc);
+		uint64_t end = whole.offset + whole.size;
+		if (at < p)
+			add(cut_from(whole, whole.offset, whole.offset + (p - at)), pc);
+		if (at + whole.size > p + size)
+			add(cut_from(whole, whole.offset + (p + size - at), end), pc);
+		if (first == at)
+			add_again(at, whole.size, pc);
+		i = UINT_MAX; /* from the start again: what was added may be anywhere */
+	}
+}
+
+/* True if the entry is of these addresses, or shows what they have. */
+static bool concerns(const struct rt_shared *s, uintptr_t p, size_t size)
+{
+	return start_of(s) && (overlap(start_of(s), s->size, p, size) || overlap(s->first, s->size, p, size));
+}
+
+bool rt_place_elsewhere(uintptr_t p, size_t size)
 {
 	for (unsigned i = 0; i < RT_SHARED_MAX; i++)
-		if (p > 1 && atomic_load(&rt_shared[i].at) == p && rt_shared[i].size <= size)
-			atomic_store(&rt_shared[i].at, 0);
+		if (concerns(&rt_shared[i], p, size) && rt_shared[i].first != start_of(&rt_shared[i]))
+			return true;
+	return false;
 }
 
-void rt_place_moved(void *p, size_t size, uintptr_t from, size_t old_size)
+void rt_place_add(void *p, size_t size, uint64_t device, uint64_t inode, uint64_t offset, uintptr_t pc)
+{
+	lock();
+	add((struct part){(uintptr_t)p, size, device, inode, offset}, pc);
+	unlock();
+}
+
+void rt_place_forget(uintptr_t p, size_t size, uintptr_t pc)
+{
+	bool any = false;
+	for (unsigned i = 0; i < RT_SHARED_MAX; i++)
+		any |= concerns(&rt_shared[i], p, size);
+	if (!any)
+		return;
+	lock();
+	forget(p, size, pc);
+	unlock();
+}
+
+/* The part that has the address; its size is 0 if none has. */
+static struct part part_at(uintptr_t p)
+{
+	for (unsigned i = 0; i < RT_SHARED_MAX; i++) {
+		struct part whole = part_of(&rt_shared[i]);
+		if (whole.at && p - whole.at < whole.size)
+			return cut_from(whole, whole.offset + (p - whole.at), whole.offset + whole.size);
+	}
+	return (struct part){0};
+}
+
+/* Shared memory without a file is known by where it was when it was first seen at two addresses. */
+static void copied(uintptr_t p, size_t size, uintptr_t from, uintptr_t pc)
 {
 	enum { NO_FILE = -2 };
-	for (unsigned i = 0; i < RT_SHARED_MAX; i++) {
-		uintptr_t at = atomic_load(&rt_shared[i].at);
-		if (at <= 1 || from < at || from >= at + rt_shared[i].size)
-			continue;
-		struct rt_shared was = rt_shared[i];
-		if (old_size)
-			rt_place_forget(from, old_size);
-		rt_place_add(p, size, was.device, was.inode, was.offset + (from - at));
-		return;
+	struct part known = part_at(from);
+	if (!known.size) {
+		known = (struct part){from, size, (uint64_t)NO_FILE, from, 0};
+		add(known, pc);
 	}
-	if (old_size)
-		return;
-	rt_place_add((void *)from, size, (uint64_t)NO_FILE, from, 0);
-	rt_place_add(p, size, (uint64_t)NO_FILE, from, 0);
+	add((struct part){p, size, known.device, known.inode, known.offset}, pc);
+}
+
+void rt_place_moved(uintptr_t p, size_t size, uintptr_t from, size_t old_size, uintptr_t pc)
+{
+	enum { PARTS = 16 };
+	struct part parts[PARTS];
+	unsigned n = 0;
+	lock();
+	if (!old_size)
+		copied(p, size, from, pc);
+	for (uintptr_t at = from; at - from < old_size && at - from < size && n < PARTS; at += parts[n++].size) {
+		parts[n] = part_at(at);
+		if (!parts[n].size)
+			break;
+	}
+	if (n)
+		forget(from, old_size, pc);
+	for (unsigned i = 0; i < n; i++) {
+		struct part part = parts[i];
+		uintptr_t done = part.at - from, left = size - done;
+		part.size = i + 1 == n || part.size > left ? left : part.size;
+		part.at = p + done;
+		add(part, pc);
+	}
+	unlock();
 }
 
 uintptr_t rt_place_first(uintptr_t p)
 {
 	return rt_shared_first(rt_shared, p);
 }
+
+/* A child's trace begins with what its parent had mapped. */
+void rt_place_tell(void)
+{
+	for (unsigned i = 0; i < RT_SHARED_MAX; i++) {
+		uintptr_t at = start_of(&rt_shared[i]);
+		if (at && rt_shared[i].first != at)
+			rt_emit_alias(at, rt_shared[i].size, rt_shared[i].first, 0);
+	}
+}
+
+static void alone(void)
+{
+	atomic_store(&locked, false);
+}
+RT_CALL_AT(RT_AT_CHILD, alone);

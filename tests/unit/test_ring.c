@@ -203,6 +203,33 @@ START_TEST(a_run_that_fits_is_whole)
 }
 END_TEST
 
+START_TEST(memory_that_is_mapped_twice_before_the_cut_is_one_memory_after_it)
+{
+	char path[64];
+	struct rt_error err = {0};
+	struct rt_writer_result result;
+	const struct rt_event before[] = {
+	    {.op = RT_OP_FORK, .addr = 1},
+	    {.op = RT_OP_ALIAS, .addr = 0x1000, .arg = 64, .value = 0x2000, .flags = RT_F_VALUE}};
+	const struct rt_event after[] = {{.op = RT_OP_WRITE, .addr = 0x1008, .arg = 8},
+	                                 {.op = RT_OP_WRITE, .addr = 0x2008, .arg = 8, .thread = 1}};
+	snprintf(path, sizeof path, "/tmp/racetrace-ring-%ld.zst", (long)getpid());
+	struct rt_writer *w = writer_create(path, 2, 1 << 20);
+	for (uint64_t i = 0; i < 2; i++)
+		write_event(w, &before[i], 1 + i);
+	ck_assert(rt_writer_begin(w, &err) == RT_OK);
+	for (uint64_t i = 0; i < 2; i++)
+		write_event(w, &after[i], 3 + i);
+	struct rt_trace *trace = finish(w, path, &result);
+	struct analysis *a = analyze(trace);
+	ck_assert_uint_eq(result.dropped, 2);
+	ck_assert_uint_eq(a->anomalies.count, 1);
+	ck_assert_uint_eq(place_of(a, &a->anomalies.items[0], 0), 3);
+	analysis_free(a);
+	rt_trace_free(trace);
+}
+END_TEST
+
 SUITE(ring)
 {
 	Suite *s = suite_create("ring");
@@ -210,6 +237,7 @@ SUITE(ring)
 	tcase_set_timeout(c, 300);
 	tcase_add_loop_test(c, what_is_observed_after_a_cut_is_observed_in_the_whole_run, 0, MIXES);
 	tcase_add_test(c, a_run_that_fits_is_whole);
+	tcase_add_test(c, memory_that_is_mapped_twice_before_the_cut_is_one_memory_after_it);
 	suite_add_tcase(s, c);
 	return s;
 }

@@ -71,7 +71,7 @@ static uint64_t next_cut(const struct rt_ring *r, uint32_t generation)
 
 static bool take_event(struct rt_ring *r, struct rt_ring_thread *t, uint32_t thread, struct rt_record event)
 {
-	struct rt_kept kept = {.stamp = t->stamp, .arg = t->arg, .event = event, .thread = thread};
+	struct rt_kept kept = {.stamp = t->stamp, .arg = t->arg, .value = t->value, .event = event, .thread = thread};
 	kept.event.w0 &= ~((uint64_t)RT_RECORD_SKIP_MAX << 56);
 	return rt_start_add(&t->state, &r->shared, kept);
 }
@@ -89,7 +89,9 @@ size_t rt_ring_scan(struct rt_ring *r, struct rt_ring_thread *t, uint32_t thread
 			t->stamp = stamp;
 			t->arg = rt_record_operand(records[i]);
 			r->newest_stamp = stamp > r->newest_stamp ? stamp : r->newest_stamp;
-		} else if (op != RT_OP_VALUE && op != RT_OP_SKIP) {
+		} else if (op == RT_OP_VALUE) {
+			t->value = records[i].w1;
+		} else if (op != RT_OP_SKIP) {
 			if (rt_start_needs(op) && !take_event(r, t, thread, records[i]))
 				return SIZE_MAX;
 			t->arg = 0;

@@ -19,8 +19,8 @@ struct rt_snapshot {
 };
 /* All zero: a thread without records. */
 struct rt_ring_thread {
-	uint32_t generation; /* of its next record */
-	uint64_t stamp, arg; /* in effect; of the next event */
+	uint32_t generation;        /* of its next record */
+	uint64_t stamp, arg, value; /* in effect; of the next event */
 	struct rt_thread_state state;
 	struct rt_snapshot *snapshots;
 	size_t count, capacity;

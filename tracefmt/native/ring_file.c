@@ -191,18 +191,22 @@ static uint64_t base_of(const struct rt_ring_numbers *n)
 
 bool rt_ring_file_start(struct rt_ring_file *f, size_t *at, struct rt_block *block, struct rt_bytes *raw)
 {
-	enum { EVENTS_MAX = RT_CHUNK_RECORDS / 2 };
+	enum { EVENTS_MAX = RT_CHUNK_RECORDS / 3 };
 	const struct rt_kept *first = &f->start.items[*at];
 	struct rt_ring_numbers *n = &f->numbers[first->thread];
 	struct rt_encoder *e = rt_encoder_create();
-	size_t taken = e ? 2 : 0, count = 0;
-	for (; taken == 2 && *at < f->start.count && count < EVENTS_MAX; count++) {
+	size_t taken = 0, n_records = 0, count = 0;
+	for (; e && taken == n_records && *at < f->start.count && count < EVENTS_MAX; count++) {
 		const struct rt_kept *k = &f->start.items[*at];
-		struct rt_record records[] = {rt_record_ext(k->stamp, k->arg), k->event};
+		struct rt_record records[3] = {rt_record_ext(k->stamp, k->arg)};
 		if (k->thread != first->thread)
 			break;
-		taken = rt_encoder_add(e, records, 2);
-		*at += taken == 2;
+		n_records = 1;
+		if (rt_record_aux_of(k->event) >> 8 & RT_F_VALUE)
+			records[n_records++] = (struct rt_record){(uint64_t)RT_OP_VALUE << 48, k->value};
+		records[n_records++] = k->event;
+		taken = rt_encoder_add(e, records, n_records);
+		*at += taken == n_records;
 	}
 	if (!e || taken == SIZE_MAX) {
 		rt_encoder_free(e);

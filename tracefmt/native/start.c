@@ -117,6 +117,7 @@ bool rt_start_needs(unsigned op)
 	case RT_OP_IGNORE_BEGIN:
 	case RT_OP_IGNORE_END:
 	case RT_OP_BENIGN:
+	case RT_OP_ALIAS:
 	case RT_OP_LOST:
 	case RT_OP_BLOCK:
 	case RT_OP_UNBLOCK:
@@ -330,6 +331,7 @@ bool rt_start_add(struct rt_thread_state *s, struct rt_shared_state *all, struct
 	case RT_OP_LOST:
 		return lose(&s->others, event);
 	case RT_OP_BENIGN:
+	case RT_OP_ALIAS:
 		return push_newest(&all->benign, LEVELS_MAX, event);
 	default:
 		return true;

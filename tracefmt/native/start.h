@@ -15,7 +15,7 @@
 
 /* An event that is kept, as its records. */
 struct rt_kept {
-	uint64_t stamp, arg;
+	uint64_t stamp, arg, value;
 	struct rt_record event;
 	uint64_t place; /* among the events of its thread */
 	uint32_t thread;
@@ -46,7 +46,7 @@ struct rt_shared_state {
 	struct rt_kept_list freed;  /* blocks that were freed since a stamp from which a trace may begin */
 	struct rt_kept_list early;  /* FREE events whose ALLOC has not come yet */
 	struct rt_kept_list strays; /* releases by threads that did not hold the lock */
-	struct rt_kept_list benign; /* annotations */
+	struct rt_kept_list benign; /* annotations, and memory that is mapped at several addresses */
 	uint64_t newest;            /* the last stamp from which a trace may begin */
 	bool unsure;                /* there was more than can be kept: which locks are held is not known */
 };

@@ -10,6 +10,7 @@
  * they keep the order.
  */
 #include "tracefmt/export.h"
+#include "tracefmt/alias.h"
 #include "tracefmt/std/names.h"
 
 #include "lib/base/lower_bound.h"
@@ -43,6 +44,7 @@ struct exporter {
 		bool written, known; /* it is written to; its initial content is known, by a read */
 	} * contents;                /* by cell */
 	char location[2048];
+	struct rt_aliases aliases;
 	bool failed; /* no memory */
 };
 
@@ -386,6 +388,7 @@ static enum spoken say(struct exporter *x, const struct rt_event *e)
 	case RT_OP_BLOCK:
 	case RT_OP_UNBLOCK:
 	case RT_OP_TRY_FAILED:
+	case RT_OP_ALIAS:
 		return LEFT_OUT;
 	}
 	return LEFT_OUT;
@@ -401,21 +404,43 @@ static void export_event(struct exporter *x, const struct rt_event *e)
 		x->losses->ops[e->op]++;
 }
 
+static void take(struct exporter *x, const struct rt_event *e, bool collecting)
+{
+	if (e->op == RT_OP_ALIAS)
+		x->failed |= !rt_aliases_event(&x->aliases, e);
+	if (!collecting)
+		export_event(x, e);
+	else if (!collect(x, e))
+		x->failed = true;
+}
+
+/* An access is of the memory that is mapped where it is, piece by piece. */
+static void take_accesses(struct exporter *x, const struct rt_event *e, bool collecting)
+{
+	struct rt_event piece = *e, rest;
+	while (rt_aliases_split(&x->aliases, &piece, &rest)) {
+		take(x, &piece, collecting);
+		piece = rest;
+	}
+	take(x, &piece, collecting);
+}
+
 /* One pass over the trace. */
 static enum rt_status pass(struct exporter *x, bool collecting)
 {
 	struct rt_pass pass;
 	uint32_t threads = rt_trace_info(x->trace)->thread_count;
 	rt_trace_select(x->trace, RT_SELECT_ALL);
+	x->aliases.count = 0;
 	for (struct rt_event *e = rt_pass_first(&pass, x->trace, x->err); e && !x->failed && !ferror(x->out);
 	     e = rt_pass_next(&pass)) {
 		if (e->thread >= threads)
 			return rt_error_set(x->err, RT_EINPUT,
 			                    "event %" PRIu64 " is of a thread that the trace does not name", e->number);
-		if (!collecting)
-			export_event(x, e);
-		else if (!collect(x, e))
-			x->failed = true;
+		if (rt_aliases_apply(&x->aliases, e))
+			take_accesses(x, e, collecting);
+		else
+			take(x, e, collecting);
 	}
 	return x->failed ? no_memory(x) : pass.status;
 }
@@ -439,6 +464,7 @@ enum rt_status rt_export_std(struct rt_trace *trace, const struct rt_numbers *un
 		status = pass(x, false);
 	std_names_release(&x->names);
 	cells_release(&x->cells);
+	rt_aliases_release(&x->aliases);
 	names_release(&x->reader_set);
 	free(x->readers);
 	free(x->shared);
