@@ -62,7 +62,7 @@ static const struct argp_option options[] = {
      "Choose by N which thread goes on after the schedule (1); of a report of several runs: repeat the run with this "
      "seed",
      0},
-    {"time-limit", OPT_TIME_LIMIT, "SECONDS", 0, "Start no further anomaly after this time", 0},
+    {"time-limit", OPT_TIME_LIMIT, "SECONDS", 0, "Try nothing further after this time", 0},
     {"timeout", OPT_TIMEOUT, "SECONDS", 0, "End a run after this time (20)", 0},
     {"trace", 't', "TRACE", 0, "The trace of the schedule; a report names its own", 0},
     {"verdict", OPT_VERDICT, "LIST", 0,

@@ -230,12 +230,21 @@ static bool another_run(const struct replaying *p, struct job *j)
 	return true;
 }
 
+static bool is_late(const struct replaying *p)
+{
+	return p->o->time_limit_s && time(NULL) - p->began >= (time_t)p->o->time_limit_s;
+}
+
 /* A run has ended: the next one of the job, if there is one. */
 static enum rt_status step_job(struct replaying *p, struct job *j)
 {
 	enum rt_status status = take_run(p, j);
 	if (status)
 		return status;
+	if (!j->result->confirmed && is_late(p)) {
+		end_job(p, j);
+		return RT_OK;
+	}
 	if (another_run(p, j))
 		return start_run(p, j);
 	if (!j->result->confirmed && j->last != OUTCOME_FAILED && !p->o->hold && j->attempt < p->o->attempts)
@@ -248,7 +257,7 @@ static enum rt_status step_job(struct replaying *p, struct job *j)
 
 static bool may_begin(const struct replaying *p)
 {
-	return p->next < p->count && !(p->o->time_limit_s && time(NULL) - p->began >= (time_t)p->o->time_limit_s);
+	return p->next < p->count && !is_late(p);
 }
 
 static enum rt_status make_folders(struct replaying *p)

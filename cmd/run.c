@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { OPT_SERIAL = 256, OPT_NO_CONFIRM, OPT_TIMEOUT, OPT_TRACE };
+enum { OPT_SERIAL = 256, OPT_NO_CONFIRM, OPT_TIMEOUT, OPT_TIME_LIMIT, OPT_TRACE };
 
 struct settings {
 	struct cmd_reports reports;
@@ -27,6 +27,7 @@ struct settings {
 	char **command;
 	const char *serial; /* seed; NULL: threads run as they come */
 	bool no_confirm;
+	uint32_t time_limit_s; /* for what is only predicted or conditional; 0: none of it is tried */
 	struct replay_options replay;
 };
 
@@ -34,13 +35,15 @@ static const struct argp_option options[] = {
     {"jobs", 'j', "N", 0, "Analyze and replay in N processes (1)", 0},
     {"no-confirm", OPT_NO_CONFIRM, NULL, 0, "Do not run the program again with the schedules that were found", 0},
     {"serial", OPT_SERIAL, "SEED", OPTION_ARG_OPTIONAL, "Record one thread at a time, as 'racetrace record' does", 0},
+    {"time-limit", OPT_TIME_LIMIT, "SECONDS", 0,
+     "Try what is only predicted or conditional for this time (30); 0: do not", 0},
     {"timeout", OPT_TIMEOUT, "SECONDS", 0, "End a run with a schedule after this time (20)", 0},
     {"trace", OPT_TRACE, "FILE", 0, "Keep the trace as FILE", 0},
     {0}};
 
 static const char doc[] = "Records a run of PROGRAM, reports the concurrency bugs that it allows, and runs the program "
-                          "again with the schedules of "
-                          "what is observed or proved.\v"
+                          "again with the schedules of what it observed or proved, then of what is "
+                          "only predicted or conditional.\v"
                           "Exit status: 1 if a finding is an error, 2 for wrong use, 3 if the "
                           "program cannot be recorded; "
                           "otherwise that of the program.";
@@ -63,6 +66,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (arg)
 			cmd_number(state, "a seed", arg, 0, UINT32_MAX);
 		s->serial = arg ? arg : "1";
+		return 0;
+	case OPT_TIME_LIMIT:
+		s->time_limit_s = cmd_number(state, "the time limit", arg, 0, UINT32_MAX);
 		return 0;
 	case OPT_TIMEOUT:
 		s->replay.timeout_ms = cmd_timeout_ms(state, arg);
@@ -135,22 +141,38 @@ static const char *input_file(char *path, size_t size)
 	return path;
 }
 
+/* What is certain first, however long it takes; the program decides what the analysis cannot. */
+static enum rt_status confirm(const struct settings *s, struct report *r, struct rt_error *err)
+{
+	bool confirmed;
+	struct replay_options unsure = s->replay;
+	unsure.verdicts = 1u << VERDICT_PREDICTED | 1u << VERDICT_CONDITIONAL;
+	unsure.time_limit_s = s->time_limit_s;
+	enum rt_status status = replay_report(r, &s->replay, &confirmed, err);
+	if (!status && s->time_limit_s)
+		status = replay_report(r, &unsure, &confirmed, err);
+	report_keep(r, VERDICT_PREDICTED);
+	r->by_anomaly = false;
+	return status ? status : report_join(r, err);
+}
+
 static enum rt_status report(struct settings *s, struct rt_trace *trace, bool *found, struct rt_error *err)
 {
 	uint64_t max_memory = 0;
 	struct analysis_options analysis = {.model = {.admit = cmd_admit, .admit_arg = &max_memory},
+	                                    .prove.guess = !s->no_confirm && s->time_limit_s,
 	                                    .jobs = s->replay.jobs};
-	struct report_options report_options = {.least = VERDICT_PREDICTED, .unkept = !s->trace};
+	struct report_options report_options = {.least = analysis.prove.guess ? VERDICT_CONDITIONAL : VERDICT_PREDICTED,
+	                                        .unkept = !s->trace};
 	struct analysis *a;
 	struct report *r = NULL;
-	bool confirmed;
 	enum rt_status status = analysis_run(trace, &analysis, &a, err);
 	if (status)
 		return status;
 	cmd_known_use(&s->known, &report_options);
 	status = report_create(a, &report_options, &r, err);
-	if (!status && !s->no_confirm && !(status = replay_report(r, &s->replay, &confirmed, err)))
-		status = report_join(r, err);
+	if (!status && !s->no_confirm)
+		status = confirm(s, r, err);
 	if (!status)
 		status = cmd_reports_open(&s->reports, "text", err);
 	if (!status)
@@ -194,7 +216,7 @@ int cmd_run(int argc, char **argv)
 	    {&cmd_reports_argp, 0, NULL, 0}, {&cmd_known_argp, 0, NULL, 0}, {0}};
 	static const struct argp argp = {options, parse, "[--] PROGRAM [ARGUMENT...]", doc, children, NULL, NULL};
 	char folder[SCRATCH_MAX] = "", path[512], input[4096];
-	struct settings s = {.replay = replay_defaults};
+	struct settings s = {.time_limit_s = 30, .replay = replay_defaults};
 	struct rt_error err = {0};
 	int result = EXIT_INPUT;
 	cmd_parse(&argp, argc, argv, ARGP_IN_ORDER, &s);

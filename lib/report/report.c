@@ -452,6 +452,15 @@ void report_keep_replayed(struct report *r, enum verdict least)
 	r->count = kept;
 }
 
+void report_keep(struct report *r, enum verdict least)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < r->count; i++)
+		if (r->entries[i].anomaly->verdict >= least)
+			r->entries[kept++] = r->entries[i];
+	r->count = kept;
+}
+
 enum rt_status report_join(struct report *r, struct rt_error *err)
 {
 	if (r->alone)

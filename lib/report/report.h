@@ -72,6 +72,8 @@ void report_free(struct report *r);
  */
 void report_add_replay(struct report *r, size_t entry, struct replay_result *replay);
 
+/* Leaves only the entries with at least this verdict. report_join is due afterwards. */
+void report_keep(struct report *r, enum verdict least);
 /* Leaves only the entries that were replayed, or that are listed anyway. */
 void report_keep_replayed(struct report *r, enum verdict least);
 

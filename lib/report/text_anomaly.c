@@ -368,11 +368,12 @@ void text_put_schedule(const struct printer *p, const struct report_entry *entry
 		fprintf(p->out, " %" PRIu64 "-%" PRIu64, steps.items[i].from, steps.items[i].to);
 	}
 	fputs(steps.count ? "\n" : "at once\n", p->out);
-	if (anomaly->guess)
+	bool confirmed = anomaly->verdict == VERDICT_CONFIRMED;
+	if (anomaly->guess && !confirmed)
 		fprintf(p->out, "  it is a guess (PECAN's) and no proof: %s\n", anomaly->guess);
-	if (anomaly->need_count)
+	if (anomaly->need_count && !confirmed)
 		fputs("  it is no proof: in it the reads above see other writes than they saw\n", p->out);
-	if (anomaly->uncertain)
+	if (anomaly->uncertain && !confirmed)
 		fprintf(p->out,
 		        "  it is no proof: of %" PRIu32 " read%s, the first at event %" PRIu32
 		        ", only time stamps tell which write was seen\n",

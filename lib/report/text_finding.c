@@ -105,8 +105,8 @@ static void put_uses(const struct printer *p, const struct finding *f)
 static void put_replay(const struct printer *p, const struct finding *f)
 {
 	const struct anomaly *first = p->r->entries[f->entries[0]].anomaly;
-	if ((!first->schedule && first->verdict < VERDICT_OBSERVED) || !strcmp(p->info->format, "std") || p->seen ||
-	    p->r->unkept)
+	bool searched = first->kind == ANOMALY_RACE && first->verdict >= VERDICT_OBSERVED;
+	if ((!first->schedule && !searched) || !strcmp(p->info->format, "std") || p->seen || p->r->unkept)
 		return;
 	fputs("  replay: racetrace replay ", p->out);
 	text_put(p, p->info->path);

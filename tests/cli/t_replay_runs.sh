@@ -222,6 +222,41 @@ run 0 info kept.zst
 run 1 run --serial=7 --jobs 2 --timeout 30 -f json -o report.json --trace kept.zst -- ./pecan_fig1
 jq -e '.trace.order == "exact" and .summary.race.confirmed >= 1' report.json >/dev/null || wrong "run --serial is not exact"
 run 2 run --serial=x -- ./pecan_fig1
+# What is conditional, the program decides: here nothing depends on the read that would see another write.
+cat >looks.c <<'END'
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+int count, last, seen;
+static void *user(void *arg)
+{
+	last = 1;
+	pthread_mutex_lock(&lock);
+	count++;
+	pthread_mutex_unlock(&lock);
+	return arg;
+}
+int main(void)
+{
+	pthread_t thread;
+	pthread_create(&thread, NULL, user, NULL);
+	usleep(1000);
+	pthread_mutex_lock(&lock);
+	seen = count;
+	pthread_mutex_unlock(&lock);
+	last = 2;
+	pthread_join(thread, NULL);
+	return 0;
+}
+END
+compiled looks looks.c
+run 0 run --serial --time-limit 0 -f json -o report.json -- ./looks
+jq -e '.summary.race | (.confirmed // 0) == 0 and .conditional == 1' report.json >/dev/null || wrong "it is not conditional: $(jq -c .summary report.json)"
+run 1 run --serial -f json -o report.json -- ./looks
+jq -e '.findings | length == 1 and .[0].verdict == "confirmed" and (.[0].title | test("`last`"))' report.json >/dev/null ||
+	wrong "run does not confirm what is conditional: $(jq -c .summary report.json)"
+run 1 run --serial -f text -- ./looks
+grep -q '^F1 error, confirmed' out && ! grep -q 'no proof' out || wrong "run: the text: $(cat out)"
 "$RACETRACE" run -f json -o report.json -- ./reads <input >out 2>err
 grep -q '^from a file$' out || wrong "run does not give the program its input"
 jq -e '[.anomalies[].replay.results[]?.output] | index("from a file\n")' report.json >/dev/null || wrong "its replays do not read it"
