@@ -32,6 +32,7 @@ enum {
 	OPT_TIME,
 	OPT_SEED,
 	OPT_TIMEOUT,
+	OPT_BEFORE,
 	OPT_INPUT,
 	OPT_INPUTS,
 	OPT_PAIRS,
@@ -52,6 +53,8 @@ struct settings {
 };
 
 static const struct argp_option options[] = {
+    {"before", OPT_BEFORE, "COMMAND", 0,
+     "Let the shell do COMMAND before each run, such as to remove what the one before has written", 0},
     {"input", OPT_INPUT, "FILE", 0, "Let the program read FILE from standard input (/dev/null)", 0},
     {"inputs", OPT_INPUTS, "DIR", 0,
      "Explore the program with each file of DIR: as the argument @@, or else from standard input", 0},
@@ -144,6 +147,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_STRATEGY:
 		o->strategy = &strategies[cmd_name(state, "a strategy", arg, strlen(arg), strategy_at)];
 		return 0;
+	case OPT_BEFORE:
+		o->before = arg;
+		return 0;
 	case OPT_TIME:
 		o->time_s = cmd_number(state, "the time limit", arg, 1, UINT32_MAX);
 		return 0;
@@ -205,6 +211,8 @@ int cmd_explore(int argc, char **argv)
 	struct rt_error err = {0};
 	cmd_parse(&argp, argc, argv, ARGP_IN_ORDER, &s);
 	s.explore.program = s.program;
+	if (s.explore.before) /* it is not to meet another run */
+		s.explore.jobs = 1;
 	if (s.explore.strategy->came && !s.runs_given) /* all executions */
 		s.explore.runs = UINT32_MAX;
 	struct exploring x = {.o = s.explore};

@@ -101,7 +101,8 @@ struct cmd_known;
 struct explore_options {
 	const struct explore_strategy *strategy;
 	char *const *program;
-	const char *input; /* NULL: /dev/null */
+	const char *input;  /* NULL: /dev/null */
+	const char *before; /* a command of the shell before each run; NULL: none */
 	uint32_t runs, jobs;
 	uint32_t time_s; /* 0: no limit */
 	uint64_t seed;

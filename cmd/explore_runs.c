@@ -68,6 +68,10 @@ static void put_repeat(const struct exploring *x, const struct run_order *order,
 		fprintf(out, "racetrace explore --strategy=%s --seed=%" PRIu64 " --runs=%" PRIu32, x->o.strategy->name,
 		        x->o.seed, number - x->first);
 		put_search(x, out);
+		if (x->o.before) {
+			fputs(" --before", out);
+			put_word(out, x->o.before);
+		}
 		if (x->o.input) {
 			char input[PATH_MAX + 16];
 			snprintf(input, sizeof input, "--input=%s", x->o.input);
@@ -177,6 +181,7 @@ static enum rt_status start(struct exploring *x, struct run_slot *s, const struc
 	struct try_options o = {.plan = order->plan,
 	                        .program = x->o.program,
 	                        .input = x->o.input,
+	                        .before = x->o.before,
 	                        .folder = s->folder,
 	                        .timeout_ms = x->o.timeout_ms,
 	                        .order = order->resolve,

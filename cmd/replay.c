@@ -23,6 +23,7 @@ enum {
 	OPT_TIMEOUT,
 	OPT_TIME_LIMIT,
 	OPT_ATTEMPTS,
+	OPT_BEFORE,
 	OPT_RESOLVE,
 	OPT_REPEAT,
 	OPT_HOLD,
@@ -47,6 +48,8 @@ static const struct argp_option options[] = {
      0},
     {"all", OPT_ALL, NULL, 0, "Replay every anomaly that can be, the strongest verdicts first", 0},
     {"attempts", OPT_ATTEMPTS, "N", 0, "Try at most N ways to an anomaly that is not confirmed (3)", 0},
+    {"before", OPT_BEFORE, "COMMAND", 0,
+     "Let the shell do COMMAND before each run, such as to remove what the one before has written", 0},
     {"debugger", OPT_DEBUGGER, "COMMAND", OPTION_ARG_OPTIONAL,
      "Do the same as --hold, and start a debugger there (gdb), with each thread right before its event", 0},
     {"finding", OPT_FINDING, "ID", 0, "Replay the anomalies of this finding, such as F1", 0},
@@ -119,6 +122,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_ATTEMPTS:
 		s->replay.attempts = cmd_number(state, "the number of attempts", arg, 1, 1000);
+		return 0;
+	case OPT_BEFORE:
+		s->replay.before = arg;
 		return 0;
 	case OPT_RESOLVE:
 		s->replay.orders = resolve_orders[cmd_word(state, "an order", resolve_names, arg)];
@@ -223,7 +229,7 @@ static enum rt_status repeat_run(struct settings *s, FILE *file, bool *confirmed
 	if (s->replay.anomaly || s->trace || s->replay.program)
 		return RT_OK;
 	enum rt_status status = replay_repeat(file, s->path, s->replay.finding, s->seed_given ? s->replay.seed : 0,
-	                                      s->replay.timeout_ms, &result, done, err);
+	                                      s->replay.timeout_ms, s->replay.before, &result, done, err);
 	if (!status && *done) {
 		*confirmed = result.same;
 		status = write_report(s, repeated_write, &result, err);
@@ -290,6 +296,8 @@ int cmd_replay(int argc, char **argv)
 	if (before + 1 < argc)
 		s.replay.program = argv + before + 1;
 	cmd_parse(&argp, before, argv, 0, &s);
+	if (s.replay.before) /* it is not to meet another run */
+		s.replay.jobs = 1;
 	struct stat st;
 	FILE *file = stat(s.path, &st) == 0 && S_ISREG(st.st_mode) ? fopen(s.path, "r") : NULL;
 	enum rt_status status = file && cmd_holds_script(file) ? replay_file(&s, file, &confirmed, &err)

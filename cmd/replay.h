@@ -15,7 +15,8 @@ struct replay_options {
 	unsigned timeout_ms;
 	uint32_t time_limit_s; /* 0: none */
 	uint64_t seed;
-	const char *input; /* NULL: /dev/null */
+	const char *input;  /* NULL: /dev/null */
+	const char *before; /* a command of the shell before each run; NULL: none */
 	bool hold;
 	const char *debugger; /* its command, as the shell takes it; NULL: none */
 	uint32_t sample;      /* number of anomalies to replay of those chosen, by the seed; 0: all */

@@ -133,8 +133,8 @@ static void take_end(const struct run_end *end, const char *folder, struct repea
 	json_decref(report);
 }
 
-static enum rt_status run_command(char **words, const char *input, unsigned timeout_ms, struct repeated *result,
-                                  struct rt_error *err)
+static enum rt_status run_command(char **words, const char *input, unsigned timeout_ms, const char *before,
+                                  struct repeated *result, struct rt_error *err)
 {
 	char folder[SCRATCH_MAX] = "", file[SCRATCH_MAX + 16], outcome[SCRATCH_MAX + 16], *self = NULL;
 	bool explores = words[1] && !strcmp(words[1], "explore");
@@ -163,6 +163,7 @@ static enum rt_status run_command(char **words, const char *input, unsigned time
 	uint64_t most = explores ? timeout_ms * ((uint64_t)result->number + 1) : timeout_ms;
 	const struct run_options options = {.argv = (char *const *)(uintptr_t)argv,
 	                                    .input = input,
+	                                    .before = explores ? NULL : before,
 	                                    .timeout_ms = most < UINT_MAX ? (unsigned)most : UINT_MAX};
 	if (!status)
 		status = runner_start(&options, &runner, err);
@@ -176,7 +177,7 @@ static enum rt_status run_command(char **words, const char *input, unsigned time
 }
 
 enum rt_status replay_repeat(FILE *report, const char *path, const char *finding, uint64_t seed, unsigned timeout_ms,
-                             struct repeated *result, bool *done, struct rt_error *err)
+                             const char *before, struct repeated *result, bool *done, struct rt_error *err)
 {
 	enum rt_status status = RT_OK;
 	char *text = NULL, **words = NULL;
@@ -200,7 +201,7 @@ enum rt_status replay_repeat(FILE *report, const char *path, const char *finding
 		if (!(result->command = strdup(command)))
 			status = rt_error_set(err, RT_EMEMORY, "no memory for a run");
 		else
-			status = run_command(words, input, timeout_ms, result, err);
+			status = run_command(words, input, timeout_ms, before, result, err);
 		result->same = !strcmp(result->was, result->end);
 		*done = true;
 	}

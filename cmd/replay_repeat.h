@@ -24,7 +24,7 @@ struct repeated {
  * other things to replay: nothing was run. *result: zeros at first. The file is at any place.
  */
 enum rt_status replay_repeat(FILE *report, const char *path, const char *finding, uint64_t seed, unsigned timeout_ms,
-                             struct repeated *result, bool *done, struct rt_error *err);
+                             const char *before, struct repeated *result, bool *done, struct rt_error *err);
 /* A cmd_reports_writer of a struct repeated: text and JSON. */
 enum rt_status repeated_write(const void *repeated, const struct report_format *format, bool color, FILE *out,
                               struct rt_error *err);

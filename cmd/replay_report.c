@@ -92,6 +92,7 @@ static enum rt_status start_run(struct replaying *p, struct job *j)
 	                        .plan = j->plan,
 	                        .program = p->program,
 	                        .input = p->input,
+	                        .before = p->o->before,
 	                        .folder = j->folder,
 	                        .timeout_ms = p->o->hold ? INT32_MAX : p->o->timeout_ms,
 	                        .order = j->order,
@@ -159,6 +160,7 @@ static struct try_options plain_options(const struct replaying *p)
 {
 	return (struct try_options){.program = p->program,
 	                            .input = p->input,
+	                            .before = p->o->before,
 	                            .folder = p->reference_folder,
 	                            .timeout_ms = p->o->timeout_ms,
 	                            .sync_only = p->info->sync_only,
@@ -208,6 +210,11 @@ static enum rt_status take_run(struct replaying *p, struct job *j)
 	if (run.kind == OUTCOME_CONFIRMED && !p->o->hold) {
 		struct try_options o = plain_options(p);
 		reference_start(&p->reference, &o);
+		/* The command before a run is not to meet another run. */
+		while (p->o->before && reference_step(&p->reference) && !interrupted) {
+			struct pollfd fd = {.fd = reference_fd(&p->reference), .events = POLLIN};
+			poll(&fd, 1, -1);
+		}
 	}
 	j->last = run.kind;
 	if (replay_add(j->result, &run))

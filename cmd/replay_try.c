@@ -67,6 +67,7 @@ static enum rt_status launch(struct try *t, struct rt_error *err)
 		argv[n++] = t->o.program[i];
 	struct run_options run = {.argv = (char *const *)(uintptr_t)argv,
 	                          .input = t->o.input,
+	                          .before = t->o.before,
 	                          .timeout_ms = t->o.timeout_ms,
 	                          .grace_ms = GRACE_MS,
 	                          .terminal = t->o.hold};

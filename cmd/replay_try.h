@@ -18,6 +18,7 @@ struct try_options {
 	const struct rt_plan *plan;           /* NULL: a run that follows none */
 	char *const *program;                 /* with its arguments */
 	const char *input;                    /* NULL: /dev/null */
+	const char *before;                   /* a command of the shell before the run; NULL: none */
 	const char *folder;                   /* scratch: what is there is overwritten */
 	unsigned timeout_ms;
 	enum outcome_order order; /* of a race */

@@ -161,7 +161,7 @@ static bool look(struct keeper *k, uint64_t until)
 	return told;
 }
 
-enum { MILLISECOND = 1000000, STEP_MS = 20 };
+enum { MILLISECOND = 1000000, STEP_MS = 20, NOT_PREPARED = 125 };
 
 /* Everything but the run's own process is killed, again and again, until that has ended; then so is that. */
 static void wind_up(struct keeper *k, unsigned grace_ms)
@@ -199,6 +199,25 @@ static void keep(struct keeper *k, const struct run_options *o)
 	}
 }
 
+/* True if the shell's command did it. What it prints is not the program's output. */
+static bool prepare(const char *command)
+{
+	enum { CANNOT_RUN = 127 };
+	int status = -1;
+	pid_t pid = fork();
+	if (pid == 0) {
+		int null = open("/dev/null", O_RDWR);
+		if (null >= 0 && dup2(null, STDIN_FILENO) >= 0 && dup2(null, STDOUT_FILENO) >= 0)
+			execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+		_exit(CANNOT_RUN);
+	}
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (status != 0)
+		dprintf(STDERR_FILENO, "racetrace: the command of --before failed: '%s'\n", command);
+	return status == 0;
+}
+
 /* In the program's process to be. */
 static void become(const struct run_options *o, const int pipes[2], const sigset_t *mask, int report)
 {
@@ -213,6 +232,8 @@ static void become(const struct run_options *o, const int pipes[2], const sigset
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGXFSZ, SIG_DFL);
 	sigprocmask(SIG_SETMASK, mask, NULL);
+	if (ready && o->before && !prepare(o->before))
+		_exit(NOT_PREPARED);
 	if (ready)
 		execvp(o->argv[0], o->argv);
 	int reason = errno;

@@ -21,6 +21,7 @@ enum { RUN_OUTPUT_KEPT = 16384 };
 struct run_options {
 	char *const *argv;   /* found by PATH */
 	const char *input;   /* what standard input is read from; NULL: /dev/null */
+	const char *before;  /* what the shell does before it, within the same time; NULL: nothing */
 	unsigned timeout_ms; /* of the run */
 	unsigned grace_ms;   /* then everything but argv's own process is killed, which gets so long to end by itself */
 	bool terminal;       /* its output is not taken, it has the caller's streams */

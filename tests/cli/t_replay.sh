@@ -499,6 +499,39 @@ run 0 record --serial -o behind.zst ./behind
 run 0 replay --attempts 1 behind.zst
 holds '[.anomalies[] | select(.variable.name == "done")] | length >= 1 and all(.verdict == "confirmed")'
 
+# A run finds what the one before has written, unless that is removed.
+cat >once.c <<'END'
+#include <fcntl.h>
+#include <pthread.h>
+static int shared;
+static void *other(void *arg)
+{
+	shared = 1;
+	return arg;
+}
+int main(void)
+{
+	pthread_t t;
+	if (open("written", O_CREAT | O_EXCL, 0600) < 0)
+		return 3;
+	pthread_create(&t, NULL, other, NULL);
+	shared = 2;
+	pthread_join(t, NULL);
+	return 0;
+}
+END
+build once once.c
+run 0 record -o once.zst ./once
+run 1 replay --attempts 1 once.zst
+holds '.anomalies[0].replay | .outcome == "diverged" and .results[0].end.value == 3'
+run 0 replay --attempts 1 --before 'echo cleaning; rm -f written' once.zst
+quiet
+holds '.anomalies[0].replay | .outcome == "confirmed" and .confirmed == 2 and (.results[0] | has("output") | not)'
+run 1 replay --attempts 1 --before 'exit 4' once.zst
+holds '.anomalies[0].replay | .outcome == "failed" and (.results[0].why | test("--before failed: .exit 4."))'
+run 1 explore --runs 2 --strategy random --before 'rm -f written' -f json -- ./once
+holds '[.runs[] | select(.end? == "status 3")] == []'
+
 # Interrupted, it takes all runs with it.
 "$RACETRACE" replay --timeout 600 late.zst -- ./late w >out 2>err &
 replay=$!
