@@ -388,20 +388,28 @@ void text_put_schedule(const struct printer *p, const struct report_entry *entry
 	steps_release(&steps);
 }
 
-/* "write first", of a race's two events. */
+/* "write of line 12 first", of a race's two events; with the thread where else the other event's text is the same. */
 static void put_order(const struct printer *p, const struct anomaly *anomaly, enum outcome_order order)
 {
 	const char *name = outcome_order_name(order);
-	uint32_t e = anomaly ? anomaly->events[order == OUTCOME_SECOND && anomaly->event_count > 1] : 0;
-	const struct description *d = anomaly ? report_event(p->r, e) : NULL;
-	const struct rt_frame *f = d ? subject_frame(p->r, d->event.pc) : NULL;
-	if (!d && name)
+	const struct description *d[2] = {0};
+	uint32_t lines[2] = {0}, which = order == OUTCOME_SECOND && anomaly && anomaly->event_count > 1;
+	for (uint32_t i = 0; anomaly && i < anomaly->event_count && i < 2; i++) {
+		struct place place = place_of(p->r, anomaly->events[i]);
+		d[i] = report_event(p->r, anomaly->events[i]);
+		lines[i] = place.frame ? place.frame->line : 0;
+	}
+	if (!d[which] && name)
 		fprintf(p->out, "the %s event first: ", name);
-	if (!order || !d)
+	if (!order || !d[which])
 		return;
-	fprintf(p->out, "%s%s", rt_op_name(d->event.op), f && f->line ? " of line " : "");
-	if (f && f->line)
-		fprintf(p->out, "%" PRIu32, f->line);
+	fputs(rt_op_name(d[which]->event.op), p->out);
+	if (lines[which])
+		fprintf(p->out, " of line %" PRIu32, lines[which]);
+	if (d[!which] && d[0]->event.op == d[1]->event.op && lines[0] == lines[1]) {
+		fputs(" by ", p->out);
+		text_put_thread(p, d[which]->event.thread);
+	}
 	fputs(" first: ", p->out);
 }
 

@@ -257,6 +257,30 @@ jq -e '.findings | length == 1 and .[0].verdict == "confirmed" and (.[0].title |
 	wrong "run does not confirm what is conditional: $(jq -c .summary report.json)"
 run 1 run --serial -f text -- ./looks
 grep -q '^F1 error, confirmed' out && ! grep -q 'no proof' out || wrong "run: the text: $(cat out)"
+# Both orders of one line are told apart by the threads; what a header does, by the line that calls it.
+cat >same.cpp <<'END'
+#include <thread>
+#include <utility>
+int last;
+static void set(int value)
+{
+	last = value; /* @set */
+}
+static int from = 1, to;
+int main()
+{
+	std::thread other([] { set(1); std::swap(from, to); });
+	set(2);
+	std::swap(from, to); /* @swap */
+	other.join();
+}
+END
+g++ -g -O0 -fsanitize=thread same.cpp -o same -pthread || wrong "cannot build same.cpp"
+run 1 run --serial -f text -- ./same
+for thread in main main.1; do
+	grep -q "write of line $(sed -n '/@set/=' same.cpp) by $thread first: confirmed" out || wrong "no order by $thread: $(cat out)"
+done
+grep -q "of line $(sed -n '/@swap/=' same.cpp) first: confirmed" out || wrong "no order by the line that calls the header: $(cat out)"
 "$RACETRACE" run -f json -o report.json -- ./reads <input >out 2>err
 grep -q '^from a file$' out || wrong "run does not give the program its input"
 jq -e '[.anomalies[].replay.results[]?.output] | index("from a file\n")' report.json >/dev/null || wrong "its replays do not read it"
