@@ -175,7 +175,9 @@ FUZZ_FLAGS := -std=gnu11 -O1 -g -I. -D_GNU_SOURCE -DRT_VERSION='"$(VERSION)"' -D
 FUZZ_SAN := address,undefined -fno-sanitize-recover=undefined
 # fuzz_whole starts from the others' traces, and from those that have all kinds of anomalies.
 FUZZ_SEEDS_whole := tests/fuzz/seeds_jsonl tests/fuzz/seeds_std tests/golden/hand tests/golden/values
-fuzz: deps-house $(FUZZERS:%=fuzz-%) ## every fuzz target, FUZZ_SECONDS each (60)
+fuzz: deps-house $(FUZZERS:%=fuzz-%) fuzz-commands ## every fuzz target, FUZZ_SECONDS each (60)
+fuzz-commands: all # mutants of every input through every command: about as long
+	RT_MUTANTS=$$((1 + $(FUZZ_SECONDS) / 5)) RT_SEED=$$((1000 * $(FUZZ_SEED))) bash tests/cli/run.sh $(BUILD) mutants
 .PRECIOUS: $(BUILD)-fuzz/fuzz_% $(BUILD)-fuzz/%.o
 fuzz-%: $(BUILD)-fuzz/fuzz_%
 	@mkdir -p $(BUILD)-fuzz/corpus_$* $(BUILD)-fuzz/seeds_$*
