@@ -3,6 +3,7 @@
 #include "cmd/library.h"
 #include "cmd/outcome.h"
 #include "cmd/record_options.h"
+#include "cmd/record_pid.h"
 #include "cmd/siblings.h"
 #include "cmd/tool.h"
 #include "lib/base/clock.h"
@@ -29,9 +30,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-/* The statuses of env and timeout. */
-enum { EXIT_DEADLOCK = 124, EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
 
 /* ---- Paths ---- */
 
@@ -542,6 +540,10 @@ int cmd_record(int argc, char **argv)
 	struct timespec began = siblings_now();
 	fill_standard_streams();
 	cmd_parse(&record_argp, argc, argv, ARGP_IN_ORDER, &r.options);
+	if (r.options.pid)
+		return record_pid(&r.options);
+	if (r.options.idle)
+		return record_idle(&r.options);
 	enum rt_status status = record(&r, &err);
 	int result = status ? failed(&r, &err) : r.result.exit_value;
 	bool written = !status && !r.unwanted;

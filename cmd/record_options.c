@@ -3,6 +3,7 @@
 
 #include "cmd/command.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -28,7 +29,10 @@ enum {
 	OPTION_SPURIOUS,
 	OPTION_RECORDER,
 	OPTION_RING,
-	OPTION_TRIGGER
+	OPTION_TRIGGER,
+	OPTION_PID,
+	OPTION_TIME,
+	OPTION_IDLE
 };
 
 static const char *const recorder_names[] = {"auto", "tsan", "valgrind", "sync", NULL};
@@ -74,9 +78,42 @@ static void check_control(struct argp_state *state, struct record_options *o)
 		           "the threads of a --serial run do not run as they come: --strategy=native is without it");
 }
 
+/* A process is recorded that runs already: it has no options of a start. */
+static void check_pid(struct argp_state *state, const struct record_options *o)
+{
+	const char *how = o->pid ? "--pid" : o->idle ? "--idle" : NULL;
+	if (o->pid && o->idle)
+		argp_error(state, "--idle starts a program, and --pid records one that runs");
+	if (o->pid && o->command)
+		argp_error(state, "--pid records a process that runs: no program is started");
+	if (how && o->other)
+		argp_error(state, "%s does not go with %s", o->other, how);
+	if (o->pid && o->trigger.kind)
+		argp_error(state, "--trigger does not go with --pid: only the parent of a process is told its status");
+	if (o->time_s && !o->pid)
+		argp_error(state, "--time needs --pid");
+}
+
+/* The name of an option that is about a program's start or its order. */
+static const char *name_of_other(int key)
+{
+	static const int fine[] = {'o', 'v', OPTION_RING, OPTION_TRIGGER, OPTION_PID, OPTION_TIME, OPTION_IDLE};
+	static char name[32];
+	for (size_t i = 0; i < sizeof fine / sizeof *fine; i++)
+		if (fine[i] == key)
+			return NULL;
+	for (const struct argp_option *a = record_argp.options; a->name; a++)
+		if (a->key == key) {
+			snprintf(name, sizeof name, "--%s", a->name);
+			return name;
+		}
+	return NULL;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct record_options *o = state->input;
+	o->other = o->other ? o->other : name_of_other(key);
 	switch (key) {
 	case 'o':
 		o->output = arg;
@@ -94,6 +131,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPTION_RING:
 		o->ring = parse_ring(state, arg);
+		return 0;
+	case OPTION_PID:
+		o->pid = (pid_t)cmd_number(state, "a process id", arg, 1, INT32_MAX);
+		return 0;
+	case OPTION_TIME:
+		o->time_s = cmd_number(state, "a number of seconds", arg, 1, UINT32_MAX);
+		return 0;
+	case OPTION_IDLE:
+		o->idle = true;
 		return 0;
 	case OPTION_TRIGGER:
 		if (!trigger_parse(arg, &o->trigger))
@@ -162,8 +208,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->verbose = true;
 		return 0;
 	case ARGP_KEY_END:
+		check_pid(state, o);
 		check_control(state, o);
 		return 0;
+	case ARGP_KEY_NO_ARGS:
+		if (o->pid)
+			return 0;
+		return cmd_parse_program(key, state, &o->command);
 	default:
 		return cmd_parse_program(key, state, &o->command);
 	}
@@ -187,6 +238,8 @@ static const struct argp_option option_table[] = {
      "When main returns or exit() is called, let the other threads run for at most MS milliseconds (1000)", 0},
     {"fix-time", OPTION_FIX_TIME, NULL, 0,
      "With --serial: start the clocks at the same time in each run; they advance with what the threads do", 0},
+    {"idle", OPTION_IDLE, NULL, 0,
+     "Start PROGRAM with the recorder idle, in place of this command: --pid records it later", 0},
     {"learn", OPTION_LEARN, "OUTCOME", 0,
      "With --serial: the strategy learns from an earlier run, of which this is the --outcome", 0},
     {"no-children", OPTION_NO_CHILDREN, NULL, 0, "Record the first process only", 0},
@@ -196,6 +249,8 @@ static const struct argp_option option_table[] = {
      "With --serial: write how the run ended, and each change of threads, to FILE (JSON)", 0},
     {"pattern", OPTION_PATTERN, "PATTERN", 0,
      "With --serial: what racefuzzer makes of the positions: a race, a sequence or a deadlock (race)", 0},
+    {"pid", OPTION_PID, "PID", 0,
+     "Record process PID, which was started with --idle (RACETRACE=idle), until it ends, an interrupt or --time", 0},
     {"preload", OPTION_PRELOAD, NULL, 0, "Record the instrumented libraries that an uninstrumented program loads", 0},
     {"recorder", OPTION_RECORDER, "NAME", 0,
      "Record by instrumentation ('tsan'), by Valgrind, which sees the accesses of any program and is slower "
@@ -218,6 +273,7 @@ static const struct argp_option option_table[] = {
     {"sync-only", OPTION_SYNC_ONLY, NULL, 0,
      "Record the synchronisation of an uninstrumented program, without its accesses: --recorder=sync", 0},
     {"threads", 't', "N", 0, "Record at most N threads at the same time (32768)", 0},
+    {"time", OPTION_TIME, "SECONDS", 0, "With --pid: record for at most SECONDS", 0},
     {"trigger", OPTION_TRIGGER, "END", 0,
      "Write the trace only if the program ends so: failure, exit or exit=STATUS (without it: not 0), signal or "
      "signal=NAME",
@@ -238,4 +294,4 @@ static const char doc[] =
     "Otherwise: 2 for wrong use, 3 if the program cannot be recorded or the trace cannot be created, 124 if "
     "the threads of a --serial run are deadlocked, 126 if the program cannot be executed, 127 if it is not found.";
 
-const struct argp record_argp = {option_table, parse, "[--] PROGRAM [ARGUMENT...]", doc, NULL, NULL, NULL};
+const struct argp record_argp = {option_table, parse, "[--] PROGRAM [ARGUMENT...]\n--pid=PID", doc, NULL, NULL, NULL};

@@ -8,6 +8,7 @@
 #include <argp.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* What sees the program's accesses. */
 enum recorder {
@@ -16,6 +17,9 @@ enum recorder {
 	RECORDER_VALGRIND,
 	RECORDER_SYNC /* nothing does */
 };
+
+/* The statuses of env and timeout. */
+enum { EXIT_DEADLOCK = 124, EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
 
 struct record_options {
 	const char *output;
@@ -39,8 +43,12 @@ struct record_options {
 	bool values;
 	struct trigger trigger; /* ends of the program for which the trace is written */
 	bool unkept;            /* the trace is about to be removed */
+	pid_t pid;              /* process that is recorded for a while; 0: one is started */
+	uint32_t time_s;        /* it is recorded at most so long; 0: no limit */
+	bool idle;              /* the program is only started, for --pid later */
 	const char *plan;       /* file of the plan that they follow, and of what becomes of it; NULL: none */
 	bool verbose;
+	const char *other; /* an option that does not go with --pid and --idle; NULL: there is none */
 };
 
 /* The input is a struct record_options with the defaults; a wrong option ends the program with a message. */

@@ -22,6 +22,12 @@
  * A process that was forked, or that is a program which another one executed, takes the next one (rt_tree). The
  * collector makes some ahead, sees that one was taken by its `started`, and gives its memory back when the process is
  * dead; none is taken twice.
+ *
+ * A program that was started idle (runtime/idle.c) has made the channel itself, in a file of its own, and collectors
+ * come and go. Each recording is a session, with a number of its own. A slot is muted (its limit is NULL) until its
+ * thread joins the session: it begins the ring anew, then sets the slot's session. A slot of another session is not the
+ * collector's. To end a session: take a stamp, session = 0, limit = NULL in all slots; what comes after that stamp is
+ * dropped. A thread that gives a slot room looks at the session behind that.
  */
 #ifndef RECORDER_CHANNEL_H
 #define RECORDER_CHANNEL_H
@@ -32,7 +38,7 @@
 #include <stdint.h>
 
 #define RT_CHANNEL_MAGIC UINT64_C(0x31656361727474ff)
-#define RT_CHANNEL_VERSION 1
+#define RT_CHANNEL_VERSION 2
 /*
  * Removed from the environment by the recorder. Of the first process "FD:PID:FILTERS:PRELOAD": the file, rt_tree's
  * collector_pid and filters, and LD_PRELOAD as the user had it ("-": not set). Of what a process of the tree executes
@@ -44,6 +50,11 @@
  */
 #define RT_CHANNEL_ENV "RACETRACE_CHANNEL"
 #define RT_CHANNEL_FILE "racetrace" /* the memory file's name */
+/* The environment's variable that makes a program start idle, its value, and the name of its memory file. */
+#define RT_IDLE_ENV "RACETRACE"
+#define RT_IDLE_WORD "idle"
+#define RT_IDLE_FILE "racetrace-idle"
+#define RT_IDLE_LINK "/memfd:" RT_IDLE_FILE
 #define RT_CHANNEL_LINK "/memfd:" RT_CHANNEL_FILE
 
 #define RT_BLOCK_RECORDS 64u /* each block begins with an EXT that carries the time */
@@ -73,7 +84,7 @@ struct rt_call {
 struct rt_slot {
 	/* The writing thread's own cache line, for the hot path. */
 	_Alignas(64) struct rt_record *cur; /* next record; an address in the program */
-	struct rt_record *limit;            /* end of the block; cur == limit: slow path */
+	struct rt_record *limit;            /* end of the block; cur == limit: slow path; NULL: muted, or dead */
 	uint64_t skipped;                   /* repeats left out since the last record; any number */
 	struct rt_record *ring;             /* the ring's address in the program */
 	struct rt_filter *filter;           /* repeat filter (private memory of the program) */
@@ -88,6 +99,7 @@ struct rt_slot {
 	uint32_t parent;                         /* its parent's index */
 	uint32_t child_number;                   /* n: the n-th thread that its parent created, from 1 */
 	uint32_t generation;                     /* how often the slot was taken */
+	_Atomic uint32_t session;                /* that its thread has joined; 0: none */
 	char label[16];                          /* pthread_setname_np */
 	/* If watched: 1: other threads ran since the last record, which the next one's stamp has to tell. */
 	uint32_t turned;
@@ -131,6 +143,15 @@ struct rt_channel {
 	uint32_t values;    /* of accesses are recorded; value.c */
 	uint32_t watched; /* by a Valgrind tool, which records the accesses; recorder's, but first one's; valgrind.c */
 	uint32_t forked;  /* set by the recorder: the process began by fork, not by exec */
+
+	/* Of an idle program. */
+	uint32_t idle;         /* it has made the channel itself */
+	_Atomic int32_t owner; /* process that records it, or has recorded it and died; 0: none */
+	_Atomic uint32_t
+	    session;       /* under way; 0: none. Set by the owner, or to 0 by a thread that finds the owner gone */
+	uint32_t sessions; /* the last one's number */
+	uint64_t begun;    /* stamp at which it began */
+	_Atomic uint64_t ended; /* behind which a thread dropped events, as the owner seemed to be gone; 0: none did */
 
 	/*
 	 * Seccomp filters that the recorder does not see installed. May the program have some? Set by the collector

@@ -117,6 +117,7 @@ enum rt_status collector_create(int fd, uint32_t number, const struct collector_
 		return rt_error_set(err, RT_EMEMORY, "no memory for the collector");
 	}
 	c->views = views;
+	c->until = UINT64_MAX;
 	c->fd = fd;
 	c->tell = options->tell;
 	c->slot_count = options->slots;
@@ -133,6 +134,8 @@ void collector_free(struct collector *c)
 {
 	if (!c)
 		return;
+	if (c->channel && c->attached)
+		attach_release(c);
 	if (c->channel)
 		munmap(c->channel, c->total_bytes);
 	for (size_t i = 0; i < c->names_size; i++)
@@ -201,7 +204,8 @@ size_t collector_threads(const struct collector *c)
 
 void collector_abandon(struct collector *c)
 {
-	atomic_store(&c->channel->collector_gone, 1);
+	if (!c->attached)
+		atomic_store(&c->channel->collector_gone, 1);
 	collector_stop(c);
 }
 

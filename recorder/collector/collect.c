@@ -72,6 +72,12 @@ static uint32_t slots_used(const struct collector *c)
 	return used < c->slot_count ? used : c->slot_count;
 }
 
+/* True if the slot's thread takes part in this recording. */
+static bool is_ours(const struct collector *c, uint32_t i)
+{
+	return !c->attached || atomic_load_explicit(&slot_of(c, i)->session, memory_order_acquire) == c->session;
+}
+
 static const char *thread_name(const struct collector *c, uint32_t thread)
 {
 	return thread < c->names_size ? c->names[thread] : NULL;
@@ -91,13 +97,15 @@ static bool take_name(struct collector *c, uint32_t thread, char *name)
 	return true;
 }
 
+#define MAIN "main"
 /* A thread is named by its creation: "main", its first child "main.1". */
 static char *make_name(const struct collector *c, const struct rt_slot *slot, uint32_t thread)
 {
-	const char *parent = thread_name(c, slot->parent);
+	/* Of an attached program, main may do nothing meanwhile. */
+	const char *parent = slot->parent == 0 ? MAIN : thread_name(c, slot->parent);
 	char *name;
 	if (thread == 0)
-		return strdup("main");
+		return strdup(MAIN);
 	if (parent)
 		return asprintf(&name, "%s.%u", parent, slot->child_number) < 0 ? NULL : name;
 	return asprintf(&name, "thread.%u", thread) < 0 ? NULL : name;
@@ -136,7 +144,8 @@ static void declare_parent(struct collector *c, uint32_t parent, unsigned depth)
 		return;
 	for (uint32_t i = 0; i < slots_used(c); i++) {
 		uint32_t state = atomic_load(&slot_of(c, i)->state);
-		if ((state == RT_SLOT_LIVE || state == RT_SLOT_ENDED) && slot_of(c, i)->thread == parent) {
+		if (is_ours(c, i) && (state == RT_SLOT_LIVE || state == RT_SLOT_ENDED) &&
+		    slot_of(c, i)->thread == parent) {
 			declare(c, i, depth + 1);
 			return;
 		}
@@ -156,6 +165,18 @@ static void tell_thread(struct collector *c, uint32_t thread, uint32_t parent, c
 		failed(c);
 }
 
+/* The first event of all: the state in which the trace begins is not that of a program's start. */
+static void tell_start(struct collector *c, uint32_t thread)
+{
+	struct rt_record lost[] = {rt_record_ext(0, 0), rt_record_make(RT_OP_LOST, RT_LOST_START, 0, 0, 0)};
+	if (!c->attached || c->told_start || !c->writer)
+		return;
+	c->told_start = true;
+	if (!thread_name(c, 0) && rt_writer_thread(c->writer, 0, MAIN, 0, NULL, &c->error))
+		failed(c);
+	write_records(c, thread, lost, 2);
+}
+
 /* Declares the thread of slot i to the writer, once. */
 static void declare(struct collector *c, uint32_t i, unsigned depth)
 {
@@ -172,7 +193,7 @@ static void declare(struct collector *c, uint32_t i, unsigned depth)
 		declare_parent(c, parent, depth);
 	view->declared = true;
 	view->thread = thread;
-	view->parent = thread_name(c, parent) ? parent : thread;
+	view->parent = parent == 0 || thread_name(c, parent) ? parent : thread;
 	copy_label(slot, view->label);
 	if (!take_name(c, thread, make_name(c, slot, thread))) {
 		rt_error_set(&c->error, RT_EMEMORY, "no memory for the names of threads");
@@ -180,6 +201,7 @@ static void declare(struct collector *c, uint32_t i, unsigned depth)
 		return;
 	}
 	tell_thread(c, thread, view->parent, view->label);
+	tell_start(c, thread);
 }
 
 /* The thread's label is final only when it ends. */
@@ -194,9 +216,21 @@ static void relabel(struct collector *c, uint32_t i)
 
 /* ---- Records ---- */
 
-/* Passes on adjacent whole blocks, each without the padding at its end. */
-static void write_blocks(struct collector *c, uint32_t thread, const struct rt_record *records, size_t blocks)
+/* Number of the records that are not behind the session. */
+static size_t before_end(const struct collector *c, struct view *view, const struct rt_record *records, size_t n)
 {
+	for (size_t i = 0; c->until != UINT64_MAX && i < n && !view->past; i++)
+		if (rt_record_op(records[i]) == RT_OP_EXT && records[i].w1 > c->until) {
+			view->past = true;
+			return i;
+		}
+	return view->past ? 0 : n;
+}
+
+/* Passes on adjacent whole blocks, each without the padding at its end. */
+static void write_blocks(struct collector *c, struct view *view, const struct rt_record *records, size_t blocks)
+{
+	uint32_t thread = view->thread;
 	size_t from = 0, to = 0;
 	for (size_t b = 0; b < blocks; b++) {
 		to = (b + 1) * RT_BLOCK_RECORDS;
@@ -205,10 +239,10 @@ static void write_blocks(struct collector *c, uint32_t thread, const struct rt_r
 			end--;
 		if (end == to)
 			continue;
-		write_records(c, thread, records + from, end - from);
+		write_records(c, thread, records + from, before_end(c, view, records + from, end - from));
 		from = to;
 	}
-	write_records(c, thread, records + from, to - from);
+	write_records(c, thread, records + from, before_end(c, view, records + from, to - from));
 }
 
 static void give_room(struct rt_slot *slot, uint64_t consumed)
@@ -240,7 +274,7 @@ static void drain(struct collector *c, uint32_t i)
 			n = c->ring_blocks - first;
 		if (n > BATCH_BLOCKS)
 			n = BATCH_BLOCKS;
-		write_blocks(c, view->thread, ring + first * RT_BLOCK_RECORDS, n);
+		write_blocks(c, view, ring + first * RT_BLOCK_RECORDS, n);
 		view->consumed += n;
 		give_room(slot, view->consumed);
 	}
@@ -257,6 +291,7 @@ static void release(struct collector *c, uint32_t i)
 		failed(c);
 	*view = (struct view){0};
 	slot->cur = slot->limit = slot->ring = NULL;
+	atomic_store(&slot->session, 0);
 	atomic_store(&slot->published, 0);
 	atomic_store(&slot->consumed, 0);
 	atomic_store_explicit(&slot->state, RT_SLOT_FREE, memory_order_release);
@@ -266,6 +301,8 @@ static void drain_all(struct collector *c)
 {
 	uint32_t used = slots_used(c);
 	for (uint32_t i = 0; i < used; i++) {
+		if (!is_ours(c, i))
+			continue;
 		/* State first: the drain then sees everything published before the end. */
 		bool ended = atomic_load_explicit(&slot_of(c, i)->state, memory_order_acquire) == RT_SLOT_ENDED;
 		drain(c, i);
@@ -285,7 +322,9 @@ static void drain_rest(struct collector *c, uint32_t i)
 	const struct rt_record *ring = ring_of(c, i);
 	uint64_t bytes = (uint64_t)((uintptr_t)slot->cur - (uintptr_t)slot->ring);
 	uint64_t ring_records = (uint64_t)c->ring_blocks * RT_BLOCK_RECORDS;
-	if (atomic_load(&slot->state) != RT_SLOT_LIVE || !slot->ring || view->broken)
+	uint32_t state = atomic_load(&slot->state);
+	bool has_rest = state == RT_SLOT_LIVE || (c->attached && state == RT_SLOT_ENDED);
+	if (!is_ours(c, i) || !has_rest || !slot->ring || view->broken)
 		return;
 	declare(c, i, 0);
 	relabel(c, i);
@@ -305,7 +344,10 @@ static void drain_rest(struct collector *c, uint32_t i)
 	       (rt_record_op(ring[first + n - 1]) == RT_OP_EXT || rt_record_op(ring[first + n - 1]) == RT_OP_NONE ||
 	        rt_record_op(ring[first + n - 1]) == RT_OP_VALUE))
 		n--;
+	n = before_end(c, view, ring + first, n);
 	write_records(c, view->thread, ring + first, n);
+	if (view->past || c->attached) /* the program lives on */
+		return;
 	struct rt_record skip = rt_record_make(RT_OP_SKIP, slot->skipped, 0, 0, 0), wait[3];
 	write_records(c, view->thread, &skip, slot->skipped ? 1 : 0);
 	write_records(c, view->thread, wait, waits_records(c->channel, slot, &view->wait, wait));
@@ -325,7 +367,8 @@ static void look_at_waits(struct collector *c)
 	c->looked = now;
 	for (uint32_t i = 0; i < used; i++) {
 		uint32_t at = (c->look_at + i) % used;
-		waits_look(c->channel, c->pid, slot_of(c, at), &c->views[at].wait, &looks);
+		if (is_ours(c, at))
+			waits_look(c->channel, c->pid, slot_of(c, at), &c->views[at].wait, &looks);
 	}
 	c->look_at = used ? (c->look_at + looks) % used : 0;
 }
@@ -395,6 +438,8 @@ static bool is_wanted(const struct collector *c)
 		return true;
 	for (uint32_t i = 0; i < slots_used(c); i++) {
 		struct rt_slot *slot = slot_of(c, i);
+		if (!is_ours(c, i))
+			continue;
 		if (atomic_load(&slot->state) == RT_SLOT_ENDED ||
 		    atomic_load(&slot->published) - c->views[i].consumed >= c->ring_blocks / 2)
 			return true;
@@ -438,12 +483,37 @@ static void tell_unseen(struct collector *c)
 		write_records(c, 0, lost, 2);
 }
 
+/* True if a thread has ended the session: this process was stopped for too long. */
+static bool has_left(const struct collector *c)
+{
+	return atomic_load(&c->channel->session) != c->session;
+}
+
+/* The session ends: its threads go on idle. What they have recorded is taken here, each slot's once. */
+static void leave(struct collector *c)
+{
+	attach_end(c);
+	for (uint32_t i = 0; i < slots_used(c); i++)
+		if (is_ours(c, i))
+			drain(c, i);
+}
+
 enum rt_status collector_run(struct collector *c, pid_t in_proc, struct rt_writer *w, struct rt_error *err)
 {
 	c->pid = in_proc;
 	c->writer = w;
+	if (c->attached) {
+		struct rt_error ignored;
+		modules_read(&c->modules, in_proc, &ignored);
+		look_at_code(c);
+		attach_begin(c);
+	}
 	for (;;) {
-		bool stop = is_over(c);
+		bool stop = is_over(c) || (c->attached && (!c->writer || has_left(c)));
+		if (stop && c->attached) {
+			leave(c);
+			break;
+		}
 		tell_confined(c);
 		answer(c);
 		tell_loaded(c);
@@ -456,6 +526,8 @@ enum rt_status collector_run(struct collector *c, pid_t in_proc, struct rt_write
 	}
 	for (uint32_t i = 0; i < slots_used(c); i++)
 		drain_rest(c, i);
+	if (c->attached)
+		attach_release(c);
 	tell_unseen(c);
 	if (c->writer && c->control && atomic_load(&c->control->degraded) && rt_writer_inexact(c->writer, &c->error))
 		failed(c);

@@ -16,6 +16,7 @@ struct view {
 	struct wait_view wait;
 	bool declared; /* the writer knows the thread */
 	bool broken;   /* its data was invalid: ignored until the end */
+	bool past;     /* its next records are behind the session */
 };
 
 struct collector {
@@ -40,11 +41,22 @@ struct collector {
 	off_t offset; /* of the channel in the file */
 	pid_t pid;    /* in /proc (find.h) */
 	bool replaced;
+	bool attached;    /* the program has made the channel: attach.c */
+	bool told_start;  /* the trace says that it begins in the middle of the run */
+	uint32_t session; /* of an attached one; else 0, as in the slots */
+	uint64_t until;   /* stamp behind which records are dropped */
 	_Atomic bool stop;
 	unsigned broken;          /* slots dropped */
 	char *hidden_atomics;     /* NULL: none */
 	struct rt_writer *writer; /* NULL once it failed */
 	struct rt_error error;
 };
+
+/* Of an attached channel: begins the session, when everything is ready for its records; and ends it. Not the records:
+ * those of its slots up to c->until are still to be taken. */
+void attach_begin(struct collector *c);
+void attach_end(struct collector *c);
+/* Behind that: another one may attach. */
+void attach_release(struct collector *c);
 
 #endif

@@ -182,6 +182,13 @@ uint32_t confine_own(void)
 	return filters_of("/proc/self/status");
 }
 
+uint32_t confine_of(pid_t pid)
+{
+	char name[64];
+	snprintf(name, sizeof name, "/proc/%ld/status", (long)pid);
+	return filters_of(name);
+}
+
 bool confine_is(pid_t pid, pid_t tid, uint32_t filters)
 {
 	char name[320];

@@ -16,6 +16,8 @@ uint32_t confine_may(const char *path);
 
 /* The number of filters that this process runs under; RT_FILTERS_UNKNOWN without /proc. */
 uint32_t confine_own(void);
+/* The same of another process's main thread. */
+uint32_t confine_of(pid_t pid);
 
 /* True if the thread has more filters than this, or if that cannot be determined. Where it has another number here, in
  * a PID namespace, that is asked of all threads of the process. */

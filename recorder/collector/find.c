@@ -1,6 +1,7 @@
 /* Finding a process by what it maps; see find.h. */
 #include "recorder/collector/find.h"
 
+#include "lib/base/vec.h"
 #include "recorder/channel.h"
 #include "recorder/confined.h"
 
@@ -141,4 +142,30 @@ pid_t process_find(pid_t told, const struct mapping *m)
 	if (found || known)
 		return found;
 	return began(in_proc) >= began(own) ? in_proc : 0;
+}
+
+char **process_command(pid_t pid)
+{
+	char name[64], *word = NULL, **command = NULL;
+	size_t size = 0, n = 0, room = 0;
+	snprintf(name, sizeof name, "/proc/%ld/cmdline", (long)pid);
+	FILE *f = fopen(name, "re");
+	while (f && getdelim(&word, &size, '\0', f) > 0) {
+		if (!vec_reserve(&command, &room, n + 2, sizeof *command))
+			break;
+		if (!(command[n] = strdup(word)))
+			break;
+		command[++n] = NULL;
+	}
+	free(word);
+	if (f)
+		fclose(f);
+	return command;
+}
+
+void process_command_free(char **command)
+{
+	for (char **word = command; word && *word; word++)
+		free(*word);
+	free(command);
 }

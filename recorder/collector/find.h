@@ -28,4 +28,8 @@ bool process_maps(pid_t in_proc, const struct mapping *m, bool *known);
  */
 pid_t process_find(pid_t told, const struct mapping *m);
 
+/* Its command line, NULL-terminated, each word and the list the caller's; NULL if that cannot be read. */
+char **process_command(pid_t pid);
+void process_command_free(char **command);
+
 #endif

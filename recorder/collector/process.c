@@ -8,7 +8,6 @@
 #include "recorder/collector/tree_parts.h"
 
 #include "lib/base/clock.h"
-#include "lib/base/vec.h"
 #include "recorder/collector/find.h"
 #include "recorder/collector/limits.h"
 #include "recorder/collector/name.h"
@@ -77,26 +76,6 @@ static enum rt_status name_for(struct process *p, char **name, struct rt_error *
 	}
 	free(base);
 	return status;
-}
-
-/* Its command line, NULL-terminated; NULL if that cannot be read. */
-static char **command_of(pid_t in_proc)
-{
-	char name[64], *word = NULL, **command = NULL;
-	size_t size = 0, n = 0, room = 0;
-	snprintf(name, sizeof name, "/proc/%ld/cmdline", (long)in_proc);
-	FILE *f = fopen(name, "re");
-	while (f && getdelim(&word, &size, '\0', f) > 0) {
-		if (!vec_reserve(&command, &room, n + 2, sizeof *command))
-			break;
-		if (!(command[n] = strdup(word)))
-			break;
-		command[++n] = NULL;
-	}
-	free(word);
-	if (f)
-		fclose(f);
-	return command;
 }
 
 /* The tool's options are no part of the program's. They are between the launcher's name and the program. */
@@ -332,7 +311,7 @@ void process_begin(struct process *p)
 	p->gone = !found;
 	if (found && number != told)
 		atomic_store(&p->tree->namespaces, true);
-	p->command = command_of(p->in_proc);
+	p->command = process_command(p->in_proc);
 	if (collector_watched(p->collector))
 		take_tool_out(p->command);
 	atomic_store(&p->begun, true);
@@ -365,9 +344,7 @@ void process_free(struct process *p)
 	if (!p)
 		return;
 	collector_free(p->collector);
-	for (char **word = p->command; word && *word; word++)
-		free(*word);
-	free(p->command);
+	process_command_free(p->command);
 	free(p->path);
 	free(p);
 }

@@ -102,6 +102,33 @@ static void say_sandboxed(struct tree *t)
 		t->options.rings.tell(&error);
 }
 
+enum rt_status tree_attach(const struct tree_options *options, pid_t pid, struct tree **out, struct rt_error *err)
+{
+	struct tree *t = calloc(1, sizeof *t);
+	struct process *p = calloc(1, sizeof *p);
+	if (!t || !p || !vec_reserve(&t->processes, &t->capacity, 1, sizeof(struct process *))) {
+		free(t);
+		free(p);
+		return rt_error_set(err, RT_EMEMORY, "no memory for the collector");
+	}
+	t->options = *options;
+	t->fd = t->notify = -1;
+	pthread_mutex_init(&t->lock, NULL);
+	pthread_mutex_init(&t->resolving, NULL);
+	t->processes[t->count++] = p;
+	p->tree = t;
+	enum rt_status status = collector_attach(pid, &options->rings, &t->fd, &p->collector, err);
+	if (status) {
+		tree_free(t);
+		return status;
+	}
+	t->shared = collector_tree(p->collector);
+	t->shared->nonce = 0; /* the processes that it makes are not recorded with it */
+	t->shared->collector_pid = getpid();
+	*out = t;
+	return RT_OK;
+}
+
 enum rt_status tree_create(const struct tree_options *options, struct tree **out, struct rt_error *err)
 {
 	struct tree *t = calloc(1, sizeof *t);

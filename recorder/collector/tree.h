@@ -20,6 +20,8 @@ struct tree_options {
 
 /* Strings are borrowed for the tree's life. On RT_OK the caller owns *out. */
 enum rt_status tree_create(const struct tree_options *options, struct tree **out, struct rt_error *err);
+/* The same for a process that was started idle, which alone is recorded: collector_attach. */
+enum rt_status tree_attach(const struct tree_options *options, pid_t pid, struct tree **out, struct rt_error *err);
 /* The channels' file, for the first process to inherit. */
 int tree_fd(const struct tree *t);
 /* The first process's; borrowed. */

@@ -29,6 +29,7 @@ static __thread struct {
 	bool again;            /* the record before it is its twin */
 	struct rt_record *cur; /* the place behind it, and the number of blocks published before it */
 	uint64_t published;
+	uint32_t session; /* of the slot */
 	const struct stripe *stripe;
 	uint64_t writes, value; /* of the stripe, and the one that it read */
 } last_load;
@@ -46,7 +47,8 @@ RT_CALL_AT(RT_AT_CHILD, free_stripes);
 static inline bool spins(const struct rt_slot *s, const volatile void *p, uintptr_t pc, int order)
 {
 	return last_load.p == p && last_load.pc == pc && last_load.order == order && last_load.cur == s->cur &&
-	       s->limit && last_load.published == atomic_load_explicit(&s->published, memory_order_relaxed);
+	       s->limit && last_load.session == atomic_load_explicit(&s->session, memory_order_relaxed) &&
+	       last_load.published == atomic_load_explicit(&s->published, memory_order_relaxed);
 }
 
 /* True if the load, which has read this value, has seen what the thread's last two records saw. It is counted then. */
@@ -73,7 +75,7 @@ static inline struct rt_slot *lock_stripe(unsigned op, const volatile void *p, u
 	uintptr_t granule = rt_place((uintptr_t)p) >> 4; /* operations that overlap have the same one */
 	unsigned char *stripe = &stripes[(granule ^ granule >> 10) & (STRIPES - 1)].taken;
 
-	if (s->limit == NULL)
+	if (s->limit == NULL && !(RT_UNLIKELY(rt_idle) && rt_idle_join(s)))
 		return NULL;
 	rt_busy_begin();
 	rt_reserve(s, 3); /* so that no thread waits for room while it holds a stripe */
@@ -87,6 +89,13 @@ static inline struct rt_slot *lock_stripe(unsigned op, const volatile void *p, u
 		__atomic_store_n(&((struct stripe *)stripe)->writes, ((struct stripe *)stripe)->writes + 1,
 		                 __ATOMIC_RELEASE);
 	return s;
+}
+
+/* True if an operation that was not recorded, and has changed nothing, is to be done again, as a recording has begun.
+ */
+static inline bool is_again(const struct rt_slot *s)
+{
+	return !s && RT_UNLIKELY(rt_idle) && rt_appending();
 }
 
 /* Before and after a load's record. The stripe is held until then. */
@@ -103,6 +112,7 @@ static inline void end_spin(const struct rt_slot *s, const volatile void *p, uin
 	last_load.again = again;
 	last_load.cur = s->cur;
 	last_load.published = atomic_load_explicit(&s->published, memory_order_relaxed);
+	last_load.session = atomic_load_explicit(&s->session, memory_order_relaxed);
 	last_load.stripe = (const struct stripe *)rt_thread.stripe;
 	last_load.writes = last_load.stripe->writes;
 	last_load.value = value;
@@ -115,8 +125,12 @@ static inline void unlock_stripe(struct rt_slot *s, unsigned op, const volatile 
 	unsigned char *stripe = rt_thread.stripe;
 	bool load = op == RT_OP_ATOMIC_LOAD && size <= sizeof value, again;
 
-	if (!s)
+	if (!s) {
+		/* A store comes behind nothing; what has changed nothing was looked at by is_again. */
+		if (RT_UNLIKELY(rt_idle) && rt_op_writes(op) && op != RT_OP_ATOMIC_STORE)
+			rt_idle_missed(pc);
 		return;
+	}
 	rt_thread.value = value;
 	again = load && stripe && begin_spin(s, p, pc, order, value);
 	rt_sync(s, op, rt_place((uintptr_t)p), 0, pc, rt_record_aux(size, (unsigned)order, 0));
@@ -153,6 +167,10 @@ static inline void saw(const volatile void *p, uint64_t value, uintptr_t pc)
 		type seen = *expected, wanted = seen;                                                                  \
 		struct rt_slot *s = lock_stripe(RT_OP_ATOMIC_CAS, p, (bits) / 8, RT_CALLER);                           \
 		bool done = (seen = operation(bits, p, wanted, v)) == wanted;                                          \
+		if (!done && is_again(s)) {                                                                            \
+			s = lock_stripe(RT_OP_ATOMIC_CAS, p, (bits) / 8, RT_CALLER);                                   \
+			done = (seen = operation(bits, p, wanted, v)) == wanted;                                       \
+		}                                                                                                      \
 		unlock_stripe(s, done ? RT_OP_ATOMIC_CAS : RT_OP_ATOMIC_CAS_FAIL, p, RT_CALLER, (bits) / 8,            \
 		              done ? order : failure, (uint64_t)seen);                                                 \
 		saw(p, (uint64_t)seen, RT_CALLER);                                                                     \
@@ -171,6 +189,10 @@ static inline void saw(const volatile void *p, uint64_t value, uintptr_t pc)
 		}                                                                                                      \
 		struct rt_slot *s = lock_stripe(RT_OP_ATOMIC_LOAD, p, (bits) / 8, RT_CALLER);                          \
 		v = load(bits, p);                                                                                     \
+		if (is_again(s)) {                                                                                     \
+			s = lock_stripe(RT_OP_ATOMIC_LOAD, p, (bits) / 8, RT_CALLER);                                  \
+			v = load(bits, p);                                                                             \
+		}                                                                                                      \
 		unlock_stripe(s, RT_OP_ATOMIC_LOAD, p, RT_CALLER, (bits) / 8, order, (uint64_t)v);                     \
 		saw(p, (uint64_t)v, RT_CALLER);                                                                        \
 		return v;                                                                                              \
@@ -195,6 +217,10 @@ static inline void saw(const volatile void *p, uint64_t value, uintptr_t pc)
 	{                                                                                                              \
 		struct rt_slot *s = lock_stripe(RT_OP_ATOMIC_CAS, p, (bits) / 8, RT_CALLER);                           \
 		type seen = cas(bits, p, expected, v);                                                                 \
+		if (seen != expected && is_again(s)) {                                                                 \
+			s = lock_stripe(RT_OP_ATOMIC_CAS, p, (bits) / 8, RT_CALLER);                                   \
+			seen = cas(bits, p, expected, v);                                                              \
+		}                                                                                                      \
 		bool done = seen == expected;                                                                          \
 		unlock_stripe(s, done ? RT_OP_ATOMIC_CAS : RT_OP_ATOMIC_CAS_FAIL, p, RT_CALLER, (bits) / 8,            \
 		              done ? order : failure, (uint64_t)seen);                                                 \

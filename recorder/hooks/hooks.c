@@ -80,13 +80,17 @@ HOOK(__tsan_func_entry, (void *pc))
 {
 	if (RT_CONTROLLED && RT_UNLIKELY(rt_turn_told))
 		rt_turn_enters(RT_CALLER, __builtin_frame_address(0));
-	rt_append((uint64_t)RT_OP_ENTER << 48, (uintptr_t)pc - 1, rt_self);
+	struct rt_slot *s = rt_self;
+	if (!rt_is_silent(s))
+		rt_append((uint64_t)RT_OP_ENTER << 48, (uintptr_t)pc - 1, s);
 }
 HOOK(__tsan_func_exit, (void))
 {
 	if (RT_CONTROLLED && RT_UNLIKELY(rt_turn_told))
 		rt_turn_exits_function();
-	rt_append((uint64_t)RT_OP_LEAVE << 48, 0, rt_self);
+	struct rt_slot *s = rt_self;
+	if (!rt_is_silent(s))
+		rt_append((uint64_t)RT_OP_LEAVE << 48, 0, s);
 }
 
 /* Clang's instrumented forms of the memory functions. */

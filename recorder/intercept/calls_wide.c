@@ -27,7 +27,7 @@ static wchar_t fold(wchar_t c)
 static void compares(const wchar_t *a, const wchar_t *b, size_t max, bool folded, uintptr_t pc)
 {
 	size_t n = 0;
-	if (!rt_recording())
+	if (!rt_appending())
 		return;
 	while (n < max && a[n] && (a[n] == b[n] || (folded && fold(a[n]) == fold(b[n]))))
 		n++;
@@ -56,7 +56,7 @@ COPIES(wcsncpy, (FROM_TO, size_t n), (to, from, n), n, n)
 COPIES(wcpncpy, (FROM_TO, size_t n), (to, from, n), n, n)
 static void appends(const wchar_t *to, const wchar_t *from, size_t max, uintptr_t pc)
 {
-	if (!rt_recording())
+	if (!rt_appending())
 		return;
 	size_t at = characters(to, SIZE_MAX), read = characters(from, max);
 	size_t copied = read && !from[read - 1] ? read - 1 : read;

@@ -229,7 +229,7 @@ static void leave_thread(const struct task *t, struct rt_slot *back, bool bound,
 		rt_emit_sync(RT_OP_HB_BEFORE, local, bound ? 0 : size, t->pc, 0);
 	rt_emit_sync(RT_OP_END, 0, 0, 0, 0);
 	rt_self = back;
-	if (t->slot->limit)
+	if (t->slot->limit || rt_idle)
 		rt_slot_end(t->slot);
 	rt_busy_end();
 	rt_thread_renew_stack(frame, t->pc);

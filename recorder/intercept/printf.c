@@ -15,7 +15,7 @@
 /* Before output: what the arguments read; f: where it goes, NULL for memory. */
 static void prints(FILE *f, const char *format, va_list args, uintptr_t pc)
 {
-	if (!rt_recording())
+	if (!rt_appending())
 		return;
 	rt_emit_string(RT_OP_READ, format, pc);
 	rt_printf_accesses(format, args, pc);
@@ -62,7 +62,7 @@ FORMATS(__vsnprintf_chk, __snprintf_chk,
 static void wide_prints(FILE *f, const wchar_t *format, va_list args, uintptr_t pc)
 {
 	char narrow[RT_FORMAT_MAX];
-	if (!rt_recording())
+	if (!rt_appending())
 		return;
 	rt_emit_wide(RT_OP_READ, format, pc);
 	rt_printf_accesses(rt_narrow(format, narrow, sizeof narrow), args, pc);

@@ -15,7 +15,7 @@ static void scanned(const FILE *f, const char *s, const char *format, va_list ar
 	rt_stream_received(f, RT_STREAM_DESCRIPTOR, n >= 0, pc);
 	rt_emit_string(RT_OP_READ, s, pc);
 	rt_emit_string(RT_OP_READ, format, pc);
-	if (rt_recording())
+	if (rt_appending())
 		rt_scanf_accesses(format, args, n, pc);
 }
 
@@ -37,7 +37,7 @@ static void wide_scanned(const FILE *f, const wchar_t *s, const wchar_t *format,
 	rt_stream_received(f, RT_STREAM_DESCRIPTOR, n >= 0, pc);
 	rt_emit_wide(RT_OP_READ, s, pc);
 	rt_emit_wide(RT_OP_READ, format, pc);
-	if (rt_recording())
+	if (rt_appending())
 		rt_scanf_accesses(rt_narrow(format, narrow, sizeof narrow), args, n, pc);
 }
 

@@ -66,7 +66,7 @@ static __attribute__((constructor(101))) void find_memory_functions(void)
 
 static inline void copies(void *to, const void *from, size_t n, uintptr_t pc)
 {
-	if (rt_recording()) {
+	if (rt_appending()) {
 		READS(from, n);
 		WRITES(to, n);
 	}
@@ -152,7 +152,7 @@ RT_DEFINE(void, explicit_bzero, (void *to, size_t n))
 #define COMPARE_MEMORY(name)                                                                                           \
 	RT_INTERPOSE(int, name, (const void *a, const void *b, size_t n))                                              \
 	{                                                                                                              \
-		if (rt_recording()) {                                                                                  \
+		if (rt_appending()) {                                                                                  \
 			uintptr_t pc = RT_PC;                                                                          \
 			READS(a, n);                                                                                   \
 			READS(b, n);                                                                                   \
@@ -190,7 +190,7 @@ RT_INTERPOSE(void *, rawmemchr, (const void *p, int c))
 
 RT_INTERPOSE(void *, memmem, (const void *hay, size_t n, const void *needle, size_t m))
 {
-	if (rt_recording()) {
+	if (rt_appending()) {
 		uintptr_t pc = RT_PC;
 		READS(hay, n);
 		READS(needle, m);
@@ -236,21 +236,21 @@ static size_t bounded_bytes(const char *s, size_t max)
 /* Copies. */
 RT_INTERPOSE(char *, strcpy, (char *restrict to, const char *restrict from))
 {
-	if (rt_recording())
+	if (rt_appending())
 		copies(to, from, string_bytes(from), RT_PC);
 	return RT_REAL(strcpy)(to, from);
 }
 
 RT_INTERPOSE(char *, stpcpy, (char *restrict to, const char *restrict from))
 {
-	if (rt_recording())
+	if (rt_appending())
 		copies(to, from, string_bytes(from), RT_PC);
 	return RT_REAL(stpcpy)(to, from);
 }
 
 static void pads(char *to, const char *from, size_t n, uintptr_t pc)
 {
-	if (rt_recording()) {
+	if (rt_appending()) {
 		READS(from, bounded_bytes(from, n));
 		WRITES(to, n);
 	}
@@ -271,7 +271,7 @@ RT_INTERPOSE(char *, stpncpy, (char *restrict to, const char *restrict from, siz
 /* Appends what of `from` is a string of at most max bytes. */
 static void appends(char *to, const char *from, size_t max, uintptr_t pc)
 {
-	if (!rt_recording())
+	if (!rt_appending())
 		return;
 	size_t at = string_bytes(to), more = RT_REAL(strnlen)(from, max);
 	READS(to, at);
@@ -293,14 +293,14 @@ RT_INTERPOSE(char *, strncat, (char *restrict to, const char *restrict from, siz
 
 RT_INTERPOSE(char *, __strcpy_chk, (char *restrict to, const char *restrict from, size_t room))
 {
-	if (rt_recording())
+	if (rt_appending())
 		copies(to, from, string_bytes(from), RT_PC);
 	return RT_REAL(__strcpy_chk)(to, from, room);
 }
 
 RT_INTERPOSE(char *, __stpcpy_chk, (char *restrict to, const char *restrict from, size_t room))
 {
-	if (rt_recording())
+	if (rt_appending())
 		copies(to, from, string_bytes(from), RT_PC);
 	return RT_REAL(__stpcpy_chk)(to, from, room);
 }
@@ -368,7 +368,7 @@ static int lower(int c)
 
 static void compares(const char *a, const char *b, size_t max, bool fold, uintptr_t pc)
 {
-	if (!rt_recording())
+	if (!rt_appending())
 		return;
 	size_t n = 0;
 	while (n < max && a[n] && (a[n] == b[n] || (fold && lower(a[n]) == lower(b[n]))))
@@ -404,7 +404,7 @@ RT_INTERPOSE(int, strncasecmp, (const char *a, const char *b, size_t n))
 
 RT_INTERPOSE(int, strcoll, (const char *a, const char *b))
 {
-	if (rt_recording()) {
+	if (rt_appending()) {
 		uintptr_t pc = RT_PC;
 		READS(a, string_bytes(a));
 		READS(b, string_bytes(b));
@@ -417,7 +417,7 @@ RT_INTERPOSE(int, strcoll, (const char *a, const char *b))
 	RT_INTERPOSE(char *, name, (const char *s, int c))                                                             \
 	{                                                                                                              \
 		char *found = RT_REAL(name)(s, c);                                                                     \
-		if (rt_recording())                                                                                    \
+		if (rt_appending())                                                                                    \
 			rt_emit_range(RT_OP_READ, s, found ? up_to(s, found, 0) : string_bytes(s), RT_PC);             \
 		return found;                                                                                          \
 	}
@@ -428,7 +428,7 @@ FIND_BYTE(strchrnul)
 #define FIND_LAST(name)                                                                                                \
 	RT_INTERPOSE(char *, name, (const char *s, int c))                                                             \
 	{                                                                                                              \
-		if (rt_recording())                                                                                    \
+		if (rt_appending())                                                                                    \
 			rt_emit_range(RT_OP_READ, s, string_bytes(s), RT_PC);                                          \
 		return RT_REAL(name)(s, c);                                                                            \
 	}
@@ -439,7 +439,7 @@ FIND_LAST(rindex)
 	RT_INTERPOSE(char *, name, (const char *s, const char *needle))                                                \
 	{                                                                                                              \
 		char *found = RT_REAL(name)(s, needle);                                                                \
-		if (rt_recording()) {                                                                                  \
+		if (rt_appending()) {                                                                                  \
 			uintptr_t pc = RT_PC;                                                                          \
 			size_t n = string_bytes(needle);                                                               \
 			READS(s, found ? (size_t)(found - s) + n - 1 : string_bytes(s));                               \
@@ -454,7 +454,7 @@ FIND_STRING(strcasestr)
 	RT_INTERPOSE(size_t, name, (const char *s, const char *set))                                                   \
 	{                                                                                                              \
 		size_t n = RT_REAL(name)(s, set);                                                                      \
-		if (rt_recording()) {                                                                                  \
+		if (rt_appending()) {                                                                                  \
 			uintptr_t pc = RT_PC;                                                                          \
 			READS(s, n + 1);                                                                               \
 			READS(set, string_bytes(set));                                                                 \
@@ -467,7 +467,7 @@ SPAN(strcspn)
 RT_INTERPOSE(char *, strpbrk, (const char *s, const char *set))
 {
 	char *found = RT_REAL(strpbrk)(s, set);
-	if (rt_recording()) {
+	if (rt_appending()) {
 		uintptr_t pc = RT_PC;
 		READS(s, found ? up_to(s, found, 0) : string_bytes(s));
 		READS(set, string_bytes(set));
@@ -481,7 +481,7 @@ static char *next_token(char *s, const char *set, char **save, uintptr_t pc)
 {
 	const char *start = s ? s : *save;
 	char *token = RT_REAL(strtok_r)(s, set, save);
-	if (rt_recording() && start) {
+	if (rt_appending() && start) {
 		char *stop = *save;
 		READS(set, string_bytes(set));
 		bool cut = token && stop > token && stop[-1] == 0;
@@ -511,7 +511,7 @@ RT_INTERPOSE(char *, strsep, (char **restrict at, const char *restrict set))
 {
 	const char *start = *at;
 	char *token = RT_REAL(strsep)(at, set);
-	if (rt_recording() && start) {
+	if (rt_appending() && start) {
 		uintptr_t pc = RT_PC;
 		READS(set, string_bytes(set));
 		READS(start, *at ? (size_t)(*at - start) : string_bytes(start));

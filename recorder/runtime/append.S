@@ -46,7 +46,7 @@
 	mov	(%rdx), %rax
 	mov	16(%rdx), %rcx
 	cmp	8(%rdx), %rax
-	je	rt_append_slow
+	jae	rt_append_slow
 	count_skipped rt_append, %rcx
 	mov	%rcx, (%rax)
 	mov	%rsi, 8(%rax)

@@ -58,6 +58,7 @@ void rt_blocking_left(struct rt_blocking *b)
 static __thread struct {
 	uintptr_t object, pc;
 	const struct rt_record *end;
+	uint32_t session; /* of the slot */
 } last_try;
 
 void rt_try_failed(unsigned op, const volatile void *object, uintptr_t pc)
@@ -67,7 +68,8 @@ void rt_try_failed(unsigned op, const volatile void *object, uintptr_t pc)
 		return;
 	if (RT_UNLIKELY(rt_controlled))
 		rt_turn_saw((uintptr_t)object, op, pc);
-	if (last_try.object == (uintptr_t)object && last_try.pc == pc && last_try.end == s->cur) {
+	if (last_try.object == (uintptr_t)object && last_try.pc == pc && last_try.end == s->cur &&
+	    last_try.session == atomic_load(&s->session)) {
 		__atomic_fetch_add(&s->skipped, 1, __ATOMIC_RELAXED);
 		return;
 	}
@@ -80,5 +82,6 @@ void rt_try_failed(unsigned op, const volatile void *object, uintptr_t pc)
 	last_try.object = (uintptr_t)object;
 	last_try.pc = pc;
 	last_try.end = s->cur;
+	last_try.session = atomic_load(&s->session);
 	rt_busy_end();
 }

@@ -78,10 +78,13 @@ struct rt_thread {
 	size_t stack_size;
 	siginfo_t kept[RT_KEPT_MAX];
 	unsigned held_count;
+	bool held_unsure;             /* it held more */
+	bool joining;                 /* it is about to join a session; idle.c */
+	unsigned ignores[8], regions; /* where the program is idle: IGNORE_BEGIN by its argument, and open regions */
 	struct rt_held {
 		uintptr_t lock, pc;
 		bool shared;
-	} held[RT_HELD_MAX]; /* for a forked child, which holds them from its beginning */
+	} held[RT_HELD_MAX]; /* for a forked child or a session, in which it holds them from the beginning */
 };
 extern __thread struct rt_thread rt_thread;
 
@@ -98,6 +101,38 @@ extern bool rt_sync_only; /* no plain accesses, of which only those of the C lib
  */
 void *rt_memory_reserve(void *where, size_t size);
 bool rt_memory_open(const void *from, size_t size);
+
+/*
+ * The program was started idle: collectors come and go; idle.c. False: RACETRACE does not say so. The same in a forked
+ * child, in place of its parent's channel.
+ */
+extern bool rt_idle;
+extern const _Atomic uint32_t *rt_session; /* the channel's session; elsewhere 0 */
+bool rt_idle_start(const char *word);
+bool rt_idle_again(void *where);
+/* Of a slot without room: joins the session under way. True if the slot has room now. */
+bool rt_idle_join(struct rt_slot *slot);
+/* The same for a new thread, which says its beginning itself. */
+void rt_idle_open(struct rt_slot *slot);
+/* Gives the slot room up to the limit, unless its session is over. */
+void rt_idle_room(struct rt_slot *slot, struct rt_record *limit);
+/* The collector of the slot's session is gone. */
+void rt_idle_left(struct rt_slot *slot);
+/* An event of this thread, recorded or not: what the next session has to know of it. */
+void rt_idle_note(unsigned op, uint64_t operand, uint64_t arg, uintptr_t pc, bool recorded);
+/* After an operation that was not recorded: if a session has begun meanwhile, the trace says so. */
+void rt_idle_missed(uintptr_t pc);
+/* True if the slot's session is under way. */
+static inline bool rt_in_session(struct rt_slot *slot)
+{
+	uint32_t session = atomic_load(&rt_channel->session);
+	return session && session == atomic_load(&slot->session);
+}
+/* True of an idle program that nobody records. */
+static inline bool rt_is_idle(const struct rt_channel *c)
+{
+	return RT_UNLIKELY(rt_idle) && c && !atomic_load(&c->session);
+}
 
 /* A Valgrind tool records what the program does to memory, and appends to the same rings; valgrind.c. */
 extern bool rt_watched;
@@ -149,6 +184,8 @@ bool rt_peek(uintptr_t at, unsigned size, uint64_t *value);
 /* End of the block at hand. */
 static inline struct rt_record *rt_block_end(const struct rt_slot *slot)
 {
+	if (RT_UNLIKELY(rt_idle) && slot->cur) /* its limit may become NULL at any time */
+		return rt_slot_block_end(slot);
 	if (!rt_stepwise || !slot->limit)
 		return slot->limit;
 	return rt_slot_block_end(slot);
@@ -239,9 +276,11 @@ void rt_place_tell(void); /* in a forked child, when its recording has begun */
 
 /* Coarse time: ticks of about 16 to 64 ns. */
 uint64_t rt_now_slow(void);
-uint64_t rt_milliseconds(void); /* without a system call */
-void rt_time_start(void);       /* before any other */
-void rt_time_by_turns(bool is); /* the clock is logical: threads take turns */
+uint64_t rt_milliseconds(void);       /* without a system call */
+void rt_time_start(void);             /* before any other */
+bool rt_privates_map(uint32_t slots); /* the memory that goes with the slots: zeros. False: there is none */
+void rt_announce(bool forked);        /* the channel is there: begins to record */
+void rt_time_by_turns(bool is);       /* the clock is logical: threads take turns */
 void rt_time_forbidden(void); /* the thread would be killed for reading the time stamp counter, and its children too */
 static inline uint64_t rt_now(void)
 {

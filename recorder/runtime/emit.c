@@ -16,7 +16,12 @@ __thread struct rt_thread rt_thread;
 
 bool rt_recording(void)
 {
-	return rt_self->limit != NULL;
+	return rt_self->limit != NULL || (RT_UNLIKELY(rt_idle) && rt_self != &rt_dead);
+}
+
+bool rt_appending(void)
+{
+	return rt_self->limit != NULL || (RT_UNLIKELY(rt_idle) && rt_idle_join(rt_self));
 }
 
 void rt_stop_recording(void)
@@ -63,6 +68,10 @@ static void grow_filter(struct rt_slot *s)
 
 static void collector_gone(struct rt_slot *s)
 {
+	if (rt_idle) {
+		rt_idle_left(s);
+		return;
+	}
 	s->cur = s->limit = NULL; /* marks the slot dead for holders of the pointer */
 	if (!atomic_exchange(&rt_channel->collector_gone, 1))
 		rt_say("racetrace: the collector is gone; the program goes on unrecorded");
@@ -79,7 +88,8 @@ static uint64_t blocks_pending(const struct rt_slot *s)
 static bool wait_for_room(struct rt_slot *s, uint64_t blocks)
 {
 	for (unsigned spin = 0; blocks_pending(s) >= blocks; spin++) {
-		if (atomic_load_explicit(&rt_channel->collector_gone, memory_order_relaxed))
+		if (atomic_load_explicit(&rt_channel->collector_gone, memory_order_relaxed) ||
+		    (rt_idle && !rt_in_session(s)))
 			return false;
 		if (spin == 0)
 			rt_ring_bell();
@@ -124,6 +134,11 @@ static bool next_block(struct rt_slot *s)
 	grow_filter(s);
 	base = s->ring + published % blocks * RT_BLOCK_RECORDS;
 	*base = rt_record_ext(rt_plain_stamp(s), 0);
+	if (RT_UNLIKELY(rt_idle)) {
+		__atomic_store_n(&s->cur, base + 1, __ATOMIC_RELEASE);
+		rt_idle_room(s, base + RT_BLOCK_RECORDS);
+		return s->limit != NULL;
+	}
 	s->limit = base + (rt_stepwise ? 1 : RT_BLOCK_RECORDS);
 	__atomic_store_n(&s->cur, base + 1, __ATOMIC_RELEASE);
 	return true;
@@ -198,9 +213,9 @@ struct rt_record *rt_put(struct rt_slot *s, uint64_t w0, uint64_t w1, enum rt_pu
 }
 
 /* Records nothing. Does not touch `busy`, which two threads may share then (clone.c). */
-static bool is_dropped(const struct rt_slot *s)
+static bool is_dropped(struct rt_slot *s)
 {
-	if (s->limit)
+	if (s->limit || (RT_UNLIKELY(rt_idle) && rt_idle_join(s)))
 		return false;
 	if (rt_thread.aside)
 		rt_thread.lost++;
@@ -344,13 +359,11 @@ static inline __attribute__((always_inline)) void put_range(unsigned op, const v
 		return;
 	}
 	range_step(op, addr, size, pc);
+	if (is_dropped(s))
+		return;
 	event = rt_record_make(op, (uintptr_t)addr, pc, 0, 0);
 	if (size < 1u << 15 && rt_repeats(s, event.w0, event.w1 | UINT64_C(1) << 63 | (uint64_t)size << 48)) {
 		rt_count_repeat(s);
-		return;
-	}
-	if (s->limit == NULL) {
-		rt_append_slow(event.w0, event.w1, s);
 		return;
 	}
 	ext = rt_record_ext(rt_plain_stamp(s), size);
@@ -377,6 +390,8 @@ static void hold(uintptr_t lock, uintptr_t pc, bool shared)
 {
 	if (rt_recording() && rt_thread.held_count < RT_HELD_MAX)
 		rt_thread.held[rt_thread.held_count++] = (struct rt_held){lock, pc, shared};
+	else if (rt_thread.held_count == RT_HELD_MAX)
+		rt_thread.held_unsure = true;
 }
 
 static void unhold(uintptr_t lock)
@@ -394,6 +409,8 @@ void rt_emit_sync(unsigned op, uint64_t operand, uint64_t arg, uintptr_t pc, uns
 		operand = rt_place(operand);
 		arg = op == RT_OP_WAIT_BEGIN || op == RT_OP_WAIT_END ? rt_place(arg) : arg;
 	}
+	/* Decided once, before what is held changes: it is what the session begins with. */
+	bool muted = RT_UNLIKELY(rt_idle) && rt_self != &rt_dead && !rt_self->limit && !rt_idle_join(rt_self);
 	if (RT_UNLIKELY(rt_controlled))
 		rt_turn_emits(op, operand, arg, pc, flags);
 	if (RT_CONTROLLED && RT_UNLIKELY(rt_turn_told) && op == RT_OP_ALLOC)
@@ -404,7 +421,10 @@ void rt_emit_sync(unsigned op, uint64_t operand, uint64_t arg, uintptr_t pc, uns
 		hold(arg, pc, false);
 	else if (op == RT_OP_RELEASE || op == RT_OP_WAIT_BEGIN)
 		unhold(op == RT_OP_RELEASE ? operand : arg);
-	rt_sync(rt_self, op, operand, arg, pc, rt_record_aux(0, 0, flags));
+	if (RT_UNLIKELY(rt_idle))
+		rt_idle_note(op, operand, arg, pc, !muted);
+	if (!muted)
+		rt_sync(rt_self, op, operand, arg, pc, rt_record_aux(0, 0, flags));
 	if (RT_UNLIKELY(rt_controlled))
 		rt_turn_emitted(op, operand);
 }
@@ -472,7 +492,7 @@ void rt_emit_time(void)
 	struct rt_slot *s = rt_self;
 	struct rt_record ext;
 
-	if (s->limit == NULL)
+	if (s->limit == NULL && !(RT_UNLIKELY(rt_idle) && rt_idle_join(s)))
 		return;
 	rt_new_epoch(s);
 	ext = rt_record_ext(rt_plain_stamp(s), 0);

@@ -57,11 +57,12 @@ static void in_child(void)
 	rt_call_at(RT_AT_CHILD);
 	rt_thread_forked();
 	had_slot = leave_channel(c);
-	rt_tree_join(c);
+	if (!(rt_idle ? rt_idle_again(c) : rt_tree_join(c)))
+		rt_idle = false;
 	if (had_slot)
 		leave_slot(self);
 	rt_place_tell();
-	if (rt_tree)
+	if (rt_tree && !rt_idle)
 		atomic_fetch_sub(&rt_tree->forking, 1);
 	rt_busy_end();
 }
@@ -73,7 +74,8 @@ static void before_fork(void)
 	if (!rt_channel)
 		return;
 	rt_thread.forking = true;
-	atomic_fetch_add(&rt_tree->forking, 1);
+	if (!rt_idle)
+		atomic_fetch_add(&rt_tree->forking, 1);
 }
 
 static void in_parent(void)
@@ -115,7 +117,7 @@ void rt_fork_end(pid_t pid)
 
 	if (pid == 0)
 		in_child();
-	else if (pid < 0 && rt_channel)
+	else if (pid < 0 && rt_channel && !rt_idle)
 		atomic_fetch_sub(&rt_tree->forking, 1);
 	if (pid != 0)
 		in_parent();

@@ -30,6 +30,12 @@ static inline bool rt_repeats(struct rt_slot *s, uint64_t w0, uint64_t k1)
 	return false;
 }
 
+/* True of an idle program's slot while nobody records: there is nothing to do. */
+static inline bool rt_is_silent(const struct rt_slot *s)
+{
+	return RT_UNLIKELY(!s->limit) && s->ring && !atomic_load_explicit(rt_session, memory_order_relaxed);
+}
+
 /* One instruction, so that a handler comes before or after it. */
 static inline void rt_count_repeat(struct rt_slot *s)
 {
@@ -45,7 +51,11 @@ static inline __attribute__((always_inline)) void rt_plain_access(unsigned op, c
 	uint64_t w0 = (uintptr_t)addr | (uint64_t)op << 48;
 	uint64_t w1 = pc | (uint64_t)aux << 48;
 
-	if (rt_repeats(s, w0, w1))
+	if (rt_is_silent(s))
+		return;
+	if (RT_UNLIKELY(!s->limit))
+		rt_append_slow(w0, w1, s);
+	else if (rt_repeats(s, w0, w1))
 		rt_count_repeat(s);
 	else
 		rt_append(w0, w1, s);

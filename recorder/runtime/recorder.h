@@ -60,8 +60,13 @@ void rt_emit_object_read(const volatile void *object, uintptr_t pc);
 /* A time mark around a call that may block (sleep, read, ...): also begins a new epoch of the repeat filter. */
 void rt_emit_time(void);
 
-/* True if this thread is being recorded (cheap). Interposers use it to skip work that only serves the record. */
+/*
+ * True if this thread is being recorded, or may be later (cheap). Interposers use it to skip work that only serves the
+ * record.
+ */
 bool rt_recording(void);
+/* True if it is being recorded now: for what only describes accesses. */
+bool rt_appending(void);
 
 /*
  * Interposing: RT_REAL(name) is the next definition (dlsym RTLD_NEXT, resolved once when the recorder starts or on

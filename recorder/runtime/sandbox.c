@@ -206,7 +206,7 @@ static bool ask(struct rt_channel *c)
 	uint32_t me = my_tid(), none = 0;
 	bool asked = false;
 
-	for (unsigned n = 0; n < MANY && !atomic_load(&c->confined); n++) {
+	for (unsigned n = 0; n < MANY && !atomic_load(&c->confined) && !rt_is_idle(c); n++) {
 		if (!asked) {
 			none = 0;
 			asked = atomic_compare_exchange_strong(&c->ask, &none, me);

@@ -161,7 +161,7 @@ void *rt_memory_reserve(void *where, size_t size)
 /*
  * The private memory that goes with the slots; zeros, also where a forked process has its parent's. What is open is
  * together, as the number of mappings is limited. */
-static bool map_privates(uint32_t slots)
+bool rt_privates_map(uint32_t slots)
 {
 	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
 
@@ -234,7 +234,7 @@ static struct rt_channel *map_channel(int fd, uint32_t number, void *where)
 			RT_SYSCALL(SYS_munmap, c, size);
 		c = NULL;
 	}
-	return c && map_privates(c->slot_count) ? c : NULL;
+	return c && rt_privates_map(c->slot_count) ? c : NULL;
 }
 
 /* ---- Joining a tree ---- */
@@ -302,7 +302,7 @@ static struct rt_channel *take_channel(int fd, void *where)
 	return await_channel(number) ? map_channel(fd, number, where) : NULL;
 }
 
-static void announce(bool forked)
+void rt_announce(bool forked)
 {
 	rt_watched = rt_channel->watched && rt_watch_is_there();
 	rt_channel->watched = rt_watched;
@@ -342,7 +342,7 @@ bool rt_tree_join(void *where)
 			rt_say("racetrace: a process cannot reach the collector; it runs unrecorded");
 		return false;
 	}
-	announce(true);
+	rt_announce(true);
 	return true;
 }
 
@@ -416,7 +416,7 @@ static void start_first(char **environment, const char *text)
 	rt_sync_only = rt_channel->sync_only;
 	rt_fork_start();
 	rt_call_at(RT_AT_START);
-	announce(false);
+	rt_announce(false);
 }
 
 /* True if this process is in the PID namespace with that inode, and so finds the collector by its number. */
@@ -462,7 +462,7 @@ static void start_executed(char **environment, const char *text)
 	if (rt_channel) {
 		rt_fork_start();
 		rt_call_at(RT_AT_START);
-		announce(false);
+		rt_announce(false);
 	}
 }
 
@@ -471,12 +471,19 @@ static void start(int argc, char **argv, char **environment)
 	char **entry = rt_entry_of(environment, RT_CHANNEL_ENV);
 	const char *text = entry ? rt_value_of(*entry, RT_CHANNEL_ENV) : NULL;
 
+	char **idle = text ? NULL : rt_entry_of(environment, RT_IDLE_ENV);
+	const char *word = idle ? rt_value_of(*idle, RT_IDLE_ENV) : NULL;
+
 	(void)argc, (void)argv;
 	rt_time_start();
 	if (text && *text >= '0' && *text <= '9')
 		start_first(environment, text);
 	else if (text && *text == '@')
 		start_executed(environment, text + 1);
+	else if (word) {
+		see_error();
+		rt_idle_start(word);
+	}
 }
 
 /* The linker runs this library's initialisers before all others (-z initfirst), and passes them what main gets. */

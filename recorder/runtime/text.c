@@ -85,7 +85,7 @@ char **rt_entry_of(char *const *environment, const char *name)
 
 void rt_emit_string(unsigned op, const char *s, uintptr_t pc)
 {
-	if (s && rt_recording())
+	if (s && rt_appending())
 		rt_emit_range(op, s, rt_length(s) + 1, pc);
 }
 
@@ -93,7 +93,7 @@ void rt_emit_wide(unsigned op, const wchar_t *s, uintptr_t pc)
 {
 	size_t n = 0;
 
-	if (!s || !rt_recording())
+	if (!s || !rt_appending())
 		return;
 	while (s[n])
 		n++;

@@ -59,7 +59,12 @@ static bool slot_prepare(struct rt_slot *s)
 	}
 	s->generation++;
 	s->ring = rt_channel_ring(rt_channel, (uint32_t)(s - rt_channel_slot(rt_channel, 0)));
-	s->cur = s->limit = s->ring;
+	if (rt_idle) {
+		atomic_store(&s->session, 0);
+		s->limit = NULL;
+	} else {
+		s->cur = s->limit = s->ring;
+	}
 	s->skipped = 0;
 	s->last_stamp = 0;
 	s->turned = 0;
@@ -88,7 +93,7 @@ struct rt_slot *rt_slot_take(void)
 	for (unsigned tries = 1; !s; tries++) {
 		if (atomic_load(&rt_channel->collector_gone) || (tries % 100 == 0 && !rt_collector_alive()))
 			return NULL;
-		if (tries > patience && !slot_expected()) {
+		if ((tries > patience && !slot_expected()) || rt_is_idle(rt_channel)) {
 			if (!__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
 				rt_say(
 				    "racetrace: too many threads at once: some run unrecorded, see record --threads");
@@ -115,6 +120,10 @@ struct rt_slot *rt_slot_take_free(void)
 
 void rt_slot_open(struct rt_slot *s)
 {
+	if (RT_UNLIKELY(rt_idle)) {
+		rt_idle_open(s);
+		return;
+	}
 	*s->ring = rt_record_ext(rt_plain_stamp(s), 0);
 	s->limit = s->ring + (rt_stepwise ? 1 : RT_BLOCK_RECORDS);
 	__atomic_store_n(&s->cur, s->ring + 1, __ATOMIC_RELEASE);
@@ -123,8 +132,12 @@ void rt_slot_open(struct rt_slot *s)
 void rt_slot_end(struct rt_slot *s)
 {
 	rt_private_of(s)->epoch = s->filter_epoch;
+	if (RT_UNLIKELY(rt_idle) && !s->limit) { /* what it has recorded is not drained yet, if it has */
+		atomic_store(&s->state, atomic_load(&s->session) ? RT_SLOT_ENDED : RT_SLOT_FREE);
+		return;
+	}
 	rt_publish(s);
-	s->limit = s->cur;
+	s->limit = rt_idle ? NULL : s->cur;
 	atomic_store(&s->state, RT_SLOT_ENDED);
 	rt_ring_bell();
 }
@@ -143,10 +156,10 @@ uint32_t rt_slot_announce(struct rt_slot *s, uint32_t number, uintptr_t pc)
 		RT_PAUSE();
 	s->thread = atomic_fetch_add(&rt_channel->thread_count, 1);
 	s->parent = rt_self->thread;
-	s->child_number = !rt_self->limit ? RT_CHILD_ADOPTED + ++adopted
+	s->child_number = !rt_recording() ? RT_CHILD_ADOPTED + ++adopted
 	                  : number        ? number
 	                                  : ++rt_private_of(rt_self)->children;
-	rt_vary_name(rt_private_of(s), rt_self->limit ? rt_private_of(rt_self)->name : 0, s->child_number);
+	rt_vary_name(rt_private_of(s), rt_recording() ? rt_private_of(rt_self)->name : 0, s->child_number);
 	atomic_store(&s->state, RT_SLOT_LIVE);
 	rt_emit_sync(RT_OP_FORK, s->thread, 0, pc, 0);
 	__atomic_store_n(&fork_lock, 0, __ATOMIC_RELEASE);
@@ -163,7 +176,7 @@ static void end_thread(void *rounds)
 		pthread_setspecific(end_key, (void *)((uintptr_t)rounds - 1));
 		return;
 	}
-	if (!s || !s->limit)
+	if (!s || (!s->limit && !rt_idle))
 		return;
 	rt_busy_begin();
 	rt_self = s;
@@ -171,7 +184,7 @@ static void end_thread(void *rounds)
 	rt_emit_sync(RT_OP_END, 0, 0, 0, 0);
 	rt_self = &rt_dead;
 	rt_thread.own = NULL;
-	if (s->limit)
+	if (s->limit || rt_idle)
 		rt_slot_end(s);
 	if (rt_controlled)
 		rt_turn_end();
@@ -225,6 +238,8 @@ static void begin_thread(struct rt_slot *s, uintptr_t pc)
 	rt_self = s;
 	if (rt_watched)
 		rt_watch_thread();
+	if (RT_UNLIKELY(rt_idle) && !s->limit)
+		return;
 	rt_emit_sync(RT_OP_BEGIN, (uintptr_t)rt_thread.stack, rt_thread.stack_size, pc, 0);
 	if (tls_size)
 		rt_emit_sync(RT_OP_TLS, (uintptr_t)rt_pthread_self() - tls_size, tls_size, pc, 0);
@@ -286,7 +301,7 @@ void rt_thread_start(bool forked)
 	rt_private_of(s)->name = 0;
 	atomic_store(&s->state, RT_SLOT_LIVE);
 	begin_thread(s, 0);
-	for (unsigned i = 0; forked && i < rt_thread.held_count; i++) {
+	for (unsigned i = 0; forked && s->limit && i < rt_thread.held_count; i++) {
 		const struct rt_held *h = &rt_thread.held[i];
 
 		rt_sync(s, h->shared ? RT_OP_ACQUIRE_SHARED : RT_OP_ACQUIRE, h->lock, 0, h->pc, 0);

@@ -94,7 +94,7 @@ void rt_request_map(void)
 	struct rt_channel *c = rt_channel;
 	uint32_t mine, answer;
 
-	if (!c || atomic_load(&c->collector_gone))
+	if (!c || atomic_load(&c->collector_gone) || rt_is_idle(c))
 		return;
 	mine = atomic_fetch_add(&c->request, 1) + 1;
 	atomic_fetch_add(&c->bell, 1);
@@ -106,7 +106,7 @@ void rt_request_map(void)
 			return;
 		}
 		rt_futex_wait(&c->answer, answer, 100);
-		if (atomic_load(&c->answer) == answer && !rt_collector_alive())
+		if ((atomic_load(&c->answer) == answer && !rt_collector_alive()) || rt_is_idle(c))
 			return;
 	}
 }

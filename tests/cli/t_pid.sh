@@ -1,0 +1,159 @@
+#!/bin/bash
+# t_pid.sh BUILD: `record --idle` starts a program that `record --pid` records for a while, again and again. The trace begins in a
+# known state: no race is reported of what was ordered by a lock that was taken before, or by anything else.
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/text.sh"
+racetrace=$RACETRACE
+gcc -g -O1 -fsanitize=thread "$top/tests/process/idle_server.c" -o server -pthread || exit 1
+
+# await FILE PATTERN: the pattern comes in the file.
+await() {
+	for _ in $(seq 600); do
+		grep -q -- "$2" "$1" 2>/dev/null && return
+		sleep 0.05
+	done
+	wrong "no '$2' in $1: $(cat "$1")"
+}
+# start COMMAND...: runs the server, whose number is in pid, by file descriptor 3 and `answers`.
+start() {
+	rm -f orders
+	mkfifo orders
+	"$@" <orders >answers 2>server.err &
+	pid=$!
+	exec 3>orders
+	await answers ready
+}
+# tell COMMAND: the server has done it.
+told=0
+tell() {
+	echo "$1" >&3
+	told=$((told + 1))
+	for _ in $(seq 1200); do
+		[ "$(grep -c '^done\|^child' answers)" = $told ] && return
+		sleep 0.05
+	done
+	wrong "no answer to '$1': $(cat answers)"
+}
+# attach [OPTION...]: a recording of it has begun, as process `recorder`.
+attach() {
+	rm -f t.zst said
+	"$racetrace" record --pid "$pid" -o t.zst "$@" 2>said &
+	recorder=$!
+	await said 'recording process'
+}
+# detach: it ends.
+detach() {
+	kill -INT $recorder
+	wait $recorder || wrong "record --pid ended with $?: $(cat said)"
+}
+# races: the variables of races that are observed or proved.
+races() {
+	"$racetrace" analyze --kinds race --format json t.zst >report.json 2>analyze.err
+	jq -r '.anomalies[] | select(.verdict == "observed" or .verdict == "proved") | .variable.name' report.json | sort -u | tr '\n' ' '
+}
+
+start "$racetrace" record --idle ./server
+tell 'go 20'
+tell hold
+# What was locked before is held at the beginning, and nothing that the program does is a race.
+attach
+tell release
+tell 'go 200'
+detach
+[ "$(races)" = '' ] || wrong "a race of a program without one: $(races)"
+"$racetrace" dump t.zst >events || wrong "dump failed"
+head -n 1 events | grep -q ' lost  *6' || wrong "the first event is no loss: $(head -n 1 events)"
+[ "$(grep -c ' lost ' events)" = 1 ] || wrong "something is lost: $(grep ' lost ' events)"
+grep -q ' main.1 .* acquire  *held' events || wrong "the lock that was held at the beginning"
+grep -q ' main .* acquire  *first' events || wrong "the lock that was held at the beginning and released first"
+[ "$(grep -c ' begin ' events)" = 4 ] || wrong "threads: $(grep ' begin ' events)"
+"$racetrace" info --format json t.zst | jq -e '.complete and .exit == null' >info.log || wrong "info: $(cat info.log)"
+jq -e '[.anomalies[] | select(.verdict == "proved")] | length == 0' report.json >info.log || wrong "proved"
+
+# Again: a race is observed, and nothing else.
+attach -v
+tell 'race 200'
+"$racetrace" record --pid "$pid" -o second.zst 2>err
+[ $? = 3 ] && grep -q "process $pid is being recorded already, by process $recorder" err || wrong "attached twice: $(cat err)"
+tell 'race 20'
+detach
+grep -q 't.zst: [0-9]* events' said || wrong "record -v: $(cat said)"
+[ "$(races)" = 'racy ' ] || wrong "races: $(races)"
+
+# A recording that begins and ends while the program runs.
+tell 'begin 100000000'
+for _ in 1 2 3 4 5; do
+	attach
+	sleep 0.05
+	detach
+	[ "$(races)" = '' ] || wrong "a race of a recording from the middle: $(races)"
+	! "$racetrace" dump t.zst | grep ' lost ' | grep -qv ' lost  *6' || wrong "lost: $("$racetrace" dump t.zst | grep ' lost ')"
+done
+attach --ring 64K --time 1
+wait $recorder || wrong "--time: $(cat said)"
+[ "$(races)" = '' ] || wrong "a race of a ring: $(races)"
+
+# The collector is killed: the program goes on idle, and is recorded again.
+attach
+kill -9 $recorder
+wait $recorder 2>/dev/null
+tell end
+tell 'go 5000'
+attach
+tell 'race 50'
+detach
+[ "$(races)" = 'racy ' ] || wrong "after a dead collector: $(races)"
+
+# A child is idle by itself.
+tell fork
+child=$(sed -n 's/^child //p' answers)
+"$racetrace" record --pid "$child" --time 2 -o child.zst 2>err || wrong "a child: $(cat err)"
+"$racetrace" dump child.zst | grep -q ' acquire  *m ' || wrong "nothing of the child"
+kill "$child"
+
+# The program ends, by itself and as ever.
+attach
+echo exit >&3
+wait $recorder || wrong "the end of the program: $(cat said)"
+grep -q "process $pid has ended" said || wrong "the end is not said: $(cat said)"
+wait "$pid"
+[ $? = 5 ] || wrong "the program's status"
+[ "$(races)" = '' ] || wrong "at the end: $(races)"
+"$racetrace" dump t.zst | grep -q ' end ' || wrong "the last events are not there"
+grep -q 'the collector is gone; the program goes on idle' server.err || wrong "a dead collector is not said: $(cat server.err)"
+[ "$(wc -l <server.err)" = 1 ] || wrong "the server said: $(cat server.err)"
+exec 3>&-
+
+# Linked with the recorder, it needs the variable alone.
+gcc -g -O1 -fsanitize=thread -c "$top/tests/process/idle_server.c" -o server.o || exit 1
+gcc server.o $("$racetrace" --libs) -o linked -pthread || exit 1
+told=0
+start env RACETRACE=idle ./linked
+attach
+tell 'race 20'
+detach
+[ "$(races)" = 'racy ' ] || wrong "RACETRACE=idle: $(races)"
+echo exit >&3
+wait "$pid"
+exec 3>&-
+
+# What cannot be recorded.
+sleep 100 &
+pid=$!
+"$racetrace" record --pid $pid 2>err
+[ $? = 3 ] && grep -q "process $pid: it was not started idle: start it with 'racetrace record --idle" err || wrong "$(cat err)"
+kill $pid
+"$racetrace" record --pid 2147483000 2>err
+[ $? = 3 ] && grep -q 'there is none' err || wrong "$(cat err)"
+# usage PATTERN ARGUMENT...
+usage() {
+	run 2 record "${@:2}"
+	says "$1"
+}
+usage 'no program is started' --pid 1 ./server
+usage '--serial does not go with --pid' --pid 1 --serial
+usage '--values does not go with --idle' --idle --values ./server
+usage '--time needs --pid' --time 3 ./server
+usage 'a process id' --pid 0
+usage '--trigger does not go with --pid' --pid 1 --trigger exit
+exit $fail
