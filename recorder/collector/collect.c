@@ -355,14 +355,14 @@ static void drain_rest(struct collector *c, uint32_t i)
 
 /*
  * One round of looks at the threads that wait in the kernel. Under the scheduler, where equal runs have equal traces,
- * and under Valgrind, where a thread that sleeps may wait for its turn to run, there is none.
+ * there is none.
  */
 static void look_at_waits(struct collector *c)
 {
 	uint32_t used = slots_used(c);
 	uint64_t now = now_ns();
 	unsigned looks = 0;
-	if (!c->writer || c->control || c->channel->watched || now - c->looked < SLEEP_NS)
+	if (!c->writer || c->control || now - c->looked < SLEEP_NS)
 		return;
 	c->looked = now;
 	for (uint32_t i = 0; i < used; i++) {

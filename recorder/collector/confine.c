@@ -25,9 +25,11 @@
 /* Files whose own system call instructions install no filter unseen: the recorder intercepts the C library's calls. */
 static bool is_known(const char *path)
 {
-	static const char *const prefixes[] = {"libc.so",    "libc-",        "ld-linux",   "ld-2",
-	                                       "libpthread", "libgomp.so",   "libtsan.so", "libracetrace",
-	                                       "libm.so",    "libstdc++.so", "libgcc_s.so"};
+	static const char *const prefixes[] = {"libc.so",    "libc-",        "ld-linux",
+	                                       "ld-2",       "libpthread",   "libgomp.so",
+	                                       "libtsan.so", "libracetrace", "racetrace-amd64-linux",
+	                                       "vgpreload_", "libm.so",      "libstdc++.so",
+	                                       "libgcc_s.so"};
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
 		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))

@@ -3,22 +3,49 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 /* Threads looked at in one round: a program may have thousands that wait. */
 #define LOOKS_MAX 32u
 
-/* True if the thread sleeps, by what the kernel says. */
-static bool is_asleep(pid_t pid, uint32_t tid)
+/* What the kernel says of the thread; false: nothing. */
+static bool read_about(pid_t pid, uint32_t tid, const char *what, char *text, size_t size)
 {
-	char name[64], text[512];
-	snprintf(name, sizeof name, "/proc/%d/task/%u/stat", (int)pid, tid);
+	char name[64];
+	snprintf(name, sizeof name, "/proc/%d/task/%u/%s", (int)pid, tid, what);
 	FILE *f = fopen(name, "re");
 	if (!f)
 		return false;
-	text[fread(text, 1, sizeof text - 1, f)] = '\0';
+	text[fread(text, 1, size - 1, f)] = '\0';
 	fclose(f);
+	return true;
+}
+
+/*
+ * Under Valgrind a thread also sleeps while another one has the turn: by a futex, or by a read, of Valgrind's own. True
+ * if it is the program's call that it sleeps in.
+ */
+static bool is_own_call(pid_t pid, const struct rt_call *call)
+{
+	char text[512];
+	unsigned long first;
+	long number;
+	if (!read_about(pid, call->tid, "syscall", text, sizeof text) || sscanf(text, "%ld %lx", &number, &first) != 2)
+		return false;
+	if (number == SYS_futex)
+		return atomic_load(&call->kind) == RT_CALL_FUTEX && first == call->object;
+	return number >= 0 &&
+	       (number != SYS_read || (call->descriptor >= 0 && first == (unsigned long)call->descriptor));
+}
+
+/* True if the thread sleeps in the call. */
+static bool is_asleep(const struct rt_channel *c, pid_t pid, const struct rt_call *call)
+{
+	char text[512];
+	if (!read_about(pid, call->tid, "stat", text, sizeof text))
+		return false;
 	const char *end = strrchr(text, ')'); /* of the thread's name */
-	return end && strncmp(end, ") S ", 4) == 0;
+	return end && strncmp(end, ") S ", 4) == 0 && (!c->watched || is_own_call(pid, call));
 }
 
 /* The call that the slot's thread is in, of which it has recorded nothing since. False: it is in none. */
@@ -52,7 +79,7 @@ void waits_look(struct rt_channel *c, pid_t pid, struct rt_slot *slot, struct wa
 	/* The stamp first: all that is later may have ended the wait. */
 	uint64_t stamp = atomic_fetch_add(&c->clock, 1) + 1;
 	struct wait_view again = {0};
-	if (is_asleep(pid, slot->call.tid) && is_in_call(slot, &again) && is_same(&again, v))
+	if (is_asleep(c, pid, &slot->call) && is_in_call(slot, &again) && is_same(&again, v))
 		v->asleep = stamp;
 }
 

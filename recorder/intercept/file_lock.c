@@ -7,6 +7,7 @@
 #include "recorder/intercept/call.h"
 #include "recorder/intercept/fd.h"
 #include "recorder/intercept/kernel.h"
+#include "recorder/runtime/core.h"
 #include "recorder/runtime/syscall.h"
 
 #include <fcntl.h>
@@ -185,13 +186,27 @@ void rt_part_locked(int fd, const struct flock *f, uintptr_t pc)
 		locked(&p, f->l_type == F_UNLCK ? HELD_NOT : f->l_type == F_RDLCK ? HELD_SHARED : HELD_EXCLUSIVE, pc);
 }
 
+/*
+ * Valgrind (3.19) does not know that F_OFD_SETLKW may wait, and lets no other thread run meanwhile. So the thread tries
+ * until the call will not wait.
+ */
+static void await_by_tries(int fd, const struct flock *f)
+{
+	enum { TRY_US = 2000 };
+	while (RT_SYSCALL(SYS_fcntl, fd, F_OFD_SETLK, f) == -EAGAIN)
+		rt_pause_us(TRY_US);
+}
+
 void rt_part_awaits(int fd, int command, const struct flock *f, uintptr_t pc)
 {
 	struct part p;
-	if (command == F_OFD_SETLKW && rt_recording() && part_of(fd, f, &p))
+	bool tries = rt_watched && command == F_OFD_SETLKW;
+	if (!tries && command == F_OFD_SETLKW && rt_recording() && part_of(fd, f, &p))
 		awaits(fd, &p, f->l_type == F_RDLCK ? HELD_SHARED : HELD_EXCLUSIVE, pc);
 	else if (command == F_SETLKW || command == F_OFD_SETLKW)
 		awaits(fd, NULL, HELD_NOT, pc);
+	if (tries)
+		await_by_tries(fd, f);
 }
 
 void rt_file_unlocking(int fd, uintptr_t pc)
