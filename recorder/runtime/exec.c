@@ -56,15 +56,26 @@ static bool is_followed(void)
 	return rt_tree && rt_tree->folder[0] && !atomic_load(&rt_tree->over);
 }
 
-/* Read by start.c. */
+/* Of one width, whatever the number. */
+static char *append_wide(char *to, uint64_t n)
+{
+	enum { DIGITS = 20 };
+
+	for (int i = DIGITS; i-- > 0; n /= 10)
+		to[i] = (char)('0' + n % 10);
+	to[DIGITS] = 0;
+	return to + DIGITS;
+}
+
+/* Read by start.c. Where the program's stack begins depends on its length, and so does what a seed repeats. */
 static char *append_channel(char *to, bool was_set)
 {
 	to = rt_append_text(to, "@");
-	to = rt_append_number(to, (uint64_t)rt_tree->collector_fd);
-	to = rt_append_number(rt_append_text(to, ":"), (uint64_t)rt_tree->collector_pid);
-	to = rt_append_number(rt_append_text(to, ":"), rt_tree->filters);
-	to = rt_append_number(rt_append_text(to, ":"), rt_tree->nonce);
-	to = rt_append_number(rt_append_text(to, ":"), rt_tree->pid_namespace);
+	to = append_wide(to, (uint64_t)rt_tree->collector_fd);
+	to = append_wide(rt_append_text(to, ":"), (uint64_t)rt_tree->collector_pid);
+	to = append_wide(rt_append_text(to, ":"), rt_tree->filters);
+	to = append_wide(rt_append_text(to, ":"), rt_tree->nonce);
+	to = append_wide(rt_append_text(to, ":"), rt_tree->pid_namespace);
 	return rt_append_text(to, was_set ? ":+" : ":-");
 }
 #define CHANNEL_SIZE 140u

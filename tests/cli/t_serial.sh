@@ -42,6 +42,28 @@ for last in 500 15000; do
 done >sums 2>/dev/null
 [ "$(sort -u sums | wc -l)" = 1 ] || wrong "the process id's length changes the run"
 
+# Nor does what a controlled child is told of the recording.
+cat >parent.c <<'END'
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void)
+{
+	int status;
+	if (fork() == 0) {
+		execl("./refcount", "./refcount", (char *)0);
+		_exit(9);
+	}
+	return wait(&status) < 0 || status;
+}
+END
+gcc -g -fsanitize=thread parent.c -o parent || wrong "parent does not compile"
+for i in 1 2 3 4 5; do
+	rm -f child.zst*
+	run 0 record --serial=7 --children=controlled -o child.zst ./parent
+	"$RACETRACE" dump child.zst.[0-9]* | cksum
+done >sums
+[ "$(sort -u sums | wc -l)" = 1 ] || wrong "five runs of a controlled child differ: $(cat sums)"
+
 # Some two of a few seeds differ.
 for seed in 1 2 3 4 5; do
 	run 0 record --serial=$seed -o seed.zst ./ring_buffer
