@@ -1,8 +1,8 @@
 #!/bin/bash
 # Loads, as tests/bench/programs/load.c makes them, recorded once each: processor seconds under libtsan and under
 # `racetrace record`, events, bytes an event, the memory of `record` (the collector) at its peak, lost events. Numbers are
-# THREADS at once (5000), TURNS (50000), FORKS (500), DESCRIPTORS (10000), ACCESSES (100000000), SECONDS_LONG (60; 600 for the
-# ten minutes).
+# THREADS at once (5000), TURNS (50000), FORKS (500), DESCRIPTORS (10000), ACCESSES (100000000), WALK (1000000000),
+# SECONDS_LONG (60; 600 for the ten minutes).
 #
 # Usage: load.sh BUILD
 set -eu
@@ -49,5 +49,6 @@ measure turn "${TURNS:-50000}"
 measure forks "${FORKS:-500}"
 measure descriptors "${DESCRIPTORS:-10000}"
 measure random "${ACCESSES:-100000000}"
+measure walk "${WALK:-1000000000}"
 measure long "${SECONDS_LONG:-60}"
 [ "$lost" = 0 ]

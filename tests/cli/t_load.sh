@@ -28,5 +28,7 @@ descriptors=$(ulimit -Hn)
 recorded descriptors $((descriptors - 100))
 recorded random 300000
 holds '.kinds.write + .left_out >= 300000 and .bytes_per_event < 5'
+recorded walk 300000
+holds '.kinds.write + .kinds.read + .left_out >= 300000 and .bytes_per_event < 1'
 recorded long 1
 exit $fail

@@ -1,7 +1,8 @@
 /*
  * Loads, one kind a run: load KIND N. once: N threads at once; turn: N one after another; forks: N children, 50 at a
  * time; descriptors: N pipes that stay open, each written and read; random: N accesses of random places of 64 MiB, by
- * two threads; long: N seconds, a thread that hands over to another a thousand times a second.
+ * two threads; walk: N accesses of all places in turn, by two threads; long: N seconds, a thread that hands over to
+ * another a thousand times a second.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -103,14 +104,24 @@ static void *touch(void *seed)
 	return NULL;
 }
 
-static int at_random(void)
+/* A read and a write of each place. */
+static void *walk(void *seed)
+{
+	size_t half = (uintptr_t)seed & 1 ? CELLS / 2 : 0;
+
+	for (long i = 0; i < n / 4; i++)
+		cells[half + (size_t)i % (CELLS / 2)]++;
+	return NULL;
+}
+
+static int two(void *(*f)(void *seed))
 {
 	pthread_t other;
 
 	cells = calloc(CELLS, sizeof *cells);
-	if (pthread_create(&other, NULL, touch, (void *)0x1234567) != 0)
+	if (pthread_create(&other, NULL, f, (void *)0x1234567) != 0)
 		return 1;
-	touch((void *)0x7654320);
+	f((void *)0x7654320);
 	return pthread_join(other, NULL);
 }
 
@@ -161,9 +172,11 @@ int main(int argc, char **argv)
 	if (!strcmp(kind, "descriptors"))
 		return descriptors();
 	if (!strcmp(kind, "random"))
-		return at_random();
+		return two(touch);
+	if (!strcmp(kind, "walk"))
+		return two(walk);
 	if (!strcmp(kind, "long"))
 		return take_long();
-	fputs("usage: load once|turn|forks|descriptors|random|long N\n", stderr);
+	fputs("usage: load once|turn|forks|descriptors|random|walk|long N\n", stderr);
 	return 2;
 }
