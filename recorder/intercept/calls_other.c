@@ -47,7 +47,10 @@ RT_INTERPOSE(int, prctl, (int what, ...))
 	va_end(args);
 	if (what == PR_SET_NAME)
 		STR((const char *)a);
-	struct rt_sandboxing sandbox = rt_sandbox_begin(SYS_prctl, (unsigned long[]){(unsigned long)what, a, b, c});
+	const unsigned long given[4] = {(unsigned long)what, a, b, c};
+	if (rt_sandbox_refused(SYS_prctl, given))
+		return -1;
+	struct rt_sandboxing sandbox = rt_sandbox_begin(SYS_prctl, given);
 	int r = RT_REAL(prctl)(what, a, b, c, d);
 	rt_sandbox_end(&sandbox, r < 0);
 	if (r == 0 && what == PR_GET_NAME)

@@ -350,6 +350,8 @@ RT_INTERPOSE(long, syscall, (long wanted, ...))
 	switch (wanted) {
 #include "recorder/intercept/kernel_calls.h"
 	default: {
+		if (rt_sandbox_refused(wanted, (const unsigned long *)given))
+			return -1;
 		struct rt_sandboxing sandbox = rt_sandbox_begin(wanted, (const unsigned long *)given);
 		result = RT_REAL(syscall)(wanted, given[0], given[1], given[2], given[3], given[4], given[5]);
 		rt_sandbox_end(&sandbox, result < 0);

@@ -306,6 +306,19 @@ static void enter(struct rt_sandboxing *s, unsigned long mode, unsigned long fla
 		rt_time_forbidden();
 }
 
+/* Valgrind would be killed by its own calls, or one of its threads alone, for which all others then wait for ever. */
+bool rt_sandbox_refused(long number, const unsigned long a[4])
+{
+	static _Atomic bool said;
+
+	if (!rt_watched || (number != SYS_seccomp && (number != SYS_prctl || a[0] != PR_SET_SECCOMP)))
+		return false;
+	if (!atomic_exchange(&said, true))
+		rt_say("racetrace: the program cannot confine itself by seccomp, as Valgrind runs it");
+	errno = number == SYS_seccomp ? ENOSYS : EINVAL;
+	return true;
+}
+
 struct rt_sandboxing rt_sandbox_begin(long number, const unsigned long a[4])
 {
 	struct rt_sandboxing s = {0};

@@ -13,6 +13,9 @@ struct rt_sandboxing {
 	const struct rt_sandbox *own, *everybody; /* as it was */
 };
 struct rt_sandboxing rt_sandbox_begin(long number, const unsigned long a[4]);
+/* True if it would confine Valgrind, which runs the program: it fails, and errno is set, as in a kernel without
+ * seccomp. */
+bool rt_sandbox_refused(long number, const unsigned long a[4]);
 void rt_sandbox_end(const struct rt_sandboxing *s, bool refused);
 
 /* Filters of a process that has one thread, by system calls that the dynamic linker has made for it already; see

@@ -54,6 +54,17 @@ for how in none namespace root nobody undumpable filter; do
 	[ "$(ls t.zst*)" != t.zst ] && [ $n = 90000 ] || wrong "$way: $n writes of 90000: $(ls)"
 done
 
+# Valgrind cannot run a program that confines itself: that fails, as in a kernel without seccomp, and is said.
+if [ -e "$(dirname "$racetrace")/../lib/racetrace/valgrind/racetrace-amd64-linux" ]; then
+	gcc -g -O1 -D_GNU_SOURCE "$top/tests/process/sandbox.c" -o plain -pthread || exit 1
+	for how in closed denied strict; do
+		timeout -s KILL 120 "$racetrace" record --recorder=valgrind -o v.zst -- ./plain $how >out 2>err
+		status=$?
+		[ $status = 77 ] || wrong "$how under Valgrind: status $status: $(cat err)"
+		[ $how = strict ] || [ "$(cat err)" = "racetrace: the program cannot confine itself by seccomp, as Valgrind runs it" ] || wrong "$how under Valgrind: $(cat err)"
+	done
+fi
+
 # A new PID namespace in which /proc is still the old one's has other numbers than /proc. So have processes in a further
 # one, where the first has the number that `record` has in the outer one.
 if unshare --fork --pid true 2>/dev/null; then
