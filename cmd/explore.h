@@ -157,6 +157,10 @@ struct exploring {
 enum rt_status explore_runs(struct exploring *x, struct rt_error *err);
 /* The same for each input, and for each test of ctest. */
 enum rt_status explore_targets(struct exploring *x, struct rt_error *err);
+/* Takes in a run that has ended (explore_take.c): its trace is analyzed, kept if it shows something, and merged. */
+enum rt_status explore_take(struct exploring *x, struct run_slot *s, struct rt_error *err);
+/* Counts a run without a trace; of the first one what `record` itself wrote is the reason. */
+void explore_failed(struct exploring *x, const struct run_end *end);
 /* Waits for the end of a child. */
 void explore_reap(pid_t pid);
 void explore_release(struct exploring *x);
