@@ -105,8 +105,8 @@ static const char doc[] =
     "allows. TRACE is a file of 'racetrace record', JSON lines or RAPID's STD text, or a folder of them. Several are "
     "one "
     "report, which says of each finding in which of them it was seen.\v"
-    "Exit status: 0 if nothing is at or above what --fail-on says, 1 if something is, 2 for wrong use, 3 if TRACE "
-    "cannot be read, 4 if nothing is found and the trace was cut short or has no events.";
+    "Exit status: 0 if nothing is at or above what --fail-on says; 1 if something is; 2 for wrong use; 3 if TRACE "
+    "cannot be read; 4 if nothing is found and the trace was cut short or has no events.";
 
 static const char *kind_at(int i)
 {

@@ -81,8 +81,7 @@ static const struct argp_option options[] = {
     {0}};
 
 static const char doc[] =
-    "Runs PROGRAM again and again, each time with another order of its threads, and reports the concurrency bugs that "
-    "the "
+    "Runs PROGRAM again and again, each time with another order of its threads. Reports the concurrency bugs that the "
     "runs show or allow. Each run is recorded and analyzed; a finding that several have is one finding. Crashes, "
     "failed "
     "assertions, sanitizers' reports, hangs, and statuses that differ are findings too.\v"

@@ -285,7 +285,7 @@ static const struct argp_option option_table[] = {
     {0},
 };
 static const char doc[] =
-    "Runs a program that was built with -fsanitize=thread and writes a trace of it.\v"
+    "Runs a program and writes a trace of it.\v"
     "The program is found by PATH. It keeps its input, output, arguments, environment, working folder and "
     "signals. Each process that it forks, and each instrumented program that it executes, gets a separate "
     "trace: FILE.PID. While another recording writes FILE, a number is added to the name. The recording lasts "

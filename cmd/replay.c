@@ -74,8 +74,8 @@ static const struct argp_option options[] = {
 
 static const char doc[] =
     "Runs the recorded program, or PROGRAM, with the schedules of the anomalies that 'racetrace analyze' finds in "
-    "TRACE, "
-    "and reports what happens: confirmed, diverged, stuck, timeout or failed. A report in a file has the anomalies "
+    "TRACE. "
+    "Reports what happens: confirmed, diverged, stuck, timeout or failed. A report in a file has the anomalies "
     "that "
     "were not replayed too. If TRACE is a report of several runs, it repeats the run of a finding that is the end of "
     "a run.\v"

@@ -17,8 +17,8 @@ static const struct argp_option options[] = {
     {"format", 'f', "FORMAT[=FILE]", 0,
      "Format of the report: text (on a terminal), json (elsewhere), sarif, html, "
      "gcc (lines for editors), "
-     "or dot (a graph of one anomaly); auto: by the name of the file, else text on a terminal and where CI is set (the "
-     "log of a build is read by people), json elsewhere. With FILE the report is written there; several formats may be "
+     "or dot (a graph of one anomaly); auto: by the name of the file, else text on a terminal and where CI is set (in "
+     "the log of a build), json elsewhere. With FILE the report is written there; several formats may be "
      "given",
      0},
     {"output", 'o', "FILE", 0,

@@ -259,8 +259,8 @@ static uint32_t leave_possible(const struct atomicity_finder *s, const struct pa
 }
 
 /* Offers the accesses of the window that are nearest to the pair in the trace, and the window's ends; then all of them,
- * as long as all may be kept. Where there are so many that they are only counted, those that are ruled out are counted
- * at once. */
+ * as long as all may be kept. Where they are too many to be examined, those that are ruled out are
+ * counted at once. */
 static void offer_some(struct atomicity_finder *s, struct found *f, const struct pair_window *w, uint32_t e1,
                        uint32_t e3, const uint32_t *e2s)
 {

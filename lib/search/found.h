@@ -76,7 +76,7 @@ void found_cut(struct found_list *l, uint32_t site);
 /* True if as many instances are kept as may be, or as many were offered as are looked at. More may be offered, such as
  * are likely to be possible or spread over the trace: they may replace kept ones. */
 bool found_full(const struct found_list *l, const struct found *f);
-/* True if so many tuples of the entry were offered that those that are ruled out are only counted. */
+/* True if further tuples of the entry that are ruled out are only counted, because of the number offered before. */
 bool found_only_counts(const struct found *f);
 /* Counts tuples of such an entry that are ruled out, as if they were offered. */
 void found_exclude(struct found_list *l, struct found *f, uint64_t tuples);
