@@ -312,3 +312,27 @@ bool expression_passed(const char *line, const char *function, char name[EXPRESS
 	*handed = found && is_variable(found);
 	return found && argument(line, found, name);
 }
+
+bool expression_called(const char *line, uint32_t column, char name[EXPRESSION_MAX])
+{
+	if (!column || column > strlen(line) || (column > 1 && is_name(line[column - 2])))
+		return false;
+	const char *at = line + column - 1, *end = at;
+	while (is_name(*end))
+		end++;
+	return *end == '(' && take(line, at, end, name);
+}
+
+bool expression_freed(const char *line, char name[EXPRESSION_MAX])
+{
+	bool handed;
+	if (expression_passed(line, "free", name, &handed))
+		return true;
+	const char *at = strstr(line, "delete");
+	if (!at || (at > line && is_name(at[-1])) || strstr(at + 1, "delete"))
+		return false;
+	at += sizeof "delete" - 1;
+	at += strspn(at, " []");
+	const char *end = chain_end(at);
+	return end && *end == ';' && take(line, at, end, name);
+}

@@ -19,6 +19,10 @@ bool expression_assigned(const char *line, uint32_t column, char name[EXPRESSION
  */
 bool expression_member(const char *line, uint32_t column, char name[EXPRESSION_MAX]);
 bool expression_copied(const char *line, uint32_t column, bool writes, char name[EXPRESSION_MAX]);
+/* The function that is called at this column: "localtime" of "localtime(&t)". */
+bool expression_called(const char *line, uint32_t column, char name[EXPRESSION_MAX]);
+/* What the line frees: "b->next" of "free(b->next)" and of "delete b->next". False: nothing, or it is no plain one. */
+bool expression_freed(const char *line, char name[EXPRESSION_MAX]);
 /*
  * What the line locks: "queue->mutex" of "pthread_mutex_lock(&queue->mutex)" and of "std::lock_guard<std::mutex>
  * guard(queue->mutex)". False: the line has no call or more than one whose name speaks of a lock, or its argument is no

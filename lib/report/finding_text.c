@@ -2,6 +2,7 @@
 #include "lib/report/findings.h"
 #include "lib/report/follows.h"
 #include "lib/report/waiting.h"
+#include "lib/trace/own_code.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -74,6 +75,8 @@ static void say_variable(const struct report *r, struct text *t, const struct fi
 	struct subject s;
 	if (f->written[0])
 		say(t, "`%s`", f->written);
+	else if (f->called[0])
+		say(t, "what `%s` returns", f->called);
 	else if (!subject_of(r, a, &s) || !s.name[0])
 		say(t, "memory");
 	else if (!strcmp(s.kind, "global") || !strcmp(s.kind, "unknown"))
@@ -359,12 +362,29 @@ static void say_cycle(const struct report *r, struct text *t, const struct anoma
 	}
 }
 
+/* True if a thread alone waits for a lock that it holds. */
+static bool waits_for_itself(const struct report *r, const struct anomaly *a)
+{
+	const struct description *d =
+	    a->kind == ANOMALY_DEADLOCK && a->event_count == 1 ? report_event(r, a->events[0]) : NULL;
+	for (size_t i = 0; d && i < d->lock_count; i++)
+		if (d->locks[i].addr == d->event.addr)
+			return d->event.thread < rt_trace_info(r->analysis->trace)->thread_count;
+	return false;
+}
+
 static void title_waits(const struct report *r, const struct finding *f, struct text *t)
 {
 	const struct anomaly *a = first_of(r, f);
 	const struct rt_trace_info *info = rt_trace_info(r->analysis->trace);
 	bool stuck = anomaly_is_stuck(r->analysis->model, a);
 	char name[WAITING_TEXT_MAX];
+	if (stuck && waits_for_itself(r, a)) {
+		waiting_text(r, report_event(r, a->events[0]), name);
+		say(t, "%s %s, which it holds itself: it cannot go on",
+		    info->threads[report_event(r, a->events[0])->event.thread].name, name);
+		return;
+	}
 	if (stuck) {
 		for (uint32_t i = 0; i < a->event_count && i < 3; i++) {
 			const struct description *d = report_event(r, a->events[i]);
@@ -405,12 +425,16 @@ void finding_title(const struct report *r, const struct finding *f, char text[FI
 		title_sequence(r, f, &t);
 }
 
-/* The relaxed atomic that alone orders the race's events; NULL: none does. */
+/* The relaxed atomic of the program's own that alone orders the race's events; NULL: none does. */
 static const struct cause *relaxed_cause(const struct report *r, const struct anomaly *a)
 {
-	for (uint32_t i = 0; i < a->cause_count; i++)
-		if (follows_cause(r, a, i)->anomaly == MODEL_NONE)
-			return follows_cause(r, a, i);
+	for (uint32_t i = 0; i < a->cause_count; i++) {
+		const struct cause *cause = follows_cause(r, a, i);
+		const struct rt_frame *f =
+		    subject_frame(r, r->analysis->model->sites[r->analysis->model->events[cause->write].site].pc);
+		if (cause->anomaly == MODEL_NONE && f && !frame_is_library(f))
+			return cause;
+	}
 	return NULL;
 }
 
@@ -430,6 +454,12 @@ static void fix_race(const struct report *r, const struct finding *f, struct tex
 		say(t,
 		    "make it atomic: load it with acquire for the check without the lock, store it with release when "
 		    "all is made; or initialise it once (pthread_once, a static variable of C++)");
+	} else if (f->called[0]) {
+		say(t,
+		    "call the variant of `%s` that is given the memory of its result (such as `localtime_r` of "
+		    "`localtime`), or "
+		    "hold one lock until the result is no longer used",
+		    f->called);
 	} else if (relaxed) {
 		char text[FOLLOWS_TEXT_MAX];
 		follows_text(r, relaxed, text);
@@ -468,14 +498,18 @@ void finding_fix(const struct report *r, const struct finding *f, char text[FIND
 			fix_race(r, f, &t);
 		break;
 	case ANOMALY_ATOMICITY:
-		say(&t,
-		    "keep both accesses of the one thread in one critical section of a lock that the other holds, too");
+		if (f->guard_words[0])
+			say(&t, "keep both accesses of the one thread in one critical section of `%s`", f->guard_words);
+		else
+			say(&t, "keep both accesses of the one thread in one critical section of a lock that the other "
+			        "holds, too");
 		break;
 	case ANOMALY_ASV:
 		say(&t, "access the variables together under one lock everywhere");
 		break;
 	case ANOMALY_DEADLOCK:
-		say(&t, "acquire these locks in the same order everywhere");
+		say(&t, waits_for_itself(r, a) ? "do not acquire it again before it is released, or make it recursive"
+		                               : "acquire these locks in the same order everywhere");
 		break;
 	case ANOMALY_HANG:
 		say(&t, "give it after the thread waits, too, or wait only while a condition says so");

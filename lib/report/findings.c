@@ -195,8 +195,23 @@ static bool named_at(const struct joining *j, uint32_t e, bool writes, char name
 		return false;
 	char *line = snippet_whole(j->r->sources, place.frame->file, place.frame->line);
 	uint32_t column = place.frame->column;
-	bool known = line && (expression_copied(line, column, writes, name) ||
-	                      (!writes && expression_member(line, column, name)));
+	const struct description *d = report_event(j->r, e);
+	bool frees = d && d->event.flags & RT_F_FREE;
+	bool known =
+	    line && (expression_copied(line, column, writes, name) || (frees && expression_freed(line, name)) ||
+	             (!writes && expression_member(line, column, name)));
+	free(line);
+	return known;
+}
+
+/* The function of another module that the source line calls at an access. */
+static bool called_at(const struct joining *j, uint32_t e, char name[EXPRESSION_MAX])
+{
+	struct place place = place_of(j->r, e);
+	char *line = place.frame && place.frame->file && !place.callee
+	                 ? snippet_whole(j->r->sources, place.frame->file, place.frame->line)
+	                 : NULL;
+	bool known = line && expression_called(line, place.frame->column, name);
 	free(line);
 	return known;
 }
@@ -219,6 +234,8 @@ static void name_written(const struct joining *j, struct finding *f)
 		known = rt_op_is_access(model_op(j->m, a->events[i])) && named_at(j, a->events[i], false, f->written);
 	if (!known)
 		f->written[0] = '\0';
+	for (uint32_t i = 0; i < a->event_count && !known && !s.name[0]; i++)
+		known = called_at(j, a->events[i], f->called);
 }
 
 static void fill(struct joining *j, struct finding *f)

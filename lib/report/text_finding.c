@@ -5,14 +5,38 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { INDENT = 5 }; /* of lines that continue another */
+enum { INDENT = 5 };  /* of lines that continue another */
+enum { TELLING = 4 }; /* accesses from which on their number tells something */
 enum { PLACES_SHOWN = 6, IDS_SHOWN = 8, FOLLOWERS_SHOWN = 12 };
+
+/* Events of the first anomaly at a place that shows what another thread does there. */
+static void put_others(const struct printer *p, const struct finding *f)
+{
+	const struct anomaly *a = p->r->entries[f->entries[0]].anomaly;
+	const struct model *m = p->r->analysis->model;
+	for (uint32_t i = 0; i < a->event_count; i++) {
+		struct finding_place own = {
+		    .place = place_of(p->r, a->events[i]), .op = model_op(m, a->events[i]), .e = a->events[i]};
+		size_t k = 0;
+		while (k < f->place_count && place_key(&f->places[k].place) != place_key(&own.place))
+			k++;
+		if (k >= f->place_count || k >= PLACES_SHOWN ||
+		    model_thread_of(m, f->places[k].e) == model_thread_of(m, own.e))
+			continue;
+		fputs("  at ", p->out);
+		text_put_position(p, &own.place);
+		fputs(", too: ", p->out);
+		text_put_deed(p, &own);
+		fputc('\n', p->out);
+	}
+}
 
 static void put_places(const struct printer *p, const struct finding *f)
 {
 	text_put_places(p, f->places, f->place_count < PLACES_SHOWN ? f->place_count : PLACES_SHOWN);
 	if (f->place_total > PLACES_SHOWN)
 		fprintf(p->out, "  and %zu more places\n", f->place_total - PLACES_SHOWN);
+	put_others(p, f);
 }
 
 /* Each thread of a deadlock or hang, though they may wait at one line. */
@@ -96,8 +120,10 @@ static void put_uses(const struct printer *p, const struct finding *f)
 	const struct uses *u = &f->uses;
 	if (!u->accesses)
 		return;
-	fprintf(p->out, "  used by %" PRIu32 " threads: %" PRIu64 " access%s while shared, %" PRIu64 " of them write%s",
-	        u->threads, u->accesses, u->accesses == 1 ? "" : "es", u->writes, u->writes == 1 ? "s" : "");
+	fprintf(p->out, "  used by %" PRIu32 " threads", u->threads);
+	if (u->accesses >= TELLING)
+		fprintf(p->out, ": %" PRIu64 " accesses while shared, %" PRIu64 " of them write%s", u->accesses,
+		        u->writes, u->writes == 1 ? "s" : "");
 	fprintf(p->out, "; the two places are reached by %" PRIu32 " and %" PRIu32 "\n", u->reached[0], u->reached[1]);
 }
 

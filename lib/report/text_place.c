@@ -100,7 +100,7 @@ static bool put_callers(const struct printer *p, const struct finding_place *pla
 static void put_source(const struct printer *p, const struct finding_place *place)
 {
 	const struct rt_frame *f = place->place.frame;
-	char *line = f ? snippet(p->r->sources, f->file, f->line) : NULL;
+	char *line = f ? snippet_around(p->r->sources, f->file, f->line, f->column) : NULL;
 	if (!line)
 		return;
 	fprintf(p->out, "%*s%" PRIu32 " | ", 3, "", f->line);
@@ -249,4 +249,11 @@ void text_put_places(const struct printer *p, const struct finding_place *places
 	}
 	for (; i < count; i++)
 		put_place(p, &places[i]);
+}
+
+void text_put_deed(const struct printer *p, const struct finding_place *place)
+{
+	const struct description *d = report_event(p->r, place->e);
+	if (d)
+		put_deed(p, place, d);
 }

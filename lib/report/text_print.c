@@ -130,7 +130,7 @@ void text_put_frame(const struct printer *p, size_t index, int indent, const str
 
 void text_put_snippet(const struct printer *p, int indent, const struct rt_frame *f)
 {
-	char *line = snippet(p->r->sources, f->file, f->line);
+	char *line = snippet_around(p->r->sources, f->file, f->line, f->column);
 	if (!line)
 		return;
 	text_style(p, DIM);

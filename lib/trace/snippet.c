@@ -180,6 +180,31 @@ char *snippet(struct snippets *s, const char *file, uint32_t line)
 	return find_line(s, file, line, TRIMMED);
 }
 
+char *snippet_around(struct snippets *s, const char *file, uint32_t line, uint32_t column)
+{
+	enum { BEFORE = WIDTH / 2 };
+	static const char dots[] = "... ";
+	char *whole = find_line(s, file, line, WHOLE);
+	size_t length = whole ? strlen(whole) : 0, start = column > BEFORE ? column - BEFORE : 0;
+	/* What is before the column is left out as far as needed, up to a blank. */
+	if (length > WIDTH && start + WIDTH > length)
+		start = length - WIDTH;
+	while (start && start < length && whole[start - 1] != ' ')
+		start++;
+	if (length - strspn(whole ? whole : "", " \t") <= WIDTH || !start || start >= length) {
+		free(whole);
+		return snippet(s, file, line);
+	}
+	char *text = NULL;
+	if (asprintf(&text, "%s%s", dots, whole + start) < 0)
+		text = NULL;
+	char *line_part = text ? trimmed(s, text, TRIMMED) : NULL;
+	s->no_memory |= !text;
+	free(text);
+	free(whole);
+	return line_part;
+}
+
 char *snippet_indented(struct snippets *s, const char *file, uint32_t line)
 {
 	return find_line(s, file, line, INDENTED);

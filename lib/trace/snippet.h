@@ -21,6 +21,8 @@ struct snippets {
  * it; NULL if it cannot or may not be read.
  */
 char *snippet(struct snippets *s, const char *file, uint32_t line);
+/* The same; of a line that is too long, the part around a column (from 1; 0: its beginning). */
+char *snippet_around(struct snippets *s, const char *file, uint32_t line, uint32_t column);
 /* The same with its leading blanks. */
 char *snippet_indented(struct snippets *s, const char *file, uint32_t line);
 /* The same with its leading blanks and of any length, so that columns are right. */

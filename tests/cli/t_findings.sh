@@ -508,4 +508,63 @@ grep -q 'Guard: <b>a-&gt;m</b>' out || wrong "the lock on the page: $(grep -o 'G
 "$RACETRACE" analyze -f text --fail-on never tick.std >out 2>err
 grep -qE '^F1 error, observed: 4 writes `x` while (10|11|21) reads it, and nothing orders them$' out || wrong "a lock of one reader: $(grep ^F out)"
 grep -q 'fix: guard it by one lock at both places, or make both accesses atomic' out || wrong "its fix: $(grep fix: out)"
+
+# What a stranger reads: each thread of one place, a long line around the access, memory that only a function knows, what
+# is freed, a thread that waits for itself, and the lock of the fix.
+cat >stranger.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+static int sum[2];
+int hits;
+static char *text;
+static void *visit(void *a) { long me = (long)a; time_t now = 86400 * (me + 1); for (volatile int i = 0; i < 3; i++) sum[me] += i; hits = 1; sum[me] += localtime(&now)->tm_mday; return 0; }
+static void *look(void *a)
+{
+	sum[1] += text[0];
+	return a;
+}
+int main(void)
+{
+	pthread_t t[3];
+	text = malloc(4);
+	text[0] = 1;
+	for (long i = 0; i < 2; i++)
+		pthread_create(&t[i], 0, visit, (void *)i);
+	for (int i = 0; i < 2; i++)
+		pthread_join(t[i], 0);
+	pthread_create(&t[2], 0, look, 0);
+	free(text);
+	pthread_join(t[2], 0);
+	return 0;
+}
+C
+gcc -g -O1 -fsanitize=thread stranger.c -o stranger -pthread || exit 1
+timeout 60 "$RACETRACE" record --serial -o stranger.zst ./stranger >/dev/null 2>&1
+"$RACETRACE" analyze -f text --fail-on never stranger.zst >out 2>err
+grep -qE '^F[0-9]+ error, observed: `visit` writes `hits` while another thread in it writes it, and nothing orders them$' out || wrong "$(grep ^F out)"
+grep -qE '^  at stranger\.c:7 in visit, too: main\.[12] writes, holding no lock$' out || wrong "the second thread of a place: $(cat out)"
+grep -qE '^     7 \| \.\.\. .*hits = 1;' out || wrong "the long line: $(grep '     7 |' out)"
+grep -qE '^F[0-9]+ error, observed: `visit` writes what `localtime` returns while another thread in it writes it' out || wrong "memory of localtime: $(grep ^F out)"
+grep -q "fix: call the variant of .localtime. that is given the memory" out || wrong "$(grep fix: out)"
+grep -qE '^F[0-9]+ error, [a-z]+: `main` frees `text` while `look` may still use it' out || wrong "what is freed: $(grep ^F out)"
+cat >again.c <<'C'
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+int main(void)
+{
+	pthread_mutex_lock(&m);
+	return pthread_mutex_lock(&m);
+}
+C
+gcc -g -O1 -fsanitize=thread again.c -o again -pthread || exit 1
+timeout -s INT 3 "$RACETRACE" record -o again.zst ./again >/dev/null 2>&1
+"$RACETRACE" analyze -f text --fail-on never again.zst >out 2>err
+grep -qx 'F1 error, observed: main waits for m, which it holds itself: it cannot go on' out || wrong "waits for itself: $(grep ^F out)"
+grep -q 'fix: do not acquire it again before it is released, or make it recursive' out || wrong "$(grep fix: out)"
+gcc -g -O1 -fsanitize=thread "$top/tests/cases/bank_check_then_act.c" -o bank -pthread || exit 1
+timeout 60 "$RACETRACE" record -o bank.zst ./bank >/dev/null 2>&1
+"$RACETRACE" analyze -f text --fail-on never bank.zst >out 2>err
+grep -q 'fix: keep both accesses of the one thread in one critical section of `a.m`' out || wrong "$(cat out)"
+grep -qE '^  at .*bank_check_then_act\.c:18 in add, too: main\.1 (reads|updates|writes), holding a\.m' out || wrong "the act: $(cat out)"
 exit $fail

@@ -108,6 +108,27 @@ START_TEST(a_pointer_to_a_lock_is_named_by_the_caller)
 }
 END_TEST
 
+START_TEST(what_a_line_calls_or_frees)
+{
+	char name[EXPRESSION_MAX];
+	ck_assert(expression_called("  r = localtime(&t);", 7, name));
+	ck_assert_str_eq(name, "localtime");
+	ck_assert(!expression_called("  r = localtime(&t);", 8, name));
+	ck_assert(!expression_called("  r = x + 1;", 7, name));
+	ck_assert(!expression_called("", 1, name));
+	static const char *const frees[][2] = {
+	    {"\tfree(q->next);", "q->next"}, {"  delete [] items;", "items"}, {"  delete this->head;", "this->head"},
+	    {"  free(of(x));", NULL},        {"  release(x);", NULL},         {"  deleted = 1;", NULL},
+	    {"  delete a; delete b;", NULL}};
+	for (size_t i = 0; i < sizeof frees / sizeof *frees; i++) {
+		bool found = expression_freed(frees[i][0], name);
+		ck_assert_msg(found == (frees[i][1] != NULL), "%s: %s", frees[i][0], found ? name : "none");
+		if (found)
+			ck_assert_str_eq(name, frees[i][1]);
+	}
+}
+END_TEST
+
 START_TEST(what_a_line_locks)
 {
 	static const char *const locks[][2] = {
@@ -147,6 +168,7 @@ SUITE(expression)
 	tcase_add_test(t, the_variable_that_a_line_assigns_to);
 	tcase_add_test(t, what_a_line_reads_or_copies);
 	tcase_add_test(t, a_pointer_to_a_lock_is_named_by_the_caller);
+	tcase_add_test(t, what_a_line_calls_or_frees);
 	tcase_add_test(t, what_a_line_locks);
 	tcase_add_test(t, a_name_that_is_too_long_is_none);
 	suite_add_tcase(s, t);
