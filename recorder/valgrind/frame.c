@@ -140,7 +140,7 @@ static bool find_stretch(Addr at, struct stretch *s)
 	DebugInfo *object = VG_(find_DebugInfo)(VG_(current_DiEpoch)(), at);
 	const HChar *file = object ? VG_(DebugInfo_get_filename)(object) : NULL;
 	UWord own = file ? module_functions(file) : 0;
-	Addr table = own + (UWord)VG_(DebugInfo_get_text_bias)(object);
+	Addr table = own ? own + (UWord)VG_(DebugInfo_get_text_bias)(object) : 0; /* code may be in no file */
 	if (!own || readable(table, HEADER) < HEADER)
 		return false;
 	const UChar *h = (const UChar *)table;

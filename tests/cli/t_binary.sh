@@ -253,6 +253,40 @@ for rounds in 20 2000; do
 done
 cmp -s events.20 events.2000 || wrong "accesses of a private frame are recorded: $(cat events.*)"
 
+# Code that is in no file, as a compiler at run time makes it, is the program's as well.
+cat >made.c <<'END'
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+static int counter;
+static const unsigned char code[] = {
+    0x48, 0x89, 0x7c, 0x24, 0xf8, /* mov %rdi, -8(%rsp) */
+    0x48, 0x8b, 0x44, 0x24, 0xf8, /* mov -8(%rsp), %rax */
+    0x83, 0x00, 0x01,             /* addl $1, (%rax) */
+    0xc3};
+static void *made;
+static void *work(void *arg)
+{
+	((void (*)(int *))made)(&counter);
+	return arg;
+}
+int main(void)
+{
+	pthread_t a, b;
+	made = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	memcpy(made, code, sizeof code);
+	pthread_create(&a, NULL, work, NULL);
+	pthread_create(&b, NULL, work, NULL);
+	pthread_join(a, NULL);
+	pthread_join(b, NULL);
+	return counter != 2;
+}
+END
+gcc -g -O1 made.c -o made -pthread || exit 1
+"$racetrace" record --recorder=valgrind -o j.zst ./made >out 2>err || wrong "code that is in no file: $(cat err)"
+"$racetrace" analyze --fail-on never -f json j.zst >j.json
+[ "$(verdicts j.json | cut -d' ' -f1 | sort -u)" = counter ] || wrong "the race in code that is in no file: $(verdicts j.json)"
+
 # A store and a fence, as some compilers store to an _Atomic variable: such a line calls nothing, and is not plain.
 printf '#include <pthread.h>\n_Atomic int x;\nint y;\nstatic void *work(void *arg)\n{\n\tx = 1;\n\ty = 1;\n\treturn arg;\n}\n%s\n' \
 	'int main(void) { pthread_t a, b; pthread_create(&a, 0, work, 0); pthread_create(&b, 0, work, 0); pthread_join(a, 0); return pthread_join(b, 0); }' >fenced.c
