@@ -7,6 +7,7 @@
 #include "cmd/siblings.h"
 #include "cmd/tool.h"
 #include "lib/base/clock.h"
+#include "lib/base/vec.h"
 #include "recorder/collector/find.h"
 #include "recorder/collector/limits.h"
 #include "recorder/collector/name.h"
@@ -68,7 +69,9 @@ struct recording {
 	int status;    /* as from waitpid */
 	int reason;    /* errno of a program that cannot be executed */
 	bool unwanted; /* no trace is written: the program has not ended as --trigger has it */
-	bool ran;      /* the program did, to its end, and it was recorded */
+	char **traces; /* of all processes, for --trigger=finding */
+	size_t trace_count, trace_room;
+	bool ran; /* the program did, to its end, and it was recorded */
 };
 
 static void program_ended(void *collector)
@@ -431,9 +434,28 @@ static void say_unrecorded(size_t n)
 		        n == 2 ? " was" : "es were");
 }
 
+/* Without memory it is not looked at. */
+static void add_trace(struct recording *r, const char *path)
+{
+	char *copy = r->options.trigger.kind == TRIGGER_FINDING ? strdup(path) : NULL;
+	if (copy && vec_reserve(&r->traces, &r->trace_room, r->trace_count + 1, sizeof *r->traces))
+		r->traces[r->trace_count++] = copy;
+	else
+		free(copy);
+}
+
+/* With --trigger=finding: true if the traces are kept. */
+static bool is_kept(struct recording *r)
+{
+	bool kept = !r->trace_count || trigger_keeps(&r->options.trigger, r->traces, r->trace_count);
+	if (!kept && r->options.outcome)
+		unlink(r->options.outcome);
+	return kept;
+}
+
 static void tell(const struct tree_trace *trace, void *arg)
 {
-	const struct recording *r = arg;
+	struct recording *r = arg;
 	const struct record_options *o = &r->options;
 	if (trace->error.status) {
 		cmd_fail(&trace->error);
@@ -441,8 +463,11 @@ static void tell(const struct tree_trace *trace, void *arg)
 	}
 	if (trace->path && r->unwanted)
 		unlink(trace->path);
-	else if (trace->path && o->verbose)
-		say_counts(trace->path, &trace->result);
+	else if (trace->path) {
+		add_trace(r, trace->path);
+		if (o->verbose)
+			say_counts(trace->path, &trace->result);
+	}
 	say_broken(trace->broken);
 }
 
@@ -453,6 +478,9 @@ static void release(struct recording *r)
 		pthread_join(r->teller, NULL);
 	}
 	tree_free(r->tree);
+	for (size_t i = 0; i < r->trace_count; i++)
+		free(r->traces[i]);
+	free(r->traces);
 	free(r->folder);
 	free(r->plan);
 	free(r->input);
@@ -547,6 +575,8 @@ int cmd_record(int argc, char **argv)
 	enum rt_status status = record(&r, &err);
 	int result = status ? failed(&r, &err) : r.result.exit_value;
 	bool written = !status && !r.unwanted;
+	if (written)
+		add_trace(&r, r.path);
 	if (written && r.options.verbose)
 		say_counts(r.path, &r.result);
 	bool deadlocked = is_deadlocked(&r);
@@ -566,7 +596,7 @@ int cmd_record(int argc, char **argv)
 		tree_end(r.tree, tell, &r);
 		say_unrecorded(tree_unrecorded(r.tree));
 	}
-	if (written) {
+	if (written && is_kept(&r)) {
 		remove_old(&r, began);
 		say_trace(&r);
 	}

@@ -88,8 +88,11 @@ static void check_pid(struct argp_state *state, const struct record_options *o)
 		argp_error(state, "--pid records a process that runs: no program is started");
 	if (how && o->other)
 		argp_error(state, "%s does not go with %s", o->other, how);
-	if (o->pid && o->trigger.kind)
-		argp_error(state, "--trigger does not go with --pid: only the parent of a process is told its status");
+	if (o->pid && o->trigger.kind && o->trigger.kind != TRIGGER_FINDING)
+		argp_error(state,
+		           "of --trigger only finding goes with --pid: a process's parent alone is told its status");
+	if (o->idle && o->trigger.kind)
+		argp_error(state, "--trigger does not go with --idle");
 	if (o->time_s && !o->pid)
 		argp_error(state, "--time needs --pid");
 }
@@ -143,7 +146,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPTION_TRIGGER:
 		if (!trigger_parse(arg, &o->trigger))
-			argp_error(state, "a --trigger is failure, exit, exit=STATUS, signal or signal=NAME, not '%s'",
+			argp_error(state,
+			           "a --trigger is failure, exit, exit=STATUS, signal, signal=NAME, finding or "
+			           "finding=LEVEL, not '%s'",
 			           arg);
 		return 0;
 	case OPTION_VARY:
@@ -276,7 +281,7 @@ static const struct argp_option option_table[] = {
     {"time", OPTION_TIME, "SECONDS", 0, "With --pid: record for at most SECONDS", 0},
     {"trigger", OPTION_TRIGGER, "END", 0,
      "Write the trace only if the program ends so: failure, exit or exit=STATUS (without it: not 0), signal or "
-     "signal=NAME",
+     "signal=NAME; or keep it only if an analysis has a finding: finding or finding=LEVEL (error)",
      0},
     {"values", OPTION_VALUES, NULL, 0, "Record the values that accesses read and wrote, which proves more", 0},
     {"vary", OPTION_VARY, "SEED", OPTION_ARG_OPTIONAL,

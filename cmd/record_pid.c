@@ -153,7 +153,8 @@ static void say_end(const struct session *s, const struct rt_writer_result *resu
 	if (s->options->verbose)
 		fprintf(stderr, "racetrace: %s: %" PRIu64 " events, %" PRIu64 " repeats left out, %" PRIu64 " bytes\n",
 		        s->path, result->events, result->left_out, result->bytes);
-	if (isatty(STDERR_FILENO))
+	bool kept = s->options->trigger.kind != TRIGGER_FINDING || trigger_keeps(&s->options->trigger, &s->path, 1);
+	if (kept && isatty(STDERR_FILENO))
 		fprintf(stderr, "racetrace: the trace is '%s'; next: racetrace analyze %s\n", s->path, s->path);
 }
 

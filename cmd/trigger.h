@@ -1,4 +1,4 @@
-/* The ends of a program for which `racetrace record --trigger` writes the trace. */
+/* When `racetrace record --trigger` writes the trace: for some ends of the program, or for what an analysis finds. */
 #ifndef CMD_TRIGGER_H
 #define CMD_TRIGGER_H
 
@@ -7,13 +7,22 @@
 #include <stdbool.h>
 
 struct trigger {
-	enum { TRIGGER_NONE, TRIGGER_FAILURE, TRIGGER_EXIT, TRIGGER_SIGNAL } kind;
-	int value; /* of EXIT and SIGNAL: the status or signal; -1: any that is not 0, or any signal */
+	enum { TRIGGER_NONE, TRIGGER_FAILURE, TRIGGER_EXIT, TRIGGER_SIGNAL, TRIGGER_FINDING } kind;
+	int value; /* of EXIT and SIGNAL: the status or signal; -1: any that is not 0, or any signal. Of FINDING the
+	              level */
 };
 
-/* "failure", "exit", "exit=3", "signal", "signal=SEGV". False: it is none of these. */
+/* "failure", "exit", "exit=3", "signal", "signal=SEGV", "finding", "finding=warning". False: it is none of these. */
 bool trigger_parse(const char *text, struct trigger *out);
-/* True if the program's end is such a one; without a trigger each is. */
+/* True if the program's end is such a one; without a trigger, and with that of a finding, each is. */
 bool trigger_fires(const struct trigger *t, enum rt_exit_kind kind, int value);
+
+/*
+ * With the trigger of a finding: has the traces analyzed as one report, by `racetrace analyze`. *found: there is a
+ * finding of the level or above. If that cannot be decided, the traces are to be kept.
+ */
+enum rt_status trigger_finds(const struct trigger *t, char *const *traces, size_t n, bool *found, struct rt_error *err);
+/* The same; if there is none, the traces are removed, which a message says. True if they are kept. */
+bool trigger_keeps(const struct trigger *t, char *const *traces, size_t n);
 
 #endif

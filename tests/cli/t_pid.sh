@@ -80,6 +80,16 @@ detach
 grep -q 't.zst: [0-9]* events' said || wrong "record -v: $(cat said)"
 [ "$(races)" = 'racy ' ] || wrong "races: $(races)"
 
+# The trace is kept if there is something in it.
+attach --trigger finding
+tell 'go 50'
+detach
+[ ! -e t.zst ] && grep -q 'no trace is written' said || wrong "--trigger finding without one: $(cat said)"
+attach --trigger finding
+tell 'race 50'
+detach
+[ "$(races)" = 'racy ' ] || wrong "--trigger finding: $(races)"
+
 # A recording that begins and ends while the program runs.
 tell 'begin 100000000'
 for _ in 1 2 3 4 5; do
@@ -155,5 +165,6 @@ usage '--serial does not go with --pid' --pid 1 --serial
 usage '--values does not go with --idle' --idle --values ./server
 usage '--time needs --pid' --time 3 ./server
 usage 'a process id' --pid 0
-usage '--trigger does not go with --pid' --pid 1 --trigger exit
+usage 'of --trigger only finding goes with --pid' --pid 1 --trigger exit
+usage '--trigger does not go with --idle' --idle --trigger finding ./server
 exit $fail

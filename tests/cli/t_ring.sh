@@ -117,8 +117,60 @@ triggered 2 2 exit '2 child'
 "$racetrace" record --serial -o t.zst ./ends 3 >out 2>err
 "$racetrace" record --serial --outcome outcome.json --trigger exit=4 -o t.zst ./ends 3 >out 2>err
 [ $? = 3 ] && [ "$(wc -l <err)" = 1 ] && [ ! -e outcome.json ] || wrong "an outcome without a trace: $(cat err)"
-for trigger in finding exit=256 exit=x exit= signal=NONE signal=; do
+for trigger in finding= finding=bad exit=256 exit=x exit= signal=NONE signal=; do
 	"$racetrace" record --trigger "$trigger" ./ends 0 >out 2>err
 	[ $? = 2 ] && grep -q 'a --trigger is failure' err || wrong "--trigger '$trigger': $(cat err)"
 done
+
+# A finding: the trace is kept if there is one, here or in a child.
+cat >race.c <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int racing, x;
+static void *add(void *arg)
+{
+	if (!racing)
+		pthread_mutex_lock(&lock);
+	x++;
+	if (!racing)
+		pthread_mutex_unlock(&lock);
+	return arg;
+}
+int main(int argc, char **argv)
+{
+	pthread_t t[2];
+	int status, child = argc > 2 ? fork() : 1;
+	racing = atoi(argv[1]) && (argc == 2 || child == 0);
+	for (int i = 0; i < 2; i++)
+		pthread_create(&t[i], NULL, add, NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_join(t[i], NULL);
+	if (argc > 2 && child)
+		wait(&status);
+	return 3;
+}
+END
+gcc -g -fsanitize=thread race.c -o race -pthread || exit 1
+# found KEPT TRIGGER ARGUMENT...
+found() {
+	rm -f t.zst*
+	"$racetrace" record --serial --outcome o.json --trigger "$2" -o t.zst ./race "${@:3}" >out 2>err
+	local status=$?
+	[ $status = 3 ] || wrong "--trigger $*: status $status: $(cat err)"
+	[ "$(ls t.zst* 2>/dev/null | wc -l)" = "$1" ] || wrong "--trigger $*: $(ls): $(cat err)"
+	if [ "$1" = 0 ]; then
+		[ "$(wc -l <err)" = 1 ] && grep -q 'no trace is written: an analysis has found nothing' err || wrong "--trigger $*: $(cat err)"
+		[ ! -e o.json ] || wrong "--trigger $*: an outcome without a trace"
+	fi
+}
+found 0 finding 0
+found 1 finding 1
+found 0 finding 0 child
+found 2 finding 1 child
+found 1 finding=note 1
+"$racetrace" record --ring 64K --trigger finding -o t.zst ./race 0 >out 2>err
+[ $? = 3 ] && [ ! -e t.zst ] || wrong "a ring without a finding: $(cat err)"
 exit $fail
