@@ -171,6 +171,8 @@ struct rt_channel {
 	_Atomic uint32_t shared;
 	/* 1: an epoll descriptor watches one that another process may have, perhaps since after the wait began. */
 	_Atomic uint32_t others_watched;
+	/* By turns: 1 while no thread has the turn or could have it, and none waits for a time. */
+	_Atomic uint32_t standstill;
 };
 
 /* What all processes of a tree share: at RT_TREE_OFFSET of the file. All zeros: only the first process is recorded. */

@@ -353,16 +353,13 @@ static void drain_rest(struct collector *c, uint32_t i)
 	write_records(c, view->thread, wait, waits_records(c->channel, slot, &view->wait, wait));
 }
 
-/*
- * One round of looks at the threads that wait in the kernel. Under the scheduler, where equal runs have equal traces,
- * there is none.
- */
+/* One round of looks at the threads that wait in the kernel. */
 static void look_at_waits(struct collector *c)
 {
 	uint32_t used = slots_used(c);
 	uint64_t now = now_ns();
 	unsigned looks = 0;
-	if (!c->writer || c->control || now - c->looked < SLEEP_NS)
+	if (!c->writer || now - c->looked < SLEEP_NS)
 		return;
 	c->looked = now;
 	for (uint32_t i = 0; i < used; i++) {

@@ -62,10 +62,16 @@ static bool is_same(const struct wait_view *a, const struct wait_view *b)
 	return a->kind == b->kind && a->at == b->at && a->repeats == b->repeats;
 }
 
+/* By turns a thread that sleeps may wait for its turn. */
+static bool is_still(const struct rt_channel *c)
+{
+	return !c->control_offset || atomic_load(&c->standstill);
+}
+
 void waits_look(struct rt_channel *c, pid_t pid, struct rt_slot *slot, struct wait_view *v, unsigned *looks)
 {
 	struct wait_view now = {0};
-	if (!is_in_call(slot, &now)) {
+	if (!is_in_call(slot, &now) || !is_still(c)) {
 		*v = (struct wait_view){0};
 		return;
 	}
@@ -97,7 +103,7 @@ unsigned waits_records(const struct rt_channel *c, const struct rt_slot *slot, c
 {
 	const struct rt_call *call = &slot->call;
 	struct wait_view now = {0};
-	if (!v->asleep || !is_in_call(slot, &now) || !is_same(&now, v))
+	if (!v->asleep || !is_still(c) || !is_in_call(slot, &now) || !is_same(&now, v))
 		return 0;
 	unsigned flags = RT_F_VALUE | (is_own(c, call) ? 0u : (unsigned)RT_F_TIMED);
 	records[0] = rt_record_ext(v->asleep, RT_OP_HB_AFTER);

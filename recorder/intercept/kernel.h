@@ -65,19 +65,21 @@
 #define FD(fd) rt_fd_uses(fd, pc)
 /*
  * The same of a call that may wait for data. By turns the thread waits here, before the call, which then does not wait;
- * what limits its time is 0 for it (kernel.c).
+ * what limits its time is 0 for it (kernel.c). What it waits for is said for either.
  */
+#define BY_TURNS(awaits, waits)                                                                                        \
+	if (RT_UNLIKELY(rt_controlled)) {                                                                              \
+		awaits;                                                                                                \
+		waits;                                                                                                 \
+	}                                                                                                              \
+	awaits
 #define READS(fd) READS_UNLESS(false, fd)
 #define READS_UNLESS(at_once, fd)                                                                                      \
 	FD(fd);                                                                                                        \
-	if (RT_UNLIKELY(rt_controlled) && !(at_once))                                                                  \
-		rt_await_one(fd, POLLIN, RT_FOREVER, pc);                                                              \
-	FD_AWAITS(READ, fd)
+	BY_TURNS(FD_AWAITS(READ, fd), if (!(at_once)) rt_await_one(fd, POLLIN, RT_FOREVER, pc))
 #define READS_UNTIL(until, fd)                                                                                         \
 	FD(fd);                                                                                                        \
-	if (RT_UNLIKELY(rt_controlled))                                                                                \
-		rt_await_one(fd, POLLIN, RT_UNTIL(CLOCK_REALTIME, until), pc);                                         \
-	FD_AWAITS(READ, fd)
+	BY_TURNS(FD_AWAITS(READ, fd), rt_await_one(fd, POLLIN, RT_UNTIL(CLOCK_REALTIME, until), pc))
 /* AWAITS, of a descriptor. */
 #define FD_AWAITS(kind, fd) rt_fd_awaits(RT_CALL_##kind, fd, pc)
 /* others: the wait is, or may be, for another process. */
@@ -87,34 +89,25 @@
 	else                                                                                                           \
 		FD_AWAITS(kind, fd)
 #define POLLS_MS(fds, n, timeout)                                                                                      \
-	if (RT_UNLIKELY(rt_controlled))                                                                                \
-		timeout = rt_await_ms(fds, n, timeout, pc);                                                            \
-	rt_awaits_events(fds, n, timeout < 0, pc)
+	BY_TURNS(rt_awaits_events(fds, n, timeout < 0, pc), timeout = rt_await_ms(fds, n, timeout, pc))
 #define POLLS(fds, n, timeout)                                                                                         \
-	if (RT_UNLIKELY(rt_controlled))                                                                                \
-		timeout = rt_await_polled(fds, n, timeout, pc);                                                        \
-	rt_awaits_events(fds, n, !timeout, pc)
+	BY_TURNS(rt_awaits_events(fds, n, !timeout, pc), timeout = rt_await_polled(fds, n, timeout, pc))
 #define SELECTS_US(n, in, out, other, timeout)                                                                         \
-	if (RT_UNLIKELY(rt_controlled))                                                                                \
-		timeout = rt_await_us(n, in, out, other, timeout, pc);                                                 \
-	rt_awaits_selected(n, in, out, other, !timeout, pc)
+	BY_TURNS(rt_awaits_selected(n, in, out, other, !timeout, pc),                                                  \
+	         timeout = rt_await_us(n, in, out, other, timeout, pc))
 #define SELECTS(n, in, out, other, timeout)                                                                            \
-	if (RT_UNLIKELY(rt_controlled))                                                                                \
-		timeout = rt_await_selected(n, in, out, other, timeout, pc);                                           \
-	rt_awaits_selected(n, in, out, other, !timeout, pc)
+	BY_TURNS(rt_awaits_selected(n, in, out, other, !timeout, pc),                                                  \
+	         timeout = rt_await_selected(n, in, out, other, timeout, pc))
 #define EPOLLS_MS(fd, timeout)                                                                                         \
-	if (RT_UNLIKELY(rt_controlled))                                                                                \
-		timeout = rt_await_ms(rt_epoll_readable(fd), 1, timeout, pc);                                          \
-	rt_fd_awaits_watched(fd, timeout < 0, pc)
+	BY_TURNS(rt_fd_awaits_watched(fd, timeout < 0, pc),                                                            \
+	         timeout = rt_await_ms(rt_epoll_readable(fd), 1, timeout, pc))
 #define EPOLLS(fd, timeout)                                                                                            \
-	if (RT_UNLIKELY(rt_controlled))                                                                                \
-		timeout = rt_await_polled(rt_epoll_readable(fd), 1, timeout, pc);                                      \
-	rt_fd_awaits_watched(fd, !timeout, pc)
+	BY_TURNS(rt_fd_awaits_watched(fd, !timeout, pc),                                                               \
+	         timeout = rt_await_polled(rt_epoll_readable(fd), 1, timeout, pc))
 #define SENDS(fd) rt_fd_publishes(fd, NULL, 0, pc)
 /* The same of a call that may wait for room, and after it. */
 #define GOES_OUT(fd)                                                                                                   \
-	if (RT_UNLIKELY(rt_controlled))                                                                                \
-		rt_await_one(fd, POLLOUT, RT_FOREVER, pc);                                                             \
+	BY_TURNS(FD_AWAITS(WRITE, fd), rt_await_one(fd, POLLOUT, RT_FOREVER, pc));                                     \
 	rt_fd_sends(fd, NULL, 0, pc);                                                                                  \
 	FD_AWAITS(WRITE, fd)
 #define SENT(fd) rt_fd_written(fd, r, pc)

@@ -88,8 +88,9 @@ void rt_futex_done(const uint32_t *word, int operation, const uint32_t *other, i
 }
 
 /*
- * By turns no thread waits in the kernel for a word that another one changes. Others than the plain operations are the
- * kernel's still; of what they would wake, all is woken here, as a futex's waiters have to look again anyway.
+ * By turns no thread waits in the kernel for a word that another one changes, unless no other can go on. Others than
+ * the plain operations are the kernel's still; of what they would wake, all is woken here, as a futex's waiters have to
+ * look again anyway.
  */
 bool rt_futex_by_turns(const long given[6], uintptr_t pc, long *result)
 {
@@ -121,6 +122,8 @@ bool rt_futex_by_turns(const long given[6], uintptr_t pc, long *result)
 			errno = ETIMEDOUT;
 			if (rt_turn_block(RT_OP_HB_AFTER, (uintptr_t)word, until, false) != RT_TURN_TIMEOUT)
 				*result = 0;
+			if (rt_turn_is_last_chance() && __atomic_load_n(word, __ATOMIC_SEQ_CST) == (uint32_t)given[2])
+				return false;
 		}
 	}
 	rt_futex_done(word, operation, other, (int)*result, pc);

@@ -45,6 +45,7 @@ void rt_sched_give(struct rt_task *to)
 
 	rt_sched.holder = to;
 	if (to) {
+		atomic_store(&rt_channel->standstill, 0);
 		to->state = RT_RUNNING;
 		to->yielded = false;
 		asleep = __atomic_exchange_n(&to->go, GO_NOW, __ATOMIC_ACQ_REL) == GO_ASLEEP;

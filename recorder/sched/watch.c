@@ -58,6 +58,19 @@ static void look(void)
 	}
 }
 
+/* Tells the collector when each thread waits in a call: those of threads outside it can see by itself. */
+static void tell_standstill(void)
+{
+	rt_sched_lock();
+	bool still = !rt_sched.holder && !rt_sched_is_settling() && rt_sched.next_wake == UINT64_MAX;
+
+	for (struct rt_task *t = rt_sched.first; t && still; t = t->after)
+		still = t->state == RT_BLOCKED || t->state == RT_OUTSIDE;
+	if (still)
+		atomic_store(&rt_channel->standstill, 1);
+	rt_sched_unlock();
+}
+
 /* No thread has the turn: ends the waits whose real time has come. Returns the ms until the next one does. */
 static unsigned end_waits(void)
 {
@@ -102,6 +115,7 @@ static void *watch(void *unused)
 
 		rt_sched_look_outside();
 		ms = end_waits();
+		tell_standstill();
 		rt_futex_wait(&rt_sched.alarm, alarm, ms);
 		if (rt_sched_real_ns(CLOCK_MONOTONIC) - looked >= LOOK_MS * UINT64_C(1000000)) {
 			look();
