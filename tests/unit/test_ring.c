@@ -5,6 +5,7 @@
 #include "tracefmt/native/writer.h"
 
 #include <check.h>
+#include <malloc.h>
 #include <unistd.h>
 
 enum { TRACES = 2000, STAMPS = 10 };
@@ -230,6 +231,45 @@ START_TEST(memory_that_is_mapped_twice_before_the_cut_is_one_memory_after_it)
 }
 END_TEST
 
+/* Bytes that are allocated. Sanitizers' allocators do not tell. */
+static size_t allocated(void)
+{
+	return mallinfo2().uordblks;
+}
+
+START_TEST(threads_that_ended_before_the_ring_take_no_memory)
+{
+	enum { THREADS = 40000, EACH = 100 };
+	char path[64], name[16];
+	struct rt_error err = {0};
+	struct rt_writer_result result;
+	size_t half = 0;
+	snprintf(path, sizeof path, "/tmp/racetrace-ring-%ld.zst", (long)getpid());
+	struct rt_writer *w = writer_create(path, 1, 64 << 10);
+	for (uint32_t i = 1; i < THREADS; i++) {
+		const uint64_t at = UINT64_C(5) * i;
+		struct rt_event fork = {.op = RT_OP_FORK, .addr = i, .pc = 1},
+		                events[] = {{.op = RT_OP_BEGIN, .thread = i},
+		                            {.op = RT_OP_WRITE, .addr = 0x1000, .arg = 8, .thread = i},
+		                            {.op = RT_OP_END, .thread = i}};
+		snprintf(name, sizeof name, "T%u", i);
+		write_event(w, &fork, at);
+		ck_assert(rt_writer_thread(w, i, name, 0, NULL, &err) == RT_OK);
+		for (uint64_t k = 0; k < 3; k++)
+			write_event(w, &events[k], at + 1 + k);
+		ck_assert(rt_writer_thread_end(w, i, &err) == RT_OK);
+		half = i == THREADS / 2 ? allocated() : half;
+	}
+	size_t all = allocated();
+	struct rt_trace *trace = finish(w, path, &result);
+	ck_assert_uint_gt(result.dropped, 0);
+	ck_assert_str_eq(rt_trace_info(trace)->threads[THREADS - 1].name, "T39999");
+	ck_assert_str_eq(rt_trace_info(trace)->threads[7].name, "T7");
+	ck_assert_msg(all < half + THREADS / 2 * EACH, "%zu bytes, %zu with half of the threads", all, half);
+	rt_trace_free(trace);
+}
+END_TEST
+
 SUITE(ring)
 {
 	Suite *s = suite_create("ring");
@@ -237,6 +277,7 @@ SUITE(ring)
 	tcase_set_timeout(c, 300);
 	tcase_add_loop_test(c, what_is_observed_after_a_cut_is_observed_in_the_whole_run, 0, MIXES);
 	tcase_add_test(c, a_run_that_fits_is_whole);
+	tcase_add_test(c, threads_that_ended_before_the_ring_take_no_memory);
 	tcase_add_test(c, memory_that_is_mapped_twice_before_the_cut_is_one_memory_after_it);
 	suite_add_tcase(s, c);
 	return s;

@@ -154,6 +154,19 @@ bool rt_ring_keep(struct rt_ring *r, const struct rt_ring_thread *t, const struc
 	return true;
 }
 
+void rt_ring_end(struct rt_ring *r, const struct rt_ring_thread *t, size_t bytes)
+{
+	if (t->generation < r->oldest)
+		return;
+	r->generations[t->generation - r->oldest].bytes += bytes;
+	r->bytes += bytes;
+}
+
+bool rt_ring_is_gone(const struct rt_ring *r, const struct rt_ring_thread *t)
+{
+	return t->generation < r->oldest && rt_start_is_over(&t->state);
+}
+
 bool rt_ring_turn(struct rt_ring *r, uint64_t open_records, bool now)
 {
 	const struct generation *last = &r->generations[r->count - 1];

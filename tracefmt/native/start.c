@@ -351,12 +351,17 @@ static bool push_all(struct rt_kept_list *out, const struct rt_kept_list *l)
 	return rt_kept_add(out, l->items, l->count);
 }
 
+bool rt_start_is_over(const struct rt_thread_state *s)
+{
+	return op_of(&s->end) == RT_OP_END && !s->held.count && !s->others.count;
+}
+
 bool rt_start_of_thread(const struct rt_thread_state *s, struct rt_kept_list *out)
 {
 	const struct rt_kept *single[] = {&s->begin, &s->tls, &s->block, &s->end};
 	size_t first = out->count;
 	/* A thread that has ended and left nothing is of no interest: a server may have had thousands. */
-	if (op_of(&s->end) == RT_OP_END && !s->held.count && !s->others.count)
+	if (rt_start_is_over(s))
 		return true;
 	bool ok = push_all(out, &s->held) && push_all(out, &s->calls) && push_all(out, &s->others);
 	for (size_t i = 0; i < sizeof single / sizeof *single && ok; i++)

@@ -57,6 +57,8 @@ bool rt_start_needs(unsigned op);
 /* The thread's next event, for which rt_start_needs. place is set here. False without memory. */
 bool rt_start_add(struct rt_thread_state *s, struct rt_shared_state *all, struct rt_kept event);
 
+/* True of a thread that has ended and left nothing. */
+bool rt_start_is_over(const struct rt_thread_state *s);
 /* The thread's state, as events in their order: appended to the list. False without memory. */
 bool rt_start_of_thread(const struct rt_thread_state *s, struct rt_kept_list *out);
 /* What concerns all threads at a stamp: blocks, annotations, strays; in no order. The same. */

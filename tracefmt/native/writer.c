@@ -59,20 +59,23 @@ enum rt_status rt_writer_inexact(struct rt_writer *w, struct rt_error *err)
 	return writer_block(w, &block, err);
 }
 
+void writer_thread_free(struct writer_thread *t)
+{
+	if (!t)
+		return;
+	rt_encoder_free(t->encoder);
+	rt_ring_thread_release(&t->ring);
+	free(t->name);
+	free(t->label);
+	free(t);
+}
+
 /* Frees everything, and removes the file unless it has its name. */
 static void writer_free(struct rt_writer *w)
 {
 	rt_output_discard(&w->output);
-	for (uint32_t i = 0; i < w->thread_count; i++) {
-		struct writer_thread *t = w->threads[i];
-		if (!t)
-			continue;
-		rt_encoder_free(t->encoder);
-		rt_ring_thread_release(&t->ring);
-		free(t->name);
-		free(t->label);
-		free(t);
-	}
+	for (uint32_t i = 0; i < w->thread_count; i++)
+		writer_thread_free(w->threads[i]);
 	free(w->threads);
 	set_release(&w->pcs);
 	rt_symbol_table_free(w->symbols);
@@ -207,7 +210,8 @@ static enum rt_status announce_threads(struct rt_writer *w, struct rt_error *err
 		put_string(b, t->label);
 		t->announced = true;
 	}
-	while (w->settled < w->thread_count && w->threads[w->settled] && w->threads[w->settled]->announced)
+	/* One that is declared later begins here again: rt_writer_thread. */
+	while (w->settled < w->thread_count && (!w->threads[w->settled] || w->threads[w->settled]->announced))
 		w->settled++;
 	w->announced = w->thread_count;
 	w->announce = false;
@@ -334,6 +338,8 @@ enum rt_status rt_writer_thread_end(struct rt_writer *w, uint32_t thread, struct
 		rt_encoder_free(t->encoder);
 		t->encoder = NULL;
 		rt_thread_state_trim(&t->ring.state);
+		if (w->ring)
+			writer_ring_end(w, t);
 	}
 	return status;
 }

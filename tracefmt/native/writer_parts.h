@@ -23,6 +23,7 @@ struct writer_thread {
 	uint64_t stamp;                      /* rt_writer_event: in effect */
 	uint64_t opened;                     /* number of chunks written when this one began */
 	struct writer_thread *older, *newer; /* open chunks, by age */
+	struct writer_thread *ended_later;   /* the next one of those that have ended; see rt_writer.ended */
 	struct rt_ring_thread ring;
 };
 
@@ -36,6 +37,8 @@ struct rt_writer {
 	uint32_t announced; /* threads that the file names, if only by a number */
 	bool announce;      /* some thread is not announced */
 	struct writer_thread *oldest, *newest;
+	struct writer_thread *ended,
+	    *ended_last;       /* with a ring: threads to be forgotten when that has nothing of them */
 	uint64_t open_records; /* in all open chunks */
 	uint64_t chunks, offset, events, left_out;
 	uint64_t whole; /* where the last whole block ends */
@@ -67,6 +70,10 @@ enum rt_status writer_block(struct rt_writer *w, struct rt_block *block, struct 
 /* Codes records; chunks that are full are written, or kept in the ring. */
 enum rt_status writer_encode(struct rt_writer *w, struct writer_thread *t, const struct rt_record *records, size_t n,
                              struct rt_error *err);
+/* Frees what is known of a thread. NULL is allowed. */
+void writer_thread_free(struct writer_thread *t);
+/* With a ring: the thread has ended. */
+void writer_ring_end(struct rt_writer *w, struct writer_thread *t);
 /* The same if there is a ring. */
 enum rt_status writer_ring_encode(struct rt_writer *w, struct writer_thread *t, const struct rt_record *records,
                                   size_t n, struct rt_error *err);

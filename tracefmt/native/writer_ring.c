@@ -12,6 +12,27 @@ static enum rt_status cross(struct rt_writer *w, struct writer_thread *t, uint64
 	return rt_ring_cross(w->ring, &t->ring, stamp) ? RT_OK : writer_no_memory(w, err);
 }
 
+void writer_ring_end(struct rt_writer *w, struct writer_thread *t)
+{
+	if (!t->announced || t->ended_later || t == w->ended_last) /* it has written nothing, or is in the list */
+		return;
+	*(w->ended ? &w->ended_last->ended_later : &w->ended) = t;
+	w->ended_last = t;
+	rt_ring_end(w->ring, &t->ring, sizeof *t + sizeof(struct rt_snapshot));
+}
+
+/* A program may have any number of threads in its life. The file has their names. */
+static void forget_ended(struct rt_writer *w)
+{
+	struct writer_thread *t;
+	while ((t = w->ended) && rt_ring_is_gone(w->ring, &t->ring)) {
+		w->ended = t->ended_later;
+		w->ended_last = w->ended ? w->ended_last : NULL;
+		w->threads[t->index] = NULL;
+		writer_thread_free(t);
+	}
+}
+
 enum rt_status writer_ring_encode(struct rt_writer *w, struct writer_thread *t, const struct rt_record *records,
                                   size_t n, struct rt_error *err)
 {
@@ -28,6 +49,7 @@ enum rt_status writer_ring_encode(struct rt_writer *w, struct writer_thread *t, 
 	}
 	if (!status && !rt_ring_turn(w->ring, w->open_records, false))
 		return writer_no_memory(w, err);
+	forget_ended(w);
 	return status;
 }
 
