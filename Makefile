@@ -142,7 +142,7 @@ unit: $(BUILD)/tests/unit ## unit tests, golden traces, oracles
 	$(BUILD)/tests/unit
 cli: all ## tests of the command line
 	bash tests/cli/run.sh $(BUILD)
-check-binary: all ## every sample without instrumentation, recorded by the Valgrind tool, compared with what is expected
+check-binary: all ## every sample without instrumentation, recorded by the Valgrind tool, compared with what is expected (SHARE=3: of a third)
 	BINARY=only bash tests/e2e/run.sh $(BUILD)
 e2e: all ## samples: build, record, analyze, compare with what is expected
 	bash tests/e2e/run.sh $(BUILD)

@@ -151,14 +151,15 @@ names=("$@")
 clang=
 command -v clang >/dev/null && clang=clang
 
-# BINARY=only: the samples without instrumentation, but those that differ (binary.tsv, with the reasons).
+# BINARY=only: the samples without instrumentation, but those that differ (binary.tsv, with the reasons). SHARE=N: the first
+# of each N.
 binary_tests() {
-	local source name
+	local source name n=0
 	for source in "$top"/samples/*.c "$top"/samples/*/*.c "$top"/samples/*/*.cpp; do
 		[ -e "${source%.*}.expect" ] && wanted "$source" || continue
 		name=${source#"$top"/samples/}
 		cut -f1 "$here/binary.tsv" | grep -Fxq "${name%.*}" && [ ${#names[@]} = 0 ] && continue
-		printf '%s\0' binary "$source" "${source%.*}.expect"
+		[ $((n++ % ${SHARE:-1})) != 0 ] || printf '%s\0' binary "$source" "${source%.*}.expect"
 	done
 }
 
