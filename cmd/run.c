@@ -41,9 +41,9 @@ static const struct argp_option options[] = {
     {"trace", OPT_TRACE, "FILE", 0, "Keep the trace as FILE", 0},
     {0}};
 
-static const char doc[] = "Records a run of PROGRAM and reports the concurrency bugs that it allows. Then runs the "
-                          "program again with the schedules of what is observed or proved, then of what is only "
-                          "predicted or conditional.\v"
+static const char doc[] = "Records a run of PROGRAM and analyzes it. Runs the program again with the schedules of what "
+                          "is observed or proved, then of what is only predicted or conditional. Reports the "
+                          "concurrency bugs.\v"
                           "Exit status: 1 if a finding is an error, 2 for wrong use, 3 if the "
                           "program cannot be recorded; "
                           "otherwise that of the program.";

@@ -134,7 +134,7 @@ static void step(struct cp *c, struct por *hard, uint32_t e, uint32_t section)
 	uint32_t received = por_receive(hard, e, 0);
 	c->h[thread] = clock_join(clocks, c->h[thread], received);
 	c->k[thread] = clock_join(clocks, c->k[thread], received);
-	if (section != MODEL_NONE && section_lock_taken(m, e) != MODEL_NONE)
+	if (section != MODEL_NONE && model_lock_taken(m, e) != MODEL_NONE)
 		take(c, section);
 	else if (section != MODEL_NONE)
 		release(c, section);

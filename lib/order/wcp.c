@@ -111,7 +111,7 @@ static void step_sync(struct wcp *w, struct por *hard, uint32_t e, uint32_t sect
 	uint32_t thread = model_thread_of(m, e), received = por_receive(hard, e, 0);
 	w->h[thread] = clock_join(clocks, w->h[thread], received);
 	w->p[thread] = clock_join(clocks, w->p[thread], received);
-	if (section != MODEL_NONE && section_lock_taken(m, e) != MODEL_NONE)
+	if (section != MODEL_NONE && model_lock_taken(m, e) != MODEL_NONE)
 		take(w, section);
 	else if (section != MODEL_NONE)
 		release(w, section);

@@ -115,8 +115,7 @@ static void hold_up_others(struct pecan *p)
 static bool move_lock(struct pecan *p, uint32_t e)
 {
 	const struct model *m = p->m;
-	uint32_t lock = section_lock_taken(m, e), released = section_lock_released(m, e),
-	         owner = model_thread_of(m, e) + 1;
+	uint32_t lock = model_lock_taken(m, e), released = model_lock_released(m, e), owner = model_thread_of(m, e) + 1;
 	if (released != MODEL_NONE) {
 		if (p->holder[released] == owner)
 			p->holder[released] = 0;
@@ -214,7 +213,7 @@ static void make_way(struct pecan *p, uint32_t e, uint32_t part)
 	uint32_t thread = model_thread_of(m, e), end = m->events[e].pos;
 	memset(p->needed, FREE, m->object_count);
 	for (uint32_t pos = p->done[thread]; pos < end; pos++) {
-		uint32_t step = m->threads[thread].events[pos], lock = section_lock_taken(m, step);
+		uint32_t step = m->threads[thread].events[pos], lock = model_lock_taken(m, step);
 		if (lock == MODEL_NONE)
 			continue;
 		uint8_t mode = model_op(m, step) == RT_OP_ACQUIRE_SHARED ? SHARED : EXCLUSIVE;

@@ -225,7 +225,7 @@ static bool add_hold(struct saturation *s, uint32_t slot, const struct section *
 /* The section that an event begins. */
 static bool add_section(struct saturation *s, uint32_t slot, uint32_t e)
 {
-	uint32_t lock = section_lock_taken(s->m, e);
+	uint32_t lock = model_lock_taken(s->m, e);
 	return lock == MODEL_NONE ||
 	       add_hold(s, slot, base_section(s->base, s->thread[slot], lock, s->m->events[e].pos + 1));
 }

@@ -72,7 +72,7 @@ static bool harmless(const struct search *s, uint32_t e)
 		}
 		return true;
 	}
-	return section_lock_taken(m, e) == MODEL_NONE && !rt_op_has(op, RT_WAKES) && op != RT_OP_SEM_INIT;
+	return model_lock_taken(m, e) == MODEL_NONE && !rt_op_has(op, RT_WAKES) && op != RT_OP_SEM_INIT;
 }
 
 /* Executes independent events while there are any. True at the goal. */

@@ -207,7 +207,7 @@ static bool depend_sync(struct shorten *s, uint32_t place)
 {
 	const struct model *m = s->m;
 	uint32_t e = s->events[place], object = m->events[e].object;
-	uint32_t taken = section_lock_taken(m, e), released = section_lock_released(m, e);
+	uint32_t taken = model_lock_taken(m, e), released = model_lock_released(m, e);
 	if ((taken != MODEL_NONE && !depend_lock(s, place, taken, true)) ||
 	    (released != MODEL_NONE && !depend_lock(s, place, released, false)))
 		return false;
@@ -269,7 +269,7 @@ static void forget_witness(struct shorten *s)
 	const struct model *m = s->m;
 	for (uint32_t i = 0; i < s->count; i++) {
 		uint32_t e = s->events[i], object = m->events[e].object;
-		uint32_t taken = section_lock_taken(m, e), released = section_lock_released(m, e);
+		uint32_t taken = model_lock_taken(m, e), released = model_lock_released(m, e);
 		if (taken != MODEL_NONE)
 			s->last[taken] = s->latest[taken] = MODEL_NONE;
 		if (released != MODEL_NONE)
@@ -304,7 +304,7 @@ static bool want_place(struct shorten *s, uint32_t place)
 /* Of two sections of a lock that are kept, the earlier one is kept to its end. */
 static bool want_release(struct shorten *s, uint32_t place)
 {
-	uint32_t lock = section_lock_taken(s->m, s->events[place]);
+	uint32_t lock = model_lock_taken(s->m, s->events[place]);
 	if (lock == MODEL_NONE)
 		return true;
 	uint32_t latest = s->latest[lock];

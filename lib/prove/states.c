@@ -131,7 +131,7 @@ static bool is_heard(const struct states_visit *v, uint32_t signal)
 static bool harmless(const struct states_visit *v, uint32_t e)
 {
 	unsigned op = model_op(v->m, e);
-	uint32_t lock = section_lock_taken(v->m, e);
+	uint32_t lock = model_lock_taken(v->m, e);
 	if (rt_op_writes(op))
 		return space_writes_alone(&v->space, e);
 	if (lock != MODEL_NONE)

@@ -3,22 +3,6 @@
 
 #include "lib/base/vec.h"
 
-uint32_t section_lock_taken(const struct model *m, uint32_t e)
-{
-	enum rt_op op = model_op(m, e);
-	if (!rt_op_has(op, RT_TAKES))
-		return MODEL_NONE;
-	return rt_op_group(op) == RT_GROUP_LOCK ? m->events[e].object : model_arg(m, e);
-}
-
-uint32_t section_lock_released(const struct model *m, uint32_t e)
-{
-	enum rt_op op = model_op(m, e);
-	if (!rt_op_has(op, RT_RELEASES))
-		return MODEL_NONE;
-	return rt_op_group(op) == RT_GROUP_LOCK ? m->events[e].object : model_arg(m, e);
-}
-
 /* The sections that a thread is in, oldest first. */
 struct open_sections {
 	uint32_t *items;
@@ -59,13 +43,13 @@ static bool find(struct sections *s, const struct model *m, struct open_sections
 {
 	uint32_t capacity = 0;
 	for (uint32_t i = 0; i < m->sync_count; i++) {
-		uint32_t e = m->sync[i], thread = model_thread_of(m, e), lock = section_lock_released(m, e);
+		uint32_t e = m->sync[i], thread = model_thread_of(m, e), lock = model_lock_released(m, e);
 		if (lock != MODEL_NONE) {
 			uint32_t section = open_take(&open[thread], s->items, lock);
 			if (section != MODEL_NONE)
 				s->items[section].release = e;
 		}
-		lock = section_lock_taken(m, e);
+		lock = model_lock_taken(m, e);
 		if (lock == MODEL_NONE)
 			continue;
 		if (!vec_reserve(&s->items, &capacity, (uint64_t)s->count + 1, sizeof *s->items) ||
@@ -411,8 +395,8 @@ bool section_walk_step(struct section_walk *w, uint32_t e, uint32_t *section,
 	*section = MODEL_NONE;
 	if (rt_op_is_access(model_op(w->m, e)))
 		return walk_access(w, e, conflict, arg);
-	if (section_lock_taken(w->m, e) != MODEL_NONE)
+	if (model_lock_taken(w->m, e) != MODEL_NONE)
 		return walk_acquire(w, e, section);
-	uint32_t lock = section_lock_released(w->m, e);
+	uint32_t lock = model_lock_released(w->m, e);
 	return lock == MODEL_NONE || walk_release(w, e, lock, section);
 }

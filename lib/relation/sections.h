@@ -35,10 +35,6 @@ struct sections {
 bool sections_init(struct sections *s, const struct model *m);
 void sections_release(struct sections *s);
 
-/* The lock that an event acquires or releases (object index); MODEL_NONE if it does neither. */
-uint32_t section_lock_taken(const struct model *m, uint32_t e);
-uint32_t section_lock_released(const struct model *m, uint32_t e);
-
 /* True if the two sections exclude each other. */
 static inline bool sections_exclude(const struct section *a, const struct section *b)
 {

@@ -55,16 +55,14 @@ static void draw_near(struct drawing *d, uint32_t e)
 		draw(d, thread.events[i]);
 }
 
-/* The last acquire of a lock before e; MODEL_NONE: its thread has none. */
+/* The last event before e that acquires a lock, also by the end of a wait; MODEL_NONE: its thread has none. */
 static uint32_t acquire_of(const struct drawing *d, uint32_t e, uint32_t lock)
 {
 	const struct model *m = d->m;
 	struct ptg_list thread = ptg_of_thread(d->g, model_thread_of(m, e));
-	for (uint32_t pos = m->events[e].pos; pos-- > 0;) {
-		unsigned op = model_op(m, thread.events[pos]);
-		if ((op == RT_OP_ACQUIRE || op == RT_OP_ACQUIRE_SHARED) && m->events[thread.events[pos]].object == lock)
+	for (uint32_t pos = m->events[e].pos; pos-- > 0;)
+		if (model_lock_taken(m, thread.events[pos]) == lock)
 			return thread.events[pos];
-	}
 	return MODEL_NONE;
 }
 
@@ -78,8 +76,7 @@ static void draw_locks(struct drawing *d, uint32_t e)
 		uint32_t lock = held->locks[i].object;
 		draw(d, acquire_of(d, e, lock));
 		for (uint32_t pos = m->events[e].pos + 1; pos < thread.count; pos++)
-			if (model_op(m, thread.events[pos]) == RT_OP_RELEASE &&
-			    m->events[thread.events[pos]].object == lock) {
+			if (model_lock_released(m, thread.events[pos]) == lock) {
 				draw(d, thread.events[pos]);
 				break;
 			}

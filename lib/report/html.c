@@ -72,11 +72,8 @@ static bool put_anomalies(const struct page *p)
 		else
 			left_out++;
 	if (left_out)
-		fprintf(p->out,
-		        "<p>%zu more anomalies are only listed: <code>--anomaly ID</code> shows one in full, the JSON "
-		        "report "
-		        "has all.</p>\n",
-		        left_out);
+		fprintf(p->out, "<p>%zu more anomalies are only listed: %sthe JSON report has all.</p>\n", left_out,
+		        p->r->unkept ? "" : "<code>--anomaly ID</code> shows one in full, ");
 	return ok;
 }
 

@@ -553,6 +553,22 @@ uint32_t model_arg(const struct model *m, uint32_t e)
 	return low < m->arg_count && m->args[low].event == e ? m->args[low].value : MODEL_NONE;
 }
 
+uint32_t model_lock_taken(const struct model *m, uint32_t e)
+{
+	enum rt_op op = model_op(m, e);
+	if (!rt_op_has(op, RT_TAKES))
+		return MODEL_NONE;
+	return rt_op_group(op) == RT_GROUP_LOCK ? m->events[e].object : model_arg(m, e);
+}
+
+uint32_t model_lock_released(const struct model *m, uint32_t e)
+{
+	enum rt_op op = model_op(m, e);
+	if (!rt_op_has(op, RT_RELEASES))
+		return MODEL_NONE;
+	return rt_op_group(op) == RT_GROUP_LOCK ? m->events[e].object : model_arg(m, e);
+}
+
 uint32_t model_executed(const struct model *m, uint32_t thread, uint32_t event)
 {
 	return lower_bound(middle, 0, m->threads[thread].count, m->threads[thread].events[middle] < event);

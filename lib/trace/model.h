@@ -285,6 +285,9 @@ static inline uint64_t model_position_of(const struct model *m, uint32_t e)
 }
 /* Second operand of a synchronisation event (struct model_arg); MODEL_NONE if it has none. */
 uint32_t model_arg(const struct model *m, uint32_t e);
+/* The lock that an event acquires or releases (object index); MODEL_NONE if it does neither. */
+uint32_t model_lock_taken(const struct model *m, uint32_t e);
+uint32_t model_lock_released(const struct model *m, uint32_t e);
 /* The part of an access's value that belongs to one of its cells. False if it was not recorded. */
 bool model_value(const struct model *m, uint32_t e, uint32_t cell, uint64_t *bits);
 /* True if the access at this entry of cell_events may race with a write, so that its value is uncertain. */

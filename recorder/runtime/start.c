@@ -375,8 +375,9 @@ static struct origin read_origin(const char **text)
 }
 
 /*
- * True if the program was executed in a sandbox of which nothing is known, or where that cannot be asked for. Nothing
- * further is called then. The collector says it, if it can be reached.
+ * True if the program does not run under as many filters as the collector: it was executed in a sandbox, of which
+ * nothing is known. True, too, if the collector could read its number and the program cannot. Nothing further is called
+ * then. The collector says it, if it can be reached.
  */
 static bool leave_sandbox(const struct origin *o)
 {

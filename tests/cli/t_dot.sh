@@ -60,6 +60,25 @@ for id in $(jq -r '.anomalies[].id' long.json | head -n 3); do
 done
 grep -q 'label="[0-9]* more"' long.dot || wrong "what is left out is not said"
 
+# The end of a wait acquires the mutex again: it is drawn as the acquire, however far before.
+{
+	echo '{"schema":"racetrace.events/1"}'
+	for t in 1 2; do echo '{"op":"fork","thread":"main","object":"main.'$t'"}'; done
+	echo '{"op":"acquire","thread":"main.1","object":"m"}'
+	echo '{"op":"wait-begin","thread":"main.1","object":"c","arg":"m"}'
+	echo '{"op":"signal","thread":"main.2","object":"c"}'
+	echo '{"op":"wait-end","thread":"main.1","object":"c","arg":"m"}'
+	for i in $(seq 30); do echo '{"op":"write","thread":"main.1","object":"y'$i'"}'; done
+	echo '{"op":"write","thread":"main.1","object":"x"}'
+	echo '{"op":"release","thread":"main.1","object":"m"}'
+	for i in $(seq 30); do echo '{"op":"read","thread":"main.2","object":"y'$i'"}'; done
+	echo '{"op":"write","thread":"main.2","object":"x"}'
+} >wait.jsonl
+run 1 analyze --every wait.jsonl
+id=$(jq -r '.anomalies[] | select([.events[].event] == [37, 69]) | .id' out)
+run 1 analyze --every --format dot --anomaly "$id" wait.jsonl
+grep -q '	e6 \[label="[0-9]*: wait-end' out || wrong "$id: the end of the wait is not drawn: $(grep label out)"
+
 # A recorded program.
 gcc -g -fsanitize=thread "$top/samples/pecan_fig1.c" -o program && "$racetrace" record -o program.zst ./program >/dev/null
 "$racetrace" analyze --format json program.zst >program.json

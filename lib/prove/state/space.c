@@ -289,7 +289,7 @@ bool space_enabled(const struct space *s, uint32_t e)
 			return false;
 		return !rt_op_writes(op) || !spoils(s, e);
 	}
-	uint32_t lock = section_lock_taken(m, e);
+	uint32_t lock = model_lock_taken(m, e);
 	if (lock != MODEL_NONE && !lock_free(s, e, lock))
 		return false;
 	switch (op) {
@@ -416,10 +416,10 @@ static void undo_access(struct space *s, uint32_t e)
 static void change_locks(struct space *s, uint32_t e, bool undo)
 {
 	const struct model *m = s->m;
-	uint32_t lock = section_lock_taken(m, e);
+	uint32_t lock = model_lock_taken(m, e);
 	bool shared = model_op(m, e) == RT_OP_ACQUIRE_SHARED, take = !undo;
 	if (lock == MODEL_NONE) {
-		lock = section_lock_released(m, e);
+		lock = model_lock_released(m, e);
 		shared = m->sites[m->events[e].site].flags & MODEL_F_SHARED;
 		take = undo;
 	}
