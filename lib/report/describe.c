@@ -105,6 +105,10 @@ static void follow(struct describing *p, const struct rt_event *event)
 	case RT_OP_ENTER:
 		describe_enter(p, t, event->pc);
 		break;
+	case RT_OP_HB_AFTER:
+		if (event->addr > RT_SIGNAL_OBJECT && event->addr < RT_SIGNAL_OBJECT + RT_SIGNAL_OBJECTS)
+			t->delivered = (uint32_t)(event->addr - RT_SIGNAL_OBJECT);
+		return;
 	case RT_OP_LEAVE:
 		describe_leave(p, t);
 		break;
@@ -152,6 +156,7 @@ static void follow(struct describing *p, const struct rt_event *event)
 	default:
 		break;
 	}
+	t->delivered = 0;
 }
 
 static enum rt_status run(struct describing *p, const struct describe_query *queries, size_t n, struct rt_error *err)

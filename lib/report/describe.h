@@ -48,7 +48,8 @@ struct description {
 	size_t place_count;
 	struct held_lock *locks; /* held at the event, in the order of their acquires */
 	size_t lock_count;
-	uint64_t fork; /* number of the FORK of the event's thread, described too; 0: unknown */
+	uint32_t signal; /* in whose handler the event is; 0: in none */
+	uint64_t fork;   /* number of the FORK of the event's thread, described too; 0: unknown */
 };
 
 /* True if the event is about this many bytes (arg) of memory (addr): an access, or the allocation of a race. */
@@ -56,6 +57,10 @@ static inline bool description_has_size(const struct description *d)
 {
 	return (rt_op_is_access(d->event.op) && d->event.op != RT_OP_FENCE) || d->event.op == RT_OP_ALLOC;
 }
+
+/* "SIGALRM", in whose handler the event is; "": in none. */
+enum { DESCRIPTION_SIGNAL_MAX = 24 };
+void description_signal(const struct description *d, char name[DESCRIPTION_SIGNAL_MAX]);
 
 struct descriptions;
 

@@ -13,6 +13,7 @@ struct call_node {
 	uint64_t pc;
 	uint32_t parent; /* next free node while unused */
 	uint32_t references;
+	uint32_t signal; /* whose handler it is a call of; 0: none */
 };
 
 /* An event with its stack at the time, kept until it is known whether a query leads to it. */
@@ -31,6 +32,7 @@ struct lock_held {
 
 struct described_thread {
 	uint32_t node;
+	uint32_t delivered; /* the signal of its last event; 0: that was another one */
 	uint64_t uncounted; /* calls open beyond what the node table holds */
 	uint64_t depth;     /* calls open */
 	struct jumps jumps;

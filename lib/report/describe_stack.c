@@ -7,6 +7,8 @@
 
 #include "lib/trace/modules.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,10 +58,22 @@ static uint32_t node_create(struct describing *p, uint64_t pc, uint32_t parent)
 	return node;
 }
 
+/* True if it is a call in the recorder, which is between the program and a library that calls it back. */
+static bool in_recorder(const struct describing *p, uint64_t pc)
+{
+	size_t n = 0;
+	const struct rt_frame *frames = rt_trace_frames(p->trace, pc, &n);
+	const char *module = n ? frames[0].module : NULL;
+	return module && module_is_recorder(module);
+}
+
 void describe_enter(struct describing *p, struct described_thread *t, uint64_t pc)
 {
 	uint32_t node = t->uncounted ? ROOT : node_create(p, pc, t->node);
 	t->depth++;
+	/* The recorder calls the handler, as the event behind the signal's arrival. */
+	if (node != ROOT && t->delivered && in_recorder(p, pc))
+		p->nodes[node].signal = t->delivered;
 	if (node == ROOT)
 		t->uncounted++;
 	else
@@ -102,15 +116,6 @@ void describe_save(struct describing *p, struct saved_event *s, const struct rt_
 	*s = (struct saved_event){.event = *event, .node = node, .used = true};
 }
 
-/* True if it is a call in the recorder, which is between the program and a library that calls it back. */
-static bool in_recorder(const struct describing *p, uint64_t pc)
-{
-	size_t n = 0;
-	const struct rt_frame *frames = rt_trace_frames(p->trace, pc, &n);
-	const char *module = n ? frames[0].module : NULL;
-	return module && module_is_recorder(module);
-}
-
 /* The entry of an event; created if absent, with its stack only. NULL without memory. */
 struct description *describe_entry(struct describing *p, const struct rt_event *event, uint32_t node, bool *is_new)
 {
@@ -132,6 +137,8 @@ struct description *describe_entry(struct describing *p, const struct rt_event *
 	}
 	stack[0] = event->pc;
 	size_t kept = 1;
+	for (uint32_t n = node; n != ROOT && !e->d.signal; n = p->nodes[n].parent)
+		e->d.signal = p->nodes[n].signal;
 	for (size_t i = 1; i < depth; i++) {
 		if (!in_recorder(p, p->nodes[node].pc))
 			stack[kept++] = p->nodes[node].pc;
@@ -161,4 +168,14 @@ uint64_t describe_saved(struct describing *p, const struct saved_event *s)
 	if (d && is_new && s->event.thread < p->thread_count)
 		d->fork = p->threads[s->event.thread].fork.event.number;
 	return s->event.number;
+}
+
+void description_signal(const struct description *d, char name[DESCRIPTION_SIGNAL_MAX])
+{
+	const char *known = d && d->signal ? sigabbrev_np((int)d->signal) : NULL;
+	name[0] = '\0';
+	if (known)
+		snprintf(name, DESCRIPTION_SIGNAL_MAX, "SIG%s", known);
+	else if (d && d->signal)
+		snprintf(name, DESCRIPTION_SIGNAL_MAX, "signal %" PRIu32, d->signal);
 }

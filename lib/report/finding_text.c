@@ -70,6 +70,16 @@ static void say_function(struct text *t, const struct finding_place *place)
 		say(t, "a thread");
 }
 
+/* The same; a function that a signal's handler is, or calls, is said to be that. */
+static void say_actor(const struct report *r, struct text *t, const struct finding_place *place)
+{
+	char signal[DESCRIPTION_SIGNAL_MAX];
+	say_function(t, place);
+	description_signal(report_event(r, place->e), signal);
+	if (signal[0])
+		say(t, " (in a handler of %s)", signal);
+}
+
 static void say_variable(const struct report *r, struct text *t, const struct finding *f, const struct anomaly *a)
 {
 	struct subject s;
@@ -182,11 +192,11 @@ static void title_race(const struct report *r, const struct finding *f, struct t
 	if (r->entries[f->entries[0]].rank.double_checked)
 		say(t, "double-checked initialisation: ");
 	if (p[0].op == RT_OP_ALLOC) {
-		say_function(t, &p[1]);
+		say_actor(r, t, &p[1]);
 		say(t, " uses ");
 		say_variable(r, t, f, a);
 		say(t, ", and nothing orders its allocation by ");
-		say_function(t, &p[0]);
+		say_actor(r, t, &p[0]);
 		say(t, " before that");
 	} else if (frees[0] != frees[1] && !is_of_a_container(p, side)) {
 		say_function(t, &p[frees[1]]);
@@ -196,7 +206,7 @@ static void title_race(const struct report *r, const struct finding *f, struct t
 		say_function(t, &p[frees[0]]);
 		say(t, " may still use it");
 	} else if (side < 2 && !are_readers(r, a, readers)) {
-		say_function(t, &p[side]);
+		say_actor(r, t, &p[side]);
 		say(t, " ");
 		say_deed(r, t, f, &p[side], a);
 		say(t, " without ");
@@ -206,7 +216,7 @@ static void title_race(const struct report *r, const struct finding *f, struct t
 			say(t, "it holds");
 			say_place(t, &p[!side].place);
 		} else {
-			say_function(t, &p[!side]);
+			say_actor(r, t, &p[!side]);
 			say(t, " holds");
 		}
 		say(t, " while it ");
@@ -216,14 +226,14 @@ static void title_race(const struct report *r, const struct finding *f, struct t
 			say(t, "%s it", finding_does(r, &p[!side]));
 	} else {
 		uint32_t writer = !rt_op_writes(p[0].op);
-		say_function(t, &p[writer]);
+		say_actor(r, t, &p[writer]);
 		say(t, " ");
 		say_deed(r, t, f, &p[writer], a);
 		say(t, " while ");
 		if (is_same_function(&p[0], &p[1]))
 			say(t, "another thread in it");
 		else
-			say_function(t, &p[!writer]);
+			say_actor(r, t, &p[!writer]);
 		if (p[!writer].place.callee) {
 			say(t, " ");
 			say_deed(r, t, f, &p[!writer], a);
@@ -438,6 +448,12 @@ static const struct cause *relaxed_cause(const struct report *r, const struct an
 	return NULL;
 }
 
+static bool is_in_handler(const struct report *r, const struct anomaly *a)
+{
+	const struct description *d[2] = {report_event(r, a->events[0]), report_event(r, a->events[1])};
+	return (d[0] && d[0]->signal) || (d[1] && d[1]->signal);
+}
+
 static void fix_race(const struct report *r, const struct finding *f, struct text *t)
 {
 	const struct anomaly *a = first_of(r, f);
@@ -454,6 +470,10 @@ static void fix_race(const struct report *r, const struct finding *f, struct tex
 		say(t,
 		    "make it atomic: load it with acquire for the check without the lock, store it with release when "
 		    "all is made; or initialise it once (pthread_once, a static variable of C++)");
+	} else if (is_in_handler(r, a)) {
+		say(t, "make it atomic and free of locks (a handler may not wait for one), or block the signal where "
+		       "others "
+		       "use it");
 	} else if (f->called[0]) {
 		say(t,
 		    "call the variant of `%s` that is given the memory of its result (such as `localtime_r` of "

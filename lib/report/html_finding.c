@@ -75,6 +75,9 @@ static void put_place(const struct page *p, const struct finding_place *place)
 	fputs("<div class=\"place\">\n<p><b>", p->out);
 	html_put_thread(p, d->event.thread);
 	fputs("</b> ", p->out);
+	description_signal(d, text);
+	if (text[0])
+		fprintf(p->out, "in a handler of %s ", text);
 	if (place->op == RT_OP_BLOCK) {
 		waiting_text(p->r, d, text);
 		html_put(p, text);

@@ -107,6 +107,7 @@ static void put_event(struct json_report *j, uint32_t e)
 {
 	const struct description *d = report_event(j->r, e);
 	struct json_writer *w = &j->w;
+	char signal[DESCRIPTION_SIGNAL_MAX];
 	if (!d) { /* the trace changed between two passes */
 		w->failed = true;
 		return;
@@ -116,6 +117,9 @@ static void put_event(struct json_report *j, uint32_t e)
 	jw_text(w, "thread", json_thread_name(j, d->event.thread));
 	jw_number(w, "ordinal", d->event.ordinal);
 	jw_text(w, "op", rt_op_name(d->event.op));
+	description_signal(d, signal);
+	if (signal[0])
+		jw_text(w, "handler_of", signal);
 	jw_hex(w, "address", d->event.addr);
 	if (description_has_size(d))
 		jw_number(w, "size", d->event.arg);

@@ -54,6 +54,9 @@ static void put_deed(const struct printer *p, const struct finding_place *place,
 	struct place callee = {.frame = place->place.callee};
 	char text[WAITING_TEXT_MAX], function[PLACE_FUNCTION_MAX];
 	text_put_thread(p, d->event.thread);
+	description_signal(d, text);
+	if (text[0])
+		fprintf(p->out, ", in a handler of %s,", text);
 	fputc(' ', p->out);
 	if (place->op == RT_OP_BLOCK) {
 		waiting_text(p->r, d, text);

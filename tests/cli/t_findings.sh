@@ -567,4 +567,40 @@ timeout 60 "$RACETRACE" record -o bank.zst ./bank >/dev/null 2>&1
 "$RACETRACE" analyze -f text --fail-on never bank.zst >out 2>err
 grep -q 'fix: keep both accesses of the one thread in one critical section of `a.m`' out || wrong "$(cat out)"
 grep -qE '^  at .*bank_check_then_act\.c:18 in add, too: main\.1 (reads|updates|writes), holding a\.m' out || wrong "the act: $(cat out)"
+
+# What a handler of a signal does is said to be that; what follows sigwait is in none.
+cat >handler.c <<'C'
+#include <pthread.h>
+#include <signal.h>
+int ticks, late;
+static void count(void) { ticks++; }
+static void on_usr1(int signal) { (void)signal; count(); }
+static void *reset(void *arg) { ticks = 0; late = 1; return arg; }
+static void seen(void) { late++; }
+int main(void)
+{
+	pthread_t t;
+	sigset_t set;
+	int got;
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR2);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	signal(SIGUSR1, on_usr1);
+	pthread_create(&t, NULL, reset, NULL);
+	raise(SIGUSR1);
+	raise(SIGUSR2);
+	sigwait(&set, &got);
+	seen();
+	return pthread_join(t, NULL);
+}
+C
+gcc -g -O0 -fsanitize=thread handler.c -o handler -pthread || exit 1
+timeout 60 "$RACETRACE" record -o handler.zst ./handler >/dev/null 2>&1
+"$RACETRACE" analyze -f text --fail-on never handler.zst >out 2>err
+grep -qE '^F[0-9]+ error, observed: .*`count` \(in a handler of SIGUSR1\)' out || wrong "the handler: $(grep ^F out)"
+grep -qE '^  handler\.c:4 in count: main, in a handler of SIGUSR1, (reads|writes|updates), holding no lock' out || wrong "the handler's place: $(cat out)"
+grep -q 'fix: make it atomic and free of locks (a handler may not wait for one)' out || wrong "its fix: $(grep fix: out)"
+grep -q 'handler of SIGUSR2' out && wrong "sigwait is a handler: $(cat out)"
+"$RACETRACE" analyze -f json --fail-on never handler.zst >out 2>err
+holds '[.anomalies[].events[].handler_of] | unique | . == [null, "SIGUSR1"]'
 exit $fail
