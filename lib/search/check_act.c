@@ -5,13 +5,14 @@
  *
  * Locks are released to let other threads in, so most such pairs are intended. Only what looks like a check and its act
  * is reported. The lock guards the cell: all accesses hold it once a second thread has come. The first section writes
- * nothing. The second writes the cell without reading it again first (an update, x -= n, reads and writes at one line).
- * No other section of the lock is in between, and no wait. Both are in one call that the program's own source makes, or
- * the second is further down in main or in a thread's own routine.
+ * nothing. The second writes the cell without reading it again first (an update, x -= n, reads it for itself:
+ * update.c). No other section of the lock is in between, and no wait. Both are in one call that the program's own
+ * source makes, or the second is further down in main or in a thread's own routine.
  */
 #include "lib/base/vec.h"
 #include "lib/search/classes.h"
 #include "lib/search/found.h"
+#include "lib/search/update.h"
 #include "lib/trace/jumps.h"
 
 #include <stdlib.h>
@@ -30,6 +31,7 @@ static const struct pattern check_act = {.name = "check-w-act",
 
 struct check_act_seen {
 	uint32_t cell, read, again; /* again: read once more in the next section; MODEL_NONE: not read */
+	bool often;                 /* read there more than once */
 	bool done;                  /* the next section has written it */
 };
 struct check_act_hold {
@@ -54,6 +56,7 @@ struct check_act_finder {
 	const struct search_context *context;
 	const struct model *m;
 	struct found_list found;
+	struct snippets source;
 	struct classes keys; /* thread, lock: number of the track */
 	struct track *tracks;
 	uint32_t track_capacity;
@@ -77,15 +80,6 @@ static struct track *track_of(struct check_act_finder *s, uint32_t thread, uint3
 	if (i == before)
 		memset(&s->tracks[i], 0, sizeof s->tracks[i]);
 	return &s->tracks[i];
-}
-
-static bool same_line(const struct check_act_finder *s, uint32_t e1, uint32_t e2)
-{
-	uint64_t pc1 = s->m->sites[s->m->events[e1].site].pc, pc2 = s->m->sites[s->m->events[e2].site].pc;
-	size_t n1, n2;
-	const struct rt_frame *f1 = rt_trace_frames(s->m->trace, pc1, &n1),
-	                      *f2 = rt_trace_frames(s->m->trace, pc2, &n2);
-	return n1 && n2 && f1->line && f1->line == f2->line && f1->file && f2->file && !strcmp(f1->file, f2->file);
 }
 
 /* True if every access of the cell holds the lock once a second thread has come. */
@@ -139,10 +133,12 @@ static void at_read(struct track *t, uint32_t e, uint32_t cell)
 	struct check_act_seen *before = seen_find(&t->before, cell), *now = seen_find(&t->now, cell);
 	if (before && before->again == MODEL_NONE)
 		before->again = e;
+	else if (before)
+		before->often = true;
 	if (now)
 		now->read = e;
 	else if (t->now.count < READS_MAX)
-		t->now.seen[t->now.count++] = (struct check_act_seen){cell, e, MODEL_NONE, false};
+		t->now.seen[t->now.count++] = (struct check_act_seen){cell, e, MODEL_NONE, false, false};
 	else
 		t->now.many = true;
 }
@@ -158,10 +154,10 @@ static void at_write(struct check_act_finder *s, struct track *t, uint32_t e, ui
 	if (!check || check->done)
 		return;
 	check->done = true;
-	/* An update acts from its read on. */
+	/* An update acts from its read on. Another read looks at the cell again, and may decide. */
 	if (check->again == MODEL_NONE)
 		add_candidate(s, check->read, e, cell, lock);
-	else if (same_line(s, check->again, e))
+	else if (!check->often && update_is_one(s->m, &s->source, check->again, e))
 		add_candidate(s, check->read, check->again, cell, lock);
 }
 
@@ -426,7 +422,8 @@ void check_act_settle(const struct model *m, struct anomaly *a)
 
 enum rt_status check_act_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err)
 {
-	struct check_act_finder s = {.context = c, .m = c->m, .found = {.context = c, .list = list}};
+	struct check_act_finder s = {
+	    .context = c, .m = c->m, .found = {.context = c, .list = list}, .source = {.trace = c->m->trace}};
 	enum rt_status status = RT_OK;
 	s.epochs = calloc((size_t)c->m->thread_count + 1, sizeof *s.epochs);
 	s.failed = !s.epochs;
@@ -445,7 +442,8 @@ enum rt_status check_act_search(const struct search_context *c, struct anomaly_l
 	for (uint32_t i = 0; i < s.count; i++)
 		free(s.candidates[i].sites);
 	free(s.candidates);
-	s.found.failed |= s.failed;
+	s.found.failed |= s.failed | s.source.no_memory;
+	snippets_release(&s.source);
 	enum rt_status finished = found_finish(&s.found, err);
 	return status ? status : finished;
 }
