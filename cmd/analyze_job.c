@@ -1,6 +1,7 @@
 /* One trace that is analyzed; see analyze_job.h. */
 #include "cmd/analyze_job.h"
 
+#include "cmd/cache.h"
 #include "cmd/common.h"
 #include "cmd/known.h"
 #include "cmd/memory.h"
@@ -114,10 +115,15 @@ enum rt_status analyze_job_open(struct analyze_job *j, struct rt_error *err)
 enum rt_status analyze_job_run(struct analyze_job *j, struct rt_error *err)
 {
 	struct analysis *a = NULL;
+	struct cmd_cache cache;
 	if (!j->one_of_several)
 		progress_watch(j->trace);
 	j->analysis.memory = j->s->max_memory ? j->max_memory : 0;
+	cmd_cache_open(&cache, j->s, j->path);
+	j->analysis.cache = &cache.cache;
 	enum rt_status status = analysis_run(j->trace, &j->analysis, &a, err);
+	cmd_cache_end(&cache, status ? NULL : a);
+	j->analysis.cache = NULL;
 	if (!status)
 		status = check_kinds(j->s, a, err);
 	if (!status)

@@ -37,7 +37,8 @@ enum {
 	OPT_STATS,
 	OPT_CONFIRM,
 	OPT_SHARD,
-	OPT_FINDING
+	OPT_FINDING,
+	OPT_NO_CACHE
 };
 
 static const struct argp_option options[] = {
@@ -89,6 +90,11 @@ static const struct argp_option options[] = {
     {"shard", OPT_SHARD, "I/N", 0,
      "Decide the I-th of N shares of the candidates, and write a part instead of a report; 'racetrace merge' makes one "
      "report of all N parts",
+     0},
+    {"no-cache", OPT_NO_CACHE, NULL, 0,
+     "Prove all candidates again: neither use nor write TRACE.cache, where what took long to prove is kept for the "
+     "next "
+     "analysis of the same trace",
      0},
     {"exhaustive", OPT_EXHAUSTIVE, NULL, 0,
      "Decide all races and deadlocks at once by visiting every state that the trace's events can reach; for small "
@@ -321,6 +327,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_EXHAUSTIVE:
 		s->analysis.exhaustive = true;
+		return 0;
+	case OPT_NO_CACHE:
+		s->no_cache = true;
 		return 0;
 	case OPT_SCHEMA:
 		s->schema = true;

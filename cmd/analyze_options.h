@@ -25,6 +25,7 @@ struct analyze_settings {
 	const char *source_root;
 	uint64_t max_memory; /* 0: derived from the free memory */
 	bool allow_incomplete;
+	bool no_cache; /* what was proved before is neither used nor kept */
 	bool anomalies, verbose;
 	bool all;     /* conditional and refuted ones too */
 	bool confirm; /* by replay */

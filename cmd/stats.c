@@ -53,6 +53,8 @@ static void print_proofs(const struct stats *s, const struct analysis *a)
 	if (proofs->pecan_asked)
 		fprintf(stderr, "pecan-asked %" PRIu64 "\npecan-seconds %.6f\n", proofs->pecan_asked,
 		        (double)proofs->pecan_ns * 1e-9);
+	if (proofs->known)
+		fprintf(stderr, "known-results %" PRIu64 "\n", proofs->known);
 	if (proofs->rejected)
 		fprintf(stderr, "rejected %" PRIu64 "\n", proofs->rejected);
 	if (proofs->visited)

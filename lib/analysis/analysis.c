@@ -177,53 +177,69 @@ static enum rt_status decide_share(struct analysis *a, const struct jobs_task *t
 	return status;
 }
 
-/* Decides each anomaly of a task, here or in processes beside this one. *steps: of all schedules. */
-static enum rt_status decide_task(struct analysis *a, const struct jobs_task *task, uint32_t pass,
-                                  const struct analysis_options *options, struct provers *provers, uint64_t *steps,
+/* What decides the anomalies, beside the options. */
+struct deciding {
+	const struct analysis_options *options;
+	struct provers *provers;
+	struct parts *parts; /* results that are taken over; NULL: none */
+	struct part *fresh;  /* where results go; NULL: nowhere */
+	uint64_t steps;      /* of all schedules */
+};
+
+/* Decides each anomaly of a task, here or in processes beside this one. */
+static enum rt_status decide_task(struct analysis *a, const struct jobs_task *task, uint32_t pass, struct deciding *d,
                                   struct rt_error *err)
 {
+	const struct analysis_options *options = d->options;
+	struct provers *provers = d->provers;
 	uint32_t jobs = options->jobs;
+	/* What is known already comes without it. */
+	if (!d->parts)
+		provers_precede_now(provers);
 	if (options->part)
 		return decide_share(a, task, pass, options->part, provers, err);
-	struct jobs *others = jobs > 1 && !options->parts && task->count > 1 ? jobs_start(provers, task, jobs) : NULL;
+	struct jobs *others = jobs > 1 && !d->parts && task->count > 1 ? jobs_start(provers, task, jobs) : NULL;
 	enum rt_status status = RT_OK;
 	for (size_t i = 0; !status && i < task->count; i++) {
 		struct anomaly *anomaly = &a->anomalies.items[task->order[i]];
+		struct prove_counts before = *provers_counts(provers);
 		if (options->decided && options->decided(i, task->count, options->step_arg)) {
 			leave(a, task, i);
 			break;
 		}
-		bool taken = options->parts ? parts_take(options->parts, provers, pass, task->order[i], anomaly)
-		                            : others && jobs_take(others, anomaly);
-		if (!taken)
+		bool taken = d->parts ? parts_take(d->parts, provers, pass, task->order[i], anomaly)
+		                      : others && jobs_take(others, anomaly);
+		if (!taken) {
+			provers_precede_now(provers);
 			status = task->decide(provers, anomaly, err);
-		*steps += anomaly->schedule ? anomaly->schedule->count : 0;
+		}
+		if (!status && d->fresh)
+			part_put(d->fresh, pass, task->order[i], anomaly, &before, provers_counts(provers));
+		d->steps += anomaly->schedule ? anomaly->schedule->count : 0;
 		/* Not each time: half of what is too much goes at once. */
-		if (*steps / 2 > a->limits.of[LIMIT_SCHEDULE_STEPS])
-			bound_schedules(a, steps);
+		if (d->steps / 2 > a->limits.of[LIMIT_SCHEDULE_STEPS])
+			bound_schedules(a, &d->steps);
 	}
-	bound_schedules(a, steps);
+	bound_schedules(a, &d->steps);
 	jobs_end(others);
 	return status;
 }
 
 /* Proves what can be proved, the most urgent first; then settles what that left conditional. */
-static enum rt_status prove_all(struct analysis *a, const struct analysis_options *options, struct provers *provers,
-                                struct rt_error *err)
+static enum rt_status prove_all(struct analysis *a, struct deciding *d, struct rt_error *err)
 {
 	const struct anomaly_list *list = &a->anomalies;
 	uint32_t *order = urgency_order(a->model, &a->anomalies);
 	struct jobs_task task = {list, order, list->count, provers_decide};
-	uint64_t steps = 0;
 	if (!order)
 		return rt_error_set(err, RT_EMEMORY, "no memory to prove what was found");
-	enum rt_status status = decide_task(a, &task, 0, options, provers, &steps, err);
+	enum rt_status status = decide_task(a, &task, 0, d, err);
 	task = (struct jobs_task){list, order, 0, provers_settle};
 	for (size_t i = 0; i < list->count; i++)
 		if (list->items[order[i]].verdict == VERDICT_CONDITIONAL)
 			order[task.count++] = order[i];
 	if (!status)
-		status = decide_task(a, &task, 1, options, provers, &steps, err);
+		status = decide_task(a, &task, 1, d, err);
 	free(order);
 	return status;
 }
@@ -295,7 +311,16 @@ static enum rt_status decide_all(struct analysis *a, const struct analysis_optio
 {
 	enum rt_status status = RT_OK;
 	struct provers *provers = a->anomalies.count ? provers_of(c) : NULL;
-	uint64_t digest = options->part || options->parts ? digest_of(a, &options->prove) : 0;
+	struct cache *cache = options->cache;
+	uint64_t digest = options->part || options->parts || cache ? digest_of(a, &options->prove) : 0;
+	if (cache && cache->known && !parts_are_of(cache->known, digest))
+		cache->known = NULL;
+	if (cache && !cache->known && cache->fresh)
+		part_digest(cache->fresh, digest);
+	struct deciding d = {.options = options,
+	                     .provers = provers,
+	                     .parts = cache && cache->known ? cache->known : options->parts,
+	                     .fresh = cache && !cache->known ? cache->fresh : NULL};
 	if (options->part)
 		part_digest(options->part, digest);
 	if (options->parts && !parts_are_of(options->parts, digest))
@@ -310,7 +335,7 @@ static enum rt_status decide_all(struct analysis *a, const struct analysis_optio
 	if (provers && !status)
 		status = provers_precede(provers, &a->anomalies, err);
 	if (provers && !status)
-		status = prove_all(a, options, provers, err);
+		status = prove_all(a, &d, err);
 	hidden_cap(c->hidden, c, &a->anomalies);
 	plain_cap(a->model, &a->anomalies);
 	if (options->model.objects)

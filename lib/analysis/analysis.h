@@ -10,6 +10,12 @@
 
 struct window;
 
+/* Results of an earlier analysis of the same trace, or room for those of this one. */
+struct cache {
+	struct parts *known; /* borrowed; NULL: none. Set to NULL if they are of other candidates */
+	struct part *fresh;  /* where all results go if none are known; NULL: nowhere */
+};
+
 /* What analysis_run does, in this order; the last is no work. */
 enum analysis_step { ANALYSIS_LOAD, ANALYSIS_SEARCH, ANALYSIS_ORDERS, ANALYSIS_PREPARE, ANALYSIS_PROVE, ANALYSIS_DONE };
 
@@ -27,6 +33,7 @@ struct analysis_options {
 	uint32_t jobs;              /* number of processes that prove candidates; 0, 1: this one */
 	struct part *part;          /* decide its share of the candidates alone, and write the results; NULL: all */
 	struct parts *parts;        /* take the results from there; NULL: there are none */
+	struct cache *cache;        /* the same, if they are of the same candidates; else write them; NULL: neither */
 	struct prove_options prove;
 	struct model_options model;
 	const struct window

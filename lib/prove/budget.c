@@ -78,6 +78,16 @@ static bool may_meet(bool met, bool copy_met, uint64_t spent, uint64_t more, uin
 	return met ? more : copy_met || (more && spent + room > limit);
 }
 
+/* True if the copy had spent just what was spent here, so that it met the limits as these provers would have. */
+static bool spent_as_much(const struct prove_counts *c, const struct prove_counts *copy)
+{
+	return c->spent == copy->spent && c->settle_spent == copy->settle_spent &&
+	       c->pecan_spent == copy->pecan_spent && c->free_spent == copy->free_spent &&
+	       c->observed_steps == copy->observed_steps && c->exhausted == copy->exhausted &&
+	       c->settle_exhausted == copy->settle_exhausted && c->pecan_exhausted == copy->pecan_exhausted &&
+	       c->free_exhausted == copy->free_exhausted && c->observed_exhausted == copy->observed_exhausted;
+}
+
 bool provers_add(struct provers *p, const struct prove_counts *before, const struct prove_counts *after)
 {
 	struct prove_counts *c = &p->counts;
@@ -85,13 +95,21 @@ bool provers_add(struct provers *p, const struct prove_counts *before, const str
 	uint64_t spent = after->spent - before->spent, settled = after->settle_spent - before->settle_spent;
 	uint64_t pecan = after->pecan_spent - before->pecan_spent, freed = after->free_spent - before->free_spent;
 	uint64_t observed = after->observed_steps - before->observed_steps;
-	if (may_meet(c->observed_exhausted, after->observed_exhausted, c->observed_steps, observed, observed,
-	             bound(p, LIMIT_OBSERVED_STEPS_TOTAL)) ||
-	    may_meet(c->exhausted, after->exhausted, c->spent, spent, room, bound(p, LIMIT_SEARCH_EVENTS_TOTAL)) ||
-	    may_meet(c->settle_exhausted, after->settle_exhausted, c->settle_spent, settled, room,
-	             bound(p, LIMIT_SETTLE_EVENTS_TOTAL)) ||
-	    may_meet(c->pecan_exhausted, after->pecan_exhausted, c->pecan_spent, pecan, pecan, budget_linear(p)) ||
-	    may_meet(c->free_exhausted, after->free_exhausted, c->free_spent, freed, freed, budget_free(p)))
+	if (spent_as_much(c, before)) {
+		c->exhausted = after->exhausted;
+		c->settle_exhausted = after->settle_exhausted;
+		c->pecan_exhausted = after->pecan_exhausted;
+		c->free_exhausted = after->free_exhausted;
+		c->observed_exhausted = after->observed_exhausted;
+	} else if (may_meet(c->observed_exhausted, after->observed_exhausted, c->observed_steps, observed, observed,
+	                    bound(p, LIMIT_OBSERVED_STEPS_TOTAL)) ||
+	           may_meet(c->exhausted, after->exhausted, c->spent, spent, room,
+	                    bound(p, LIMIT_SEARCH_EVENTS_TOTAL)) ||
+	           may_meet(c->settle_exhausted, after->settle_exhausted, c->settle_spent, settled, room,
+	                    bound(p, LIMIT_SETTLE_EVENTS_TOTAL)) ||
+	           may_meet(c->pecan_exhausted, after->pecan_exhausted, c->pecan_spent, pecan, pecan,
+	                    budget_linear(p)) ||
+	           may_meet(c->free_exhausted, after->free_exhausted, c->free_spent, freed, freed, budget_free(p)))
 		return false;
 	c->asked += after->asked - before->asked;
 	c->proved += after->proved - before->proved;
@@ -113,5 +131,6 @@ bool provers_add(struct provers *p, const struct prove_counts *before, const str
 	c->conditional += after->conditional - before->conditional;
 	c->cut += after->cut - before->cut;
 	c->instances_cut += after->instances_cut - before->instances_cut;
+	c->precede_exhausted |= after->precede_exhausted;
 	return true;
 }

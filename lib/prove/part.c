@@ -38,6 +38,8 @@ struct part_entry {
 
 static void put(struct part *p, const void *data, size_t size)
 {
+	p->size += size;
+	p->failed |= p->most && p->size > p->most;
 	p->failed |= !p->failed && !rt_write_all(p->fd, data, size);
 	if (p->sum)
 		XXH3_64bits_update(p->sum, data, size);
@@ -77,8 +79,8 @@ void part_digest(struct part *p, uint64_t digest)
 void part_put(struct part *p, uint32_t pass, uint32_t index, const struct anomaly *a, const struct prove_counts *before,
               const struct prove_counts *after)
 {
-	struct part_entry entry = {.kind = ENTRY_RESULT, .pass = pass, .index = index, .size = result_size(a)};
-	void *bytes = result_pack(a, before, after);
+	struct part_entry entry = {.kind = ENTRY_RESULT, .pass = pass, .index = index};
+	void *bytes = result_pack(a, before, after, &entry.size);
 	p->failed |= !bytes;
 	if (bytes) {
 		put(p, &entry, sizeof entry);
@@ -126,6 +128,16 @@ static bool read_at(int fd, void *data, size_t size, uint64_t offset)
 		size -= (size_t)n;
 	}
 	return true;
+}
+
+bool part_is(const char *path)
+{
+	char begin[sizeof magic];
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	bool is = fd >= 0 && read_at(fd, begin, sizeof begin, 0) && !memcmp(begin, magic, sizeof magic);
+	if (fd >= 0)
+		close(fd);
+	return is;
 }
 
 static enum rt_status damaged(const char *path, struct rt_error *err)
@@ -348,5 +360,6 @@ bool parts_take(struct parts *p, struct provers *provers, uint32_t pass, uint32_
 		return false;
 	}
 	result_apply(&r, a);
+	provers->counts.known++;
 	return true;
 }

@@ -12,10 +12,11 @@
 
 /* A part that is being written. */
 struct part {
-	int fd;             /* borrowed */
-	uint32_t shard, of; /* from 0 */
-	bool failed;        /* it cannot be written */
-	void *sum;          /* of what was written so far */
+	int fd;              /* borrowed */
+	uint32_t shard, of;  /* from 0 */
+	bool failed;         /* it cannot be written */
+	void *sum;           /* of what was written so far */
+	uint64_t size, most; /* bytes written; more than `most` count as a failure, 0: any number is fine */
 };
 
 /* args: count strings, for the one that merges. */
@@ -27,6 +28,9 @@ void part_put(struct part *p, uint32_t pass, uint32_t index, const struct anomal
               const struct prove_counts *after);
 /* Once after part_begin, also if the analysis failed. */
 void part_end(struct part *p);
+
+/* True if the file begins as a part does. */
+bool part_is(const char *path);
 
 /* All parts of one analysis. */
 struct parts;

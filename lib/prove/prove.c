@@ -147,10 +147,18 @@ enum rt_status provers_precede(struct provers *p, const struct anomaly_list *lis
 				return rt_error_set(err, RT_EMEMORY, "no memory to look for what comes first");
 		}
 	}
+	p->precede_open = true;
+	return RT_OK;
+}
+
+void provers_precede_now(struct provers *p)
+{
+	if (!p->precede_open)
+		return;
+	p->precede_open = false;
 	uint64_t total = p->context.limits->of[LIMIT_ORDER_EVENTS_TOTAL],
 	         budget = p->context.limits->of[LIMIT_SEARCH_EVENTS];
 	p->counts.precede_exhausted = precede_find(&p->precede, p->searches.strict.search, budget, total) >= total;
-	return RT_OK;
 }
 
 /*

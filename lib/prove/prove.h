@@ -33,6 +33,7 @@ struct prove_counts {
 	bool pecan_exhausted;           /* and so did PECAN's part */
 	bool free_exhausted;            /* and that of schedules in which reads see other writes */
 	bool observed_exhausted;        /* and that of schedules of what the recorded run shows */
+	uint64_t known;                 /* results that were worked out before, by another process or analysis */
 	uint64_t instances_cut;         /* anomalies of which not all instances were looked at */
 	bool precede_exhausted;         /* and that of provers_precede */
 	bool made;                      /* provers were made */
@@ -67,9 +68,11 @@ const struct trf *provers_needs(const struct provers *p);
  */
 enum rt_status provers_visit(struct provers *p, const struct anomaly_list *list, struct rt_error *err);
 
-/* Finds for the pairs of all sequences at once which event may come before which (precede.h): what asks for another
- * order has no witness. */
+/* Notes the pairs of all sequences. provers_precede_now finds for all at once which event may come before which
+ * (precede.h), unless it was done: what asks for another order has no witness. To be called before anything is decided
+ * here. */
 enum rt_status provers_precede(struct provers *p, const struct anomaly_list *list, struct rt_error *err);
+void provers_precede_now(struct provers *p);
 
 /*
  * Decides an anomaly: sets verdict, witness, events (of the instance that was proved) and schedule. One that is

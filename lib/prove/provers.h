@@ -29,6 +29,7 @@ struct provers {
 	struct certain *certain;
 	struct shorten *shorten;
 	struct precede precede;
+	bool precede_open; /* its questions have no answers yet */
 	/* What provers_visit was asked about, sorted. */
 	struct states_goal *visited;
 	uint32_t visited_count, visited_capacity;

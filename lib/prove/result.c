@@ -37,13 +37,81 @@ static uint32_t fault_of(const char *text)
 	return 0;
 }
 
-uint64_t result_size(const struct anomaly *a)
+/*
+ * Steps are numbers of seven bits a byte, the last one without the eighth: twice the thread, or one more if the step is
+ * not the thread's next one and where it begins follows; then how many events it has. Most steps take two bytes.
+ */
+enum { STEP_BYTES_MAX = 15 };
+
+static uint8_t *put_number(uint8_t *at, uint64_t n)
 {
-	uint64_t steps = a->schedule ? a->schedule->count : 0;
-	return sizeof(struct result) + steps * sizeof *a->schedule->steps + a->need_count * sizeof *a->needs;
+	for (; n > 127; n >>= 7)
+		*at++ = (uint8_t)(n | 128);
+	*at++ = (uint8_t)n;
+	return at;
 }
 
-void *result_pack(const struct anomaly *a, const struct prove_counts *before, const struct prove_counts *after)
+/* *at: moved behind it. False at the end, or if it is no number of an event. */
+static bool get_number(const uint8_t **at, const uint8_t *end, uint64_t *n)
+{
+	*n = 0;
+	for (unsigned shift = 0; *at < end && shift < 35; shift += 7) {
+		uint8_t byte = *(*at)++;
+		*n |= (uint64_t)(byte & 127) << shift;
+		if (!(byte & 128))
+			return true;
+	}
+	return false;
+}
+
+/* The steps, behind `head` bytes. NULL without memory. */
+static uint8_t *pack_steps(const struct schedule *s, size_t head, size_t tail, uint64_t *size)
+{
+	uint32_t threads = 0;
+	for (uint32_t i = 0; s && i < s->count; i++)
+		threads = s->steps[i].thread >= threads ? s->steps[i].thread + 1 : threads;
+	uint32_t *next = calloc((size_t)threads + 1, sizeof *next);
+	uint8_t *bytes = malloc(head + (s ? (size_t)s->count * STEP_BYTES_MAX : 0) + tail), *at = bytes + head;
+	for (uint32_t i = 0; next && bytes && s && i < s->count; i++) {
+		const struct schedule_step *step = &s->steps[i];
+		bool apart = step->from != next[step->thread];
+		at = put_number(at, (uint64_t)step->thread * 2 + apart);
+		if (apart)
+			at = put_number(at, step->from);
+		at = put_number(at, step->to - step->from + (uint64_t)1);
+		next[step->thread] = step->to + 1;
+	}
+	*size = (uint64_t)(at - bytes) - head;
+	if (!next) {
+		free(bytes);
+		bytes = NULL;
+	}
+	free(next);
+	return bytes;
+}
+
+static bool unpack_steps(const uint8_t *at, const uint8_t *end, const struct model *m, struct schedule *s)
+{
+	uint32_t *next = calloc((size_t)m->thread_count + 1, sizeof *next);
+	bool ok = next != NULL;
+	for (uint32_t i = 0; ok && i < s->count; i++) {
+		uint64_t thread = 0, from = 0, count = 0;
+		ok = get_number(&at, end, &thread) && thread / 2 < m->thread_count;
+		from = ok ? next[thread / 2] : 0;
+		ok = ok && (!(thread & 1) || get_number(&at, end, &from)) && get_number(&at, end, &count) && count &&
+		     from + count <= m->threads[thread / 2].count;
+		if (!ok)
+			break;
+		s->steps[i] =
+		    (struct schedule_step){(uint32_t)(thread / 2), (uint32_t)from, (uint32_t)(from + count - 1)};
+		next[thread / 2] = (uint32_t)(from + count);
+	}
+	free(next);
+	return ok && at == end;
+}
+
+void *result_pack(const struct anomaly *a, const struct prove_counts *before, const struct prove_counts *after,
+                  uint64_t *size)
 {
 	struct result r;
 	memset(&r, 0, sizeof r); /* what is between the members is written too */
@@ -68,23 +136,22 @@ void *result_pack(const struct anomaly *a, const struct prove_counts *before, co
 	}
 	r.needs = a->need_count;
 	r.need_total = a->need_total;
-	char *bytes = malloc(result_size(a)), *at = bytes;
+	size_t needs = a->need_count * sizeof *a->needs;
+	uint8_t *bytes = pack_steps(a->schedule, sizeof r, needs, &r.step_bytes);
 	if (!bytes)
 		return NULL;
-	memcpy(at, &r, sizeof r);
-	at += sizeof r;
-	if (r.steps)
-		memcpy(at, a->schedule->steps, r.steps * sizeof *a->schedule->steps);
-	at += r.steps * sizeof *a->schedule->steps;
-	if (r.needs)
-		memcpy(at, a->needs, r.needs * sizeof *a->needs);
+	memcpy(bytes, &r, sizeof r);
+	if (needs)
+		memcpy(bytes + sizeof r + r.step_bytes, a->needs, needs);
+	*size = sizeof r + r.step_bytes + needs;
 	return bytes;
 }
 
 bool result_write(int fd, const struct anomaly *a, const struct prove_counts *before, const struct prove_counts *after)
 {
-	void *bytes = result_pack(a, before, after);
-	bool written = bytes && rt_write_all(fd, bytes, result_size(a));
+	uint64_t size;
+	void *bytes = result_pack(a, before, after, &size);
+	bool written = bytes && rt_write_all(fd, bytes, size);
 	free(bytes);
 	return written;
 }
@@ -98,7 +165,8 @@ static bool is_event(const struct model *m, uint32_t e)
 static bool fits(const struct model *m, const struct result *r)
 {
 	bool fits = r->verdict < VERDICTS && r->witness < WITNESS_KINDS && r->needs <= ANOMALY_NEEDS_MAX &&
-	            r->steps <= m->event_count + ANOMALY_EVENTS_MAX && r->guess < FAULTS;
+	            r->steps <= m->event_count + ANOMALY_EVENTS_MAX &&
+	            r->step_bytes <= (uint64_t)r->steps * STEP_BYTES_MAX && r->guess < FAULTS;
 	for (int i = 0; i < ANOMALY_EVENTS_MAX; i++)
 		fits &= is_event(m, r->events[i]) || !r->events[i] || r->events[i] == MODEL_NONE;
 	fits &= !r->uncertain || is_event(m, r->first_uncertain);
@@ -108,17 +176,17 @@ static bool fits(const struct model *m, const struct result *r)
 static bool read_schedule(int fd, const struct model *m, struct result *r)
 {
 	struct schedule *s = r->schedule = calloc(1, sizeof *s);
+	uint8_t *bytes = malloc(r->step_bytes + 1);
 	if (s)
 		s->steps = malloc(((size_t)r->steps + 1) * sizeof *s->steps);
-	if (!s || !s->steps || !receive_all(fd, s->steps, r->steps * sizeof *s->steps))
-		return false;
-	s->count = r->steps;
-	s->events = r->schedule_events;
-	for (uint32_t i = 0; i < s->count; i++)
-		if (s->steps[i].thread >= m->thread_count || s->steps[i].from > s->steps[i].to ||
-		    s->steps[i].to >= m->threads[s->steps[i].thread].count)
-			return false;
-	return true;
+	bool ok = s && s->steps && bytes && receive_all(fd, bytes, r->step_bytes);
+	if (ok) {
+		s->count = r->steps;
+		s->events = r->schedule_events;
+		ok = unpack_steps(bytes, bytes + r->step_bytes, m, s);
+	}
+	free(bytes);
+	return ok;
 }
 
 static bool read_needs(int fd, const struct model *m, struct result *r)

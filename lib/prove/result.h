@@ -14,16 +14,16 @@ struct result {
 	uint32_t guess;                    /* enum verify_fault; 0: it has none */
 	uint32_t scheduled;                /* 1: it has a schedule, which follows */
 	uint32_t steps, needs, need_total; /* their number */
+	uint64_t step_bytes;               /* that the steps take */
 	uint64_t schedule_events;
 	struct prove_counts before, after; /* of the provers that decided it */
 	struct schedule *schedule;         /* owned; NULL when written */
 	uint32_t *need_events;             /* owned; NULL when written */
 };
 
-/* Number of bytes of its result. */
-uint64_t result_size(const struct anomaly *a);
-/* Those bytes; the caller's to free. NULL without memory. */
-void *result_pack(const struct anomaly *a, const struct prove_counts *before, const struct prove_counts *after);
+/* Its result as *size bytes; the caller's to free. NULL without memory. */
+void *result_pack(const struct anomaly *a, const struct prove_counts *before, const struct prove_counts *after,
+                  uint64_t *size);
 /* False if the file cannot be written. */
 bool result_write(int fd, const struct anomaly *a, const struct prove_counts *before, const struct prove_counts *after);
 /* False, and nothing is the caller's, at the end of the file, without memory, or if it is of no event of the model. */

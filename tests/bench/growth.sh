@@ -15,7 +15,7 @@ read -ra threads <<<"${THREADS:-2 16 64 256}"
 row() {
 	local trace=$work/grown-$1-$2.zst
 	[ -f "$trace" ] || "$build/bin/gen_trace" -n "$1" -t "$2" "$trace" >/dev/null
-	"$build/bin/racetrace" analyze --stats --fail-on never --format json -o "$work/grown.json" "$trace" 2>&1 |
+	"$build/bin/racetrace" analyze --no-cache --stats --fail-on never --format json -o "$work/grown.json" "$trace" 2>&1 |
 		sed -n 's/^\(load\|search\|orders\|prepare\|prove\|report\)-seconds /\1 /p; s/^\(model-bytes-an-event\|memory-bytes\) /\1 /p' | tr '\n' ' '
 }
 # table WHAT ROW...: each row is "SIZE name value name value ..."

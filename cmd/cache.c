@@ -1,0 +1,130 @@
+/*
+ * The results of proofs beside their trace; see cache.h. The file is one part of one (lib/prove/part.h): it is taken
+ * over only for the same candidates, and a proof only if the judge agrees. Its arguments are a key: a hash of the
+ * trace, of this program and of the options that the candidates do not show. What differs in any of these is not used,
+ * and replaced; nor is what is damaged or another user's.
+ */
+#include "cmd/cache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+/* Larger ones are not kept; nor is what took fewer events to prove, as it is quick to prove again. */
+enum { SIZE_MAX_KEPT = 64 << 20, WORTH = 1000000 };
+
+static bool hash_file(XXH3_state_t *state, const char *path)
+{
+	char bytes[1 << 16];
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	bool ok = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+	for (ssize_t n = 1; ok && n;) {
+		n = read(fd, bytes, sizeof bytes);
+		if (n > 0)
+			XXH3_128bits_update(state, bytes, (size_t)n);
+		ok = n >= 0 || errno == EINTR;
+	}
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
+/* False if it cannot be told what the analysis depends on. */
+static bool make_key(const struct analyze_settings *s, const char *trace, char *key, size_t size)
+{
+	const struct analysis_options *o = &s->analysis;
+	const uint64_t options[] = {
+	    s->input.strict, s->input.skip_unknown, o->kinds,         o->orders,        o->every,
+	    o->asked,        s->max_memory,         o->model.regions, o->model.objects, o->set_memory_model,
+	    o->memory_model, o->prove.guess};
+	XXH3_state_t *state = XXH3_createState();
+	if (!state)
+		return false;
+	XXH3_128bits_reset(state);
+	XXH3_128bits_update(state, options, sizeof options);
+	XXH3_128bits_update(state, o->limits.of, sizeof o->limits.of);
+	bool ok = hash_file(state, trace) && hash_file(state, "/proc/self/exe");
+	XXH128_hash_t hash = XXH3_128bits_digest(state);
+	snprintf(key, size, "%016" PRIx64 "%016" PRIx64, (uint64_t)hash.high64, (uint64_t)hash.low64);
+	XXH3_freeState(state);
+	return ok;
+}
+
+/* True if the file may be read: nobody else can have said there that a bug is none. */
+static bool is_own(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+	       !(st.st_mode & (S_IWGRP | S_IWOTH));
+}
+
+static struct parts *read_known(char *path, const char *key)
+{
+	struct parts *p;
+	struct rt_error err;
+	uint32_t count;
+	if (!is_own(path) || !part_is(path) || parts_open(&path, 1, &p, &err))
+		return NULL;
+	char *const *args = parts_args(p, &count);
+	if (count == 1 && !strcmp(args[0], key))
+		return p;
+	parts_free(p);
+	return NULL;
+}
+
+/* Begins a new file, unless another one than a cache has its name. */
+static void begin_fresh(struct cmd_cache *c, const char *path, char *key)
+{
+	struct rt_error err;
+	struct stat st;
+	if (lstat(path, &st) == 0 && (!is_own(path) || !part_is(path)))
+		return;
+	if (rt_output_create(&c->out, path, RT_OUTPUT_FILE, &err))
+		return;
+	c->part = (struct part){.fd = c->out.fd, .of = 1, .most = SIZE_MAX_KEPT};
+	part_begin(&c->part, &key, 1);
+	c->cache.fresh = &c->part;
+	c->writing = true;
+}
+
+void cmd_cache_open(struct cmd_cache *c, const struct analyze_settings *s, const char *trace)
+{
+	char *path, key[40];
+	*c = (struct cmd_cache){0};
+	/* What users' patterns say, and what was visited, no key has. */
+	if (s->no_cache || s->user.count || s->analysis.exhaustive || s->analysis.unproved || s->analysis.parts ||
+	    !make_key(s, trace, key, sizeof key) || asprintf(&path, "%s.cache", trace) < 0)
+		return;
+	c->parts = c->cache.known = read_known(path, key);
+	if (!c->parts)
+		begin_fresh(c, path, key);
+	free(path);
+}
+
+static bool is_worth(const struct analysis *a)
+{
+	const struct prove_counts *p = &a->proofs;
+	return !a->undecided &&
+	       p->spent + p->settle_spent + p->pecan_spent + p->free_spent + p->observed_steps >= WORTH;
+}
+
+void cmd_cache_end(struct cmd_cache *c, const struct analysis *a)
+{
+	struct rt_error err;
+	parts_free(c->parts);
+	if (c->writing) {
+		part_end(&c->part);
+		if (a && !c->part.failed && is_worth(a))
+			(void)rt_output_commit(&c->out, &err); /* without it the next analysis takes as long */
+		else
+			rt_output_discard(&c->out);
+	}
+	*c = (struct cmd_cache){0};
+}

@@ -1,0 +1,24 @@
+/* What was proved of a trace, kept in a file beside it for the next analysis of the same trace. */
+#ifndef CMD_CACHE_H
+#define CMD_CACHE_H
+
+#include "cmd/analyze_options.h"
+#include "lib/base/output.h"
+
+struct cmd_cache {
+	struct cache cache; /* for analysis_options.cache */
+	struct parts *parts;
+	struct part part;
+	struct rt_output out;
+	bool writing;
+};
+
+/*
+ * Opens TRACE.cache: what is known, if it was written by this program for this trace and the options that matter, or
+ * room for what will be. Where there is no such file and none can be made, the cache is empty. Ended by cmd_cache_end.
+ */
+void cmd_cache_open(struct cmd_cache *c, const struct analyze_settings *s, const char *trace);
+/* Keeps what was written if the analysis has decided all candidates and that took long. a: NULL if there is none. */
+void cmd_cache_end(struct cmd_cache *c, const struct analysis *a);
+
+#endif

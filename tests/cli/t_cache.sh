@@ -1,0 +1,85 @@
+#!/bin/bash
+# t_cache.sh [BUILD]: what took long to prove is taken from TRACE.cache the next time, with the very same report; what is of
+# another trace, of other options, damaged or not one's own is not.
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/text.sh"
+
+awk 'BEGIN {
+	for (t = 1; t < 4; t++) print "T0|fork(T" t ")|1"
+	s = 7
+	for (i = 0; i < 700; i++) {
+		s = (s * 1103515245 + 12345) % 2147483648; t = int(s / 65536) % 4
+		s = (s * 1103515245 + 12345) % 2147483648; v = int(s / 65536) % 20
+		print "T" t "|acq(L" v ")|" 10 + v "\nT" t "|r(v" v ")|" 100 + v "\nT" t "|w(v" v ")|" 200 + v "\nT" t "|rel(L" v ")|" 300 + v
+		if (i % 9 == 0) print "T" t "|w(v" v ")|" 400 + v
+	}
+}' >proved.std
+
+# same KNOWN OPTION...: the report is that of --no-cache; KNOWN: "all" results were known, or "none".
+same() {
+	local known=$1 count
+	shift
+	run 0 analyze --fail-on never --no-cache --format json "$@" proved.std
+	mv out plain.out
+	run 0 analyze --fail-on never --stats --format json "$@" proved.std
+	cmp -s plain.out out || wrong "another report with the cache: $*"
+	count=$(sed -n 's/^known-results //p' err)
+	if [ "$known" = none ]; then
+		[ -z "$count" ] || wrong "$count results were known: $*"
+	else
+		[ "${count:-0}" -ge "$(sed -n 's/^candidates //p' err)" ] || wrong "not all results were known, but ${count:-none}: $*"
+	fi
+}
+
+run 0 analyze --fail-on never --no-cache proved.std
+[ ! -e proved.std.cache ] || wrong "a cache with --no-cache"
+same none
+[ -s proved.std.cache ] || wrong "no cache"
+same all
+same all --all
+same all --format text --anomalies -v
+same all -j 2
+same all --finding F1
+# Other candidates, or other ways to prove them: the cache is that of the last ones.
+same none --kinds race
+same none --limit search_events=100000
+same all --limit search_events=100000
+same none --every
+same none
+# Damaged.
+for at in 100 $(($(stat -c %s proved.std.cache) / 2)) $(($(stat -c %s proved.std.cache) - 1)); do
+	printf '\377' | dd of=proved.std.cache bs=1 seek="$at" conv=notrunc 2>/dev/null
+	same none
+done
+truncate -s -1 proved.std.cache
+same none
+same all
+# Another trace: one more event.
+echo 'T0|r(v0)|99' >>proved.std
+same none
+same all
+# A file that others may write, and one that is no cache: neither is used, nor overwritten.
+chmod g+w proved.std.cache
+before=$(stat -c %i proved.std.cache)
+same none
+[ "$(stat -c %i proved.std.cache)" = "$before" ] || wrong "another's cache was replaced"
+rm -f proved.std.cache
+echo mine >proved.std.cache
+same none
+[ "$(cat proved.std.cache)" = mine ] || wrong "a file that is no cache was replaced"
+rm -f proved.std.cache
+# No file: standard input, and a trace that is quick to prove.
+"$RACETRACE" analyze --fail-on never - <proved.std >out 2>err || wrong "a pipe: $(cat err)"
+[ ! -e ./-.cache ] || wrong "a cache of standard input"
+head -n 100 proved.std >quick.std
+run 0 analyze --fail-on never quick.std
+[ ! -e quick.std.cache ] || wrong "a cache of what is quick to prove"
+# A folder of traces has no more traces by it.
+mkdir -p folder
+cp proved.std folder
+run 0 analyze --fail-on never folder
+mv out folder.json
+run 0 analyze --fail-on never folder
+[ -s folder/proved.std.cache ] || wrong "no cache in the folder"
+cmp -s folder.json out || wrong "another report of the folder"
+exit $fail
