@@ -162,6 +162,43 @@ status=$?
 says '^racetrace: interrupted: the report is about [0-9]+ run'
 holds '(.runs | length) >= 1 and (.runs | length) < 1000000 and .findings == []'
 
+# So with each strategy, in the midst of a run that waits for ever.
+program waits <<'C'
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+int x;
+static void *other(void *a) { x = 1; return a; }
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, NULL, other, NULL);
+	x = 2;
+	pthread_join(t, NULL);
+	if (open("first", O_CREAT | O_EXCL | O_WRONLY, 0600) >= 0)
+		return 0;
+	open("second", O_CREAT | O_WRONLY, 0600);
+	open("nobody", O_RDONLY); /* a FIFO */
+	return 0;
+}
+C
+mkfifo nobody
+for strategy in predict random native racefuzzer systematic drfinder pct pos noise suspend; do
+	rm -f first second
+	"$RACETRACE" explore --strategy $strategy --runs 1000 --timeout 600 -f json -- ./waits >out 2>err &
+	explore=$!
+	for ((i = 0; i < 600; i++)); do
+		[ ! -e second ] && kill -0 $explore 2>/dev/null || break
+		sleep 0.1
+	done
+	kill -INT $explore 2>/dev/null || wrong "$strategy ends after a run"
+	wait $explore
+	status=$?
+	[ $status = 1 ] || wrong "an interrupt of $strategy: status $status: $(cat err)"
+	says '^racetrace: interrupted: the report is about 1 run$'
+	holds '(.runs | length) == 1 and (.findings | length) == 1'
+done
+
 # Each file of a folder is an input: an argument, or standard input.
 program inputs <<'C'
 #include <pthread.h>
