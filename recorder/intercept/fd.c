@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/close_range.h>
 #include <linux/kcmp.h>
 #include <poll.h>
@@ -325,6 +326,15 @@ void rt_fd_close_range(unsigned first, unsigned last, int flags, uintptr_t pc)
 	for (unsigned fd = first; fd <= last && fd <= most; fd++)
 		if (!is_closed((int)fd) && RT_SYSCALL(SYS_fcntl, fd, F_GETFD) >= 0)
 			rt_fd_closes((int)fd, pc);
+}
+
+RT_INTERPOSE(void, closefrom, (int first))
+{
+	unsigned from = first > 0 ? (unsigned)first : 0, to = UINT_MAX;
+
+	rt_fd_close_range(from, to, 0, RT_CALLER);
+	rt_idle_close_range(&from, &to, 0);
+	RT_REAL(closefrom)((int)from);
 }
 
 bool rt_fd_is_written(int fd)

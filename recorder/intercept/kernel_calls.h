@@ -174,8 +174,9 @@ NUMBER(int, SYS_openat2, 2, (int, folder, const char *, path), STR(path);
        rt_name_opens(path, O_CREAT, pc), rt_name_opened(path, r, pc))
 KERNEL(int, open_by_handle_at, SYS_open_by_handle_at, 3, (int, folder, struct file_handle *, handle, int, flags),
        IN(handle), rt_fd_plain(r))
-KERNEL(int, close, SYS_close, 1, (int, fd), rt_fd_closes(fd, pc), )
-LIBRARY(int, close_range, 3, (unsigned, first, unsigned, last, int, flags), rt_fd_close_range(first, last, flags, pc), )
+KERNEL(int, close, SYS_close, 1, (int, fd), rt_fd_closes(fd, pc); rt_idle_closes(fd), )
+LIBRARY(int, close_range, 3, (unsigned, first, unsigned, last, int, flags), rt_fd_close_range(first, last, flags, pc);
+        rt_idle_close_range(&first, &last, flags), )
 NUMBER(int, SYS_close_range, 3, (unsigned, first, unsigned, last, int, flags),
        rt_fd_close_range(first, last, flags, pc), )
 KERNEL(int, dup, SYS_dup, 1, (int, fd), FD(fd), rt_fd_copied(fd, r))

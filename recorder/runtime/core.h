@@ -122,6 +122,9 @@ void rt_idle_left(struct rt_slot *slot);
 void rt_idle_note(unsigned op, uint64_t operand, uint64_t arg, uintptr_t pc, bool recorded);
 /* After an operation that was not recorded: if a session has begun meanwhile, the trace says so. */
 void rt_idle_missed(uintptr_t pc);
+/* Before a descriptor, or a range of them, is closed: the channel's stays open. */
+void rt_idle_closes(int fd);
+void rt_idle_close_range(unsigned *first, unsigned *last, int flags);
 /* True if the slot's session is under way. */
 static inline bool rt_in_session(struct rt_slot *slot)
 {

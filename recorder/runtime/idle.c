@@ -19,6 +19,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <linux/memfd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -132,6 +133,33 @@ static void close_inherited(void)
 	if (RT_SYSCALL(SYS_newfstatat, file, "", &st, AT_EMPTY_PATH) == 0 && st.st_ino == file_inode &&
 	    st.st_dev == file_device)
 		RT_SYSCALL(SYS_close, file);
+}
+
+void rt_idle_closes(int fd)
+{
+	long copy;
+
+	if (!rt_idle || fd != file)
+		return;
+	copy = RT_SYSCALL(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 1000);
+	file = failed(copy) ? -1 : copy;
+}
+
+/* What is below it is closed here. */
+void rt_idle_close_range(unsigned *first, unsigned *last, int flags)
+{
+	unsigned own = (unsigned)file;
+
+	if (!rt_idle || file < 0 || (unsigned)flags & CLOSE_RANGE_CLOEXEC || own < *first || own > *last)
+		return;
+	if (own > *first)
+		RT_SYSCALL(SYS_close_range, *first, own - 1, flags);
+	if (own < *last)
+		*first = own + 1;
+	else if (own > *first)
+		*last = own - 1;
+	else
+		rt_idle_closes((int)own);
 }
 
 bool rt_idle_again(void *where)

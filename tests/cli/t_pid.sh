@@ -147,6 +147,45 @@ echo exit >&3
 wait "$pid"
 exec 3>&-
 
+# A daemon closes what it has not opened.
+cat >closes.c <<'END2'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int x;
+int main(int argc, char **argv)
+{
+	for (int fd = 3; fd < 1200 && strcmp(argv[1], "close") == 0; fd++)
+		close(fd);
+	if (strcmp(argv[1], "range") == 0)
+		close_range(3, ~0U, 0);
+	if (strcmp(argv[1], "from") == 0)
+		closefrom(3);
+	puts("ready");
+	fflush(stdout);
+	for (;;) {
+		pthread_mutex_lock(&lock);
+		x++;
+		pthread_mutex_unlock(&lock);
+		usleep(1000);
+	}
+}
+END2
+gcc -g -fsanitize=thread closes.c -o closes -pthread || exit 1
+for how in close range from; do
+	rm -f answers
+	"$racetrace" record --idle ./closes $how >answers &
+	pid=$!
+	await answers ready
+	"$racetrace" record --pid $pid --time 2 -o t.zst 2>err || wrong "closed by $how: $(cat err)"
+	"$racetrace" dump t.zst | grep -q ' acquire  *lock' || wrong "closed by $how: nothing is recorded"
+	kill $pid
+	wait $pid 2>/dev/null
+done
+
 # What cannot be recorded.
 sleep 100 &
 pid=$!
