@@ -58,7 +58,7 @@ static bool is_held(struct guarded_cells *g, uint32_t cell, uint32_t thread, uin
 
 /*
  * True if the cell is accessed by atomic operations alone once a second thread has come. Before that, constructors
- * initialise atomic objects by plain writes.
+ * initialise atomic objects by plain writes; and in the end its block is freed.
  */
 static bool is_atomic(struct guarded_cells *g, uint32_t cell)
 {
@@ -72,7 +72,8 @@ static bool is_atomic(struct guarded_cells *g, uint32_t cell)
 	*is = 1;
 	for (uint32_t i = 0; i < m->cells[cell].count && *is; i++) {
 		shared |= model_thread_of(m, events[i]) != model_thread_of(m, events[0]);
-		*is = rt_op_is_atomic(model_op(m, events[i])) || !shared;
+		bool freed = m->sites[m->events[events[i]].site].flags & RT_F_FREE;
+		*is = rt_op_is_atomic(model_op(m, events[i])) || !shared || freed;
 	}
 	*is &= shared || rt_op_is_atomic(model_op(m, events[0])) != 0;
 	return *is;

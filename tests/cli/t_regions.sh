@@ -40,6 +40,14 @@ for op in atomic-load read; do
 done
 analyze atomic-load.jsonl "($verdicts) == [\"predicted\"] and ($reasons | index(\"unguarded\"))"
 analyze read.jsonl "($verdicts) == [\"proved\"]"
+# That the block is freed in the end makes it no plain variable.
+{
+	cat atomic-load.jsonl
+	echo '{"op":"end","thread":"T"}'
+	echo '{"op":"join","thread":"main","object":"T"}'
+	echo '{"op":"write","thread":"main","object":"x","flags":["free"],"location":"a.c:4"}'
+} >freed.jsonl
+analyze freed.jsonl "($verdicts) == [\"predicted\"] and ($reasons | index(\"unguarded\"))"
 
 # A check and its act in two critical sections: LINES are T's, one word an event: OP,OBJECT,LOCATION; another thread writes x.
 check() {
