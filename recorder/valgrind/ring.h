@@ -26,7 +26,9 @@ struct guest {
 	const bool *twice;
 	struct rt_slot *last;         /* slot of the last event; a task has one of its own */
 	uint64_t epoch, filter_epoch; /* of seen; the slot's filter_epoch then */
-	struct seen *seen;            /* repeat filter, of SEEN entries */
+	struct seen *seen;            /* repeat filter, of SEEN_SMALL entries, later of SEEN_LARGE */
+	uint64_t seen_mask;           /* its size, less one */
+	uint64_t kept;                /* accesses recorded in this epoch of it */
 	uint64_t *frames;             /* where the return addresses of its calls are */
 	unsigned depth, room;         /* of frames; calls deeper than there is room for are counted */
 	struct turns turns;           /* of the controlled recorder */
@@ -34,8 +36,11 @@ struct guest {
 
 extern struct guest *guest_now; /* the one that runs */
 
-/* Repeat filter: a place of the code and the bytes that it accesses; what is kept, and how often, in which epoch. */
-enum { SEEN = 1 << 14 };
+/*
+ * Repeat filter: a place of the code and the bytes that it accesses; what is kept, and how often, in which epoch. It
+ * becomes large in a thread that has recorded SEEN_PATIENCE accesses without any synchronisation, as in filter.h.
+ */
+enum { SEEN_SMALL = 1 << 14, SEEN_LARGE = 1 << 18, SEEN_PATIENCE = 1 << 15 };
 struct seen {
 	uint64_t w0, w1, value, count_epoch;
 };

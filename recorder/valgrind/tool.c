@@ -40,15 +40,23 @@ static uint64_t content(UWord at, unsigned size)
 	return value;
 }
 
+static void seen_begin(struct guest *g, uint64_t entries)
+{
+	VG_(free)(g->seen);
+	g->seen = VG_(calloc)("racetrace.seen", entries, sizeof *g->seen);
+	g->seen_mask = entries - 1;
+}
+
 /* True if the access has been recorded twice since the thread last synchronised, and neither sees nor leaves anything
  * new. */
 static bool repeats(UWord at, const struct rt_slot *s, uint64_t w0, uint64_t w1, uint64_t value)
 {
 	struct guest *g = guest_now;
-	struct seen *f = g->seen + (rt_filter_hash(w0, w1) & (SEEN - 1));
+	struct seen *f = g->seen + (rt_filter_hash(w0, w1) & g->seen_mask);
 	if (g->filter_epoch != s->filter_epoch) {
 		g->filter_epoch = s->filter_epoch;
 		g->epoch++;
+		g->kept = 0;
 	}
 	if (f->w0 != w0 || f->w1 != w1 || f->count_epoch >> 2 != g->epoch)
 		*f = (struct seen){w0, w1, value, g->epoch << 2};
@@ -69,10 +77,13 @@ static void record_access(UWord at, unsigned op, UWord w1, const uint64_t *value
 	if (!s)
 		return;
 	uint64_t w0 = operand(at) | (uint64_t)op << 48;
-	if (repeats(at, s, w0, w1, value ? *value : 0))
+	if (repeats(at, s, w0, w1, value ? *value : 0)) {
 		s->skipped++;
-	else
-		ring_plain(guest_now, s, w0, w1, value);
+		return;
+	}
+	if (++guest_now->kept == SEEN_PATIENCE && guest_now->seen_mask < SEEN_LARGE - 1)
+		seen_begin(guest_now, SEEN_LARGE);
+	ring_plain(guest_now, s, w0, w1, value);
 }
 
 /* w1: word 1 of the record. Called when the value has been read, which the access is sure to have been by then. */
@@ -388,7 +399,7 @@ static Bool handle_request(ThreadId tid, UWord *arguments, UWord *result)
 	g->depth = 0;
 	g->epoch++;
 	if (!g->seen)
-		g->seen = VG_(calloc)("racetrace.seen", SEEN, sizeof *g->seen);
+		seen_begin(g, SEEN_SMALL);
 	*result = 1;
 	return True;
 }
