@@ -3,6 +3,7 @@
 #include "cmd/defaults.h"
 #include "cmd/library.h"
 #include "cmd/messages.h"
+#include "cmd/output.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct command {
 	const char *name;
@@ -182,8 +184,11 @@ static int run(const struct command *command, int argc, char **argv)
 /* Output that could not be written (a full disk) is an error; a reader that closed the pipe is not. */
 static int flushed(int status)
 {
-	if (fflush(stdout) == 0 && !ferror(stdout))
+	bool before = ferror(stdout) != 0;
+	if (fflush(stdout) == 0 && !before)
 		return status;
+	if (before)
+		errno = cmd_output_failure(STDOUT_FILENO);
 	if (errno != EPIPE)
 		fprintf(stderr, "racetrace: cannot write to standard output: %s\n", strerror(errno));
 	return status > EXIT_FOUND ? status : EXIT_INPUT;

@@ -22,15 +22,20 @@ enum rt_status cmd_output_open(struct cmd_output *o, const char *path, struct rt
 	return status;
 }
 
+int cmd_output_failure(int fd)
+{
+	return rt_write_all(fd, "\n", 1) ? EIO : errno;
+}
+
 enum rt_status cmd_output_close(struct cmd_output *o, enum rt_status status, struct rt_error *err)
 {
 	if (o->file == stdout || !o->file)
 		return status;
-	bool failed = ferror(o->file) != 0;
-	failed |= fclose(o->file) != 0;
+	bool before = ferror(o->file) != 0, failed = fclose(o->file) != 0 || before;
+	if (before)
+		errno = cmd_output_failure(o->to.fd);
 	if (!status && failed)
-		status =
-		    rt_error_set(err, RT_ESYSTEM, "cannot write '%s': %s", o->to.path, strerror(errno ? errno : EIO));
+		status = rt_error_set(err, RT_ESYSTEM, "cannot write '%s': %s", o->to.path, strerror(errno));
 	if (!status)
 		return rt_output_commit(&o->to, err);
 	rt_output_discard(&o->to);

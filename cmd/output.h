@@ -17,4 +17,7 @@ enum rt_status cmd_output_open(struct cmd_output *o, const char *path, struct rt
 /* Ends the output. A file is kept only if status, the result of writing it, is RT_OK. Returns the first error. */
 enum rt_status cmd_output_close(struct cmd_output *o, enum rt_status status, struct rt_error *err);
 
+/* The errno of a descriptor that could not be written to: a stream forgets it. Something is written once more. */
+int cmd_output_failure(int fd);
+
 #endif

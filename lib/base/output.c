@@ -156,6 +156,14 @@ enum rt_status rt_output_create(struct rt_output *o, const char *path, enum rt_o
 	return cannot(path, error, err);
 }
 
+bool rt_output_removed(const struct rt_output *o)
+{
+	struct stat folder, file;
+	if (o->folder < 0 || fstat(o->folder, &folder) || fstat(o->fd, &file))
+		return false;
+	return folder.st_nlink == 0 || (!o->hidden && file.st_nlink == 0);
+}
+
 bool rt_output_name(struct rt_output *o)
 {
 	char self[64];

@@ -42,6 +42,9 @@ enum rt_status rt_output_create(struct rt_output *o, const char *path, enum rt_o
 /* Syncs the file and renames it. Releases the output, whatever the result; on failure no file is left. */
 enum rt_status rt_output_commit(struct rt_output *o, struct rt_error *err);
 
+/* True if the file was removed while it is written, or its folder: it can have no name any more. */
+bool rt_output_removed(const struct rt_output *o);
+
 /* Renames the file in its present state. False on failure, with errno set. Releases nothing. */
 bool rt_output_name(struct rt_output *o);
 

@@ -106,6 +106,11 @@ run 3 convert -o new.jsonl bad.std
 if [ -w /dev/full ]; then
 	run 3 convert -o /dev/full all.jsonl
 	says "cannot write '/dev/full': No space left"
+	# What fails in the middle of a long output is not forgotten until its end.
+	run 3 analyze -f html -o /dev/full all.jsonl
+	says "cannot write '/dev/full': No space left"
+	"$RACETRACE" analyze -f html all.jsonl >/dev/full 2>err
+	says 'cannot write to standard output: No space left'
 fi
 run 0 convert -o /dev/null --to std all.std
 run 0 convert --help

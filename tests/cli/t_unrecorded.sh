@@ -18,6 +18,35 @@ status=$?
 goes_on "^racetrace: (cannot write 'folder/t.zst.[0-9]*': No such file or directory|2 more processes were not recorded either)$" 2
 zstd -tq moved/t.zst || wrong "$way: the first trace: $(ls moved)"
 
+# A folder that is removed is told while the program runs: nothing can be kept.
+way='a folder that was removed'
+gcc -g -O1 -fsanitize=thread -x c -o waits - <<'END' || exit 1
+#include <stdio.h>
+#include <unistd.h>
+int main(void)
+{
+	fclose(fopen("begun", "w"));
+	while (access("stop", F_OK) != 0)
+		usleep(1000);
+	puts("fine");
+	return 5;
+}
+END
+mkdir folder
+"$racetrace" record -o folder/t.zst ./waits >out 2>err &
+recorder=$!
+until [ -e begun ]; do sleep 0.05; done
+rm -rf folder
+for _ in $(seq 600); do
+	[ ! -s err ] || break
+	sleep 0.1
+done
+[ -s err ] || wrong "$way: it is not told while the program runs"
+: >stop
+wait $recorder
+status=$?
+goes_on "^racetrace: cannot write 'folder/t.zst': it was removed$" 1
+
 way='a name that is too long'
 long=$(printf 'n%.0s' $(seq 249))
 "$racetrace" record -o "$long" ./app 3 >out 2>err

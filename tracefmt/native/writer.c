@@ -3,6 +3,7 @@
 
 #include "lib/base/vec.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -354,6 +355,12 @@ enum rt_status writer_open_chunks(struct rt_writer *w, struct rt_error *err)
 
 enum rt_status rt_writer_flush(struct rt_writer *w, struct rt_error *err)
 {
+	if (!w->failure.status && w->recording && rt_output_removed(&w->output)) {
+		rt_error_set(&w->failure, RT_ESYSTEM, "cannot write '%s': it was removed", w->output.path);
+		errno = ENOENT;
+	}
+	if (w->failure.status)
+		return writer_fail(w, err);
 	return w->ring ? RT_OK : writer_open_chunks(w, err);
 }
 
