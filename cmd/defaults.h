@@ -9,7 +9,7 @@
 
 /*
  * Puts the options that the command has before those of *argv, whose new array lives until the program ends. The file
- * comes with the sources that somebody else may have written: it may set only what writes and runs
+ * comes with the sources that another user may have written: it may set only what writes and runs
  * nothing. RT_EUSAGE: it sets something else, or a word is no option; RT_EMEMORY.
  */
 enum rt_status defaults_add(const struct argp *argp, int *argc, char ***argv, struct rt_error *err);

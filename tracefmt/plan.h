@@ -119,7 +119,7 @@ struct rt_plan {
 	struct rt_plan_goal goals[RT_PLAN_GOALS];
 
 	/* Written by the recorder. */
-	uint32_t started; /* somebody follows it */
+	uint32_t started; /* the program follows it */
 	uint32_t outcome; /* enum rt_plan_outcome */
 	uint64_t step;    /* steps that were made */
 	uint32_t thread;  /* DIVERGED: whose event it is; STUCK: whose turn it is */

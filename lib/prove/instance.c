@@ -193,8 +193,8 @@ static bool shorten(struct provers *p, const struct goal *goal, struct schedule 
 }
 
 /*
- * Makes a witness one of whole events, if the judge agrees. SEARCH_GAVE_UP: it cannot be made so, and then nobody could
- * read it from a report.
+ * Makes a witness one of whole events, if the judge agrees. SEARCH_GAVE_UP: it cannot be made so, and then no
+ * report could show it.
  */
 static enum search_answer make_whole(struct provers *p, const struct goal *goal, struct schedule *schedule,
                                      struct verdict_of_judge *v)

@@ -250,7 +250,7 @@ static void build_state(struct pecan *p)
 	}
 }
 
-/* The event before which nobody is held up: until then the schedule is the trace itself. */
+/* The event before which no thread is held up: until then the schedule is the trace itself. */
 static uint32_t first_cut(const struct pecan *p)
 {
 	uint32_t first = goal_last(p->goal);

@@ -7,7 +7,7 @@
  * instances are one acquire a group, none of which the partial order relation puts before another: of a group, those
  * unordered with a given acquire are a window, whose ends only move forward, so that instances are counted without
  * looking at all tuples. The end of a wait takes its mutex again and so is an acquire of it; an acquire that may give
- * up (timed, or a try) waits for nobody, but what it got others wait for.
+ * up (timed, or a try) waits for no thread, but others may wait for what it holds.
  *
  * Threads that do wait for one another when the trace ends (stuck.h) are observed.
  *

@@ -25,7 +25,7 @@ bool losses_add(struct losses *l, const struct rt_event *e)
 		return false;
 	uint32_t number = (uint32_t)e->number;
 	l->marks[l->mark_count++] = (struct losses_mark){e->thread, number};
-	/* Of threads whose creation nobody saw it is not known since when they have been there. */
+	/* Of threads whose creation was not seen it is not known since when they exist. */
 	if (e->op == RT_OP_LOST && e->addr == RT_LOST_UNSEEN)
 		number = 0;
 	if (e->op == RT_OP_LOST) {

@@ -46,8 +46,8 @@ void window_survey_release(struct window_survey *s);
 
 /*
  * Makes a trace of events first to last of the whole one; a later window of the survey begins no earlier. On RT_OK *out
- * is the caller's; it borrows the whole trace, which nobody else may read meanwhile, and the survey. Its events are
- * numbered from 1; it gives no operands to annotations that hold under a condition.
+ * is the caller's; it borrows the whole trace, which is not to be read otherwise meanwhile, and the survey. Its events
+ * are numbered from 1; it gives no operands to annotations that hold under a condition.
  */
 enum rt_status window_open(const struct window_survey *s, uint64_t first, uint64_t last, struct rt_trace **out,
                            struct window *window, struct rt_error *err);

@@ -9,7 +9,7 @@
 
 /*
  * True if all that the instruction accesses is certainly of no other thread's concern: a register's saved value, or
- * what is in the frame of a function that tells nobody where its frame is.
+ * what is in the frame of a function that passes the address of its frame to no other.
  */
 bool frame_is_accessed(Addr at);
 /* What is mapped has changed: an address may be another module's code. */

@@ -38,7 +38,7 @@ static inline UWord word_1(const struct place *p, unsigned size, unsigned order)
 	return (UWord)(p->pc & RT_OPERAND_MAX) | (UWord)rt_record_aux(size, order, p->updates ? RT_F_PLAIN : 0) << 48;
 }
 
-/* What a call stores is its return address, which is nobody's variable; like what a return loads. */
+/* What a call stores is its return address, which is no variable; like what a return loads. */
 static inline bool is_return_address(const struct place *p, const IRExpr *data)
 {
 	return data->tag == Iex_Const && data->Iex.Const.con->tag == Ico_U64 &&
