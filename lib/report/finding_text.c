@@ -170,6 +170,16 @@ size_t finding_main_place(const struct report *r, const struct finding *f)
 	return i < f->place_count ? i : 0;
 }
 
+bool finding_other_at_place(const struct report *r, const struct finding *f, uint32_t i, struct finding_place *place)
+{
+	const struct model *m = r->analysis->model;
+	*place = at_event(r, f, first_of(r, f)->events[i]);
+	for (size_t k = 0; k < f->place_count; k++)
+		if (place_key(&f->places[k].place) == place_key(&place->place))
+			return model_thread_of(m, f->places[k].e) != model_thread_of(m, place->e);
+	return false;
+}
+
 static bool is_same_function(const struct finding_place *a, const struct finding_place *b)
 {
 	return place_function_key(&a->place) == place_function_key(&b->place);

@@ -70,6 +70,8 @@ void finding_title(const struct report *r, const struct finding *f, char text[FI
 void finding_fix(const struct report *r, const struct finding *f, char text[FINDING_TEXT_MAX]);
 /* Index of the place to change: that of the side which lacks a lock that the other holds; else the first. */
 size_t finding_main_place(const struct report *r, const struct finding *f);
+/* True if another thread than the first anomaly's event i is shown for the place where that is. *place: the event's. */
+bool finding_other_at_place(const struct report *r, const struct finding *f, uint32_t i, struct finding_place *place);
 /* What the event does at the place: "reads", "frees". */
 const char *finding_does(const struct report *r, const struct finding_place *place);
 

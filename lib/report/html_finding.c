@@ -69,7 +69,7 @@ static void put_locks(const struct page *p, const struct description *d)
 static void put_place(const struct page *p, const struct finding_place *place)
 {
 	const struct description *d = report_event(p->r, place->e);
-	char text[WAITING_TEXT_MAX];
+	char text[WAITING_TEXT_MAX], function[PLACE_FUNCTION_MAX];
 	if (!d)
 		return;
 	fputs("<div class=\"place\">\n<p><b>", p->out);
@@ -86,7 +86,14 @@ static void put_place(const struct page *p, const struct finding_place *place)
 	}
 	put_locks(p, d);
 	fputs("</p>\n<p>", p->out);
-	if (place->place.frame)
+	if (place->place.frame && place->place.frame->function && place->place.frame->file) {
+		place_function(&place->place, function);
+		html_put(p, function);
+		struct rt_frame position = *place->place.frame;
+		position.function = NULL;
+		fputs(" at ", p->out);
+		html_put_position(p, &position);
+	} else if (place->place.frame)
 		html_put_position(p, place->place.frame);
 	else
 		fprintf(p->out, "0x%" PRIx64, place->place.pc);
@@ -108,6 +115,10 @@ static void put_places(const struct page *p, const struct finding *f)
 	else
 		for (size_t i = 0; i < f->place_count; i++)
 			put_place(p, &f->places[i]);
+	struct finding_place other;
+	for (uint32_t i = 0; i < a->event_count && !anomaly_is_of_waits(a); i++)
+		if (finding_other_at_place(p->r, f, i, &other))
+			put_place(p, &other);
 	fputs("</div>\n", p->out);
 	if (f->place_total > f->place_count)
 		fprintf(p->out, "<p>and %zu more places</p>\n", f->place_total - f->place_count);
@@ -138,14 +149,14 @@ static void put_fix(const struct page *p, const struct finding *f)
 	finding_fix(p->r, f, text);
 	if (text[0]) {
 		fputs("<p>Fix: ", p->out);
-		html_put(p, text);
+		html_put_marked(p, text);
 		fputs(".</p>\n", p->out);
 	}
 	if (!first->anomaly->schedule || !p->info->command || p->merged || p->r->unkept)
 		return;
 	fputs("<p>Replay: <code>racetrace replay ", p->out);
 	html_put(p, p->info->path);
-	fprintf(p->out, " --anomaly %s</code></p>\n", first->id);
+	fprintf(p->out, " --finding %s</code></p>\n", f->id);
 }
 
 static void put_variants(const struct page *p, const struct finding *f)

@@ -44,7 +44,13 @@ const char *html_thread_name(const struct page *p, uint32_t thread)
 
 void html_put_thread(const struct page *p, uint32_t thread)
 {
+	const char *label = thread < p->info->thread_count ? p->info->threads[thread].label : NULL;
 	html_put(p, html_thread_name(p, thread));
+	if (label) {
+		fputs(" (", p->out);
+		html_put(p, label);
+		fputs(")", p->out);
+	}
 }
 
 void html_put_marked(const struct page *p, const char *text)

@@ -13,20 +13,14 @@ enum { PLACES_SHOWN = 6, IDS_SHOWN = 8, FOLLOWERS_SHOWN = 12 };
 static void put_others(const struct printer *p, const struct finding *f)
 {
 	const struct anomaly *a = p->r->entries[f->entries[0]].anomaly;
-	const struct model *m = p->r->analysis->model;
+	struct finding_place place;
 	for (uint32_t i = 0; i < a->event_count; i++) {
-		struct finding_place own = {
-		    .place = place_of(p->r, a->events[i]), .op = model_op(m, a->events[i]), .e = a->events[i]};
-		size_t k = 0;
-		while (k < f->place_count && place_key(&f->places[k].place) != place_key(&own.place))
-			k++;
-		if (k >= f->place_count || k >= PLACES_SHOWN ||
-		    model_thread_of(m, f->places[k].e) == model_thread_of(m, own.e))
+		if (!finding_other_at_place(p->r, f, i, &place))
 			continue;
 		fputs("  at ", p->out);
-		text_put_position(p, &own.place);
+		text_put_position(p, &place.place);
 		fputs(", too: ", p->out);
-		text_put_deed(p, &own);
+		text_put_deed(p, &place);
 		fputc('\n', p->out);
 	}
 }

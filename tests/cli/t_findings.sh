@@ -548,6 +548,9 @@ grep -qE '^     7 \| \.\.\. .*hits = 1;' out || wrong "the long line: $(grep '  
 grep -qE '^F[0-9]+ error, observed: `visit` writes what `localtime` returns while another thread in it writes it' out || wrong "memory of localtime: $(grep ^F out)"
 grep -q "fix: call the variant of .localtime. that is given the memory" out || wrong "$(grep fix: out)"
 grep -qE '^F[0-9]+ error, [a-z]+: `main` frees `text` while `look` may still use it' out || wrong "what is freed: $(grep ^F out)"
+"$RACETRACE" analyze -f html --fail-on never stranger.zst >page.html 2>err
+grep -q '<p>Fix: call the variant of <code>localtime</code>' page.html || wrong "the page's fix: $(grep Fix: page.html)"
+awk '/what <code>localtime<\/code> returns/ { on = 1 } on && /class="place"/ { n++ } /<p>Fix:/ { on = 0 } END { exit n < 2 }' page.html || wrong "the page has one thread of a place"
 cat >again.c <<'C'
 #include <pthread.h>
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;

@@ -163,7 +163,7 @@ done
 
 grep -q '<mark><span class="dim"> *9</span>     \*block = 2;</mark>$' html ||
 	wrong "the line is not among those around it: $(grep '<mark>' html)"
-grep -q '<code>racetrace replay program.zst --anomaly R1</code>' html || wrong 'how to replay it is not on the page'
+grep -q '<code>racetrace replay program.zst --finding F[0-9]*</code>' html || wrong 'how to replay it is not on the page'
 
 # Many anomalies: all are listed, 50 of each kind in full; equal stacks are there once.
 for i in $(seq 120); do
