@@ -77,8 +77,9 @@ static void is_stuck(state_t *s)
 static bool overlap(const struct rt_step *a, const struct rt_step *b)
 {
 	uint64_t a_size = a->arg ? a->arg : 1, b_size = b->arg ? b->arg : 1;
+	uint64_t a_at = rt_place(a->object), b_at = rt_place(b->object); /* memory may have several addresses */
 
-	return a->object < b->object + b_size && b->object < a->object + a_size;
+	return a_at < b_at + b_size && b_at < a_at + a_size;
 }
 
 static bool writes(unsigned op)

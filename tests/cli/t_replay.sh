@@ -214,6 +214,10 @@ holds '[.anomalies[] | select(.variable.name == "shared")] | length >= 1 and all
 recorded more/kernel_racy --serial
 run 0 replay --attempts 1 --resolve first kernel_racy.zst
 holds '[.anomalies[] | select(.variable.name == "waited" or .variable.name == "whole")] | length >= 2 and all(.verdict == "confirmed")'
+# Both accesses are pending on one memory, at two addresses.
+recorded more/two_addresses_racy --serial
+run 0 replay --attempts 1 --resolve first two_addresses_racy.zst
+holds '[.anomalies[] | select(.kind == "race" and .verdict == "confirmed")] | length >= 4'
 recorded refcount_racy
 run 0 replay refcount_racy.zst
 holds '[.anomalies[] | select(.replay)] | length >= 1 and all(.verdict == "confirmed")'
