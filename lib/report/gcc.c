@@ -46,10 +46,21 @@ static void put_finding(const struct report *r, const struct finding *f, FILE *o
 	}
 }
 
+/* The first line: no lines for a trace that was cut short mean little. */
+static void put_incomplete(const struct report *r, FILE *out)
+{
+	if (!r->incomplete)
+		return;
+	put_line(r, &(struct place){0}, "warning", "the trace is incomplete: ", out);
+	utf8_print(r->incomplete, put_character, out);
+	putc('\n', out);
+}
+
 enum rt_status report_gcc(const struct report *r, bool color, FILE *out, struct rt_error *err)
 {
 	(void)color;
 	(void)err;
+	put_incomplete(r, out);
 	for (size_t i = 0; i < r->findings->count && !ferror(out); i++)
 		if (!r->findings->items[i].known)
 			put_finding(r, &r->findings->items[i], out);

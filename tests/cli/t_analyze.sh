@@ -249,6 +249,8 @@ for trace in empty.jsonl cut.zst; do
 	"$racetrace" analyze --format json $trace 2>/dev/null | head -n 1 | grep -q '"incomplete": "..*",$' ||
 		wrong "JSON does not begin with what $trace lacks"
 	"$racetrace" analyze --format json $trace 2>/dev/null | jq -e '.incomplete' >/dev/null || wrong "JSON of $trace"
+	"$racetrace" analyze --format gcc $trace 2>/dev/null | head -n 1 | grep -q "^$trace: warning: the trace is incomplete: ..*" ||
+		wrong "gcc of $trace"
 	"$racetrace" analyze --format html $trace 2>/dev/null | grep -A 2 '^<body>' | grep -q 'the trace is incomplete' ||
 		wrong "HTML does not begin with what $trace lacks"
 	"$racetrace" analyze --format sarif $trace 2>/dev/null | jq -e '.runs[0].invocations[0].executionSuccessful | not' >/dev/null ||
