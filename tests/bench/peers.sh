@@ -17,14 +17,21 @@ mkdir -p "$work"
 cd "$work" || exit 1
 export LC_ALL=C
 ratio() { awk -v a="$1" -v b="$2" 'BEGIN {if (a + 0 == a && b > 0) printf "%.1f", a / b; else print "-"}'; }
-# limited COMMAND...: its processor seconds, at most those of the limit.
+# limited COMMAND...: its processor seconds, or that it took longer than the limit, or failed.
 limited() {
-	cpu timeout "$limit" "$@" | awk -v limit="$limit" '{print ($2 >= limit ? ">" limit : $1)}'
+	local seconds
+	rm -f status
+	seconds=$(cpu sh -c '"$@"; echo $? >status' sh timeout "$limit" "$@")
+	case $(cat status) in
+	0) echo "${seconds%% *}" ;;
+	124) echo ">$limit" ;;
+	*) echo failed ;;
+	esac
 }
 
 orders() {
 	local classpath
-	if [ ! -d "${RAPID:-}/bin" ] || ! command -v java >/dev/null; then
+	if [ -z "${RAPID:-}" ] || [ ! -d "$RAPID/bin" ] || ! command -v java >/dev/null; then
 		echo "RAPID is not there: RAPID=FOLDER make bench-peers"
 		return
 	fi
