@@ -7,7 +7,7 @@ set -u
 awk 'BEGIN {
 	for (t = 1; t < 4; t++) print "T0|fork(T" t ")|1"
 	s = 7
-	for (i = 0; i < 700; i++) {
+	for (i = 0; i < 600; i++) {
 		s = (s * 1103515245 + 12345) % 2147483648; t = int(s / 65536) % 4
 		s = (s * 1103515245 + 12345) % 2147483648; v = int(s / 65536) % 20
 		print "T" t "|acq(L" v ")|" 10 + v "\nT" t "|r(v" v ")|" 100 + v "\nT" t "|w(v" v ")|" 200 + v "\nT" t "|rel(L" v ")|" 300 + v
@@ -17,12 +17,15 @@ awk 'BEGIN {
 
 # same KNOWN OPTION...: the report is that of --no-cache; KNOWN: "all" results were known, or "none".
 same() {
-	local known=$1 count
+	local known=$1 count plain
 	shift
-	run 0 analyze --fail-on never --no-cache --format json "$@" proved.std
-	mv out plain.out
+	plain=plain.$(cat proved.std - <<<"$*" | md5sum | cut -c 1-32)
+	if [ ! -e "$plain" ]; then # once for the same trace and options
+		run 0 analyze --fail-on never --no-cache --format json "$@" proved.std
+		mv out "$plain"
+	fi
 	run 0 analyze --fail-on never --stats --format json "$@" proved.std
-	cmp -s plain.out out || wrong "another report with the cache: $*"
+	cmp -s "$plain" out || wrong "another report with the cache: $*"
 	count=$(sed -n 's/^known-results //p' err)
 	if [ "$known" = none ]; then
 		[ -z "$count" ] || wrong "$count results were known: $*"
@@ -44,7 +47,6 @@ same all --finding F1
 same none --kinds race
 same none --limit search_events=100000
 same all --limit search_events=100000
-same none --every
 same none
 # Damaged.
 for at in 100 $(($(stat -c %s proved.std.cache) / 2)) $(($(stat -c %s proved.std.cache) - 1)); do
