@@ -166,7 +166,7 @@ enum rt_status cmd_reports_write(struct cmd_reports *o, cmd_reports_writer *writ
 enum rt_status cmd_report_write(const void *report, const struct report_format *format, bool color, FILE *out,
                                 struct rt_error *err)
 {
-	return format->write(report, color, out, err);
+	return report_write(report, format, color, out, err);
 }
 
 enum rt_status cmd_merge_write(const void *merge, const struct report_format *format, bool color, FILE *out,

@@ -6,6 +6,7 @@
 #include "lib/report/baseline.h"
 #include "lib/report/digest.h"
 #include "lib/report/suppress.h"
+#include "lib/trace/snippet.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -511,5 +512,9 @@ enum rt_status merge_write(const struct merge *m, const struct report_format *fo
 		return rt_error_set(err, RT_EUSAGE, "the format '%s' is of one trace, not of several", format->name);
 	if (!merge_any_report(m))
 		return rt_error_set(err, RT_EINPUT, "no run has a trace");
-	return format->write_merged(m, color, out, err);
+	enum rt_status status = format->write_merged(m, color, out, err);
+	for (size_t i = 0; i < m->run_count && !status; i++)
+		if (m->runs[i].report && m->runs[i].report->sources->no_memory)
+			status = rt_error_set(err, RT_EMEMORY, "no memory for the report");
+	return status;
 }

@@ -411,6 +411,15 @@ enum rt_status report_create(const struct analysis *a, const struct report_optio
 	return RT_OK;
 }
 
+enum rt_status report_write(const struct report *r, const struct report_format *format, bool color, FILE *out,
+                            struct rt_error *err)
+{
+	enum rt_status status = format->write(r, color, out, err);
+	if (!status && r->sources->no_memory)
+		return rt_error_set(err, RT_EMEMORY, "no memory for the report");
+	return status;
+}
+
 void report_free(struct report *r)
 {
 	if (!r)
