@@ -83,7 +83,8 @@ for page in "$top"/docs/racetrace{,-record,-analyze,-schedule,-convert,-dump}.1 
 		# analyze says by 1 that something is found.
 		[ $status = 0 ] || { [ $status = 1 ] && [[ $line == *analyze* ]]; } ||
 			wrong "${page##*/}: '$line' ended with $status: $(cat err)"
-	done < <(sed -E 's/\\-/-/g; s/^    //' "$page" | grep -E '^(racetrace (record|analyze|schedule|convert|dump) [^[]*|gcc .*|clang .*|for .*done)$')
+	done < <(sed -E 's/\\-/-/g; s/^    //' "$page" | grep -E '^(racetrace (record|analyze|schedule|convert|dump) [^[]*|gcc .*|clang .*|for .*done)$' |
+		grep -vE -- '--(idle|pid)') # a server: t_pid.sh
 done
 racetrace record ./app >/dev/null
 sed -n '/^\.SH SCHEDULES/,/^\.EE/p' "$top/docs/racetrace-schedule.1" | grep -v '^\.' >schedule.json
