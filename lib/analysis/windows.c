@@ -61,7 +61,9 @@ void windows_cap(const struct model *m, const struct window *window, struct anom
 static struct limits share_limits(const struct limits *asked, uint64_t events, uint64_t all)
 {
 	struct limits l = limits_complete(asked);
-	double share = events < all ? (double)events / (double)all : 1;
+	if (events >= all)
+		return l;
+	double share = (double)events / (double)all;
 	for (enum limit i = 0; i < LIMITS; i++)
 		if (limit_infos[i].scales || i == LIMIT_SEARCH_EVENTS_TOTAL)
 			l.of[i] = (uint64_t)((double)l.of[i] * share) + 1;

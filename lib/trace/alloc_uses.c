@@ -214,10 +214,20 @@ static void note_former(struct loader *l, const struct rt_event *e, uint32_t *fi
 
 void alloc_uses_former(struct loader *l, const struct rt_event *e, uint32_t from)
 {
-	const struct alloc_uses *b = &l->alloc_uses;
+	struct alloc_uses *b = &l->alloc_uses;
 	uint32_t first = lower_bound(i, 0, b->use_count, b->by_addr[i]->addr < e->addr);
 	for (int n = 0; n < PLACES_MAX && first < b->use_count && b->by_addr[first]->addr - e->addr < e->arg; n++)
 		note_former(l, e, &first, from);
+	if (e->op != RT_OP_ALLOC || first == b->use_count || b->by_addr[first]->addr - e->addr >= e->arg)
+		return;
+	b->skipped_first = b->skipped_first ? b->skipped_first : e->number;
+	b->skipped_last = e->number;
+}
+
+/* True if no block in between may have been skipped. */
+static bool is_last_former(const struct alloc_uses *b, const struct alloc_use *u)
+{
+	return u->former >= b->skipped_last || u->alloc <= b->skipped_first;
 }
 
 bool alloc_uses_sort(struct loader *l)
@@ -390,8 +400,9 @@ bool alloc_uses_settle(struct loader *l)
 		if (!u->kept || b->allocs[u->place].event == MODEL_NONE)
 			continue;
 		b->allocs[u->place].wanted = true;
-		m->alloc_uses[m->alloc_use_count++] = (struct model_alloc_use){
-		    u->place, u->event, u->meets, u->freed, u->former_owner, (uint32_t)u->former};
+		uint32_t freed = is_last_former(b, u) ? u->freed : MODEL_NONE;
+		m->alloc_uses[m->alloc_use_count++] =
+		    (struct model_alloc_use){u->place, u->event, u->meets, freed, u->former_owner, (uint32_t)u->former};
 	}
 	drop_allocs(l);
 	b->alloc = 0;

@@ -116,6 +116,7 @@ struct alloc_uses {
 	struct alloc_use **by_addr; /* after pass one: the uses, by address, then by their ALLOC */
 	struct held_event *held;    /* after pass two: by index */
 	uint32_t held_count;
+	uint64_t skipped_first, skipped_last; /* numbers of ALLOCs that alloc_uses_former looked at in part; 0: none */
 };
 
 struct machine;

@@ -6,6 +6,7 @@
 #include "lib/base/sort.h"
 #include "lib/base/table.h"
 #include "lib/base/vec.h"
+#include "tracefmt/alias.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,7 @@ struct range {
 
 struct ownership {
 	struct rt_trace *trace;
+	struct rt_aliases aliases; /* as of the event that is read */
 	struct page *pages, *recent;
 	struct object *objects;
 	uint32_t object_count, object_capacity;
@@ -324,6 +326,17 @@ static void access_memory(struct ownership *o, const struct rt_event *e, bool wr
 	} while (at && at < end && !o->failed);
 }
 
+/* Memory that is mapped twice is one object, as in the model. */
+static void access_mapped(struct ownership *o, const struct rt_event *e, bool write)
+{
+	struct rt_event piece = *e, rest;
+	while (rt_aliases_apply(&o->aliases, e) && rt_aliases_split(&o->aliases, &piece, &rest)) {
+		access_memory(o, &piece, write);
+		piece = rest;
+	}
+	access_memory(o, &piece, write);
+}
+
 /* --- the pass --- */
 
 static void take(struct ownership *o, const struct rt_event *e)
@@ -332,7 +345,9 @@ static void take(struct ownership *o, const struct rt_event *e)
 	if (!t)
 		return;
 	if (rt_op_is_access(e->op) && e->op != RT_OP_FENCE) {
-		access_memory(o, e, rt_op_writes(e->op) != 0);
+		access_mapped(o, e, rt_op_writes(e->op) != 0);
+	} else if (e->op == RT_OP_ALIAS) {
+		o->failed |= !rt_aliases_event(&o->aliases, e);
 	} else if (e->op == RT_OP_ACQUIRE || e->op == RT_OP_ACQUIRE_SHARED) {
 		acquire(o, t, e->addr, e->op == RT_OP_ACQUIRE_SHARED);
 	} else if (e->op == RT_OP_RELEASE) {
@@ -467,6 +482,7 @@ void ownership_free(struct ownership *o)
 	table_release(&o->set_index);
 	for (uint32_t i = 0; i < o->thread_capacity; i++)
 		free(o->threads[i].held);
+	rt_aliases_release(&o->aliases);
 	free(o->sets);
 	free(o->threads);
 	free(o->objects);

@@ -5,6 +5,7 @@
 
 #include <check.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define E(t, name, at, ...) ((struct rt_event){.thread = (t), .op = RT_OP_##name, .pc = (at), __VA_ARGS__})
 #define READ(t, a) E(t, READ, 100 + (t), .addr = (a), .arg = 8)
@@ -321,6 +322,37 @@ START_TEST(a_pointer_that_may_be_the_new_blocks_is_none_into_the_old_one)
 }
 END_TEST
 
+START_TEST(a_block_with_many_used_places_hides_the_one_before_it)
+{
+	enum { PLACES = 65, SIZE = 64 };
+	const uint64_t last = BLOCK + (PLACES - 1) * SIZE;
+	/* Thread 2 knows the large block of thread 3, which is where the first block was. */
+	const struct rt_event begin[] = {ALLOC(0, last, SIZE),
+	                                 FORKS,
+	                                 FREE(1, last, SIZE),
+	                                 ALLOC(3, BLOCK, PLACES * SIZE),
+	                                 ACQ(3, 1),
+	                                 REL(3, 1),
+	                                 ACQ(2, 1),
+	                                 REL(2, 1),
+	                                 FREE(3, BLOCK, PLACES * SIZE)};
+	struct rt_event events[sizeof begin / sizeof *begin + 2 * PLACES];
+	size_t n = sizeof begin / sizeof *begin;
+	memcpy(events, begin, sizeof begin);
+	for (uint64_t i = 0; i < PLACES; i++) {
+		events[n++] = ALLOC(1, BLOCK + i * SIZE, SIZE);
+		events[n++] = WRITE(2, BLOCK + i * SIZE);
+	}
+	struct analysis *a = analyze(events, n);
+	ck_assert_uint_gt(a->anomalies.count, 0);
+	for (size_t i = 0; i < a->anomalies.count; i++) {
+		uint32_t e = a->anomalies.items[i].events[0];
+		ck_assert_uint_ne(a->model->sites[a->model->events[e].site].pc, 401); /* the first block's free */
+	}
+	analysis_free(a);
+}
+END_TEST
+
 SUITE(alloc_race)
 {
 	Suite *suite = suite_create("alloc_race");
@@ -337,6 +369,7 @@ SUITE(alloc_race)
 	tcase_add_test(search, what_follows_from_another_race_is_not_said);
 	tcase_add_test(search, an_old_pointer_into_memory_that_was_handed_out_again_is_a_use_after_free);
 	tcase_add_test(search, a_pointer_that_may_be_the_new_blocks_is_none_into_the_old_one);
+	tcase_add_test(search, a_block_with_many_used_places_hides_the_one_before_it);
 	suite_add_tcase(suite, model);
 	suite_add_tcase(suite, search);
 	return suite;

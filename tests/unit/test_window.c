@@ -290,12 +290,36 @@ START_TEST(a_window_has_no_schedule_of_what_reads_forbid)
 }
 END_TEST
 
+/* Of all events: all of it, the largest number included. */
+START_TEST(a_window_has_its_share_of_the_limits)
+{
+	static struct oracle_trace t;
+	static struct memory_trace memory;
+	struct analysis_options options = {0};
+	struct window_survey survey;
+	struct window w;
+	struct analysis *a;
+	struct rt_error err = {0};
+	for (int i = 0; i < LIMITS; i++)
+		options.limits.of[i] = UINT64_MAX;
+	const struct limits whole = limits_complete(&options.limits);
+	oracle_random(&t, 1, ORACLE_ALL, 20);
+	ck_assert_msg(!window_survey(random_trace(&memory, &t), &survey, &err), "%s", err.message);
+	ck_assert_msg(!windows_one(&survey, 1, survey.events, &options, &w, &a, &err), "%s", err.message);
+	for (int i = 0; i < LIMITS; i++)
+		ck_assert_uint_eq(a->limits.of[i], whole.of[i]);
+	analysis_free(a);
+	window_survey_release(&survey);
+}
+END_TEST
+
 SUITE(window)
 {
 	Suite *s = suite_create("window");
 	TCase *c = tcase_create("windows");
 	tcase_set_timeout(c, 600);
 	tcase_add_loop_test(c, windows_show_what_is_true_of_the_whole_trace, 0, MIXES);
+	tcase_add_test(c, a_window_has_its_share_of_the_limits);
 	tcase_add_test(c, a_window_knows_only_the_waits_that_locks_close);
 	tcase_add_test(c, a_window_does_not_know_what_came_before_a_wait);
 	tcase_add_test(c, a_window_has_no_schedule_of_what_reads_forbid);
