@@ -322,6 +322,8 @@ static bool escapes(const struct instruction *i, bool has_pointer)
 		return true; /* enter; leave */
 	if (i->map == 1 && !i->is_vex && i->opcode == 0x8d && by_frame)
 		return true; /* lea */
+	if (i->map == 1 && !i->is_vex && i->opcode == 0xff && (i->modrm >> 4 & 3) == 2)
+		return true; /* jmp: of a switch, it may lead to a part that is put elsewhere and takes the address */
 	if (instruction_names(i, REGISTER_SP) || copies(i, REGISTER_SP, REGISTER_FP))
 		return true;
 	return has_pointer && !is_push && instruction_names(i, REGISTER_FP);

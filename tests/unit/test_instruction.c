@@ -184,6 +184,10 @@ START_TEST(frame_is_followed_where_it_goes)
 	IS_KNOWN(DOWN, STORE_SP, BRANCH_AWAY, UP, RET);
 	ck_assert(USE(always_leaves, DOWN, STORE_SP, BRANCH_AWAY, UP, RET).is_private);
 	IS_PRIVATE(DOWN, STORE_SP, 0x74, 0x00, UP, RET);
+	IS_KNOWN(DOWN, STORE_SP, 0xff, 0xe0, UP, RET);                   /* jmp *%rax */
+	IS_KNOWN(DOWN, STORE_SP, 0x3e, 0xff, 0xe0, UP, RET);             /* notrack */
+	IS_KNOWN(DOWN, STORE_SP, 0xff, 0x24, 0xc5, 0, 0, 0, 0, UP, RET); /* jmp *0(,%rax,8) */
+	IS_PRIVATE(DOWN, STORE_SP, 0xff, 0xd0, UP, RET);                 /* call *%rax */
 }
 END_TEST
 
