@@ -80,7 +80,7 @@ static enum rt_status write_merge(struct analyze_settings *s, struct merge *m, i
 	if (!status && merge_any_report(m))
 		status = cmd_reports_write(&s->reports, cmd_merge_write, m, err);
 	*result = merged_status(s, m);
-	if (*result == EXIT_CLEAN && s->incomplete && !s->allow_incomplete)
+	if (*result == EXIT_CLEAN && s->incomplete && (!s->allow_incomplete || analyze_interrupted()))
 		*result = EXIT_INCOMPLETE;
 	return status;
 }

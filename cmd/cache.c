@@ -108,6 +108,16 @@ void cmd_cache_open(struct cmd_cache *c, const struct analyze_settings *s, const
 	free(path);
 }
 
+void cmd_cache_remove(const char *trace)
+{
+	char *path;
+	if (asprintf(&path, "%s.cache", trace) < 0)
+		return;
+	if (is_own(path) && part_is(path))
+		unlink(path);
+	free(path);
+}
+
 static bool is_worth(const struct analysis *a)
 {
 	const struct prove_counts *p = &a->proofs;

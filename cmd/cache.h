@@ -20,5 +20,7 @@ struct cmd_cache {
 void cmd_cache_open(struct cmd_cache *c, const struct analyze_settings *s, const char *trace);
 /* Keeps what was written if the analysis has decided all candidates and that took long. a: NULL if there is none. */
 void cmd_cache_end(struct cmd_cache *c, const struct analysis *a);
+/* Removes the cache of a trace that is removed, if there is one. */
+void cmd_cache_remove(const char *trace);
 
 #endif

@@ -1,6 +1,7 @@
 /* Traces and folders of traces; see inputs.h. */
 #include "cmd/inputs.h"
 
+#include "cmd/cache.h"
 #include "lib/base/text.h"
 #include "lib/base/vec.h"
 
@@ -63,9 +64,24 @@ static enum rt_status add_folder(struct cmd_inputs *in, const char *folder, stru
 	return status;
 }
 
+/* True of TRACE.cache behind its TRACE: a shell's pattern like "trace.zst.*" has it, too. */
+static bool is_cache(const struct cmd_inputs *in, const char *path)
+{
+	static const char suffix[] = ".cache";
+	size_t length = strlen(path), n = length - (sizeof suffix - 1);
+	if (!rt_text_ends_in(path, length, suffix) || !part_is(path))
+		return false;
+	for (size_t i = 0; i < in->count; i++)
+		if (strlen(in->paths[i]) == n && !memcmp(in->paths[i], path, n))
+			return true;
+	return false;
+}
+
 enum rt_status cmd_inputs_add(struct cmd_inputs *in, const char *path, struct rt_error *err)
 {
 	struct stat st;
+	if (is_cache(in, path))
+		return RT_OK;
 	if (strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
 		in->folder = true;
 		return add_folder(in, path, err);

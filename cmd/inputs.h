@@ -14,7 +14,7 @@ struct cmd_inputs {
 };
 
 /* Adds a file or, of a folder, its traces (.zst, also with a process's number behind it, .std, .stdv, .jsonl) in the
- * order of their names. RT_EINPUT: the folder has none; RT_EMEMORY. */
+ * order of their names. TRACE.cache is left out behind its TRACE. RT_EINPUT: the folder has none; RT_EMEMORY. */
 enum rt_status cmd_inputs_add(struct cmd_inputs *in, const char *path, struct rt_error *err);
 void cmd_inputs_release(struct cmd_inputs *in);
 

@@ -1,6 +1,7 @@
 /* When the trace is written; see trigger.h. */
 #include "cmd/trigger.h"
 
+#include "cmd/cache.h"
 #include "cmd/command.h"
 #include "cmd/library.h"
 #include "lib/report/level.h"
@@ -113,8 +114,10 @@ static enum rt_status analyze(char *const *argv, int *status, struct rt_error *e
 
 enum rt_status trigger_finds(const struct trigger *t, char *const *traces, size_t n, bool *found, struct rt_error *err)
 {
-	const char *const options[] = {
-	    "analyze", "--format", "text", "--fail-on", finding_level_name((enum finding_level)t->value), "--"};
+	const char *const options[] = {"analyze",   "--format",
+	                               "text",      "--allow-incomplete",
+	                               "--fail-on", finding_level_name((enum finding_level)t->value),
+	                               "--"};
 	enum { OPTIONS = sizeof options / sizeof *options };
 	int ended = 0;
 	char *self, **argv = calloc(n + OPTIONS + 2, sizeof *argv);
@@ -135,7 +138,8 @@ enum rt_status trigger_finds(const struct trigger *t, char *const *traces, size_
 		return status;
 	int code = WIFEXITED(ended) ? WEXITSTATUS(ended) : EXIT_INPUT;
 	*found = code == EXIT_FOUND;
-	return code == EXIT_FOUND || code == EXIT_CLEAN || code == EXIT_INCOMPLETE
+	/* EXIT_INCOMPLETE: it was interrupted. */
+	return code == EXIT_FOUND || code == EXIT_CLEAN
 	           ? RT_OK
 	           : rt_error_set(err, RT_EINPUT, "the analysis for --trigger failed: '%s' is kept", traces[0]);
 }
@@ -148,8 +152,10 @@ bool trigger_keeps(const struct trigger *t, char *const *traces, size_t n)
 		cmd_fail(&err);
 		return true;
 	}
-	for (size_t i = 0; i < n && !found; i++)
+	for (size_t i = 0; i < n && !found; i++) {
 		unlink(traces[i]);
+		cmd_cache_remove(traces[i]);
+	}
 	if (!found)
 		fprintf(stderr, "racetrace: no trace is written: an analysis has found nothing that --trigger names\n");
 	return found;

@@ -91,11 +91,11 @@ static enum rt_status open_file(pid_t pid, int *fd, struct rt_error *err)
 static bool is_sound(const struct rt_channel *h, uint64_t size)
 {
 	uint64_t slots = (uint64_t)h->slot_count * sizeof(struct rt_slot);
-	uint64_t rings = (uint64_t)h->slot_count * h->ring_records * sizeof(struct rt_record);
 	return h->magic == RT_CHANNEL_MAGIC && h->idle && h->total_bytes == size && h->slot_count > 0 &&
 	       h->ring_records >= 2 * RT_BLOCK_RECORDS && (h->ring_records & (h->ring_records - 1)) == 0 &&
 	       h->slots_offset <= size && h->slots_offset % 64 == 0 && slots <= size - h->slots_offset &&
-	       h->rings_offset <= size && h->rings_offset % 64 == 0 && rings <= size - h->rings_offset;
+	       h->rings_offset <= size && h->rings_offset % 64 == 0 &&
+	       h->slot_count <= (size - h->rings_offset) / sizeof(struct rt_record) / h->ring_records;
 }
 
 static enum rt_status map_channel(struct collector *c, pid_t pid, struct rt_error *err)

@@ -84,4 +84,19 @@ mv out folder.json
 run 0 analyze --fail-on never folder
 [ -s folder/proved.std.cache ] || wrong "no cache in the folder"
 cmp -s folder.json out || wrong "another report of the folder"
+# A pattern of a trace's siblings has its cache as well; alone, that is no trace.
+cp folder/proved.std folder/proved.std.7
+run 0 analyze --fail-on never folder/proved.std folder/proved.std.*
+run 3 analyze folder/proved.std.cache
+# A trace that --trigger removes leaves none.
+cat >quiet.c <<'END'
+int main(void)
+{
+	return 0;
+}
+END
+gcc -g -fsanitize=thread quiet.c -o quiet || exit 1
+cp folder/proved.std.cache quiet.zst.cache
+run 0 record --trigger finding -o quiet.zst ./quiet
+[ ! -e quiet.zst ] && [ ! -e quiet.zst.cache ] || wrong "left by a trace without a finding: $(ls quiet.zst*)"
 exit $fail
