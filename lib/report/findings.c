@@ -78,6 +78,16 @@ static bool may_be_guard(const struct joining *j, const struct finding *f, uint3
 	return of < FEW;
 }
 
+/* The lock of a set that has this address; MODEL_NONE: none has. */
+static uint32_t lock_at(const struct model *m, uint32_t lockset, uint64_t addr)
+{
+	const struct model_lockset *set = &m->locksets[lockset];
+	for (uint32_t i = 0; i < set->count; i++)
+		if (m->objects[set->locks[i].object].addr == addr)
+			return set->locks[i].object;
+	return MODEL_NONE;
+}
+
 /* Of a race, the side that lacks the guard or, where there is none, the other side's innermost lock. */
 static void find_lacking(const struct joining *j, struct finding *f)
 {
@@ -89,19 +99,21 @@ static void find_lacking(const struct joining *j, struct finding *f)
 		bool held[2] = {guard_is_held(j->m, a->events[0], f->guard.lock),
 		                guard_is_held(j->m, a->events[1], f->guard.lock)};
 		snprintf(f->lacked, sizeof f->lacked, "%s", f->guard_words);
-		if (held[0] != held[1])
+		if (held[0] != held[1]) {
 			f->lacking = held[0];
-		if (held[0] != held[1])
 			return;
+		}
 	}
 	for (uint32_t s = 0; s < 2; s++) {
 		const struct description *own = report_event(j->r, a->events[s]),
 		                         *other = report_event(j->r, a->events[!s]);
-		const struct model_lockset *set = &j->m->locksets[model_lockset_of(j->m, a->events[!s])];
-		if (!own || !other || own->lock_count || !other->lock_count || !set->count ||
-		    !may_be_guard(j, f, a->events[!s], set->locks[set->count - 1].object))
+		if (!own || !other || own->lock_count || !other->lock_count)
 			continue;
-		place_held_name(j->r, &other->locks[other->lock_count - 1], f->lacked);
+		const struct held_lock *innermost = &other->locks[other->lock_count - 1];
+		uint32_t lock = lock_at(j->m, model_lockset_of(j->m, a->events[!s]), innermost->addr);
+		if (lock == MODEL_NONE || !may_be_guard(j, f, a->events[!s], lock))
+			continue;
+		place_held_name(j->r, innermost, f->lacked);
 		f->lacking = s;
 		return;
 	}
@@ -113,12 +125,17 @@ static void name_cycle(const struct joining *j, struct finding *f)
 	const struct anomaly *a = j->r->entries[f->entries[0]].anomaly;
 	const struct description *d = report_event(j->r, a->events[0]);
 	struct rt_variable variable;
-	if (a->kind != ANOMALY_DEADLOCK || !d || !d->lock_count ||
+	if (a->kind != ANOMALY_DEADLOCK || a->event_count != 2 || !d ||
 	    rt_trace_object_name(j->r->analysis->trace, d->event.addr) ||
 	    rt_trace_variable(j->r->analysis->trace, d->event.addr, &variable))
 		return;
-	const struct held_lock *held = &d->locks[d->lock_count - 1];
-	if (!place_locked(j->r, d, f->wanted) ||
+	/* Of the locks that it holds, the one that the other thread waits for. */
+	const struct description *other = report_event(j->r, a->events[1]);
+	const struct held_lock *held = NULL;
+	for (size_t i = 0; other && i < d->lock_count; i++)
+		if (d->locks[i].addr == (other->event.op == RT_OP_WAIT_END ? other->event.arg : other->event.addr))
+			held = &d->locks[i];
+	if (!held || !place_locked(j->r, d, f->wanted) ||
 	    !place_locked(j->r, description_of(j->r->descriptions, held->acquired), f->held))
 		f->wanted[0] = f->held[0] = '\0';
 }

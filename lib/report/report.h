@@ -67,9 +67,9 @@ struct report {
 enum rt_status report_create(const struct analysis *a, const struct report_options *options, struct report **out,
                              struct rt_error *err);
 void report_free(struct report *r);
+struct report_format;
 /* Writes the report; the caller checks the stream's error state. RT_EMEMORY also where a name or a source line is
  * missing for lack of memory. */
-struct report_format;
 enum rt_status report_write(const struct report *r, const struct report_format *format, bool color, FILE *out,
                             struct rt_error *err);
 

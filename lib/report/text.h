@@ -44,13 +44,13 @@ void text_put_lock_name(const struct printer *p, uint64_t addr, const struct mem
 /* The turns of threads that lead to it, if they are few enough to be read. */
 void text_put_schedule(const struct printer *p, const struct report_entry *entry);
 /* Why it is only predicted. */
-/* What a thread does at a place: "main.1 reads, holding m". */
-void text_put_deed(const struct printer *p, const struct finding_place *place);
 void text_put_reasons(const struct printer *p, const struct anomaly *anomaly);
 void text_put_outcome(const struct printer *p, const struct anomaly *anomaly);
 
 /* "queue.c:12 in pop", of a user place (text_place.c). */
 void text_put_position(const struct printer *p, const struct place *place);
+/* What a thread does at a place: "main.1 reads, holding m". */
+void text_put_deed(const struct printer *p, const struct finding_place *place);
 /* Places with what is done there, their source lines and callers: the first two side by side if the terminal is wide.
  */
 void text_put_places(const struct printer *p, const struct finding_place *places, size_t count);

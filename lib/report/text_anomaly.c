@@ -150,7 +150,6 @@ static void put_block_event(const struct printer *p, const char *what, uint64_t 
 	text_put_stack(p, d, 4, false);
 }
 
-/* told: the allocation was printed already. */
 /* told: how the block was allocated is printed elsewhere. */
 static void put_subject(const struct printer *p, const struct subject *s, bool told)
 {

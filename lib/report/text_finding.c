@@ -125,7 +125,8 @@ static void put_uses(const struct printer *p, const struct finding *f)
 static void put_replay(const struct printer *p, const struct finding *f)
 {
 	const struct anomaly *first = p->r->entries[f->entries[0]].anomaly;
-	bool searched = first->kind == ANOMALY_RACE && first->verdict >= VERDICT_OBSERVED;
+	bool searched = first->kind == ANOMALY_RACE && first->verdict >= VERDICT_OBSERVED &&
+	                !anomaly_is_of_blocks(p->r->analysis->model, first);
 	if ((!first->schedule && !searched) || !strcmp(p->info->format, "std") || p->seen || p->r->unkept)
 		return;
 	fputs("  replay: racetrace replay ", p->out);

@@ -139,6 +139,69 @@ for level in -O0 -O2; do
 	is "order $level" 'any(.findings[].title; . == "`pair` acquires `to->m` while it holds `from->m`, and another thread in it does so the other way round")'
 done
 
+# Of several locks that a thread holds, the deadlock is of the one that the other thread waits for, not of the innermost.
+cat >"$tmp/between.c" <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+struct node { pthread_mutex_t m; };
+static struct node *x, *y, *between;
+static void *up(void *arg)
+{
+	pthread_mutex_lock(&x->m);
+	pthread_mutex_lock(&between->m);
+	pthread_mutex_lock(&y->m);
+	pthread_mutex_unlock(&y->m);
+	pthread_mutex_unlock(&between->m);
+	pthread_mutex_unlock(&x->m);
+	return arg;
+}
+static void *down(void *arg)
+{
+	pthread_mutex_lock(&y->m);
+	pthread_mutex_lock(&x->m);
+	pthread_mutex_unlock(&x->m);
+	pthread_mutex_unlock(&y->m);
+	return arg;
+}
+int main(void)
+{
+	struct node **all[] = {&x, &y, &between};
+	void *(*routines[])(void *) = {up, down};
+	pthread_t threads[2];
+	for (int i = 0; i < 3; i++)
+		pthread_mutex_init(&(*all[i] = malloc(sizeof **all[i]))->m, NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, routines[i], NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+C
+gcc -g -fsanitize=thread "$tmp/between.c" -o "$tmp/between" -pthread && "$racetrace" record --serial=1 -o "$tmp/between.zst" "$tmp/between" >/dev/null
+analyze 1 "$tmp/between.zst"
+is between '[.findings[] | select(.kinds == ["deadlock"])] | length == 1 and all(.title | test("^`up` acquires `y->m` while it holds `x->m`, and `down`|^`down` acquires `x->m` while it holds `y->m`, and `up`"))'
+
+# What the text says to replay can be replayed: not a use after the memory was handed out again.
+record stale "$here/samples/more/stale_pointer.c"
+"$racetrace" analyze -f text "$tmp/stale.zst" >"$tmp/text"
+grep -q '^F1 error' "$tmp/text" || { echo "stale: no finding"; fail=1; }
+for id in $(sed -n 's/^  replay: .* --finding //p' "$tmp/text"); do
+	timeout 60 "$racetrace" replay --attempts 1 --timeout 10 "$tmp/stale.zst" --finding "$id" >/dev/null 2>"$tmp/err"
+	[ $? -le 1 ] || { echo "stale: $id: $(head -3 "$tmp/err")"; fail=1; }
+done
+
+# The innermost lock may be the one that guards the variable, whichever lock the trace has first.
+{
+	printf '%s\n' 'T1|acq(inner)|1' 'T1|rel(inner)|2' 'T1|acq(outer)|3' 'T1|rel(outer)|4' 'T1|w(x)|5' \
+		'T2|acq(outer)|6' 'T2|acq(inner)|7' 'T2|r(x)|8' 'T2|rel(inner)|9' 'T2|rel(outer)|10'
+	for _ in 1 2 3 4 5 6; do
+		printf '%s\n' 'T2|acq(inner)|11' 'T2|r(x)|12' 'T2|rel(inner)|13' 'T1|r(x)|14'
+	done
+	echo 'T2|r(x)|12'
+} >"$tmp/innermost.std"
+analyze 1 "$tmp/innermost.std"
+is innermost '[.findings[].title] == ["5 writes `x` without `inner`, which 8 holds while it reads it"]'
+
 # A lock that is held for another reason says nothing of what is done under it: a note, and no failure.
 printf '%s\n' 'T1|acq(outer)|1' 'T1|acq(inner)|2' 'T1|r(x)|3' 'T1|rel(inner)|4' 'T1|acq(inner)|5' 'T1|w(x)|6' \
 	'T1|rel(inner)|7' 'T1|rel(outer)|8' 'T2|acq(inner)|9' 'T2|w(x)|10' 'T2|rel(inner)|11' >"$tmp/outer.std"
