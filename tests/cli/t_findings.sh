@@ -632,7 +632,7 @@ done
 grep -qx 'F1 error, observed: main waits for m, which it holds itself: it cannot go on' out || wrong "waits for itself: $(grep ^F out)"
 grep -q 'fix: do not acquire it again before it is released, or make it recursive' out || wrong "$(grep fix: out)"
 gcc -g -O1 -fsanitize=thread "$top/tests/cases/bank_check_then_act.c" -o bank -pthread || exit 1
-timeout 60 "$RACETRACE" record -o bank.zst ./bank >/dev/null 2>&1
+timeout 60 "$RACETRACE" record --serial=1 -o bank.zst ./bank >/dev/null 2>&1
 "$RACETRACE" analyze -f text --fail-on never bank.zst >out 2>err
 grep -q 'fix: keep both accesses of the one thread in one critical section of `a.m`' out || wrong "$(cat out)"
 grep -qE '^  at .*bank_check_then_act\.c:18 in add, too: main\.[12] (reads|updates|writes), holding a\.m' out || wrong "the act: $(cat out)"
