@@ -134,7 +134,7 @@ static inline void look_for_callers(struct loader *l, struct loader_thread *t, c
 {
 	if (rt_op_has(e->op, RT_TAKES))
 		l->callers |= t->locks++ > 0;
-	else if (e->op == RT_OP_RELEASE && t->locks)
+	else if (rt_op_has(e->op, RT_RELEASES) && t->locks)
 		t->locks--;
 	l->callers |= !own_code_has(&l->own, e->pc);
 }

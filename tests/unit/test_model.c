@@ -2,6 +2,7 @@
 #include "lib/analysis/analysis.h"
 #include "lib/base/assert.h"
 #include "tests/unit/memory_trace.h"
+#include "tests/unit/scratch.h"
 #include "tests/unit/suite.h"
 
 #include <check.h>
@@ -334,6 +335,34 @@ START_TEST(benign_memory_has_no_cells)
 }
 END_TEST
 
+/* True if positions of the trace's acquires have callers. */
+static bool has_callers(const char *text)
+{
+	struct model *m = NULL;
+	struct rt_error err = {0};
+	struct model_options options = {.regions = REGIONS_LOCKS};
+	struct rt_trace *trace = scratch_trace(text);
+	bool has = false;
+	ck_assert_msg(!model_load(trace, &options, &m, &err), "%s", err.message);
+	for (uint32_t i = 0; i < m->site_count; i++)
+		has |= m->sites[i].outer != 0;
+	model_free(m);
+	rt_trace_free(trace);
+	return has;
+}
+
+START_TEST(a_wait_for_a_signal_is_no_lock_under_another)
+{
+#define CALLED "{\"schema\":\"racetrace.events/1\",\"threads\":[\"main\"],\"model\":\"c11\"}\n" AT("enter", "main", "")
+#define AT(op, object, more) "{\"op\":\"" op "\",\"location\":\"a.c:1\",\"object\":\"" object "\"" more "}\n"
+#define ON_M ",\"arg\":\"m\""
+	ck_assert(has_callers(CALLED AT("acquire", "m", "") AT("acquire", "n", "")));
+	ck_assert(!has_callers(CALLED AT("acquire", "m", "") AT("release", "m", "") AT("acquire", "n", "")));
+	ck_assert(!has_callers(CALLED AT("acquire", "m", "") AT("wait-begin", "c", ON_M) AT("wait-end", "c", ON_M)
+	                           AT("release", "m", "")));
+}
+END_TEST
+
 START_TEST(odd_events_do_no_harm)
 {
 	struct model *m = LOAD(2, REL(0, 1), E(0, WAIT_END, .addr = 9, .arg = 1), E(0, JOIN, .addr = 0),
@@ -548,6 +577,7 @@ SUITE(model)
 	tcase_add_test(c, functions_can_be_the_regions);
 	tcase_add_test(c, what_a_thread_ignores_is_not_there);
 	tcase_add_test(c, benign_memory_has_no_cells);
+	tcase_add_test(c, a_wait_for_a_signal_is_no_lock_under_another);
 	tcase_add_test(c, odd_events_do_no_harm);
 	tcase_add_test(c, calls_on_a_lock_read_its_memory_if_a_thread_writes_it);
 	tcase_add_test(c, of_a_threads_calls_on_a_lock_the_first_and_the_last_before_a_write_are_reads);
