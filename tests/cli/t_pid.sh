@@ -8,7 +8,7 @@ gcc -g -O1 -fsanitize=thread "$top/tests/process/idle_server.c" -o server -pthre
 
 # await FILE PATTERN: the pattern comes in the file.
 await() {
-	for _ in $(seq 600); do
+	for _ in $(seq 6000); do
 		grep -q -- "$2" "$1" 2>/dev/null && return
 		sleep 0.05
 	done
@@ -28,7 +28,7 @@ told=0
 tell() {
 	echo "$1" >&3
 	told=$((told + 1))
-	for _ in $(seq 1200); do
+	for _ in $(seq 6000); do
 		[ "$(grep -c '^done\|^child' answers)" = $told ] && return
 		sleep 0.05
 	done
