@@ -107,7 +107,10 @@
 #define SENDS(fd) rt_fd_publishes(fd, NULL, 0, pc)
 /* The same of a call that may wait for room, and after it. */
 #define GOES_OUT(fd)                                                                                                   \
-	BY_TURNS(FD_AWAITS(WRITE, fd), rt_await_one(fd, POLLOUT, RT_FOREVER, pc));                                     \
+	if (RT_UNLIKELY(rt_controlled)) {                                                                              \
+		FD_AWAITS(WRITE, fd);                                                                                  \
+		rt_await_one(fd, POLLOUT, RT_FOREVER, pc);                                                             \
+	}                                                                                                              \
 	rt_fd_sends(fd, NULL, 0, pc);                                                                                  \
 	FD_AWAITS(WRITE, fd)
 #define SENT(fd) rt_fd_written(fd, r, pc)

@@ -314,6 +314,7 @@ SPAWN(posix_spawnp, true)
  * lines in its messages. What would become too long as one argument is left alone.
  */
 #define COMMAND_MAX 100000u
+#define ARGUMENT_MAX 131072u /* MAX_ARG_STRLEN, with the zero */
 
 /* As one word of a shell's; at most four times as long. */
 static char *append_word(char *to, const char *text)
@@ -355,7 +356,7 @@ static const char *told(const char *command, struct block *b)
 		append_watched(end, preload, command);
 	else
 		rt_append_text(rt_append_text(end, "; "), command);
-	return b->start;
+	return rt_length(b->start) < ARGUMENT_MAX ? b->start : command;
 }
 
 RT_INTERPOSE(int, system, (const char *command))

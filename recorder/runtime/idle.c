@@ -22,6 +22,7 @@
 #include <linux/close_range.h>
 #include <linux/memfd.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -60,6 +61,14 @@ static long make_file(void)
 	return high;
 }
 
+/* Beyond the limit the program would be sent SIGXFSZ. */
+static bool may_be_as_long(uint64_t bytes)
+{
+	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+
+	return failed(RT_SYSCALL(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, &limit)) || bytes <= limit.rlim_cur;
+}
+
 /* The file's whole size, for this number of slots. */
 static struct rt_channel *map(long fd, uint64_t slots, void *where)
 {
@@ -67,7 +76,7 @@ static struct rt_channel *map(long fd, uint64_t slots, void *where)
 	uint64_t bytes = rings + slots * RING_RECORDS * sizeof(struct rt_record);
 	long at;
 
-	if (failed(RT_SYSCALL(SYS_ftruncate, fd, bytes)))
+	if (!may_be_as_long(bytes) || failed(RT_SYSCALL(SYS_ftruncate, fd, bytes)))
 		return NULL;
 	at = RT_SYSCALL(SYS_mmap, where, bytes, PROT_READ | PROT_WRITE,
 	                MAP_SHARED | MAP_NORESERVE | (where ? MAP_FIXED : 0), fd, 0);
@@ -195,11 +204,13 @@ static void unlock_benign(void)
 	__atomic_store_n(&benign_lock, 0, __ATOMIC_RELEASE);
 	rt_busy_end();
 }
-static void free_benign_lock(void)
+/* A forked child has sessions of its own, which are numbered from 1. */
+static void begin_child(void)
 {
 	benign_lock = 0;
+	atomic_store(&told, 0);
 }
-RT_CALL_AT(RT_AT_CHILD, free_benign_lock);
+RT_CALL_AT(RT_AT_CHILD, begin_child);
 
 void rt_idle_note(unsigned op, uint64_t operand, uint64_t arg, uintptr_t pc, bool recorded)
 {

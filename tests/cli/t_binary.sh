@@ -347,15 +347,18 @@ printf '%s\n' './named behind exact' './named default exact' 'named here exact' 
 	wrong 'programs that were executed by name'
 
 # The same for what system and popen start, where the shell's messages are as ever; and what cannot be executed is refused
-# as the kernel does it, a pipe that nobody writes to included.
+# as the kernel does it, a pipe that nobody writes to included. A command that would become too long for an argument is
+# run as it is.
 cat >shells.c <<'END'
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 extern char **environ;
 int main(void)
 {
+	static char quotes[60000] = "exit 9 #";
 	char line[100], *arguments[] = {"pipe", NULL};
 	pid_t pid;
 	int status = system("./more; echo \"$? it's $0 $LD_PRELOAD$RACETRACE_CHANNEL$VALGRIND_LIB\"; exit 7");
@@ -363,6 +366,9 @@ int main(void)
 	if (status >> 8 != 7 || !f || !fgets(line, sizeof line, f) || pclose(f) != 0)
 		return 1;
 	printf("%s", line);
+	memset(quotes + strlen(quotes), '\'', sizeof quotes - 1 - strlen(quotes));
+	if (system(quotes) >> 8 != 9)
+		return 3;
 	if (posix_spawn(&pid, "./pipe", NULL, NULL, arguments, environ) == 0 || execv("./pipe", arguments) == 0)
 		return 2;
 	return 0;

@@ -147,6 +147,67 @@ echo exit >&3
 wait "$pid"
 exec 3>&-
 
+# Files may not be as long as the memory that the recorder shares: the program runs all the same.
+(
+	ulimit -f 1000
+	echo exit | RACETRACE=idle ./linked >answers 2>err
+)
+[ $? = 5 ] && grep -q 'limits do not allow an idle recorder' err || wrong "with a limit on files: $(cat answers err)"
+
+# A child that was forked after a recording of its parent knows the accesses that were declared benign before.
+cat >benign.c <<'END2'
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+void AnnotateBenignRaceSized(const char *, int, const volatile void *, size_t, const char *);
+static int counter;
+static void *add(void *unused)
+{
+	counter++;
+	return unused;
+}
+int main(void)
+{
+	char line[100];
+	AnnotateBenignRaceSized(__FILE__, __LINE__, &counter, sizeof counter, "");
+	puts("ready");
+	fflush(stdout);
+	while (fgets(line, sizeof line, stdin)) {
+		pthread_t t[2];
+		pid_t child = *line == 'f' ? fork() : 0;
+		if (child) {
+			wait(NULL);
+			return 0;
+		}
+		for (int i = 0; i < 2; i++)
+			pthread_create(&t[i], NULL, add, NULL);
+		for (int i = 0; i < 2; i++)
+			pthread_join(t[i], NULL);
+		printf(*line == 'f' ? "child %d\n" : "done\n", (int)getpid());
+		fflush(stdout);
+	}
+	return 0;
+}
+END2
+gcc -g -O1 -fsanitize=thread benign.c -o benign -pthread || exit 1
+told=0
+start "$racetrace" record --idle ./benign
+parent=$pid
+for process in parent child; do
+	attach
+	tell go
+	detach
+	"$racetrace" dump t.zst | grep -q ' benign ' || wrong "$process: what is benign is not told"
+	[ "$(races)" = '' ] || wrong "$process: benign races: $(races)"
+	[ $process = child ] && break
+	tell fork
+	pid=$(sed -n 's/^child //p' answers)
+done
+exec 3>&-
+wait "$parent"
+
 # A daemon closes what it has not opened.
 cat >closes.c <<'END2'
 #define _GNU_SOURCE
