@@ -56,8 +56,8 @@ int main(void)
 #ifdef FIXED
 	pthread_join(t, NULL);
 #endif
-	free(first); // @free
-	free(second);
+	free(first);  // @free
+	free(second); // @free_other
 	for (int i = 0; i < PARTS; i++)
 		free(parts[i]); // @free_part
 	again = malloc(200);
