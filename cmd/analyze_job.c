@@ -119,7 +119,7 @@ enum rt_status analyze_job_run(struct analyze_job *j, struct rt_error *err)
 	if (!j->one_of_several)
 		progress_watch(j->trace);
 	j->analysis.memory = j->s->max_memory ? j->max_memory : 0;
-	cmd_cache_open(&cache, j->s, j->path);
+	cmd_cache_open(&cache, j->s, j->analysis.memory, j->path);
 	j->analysis.cache = &cache.cache;
 	enum rt_status status = analysis_run(j->trace, &j->analysis, &a, err);
 	cmd_cache_end(&cache, status ? NULL : a);

@@ -37,13 +37,15 @@ static bool hash_file(XXH3_state_t *state, const char *path)
 }
 
 /* False if it cannot be told what the analysis depends on. */
-static bool make_key(const struct analyze_settings *s, const char *trace, char *key, size_t size)
+static bool make_key(const struct analyze_settings *s, uint64_t memory, const char *trace, char *key, size_t size)
 {
 	const struct analysis_options *o = &s->analysis;
-	const uint64_t options[] = {
-	    s->input.strict, s->input.skip_unknown, o->kinds,         o->orders,        o->every,
-	    o->asked,        s->max_memory,         o->model.regions, o->model.objects, o->set_memory_model,
-	    o->memory_model, o->prove.guess};
+	const uint64_t options[] = {s->input.strict,  s->input.skip_unknown,
+	                            o->kinds,         o->orders,
+	                            o->every,         o->asked,
+	                            memory,           o->model.regions,
+	                            o->model.objects, o->set_memory_model,
+	                            o->memory_model,  o->prove.guess};
 	XXH3_state_t *state = XXH3_createState();
 	if (!state)
 		return false;
@@ -94,13 +96,13 @@ static void begin_fresh(struct cmd_cache *c, const char *path, char *key)
 	c->writing = true;
 }
 
-void cmd_cache_open(struct cmd_cache *c, const struct analyze_settings *s, const char *trace)
+void cmd_cache_open(struct cmd_cache *c, const struct analyze_settings *s, uint64_t memory, const char *trace)
 {
 	char *path, key[40];
 	*c = (struct cmd_cache){0};
 	/* What users' patterns say, and what was visited, no key has. */
 	if (s->no_cache || s->user.count || s->analysis.exhaustive || s->analysis.unproved || s->analysis.parts ||
-	    !make_key(s, trace, key, sizeof key) || asprintf(&path, "%s.cache", trace) < 0)
+	    !make_key(s, memory, trace, key, sizeof key) || asprintf(&path, "%s.cache", trace) < 0)
 		return;
 	c->parts = c->cache.known = read_known(path, key);
 	if (!c->parts)

@@ -15,9 +15,10 @@ struct cmd_cache {
 
 /*
  * Opens TRACE.cache: what is known, if it was written by this program for this trace and the options that matter, or
- * room for what will be. Where there is no such file and none can be made, the cache is empty. Ended by cmd_cache_end.
+ * room for what will be. Where there is no such file and none can be made, the cache is empty. memory: as in
+ * analysis_options, of this one of maybe several traces. Ended by cmd_cache_end.
  */
-void cmd_cache_open(struct cmd_cache *c, const struct analyze_settings *s, const char *trace);
+void cmd_cache_open(struct cmd_cache *c, const struct analyze_settings *s, uint64_t memory, const char *trace);
 /* Keeps what was written if the analysis has decided all candidates and that took long. a: NULL if there is none. */
 void cmd_cache_end(struct cmd_cache *c, const struct analysis *a);
 /* Removes the cache of a trace that is removed, if there is one. */

@@ -48,6 +48,12 @@ same none --kinds race
 same none --limit search_events=100000
 same all --limit search_events=100000
 same none
+# Of several traces each has a share of the memory.
+echo 'T0|w(x)|1' >small.std
+run 0 analyze --fail-on never --max-memory 2G -j 2 proved.std small.std
+same none --max-memory 2G
+same all --max-memory 2G
+same none
 # Damaged.
 for at in 100 $(($(stat -c %s proved.std.cache) / 2)) $(($(stat -c %s proved.std.cache) - 1)); do
 	printf '\377' | dd of=proved.std.cache bs=1 seek="$at" conv=notrunc 2>/dev/null
