@@ -75,6 +75,7 @@ static enum rt_status collect(struct session *s, struct rt_writer *w, struct rt_
 	if (failure)
 		return rt_error_set(err, RT_ESYSTEM, "cannot make a thread: %s%s", strerror(failure),
 		                    limit_behind(failure));
+	collector_begin(s->collector);
 	fprintf(stderr, "racetrace: recording process %ld%s\n", (long)s->options->pid,
 	        s->options->time_s ? "" : " (an interrupt ends the recording)");
 	enum rt_status status = collector_run(s->collector, s->options->pid, w, err);

@@ -495,16 +495,18 @@ static void leave(struct collector *c)
 			drain(c, i);
 }
 
+void collector_begin(struct collector *c)
+{
+	struct rt_error ignored;
+	modules_read(&c->modules, c->pid, &ignored);
+	look_at_code(c);
+	attach_begin(c);
+}
+
 enum rt_status collector_run(struct collector *c, pid_t in_proc, struct rt_writer *w, struct rt_error *err)
 {
 	c->pid = in_proc;
 	c->writer = w;
-	if (c->attached) {
-		struct rt_error ignored;
-		modules_read(&c->modules, in_proc, &ignored);
-		look_at_code(c);
-		attach_begin(c);
-	}
 	for (;;) {
 		bool stop = is_over(c) || (c->attached && (!c->writer || has_left(c)));
 		if (stop && c->attached) {

@@ -45,11 +45,12 @@ enum rt_status collector_create(int fd, uint32_t number, const struct collector_
 void collector_free(struct collector *c);
 /*
  * The channel of a process that was started idle (RACETRACE=idle), which only one collector has at a time. *fd is the
- * file's, the caller's. On RT_OK *out is owned by the caller; collector_run records from then on until it is stopped,
- * and the process goes on idle.
+ * file's, the caller's. On RT_OK *out is owned by the caller. What the process does is recorded from collector_begin
+ * on; collector_run, which has to follow, takes it until it is stopped, and the process goes on idle.
  */
 enum rt_status collector_attach(pid_t pid, const struct collector_options *options, int *fd, struct collector **out,
                                 struct rt_error *err);
+void collector_begin(struct collector *c);
 /*
  * Gives the channel's memory back to the system, except that of number 0. Only for a channel that no process uses:
  * never used, or its process is dead or has executed another program. A mapped channel would turn to zeros under the
