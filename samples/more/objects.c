@@ -23,7 +23,7 @@ PART(finishes)
 }
 PART(tidies)
 {
-	for (int finished = 0; !finished;) {
+	for (int finished = 0; !finished; usleep(1000)) { /* rarely: a search of the analysis is bounded */
 		pthread_mutex_lock(&shared->mutex);
 		finished = shared->finished;
 		pthread_mutex_unlock(&shared->mutex);
