@@ -249,7 +249,7 @@ done
 g++ -g -O0 frames.cpp -o frames -pthread || exit 1
 for rounds in 20 2000; do
 	"$racetrace" record --recorder=valgrind -o $rounds.zst ./frames $rounds >out 2>err || wrong "frames: $(cat err)"
-	"$racetrace" info --format json $rounds.zst | jq .groups.memory >events.$rounds
+	"$racetrace" info --format json $rounds.zst | jq -e .groups.memory >events.$rounds || wrong "frames: no count of accesses"
 done
 cmp -s events.20 events.2000 || wrong "accesses of a private frame are recorded: $(cat events.*)"
 

@@ -52,7 +52,7 @@ gcc -g -fsanitize=thread "$top/samples/hidden.c" -o hidden -pthread && "$RACETRA
 "$RACETRACE" convert -t jsonl -o hidden.jsonl hidden.zst || exit 1
 traces+=(golden.std golden.zst hidden.zst hidden.jsonl)
 "$RACETRACE" analyze -f json -o hidden.json hidden.zst 2>/dev/null
-"$RACETRACE" schedule hidden.json --anomaly R1 -f json >schedule.json 2>err || "$RACETRACE" schedule hidden.json >schedule.json 2>err
+"$RACETRACE" schedule hidden.json --anomaly R1 -f json >schedule.json 2>err || "$RACETRACE" schedule hidden.json >schedule.json 2>err || wrong "no schedule: $(cat err)"
 
 formats=(json text sarif html gcc dot)
 options=(--all --every "--kinds race,deadlock" --exhaustive "--orders hb,cp,syncp" "--max-memory 40M" --guess "--model sc")
@@ -81,17 +81,17 @@ done
 for i in $(seq $((count * 8))); do
 	number=$((number + 1))
 	what="mutant $((seed + number)) of a document"
-	./mutant $((seed + number)) report.json >x.json
+	./mutant $((seed + number)) report.json >x.json || wrong "$what: none"
 	reads "0 1 2 3" - diff x.json report.json
 	reads "0 1 2 3" - diff report.json x.json
 	reads "0 2 3" - suppress x.json
 	reads "0 1 2 3 4" yes analyze -f json --baseline x.json golden.std
-	./mutant $((seed + number)) one.part >x.part
+	./mutant $((seed + number)) one.part >x.part || wrong "$what: none"
 	reads "0 1 3 4" yes merge -f json x.part two.part
-	./mutant $((seed + number)) hidden.json >x.json
+	./mutant $((seed + number)) hidden.json >x.json || wrong "$what: none"
 	reads "0 1 2 3" - schedule x.json
 	reads "0 1 2 3" - schedule --verify --trace hidden.zst x.json
-	./mutant $((seed + number)) schedule.json >x.json
+	./mutant $((seed + number)) schedule.json >x.json || wrong "$what: none"
 	reads "0 1 2 3" - schedule --expand --trace hidden.zst x.json
 done
 [ $runs -gt $((count * 100)) ] || wrong "only $runs runs"

@@ -49,6 +49,7 @@ detach() {
 # races: the variables of races that are observed or proved.
 races() {
 	"$racetrace" analyze --kinds race --format json t.zst >report.json 2>analyze.err
+	[ $? -le 1 ] || cat analyze.err
 	jq -r '.anomalies[] | select(.verdict == "observed" or .verdict == "proved") | .variable.name' report.json | sort -u | tr '\n' ' '
 }
 

@@ -63,6 +63,7 @@ for i in 1 2 3 4 5; do
 	"$RACETRACE" dump child.zst.[0-9]* | cksum
 done >sums
 [ "$(sort -u sums | wc -l)" = 1 ] || wrong "five runs of a controlled child differ: $(cat sums)"
+! grep -q ' 0$' sums || wrong "there is no trace of a controlled child"
 
 # Some two of a few seeds differ.
 for seed in 1 2 3 4 5; do
