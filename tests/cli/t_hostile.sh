@@ -50,6 +50,14 @@ for command in info 'info --format json' dump 'dump --format jsonl' 'convert --t
 done
 "$racetrace" convert -o back.zst "$trace" && "$racetrace" dump --format jsonl back.zst >back.jsonl || wrong 'the way to a file and back'
 clean back.jsonl 'a dump of a file'
+# STD has no escapes: what steers is replaced, also on the way from STD.
+printf 'm%s|w(x%s)|a%s:1\nm%s|r(x%s)|b:2\n' "$bad" "$bad" "$bad" "$bad" "$bad" >hostile.std
+for command in info dump 'dump --format jsonl' 'convert --to std' 'convert --to jsonl' 'analyze --format text --all'; do
+	"$racetrace" $command hostile.std >out 2>err || wrong "$command: $(cat -v err)"
+	[ -s out ] || wrong "$command: nothing"
+	clean out "$command of STD"
+	clean err "what $command of STD says"
+done
 
 # Messages.
 for command in analyze info dump convert schedule "analyze --format" "analyze --kinds" "record -o x" "record -o" "dump --thread" "analyze --$bad" "$bad"; do

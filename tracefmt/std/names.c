@@ -11,11 +11,11 @@
 
 enum { NAME_ROOM = 1024 };
 
-/* True if the character would end a field; if the source is not STD, also if RAPID splits at it or a terminal acts on
+/* True if the character would end a field, or a terminal acts on it; if the source is not STD, also if RAPID splits at
  * it. */
 static bool is_unfit(const struct std_names *names, uint32_t c)
 {
-	return c == '|' || c == '\n' || c == '\r' || (!names->verbatim && (rt_text_steers(c) || c == '(' || c == ')'));
+	return c == '|' || rt_text_steers(c) || (!names->verbatim && (c == '(' || c == ')'));
 }
 
 /* Copies text; replaces each unfit character by '_'. */
@@ -25,7 +25,7 @@ void std_name_text(const struct std_names *names, char *out, size_t size, const 
 	while (*text) {
 		uint32_t c;
 		size_t n = rt_text_character(text, strnlen(text, 4), &c), take = n ? n : 1;
-		bool unfit = n ? is_unfit(names, c) : !names->verbatim;
+		bool unfit = !n || is_unfit(names, c);
 		if (at + take >= size)
 			break;
 		if (unfit)

@@ -8,7 +8,7 @@
 
 struct std_names {
 	const struct rt_trace *trace;
-	bool verbatim; /* the source is STD itself: its names are valid */
+	bool verbatim; /* the source is STD itself: its names may have parentheses */
 	struct names threads, variables, locks;
 	uint32_t *thread_names; /* by thread: index into threads */
 	const struct cells *cells;
