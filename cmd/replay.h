@@ -30,6 +30,9 @@ extern const struct replay_options replay_defaults;
 enum rt_status replay_report(struct report *r, const struct replay_options *options, bool *confirmed,
                              struct rt_error *err);
 
+/* True if an interrupt ended replay_report before all was replayed. */
+bool replay_cut_short(void);
+
 /*
  * The same with a schedule alone, of a trace. trace NULL: it is not there, and the program's own runs say where its
  * places are: its ordinals change. On RT_OK *result is owned by the caller.

@@ -68,10 +68,22 @@ struct replaying {
 };
 
 static volatile sig_atomic_t interrupted;
+static bool cut_short;
 
 static void interrupt(int signal)
 {
 	interrupted = signal;
+}
+
+bool replay_cut_short(void)
+{
+	return cut_short;
+}
+
+/* True if an interrupt came that leaves a report of what was replayed so far. */
+static bool is_cut_short(const struct replaying *p)
+{
+	return interrupted == SIGINT && p->r && !p->o->hold;
 }
 
 /* ---- One job ---- */
@@ -316,13 +328,29 @@ static enum rt_status wait_for_runs(struct replaying *p)
 	free(fds);
 	if (p->o->hold && p->jobs[0].t && !p->held && !interrupted)
 		return look_at_held(p);
-	return interrupted ? rt_error_set(p->err, RT_ESYSTEM, "interrupted") : RT_OK;
+	return interrupted && !is_cut_short(p) ? rt_error_set(p->err, RT_ESYSTEM, "interrupted") : RT_OK;
+}
+
+/* The runs under way end; what their anomalies' earlier runs did counts. */
+static void cut_jobs_short(struct replaying *p)
+{
+	for (uint32_t i = 0; i < p->o->jobs; i++) {
+		struct job *j = &p->jobs[i];
+		if (!j->t)
+			continue;
+		try_free(j->t);
+		j->t = NULL;
+		if (j->result->count)
+			end_job(p, j);
+	}
+	cut_short = true;
+	interrupted = 0;
 }
 
 static enum rt_status replay_all(struct replaying *p)
 {
 	enum rt_status status = RT_OK;
-	for (bool busy = true; !status && busy;) {
+	for (bool busy = true; !status && busy && !is_cut_short(p);) {
 		busy = false;
 		for (uint32_t i = 0; !status && i < p->o->jobs; i++) {
 			struct job *j = &p->jobs[i];
@@ -339,13 +367,17 @@ static enum rt_status replay_all(struct replaying *p)
 		if (!status && busy)
 			status = wait_for_runs(p);
 	}
+	if (!status && is_cut_short(p))
+		cut_jobs_short(p);
 	for (size_t i = 0; !status && i < p->next; i++)
-		replay_compare(p->r->entries[p->entries[i]].anomaly->replay, p->reference.known, p->reference.printed);
+		if (p->r->entries[p->entries[i]].anomaly->replay)
+			replay_compare(p->r->entries[p->entries[i]].anomaly->replay, p->reference.known,
+			               p->reference.printed);
 	if (isatty(STDERR_FILENO))
 		messages_progress(NULL);
-	if (!status && p->next < p->count)
-		fprintf(stderr, "racetrace: the time limit is over: %zu of %zu were not replayed\n", p->count - p->next,
-		        p->count);
+	if (!status && p->done < p->count)
+		fprintf(stderr, "racetrace: %s: %zu of %zu were not replayed\n",
+		        cut_short ? "interrupted" : "the time limit is over", p->count - p->done, p->count);
 	return status;
 }
 

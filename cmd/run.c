@@ -149,7 +149,7 @@ static enum rt_status confirm(const struct settings *s, struct report *r, struct
 	unsure.verdicts = 1u << VERDICT_PREDICTED | 1u << VERDICT_CONDITIONAL;
 	unsure.time_limit_s = s->time_limit_s;
 	enum rt_status status = replay_report(r, &s->replay, &confirmed, err);
-	if (!status && s->time_limit_s)
+	if (!status && s->time_limit_s && !replay_cut_short())
 		status = replay_report(r, &unsure, &confirmed, err);
 	report_keep(r, VERDICT_PREDICTED);
 	r->by_anomaly = false;

@@ -33,19 +33,19 @@ struct place place_of_stack(const struct report *r, const uint64_t *stack, size_
 }
 
 /* The frames of the user's own source in an event's stack, innermost first, as far as they fit. */
+enum { OWN_STACK_MAX = 64 };
 struct own_stack {
-	struct place places[64];
+	struct place places[OWN_STACK_MAX];
 	size_t count;
 };
 
 static void own_stack(const struct report *r, const struct description *d, struct own_stack *out)
 {
-	enum { MOST = sizeof out->places / sizeof *out->places };
 	out->count = 0;
 	for (size_t i = 0; i < d->stack_count; i++) {
 		size_t n = 0;
 		const struct rt_frame *frames = rt_trace_frames(r->analysis->trace, d->stack[i], &n);
-		for (size_t k = 0; k < n && out->count < MOST; k++)
+		for (size_t k = 0; k < n && out->count < OWN_STACK_MAX; k++)
 			if (frame_is_own(&frames[k]))
 				out->places[out->count++] = (struct place){.frame = &frames[k], .pc = d->stack[i]};
 	}
@@ -75,6 +75,8 @@ static struct place place_of_acquire(const struct report *r, const struct descri
 		return inner;
 	own_stack(r, d, &now);
 	own_stack(r, held, &before);
+	if (now.count == OWN_STACK_MAX || before.count == OWN_STACK_MAX) /* their outer ends may be missing */
+		return inner;
 	const struct place *n = now.places + now.count, *b = before.places + before.count;
 	size_t least = now.count < before.count ? now.count : before.count;
 	while (common < least && same_call(n - 1 - common, b - 1 - common))

@@ -212,6 +212,55 @@ run 0 replay --time-limit 1 --resolve first slow.zst -- ./slow slowly
 says 'the time limit is over: [1-9] of [0-9] were not replayed'
 holds '[.anomalies[] | select(.replay)] | length >= 1 and length < 3'
 
+# --- An interrupt leaves a report of what was replayed so far. The first run is recorded, the second confirms a race, and
+# a later one waits for the interrupt.
+cat >blocks.c <<'END'
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <unistd.h>
+int x, y;
+static void *work(void *arg)
+{
+	x = 1;
+	y = 1;
+	return arg;
+}
+int main(void)
+{
+	struct stat runs;
+	pthread_t thread;
+	int file = open("blocks.runs", O_WRONLY | O_CREAT | O_APPEND, 0600);
+	if (file < 0 || write(file, "r", 1) != 1 || fstat(file, &runs) != 0)
+		return 1;
+	if (runs.st_size > 2)
+		open("held", O_RDONLY); /* a FIFO without a writer */
+	pthread_create(&thread, NULL, work, NULL);
+	x = 2;
+	y = 2;
+	pthread_join(thread, NULL);
+	return 0;
+}
+END
+compiled blocks blocks.c
+mkfifo held
+run 0 record --serial -o blocks.zst ./blocks
+"$RACETRACE" replay --resolve first --timeout 600 -f json blocks.zst -- ./blocks >out 2>err &
+replay=$!
+until [ "$(stat -c %s blocks.runs)" -gt 2 ]; do sleep 0.1; done
+kill -INT $replay
+wait $replay || wrong "an interrupted replay: status $?: $(cat err)"
+holds '[.anomalies[] | select(.verdict == "confirmed")] | length == 1'
+says 'interrupted: 1 of 2 were not replayed'
+rm blocks.runs
+"$RACETRACE" run --serial --timeout 600 -f json -- ./blocks >out 2>err &
+replay=$!
+until [ "$(stat -c %s blocks.runs 2>/dev/null || echo 0)" -gt 2 ]; do sleep 0.1; done
+kill -INT $replay
+wait $replay
+[ $? = 1 ] || wrong "an interrupted run: $(cat err)"
+holds '.summary.race | .confirmed == 1 and .observed == 1'
+
 # --- `run` with each of its options.
 run 1 run -f json -o report.json -- ./pecan_fig1
 [ -z "$(grep '^{' out)" ] || wrong "run -o writes to standard output too"
