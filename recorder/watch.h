@@ -21,7 +21,7 @@ struct rt_watch_stop {
 enum rt_watch_request {
 	/*
 	 * Of each thread, when it begins to be recorded. struct rt_slot **self: where the thread keeps its slot;
-	 * struct rt_channel **channel; struct rt_tree **tree; struct rt_shared *shared, the table; bool *twice: it is
+	 * struct rt_channel **channel; struct rt_tree **tree; struct rt_shared_table *shared; bool *twice: it is
 	 * of use. Result: 1.
 	 */
 	RT_WATCH_THREAD = 'R' << 24 | 'T' << 16,

@@ -12,21 +12,45 @@
 #include <limits.h>
 #include <sys/syscall.h>
 
-struct rt_shared rt_shared[RT_SHARED_MAX];
+struct rt_shared_table rt_shared;
 bool rt_place_twice;
 
-/* Entries are written under it. Handlers are deferred meanwhile, so it is never held by code below. */
+/* The tables are changed under it. Handlers are deferred meanwhile, so it is never held by code below. */
 static _Atomic bool locked;
+static struct rt_shared *entries; /* under the lock: the table that is being made */
+
+static struct rt_shared *table_of(uint32_t version)
+{
+	return rt_shared.items[version % 2];
+}
+
+/* A look-up of the version before this one may still be under way: it will find that there is another version. */
+static void set_entry(struct rt_shared *to, struct rt_shared entry)
+{
+	__atomic_store_n(&to->at, entry.at, __ATOMIC_RELAXED);
+	__atomic_store_n(&to->size, entry.size, __ATOMIC_RELAXED);
+	__atomic_store_n(&to->first, entry.first, __ATOMIC_RELAXED);
+	to->device = entry.device;
+	to->inode = entry.inode;
+	to->offset = entry.offset;
+}
 
 static void lock(void)
 {
 	rt_busy_begin();
 	while (atomic_exchange_explicit(&locked, true, memory_order_acquire))
 		RT_SYSCALL(SYS_sched_yield);
+	uint32_t version = atomic_load_explicit(&rt_shared.version, memory_order_relaxed);
+	entries = table_of(version + 1);
+	atomic_thread_fence(memory_order_release);
+	for (unsigned i = 0; i < RT_SHARED_MAX; i++)
+		if (table_of(version)[i].at || entries[i].at)
+			set_entry(&entries[i], table_of(version)[i]);
 }
 
 static void unlock(void)
 {
+	atomic_fetch_add_explicit(&rt_shared.version, 1, memory_order_release);
 	atomic_store_explicit(&locked, false, memory_order_release);
 	rt_busy_end();
 }
@@ -42,24 +66,12 @@ static bool overlap(uintptr_t a, uintptr_t a_size, uintptr_t b, uintptr_t b_size
 	return a < b + b_size && b < a + a_size;
 }
 
-static uintptr_t start_of(const struct rt_shared *s)
-{
-	uintptr_t at = atomic_load_explicit(&s->at, memory_order_relaxed);
-	return at > 1 ? at : 0;
-}
-
 static void store(struct part p, uintptr_t first, uintptr_t pc)
 {
 	for (unsigned i = 0; i < RT_SHARED_MAX; i++) {
-		struct rt_shared *s = &rt_shared[i];
-		if (start_of(s))
+		if (entries[i].at)
 			continue;
-		s->size = p.size;
-		s->first = first;
-		s->device = p.device;
-		s->inode = p.inode;
-		s->offset = p.offset;
-		atomic_store_explicit(&s->at, p.at, memory_order_release);
+		set_entry(&entries[i], (struct rt_shared){p.at, p.size, first, p.device, p.inode, p.offset});
 		if (first == p.at)
 			return;
 		__atomic_store_n(&rt_place_twice, true, __ATOMIC_RELEASE);
@@ -78,8 +90,8 @@ static void add(struct part p, uintptr_t pc)
 {
 	uint64_t end = p.offset + p.size;
 	for (unsigned i = 0; i < RT_SHARED_MAX && p.size; i++) {
-		const struct rt_shared *o = &rt_shared[i];
-		uintptr_t at = start_of(o);
+		const struct rt_shared *o = &entries[i];
+		uintptr_t at = o->at;
 		if (!at || o->first != at || o->device != p.device || o->inode != p.inode ||
 		    !overlap(o->offset, o->size, p.offset, p.size))
 			continue;
@@ -96,7 +108,7 @@ static void add(struct part p, uintptr_t pc)
 
 static struct part part_of(const struct rt_shared *s)
 {
-	return (struct part){start_of(s), s->size, s->device, s->inode, s->offset};
+	return (struct part){s->at, s->size, s->device, s->inode, s->offset};
 }
 
 /* Takes an entry out of the table; it is its own address's again. */
@@ -105,7 +117,7 @@ static struct part take(struct rt_shared *s, uintptr_t pc)
 	struct part p = part_of(s);
 	if (s->first != p.at)
 		rt_emit_alias(p.at, p.size, p.at, pc);
-	atomic_store_explicit(&s->at, 0, memory_order_release);
+	set_entry(s, (struct rt_shared){0});
 	return p;
 }
 
@@ -113,9 +125,9 @@ static struct part take(struct rt_shared *s, uintptr_t pc)
 static void add_again(uintptr_t from, uintptr_t size, uintptr_t pc)
 {
 	for (unsigned i = 0; i < RT_SHARED_MAX; i++) {
-		uintptr_t at = start_of(&rt_shared[i]);
-		if (at && rt_shared[i].first != at && overlap(rt_shared[i].first, rt_shared[i].size, from, size))
-			add(take(&rt_shared[i], pc), pc);
+		struct rt_shared *s = &entries[i];
+		if (s->at && s->first != s->at && overlap(s->first, s->size, from, size))
+			add(take(s, pc), pc);
 	}
 }
 
@@ -123,8 +135,8 @@ static void add_again(uintptr_t from, uintptr_t size, uintptr_t pc)
 static void forget(uintptr_t p, size_t size, uintptr_t pc)
 {
 	for (unsigned i = 0; i < RT_SHARED_MAX; i++) {
-		struct rt_shared *s = &rt_shared[i];
-		uintptr_t at = start_of(s), first = s->first;
+		struct rt_shared *s = &entries[i];
+		uintptr_t at = s->at, first = s->first;
 		if (!at || !overlap(at, s->size, p, size))
 			continue;
 		struct part whole = take(s, pc);
@@ -139,18 +151,27 @@ static void forget(uintptr_t p, size_t size, uintptr_t pc)
 	}
 }
 
-/* True if the entry is of these addresses, or shows what they have. */
-static bool concerns(const struct rt_shared *s, uintptr_t p, size_t size)
+/* True if an entry is of these addresses, or shows what they have. twice: one that shows another one's memory. */
+static bool is_there(uintptr_t p, size_t size, bool twice)
 {
-	return start_of(s) && (overlap(start_of(s), s->size, p, size) || overlap(s->first, s->size, p, size));
+	bool found;
+	uint32_t version;
+	do {
+		version = atomic_load_explicit(&rt_shared.version, memory_order_acquire);
+		found = false;
+		for (unsigned i = 0; i < RT_SHARED_MAX; i++) {
+			const struct rt_shared s = table_of(version)[i];
+			found |= s.at && (!twice || s.first != s.at) &&
+			         (overlap(s.at, s.size, p, size) || overlap(s.first, s.size, p, size));
+		}
+		atomic_thread_fence(memory_order_acquire);
+	} while (atomic_load_explicit(&rt_shared.version, memory_order_relaxed) != version);
+	return found;
 }
 
 bool rt_place_elsewhere(uintptr_t p, size_t size)
 {
-	for (unsigned i = 0; i < RT_SHARED_MAX; i++)
-		if (concerns(&rt_shared[i], p, size) && rt_shared[i].first != start_of(&rt_shared[i]))
-			return true;
-	return false;
+	return is_there(p, size, true);
 }
 
 void rt_place_add(void *p, size_t size, uint64_t device, uint64_t inode, uint64_t offset, uintptr_t pc)
@@ -162,10 +183,7 @@ void rt_place_add(void *p, size_t size, uint64_t device, uint64_t inode, uint64_
 
 void rt_place_forget(uintptr_t p, size_t size, uintptr_t pc)
 {
-	bool any = false;
-	for (unsigned i = 0; i < RT_SHARED_MAX; i++)
-		any |= concerns(&rt_shared[i], p, size);
-	if (!any)
+	if (!is_there(p, size, false))
 		return;
 	lock();
 	forget(p, size, pc);
@@ -176,7 +194,7 @@ void rt_place_forget(uintptr_t p, size_t size, uintptr_t pc)
 static struct part part_at(uintptr_t p)
 {
 	for (unsigned i = 0; i < RT_SHARED_MAX; i++) {
-		struct part whole = part_of(&rt_shared[i]);
+		struct part whole = part_of(&entries[i]);
 		if (whole.at && p - whole.at < whole.size)
 			return cut_from(whole, whole.offset + (p - whole.at), whole.offset + whole.size);
 	}
@@ -222,17 +240,16 @@ void rt_place_moved(uintptr_t p, size_t size, uintptr_t from, size_t old_size, u
 
 uintptr_t rt_place_first(uintptr_t p)
 {
-	return rt_shared_first(rt_shared, p);
+	return rt_shared_first(&rt_shared, p);
 }
 
 /* A child's trace begins with what its parent had mapped. */
 void rt_place_tell(void)
 {
-	for (unsigned i = 0; i < RT_SHARED_MAX; i++) {
-		uintptr_t at = start_of(&rt_shared[i]);
-		if (at && rt_shared[i].first != at)
-			rt_emit_alias(at, rt_shared[i].size, rt_shared[i].first, 0);
-	}
+	const struct rt_shared *known = table_of(atomic_load(&rt_shared.version));
+	for (unsigned i = 0; i < RT_SHARED_MAX; i++)
+		if (known[i].at && known[i].first != known[i].at)
+			rt_emit_alias(known[i].at, known[i].size, known[i].first, 0);
 }
 
 static void alone(void)

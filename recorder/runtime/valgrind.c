@@ -46,7 +46,7 @@ void rt_watch_thread(void)
 	VALGRIND_DO_CLIENT_REQUEST_EXPR(0, RT_WATCH_TURNS, &rt_thread.patience, rt_interest, &rt_thread.stop,
 	                                rt_watch_stop, 0);
 #endif
-	VALGRIND_DO_CLIENT_REQUEST_EXPR(0, RT_WATCH_THREAD, &rt_self, &rt_channel, &rt_tree, rt_shared,
+	VALGRIND_DO_CLIENT_REQUEST_EXPR(0, RT_WATCH_THREAD, &rt_self, &rt_channel, &rt_tree, &rt_shared,
 	                                &rt_place_twice);
 }
 

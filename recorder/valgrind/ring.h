@@ -22,7 +22,7 @@ struct guest {
 	struct rt_slot **self; /* NULL: it has not begun to be recorded, or has ended */
 	struct rt_channel **channel;
 	struct rt_tree **tree;
-	struct rt_shared *shared; /* table of the parts of files that are mapped; looked at if *twice */
+	struct rt_shared_table *shared; /* table of the parts of files that are mapped; looked at if *twice */
 	const bool *twice;
 	struct rt_slot *last;         /* slot of the last event; a task has one of its own */
 	uint64_t epoch, filter_epoch; /* of seen; the slot's filter_epoch then */

@@ -393,7 +393,7 @@ static Bool handle_request(ThreadId tid, UWord *arguments, UWord *result)
 	g->self = (struct rt_slot **)arguments[1];
 	g->channel = (struct rt_channel **)arguments[2];
 	g->tree = (struct rt_tree **)arguments[3];
-	g->shared = (struct rt_shared *)arguments[4];
+	g->shared = (struct rt_shared_table *)arguments[4];
 	g->twice = (const bool *)arguments[5];
 	g->last = NULL;
 	g->depth = 0;

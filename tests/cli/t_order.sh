@@ -39,6 +39,12 @@ trap 'rm -rf "$tmp"' EXIT
 		exit wrongs > 0
 	}' || exit 1
 
+# Memory has one address at all times, also while parts of a mapping of it end.
+"${CC:-gcc}" -g -O1 -D_GNU_SOURCE -fsanitize=thread tests/recorder/split.c -o "$tmp/split" -pthread || exit 1
+"$racetrace" record -o "$tmp/trace" -- "$tmp/split" || exit 1
+"$racetrace" dump --kind lock "$tmp/trace" | awk '$4 == "acquire" { print $5 }' | sort | uniq -c >"$tmp/locks"
+[ "$(wc -l <"$tmp/locks")" = 1 ] || { echo "one lock has several addresses: $(cat "$tmp/locks")"; exit 1; }
+
 # Under load, with small rings, so that threads wait for room: the order of what a mutex orders is that which the program
 # saw. The number of writes of c before the last look at it is the c that was printed.
 "${CC:-gcc}" -g -O1 -fsanitize=thread tests/cases/cond_wake_order.c -o "$tmp/wake" -pthread || exit 1

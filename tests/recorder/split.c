@@ -1,0 +1,44 @@
+/* A lock in memory that is mapped twice, while parts of the second mapping end. See tests/cli/t_order.sh. */
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+struct page {
+	pthread_mutex_t lock;
+	int count;
+};
+static _Atomic int done;
+enum { PAGES = 200 };
+static void *work(void *arg)
+{
+	struct page *p = arg;
+	while (!done) {
+		pthread_mutex_lock(&p->lock);
+		p->count++;
+		pthread_mutex_unlock(&p->lock);
+	}
+	return NULL;
+}
+int main(void)
+{
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	int fd = memfd_create("pages", 0);
+	pthread_t threads[2];
+	if (fd < 0 || ftruncate(fd, (off_t)size * PAGES) != 0)
+		return 1;
+	char *a = mmap(NULL, size * PAGES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	char *b = mmap(NULL, size * PAGES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	pthread_mutexattr_t shared;
+	pthread_mutexattr_init(&shared);
+	pthread_mutexattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
+	pthread_mutex_init(&((struct page *)(void *)a)->lock, &shared);
+	pthread_create(&threads[0], NULL, work, a);
+	pthread_create(&threads[1], NULL, work, b);
+	for (int i = PAGES; --i > 0;) {
+		munmap(b + size * (size_t)i, size);
+		usleep(50);
+	}
+	done = 1;
+	pthread_join(threads[0], NULL);
+	pthread_join(threads[1], NULL);
+	return 0;
+}
