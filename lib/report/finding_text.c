@@ -549,3 +549,19 @@ void finding_fix(const struct report *r, const struct finding *f, char text[FIND
 		break;
 	}
 }
+
+void finding_replay(const struct report *r, const struct finding *f, char text[FINDING_TEXT_MAX])
+{
+	struct text t = {text, FINDING_TEXT_MAX};
+	const struct anomaly *a = first_of(r, f);
+	const struct rt_trace_info *info = rt_trace_info(r->analysis->trace);
+	/* Runs of an observed race are searched for. */
+	bool searched =
+	    a->kind == ANOMALY_RACE && a->verdict >= VERDICT_OBSERVED && !anomaly_is_of_blocks(r->analysis->model, a);
+	text[0] = '\0';
+	if ((!a->schedule && !searched) || !info->command || !info->command[0] || r->unkept)
+		return;
+	say(&t, "racetrace replay %s --finding %s", info->path, f->id);
+	if (anomaly_may_be_atomic(a))
+		say(&t, " -- PROGRAM, which is a build of it with gcc -fsanitize=thread");
+}

@@ -68,6 +68,8 @@ enum { FINDING_TEXT_MAX = 1600 };
 void finding_title(const struct report *r, const struct finding *f, char text[FINDING_TEXT_MAX]);
 /* What would mend it. */
 void finding_fix(const struct report *r, const struct finding *f, char text[FINDING_TEXT_MAX]);
+/* The command that replays it; "" if none does. */
+void finding_replay(const struct report *r, const struct finding *f, char text[FINDING_TEXT_MAX]);
 /* Index of the place to change: that of the side which lacks a lock that the other holds; else the first. */
 size_t finding_main_place(const struct report *r, const struct finding *f);
 /* True if another thread than the first anomaly's event i is shown for the place where that is. *place: the event's. */

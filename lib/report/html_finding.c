@@ -145,18 +145,18 @@ static void put_follows(const struct page *p, const struct finding *f)
 static void put_fix(const struct page *p, const struct finding *f)
 {
 	char text[FINDING_TEXT_MAX];
-	const struct report_entry *first = &p->r->entries[f->entries[0]];
 	finding_fix(p->r, f, text);
 	if (text[0]) {
 		fputs("<p>Fix: ", p->out);
 		html_put_marked(p, text);
 		fputs(".</p>\n", p->out);
 	}
-	if (!first->anomaly->schedule || !p->info->command || p->merged || p->r->unkept)
+	finding_replay(p->r, f, text);
+	if (!text[0] || p->merged)
 		return;
-	fputs("<p>Replay: <code>racetrace replay ", p->out);
-	html_put(p, p->info->path);
-	fprintf(p->out, " --finding %s</code></p>\n", f->id);
+	fputs("<p>Replay: <code>", p->out);
+	html_put(p, text);
+	fputs("</code></p>\n", p->out);
 }
 
 static void put_variants(const struct page *p, const struct finding *f)

@@ -121,18 +121,15 @@ static void put_uses(const struct printer *p, const struct finding *f)
 	fprintf(p->out, "; the two places are reached by %" PRIu32 " and %" PRIu32 "\n", u->reached[0], u->reached[1]);
 }
 
-/* How to make it happen. */
 static void put_replay(const struct printer *p, const struct finding *f)
 {
-	const struct anomaly *first = p->r->entries[f->entries[0]].anomaly;
-	bool searched = first->kind == ANOMALY_RACE && first->verdict >= VERDICT_OBSERVED &&
-	                !anomaly_is_of_blocks(p->r->analysis->model, first);
-	if ((!first->schedule && !searched) || !strcmp(p->info->format, "std") || p->seen || p->r->unkept)
+	char text[FINDING_TEXT_MAX];
+	finding_replay(p->r, f, text);
+	if (!text[0] || p->seen)
 		return;
-	fputs("  replay: racetrace replay ", p->out);
-	text_put(p, p->info->path);
-	fprintf(p->out, " --finding %s%s\n", f->id,
-	        anomaly_may_be_atomic(first) ? " -- PROGRAM, which is a build of it with gcc -fsanitize=thread" : "");
+	fputs("  replay: ", p->out);
+	text_put(p, text);
+	fputc('\n', p->out);
 }
 
 static void put_anomalies(const struct printer *p, const struct finding *f)

@@ -64,6 +64,11 @@ is readers '.findings | length == 1 and .[0].title == "`worker` writes `hits` wh
 is readers '.findings[0].fix | test("^hold `lock` as a writer at rwlock.c:[0-9]+$")'
 is readers '.findings[0].places | length == 1 and .[0].what == "writes"'
 is readers '.findings[0].guard == null'
+# How to replay it is said by the page as by the text, though it has no schedule.
+for format in text html; do
+	"$racetrace" analyze --fail-on never -f $format "$tmp/readers.zst" 2>/dev/null | grep -q 'racetrace replay .*readers.zst --finding F1' ||
+		{ echo "readers: $format does not say how to replay it"; fail=1; }
+done
 
 # Two deadlocks of locks that one function acquires for its callers, or a header of the library, are two: at the lines
 # that call it.
