@@ -86,11 +86,14 @@ for jobs in 2 4; do
 	cmp -s jobs.json many.json || wrong "$jobs jobs: another report: $(diff jobs.json many.json | head -n 3)"
 	cmp -s err many.err || wrong "$jobs jobs: $(diff err many.err)"
 done
-whole_too=$((whole + (64 << 20)))
-run 1 analyze --max-memory $whole_too --format json -o many.json large.std small.std large.std
-run 1 analyze --max-memory $whole_too --jobs 3 --format json -o jobs.json large.std small.std large.std
-quiet
-cmp -s jobs.json many.json || wrong "shares of $whole_too: another report"
+# (With a sanitizer the whole takes so much more that a share suffices for fewer anomalies.)
+if ! grep -q __asan_init "$RACETRACE"; then
+	whole_too=$((whole + (64 << 20)))
+	run 1 analyze --max-memory $whole_too --format json -o many.json large.std small.std large.std
+	run 1 analyze --max-memory $whole_too --jobs 3 --format json -o jobs.json large.std small.std large.std
+	quiet
+	cmp -s jobs.json many.json || wrong "shares of $whole_too: another report"
+fi
 # What does not fit at all is told by its name, and the others are reported.
 run 3 analyze --max-memory 1M --jobs 2 -f json small.std large.std
 says "'large.std' has [0-9]* events: their analysis may need"
