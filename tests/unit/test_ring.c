@@ -237,12 +237,15 @@ static size_t allocated(void)
 	return mallinfo2().uordblks;
 }
 
+/* Also where the first of them has left a lock held, which the trace is to say. */
 START_TEST(threads_that_ended_before_the_ring_take_no_memory)
 {
-	enum { THREADS = 40000, EACH = 100 };
+	enum { THREADS = 40000, EACH = 100, LOCK = 0x2000 };
+	const struct rt_event held = {.op = RT_OP_ACQUIRE, .addr = LOCK, .thread = 1};
 	char path[64], name[16];
 	struct rt_error err = {0};
 	struct rt_writer_result result;
+	struct rt_pass pass;
 	size_t half = 0;
 	snprintf(path, sizeof path, "/tmp/racetrace-ring-%ld.zst", (long)getpid());
 	struct rt_writer *w = writer_create(path, 1, 64 << 10);
@@ -255,16 +258,23 @@ START_TEST(threads_that_ended_before_the_ring_take_no_memory)
 		snprintf(name, sizeof name, "T%u", i);
 		write_event(w, &fork, at);
 		ck_assert(rt_writer_thread(w, i, name, 0, NULL, &err) == RT_OK);
-		for (uint64_t k = 0; k < 3; k++)
-			write_event(w, &events[k], at + 1 + k);
+		write_event(w, &events[0], at + 1);
+		write_event(w, &events[1], at + 2);
+		if (_i && i == 1)
+			write_event(w, &held, at + 3);
+		write_event(w, &events[2], at + 4);
 		ck_assert(rt_writer_thread_end(w, i, &err) == RT_OK);
 		half = i == THREADS / 2 ? allocated() : half;
 	}
 	size_t all = allocated();
+	int locks = 0;
 	struct rt_trace *trace = finish(w, path, &result);
 	ck_assert_uint_gt(result.dropped, 0);
 	ck_assert_str_eq(rt_trace_info(trace)->threads[THREADS - 1].name, "T39999");
 	ck_assert_str_eq(rt_trace_info(trace)->threads[7].name, "T7");
+	for (struct rt_event *e = rt_pass_first(&pass, trace, &err); e; e = rt_pass_next(&pass))
+		locks += e->op == RT_OP_ACQUIRE && e->addr == LOCK;
+	ck_assert_int_eq(locks, _i);
 	ck_assert_msg(all < half + THREADS / 2 * EACH, "%zu bytes, %zu with half of the threads", all, half);
 	rt_trace_free(trace);
 }
@@ -277,7 +287,7 @@ SUITE(ring)
 	tcase_set_timeout(c, 300);
 	tcase_add_loop_test(c, what_is_observed_after_a_cut_is_observed_in_the_whole_run, 0, MIXES);
 	tcase_add_test(c, a_run_that_fits_is_whole);
-	tcase_add_test(c, threads_that_ended_before_the_ring_take_no_memory);
+	tcase_add_loop_test(c, threads_that_ended_before_the_ring_take_no_memory, 0, 2);
 	tcase_add_test(c, memory_that_is_mapped_twice_before_the_cut_is_one_memory_after_it);
 	suite_add_tcase(s, c);
 	return s;

@@ -162,9 +162,9 @@ void rt_ring_end(struct rt_ring *r, const struct rt_ring_thread *t, size_t bytes
 	r->bytes += bytes;
 }
 
-bool rt_ring_is_gone(const struct rt_ring *r, const struct rt_ring_thread *t)
+bool rt_ring_is_past(const struct rt_ring *r, const struct rt_ring_thread *t)
 {
-	return t->generation < r->oldest && rt_start_is_over(&t->state);
+	return t->generation < r->oldest;
 }
 
 bool rt_ring_turn(struct rt_ring *r, uint64_t open_records, bool now)

@@ -51,8 +51,8 @@ bool rt_ring_keep(struct rt_ring *r, const struct rt_ring_thread *t, const struc
                   const uint8_t *frame);
 /* The thread has ended: what is kept of it counts as part of the ring. */
 void rt_ring_end(struct rt_ring *r, const struct rt_ring_thread *t, size_t bytes);
-/* True if it has ended, and the trace will have nothing of it: neither records nor a state. */
-bool rt_ring_is_gone(const struct rt_ring *r, const struct rt_ring_thread *t);
+/* True if the ring has no records of it any more. */
+bool rt_ring_is_past(const struct rt_ring *r, const struct rt_ring_thread *t);
 /* Begins a generation if the last one is large enough with this many records that are in no chunk yet. now: at any
  * rate, and drops all before it in the end. */
 bool rt_ring_turn(struct rt_ring *r, uint64_t open_records, bool now);

@@ -21,13 +21,16 @@ void writer_ring_end(struct rt_writer *w, struct writer_thread *t)
 	rt_ring_end(w->ring, &t->ring, sizeof *t + sizeof(struct rt_snapshot));
 }
 
-/* A program may have any number of threads in its life. The file has their names. */
+/* A program may have any number of threads in its life. The file has their names. One that left a lock held stays: the
+ * trace begins with that. */
 static void forget_ended(struct rt_writer *w)
 {
 	struct writer_thread *t;
-	while ((t = w->ended) && rt_ring_is_gone(w->ring, &t->ring)) {
+	while ((t = w->ended) && rt_ring_is_past(w->ring, &t->ring)) {
 		w->ended = t->ended_later;
 		w->ended_last = w->ended ? w->ended_last : NULL;
+		if (!rt_start_is_over(&t->ring.state))
+			continue;
 		w->threads[t->index] = NULL;
 		writer_thread_free(t);
 	}
