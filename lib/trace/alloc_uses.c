@@ -11,7 +11,9 @@
  * granule that the owner was first in, both cases stay open until the cells, which are exact, are known.
  *
  * The user's pointer may be one of the block that had this memory before. So pass two looks for that block: the last
- * ALLOC before the use's own that has the used byte, and the free after it (struct model_alloc_use).
+ * ALLOC before the use's own that has the used byte, and the free after it (struct model_alloc_use). Where other memory
+ * was there in between (a mapping, a stack, what a program's own allocator gave), the pointer may be one of that: then
+ * no block is known.
  */
 #include "lib/base/lower_bound.h"
 #include "lib/base/vec.h"
@@ -200,12 +202,12 @@ static void note_former(struct loader *l, const struct rt_event *e, uint32_t *fi
 	uint64_t addr = b->by_addr[*first]->addr;
 	uint32_t next = lower_bound(i, *first, b->use_count, b->by_addr[i]->addr <= addr);
 	uint32_t at = lower_bound(i, *first, next, b->by_addr[i]->alloc <= e->number);
-	uint32_t freed = at < next && e->op != RT_OP_ALLOC ? event_with(l->m, from, addr) : MODEL_NONE;
+	uint32_t freed = at < next && rt_op_is_access(e->op) ? event_with(l->m, from, addr) : MODEL_NONE;
 	for (uint32_t i = at; i < next && b->by_addr[i]->alloc == b->by_addr[at]->alloc; i++) {
 		struct alloc_use *u = b->by_addr[i];
 		u->freed = freed;
-		if (e->op == RT_OP_ALLOC) {
-			u->former = e->number;
+		if (!rt_op_is_access(e->op)) {
+			u->former = e->op == RT_OP_ALLOC ? e->number : 0;
 			u->former_owner = e->thread;
 		}
 	}
@@ -218,7 +220,7 @@ void alloc_uses_former(struct loader *l, const struct rt_event *e, uint32_t from
 	uint32_t first = lower_bound(i, 0, b->use_count, b->by_addr[i]->addr < e->addr);
 	for (int n = 0; n < PLACES_MAX && first < b->use_count && b->by_addr[first]->addr - e->addr < e->arg; n++)
 		note_former(l, e, &first, from);
-	if (e->op != RT_OP_ALLOC || first == b->use_count || b->by_addr[first]->addr - e->addr >= e->arg)
+	if (rt_op_is_access(e->op) || first == b->use_count || b->by_addr[first]->addr - e->addr >= e->arg)
 		return;
 	b->skipped_first = b->skipped_first ? b->skipped_first : e->number;
 	b->skipped_last = e->number;

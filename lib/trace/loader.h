@@ -200,7 +200,7 @@ bool alloc_uses_sort(struct loader *l);                                         
 void alloc_uses_keep_alloc(struct loader *l, const struct rt_event *e);               /* pass two */
 void alloc_uses_keep_use(struct loader *l, const struct rt_event *e, uint32_t event); /* pass two: from next_use on */
 void alloc_uses_move_alloc(struct loader *l, uint32_t from, uint32_t to); /* an ALLOC's event index changes */
-/* Pass two: an ALLOC or a free (RT_F_FREE), kept as the events from `from` on, of memory that may be used again. */
+/* Pass two: a renewal or a free (RT_F_FREE), kept as the events from `from` on, of memory that may be used again. */
 void alloc_uses_former(struct loader *l, const struct rt_event *e, uint32_t from);
 bool alloc_uses_settle(struct loader *l); /* after pass two: model.alloc_uses, with indices into allocs and held */
 void alloc_uses_finish(struct loader *l); /* at the end: with event indices */

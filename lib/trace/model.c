@@ -232,10 +232,10 @@ static inline void pass_two(struct loader *l, const struct rt_event *e)
 	case RT_OP_NEW_MEMORY:
 		loader_renew(l, e->addr, renewed(e));
 		loader_new_objects(l, e->addr, e->arg);
-		if (e->op == RT_OP_ALLOC && l->alloc_uses.use_count) {
+		if (l->alloc_uses.use_count)
 			alloc_uses_former(l, e, l->m->event_count);
+		if (e->op == RT_OP_ALLOC && l->alloc_uses.use_count)
 			alloc_uses_keep_alloc(l, e);
-		}
 		break;
 	case RT_OP_HB_BEFORE:
 	case RT_OP_HB_AFTER:

@@ -15,6 +15,7 @@
 #define FREE(t, a, n)                                                                                                  \
 	E(t, WRITE, 400 + (t), .addr = (a), .arg = (n), .flags = RT_F_FREE),                                           \
 	    E(t, FREE, 400 + (t), .addr = (a), .arg = (n))
+#define NEW(t, a, n) E(t, NEW_MEMORY, 900, .addr = (a), .arg = (n))
 #define ACQ(t, l) E(t, ACQUIRE, 500, .addr = (l))
 #define REL(t, l) E(t, RELEASE, 500, .addr = (l))
 #define STORE(t, a, o) E(t, ATOMIC_STORE, 600, .addr = (a), .arg = 8, .order = (o))
@@ -311,6 +312,17 @@ START_TEST(a_pointer_that_may_be_the_new_blocks_is_none_into_the_old_one)
 	/* A relaxed atomic may have handed the new one over. */
 	ck_assert_uint_eq(RACES(ALLOC(0, BLOCK, 64), FORKS, FREE(1, BLOCK, 64), ALLOC(1, BLOCK, 64),
 	                        STORE(1, SLOT, RELAXED), LOAD(2, SLOT, RELAXED), WRITE(2, BLOCK)),
+	                  1);
+	/* Other memory was there in between, which the pointer may be of. */
+	ck_assert_uint_eq(RACES(ALLOC(0, BLOCK, 64), FORKS, FREE(1, BLOCK, 64), NEW(3, BLOCK, 64), ALLOC(1, BLOCK, 64),
+	                        WRITE(2, BLOCK)),
+	                  1);
+	ck_assert_uint_eq(RACES(ALLOC(0, BLOCK, 64), FORKS, FREE(1, BLOCK, 64), E(2, MAP, 1, .addr = 0, .arg = 1 << 20),
+	                        ALLOC(1, BLOCK, 64), WRITE(2, BLOCK)),
+	                  1);
+	/* Elsewhere, or before the old block: it is not of that. */
+	ck_assert_uint_eq(STALE(NEW(0, BLOCK, 64), ALLOC(0, BLOCK, 64), FORKS, FREE(1, BLOCK, 64),
+	                        NEW(2, BLOCK + 8, 56), ALLOC(1, BLOCK, 64), NEW(1, BLOCK + 32, 8), WRITE(2, BLOCK)),
 	                  1);
 	/* In order: no race at all. */
 	ck_assert_uint_eq(STALE(ALLOC(0, BLOCK, 64), FORKS, FREE(1, BLOCK, 64), ALLOC(1, BLOCK, 64), ACQ(1, 1),
