@@ -14,6 +14,7 @@ struct replay_options {
 	uint32_t attempts, repeat, jobs;
 	unsigned timeout_ms;
 	uint32_t time_limit_s; /* 0: none */
+	uint32_t limited;      /* bit i: the time limit is for enum verdict i, once the others have ended */
 	uint64_t seed;
 	const char *input;  /* NULL: /dev/null */
 	const char *before; /* a command of the shell before each run; NULL: none */
@@ -29,9 +30,6 @@ extern const struct replay_options replay_defaults;
  */
 enum rt_status replay_report(struct report *r, const struct replay_options *options, bool *confirmed,
                              struct rt_error *err);
-
-/* True if an interrupt ended replay_report before all was replayed. */
-bool replay_cut_short(void);
 
 /*
  * The same with a schedule alone, of a trace. trace NULL: it is not there, and the program's own runs say where its

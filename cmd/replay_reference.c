@@ -5,7 +5,6 @@
 #include "recorder/collector/late.h"
 #include "recorder/collector/program.h"
 
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,17 +110,15 @@ bool reference_is_other_build(const struct rt_trace *trace, char *const *program
 	return other;
 }
 
-enum rt_status reference_trace(const struct try_options *options, bool (*go_on)(void), struct rt_trace **trace,
+enum rt_status reference_trace(const struct try_options *options, bool (*wait)(int fd), struct rt_trace **trace,
                                struct rt_error *err)
 {
 	struct try *t;
 	enum rt_status status = try_start(options, &t, err);
 	if (status)
 		return status;
-	while (!try_ended(t) && go_on()) {
-		struct pollfd fd = {.fd = try_fd(t), .events = POLLIN};
-		poll(&fd, 1, -1);
-	}
+	while (!try_ended(t) && wait(try_fd(t)))
+		;
 	if (!try_ended(t))
 		status = rt_error_set(err, RT_ESYSTEM, "interrupted");
 	else if ((status = rt_trace_open(try_trace_path(t), trace, err)) != RT_OK)

@@ -32,10 +32,10 @@ const char *reference_input(const struct rt_trace_info *info, const char *asked)
 /* True if the trace is of another build than the program that is there now, or of one with another name. */
 bool reference_is_other_build(const struct rt_trace *trace, char *const *program);
 /*
- * The trace of a run without a schedule, which is exact. Waits for the run; go_on: false ends it. On RT_OK *trace is
- * owned by the caller.
+ * The trace of a run without a schedule, which is exact. wait: until the descriptor is readable, or false to end the
+ * run. On RT_OK *trace is owned by the caller.
  */
-enum rt_status reference_trace(const struct try_options *options, bool (*go_on)(void), struct rt_trace **trace,
+enum rt_status reference_trace(const struct try_options *options, bool (*wait)(int fd), struct rt_trace **trace,
                                struct rt_error *err);
 
 #endif

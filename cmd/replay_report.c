@@ -26,6 +26,7 @@ const struct replay_options replay_defaults = {.verdicts = 1u << VERDICT_PROVED 
                                                .attempts = 3,
                                                .repeat = 1,
                                                .jobs = 1,
+                                               .limited = UINT32_MAX,
                                                .timeout_ms = 20000,
                                                .seed = 1};
 
@@ -60,24 +61,56 @@ struct replaying {
 	struct job *jobs;
 	size_t *entries; /* what is to be replayed, in that order */
 	size_t count, next, done;
-	time_t began;
+	time_t began; /* or, if later, when the last ended that the time limit is not for */
 	struct reference reference;
 	struct rt_trace *other;  /* of a run of another build than the recorded one; NULL: it is the same */
 	struct rebuilt *rebuilt; /* where positions are in it; NULL: the same */
-	bool confirmed, held;
+	bool confirmed, held, cut_short;
 };
 
+enum { SIGNALS = 3 };
+static const int signals[SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
 static volatile sig_atomic_t interrupted;
-static bool cut_short;
 
 static void interrupt(int signal)
 {
 	interrupted = signal;
 }
 
-bool replay_cut_short(void)
+static void take_signals(struct sigaction old[SIGNALS])
 {
-	return cut_short;
+	const struct sigaction action = {.sa_handler = interrupt};
+	for (int i = 0; i < SIGNALS; i++)
+		sigaction(signals[i], &action, &old[i]);
+}
+
+static void give_signals(const struct sigaction old[SIGNALS])
+{
+	for (int i = 0; i < SIGNALS; i++)
+		sigaction(signals[i], &old[i], NULL);
+	if (interrupted)
+		raise(interrupted);
+}
+
+/* As poll does, up to a time or without end (NULL); an interrupt right before it ends it, too. */
+static void wait_until(struct pollfd *fds, nfds_t n, const struct timespec *time)
+{
+	sigset_t taken, before;
+	sigemptyset(&taken);
+	for (int i = 0; i < SIGNALS; i++)
+		sigaddset(&taken, signals[i]);
+	sigprocmask(SIG_BLOCK, &taken, &before);
+	if (!interrupted)
+		ppoll(fds, n, time, &before);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+/* False: interrupted. */
+static bool wait_for_one(int fd)
+{
+	struct pollfd one = {.fd = fd, .events = POLLIN};
+	wait_until(&one, 1, NULL);
+	return !interrupted;
 }
 
 /* True if an interrupt came that leaves a report of what was replayed so far. */
@@ -154,8 +187,21 @@ static enum rt_status begin_job(struct replaying *p, struct job *j, size_t entry
 	return start_run(p, j);
 }
 
+static bool is_limited(const struct replaying *p, const struct anomaly *a)
+{
+	return p->o->time_limit_s && p->o->limited >> a->verdict & 1;
+}
+
+/* True if the time for the anomaly is over. */
+static bool is_late(const struct replaying *p, const struct anomaly *a)
+{
+	return is_limited(p, a) && time(NULL) - p->began >= (time_t)p->o->time_limit_s;
+}
+
 static void end_job(struct replaying *p, struct job *j)
 {
+	if (!is_limited(p, j->anomaly))
+		p->began = time(NULL);
 	p->confirmed |= j->result->confirmed != 0;
 	report_add_replay(p->r, j->entry, j->result);
 	j->result = NULL;
@@ -223,10 +269,8 @@ static enum rt_status take_run(struct replaying *p, struct job *j)
 		struct try_options o = plain_options(p);
 		reference_start(&p->reference, &o);
 		/* The command before a run is not to meet another run. */
-		while (p->o->before && reference_step(&p->reference) && !interrupted) {
-			struct pollfd fd = {.fd = reference_fd(&p->reference), .events = POLLIN};
-			poll(&fd, 1, -1);
-		}
+		while (p->o->before && reference_step(&p->reference) && wait_for_one(reference_fd(&p->reference)))
+			;
 	}
 	j->last = run.kind;
 	if (replay_add(j->result, &run))
@@ -249,18 +293,13 @@ static bool another_run(const struct replaying *p, struct job *j)
 	return true;
 }
 
-static bool is_late(const struct replaying *p)
-{
-	return p->o->time_limit_s && time(NULL) - p->began >= (time_t)p->o->time_limit_s;
-}
-
 /* A run has ended: the next one of the job, if there is one. */
 static enum rt_status step_job(struct replaying *p, struct job *j)
 {
 	enum rt_status status = take_run(p, j);
 	if (status)
 		return status;
-	if (!j->result->confirmed && is_late(p)) {
+	if (!j->result->confirmed && is_late(p, j->anomaly)) {
 		end_job(p, j);
 		return RT_OK;
 	}
@@ -276,7 +315,7 @@ static enum rt_status step_job(struct replaying *p, struct job *j)
 
 static bool may_begin(const struct replaying *p)
 {
-	return p->next < p->count && !is_late(p);
+	return p->next < p->count && !is_late(p, p->r->entries[p->entries[p->next]].anomaly);
 }
 
 static enum rt_status make_folders(struct replaying *p)
@@ -323,8 +362,8 @@ static enum rt_status wait_for_runs(struct replaying *p)
 	for (uint32_t i = 0; i < p->o->jobs; i++)
 		fds[i] = (struct pollfd){.fd = p->jobs[i].t ? try_fd(p->jobs[i].t) : -1, .events = POLLIN};
 	fds[p->o->jobs] = (struct pollfd){.fd = reference_fd(&p->reference), .events = POLLIN};
-	enum { LOOK_MS = 100 };
-	poll(fds, (nfds_t)p->o->jobs + 1, p->o->hold && !p->held ? LOOK_MS : -1);
+	static const struct timespec look = {.tv_nsec = 100000000};
+	wait_until(fds, (nfds_t)p->o->jobs + 1, p->o->hold && !p->held ? &look : NULL);
 	free(fds);
 	if (p->o->hold && p->jobs[0].t && !p->held && !interrupted)
 		return look_at_held(p);
@@ -343,7 +382,7 @@ static void cut_jobs_short(struct replaying *p)
 		if (j->result->count)
 			end_job(p, j);
 	}
-	cut_short = true;
+	p->cut_short = true;
 	interrupted = 0;
 }
 
@@ -377,7 +416,7 @@ static enum rt_status replay_all(struct replaying *p)
 		messages_progress(NULL);
 	if (!status && p->done < p->count)
 		fprintf(stderr, "racetrace: %s: %zu of %zu were not replayed\n",
-		        cut_short ? "interrupted" : "the time limit is over", p->count - p->done, p->count);
+		        p->cut_short ? "interrupted" : "the time limit is over", p->count - p->done, p->count);
 	return status;
 }
 
@@ -422,11 +461,6 @@ static enum rt_status find_program(struct replaying *p)
 	                    p->info->path);
 }
 
-static bool not_interrupted(void)
-{
-	return !interrupted;
-}
-
 /* In another build of the program, positions are where one run of it has them. */
 static enum rt_status find_build(struct replaying *p)
 {
@@ -438,26 +472,8 @@ static enum rt_status find_build(struct replaying *p)
 	        "racetrace: '%s' is not the build that was recorded: positions are found by function, file and line\n",
 	        p->program[0]);
 	o.record = serial;
-	enum rt_status status = reference_trace(&o, not_interrupted, &p->other, p->err);
+	enum rt_status status = reference_trace(&o, wait_for_one, &p->other, p->err);
 	return status ? status : rebuilt_create(p->trace, p->other, &p->rebuilt, p->err);
-}
-
-enum { SIGNALS = 3 };
-static const int signals[SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
-
-static void take_signals(struct sigaction old[SIGNALS])
-{
-	const struct sigaction action = {.sa_handler = interrupt};
-	for (int i = 0; i < SIGNALS; i++)
-		sigaction(signals[i], &action, &old[i]);
-}
-
-static void give_signals(const struct sigaction old[SIGNALS])
-{
-	for (int i = 0; i < SIGNALS; i++)
-		sigaction(signals[i], &old[i], NULL);
-	if (interrupted)
-		raise(interrupted);
 }
 
 /* One run after another, in each order. */
@@ -511,7 +527,7 @@ static enum rt_status follow_script(struct replaying *p, struct job *j, struct s
 		j->trace = NULL;
 		j->plan = NULL;
 		if (j->attempt % 2 || rt_trace_open(path, &j->trace, NULL))
-			status = reference_trace(&o, not_interrupted, &j->trace, p->err);
+			status = reference_trace(&o, wait_for_one, &j->trace, p->err);
 		if (status)
 			return status;
 		status = script_use_places(s, j->trace, p->err);

@@ -27,8 +27,7 @@ struct settings {
 	char **command;
 	const char *serial; /* seed; NULL: threads run as they come */
 	bool no_confirm;
-	uint32_t time_limit_s; /* for what is only predicted or conditional; 0: none of it is tried */
-	struct replay_options replay;
+	struct replay_options replay; /* time_limit_s 0: nothing that is only predicted or conditional is tried */
 };
 
 static const struct argp_option options[] = {
@@ -68,7 +67,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		s->serial = arg ? arg : "1";
 		return 0;
 	case OPT_TIME_LIMIT:
-		s->time_limit_s = cmd_number(state, "the time limit", arg, 0, UINT32_MAX);
+		s->replay.time_limit_s = cmd_number(state, "the time limit", arg, 0, UINT32_MAX);
 		return 0;
 	case OPT_TIMEOUT:
 		s->replay.timeout_ms = cmd_timeout_ms(state, arg);
@@ -145,12 +144,11 @@ static const char *input_file(char *path, size_t size)
 static enum rt_status confirm(const struct settings *s, struct report *r, struct rt_error *err)
 {
 	bool confirmed;
-	struct replay_options unsure = s->replay;
-	unsure.verdicts = 1u << VERDICT_PREDICTED | 1u << VERDICT_CONDITIONAL;
-	unsure.time_limit_s = s->time_limit_s;
-	enum rt_status status = replay_report(r, &s->replay, &confirmed, err);
-	if (!status && s->time_limit_s && !replay_cut_short())
-		status = replay_report(r, &unsure, &confirmed, err);
+	struct replay_options o = s->replay;
+	o.limited = 1u << VERDICT_PREDICTED | 1u << VERDICT_CONDITIONAL;
+	if (o.time_limit_s)
+		o.verdicts |= o.limited;
+	enum rt_status status = replay_report(r, &o, &confirmed, err);
 	report_keep(r, VERDICT_PREDICTED);
 	r->by_anomaly = false;
 	return status ? status : report_join(r, err);
@@ -160,7 +158,7 @@ static enum rt_status report(struct settings *s, struct rt_trace *trace, bool *f
 {
 	uint64_t max_memory = 0;
 	struct analysis_options analysis = {.model = {.admit = cmd_admit, .admit_arg = &max_memory},
-	                                    .prove.guess = !s->no_confirm && s->time_limit_s,
+	                                    .prove.guess = !s->no_confirm && s->replay.time_limit_s,
 	                                    .jobs = s->replay.jobs};
 	struct report_options report_options = {.least = analysis.prove.guess ? VERDICT_CONDITIONAL : VERDICT_PREDICTED,
 	                                        .unkept = !s->trace};
@@ -216,9 +214,10 @@ int cmd_run(int argc, char **argv)
 	    {&cmd_reports_argp, 0, NULL, 0}, {&cmd_known_argp, 0, NULL, 0}, {0}};
 	static const struct argp argp = {options, parse, "[--] PROGRAM [ARGUMENT...]", doc, children, NULL, NULL};
 	char folder[SCRATCH_MAX] = "", path[512], input[4096];
-	struct settings s = {.time_limit_s = 30, .replay = replay_defaults};
+	struct settings s = {.replay = replay_defaults};
 	struct rt_error err = {0};
 	int result = EXIT_INPUT;
+	s.replay.time_limit_s = 30;
 	cmd_parse(&argp, argc, argv, ARGP_IN_ORDER, &s);
 	s.replay.program = s.command;
 	s.replay.input = input_file(input, sizeof input);

@@ -306,6 +306,54 @@ jq -e '.findings | length == 1 and .[0].verdict == "confirmed" and (.[0].title |
 	wrong "run does not confirm what is conditional: $(jq -c .summary report.json)"
 run 1 run --serial -f text -- ./looks
 grep -q '^F1 error, confirmed' out && ! grep -q 'no proof' out || wrong "run: the text: $(cat out)"
+# What is certain is replayed however long it takes; what the program prints is asked for once, by two runs.
+cat >certain.c <<'END'
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+int count, last, seen, one, two;
+static void *user(void *arg)
+{
+	last = 1;
+	pthread_mutex_lock(&lock);
+	count++;
+	pthread_mutex_unlock(&lock);
+	one = 1;
+	two = 1;
+	return arg;
+}
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+	int file = open("certain.runs", O_WRONLY | O_CREAT | O_APPEND, 0600);
+	(void)argv;
+	if (file < 0 || write(file, "r", 1) != 1)
+		return 1;
+	pthread_create(&thread, NULL, user, NULL);
+	usleep(1000);
+	pthread_mutex_lock(&lock);
+	seen = count;
+	pthread_mutex_unlock(&lock);
+	last = 2;
+	one = 2;
+	two = 2;
+	pthread_join(thread, NULL);
+	if (argc > 1)
+		syscall(SYS_nanosleep, &(struct timespec){.tv_sec = 1}, NULL); /* turns of threads do not cut it short */
+	return 0;
+}
+END
+compiled certain certain.c
+run 1 run --serial --time-limit 1 -f json -o report.json -- ./certain slowly
+jq -e '[.findings[] | select(.verdict == "confirmed" and (.title | test("`one`|`two`")))] | length == 2' report.json >/dev/null ||
+	wrong "the time limit of run is for what is certain, too: $(jq -c .summary report.json)"
+rm certain.runs
+run 1 run --serial -f json -o report.json -- ./certain
+jq -e '.summary.race.confirmed == 3' report.json >/dev/null || wrong "run confirms other races: $(jq -c .summary report.json)"
+[ "$(stat -c %s certain.runs)" = 9 ] || wrong "not one recorded run, two of each race and two without a schedule: $(stat -c %s certain.runs) runs"
 # Both orders of one line are told apart by the threads; what a header does, by the line that calls it.
 cat >same.cpp <<'END'
 #include <thread>
