@@ -32,9 +32,9 @@ reads() {
 	[ "$json" = - ] || [ $status -gt 1 ] || [ ! -s out ] || jq -es 'length > 0' out >/dev/null || wrong "$what: racetrace $*: its output is not JSON"
 }
 
-# The valid ones.
+# The valid ones; hidden is a recording of samples/hidden.c, kept so that a seed makes the same mutants anywhere.
 traces=()
-for name in all small values destroyed; do
+for name in all small values destroyed hidden; do
 	cp "$top/tests/fuzz/seeds_jsonl/$name" "$name.jsonl" || exit 1
 	"$RACETRACE" convert -t racetrace -o "$name.zst" "$name.jsonl" 2>/dev/null || exit 1
 	traces+=("$name.jsonl" "$name.zst")
@@ -48,11 +48,9 @@ cp "$golden" golden.std
 "$RACETRACE" convert -t racetrace -o golden.zst golden.std || exit 1
 "$RACETRACE" analyze --all -f json -o report.json "$golden" 2>/dev/null
 "$RACETRACE" analyze --shard 1/2 -o one.part "$golden" 2>/dev/null && "$RACETRACE" analyze --shard 2/2 -o two.part "$golden" 2>/dev/null || exit 1
-gcc -g -fsanitize=thread "$top/samples/hidden.c" -o hidden -pthread && "$RACETRACE" record -o hidden.zst ./hidden >out || exit 1
-"$RACETRACE" convert -t jsonl -o hidden.jsonl hidden.zst || exit 1
-traces+=(golden.std golden.zst hidden.zst hidden.jsonl)
+traces+=(golden.std golden.zst)
 "$RACETRACE" analyze -f json -o hidden.json hidden.zst 2>/dev/null
-"$RACETRACE" schedule hidden.json --anomaly R1 -f json >schedule.json 2>err || "$RACETRACE" schedule hidden.json >schedule.json 2>err || wrong "no schedule: $(cat err)"
+"$RACETRACE" schedule hidden.json >schedule.json 2>err || wrong "no schedule: $(cat err)"
 
 formats=(json text sarif html gcc dot)
 options=(--all --every "--kinds race,deadlock" --exhaustive "--orders hb,cp,syncp" "--max-memory 40M" --guess "--model sc")
