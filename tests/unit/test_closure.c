@@ -109,7 +109,6 @@ SUITE(closure)
 {
 	Suite *s = suite_create("closure");
 	TCase *c = tcase_create("pairs");
-	tcase_set_timeout(c, 120);
 	tcase_add_test(c, closure_decides_nearly_every_pair_of_the_golden_traces);
 	tcase_add_loop_test(c, what_closure_refutes_no_reordering_has, 0, MIXES);
 	suite_add_tcase(s, c);

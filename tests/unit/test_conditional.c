@@ -76,6 +76,16 @@ START_TEST(an_acquire_of_a_release_orders)
 }
 END_TEST
 
+/* The verdict of the one race of the events. */
+static int only_verdict(struct rt_event *events, size_t count, uint32_t threads)
+{
+	struct analysis *a = analyze(events, count, threads, 1u << ANOMALY_RACE);
+	ck_assert_uint_eq(a->anomalies.count, 1);
+	int verdict = (int)a->anomalies.items[0].verdict;
+	analysis_free(a);
+	return verdict;
+}
+
 /*
  * Threads 1, 2 and 3 count under a lock; thread 1 writes the message before, thread 3 reads it after. The third one's
  * write of the count comes from this line.
@@ -96,11 +106,7 @@ static int verdict_behind_counter(uint64_t last_line)
 		count += sizeof part / sizeof *part;
 	}
 	events[count++] = (struct rt_event){.op = RT_OP_READ, .thread = 3, .addr = MESSAGE, .arg = 4, .pc = 4};
-	struct analysis *a = analyze(events, count, 4, 1u << ANOMALY_RACE);
-	ck_assert_uint_eq(a->anomalies.count, 1);
-	int verdict = (int)a->anomalies.items[0].verdict;
-	analysis_free(a);
-	return verdict;
+	return only_verdict(events, count, 4);
 }
 
 START_TEST(counts_that_all_go_on_alike_are_no_condition)
@@ -283,11 +289,7 @@ static int verdict_behind_post(bool late, bool another, unsigned post, unsigned 
 	};
 	memcpy(&events[count], sections, sizeof sections);
 	count += sizeof sections / sizeof *sections;
-	struct analysis *a = analyze(events, count, 4, 1u << ANOMALY_RACE);
-	ck_assert_uint_eq(a->anomalies.count, 1);
-	int verdict = (int)a->anomalies.items[0].verdict;
-	analysis_free(a);
-	return verdict;
+	return only_verdict(events, count, 4);
 }
 
 /* Which post ended the wait is not known of a trace that begins late: all earlier ones are taken to have. */

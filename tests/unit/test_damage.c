@@ -241,7 +241,6 @@ SUITE(damage)
 	Suite *s = suite_create("damage");
 	TCase *c = tcase_create("trace.zst");
 	tcase_add_checked_fixture(c, setup, teardown);
-	tcase_set_timeout(c, 60);
 	tcase_add_test(c, cut_at_any_byte_it_reads_up_to_the_cut_and_says_so);
 	tcase_add_test(c, no_damaged_byte_makes_up_events);
 	tcase_add_test(c, a_newer_major_version_is_refused_by_name);

@@ -315,7 +315,6 @@ SUITE(deadlock)
 {
 	Suite *s = suite_create("deadlock");
 	TCase *c = tcase_create("search");
-	tcase_set_timeout(c, 60);
 	tcase_add_loop_test(c, every_deadlock_of_the_golden_traces_is_proved_and_nothing_else, 0, 2);
 	tcase_add_test(c, two_threads_that_lock_in_opposite_orders_may_deadlock);
 	tcase_add_test(c, a_cycle_of_three_threads_is_one_deadlock);

@@ -331,7 +331,6 @@ SUITE(executions)
 {
 	Suite *s = suite_create("executions");
 	TCase *t = tcase_create("executions");
-	tcase_set_timeout(t, 120);
 	tcase_add_test(t, finds_the_races_of_all_states_with_no_and_with_partial_reduction_and_with_full_no_others);
 	tcase_add_test(t, an_access_that_is_too_wide_to_be_known_in_full_is_counted);
 	tcase_add_test(t, a_bound_of_preemptions_is_a_bound_and_grows_to_all);

@@ -398,7 +398,6 @@ SUITE(file)
 	Suite *s = suite_create("file");
 	TCase *c = tcase_create("trace.zst");
 	tcase_add_checked_fixture(c, setup, teardown);
-	tcase_set_timeout(c, 60);
 	tcase_add_loop_test(c, events_read_back_as_written, 0, 2);
 	tcase_add_test(c, zstd_finds_the_file_in_order);
 	tcase_add_test(c, events_that_are_not_selected_keep_their_places);

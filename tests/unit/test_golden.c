@@ -78,7 +78,6 @@ SUITE(golden)
 {
 	Suite *s = suite_create("golden");
 	TCase *c = tcase_create("orders");
-	tcase_set_timeout(c, 60);
 	tcase_add_test(c, orders_leave_unordered_what_is_expected_on_the_traces_made_by_hand);
 	tcase_add_test(c, orders_leave_unordered_what_is_expected_on_the_random_traces);
 	tcase_add_test(c, hybrid_finds_every_injected_race);

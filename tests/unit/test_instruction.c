@@ -197,7 +197,6 @@ SUITE(instruction)
 	TCase *c = tcase_create("capstone");
 	tcase_add_test(c, agrees_with_capstone);
 	tcase_add_test(c, ends_where_the_code_does);
-	tcase_set_timeout(c, 60);
 	suite_add_tcase(s, c);
 	c = tcase_create("frame");
 	tcase_add_test(c, frame_is_private_unless_its_address_is_taken);

@@ -124,7 +124,6 @@ SUITE(merge)
 {
 	Suite *s = suite_create("merge");
 	TCase *t = tcase_create("merge");
-	tcase_set_timeout(t, 60);
 	tcase_add_test(t, the_run_that_shows_a_finding_best_stands_for_it);
 	tcase_add_test(t, a_fingerprint_that_no_kept_report_has_any_more_is_no_finding);
 	tcase_add_test(t, ids_are_those_of_one_report_and_each_format_has_all_findings);

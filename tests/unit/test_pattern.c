@@ -479,7 +479,6 @@ SUITE(pattern)
 {
 	Suite *s = suite_create("pattern");
 	TCase *c = tcase_create("golden");
-	tcase_set_timeout(c, 300);
 	tcase_add_loop_test(c, what_can_happen_is_found_and_real_and_nothing_else, 0, 2);
 	tcase_add_test(c, asv_patterns_written_by_a_user_find_what_the_built_in_ones_do);
 	suite_add_tcase(s, c);
@@ -495,7 +494,6 @@ SUITE(pattern)
 	                    (int)(sizeof mistakes / sizeof *mistakes));
 	suite_add_tcase(s, c);
 	c = tcase_create("random");
-	tcase_set_timeout(c, 120);
 	tcase_add_loop_test(c, on_random_traces_whatever_can_happen_is_found_once_and_counted, 0,
 	                    (int)(sizeof mixes / sizeof *mixes));
 	suite_add_tcase(s, c);

@@ -86,7 +86,6 @@ SUITE(precede)
 {
 	Suite *s = suite_create("precede");
 	TCase *c = tcase_create("sequences");
-	tcase_set_timeout(c, 120);
 	tcase_add_loop_test(c, what_pairs_refute_has_no_witness, 0, MIXES);
 	suite_add_tcase(s, c);
 	return s;

@@ -226,7 +226,6 @@ SUITE(prefix)
 {
 	Suite *s = suite_create("prefix");
 	TCase *c = tcase_create("checkpoints");
-	tcase_set_timeout(c, 60);
 	tcase_add_loop_test(c, from_a_checkpoint_the_verdict_is_the_same, 0, MIXES);
 	tcase_add_loop_test(c, a_checkpoint_is_the_state_after_the_trace_s_first_events, 0, MIXES);
 	tcase_add_test(c, with_a_wrong_checkpoint_the_verdict_is_another);

@@ -203,7 +203,6 @@ SUITE(prove)
 {
 	Suite *s = suite_create("prove");
 	TCase *c = tcase_create("provers");
-	tcase_set_timeout(c, 120);
 	tcase_add_test(c, every_injected_race_is_proved_and_no_candidate_left_undecided);
 	tcase_add_test(c, schedules_of_pecan_are_judged_like_any_other);
 	tcase_add_test(c, schedules_of_pecan_on_random_traces);

@@ -284,7 +284,6 @@ SUITE(ring)
 {
 	Suite *s = suite_create("ring");
 	TCase *c = tcase_create("ring");
-	tcase_set_timeout(c, 300);
 	tcase_add_loop_test(c, what_is_observed_after_a_cut_is_observed_in_the_whole_run, 0, MIXES);
 	tcase_add_test(c, a_run_that_fits_is_whole);
 	tcase_add_loop_test(c, threads_that_ended_before_the_ring_take_no_memory, 0, 2);

@@ -508,7 +508,6 @@ SUITE(stuck)
 {
 	Suite *s = suite_create("stuck");
 	TCase *c = tcase_create("end");
-	tcase_set_timeout(c, 60);
 	tcase_add_loop_test(c, random_ends_are_as_the_slow_definition_has_them, 0, 4);
 	tcase_add_test(c, a_trace_that_was_cut_short_ends_with_nothing);
 	tcase_add_test(c, what_ends_a_wait_ends_it);

@@ -315,7 +315,6 @@ SUITE(sure)
 {
 	Suite *s = suite_create("sure");
 	TCase *c = tcase_create("random traces");
-	tcase_set_timeout(c, 300);
 	tcase_add_loop_test(c, what_is_proved_holds_for_each_real_order, 0, MIXES);
 	tcase_add_loop_test(c, what_recorded_values_prove_holds_for_the_real_ones, 0, VALUE_MIXES);
 	tcase_add_test(c, a_read_may_have_seen_its_own_thread_where_the_other_write_races_with_that);

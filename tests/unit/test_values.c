@@ -269,7 +269,6 @@ SUITE(values)
 	tcase_add_test(c, an_atomic_read_stays_behind_the_write_that_it_saw);
 	suite_add_tcase(s, c);
 	c = tcase_create("random traces");
-	tcase_set_timeout(c, 120);
 	tcase_add_loop_test(c, what_is_shown_is_what_is_predictable_with_values_and_without, 0, MIXES);
 	suite_add_tcase(s, c);
 	return s;

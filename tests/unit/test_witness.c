@@ -297,7 +297,6 @@ SUITE(witness)
 {
 	Suite *s = suite_create("witness");
 	TCase *c = tcase_create("golden");
-	tcase_set_timeout(c, 300);
 	tcase_add_loop_test(c, what_is_predictable_is_proved_and_nothing_else, 0, 4);
 	tcase_add_test(c, algorithm_4_holds_a_thread_up_where_it_excludes_no_thread);
 	tcase_add_test(c, who_asks_for_a_lock_of_a_held_up_thread_is_left_behind);
