@@ -96,18 +96,22 @@ has always "$escape"
 
 # Progress: the trace comes from a pipe, and goes on only when the line is there.
 printf '%s\n' 'A|w(x)|1' 'B|w(x)|2' >late.std
-for command in 'analyze -f json' 'info' 'convert -t jsonl' 'dump'; do
+# fed LINE ARGUMENTS: what is on the terminal is in shown, what is printed in printed.
+fed() {
 	rm -f shown pipe
 	mkfifo pipe
 	{
 		for _ in $(seq 600); do
-			grep -q 'reading the trace' shown 2>/dev/null && break
+			grep -q "$1" shown 2>/dev/null && break
 			sleep 0.1
 		done
 		cat late.std
 	} >pipe &
-	script -qfec "$racetrace $command - <pipe >printed" shown </dev/null >/dev/null
+	script -qfec "$racetrace $2 >printed" shown </dev/null >/dev/null
 	wait $!
+}
+for command in 'analyze -f json' 'info' 'convert -t jsonl' 'dump'; do
+	fed 'reading the trace' "$command - <pipe"
 	grep -qE 'reading the trace( \(step 1 of 6\))?, [0-9]+ s \.\.\.' shown || wrong "$command: no progress: $(head -c 300 shown)"
 	tr '\r' '\n' <shown | grep -v '^Script' | tail -n 1 | grep -q 'reading' && wrong "$command: the line stays: $(tail -c 200 shown | od -c | tail -n 5)"
 	[ -s printed ] || wrong "$command: nothing printed"
@@ -116,17 +120,7 @@ for command in 'analyze -f json' 'info' 'convert -t jsonl' 'dump'; do
 	[ -s err ] && wrong "$command: messages without a terminal: $(cat err)"
 done
 
-rm -f shown pipe
-mkfifo pipe
-{
-	for _ in $(seq 600); do
-		grep -q 'analyzing traces' shown 2>/dev/null && break
-		sleep 0.1
-	done
-	cat late.std
-} >pipe &
-script -qfec "$racetrace analyze -f json late.std pipe late.std >printed" shown </dev/null >/dev/null
-wait $!
+fed 'analyzing traces' "analyze -f json late.std pipe late.std"
 grep -qE 'analyzing traces, 1 of 3, [0-9]+ s \.\.\.' shown || wrong "several: no progress: $(head -c 300 shown)"
 
 # None over a pager, which shows what comes through a pipe. The trace comes later than progress would.
