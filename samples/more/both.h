@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #define PART(name) static void *name(void *unused __attribute__((unused)))
-#define LATER usleep(20000)
+#define LATER usleep(100000)
 
 static void both(void *(*first)(void *), void *(*second)(void *))
 {

@@ -171,7 +171,7 @@ static int lost;
 PART(handed_owner)
 {
 	pthread_mutex_lock(&handed);
-	usleep(60000);
+	usleep(300000);
 	lost = 1; /* @lost_owner */
 	return NULL;
 }
