@@ -1,6 +1,7 @@
 #!/bin/bash
 # t_happens_before.sh [BUILD]: threads that are ordered by what they send each other, by what runs at exit, or by malloc, are not
 # said to race, and are by nothing else. What only a racing flag orders races, whichever write the read of the flag saw.
+# RT_FLAG_RUNS: recordings of that (10).
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 racetrace=${1:-${BUILD:-build}}/bin/racetrace
@@ -24,7 +25,7 @@ check() {
 check_flag() {
 	local last want got
 	gcc -g -O1 -fsanitize=thread tests/cases/flag_then_free.c -o "$tmp/program" -pthread || return 1
-	for _ in {1..10}; do
+	for _ in $(seq "${RT_FLAG_RUNS:-10}"); do
 		"$racetrace" record -o "$tmp/trace" -- "$tmp/program" >"$tmp/out" 2>&1 || { cat "$tmp/out"; return 1; }
 		last=$("$racetrace" dump --cell jm --kind acquire "$tmp/trace" | awk 'END { print $2 }')
 		want='["observed",true]'

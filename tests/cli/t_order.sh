@@ -1,5 +1,6 @@
 #!/bin/bash
 # t_order.sh [BUILD]: synchronisation events of a crowd of threads stand in an order in which they can have happened.
+# RT_ORDER_RUNS: recordings under load (200).
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 racetrace=${1:-${BUILD:-build}}/bin/racetrace
@@ -51,7 +52,7 @@ trap 'rm -rf "$tmp"' EXIT
 while :; do :; done &
 load=$!
 trap 'kill "$load"; rm -rf "$tmp"' EXIT
-for ((i = 0; i < 200; i++)); do
+for ((i = 0; i < ${RT_ORDER_RUNS:-200}; i++)); do
 	printed=$("$racetrace" record -r 4 -o "$tmp/trace" -- "$tmp/wake") || exit 1
 	recorded=$("$racetrace" dump "$tmp/trace" |
 		awk '$5 == "c" && $4 == "write" { n++ } $5 == "c" && $4 == "read" && $2 == "main" { seen = n } END { print seen + 0 }')
