@@ -15,30 +15,30 @@ const struct limit_info limit_infos[LIMITS] = {
                            "Of more locks held at one event those acquired last are listed", false},
     [LIMIT_REGION_ACCESSES] = {"region_accesses", LIMIT_REGION_ACCESSES_MAX, "accesses", NULL,
                                "accesses of a region that are combined",
-                               "Of a larger atomic region, the accesses of each two source positions that are nearest "
-                               "to one another are combined: an ASV of others is neither found nor refuted; --every "
-                               "combines all",
+                               "Of a larger atomic region, the nearest accesses of each two source positions are "
+                               "combined. An ASV of others is neither found nor refuted. --every combines all",
                                false},
     [LIMIT_COMBINATIONS] = {"combinations", 8192, "combinations", LIMIT, "combinations of accesses that are tried",
                             "At least as many groups of accesses are combined before a search without a result ends",
                             false},
-    [LIMIT_RACES_OF_CELL] =
-        {"races_of_cell", 1000, "races", LIMIT, "pairs of positions that race on one cell",
-         "Of more pairs of source positions at which accesses of the same bytes race, accesses next "
-         "to one another in the trace come first, then pairs spread over threads and positions; "
-         "none of those listed is refuted; --every lists all pairs of events",
-         false},
+    [LIMIT_RACES_OF_CELL] = {"races_of_cell", 1000, "races", LIMIT, "pairs of positions that race on one cell",
+                             "Of more pairs of source positions that race on the same bytes, accesses next to one "
+                             "another in the trace come "
+                             "first. Pairs spread over threads and positions follow. None of those listed is refuted. "
+                             "--every lists all pairs "
+                             "of events",
+                             false},
     [LIMIT_ANOMALIES] = {"anomalies", 25000, "anomalies", LIMIT, "anomalies of one kind that are kept",
                          "Of more anomalies of one kind, by source positions, the first that are found are kept",
                          false},
     [LIMIT_EVERY] = {"anomalies_every", 500000, "anomalies", LIMIT, "anomalies of one kind that are kept",
-                     "With --every, of more anomalies of one kind the first that are found are listed; the report has "
-                     "this limit as anomalies",
+                     "With --every, of more anomalies of one kind the first that are found are listed. The report "
+                     "names this limit anomalies",
                      false},
     [LIMIT_ACCESS_PAIRS] = {"access_pairs", 1 << 26, "pairs", LIMIT,
                             "pairs of groups of accesses that are compared for races",
                             "In cells with more groups of accesses (by thread and position), accesses next to one "
-                            "another are compared first: there may be other races, and counts are lower bounds",
+                            "another are compared first. There may be other races, and counts are lower bounds",
                             false},
     [LIMIT_CYCLE_STEPS] = {"cycle_steps", 4000000, "steps", LIMIT, "steps to find the deadlocks of one length",
                            "Further cycles of locks with as many threads are not looked for", false},
@@ -75,7 +75,7 @@ const struct limit_info limit_infos[LIMITS] = {
     [LIMIT_SCHEDULE_STEPS] = {"schedule_steps", 1000000, "steps", LIMIT, "steps of all schedules",
                               "The longest schedules are left out", false},
     [LIMIT_LISTED_CALLS] = {"listed_calls", 20000, "calls", LIMIT, "calls in stacks that JSON lists in place",
-                            "In JSON only the first anomaly of each finding has its stacks in place; those of others "
+                            "In JSON only the first anomaly of each finding has its stacks in place. Those of others "
                             "are in stacks, by number",
                             false},
 };

@@ -3,8 +3,9 @@
 # over the trace, from the file to the report, without provers. Processor seconds are user + system of all processes, the
 # collector included; medians of RUNS runs, taken in turn. values: the same of `record --values`, the ratio to `record`
 # without, and its bytes an event.
+# Then three of the programs by other ways of recording, and two sizes of --ring on a long run, as ratios of processor time.
 #
-# Usage: run.sh BUILD (the folder that holds bin/racetrace); prints the table and leaves it in BUILD/bench/table.txt
+# Usage: run.sh BUILD (the folder that holds bin/racetrace); prints the tables and leaves them in BUILD/bench/table.txt and ways.txt
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/figures.sh"
@@ -76,3 +77,25 @@ fi
 } | tee table.txt
 awk 'NR > 1 && $6 > 0 {s += log($6); n++} END {printf "geometric mean of record/libtsan processor time: %.2f\n", exp(s / n)}' \
 	table.txt | tee -a table.txt
+
+# seconds COMMAND...: processor seconds, the median of RUNS runs.
+seconds() {
+	for _ in $(seq "$RUNS"); do cpu "$@"; done | median
+}
+gcc -O2 -g -fsanitize=thread -o long_run "$here/../process/long_run.c" -lpthread
+{
+	printf '\n%-10s %13s %12s %11s\n' program 'serial/record' 'idle/plain' 'idle/tsan'
+	for run in 'matrix 300' 'counter 300000' 'queue 150000'; do
+		read -r program size <<<"$run"
+		idle=$(seconds "$racetrace" record --idle "./${program}_tsan" "$size")
+		printf '%-10s %13s %12s %11s\n' "$program" \
+			"$(value "$(seconds "$racetrace" record --serial -o ways.zst -- "./${program}_tsan" "$size")" \
+				"$(seconds "$racetrace" record -o ways.zst -- "./${program}_tsan" "$size")")" \
+			"$(value "$idle" "$(seconds "./${program}_plain" "$size")")" "$(value "$idle" "$(seconds "./${program}_tsan" "$size")")"
+	done
+	all=$(seconds "$racetrace" record -o ways.zst -- ./long_run 1500000)
+	for ring in 1M 64M; do
+		printf 'long_run, --ring=%s/record: %s\n' "$ring" \
+			"$(value "$(seconds "$racetrace" record --ring="$ring" -o ways.zst -- ./long_run 1500000)" "$all")"
+	done
+} | tee ways.txt
