@@ -178,12 +178,13 @@ KERNEL(int, close, SYS_close, 1, (int, fd), rt_fd_closes(fd, pc); rt_idle_closes
 LIBRARY(int, close_range, 3, (unsigned, first, unsigned, last, int, flags), rt_fd_close_range(first, last, flags, pc);
         rt_idle_close_range(&first, &last, flags), )
 NUMBER(int, SYS_close_range, 3, (unsigned, first, unsigned, last, int, flags),
-       rt_fd_close_range(first, last, flags, pc), )
+       rt_fd_close_range(first, last, flags, pc);
+       rt_idle_close_range(&first, &last, flags); given[0] = first; given[1] = last, )
 KERNEL(int, dup, SYS_dup, 1, (int, fd), FD(fd), rt_fd_copied(fd, r))
-KERNEL(int, dup2, SYS_dup2, 2, (int, fd, int, to), FD(fd); FD(to); rt_fd_ends(to, pc);
-       rt_file_unlocking(to, pc), rt_fd_copied(fd, r))
+KERNEL(int, dup2, SYS_dup2, 2, (int, fd, int, to), FD(fd); FD(to); rt_fd_ends(to, pc); rt_file_unlocking(to, pc);
+       rt_idle_closes(to), rt_fd_copied(fd, r))
 KERNEL(int, dup3, SYS_dup3, 3, (int, fd, int, to, int, flags), FD(fd); FD(to); rt_fd_ends(to, pc);
-       rt_file_unlocking(to, pc), rt_fd_copied(fd, r))
+       rt_file_unlocking(to, pc); rt_idle_closes(to), rt_fd_copied(fd, r))
 VARIADIC(int, fcntl, SYS_fcntl, 3, (int, fd, int, command, long, argument), FD(fd);
          control_begins(fd, command, argument, pc); LEAVES_UNLESS(command != F_SETLKW && command != F_OFD_SETLKW);
          rt_part_awaits(fd, command, (const struct flock *)argument, pc), RETURNS;

@@ -234,9 +234,9 @@ void rt_append2_slow(uint64_t w0, uint64_t w1, struct rt_slot *slot, uint64_t x0
 void rt_append_sync_slow(uint64_t w0, uint64_t w1, struct rt_slot *slot, uint64_t x0, uint64_t now, void *clock);
 /* Room for n records (at most 4) in this block, so that what follows does not wait. May wait now. */
 void rt_reserve(struct rt_slot *slot, unsigned n);
-/* rt_emit_sync with a whole aux. */
 /* From here on the memory at `at` is known by another address (that is `at` itself: it is its own). */
 void rt_emit_alias(uintptr_t at, size_t size, uintptr_t known, uintptr_t pc);
+/* rt_emit_sync with a whole aux. */
 void rt_sync(struct rt_slot *slot, unsigned op, uint64_t operand, uint64_t arg, uintptr_t pc, unsigned aux);
 
 /*

@@ -403,6 +403,21 @@ static void unhold(uintptr_t lock)
 		}
 }
 
+/* Of an idle program. The thread joins no session meanwhile, as that would begin with what the event does. */
+static void sync_or_drop(unsigned op, uint64_t operand, uint64_t arg, uintptr_t pc, unsigned flags, bool muted)
+{
+	bool joining = rt_thread.joining;
+
+	rt_idle_note(op, operand, arg, pc, !muted);
+	if (muted)
+		return;
+	rt_busy_begin();
+	rt_thread.joining = true;
+	rt_sync(rt_self, op, operand, arg, pc, rt_record_aux(0, 0, flags));
+	rt_thread.joining = joining;
+	rt_busy_end();
+}
+
 void rt_emit_sync(unsigned op, uint64_t operand, uint64_t arg, uintptr_t pc, unsigned flags)
 {
 	if (op != RT_OP_MAP && op != RT_OP_UNMAP && op != RT_OP_NEW_MEMORY) {
@@ -421,9 +436,9 @@ void rt_emit_sync(unsigned op, uint64_t operand, uint64_t arg, uintptr_t pc, uns
 		hold(arg, pc, false);
 	else if (op == RT_OP_RELEASE || op == RT_OP_WAIT_BEGIN)
 		unhold(op == RT_OP_RELEASE ? operand : arg);
-	if (RT_UNLIKELY(rt_idle))
-		rt_idle_note(op, operand, arg, pc, !muted);
-	if (!muted)
+	if (RT_UNLIKELY(rt_idle) && rt_self != &rt_dead)
+		sync_or_drop(op, operand, arg, pc, flags, muted);
+	else
 		rt_sync(rt_self, op, operand, arg, pc, rt_record_aux(0, 0, flags));
 	if (RT_UNLIKELY(rt_controlled))
 		rt_turn_emitted(op, operand);

@@ -47,7 +47,7 @@ static void in_child(void)
 {
 	struct rt_channel *c = rt_channel;
 	struct rt_slot *self = rt_self;
-	bool had_slot;
+	bool was_idle = rt_idle, had_slot;
 
 	if (!c || !rt_thread.forking)
 		return;
@@ -57,12 +57,12 @@ static void in_child(void)
 	rt_call_at(RT_AT_CHILD);
 	rt_thread_forked();
 	had_slot = leave_channel(c);
-	if (!(rt_idle ? rt_idle_again(c) : rt_tree_join(c)))
+	if (!(was_idle ? rt_idle_again(c) : rt_tree_join(c)))
 		rt_idle = false;
 	if (had_slot)
 		leave_slot(self);
 	rt_place_tell();
-	if (rt_tree && !rt_idle)
+	if (rt_tree && !was_idle)
 		atomic_fetch_sub(&rt_tree->forking, 1);
 	rt_busy_end();
 }

@@ -44,7 +44,7 @@ static bool failed(long result)
 	return result < 0 && result > -4096;
 }
 
-static long file = -1; /* the channel's; */
+static long file = -1; /* the channel's */
 static uint64_t file_device, file_inode;
 
 /* Under a high number, which shifts none of the program's own. Negative: there is none. */
@@ -161,8 +161,9 @@ void rt_idle_close_range(unsigned *first, unsigned *last, int flags)
 
 	if (!rt_idle || file < 0 || (unsigned)flags & CLOSE_RANGE_CLOEXEC || own < *first || own > *last)
 		return;
-	if (own > *first)
-		RT_SYSCALL(SYS_close_range, *first, own - 1, flags);
+	if (own > *first && RT_SYSCALL(SYS_close_range, *first, own - 1, flags) == -ENOSYS)
+		for (unsigned fd = *first; fd < own; fd++)
+			RT_SYSCALL(SYS_close, fd);
 	if (own < *last)
 		*first = own + 1;
 	else if (own > *first)

@@ -3,7 +3,7 @@
  * - moves a thread that it interrupted inside a restartable sequence of append.S back to the sequence's start;
  * - lets handlers of asynchronous signals wait while the thread is busy in the recorder: the signal is queued again and
  *   blocked until rt_busy_end (under Valgrind it is kept here). So no event of a handler is lost, and none comes
- * between a stamp and its record;
+ *   between a stamp and its record;
  * - takes back the access that faulted, because its hook ran before it; and repeats it if the handler lets it be tried
  *   again;
  * - where values are recorded, catches faults of the recorder's own reads of memory, also where the program has no
@@ -84,7 +84,8 @@ static void send_kept(void)
 	copy(kept, rt_thread.kept, n * sizeof *kept);
 	rt_thread.kept_count = 0;
 	for (unsigned i = 0; i < n; i++)
-		send_again(kept[i].si_signo, &kept[i]);
+		if (!send_again(kept[i].si_signo, &kept[i]))
+			rt_say("racetrace: a signal that had to wait could not be sent again; the program lacks it");
 }
 
 void rt_signal_undefer(void)

@@ -95,8 +95,9 @@ struct rt_slot *rt_slot_take(void)
 			return NULL;
 		if ((tries > patience && !slot_expected()) || rt_is_idle(rt_channel)) {
 			if (!__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
-				rt_say(
-				    "racetrace: too many threads at once: some run unrecorded, see record --threads");
+				rt_say(rt_idle ? "racetrace: too many threads at once: some cannot be recorded"
+				               : "racetrace: too many threads at once: some run unrecorded, see "
+				                 "record --threads");
 			return NULL;
 		}
 		rt_ring_bell();

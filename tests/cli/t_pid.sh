@@ -213,8 +213,10 @@ wait "$parent"
 cat >closes.c <<'END2'
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int x;
@@ -222,6 +224,12 @@ int main(int argc, char **argv)
 {
 	for (int fd = 3; fd < 1200 && strcmp(argv[1], "close") == 0; fd++)
 		close(fd);
+	for (int fd = 3; fd < 1200 && strcmp(argv[1], "dup2") == 0; fd++)
+		dup2(0, fd);
+	for (int fd = 3; fd < 1200 && strcmp(argv[1], "dup3") == 0; fd++)
+		dup3(0, fd, O_CLOEXEC);
+	if (strcmp(argv[1], "call") == 0)
+		syscall(SYS_close_range, 3, ~0U, 0);
 	if (strcmp(argv[1], "range") == 0)
 		close_range(3, ~0U, 0);
 	if (strcmp(argv[1], "from") == 0)
@@ -237,7 +245,7 @@ int main(int argc, char **argv)
 }
 END2
 gcc -g -fsanitize=thread closes.c -o closes -pthread || exit 1
-for how in close range from; do
+for how in close range from call dup2 dup3; do
 	rm -f answers
 	"$racetrace" record --idle ./closes $how >answers &
 	pid=$!
