@@ -3,6 +3,7 @@
  */
 #include "recorder/valgrind/calls.h"
 
+#include "recorder/valgrind/instruction.h"
 #include "recorder/valgrind/module.h"
 #include "recorder/valgrind/ring.h"
 
@@ -60,19 +61,16 @@ void forget_targets(void)
 	VG_(memset)(targets, 0, sizeof targets);
 }
 
-/* The address that a stub of the procedure linkage table jumps to; 0: it is no such stub. */
-static Addr behind_stub(Addr at)
+/* Where an entry of the procedure linkage table jumps to; 0: it does not begin with such a jump. */
+static Addr behind_linkage(Addr at)
 {
-	const UChar *p = (const UChar *)at;
-	if (p[0] == 0xf3 && p[1] == 0x0f && p[2] == 0x1e && p[3] == 0xfa) /* endbr64 */
-		p += 4;
-	if (p[0] == 0xf2) /* bnd */
-		p++;
-	if (p[0] != 0xff || p[1] != 0x25)
+	enum { MOST = 16, INDIRECT = 0xff, JUMP_RELATIVE = 0x25 };
+	struct instruction i;
+	at += instruction_landing((const uint8_t *)at, MOST);
+	if (!instruction_decode((const uint8_t *)at, MOST, &i) || i.map != 1 || i.opcode != INDIRECT ||
+	    i.modrm != JUMP_RELATIVE)
 		return 0;
-	Int distance;
-	VG_(memcpy)(&distance, p + 2, sizeof distance);
-	return *(const Addr *)(p + 6 + distance);
+	return *(const Addr *)(at + i.length + (UWord)(Word)i.displacement);
 }
 
 static void left(struct guest *g, struct rt_slot *s)
@@ -110,7 +108,7 @@ void enter(UWord sp, UWord pc, UWord target)
 	leave(sp);
 	enum target what = look_at_target(target);
 	if (what == TARGET_LINKAGE) {
-		target = behind_stub(target);
+		target = behind_linkage(target);
 		what = target ? look_at_target(target) : TARGET_TOLD;
 	}
 	if (what == TARGET_OWN)

@@ -5,7 +5,6 @@
  */
 #include "recorder/valgrind/frame.h"
 
-#include "recorder/valgrind/instruction.h"
 #include "recorder/valgrind/module.h"
 
 #include <valgrind/pub_tool_aspacemgr.h>
@@ -73,7 +72,7 @@ static bool read_common(Addr common, Int *encoding)
 	if (b.end - b.at < HEADER + 4 || word_4(b.at) || b.at[4] != 1 || b.at[HEADER] != 'z')
 		return false;
 	const UChar *letter = b.at + HEADER + 1;
-	while (b.at < b.end && *letter && letter < b.end)
+	while (letter < b.end && *letter)
 		letter++;
 	const UChar *letters = b.at + HEADER + 1;
 	b.at = letter + 1;
@@ -206,15 +205,14 @@ static bool accesses_more(const struct instruction *i)
 	return i->map == 1 && (i->opcode == 0x8f || i->opcode == 0xff);
 }
 
-bool frame_is_accessed(Addr at)
+bool frame_is_accessed(Addr at, const struct instruction *i)
 {
-	struct instruction i;
-	if (!instruction_decode((const uint8_t *)at, readable(at, 16), &i) || i.is_locked || i.is_elsewhere)
+	if (i->is_locked || i->is_elsewhere)
 		return false;
-	if (instruction_saves(&i))
+	if (instruction_saves(i))
 		return true;
-	bool by_stack = i.base == REGISTER_SP, by_pointer = i.base == REGISTER_FP && i.displacement < 0;
-	if (!instruction_has_memory(&i) || i.index != REGISTER_NONE || accesses_more(&i) || (!by_stack && !by_pointer))
+	bool by_stack = i->base == REGISTER_SP, by_pointer = i->base == REGISTER_FP && i->displacement < 0;
+	if (!instruction_has_memory(i) || i->index != REGISTER_NONE || accesses_more(i) || (!by_stack && !by_pointer))
 		return false;
 	const struct stretch *s = stretch_of(at);
 	return s->use.is_private && (by_stack || s->use.has_pointer);

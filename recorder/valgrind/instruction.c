@@ -4,6 +4,9 @@
  *
  * A variable is private to its function if no instruction of the function takes its address: the rule by which
  * compilers leave accesses out of the instrumentation. It is applied to the whole frame here.
+ *
+ * Not by libcapstone: it needs the C library, without which a tool of Valgrind's is linked. Nor from outside: what a
+ * program loads or makes while it runs is known only here. The tests compare the two.
  */
 #include "recorder/valgrind/instruction.h"
 
@@ -90,7 +93,7 @@ static enum form form_of(const struct instruction *i)
 	case 2:
 		return i->is_vex && i->opcode == 0x77 ? NONE : form_2(i->opcode);
 	case 3:
-		return M;
+		return i->is_vex && i->opcode >= 0x90 && i->opcode <= 0x93 ? BAD : M; /* a vector is the index */
 	default:
 		return M_I8;
 	}
@@ -286,11 +289,17 @@ static bool copies(const struct instruction *i, uint8_t from, uint8_t to)
 	        (i->opcode == 0x8b && i->modrm == (0xc0 | to << 3 | from)));
 }
 
-/* push, and mov of the stack pointer: *length bytes at the start of the function, or 0. */
+size_t instruction_landing(const uint8_t *code, size_t size)
+{
+	enum { LENGTH = 4 };
+	return size >= LENGTH && code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e && code[3] == 0xfa ? LENGTH : 0;
+}
+
+/* push, and mov of the stack pointer: their bytes at the start of the function, or 0. */
 static size_t prologue(const uint8_t *code, size_t size)
 {
 	struct instruction i;
-	size_t at = size >= 4 && code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e && code[3] == 0xfa ? 4 : 0;
+	size_t at = instruction_landing(code, size);
 	if (at >= size || code[at] != 0x55 || !instruction_decode(code + at + 1, size - at - 1, &i) ||
 	    !copies(&i, REGISTER_SP, REGISTER_FP))
 		return 0;
@@ -313,7 +322,7 @@ static bool moves_stack(const struct instruction *i, bool has_pointer)
 /* True if the address of the frame may be known elsewhere behind it. */
 static bool escapes(const struct instruction *i, bool has_pointer)
 {
-	bool is_push = i->map == 1 && !i->is_vex && i->opcode >> 4 == 5;
+	bool is_pop = i->map == 1 && !i->is_vex && i->opcode >> 3 == 0x58 >> 3;
 	bool by_frame = i->base == REGISTER_SP || i->index == REGISTER_SP ||
 	                (has_pointer && (i->base == REGISTER_FP || i->index == REGISTER_FP));
 	if (moves_stack(i, has_pointer))
@@ -326,7 +335,7 @@ static bool escapes(const struct instruction *i, bool has_pointer)
 		return true; /* jmp: of a switch, it may lead to a part that is put elsewhere and takes the address */
 	if (instruction_names(i, REGISTER_SP) || copies(i, REGISTER_SP, REGISTER_FP))
 		return true;
-	return has_pointer && !is_push && instruction_names(i, REGISTER_FP);
+	return has_pointer && !is_pop && instruction_names(i, REGISTER_FP);
 }
 
 struct frame_use frame_use(const uint8_t *code, size_t size, bool (*leaves)(int64_t at, void *argument), void *argument)

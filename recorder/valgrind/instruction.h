@@ -36,6 +36,9 @@ bool instruction_jumps(const struct instruction *i, int32_t *distance);
 /* True if it pushes or pops a register or a constant, or is `leave`: what it accesses was saved, or is an argument. */
 bool instruction_saves(const struct instruction *i);
 
+/* Length of the instruction to which indirect calls may lead (endbr64), if the code begins with it; else 0. */
+size_t instruction_landing(const uint8_t *code, size_t size);
+
 /* What a function does with the address of its frame. */
 struct frame_use {
 	bool is_private;  /* nothing but accesses by it: no other code can have the address of what is in there */

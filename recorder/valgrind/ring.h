@@ -51,9 +51,11 @@ static inline struct rt_slot *guest_slot(struct guest *g)
 	struct rt_slot *slot = g->self ? *g->self : NULL;
 	if (!slot || !slot->limit)
 		return NULL;
-	if (slot != g->last) {
+	if (slot != g->last) { /* what another task's has is no repeat */
 		slot->turned = 1;
 		g->last = slot;
+		g->epoch++;
+		g->kept = 0;
 	}
 	return slot;
 }

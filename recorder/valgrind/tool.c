@@ -176,9 +176,9 @@ static IRExpr *widen(struct place *p, IRExpr *e)
 static void add_access(struct place *p, unsigned op, IRExpr *at, IRType type, IRExpr *value, IRExpr *guard)
 {
 	unsigned size = (unsigned)sizeofIRType(type);
-	IRExpr *wide_value = value && size <= 8 ? widen(p, value) : NULL;
 	if (p->is_locked || p->is_own)
 		return;
+	IRExpr *wide_value = value && size <= 8 ? widen(p, value) : NULL;
 	if (wide_value)
 		add_call(p, op == RT_OP_READ ? "load" : "store", op == RT_OP_READ ? (void *)load : (void *)store,
 		         mkIRExprVec_3(at, word(word_1(p, size, 0)), wide_value), guard);
@@ -204,12 +204,9 @@ static void add_cas(struct place *p, const IRCAS *c)
 }
 
 /* True if it is cmpxchg, whose comparison is the program's own. */
-static bool compares(Addr at)
+static bool compares(const struct instruction *i)
 {
-	const UChar *p = (const UChar *)at;
-	while (*p == 0xf0 || *p == 0x66 || *p == 0xf2 || *p == 0xf3 || (*p & 0xf0) == 0x40 || *p == 0x64 || *p == 0x65)
-		p++;
-	return p[0] == 0x0f && (p[1] == 0xb0 || p[1] == 0xb1 || p[1] == 0xc7);
+	return i->map == 2 && !i->is_vex && (i->opcode == 0xb0 || i->opcode == 0xb1 || i->opcode == 0xc7);
 }
 
 /* True if the instruction whose statements begin at i stores where it has loaded from. */
@@ -236,8 +233,10 @@ static void begin_instruction(struct place *p, const IRSB *from, Int i, const Ve
 	p->is_locked = false;
 	for (Int k = i + 1; k < from->stmts_used && from->stmts[k]->tag != Ist_IMark; k++)
 		p->is_locked |= from->stmts[k]->tag == Ist_CAS;
-	p->one_shot = p->is_locked && compares(p->at);
-	p->is_own = frame_is_accessed(p->at);
+	struct instruction code;
+	bool is_known = instruction_decode((const uint8_t *)p->at, p->length, &code);
+	p->one_shot = p->is_locked && is_known && compares(&code);
+	p->is_own = is_known && frame_is_accessed(p->at, &code);
 	p->updates = updates(from, i + 1);
 	p->stop = stop_statement(p, from, i + 1, layout);
 }
@@ -364,9 +363,9 @@ static void thread_runs(ThreadId tid, ULong blocks)
 static void thread_ends(ThreadId tid)
 {
 	struct guest *g = &guests[tid];
-	g->self = NULL;
-	g->turns.patience = NULL;
-	g->depth = 0;
+	VG_(free)(g->seen);
+	VG_(free)(g->frames);
+	*g = (struct guest){.self = NULL};
 }
 
 static void unmapped(Addr at, SizeT size)
@@ -397,7 +396,6 @@ static Bool handle_request(ThreadId tid, UWord *arguments, UWord *result)
 	g->twice = (const bool *)arguments[5];
 	g->last = NULL;
 	g->depth = 0;
-	g->epoch++;
 	if (!g->seen)
 		seen_begin(g, SEEN_SMALL);
 	*result = 1;

@@ -132,6 +132,7 @@ END_TEST
 #define VECTOR_4 0x0f, 0x28, 0xe5            /* movaps %xmm5, %xmm4 */
 #define LEAVE 0xc9
 #define BRANCH_AWAY 0x0f, 0x84, 0x00, 0x10, 0x00, 0x00 /* je far behind it */
+#define GATHER 0xc4, 0xe2, 0x6d, 0x92, 0x04, 0x24      /* vgatherdps %ymm2, (%rsp,%ymm4), %ymm0 */
 #define UNKNOWN 0x62, 0xf1, 0x7c, 0x48, 0x28, 0xc1     /* vmovaps %zmm1, %zmm0 */
 
 static bool never_leaves(int64_t at, void *argument)
@@ -161,6 +162,7 @@ START_TEST(frame_is_private_unless_its_address_is_taken)
 	IS_KNOWN(PUSH_FP, SET_FP, STORE_FP, ADDRESS_FP, POP_FP, RET);
 	IS_KNOWN(PUSH_FP, SET_FP, COPY_FP, POP_FP, RET);
 	IS_KNOWN(DOWN, UNKNOWN, UP, RET);
+	IS_KNOWN(DOWN, GATHER, UP, RET);
 	IS_KNOWN(0x54, RET); /* push %rsp */
 }
 END_TEST
@@ -175,6 +177,7 @@ START_TEST(frame_pointer_may_be_a_register)
 	IS_KNOWN(PUSH_FP, DOWN, SET_FP, UP, POP_FP, RET);
 	IS_KNOWN(PUSH_FP, SET_FP, DOWN, SPILL_FP, LEAVE, RET);
 	IS_KNOWN(PUSH_FP, SET_FP, OTHER_FP, POP_FP, RET);
+	IS_KNOWN(PUSH_FP, SET_FP, PUSH_FP, LEAVE, RET); /* as an argument */
 }
 END_TEST
 
