@@ -90,6 +90,8 @@ static enum rt_status check_kinds(const struct analyze_settings *s, const struct
 enum rt_status analyze_job_open(struct analyze_job *j, struct rt_error *err)
 {
 	struct analyze_settings *s = j->s;
+	if (stat(j->path, &j->opened) != 0)
+		j->opened = (struct stat){0};
 	enum rt_status status = cmd_open_quietly(j->path, &s->input, &j->trace, err);
 	if (status)
 		return status;
@@ -119,7 +121,7 @@ enum rt_status analyze_job_run(struct analyze_job *j, struct rt_error *err)
 	if (!j->one_of_several)
 		progress_watch(j->trace);
 	j->analysis.memory = j->s->max_memory ? j->max_memory : 0;
-	cmd_cache_open(&cache, j->s, j->analysis.memory, j->path);
+	cmd_cache_open(&cache, j->s, j->analysis.memory, j->path, &j->opened);
 	j->analysis.cache = &cache.cache;
 	enum rt_status status = analysis_run(j->trace, &j->analysis, &a, err);
 	cmd_cache_end(&cache, status ? NULL : a);

@@ -7,6 +7,8 @@
 #include "lib/report/merge.h"
 #include "lib/report/report.h"
 
+#include <sys/stat.h>
+
 /* The caller sets what is above the line, and releases the job. */
 struct analyze_job {
 	struct analyze_settings *s;
@@ -17,6 +19,7 @@ struct analyze_job {
 	bool one_of_several; /* analyzed at once: it shows no steps */
 	/* ---- */
 	struct rt_trace *trace; /* open */
+	struct stat opened;     /* its file just before; zeros: there is none */
 	struct report *report;  /* of the whole trace, with its analysis; NULL: there is none */
 	bool lacks;             /* a report lacks some of what is in the trace */
 	size_t windows;         /* number of those that were analyzed */

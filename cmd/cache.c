@@ -19,12 +19,12 @@
 /* Larger ones are not kept; nor is what took fewer events to prove, as it is quick to prove again. */
 enum { SIZE_MAX_KEPT = 64 << 20, WORTH = 1000000 };
 
-static bool hash_file(XXH3_state_t *state, const char *path)
+/* *st: its state before it is read. */
+static bool hash_file(XXH3_state_t *state, const char *path, struct stat *st)
 {
 	char bytes[1 << 16];
-	struct stat st;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	bool ok = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+	bool ok = fd >= 0 && fstat(fd, st) == 0 && S_ISREG(st->st_mode);
 	for (ssize_t n = 1; ok && n;) {
 		n = read(fd, bytes, sizeof bytes);
 		if (n > 0)
@@ -36,9 +36,33 @@ static bool hash_file(XXH3_state_t *state, const char *path)
 	return ok;
 }
 
-/* False if it cannot be told what the analysis depends on. */
-static bool make_key(const struct analyze_settings *s, uint64_t memory, const char *trace, char *key, size_t size)
+static bool is_same_time(struct timespec a, struct timespec b)
 {
+	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+/* True if it is the same file, which was not written to in between. */
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+	       is_same_time(a->st_mtim, b->st_mtim) && is_same_time(a->st_ctim, b->st_ctim);
+}
+
+/* True if it is another name of what a process has open, beside which no file can be. */
+static bool is_descriptor(const char *trace)
+{
+	static const char *const beginnings[] = {"/dev/std", "/dev/fd/", "/proc/"};
+	for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+		if (!strncmp(trace, beginnings[i], strlen(beginnings[i])))
+			return true;
+	return !strcmp(trace, "-");
+}
+
+/* False if it cannot be told what the analysis depends on. *st: the trace's file as it was hashed. */
+static bool make_key(const struct analyze_settings *s, uint64_t memory, const char *trace, struct stat *st, char *key,
+                     size_t size)
+{
+	struct stat program;
 	const struct analysis_options *o = &s->analysis;
 	const uint64_t options[] = {s->input.strict,  s->input.skip_unknown,
 	                            o->kinds,         o->orders,
@@ -52,7 +76,7 @@ static bool make_key(const struct analyze_settings *s, uint64_t memory, const ch
 	XXH3_128bits_reset(state);
 	XXH3_128bits_update(state, options, sizeof options);
 	XXH3_128bits_update(state, o->limits.of, sizeof o->limits.of);
-	bool ok = hash_file(state, trace) && hash_file(state, "/proc/self/exe");
+	bool ok = hash_file(state, trace, st) && hash_file(state, "/proc/self/exe", &program);
 	XXH128_hash_t hash = XXH3_128bits_digest(state);
 	snprintf(key, size, "%016" PRIx64 "%016" PRIx64, (uint64_t)hash.high64, (uint64_t)hash.low64);
 	XXH3_freeState(state);
@@ -96,17 +120,18 @@ static void begin_fresh(struct cmd_cache *c, const char *path, char *key)
 	c->writing = true;
 }
 
-void cmd_cache_open(struct cmd_cache *c, const struct analyze_settings *s, uint64_t memory, const char *trace)
+void cmd_cache_open(struct cmd_cache *c, const struct analyze_settings *s, uint64_t memory, const char *trace,
+                    const struct stat *opened)
 {
 	char *path, key[40];
-	*c = (struct cmd_cache){0};
+	*c = (struct cmd_cache){.trace = trace};
 	/* What users' patterns say, and what was visited, no key has. */
 	if (s->no_cache || s->user.count || s->analysis.exhaustive || s->analysis.unproved || s->analysis.parts ||
-	    !make_key(s, memory, trace, key, sizeof key) || asprintf(&path, "%s.cache", trace) < 0)
+	    is_descriptor(trace) || !make_key(s, memory, trace, &c->state, key, sizeof key) ||
+	    !is_same(&c->state, opened) || asprintf(&path, "%s.cache", trace) < 0)
 		return;
 	c->parts = c->cache.known = read_known(path, key);
-	if (!c->parts)
-		begin_fresh(c, path, key);
+	begin_fresh(c, path, key); /* what is known may turn out to be of other candidates */
 	free(path);
 }
 
@@ -130,10 +155,12 @@ static bool is_worth(const struct analysis *a)
 void cmd_cache_end(struct cmd_cache *c, const struct analysis *a)
 {
 	struct rt_error err;
+	struct stat now;
 	parts_free(c->parts);
 	if (c->writing) {
 		part_end(&c->part);
-		if (a && !c->part.failed && is_worth(a))
+		if (a && !c->cache.known && !c->part.failed && is_worth(a) && !stat(c->trace, &now) &&
+		    is_same(&c->state, &now))
 			(void)rt_output_commit(&c->out, &err); /* without it the next analysis takes as long */
 		else
 			rt_output_discard(&c->out);

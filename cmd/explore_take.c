@@ -177,7 +177,7 @@ static enum rt_status copy_trace(const char *from, const char *to, struct rt_err
 		ssize_t n;
 		do
 			n = sendfile(out.fd, fd, NULL, PIECE);
-		while (n > 0);
+		while (n > 0 || (n < 0 && errno == EINTR));
 		if (n < 0) {
 			status = rt_error_set(err, RT_ESYSTEM, "cannot write '%s': %s", to, strerror(errno));
 			rt_output_discard(&out);

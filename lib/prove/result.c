@@ -67,12 +67,19 @@ static bool get_number(const uint8_t **at, const uint8_t *end, uint64_t *n)
 /* The steps, behind `head` bytes. NULL without memory. */
 static uint8_t *pack_steps(const struct schedule *s, size_t head, size_t tail, uint64_t *size)
 {
+	const uint32_t count = s ? s->count : 0;
 	uint32_t threads = 0;
-	for (uint32_t i = 0; s && i < s->count; i++)
+	for (uint32_t i = 0; i < count; i++)
 		threads = s->steps[i].thread >= threads ? s->steps[i].thread + 1 : threads;
 	uint32_t *next = calloc((size_t)threads + 1, sizeof *next);
-	uint8_t *bytes = malloc(head + (s ? (size_t)s->count * STEP_BYTES_MAX : 0) + tail), *at = bytes + head;
-	for (uint32_t i = 0; next && bytes && s && i < s->count; i++) {
+	uint8_t *bytes = malloc(head + (size_t)count * STEP_BYTES_MAX + tail);
+	if (!next || !bytes) {
+		free(next);
+		free(bytes);
+		return NULL;
+	}
+	uint8_t *at = bytes + head;
+	for (uint32_t i = 0; i < count; i++) {
 		const struct schedule_step *step = &s->steps[i];
 		bool apart = step->from != next[step->thread];
 		at = put_number(at, (uint64_t)step->thread * 2 + apart);
@@ -82,10 +89,6 @@ static uint8_t *pack_steps(const struct schedule *s, size_t head, size_t tail, u
 		next[step->thread] = step->to + 1;
 	}
 	*size = (uint64_t)(at - bytes) - head;
-	if (!next) {
-		free(bytes);
-		bytes = NULL;
-	}
 	free(next);
 	return bytes;
 }
