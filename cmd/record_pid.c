@@ -29,6 +29,7 @@ struct session {
 	struct collector *collector; /* borrowed from the tree */
 	char **command;
 	char *path;
+	pid_t in_proc; /* find.h */
 	int pidfd, signals;
 	_Atomic bool dead; /* the process has ended */
 };
@@ -78,7 +79,7 @@ static enum rt_status collect(struct session *s, struct rt_writer *w, struct rt_
 	collector_begin(s->collector);
 	fprintf(stderr, "racetrace: recording process %ld%s\n", (long)s->options->pid,
 	        s->options->time_s ? "" : " (an interrupt ends the recording)");
-	enum rt_status status = collector_run(s->collector, s->options->pid, w, err);
+	enum rt_status status = collector_run(s->collector, s->in_proc, w, err);
 	kill(getpid(), SIGTERM); /* blocked: ends the waiter, if that waits */
 	pthread_join(waiter, NULL);
 	return status;
@@ -124,7 +125,8 @@ static enum rt_status record(struct session *s, struct rt_writer_result *result,
 	limit_raise();
 	unsetenv("DEBUGINFOD_URLS"); /* a recording must not wait for the network */
 	s->collector = tree_first(s->tree);
-	s->command = process_command(o->pid);
+	s->in_proc = process_in_proc(o->pid);
+	s->command = process_command(s->in_proc);
 	uint64_t began = now_ns();
 	status = create_trace(s, &w, err);
 	if (!status)

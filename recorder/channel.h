@@ -146,7 +146,7 @@ struct rt_channel {
 
 	/* Of an idle program. */
 	uint32_t idle;         /* it has made the channel itself */
-	_Atomic int32_t owner; /* process that records it, or has recorded it and died; 0: none */
+	_Atomic int32_t owner; /* number of the process that records it, or did last: it has the file locked (flock) */
 	_Atomic uint32_t
 	    session;       /* under way; 0: none. Set by the owner, or to 0 by a thread that finds the owner gone */
 	uint32_t sessions; /* the last one's number */

@@ -4,6 +4,7 @@
  */
 #include "recorder/collector/collector.h"
 #include "recorder/collector/confine.h"
+#include "recorder/collector/find.h"
 #include "recorder/collector/limits.h"
 
 #include <dirent.h>
@@ -11,11 +12,10 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -27,11 +27,11 @@ static bool begins_with(const char *text, const char *start)
 }
 
 /* True if the process has this memory file mapped; link: as in /proc/PID/maps. */
-static bool maps_file(pid_t pid, const char *link)
+static bool maps_file(pid_t in_proc, const char *link)
 {
 	char name[64], line[512];
 	bool found = false;
-	snprintf(name, sizeof name, "/proc/%ld/maps", (long)pid);
+	snprintf(name, sizeof name, "/proc/%ld/maps", (long)in_proc);
 	FILE *f = fopen(name, "re");
 	while (f && !found && fgets(line, sizeof line, f)) {
 		const char *at = strstr(line, link);
@@ -42,12 +42,12 @@ static bool maps_file(pid_t pid, const char *link)
 	return found;
 }
 
-static enum rt_status not_idle(pid_t pid, struct rt_error *err)
+static enum rt_status not_idle(pid_t pid, pid_t in_proc, struct rt_error *err)
 {
-	if (maps_file(pid, RT_IDLE_LINK))
+	if (maps_file(in_proc, RT_IDLE_LINK))
 		return rt_error_set(err, RT_EINPUT,
 		                    "cannot record process %ld: it has closed the recorder's descriptor", (long)pid);
-	if (maps_file(pid, RT_CHANNEL_LINK))
+	if (maps_file(in_proc, RT_CHANNEL_LINK))
 		return rt_error_set(err, RT_EINPUT, "cannot record process %ld: 'racetrace record' runs it already",
 		                    (long)pid);
 	return rt_error_set(
@@ -58,10 +58,10 @@ static enum rt_status not_idle(pid_t pid, struct rt_error *err)
 }
 
 /* The channel's file. *fd is the caller's. */
-static enum rt_status open_file(pid_t pid, int *fd, struct rt_error *err)
+static enum rt_status open_file(pid_t pid, pid_t in_proc, int *fd, struct rt_error *err)
 {
 	char folder[64], path[sizeof folder + 1 + sizeof((struct dirent *)0)->d_name], target[64];
-	snprintf(folder, sizeof folder, "/proc/%ld/fd", (long)pid);
+	snprintf(folder, sizeof folder, "/proc/%ld/fd", (long)in_proc);
 	DIR *d = opendir(folder);
 	if (!d && errno == ENOENT)
 		return rt_error_set(err, RT_EINPUT, "cannot record process %ld: there is none", (long)pid);
@@ -84,7 +84,7 @@ static enum rt_status open_file(pid_t pid, int *fd, struct rt_error *err)
 		}
 	}
 	closedir(d);
-	return *fd >= 0 ? RT_OK : not_idle(pid, err);
+	return *fd >= 0 ? RT_OK : not_idle(pid, in_proc, err);
 }
 
 /* The program may have written anything there. */
@@ -128,25 +128,19 @@ static enum rt_status map_channel(struct collector *c, pid_t pid, struct rt_erro
 	return c->views ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory for the collector");
 }
 
-static bool is_alive(pid_t pid)
-{
-	struct pollfd p = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
-	if (p.fd < 0)
-		return errno != ESRCH && kill(pid, 0) == 0;
-	bool alive = poll(&p, 1, 0) == 0;
-	close(p.fd);
-	return alive;
-}
-
+/* The file's lock ends with the process that has it, and means the same in all PID namespaces. */
 static enum rt_status own(struct collector *c, pid_t pid, struct rt_error *err)
 {
-	int32_t owner = 0, self = getpid();
-	while (!atomic_compare_exchange_strong(&c->channel->owner, &owner, self))
-		if (is_alive(owner))
-			return rt_error_set(err, RT_EINPUT, "process %ld is being recorded already, by process %ld",
-			                    (long)pid, (long)owner);
-	c->attached = true;
-	return RT_OK;
+	if (flock(c->fd, LOCK_EX | LOCK_NB) == 0) {
+		atomic_store(&c->channel->owner, getpid());
+		c->attached = c->owns = true;
+		return RT_OK;
+	}
+	if (errno != EWOULDBLOCK)
+		return rt_error_set(err, RT_ESYSTEM, "cannot record process %ld: cannot lock its shared memory: %s%s",
+		                    (long)pid, strerror(errno), limit_behind(errno));
+	return rt_error_set(err, RT_EINPUT, "process %ld is being recorded already, by process %ld", (long)pid,
+	                    (long)atomic_load(&c->channel->owner));
 }
 
 static struct rt_slot *slot_of(const struct collector *c, uint32_t i)
@@ -216,25 +210,26 @@ void attach_end(struct collector *c)
 
 void attach_release(struct collector *c)
 {
-	int32_t self = getpid();
-	if (atomic_load(&c->channel->owner) != self)
+	if (!c->owns)
 		return;
+	c->owns = false;
 	mute(c);
 	sweep(c);
-	atomic_compare_exchange_strong(&c->channel->owner, &self, 0);
+	flock(c->fd, LOCK_UN);
 }
 
 enum rt_status collector_attach(pid_t pid, const struct collector_options *options, int *fd, struct collector **out,
                                 struct rt_error *err)
 {
-	enum rt_status status = open_file(pid, fd, err);
+	pid_t in_proc = process_in_proc(pid);
+	enum rt_status status = open_file(pid, in_proc, fd, err);
 	if (status)
 		return status;
 	struct collector *c = calloc(1, sizeof *c);
 	if (!c)
 		return rt_error_set(err, RT_EMEMORY, "no memory for the collector");
 	c->fd = *fd;
-	c->pid = pid;
+	c->pid = in_proc;
 	c->until = UINT64_MAX;
 	c->tell = options->tell;
 	status = map_channel(c, pid, err);
@@ -246,7 +241,7 @@ enum rt_status collector_attach(pid_t pid, const struct collector_options *optio
 	}
 	mute(c);
 	sweep(c);
-	c->filters = confine_of(pid) - atomic_load(&c->channel->seen);
+	c->filters = confine_of(in_proc) - atomic_load(&c->channel->seen);
 	c->channel->collector_pid = getpid();
 	atomic_store(&c->channel->answer, atomic_load(&c->channel->request));
 	atomic_store(&c->channel->executing, 0);

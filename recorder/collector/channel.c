@@ -134,7 +134,7 @@ void collector_free(struct collector *c)
 {
 	if (!c)
 		return;
-	if (c->channel && c->attached)
+	if (c->channel)
 		attach_release(c);
 	if (c->channel)
 		munmap(c->channel, c->total_bytes);

@@ -525,8 +525,7 @@ enum rt_status collector_run(struct collector *c, pid_t in_proc, struct rt_write
 	}
 	for (uint32_t i = 0; i < slots_used(c); i++)
 		drain_rest(c, i);
-	if (c->attached)
-		attach_release(c);
+	attach_release(c);
 	tell_unseen(c);
 	if (c->writer && c->control && atomic_load(&c->control->degraded) && rt_writer_inexact(c->writer, &c->error))
 		failed(c);

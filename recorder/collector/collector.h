@@ -42,6 +42,7 @@ struct collector {
 	pid_t pid;    /* in /proc (find.h) */
 	bool replaced;
 	bool attached;    /* the program has made the channel: attach.c */
+	bool owns;        /* and no other collector may attach */
 	bool told_start;  /* the trace says that it begins in the middle of the run */
 	uint32_t session; /* of an attached one; else 0, as in the slots */
 	uint64_t until;   /* stamp behind which records are dropped */
@@ -56,7 +57,7 @@ struct collector {
  * those of its slots up to c->until are still to be taken. */
 void attach_begin(struct collector *c);
 void attach_end(struct collector *c);
-/* Behind that: another one may attach. */
+/* Behind that, and for any collector: another one may attach. */
 void attach_release(struct collector *c);
 
 #endif

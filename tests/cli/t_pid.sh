@@ -46,6 +46,16 @@ detach() {
 	kill -INT $recorder
 	wait $recorder || wrong "record --pid ended with $?: $(cat said)"
 }
+# rounds: the program has made some more.
+rounds() {
+	local more
+	more=$(($(grep -c '^round' answers) + 3))
+	for _ in $(seq 6000); do
+		[ "$(grep -c '^round' answers)" -ge $more ] && return
+		sleep 0.05
+	done
+	wrong 'no rounds'
+}
 # races: the variables of races that are observed or proved.
 races() {
 	"$racetrace" analyze --kinds race --format json t.zst >report.json 2>analyze.err
@@ -117,10 +127,14 @@ detach
 
 # A child is idle by itself.
 tell fork
-child=$(sed -n 's/^child //p' answers)
-"$racetrace" record --pid "$child" --time 2 -o child.zst 2>err || wrong "a child: $(cat err)"
-"$racetrace" dump child.zst | grep -q ' acquire  *m ' || wrong "nothing of the child"
-kill "$child"
+server=$pid
+pid=$(sed -n 's/^child //p' answers)
+attach
+rounds
+detach
+"$racetrace" dump t.zst | grep -q ' acquire  *m ' || wrong "nothing of the child"
+kill "$pid"
+pid=$server
 
 # The program ends, by itself and as ever.
 attach
@@ -234,12 +248,15 @@ int main(int argc, char **argv)
 		close_range(3, ~0U, 0);
 	if (strcmp(argv[1], "from") == 0)
 		closefrom(3);
-	puts("ready");
-	fflush(stdout);
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	char number[16] = "";
+	if (readlink("/proc/self", number, sizeof number - 1) > 0)
+		printf("ready %s\n", number);
 	for (;;) {
 		pthread_mutex_lock(&lock);
 		x++;
 		pthread_mutex_unlock(&lock);
+		puts("round");
 		usleep(1000);
 	}
 }
@@ -250,11 +267,45 @@ for how in close range from call dup2 dup3; do
 	"$racetrace" record --idle ./closes $how >answers &
 	pid=$!
 	await answers ready
-	"$racetrace" record --pid $pid --time 2 -o t.zst 2>err || wrong "closed by $how: $(cat err)"
+	attach
+	rounds
+	detach
 	"$racetrace" dump t.zst | grep -q ' acquire  *lock' || wrong "closed by $how: nothing is recorded"
 	kill $pid
 	wait $pid 2>/dev/null
 done
+
+# In a PID namespace where /proc is still the old one's: numbers differ from those in /proc. One process records at a time,
+# whatever namespace it is in.
+if unshare --fork --pid true 2>/dev/null; then
+	rm -f answers stop
+	# shellcheck disable=SC2016
+	unshare --fork --pid bash -c '"$1" record --idle ./closes nothing >answers & echo $! >number; wait' bash "$racetrace" &
+	await answers round
+	pid=$(sed -n 's/^ready //p' answers)
+	number=$(cat number)
+	within=(nsenter "--pid=/proc/$pid/ns/pid")
+	[ "$number" != "$pid" ] || wrong "a PID namespace with the same numbers: $pid"
+	attach
+	"${within[@]}" "$racetrace" record --pid "$number" -o second.zst 2>err
+	[ $? = 3 ] && grep -q "process $number is being recorded already" err || wrong "attached from another namespace: $(cat err)"
+	detach
+	rm -f t.zst said
+	# shellcheck disable=SC2016
+	"${within[@]}" bash -c '
+		"$1" record --pid "$2" -o t.zst 2>said &
+		for _ in $(seq 6000); do [ -e stop ] && break; sleep 0.05; done
+		kill -INT $!
+		wait $!' bash "$racetrace" "$number" &
+	recorder=$!
+	await said "recording process $number"
+	rounds
+	touch stop
+	wait $recorder || wrong "in a PID namespace: $(cat said)"
+	"$racetrace" dump t.zst | grep -q ' acquire  *lock' || wrong "in a PID namespace: nothing is recorded"
+	kill "$pid"
+	wait
+fi
 
 # What cannot be recorded.
 sleep 100 &

@@ -142,6 +142,7 @@ static void become_child(void)
 			pthread_mutex_lock(&m);
 			by_mutex++;
 			pthread_mutex_unlock(&m);
+			puts("round");
 			usleep(1000);
 		}
 	printf("child %ld\n", (long)child);
