@@ -163,14 +163,20 @@ static bool find_stretch(Addr at, struct stretch *s)
 
 /* ---- What is known ---- */
 
-/* A jump to the start of a function is a tail call, by which the frame is over; any other one is to a part. */
+/*
+ * A jump to the start of a function is a tail call, by which the frame is over; any other one is to a part. A part may
+ * begin like a function, where it makes the frame; then it jumps back.
+ */
 static bool is_tail_call(int64_t to, void *argument)
 {
 	const struct stretch *from = argument;
 	struct stretch s;
 	Addr at = from->start + (UWord)to;
-	return VG_(DebugInfo_sect_kind)(NULL, at) == Vg_SectPLT ||
-	       (find_stretch(at, &s) && s.start == at && s.is_function);
+	if (VG_(DebugInfo_sect_kind)(NULL, at) == Vg_SectPLT)
+		return true;
+	if (!find_stretch(at, &s) || s.start != at || !s.is_function || readable(at, s.end - at) != s.end - at)
+		return false;
+	return !instruction_jumps_between((const uint8_t *)at, s.end - at, 1 - to, (int64_t)(from->end - at));
 }
 
 enum { STRETCHES = 1024 };

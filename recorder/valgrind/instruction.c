@@ -338,6 +338,24 @@ static bool escapes(const struct instruction *i, bool has_pointer)
 	return has_pointer && !is_pop && instruction_names(i, REGISTER_FP);
 }
 
+bool instruction_jumps_between(const uint8_t *code, size_t size, int64_t first, int64_t end)
+{
+	for (size_t at = 0; at < size;) {
+		struct instruction i;
+		int32_t distance;
+		if (!instruction_decode(code + at, size - at, &i))
+			return true;
+		at += i.length;
+		int64_t to = (int64_t)at;
+		if (!instruction_jumps(&i, &distance))
+			continue;
+		to += distance;
+		if (to >= first && to < end)
+			return true;
+	}
+	return false;
+}
+
 struct frame_use frame_use(const uint8_t *code, size_t size, bool (*leaves)(int64_t at, void *argument), void *argument)
 {
 	size_t start = prologue(code, size);

@@ -39,6 +39,9 @@ bool instruction_saves(const struct instruction *i);
 /* Length of the instruction to which indirect calls may lead (endbr64), if the code begins with it; else 0. */
 size_t instruction_landing(const uint8_t *code, size_t size);
 
+/* True if the code, of `size` bytes, may jump to somewhere from the offset `first` on, and before `end`. */
+bool instruction_jumps_between(const uint8_t *code, size_t size, int64_t first, int64_t end);
+
 /* What a function does with the address of its frame. */
 struct frame_use {
 	bool is_private;  /* nothing but accesses by it: no other code can have the address of what is in there */

@@ -253,6 +253,24 @@ for rounds in 20 2000; do
 done
 cmp -s events.20 events.2000 || wrong "accesses of a private frame are recorded: $(cat events.*)"
 
+# A part of a function that is put elsewhere may make the frame, hand its address on, and jump back.
+cat >parts.c <<'END'
+int *volatile shown;
+void stores(int parted);
+__asm__(".text\nstores:\n.cfi_startproc\n test %edi, %edi\n jne .Lelsewhere\n sub $24, %rsp\n .cfi_adjust_cfa_offset 24\n"
+	".Lback:\n movl $1, 8(%rsp)\n add $24, %rsp\n .cfi_adjust_cfa_offset -24\n ret\n.cfi_endproc\n"
+	".Lelsewhere:\n.cfi_startproc\n sub $24, %rsp\n .cfi_adjust_cfa_offset 24\n lea 8(%rsp), %rax\n"
+	" mov %rax, shown(%rip)\n jmp .Lback\n.cfi_endproc\n");
+int main(void)
+{
+	stores(1);
+	return !shown;
+}
+END
+gcc -g -O1 -fno-pie -no-pie parts.c -o parts || exit 1
+"$racetrace" record --recorder=valgrind -o p.zst ./parts >out 2>err || wrong "parts: $(cat err)"
+"$racetrace" dump p.zst | grep -qE ' write .*=1 .* stores$' || wrong 'no store to a frame that another part of the function has made'
+
 # Code that is in no file, as a compiler at run time makes it, is the program's as well.
 cat >made.c <<'END'
 #include <pthread.h>
