@@ -208,7 +208,7 @@ static enum rt_status replay(struct settings *s, struct rt_trace *trace, bool *c
 	status = report_create(a, &report, &r, err);
 	if (!status) {
 		status = replay_report(r, &s->replay, confirmed, err);
-		report_keep_replayed(r, cmd_reports_in_file(&s->reports) ? VERDICT_PREDICTED : VERDICTS);
+		report_keep(r, cmd_reports_in_file(&s->reports) ? VERDICT_PREDICTED : VERDICTS, true);
 		r->finding = cmd_reports_in_file(&s->reports) ? NULL : s->replay.finding;
 		r->by_anomaly = s->replay.anomaly || s->replay.verdicts != replay_defaults.verdicts;
 		if (!status)

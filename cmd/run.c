@@ -149,7 +149,7 @@ static enum rt_status confirm(const struct settings *s, struct report *r, struct
 	if (o.time_limit_s)
 		o.verdicts |= o.limited;
 	enum rt_status status = replay_report(r, &o, &confirmed, err);
-	report_keep(r, VERDICT_PREDICTED);
+	report_keep(r, VERDICT_PREDICTED, false);
 	r->by_anomaly = false;
 	return status ? status : report_join(r, err);
 }

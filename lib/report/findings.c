@@ -208,10 +208,8 @@ static void print_fingerprints(struct joining *j, struct findings *out)
 static bool named_at(const struct joining *j, uint32_t e, bool writes, char name[EXPRESSION_MAX])
 {
 	struct place place = place_of(j->r, e);
-	if (place.callee || !place.frame || !place.frame->file)
-		return false;
-	char *line = snippet_whole(j->r->sources, place.frame->file, place.frame->line);
-	uint32_t column = place.frame->column;
+	char *line = place_line(j->r, &place);
+	uint32_t column = line ? place.frame->column : 0;
 	const struct description *d = report_event(j->r, e);
 	bool frees = d && d->event.flags & RT_F_FREE;
 	bool known =
@@ -225,9 +223,7 @@ static bool named_at(const struct joining *j, uint32_t e, bool writes, char name
 static bool called_at(const struct joining *j, uint32_t e, char name[EXPRESSION_MAX])
 {
 	struct place place = place_of(j->r, e);
-	char *line = place.frame && place.frame->file && !place.callee
-	                 ? snippet_whole(j->r->sources, place.frame->file, place.frame->line)
-	                 : NULL;
+	char *line = place_line(j->r, &place);
 	bool known = line && expression_called(line, place.frame->column, name);
 	free(line);
 	return known;

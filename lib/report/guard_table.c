@@ -214,11 +214,10 @@ static const char *lock_name(struct maker *k, uint32_t lock)
 /* What the line of a write assigns to, of memory without a name of its own; NULL: not known. The caller frees it. */
 static char *written(struct maker *k, uint64_t number)
 {
-	char name[EXPRESSION_MAX], *line = NULL;
+	char name[EXPRESSION_MAX];
 	const struct description *d = description_of(k->r.descriptions, number);
 	struct place place = d ? place_of_stack(&k->r, d->stack, d->stack_count) : (struct place){0};
-	if (place.frame && place.frame->file && !place.callee)
-		line = snippet_whole(&k->snippets, place.frame->file, place.frame->line);
+	char *line = place_line(&k->r, &place);
 	bool known = line && expression_assigned(line, place.frame->column, name);
 	free(line);
 	return known ? copy(k, name) : NULL;

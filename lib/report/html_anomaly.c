@@ -118,6 +118,8 @@ static void put_needs(const struct page *p, const struct anomaly *anomaly)
 		html_put_thread(p, model_thread_of(m, anomaly->needs[i]));
 		fprintf(p->out, ", event %" PRIu32 "</li>\n", e->number);
 	}
+	if (anomaly->need_count < anomaly->need_total)
+		fprintf(p->out, "<li>and %" PRIu32 " more</li>\n", anomaly->need_total - anomaly->need_count);
 	fputs("</ul>\n", p->out);
 }
 

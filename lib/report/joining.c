@@ -11,7 +11,6 @@
 
 #include "lib/base/hash.h"
 #include "lib/report/digest.h"
-#include "lib/trace/snippet.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -113,9 +112,7 @@ bool joining_written(const struct joining *j, const struct anomaly *a, char name
 	bool known = false;
 	for (uint32_t i = 0; i < a->event_count && !known; i++) {
 		struct place place = place_of(j->r, a->events[i]);
-		if (!rt_op_writes(model_op(j->m, a->events[i])) || place.callee || !place.frame || !place.frame->file)
-			continue;
-		char *line = snippet_whole(j->r->sources, place.frame->file, place.frame->line);
+		char *line = rt_op_writes(model_op(j->m, a->events[i])) ? place_line(j->r, &place) : NULL;
 		known = line && expression_assigned(line, place.frame->column, name);
 		free(line);
 	}

@@ -131,6 +131,11 @@ static char *line_of(const struct report *r, const struct rt_frame *frame)
 	return frame && frame->file ? snippet_whole(r->sources, frame->file, frame->line) : NULL;
 }
 
+char *place_line(const struct report *r, const struct place *place)
+{
+	return place->callee ? NULL : line_of(r, place->frame);
+}
+
 /* The user's frame that called `callee`, which is one of the stack; NULL: there is none. */
 static const struct rt_frame *caller_of(const struct report *r, const struct description *d,
                                         const struct rt_frame *callee)

@@ -344,61 +344,72 @@ static const char *why_incomplete(const struct rt_trace_info *info)
 	return info->events ? NULL : "it has no events";
 }
 
+/* The folder that the user named, and the one that paths are relative to. */
+static enum rt_status find_folders(struct report *r, const char *source_root, struct rt_error *err)
+{
+	char root[PATH_MAX];
+	if (source_root && !(r->source_root = realpath(source_root, NULL)))
+		return rt_error_set(err, RT_EUSAGE, "cannot open the folder '%s': %s", source_root, strerror(errno));
+	const char *base = r->source_root ? r->source_root : root_find(root) ? root : NULL;
+	r->base = base ? strdup(base) : NULL;
+	return !base || r->base ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory for the report");
+}
+
+/* The entries in their order, described and named, and the findings of them all. */
+static enum rt_status gather(struct report *r, const struct report_options *options, struct rt_error *err)
+{
+	if (!entries_create(r, options))
+		return rt_error_set(err, RT_EMEMORY, "no memory for the report");
+	enum rt_status status = describe_entries(r, !options->only, err);
+	if (status)
+		return status;
+	sort_entries(r);
+	if (!options->every && !merge_entries(r))
+		return rt_error_set(err, RT_EMEMORY, "no memory for the report");
+	name_entries(r);
+	status = report_name_causes(r, err);
+	return status ? status : findings_create(r, &r->findings, err);
+}
+
+/* Leaves what alone is to be listed. */
+static enum rt_status select_listed(struct report *r, const struct report_options *options, struct rt_error *err)
+{
+	if (!options->only)
+		return options->finding ? select_finding(r, options->finding, err) : RT_OK;
+	enum rt_status status = select_entry(r, options->only, err);
+	if (status)
+		return status;
+	descriptions_free(r->descriptions);
+	r->descriptions = NULL;
+	return describe_entries(r, true, err);
+}
+
 enum rt_status report_create(const struct analysis *a, const struct report_options *options, struct report **out,
                              struct rt_error *err)
 {
 	struct report *r = calloc(1, sizeof *r);
-	if (!r)
-		return rt_error_set(err, RT_EMEMORY, "no memory for the report");
-	r->analysis = a;
-	r->guards = (struct guards){.m = a->model, .por = a->facts.por};
-	r->baseline = options->baseline;
-	r->suppressions = options->suppressions;
-	r->verbose = options->verbose;
-	r->unkept = options->unkept;
-	r->by_anomaly = options->anomalies || options->every || options->orders || options->only ||
-	                options->least < VERDICT_PREDICTED;
-	if (options->source_root && !(r->source_root = realpath(options->source_root, NULL))) {
-		enum rt_status status = rt_error_set(err, RT_EUSAGE, "cannot open the folder '%s': %s",
-		                                     options->source_root, strerror(errno));
-		report_free(r);
-		return status;
-	}
-	char root[PATH_MAX];
-	const char *base = r->source_root ? r->source_root : root_find(root) ? root : NULL;
-	if (base && !(r->base = strdup(base))) {
-		report_free(r);
+	struct snippets *sources = calloc(1, sizeof *sources);
+	if (!r || !sources) {
+		free(r);
+		free(sources);
 		return rt_error_set(err, RT_EMEMORY, "no memory for the report");
 	}
-	if (!(r->sources = calloc(1, sizeof *r->sources))) {
-		report_free(r);
-		return rt_error_set(err, RT_EMEMORY, "no memory for the report");
-	}
-	*r->sources = (struct snippets){.trace = a->trace, .root = r->source_root};
-	r->incomplete = why_incomplete(rt_trace_info(a->trace));
-	enum rt_status status = entries_create(r, options) ? describe_entries(r, !options->only, err)
-	                                                   : rt_error_set(err, RT_EMEMORY, "no memory for the report");
-	if (!status) {
-		sort_entries(r);
-		if (!options->every && !merge_entries(r))
-			status = rt_error_set(err, RT_EMEMORY, "no memory for the report");
-	}
-	if (!status) {
-		name_entries(r);
-		if (!name_causes(r))
-			status = rt_error_set(err, RT_EMEMORY, "no memory for the report");
-		else
-			status = findings_create(r, &r->findings, err);
-		if (!status && options->only)
-			status = select_entry(r, options->only, err);
-		else if (!status && options->finding)
-			status = select_finding(r, options->finding, err);
-	}
-	if (!status && options->only) {
-		descriptions_free(r->descriptions);
-		r->descriptions = NULL;
-		status = describe_entries(r, true, err);
-	}
+	*r = (struct report){.analysis = a,
+	                     .guards = {.m = a->model, .por = a->facts.por},
+	                     .sources = sources,
+	                     .baseline = options->baseline,
+	                     .suppressions = options->suppressions,
+	                     .verbose = options->verbose,
+	                     .unkept = options->unkept,
+	                     .by_anomaly = options->anomalies || options->every || options->orders || options->only ||
+	                                   options->least < VERDICT_PREDICTED,
+	                     .incomplete = why_incomplete(rt_trace_info(a->trace))};
+	enum rt_status status = find_folders(r, options->source_root, err);
+	*sources = (struct snippets){.trace = a->trace, .root = r->source_root};
+	if (!status)
+		status = gather(r, options, err);
+	if (!status)
+		status = select_listed(r, options, err);
 	if (!status)
 		status = rt_trace_memory(a->trace, err);
 	if (!status && r->guards.no_memory)
@@ -429,8 +440,7 @@ void report_free(struct report *r)
 	descriptions_free(r->descriptions);
 	free(r->entries);
 	free(r->cause_ids);
-	if (r->sources)
-		snippets_release(r->sources);
+	snippets_release(r->sources);
 	free(r->sources);
 	free(r->source_root);
 	free(r->base);
@@ -452,20 +462,11 @@ void report_add_replay(struct report *r, size_t entry, struct replay_result *rep
 	r->summary[anomaly->kind][anomaly->verdict]++;
 }
 
-void report_keep_replayed(struct report *r, enum verdict least)
+void report_keep(struct report *r, enum verdict least, bool replayed)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < r->count; i++)
-		if (r->entries[i].anomaly->replay || r->entries[i].anomaly->verdict >= least)
-			r->entries[kept++] = r->entries[i];
-	r->count = kept;
-}
-
-void report_keep(struct report *r, enum verdict least)
-{
-	size_t kept = 0;
-	for (size_t i = 0; i < r->count; i++)
-		if (r->entries[i].anomaly->verdict >= least)
+		if (r->entries[i].anomaly->verdict >= least || (replayed && r->entries[i].anomaly->replay))
 			r->entries[kept++] = r->entries[i];
 	r->count = kept;
 }

@@ -77,10 +77,9 @@ enum rt_status report_write(const struct report *r, const struct report_format *
  */
 void report_add_replay(struct report *r, size_t entry, struct replay_result *replay);
 
-/* Leaves only the entries with at least this verdict. report_join is due afterwards. */
-void report_keep(struct report *r, enum verdict least);
-/* Leaves only the entries that were replayed, or that are listed anyway. */
-void report_keep_replayed(struct report *r, enum verdict least);
+/* Leaves only the entries with at least this verdict and, if `replayed`, those that were replayed. report_join is due
+ * afterwards. */
+void report_keep(struct report *r, enum verdict least, bool replayed);
 
 /* Joins the entries to findings again, after replays have changed verdicts. */
 enum rt_status report_join(struct report *r, struct rt_error *err);
