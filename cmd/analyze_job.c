@@ -120,8 +120,10 @@ enum rt_status analyze_job_run(struct analyze_job *j, struct rt_error *err)
 	struct cmd_cache cache;
 	if (!j->one_of_several)
 		progress_watch(j->trace);
-	j->analysis.memory = j->s->max_memory ? j->max_memory : 0;
-	cmd_cache_open(&cache, j->s, j->analysis.memory, j->path, &j->opened);
+	uint64_t memory = j->s->max_memory ? j->max_memory : 0;
+	j->analysis.memory = j->s->max_memory;
+	j->analysis.share = memory < j->s->max_memory ? memory : 0;
+	cmd_cache_open(&cache, j->s, memory, j->path, &j->opened);
 	j->analysis.cache = &cache.cache;
 	enum rt_status status = analysis_run(j->trace, &j->analysis, &a, err);
 	cmd_cache_end(&cache, status ? NULL : a);

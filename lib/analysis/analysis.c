@@ -3,6 +3,7 @@
 #include "lib/analysis/binary.h"
 
 #include "lib/analysis/guards.h"
+#include "lib/analysis/memory.h"
 #include "lib/analysis/plain.h"
 #include "lib/analysis/unrecorded.h"
 #include "lib/analysis/windows.h"
@@ -484,52 +485,21 @@ static enum rt_status search_all(struct analysis *a, const struct analysis_optio
 	return c->c11 ? find_causes(a, c, err) : RT_OK;
 }
 
-/* Part of what analysis_memory says that is left for what is found. */
-enum { FOUND_MEMORY = 12 << 20 };
-
-uint64_t analysis_memory(const struct rt_trace_info *info, const struct model_size *size)
+/* The search and the verdicts, in the memory that there is. RT_ELARGE: the share of it did not suffice. */
+static enum rt_status search_within(struct analysis *a, const struct analysis_options *options,
+                                    const struct search_context *c, struct rt_error *err)
 {
-	/* Measured, an event: what the model takes beside the shadow memory; all that is there later (orders, the
-	 * provers' own copies); clocks of more threads than one node holds. */
-	enum {
-		PROGRAM = (12 << 20) + FOUND_MEMORY,
-		LOADED = 40,
-		AN_EVENT = 72,
-		AN_EVENT_OF_MANY = 24,
-		A_THREAD = 3072,
-		ONE_NODE = 16
-	};
-	uint64_t an_event = AN_EVENT + (info->thread_count > ONE_NODE ? AN_EVENT_OF_MANY : 0);
-	if (size->events > UINT64_MAX / 4 / an_event)
-		return UINT64_MAX;
-	uint64_t loading = size->bytes + size->events * LOADED, later = size->events * an_event;
-	return PROGRAM + (loading > later ? loading : later) + (uint64_t)info->thread_count * A_THREAD;
-}
-
-/*
- * Lowers the limits to what the memory has room for beside the model: one part of four for instances, one for
- * schedules, two for anomalies with what reports say of them. Returns the first part.
- */
-static uint64_t fit_limits(struct limits *l, const struct rt_trace_info *info, const struct model_size *size,
-                           const struct analysis_options *options)
-{
-	enum { PARTS = 4, A_STEP = 24, AN_ANOMALY = 2048, KINDS = 3, FEWEST = 8 };
-	uint64_t need = analysis_memory(info, size), memory = options->memory,
-	         part = (FOUND_MEMORY + (memory > need ? memory - need : 0)) / PARTS, anomalies = 2 * part;
-	if (options->report_memory && options->report_memory < anomalies)
-		anomalies = options->report_memory;
-	anomalies = anomalies / AN_ANOMALY / KINDS;
-	anomalies = anomalies > FEWEST ? anomalies : FEWEST;
-	const struct {
-		enum limit limit;
-		uint64_t most;
-	} fit[] = {{LIMIT_SCHEDULE_STEPS, part / A_STEP}, {LIMIT_ANOMALIES, anomalies}, {LIMIT_EVERY, anomalies}};
-	if (!memory)
-		return 0;
-	for (size_t i = 0; i < sizeof fit / sizeof *fit; i++)
-		if (l->of[fit[i].limit] > fit[i].most)
-			l->of[fit[i].limit] = fit[i].most;
-	return part;
+	const struct rt_trace_info *info = rt_trace_info(a->trace);
+	struct limits of_all = a->limits;
+	uint64_t memory = options->share ? options->share : options->memory;
+	memory_fit(&of_all, info, &a->model->size, options->memory, options->report_memory);
+	c->lazy->memory = memory_fit(&a->limits, info, &a->model->size, memory, options->report_memory);
+	enum rt_status status = search_all(a, options, c, err);
+	bool sufficed = memory_sufficed(&a->limits, &of_all) && !c->lazy->memory_reached;
+	if (!status && options->share && !sufficed)
+		return rt_error_set(err, RT_ELARGE, "what is found in '%s' takes more than a share of the memory",
+		                    info->path);
+	return status;
 }
 
 enum rt_status analysis_run(struct rt_trace *trace, const struct analysis_options *options, struct analysis **out,
@@ -562,8 +532,6 @@ enum rt_status analysis_run(struct rt_trace *trace, const struct analysis_option
 	enum rt_status status = model_load(trace, &model, &a->model, err);
 	a->facts.m = a->model;
 	if (!status)
-		lazy.memory = fit_limits(&a->limits, rt_trace_info(trace), &a->model->size, options);
-	if (!status)
 		status = raced_find(a->model, &a->facts, err);
 	if (!status)
 		status = orders[hybrid].compute(&a->facts, &a->order_results[hybrid], err);
@@ -574,9 +542,8 @@ enum rt_status analysis_run(struct rt_trace *trace, const struct analysis_option
 		status = hidden_load(a->model, &hidden, err);
 		c.hidden = hidden;
 	}
-	if (!status) {
-		status = search_all(a, options, &c, err);
-	}
+	if (!status)
+		status = search_within(a, options, &c, err);
 	begin(options, ANALYSIS_DONE);
 	provers_free(lazy.provers);
 	if (lazy.unforced)

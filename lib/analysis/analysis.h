@@ -29,6 +29,7 @@ struct analysis_options {
 	const struct pattern *user; /* patterns of the user's, ending with a NULL name; borrowed; NULL: none */
 	struct limits limits;       /* of: 0 is the default */
 	uint64_t memory;            /* bytes that the analysis may take; 0: there is no bound */
+	uint64_t share;             /* of these, while others take the rest; 0: all */
 	uint64_t report_memory;     /* bytes of these for what stays when it is reported; 0: no bound of its own */
 	uint32_t jobs;              /* number of processes that prove candidates; 0, 1: this one */
 	struct part *part;          /* decide its share of the candidates alone, and write the results; NULL: all */
@@ -66,7 +67,8 @@ struct analysis {
 	size_t undecided; /* candidates that no prover has looked at, as `decided` ended it */
 };
 
-/* Analyzes a trace. On RT_OK *out is owned by the caller; the trace must outlive it. */
+/* Analyzes a trace. On RT_OK *out is owned by the caller; the trace must outlive it. RT_ELARGE: model.admit says so; or
+ * there is a share of the memory, and with all of it the result might be another. */
 enum rt_status analysis_run(struct rt_trace *trace, const struct analysis_options *options, struct analysis **out,
                             struct rt_error *err);
 void analysis_free(struct analysis *a);

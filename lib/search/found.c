@@ -198,13 +198,25 @@ static bool is_cut(const struct found_list *l, const struct found *f)
 	return false;
 }
 
-/* Number of instances that may be kept of all entries: more of a longer trace, and no more than memory allows. They are
- * copied once. */
+/* Number of instances that may be kept of all entries if there is memory for them: more of a longer trace. */
+static uint64_t all_of_events(const struct found_list *l)
+{
+	return FOUND_ALL + (uint64_t)l->context->m->event_count;
+}
+
+/* Number of those that may be kept: no more than memory allows. They are copied once. */
 static uint64_t found_all(const struct found_list *l)
 {
 	enum { AN_INSTANCE = 32, A_HASH = 32 };
-	uint64_t all = FOUND_ALL + (uint64_t)l->context->m->event_count, memory = l->context->lazy->memory;
+	uint64_t all = all_of_events(l), memory = l->context->lazy->memory;
 	return memory && memory / (AN_INSTANCE + A_HASH) < all ? memory / (AN_INSTANCE + A_HASH) : all;
+}
+
+/* True if memory has bounded what is kept and told apart. */
+static bool memory_reached(const struct found_list *l)
+{
+	uint64_t all = found_all(l);
+	return all < all_of_events(l) && (l->kept >= all || l->excluded >= all || l->remembered >= all);
 }
 
 static bool no_room(const struct found_list *l, const struct found *f)
@@ -417,6 +429,7 @@ static bool add(const struct found_list *l, const struct found *f)
 enum rt_status found_finish(struct found_list *l, struct rt_error *err)
 {
 	struct found *f, *next;
+	l->context->lazy->memory_reached |= memory_reached(l);
 	HASH_ITER(hh, l->entries, f, next)
 	{
 		if (!l->failed && (f->instances.count || f->excluded_count || f->rank != FOUND_UNRANKED))

@@ -18,7 +18,8 @@ struct search_lazy {
 	struct provers *provers;             /* owned by the creator of this */
 	struct trf *unforced;                /* the same: of search_unforced */
 	struct limits *limits;               /* borrowed */
-	uint64_t memory; /* bytes that instances of what one search finds may take; 0: there is no bound */
+	uint64_t memory;     /* bytes that instances of what one search finds may take; 0: there is no bound */
+	bool memory_reached; /* one had as many as it may, for want of memory */
 	enum rt_status status;
 	struct rt_error error;
 };

@@ -93,6 +93,15 @@ if ! grep -q __asan_init "$RACETRACE"; then
 	run 1 analyze --max-memory $whole_too --jobs 3 --format json -o jobs.json large.std small.std large.std
 	quiet
 	cmp -s jobs.json many.json || wrong "shares of $whole_too: another report"
+	# Limits are those of all of the memory, whether a share reaches its own (10,003 races) or not.
+	grep -E 'fork|\(v[0-9]\)' racy.std >some.std
+	for traces in "large.std small.std large.std" "small.std some.std small.std"; do
+		run 1 analyze --max-memory 150M --kinds race --format json -o many.json $traces
+		run 1 analyze --max-memory 150M --kinds race --jobs 3 --format json -o jobs.json $traces
+		quiet
+		cmp -s jobs.json many.json || wrong "shares of 150M, $traces: another report"
+	done
+	[ "$(jq '.anomalies | length' jobs.json)" -gt 5000 ] || wrong "too few races for a share to be short of memory"
 fi
 # What does not fit at all is told by its name, and the others are reported.
 run 3 analyze --max-memory 1M --jobs 2 -f json small.std large.std
