@@ -533,8 +533,9 @@ quiet
 holds '.anomalies[0].replay | .outcome == "confirmed" and .confirmed == 2 and (.results[0] | has("output") | not)'
 run 1 replay --attempts 1 --before 'exit 4' once.zst
 holds '.anomalies[0].replay | .outcome == "failed" and (.results[0].why | test("--before failed: .exit 4."))'
-run 1 explore --runs 2 --strategy random --before 'rm -f written' -f json -- ./once
-holds '[.runs[] | select(.end? == "status 3")] == []'
+run 1 explore --runs 4 -j 4 --before 'rm -f written' -f json -- ./once
+holds '[.runs[].end] == ["exit status 0", "exit status 0", "exit status 0", "exit status 0"]'
+holds "any(.runs[].repeat; startswith(\"racetrace explore\") and contains(\" --before 'rm -f written' \"))"
 
 # Interrupted, it takes all runs with it.
 "$RACETRACE" replay --timeout 600 late.zst -- ./late w >out 2>err &
