@@ -124,6 +124,26 @@ START_TEST(what_is_held_to_predicted_says_why)
 }
 END_TEST
 
+START_TEST(what_a_list_of_reads_leaves_out_is_counted)
+{
+	struct fixture f;
+	load(&f, two_races, &(struct analysis_options){0});
+	struct anomaly *a = &f.analysis->anomalies.items[0];
+	a->needs = calloc(1, sizeof *a->needs);
+	a->need_count = 1;
+	a->need_total = 3;
+	char *text = write_report(&f, "text", false, &each);
+	ck_assert_ptr_nonnull(strstr(text, "  needs 3 reads to see another write than they saw:\n"));
+	ck_assert_ptr_nonnull(strstr(text, "    and 2 more\n"));
+	free(text);
+	text = write_report(&f, "html", false, &each);
+	ck_assert_ptr_nonnull(strstr(text, "<p>Needs 3 reads to see another write than they saw.</p>"));
+	ck_assert_ptr_nonnull(strstr(text, "<li>and 2 more</li>"));
+	free(text);
+	unload(&f);
+}
+END_TEST
+
 START_TEST(a_race_is_reported_with_both_sides)
 {
 	struct fixture f;
@@ -639,6 +659,7 @@ SUITE(report)
 	Suite *s = suite_create("report");
 	TCase *c = tcase_create("reports");
 	tcase_add_test(c, what_is_held_to_predicted_says_why);
+	tcase_add_test(c, what_a_list_of_reads_leaves_out_is_counted);
 	tcase_add_test(c, a_race_is_reported_with_both_sides);
 	tcase_add_test(c, ids_count_from_the_worst_on);
 	tcase_add_test(c, a_fingerprint_does_not_depend_on_threads_numbers_or_which_side_came_first);
