@@ -1,7 +1,9 @@
 /* racetrace record: runs a program and writes its trace. */
 #include "cmd/command.h"
 #include "cmd/library.h"
+#include "cmd/others.h"
 #include "cmd/outcome.h"
+#include "cmd/record_common.h"
 #include "cmd/record_options.h"
 #include "cmd/record_pid.h"
 #include "cmd/siblings.h"
@@ -10,7 +12,6 @@
 #include "lib/base/vec.h"
 #include "recorder/collector/find.h"
 #include "recorder/collector/limits.h"
-#include "recorder/collector/name.h"
 #include "recorder/collector/program.h"
 #include "recorder/collector/tree.h"
 #include "recorder/control.h"
@@ -77,13 +78,6 @@ struct recording {
 static void program_ended(void *collector)
 {
 	collector_stop(collector);
-}
-
-/* Reports at once that a trace cannot be written any further: the program may run on for long. */
-static void tell_error(struct rt_error *error)
-{
-	cmd_fail(error);
-	error->told = true;
 }
 
 /*
@@ -189,7 +183,7 @@ static enum rt_status prepare(struct recording *r, struct rt_error *err)
 	                                      .ring_records = o->ring_kib * 1024 / (uint32_t)sizeof(struct rt_record),
 	                                      .sync_only = o->sync_only,
 	                                      .watched = r->tool.path != NULL,
-	                                      .tell = tell_error,
+	                                      .tell = record_tell_error,
 	                                      .control = o->serial || record_is_native(o) ? &r->control : NULL,
 	                                      .exit_sleep_ms = o->exit_sleep_ms,
 	                                      .vary = o->vary,
@@ -203,26 +197,6 @@ static enum rt_status prepare(struct recording *r, struct rt_error *err)
 	if (!status)
 		r->collector = tree_first(r->tree);
 	return status;
-}
-
-/* Creates the trace. Its name may hold the process id. */
-static enum rt_status create_trace(struct recording *r, pid_t pid, const struct rt_writer_options *options,
-                                   struct rt_error *err)
-{
-	char *name;
-	enum rt_status status = name_expand(r->options.output, pid, r->options.command[0], &name, err);
-	if (!status && rt_writer_create(name, options, &r->writer, err))
-		status = limit_name(err, errno);
-	if (status) {
-		free(name);
-		return status;
-	}
-	if (strcmp(name, rt_writer_path(r->writer)) != 0)
-		fprintf(stderr, "racetrace: another process writes '%s': the trace is '%s'\n", name,
-		        rt_writer_path(r->writer));
-	free(name);
-	r->path = strdup(rt_writer_path(r->writer));
-	return r->path ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory for a path");
 }
 
 /* What the program reads from standard input: the path of a file, or what else it is. */
@@ -285,7 +259,8 @@ static enum rt_status collect(struct recording *r, struct program *program, stru
 	                                    .vary = r->options.vary,
 	                                    .ring = r->options.ring,
 	                                    .input = describe_input(input, sizeof input)};
-	enum rt_status status = create_trace(r, program->pid, &options, err);
+	const struct record_options *o = &r->options;
+	enum rt_status status = record_create_trace(o->output, o->command[0], &options, &r->writer, &r->path, err);
 	if (!status)
 		status = tree_start(r->tree, r->path, err);
 	if (!status && is_held(r) && pthread_create(&r->teller, NULL, tell_held, r) == 0)
@@ -352,48 +327,7 @@ static enum rt_status record(struct recording *r, struct rt_error *err)
 	return tree_finish(r->tree, r->collector, r->writer, &r->result, err);
 }
 
-/* ---- The other processes ---- */
-
-enum { PATIENCE_MS = 2000 }; /* before the message that names the processes */
-
-static void say_left_behind(struct tree *t, const char *before, const char *behind)
-{
-	pid_t pids[8];
-	size_t n = tree_alive(t, pids, 8);
-	if (!n) /* only their traces are still to be written */
-		return;
-	fprintf(stderr, "racetrace: %s process", before);
-	for (size_t i = 0; i < n && i < 8; i++)
-		fprintf(stderr, "%s %ld", i ? "," : "", (long)pids[i]);
-	fprintf(stderr, "%s%s\n", n > 8 ? " and others" : "", behind);
-}
-
-/*
- * While the program ran, signals went to it. From here on a signal that ends a process ends the recording instead: this
- * command writes the traces first.
- */
-static void wait_for_others(struct tree *t)
-{
-	const struct timespec none = {0, 0};
-	const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-	unsigned waited = 0, step = 50;
-	sigset_t set;
-	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-		sigaddset(&set, ends[i]);
-	pthread_sigmask(SIG_BLOCK, &set, NULL);
-	while (tree_wait(t, step)) {
-		if (sigtimedwait(&set, NULL, &none) > 0) {
-			say_left_behind(t, "the recording is interrupted; unrecorded from here on:", "");
-			tree_abandon(t);
-			break;
-		}
-		waited += step;
-		if (waited == PATIENCE_MS)
-			say_left_behind(t, "waiting for the processes that the program left behind:",
-			                " (an interrupt ends the recording)");
-	}
-}
+/* ---- What came of it ---- */
 
 /* The order that they make is not in the trace: what they may order is at most `predicted`. */
 static void say_atomics(const struct collector *c)
@@ -411,27 +345,6 @@ static void say_modules(const char *path, const struct collector *c)
 	if (!collector_modules(c)->count)
 		fprintf(stderr, "racetrace: '%s' has no source positions: /proc/%ld/maps could not be read\n", path,
 		        (long)collector_told(c));
-}
-
-static void say_counts(const char *path, const struct rt_writer_result *result)
-{
-	fprintf(stderr, "racetrace: %s: %" PRIu64 " events, %" PRIu64 " repeats left out, %" PRIu64 " bytes\n", path,
-	        result->events, result->left_out, result->bytes);
-}
-
-static void say_broken(unsigned threads)
-{
-	if (threads)
-		fprintf(stderr, "racetrace: the program overwrote its records: events of %u threads are lost\n",
-		        threads);
-}
-
-/* Why the first of them was not has been said. */
-static void say_unrecorded(size_t n)
-{
-	if (n > 1)
-		fprintf(stderr, "racetrace: %zu more process%s not recorded either\n", n - 1,
-		        n == 2 ? " was" : "es were");
 }
 
 /* Without memory it is not looked at. */
@@ -466,9 +379,9 @@ static void tell(const struct tree_trace *trace, void *arg)
 	else if (trace->path) {
 		add_trace(r, trace->path);
 		if (o->verbose)
-			say_counts(trace->path, &trace->result);
+			record_say_counts(trace->path, &trace->result);
 	}
-	say_broken(trace->broken);
+	record_say_broken(trace->broken);
 }
 
 static void release(struct recording *r)
@@ -530,7 +443,7 @@ static void say_trace(const struct recording *r)
 		fprintf(stderr, "racetrace: the traces are '%s' and '%s.PID'; next: racetrace analyze %s %s.*\n",
 		        r->path, r->path, r->path, r->path);
 	else
-		fprintf(stderr, "racetrace: the trace is '%s'; next: racetrace analyze %s\n", r->path, r->path);
+		record_say_trace(r->path);
 }
 
 static void say_unwanted(const struct recording *r)
@@ -578,10 +491,10 @@ int cmd_record(int argc, char **argv)
 	if (written)
 		add_trace(&r, r.path);
 	if (written && r.options.verbose)
-		say_counts(r.path, &r.result);
+		record_say_counts(r.path, &r.result);
 	bool deadlocked = is_deadlocked(&r);
 	if (!status)
-		say_broken(collector_broken(r.collector));
+		record_say_broken(collector_broken(r.collector));
 	if (written)
 		say_control(&r);
 	if (written && r.options.outcome &&
@@ -592,9 +505,9 @@ int cmd_record(int argc, char **argv)
 	if (written)
 		say_modules(r.path, r.collector);
 	if (r.tree) {
-		wait_for_others(r.tree);
+		others_wait(r.tree);
 		tree_end(r.tree, tell, &r);
-		say_unrecorded(tree_unrecorded(r.tree));
+		others_say_unrecorded(tree_unrecorded(r.tree));
 	}
 	if (written && is_kept(&r)) {
 		remove_old(&r, began);

@@ -3,16 +3,15 @@
 
 #include "cmd/command.h"
 #include "cmd/library.h"
+#include "cmd/record_common.h"
 #include "lib/base/clock.h"
 #include "recorder/channel.h"
 #include "recorder/collector/find.h"
 #include "recorder/collector/limits.h"
-#include "recorder/collector/name.h"
 #include "recorder/collector/program.h"
 #include "recorder/collector/tree.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -37,14 +36,10 @@ struct session {
 /* What ends the recording comes to a descriptor. */
 static enum rt_status take_signals(struct session *s, struct rt_error *err)
 {
-	const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 	sigset_t set, file;
-	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-		sigaddset(&set, ends[i]);
+	record_block_ends(&set);
 	sigemptyset(&file);
 	sigaddset(&file, SIGXFSZ);
-	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	pthread_sigmask(SIG_BLOCK, &file, NULL); /* the trace reaches its size limit as an error of write */
 	s->signals = signalfd(-1, &set, SFD_CLOEXEC);
 	return s->signals >= 0 ? RT_OK : rt_error_set(err, RT_ESYSTEM, "cannot wait for signals: %s", strerror(errno));
@@ -85,33 +80,10 @@ static enum rt_status collect(struct session *s, struct rt_writer *w, struct rt_
 	return status;
 }
 
-static enum rt_status create_trace(struct session *s, struct rt_writer **w, struct rt_error *err)
-{
-	const struct record_options *o = s->options;
-	struct rt_writer_options options = {
-	    .command = (const char *const *)s->command, .pid = (uint64_t)o->pid, .recording = true, .ring = o->ring};
-	char *name;
-	enum rt_status status = name_expand(o->output, o->pid, s->command ? s->command[0] : "program", &name, err);
-	if (status)
-		return status;
-	status = rt_writer_create(name, &options, w, err);
-	free(name);
-	if (status)
-		return status;
-	s->path = strdup(rt_writer_path(*w));
-	return s->path ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory for a path");
-}
-
-static void tell_error(struct rt_error *error)
-{
-	cmd_fail(error);
-	error->told = true;
-}
-
 static enum rt_status record(struct session *s, struct rt_writer_result *result, struct rt_error *err)
 {
 	const struct record_options *o = s->options;
-	struct tree_options tree = {.rings = {.tell = tell_error}, .output = o->output, .ring = o->ring};
+	struct tree_options tree = {.rings = {.tell = record_tell_error}, .output = o->output, .ring = o->ring};
 	struct rt_writer *w = NULL;
 	enum rt_status status;
 	if (!limit_allows_collector())
@@ -128,7 +100,9 @@ static enum rt_status record(struct session *s, struct rt_writer_result *result,
 	s->in_proc = process_in_proc(o->pid);
 	s->command = process_command(s->in_proc);
 	uint64_t began = now_ns();
-	status = create_trace(s, &w, err);
+	struct rt_writer_options options = {
+	    .command = (const char *const *)s->command, .pid = (uint64_t)o->pid, .recording = true, .ring = o->ring};
+	status = record_create_trace(o->output, s->command ? s->command[0] : "program", &options, &w, &s->path, err);
 	if (!status)
 		status = tree_start(s->tree, s->path, err);
 	if (!status)
@@ -150,15 +124,12 @@ static void say_end(const struct session *s, const struct rt_writer_result *resu
 	if (!collector_threads(s->collector))
 		fprintf(stderr, "racetrace: '%s' is empty: no thread of process %ld did anything meanwhile\n", s->path,
 		        pid);
-	if (collector_broken(s->collector))
-		fprintf(stderr, "racetrace: the program overwrote its records: events of %u threads are lost\n",
-		        collector_broken(s->collector));
+	record_say_broken(collector_broken(s->collector));
 	if (s->options->verbose)
-		fprintf(stderr, "racetrace: %s: %" PRIu64 " events, %" PRIu64 " repeats left out, %" PRIu64 " bytes\n",
-		        s->path, result->events, result->left_out, result->bytes);
+		record_say_counts(s->path, result);
 	bool kept = s->options->trigger.kind != TRIGGER_FINDING || trigger_keeps(&s->options->trigger, &s->path, 1);
 	if (kept && isatty(STDERR_FILENO))
-		fprintf(stderr, "racetrace: the trace is '%s'; next: racetrace analyze %s\n", s->path, s->path);
+		record_say_trace(s->path);
 }
 
 int record_pid(const struct record_options *options)

@@ -112,7 +112,8 @@ static enum rt_status analyze(char *const *argv, int *status, struct rt_error *e
 	return pid > 0 ? RT_OK : rt_error_set(err, RT_ESYSTEM, "cannot run an analysis: %s", strerror(errno));
 }
 
-enum rt_status trigger_finds(const struct trigger *t, char *const *traces, size_t n, bool *found, struct rt_error *err)
+/* *found: there is a finding of the level or above. */
+static enum rt_status finds(const struct trigger *t, char *const *traces, size_t n, bool *found, struct rt_error *err)
 {
 	const char *const options[] = {"analyze",   "--format",
 	                               "text",      "--allow-incomplete",
@@ -148,7 +149,7 @@ bool trigger_keeps(const struct trigger *t, char *const *traces, size_t n)
 {
 	struct rt_error err = {0};
 	bool found = false;
-	if (trigger_finds(t, traces, n, &found, &err)) {
+	if (finds(t, traces, n, &found, &err)) {
 		cmd_fail(&err);
 		return true;
 	}

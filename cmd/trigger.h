@@ -18,11 +18,9 @@ bool trigger_parse(const char *text, struct trigger *out);
 bool trigger_fires(const struct trigger *t, enum rt_exit_kind kind, int value);
 
 /*
- * With the trigger of a finding: has the traces analyzed as one report, by `racetrace analyze`. *found: there is a
- * finding of the level or above. If that cannot be decided, the traces are to be kept.
+ * With the trigger of a finding: has the traces analyzed as one report, by `racetrace analyze`. If there is no finding
+ * of the level or above they are removed, which a message says. True if they are kept, as where that cannot be decided.
  */
-enum rt_status trigger_finds(const struct trigger *t, char *const *traces, size_t n, bool *found, struct rt_error *err);
-/* The same; if there is none, the traces are removed, which a message says. True if they are kept. */
 bool trigger_keeps(const struct trigger *t, char *const *traces, size_t n);
 
 #endif
