@@ -30,7 +30,8 @@ check_flag() {
 		last=$("$racetrace" dump --cell jm --kind acquire "$tmp/trace" | awk 'END { print $2 }')
 		want='["observed",true]'
 		[ "$last" != main ] || want=
-		"$racetrace" analyze --kinds race --format json "$tmp/trace" >"$tmp/report"
+		# (On a busy machine main looks at the flag ten thousand times. What is proved of that does not matter here.)
+		"$racetrace" analyze --kinds race --limit built_events_total=100000 --format json "$tmp/trace" >"$tmp/report"
 		got=$(jq -c '(.anomalies | map(select(.variable.name == "alive") | .id)) as $causes | .anomalies[] |
 			select(.variable.name != "alive" and .verdict == "observed") |
 			[.verdict, (.follows.races | length > 0 and all(IN($causes[])))]' "$tmp/report" | sort -u)
