@@ -39,7 +39,8 @@ bool instruction_saves(const struct instruction *i);
 /* Length of the instruction to which indirect calls may lead (endbr64), if the code begins with it; else 0. */
 size_t instruction_landing(const uint8_t *code, size_t size);
 
-/* True if the code, of `size` bytes, may jump to somewhere from the offset `first` on, and before `end`. */
+/* True if the code, of `size` bytes, may jump to an offset from `first` on, and before `end`; as well if it is not
+ * known as a whole. */
 bool instruction_jumps_between(const uint8_t *code, size_t size, int64_t first, int64_t end);
 
 /* What a function does with the address of its frame. */

@@ -11,11 +11,11 @@ enum { PAGES = 200 };
 static void *work(void *arg)
 {
 	struct page *p = arg;
-	while (!done) {
+	do {
 		pthread_mutex_lock(&p->lock);
 		p->count++;
 		pthread_mutex_unlock(&p->lock);
-	}
+	} while (!done);
 	return NULL;
 }
 int main(void)

@@ -194,6 +194,17 @@ START_TEST(frame_is_followed_where_it_goes)
 }
 END_TEST
 
+START_TEST(jumps_are_seen_where_they_go)
+{
+	static const uint8_t back[] = {0x90, 0xeb, 0xf0, RET}; /* to 3 - 16 */
+	static const uint8_t unknown[] = {UNKNOWN};
+	ck_assert(instruction_jumps_between(back, sizeof back, -13, -12));
+	ck_assert(!instruction_jumps_between(back, sizeof back, -12, 100));
+	ck_assert(!instruction_jumps_between(back, sizeof back, -100, -13));
+	ck_assert(instruction_jumps_between(unknown, sizeof unknown, 0, 1)); /* for all that is known */
+}
+END_TEST
+
 SUITE(instruction)
 {
 	Suite *s = suite_create("instruction");
@@ -205,6 +216,7 @@ SUITE(instruction)
 	tcase_add_test(c, frame_is_private_unless_its_address_is_taken);
 	tcase_add_test(c, frame_pointer_may_be_a_register);
 	tcase_add_test(c, frame_is_followed_where_it_goes);
+	tcase_add_test(c, jumps_are_seen_where_they_go);
 	suite_add_tcase(s, c);
 	return s;
 }
