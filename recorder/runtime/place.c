@@ -18,6 +18,7 @@ bool rt_place_twice;
 /* The tables are changed under it. Handlers are deferred meanwhile, so it is never held by code below. */
 static _Atomic bool locked;
 static struct rt_shared *entries; /* under the lock: the table that is being made */
+static bool lacks;                /* under the lock: it had no room for memory that has another address */
 
 static struct rt_shared *table_of(uint32_t version)
 {
@@ -42,17 +43,11 @@ static void lock(void)
 		RT_SYSCALL(SYS_sched_yield);
 	uint32_t version = atomic_load_explicit(&rt_shared.version, memory_order_relaxed);
 	entries = table_of(version + 1);
+	lacks = false;
 	atomic_thread_fence(memory_order_release);
 	for (unsigned i = 0; i < RT_SHARED_MAX; i++)
 		if (table_of(version)[i].at || entries[i].at)
 			set_entry(&entries[i], table_of(version)[i]);
-}
-
-static void unlock(void)
-{
-	atomic_fetch_add_explicit(&rt_shared.version, 1, memory_order_release);
-	atomic_store_explicit(&locked, false, memory_order_release);
-	rt_busy_end();
 }
 
 /* A part of a mapping, and what it shows. */
@@ -66,18 +61,14 @@ static bool overlap(uintptr_t a, uintptr_t a_size, uintptr_t b, uintptr_t b_size
 	return a < b + b_size && b < a + a_size;
 }
 
-static void store(struct part p, uintptr_t first, uintptr_t pc)
+static void store(struct part p, uintptr_t first)
 {
-	for (unsigned i = 0; i < RT_SHARED_MAX; i++) {
-		if (entries[i].at)
-			continue;
-		set_entry(&entries[i], (struct rt_shared){p.at, p.size, first, p.device, p.inode, p.offset});
-		if (first == p.at)
+	for (unsigned i = 0; i < RT_SHARED_MAX; i++)
+		if (!entries[i].at) {
+			set_entry(&entries[i], (struct rt_shared){p.at, p.size, first, p.device, p.inode, p.offset});
 			return;
-		__atomic_store_n(&rt_place_twice, true, __ATOMIC_RELEASE);
-		rt_emit_alias(p.at, p.size, first, pc);
-		return;
-	}
+		}
+	lacks |= first != p.at;
 }
 
 static struct part cut_from(struct part p, uint64_t from, uint64_t to)
@@ -86,7 +77,7 @@ static struct part cut_from(struct part p, uint64_t from, uint64_t to)
 }
 
 /* Adds the part, piece by piece: those that are there already show what is. */
-static void add(struct part p, uintptr_t pc)
+static void add(struct part p)
 {
 	uint64_t end = p.offset + p.size;
 	for (unsigned i = 0; i < RT_SHARED_MAX && p.size; i++) {
@@ -97,13 +88,13 @@ static void add(struct part p, uintptr_t pc)
 			continue;
 		uint64_t from = o->offset > p.offset ? o->offset : p.offset;
 		uint64_t to = o->offset + o->size < end ? o->offset + o->size : end;
-		store(cut_from(p, from, to), at + (from - o->offset), pc);
+		store(cut_from(p, from, to), at + (from - o->offset));
 		if (from > p.offset)
-			add(cut_from(p, p.offset, from), pc);
+			add(cut_from(p, p.offset, from));
 		p = cut_from(p, to, end);
 	}
 	if (p.size)
-		store(p, p.at, pc);
+		store(p, p.at);
 }
 
 static struct part part_of(const struct rt_shared *s)
@@ -111,44 +102,89 @@ static struct part part_of(const struct rt_shared *s)
 	return (struct part){s->at, s->size, s->device, s->inode, s->offset};
 }
 
-/* Takes an entry out of the table; it is its own address's again. */
-static struct part take(struct rt_shared *s, uintptr_t pc)
+static struct part take(struct rt_shared *s)
 {
 	struct part p = part_of(s);
-	if (s->first != p.at)
-		rt_emit_alias(p.at, p.size, p.at, pc);
 	set_entry(s, (struct rt_shared){0});
 	return p;
 }
 
 /* What shows memory that was known by these addresses. */
-static void add_again(uintptr_t from, uintptr_t size, uintptr_t pc)
+static void add_again(uintptr_t from, uintptr_t size)
 {
 	for (unsigned i = 0; i < RT_SHARED_MAX; i++) {
 		struct rt_shared *s = &entries[i];
 		if (s->at && s->first != s->at && overlap(s->first, s->size, from, size))
-			add(take(s, pc), pc);
+			add(take(s));
 	}
 }
 
 /* Takes out what is in [p, p + size), and puts back what is beside it. */
-static void forget(uintptr_t p, size_t size, uintptr_t pc)
+static void forget(uintptr_t p, size_t size)
 {
 	for (unsigned i = 0; i < RT_SHARED_MAX; i++) {
 		struct rt_shared *s = &entries[i];
 		uintptr_t at = s->at, first = s->first;
 		if (!at || !overlap(at, s->size, p, size))
 			continue;
-		struct part whole = take(s, pc);
+		struct part whole = take(s);
 		uint64_t end = whole.offset + whole.size;
 		if (at < p)
-			add(cut_from(whole, whole.offset, whole.offset + (p - at)), pc);
+			add(cut_from(whole, whole.offset, whole.offset + (p - at)));
 		if (at + whole.size > p + size)
-			add(cut_from(whole, whole.offset + (p + size - at), end), pc);
+			add(cut_from(whole, whole.offset + (p + size - at), end));
 		if (first == at)
-			add_again(at, whole.size, pc);
+			add_again(at, whole.size);
 		i = UINT_MAX; /* from the start again: what was added may be anywhere */
 	}
+}
+
+/* By what the address is known in the table; from there up to *end, which is lowered, it is so too. */
+static uintptr_t known_in(const struct rt_shared *table, uintptr_t at, uintptr_t *end)
+{
+	const struct rt_shared *found = NULL;
+	for (unsigned i = 0; i < RT_SHARED_MAX; i++) {
+		const struct rt_shared *s = &table[i];
+		if (!s->at)
+			continue;
+		if (!found && at - s->at < s->size)
+			found = s;
+		uintptr_t border = s == found ? s->at + s->size : s->at;
+		if (border > at && border < *end)
+			*end = border;
+	}
+	return found ? found->first + (at - found->at) : at;
+}
+
+/* Of what has another address in `table`, the old one or the new one: what is known by another one than before. */
+static void tell_changes(const struct rt_shared *table, const struct rt_shared *old, uintptr_t pc)
+{
+	for (unsigned i = 0; i < RT_SHARED_MAX; i++) {
+		uintptr_t end = table[i].at + table[i].size, next;
+		if (!table[i].at || table[i].first == table[i].at)
+			continue;
+		for (uintptr_t at = table[i].at; at < end; at = next) {
+			next = end;
+			uintptr_t was = known_in(old, at, &next), is = known_in(entries, at, &next);
+			if (was == is || (table == old && is != at))
+				continue;
+			if (is != at)
+				__atomic_store_n(&rt_place_twice, true, __ATOMIC_RELEASE);
+			rt_emit_alias(at, next - at, is, pc);
+		}
+	}
+}
+
+static void unlock(uintptr_t pc)
+{
+	const struct rt_shared *old = table_of(atomic_load_explicit(&rt_shared.version, memory_order_relaxed));
+	tell_changes(old, old, pc);
+	tell_changes(entries, old, pc);
+	if (lacks)
+		rt_emit_sync(RT_OP_LOST, RT_LOST_CALL, 1, pc, 0);
+	atomic_fetch_add_explicit(&rt_shared.version, 1, memory_order_release);
+	atomic_store_explicit(&locked, false, memory_order_release);
+	rt_busy_end();
 }
 
 /* True if an entry is of these addresses, or shows what they have. twice: one that shows another one's memory. */
@@ -177,8 +213,8 @@ bool rt_place_elsewhere(uintptr_t p, size_t size)
 void rt_place_add(void *p, size_t size, uint64_t device, uint64_t inode, uint64_t offset, uintptr_t pc)
 {
 	lock();
-	add((struct part){(uintptr_t)p, size, device, inode, offset}, pc);
-	unlock();
+	add((struct part){(uintptr_t)p, size, device, inode, offset});
+	unlock(pc);
 }
 
 void rt_place_forget(uintptr_t p, size_t size, uintptr_t pc)
@@ -186,8 +222,8 @@ void rt_place_forget(uintptr_t p, size_t size, uintptr_t pc)
 	if (!is_there(p, size, false))
 		return;
 	lock();
-	forget(p, size, pc);
-	unlock();
+	forget(p, size);
+	unlock(pc);
 }
 
 /* The part that has the address; its size is 0 if none has. */
@@ -202,15 +238,15 @@ static struct part part_at(uintptr_t p)
 }
 
 /* Shared memory without a file is known by where it was when it was first seen at two addresses. */
-static void copied(uintptr_t p, size_t size, uintptr_t from, uintptr_t pc)
+static void copied(uintptr_t p, size_t size, uintptr_t from)
 {
 	enum { NO_FILE = -2 };
 	struct part known = part_at(from);
 	if (!known.size) {
 		known = (struct part){from, size, (uint64_t)NO_FILE, from, 0};
-		add(known, pc);
+		add(known);
 	}
-	add((struct part){p, size, known.device, known.inode, known.offset}, pc);
+	add((struct part){p, size, known.device, known.inode, known.offset});
 }
 
 void rt_place_moved(uintptr_t p, size_t size, uintptr_t from, size_t old_size, uintptr_t pc)
@@ -220,22 +256,22 @@ void rt_place_moved(uintptr_t p, size_t size, uintptr_t from, size_t old_size, u
 	unsigned n = 0;
 	lock();
 	if (!old_size)
-		copied(p, size, from, pc);
+		copied(p, size, from);
 	for (uintptr_t at = from; at - from < old_size && at - from < size && n < PARTS; at += parts[n++].size) {
 		parts[n] = part_at(at);
 		if (!parts[n].size)
 			break;
 	}
 	if (n)
-		forget(from, old_size, pc);
+		forget(from, old_size);
 	for (unsigned i = 0; i < n; i++) {
 		struct part part = parts[i];
 		uintptr_t done = part.at - from, left = size - done;
 		part.size = i + 1 == n || part.size > left ? left : part.size;
 		part.at = p + done;
-		add(part, pc);
+		add(part);
 	}
-	unlock();
+	unlock(pc);
 }
 
 uintptr_t rt_place_first(uintptr_t p)

@@ -45,6 +45,12 @@ trap 'rm -rf "$tmp"' EXIT
 "$racetrace" record -o "$tmp/trace" -- "$tmp/split" || exit 1
 "$racetrace" dump --kind lock "$tmp/trace" | awk '$4 == "acquire" { print $5 }' | sort | uniq -c >"$tmp/locks"
 [ "$(wc -l <"$tmp/locks")" = 1 ] || { echo "one lock has several addresses: $(cat "$tmp/locks")"; exit 1; }
+# Where it is known is told of the whole mapping, and then of each of the 199 parts that end: never of one that stays.
+"$racetrace" dump --kind alias "$tmp/trace" >"$tmp/aliases"
+[ "$(wc -l <"$tmp/aliases")" = 200 ] || { echo "mappings are told $(wc -l <"$tmp/aliases") times"; exit 1; }
+[ -z "$("$racetrace" dump --kind lost "$tmp/trace")" ] || { echo "something is lost"; exit 1; }
+"$racetrace" record -o "$tmp/trace" -- "$tmp/split" many 2>"$tmp/said" || exit 1
+"$racetrace" dump --kind lost "$tmp/trace" 2>"$tmp/said" | grep -q ' lost ' || { echo "too many mappings are not said"; exit 1; }
 
 # Under load, with small rings, so that threads wait for room: the order of what a mutex orders is that which the program
 # saw. The number of writes of c before the last look at it is the c that was printed.

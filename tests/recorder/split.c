@@ -1,4 +1,7 @@
-/* A lock in memory that is mapped twice, while parts of the second mapping end. See tests/cli/t_order.sh. */
+/*
+ * A lock in memory that is mapped twice, while parts of the second mapping end; or, with an argument, memory of which
+ * more parts are mapped once more than the recorder has room for. See tests/cli/t_order.sh.
+ */
 #include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -7,7 +10,7 @@ struct page {
 	int count;
 };
 static _Atomic int done;
-enum { PAGES = 200 };
+enum { PAGES = 200, MANY = 300 };
 static void *work(void *arg)
 {
 	struct page *p = arg;
@@ -18,13 +21,27 @@ static void *work(void *arg)
 	} while (!done);
 	return NULL;
 }
-int main(void)
+static int map_many(int fd, size_t size)
 {
+	if (ftruncate(fd, (off_t)size * MANY) != 0 ||
+	    mmap(NULL, size * MANY, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) == MAP_FAILED)
+		return 1;
+	for (int i = 0; i < MANY; i++)
+		if (mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)size * i) == MAP_FAILED)
+			return 1;
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	(void)argv;
 	size_t size = (size_t)sysconf(_SC_PAGESIZE);
 	int fd = memfd_create("pages", 0);
 	pthread_t threads[2];
 	if (fd < 0 || ftruncate(fd, (off_t)size * PAGES) != 0)
 		return 1;
+	if (argc > 1)
+		return map_many(fd, size);
 	char *a = mmap(NULL, size * PAGES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	char *b = mmap(NULL, size * PAGES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	pthread_mutexattr_t shared;
