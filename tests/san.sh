@@ -7,18 +7,19 @@ export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:verify_asan_link_order=0 UBS
 export RT_RANDOM_TRACES=${RT_RANDOM_TRACES:-4000} RT_ORDER_RUNS=${RT_ORDER_RUNS:-20} RT_FLAG_RUNS=${RT_FLAG_RUNS:-2}
 passed=0
 failed=0
-"$1/tests/unit" >"$1/unit.log" 2>&1
-unit_status=$?
-JOBS=2 bash tests/cli/run.sh "$1" >"$1/cli.log" 2>&1
-cli_status=$?
-for suite in unit cli; do
-	cat "$1/$suite.log"
-	status=${suite}_status
-	read -r p f < <(grep -E '^[0-9]+ passed, [0-9]+ failed' "$1/$suite.log" | tail -n 1 | sed -E 's/ passed,| failed//g')
-	if [ "${!status}" -ne 0 ] && [ "${f:-0}" = 0 ]; then f=1; fi
+
+# suite NAME COMMAND...
+suite() {
+	local log=$1/$2.log status p f
+	"${@:3}" 2>&1 | tee "$log"
+	status=${PIPESTATUS[0]}
+	read -r p f < <(grep -E '^[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1 | sed -E 's/ passed,| failed//g')
+	if [ "$status" -ne 0 ] && [ "${f:-0}" = 0 ]; then f=1; fi
 	passed=$((passed + ${p:-0}))
 	failed=$((failed + ${f:-0}))
-	p=0 f=0
-done
+}
+
+suite "$1" unit "$1/tests/unit"
+JOBS=2 suite "$1" cli bash tests/cli/run.sh "$1"
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ]

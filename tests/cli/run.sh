@@ -1,6 +1,7 @@
 #!/bin/bash
 # run.sh [BUILD [NAME...]]: runs every tests/cli/t_*.sh, or those named, each with RACETRACE (the program), BUILD and a scratch folder of its own as
-# working folder. A test passes if it exits with 0; what a failed one wrote is shown. JOBS: tests at a time (1).
+# working folder. A test passes if it exits with 0; what a failed one wrote is shown. JOBS: tests at a time (1). LIMIT: seconds until a test
+# counts as one that hangs (900, as the machine may be busy).
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 build=${1:-${BUILD:-$here/../../build}}
@@ -21,7 +22,7 @@ try() {
 	local name begin=$SECONDS
 	name=$(basename "$1" .sh)
 	mkdir "$scratch/$name"
-	if (cd "$scratch/$name" && bash "$1" "$BUILD") >"$scratch/$name.log" 2>&1; then
+	if (cd "$scratch/$name" && bash "$here/../limit.sh" "${LIMIT:-900}" bash "$1" "$BUILD") >"$scratch/$name.log" 2>&1; then
 		echo "$name: ok ($((SECONDS - begin)) s)"
 		echo "$name" >>"$scratch/passed"
 	else

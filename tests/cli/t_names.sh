@@ -43,10 +43,10 @@ done
 mkfifo one two
 "$racetrace" record -o t.zst ./app one >out1 2>err1 &
 first=$!
-until [ -e t.zst.part ]; do sleep 0.02; done
+await $first [ -e t.zst.part ]
 "$racetrace" record -o t.zst ./app two >out2 2>err2 &
 second=$!
-until [ -e t-2.zst.part ]; do sleep 0.02; done
+await $second [ -e t-2.zst.part ]
 echo a >two
 wait $second
 [ $? = 5 ] || wrong 'the second status'
@@ -80,7 +80,7 @@ ln -s elsewhere/real.zst link.zst && touch elsewhere/real.zst
 mkdir folder
 "$racetrace" record -o folder/t.zst ./app one >/dev/null 2>err &
 first=$!
-until [ -e folder/t.zst.part ]; do sleep 0.02; done
+await $first [ -e folder/t.zst.part ]
 mv folder moved
 echo a >one
 wait $first

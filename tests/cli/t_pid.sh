@@ -6,8 +6,8 @@ set -u
 racetrace=$RACETRACE
 gcc -g -O1 -fsanitize=thread "$top/tests/process/idle_server.c" -o server -pthread || exit 1
 
-# await FILE PATTERN: the pattern comes in the file.
-await() {
+# appears FILE PATTERN: the pattern comes in the file.
+appears() {
 	for _ in $(seq 6000); do
 		grep -q -- "$2" "$1" 2>/dev/null && return
 		sleep 0.05
@@ -21,7 +21,7 @@ start() {
 	"$@" <orders >answers 2>server.err &
 	pid=$!
 	exec 3>orders
-	await answers ready
+	appears answers ready
 }
 # tell COMMAND: the server has done it.
 told=0
@@ -39,7 +39,7 @@ attach() {
 	rm -f t.zst said
 	"$racetrace" record --pid "$pid" -o t.zst "$@" 2>said &
 	recorder=$!
-	await said 'recording process'
+	appears said 'recording process'
 }
 # detach: it ends.
 detach() {
@@ -266,7 +266,7 @@ for how in close range from call dup2 dup3; do
 	rm -f answers
 	"$racetrace" record --idle ./closes $how >answers &
 	pid=$!
-	await answers ready
+	appears answers ready
 	attach
 	rounds
 	detach
@@ -281,7 +281,7 @@ if unshare --fork --pid true 2>/dev/null; then
 	rm -f answers stop
 	# shellcheck disable=SC2016
 	unshare --fork --pid bash -c '"$1" record --idle ./closes nothing >answers & echo $! >number; wait' bash "$racetrace" &
-	await answers round
+	appears answers round
 	pid=$(sed -n 's/^ready //p' answers)
 	number=$(cat number)
 	within=(nsenter "--pid=/proc/$pid/ns/pid")
@@ -298,7 +298,7 @@ if unshare --fork --pid true 2>/dev/null; then
 		kill -INT $!
 		wait $!' bash "$racetrace" "$number" &
 	recorder=$!
-	await said "recording process $number"
+	appears said "recording process $number"
 	rounds
 	touch stop
 	wait $recorder || wrong "in a PID namespace: $(cat said)"

@@ -247,7 +247,7 @@ mkfifo held
 run 0 record --serial -o blocks.zst ./blocks
 "$RACETRACE" replay --resolve first --timeout 600 -f json blocks.zst -- ./blocks >out 2>err &
 replay=$!
-until [ "$(stat -c %s blocks.runs)" -gt 2 ]; do sleep 0.1; done
+await $replay larger 2 blocks.runs
 kill -INT $replay
 wait $replay || wrong "an interrupted replay: status $?: $(cat err)"
 holds '[.anomalies[] | select(.verdict == "confirmed")] | length == 1'
@@ -255,7 +255,7 @@ says 'interrupted: 1 of 2 were not replayed'
 rm blocks.runs
 "$RACETRACE" run --serial --timeout 600 -f json -- ./blocks >out 2>err &
 replay=$!
-until [ "$(stat -c %s blocks.runs 2>/dev/null || echo 0)" -gt 2 ]; do sleep 0.1; done
+await $replay larger 2 blocks.runs
 kill -INT $replay
 wait $replay
 [ $? = 1 ] || wrong "an interrupted run: $(cat err)"

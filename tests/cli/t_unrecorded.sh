@@ -35,7 +35,7 @@ END
 mkdir folder
 "$racetrace" record -o folder/t.zst ./waits >out 2>err &
 recorder=$!
-until [ -e begun ]; do sleep 0.05; done
+await $recorder [ -e begun ]
 rm -rf folder
 for _ in $(seq 600); do
 	[ ! -s err ] || break
@@ -74,7 +74,7 @@ for _ in 1 2 3; do
 	rm -f awake err
 	"$racetrace" record -o t.zst ./app quiet awake 2>err &
 	recorder=$!
-	until grep -qs waiting err; do sleep 0.05; done
+	await $recorder grep -qs waiting err
 	kill -TERM $recorder
 	wait $recorder || wrong "$way: the recording's status is $?"
 	grep -qx 'racetrace: the recording is interrupted; unrecorded from here on: process [0-9]*' err || wrong "$way: it says: $(cat err)"

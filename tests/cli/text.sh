@@ -40,3 +40,18 @@ one_line() {
 	[ "$(wc -l <err)" = 1 ] || wrong "not one line: $(cat err)"
 	[ ! -s out ] || wrong "there is output: $(head -n 3 out)"
 }
+# await PID COMMAND...: waits until the command is true; what it waits for comes from that process.
+await() {
+	local pid=$1 i
+	shift
+	for ((i = 0; i < 6000; i++)); do
+		"$@" && return
+		kill -0 "$pid" 2>/dev/null || break
+		sleep 0.05
+	done
+	"$@" || wrong "it never came: $*"
+}
+# larger SIZE FILE: the file is there, and larger.
+larger() {
+	[ "$(stat -c %s "$2" 2>/dev/null || echo 0)" -gt "$1" ]
+}
