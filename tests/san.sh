@@ -1,5 +1,5 @@
 #!/bin/bash
-# san.sh BUILD: the unit tests, then the command line's tests, two at a time, with a program built under AddressSanitizer and
+# san.sh BUILD: the unit tests, then the command line's tests, with a program built under AddressSanitizer and
 # UndefinedBehaviorSanitizer (the recorder itself lives in other programs and is not instrumented).
 set -u
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:verify_asan_link_order=0 UBSAN_OPTIONS=print_stacktrace=1
@@ -20,6 +20,6 @@ suite() {
 }
 
 suite "$1" unit "$1/tests/unit"
-JOBS=2 suite "$1" cli bash tests/cli/run.sh "$1"
+suite "$1" cli bash tests/cli/run.sh "$1"
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ]

@@ -1,6 +1,6 @@
 #!/bin/bash
 # run.sh [BUILD [NAME...]]: runs every tests/cli/t_*.sh, or those named, each with RACETRACE (the program), BUILD and a scratch folder of its own as
-# working folder. A test passes if it exits with 0; what a failed one wrote is shown. JOBS: tests at a time (1). LIMIT: seconds until a test
+# working folder. A test passes if it exits with 0; what a failed one wrote is shown. JOBS: tests at a time (2, as many of them wait). LIMIT: seconds until a test
 # counts as one that hangs (900, as the machine may be busy).
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -34,12 +34,11 @@ try() {
 touch "$scratch/passed"
 running=0
 for t in "${tests[@]}"; do
-	if [ "${JOBS:-1}" -le 1 ]; then
-		try "$t"
-		continue
+	if [ "$running" -ge "${JOBS:-2}" ]; then
+		wait -n
+	else
+		running=$((running + 1))
 	fi
-	[ "$running" -lt "$JOBS" ] || wait -n
-	[ "$running" -ge "$JOBS" ] || running=$((running + 1))
 	try "$t" &
 done
 wait
