@@ -47,12 +47,10 @@ static void put_finding(const struct report *r, const struct finding *f, FILE *o
 }
 
 /* The first line: no lines for a trace that was cut short mean little. */
-static void put_incomplete(const struct report *r, FILE *out)
+static void put_incomplete(const struct report *r, const char *what, const char *why, FILE *out)
 {
-	if (!r->incomplete)
-		return;
-	put_line(r, &(struct place){0}, "warning", "the trace is incomplete: ", out);
-	utf8_print(r->incomplete, put_character, out);
+	put_line(r, &(struct place){0}, "warning", what, out);
+	utf8_print(why, put_character, out);
 	putc('\n', out);
 }
 
@@ -60,7 +58,8 @@ enum rt_status report_gcc(const struct report *r, bool color, FILE *out, struct 
 {
 	(void)color;
 	(void)err;
-	put_incomplete(r, out);
+	if (r->incomplete)
+		put_incomplete(r, "the trace is incomplete: ", r->incomplete, out);
 	for (size_t i = 0; i < r->findings->count && !ferror(out); i++)
 		if (!r->findings->items[i].known)
 			put_finding(r, &r->findings->items[i], out);
@@ -71,6 +70,9 @@ enum rt_status report_gcc_merged(const struct merge *m, bool color, FILE *out, s
 {
 	(void)color;
 	(void)err;
+	char lacking[4096];
+	if (merge_incomplete_text(m, lacking, sizeof lacking))
+		put_incomplete(merge_any_report(m), "", lacking, out);
 	for (size_t i = 0; i < m->count && !ferror(out); i++) {
 		const struct merged_finding *f = &m->items[i];
 		char text[FINDING_TEXT_MAX];

@@ -142,15 +142,19 @@ static void put_end(const struct page *p)
 	html_put_end(p);
 }
 
+static void put_incomplete(const struct page *p, const char *what, const char *why)
+{
+	fprintf(p->out, "<p class=\"predicted\">%s", what);
+	html_put(p, why);
+	fputs("</p>\n", p->out);
+}
+
 static bool put_page(struct page *p)
 {
 	html_put_head(p);
 	fputs("<header>\n", p->out);
-	if (p->r->incomplete) {
-		fputs("<p class=\"predicted\">the trace is incomplete: ", p->out);
-		html_put(p, p->r->incomplete);
-		fputs("</p>\n", p->out);
-	}
+	if (p->r->incomplete)
+		put_incomplete(p, "the trace is incomplete: ", p->r->incomplete);
 	fputs("<h1>racetrace report</h1>\n", p->out);
 	put_trace(p);
 	fputs("</header>\n<main>\n", p->out);
@@ -181,7 +185,11 @@ static enum rt_status write_page(const struct report *r, const struct merge *m, 
 	bool ok = true;
 	if (m) {
 		html_put_head(&p);
-		fprintf(out, "<header>\n<h1>racetrace report</h1>\n<p class=\"dim\">%zu %ss</p>\n</header>\n<main>\n",
+		char lacking[4096];
+		fputs("<header>\n", out);
+		if (merge_incomplete_text(m, lacking, sizeof lacking))
+			put_incomplete(&p, "", lacking);
+		fprintf(out, "<h1>racetrace report</h1>\n<p class=\"dim\">%zu %ss</p>\n</header>\n<main>\n",
 		        m->run_count, merge_unit(m));
 		ok = html_put_merged(&p, m);
 		put_end(&p);

@@ -223,12 +223,12 @@ static void next_line(struct json_report *j, const char *text)
 }
 
 /* As far as it is of the trace. */
-static void put_trace_head(struct json_report *j)
+static void put_trace_head(struct json_report *j, const char *incomplete)
 {
 	next_line(j, "{");
-	if (j->r->incomplete) {
+	if (incomplete) {
 		next_line(j, "\"incomplete\": ");
-		jw_text(&j->w, NULL, j->r->incomplete);
+		jw_text(&j->w, NULL, incomplete);
 		next_line(j, ",");
 	}
 	next_line(j, "\n\"schema\": \"racetrace.report/1\",\n\"tool\": ");
@@ -241,7 +241,7 @@ static void put_trace_head(struct json_report *j)
 
 static void put_head(struct json_report *j)
 {
-	put_trace_head(j);
+	put_trace_head(j, j->r->incomplete);
 	if (j->r->analysis->undecided) {
 		next_line(j, ",\n\"undecided\": ");
 		jw_number(&j->w, NULL, j->r->analysis->undecided);
@@ -299,6 +299,8 @@ static void put_run(struct json_writer *w, const struct merge_run *run)
 		jw_text(w, "repeat", run->repeat);
 	if (run->end)
 		jw_text(w, "end", run->end);
+	if (run->incomplete)
+		jw_text(w, "incomplete", run->incomplete);
 	if (run->last) {
 		jw_number(w, "first_event", run->first);
 		jw_number(w, "last_event", run->last);
@@ -427,9 +429,10 @@ static void put_merged(struct json_writer *w, const struct merge *m, const struc
 static void put_merged_head(struct json_report *j, const struct merge *m)
 {
 	bool replayed = false;
+	char lacking[4096];
 	for (int kind = 0; kind < ANOMALY_KINDS; kind++)
 		replayed |= m->summary[kind][VERDICT_CONFIRMED] != 0;
-	put_trace_head(j);
+	put_trace_head(j, merge_incomplete_text(m, lacking, sizeof lacking) ? lacking : NULL);
 	next_line(j, ",\n\"runs\": [");
 	for (size_t i = 0; i < m->run_count; i++) {
 		next_line(j, i ? ",\n" : "\n");

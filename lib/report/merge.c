@@ -41,6 +41,7 @@ static void release_run(struct merge_run *run)
 	free(run->strategy);
 	free(run->repeat);
 	free(run->end);
+	free(run->incomplete);
 	free(run->marks);
 }
 
@@ -141,7 +142,7 @@ enum rt_status merge_add(struct merge *m, const struct merge_source *source, str
 	run->events = run->last ? run->last - run->first + 1 : info->events;
 	run->threads = info->thread_count;
 	run->report = r;
-	if (!mark_findings(run))
+	if (!copy(&run->incomplete, r->incomplete) || !mark_findings(run))
 		return rt_error_set(err, RT_EMEMORY, "no memory to merge reports");
 	for (size_t i = 0; i < run->mark_count; i++) {
 		const struct merge_mark *mark = &run->marks[i],
@@ -495,6 +496,22 @@ void merge_seen_text(const struct merge *m, const struct merged_finding *f, char
 {
 	snprintf(text, size, "seen in %zu of %zu %s%s, first in %s", f->run_count, m->run_count, merge_unit(m),
 	         m->run_count == 1 ? "" : "s", merge_first_run(m, f)->name);
+}
+
+bool merge_incomplete_text(const struct merge *m, char *text, size_t size)
+{
+	const struct merge_run *first = NULL;
+	size_t count = 0;
+	for (size_t i = 0; i < m->run_count; i++) {
+		count += m->runs[i].incomplete != NULL;
+		if (m->runs[i].incomplete && !first)
+			first = &m->runs[i];
+	}
+	if (first)
+		snprintf(text, size, "%zu of %zu %s%s %s an incomplete trace, first %s: %s", count, m->run_count,
+		         merge_unit(m), m->run_count == 1 ? "" : "s", count == 1 ? "has" : "have", first->name,
+		         first->incomplete);
+	return first != NULL;
 }
 
 const struct report *merge_any_report(const struct merge *m)

@@ -44,6 +44,7 @@ struct merge_mark {
 struct merge_run {
 	uint32_t number; /* from 1 */
 	char *name, *strategy, *repeat, *end;
+	char *incomplete; /* why its trace is; NULL: it is whole */
 	uint64_t seed, events, duration_ns, postponed, thrashed, first, last;
 	uint32_t threads;
 	struct report *report; /* NULL: it had nothing that others do not show as well */
@@ -143,6 +144,8 @@ uint32_t merge_run_of(const struct merge *m, const struct report *r);
 const char *merge_unit(const struct merge *m);
 /* "seen in 3 of 10 runs, first in run 2" */
 void merge_seen_text(const struct merge *m, const struct merged_finding *f, char *text, size_t size);
+/* "2 of 3 runs have an incomplete trace, first in run 2: it was cut short". False: none has. */
+bool merge_incomplete_text(const struct merge *m, char *text, size_t size);
 /* A run whose report is kept, the earliest; NULL: there is none. */
 const struct report *merge_any_report(const struct merge *m);
 

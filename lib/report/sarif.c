@@ -275,13 +275,13 @@ static size_t results(const struct report *r)
 	return r->by_anomaly ? r->count : r->findings->count;
 }
 
-static void put_head(struct sarif *s, size_t count)
+static void put_head(struct sarif *s, const char *incomplete, size_t count)
 {
 	next_line(s, "{\n\"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\",\n\"version\": "
 	             "\"2.1.0\",\n\"runs\": [{\n\"tool\": ");
 	put_tool(&s->w);
 	next_line(s, ",\n\"invocations\": ");
-	put_invocations(&s->w, s->r->incomplete, count);
+	put_invocations(&s->w, incomplete, count);
 	if (s->r->base) {
 		next_line(s, ",\n\"originalUriBaseIds\": ");
 		sarif_base(&s->w, s->r->base);
@@ -293,7 +293,7 @@ enum rt_status report_sarif(const struct report *r, bool color, FILE *out, struc
 {
 	struct sarif s = {.w = {.out = out}, .r = r};
 	(void)color;
-	put_head(&s, results(r));
+	put_head(&s, r->incomplete, results(r));
 	for (size_t i = 0; i < results(r) && i < RESULTS_MAX && !s.w.failed && !ferror(out); i++) {
 		next_line(&s, i ? ",\n" : "\n");
 		if (r->by_anomaly)
@@ -333,7 +333,9 @@ enum rt_status report_sarif_merged(const struct merge *m, bool color, FILE *out,
 {
 	struct sarif s = {.w = {.out = out}, .r = merge_any_report(m)};
 	(void)color;
-	put_head(&s, m->count);
+	char lacking[4096];
+	bool incomplete = merge_incomplete_text(m, lacking, sizeof lacking);
+	put_head(&s, incomplete ? lacking : NULL, m->count);
 	for (size_t i = 0; i < m->count && i < RESULTS_MAX && !s.w.failed && !ferror(out); i++) {
 		const struct merged_finding *f = &m->items[i];
 		next_line(&s, i ? ",\n" : "\n");

@@ -82,13 +82,11 @@ static void put_trace(const struct printer *p)
 }
 
 /* The first line: an empty report of an incomplete trace means little. */
-static void put_incomplete(const struct printer *p)
+static void put_incomplete(const struct printer *p, const char *what, const char *why)
 {
-	if (!p->r->incomplete)
-		return;
 	text_put_styled(p, YELLOW, "warning: ");
-	fputs("the trace is incomplete: ", p->out);
-	text_put(p, p->r->incomplete);
+	fputs(what, p->out);
+	text_put(p, why);
 	fputs("; this report is about what is there\n", p->out);
 }
 
@@ -215,7 +213,8 @@ enum rt_status report_text(const struct report *r, bool color, FILE *out, struct
 	                    .color = color,
 	                    .width = text_width(out),
 	                    .folder = folder_of(rt_trace_info(r->analysis->trace))};
-	put_incomplete(&p);
+	if (r->incomplete)
+		put_incomplete(&p, "the trace is incomplete: ", r->incomplete);
 	if (r->by_anomaly)
 		put_anomalies(&p);
 	else
@@ -345,6 +344,9 @@ enum rt_status report_text_merged(const struct merge *m, bool color, FILE *out, 
 	                    .out = out,
 	                    .color = color,
 	                    .width = text_width(out)};
+	char lacking[4096];
+	if (merge_incomplete_text(m, lacking, sizeof lacking))
+		put_incomplete(&p, "", lacking);
 	for (size_t i = 0; i < m->count && !ferror(out); i++)
 		if (m->items[i].level > LEVEL_NOTE && !m->items[i].known)
 			put_merged(&p, m, &m->items[i]);

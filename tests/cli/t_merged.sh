@@ -61,6 +61,20 @@ for format in json text sarif html gcc; do
 done
 [ "$(grep -c "^racetrace: warning: 'crowd/[0-9]*.std'" err)" = 3 ] || wrong "warnings: $(cat err)"
 grep -q "^racetrace: 'crowd/0.std'" err || grep -q '^racetrace: .*crowd/0.std' err || wrong "the unreadable one is not named: $(cat err)"
+# Each format begins with what is incomplete, also if a later trace is, and one that shows nothing new.
+head -n 1 crowd/13.jsonl >empty.jsonl
+for format in text gcc json html sarif; do
+	run 4 analyze -f $format clean.std clean.std empty.jsonl none.jsonl
+	case $format in
+	sarif) holds '.runs[0].invocations[0].executionSuccessful == false' ;;
+	html) sed -n '/<header>/,/<h1>/p' out >first ;;
+	*) head -n 1 out >first ;;
+	esac
+	[ $format = sarif ] && jq -r '.runs[0].invocations[0].toolExecutionNotifications[0].message.text' out >first
+	grep -q '2 of 4 runs have an incomplete trace, first empty.jsonl: ' first || wrong "incomplete, $format: $(head -n 3 out)"
+done
+run 4 analyze clean.std none.jsonl
+holds '.incomplete and (.runs[1].incomplete | length > 0) and (.runs[0] | has("incomplete") | not)'
 # What is wrong with the command is said once.
 run 2 analyze --jobs 3 --source-root none runs
 one_line
