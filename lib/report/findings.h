@@ -56,6 +56,7 @@ struct findings {
 	size_t levels[LEVELS]; /* number of each, without what is known */
 	size_t known;          /* by the baseline alone */
 	size_t suppressed;
+	size_t each; /* number of anomalies of each that JSON lists */
 };
 
 /* Joins the report's entries, and adds to its guards. On RT_OK *out is owned by the caller; it borrows from the report.

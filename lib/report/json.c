@@ -2,6 +2,7 @@
  * The JSON report, schema racetrace.report/1 (docs/report.schema.json). It is written member by member and anomaly by
  * anomaly, one a line, so that a report of a million pairs is never in memory as a whole.
  */
+#include "lib/report/findings.h"
 #include "lib/report/formats.h"
 #include "lib/report/json_findings.h"
 #include "lib/report/json_parts.h"
@@ -155,8 +156,11 @@ static void put_tool(struct json_writer *w)
 	jw_object_end(w);
 }
 
-static void put_limits(struct json_writer *w, const struct report *r, bool is_long)
+/* `cut`: not all anomalies are listed. */
+static void put_limits(struct json_report *j, bool cut)
 {
+	const struct report *r = j->r;
+	struct json_writer *w = &j->w;
 	const struct prove_counts *proofs = &r->analysis->proofs;
 	struct report_limit limits[LIMITS];
 	size_t n = report_limits(r, limits);
@@ -164,8 +168,10 @@ static void put_limits(struct json_writer *w, const struct report *r, bool is_lo
 	for (size_t i = 0; i < n; i++) {
 		jw_object(w, limits[i].name);
 		jw_number(w, "bound", limits[i].bound);
-		bool listed = !strcmp(limits[i].name, limit_infos[LIMIT_LISTED_CALLS].name); /* JSON's own */
-		jw_bool(w, "hit", listed ? is_long : limits[i].hit);
+		/* JSON's own */
+		bool calls = !strcmp(limits[i].name, limit_infos[LIMIT_LISTED_CALLS].name);
+		bool anomalies = !strcmp(limits[i].name, limit_infos[LIMIT_LISTED_ANOMALIES].name);
+		jw_bool(w, "hit", calls ? j->stacks.is_long : anomalies ? cut : limits[i].hit);
 		if (!strcmp(limits[i].name, limit_infos[LIMIT_SEARCH_STATES].name))
 			jw_number(w, "visited", proofs->states);
 		jw_object_end(w);
@@ -223,7 +229,7 @@ static void next_line(struct json_report *j, const char *text)
 }
 
 /* As far as it is of the trace. */
-static void put_trace_head(struct json_report *j, const char *incomplete)
+static void put_trace_head(struct json_report *j, const char *incomplete, bool cut)
 {
 	next_line(j, "{");
 	if (incomplete) {
@@ -236,12 +242,12 @@ static void put_trace_head(struct json_report *j, const char *incomplete)
 	next_line(j, ",\n\"trace\": ");
 	put_trace(j);
 	next_line(j, ",\n\"limits\": ");
-	put_limits(&j->w, j->r, j->stacks.is_long);
+	put_limits(j, cut);
 }
 
-static void put_head(struct json_report *j)
+static void put_head(struct json_report *j, bool cut)
 {
-	put_trace_head(j, j->r->incomplete);
+	put_trace_head(j, j->r->incomplete, cut);
 	if (j->r->analysis->undecided) {
 		next_line(j, ",\n\"undecided\": ");
 		jw_number(&j->w, NULL, j->r->analysis->undecided);
@@ -263,17 +269,39 @@ static void put_head(struct json_report *j)
 	next_line(j, ",\n\"anomalies\": [");
 }
 
+/* The entries that LIMIT_LISTED_ANOMALIES leaves out; NULL: none, or without memory. */
+static bool *find_left_out(const struct report *r, bool *failed)
+{
+	const struct findings *all = r->alone ? NULL : r->findings;
+	bool *left_out = NULL;
+	for (size_t i = 0; all && i < all->count; i++)
+		for (size_t k = all->each; k < all->items[i].entry_count && !*failed; k++) {
+			if (!left_out)
+				left_out = calloc(r->count, sizeof *left_out);
+			if (left_out)
+				left_out[all->items[i].entries[k]] = true;
+			else
+				*failed = true;
+		}
+	return left_out;
+}
+
 enum rt_status report_json(const struct report *r, bool color, FILE *out, struct rt_error *err)
 {
 	struct json_report j = {.w = {.out = out}};
+	bool *left_out = find_left_out(r, &j.w.failed), any = false;
 	(void)color;
 	json_report_turn(&j, r);
-	put_head(&j);
+	put_head(&j, left_out);
 	for (size_t i = 0; i < r->count && !j.w.failed && !ferror(out); i++) {
-		next_line(&j, i ? ",\n" : "\n");
+		if (left_out && left_out[i])
+			continue;
+		next_line(&j, any ? ",\n" : "\n");
 		json_put_anomaly(&j, &r->entries[i]);
+		any = true;
 	}
-	fputs(r->count ? "\n]" : "]", out);
+	fputs(any ? "\n]" : "]", out);
+	free(left_out);
 	json_put_stacks(&j);
 	fputs("\n}\n", out);
 	json_report_release(&j);
@@ -428,11 +456,13 @@ static void put_merged(struct json_writer *w, const struct merge *m, const struc
 
 static void put_merged_head(struct json_report *j, const struct merge *m)
 {
-	bool replayed = false;
+	bool replayed = false, cut = false;
 	char lacking[4096];
+	for (size_t i = 0; i < m->count; i++)
+		cut |= m->items[i].finding && m->items[i].finding->entry_count > m->items[i].report->findings->each;
 	for (int kind = 0; kind < ANOMALY_KINDS; kind++)
 		replayed |= m->summary[kind][VERDICT_CONFIRMED] != 0;
-	put_trace_head(j, merge_incomplete_text(m, lacking, sizeof lacking) ? lacking : NULL);
+	put_trace_head(j, merge_incomplete_text(m, lacking, sizeof lacking) ? lacking : NULL, cut);
 	next_line(j, ",\n\"runs\": [");
 	for (size_t i = 0; i < m->run_count; i++) {
 		next_line(j, i ? ",\n" : "\n");
@@ -473,7 +503,8 @@ enum rt_status report_json_merged(const struct merge *m, bool color, FILE *out, 
 		if (f && m->items[i].report != j.r)
 			json_report_turn(&j, m->items[i].report);
 		j.run = f ? merge_run_of(m, j.r) : 0;
-		for (size_t k = 0; f && k < f->entry_count && !j.w.failed && !ferror(out); k++) {
+		for (size_t k = 0; f && k < f->entry_count && k < j.r->findings->each && !j.w.failed && !ferror(out);
+		     k++) {
 			next_line(&j, any ? ",\n" : "\n");
 			json_put_anomaly(&j, &j.r->entries[f->entries[k]]);
 			any = true;

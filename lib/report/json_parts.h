@@ -13,7 +13,7 @@ struct json_stacks {
 	struct json_stack *all;
 	struct json_later *later;
 	uint32_t count, room;
-	bool *leads;  /* by entry of this report: it comes first in a finding; NULL: all stacks are in place */
+	bool *leads; /* by entry of this report: it comes first in an error or warning; NULL: all stacks are in place */
 	bool is_long; /* LIMIT_LISTED_CALLS is reached */
 	bool apart;   /* those of what is being written */
 };

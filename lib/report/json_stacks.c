@@ -1,6 +1,6 @@
 /*
  * Stacks in JSON. Reports of many anomalies are mostly stacks, and these are mostly the same: in a long report only the
- * first anomaly of a finding has its stacks in place. Those of others are numbered, and said once at the end.
+ * first anomaly of an error or warning has its stacks in place. Those of others are numbered, and said once at the end.
  */
 #include "lib/report/json_parts.h"
 
@@ -151,7 +151,7 @@ void json_report_turn(struct json_report *j, const struct report *r)
 	s->leads = calloc(r->count + 1, sizeof *s->leads);
 	j->w.failed |= !s->leads;
 	for (size_t i = 0; s->leads && i < r->findings->count; i++)
-		s->leads[r->findings->items[i].entries[0]] = true;
+		s->leads[r->findings->items[i].entries[0]] = r->findings->items[i].level > LEVEL_NOTE;
 }
 
 void json_stacks_place(struct json_report *j, const struct report_entry *entry)

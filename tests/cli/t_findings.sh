@@ -269,6 +269,18 @@ for traces in "$tmp/cache.zst" "$tmp/cache.zst $tmp/account.zst"; do
 	[ "$(wc -c <"$tmp/out")" -lt "$(wc -c <"$tmp/short.json")" ] || { echo "a long report is no shorter"; fail=1; }
 done
 
+# Of more anomalies than the limit each finding lists its first ones, and says how many it has; --anomalies lists all.
+"$racetrace" analyze -f json --limit listed_anomalies=1 "$tmp/cache.zst" >"$tmp/out"
+is "anomalies left out" '.limits.listed_anomalies.hit and ([.anomalies[].id] == [.findings[].anomalies[]]) and
+	all(.findings[]; (.anomalies | length) == 1) and any(.findings[]; .anomalies_count > 1)'
+for all in --anomalies "--finding F1"; do
+	# shellcheck disable=SC2086
+	"$racetrace" analyze -f json --limit listed_anomalies=1 $all "$tmp/cache.zst" >"$tmp/out"
+	is "all with $all" '(.limits.listed_anomalies.hit | not) and (.anomalies | length) > 1 and all(.findings[]; has("anomalies_count") | not)'
+done
+"$racetrace" analyze -f json --limit listed_anomalies=1 "$tmp/cache.zst" "$tmp/account.zst" >"$tmp/out"
+is "anomalies of two traces" '.limits.listed_anomalies.hit and (.anomalies | length) == (.findings | length)'
+
 # Also where findings of two traces alternate.
 printf '%s\n' 'main|fork(T1)|1' 'main|w(z)|2' 'main|w(z)|3' 'main|w(z)|4' 'main|acq(l)|5' 'main|rel(l)|6' 'main|w(x)|2' 'main|w(x)|3' \
 	'main|w(x)|4' 'T1|acq(l)|7' 'T1|rel(l)|8' 'T1|w(z)|19' 'T1|w(x)|9' >"$tmp/first.std"
