@@ -76,6 +76,7 @@ struct rt_call {
 	int32_t descriptor;         /* -1: none */
 	uint32_t holder;            /* thread that has the lock of a file, RT_CALL_NO_HOLDER: unknown */
 	uint32_t own;               /* see rt_channel.shared; 0: others than the process's threads may end the wait */
+	_Atomic uint32_t tries;     /* number of tries that have failed, from 1; 0: the thread sleeps in the kernel */
 	uint64_t object, pc;        /* as of the BLOCK */
 	const struct rt_record *at; /* rt_slot.cur at that time: the thread has recorded nothing since */
 };

@@ -68,6 +68,17 @@ static bool is_still(const struct rt_channel *c)
 	return !c->control_offset || atomic_load(&c->standstill);
 }
 
+/* Two tries later one has failed that began after the last look. */
+static bool has_tried(const struct rt_call *call, struct wait_view *v, uint64_t stamp, uint64_t *asleep)
+{
+	uint32_t tries = atomic_load(&call->tries), since = tries - v->tries;
+	bool has = v->looked && since >= 2;
+	*asleep = v->looked;
+	v->looked = stamp;
+	v->tries = tries;
+	return has;
+}
+
 void waits_look(struct rt_channel *c, pid_t pid, struct rt_slot *slot, struct wait_view *v, unsigned *looks)
 {
 	struct wait_view now = {0};
@@ -84,9 +95,12 @@ void waits_look(struct rt_channel *c, pid_t pid, struct rt_slot *slot, struct wa
 	++*looks;
 	/* The stamp first: all that is later may have ended the wait. */
 	uint64_t stamp = atomic_fetch_add(&c->clock, 1) + 1;
+	uint64_t asleep = stamp;
+	bool is =
+	    atomic_load(&slot->call.tries) ? has_tried(&slot->call, v, stamp, &asleep) : is_asleep(c, pid, &slot->call);
 	struct wait_view again = {0};
-	if (is_asleep(c, pid, &slot->call) && is_in_call(slot, &again) && is_same(&again, v))
-		v->asleep = stamp;
+	if (is && is_in_call(slot, &again) && is_same(&again, v))
+		v->asleep = asleep;
 }
 
 /* True if the process's threads alone can end the wait. */

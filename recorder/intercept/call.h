@@ -98,6 +98,7 @@ static inline void rt_call_begins(unsigned kind, int descriptor, uint64_t object
 	s->call.descriptor = descriptor;
 	s->call.holder = holder;
 	s->call.own = own;
+	atomic_store_explicit(&s->call.tries, 0, memory_order_relaxed);
 	s->call.object = object;
 	s->call.pc = pc;
 	s->call.at = s->cur;

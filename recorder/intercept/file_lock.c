@@ -188,25 +188,32 @@ void rt_part_locked(int fd, const struct flock *f, uintptr_t pc)
 
 /*
  * Valgrind (3.19) does not know that F_OFD_SETLKW may wait, and lets no other thread run meanwhile. So the thread tries
- * until the call will not wait.
+ * until the call will not wait; the collector sees the tries fail. False: a handler of a signal has interrupted it.
  */
-static void await_by_tries(int fd, const struct flock *f)
+static bool await_by_tries(int fd, const struct flock *f)
 {
 	enum { TRY_US = 2000 };
-	while (RT_SYSCALL(SYS_fcntl, fd, F_OFD_SETLK, f) == -EAGAIN)
+	struct rt_call *call = &rt_self->call;
+	atomic_store(&call->tries, 1);
+	rt_thread.handled = 0;
+	while (RT_SYSCALL(SYS_fcntl, fd, F_OFD_SETLK, f) == -EAGAIN) {
+		atomic_fetch_add(&call->tries, 1);
 		rt_pause_us(TRY_US);
+		if (rt_thread.handled && !rt_signal_restarts(rt_thread.handled))
+			return false;
+		rt_thread.handled = 0;
+	}
+	return true;
 }
 
-void rt_part_awaits(int fd, int command, const struct flock *f, uintptr_t pc)
+bool rt_part_awaits(int fd, int command, const struct flock *f, uintptr_t pc)
 {
 	struct part p;
-	bool tries = rt_watched && command == F_OFD_SETLKW;
-	if (!tries && command == F_OFD_SETLKW && rt_recording() && part_of(fd, f, &p))
+	if (command == F_OFD_SETLKW && rt_recording() && part_of(fd, f, &p))
 		awaits(fd, &p, f->l_type == F_RDLCK ? HELD_SHARED : HELD_EXCLUSIVE, pc);
 	else if (command == F_SETLKW || command == F_OFD_SETLKW)
 		awaits(fd, NULL, HELD_NOT, pc);
-	if (tries)
-		await_by_tries(fd, f);
+	return !rt_watched || command != F_OFD_SETLKW || await_by_tries(fd, f);
 }
 
 void rt_file_unlocking(int fd, uintptr_t pc)

@@ -348,6 +348,11 @@ RT_INTERPOSE(long, syscall, (long wanted, ...))
 		return result;
 	bool forks = rt_clone_begins(wanted, given, pc);
 	switch (wanted) {
+	case SYS_execve:
+		return rt_execve((const char *)given[0], (char **)given[1], (char **)given[2]);
+	case SYS_execveat:
+		return rt_execveat((int)given[0], (const char *)given[1], (char **)given[2], (char **)given[3],
+		                   (int)given[4]);
 #include "recorder/intercept/kernel_calls.h"
 	default: {
 		if (rt_sandbox_refused(wanted, (const unsigned long *)given))

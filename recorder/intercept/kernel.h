@@ -145,7 +145,15 @@ void rt_file_awaits(int fd, int operation, uintptr_t pc); /* last before it */
 struct flock;
 void rt_part_locking(int fd, const struct flock *part, uintptr_t pc); /* fcntl */
 void rt_part_locked(int fd, const struct flock *part, uintptr_t pc);
-void rt_part_awaits(int fd, int command, const struct flock *part, uintptr_t pc);
+/* Last before it. False: a signal has interrupted the wait, and the call is over. */
+bool rt_part_awaits(int fd, int command, const struct flock *part, uintptr_t pc);
+#define PART_AWAITS(fd, command, argument)                                                                             \
+	if (!rt_part_awaits(fd, command, (const struct flock *)argument, pc)) {                                        \
+		rt_call_over();                                                                                        \
+		RETURNS;                                                                                               \
+		errno = EINTR;                                                                                         \
+		return -1;                                                                                             \
+	}
 
 /* poll, select and epoll (kernel_poll.c): before the call, and after it. */
 struct epoll_event;

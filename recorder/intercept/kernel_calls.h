@@ -187,12 +187,10 @@ KERNEL(int, dup3, SYS_dup3, 3, (int, fd, int, to, int, flags), FD(fd); FD(to); r
        rt_file_unlocking(to, pc); rt_idle_closes(to), rt_fd_copied(fd, r))
 VARIADIC(int, fcntl, SYS_fcntl, 3, (int, fd, int, command, long, argument), FD(fd);
          control_begins(fd, command, argument, pc); LEAVES_UNLESS(command != F_SETLKW && command != F_OFD_SETLKW);
-         rt_part_awaits(fd, command, (const struct flock *)argument, pc), RETURNS;
-         controlled(fd, command, argument, r, pc))
+         PART_AWAITS(fd, command, argument), RETURNS; controlled(fd, command, argument, r, pc))
 VARIADIC(int, fcntl64, NONE_3, 3, (int, fd, int, command, long, argument), FD(fd);
          control_begins(fd, command, argument, pc); LEAVES_UNLESS(command != F_SETLKW && command != F_OFD_SETLKW);
-         rt_part_awaits(fd, command, (const struct flock *)argument, pc), RETURNS;
-         controlled(fd, command, argument, r, pc))
+         PART_AWAITS(fd, command, argument), RETURNS; controlled(fd, command, argument, r, pc))
 KERNEL(int, flock, SYS_flock, 2, (int, fd, int, operation), FD(fd); rt_file_locking(fd, pc);
        LEAVES_UNLESS(operation & LOCK_NB); rt_file_awaits(fd, operation, pc), RETURNS; BLOCKS;
        if (r == 0) rt_file_locked(fd, operation, pc))

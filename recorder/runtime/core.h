@@ -66,6 +66,7 @@ struct rt_thread {
 	bool timeless;                   /* must not look at any clock */
 	bool made;                       /* created by pthread_create or thrd_create */
 	unsigned char peek;              /* how memory is read; value.c */
+	int handled;                     /* the signal whose handler has returned last */
 	uint64_t value;                  /* read by, or stored by, the atomic operation under way */
 	bool forking;                    /* in a call that forks, which may return in the child */
 	bool in_turn;                    /* in the scheduler: its own work is no step */
@@ -143,6 +144,9 @@ extern bool rt_watched;
 extern bool rt_stepwise;
 bool rt_watch_is_there(void); /* the process runs under the tool */
 void rt_watch_thread(void);   /* this thread is recorded from now on */
+/* As the functions without rt_, which the recorder interposes (exec.c). */
+int rt_execve(const char *path, char *const argv[], char *const environment[]);
+int rt_execveat(int folder, const char *path, char *const argv[], char *const environment[], int flags);
 /*
  * Whether what is executed next runs under the tool as well: file: NULL: no; otherwise, if the tool can record it. The
  * answer.

@@ -225,23 +225,75 @@ static void set_executing(uint32_t is)
 
 RT_INTERPOSE(int, execve, (const char *path, char *const argv[], char *const environment[]))
 {
+	return rt_execve(path, argv, environment);
+}
+int rt_execve(const char *path, char *const argv[], char *const environment[])
+{
 	EXECUTE(path, false, environment, RT_REAL(execve)(path, argv, with));
 }
 RT_INTERPOSE(int, execvpe, (const char *file, char *const argv[], char *const environment[]))
 {
 	EXECUTE(file, true, environment, RT_REAL(execvpe)(file, argv, with));
 }
-RT_INTERPOSE(int, fexecve, (int fd, char *const argv[], char *const environment[]))
+static bool is_same_file(int folder, const char *path, int flags, const char *name)
 {
-	EXECUTE(NULL, false, environment, RT_REAL(fexecve)(fd, argv, with));
+	struct stat a = {0}, b = {0};
+
+	return RT_SYSCALL(SYS_newfstatat, folder, path, &a, flags) == 0 &&
+	       RT_SYSCALL(SYS_newfstatat, AT_FDCWD, name, &b, 0) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
+
+#define NAME_SIZE 8192
+
+/*
+ * The name of what execveat would execute, in `name` of NAME_SIZE bytes if it is not `path`. NULL: it has none.
+ * Valgrind runs what has one, and (3.19) does not know AT_FDCWD.
+ */
+static const char *name_at(int folder, const char *path, int flags, char *name)
+{
+	enum { LINK_SIZE = 64 };
+	char link[LINK_SIZE];
+	long n;
+
+	if (!path || (flags & ~AT_EMPTY_PATH) || (!*path && !flags))
+		return NULL;
+	if (*path == '/' || (*path && folder == AT_FDCWD))
+		return path;
+	rt_append_number(rt_append_text(link, "/proc/self/fd/"), (uint64_t)folder);
+	n = RT_SYSCALL(SYS_readlinkat, AT_FDCWD, link, name, NAME_SIZE / 2);
+	if (n <= 0 || n == NAME_SIZE / 2 || rt_length(path) >= NAME_SIZE / 2 - 1)
+		return NULL;
+	name[n] = '\0';
+	if (*path)
+		rt_append_text(rt_append_text(name + n, "/"), path);
+	return is_same_file(folder, path, flags & AT_EMPTY_PATH, name) ? name : NULL;
+}
+
 RT_INTERPOSE(int, execveat, (int folder, const char *path, char *const argv[], char *const environment[], int flags))
 {
+	return rt_execveat(folder, path, argv, environment, flags);
+}
+int rt_execveat(int folder, const char *path, char *const argv[], char *const environment[], int flags)
+{
+	char found[NAME_SIZE];
+	const char *name = rt_watched ? name_at(folder, path, flags, found) : NULL;
+
+	if (name)
+		return rt_execve(name, argv, environment);
 	EXECUTE(NULL, false, environment, RT_REAL(execveat)(folder, path, argv, with, flags));
+}
+RT_INTERPOSE(int, fexecve, (int fd, char *const argv[], char *const environment[]))
+{
+	char found[NAME_SIZE];
+	const char *name = rt_watched && fd >= 0 ? name_at(fd, "", AT_EMPTY_PATH, found) : NULL;
+
+	if (name)
+		return rt_execve(name, argv, environment);
+	EXECUTE(NULL, false, environment, RT_REAL(fexecve)(fd, argv, with));
 }
 RT_DEFINE(int, execv, (const char *path, char *const argv[]))
 {
-	return execve(path, argv, environ);
+	return rt_execve(path, argv, environ);
 }
 RT_DEFINE(int, execvp, (const char *file, char *const argv[]))
 {
@@ -268,7 +320,7 @@ RT_DEFINE(int, execl, (const char *path, const char *argument, ...))
 	va_list list;
 	COLLECT(argument, list, argv);
 	va_end(list);
-	return execve(path, argv, environ);
+	return rt_execve(path, argv, environ);
 }
 RT_DEFINE(int, execlp, (const char *file, const char *argument, ...))
 {
@@ -283,7 +335,7 @@ RT_DEFINE(int, execle, (const char *path, const char *argument, ...))
 	COLLECT(argument, list, argv);
 	char *const *environment = va_arg(list, char *const *);
 	va_end(list);
-	return execve(path, argv, environment);
+	return rt_execve(path, argv, environment);
 }
 
 /* ---- Those that make a process of their own ---- */

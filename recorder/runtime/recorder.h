@@ -134,6 +134,7 @@ void rt_signal_sent(int sig, uintptr_t pc);
 void rt_timer_set(uintptr_t pc);
 void rt_signal_received(int sig, uintptr_t pc);
 void rt_signals_seen(uintptr_t pc);
+bool rt_signal_restarts(int sig); /* true if a call that a handler of the signal interrupts goes on behind it */
 
 /* Thread lifecycle (thread.c): used by pthread_create, C11 threads and libgomp's threads alike. */
 struct rt_private; /* what a parent hands to its child */

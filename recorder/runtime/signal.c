@@ -328,6 +328,13 @@ void rt_signals_seen(uintptr_t pc)
 
 /* ---- Handlers ---- */
 
+bool rt_signal_restarts(int sig)
+{
+	struct sigaction now;
+
+	return real_sigaction(sig, NULL, &now) == 0 && now.sa_flags & SA_RESTART;
+}
+
 static void call(uint64_t action, int sig, siginfo_t *info, void *context)
 {
 	uintptr_t address = (uintptr_t)(action & ACTION_ADDRESS);
@@ -349,6 +356,7 @@ static void call(uint64_t action, int sig, siginfo_t *info, void *context)
 	else
 		((void (*)(int))address)(sig);
 	rt_thread.stop = stop;
+	rt_thread.handled = sig;
 	rt_new_epoch(rt_self);
 	rt_mask_changed();
 	if (outside && !rt_turn_is_outside()) /* the call that was interrupted goes on */

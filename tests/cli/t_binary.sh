@@ -353,15 +353,41 @@ int main(void)
 	return pthread_create(&a, NULL, work, NULL) || pthread_join(a, NULL);
 }
 END
-gcc find.c -o find && gcc named.c -o named -pthread || exit 1
-printf '#!/bin/sh\n%s && %s && %s && %s\n' "./find - sh -c './named default'" './find : named here' './find folder:. named behind' \
-	'./find folder:: named last' >finds
+# And whatever it is executed by; one that its descriptor alone names runs as well.
+cat >by.c <<'END'
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+extern char **environ;
+int main(int count, char **arguments)
+{
+	char **next = arguments + 2;
+	int fd = open("./named", O_RDONLY | O_CLOEXEC), folder = open("folder", O_RDONLY | O_CLOEXEC);
+	if (count < 4 || fd < 0 || folder < 0)
+		return 1;
+	if (!strcmp(arguments[1], "number"))
+		syscall(SYS_execve, next[0], next, environ);
+	else if (!strcmp(arguments[1], "at"))
+		syscall(SYS_execveat, AT_FDCWD, next[0], next, environ, 0);
+	else if (!strcmp(arguments[1], "folder"))
+		execveat(folder, "../named", next, environ, 0);
+	else
+		fexecve(fd, next, environ);
+	return 1;
+}
+END
+gcc find.c -o find && gcc by.c -o by && gcc named.c -o named -pthread || exit 1
+printf '#!/bin/sh\n%s && %s && %s && %s && %s && %s && %s && %s\n' "./find - sh -c './named default'" './find : named here' \
+	'./find folder:. named behind' './find folder:: named last' './by number ./named number' './by at ./named at' \
+	'./by folder ./named folder' './by descriptor ./named descriptor' >finds
 chmod +x finds
 env -u LD_PRELOAD "$racetrace" record -o p.zst ./finds >out 2>err || wrong "finds: $(cat err)"
 for f in p.zst.*; do
-	"$racetrace" info --format json "$f" | jq -r '"\(.command | join(" ")) \(.order)"'
+	"$racetrace" info --format json "$f" | jq -r '.command[0] |= split("/")[-1] | "\(.command | join(" ")) \(.order)"'
 done | LC_ALL=C sort >got
-printf '%s\n' './named behind exact' './named default exact' 'named here exact' 'named last exact' | diff got - ||
+printf 'named %s exact\n' at behind default descriptor folder here last number | diff got - ||
 	wrong 'programs that were executed by name'
 
 # The same for what system and popen start, where the shell's messages are as ever; and what cannot be executed is refused

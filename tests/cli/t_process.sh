@@ -55,6 +55,7 @@ check holding 3 1 2
 check handler 3 1 2
 check exec 7 2 2
 check vfork 3 1 2
+check number 3 1 2
 check spawn 3 1 2
 check system 3 1 2
 check popen 3 1 2

@@ -182,10 +182,76 @@ watched() { # PROGRAM MODE STATUS EXPECTED
 watched stuck_kernel read 142 'hang descriptor observed' 2>/dev/null &
 watched stuck_kernel futex 142 'hang futex observed' 2>/dev/null &
 watched stuck_kernel files 142 'deadlock cycle-2 observed' 2>/dev/null &
-watched stuck_kernel parts 142 '' 2>/dev/null & # whose end only a further try would show
+watched stuck_kernel parts 142 'deadlock cycle-2 observed' 2>/dev/null &
 wait_all
 watched stuck_kernel_fixed sent 142 '' 2>/dev/null &
 watched stuck_kernel_fixed wake 0 '' &
 watched stuck_kernel_fixed left 0 '' & # and the program ends
+# A signal ends the wait for a lock of a part there, unless its handler is to let the call go on.
+cat >"$tmp/signal.c" <<'END'
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/time.h>
+#include <unistd.h>
+static int fds[2], signals;
+static void on_signal(int sig)
+{
+	(void)sig;
+	signals++;
+}
+static int lock(int fd, int command, short type)
+{
+	struct flock part = {.l_type = type, .l_whence = SEEK_SET, .l_len = 10};
+	return fcntl(fd, command, &part);
+}
+static int lock_after_signal(int flags)
+{
+	struct itimerval soon = {.it_value = {.tv_usec = 200000}};
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = flags};
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &soon, NULL);
+	int result = lock(fds[1], F_OFD_SETLKW, F_WRLCK);
+	return result ? errno : 0;
+}
+static void *unlocks(void *arg)
+{
+	while (__atomic_load_n(&signals, __ATOMIC_ACQUIRE) < 2)
+		usleep(1000);
+	lock(fds[0], F_OFD_SETLK, F_UNLCK);
+	return arg;
+}
+int main(void)
+{
+	char name[] = "lockXXXXXX";
+	pthread_t other;
+	fds[0] = mkstemp(name);
+	fds[1] = open(name, O_RDWR);
+	unlink(name);
+	lock(fds[0], F_OFD_SETLK, F_WRLCK);
+	if (lock_after_signal(0) != EINTR || signals != 1)
+		return 1;
+	sigset_t alarms;
+	sigemptyset(&alarms);
+	sigaddset(&alarms, SIGALRM);
+	pthread_sigmask(SIG_BLOCK, &alarms, NULL);
+	pthread_create(&other, NULL, unlocks, NULL);
+	pthread_sigmask(SIG_UNBLOCK, &alarms, NULL);
+	if (lock_after_signal(SA_RESTART) != 0 || signals != 2)
+		return 2;
+	return pthread_join(other, NULL);
+}
+END
+"${CC:-gcc}" -g -O1 "$tmp/signal.c" -o "$tmp/signal" -pthread || exit 1
+interrupted() {
+	timeout 60 "$racetrace" record --recorder=valgrind -o "$tmp/signal.zst" -- "$tmp/signal" >"$tmp/signal.out" 2>&1
+	local at=$?
+	[ $at = 0 ] || { echo "under Valgrind: a signal while the thread waits for a lock: status $at: $(cat "$tmp/signal.out")"; return 1; }
+}
+(cd "$tmp" && interrupted) &
 wait_all
 exit $fail

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -174,6 +175,16 @@ static void vforks(void)
 	}
 	await(pid);
 }
+static void calls_number(void)
+{
+	pid_t pid = vfork();
+	if (pid == 0) {
+		char *argv[] = {self, "only", kind, NULL};
+		syscall(SYS_execve, self, argv, environ);
+		_exit(1);
+	}
+	await(pid);
+}
 static void spawns(void)
 {
 	char *argv[] = {self, "only", kind, NULL};
@@ -238,11 +249,20 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*f)(void);
-	} ways[] = {
-	    {"fork", forks},       {"threads", threads_fork}, {"holding", forks_holding}, {"handler", forks_in_handler},
-	    {"exec", executes},    {"vfork", vforks},         {"spawn", spawns},          {"system", calls_shell},
-	    {"popen", opens_pipe}, {"plain", executes_plain}, {"daemon", becomes_daemon}, {"leave", leaves_child},
-	    {"only", only}};
+	} ways[] = {{"fork", forks},
+	            {"threads", threads_fork},
+	            {"holding", forks_holding},
+	            {"handler", forks_in_handler},
+	            {"exec", executes},
+	            {"vfork", vforks},
+	            {"spawn", spawns},
+	            {"system", calls_shell},
+	            {"popen", opens_pipe},
+	            {"number", calls_number},
+	            {"plain", executes_plain},
+	            {"daemon", becomes_daemon},
+	            {"leave", leaves_child},
+	            {"only", only}};
 	if (argc < 3)
 		return 2;
 	self = argv[0];
