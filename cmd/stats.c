@@ -82,6 +82,8 @@ void stats_print(const struct stats *s, const struct report *r)
 	for (int i = ANALYSIS_LOAD; i <= ANALYSIS_DONE; i++)
 		fprintf(stderr, "%s-seconds %.6f\n", names[i], ended.seconds[i]);
 	print_proofs(&ended, a);
+	if (a->jobs > 1)
+		fprintf(stderr, "jobs %" PRIu32 "\n", a->jobs);
 	if (a->model->event_count)
 		fprintf(stderr, "model-bytes-an-event %.1f\n",
 		        (double)model_bytes(a->model) / (double)a->model->event_count);

@@ -193,13 +193,12 @@ static enum rt_status decide_task(struct analysis *a, const struct jobs_task *ta
 {
 	const struct analysis_options *options = d->options;
 	struct provers *provers = d->provers;
-	uint32_t jobs = options->jobs;
 	/* What is known already comes without it. */
 	if (!d->parts)
 		provers_precede_now(provers);
 	if (options->part)
 		return decide_share(a, task, pass, options->part, provers, err);
-	struct jobs *others = jobs > 1 && !d->parts && task->count > 1 ? jobs_start(provers, task, jobs) : NULL;
+	struct jobs *others = a->jobs > 1 && !d->parts && task->count > 1 ? jobs_start(provers, task, a->jobs) : NULL;
 	enum rt_status status = RT_OK;
 	for (size_t i = 0; !status && i < task->count; i++) {
 		struct anomaly *anomaly = &a->anomalies.items[task->order[i]];
@@ -493,6 +492,7 @@ static enum rt_status search_within(struct analysis *a, const struct analysis_op
 	struct limits of_all = a->limits;
 	uint64_t memory = options->share ? options->share : options->memory;
 	memory_fit(&of_all, info, &a->model->size, options->memory, options->report_memory);
+	a->jobs = memory_jobs(info, &a->model->size, options->jobs_memory, options->jobs ? options->jobs : 1);
 	c->lazy->memory = memory_fit(&a->limits, info, &a->model->size, memory, options->report_memory);
 	enum rt_status status = search_all(a, options, c, err);
 	bool sufficed = memory_sufficed(&a->limits, &of_all) && !c->lazy->memory_reached;
@@ -528,6 +528,8 @@ enum rt_status analysis_run(struct rt_trace *trace, const struct analysis_option
 	struct model_options model = options->model;
 	for (int i = 0; orders[i].name; i++)
 		model.all_cells |= options->unproved && options->orders >> i & 1 && orders[i].all;
+	/* Where each pair is listed, or a pattern may have many accesses of one thread, each read counts. */
+	model.all_reads |= options->every || options->unproved || options->user;
 	begin(options, ANALYSIS_LOAD);
 	enum rt_status status = model_load(trace, &model, &a->model, err);
 	a->facts.m = a->model;

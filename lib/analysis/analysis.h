@@ -32,6 +32,7 @@ struct analysis_options {
 	uint64_t share;             /* of these, while others take the rest; 0: all */
 	uint64_t report_memory;     /* bytes of these for what stays when it is reported; 0: no bound of its own */
 	uint32_t jobs;              /* number of processes that prove candidates; 0, 1: this one */
+	uint64_t jobs_memory;       /* with fewer jobs if they and the analysis would take more bytes; 0: no bound */
 	struct part *part;          /* decide its share of the candidates alone, and write the results; NULL: all */
 	struct parts *parts;        /* take the results from there; NULL: there are none */
 	struct cache *cache;        /* the same, if they are of the same candidates; else write them; NULL: neither */
@@ -64,6 +65,7 @@ struct analysis {
 	uint32_t first_known;     /* bit i: first[i] is worked out */
 	struct nesting nesting;   /* if any of first is */
 	struct prove_counts proofs;
+	uint32_t jobs;    /* number of processes that proved candidates; 1: this one */
 	size_t undecided; /* candidates that no prover has looked at, as `decided` ended it */
 };
 

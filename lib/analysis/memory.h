@@ -10,6 +10,11 @@
  */
 uint64_t memory_fit(struct limits *l, const struct rt_trace_info *info, const struct model_size *size, uint64_t memory,
                     uint64_t report_memory);
+/*
+ * Number of processes, at most `jobs`, that memory has room for while they prove candidates: they take what is then
+ * left for reports. 1: none beside this one. memory 0: there is no bound.
+ */
+uint32_t memory_jobs(const struct rt_trace_info *info, const struct model_size *size, uint64_t memory, uint32_t jobs);
 /* True if no limit was reached that a share of the memory had lowered. Then the limits are those of all of it. */
 bool memory_sufficed(struct limits *l, const struct limits *of_all);
 

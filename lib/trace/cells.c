@@ -87,16 +87,18 @@ static void keep_value(struct loader *l, const struct rt_event *e, uint32_t even
 }
 
 /*
- * True if the access is a load of an atomic that repeats the thread's last kept event: at the same place of the code,
- * and it sees the same write. Of such a row (a spin) the first two are kept. An anomaly of any of them is one of these:
- * the events of other threads cannot depend on a load.
+ * True if the access is a read that repeats the thread's last kept event: at the same place of the code, and it sees
+ * the same write. Of such a row (a spin) the first two are kept. An anomaly of any of them is one of these: the events
+ * of other threads cannot depend on a read. This is what is left of the "weaker than" relation (Choi et al., PLDI 2002)
+ * for verdicts that a schedule proves: if the thread has other events in between, an early access may have no schedule
+ * where a later one has, as those events would then see other writes.
  */
 static bool repeats(const struct loader *l, const struct rt_event *e, uint32_t first, uint32_t last)
 {
 	const struct model *m = l->m;
 	const struct loader_thread *t = &l->threads[e->thread];
-	if (e->op != RT_OP_ATOMIC_LOAD || !t->pos || t->stale || l->regions == REGIONS_FUNCTIONS ||
-	    e->number >= l->alloc_uses.next_use)
+	bool may = e->op == RT_OP_ATOMIC_LOAD || (e->op == RT_OP_READ && !l->all_reads);
+	if (!may || !t->pos || t->stale || l->regions == REGIONS_FUNCTIONS || e->number >= l->alloc_uses.next_use)
 		return false;
 	const struct model_event *before = &m->events[t->last];
 	const struct model_site *site = &m->sites[before->site];
@@ -107,6 +109,16 @@ static bool repeats(const struct loader *l, const struct rt_event *e, uint32_t f
 		if (l->written[c] > t->last)
 			return false;
 	return !(e->flags & RT_F_VALUE) || t->value == e->value;
+}
+
+/* True if the second of a row can represent the ones after it. Eraser's states distinguish a cell's reads until another
+ * thread has accessed it. */
+static bool represents_row(const struct loader *l, const struct rt_event *e, uint32_t first, uint32_t last)
+{
+	for (uint32_t c = first; c <= last && e->op == RT_OP_READ; c++)
+		if (!(l->touch[c] & TOUCH_SHARED))
+			return false;
+	return true;
 }
 
 static void keep(struct loader *l, const struct rt_event *e, uint32_t first, uint32_t last)
@@ -120,7 +132,7 @@ static void keep(struct loader *l, const struct rt_event *e, uint32_t first, uin
 	uint32_t event = loader_push(l, e, first, last - first + 1, 0, may_acquire(e));
 	if (event == MODEL_NONE)
 		return;
-	t->spun = again ? event : MODEL_NONE;
+	t->spun = again && represents_row(l, e, first, last) ? event : MODEL_NONE;
 	t->value = e->flags & RT_F_VALUE ? e->value : 0;
 	if (e->number >= l->alloc_uses.next_use)
 		alloc_uses_keep_use(l, e, event);

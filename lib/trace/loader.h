@@ -42,7 +42,7 @@ struct loader_thread {
 	uint32_t pos;     /* of the next kept event */
 	uint32_t last;    /* event index of the last kept event */
 	uint32_t segment; /* of that event */
-	uint32_t spun;    /* event index of a load that repeats the event before it; cells.c */
+	uint32_t spun;    /* event index of a read that repeats the event before it; cells.c */
 	uint64_t value;   /* of the last kept access, 0 if it has none */
 	bool stale;       /* the next event begins a segment, whatever its operation */
 	struct spin {
@@ -136,6 +136,7 @@ struct loader {
 	struct machine *machine; /* NULL: the trace tells plain accesses from atomic ones */
 	bool lossy;              /* pass one: there is a LOST event */
 	bool all;                /* cells of a single thread, and cells without writes, are kept too */
+	bool all_reads;          /* plain reads that repeat others are kept, too */
 	bool early;              /* some thread has no fork: writes before the first fork matter */
 	uint32_t roots;
 	/* cells.c */

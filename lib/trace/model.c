@@ -467,6 +467,7 @@ static enum rt_status load_once(struct rt_trace *trace, const struct model_optio
 		l->m = m;
 		l->regions = options->regions;
 		l->all = options->all_cells;
+		l->all_reads = options->all_reads;
 		l->handed = handed;
 		l->machine = rt_trace_info(trace)->binary ? &machine : NULL;
 		status = load(l, options, batch, err);

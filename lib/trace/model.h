@@ -199,6 +199,7 @@ struct model_options {
 	enum model_regions regions;
 	bool objects;   /* leave out accesses of objects that keep the ownership rule (ownership.h) */
 	bool all_cells; /* also cells that only one thread accesses, or none writes */
+	bool all_reads; /* also third and later plain reads in a row that see the same write */
 	/* Asked in the first pass, of what is known so far, and after it, before anything large is made: RT_OK, or why
 	 * the model is not to be loaded. NULL: it is. */
 	enum rt_status (*admit)(void *arg, const struct rt_trace_info *info, const struct model_size *size,

@@ -86,6 +86,13 @@ for jobs in 2 4; do
 	cmp -s jobs.json many.json || wrong "$jobs jobs: another report: $(diff jobs.json many.json | head -n 3)"
 	cmp -s err many.err || wrong "$jobs jobs: $(diff err many.err)"
 done
+# Processes that prove have their memory, too: as many as there is room for.
+run 1 analyze --no-cache --stats --jobs 4 --max-memory 2G --format json -o jobs.json large.std
+says "jobs 4"
+need=$(sed -n 's/^memory-estimate //p' err)
+run 1 analyze --no-cache --stats --jobs 4 --max-memory $((need + (1 << 20))) --format json -o few.json large.std
+grep -q '^jobs ' err && wrong "no room for processes: $(grep '^jobs ' err)"
+[ "$(shown few.json)" = "$(shown jobs.json)" ] || wrong "fewer jobs: another report"
 # (With a sanitizer the whole takes so much more that a share suffices for fewer anomalies.)
 if ! grep -q __asan_init "$RACETRACE"; then
 	whole_too=$((whole + (64 << 20)))
