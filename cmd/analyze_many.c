@@ -108,6 +108,7 @@ static void make_alone(struct crew *c, struct task *t, struct merge *merge)
 	set_paused(c, true);
 	if (c->size > 1) {
 		t->job.max_memory = c->s->max_memory;
+		t->job.processes = c->s->analysis.jobs;
 		t->status = analyze_job_run(&t->job, &t->err);
 	}
 	if (t->status == RT_ELARGE && analyze_by_windows(c->s))
@@ -206,11 +207,13 @@ enum rt_status analyze_many(struct analyze_settings *s, struct merge *merge, boo
 	    c.tasks && threads ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory to analyze %zu traces", count);
 	if (!status) {
 		uint64_t share = c.size > 1 ? cmd_allowed_memory(s->max_memory) / c.size : s->max_memory;
+		/* A process that one of several threads makes has what the others hold at that moment, for ever. */
+		uint32_t processes = c.size > 1 ? 1 : jobs;
 		for (size_t i = 0; i < count; i++)
 			c.tasks[i].job = (struct analyze_job){.s = s,
 			                                      .path = s->traces.paths[i],
 			                                      .max_memory = share,
-			                                      .processes = jobs / c.size,
+			                                      .processes = processes,
 			                                      .one_of_several = true};
 		progress_begin();
 		progress_step("analyzing traces", 1, 1);

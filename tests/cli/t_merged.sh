@@ -59,6 +59,26 @@ for format in json text sarif html gcc; do
 		cmp -s err one.err || wrong "$format, $jobs jobs, standard error: $(diff one.err err | head -n 5)"
 	done
 done
+# None makes a process then: what another thread holds at that moment, the process would wait for.
+cat >forks.c <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <unistd.h>
+pid_t fork(void)
+{
+	pid_t (*real)(void) = (pid_t(*)(void))dlsym(RTLD_NEXT, "fork");
+	close(open("forked", O_CREAT | O_WRONLY, 0600));
+	return real();
+}
+END
+gcc -shared -fPIC forks.c -o forks.so || exit 1
+LD_PRELOAD=$PWD/forks.so run 1 analyze --jobs 2 runs/10.std
+[ -e forked ] || wrong 'the provers of one trace are in one process'
+rm -f forked
+LD_PRELOAD=$PWD/forks.so run 3 analyze --skip-unknown --jobs 40 crowd
+[ ! -e forked ] || wrong 'a thread makes a process'
+run 3 analyze -f gcc --skip-unknown crowd
 [ "$(grep -c "^racetrace: warning: 'crowd/[0-9]*.std'" err)" = 3 ] || wrong "warnings: $(cat err)"
 grep -q "^racetrace: 'crowd/0.std'" err || grep -q '^racetrace: .*crowd/0.std' err || wrong "the unreadable one is not named: $(cat err)"
 # Each format begins with what is incomplete, also if a later trace is, and one that shows nothing new.
