@@ -80,15 +80,9 @@ static struct source *source_of(struct perfetto *p, uint64_t key, bool make)
 	HASH_FIND(hh, p->sources, &key, sizeof key, s);
 	if (s || !make)
 		return s;
-	if ((s = calloc(1, sizeof *s))) {
-		s->key = key;
-		HASH_ADD(hh, p->sources, key, sizeof s->key, s);
-		if (HASH_ADDED(s))
-			return s;
-	}
-	free(s);
-	p->no_memory = true;
-	return NULL;
+	HASH_MAKE(p->sources, key, key, s);
+	p->no_memory |= !s;
+	return s;
 }
 
 static void leave_source(struct perfetto *p, uint64_t key, const struct rt_event *e)

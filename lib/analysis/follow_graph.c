@@ -1,6 +1,7 @@
 /* The graph of the writes that reads may have seen; see follow_graph.h. */
 #include "lib/analysis/follow_graph.h"
 
+#include "lib/base/free.h"
 #include "lib/base/hash.h"
 #include "lib/base/lower_bound.h"
 #include "lib/base/vec.h"
@@ -38,16 +39,8 @@ void follow_graph_release(struct follow_graph *g)
 		HASH_DEL(g->labels, label);
 		free(label);
 	}
-	free(g->off);
-	free(g->edges);
-	free(g->lists);
-	free(g->of_thread);
-	free(g->begins);
-	free(g->ends);
-	free(g->next_turn);
-	free(g->nodes);
-	free(g->arrived);
-	free(g->known);
+	free_all(g->off, g->edges, g->lists, g->of_thread, g->begins, g->ends, g->next_turn, g->nodes, g->arrived,
+	         g->known);
 	*g = (struct follow_graph){0};
 }
 
@@ -61,19 +54,12 @@ uint32_t follow_label(struct follow_graph *g, uint64_t p1, uint64_t p2, bool rel
 		return label->number;
 	if (!make)
 		return MODEL_NONE;
-	if (!(label = calloc(1, sizeof *label))) {
+	HASH_MAKE(g->labels, key, key, label);
+	if (!label) {
 		g->failed = true;
 		return MODEL_NONE;
 	}
-	label->key = key;
-	label->number = g->label_count;
-	HASH_ADD(hh, g->labels, key, sizeof label->key, label);
-	if (!HASH_ADDED(label)) {
-		free(label);
-		g->failed = true;
-		return MODEL_NONE;
-	}
-	g->label_count++;
+	label->number = g->label_count++;
 	return label->number;
 }
 

@@ -1,6 +1,7 @@
 /* Outcomes; see outcome.h. */
 #include "lib/anomaly/replay.h"
 
+#include "lib/base/free.h"
 #include "lib/base/vec.h"
 
 #include <stdio.h>
@@ -13,12 +14,7 @@ void replay_run_release(struct replay_run *run)
 		free(run->waits[i].thread);
 		free(run->waits[i].text);
 	}
-	free(run->waits);
-	free(run->output);
-	free(run->why);
-	free(run->thread);
-	free(run->expected);
-	free(run->actual);
+	free_all(run->waits, run->output, run->why, run->thread, run->expected, run->actual);
 	*run = (struct replay_run){0};
 }
 

@@ -2,6 +2,7 @@
 #ifndef LIB_BASE_HASH_H
 #define LIB_BASE_HASH_H
 
+#include <stdlib.h>
 #include <xxhash.h>
 
 #define HASH_NONFATAL_OOM 1
@@ -10,5 +11,22 @@
 #include <uthash.h>
 
 #define HASH_ADDED(element) ((element)->hh.tbl != NULL)
+
+/*
+ * Adds an element of zeros to the table, with the key in its member `field`. The table must not have that key. The
+ * element is from calloc; it becomes NULL without memory.
+ */
+#define HASH_MAKE(head, field, value, element)                                                                         \
+	do {                                                                                                           \
+		(element) = calloc(1, sizeof *(element));                                                              \
+		if (!(element))                                                                                        \
+			break;                                                                                         \
+		(element)->field = (value);                                                                            \
+		HASH_ADD(hh, head, field, sizeof(element)->field, element);                                            \
+		if (!HASH_ADDED(element)) {                                                                            \
+			free(element);                                                                                 \
+			(element) = NULL;                                                                              \
+		}                                                                                                      \
+	} while (0)
 
 #endif

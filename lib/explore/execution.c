@@ -72,15 +72,9 @@ static struct dependency *dependency_of(struct execution_walk *w, uint64_t key, 
 	HASH_FIND(hh, w->dependencies, &key, sizeof key, d);
 	if (d || !make)
 		return d;
-	if ((d = calloc(1, sizeof *d))) {
-		d->key = key;
-		HASH_ADD(hh, w->dependencies, key, sizeof d->key, d);
-		if (HASH_ADDED(d))
-			return d;
-	}
-	free(d);
-	w->no_memory = true;
-	return NULL;
+	HASH_MAKE(w->dependencies, key, key, d);
+	w->no_memory |= !d;
+	return d;
 }
 
 enum { MEMORY, OBJECT }; /* kinds of keys */

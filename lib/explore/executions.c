@@ -1,6 +1,7 @@
 /* The executions of a stateless search: those to be made, and the states that were visited; see executions.h. */
 #include "lib/explore/executions_parts.h"
 
+#include "lib/base/free.h"
 #include "lib/base/vec.h"
 
 #include <stdlib.h>
@@ -57,11 +58,7 @@ void executions_free(struct executions *s)
 	set_release(&s->race_keys);
 	for (size_t i = 0; i < s->proof_count; i++)
 		free(s->proofs[i].choices);
-	free(s->proofs);
-	free(s->current.choices);
-	free(s->items);
-	free(s->races);
-	free(s);
+	free_all(s->proofs, s->current.choices, s->items, s->races, s);
 }
 
 bool executions_visited(const struct executions *s, uint64_t hash, uint32_t preemptions)
@@ -109,14 +106,10 @@ bool executions_visit(struct executions *s, uint64_t hash, uint32_t preemptions,
 		state->preemptions = preemptions < state->preemptions ? preemptions : state->preemptions;
 		return true;
 	}
-	if (!(state = calloc(1, sizeof *state)))
-		return false;
-	*state = (struct visited_state){.hash = hash, .preemptions = preemptions};
-	HASH_ADD(hh, s->states, hash, sizeof state->hash, state);
-	if (HASH_ADDED(state))
-		return true;
-	free(state);
-	return false;
+	HASH_MAKE(s->states, hash, hash, state);
+	if (state)
+		state->preemptions = preemptions;
+	return state;
 }
 
 bool executions_next(struct executions *s, const uint8_t **choices, uint32_t *count, bool *shows)

@@ -51,16 +51,10 @@ static bool note_granule(struct sharing *s, uint32_t thread, const struct locks_
 {
 	struct granule *g;
 	HASH_FIND(hh, s->granules, &key, sizeof key, g);
-	if (!g) {
-		if (!(g = calloc(1, sizeof *g)))
-			return false;
-		g->key = key;
-		HASH_ADD(hh, s->granules, key, sizeof g->key, g);
-		if (!HASH_ADDED(g)) {
-			free(g);
-			return false;
-		}
-	}
+	if (!g)
+		HASH_MAKE(s->granules, key, key, g);
+	if (!g)
+		return false;
 	bool was_shared = (g->threads & (g->threads - 1)) != 0;
 	g->threads |= UINT64_C(1) << thread;
 	bool shared = (g->threads & (g->threads - 1)) != 0;

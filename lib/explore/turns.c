@@ -47,14 +47,9 @@ static bool take(struct turns *t, const struct rt_event *e)
 	bool writes = lock ? e->op == RT_OP_ACQUIRE : rt_op_writes(e->op);
 	HASH_FIND(hh, t->objects, &e->addr, sizeof e->addr, o);
 	if (!o) {
-		if (!(o = calloc(1, sizeof *o)))
+		HASH_MAKE(t->objects, address, e->addr, o);
+		if (!o)
 			return false;
-		o->address = e->addr;
-		HASH_ADD(hh, t->objects, address, sizeof o->address, o);
-		if (!HASH_ADDED(o)) {
-			free(o);
-			return false;
-		}
 	} else if (o->thread != e->thread && (o->writes || writes) && !add(t, o->pc, e->pc)) {
 		return false;
 	}

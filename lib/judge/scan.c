@@ -1,4 +1,5 @@
 /* The facts of the trace, in one pass; see judge.h. */
+#include "lib/base/free.h"
 #include "lib/judge/judge.h"
 
 #include <stdlib.h>
@@ -268,15 +269,7 @@ static bool scan_sync(struct judge *j)
 			scan_event(j, &s, m->sync[i]);
 		ok = scan_annotations(j);
 	}
-	free(s.holder);
-	free(s.once_end);
-	free(s.barrier);
-	free(s.round_of);
-	free(s.held);
-	free(s.waiting);
-	free(s.signal);
-	free(s.level);
-	free(s.started);
+	free_all(s.holder, s.once_end, s.barrier, s.round_of, s.held, s.waiting, s.signal, s.level, s.started);
 	return ok;
 }
 

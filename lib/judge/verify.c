@@ -2,6 +2,7 @@
 #include "lib/judge/judge.h"
 
 #include "lib/base/assert.h"
+#include "lib/base/free.h"
 #include "lib/base/vec.h"
 
 #include <stdlib.h>
@@ -21,12 +22,7 @@ void judge_free(struct judge *j)
 {
 	if (!j)
 		return;
-	free(j->before);
-	free(j->partner);
-	free(j->round_size);
-	free(j->annotations);
-	free(j->annotation_first);
-	free(j->initial);
+	free_all(j->before, j->partner, j->round_size, j->annotations, j->annotation_first, j->initial);
 	judge_state_release(j);
 	free(j->accepted);
 	free(j->left);

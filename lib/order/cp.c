@@ -10,6 +10,7 @@
  * nothing changes: a few passes over the synchronisation events. "x CP-before y" for some x in A, y in B is acq(A)
  * CP-before rel(B).
  */
+#include "lib/base/free.h"
 #include "lib/base/lower_bound.h"
 #include "lib/base/vec.h"
 #include "lib/order/builtin.h"
@@ -247,14 +248,7 @@ enum rt_status cp_compute(struct facts *f, struct order_result **out, struct rt_
 		r->cp.m = f->m;
 		ok = compute(&c);
 	}
-	free(c.before);
-	free(c.readers);
-	free(c.reader_list);
-	free(c.release_h);
-	free(c.at_end);
-	free(c.h);
-	free(c.k);
-	free(c.locks);
+	free_all(c.before, c.readers, c.reader_list, c.release_h, c.at_end, c.h, c.k, c.locks);
 	*out = r;
 	if (ok)
 		return RT_OK;

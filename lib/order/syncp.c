@@ -15,6 +15,7 @@
  */
 #include "lib/order/syncp.h"
 
+#include "lib/base/free.h"
 #include "lib/base/lower_bound.h"
 #include "lib/order/builtin.h"
 #include "lib/relation/sections.h"
@@ -303,18 +304,6 @@ void syncp_free(struct order_result *r)
 {
 	if (!r)
 		return;
-	free(r->ideal);
-	free(r->seen);
-	free(r->scanned);
-	free(r->first);
-	free(r->group_first);
-	free(r->of_thread);
-	free(r->group);
-	free(r->exclusive);
-	free(r->thread_group);
-	free(r->begun);
-	free(r->touched);
-	free(r->dirty);
-	free(r->is_dirty);
-	free(r);
+	free_all(r->ideal, r->seen, r->scanned, r->first, r->group_first, r->of_thread, r->group, r->exclusive,
+	         r->thread_group, r->begun, r->touched, r->dirty, r->is_dirty, r);
 }

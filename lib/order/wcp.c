@@ -9,6 +9,7 @@
  * sections a lock with a cursor for each reading thread; only the newest conflicting section of another thread matters
  * for rule (a). A thread does not consume its own sections: that would order too much.
  */
+#include "lib/base/free.h"
 #include "lib/order/builtin.h"
 #include "lib/order/lock_clock.h"
 #include "lib/relation/por.h"
@@ -180,12 +181,7 @@ enum rt_status wcp_compute(struct facts *f, struct order_result **out, struct rt
 		r->m = f->m;
 		ok = compute(&w);
 	}
-	free(w.release_h);
-	free(w.cursor);
-	free(w.group);
-	free(w.h);
-	free(w.p);
-	free(w.locks);
+	free_all(w.release_h, w.cursor, w.group, w.h, w.p, w.locks);
 	*out = r;
 	if (ok)
 		return RT_OK;

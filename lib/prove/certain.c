@@ -1,4 +1,5 @@
 /* Reads whose writers are certain; see certain.h. Computed cell by cell, on demand. */
+#include "lib/base/free.h"
 #include "lib/prove/certain_state.h"
 
 #include <stdlib.h>
@@ -10,12 +11,7 @@ void certain_free(struct certain *c)
 {
 	if (!c)
 		return;
-	free(c->cells);
-	free(c->uncertain);
-	free(c->last);
-	free(c->before);
-	free(c->writers);
-	free(c->latest);
+	free_all(c->cells, c->uncertain, c->last, c->before, c->writers, c->latest);
 	values_release(&c->values);
 	free(c);
 }

@@ -1,5 +1,6 @@
 /* The events that a goal needs; see needs.h. */
 #include "lib/prove/needs.h"
+#include "lib/base/free.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,12 +24,7 @@ bool needs_init(struct needs *n, const struct base *base, const struct reads *re
 
 void needs_release(struct needs *n)
 {
-	free(n->must);
-	free(n->bound);
-	free(n->target);
-	free(n->looked);
-	free(n->asking);
-	free(n->asking_first);
+	free_all(n->must, n->bound, n->target, n->looked, n->asking, n->asking_first);
 }
 
 static void raise_to(uint32_t *set, const struct needs *n, uint32_t clock)

@@ -2,6 +2,7 @@
 #include "lib/prove/part.h"
 
 #include "lib/anomaly/goal.h"
+#include "lib/base/free.h"
 #include "lib/base/output.h"
 #include "lib/base/vec.h"
 #include "lib/prove/provers.h"
@@ -308,11 +309,7 @@ void parts_free(struct parts *p)
 	for (uint32_t i = 0; i < p->of; i++)
 		if (p->files[i] >= 0)
 			close(p->files[i]);
-	free(p->files);
-	free(p->args);
-	free(p->text);
-	free(p->places);
-	free(p);
+	free_all(p->files, p->args, p->text, p->places, p);
 }
 
 char *const *parts_args(const struct parts *p, uint32_t *count)

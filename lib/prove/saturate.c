@@ -1,6 +1,7 @@
 /* Orders saturated by reads-from and locks; see saturate.h. */
 #include "lib/prove/saturate.h"
 
+#include "lib/base/free.h"
 #include "lib/base/lower_bound.h"
 #include "lib/base/vec.h"
 #include "lib/relation/sections.h"
@@ -55,17 +56,8 @@ static bool find_id(const struct saturation *s, uint32_t e, uint32_t *id)
 
 void saturation_release(struct saturation *s)
 {
-	free(s->slot_of);
-	free(s->thread);
-	free(s->first);
-	free(s->clocks);
-	free(s->edges);
-	free(s->edges_of);
-	free(s->writes);
-	free(s->seen);
-	free(s->holds);
-	free(s->queue);
-	free(s->queued);
+	free_all(s->slot_of, s->thread, s->first, s->clocks, s->edges, s->edges_of, s->writes, s->seen, s->holds,
+	         s->queue, s->queued);
 	s->slot_of = s->thread = s->first = s->clocks = s->edges_of = s->queue = NULL;
 	s->edges = NULL;
 	s->writes = NULL;

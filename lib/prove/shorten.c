@@ -1,6 +1,7 @@
 /* Shorter witnesses; see shorten.h. Places are positions in the given schedule, from 0. */
 #include "lib/prove/shorten.h"
 
+#include "lib/base/free.h"
 #include "lib/base/vec.h"
 #include "lib/relation/sections.h"
 
@@ -51,23 +52,8 @@ void shorten_free(struct shorten *s)
 {
 	if (!s)
 		return;
-	free(s->write);
-	free(s->readers);
-	free(s->last);
-	free(s->latest);
-	free(s->offset);
-	free(s->kept);
-	free(s->next);
-	free(s->events);
-	free(s->places);
-	free(s->first);
-	free(s->release);
-	free(s->depends);
-	free(s->reader);
-	free(s->holds);
-	free(s->turns);
-	free(s->wanted);
-	free(s);
+	free_all(s->write, s->readers, s->last, s->latest, s->offset, s->kept, s->next, s->events, s->places, s->first,
+	         s->release, s->depends, s->reader, s->holds, s->turns, s->wanted, s);
 }
 
 static uint32_t *none(uint32_t count)

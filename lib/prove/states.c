@@ -1,6 +1,7 @@
 /* Exploration of every state; see states.h. */
 #include "lib/prove/states.h"
 
+#include "lib/base/free.h"
 #include "lib/prove/state/base.h"
 #include "lib/prove/state/choices.h"
 #include "lib/prove/state/space.h"
@@ -32,11 +33,7 @@ struct states_visit {
 static void visit_release(struct states_visit *v)
 {
 	space_release(&v->space);
-	free(v->all);
-	free(v->none);
-	free(v->links);
-	free(v->passed);
-	free(v->link_list);
+	free_all(v->all, v->none, v->links, v->passed, v->link_list);
 	choices_release(&v->choices);
 }
 

@@ -1,5 +1,6 @@
 /* Facts of a trace, each computed once; see facts.h. */
 #include "lib/relation/facts.h"
+#include "lib/base/free.h"
 
 #include <stdlib.h>
 
@@ -32,10 +33,6 @@ void facts_release(struct facts *f)
 		sections_release(f->sections);
 	if (f->last_writes)
 		last_writes_release(f->last_writes);
-	free(f->por);
-	free(f->hb);
-	free(f->trf);
-	free(f->sections);
-	free(f->last_writes);
+	free_all(f->por, f->hb, f->trf, f->sections, f->last_writes);
 	*f = (struct facts){.m = f->m};
 }

@@ -1,6 +1,7 @@
 /* Critical sections and their conflicts; see sections.h. */
 #include "lib/relation/sections.h"
 
+#include "lib/base/free.h"
 #include "lib/base/vec.h"
 
 /* The sections that a thread is in, oldest first. */
@@ -126,12 +127,7 @@ bool sections_init(struct sections *s, const struct model *m)
 
 void sections_release(struct sections *s)
 {
-	free(s->items);
-	free(s->sorted);
-	free(s->groups);
-	free(s->lock_first);
-	free(s->by_place);
-	free(s->place_first);
+	free_all(s->items, s->sorted, s->groups, s->lock_first, s->by_place, s->place_first);
 	*s = (struct sections){0};
 }
 
@@ -222,13 +218,7 @@ void section_walk_free(struct section_walk *w)
 		free(w->logs[t].items);
 		free(w->logs[t].begins);
 	}
-	free(w->logs);
-	free(w->rounds);
-	free(w->marks[ACCESS_READ]);
-	free(w->marks[ACCESS_WRITE]);
-	free(w->recents);
-	free(w->table);
-	free(w);
+	free_all(w->logs, w->rounds, w->marks[ACCESS_READ], w->marks[ACCESS_WRITE], w->recents, w->table, w);
 }
 
 struct section_walk *section_walk_create(const struct model *m, const struct sections *s)

@@ -10,6 +10,7 @@
  */
 #include "lib/relation/sync.h"
 
+#include "lib/base/free.h"
 #include "lib/base/vec.h"
 
 static uint32_t *all_none(uint32_t n)
@@ -44,12 +45,7 @@ void sync_release(struct sync *s)
 		free(s->conditions[i].waiters);
 	for (uint32_t i = 0; i < s->semaphore_count; i++)
 		free(s->semaphores[i].posts);
-	free(s->conditions);
-	free(s->semaphores);
-	free(s->rounds);
-	free(s->index);
-	free(s->arrived_in);
-	free(s->all);
+	free_all(s->conditions, s->semaphores, s->rounds, s->index, s->arrived_in, s->all);
 }
 
 static struct sync_condition *condition_of(struct sync *s, uint32_t e)

@@ -58,16 +58,12 @@ static struct joining_key *key_get(struct joining *j, uint64_t key, size_t entry
 	*is_new = !k;
 	if (k)
 		return k;
-	if ((k = calloc(1, sizeof *k))) {
-		k->key = key;
+	HASH_MAKE(j->keys, key, key, k);
+	if (k)
 		k->entry = entry;
-		HASH_ADD(hh, j->keys, key, sizeof k->key, k);
-		if (HASH_ADDED(k))
-			return k;
-	}
-	free(k);
-	j->no_memory = true;
-	return NULL;
+	else
+		j->no_memory = true;
+	return k;
 }
 
 size_t joining_group(struct joining *j, size_t i)

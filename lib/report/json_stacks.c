@@ -75,15 +75,11 @@ static uint32_t number_of(struct json_report *j, const struct description *d)
 	HASH_FIND(hh, s->all, &key, sizeof key, known);
 	if (known)
 		return known->number;
-	if (!vec_reserve(&s->later, &s->room, (uint64_t)s->count + 1, sizeof *s->later) ||
-	    !(known = calloc(1, sizeof *known)))
+	if (!vec_reserve(&s->later, &s->room, (uint64_t)s->count + 1, sizeof *s->later))
 		return 0;
-	known->key = key;
-	HASH_ADD(hh, s->all, key, sizeof known->key, known);
-	if (!HASH_ADDED(known)) {
-		free(known);
+	HASH_MAKE(s->all, key, key, known);
+	if (!known)
 		return 0;
-	}
 	s->later[s->count++] = (struct json_later){j->r, d};
 	known->number = s->count;
 	return known->number;

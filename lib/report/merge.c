@@ -1,6 +1,7 @@
 /* Joining the findings of several runs; see merge.h. */
 #include "lib/report/merge.h"
 
+#include "lib/base/free.h"
 #include "lib/base/hash.h"
 #include "lib/base/vec.h"
 #include "lib/report/baseline.h"
@@ -37,12 +38,7 @@ static void free_report(struct report *r)
 static void release_run(struct merge_run *run)
 {
 	free_report(run->report);
-	free(run->name);
-	free(run->strategy);
-	free(run->repeat);
-	free(run->end);
-	free(run->incomplete);
-	free(run->marks);
+	free_all(run->name, run->strategy, run->repeat, run->end, run->incomplete, run->marks);
 }
 
 /* True if text is NULL or could be copied. */

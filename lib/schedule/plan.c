@@ -121,19 +121,12 @@ static struct site *site_of(struct planner *p, struct site_key key, bool make)
 	HASH_FIND(hh, p->sites, &key, sizeof key, s);
 	if (s || !make)
 		return s;
-	s = calloc(1, sizeof *s);
-	if (!s) {
+	HASH_MAKE(p->sites, key, key, s);
+	if (s)
+		s->index = p->site_count++;
+	else
 		p->no_memory = true;
-		return NULL;
-	}
-	s->key = key;
-	s->index = p->site_count++;
-	HASH_ADD(hh, p->sites, key, sizeof s->key, s);
-	if (HASH_ADDED(s))
-		return s;
-	free(s);
-	p->no_memory = true;
-	return NULL;
+	return s;
 }
 
 static struct site_key key_of(const struct rt_event *e)

@@ -65,18 +65,9 @@ static bool see(struct rebuilt_seen **all, uint64_t pc, unsigned op, bool *no_me
 	HASH_FIND(hh, *all, &key.key, sizeof key.key, s);
 	if (s)
 		return false;
-	s = calloc(1, sizeof *s);
-	if (!s) {
-		*no_memory = true;
-		return false;
-	}
-	s->key = key.key;
-	HASH_ADD(hh, *all, key, sizeof s->key, s);
-	if (HASH_ADDED(s))
-		return true;
-	free(s);
-	*no_memory = true;
-	return false;
+	HASH_MAKE(*all, key, key.key, s);
+	*no_memory |= !s;
+	return s;
 }
 
 static enum rt_status gather(struct rt_trace *trace, struct positions *list, struct rt_error *err)

@@ -2,6 +2,7 @@
  * Lists a schedule event by event. The trace has its events in another order, so they are gathered in windows of the
  * schedule: a first pass counts the events of each step, then each pass fills one window.
  */
+#include "lib/base/free.h"
 #include "lib/schedule/script.h"
 
 #include <stdlib.h>
@@ -198,12 +199,6 @@ enum rt_status script_expand(const struct script *s, struct rt_trace *trace,
 	} else {
 		rt_error_set(err, RT_EMEMORY, "no memory to expand a schedule");
 	}
-	free(by_name);
-	free(x.parts);
-	free(x.heads);
-	free(x.part);
-	free(x.in);
-	free(x.last);
-	free(x.window);
+	free_all(by_name, x.parts, x.heads, x.part, x.in, x.last, x.window);
 	return status;
 }

@@ -12,6 +12,7 @@
  *
  * Atomic accesses count like plain ones (two in a critical section are as little serializable), updates as writes.
  */
+#include "lib/base/free.h"
 #include "lib/base/lower_bound.h"
 #include "lib/base/vec.h"
 #include "lib/search/classes.h"
@@ -393,14 +394,7 @@ static void release(struct atomicity_finder *s)
 	classes_release(&s->remote_families);
 	classes_release(&s->local_locks);
 	classes_release(&s->remote_locks);
-	free(s->last);
-	free(s->last_cell);
-	free(s->pairs);
-	free(s->before);
-	free(s->e1s);
-	free(s->e3s);
-	free(s->e2s);
-	free(s->class_of);
+	free_all(s->last, s->last_cell, s->pairs, s->before, s->e1s, s->e3s, s->e2s, s->class_of);
 }
 
 enum rt_status atomicity_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err)

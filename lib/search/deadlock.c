@@ -84,18 +84,12 @@ static struct lock_group *group_of(struct deadlock_finder *s, uint32_t e, bool m
 	HASH_FIND(hh, s->table, &key, sizeof key, g);
 	if (g || !make)
 		return g;
-	if (!(g = calloc(1, sizeof *g))) {
+	HASH_MAKE(s->table, key, key, g);
+	if (g)
+		g->shared = m->sites[key.site].op == RT_OP_ACQUIRE_SHARED;
+	else
 		s->failed = true;
-		return NULL;
-	}
-	g->key = key;
-	g->shared = m->sites[key.site].op == RT_OP_ACQUIRE_SHARED;
-	HASH_ADD(hh, s->table, key, sizeof g->key, g);
-	if (HASH_ADDED(g))
-		return g;
-	free(g);
-	s->failed = true;
-	return NULL;
+	return g;
 }
 
 /* True if members of the group hold the lock in a mode that keeps others from acquiring it. */

@@ -166,17 +166,9 @@ void found_cut(struct found_list *l, uint32_t site)
 	uint64_t position = model_position(&l->context->m->sites[site]);
 	if (find_cut(l, position))
 		return;
-	struct found_cut *c = calloc(1, sizeof *c);
-	if (!c) {
-		l->failed = true;
-		return;
-	}
-	c->position = position;
-	HASH_ADD(hh, l->cuts, position, sizeof c->position, c);
-	if (HASH_ADDED(c))
-		return;
-	free(c);
-	l->failed = true;
+	struct found_cut *c;
+	HASH_MAKE(l->cuts, position, position, c);
+	l->failed |= !c;
 }
 
 static void free_cuts(struct found_list *l)

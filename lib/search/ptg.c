@@ -5,6 +5,7 @@
  */
 #include "lib/search/ptg.h"
 
+#include "lib/base/free.h"
 #include "lib/base/lower_bound.h"
 #include "lib/base/sort.h"
 #include "lib/base/vec.h"
@@ -126,11 +127,7 @@ void ptg_free(struct ptg *g)
 {
 	if (!g)
 		return;
-	free(g->first);
-	free(g->sources);
-	free(g->kinds);
-	free(g->reads);
-	free(g);
+	free_all(g->first, g->sources, g->kinds, g->reads, g);
 }
 
 struct ptg_list ptg_of_thread(const struct ptg *g, uint32_t thread)

@@ -1,6 +1,7 @@
 /* Threads that can never continue; see stuck.h. */
 #include "lib/search/stuck.h"
 
+#include "lib/base/free.h"
 #include "lib/base/vec.h"
 
 #include <signal.h>
@@ -518,13 +519,7 @@ bool stuck_find(const struct model *m, struct stuck *out)
 		find_who_goes(&f);
 		ok = group_all(&f, out);
 	}
-	free(f.goes);
-	free(f.needs);
-	free(f.first);
-	free(f.length);
-	free(f.group);
-	free(f.queue);
-	free(f.from);
+	free_all(f.goes, f.needs, f.first, f.length, f.group, f.queue, f.from);
 	if (!ok)
 		stuck_release(out);
 	return ok;

@@ -15,6 +15,7 @@
  * was there in between (a mapping, a stack, what a program's own allocator gave), the pointer may be one of that: then
  * no block is known.
  */
+#include "lib/base/free.h"
 #include "lib/base/lower_bound.h"
 #include "lib/base/vec.h"
 #include "lib/trace/loader.h"
@@ -69,12 +70,8 @@ void alloc_uses_init(struct loader *l)
 
 void alloc_uses_release(struct loader *l)
 {
-	free(l->alloc_uses.blocks);
-	free(l->alloc_uses.uses);
-	free(l->alloc_uses.meetings);
-	free(l->alloc_uses.allocs);
-	free(l->alloc_uses.by_addr);
-	free(l->alloc_uses.held);
+	free_all(l->alloc_uses.blocks, l->alloc_uses.uses, l->alloc_uses.meetings, l->alloc_uses.allocs,
+	         l->alloc_uses.by_addr, l->alloc_uses.held);
 }
 
 void alloc_uses_alloc(struct loader *l, const struct rt_event *e, uint64_t size)

@@ -3,6 +3,7 @@
 #include "lib/trace/ownership.h"
 
 #include "lib/base/assert.h"
+#include "lib/base/free.h"
 #include "lib/base/lower_bound.h"
 #include "lib/base/vec.h"
 #include "lib/trace/loader.h"
@@ -475,11 +476,7 @@ static enum rt_status load_once(struct rt_trace *trace, const struct model_optio
 		shadow_release(&l->shadow);
 		intern_release(&l->intern);
 		loader_release_threads(l);
-		free(l->now);
-		free(l->touch);
-		free(l->written);
-		free(l->benign);
-		free(l->ends);
+		free_all(l->now, l->touch, l->written, l->benign, l->ends);
 		rt_aliases_release(&l->aliases);
 		loader_objects_release(l);
 		alloc_uses_release(l);
@@ -517,22 +514,8 @@ void model_free(struct model *m)
 		return;
 	for (uint32_t i = 0; i < m->lockset_count; i++)
 		free((void *)(uintptr_t)m->locksets[i].locks);
-	free(m->events);
-	free(m->sites);
-	free(m->segments);
-	free(m->cells);
-	free(m->cell_events);
-	free(m->objects);
-	free(m->locksets);
-	free(m->regions);
-	free(m->threads);
-	free(m->thread_events);
-	free(m->sync);
-	free(m->turns);
-	free(m->args);
-	free(m->values);
-	free(m->raced);
-	free(m->alloc_uses);
+	free_all(m->events, m->sites, m->segments, m->cells, m->cell_events, m->objects, m->locksets, m->regions,
+	         m->threads, m->thread_events, m->sync, m->turns, m->args, m->values, m->raced, m->alloc_uses);
 	losses_release(&m->losses);
 	free(m);
 }

@@ -80,20 +80,10 @@ static struct object_cell *object_cell(struct loader *l, uint32_t cell)
 {
 	struct object_cell *c;
 	HASH_FIND(hh, l->objects->cells, &cell, sizeof cell, c);
-	if (c)
-		return c;
-	c = calloc(1, sizeof *c);
-	if (!c) {
-		l->failed = true;
-		return NULL;
-	}
-	c->cell = cell;
-	HASH_ADD(hh, l->objects->cells, cell, sizeof c->cell, c);
-	if (HASH_ADDED(c))
-		return c;
-	free(c);
-	l->failed = true;
-	return NULL;
+	if (!c)
+		HASH_MAKE(l->objects->cells, cell, cell, c);
+	l->failed |= !c;
+	return c;
 }
 
 void loader_object_written(struct loader *l, uint32_t cell)
@@ -251,19 +241,12 @@ static void handed_add(struct loader *l, enum handed_part part, uint64_t what)
 {
 	if (loader_is_handed(l, part, what))
 		return;
-	struct handed_entry *entry = calloc(1, sizeof *entry);
-	if (!entry) {
+	struct handed_entry *entry;
+	HASH_MAKE(l->handed->entries, key, handed_key(part, what), entry);
+	if (entry)
+		l->handed->grew = true;
+	else
 		l->failed = true;
-		return;
-	}
-	entry->key = handed_key(part, what);
-	HASH_ADD(hh, l->handed->entries, key, sizeof entry->key, entry);
-	if (!HASH_ADDED(entry)) {
-		free(entry);
-		l->failed = true;
-		return;
-	}
-	l->handed->grew = true;
 }
 
 void loader_hand_over(struct loader *l, uint64_t addr, uint64_t acquire, uint64_t release)

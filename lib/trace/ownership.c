@@ -1,6 +1,7 @@
 /* Ownership of objects; see ownership.h. */
 #include "lib/trace/ownership.h"
 
+#include "lib/base/free.h"
 #include "lib/base/hash.h"
 #include "lib/base/lower_bound.h"
 #include "lib/base/sort.h"
@@ -217,14 +218,8 @@ static uint32_t *granule(struct ownership *o, uint64_t addr)
 	if (!o->recent || o->recent->key != key) {
 		struct page *p;
 		HASH_FIND(hh, o->pages, &key, sizeof key, p);
-		if (!p && (p = calloc(1, sizeof *p))) {
-			p->key = key;
-			HASH_ADD(hh, o->pages, key, sizeof p->key, p);
-			if (!HASH_ADDED(p)) {
-				free(p);
-				p = NULL;
-			}
-		}
+		if (!p)
+			HASH_MAKE(o->pages, key, key, p);
 		if (!p) {
 			o->failed = true;
 			return NULL;
@@ -483,10 +478,5 @@ void ownership_free(struct ownership *o)
 	for (uint32_t i = 0; i < o->thread_capacity; i++)
 		free(o->threads[i].held);
 	rt_aliases_release(&o->aliases);
-	free(o->sets);
-	free(o->threads);
-	free(o->objects);
-	free(o->strays);
-	free(o->ranges);
-	free(o);
+	free_all(o->sets, o->threads, o->objects, o->strays, o->ranges, o);
 }

@@ -1,5 +1,6 @@
 /* Which writes of a cell write the same value; see values.h. */
 #include "lib/trace/values.h"
+#include "lib/base/free.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -119,12 +120,7 @@ bool values_init(struct values *v, const struct model *m)
 
 void values_release(struct values *v)
 {
-	free(v->like);
-	free(v->saw);
-	free(v->next);
-	free(v->initial);
-	free(v->sure);
-	free(v->initially);
+	free_all(v->like, v->saw, v->next, v->initial, v->sure, v->initially);
 	*v = (struct values){0};
 }
 

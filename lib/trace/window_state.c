@@ -28,17 +28,8 @@ static struct state_object *object_of(struct state *s, uint64_t addr)
 {
 	struct state_object *o;
 	HASH_FIND(hh, s->objects, &addr, sizeof addr, o);
-	if (o)
-		return o;
-	o = calloc(1, sizeof *o);
-	if (o) {
-		o->addr = addr;
-		HASH_ADD(hh, s->objects, addr, sizeof o->addr, o);
-		if (!HASH_ADDED(o)) {
-			free(o);
-			o = NULL;
-		}
-	}
+	if (!o)
+		HASH_MAKE(s->objects, addr, addr, o);
 	s->failed |= !o;
 	return o;
 }

@@ -7,6 +7,7 @@
  */
 #include "recorder/collector/hidden.h"
 
+#include "lib/base/free.h"
 #include "lib/base/lower_bound.h"
 #include "lib/base/vec.h"
 #include "recorder/collector/code.h"
@@ -561,11 +562,7 @@ enum rt_status hidden_atomics_find(struct hidden_atomics *a, struct debug *d, st
 	if (s.insn)
 		cs_free(s.insn, 1);
 	cs_close(&s.capstone);
-	free(s.codes);
-	free(s.found_of);
-	free(s.names);
-	free(s.calls);
-	free(s.found);
+	free_all(s.codes, s.found_of, s.names, s.calls, s.found);
 	return s.failed ? rt_error_set(err, RT_EMEMORY, "no memory to look for atomic instructions") : RT_OK;
 }
 

@@ -4,6 +4,7 @@
  */
 #include "tracefmt/jsonl/jsonl.h"
 
+#include "lib/base/free.h"
 #include "lib/base/hash.h"
 #include "lib/base/lower_bound.h"
 #include "lib/base/vec.h"
@@ -127,15 +128,8 @@ static void jsonl_free(struct rt_trace *trace)
 		next_object = object->hh.next;
 		free(object);
 	}
-	free(j->events);
-	free(j->threads);
-	free(j->at);
-	free(j->named);
-	free(j->variables);
-	free(j->command);
-	free(j->modules);
-	free(j->text_files);
-	free(j->atomics);
+	free_all(j->events, j->threads, j->at, j->named, j->variables, j->command, j->modules, j->text_files,
+	         j->atomics);
 	names_release(&j->strings);
 	names_release(&j->thread_names);
 	names_release(&j->names);

@@ -5,6 +5,7 @@
  * stamp and its last event.
  */
 #include "tracefmt/native/reader.h"
+#include "lib/base/free.h"
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -50,11 +51,7 @@ static void file_free(struct rt_trace *trace)
 		free((char *)(uintptr_t)r->loaded[i].path);
 		free((char *)(uintptr_t)r->loaded[i].build_id);
 	}
-	free(r->loaded);
-	free(r->threads);
-	free(r->streams);
-	free(r->heap);
-	free(r->chunks);
+	free_all(r->loaded, r->threads, r->streams, r->heap, r->chunks);
 	rt_symbols_free(r->symbols);
 	rt_bytes_release(&r->packed);
 	rt_bytes_release(&r->spare);

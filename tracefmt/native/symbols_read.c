@@ -1,6 +1,7 @@
 /* Parses and looks up positions, variables and names; see symbols.h and docs/trace-format.md. */
 #include "tracefmt/native/symbols.h"
 
+#include "lib/base/free.h"
 #include "lib/base/lower_bound.h"
 #include "lib/base/vec.h"
 
@@ -52,18 +53,8 @@ void rt_symbols_free(struct rt_symbols *s)
 {
 	if (!s)
 		return;
-	free(s->text);
-	free(s->strings);
-	free(s->positions);
-	free(s->frames);
-	free(s->types);
-	free(s->members);
-	free(s->variables);
-	free(s->objects);
-	free(s->modules);
-	free(s->text_files);
-	free(s->atomics);
-	free(s);
+	free_all(s->text, s->strings, s->positions, s->frames, s->types, s->members, s->variables, s->objects,
+	         s->modules, s->text_files, s->atomics, s);
 }
 
 /* An array for as many items as the next count says, which take at least `least` coded bytes each. */

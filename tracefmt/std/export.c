@@ -13,6 +13,7 @@
 #include "tracefmt/alias.h"
 #include "tracefmt/std/names.h"
 
+#include "lib/base/free.h"
 #include "lib/base/lower_bound.h"
 
 #include <inttypes.h>
@@ -466,10 +467,6 @@ enum rt_status rt_export_std(struct rt_trace *trace, const struct rt_numbers *un
 	cells_release(&x->cells);
 	rt_aliases_release(&x->aliases);
 	names_release(&x->reader_set);
-	free(x->readers);
-	free(x->shared);
-	free(x->ignores);
-	free(x->contents);
-	free(x);
+	free_all(x->readers, x->shared, x->ignores, x->contents, x);
 	return status;
 }
