@@ -4,6 +4,7 @@
 #include "cmd/command.h"
 #include "cmd/common.h"
 #include "cmd/memory.h"
+#include "cmd/setting.h"
 #include "lib/report/findings.h"
 
 #include <errno.h>
@@ -244,10 +245,32 @@ static error_t add_pattern(struct argp_state *state, struct analyze_settings *s,
 	return 0;
 }
 
+static const struct cmd_setting settings[] = {
+    CMD_SETS(OPT_ANOMALY, struct analyze_settings, anomaly),
+    CMD_SETS(OPT_FINDING, struct analyze_settings, finding),
+    CMD_SETS('v', struct analyze_settings, verbose),
+    CMD_SETS(OPT_ANOMALIES, struct analyze_settings, anomalies),
+    CMD_SETS(OPT_EVERY, struct analyze_settings, analysis.every),
+    CMD_SETS(OPT_SOURCE_ROOT, struct analyze_settings, source_root),
+    CMD_SETS(OPT_ALLOW_INCOMPLETE, struct analyze_settings, allow_incomplete),
+    CMD_SETS(OPT_ALL, struct analyze_settings, all),
+    CMD_SETS(OPT_ONLY_ORDERS, struct analyze_settings, only_orders),
+    CMD_SETS(OPT_CONFIRM, struct analyze_settings, confirm),
+    CMD_SETS(OPT_LIMITS, struct analyze_settings, limits),
+    CMD_SETS(OPT_GUESS, struct analyze_settings, analysis.prove.guess),
+    CMD_SETS(OPT_EXHAUSTIVE, struct analyze_settings, analysis.exhaustive),
+    CMD_SETS(OPT_NO_CACHE, struct analyze_settings, no_cache),
+    CMD_SETS(OPT_SCHEMA, struct analyze_settings, schema),
+    CMD_SETS(OPT_STATS, struct analyze_settings, show_stats),
+    {0},
+};
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct analyze_settings *s = state->input;
 	struct rt_error err = {0};
+	if (cmd_set(settings, key, arg, state, s))
+		return 0;
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &s->input;
@@ -255,41 +278,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[2] = &s->reports;
 		state->child_inputs[3] = &s->known;
 		return 0;
-	case OPT_ANOMALY:
-		s->anomaly = arg;
-		return 0;
-	case OPT_FINDING:
-		s->finding = arg;
-		return 0;
-	case 'v':
-		s->verbose = true;
-		return 0;
-	case OPT_ANOMALIES:
-		s->anomalies = true;
-		return 0;
-	case OPT_EVERY:
-		s->analysis.every = true;
-		return 0;
-	case OPT_SOURCE_ROOT:
-		s->source_root = arg;
-		return 0;
-	case OPT_ALLOW_INCOMPLETE:
-		s->allow_incomplete = true;
-		return 0;
-	case OPT_ALL:
-		s->all = true;
-		return 0;
 	case OPT_KINDS:
 		s->analysis.kinds = cmd_names(state, "a kind", arg, kind_at);
 		return 0;
 	case OPT_ORDERS:
 		s->analysis.orders = cmd_names(state, "an order", arg, order_at);
-		return 0;
-	case OPT_ONLY_ORDERS:
-		s->only_orders = true;
-		return 0;
-	case OPT_CONFIRM:
-		s->confirm = true;
 		return 0;
 	case OPT_FAIL_ON:
 		s->fail_on = cmd_name(state, "a level or verdict", arg, strlen(arg), fail_on_at);
@@ -313,29 +306,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_LIMIT:
 		parse_limit(state, &s->analysis.limits, arg);
 		return 0;
-	case OPT_LIMITS:
-		s->limits = true;
-		return 0;
-	case OPT_GUESS:
-		s->analysis.prove.guess = true;
-		return 0;
 	case OPT_JOBS:
 		s->analysis.jobs = cmd_jobs(state, arg);
 		return 0;
 	case OPT_SHARD:
 		parse_shard(state, s, arg);
-		return 0;
-	case OPT_EXHAUSTIVE:
-		s->analysis.exhaustive = true;
-		return 0;
-	case OPT_NO_CACHE:
-		s->no_cache = true;
-		return 0;
-	case OPT_SCHEMA:
-		s->schema = true;
-		return 0;
-	case OPT_STATS:
-		s->show_stats = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (cmd_inputs_add(&s->traces, arg, &err))

@@ -4,6 +4,7 @@
 
 #include "cmd/command.h"
 #include "cmd/reports.h"
+#include "cmd/setting.h"
 
 #include <argp.h>
 #include <inttypes.h>
@@ -101,10 +102,25 @@ static const char *order_at(int i)
 	return i < EXECUTIONS_ORDERS ? executions_order_name((enum executions_order)i) : NULL;
 }
 
+static const struct cmd_setting settings[] = {
+    CMD_SETS(OPT_INPUT, struct explore_options, input),
+    CMD_SETS(OPT_INPUTS, struct explore_options, inputs),
+    CMD_SETS(OPT_PAIRS, struct explore_options, pairs),
+    CMD_SETS_NUMBER(OPT_PREEMPTIONS, struct explore_options, preemptions, "the number of preemptions", 0, 1000),
+    CMD_SETS_NUMBER(OPT_SEED, struct explore_options, seed, "a seed", 1, UINT32_MAX),
+    CMD_SETS(OPT_SOURCE_ROOT, struct explore_options, source_root),
+    CMD_SETS(OPT_BEFORE, struct explore_options, before),
+    CMD_SETS_NUMBER(OPT_TIME, struct explore_options, time_s, "the time limit", 1, UINT32_MAX),
+    CMD_SETS(OPT_TRACES, struct explore_options, traces),
+    {0},
+};
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct settings *s = state->input;
 	struct explore_options *o = &s->explore;
+	if (cmd_set(settings, key, arg, state, o))
+		return 0;
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &s->reports;
@@ -113,18 +129,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'j':
 		o->jobs = cmd_jobs(state, arg);
-		return 0;
-	case OPT_INPUT:
-		o->input = arg;
-		return 0;
-	case OPT_INPUTS:
-		o->inputs = arg;
-		return 0;
-	case OPT_PAIRS:
-		o->pairs = arg;
-		return 0;
-	case OPT_PREEMPTIONS:
-		o->preemptions = cmd_number(state, "the number of preemptions", arg, 0, 1000);
 		return 0;
 	case OPT_REDUCTION:
 		o->reduction =
@@ -137,26 +141,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		s->runs_given = true;
 		o->runs = cmd_number(state, "the number of runs", arg, 1, UINT32_MAX);
 		return 0;
-	case OPT_SEED:
-		o->seed = cmd_number(state, "a seed", arg, 1, UINT32_MAX);
-		return 0;
-	case OPT_SOURCE_ROOT:
-		o->source_root = arg;
-		return 0;
 	case OPT_STRATEGY:
 		o->strategy = &strategies[cmd_name(state, "a strategy", arg, strlen(arg), strategy_at)];
 		return 0;
-	case OPT_BEFORE:
-		o->before = arg;
-		return 0;
-	case OPT_TIME:
-		o->time_s = cmd_number(state, "the time limit", arg, 1, UINT32_MAX);
-		return 0;
 	case OPT_TIMEOUT:
 		o->timeout_ms = cmd_timeout_ms(state, arg);
-		return 0;
-	case OPT_TRACES:
-		o->traces = arg;
 		return 0;
 	default:
 		return cmd_parse_program(key, state, &s->program);

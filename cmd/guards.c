@@ -2,6 +2,7 @@
 #include "cmd/command.h"
 #include "cmd/common.h"
 #include "cmd/memory.h"
+#include "cmd/setting.h"
 #include "lib/report/guarded_by.h"
 #include "lib/report/json_writer.h"
 #include "lib/report/text.h"
@@ -36,10 +37,18 @@ static const struct argp_option option_table[] = {
     {0},
 };
 
+static const struct cmd_setting settings[] = {
+    CMD_SETS(OPT_COMPILE_COMMANDS, struct options, database),
+    CMD_SETS(OPT_ALL, struct options, all),
+    {0},
+};
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	static const char *const formats[] = {"text", "json", "clang", NULL};
 	struct options *options = state->input;
+	if (cmd_set(settings, key, arg, state, options))
+		return 0;
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &options->trace;
@@ -47,12 +56,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'f':
 		options->format = (enum format)cmd_word(state, "a format", formats, arg);
-		return 0;
-	case OPT_COMPILE_COMMANDS:
-		options->database = arg;
-		return 0;
-	case OPT_ALL:
-		options->all = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		cmd_take_argument(state, &options->path, arg);

@@ -2,6 +2,7 @@
 #include "cmd/record_options.h"
 
 #include "cmd/command.h"
+#include "cmd/setting.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -113,36 +114,41 @@ static const char *name_of_other(int key)
 	return NULL;
 }
 
+static const struct cmd_setting settings[] = {
+    CMD_SETS('o', struct record_options, output),
+    CMD_SETS_NUMBER('t', struct record_options, threads, "the number of threads", 1, 1 << 20),
+    CMD_SETS_NUMBER(OPTION_EXIT_SLEEP, struct record_options, exit_sleep_ms, "the time to sleep at exit", 0, INT32_MAX),
+    CMD_SETS_NUMBER(OPTION_TIME, struct record_options, time_s, "a number of seconds", 1, UINT32_MAX),
+    CMD_SETS(OPTION_IDLE, struct record_options, idle),
+    CMD_SETS(OPTION_UNKEPT, struct record_options, unkept),
+    CMD_SETS(OPTION_OUTCOME, struct record_options, outcome),
+    CMD_SETS(OPTION_FIX_TIME, struct record_options, fix_time),
+    CMD_SETS_NUMBER(OPTION_DEPTH, struct record_options, strategy.depth, "a depth", 1, 64),
+    CMD_SETS(OPTION_SPURIOUS, struct record_options, spurious),
+    CMD_SETS(OPTION_NO_CHILDREN, struct record_options, only_first),
+    CMD_SETS(OPTION_PRELOAD, struct record_options, preload),
+    CMD_SETS(OPTION_VALUES, struct record_options, values),
+    CMD_SETS('v', struct record_options, verbose),
+    {0},
+};
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct record_options *o = state->input;
 	o->other = o->other ? o->other : name_of_other(key);
-	switch (key) {
-	case 'o':
-		o->output = arg;
+	if (cmd_set(settings, key, arg, state, o))
 		return 0;
+	switch (key) {
 	case 'r':
 		o->ring_kib = cmd_number(state, "the size of a ring", arg, 4, 1 << 20);
 		if (o->ring_kib & (o->ring_kib - 1))
 			argp_error(state, "the size of a ring must be a power of two, not '%s'", arg);
-		return 0;
-	case 't':
-		o->threads = cmd_number(state, "the number of threads", arg, 1, 1 << 20);
-		return 0;
-	case OPTION_EXIT_SLEEP:
-		o->exit_sleep_ms = cmd_number(state, "the time to sleep at exit", arg, 0, INT32_MAX);
 		return 0;
 	case OPTION_RING:
 		o->ring = parse_ring(state, arg);
 		return 0;
 	case OPTION_PID:
 		o->pid = (pid_t)cmd_number(state, "a process id", arg, 1, INT32_MAX);
-		return 0;
-	case OPTION_TIME:
-		o->time_s = cmd_number(state, "a number of seconds", arg, 1, UINT32_MAX);
-		return 0;
-	case OPTION_IDLE:
-		o->idle = true;
 		return 0;
 	case OPTION_TRIGGER:
 		if (!trigger_parse(arg, &o->trigger))
@@ -159,19 +165,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->values = true;
 		o->seed = arg ? cmd_number(state, "a seed", arg, 0, UINT32_MAX) : 1;
 		return 0;
-	case OPTION_UNKEPT:
-		o->unkept = true;
-		return 0;
 	case OPTION_PLAN:
 		o->plan = arg;
 		o->serial = true;
 		o->seed = o->seed ? o->seed : 1;
-		return 0;
-	case OPTION_OUTCOME:
-		o->outcome = arg;
-		return 0;
-	case OPTION_FIX_TIME:
-		o->fix_time = true;
 		return 0;
 	case OPTION_STRATEGY:
 		strategy_take_name(state, &o->strategy, arg);
@@ -182,35 +179,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPTION_AT:
 		strategy_take_place(state, &o->strategy, arg);
 		return 0;
-	case OPTION_DEPTH:
-		o->strategy.depth = cmd_number(state, "a depth", arg, 1, 64);
-		return 0;
 	case OPTION_LEARN:
 		strategy_take_outcome(state, &o->strategy, arg);
 		return 0;
-	case OPTION_SPURIOUS:
-		o->spurious = true;
-		return 0;
 	case OPTION_CHILDREN:
 		o->children = cmd_word(state, "a way to run children", children_names, arg) > 0;
-		return 0;
-	case OPTION_NO_CHILDREN:
-		o->only_first = true;
-		return 0;
-	case OPTION_PRELOAD:
-		o->preload = true;
 		return 0;
 	case OPTION_SYNC_ONLY:
 		o->recorder = RECORDER_SYNC;
 		return 0;
 	case OPTION_RECORDER:
 		o->recorder = (enum recorder)cmd_word(state, "a recorder", recorder_names, arg);
-		return 0;
-	case OPTION_VALUES:
-		o->values = true;
-		return 0;
-	case 'v':
-		o->verbose = true;
 		return 0;
 	case ARGP_KEY_END:
 		check_pid(state, o);

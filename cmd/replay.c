@@ -6,6 +6,7 @@
 #include "cmd/common.h"
 #include "cmd/memory.h"
 #include "cmd/reports.h"
+#include "cmd/setting.h"
 
 #include <argp.h>
 #include <stdio.h>
@@ -93,20 +94,30 @@ static const char *const resolve_names[] = {"first", "second", "both", NULL};
 static const uint32_t resolve_orders[] = {1u << OUTCOME_FIRST, 1u << OUTCOME_SECOND,
                                           1u << OUTCOME_FIRST | 1u << OUTCOME_SECOND};
 
+static const struct cmd_setting settings[] = {
+    CMD_SETS(OPT_ANOMALY, struct settings, replay.anomaly),
+    CMD_SETS(OPT_FINDING, struct settings, replay.finding),
+    CMD_SETS_NUMBER(OPT_TIME_LIMIT, struct settings, replay.time_limit_s, "the time limit", 1, UINT32_MAX),
+    CMD_SETS_NUMBER(OPT_ATTEMPTS, struct settings, replay.attempts, "the number of attempts", 1, 1000),
+    CMD_SETS(OPT_BEFORE, struct settings, replay.before),
+    CMD_SETS_NUMBER(OPT_REPEAT, struct settings, replay.repeat, "the number of repeats", 1, 1000000),
+    CMD_SETS(OPT_HOLD, struct settings, replay.hold),
+    CMD_SETS_NUMBER(OPT_SAMPLE, struct settings, replay.sample, "the number of anomalies", 1, UINT32_MAX),
+    CMD_SETS(OPT_INPUT, struct settings, replay.input),
+    CMD_SETS('t', struct settings, trace),
+    {0},
+};
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct settings *s = state->input;
+	if (cmd_set(settings, key, arg, state, s))
+		return 0;
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &s->input;
 		state->child_inputs[1] = &s->max_memory;
 		state->child_inputs[2] = &s->reports;
-		return 0;
-	case OPT_ANOMALY:
-		s->replay.anomaly = arg;
-		return 0;
-	case OPT_FINDING:
-		s->replay.finding = arg;
 		return 0;
 	case OPT_ALL:
 		s->replay.verdicts = UINT32_MAX;
@@ -117,33 +128,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_TIMEOUT:
 		s->replay.timeout_ms = cmd_timeout_ms(state, arg);
 		return 0;
-	case OPT_TIME_LIMIT:
-		s->replay.time_limit_s = cmd_number(state, "the time limit", arg, 1, UINT32_MAX);
-		return 0;
-	case OPT_ATTEMPTS:
-		s->replay.attempts = cmd_number(state, "the number of attempts", arg, 1, 1000);
-		return 0;
-	case OPT_BEFORE:
-		s->replay.before = arg;
-		return 0;
 	case OPT_RESOLVE:
 		s->replay.orders = resolve_orders[cmd_word(state, "an order", resolve_names, arg)];
-		return 0;
-	case OPT_REPEAT:
-		s->replay.repeat = cmd_number(state, "the number of repeats", arg, 1, 1000000);
-		return 0;
-	case OPT_HOLD:
-		s->replay.hold = true;
 		return 0;
 	case OPT_DEBUGGER:
 		s->replay.hold = true;
 		s->replay.debugger = arg ? arg : "gdb";
-		return 0;
-	case OPT_SAMPLE:
-		s->replay.sample = cmd_number(state, "the number of anomalies", arg, 1, UINT32_MAX);
-		return 0;
-	case OPT_INPUT:
-		s->replay.input = arg;
 		return 0;
 	case OPT_SEED:
 		s->replay.seed = cmd_number(state, "a seed", arg, 1, UINT32_MAX);
@@ -151,9 +141,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_JOBS:
 		s->replay.jobs = cmd_jobs(state, arg);
-		return 0;
-	case 't':
-		s->trace = arg;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (s->path)

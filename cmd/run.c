@@ -7,6 +7,7 @@
 #include "cmd/replay.h"
 #include "cmd/reports.h"
 #include "cmd/scratch.h"
+#include "cmd/setting.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -47,9 +48,18 @@ static const char doc[] = "Records a run of PROGRAM and analyzes it. Runs the pr
                           "program cannot be recorded; "
                           "otherwise that of the program.";
 
+static const struct cmd_setting settings[] = {
+    CMD_SETS(OPT_NO_CONFIRM, struct settings, no_confirm),
+    CMD_SETS_NUMBER(OPT_TIME_LIMIT, struct settings, replay.time_limit_s, "the time limit", 0, UINT32_MAX),
+    CMD_SETS(OPT_TRACE, struct settings, trace),
+    {0},
+};
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct settings *s = state->input;
+	if (cmd_set(settings, key, arg, state, s))
+		return 0;
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &s->reports;
@@ -58,22 +68,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'j':
 		s->replay.jobs = cmd_jobs(state, arg);
 		return 0;
-	case OPT_NO_CONFIRM:
-		s->no_confirm = true;
-		return 0;
 	case OPT_SERIAL:
 		if (arg)
 			cmd_number(state, "a seed", arg, 0, UINT32_MAX);
 		s->serial = arg ? arg : "1";
 		return 0;
-	case OPT_TIME_LIMIT:
-		s->replay.time_limit_s = cmd_number(state, "the time limit", arg, 0, UINT32_MAX);
-		return 0;
 	case OPT_TIMEOUT:
 		s->replay.timeout_ms = cmd_timeout_ms(state, arg);
-		return 0;
-	case OPT_TRACE:
-		s->trace = arg;
 		return 0;
 	default:
 		return cmd_parse_program(key, state, &s->command);

@@ -3,6 +3,7 @@
 #include "cmd/common.h"
 #include "cmd/memory.h"
 #include "cmd/perfetto.h"
+#include "cmd/setting.h"
 #include "lib/base/memory_file.h"
 #include "lib/report/report.h"
 #include "lib/schedule/script.h"
@@ -42,28 +43,21 @@ static const char doc[] =
     "events or a deadlock. --verify prints 'valid', or 'not valid' with the event that breaks a rule, and the rule. "
     "Exit status: 0; 1 if the schedule is not valid; 2 for wrong use; 3 if a file cannot be read.";
 
+static const struct cmd_setting settings[] = {
+    CMD_SETS('a', struct settings, anomaly),       CMD_SETS('t', struct settings, trace),
+    CMD_SETS(OPT_EXPAND, struct settings, expand), CMD_SETS(OPT_PERFETTO, struct settings, perfetto),
+    CMD_SETS(OPT_VERIFY, struct settings, verify), {0},
+};
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct settings *s = state->input;
+	if (cmd_set(settings, key, arg, state, s))
+		return 0;
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &s->input;
 		state->child_inputs[1] = &s->max_memory;
-		return 0;
-	case 'a':
-		s->anomaly = arg;
-		return 0;
-	case 't':
-		s->trace = arg;
-		return 0;
-	case OPT_EXPAND:
-		s->expand = true;
-		return 0;
-	case OPT_PERFETTO:
-		s->perfetto = true;
-		return 0;
-	case OPT_VERIFY:
-		s->verify = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		cmd_take_argument(state, &s->path, arg);
