@@ -136,6 +136,13 @@ static inline bool anomaly_may_be_atomic(const struct anomaly *a)
 	return a->verdict <= VERDICT_PREDICTED && reasons_has(&a->reasons, REASON_MACHINE_CODE);
 }
 
+/* Why it is only predicted, as part of a sentence. False if it is not, or no reason is known. */
+static inline bool anomaly_reasons(const struct anomaly *a, char text[REASONS_TEXT_MAX])
+{
+	reasons_text(&a->reasons, text);
+	return a->verdict == VERDICT_PREDICTED && text[0];
+}
+
 /* True if it is about threads that are stuck when the trace ends. Its events are then their BLOCKs. */
 static inline bool anomaly_is_stuck(const struct model *m, const struct anomaly *a)
 {

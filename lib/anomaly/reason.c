@@ -77,3 +77,12 @@ bool reasons_next(const struct reasons *r, int *next, char text[REASON_TEXT_MAX]
 	}
 	return false;
 }
+
+void reasons_text(const struct reasons *r, char text[REASONS_TEXT_MAX])
+{
+	char one[REASON_TEXT_MAX];
+	size_t used = 0;
+	text[0] = '\0';
+	for (int next = 0; reasons_next(r, &next, one);)
+		used += (size_t)snprintf(text + used, REASONS_TEXT_MAX - used, "%s%s", used ? "; " : "", one);
+}

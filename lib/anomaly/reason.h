@@ -55,5 +55,8 @@ const char *reason_name(enum reason reason); /* "hidden-atomic", as in the JSON 
 void reason_text(const struct reasons *r, enum reason reason, char text[REASON_TEXT_MAX]);
 /* The text of the next reason, if there is one. *next is 0 at first. */
 bool reasons_next(const struct reasons *r, int *next, char text[REASON_TEXT_MAX]);
+enum { REASONS_TEXT_MAX = REASONS * (REASON_TEXT_MAX + 2) };
+/* The texts of all reasons, with "; " between them. */
+void reasons_text(const struct reasons *r, char text[REASONS_TEXT_MAX]);
 
 #endif

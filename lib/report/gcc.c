@@ -19,10 +19,8 @@ static void put_line(const struct report *r, const struct place *place, const ch
 	const struct rt_frame *f = place->frame;
 	const char *path = rt_trace_info(r->analysis->trace)->path;
 	utf8_print(f && f->file ? f->file : path, put_character, out);
-	if (f && f->file && f->line)
-		fprintf(out, ":%" PRIu32, f->line);
-	if (f && f->file && f->line && f->column)
-		fprintf(out, ":%" PRIu32, f->column);
+	if (f && f->file)
+		subject_put_line(f, out);
 	fprintf(out, ": %s: ", level);
 	utf8_print(text, put_character, out);
 }

@@ -89,15 +89,11 @@ static void put_subject(const struct page *p, const struct subject *s)
 /* Why it is only predicted. */
 static void put_reasons(const struct page *p, const struct anomaly *anomaly)
 {
-	char text[REASON_TEXT_MAX];
-	if (anomaly->verdict != VERDICT_PREDICTED || !anomaly->reasons.set)
+	char text[REASONS_TEXT_MAX];
+	if (!anomaly_reasons(anomaly, text))
 		return;
-	const char *between = "<p>Only predicted: ";
-	for (int next = 0; reasons_next(&anomaly->reasons, &next, text);) {
-		fputs(between, p->out);
-		html_put(p, text);
-		between = "; ";
-	}
+	fputs("<p>Only predicted: ", p->out);
+	html_put(p, text);
 	fputs(".</p>\n", p->out);
 }
 
@@ -105,15 +101,16 @@ static void put_reasons(const struct page *p, const struct anomaly *anomaly)
 static void put_needs(const struct page *p, const struct anomaly *anomaly)
 {
 	const struct model *m = p->r->analysis->model;
+	char text[SUBJECT_NEEDS_MAX];
 	if (!anomaly->need_count)
 		return;
-	fprintf(p->out, "<p>Needs %" PRIu32 " %s to see another write than %s saw.</p>\n<ul>\n", anomaly->need_total,
-	        anomaly->need_total == 1 ? "read" : "reads", anomaly->need_total == 1 ? "it" : "they");
+	subject_needs(anomaly, text);
+	fprintf(p->out, "<p>Needs %s.</p>\n<ul>\n", text);
 	for (uint32_t i = 0; i < anomaly->need_count; i++) {
 		const struct model_event *e = &m->events[anomaly->needs[i]];
-		const struct rt_frame *f = subject_frame(p->r, m->sites[e->site].pc);
+		const struct rt_frame f = subject_frame_or_pc(p->r, m->sites[e->site].pc);
 		fputs("<li>", p->out);
-		html_put_position(p, f ? f : &(struct rt_frame){.pc = m->sites[e->site].pc});
+		html_put_position(p, &f);
 		fputs(", thread ", p->out);
 		html_put_thread(p, model_thread_of(m, anomaly->needs[i]));
 		fprintf(p->out, ", event %" PRIu32 "</li>\n", e->number);

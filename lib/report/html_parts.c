@@ -80,10 +80,7 @@ void html_put_position(const struct page *p, const struct rt_frame *f)
 	if (f->file) {
 		fputs(f->function ? " at " : "", p->out);
 		html_put(p, f->file);
-		if (f->line)
-			fprintf(p->out, ":%" PRIu32, f->line);
-		if (f->line && f->column)
-			fprintf(p->out, ":%" PRIu32, f->column);
+		subject_put_line(f, p->out);
 	} else if (f->module) {
 		fputs(" in ", p->out);
 		html_put(p, subject_basename(f->module));
@@ -187,15 +184,11 @@ static unsigned stack_number(const struct page *p, const struct description *d, 
 	*is_new = !stack;
 	if (stack)
 		return stack->number;
-	if (!(stack = calloc(1, sizeof *stack)))
+	HASH_MAKE(p->stacks->all, key, key, stack);
+	if (!stack)
 		return 0;
-	stack->key = key;
 	stack->number = ++p->stacks->count;
-	HASH_ADD(hh, p->stacks->all, key, sizeof stack->key, stack);
-	if (HASH_ADDED(stack))
-		return stack->number;
-	free(stack);
-	return 0;
+	return stack->number;
 }
 
 void html_forget(const struct page *p)

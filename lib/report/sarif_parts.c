@@ -111,8 +111,8 @@ void sarif_result_location(struct sarif *s, const struct rt_frame *f, uint64_t e
 
 void sarif_location_of_pc(struct sarif *s, const char *key, uint64_t pc, const char *said)
 {
-	const struct rt_frame *f = subject_frame(s->r, pc), nothing = {.pc = pc};
-	sarif_location(&s->w, s->r, key, f ? f : &nothing, said);
+	const struct rt_frame f = subject_frame_or_pc(s->r, pc);
+	sarif_location(&s->w, s->r, key, &f, said);
 }
 
 /* The frames of a program counter, inlined ones included, as elements of a stack. */

@@ -18,6 +18,27 @@ const struct rt_frame *subject_frame(const struct report *r, uint64_t pc)
 	return n ? &frames[0] : NULL;
 }
 
+struct rt_frame subject_frame_or_pc(const struct report *r, uint64_t pc)
+{
+	const struct rt_frame *known = subject_frame(r, pc);
+	return known ? *known : (struct rt_frame){.pc = pc};
+}
+
+void subject_put_line(const struct rt_frame *f, FILE *out)
+{
+	if (f->line)
+		fprintf(out, ":%" PRIu32, f->line);
+	if (f->line && f->column)
+		fprintf(out, ":%" PRIu32, f->column);
+}
+
+void subject_needs(const struct anomaly *anomaly, char text[SUBJECT_NEEDS_MAX])
+{
+	snprintf(text, SUBJECT_NEEDS_MAX, "%" PRIu32 " %s saw", anomaly->need_total,
+	         anomaly->need_total == 1 ? "read to see another write than it"
+	                                  : "reads to see another write than they");
+}
+
 /* "heap block from make_queue (queue.c:12) + 16": named by the innermost call that has a source position. */
 static void block_name(const struct report *r, const struct memory_block *block, uint64_t addr,
                        char name[SUBJECT_NAME_MAX])

@@ -37,5 +37,12 @@ void subject_stable_name(const char *name, char stable[SUBJECT_NAME_MAX]);
 const char *subject_basename(const char *path);
 /* Innermost frame of a position; NULL if nothing is known. */
 const struct rt_frame *subject_frame(const struct report *r, uint64_t pc);
+/* The same; with the position alone if nothing is known. */
+struct rt_frame subject_frame_or_pc(const struct report *r, uint64_t pc);
+/* ":12:5", what is known of a frame's line and column. */
+void subject_put_line(const struct rt_frame *f, FILE *out);
+enum { SUBJECT_NEEDS_MAX = 80 };
+/* "3 reads to see another write than they saw", of an anomaly that needs some. */
+void subject_needs(const struct anomaly *anomaly, char text[SUBJECT_NEEDS_MAX]);
 
 #endif

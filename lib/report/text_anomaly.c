@@ -235,15 +235,11 @@ static void put_evidence(const struct printer *p, const struct report_entry *ent
 
 void text_put_reasons(const struct printer *p, const struct anomaly *anomaly)
 {
-	char text[REASON_TEXT_MAX];
-	if (anomaly->verdict != VERDICT_PREDICTED || !anomaly->reasons.set)
+	char text[REASONS_TEXT_MAX];
+	if (!anomaly_reasons(anomaly, text))
 		return;
-	const char *between = "  only predicted: ";
-	for (int next = 0; reasons_next(&anomaly->reasons, &next, text);) {
-		fputs(between, p->out);
-		text_put(p, text);
-		between = "; ";
-	}
+	fputs("  only predicted: ", p->out);
+	text_put(p, text);
 	fputc('\n', p->out);
 }
 
@@ -251,17 +247,18 @@ void text_put_reasons(const struct printer *p, const struct anomaly *anomaly)
 static void put_needs(const struct printer *p, const struct anomaly *anomaly)
 {
 	const struct model *m = p->r->analysis->model;
+	char text[SUBJECT_NEEDS_MAX];
 	if (!anomaly->need_count)
 		return;
-	fprintf(p->out, "  needs %" PRIu32 " read%s to see another write than %s saw:\n", anomaly->need_total,
-	        text_plural(anomaly->need_total), anomaly->need_total == 1 ? "it" : "they");
+	subject_needs(anomaly, text);
+	fprintf(p->out, "  needs %s:\n", text);
 	for (uint32_t i = 0; i < anomaly->need_count; i++) {
 		const struct model_event *e = &m->events[anomaly->needs[i]];
-		const struct rt_frame *f = subject_frame(p->r, m->sites[e->site].pc);
+		const struct rt_frame f = subject_frame_or_pc(p->r, m->sites[e->site].pc);
 		fputs("    by thread ", p->out);
 		text_put_thread(p, model_thread_of(m, anomaly->needs[i]));
 		fprintf(p->out, ", event %" PRIu32 "\n", e->number);
-		text_put_frame(p, 0, 4, f ? f : &(struct rt_frame){.pc = m->sites[e->site].pc}, false);
+		text_put_frame(p, 0, 4, &f, false);
 	}
 	if (anomaly->need_count < anomaly->need_total)
 		fprintf(p->out, "    and %" PRIu32 " more\n", anomaly->need_total - anomaly->need_count);

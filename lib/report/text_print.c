@@ -117,10 +117,7 @@ void text_put_frame(const struct printer *p, size_t index, int indent, const str
 	if (f->file) {
 		fputs(f->function ? " at " : "", p->out);
 		text_put_path(p, f->file);
-		if (f->line)
-			fprintf(p->out, ":%" PRIu32, f->line);
-		if (f->line && f->column)
-			fprintf(p->out, ":%" PRIu32, f->column);
+		subject_put_line(f, p->out);
 	} else if (f->module) {
 		fputs(" in ", p->out);
 		text_put(p, subject_basename(f->module));
