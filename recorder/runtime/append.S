@@ -40,6 +40,16 @@
 	or	%rdi, \skipped
 	.endm
 
+/* r10: the place for two records, with room behind it; r11: w0 with the number of records that were left out. */
+	.macro	begin_two name
+	mov	(%rdx), %r10
+	mov	16(%rdx), %r11
+	lea	32(%r10), %rax
+	cmp	8(%rdx), %rax
+	ja	\name\()_slow
+	count_skipped \name, %r11
+	.endm
+
 /* rt_append(rdi w0, rsi w1, rdx slot) */
 	.p2align 5
 	function rt_append
@@ -56,12 +66,7 @@
 /* rt_append2(rdi w0, rsi w1, rdx slot, rcx x0, r8 x1) */
 	.p2align 5
 	function rt_append2
-	mov	(%rdx), %r10
-	mov	16(%rdx), %r11
-	lea	32(%r10), %rax
-	cmp	8(%rdx), %rax
-	ja	rt_append2_slow
-	count_skipped rt_append2, %r11
+	begin_two rt_append2
 	mov	%rcx, (%r10)
 	mov	%r8, 8(%r10)
 	mov	%r11, 16(%r10)
@@ -75,12 +80,7 @@
  */
 	.p2align 5
 	function rt_append_sync
-	mov	(%rdx), %r10
-	mov	16(%rdx), %r11
-	lea	32(%r10), %rax
-	cmp	8(%rdx), %rax
-	ja	rt_append_sync_slow
-	count_skipped rt_append_sync, %r11
+	begin_two rt_append_sync
 	mov	%rcx, (%r10)
 	mov	%r11, 16(%r10)
 	mov	%rsi, 24(%r10)
