@@ -74,7 +74,7 @@ const struct limit_info limit_infos[LIMITS] = {
                        "Some races that follow from another do not name it", false},
     [LIMIT_SCHEDULE_STEPS] = {"schedule_steps", 1000000, "steps", LIMIT, "steps of all schedules",
                               "The longest schedules are left out", false},
-    [LIMIT_LISTED_ANOMALIES] = {"listed_anomalies", 2500, "anomalies", LIMIT, "anomalies that JSON lists",
+    [LIMIT_LISTED_ANOMALIES] = {"listed_anomalies", 25000, "anomalies", LIMIT, "anomalies that JSON lists",
                                 "Of more anomalies JSON lists the most urgent ones of each finding, as many of each. "
                                 "--anomalies lists all",
                                 false},
