@@ -1,4 +1,5 @@
 /* Findings in words; see findings.h. */
+#include "lib/report/deed.h"
 #include "lib/report/findings.h"
 #include "lib/report/follows.h"
 #include "lib/report/waiting.h"
@@ -28,24 +29,6 @@ __attribute__((format(printf, 2, 3))) static void say(struct text *t, const char
 static const struct anomaly *first_of(const struct report *r, const struct finding *f)
 {
 	return r->entries[f->entries[0]].anomaly;
-}
-
-const char *finding_does(const struct report *r, const struct finding_place *place)
-{
-	const struct description *d = report_event(r, place->e);
-	if (d && d->event.flags & RT_F_FREE)
-		return "frees";
-	if (place->op == RT_OP_ALLOC)
-		return "allocates";
-	if (place->op == RT_OP_BLOCK)
-		return "waits";
-	if (rt_op_reads(place->op) && rt_op_writes(place->op))
-		return "updates";
-	if (rt_op_writes(place->op))
-		return "writes";
-	if (rt_op_reads(place->op))
-		return "reads";
-	return "acquires";
 }
 
 /* The finding's place of an event: of two on one line it may be the other's. */
@@ -80,17 +63,32 @@ static void say_actor(const struct report *r, struct text *t, const struct findi
 		say(t, " (in a handler of %s)", signal);
 }
 
+/* What begins with __ or _M is no member of the program's: of `std::locale` it is the locale. */
+static void say_global(struct text *t, const char *name)
+{
+	char known[SUBJECT_NAME_MAX];
+	snprintf(known, sizeof known, "%s", name);
+	subject_cut_reserved(known);
+	say(t, "`%s`", known);
+}
+
 static void say_variable(const struct report *r, struct text *t, const struct finding *f, const struct anomaly *a)
 {
 	struct subject s;
-	if (f->written[0])
+	const char *of;
+	int descriptor = deed_descriptor(r, a->events[0]);
+	if (descriptor >= 0)
+		say(t, "descriptor %d", descriptor);
+	else if (f->written[0])
 		say(t, "`%s`", f->written);
 	else if (f->called[0])
 		say(t, "what `%s` returns", f->called);
 	else if (!subject_of(r, a, &s) || !s.name[0])
 		say(t, "memory");
 	else if (!strcmp(s.kind, "global") || !strcmp(s.kind, "unknown"))
-		say(t, "`%s`", s.name);
+		say_global(t, s.name);
+	else if (!strcmp(s.kind, "tls") && s.address && (of = strstr(s.name, " of thread ")) && s.size)
+		say(t, "`%.*s`%s", (int)(of - s.name), s.name, of);
 	else
 		say(t, "the %s", s.name);
 }
@@ -106,8 +104,12 @@ static void say_deed(const struct report *r, struct text *t, const struct findin
 		say(t, "calls `%s`", name);
 		return;
 	}
+	char names[2][EXPRESSION_MAX];
 	say(t, "%s ", finding_does(r, p));
-	say_variable(r, t, f, a);
+	if (deed_names_members(r, a, names))
+		say(t, "`%s`", names[p->e == a->events[1]]);
+	else
+		say_variable(r, t, f, a);
 }
 
 static void say_lock(struct text *t, const char *name)
@@ -191,6 +193,53 @@ static bool is_of_a_container(const struct finding_place p[2], uint32_t side)
 	return side < 2 && p[0].place.callee && p[1].place.callee;
 }
 
+/* One side makes, destroys, closes or frees what the other may use, or both do. last: index of that side. */
+static void title_life(const struct report *r, const struct finding *f, struct text *t, const struct finding_place p[2],
+                       bool both, uint32_t last)
+{
+	const struct anomaly *a = first_of(r, f);
+	if (both && is_same_function(&p[0], &p[1])) {
+		say_actor(r, t, &p[0]);
+		say(t, " %s ", finding_does(r, &p[0]));
+		say_variable(r, t, f, a);
+		say(t, ", and another thread in it %s it, too", finding_does(r, &p[1]));
+		return;
+	}
+	say_actor(r, t, &p[last]);
+	say(t, " %s ", finding_does(r, &p[last]));
+	say_variable(r, t, f, a);
+	if (both) {
+		say(t, ", and ");
+		say_actor(r, t, &p[!last]);
+		say(t, " %s it, too", finding_does(r, &p[!last]));
+		return;
+	}
+	say(t, " while ");
+	if (is_same_function(&p[0], &p[1]))
+		say(t, "another thread in it");
+	else
+		say_actor(r, t, &p[!last]);
+	say(t,
+	    deed_is_of_life(r, p[last].e) && deed_begins(r, p[last].e) ? " may already use it" : " may still use it");
+}
+
+/* True if the event is the end or the beginning of what it is on. */
+static bool is_of_life(const struct report *r, const struct finding_place *p)
+{
+	const struct description *d = report_event(r, p->e);
+	return (d && d->event.flags & RT_F_FREE) || deed_is_of_life(r, p->e);
+}
+
+/* "writes it", or what else is in the same bytes. */
+static void say_other(const struct report *r, struct text *t, const struct anomaly *a, const struct finding_place *p)
+{
+	char names[2][EXPRESSION_MAX];
+	if (deed_names_members(r, a, names))
+		say(t, "%s `%s` in the same bytes", finding_does(r, p), names[p->e == a->events[1]]);
+	else
+		say(t, "%s it", finding_does(r, p));
+}
+
 static void title_race(const struct report *r, const struct finding *f, struct text *t)
 {
 	const struct anomaly *a = first_of(r, f);
@@ -198,7 +247,7 @@ static void title_race(const struct report *r, const struct finding *f, struct t
 	char readers[SUBJECT_NAME_MAX];
 	const char *lock = f->lacked;
 	uint32_t side = f->lacking;
-	bool frees[2] = {!strcmp(finding_does(r, &p[0]), "frees"), !strcmp(finding_does(r, &p[1]), "frees")};
+	bool of_life[2] = {is_of_life(r, &p[0]), is_of_life(r, &p[1])};
 	if (r->entries[f->entries[0]].rank.double_checked)
 		say(t, "double-checked initialisation: ");
 	if (p[0].op == RT_OP_ALLOC) {
@@ -208,13 +257,8 @@ static void title_race(const struct report *r, const struct finding *f, struct t
 		say(t, ", and nothing orders its allocation by ");
 		say_actor(r, t, &p[0]);
 		say(t, " before that");
-	} else if (frees[0] != frees[1] && !is_of_a_container(p, side)) {
-		say_function(t, &p[frees[1]]);
-		say(t, " frees ");
-		say_variable(r, t, f, a);
-		say(t, " while ");
-		say_function(t, &p[frees[0]]);
-		say(t, " may still use it");
+	} else if ((of_life[0] || of_life[1]) && !is_of_a_container(p, side)) {
+		title_life(r, f, t, p, of_life[0] && of_life[1], of_life[1] && !of_life[0]);
 	} else if (side < 2 && !are_readers(r, a, readers)) {
 		say_actor(r, t, &p[side]);
 		say(t, " ");
@@ -233,7 +277,7 @@ static void title_race(const struct report *r, const struct finding *f, struct t
 		if (p[!side].place.callee)
 			say_deed(r, t, f, &p[!side], a);
 		else
-			say(t, "%s it", finding_does(r, &p[!side]));
+			say_other(r, t, a, &p[!side]);
 	} else {
 		uint32_t writer = !rt_op_writes(p[0].op);
 		say_actor(r, t, &p[writer]);
@@ -248,7 +292,8 @@ static void title_race(const struct report *r, const struct finding *f, struct t
 			say(t, " ");
 			say_deed(r, t, f, &p[!writer], a);
 		} else {
-			say(t, " %s it", finding_does(r, &p[!writer]));
+			say(t, " ");
+			say_other(r, t, a, &p[!writer]);
 		}
 		say_no_guard(r, t, a);
 	}
@@ -312,7 +357,7 @@ static void title_sequence(const struct report *r, const struct finding *f, stru
 		say_variable(r, t, f, a);
 		say(t, " and ");
 		say_second(r, t, a);
-		say(t, " as one, and ");
+		say(t, " as one step, and ");
 		if (is_same_function(&local, &remote))
 			say(t, "another thread in it");
 		else
@@ -331,7 +376,7 @@ static void title_sequence(const struct report *r, const struct finding *f, stru
 		} else {
 			say(t, " accesses ");
 			say_variable(r, t, f, a);
-			say(t, " twice as one, and ");
+			say(t, " twice as one step, and ");
 		}
 		if (is_same_function(&local, &remote))
 			say(t, "another thread in it");
@@ -464,22 +509,40 @@ static bool is_in_handler(const struct report *r, const struct anomaly *a)
 	return (d[0] && d[0]->signal) || (d[1] && d[1]->signal);
 }
 
+static void fix_life(const struct report *r, struct text *t, const struct finding_place p[2])
+{
+	uint32_t last = is_of_life(r, &p[1]) && !is_of_life(r, &p[0]);
+	bool frees = !deed_is_of_life(r, p[last].e), closes = deed_descriptor(r, p[last].e) >= 0;
+	const char *verb = frees ? "free" : closes ? "close" : "destroy";
+	if (is_of_life(r, &p[0]) && is_of_life(r, &p[1]))
+		say(t,
+		    frees || closes
+		        ? "%s it in one place only, after the last use happened before"
+		        : "initialise it once before other threads can use it, and %s it once after all have",
+		    verb);
+	else if (!frees && !closes && deed_begins(r, p[last].e))
+		say(t, "initialise it before another thread can use it: before that thread is created, or statically");
+	else
+		say(t, "%s it only after the last use happened before: join the thread, or count references", verb);
+}
+
 static void fix_race(const struct report *r, const struct finding *f, struct text *t)
 {
 	const struct anomaly *a = first_of(r, f);
 	struct finding_place p[2] = {at_event(r, f, a->events[0]), at_event(r, f, a->events[1])};
-	char readers[SUBJECT_NAME_MAX];
+	char readers[SUBJECT_NAME_MAX], names[2][EXPRESSION_MAX];
 	uint32_t side = f->lacking;
 	const struct cause *relaxed = relaxed_cause(r, a);
 	if (p[0].op == RT_OP_ALLOC) {
 		say(t, "hand the pointer over by release and acquire, or under a lock");
-	} else if (!is_of_a_container(p, side) &&
-	           (!strcmp(finding_does(r, &p[0]), "frees") || !strcmp(finding_does(r, &p[1]), "frees"))) {
-		say(t, "free it only after the last use happened before: join the thread, or count references");
+	} else if (!is_of_a_container(p, side) && (is_of_life(r, &p[0]) || is_of_life(r, &p[1]))) {
+		fix_life(r, t, p);
 	} else if (r->entries[f->entries[0]].rank.double_checked) {
 		say(t,
 		    "make it atomic: load it with acquire for the check without the lock, store it with release when "
 		    "all is made; or initialise it once (pthread_once, a static variable of C++)");
+	} else if (deed_names_members(r, a, names)) {
+		say(t, "guard both by one lock, or give each bytes of its own (`: 0` between bit-fields)");
 	} else if (is_in_handler(r, a)) {
 		say(t, "make it atomic and free of locks (a handler may not wait for one), or block the signal where "
 		       "others "
@@ -494,6 +557,8 @@ static void fix_race(const struct report *r, const struct finding *f, struct tex
 		char text[FOLLOWS_TEXT_MAX];
 		follows_text(r, relaxed, text);
 		say(t, "%s", text);
+	} else if (deed_waits(r, f, a->events[0]) || deed_waits(r, f, a->events[1])) {
+		say(t, "make it atomic: store it with release, load it with acquire; or wait by a condition variable");
 	} else if (are_readers(r, a, readers)) {
 		say(t, "hold ");
 		say_lock(t, readers);
@@ -503,10 +568,14 @@ static void fix_race(const struct report *r, const struct finding *f, struct tex
 				say(t, n++ ? " and" : "");
 				say_place(t, &p[s].place);
 			}
-	} else if (side < 2) {
-		say(t, "hold ");
-		say_lock(t, f->lacked);
+	} else if (side < 2 && f->lacked[0]) {
+		say(t, "hold `%s`", f->lacked);
 		say_place(t, &p[side].place);
+	} else if (side < 2) {
+		say(t, "hold");
+		say_place(t, &p[side].place);
+		say(t, " the lock that is held");
+		say_place(t, &p[!side].place);
 	} else if (rt_op_is_atomic(p[0].op) != rt_op_is_atomic(p[1].op)) {
 		say(t, "make the access");
 		say_place(t, &p[rt_op_is_atomic(p[0].op) != 0].place);

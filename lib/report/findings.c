@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a place that reads and writes, the write is shown. */
+/* Of a place that reads and writes, the write stands for both. */
 static void add_place(const struct joining *j, struct finding *f, uint32_t e)
 {
 	struct finding_place added = {.place = place_of(j->r, e),
@@ -25,8 +25,12 @@ static void add_place(const struct joining *j, struct finding *f, uint32_t e)
 	while (i < f->place_count && place_key(&f->places[i].place) != key)
 		i++;
 	if (i < f->place_count) {
-		if (rt_op_writes(added.op) && !rt_op_writes(f->places[i].op))
-			f->places[i] = added;
+		struct finding_place *known = &f->places[i];
+		bool same = model_thread_of(j->m, known->e) == model_thread_of(j->m, e);
+		bool reads = known->reads || (same && (!rt_op_writes(known->op) || !rt_op_writes(added.op)));
+		if (rt_op_writes(added.op) && !rt_op_writes(known->op))
+			*known = added;
+		known->reads = reads;
 		return;
 	}
 	f->place_total++;

@@ -20,6 +20,7 @@ struct finding_place {
 	unsigned op;  /* enum rt_op of the first event there */
 	uint32_t e;   /* that event */
 	bool guarded; /* it holds the guard */
+	bool reads;   /* of a place that writes: another event of the finding reads there */
 };
 
 struct finding {
@@ -75,7 +76,5 @@ void finding_replay(const struct report *r, const struct finding *f, char text[F
 size_t finding_main_place(const struct report *r, const struct finding *f);
 /* True if another thread than the first anomaly's event i is shown for the place where that is. *place: the event's. */
 bool finding_other_at_place(const struct report *r, const struct finding *f, uint32_t i, struct finding_place *place);
-/* What the event does at the place: "reads", "frees". */
-const char *finding_does(const struct report *r, const struct finding_place *place);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 const struct cause *follows_cause(const struct report *r, const struct anomaly *anomaly, uint32_t n)
 {
@@ -36,6 +37,8 @@ void follows_text(const struct report *r, const struct cause *cause, char text[F
 	struct subject subject;
 	char address[32] = "";
 	bool about = subject_of(r, &pair, &subject);
+	if (about && !strcmp(subject.kind, "global"))
+		subject_cut_reserved(subject.name);
 	if (about && !*subject.name)
 		snprintf(address, sizeof address, "the atomic at 0x%" PRIx64, subject.address);
 	const char *quote = about && *subject.name ? "`" : "";

@@ -2,6 +2,7 @@
  * Findings as lines that editors take for a compiler's: the place to change as an error, a warning or a note, the other
  * places as notes behind it.
  */
+#include "lib/report/deed.h"
 #include "lib/report/findings.h"
 #include "lib/report/formats.h"
 #include "lib/report/merge.h"

@@ -2,6 +2,7 @@
  * Findings on the HTML page: a list of all, then each error and warning with its places side by side and its schedule;
  * its anomalies are folded below. Notes are in a folded list.
  */
+#include "lib/report/deed.h"
 #include "lib/report/html.h"
 #include "lib/report/waiting.h"
 

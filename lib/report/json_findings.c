@@ -1,5 +1,6 @@
 /* Findings in JSON; see json_findings.h. Their anomalies say the rest, by id. */
 #include "lib/report/json_findings.h"
+#include "lib/report/deed.h"
 
 #include <string.h>
 
@@ -16,7 +17,9 @@ static void put_place(struct json_writer *w, const struct report *r, const struc
 	if (f && f->function)
 		place_function(&p->place, function);
 	jw_text(w, "function", f && f->function ? function : NULL);
-	jw_text(w, "what", finding_does(r, p));
+	jw_text(w, "what", deed_kind(r, p));
+	if (strcmp(deed_kind(r, p), finding_does(r, p)) != 0)
+		jw_text(w, "does", finding_does(r, p));
 	if (callee.frame) {
 		place_function(&callee, function);
 		jw_text(w, "calls", function);

@@ -117,12 +117,23 @@ static uint32_t count_writes(const struct ranking *j, const struct model_cell *c
 	return cell->count > CELL_LOOK ? CELL_LOOK : writes;
 }
 
+/* True if the first access is further down in the function of the second: what is done is waited for there, not checked
+ * beforehand. */
+static bool comes_below(const struct ranking *j, uint32_t e1, uint32_t e2)
+{
+	size_t n1, n2;
+	const struct rt_frame *f1 = rt_trace_frames(j->a->trace, j->m->sites[j->m->events[e1].site].pc, &n1),
+	                      *f2 = rt_trace_frames(j->a->trace, j->m->sites[j->m->events[e2].site].pc, &n2);
+	return n1 && n2 && f1->function && f2->function && !strcmp(f1->function, f2->function) && f1->file &&
+	       f2->file && !strcmp(f1->file, f2->file) && f1->line > f2->line;
+}
+
 /* True if the shape is double-checked initialisation: a check without the lock, then the writer's own check under
  * it. */
 static bool double_checked(const struct ranking *j, uint32_t read, uint32_t write)
 {
 	const struct model *m = j->m;
-	if (model_lockset_of(m, read) != 0 || model_lockset_of(m, write) == 0)
+	if (model_lockset_of(m, read) != 0 || model_lockset_of(m, write) == 0 || comes_below(j, read, write))
 		return false;
 	uint32_t second = neighbour(j, write, -1, false);
 	return second != MODEL_NONE && model_lockset_of(m, second) == model_lockset_of(m, write) &&

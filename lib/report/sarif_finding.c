@@ -1,4 +1,5 @@
 /* A finding as a SARIF result: its first place is where code hosts show it, the others are related locations. */
+#include "lib/report/deed.h"
 #include "lib/report/sarif.h"
 
 #include <stdio.h>

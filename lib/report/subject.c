@@ -153,12 +153,10 @@ uint32_t subject_cell(const struct model *m, const struct anomaly *anomaly)
 	return cell < end ? cell : MODEL_NONE;
 }
 
-/* The members of a mutex are internal to the C library: "queue.mutex.__data.__lock" becomes "queue.mutex". Reserved
- * names belong to the library. */
-static void cut_reserved(char *name)
+void subject_cut_reserved(char *name)
 {
 	for (char *dot = strchr(name, '.'); dot; dot = strchr(dot + 1, '.'))
-		if (dot[1] == '_' && (dot[2] == '_' || (dot[2] >= 'A' && dot[2] <= 'Z'))) {
+		if ((dot[1] == '_' && (dot[2] == '_' || (dot[2] >= 'A' && dot[2] <= 'Z'))) || !strcmp(dot, "._x[0]")) {
 			*dot = '\0';
 			return;
 		}
@@ -176,7 +174,7 @@ bool subject_of(const struct report *r, const struct anomaly *anomaly, struct su
 		return false;
 	subject_at(r, place, out);
 	if (r->analysis->model->sites[r->analysis->model->events[e].site].flags & RT_F_OBJECT)
-		cut_reserved(out->name);
+		subject_cut_reserved(out->name);
 	return true;
 }
 
@@ -195,7 +193,7 @@ void subject_object_name(const struct report *r, uint64_t addr, const struct mem
 	if (given) {
 		snprintf(name, SUBJECT_NAME_MAX, "%s", given);
 	} else if (rt_trace_variable(r->analysis->trace, addr, &variable)) {
-		cut_reserved(variable.name);
+		subject_cut_reserved(variable.name);
 		snprintf(name, SUBJECT_NAME_MAX, "%s", variable.name);
 	} else if (block && block->alloc) {
 		block_name(r, block, addr, name);

@@ -31,6 +31,9 @@ const struct memory_block *subject_lock_block(const struct description *d);
  * known. */
 void subject_object_name(const struct report *r, uint64_t addr, const struct memory_block *block,
                          char name[SUBJECT_NAME_MAX]);
+/* Cuts members that are internal to a library: "queue.mutex.__data.__lock" becomes "queue.mutex". Names that begin with
+ * __ or _M are reserved; an OpenMP lock is its member _x. */
+void subject_cut_reserved(char *name);
 /* The name without parts that differ from run to run: array indices. */
 void subject_stable_name(const char *name, char stable[SUBJECT_NAME_MAX]);
 /* Last component of a path. */

@@ -24,7 +24,7 @@ void text_put(const struct printer *p, const char *text);
 void text_put_styled(const struct printer *p, enum style s, const char *text);
 /* Prints words, broken at the width of a terminal; further lines begin at `indent`. used: columns of the first line. */
 void text_put_words(const struct printer *p, enum style s, const char *text, uint32_t used, uint32_t indent);
-/* A file's path, relative to --source-root or the trace's folder. */
+/* A file's path, relative to --source-root, the trace's folder or the root of the sources here. */
 void text_put_path(const struct printer *p, const char *path);
 /* Width of the terminal behind the stream; 0: it is none. */
 uint32_t text_width(FILE *out);

@@ -1,5 +1,6 @@
 /* Places of a finding in the text report: two side by side where the terminal is wide enough, else one below the other.
  */
+#include "lib/report/deed.h"
 #include "lib/report/text.h"
 #include "lib/report/utf8.h"
 #include "lib/report/waiting.h"

@@ -70,8 +70,8 @@ void text_put_words(const struct printer *p, enum style s, const char *text, uin
 
 void text_put_path(const struct printer *p, const char *path)
 {
-	const char *roots[] = {p->r->source_root, p->folder};
-	for (size_t i = 0; i < 2; i++) {
+	const char *roots[] = {p->r->source_root, p->folder, p->r->base};
+	for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
 		size_t n = roots[i] ? strlen(roots[i]) : 0;
 		if (n > 1 && !strncmp(path, roots[i], n) && path[n] == '/' && path[n + 1]) {
 			text_put(p, path + n + 1);

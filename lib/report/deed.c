@@ -1,0 +1,123 @@
+/*
+ * What the events of a finding do; see deed.h. pthread_mutex_destroy is an event that writes the mutex, and
+ * pthread_mutex_lock reads it, as close and read do of a descriptor: people call that destroying, using and closing.
+ */
+#include "lib/report/deed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool deed_is_call(const struct report *r, uint32_t e)
+{
+	const struct model *m = r->analysis->model;
+	return rt_op_is_access(model_op(m, e)) && m->sites[m->events[e].site].flags & RT_F_OBJECT;
+}
+
+bool deed_is_of_life(const struct report *r, uint32_t e)
+{
+	return deed_is_call(r, e) && rt_op_writes(model_op(r->analysis->model, e));
+}
+
+/* The recorder has a byte for each descriptor, in a variable without a declaration in the trace. */
+int deed_descriptor(const struct report *r, uint32_t e)
+{
+	const struct description *d = deed_is_call(r, e) ? report_event(r, e) : NULL;
+	struct rt_variable variable;
+	if (!d || !rt_trace_variable(r->analysis->trace, d->event.addr, &variable) || variable.file ||
+	    strcmp(variable.name, "descriptor") != 0)
+		return -1;
+	return (int)(d->event.addr - variable.address);
+}
+
+/* True if the event's source line has the word. */
+static bool line_has(const struct report *r, uint32_t e, const char *word)
+{
+	struct place place = place_of(r, e);
+	char *line = place_line(r, &place);
+	bool has = line && strcasestr(line, word);
+	free(line);
+	return has;
+}
+
+bool deed_begins(const struct report *r, uint32_t e)
+{
+	return line_has(r, e, "init") && !line_has(r, e, "destroy");
+}
+
+/* The part of a chain of names behind the last '.' or '->'; NULL: it is one name. */
+static const char *member_of(const char *name)
+{
+	const char *dot = strrchr(name, '.'), *arrow = strrchr(name, '>');
+	const char *last = arrow > dot || !dot ? arrow : dot;
+	return last ? last + 1 : NULL;
+}
+
+bool deed_names_members(const struct report *r, const struct anomaly *a, char names[2][EXPRESSION_MAX])
+{
+	const char *member[2];
+	if (a->event_count != 2)
+		return false;
+	for (int i = 0; i < 2; i++) {
+		struct place place = place_of(r, a->events[i]);
+		char *line = deed_is_call(r, a->events[i]) ? NULL : place_line(r, &place);
+		uint32_t column = line ? place.frame->column : 0;
+		bool known = column && (rt_op_writes(model_op(r->analysis->model, a->events[i]))
+		                            ? expression_assigned(line, column, names[i])
+		                            : expression_member(line, column, names[i]));
+		free(line);
+		member[i] = known ? member_of(names[i]) : NULL;
+		if (!member[i])
+			return false;
+	}
+	/* One that is part of the other is no other member: s.inner, s.inner.x. */
+	return strcmp(member[0], member[1]) != 0 && !strstr(names[0], member[1]) && !strstr(names[1], member[0]);
+}
+
+bool deed_waits(const struct report *r, const struct finding *f, uint32_t e)
+{
+	enum { FEW = 2 }; /* writes of a flag */
+	struct subject s;
+	struct place place = place_of(r, e);
+	unsigned op = model_op(r->analysis->model, e);
+	if (!rt_op_reads(op) || rt_op_writes(op) || model_lockset_of(r->analysis->model, e) || f->uses.writes > FEW ||
+	    !subject_of(r, r->entries[f->entries[0]].anomaly, &s) || strcmp(s.kind, "global") != 0)
+		return false;
+	char *line = place_line(r, &place);
+	const char *at = line ? line + strspn(line, " \t}") : "";
+	bool waits = !strncmp(at, "while", 5) && strchr(" (", at[5]) && place.frame->column > (uint32_t)(at - line) + 5;
+	free(line);
+	return waits;
+}
+
+const char *deed_kind(const struct report *r, const struct finding_place *place)
+{
+	const struct description *d = report_event(r, place->e);
+	if (d && d->event.flags & RT_F_FREE)
+		return "frees";
+	if (place->op == RT_OP_ALLOC)
+		return "allocates";
+	if (place->op == RT_OP_BLOCK)
+		return "waits";
+	if (rt_op_reads(place->op) && rt_op_writes(place->op))
+		return "updates";
+	if (rt_op_writes(place->op))
+		return "writes";
+	if (rt_op_reads(place->op))
+		return "reads";
+	return "acquires";
+}
+
+const char *finding_does(const struct report *r, const struct finding_place *place)
+{
+	const char *kind = deed_kind(r, place);
+	if (!strcmp(kind, "frees"))
+		return kind;
+	if (deed_is_of_life(r, place->e))
+		return deed_descriptor(r, place->e) >= 0  ? "closes"
+		       : deed_begins(r, place->e)         ? "initialises"
+		       : line_has(r, place->e, "destroy") ? "destroys"
+		                                          : "initialises or destroys";
+	if (deed_is_call(r, place->e))
+		return "uses";
+	return place->reads && !strcmp(kind, "writes") ? "reads and writes" : kind;
+}
