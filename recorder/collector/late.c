@@ -2,9 +2,11 @@
 #include "recorder/collector/late.h"
 
 #include "lib/base/vec.h"
+#include "recorder/collector/limits.h"
 #include "recorder/collector/resolve.h"
 
 #include <elfutils/libdwelf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +68,9 @@ static enum rt_status resolve(struct rt_trace *trace, const struct modules *m, s
 	enum rt_status status = rt_writer_create(NULL, &(struct rt_writer_options){0}, &w, err);
 	if (!status)
 		status = add_pcs(trace, w, err);
+	if (!status && !resolver_can_write(m, w, true))
+		status =
+		    rt_error_set(err, RT_EMEMORY, "too little memory for source positions%s", limit_behind(ENOMEM));
 	if (!status)
 		status = resolver_create(m, NULL, &r, err);
 	if (!status)

@@ -2,6 +2,7 @@
 #include "recorder/collector/limits.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -71,6 +72,9 @@ void limit_raise(void)
 		limit.rlim_cur = limit.rlim_max;
 		setrlimit(resources[i], &limit);
 	}
+	/* Each further arena of malloc's takes 64 MiB of addresses. */
+	if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+		mallopt(M_ARENA_MAX, 1);
 }
 
 bool limit_allows_file(uint64_t size)

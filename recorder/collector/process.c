@@ -137,16 +137,35 @@ static void await_successor(struct process *p, int pidfd)
 
 /* ---- Recording ---- */
 
+/* Later commands look for the positions by the modules, which the file has already. */
+static void tell_unresolved(struct tree *t)
+{
+	struct rt_error err;
+	rt_error_set(&err, RT_EMEMORY,
+	             "too little memory for source positions%s; 'racetrace analyze' looks for them later",
+	             limit_behind(ENOMEM));
+	if (!atomic_exchange(&t->unresolved, true) && t->options.rings.tell)
+		t->options.rings.tell(&err);
+}
+
 static enum rt_status finish(struct tree *t, struct collector *c, struct rt_writer *w, struct rt_writer_result *result,
                              struct rt_error *err)
 {
 	struct resolver *resolver = NULL;
 	pthread_mutex_lock(&t->resolving);
-	enum rt_status status = resolver_create(collector_modules(c), &t->atomics, &resolver, err);
+	enum rt_status status = RT_EMEMORY;
+	if (resolver_can_write(collector_modules(c), w, false))
+		status = resolver_create(collector_modules(c), &t->atomics, &resolver, err);
 	if (!status)
 		status = resolver_write(resolver, w, false, err);
 	if (!status)
 		collector_name_hidden_atomics(c, resolver_hidden_atomics(resolver));
+	if (status == RT_EMEMORY) {
+		rt_writer_leave_out_symbols(w);
+		tell_unresolved(t);
+		*err = (struct rt_error){0};
+		status = RT_OK;
+	}
 	resolver_free(resolver);
 	pthread_mutex_unlock(&t->resolving);
 	if (!status)

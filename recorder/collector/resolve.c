@@ -7,12 +7,18 @@
 #include "lib/base/hash.h"
 #include "recorder/collector/debug.h"
 #include "recorder/collector/hidden.h"
+#include "recorder/collector/limits.h"
 #include "recorder/collector/program.h"
 #include "recorder/collector/types.h"
 
 #include <dwarf.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* Strings are made once for each string of libdw's (which lives as long as the debug information). */
 struct string {
@@ -326,10 +332,35 @@ enum rt_status resolver_write(struct resolver *r, struct rt_writer *w, bool late
 	/* One thread alone is always ordered. */
 	if (!writing.status && rt_writer_threads(w) > 1)
 		writing.status = write_atomics(r, w, err);
-	if (!writing.status)
-		rt_writer_each_pc(w, write_position, &writing);
+	if (!writing.status && rt_writer_each_pc(w, write_position, &writing) < 0)
+		writing.status = rt_error_set(err, RT_EMEMORY, "no memory for source positions");
 	if (!writing.status)
 		writing.status = types_write(&r->debug, file_name, r, w, err);
 	free_strings(&writing.files);
 	return writing.status;
+}
+
+static enum rt_status try_to_write(const struct modules *modules, struct rt_writer *w, bool late)
+{
+	struct rt_error err;
+	struct resolver *r;
+	int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC); /* libdw's own words */
+	if (nowhere >= 0)
+		dup2(nowhere, STDERR_FILENO);
+	setrlimit(RLIMIT_CORE, &(struct rlimit){0});
+	enum rt_status status = resolver_create(modules, NULL, &r, &err);
+	return status ? status : resolver_write(r, w, late, &err);
+}
+
+bool resolver_can_write(const struct modules *modules, struct rt_writer *w, bool late)
+{
+	int status = 0;
+	if (!*limit_behind(ENOMEM))
+		return true;
+	pid_t pid = fork();
+	if (pid == 0)
+		_exit(try_to_write(modules, w, late));
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == RT_OK;
 }

@@ -16,6 +16,12 @@ enum rt_status resolver_create(const struct modules *modules, struct hidden_cach
                                struct rt_error *err);
 void resolver_free(struct resolver *r);
 
+/*
+ * libdw may crash where an allocation fails. If memory is limited (ulimit), a child process does first what
+ * resolver_create and resolver_write will do here: false if it came to no good end. Writes nothing.
+ */
+bool resolver_can_write(const struct modules *modules, struct rt_writer *w, bool late);
+
 #define RESOLVE_FRAMES_MAX 32
 /*
  * Frames of a return address (the call before it is looked up), innermost inlined function first; at most

@@ -44,6 +44,7 @@ struct tree {
 	bool full;                 /* no more channels can be made */
 	int notify;                /* of the file; negative: none */
 	bool said;                 /* that a process runs unrecorded, in a sandbox */
+	_Atomic bool unresolved;   /* true if it was said that a trace has no source positions */
 };
 
 /* Wakes all that wait for a change. */

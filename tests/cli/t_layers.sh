@@ -98,7 +98,7 @@ fi
 
 # Only cmd/ prints or exits. (A forked child that is not to become another program, or cannot, has nothing left but _exit.)
 if grep -nE '\b(exit|_exit|abort|printf|puts|perror)\(|\bf(printf|puts)\((stderr|stdout)' \
-	$(find lib tracefmt recorder/collector -name '*.c') | grep -vE '^(recorder/collector/(program|inspect)|lib/prove/jobs)\.c:[0-9]+:\s*_exit\('; then
+	$(find lib tracefmt recorder/collector -name '*.c') | grep -vE '^(recorder/collector/(program|inspect|resolve)|lib/prove/jobs)\.c:[0-9]+:\s*_exit\('; then
 	echo "only cmd/ prints or exits"
 	fail=1
 fi

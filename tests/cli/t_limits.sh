@@ -52,6 +52,40 @@ gcc -g -O1 -fsanitize=thread "$top/tests/faults/program.c" -o threads -pthread |
 (ulimit -v 200000 && exec timeout 60 "$racetrace" record -o v.zst ./threads ran >out 2>err)
 [ $? = 7 ] || wrong "two threads within ulimit -v 200000: $(cat err)"
 
+# However little there is, record ends well. What it wrote is a trace, and its positions are found later if they could not be now: libdw
+# does not survive an allocation that fails.
+cat >race.c <<'C'
+#include <pthread.h>
+static int shared;
+static void *add(void *arg)
+{
+	shared++;
+	return arg;
+}
+int main(void)
+{
+	pthread_t thread;
+	if (pthread_create(&thread, NULL, add, NULL))
+		return 9;
+	shared++;
+	pthread_join(thread, NULL);
+	return 8;
+}
+C
+gcc -g -fsanitize=thread race.c -o race -pthread || exit 1
+for kib in 26000 30000 34000 38000 42000 46000 50000 60000 70000 80000; do
+	rm -f v.zst
+	(ulimit -v $kib && exec timeout 60 "$racetrace" record -o v.zst ./race >out 2>err)
+	status=$?
+	if [ -e v.zst ]; then
+		[ $status = 8 ] || [ $status = 9 ] || wrong "ulimit -v $kib: status $status: $(cat err)"
+		"$racetrace" analyze --allow-incomplete -f text v.zst >report 2>&1
+		[ $status = 9 ] || grep -q 'race.c:5' report || wrong "ulimit -v $kib: $(cat err report)"
+	else
+		grep -q '(ulimit -v)' err && [ $status -lt 126 ] || wrong "ulimit -v $kib: status $status: $(cat err)"
+	fi
+done
+
 # Other commands meet the size of a file as an error of write, not as a signal.
 "$racetrace" record -o t.zst ./app >out || wrong 'record'
 (ulimit -f 1 && exec "$racetrace" convert -t jsonl -o big.jsonl t.zst 2>err)

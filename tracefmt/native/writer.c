@@ -414,10 +414,10 @@ static enum rt_status write_end(struct rt_writer *w, const struct rt_writer_resu
 {
 	if (w->announce && announce_threads(w, err))
 		return w->failure.status;
-	if (!rt_symbol_table_write(w->symbols, &w->raw))
+	if (w->symbols && !rt_symbol_table_write(w->symbols, &w->raw))
 		return writer_no_memory(w, err);
 	struct rt_block symbols = {.kind = RT_BLOCK_SYMBOLS};
-	if (writer_block(w, &symbols, err))
+	if (w->symbols && writer_block(w, &symbols, err))
 		return w->failure.status;
 	rt_bytes_varint(&w->raw, (uint64_t)result->exit_kind);
 	rt_bytes_varint(&w->raw, rt_zigzag(result->exit_value));

@@ -58,8 +58,12 @@ enum rt_status rt_writer_pc(struct rt_writer *w, uint64_t pc, struct rt_error *e
 /* Position of a pc: n frames, innermost first. Copied. Once for each pc. */
 enum rt_status rt_writer_position(struct rt_writer *w, uint64_t pc, const struct rt_frame *frames, size_t n,
                                   struct rt_error *err);
-/* Calls f for every distinct pc that was written, in rising order (for the collector to resolve). Stops at non-zero. */
+/* Calls f for every distinct pc that was written, in rising order (for the collector to resolve). Stops at non-zero.
+ * -1: no memory. */
 int rt_writer_each_pc(struct rt_writer *w, int (*f)(uint64_t pc, void *arg), void *arg);
+
+/* Leaves all symbols out, what was added included: readers look for them by the modules (rt_trace_loaded). */
+void rt_writer_leave_out_symbols(struct rt_writer *w);
 
 /* A type, for naming members: of kind base/pointer (0 members), struct/union (members), array (one member: the element,
  * count). */

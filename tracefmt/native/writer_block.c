@@ -12,20 +12,26 @@ enum rt_status writer_fail(struct rt_writer *w, struct rt_error *err)
 	return w->failure.status;
 }
 
+/* The file so far is a trace that was cut short. */
+static const char *leave_what_is_there(struct rt_writer *w)
+{
+	bool there = w->recording && w->chunks && !w->ring && ftruncate(w->output.fd, (off_t)w->whole) == 0 &&
+	             rt_output_name(&w->output);
+	return there ? "; what was written before stays there" : "";
+}
+
 enum rt_status writer_no_memory(struct rt_writer *w, struct rt_error *err)
 {
-	rt_error_set(&w->failure, RT_EMEMORY, "no memory to write '%s'", w->output.path ? w->output.path : "symbols");
+	const char *stays = w->output.path ? leave_what_is_there(w) : "";
+	rt_error_set(&w->failure, RT_EMEMORY, "no memory to write '%s'%s", w->output.path ? w->output.path : "symbols",
+	             stays);
 	return writer_fail(w, err);
 }
 
 enum rt_status writer_fail_system(struct rt_writer *w, struct rt_error *err)
 {
-	const char *stays = "";
 	int error = errno;
-	/* The file so far is a trace that was cut short. */
-	if (w->recording && w->chunks && !w->ring && ftruncate(w->output.fd, (off_t)w->whole) == 0 &&
-	    rt_output_name(&w->output))
-		stays = "; what was written before stays there";
+	const char *stays = leave_what_is_there(w);
 	rt_error_set(&w->failure, RT_ESYSTEM, "cannot write '%s': %s%s", w->output.path, strerror(error), stays);
 	enum rt_status status = writer_fail(w, err);
 	errno = error;

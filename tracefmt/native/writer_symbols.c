@@ -11,12 +11,12 @@ bool writer_add_pc(uint64_t pc, void *arg)
 	return !pc || set_add(arg, pc, &added);
 }
 
-/* Reports a symbol table's failure. */
+/* Reports a symbol table's failure. Events can be written all the same. */
 static enum rt_status symbol_result(struct rt_writer *w, bool ok, struct rt_error *err)
 {
 	if (w->failure.status)
 		return writer_fail(w, err);
-	return ok ? RT_OK : writer_no_memory(w, err);
+	return ok ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory for symbols");
 }
 
 enum rt_status rt_writer_pc(struct rt_writer *w, uint64_t pc, struct rt_error *err)
@@ -45,18 +45,22 @@ int rt_writer_each_pc(struct rt_writer *w, int (*f)(uint64_t pc, void *arg), voi
 	writer_ring_complete(w, NULL);
 	for (struct writer_thread *t = w->oldest; t; t = t->newer)
 		if (!rt_encoder_each_pc(t->encoder, writer_add_pc, &w->pcs))
-			writer_no_memory(w, NULL);
+			return -1;
 	size_t n;
 	uint64_t *pcs = set_sorted(&w->pcs, &n);
-	if (!pcs) {
-		writer_no_memory(w, NULL);
-		return 0;
-	}
+	if (!pcs)
+		return -1;
 	int result = 0;
 	for (size_t i = 0; i < n && !result; i++)
 		result = f(pcs[i], arg);
 	free(pcs);
 	return result;
+}
+
+void rt_writer_leave_out_symbols(struct rt_writer *w)
+{
+	rt_symbol_table_free(w->symbols);
+	w->symbols = NULL;
 }
 
 enum rt_status rt_writer_type(struct rt_writer *w, const struct rt_type *type, uint32_t *index, struct rt_error *err)
