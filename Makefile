@@ -91,7 +91,7 @@ $(BUILD)/obj/lib/report/report.o: docs/report.schema.json
 $(BUILD)/obj/tests/unit/runner.o: $(UNIT_SRC)
 $(BUILD)/obj/tests/unit/runner.o: ALL_CFLAGS += -DSUITES='$(foreach s,$(SUITES),X($(s)))'
 # Each has a rule for every operation: the compiler names those that one is missing for, default or not.
-$(patsubst %,$(BUILD)/obj/%.o,tracefmt/std/export lib/trace/threads lib/relation/por lib/judge/scan lib/judge/verify lib/prove/state/space): \
+$(patsubst %,$(BUILD)/obj/%.o,tracefmt/native/start tracefmt/std/export lib/trace/threads lib/trace/window_state lib/relation/por lib/judge/scan lib/judge/verify lib/prove/state/space): \
 	ALL_CFLAGS += -Wswitch-enum
 $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)

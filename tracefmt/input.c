@@ -1,6 +1,8 @@
 /* Opens files, standard input and pipes alike; see input.h. */
 #include "tracefmt/input.h"
 
+#include "lib/base/output.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -35,20 +37,6 @@ static int open_unnamed(void)
 	return fd;
 }
 
-static bool write_all(int fd, const char *data, size_t n)
-{
-	while (n) {
-		ssize_t k = write(fd, data, n);
-		if (k < 0 && errno == EINTR)
-			continue;
-		if (k <= 0)
-			return false;
-		data += k;
-		n -= (size_t)k;
-	}
-	return true;
-}
-
 /* Copies the rest of one file to another. */
 static enum rt_status copy(int from, int to, const char *path, struct rt_error *err)
 {
@@ -64,7 +52,7 @@ static enum rt_status copy(int from, int to, const char *path, struct rt_error *
 			status = cannot("read", path, errno, err);
 		else if (n == 0)
 			break;
-		else if (!write_all(to, buffer, (size_t)n))
+		else if (!rt_write_all(to, buffer, (size_t)n))
 			status = rt_error_set(err, RT_ESYSTEM,
 			                      "cannot keep a copy of '%s': %s: set TMPDIR to a larger place", path,
 			                      strerror(errno));

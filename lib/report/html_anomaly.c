@@ -100,20 +100,18 @@ static void put_reasons(const struct page *p, const struct anomaly *anomaly)
 /* The reads that would have to see another write. */
 static void put_needs(const struct page *p, const struct anomaly *anomaly)
 {
-	const struct model *m = p->r->analysis->model;
 	char text[SUBJECT_NEEDS_MAX];
 	if (!anomaly->need_count)
 		return;
 	subject_needs(anomaly, text);
 	fprintf(p->out, "<p>Needs %s.</p>\n<ul>\n", text);
 	for (uint32_t i = 0; i < anomaly->need_count; i++) {
-		const struct model_event *e = &m->events[anomaly->needs[i]];
-		const struct rt_frame f = subject_frame_or_pc(p->r, m->sites[e->site].pc);
+		const struct subject_need read = subject_need(p->r, anomaly, i);
 		fputs("<li>", p->out);
-		html_put_position(p, &f);
+		html_put_position(p, &read.frame);
 		fputs(", thread ", p->out);
-		html_put_thread(p, model_thread_of(m, anomaly->needs[i]));
-		fprintf(p->out, ", event %" PRIu32 "</li>\n", e->number);
+		html_put_thread(p, read.thread);
+		fprintf(p->out, ", event %" PRIu64 "</li>\n", read.event);
 	}
 	if (anomaly->need_count < anomaly->need_total)
 		fprintf(p->out, "<li>and %" PRIu32 " more</li>\n", anomaly->need_total - anomaly->need_count);

@@ -32,6 +32,14 @@ void subject_put_line(const struct rt_frame *f, FILE *out)
 		fprintf(out, ":%" PRIu32, f->column);
 }
 
+struct subject_need subject_need(const struct report *r, const struct anomaly *anomaly, uint32_t i)
+{
+	const struct model *m = r->analysis->model;
+	uint32_t e = anomaly->needs[i];
+	return (struct subject_need){subject_frame_or_pc(r, m->sites[m->events[e].site].pc), model_thread_of(m, e),
+	                             m->events[e].number};
+}
+
 void subject_needs(const struct anomaly *anomaly, char text[SUBJECT_NEEDS_MAX])
 {
 	snprintf(text, SUBJECT_NEEDS_MAX, "%" PRIu32 " %s saw", anomaly->need_total,

@@ -45,6 +45,13 @@ struct rt_frame subject_frame_or_pc(const struct report *r, uint64_t pc);
 /* ":12:5", what is known of a frame's line and column. */
 void subject_put_line(const struct rt_frame *f, FILE *out);
 enum { SUBJECT_NEEDS_MAX = 80 };
+/* One of the reads that an anomaly needs to see another write. */
+struct subject_need {
+	struct rt_frame frame;
+	uint32_t thread;
+	uint64_t event; /* its number */
+};
+struct subject_need subject_need(const struct report *r, const struct anomaly *anomaly, uint32_t i);
 /* "3 reads to see another write than they saw", of an anomaly that needs some. */
 void subject_needs(const struct anomaly *anomaly, char text[SUBJECT_NEEDS_MAX]);
 

@@ -246,19 +246,17 @@ void text_put_reasons(const struct printer *p, const struct anomaly *anomaly)
 /* The reads that would have to see another write. */
 static void put_needs(const struct printer *p, const struct anomaly *anomaly)
 {
-	const struct model *m = p->r->analysis->model;
 	char text[SUBJECT_NEEDS_MAX];
 	if (!anomaly->need_count)
 		return;
 	subject_needs(anomaly, text);
 	fprintf(p->out, "  needs %s:\n", text);
 	for (uint32_t i = 0; i < anomaly->need_count; i++) {
-		const struct model_event *e = &m->events[anomaly->needs[i]];
-		const struct rt_frame f = subject_frame_or_pc(p->r, m->sites[e->site].pc);
+		const struct subject_need read = subject_need(p->r, anomaly, i);
 		fputs("    by thread ", p->out);
-		text_put_thread(p, model_thread_of(m, anomaly->needs[i]));
-		fprintf(p->out, ", event %" PRIu32 "\n", e->number);
-		text_put_frame(p, 0, 4, &f, false);
+		text_put_thread(p, read.thread);
+		fprintf(p->out, ", event %" PRIu64 "\n", read.event);
+		text_put_frame(p, 0, 4, &read.frame, false);
 	}
 	if (anomaly->need_count < anomaly->need_total)
 		fprintf(p->out, "    and %" PRIu32 " more\n", anomaly->need_total - anomaly->need_count);

@@ -207,7 +207,7 @@ void state_step(struct state *s, const struct rt_event *e)
 	}
 	struct state_thread *t = &s->threads[e->thread];
 	t->block.op = RT_OP_NONE;
-	switch ((unsigned)e->op) {
+	switch (e->op) {
 	case RT_OP_ACQUIRE:
 	case RT_OP_ACQUIRE_SHARED:
 		acquire(s, t, e, e->addr, e->op);
@@ -260,7 +260,43 @@ void state_step(struct state *s, const struct rt_event *e)
 	case RT_OP_BLOCK:
 		t->block = *e;
 		break;
-	default: /* nothing later depends on it */
+	/* Nothing later depends on these. */
+	case RT_OP_NONE:
+	case RT_OP_EXT:
+	case RT_OP_VALUE:
+	case RT_OP_SKIP:
+	case RT_OP_READ:
+	case RT_OP_WRITE:
+	case RT_OP_ATOMIC_LOAD:
+	case RT_OP_ATOMIC_STORE:
+	case RT_OP_ATOMIC_RMW:
+	case RT_OP_ATOMIC_CAS:
+	case RT_OP_ATOMIC_CAS_FAIL:
+	case RT_OP_FENCE:
+	case RT_OP_ONCE_BEGIN:
+	case RT_OP_ONCE_END:
+	case RT_OP_ONCE_SEEN:
+	case RT_OP_FORK:
+	case RT_OP_JOIN:
+	case RT_OP_BEGIN:
+	case RT_OP_END:
+	case RT_OP_DETACH:
+	case RT_OP_ALLOC:
+	case RT_OP_FREE:
+	case RT_OP_MAP:
+	case RT_OP_UNMAP:
+	case RT_OP_MODULE_LOAD:
+	case RT_OP_MODULE_UNLOAD:
+	case RT_OP_HB_BEFORE:
+	case RT_OP_HB_AFTER:
+	case RT_OP_BENIGN:
+	case RT_OP_NEW_MEMORY:
+	case RT_OP_LOST:
+	case RT_OP_TLS:
+	case RT_OP_FAULT:
+	case RT_OP_UNBLOCK:
+	case RT_OP_TRY_FAILED:
+	case RT_OP_ALIAS:
 		break;
 	}
 }

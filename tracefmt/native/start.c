@@ -92,7 +92,7 @@ static uint64_t object_of(const struct rt_kept *e)
 
 bool rt_start_needs(unsigned op)
 {
-	switch (op) {
+	switch ((enum rt_op)op) {
 	case RT_OP_ACQUIRE:
 	case RT_OP_ACQUIRE_SHARED:
 	case RT_OP_RELEASE:
@@ -122,9 +122,38 @@ bool rt_start_needs(unsigned op)
 	case RT_OP_BLOCK:
 	case RT_OP_UNBLOCK:
 		return true;
-	default:
+	case RT_OP_NONE:
+	case RT_OP_EXT:
+	case RT_OP_VALUE:
+	case RT_OP_SKIP:
+	case RT_OP_READ:
+	case RT_OP_WRITE:
+	case RT_OP_ATOMIC_LOAD:
+	case RT_OP_ATOMIC_STORE:
+	case RT_OP_ATOMIC_RMW:
+	case RT_OP_ATOMIC_CAS:
+	case RT_OP_ATOMIC_CAS_FAIL:
+	case RT_OP_FENCE:
+	case RT_OP_SIGNAL:
+	case RT_OP_BROADCAST:
+	case RT_OP_BARRIER_ARRIVE:
+	case RT_OP_SEM_INIT:
+	case RT_OP_SEM_POST:
+	case RT_OP_ONCE_END:
+	case RT_OP_FORK:
+	case RT_OP_DETACH:
+	case RT_OP_MAP:
+	case RT_OP_UNMAP:
+	case RT_OP_MODULE_LOAD:
+	case RT_OP_MODULE_UNLOAD:
+	case RT_OP_HB_BEFORE:
+	case RT_OP_HB_AFTER:
+	case RT_OP_NEW_MEMORY:
+	case RT_OP_FAULT:
+	case RT_OP_TRY_FAILED:
 		return false;
 	}
+	return false;
 }
 
 /* ---- Locks ---- */
