@@ -4,6 +4,7 @@
 
 #include "recorder/channel.h"
 #include "recorder/valgrind/platform.h"
+#include "recorder/valgrind/seen.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,8 +27,9 @@ struct guest {
 	const bool *twice;
 	struct rt_slot *last;         /* slot of the last event; a task has one of its own */
 	uint64_t epoch, filter_epoch; /* of seen; the slot's filter_epoch then */
-	struct seen *seen;            /* repeat filter, of SEEN_SMALL entries, later of SEEN_LARGE */
-	uint64_t seen_mask;           /* its size, less one */
+	struct seen *seen;            /* repeat filter */
+	unsigned seen_size;           /* of seen_entries */
+	uint64_t seen_mask;           /* number of its entries, less one */
 	uint64_t kept;                /* accesses recorded in this epoch of it */
 	uint64_t *frames;             /* where the return addresses of its calls are */
 	unsigned depth, room;         /* of frames; calls deeper than there is room for are counted */
@@ -36,14 +38,11 @@ struct guest {
 
 extern struct guest *guest_now; /* the one that runs */
 
-/*
- * Repeat filter: a place of the code and the bytes that it accesses; what is kept, and how often, in which epoch. It
- * becomes large in a thread that has recorded SEEN_PATIENCE accesses without any synchronisation, as in filter.h.
- */
-enum { SEEN_SMALL = 1 << 14, SEEN_LARGE = 1 << 18, SEEN_PATIENCE = 1 << 15 };
-struct seen {
-	uint64_t w0, w1, value, count_epoch;
-};
+static inline void guest_epoch(struct guest *g)
+{
+	g->epoch = seen_epoch();
+	g->kept = 0;
+}
 
 /* The thread's slot; NULL: its events are not recorded now. */
 static inline struct rt_slot *guest_slot(struct guest *g)
@@ -54,8 +53,7 @@ static inline struct rt_slot *guest_slot(struct guest *g)
 	if (slot != g->last) { /* what another task's has is no repeat */
 		slot->turned = 1;
 		g->last = slot;
-		g->epoch++;
-		g->kept = 0;
+		guest_epoch(g);
 	}
 	return slot;
 }

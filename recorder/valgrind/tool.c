@@ -40,11 +40,17 @@ static uint64_t content(UWord at, unsigned size)
 	return value;
 }
 
-static void seen_begin(struct guest *g, uint64_t entries)
+/* A filter of that size, if there is one to be had; the thread keeps what it has otherwise. */
+static void seen_begin(struct guest *g, unsigned size)
 {
-	VG_(free)(g->seen);
-	g->seen = VG_(calloc)("racetrace.seen", entries, sizeof *g->seen);
-	g->seen_mask = entries - 1;
+	struct seen *f = size < SEEN_SIZES ? seen_take(size) : NULL;
+	g->kept = 0;
+	if (!f)
+		return;
+	seen_give(g->seen, g->seen_size);
+	g->seen = f;
+	g->seen_size = size;
+	g->seen_mask = seen_entries[size] - 1;
 }
 
 /* True if the access has been recorded twice since the thread last synchronised, and neither sees nor leaves anything
@@ -55,8 +61,7 @@ static bool repeats(UWord at, const struct rt_slot *s, uint64_t w0, uint64_t w1,
 	struct seen *f = g->seen + (rt_filter_hash(w0, w1) & g->seen_mask);
 	if (g->filter_epoch != s->filter_epoch) {
 		g->filter_epoch = s->filter_epoch;
-		g->epoch++;
-		g->kept = 0;
+		guest_epoch(g);
 	}
 	if (f->w0 != w0 || f->w1 != w1 || f->count_epoch >> 2 != g->epoch)
 		*f = (struct seen){w0, w1, value, g->epoch << 2};
@@ -81,8 +86,8 @@ static void record_access(UWord at, unsigned op, UWord w1, const uint64_t *value
 		s->skipped++;
 		return;
 	}
-	if (++guest_now->kept == SEEN_PATIENCE && guest_now->seen_mask < SEEN_LARGE - 1)
-		seen_begin(guest_now, SEEN_LARGE);
+	if (++guest_now->kept == 2 * (guest_now->seen_mask + 1))
+		seen_begin(guest_now, guest_now->seen_size + 1);
 	ring_plain(guest_now, s, w0, w1, value);
 }
 
@@ -363,7 +368,7 @@ static void thread_runs(ThreadId tid, ULong blocks)
 static void thread_ends(ThreadId tid)
 {
 	struct guest *g = &guests[tid];
-	VG_(free)(g->seen);
+	seen_give(g->seen, g->seen_size);
 	VG_(free)(g->frames);
 	*g = (struct guest){.self = NULL};
 }
@@ -397,7 +402,7 @@ static Bool handle_request(ThreadId tid, UWord *arguments, UWord *result)
 	g->last = NULL;
 	g->depth = 0;
 	if (!g->seen)
-		seen_begin(g, SEEN_SMALL);
+		seen_begin(g, 0);
 	*result = 1;
 	return True;
 }

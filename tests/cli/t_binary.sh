@@ -428,6 +428,39 @@ done >got
 [ "$(cat got)" = './more exact
 ./more exact' ] || wrong "traces of what system and popen start: $(cat got)"
 
+# What the tool keeps of repeats does not grow with the number of threads, however much each of them accesses.
+cat >crowd.c <<'END'
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/resource.h>
+enum { THREADS = 100, PLACES = 1 << 16 };
+static volatile int places[PLACES];
+static pthread_barrier_t end;
+static void *reads(void *arg)
+{
+	for (int i = 0; i < PLACES; i++)
+		(void)places[i];
+	pthread_barrier_wait(&end);
+	return arg;
+}
+int main(void)
+{
+	pthread_t threads[THREADS];
+	struct rusage usage;
+	pthread_barrier_init(&end, NULL, THREADS);
+	for (int i = 0; i < THREADS; i++)
+		pthread_create(&threads[i], NULL, reads, NULL);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	getrusage(RUSAGE_SELF, &usage);
+	printf("%ld\n", usage.ru_maxrss);
+	return 0;
+}
+END
+gcc -g -O1 crowd.c -o crowd -pthread || exit 1
+"$racetrace" record --recorder=valgrind -o w.zst ./crowd >out 2>err || wrong "crowd: $(cat err)"
+[ "$(cat out)" -lt 600000 ] || wrong "100 threads take $(cat out) KiB"
+
 # A timer that fires more often than threads under the tool take turns lets them take turns nevertheless.
 gcc -g -O1 "$top/samples/more/handlers_racy.c" -o handlers -pthread || exit 1
 timeout 120 "$racetrace" record --serial=1 --recorder=valgrind -o i.zst ./handlers >out 2>err || wrong "handlers: $(cat err)"
