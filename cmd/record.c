@@ -170,11 +170,9 @@ static enum rt_status prepare(struct recording *r, struct rt_error *err)
 	    (status = strategy_input(&o->strategy, &r->input, &r->control.input_bytes, err)))
 		return status;
 	r->control.input = r->input;
-	enum { TOOL_THREADS = 1000 }; /* each costs the tool memory, whether it is there or not */
 	if (r->tool.path && threads > TOOL_THREADS)
 		threads = TOOL_THREADS;
-	struct tool_program program = {
-	    .path = r->program, .command = o->command, .threads = threads, .turns = o->serial};
+	struct tool_program program = {.path = r->program, .command = o->command, .turns = o->serial};
 	if (r->tool.path && (status = tool_prepare(&r->tool, &program, err)))
 		return status;
 	if (o->plan && (status = read_plan(r, err)))

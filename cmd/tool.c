@@ -61,6 +61,9 @@ static bool tell_shell(struct tool *t, size_t n)
 	return true;
 }
 
+#define TEXT_OF_TOKEN(token) #token
+#define TEXT_OF(macro) TEXT_OF_TOKEN(macro)
+
 enum rt_status tool_prepare(struct tool *t, const struct tool_program *program, struct rt_error *err)
 {
 	/* Where threads take turns one may be stopped at each instruction, where all registers have to be up to date.
@@ -69,6 +72,9 @@ enum rt_status tool_prepare(struct tool *t, const struct tool_program *program, 
 	                                      "-q",
 	                                      "--vgdb=no",
 	                                      "--fair-sched=try",
+	                                      "--max-threads=" TEXT_OF(TOOL_THREADS),
+	                                      "--valgrind-stacksize=262144",
+	                                      "--demangle=no",
 	                                      "--px-default=allregs-at-each-insn",
 	                                      "--px-file-backed=allregs-at-each-insn"};
 	enum { OWN = sizeof options / sizeof *options, OF_TURNS = 2 };
@@ -76,15 +82,12 @@ enum rt_status tool_prepare(struct tool *t, const struct tool_program *program, 
 	while (program->command[argc])
 		argc++;
 	t->launcher = find_launcher();
-	t->argv = calloc(argc + OWN + 3, sizeof *t->argv);
-	if (!t->argv || asprintf(&t->most, "--max-threads=%" PRIu32, program->threads + 1) < 0) {
-		t->most = NULL;
+	t->argv = calloc(argc + OWN + 2, sizeof *t->argv);
+	if (!t->argv)
 		return rt_error_set(err, RT_EMEMORY, "no memory for a command line");
-	}
 	t->argv[n++] = t->path;
 	for (size_t i = 0; i < OWN - (program->turns ? 0 : OF_TURNS); i++)
 		t->argv[n++] = (char *)(uintptr_t)options[i];
-	t->argv[n++] = t->most;
 	if (!tell_shell(t, n))
 		return rt_error_set(err, RT_EMEMORY, "no memory for a command line");
 	t->argv[n++] = (char *)(uintptr_t)program->path;
@@ -96,7 +99,6 @@ void tool_release(struct tool *t)
 {
 	free(t->path);
 	free(t->argv);
-	free(t->most);
 	free(t->shell);
 	*t = (struct tool){0};
 }

@@ -33,7 +33,9 @@ enum rt_watch_request {
 	 * thread is made to call the function that is the last argument, which restores all registers and returns to
 	 * the address on top of the stack, 128 bytes below which the stack is free.
 	 */
-	RT_WATCH_TURNS
+	RT_WATCH_TURNS,
+	/* Result: 1: Valgrind has room for another thread. It ends a program that makes one where it has not. */
+	RT_WATCH_ROOM
 };
 
 #endif

@@ -144,6 +144,7 @@ extern bool rt_watched;
 extern bool rt_stepwise;
 bool rt_watch_is_there(void); /* the process runs under the tool */
 void rt_watch_thread(void);   /* this thread is recorded from now on */
+bool rt_watch_room(void);     /* another thread can be made */
 /* As the functions without rt_, which the recorder interposes (exec.c). */
 int rt_execve(const char *path, char *const argv[], char *const environment[]);
 int rt_execveat(int folder, const char *path, char *const argv[], char *const environment[], int flags);

@@ -414,6 +414,18 @@ static struct rt_private *prepare_child(uintptr_t pc)
 	return rt_private_of(s);
 }
 
+/* False: the program is told what a system without room for another thread tells it. */
+static bool has_room(void)
+{
+	static uint32_t said;
+
+	if (!rt_watched || rt_watch_room())
+		return true;
+	if (!__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
+		rt_say("racetrace: more threads at once than Valgrind has room for: they cannot be created");
+	return false;
+}
+
 static void announce_child(struct rt_private *b, bool made, const pthread_t *thread, uintptr_t pc)
 {
 	if (made) {
@@ -434,6 +446,8 @@ static void announce_child(struct rt_private *b, bool made, const pthread_t *thr
 
 RT_INTERPOSE(int, pthread_create, (pthread_t * thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg))
 {
+	if (!has_room())
+		return EAGAIN;
 	struct rt_private *b = prepare_child(RT_CALLER);
 	int result;
 
@@ -448,6 +462,8 @@ RT_INTERPOSE(int, pthread_create, (pthread_t * thread, const pthread_attr_t *att
 
 RT_INTERPOSE(int, thrd_create, (thrd_t * thread, thrd_start_t start, void *arg))
 {
+	if (!has_room())
+		return thrd_error;
 	struct rt_private *b = prepare_child(RT_CALLER);
 	int result;
 

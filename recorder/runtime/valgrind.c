@@ -50,6 +50,11 @@ void rt_watch_thread(void)
 	                                &rt_place_twice);
 }
 
+bool rt_watch_room(void)
+{
+	return VALGRIND_DO_CLIENT_REQUEST_EXPR(1, RT_WATCH_ROOM, 0, 0, 0, 0, 0);
+}
+
 bool rt_watch_next(const char *file)
 {
 	bool is = file && VALGRIND_DO_CLIENT_REQUEST_EXPR(0, RT_WATCH_FILE, file, 0, 0, 0, 0);

@@ -20,10 +20,14 @@
 #include <valgrind/pub_tool_threadstate.h>
 #include <valgrind/pub_tool_tooliface.h>
 
+/* As pub_tool_libcproc.h has it, which Debian installs without what it includes. */
+extern void VG_(atfork)(void (*before)(ThreadId), void (*parent)(ThreadId), void (*child)(ThreadId));
+
 static struct guest *guests; /* by ThreadId */
 struct guest *guest_now;
 static ThreadId running;
-enum { SEQ_CST = 5 }; /* memory order, as in <stdatomic.h> */
+static unsigned alive; /* threads */
+enum { SEQ_CST = 5 };  /* memory order, as in <stdatomic.h> */
 
 /* ---- What is executed ---- */
 
@@ -365,12 +369,39 @@ static void thread_runs(ThreadId tid, ULong blocks)
 	running = tid;
 }
 
-static void thread_ends(ThreadId tid)
+static void thread_begins(ThreadId by, ThreadId tid)
 {
-	struct guest *g = &guests[tid];
+	(void)by, (void)tid;
+	alive++;
+}
+
+static void forget(struct guest *g)
+{
 	seen_give(g->seen, g->seen_size);
 	VG_(free)(g->frames);
 	*g = (struct guest){.self = NULL};
+}
+
+static void thread_ends(ThreadId tid)
+{
+	alive--;
+	forget(&guests[tid]);
+}
+
+/* In a forked child, which has one thread. */
+static void forked(ThreadId tid)
+{
+	alive = 1;
+	for (ThreadId other = 0; other < VG_N_THREADS; other++)
+		if (other != tid)
+			forget(&guests[other]);
+}
+
+/* A thread that has ended may still have its place for a moment. */
+static bool has_room(void)
+{
+	enum { ENDING = 64 };
+	return alive + ENDING < VG_N_THREADS;
 }
 
 static void unmapped(Addr at, SizeT size)
@@ -385,6 +416,10 @@ static Bool handle_request(ThreadId tid, UWord *arguments, UWord *result)
 	struct guest *g = &guests[tid];
 	if (arguments[0] == RT_WATCH_FILE) {
 		*result = file_is_watched((const char *)arguments[1]);
+		return True;
+	}
+	if (arguments[0] == RT_WATCH_ROOM) {
+		*result = has_room();
 		return True;
 	}
 	if (arguments[0] == RT_WATCH_TURNS) {
@@ -411,6 +446,7 @@ static void begin(void)
 {
 	guests = VG_(calloc)("racetrace.guests", VG_N_THREADS, sizeof *guests);
 	guest_now = guests; /* of no thread */
+	VG_(atfork)(NULL, NULL, forked);
 }
 
 static void finish(Int status)
@@ -430,6 +466,7 @@ static void before_options(void)
 	VG_(basic_tool_funcs)(begin, instrument, finish);
 	VG_(needs_client_requests)(handle_request);
 	VG_(track_start_client_code)(thread_runs);
+	VG_(track_pre_thread_ll_create)(thread_begins);
 	VG_(track_pre_thread_ll_exit)(thread_ends);
 	VG_(track_die_mem_munmap)(unmapped);
 }

@@ -460,6 +460,9 @@ END
 gcc -g -O1 crowd.c -o crowd -pthread || exit 1
 "$racetrace" record --recorder=valgrind -o w.zst ./crowd >out 2>err || wrong "crowd: $(cat err)"
 [ "$(cat out)" -lt 600000 ] || wrong "100 threads take $(cat out) KiB"
+# More threads than are to be recorded run without it.
+"$racetrace" record --recorder=valgrind --threads=10 -o w.zst ./crowd >out 2>err || wrong "more threads than are recorded: $(cat err)"
+"$racetrace" info --format json w.zst | jq -e '.complete | not' >/dev/null || wrong 'threads that are not recorded are not said'
 
 # A timer that fires more often than threads under the tool take turns lets them take turns nevertheless.
 gcc -g -O1 "$top/samples/more/handlers_racy.c" -o handlers -pthread || exit 1
