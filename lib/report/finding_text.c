@@ -336,6 +336,11 @@ static void say_second(const struct report *r, struct text *t, const struct anom
 	say(t, "another variable");
 }
 
+static bool is_lookup(const struct anomaly *a)
+{
+	return !strncmp(a->pattern, "lookup", 6);
+}
+
 static void title_sequence(const struct report *r, const struct finding *f, struct text *t)
 {
 	const struct anomaly *a = first_of(r, f);
@@ -364,9 +369,17 @@ static void title_sequence(const struct report *r, const struct finding *f, stru
 			say_function(t, &remote);
 		say(t, " may come in between");
 	} else {
-		bool check = !strncmp(a->pattern, "check", 5);
 		say_caller(r, t, a, &local);
-		if (check) {
+		if (is_lookup(a)) {
+			say(t, " changes what it has found in an earlier critical section");
+			if (f->guard_words[0])
+				say(t, " of `%s`", f->guard_words);
+			say(t, ", and ");
+			say_function(t, &remote);
+			say(t, " may replace it in between");
+			return;
+		}
+		if (!strncmp(a->pattern, "check", 5)) {
 			say(t, " acts on what it read of ");
 			say_variable(r, t, f, a);
 			say(t, " in an earlier critical section");
@@ -597,7 +610,9 @@ void finding_fix(const struct report *r, const struct finding *f, char text[FIND
 			fix_race(r, f, &t);
 		break;
 	case ANOMALY_ATOMICITY:
-		if (f->guard_words[0])
+		if (is_lookup(a))
+			say(&t, "look it up again in the critical section that changes it, or do both in one");
+		else if (f->guard_words[0])
 			say(&t, "keep both accesses of the one thread in one critical section of `%s`", f->guard_words);
 		else
 			say(&t, "keep both accesses of the one thread in one critical section of a lock that the other "

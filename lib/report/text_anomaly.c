@@ -353,7 +353,7 @@ void text_put_schedule(const struct printer *p, const struct report_entry *entry
 		return;
 	}
 	const char *witness = witness_name(anomaly->witness);
-	fprintf(p->out, "  schedule (witness: %s): ", witness ? witness : "none");
+	fprintf(p->out, "  schedule%s%s%s: ", witness ? " (witness: " : "", witness ? witness : "", witness ? ")" : "");
 	if (steps.count > STEPS_MAX)
 		fprintf(p->out, "%zu turns of threads; the JSON report has them", steps.count);
 	for (size_t i = 0; i < steps.count && steps.count <= STEPS_MAX; i++) {
@@ -366,7 +366,9 @@ void text_put_schedule(const struct printer *p, const struct report_entry *entry
 	if (anomaly->guess && !confirmed)
 		fprintf(p->out, "  it is a guess (PECAN's) and no proof: %s\n", anomaly->guess);
 	if (anomaly->need_count && !confirmed)
-		fputs("  it is no proof: in it the reads above see other writes than they saw\n", p->out);
+		fprintf(p->out, "  it is no proof: in it %" PRIu32 " %s than in the recorded run\n",
+		        anomaly->need_total,
+		        anomaly->need_total == 1 ? "read sees another write" : "reads see other writes");
 	if (anomaly->uncertain && !confirmed)
 		fprintf(p->out,
 		        "  it is no proof: of %" PRIu32 " read%s, the first at event %" PRIu32

@@ -9,9 +9,11 @@
  * update.c). No other section of the lock is in between, and no wait. Both are in one call that the program's own
  * source makes, or the second is further down in main or in a thread's own routine.
  */
+#include "lib/base/lower_bound.h"
 #include "lib/base/vec.h"
 #include "lib/search/classes.h"
 #include "lib/search/found.h"
+#include "lib/search/lookup.h"
 #include "lib/search/update.h"
 #include "lib/trace/jumps.h"
 
@@ -20,6 +22,8 @@
 
 /* Limits: cells that a check reads; instances of two positions; of all; other threads' writes of each. */
 enum { READS_MAX = 16, ALIKE_MAX = 64, CANDIDATES_MAX = 4096, WRITES_MAX = 32 };
+/* Of a look-up: writes of the link behind the act that are offered, and that are looked at. */
+enum { NEXT = 2, LOOKED_AT = 256 };
 
 static const struct pattern check_act = {.name = "check-w-act",
                                          .kind = ANOMALY_ATOMICITY,
@@ -29,6 +33,15 @@ static const struct pattern check_act = {.name = "check-w-act",
                                          .regions = {0, 1, 2},
                                          .accesses = {PATTERN_READ, PATTERN_WRITE, PATTERN_READ | PATTERN_WRITE}};
 
+/* Of a look-up the act is on the object that was found. */
+static const struct pattern lookup_act = {.name = "lookup-w-act",
+                                          .kind = ANOMALY_ATOMICITY,
+                                          .count = 3,
+                                          .threads = {0, 1, 0},
+                                          .cells = {0, 0, 1},
+                                          .regions = {0, 1, 2},
+                                          .accesses = {PATTERN_READ, PATTERN_WRITE, PATTERN_WRITE}};
+
 struct check_act_seen {
 	uint32_t cell, read, again; /* again: read once more in the next section; MODEL_NONE: not read */
 	bool often;                 /* read there more than once */
@@ -36,6 +49,9 @@ struct check_act_seen {
 };
 struct check_act_hold {
 	bool exists, writes, many;
+	bool changes;           /* it writes what is no count */
+	bool acted;             /* an act on what the section before has found is known */
+	uint32_t counted, last; /* the cell that it counts in, the last that it read; MODEL_NONE: none */
 	uint32_t epoch, count;
 	struct check_act_seen seen[READS_MAX];
 };
@@ -46,7 +62,8 @@ struct track {
 
 struct check_act_candidate {
 	uint32_t e1, e3, cell, thread;
-	uint32_t depth;  /* number of calls that were open all the time */
+	uint32_t lock, counted; /* of a look-up: the cell that counts references; else MODEL_NONE */
+	uint32_t depth;         /* number of calls that were open all the time */
 	uint64_t *sites; /* positions of the calls that are open at e1, and e1's own; NULL: not set yet, or released */
 	uint32_t open;
 	bool one_call; /* both are in one call that the program's own source makes */
@@ -104,7 +121,9 @@ static bool is_guarded(struct check_act_finder *s, uint32_t cell, uint32_t lock)
 	return all && shared;
 }
 
-static void add_candidate(struct check_act_finder *s, uint32_t e1, uint32_t e3, uint32_t cell, uint32_t lock)
+/* counted: of a look-up, else MODEL_NONE. */
+static void add_candidate(struct check_act_finder *s, uint32_t e1, uint32_t e3, uint32_t cell, uint32_t lock,
+                          uint32_t counted)
 {
 	const struct model *m = s->m;
 	if (s->count >= CANDIDATES_MAX || !is_guarded(s, cell, lock))
@@ -116,8 +135,8 @@ static void add_candidate(struct check_act_finder *s, uint32_t e1, uint32_t e3, 
 		return;
 	}
 	if (s->alike.items[like].count++ < ALIKE_MAX)
-		s->candidates[s->count++] =
-		    (struct check_act_candidate){e1, e3, cell, model_thread_of(m, e1), 0, NULL, 0, false};
+		s->candidates[s->count++] = (struct check_act_candidate){
+		    e1, e3, cell, model_thread_of(m, e1), lock, counted, 0, NULL, 0, false};
 }
 
 static struct check_act_seen *seen_find(struct check_act_hold *section, uint32_t cell)
@@ -131,6 +150,7 @@ static struct check_act_seen *seen_find(struct check_act_hold *section, uint32_t
 static void at_read(struct track *t, uint32_t e, uint32_t cell)
 {
 	struct check_act_seen *before = seen_find(&t->before, cell), *now = seen_find(&t->now, cell);
+	t->now.last = cell;
 	if (before && before->again == MODEL_NONE)
 		before->again = e;
 	else if (before)
@@ -143,9 +163,47 @@ static void at_read(struct track *t, uint32_t e, uint32_t cell)
 		t->now.many = true;
 }
 
+/* True if the cell is of the object that the section has found. */
+static bool is_of_found(const struct model *m, const struct check_act_hold *section, uint32_t cell)
+{
+	uint64_t first = UINT64_MAX, last = 0;
+	for (uint32_t i = 0; i < section->count; i++) {
+		uint64_t addr = m->cells[section->seen[i].cell].addr;
+		if (!lookup_is_near(m, section->seen[i].cell, section->counted))
+			continue;
+		first = addr < first ? addr : first;
+		last = addr > last ? addr : last;
+	}
+	return lookup_is_next(m, cell, section->counted, first, last);
+}
+
+/* The section before has counted a reference, and this one changes the object: what was read before the count led
+ * there, and is not read again. */
+static void at_act(struct check_act_finder *s, struct track *t, uint32_t e, uint32_t cell, uint32_t lock)
+{
+	struct check_act_hold *before = &t->before;
+	if (!before->exists || before->changes || before->many || before->counted == MODEL_NONE ||
+	    before->epoch != t->now.epoch || t->now.acted || cell == before->counted ||
+	    !is_of_found(s->m, before, cell))
+		return;
+	t->now.acted = true;
+	for (uint32_t i = 0; i < before->count && !s->failed; i++) {
+		const struct check_act_seen *link = &before->seen[i];
+		if (lookup_is_near(s->m, link->cell, before->counted))
+			return;
+		if (link->again == MODEL_NONE && !link->done)
+			add_candidate(s, link->read, e, link->cell, lock, before->counted);
+	}
+}
+
 static void at_write(struct check_act_finder *s, struct track *t, uint32_t e, uint32_t cell, uint32_t lock)
 {
+	bool counts = t->now.last == cell && (t->now.counted == MODEL_NONE || t->now.counted == cell);
 	t->now.writes = true;
+	t->now.changes |= !counts;
+	t->now.counted = counts ? cell : t->now.counted;
+	t->now.last = MODEL_NONE;
+	at_act(s, t, e, cell, lock);
 	struct check_act_hold *before = &t->before;
 	struct check_act_seen *check =
 	    before->exists && !before->writes && !before->many && before->epoch == t->now.epoch
@@ -156,9 +214,9 @@ static void at_write(struct check_act_finder *s, struct track *t, uint32_t e, ui
 	check->done = true;
 	/* An update acts from its read on. Another read looks at the cell again, and may decide. */
 	if (check->again == MODEL_NONE)
-		add_candidate(s, check->read, e, cell, lock);
+		add_candidate(s, check->read, e, cell, lock, MODEL_NONE);
 	else if (!check->often && update_is_one(s->m, &s->source, check->again, e))
-		add_candidate(s, check->read, check->again, cell, lock);
+		add_candidate(s, check->read, check->again, cell, lock, MODEL_NONE);
 }
 
 static void at_access(struct check_act_finder *s, uint32_t e, unsigned op)
@@ -192,7 +250,8 @@ static void find_candidates(struct check_act_finder *s)
 			if (!(t = track_of(s, thread, m->events[e].object)))
 				return;
 			t->before = t->now;
-			t->now = (struct check_act_hold){.exists = true, .epoch = s->epochs[thread]};
+			t->now = (struct check_act_hold){
+			    .exists = true, .epoch = s->epochs[thread], .counted = MODEL_NONE, .last = MODEL_NONE};
 		} else if (op != RT_OP_RELEASE && op != RT_OP_ACQUIRE_SHARED && op != RT_OP_FENCE) {
 			s->epochs[thread]++;
 		}
@@ -385,35 +444,56 @@ static enum rt_status find_calls(struct check_act_finder *s, struct rt_error *er
 
 /* --- the other thread's write --- */
 
-static void offer_writes(struct check_act_finder *s, const struct check_act_candidate *c)
+/* True if it is offered. */
+static bool offer(struct check_act_finder *s, const struct check_act_candidate *c, uint32_t e2)
 {
 	const struct model *m = s->m;
 	const struct segment_order *por = s->context->por;
-	bool exact = rt_trace_info(m->trace)->exact;
+	uint32_t other = model_thread_of(m, e2);
+	bool lookup = c->counted != MODEL_NONE;
+	if (other == c->thread || !rt_op_writes(model_op(m, e2)) ||
+	    m->events[e2].pos < segment_order_race_horizon(por, c->e1, other) ||
+	    m->events[c->e3].pos < segment_order_race_horizon(por, e2, c->thread))
+		return false;
+	if (lookup && !lookup_is_lost(m, &s->source, c->e1, e2, c->e3, c->lock, c->counted))
+		return false;
+	uint32_t events[] = {c->e1, e2, c->e3};
+	bool observed = rt_trace_info(m->trace)->exact && c->e1 < e2 && e2 < c->e3;
+	found_tuple(&s->found, lookup ? &lookup_act : &check_act, events, observed);
+	return true;
+}
+
+static void offer_writes(struct check_act_finder *s, const struct check_act_candidate *c)
+{
+	const struct model_cell *cell = &s->m->cells[c->cell];
+	const uint32_t *events = &s->m->cell_events[cell->first];
 	uint32_t offered = 0;
-	for (uint32_t i = 0; i < m->cells[c->cell].count && offered < WRITES_MAX && !s->found.failed; i++) {
-		uint32_t e2 = m->cell_events[m->cells[c->cell].first + i], other = model_thread_of(m, e2);
-		if (other == c->thread || !rt_op_writes(model_op(m, e2)) ||
-		    m->events[e2].pos < segment_order_race_horizon(por, c->e1, other) ||
-		    m->events[c->e3].pos < segment_order_race_horizon(por, e2, c->thread))
-			continue;
-		uint32_t events[] = {c->e1, e2, c->e3};
-		bool observed = exact && c->e1 < e2 && e2 < c->e3;
-		offered++;
-		found_tuple(&s->found, &check_act, events, observed);
-	}
+	for (uint32_t i = 0; i < cell->count && offered < WRITES_MAX && !s->found.failed; i++)
+		offered += offer(s, c, events[i]);
+}
+
+/* Those in between, and the next ones. */
+static void offer_next(struct check_act_finder *s, const struct check_act_candidate *c)
+{
+	const struct model_cell *cell = &s->m->cells[c->cell];
+	const uint32_t *events = &s->m->cell_events[cell->first];
+	uint32_t first = (uint32_t)lower_bound(mid, 0, cell->count, events[mid] < c->e1), offered = 0;
+	for (uint32_t i = first; i < cell->count && i < first + LOOKED_AT && offered < NEXT && !s->found.failed; i++)
+		offered += offer(s, c, events[i]) && events[i] > c->e3;
 }
 
 /*
  * If another thread makes the same call later in the trace, its own check saw what this act wrote, and would now see
- * another write. A check that sees another value of what it checks is no condition.
+ * another write. A check that sees another value of what it checks is no condition. Of a look-up that was settled
+ * before (lookup_is_lost).
  */
 void check_act_settle(const struct model *m, struct anomaly *a)
 {
-	if (a->pattern != check_act.name || a->verdict != VERDICT_CONDITIONAL || !a->need_count ||
-	    a->need_count < a->need_total)
+	bool lookup = a->pattern == lookup_act.name;
+	if ((a->pattern != check_act.name && !lookup) || a->verdict != VERDICT_CONDITIONAL || !a->need_count ||
+	    (!lookup && a->need_count < a->need_total))
 		return;
-	for (uint32_t i = 0; i < a->need_count; i++)
+	for (uint32_t i = 0; i < a->need_count && !lookup; i++)
 		if (m->events[a->needs[i]].object != m->events[a->events[0]].object)
 			return;
 	a->verdict = VERDICT_PREDICTED;
@@ -433,7 +513,7 @@ enum rt_status check_act_search(const struct search_context *c, struct anomaly_l
 		status = find_calls(&s, err);
 	for (uint32_t i = 0; i < s.count && !s.failed && !status; i++)
 		if (s.candidates[i].one_call)
-			offer_writes(&s, &s.candidates[i]);
+			(s.candidates[i].counted == MODEL_NONE ? offer_writes : offer_next)(&s, &s.candidates[i]);
 	classes_release(&s.keys);
 	classes_release(&s.alike);
 	classes_release(&s.guarded);

@@ -1,0 +1,3 @@
+/* Finds and changes in one critical section; see lookup.c. */
+#define FIXED
+#include "lookup.c"
