@@ -287,7 +287,6 @@ static enum rt_status run(struct recording *r, struct rt_error *err)
 	enum rt_status status = program_prepare(&program, &start, err);
 	if (status)
 		return status;
-	limit_raise();
 	unsetenv("DEBUGINFOD_URLS"); /* a recording must not wait for the network; the program keeps its own setting */
 	status = collect(r, &program, err);
 	enum rt_status waited = program_wait(&program, &r->status, status ? NULL : err);

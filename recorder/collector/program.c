@@ -156,6 +156,9 @@ static enum rt_status spawn(struct program *p, const struct program_start *start
 		child(p, start, gate[0], report[1]);
 	}
 	int failure = p->pid < 0 ? errno : 0;
+	/* The program keeps its own. A thread's stack may be more than what is left of the soft limit. */
+	if (!failure)
+		limit_raise();
 	close(gate[0]);
 	close(report[1]);
 	p->gate = gate[1];
