@@ -180,9 +180,9 @@ static enum rt_status run_shard(struct analyze_settings *s, char *const *args, u
 	s->analysis.model.admit_arg = &max_memory;
 	status = analysis_run(trace, &s->analysis, &a, err);
 	part_end(&part);
-	if (!status && part.failed)
-		status =
-		    rt_error_set(err, RT_EINPUT, "cannot write '%s': %s", s->reports.items[0].path, strerror(errno));
+	if (!status && part.failure)
+		status = rt_error_set(err, RT_EINPUT, "cannot write '%s': %s", s->reports.items[0].path,
+		                      strerror(part.failure));
 	if (!status)
 		status = rt_output_commit(&out, err);
 	else

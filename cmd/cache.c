@@ -159,7 +159,7 @@ void cmd_cache_end(struct cmd_cache *c, const struct analysis *a)
 	parts_free(c->parts);
 	if (c->writing) {
 		part_end(&c->part);
-		if (a && !c->cache.known && !c->part.failed && is_worth(a) && !stat(c->trace, &now) &&
+		if (a && !c->cache.known && !c->part.failure && is_worth(a) && !stat(c->trace, &now) &&
 		    is_same(&c->state, &now))
 			(void)rt_output_commit(&c->out, &err); /* without it the next analysis takes as long */
 		else

@@ -212,7 +212,7 @@ static enum rt_status write_json(const json_t *json, const char *path, struct rt
 	enum rt_status status = cmd_output_open(&output, path, err);
 	if (status)
 		return status;
-	if (json_dumpf(json, output.file, JSON_INDENT(1) | JSON_PRESERVE_ORDER) != 0)
+	if (json_dumpf(json, output.file, JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_ENSURE_ASCII) != 0)
 		status = rt_error_set(err, RT_ESYSTEM, "cannot write '%s'", path);
 	return cmd_output_close(&output, status, err);
 }

@@ -226,7 +226,7 @@ enum rt_status repeated_write(const void *repeated, const struct report_format *
 		                    format->name);
 	json_t *json = json_pack("{s:s, s:i, s:s, s:s, s:s}", "outcome", r->same ? "confirmed" : "diverged", "run",
 	                         (int)r->number, "repeat", r->command, "end", r->end, "was", r->was);
-	bool ok = json && json_dumpf(json, out, JSON_COMPACT) == 0 && fputc('\n', out) != EOF;
+	bool ok = json && json_dumpf(json, out, JSON_COMPACT | JSON_ENSURE_ASCII) == 0 && fputc('\n', out) != EOF;
 	json_decref(json);
 	return ok ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory to write what became of a run");
 }

@@ -40,8 +40,10 @@ struct part_entry {
 static void put(struct part *p, const void *data, size_t size)
 {
 	p->size += size;
-	p->failed |= p->most && p->size > p->most;
-	p->failed |= !p->failed && !rt_write_all(p->fd, data, size);
+	if (!p->failure && p->most && p->size > p->most)
+		p->failure = EFBIG;
+	if (!p->failure && !rt_write_all(p->fd, data, size))
+		p->failure = errno ? errno : EIO;
 	if (p->sum)
 		XXH3_64bits_update(p->sum, data, size);
 }
@@ -63,7 +65,8 @@ void part_begin(struct part *p, char *const *args, uint32_t count)
 	struct head head = head_of(p);
 	if ((p->sum = XXH3_createState()))
 		XXH3_64bits_reset(p->sum);
-	p->failed |= !p->sum;
+	else
+		p->failure = ENOMEM;
 	head.arg_count = count;
 	for (uint32_t i = 0; i < count; i++)
 		head.args_size += (uint32_t)strlen(args[i]) + 1;
@@ -82,10 +85,11 @@ void part_put(struct part *p, uint32_t pass, uint32_t index, const struct anomal
 {
 	struct part_entry entry = {.kind = ENTRY_RESULT, .pass = pass, .index = index};
 	void *bytes = result_pack(a, before, after, &entry.size);
-	p->failed |= !bytes;
 	if (bytes) {
 		put(p, &entry, sizeof entry);
 		put(p, bytes, entry.size);
+	} else {
+		p->failure = ENOMEM;
 	}
 	free(bytes);
 }

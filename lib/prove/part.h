@@ -14,7 +14,7 @@
 struct part {
 	int fd;              /* borrowed */
 	uint32_t shard, of;  /* from 0 */
-	bool failed;         /* it cannot be written */
+	int failure;         /* 0, or the errno for which it cannot be written */
 	void *sum;           /* of what was written so far */
 	uint64_t size, most; /* bytes written; more than `most` count as a failure, 0: any number is fine */
 };

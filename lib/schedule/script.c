@@ -298,7 +298,7 @@ void script_free(struct script *s)
 static bool write_name(const struct script *s, uint32_t name, FILE *out)
 {
 	json_t *text = json_string(s->names[name]);
-	bool ok = text && (json_dumpf(text, out, JSON_ENCODE_ANY) == 0 || ferror(out));
+	bool ok = text && (json_dumpf(text, out, JSON_ENCODE_ANY | JSON_ENSURE_ASCII) == 0 || ferror(out));
 	json_decref(text);
 	return ok;
 }
@@ -311,7 +311,7 @@ static bool write_at(const char *key, const struct script_at *at, FILE *out)
 	    json_pack("{ss,ss,ss,sI,sI,sI}", "op", rt_op_name(at->op), "function", at->function, "file", at->file,
 	              "line", (json_int_t)at->line, "after", (json_int_t)at->after, "nth", (json_int_t)at->nth);
 	fprintf(out, ", \"%s\": ", key);
-	bool ok = o && (json_dumpf(o, out, 0) == 0 || ferror(out));
+	bool ok = o && (json_dumpf(o, out, JSON_ENSURE_ASCII) == 0 || ferror(out));
 	json_decref(o);
 	return ok;
 }

@@ -107,6 +107,8 @@ if [ -w /dev/full ]; then
 	run 3 convert -o /dev/full all.jsonl
 	says "cannot write '/dev/full': No space left"
 	# What fails in the middle of a long output is not forgotten until its end.
+	run 3 analyze --shard 1/2 -o /dev/full all.jsonl
+	says "cannot write '/dev/full': No space left"
 	run 3 analyze -f html -o /dev/full all.jsonl
 	says "cannot write '/dev/full': No space left"
 	"$RACETRACE" analyze -f html all.jsonl >/dev/full 2>err

@@ -34,7 +34,7 @@ sed 's/counter/&\\u001b[31m\\u009b\\u202e\\u2028\\u2066/g; s/"work/&\\u001b[31m\
 trace="hostile$bad.jsonl"
 "$racetrace" analyze --kinds race --format json "$trace" | jq -e '[.anomalies[].variable.name | contains("\u202e")] | any' >/dev/null ||
 	wrong 'the hostile names are not in the report: this test is broken'
-for format in text json sarif html dot; do
+for format in text json sarif html gcc dot; do
 	one=()
 	[ $format != dot ] || one=(--anomaly R1)
 	"$racetrace" analyze --all "${one[@]}" --format $format "$trace" >out 2>err
@@ -43,7 +43,8 @@ for format in text json sarif html dot; do
 	clean out "analyze --format $format"
 	clean err "what analyze --format $format says"
 done
-for command in info 'info --format json' dump 'dump --format jsonl' 'convert --to jsonl' 'convert --to std'; do
+for command in info 'info --format json' dump 'dump --format jsonl' 'convert --to jsonl' 'convert --to std' guards \
+	'schedule --anomaly R1' 'schedule --anomaly R1 --expand'; do
 	"$racetrace" $command "$trace" >out 2>err || wrong "$command: $(cat -v err)"
 	clean out "$command"
 	clean err "what $command says"
