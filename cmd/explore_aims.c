@@ -2,7 +2,7 @@
  * Strategies of the recorder that are told what to aim at, or what earlier runs were like.
  *
  * racefuzzer (Sen, "Race Directed Random Testing of Concurrent Programs", PLDI 2008): a run finds pairs of statements
- * that hybrid detection leaves unordered; then each pair in turn is what a run tries to create, beside as many runs
+ * that hybrid detection leaves unordered. Then each pair in turn is what a run tries to create, beside as many runs
  * that try nothing. The same for atomicity violations, ASVs and deadlocks.
  *
  * pct learns the numbers of threads and steps from the run before, drfinder which function takes which lock.

@@ -2,8 +2,8 @@
  * Runs of a program that end, whatever it does: within a time, with all processes that it has made, and with as much of
  * its output as is wanted.
  *
- * Each run has a process of its own that looks after it, the keeper: it is the subreaper of all that the program makes,
- * so that a daemon is still its descendant, and it ends them by their numbers, also when it is told to end or when its
+ * Each run has a process of its own that looks after it, the keeper. It is the subreaper of all that the program makes,
+ * so that a daemon is still its descendant. It ends them by their numbers, also when it is told to end or when its
  * parent dies. Runs are independent of one another: any number of them may be under way.
  */
 #ifndef CMD_RUNNER_H

@@ -4,8 +4,9 @@
  *
  * Each thread has its marks: the events up to the schedule's end that are compared, in its order: all that
  * synchronises, and the accesses at the positions where the schedule changes threads. A thread is known by its parent
- * and number, an event by operation, position (module and offset) and object, and an object by its module or, if it is
- * not in one, by the bases: two objects of one base keep their distance, whatever address the base has in this run.
+ * and number, an event by operation, position (module and offset) and object. An object is known by its module or, if
+ * it is not in one, by the bases: two objects of one base keep their distance, whatever address the base has in this
+ * run.
  *
  * The recorder writes the last part, the state, as it goes on, so that it is there however the program ends.
  */

@@ -4,11 +4,11 @@
  * which release ends which acquire, which signal woke which wait. Linear in the schedule. A schedule that begins with
  * the trace's own events in their order is replayed from a saved state.
  *
- * Correct reordering: each thread's events are a prefix of its events in the trace; a lock is held by one thread at a
- * time, readers share; fork before the child's first event, all the child's events before the join; every read sees,
- * cell by cell, the write that it saw (or the initial value, if it saw that); untimed waits end after their signal,
- * barriers are left after all of the round arrived, semaphores do not go below zero, once-routines end before they are
- * seen done, happens-before annotations are kept. The goal's own events may see another writer; a thread whose goal
+ * Correct reordering: each thread's events are a prefix of its events in the trace. A lock is held by one thread at a
+ * time; readers share. A fork comes before the child's first event, all the child's events before the join. Every read
+ * sees, cell by cell, the write that it saw, or the initial value if it saw that. Untimed waits end after their signal,
+ * and barriers are left after all of the round arrived. Semaphores do not go below zero. Once-routines end before they
+ * are seen done. Happens-before annotations are kept. The goal's own events may see another writer; a thread whose goal
  * event did so runs no further, unless its next event is the goal's next; in a recorded program not even then, since
  * the program may do something else. Where values are recorded, a read may also see another write of the value that it
  * saw (lib/trace/values.h).

@@ -1,7 +1,7 @@
 /*
- * shb: schedulable happens-before (Mathur, Kini, Viswanathan, OOPSLA 2018): happens-before and an edge from each write
- * to the reads that saw it. e1 and e2 are unordered when hb leaves them unordered and e1 is not SHB-before the event
- * that precedes e2 in its thread; every such pair is a race that a reordering of the trace shows.
+ * shb: schedulable happens-before (Mathur, Kini, Viswanathan, OOPSLA 2018). It is happens-before and an edge from each
+ * write to the reads that saw it. e1 and e2 are unordered when hb leaves them unordered and e1 is not SHB-before the
+ * event that precedes e2 in its thread. Every such pair is a race that a reordering of the trace shows.
  *
  * A read's own edge from its writer counts from the next event on. Most reads' clocks have their writer already: one
  * compare of epochs (FastTrack, PLDI 2009).

@@ -2,8 +2,8 @@
  * syncp: sync-preserving races (Mathur, Pavlogiannis, Viswanathan, POPL 2021). A correct reordering is sync-preserving
  * if it keeps the order of the critical sections of each lock that it contains. (e1, e2) is such a race iff the ideal
  * contains neither. The ideal is the least set of events that contains all events before e1 and e2 in their threads,
- * and is closed under thread order, reads-from, the partial order relation and "of two acquires of one lock in the set,
- * the earlier section's release is in it".
+ * and is closed. It is closed under thread order, reads-from, the partial order relation, and a rule for locks: of two
+ * acquires of one lock in the set, the earlier section's release is in it.
  *
  * The ideal is a prefix of each thread. It grows with e1 and e2 along their threads, so a query that comes after one of
  * the same two threads continues from there. Its events in trace order, then e1 and e2, are the witness. Readers'

@@ -52,7 +52,7 @@ struct saturation {
 
 /*
  * Saturates the order of the window's events. last: sections that are open at its end stay open, and come after all
- * others of their lock; otherwise they may end outside of it, and the result holds for every larger set too. budget:
+ * others of their lock. Otherwise they may end outside of it, and the result holds for every larger set too. budget:
  * steps that it may take; *spent: those taken. s must be zeroed, or released, before.
  */
 enum saturated saturate(struct saturation *s, bool last, uint64_t budget);

@@ -1,12 +1,12 @@
 /*
  * Shorter witnesses: of a schedule that the judge accepts, the events that its goal needs, in few turns.
  *
- * It keeps a prefix of each thread's part, closed under the dependences of the schedule itself: the write that each
- * read sees, fork and join, the earlier operations on the same condition, barrier, semaphore, once-routine and
- * annotation, and of two critical sections of one lock the earlier one to its end (as SyncP, POPL 2021, closes its
- * ideals, with the schedule for the trace). Then each thread runs as far as it can, and another one only if one of its
- * events is needed: every two dependent events keep the schedule's order. So the result is a witness if the schedule
- * was one; the judge still decides.
+ * It keeps a prefix of each thread's part, closed under the dependences of the schedule itself. These are the write
+ * that each read sees, fork and join, and the earlier operations on the same condition, barrier, semaphore,
+ * once-routine and annotation. Of two critical sections of one lock the earlier one is kept to its end. (SyncP, POPL
+ * 2021, closes its ideals like this, with the trace in place of the schedule.) Then each thread runs as far as it can,
+ * and another one only if one of its events is needed: every two dependent events keep the schedule's order. So the
+ * result is a witness if the schedule was one; the judge still decides.
  */
 #ifndef LIB_PROVE_SHORTEN_H
 #define LIB_PROVE_SHORTEN_H

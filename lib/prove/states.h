@@ -12,9 +12,9 @@
  * well come first, since no event before it on the path depends on it. If it is not, its thread does not move up to the
  * end and is no part of the goal; the goal is met with the event executed as well, since it disables no other event.
  * Independent are releases, reads that see what they must, events that only enable others (fork, join, post, arrival,
- * ...), signals of waits that have begun, acquires of locks that no other thread takes any more, and writes of cells
- * that no other thread accesses any more. A wait's begin is best early: its signal is then not lost. Goals that are met
- * are no longer open, so that more and more events become invisible.
+ * ...), and signals of waits that have begun. So are acquires of locks that no other thread takes any more, and writes
+ * of cells that no other thread accesses any more. A wait's begin is best early: its signal is then not lost. Goals
+ * that are met are no longer open, so that more and more events become invisible.
  *
  * A state in which each open goal has an executed event leads to none, and is not continued. No other reduction is
  * used: sleep sets would only avoid steps into states seen already, not states.
@@ -45,8 +45,8 @@ struct states_count {
 };
 
 /*
- * Visits the states until every goal is met (SEARCH_FOUND), until there are no more (SEARCH_NONE: a goal not met has no
- * witness), or until a limit is reached (SEARCH_GAVE_UP: nothing is known of the goals not met). values, trf: as for
+ * Visits the states until every goal is met (SEARCH_FOUND) or there are no more (SEARCH_NONE: a goal not met has no
+ * witness). At a limit it ends, too (SEARCH_GAVE_UP: nothing is known of the goals not met). values, trf: as for
  * search_create; no reads are free.
  */
 enum search_answer states_visit(struct facts *f, const struct trf *trf, const struct values *values,

@@ -1,8 +1,9 @@
 /*
- * The order in which anomalies are decided, so that a budget that does not do for all is spent on the most urgent:
- * races first, then what threads wait for, user patterns, atomicity violations, ASVs; of these one of each finding,
- * then another of each, and so on; those first that are over first in the trace, which cost least. A finding is here
- * what shares the kind and the set of source positions: of an ASV the patterns' variants are details.
+ * The order in which anomalies are decided, so that a budget that does not do for all is spent on the most urgent.
+ * Races come first, then what threads wait for, user patterns, atomicity violations and ASVs. Of these one of each
+ * finding is decided, then another of each, and so on. Those come first that are over first in the trace, which cost
+ * least. A finding is here what shares the kind and the set of source positions: of an ASV the patterns' variants are
+ * details.
  */
 #ifndef LIB_PROVE_URGENCY_H
 #define LIB_PROVE_URGENCY_H

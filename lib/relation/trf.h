@@ -21,7 +21,7 @@ void trf_release(struct trf *t);
 
 /*
  * Clock of the events that e needs, without its own thread's component (it needs all its thread's earlier events).
- * trf_clock_before: of those that an access needs in order to be next; the write that it is about to read is not one of
+ * trf_clock_before: of those that an access needs in order to be next. The write that it is about to read is not one of
  * them.
  */
 uint32_t trf_clock(const struct trf *t, uint32_t e);

@@ -1,7 +1,7 @@
 /*
- * The report as SARIF 2.1.0 (OASIS), which code hosts and editors show beside the source: one result for each finding,
- * its places as locations; or one for each anomaly, its events as locations, their call stacks, and the schedule as a
- * code flow with one thread flow for each thread.
+ * The report as SARIF 2.1.0 (OASIS), which code hosts and editors show beside the source. It has one result for each
+ * finding, with its places as locations. Or it has one for each anomaly, with its events as locations, their call
+ * stacks, and the schedule as a code flow with one thread flow for each thread.
  */
 #include "lib/report/sarif.h"
 #include "lib/report/follows.h"

@@ -4,8 +4,8 @@
  * Acquires that agree in thread, lock wanted, locks held and site are one group. A cycle is a sequence of groups of
  * different threads in which each wants, in an excluding mode, a lock that the next one holds, and the last one a lock
  * that the first one holds. No two hold a common lock in excluding modes (a guard: they would never meet). Its
- * instances are one acquire a group, none of which the partial order relation puts before another: of a group, those
- * unordered with a given acquire are a window, whose ends only move forward, so that instances are counted without
+ * instances are one acquire a group, none of which the partial order relation puts before another. Of a group, those
+ * unordered with a given acquire are a window. Its ends only move forward, so that instances are counted without
  * looking at all tuples. The end of a wait takes its mutex again and so is an acquire of it; an acquire that may give
  * up (timed, or a try) waits for no thread, but others may wait for what it holds.
  *

@@ -3,10 +3,10 @@
  * its function, or the last event before it, to the first event after it, or the LEAVE. It may release what came before
  * its end, and acquire before all that comes after its beginning.
  *
- * e1 may be ordered before e2 if a passage P1 may come before a passage P2 of another thread, where P1 ends after e1,
- * in e1's thread or in one that e1 happens before, and P2 begins before e2, or before an event that happens before e2.
- * P1 certainly does not come before P2 only if P2 happens before P1. A function that may take a lock releases it by a
- * plain store at any later time: P1 then has no end.
+ * e1 may be ordered before e2 if a passage P1 may come before a passage P2 of another thread. P1 ends after e1, in e1's
+ * thread or in one that e1 happens before. P2 begins before e2, or before an event that happens before e2. P1 certainly
+ * does not come before P2 only if P2 happens before P1. A function that may take a lock releases it by a plain store at
+ * any later time: P1 then has no end.
  */
 #include "lib/search/hidden.h"
 

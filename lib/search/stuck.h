@@ -4,8 +4,8 @@
  *
  * A thread that waits for a lock waits for all that hold it (and-model; Knapp, Deadlock detection in distributed
  * databases, 1987); one that waits for the end of a thread or of a once-routine waits for that thread. A signal, a
- * semaphore's token or a barrier's missing party may come from any thread (or-model), so such a thread is stuck only if
- * no other thread can continue; so is one in a call of the kernel that no other process can end.
+ * semaphore's token or a barrier's missing party may come from any thread (or-model). Such a thread is stuck only if no
+ * other thread can continue. So is one in a call of the kernel that no other process can end.
  */
 #ifndef LIB_SEARCH_STUCK_H
 #define LIB_SEARCH_STUCK_H

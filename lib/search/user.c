@@ -1,8 +1,9 @@
 /*
  * Users' patterns: PECAN's pattern-directed search (section 5.2) for sequences of any shape. Events are bound one by
- * one. Each is reached from those before by its region or its cell and checked against all of them: threads, cells,
- * regions and accesses by the pattern, program order, the partial order relation (POR), and that between two events of
- * one thread no lock excludes the pattern's events there. Two events are a race: they must be next to one another.
+ * one. Each is reached from those before by its region or its cell and checked against all of them. Threads, cells,
+ * regions and accesses are those of the pattern; program order and the partial order relation (POR) allow it. Between
+ * two events of one thread no lock excludes the pattern's events there. Two events are a race: they must be next to one
+ * another.
  *
  * Unless every tuple is listed, only the few nearest of the accesses that agree in thread, locks, site and POR clock
  * are tried at each place, and each first event has a budget: counts are lower bounds.

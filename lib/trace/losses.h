@@ -1,8 +1,8 @@
 /*
  * What a trace lacks, as its LOST events say: threads that were not recorded, or parts of them. What is missing may
  * have synchronised with whatever is recorded. So of two events that happens-before leaves unordered, this tells
- * whether something that is missing may have ordered them: the earlier one's thread has synchronised after it, with
- * whatever; then the later one's thread has before it; and what is missing was there in time.
+ * whether something that is missing may have ordered them. The earlier one's thread has then synchronised after it, and
+ * later the other one's thread before its event. What is missing was there in time.
  */
 #ifndef LIB_TRACE_LOSSES_H
 #define LIB_TRACE_LOSSES_H

@@ -1,8 +1,8 @@
 /*
  * Synchronisation objects as memory. A call on one also reads it, so that init, destroy and free() of a lock in use are
- * races like any other: an event with RT_F_OBJECT becomes two, an atomic load of the object's first byte and the
- * synchronisation itself, with one number. Two such loads never conflict, so of a thread's loads between two writes of
- * the object the first and the last are enough: a write that is ordered with these is ordered with all.
+ * races like any other. An event with RT_F_OBJECT becomes two with one number: an atomic load of the object's first
+ * byte and the synchronisation itself. Two such loads never conflict, so of a thread's loads between two writes of the
+ * object the first and the last are enough: a write that is ordered with these is ordered with all.
  *
  * A release by a thread that does not hold the lock is no release, unless another thread takes the lock although its
  * holder has not released it: then the hold was handed over. Such a hold protects nothing (its lock is in no lockset)

@@ -4,7 +4,7 @@
  * such functions is behind a lock of its own, so this order is real.
  *
  * atexit() is part of each module (libc_nonshared.a), so that it knows the module, at whose unloading the function is
- * to run; but what is linked with GCC's libtsan takes atexit from there, that is from here. The base address of the
+ * to run. But what is linked with GCC's libtsan takes atexit from there, that is from here. The base address of the
  * module stands for it then, and __cxa_finalize, which each module calls at its end, asks for both.
  */
 #include "recorder/intercept/sync.h"

@@ -8,9 +8,8 @@
 #include <errno.h>
 
 /*
- * A woken thread may be quicker than the call, which touches the condition until it returns; so this is an access
- * behind the signal, and a thread that destroys the condition as soon as it is woken has to wait for the signaller's
- * mutex.
+ * A woken thread may be quicker than the call, which touches the condition until it returns. So this is an access
+ * behind the signal. A thread that destroys the condition as soon as it is woken has to wait for the signaller's mutex.
  */
 void rt_emit_signal(unsigned op, const volatile void *cond, uintptr_t pc)
 {

@@ -5,8 +5,8 @@
  * folder. Called from here the caller would be the recorder, so where that could matter the search is done first, on
  * the caller's behalf.
  *
- * glibc does one of these calls at a time, constructors and destructors included, whichever thread makes it; so one
- * that finds the module loaded comes after its constructors, and destructors come after all uses by threads that have
+ * glibc does one of these calls at a time, constructors and destructors included, whichever thread makes it. So one
+ * that finds the module loaded comes after its constructors. Destructors come after all uses by threads that have
  * closed it. A lock around glibc's own says so. It orders, and is no mere lock: the calls in another order would do
  * other things.
  */

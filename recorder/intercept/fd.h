@@ -1,6 +1,6 @@
 /*
  * Happens-before through descriptors: what a thread did before it wrote into a pipe, a socket, an event counter or a
- * queue is seen by the thread of the same program that reads it; also what it wrote into a file, whose descriptors are
+ * queue is seen by the thread of the same program that reads it. So is what it wrote into a file, whose descriptors are
  * one by its inode.
  */
 #ifndef RECORDER_INTERCEPT_FD_H

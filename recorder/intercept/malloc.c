@@ -154,8 +154,8 @@ static void *move_from_arena(void *p, size_t size)
 
 RT_INTERPOSE(void *, realloc, (void *p, size_t size));
 /*
- * The block that comes out is a new one even where it has the old one's address, and realloc writes what it keeps: so
- * a use of it, or of the old block, that is not ordered with this call is seen, wherever the pointer came from.
+ * The block that comes out is a new one even where it has the old one's address, and realloc writes what it keeps. So a
+ * use of it, or of the old block, that is not ordered with this call is seen, wherever the pointer came from.
  */
 static void say_kept(void *q, size_t old, size_t size, uintptr_t pc)
 {

@@ -1,7 +1,7 @@
 /*
  * Mutexes and spin locks. Only outermost levels are events, and an unlock that the C library will refuse must not be
- * reported (the release is stamped before the real call), so this file reads what glibc keeps in a pthread_mutex_t:
- * kind, count, owner and lock word, which are part of its ABI (static initialisers and robust lists fix them). Only the
+ * reported: the release is stamped before the real call. So this file reads what glibc keeps in a pthread_mutex_t:
+ * kind, count, owner and lock word. They are part of its ABI; static initialisers and robust lists fix them. Only the
  * thread that holds the mutex acts on count.
  */
 #include "recorder/intercept/sync.h"

@@ -1,6 +1,6 @@
 /*
- * Streams of stdio: their use of memory, and the order that goes through them. Buffers of the C library are not seen;
- * so what is put into one is published at once, on the descriptor, whichever thread flushes it; and a thread that takes
+ * Streams of stdio: their use of memory, and the order that goes through them. Buffers of the C library are not seen.
+ * So what is put into one is published at once, on the descriptor, whichever thread flushes it. A thread that takes
  * from one comes after all that was written to the descriptor, whichever thread filled it.
  */
 #ifndef RECORDER_INTERCEPT_STREAM_H

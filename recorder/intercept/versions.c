@@ -1,6 +1,6 @@
 /*
  * Functions of which the C library has several versions. A program that was linked with GCC's libtsan names them
- * without a version, because libtsan has them without one, and the dynamic linker gives such a reference the oldest: a
+ * without a version, because libtsan has them without one. The dynamic linker gives such a reference the oldest: a
  * realpath that fails where the result is to be allocated, a pthread_cond_init for conditions of another layout. So
  * each of these is here and calls the version that dlsym takes, the default one. tests/cli/t_versions.sh finds out what
  * is missing.

@@ -2,8 +2,8 @@
  * Asynchronous cancellation ends a thread wherever it is, in a hook as well: with a lock of the recorder's held, or
  * between a call and its event. The C library does it in a handler of a signal of its own. Once a thread asks for it,
  * that handler has one of the recorder's before it, which waits while the thread is busy, as for other signals
- * (signal.c); and where the thread is inside the recorder or the C library all the same, says so (LOST), as an event
- * may be missing.
+ * (signal.c). Where the thread is inside the recorder or the C library all the same, it says so (LOST), as an event may
+ * be missing.
  */
 #include "recorder/runtime/core.h"
 #include "recorder/runtime/syscall.h"

@@ -1,9 +1,9 @@
 /*
- * The strategy that follows a plan (tracefmt/plan.h), as PECAN's scheduler does: in each of its steps one thread runs,
- * up to the event that the step ends before, and each of its marks must be the event that the thread is about to
- * execute. Where it is not, or where the thread cannot go on, that is the outcome. When the steps are made, what is
- * looked at is the program itself: whether both accesses of a race are pending on the same memory, or each acquire of a
- * deadlock is blocked. From then on, as from where the program has left the plan, threads go on by chance.
+ * The strategy that follows a plan (tracefmt/plan.h), as PECAN's scheduler does. In each of its steps one thread runs,
+ * up to the event that the step ends before. Each of its marks must be the event that the thread is about to execute.
+ * Where it is not, or where the thread cannot go on, that is the outcome. When the steps are made, what is looked at is
+ * the program itself: whether both accesses of a race are pending on the same memory, or each acquire of a deadlock is
+ * blocked. From then on, as from where the program has left the plan, threads go on by chance.
  *
  * The plan is in the control area; its outcome is written into it at once.
  */

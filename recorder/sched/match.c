@@ -157,9 +157,9 @@ static bool is_atomic(unsigned op)
 }
 
 /*
- * Events without a step, as of locks that an annotation says are taken, of threads that a library makes for itself and
- * of what the C++ library does inside, and turns of a spin, whose number need not be the same: those before the mark
- * that this step is. Their number; 0: it is none.
+ * Events without a step, and turns of a spin, whose number need not be the same: those before the mark that this step
+ * is. Such events are of locks that an annotation says are taken, of threads that a library makes for itself, and of
+ * what the C++ library does inside. Their number; 0: it is none.
  */
 static uint64_t skipped(state_t *s, const struct rt_step *e)
 {

@@ -1,7 +1,7 @@
 /*
  * RaceFuzzer: "Race Directed Random Testing of Concurrent Programs" (Sen 2008), algorithms 1 and 2. Threads go on at
- * random, but one that is about to execute a place of the pattern is postponed until the pattern is created: for a
- * race, until another one is about to access the same memory at another place; a coin decides which of them goes on
+ * random, but one that is about to execute a place of the pattern is postponed until the pattern is created. For a race
+ * that is when another one is about to access the same memory at another place. A coin decides which of them goes on
  * first. When all enabled threads are postponed, a random one is freed, and so is one that has waited for long (section
  * 4).
  *

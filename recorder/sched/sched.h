@@ -72,7 +72,7 @@ struct rt_task *rt_sched_enter(void);
 void rt_sched_leave(void);
 /*
  * The three of a thread that wants the turn: all return when it has it. pass: by its state, which says whether it could
- * go on, it keeps the turn or another gets it; queue: it comes from outside; both release the lock. await: without it.
+ * go on, it keeps the turn or another gets it. queue: it comes from outside. Both release the lock. await: without it.
  */
 void rt_sched_pass(struct rt_task *t);
 void rt_sched_queue(struct rt_task *t);

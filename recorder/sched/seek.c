@@ -1,8 +1,8 @@
 /*
  * Looks for the goal of a plan that has no steps. RaceFuzzer (Sen, PLDI 2008), and the same for deadlocks: threads go
- * on by chance, but one that comes to a site of the goal is held there until another one is at a site as well, and both
- * accesses are pending on the same memory, or until each acquire waits for another. If all that could go on are held,
- * or too long, one is released.
+ * on by chance, but one that comes to a site of the goal is held there. It is held until another one is at a site as
+ * well, and both accesses are pending on the same memory, or until each acquire waits for another. If all that could go
+ * on are held, or too long, one is released.
  */
 #include "recorder/sched/follow.h"
 #include "recorder/sched/sched.h"

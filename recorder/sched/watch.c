@@ -1,8 +1,8 @@
 /*
  * The watcher: a thread of the recorder's own. A thread that has the turn and passes no step for a while sleeps in the
- * kernel without having said so (a lock of a library that is not interposed, a raw system call), or computes in code
- * that is not instrumented: it is outside from then on, and queues when it comes to a hook again. And when all that
- * could go on are outside, waits end by real time. It looks at those that go outside, too (settle.c).
+ * kernel without having said so, or computes in code that is not instrumented. It may be at a lock of a library that is
+ * not interposed, or in a raw system call. It is outside from then on, and queues when it comes to a hook again. And
+ * when all that could go on are outside, waits end by real time. It looks at those that go outside, too (settle.c).
  */
 #include "recorder/sched/sched.h"
 

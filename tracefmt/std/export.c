@@ -178,8 +178,8 @@ static bool has_number(const struct rt_numbers *n, uint64_t number)
  * The part of an access's value that is in a cell. False: there is none to write, as of an access of more than 8 bytes.
  *
  * In STD a variable begins as 0 unless a read says otherwise. So of a cell whose first access is not a read with a
- * value no 0 is written, which would claim that this is what it began with; nor what is read before the first write to
- * memory that was given out anew, for that may be another value in another order.
+ * value no 0 is written: that would claim that this is what it began with. What is read before the first write to
+ * memory that was given out anew is not written either, for that may be another value in another order.
  */
 static bool value_in(struct exporter *x, const struct rt_event *e, size_t cell, bool reads, bool writes,
                      uint64_t *value)
