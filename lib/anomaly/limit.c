@@ -74,9 +74,9 @@ const struct limit_info limit_infos[LIMITS] = {
                        "Some races that follow from another do not name it", false},
     [LIMIT_SCHEDULE_STEPS] = {"schedule_steps", 1000000, "steps", LIMIT, "steps of all schedules",
                               "The longest schedules are left out", false},
-    [LIMIT_LISTED_ANOMALIES] = {"listed_anomalies", 25000, "anomalies", LIMIT, "anomalies that JSON lists",
-                                "Of more anomalies JSON lists the most urgent ones of each finding, as many of each. "
-                                "--anomalies lists all",
+    [LIMIT_LISTED_ANOMALIES] = {"listed_anomalies", 5000, "anomalies", LIMIT, "anomalies that JSON lists",
+                                "Of more anomalies JSON lists the most urgent atomicity violations and ASVs of each "
+                                "finding, as many of each, and all others. --anomalies lists all",
                                 false},
     [LIMIT_LISTED_CALLS] = {"listed_calls", 20000, "calls", LIMIT, "calls in stacks that JSON lists in place",
                             "In JSON only the first anomaly of each error and warning has its stacks in place. Those "

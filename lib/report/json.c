@@ -276,6 +276,8 @@ static bool *find_left_out(const struct report *r, bool *failed)
 	bool *left_out = NULL;
 	for (size_t i = 0; all && i < all->count; i++)
 		for (size_t k = all->each; k < all->items[i].entry_count && !*failed; k++) {
+			if (finding_lists(r, &all->items[i], k))
+				continue;
 			if (!left_out)
 				left_out = calloc(r->count, sizeof *left_out);
 			if (left_out)
@@ -454,12 +456,20 @@ static void put_merged(struct json_writer *w, const struct merge *m, const struc
 	jw_object_end(w);
 }
 
+static bool leaves_out(const struct report *r, const struct finding *f)
+{
+	for (size_t k = r->findings->each; k < f->entry_count; k++)
+		if (!finding_lists(r, f, k))
+			return true;
+	return false;
+}
+
 static void put_merged_head(struct json_report *j, const struct merge *m)
 {
 	bool replayed = false, cut = false;
 	char lacking[4096];
 	for (size_t i = 0; i < m->count; i++)
-		cut |= m->items[i].finding && m->items[i].finding->entry_count > m->items[i].report->findings->each;
+		cut |= m->items[i].finding && leaves_out(m->items[i].report, m->items[i].finding);
 	for (int kind = 0; kind < ANOMALY_KINDS; kind++)
 		replayed |= m->summary[kind][VERDICT_CONFIRMED] != 0;
 	put_trace_head(j, merge_incomplete_text(m, lacking, sizeof lacking) ? lacking : NULL, cut);
@@ -503,8 +513,9 @@ enum rt_status report_json_merged(const struct merge *m, bool color, FILE *out, 
 		if (f && m->items[i].report != j.r)
 			json_report_turn(&j, m->items[i].report);
 		j.run = f ? merge_run_of(m, j.r) : 0;
-		for (size_t k = 0; f && k < f->entry_count && k < j.r->findings->each && !j.w.failed && !ferror(out);
-		     k++) {
+		for (size_t k = 0; f && k < f->entry_count && !j.w.failed && !ferror(out); k++) {
+			if (!finding_lists(j.r, f, k))
+				continue;
 			next_line(&j, any ? ",\n" : "\n");
 			json_put_anomaly(&j, &j.r->entries[f->entries[k]]);
 			any = true;

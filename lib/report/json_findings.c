@@ -109,10 +109,15 @@ void json_finding_open(struct json_writer *w, const struct report *r, const stru
 	if (f->place_total > f->place_count)
 		jw_number(w, "places_count", f->place_total);
 	jw_array(w, "anomalies");
-	for (size_t i = 0; i < f->entry_count && i < r->findings->each; i++)
-		jw_text(w, NULL, r->entries[f->entries[i]].id);
+	bool all = true;
+	for (size_t i = 0; i < f->entry_count; i++) {
+		bool listed = finding_lists(r, f, i);
+		if (listed)
+			jw_text(w, NULL, r->entries[f->entries[i]].id);
+		all &= listed;
+	}
 	jw_array_end(w);
-	if (f->entry_count > r->findings->each)
+	if (!all)
 		jw_number(w, "anomalies_count", f->entry_count);
 	jw_text(w, "follows", f->follows ? f->follows->id : NULL);
 	put_guard(w, r, f);
