@@ -6,6 +6,7 @@
 #include "cmd/memory.h"
 #include "cmd/replay.h"
 #include "cmd/reports.h"
+#include "cmd/runner.h"
 #include "cmd/scratch.h"
 #include "cmd/setting.h"
 
@@ -19,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { OPT_SERIAL = 256, OPT_NO_CONFIRM, OPT_TIMEOUT, OPT_TIME_LIMIT, OPT_TRACE };
+enum { OPT_BEFORE = 256, OPT_SERIAL, OPT_NO_CONFIRM, OPT_TIMEOUT, OPT_TIME_LIMIT, OPT_TRACE };
 
 struct settings {
 	struct cmd_reports reports;
@@ -28,10 +29,13 @@ struct settings {
 	char **command;
 	const char *serial; /* seed; NULL: threads run as they come */
 	bool no_confirm;
+	uint32_t jobs;
 	struct replay_options replay; /* time_limit_s 0: nothing that is only predicted or conditional is tried */
 };
 
 static const struct argp_option options[] = {
+    {"before", OPT_BEFORE, "COMMAND", 0,
+     "Let the shell do COMMAND before each run, such as to remove what the one before has written", 0},
     {"jobs", 'j', "N", 0, "Analyze and replay in N processes (1)", 0},
     {"no-confirm", OPT_NO_CONFIRM, NULL, 0, "Do not run the program again with the schedules that were found", 0},
     {"serial", OPT_SERIAL, "SEED", OPTION_ARG_OPTIONAL, "Record one thread at a time, as 'racetrace record' does", 0},
@@ -65,8 +69,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &s->reports;
 		state->child_inputs[1] = &s->known;
 		return 0;
+	case OPT_BEFORE:
+		s->replay.before = arg;
+		return 0;
 	case 'j':
-		s->replay.jobs = cmd_jobs(state, arg);
+		s->jobs = cmd_jobs(state, arg);
 		return 0;
 	case OPT_SERIAL:
 		if (arg)
@@ -146,6 +153,7 @@ static enum rt_status confirm(const struct settings *s, struct report *r, struct
 {
 	bool confirmed;
 	struct replay_options o = s->replay;
+	o.jobs = o.before ? 1 : s->jobs; /* a run is not to meet another one */
 	o.limited = 1u << VERDICT_PREDICTED | 1u << VERDICT_CONDITIONAL;
 	if (o.time_limit_s)
 		o.verdicts |= o.limited;
@@ -160,7 +168,7 @@ static enum rt_status report(struct settings *s, struct rt_trace *trace, bool *f
 	uint64_t max_memory = 0;
 	struct analysis_options analysis = {.model = {.admit = cmd_admit, .admit_arg = &max_memory},
 	                                    .prove.guess = !s->no_confirm && s->replay.time_limit_s,
-	                                    .jobs = s->replay.jobs};
+	                                    .jobs = s->jobs};
 	struct report_options report_options = {.least = analysis.prove.guess ? VERDICT_CONDITIONAL : VERDICT_PREDICTED,
 	                                        .unkept = !s->trace};
 	struct analysis *a;
@@ -190,6 +198,10 @@ static enum rt_status run(struct settings *s, const char *path, int *result, str
 	struct rt_trace *trace;
 	bool found = false;
 	int ended;
+	if (s->replay.before && !runner_prepare(s->replay.before)) {
+		*err = (struct rt_error){.status = RT_EINPUT, .told = true};
+		return RT_EINPUT;
+	}
 	enum rt_status status = record(s, path, &ended, err);
 	if (status)
 		return status;
@@ -215,7 +227,7 @@ int cmd_run(int argc, char **argv)
 	    {&cmd_reports_argp, 0, NULL, 0}, {&cmd_known_argp, 0, NULL, 0}, {0}};
 	static const struct argp argp = {options, parse, "[--] PROGRAM [ARGUMENT...]", doc, children, NULL, NULL};
 	char folder[SCRATCH_MAX] = "", path[512], input[4096];
-	struct settings s = {.replay = replay_defaults};
+	struct settings s = {.jobs = 1, .replay = replay_defaults};
 	struct rt_error err = {0};
 	int result = EXIT_INPUT;
 	s.replay.time_limit_s = 30;

@@ -199,8 +199,7 @@ static void keep(struct keeper *k, const struct run_options *o)
 	}
 }
 
-/* True if the shell's command did it. What it prints is not the program's output. */
-static bool prepare(const char *command)
+bool runner_prepare(const char *command)
 {
 	enum { CANNOT_RUN = 127 };
 	int status = -1;
@@ -232,7 +231,7 @@ static void become(const struct run_options *o, const int pipes[2], const sigset
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGXFSZ, SIG_DFL);
 	sigprocmask(SIG_SETMASK, mask, NULL);
-	if (ready && o->before && !prepare(o->before))
+	if (ready && o->before && !runner_prepare(o->before))
 		_exit(NOT_PREPARED);
 	if (ready)
 		execvp(o->argv[0], o->argv);

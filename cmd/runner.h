@@ -46,6 +46,9 @@ struct run_end {
 
 struct runner;
 
+/* True if the shell did the command of --before; otherwise that was said. What it prints to standard output is dropped.
+ */
+bool runner_prepare(const char *command);
 /* Starts a run. On RT_OK *out is owned by the caller. */
 enum rt_status runner_start(const struct run_options *options, struct runner **out, struct rt_error *err);
 /* Readable when runner_ended has something to do. */

@@ -533,6 +533,10 @@ quiet
 holds '.anomalies[0].replay | .outcome == "confirmed" and .confirmed == 2 and (.results[0] | has("output") | not)'
 run 1 replay --attempts 1 --before 'exit 4' once.zst
 holds '.anomalies[0].replay | .outcome == "failed" and (.results[0].why | test("--before failed: .exit 4."))'
+run 1 run -j 4 --before 'rm -f written' -f json ./once
+holds '.anomalies[0].verdict == "confirmed" and .anomalies[0].replay.confirmed == 2'
+run 3 run --before 'exit 4' ./once
+says "the command of --before failed: 'exit 4'"
 run 1 explore --runs 4 -j 4 --before 'rm -f written' -f json -- ./once
 holds '[.runs[].end] == ["exit status 0", "exit status 0", "exit status 0", "exit status 0"]'
 holds "any(.runs[].repeat; startswith(\"racetrace explore\") and contains(\" --before 'rm -f written' \"))"
