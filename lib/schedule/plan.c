@@ -80,6 +80,17 @@ static enum rt_status read_request(struct planner *p)
 
 /* ---- Passes ---- */
 
+/*
+ * True if it says that a task of OpenMP begins or ends in the thread: which thread that is, and when, is up to the
+ * library, and orders only what is of the thread's own memory.
+ */
+static bool is_of_runner(struct thread_plan *t, const struct rt_event *e)
+{
+	if (e->op == RT_OP_TLS)
+		t->own_memory = e->addr;
+	return e->op == RT_OP_HB_BEFORE && e->addr == t->own_memory;
+}
+
 typedef void see_event(struct planner *p, struct thread_plan *t, const struct rt_event *e);
 static see_event find_stop;
 
@@ -91,6 +102,7 @@ static void start_pass(struct planner *p)
 		t->next_stop = 0;
 		t->seen = 0;
 		t->at = 0;
+		t->own_memory = 0;
 		t->done = !t->last;
 		p->unfinished += !t->done;
 	}
@@ -171,7 +183,7 @@ static enum rt_status goal_missing(struct planner *p)
 /* A stop is the first event behind an ordinal that a run can be stopped at. */
 static void find_stop(struct planner *p, struct thread_plan *t, const struct rt_event *e)
 {
-	if (t->next_stop == t->stop_count || !plan_can_stop(e->op))
+	if (is_of_runner(t, e) || t->next_stop == t->stop_count || !plan_can_stop(e->op))
 		return;
 	if (goal_of_event(p, e) < p->request->goal_count && !plan_is_sync(e->op)) {
 		watch(p, key_of(e));
@@ -223,7 +235,7 @@ static enum rt_status find_stops(struct planner *p)
 
 static void add_mark(struct planner *p, struct thread_plan *t, const struct rt_event *e)
 {
-	if (t->done || !plan_can_stop(e->op))
+	if (t->done || is_of_runner(t, e) || !plan_can_stop(e->op))
 		return;
 	struct site *site = site_of(p, key_of(e), plan_is_sync(e->op));
 	if (!site || (!plan_is_sync(e->op) && !site->watched))
@@ -358,7 +370,7 @@ static void place_mark(struct planner *p, struct thread_plan *t, const struct rt
 		begin_object(p, e->addr, e->arg);
 	if (e->op == RT_OP_BEGIN && e->arg)
 		begin_object(p, e->addr, e->arg);
-	if (t->done || !plan_can_stop(e->op))
+	if (t->done || is_of_runner(t, e) || !plan_can_stop(e->op))
 		return;
 	struct site *site = site_of(p, key_of(e), false);
 	if (!site || (!plan_is_sync(e->op) && !site->watched) || t->at == t->mark_count)

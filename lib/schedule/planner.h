@@ -42,6 +42,7 @@ struct thread_plan {
 	uint64_t seen; /* in a pass: ordinal of the last access or synchronisation; then of the last mark */
 	struct raw_mark *marks;
 	size_t mark_count, mark_capacity, at;
+	uint64_t own_memory; /* in a pass: address of its thread-local memory; 0: not met yet */
 	bool done;
 };
 

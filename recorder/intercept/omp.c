@@ -209,9 +209,26 @@ RT_INTERPOSE(void, GOMP_workshare_task_reduction_unregister, (bool cancelled))
 	leave(c, RT_PC);
 }
 
+/*
+ * Work that is shared out to whichever thread comes first: parts of loops, sections, a single. That orders nothing: the
+ * event has no counterpart. But a run that follows a schedule stops before it. Parts of loops may be small, and have
+ * events by turns alone.
+ */
+static void comes_for_share(uintptr_t pc)
+{
+	if (rt_omp_current)
+		before(rt_omp_current->region->object + REGION_SHARE, pc);
+}
+static void comes_for_part(uintptr_t pc)
+{
+	if (RT_UNLIKELY(rt_controlled))
+		comes_for_share(pc);
+}
+
 /* copyprivate: the others get the address of what the one thread has. */
 RT_INTERPOSE(void *, GOMP_single_copy_start, (void))
 {
+	comes_for_share(RT_PC);
 	roam(RT_PC);
 	void *data = RT_REAL(GOMP_single_copy_start)();
 	come(RT_PC);
@@ -246,21 +263,74 @@ RT_INTERPOSE(void, GOMP_ordered_end, (void))
 	RT_REAL(GOMP_ordered_end)();
 }
 
+#define SHARES_OUT(comes, type, name, parameters, arguments)                                                           \
+	RT_INTERPOSE(type, name, parameters)                                                                           \
+	{                                                                                                              \
+		comes(RT_PC);                                                                                          \
+		return RT_REAL(name) arguments;                                                                        \
+	}
+#define SHARE(type, name, parameters, arguments) SHARES_OUT(comes_for_share, type, name, parameters, arguments)
+#define PART(name, parameters, arguments) SHARES_OUT(comes_for_part, bool, name, parameters, arguments)
+SHARE(bool, GOMP_single_start, (void), ())
+SHARE(unsigned, GOMP_sections_next, (void), ())
+SHARE(unsigned, GOMP_sections_start, (unsigned count), (count))
+SHARE(unsigned, GOMP_sections2_start, (unsigned count, uintptr_t *reductions, void **memory),
+      (count, reductions, memory))
+
+typedef unsigned long long ull;
+#define PART_NEXT(kind)                                                                                                \
+	PART(GOMP_loop_##kind##_next, (long *start, long *end), (start, end))                                          \
+	PART(GOMP_loop_ull_##kind##_next, (ull * start, ull * end), (start, end))
+#define PART_START(kind)                                                                                               \
+	PART(GOMP_loop_##kind##_start, (long first, long last, long step, long chunk, long *start, long *end),         \
+	     (first, last, step, chunk, start, end))                                                                   \
+	PART(GOMP_loop_ull_##kind##_start, (bool up, ull first, ull last, ull step, ull chunk, ull *start, ull *end),  \
+	     (up, first, last, step, chunk, start, end))
+#define PART_START_RUNTIME(kind)                                                                                       \
+	PART(GOMP_loop_##kind##_start, (long first, long last, long step, long *start, long *end),                     \
+	     (first, last, step, start, end))                                                                          \
+	PART(GOMP_loop_ull_##kind##_start, (bool up, ull first, ull last, ull step, ull *start, ull *end),             \
+	     (up, first, last, step, start, end))
+#define PARTS(kind) PART_START(kind) PART_NEXT(kind)
+#define PARTS_RUNTIME(kind) PART_START_RUNTIME(kind) PART_NEXT(kind)
+PARTS(dynamic)
+PARTS(guided)
+PARTS(nonmonotonic_dynamic)
+PARTS(nonmonotonic_guided)
+PARTS_RUNTIME(runtime)
+PARTS_RUNTIME(nonmonotonic_runtime)
+PARTS_RUNTIME(maybe_nonmonotonic_runtime)
+PART_START(ordered_dynamic)
+PART_START(ordered_guided)
+PART_START_RUNTIME(ordered_runtime)
+/* With reductions; those of a fixed schedule come this way, too. */
+#define PART_START_REDUCTIONS(kind)                                                                                    \
+	PART(GOMP_loop_##kind##start,                                                                                  \
+	     (long first, long last, long step, long schedule, long chunk, long *start, long *end,                     \
+	      uintptr_t *reductions, void **memory),                                                                   \
+	     (first, last, step, schedule, chunk, start, end, reductions, memory))                                     \
+	PART(GOMP_loop_ull_##kind##start,                                                                              \
+	     (bool up, ull first, ull last, ull step, long schedule, ull chunk, ull *start, ull *end,                  \
+	      uintptr_t *reductions, void **memory),                                                                   \
+	     (up, first, last, step, schedule, chunk, start, end, reductions, memory))
+PART_START_REDUCTIONS()
+PART_START_REDUCTIONS(ordered_)
+
 /* A loop's next part: the thread whose turn in the order it is goes on. */
-#define ORDERED_NEXT(name, type)                                                                                       \
+#define ORDERED_NEXT(kind, share)                                                                                      \
+	ORDERED_NEXT_OF(GOMP_loop_ordered_##kind##_next, long, share)                                                  \
+	ORDERED_NEXT_OF(GOMP_loop_ull_ordered_##kind##_next, ull, share)
+#define ORDERED_NEXT_OF(name, type, share)                                                                             \
 	RT_INTERPOSE(bool, name, (type * start, type * end))                                                           \
 	{                                                                                                              \
+		share;                                                                                                 \
 		wakes();                                                                                               \
 		return RT_REAL(name)(start, end);                                                                      \
 	}
-ORDERED_NEXT(GOMP_loop_ordered_static_next, long)
-ORDERED_NEXT(GOMP_loop_ordered_dynamic_next, long)
-ORDERED_NEXT(GOMP_loop_ordered_guided_next, long)
-ORDERED_NEXT(GOMP_loop_ordered_runtime_next, long)
-ORDERED_NEXT(GOMP_loop_ull_ordered_static_next, unsigned long long)
-ORDERED_NEXT(GOMP_loop_ull_ordered_dynamic_next, unsigned long long)
-ORDERED_NEXT(GOMP_loop_ull_ordered_guided_next, unsigned long long)
-ORDERED_NEXT(GOMP_loop_ull_ordered_runtime_next, unsigned long long)
+ORDERED_NEXT(static, (void)0)
+ORDERED_NEXT(dynamic, comes_for_part(RT_PC))
+ORDERED_NEXT(guided, comes_for_part(RT_PC))
+ORDERED_NEXT(runtime, comes_for_part(RT_PC))
 
 #define POST(name, type)                                                                                               \
 	RT_INTERPOSE(void, name, (type * counts))                                                                      \

@@ -11,7 +11,7 @@ uint64_t rt_omp_objects(unsigned n);
 
 /* What of a region's object is which annotation's, in bytes from its address. */
 #define PHASES 32u
-enum { REGION_FORK = PHASES, REGION_JOIN, REGION_COPY, REGION_ORDERED, REGION_POSTED, REGION_OBJECTS };
+enum { REGION_FORK = PHASES, REGION_JOIN, REGION_COPY, REGION_ORDERED, REGION_POSTED, REGION_SHARE, REGION_OBJECTS };
 
 /* One parallel region, on the stack of the thread that began it. */
 struct region {
@@ -33,7 +33,6 @@ struct context {
 	struct context *outer;
 	unsigned phase;    /* how many barriers of the region came before */
 	uint64_t children; /* object: ends of the tasks that it made */
-	uint32_t threads;  /* number of those that became threads of the trace */
 	bool final;        /* its tasks are part of it */
 	bool is_thread;    /* of the trace: a task */
 	bool bound;        /* a task that is, to the thread that runs it: it comes after those that ran before */

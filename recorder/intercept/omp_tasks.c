@@ -151,7 +151,7 @@ static bool may_be_thread(const struct task *t)
 {
 	_Atomic uint32_t *at = &made_at[rt_object_mix(t->pc) % PLACES];
 
-	if (rt_controlled || t->included || !rt_recording() ||
+	if (t->included || !rt_recording() ||
 	    atomic_load_explicit(&threads_now, memory_order_relaxed) >= rt_channel->slot_count / SHARE ||
 	    atomic_load_explicit(&threads_made, memory_order_relaxed) >= THREADS_MAX ||
 	    atomic_load_explicit(at, memory_order_relaxed) >= PLACE_MAX || !rt_thread_local_is_all())
@@ -164,12 +164,27 @@ static bool may_be_thread(const struct task *t)
 /* By the thread that makes the task. */
 static void make_thread(struct task *t)
 {
-	t->slot = may_be_thread(t) ? rt_slot_take_free() : NULL;
+	t->slot = !may_be_thread(t) ? NULL : rt_controlled ? rt_slot_take() : rt_slot_take_free();
 	if (!t->slot)
 		return;
+	if (RT_UNLIKELY(rt_controlled))
+		rt_turn_step(RT_OP_FORK, 0, 0, t->pc, 0, false);
 	atomic_fetch_add_explicit(&threads_now, 1, memory_order_relaxed);
 	rt_slot_label(t->slot, "task");
-	rt_slot_announce(t->slot, RT_CHILD_TASK + ++rt_omp_current->threads, t->pc);
+	rt_slot_announce(t->slot, RT_CHILD_TASK + ++rt_private_of(rt_self)->tasks, t->pc);
+}
+
+/* What orders the memory of the thread that runs the task is no step of the task: it may be another thread each time.
+ */
+static void hand_on(uint64_t local, size_t size, uintptr_t pc)
+{
+	bool in_turn = rt_thread.in_turn;
+
+	rt_busy_begin();
+	rt_thread.in_turn = true;
+	rt_emit_sync(RT_OP_HB_BEFORE, local, size, pc, 0);
+	rt_thread.in_turn = in_turn;
+	rt_busy_end();
 }
 
 /* Returns the slot that the running thread comes back to; NULL: the task stays in it. */
@@ -183,7 +198,7 @@ static struct rt_slot *enter_thread(const struct task *t, uintptr_t frame)
 		return NULL;
 	bool enters = rt_recording() && rt_thread_renew_stack(frame, t->pc);
 	if (enters)
-		before(local, t->pc);
+		hand_on(local, 0, t->pc);
 	rt_busy_begin();
 	rt_slot_open(t->slot);
 	rt_self = t->slot;
@@ -226,7 +241,7 @@ static void leave_thread(const struct task *t, struct rt_slot *back, bool bound,
 		return;
 	rt_busy_begin();
 	if (bound || size)
-		rt_emit_sync(RT_OP_HB_BEFORE, local, bound ? 0 : size, t->pc, 0);
+		hand_on(local, bound ? 0 : size, t->pc);
 	rt_emit_sync(RT_OP_END, 0, 0, 0, 0);
 	rt_self = back;
 	if (t->slot->limit || rt_idle)
@@ -244,6 +259,15 @@ RT_CALL_AT(RT_AT_CHILD, tasks_forked);
 
 /* Tasks */
 
+/* By turns: the thread that runs the task roams meanwhile, and the task, as a thread, has its turns. */
+static struct rt_task *take_turns(const struct task *t)
+{
+	if (!RT_UNLIKELY(rt_controlled) || !t->slot)
+		return NULL;
+	roam(t->pc);
+	return rt_turn_task_begins(t->slot, t->pc);
+}
+
 static void run_task(void *argument)
 {
 	struct task *t = argument;
@@ -257,6 +281,7 @@ static void run_task(void *argument)
 	uintptr_t frame = (uintptr_t)__builtin_frame_address(0) - RT_RED_ZONE;
 
 	bool roams = RT_UNLIKELY(rt_controlled) && rt_turn_is_roaming();
+	struct rt_task *runner = take_turns(t);
 	come(t->pc);
 	c.children = rt_omp_objects(1);
 	for (size_t i = 0; i < t->heads; i++)
@@ -276,8 +301,12 @@ static void run_task(void *argument)
 	before(phase_object(t->region, t->phase), t->pc);
 	rt_emit(RT_OP_LEAVE, 0, 0, 0);
 	leave_thread(t, back, c.bound, frame);
+	if (runner)
+		rt_turn_task_ends(runner);
 	if (roams)
 		roam(t->pc);
+	else
+		come(t->pc);
 }
 
 static void copy_words(void *to, const void *from, size_t size)
@@ -291,7 +320,10 @@ static void copy_task(void *to, void *from)
 {
 	struct task *t = to, *source = from;
 	char *data = (char *)to + source->offset;
+	bool roams = RT_UNLIKELY(rt_controlled) && rt_turn_is_roaming();
 
+	if (roams)
+		come(source->pc);
 	copy_words(t, source, sizeof *t);
 	for (size_t i = 0; i < t->depends; i++)
 		t->dependence[i] = depend_at(t->depend, i);
@@ -303,6 +335,8 @@ static void copy_task(void *to, void *from)
 		copy_words(data, t->data, t->size);
 	make_thread(t);
 	before(t->object, t->pc);
+	if (roams)
+		roam(t->pc);
 }
 
 /* Fills in what is handed to libgomp; returns the size of its arguments, and raises their alignment. */

@@ -74,7 +74,7 @@ static bool slot_prepare(struct rt_slot *s)
 	atomic_store(&s->consumed, 0);
 	atomic_store(&s->waiting, 0);
 	rt_private_of(s)->slot = s;
-	rt_private_of(s)->children = 0;
+	rt_private_of(s)->children = rt_private_of(s)->tasks = 0;
 	rt_private_of(s)->epoch_blocks = 0;
 	rt_private_of(s)->pending.size = 0;
 	s->filter_epoch = rt_private_of(s)->epoch; /* the table still holds what the slot's last thread saw */

@@ -14,6 +14,7 @@
 #include <time.h>
 
 struct rt_thread;
+struct rt_task;
 
 /*
  * There are two recorders, made of the same files: in the controlled one threads may take turns, and a plain access may
@@ -64,6 +65,13 @@ void rt_turn_end(void);
 bool rt_turn_lives(uint32_t thread);
 /* pthread_cancel was called for it. */
 void rt_turn_canceled(struct rt_thread *thread);
+
+/*
+ * A task that is a thread of the trace, with this slot, begins in this thread, which roams: it is one of those that
+ * take turns, and roams at first as well. Returns what the thread was, for when the task ends; NULL: it takes no turns.
+ */
+struct rt_task *rt_turn_task_begins(struct rt_slot *slot, uintptr_t pc);
+void rt_turn_task_ends(struct rt_task *runner);
 
 /*
  * Before an operation: returns when this thread has the turn and the strategy has chosen it. blocks: it cannot be done

@@ -293,11 +293,12 @@ static bool goes_on(struct rt_task *current)
 	return meets < OTHER_EVENT;
 }
 
-/* True if a thread that is outside or waits for a time may come back, whatever the others do. */
+/* True if a thread that is outside or waits for a time may come back, whatever the others do. One that sleeps in a
+ * library that has threads of its own waits for another one. */
 static bool somebody_comes_back(void)
 {
 	for (const struct rt_task *t = rt_sched.first; t; t = t->after)
-		if (t->state == RT_OUTSIDE || (t->state == RT_BLOCKED && t->wakes))
+		if ((t->state == RT_OUTSIDE && (!t->roams || t->unsettled)) || (t->state == RT_BLOCKED && t->wakes))
 			return true;
 	return false;
 }
@@ -324,6 +325,46 @@ static struct rt_task *joined_by(struct rt_task *task, struct rt_task *const *en
 		}
 	}
 	return NULL;
+}
+
+/*
+ * True if the thread waits for what OpenMP's library does in others: to begin as a task, which one of them has to come
+ * for, or inside the library, or for its team.
+ */
+static bool awaits_library(const state_t *s, const struct rt_task *task)
+{
+	if (!task)
+		return thread_of(s)->child_number >= RT_CHILD_TASK;
+	return task->roams || (task->state == RT_BLOCKED && task->waits_op == RT_OP_BARRIER_LEAVE);
+}
+
+static bool is_of_goal(const state_t *s)
+{
+	for (uint32_t i = 0; i < rt_follow_plan->goal_count; i++)
+		if (rt_follow_plan->goals[i].thread == (uint32_t)(s - states()))
+			return true;
+	return false;
+}
+
+/* A thread that the plan has no more steps of, nor the goal. NULL: none. */
+static struct rt_task *beside(struct rt_task *const *enabled, unsigned n)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		const state_t *s = rt_follow_state(enabled[i]);
+
+		if (s == &rt_follow_nobody || (s->last_step <= rt_follow_plan->step && !is_of_goal(s)))
+			rt_seek_others[count++] = enabled[i];
+	}
+	if (!count)
+		return NULL;
+	struct rt_task *task = rt_sched_any(rt_seek_others, count);
+	state_t *s = rt_follow_state(task);
+
+	if (!is_between(s, task))
+		rt_follow_executes(s, &task->next, NO_MATTER);
+	return task;
 }
 
 /* The thread that the plan has next. NULL: it cannot go on now, or the plan is over (phase). */
@@ -355,6 +396,8 @@ static struct rt_task *planned(struct rt_task *const *enabled, unsigned n)
 		if (!task || !can_go(enabled, n, task)) {
 			struct rt_task *joined = task ? joined_by(task, enabled, n) : NULL;
 
+			if (!joined && awaits_library(s, task) && rt_seek_make_room())
+				joined = beside(enabled, n);
 			if (joined)
 				return joined;
 			if (!somebody_comes_back())

@@ -22,7 +22,7 @@ bool rt_sched_is_held(const struct rt_task *t)
 	for (const struct rt_task *other = rt_sched.first; other; other = other->after) {
 		const struct rt_thread *data = other->data;
 
-		for (unsigned i = 0; other != t && data && i < data->held_count; i++)
+		for (unsigned i = 0; other != t && data && data != t->data && i < data->held_count; i++)
 			if (data->held[i].lock == lock && !(shared && data->held[i].shared))
 				return true;
 	}

@@ -8,13 +8,15 @@ static struct rt_task *task_of(const struct rt_slot *slot)
 	return rt_sched.tasks + (slot - rt_channel_slot(rt_channel, 0));
 }
 
-/* Behind its elder siblings, cousins and all others. */
-static void append(struct rt_task *t)
+/* Behind its elder siblings, cousins and all others. Tasks of OpenMP may begin in another order than they were made. */
+static void insert(struct rt_task *t)
 {
 	t->before = rt_sched.last;
-	t->after = NULL;
-	*(rt_sched.last ? &rt_sched.last->after : &rt_sched.first) = t;
-	rt_sched.last = t;
+	while (t->before && t->before->thread > t->thread)
+		t->before = t->before->before;
+	t->after = t->before ? t->before->after : rt_sched.first;
+	*(t->before ? &t->before->after : &rt_sched.first) = t;
+	*(t->after ? &t->after->before : &rt_sched.last) = t;
 	rt_sched.live++;
 	rt_sched.control->threads++;
 }
@@ -43,7 +45,7 @@ static void make(struct rt_slot *slot, enum rt_state state)
 	                      .start = start_of(slot),
 	                      .state = state,
 	                      .next = {.op = RT_OP_BEGIN}};
-	append(t);
+	insert(t);
 }
 
 /* The thread that this is of is the caller. */
@@ -108,6 +110,39 @@ void rt_turn_end(void)
 	if (next)
 		rt_sched_log(t, next);
 	rt_sched_give(next);
+	rt_sched_leave();
+}
+
+struct rt_task *rt_turn_task_begins(struct rt_slot *slot, uintptr_t pc)
+{
+	struct rt_task *runner = rt_thread.task, *t = task_of(slot);
+
+	if (!runner)
+		return NULL;
+	rt_sched_enter();
+	make(slot, RT_OUTSIDE);
+	t->roams = t->unsettled = true;
+	rt_sched.outside++;
+	inhabit(t);
+	t->next.pc = pc;
+	runner->unsettled = false;
+	rt_sched_unlock();
+	rt_sched_leave();
+	return runner;
+}
+
+/* The thread goes on in the library. */
+void rt_turn_task_ends(struct rt_task *runner)
+{
+	rt_turn_hold(0);
+	struct rt_task *t = rt_sched_enter();
+
+	t->state = RT_ENDED;
+	take_out(t);
+	rt_sched.outside--; /* it is counted again */
+	rt_thread.task = runner;
+	rt_thread.patience = (int32_t)runner->quantum;
+	rt_sched_goes_outside(runner);
 	rt_sched_leave();
 }
 

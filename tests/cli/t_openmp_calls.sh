@@ -16,7 +16,7 @@ cat >reasons <<'END'
 GOMP_[0-9.]+ GOMP_PLUGIN_[0-9.]+: names of versions
 GOMP_PLUGIN_.* GOMP_offload_.*: between the library and its plug-ins for devices
 GOMP_alloc GOMP_free omp_(aligned_)?(alloc|calloc) omp_realloc omp_free omp_(init|destroy)_allocator.*: call the heap's functions, which are interposed
-GOMP_(loop|sections|sections2|single|scope)_.*start.* GOMP_loop_.*_next.* GOMP_sections_next: shares of a loop order no thread after another
+GOMP_loop_.*(static|doacross).*_(start|next) GOMP_scope_start: which thread gets which share is fixed, and orders no thread after another
 GOMP_loop_end_nowait GOMP_sections_end_nowait: no barrier
 GOMP_parallel_start GOMP_parallel_(loop|sections)_.*start GOMP_parallel_sections_start GOMP_parallel_end: called by what GCC before 4.9 compiled
 GOMP_cancel GOMP_cancellation_point: what was done before is ordered by the barrier that ends the region

@@ -420,4 +420,50 @@ compiled waits waits.c
 run 0 record --serial -o waits.zst ./waits
 run 3 replay --anomaly R1 --hold --timeout 2 waits.zst -- ./waits forever
 says "'R1' was not reached within 2 seconds"
+# --- By turns, too, a task is a thread of its own, and which thread gets a section or a part of a loop is repeated.
+cat >turns.c <<'END'
+#include <omp.h>
+#include <stdio.h>
+static int by_tasks, by_section, by_part, seen[3];
+int main(void)
+{
+#pragma omp parallel num_threads(3)
+#pragma omp single
+	{
+#pragma omp task
+		by_tasks++;
+#pragma omp task
+		by_tasks++;
+	}
+#pragma omp parallel num_threads(3)
+	{
+		int me = omp_get_thread_num();
+#pragma omp sections nowait
+		{
+#pragma omp section
+			by_section = 1;
+#pragma omp section
+			seen[0] = 2;
+		}
+		seen[me] += by_section;
+	}
+#pragma omp parallel num_threads(3)
+	{
+		int me = omp_get_thread_num();
+#pragma omp for schedule(dynamic) nowait
+		for (int i = 0; i < 3; i++)
+			by_part = i;
+		seen[me] += by_part;
+	}
+	printf("%d\n", by_tasks > 0);
+	return 0;
+}
+END
+gcc -g -O1 -fsanitize=thread -fopenmp turns.c -o turns || wrong "turns.c does not compile"
+run 0 record --serial=2 -o turns.zst ./turns
+run 0 replay --attempts 1 --resolve first --verdict observed,proved -f json turns.zst
+holds '[.anomalies[] | select(.replay)] | all(.replay.results[0] | .outcome == "confirmed" and .way == "schedule")'
+for line in 12 20 32; do
+	holds "any(.anomalies[] | select(.replay) | .events[]; .source.line == $line)"
+done
 exit $fail
