@@ -147,7 +147,7 @@ static void put_role(const struct model *m, const struct anomaly *a, uint32_t i,
 
 /*
  * The position of the acquire of the outermost lock that is held at an event, and was not at the event before of the
- * same role: a thread that waits at the event itself keeps others from theirs. 0: there is none.
+ * same role. A thread that waits at the event itself keeps others from theirs. 0: there is none.
  */
 static uint64_t gate_of(const struct report *r, const struct anomaly *a, uint32_t i)
 {

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 /*
- * A row for each thread; critical sections are slices, from the acquire to the release; a flow leads from a release to
+ * A row for each thread. Critical sections are slices, from the acquire to the release. A flow leads from a release to
  * the next acquire of the lock by another thread, and from a fork to the thread's first event. The time is the event's
  * number, as microseconds. Accesses are left out. RT_EMEMORY.
  */

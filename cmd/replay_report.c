@@ -509,8 +509,8 @@ static enum rt_status plan_of_script(struct replaying *p, const struct script *s
 }
 
 /*
- * Without the schedule's trace: its places are found in that of a run of the program, at first of one that follows no
- * schedule, then of the last one, which has followed it up to where it was another.
+ * Without the schedule's trace its places are found in that of a run of the program. At first that is one that follows
+ * no schedule, then the last one, which has followed it up to where it was another.
  */
 static enum rt_status follow_script(struct replaying *p, struct job *j, struct script *s)
 {

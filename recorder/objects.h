@@ -1,7 +1,7 @@
 /*
  * Objects of HB_BEFORE and HB_AFTER that are not addresses. Each kind has a range, [first, end), where a program has no
- * memory: below the lowest page that may be mapped, in a part of the address space that neither the heap nor mappings
- * use, and in the kernel's half.
+ * memory. That is below the lowest page that may be mapped, in a part of the address space that neither the heap nor
+ * mappings use, and in the kernel's half.
  */
 #ifndef RECORDER_OBJECTS_H
 #define RECORDER_OBJECTS_H

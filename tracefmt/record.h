@@ -15,9 +15,9 @@
  * A record sequence EXT, VALUE, EVENT is written with one commit, so it is never torn.
  *
  * A run is the stretch from one EXT to the next. Its events stand together in the global order, at its stamp. Every
- * synchronisation event has an EXT of its own with a stamp that is unique and exact; the recorder also writes an EXT
- * at the beginning of each block of 64 records and after blocking calls, so plain accesses carry a recent time.
- * A stamp that is lower than its predecessor in the same thread counts as equal to it.
+ * synchronisation event has an EXT of its own with a stamp that is unique and exact. The recorder also writes an EXT at
+ * the beginning of each block of 64 records and after blocking calls, so plain accesses carry a recent time. A stamp
+ * that is lower than its predecessor in the same thread counts as equal to it.
  */
 #ifndef TRACEFMT_RECORD_H
 #define TRACEFMT_RECORD_H

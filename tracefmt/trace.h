@@ -93,7 +93,7 @@ struct rt_variable {
 
 /*
  * A thread-local variable is as far below this address as it is below the end of a thread's thread-local memory
- * (RT_OP_TLS): one variable and one address for all threads, outside of a program's memory.
+ * (RT_OP_TLS). It is one variable with one address for all threads, outside of a program's memory.
  */
 #define RT_TLS_END (RT_OPERAND_MAX + 1)
 

@@ -9,8 +9,10 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* Leaves out the longest schedules until the rest has no more steps than it may: first those of more than half of that,
- * then a quarter, and so on. steps: of all, then of the rest. */
+/*
+ * Leaves out the longest schedules until the rest has no more steps than it may. First go those of more than half of
+ * that, then of a quarter, and so on. steps: of all, then of the rest.
+ */
 static void bound_schedules(struct analysis *a, uint64_t *steps)
 {
 	for (uint64_t longest = a->limits.of[LIMIT_SCHEDULE_STEPS], most = longest; *steps > most; longest /= 2)

@@ -4,7 +4,7 @@
  * 2018). In a stamped one a plain read may have seen any write that it races with, whichever is first, unless
  * synchronisation or the stamps of whole turns show that the read was over before.
  *
- * The cost of a query does not depend on the length of the trace: by thread order only the earliest reached event of
+ * The cost of a query does not depend on the length of the trace. By thread order only the earliest reached event of
  * each thread matters, and the targets of its edges are found by binary search.
  */
 #ifndef LIB_ANALYSIS_FOLLOW_GRAPH_H

@@ -57,8 +57,8 @@ static inline bool goal_continues(const struct goal *g, const struct model *m, u
 /*
  * Some of the trace's events are several of the model's, with one number: its parts. A call on a lock reads the lock's
  * memory and then takes it. A listed schedule counts the trace's events. A thread stops behind a whole one, or at the
- * goal: before the goal's event of a race or a deadlock, when it has run the parts before that; behind the goal's event
- * of a sequence.
+ * goal. At a race or a deadlock that is before the goal's event, when it has run the parts before that; in a sequence
+ * it is behind it.
  */
 /* True if the parts behind e of the same event wait for no other thread: they may as well run with it. */
 bool parts_wait_for_nothing(const struct model *m, uint32_t e);

@@ -1,8 +1,8 @@
 /*
  * Values, as the judge sees them: it works them out for itself (the provers have lib/trace/values.h). What a write left
- * in a cell is known if the trace has it, or if the reads that saw it all agree, as far as their values are recorded
- * and no write races with them. The same holds for a cell's content before its first write, which is 0 in a trace that
- * says so, unless the cell's memory is new.
+ * in a cell is known if the trace has it, or if the reads that saw it all agree. Only those count whose values are
+ * recorded and with which no write races. The same holds for a cell's content before its first write, which is 0 in a
+ * trace that says so, unless the cell's memory is new.
  */
 #include "lib/judge/judge.h"
 

@@ -8,10 +8,10 @@
  * time; readers share. A fork comes before the child's first event, all the child's events before the join. Every read
  * sees, cell by cell, the write that it saw, or the initial value if it saw that. Untimed waits end after their signal,
  * and barriers are left after all of the round arrived. Semaphores do not go below zero. Once-routines end before they
- * are seen done. Happens-before annotations are kept. The goal's own events may see another writer; a thread whose goal
- * event did so runs no further, unless its next event is the goal's next; in a recorded program not even then, since
- * the program may do something else. Where values are recorded, a read may also see another write of the value that it
- * saw (lib/trace/values.h).
+ * are seen done. Happens-before annotations are kept. The goal's own events may see another writer. A thread whose goal
+ * event did so runs no further, unless its next event is the goal's next. In a recorded program it does not even then,
+ * since the program may do something else. Where values are recorded, a read may also see another write of the value
+ * that it saw (lib/trace/values.h).
  */
 #ifndef LIB_JUDGE_VERIFY_H
 #define LIB_JUDGE_VERIFY_H

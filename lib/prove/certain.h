@@ -20,9 +20,9 @@ uint32_t certain_count_uncertain(struct certain *c, const struct schedule *s, co
                                  uint32_t *first);
 
 /*
- * If the event is a read whose writer is not certain, calls f for the writes that it may have seen: of each thread the
- * last one that neither comes after the read nor was covered before it. The same thread's earlier ones are not listed.
- * False if f returns false, or if more than `most` accesses would be examined.
+ * If the event is a read whose writer is not certain, calls f for the writes that it may have seen. Of each thread that
+ * is the last one that neither comes after the read nor was covered before it. The same thread's earlier ones are not
+ * listed. False if f returns false, or if more than `most` accesses would be examined.
  */
 bool certain_writers(struct certain *c, uint32_t e, uint64_t most, bool (*f)(void *arg, uint32_t write), void *arg);
 

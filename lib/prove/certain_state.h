@@ -40,10 +40,10 @@ void certain_forget(struct certain *c, const struct schedule *s);
  * True if the schedule, which has uncertain reads, is possible in whatever order the run's racing accesses were: as the
  * order was, another schedule is. False without memory, too.
  *
- * The first part of the schedule, as far as it is closed (with an event, what happens-before it; with a read, each
- * write that it may have seen), runs in the order of the run, whatever that was. Then all its reads see what they saw.
- * What comes after reads the last writes of that part. Where several of a cell may have been last, they are, for a read
- * that races with none, the ones of which it saw the last.
+ * The first part of the schedule, as far as it is closed, runs in the order of the run, whatever that was. Closed
+ * means: with an event, what happens-before it; with a read, each write that it may have seen. Then all its reads see
+ * what they saw. What comes after reads the last writes of that part. Where several of a cell may have been last, they
+ * are, for a read that races with none, the ones of which it saw the last.
  */
 bool certain_in_any_order(struct certain *c, const struct schedule *s, const uint32_t *goal, uint32_t goal_count);
 

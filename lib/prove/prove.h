@@ -81,10 +81,10 @@ void provers_precede_now(struct provers *p);
  */
 enum rt_status provers_decide(struct provers *p, struct anomaly *a, struct rt_error *err);
 /*
- * Asks about a conditional anomaly with reads that may see any write: sets its needs and schedule; or refutes it; or it
- * is predicted after all, where updates alone, or reads of its own, would have to see other writes. What no schedule
- * was found for within the limits stays conditional, without needs. It has limits of its own, so that no proof goes
- * short: to be called when all anomalies are decided.
+ * Asks about a conditional anomaly with reads that may see any write: sets its needs and schedule, or refutes it. It is
+ * predicted after all where updates alone, or reads of its own, would have to see other writes. What no schedule was
+ * found for within the limits stays conditional, without needs. It has limits of its own, so that no proof goes short:
+ * to be called when all anomalies are decided.
  */
 enum rt_status provers_settle(struct provers *p, struct anomaly *a, struct rt_error *err);
 const struct prove_counts *provers_counts(const struct provers *p);

@@ -38,8 +38,9 @@ static uint32_t fault_of(const char *text)
 }
 
 /*
- * Steps are numbers of seven bits a byte, the last one without the eighth: twice the thread, or one more if the step is
- * not the thread's next one and where it begins follows; then how many events it has. Most steps take two bytes.
+ * Steps are numbers of seven bits a byte, the last one without the eighth. The first is twice the thread, or one more
+ * if the step is not the thread's next one and where it begins follows. Then comes how many events it has. Most steps
+ * take two bytes.
  */
 enum { STEP_BYTES_MAX = 15 };
 

@@ -4,7 +4,7 @@
  *
  * Take prefixes of the threads that are closed: with an event they contain the events that the partial order relation
  * puts before it; with a read, every write that it may have seen. Whatever the real order of the run was, these events
- * in that order are a correct reordering: the write that a read really saw is among them, and none of them came in
+ * in that order are a correct reordering. The write that a read really saw is among them, and none of them came in
  * between. Locks, too, are as in the run, unless one that is held at the end was taken by another thread later. So a
  * goal after such prefixes has a witness for each order that the run may have had; the one in the trace's order is
  * reported.

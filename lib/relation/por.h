@@ -33,7 +33,7 @@ static inline uint32_t segment_order_horizon(const struct segment_order *o, uint
 	return clock_get(&o->clocks, o->segments[segment], thread);
 }
 /*
- * The same for events of another thread and an access that may race: the edges of an acquiring atomic itself are left
+ * The same for events of another thread and an access that may race. The edges of an acquiring atomic itself are left
  * out, as it may read another write at the place where it races.
  */
 static inline uint32_t segment_order_race_horizon(const struct segment_order *o, uint32_t e, uint32_t thread)

@@ -1,7 +1,7 @@
 /*
  * The events that an event needs before it: those of the partial order relation and, for each read, the write that it
- * saw (thread order and reads-from, "TRF" of the SyncP paper, POPL 2021). Every correct reordering that contains an
- * event contains all of these.
+ * saw. This is thread order and reads-from, "TRF" of the SyncP paper (POPL 2021). Every correct reordering that
+ * contains an event contains all of these.
  */
 #ifndef LIB_RELATION_TRF_H
 #define LIB_RELATION_TRF_H

@@ -1,7 +1,7 @@
 /*
  * Parts of events that a report needs and the model does not keep. One more pass over the trace looks them up for all
- * queried events, and for the events that these lead to: the allocation of the block that an access falls into, the
- * acquires of the locks held, the forks of the threads involved.
+ * queried events, and for the events that these lead to. Those are the allocation of the block that an access falls
+ * into, the acquires of the locks held, and the forks of the threads involved.
  */
 #ifndef LIB_REPORT_DESCRIBE_H
 #define LIB_REPORT_DESCRIBE_H

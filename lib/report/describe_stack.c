@@ -1,6 +1,6 @@
 /*
  * Call stacks of described events; see describe_parts.h. They are rebuilt from ENTER and LEAVE as lists of nodes that
- * share their outer parts: a node is kept while its call is open or while a saved event (an allocation, an acquire, a
+ * share their outer parts. A node is kept while its call is open or while a saved event (an allocation, an acquire, a
  * fork) refers to it.
  */
 #include "lib/report/describe_parts.h"

@@ -1,6 +1,7 @@
 /*
- * The events around an anomaly in the partial and temporal order graph, for Graphviz, as PECAN's figures draw it: one
- * column for each thread, solid edges for the partial order, dashed ones for the temporal order along a cell.
+ * The events around an anomaly in the partial and temporal order graph, for Graphviz, as PECAN's figures draw it. It
+ * has one column for each thread, solid edges for the partial order, and dashed ones for the temporal order along a
+ * cell.
  */
 #include "lib/report/formats.h"
 #include "lib/report/subject.h"

@@ -65,8 +65,8 @@ static void name_guard(const struct joining *j, struct finding *f)
 }
 
 /*
- * True if the lock may be meant to guard the variable: it is held at the write e, or half of the accesses hold it, by
- * two threads if there are more, or there are too few to tell. One that a reader happens to hold says nothing.
+ * True if the lock may be meant to guard the variable. Then it is held at the write e, or half of the accesses hold it,
+ * by two threads if there are more, or there are too few to tell. One that a reader happens to hold says nothing.
  */
 static bool may_be_guard(const struct joining *j, const struct finding *f, uint32_t e, uint32_t lock)
 {
@@ -234,8 +234,8 @@ static bool called_at(const struct joining *j, uint32_t e, char name[EXPRESSION_
 }
 
 /*
- * Memory without a name of its own (a heap block's, what a lambda or an OpenMP region shares) is known by what the
- * source line of a write assigns to or, where none says it, by what a line reads or copies.
+ * Memory without a name of its own is a heap block's, or what a lambda or an OpenMP region shares. It is known by what
+ * the source line of a write assigns to or, where none says it, by what a line reads or copies.
  */
 static void name_written(const struct joining *j, struct finding *f)
 {

@@ -1,7 +1,7 @@
 /*
- * The report as one self-contained page: what was found in numbers, a list, then each finding with its places side by
- * side and its schedule as a picture, its anomalies folded below it; or each anomaly with its stacks. Nothing is
- * loaded; one small script filters. All text from the trace is escaped.
+ * The report as one self-contained page. It has what was found in numbers, a list, then each finding with its places
+ * side by side and its schedule as a picture. A finding's anomalies are folded below it. Or the page has each anomaly
+ * with its stacks. Nothing is loaded; one small script filters. All text from the trace is escaped.
  */
 #include "lib/report/html.h"
 #include "lib/report/formats.h"

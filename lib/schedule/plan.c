@@ -1,7 +1,7 @@
 /*
  * Making plans; see plan.h. The first pass over the trace finds the events where the schedule changes threads, and so
- * the positions whose accesses are looked at; the second one gathers the marks; the third one says what memory they are
- * of.
+ * the positions whose accesses are looked at. The second one gathers the marks, and the third one says what memory they
+ * are of.
  */
 #include "lib/schedule/planner.h"
 

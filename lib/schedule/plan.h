@@ -31,7 +31,7 @@ struct plan_request {
 enum rt_status plan_make(struct rt_trace *trace, const struct plan_request *request, const struct rebuilt *rebuilt,
                          struct rt_plan **out, struct rt_error *err);
 /*
- * Makes a plan without a schedule: threads are to be held at the positions of the events until those of a race or of a
+ * Makes a plan without a schedule. Threads are to be held at the positions of the events until those of a race or of a
  * deadlock meet, or those of a sequence come in its order. Where threads may change on the way besides: at all that
  * synchronises, and at the accesses at the further positions. The same otherwise.
  */

@@ -1,5 +1,5 @@
 /*
- * Positions of one build of a program in another build, by traces of both: a position is known by its function, file,
+ * Positions of one build of a program in another build, by traces of both. A position is known by its function, file,
  * line and operation, and by its ordinal among those that agree in all of these. Code that was added above a function
  * moves its lines, so lines are compared by the distance that brings most positions of a function together.
  */

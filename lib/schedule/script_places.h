@@ -1,5 +1,5 @@
 /*
- * Places of a schedule's events in the source, so that it can be followed without its trace: the ordinals of another
+ * Places of a schedule's events in the source, so that it can be followed without its trace. The ordinals of another
  * recording may differ, since they count what the C library and the recorder do too.
  */
 #ifndef LIB_SCHEDULE_SCRIPT_PLACES_H

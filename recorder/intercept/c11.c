@@ -1,6 +1,6 @@
 /*
  * C11 mutexes and conditions. glibc's are its pthread ones under another name, but call each other inside libc, where
- * nothing can be interposed; so they are interposed themselves. thrd_create and what goes with it is in thread.c,
+ * nothing can be interposed. So they are interposed themselves. thrd_create and what goes with it is in thread.c,
  * call_once in once.c.
  */
 #include "recorder/intercept/sync.h"

@@ -216,7 +216,7 @@ void rt_child_ended(uintptr_t pc)
 }
 
 /*
- * Data that passes from one object to another inside the kernel: it may come out before the call that passes it on has
+ * Data passes from one object to another inside the kernel. It may come out before the call that passes it on has
  * returned, so a reader of the second has seen, from now on, what goes into the first.
  */
 #define PASSES_MAX 64u

@@ -9,12 +9,12 @@
  * Addresses of hosts are left out, because one host has many. Local sockets without any name share one object, as do
  * those of families that are not known.
  *
- * A file, a pipe and what else came unseen is looked at when it is used first: its device and inode stand for it, so
- * that all descriptors of one file are one object, by whatever way they came. What has no inode of its own is compared
- * with the descriptors that are known. A pseudoterminal is two objects, one each way; other devices carry nothing.
+ * A file, a pipe and what else came unseen is looked at when it is used first. Its device and inode are its object, so
+ * that all descriptors of one file are one, by whatever way they came. What has no inode of its own is compared with
+ * the descriptors that are known. A pseudoterminal is two objects, one each way; other devices carry nothing.
  *
  * As memory, a descriptor is a byte of its own. One that has been closed and comes again is new, and comes after the
- * close, since the kernel gives no number out twice; not every call that makes descriptors is known, so one that is
+ * close, since the kernel gives no number out twice. Not every call that makes descriptors is known, so one that is
  * used although it was closed is looked at.
  */
 #ifndef RECORDER_INTERCEPT_FD_OBJECT_H

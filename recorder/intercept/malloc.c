@@ -1,6 +1,6 @@
 /*
  * The heap. ALLOC is stamped after the block was got, FREE before it is given back, because another thread may be
- * handed the same block at once; realloc is FREE then ALLOC for the same reason, then a WRITE of what it keeps. C++'s
+ * handed the same block at once. For the same reason realloc is FREE then ALLOC, then a WRITE of what it keeps. C++'s
  * operators are interposed only to know where they were called: the real ones run and come here through malloc and
  * free, so that replaced ones still work.
  *

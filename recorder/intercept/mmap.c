@@ -23,8 +23,10 @@ void rt_map_begins(void *p, size_t size, uintptr_t pc)
 	rt_emit_range(RT_OP_WRITE, p, size < WRITTEN_MAX ? size : WRITTEN_MAX, pc);
 }
 
-/* What was there is no more: uses that are not ordered with this are seen, as those of a freed block are; but not where
- * other addresses show the memory, as these uses may be by those. */
+/*
+ * What was there is no more. Uses that are not ordered with this are seen, as those of a freed block are. Where other
+ * addresses show the memory they are not, as these uses may be by those.
+ */
 static void writes_over(const void *p, size_t size, bool elsewhere, uintptr_t pc)
 {
 	if (size && !elsewhere)

@@ -1,6 +1,6 @@
 /*
  * OpenMP as GCC compiles it: the entry points of libgomp, which is not instrumented and synchronises by system calls of
- * its own. libgomp's threads are made by pthread_create and recorded as any others; here is what orders them.
+ * its own. Its threads are made by pthread_create and recorded as any others; here is what orders them.
  *
  * A parallel region is a fork and a join of the team, said as happens-before annotations on the region's object: the
  * threads are libgomp's and serve many regions. Barriers are rounds of the team. A region's function and its arguments

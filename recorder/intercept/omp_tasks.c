@@ -1,13 +1,13 @@
 /*
  * OpenMP's tasks, as GCC compiles them; see omp.c.
  *
- * A task begins after it was made, and its end comes before the taskwait of its parent, the end of its task group, the
- * next barrier of its team and the siblings that depend on it; its function and its arguments are wrapped.
+ * A task begins after it was made. Its end comes before the taskwait of its parent, the end of its task group, the next
+ * barrier of its team and the siblings that depend on it. Its function and its arguments are wrapped.
  *
  * Which thread runs a task is libgomp's choice, and orders nothing. So a task is a thread of the trace of its own,
  * created where the task is made. It runs on a stack that is others' before and after: what is there is new each time.
  *
- * But what a thread does is ordered, and a task may rely on that: with what is local to the thread (thread-local
+ * But what a thread does is ordered, and a task may rely on that. With what is local to the thread (thread-local
  * variables, or what it finds by the thread's number), no other thread's task can meet it. So a task that does is
  * bound: it comes after what its thread did before, and before what the thread does later. A task that is not deferred
  * (`if`, `final`) is part of its parent. So is one that goes beyond a limit of the thread that runs it, which orders it

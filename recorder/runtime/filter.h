@@ -9,7 +9,7 @@ struct rt_filter {
 	uint64_t k0, k1;
 };
 /*
- * The table is small, so as to stay in the cache, and large for a thread that has written many records without any
+ * The table is small, so as to stay in the cache. It is large for a thread that has written many records without any
  * synchronisation: then repeats are far apart and leaving them out pays most. (A matrix product of 300 by 300: 48 of
  * 108 million accesses left out with 4096 entries, 107 with 131072, in half the time and a fortieth of the file.)
  */

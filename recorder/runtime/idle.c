@@ -8,10 +8,10 @@
  * recorded; only their events are dropped. So locks held, annotations, descriptors and threads' numbers are known. Not
  * known are the blocks that are allocated, and the calls that are open.
  *
- * What is recorded has all orders of the session. An event is dropped only by a thread that has not seen the session,
- * after what it stands for was done if that waits for other threads, and all that is recorded was done by threads that
- * have seen it. So nothing that is dropped comes after anything that is recorded. The exception are atomic operations,
- * where the look comes first, as one that is recorded is done under a lock: they look again afterwards.
+ * What is recorded has all orders of the session. An event is dropped only by a thread that has not seen the session.
+ * If it is of what waits for other threads, that was done before. All that is recorded was done by threads that have
+ * seen the session. So nothing that is dropped comes after anything that is recorded. The exception are atomic
+ * operations, where the look comes first, as one that is recorded is done under a lock: they look again afterwards.
  */
 #include "recorder/runtime/core.h"
 #include "recorder/runtime/syscall.h"

@@ -1,8 +1,8 @@
 /*
  * Sandboxes. A program that has given itself a seccomp filter may be killed by a system call of the recorder's, which
  * it would never have made itself. So filters are kept as they are installed, and run here before each call of the
- * recorder's own: a call is made only where every filter of the thread allows it, and what does without is described
- * where it is made.
+ * recorder's own. A call is made only where every filter of the thread allows it. What does without is described where
+ * it is made.
  *
  * A filter that was installed by other means than prctl and syscall is not seen. The collector finds programs that may
  * do so by their code (confine.c); for these it is asked before each call. Once there is such a filter, no call of the

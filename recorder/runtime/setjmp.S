@@ -1,5 +1,5 @@
 /*
- * setjmp and its kin return twice, so they cannot be called from a wrapper: the event is emitted first (jump.c), then
+ * setjmp and its kin return twice, so they cannot be called from a wrapper. The event is emitted first (jump.c), then
  * the real function is jumped to, with the caller's stack, arguments and return address as they were.
  */
 	.text

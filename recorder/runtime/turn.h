@@ -17,8 +17,8 @@ struct rt_thread;
 struct rt_task;
 
 /*
- * There are two recorders, made of the same files: in the controlled one threads may take turns, and a plain access may
- * be a step; in the other the compiler leaves out all that asks for it.
+ * There are two recorders, made of the same files. In the controlled one threads may take turns, and a plain access may
+ * be a step. In the other the compiler leaves out all that asks for it.
  */
 #ifndef RT_CONTROLLED
 #define RT_CONTROLLED 0

@@ -1,7 +1,7 @@
 /*
  * DrFinder: "Effective and Precise Dynamic Detection of Hidden Races for Java Programs" (Cai and Cao 2015), algorithms
  * 1 to 3. A thread that is about to take a lock waits if another one is in a function that, in an earlier run, took a
- * lock of the same kind: that one is escorted until it has taken one. So the order of two critical sections is the
+ * lock of the same kind. That one is escorted until it has taken one. So the order of two critical sections is the
  * other way round than it was, and races that it hid are seen. Each run finds the relations of functions and locks
  * anew.
  *

@@ -194,7 +194,7 @@ static bool is_turn(const state_t *s, const struct rt_step *e)
 
 /*
  * When a timer ticks and which connection comes first is decided outside. So a thread may leave out whole critical
- * sections of the recording, and may have others beside its marks, as long as it comes back to them: whether the goal
+ * sections of the recording, and may have others beside its marks, as long as it comes back to them. Whether the goal
  * is reached is looked at in the program itself, whatever came before.
  */
 enum { LEFT_OUT_MOST = 64, STRAYED_MOST = 64, OPEN_MOST = 8 };

@@ -1,8 +1,8 @@
 /*
  * Looks for a sequence of events, as of an atomicity violation, where the plan has no steps. After AtomFuzzer (Park and
- * Sen, FSE 2008): threads go on by chance, but one that has executed an event of the sequence is held before its next
- * one until the other thread has executed what comes in between. A thread with more than one event must be in a
- * critical section from its first to its last one: that is their region.
+ * Sen, FSE 2008). Threads go on by chance, but one that has executed an event of the sequence is held before its next
+ * one. It is held until the other thread has executed what comes in between. A thread with more than one event must be
+ * in a critical section from its first to its last one: that is their region.
  */
 #include "recorder/sched/follow.h"
 #include "recorder/sched/sched.h"

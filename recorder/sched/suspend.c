@@ -1,6 +1,6 @@
 /*
  * Suspend: the naive strategy of "Effective and Precise Dynamic Detection of Hidden Races" (Cai and Cao 2015), section
- * 3: each thread that is about to take a lock is suspended, and when all are, one of them goes on.
+ * 3. Each thread that is about to take a lock is suspended, and when all are, one of them goes on.
  */
 #include "recorder/sched/strategy.h"
 

@@ -46,7 +46,7 @@ void rt_turn_clock(clockid_t clock, struct timespec *to)
 
 /*
  * How long a wait is to take. A program that waits until a time has computed it from the clock a moment ago, so what is
- * left is a little less than what it meant: rounded up, equal runs have equal waits.
+ * left is a little less than what it meant. Rounded up, equal runs have equal waits.
  */
 static uint64_t duration(struct rt_until until)
 {

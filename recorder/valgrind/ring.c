@@ -1,7 +1,7 @@
 /*
  * Appending to a thread's ring from outside of the program: the protocol of recorder/channel.h, in the tool.
  *
- * One thread of the program runs at a time, and none of them is in the middle of an append of the recorder's own: its
+ * One thread of the program runs at a time, and none of them is in the middle of an append of the recorder's own. Its
  * code is not watched, and it delays the handlers of signals meanwhile. So the tool appends as the thread would do.
  *
  * Stamps count turns and synchronisation operations, not time: a thread whose turn begins has a new run of records,

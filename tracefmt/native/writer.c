@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 /*
- * The oldest open chunk is written after this many others, so that no thread is far behind when the writer is killed;
- * and when open chunks have this many records, so that many threads take no more memory than a few.
+ * The oldest open chunk is written after this many others, so that no thread is far behind when the writer is killed.
+ * It is written, too, when open chunks have this many records, so that many threads take no more memory than a few.
  */
 enum { OPEN_CHUNKS_MAX = 16, OPEN_RECORDS_MAX = 8 << 20 };
 

@@ -2,10 +2,10 @@
  * Parses RAPID's STD text: THREAD|OP(OBJECT)|LOCATION and, optionally, |VALUE; one event a line, in one pass.
  *
  * Impossible events are refused with their line: an acquire of a lock that another thread holds, an event of a thread
- * after its join. Events that public corpora contain are read with a warning unless the reader is strict: the release
- * of a lock by a thread that does not hold it, the fork of a thread that has begun or ended. The release of an unused
- * lock is accepted: a trace cut out of a longer run begins with such. Only the outermost acquire and release of a
- * re-entrant lock are events.
+ * after its join. Events that public corpora contain are read with a warning unless the reader is strict. They are the
+ * release of a lock by a thread that does not hold it, and the fork of a thread that has begun or ended. The release of
+ * an unused lock is accepted: a trace cut out of a longer run begins with such. Only the outermost acquire and release
+ * of a re-entrant lock are events.
  */
 #include "lib/base/lines.h"
 #include "lib/base/text.h"

@@ -3,7 +3,7 @@
  *
  * It is a prefix of each thread, of events that the goal needs, such that every other relevant event comes after all of
  * it (by thread order, reads-from and the partial order relation). Whatever order another witness gives the base, the
- * trace's order does as well: reads in it see what they saw, and any read after it that saw one of its writes saw the
+ * trace's order does as well. Reads in it see what they saw, and any read after it that saw one of its writes saw the
  * trace's last. The locks that are held at its end must have been taken after all other sections of the base that they
  * exclude. If a trace's threads communicate often, the base is nearly everything before the goal, so a search is small
  * however long the trace is.
