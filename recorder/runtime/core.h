@@ -241,6 +241,8 @@ void rt_append_sync_slow(uint64_t w0, uint64_t w1, struct rt_slot *slot, uint64_
 void rt_reserve(struct rt_slot *slot, unsigned n);
 /* From here on the memory at `at` is known by another address (that is `at` itself: it is its own). */
 void rt_emit_alias(uintptr_t at, size_t size, uintptr_t known, uintptr_t pc);
+/* The same of what was so at a stamp, which is not below the slot's last one. */
+void rt_tell_alias(struct rt_slot *slot, uintptr_t at, size_t size, uintptr_t known, uint64_t stamp);
 /* rt_emit_sync with a whole aux. */
 void rt_sync(struct rt_slot *slot, unsigned op, uint64_t operand, uint64_t arg, uintptr_t pc, unsigned aux);
 
@@ -280,7 +282,8 @@ void rt_place_add(void *p, size_t size, uint64_t device, uint64_t inode, uint64_
 void rt_place_moved(uintptr_t p, size_t size, uintptr_t from, size_t old_size, uintptr_t pc);
 void rt_place_forget(uintptr_t p, size_t size, uintptr_t pc);
 bool rt_place_elsewhere(uintptr_t p, size_t size);
-void rt_place_tell(void); /* in a forked child, when its recording has begun */
+/* What has several addresses when a recording begins, at this stamp; 0: now, in this thread's slot. */
+void rt_place_tell(struct rt_slot *slot, uint64_t stamp);
 
 /* Coarse time: ticks of about 16 to 64 ns. */
 uint64_t rt_now_slow(void);

@@ -341,6 +341,21 @@ void rt_emit_alias(uintptr_t at, size_t size, uintptr_t known, uintptr_t pc)
 	rt_thread.value = value;
 }
 
+void rt_tell_alias(struct rt_slot *s, uintptr_t at, size_t size, uintptr_t known, uint64_t stamp)
+{
+	struct rt_record event = rt_record_make(RT_OP_ALIAS, at, 0, 0, 0);
+
+	rt_busy_begin();
+	if (make_room(s, 3)) {
+		s->cur[0] = rt_record_ext(stamp, size);
+		s->cur[1] = (struct rt_record){(uint64_t)RT_OP_VALUE << 48, known};
+		s->cur[2].w0 = event.w0 | s->skipped << 56;
+		s->cur[2].w1 = event.w1 | RT_VALUE_AUX;
+		commit(s, 3);
+	}
+	rt_busy_end();
+}
+
 uintptr_t rt_inner_code, rt_inner_size;
 
 static inline void range_step(unsigned op, const void *addr, size_t size, uintptr_t pc)

@@ -61,7 +61,7 @@ static void in_child(void)
 		rt_idle = false;
 	if (had_slot)
 		leave_slot(self);
-	rt_place_tell();
+	rt_place_tell(rt_self, 0);
 	if (rt_tree && !was_idle)
 		atomic_fetch_sub(&rt_tree->forking, 1);
 	rt_busy_end();

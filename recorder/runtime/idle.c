@@ -258,7 +258,7 @@ static void tell_all(struct rt_slot *s, uint32_t session)
 {
 	if (atomic_exchange(&told, session) == session)
 		return;
-	rt_place_tell();
+	rt_place_tell(s, rt_channel->begun);
 	lock_benign();
 	for (unsigned i = 0; i < benign_count && i < BENIGN_MAX; i++)
 		tell(s, RT_OP_BENIGN, benign[i].from, benign[i].size, benign[i].pc);

@@ -279,13 +279,23 @@ uintptr_t rt_place_first(uintptr_t p)
 	return rt_shared_first(&rt_shared, p);
 }
 
-/* A child's trace begins with what its parent had mapped. */
-void rt_place_tell(void)
+/* The table may be replaced meanwhile: the new one is told then, too. */
+void rt_place_tell(struct rt_slot *slot, uint64_t stamp)
 {
-	const struct rt_shared *known = table_of(atomic_load(&rt_shared.version));
-	for (unsigned i = 0; i < RT_SHARED_MAX; i++)
-		if (known[i].at && known[i].first != known[i].at)
-			rt_emit_alias(known[i].at, known[i].size, known[i].first, 0);
+	uint32_t version = atomic_load_explicit(&rt_shared.version, memory_order_acquire), now;
+	for (unsigned i = 0; i < RT_SHARED_MAX; i++) {
+		const struct rt_shared known = table_of(version)[i];
+		atomic_thread_fence(memory_order_acquire);
+		now = atomic_load_explicit(&rt_shared.version, memory_order_acquire);
+		if (now != version) {
+			version = now;
+			i = UINT_MAX; /* from the start again */
+		} else if (known.at && known.first != known.at && stamp) {
+			rt_tell_alias(slot, known.at, known.size, known.first, stamp);
+		} else if (known.at && known.first != known.at) {
+			rt_emit_alias(known.at, known.size, known.first, 0);
+		}
+	}
 }
 
 static void alone(void)

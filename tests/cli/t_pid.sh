@@ -149,6 +149,65 @@ grep -q 'the collector is gone; the program goes on idle' server.err || wrong "a
 [ "$(wc -l <server.err)" = 1 ] || wrong "the server said: $(cat server.err)"
 exec 3>&-
 
+# What is mapped at two addresses when a recording begins is known so from its first event on, to each thread.
+cat >twice.c <<'END2'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+static int *view[2];
+static pthread_barrier_t all;
+static int over;
+static void *add(void *arg)
+{
+	for (;;) {
+		pthread_barrier_wait(&all);
+		if (over)
+			return NULL;
+		(*view[(long)arg])++;
+	}
+}
+int main(void)
+{
+	char line[100];
+	pthread_t t[2];
+	int file = memfd_create("twice", 0);
+	if (ftruncate(file, 4096) != 0)
+		return 1;
+	for (int i = 0; i < 2; i++)
+		view[i] = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	pthread_barrier_init(&all, NULL, 3);
+	for (long i = 0; i < 2; i++)
+		pthread_create(&t[i], NULL, add, (void *)i);
+	puts("ready");
+	fflush(stdout);
+	while (fgets(line, sizeof line, stdin) && *line != 'e') {
+		for (int i = 0; i < 50; i++)
+			pthread_barrier_wait(&all);
+		puts("done");
+		fflush(stdout);
+	}
+	over = 1;
+	pthread_barrier_wait(&all);
+	return 5;
+}
+END2
+gcc -g -O1 -fsanitize=thread twice.c -o twice -pthread || exit 1
+told=0
+start "$racetrace" record --idle ./twice
+attach
+tell go
+detach
+"$racetrace" dump --format jsonl t.zst >events || wrong 'dump of memory that is mapped twice'
+jq -se 'map(select(.op)) | (map(select(.op == "alias")) | length) as $n
+	| $n > 0 and ([.[] | select(.op == "alias") | .stamp] | max) <= ([.[] | select(.op == "begin") | .stamp] | min)' events >/dev/null ||
+	wrong "two addresses are known too late: $(grep -E '"op":"(alias|begin)"' events)"
+echo exit >&3
+wait "$pid"
+[ $? = 5 ] || wrong "the status of a program that maps memory twice"
+exec 3>&-
+
 # Linked with the recorder, it needs the variable alone.
 gcc -g -O1 -fsanitize=thread -c "$top/tests/process/idle_server.c" -o server.o || exit 1
 gcc server.o $("$racetrace" --libs) -o linked -pthread || exit 1
