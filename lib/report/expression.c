@@ -89,17 +89,33 @@ static const char *chain_begin(const char *line, const char *end)
 	}
 }
 
+/* True if what begins there is what a pointer of another type points to: p of "*(int *)p". */
+static bool is_cast_and_read(const char *line, const char *begin)
+{
+	bool cast = false;
+	while (begin > line && begin[-1] == ')') {
+		int depth = 0;
+		do {
+			begin--;
+			depth += *begin == ')' ? 1 : *begin == '(' ? -1 : 0;
+		} while (begin > line && depth);
+		cast = !depth;
+	}
+	return cast && begin > line && begin[-1] == '*';
+}
+
 static bool take(const char *line, const char *begin, const char *end, char name[EXPRESSION_MAX])
 {
 	if (!begin || !end || end <= begin || !(isalpha((unsigned char)*begin) || *begin == '_'))
 		return false;
 	if (begin > line && begin[-1] == '*' && (begin - 1 == line || !is_name(begin[-2])))
 		begin--;
-	size_t n = (size_t)(end - begin);
-	if (n >= EXPRESSION_MAX)
+	size_t n = (size_t)(end - begin), star = is_cast_and_read(line, begin);
+	if (n + star >= EXPRESSION_MAX)
 		return false;
-	memcpy(name, begin, n);
-	name[n] = '\0';
+	name[0] = '*';
+	memcpy(name + star, begin, n);
+	name[n + star] = '\0';
 	return true;
 }
 

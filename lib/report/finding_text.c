@@ -80,7 +80,7 @@ static void say_variable(const struct report *r, struct text *t, const struct fi
 	if (descriptor >= 0)
 		say(t, "descriptor %d", descriptor);
 	else if (f->written[0])
-		say(t, "`%s`", f->written);
+		say(t, f->pointed ? "the memory at `%s`" : "`%s`", f->written);
 	else if (f->called[0])
 		say(t, "what `%s` returns", f->called);
 	else if (!subject_of(r, a, &s) || !s.name[0])

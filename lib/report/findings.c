@@ -208,17 +208,20 @@ static void print_fingerprints(struct joining *j, struct findings *out)
 	}
 }
 
-/* What the source line of an event names as what it accesses. */
-static bool named_at(const struct joining *j, uint32_t e, bool writes, char name[EXPRESSION_MAX])
+/* What the source line of an event names as what it accesses. *pointed: what a call is given points there. */
+static bool named_at(const struct joining *j, uint32_t e, bool writes, char name[EXPRESSION_MAX], bool *pointed)
 {
 	struct place place = place_of(j->r, e);
 	char *line = place_line(j->r, &place);
 	uint32_t column = line ? place.frame->column : 0;
 	const struct description *d = report_event(j->r, e);
 	bool frees = d && d->event.flags & RT_F_FREE;
+	bool copied = line && expression_copied(line, column, writes, name);
+	/* A member is mostly an array. */
+	*pointed = copied && (strchr(name, '+') || (!strstr(name, "->") && !strchr(name, '.')));
 	bool known =
-	    line && (expression_copied(line, column, writes, name) || (frees && expression_freed(line, name)) ||
-	             (!writes && expression_member(line, column, name)));
+	    copied ||
+	    (line && ((frees && expression_freed(line, name)) || (!writes && expression_member(line, column, name))));
 	free(line);
 	return known;
 }
@@ -246,9 +249,11 @@ static void name_written(const struct joining *j, struct finding *f)
 		return;
 	bool known = false;
 	for (uint32_t i = 0; i < a->event_count && !known; i++)
-		known = rt_op_writes(model_op(j->m, a->events[i])) && named_at(j, a->events[i], true, f->written);
+		known = rt_op_writes(model_op(j->m, a->events[i])) &&
+		        named_at(j, a->events[i], true, f->written, &f->pointed);
 	for (uint32_t i = 0; i < a->event_count && !known; i++)
-		known = rt_op_is_access(model_op(j->m, a->events[i])) && named_at(j, a->events[i], false, f->written);
+		known = rt_op_is_access(model_op(j->m, a->events[i])) &&
+		        named_at(j, a->events[i], false, f->written, &f->pointed);
 	if (!known)
 		f->written[0] = '\0';
 	for (uint32_t i = 0; i < a->event_count && !known && !s.name[0]; i++)

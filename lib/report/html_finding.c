@@ -64,6 +64,7 @@ static void put_locks(const struct page *p, const struct description *d)
 		fputs(i ? ", " : "", p->out);
 		html_put_lock(p, d->locks[i].addr, &d->locks[i].block,
 		              description_of(p->r->descriptions, d->locks[i].acquired));
+		fputs(d->locks[i].shared ? " as a reader" : "", p->out);
 	}
 }
 
