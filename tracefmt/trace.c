@@ -204,3 +204,9 @@ const struct rt_hidden_atomic *rt_trace_hidden_atomics(const struct rt_trace *tr
 	*count = 0;
 	return trace->source->hidden_atomics ? trace->source->hidden_atomics(trace, count) : NULL;
 }
+
+const struct rt_update *rt_trace_updates(const struct rt_trace *trace, size_t *count)
+{
+	*count = 0;
+	return trace->source->updates ? trace->source->updates(trace, count) : NULL;
+}

@@ -123,6 +123,15 @@ struct rt_hidden_atomic {
 	bool may_lock;                 /* it may take a lock, which a plain store then releases */
 };
 
+/*
+ * The pcs of a read and of the write that is its thread's next access, where the machine code shows that what is read
+ * decides nothing but what is written there, as by `x++;`: it reaches no other memory, no address, no jump that depends
+ * on it, no call and no result.
+ */
+struct rt_update {
+	uint64_t read, write;
+};
+
 /* Options for traces of text. */
 struct rt_trace_options {
 	bool strict;       /* STD: refuse a trace that would be read with a warning */
@@ -248,5 +257,6 @@ const struct rt_text_file *rt_trace_text_files(const struct rt_trace *trace, siz
 bool rt_text_file_digest(const char *path, uint64_t *digest);
 /* The atomic instructions that are not events. Borrowed, as above. */
 const struct rt_hidden_atomic *rt_trace_hidden_atomics(const struct rt_trace *trace, size_t *count);
+const struct rt_update *rt_trace_updates(const struct rt_trace *trace, size_t *count); /* by read */
 
 #endif

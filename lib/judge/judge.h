@@ -50,6 +50,9 @@ struct judge {
 	uint32_t *arrived;   /* by round */
 	bool *frozen;        /* by thread */
 	bool *lost_signal;   /* by thread: the signal of its current wait came before the wait began */
+	/* If there are updates. By thread: its last event is an update's read, which saw another value than in the
+	 * trace. By cell: so is the value there. */
+	bool *updating, *changed;
 	/*
 	 * Checkpoints: states of the replay after the first events of the trace, in the trace's order, from replays
 	 * without a fault. Number k is the state after (k + 1) * interval events. None of these is a goal event.

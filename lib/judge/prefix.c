@@ -34,7 +34,8 @@ bool judge_state_init(struct judge *j)
 	const struct model *m = j->m;
 	size_t objects = m->object_count, threads = m->thread_count, cells = m->cell_count;
 	size_t words = threads + cells + 3 * objects + j->round_count;
-	j->state_size = objects * sizeof *j->value + words * sizeof *j->next + 2 * threads * sizeof *j->frozen;
+	j->state_size =
+	    objects * sizeof *j->value + words * sizeof *j->next + (3 * threads + cells) * sizeof *j->frozen;
 	j->state = malloc(j->state_size + 1);
 	if (!j->state)
 		return false;
@@ -47,6 +48,8 @@ bool judge_state_init(struct judge *j)
 	j->arrived = j->annotated + objects;
 	j->frozen = (bool *)(j->arrived + j->round_count);
 	j->lost_signal = j->frozen + threads;
+	j->updating = j->lost_signal + threads;
+	j->changed = j->updating + threads;
 	size_t interval = j->state_size / BYTES_AN_EVENT;
 	interval = interval < INTERVAL_MIN ? INTERVAL_MIN : interval;
 	return judge_checkpoints(j, interval < m->event_count ? (uint32_t)interval : 0);

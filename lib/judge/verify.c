@@ -117,9 +117,22 @@ static uint32_t saw_in(const struct judge *j, uint32_t cell, uint32_t e)
 static bool same_value(const struct judge *j, uint32_t cell, uint32_t e, uint32_t last)
 {
 	uint32_t saw = saw_in(j, cell, e);
-	if (!judge_same_value(j, cell, saw, last))
+	if (j->changed[cell] || !judge_same_value(j, cell, saw, last))
 		return false;
 	return !rt_op_is_atomic(model_op(j->m, e)) || saw == MODEL_NONE || occurred(j, saw);
+}
+
+/* The read sees another value in the cell than in the trace. False, and the fault is set, if it may not. */
+static bool see_changed(struct replay *r, uint32_t cell, uint32_t e, uint32_t thread)
+{
+	struct judge *j = r->j;
+	bool goal = is_goal(r, e), update = model_is_update(j->m, e);
+	if (!goal && !update)
+		return fault(r, VERIFY_READS_FROM, e, j->last[cell]);
+	j->frozen[thread] |= goal;
+	j->updating[thread] |= update;
+	r->v->updates += !goal;
+	return true;
 }
 
 /* For reads that may see any write. */
@@ -188,6 +201,8 @@ static bool replay_access(struct replay *r, uint32_t e, uint32_t thread)
 	const struct model_site *site = &m->sites[m->events[e].site];
 	uint32_t first = m->events[e].object, cell = first, end = cell + site->cells;
 	bool other = false, reads = rt_op_reads(site->op), writes = rt_op_writes(site->op);
+	bool updating = j->updating[thread];
+	j->updating[thread] = false;
 	uint32_t entry = j->partner[e];
 	for (; cell < end; cell++) {
 		uint32_t last = j->last[cell], saw = j->partner[e];
@@ -195,18 +210,16 @@ static bool replay_access(struct replay *r, uint32_t e, uint32_t thread)
 			entry = cell == first ? entry : model_entry_behind(m, cell, e, entry);
 			saw = saw_at(j, entry);
 		}
-		if (reads && last != saw) {
-			bool same = same_value(j, cell, e, last);
-			if (r->others && !same && !see_other(r, cell, e, thread))
+		if (reads && (last != saw || j->changed[cell])) {
+			bool same = last != saw && same_value(j, cell, e, last);
+			if (!same && !(r->others ? see_other(r, cell, e, thread) : see_changed(r, cell, e, thread)))
 				return false;
-			if (!r->others && !same && !is_goal(r, e))
-				return fault(r, VERIFY_READS_FROM, e, last);
-			if (!r->others)
-				j->frozen[thread] |= !same;
 			other |= same;
 		}
-		if (writes)
+		if (writes) {
 			j->last[cell] = e;
+			j->changed[cell] = updating;
+		}
 	}
 	if (other && !r->v->substitutes++)
 		r->v->substitute = e;
@@ -547,7 +560,7 @@ static void verify(struct judge *j, const struct schedule *s, const struct goal 
 	struct replay r = {.j = j, .goal = goal, .v = v, .others = others};
 	uint32_t events, steps = judge_prefix(j, s, &events), first = goal_first(goal);
 	uint32_t at = judge_restore(j, events < first ? events : first);
-	*v = (struct verdict_of_judge){VERIFY_NONE, at, MODEL_NONE, MODEL_NONE, 0, MODEL_NONE};
+	*v = (struct verdict_of_judge){VERIFY_NONE, at, MODEL_NONE, MODEL_NONE, 0, MODEL_NONE, 0};
 	if (!replay_recorded(&r, at, events))
 		return;
 	for (uint32_t i = steps; i < s->count; i++)

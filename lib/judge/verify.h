@@ -11,7 +11,8 @@
  * are seen done. Happens-before annotations are kept. The goal's own events may see another writer. A thread whose goal
  * event did so runs no further, unless its next event is the goal's next. In a recorded program it does not even then,
  * since the program may do something else. Where values are recorded, a read may also see another write of the value
- * that it saw (lib/trace/values.h).
+ * that it saw (lib/trace/values.h). The read of an update of which the machine code shows that nothing else depends on
+ * it may see any write. What it leaves is then another value than in the trace (lib/trace/updates.c).
  */
 #ifndef LIB_JUDGE_VERIFY_H
 #define LIB_JUDGE_VERIFY_H
@@ -53,6 +54,7 @@ struct verdict_of_judge {
 	    other; /* the event that it conflicts with (the lock's holder, the write that is seen), or MODEL_NONE */
 	uint32_t substitutes; /* reads that see another write, of the same value */
 	uint32_t substitute;  /* the first of them; MODEL_NONE if there is none */
+	uint32_t updates;     /* cells of updates' reads that see another value */
 };
 
 struct judge;

@@ -170,16 +170,21 @@ static bool check(struct any_order *t, uint32_t e, uint64_t k)
 	uint32_t cell = m->events[e].object, end = cell + site->cells;
 	if (!rt_op_is_access(site->op))
 		return true;
-	bool free = may_see_other(t, e);
-	for (; cell < end; cell++) {
+	uint32_t thread = model_thread_of(m, e);
+	bool free = may_see_other(t, e), same = true, updating = c->updating[thread];
+	for (; k >= t->cut && cell < end; cell++) {
 		uint32_t latest = c->latest[cell];
-		bool closed = latest == MODEL_NONE;
-		if (k >= t->cut && rt_op_reads(site->op) && !free &&
-		    !(closed ? sees_the_closed_part(t, e, cell) : certain_sees_the_same(c, e, cell, latest)))
-			t->looks = UINT64_MAX / 2;
-		if (k >= t->cut && rt_op_writes(site->op))
+		if (rt_op_reads(site->op) && !free)
+			same &= latest == MODEL_NONE ? sees_the_closed_part(t, e, cell)
+			                             : !c->changed[cell] && certain_sees_the_same(c, e, cell, latest);
+		if (rt_op_writes(site->op)) {
 			c->latest[cell] = model_entry(m, cell, e);
+			c->changed[cell] = updating;
+		}
 	}
+	c->updating[thread] = !same && model_is_update(m, e);
+	if (!same && !c->updating[thread])
+		t->looks = UINT64_MAX / 2;
 	return t->looks < LOOKS_MAX;
 }
 

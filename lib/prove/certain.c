@@ -11,7 +11,7 @@ void certain_free(struct certain *c)
 {
 	if (!c)
 		return;
-	free_all(c->cells, c->uncertain, c->last, c->before, c->writers, c->latest);
+	free_all(c->cells, c->uncertain, c->last, c->before, c->writers, c->latest, c->updating, c->changed);
 	values_release(&c->values);
 	free(c);
 }
@@ -22,7 +22,10 @@ static bool init_schedules(struct certain *c)
 	const struct model *m = c->m;
 	size_t cells = (size_t)m->cell_count + 1;
 	c->latest = malloc(cells * sizeof *c->latest);
-	if (!c->last_writes || !c->latest || (m->value_count && !values_init(&c->values, m)))
+	c->updating = calloc((size_t)m->thread_count + 1, sizeof *c->updating);
+	c->changed = calloc(cells, sizeof *c->changed);
+	if (!c->last_writes || !c->latest || !c->updating || !c->changed ||
+	    (m->value_count && !values_init(&c->values, m)))
 		return false;
 	memset(c->latest, 0xff, cells * sizeof *c->latest);
 	return true;
@@ -223,16 +226,20 @@ static bool replay(struct certain *c, uint32_t e)
 	const struct model *m = c->m;
 	const struct model_site *site = &m->sites[m->events[e].site];
 	uint32_t cell = m->events[e].object, end = cell + site->cells;
-	bool same = true;
+	uint32_t thread = model_thread_of(m, e);
+	bool same = true, updating = c->updating[thread];
 	if (!rt_op_is_access(site->op))
 		return false;
 	for (; cell < end; cell++) {
 		if (rt_op_reads(site->op))
-			same &= certain_sees_the_same(c, e, cell, c->latest[cell]);
-		if (rt_op_writes(site->op))
+			same &= !c->changed[cell] && certain_sees_the_same(c, e, cell, c->latest[cell]);
+		if (rt_op_writes(site->op)) {
 			c->latest[cell] = model_entry(m, cell, e);
+			c->changed[cell] = updating;
+		}
 	}
-	return !same;
+	c->updating[thread] = !same && model_is_update(m, e);
+	return !same && !c->updating[thread];
 }
 
 void certain_forget(struct certain *c, const struct schedule *s)
@@ -242,8 +249,11 @@ void certain_forget(struct certain *c, const struct schedule *s)
 		for (uint32_t pos = s->steps[i].from; pos <= s->steps[i].to; pos++) {
 			uint32_t e = m->threads[s->steps[i].thread].events[pos];
 			bool writes = rt_op_writes(model_op(m, e));
-			for (uint32_t k = 0; writes && k < m->sites[m->events[e].site].cells; k++)
+			c->updating[s->steps[i].thread] = false;
+			for (uint32_t k = 0; writes && k < m->sites[m->events[e].site].cells; k++) {
 				c->latest[m->events[e].object + k] = MODEL_NONE;
+				c->changed[m->events[e].object + k] = false;
+			}
 		}
 }
 

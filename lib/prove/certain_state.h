@@ -19,6 +19,9 @@ struct certain {
 	struct values values;                  /* empty if the trace has no values */
 	const struct last_writes *last_writes; /* borrowed */
 	uint32_t *latest;                      /* by cell: entry of its last write in the schedule at hand */
+	/* In the schedule at hand. By thread: its last event is an update's read, which may see another value than in
+	 * the run. By cell: so may the value be that is there. */
+	bool *updating, *changed;
 };
 
 /* True if atomics: they are stamped when they are performed, so the order of two of them is exact. */

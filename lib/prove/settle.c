@@ -53,6 +53,7 @@ static enum rt_status only_updates(struct provers *p, const struct goal *goal, c
 struct milder {
 	bool updates;   /* updates alone would have to see other writes */
 	bool own_reads; /* its own reads alone would, right before its next event */
+	bool proved;    /* the judge knows that updates alone would, and that nothing depends on them */
 };
 
 static enum search_answer own_reads(struct provers *p, const struct goal *goal, struct schedule *schedule)
@@ -61,6 +62,17 @@ static enum search_answer own_reads(struct provers *p, const struct goal *goal, 
 	enum search_answer answer = conditional_own_reads(&p->conditional, goal, budget_left(p), schedule, &spent);
 	p->counts.settle_spent += spent;
 	return answer;
+}
+
+/* True if the judge takes the schedule for a witness as it is. */
+static bool is_witness(struct provers *p, const struct goal *goal, const struct schedule *schedule)
+{
+	struct verdict_of_judge v;
+	uint32_t first;
+	if (certain_count_uncertain(p->certain, schedule, goal->events, goal->count, &first))
+		return false;
+	judge_verify(p->judge, schedule, goal, &v);
+	return !v.fault;
 }
 
 /* Asks about one instance. */
@@ -83,10 +95,25 @@ static enum rt_status settle_instance(struct provers *p, struct anomaly *a, cons
 	p->counts.free_exhausted |= c->spent >= budget_free(p);
 	if (*answer == SEARCH_NO_MEMORY)
 		status = rt_error_set(err, RT_EMEMORY, "no memory to search for a witness");
-	else if (*answer == SEARCH_FOUND && !(status = only_updates(p, goal, &schedule, &milder->updates, err)))
-		status = adopt_conditional(p, a, goal, milder->updates || milder->own_reads, &schedule, err);
+	else if (*answer == SEARCH_FOUND && !(status = only_updates(p, goal, &schedule, &milder->updates, err))) {
+		milder->proved = c->reads.count && is_witness(p, goal, &schedule);
+		bool milds = milder->updates || milder->own_reads || milder->proved;
+		status = adopt_conditional(p, a, goal, milds, &schedule, err);
+	}
 	schedule_release(&schedule);
 	return status;
+}
+
+/* Of the anomaly nothing needs to be said but its schedule. */
+static void prove(struct provers *p, struct anomaly *a)
+{
+	if (!judge_prove(p->judge, a))
+		return;
+	free(a->needs);
+	a->needs = NULL;
+	a->need_count = a->need_total = 0;
+	a->witness = WITNESS_EXHAUSTIVE;
+	p->counts.proved++;
 }
 
 /* Asks about one instance after the other until it is known what reads would have to see. */
@@ -95,13 +122,14 @@ enum rt_status provers_settle(struct provers *p, struct anomaly *a, struct rt_er
 	const struct anomaly asked = *a;
 	const uint32_t instances = 1 + a->other_count;
 	bool refuted = !a->partial && a->count <= instances && !sync_may_exceed(p->m), witness = false;
-	struct milder milder = {false, false};
+	struct milder milder = {false, false, false};
 	enum rt_status status = RT_OK;
 	if (a->verdict != VERDICT_CONDITIONAL)
 		return RT_OK;
 	budget_begin(p, a, true);
 	p->more_instances = false;
-	for (uint32_t i = 0; i < instances && !status && !milder.updates && !milder.own_reads && !witness; i++) {
+	for (uint32_t i = 0;
+	     i < instances && !status && !milder.updates && !milder.own_reads && !milder.proved && !witness; i++) {
 		struct goal goal = goal_of_instance(&asked, i);
 		enum search_answer answer;
 		if (a->need_count && (i >= TRIES || a->need_total <= FEW_READS))
@@ -112,6 +140,10 @@ enum rt_status provers_settle(struct provers *p, struct anomaly *a, struct rt_er
 	}
 	/* A prover said that there is none: an error of it, and no verdict may rest on that. */
 	p->counts.rejected += witness;
+	if (milder.proved)
+		prove(p, a);
+	if (a->verdict == VERDICT_PROVED)
+		return status;
 	if (witness || milder.updates || milder.own_reads) {
 		a->verdict = VERDICT_PREDICTED;
 		reasons_add(&a->reasons, milder.updates     ? REASON_UPDATES

@@ -188,6 +188,9 @@ bool loader_compact(struct loader *l);                               /* after pa
 uint32_t loader_first_thread(const struct loader *l, uint32_t cell); /* the same: that has touched it */
 void loader_object_cell(struct loader *l, uint32_t cell);            /* tell loader_object_written of its writes */
 
+/* updates.c: after the events have their indices */
+bool loader_updates(struct loader *l);
+
 /* blocked.c */
 void blocked_event(struct loader *l, const struct rt_event *e);         /* pass one: whatever is no access */
 bool blocked_keep(struct loader *l);                                    /* between the passes */

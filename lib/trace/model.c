@@ -442,7 +442,7 @@ static enum rt_status load(struct loader *l, const struct model_options *options
 	if (status)
 		return status;
 	losses_sort(&l->m->losses);
-	if (!alloc_uses_settle(l) || !loader_compact(l) || !loader_index(l))
+	if (!alloc_uses_settle(l) || !loader_compact(l) || !loader_index(l) || !loader_updates(l))
 		return no_memory(l, err);
 	alloc_uses_finish(l);
 	rt_assert(!model_broken(l->m));

@@ -236,6 +236,7 @@ struct model {
 	uint32_t arg_count;
 	struct model_value *values; /* NULL: the trace has none */
 	uint32_t value_count;
+	uint8_t *updates; /* by event, bits: reads that may see any write, see updates.c. NULL: there are none */
 	uint8_t
 	    *raced; /* by entry of cell_events, bits: lib/relation/raced.h. NULL: the order is exact, or not known */
 	struct model_alloc_use *alloc_uses;
@@ -289,6 +290,12 @@ uint32_t model_arg(const struct model *m, uint32_t e);
 /* The lock that an event acquires or releases (object index); MODEL_NONE if it does neither. */
 uint32_t model_lock_taken(const struct model *m, uint32_t e);
 uint32_t model_lock_released(const struct model *m, uint32_t e);
+/* True if the event is a read that may see any write, as its value decides only what its thread writes next. */
+static inline bool model_is_update(const struct model *m, uint32_t e)
+{
+	return m->updates && m->updates[e / 8] >> e % 8 & 1;
+}
+
 /* The part of an access's value that belongs to one of its cells. False if it was not recorded. */
 bool model_value(const struct model *m, uint32_t e, uint32_t cell, uint64_t *bits);
 /* True if the access at this entry of cell_events may race with a write, so that its value is uncertain. */

@@ -11,7 +11,8 @@ void model_free(struct model *m)
 	for (uint32_t i = 0; i < m->lockset_count; i++)
 		free((void *)(uintptr_t)m->locksets[i].locks);
 	free_all(m->events, m->sites, m->segments, m->cells, m->cell_events, m->objects, m->locksets, m->regions,
-	         m->threads, m->thread_events, m->sync, m->turns, m->args, m->values, m->raced, m->alloc_uses);
+	         m->threads, m->thread_events, m->sync, m->turns, m->args, m->values, m->raced, m->updates,
+	         m->alloc_uses);
 	losses_release(&m->losses);
 	free(m);
 }

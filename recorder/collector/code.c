@@ -15,7 +15,7 @@ struct opening {
 	struct code *code;
 	Elf *elf;
 	GElf_Addr bias;
-	size_t section_size, function_size, slot_size;
+	size_t section_size, function_size, slot_size, handler_size;
 	bool failed;
 };
 
@@ -79,6 +79,23 @@ static void add_symbols(struct opening *o, Dwfl_Module *module)
 	}
 }
 
+/* True if functions of this kind have a table of what catches exceptions where. */
+static bool has_handlers(const unsigned char *ident, Elf_Data *data, Dwarf_Off cie)
+{
+	Dwarf_CFI_Entry entry;
+	Dwarf_Off next;
+	return dwarf_next_cfi(ident, data, true, cie, &next, &entry) != 0 || !dwarf_cfi_cie_p(&entry) ||
+	       strchr(entry.cie.augmentation, 'L');
+}
+
+static void add_handler(struct opening *o, uint64_t start, uint64_t end)
+{
+	struct code *c = o->code;
+	o->failed |= !vec_reserve(&c->handlers, &o->handler_size, c->handler_count + 1, sizeof *c->handlers);
+	if (!o->failed)
+		c->handlers[c->handler_count++] = (struct code_range){start, end};
+}
+
 /* In the form that all compilers emit: a range's start is 4 bytes relative to itself, its length 4 more. */
 static void add_frames(struct opening *o, Elf_Scn *scn, const GElf_Shdr *header)
 {
@@ -100,6 +117,8 @@ static void add_frames(struct opening *o, Elf_Scn *scn, const GElf_Shdr *header)
 		uint64_t place = header->sh_addr + o->bias + (uint64_t)(p - (const uint8_t *)data->d_buf);
 		uint64_t start = place + (uint64_t)(int64_t)distance;
 		add_function(o, start, start + length, NULL);
+		if (has_handlers(ident, data, entry.fde.CIE_pointer))
+			add_handler(o, start, start + length);
 	}
 }
 
@@ -107,6 +126,12 @@ static int by_slot(const void *a, const void *b)
 {
 	const struct code_slot *x = a, *y = b;
 	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+static int by_handler(const void *a, const void *b)
+{
+	const struct code_range *x = a, *y = b;
+	return x->start < y->start ? -1 : x->start > y->start;
 }
 
 /* Of those with one start, the longest comes first, and of these one with a name. */
@@ -174,6 +199,8 @@ bool code_open(struct code *c, const struct debug_image *image)
 	}
 	if (c->slot_count)
 		qsort(c->slots, c->slot_count, sizeof *c->slots, by_slot);
+	if (c->handler_count)
+		qsort(c->handlers, c->handler_count, sizeof *c->handlers, by_handler);
 	tidy_functions(c);
 	return !o.failed;
 }
@@ -183,6 +210,7 @@ void code_release(struct code *c)
 	free(c->sections);
 	free(c->functions);
 	free(c->slots);
+	free(c->handlers);
 	*c = (struct code){0};
 }
 
@@ -203,6 +231,12 @@ size_t code_function_at(const struct code *c, uint64_t address)
 {
 	size_t low = lower_bound(middle, 0, c->function_count, c->functions[middle].start <= address);
 	return low && address < c->functions[low - 1].end ? low - 1 : SIZE_MAX;
+}
+
+bool code_catches(const struct code *c, uint64_t address)
+{
+	size_t low = lower_bound(middle, 0, c->handler_count, c->handlers[middle].start <= address);
+	return low && address < c->handlers[low - 1].end;
 }
 
 /* ---- Calls and jumps ---- */

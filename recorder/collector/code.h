@@ -13,6 +13,9 @@ struct code_function {
 	uint64_t start, end;
 	const char *name; /* the linker's name; borrowed from the module's file; NULL: unknown */
 };
+struct code_range {
+	uint64_t start, end;
+};
 /* A word that holds the address of a function of any module. */
 struct code_slot {
 	uint64_t address;
@@ -24,7 +27,8 @@ struct code {
 	struct code_section *sections;
 	struct code_function *functions; /* by start, disjoint */
 	struct code_slot *slots;         /* by address */
-	size_t section_count, function_count, slot_count;
+	struct code_range *handlers;     /* by start: the functions that may catch exceptions, or clean up after them */
+	size_t section_count, function_count, slot_count, handler_count;
 };
 
 /* False without memory, or if the file cannot be read as code of this machine. */
@@ -35,6 +39,9 @@ void code_release(struct code *c);
 const uint8_t *code_at(const struct code *c, uint64_t address, size_t *n);
 /* Index of the function that covers an address, SIZE_MAX if none does. */
 size_t code_function_at(const struct code *c, uint64_t address);
+
+/* True if an exception that passes through the function at the address may go on in it. */
+bool code_catches(const struct code *c, uint64_t address);
 
 /* The function of any module whose address an instruction of n bytes reads from a slot; NULL: it reads none. */
 const char *code_slot_read(const struct code *c, uint64_t address, const uint8_t *bytes, size_t n);

@@ -5,6 +5,7 @@
 #include "recorder/collector/resolve.h"
 
 #include "lib/base/hash.h"
+#include "recorder/collector/code_updates.h"
 #include "recorder/collector/debug.h"
 #include "recorder/collector/hidden.h"
 #include "recorder/collector/limits.h"
@@ -231,7 +232,8 @@ struct writing {
 	struct resolver *resolver;
 	struct string *files; /* the files of frames; their names are valid as long as the resolver */
 	struct rt_writer *writer;
-	bool late; /* the files may have changed since the run */
+	bool late;                    /* the files may have changed since the run */
+	struct code_updates *updates; /* NULL: one thread alone, or no memory */
 	enum rt_status status;
 	struct rt_error *err;
 };
@@ -255,6 +257,9 @@ static int write_position(uint64_t pc, void *arg)
 		w->status = rt_writer_position(w->writer, pc, frames, n, w->err);
 	for (size_t i = 0; i < n && !w->status; i++)
 		w->status = write_text_file(w, frames[i].file);
+	struct rt_update update;
+	if (!w->status && w->updates && code_updates_find(w->updates, pc, &update))
+		w->status = rt_writer_update(w->writer, &update, w->err);
 	return w->status != RT_OK;
 }
 
@@ -332,11 +337,14 @@ enum rt_status resolver_write(struct resolver *r, struct rt_writer *w, bool late
 	/* One thread alone is always ordered. */
 	if (!writing.status && rt_writer_threads(w) > 1)
 		writing.status = write_atomics(r, w, err);
+	if (!late && rt_writer_threads(w) > 1)
+		writing.updates = code_updates_create(&r->debug);
 	if (!writing.status && rt_writer_each_pc(w, write_position, &writing) < 0)
 		writing.status = rt_error_set(err, RT_EMEMORY, "no memory for source positions");
 	if (!writing.status)
 		writing.status = types_write(&r->debug, file_name, r, w, err);
 	free_strings(&writing.files);
+	code_updates_free(writing.updates);
 	return writing.status;
 }
 

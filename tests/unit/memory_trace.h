@@ -13,6 +13,8 @@ struct memory_trace {
 	struct rt_thread threads[MEMORY_THREADS];
 	const struct rt_event *events;
 	size_t count, next;
+	const struct rt_update *updates;
+	size_t update_count;
 };
 
 static inline enum rt_status memory_rewind(struct rt_trace *trace, struct rt_error *err)
@@ -56,6 +58,12 @@ static inline const char *memory_object_name(const struct rt_trace *trace, uint6
 	return NULL;
 }
 
+static inline const struct rt_update *memory_updates(const struct rt_trace *trace, size_t *count)
+{
+	*count = ((const struct memory_trace *)trace)->update_count;
+	return ((const struct memory_trace *)trace)->updates;
+}
+
 /* Makes *t a trace of these events, of `threads` threads; number them from 1 beforehand. Nothing to free. */
 static inline struct rt_trace *memory_trace(struct memory_trace *t, const struct rt_event *events, size_t count,
                                             uint32_t threads)
@@ -65,7 +73,8 @@ static inline struct rt_trace *memory_trace(struct memory_trace *t, const struct
 	                                        .read = memory_read,
 	                                        .frames = memory_frames,
 	                                        .variable = memory_variable,
-	                                        .object_name = memory_object_name};
+	                                        .object_name = memory_object_name,
+	                                        .updates = memory_updates};
 	memset(t, 0, sizeof *t);
 	for (uint32_t i = 0; i < threads && i < MEMORY_THREADS; i++)
 		t->threads[i] = (struct rt_thread){.name = "thread", .parent = i};

@@ -51,7 +51,7 @@ END_TEST
 START_TEST(a_block_of_version_1_0_ends_before_the_plain_modules)
 {
 	struct rt_bytes block = modules_block(false, false, false);
-	assert_modules(block.data, block.len - 3, false, false,
+	assert_modules(block.data, block.len - 4, false, false,
 	               false); /* without the count of them, and what follows */
 	rt_bytes_release(&block);
 }
@@ -62,8 +62,7 @@ START_TEST(a_block_that_is_cut_in_a_table_is_refused)
 	struct rt_bytes block = modules_block(true, true, true), none = modules_block(false, false, false);
 	struct rt_symbols *s;
 	for (size_t n = 0; n < block.len; n++)
-		if (n != none.len - 3 && n != block.len - 2 &&
-		    n != block.len - 1) /* where later versions' tables would begin */
+		if (n != none.len - 4 && n < block.len - 3) /* where later versions' tables would begin */
 			ck_assert_int_eq(rt_symbols_parse(block.data, n, &s), RT_EINPUT);
 	rt_bytes_release(&block);
 	rt_bytes_release(&none);
@@ -95,7 +94,7 @@ START_TEST(hidden_atomics_read_back_by_address)
 	ck_assert_str_eq(a[1].module, "app");
 	ck_assert(a[1].may_lock && !a[0].may_lock);
 	rt_symbols_free(s);
-	for (size_t k = 7; k + 1 < block.len; k++) /* cut in the table, not behind it */
+	for (size_t k = 7; k + 2 < block.len; k++) /* cut in the table, not behind it */
 		if (rt_symbols_parse(block.data, k, &s) == RT_OK) {
 			rt_symbols_hidden_atomics(s, &n);
 			ck_assert_uint_eq(n, 0);

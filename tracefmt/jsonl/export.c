@@ -201,6 +201,16 @@ static json_t *hidden_atomics(const struct rt_trace *trace)
 	return array;
 }
 
+static json_t *updates(const struct rt_trace *trace)
+{
+	size_t n;
+	const struct rt_update *u = rt_trace_updates(trace, &n);
+	json_t *array = json_array();
+	for (size_t i = 0; array && i < n; i++)
+		array = append(array, json_pack("{so,so}", "read", hex(u[i].read), "write", hex(u[i].write)));
+	return array;
+}
+
 static json_t *text_files(const struct rt_trace *trace)
 {
 	size_t n;
@@ -260,6 +270,7 @@ static enum rt_status put_header(struct rt_jsonl_writer *w, bool whole, bool uni
 	failed |= put_array(h, "modules", modules(w->trace));
 	failed |= put_array(h, "source_files", text_files(w->trace));
 	failed |= put_array(h, "hidden_atomics", hidden_atomics(w->trace));
+	failed |= put_array(h, "updates", updates(w->trace));
 	return put(w, h, failed != 0, err);
 }
 

@@ -161,6 +161,19 @@ static enum rt_status parse_atomic(struct jsonl_parser *p, const json_t *value, 
 	return jsonl_text(p, value, "module", &a->module);
 }
 
+static int by_read(const void *a, const void *b)
+{
+	const struct rt_update *x = a, *y = b;
+	return x->read < y->read ? -1 : x->read > y->read;
+}
+
+static enum rt_status parse_update(struct jsonl_parser *p, const json_t *value, void *item)
+{
+	struct rt_update *u = item;
+	enum rt_status status = jsonl_number(p, value, "read", UINT64_MAX, &u->read);
+	return status ? status : jsonl_number(p, value, "write", UINT64_MAX, &u->write);
+}
+
 static enum rt_status parse_text_file(struct jsonl_parser *p, const json_t *value, void *item)
 {
 	struct rt_text_file *f = item;
@@ -244,12 +257,16 @@ enum rt_status jsonl_header(struct jsonl_parser *p, const json_t *header)
 	    (status = parse_objects(p, header, "source_files", &j->text_files, sizeof *j->text_files,
 	                            &j->text_file_count, parse_text_file)) ||
 	    (status = parse_objects(p, header, "hidden_atomics", &j->atomics, sizeof *j->atomics, &j->atomic_count,
-	                            parse_atomic)))
+	                            parse_atomic)) ||
+	    (status =
+	         parse_objects(p, header, "updates", &j->updates, sizeof *j->updates, &j->update_count, parse_update)))
 		return status;
 	if (j->module_count)
 		qsort(j->modules, j->module_count, sizeof *j->modules, by_start);
 	if (j->atomic_count)
 		qsort(j->atomics, j->atomic_count, sizeof *j->atomics, by_atomic);
+	if (j->update_count)
+		qsort(j->updates, j->update_count, sizeof *j->updates, by_read);
 	if (!info->complete && !info->incomplete_why)
 		info->incomplete_why = "the header says so";
 	if (info->complete)

@@ -129,7 +129,7 @@ static void jsonl_free(struct rt_trace *trace)
 		free(object);
 	}
 	free_all(j->events, j->threads, j->at, j->named, j->variables, j->command, j->modules, j->text_files,
-	         j->atomics);
+	         j->atomics, j->updates);
 	names_release(&j->strings);
 	names_release(&j->thread_names);
 	names_release(&j->names);
@@ -218,6 +218,13 @@ static const struct rt_hidden_atomic *jsonl_hidden_atomics(const struct rt_trace
 	return j->atomics;
 }
 
+static const struct rt_update *jsonl_updates(const struct rt_trace *trace, size_t *count)
+{
+	const struct jsonl *j = (const struct jsonl *)trace;
+	*count = j->update_count;
+	return j->updates;
+}
+
 static const struct rt_text_file *jsonl_text_files(const struct rt_trace *trace, size_t *count)
 {
 	const struct jsonl *j = (const struct jsonl *)trace;
@@ -246,4 +253,5 @@ const struct rt_source rt_source_jsonl = {
     .modules = jsonl_modules,
     .text_files = jsonl_text_files,
     .hidden_atomics = jsonl_hidden_atomics,
+    .updates = jsonl_updates,
 };

@@ -53,6 +53,8 @@ struct jsonl {
 	size_t text_file_count;
 	struct rt_hidden_atomic *atomics;
 	size_t atomic_count;
+	struct rt_update *updates;
+	size_t update_count;
 };
 
 /* Reads fd, which it owns, into an empty struct. On an error the caller frees what was built so far. */

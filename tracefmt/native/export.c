@@ -45,6 +45,9 @@ static enum rt_status write_modules(const struct rt_trace *trace, struct rt_writ
 	const struct rt_hidden_atomic *a = rt_trace_hidden_atomics(trace, &n);
 	for (size_t i = 0; i < n && !status; i++)
 		status = rt_writer_hidden_atomic(w, &a[i], err);
+	const struct rt_update *updates = rt_trace_updates(trace, &n);
+	for (size_t i = 0; i < n && !status; i++)
+		status = rt_writer_update(w, &updates[i], err);
 	return status;
 }
 

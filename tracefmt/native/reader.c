@@ -474,6 +474,11 @@ static const struct rt_hidden_atomic *file_hidden_atomics(const struct rt_trace 
 	return rt_symbols_hidden_atomics(get_symbols(trace), count);
 }
 
+static const struct rt_update *file_updates(const struct rt_trace *trace, size_t *count)
+{
+	return rt_symbols_updates(get_symbols(trace), count);
+}
+
 static const struct rt_text_file *file_text_files(const struct rt_trace *trace, size_t *count)
 {
 	return rt_symbols_text_files(get_symbols(trace), count);
@@ -516,5 +521,6 @@ const struct rt_source rt_source_file = {.name = "racetrace",
                                          .modules = file_modules,
                                          .text_files = file_text_files,
                                          .hidden_atomics = file_hidden_atomics,
+                                         .updates = file_updates,
                                          .loaded = file_loaded,
                                          .set_symbols = file_set_symbols};

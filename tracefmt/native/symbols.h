@@ -25,6 +25,7 @@ bool rt_symbol_table_module(struct rt_symbol_table *t, uint64_t start, uint64_t 
                             bool plain);
 bool rt_symbol_table_hidden_atomic(struct rt_symbol_table *t, const struct rt_hidden_atomic *a);
 bool rt_symbol_table_text_file(struct rt_symbol_table *t, const char *path, uint64_t digest);
+bool rt_symbol_table_update(struct rt_symbol_table *t, const struct rt_update *u);
 /* Appends the block's content; false without memory. */
 bool rt_symbol_table_write(struct rt_symbol_table *t, struct rt_bytes *out);
 
@@ -43,5 +44,6 @@ void rt_symbols_set_builds(struct rt_symbols *s, const struct rt_loaded *loaded,
 const struct rt_module *rt_symbols_modules(const struct rt_symbols *s, size_t *count);
 const struct rt_text_file *rt_symbols_text_files(const struct rt_symbols *s, size_t *count);
 const struct rt_hidden_atomic *rt_symbols_hidden_atomics(const struct rt_symbols *s, size_t *count);
+const struct rt_update *rt_symbols_updates(const struct rt_symbols *s, size_t *count);
 
 #endif

@@ -41,6 +41,8 @@ struct rt_symbols {
 	struct rt_module *modules;
 	struct rt_text_file *text_files;
 	size_t text_file_count;
+	struct rt_update *updates;
+	size_t update_count;
 	size_t module_count;
 	struct rt_hidden_atomic *atomics;
 	size_t atomic_count;
@@ -54,7 +56,7 @@ void rt_symbols_free(struct rt_symbols *s)
 	if (!s)
 		return;
 	free_all(s->text, s->strings, s->positions, s->frames, s->types, s->members, s->variables, s->objects,
-	         s->modules, s->text_files, s->atomics, s);
+	         s->modules, s->text_files, s->atomics, s->updates, s);
 }
 
 /* An array for as many items as the next count says, which take at least `least` coded bytes each. */
@@ -259,6 +261,19 @@ static void parse_text_files(struct rt_symbols *s, struct rt_cursor *c)
 	}
 }
 
+/* Not before version 1.8. */
+static void parse_updates(struct rt_symbols *s, struct rt_cursor *c)
+{
+	uint64_t pc = 0;
+	if (!rt_cursor_left(c))
+		return;
+	s->updates = take_array(s, c, 2, sizeof *s->updates, &s->update_count);
+	for (size_t i = 0; i < s->update_count && !c->bad; i++) {
+		s->updates[i].read = pc += rt_cursor_varint(c);
+		s->updates[i].write = pc + rt_cursor_varint(c);
+	}
+}
+
 enum rt_status rt_symbols_parse(const uint8_t *data, size_t n, struct rt_symbols **out)
 {
 	struct rt_symbols *s = calloc(1, sizeof *s);
@@ -282,6 +297,8 @@ enum rt_status rt_symbols_parse(const uint8_t *data, size_t n, struct rt_symbols
 		parse_atomics(s, &c);
 	if (!c.bad)
 		parse_text_files(s, &c);
+	if (!c.bad)
+		parse_updates(s, &c);
 	if (c.bad) {
 		enum rt_status status = s->no_memory ? RT_EMEMORY : RT_EINPUT;
 		rt_symbols_free(s);
@@ -351,6 +368,12 @@ const struct rt_hidden_atomic *rt_symbols_hidden_atomics(const struct rt_symbols
 {
 	*count = s ? s->atomic_count : 0;
 	return s ? s->atomics : NULL;
+}
+
+const struct rt_update *rt_symbols_updates(const struct rt_symbols *s, size_t *count)
+{
+	*count = s ? s->update_count : 0;
+	return s ? s->updates : NULL;
 }
 
 static const struct type *get_type(const struct rt_symbols *s, uint32_t type)

@@ -28,7 +28,7 @@ struct rt_symbol_table {
 	struct interned *strings;
 	uint32_t string_count;
 	struct rt_bytes text; /* the strings in the order of their numbers: length, bytes */
-	struct table positions, variables, objects, modules, types, plain, atomics, text_files;
+	struct table positions, variables, objects, modules, types, plain, atomics, text_files, updates;
 	bool failed;
 };
 
@@ -61,6 +61,7 @@ void rt_symbol_table_free(struct rt_symbol_table *t)
 	table_release(&t->types);
 	table_release(&t->plain);
 	table_release(&t->text_files);
+	table_release(&t->updates);
 	table_release(&t->atomics);
 	free(t);
 }
@@ -204,6 +205,13 @@ bool rt_symbol_table_text_file(struct rt_symbol_table *t, const char *path, uint
 	return entry_end(t, &t->text_files);
 }
 
+bool rt_symbol_table_update(struct rt_symbol_table *t, const struct rt_update *u)
+{
+	entry_begin(t, &t->updates, u->read);
+	rt_bytes_varint(&t->updates.bytes, u->write - u->read);
+	return entry_end(t, &t->updates);
+}
+
 /* By key; entries of one key in the order in which they were added, so that the result does not depend on qsort. */
 static int compare_entries(const void *a, const void *b)
 {
@@ -240,5 +248,6 @@ bool rt_symbol_table_write(struct rt_symbol_table *t, struct rt_bytes *out)
 	table_write(&t->plain, out);
 	table_write(&t->atomics, out);
 	table_write(&t->text_files, out);
+	table_write(&t->updates, out);
 	return !t->failed && !out->failed;
 }

@@ -94,3 +94,8 @@ enum rt_status rt_writer_text_file(struct rt_writer *w, const char *path, uint64
 {
 	return symbol_result(w, rt_symbol_table_text_file(w->symbols, path, digest), err);
 }
+
+enum rt_status rt_writer_update(struct rt_writer *w, const struct rt_update *u, struct rt_error *err)
+{
+	return symbol_result(w, rt_symbol_table_update(w->symbols, u), err);
+}

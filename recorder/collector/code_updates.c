@@ -1,0 +1,777 @@
+/*
+ * A search forward from the read's hook over all paths of its function, for what the value may be in: registers, flags
+ * and words of the stack. It ends where these are all overwritten. Only instructions that are listed here may have to
+ * do with the value. All others that could, even without naming it, end the search: the read is no update then.
+ *
+ * Between two hooks the compiler accesses instrumented memory once. Other loads there are of constants, and of words of
+ * the stack whose address nobody has.
+ */
+#include "recorder/collector/code_updates.h"
+
+#include "recorder/collector/code.h"
+
+#include <capstone/capstone.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FUNCTION_MAX = 1 << 16, VISITS_MAX = 4096, WINDOW_MAX = 64, WORDS_MAX = 4 };
+
+/* What may hold the value: bits 0 to 15 the general registers, 16 to 31 the vector registers, then these. */
+enum { FLAGS_BIT = 32, WORD_BIT };
+#define BIT(n) (UINT64_C(1) << (n))
+#define FLAGS BIT(FLAGS_BIT)
+#define WORDS (((BIT(WORDS_MAX)) - 1) << WORD_BIT)
+#define MOVED BIT(WORD_BIT + WORDS_MAX) /* the stack pointer was, since words were where search.words says */
+
+/* A word of the stack that holds it in between. */
+struct word {
+	x86_reg base;
+	int64_t offset;
+	unsigned size;
+};
+
+struct code_updates {
+	struct debug *debug;
+	struct code *codes; /* by image */
+	bool *opened;       /* the same */
+	csh capstone;
+	cs_insn *insn;
+};
+
+/* The search of one read. */
+struct search {
+	struct code_updates *u;
+	const struct code *code;
+	const struct code_function *function;
+	struct word words[WORDS_MAX];
+	unsigned word_count;
+	uint64_t *known; /* by byte of the function: what holds the value before the instruction there, if seen: DONE */
+	uint16_t *open;  /* addresses to go on from */
+	unsigned open_count, visits;
+	bool stored; /* the update itself was, or can no longer be */
+	bool fails;
+	bool framed; /* the function keeps a frame pointer in rbp */
+};
+#define SEEN BIT(63)
+
+struct code_updates *code_updates_create(struct debug *d)
+{
+	struct code_updates *u = calloc(1, sizeof *u);
+	if (!u)
+		return NULL;
+	u->debug = d;
+	u->codes = calloc(d->image_count + 1, sizeof *u->codes);
+	u->opened = calloc(d->image_count + 1, sizeof *u->opened);
+	if (!u->codes || !u->opened || cs_open(CS_ARCH_X86, CS_MODE_64, &u->capstone) != CS_ERR_OK) {
+		free(u->codes);
+		free(u->opened);
+		free(u);
+		return NULL;
+	}
+	cs_option(u->capstone, CS_OPT_DETAIL, CS_OPT_ON);
+	u->insn = cs_malloc(u->capstone);
+	if (u->insn)
+		return u;
+	code_updates_free(u);
+	return NULL;
+}
+
+void code_updates_free(struct code_updates *u)
+{
+	if (!u)
+		return;
+	for (size_t i = 0; i < u->debug->image_count; i++)
+		code_release(&u->codes[i]);
+	if (u->insn)
+		cs_free(u->insn, 1);
+	cs_close(&u->capstone);
+	free(u->codes);
+	free(u->opened);
+	free(u);
+}
+
+/* ---- Instructions ---- */
+
+/* Number of a general register of any width, 0 to 15; -1: it is none. */
+static int general(x86_reg r)
+{
+	static const x86_reg names[16][5] = {
+	    {X86_REG_RAX, X86_REG_EAX, X86_REG_AX, X86_REG_AL, X86_REG_AH},
+	    {X86_REG_RCX, X86_REG_ECX, X86_REG_CX, X86_REG_CL, X86_REG_CH},
+	    {X86_REG_RDX, X86_REG_EDX, X86_REG_DX, X86_REG_DL, X86_REG_DH},
+	    {X86_REG_RBX, X86_REG_EBX, X86_REG_BX, X86_REG_BL, X86_REG_BH},
+	    {X86_REG_RSP, X86_REG_ESP, X86_REG_SP, X86_REG_SPL},
+	    {X86_REG_RBP, X86_REG_EBP, X86_REG_BP, X86_REG_BPL},
+	    {X86_REG_RSI, X86_REG_ESI, X86_REG_SI, X86_REG_SIL},
+	    {X86_REG_RDI, X86_REG_EDI, X86_REG_DI, X86_REG_DIL},
+	    {X86_REG_R8, X86_REG_R8D, X86_REG_R8W, X86_REG_R8B},
+	    {X86_REG_R9, X86_REG_R9D, X86_REG_R9W, X86_REG_R9B},
+	    {X86_REG_R10, X86_REG_R10D, X86_REG_R10W, X86_REG_R10B},
+	    {X86_REG_R11, X86_REG_R11D, X86_REG_R11W, X86_REG_R11B},
+	    {X86_REG_R12, X86_REG_R12D, X86_REG_R12W, X86_REG_R12B},
+	    {X86_REG_R13, X86_REG_R13D, X86_REG_R13W, X86_REG_R13B},
+	    {X86_REG_R14, X86_REG_R14D, X86_REG_R14W, X86_REG_R14B},
+	    {X86_REG_R15, X86_REG_R15D, X86_REG_R15W, X86_REG_R15B},
+	};
+	for (int i = 0; i < 16; i++)
+		for (int k = 0; k < 5; k++)
+			if (names[i][k] == r && r != X86_REG_INVALID)
+				return i;
+	return -1;
+}
+
+enum { RAX = 1 << 0, RCX = 1 << 1, RDX = 1 << 2, RSI = 1 << 6, RDI = 1 << 7, R8 = 1 << 8, R9 = 1 << 9 };
+#define XMM(n) BIT(16 + (n))
+#define ALL_XMM (UINT64_C(0xffff) << 16)
+/* What a call may change, the arguments that it may take in registers, and what registers it may return results in. */
+#define CALL_CHANGES ((uint64_t)(RAX | RCX | RDX | RSI | RDI | R8 | R9 | 1 << 10 | 1 << 11) | ALL_XMM | FLAGS)
+#define ARGUMENTS ((uint64_t)(RCX | RDX | RSI | RDI | R8 | R9 | 1 << 10) | (UINT64_C(0xff) << 16))
+#define RESULTS ((uint64_t)(RAX | RDX) | XMM(0) | XMM(1))
+/* Registers that instructions use without naming them. */
+#define IMPLIED ((uint64_t)(RAX | RCX | RDX | RSI | RDI) | XMM(0) | FLAGS)
+
+/* The bit of a register; 0: of none that could hold the value; *other: it cannot be told. */
+static uint64_t bit_of(x86_reg r, bool *other)
+{
+	int n = general(r);
+	if (n >= 0)
+		return BIT(n);
+	if (r >= X86_REG_XMM0 && r <= X86_REG_XMM15)
+		return XMM(r - X86_REG_XMM0);
+	if (r != X86_REG_RIP && r != X86_REG_INVALID)
+		*other = true;
+	return 0;
+}
+
+/* What an instruction does with its operands; the first one is what it writes, if it writes one. */
+enum deed {
+	UNKNOWN,
+	MOVES,    /* the first becomes the second, or what that is converted to */
+	COMPUTES, /* of all, into the first, and flags */
+	VECTOR,   /* of all, into the first, a vector register */
+	COMPARES, /* into flags */
+	CHOOSES,  /* by flags, too, into the first */
+	COUNTS,   /* computes, but leaves a part of the flags */
+	ADDRESS,  /* the first becomes the address of the second */
+	EXTENDS,  /* rax by itself, or into rdx */
+	POPS,
+	NOTHING
+};
+
+static enum deed deed_of(const cs_insn *insn)
+{
+	switch (insn->id) {
+	case X86_INS_MOV:
+	case X86_INS_MOVABS:
+	case X86_INS_MOVZX:
+	case X86_INS_MOVSX:
+	case X86_INS_MOVSXD:
+	case X86_INS_MOVAPS:
+	case X86_INS_MOVAPD:
+	case X86_INS_MOVUPS:
+	case X86_INS_MOVUPD:
+	case X86_INS_MOVDQA:
+	case X86_INS_MOVDQU:
+	case X86_INS_MOVD:
+	case X86_INS_MOVQ:
+	case X86_INS_CVTTSD2SI:
+	case X86_INS_CVTTSS2SI:
+		return MOVES;
+	case X86_INS_MOVSS:
+	case X86_INS_MOVSD: /* the string operation names its registers in memory operands */
+		return insn->detail->x86.op_count == 2 && (insn->detail->x86.operands[0].type == X86_OP_REG ||
+		                                           insn->detail->x86.operands[1].type == X86_OP_REG)
+		           ? MOVES
+		           : UNKNOWN;
+	case X86_INS_ADD:
+	case X86_INS_SUB:
+	case X86_INS_AND:
+	case X86_INS_OR:
+	case X86_INS_XOR:
+	case X86_INS_NEG:
+		return COMPUTES;
+	case X86_INS_IMUL:
+		return insn->detail->x86.op_count > 1 ? COUNTS : UNKNOWN;
+	case X86_INS_INC:
+	case X86_INS_DEC:
+	case X86_INS_NOT:
+	case X86_INS_SHL:
+	case X86_INS_SHR:
+	case X86_INS_SAR:
+	case X86_INS_ROL:
+	case X86_INS_ROR:
+		return COUNTS;
+	case X86_INS_ADDSS:
+	case X86_INS_ADDSD:
+	case X86_INS_SUBSS:
+	case X86_INS_SUBSD:
+	case X86_INS_MULSS:
+	case X86_INS_MULSD:
+	case X86_INS_MINSD:
+	case X86_INS_MAXSD:
+	case X86_INS_MINSS:
+	case X86_INS_MAXSS:
+	case X86_INS_CVTSI2SD:
+	case X86_INS_CVTSI2SS:
+	case X86_INS_CVTSD2SS:
+	case X86_INS_CVTSS2SD:
+	case X86_INS_PXOR:
+	case X86_INS_XORPS:
+	case X86_INS_XORPD:
+	case X86_INS_ANDPS:
+	case X86_INS_ANDPD:
+	case X86_INS_UNPCKLPS:
+	case X86_INS_UNPCKLPD:
+		return VECTOR;
+	case X86_INS_CMP:
+	case X86_INS_TEST:
+	case X86_INS_COMISD:
+	case X86_INS_COMISS:
+	case X86_INS_UCOMISD:
+	case X86_INS_UCOMISS:
+		return COMPARES;
+	case X86_INS_CMOVA:
+	case X86_INS_CMOVAE:
+	case X86_INS_CMOVB:
+	case X86_INS_CMOVBE:
+	case X86_INS_CMOVE:
+	case X86_INS_CMOVNE:
+	case X86_INS_CMOVG:
+	case X86_INS_CMOVGE:
+	case X86_INS_CMOVL:
+	case X86_INS_CMOVLE:
+	case X86_INS_CMOVS:
+	case X86_INS_CMOVNS:
+	case X86_INS_SBB:
+	case X86_INS_ADC:
+		return CHOOSES;
+	case X86_INS_LEA:
+		return ADDRESS;
+	case X86_INS_CDQ:
+	case X86_INS_CQO:
+	case X86_INS_CDQE:
+		return EXTENDS;
+	case X86_INS_POP:
+		return POPS;
+	case X86_INS_NOP:
+	case X86_INS_LEAVE:
+		return NOTHING;
+	default:
+		return UNKNOWN;
+	}
+}
+
+/* True if the instruction leaves nothing of what the first operand, a register, held. */
+static bool overwrites(const cs_insn *insn, enum deed deed)
+{
+	const cs_x86 *x = &insn->detail->x86;
+	bool vector = x->operands[0].reg >= X86_REG_XMM0 && x->operands[0].reg <= X86_REG_XMM15;
+	if (!x->op_count || x->operands[0].type != X86_OP_REG)
+		return false;
+	if (!vector)
+		return x->operands[0].size >= 4 && (deed == MOVES || deed == ADDRESS || deed == POPS);
+	/* A scalar that is moved between vector registers leaves the rest. */
+	return deed == MOVES &&
+	       (x->operands[1].type == X86_OP_MEM || (insn->id != X86_INS_MOVSS && insn->id != X86_INS_MOVSD));
+}
+
+/* xor eax, eax and its like make 0 of anything. */
+static bool clears(const cs_insn *insn)
+{
+	const cs_x86 *x = &insn->detail->x86;
+	return (insn->id == X86_INS_XOR || insn->id == X86_INS_SUB || insn->id == X86_INS_PXOR ||
+	        insn->id == X86_INS_XORPS || insn->id == X86_INS_XORPD) &&
+	       x->op_count == 2 && x->operands[0].type == X86_OP_REG && x->operands[1].type == X86_OP_REG &&
+	       x->operands[0].reg == x->operands[1].reg && x->operands[0].size >= 4;
+}
+
+/* ---- Words of the stack ---- */
+
+static bool is_frame(const struct search *s, x86_reg base)
+{
+	return base == X86_REG_RSP || (s->framed && base == X86_REG_RBP);
+}
+
+static bool is_stack(const struct search *s, const cs_x86_op *op)
+{
+	return op->type == X86_OP_MEM && op->mem.index == X86_REG_INVALID && op->mem.segment == X86_REG_INVALID &&
+	       is_frame(s, op->mem.base);
+}
+
+/* Bits of the words that the operand is of, in part at least; *whole: of all of them. */
+static uint64_t words_at(const struct search *s, const cs_x86_op *op, bool *whole)
+{
+	uint64_t bits = 0;
+	*whole = true;
+	for (unsigned i = 0; i < s->word_count; i++) {
+		const struct word *w = &s->words[i];
+		if (w->base != op->mem.base || op->mem.disp >= w->offset + w->size ||
+		    w->offset >= op->mem.disp + op->size)
+			continue;
+		bits |= BIT(WORD_BIT + i);
+		*whole &= op->mem.disp <= w->offset && op->mem.disp + op->size >= w->offset + w->size;
+	}
+	return bits;
+}
+
+/* True if the function keeps all words of its stack to itself: it takes no address of any. */
+static bool keeps_stack(struct search *s)
+{
+	const struct code_function *f = s->function;
+	size_t n;
+	uint64_t address = f->start;
+	const uint8_t *p = code_at(s->code, address, &n);
+	cs_insn *insn = s->u->insn;
+	n = f->end - f->start < n ? f->end - f->start : n;
+	while (n) {
+		if (!cs_disasm_iter(s->u->capstone, &p, &n, &address, insn))
+			return false;
+		const cs_x86 *x = &insn->detail->x86;
+		for (unsigned i = 0; i < x->op_count; i++) {
+			const cs_x86_op *op = &x->operands[i];
+			int named = op->type == X86_OP_REG ? general(op->reg) : -1;
+			bool memory = op->type == X86_OP_MEM, sets = !i && insn->id != X86_INS_PUSH;
+			bool base = memory && is_frame(s, op->mem.base);
+			if (base && (insn->id == X86_INS_LEA ? general(x->operands[0].reg) != 4 : !is_stack(s, op)))
+				return false;
+			if ((named == 4 || (named == 5 && s->framed)) && !sets && insn->id != X86_INS_PUSH &&
+			    !(x->operands[0].type == X86_OP_REG &&
+			      (general(x->operands[0].reg) == 4 || general(x->operands[0].reg) == 5)))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* ---- One instruction ---- */
+
+static uint64_t fail(struct search *s)
+{
+	s->fails = true;
+	return 0;
+}
+
+/*
+ * The value is stored: into a word of the stack before the write's hook (window), or as the update right behind it. The
+ * compiler keeps nothing on the stack between a hook and its access.
+ */
+static uint64_t store(struct search *s, const cs_x86_op *to, uint64_t held, bool window)
+{
+	bool whole;
+	if (window && is_stack(s, to)) {
+		uint64_t known = words_at(s, to, &whole);
+		if (known)
+			return whole ? held | known : fail(s);
+		struct word word = {to->mem.base, to->mem.disp, to->size}; /* keeps_stack uses the instruction */
+		if (s->word_count == WORDS_MAX || !keeps_stack(s))
+			return fail(s);
+		s->words[s->word_count] = word;
+		return held | BIT(WORD_BIT + s->word_count++);
+	}
+	if (window || s->stored || is_frame(s, to->mem.base))
+		return fail(s);
+	s->stored = true;
+	return held;
+}
+
+/* True if the instruction moves the stack pointer. */
+static bool moves_stack(const cs_insn *insn)
+{
+	const cs_x86 *x = &insn->detail->x86;
+	return insn->id == X86_INS_PUSH || insn->id == X86_INS_POP || insn->id == X86_INS_LEAVE ||
+	       (x->op_count && x->operands[0].type == X86_OP_REG && general(x->operands[0].reg) == 4);
+}
+
+/* What holds the value after the instruction, of what did before (held). source: it loads the value itself. */
+static uint64_t step(struct search *s, uint64_t held, bool source, bool window)
+{
+	const cs_insn *insn = s->u->insn;
+	const cs_x86 *x = &insn->detail->x86;
+	enum deed deed = deed_of(insn);
+	uint64_t named = 0, inputs = 0, first = 0, kept_words = 0;
+	bool other = false, whole = true, memory = false;
+	for (unsigned i = 0; i < x->op_count; i++) {
+		const cs_x86_op *op = &x->operands[i];
+		uint64_t bits = 0;
+		if (op->type == X86_OP_REG) {
+			bits = bit_of(op->reg, &other);
+		} else if (op->type == X86_OP_MEM) {
+			uint64_t address = bit_of(op->mem.base, &other) | bit_of(op->mem.index, &other);
+			if (deed == ADDRESS)
+				bits = address;
+			else if (address & held)
+				return fail(s);
+			else if (held & MOVED && op->mem.base == X86_REG_RSP)
+				return fail(s);
+			else if (is_stack(s, op))
+				bits = words_at(s, op, &whole);
+			memory |= !i;
+		}
+		named |= bits;
+		first = i ? first : bits;
+		if (i || (deed != MOVES && deed != ADDRESS && deed != POPS))
+			inputs |= bits;
+	}
+	if (held & WORDS && moves_stack(insn))
+		held |= MOVED;
+	if (deed == UNKNOWN)
+		return (named | IMPLIED) & held || (other && held & ALL_XMM) ? fail(s) : held;
+	if (deed == NOTHING)
+		return insn->id == X86_INS_LEAVE ? held & ~BIT(5) : held;
+	if (deed == EXTENDS)
+		return insn->id == X86_INS_CDQE ? held : held & RAX ? held | RDX : held & ~(uint64_t)RDX;
+	if (other && (source || named & held))
+		return fail(s);
+	if (deed == CHOOSES)
+		inputs |= FLAGS;
+	bool takes = source || inputs & held;
+	kept_words = memory ? first : 0;
+	if (clears(insn)) {
+		held &= ~first;
+		return deed == COMPUTES ? held & ~FLAGS : held;
+	}
+	if (deed == COMPARES)
+		return takes ? held | FLAGS : held & ~FLAGS;
+	if (deed == COMPUTES)
+		held = takes ? held | FLAGS : held & ~FLAGS;
+	else if (takes && (deed == COUNTS || deed == CHOOSES))
+		held |= FLAGS;
+	if (memory && takes)
+		return deed == MOVES ? store(s, &x->operands[0], held, window) : fail(s);
+	if (memory)
+		return deed == MOVES && whole ? held & ~kept_words : held;
+	if (takes)
+		return held | first;
+	return overwrites(insn, deed) ? held & ~first : held;
+}
+
+/* ---- Paths ---- */
+
+static void go_on(struct search *s, uint64_t address, uint64_t held)
+{
+	const struct code_function *f = s->function;
+	if (!held)
+		return;
+	if (address < f->start || address >= f->end) {
+		fail(s);
+		return;
+	}
+	uint64_t *known = &s->known[address - f->start];
+	if (*known & SEEN && (*known | held) == *known)
+		return;
+	if (s->open_count == VISITS_MAX) {
+		fail(s);
+		return;
+	}
+	*known |= held | SEEN;
+	s->open[s->open_count++] = (uint16_t)(address - f->start);
+}
+
+static bool decode(struct search *s, uint64_t address)
+{
+	size_t n;
+	const uint8_t *p = code_at(s->code, address, &n);
+	return p && cs_disasm_iter(s->u->capstone, &p, &n, &address, s->u->insn);
+}
+
+/* True if the target of a call or jump depends on the value. */
+static bool leads_it(struct search *s, uint64_t held)
+{
+	const cs_x86 *x = &s->u->insn->detail->x86;
+	uint64_t named = 0;
+	bool other = false;
+	for (unsigned i = 0; i < x->op_count; i++) {
+		const cs_x86_op *op = &x->operands[i];
+		if (op->type == X86_OP_REG)
+			named |= bit_of(op->reg, &other);
+		else if (op->type == X86_OP_MEM)
+			named |= bit_of(op->mem.base, &other) | bit_of(op->mem.index, &other) |
+			         (is_frame(s, op->mem.base) ? WORDS : 0);
+	}
+	return named & held;
+}
+
+/* A call, also one in tail position. */
+static uint64_t call(struct search *s, const struct code_target *t, uint64_t held)
+{
+	static const char *const hooks[] = {"__tsan_read", "__tsan_write", "__tsan_unaligned_", "__tsan_func_"};
+	bool hook = false;
+	for (size_t i = 0; t->name && i < sizeof hooks / sizeof *hooks; i++)
+		hook |= !strncmp(t->name, hooks[i], strlen(hooks[i]));
+	s->stored = true;
+	if (held & (hook ? (uint64_t)(RSI | RDI) : ARGUMENTS))
+		return fail(s);
+	held &= ~CALL_CHANGES;
+	/* An exception would go on where this search does not. */
+	return held && !hook && code_catches(s->code, s->function->start) ? fail(s) : held;
+}
+
+static void visit(struct search *s, uint64_t address)
+{
+	uint64_t held = s->known[address - s->function->start] & ~SEEN;
+	const cs_insn *insn = s->u->insn;
+	struct code_target t;
+	if (++s->visits > VISITS_MAX || !decode(s, address)) {
+		fail(s);
+		return;
+	}
+	uint64_t next = address + insn->size;
+	if (insn->id == X86_INS_RET) {
+		if (held & RESULTS)
+			fail(s);
+		return;
+	}
+	if (!code_target(s->code, address, insn->bytes, insn->size, &t)) {
+		if (insn->id == X86_INS_UD2 || insn->id == X86_INS_HLT)
+			return;
+		go_on(s, next, step(s, held, false, false));
+		return;
+	}
+	if (leads_it(s, held)) {
+		fail(s);
+		return;
+	}
+	if (!t.jump) {
+		go_on(s, next, call(s, &t, held));
+		return;
+	}
+	s->stored = true;
+	if (t.branches && held & FLAGS)
+		fail(s);
+	else if (t.name || (t.address && (t.address < s->function->start || t.address >= s->function->end)))
+		call(s, &t, held);
+	else if (!t.address)
+		fail(s);
+	else
+		go_on(s, t.address, held);
+	if (t.branches)
+		go_on(s, next, held);
+}
+
+/* ---- A read ---- */
+
+/* The number at the end of a hook's name that begins with one of two prefixes; 0: another name. */
+static unsigned hook_size(const char *name, const char *aligned, const char *unaligned)
+{
+	size_t n = strlen(aligned), k = strlen(unaligned);
+	const char *digits = !strncmp(name, aligned, n) ? name + n : !strncmp(name, unaligned, k) ? name + k : "";
+	char *end;
+	unsigned long size = strtoul(digits, &end, 10);
+	return *digits && !*end && size <= 16 ? (unsigned)size : 0;
+}
+
+/* The call instruction that ends at pc: the hook that it calls; NULL: it calls none by name. */
+static const char *hook_before(const struct code *code, uint64_t pc)
+{
+	struct code_target t;
+	size_t n;
+	for (unsigned length = 5; length <= 6; length++) {
+		const uint8_t *p = code_at(code, pc - length, &n);
+		if (p && n >= length && *p == (length == 5 ? 0xe8 : 0xff) &&
+		    code_target(code, pc - length, p, length, &t) && !t.jump && t.name)
+			return t.name;
+	}
+	return NULL;
+}
+
+/* The operand in memory that an instruction reads; NULL: it reads none. */
+static const cs_x86_op *load_of(const cs_insn *insn)
+{
+	const cs_x86 *x = &insn->detail->x86;
+	enum deed deed = deed_of(insn);
+	if (deed == ADDRESS || deed == NOTHING || deed == POPS)
+		return NULL;
+	for (unsigned i = deed == MOVES ? 1 : 0; i < x->op_count; i++)
+		if (x->operands[i].type == X86_OP_MEM)
+			return &x->operands[i];
+	return NULL;
+}
+
+/* What the hook before pc was told, by the instructions right before its call: a fixed address, or a register that
+ * calls keep. Neither: it cannot be told. */
+struct told {
+	uint64_t address;
+	int reg; /* -1: none */
+};
+
+/* mov rdi, reg. */
+static int moved_to_rdi(const uint8_t *p)
+{
+	return (p[0] & 0xfb) == 0x48 && p[1] == 0x89 && (p[2] & 0xc7) == 0xc7 ? (p[2] >> 3 & 7) | (p[0] & 4) << 1 : -1;
+}
+
+static struct told hook_told(const struct code *code, uint64_t pc)
+{
+	enum { KEPT = 1 << 3 | 1 << 5 | 0xf << 12 };
+	struct told told = {0, -1};
+	size_t n;
+	uint64_t at = pc - 5;
+	const uint8_t *p = code_at(code, at - 10, &n);
+	int32_t distance;
+	if (!p || n < 15)
+		return told;
+	p += 10;
+	if (p[-5] == 0xbf) {
+		uint32_t absolute;
+		memcpy(&absolute, p - 4, 4);
+		told.address = absolute;
+		return told;
+	}
+	int from = moved_to_rdi(p - 3);
+	if (from > 0 && KEPT >> from & 1)
+		told.reg = from;
+	if (from == 0) {
+		p -= 3;
+		at -= 3;
+	}
+	if (p[-7] == 0x48 && p[-6] == 0x8d && p[-5] == (from == 0 ? 0x05 : 0x3d)) {
+		memcpy(&distance, p - 4, 4);
+		told.address = at + (uint64_t)(int64_t)distance;
+	}
+	return told;
+}
+
+/* The loads between two hooks. */
+struct loads {
+	uint64_t known; /* the one by what the hook was told; 0: none */
+	unsigned count;
+	uint64_t last;
+	unsigned size; /* of the last one */
+	int base,
+	    pointer; /* register by which it loads, -1: by none alone; to which the one before it loaded, likewise */
+};
+
+static void note_load(struct search *s, struct loads *l, const cs_x86_op *op, const struct told *told, unsigned size)
+{
+	const cs_insn *insn = s->u->insn;
+	const cs_x86_op *to = &insn->detail->x86.operands[0];
+	int base = op->mem.index == X86_REG_INVALID ? general(op->mem.base) : -1;
+	bool fixed = op->mem.index == X86_REG_INVALID && general(op->mem.base) < 0;
+	uint64_t address = (op->mem.base == X86_REG_RIP ? insn->address + insn->size : 0) + (uint64_t)op->mem.disp;
+	if (op->size == size && ((fixed && told->address && address == told->address) ||
+	                         (told->reg >= 0 && base == told->reg && !op->mem.disp)))
+		l->known = insn->address;
+	l->base = base;
+	l->last = insn->address;
+	l->size = op->size;
+	if (!l->count++)
+		l->pointer = is_stack(s, op) && op->size == 8 && deed_of(insn) == MOVES ? general(to->reg) : -1;
+}
+
+/* Which of them is the access that was hooked: the one that is known to be, the only one, or the one by a pointer that
+ * was on the stack. 0: it cannot be told. */
+static uint64_t choose_load(const struct loads *l, unsigned size)
+{
+	if (l->known)
+		return l->known;
+	bool alone = l->count == 1 || (l->count == 2 && l->pointer >= 0 && l->base == l->pointer);
+	return alone && l->size == size ? l->last : 0;
+}
+
+static bool sets(const cs_insn *insn, int reg)
+{
+	const cs_x86 *x = &insn->detail->x86;
+	return reg >= 0 && x->op_count && x->operands[0].type == X86_OP_REG && general(x->operands[0].reg) == reg;
+}
+
+/* Where the value is loaded; 0: it cannot be told. *hook: address of the next hook's call, which is a write's. */
+static uint64_t find_load(struct search *s, uint64_t pc, unsigned size, uint64_t *hook)
+{
+	struct loads loads = {.pointer = -1};
+	struct told told = hook_told(s->code, pc);
+	const cs_insn *insn = s->u->insn;
+	for (unsigned i = 0; i < WINDOW_MAX && pc < s->function->end && decode(s, pc); i++, pc += insn->size) {
+		struct code_target t;
+		if (code_target(s->code, pc, insn->bytes, insn->size, &t)) {
+			*hook = pc;
+			bool write =
+			    !t.jump && t.name && hook_size(t.name, "__tsan_write", "__tsan_unaligned_write") == size;
+			return write ? choose_load(&loads, size) : 0;
+		}
+		const cs_x86_op *op = load_of(insn);
+		if (op && (deed_of(insn) == UNKNOWN || op == &insn->detail->x86.operands[0]))
+			return 0;
+		if (op)
+			note_load(s, &loads, op, &told, size);
+		if (sets(insn, told.reg))
+			told.reg = -1;
+	}
+	return 0;
+}
+
+/* From the load to the hook of the write, one instruction after the other. */
+static uint64_t follow_window(struct search *s, uint64_t load, uint64_t hook)
+{
+	uint64_t held = 0;
+	const cs_insn *insn = s->u->insn;
+	for (uint64_t at = load; at < hook && !s->fails; at += insn->size) {
+		if (!decode(s, at))
+			return fail(s);
+		held = step(s, held, at == load, true);
+		/* keeps_stack has used the instruction. */
+		if (!decode(s, at))
+			return fail(s);
+	}
+	return held;
+}
+
+static bool search(struct search *s, uint64_t pc, unsigned size, struct rt_update *out)
+{
+	uint64_t hook, load = find_load(s, pc, size, &hook);
+	struct code_target t;
+	if (!load)
+		return false;
+	uint64_t held = follow_window(s, load, hook);
+	if (s->fails || !decode(s, hook) || !code_target(s->code, hook, s->u->insn->bytes, s->u->insn->size, &t))
+		return false;
+	out->write = hook + s->u->insn->size - 1;
+	held = call(s, &t, held);
+	s->stored = false;
+	go_on(s, hook + s->u->insn->size, held);
+	while (s->open_count && !s->fails)
+		visit(s, s->function->start + s->open[--s->open_count]);
+	return !s->fails;
+}
+
+static const struct code *code_of(struct code_updates *u, uint64_t pc)
+{
+	struct debug_image *image = debug_image_at(u->debug, pc);
+	if (!image || !image->instrumented)
+		return NULL;
+	size_t i = (size_t)(image - u->debug->images);
+	if (!u->opened[i] && !code_open(&u->codes[i], image))
+		code_release(&u->codes[i]);
+	u->opened[i] = true;
+	return &u->codes[i];
+}
+
+/* True if the function begins with mov rbp, rsp, or may. */
+static bool sets_frame(const struct code *code, const struct code_function *f)
+{
+	enum { BEGINNING = 64 };
+	static const uint8_t sets_rbp[] = {0x48, 0x89, 0xe5};
+	size_t n;
+	const uint8_t *p = code_at(code, f->start, &n);
+	n = f->end - f->start < n ? f->end - f->start : n;
+	return p && memmem(p, n < BEGINNING ? n : BEGINNING, sets_rbp, sizeof sets_rbp);
+}
+
+bool code_updates_find(struct code_updates *u, uint64_t pc, struct rt_update *out)
+{
+	const struct code *code = code_of(u, pc);
+	uint64_t behind = pc + 1;
+	out->read = pc;
+	const char *name = code ? hook_before(code, behind) : NULL;
+	unsigned size = name ? hook_size(name, "__tsan_read", "__tsan_unaligned_read") : 0;
+	size_t function = size ? code_function_at(code, pc) : SIZE_MAX;
+	if (function == SIZE_MAX || code->functions[function].end - code->functions[function].start > FUNCTION_MAX)
+		return false;
+	struct search s = {.u = u, .code = code, .function = &code->functions[function]};
+	s.framed = sets_frame(code, s.function);
+	s.known = calloc(s.function->end - s.function->start, sizeof *s.known);
+	s.open = malloc(VISITS_MAX * sizeof *s.open);
+	bool has = s.known && s.open && search(&s, behind, size, out);
+	free(s.known);
+	free(s.open);
+	return has;
+}

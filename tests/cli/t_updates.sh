@@ -1,0 +1,103 @@
+#!/bin/bash
+# t_updates.sh BUILD: reads whose value decides nothing but what their thread writes there next are found in the machine
+# code, and only these; a schedule in which they see other writes is a proof.
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/text.sh"
+racetrace=$RACETRACE
+
+# Each line marked `update` has one such read; each marked `used` has none, however it is compiled.
+cat >app.c <<'END'
+#include <pthread.h>
+pthread_mutex_t l = PTHREAD_MUTEX_INITIALIZER;
+struct s { int a; double d; unsigned bits : 3; } s, *p = &s;
+int count, list[10], x, y, z, swapped, out, position, returned, limit, condition, last, kept, passed;
+double sum;
+int *at = list;
+extern void take(int a, int b, int c, int d, int e, int f, int value);
+__attribute__((noinline, weak)) void take(int a, int b, int c, int d, int e, int f, int value)
+{
+	(void)a, (void)b, (void)c, (void)d, (void)e, (void)f, (void)value;
+}
+__attribute__((noinline)) static int next(void) { return returned++; } /* used */
+static void *work(void *arg)
+{
+	double by = arg ? 2.5 : 1.5;
+	int k = arg ? 2 : 3, before;
+	pthread_mutex_lock(&l);
+	count++;                           /* update */
+	sum += by;                         /* update */
+	p->a += k;                         /* update */
+	p->bits++;                         /* update */
+	list[k] ^= 4;                      /* update */
+	at += 1;                           /* update */
+	before = x++;                      /* used */
+	if (y++ == 3) last = 1;            /* used */
+	list[position++ & 7] = 4;          /* used */
+	int t = swapped; swapped = 0; out = t; /* used */
+	take(list[z++ & 1], 2, 3, 4, 5, 6, 7); /* used */
+	take(1, 2, 3, 4, 5, 6, passed++);  /* used */
+	while (limit++ < 2) take(1, 2, 3, 4, 5, 6, 7); /* used */
+	kept = condition++ ? 1 : 2;        /* used */
+	pthread_mutex_unlock(&l);
+	last = before;
+	return (void *)(long)next();
+}
+int main(void)
+{
+	pthread_t t[2];
+	for (long i = 0; i < 2; i++) pthread_create(&t[i], 0, work, (void *)i);
+	for (int i = 0; i < 2; i++) pthread_join(t[i], 0);
+	return 0;
+}
+END
+
+# lines: the source lines of the reads that the trace lists, each as often as it has one.
+lines() {
+	"$racetrace" dump --format jsonl t.zst >t.jsonl && "$racetrace" dump t.zst >t.txt || exit 1
+	jq -rs '[.[0].updates[]?.read] as $u | .[1:] | map(select(.op == "read" and (.pc | IN($u[])))) | unique_by(.pc) | .[].number' t.jsonl |
+		while read -r number; do
+			awk -v n="$number" '$1 == n' t.txt | sed -nE 's/.*app\.c:([0-9]+).*/\1/p'
+		done
+}
+
+for how in 'gcc -O0' 'gcc -O1' 'gcc -O2' 'gcc -Os' 'g++ -O2' 'gcc -O2 -fno-plt' 'gcc -O3 -fno-pie -no-pie'; do
+	$how -x "$([ "${how%% *}" = gcc ] && echo c || echo c++)" -w -g -fsanitize=thread app.c -o app -pthread || exit 1
+	"$racetrace" record -o t.zst ./app || exit 1
+	lines >found
+	while read -r line; do
+		sed -n "${line}p" app.c | grep -q '/\* used \*/' && wrong "$how: line $line: $(sed -n "${line}p" app.c)"
+	done <found
+	[ "$(sed 's/$/p/' found | sed -n -f - app.c | grep -c '/\* update \*/')" -ge 4 ] || wrong "$how: only lines $(tr '\n' ' ' <found)"
+	[ "$how" != 'gcc -O1' ] || [ "$(sed 's/$/p/' found | sed -n -f - app.c | grep -c '/\* update \*/')" = 6 ] ||
+		wrong "$how: of six only lines $(tr '\n' ' ' <found)"
+done
+
+# trace HOW: two threads write x on either side of critical sections that count. HOW: listed, or not; before, behind: the
+# second one reads in another way what it counts, before that or behind.
+trace() {
+	local updates='' more='' then=''
+	[ "$1" = not ] || updates=',"updates":[{"read":"0x10","write":"0x18"}]'
+	[ "$1" != before ] || more='{"thread":"b","op":"read","object":"n","arg":4,"pc":"0x50"}'
+	[ "$1" != behind ] || then='{"thread":"b","op":"read","object":"n","arg":4,"pc":"0x50"}'
+	echo '{"schema":"racetrace.events/1","order":"exact","model":"c11","threads":[{"name":"a"},{"name":"b"}]'"$updates}"
+	section() {
+		echo '{"thread":"'"$1"'","op":"acquire","object":"L","pc":"0x20"}'
+		[ "$1" = a ] || [ -z "$more" ] || echo "$more"
+		echo '{"thread":"'"$1"'","op":"read","object":"n","arg":4,"pc":"0x10"}'
+		echo '{"thread":"'"$1"'","op":"write","object":"n","arg":4,"pc":"0x18"}'
+		[ "$1" = a ] || [ -z "$then" ] || echo "$then"
+		echo '{"thread":"'"$1"'","op":"release","object":"L","pc":"0x28"}'
+	}
+	echo '{"thread":"a","op":"write","object":"x","arg":4,"pc":"0x30"}'
+	section a
+	section b
+	echo '{"thread":"b","op":"write","object":"x","arg":4,"pc":"0x40"}'
+}
+for how in listed:proved not:conditional before:conditional behind:conditional; do
+	trace "${how%:*}" >t.jsonl
+	verdict=$("$racetrace" analyze --all -f json t.jsonl | jq -r '[.anomalies[] | select(.kind == "race" and .variable.name == "x") | .verdict] | join(" ")')
+	[ "$verdict" = "${how#*:}" ] || wrong "${how%:*}: the race of x is '$verdict'"
+	"$racetrace" convert t.jsonl -o t.zst && "$racetrace" dump --format jsonl t.zst | jq -s -c '.[0].updates' >again || exit 1
+	[ "${how%:*}" = not ] || [ "$(cat again)" = '[{"read":"0x10","write":"0x18"}]' ] || wrong "round trip: $(cat again)"
+done
+exit "$fail"
