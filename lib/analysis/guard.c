@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOCKS = 16 }; /* counted for a variable; a lock that first comes after these is not */
+enum { LOCKS = 16 };            /* counted for a variable; a lock that first comes after these is not */
+enum { SECTION_EVENTS = 4096 }; /* in which the acquire of a lock is looked for */
 
 /* A hold as a reader guards no write: other readers are not excluded. */
 static bool lock_guards(const struct model *m, uint32_t e, const struct model_lock *held)
@@ -84,6 +85,40 @@ bool guard_counts_event(const struct model *m, uint32_t e)
 	return !(m->sites[m->events[e].site].flags & RT_F_FREE);
 }
 
+/* True if, at the cell's first access under both locks, the first was acquired after the second. */
+static bool is_inside(const struct model *m, uint32_t cell, uint32_t lock, uint32_t outer)
+{
+	const uint32_t *events = &m->cell_events[m->cells[cell].first];
+	for (uint32_t i = 0; i < m->cells[cell].count; i++) {
+		uint32_t lockset = model_lockset_of(m, events[i]), pos = m->events[events[i]].pos;
+		if (!model_lockset_lock(m, lockset, lock) || !model_lockset_lock(m, lockset, outer))
+			continue;
+		const struct model_thread *t = &m->threads[model_thread_of(m, events[i])];
+		for (uint32_t k = 0; pos-- && k < SECTION_EVENTS; k++) {
+			uint32_t e = t->events[pos];
+			if (rt_op_has(model_op(m, e), RT_TAKES) &&
+			    (m->events[e].object == lock || m->events[e].object == outer))
+				return m->events[e].object == lock;
+		}
+		return false;
+	}
+	return false;
+}
+
+/* Of locks that are held at as many accesses, the innermost comes first: an outer one mostly happens to be held. */
+static void order_equals(const struct model *m, uint32_t cell, struct guard_count counts[LOCKS], uint32_t n)
+{
+	for (uint32_t i = 1; i < n; i++)
+		for (uint32_t k = 0; k < i; k++)
+			if (counts[k].held && counts[k].held == counts[i].held &&
+			    is_inside(m, cell, counts[i].lock, counts[k].lock)) {
+				struct guard_count inner = counts[i];
+				memmove(&counts[k + 1], &counts[k], (i - k) * sizeof *counts);
+				counts[k] = inner;
+				break;
+			}
+}
+
 static struct guard_known *count_cell(const struct guards *g, uint32_t cell)
 {
 	const struct model *m = g->m;
@@ -97,6 +132,7 @@ static struct guard_known *count_cell(const struct guards *g, uint32_t cell)
 		count_locks(m, events[i], counts_it, counts, &n);
 		of += counts_it;
 	}
+	order_equals(m, cell, counts, n);
 	struct guard_known *k = malloc(sizeof *k + n * sizeof *counts);
 	if (!k)
 		return NULL;

@@ -475,6 +475,15 @@ is rank '[.anomalies[] | select(.variable.name == "x" and .kind == "race") | .wh
 is rank 'all(.anomalies[] | select(.variable.name == "y"); all(.why[]; startswith("nearly all") | not))'
 text "$tmp/rank.std"
 prints '^  used by 3 threads: 24 accesses while shared, 24 of them write; the two places are reached by 2 and 1$'
+# Of two locks that are held at as many accesses, the inner one guards the variable.
+{
+	printf '%s\n' 'main|fork(T)|1' 'main|fork(U)|2' 'main|fork(V)|3'
+	for t in T U T U; do printf '%s\n' "$t|acq(outer)|10" "$t|acq(inner)|11" "$t|w(x)|12" "$t|rel(inner)|13" "$t|rel(outer)|14"; done
+	echo 'V|r(x)|20'
+} >"$tmp/nested.std"
+analyze 1 "$tmp/nested.std"
+is "the inner lock" '.findings[0] | .guard.lock == "inner" and (.title | contains("`inner`"))'
+
 # Each thread counts, however many there are.
 {
 	for i in $(seq 70); do echo "main|fork(T$i)|1"; done
