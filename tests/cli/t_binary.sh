@@ -305,6 +305,77 @@ gcc -g -O1 made.c -o made -pthread || exit 1
 "$racetrace" analyze --fail-on never -f json j.zst >j.json
 [ "$(verdicts j.json | cut -d' ' -f1 | sort -u)" = counter ] || wrong "the race in code that is in no file: $(verdicts j.json)"
 
+# A coroutine that two threads resume in turn under a lock: its frame is handed over. And without the lock. Clang's binaries
+# are recorded as well, and Valgrind has nothing to say about them.
+cat >coroutine.cpp <<'END'
+#include <coroutine>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+struct task {
+	struct promise_type {
+		task get_return_object() { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
+		std::suspend_always initial_suspend() noexcept { return {}; }
+		std::suspend_always final_suspend() noexcept { return {}; }
+		std::suspend_always yield_value(int) noexcept { return {}; }
+		void return_void() {}
+		void unhandled_exception() { thrown = true; }
+		bool thrown = false;
+	};
+	std::coroutine_handle<promise_type> handle;
+};
+static std::mutex mutex;
+static int guarded, racy;
+static volatile bool first; /* is done: no lock, but one comes after the other */
+static task counts(int n)
+{
+	for (int i = 0; i < n; i++) {
+		guarded += i; // @guarded
+		co_yield i;
+	}
+	throw std::runtime_error("over");
+}
+int main(int argc, char **)
+{
+	task t = counts(argc > 1 ? 9 : 6);
+	auto resume = [&] {
+		for (int i = 0; i < 4; i++) {
+			if (argc == 1)
+				mutex.lock();
+			if (!t.handle.done())
+				t.handle.resume();
+			if (argc == 1)
+				mutex.unlock();
+			racy++; // @racy
+		}
+	};
+	std::thread a([&] {
+		resume();
+		first = true;
+	});
+	while (argc > 1 && !first)
+		std::this_thread::sleep_for(std::chrono::milliseconds(1));
+	std::thread b(resume);
+	a.join();
+	b.join();
+	bool over = t.handle.done() && t.handle.promise().thrown;
+	t.handle.destroy();
+	return over == (argc > 1);
+}
+END
+for compiler in 'g++ -std=c++20' 'clang++ -std=c++20 -stdlib=libstdc++ -fcoroutines-ts'; do
+	command -v ${compiler%% *} >/dev/null || continue
+	$compiler -g -O1 coroutine.cpp -o coroutine -pthread 2>err || wrong "$compiler: $(cat err)"
+	"$racetrace" record --recorder=valgrind -o o.zst ./coroutine >out 2>err || wrong "coroutine: $(cat err)"
+	[ -s err ] && wrong "coroutine of $compiler: Valgrind says: $(cat err)"
+	"$racetrace" analyze --fail-on never -f json o.zst >o.json
+	[ "$(verdicts o.json | cut -d' ' -f1 | sort -u)" = racy ] || wrong "coroutine of $compiler: $(verdicts o.json)"
+	"$racetrace" record --recorder=valgrind -o o.zst ./coroutine unlocked >out 2>err || wrong "coroutine: $(cat err)"
+	"$racetrace" analyze --fail-on never -f json o.zst >o.json
+	line=$(grep -n '@guarded$' coroutine.cpp | cut -d: -f1)
+	verdicts o.json | grep -qx "guarded [a-z]* $line $line" || wrong "coroutine of $compiler without the lock: $(verdicts o.json)"
+done
+
 # A store and a fence, as some compilers store to an _Atomic variable: such a line calls nothing, and is not plain.
 printf '#include <pthread.h>\n_Atomic int x;\nint y;\nstatic void *work(void *arg)\n{\n\tx = 1;\n\ty = 1;\n\treturn arg;\n}\n%s\n' \
 	'int main(void) { pthread_t a, b; pthread_create(&a, 0, work, 0); pthread_create(&b, 0, work, 0); pthread_join(a, 0); return pthread_join(b, 0); }' >fenced.c
