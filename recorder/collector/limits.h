@@ -21,7 +21,7 @@ bool limit_allows_collector(void);
 
 /*
  * Raises the limits of this process as far as possible: of data, and of descriptors, of which each process of the
- * program needs some here. Processes started before keep theirs. Where addresses are limited, malloc takes fewer.
+ * program needs some here. Processes started before keep theirs. malloc keeps less of what is freed from here on.
  */
 void limit_raise(void);
 

@@ -4,12 +4,14 @@
  */
 #include "recorder/channel.h"
 #include "recorder/collector/collect.h"
+#include "recorder/collector/limits.h"
 #include "tests/unit/suite.h"
 #include "tracefmt/trace.h"
 
 #include <check.h>
 #include <errno.h>
 #include <linux/futex.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -414,6 +416,24 @@ START_TEST(test_a_ring_that_is_no_power_of_two_is_refused)
 }
 END_TEST
 
+/* Else each process that has ended leaves memory in the collector's heaps. */
+START_TEST(test_a_block_that_is_freed_goes_back_to_the_system_whatever_was_freed_before)
+{
+	enum { LARGE = 4 << 20, BLOCK = 200 << 10 };
+	limit_raise();
+	size_t mapped = mallinfo2().hblks;
+	void *block = malloc(LARGE);
+	ck_assert_ptr_nonnull(block);
+	bool is_counted = mallinfo2().hblks == mapped + 1; /* not by a sanitizer's malloc */
+	free(block);
+	block = malloc(BLOCK);
+	ck_assert_ptr_nonnull(block);
+	if (is_counted)
+		ck_assert_uint_eq(mallinfo2().hblks, mapped + 1);
+	free(block);
+}
+END_TEST
+
 SUITE(collect)
 {
 	Suite *s = suite_create("collect");
@@ -429,6 +449,7 @@ SUITE(collect)
 	tcase_add_test(t, test_a_request_is_answered_when_the_memory_map_has_been_read);
 	tcase_add_test(t, test_a_program_runs_to_its_end_when_the_trace_cannot_be_written);
 	tcase_add_test(t, test_a_ring_that_is_no_power_of_two_is_refused);
+	tcase_add_test(t, test_a_block_that_is_freed_goes_back_to_the_system_whatever_was_freed_before);
 	suite_add_tcase(s, t);
 	return s;
 }
