@@ -1,11 +1,11 @@
 #!/bin/bash
-# t_calls.sh [BUILD]: tests/recorder/calls.c calls each function of the recorder's table once: what it prints is the same
+# t_calls.sh [BUILD]: tests/recorder/calls*.c call each function of the recorder's table once: what they print is the same
 # without the recorder, and no function is missing but for a reason.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=$(cd "${1:-${BUILD:-build}}" && pwd) || exit 1
 racetrace=$build/bin/racetrace
-source=$PWD/tests/recorder/calls.c
+sources=("$PWD"/tests/recorder/calls*.c)
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 fail=0
@@ -13,7 +13,7 @@ fail=0
 # compile FOLDER FLAGS...
 compile() {
 	mkdir "$tmp/$1"
-	"${CC:-gcc}" -g -D_GNU_SOURCE -w "${@:2}" "$source" -o "$tmp/$1/app" -lm -pthread 2>"$tmp/warnings" || { cat "$tmp/warnings"; exit 1; }
+	"${CC:-gcc}" -g -D_GNU_SOURCE -w "${@:2}" "${sources[@]}" -o "$tmp/$1/app" -lm -pthread 2>"$tmp/warnings" || { cat "$tmp/warnings"; exit 1; }
 }
 # run FOLDER COMMAND...: in the folder; leaves what was printed in out, stdout and stderr.
 run() {
@@ -59,8 +59,8 @@ crypt(_r)?|arc4random_buf|name_to_handle_at|capget|vsyslog|tcsetattr|prctl|getcp
 pthread_(mutex|rwlock|cond|barrier)attr_.*|pthread_attr_getaffinity_np|pthread_get(cpuclockid|name_np)    the same line as other attributes
 backtrace_symbols(_fd)?|getdate|getopt_long(_only)?|pclose|process_vm_writev|setbuf(fer)?|timer(fd)?_gettime|sched_rr_get_interval    like their kin
 END
-called=$(grep -oE '\b(T|PATH)\([A-Za-z_0-9]+' "$source" | sed 's/.*(//' | sort -u)
+called=$(grep -ohE '\b(T|PATH)\([A-Za-z_0-9]+' "${sources[@]}" | sed 's/.*(//' | sort -u)
 tables=$(nm "$build"/pic/recorder/intercept/{calls_*,stdio,printf,scanf}.o | sed -n 's/.* __interceptor_//p' | sort -u)
 missing=$(comm -23 <(echo "$tables") <(echo "$called") | grep -vxEf <(sed -E 's/(    |\t).*//' "$tmp/not_called"))
-[ -z "$missing" ] || { echo "in the table, but not called by calls.c:" $missing; fail=1; }
+[ -z "$missing" ] || { echo "in the table, but not called by calls*.c:" $missing; fail=1; }
 exit $fail
