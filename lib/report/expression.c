@@ -329,6 +329,33 @@ bool expression_passed(const char *line, const char *function, char name[EXPRESS
 	return found && argument(line, found, name);
 }
 
+/* The whole word in the text; NULL: it is not there. */
+static const char *word_in(const char *text, const char *word, size_t length)
+{
+	for (const char *at = text; length && (at = strchr(at, *word)) != NULL; at++)
+		if ((at == text || !is_name(at[-1])) && !strncmp(at, word, length) && !is_name(at[length]))
+			return at;
+	return NULL;
+}
+
+int expression_begins(const char *line, const char *function, const char *name)
+{
+	const char *bracket = strchr(function, '(');
+	size_t n = bracket ? (size_t)(bracket - function) : strlen(function), length = strlen(line);
+	while (length && isspace((unsigned char)line[length - 1]))
+		length--;
+	for (size_t i = n; i; i--) /* of "queue::enter" the line has the last part */
+		if (function[i - 1] == ':') {
+			function += i;
+			n -= i;
+			break;
+		}
+	const char *at = isspace((unsigned char)*line) ? NULL : word_in(line, function, n);
+	if (!at || at[n + strspn(at + n, " ")] != '(' || !length || line[length - 1] == ';')
+		return -1;
+	return word_in(at + n, name, strlen(name)) != NULL;
+}
+
 bool expression_called(const char *line, uint32_t column, char name[EXPRESSION_MAX])
 {
 	if (!column || column > strlen(line) || (column > 1 && is_name(line[column - 2])))

@@ -153,6 +153,23 @@ static const struct rt_frame *caller_of(const struct report *r, const struct des
 	return NULL;
 }
 
+/*
+ * True if the variable may be a parameter of the function: its name is in the brackets of the line above where the
+ * function begins, or no such line is near.
+ */
+static bool is_parameter(const struct report *r, const struct rt_frame *frame, const char *name)
+{
+	enum { LINES_MAX = 64 };
+	for (uint32_t line = frame->line; line && line + LINES_MAX > frame->line; line--) {
+		char *text = snippet_whole(r->sources, frame->file, line);
+		int begins = text ? expression_begins(text, frame->function, name) : -1;
+		free(text);
+		if (begins >= 0)
+			return begins;
+	}
+	return true;
+}
+
 bool place_locked(const struct report *r, const struct description *acquire, char name[EXPRESSION_MAX])
 {
 	enum { WRAPPERS_MAX = 3 };
@@ -165,7 +182,7 @@ bool place_locked(const struct report *r, const struct description *acquire, cha
 	char *line = line_of(r, frame);
 	bool known = line && expression_locked(line, name), handed = known && expression_locks_pointer(line);
 	free(line);
-	for (int i = 0; handed && i < WRAPPERS_MAX; i++) {
+	for (int i = 0; handed && i < WRAPPERS_MAX && is_parameter(r, frame, name); i++) {
 		const struct rt_frame *caller = caller_of(r, acquire, frame);
 		line = frame->function ? line_of(r, caller) : NULL;
 		bool passed = line && expression_passed(line, frame->function, name, &handed);

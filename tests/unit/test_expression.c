@@ -111,6 +111,20 @@ START_TEST(a_pointer_to_a_lock_is_named_by_the_caller)
 }
 END_TEST
 
+START_TEST(a_pointer_that_is_no_parameter_is_not_handed_over)
+{
+	ck_assert_int_eq(expression_begins("void enter(mutex *m)", "enter", "m"), 1);
+	ck_assert_int_eq(expression_begins("void queue::enter (mutex *m) {", "queue::enter(mutex*)", "m"), 1);
+	ck_assert_int_eq(expression_begins("void *try_enter(unsigned hash) {", "try_enter", "m"), 0);
+	ck_assert_int_eq(expression_begins("void *try_enter(unsigned mm) {", "try_enter", "m"), 0);
+	ck_assert_int_eq(expression_begins("\tenter(m);", "enter", "m"), -1);
+	ck_assert_int_eq(expression_begins("void enter(mutex *m);", "enter", "m"), -1);
+	ck_assert_int_eq(expression_begins("void reenter(mutex *m)", "enter", "m"), -1);
+	ck_assert_int_eq(expression_begins("", "enter", "m"), -1);
+	ck_assert_int_eq(expression_begins("x", "", "m"), -1);
+}
+END_TEST
+
 START_TEST(what_a_line_calls_or_frees)
 {
 	char name[EXPRESSION_MAX];
@@ -171,6 +185,7 @@ SUITE(expression)
 	tcase_add_test(t, the_variable_that_a_line_assigns_to);
 	tcase_add_test(t, what_a_line_reads_or_copies);
 	tcase_add_test(t, a_pointer_to_a_lock_is_named_by_the_caller);
+	tcase_add_test(t, a_pointer_that_is_no_parameter_is_not_handed_over);
 	tcase_add_test(t, what_a_line_calls_or_frees);
 	tcase_add_test(t, what_a_line_locks);
 	tcase_add_test(t, a_name_that_is_too_long_is_none);
