@@ -1,25 +1,17 @@
 /* The runs of an exploration: started, some at once, taken in as they end; see explore.h. */
 #include "cmd/explore.h"
 
+#include "cmd/interrupt.h"
 #include "cmd/messages.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static volatile sig_atomic_t interrupted;
-
-static void interrupt(int signal)
-{
-	interrupted = signal;
-}
 
 /* ---- Progress ---- */
 
@@ -192,7 +184,7 @@ static enum rt_status wait_for_runs(struct exploring *x, struct rt_error *err)
 		return rt_error_set(err, RT_EMEMORY, "no memory to explore");
 	for (uint32_t i = 0; i < x->o.jobs; i++)
 		fds[i] = (struct pollfd){.fd = x->slots[i].t ? try_fd(x->slots[i].t) : -1, .events = POLLIN};
-	poll(fds, x->o.jobs, 1000);
+	interrupt_wait(fds, x->o.jobs, &(struct timespec){.tv_sec = 1});
 	free(fds);
 	return RT_OK;
 }
@@ -230,9 +222,6 @@ static enum rt_status make_folders(struct exploring *x, struct rt_error *err)
 	return RT_OK;
 }
 
-enum { SIGNALS = 3 };
-static const int signals[SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
-
 /* What belongs to the program that was explored before, if there was one. */
 static void begin_target(struct exploring *x)
 {
@@ -256,7 +245,7 @@ static enum rt_status make_runs(struct exploring *x, struct rt_error *err)
 	for (bool busy = true; !status && busy;) {
 		busy = false;
 		for (uint32_t i = 0; !status && i < x->o.jobs; i++) {
-			x->stopped |= interrupted != 0;
+			x->stopped |= interrupt_came() != 0;
 			if (!x->stopped)
 				status = step_slot(x, &x->slots[i], err);
 			busy |= x->slots[i].t != NULL;
@@ -270,16 +259,14 @@ static enum rt_status make_runs(struct exploring *x, struct rt_error *err)
 
 enum rt_status explore_runs(struct exploring *x, struct rt_error *err)
 {
-	struct sigaction old[SIGNALS];
-	const struct sigaction action = {.sa_handler = interrupt};
+	struct sigaction old[INTERRUPTS];
 	enum rt_status status = RT_OK;
 	begin_target(x);
 	if (!x->slots) {
 		x->slots = calloc(x->o.jobs, sizeof *x->slots);
 		status = x->slots ? make_folders(x, err) : rt_error_set(err, RT_EMEMORY, "no memory to explore");
 	}
-	for (int i = 0; i < SIGNALS; i++)
-		sigaction(signals[i], &action, &old[i]);
+	interrupt_take(old);
 	if (!status)
 		status = make_runs(x, err);
 	for (uint32_t i = 0; x->slots && i < x->o.jobs; i++)
@@ -288,8 +275,7 @@ enum rt_status explore_runs(struct exploring *x, struct rt_error *err)
 		status = explore_statuses(x, err);
 	if (!x->o.quiet && isatty(STDERR_FILENO))
 		messages_progress(NULL);
-	for (int i = 0; i < SIGNALS; i++)
-		sigaction(signals[i], &old[i], NULL);
+	interrupt_give(old);
 	return status;
 }
 

@@ -1,6 +1,7 @@
 /* Replaying the entries of a report, some at once; see replay.h. */
 #include "cmd/replay.h"
 
+#include "cmd/interrupt.h"
 #include "cmd/messages.h"
 #include "cmd/replay_choose.h"
 #include "cmd/replay_debug.h"
@@ -12,8 +13,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,55 +67,18 @@ struct replaying {
 	bool confirmed, held, cut_short;
 };
 
-enum { SIGNALS = 3 };
-static const int signals[SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
-static volatile sig_atomic_t interrupted;
-
-static void interrupt(int signal)
-{
-	interrupted = signal;
-}
-
-static void take_signals(struct sigaction old[SIGNALS])
-{
-	const struct sigaction action = {.sa_handler = interrupt};
-	for (int i = 0; i < SIGNALS; i++)
-		sigaction(signals[i], &action, &old[i]);
-}
-
-static void give_signals(const struct sigaction old[SIGNALS])
-{
-	for (int i = 0; i < SIGNALS; i++)
-		sigaction(signals[i], &old[i], NULL);
-	if (interrupted)
-		raise(interrupted);
-}
-
-/* As poll does, up to a time or without end (NULL); an interrupt right before it ends it, too. */
-static void wait_until(struct pollfd *fds, nfds_t n, const struct timespec *time)
-{
-	sigset_t taken, before;
-	sigemptyset(&taken);
-	for (int i = 0; i < SIGNALS; i++)
-		sigaddset(&taken, signals[i]);
-	sigprocmask(SIG_BLOCK, &taken, &before);
-	if (!interrupted)
-		ppoll(fds, n, time, &before);
-	sigprocmask(SIG_SETMASK, &before, NULL);
-}
-
 /* False: interrupted. */
 static bool wait_for_one(int fd)
 {
 	struct pollfd one = {.fd = fd, .events = POLLIN};
-	wait_until(&one, 1, NULL);
-	return !interrupted;
+	interrupt_wait(&one, 1, NULL);
+	return !interrupt_came();
 }
 
 /* True if an interrupt came that leaves a report of what was replayed so far. */
 static bool is_cut_short(const struct replaying *p)
 {
-	return interrupted == SIGINT && p->r && !p->o->hold;
+	return interrupt_came() == SIGINT && p->r && !p->o->hold;
 }
 
 /* ---- One job ---- */
@@ -363,11 +325,11 @@ static enum rt_status wait_for_runs(struct replaying *p)
 		fds[i] = (struct pollfd){.fd = p->jobs[i].t ? try_fd(p->jobs[i].t) : -1, .events = POLLIN};
 	fds[p->o->jobs] = (struct pollfd){.fd = reference_fd(&p->reference), .events = POLLIN};
 	static const struct timespec look = {.tv_nsec = 100000000};
-	wait_until(fds, (nfds_t)p->o->jobs + 1, p->o->hold && !p->held ? &look : NULL);
+	interrupt_wait(fds, (nfds_t)p->o->jobs + 1, p->o->hold && !p->held ? &look : NULL);
 	free(fds);
-	if (p->o->hold && p->jobs[0].t && !p->held && !interrupted)
+	if (p->o->hold && p->jobs[0].t && !p->held && !interrupt_came())
 		return look_at_held(p);
-	return interrupted && !is_cut_short(p) ? rt_error_set(p->err, RT_ESYSTEM, "interrupted") : RT_OK;
+	return interrupt_came() && !is_cut_short(p) ? rt_error_set(p->err, RT_ESYSTEM, "interrupted") : RT_OK;
 }
 
 /* The runs under way end; what their anomalies' earlier runs did counts. */
@@ -383,7 +345,7 @@ static void cut_jobs_short(struct replaying *p)
 			end_job(p, j);
 	}
 	p->cut_short = true;
-	interrupted = 0;
+	interrupt_forget();
 }
 
 static enum rt_status replay_all(struct replaying *p)
@@ -541,12 +503,20 @@ static enum rt_status follow_script(struct replaying *p, struct job *j, struct s
 	return status;
 }
 
+/* A signal that ended the runs is this process's too, unless a report was to be left. */
+static void end_runs(const struct sigaction old[INTERRUPTS])
+{
+	interrupt_give(old);
+	if (interrupt_came())
+		raise(interrupt_came());
+}
+
 enum rt_status replay_script(struct script *s, struct rt_trace *trace, const struct replay_options *options,
                              struct replay_result **result, struct rt_error *err)
 {
 	static const struct rt_trace_info unknown = {.path = "the schedule"};
 	struct replay_options o = *options;
-	struct sigaction old[SIGNALS];
+	struct sigaction old[INTERRUPTS];
 	struct job job = {.attempt = 1, .result = calloc(1, sizeof *job.result)};
 	struct replaying p = {.o = &o,
 	                      .trace = trace,
@@ -556,7 +526,7 @@ enum rt_status replay_script(struct script *s, struct rt_trace *trace, const str
 	                      .began = time(NULL)};
 	o.jobs = 1;
 	enum rt_status status = job.result ? find_program(&p) : rt_error_set(err, RT_EMEMORY, "no memory for a run");
-	take_signals(old);
+	interrupt_take(old);
 	if (!status)
 		status = make_folders(&p);
 	snprintf(job.folder, sizeof job.folder, "%.200s/0", p.folder);
@@ -578,14 +548,14 @@ enum rt_status replay_script(struct script *s, struct rt_trace *trace, const str
 	replay_free(job.result);
 	p.jobs = NULL;
 	release(&p);
-	give_signals(old);
+	end_runs(old);
 	return status;
 }
 
 enum rt_status replay_report(struct report *r, const struct replay_options *options, bool *confirmed,
                              struct rt_error *err)
 {
-	struct sigaction old[SIGNALS];
+	struct sigaction old[INTERRUPTS];
 	struct replaying p = {.r = r,
 	                      .o = options,
 	                      .trace = r->analysis->trace,
@@ -598,7 +568,7 @@ enum rt_status replay_report(struct report *r, const struct replay_options *opti
 	p.jobs = calloc(options->jobs, sizeof *p.jobs);
 	if (!p.jobs)
 		status = rt_error_set(err, RT_EMEMORY, "no memory to replay a report");
-	take_signals(old);
+	interrupt_take(old);
 	if (!status)
 		status = replay_choose(r, options, p.watched, &p.entries, &p.count, err);
 	if (!status)
@@ -609,6 +579,6 @@ enum rt_status replay_report(struct report *r, const struct replay_options *opti
 		status = replay_all(&p);
 	*confirmed = p.confirmed;
 	release(&p);
-	give_signals(old);
+	end_runs(old);
 	return status;
 }
