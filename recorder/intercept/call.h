@@ -68,6 +68,12 @@ static inline void rt_call_heap_end(uintptr_t *outer)
 {
 	rt_heap_called(*outer);
 }
+/* First before a call where a thread may be cancelled. For the same files. */
+#define CANCELABLE uintptr_t rt_call_pc __attribute__((cleanup(rt_call_left), unused)) = pc
+static inline void rt_call_left(const uintptr_t *pc)
+{
+	rt_cancel_seen(*pc);
+}
 /*
  * Last before, and first after, a call that may block: a thread that takes turns gives its turn up meanwhile.
  */

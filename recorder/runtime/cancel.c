@@ -140,13 +140,31 @@ RT_INTERPOSE(int, pthread_setcancelstate, (int state, int *old))
 	return told(result, old, RT_CALLER);
 }
 
-/* By turns a thread that waits where it can be cancelled is woken for it. */
+void rt_cancel_seen(uintptr_t pc)
+{
+	if (RT_UNLIKELY(__atomic_load_n(&rt_thread.canceled, __ATOMIC_ACQUIRE)))
+		rt_emit_sync(RT_OP_HB_AFTER, (uintptr_t)rt_pthread_self(), 0, pc, 0);
+}
+
+RT_INTERPOSE(void, pthread_testcancel, (void))
+{
+	if (!rt_thread.uncancelable)
+		rt_cancel_seen(RT_CALLER);
+	RT_REAL(pthread_testcancel)();
+}
+
+/*
+ * The cleanup handlers, and the end, of a thread that is cancelled come after this. By turns a thread that waits where
+ * it can be cancelled is woken for it.
+ */
 RT_EXPORT int pthread_cancel(pthread_t thread)
 {
-	if (RT_UNLIKELY(rt_controlled)) {
-		rt_turn_step(RT_OP_NONE, 0, 0, RT_CALLER, 0, false);
-		rt_turn_woke();
+	if (rt_recording()) {
+		rt_emit_sync(RT_OP_HB_BEFORE, (uintptr_t)thread, 0, RT_CALLER, 0);
+		__atomic_store_n(&rt_thread_of(thread)->canceled, true, __ATOMIC_RELEASE);
 	}
+	if (RT_UNLIKELY(rt_controlled))
+		rt_turn_woke();
 	int result = RT_REAL(pthread_cancel)(thread);
 	if (RT_UNLIKELY(rt_controlled) && result == 0 && rt_turn_mine())
 		rt_turn_canceled(rt_thread_of(thread));

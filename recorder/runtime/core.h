@@ -62,6 +62,7 @@ struct rt_thread {
 	uint32_t index;                   /* number in the trace, if known */
 	bool known;
 	bool asynchronous, uncancelable; /* as pthread_setcanceltype and -state have it; cancel.c */
+	bool canceled;                   /* pthread_cancel was called for it, by any thread */
 	bool whole;                      /* what it has done in the recorder is done, and recorded */
 	bool timeless;                   /* must not look at any clock */
 	bool made;                       /* created by pthread_create or thrd_create */

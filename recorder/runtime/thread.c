@@ -182,6 +182,7 @@ static void end_thread(void *rounds)
 	rt_busy_begin();
 	rt_self = s;
 	rt_call_at(RT_AT_THREAD_END);
+	rt_cancel_seen(0);
 	rt_emit_sync(RT_OP_END, 0, 0, 0, 0);
 	rt_self = &rt_dead;
 	rt_thread.own = NULL;

@@ -74,12 +74,30 @@ static void is_stuck(state_t *s)
 		ends(RT_PLAN_STUCK, s);
 }
 
+/* Bytes from an address on, of n, that are in one page. */
+static uint64_t in_page(uint64_t at, uint64_t n)
+{
+	enum { PAGE = 4096 };
+	uint64_t left = PAGE - at % PAGE;
+
+	return n < left ? n : left;
+}
+
+/* Memory may have several addresses, each page of an access others. */
 static bool overlap(const struct rt_step *a, const struct rt_step *b)
 {
 	uint64_t a_size = a->arg ? a->arg : 1, b_size = b->arg ? b->arg : 1;
-	uint64_t a_at = rt_place(a->object), b_at = rt_place(b->object); /* memory may have several addresses */
 
-	return a_at < b_at + b_size && b_at < a_at + a_size;
+	if (!rt_place_twice)
+		return a->object < b->object + b_size && b->object < a->object + a_size;
+	for (uint64_t i = 0; i < a_size; i += in_page(a->object + i, a_size - i))
+		for (uint64_t k = 0; k < b_size; k += in_page(b->object + k, b_size - k)) {
+			uint64_t x = rt_place(a->object + i), y = rt_place(b->object + k);
+
+			if (x < y + in_page(b->object + k, b_size - k) && y < x + in_page(a->object + i, a_size - i))
+				return true;
+		}
+	return false;
 }
 
 static bool writes(unsigned op)

@@ -217,7 +217,7 @@ holds '[.anomalies[] | select(.variable.name == "waited" or .variable.name == "w
 # Both accesses are pending on one memory, at two addresses.
 recorded more/two_addresses_racy --serial
 run 0 replay --attempts 1 --resolve first two_addresses_racy.zst
-holds '[.anomalies[] | select(.kind == "race" and .verdict == "confirmed")] | length >= 4'
+holds '[.anomalies[] | select(.kind == "race" and .verdict == "confirmed")] | length >= 5'
 recorded refcount_racy
 run 0 replay refcount_racy.zst
 holds '[.anomalies[] | select(.replay)] | length >= 1 and all(.verdict == "confirmed")'

@@ -466,4 +466,51 @@ holds '[.anomalies[] | select(.replay)] | all(.replay.results[0] | .outcome == "
 for line in 12 20 32; do
 	holds "any(.anomalies[] | select(.replay) | .events[]; .source.line == $line)"
 done
+# --- What a thread does when it is cancelled comes after the cancellation.
+cat >cancelled.c <<'END'
+#include <pthread.h>
+#include <semaphore.h>
+#include <unistd.h>
+static int told[4], seen;
+static sem_t never;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static void see(void *what)
+{
+	seen += *(int *)what;
+}
+static void *waits(void *what)
+{
+	pthread_cleanup_push(see, what);
+	if (what == &told[0])
+		pause();
+	if (what == &told[1])
+		sem_wait(&never);
+	if (what == &told[2])
+		sleep(60);
+	pthread_mutex_lock(&mutex);
+	for (;;)
+		pthread_cond_wait(&condition, &mutex);
+	pthread_cleanup_pop(0);
+	return NULL;
+}
+int main(void)
+{
+	sem_init(&never, 0, 0);
+	for (int i = 0; i < 4; i++) {
+		pthread_t t;
+		pthread_create(&t, NULL, waits, &told[i]);
+		usleep(1000);
+		told[i] = 1;
+		pthread_cancel(t);
+		pthread_join(t, NULL);
+	}
+	return seen != 4;
+}
+END
+gcc -g -O1 -fsanitize=thread cancelled.c -o cancelled -lpthread || wrong "cancelled.c does not compile"
+for how in "" --serial=3; do
+	run 0 record $how -o cancelled.zst ./cancelled
+	run 0 analyze --fail-on predicted -f json cancelled.zst
+done
 exit $fail

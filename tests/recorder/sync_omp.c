@@ -20,7 +20,7 @@ static __attribute__((no_sanitize("thread"))) uint64_t mix(uint64_t x)
 
 static __attribute__((no_sanitize("thread"))) unsigned long dependence(const char *p, int read)
 {
-	enum { REGION_OBJECTS = 37, KINDS = 3 };
+	enum { REGION_OBJECTS = 38, KINDS = 3 };
 	uint64_t parent = 0x200000000000 + REGION_OBJECTS; /* the first object behind those of the first region */
 
 	return 0xc00000000000 + (mix(mix(parent) + ((uintptr_t)p * KINDS + (unsigned)read)) >> 18);
