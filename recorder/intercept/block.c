@@ -28,9 +28,9 @@
 
 static int sleep_by_turns(clockid_t clock, const struct timespec *time, uintptr_t pc)
 {
-	pthread_testcancel();
+	rt_testcancel(pc);
 	rt_turn_sleep(RT_UNTIL(clock, time), pc);
-	pthread_testcancel();
+	rt_testcancel(pc);
 	return 0;
 }
 

@@ -63,7 +63,7 @@ int rt_wait_by_turns(struct rt_wait *w, unsigned flags, struct rt_until until)
 {
 	struct rt_blocking b __attribute__((cleanup(rt_blocking_left))) = {
 	    .op = RT_OP_WAIT_END, .object = (uintptr_t)w->cond, .pc = w->pc, .flags = flags};
-	pthread_testcancel();
+	rt_testcancel(w->pc);
 	int result = RT_REAL(pthread_mutex_unlock)(w->mutex);
 	if (result != 0)
 		return result;
@@ -76,7 +76,7 @@ int rt_wait_by_turns(struct rt_wait *w, unsigned flags, struct rt_until until)
 		woken = rt_turn_block(RT_OP_WAIT_END, (uintptr_t)w->cond, until, true);
 	result = take_again(w, flags);
 	if (woken == RT_TURN_CANCELED)
-		pthread_testcancel();
+		rt_testcancel(w->pc);
 	return rt_blocking_result(&b, result == 0 && woken == RT_TURN_TIMEOUT ? ETIMEDOUT : result);
 }
 

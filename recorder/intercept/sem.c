@@ -145,7 +145,7 @@ static unsigned is_shared(const sem_t *sem)
 static int take(sem_t *sem)
 {
 	int saved = errno;
-	pthread_testcancel();
+	rt_testcancel(0);
 	if (RT_REAL(sem_trywait)(sem) == 0)
 		return 0;
 	errno = saved;

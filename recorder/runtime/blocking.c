@@ -36,7 +36,7 @@ bool rt_blocking_turns(struct rt_blocking *b, struct rt_until until)
 		again = true;
 		break;
 	case RT_TURN_CANCELED:
-		pthread_testcancel();
+		rt_testcancel(b->pc);
 		again = true;
 		break;
 	case RT_TURN_TIMEOUT:

@@ -146,11 +146,16 @@ void rt_cancel_seen(uintptr_t pc)
 		rt_emit_sync(RT_OP_HB_AFTER, (uintptr_t)rt_pthread_self(), 0, pc, 0);
 }
 
-RT_INTERPOSE(void, pthread_testcancel, (void))
+RT_INTERPOSE(void, pthread_testcancel, (void));
+void rt_testcancel(uintptr_t pc)
 {
 	if (!rt_thread.uncancelable)
-		rt_cancel_seen(RT_CALLER);
+		rt_cancel_seen(pc);
 	RT_REAL(pthread_testcancel)();
+}
+RT_EXPORT void pthread_testcancel(void)
+{
+	rt_testcancel(RT_CALLER);
 }
 
 /*

@@ -59,6 +59,7 @@ void rt_emit_object(const volatile void *object, uintptr_t pc);
 void rt_emit_object_read(const volatile void *object, uintptr_t pc);
 /* A wait that may have ended because another thread has cancelled this one: what it does now comes after that. */
 void rt_cancel_seen(uintptr_t pc);
+void rt_testcancel(uintptr_t pc); /* pthread_testcancel */
 /* A time mark around a call that may block (sleep, read, ...): also begins a new epoch of the repeat filter. */
 void rt_emit_time(void);
 
