@@ -9,19 +9,17 @@
 #include "recorder/collector/code_updates.h"
 
 #include "recorder/collector/code.h"
+#include "recorder/collector/x86.h"
 
-#include <capstone/capstone.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { FUNCTION_MAX = 1 << 16, VISITS_MAX = 4096, WINDOW_MAX = 64, WORDS_MAX = 4 };
 
-/* What may hold the value: bits 0 to 15 the general registers, 16 to 31 the vector registers, then these. */
-enum { FLAGS_BIT = 32, WORD_BIT };
-#define BIT(n) (UINT64_C(1) << (n))
-#define FLAGS BIT(FLAGS_BIT)
-#define WORDS (((BIT(WORDS_MAX)) - 1) << WORD_BIT)
-#define MOVED BIT(WORD_BIT + WORDS_MAX) /* the stack pointer was, since words were where search.words says */
+/* What may hold the value, beside registers and flags. */
+enum { WORD_BIT = X86_NEXT_BIT };
+#define WORDS (((X86_BIT(WORDS_MAX)) - 1) << WORD_BIT)
+#define MOVED X86_BIT(WORD_BIT + WORDS_MAX) /* the stack pointer was, since words were where search.words says */
 
 /* A word of the stack that holds it in between. */
 struct word {
@@ -45,14 +43,14 @@ struct search {
 	const struct code_function *function;
 	struct word words[WORDS_MAX];
 	unsigned word_count;
-	uint64_t *known; /* by byte of the function: what holds the value before the instruction there, if seen: DONE */
+	uint64_t *known; /* by byte of the function: what holds the value before the instruction there, if seen: SEEN */
 	uint16_t *open;  /* addresses to go on from */
 	unsigned open_count, visits;
 	bool stored; /* the update itself was, or can no longer be */
 	bool fails;
 	bool framed; /* the function keeps a frame pointer in rbp */
 };
-#define SEEN BIT(63)
+#define SEEN X86_BIT(63)
 
 struct code_updates *code_updates_create(struct debug *d)
 {
@@ -90,201 +88,6 @@ void code_updates_free(struct code_updates *u)
 	free(u);
 }
 
-/* ---- Instructions ---- */
-
-/* Number of a general register of any width, 0 to 15; -1: it is none. */
-static int general(x86_reg r)
-{
-	static const x86_reg names[16][5] = {
-	    {X86_REG_RAX, X86_REG_EAX, X86_REG_AX, X86_REG_AL, X86_REG_AH},
-	    {X86_REG_RCX, X86_REG_ECX, X86_REG_CX, X86_REG_CL, X86_REG_CH},
-	    {X86_REG_RDX, X86_REG_EDX, X86_REG_DX, X86_REG_DL, X86_REG_DH},
-	    {X86_REG_RBX, X86_REG_EBX, X86_REG_BX, X86_REG_BL, X86_REG_BH},
-	    {X86_REG_RSP, X86_REG_ESP, X86_REG_SP, X86_REG_SPL},
-	    {X86_REG_RBP, X86_REG_EBP, X86_REG_BP, X86_REG_BPL},
-	    {X86_REG_RSI, X86_REG_ESI, X86_REG_SI, X86_REG_SIL},
-	    {X86_REG_RDI, X86_REG_EDI, X86_REG_DI, X86_REG_DIL},
-	    {X86_REG_R8, X86_REG_R8D, X86_REG_R8W, X86_REG_R8B},
-	    {X86_REG_R9, X86_REG_R9D, X86_REG_R9W, X86_REG_R9B},
-	    {X86_REG_R10, X86_REG_R10D, X86_REG_R10W, X86_REG_R10B},
-	    {X86_REG_R11, X86_REG_R11D, X86_REG_R11W, X86_REG_R11B},
-	    {X86_REG_R12, X86_REG_R12D, X86_REG_R12W, X86_REG_R12B},
-	    {X86_REG_R13, X86_REG_R13D, X86_REG_R13W, X86_REG_R13B},
-	    {X86_REG_R14, X86_REG_R14D, X86_REG_R14W, X86_REG_R14B},
-	    {X86_REG_R15, X86_REG_R15D, X86_REG_R15W, X86_REG_R15B},
-	};
-	for (int i = 0; i < 16; i++)
-		for (int k = 0; k < 5; k++)
-			if (names[i][k] == r && r != X86_REG_INVALID)
-				return i;
-	return -1;
-}
-
-enum { RAX = 1 << 0, RCX = 1 << 1, RDX = 1 << 2, RSI = 1 << 6, RDI = 1 << 7, R8 = 1 << 8, R9 = 1 << 9 };
-#define XMM(n) BIT(16 + (n))
-#define ALL_XMM (UINT64_C(0xffff) << 16)
-/* What a call may change, the arguments that it may take in registers, and what registers it may return results in. */
-#define CALL_CHANGES ((uint64_t)(RAX | RCX | RDX | RSI | RDI | R8 | R9 | 1 << 10 | 1 << 11) | ALL_XMM | FLAGS)
-#define ARGUMENTS ((uint64_t)(RCX | RDX | RSI | RDI | R8 | R9 | 1 << 10) | (UINT64_C(0xff) << 16))
-#define RESULTS ((uint64_t)(RAX | RDX) | XMM(0) | XMM(1))
-/* Registers that instructions use without naming them. */
-#define IMPLIED ((uint64_t)(RAX | RCX | RDX | RSI | RDI) | XMM(0) | FLAGS)
-
-/* The bit of a register; 0: of none that could hold the value; *other: it cannot be told. */
-static uint64_t bit_of(x86_reg r, bool *other)
-{
-	int n = general(r);
-	if (n >= 0)
-		return BIT(n);
-	if (r >= X86_REG_XMM0 && r <= X86_REG_XMM15)
-		return XMM(r - X86_REG_XMM0);
-	if (r != X86_REG_RIP && r != X86_REG_INVALID)
-		*other = true;
-	return 0;
-}
-
-/* What an instruction does with its operands; the first one is what it writes, if it writes one. */
-enum deed {
-	UNKNOWN,
-	MOVES,    /* the first becomes the second, or what that is converted to */
-	COMPUTES, /* of all, into the first, and flags */
-	VECTOR,   /* of all, into the first, a vector register */
-	COMPARES, /* into flags */
-	CHOOSES,  /* by flags, too, into the first */
-	COUNTS,   /* computes, but leaves a part of the flags */
-	ADDRESS,  /* the first becomes the address of the second */
-	EXTENDS,  /* rax by itself, or into rdx */
-	POPS,
-	NOTHING
-};
-
-static enum deed deed_of(const cs_insn *insn)
-{
-	switch (insn->id) {
-	case X86_INS_MOV:
-	case X86_INS_MOVABS:
-	case X86_INS_MOVZX:
-	case X86_INS_MOVSX:
-	case X86_INS_MOVSXD:
-	case X86_INS_MOVAPS:
-	case X86_INS_MOVAPD:
-	case X86_INS_MOVUPS:
-	case X86_INS_MOVUPD:
-	case X86_INS_MOVDQA:
-	case X86_INS_MOVDQU:
-	case X86_INS_MOVD:
-	case X86_INS_MOVQ:
-	case X86_INS_CVTTSD2SI:
-	case X86_INS_CVTTSS2SI:
-		return MOVES;
-	case X86_INS_MOVSS:
-	case X86_INS_MOVSD: /* the string operation names its registers in memory operands */
-		return insn->detail->x86.op_count == 2 && (insn->detail->x86.operands[0].type == X86_OP_REG ||
-		                                           insn->detail->x86.operands[1].type == X86_OP_REG)
-		           ? MOVES
-		           : UNKNOWN;
-	case X86_INS_ADD:
-	case X86_INS_SUB:
-	case X86_INS_AND:
-	case X86_INS_OR:
-	case X86_INS_XOR:
-	case X86_INS_NEG:
-		return COMPUTES;
-	case X86_INS_IMUL:
-		return insn->detail->x86.op_count > 1 ? COUNTS : UNKNOWN;
-	case X86_INS_INC:
-	case X86_INS_DEC:
-	case X86_INS_NOT:
-	case X86_INS_SHL:
-	case X86_INS_SHR:
-	case X86_INS_SAR:
-	case X86_INS_ROL:
-	case X86_INS_ROR:
-		return COUNTS;
-	case X86_INS_ADDSS:
-	case X86_INS_ADDSD:
-	case X86_INS_SUBSS:
-	case X86_INS_SUBSD:
-	case X86_INS_MULSS:
-	case X86_INS_MULSD:
-	case X86_INS_MINSD:
-	case X86_INS_MAXSD:
-	case X86_INS_MINSS:
-	case X86_INS_MAXSS:
-	case X86_INS_CVTSI2SD:
-	case X86_INS_CVTSI2SS:
-	case X86_INS_CVTSD2SS:
-	case X86_INS_CVTSS2SD:
-	case X86_INS_PXOR:
-	case X86_INS_XORPS:
-	case X86_INS_XORPD:
-	case X86_INS_ANDPS:
-	case X86_INS_ANDPD:
-	case X86_INS_UNPCKLPS:
-	case X86_INS_UNPCKLPD:
-		return VECTOR;
-	case X86_INS_CMP:
-	case X86_INS_TEST:
-	case X86_INS_COMISD:
-	case X86_INS_COMISS:
-	case X86_INS_UCOMISD:
-	case X86_INS_UCOMISS:
-		return COMPARES;
-	case X86_INS_CMOVA:
-	case X86_INS_CMOVAE:
-	case X86_INS_CMOVB:
-	case X86_INS_CMOVBE:
-	case X86_INS_CMOVE:
-	case X86_INS_CMOVNE:
-	case X86_INS_CMOVG:
-	case X86_INS_CMOVGE:
-	case X86_INS_CMOVL:
-	case X86_INS_CMOVLE:
-	case X86_INS_CMOVS:
-	case X86_INS_CMOVNS:
-	case X86_INS_SBB:
-	case X86_INS_ADC:
-		return CHOOSES;
-	case X86_INS_LEA:
-		return ADDRESS;
-	case X86_INS_CDQ:
-	case X86_INS_CQO:
-	case X86_INS_CDQE:
-		return EXTENDS;
-	case X86_INS_POP:
-		return POPS;
-	case X86_INS_NOP:
-	case X86_INS_LEAVE:
-		return NOTHING;
-	default:
-		return UNKNOWN;
-	}
-}
-
-/* True if the instruction leaves nothing of what the first operand, a register, held. */
-static bool overwrites(const cs_insn *insn, enum deed deed)
-{
-	const cs_x86 *x = &insn->detail->x86;
-	bool vector = x->operands[0].reg >= X86_REG_XMM0 && x->operands[0].reg <= X86_REG_XMM15;
-	if (!x->op_count || x->operands[0].type != X86_OP_REG)
-		return false;
-	if (!vector)
-		return x->operands[0].size >= 4 && (deed == MOVES || deed == ADDRESS || deed == POPS);
-	/* A scalar that is moved between vector registers leaves the rest. */
-	return deed == MOVES &&
-	       (x->operands[1].type == X86_OP_MEM || (insn->id != X86_INS_MOVSS && insn->id != X86_INS_MOVSD));
-}
-
-/* xor eax, eax and its like make 0 of anything. */
-static bool clears(const cs_insn *insn)
-{
-	const cs_x86 *x = &insn->detail->x86;
-	return (insn->id == X86_INS_XOR || insn->id == X86_INS_SUB || insn->id == X86_INS_PXOR ||
-	        insn->id == X86_INS_XORPS || insn->id == X86_INS_XORPD) &&
-	       x->op_count == 2 && x->operands[0].type == X86_OP_REG && x->operands[1].type == X86_OP_REG &&
-	       x->operands[0].reg == x->operands[1].reg && x->operands[0].size >= 4;
-}
-
 /* ---- Words of the stack ---- */
 
 static bool is_frame(const struct search *s, x86_reg base)
@@ -308,7 +111,7 @@ static uint64_t words_at(const struct search *s, const cs_x86_op *op, bool *whol
 		if (w->base != op->mem.base || op->mem.disp >= w->offset + w->size ||
 		    w->offset >= op->mem.disp + op->size)
 			continue;
-		bits |= BIT(WORD_BIT + i);
+		bits |= X86_BIT(WORD_BIT + i);
 		*whole &= op->mem.disp <= w->offset && op->mem.disp + op->size >= w->offset + w->size;
 	}
 	return bits;
@@ -329,14 +132,14 @@ static bool keeps_stack(struct search *s)
 		const cs_x86 *x = &insn->detail->x86;
 		for (unsigned i = 0; i < x->op_count; i++) {
 			const cs_x86_op *op = &x->operands[i];
-			int named = op->type == X86_OP_REG ? general(op->reg) : -1;
+			int named = op->type == X86_OP_REG ? x86_general(op->reg) : -1;
 			bool memory = op->type == X86_OP_MEM, sets = !i && insn->id != X86_INS_PUSH;
 			bool base = memory && is_frame(s, op->mem.base);
-			if (base && (insn->id == X86_INS_LEA ? general(x->operands[0].reg) != 4 : !is_stack(s, op)))
+			if (base && (insn->id == X86_INS_LEA ? x86_general(x->operands[0].reg) != 4 : !is_stack(s, op)))
 				return false;
 			if ((named == 4 || (named == 5 && s->framed)) && !sets && insn->id != X86_INS_PUSH &&
 			    !(x->operands[0].type == X86_OP_REG &&
-			      (general(x->operands[0].reg) == 4 || general(x->operands[0].reg) == 5)))
+			      (x86_general(x->operands[0].reg) == 4 || x86_general(x->operands[0].reg) == 5)))
 				return false;
 		}
 	}
@@ -366,7 +169,7 @@ static uint64_t store(struct search *s, const cs_x86_op *to, uint64_t held, bool
 		if (s->word_count == WORDS_MAX || !keeps_stack(s))
 			return fail(s);
 		s->words[s->word_count] = word;
-		return held | BIT(WORD_BIT + s->word_count++);
+		return held | X86_BIT(WORD_BIT + s->word_count++);
 	}
 	if (window || s->stored || is_frame(s, to->mem.base))
 		return fail(s);
@@ -374,30 +177,22 @@ static uint64_t store(struct search *s, const cs_x86_op *to, uint64_t held, bool
 	return held;
 }
 
-/* True if the instruction moves the stack pointer. */
-static bool moves_stack(const cs_insn *insn)
-{
-	const cs_x86 *x = &insn->detail->x86;
-	return insn->id == X86_INS_PUSH || insn->id == X86_INS_POP || insn->id == X86_INS_LEAVE ||
-	       (x->op_count && x->operands[0].type == X86_OP_REG && general(x->operands[0].reg) == 4);
-}
-
 /* What holds the value after the instruction, of what did before (held). source: it loads the value itself. */
 static uint64_t step(struct search *s, uint64_t held, bool source, bool window)
 {
 	const cs_insn *insn = s->u->insn;
 	const cs_x86 *x = &insn->detail->x86;
-	enum deed deed = deed_of(insn);
+	enum x86_deed deed = x86_deed(insn);
 	uint64_t named = 0, inputs = 0, first = 0, kept_words = 0;
 	bool other = false, whole = true, memory = false;
 	for (unsigned i = 0; i < x->op_count; i++) {
 		const cs_x86_op *op = &x->operands[i];
 		uint64_t bits = 0;
 		if (op->type == X86_OP_REG) {
-			bits = bit_of(op->reg, &other);
+			bits = x86_bit(op->reg, &other);
 		} else if (op->type == X86_OP_MEM) {
-			uint64_t address = bit_of(op->mem.base, &other) | bit_of(op->mem.index, &other);
-			if (deed == ADDRESS)
+			uint64_t address = x86_bit(op->mem.base, &other) | x86_bit(op->mem.index, &other);
+			if (deed == X86_ADDRESS)
 				bits = address;
 			else if (address & held)
 				return fail(s);
@@ -409,40 +204,40 @@ static uint64_t step(struct search *s, uint64_t held, bool source, bool window)
 		}
 		named |= bits;
 		first = i ? first : bits;
-		if (i || (deed != MOVES && deed != ADDRESS && deed != POPS))
+		if (i || (deed != X86_MOVES && deed != X86_ADDRESS && deed != X86_POPS))
 			inputs |= bits;
 	}
-	if (held & WORDS && moves_stack(insn))
+	if (held & WORDS && x86_moves_stack(insn))
 		held |= MOVED;
-	if (deed == UNKNOWN)
-		return (named | IMPLIED) & held || (other && held & ALL_XMM) ? fail(s) : held;
-	if (deed == NOTHING)
-		return insn->id == X86_INS_LEAVE ? held & ~BIT(5) : held;
-	if (deed == EXTENDS)
-		return insn->id == X86_INS_CDQE ? held : held & RAX ? held | RDX : held & ~(uint64_t)RDX;
+	if (deed == X86_UNKNOWN)
+		return (named | X86_IMPLIED) & held || (other && held & X86_ALL_XMM) ? fail(s) : held;
+	if (deed == X86_NOTHING)
+		return insn->id == X86_INS_LEAVE ? held & ~X86_BIT(5) : held;
+	if (deed == X86_EXTENDS)
+		return insn->id == X86_INS_CDQE ? held : held & X86_RAX ? held | X86_RDX : held & ~(uint64_t)X86_RDX;
 	if (other && (source || named & held))
 		return fail(s);
-	if (deed == CHOOSES)
-		inputs |= FLAGS;
+	if (deed == X86_CHOOSES)
+		inputs |= X86_FLAGS;
 	bool takes = source || inputs & held;
 	kept_words = memory ? first : 0;
-	if (clears(insn)) {
+	if (x86_clears(insn)) {
 		held &= ~first;
-		return deed == COMPUTES ? held & ~FLAGS : held;
+		return deed == X86_COMPUTES ? held & ~X86_FLAGS : held;
 	}
-	if (deed == COMPARES)
-		return takes ? held | FLAGS : held & ~FLAGS;
-	if (deed == COMPUTES)
-		held = takes ? held | FLAGS : held & ~FLAGS;
-	else if (takes && (deed == COUNTS || deed == CHOOSES))
-		held |= FLAGS;
+	if (deed == X86_COMPARES)
+		return takes ? held | X86_FLAGS : held & ~X86_FLAGS;
+	if (deed == X86_COMPUTES)
+		held = takes ? held | X86_FLAGS : held & ~X86_FLAGS;
+	else if (takes && (deed == X86_COUNTS || deed == X86_CHOOSES))
+		held |= X86_FLAGS;
 	if (memory && takes)
-		return deed == MOVES ? store(s, &x->operands[0], held, window) : fail(s);
+		return deed == X86_MOVES ? store(s, &x->operands[0], held, window) : fail(s);
 	if (memory)
-		return deed == MOVES && whole ? held & ~kept_words : held;
+		return deed == X86_MOVES && whole ? held & ~kept_words : held;
 	if (takes)
 		return held | first;
-	return overwrites(insn, deed) ? held & ~first : held;
+	return x86_overwrites(insn, deed) ? held & ~first : held;
 }
 
 /* ---- Paths ---- */
@@ -483,9 +278,9 @@ static bool leads_it(struct search *s, uint64_t held)
 	for (unsigned i = 0; i < x->op_count; i++) {
 		const cs_x86_op *op = &x->operands[i];
 		if (op->type == X86_OP_REG)
-			named |= bit_of(op->reg, &other);
+			named |= x86_bit(op->reg, &other);
 		else if (op->type == X86_OP_MEM)
-			named |= bit_of(op->mem.base, &other) | bit_of(op->mem.index, &other) |
+			named |= x86_bit(op->mem.base, &other) | x86_bit(op->mem.index, &other) |
 			         (is_frame(s, op->mem.base) ? WORDS : 0);
 	}
 	return named & held;
@@ -499,9 +294,9 @@ static uint64_t call(struct search *s, const struct code_target *t, uint64_t hel
 	for (size_t i = 0; t->name && i < sizeof hooks / sizeof *hooks; i++)
 		hook |= !strncmp(t->name, hooks[i], strlen(hooks[i]));
 	s->stored = true;
-	if (held & (hook ? (uint64_t)(RSI | RDI) : ARGUMENTS))
+	if (held & (hook ? (uint64_t)(X86_RSI | X86_RDI) : X86_ARGUMENTS))
 		return fail(s);
-	held &= ~CALL_CHANGES;
+	held &= ~X86_CALL_CHANGES;
 	/* An exception would go on where this search does not. */
 	return held && !hook && code_catches(s->code, s->function->start) ? fail(s) : held;
 }
@@ -517,7 +312,7 @@ static void visit(struct search *s, uint64_t address)
 	}
 	uint64_t next = address + insn->size;
 	if (insn->id == X86_INS_RET) {
-		if (held & RESULTS)
+		if (held & X86_RESULTS)
 			fail(s);
 		return;
 	}
@@ -536,7 +331,7 @@ static void visit(struct search *s, uint64_t address)
 		return;
 	}
 	s->stored = true;
-	if (t.branches && held & FLAGS)
+	if (t.branches && held & X86_FLAGS)
 		fail(s);
 	else if (t.name || (t.address && (t.address < s->function->start || t.address >= s->function->end)))
 		call(s, &t, held);
@@ -578,10 +373,10 @@ static const char *hook_before(const struct code *code, uint64_t pc)
 static const cs_x86_op *load_of(const cs_insn *insn)
 {
 	const cs_x86 *x = &insn->detail->x86;
-	enum deed deed = deed_of(insn);
-	if (deed == ADDRESS || deed == NOTHING || deed == POPS)
+	enum x86_deed deed = x86_deed(insn);
+	if (deed == X86_ADDRESS || deed == X86_NOTHING || deed == X86_POPS)
 		return NULL;
-	for (unsigned i = deed == MOVES ? 1 : 0; i < x->op_count; i++)
+	for (unsigned i = deed == X86_MOVES ? 1 : 0; i < x->op_count; i++)
 		if (x->operands[i].type == X86_OP_MEM)
 			return &x->operands[i];
 	return NULL;
@@ -645,8 +440,8 @@ static void note_load(struct search *s, struct loads *l, const cs_x86_op *op, co
 {
 	const cs_insn *insn = s->u->insn;
 	const cs_x86_op *to = &insn->detail->x86.operands[0];
-	int base = op->mem.index == X86_REG_INVALID ? general(op->mem.base) : -1;
-	bool fixed = op->mem.index == X86_REG_INVALID && general(op->mem.base) < 0;
+	int base = op->mem.index == X86_REG_INVALID ? x86_general(op->mem.base) : -1;
+	bool fixed = op->mem.index == X86_REG_INVALID && x86_general(op->mem.base) < 0;
 	uint64_t address = (op->mem.base == X86_REG_RIP ? insn->address + insn->size : 0) + (uint64_t)op->mem.disp;
 	if (op->size == size && ((fixed && told->address && address == told->address) ||
 	                         (told->reg >= 0 && base == told->reg && !op->mem.disp)))
@@ -655,7 +450,8 @@ static void note_load(struct search *s, struct loads *l, const cs_x86_op *op, co
 	l->last = insn->address;
 	l->size = op->size;
 	if (!l->count++)
-		l->pointer = is_stack(s, op) && op->size == 8 && deed_of(insn) == MOVES ? general(to->reg) : -1;
+		l->pointer =
+		    is_stack(s, op) && op->size == 8 && x86_deed(insn) == X86_MOVES ? x86_general(to->reg) : -1;
 }
 
 /* Which of them is the access that was hooked: the one that is known to be, the only one, or the one by a pointer that
@@ -671,7 +467,7 @@ static uint64_t choose_load(const struct loads *l, unsigned size)
 static bool sets(const cs_insn *insn, int reg)
 {
 	const cs_x86 *x = &insn->detail->x86;
-	return reg >= 0 && x->op_count && x->operands[0].type == X86_OP_REG && general(x->operands[0].reg) == reg;
+	return reg >= 0 && x->op_count && x->operands[0].type == X86_OP_REG && x86_general(x->operands[0].reg) == reg;
 }
 
 /* Where the value is loaded; 0: it cannot be told. *hook: address of the next hook's call, which is a write's. */
@@ -689,7 +485,7 @@ static uint64_t find_load(struct search *s, uint64_t pc, unsigned size, uint64_t
 			return write ? choose_load(&loads, size) : 0;
 		}
 		const cs_x86_op *op = load_of(insn);
-		if (op && (deed_of(insn) == UNKNOWN || op == &insn->detail->x86.operands[0]))
+		if (op && (x86_deed(insn) == X86_UNKNOWN || op == &insn->detail->x86.operands[0]))
 			return 0;
 		if (op)
 			note_load(s, &loads, op, &told, size);
