@@ -141,31 +141,36 @@ static char **added(char *const *environment, bool watched, struct block *b)
 	return result;
 }
 
-static bool is_executable(const char *path)
+/* 0, or the error that an attempt to execute the file ends with. */
+static int refusal(const char *path)
 {
 	struct stat st = {0}; /* which the analyzer does not see filled in */
 
-	return RT_SYSCALL(SYS_newfstatat, AT_FDCWD, path, &st, 0) == 0 && S_ISREG(st.st_mode) &&
-	       RT_SYSCALL(SYS_access, path, X_OK) == 0;
+	if (RT_SYSCALL(SYS_newfstatat, AT_FDCWD, path, &st, 0) != 0)
+		return ENOENT;
+	return S_ISREG(st.st_mode) && RT_SYSCALL(SYS_access, path, X_OK) == 0 ? 0 : EACCES;
 }
 
 /*
- * The file that a name without a slash means, in `path` of this size; NULL: it is in no folder of PATH. As execvpe
- * finds it: an empty folder is the current one, and there is a default.
+ * The file that a name without a slash means, in `path` of this size; NULL: none in the folders of PATH can be
+ * executed, and *error says why. As execvpe finds it: an empty folder is the current one, and there is a default.
  */
-static const char *search(const char *name, char *path, size_t size)
+static const char *search(const char *name, char *path, size_t size, int *error)
 {
 	const char *folder = value_in(environ, "PATH");
 
+	*error = ENOENT;
 	for (folder = folder ? folder : "/bin:/usr/bin";; folder++) {
 		size_t n = 0;
 		while (folder[n] && folder[n] != ':')
 			n++;
-		if (n + rt_length(name) + 2 <= size) {
+		if (n + rt_length(name) + 3 <= size) {
 			for (size_t i = 0; i < n; i++)
 				path[i] = folder[i];
-			rt_append_text(n ? rt_append_text(path + n, "/") : path, name);
-			if (is_executable(path))
+			rt_append_text(rt_append_text(path + n, n ? "/" : "./"), name);
+			int failed = refusal(path);
+			*error = failed == ENOENT ? *error : failed;
+			if (!failed)
 				return path;
 		}
 		folder += n;
@@ -175,23 +180,36 @@ static const char *search(const char *name, char *path, size_t size)
 }
 
 /* True if it is a pipe, a device or the like: Valgrind opens, and may wait for, what the kernel refuses to execute. */
-static bool is_special(const char *file, bool searched)
+static bool is_special(const char *file)
 {
 	struct stat st = {0};
 
-	return file && !(searched && rt_same(rt_file_name(file), file)) &&
-	       RT_SYSCALL(SYS_newfstatat, AT_FDCWD, file, &st, 0) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+	return file && RT_SYSCALL(SYS_newfstatat, AT_FDCWD, file, &st, 0) == 0 && !S_ISREG(st.st_mode) &&
+	       !S_ISDIR(st.st_mode);
 }
 
-/* True if the file, which is about to be executed, will run under the tool. searched: a name may be found by PATH. */
-static bool will_be_watched(const char *file, bool searched)
-{
-	char path[4096];
+#define PATH_SIZE 4096
 
+/*
+ * What is executed instead of `file`, under the tool: the one that is found by PATH, where `searched` and a name asks
+ * for that. *error: 0, or why nothing is.
+ */
+static const char *found(const char *file, bool searched, char *path, int *error)
+{
+	*error = 0;
+	if (!rt_watched || !file)
+		return file;
+	if (searched && *file && rt_same(rt_file_name(file), file))
+		return search(file, path, PATH_SIZE, error);
+	*error = is_special(file) ? EACCES : 0;
+	return file;
+}
+
+/* True if the file, which is about to be executed, will run under the tool. */
+static bool will_be_watched(const char *file)
+{
 	if (!rt_watched || !rt_tree || !rt_tree->follows_plain || !is_followed())
 		return false;
-	if (searched && file && rt_same(rt_file_name(file), file))
-		file = search(file, path, sizeof path);
 	return rt_watch_next(file);
 }
 
@@ -207,13 +225,9 @@ static void set_executing(uint32_t is)
 }
 
 /* call: with `with`, the environment. */
-#define EXECUTE(file, searched, environment, call)                                                                     \
-	if (rt_watched && is_special(file, searched)) {                                                                \
-		errno = EACCES;                                                                                        \
-		return -1;                                                                                             \
-	}                                                                                                              \
+#define EXECUTE(file, environment, call)                                                                               \
 	struct block memory;                                                                                           \
-	bool watched = will_be_watched(file, searched);                                                                \
+	bool watched = will_be_watched(file);                                                                          \
 	char **with = added(environment, watched, &memory);                                                            \
 	set_executing(1);                                                                                              \
 	int result = call;                                                                                             \
@@ -229,11 +243,26 @@ RT_INTERPOSE(int, execve, (const char *path, char *const argv[], char *const env
 }
 int rt_execve(const char *path, char *const argv[], char *const environment[])
 {
-	EXECUTE(path, false, environment, RT_REAL(execve)(path, argv, with));
+	int error;
+
+	found(path, false, NULL, &error);
+	if (error) {
+		errno = error;
+		return -1;
+	}
+	EXECUTE(path, environment, RT_REAL(execve)(path, argv, with));
 }
 RT_INTERPOSE(int, execvpe, (const char *file, char *const argv[], char *const environment[]))
 {
-	EXECUTE(file, true, environment, RT_REAL(execvpe)(file, argv, with));
+	char path[PATH_SIZE];
+	int error;
+	const char *is = found(file, true, path, &error);
+
+	if (error) {
+		errno = error;
+		return -1;
+	}
+	EXECUTE(is, environment, RT_REAL(execvpe)(is, argv, with));
 }
 static bool is_same_file(int folder, const char *path, int flags, const char *name)
 {
@@ -280,7 +309,7 @@ int rt_execveat(int folder, const char *path, char *const argv[], char *const en
 
 	if (name)
 		return rt_execve(name, argv, environment);
-	EXECUTE(NULL, false, environment, RT_REAL(execveat)(folder, path, argv, with, flags));
+	EXECUTE(NULL, environment, RT_REAL(execveat)(folder, path, argv, with, flags));
 }
 RT_INTERPOSE(int, fexecve, (int fd, char *const argv[], char *const environment[]))
 {
@@ -289,7 +318,7 @@ RT_INTERPOSE(int, fexecve, (int fd, char *const argv[], char *const environment[
 
 	if (name)
 		return rt_execve(name, argv, environment);
-	EXECUTE(NULL, false, environment, RT_REAL(fexecve)(fd, argv, with));
+	EXECUTE(NULL, environment, RT_REAL(fexecve)(fd, argv, with));
 }
 RT_DEFINE(int, execv, (const char *path, char *const argv[]))
 {
@@ -346,13 +375,16 @@ RT_DEFINE(int, execle, (const char *path, const char *argument, ...))
 #define SPAWN(name, searched)                                                                                          \
 	RT_INTERPOSE(int, name, SPAWN_PARAMETERS)                                                                      \
 	{                                                                                                              \
-		if (rt_watched && is_special(file, searched))                                                          \
-			return EACCES;                                                                                 \
+		char path[PATH_SIZE];                                                                                  \
+		int error;                                                                                             \
+		const char *is = found(file, searched, path, &error);                                                  \
 		struct block memory;                                                                                   \
-		bool watched = will_be_watched(file, searched);                                                        \
+		if (error)                                                                                             \
+			return error;                                                                                  \
+		bool watched = will_be_watched(is);                                                                    \
 		char **with = added(environment, watched, &memory);                                                    \
 		rt_call_at(RT_AT_FORK);                                                                                \
-		int result = RT_REAL(name)(pid, file, actions, attributes, arguments, with);                           \
+		int result = RT_REAL(name)(pid, is, actions, attributes, arguments, with);                             \
 		if (watched)                                                                                           \
 			rt_watch_next(NULL);                                                                           \
 		release(&memory);                                                                                      \
@@ -391,7 +423,7 @@ static char *append_watched(char *to, const char *preload, const char *command)
 static const char *told(const char *command, struct block *b)
 {
 	const char *preload = value_in(environ, PRELOAD);
-	bool watched = rt_tree && rt_tree->shell[0] && will_be_watched("/bin/sh", false);
+	bool watched = rt_tree && rt_tree->shell[0] && will_be_watched("/bin/sh");
 	char *end;
 
 	*b = (struct block){0};

@@ -403,16 +403,19 @@ env -u LD_PRELOAD "$racetrace" record --no-children -o n.zst ./script >out 2>err
 ls n.zst.* >/dev/null 2>&1 && wrong 'with --no-children there are traces of children'
 
 # A program that is executed by its name is the one that execvpe finds: without PATH, in an empty folder of it, which is
-# the current one, and behind a folder that has a folder of that name.
-mkdir -p folder/named
+# the current one, and behind a folder that has a folder or a pipe of that name.
+mkdir -p folder/named pipes
+mkfifo -m 755 pipes/named || exit 1
 cat >find.c <<'END'
+#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 int main(int count, char **arguments)
 {
 	if (count < 3 || (*arguments[1] == '-' ? unsetenv("PATH") : setenv("PATH", arguments[1], 1)))
 		return 1;
-	return execvp(arguments[2], arguments + 2);
+	execvp(arguments[2], arguments + 2);
+	return errno == EACCES ? 2 : 1;
 }
 END
 cat >named.c <<'END'
@@ -450,15 +453,15 @@ int main(int count, char **arguments)
 }
 END
 gcc find.c -o find && gcc by.c -o by && gcc named.c -o named -pthread || exit 1
-printf '#!/bin/sh\n%s && %s && %s && %s && %s && %s && %s && %s\n' "./find - sh -c './named default'" './find : named here' \
+printf '#!/bin/sh\n%s && %s && %s && %s && %s && %s && %s && %s && %s\n%s\n[ $? = 2 ]\n' "./find - sh -c './named default'" './find : named here' \
 	'./find folder:. named behind' './find folder:: named last' './by number ./named number' './by at ./named at' \
-	'./by folder ./named folder' './by descriptor ./named descriptor' >finds
+	'./by folder ./named folder' './by descriptor ./named descriptor' './find pipes:. named pipe || exit 1' './find pipes named none' >finds
 chmod +x finds
-env -u LD_PRELOAD "$racetrace" record -o p.zst ./finds >out 2>err || wrong "finds: $(cat err)"
+env -u LD_PRELOAD timeout 120 "$racetrace" record -o p.zst ./finds >out 2>err || wrong "finds: $(cat err)"
 for f in p.zst.*; do
 	"$racetrace" info --format json "$f" | jq -r '.command[0] |= split("/")[-1] | "\(.command | join(" ")) \(.order)"'
 done | LC_ALL=C sort >got
-printf 'named %s exact\n' at behind default descriptor folder here last number | diff got - ||
+printf 'named %s exact\n' at behind default descriptor folder here last number pipe | diff got - ||
 	wrong 'programs that were executed by name'
 
 # The same for what system and popen start, where the shell's messages are as ever; and what cannot be executed is refused
