@@ -266,12 +266,12 @@ static void offer_some(struct atomicity_finder *s, struct found *f, const struct
                        uint32_t e3, const uint32_t *e2s)
 {
 	const uint32_t at[] = {w->next, w->next - 1, w->after, w->high - 1, w->low};
-	for (size_t i = 0; i < sizeof at / sizeof *at; i++)
-		if (in_window(w, at[i]))
-			offer(s, f, e1, e2s[at[i]], e3);
 	uint32_t from = w->low, to = w->high;
 	if (found_only_counts(f))
 		found_exclude(&s->found, f, leave_possible(s, w, e1, e3, e2s, &from, &to));
+	for (size_t i = 0; i < sizeof at / sizeof *at; i++)
+		if (at[i] >= from && at[i] < to && in_window(w, at[i]))
+			offer(s, f, e1, e2s[at[i]], e3);
 	for (uint32_t i = from; i < to && !found_full(&s->found, f); i++)
 		if (in_window(w, i))
 			offer(s, f, e1, e2s[i], e3);
