@@ -84,6 +84,7 @@ void stats_print(const struct stats *s, const struct report *r)
 	print_proofs(&ended, a);
 	if (a->jobs > 1)
 		fprintf(stderr, "jobs %" PRIu32 "\n", a->jobs);
+	fprintf(stderr, "entries %" PRIu32 "\nvalues %" PRIu32 "\n", model_entries(a->model), a->model->value_count);
 	if (a->model->event_count)
 		fprintf(stderr, "model-bytes-an-event %.1f\n",
 		        (double)model_bytes(a->model) / (double)a->model->event_count);

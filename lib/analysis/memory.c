@@ -1,6 +1,8 @@
 /* The memory that an analysis takes; see memory.h. */
 #include "lib/analysis/memory.h"
 
+#include "lib/relation/clock.h"
+
 /* Part of what analysis_memory says that is left for what is found. */
 enum { FOUND_MEMORY = 12 << 20 };
 
@@ -8,22 +10,36 @@ enum { FOUND_MEMORY = 12 << 20 };
 static const enum limit fitted[] = {LIMIT_SCHEDULE_STEPS, LIMIT_ANOMALIES, LIMIT_EVERY};
 enum { FITTED = sizeof fitted / sizeof *fitted };
 
-/* What an analysis takes for each event once the trace is loaded. */
-static uint64_t bytes_later(const struct rt_trace_info *info)
+/* Bytes of a clock of as many threads. */
+static uint64_t clock_bytes(uint32_t threads)
 {
-	enum { AN_EVENT = 72, AN_EVENT_OF_MANY = 24, ONE_NODE = 16 };
-	return AN_EVENT + (info->thread_count > ONE_NODE ? AN_EVENT_OF_MANY : 0);
+	uint64_t bytes = threads <= 4 ? 16 : threads <= 8 ? 32 : 64;
+	for (uint64_t reach = CLOCK_WIDTH; reach < threads; reach *= CLOCK_WIDTH)
+		bytes += 64;
+	return bytes;
+}
+
+/*
+ * What there is once the trace is loaded: the model, orders, the provers' own copies. Measured. Of each
+ * synchronisation, CLOCKS orders keep a clock. Of an access, AN_ENTRY is for each cell but the first. Values have
+ * copies in the provers and the judge.
+ */
+static uint64_t bytes_later(const struct rt_trace_info *info, const struct model_size *size)
+{
+	enum { AN_EVENT = 44, A_SYNC = 66, CLOCKS = 7, AN_ENTRY = 16, A_CELL = 160, A_VALUE = 24, A_VALUED_ENTRY = 32 };
+	uint64_t more = size->entries > size->events ? size->entries - size->events : 0;
+	uint64_t valued = size->values ? size->entries * A_VALUED_ENTRY : 0;
+	return size->events * AN_EVENT + size->syncs * (A_SYNC + CLOCKS * clock_bytes(info->thread_count)) +
+	       more * AN_ENTRY + size->cells * A_CELL + size->values * A_VALUE + valued;
 }
 
 uint64_t analysis_memory(const struct rt_trace_info *info, const struct model_size *size)
 {
-	/* Measured, an event: what the model takes beside the shadow memory; all that is there later (orders, the
-	 * provers' own copies); clocks of more threads than one node holds. */
+	/* LOADED: what the model takes of an event beside size->bytes. */
 	enum { PROGRAM = (12 << 20) + FOUND_MEMORY, LOADED = 40, A_THREAD = 3072 };
-	uint64_t an_event = bytes_later(info);
-	if (size->events > UINT64_MAX / 4 / an_event)
-		return UINT64_MAX;
-	uint64_t loading = size->bytes + size->events * LOADED, later = size->events * an_event;
+	if (size->events > UINT32_MAX)
+		return UINT64_MAX; /* more than a model has */
+	uint64_t loading = size->bytes + size->events * LOADED, later = bytes_later(info, size);
 	return PROGRAM + (loading > later ? loading : later) + (uint64_t)info->thread_count * A_THREAD;
 }
 
@@ -36,10 +52,9 @@ static uint64_t spare(const struct rt_trace_info *info, const struct model_size 
 
 uint32_t memory_jobs(const struct rt_trace_info *info, const struct model_size *size, uint64_t memory, uint32_t jobs)
 {
-	/* Measured: a process writes to all that is there later but the model, and has schedules of its own. */
-	enum { MODEL = 31 };
-	uint64_t a_job = FOUND_MEMORY + size->events * (bytes_later(info) - MODEL),
-	         most = spare(info, size, memory) / 2 / a_job;
+	/* Measured: a process writes to the provers' copies, and has schedules of its own. */
+	enum { COPIES = 41 };
+	uint64_t a_job = FOUND_MEMORY + size->events * COPIES, most = spare(info, size, memory) / 2 / a_job;
 	return !memory || most >= jobs ? jobs : most > 1 ? (uint32_t)most : 1;
 }
 

@@ -29,6 +29,12 @@ static void add_cell(void *arg, uint64_t addr, uint32_t size)
 	l->touch[m->cell_count++] = 0;
 }
 
+uint64_t loader_cell_bytes(const struct loader *l)
+{
+	const uint64_t a_cell = sizeof *l->m->cells + sizeof *l->touch + sizeof *l->written;
+	return (uint64_t)l->m->cell_count * a_cell + (l->now ? (uint64_t)l->shadow_cell_count * sizeof *l->now : 0);
+}
+
 static bool need_now(struct loader *l)
 {
 	if (l->now)

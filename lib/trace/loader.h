@@ -147,6 +147,7 @@ struct loader {
 	uint32_t written_capacity;
 	uint32_t shadow_cell_count;
 	uint64_t writes;     /* pass one: number of atomic writes */
+	uint64_t atomics;    /* pass one: number of atomic accesses */
 	uint64_t spins;      /* pass one: number of loads that pass two leaves out for certain */
 	uint64_t counted;    /* pass one: events other than accesses that may be kept */
 	uint64_t entries;    /* of all cells: their accesses */
@@ -184,6 +185,7 @@ bool loader_cut(struct loader *l);                                   /* between 
 void loader_access(struct loader *l, const struct rt_event *e);      /* pass two: keeps it or not */
 void loader_renew(struct loader *l, uint64_t addr, uint64_t size);   /* pass two: new memory */
 void loader_benign(struct loader *l, uint64_t addr, uint64_t size);  /* pass one */
+uint64_t loader_cell_bytes(const struct loader *l);                  /* pass two: that all cells take so far */
 bool loader_compact(struct loader *l);                               /* after pass two */
 uint32_t loader_first_thread(const struct loader *l, uint32_t cell); /* the same: that has touched it */
 void loader_object_cell(struct loader *l, uint32_t cell);            /* tell loader_object_written of its writes */

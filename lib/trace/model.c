@@ -153,6 +153,7 @@ static inline void pass_one(struct loader *l, const struct rt_event *e)
 	}
 	if (l->m->program && !l->callers)
 		look_for_callers(l, t, e);
+	l->atomics += rt_op_is_atomic(e->op) && rt_op_is_access(e->op);
 	count_spin(l, &t->spin, e);
 	/* A free is no use of the block, and a call on an object is no access. */
 	l->alloc_uses.number = rt_op_is_access(e->op) && !(e->flags & RT_F_FREE) ? e->number : 0;
@@ -261,11 +262,23 @@ static enum rt_status no_memory(const struct loader *l, struct rt_error *err)
 	return rt_error_set(err, RT_EMEMORY, "no memory to load the trace: too many events or too much memory touched");
 }
 
-/* Asks whether to go on, of what pass one knows so far. */
-static enum rt_status admit(const struct loader *l, const struct model_options *options, struct rt_error *err)
+static enum rt_status admit(const struct loader *l, const struct model_options *options, const struct model_size *size,
+                            struct rt_error *err)
 {
-	struct model_size size = {l->counted, shadow_bytes(&l->shadow)};
-	return options->admit ? options->admit(options->admit_arg, rt_trace_info(l->trace), &size, err) : RT_OK;
+	return options->admit ? options->admit(options->admit_arg, rt_trace_info(l->trace), size, err) : RT_OK;
+}
+
+/* Asks whether to go on, of what a pass knows so far. */
+static enum rt_status admit_so_far(const struct loader *l, bool first, const struct model_options *options,
+                                   struct rt_error *err)
+{
+	struct model_size size = l->m->size;
+	if (first)
+		size =
+		    (struct model_size){.events = l->counted, .syncs = l->counted, .bytes = shadow_bytes(&l->shadow)};
+	else
+		size.bytes += loader_cell_bytes(l);
+	return admit(l, options, &size, err);
 }
 
 /* An access is of the memory that is mapped where it is, piece by piece. */
@@ -292,8 +305,8 @@ static enum rt_status run_pass(struct loader *l, uint64_t select,
 	size_t n;
 	for (unsigned batches = 1; !status; batches++) {
 		status = rt_trace_read(l->trace, batch, BATCH, &n, err);
-		if (!status && n && first && batches % ASK == 0)
-			status = admit(l, options, err);
+		if (!status && n && batches % ASK == 0)
+			status = admit_so_far(l, first, options, err);
 		if (status || !n)
 			break;
 		for (size_t i = 0; i < n; i++) {
@@ -316,6 +329,11 @@ static enum rt_status run_pass(struct loader *l, uint64_t select,
 			return no_memory(l, err);
 	}
 	return status;
+}
+
+static inline bool is_plain(enum rt_op op)
+{
+	return op == RT_OP_READ || op == RT_OP_WRITE;
 }
 
 /* Positions of each thread's and each cell's events. */
@@ -384,7 +402,7 @@ static bool loader_index(struct loader *l)
 		m->thread_events[events - m->thread_events + e->pos] = i;
 		for (uint32_t c = e->object; c < e->object + site->cells; c++)
 			m->cell_events[m->cells[c].first + m->cells[c].count++] = i;
-		if (site->op == RT_OP_READ || site->op == RT_OP_WRITE)
+		if (is_plain(site->op))
 			continue;
 		if (site->op == RT_OP_BLOCK)
 			m->threads[thread].block = i;
@@ -404,6 +422,18 @@ static void open_events(struct loader *l)
 	vec_open(&l->m->events, &l->event_capacity, most + 16, sizeof *l->m->events);
 	vec_open(&l->m->segments, &l->segment_capacity, most / 2 + 16, sizeof *l->m->segments);
 	vec_open(&l->m->regions, &l->region_capacity, most / 4 + 16, sizeof *l->m->regions);
+}
+
+/* The sizes that pass two tells. */
+static void count_all(struct model *m)
+{
+	m->size.cells = m->cell_count;
+	m->size.values = m->value_count;
+	m->size.syncs = 0;
+	for (uint32_t i = 0; i < m->event_count; i++)
+		m->size.syncs += !is_plain(m->sites[m->events[i].site].op);
+	for (uint32_t c = 0; c < m->cell_count; c++)
+		m->size.entries += m->cells[c].count;
 }
 
 static enum rt_status load(struct loader *l, const struct model_options *options, struct rt_event *batch,
@@ -433,8 +463,11 @@ static enum rt_status load(struct loader *l, const struct model_options *options
 		return no_memory(l, err);
 	struct model_size *size = &l->m->size;
 	uint64_t accesses = l->all ? rt_trace_info(l->trace)->events : l->shadow.accesses;
-	size->events = l->counted + (accesses > l->spins ? accesses - l->spins : 0);
-	if (options->admit && (status = options->admit(options->admit_arg, rt_trace_info(l->trace), size, err)))
+	accesses = accesses > l->spins ? accesses - l->spins : 0;
+	uint64_t atomics = l->atomics - l->spins;
+	size->events = l->counted + accesses;
+	size->syncs = l->counted + (atomics < accesses ? atomics : accesses);
+	if ((status = admit(l, options, size, err)))
 		return status;
 	open_events(l);
 	uint64_t more = (l->regions == REGIONS_FUNCTIONS || l->callers ? CODE : 0) | (l->lossy ? LOSSES : 0);
@@ -442,7 +475,13 @@ static enum rt_status load(struct loader *l, const struct model_options *options
 	if (status)
 		return status;
 	losses_sort(&l->m->losses);
-	if (!alloc_uses_settle(l) || !loader_compact(l) || !loader_index(l) || !loader_updates(l))
+	size->bytes += loader_cell_bytes(l);
+	if (!alloc_uses_settle(l) || !loader_compact(l))
+		return no_memory(l, err);
+	count_all(l->m);
+	if ((status = admit(l, options, size, err)))
+		return status;
+	if (!loader_index(l) || !loader_updates(l))
 		return no_memory(l, err);
 	alloc_uses_finish(l);
 	rt_assert(!model_broken(l->m));

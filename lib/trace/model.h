@@ -189,10 +189,12 @@ struct model_thread {
 
 enum model_regions { REGIONS_LOCKS, REGIONS_FUNCTIONS, REGIONS_ANNOTATED };
 
-/* What is known of a model after the first pass. */
+/* What is known of a model after the first pass, and after the second. */
 struct model_size {
 	uint64_t events; /* that are kept, at most */
-	uint64_t bytes;  /* of the shadow memory, which is needed until the model is loaded */
+	uint64_t syncs;  /* of these, all but plain accesses */
+	uint64_t bytes;  /* that are needed until the model is loaded: of the shadow memory, and of cells */
+	uint64_t cells, entries, values; /* lengths of these arrays; 0: not known yet */
 };
 
 struct model_options {
@@ -200,8 +202,8 @@ struct model_options {
 	bool objects;   /* leave out accesses of objects that keep the ownership rule (ownership.h) */
 	bool all_cells; /* also cells that only one thread accesses, or none writes */
 	bool all_reads; /* also third and later plain reads in a row that see the same write */
-	/* Asked in the first pass, of what is known so far, and after it, before anything large is made: RT_OK, or why
-	 * the model is not to be loaded. NULL: it is. */
+	/* Asked in each pass, of what is known so far, and after it, before anything large is made: RT_OK, or why the
+	 * model is not to be loaded. NULL: it is. */
 	enum rt_status (*admit)(void *arg, const struct rt_trace_info *info, const struct model_size *size,
 	                        struct rt_error *err);
 	void *admit_arg;
@@ -245,7 +247,7 @@ struct model {
 		uint64_t objects, shared, refined; /* objects 0: bytes alone were looked at */
 	} granularity;
 	struct losses losses;    /* orders that the trace lacks */
-	struct model_size size;  /* as it was known after the first pass */
+	struct model_size size;  /* as it was known before the model was indexed */
 	uint64_t dropped;        /* accesses that were dropped early */
 	uint32_t *thread_events; /* the memory that threads[].events point into */
 };

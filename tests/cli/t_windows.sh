@@ -93,6 +93,25 @@ need=$(sed -n 's/^memory-estimate //p' err)
 run 1 analyze --no-cache --stats --jobs 4 --max-memory $((need + (1 << 20))) --format json -o few.json large.std
 grep -q '^jobs ' err && wrong "no room for processes: $(grep '^jobs ' err)"
 [ "$(shown few.json)" = "$(shown jobs.json)" ] || wrong "fewer jobs: another report"
+# Each order keeps a clock of every synchronisation: what many threads take is foreseen, and kept.
+awk 'BEGIN {
+	for (t = 1; t < 20; t++) print "T0|fork(T" t ")|1"
+	s = 1
+	for (i = 0; i < 30000; i++) {
+		s = (s * 1103515245 + 12345) % 2147483648; t = int(s / 65536) % 20
+		s = (s * 1103515245 + 12345) % 2147483648; l = int(s / 65536) % 8
+		print "T" t "|acq(L" l ")|10\nT" t "|r(v" l ")|11\nT" t "|w(v" l ")|12\nT" t "|rel(L" l ")|13"
+		if (i % 1000 == 0) print "T" t "|" (i % 2000 ? "w" : "r") "(z)|20"
+	}
+}' >locks.std
+if ! grep -q __asan_init "$RACETRACE"; then
+	run 0 analyze --no-cache --stats --format json -o locks.json locks.std
+	taken=$(sed -n 's/^memory-bytes //p' err) need=$(sed -n 's/^memory-estimate //p' err)
+	[ "$taken" -le "$need" ] || wrong "locks.std: $taken bytes were taken, $need foreseen"
+	run 0 analyze --no-cache --max-memory 40M --stats --format json -o locks.json locks.std
+	taken=$(sed -n 's/^memory-bytes //p' err)
+	[ "$taken" -le $((40 << 20)) ] || wrong "locks.std: 40M are allowed, $taken bytes were taken"
+fi
 # (With a sanitizer the whole takes so much more that a share suffices for fewer anomalies.)
 if ! grep -q __asan_init "$RACETRACE"; then
 	whole_too=$((whole + (64 << 20)))
