@@ -68,11 +68,12 @@ enum rt_status tool_prepare(struct tool *t, const struct tool_program *program, 
 {
 	/* Where threads take turns one may be stopped at each instruction, where all registers have to be up to date.
 	 */
+	static const char most[] = "--max-threads=" TEXT_OF(TOOL_THREADS);
 	static const char *const options[] = {"--tool=racetrace",
 	                                      "-q",
 	                                      "--vgdb=no",
 	                                      "--fair-sched=try",
-	                                      "--max-threads=" TEXT_OF(TOOL_THREADS),
+	                                      most,
 	                                      "--valgrind-stacksize=262144",
 	                                      "--demangle=no",
 	                                      "--px-default=allregs-at-each-insn",
