@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FUNCTION_MAX = 1 << 16, VISITS_MAX = 4096, WINDOW_MAX = 64, WORDS_MAX = 4 };
+enum { FUNCTION_MAX = 1 << 16, VISITS_MAX = 512, WINDOW_MAX = 64, WORDS_MAX = 4 };
 
 /* What may hold the value, beside registers and flags. */
 enum { WORD_BIT = X86_NEXT_BIT };
