@@ -41,6 +41,7 @@ struct unit_finder {
 	const struct model *m;
 	struct units *out;
 	bool each, failed;
+	uint64_t memory;    /* see units_find */
 	bool left_out;      /* not all pairs of the current region were combined */
 	uint32_t *core;     /* by region: a lockset held from its first to its last access, and one held all through */
 	uint8_t *contested; /* by event, bits */
@@ -250,6 +251,16 @@ static bool is_met(const struct unit_finder *f, const struct unit_recent *a, con
 	return false;
 }
 
+/* True if the units, with the copies that sorting makes, take all the memory that they may. */
+static bool is_full(const struct unit_finder *f)
+{
+	enum { A_PLACE = 32 }; /* of a class: in the table, and while it is sorted */
+	const struct units *u = f->out;
+	return f->memory && 2 * (uint64_t)u->count * sizeof *u->items +
+	                            u->classes.count * (2 * (uint64_t)sizeof *u->classes.items + A_PLACE) >
+	                        f->memory;
+}
+
 /* Adds a unit, or counts it with the last one of its class. While pairs are recorded, only records it. */
 static void add_unit(struct unit_finder *f, const struct unit_recent *a, const struct unit_recent *b, bool far)
 {
@@ -261,6 +272,10 @@ static void add_unit(struct unit_finder *f, const struct unit_recent *a, const s
 	}
 	if (!is_met(f, a, b))
 		return;
+	if (is_full(f)) {
+		f->out->cut = f->out->full = true;
+		return;
+	}
 	uint32_t key[CLASS_KEY] = {[UNIT_CELL1] = a->cell,
 	                           [UNIT_CELL2] = b->cell,
 	                           [UNIT_THREAD] = model_thread_of(m, a->event),
@@ -502,9 +517,9 @@ static bool sort_units(struct units *u)
 	return ok;
 }
 
-bool units_find(struct units *u, const struct model *m, bool each)
+bool units_find(struct units *u, const struct model *m, bool each, uint64_t memory)
 {
-	struct unit_finder f = {.m = m, .out = u, .each = each};
+	struct unit_finder f = {.m = m, .out = u, .each = each, .memory = memory};
 	*u = (struct units){0};
 	bool ok = gaps_init(&u->gaps, m) && contest_all(&f) && sort_by_region(&f) && find_units(&f) && sort_units(u);
 	free(f.core);

@@ -32,15 +32,17 @@ struct units {
 	struct unit *items; /* class by class, in the order of their first events */
 	uint32_t count;
 	struct gaps gaps;
-	bool cut; /* a region had more accesses than LIMIT_REGION_ACCESSES_MAX, and not all pairs of them are units */
+	bool cut;  /* a region had more accesses than LIMIT_REGION_ACCESSES_MAX, and not all pairs of them are units */
+	bool full; /* there was no memory for more of them */
 };
 
 /*
  * Finds them. each: every pair of accesses of a region is a unit. Otherwise every pair of a region with few accesses;
  * in a larger one only the nearest of those that agree in cells and sites, and with very many cells not all of these.
- * False without memory. The caller releases it in any case.
+ * memory: bytes that they may take; units beyond are left out (cut). 0: there is no bound. False without memory. The
+ * caller releases it in any case.
  */
-bool units_find(struct units *u, const struct model *m, bool each);
+bool units_find(struct units *u, const struct model *m, bool each, uint64_t memory);
 void units_release(struct units *u);
 
 #endif

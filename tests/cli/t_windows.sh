@@ -112,6 +112,21 @@ if ! grep -q __asan_init "$RACETRACE"; then
 	taken=$(sed -n 's/^memory-bytes //p' err)
 	[ "$taken" -le $((40 << 20)) ] || wrong "locks.std: 40M are allowed, $taken bytes were taken"
 fi
+# Nor do the pairs of accesses that ASVs are made of take more.
+awk 'BEGIN {
+	for (t = 1; t < 4; t++) print "T0|fork(T" t ")|1"
+	for (i = 0; i < 400; i++) {
+		print "T" i % 4 "|acq(L" i % 4 ")|10"
+		for (v = 0; v < 50; v++) print "T" i % 4 "|" ((i + v) % 3 ? "w" : "r") "(v" v ")|" 100 + i * 50 + v
+		print "T" i % 4 "|rel(L" i % 4 ")|11"
+	}
+}' >pairs.std
+if ! grep -q __asan_init "$RACETRACE"; then
+	run 0 analyze --no-cache --kinds asv --budget 1,1 --max-memory 40M --stats --fail-on never --format json -o pairs.json pairs.std
+	taken=$(sed -n 's/^memory-bytes //p' err)
+	[ "$taken" -le $((40 << 20)) ] || wrong "pairs.std: 40M are allowed, $taken bytes were taken"
+	jq -e '.limits.region_accesses.hit' pairs.json >/dev/null || wrong "pairs.std: no limit on pairs was hit"
+fi
 # (With a sanitizer the whole takes so much more that a share suffices for fewer anomalies.)
 if ! grep -q __asan_init "$RACETRACE"; then
 	whole_too=$((whole + (64 << 20)))
