@@ -367,7 +367,7 @@ bool resolver_can_write(const struct modules *modules, struct rt_writer *w, bool
 		return true;
 	pid_t pid = fork();
 	if (pid == 0)
-		_exit(try_to_write(modules, w, late));
+		_exit((int)try_to_write(modules, w, late));
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == RT_OK;
