@@ -3,8 +3,8 @@
 # UndefinedBehaviorSanitizer (the recorder itself lives in other programs and is not instrumented).
 set -u
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:verify_asan_link_order=0 UBSAN_OPTIONS=print_stacktrace=1
-# All of them are looked at without the sanitizers; so are all runs of a recorder, which is the same here.
-export RT_RANDOM_TRACES=${RT_RANDOM_TRACES:-4000} RT_ORDER_RUNS=${RT_ORDER_RUNS:-20} RT_FLAG_RUNS=${RT_FLAG_RUNS:-2}
+# All of them are looked at without the sanitizers; so are all faults, and all runs of a recorder, which is the same here.
+export RT_RANDOM_TRACES=${RT_RANDOM_TRACES:-4000} RT_ORDER_RUNS=${RT_ORDER_RUNS:-20} RT_FLAG_RUNS=${RT_FLAG_RUNS:-2} RT_FAULTS=${RT_FAULTS:-40}
 passed=0
 failed=0
 

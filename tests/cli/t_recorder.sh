@@ -19,7 +19,7 @@ counts() {
 	local status=$1 options=$2
 	shift 2
 	# shellcheck disable=SC2086
-	timeout 120 "$tmp/drain" $options "$recorder" "$tmp/$1" "${@:2}" >"$tmp/out" 2>"$tmp/err"
+	timeout 600 "$tmp/drain" $options "$recorder" "$tmp/$1" "${@:2}" >"$tmp/out" 2>"$tmp/err"
 	awk -v status="$status" '
 		$1 == "expect" || $1 == "at-least" || $1 == "at-most" { n++; how[n] = $1; name[n] = $2; want[n] = $3; next }
 		$1 == "broken" { print; bad = 1 }
