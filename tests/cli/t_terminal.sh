@@ -58,7 +58,7 @@ sed -n '/^  sides\.c:/,/^ *\(called\|.*declared\)/p' out | grep ' | ' | grep -v 
 [ "$(awk '{ print (length > 130) }' rows | sort -u)" = 0 ] || wrong "wider than the terminal: $(cat rows)"
 # Narrow: one below the other, as in a file.
 terminal 90 analyze --color=never sides.zst
-has narrow '^  sides\.c:(7|15) in (look|main): main(\.1)? (updates|writes|reads), holding'
+has narrow '^  sides\.c:(7|15) in (look|main): main(\.1)? (updates|writes|reads|reads and writes), holding'
 hasnt narrow ' \| sides\.c'
 "$racetrace" analyze -f text sides.zst >out
 hasnt "a file" ' \| sides\.c'

@@ -122,10 +122,6 @@ bool rt_start_needs(unsigned op)
 	case RT_OP_BLOCK:
 	case RT_OP_UNBLOCK:
 		return true;
-	case RT_OP_NONE:
-	case RT_OP_EXT:
-	case RT_OP_VALUE:
-	case RT_OP_SKIP:
 	case RT_OP_READ:
 	case RT_OP_WRITE:
 	case RT_OP_ATOMIC_LOAD:
@@ -151,6 +147,11 @@ bool rt_start_needs(unsigned op)
 	case RT_OP_NEW_MEMORY:
 	case RT_OP_FAULT:
 	case RT_OP_TRY_FAILED:
+	/* No events of their own. */
+	case RT_OP_NONE:
+	case RT_OP_EXT:
+	case RT_OP_VALUE:
+	case RT_OP_SKIP:
 		return false;
 	}
 	return false;
