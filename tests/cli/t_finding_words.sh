@@ -1,0 +1,109 @@
+#!/bin/bash
+# t_finding_words.sh BUILD: what findings say of mutexes that are destroyed, descriptors that are closed, bit-fields and flags.
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/text.sh"
+
+cat >words.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static pthread_mutex_t made, gone, lock = PTHREAD_MUTEX_INITIALIZER;
+static volatile struct { unsigned open : 1, dirty : 1; } state;
+static volatile int ready;
+static volatile size_t eight = 8; /* GCC writes a known few out, and does not instrument that */
+char *text;
+static int fds[2], *block, counter, round_number;
+static __thread int own[2];
+static int *others;
+static void *early(void *a)
+{
+	pthread_mutex_init(&made, NULL);
+	pthread_mutex_destroy(&gone);
+	state.open = 1;
+	memset(text + 8, 1, eight);
+	close(fds[0]);
+	free(block);
+	others[1] = 1;
+	pthread_mutex_lock(&lock);
+	counter++;
+	if (round_number == 0)
+		round_number = 1;
+	pthread_mutex_unlock(&lock);
+	while (!round_number)
+		;
+	ready = 1;
+	return a;
+}
+static void *late(void *a)
+{
+	while (!ready)
+		;
+	pthread_mutex_lock(&lock);
+	pthread_mutex_unlock(&lock);
+	return a;
+}
+static void *use(void *a)
+{
+	if (!pthread_mutex_trylock(&made))
+		pthread_mutex_unlock(&made);
+	if (!pthread_mutex_trylock(&gone))
+		pthread_mutex_unlock(&gone);
+	state.dirty = 1;
+	memset(text + 8, 2, eight);
+	close(fds[0]);
+	counter++;
+	return a;
+}
+int main(void)
+{
+	pthread_t t[3];
+	if (pipe(fds))
+		return 1;
+	pthread_mutex_init(&gone, NULL);
+	block = malloc(40);
+	text = malloc(40);
+	others = own;
+	own[1] = 2;
+	pthread_create(&t[0], NULL, early, NULL);
+	pthread_create(&t[1], NULL, late, NULL);
+	pthread_create(&t[2], NULL, use, NULL);
+	own[1]++;
+	for (int i = 0; i < 3; i++)
+		pthread_join(t[i], NULL);
+	return 0;
+}
+C
+gcc -g -O1 -fsanitize=thread words.c -o words -pthread || exit 1
+timeout 60 "$RACETRACE" record --serial -o words.zst ./words >out 2>err
+timeout 60 "$RACETRACE" analyze -f text --fail-on never words.zst >out 2>err
+# says TITLE [LINE]...: there is a finding of this title, and it has these lines.
+says() {
+	local title=$1 line
+	awk -v title="$title" '/^F[0-9]/ { on = index($0, title) } on' out >finding
+	[ -s finding ] || { wrong "no '$title' in: $(grep -E '^F|follow|^    F' out)"; return; }
+	shift
+	for line in "$@"; do
+		grep -qF -- "$line" finding || wrong "no '$line' in: $(cat finding)"
+	done
+}
+says '`early` initialises `made` while `use` may already use it' 'early: main.1 initialises, holding no lock' 'use: main.3 uses' \
+	'  fix: initialise it before another thread can use it'
+says '`early` destroys `gone` while `use` may still use it' 'early: main.1 destroys' '  fix: destroy it only after the last use'
+says '` in the same bytes, and nothing orders them' 'early: main.1 writes' '  fix: guard both by one lock, or give each bytes of its own'
+grep -qE '^F.*`state\.(open|dirty)` while `(early|use)` writes `state\.(open|dirty)` in' out || wrong "bit-fields: $(grep ^F out)"
+grep -qE '^F.*: `(early|use)` closes descriptor [0-9]+, and `(early|use)` closes it, too$' out || wrong "closed twice: $(grep ^F out)"
+says 'the memory at `text + 8`'
+says '`own[1]` of thread main'
+says '`ready` while ' 'late: main.2 reads, holding no lock' '  fix: make it atomic: store it with release, load it with acquire; or wait'
+says '`counter` without `lock`, which `early` holds while it ' 'main.3 reads and writes, holding no lock' 'main.1 reads and writes, holding lock'
+# What is read behind the writes of its function is waited for, not checked beforehand.
+! grep -q 'double-checked' out || wrong "double-checked: $(grep ^F out)"
+timeout 60 "$RACETRACE" analyze -f json --fail-on never words.zst >report.json 2>err
+jq -e '[.findings[].places[].does] | index("destroys") and index("initialises") and index("closes") and index("uses") and index("reads and writes")' \
+	report.json >out || wrong "what is done at places: $(jq -c '[.findings[].places[].does] | unique' report.json)"
+# From another folder than that of the trace, paths are relative to the root of the sources.
+mkdir -p elsewhere && timeout 60 "$RACETRACE" record --serial -o elsewhere/words.zst ./words >/dev/null 2>&1
+timeout 60 "$RACETRACE" analyze -f text --fail-on never elsewhere/words.zst >out 2>err
+grep -qE '^  words\.c:[0-9]+ in ' out || wrong "relative paths: $(grep -m 3 'words.c:' out)"
+[ $fail = 0 ]
