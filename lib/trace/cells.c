@@ -97,7 +97,8 @@ static void keep_value(struct loader *l, const struct rt_event *e, uint32_t even
  * the same write. Of such a row (a spin) the first two are kept. An anomaly of any of them is one of these: the events
  * of other threads cannot depend on a read. This is what is left of the "weaker than" relation (Choi et al., PLDI 2002)
  * for verdicts that a schedule proves. If the thread has other events in between, an early access may have no schedule
- * where a later one has. Those events would then see other writes.
+ * where a later one has. Those events would then see other writes. Nor is it so where what is no event may order some
+ * reads of a row and not the others (all_reads).
  */
 static bool repeats(const struct loader *l, const struct rt_event *e, uint32_t first, uint32_t last)
 {

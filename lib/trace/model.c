@@ -455,6 +455,9 @@ static enum rt_status load(struct loader *l, const struct model_options *options
 	if (status)
 		return status;
 	l->early = l->roots > 1;
+	size_t hidden;
+	rt_trace_hidden_atomics(l->trace, &hidden);
+	l->all_reads |= l->lossy || hidden;
 	l->m->size.bytes = shadow_bytes(&l->shadow);
 	if (!blocked_keep(l))
 		return no_memory(l, err);

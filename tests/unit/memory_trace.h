@@ -15,6 +15,8 @@ struct memory_trace {
 	size_t count, next;
 	const struct rt_update *updates;
 	size_t update_count;
+	const struct rt_hidden_atomic *hidden;
+	size_t hidden_count;
 };
 
 static inline enum rt_status memory_rewind(struct rt_trace *trace, struct rt_error *err)
@@ -64,6 +66,12 @@ static inline const struct rt_update *memory_updates(const struct rt_trace *trac
 	return ((const struct memory_trace *)trace)->updates;
 }
 
+static inline const struct rt_hidden_atomic *memory_hidden(const struct rt_trace *trace, size_t *count)
+{
+	*count = ((const struct memory_trace *)trace)->hidden_count;
+	return ((const struct memory_trace *)trace)->hidden;
+}
+
 /* Makes *t a trace of these events, of `threads` threads; number them from 1 beforehand. Nothing to free. */
 static inline struct rt_trace *memory_trace(struct memory_trace *t, const struct rt_event *events, size_t count,
                                             uint32_t threads)
@@ -74,7 +82,8 @@ static inline struct rt_trace *memory_trace(struct memory_trace *t, const struct
 	                                        .frames = memory_frames,
 	                                        .variable = memory_variable,
 	                                        .object_name = memory_object_name,
-	                                        .updates = memory_updates};
+	                                        .updates = memory_updates,
+	                                        .hidden_atomics = memory_hidden};
 	memset(t, 0, sizeof *t);
 	for (uint32_t i = 0; i < threads && i < MEMORY_THREADS; i++)
 		t->threads[i] = (struct rt_thread){.name = "thread", .parent = i};

@@ -335,6 +335,39 @@ START_TEST(two_reads_of_a_row_are_kept_once_another_thread_has_accessed_the_vari
 }
 END_TEST
 
+/* What comes after the row may be ordered after its first reads by what is no event, but not after its last one. */
+START_TEST(a_row_is_whole_where_what_is_no_event_may_order_its_reads)
+{
+	bool lost = _i;
+	struct rt_event events[] = {
+	    ACCESS(0, READ, 3), OTHER(0, FORK), /* of thread 1 */
+	    ACCESS(1, READ, 1), ACCESS(1, READ, 1), OTHER(1, ENTER),   OTHER(1, LEAVE),   ACCESS(1, READ, 1),
+	    OTHER(0, ENTER),    OTHER(0, LEAVE),    OTHER(0, ACQUIRE), OTHER(0, RELEASE), ACCESS(0, WRITE, 2),
+	};
+	static const struct rt_hidden_atomic atomic = {.start = 7, .end = 7};
+	static struct memory_trace memory;
+	struct analysis *a = NULL;
+	struct analysis_options options = {.kinds = UINT32_C(1) << ANOMALY_RACE};
+	struct rt_error err = {0};
+	size_t n = sizeof events / sizeof *events;
+	events[1].addr = 1;
+	if (lost) {
+		events[5].op = RT_OP_LOST;
+		events[5].addr = RT_LOST_SIGNAL;
+	}
+	for (size_t i = 0; i < n; i++)
+		events[i].number = events[i].stamp = i + 1;
+	struct rt_trace *trace = memory_trace(&memory, events, n, 2);
+	memory.hidden = &atomic;
+	memory.hidden_count = !lost;
+	if (analysis_run(trace, &options, &a, &err))
+		ck_abort_msg("%s", err.message);
+	ck_assert_uint_eq(a->anomalies.count, 1);
+	ck_assert_int_eq((int)a->anomalies.items[0].verdict, VERDICT_OBSERVED);
+	analysis_free(a);
+}
+END_TEST
+
 SUITE(spins)
 {
 	Suite *s = suite_create("spins");
@@ -342,6 +375,7 @@ SUITE(spins)
 	tcase_set_timeout(c, 0);
 	tcase_add_test(c, two_loads_of_a_row_are_kept);
 	tcase_add_test(c, two_reads_of_a_row_are_kept_once_another_thread_has_accessed_the_variable);
+	tcase_add_loop_test(c, a_row_is_whole_where_what_is_no_event_may_order_its_reads, 0, 2);
 	tcase_add_test(c, golden_traces_have_the_same_verdicts_without_repeated_reads);
 	tcase_add_test(c, all_turns_of_a_spin_have_the_anomalies_of_two);
 	suite_add_tcase(s, c);
