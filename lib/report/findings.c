@@ -382,39 +382,6 @@ static bool find_causes(const struct report *r, struct findings *out)
 	return ok;
 }
 
-static bool is_sequence(const struct report *r, const struct finding *f, size_t k)
-{
-	enum anomaly_kind kind = r->entries[f->entries[k]].anomaly->kind;
-	return kind == ANOMALY_ATOMICITY || kind == ANOMALY_ASV;
-}
-
-bool finding_lists(const struct report *r, const struct finding *f, size_t k)
-{
-	return k < r->findings->each || !is_sequence(r, f, k);
-}
-
-/* Number of entries that are listed if at most this many of each finding are, and what is always. */
-static uint64_t listed_with(const struct report *r, const struct findings *f, size_t each)
-{
-	uint64_t n = 0;
-	for (size_t i = 0; i < f->count; i++)
-		for (size_t k = 0; k < f->items[i].entry_count; k++)
-			n += k < each || !is_sequence(r, &f->items[i], k);
-	return n;
-}
-
-/* The first of each finding is listed in any case. */
-static size_t share_of_each(const struct report *r, const struct findings *f)
-{
-	uint64_t most = r->analysis->limits.of[LIMIT_LISTED_ANOMALIES];
-	if (r->by_anomaly || r->finding || r->count <= most)
-		return SIZE_MAX;
-	size_t each = 1;
-	while (each < r->count && listed_with(r, f, 2 * each) <= most)
-		each *= 2;
-	return each;
-}
-
 enum rt_status findings_create(struct report *r, struct findings **out, struct rt_error *err)
 {
 	struct joining j = {
@@ -444,8 +411,6 @@ enum rt_status findings_create(struct report *r, struct findings **out, struct r
 		f->known += item->known && !item->suppressed;
 		f->levels[item->level] += !item->known;
 	}
-	if (!j.no_memory)
-		f->each = share_of_each(r, f);
 	joining_release(&j);
 	j.no_memory |= r->sources->no_memory;
 	free(j.members);

@@ -58,7 +58,6 @@ struct findings {
 	size_t levels[LEVELS]; /* number of each, without what is known */
 	size_t known;          /* by the baseline alone */
 	size_t suppressed;
-	size_t each; /* of each finding JSON lists at most this many atomicity violations and ASVs */
 };
 
 /* Joins the report's entries, and adds to its guards. On RT_OK *out is owned by the caller; it borrows from the report.
@@ -75,8 +74,6 @@ void finding_fix(const struct report *r, const struct finding *f, char text[FIND
 void finding_replay(const struct report *r, const struct finding *f, char text[FINDING_TEXT_MAX]);
 /* Index of the place to change: that of the side which lacks a lock that the other holds; else the first. */
 size_t finding_main_place(const struct report *r, const struct finding *f);
-/* True if JSON lists the finding's k-th anomaly. */
-bool finding_lists(const struct report *r, const struct finding *f, size_t k);
 /* True if another thread than the first anomaly's event i is shown for the place where that is. *place: the event's. */
 bool finding_other_at_place(const struct report *r, const struct finding *f, uint32_t i, struct finding_place *place);
 

@@ -2,12 +2,9 @@
  * The JSON report, schema racetrace.report/1 (docs/report.schema.json). It is written member by member and anomaly by
  * anomaly, one a line, so that a report of a million pairs is never in memory as a whole.
  */
-#include "lib/report/findings.h"
 #include "lib/report/formats.h"
 #include "lib/report/json_findings.h"
-#include "lib/report/json_parts.h"
 #include "lib/report/limits.h"
-#include "lib/report/merge.h"
 #include "lib/report/modules.h"
 
 #include <stdlib.h>
@@ -156,8 +153,7 @@ static void put_tool(struct json_writer *w)
 	jw_object_end(w);
 }
 
-/* `cut`: not all anomalies are listed. */
-static void put_limits(struct json_report *j, bool cut)
+static void put_limits(struct json_report *j)
 {
 	const struct report *r = j->r;
 	struct json_writer *w = &j->w;
@@ -171,7 +167,7 @@ static void put_limits(struct json_report *j, bool cut)
 		/* JSON's own */
 		bool calls = !strcmp(limits[i].name, limit_infos[LIMIT_LISTED_CALLS].name);
 		bool anomalies = !strcmp(limits[i].name, limit_infos[LIMIT_LISTED_ANOMALIES].name);
-		jw_bool(w, "hit", calls ? j->stacks.is_long : anomalies ? cut : limits[i].hit);
+		jw_bool(w, "hit", calls ? j->stacks.is_long : anomalies ? j->cut : limits[i].hit);
 		if (!strcmp(limits[i].name, limit_infos[LIMIT_SEARCH_STATES].name))
 			jw_number(w, "visited", proofs->states);
 		jw_object_end(w);
@@ -229,7 +225,7 @@ static void next_line(struct json_report *j, const char *text)
 }
 
 /* As far as it is of the trace. */
-static void put_trace_head(struct json_report *j, const char *incomplete, bool cut)
+static void put_trace_head(struct json_report *j, const char *incomplete)
 {
 	next_line(j, "{");
 	if (incomplete) {
@@ -242,12 +238,12 @@ static void put_trace_head(struct json_report *j, const char *incomplete, bool c
 	next_line(j, ",\n\"trace\": ");
 	put_trace(j);
 	next_line(j, ",\n\"limits\": ");
-	put_limits(j, cut);
+	put_limits(j);
 }
 
-static void put_head(struct json_report *j, bool cut)
+static void put_head(struct json_report *j)
 {
-	put_trace_head(j, j->r->incomplete, cut);
+	put_trace_head(j, j->r->incomplete);
 	if (j->r->analysis->undecided) {
 		next_line(j, ",\n\"undecided\": ");
 		jw_number(&j->w, NULL, j->r->analysis->undecided);
@@ -262,39 +258,36 @@ static void put_head(struct json_report *j, bool cut)
 		next_line(j, ",\n\"findings\": [");
 		for (size_t i = 0; i < j->r->findings->count && !j->w.failed && !ferror(j->w.out); i++) {
 			next_line(j, i ? ",\n" : "\n");
-			json_finding(&j->w, j->r, &j->r->findings->items[i]);
+			json_finding(j, j->r, &j->r->findings->items[i]);
 		}
 		next_line(j, j->r->findings->count ? "\n]" : "]");
 	}
 	next_line(j, ",\n\"anomalies\": [");
 }
 
-/* The entries that LIMIT_LISTED_ANOMALIES leaves out; NULL: none, or without memory. */
-static bool *find_left_out(const struct report *r, bool *failed)
+/* The entries that are not listed; NULL: none, or without memory. */
+static bool *find_left_out(struct json_report *j)
 {
-	const struct findings *all = r->alone ? NULL : r->findings;
-	bool *left_out = NULL;
-	for (size_t i = 0; all && i < all->count; i++)
-		for (size_t k = all->each; k < all->items[i].entry_count && !*failed; k++) {
-			if (finding_lists(r, &all->items[i], k))
-				continue;
-			if (!left_out)
-				left_out = calloc(r->count, sizeof *left_out);
-			if (left_out)
-				left_out[all->items[i].entries[k]] = true;
-			else
-				*failed = true;
-		}
+	const struct report *r = j->r;
+	bool *left_out = j->cut ? calloc(r->count, sizeof *left_out) : NULL;
+	j->w.failed |= j->cut && !left_out;
+	for (size_t i = 0; left_out && i < r->findings->count; i++) {
+		const struct finding *f = &r->findings->items[i];
+		for (size_t k = j->each; k < f->entry_count; k++)
+			left_out[f->entries[k]] = !json_lists(j, r, f, k);
+	}
 	return left_out;
 }
 
 enum rt_status report_json(const struct report *r, bool color, FILE *out, struct rt_error *err)
 {
 	struct json_report j = {.w = {.out = out}};
-	bool *left_out = find_left_out(r, &j.w.failed), any = false;
+	bool any = false;
 	(void)color;
 	json_report_turn(&j, r);
-	put_head(&j, left_out);
+	json_choose_listed(&j, NULL);
+	bool *left_out = find_left_out(&j);
+	put_head(&j);
 	for (size_t i = 0; i < r->count && !j.w.failed && !ferror(out); i++) {
 		if (left_out && left_out[i])
 			continue;
@@ -449,30 +442,20 @@ static void put_search(struct json_writer *w, const struct merge_search *s)
 	jw_object_end(w);
 }
 
-static void put_merged(struct json_writer *w, const struct merge *m, const struct merged_finding *f)
+static void put_merged(struct json_report *j, const struct merge *m, const struct merged_finding *f)
 {
-	json_finding_open(w, f->report, f->finding, f->level, f->verdict);
-	put_seen(w, m, f);
-	jw_object_end(w);
-}
-
-static bool leaves_out(const struct report *r, const struct finding *f)
-{
-	for (size_t k = r->findings->each; k < f->entry_count; k++)
-		if (!finding_lists(r, f, k))
-			return true;
-	return false;
+	json_finding_open(j, f->report, f->finding, f->level, f->verdict);
+	put_seen(&j->w, m, f);
+	jw_object_end(&j->w);
 }
 
 static void put_merged_head(struct json_report *j, const struct merge *m)
 {
-	bool replayed = false, cut = false;
+	bool replayed = false;
 	char lacking[4096];
-	for (size_t i = 0; i < m->count; i++)
-		cut |= m->items[i].finding && leaves_out(m->items[i].report, m->items[i].finding);
 	for (int kind = 0; kind < ANOMALY_KINDS; kind++)
 		replayed |= m->summary[kind][VERDICT_CONFIRMED] != 0;
-	put_trace_head(j, merge_incomplete_text(m, lacking, sizeof lacking) ? lacking : NULL, cut);
+	put_trace_head(j, merge_incomplete_text(m, lacking, sizeof lacking) ? lacking : NULL);
 	next_line(j, ",\n\"runs\": [");
 	for (size_t i = 0; i < m->run_count; i++) {
 		next_line(j, i ? ",\n" : "\n");
@@ -493,7 +476,7 @@ static void put_merged_head(struct json_report *j, const struct merge *m)
 	for (size_t i = 0; i < m->count && !j->w.failed && !ferror(j->w.out); i++) {
 		next_line(j, i ? ",\n" : "\n");
 		if (m->items[i].finding)
-			put_merged(&j->w, m, &m->items[i]);
+			put_merged(j, m, &m->items[i]);
 		else
 			put_incident(&j->w, m, &m->items[i]);
 	}
@@ -507,6 +490,7 @@ enum rt_status report_json_merged(const struct merge *m, bool color, FILE *out, 
 	bool any = false;
 	(void)color;
 	json_report_turn(&j, merge_any_report(m));
+	json_choose_listed(&j, m);
 	put_merged_head(&j, m);
 	for (size_t i = 0; i < m->count && !j.w.failed && !ferror(out); i++) {
 		const struct finding *f = m->items[i].finding;
@@ -514,7 +498,7 @@ enum rt_status report_json_merged(const struct merge *m, bool color, FILE *out, 
 			json_report_turn(&j, m->items[i].report);
 		j.run = f ? merge_run_of(m, j.r) : 0;
 		for (size_t k = 0; f && k < f->entry_count && !j.w.failed && !ferror(out); k++) {
-			if (!finding_lists(j.r, f, k))
+			if (!json_lists(&j, j.r, f, k))
 				continue;
 			next_line(&j, any ? ",\n" : "\n");
 			json_put_anomaly(&j, &j.r->entries[f->entries[k]]);

@@ -4,6 +4,39 @@
 
 #include <string.h>
 
+bool json_lists(const struct json_report *j, const struct report *r, const struct finding *f, size_t k)
+{
+	enum anomaly_kind kind = r->entries[f->entries[k]].anomaly->kind;
+	return k < j->each || (kind != ANOMALY_ATOMICITY && kind != ANOMALY_ASV);
+}
+
+/* Number of anomalies that are listed if `each` is that. */
+static uint64_t listed_with(struct json_report *j, const struct merge *m, size_t each)
+{
+	uint64_t n = 0;
+	size_t count = m ? m->count : j->r->findings->count;
+	j->each = each;
+	for (size_t i = 0; i < count; i++) {
+		const struct report *r = m ? m->items[i].report : j->r;
+		const struct finding *f = m ? m->items[i].finding : &j->r->findings->items[i];
+		for (size_t k = 0; f && k < f->entry_count; k++)
+			n += json_lists(j, r, f, k);
+	}
+	return n;
+}
+
+/* The first of each finding is listed in any case. */
+void json_choose_listed(struct json_report *j, const struct merge *m)
+{
+	uint64_t most = j->r->analysis->limits.of[LIMIT_LISTED_ANOMALIES], all = listed_with(j, m, SIZE_MAX);
+	size_t each = 1;
+	if (j->r->by_anomaly || j->r->finding || all <= most)
+		return;
+	while (listed_with(j, m, 2 * each) <= most)
+		each *= 2;
+	j->cut = listed_with(j, m, each) < all;
+}
+
 static void put_place(struct json_writer *w, const struct report *r, const struct finding_place *p)
 {
 	char function[PLACE_FUNCTION_MAX];
@@ -17,9 +50,10 @@ static void put_place(struct json_writer *w, const struct report *r, const struc
 	if (f && f->function)
 		place_function(&p->place, function);
 	jw_text(w, "function", f && f->function ? function : NULL);
-	jw_text(w, "what", deed_kind(r, p));
-	if (strcmp(deed_kind(r, p), finding_does(r, p)) != 0)
-		jw_text(w, "does", finding_does(r, p));
+	const char *what = deed_kind(r, p), *does = finding_does(r, p);
+	jw_text(w, "what", what);
+	if (strcmp(what, does) != 0)
+		jw_text(w, "does", does);
 	if (callee.frame) {
 		place_function(&callee, function);
 		jw_text(w, "calls", function);
@@ -80,15 +114,16 @@ static void put_uses(struct json_writer *w, const struct finding *f)
 	jw_object_end(w);
 }
 
-void json_finding(struct json_writer *w, const struct report *r, const struct finding *f)
+void json_finding(struct json_report *j, const struct report *r, const struct finding *f)
 {
-	json_finding_open(w, r, f, f->level, f->verdict);
-	jw_object_end(w);
+	json_finding_open(j, r, f, f->level, f->verdict);
+	jw_object_end(&j->w);
 }
 
-void json_finding_open(struct json_writer *w, const struct report *r, const struct finding *f, enum finding_level level,
+void json_finding_open(struct json_report *j, const struct report *r, const struct finding *f, enum finding_level level,
                        enum verdict verdict)
 {
+	struct json_writer *w = &j->w;
 	char text[FINDING_TEXT_MAX];
 	jw_object(w, NULL);
 	jw_text(w, "id", f->id);
@@ -109,15 +144,14 @@ void json_finding_open(struct json_writer *w, const struct report *r, const stru
 	if (f->place_total > f->place_count)
 		jw_number(w, "places_count", f->place_total);
 	jw_array(w, "anomalies");
-	bool all = true;
-	for (size_t i = 0; i < f->entry_count; i++) {
-		bool listed = finding_lists(r, f, i);
-		if (listed)
+	size_t listed = 0;
+	for (size_t i = 0; i < f->entry_count; i++)
+		if (json_lists(j, r, f, i)) {
 			jw_text(w, NULL, r->entries[f->entries[i]].id);
-		all &= listed;
-	}
+			listed++;
+		}
 	jw_array_end(w);
-	if (!all)
+	if (listed < f->entry_count)
 		jw_number(w, "anomalies_count", f->entry_count);
 	jw_text(w, "follows", f->follows ? f->follows->id : NULL);
 	put_guard(w, r, f);

@@ -3,12 +3,17 @@
 #define LIB_REPORT_JSON_FINDINGS_H
 
 #include "lib/report/findings.h"
-#include "lib/report/json_writer.h"
+#include "lib/report/json_parts.h"
+#include "lib/report/merge.h"
 
-/* Writes one finding as an element of the array that is open. */
-void json_finding(struct json_writer *w, const struct report *r, const struct finding *f);
+/* Determines which anomalies are listed: of the report j->r or, if m is not NULL, of the merged one. */
+void json_choose_listed(struct json_report *j, const struct merge *m);
+/* True if the k-th anomaly of a finding of report r is listed. */
+bool json_lists(const struct json_report *j, const struct report *r, const struct finding *f, size_t k);
+/* Writes one finding of report r as an element of the array that is open. */
+void json_finding(struct json_report *j, const struct report *r, const struct finding *f);
 /* The same with another level and verdict, those of several runs; the object stays open. */
-void json_finding_open(struct json_writer *w, const struct report *r, const struct finding *f, enum finding_level level,
+void json_finding_open(struct json_report *j, const struct report *r, const struct finding *f, enum finding_level level,
                        enum verdict verdict);
 
 #endif

@@ -25,6 +25,8 @@ struct json_report {
 	struct pieces frames; /* elements of stacks */
 	struct json_stacks stacks;
 	uint32_t run; /* number of the run that the anomalies are of; 0: there is but one */
+	size_t each;  /* of each finding at most this many atomicity violations and ASVs are listed, and the others */
+	bool cut;     /* LIMIT_LISTED_ANOMALIES is reached: some are not listed */
 };
 
 const char *json_thread_name(const struct json_report *j, uint32_t thread);

@@ -286,6 +286,10 @@ for all in --anomalies "--finding F1"; do
 done
 "$racetrace" analyze -f json --limit listed_anomalies=1 "$tmp/cache.zst" "$tmp/account.zst" >"$tmp/out"
 is "anomalies of two traces" '.limits.listed_anomalies.hit and ([.anomalies[].id] | length) == ([.findings[].anomalies[]] | length)'
+# The limit is one of them all: each of the two alone has fewer.
+"$racetrace" analyze -f json "$tmp/cache.zst" "$tmp/account.zst" >"$tmp/all.json"
+"$racetrace" analyze -f json --limit listed_anomalies="$(jq '(.anomalies | length) - 1' "$tmp/all.json")" "$tmp/cache.zst" "$tmp/account.zst" >"$tmp/out"
+is "one limit of two traces" '.limits.listed_anomalies.hit and (.anomalies | length) <= .limits.listed_anomalies.bound'
 
 # Also where findings of two traces alternate.
 printf '%s\n' 'main|fork(T1)|1' 'main|w(z)|2' 'main|w(z)|3' 'main|w(z)|4' 'main|acq(l)|5' 'main|rel(l)|6' 'main|w(x)|2' 'main|w(x)|3' \
