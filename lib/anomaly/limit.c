@@ -76,7 +76,7 @@ const struct limit_info limit_infos[LIMITS] = {
                               "The longest schedules are left out", false},
     [LIMIT_LISTED_ANOMALIES] = {"listed_anomalies", 5000, "anomalies", LIMIT, "anomalies that JSON lists",
                                 "Of more anomalies JSON lists the most urgent atomicity violations and ASVs of each "
-                                "finding, as many of each, and all others. --anomalies lists all",
+                                "finding, the same number of each, and all others. --anomalies lists all",
                                 false},
     [LIMIT_LISTED_CALLS] = {"listed_calls", 20000, "calls", LIMIT, "calls in stacks that JSON lists in place",
                             "In JSON only the first anomaly of each error and warning has its stacks in place. Those "
