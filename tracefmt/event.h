@@ -129,6 +129,21 @@ enum {
 };
 #define RT_OP_COUNT ((unsigned)RT_OP_COUNT_)
 
+/* Operations that rules treat alike, as labels of a switch: those that are no events, and accesses. */
+#define RT_CASES_RECORD                                                                                                \
+	case RT_OP_NONE:                                                                                               \
+	case RT_OP_EXT:                                                                                                \
+	case RT_OP_VALUE:                                                                                              \
+	case RT_OP_SKIP
+#define RT_CASES_ACCESS                                                                                                \
+	case RT_OP_READ:                                                                                               \
+	case RT_OP_WRITE:                                                                                              \
+	case RT_OP_ATOMIC_LOAD:                                                                                        \
+	case RT_OP_ATOMIC_STORE:                                                                                       \
+	case RT_OP_ATOMIC_RMW:                                                                                         \
+	case RT_OP_ATOMIC_CAS:                                                                                         \
+	case RT_OP_ATOMIC_CAS_FAIL
+
 enum rt_group {
 	RT_GROUP_RECORD,
 	RT_GROUP_MEMORY,

@@ -95,10 +95,9 @@ static bool is_inside(const struct model *m, uint32_t cell, uint32_t lock, uint3
 			continue;
 		const struct model_thread *t = &m->threads[model_thread_of(m, events[i])];
 		for (uint32_t k = 0; pos-- && k < SECTION_EVENTS; k++) {
-			uint32_t e = t->events[pos];
-			if (rt_op_has(model_op(m, e), RT_TAKES) &&
-			    (m->events[e].object == lock || m->events[e].object == outer))
-				return m->events[e].object == lock;
+			uint32_t taken = model_lock_taken(m, t->events[pos]);
+			if (taken == lock || taken == outer)
+				return taken == lock;
 		}
 		return false;
 	}

@@ -10,15 +10,6 @@ enum { FOUND_MEMORY = 12 << 20 };
 static const enum limit fitted[] = {LIMIT_SCHEDULE_STEPS, LIMIT_ANOMALIES, LIMIT_EVERY};
 enum { FITTED = sizeof fitted / sizeof *fitted };
 
-/* Bytes of a clock of as many threads. */
-static uint64_t clock_bytes(uint32_t threads)
-{
-	uint64_t bytes = threads <= 4 ? 16 : threads <= 8 ? 32 : 64;
-	for (uint64_t reach = CLOCK_WIDTH; reach < threads; reach *= CLOCK_WIDTH)
-		bytes += 64;
-	return bytes;
-}
-
 /*
  * What there is once the trace is loaded: the model, orders, the provers' own copies. Measured. Of each
  * synchronisation, CLOCKS orders keep a clock. Of an access, AN_ENTRY is for each cell but the first. Values have

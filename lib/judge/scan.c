@@ -204,7 +204,7 @@ static void scan_event(struct judge *j, struct scan *s, uint32_t e)
 	case RT_OP_HB_AFTER:
 	case RT_OP_ALLOC:
 	case RT_OP_BLOCK:
-	MODEL_CASES_ACCESS:
+	RT_CASES_ACCESS:
 		break;
 	MODEL_CASES_NEVER_KEPT:
 		j->without_rule = e;

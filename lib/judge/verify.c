@@ -347,7 +347,7 @@ static bool replay_sync(struct replay *r, uint32_t e)
 	case RT_OP_ALLOC:
 	case RT_OP_BLOCK:
 		return true;
-	MODEL_CASES_ACCESS:
+	RT_CASES_ACCESS:
 	MODEL_CASES_NEVER_KEPT:
 		break;
 	}

@@ -26,13 +26,23 @@ static uint32_t node_new(struct clocks *c)
 	return c->count++;
 }
 
+static struct clocks empty(uint32_t threads)
+{
+	struct clocks c = {.width = threads <= 4 ? 4 : threads <= 8 ? 8 : CLOCK_WIDTH, .depth = 1};
+	for (uint64_t reach = CLOCK_WIDTH; reach < threads; reach *= CLOCK_WIDTH)
+		c.depth++;
+	return c;
+}
+
+uint64_t clock_bytes(uint32_t threads)
+{
+	struct clocks c = empty(threads);
+	return (uint64_t)c.depth * c.width * sizeof *c.nodes;
+}
+
 bool clocks_init(struct clocks *c, uint32_t threads)
 {
-	memset(c, 0, sizeof *c);
-	c->width = threads <= 4 ? 4 : threads <= 8 ? 8 : CLOCK_WIDTH;
-	c->depth = 1;
-	for (uint64_t reach = CLOCK_WIDTH; reach < threads; reach *= CLOCK_WIDTH)
-		c->depth++;
+	*c = empty(threads);
 	node_new(c);
 	if (c->failed)
 		return false;

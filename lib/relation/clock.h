@@ -35,6 +35,9 @@ struct stamp {
 bool clocks_init(struct clocks *c, uint32_t threads);
 void clocks_release(struct clocks *c);
 
+/* Bytes of a clock that shares no more than subtrees with others: a node of each level. */
+uint64_t clock_bytes(uint32_t threads);
+
 uint32_t clock_get_tree(const struct clocks *c, uint32_t clock, uint32_t thread);
 /* Component of one thread. */
 static inline uint32_t clock_get(const struct clocks *c, uint32_t clock, uint32_t thread)

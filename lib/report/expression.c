@@ -1,15 +1,12 @@
 /* Assignments and locks in a line of source; see expression.h. */
 #include "lib/report/expression.h"
 
+#include "lib/base/name.h"
+
 #include <ctype.h>
 #include <stddef.h>
 #include <string.h>
 #include <strings.h>
-
-static bool is_name(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
-}
 
 /* Length of the assignment operator here; 0: none. */
 static size_t operator_at(const char *at)
@@ -44,16 +41,16 @@ static const char *past_brackets(const char *at)
 static const char *chain_end(const char *at)
 {
 	for (;;) {
-		while (is_name(*at))
+		while (is_in_name(*at))
 			at++;
 		if (*at == '[') {
 			if (!(at = past_brackets(at)))
 				return NULL;
-		} else if (at[0] == '-' && at[1] == '>' && is_name(at[2])) {
+		} else if (at[0] == '-' && at[1] == '>' && is_in_name(at[2])) {
 			at += 2;
-		} else if (at[0] == '.' && is_name(at[1])) {
+		} else if (at[0] == '.' && is_in_name(at[1])) {
 			at++;
-		} else if (at[0] == ':' && at[1] == ':' && is_name(at[2])) {
+		} else if (at[0] == ':' && at[1] == ':' && is_in_name(at[2])) {
 			at += 2;
 		} else {
 			return at;
@@ -76,7 +73,7 @@ static const char *chain_begin(const char *line, const char *end)
 				return NULL;
 			continue;
 		}
-		while (at > line && is_name(at[-1]))
+		while (at > line && is_in_name(at[-1]))
 			at--;
 		if (at - line >= 2 && at[-1] == '>' && at[-2] == '-')
 			at -= 2;
@@ -108,7 +105,7 @@ static bool take(const char *line, const char *begin, const char *end, char name
 {
 	if (!begin || !end || end <= begin || !(isalpha((unsigned char)*begin) || *begin == '_'))
 		return false;
-	if (begin > line && begin[-1] == '*' && (begin - 1 == line || !is_name(begin[-2])))
+	if (begin > line && begin[-1] == '*' && (begin - 1 == line || !is_in_name(begin[-2])))
 		begin--;
 	size_t n = (size_t)(end - begin), star = is_cast_and_read(line, begin);
 	if (n + star >= EXPRESSION_MAX)
@@ -126,7 +123,7 @@ static bool operand(const char *line, const char *at, char name[EXPRESSION_MAX])
 	while (end > line && isspace((unsigned char)end[-1]))
 		end--;
 	bool step = !strncmp(at, "++", 2) || !strncmp(at, "--", 2);
-	if (end > line && (is_name(end[-1]) || end[-1] == ']'))
+	if (end > line && (is_in_name(end[-1]) || end[-1] == ']'))
 		return take(line, chain_begin(line, end), end, name);
 	return step && take(line, at + 2, chain_end(at + 2), name);
 }
@@ -184,13 +181,13 @@ bool expression_member(const char *line, uint32_t column, char name[EXPRESSION_M
 	if (!column || column > strlen(line))
 		return false;
 	const char *at = line + column - 1, *end = NULL;
-	if (at[0] == '-' && at[1] == '>' && is_name(at[2]))
+	if (at[0] == '-' && at[1] == '>' && is_in_name(at[2]))
 		end = at + 2;
-	else if (at[0] == '.' && is_name(at[1]))
+	else if (at[0] == '.' && is_in_name(at[1]))
 		end = at + 1;
 	else if (at[0] == '[')
 		return past_brackets(at) && take(line, chain_begin(line, at), past_brackets(at), name);
-	while (end && is_name(*end))
+	while (end && is_in_name(*end))
 		end++;
 	return end && take(line, chain_begin(line, at), end, name);
 }
@@ -204,7 +201,7 @@ static bool take_argument(const char *at, char name[EXPRESSION_MAX])
 	for (; at[n]; n++) {
 		if (!depth && (at[n] == ',' || at[n] == ')'))
 			break;
-		if (!is_name(at[n]) && !strchr("()[]->.&+* :", at[n]))
+		if (!is_in_name(at[n]) && !strchr("()[]->.&+* :", at[n]))
 			return false;
 		depth += strchr("([", at[n]) ? 1 : strchr(")]", at[n]) ? -1 : 0;
 	}
@@ -237,7 +234,7 @@ bool expression_copied(const char *line, uint32_t column, bool writes, char name
 	if (!column || column > strlen(line))
 		return false;
 	const char *at = line + column - 1;
-	if (column > 1 && is_name(at[-1]))
+	if (column > 1 && is_in_name(at[-1]))
 		return false;
 	for (size_t i = 0; i < (writes ? sizeof copying / sizeof *copying : READING); i++) {
 		size_t n = strlen(copying[i]);
@@ -283,7 +280,7 @@ static bool argument(const char *line, const char *at, char name[EXPRESSION_MAX]
 static bool is_variable(const char *at)
 {
 	at += 1 + strspn(at + 1, " \t");
-	while (is_name(*at))
+	while (is_in_name(*at))
 		at++;
 	return *at == ')' || *at == ',';
 }
@@ -297,13 +294,13 @@ bool expression_locked(const char *line, char name[EXPRESSION_MAX])
 bool expression_locks_pointer(const char *line)
 {
 	const char *at = arguments_of_lock(line), *name = at;
-	while (name && name > line && is_name(name[-1]))
+	while (name && name > line && is_in_name(name[-1]))
 		name--;
 	/* The name before the bracket is that of a call, not of a variable: "std::lock_guard<std::mutex> guard(m)". */
 	const char *before = name;
 	while (before && before > line && isspace((unsigned char)before[-1]))
 		before--;
-	bool declares = before && before != name && before > line && (is_name(before[-1]) || before[-1] == '>');
+	bool declares = before && before != name && before > line && (is_in_name(before[-1]) || before[-1] == '>');
 	return at && !declares && is_variable(at);
 }
 
@@ -318,7 +315,7 @@ bool expression_passed(const char *line, const char *function, char name[EXPRESS
 			break;
 		}
 	for (const char *at = line; n && (at = strchr(at, *function)) != NULL; at++) {
-		bool whole = (at == line || !is_name(at[-1])) && !strncmp(at, function, n) && !is_name(at[n]);
+		bool whole = (at == line || !is_in_name(at[-1])) && !strncmp(at, function, n) && !is_in_name(at[n]);
 		if (!whole || at[n + strspn(at + n, " ")] != '(')
 			continue;
 		if (found)
@@ -333,7 +330,7 @@ bool expression_passed(const char *line, const char *function, char name[EXPRESS
 static const char *word_in(const char *text, const char *word, size_t length)
 {
 	for (const char *at = text; length && (at = strchr(at, *word)) != NULL; at++)
-		if ((at == text || !is_name(at[-1])) && !strncmp(at, word, length) && !is_name(at[length]))
+		if ((at == text || !is_in_name(at[-1])) && !strncmp(at, word, length) && !is_in_name(at[length]))
 			return at;
 	return NULL;
 }
@@ -358,10 +355,10 @@ int expression_begins(const char *line, const char *function, const char *name)
 
 bool expression_called(const char *line, uint32_t column, char name[EXPRESSION_MAX])
 {
-	if (!column || column > strlen(line) || (column > 1 && is_name(line[column - 2])))
+	if (!column || column > strlen(line) || (column > 1 && is_in_name(line[column - 2])))
 		return false;
 	const char *at = line + column - 1, *end = at;
-	while (is_name(*end))
+	while (is_in_name(*end))
 		end++;
 	return *end == '(' && take(line, at, end, name);
 }
@@ -372,7 +369,7 @@ bool expression_freed(const char *line, char name[EXPRESSION_MAX])
 	if (expression_passed(line, "free", name, &handed))
 		return true;
 	const char *at = strstr(line, "delete");
-	if (!at || (at > line && is_name(at[-1])) || strstr(at + 1, "delete"))
+	if (!at || (at > line && is_in_name(at[-1])) || strstr(at + 1, "delete"))
 		return false;
 	at += sizeof "delete" - 1;
 	at += strspn(at, " []");

@@ -3,6 +3,7 @@
 
 #include "lib/base/hash.h"
 #include "lib/base/json_memory.h"
+#include "lib/base/name.h"
 #include "lib/base/vec.h"
 
 #include <ctype.h>
@@ -31,11 +32,6 @@ struct annotation_reader {
 };
 
 /* --- one line --- */
-
-static bool is_name(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
-}
 
 static char *copy(struct annotation_reader *r, const char *text, size_t length)
 {
@@ -72,10 +68,10 @@ static const char *declared_end(const char *line, const char *at)
 /* The last name in the text: "mu" of "&this->mu". */
 static bool last_name(const char *text, size_t length, const char **name, size_t *size)
 {
-	while (length && !is_name(text[length - 1]))
+	while (length && !is_in_name(text[length - 1]))
 		length--;
 	size_t begin = length;
-	while (begin && is_name(text[begin - 1]))
+	while (begin && is_in_name(text[begin - 1]))
 		begin--;
 	*name = text + begin;
 	*size = length - begin;
@@ -89,7 +85,7 @@ static void add_attribute(struct annotation_reader *r, const char *file, uint32_
 	static const char word[] = "guarded_by";
 	const char *name = parenthesis, *variable, *lock, *end = strchr(parenthesis, ')');
 	size_t variable_length, lock_length;
-	while (name > line && is_name(name[-1]))
+	while (name > line && is_in_name(name[-1]))
 		name--;
 	size_t length = (size_t)(parenthesis - name);
 	if (!end || length < sizeof word - 1 ||
@@ -301,7 +297,7 @@ static bool has_component(const char *name, const char *word)
 {
 	size_t length = strlen(word);
 	for (const char *at = name; (at = strstr(at, word)); at++)
-		if ((at == name || !is_name(at[-1])) && !is_name(at[length]))
+		if ((at == name || !is_in_name(at[-1])) && !is_in_name(at[length]))
 			return true;
 	return false;
 }

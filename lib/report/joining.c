@@ -10,9 +10,9 @@
 #include "lib/report/joining.h"
 
 #include "lib/base/hash.h"
+#include "lib/base/name.h"
 #include "lib/report/digest.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -127,7 +127,7 @@ static void digest_last(XXH3_state_t *state, char name[EXPRESSION_MAX])
 		} while (end && depth);
 	}
 	name[end] = '\0';
-	while (end && (isalnum((unsigned char)name[end - 1]) || name[end - 1] == '_'))
+	while (end && is_in_name(name[end - 1]))
 		end--;
 	digest_text(state, name + end);
 }

@@ -2,8 +2,8 @@
 #include "lib/search/lookup.h"
 
 #include "lib/base/lower_bound.h"
+#include "lib/base/name.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,11 +78,6 @@ static void find_changes(const struct model *m, uint32_t e2, uint32_t lock, uint
 				add(c, m->events[e].object);
 		}
 	}
-}
-
-static bool is_in_name(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
 }
 
 /* The bracket that closes the one at `at`; NULL: it is not on this line. */

@@ -6,14 +6,11 @@
  */
 #include "lib/search/update.h"
 
+#include "lib/base/name.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-
-static bool is_in_name(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
-}
 
 /* True if a name that stands for something else begins there: a call, or a word alone. */
 static bool is_macro(const char *line, uint32_t column)

@@ -21,10 +21,7 @@
  * others (-Wswitch-enum): a new operation is missing from all of them until it has its rule.
  */
 #define MODEL_CASES_NEVER_KEPT                                                                                         \
-	case RT_OP_NONE:                                                                                               \
-	case RT_OP_EXT:                                                                                                \
-	case RT_OP_VALUE:                                                                                              \
-	case RT_OP_SKIP:                                                                                               \
+	RT_CASES_RECORD:                                                                                               \
 	case RT_OP_BEGIN:                                                                                              \
 	case RT_OP_END:                                                                                                \
 	case RT_OP_DETACH:                                                                                             \
@@ -47,15 +44,6 @@
 	case RT_OP_UNBLOCK:                                                                                            \
 	case RT_OP_TRY_FAILED:                                                                                         \
 	case RT_OP_ALIAS
-/* The same of those that access memory. */
-#define MODEL_CASES_ACCESS                                                                                             \
-	case RT_OP_READ:                                                                                               \
-	case RT_OP_WRITE:                                                                                              \
-	case RT_OP_ATOMIC_LOAD:                                                                                        \
-	case RT_OP_ATOMIC_STORE:                                                                                       \
-	case RT_OP_ATOMIC_RMW:                                                                                         \
-	case RT_OP_ATOMIC_CAS:                                                                                         \
-	case RT_OP_ATOMIC_CAS_FAIL
 
 /* One kept event; 20 bytes. Events are in global order. */
 struct model_event {

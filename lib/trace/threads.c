@@ -494,7 +494,7 @@ void loader_sync(struct loader *l, const struct rt_event *e)
 	case RT_OP_REGION_BEGIN:
 	case RT_OP_REGION_END:
 	case RT_OP_ALLOC:
-	MODEL_CASES_ACCESS:
+	RT_CASES_ACCESS:
 	MODEL_CASES_NEVER_KEPT:
 		break;
 	}

@@ -261,17 +261,8 @@ void state_step(struct state *s, const struct rt_event *e)
 		t->block = *e;
 		break;
 	/* Nothing later depends on these. */
-	case RT_OP_NONE:
-	case RT_OP_EXT:
-	case RT_OP_VALUE:
-	case RT_OP_SKIP:
-	case RT_OP_READ:
-	case RT_OP_WRITE:
-	case RT_OP_ATOMIC_LOAD:
-	case RT_OP_ATOMIC_STORE:
-	case RT_OP_ATOMIC_RMW:
-	case RT_OP_ATOMIC_CAS:
-	case RT_OP_ATOMIC_CAS_FAIL:
+	RT_CASES_RECORD:
+	RT_CASES_ACCESS:
 	case RT_OP_FENCE:
 	case RT_OP_ONCE_BEGIN:
 	case RT_OP_ONCE_END:

@@ -487,6 +487,17 @@ prints '^  used by 3 threads: 24 accesses while shared, 24 of them write; the tw
 } >"$tmp/nested.std"
 analyze 1 "$tmp/nested.std"
 is "the inner lock" '.findings[0] | .guard.lock == "inner" and (.title | contains("`inner`"))'
+# A wait takes its mutex anew, inside of what is held meanwhile.
+{
+	printf '%s\n' 'main|fork(T)|1' 'main|fork(U)|2' 'main|fork(V)|3'
+	for t in T U T U; do printf '%s\n' "$t|acq(inner)|10" "$t|acq(outer)|11" "$t|rel(inner)|12" "$t|acq(inner)|13" "$t|w(x)|14" "$t|rel(inner)|15" "$t|rel(outer)|16"; done
+	echo 'V|r(x)|20'
+} >"$tmp/wait.std"
+"$racetrace" convert -t jsonl -o - "$tmp/wait.std" | sed -E '/"pc":"0x8000000[cd]"/s/"object":("[^"]*")/"object":"0x300000000000","arg":\1/
+	/"pc":"0x8000000[cd]"/{s/"release"/"wait-begin"/; s/"acquire"/"wait-end"/}' >"$tmp/wait.jsonl"
+[ "$(grep -c '"wait-end"' "$tmp/wait.jsonl")" = 4 ] || { echo "no waits: $(head -n 20 "$tmp/wait.jsonl")"; fail=1; }
+analyze 1 "$tmp/wait.jsonl"
+is "the lock of the wait" '.findings[0].guard.lock == "inner"'
 
 # Each thread counts, however many there are.
 {

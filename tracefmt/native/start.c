@@ -122,13 +122,7 @@ bool rt_start_needs(unsigned op)
 	case RT_OP_BLOCK:
 	case RT_OP_UNBLOCK:
 		return true;
-	case RT_OP_READ:
-	case RT_OP_WRITE:
-	case RT_OP_ATOMIC_LOAD:
-	case RT_OP_ATOMIC_STORE:
-	case RT_OP_ATOMIC_RMW:
-	case RT_OP_ATOMIC_CAS:
-	case RT_OP_ATOMIC_CAS_FAIL:
+	RT_CASES_ACCESS:
 	case RT_OP_FENCE:
 	case RT_OP_SIGNAL:
 	case RT_OP_BROADCAST:
@@ -148,10 +142,7 @@ bool rt_start_needs(unsigned op)
 	case RT_OP_FAULT:
 	case RT_OP_TRY_FAILED:
 	/* No events of their own. */
-	case RT_OP_NONE:
-	case RT_OP_EXT:
-	case RT_OP_VALUE:
-	case RT_OP_SKIP:
+	RT_CASES_RECORD:
 		return false;
 	}
 	return false;

@@ -358,18 +358,9 @@ static enum spoken say(struct exporter *x, const struct rt_event *e)
 	case RT_OP_IGNORE_END:
 		ignore(&x->ignores[e->thread], e->arg, e->op == RT_OP_IGNORE_BEGIN);
 		return LEFT_OUT;
-	case RT_OP_READ:
-	case RT_OP_WRITE:
-	case RT_OP_ATOMIC_LOAD:
-	case RT_OP_ATOMIC_STORE:
-	case RT_OP_ATOMIC_RMW:
-	case RT_OP_ATOMIC_CAS:
-	case RT_OP_ATOMIC_CAS_FAIL:
+	RT_CASES_ACCESS:
 		return access_event(x, e);
-	case RT_OP_NONE:
-	case RT_OP_EXT:
-	case RT_OP_VALUE:
-	case RT_OP_SKIP:
+	RT_CASES_RECORD:
 	case RT_OP_FENCE:
 	case RT_OP_ONCE_BEGIN:
 	case RT_OP_END:

@@ -321,7 +321,7 @@ bool space_enabled(const struct space *s, uint32_t e)
 	case RT_OP_HB_BEFORE:
 	case RT_OP_ALLOC:
 	case RT_OP_BLOCK:
-	MODEL_CASES_ACCESS:
+	RT_CASES_ACCESS:
 	MODEL_CASES_NEVER_KEPT:
 		break;
 	}

@@ -1,0 +1,14 @@
+/* Names in lines of source. */
+#ifndef LIB_BASE_NAME_H
+#define LIB_BASE_NAME_H
+
+#include <ctype.h>
+#include <stdbool.h>
+
+/* True if the character may be of a name in C or C++. */
+static inline bool is_in_name(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+#endif
