@@ -6,6 +6,8 @@
 #include "lib/anomaly/replay.h"
 #include "lib/order/order.h"
 
+#include <string.h>
+
 enum anomaly_kind {
 	ANOMALY_RACE,
 	ANOMALY_ATOMICITY,
@@ -125,6 +127,13 @@ static inline bool anomaly_is_of_blocks(const struct model *m, const struct anom
 static inline bool anomaly_is_of_waits(const struct anomaly *a)
 {
 	return a->kind == ANOMALY_DEADLOCK || a->kind == ANOMALY_HANG;
+}
+
+/* True if a thread changes what it found in an earlier critical section: its act is on another cell than its look-up.
+ */
+static inline bool anomaly_is_lookup(const struct anomaly *a)
+{
+	return a->kind == ANOMALY_ATOMICITY && !strncmp(a->pattern, "lookup", 6);
 }
 
 /*

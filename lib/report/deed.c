@@ -7,21 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool deed_is_call(const struct report *r, uint32_t e)
+/* True if the event is a call on an object that programs synchronise with or on a descriptor, not an access. */
+static bool is_call(const struct report *r, uint32_t e)
 {
 	const struct model *m = r->analysis->model;
 	return rt_op_is_access(model_op(m, e)) && m->sites[m->events[e].site].flags & RT_F_OBJECT;
 }
 
-bool deed_is_of_life(const struct report *r, uint32_t e)
-{
-	return deed_is_call(r, e) && rt_op_writes(model_op(r->analysis->model, e));
-}
-
 /* The recorder has a byte for each descriptor, in a variable without a declaration in the trace. */
 int deed_descriptor(const struct report *r, uint32_t e)
 {
-	const struct description *d = deed_is_call(r, e) ? report_event(r, e) : NULL;
+	const struct description *d = is_call(r, e) ? report_event(r, e) : NULL;
 	struct rt_variable variable;
 	if (!d || !rt_trace_variable(r->analysis->trace, d->event.addr, &variable) || variable.file ||
 	    strcmp(variable.name, "descriptor") != 0)
@@ -39,9 +35,24 @@ static bool line_has(const struct report *r, uint32_t e, const char *word)
 	return has;
 }
 
-bool deed_begins(const struct report *r, uint32_t e)
+const struct deed_words deed_lives[LIVES] = {
+    [LIFE_FREES] = {"frees", "free"},
+    [LIFE_CLOSES] = {"closes", "close"},
+    [LIFE_BEGINS] = {"initialises", "destroy"},
+    [LIFE_ENDS] = {"destroys", "destroy"},
+    [LIFE_EITHER] = {"initialises or destroys", "destroy"},
+};
+
+enum deed_life deed_life(const struct report *r, uint32_t e)
 {
-	return line_has(r, e, "init") && !line_has(r, e, "destroy");
+	const struct description *d = report_event(r, e);
+	if (d && d->event.flags & RT_F_FREE)
+		return LIFE_FREES;
+	if (!is_call(r, e) || !rt_op_writes(model_op(r->analysis->model, e)))
+		return LIFE_NONE;
+	if (deed_descriptor(r, e) >= 0)
+		return LIFE_CLOSES;
+	return line_has(r, e, "destroy") ? LIFE_ENDS : line_has(r, e, "init") ? LIFE_BEGINS : LIFE_EITHER;
 }
 
 /* The part of a chain of names behind the last '.' or '->'; NULL: it is one name. */
@@ -59,7 +70,7 @@ bool deed_names_members(const struct report *r, const struct anomaly *a, char na
 		return false;
 	for (int i = 0; i < 2; i++) {
 		struct place place = place_of(r, a->events[i]);
-		char *line = deed_is_call(r, a->events[i]) ? NULL : place_line(r, &place);
+		char *line = is_call(r, a->events[i]) ? NULL : place_line(r, &place);
 		uint32_t column = line ? place.frame->column : 0;
 		bool known = column && (rt_op_writes(model_op(r->analysis->model, a->events[i]))
 		                            ? expression_assigned(line, column, names[i])
@@ -84,7 +95,8 @@ bool deed_waits(const struct report *r, const struct finding *f, uint32_t e)
 		return false;
 	char *line = place_line(r, &place);
 	const char *at = line ? line + strspn(line, " \t}") : "";
-	bool waits = !strncmp(at, "while", 5) && strchr(" (", at[5]) && place.frame->column > (uint32_t)(at - line) + 5;
+	bool waits = !strncmp(at, "while", 5) && (at[5] == ' ' || at[5] == '(') &&
+	             place.frame->column > (uint32_t)(at - line) + 5;
 	free(line);
 	return waits;
 }
@@ -109,15 +121,11 @@ const char *deed_kind(const struct report *r, const struct finding_place *place)
 
 const char *finding_does(const struct report *r, const struct finding_place *place)
 {
+	enum deed_life life = deed_life(r, place->e);
 	const char *kind = deed_kind(r, place);
-	if (!strcmp(kind, "frees"))
-		return kind;
-	if (deed_is_of_life(r, place->e))
-		return deed_descriptor(r, place->e) >= 0  ? "closes"
-		       : deed_begins(r, place->e)         ? "initialises"
-		       : line_has(r, place->e, "destroy") ? "destroys"
-		                                          : "initialises or destroys";
-	if (deed_is_call(r, place->e))
+	if (life)
+		return deed_lives[life].does;
+	if (is_call(r, place->e))
 		return "uses";
 	return place->reads && !strcmp(kind, "writes") ? "reads and writes" : kind;
 }

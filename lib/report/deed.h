@@ -8,12 +8,22 @@
 const char *deed_kind(const struct report *r, const struct finding_place *place);
 /* What its thread does there, for people. */
 const char *finding_does(const struct report *r, const struct finding_place *place);
-/* True if the event is a call on an object that programs synchronise with or on a descriptor, not an access. */
-bool deed_is_call(const struct report *r, uint32_t e);
-/* True if it begins or ends the object's life, or closes the descriptor. */
-bool deed_is_of_life(const struct report *r, uint32_t e);
-/* True if the call is known to begin the object's life, by the source line. */
-bool deed_begins(const struct report *r, uint32_t e);
+/* What an event is in the life of what it is on: memory, a descriptor, or an object that programs synchronise with. */
+enum deed_life {
+	LIFE_NONE,
+	LIFE_FREES,
+	LIFE_CLOSES,
+	LIFE_BEGINS,
+	LIFE_ENDS,
+	LIFE_EITHER, /* one of the last two: the source line does not tell */
+	LIVES
+};
+enum deed_life deed_life(const struct report *r, uint32_t e);
+struct deed_words {
+	const char *does;   /* "frees" */
+	const char *mended; /* what is to be done at another time: "free" */
+};
+extern const struct deed_words deed_lives[LIVES];
 /* True if the two events of a race name different members by their source lines: bit-fields next to one another, or
  * members of a union. names: what each names. */
 bool deed_names_members(const struct report *r, const struct anomaly *a, char names[2][EXPRESSION_MAX]);

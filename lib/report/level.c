@@ -3,8 +3,6 @@
 
 #include "lib/report/place.h"
 
-#include <string.h>
-
 const char *finding_level_name(enum finding_level level)
 {
 	static const char *const names[LEVELS] = {"note", "warning", "error"};
@@ -116,6 +114,5 @@ enum finding_level finding_level_of(const struct report *r, struct guards *g, co
 	if (a->verdict == VERDICT_PREDICTED && region == REGION_SECTION)
 		return LEVEL_NOTE;
 	/* A change of what is no longer in use is harmless; the trace does not tell. */
-	bool lookup = a->kind == ANOMALY_ATOMICITY && !strncmp(a->pattern, "lookup", 6);
-	return a->verdict == VERDICT_PREDICTED || lookup ? LEVEL_WARNING : LEVEL_ERROR;
+	return a->verdict == VERDICT_PREDICTED || anomaly_is_lookup(a) ? LEVEL_WARNING : LEVEL_ERROR;
 }

@@ -126,8 +126,8 @@ bool subject_meeting(const struct model *m, const struct anomaly *anomaly, uint3
 {
 	/* Accesses that share consecutive cells share one at the highest of their first cells; of two cells, the first
 	 * counts. */
-	bool one_cell = anomaly->kind == ANOMALY_RACE ||
-	                (anomaly->kind == ANOMALY_ATOMICITY && strncmp(anomaly->pattern, "lookup", 6) != 0);
+	bool one_cell =
+	    anomaly->kind == ANOMALY_RACE || (anomaly->kind == ANOMALY_ATOMICITY && !anomaly_is_lookup(anomaly));
 	bool found = false;
 	uint32_t cell = 0;
 	for (uint32_t i = 0; i < anomaly->event_count; i++) {

@@ -1,0 +1,331 @@
+/* Sentences of data races; see finding_parts.h. */
+#include "lib/report/deed.h"
+#include "lib/report/finding_parts.h"
+#include "lib/report/follows.h"
+#include "lib/trace/own_code.h"
+
+/* A finding's first anomaly, and what its sentences go by. */
+struct race {
+	const struct report *r;
+	const struct finding *f;
+	const struct anomaly *a;
+	struct finding_place p[2];
+	enum deed_life life[2];
+	bool of_life;                   /* what is wrong is that one side ends, or begins, the object's life */
+	bool members;                   /* the two name different members */
+	char names[2][EXPRESSION_MAX];  /* these */
+	bool locked;                    /* each side holds a lock */
+	bool are_readers;               /* both hold one lock, as readers, which exclude no other reader */
+	char readers[SUBJECT_NAME_MAX]; /* that one's name */
+};
+
+static void find_readers(struct race *x)
+{
+	const struct description *d[2] = {report_event(x->r, x->a->events[0]), report_event(x->r, x->a->events[1])};
+	x->locked = d[0] && d[1] && d[0]->lock_count && d[1]->lock_count;
+	for (size_t i = 0; x->locked && i < d[0]->lock_count; i++)
+		for (size_t k = 0; k < d[1]->lock_count && !x->are_readers; k++)
+			if (d[0]->locks[i].addr == d[1]->locks[k].addr) {
+				place_held_name(x->r, &d[0]->locks[i], x->readers);
+				x->are_readers = true;
+			}
+}
+
+static void race_of(const struct report *r, const struct finding *f, struct race *x)
+{
+	*x = (struct race){.r = r, .f = f, .a = finding_first(r, f)};
+	for (int i = 0; i < 2; i++) {
+		x->p[i] = finding_place_at(r, f, x->a->events[i]);
+		x->life[i] = deed_life(r, x->a->events[i]);
+	}
+	/* A container frees its own memory: what is wrong is the call that lacks the lock. */
+	bool container = f->lacking < 2 && x->p[0].place.callee && x->p[1].place.callee;
+	x->of_life = (x->life[0] || x->life[1]) && !container;
+	x->members = deed_names_members(r, x->a, x->names);
+	find_readers(x);
+}
+
+/* The side that ends, or begins, what the other may use; the first if both do. */
+static uint32_t ending_side(const struct race *x)
+{
+	return x->life[1] && !x->life[0];
+}
+
+/* A function that a signal's handler is, or calls, is said to be that. */
+static void say_actor(const struct race *x, struct text *t, uint32_t side)
+{
+	char signal[DESCRIPTION_SIGNAL_MAX];
+	say_function(t, &x->p[side]);
+	description_signal(report_event(x->r, x->p[side].e), signal);
+	if (signal[0])
+		say(t, " (in a handler of %s)", signal);
+}
+
+static bool is_same_function(const struct race *x)
+{
+	return finding_is_same_function(&x->p[0], &x->p[1]);
+}
+
+/* That of the side beside the one that was named. */
+static void say_other_actor(const struct race *x, struct text *t, uint32_t side)
+{
+	if (is_same_function(x))
+		say(t, "another thread in it");
+	else
+		say_actor(x, t, side);
+}
+
+/* " calls `std::map<>::find`" or " reads `x`"; again: of what was named: " reads it". */
+static void say_deed(const struct race *x, struct text *t, uint32_t side, bool again)
+{
+	const struct finding_place *p = &x->p[side];
+	struct place callee = {.frame = p->place.callee};
+	char name[PLACE_FUNCTION_MAX];
+	if (callee.frame) {
+		place_function(&callee, name);
+		say(t, " calls `%s`", name);
+		return;
+	}
+	say(t, " %s ", finding_does(x->r, p));
+	if (x->members)
+		say(t, again ? "`%s` in the same bytes" : "`%s`", x->names[side]);
+	else if (again)
+		say(t, "it");
+	else
+		say_variable(x->r, t, x->f);
+}
+
+/* Memory is used, and nothing orders its allocation before that. */
+static void title_allocation(const struct race *x, struct text *t)
+{
+	say_actor(x, t, 1);
+	say(t, " uses ");
+	say_variable(x->r, t, x->f);
+	say(t, ", and nothing orders its allocation by ");
+	say_actor(x, t, 0);
+	say(t, " before that");
+}
+
+/* One side makes, destroys, closes or frees what the other may use, or both do. */
+static void title_life(const struct race *x, struct text *t)
+{
+	bool both = x->life[0] && x->life[1];
+	uint32_t last = ending_side(x);
+	say_actor(x, t, last);
+	say(t, " %s ", finding_does(x->r, &x->p[last]));
+	say_variable(x->r, t, x->f);
+	say(t, both ? ", and " : " while ");
+	say_other_actor(x, t, !last);
+	if (both)
+		say(t, " %s it, too", finding_does(x->r, &x->p[!last]));
+	else
+		say(t, x->life[last] == LIFE_BEGINS ? " may already use it" : " may still use it");
+}
+
+/* One side lacks a lock that the other holds. */
+static void title_lacking(const struct race *x, struct text *t)
+{
+	uint32_t side = x->f->lacking;
+	say_actor(x, t, side);
+	say_deed(x, t, side, false);
+	say(t, " without ");
+	say_lock(t, x->f->lacked);
+	say(t, x->f->lacked[0] ? ", which " : " that ");
+	if (is_same_function(x)) {
+		say(t, "it holds");
+		say_place(t, &x->p[!side].place);
+	} else {
+		say_actor(x, t, !side);
+		say(t, " holds");
+	}
+	say(t, " while it");
+	say_deed(x, t, !side, true);
+}
+
+/* Nothing keeps the two sides apart. */
+static void title_plain(const struct race *x, struct text *t)
+{
+	uint32_t writer = !rt_op_writes(x->p[0].op);
+	say_actor(x, t, writer);
+	say_deed(x, t, writer, false);
+	say(t, " while ");
+	say_other_actor(x, t, !writer);
+	say_deed(x, t, !writer, true);
+	if (x->are_readers) {
+		say(t, ", and both hold ");
+		say_lock(t, x->readers);
+		say(t, " only as readers");
+	} else {
+		say(t, x->locked                ? ", under different locks"
+		       : report_is_hidden(x->a) ? ", and no lock guards both"
+		                                : ", and nothing orders them");
+	}
+}
+
+void race_title(const struct report *r, const struct finding *f, struct text *t)
+{
+	struct race x;
+	race_of(r, f, &x);
+	if (r->entries[f->entries[0]].rank.double_checked)
+		say(t, "double-checked initialisation: ");
+	if (x.p[0].op == RT_OP_ALLOC)
+		title_allocation(&x, t);
+	else if (x.of_life)
+		title_life(&x, t);
+	else if (f->lacking < 2 && !x.are_readers)
+		title_lacking(&x, t);
+	else
+		title_plain(&x, t);
+}
+
+/* The relaxed atomic of the program's own that alone orders the race's events; NULL: none does. */
+static const struct cause *relaxed_cause(const struct race *x)
+{
+	const struct model *m = x->r->analysis->model;
+	for (uint32_t i = 0; i < x->a->cause_count; i++) {
+		const struct cause *cause = follows_cause(x->r, x->a, i);
+		const struct rt_frame *f = subject_frame(x->r, m->sites[m->events[cause->write].site].pc);
+		if (cause->anomaly == MODEL_NONE && f && !frame_is_library(f))
+			return cause;
+	}
+	return NULL;
+}
+
+static bool is_in_handler(const struct race *x)
+{
+	const struct description *d[2] = {report_event(x->r, x->a->events[0]), report_event(x->r, x->a->events[1])};
+	return (d[0] && d[0]->signal) || (d[1] && d[1]->signal);
+}
+
+/* What mends a race: the first of these that applies. */
+enum mend {
+	MEND_HAND_OVER,
+	MEND_LIFE,
+	MEND_ONCE,
+	MEND_MEMBERS,
+	MEND_HANDLER,
+	MEND_RESULT,
+	MEND_RELAXED,
+	MEND_FLAG,
+	MEND_READERS,
+	MEND_LACKING,
+	MEND_ATOMIC,
+	MEND_LOCKS,
+	MEND_ANY
+};
+
+static enum mend mend_of(const struct race *x)
+{
+	const struct report *r = x->r;
+	const struct finding *f = x->f;
+	if (x->p[0].op == RT_OP_ALLOC)
+		return MEND_HAND_OVER;
+	if (x->of_life)
+		return MEND_LIFE;
+	if (r->entries[f->entries[0]].rank.double_checked)
+		return MEND_ONCE;
+	if (x->members)
+		return MEND_MEMBERS;
+	if (is_in_handler(x))
+		return MEND_HANDLER;
+	if (f->called[0])
+		return MEND_RESULT;
+	if (relaxed_cause(x))
+		return MEND_RELAXED;
+	if (deed_waits(r, f, x->a->events[0]) || deed_waits(r, f, x->a->events[1]))
+		return MEND_FLAG;
+	if (x->are_readers)
+		return MEND_READERS;
+	if (f->lacking < 2)
+		return MEND_LACKING;
+	if (rt_op_is_atomic(x->p[0].op) != rt_op_is_atomic(x->p[1].op))
+		return MEND_ATOMIC;
+	return x->locked ? MEND_LOCKS : MEND_ANY;
+}
+
+static const char make_once[] = "make it atomic: load it with acquire for the check without the lock, store it with "
+                                "release when all is made; or initialise it once (pthread_once, a static variable of "
+                                "C++)";
+static const char make_free[] =
+    "make it atomic and free of locks (a handler may not wait for one), or block the signal "
+    "where others use it";
+/* Those that name nothing of the race. */
+static const char *const mends[] = {
+    [MEND_HAND_OVER] = "hand the pointer over by release and acquire, or under a lock",
+    [MEND_ONCE] = make_once,
+    [MEND_MEMBERS] = "guard both by one lock, or give each bytes of its own (`: 0` between bit-fields)",
+    [MEND_HANDLER] = make_free,
+    [MEND_FLAG] = "make it atomic: store it with release, load it with acquire; or wait by a condition variable",
+    [MEND_LOCKS] = "hold one common lock at both places",
+    [MEND_ANY] = "guard it by one lock at both places, or make both accesses atomic",
+};
+
+static void fix_life(const struct race *x, struct text *t)
+{
+	enum deed_life life = x->life[ending_side(x)];
+	const char *verb = deed_lives[life].mended;
+	bool both = x->life[0] && x->life[1];
+	if (both && (life == LIFE_FREES || life == LIFE_CLOSES))
+		say(t, "%s it in one place only, after the last use happened before", verb);
+	else if (both)
+		say(t, "initialise it once before other threads can use it, and %s it once after all have", verb);
+	else if (life == LIFE_BEGINS)
+		say(t, "initialise it before another thread can use it: before that thread is created, or statically");
+	else
+		say(t, "%s it only after the last use happened before: join the thread, or count references", verb);
+}
+
+static void fix_readers(const struct race *x, struct text *t)
+{
+	bool one_place = place_key(&x->p[0].place) == place_key(&x->p[1].place);
+	say(t, "hold ");
+	say_lock(t, x->readers);
+	say(t, " as a writer");
+	for (uint32_t s = 0, n = 0; s < 2; s++)
+		if (rt_op_writes(x->p[s].op) && !(n && one_place)) {
+			say(t, n++ ? " and" : "");
+			say_place(t, &x->p[s].place);
+		}
+}
+
+static void fix_lacking(const struct race *x, struct text *t)
+{
+	uint32_t side = x->f->lacking;
+	say(t, "hold");
+	if (x->f->lacked[0])
+		say(t, " `%s`", x->f->lacked);
+	say_place(t, &x->p[side].place);
+	if (x->f->lacked[0])
+		return;
+	say(t, " the lock that is held");
+	say_place(t, &x->p[!side].place);
+}
+
+void race_fix(const struct report *r, const struct finding *f, struct text *t)
+{
+	struct race x;
+	char text[FOLLOWS_TEXT_MAX];
+	race_of(r, f, &x);
+	enum mend mend = mend_of(&x);
+	if (mend == MEND_LIFE) {
+		fix_life(&x, t);
+	} else if (mend == MEND_RESULT) {
+		say(t,
+		    "call the variant of `%s` that is given the memory of its result (such as `localtime_r` of "
+		    "`localtime`), or hold one lock until the result is no longer used",
+		    f->called);
+	} else if (mend == MEND_RELAXED) {
+		follows_text(r, relaxed_cause(&x), text);
+		say(t, "%s", text);
+	} else if (mend == MEND_READERS) {
+		fix_readers(&x, t);
+	} else if (mend == MEND_LACKING) {
+		fix_lacking(&x, t);
+	} else if (mend == MEND_ATOMIC) {
+		say(t, "make the access");
+		say_place(t, &x.p[rt_op_is_atomic(x.p[0].op) != 0].place);
+		say(t, " atomic, too");
+	} else {
+		say(t, "%s", mends[mend]);
+	}
+}

@@ -1,0 +1,103 @@
+/* The words that findings' sentences are made of; see finding_parts.h. */
+#include "lib/report/deed.h"
+#include "lib/report/finding_parts.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void say(struct text *t, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	int n = vsnprintf(t->at, t->room, format, arguments);
+	va_end(arguments);
+	size_t used = n < 0 ? 0 : (size_t)n < t->room ? (size_t)n : t->room - 1;
+	t->at += used;
+	t->room -= used;
+}
+
+const struct anomaly *finding_first(const struct report *r, const struct finding *f)
+{
+	return r->entries[f->entries[0]].anomaly;
+}
+
+struct finding_place finding_place_at(const struct report *r, const struct finding *f, uint32_t e)
+{
+	return (struct finding_place){.place = place_of(r, e),
+	                              .op = model_op(r->analysis->model, e),
+	                              .e = e,
+	                              .guarded = f->guard.lock != MODEL_NONE &&
+	                                         guard_is_held(r->analysis->model, e, f->guard.lock)};
+}
+
+bool finding_is_same_function(const struct finding_place *a, const struct finding_place *b)
+{
+	return place_function_key(&a->place) == place_function_key(&b->place);
+}
+
+void say_function(struct text *t, const struct finding_place *place)
+{
+	char name[PLACE_FUNCTION_MAX];
+	place_function(&place->place, name);
+	if (place->place.frame && place->place.frame->function)
+		say(t, "`%s`", name);
+	else if (place->place.frame && place->place.frame->text)
+		say(t, "%s", place->place.frame->text);
+	else
+		say(t, "a thread");
+}
+
+void say_other_function(struct text *t, const struct finding_place *named, const struct finding_place *other)
+{
+	if (finding_is_same_function(named, other))
+		say(t, "another thread in it");
+	else
+		say_function(t, other);
+}
+
+/* What begins with __ or _M is no member of the program's: of `std::locale` it is the locale. */
+static void say_global(struct text *t, const char *name)
+{
+	char known[SUBJECT_NAME_MAX];
+	snprintf(known, sizeof known, "%s", name);
+	subject_cut_reserved(known);
+	say(t, "`%s`", known);
+}
+
+void say_variable(const struct report *r, struct text *t, const struct finding *f)
+{
+	const struct anomaly *a = finding_first(r, f);
+	struct subject s;
+	const char *of;
+	int descriptor = deed_descriptor(r, a->events[0]);
+	if (descriptor >= 0)
+		say(t, "descriptor %d", descriptor);
+	else if (f->written[0])
+		say(t, f->pointed ? "the memory at `%s`" : "`%s`", f->written);
+	else if (f->called[0])
+		say(t, "what `%s` returns", f->called);
+	else if (!subject_of(r, a, &s) || !s.name[0])
+		say(t, "memory");
+	else if (!strcmp(s.kind, "global") || !strcmp(s.kind, "unknown"))
+		say_global(t, s.name);
+	else if (!strcmp(s.kind, "tls") && s.address && (of = strstr(s.name, " of thread ")) && s.size)
+		say(t, "`%.*s`%s", (int)(of - s.name), s.name, of);
+	else
+		say(t, "the %s", s.name);
+}
+
+void say_lock(struct text *t, const char *name)
+{
+	if (name[0])
+		say(t, "`%s`", name);
+	else
+		say(t, "the lock");
+}
+
+void say_place(struct text *t, const struct place *place)
+{
+	if (place->frame && place->frame->file)
+		say(t, " at %s:%" PRIu32, subject_basename(place->frame->file), place->frame->line);
+}

@@ -1,0 +1,106 @@
+/* Sentences of deadlocks and hangs; see finding_parts.h. */
+#include "lib/report/finding_parts.h"
+#include "lib/report/waiting.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* The lock that a thread of a cycle waits for: its address, and its name. */
+static uint64_t lock_of_wait(const struct report *r, const struct anomaly *a, uint32_t i, char name[SUBJECT_NAME_MAX])
+{
+	const struct description *d = report_event(r, a->events[i]);
+	bool again = d && d->event.op == RT_OP_WAIT_END; /* of the mutex, which is the second operand */
+	name[0] = '\0';
+	if (!d)
+		return 0;
+	place_lock_name(r, again ? d->event.arg : d->event.addr, again ? NULL : subject_lock_block(d), d, name);
+	return again ? d->event.arg : d->event.addr;
+}
+
+/* Number of a lock among those of the cycle that have its name, from 1; 0: no other one has it. */
+static uint32_t number_among_names(const struct report *r, const struct anomaly *a, uint32_t i)
+{
+	char name[SUBJECT_NAME_MAX], other[SUBJECT_NAME_MAX];
+	uint64_t addr = lock_of_wait(r, a, i, name);
+	uint32_t number = 1, others = 0;
+	for (uint32_t k = 0; k < a->event_count; k++)
+		if (lock_of_wait(r, a, k, other) != addr && !strcmp(name, other)) {
+			number += k < i;
+			others++;
+		}
+	return others ? number : 0;
+}
+
+/* Each thread waits for the lock that the next one holds. */
+static void say_cycle(const struct report *r, struct text *t, const struct anomaly *a)
+{
+	char name[SUBJECT_NAME_MAX];
+	say(t, "%" PRIu32 " threads each hold one lock and acquire the next: ", a->event_count);
+	for (uint32_t i = 0; i <= a->event_count; i++) {
+		lock_of_wait(r, a, i % a->event_count, name);
+		uint32_t number = number_among_names(r, a, i % a->event_count);
+		say(t, "%s", i ? " -> " : "");
+		say_lock(t, name);
+		if (number)
+			say(t, " (%" PRIu32 ")", number);
+	}
+}
+
+/* True if a thread alone waits for a lock that it holds. */
+static bool waits_for_itself(const struct report *r, const struct anomaly *a)
+{
+	const struct description *d =
+	    a->kind == ANOMALY_DEADLOCK && a->event_count == 1 ? report_event(r, a->events[0]) : NULL;
+	for (size_t i = 0; d && i < d->lock_count; i++)
+		if (d->locks[i].addr == d->event.addr)
+			return d->event.thread < rt_trace_info(r->analysis->trace)->thread_count;
+	return false;
+}
+
+/* Threads that wait when the run ends, for ever. */
+static void title_stuck(const struct report *r, const struct anomaly *a, struct text *t)
+{
+	const struct rt_trace_info *info = rt_trace_info(r->analysis->trace);
+	char name[WAITING_TEXT_MAX];
+	if (waits_for_itself(r, a)) {
+		waiting_text(r, report_event(r, a->events[0]), name);
+		say(t, "%s %s, which it holds itself: it cannot go on",
+		    info->threads[report_event(r, a->events[0])->event.thread].name, name);
+		return;
+	}
+	for (uint32_t i = 0; i < a->event_count && i < 3; i++) {
+		const struct description *d = report_event(r, a->events[i]);
+		if (!d || d->event.thread >= info->thread_count)
+			continue;
+		waiting_text(r, d, name);
+		say(t, "%s%s %s", i ? ", " : "", info->threads[d->event.thread].name, name);
+	}
+	if (a->event_count > 3)
+		say(t, ", and %" PRIu32 " more threads", a->event_count - 3);
+	say(t, a->kind == ANOMALY_HANG ? ", which no thread can give" : ": none of them can go on");
+}
+
+void waits_title(const struct report *r, const struct finding *f, struct text *t)
+{
+	const struct anomaly *a = finding_first(r, f);
+	if (anomaly_is_stuck(r->analysis->model, a)) {
+		title_stuck(r, a, t);
+	} else if (f->wanted[0] && a->event_count == 2) {
+		struct finding_place p[2] = {finding_place_at(r, f, a->events[0]),
+		                             finding_place_at(r, f, a->events[1])};
+		say_function(t, &p[0]);
+		say(t, " acquires `%s` while it holds `%s`, and ", f->wanted, f->held);
+		say_other_function(t, &p[0], &p[1]);
+		say(t, " does so the other way round");
+	} else {
+		say_cycle(r, t, a);
+	}
+}
+
+void waits_fix(const struct report *r, const struct anomaly *a, struct text *t)
+{
+	say(t, "%s",
+	    a->kind == ANOMALY_HANG  ? "give it after the thread waits, too, or wait only while a condition says so"
+	    : waits_for_itself(r, a) ? "do not acquire it again before it is released, or make it recursive"
+	                             : "acquire these locks in the same order everywhere");
+}
