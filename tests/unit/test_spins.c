@@ -234,7 +234,8 @@ static void same_without_repeats(struct rt_trace *trace, const json_t *golden, c
 		bool found = false;
 		for (size_t k = 0; k < without->anomalies.count && !found; k++) {
 			const struct anomaly *y = &without->anomalies.items[k];
-			found = x->kind == y->kind && x->pattern == y->pattern && x->verdict == y->verdict;
+			found = x->kind == y->kind && x->pattern == y->pattern && x->verdict == y->verdict &&
+			        x->orders_unordered == y->orders_unordered;
 			for (uint32_t n = 0; n < x->event_count && found; n++)
 				found = model_position_of(with->model, x->events[n]) ==
 				        model_position_of(without->model, y->events[n]);
