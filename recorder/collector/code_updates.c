@@ -9,6 +9,7 @@
 #include "recorder/collector/code_updates.h"
 
 #include "recorder/collector/code.h"
+#include "recorder/collector/code_hooks.h"
 #include "recorder/collector/x86.h"
 
 #include <stdlib.h>
@@ -47,6 +48,7 @@ struct search {
 	uint16_t *open;  /* addresses to go on from */
 	unsigned open_count, visits;
 	bool stored; /* the update itself was, or can no longer be */
+	bool left;   /* a call or jump came behind the write's hook: the update is behind it no longer */
 	bool fails;
 	bool framed; /* the function keeps a frame pointer in rbp */
 };
@@ -101,23 +103,41 @@ static bool is_stack(const struct search *s, const cs_x86_op *op)
 	       is_frame(s, op->mem.base);
 }
 
-/* Bits of the words that the operand is of, in part at least; *whole: of all of them. */
+/* Bits of the words that the operand is of, or may be, in part at least; *whole: of all of them. */
 static uint64_t words_at(const struct search *s, const cs_x86_op *op, bool *whole)
 {
 	uint64_t bits = 0;
 	*whole = true;
 	for (unsigned i = 0; i < s->word_count; i++) {
 		const struct word *w = &s->words[i];
-		if (w->base != op->mem.base || op->mem.disp >= w->offset + w->size ||
-		    w->offset >= op->mem.disp + op->size)
+		bool same = w->base == op->mem.base;
+		if (same && (op->mem.disp >= w->offset + w->size || w->offset >= op->mem.disp + op->size))
 			continue;
 		bits |= X86_BIT(WORD_BIT + i);
-		*whole &= op->mem.disp <= w->offset && op->mem.disp + op->size >= w->offset + w->size;
+		*whole &= same && op->mem.disp <= w->offset && op->mem.disp + op->size >= w->offset + w->size;
 	}
 	return bits;
 }
 
-/* True if the function keeps all words of its stack to itself: it takes no address of any. */
+/* True if the call may return again later, when words of the stack may be read that were stored in between. */
+static bool returns_twice(const struct search *s)
+{
+	static const char *const names[] = {"setjmp",  "_setjmp",    "sigsetjmp", "__sigsetjmp",
+	                                    "savectx", "getcontext", "vfork"};
+	const cs_insn *insn = s->u->insn;
+	struct code_target t;
+	bool does = false;
+	if (!code_target(s->code, insn->address, insn->bytes, insn->size, &t) || !t.name)
+		return false;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		does |= !strcmp(t.name, names[i]);
+	return does;
+}
+
+/*
+ * True if the function keeps all words of its stack to itself: it takes no address of any, and reads none but on the
+ * paths that it has.
+ */
 static bool keeps_stack(struct search *s)
 {
 	const struct code_function *f = s->function;
@@ -130,16 +150,20 @@ static bool keeps_stack(struct search *s)
 		if (!cs_disasm_iter(s->u->capstone, &p, &n, &address, insn))
 			return false;
 		const cs_x86 *x = &insn->detail->x86;
+		int first = x->op_count && x->operands[0].type == X86_OP_REG ? x86_general(x->operands[0].reg) : -1;
+		bool keeps = first == 4 || (first == 5 && s->framed);
+		if (returns_twice(s))
+			return false;
 		for (unsigned i = 0; i < x->op_count; i++) {
 			const cs_x86_op *op = &x->operands[i];
 			int named = op->type == X86_OP_REG ? x86_general(op->reg) : -1;
 			bool memory = op->type == X86_OP_MEM, sets = !i && insn->id != X86_INS_PUSH;
 			bool base = memory && is_frame(s, op->mem.base);
-			if (base && (insn->id == X86_INS_LEA ? x86_general(x->operands[0].reg) != 4 : !is_stack(s, op)))
+			if (base && (insn->id == X86_INS_LEA ? first != 4 : !is_stack(s, op)))
 				return false;
-			if ((named == 4 || (named == 5 && s->framed)) && !sets && insn->id != X86_INS_PUSH &&
-			    !(x->operands[0].type == X86_OP_REG &&
-			      (x86_general(x->operands[0].reg) == 4 || x86_general(x->operands[0].reg) == 5)))
+			if (named == 4 && !sets && (insn->id == X86_INS_PUSH || !keeps))
+				return false;
+			if (named == 5 && s->framed && !sets && insn->id != X86_INS_PUSH && !keeps)
 				return false;
 		}
 	}
@@ -171,14 +195,29 @@ static uint64_t store(struct search *s, const cs_x86_op *to, uint64_t held, bool
 		s->words[s->word_count] = word;
 		return held | X86_BIT(WORD_BIT + s->word_count++);
 	}
-	if (window || s->stored || is_frame(s, to->mem.base))
-		return fail(s);
+	return window || s->stored || is_frame(s, to->mem.base) ? fail(s) : held;
+}
+
+/*
+ * Behind the write's hook, something is stored: the update. A second store before the next call or jump is into a word
+ * of the stack, or of memory that is not instrumented, such as an array of the function's own. Then it cannot be told
+ * which of the two is the update.
+ */
+static void note_store(struct search *s, bool frame)
+{
+	s->fails |= s->stored && !s->left && !frame;
 	s->stored = true;
-	return held;
+}
+
+/* True if the instruction may write memory. */
+static bool stores(const cs_insn *insn, enum x86_deed deed)
+{
+	const cs_x86 *x = &insn->detail->x86;
+	return x->op_count && x->operands[0].type == X86_OP_MEM && deed != X86_COMPARES && deed != X86_NOTHING;
 }
 
 /* What holds the value after the instruction, of what did before (held). source: it loads the value itself. */
-static uint64_t step(struct search *s, uint64_t held, bool source, bool window)
+static uint64_t hold(struct search *s, uint64_t held, bool source, bool window)
 {
 	const cs_insn *insn = s->u->insn;
 	const cs_x86 *x = &insn->detail->x86;
@@ -210,7 +249,7 @@ static uint64_t step(struct search *s, uint64_t held, bool source, bool window)
 	if (held & WORDS && x86_moves_stack(insn))
 		held |= MOVED;
 	if (deed == X86_UNKNOWN)
-		return (named | X86_IMPLIED) & held || (other && held & X86_ALL_XMM) ? fail(s) : held;
+		return (named | x86_implied(insn)) & held || (other && held & X86_ALL_XMM) ? fail(s) : held;
 	if (deed == X86_NOTHING)
 		return insn->id == X86_INS_LEAVE ? held & ~X86_BIT(5) : held;
 	if (deed == X86_EXTENDS)
@@ -219,7 +258,7 @@ static uint64_t step(struct search *s, uint64_t held, bool source, bool window)
 		return fail(s);
 	if (deed == X86_CHOOSES)
 		inputs |= X86_FLAGS;
-	bool takes = source || inputs & held;
+	bool takes = source || inputs & held || (deed == X86_POPS && held & WORDS);
 	kept_words = memory ? first : 0;
 	if (x86_clears(insn)) {
 		held &= ~first;
@@ -240,6 +279,16 @@ static uint64_t step(struct search *s, uint64_t held, bool source, bool window)
 	return x86_overwrites(insn, deed) ? held & ~first : held;
 }
 
+static uint64_t step(struct search *s, uint64_t held, bool source, bool window)
+{
+	bool store = !window && stores(s->u->insn, x86_deed(s->u->insn));
+	bool frame = store && is_frame(s, s->u->insn->detail->x86.operands[0].mem.base);
+	held = hold(s, held, source, window);
+	if (store)
+		note_store(s, frame);
+	return held;
+}
+
 /* ---- Paths ---- */
 
 static void go_on(struct search *s, uint64_t address, uint64_t held)
@@ -247,7 +296,7 @@ static void go_on(struct search *s, uint64_t address, uint64_t held)
 	const struct code_function *f = s->function;
 	if (!held)
 		return;
-	if (address < f->start || address >= f->end) {
+	if (held & X86_RSP || address < f->start || address >= f->end) {
 		fail(s);
 		return;
 	}
@@ -269,11 +318,11 @@ static bool decode(struct search *s, uint64_t address)
 	return p && cs_disasm_iter(s->u->capstone, &p, &n, &address, s->u->insn);
 }
 
-/* True if the target of a call or jump depends on the value. */
+/* True if the target of a call or jump depends on the value, by other than flags. */
 static bool leads_it(struct search *s, uint64_t held)
 {
 	const cs_x86 *x = &s->u->insn->detail->x86;
-	uint64_t named = 0;
+	uint64_t named = x86_counts_down(s->u->insn) ? X86_RCX : 0;
 	bool other = false;
 	for (unsigned i = 0; i < x->op_count; i++) {
 		const cs_x86_op *op = &x->operands[i];
@@ -286,6 +335,24 @@ static bool leads_it(struct search *s, uint64_t held)
 	return named & held;
 }
 
+/*
+ * True if a function of the same module neither uses what the registers hold nor leaves it there: a compiler that knows
+ * the function keeps values in registers that it does not change.
+ */
+static bool drops(struct search *s, uint64_t address, uint64_t held)
+{
+	const cs_insn *insn = s->u->insn;
+	struct code_target t;
+	for (unsigned i = 0; i < WINDOW_MAX && held && !s->fails; i++, address += insn->size) {
+		if (!decode(s, address) || insn->id == X86_INS_RET)
+			return false;
+		if (code_target(s->code, address, insn->bytes, insn->size, &t))
+			return !t.jump && t.name;
+		held = hold(s, held, false, false);
+	}
+	return !held && !s->fails;
+}
+
 /* A call, also one in tail position. */
 static uint64_t call(struct search *s, const struct code_target *t, uint64_t held)
 {
@@ -293,12 +360,21 @@ static uint64_t call(struct search *s, const struct code_target *t, uint64_t hel
 	bool hook = false;
 	for (size_t i = 0; t->name && i < sizeof hooks / sizeof *hooks; i++)
 		hook |= !strncmp(t->name, hooks[i], strlen(hooks[i]));
-	s->stored = true;
+	s->stored = s->left = true;
 	if (held & (hook ? (uint64_t)(X86_RSI | X86_RDI) : X86_ARGUMENTS))
+		return fail(s);
+	if (!t->name && t->address && !drops(s, t->address, held & X86_CALL_CHANGES))
 		return fail(s);
 	held &= ~X86_CALL_CHANGES;
 	/* An exception would go on where this search does not. */
 	return held && !hook && code_catches(s->code, s->function->start) ? fail(s) : held;
+}
+
+/* A jump to what may be a part of the function elsewhere. If it is another function, the stack was cleared before. */
+static void leave(struct search *s, uint64_t held)
+{
+	if (held & ~(WORDS | MOVED) || (held & WORDS && !(held & MOVED)))
+		fail(s);
 }
 
 static void visit(struct search *s, uint64_t address)
@@ -330,11 +406,13 @@ static void visit(struct search *s, uint64_t address)
 		go_on(s, next, call(s, &t, held));
 		return;
 	}
-	s->stored = true;
+	s->stored = s->left = true;
 	if (t.branches && held & X86_FLAGS)
 		fail(s);
-	else if (t.name || (t.address && (t.address < s->function->start || t.address >= s->function->end)))
+	else if (t.name)
 		call(s, &t, held);
+	else if (t.address && (t.address < s->function->start || t.address >= s->function->end))
+		leave(s, held);
 	else if (!t.address)
 		fail(s);
 	else
@@ -344,87 +422,6 @@ static void visit(struct search *s, uint64_t address)
 }
 
 /* ---- A read ---- */
-
-/* The number at the end of a hook's name that begins with one of two prefixes; 0: another name. */
-static unsigned hook_size(const char *name, const char *aligned, const char *unaligned)
-{
-	size_t n = strlen(aligned), k = strlen(unaligned);
-	const char *digits = !strncmp(name, aligned, n) ? name + n : !strncmp(name, unaligned, k) ? name + k : "";
-	char *end;
-	unsigned long size = strtoul(digits, &end, 10);
-	return *digits && !*end && size <= 16 ? (unsigned)size : 0;
-}
-
-/* The call instruction that ends at pc: the hook that it calls; NULL: it calls none by name. */
-static const char *hook_before(const struct code *code, uint64_t pc)
-{
-	struct code_target t;
-	size_t n;
-	for (unsigned length = 5; length <= 6; length++) {
-		const uint8_t *p = code_at(code, pc - length, &n);
-		if (p && n >= length && *p == (length == 5 ? 0xe8 : 0xff) &&
-		    code_target(code, pc - length, p, length, &t) && !t.jump && t.name)
-			return t.name;
-	}
-	return NULL;
-}
-
-/* The operand in memory that an instruction reads; NULL: it reads none. */
-static const cs_x86_op *load_of(const cs_insn *insn)
-{
-	const cs_x86 *x = &insn->detail->x86;
-	enum x86_deed deed = x86_deed(insn);
-	if (deed == X86_ADDRESS || deed == X86_NOTHING || deed == X86_POPS)
-		return NULL;
-	for (unsigned i = deed == X86_MOVES ? 1 : 0; i < x->op_count; i++)
-		if (x->operands[i].type == X86_OP_MEM)
-			return &x->operands[i];
-	return NULL;
-}
-
-/* What the hook before pc was told, by the instructions right before its call: a fixed address, or a register that
- * calls keep. Neither: it cannot be told. */
-struct told {
-	uint64_t address;
-	int reg; /* -1: none */
-};
-
-/* mov rdi, reg. */
-static int moved_to_rdi(const uint8_t *p)
-{
-	return (p[0] & 0xfb) == 0x48 && p[1] == 0x89 && (p[2] & 0xc7) == 0xc7 ? (p[2] >> 3 & 7) | (p[0] & 4) << 1 : -1;
-}
-
-static struct told hook_told(const struct code *code, uint64_t pc)
-{
-	enum { KEPT = 1 << 3 | 1 << 5 | 0xf << 12 };
-	struct told told = {0, -1};
-	size_t n;
-	uint64_t at = pc - 5;
-	const uint8_t *p = code_at(code, at - 10, &n);
-	int32_t distance;
-	if (!p || n < 15)
-		return told;
-	p += 10;
-	if (p[-5] == 0xbf) {
-		uint32_t absolute;
-		memcpy(&absolute, p - 4, 4);
-		told.address = absolute;
-		return told;
-	}
-	int from = moved_to_rdi(p - 3);
-	if (from > 0 && KEPT >> from & 1)
-		told.reg = from;
-	if (from == 0) {
-		p -= 3;
-		at -= 3;
-	}
-	if (p[-7] == 0x48 && p[-6] == 0x8d && p[-5] == (from == 0 ? 0x05 : 0x3d)) {
-		memcpy(&distance, p - 4, 4);
-		told.address = at + (uint64_t)(int64_t)distance;
-	}
-	return told;
-}
 
 /* The loads between two hooks. */
 struct loads {
@@ -436,7 +433,8 @@ struct loads {
 	    pointer; /* register by which it loads, -1: by none alone; to which the one before it loaded, likewise */
 };
 
-static void note_load(struct search *s, struct loads *l, const cs_x86_op *op, const struct told *told, unsigned size)
+static void note_load(struct search *s, struct loads *l, const cs_x86_op *op, const struct code_told *told,
+                      unsigned size)
 {
 	const cs_insn *insn = s->u->insn;
 	const cs_x86_op *to = &insn->detail->x86.operands[0];
@@ -464,32 +462,26 @@ static uint64_t choose_load(const struct loads *l, unsigned size)
 	return alone && l->size == size ? l->last : 0;
 }
 
-static bool sets(const cs_insn *insn, int reg)
-{
-	const cs_x86 *x = &insn->detail->x86;
-	return reg >= 0 && x->op_count && x->operands[0].type == X86_OP_REG && x86_general(x->operands[0].reg) == reg;
-}
-
 /* Where the value is loaded; 0: it cannot be told. *hook: address of the next hook's call, which is a write's. */
 static uint64_t find_load(struct search *s, uint64_t pc, unsigned size, uint64_t *hook)
 {
 	struct loads loads = {.pointer = -1};
-	struct told told = hook_told(s->code, pc);
+	struct code_told told = code_hook_told(s->code, pc);
 	const cs_insn *insn = s->u->insn;
 	for (unsigned i = 0; i < WINDOW_MAX && pc < s->function->end && decode(s, pc); i++, pc += insn->size) {
 		struct code_target t;
 		if (code_target(s->code, pc, insn->bytes, insn->size, &t)) {
 			*hook = pc;
-			bool write =
-			    !t.jump && t.name && hook_size(t.name, "__tsan_write", "__tsan_unaligned_write") == size;
+			bool write = !t.jump && t.name &&
+			             code_hook_size(t.name, "__tsan_write", "__tsan_unaligned_write") == size;
 			return write ? choose_load(&loads, size) : 0;
 		}
-		const cs_x86_op *op = load_of(insn);
+		const cs_x86_op *op = x86_load(insn);
 		if (op && (x86_deed(insn) == X86_UNKNOWN || op == &insn->detail->x86.operands[0]))
 			return 0;
 		if (op)
 			note_load(s, &loads, op, &told, size);
-		if (sets(insn, told.reg))
+		if (x86_sets(insn, told.reg))
 			told.reg = -1;
 	}
 	return 0;
@@ -520,10 +512,11 @@ static bool search(struct search *s, uint64_t pc, unsigned size, struct rt_updat
 	uint64_t held = follow_window(s, load, hook);
 	if (s->fails || !decode(s, hook) || !code_target(s->code, hook, s->u->insn->bytes, s->u->insn->size, &t))
 		return false;
-	out->write = hook + s->u->insn->size - 1;
+	uint64_t next = hook + s->u->insn->size;
+	out->write = next - 1;
 	held = call(s, &t, held);
-	s->stored = false;
-	go_on(s, hook + s->u->insn->size, held);
+	s->stored = s->left = false;
+	go_on(s, next, held);
 	while (s->open_count && !s->fails)
 		visit(s, s->function->start + s->open[--s->open_count]);
 	return !s->fails;
@@ -557,8 +550,8 @@ bool code_updates_find(struct code_updates *u, uint64_t pc, struct rt_update *ou
 	const struct code *code = code_of(u, pc);
 	uint64_t behind = pc + 1;
 	out->read = pc;
-	const char *name = code ? hook_before(code, behind) : NULL;
-	unsigned size = name ? hook_size(name, "__tsan_read", "__tsan_unaligned_read") : 0;
+	const char *name = code ? code_hook_before(code, behind) : NULL;
+	unsigned size = name ? code_hook_size(name, "__tsan_read", "__tsan_unaligned_read") : 0;
 	size_t function = size ? code_function_at(code, pc) : SIZE_MAX;
 	if (function == SIZE_MAX || code->functions[function].end - code->functions[function].start > FUNCTION_MAX)
 		return false;

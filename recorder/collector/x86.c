@@ -141,6 +141,7 @@ enum x86_deed x86_deed(const cs_insn *insn)
 	case X86_INS_POP:
 		return X86_POPS;
 	case X86_INS_NOP:
+	case X86_INS_ENDBR64:
 	case X86_INS_LEAVE:
 		return X86_NOTHING;
 	default:
@@ -175,4 +176,58 @@ bool x86_moves_stack(const cs_insn *insn)
 	const cs_x86 *x = &insn->detail->x86;
 	return insn->id == X86_INS_PUSH || insn->id == X86_INS_POP || insn->id == X86_INS_LEAVE ||
 	       (x->op_count && x->operands[0].type == X86_OP_REG && x86_general(x->operands[0].reg) == 4);
+}
+
+const cs_x86_op *x86_load(const cs_insn *insn)
+{
+	const cs_x86 *x = &insn->detail->x86;
+	enum x86_deed deed = x86_deed(insn);
+	if (deed == X86_ADDRESS || deed == X86_NOTHING || deed == X86_POPS)
+		return NULL;
+	for (unsigned i = deed == X86_MOVES ? 1 : 0; i < x->op_count; i++)
+		if (x->operands[i].type == X86_OP_MEM)
+			return &x->operands[i];
+	return NULL;
+}
+
+bool x86_sets(const cs_insn *insn, int reg)
+{
+	const cs_x86 *x = &insn->detail->x86;
+	return reg >= 0 && x->op_count && x->operands[0].type == X86_OP_REG && x86_general(x->operands[0].reg) == reg;
+}
+
+uint64_t x86_implied(const cs_insn *insn)
+{
+	uint64_t most = (uint64_t)(X86_RAX | X86_RCX | X86_RDX | X86_RSI | X86_RDI) | X86_XMM(0) | X86_FLAGS;
+	bool other = false;
+	switch (insn->id) {
+	case X86_INS_PUSH:
+		return 0;
+	case X86_INS_SYSCALL: /* the kernel's arguments, and what saves a thread's state */
+	case X86_INS_SYSENTER:
+	case X86_INS_INT:
+	case X86_INS_FXSAVE:
+	case X86_INS_FXSAVE64:
+	case X86_INS_XSAVE:
+	case X86_INS_XSAVE64:
+	case X86_INS_XSAVEC:
+	case X86_INS_XSAVEC64:
+	case X86_INS_XSAVEOPT:
+	case X86_INS_XSAVEOPT64:
+		return UINT64_MAX;
+	case X86_INS_CMPXCHG8B:
+	case X86_INS_CMPXCHG16B:
+	case X86_INS_XLATB:
+		return most | X86_RBX;
+	default:
+		for (unsigned i = 0; i < insn->detail->regs_read_count; i++)
+			most |= x86_bit((x86_reg)insn->detail->regs_read[i], &other);
+		return most;
+	}
+}
+
+bool x86_counts_down(const cs_insn *insn)
+{
+	return insn->id == X86_INS_JCXZ || insn->id == X86_INS_JECXZ || insn->id == X86_INS_JRCXZ ||
+	       insn->id == X86_INS_LOOP || insn->id == X86_INS_LOOPE || insn->id == X86_INS_LOOPNE;
 }

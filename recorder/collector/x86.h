@@ -14,6 +14,8 @@ enum {
 	X86_RAX = 1 << 0,
 	X86_RCX = 1 << 1,
 	X86_RDX = 1 << 2,
+	X86_RBX = 1 << 3,
+	X86_RSP = 1 << 4,
 	X86_RSI = 1 << 6,
 	X86_RDI = 1 << 7,
 	X86_R8 = 1 << 8,
@@ -28,8 +30,6 @@ enum {
 #define X86_ARGUMENTS                                                                                                  \
 	((uint64_t)(X86_RCX | X86_RDX | X86_RSI | X86_RDI | X86_R8 | X86_R9 | 1 << 10) | (UINT64_C(0xff) << 16))
 #define X86_RESULTS ((uint64_t)(X86_RAX | X86_RDX) | X86_XMM(0) | X86_XMM(1))
-/* Registers that instructions use without naming them. */
-#define X86_IMPLIED ((uint64_t)(X86_RAX | X86_RCX | X86_RDX | X86_RSI | X86_RDI) | X86_XMM(0) | X86_FLAGS)
 
 /* Number of a general register of any width, 0 to 15; -1: it is none. */
 int x86_general(x86_reg r);
@@ -58,5 +58,13 @@ bool x86_overwrites(const cs_insn *insn, enum x86_deed deed);
 bool x86_clears(const cs_insn *insn);
 /* True if the instruction moves the stack pointer. */
 bool x86_moves_stack(const cs_insn *insn);
+/* The operand in memory that an instruction reads; NULL: it reads none. */
+const cs_x86_op *x86_load(const cs_insn *insn);
+/* True if the instruction writes a general register, in part at least. */
+bool x86_sets(const cs_insn *insn, int reg);
+/* What an instruction of which the deed is unknown may use without naming it. */
+uint64_t x86_implied(const cs_insn *insn);
+/* True for jumps that depend on rcx: jrcxz, loop. */
+bool x86_counts_down(const cs_insn *insn);
 
 #endif
