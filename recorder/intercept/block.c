@@ -17,10 +17,9 @@
 	{                                                                                                              \
 		const uintptr_t pc = RT_PC;                                                                            \
 		(void)pc;                                                                                              \
-		CANCELABLE;                                                                                            \
 		before;                                                                                                \
 		AWAITS(TIME);                                                                                          \
-		type r = rt_turn_mine() ? (turns) : RT_REAL(name) arguments;                                           \
+		type r = RT_CANCELABLE(type, pc, rt_turn_mine() ? (turns) : RT_REAL(name) arguments);                  \
 		rt_call_over();                                                                                        \
 		after;                                                                                                 \
 		return r;                                                                                              \
@@ -68,8 +67,8 @@ CALL_BY_TURNS(int, clock_nanosleep,
               is_time(duration) ? sleep_by_turns(flags &TIMER_ABSTIME ? clock : RT_CLOCK_DURATION, duration, pc)
                                 : RT_REAL(clock_nanosleep)(clock, flags, duration, rest))
 CALL_BY_TURNS(int, sched_yield, (void), (), , BLOCKS, yield_by_turns(pc))
-CALL(int, pause, (void), (), CANCELABLE; LEAVES; AWAITS(SIGNAL), RETURNS; BLOCKS)
-CALL(int, sigsuspend, (const sigset_t *set), (set), CANCELABLE; IN(set); LEAVES; AWAITS(SIGNAL), RETURNS; BLOCKS)
+CALL(int, pause, (void), (), LEAVES; AWAITS(SIGNAL), RETURNS; BLOCKS)
+CALL(int, sigsuspend, (const sigset_t *set), (set), IN(set); LEAVES; AWAITS(SIGNAL), RETURNS; BLOCKS)
 CALL(int, lockf, (int fd, int command, off_t length), (fd, command, length), LEAVES;
      rt_call_begins(RT_CALL_FILE_LOCK, fd, 0, 0, RT_CALL_NO_HOLDER, pc), RETURNS; BLOCKS)
 CALL(int, fsync, (int fd), (fd), , BLOCKS)

@@ -20,7 +20,7 @@
 		const uintptr_t pc = RT_PC;                                                                            \
 		(void)pc;                                                                                              \
 		before;                                                                                                \
-		type r = RT_REAL(name) arguments;                                                                      \
+		type r = RT_CANCELABLE(type, pc, RT_REAL(name) arguments);                                             \
 		after;                                                                                                 \
 		return r;                                                                                              \
 	}
@@ -67,12 +67,6 @@
 static inline void rt_call_heap_end(uintptr_t *outer)
 {
 	rt_heap_called(*outer);
-}
-/* First before a call where a thread may be cancelled. For the same files. */
-#define CANCELABLE uintptr_t rt_call_pc __attribute__((cleanup(rt_call_left), unused)) = pc
-static inline void rt_call_left(const uintptr_t *pc)
-{
-	rt_cancel_seen(*pc);
 }
 /*
  * Last before, and first after, a call that may block: a thread that takes turns gives its turn up meanwhile.

@@ -190,7 +190,7 @@ void rt_part_locked(int fd, const struct flock *f, uintptr_t pc)
  * Valgrind (3.19) does not know that F_OFD_SETLKW may wait, and lets no other thread run meanwhile. So the thread tries
  * until the call will not wait; the collector sees the tries fail. False: a handler of a signal has interrupted it.
  */
-static bool await_by_tries(int fd, const struct flock *f)
+static bool await_by_tries(int fd, const struct flock *f, uintptr_t pc)
 {
 	enum { TRY_US = 2000 };
 	struct rt_call *call = &rt_self->call;
@@ -199,6 +199,7 @@ static bool await_by_tries(int fd, const struct flock *f)
 	while (RT_SYSCALL(SYS_fcntl, fd, F_OFD_SETLK, f) == -EAGAIN) {
 		atomic_fetch_add(&call->tries, 1);
 		rt_pause_us(TRY_US);
+		rt_testcancel(pc);
 		if (rt_thread.handled && !rt_signal_restarts(rt_thread.handled))
 			return false;
 		rt_thread.handled = 0;
@@ -213,7 +214,7 @@ bool rt_part_awaits(int fd, int command, const struct flock *f, uintptr_t pc)
 		awaits(fd, &p, f->l_type == F_RDLCK ? HELD_SHARED : HELD_EXCLUSIVE, pc);
 	else if (command == F_SETLKW || command == F_OFD_SETLKW)
 		awaits(fd, NULL, HELD_NOT, pc);
-	return !rt_watched || command != F_OFD_SETLKW || await_by_tries(fd, f);
+	return !rt_watched || command != F_OFD_SETLKW || await_by_tries(fd, f, pc);
 }
 
 void rt_file_unlocking(int fd, uintptr_t pc)

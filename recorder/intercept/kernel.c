@@ -260,7 +260,7 @@ static void break_moved(uintptr_t before, uintptr_t pc)
 		const uintptr_t pc = RT_PC;                                                                            \
 		(void)pc;                                                                                              \
 		before;                                                                                                \
-		type r = RT_REAL(name) ARGUMENTS_##count parameters;                                                   \
+		type r = RT_CANCELABLE(type, pc, RT_REAL(name) ARGUMENTS_##count parameters);                          \
 		rt_call_over();                                                                                        \
 		after;                                                                                                 \
 		return r;                                                                                              \

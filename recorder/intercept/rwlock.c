@@ -44,7 +44,7 @@ bool rt_held_leave(const void *lock)
 /* waited: BLOCK was said. */
 static void read_locked(pthread_rwlock_t *lock, int result, bool waited, uintptr_t pc, unsigned flags)
 {
-	struct rt_blocking inner = {.op = RT_OP_ACQUIRE_SHARED, .object = (uintptr_t)lock, .pc = pc};
+	struct rt_blocking inner = {.op = RT_OP_ACQUIRE_SHARED, .object = (uintptr_t)lock, .pc = pc, .returned = true};
 	if (result != 0 || !rt_recording())
 		return;
 	if (rt_held_enter(lock))

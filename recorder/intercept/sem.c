@@ -142,10 +142,10 @@ static unsigned is_shared(const sem_t *sem)
 }
 
 /* 0: it was taken at once, as the real functions begin, which act upon a cancellation first. Leaves errno alone. */
-static int take(sem_t *sem)
+static int take(sem_t *sem, uintptr_t pc)
 {
 	int saved = errno;
-	rt_testcancel(0);
+	rt_testcancel(pc);
 	if (RT_REAL(sem_trywait)(sem) == 0)
 		return 0;
 	errno = saved;
@@ -165,8 +165,8 @@ static int as_result(int error)
 	RT_INTERPOSE(int, name, parameters)                                                                            \
 	{                                                                                                              \
 		int result =                                                                                           \
-		    as_result(RT_BLOCKING_UNLESS(take(sem), EAGAIN, RT_OP_SEM_WAIT, sem, (flags) | is_shared(sem),     \
-		                                 when, RT_PC, RT_REAL(name) arguments));                               \
+		    as_result(RT_BLOCKING_UNLESS(take(sem, RT_PC), EAGAIN, RT_OP_SEM_WAIT, sem,                        \
+		                                 (flags) | is_shared(sem), when, RT_PC, RT_REAL(name) arguments));     \
 		waited(sem, result, RT_PC, flags);                                                                     \
 		return result;                                                                                         \
 	}

@@ -14,7 +14,7 @@ void rt_blocking_end(struct rt_blocking *b)
 	int saved = errno;
 	if (!b->given || (b->op == RT_OP_JOIN && b->object == RT_BLOCKING_UNKNOWN)) /* then there is no JOIN */
 		rt_emit_sync(RT_OP_UNBLOCK, b->object, b->op, b->pc, b->timeout ? RT_F_TIMEOUT : 0u);
-	if (!b->given)
+	if (!b->given && !b->returned)
 		rt_cancel_seen(b->pc);
 	errno = saved;
 }

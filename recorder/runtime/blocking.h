@@ -21,6 +21,7 @@ struct rt_blocking {
 	bool given;     /* it can do it now, and an event says so */
 	bool begun;     /* BLOCK was emitted */
 	bool timeout;
+	bool returned; /* the call has, so that the thread was not cancelled in it */
 };
 
 /* An index that no thread has: the awaited thread is unknown. */
@@ -34,6 +35,7 @@ void rt_blocking_end(struct rt_blocking *b);
 /* Evaluates the real function's result: 0 or EOWNERDEAD, the object was given; else an error, or -1 and errno. */
 static inline int rt_blocking_result(struct rt_blocking *b, int result)
 {
+	b->returned = true;
 	b->given = result == 0 || result == EOWNERDEAD;
 	b->timeout = b->flags & RT_F_TIMED && (result == -1 ? errno : result) == ETIMEDOUT;
 	return result;

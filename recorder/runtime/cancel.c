@@ -4,6 +4,9 @@
  * that handler has one of the recorder's before it, which waits while the thread is busy, as for other signals
  * (signal.c). Where the thread is inside the recorder or the C library all the same, it says so (LOST), as an event may
  * be missing.
+ *
+ * What a thread does when it is cancelled, and its end, come after pthread_cancel. Where the C library unwinds it, that
+ * is seen in the call that it leaves, or else in the first function of the thread: RT_CANCELABLE.
  */
 #include "recorder/runtime/core.h"
 #include "recorder/runtime/syscall.h"
@@ -44,10 +47,11 @@ static void on_cancel(int sig, siginfo_t *info, void *context)
 		return;
 	}
 	rt_leave_windows(context);
-	if (t->asynchronous && !t->uncancelable && !t->whole && rt_recording() &&
-	    is_ours((uintptr_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP])) {
+	if (t->asynchronous && !t->uncancelable && rt_recording()) {
 		rt_new_epoch(rt_self);
-		rt_emit_sync(RT_OP_LOST, RT_LOST_SIGNAL, 1, 0, 0);
+		rt_cancel_seen(0);
+		if (!t->whole && is_ours((uintptr_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP]))
+			rt_emit_sync(RT_OP_LOST, RT_LOST_SIGNAL, 1, 0, 0);
 	}
 	library.handler(sig, info, context);
 }
@@ -125,7 +129,7 @@ RT_INTERPOSE(int, pthread_setcanceltype, (int type, int *old))
 	if (type == PTHREAD_CANCEL_ASYNCHRONOUS && rt_channel)
 		stand_before();
 	rt_thread.asynchronous = before || type == PTHREAD_CANCEL_ASYNCHRONOUS;
-	int result = RT_REAL(pthread_setcanceltype)(type, old);
+	int result = RT_CANCELABLE(int, RT_CALLER, RT_REAL(pthread_setcanceltype)(type, old));
 	rt_thread.asynchronous = result == 0 ? type == PTHREAD_CANCEL_ASYNCHRONOUS : before;
 	return told(result, old, RT_CALLER);
 }
@@ -135,7 +139,7 @@ RT_INTERPOSE(int, pthread_setcancelstate, (int state, int *old))
 	bool before = rt_thread.uncancelable;
 
 	rt_thread.uncancelable = before && state == PTHREAD_CANCEL_DISABLE;
-	int result = RT_REAL(pthread_setcancelstate)(state, old);
+	int result = RT_CANCELABLE(int, RT_CALLER, RT_REAL(pthread_setcancelstate)(state, old));
 	rt_thread.uncancelable = result == 0 ? state == PTHREAD_CANCEL_DISABLE : before;
 	return told(result, old, RT_CALLER);
 }
@@ -149,19 +153,14 @@ void rt_cancel_seen(uintptr_t pc)
 RT_INTERPOSE(void, pthread_testcancel, (void));
 void rt_testcancel(uintptr_t pc)
 {
-	if (!rt_thread.uncancelable)
-		rt_cancel_seen(pc);
-	RT_REAL(pthread_testcancel)();
+	(void)RT_CANCELABLE(int, pc, (RT_REAL(pthread_testcancel)(), 0));
 }
 RT_EXPORT void pthread_testcancel(void)
 {
 	rt_testcancel(RT_CALLER);
 }
 
-/*
- * The cleanup handlers, and the end, of a thread that is cancelled come after this. By turns a thread that waits where
- * it can be cancelled is woken for it.
- */
+/* By turns a thread that waits where it can be cancelled is woken for it. */
 RT_EXPORT int pthread_cancel(pthread_t thread)
 {
 	if (rt_recording()) {

@@ -57,8 +57,26 @@ static inline void rt_emit_use(unsigned op, const volatile void *object, uint64_
 void rt_emit_write(uintptr_t p, size_t size, uintptr_t pc, unsigned flags);
 void rt_emit_object(const volatile void *object, uintptr_t pc);
 void rt_emit_object_read(const volatile void *object, uintptr_t pc);
-/* A wait that may have ended because another thread has cancelled this one: what it does now comes after that. */
+/* This thread ends, as another one has cancelled it, if one has: what it does now comes after that. */
 void rt_cancel_seen(uintptr_t pc);
+/* Evaluates `call`, of this type, by which the thread may be cancelled. For files that are built with -fexceptions. */
+#define RT_CANCELABLE(type, caller, call)                                                                              \
+	({                                                                                                             \
+		struct rt_cancelable rt_cancelable                                                                     \
+		    __attribute__((cleanup(rt_cancelable_left), unused)) = {(caller), false};                          \
+		type rt_cancelable_result = (call);                                                                    \
+		rt_cancelable.returned = true;                                                                         \
+		rt_cancelable_result;                                                                                  \
+	})
+struct rt_cancelable {
+	uintptr_t pc;
+	bool returned;
+};
+static inline void rt_cancelable_left(const struct rt_cancelable *c)
+{
+	if (!c->returned)
+		rt_cancel_seen(c->pc);
+}
 void rt_testcancel(uintptr_t pc); /* pthread_testcancel */
 /* A time mark around a call that may block (sleep, read, ...): also begins a new epoch of the repeat filter. */
 void rt_emit_time(void);

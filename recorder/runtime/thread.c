@@ -182,7 +182,6 @@ static void end_thread(void *rounds)
 	rt_busy_begin();
 	rt_self = s;
 	rt_call_at(RT_AT_THREAD_END);
-	rt_cancel_seen(0);
 	rt_emit_sync(RT_OP_END, 0, 0, 0, 0);
 	rt_self = &rt_dead;
 	rt_thread.own = NULL;
@@ -378,7 +377,7 @@ static void *run(void *arg)
 	void *argument = b->argument;
 
 	start_recorded(b, (uintptr_t)routine);
-	return routine(argument);
+	return RT_CANCELABLE(void *, (uintptr_t)routine + 1, routine(argument));
 }
 
 static int run_c11(void *arg)
@@ -388,7 +387,7 @@ static int run_c11(void *arg)
 	void *argument = b->argument;
 
 	start_recorded(b, (uintptr_t)routine);
-	return routine(argument);
+	return RT_CANCELABLE(int, (uintptr_t)routine + 1, routine(argument));
 }
 
 /*

@@ -468,11 +468,14 @@ for line in 12 20 32; do
 done
 # --- What a thread does when it is cancelled comes after the cancellation.
 cat >cancelled.c <<'END'
+#include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <unistd.h>
-static int told[4], seen;
-static sem_t never;
+enum { WAYS = 8 };
+static int told[WAYS], seen, no_data[2];
+static sem_t never, ready;
+static pthread_key_t key;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 static void see(void *what)
@@ -481,6 +484,12 @@ static void see(void *what)
 }
 static void *waits(void *what)
 {
+	char c;
+	if (what == &told[3]) {
+		pthread_setspecific(key, what);
+		for (;;)
+			read(no_data[0], &c, 1);
+	}
 	pthread_cleanup_push(see, what);
 	if (what == &told[0])
 		pause();
@@ -488,6 +497,19 @@ static void *waits(void *what)
 		sem_wait(&never);
 	if (what == &told[2])
 		sleep(60);
+	if (what == &told[4])
+		read(no_data[0], &c, 1);
+	if (what == &told[5])
+		poll(&(struct pollfd){no_data[0], POLLIN, 0}, 1, -1);
+	if (what == &told[6]) {
+		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+		sem_post(&ready);
+		usleep(10000);
+		pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+		pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
+		for (volatile int i = 0;; i++)
+			;
+	}
 	pthread_mutex_lock(&mutex);
 	for (;;)
 		pthread_cond_wait(&condition, &mutex);
@@ -497,15 +519,20 @@ static void *waits(void *what)
 int main(void)
 {
 	sem_init(&never, 0, 0);
-	for (int i = 0; i < 4; i++) {
+	sem_init(&ready, 0, 0);
+	if (pipe(no_data) != 0 || pthread_key_create(&key, see) != 0)
+		return 2;
+	for (int i = 0; i < WAYS; i++) {
 		pthread_t t;
 		pthread_create(&t, NULL, waits, &told[i]);
 		usleep(1000);
+		if (i == 6)
+			sem_wait(&ready);
 		told[i] = 1;
 		pthread_cancel(t);
 		pthread_join(t, NULL);
 	}
-	return seen != 4;
+	return seen != WAYS;
 }
 END
 gcc -g -O1 -fsanitize=thread cancelled.c -o cancelled -lpthread || wrong "cancelled.c does not compile"
@@ -513,4 +540,55 @@ for how in "" --serial=3; do
 	run 0 record $how -o cancelled.zst ./cancelled
 	run 0 analyze --fail-on predicted -f json cancelled.zst
 done
+# A thread that is not cancelled, as it cannot be, does nothing after the cancellation, whatever it waits for.
+cat >uncancelled.c <<'END'
+#include <pthread.h>
+#include <semaphore.h>
+#include <time.h>
+#include <unistd.h>
+static int x;
+static sem_t never, ready;
+static pthread_t t;
+static __attribute__((no_sanitize("thread"))) void *cancels(void *unused)
+{
+	pthread_cancel(t);
+	return unused;
+}
+static __attribute__((no_sanitize("thread"), noinline)) void await(int *flag)
+{
+	while (!__atomic_load_n(flag, __ATOMIC_RELAXED))
+		usleep(100);
+}
+static int cancelled;
+static __attribute__((no_sanitize("thread"), noinline)) void tell(int *flag)
+{
+	__atomic_store_n(flag, 1, __ATOMIC_RELAXED);
+}
+static void *goes_on(void *unused)
+{
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	sem_post(&ready);
+	await(&cancelled);
+	sem_timedwait(&never, &(struct timespec){1, 0});
+	pthread_testcancel();
+	usleep(1);
+	x++;
+	return unused;
+}
+int main(void)
+{
+	sem_init(&never, 0, 0);
+	sem_init(&ready, 0, 0);
+	pthread_create(&t, NULL, goes_on, NULL);
+	sem_wait(&ready);
+	x++;
+	cancels(NULL);
+	tell(&cancelled);
+	pthread_join(t, NULL);
+	return x != 2;
+}
+END
+gcc -g -O1 -fsanitize=thread uncancelled.c -o uncancelled -lpthread || wrong "uncancelled.c does not compile"
+run 0 record -o uncancelled.zst ./uncancelled
+run 1 analyze --fail-on observed -f json uncancelled.zst
 exit $fail

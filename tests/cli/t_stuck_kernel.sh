@@ -187,7 +187,7 @@ wait_all
 watched stuck_kernel_fixed sent 142 '' 2>/dev/null &
 watched stuck_kernel_fixed wake 0 '' &
 watched stuck_kernel_fixed left 0 '' & # and the program ends
-# A signal ends the wait for a lock of a part there, unless its handler is to let the call go on.
+# A signal ends the wait for a lock of a part there, unless its handler is to let the call go on. So does a cancellation.
 cat >"$tmp/signal.c" <<'END'
 #define _GNU_SOURCE
 #include <errno.h>
@@ -219,6 +219,11 @@ static int lock_after_signal(int flags)
 	int result = lock(fds[1], F_OFD_SETLKW, F_WRLCK);
 	return result ? errno : 0;
 }
+static void *waits(void *arg)
+{
+	lock(fds[0], F_OFD_SETLKW, F_WRLCK);
+	return arg;
+}
 static void *unlocks(void *arg)
 {
 	while (__atomic_load_n(&signals, __ATOMIC_ACQUIRE) < before + 3)
@@ -245,7 +250,12 @@ int main(void)
 	pthread_sigmask(SIG_UNBLOCK, &alarms, NULL);
 	if (lock_after_signal(SA_RESTART) != 0)
 		return 2;
-	return pthread_join(other, NULL);
+	void *how = NULL;
+	if (pthread_join(other, NULL) || pthread_create(&other, NULL, waits, NULL))
+		return 3;
+	usleep(50000);
+	pthread_cancel(other);
+	return pthread_join(other, &how) || how != PTHREAD_CANCELED;
 }
 END
 "${CC:-gcc}" -g -O1 "$tmp/signal.c" -o "$tmp/signal" -pthread || exit 1
