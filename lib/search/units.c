@@ -405,13 +405,13 @@ static void combine_two(struct unit_finder *f, const struct unit_access *x, cons
 static void combine_all(struct unit_finder *f, const struct unit_access *from, const struct unit_access *to)
 {
 	for (const struct unit_access *y = from; y < to; y++)
-		for (const struct unit_access *x = from; x < y && !f->failed; x++)
+		for (const struct unit_access *x = from; x < y && !f->failed && !f->out->full; x++)
 			combine_two(f, x, y);
 }
 
 static void each_region(struct unit_finder *f)
 {
-	for (uint32_t r = 0; r < f->m->region_count && !f->failed; r++) {
+	for (uint32_t r = 0; r < f->m->region_count && !f->failed && !f->out->full; r++) {
 		const struct unit_access *from = &f->accesses[f->region_first[r]],
 		                         *to = &f->accesses[f->region_first[r + 1]];
 		f->recent_count = 0;

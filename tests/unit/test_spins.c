@@ -373,7 +373,6 @@ SUITE(spins)
 {
 	Suite *s = suite_create("spins");
 	TCase *c = tcase_create("loads");
-	tcase_set_timeout(c, 0);
 	tcase_add_test(c, two_loads_of_a_row_are_kept);
 	tcase_add_test(c, two_reads_of_a_row_are_kept_once_another_thread_has_accessed_the_variable);
 	tcase_add_loop_test(c, a_row_is_whole_where_what_is_no_event_may_order_its_reads, 0, 2);

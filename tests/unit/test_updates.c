@@ -177,7 +177,6 @@ SUITE(updates)
 {
 	Suite *s = suite_create("updates");
 	TCase *c = tcase_create("updates");
-	tcase_set_timeout(c, 60);
 	tcase_add_loop_test(c, what_is_proved_by_updates_is_possible_with_values, 0, 2);
 	tcase_add_test(c, what_the_trace_does_not_list_is_no_update);
 	suite_add_tcase(s, c);
