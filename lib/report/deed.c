@@ -4,6 +4,7 @@
  */
 #include "lib/report/deed.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,17 +56,25 @@ enum deed_life deed_life(const struct report *r, uint32_t e)
 	return line_has(r, e, "destroy") ? LIFE_ENDS : line_has(r, e, "init") ? LIFE_BEGINS : LIFE_EITHER;
 }
 
-/* The part of a chain of names behind the last '.' or '->'; NULL: it is one name. */
-static const char *member_of(const char *name)
+/* The part of a chain of names behind the last '.' or '->', without an index: "slots" of "ring->slots[to.next]". False:
+ * it is one name. */
+static bool member_of(const char *name, char member[EXPRESSION_MAX])
 {
-	const char *dot = strrchr(name, '.'), *arrow = strrchr(name, '>');
-	const char *last = arrow > dot || !dot ? arrow : dot;
-	return last ? last + 1 : NULL;
+	const char *from = NULL;
+	int depth = 0;
+	for (const char *c = name; *c; c++) {
+		depth += *c == '[' ? 1 : *c == ']' ? -1 : 0;
+		if (!depth && (*c == '.' || *c == '>'))
+			from = c + 1;
+	}
+	if (from)
+		snprintf(member, EXPRESSION_MAX, "%.*s", (int)strcspn(from, "["), from);
+	return from != NULL;
 }
 
 bool deed_names_members(const struct report *r, const struct anomaly *a, char names[2][EXPRESSION_MAX])
 {
-	const char *member[2];
+	char member[2][EXPRESSION_MAX];
 	if (a->event_count != 2)
 		return false;
 	for (int i = 0; i < 2; i++) {
@@ -76,12 +85,11 @@ bool deed_names_members(const struct report *r, const struct anomaly *a, char na
 		                            ? expression_assigned(line, column, names[i])
 		                            : expression_member(line, column, names[i]));
 		free(line);
-		member[i] = known ? member_of(names[i]) : NULL;
-		if (!member[i])
+		if (!known || !member_of(names[i], member[i]))
 			return false;
 	}
 	/* One that is part of the other is no other member: s.inner, s.inner.x. */
-	return strcmp(member[0], member[1]) != 0 && !strstr(names[0], member[1]) && !strstr(names[1], member[0]);
+	return !expression_has(names[0], member[1]) && !expression_has(names[1], member[0]);
 }
 
 bool deed_waits(const struct report *r, const struct finding *f, uint32_t e)

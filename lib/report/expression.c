@@ -326,13 +326,18 @@ bool expression_passed(const char *line, const char *function, char name[EXPRESS
 	return found && argument(line, found, name);
 }
 
-/* The whole word in the text; NULL: it is not there. */
+/* Where the whole word is in the text; NULL: nowhere. */
 static const char *word_in(const char *text, const char *word, size_t length)
 {
 	for (const char *at = text; length && (at = strchr(at, *word)) != NULL; at++)
 		if ((at == text || !is_in_name(at[-1])) && !strncmp(at, word, length) && !is_in_name(at[length]))
 			return at;
 	return NULL;
+}
+
+bool expression_has(const char *text, const char *word)
+{
+	return word_in(text, word, strlen(word)) != NULL;
 }
 
 int expression_begins(const char *line, const char *function, const char *name)
@@ -350,7 +355,8 @@ int expression_begins(const char *line, const char *function, const char *name)
 	const char *at = isspace((unsigned char)*line) ? NULL : word_in(line, function, n);
 	if (!at || at[n + strspn(at + n, " ")] != '(' || !length || line[length - 1] == ';')
 		return -1;
-	return word_in(at + n, name, strlen(name)) != NULL;
+	/* Parameters on further lines are not seen. */
+	return expression_has(at + n, name) ? 1 : strchr(at + n, ')') ? 0 : -1;
 }
 
 bool expression_called(const char *line, uint32_t column, char name[EXPRESSION_MAX])

@@ -31,8 +31,11 @@ bool expression_freed(const char *line, char name[EXPRESSION_MAX]);
 bool expression_locked(const char *line, char name[EXPRESSION_MAX]);
 /* True if that is a variable which a call is given as a pointer to the lock: "m" of "pthread_mutex_lock(m)". */
 bool expression_locks_pointer(const char *line);
+/* True if the word is in the text, and not only as a part of another word. */
+bool expression_has(const char *text, const char *word);
 /* 1 if a definition of the function begins on the line and the name is among its parameters, 0 if it is not; -1: none
- * begins there. A call of it is none: the line ends in no semicolon and has no blanks in front. */
+ * begins there, or its other parameters are further down. A call of it is none: the line ends in no semicolon and has
+ * no blanks in front. */
 int expression_begins(const char *line, const char *function, const char *name);
 /* The first argument of the only call of the function on the line: "queue->mutex" of "enter(&queue->mutex);". *handed:
  * it is a variable that is a pointer already. False: there is none, or it is no plain one. */

@@ -9,8 +9,9 @@ cat >words.c <<'C'
 #include <string.h>
 #include <unistd.h>
 static pthread_mutex_t made, gone, lock = PTHREAD_MUTEX_INITIALIZER;
-static volatile struct { unsigned open : 1, dirty : 1; } state;
-static volatile int ready;
+static volatile struct { unsigned open : 1, dirty : 1; } opened;
+static volatile struct { int first, slots[4]; } ring;
+static volatile int ready, one = 1;
 static volatile size_t eight = 8; /* GCC writes a known few out, and does not instrument that */
 char *text;
 static int fds[2], *block, counter, round_number;
@@ -20,7 +21,8 @@ static void *early(void *a)
 {
 	pthread_mutex_init(&made, NULL);
 	pthread_mutex_destroy(&gone);
-	state.open = 1;
+	opened.open = 1;
+	ring.slots[one] = 1;
 	memset(text + 8, 1, eight);
 	close(fds[0]);
 	free(block);
@@ -49,7 +51,8 @@ static void *use(void *a)
 		pthread_mutex_unlock(&made);
 	if (!pthread_mutex_trylock(&gone))
 		pthread_mutex_unlock(&gone);
-	state.dirty = 1;
+	opened.dirty = 1;
+	ring.slots[1] = 2;
 	memset(text + 8, 2, eight);
 	close(fds[0]);
 	counter++;
@@ -91,8 +94,11 @@ says '`early` initialises `made` while `use` may already use it' 'early: main.1 
 	'  fix: initialise it before another thread can use it'
 says '`early` destroys `gone` while `use` may still use it' 'early: main.1 destroys' '  fix: destroy it only after the last use'
 says '` in the same bytes, and nothing orders them' 'early: main.1 writes' '  fix: guard both by one lock, or give each bytes of its own'
-grep -qE '^F.*`state\.(open|dirty)` while `(early|use)` writes `state\.(open|dirty)` in' out || wrong "bit-fields: $(grep ^F out)"
+grep -qE '^F.*`opened\.(open|dirty)` while `(early|use)` writes `opened\.(open|dirty)` in' out || wrong "bit-fields: $(grep ^F out)"
 grep -qE '^F.*: `(early|use)` closes descriptor [0-9]+, and `(early|use)` closes it, too$' out || wrong "closed twice: $(grep ^F out)"
+# Two elements of one array may be one.
+! grep -q '^F.*slots\[.*slots\[' out || wrong "elements: $(grep ^F out)"
+says '`ring.slots[1]` while'
 says 'the memory at `text + 8`'
 says '`own[1]` of thread main'
 says '`ready` while ' 'late: main.2 reads, holding no lock' '  fix: make it atomic: store it with release, load it with acquire; or wait'

@@ -121,6 +121,9 @@ START_TEST(a_pointer_that_is_no_parameter_is_not_handed_over)
 	ck_assert_int_eq(expression_begins("void enter(mutex *m);", "enter", "m"), -1);
 	ck_assert_int_eq(expression_begins("void reenter(mutex *m)", "enter", "m"), -1);
 	ck_assert_int_eq(expression_begins("", "enter", "m"), -1);
+	/* Its parameters go on below. */
+	ck_assert_int_eq(expression_begins("void enter(int how,", "enter", "m"), -1);
+	ck_assert_int_eq(expression_begins("void enter(mutex *m,", "enter", "m"), 1);
 	ck_assert_int_eq(expression_begins("x", "", "m"), -1);
 }
 END_TEST
