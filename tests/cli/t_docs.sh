@@ -28,6 +28,11 @@ for page in README.md docs/CONTRIBUTING.md docs/architecture.md tests/README.md;
 done
 [ $paths -gt 60 ] || wrong "only $paths paths: this test is broken"
 
+# A change is one entry of the list: a merge that keeps two versions of it is seen by how they begin.
+grep '^- ' "$top/docs/CHANGELOG.md" | cut -c1-40 | sort | uniq -d >twice
+[ ! -s twice ] || wrong "CHANGELOG.md has entries that begin alike: $(tr '\n' ';' <twice)"
+[ "$(grep -c '^- ' "$top/docs/CHANGELOG.md")" -gt 50 ] || wrong 'CHANGELOG.md has hardly an entry: this test is broken'
+
 # Functions and tables that the architecture's walks name.
 names=0
 while read -r name; do
