@@ -174,8 +174,7 @@ static void make_thread(struct task *t)
 	rt_slot_announce(t->slot, RT_CHILD_TASK + ++rt_private_of(rt_self)->tasks, t->pc);
 }
 
-/* What orders the memory of the thread that runs the task is no step of the task: it may be another thread each time.
- */
+/* What orders the memory of the thread that runs the task is no step of the task: that may be any thread. */
 static void hand_on(uint64_t local, size_t size, uintptr_t pc)
 {
 	bool in_turn = rt_thread.in_turn;
@@ -287,6 +286,11 @@ static void run_task(void *argument)
 	for (size_t i = 0; i < t->heads; i++)
 		data[i] = t->head[i];
 	struct rt_slot *back = enter_thread(t, frame);
+	if (runner && !back) { /* the task stays in the thread that runs it, and its slot may be another's soon */
+		rt_turn_task_ends(runner);
+		runner = NULL;
+		come(t->pc);
+	}
 	c.is_thread = back;
 	rt_emit(RT_OP_ENTER, 0, t->pc, 0);
 	after(t->object, t->pc);

@@ -466,6 +466,43 @@ holds '[.anomalies[] | select(.replay)] | all(.replay.results[0] | .outcome == "
 for line in 12 20 32; do
 	holds "any(.anomalies[] | select(.replay) | .events[]; .source.line == $line)"
 done
+# --- A task on a stack that is not its thread's is part of that thread, by turns as well, and the slot that it was to have is free.
+cat >stacks.c <<'END'
+#include <omp.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <ucontext.h>
+#include <unistd.h>
+static ucontext_t back, inside;
+static int x[64];
+static void *other(void *a) { usleep(1000); return a; }
+static void work(void)
+{
+	for (int r = 0; r < 8; r++)
+#pragma omp parallel num_threads(2)
+#pragma omp single
+	for (int i = 0; i < 4; i++)
+#pragma omp task
+	{
+		pthread_t t;
+		pthread_create(&t, NULL, other, NULL);
+		x[r * 4 + i]++;
+		pthread_join(t, NULL);
+	}
+}
+int main(void)
+{
+	getcontext(&inside);
+	inside.uc_stack.ss_sp = malloc(1 << 20);
+	inside.uc_stack.ss_size = 1 << 20;
+	inside.uc_link = &back;
+	makecontext(&inside, work, 0);
+	swapcontext(&back, &inside);
+	return x[0] != 1;
+}
+END
+gcc -g -O1 -fsanitize=thread -fopenmp stacks.c -o stacks || wrong "stacks.c does not compile"
+timeout 60 "$RACETRACE" record --serial=1 -o stacks.zst ./stacks || wrong "tasks on a stack of their own: status $?"
 # --- What a thread does when it is cancelled comes after the cancellation.
 cat >cancelled.c <<'END'
 #include <poll.h>
