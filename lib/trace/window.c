@@ -229,6 +229,10 @@ static const struct rt_hidden_atomic *window_hidden_atomics(const struct rt_trac
 	return rt_trace_hidden_atomics(window_of(trace)->whole, count);
 }
 
+/*
+ * A window has no updates (updates.c). A read that the recorder left out may repeat one of an earlier window, so that
+ * whether a thread reads a cell in no other way is not known.
+ */
 static const struct rt_source window_source = {.name = "window",
                                                .free = window_free,
                                                .rewind = window_rewind,
