@@ -108,7 +108,6 @@ static void make_alone(struct crew *c, struct task *t, struct merge *merge)
 	set_paused(c, true);
 	if (c->size > 1) {
 		t->job.max_memory = c->s->max_memory;
-		t->job.processes = c->s->analysis.jobs;
 		t->status = analyze_job_run(&t->job, &t->err);
 	}
 	if (t->status == RT_ELARGE && analyze_by_windows(c->s))

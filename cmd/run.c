@@ -53,6 +53,7 @@ static const char doc[] = "Records a run of PROGRAM and analyzes it. Runs the pr
                           "otherwise that of the program.";
 
 static const struct cmd_setting settings[] = {
+    CMD_SETS(OPT_BEFORE, struct settings, replay.before),
     CMD_SETS(OPT_NO_CONFIRM, struct settings, no_confirm),
     CMD_SETS_NUMBER(OPT_TIME_LIMIT, struct settings, replay.time_limit_s, "the time limit", 0, UINT32_MAX),
     CMD_SETS(OPT_TRACE, struct settings, trace),
@@ -68,9 +69,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &s->reports;
 		state->child_inputs[1] = &s->known;
-		return 0;
-	case OPT_BEFORE:
-		s->replay.before = arg;
 		return 0;
 	case 'j':
 		s->jobs = cmd_jobs(state, arg);

@@ -76,7 +76,7 @@ void jobs_end(struct jobs *j)
 	for (uint32_t i = 0; j && i < j->count; i++) {
 		if (j->items[i].pipe >= 0)
 			close(j->items[i].pipe);
-		/* A process of another analysis may have that end of the pipe as well: writing would not fail. */
+		/* It may search for long before it writes, which would fail. */
 		kill(j->items[i].pid, SIGKILL);
 		while (waitpid(j->items[i].pid, NULL, 0) < 0 && errno == EINTR)
 			;

@@ -81,7 +81,7 @@ survives() {
 	local step=$1 statuses=$2 n got
 	shift 2
 	LD_PRELOAD=$PWD/allocations.so RT_FAULT_LIST=1 "$RACETRACE" "$@" 2>&1 >/dev/null | awk '/^allocation / { print $2 }' >numbers
-	step=$((share == 1 ? 1 : step * share / 5))
+	step=$((share == 1 ? 1 : (step * share + 4) / 5))
 	awk -v step="$step" -v last="${last:-0}" 'NR % step == 0 && (!last || $1 <= last)' numbers >some
 	[ -s some ] || wrong "$*: it allocates nothing"
 	while read -r n; do
