@@ -74,29 +74,36 @@ static void is_stuck(state_t *s)
 		ends(RT_PLAN_STUCK, s);
 }
 
-/* Bytes from an address on, of n, that are in one page. */
-static uint64_t in_page(uint64_t at, uint64_t n)
+/* Bytes from an address on, of n, that are one after the other by the addresses by which they are known, too. */
+static uint64_t together(uint64_t at, uint64_t n)
 {
 	enum { PAGE = 4096 };
-	uint64_t left = PAGE - at % PAGE;
+	uint64_t known = rt_place(at), size = PAGE - at % PAGE;
 
-	return n < left ? n : left;
+	while (size < n && rt_place(at + size) == known + size)
+		size += PAGE;
+	return n < size ? n : size;
 }
 
-/* Memory may have several addresses, each page of an access others. */
+/* Memory may have several addresses, each page of an access others. Of most accesses, however long, they are not. */
 static bool overlap(const struct rt_step *a, const struct rt_step *b)
 {
 	uint64_t a_size = a->arg ? a->arg : 1, b_size = b->arg ? b->arg : 1;
 
 	if (!rt_place_twice)
 		return a->object < b->object + b_size && b->object < a->object + a_size;
-	for (uint64_t i = 0; i < a_size; i += in_page(a->object + i, a_size - i))
-		for (uint64_t k = 0; k < b_size; k += in_page(b->object + k, b_size - k)) {
-			uint64_t x = rt_place(a->object + i), y = rt_place(b->object + k);
+	for (uint64_t i = 0, x_size; i < a_size; i += x_size) {
+		uint64_t x = rt_place(a->object + i);
 
-			if (x < y + in_page(b->object + k, b_size - k) && y < x + in_page(a->object + i, a_size - i))
+		x_size = together(a->object + i, a_size - i);
+		for (uint64_t k = 0, y_size; k < b_size; k += y_size) {
+			uint64_t y = rt_place(b->object + k);
+
+			y_size = together(b->object + k, b_size - k);
+			if (x < y + y_size && y < x + x_size)
 				return true;
 		}
+	}
 	return false;
 }
 
