@@ -4,6 +4,13 @@
 #include <inttypes.h>
 #include <string.h>
 
+bool finding_guard_tells(const struct finding *f)
+{
+	enum { TELLING = 2 };
+	bool all = f->guard.held == f->guard.of;
+	return f->guard.lock != MODEL_NONE && f->guard.of >= TELLING && !(all && f->lacking < 2);
+}
+
 size_t finding_main_place(const struct report *r, const struct finding *f)
 {
 	const struct anomaly *a = finding_first(r, f);

@@ -132,7 +132,10 @@ static void put_guard(const struct page *p, const struct finding *f)
 		return;
 	fputs("<p>Guard: <b>", p->out);
 	html_put(p, f->guard_words[0] ? f->guard_words : "a lock");
-	fprintf(p->out, "</b> is held at %" PRIu64 " of %" PRIu64 " accesses.</p>\n", f->guard.held, f->guard.of);
+	fputs("</b>", p->out);
+	if (finding_guard_tells(f))
+		fprintf(p->out, " is held at %" PRIu64 " of %" PRIu64 " accesses", f->guard.held, f->guard.of);
+	fputs(".</p>\n", p->out);
 }
 
 static void put_follows(const struct page *p, const struct finding *f)

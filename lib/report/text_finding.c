@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { INDENT = 5 };                     /* of lines that continue another */
-enum { TELLING = 4, GUARD_TELLING = 2 }; /* accesses from which on their number tells something */
+enum { INDENT = 5 };  /* of lines that continue another */
+enum { TELLING = 4 }; /* accesses from which on their number tells something */
 enum { PLACES_SHOWN = 6, IDS_SHOWN = 8, FOLLOWERS_SHOWN = 12 };
 
 /* Events of the first anomaly at a place that shows what another thread does there. */
@@ -75,8 +75,7 @@ static void put_variable(const struct printer *p, const struct anomaly *a)
 
 static void put_guard(const struct printer *p, const struct finding *f)
 {
-	bool all = f->guard.held == f->guard.of; /* counts that do not have the place which lacks it */
-	if (f->guard.lock == MODEL_NONE || f->guard.of < GUARD_TELLING || (all && f->lacking < 2))
+	if (!finding_guard_tells(f))
 		return;
 	fputs("  guard: ", p->out);
 	text_put_styled(p, BOLD, f->guard_words[0] ? f->guard_words : "a lock");

@@ -487,6 +487,13 @@ prints '^  used by 3 threads: 24 accesses while shared, 24 of them write; the tw
 } >"$tmp/nested.std"
 analyze 1 "$tmp/nested.std"
 is "the inner lock" '.findings[0] | .guard.lock == "inner" and (.title | contains("`inner`"))'
+# That a lock is held at 1 of 1 accesses tells people nothing, nor that one is held at all of which a place lacks it.
+analyze 1 "$here/tests/golden/random/107.std"
+is "a guard of one access" 'any(.findings[].guard; . and .held == 1 and .of == 1)'
+for format in text html; do
+	"$racetrace" analyze -f $format --fail-on never "$here/tests/golden/random/107.std" >"$tmp/out"
+	! grep -q 'is held at' "$tmp/out" || { echo "a guard of one access: $format"; fail=1; }
+done
 # A wait takes its mutex anew, inside of what is held meanwhile.
 {
 	printf '%s\n' 'main|fork(T)|1' 'main|fork(U)|2' 'main|fork(V)|3'
