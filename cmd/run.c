@@ -166,7 +166,8 @@ static enum rt_status report(struct settings *s, struct rt_trace *trace, bool *f
 	uint64_t max_memory = 0;
 	struct analysis_options analysis = {.model = {.admit = cmd_admit, .admit_arg = &max_memory},
 	                                    .prove.guess = !s->no_confirm && s->replay.time_limit_s,
-	                                    .jobs = s->jobs};
+	                                    .jobs = s->jobs,
+	                                    .jobs_memory = cmd_allowed_memory(max_memory)};
 	struct report_options report_options = {.least = analysis.prove.guess ? VERDICT_CONDITIONAL : VERDICT_PREDICTED,
 	                                        .unkept = !s->trace};
 	struct analysis *a;
