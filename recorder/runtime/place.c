@@ -257,7 +257,11 @@ void rt_place_moved(uintptr_t p, size_t size, uintptr_t from, size_t old_size, u
 	lock();
 	if (!old_size)
 		copied(p, size, from);
-	for (uintptr_t at = from; at - from < old_size && at - from < size && n < PARTS; at += parts[n++].size) {
+	for (uintptr_t at = from; at - from < old_size && at - from < size; at += parts[n++].size) {
+		if (n == PARTS) {
+			lacks = true;
+			break;
+		}
 		parts[n] = part_at(at);
 		if (!parts[n].size)
 			break;

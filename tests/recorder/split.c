@@ -1,6 +1,7 @@
 /*
  * A lock in memory that is mapped twice, while parts of the second mapping end; or, with an argument, memory of which
- * more parts are mapped once more than the recorder has room for. See tests/cli/t_order.sh.
+ * more parts are mapped once more than the recorder has room for, or, with a second one, are moved at once. See
+ * tests/cli/t_order.sh.
  */
 #include <pthread.h>
 #include <sys/mman.h>
@@ -10,7 +11,7 @@ struct page {
 	int count;
 };
 static _Atomic int done;
-enum { PAGES = 200, MANY = 300 };
+enum { PAGES = 200, MANY = 300, MOVED = 40 };
 static void *work(void *arg)
 {
 	struct page *p = arg;
@@ -32,6 +33,19 @@ static int map_many(int fd, size_t size)
 	return 0;
 }
 
+/* Pages that are known each by itself, since each is mapped once more. */
+static int move_many(size_t size)
+{
+	char *a = mmap(NULL, size * MOVED, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	char *to = mmap(NULL, size * MOVED, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (a == MAP_FAILED || to == MAP_FAILED)
+		return 1;
+	for (size_t i = 0; i < MOVED; i++)
+		if (mremap(a + size * i, 0, size, MREMAP_MAYMOVE) == MAP_FAILED)
+			return 1;
+	return mremap(a, size * MOVED, size * MOVED, MREMAP_MAYMOVE | MREMAP_FIXED, to) != to;
+}
+
 int main(int argc, char **argv)
 {
 	(void)argv;
@@ -41,7 +55,7 @@ int main(int argc, char **argv)
 	if (fd < 0 || ftruncate(fd, (off_t)size * PAGES) != 0)
 		return 1;
 	if (argc > 1)
-		return map_many(fd, size);
+		return argc > 2 ? move_many(size) : map_many(fd, size);
 	char *a = mmap(NULL, size * PAGES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	char *b = mmap(NULL, size * PAGES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	pthread_mutexattr_t shared;
