@@ -110,7 +110,7 @@ static bool repeats(const struct loader *l, const struct rt_event *e, uint32_t f
 	const struct model_event *before = &m->events[t->last];
 	const struct model_site *site = &m->sites[before->site];
 	if (site->op != e->op || site->pc != e->pc || site->order != e->order || before->object != first ||
-	    site->cells != last - first + 1 || ((site->flags ^ e->flags) & ~RT_F_VALUE))
+	    site->cells != last - first + 1 || ((site->flags ^ e->flags) & ~(RT_F_VALUE | MODEL_F_CUT)))
 		return false;
 	for (uint32_t c = first; c <= last; c++)
 		if (l->written[c] > t->last)
@@ -128,6 +128,15 @@ static bool represents_row(const struct loader *l, const struct rt_event *e, uin
 	return true;
 }
 
+/* True if some bytes of the access have no cell. */
+static bool is_cut(const struct loader *l, const struct rt_event *e, uint32_t first, uint32_t last)
+{
+	uint64_t bytes = 0;
+	for (uint32_t c = first; c <= last; c++)
+		bytes += l->m->cells[c].size;
+	return bytes != e->arg;
+}
+
 static void keep(struct loader *l, const struct rt_event *e, uint32_t first, uint32_t last)
 {
 	struct loader_thread *t = &l->threads[e->thread];
@@ -136,7 +145,8 @@ static void keep(struct loader *l, const struct rt_event *e, uint32_t first, uin
 		l->m->dropped++;
 		return;
 	}
-	uint32_t event = loader_push(l, e, first, last - first + 1, 0, may_acquire(e));
+	uint8_t cut = is_cut(l, e, first, last) ? MODEL_F_CUT : 0;
+	uint32_t event = loader_push(l, e, first, last - first + 1, cut, may_acquire(e));
 	if (event == MODEL_NONE)
 		return;
 	t->spun = again && represents_row(l, e, first, last) ? event : MODEL_NONE;
@@ -231,19 +241,24 @@ uint32_t loader_first_thread(const struct loader *l, uint32_t cell)
 	return (l->touch[cell] >> TOUCH_OWNER_SHIFT) - 1;
 }
 
-/* Shrinks an access to its live cells (from the first to the last); false if it has none. Marks those in between. */
+/* Shrinks an access to its live cells (from the first to the last), and notes if not all are; false if none is. Marks
+ * those in between. */
 static bool trim(struct loader *l, struct model_event *e)
 {
 	struct model_site site = l->m->sites[e->site];
 	uint32_t first = e->object, last = first + site.cells - 1;
+	bool cut = false;
+	for (uint32_t c = first; c <= last; c++)
+		cut |= !TOUCH_LIVE(l->touch[c]);
 	while (first <= last && !TOUCH_LIVE(l->touch[first]))
 		first++;
 	if (first > last)
 		return false;
 	while (!TOUCH_LIVE(l->touch[last]))
 		last--;
-	if (last - first + 1 == site.cells)
+	if (!cut)
 		return true;
+	site.flags |= MODEL_F_CUT;
 	site.cells = last - first + 1;
 	e->object = first;
 	e->site = intern_site(&l->intern, &site);

@@ -63,7 +63,7 @@ struct model_site {
 	uint64_t caller, outer;
 	uint32_t cells; /* accesses: number of consecutive cells from `object` on */
 	enum rt_op op;
-	uint8_t order, flags; /* flags: rt_event.flags without RT_F_VALUE, and MODEL_F_SHARED */
+	uint8_t order, flags; /* flags: rt_event.flags without RT_F_VALUE, and MODEL_F_… */
 };
 /* The source position of the site's events, as a number: anomalies are told apart by it. The pc alone, without callers.
  */
@@ -75,6 +75,7 @@ static inline uint64_t model_position(const struct model_site *site)
 	                 UINT64_C(0x9e3779b97f4a7c15)
 	           : site->pc;
 }
+#define MODEL_F_CUT 8      /* an access: some of its bytes have no cell; others have RT_F_TIMEOUT there */
 #define MODEL_F_SHARED 128 /* RELEASE: of a reader's hold; an access has RT_F_PLAIN there */
 
 /*

@@ -38,15 +38,15 @@ static void add(struct random_program *p, uint32_t thread, enum rt_op op, uint64
 	p->count++;
 }
 
-/* An update; or the same accesses with another read's pc or another write's. */
+/* An update, some of two cells; or the same accesses with another read's pc or another write's. */
 static void add_update(struct random_program *p, uint32_t thread, uint64_t addr)
 {
-	unsigned kind = draw(p, 6);
-	add(p, thread, RT_OP_READ, addr, 8, kind == 0 ? LIKE_READ : UPDATE_READ);
+	unsigned kind = draw(p, 6), size = addr < X + 8 * (CELLS - 1) && !draw(p, 4) ? 16 : 8;
+	add(p, thread, RT_OP_READ, addr, size, kind == 0 ? LIKE_READ : UPDATE_READ);
 	if (kind == 2 && p->count + 2 < MOST)
 		add(p, (thread + 1 + draw(p, THREADS - 1)) % THREADS, RT_OP_WRITE, X + 8 * (uint64_t)draw(p, CELLS), 8,
 		    WRITE);
-	add(p, thread, RT_OP_WRITE, addr, 8, kind == 1 ? LIKE_WRITE : UPDATE_WRITE);
+	add(p, thread, RT_OP_WRITE, addr, size, kind == 1 ? LIKE_WRITE : UPDATE_WRITE);
 }
 
 static void make(struct random_program *p, uint64_t seed)
@@ -86,15 +86,27 @@ struct execution {
 /* An update's write depends on what its thread read; other writes have one value each. */
 static void execute(struct execution *x, const struct rt_event *e)
 {
-	uint64_t *cell = &x->memory[(e->addr - X) / 8 % CELLS];
+	uint64_t *cells = &x->memory[(e->addr - X) / 8 % CELLS], count = e->arg / 8;
 	if (e->op == RT_OP_READ) {
-		x->of[e->number] = x->read[e->thread] = *cell;
+		x->of[e->number] = x->read[e->thread] = count > 1 ? mix(cells[0], cells[1]) : cells[0];
 		x->updating[e->thread] = e->pc == UPDATE_READ;
 	} else if (e->op == RT_OP_WRITE) {
 		bool updates_it = x->updating[e->thread] && e->pc == UPDATE_WRITE;
-		x->of[e->number] = *cell = updates_it ? mix(x->read[e->thread], 1) : mix(e->number, 2);
+		for (uint64_t i = 0; i < count; i++)
+			cells[i] = updates_it ? mix(x->read[e->thread], i + 1) : mix(e->number, i + 2);
+		x->of[e->number] = cells[0];
 		x->updating[e->thread] = false;
 	}
+}
+
+/* Executes the thread's events up to one, with those that the model leaves out: of what no other thread accesses. */
+static void execute_up_to(struct execution *x, const struct random_program *p, const struct rt_event *e,
+                          uint64_t *executed)
+{
+	for (uint64_t i = executed[e->thread]; i < e->number; i++)
+		if (p->events[i].thread == e->thread)
+			execute(x, &p->events[i]);
+	executed[e->thread] = e->number;
 }
 
 /* Returns the number of updates that read another value than in the run. */
@@ -102,6 +114,7 @@ static unsigned check(const struct random_program *p, const struct execution *ru
                       const struct anomaly *a, uint64_t seed)
 {
 	struct execution x = {.memory = {0}};
+	uint64_t executed[THREADS] = {0};
 	unsigned others = 0;
 	for (uint32_t i = 0; i < a->schedule->count; i++) {
 		const struct schedule_step *step = &a->schedule->steps[i];
@@ -111,7 +124,7 @@ static unsigned check(const struct random_program *p, const struct execution *ru
 			bool own = false;
 			for (uint32_t k = 0; k < a->event_count; k++)
 				own |= a->events[k] == event;
-			execute(&x, e);
+			execute_up_to(&x, p, e, executed);
 			if (own || e->op != RT_OP_READ || x.of[e->number] == run->of[e->number])
 				continue;
 			ck_assert_msg(e->pc == UPDATE_READ, "seed %ju: event %ju reads another value", (uintmax_t)seed,
