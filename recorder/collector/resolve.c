@@ -15,6 +15,7 @@
 #include <dwarf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -348,10 +349,23 @@ enum rt_status resolver_write(struct resolver *r, struct rt_writer *w, bool late
 	return writing.status;
 }
 
+/* What another thread held when this process was forked, such as a lock of libc, is held for ever here. */
+static void end_in_time(void)
+{
+	enum { SECONDS = 600 };
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGALRM);
+	signal(SIGALRM, SIG_DFL);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	alarm(SECONDS);
+}
+
 static enum rt_status try_to_write(const struct modules *modules, struct rt_writer *w, bool late)
 {
 	struct rt_error err;
 	struct resolver *r;
+	end_in_time();
 	int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC); /* libdw's own words */
 	if (nowhere >= 0)
 		dup2(nowhere, STDERR_FILENO);
